@@ -1,0 +1,140 @@
+# Sonde. `make` builds build/sonde; `make help` lists the rest.
+# One new file needs no line here: sources are found by name.
+
+VERSION  := 0.1.0
+PREFIX   ?= /usr/local
+CC       ?= cc
+BUILD    ?= build
+OPT      ?= -O2 -g
+SANITIZE ?=
+
+bindir     = $(PREFIX)/bin
+libdir     = $(PREFIX)/lib
+libexecdir = $(PREFIX)/libexec/sonde
+includedir = $(PREFIX)/include
+datadir    = $(PREFIX)/share
+
+WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes \
+            -Wformat=2 -Wundef -Wvla -Werror
+SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -I$(BUILD)/gen -DSONDE_VERSION='"$(VERSION)"' \
+            -DSONDE_LIBEXEC='"$(libexecdir)"'
+CFLAGS   += -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) -fPIC -fvisibility=hidden -ffunction-sections
+LDFLAGS  += $(SANFLAGS) -Wl,--gc-sections
+LDLIBS   += -lzstd -lm
+
+SRC  := $(filter-out src/main.c,$(wildcard src/*/*.c))
+OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
+DEFS := $(wildcard src/*.def)
+
+all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp
+
+help:
+	@echo 'make                    build/sonde, the library, man pages and completions'
+	@echo 'make install            PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make static             build/sonde-static: a recorder that needs no shared library'
+	@echo 'make unit fuzz bench    test programs, fuzz targets, benchmarks'
+	@echo 'make clean'
+
+# What the page and the rules need travels inside the binary. uPlot comes from npm at build time.
+PAGE    := $(wildcard src/report/page/*) $(wildcard rules/*.rules)
+UPLOT   := src/report/page/node_modules/uplot/dist
+ASSETS  := $(BUILD)/gen/assets.o
+
+$(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/package.json
+	@command -v npm >/dev/null || { echo 'make: npm is missing (Debian: apt-get install npm); the report page needs uPlot from it' >&2; exit 1; }
+	cd src/report/page && npm ci --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
+$(ASSETS): src/report/assets.S $(PAGE) $(UPLOT)/uPlot.iife.min.js | $(BUILD)/gen
+	$(CC) -c -I. -o $@ $<
+
+$(BUILD)/gen:
+	@mkdir -p $@
+
+$(BUILD)/obj/%.o: src/%.c Makefile | $(BUILD)/gen
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# Everything but main, for the program, the tests and the fuzzers.
+$(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+static: $(BUILD)/sonde-static
+$(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
+	$(CC) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
+
+# The public library: reading rooms only; only sonde_* is visible.
+LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/%,$(OBJ))
+$(BUILD)/libsonde.a: $(LIBOBJ)
+	@rm -f $@
+	ld -r -o $(BUILD)/libsonde.o $^
+	objcopy --localize-hidden $(BUILD)/libsonde.o
+	$(AR) rcs $@ $(BUILD)/libsonde.o
+$(BUILD)/libsonde.so.0: $(LIBOBJ)
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -o $@ $^ $(LDLIBS)
+
+# Man pages and completions come from the option tables.
+$(BUILD)/docs.stamp: $(BUILD)/sonde
+	@mkdir -p $(BUILD)/man $(BUILD)/completions
+	$(BUILD)/sonde docs man $(BUILD)/man
+	$(BUILD)/sonde docs completions $(BUILD)/completions
+	@touch $@
+
+# Tests, fuzzers and benches: one file, one program.
+UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+unit: $(UNIT)
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libsonde-all.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a -lcmocka $(LDLIBS)
+
+FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz: $(FUZZ)
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
+	@mkdir -p $(@D)
+	clang $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a $(LDLIBS)
+
+BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+PROGS := $(patsubst tests/programs/%.c,$(BUILD)/programs/%,$(wildcard tests/programs/*.c))
+bench: $(BENCH) $(PROGS)
+programs: $(PROGS)
+$(BUILD)/bench/%: bench/%.c $(BUILD)/libsonde-all.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a $(LDLIBS)
+$(BUILD)/programs/%: tests/programs/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< -lm
+
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+examples: $(EXAMPLES)
+$(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a include/sonde.h
+	@mkdir -p $(@D)
+	$(CC) -Iinclude -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libsonde.a $(LDLIBS)
+
+install: all
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
+		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/sonde/rules \
+		$(DESTDIR)$(datadir)/bash-completion/completions \
+		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
+	install -m 755 $(BUILD)/sonde $(DESTDIR)$(bindir)/sonde
+	install -m 644 $(BUILD)/libsonde.a $(DESTDIR)$(libdir)/libsonde.a
+	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0
+	ln -sf libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so
+	install -m 644 include/sonde.h $(DESTDIR)$(includedir)/sonde.h
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' src/lib/sonde.pc.in > $(DESTDIR)$(libdir)/pkgconfig/sonde.pc
+	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(datadir)/man/man1/
+	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
+	install -m 644 $(BUILD)/completions/sonde.bash $(DESTDIR)$(datadir)/bash-completion/completions/sonde
+	install -m 644 $(BUILD)/completions/_sonde $(DESTDIR)$(datadir)/zsh/site-functions/_sonde
+	install -m 644 $(BUILD)/completions/sonde.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/sonde.fish
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all help static unit fuzz bench programs examples install clean
+.SECONDARY:
+-include $(OBJ:.o=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

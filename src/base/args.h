@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * args.h - option tables: parsing, help, man pages and completions all come from the same rows.
+ *
+ * A row says where its value goes by offset in the command's own options struct. Long options are
+ * --name VALUE or --name=VALUE, letters may be bundled (-qi 1s); "--" ends the options. An unknown
+ * option is an error with the nearest known one. Nothing is printed here.
+ */
+#ifndef SONDE_BASE_ARGS_H
+#define SONDE_BASE_ARGS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum arg_type {
+	ARG_FLAG,     /* bool */
+	ARG_TEXT,     /* const char *, borrowed from argv */
+	ARG_DURATION, /* int64_t ns; "1s" "500ms" "10us" "2m" "1h"; a bare number is seconds */
+	ARG_COUNT,    /* int64_t; min..max */
+	ARG_REAL,     /* double */
+};
+
+struct option {
+	const char *name; /* without dashes */
+	char letter;	  /* 0: none */
+	enum arg_type type;
+	const char *value; /* what the value is called in help: "DIR"; NULL for flags */
+	const char *fallback; /* default, parsed like a given value; NULL: zero */
+	const char *help;  /* one sentence, ends with a full stop */
+	size_t offset;	   /* into the options struct */
+	int64_t min, max;  /* of durations (ns) and counts; both 0: any */
+	bool hidden;	   /* left out of help */
+};
+
+#define OPTION_OFFSET(type, member) .offset = offsetof(type, member)
+
+/* Fill *opts (already zeroed) with defaults, then with argv. operands_only_after: stop at the first
+ * operand (run: the rest is the command's). *first is the index of the first operand; operands are moved
+ * behind the options otherwise. 0 or -EINVAL with a sentence. */
+int args_parse(const struct option *rows, size_t n, void *opts, int argc, char **argv, bool stop_at_operand,
+	       int *first, struct err *e);
+/* Parse one duration. 0 or -EINVAL. */
+int args_duration(const char *text, int64_t *ns);
+/* "1s" "500ms" ...: the shortest exact text. */
+void args_duration_text(int64_t ns, char *out, size_t size);
+
+#endif

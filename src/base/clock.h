@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clock.h - the clocks, in ns.
+ */
+#ifndef SONDE_BASE_CLOCK_H
+#define SONDE_BASE_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NS_PER_S  INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+
+int64_t clock_mono_ns(void);
+int64_t clock_utc_ns(void);
+int64_t clock_cpu_ns(void); /* CPU of this process */
+/* "2026-11-20T13:05:33Z", with a fraction when there is one. Returns out. */
+const char *clock_iso(int64_t utc_ns, char *out, size_t size);
+
+#endif

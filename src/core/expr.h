@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * expr.h - the one evaluator: formulas of derived metrics, verdict rules, gates.
+ *
+ * Grammar: numbers (with k M G Ki Mi Gi % suffixes), "text"-free; names [a-z][a-z0-9_.]*; calls
+ * name(args); + - * / unary -; < <= > >= == !=; and or not; if(c, a, b), min(...), max(...), abs(x),
+ * known(x). Absence spreads: any operation on an absent value is absent, but known(), and/or decided by
+ * the other side, and if() with a known condition. Division by zero is absent. No loops, bounded depth.
+ */
+#ifndef SONDE_CORE_EXPR_H
+#define SONDE_CORE_EXPR_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct expr; /* parsed, immutable */
+
+struct expr_value {
+	bool known;
+	double v;
+};
+
+/* Looks a name up, or a call with one name as its argument: mean(node.load) asks ("mean", "node.load").
+ * function is NULL for a bare name. */
+typedef struct expr_value expr_lookup(void *ctx, const char *function, const char *name);
+
+/* 0, or -EINVAL with a sentence that gives the column (1-based) of the fault. */
+int expr_parse(struct expr **x, const char *text, struct err *e);
+void expr_free(struct expr *x);
+struct expr_value expr_eval(const struct expr *x, expr_lookup *lookup, void *ctx);
+/* Visit each name the expression asks for (with its function or NULL). */
+void expr_names(const struct expr *x, void (*visit)(void *ctx, const char *function, const char *name), void *ctx);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - a run as it can be read: what is known of it at once (nodes, instances, series, marks,
+ * spans, metadata) and its values chunk by chunk.
+ *
+ * Plain data, filled by recording/join.h from one recording or a directory of them: metrics are merged
+ * by name, ids are unique in the run. All arrays are indexed by id; index 0 means none.
+ */
+#ifndef SONDE_CORE_RUN_H
+#define SONDE_CORE_RUN_H
+
+#include "base/err.h"
+#include "core/chunk.h"
+#include "core/event.h"
+
+struct run_node {
+	const char *host; /* hostile text: escape where it goes */
+	const char *file; /* path of its recording */
+	int64_t utc0_ns, mono0_ns; /* first clock pair: wall time of mono m is utc0 + (m - mono0) */
+	int64_t clock_error_ns;	   /* -1 unknown */
+	bool synchronised;
+	bool complete;	 /* closed in order; false: killed, cut, or still running */
+	uint64_t rows;
+	int64_t first_ns, last_ns; /* monotonic times of its first and last row */
+};
+
+struct run_instance {
+	uint32_t node, parent;
+	const char *domain, *name; /* name is hostile text */
+	int64_t birth_ns, end_ns; /* node's monotonic clock; end INT64_MAX while open */
+	uint32_t flags;
+	uint32_t first_label, nlabels;	 /* in run.labels */
+	uint32_t first_final, nfinals;	 /* in run.finals */
+};
+
+struct run_label {
+	const char *key, *value;
+};
+
+struct run_final {
+	uint32_t metric;
+	int64_t value;
+};
+
+struct run_series {
+	uint32_t node, metric, instance; /* instance 0: the node itself */
+	enum state state;    /* PRESENT, or its last refusal */
+	const char *reason;  /* of a refusal; else NULL */
+	int64_t state_ns;    /* since when */
+};
+
+struct run_mark {
+	uint32_t node, instance;
+	int64_t at_ns;
+	const char *name, *message;
+};
+
+struct run_span {
+	uint32_t node, track;
+	int64_t begin_ns, end_ns;
+	const char *name, *detail;
+};
+
+struct run_meta {
+	uint32_t node;
+	enum meta_type type;
+	const char *key, *text;
+	int64_t value;
+	double real;
+};
+
+struct run_damage {
+	const char *file;
+	uint64_t offset, length;
+	const char *what;
+};
+
+/* A metric as the recording declared it, with where derived ones come from. */
+struct run_metric {
+	struct metric row;
+};
+
+struct run {
+	struct run_node *nodes;
+	uint32_t nnodes; /* largest id + 1, as for all counts here */
+	struct run_metric *metrics;
+	uint32_t nmetrics;
+	struct run_instance *instances;
+	uint32_t ninstances;
+	struct run_series *series;
+	uint32_t nseries;
+	struct run_label *labels;
+	uint32_t nlabels;
+	struct run_final *finals;
+	uint32_t nfinals;
+	struct run_mark *marks;
+	uint32_t nmarks;
+	struct run_span *spans;
+	uint32_t nspans;
+	struct run_meta *metas;
+	uint32_t nmetas;
+	struct run_damage *damages;
+	uint32_t ndamages;
+	const char *path; /* the directory or file that was opened */
+	int64_t t0_utc_ns; /* wall time of the run's second 0: the earliest row of any node */
+
+	/* Values, chunk by chunk: nodes may alternate; within a node time grows. */
+	void *reader;
+	int (*rewind)(struct run *r);
+	/* Next chunk, decoded; columns only of series with wanted[series] != 0 (NULL: all).
+	 * 1, 0 at the end, or -errno. */
+	int (*next_chunk)(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
+	/* Next chunk's footer only, nothing is decoded; *t gives its span. 1, 0 or -errno. */
+	int (*next_ranges)(struct run *r, const struct range **ranges, uint32_t *n, struct err *e);
+};
+
+/* Seconds since the run began of a node's monotonic instant. */
+double run_seconds(const struct run *r, uint32_t node, int64_t mono_ns);
+/* Wall time (UTC ns) of it. */
+int64_t run_utc_ns(const struct run *r, uint32_t node, int64_t mono_ns);
+/* The last value said of key on node (0: any node); NULL when never said. */
+const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const char *key);
+/* Metric id by name; 0 when the run has none. */
+uint32_t run_find_metric(const struct run *r, const char *name);
+/* A label's value; NULL when it has none. */
+const char *run_label(const struct run *r, uint32_t instance, const char *key);
+/* Final counter of an instance in base units; false when it is not known. */
+bool run_final_value(const struct run *r, uint32_t instance, const char *metric, double *out);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample.h - one reading of everything: where sources write and what the recording's writer takes.
+ *
+ * A slot holds one series' value. A slot that is not put in a sample is absent in it. All memory is
+ * reserved at sample_init; nothing is allocated afterwards: what does not fit is refused (slot 0 or
+ * instance 0) and counted in `refused`. Slots of ended series are reused; series ids never are.
+ * It knows neither /proc nor the file format.
+ */
+#ifndef SONDE_CORE_SAMPLE_H
+#define SONDE_CORE_SAMPLE_H
+
+#include "core/event.h"
+
+struct slot {
+	const struct metric *metric; /* NULL: free */
+	uint32_t series;	     /* id in the recording; 0: free */
+	uint32_t instance;	     /* 0: the node itself */
+};
+
+struct sample {
+	int64_t utc_ns, mono_ns; /* when this reading was made; set by sample_begin */
+	uint32_t nslots;	 /* slots 1 .. nslots-1 have been used; slot 0 never is */
+	uint32_t slot_cap;
+	struct slot *slot;
+	int64_t *value;
+	uint8_t *state; /* STATE_PRESENT or STATE_ABSENT, of this sample */
+	struct event *event;
+	uint32_t nevents, event_cap;
+	char *text; /* pool for the events' strings and final values, emptied with them */
+	size_t text_len, text_cap;
+	uint32_t next_series, next_instance;
+	uint64_t refused;
+	/* private */
+	uint32_t *free_runs[EVENT_SET_MAX + 1], nfree[EVENT_SET_MAX + 1];
+};
+
+/* 0 or -ENOMEM. Address space is reserved, memory is used as it is touched. */
+int sample_init(struct sample *s, uint32_t slot_cap, uint32_t event_cap);
+void sample_free(struct sample *s);
+
+/* Start a reading: everything becomes absent. Events stay: they may have been made in between. */
+void sample_begin(struct sample *s, int64_t utc_ns, int64_t mono_ns);
+/* Forget the events: the writer calls it when they are on their way to the disk. */
+void sample_clear_events(struct sample *s);
+
+/* Something that comes and goes. birth_ns is monotonic; name is copied. Returns its id, or 0. */
+uint32_t sample_instance(struct sample *s, const char *domain, const char *name, uint32_t parent,
+			 int64_t birth_ns, uint32_t flags);
+void sample_label(struct sample *s, uint32_t instance, const char *key, const char *value);
+/* Counters of an instance at its end: count rows side by side, mask says which are known. */
+void sample_final(struct sample *s, uint32_t instance, const struct metric *metrics, uint32_t count,
+		  const int64_t *values, uint64_t mask);
+void sample_end(struct sample *s, uint32_t instance, int64_t end_ns);
+
+/* Series for count (<= EVENT_SET_MAX) metrics side by side of one instance (0 = the node).
+ * Returns the first of count slots in a row, or 0. */
+uint32_t sample_series(struct sample *s, const struct metric *metrics, uint32_t count, uint32_t instance);
+void sample_series_end(struct sample *s, uint32_t slot, uint32_t count);
+/* The series of this slot is unsupported, forbidden or failed from now on (or present again). */
+void sample_refuse(struct sample *s, uint32_t slot, enum state state, const char *reason);
+
+static inline void sample_put(struct sample *s, uint32_t slot, int64_t value)
+{
+	if (!slot)
+		return;
+	s->value[slot] = value;
+	s->state[slot] = STATE_PRESENT;
+}
+
+/* Declare rows without series (derived metrics), so that the recording carries their formulas. */
+void sample_catalogue(struct sample *s, const struct metric *metrics, uint32_t count);
+void sample_meta_text(struct sample *s, const char *key, const char *value);
+void sample_meta_int(struct sample *s, const char *key, int64_t value);
+void sample_meta_real(struct sample *s, const char *key, double value);
+void sample_meta_bool(struct sample *s, const char *key, bool value);
+void sample_mark(struct sample *s, int64_t at_ns, const char *name, const char *message);
+void sample_span(struct sample *s, uint32_t track, int64_t begin_ns, int64_t end_ns, const char *name,
+		 const char *detail);
+/* A pair of clocks, and what the kernel says of its own synchronisation (error_ns -1: unknown). */
+void sample_clock(struct sample *s, int64_t mono_ns, int64_t utc_ns, int64_t error_ns, bool synchronised);
+
+#endif
