@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary.h - the figures people quote of a run, made once, read by `show`, the page and the end of `run`.
+ * summary.h - the figures people quote of a run, made once, read by `show`, the page and the end of
+ * `run`.
  *
- * Every figure that may be unknown is NAN (real) or -1 (integer), never 0. Text is hostile.
+ * Every figure that may be unknown is NAN, every text NULL, never 0 or "". Text is hostile: escape
+ * it where it goes. Figures of several nodes are sums, but wall_s (the longest) and where it says
+ * so.
  */
 #ifndef SONDE_REPORT_SUMMARY_H
 #define SONDE_REPORT_SUMMARY_H
@@ -12,13 +15,13 @@
 
 #include <stdio.h>
 
-enum { SUMMARY_TOP = 10, SUMMARY_VERDICTS = 32 };
+enum { SUMMARY_TOP = 10, SUMMARY_VERDICTS = 32, SUMMARY_SENTENCE = 320, SUMMARY_NAME = 64 };
 
 struct summary_process {
 	uint32_t instance;
 	const char *name;
 	double pid;
-	double start_s, end_s;	/* since the run began; end NAN while it lives */
+	double start_s, end_s; /* since the run began; end NAN while it lives */
 	double cpu_s, peak_rss_bytes, read_bytes, written_bytes; /* NAN: not known */
 };
 
@@ -27,14 +30,22 @@ struct summary_command {
 	double processes, cpu_s, peak_rss_bytes, read_bytes, written_bytes;
 };
 
-enum severity { SEVERITY_NOTE = 0, SEVERITY_GOOD, SEVERITY_WARN, SEVERITY_BAD, SEVERITY_CANNOT_TELL };
+/* Worst first is the order they are shown in: BAD, WARN, CANNOT_TELL, NOTE, GOOD. */
+enum severity {
+	SEVERITY_NOTE = 0,
+	SEVERITY_GOOD,
+	SEVERITY_WARN,
+	SEVERITY_BAD,
+	SEVERITY_CANNOT_TELL,
+	SEVERITY_NUMBER_OF
+};
 
 struct summary_verdict {
-	const char *rule;
+	char rule[SUMMARY_NAME];
 	enum severity severity;
-	char sentence[320];
-	const char *metric; /* the proof: a public metric name */
-	double from_s, to_s, threshold;
+	char sentence[SUMMARY_SENTENCE];
+	char metric[SUMMARY_NAME];      /* the proof: a public metric name; "" = none */
+	double from_s, to_s, threshold; /* threshold NAN: none */
 };
 
 struct summary_node {
@@ -45,7 +56,18 @@ struct summary_node {
 	bool complete;
 };
 
+/* A metric or rate of one node (or of one device of it: metric[device]) over the whole run. */
+struct summary_metric {
+	char *name; /* public name */
+	uint32_t node;
+	enum unit unit;
+	enum combine over_nodes;
+	struct stats stats;
+};
+
 struct summary {
+	const char *path; /* of the recording, as it was opened */
+	int64_t start_utc_ns;
 	/* job */
 	const char *command, *job_id;
 	double exit_code, signal; /* NAN: not known, or did not happen */
@@ -54,33 +76,41 @@ struct summary {
 	const char *peak_memory_kind; /* "cgroup" | "pss" | "rss" | NULL */
 	double processes_started, processes_peak;
 	double read_bytes, written_bytes;
-	double cores_present, cores_used_mean, memory_present;
-	const char *mechanisms; /* how processes were counted, in words */
-	const char *survivors;	/* names of what outlived the command; NULL none */
+	double cores_present, cores_allowed, cores_asked, cores_used_mean, cores_used_peak;
+	double memory_present, memory_asked_bytes;
+	double idle_head_s, idle_tail_s; /* seconds without work before its first, after its last */
+	const char *mechanisms;          /* how processes were counted, in words */
+	const char *survivors;           /* names of what outlived the command; NULL none */
 	/* monitor */
-	double monitor_cpu_s, monitor_rss_bytes, monitor_bytes, monitor_samples, monitor_late, monitor_skipped;
-	int64_t start_utc_ns;
-	struct summary_node *nodes;
+	double monitor_cpu_s, monitor_rss_bytes /* largest of a node */, monitor_bytes,
+		monitor_samples, monitor_late, monitor_skipped;
+	double interval_s;
+	struct summary_node *nodes; /* [nnodes], no entry is empty */
 	uint32_t nnodes;
 	struct summary_process by_cpu[SUMMARY_TOP], by_memory[SUMMARY_TOP], by_io[SUMMARY_TOP];
 	uint32_t nby_cpu, nby_memory, nby_io;
 	struct summary_command *commands; /* by CPU, largest first */
 	uint32_t ncommands;
-	struct summary_verdict verdicts[SUMMARY_VERDICTS];
+	struct summary_verdict verdicts[SUMMARY_VERDICTS]; /* worst first */
 	uint32_t nverdicts;
-	struct stats *metric_stats; /* [nmetric_stats], node-level metrics and rates, by public name */
-	const char **metric_names;
-	uint32_t nmetric_stats;
+	struct summary_metric *metrics; /* [nmetrics], those that had a value */
+	uint32_t nmetrics;
 	uint32_t ndamages;
+	bool complete; /* every node's recording was closed in order */
 };
 
-/* Reads the whole run once. Strings are borrowed from the run. 0 or -errno. */
+/* Reads the whole run and judges it by the built-in rules. Strings are borrowed from the run.
+ * 0 or -errno. */
 int summary_make(struct summary *out, struct run *r, struct err *e);
 void summary_free(struct summary *s);
 
-/* The terminal summary: at most `lines` lines, every text escaped, colour if asked. */
+/* The terminal summary: at most `lines` lines (0: as many as it takes), every text escaped, colour
+ * if asked. */
 void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lines);
 /* `sonde show --json`: schema "sonde/show/1". */
 void summary_json(const struct summary *s, const struct run *r, FILE *out);
+
+/* "bad", "warn", ... */
+const char *severity_name(enum severity severity);
 
 #endif
