@@ -28,6 +28,7 @@ enum unit {
 	UNIT_BYTES_PER_SECOND,
 	UNIT_PER_SECOND,
 	UNIT_WATTS,
+	UNIT_ELAPSED_SECONDS, /* counter of time that passed (busy, stalled): its rate is a ratio */
 	UNIT_NUMBER_OF
 };
 
@@ -63,6 +64,7 @@ const char *combine_name(enum combine c);
 
 /* The public name of a counter's rate: the trailing unit word is replaced by the rate's.
  * process.cpu_seconds -> process.cpu_cores; disk.read_bytes -> disk.read_bytes_per_second;
+ * disk.busy_seconds (UNIT_ELAPSED_SECONDS) -> disk.busy_ratio;
  * job.processes_started -> job.processes_started_per_second. Gauges keep their name. */
 void metric_rate_name(const struct metric *m, char *out, size_t size);
 

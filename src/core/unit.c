@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum style { STYLE_PLAIN, STYLE_COUNT, STYLE_SI, STYLE_BINARY, STYLE_PERCENT, STYLE_DURATION };
+
+struct unit_row {
+	const char *name, *symbol;
+	const char
+		*rate_word; /* last word of the name of a rate; NULL = "_per_second" is appended */
+	enum unit rate;
+	enum style style;
+};
+
+static const struct unit_row rows[] = {
+	[UNIT_ONE] = { "", "", NULL, UNIT_PER_SECOND, STYLE_PLAIN },
+	[UNIT_COUNT] = { "count", "", NULL, UNIT_PER_SECOND, STYLE_COUNT },
+	[UNIT_RATIO] = { "ratio", "%", NULL, UNIT_PER_SECOND, STYLE_PERCENT },
+	[UNIT_SECONDS] = { "seconds", "s", "cores", UNIT_CORES, STYLE_DURATION },
+	[UNIT_BYTES] = { "bytes", "B", NULL, UNIT_BYTES_PER_SECOND, STYLE_BINARY },
+	[UNIT_JOULES] = { "joules", "J", "watts", UNIT_WATTS, STYLE_SI },
+	[UNIT_HERTZ] = { "hertz", "Hz", NULL, UNIT_PER_SECOND, STYLE_SI },
+	[UNIT_CELSIUS] = { "celsius", "\u00b0C", NULL, UNIT_PER_SECOND, STYLE_PLAIN },
+	[UNIT_CORES] = { "cores", "cores", NULL, UNIT_PER_SECOND, STYLE_PLAIN },
+	[UNIT_BYTES_PER_SECOND] = { "bytes_per_second", "B/s", NULL, UNIT_PER_SECOND, STYLE_SI },
+	[UNIT_PER_SECOND] = { "per_second", "/s", NULL, UNIT_PER_SECOND, STYLE_SI },
+	[UNIT_WATTS] = { "watts", "W", NULL, UNIT_PER_SECOND, STYLE_SI },
+	[UNIT_ELAPSED_SECONDS] = { "elapsed_seconds", "s", "ratio", UNIT_RATIO, STYLE_DURATION },
+};
+_Static_assert(sizeof rows / sizeof rows[0] == UNIT_NUMBER_OF, "a row for every unit");
+
+static const struct unit_row *row_of(enum unit u)
+{
+	return &rows[(unsigned)u < UNIT_NUMBER_OF ? u : UNIT_ONE];
+}
+
+const char *unit_name(enum unit u)
+{
+	return row_of(u)->name;
+}
+
+const char *unit_symbol(enum unit u)
+{
+	return row_of(u)->symbol;
+}
+
+enum unit unit_rate(enum unit u)
+{
+	return row_of(u)->rate;
+}
+
+enum unit unit_parse(const char *name)
+{
+	for (unsigned u = 0; u < UNIT_NUMBER_OF; u++)
+		if (strcmp(rows[u].name, name) == 0)
+			return (enum unit)u;
+	return UNIT_NUMBER_OF;
+}
+
+void metric_rate_name(const struct metric *m, char *out, size_t size)
+{
+	const char *word = m->kind == KIND_COUNTER ? row_of(m->unit)->rate_word : NULL;
+	const char *last = strrchr(m->name, '_');
+
+	if (m->kind != KIND_COUNTER)
+		snprintf(out, size, "%s", m->name);
+	else if (!word)
+		snprintf(out, size, "%s_per_second", m->name);
+	else if (last && strcmp(last, m->unit == UNIT_JOULES ? "_joules" : "_seconds") == 0)
+		snprintf(out, size, "%.*s_%s", (int)(last - m->name), m->name, word);
+	else
+		snprintf(out, size, "%s_%s", m->name, word);
+}
+
+/* v >= 0 scaled to the largest prefix that leaves at least 1, after rounding to one decimal. */
+static double scale(double v, double base, unsigned largest, unsigned *prefix)
+{
+	for (*prefix = 0; *prefix < largest && v >= base - 0.05; (*prefix)++)
+		v /= base;
+	return v;
+}
+
+static void format_binary(double v, char *out, size_t size)
+{
+	static const char *const prefixes[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	unsigned p;
+
+	v = scale(v, 1024, 6, &p);
+	snprintf(out, size, "%.*f %sB", p ? 1 : 0, v, prefixes[p]);
+}
+
+static void format_si(enum unit u, double v, char *out, size_t size)
+{
+	static const char *const prefixes[] = { "", "k", "M", "G", "T", "P", "E" };
+	unsigned p;
+
+	v = scale(v, 1000, 6, &p);
+	if (u == UNIT_PER_SECOND && p == 0)
+		snprintf(out, size, "%.*f/s", v < 10 && v > 0 ? 2 : 0, v);
+	else if (u == UNIT_BYTES_PER_SECOND && p == 0)
+		snprintf(out, size, "%.0f B/s", v);
+	else
+		snprintf(out, size, "%.1f %s%s", v, prefixes[p], row_of(u)->symbol);
+}
+
+static void format_count(double v, char *out, size_t size)
+{
+	static const char *const prefixes[] = { "", " k", " M", " G", " T", " P", " E" };
+	unsigned p = 0;
+
+	if (v >= 999999.5)
+		v = scale(v, 1000, 6, &p);
+	snprintf(out, size, "%.*f%s", p || v != floor(v) ? 1 : 0, v, prefixes[p]);
+}
+
+static void format_duration(double v, char *out, size_t size)
+{
+	double whole = floor(v + 0.5);
+
+	if (v == 0)
+		snprintf(out, size, "0 s");
+	else if (v < 0.9995e-6)
+		snprintf(out, size, "%.0f ns", v * 1e9);
+	else if (v < 0.9995e-3)
+		snprintf(out, size, "%.0f us", v * 1e6);
+	else if (v < 0.9995)
+		snprintf(out, size, "%.0f ms", v * 1e3);
+	else if (v < 9.995)
+		snprintf(out, size, "%.2f s", v);
+	else if (v < 59.95)
+		snprintf(out, size, "%.1f s", v);
+	else if (whole < 3600)
+		snprintf(out, size, "%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60));
+	else if (whole < 86400)
+		snprintf(out, size, "%.0f h %02.0f min", floor(whole / 3600),
+			 floor(fmod(whole, 3600) / 60));
+	else
+		snprintf(out, size, "%.0f d %02.0f h", floor(whole / 86400),
+			 floor(fmod(whole, 86400) / 3600));
+}
+
+static void format_percent(double v, char *out, size_t size)
+{
+	double percent = v * 100;
+
+	if (percent > 0 && percent < 0.05)
+		snprintf(out, size, "<0.1 %%");
+	else
+		snprintf(out, size, "%.*f %%", percent > 0 && percent < 9.95 ? 1 : 0, percent);
+}
+
+static void format_plain(enum unit u, double v, char *out, size_t size)
+{
+	const char *symbol = row_of(u)->symbol;
+
+	if (v >= 1e6)
+		snprintf(out, size, "%.3g%s%s", v, *symbol ? " " : "", symbol);
+	else
+		snprintf(out, size, "%.*f%s%s", u == UNIT_CELSIUS || v >= 99.995 ? 1 : 2, v,
+			 *symbol ? " " : "", symbol);
+}
+
+const char *unit_format(enum unit u, double value, char *out, size_t size)
+{
+	double v = fabs(value);
+	size_t sign = value < 0 && size > 1;
+
+	if (!isfinite(value)) {
+		snprintf(out, size, "unknown");
+		return out;
+	}
+	if (sign)
+		out[0] = '-';
+	switch (row_of(u)->style) {
+	case STYLE_BINARY:
+		format_binary(v, out + sign, size - sign);
+		break;
+	case STYLE_SI:
+		format_si(u, v, out + sign, size - sign);
+		break;
+	case STYLE_COUNT:
+		format_count(v, out + sign, size - sign);
+		break;
+	case STYLE_DURATION:
+		format_duration(v, out + sign, size - sign);
+		break;
+	case STYLE_PERCENT:
+		format_percent(v, out + sign, size - sign);
+		break;
+	case STYLE_PLAIN:
+		format_plain(u, v, out + sign, size - sign);
+	}
+	return out;
+}
