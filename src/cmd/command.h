@@ -19,24 +19,28 @@ struct example {
 
 struct command {
 	const char *name;
-	const char *operands;	 /* "[DIR]", "-- CMD [ARGS...]", "" */
-	const char *what;	 /* one line, no full stop */
+	const char *operands;    /* "[DIR]", "-- CMD [ARGS...]", "" */
+	const char *what;        /* one line, no full stop */
 	const char *description; /* for the man page: paragraphs separated by a blank line */
 	const struct option *options;
 	size_t noptions;
-	size_t size;		 /* of its options struct */
+	size_t size; /* of its options struct */
 	const struct example *examples;
 	size_t nexamples;
-	bool stop_at_operand;	 /* what follows the first operand is not ours */
-	int usage_code;		 /* exit code of a usage error; 0 = EXIT_USAGE */
+	bool stop_at_operand; /* what follows the first operand is not ours */
+	int usage_code;       /* exit code of a usage error; 0 = EXIT_USAGE */
 	int (*exec)(const void *options, int noperands, char **operands);
 };
 
-#define COMMAND_OPTIONS(array) .options = (array), .noptions = sizeof(array) / sizeof((array)[0])
+#define COMMAND_OPTIONS(array)  .options = (array), .noptions = sizeof(array) / sizeof((array)[0])
 #define COMMAND_EXAMPLES(array) .examples = (array), .nexamples = sizeof(array) / sizeof((array)[0])
 
-/* All of commands.def, in its order. */
+/* All of commands.def, in its order: COMMAND(x) stands for `const struct command command_x`. */
 extern const struct command *const commands[];
 extern const size_t ncommands;
+
+const struct command *command_find(const char *name); /* NULL when there is none */
+/* The command a mistyped word most likely means; NULL when none is near. */
+const char *command_nearest(const char *word);
 
 #endif

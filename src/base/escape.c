@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/escape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The character at s and its length, or 0 when the bytes there are not UTF-8 (overlong forms,
+ * surrogates and numbers beyond U+10FFFF are not). */
+static size_t decode(const char *text, uint32_t *out)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const uint8_t *s = (const uint8_t *)text;
+	size_t n = s[0] < 0x80   ? 1
+		   : s[0] < 0xc2 ? 0
+		   : s[0] < 0xe0 ? 2
+		   : s[0] < 0xf0 ? 3
+		   : s[0] < 0xf5 ? 4
+				 : 0;
+	uint32_t c = n > 1 ? s[0] & (0x7fU >> n) : s[0];
+
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80) /* the end of the text, too */
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (n > 1 && (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)))
+		return 0;
+	*out = c;
+	return n;
+}
+
+/* C0, DEL, C1, line separators, and what turns the direction of the text around it. */
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+enum { PIECE_MAX = 8 };
+
+/* One character for the terminal into piece; returns the bytes read. */
+static size_t terminal_piece(const char *text, char piece[PIECE_MAX])
+{
+	uint32_t c = 0;
+	size_t n = decode(text, &c);
+
+	if (n && !is_control(c))
+		snprintf(piece, PIECE_MAX, "%.*s", (int)n, text);
+	else if (c == '\n' || c == '\t' || c == '\r')
+		snprintf(piece, PIECE_MAX, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+	else if (n > 1)
+		snprintf(piece, PIECE_MAX, "\\u%04x", c & 0xffff);
+	else
+		snprintf(piece, PIECE_MAX, "\\x%02x", (unsigned)(uint8_t)*text);
+	return n ? n : 1;
+}
+
+void escape_terminal(struct bytes *b, const char *text)
+{
+	char piece[PIECE_MAX];
+
+	while (*text) {
+		text += terminal_piece(text, piece);
+		bytes_puts(b, piece);
+	}
+}
+
+const char *escape_terminal_into(char *out, size_t size, const char *text)
+{
+	char piece[PIECE_MAX];
+	size_t len = 0, cut = 0;
+
+	if (!size)
+		return out;
+	while (*text) {
+		size_t n;
+
+		text += terminal_piece(text, piece);
+		n = strlen(piece);
+		if (len + n >= size) {
+			snprintf(out + cut, size - cut, "...");
+			return out;
+		}
+		memcpy(out + len, piece, n);
+		len += n;
+		if (len + 3 < size)
+			cut = len;
+	}
+	out[len] = '\0';
+	return out;
+}
+
+static void json_character(struct bytes *b, const char *text, size_t n, uint32_t c)
+{
+	static const char names[] = "\b\f\n\r\t\"\\", letters[] = "bfnrt\"\\";
+	const char *named = c < 0x80 ? strchr(names, (int)c) : NULL;
+
+	if (named)
+		bytes_put(b, (const char[]){ '\\', letters[named - names] }, 2);
+	else if (is_control(c) || c == '<' || c == '>' || c == '&')
+		bytes_printf(b, "\\u%04x", c);
+	else
+		bytes_put(b, text, n);
+}
+
+void escape_json(struct bytes *b, const char *text)
+{
+	while (*text) {
+		uint32_t c;
+		size_t n = decode(text, &c);
+
+		if (n)
+			json_character(b, text, n, c);
+		else
+			bytes_puts(b, replacement);
+		text += n ? n : 1;
+	}
+}
+
+static const char *html_entity(uint32_t c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+static bool is_blank(uint32_t c)
+{
+	return c == '\t' || c == '\n' || c == '\r';
+}
+
+void escape_html(struct bytes *b, const char *text)
+{
+	while (*text) {
+		uint32_t c;
+		size_t n = decode(text, &c);
+		const char *entity = n ? html_entity(c) : NULL;
+
+		if (entity)
+			bytes_puts(b, entity);
+		else if (!n || (is_control(c) && !is_blank(c)))
+			bytes_puts(b, replacement);
+		else
+			bytes_put(b, text, n);
+		text += n ? n : 1;
+	}
+}
+
+/* Full-width = + - @ are formulas to some spreadsheets. */
+static bool starts_formula(const char *text)
+{
+	return (*text && strchr("=+-@\t\r\n", *text)) || !strncmp(text, "\xef\xbc\x9d", 3) ||
+	       !strncmp(text, "\xef\xbc\x8b", 3) || !strncmp(text, "\xef\xbc\x8d", 3) ||
+	       !strncmp(text, "\xef\xbc\xa0", 3);
+}
+
+void escape_csv(struct bytes *b, const char *text)
+{
+	bool quoted = text[strcspn(text, "\",\r\n")] != '\0';
+
+	if (quoted)
+		bytes_u8(b, '"');
+	if (starts_formula(text))
+		bytes_u8(b, '\'');
+	while (*text) {
+		uint32_t c;
+		size_t n = decode(text, &c);
+
+		if (!n || (is_control(c) && !is_blank(c)))
+			bytes_puts(b, replacement);
+		else if (c == '"')
+			bytes_puts(b, "\"\"");
+		else
+			bytes_put(b, text, n);
+		text += n ? n : 1;
+	}
+	if (quoted)
+		bytes_u8(b, '"');
+}
+
+void escape_shell(struct bytes *b, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_@%+:,./-";
+
+	if (*text && !text[strspn(text, plain)]) {
+		bytes_puts(b, text);
+		return;
+	}
+	bytes_u8(b, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			bytes_puts(b, "'\\''");
+		else
+			bytes_u8(b, (uint8_t)*text);
+	}
+	bytes_u8(b, '\'');
+}
