@@ -28,6 +28,7 @@ struct command {
 	const struct example *examples;
 	size_t nexamples;
 	bool stop_at_operand; /* what follows the first operand is not ours */
+	bool hidden;          /* left out of the list of commands */
 	int usage_code;       /* exit code of a usage error; 0 = EXIT_USAGE */
 	int (*exec)(const void *options, int noperands, char **operands);
 };

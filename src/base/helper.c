@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/helper.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+static bool try_below(const char *dir, const char *name, char *path, size_t size)
+{
+	int n = snprintf(path, size, "%s/sonde-%s", dir, name);
+
+	return n > 0 && (size_t)n < size && is_program(path);
+}
+
+/* ../libexec/sonde from where this program lies; false when that is not known. */
+static bool beside_program(char *dir, size_t size)
+{
+	static const char below[] = "/../libexec/sonde";
+	ssize_t n = readlink("/proc/self/exe", dir, size);
+	char *slash;
+
+	if (n <= 0 || (size_t)n >= size)
+		return false;
+	dir[n] = '\0';
+	slash = strrchr(dir, '/');
+	if (!slash || (size_t)(slash - dir) + sizeof below > size)
+		return false;
+	memcpy(slash, below, sizeof below);
+	return true;
+}
+
+int helper_find(const char *name, char *path, size_t size)
+{
+	const char *set = getenv("SONDE_LIBEXEC");
+	char dir[PATH_MAX];
+
+	if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+		return -ENOENT;
+	if (set && *set)
+		return try_below(set, name, path, size) ? 0 : -ENOENT;
+	if (beside_program(dir, sizeof dir) && try_below(dir, name, path, size))
+		return 0;
+	return try_below(SONDE_LIBEXEC, name, path, size) ? 0 : -ENOENT;
+}
+
+int helper_exec(const char *name, char **argv, struct err *e)
+{
+	char path[PATH_MAX];
+	int rc = helper_find(name, path, sizeof path);
+
+	if (rc)
+		return rc;
+	argv[0] = path;
+	execv(path, argv);
+	return err_set(e, -errno, "cannot start %s: %s", path, strerror(errno));
+}
+
+bool program_exists(const char *word)
+{
+	const char *dir = getenv("PATH");
+	char path[PATH_MAX];
+
+	if (!*word)
+		return false;
+	if (strchr(word, '/'))
+		return is_program(word);
+	while (dir && *dir) {
+		size_t len = strcspn(dir, ":");
+		int n = snprintf(path, sizeof path, "%.*s/%s", (int)(len ? len : 1),
+				 len ? dir : ".", word);
+
+		if (n > 0 && (size_t)n < sizeof path && is_program(path))
+			return true;
+		dir += len + (dir[len] == ':');
+	}
+	return false;
+}

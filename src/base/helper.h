@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * helper.h - helper executables, found as git finds its own: NAME is the program sonde-NAME.
+ *
+ * They are looked for in $SONDE_LIBEXEC when it is set, else in ../libexec/sonde beside this
+ * program, else where it was installed. PATH is never searched for them.
+ */
+#ifndef SONDE_BASE_HELPER_H
+#define SONDE_BASE_HELPER_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The path of helper `name`. 0, or -ENOENT when there is none (also for what is no plain word). */
+int helper_find(const char *name, char *path, size_t size);
+/* Become the helper with argv (argv[0] is replaced). Returns only on failure: -ENOENT when there is
+ * none (e stays empty), else -errno with a sentence. */
+int helper_exec(const char *name, char **argv, struct err *e);
+/* Whether a shell would find a program under this word: a path, or a name in PATH. */
+bool program_exists(const char *word);
+
+#endif

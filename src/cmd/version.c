@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/version.h"
+
+#include "base/json.h"
+#include "cmd/command.h"
+#include "sink/sink.h"
+#include "source/source.h"
+
+#include <stdio.h>
+#include <zstd.h>
+
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED true
+#elif defined __has_feature
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED false
+#endif
+
+static void build_json(struct json *j)
+{
+	json_key(j, "build");
+	json_object(j);
+	json_key(j, "compiler");
+	json_text(j, __VERSION__);
+	json_key(j, "optimised");
+#ifdef __OPTIMIZE__
+	json_bool(j, true);
+#else
+	json_bool(j, false);
+#endif
+	json_key(j, "address_sanitizer");
+	json_bool(j, SANITIZED);
+	json_key(j, "libexec");
+	json_text(j, SONDE_LIBEXEC);
+	json_key(j, "zstd");
+	json_text(j, ZSTD_versionString());
+	json_object_end(j);
+}
+
+static void contents_json(struct json *j)
+{
+	json_key(j, "sources");
+	json_array(j);
+	for (size_t i = 0; i < nsources; i++)
+		json_text(j, sources[i]->name);
+	json_array_end(j);
+	json_key(j, "formats");
+	json_array(j);
+	for (size_t i = 0; i < nsinks; i++)
+		json_text(j, sinks[i]->name);
+	json_array_end(j);
+	json_key(j, "commands");
+	json_array(j);
+	for (size_t i = 0; i < ncommands; i++)
+		json_text(j, commands[i]->name);
+	json_array_end(j);
+}
+
+void version_print(bool json)
+{
+	struct bytes out = { 0 };
+	struct json j = { .out = &out, .indent = true };
+
+	if (!json) {
+		puts("sonde " SONDE_VERSION);
+		return;
+	}
+	json_object(&j);
+	json_key(&j, "schema");
+	json_text(&j, "sonde/version/1");
+	json_key(&j, "version");
+	json_text(&j, SONDE_VERSION);
+	build_json(&j);
+	contents_json(&j);
+	json_object_end(&j);
+	fwrite(out.data, 1, out.len, stdout);
+	putchar('\n');
+	bytes_free(&out);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/escape.h"
+#include "base/helper.h"
+#include "cmd/command.h"
+#include "cmd/help.h"
+#include "cmd/say.h"
+#include "cmd/version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A closed descriptor 0, 1 or 2 would be taken by the next file that is opened. Held the wrong way
+ * round, so that using it is still an error, and closed again for whatever is executed. */
+static void hold_stdio(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+}
+
+/* A closed pipe is an error to report; but what a job or a helper inherits is not ours to change.
+ */
+static void own_output(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int print(struct bytes *b, FILE *out, int code)
+{
+	own_output();
+	if (b->failed) {
+		say("out of memory");
+		code = EXIT_FAILED;
+	} else {
+		fwrite(b->data, 1, b->len, out);
+	}
+	bytes_free(b);
+	return code;
+}
+
+static int overview(FILE *out, int code)
+{
+	struct bytes b = { 0 };
+
+	help_overview(&b);
+	return print(&b, out, code);
+}
+
+static int explain(const struct command *c)
+{
+	struct bytes b = { 0 };
+
+	help_command(&b, c);
+	return print(&b, stdout, EXIT_OK);
+}
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+	int code = EXIT_FAILED, rc, first;
+	void *options = calloc(1, c->size ? c->size : 1);
+	struct err e = { 0 };
+
+	if (!c->stop_at_operand)
+		own_output();
+	if (!options) {
+		say("out of memory");
+		return c->usage_code ? c->usage_code : EXIT_FAILED;
+	}
+	rc = args_parse(c->options, c->noptions, options, argc - 1, argv + 1, c->stop_at_operand,
+			&first, &e);
+	if (rc < 0) {
+		say("%s: %s", c->name, e.text);
+		code = c->usage_code ? c->usage_code : EXIT_USAGE;
+	} else if (rc > 0) {
+		code = explain(c);
+	} else {
+		code = c->exec(options, argc - 1 - first, argv + 1 + first);
+	}
+	free(options);
+	return code;
+}
+
+static int unknown_word(const char *word)
+{
+	const char *near = command_nearest(word);
+
+	if (near)
+		say("there is no command '%s'; the nearest is '%s'", word, near);
+	else
+		say("there is no command '%s'; sonde --help lists those there are", word);
+	return EXIT_USAGE;
+}
+
+/* Not one of our commands: a helper's, a program that was meant to be recorded, or a slip. */
+static int other_word(int argc, char **argv)
+{
+	struct err e = { 0 };
+	struct bytes line = { 0 };
+	const char *word = argv[0];
+
+	if (helper_exec(word, argv, &e) != -ENOENT || *e.text) {
+		say("%s", e.text);
+		return EXIT_FAILED;
+	}
+	if (!program_exists(word) || (!strchr(word, '/') && command_nearest(word)))
+		return unknown_word(word);
+	for (int i = 0; i < argc; i++) {
+		bytes_u8(&line, ' ');
+		escape_shell(&line, argv[i]);
+	}
+	bytes_u8(&line, '\0');
+	say("'%s' is a program, not a command of sonde; to record it: sonde run --%s", word,
+	    line.failed ? " CMD" : (const char *)line.data);
+	bytes_free(&line);
+	return EXIT_USAGE;
+}
+
+static int help_word(int argc, char **argv)
+{
+	const struct command *c = argc > 1 ? command_find(argv[1]) : NULL;
+
+	if (argc == 1 || argv[1][0] == '-')
+		return overview(stdout, EXIT_OK);
+	return c ? explain(c) : unknown_word(argv[1]);
+}
+
+static int version_option(int argc, char **argv)
+{
+	struct {
+		bool json;
+	} given = { 0 };
+	static const struct option rows[] = { { .name = "json", .help = "As JSON.", .offset = 0 } };
+	struct err e = { 0 };
+	int first, rc = args_parse(rows, 1, &given, argc - 1, argv + 1, false, &first, &e);
+
+	if (rc > 0)
+		return overview(stdout, EXIT_OK);
+	if (rc < 0 || first < argc - 1) {
+		say("--version: %s", rc < 0 ? e.text : "takes no operands");
+		return EXIT_USAGE;
+	}
+	own_output();
+	version_print(given.json);
+	return EXIT_OK;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *word = argv[0];
+	const struct command *c = command_find(word);
+
+	if (c)
+		return run_command(c, argc, argv);
+	if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h"))
+		return help_word(argc, argv);
+	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+		return version_option(argc, argv);
+	if (word[0] == '-') {
+		say("unknown option %s before the command; sonde --help lists the commands", word);
+		return EXIT_USAGE;
+	}
+	return other_word(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	int code;
+
+	hold_stdio();
+	if (argc < 2)
+		return overview(stderr, EXIT_USAGE);
+	code = dispatch(argc - 1, argv + 1);
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && code == EXIT_OK) {
+		say("cannot write to standard output: %s",
+		    errno ? strerror(errno) : "an earlier write failed");
+		code = EXIT_FAILED;
+	}
+	return code;
+}
