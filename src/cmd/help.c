@@ -12,9 +12,9 @@ static void spaces(struct bytes *b, size_t n)
 		bytes_u8(b, ' ');
 }
 
-/* Words of text from column `at` on, broken before WIDTH; lines after the first begin at `indent`.
- */
-static void wrapped(struct bytes *b, const char *text, size_t at, size_t indent)
+/* Words of one paragraph from column `at` on, broken before WIDTH; lines after the first begin
+ * at `indent`. Returns where the paragraph ended: a blank line or the end. */
+static const char *wrapped(struct bytes *b, const char *text, size_t at, size_t indent)
 {
 	if (at > indent) {
 		bytes_u8(b, '\n');
