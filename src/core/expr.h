@@ -2,10 +2,11 @@
 /*
  * expr.h - the one evaluator: formulas of derived metrics, verdict rules, gates.
  *
- * Grammar: numbers (with k M G Ki Mi Gi % suffixes), "text"-free; names [a-z][a-z0-9_.]*; calls
- * name(args); + - * / unary -; < <= > >= == !=; and or not; if(c, a, b), min(...), max(...), abs(x),
- * known(x). Absence spreads: any operation on an absent value is absent, but known(), and/or decided by
- * the other side, and if() with a known condition. Division by zero is absent. No loops, bounded depth.
+ * Grammar: numbers (with k M G Ki Mi Gi % suffixes), names [a-z][a-z0-9_.]*; + - * / unary -;
+ * < <= > >= == !=; and or not; if(c, a, b), min(...), max(...), abs(x), known(x); any other
+ * function(name), min(name) and max(name) included, is the caller's to answer. Absence spreads: an
+ * operation on an absent value is absent, but known(), and/or decided by the other side, and if() with
+ * a known condition. Division by zero and overflow are absent. No loops, bounded depth.
  */
 #ifndef SONDE_CORE_EXPR_H
 #define SONDE_CORE_EXPR_H
@@ -22,8 +23,9 @@ struct expr_value {
 	double v;
 };
 
-/* Looks a name up, or a call with one name as its argument: mean(node.load) asks ("mean", "node.load").
- * function is NULL for a bare name. */
+/* Looks a name up, or a call with one name as its argument: mean(node.load) asks ("mean",
+ * "node.load"). function is NULL for a bare name. Each place where a name stands in the text has its
+ * own pointer, the same in expr_names and expr_eval. */
 typedef struct expr_value expr_lookup(void *ctx, const char *function, const char *name);
 
 /* 0, or -EINVAL with a sentence that gives the column (1-based) of the fault. */
@@ -31,6 +33,7 @@ int expr_parse(struct expr **x, const char *text, struct err *e);
 void expr_free(struct expr *x);
 struct expr_value expr_eval(const struct expr *x, expr_lookup *lookup, void *ctx);
 /* Visit each name the expression asks for (with its function or NULL). */
-void expr_names(const struct expr *x, void (*visit)(void *ctx, const char *function, const char *name), void *ctx);
+void expr_names(const struct expr *x,
+		void (*visit)(void *ctx, const char *function, const char *name), void *ctx);
 
 #endif
