@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/number.h"
+
+#include <string.h>
+
+const char *number_skip_blanks(const char *p)
+{
+	while (*p == ' ' || *p == '\t')
+		p++;
+	return p;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool number_u64(const char **p, uint64_t *out)
+{
+	const char *at = number_skip_blanks(*p);
+	uint64_t v = 0;
+
+	*p = at;
+	if (!is_digit(*at))
+		return false;
+	for (; is_digit(*at); at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+
+		if (v >= UINT64_MAX / 10 && (v > UINT64_MAX / 10 || digit > UINT64_MAX % 10))
+			return false;
+		v = v * 10 + digit;
+	}
+	*p = at;
+	*out = v;
+	return true;
+}
+
+bool number_i64(const char **p, int64_t *out)
+{
+	const char *start = number_skip_blanks(*p), *at = start;
+	bool negative = *at == '-';
+	uint64_t v;
+
+	at += negative;
+	*p = start;
+	if (!is_digit(*at) || !number_u64(&at, &v) || v > (uint64_t)INT64_MAX + negative)
+		return false;
+	*p = at;
+	*out = negative ? (int64_t)(0 - v) : (int64_t)v;
+	return true;
+}
+
+bool number_fixed(const char **p, unsigned decimals, int64_t *out)
+{
+	const char *start = number_skip_blanks(*p), *at = start;
+	int64_t v;
+
+	*p = start;
+	if (!is_digit(*at) || !number_i64(&at, &v))
+		return false;
+	if (*at == '.' && is_digit(at[1]))
+		at++;
+	else if (*at == '.')
+		return false;
+	for (; decimals; decimals--) {
+		int digit = is_digit(*at) ? *at++ - '0' : 0;
+
+		if (v > (INT64_MAX - digit) / 10)
+			return false;
+		v = v * 10 + digit;
+	}
+	if (is_digit(*at))
+		return false;
+	*p = at;
+	*out = v;
+	return true;
+}
+
+const char *number_next_line(const char *p)
+{
+	const char *end = strchr(p, '\n');
+
+	return end ? end + 1 : p + strlen(p);
+}
+
+const char *number_find_line(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (; *text; text = number_next_line(text))
+		if (strncmp(text, key, n) == 0)
+			return text + n;
+	return NULL;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu.c - CPU time of the node, in total and per core, by the kernel's states: proc_stat(5). */
+#include "base/number.h"
+#include "source/device.h"
+#include "source/kept.h"
+#include "source/source.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CORES_MAX = 8192, ROOM = 64 * 1024 };
+
+/* The columns of a line, which only ever grew at its end. */
+enum {
+	TIME_USER,
+	TIME_NICE,
+	TIME_SYSTEM,
+	TIME_IDLE,
+	TIME_IOWAIT,
+	TIME_IRQ,
+	TIME_SOFTIRQ,
+	TIME_STEAL,
+	TIME_GUEST,
+	TIME_GUEST_NICE,
+	NTIMES
+};
+
+enum {
+	NODE_TIMES = 0,
+	NODE_CONTEXT_SWITCHES = NTIMES,
+	NODE_FORKS,
+	NODE_INTERRUPTS,
+	NODE_RUNNING,
+	NODE_BLOCKED,
+	NODE_CORES,
+	NODE_NUMBER_OF,
+	CORE_TIMES = NODE_NUMBER_OF,
+	DERIVED = CORE_TIMES + NTIMES,
+	NODE_USED = DERIVED,
+	NODE_USED_RATIO,
+	CORE_USED_RATIO,
+	METRICS_NUMBER_OF
+};
+
+#define TICKS .unit = UNIT_SECONDS, .mul = 1, .div = 100, .kind = KIND_COUNTER
+#define COUNT .unit = UNIT_COUNT, .over_nodes = COMBINE_SUM
+
+#define TIME(column, word, heading, spent)                                                         \
+	[NODE_TIMES + column] = { "node.cpu_" word "_seconds", TICKS, .over_nodes = COMBINE_SUM,   \
+				  .label = "CPU: " heading,                                        \
+				  .help = "Time that all cores spent " spent "." },                \
+		      [CORE_TIMES + column] = { "cpu." word "_seconds",                            \
+						"cpu",                                             \
+						TICKS,                                             \
+						.over_instances = COMBINE_SUM,                     \
+						.over_nodes = COMBINE_SUM,                         \
+						.label = heading,                                  \
+						.help = "Time that the core spent " spent "." }
+
+/* Guests are inside user and nice; waiting for I/O is idling; what was stolen was not used here. */
+#define USED(scope)                                                                                \
+	"(" scope "user_cores + " scope "nice_cores + " scope "system_cores + " scope              \
+	"irq_cores + " scope "softirq_cores)"
+#define USED_RATIO(scope)                                                                          \
+	USED(scope)                                                                                \
+	" / (" USED(scope) " + " scope "idle_cores + " scope "iowait_cores + " scope "steal_"      \
+										     "cores)"
+
+static const struct metric metrics[] = {
+	TIME(TIME_USER, "user", "User", "in user mode, guests included"),
+	TIME(TIME_NICE, "nice", "Nice", "in user mode with low priority, niced guests included"),
+	TIME(TIME_SYSTEM, "system", "System", "in kernel mode"),
+	TIME(TIME_IDLE, "idle", "Idle", "idle, with no disk request waiting"),
+	TIME(TIME_IOWAIT, "iowait", "I/O wait", "idle while a disk request waited"),
+	TIME(TIME_IRQ, "irq", "Interrupts", "in hardware interrupts"),
+	TIME(TIME_SOFTIRQ, "softirq", "Soft interrupts", "in software interrupts"),
+	TIME(TIME_STEAL, "steal", "Stolen", "waiting for a hypervisor that ran something else"),
+	TIME(TIME_GUEST, "guest", "Guests", "running guests; part of user"),
+	TIME(TIME_GUEST_NICE, "guest_nice", "Niced guests", "running niced guests; part of nice"),
+	[NODE_CONTEXT_SWITCHES] = { "node.context_switches", COUNT, .kind = KIND_COUNTER,
+				    .label = "Context switches",
+				    .help = "Context switches on all cores." },
+	[NODE_FORKS] = { "node.forks", COUNT, .kind = KIND_COUNTER, .label = "Forks",
+			 .help = "Processes and threads that were created." },
+	[NODE_INTERRUPTS] = { "node.interrupts", COUNT, .kind = KIND_COUNTER, .label = "Interrupts",
+			      .help = "Hardware interrupts served by all cores." },
+	[NODE_RUNNING] = { "node.procs_running", COUNT, .kind = KIND_GAUGE, .label = "Runnable",
+			   .help = "Threads that run or wait for a core." },
+	[NODE_BLOCKED] = { "node.procs_blocked", COUNT, .kind = KIND_GAUGE, .label = "Blocked",
+			   .help = "Threads that wait for a disk." },
+	[NODE_CORES] = { "node.cores_online_count", COUNT, .kind = KIND_GAUGE,
+			 .label = "Cores online", .help = "Logical cores that are online." },
+	[NODE_USED] = { "node.cpu_used_cores", .unit = UNIT_CORES, .kind = KIND_GAUGE,
+			.over_nodes = COMBINE_SUM, .formula = USED("node.cpu_"),
+			.label = "Cores used",
+			.help = "Cores at work in user, nice, system and interrupt time; idle, I/O "
+				"wait and stolen time are left out." },
+	[NODE_USED_RATIO] = { "node.cpu_used_ratio", .unit = UNIT_RATIO, .kind = KIND_GAUGE,
+			      .over_nodes = COMBINE_MEAN, .formula = USED_RATIO("node.cpu_"),
+			      .label = "CPU used",
+			      .help = "Cores at work as a share of the cores online." },
+	[CORE_USED_RATIO] = { "cpu.used_ratio", "cpu", .unit = UNIT_RATIO, .kind = KIND_GAUGE,
+			      .over_instances = COMBINE_MEAN, .over_nodes = COMBINE_MEAN,
+			      .formula = USED_RATIO("cpu."), .label = "CPU used",
+			      .help = "Share of its time that the core was at work." },
+};
+_Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
+
+struct cpu {
+	struct kept stat;
+	struct devices cores;
+	uint32_t slot;     /* of NODE_NUMBER_OF series */
+	uint32_t ncolumns; /* that this kernel has */
+	int64_t hz;        /* ticks in a second */
+};
+
+static int64_t hundredths(const struct cpu *c, int64_t ticks)
+{
+	return c->hz == 100 ? ticks : ticks / c->hz * 100 + ticks % c->hz * 100 / c->hz;
+}
+
+static void put(const struct cpu *c, struct sample *s, uint32_t metric, int64_t value)
+{
+	if (c->slot)
+		sample_put(s, c->slot + metric, value);
+}
+
+static const char *read_core(struct cpu *c, struct sample *s, const char *line)
+{
+	const char *p = line + strcspn(line, " \n");
+	struct device *core = devices_meet(&c->cores, line, (size_t)(p - line));
+	int64_t v;
+
+	if (!core)
+		return p;
+	if (!core->told)
+		device_born(core, s, &metrics[CORE_TIMES], c->ncolumns);
+	for (uint32_t i = 0; i < c->ncolumns && number_i64(&p, &v) && v >= 0; i++)
+		device_put(core, s, i, hundredths(c, v));
+	return p;
+}
+
+static const char *read_total(const struct cpu *c, struct sample *s, const char *p)
+{
+	int64_t v;
+
+	for (uint32_t i = 0; i < c->ncolumns && number_i64(&p, &v) && v >= 0; i++)
+		put(c, s, NODE_TIMES + i, hundredths(c, v));
+	return p;
+}
+
+/* The lines behind the cores, each with one number that counts ("intr" has many: the first is the
+ * sum). */
+static bool read_other(const struct cpu *c, struct sample *s, const char *line)
+{
+	static const struct {
+		const char *key;
+		uint32_t metric;
+	} rows[] = {
+		{ "ctxt ", NODE_CONTEXT_SWITCHES }, { "processes ", NODE_FORKS },
+		{ "intr ", NODE_INTERRUPTS },       { "procs_running ", NODE_RUNNING },
+		{ "procs_blocked ", NODE_BLOCKED },
+	};
+	int64_t v;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const char *p = line + strlen(rows[i].key);
+
+		if (strncmp(line, rows[i].key, strlen(rows[i].key)) != 0)
+			continue;
+		if (!number_i64(&p, &v) || v < 0)
+			return false;
+		put(c, s, rows[i].metric, v);
+		return true;
+	}
+	return false;
+}
+
+static int scan(struct cpu *c, struct sample *s)
+{
+	int64_t cores = 0;
+	bool whole = false;
+
+	devices_begin(&c->cores);
+	for (const char *p = c->stat.text; *p; p = number_next_line(p)) {
+		if (strncmp(p, "cpu ", 4) == 0) {
+			p = read_total(c, s, p + 4);
+		} else if (strncmp(p, "cpu", 3) == 0) {
+			p = read_core(c, s, p);
+			cores++;
+		} else {
+			whole |= read_other(c, s, p);
+		}
+	}
+	/* A file that is cut short says nothing of cores that went away. */
+	if (!whole)
+		return -EBADMSG;
+	put(c, s, NODE_CORES, cores);
+	devices_sweep(&c->cores, s);
+	return 0;
+}
+
+static uint32_t count_columns(const char *stat)
+{
+	const char *p = number_find_line(stat, "cpu ");
+	uint32_t n = 0;
+	int64_t v;
+
+	while (p && n < NTIMES && number_i64(&p, &v))
+		n++;
+	return n;
+}
+
+static void cpu_close(void *state)
+{
+	struct cpu *c = state;
+
+	kept_close(&c->stat);
+	devices_free(&c->cores);
+}
+
+static int cpu_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
+{
+	struct cpu *c = state;
+	int r = kept_open(&c->stat, &env->proc, "stat", ROOM, e);
+
+	if (r < 0)
+		return r;
+	c->hz = sysconf(_SC_CLK_TCK);
+	c->ncolumns = count_columns(c->stat.text);
+	if (!c->ncolumns || c->hz <= 0) {
+		cpu_close(c);
+		return err_set(e, -EBADMSG, "%s/stat: it has no line \"cpu\"", env->proc.path);
+	}
+	r = devices_init(&c->cores, CORES_MAX);
+	if (r < 0) {
+		cpu_close(c);
+		return err_set(e, r, "there is no memory for a table of cores");
+	}
+	c->slot = sample_series(s, metrics, NODE_NUMBER_OF, 0);
+	for (uint32_t i = c->ncolumns; c->slot && i < NTIMES; i++)
+		sample_refuse(s, c->slot + i, STATE_UNSUPPORTED, "this kernel does not count it");
+	sample_catalogue(s, &metrics[DERIVED], METRICS_NUMBER_OF - DERIVED);
+	scan(c, s);
+	return 0;
+}
+
+static int cpu_read(void *state, struct sample *s)
+{
+	struct cpu *c = state;
+	int r = kept_read(&c->stat);
+
+	return r < 0 ? r : scan(c, s);
+}
+
+const struct source source_cpu = {
+	.name = "cpu",
+	.what = "CPU of the node, in total and per core",
+	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	SOURCE_METRICS(metrics),
+	.size = sizeof(struct cpu),
+	.open = cpu_open,
+	.read = cpu_read,
+	.close = cpu_close,
+};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/device.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int devices_init(struct devices *d, uint32_t cap)
+{
+	*d = (struct devices){ .row = calloc(cap, sizeof *d->row), .cap = cap };
+	return d->row ? 0 : -ENOMEM;
+}
+
+void devices_free(struct devices *d)
+{
+	free(d->row);
+	*d = (struct devices){ 0 };
+}
+
+void devices_begin(struct devices *d)
+{
+	d->pass++;
+	d->next = 0;
+}
+
+static bool is_named(const struct device *v, const char *name, size_t len)
+{
+	return v->len == len && memcmp(v->name, name, len) == 0;
+}
+
+static struct device *search(struct devices *d, const char *name, size_t len)
+{
+	struct device *free_row = NULL;
+
+	for (struct device *v = d->row; v < d->row + d->n; v++) {
+		if (is_named(v, name, len))
+			return v;
+		if (!v->len && !free_row)
+			free_row = v;
+	}
+	if (!free_row && d->n < d->cap)
+		free_row = &d->row[d->n++];
+	if (free_row) {
+		*free_row = (struct device){ .len = (uint32_t)len };
+		memcpy(free_row->name, name, len);
+	}
+	return free_row;
+}
+
+struct device *devices_meet(struct devices *d, const char *name, size_t len)
+{
+	struct device *v = d->next < d->n ? &d->row[d->next] : NULL;
+
+	if (!len || len >= DEVICE_NAME_SIZE)
+		return NULL;
+	if (!v || !is_named(v, name, len))
+		v = search(d, name, len);
+	if (!v || v->seen == d->pass)
+		return NULL;
+	d->next = (uint32_t)(v - d->row) + 1;
+	v->seen = d->pass;
+	return v;
+}
+
+void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count)
+{
+	v->told = true;
+	v->instance = sample_instance(s, metrics->domain, v->name, 0, clock_mono_ns(), v->flags);
+	if (!v->instance)
+		return;
+	v->nslots = count;
+	v->slot = sample_series(s, metrics, count, v->instance);
+}
+
+static void end(struct device *v, struct sample *s)
+{
+	if (v->slot)
+		sample_series_end(s, v->slot, v->nslots);
+	if (v->instance)
+		sample_end(s, v->instance, clock_mono_ns());
+	*v = (struct device){ 0 };
+}
+
+void devices_sweep(struct devices *d, struct sample *s)
+{
+	for (struct device *v = d->row; v < d->row + d->n; v++)
+		if (v->len && v->seen != d->pass)
+			end(v, s);
+}

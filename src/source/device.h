@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.h - things of one kind that come and go (cores, disks, interfaces), found again by name.
+ *
+ * The kernel lists them in the same order every time, so the next one is looked for where it is
+ * expected, and searched for only when it is not there. The rows are reserved at devices_init; a
+ * device beyond them is left out.
+ */
+#ifndef SONDE_SOURCE_DEVICE_H
+#define SONDE_SOURCE_DEVICE_H
+
+#include "core/sample.h"
+
+enum { DEVICE_NAME_SIZE = 32 }; /* the kernel's longest, DISK_NAME_LEN */
+
+struct device {
+	char name[DEVICE_NAME_SIZE];
+	uint32_t len;  /* of the name; 0: a free row */
+	uint32_t seen; /* the pass that met it last */
+	bool told;     /* the sample knows of it */
+	uint32_t instance, slot, nslots;
+	uint32_t flags;   /* of the instance */
+	int64_t constant; /* the source's own */
+};
+
+struct devices {
+	struct device *row;
+	uint32_t n, cap; /* rows used so far, rows reserved */
+	uint32_t pass, next;
+};
+
+int devices_init(struct devices *d, uint32_t cap); /* 0 or -ENOMEM */
+void devices_free(struct devices *d);
+
+/* Start a pass over all of them. */
+void devices_begin(struct devices *d);
+/* The device of this name, new (all zero but the name) when it was not known. NULL when the name is
+ * empty or too long, when this pass has met it already, and when no row is free. */
+struct device *devices_meet(struct devices *d, const char *name, size_t len);
+/* Tell the sample that it is there, with count (<= EVENT_SET_MAX) series side by side. */
+void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count);
+static inline void device_put(const struct device *v, struct sample *s, uint32_t i, int64_t value)
+{
+	if (v->slot)
+		sample_put(s, v->slot + i, value);
+}
+/* After a pass over the whole list: what it did not meet is gone. */
+void devices_sweep(struct devices *d, struct sample *s);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/kept.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SIZE = 16 * 1024, LARGEST = 16 * 1024 * 1024 };
+
+static int whole_lines(struct kept *k, ssize_t n)
+{
+	char *end = n > 0 ? memrchr(k->text, '\n', (size_t)n) : NULL;
+
+	k->len = end ? (size_t)(end + 1 - k->text) : 0;
+	k->text[k->len] = '\0';
+	if (n < 0)
+		return (int)n;
+	return k->len ? 0 : -ENODATA;
+}
+
+/* Take a larger buffer until the whole file fits, then one with room to grow. */
+static int size_buffer(struct kept *k, size_t room)
+{
+	ssize_t n;
+
+	for (size_t cap = FIRST_SIZE;; cap *= 2) {
+		char *bigger = realloc(k->text, cap);
+
+		if (!bigger)
+			return -ENOMEM;
+		k->text = bigger;
+		k->cap = cap;
+		n = file_reread(k->fd, k->text, cap);
+		if (n < 0)
+			return (int)n;
+		if ((size_t)n + room < cap || cap >= LARGEST)
+			return whole_lines(k, n);
+	}
+}
+
+int kept_open(struct kept *k, const struct root *root, const char *path, size_t room, struct err *e)
+{
+	int r = root_file(root, path);
+
+	*k = (struct kept){ 0 };
+	if (r >= 0) {
+		k->fd = r;
+		r = size_buffer(k, room);
+	}
+	if (r < 0) {
+		kept_close(k);
+		return err_set(e, r, "%s/%s: %s", root->path, path,
+			       r == -ENODATA ? "it is empty" : strerror(-r));
+	}
+	return 0;
+}
+
+int kept_read(struct kept *k)
+{
+	return whole_lines(k, file_reread(k->fd, k->text, k->cap));
+}
+
+void kept_close(struct kept *k)
+{
+	file_close(&k->fd);
+	free(k->text);
+	*k = (struct kept){ 0 };
+}

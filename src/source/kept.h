@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kept.h - a file of /proc that stays open, with the buffer it is read into again and again.
+ *
+ * The buffer is sized by the first read plus room for growth; kept_read allocates nothing. The text
+ * always ends at a line's end: what comes after the last newline (a cut file or a file that outgrew
+ * the buffer) is dropped, so that half a number is never taken for a number.
+ */
+#ifndef SONDE_SOURCE_KEPT_H
+#define SONDE_SOURCE_KEPT_H
+
+#include "base/err.h"
+#include "base/root.h"
+
+struct kept {
+	int fd;
+	char *text; /* NUL-terminated */
+	size_t len, cap;
+};
+
+/* Open, read once, keep. 0, or -errno with a sentence; -ENODATA when there is no whole line. */
+int kept_open(struct kept *k, const struct root *root, const char *path, size_t room,
+	      struct err *e);
+/* Read it again. 0 or -errno, and then the text is empty. */
+int kept_read(struct kept *k);
+void kept_close(struct kept *k);
+
+#endif
