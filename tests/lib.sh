@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the shell tests share. tests/run.sh gives each test an empty folder of its own to run in and
+# TOP (this tree), BUILD, SONDE (the program), PROGRAMS (tests/programs, built), PYTHON, LONG (1 or empty).
+
+fail() {
+	printf 'FAIL: %s\n' "$*" >&2
+	exit 1
+}
+
+# Exit code 77 is a skip, and the last line of standard output is its reason.
+skip() {
+	printf '%s\n' "$*"
+	exit 77
+}
+
+need() {
+	command -v "$1" >/dev/null || skip "$1 is not installed"
+}
+
+equal() { # WHAT WANTED GOT
+	[ "$2" = "$3" ] || fail "$1: wanted '$2', got '$3'"
+}
+
+contains() { # FILE TEXT
+	grep -qF -- "$2" "$1" || {
+		cat "$1" >&2
+		fail "$1 does not contain '$2'"
+	}
+}
+
+# One line, a sentence, on standard error: FILE holds what the program said.
+one_sentence() {
+	[ "$(wc -l <"$1")" -eq 1 ] || {
+		cat "$1" >&2
+		fail "$1 is not one line"
+	}
+}
+
+status_of() { # CMD...: prints the exit status as the shell sees it
+	local status=0
+	"$@" || status=$?
+	echo "$status"
+}
+
+wait_for() { # SECONDS CMD...: until CMD succeeds
+	local end=$((SECONDS + $1 + 1))
+	shift
+	until "$@" 2>/dev/null; do
+		[ $SECONDS -lt $end ] || fail "waited in vain for: $*"
+		sleep 0.02
+	done
+}
+
+now() { # seconds since 1970, with a fraction
+	date +%s.%N
+}
+
+calc() { # awk expression
+	awk "BEGIN { printf \"%.9g\n\", $1 }"
+}
+
+holds() { # WHAT CONDITION: an awk condition on numbers
+	awk "BEGIN { exit !($2) }" || fail "$1: not true: $2"
+}
+
+figure() { # DIR JQ-FILTER: of sonde show --json
+	"$SONDE" show --json "$1" | jq -er "$2" || fail "sonde show --json $1 has no $2"
+}
+
+recorder_of() { # DIR: the recorder's pid, found by the file it holds open; fails when there is none
+	local where comm name link
+	where=$(realpath "$1") || return 1
+	for comm in /proc/[0-9]*/comm; do
+		{ read -r name <"$comm"; } 2>/dev/null || continue
+		[ "$name" = sonde-recorder ] || continue
+		for link in "${comm%/comm}"/fd/*; do
+			case $(readlink "$link") in
+			"$where"/node-*)
+				comm=${comm#/proc/}
+				echo "${comm%/comm}"
+				return 0
+				;;
+			esac
+		done
+	done
+	return 1
+}
+
+recorder_gone() { # DIR
+	! recorder_of "$1" >/dev/null
+}
+
+perf_permitted() {
+	"$SONDE" run -o perf_probe -- true 2>/dev/null
+	"$SONDE" show --json perf_probe | jq -e '.job.mechanisms | test("perf")' >/dev/null
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that are not used, and who may print or exit: main and the commands only."""
+import re
+
+import source
+
+BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|gets|atoi|atol|atof|localtime|gmtime|system|popen|alloca)\s*\(")
+SPEAKS = re.compile(r"\b(printf|puts|putchar|perror|exit|abort|err|errx|warn|warnx)\s*\(|\b(stdout|stderr)\b")
+
+
+def main():
+    faults = []
+    for path in source.files(".c", ".h"):
+        quiet = path.startswith("src/") and not path.startswith("src/cmd/") and path != "src/main.c"
+        for number, line in enumerate(source.code(source.read(path)).splitlines(), 1):
+            for pattern in [BANNED] + [SPEAKS] * quiet:
+                match = pattern.search(line)
+                if match:
+                    faults.append(f"{path}:{number}: {match.group(0).strip(' (')} is not used here")
+    source.report(faults)
+
+
+main()

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# C is laid out as .clang-format says; shell scripts please shellcheck.
+. "$TOP/tests/lib.sh"
+need clang-format
+need shellcheck
+cd "$TOP" || exit 1
+status=0
+while read -r -d '' file; do
+	clang-format "$file" | cmp -s - "$file" || {
+		echo "clang-format -i $file"
+		status=1
+	}
+done < <(find src include tests bench examples \( -name '*.c' -o -name '*.h' \) -not -path '*/node_modules/*' -print0)
+shellcheck -s sh dev .ci/run || status=1
+find tests bench -name '*.sh' -print0 | xargs -0 -r shellcheck -s bash -e SC1091 || status=1
+exit $status

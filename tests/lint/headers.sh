@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every header compiles alone; the public one also as C++ and as C11 without extensions.
+. "$TOP/tests/lib.sh"
+status=0
+cd "$TOP" || exit 1
+while read -r header; do
+	# Twice: it must guard itself. -Wno-unused: a header's inline functions have no caller here.
+	printf '#include "%s"\n#include "%s"\n' "${header#src/}" "${header#src/}" |
+		gcc -std=gnu17 -D_GNU_SOURCE -Isrc -Iinclude -Itests -I. -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
+			-Werror -fsyntax-only -x c - || status=1
+done < <(find src include tests -name '*.h' -not -path '*/node_modules/*')
+gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c include/sonde.h || status=1
+clang++ -std=c++11 -Wall -Wextra -Wpedantic -Wno-pragma-once-outside-header -Werror -fsyntax-only -x c++ include/sonde.h || status=1
+exit $status

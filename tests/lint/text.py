@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Licence lines, and words that must not be in the tree: unfinished work, paths of one machine, download addresses."""
+import re
+
+import source
+
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+UNFINISHED = re.compile(r"\b(TO" + "DO|FIX" + r"ME|X" + r"XX)\b|not " + "implemented", re.I)
+MACHINE = re.compile(r"/(home|root|work|workspace|Users)/\w")
+ADDRESS = re.compile(r'"resolved"|registry\.\w+\.\w+|https?://[^"]*\.tgz')
+
+
+def faults_of(path, text):
+    if path.endswith((".c", ".h", ".py", ".sh", ".js", ".css", ".S", ".def")) or path in ("dev", ".ci/run", "Makefile"):
+        if SPDX not in "\n".join(text.split("\n", 3)[:3]):
+            yield 1, f"no line with {SPDX}"
+    for number, line in enumerate(text.splitlines(), 1):
+        if UNFINISHED.search(line):
+            yield number, "unfinished work belongs in an issue"
+        if MACHINE.search(line):
+            yield number, "a path of one machine"
+        if path.endswith(("package-lock.json", ".npmrc")) and ADDRESS.search(line):
+            yield number, "a lock file names no download address"
+
+
+def main():
+    faults = []
+    for path in source.files():
+        if "/fixtures/" in path or "/corpus/" in path or path.endswith((".png", ".sonde", ".tail", ".gz")):
+            continue
+        faults += [f"{path}:{number}: {what}" for number, what in faults_of(path, source.read(path))]
+    source.report(faults)
+
+
+main()

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 600
+# clang-tidy finds nothing to say about src.
+. "$TOP/tests/lib.sh"
+need clang-tidy
+cd "$TOP" || exit 1
+find src -name '*.c' -not -path '*/node_modules/*' -print0 |
+	xargs -0 -r -n 4 -P 2 sh -c 'clang-tidy --quiet "$@" -- -std=gnu17 -D_GNU_SOURCE -Isrc -Iinclude \
+		-DSONDE_VERSION=\"0\" -DSONDE_LIBEXEC=\"/usr/libexec/sonde\" 2>/dev/null' sh
