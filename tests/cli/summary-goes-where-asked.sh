@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# The summary is on standard error, 15 lines at most; --quiet keeps it away, --summary puts it into a file.
+. "$TOP/tests/lib.sh"
+"$SONDE" run -o out -- sh -c 'echo data; echo talk >&2' >stdout 2>stderr || fail "run"
+equal "standard output" data "$(cat stdout)"
+contains stderr talk
+holds "lines of summary" "$(wc -l <stderr) >= 3 && $(wc -l <stderr) <= 16"
+contains stderr out
+
+"$SONDE" run --quiet -o quiet -- sh -c 'echo data; echo talk >&2' >stdout 2>stderr || fail "run --quiet"
+equal "standard error with --quiet" talk "$(cat stderr)"
+
+"$SONDE" run --summary summary.txt -o filed -- sh -c 'echo talk >&2' 2>stderr || fail "run --summary"
+equal "standard error with --summary" talk "$(cat stderr)"
+holds "lines of summary in the file" "$(wc -l <summary.txt) >= 3 && $(wc -l <summary.txt) <= 15"
+
+# No colour and no control characters where no person watches.
+! grep -q $'\033' summary.txt || fail "escape sequences in a file"

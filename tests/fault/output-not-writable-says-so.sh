@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# Where nothing can be written, one sentence says so and the job runs all the same.
+. "$TOP/tests/lib.sh"
+check() { # DIR
+	"$SONDE" run --quiet -o "$1" -- sh -c 'echo ran; exit 42' >stdout 2>said
+	equal "the job's exit status ($1)" 42 $?
+	equal "the job's output ($1)" ran "$(cat stdout)"
+	one_sentence said
+	contains said "$1"
+}
+touch file
+check file/out
+check /proc/out
+check "$(printf 'x%.0s' $(seq 300))"
