@@ -22,15 +22,15 @@ enum { HELP_ASKED = 1 };
 static int refuse(const struct option *o, const char *given, struct err *e)
 {
 	static const char *const takes[] = {
-		[ARG_DURATION] = "a duration such as 1s, 500ms or 2m",
+		[ARG_DURATION] = "a duration such as 500ms, 1s or 2m",
 		[ARG_COUNT] = "a whole number",
 		[ARG_REAL] = "a number",
 	};
 	char range[96];
 
 	args_range_text(o, range, sizeof range);
-	return err_set(e, -EINVAL, "option --%s takes %s%s%s, not '%.80s'", o->name, takes[o->type],
-		       *range ? ", " : "", range, given);
+	return err_set(e, -EINVAL, "option --%s takes %s%s%s%s, not '%.80s'", o->name,
+		       takes[o->type], *range ? " (" : "", range, *range ? ")" : "", given);
 }
 
 static bool parse_count(const char *text, int64_t *out)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/completion.h"
+
+#include "cmd/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What may stand at a place; from what the tables call it in the help. */
+enum place { PLACE_NOTHING, PLACE_DIRECTORY, PLACE_FILE, PLACE_COMMAND };
+
+static enum place place_of(const char *word)
+{
+	if (!word)
+		return PLACE_NOTHING;
+	if (strstr(word, "CMD"))
+		return PLACE_COMMAND;
+	if (strstr(word, "DIR"))
+		return PLACE_DIRECTORY;
+	return strstr(word, "FILE") || strstr(word, "PATH") ? PLACE_FILE : PLACE_NOTHING;
+}
+
+static void command_names(struct bytes *b)
+{
+	for (size_t i = 0; i < ncommands; i++)
+		if (!commands[i]->hidden)
+			bytes_printf(b, "%s ", commands[i]->name);
+}
+
+/* In single quotes; what `special` holds gets a backslash, as the shell's own language wants it. */
+static void quoted(struct bytes *b, const char *text, const char *special)
+{
+	for (; *text; text++) {
+		if (strchr(special, *text))
+			bytes_u8(b, '\\');
+		if (*text == '\'' && !strchr(special, '\''))
+			bytes_puts(b, "'\\''");
+		else
+			bytes_u8(b, (uint8_t)*text);
+	}
+}
+
+static void bash_list(struct bytes *b, const struct command *c, bool values, int place)
+{
+	for (size_t i = 0; i < c->noptions; i++) {
+		const struct option *o = &c->options[i];
+
+		if (o->hidden || (values && o->type == ARG_FLAG) ||
+		    (place >= 0 && (int)place_of(o->value) != place))
+			continue;
+		bytes_printf(b, " --%s", o->name);
+		if (o->letter)
+			bytes_printf(b, " -%c", o->letter);
+	}
+}
+
+static void bash_command(struct bytes *b, const struct command *c)
+{
+	static const char *const kinds[] = { "none", "directory", "file", "command" };
+
+	bytes_printf(b, "\t%s)\n\t\toptions='--help -h", c->name);
+	bash_list(b, c, false, -1);
+	bytes_puts(b, " '\n\t\tvalues='");
+	bash_list(b, c, true, -1);
+	bytes_puts(b, " '\n\t\tdirectories='");
+	bash_list(b, c, true, PLACE_DIRECTORY);
+	bytes_puts(b, " '\n\t\tfiles='");
+	bash_list(b, c, true, PLACE_FILE);
+	bytes_printf(b, " '\n\t\toperand='%s'\n\t\t;;\n", kinds[place_of(c->operands)]);
+}
+
+void completion_bash(struct bytes *b)
+{
+	bytes_puts(b, "# bash completion of sonde; made by `sonde docs completions`\n"
+		      "_sonde_offer()\n{\n"
+		      "\tcompopt -o filenames 2>/dev/null\n"
+		      "\tmapfile -t COMPREPLY < <(compgen \"$@\")\n}\n\n"
+		      "_sonde()\n{\n"
+		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+		      "\tlocal options='' values='' directories='' files='' operand='' commands='");
+	command_names(b);
+	bytes_puts(b,
+		   "' i\n"
+		   "\tCOMPREPLY=()\n"
+		   "\tif [[ $COMP_CWORD -eq 1 ]]; then\n"
+		   "\t\tmapfile -t COMPREPLY < <(compgen -W \"$commands help --help --version\" -- "
+		   "\"$cur\")\n"
+		   "\t\treturn\n\tfi\n"
+		   "\tcase ${COMP_WORDS[1]} in\n"
+		   "\thelp)\n\t\tmapfile -t COMPREPLY < <(compgen -W \"$commands\" -- \"$cur\")\n"
+		   "\t\treturn\n\t\t;;\n");
+	for (size_t i = 0; i < ncommands; i++)
+		if (!commands[i]->hidden)
+			bash_command(b, commands[i]);
+	bytes_puts(
+		b,
+		"\tesac\n"
+		"\tif [[ $operand = command ]]; then\n"
+		"\t\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+		"\t\t\tif [[ ${COMP_WORDS[i]} = -- ]]; then\n\t\t\t\t((i++))\n\t\t\t\tbreak\n"
+		"\t\t\telif [[ $values = *\" ${COMP_WORDS[i]} \"* ]]; then\n\t\t\t\t((i++))\n"
+		"\t\t\telif [[ ${COMP_WORDS[i]} != -* ]]; then\n\t\t\t\tbreak\n"
+		"\t\t\tfi\n\t\tdone\n"
+		"\t\tif ((i < COMP_CWORD)) && declare -F _command_offset >/dev/null; then\n"
+		"\t\t\t_command_offset \"$i\"\n\t\t\treturn\n\t\tfi\n"
+		"\tfi\n"
+		"\tif [[ $directories = *\" $prev \"* ]]; then\n\t\t_sonde_offer -d -- \"$cur\"\n"
+		"\telif [[ $files = *\" $prev \"* ]]; then\n\t\t_sonde_offer -f -- \"$cur\"\n"
+		"\telif [[ $values = *\" $prev \"* ]]; then\n\t\treturn\n"
+		"\telif [[ $cur = -* ]]; then\n"
+		"\t\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
+		"\telif [[ $operand = directory ]]; then\n\t\t_sonde_offer -d -- \"$cur\"\n"
+		"\telif [[ $operand = file ]]; then\n\t\t_sonde_offer -f -- \"$cur\"\n"
+		"\telif [[ $operand = command ]]; then\n\t\t_sonde_offer -c -- \"$cur\"\n"
+		"\tfi\n}\ncomplete -F _sonde sonde\n");
+}
+
+static const char *zsh_action(enum place place)
+{
+	switch (place) {
+	case PLACE_DIRECTORY:
+		return "_directories";
+	case PLACE_FILE:
+		return "_files";
+	case PLACE_COMMAND:
+		return "_normal";
+	case PLACE_NOTHING:
+		break;
+	}
+	return "";
+}
+
+static void zsh_option(struct bytes *b, const struct option *o)
+{
+	static const char special[] = "[]:\\";
+
+	bytes_puts(b, " \\\n\t\t\t");
+	if (o->letter)
+		bytes_printf(b, "'(-%c --%s)'{-%c,--%s%s}'[", o->letter, o->name, o->letter,
+			     o->name, o->type == ARG_FLAG ? "" : "=");
+	else
+		bytes_printf(b, "'--%s%s[", o->name, o->type == ARG_FLAG ? "" : "=");
+	quoted(b, o->help, special);
+	bytes_u8(b, ']');
+	if (o->type != ARG_FLAG) {
+		bytes_u8(b, ':');
+		quoted(b, o->value ? o->value : "VALUE", special);
+		bytes_printf(b, ":%s", zsh_action(place_of(o->value)));
+	}
+	bytes_u8(b, '\'');
+}
+
+static void zsh_command(struct bytes *b, const struct command *c)
+{
+	enum place place = place_of(c->operands);
+
+	bytes_printf(b, "\t%s)\n\t\t_arguments -s -S", c->name);
+	for (size_t i = 0; i < c->noptions; i++)
+		if (!c->options[i].hidden)
+			zsh_option(b, &c->options[i]);
+	bytes_puts(b, " \\\n\t\t\t'(-h --help)'{-h,--help}'[Show the usage and end.]'");
+	if (place == PLACE_COMMAND)
+		bytes_puts(b,
+			   " \\\n\t\t\t'(-)1:command: _command_names -e' '*::arguments: _normal'");
+	else if (place != PLACE_NOTHING)
+		bytes_printf(b, " \\\n\t\t\t'*:operand:%s'", zsh_action(place));
+	bytes_puts(b, "\n\t\t;;\n");
+}
+
+void completion_zsh(struct bytes *b)
+{
+	bytes_puts(b, "#compdef sonde\n# made by `sonde docs completions`\n\n"
+		      "_sonde() {\n\tlocal -a commands\n\tcommands=(\n");
+	for (size_t i = 0; i < ncommands; i++) {
+		if (commands[i]->hidden)
+			continue;
+		bytes_printf(b, "\t\t'%s:", commands[i]->name);
+		quoted(b, commands[i]->what, ":\\");
+		bytes_puts(b, "'\n");
+	}
+	bytes_puts(b, "\t\t'help:Explain a command'\n\t)\n"
+		      "\tif (( CURRENT == 2 )); then\n"
+		      "\t\t_describe -t commands command commands\n\t\treturn\n\tfi\n"
+		      "\tshift words\n\t(( CURRENT-- ))\n"
+		      "\tcase $words[1] in\n"
+		      "\thelp)\n\t\t_describe -t commands command commands\n\t\t;;\n");
+	for (size_t i = 0; i < ncommands; i++)
+		if (!commands[i]->hidden)
+			zsh_command(b, commands[i]);
+	bytes_puts(b, "\tesac\n}\n\n_sonde \"$@\"\n");
+}
+
+static void fish_argument(struct bytes *b, enum place place)
+{
+	if (place == PLACE_DIRECTORY)
+		bytes_puts(b, " -a '(__fish_complete_directories)'");
+	else if (place == PLACE_FILE)
+		bytes_puts(b, " -F");
+	else if (place == PLACE_COMMAND)
+		bytes_puts(b, " -a '(__fish_complete_subcommand)'");
+}
+
+static void fish_command(struct bytes *b, const struct command *c)
+{
+	static const char special[] = "'\\";
+	enum place place = place_of(c->operands);
+
+	bytes_printf(b, "complete -c sonde -n __fish_use_subcommand -a %s -d '", c->name);
+	quoted(b, c->what, special);
+	bytes_puts(b, "'\n");
+	for (size_t i = 0; i < c->noptions; i++) {
+		const struct option *o = &c->options[i];
+
+		if (o->hidden)
+			continue;
+		bytes_printf(b, "complete -c sonde -n '__fish_seen_subcommand_from %s' -l %s",
+			     c->name, o->name);
+		if (o->letter)
+			bytes_printf(b, " -s %c", o->letter);
+		if (o->type != ARG_FLAG) {
+			bytes_puts(b, " -r");
+			fish_argument(b, place_of(o->value));
+		}
+		bytes_puts(b, " -d '");
+		quoted(b, o->help, special);
+		bytes_puts(b, "'\n");
+	}
+	if (place == PLACE_NOTHING)
+		return;
+	bytes_printf(b, "complete -c sonde -n '__fish_seen_subcommand_from %s'", c->name);
+	fish_argument(b, place);
+	bytes_u8(b, '\n');
+}
+
+void completion_fish(struct bytes *b)
+{
+	bytes_puts(b, "# fish completion of sonde; made by `sonde docs completions`\ncomplete -c "
+		      "sonde -f\n"
+		      "complete -c sonde -s h -l help -d 'Show the usage and end.'\n"
+		      "complete -c sonde -n __fish_use_subcommand -l version -d 'Say which version "
+		      "this is.'\n"
+		      "complete -c sonde -n __fish_use_subcommand -a help -d 'Explain a command'\n"
+		      "complete -c sonde -n '__fish_seen_subcommand_from help' -a '");
+	command_names(b);
+	bytes_puts(b, "'\n");
+	for (size_t i = 0; i < ncommands; i++)
+		if (!commands[i]->hidden)
+			fish_command(b, commands[i]);
+}

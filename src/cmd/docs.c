@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/catalogue.h"
+#include "cmd/command.h"
+#include "cmd/completion.h"
+#include "cmd/help.h"
+#include "cmd/say.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Writes what was collected to DIR/name and empties it. An exit code. */
+static int save(struct bytes *b, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof path, "%s/%s", dir, name);
+	FILE *out = n > 0 && (size_t)n < sizeof path ? fopen(path, "we") : NULL;
+	bool failed = b->failed || !out || fwrite(b->data, 1, b->len, out) != b->len;
+
+	if (out && fclose(out))
+		failed = true;
+	bytes_free(b);
+	if (failed)
+		say("docs: cannot write %s/%s: %s", dir, name, strerror(errno));
+	return failed ? EXIT_FAILED : EXIT_OK;
+}
+
+static int write_man(const char *dir)
+{
+	struct bytes b = { 0 };
+	int code;
+
+	man_overview(&b);
+	code = save(&b, dir, "sonde.1");
+	for (size_t i = 0; i < ncommands && code == EXIT_OK; i++) {
+		char name[64];
+
+		if (commands[i]->hidden)
+			continue;
+		snprintf(name, sizeof name, "sonde-%s.1", commands[i]->name);
+		man_command(&b, commands[i]);
+		code = save(&b, dir, name);
+	}
+	return code;
+}
+
+static int write_completions(const char *dir)
+{
+	static const struct {
+		const char *file;
+		void (*make)(struct bytes *b);
+	} shells[] = {
+		{ "sonde.bash", completion_bash },
+		{ "_sonde", completion_zsh },
+		{ "sonde.fish", completion_fish },
+	};
+	int code = EXIT_OK;
+
+	for (size_t i = 0; i < sizeof shells / sizeof shells[0] && code == EXIT_OK; i++) {
+		struct bytes b = { 0 };
+
+		shells[i].make(&b);
+		code = save(&b, dir, shells[i].file);
+	}
+	return code;
+}
+
+static int print_metrics(void)
+{
+	struct bytes b = { 0 };
+	int code = EXIT_OK;
+
+	catalogue_markdown(&b);
+	if (b.failed) {
+		say("docs: out of memory");
+		code = EXIT_FAILED;
+	} else {
+		fwrite(b.data, 1, b.len, stdout);
+	}
+	bytes_free(&b);
+	return code;
+}
+
+static int docs_exec(const void *options, int noperands, char **operands)
+{
+	(void)options;
+	if (noperands == 2 && !strcmp(operands[0], "man"))
+		return write_man(operands[1]);
+	if (noperands == 2 && !strcmp(operands[0], "completions"))
+		return write_completions(operands[1]);
+	if (noperands == 1 && !strcmp(operands[0], "metrics"))
+		return print_metrics();
+	say("docs: takes one of: man DIR, completions DIR, metrics");
+	return EXIT_USAGE;
+}
+
+static const struct example examples[] = {
+	{ "docs metrics", "print docs/metrics.md" },
+};
+
+const struct command command_docs = {
+	.name = "docs",
+	.operands = "man DIR | completions DIR | metrics",
+	.what = "Write the documents that are made from the tables",
+	.description =
+		"Man pages and shell completions go into DIR, the catalogue of metrics to standard "
+		"output.",
+	COMMAND_EXAMPLES(examples),
+	.hidden = true,
+	.exec = docs_exec,
+};
