@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary_job.c - the figures of the job, the nodes and the monitor. */
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum take { TAKE_LAST, TAKE_MAX };
+enum over { OVER_SUM, OVER_MAX };
+
+enum {
+	EXIT_CODE,
+	SIGNAL,
+	WALL,
+	CPU_USER,
+	CPU_SYSTEM,
+	CPU,
+	CPU_ATTRIBUTED,
+	STARTED,
+	LIVE,
+	READ,
+	WRITTEN,
+	PEAK_MEMORY,
+	PEAK_PSS,
+	PEAK_RSS,
+	CORES_PRESENT,
+	CORES_ALLOWED,
+	CORES_ASKED,
+	MEMORY,
+	MEMORY_ASKED,
+	MONITOR_CPU,
+	MONITOR_RSS,
+	MONITOR_BYTES,
+	MONITOR_SAMPLES,
+	MONITOR_LATE,
+	MONITOR_SKIPPED,
+	INTERVAL,
+	FIGURES
+};
+
+/* Where a node's figure comes from: what the recorder said at its end, or else a series. */
+static const struct figure {
+	const char *meta;
+	double scale; /* of the metadata, to base units */
+	const char *metric;
+	enum take take;
+	enum over over; /* how nodes become one */
+} figures[] = {
+	[EXIT_CODE] = { "job.exit_code", 1, NULL, TAKE_LAST, OVER_MAX },
+	[SIGNAL] = { "job.signal", 1, NULL, TAKE_LAST, OVER_MAX },
+	[WALL] = { "job.wall_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
+	[CPU_USER] = { "job.cpu_user_ns", 1e-9, NULL, TAKE_LAST, OVER_SUM },
+	[CPU_SYSTEM] = { "job.cpu_system_ns", 1e-9, NULL, TAKE_LAST, OVER_SUM },
+	[CPU] = { NULL, 1, "job.cpu_seconds", TAKE_LAST, OVER_SUM },
+	[CPU_ATTRIBUTED] = { "job.cpu_attributed_ns", 1e-9, "job.attributed_cpu_seconds", TAKE_LAST,
+			     OVER_SUM },
+	[STARTED] = { "job.processes_started", 1, "job.processes_started", TAKE_LAST, OVER_SUM },
+	[LIVE] = { NULL, 1, "job.processes_live_count", TAKE_MAX, OVER_SUM },
+	[READ] = { "job.read_bytes", 1, "job.read_bytes", TAKE_LAST, OVER_SUM },
+	[WRITTEN] = { "job.written_bytes", 1, "job.written_bytes", TAKE_LAST, OVER_SUM },
+	[PEAK_MEMORY] = { "job.peak_memory_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
+	[PEAK_PSS] = { NULL, 1, "job.pss_bytes", TAKE_MAX, OVER_SUM },
+	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_SUM },
+	[CORES_PRESENT] = { "node.cores_present", 1, NULL, TAKE_LAST, OVER_SUM },
+	[CORES_ALLOWED] = { "node.cores_allowed", 1, NULL, TAKE_LAST, OVER_SUM },
+	[CORES_ASKED] = { "job.cores_asked", 1, NULL, TAKE_LAST, OVER_SUM },
+	[MEMORY] = { "node.memory_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
+	[MEMORY_ASKED] = { "job.memory_asked_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
+	[MONITOR_CPU] = { "monitor.cpu_ns", 1e-9, "monitor.cpu_seconds", TAKE_LAST, OVER_SUM },
+	[MONITOR_RSS] = { "monitor.max_rss_bytes", 1, "monitor.resident_bytes", TAKE_MAX, OVER_MAX },
+	[MONITOR_BYTES] = { "monitor.bytes_written", 1, "monitor.written_bytes", TAKE_LAST,
+			    OVER_SUM },
+	[MONITOR_SAMPLES] = { "monitor.samples", 1, NULL, TAKE_LAST, OVER_SUM },
+	[MONITOR_LATE] = { "monitor.late_samples", 1, "monitor.late_samples", TAKE_LAST, OVER_SUM },
+	[MONITOR_SKIPPED] = { "monitor.skipped_samples", 1, "monitor.skipped_samples", TAKE_LAST,
+			      OVER_SUM },
+	[INTERVAL] = { "run.interval_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
+};
+_Static_assert(sizeof figures / sizeof figures[0] == FIGURES, "a row for every figure");
+
+struct node_figures {
+	double v[FIGURES];	 /* NAN: not known */
+	const char *memory_kind; /* of v[PEAK_MEMORY] */
+};
+
+static double meta_value(const struct run_meta *m)
+{
+	switch (m->type) {
+	case META_INT:
+	case META_BOOL:
+		return (double)m->value;
+	case META_REAL:
+		return m->real;
+	default:
+		return NAN;
+	}
+}
+
+static void take_meta(struct node_figures *n, const struct run_meta *m)
+{
+	if (strcmp(m->key, "job.peak_memory_kind") == 0 && m->type == META_TEXT)
+		n->memory_kind = m->text;
+	for (size_t i = 0; i < FIGURES; i++)
+		if (figures[i].meta && strcmp(figures[i].meta, m->key) == 0)
+			n->v[i] = meta_value(m) * figures[i].scale;
+}
+
+/* Series fill what the recorder did not live to say. */
+static void take_series(struct node_figures *nodes, const struct run *r,
+			const struct series_index *x)
+{
+	uint32_t metric[FIGURES];
+
+	for (size_t i = 0; i < FIGURES; i++)
+		metric[i] = figures[i].metric ? run_find_metric(r, figures[i].metric) : 0;
+	for (uint32_t s = x->first[0]; s; s = x->next[s]) {
+		const struct run_series *row = &r->series[s];
+
+		for (size_t i = 0; i < FIGURES && row->node < r->nnodes; i++) {
+			double *v = &nodes[row->node].v[i];
+
+			if (metric[i] && metric[i] == row->metric && isnan(*v))
+				*v = figures[i].take == TAKE_MAX ? x->max[s] : x->last[s];
+		}
+	}
+}
+
+static void fill_derived(struct node_figures *n, const struct run_node *node)
+{
+	if (isnan(n->v[WALL]) && node->rows)
+		n->v[WALL] = (double)(node->last_ns - node->first_ns) * 1e-9;
+	if (!isnan(n->v[CPU_USER]) && !isnan(n->v[CPU_SYSTEM]))
+		n->v[CPU] = n->v[CPU_USER] + n->v[CPU_SYSTEM];
+	if (isnan(n->v[MONITOR_SAMPLES]))
+		n->v[MONITOR_SAMPLES] = (double)node->rows;
+	if (!isnan(n->v[PEAK_MEMORY]))
+		return;
+	n->memory_kind = isnan(n->v[PEAK_PSS]) ? "rss" : "pss";
+	n->v[PEAK_MEMORY] = isnan(n->v[PEAK_PSS]) ? n->v[PEAK_RSS] : n->v[PEAK_PSS];
+	if (isnan(n->v[PEAK_MEMORY]))
+		n->memory_kind = NULL;
+}
+
+/* A sum is known when all of its parts are; a largest value when any is. */
+static double over_nodes(const struct run *r, const struct node_figures *nodes, size_t figure)
+{
+	double all = NAN;
+
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		double v = nodes[i].v[figure];
+
+		if (figures[figure].over == OVER_MAX)
+			all = fmax(all, v);
+		else
+			all = i == 1 ? v : all + v;
+	}
+	return all;
+}
+
+/* The kind that promises least is the kind of a sum of several. */
+static const char *memory_kind(const struct run *r, const struct node_figures *nodes)
+{
+	static const char *const weakest_first[] = { "rss", "pss", "cgroup" };
+
+	for (size_t k = 0; k < sizeof weakest_first / sizeof weakest_first[0]; k++)
+		for (uint32_t i = 1; i < r->nnodes; i++)
+			if (nodes[i].memory_kind &&
+			    strcmp(nodes[i].memory_kind, weakest_first[k]) == 0)
+				return weakest_first[k];
+	return NULL;
+}
+
+static const char *text_of(const struct run *r, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, 0, key);
+
+	return m && m->type == META_TEXT && m->text && *m->text ? m->text : NULL;
+}
+
+static int fill_nodes(struct summary *s, const struct run *r, const struct node_figures *nodes)
+{
+	s->complete = true;
+	s->nodes = calloc(r->nnodes ? r->nnodes : 1, sizeof *s->nodes);
+	if (!s->nodes)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const struct run_node *n = &r->nodes[i];
+
+		s->complete = s->complete && n->complete;
+		s->nodes[s->nnodes++] = (struct summary_node){
+			.node = i,
+			.host = n->host,
+			.samples = n->rows,
+			.cores = nodes[i].v[CORES_PRESENT],
+			.memory_bytes = nodes[i].v[MEMORY],
+			.complete = n->complete,
+		};
+	}
+	return 0;
+}
+
+static void fill_job(struct summary *s, const struct run *r, const struct node_figures *nodes)
+{
+	double v[FIGURES];
+
+	for (size_t i = 0; i < FIGURES; i++)
+		v[i] = over_nodes(r, nodes, i);
+	s->command = text_of(r, "job.command");
+	s->job_id = text_of(r, "job.id");
+	s->mechanisms = text_of(r, "job.mechanisms");
+	s->survivors = text_of(r, "job.survivors");
+	s->signal = v[SIGNAL] > 0 ? v[SIGNAL] : NAN;
+	s->exit_code = isnan(s->signal) ? v[EXIT_CODE] : NAN;
+	s->wall_s = v[WALL];
+	s->cpu_s = v[CPU];
+	s->cpu_user_s = v[CPU_USER];
+	s->cpu_system_s = v[CPU_SYSTEM];
+	s->attributed_ratio = v[CPU] > 0 ? v[CPU_ATTRIBUTED] / v[CPU] : NAN;
+	s->cores_used_mean = v[WALL] > 0 ? v[CPU] / v[WALL] : NAN;
+	s->peak_memory_bytes = v[PEAK_MEMORY];
+	s->peak_memory_kind = isnan(v[PEAK_MEMORY]) ? NULL : memory_kind(r, nodes);
+	s->processes_started = v[STARTED];
+	s->processes_peak = v[LIVE];
+	s->read_bytes = v[READ];
+	s->written_bytes = v[WRITTEN];
+	s->cores_present = v[CORES_PRESENT];
+	s->cores_allowed = v[CORES_ALLOWED];
+	s->cores_asked = v[CORES_ASKED];
+	s->memory_present = v[MEMORY];
+	s->memory_asked_bytes = v[MEMORY_ASKED];
+	s->monitor_cpu_s = v[MONITOR_CPU];
+	s->monitor_rss_bytes = v[MONITOR_RSS];
+	s->monitor_bytes = v[MONITOR_BYTES];
+	s->monitor_samples = v[MONITOR_SAMPLES];
+	s->monitor_late = v[MONITOR_LATE];
+	s->monitor_skipped = v[MONITOR_SKIPPED];
+	s->interval_s = v[INTERVAL];
+}
+
+int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,
+		     struct err *e)
+{
+	struct node_figures *nodes = calloc(r->nnodes + 1, sizeof *nodes);
+	int rc = nodes ? 0 : -ENOMEM;
+
+	for (uint32_t n = 0; !rc && n < r->nnodes; n++)
+		for (size_t i = 0; i < FIGURES; i++)
+			nodes[n].v[i] = NAN;
+	for (uint32_t i = 1; !rc && i < r->nmetas; i++)
+		if (r->metas[i].node < r->nnodes)
+			take_meta(&nodes[r->metas[i].node], &r->metas[i]);
+	if (!rc) {
+		take_series(nodes, r, x);
+		for (uint32_t i = 1; i < r->nnodes; i++)
+			fill_derived(&nodes[i], &r->nodes[i]);
+		rc = fill_nodes(s, r, nodes);
+	}
+	if (!rc)
+		fill_job(s, r, nodes);
+	free(nodes);
+	return rc ? err_set(e, rc, "out of memory for the summary of %.300s", r->path) : 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * summary_part.h - the parts that summary_make is put together from.
+ *
+ * Each part reads the run and fills its own figures; order matters only where said. Private to
+ * summary*.c.
+ */
+#ifndef SONDE_REPORT_SUMMARY_PART_H
+#define SONDE_REPORT_SUMMARY_PART_H
+
+#include "report/summary.h"
+
+/* What is known of each series without decoding it, and the series of each instance. */
+struct series_index {
+	double *last, *max; /* [nseries] in base units; NAN: no value */
+	uint32_t *first;    /* [ninstances] first series of the instance; 0: none */
+	uint32_t *next;	    /* [nseries] next series of the same instance; 0: none */
+};
+
+int series_index_make(struct series_index *x, struct run *r, struct err *e);
+void series_index_free(struct series_index *x);
+/* Last or largest value of an instance's metric; NAN when it has none. metric 0: none such. */
+double series_last(const struct series_index *x, const struct run *r, uint32_t instance,
+		   uint32_t metric);
+double series_max(const struct series_index *x, const struct run *r, uint32_t instance,
+		  uint32_t metric);
+
+/* Statistics of every metric, idle head and tail, most cores: one pass over the values. */
+int summary_metrics_make(struct summary *s, struct run *r, struct err *e);
+/* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
+int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,
+		     struct err *e);
+/* Top processes, and the commands. */
+int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
+			   struct err *e);
+
+#endif

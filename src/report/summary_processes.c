@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary_processes.c - the processes that used most, and what each command used. */
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is asked of a process or a command; ids in the run, 0 when it has no such metric. */
+struct ids {
+	uint32_t processes, cpu, peak_rss, rss, read, written;
+};
+
+static double final_of(const struct run *r, uint32_t instance, const char *metric)
+{
+	double v;
+
+	return run_final_value(r, instance, metric, &v) ? v : NAN;
+}
+
+static double either(double a, double b)
+{
+	return isnan(a) ? b : a;
+}
+
+/* What its end said; of what still lives, the last that was seen. */
+static struct summary_process process_of(const struct run *r, const struct series_index *x,
+					 const struct ids *ids, uint32_t i)
+{
+	const struct run_instance *in = &r->instances[i];
+	const char *pid = run_label(r, i, "pid");
+	struct summary_process p = { .instance = i, .name = in->name, .pid = NAN };
+
+	if (pid && *pid)
+		p.pid = strtod(pid, NULL);
+	p.start_s = run_seconds(r, in->node, in->birth_ns);
+	p.end_s = in->end_ns == INT64_MAX ? NAN : run_seconds(r, in->node, in->end_ns);
+	p.cpu_s = either(final_of(r, i, "process.cpu_seconds"), series_last(x, r, i, ids->cpu));
+	p.read_bytes = either(final_of(r, i, "process.read_bytes"), series_last(x, r, i, ids->read));
+	p.written_bytes =
+		either(final_of(r, i, "process.written_bytes"), series_last(x, r, i, ids->written));
+	p.peak_rss_bytes = either(final_of(r, i, "process.peak_resident_bytes"),
+				  either(series_max(x, r, i, ids->peak_rss),
+					 series_max(x, r, i, ids->rss)));
+	return p;
+}
+
+static double by_cpu(const struct summary_process *p)
+{
+	return p->cpu_s;
+}
+
+static double by_memory(const struct summary_process *p)
+{
+	return p->peak_rss_bytes;
+}
+
+static double by_io(const struct summary_process *p)
+{
+	return fmax(p->read_bytes, 0) + fmax(p->written_bytes, 0);
+}
+
+/* Keeps the largest SUMMARY_TOP, largest first; what used nothing has no place. */
+static void offer(struct summary_process *top, uint32_t *n, const struct summary_process *p,
+		  double (*by)(const struct summary_process *))
+{
+	double v = by(p);
+	uint32_t at = *n;
+
+	if (!(v > 0) || (*n == SUMMARY_TOP && v <= by(&top[*n - 1])))
+		return;
+	if (*n < SUMMARY_TOP)
+		++*n;
+	else
+		at--;
+	for (; at && by(&top[at - 1]) < v; at--)
+		top[at] = top[at - 1];
+	top[at] = *p;
+}
+
+static double add(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return either(a, b);
+	return a + b;
+}
+
+static struct summary_command command_of(const struct run *r, const struct series_index *x,
+					 const struct ids *ids, uint32_t i)
+{
+	return (struct summary_command){
+		.name = r->instances[i].name,
+		.processes = series_last(x, r, i, ids->processes),
+		.cpu_s = series_last(x, r, i, ids->cpu),
+		.peak_rss_bytes = series_max(x, r, i, ids->peak_rss),
+		.read_bytes = series_last(x, r, i, ids->read),
+		.written_bytes = series_last(x, r, i, ids->written),
+	};
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct summary_command *)a)->name,
+		      ((const struct summary_command *)b)->name);
+}
+
+static int compare_cpu(const void *a, const void *b)
+{
+	double x = either(((const struct summary_command *)a)->cpu_s, -1);
+	double y = either(((const struct summary_command *)b)->cpu_s, -1);
+
+	return x == y ? compare_names(a, b) : x < y ? 1 : -1;
+}
+
+/* A command of several nodes, or one with living processes, becomes one row. */
+static uint32_t merge(struct summary_command *c, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	qsort(c, n, sizeof *c, compare_names);
+	for (uint32_t i = 0; i < n; i++) {
+		struct summary_command *to = kept ? &c[kept - 1] : NULL;
+
+		if (!to || strcmp(to->name, c[i].name) != 0) {
+			c[kept++] = c[i];
+			continue;
+		}
+		to->processes = add(to->processes, c[i].processes);
+		to->cpu_s = add(to->cpu_s, c[i].cpu_s);
+		to->peak_rss_bytes = fmax(to->peak_rss_bytes, c[i].peak_rss_bytes);
+		to->read_bytes = add(to->read_bytes, c[i].read_bytes);
+		to->written_bytes = add(to->written_bytes, c[i].written_bytes);
+	}
+	qsort(c, kept, sizeof *c, compare_cpu);
+	return kept;
+}
+
+static struct summary_command living(const struct summary_process *p)
+{
+	return (struct summary_command){
+		.name = p->name,
+		.processes = 1,
+		.cpu_s = p->cpu_s,
+		.peak_rss_bytes = p->peak_rss_bytes,
+		.read_bytes = p->read_bytes,
+		.written_bytes = p->written_bytes,
+	};
+}
+
+static bool is(const struct run_instance *i, const char *domain)
+{
+	return i->domain && i->name && strcmp(i->domain, domain) == 0;
+}
+
+/* A command's rows hold its ended processes; those that live are added here. */
+static uint32_t count_commands(const struct run *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < r->ninstances; i++)
+		n += is(&r->instances[i], "command") ||
+		     (is(&r->instances[i], "process") && r->instances[i].end_ns == INT64_MAX);
+	return n;
+}
+
+static uint32_t metric_of(const struct run *r, const char *domain, const char *noun)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "%s.%s", domain, noun);
+	return run_find_metric(r, name);
+}
+
+static struct ids ids_of(const struct run *r, const char *domain)
+{
+	return (struct ids){
+		.processes = metric_of(r, domain, "processes"),
+		.cpu = metric_of(r, domain, "cpu_seconds"),
+		.peak_rss = metric_of(r, domain, "peak_resident_bytes"),
+		.rss = metric_of(r, domain, "resident_bytes"),
+		.read = metric_of(r, domain, "read_bytes"),
+		.written = metric_of(r, domain, "written_bytes"),
+	};
+}
+
+int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
+			   struct err *e)
+{
+	struct ids process = ids_of(r, "process"), command = ids_of(r, "command");
+	uint32_t cap = count_commands(r);
+
+	s->commands = calloc(cap + 1, sizeof *s->commands);
+	if (!s->commands)
+		return err_set(e, -ENOMEM, "out of memory for the commands of %.300s", r->path);
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		if (is(&r->instances[i], "command")) {
+			s->commands[s->ncommands++] = command_of(r, x, &command, i);
+		} else if (is(&r->instances[i], "process")) {
+			struct summary_process p = process_of(r, x, &process, i);
+
+			offer(s->by_cpu, &s->nby_cpu, &p, by_cpu);
+			offer(s->by_memory, &s->nby_memory, &p, by_memory);
+			offer(s->by_io, &s->nby_io, &p, by_io);
+			if (isnan(p.end_s))
+				s->commands[s->ncommands++] = living(&p);
+		}
+	}
+	s->ncommands = merge(s->commands, s->ncommands);
+	return 0;
+}
