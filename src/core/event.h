@@ -20,7 +20,8 @@ enum event_kind {
 	EVENT_LABEL,	  /* id = instance; name = key, text = value */
 	EVENT_FINAL,	  /* id = instance; metric[0..count), values, mask: counters at its end */
 	EVENT_END,	  /* id = instance; t0 = its end. All of its series end too */
-	EVENT_SERIES,	  /* id .. id+count-1: metric[0..count) of instance `parent` (0 = the node) */
+	EVENT_SERIES,	  /* id .. id+count-1: metric[0..count) of instance `parent` (0 = the node).
+			     While writing, value = the first of its slots in the sample */
 	EVENT_SERIES_END, /* id .. id+count-1 give no more values */
 	EVENT_STATE,	  /* id = series; state from t0 on; text = reason */
 	EVENT_META,	  /* name = key; meta_type; value (int, bool), real, or text */

@@ -33,6 +33,8 @@ struct sample {
 	uint64_t refused;
 	/* private */
 	uint32_t *free_runs[EVENT_SET_MAX + 1], nfree[EVENT_SET_MAX + 1];
+	void *memory; /* all of the above, reserved in one piece */
+	size_t memory_size;
 };
 
 /* 0 or -ENOMEM. Address space is reserved, memory is used as it is touched. */
@@ -51,6 +53,7 @@ void sample_label(struct sample *s, uint32_t instance, const char *key, const ch
 /* Counters of an instance at its end: count rows side by side, mask says which are known. */
 void sample_final(struct sample *s, uint32_t instance, const struct metric *metrics, uint32_t count,
 		  const int64_t *values, uint64_t mask);
+/* End its series first: their slots stay taken otherwise. */
 void sample_end(struct sample *s, uint32_t instance, int64_t end_ns);
 
 /* Series for count (<= EVENT_SET_MAX) metrics side by side of one instance (0 = the node).

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reserve.h - address space taken at once, memory used only as it is touched.
+ *
+ * What must never fail later is reserved at the start and costs nothing until it is needed. It is
+ * zeroed. Huge pages are refused: they would make the first touch cost 2 MiB.
+ */
+#ifndef SONDE_BASE_RESERVE_H
+#define SONDE_BASE_RESERVE_H
+
+#include "base/bytes.h"
+
+#include <stddef.h>
+
+void *reserve(size_t size);                   /* NULL when there is no address space */
+void reserve_free(void *memory, size_t size); /* NULL is fine */
+
+/* A fixed buffer in reserved memory; free it with reserve_bytes_free. 0 or -ENOMEM. */
+int reserve_bytes(struct bytes *b, size_t cap);
+void reserve_bytes_free(struct bytes *b);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/run.h"
+
+#include <string.h>
+
+int64_t run_utc_ns(const struct run *r, uint32_t node, int64_t mono_ns)
+{
+	int64_t utc;
+
+	if (node >= r->nnodes || __builtin_sub_overflow(mono_ns, r->nodes[node].mono0_ns, &utc) ||
+	    __builtin_add_overflow(utc, r->nodes[node].utc0_ns, &utc))
+		return mono_ns < 0 ? INT64_MIN : INT64_MAX;
+	return utc;
+}
+
+double run_seconds(const struct run *r, uint32_t node, int64_t mono_ns)
+{
+	int64_t utc = run_utc_ns(r, node, mono_ns), ns;
+
+	if (__builtin_sub_overflow(utc, r->t0_utc_ns, &ns))
+		return ((double)utc - (double)r->t0_utc_ns) / 1e9;
+	return (double)ns / 1e9;
+}
+
+const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const char *key)
+{
+	for (uint32_t i = r->nmetas; i-- > 1;) {
+		const struct run_meta *m = &r->metas[i];
+
+		if ((!node || m->node == node) && !strcmp(m->key, key))
+			return m;
+	}
+	return NULL;
+}
+
+uint32_t run_find_metric(const struct run *r, const char *name)
+{
+	for (uint32_t i = 1; i < r->nmetrics; i++) {
+		if (!strcmp(r->metrics[i].row.name, name))
+			return i;
+	}
+	return 0;
+}
+
+const char *run_label(const struct run *r, uint32_t instance, const char *key)
+{
+	const struct run_instance *in;
+
+	if (!instance || instance >= r->ninstances)
+		return NULL;
+	in = &r->instances[instance];
+	for (uint32_t i = in->nlabels; i-- > 0;) {
+		const struct run_label *label = &r->labels[in->first_label + i];
+
+		if (!strcmp(label->key, key))
+			return label->value;
+	}
+	return NULL;
+}
+
+bool run_final_value(const struct run *r, uint32_t instance, const char *metric, double *out)
+{
+	const struct run_instance *in;
+
+	if (!instance || instance >= r->ninstances)
+		return false;
+	in = &r->instances[instance];
+	for (uint32_t i = in->nfinals; i-- > 0;) {
+		const struct run_final *final = &r->finals[in->first_final + i];
+		const struct metric *row = &r->metrics[final->metric].row;
+
+		if (!strcmp(row->name, metric)) {
+			*out = metric_value(row, final->value);
+			return true;
+		}
+	}
+	return false;
+}
