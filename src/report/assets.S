@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Assembled from the root of the source tree: paths are relative to it. */
+
+.macro asset name, path
+	.globl asset_\name
+	.hidden asset_\name
+	.globl asset_\name\()_end
+	.hidden asset_\name\()_end
+asset_\name:
+	.incbin "\path"
+asset_\name\()_end:
+.endm
+
+	.section .rodata
+	asset page_html, "src/report/page/page.html"
+	asset page_css, "src/report/page/page.css"
+	asset dark_css, "src/report/page/dark.css"
+	asset format_js, "src/report/page/format.js"
+	asset charts_js, "src/report/page/charts.js"
+	asset lanes_js, "src/report/page/lanes.js"
+	asset page_js, "src/report/page/page.js"
+	asset uplot_js, "src/report/page/node_modules/uplot/dist/uPlot.iife.min.js"
+	asset uplot_css, "src/report/page/node_modules/uplot/dist/uPlot.min.css"
+	asset uplot_licence, "src/report/page/node_modules/uplot/LICENSE"
+	asset rules, "rules/basic.rules"
+
+	.section .note.GNU-stack, "", %progbits

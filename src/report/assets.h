@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * assets.h - files that travel inside the program: the report page's and the built-in rules.
+ *
+ * Each is asset_X up to (not including) asset_X_end; no NUL ends it. assets.S says which file is which.
+ */
+#ifndef SONDE_REPORT_ASSETS_H
+#define SONDE_REPORT_ASSETS_H
+
+#define ASSET(name) extern const char asset_##name[], asset_##name##_end[]
+
+ASSET(page_html);
+ASSET(page_css);
+ASSET(dark_css);
+ASSET(format_js);
+ASSET(charts_js);
+ASSET(lanes_js);
+ASSET(page_js);
+ASSET(uplot_js);
+ASSET(uplot_css);
+ASSET(uplot_licence);
+ASSET(rules); /* rules/basic.rules */
+
+#undef ASSET
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page.h - the report page: one HTML file with everything in it, for a browser without a network.
+ *
+ * The job, its figures, verdicts and tables are plain HTML; the charts are drawn by the page's own
+ * script from data beside it. Every name in a run is hostile and is escaped. Nothing is printed
+ * here.
+ */
+#ifndef SONDE_REPORT_PAGE_H
+#define SONDE_REPORT_PAGE_H
+
+#include "base/bytes.h"
+#include "report/summary.h"
+
+/* Append the page of a run and its summary. 0, or -errno with a sentence. */
+int page_make(struct bytes *out, struct run *r, const struct summary *s, struct err *e);
+
+#endif

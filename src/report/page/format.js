@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers and times for people, and the steps of the axes that suit them. */
+'use strict';
+
+const STEPS = {
+	binary: Array.from({ length: 61 }, (_, i) => 2 ** i),
+	decimal: Array.from({ length: 54 }, (_, i) => [1, 2, 5][i % 3] * 10 ** (Math.floor(i / 3) - 4)),
+	time: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600,
+		900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000],
+};
+
+/* Three significant digits, without a tail of zeros. */
+function digits(v) {
+	const a = Math.abs(v);
+	if (a === 0) return '0';
+	if (a < 0.001) return v.toExponential(1);
+	return v.toFixed(a >= 100 ? 0 : a >= 10 ? 1 : a >= 1 ? 2 : 3);
+}
+
+function scaled(v, base, prefixes, unit) {
+	let i = 0;
+	while (Math.abs(v) >= base && i < prefixes.length - 1) {
+		v /= base;
+		i++;
+	}
+	return (i === 0 && Number.isInteger(v) ? String(v) : digits(v)) + ' ' + prefixes[i] + unit;
+}
+
+const UNITS = {
+	bytes: { steps: STEPS.binary, text: (v) => scaled(v, 1024, ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'], 'B') },
+	bytes_per_second: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G', 'T'], 'B/s') },
+	ratio: { steps: STEPS.decimal, text: (v) => digits(100 * v) + ' %' },
+	seconds: { steps: STEPS.decimal, text: (v) => digits(v) + ' s' },
+	cores: { steps: STEPS.decimal, text: digits },
+	count: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], '').trim() },
+};
+
+function unitOf(name) {
+	return UNITS[name] || UNITS.count;
+}
+
+/* A tick reads shorter than a value: 1.50 GiB becomes 1.5 GiB. */
+function tick(unit, v) {
+	return v === 0 ? '0' : unit.text(v).replace(/(\.\d*?)0+(?=\s|$)/, '$1').replace(/\.(?=\s|$)/, '');
+}
+
+/* Seconds since the start: "0.25 s", "42 s", "1 min 30 s", "2 h 5 min". step: the finest part that counts. */
+function clock(s, step) {
+	if (Math.abs(s) < 60 && (step < 1 || !Number.isInteger(s)))
+		return s.toFixed(Math.min(3, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)))) + ' s';
+	const whole = Math.round(s), parts = [];
+	const d = Math.floor(whole / 86400), h = Math.floor(whole / 3600) % 24;
+	const m = Math.floor(whole / 60) % 60, rest = whole % 60;
+	if (d) parts.push(d + ' d');
+	if (h) parts.push(h + ' h');
+	if (m) parts.push(m + ' min');
+	if (rest || !parts.length) parts.push(rest + ' s');
+	return parts.slice(0, 2).join(' ');
+}
+
+function duration(s) {
+	return clock(s, s < 1 ? 0.001 : s < 10 ? 0.01 : 0.1);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page_data.h - what the page's script reads: charts, values and processes as one JSON text.
+ *
+ * Safe inside a <script> element. Values are base64 of little-endian floats, NaN where absent; a
+ * series that never changes is one number.
+ */
+#ifndef SONDE_REPORT_PAGE_DATA_H
+#define SONDE_REPORT_PAGE_DATA_H
+
+#include "base/bytes.h"
+#include "report/summary.h"
+
+/* 0, or -errno with a sentence. */
+int page_data_json(struct bytes *out, struct run *r, const struct summary *s, struct err *e);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a careful reader asks for: the cost of watching, how things were counted, what is missing.
+ */
+#include "report/page_html.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DAMAGES_MAX = 20, REFUSALS_MAX = 40 };
+
+static void monitor(struct bytes *b, const struct summary *s)
+{
+	bytes_puts(b, "<div><h3>What watching cost</h3><p>");
+	html_value(b, UNIT_SECONDS, s->monitor_cpu_s);
+	bytes_puts(b, " of CPU, ");
+	html_value(b, UNIT_BYTES, s->monitor_rss_bytes);
+	bytes_puts(b, " of memory at most, ");
+	html_value(b, UNIT_BYTES, s->monitor_bytes);
+	bytes_puts(b, " written; ");
+	html_value(b, UNIT_COUNT, s->monitor_samples);
+	bytes_puts(b, " samples, ");
+	html_value(b, UNIT_COUNT, s->monitor_late);
+	bytes_puts(b, " late, ");
+	html_value(b, UNIT_COUNT, s->monitor_skipped);
+	bytes_puts(b, " skipped.</p></div>\n");
+}
+
+static void counted(struct bytes *b, const struct summary *s)
+{
+	bytes_puts(b, "<div><h3>How processes were counted</h3><p>");
+	if (s->mechanisms)
+		html_text(b, s->mechanisms);
+	else
+		bytes_puts(b, "The recording does not say.");
+	bytes_puts(b, "</p>");
+	if (s->survivors) {
+		bytes_puts(b, "<p>Outlived the command: ");
+		html_text(b, s->survivors);
+		bytes_puts(b, "</p>");
+	}
+	bytes_puts(b, "</div>\n");
+}
+
+static void recordings(struct bytes *b, const struct page_source *p)
+{
+	const struct run *r = p->run;
+
+	bytes_puts(b, "<div><h3>The recording</h3><ul>");
+	for (uint32_t i = 0; i < p->summary->nnodes; i++) {
+		const struct summary_node *n = &p->summary->nodes[i];
+
+		bytes_puts(b, "<li>");
+		html_text(b, n->host);
+		bytes_printf(b, ": %llu samples, %s</li>", (unsigned long long)n->samples,
+			     n->complete ? "complete"
+					 : "not closed: still running, killed or cut off");
+	}
+	for (uint32_t i = 0; i < r->ndamages && i < DAMAGES_MAX; i++) {
+		bytes_puts(b, "<li>damaged: ");
+		html_text(b, r->damages[i].file);
+		bytes_printf(
+			b, " at byte %llu, %llu bytes: ", (unsigned long long)r->damages[i].offset,
+			(unsigned long long)r->damages[i].length);
+		html_text(b, r->damages[i].what);
+		bytes_puts(b, "</li>");
+	}
+	if (r->ndamages > DAMAGES_MAX)
+		bytes_printf(b, "<li>and %u more damaged places</li>", r->ndamages - DAMAGES_MAX);
+	bytes_puts(b, "</ul></div>\n");
+}
+
+static bool is_same_refusal(const struct run_series *a, const struct run_series *b)
+{
+	return a->metric == b->metric && a->state == b->state &&
+	       strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
+}
+
+/* Whether an earlier series says the same: one line a metric and reason is enough. */
+static bool was_said(const struct run *r, uint32_t i)
+{
+	for (uint32_t k = 1; k < i; k++)
+		if (is_same_refusal(&r->series[k], &r->series[i]))
+			return true;
+	return false;
+}
+
+static void refusals(struct bytes *b, const struct run *r)
+{
+	uint32_t n = 0;
+
+	bytes_puts(b, "<div><h3>What could not be measured</h3><ul>");
+	for (uint32_t i = 1; i < r->nseries && n < REFUSALS_MAX; i++) {
+		const struct run_series *s = &r->series[i];
+
+		if (s->state < STATE_UNSUPPORTED || s->metric >= r->nmetrics || was_said(r, i))
+			continue;
+		n++;
+		bytes_puts(b, "<li>");
+		html_text(b, r->metrics[s->metric].row.name);
+		bytes_printf(b, ": %s", state_name(s->state));
+		if (s->reason) {
+			bytes_puts(b, ", ");
+			html_text(b, s->reason);
+		}
+		bytes_puts(b, "</li>");
+	}
+	bytes_puts(b, n ? "</ul></div>\n"
+			: "</ul><p>Every metric that was asked for gave values.</p></div>\n");
+}
+
+void html_footer(struct bytes *b, const struct page_source *p)
+{
+	bytes_puts(b, "<div class=\"columns\">\n");
+	monitor(b, p->summary);
+	counted(b, p->summary);
+	recordings(b, p);
+	refusals(b, p->run);
+	bytes_puts(b, "</div>");
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The job at a glance: what ran, how it ended, the figures that people quote. */
+#include "base/clock.h"
+#include "base/escape.h"
+#include "report/page_html.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HOSTS_NAMED = 3 };
+
+void html_text(struct bytes *b, const char *hostile)
+{
+	if (hostile)
+		escape_html(b, hostile);
+}
+
+void html_value(struct bytes *b, enum unit u, double v)
+{
+	char text[64];
+
+	if (isfinite(v))
+		escape_html(b, unit_format(u, v, text, sizeof text));
+	else
+		bytes_puts(b, "<span class=\"none\" title=\"not known\">–</span>");
+}
+
+void html_title(struct bytes *b, const struct page_source *p)
+{
+	html_text(b, p->summary->command ? p->summary->command : "A recorded job");
+}
+
+/* How a job ended: a class and an icon of the page, and words. */
+struct ending {
+	const char *class, *icon;
+	char words[160];
+};
+
+static struct ending ending_of(const struct summary *s)
+{
+	struct ending e = { .class = "is-cannot", .icon = "i-cannot" };
+	int code = isfinite(s->exit_code) ? (int)s->exit_code : -1;
+	int sig = isfinite(s->signal) ? (int)s->signal : 0;
+	const char *name = sigabbrev_np(sig);
+
+	if (sig > 0) {
+		e.class = "is-bad", e.icon = "i-bad";
+		snprintf(e.words, sizeof e.words, "Killed by %s%s (signal %d)", name ? "SIG" : "",
+			 name ? name : "a signal", sig);
+	} else if (code < 0) {
+		snprintf(e.words, sizeof e.words, "Exit status not recorded");
+	} else if (code == 0) {
+		e.class = "is-good", e.icon = "i-good";
+		snprintf(e.words, sizeof e.words, "Succeeded (exit status 0)");
+	} else {
+		name = code > 128 ? sigabbrev_np(code - 128) : NULL;
+		e.class = "is-bad", e.icon = "i-bad";
+		snprintf(e.words, sizeof e.words, "Failed (exit status %d%s%s%s)", code,
+			 name ? ", as after SIG" : "", name ? name : "",
+			 code == 127   ? ", command not found"
+			 : code == 126 ? ", could not be run"
+				       : "");
+	}
+	return e;
+}
+
+static void hosts(struct bytes *b, const struct summary *s)
+{
+	bytes_printf(b, "<li>%s <b>", s->nnodes > 1 ? "nodes" : "on");
+	for (uint32_t i = 0; i < s->nnodes && i < HOSTS_NAMED; i++) {
+		bytes_puts(b, i ? ", " : "");
+		html_text(b, s->nodes[i].host);
+	}
+	bytes_puts(b, "</b>");
+	if (s->nnodes > HOSTS_NAMED)
+		bytes_printf(b, " and %u more", s->nnodes - HOSTS_NAMED);
+	bytes_puts(b, "</li>");
+}
+
+void html_header(struct bytes *b, const struct page_source *p)
+{
+	const struct summary *s = p->summary;
+	struct ending e = ending_of(s);
+	char iso[48];
+
+	bytes_puts(b, "<h1><code>");
+	html_title(b, p);
+	bytes_printf(b,
+		     "</code></h1>\n<ul class=\"facts\"><li class=\"badge %s\"><svg "
+		     "aria-hidden=\"true\"><use href=\"#%s\"/></svg>%s</li>",
+		     e.class, e.icon, e.words);
+	bytes_puts(b, "<li>after <b>");
+	html_value(b, UNIT_SECONDS, s->wall_s);
+	bytes_puts(b, "</b></li>");
+	hosts(b, s);
+	if (s->start_utc_ns > 0) {
+		clock_iso(s->start_utc_ns / NS_PER_S * NS_PER_S, iso, sizeof iso);
+		bytes_printf(b,
+			     "<li>started <time datetime=\"%s\"><b>%.10s %.8s</b> UTC</time></li>",
+			     iso, iso, strlen(iso) > 11 ? iso + 11 : "");
+	}
+	if (s->job_id) {
+		bytes_puts(b, "<li>job <b>");
+		html_text(b, s->job_id);
+		bytes_puts(b, "</b></li>");
+	}
+	bytes_puts(b, "</ul>");
+}
+
+/* A figure: <dt> and the start of the value; the caller writes it and closes with figure_more. */
+static void figure(struct bytes *b, const char *title)
+{
+	bytes_printf(b, "<div class=\"figure panel\"><dt>%s</dt><dd><div class=\"value\">", title);
+}
+
+/* A bar for a share of the whole; nothing when it is not known. */
+static void figure_bar(struct bytes *b, double share)
+{
+	bytes_puts(b, "</div>");
+	if (isfinite(share))
+		bytes_printf(
+			b,
+			"<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" "
+			"aria-hidden=\"true\">"
+			"<rect class=\"track\" width=\"100\" height=\"6\"/><rect class=\"fill\" "
+			"width=\"%.1f\" height=\"6\"/></svg>",
+			100 * fmin(fmax(share, 0), 1));
+	bytes_puts(b, "<div class=\"more\">");
+}
+
+static void figure_end(struct bytes *b)
+{
+	bytes_puts(b, "</div></dd></div>\n");
+}
+
+static void cores_figure(struct bytes *b, const struct summary *s)
+{
+	double share = s->cores_used_mean / s->cores_present;
+
+	figure(b, "Cores used, on average");
+	if (isfinite(s->cores_used_mean))
+		bytes_printf(b, "%.2f", s->cores_used_mean);
+	else
+		html_value(b, UNIT_CORES, NAN);
+	if (isfinite(s->cores_present))
+		bytes_printf(b, " <small>of %.0f</small>", s->cores_present);
+	figure_bar(b, share);
+	if (isfinite(share))
+		bytes_printf(b, "%.0f %% of the cores present", 100 * share);
+	figure_end(b);
+}
+
+static void memory_figure(struct bytes *b, const struct summary *s)
+{
+	static const struct {
+		const char *kind, *words;
+	} kinds[] = {
+		{ "cgroup", "the kernel's own peak of the job's control group" },
+		{ "pss", "PSS: shared pages counted once, as sampled" },
+		{ "rss", "sum of RSS: shared pages count more than once" },
+	};
+
+	figure(b, "Peak memory");
+	html_value(b, UNIT_BYTES, s->peak_memory_bytes);
+	if (isfinite(s->memory_present)) {
+		bytes_puts(b, " <small>of ");
+		html_value(b, UNIT_BYTES, s->memory_present);
+		bytes_puts(b, "</small>");
+	}
+	figure_bar(b, s->peak_memory_bytes / s->memory_present);
+	for (size_t i = 0; s->peak_memory_kind && i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strcmp(kinds[i].kind, s->peak_memory_kind) == 0)
+			bytes_puts(b, kinds[i].words);
+	figure_end(b);
+}
+
+static void cpu_figure(struct bytes *b, const struct summary *s)
+{
+	figure(b, "CPU time");
+	html_value(b, UNIT_SECONDS, s->cpu_s);
+	figure_bar(b, NAN);
+	html_value(b, UNIT_SECONDS, s->cpu_user_s);
+	bytes_puts(b, " user, ");
+	html_value(b, UNIT_SECONDS, s->cpu_system_s);
+	bytes_puts(b, " system");
+	if (isfinite(s->attributed_ratio))
+		bytes_printf(b, "; %.1f %% of it attributed to named processes",
+			     100 * s->attributed_ratio);
+	figure_end(b);
+}
+
+static void wall_figure(struct bytes *b, const struct summary *s)
+{
+	figure(b, "Wall time");
+	html_value(b, UNIT_SECONDS, s->wall_s);
+	figure_bar(b, NAN);
+	if (isfinite(s->monitor_samples))
+		bytes_printf(b, "%.0f samples", s->monitor_samples);
+	if (isfinite(s->monitor_samples) && s->wall_s > 0 && s->monitor_samples > 1) {
+		bytes_puts(b, ", one every ");
+		html_value(b, UNIT_SECONDS, s->wall_s / s->monitor_samples);
+	}
+	figure_end(b);
+}
+
+static void process_figure(struct bytes *b, const struct summary *s)
+{
+	figure(b, "Processes started");
+	html_value(b, UNIT_COUNT, s->processes_started);
+	figure_bar(b, NAN);
+	bytes_puts(b, "at most ");
+	html_value(b, UNIT_COUNT, s->processes_peak);
+	bytes_puts(b, " alive at once");
+	figure_end(b);
+}
+
+static void bytes_figure(struct bytes *b, const char *title, double v, double wall_s)
+{
+	figure(b, title);
+	html_value(b, UNIT_BYTES, v);
+	figure_bar(b, NAN);
+	if (isfinite(v) && wall_s > 0) {
+		html_value(b, UNIT_BYTES_PER_SECOND, v / wall_s);
+		bytes_puts(b, " on average, by the job's system calls");
+	}
+	figure_end(b);
+}
+
+static void monitor_figure(struct bytes *b, const struct summary *s)
+{
+	double share = 100 * s->monitor_cpu_s / s->wall_s;
+
+	figure(b, "What watching cost");
+	if (isfinite(share))
+		bytes_printf(b, "%.*f %% <small>of one core</small>", share < 0.1 ? 3 : 2, share);
+	else
+		html_value(b, UNIT_RATIO, NAN);
+	figure_bar(b, NAN);
+	html_value(b, UNIT_BYTES, s->monitor_rss_bytes);
+	bytes_puts(b, " of memory, ");
+	html_value(b, UNIT_BYTES, s->monitor_bytes);
+	bytes_puts(b, " recorded");
+	figure_end(b);
+}
+
+void html_figures(struct bytes *b, const struct page_source *p)
+{
+	const struct summary *s = p->summary;
+
+	bytes_puts(b, "<dl class=\"figures\">\n");
+	cores_figure(b, s);
+	memory_figure(b, s);
+	cpu_figure(b, s);
+	wall_figure(b, s);
+	process_figure(b, s);
+	bytes_figure(b, "Read", s->read_bytes, s->wall_s);
+	bytes_figure(b, "Written", s->written_bytes, s->wall_s);
+	monitor_figure(b, s);
+	bytes_puts(b, "</dl>");
+}

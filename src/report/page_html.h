@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page_html.h - the parts of the report page that are plain HTML, each appended to bytes.
+ *
+ * They read without a script. Every text of the run goes through html_text or html_value.
+ */
+#ifndef SONDE_REPORT_PAGE_HTML_H
+#define SONDE_REPORT_PAGE_HTML_H
+
+#include "base/bytes.h"
+#include "report/summary.h"
+
+struct page_source {
+	const struct run *run;
+	const struct summary *summary;
+};
+
+void html_text(struct bytes *b, const char *hostile); /* NULL: nothing */
+/* A number with its unit; unknown (NAN) is a dash that says so. */
+void html_value(struct bytes *b, enum unit u, double v);
+
+void html_title(struct bytes *b, const struct page_source *p);
+void html_header(struct bytes *b, const struct page_source *p);
+void html_figures(struct bytes *b, const struct page_source *p);
+void html_verdicts(struct bytes *b, const struct page_source *p);
+void html_processes(struct bytes *b, const struct page_source *p);
+void html_commands(struct bytes *b, const struct page_source *p);
+void html_metrics(struct bytes *b, const struct page_source *p);
+void html_footer(struct bytes *b, const struct page_source *p);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page_metric.h - what a public name of a metric stands for in a run, and why it has no values.
+ */
+#ifndef SONDE_REPORT_PAGE_METRIC_H
+#define SONDE_REPORT_PAGE_METRIC_H
+
+#include "core/run.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The metric row behind a public name (its own, or its rate's); NULL when the run has none.
+ * *is_rate (may be NULL) says which. */
+const struct metric *page_metric(const struct run *r, const char *public_name, bool *is_rate);
+
+/* The unit of its values; UNIT_ONE when the run has none. */
+enum unit page_unit(const struct run *r, const char *public_name);
+
+/* "forbidden: /proc/diskstats cannot be read", "not in this recording" ... Returns out. */
+const char *page_why_missing(const struct run *r, uint32_t node, const char *public_name, char *out,
+			     size_t size);
+
+#endif

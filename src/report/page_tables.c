@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of processes, commands and metrics; the page's script makes them sortable by data-v. */
+#include "report/page_html.h"
+
+#include <math.h>
+
+enum { COMMANDS_MAX = 50, METRICS_MAX = 500 };
+
+struct heading {
+	const char *title;
+	bool is_text, is_sorted;
+};
+
+static void table(struct bytes *b, const char *caption, const struct heading *h, size_t n)
+{
+	bytes_printf(b,
+		     "<div class=\"panel scroll\" tabindex=\"0\" role=\"group\" "
+		     "aria-label=\"%s\"><table class=\"sortable\"><caption>%s</caption><thead><tr>",
+		     caption, caption);
+	for (size_t i = 0; i < n; i++)
+		bytes_printf(b, "<th scope=\"col\"%s%s>%s</th>", h[i].is_text ? " data-text" : "",
+			     h[i].is_sorted ? " aria-sort=\"descending\"" : "", h[i].title);
+	bytes_puts(b, "</tr></thead><tbody>\n");
+}
+
+static void table_end(struct bytes *b)
+{
+	bytes_puts(b, "</tbody></table></div>");
+}
+
+static void number_cell(struct bytes *b, enum unit u, double v)
+{
+	if (isfinite(v))
+		bytes_printf(b, "<td data-v=\"%.9g\">", v);
+	else
+		bytes_puts(b, "<td>");
+	html_value(b, u, v);
+	bytes_puts(b, "</td>");
+}
+
+/* The first cell: a name, with its pid when it has one. */
+static void name_cell(struct bytes *b, const char *name, double pid)
+{
+	bytes_puts(b, "<tr><th scope=\"row\" class=\"name\" data-v=\"");
+	html_text(b, name);
+	bytes_puts(b, "\" title=\"");
+	html_text(b, name);
+	bytes_puts(b, "\">");
+	html_text(b, name);
+	if (isfinite(pid))
+		bytes_printf(b, "<span class=\"soft\">[%.0f]</span>", pid);
+	bytes_puts(b, "</th>");
+}
+
+static void process_row(struct bytes *b, const struct summary_process *p)
+{
+	name_cell(b, p->name, p->pid);
+	number_cell(b, UNIT_SECONDS, p->cpu_s);
+	number_cell(b, UNIT_BYTES, p->peak_rss_bytes);
+	number_cell(b, UNIT_BYTES, p->read_bytes);
+	number_cell(b, UNIT_BYTES, p->written_bytes);
+	number_cell(b, UNIT_SECONDS, p->start_s);
+	if (isfinite(p->end_s))
+		number_cell(b, UNIT_SECONDS, p->end_s - p->start_s);
+	else
+		bytes_puts(b, "<td><span class=\"none\">alive at the end</span></td>");
+	bytes_puts(b, "</tr>\n");
+}
+
+/* Rows that are in no list before this one. */
+static void process_rows(struct bytes *b, const struct summary *s,
+			 const struct summary_process *list, uint32_t n)
+{
+	const struct {
+		const struct summary_process *list;
+		uint32_t n;
+	} lists[] = { { s->by_cpu, s->nby_cpu },
+		      { s->by_memory, s->nby_memory },
+		      { s->by_io, s->nby_io } };
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool seen = false;
+
+		for (size_t l = 0; lists[l].list != list; l++)
+			for (uint32_t k = 0; k < lists[l].n; k++)
+				seen = seen || lists[l].list[k].instance == list[i].instance;
+		if (!seen)
+			process_row(b, &list[i]);
+	}
+}
+
+void html_processes(struct bytes *b, const struct page_source *p)
+{
+	static const struct heading h[] = {
+		{ "Process", true, false },
+		{ "CPU time", false, true },
+		{ "Peak memory (RSS)", false, false },
+		{ "Read", false, false },
+		{ "Written", false, false },
+		{ "Born at", false, false },
+		{ "Lived", false, false },
+	};
+	const struct summary *s = p->summary;
+
+	if (!s->nby_cpu && !s->nby_memory && !s->nby_io) {
+		bytes_puts(b, "<p class=\"panel empty\">No process is in this recording.</p>");
+		return;
+	}
+	table(b, "The largest by CPU, by memory and by input and output", h,
+	      sizeof h / sizeof h[0]);
+	process_rows(b, s, s->by_cpu, s->nby_cpu);
+	process_rows(b, s, s->by_memory, s->nby_memory);
+	process_rows(b, s, s->by_io, s->nby_io);
+	table_end(b);
+}
+
+void html_commands(struct bytes *b, const struct page_source *p)
+{
+	static const struct heading h[] = {
+		{ "Command", true, false },  { "Processes", false, false },
+		{ "CPU time", false, true }, { "Peak memory (RSS)", false, false },
+		{ "Read", false, false },    { "Written", false, false },
+	};
+	const struct summary *s = p->summary;
+
+	if (!s->ncommands) {
+		bytes_puts(
+			b,
+			"<p class=\"panel empty\">No totals by command are in this recording.</p>");
+		return;
+	}
+	table(b, "All processes of the same name together", h, sizeof h / sizeof h[0]);
+	for (uint32_t i = 0; i < s->ncommands && i < COMMANDS_MAX; i++) {
+		name_cell(b, s->commands[i].name, NAN);
+		number_cell(b, UNIT_COUNT, s->commands[i].processes);
+		number_cell(b, UNIT_SECONDS, s->commands[i].cpu_s);
+		number_cell(b, UNIT_BYTES, s->commands[i].peak_rss_bytes);
+		number_cell(b, UNIT_BYTES, s->commands[i].read_bytes);
+		number_cell(b, UNIT_BYTES, s->commands[i].written_bytes);
+		bytes_puts(b, "</tr>\n");
+	}
+	table_end(b);
+	if (s->ncommands > COMMANDS_MAX)
+		bytes_printf(b, "<p class=\"soft\">and %u more that used less CPU</p>",
+			     s->ncommands - COMMANDS_MAX);
+}
+
+static void metric_row(struct bytes *b, const struct run *r, const struct summary_metric *m,
+		       bool with_node)
+{
+	const struct stats *st = &m->stats;
+
+	name_cell(b, m->name, NAN);
+	if (with_node) {
+		bytes_puts(b, "<td data-v=\"");
+		html_text(b, r->nodes[m->node].host);
+		bytes_puts(b, "\">");
+		html_text(b, r->nodes[m->node].host);
+		bytes_puts(b, "</td>");
+	}
+	number_cell(b, m->unit, stats_mean(st));
+	number_cell(b, m->unit, st->n ? st->min : NAN);
+	number_cell(b, m->unit, st->n ? st->max : NAN);
+	number_cell(b, m->unit, st->n ? st->last : NAN);
+	number_cell(b, UNIT_COUNT, (double)st->n);
+	bytes_puts(b, "</tr>\n");
+}
+
+void html_metrics(struct bytes *b, const struct page_source *p)
+{
+	static const struct heading all[] = {
+		{ "Metric", true, false },  { "Node", true, false },  { "Mean", false, false },
+		{ "Least", false, false },  { "Most", false, false }, { "Last", false, false },
+		{ "Values", false, false },
+	};
+	struct heading h[sizeof all / sizeof all[0]];
+	const struct summary *s = p->summary;
+	bool with_node = s->nnodes > 1;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		if (with_node || i != 1)
+			h[n++] = all[i];
+	bytes_printf(
+		b,
+		"<details class=\"panel\"><summary>%u series, with their mean and range</summary>",
+		s->nmetrics);
+	table(b, "Means are weighted by time", h, n);
+	for (uint32_t i = 0; i < s->nmetrics && i < METRICS_MAX; i++)
+		metric_row(b, p->run, &s->metrics[i], with_node);
+	table_end(b);
+	if (s->nmetrics > METRICS_MAX)
+		bytes_printf(b, "<p class=\"soft\">and %u more: sonde show --json has them all</p>",
+			     s->nmetrics - METRICS_MAX);
+	bytes_puts(b, "</details>");
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdicts, worst first, each with its proof. */
+#include "report/page_html.h"
+#include "report/page_metric.h"
+
+#include <math.h>
+
+/* How a severity is shown: never by colour alone. */
+static const struct {
+	const char *class, *icon, *word;
+} looks[] = {
+	[SEVERITY_NOTE] = { "is-note", "i-note", "Note" },
+	[SEVERITY_GOOD] = { "is-good", "i-good", "Good" },
+	[SEVERITY_WARN] = { "is-warn", "i-warn", "Warning" },
+	[SEVERITY_BAD] = { "is-bad", "i-bad", "Problem" },
+	[SEVERITY_CANNOT_TELL] = { "is-cannot", "i-cannot", "Cannot tell" },
+};
+_Static_assert(sizeof looks / sizeof looks[0] == SEVERITY_NUMBER_OF, "a look for every severity");
+
+static void proof(struct bytes *b, const struct run *r, const struct summary_verdict *v)
+{
+	bool is_range = isfinite(v->from_s) && isfinite(v->to_s) && v->to_s > v->from_s;
+
+	if (!v->metric[0] && !is_range)
+		return;
+	bytes_puts(b, "<p class=\"proof\"><span>proof: ");
+	if (v->metric[0]) {
+		bytes_puts(b, "<code>");
+		html_text(b, v->metric);
+		bytes_puts(b, "</code>");
+	}
+	if (is_range) {
+		bytes_puts(b, " from ");
+		html_value(b, UNIT_SECONDS, v->from_s);
+		bytes_puts(b, " to ");
+		html_value(b, UNIT_SECONDS, v->to_s);
+	}
+	if (v->metric[0] && isfinite(v->threshold)) {
+		bytes_puts(b, ", threshold ");
+		html_value(b, page_unit(r, v->metric), v->threshold);
+	}
+	bytes_puts(b, "</span>");
+	if (is_range)
+		bytes_printf(b,
+			     "<button type=\"button\" hidden data-from=\"%.3f\" data-to=\"%.3f\">"
+			     "Show in the charts</button>",
+			     v->from_s, v->to_s);
+	bytes_puts(b, "</p>");
+}
+
+void html_verdicts(struct bytes *b, const struct page_source *p)
+{
+	const struct summary *s = p->summary;
+
+	if (!s->nverdicts) {
+		bytes_puts(b, "<p class=\"panel empty\">Nothing stands out.</p>");
+		return;
+	}
+	bytes_puts(b, "<ul class=\"verdicts panel\">\n");
+	for (uint32_t i = 0; i < s->nverdicts; i++) {
+		const struct summary_verdict *v = &s->verdicts[i];
+
+		bytes_printf(b,
+			     "<li class=\"verdict %s\"><svg aria-hidden=\"true\"><use "
+			     "href=\"#%s\"/></svg><div><p class=\"sentence\"><span "
+			     "class=\"word\">%s</span>",
+			     looks[v->severity].class, looks[v->severity].icon,
+			     looks[v->severity].word);
+		html_text(b, v->sentence);
+		bytes_puts(b, "</p>");
+		proof(b, p->run, v);
+		bytes_puts(b, "</div></li>\n");
+	}
+	bytes_puts(b, "</ul>");
+}
