@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* disk.c - block devices: /proc/diskstats, Documentation/admin-guide/iostats.rst. */
+#include "base/number.h"
+#include "source/device.h"
+#include "source/kept.h"
+#include "source/source.h"
+#include "source/sysfs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROOM = 32 * 1024, DISKS_MAX = 4096 };
+
+/* The columns behind the name; they only ever grew at the end (15 since Linux 4.18, 17 since 5.5).
+ */
+enum {
+	READS,
+	READS_MERGED,
+	READ_SECTORS,
+	READING,
+	WRITES,
+	WRITES_MERGED,
+	WRITTEN_SECTORS,
+	WRITING,
+	IN_FLIGHT,
+	BUSY,
+	QUEUED,
+	DISCARDS,
+	DISCARDS_MERGED,
+	DISCARDED_SECTORS,
+	DISCARDING,
+	FLUSHES,
+	FLUSHING,
+	NCOLUMNS,
+	DERIVED = NCOLUMNS,
+	READ_LATENCY = DERIVED,
+	WRITE_LATENCY,
+	QUEUE,
+	METRICS_NUMBER_OF
+};
+
+#define DISK         .domain = "disk", .over_nodes = COMBINE_SUM
+#define COUNTER      .kind = KIND_COUNTER, .over_instances = COMBINE_SUM
+#define EVENTS       COUNTER, .unit = UNIT_COUNT
+#define SECTORS      COUNTER, .unit = UNIT_BYTES, .mul = 512 /* whatever the device's own block is */
+#define MILLISECONDS COUNTER, .unit = UNIT_ELAPSED_SECONDS, .mul = 1, .div = 1000
+
+static const struct metric metrics[] = {
+	[READS] = { "disk.reads", DISK, EVENTS, .label = "Reads", .help = "Reads completed." },
+	[READS_MERGED] = { "disk.reads_merged", DISK, EVENTS, .label = "Reads merged",
+			   .help = "Reads that were joined to a neighbour before they began." },
+	[READ_SECTORS] = { "disk.read_bytes", DISK, SECTORS, .label = "Read",
+			   .help = "Bytes read from the device." },
+	[READING] = { "disk.reading_seconds", DISK, MILLISECONDS, .label = "Reads in flight",
+		      .help = "Time spent in reads, summed over those in flight together." },
+	[WRITES] = { "disk.writes", DISK, EVENTS, .label = "Writes", .help = "Writes completed." },
+	[WRITES_MERGED] = { "disk.writes_merged", DISK, EVENTS, .label = "Writes merged",
+			    .help = "Writes that were joined to a neighbour before they began." },
+	[WRITTEN_SECTORS] = { "disk.written_bytes", DISK, SECTORS, .label = "Written",
+			      .help = "Bytes written to the device." },
+	[WRITING] = { "disk.writing_seconds", DISK, MILLISECONDS, .label = "Writes in flight",
+		      .help = "Time spent in writes, summed over those in flight together." },
+	[IN_FLIGHT] = { "disk.in_flight_count", DISK, .kind = KIND_GAUGE, .unit = UNIT_COUNT,
+			.over_instances = COMBINE_SUM, .label = "In flight",
+			.help = "Requests in flight at that instant." },
+	[BUSY] = { "disk.busy_seconds", "disk", .kind = KIND_COUNTER, .unit = UNIT_ELAPSED_SECONDS,
+		   .mul = 1, .div = 1000, .over_instances = COMBINE_MAX, .over_nodes = COMBINE_MAX,
+		   .label = "Busy", .help = "Time in which at least one request was in flight." },
+	[QUEUED] = { "disk.queued_seconds", DISK, MILLISECONDS, .label = "Requests in flight",
+		     .help = "Time spent in requests, summed over those in flight together." },
+	[DISCARDS] = { "disk.discards", DISK, EVENTS, .label = "Discards",
+		       .help = "Discards completed." },
+	[DISCARDS_MERGED] = { "disk.discards_merged", DISK, EVENTS, .label = "Discards merged",
+			      .help = "Discards that were joined to a neighbour before they "
+				      "began." },
+	[DISCARDED_SECTORS] = { "disk.discarded_bytes", DISK, SECTORS, .label = "Discarded",
+				.help = "Bytes the device was told to forget." },
+	[DISCARDING] = { "disk.discarding_seconds", DISK, MILLISECONDS,
+			 .label = "Discards in flight",
+			 .help = "Time spent in discards, summed over those in flight together." },
+	[FLUSHES] = { "disk.flushes", DISK, EVENTS, .label = "Flushes",
+		      .help = "Flushes of the device's cache completed." },
+	[FLUSHING] = { "disk.flushing_seconds", DISK, MILLISECONDS, .label = "Flushes in flight",
+		       .help = "Time spent in flushes, summed over those in flight together." },
+	[READ_LATENCY] = { "disk.read_latency_seconds", "disk", .kind = KIND_GAUGE,
+			   .unit = UNIT_SECONDS, .over_instances = COMBINE_MAX,
+			   .over_nodes = COMBINE_MAX,
+			   .formula = "disk.reading_ratio / disk.reads_per_second",
+			   .label = "Read latency", .help = "Mean time a completed read took." },
+	[WRITE_LATENCY] = { "disk.write_latency_seconds", "disk", .kind = KIND_GAUGE,
+			    .unit = UNIT_SECONDS, .over_instances = COMBINE_MAX,
+			    .over_nodes = COMBINE_MAX,
+			    .formula = "disk.writing_ratio / disk.writes_per_second",
+			    .label = "Write latency", .help = "Mean time a completed write took." },
+	[QUEUE] = { "disk.queue_count", DISK, .kind = KIND_GAUGE, .unit = UNIT_COUNT,
+		    .over_instances = COMBINE_SUM, .formula = "disk.queued_ratio", .label = "Queue",
+		    .help = "Mean number of requests in flight." },
+};
+_Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
+
+struct disk {
+	struct kept diskstats;
+	struct devices devices;
+	const struct root *sys;
+	bool has_sysfs;
+};
+
+/* What a device is decides whether totals count it: all but whole disks are left out. */
+enum class {
+	CLASS_UNKNOWN,
+	CLASS_DISK,
+	CLASS_PARTITION,
+	CLASS_STACKED,
+	CLASS_PATH,
+	CLASS_LOOP,
+	CLASS_MEMORY
+};
+static const char *const class_names[] = {
+	[CLASS_UNKNOWN] = "unknown", [CLASS_DISK] = "disk",     [CLASS_PARTITION] = "partition",
+	[CLASS_STACKED] = "stacked", /* on other devices: dm, md, bcache */
+	[CLASS_PATH] = "path",       /* of a multipath NVMe disk, which counts itself */
+	[CLASS_LOOP] = "loop",       [CLASS_MEMORY] = "memory",
+};
+
+static enum class class_in_sysfs(const struct root *sys, const char *name) {
+	char dir[64], path[96]; int64_t hidden;
+
+	snprintf(dir, sizeof dir, "block/%s", name);
+	for (char *p = dir + strlen("block/"); *p;
+	     p++) if (*p == '/') *p = '!'; /* cciss/c0d0 is cciss!c0d0 there */
+	if (!sysfs_exists(sys, dir)) return CLASS_PARTITION;
+	snprintf(path, sizeof path, "%s/slaves", dir);
+	if (sysfs_has_entries(sys, path)) return CLASS_STACKED;
+	snprintf(path, sizeof path, "%s/hidden", dir);
+	if (sysfs_number(sys, path, &hidden) && hidden) return CLASS_PATH;
+	return CLASS_DISK;
+}
+
+/* Without sysfs: a partition's name begins with its disk's, and comes behind it. */
+static enum class class_by_name(const struct devices *all, const struct device *v) {
+	if (strncmp(v->name, "dm-", 3) == 0 || strncmp(v->name, "md", 2) == 0) return CLASS_STACKED;
+	for (const struct device *w = all->row; w < all->row + all->n;
+	     w++) if (w->len && w->len < v->len &&
+		      memcmp(w->name, v->name, w->len) == 0) return CLASS_PARTITION;
+	return CLASS_DISK;
+}
+
+static bool is_numbered(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(name, prefix, n) == 0 && name[n] >= '0' && name[n] <= '9';
+}
+
+static enum class class_of(const struct disk *d, const struct device *v) {
+	if (is_numbered(v->name, "loop")) return CLASS_LOOP;
+	if (is_numbered(v->name, "ram") || is_numbered(v->name, "zram")) return CLASS_MEMORY;
+	if (d->has_sysfs) return class_in_sysfs(d->sys, v->name);
+	return class_by_name(&d->devices, v);
+}
+
+static void born(struct device *v, struct sample *s, uint32_t n)
+{
+	device_born(v, s, metrics, NCOLUMNS);
+	if (v->instance)
+		sample_label(s, v->instance, "class", class_names[v->constant]);
+	for (uint32_t i = n; v->slot && i < NCOLUMNS; i++)
+		sample_refuse(s, v->slot + i, STATE_UNSUPPORTED, "this kernel does not count it");
+}
+
+/* Devices that totals leave out are not worth a word before they have done anything. */
+static bool is_quiet(const int64_t *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (v[i])
+			return false;
+	return true;
+}
+
+static bool scan_line(struct disk *d, struct sample *s, const char *p)
+{
+	int64_t value[NCOLUMNS], major, minor;
+	struct device *v;
+	const char *name;
+	uint32_t n = 0;
+
+	if (!number_i64(&p, &major) || !number_i64(&p, &minor))
+		return false;
+	name = number_skip_blanks(p);
+	p = name + strcspn(name, " \n");
+	while (n < NCOLUMNS && number_i64(&p, &value[n]))
+		n++;
+	if (n <= QUEUED)
+		return false;
+	v = devices_meet(&d->devices, name, strcspn(name, " \n"));
+	if (!v)
+		return true;
+	if (v->constant == CLASS_UNKNOWN) {
+		v->constant = class_of(d, v);
+		v->flags = v->constant == CLASS_DISK ? 0 : INSTANCE_ASIDE;
+	}
+	if (!v->told && v->flags && is_quiet(value, n))
+		return true;
+	if (!v->told)
+		born(v, s, n);
+	for (uint32_t i = 0; i < n; i++)
+		if (value[i] >= 0)
+			device_put(v, s, i, value[i]);
+	return true;
+}
+
+static int scan(struct disk *d, struct sample *s)
+{
+	bool whole = true;
+
+	devices_begin(&d->devices);
+	for (const char *p = d->diskstats.text; *p; p = number_next_line(p))
+		whole &= scan_line(d, s, p);
+	if (!whole)
+		return -EBADMSG;
+	devices_sweep(&d->devices, s);
+	return 0;
+}
+
+static void disk_close(void *state)
+{
+	struct disk *d = state;
+
+	kept_close(&d->diskstats);
+	devices_free(&d->devices);
+}
+
+static int disk_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
+{
+	struct disk *d = state;
+	int r = kept_open(&d->diskstats, &env->proc, "diskstats", ROOM, e);
+
+	if (r == -ENODATA)
+		return err_set(e, -ENODEV, "%s/diskstats: this machine has no block device",
+			       env->proc.path);
+	if (r < 0)
+		return r;
+	r = devices_init(&d->devices, DISKS_MAX);
+	if (r < 0) {
+		disk_close(d);
+		return err_set(e, r, "there is no memory for a table of disks");
+	}
+	d->sys = &env->sys;
+	d->has_sysfs = sysfs_exists(d->sys, "block");
+	r = scan(d, s);
+	if (r < 0 && !d->devices.n) {
+		disk_close(d);
+		return err_set(e, r, "%s/diskstats: it does not look like diskstats",
+			       env->proc.path);
+	}
+	sample_catalogue(s, &metrics[DERIVED], METRICS_NUMBER_OF - DERIVED);
+	return 0;
+}
+
+static int disk_read(void *state, struct sample *s)
+{
+	struct disk *d = state;
+	int r = kept_read(&d->diskstats);
+
+	/* An empty list is a list: the last disk went away. */
+	return r < 0 && r != -ENODATA ? r : scan(d, s);
+}
+
+const struct source source_disk = {
+	.name = "disk",
+	.what = "disks of the node",
+	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	SOURCE_METRICS(metrics),
+	.size = sizeof(struct disk),
+	.open = disk_open,
+	.read = disk_read,
+	.close = disk_close,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sysfs.h - small questions to /sys, asked when a device appears.
+ *
+ * Nothing is allocated and nothing is kept open. A question that cannot be answered is answered no.
+ */
+#ifndef SONDE_SOURCE_SYSFS_H
+#define SONDE_SOURCE_SYSFS_H
+
+#include "base/root.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool sysfs_exists(const struct root *sys, const char *path);
+/* Is there anything in this directory? */
+bool sysfs_has_entries(const struct root *sys, const char *path);
+/* The number that the file begins with. */
+bool sysfs_number(const struct root *sys, const char *path, int64_t *out);
+
+#endif
