@@ -15,9 +15,11 @@ fuzz_seconds=5
 JOBS=2
 PROGRAMS=$BUILD/programs
 LC_ALL=C.UTF-8
+PYTHONPATH=$TOP/tests
+PYTHONDONTWRITEBYTECODE=1
 ASAN_OPTIONS=detect_leaks=1:abort_on_error=1
 UBSAN_OPTIONS=print_stacktrace=1
-export TOP BUILD PYTHON LONG PROGRAMS LC_ALL ASAN_OPTIONS UBSAN_OPTIONS
+export TOP BUILD PYTHON LONG PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
 
 [ "${1:-}" != --long ] || {
 	LONG=1 fuzz_seconds=60
@@ -98,7 +100,10 @@ run_one() { # INDEX
 	esac
 	case $status in
 	0 | 77) rm -rf "$folder" ;;
-	*) printf '        tests/run.sh "%s"   (its folder: %s)\n' "${names[i]}" "$folder" >>"$results/$i" ;;
+	*)
+		tail -n 20 output.log | cut -c 1-300 | sed 's/^/        | /'
+		printf '        tests/run.sh "%s"   (its folder: %s)\n' "${names[i]}" "$folder" >>"$results/$i"
+		;;
 	esac
 }
 
@@ -109,7 +114,7 @@ build() { # NAME MAKE-ARGUMENTS...
 	if make -s -k -j"$JOBS" "$@" >"$log" 2>&1; then
 		echo "passed  build $name" >"$results/build_$name"
 	else
-		printf 'failed  build %s\n        make %s   (its output: %s)\n' "$name" "$*" "$log" |
+		printf 'failed  build %s\n        make %s   (its output: %s)\n' "$name" "${*@Q}" "$log" |
 			tee "$results/build_$name"
 		grep -m 20 -E 'error|Error|\*\*\*' "$log"
 	fi
@@ -142,7 +147,7 @@ report() {
 	skipped=$(grep -l '^skipped' "$results"/* | wc -l)
 	echo
 	grep -h '^skipped' "$results"/*
-	[ "$failed" -eq 0 ] || grep -h -A 1 '^failed' "$results"/*
+	[ "$failed" -eq 0 ] || grep -h -A 1 --no-group-separator '^failed' "$results"/*
 	[ "$failed" -ne 0 ] || rm -rf "$scratch"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ]

@@ -2,20 +2,20 @@
 # limit: 240
 # make install puts everything below DESTDIR; the example compiles against what was installed and reads a recording.
 . "$TOP/tests/lib.sh"
-make -s -C "$TOP" BUILD="$BUILD" PREFIX=/opt/sonde DESTDIR="$PWD/root" install || fail "make install"
+make -s -C "$TOP" BUILD="$BUILD" PREFIX=/opt/sonde DESTDIR="$PWD/destdir" install || fail "make install"
 for file in bin/sonde lib/libsonde.a lib/libsonde.so lib/libsonde.so.0 lib/pkgconfig/sonde.pc include/sonde.h \
 	share/man/man1/sonde-run.1 share/bash-completion/completions/sonde share/zsh/site-functions/_sonde \
 	share/fish/vendor_completions.d/sonde.fish; do
-	[ -s "root/opt/sonde/$file" ] || fail "$file is not there, or empty"
+	[ -s "destdir/opt/sonde/$file" ] || fail "$file is not there, or empty"
 done
-equal "what lies outside of the prefix" 0 "$(find root -type f -not -path 'root/opt/sonde/*' | wc -l)"
+equal "what lies outside of the prefix" 0 "$(find destdir -type f -not -path 'destdir/opt/sonde/*' | wc -l)"
 
-export PKG_CONFIG_PATH=$PWD/root/opt/sonde/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/root
-root/opt/sonde/bin/sonde run --quiet -o out -- true || fail "the installed sonde"
+export PKG_CONFIG_PATH=$PWD/destdir/opt/sonde/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/destdir
+destdir/opt/sonde/bin/sonde run --quiet -o out -- true || fail "the installed sonde"
 for example in "$TOP"/examples/*.c; do
 	# shellcheck disable=SC2046 # one word a flag
 	gcc -Wall -Wextra -o shared "$example" $(pkg-config --cflags --libs sonde) || fail "$example: shared"
-	LD_LIBRARY_PATH=root/opt/sonde/lib ./shared out >shared.txt || fail "$example, shared, on a recording"
+	LD_LIBRARY_PATH=destdir/opt/sonde/lib ./shared out >shared.txt || fail "$example, shared, on a recording"
 	# shellcheck disable=SC2046
 	gcc -Wall -Wextra -static -o static "$example" $(pkg-config --static --cflags --libs sonde) || fail "$example: static"
 	./static out >static.txt || fail "$example, static, on a recording"
@@ -24,7 +24,7 @@ for example in "$TOP"/examples/*.c; do
 done
 
 # Only what sonde.h declares is visible.
-nm -D --defined-only root/opt/sonde/lib/libsonde.so.0 | awk '$2 ~ /[TDBRV]/ { print $3 }' | sort >visible
+nm -D --defined-only destdir/opt/sonde/lib/libsonde.so.0 | awk '$2 ~ /[TDBRV]/ { print $3 }' | sort >visible
 [ -s visible ] || fail "the library exports nothing"
 while read -r name; do
 	grep -qw "$name" "$TOP/include/sonde.h" || fail "$name is visible and not in sonde.h"

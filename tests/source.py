@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-TOP = os.environ.get("TOP") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+TOP = os.environ.get("TOP") or os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
 
 
 def files(*endings):

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each lint passes on a copy of the tree and fails on one with a single fault of its kind.
+# limit: 300
+. "$TOP/tests/lib.sh"
+mkdir copy
+tar -C "$TOP" -c --exclude=./.git --exclude=./build --exclude=node_modules --exclude='./sonde_*' . | tar -C copy -x
+git -C copy init -q
+export TOP=$PWD/copy
+
+lint() { # NAME
+	case $1 in
+	*.py) "$PYTHON" "copy/tests/lint/$1" ;;
+	*) bash "copy/tests/lint/$1" ;;
+	esac >lint.out 2>&1
+}
+
+notices() { # LINT FILE TEXT: TEXT, put at the end of FILE, is a fault
+	lint "$1" || {
+		cat lint.out
+		fail "$1 fails on the tree as it is"
+	}
+	if [ -e "copy/$2" ]; then cp "copy/$2" saved; else rm -f saved; fi
+	printf '%b\n' "$3" >>"copy/$2"
+	! lint "$1" || fail "$1 does not notice in $2: $3"
+	rm "copy/$2"
+	[ ! -e saved ] || mv saved "copy/$2"
+}
+
+long=$(printf 'int f(void)\\n{\\n'; printf ';\\n%.0s' $(seq 60); printf '}')
+notices layers.py src/core/stats.c '#include "sink/sink.h"'
+notices layers.py src/base/err.c '#include "core/stats.h"'
+notices layers.py src/cmd/show.c '#include "cmd/export.h"'
+notices layers.py src/new/room.c '#include "base/err.h"'
+notices headers.sh src/core/stats.h 'struct unknown_type f(enum nothing n, time_t t);'
+notices headers.sh include/sonde.h 'int class(int new);'
+notices sizes.py src/base/err.c "$(printf '\\n%.0s' $(seq 600))"
+notices sizes.py src/base/err.c "$long"
+notices sizes.py src/base/err.c 'int f(int a, int b, int c, int d, int e, int f)\n{\n\treturn a;\n}'
+notices sizes.py tests/lint/sizes.allow 'src/base/err.c file 599'
+notices sizes.py tests/lint/sizes.allow 'src/base/gone.c file 700'
+notices banned.py src/base/err.c 'int f(char *a) { return atoi(a); }'
+notices banned.py tests/programs/spin.c 'char *f(char *a, char *b) { return strcpy(a, b); }'
+notices banned.py src/core/stats.c 'void f(void) { printf("x"); }'
+notices banned.py src/core/stats.c 'void f(void) { exit(1); }'
+notices names.py src/sink/csv.c 'const char *f(void) { return "process.cpu_user_seconds"; }'
+notices text.py src/base/err.c '/* TO''DO: later */'
+notices text.py src/base/err.c '/* see /home''/me/notes */'
+notices text.py src/base/new.c 'int x;'
+notices text.py src/report/page/package-lock.json '"resolved": "https://registry.example.org/x.tgz"'
+notices format.sh src/base/err.c 'int   x;'
+notices format.sh tests/lib.sh 'for f in $(ls *.c); do rm $f/*; cd x; done'
+notices commands.py README.md '    sonde nonsense x'
+notices commands.py README.md '    sonde run --nonsense'
+notices commands.py README.md '    ./dev nonsense'
+notices commands.py README.md '[there](docs/nonsense.md)'
+notices metrics.sh docs/metrics.md 'one more line'
