@@ -119,6 +119,7 @@ void json_real(struct json *j, double v)
 		json_null(j);
 		return;
 	}
+	v += 0.0; /* -0 becomes 0 */
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, v);
 		if (strtod(text, NULL) == v) /* exact: the same double */

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* jansson, which reads what was written, has some of the same names. */
+#define json_object jansson_object
+#define json_array  jansson_array
+#define json_real   jansson_real
+#define json_null   jansson_null
+#include <jansson.h>
+#undef json_object
+#undef json_array
+#undef json_real
+#undef json_null
+
+static void write_all(struct json *j)
+{
+	json_object(j);
+	json_key(j, "text");
+	json_text(j, "a\"</b>");
+	json_key(j, "none");
+	json_text(j, NULL);
+	json_key(j, "empty");
+	json_array(j);
+	json_array_end(j);
+	json_key(j, "hollow");
+	json_object(j);
+	json_object_end(j);
+	json_key(j, "list");
+	json_array(j);
+	json_int(j, INT64_MAX);
+	json_int(j, INT64_MIN);
+	json_bool(j, true);
+	json_bool(j, false);
+	json_null(j);
+	json_real(j, NAN);
+	json_real(j, -INFINITY);
+	json_object(j);
+	json_key(j, "\xff\n");
+	json_real(j, 0.1);
+	json_object_end(j);
+	json_array_end(j);
+	json_key(j, "when");
+	json_time(j, INT64_C(1700000000123000000));
+	json_object_end(j);
+}
+
+static void tokens_are_separated(void **state)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b };
+
+	(void)state;
+	write_all(&j);
+	bytes_u8(&b, '\0');
+	assert_string_equal(
+		b.data,
+		"{\"text\":\"a\\\"\\u003c/b\\u003e\",\"none\":null,\"empty\":[],\"hollow\":{},"
+		"\"list\":[9223372036854775807,-9223372036854775808,true,false,null,null,null,"
+		"{\"\xef\xbf\xbd\\n\":0.1}],\"when\":\"2023-11-14T22:13:20.123Z\"}");
+	assert_int_equal(j.depth, 0);
+	bytes_free(&b);
+}
+
+static void indented_text_means_the_same(void **state)
+{
+	struct bytes plain = { 0 }, pretty = { 0 };
+	struct json j = { .out = &plain }, k = { .out = &pretty, .indent = true };
+	json_t *one, *two;
+
+	(void)state;
+	write_all(&j);
+	write_all(&k);
+	one = json_loadb((const char *)plain.data, plain.len, JSON_REJECT_DUPLICATES, NULL);
+	two = json_loadb((const char *)pretty.data, pretty.len, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(one);
+	assert_int_equal(json_equal(one, two), 1);
+	assert_non_null(memmem(pretty.data, pretty.len,
+			       "\n  \"empty\": [],\n  \"hollow\": {},\n  \"list\": [\n    9223",
+			       50));
+	json_decref(one);
+	json_decref(two);
+	bytes_free(&plain);
+	bytes_free(&pretty);
+}
+
+static void numbers_come_back_as_they_were(void **state)
+{
+	static const double values[] = { 0,
+					 1.0 / 3,
+					 0.1,
+					 1e300,
+					 1e-300,
+					 5e-324,
+					 1.7976931348623157e308,
+					 123456789.123456789,
+					 -2.5,
+					 9007199254740993.0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+		struct bytes b = { 0 };
+		struct json j = { .out = &b };
+		json_t *list;
+		double back;
+
+		json_array(&j);
+		json_real(&j, values[i]);
+		json_array_end(&j);
+		list = json_loadb((const char *)b.data, b.len, 0, NULL);
+		assert_non_null(list);
+		back = json_number_value(json_array_get(list, 0));
+		assert_memory_equal(&back, &values[i], sizeof back);
+		json_decref(list);
+		bytes_free(&b);
+	}
+}
+
+static void numbers_are_short(void **state)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b };
+
+	(void)state;
+	json_array(&j);
+	json_real(&j, 0.1);
+	json_real(&j, 3);
+	json_real(&j, -0.0);
+	json_real(&j, 1.0 / 3);
+	json_array_end(&j);
+	bytes_u8(&b, '\0');
+	assert_string_equal(b.data, "[0.1,3,0,0.3333333333333333]");
+	bytes_free(&b);
+}
+
+static void lack_of_memory_is_seen_once_at_the_end(void **state)
+{
+	struct bytes b;
+	struct json j = { .out = &b };
+
+	(void)state;
+	assert_int_equal(bytes_init_fixed(&b, 16), 0);
+	write_all(&j);
+	assert_true(b.failed);
+	assert_true(b.len <= 16);
+	bytes_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tokens_are_separated),
+		cmocka_unit_test(indented_text_means_the_same),
+		cmocka_unit_test(numbers_come_back_as_they_were),
+		cmocka_unit_test(numbers_are_short),
+		cmocka_unit_test(lack_of_memory_is_seen_once_at_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
