@@ -20,6 +20,7 @@ struct device {
 	bool told;     /* the sample knows of it */
 	uint32_t instance, slot, nslots;
 	uint32_t flags;   /* of the instance */
+	uint32_t class;   /* the source's own; 0: not known yet */
 	int64_t constant; /* the source's own */
 };
 

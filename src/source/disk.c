@@ -164,7 +164,7 @@ static void born(struct device *v, struct sample *s, uint32_t n)
 {
 	device_born(v, s, metrics, NCOLUMNS);
 	if (v->instance)
-		sample_label(s, v->instance, "class", class_names[v->constant]);
+		sample_label(s, v->instance, "class", class_names[v->class]);
 	for (uint32_t i = n; v->slot && i < NCOLUMNS; i++)
 		sample_refuse(s, v->slot + i, STATE_UNSUPPORTED, "this kernel does not count it");
 }
@@ -196,9 +196,9 @@ static bool scan_line(struct disk *d, struct sample *s, const char *p)
 	v = devices_meet(&d->devices, name, strcspn(name, " \n"));
 	if (!v)
 		return true;
-	if (v->constant == CLASS_UNKNOWN) {
-		v->constant = class_of(d, v);
-		v->flags = v->constant == CLASS_DISK ? 0 : INSTANCE_ASIDE;
+	if (v->class == CLASS_UNKNOWN) {
+		v->class = class_of(d, v);
+		v->flags = v->class == CLASS_DISK ? 0 : INSTANCE_ASIDE;
 	}
 	if (!v->told && v->flags && is_quiet(value, n))
 		return true;

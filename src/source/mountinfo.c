@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/mountinfo.h"
+
+#include "base/number.h"
+
+#include <string.h>
+
+/* A field of mountinfo, where blanks and the like are \ooo, as text. */
+static void unescape(const char *from, char *to, size_t size)
+{
+	size_t n = 0;
+
+	while (*from && *from != ' ' && *from != '\n' && n + 1 < size) {
+		unsigned char c = (unsigned char)*from++;
+
+		if (c == '\\' && from[0] >= '0' && from[0] <= '3' && from[1] >= '0' &&
+		    from[1] <= '7' && from[2] >= '0' && from[2] <= '7') {
+			c = (unsigned char)((from[0] - '0') << 6 | (from[1] - '0') << 3 |
+					    (from[2] - '0'));
+			from += 3;
+		}
+		to[n++] = (char)c;
+	}
+	to[n] = '\0';
+}
+
+bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size,
+		    char type[MOUNT_TYPE_SIZE])
+{
+	for (const char *p = mountinfo; *p; p = number_next_line(p)) {
+		const char *end = p + strcspn(p, "\n"), *dash;
+		uint64_t this_id;
+
+		if (!number_u64(&p, &this_id) || this_id != id)
+			continue;
+		for (int field = 1; field < 5; field++)
+			p = number_skip_blanks(p + strcspn(p, " \n"));
+		dash = memmem(p, (size_t)(end - p), " - ", 3);
+		if (p >= end || !dash)
+			return false;
+		unescape(p, point, size);
+		unescape(dash + 3, type, MOUNT_TYPE_SIZE);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mountinfo.h - finds a mount by its id in /proc/self/mountinfo, proc_pid_mountinfo(5).
+ *
+ * "36 35 98:0 /root /mount/point options ... - type device ...". Pure: the text is hostile and
+ * NUL-terminated, what does not fit is cut.
+ */
+#ifndef SONDE_SOURCE_MOUNTINFO_H
+#define SONDE_SOURCE_MOUNTINFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MOUNT_TYPE_SIZE = 32 };
+
+/* Where it is mounted and the type of its file system; false when there is no such mount. */
+bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size,
+		    char type[MOUNT_TYPE_SIZE]);
+
+#endif
