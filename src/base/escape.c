@@ -11,10 +11,10 @@ static size_t decode(const char *text, uint32_t *out)
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const uint8_t *s = (const uint8_t *)text;
 	size_t n = s[0] < 0x80   ? 1
-		   : s[0] < 0xc2 ? 0
+		   : s[0] < 0xc0 ? 0
 		   : s[0] < 0xe0 ? 2
 		   : s[0] < 0xf0 ? 3
-		   : s[0] < 0xf5 ? 4
+		   : s[0] < 0xf8 ? 4
 				 : 0;
 	uint32_t c = n > 1 ? s[0] & (0x7fU >> n) : s[0];
 
