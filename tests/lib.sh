@@ -92,5 +92,5 @@ recorder_gone() { # DIR
 
 perf_permitted() {
 	"$SONDE" run -o perf_probe -- true 2>/dev/null
-	"$SONDE" show --json perf_probe | jq -e '.job.mechanisms | test("perf")' >/dev/null
+	"$SONDE" show --json perf_probe | jq -e '.job.mechanisms | test("perf events")' >/dev/null
 }

@@ -20,6 +20,7 @@ for round in $(seq 10); do
 	"$SONDE" show --json out >show.json || fail "round $round: show"
 	holds "round $round: samples" "$(jq '.nodes[0].samples' show.json) >= $(jq .job.wall_seconds show.json) / 0.02 * 0.7"
 	holds "round $round: wall" "$(jq .job.wall_seconds show.json) > 0 && $(jq .job.wall_seconds show.json) < 30"
-	equal "round $round: complete" 0 "$("$SONDE" show out 2>&1 | grep -ci damage)"
+	equal "round $round: the node's recording is complete" true "$(jq '.nodes[0].complete' show.json)"
+	equal "round $round: damage" 0 "$(jq '.damage | length' show.json)"
 	rm -f job.pid
 done
