@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary_json.c - the summary as JSON; docs/schema/show.json is its schema. */
+#include "base/json.h"
+#include "report/summary.h"
+
+static void put_real(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_real(j, v); /* NAN becomes null: not known */
+}
+
+static void put_text(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_text(j, text);
+}
+
+static void put_job(struct json *j, const struct summary *s)
+{
+	json_key(j, "job");
+	json_object(j);
+	put_text(j, "command", s->command);
+	put_text(j, "id", s->job_id);
+	json_key(j, "start");
+	json_time(j, s->start_utc_ns);
+	put_real(j, "exit_code", s->exit_code);
+	put_real(j, "signal", s->signal);
+	put_real(j, "wall_seconds", s->wall_s);
+	put_real(j, "cpu_seconds", s->cpu_s);
+	put_real(j, "cpu_user_seconds", s->cpu_user_s);
+	put_real(j, "cpu_system_seconds", s->cpu_system_s);
+	put_real(j, "attributed_ratio", s->attributed_ratio);
+	put_text(j, "mechanisms", s->mechanisms);
+	put_real(j, "cores_used", s->cores_used_mean);
+	put_real(j, "cores_used_peak", s->cores_used_peak);
+	put_real(j, "cores_present", s->cores_present);
+	put_real(j, "cores_allowed", s->cores_allowed);
+	put_real(j, "cores_asked", s->cores_asked);
+	put_real(j, "peak_memory_bytes", s->peak_memory_bytes);
+	put_text(j, "peak_memory_kind", s->peak_memory_kind);
+	put_real(j, "memory_present_bytes", s->memory_present);
+	put_real(j, "memory_asked_bytes", s->memory_asked_bytes);
+	put_real(j, "processes_started", s->processes_started);
+	put_real(j, "processes_peak", s->processes_peak);
+	put_real(j, "read_bytes", s->read_bytes);
+	put_real(j, "written_bytes", s->written_bytes);
+	put_real(j, "idle_head_seconds", s->idle_head_s);
+	put_real(j, "idle_tail_seconds", s->idle_tail_s);
+	put_text(j, "survivors", s->survivors);
+	json_key(j, "complete");
+	json_bool(j, s->complete);
+	json_object_end(j);
+}
+
+static void put_nodes(struct json *j, const struct summary *s)
+{
+	json_key(j, "nodes");
+	json_array(j);
+	for (uint32_t i = 0; i < s->nnodes; i++) {
+		json_object(j);
+		put_text(j, "host", s->nodes[i].host);
+		json_key(j, "samples");
+		json_int(j, (int64_t)s->nodes[i].samples);
+		put_real(j, "cores", s->nodes[i].cores);
+		put_real(j, "memory_bytes", s->nodes[i].memory_bytes);
+		json_key(j, "complete");
+		json_bool(j, s->nodes[i].complete);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_monitor(struct json *j, const struct summary *s)
+{
+	json_key(j, "monitor");
+	json_object(j);
+	put_real(j, "cpu_seconds", s->monitor_cpu_s);
+	put_real(j, "samples", s->monitor_samples);
+	put_real(j, "max_rss_bytes", s->monitor_rss_bytes);
+	put_real(j, "bytes_written", s->monitor_bytes);
+	put_real(j, "late_samples", s->monitor_late);
+	put_real(j, "skipped_samples", s->monitor_skipped);
+	put_real(j, "interval_seconds", s->interval_s);
+	json_object_end(j);
+}
+
+static void put_verdicts(struct json *j, const struct summary *s)
+{
+	json_key(j, "verdicts");
+	json_array(j);
+	for (uint32_t i = 0; i < s->nverdicts; i++) {
+		const struct summary_verdict *v = &s->verdicts[i];
+
+		json_object(j);
+		put_text(j, "rule", v->rule);
+		put_text(j, "severity", severity_name(v->severity));
+		put_text(j, "sentence", v->sentence);
+		put_text(j, "metric", *v->metric ? v->metric : NULL);
+		put_real(j, "from_seconds", v->from_s);
+		put_real(j, "to_seconds", v->to_s);
+		put_real(j, "threshold", v->threshold);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_top(struct json *j, const struct run *r, const char *key,
+		    const struct summary_process *top, uint32_t n)
+{
+	json_key(j, key);
+	json_array(j);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct summary_process *p = &top[i];
+
+		json_object(j);
+		put_text(j, "name", p->name);
+		put_real(j, "pid", p->pid);
+		put_text(j, "host", r->nodes[r->instances[p->instance].node].host);
+		put_real(j, "start_seconds", p->start_s);
+		put_real(j, "end_seconds", p->end_s);
+		put_real(j, "cpu_seconds", p->cpu_s);
+		put_real(j, "peak_resident_bytes", p->peak_rss_bytes);
+		put_real(j, "read_bytes", p->read_bytes);
+		put_real(j, "written_bytes", p->written_bytes);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_commands(struct json *j, const struct summary *s)
+{
+	json_key(j, "commands");
+	json_array(j);
+	for (uint32_t i = 0; i < s->ncommands; i++) {
+		const struct summary_command *c = &s->commands[i];
+
+		json_object(j);
+		put_text(j, "name", c->name);
+		put_real(j, "processes", c->processes);
+		put_real(j, "cpu_seconds", c->cpu_s);
+		put_real(j, "peak_resident_bytes", c->peak_rss_bytes);
+		put_real(j, "read_bytes", c->read_bytes);
+		put_real(j, "written_bytes", c->written_bytes);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_metrics(struct json *j, const struct summary *s, const struct run *r)
+{
+	json_key(j, "metrics");
+	json_array(j);
+	for (uint32_t i = 0; i < s->nmetrics; i++) {
+		const struct summary_metric *m = &s->metrics[i];
+
+		json_object(j);
+		put_text(j, "name", m->name);
+		put_text(j, "host", r->nodes[m->node].host);
+		put_text(j, "unit", unit_name(m->unit));
+		json_key(j, "n");
+		json_int(j, (int64_t)m->stats.n);
+		put_real(j, "min", m->stats.min);
+		put_real(j, "mean", stats_mean(&m->stats));
+		put_real(j, "max", m->stats.max);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_damage(struct json *j, const struct run *r)
+{
+	json_key(j, "damage");
+	json_array(j);
+	for (uint32_t i = 0; i < r->ndamages; i++) {
+		const struct run_damage *d = &r->damages[i];
+
+		json_object(j);
+		put_text(j, "file", d->file);
+		json_key(j, "offset");
+		json_int(j, (int64_t)d->offset);
+		json_key(j, "length");
+		json_int(j, (int64_t)d->length);
+		put_text(j, "what", d->what);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void summary_json(const struct summary *s, const struct run *r, FILE *out)
+{
+	struct bytes text = { 0 };
+	struct json j = { .out = &text, .indent = true };
+
+	json_object(&j);
+	put_text(&j, "schema", "sonde/show/1");
+	put_text(&j, "path", s->path);
+	put_job(&j, s);
+	put_nodes(&j, s);
+	put_monitor(&j, s);
+	put_verdicts(&j, s);
+	json_key(&j, "processes");
+	json_object(&j);
+	put_top(&j, r, "by_cpu", s->by_cpu, s->nby_cpu);
+	put_top(&j, r, "by_memory", s->by_memory, s->nby_memory);
+	put_top(&j, r, "by_io", s->by_io, s->nby_io);
+	json_object_end(&j);
+	put_commands(&j, s);
+	put_metrics(&j, s, r);
+	put_damage(&j, r);
+	json_object_end(&j);
+	bytes_puts(&text, "\n");
+	if (!text.failed)
+		fwrite(text.data, 1, text.len, out);
+	bytes_free(&text);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* terminal.c - the summary for a terminal of 80 columns: a heading, the verdicts, the figures. */
+#include "base/bytes.h"
+#include "base/escape.h"
+#include "report/lines.h"
+#include "report/summary.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+enum { COMMANDS_SHOWN = 4 };
+
+static const struct {
+	const char *label, *colour;
+} severities[] = {
+	[SEVERITY_NOTE] = { "note", "\033[36m" },
+	[SEVERITY_GOOD] = { "good", "\033[32m" },
+	[SEVERITY_WARN] = { "warning", "\033[33m" },
+	[SEVERITY_BAD] = { "problem", "\033[31m" },
+	[SEVERITY_CANNOT_TELL] = { "unsure", "\033[35m" },
+};
+_Static_assert(sizeof severities / sizeof severities[0] == SEVERITY_NUMBER_OF, "a row for each");
+
+static void number(struct bytes *b, enum unit u, double v)
+{
+	char text[64];
+
+	bytes_puts(b, unit_format(u, v, text, sizeof text));
+}
+
+/* A hostile name, cut to so many bytes. */
+static void name(struct bytes *b, const char *text, size_t most)
+{
+	char cut[256];
+
+	bytes_puts(b, escape_terminal_into(cut, most < sizeof cut ? most + 1 : sizeof cut, text));
+}
+
+static void add_heading(struct lines *l, const struct summary *s)
+{
+	struct bytes *b = lines_add(l, "sonde", NULL);
+
+	name(b, s->command ? s->command : "a job", 40);
+	if (!isnan(s->signal))
+		bytes_printf(b, ": killed by signal %.0f", s->signal);
+	else if (!isnan(s->exit_code))
+		bytes_printf(b, ": exit code %.0f", s->exit_code);
+	else
+		bytes_puts(b, ": end not known");
+	if (!isnan(s->wall_s)) {
+		bytes_puts(b, " after ");
+		number(b, UNIT_SECONDS, s->wall_s);
+	}
+	if (s->nnodes > 1)
+		bytes_printf(b, " on %u nodes", s->nnodes);
+}
+
+static void add_verdicts(struct lines *l, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->nverdicts; i++) {
+		const struct summary_verdict *v = &s->verdicts[i];
+
+		escape_terminal(lines_add(l, severities[v->severity].label,
+					  severities[v->severity].colour),
+				v->sentence);
+	}
+}
+
+static void add_cores(struct lines *l, const struct summary *s)
+{
+	struct bytes *b;
+
+	if (isnan(s->cores_used_mean))
+		return;
+	b = lines_add(l, "cores", NULL);
+	bytes_printf(b, "%.1f", s->cores_used_mean);
+	if (!isnan(s->cores_asked))
+		bytes_printf(b, " of %.0f asked for", s->cores_asked);
+	else if (!isnan(s->cores_present))
+		bytes_printf(b, " of %.0f", s->cores_present);
+	bytes_puts(b, " used on average");
+	if (!isnan(s->cores_used_peak))
+		bytes_printf(b, ", %.1f at most", s->cores_used_peak);
+	if (s->cores_allowed < s->cores_present)
+		bytes_printf(b, " (affinity allows %.0f)", s->cores_allowed);
+}
+
+static const char *memory_kind_words(const char *kind)
+{
+	static const struct {
+		const char *kind, *words;
+	} rows[] = {
+		{ "cgroup", "the cgroup's own peak" },
+		{ "pss", "sampled PSS, an estimate" },
+		{ "rss", "sum of RSS, shared pages count twice" },
+	};
+
+	for (size_t i = 0; kind && i < sizeof rows / sizeof rows[0]; i++)
+		if (strcmp(rows[i].kind, kind) == 0)
+			return rows[i].words;
+	return NULL;
+}
+
+static void add_memory(struct lines *l, const struct summary *s)
+{
+	const char *words = memory_kind_words(s->peak_memory_kind);
+	struct bytes *b;
+
+	if (isnan(s->peak_memory_bytes))
+		return;
+	b = lines_add(l, "memory", NULL);
+	number(b, UNIT_BYTES, s->peak_memory_bytes);
+	if (!isnan(s->memory_asked_bytes)) {
+		bytes_puts(b, " of ");
+		number(b, UNIT_BYTES, s->memory_asked_bytes);
+		bytes_puts(b, " asked for");
+	} else if (!isnan(s->memory_present)) {
+		bytes_puts(b, " of ");
+		number(b, UNIT_BYTES, s->memory_present);
+	}
+	bytes_puts(b, " at its peak");
+	if (words)
+		bytes_printf(b, " (%s)", words);
+}
+
+static void add_cpu(struct lines *l, const struct summary *s)
+{
+	struct bytes *b;
+
+	if (isnan(s->cpu_s))
+		return;
+	b = lines_add(l, "CPU time", NULL);
+	number(b, UNIT_SECONDS, s->cpu_s);
+	if (!isnan(s->cpu_user_s) && !isnan(s->cpu_system_s)) {
+		bytes_puts(b, " (user ");
+		number(b, UNIT_SECONDS, s->cpu_user_s);
+		bytes_puts(b, ", system ");
+		number(b, UNIT_SECONDS, s->cpu_system_s);
+		bytes_puts(b, ")");
+	}
+	if (!isnan(s->attributed_ratio)) {
+		bytes_puts(b, "; ");
+		number(b, UNIT_RATIO, s->attributed_ratio);
+		bytes_puts(b, " known by process");
+	}
+	if (s->mechanisms) {
+		bytes_puts(b, "; ");
+		name(b, s->mechanisms, 120);
+	}
+}
+
+static void add_processes(struct lines *l, const struct summary *s)
+{
+	uint32_t shown = 0;
+	struct bytes *b;
+
+	if (isnan(s->processes_started) && !s->ncommands)
+		return;
+	b = lines_add(l, "processes", NULL);
+	if (!isnan(s->processes_started)) {
+		number(b, UNIT_COUNT, s->processes_started);
+		bytes_puts(b, " started");
+		if (!isnan(s->processes_peak))
+			bytes_printf(b, ", %.0f at a time", s->processes_peak);
+	}
+	for (uint32_t i = 0; i < s->ncommands && shown < COMMANDS_SHOWN; i++) {
+		if (!(s->commands[i].cpu_s > 0))
+			continue;
+		bytes_puts(b, shown++ ? ", " : b->len ? "; CPU: " : "CPU: ");
+		name(b, s->commands[i].name, 20);
+		bytes_puts(b, " ");
+		number(b, UNIT_SECONDS, s->commands[i].cpu_s);
+	}
+}
+
+static void add_io(struct lines *l, const struct summary *s)
+{
+	struct bytes *b;
+
+	if (isnan(s->read_bytes) && isnan(s->written_bytes))
+		return;
+	b = lines_add(l, "I/O", NULL);
+	number(b, UNIT_BYTES, s->read_bytes);
+	bytes_puts(b, " read, ");
+	number(b, UNIT_BYTES, s->written_bytes);
+	bytes_puts(b, " written");
+}
+
+static void add_survivors(struct lines *l, const struct summary *s)
+{
+	if (s->survivors)
+		name(lines_add(l, "still runs", NULL), s->survivors, 120);
+}
+
+static void add_monitor(struct lines *l, const struct summary *s)
+{
+	struct bytes *b = lines_add(l, "monitor", NULL);
+
+	bytes_puts(b, "Sonde took ");
+	number(b, UNIT_SECONDS, s->monitor_cpu_s);
+	bytes_puts(b, " of CPU");
+	if (s->monitor_cpu_s >= 0 && s->wall_s > 0) {
+		bytes_puts(b, " (");
+		number(b, UNIT_RATIO, s->monitor_cpu_s / s->wall_s);
+		bytes_puts(b, " of a core)");
+	}
+	if (!isnan(s->monitor_rss_bytes)) {
+		bytes_puts(b, ", ");
+		number(b, UNIT_BYTES, s->monitor_rss_bytes);
+	}
+	bytes_puts(b, "; samples: ");
+	number(b, UNIT_COUNT, s->monitor_samples);
+	if (s->monitor_late > 0)
+		bytes_printf(b, ", late: %.0f", s->monitor_late);
+	if (s->monitor_skipped > 0)
+		bytes_printf(b, ", skipped: %.0f", s->monitor_skipped);
+}
+
+/* A path that a shell and a terminal both take. */
+static void add_path(struct bytes *b, const char *path)
+{
+	struct bytes word = { 0 };
+
+	escape_shell(&word, path);
+	bytes_u8(&word, 0);
+	if (!word.failed)
+		escape_terminal(b, (const char *)word.data);
+	bytes_free(&word);
+}
+
+static void add_recording(struct lines *l, const struct summary *s)
+{
+	struct bytes *b = lines_add(l, "recording", NULL);
+
+	add_path(b, s->path);
+	bytes_puts(b, "; next: sonde report ");
+	add_path(b, s->path);
+}
+
+void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lines)
+{
+	struct lines l = { .n = 0 };
+
+	add_heading(&l, s);
+	add_verdicts(&l, s);
+	add_cores(&l, s);
+	add_memory(&l, s);
+	add_cpu(&l, s);
+	add_processes(&l, s);
+	add_io(&l, s);
+	add_survivors(&l, s);
+	add_monitor(&l, s);
+	add_recording(&l, s);
+	lines_write(&l, out, colour, lines ? lines : UINT_MAX, "sonde show");
+	lines_free(&l);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * summary_fixture.h - a summary made from text, for tests: "wall_seconds=60 node.load=1..4".
+ *
+ * Bare names are the variables of rules; names with a point are metrics, with one value or min..max
+ * (the mean is in the middle). What is not named is not known; there are 60 samples on one node and
+ * the recording is complete, unless said otherwise. Borrows the text.
+ */
+#ifndef TESTS_SUMMARY_FIXTURE_H
+#define TESTS_SUMMARY_FIXTURE_H
+
+#include "report/summary.h"
+#include "report/variables.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIXTURE_METRICS = 8, FIXTURE_NODES = 4 };
+
+struct fixture {
+	struct summary s;
+	struct summary_node node[FIXTURE_NODES];
+	struct summary_metric metric[FIXTURE_METRICS];
+	char name[FIXTURE_METRICS][SUMMARY_NAME];
+};
+
+static inline void fixture_metric(struct fixture *f, const char *name, double min, double max)
+{
+	uint32_t i = f->s.nmetrics++;
+
+	snprintf(f->name[i], sizeof f->name[i], "%s", name);
+	f->metric[i].name = f->name[i];
+	f->metric[i].node = 1;
+	f->metric[i].over_nodes = COMBINE_SUM;
+	stats_add(&f->metric[i].stats, min, 1, 0);
+	stats_add(&f->metric[i].stats, max, 1, 1);
+}
+
+static inline void fixture_set(struct fixture *f, const char *name, const char *value)
+{
+	const struct variable *v = variable_find(name);
+	const char *range = strstr(value, "..");
+	double first = strtod(value, NULL);
+
+	if (strchr(name, '.')) {
+		fixture_metric(f, name, first, range ? strtod(range + 2, NULL) : first);
+	} else if (strcmp(name, "samples") == 0) {
+		f->node[0].samples = (uint64_t)first;
+	} else if (strcmp(name, "nodes") == 0) {
+		f->s.nnodes = (uint32_t)first;
+	} else if (strcmp(name, "complete") == 0) {
+		f->s.complete = first != 0;
+	} else if (strcmp(name, "damages") == 0) {
+		f->s.ndamages = (uint32_t)first;
+	} else if (v && !v->make) {
+		memcpy((char *)&f->s + v->offset, &first, sizeof first);
+	} else {
+		fprintf(stderr, "fixture: there is no variable %s\n", name);
+		abort();
+	}
+}
+
+static inline void fixture_init(struct fixture *f, const char *text)
+{
+	char copy[512], *save, *word;
+
+	*f = (struct fixture){ .s = { .nodes = f->node, .metrics = f->metric } };
+	for (size_t i = 0; i < nvariables; i++)
+		if (!variables[i].make)
+			fixture_set(f, variables[i].name, "nan");
+	for (uint32_t i = 0; i < FIXTURE_NODES; i++)
+		f->node[i] = (struct summary_node){ .node = i + 1, .host = "n1", .samples = 60 };
+	f->s.nnodes = 1;
+	f->s.complete = true;
+	f->s.interval_s = f->s.monitor_rss_bytes = f->s.monitor_bytes = f->s.monitor_samples = NAN;
+	snprintf(copy, sizeof copy, "%s", text);
+	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		char *value = strchr(word, '=');
+
+		if (!value)
+			abort();
+		*value++ = '\0';
+		fixture_set(f, word, value);
+	}
+}
+
+static inline const struct summary_verdict *fixture_verdict(const struct fixture *f,
+							    const char *rule)
+{
+	for (uint32_t i = 0; i < f->s.nverdicts; i++)
+		if (strcmp(f->s.verdicts[i].rule, rule) == 0)
+			return &f->s.verdicts[i];
+	return NULL;
+}
+
+#endif

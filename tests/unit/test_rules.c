@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/rules.h"
+
+#include "summary_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+
+#define LONG "wall_seconds=60 "
+
+/* Every built-in rule: what makes it speak, what it says then, and what is just not enough. */
+static const struct {
+	const char *rule, *fires;
+	enum severity severity;
+	const char *says;
+	const char *quiet[4];
+} cases[] = {
+	{ "killed", "signal=9 wall_seconds=12", SEVERITY_BAD, "Killed by SIGKILL after 12.0 s.",
+	  { "exit_code=0 wall_seconds=12" } },
+	{ "failed", "exit_code=1 wall_seconds=0.5", SEVERITY_BAD,
+	  "Failed: exit code 1 after 500 ms.", { "exit_code=0 wall_seconds=0.5", "exit_code=129", "signal=9" } },
+	{ "failed-by-signal", "exit_code=137 wall_seconds=2", SEVERITY_BAD,
+	  "Failed: exit code 137 after 2.00 s; a shell says that when SIGKILL killed what it ran.",
+	  { "exit_code=128", "exit_code=193" } },
+	{ "recording-damaged", "damages=2", SEVERITY_BAD,
+	  "The recording is damaged (places: 2). What is undamaged was read; totals may be too small.",
+	  { "damages=0" } },
+	{ "recording-incomplete", "complete=0", SEVERITY_WARN,
+	  "The recording was not closed: the recorder was killed or still runs. Figures end with its "
+	  "last sample.", { "complete=1" } },
+	{ "memory-tight", "peak_memory_bytes=966367642 memory_present_bytes=1073741824",
+	  SEVERITY_WARN, "Memory was nearly exhausted: 921.6 MiB of 1.0 GiB at its peak.",
+	  { "peak_memory_bytes=966367641 memory_present_bytes=1073741824",
+	    "peak_memory_bytes=966367642" } },
+	{ "swap", "job.swap_bytes=0..16777217", SEVERITY_WARN,
+	  "Up to 16.0 MiB of the job was swapped out: it needs more memory than it had.",
+	  { "job.swap_bytes=0..16777216", "samples=2 job.swap_bytes=0..16777217", "" } },
+	{ "swap-node", "node.swap_used_bytes=100..268435557", SEVERITY_NOTE,
+	  "The machine moved 256.0 MiB to swap during the run.",
+	  { "node.swap_used_bytes=100..268435556",
+	    "node.swap_used_bytes=100..268435557 job.swap_bytes=0..16777217" } },
+	{ "waiting-on-disk", LONG "node.pressure_io_some_ratio=0.06..0.16", SEVERITY_WARN,
+	  "Waited on disk: work stood still for storage 11 % of the time.",
+	  { LONG "node.pressure_io_some_ratio=0.05..0.15 node.cpu_iowait_cores=9",
+	    LONG "node.cpu_iowait_cores=0.25",
+	    "wall_seconds=4.9 node.pressure_io_some_ratio=0.9" } },
+	{ "waiting-on-disk", LONG "node.cpu_iowait_cores=0.26", SEVERITY_WARN,
+	  "Waited on disk: work stood still for storage 26 % of the time.", { "" } },
+	{ "waiting-on-disk", LONG, SEVERITY_CANNOT_TELL,
+	  "Cannot tell whether it waited on disk: this machine shows neither I/O pressure nor iowait.",
+	  { "wall_seconds=4.9" } },
+	{ "cores-asked", LONG "cores_asked=64 cores_used=3.1 cores_used_peak=3.4", SEVERITY_WARN,
+	  "64 cores asked for, 3.10 cores used, never more than 3.40 cores; next time #SBATCH "
+	  "--cpus-per-task=4.",
+	  { LONG "cores_asked=64 cores_used=3.1 cores_used_peak=48.1",
+	    LONG "cores_asked=1 cores_used=0.1 cores_used_peak=0.1",
+	    LONG "samples=9 cores_asked=64 cores_used=3.1 cores_used_peak=3.4",
+	    LONG "cores_asked=64 cores_used=3.1" } },
+	{ "cores-asked-idle", LONG "cores_asked=8 cores_used=3.9 cores_used_peak=8", SEVERITY_WARN,
+	  "8 cores asked for, 3.90 cores used on average.",
+	  { LONG "cores_asked=8 cores_used=4 cores_used_peak=8",
+	    LONG "cores_asked=8 cores_used=3.9 cores_used_peak=6" } },
+	{ "single-core", LONG "cores_present=4 cores_used=0.98 cores_used_peak=1.05", SEVERITY_NOTE,
+	  "Only one of 4 cores was in use at a time; the work runs on a single thread.",
+	  { LONG "cores_present=4 cores_used=0.98 cores_used_peak=1.1",
+	    LONG "cores_present=4 cores_used=0.5 cores_used_peak=1.05",
+	    LONG "cores_present=1 cores_used=0.98 cores_used_peak=1.05",
+	    LONG "cores_present=4 cores_asked=4 cores_used=0.98 cores_used_peak=1.05" } },
+	{ "cores-unused", LONG "cores_present=4 cores_used=1.9 cores_used_peak=2.5", SEVERITY_NOTE,
+	  "1.90 cores of 4 used on average, 2.50 cores at most.",
+	  { LONG "cores_present=4 cores_used=2 cores_used_peak=2.5",
+	    LONG "cores_present=4 cores_used=0.9 cores_used_peak=1",
+	    LONG "cores_present=4 cores_asked=4 cores_used=1.9 cores_used_peak=2.5",
+	    LONG "cores_present=64 cores_allowed=2 cores_used=1.9 cores_used_peak=2" } },
+	{ "cores-used", LONG "cores_present=4 cores_used=3.2", SEVERITY_GOOD,
+	  "The cores were well used: 3.20 cores of 4 on average.",
+	  { LONG "cores_present=4 cores_used=3.19", "wall_seconds=4.9 cores_present=4 cores_used=4" } },
+	{ "memory-asked", LONG "memory_asked_bytes=8589934592 peak_memory_bytes=1288490188",
+	  SEVERITY_WARN,
+	  "8.0 GiB of memory asked for, 1.2 GiB used; next time #SBATCH --mem=2G.",
+	  { LONG "memory_asked_bytes=8589934592 peak_memory_bytes=4294967296",
+	    LONG "memory_asked_bytes=1073741824 peak_memory_bytes=1024",
+	    LONG "peak_memory_bytes=1024" } },
+	{ "memory-unused", LONG "memory_present_bytes=8589934592 peak_memory_bytes=858993459",
+	  SEVERITY_NOTE, "Little of the memory was used: 819.2 MiB of 8.0 GiB.",
+	  { LONG "memory_present_bytes=8589934592 peak_memory_bytes=858993460",
+	    LONG "memory_present_bytes=8589934591 peak_memory_bytes=1024",
+	    LONG "memory_present_bytes=8589934592 memory_asked_bytes=1024 peak_memory_bytes=1024" } },
+	{ "idle-head", LONG "idle_head_seconds=6.1", SEVERITY_WARN,
+	  "Idle at the start: 6.10 s (10 % of the run) passed before any work.",
+	  { LONG "idle_head_seconds=6", "wall_seconds=20 idle_head_seconds=5",
+	    LONG "idle_head_seconds=57", LONG "samples=9 idle_head_seconds=20" } },
+	{ "idle-tail", LONG "idle_tail_seconds=6.1", SEVERITY_WARN,
+	  "Idle at the end: 6.10 s (10 % of the run) passed after the last work.",
+	  { LONG "idle_tail_seconds=6", "wall_seconds=20 idle_tail_seconds=5" } },
+	{ "idle", LONG "idle_head_seconds=57", SEVERITY_NOTE,
+	  "It hardly used a core at any time: it waited for something outside of this job.",
+	  { LONG "idle_head_seconds=56.9" } },
+	{ "monitor-cost", LONG "monitor_cpu_seconds=0.61", SEVERITY_NOTE,
+	  "Sonde itself took 1.0 % of a core; a longer interval (-i) costs less.",
+	  { LONG "monitor_cpu_seconds=0.6", "wall_seconds=4.9 monitor_cpu_seconds=1" } },
+	{ "attribution", "attributed_ratio=0.94 cpu_seconds=10", SEVERITY_NOTE,
+	  "94 % of the CPU time is known process by process; the rest belongs to processes too "
+	  "short-lived to be seen. The total is exact.",
+	  { "attributed_ratio=0.95 cpu_seconds=10", "attributed_ratio=0.5 cpu_seconds=1" } },
+	{ "too-short", LONG "samples=9", SEVERITY_CANNOT_TELL,
+	  "Cannot tell how well the machine was used, because the run is too short (samples: 9, "
+	  "time: 1 min 00 s).",
+	  { LONG "samples=10" } },
+	{ "too-short", "wall_seconds=0.03 samples=60", SEVERITY_CANNOT_TELL,
+	  "Cannot tell how well the machine was used, because the run is too short (samples: 60, "
+	  "time: 30 ms).",
+	  { "wall_seconds=5" } },
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static struct rules *builtin(void)
+{
+	struct rules *rules;
+	struct err e = { "" };
+
+	if (rules_builtin(&rules, &e) != 0)
+		fail_msg("%s", e.text);
+	return rules;
+}
+
+static void test_each_rule_speaks_at_its_threshold_only(void **state)
+{
+	struct rules *rules = builtin();
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < CASES; i++) {
+		const struct summary_verdict *v;
+
+		fixture_init(&f, cases[i].fires);
+		rules_apply(rules, &f.s);
+		v = fixture_verdict(&f, cases[i].rule);
+		if (!v)
+			fail_msg("%s says nothing of: %s", cases[i].rule, cases[i].fires);
+		assert_string_equal(v->sentence, cases[i].says);
+		assert_int_equal(v->severity, cases[i].severity);
+		for (size_t q = 0; q < 4 && cases[i].quiet[q]; q++) {
+			fixture_init(&f, cases[i].quiet[q]);
+			rules_apply(rules, &f.s);
+			v = fixture_verdict(&f, cases[i].rule);
+			if (v && v->severity == cases[i].severity)
+				fail_msg("%s of '%s': %s", v->rule, cases[i].quiet[q], v->sentence);
+		}
+	}
+	rules_free(rules);
+}
+
+static void count_rules(const char *line, size_t *rules, size_t *tested)
+{
+	if (strncmp(line, "## `", 4) != 0)
+		return;
+	++*rules;
+	for (size_t i = 0; i < CASES; i++) {
+		size_t n = strlen(cases[i].rule);
+
+		if (strncmp(line + 4, cases[i].rule, n) == 0 && line[4 + n] == '`') {
+			++*tested;
+			return;
+		}
+	}
+	fail_msg("no case for the rule in: %s", line);
+}
+
+static void test_every_builtin_rule_has_a_case(void **state)
+{
+	char *text = NULL, *save, *line;
+	size_t size, rules = 0, tested = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(rules_markdown(out, NULL), 0);
+	fclose(out);
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		count_rules(line, &rules, &tested);
+	free(text);
+	assert_true(rules >= 15);
+	assert_int_equal(rules, tested);
+}
+
+static void test_proof_has_metric_range_and_threshold(void **state)
+{
+	struct rules *rules = builtin();
+	const struct summary_verdict *v;
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "wall_seconds=100 idle_tail_seconds=30");
+	rules_apply(rules, &f.s);
+	v = fixture_verdict(&f, "idle-tail");
+	assert_non_null(v);
+	assert_string_equal(v->metric, "job.cpu_cores");
+	assert_true(v->from_s == 70 && v->to_s == 100);
+	assert_true(v->threshold == 0.05);
+	rules_free(rules);
+}
+
+static struct rules *parsed(const char *text)
+{
+	struct rules *rules;
+	struct err e = { "" };
+
+	if (rules_parse(&rules, "site.rules", text, strlen(text), &e) != 0)
+		fail_msg("%s", e.text);
+	return rules;
+}
+
+#define SITE(name, when, severity)                                                                 \
+	"rule: " name "\nabout: A.\nwhen: " when "\nseverity: " severity "\nsay: " name ".\n"
+
+static void test_worst_comes_first_in_the_order_of_the_rules(void **state)
+{
+	struct rules *rules = parsed(SITE("g", "1", "good") SITE("n", "1", "note")
+					     SITE("c", "1", "cannot-tell") SITE("w", "1", "warn")
+						     SITE("b", "1", "bad") SITE("v", "1", "warn"));
+	static const char *const order[] = { "b", "w", "v", "c", "n", "g" };
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_string_equal(f.s.verdicts[i].rule, order[i]);
+	rules_free(rules);
+}
+
+static void test_a_later_rule_of_the_same_name_replaces(void **state)
+{
+	struct rules *first = parsed(SITE("a", "1", "bad") SITE("b", "1", "note"));
+	struct rules *second = parsed(SITE("a", "0", "bad") SITE("b", "1", "warn"));
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "");
+	rules_apply(first, &f.s);
+	rules_apply(second, &f.s);
+	assert_int_equal(f.s.nverdicts, 1);
+	assert_string_equal(f.s.verdicts[0].rule, "b");
+	assert_int_equal(f.s.verdicts[0].severity, SEVERITY_WARN);
+	rules_free(first);
+	rules_free(second);
+}
+
+static void test_the_mildest_go_when_there_is_no_room(void **state)
+{
+	char text[8192];
+	size_t n = 0;
+	struct rules *rules;
+	struct fixture f;
+
+	(void)state;
+	for (int i = 0; i < SUMMARY_VERDICTS + 3; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n,
+				      "rule: n%d\nabout: A.\nwhen: 1\nseverity: note\nsay: A.\n", i);
+	snprintf(text + n, sizeof text - n, "%s", SITE("worst", "1", "bad"));
+	rules = parsed(text);
+	fixture_init(&f, "");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, SUMMARY_VERDICTS);
+	assert_string_equal(f.s.verdicts[0].rule, "worst");
+	assert_string_equal(f.s.verdicts[SUMMARY_VERDICTS - 1].rule, "n30");
+	rules_free(rules);
+}
+
+static void test_what_is_needed_and_unknown_cannot_be_told(void **state)
+{
+	struct rules *rules = parsed("rule: r\nabout: A.\nneeds: cores_asked, mean(node.load)\n"
+				     "enough: samples >= 10\nwhen: 1\nseverity: bad\nsay: Bad.\n"
+				     "cannot: Cannot.\n");
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "cores_asked=1");
+	rules_apply(rules, &f.s);
+	assert_string_equal(f.s.verdicts[0].sentence, "Cannot.");
+	assert_int_equal(f.s.verdicts[0].severity, SEVERITY_CANNOT_TELL);
+	fixture_init(&f, "cores_asked=1 node.load=0");
+	rules_apply(rules, &f.s);
+	assert_string_equal(f.s.verdicts[0].sentence, "Bad.");
+	fixture_init(&f, "samples=9 cores_asked=1 node.load=0");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, 0);
+	rules_free(rules);
+}
+
+static void test_functions_of_metrics(void **state)
+{
+	struct rules *rules = parsed(
+		"rule: r\nabout: A.\nwhen: 1\nseverity: note\nsay: {min(a.b):number} "
+		"{mean(a.b):number} {max(a.b):number} {last(a.b):number} {total(a.b):number} "
+		"{max(disk.util_ratio):ratio} {mean(disk.util_ratio):ratio} {signal:signal} "
+		"{wall_seconds:whole}\n");
+	struct fixture f;
+
+	(void)state;
+	/* Two nodes: means add up, as the metric's row says; a device is seen by max and min only. */
+	fixture_init(&f, "a.b=1..3 a.b=10..30 disk.util_ratio[sda]=0.5 signal=400 wall_seconds=2.01");
+	rules_apply(rules, &f.s);
+	assert_string_equal(f.s.verdicts[0].sentence, "1 22 30 33 44 50 % unknown signal 400 3");
+	rules_free(rules);
+}
+
+static void test_faults_name_file_line_and_reason(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} faults[] = {
+		{ "about: A.\n", "site.rules:1: 'about:' stands before the first 'rule:'" },
+		{ "# c\n\n  say: x\n", "site.rules:3: an indented line continues nothing" },
+		{ "rule: A B\n", "site.rules:1: a rule's name is made of a-z, 0-9 and '-', not 'A B'" },
+		{ "rule: r\nnonsense\n", "site.rules:2: 'nonsense' is not 'key: value'" },
+		{ "rule: r\nwhy: 1\n", "site.rules:2: 'why' is not a key; see docs/verdicts.md" },
+		{ "rule: r\nwhen:\n", "site.rules:2: 'when:' is empty" },
+		{ "rule: r\nwhen: 1\nwhen: 1\n", "site.rules:3: 'when:' is given twice" },
+		{ "rule: r\nwhen: 1\n", "site.rules:1: rule r has no 'about:'" },
+		{ SITE("r", "1", "bad") SITE("r", "1", "bad"), "site.rules:6: there is a rule r already" },
+		{ SITE("r", "1", "worse"),
+		  "site.rules:4: severity: it is one of note, good, warn, bad, cannot-tell, not "
+		  "'worse'" },
+		{ SITE("r", "cores_ask > 1", "bad"),
+		  "site.rules:3: when: cores_ask is neither a figure nor a function that rules know" },
+		{ SITE("r", "median(node.load) > 1", "bad"),
+		  "site.rules:3: when: median() is neither a figure nor a function that rules know" },
+		{ "rule: r\nsay: {1:meters}\n",
+		  "site.rules:2: say: {1:meters} needs a unit (bytes, seconds, cores, ratio, count ...) "
+		  "or whole, number, signal after a colon" },
+		{ "rule: r\nsay: {1}\n",
+		  "site.rules:2: say: {1} needs a unit (bytes, seconds, cores, ratio, count ...) or "
+		  "whole, number, signal after a colon" },
+		{ "rule: r\nsay: {1:bytes\n", "site.rules:2: say: a { is not closed" },
+		{ "rule: r\nneeds: a.b c\n",
+		  "site.rules:2: needs: a.b is neither a figure nor a function that rules know" },
+	};
+	struct rules *rules;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+		struct err e = { "" };
+
+		assert_int_equal(rules_parse(&rules, "site.rules", faults[i].text,
+					     strlen(faults[i].text), &e),
+				 -EINVAL);
+		assert_string_equal(e.text, faults[i].message);
+		assert_null(rules);
+	}
+}
+
+static void test_a_fault_in_an_expression_says_where(void **state)
+{
+	static const char text[] = "rule: r\nwhen: signal >\n  > 1\n";
+	struct rules *rules;
+	struct err e = { "" };
+
+	(void)state;
+	assert_int_equal(rules_parse(&rules, "site.rules", text, strlen(text), &e), -EINVAL);
+	assert_memory_equal(e.text, "site.rules:2: when: column 10: ", 31);
+}
+
+static void test_too_long_and_too_many_are_refused(void **state)
+{
+	char text[2048] = "rule: r\nsay: ";
+	struct rules *rules;
+	struct err e = { "" };
+	size_t n = strlen(text);
+
+	(void)state;
+	memset(text + n, 'x', 400);
+	assert_int_equal(rules_parse(&rules, "f", text, n + 400, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "f:2: say: the sentence is too long"));
+	for (int i = 0; i < 17; i++)
+		memcpy(text + n + 10 * i, "{1:number}", 10);
+	assert_int_equal(rules_parse(&rules, "f", text, n + 170, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "at most 15 numbers"));
+	assert_int_equal(rules_parse(&rules, "f", "rule\0", 5, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "this is no text"));
+}
+
+static void test_files_without_a_last_newline_and_with_crlf(void **state)
+{
+	static const char text[] = "rule: r\r\nabout: A.\r\nwhen: 1\r\nseverity: note\r\nsay: One\r\n"
+				   "\t two";
+	struct rules *rules = parsed(text);
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "");
+	rules_apply(rules, &f.s);
+	assert_string_equal(f.s.verdicts[0].sentence, "One two");
+	rules_free(rules);
+}
+
+static void test_a_file_that_is_not_there(void **state)
+{
+	struct rules *rules;
+	struct err e = { "" };
+
+	(void)state;
+	assert_int_equal(rules_read(&rules, "/nowhere/site.rules", &e), -ENOENT);
+	assert_non_null(strstr(e.text, "/nowhere/site.rules"));
+	assert_int_equal(rules_read(&rules, "/", &e), -EIO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_rule_speaks_at_its_threshold_only),
+		cmocka_unit_test(test_every_builtin_rule_has_a_case),
+		cmocka_unit_test(test_proof_has_metric_range_and_threshold),
+		cmocka_unit_test(test_worst_comes_first_in_the_order_of_the_rules),
+		cmocka_unit_test(test_a_later_rule_of_the_same_name_replaces),
+		cmocka_unit_test(test_the_mildest_go_when_there_is_no_room),
+		cmocka_unit_test(test_what_is_needed_and_unknown_cannot_be_told),
+		cmocka_unit_test(test_functions_of_metrics),
+		cmocka_unit_test(test_faults_name_file_line_and_reason),
+		cmocka_unit_test(test_a_fault_in_an_expression_says_where),
+		cmocka_unit_test(test_too_long_and_too_many_are_refused),
+		cmocka_unit_test(test_files_without_a_last_newline_and_with_crlf),
+		cmocka_unit_test(test_a_file_that_is_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
