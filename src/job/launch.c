@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/launch.h"
+
+#include "base/clock.h"
+#include "job/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int forwarded[] = { SIGTERM, SIGINT,   SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGCONT,
+				 SIGTSTP, SIGWINCH, SIGALRM, SIGURG,  SIGXCPU, SIGVTALRM };
+
+static void forwarded_set(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
+		sigaddset(set, forwarded[i]);
+	sigaddset(set, SIGCHLD);
+}
+
+int launch_begin(struct launch_signals *saved, struct err *e)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	forwarded_set(&set);
+	/* With SIGCHLD ignored the kernel reaps children itself and wait4 learns nothing. */
+	if (sigaction(SIGCHLD, &standard, &saved->child) ||
+	    sigprocmask(SIG_BLOCK, &set, &saved->mask))
+		return err_set(e, -errno, "cannot set up signals: %s", strerror(errno));
+	return 0;
+}
+
+struct child {
+	pid_t pid;
+	bool ended;
+	int status;
+	int64_t waited;
+	/* of children waited for before the command */
+	int64_t base_user_ns, base_system_ns, base_minor_faults, base_major_faults;
+};
+
+static _Noreturn void become_command(const struct launch *l, int report)
+{
+	int code;
+
+	sigaction(SIGCHLD, &l->saved->child, NULL);
+	sigprocmask(SIG_SETMASK, &l->saved->mask, NULL);
+	execvp(l->argv[0], l->argv);
+	code = errno;
+	if (write(report, &code, sizeof code) < 0)
+		_exit(LAUNCH_FAILED);
+	_exit(code == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE);
+}
+
+/* Fork and exec; returns once the exec has succeeded, or with the exit code that says why not. */
+static int start(const struct launch *l, struct child *c, struct err *e)
+{
+	int report[2], code = 0;
+	ssize_t n;
+
+	if (pipe2(report, O_CLOEXEC))
+		return err_set(e, LAUNCH_FAILED, "cannot make a pipe: %s", strerror(errno));
+	c->pid = fork();
+	if (c->pid < 0) {
+		close(report[0]);
+		close(report[1]);
+		return err_set(e, LAUNCH_FAILED, "cannot fork: %s", strerror(errno));
+	}
+	if (!c->pid)
+		become_command(l, report[1]);
+	close(report[1]);
+	do
+		n = read(report[0], &code, sizeof code);
+	while (n < 0 && errno == EINTR);
+	close(report[0]);
+	if (n != (ssize_t)sizeof code)
+		return 0;
+	waitpid(c->pid, NULL, 0);
+	if (code == ENOENT)
+		return err_set(e, LAUNCH_NOT_FOUND, "%s: command not found", l->argv[0]);
+	return err_set(e, LAUNCH_NOT_EXECUTABLE, "%s: cannot execute: %s", l->argv[0],
+		       strerror(code));
+}
+
+static int64_t timeval_ns(struct timeval t)
+{
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_usec * 1000;
+}
+
+static void tell(const struct launch *l, enum message_kind kind, const struct child *c, pid_t pid,
+		 int status, const struct rusage *own)
+{
+	struct rusage total = { 0 };
+	struct message m = { .kind = kind, .pid = pid, .status = status, .at_ns = clock_mono_ns() };
+
+	if (l->recorder < 0)
+		return;
+	getrusage(RUSAGE_CHILDREN, &total);
+	m.total_user_ns = timeval_ns(total.ru_utime) - c->base_user_ns;
+	m.total_system_ns = timeval_ns(total.ru_stime) - c->base_system_ns;
+	m.total_waited = c->waited;
+	m.total_minor_faults = total.ru_minflt - c->base_minor_faults;
+	m.total_major_faults = total.ru_majflt - c->base_major_faults;
+	m.max_rss_bytes = (own ? own->ru_maxrss : total.ru_maxrss) * INT64_C(1024);
+	if (own) {
+		m.user_ns = timeval_ns(own->ru_utime);
+		m.system_ns = timeval_ns(own->ru_stime);
+	}
+	if (kind == MESSAGE_ENDED)
+		message_send_within(l->recorder, &m, l->done_ms);
+	else
+		message_send(l->recorder, &m);
+}
+
+/* A stopped command stops the launcher too, so that the shell sees a stopped job. */
+static void stop_along(const struct child *c, int signal)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL }, old;
+	sigset_t one, mask;
+
+	if (signal != SIGTSTP && signal != SIGSTOP && signal != SIGTTIN && signal != SIGTTOU)
+		return;
+	sigemptyset(&one);
+	sigaddset(&one, signal);
+	if (signal != SIGSTOP)
+		sigaction(signal, &standard, &old);
+	raise(signal);
+	sigprocmask(SIG_UNBLOCK, &one, &mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (signal != SIGSTOP)
+		sigaction(signal, &old, NULL);
+	kill(c->pid, SIGCONT);
+}
+
+/* Take all that can be waited for now. */
+static void reap(const struct launch *l, struct child *c)
+{
+	struct rusage own;
+	int status;
+	pid_t pid;
+
+	while ((pid = wait4(-1, &status, WNOHANG | WUNTRACED, &own)) > 0) {
+		if (WIFSTOPPED(status)) {
+			if (pid == c->pid)
+				stop_along(c, WSTOPSIG(status));
+			continue;
+		}
+		c->waited++;
+		if (pid == c->pid) {
+			c->ended = true;
+			c->status = status;
+		}
+		tell(l, MESSAGE_EXITED, c, pid, status, &own);
+	}
+}
+
+/* A signal from the terminal has reached the command already: it is in the same process group. */
+static bool from_terminal(const siginfo_t *info)
+{
+	return info->si_code > 0;
+}
+
+static bool children_left(void)
+{
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+static void supervise(const struct launch *l, struct child *c)
+{
+	sigset_t set;
+	siginfo_t info;
+
+	forwarded_set(&set);
+	reap(l, c);
+	while (!c->ended || (l->wait_all && children_left())) {
+		int signal = sigwaitinfo(&set, &info);
+
+		if (signal < 0)
+			continue;
+		if (signal != SIGCHLD && !from_terminal(&info) && !c->ended)
+			kill(c->pid, signal);
+		reap(l, c);
+	}
+}
+
+int launch_command(const struct launch *l, int *status, struct err *e)
+{
+	struct launch here = *l;
+	struct child c = { 0 };
+	struct rusage before = { 0 };
+	struct message m;
+	int code;
+
+	getrusage(RUSAGE_CHILDREN, &before);
+	c.base_user_ns = timeval_ns(before.ru_utime);
+	c.base_system_ns = timeval_ns(before.ru_stime);
+	c.base_minor_faults = before.ru_minflt;
+	c.base_major_faults = before.ru_majflt;
+	/* Orphans of the job come to the launcher, so that their CPU is in its children's total. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (here.recorder >= 0 && message_wait(here.recorder, &m, here.ready_ms) == 0)
+		here.recorder = -1;
+	code = start(&here, &c, e);
+	if (code) {
+		tell(&here, MESSAGE_ENDED, &c, 0, code << 8, NULL);
+	} else {
+		tell(&here, MESSAGE_STARTED, &c, c.pid, 0, NULL);
+		supervise(&here, &c);
+		*status = c.status;
+		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status, NULL);
+	}
+	while (here.recorder >= 0 && message_wait(here.recorder, &m, here.done_ms) == 1)
+		if (m.kind == MESSAGE_DONE)
+			break;
+	return code;
+}
+
+void launch_repeat(int status)
+{
+	struct rlimit no_core = { 0, 0 };
+	struct sigaction standard = { .sa_handler = SIG_DFL };
+	sigset_t one;
+
+	if (!WIFSIGNALED(status))
+		_exit(WEXITSTATUS(status));
+	setrlimit(RLIMIT_CORE, &no_core);
+	prctl(PR_SET_DUMPABLE, 0);
+	sigaction(WTERMSIG(status), &standard, NULL);
+	sigemptyset(&one);
+	sigaddset(&one, WTERMSIG(status));
+	raise(WTERMSIG(status));
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	_exit(128 + WTERMSIG(status));
+}

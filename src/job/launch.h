@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch.h - the launcher: the job's parent and sub-reaper.
+ *
+ * It starts the command, forwards signals, waits, and repeats the command's status. The job's
+ * stdin, stdout, environment (but SONDE_*), affinity, limits, signal mask and dispositions are its
+ * own. The launcher knows nothing of measuring: it tells the recorder over a socket, and goes on
+ * without it.
+ */
+#ifndef SONDE_JOB_LAUNCH_H
+#define SONDE_JOB_LAUNCH_H
+
+#include "base/err.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+enum { LAUNCH_FAILED = 125, LAUNCH_NOT_EXECUTABLE = 126, LAUNCH_NOT_FOUND = 127 };
+
+/* What the command gets back of what the launcher changed for itself. */
+struct launch_signals {
+	sigset_t mask;
+	struct sigaction child; /* SIGCHLD's disposition */
+};
+
+/* Block what is forwarded; before any fork, so that no signal is lost. */
+int launch_begin(struct launch_signals *saved, struct err *e);
+
+struct launch {
+	char *const *argv;
+	const struct launch_signals *saved;
+	int recorder;  /* socket, or -1: without a recorder */
+	bool wait_all; /* wait for what the command left behind, too */
+	int ready_ms,
+		done_ms; /* how long the recorder may keep the command waiting, at start and end */
+};
+
+/* Start, forward, wait. Returns 0 and the wait status, or an exit code (LAUNCH_*) with a sentence.
+ */
+int launch_command(const struct launch *l, int *status, struct err *e);
+
+/* End as the command ended: exit with its code, or die of its signal (without a second core). */
+_Noreturn void launch_repeat(int status);
+
+#endif

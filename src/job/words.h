@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * words.h - a command line as one text for the recording, without its secrets.
+ *
+ * Words are quoted for a POSIX shell. What follows a flag or variable that is named like a secret
+ * (password, token, key, ...) is masked: --token=***, PASSWORD=***, --api-key ***.
+ */
+#ifndef SONDE_JOB_WORDS_H
+#define SONDE_JOB_WORDS_H
+
+#include "base/bytes.h"
+
+void words_join(struct bytes *out, char *const *argv);
+
+#endif
