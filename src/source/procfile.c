@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/procfile.h"
+
+#include "base/number.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *copy_comm(const char *text, struct proc_stat *out)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	size_t n;
+
+	if (!open || !close || close < open)
+		return NULL;
+	n = (size_t)(close - open - 1);
+	if (n >= sizeof out->comm)
+		n = sizeof out->comm - 1;
+	memcpy(out->comm, open + 1, n);
+	out->comm[n] = '\0';
+	return close + 1;
+}
+
+int proc_stat_parse(const char *text, struct proc_stat *out)
+{
+	int64_t field[25] = { 0 }; /* numbered as in proc(5): 4 = ppid ... 24 = rss */
+	const char *p = text;
+	int64_t pid;
+
+	*out = (struct proc_stat){ 0 };
+	if (!number_i64(&p, &pid) || pid <= 0 || pid > INT32_MAX)
+		return -EBADMSG;
+	out->pid = (pid_t)pid;
+	p = copy_comm(text, out);
+	if (!p || p[0] != ' ' || !p[1] || p[2] != ' ')
+		return -EBADMSG;
+	out->state = p[1];
+	p += 2;
+	for (int i = 4; i <= 24; i++)
+		if (!number_i64(&p, &field[i]))
+			return -EBADMSG;
+	if (field[4] < 0 || field[4] > INT32_MAX)
+		return -EBADMSG;
+	out->ppid = (pid_t)field[4];
+	out->minflt = field[10];
+	out->cminflt = field[11];
+	out->majflt = field[12];
+	out->cmajflt = field[13];
+	out->utime = field[14];
+	out->stime = field[15];
+	out->cutime = field[16];
+	out->cstime = field[17];
+	out->num_threads = field[20];
+	out->starttime = field[22];
+	out->vsize_bytes = field[23];
+	out->rss_pages = field[24];
+	return 0;
+}
+
+struct named {
+	const char *name; /* with the colon */
+	int64_t *to;
+	bool optional, add;
+};
+
+/* Read "Name: 123 kB" lines; `add` rows sum up. */
+static int named_parse(const char *text, const struct named *rows, size_t n, int64_t factor)
+{
+	uint64_t found = 0;
+
+	for (const char *line = text; line && *line; line = number_next_line(line)) {
+		for (size_t i = 0; i < n; i++) {
+			size_t len = strlen(rows[i].name);
+			const char *p = line + len;
+			int64_t v;
+
+			if (strncmp(line, rows[i].name, len) != 0)
+				continue;
+			if (!number_i64(&p, &v) || v < 0 || v > INT64_MAX / factor)
+				return -EBADMSG;
+			*rows[i].to = (rows[i].add ? *rows[i].to : 0) + v * factor;
+			found |= UINT64_C(1) << i;
+			break;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!rows[i].optional && !(found >> i & 1))
+			return -EBADMSG;
+	return 0;
+}
+
+int proc_io_parse(const char *text, struct proc_io *out)
+{
+	const struct named rows[] = {
+		{ "rchar:", &out->rchar, false, false },
+		{ "wchar:", &out->wchar, false, false },
+		{ "syscr:", &out->syscr, false, false },
+		{ "syscw:", &out->syscw, false, false },
+		{ "read_bytes:", &out->read_bytes, false, false },
+		{ "write_bytes:", &out->write_bytes, false, false },
+		{ "cancelled_write_bytes:", &out->cancelled_write_bytes, true, false },
+	};
+
+	*out = (struct proc_io){ 0 };
+	return named_parse(text, rows, sizeof rows / sizeof rows[0], 1);
+}
+
+int proc_smaps_parse(const char *smaps_rollup, struct proc_smaps *out)
+{
+	const struct named rows[] = {
+		{ "Pss:", &out->pss, false, false },
+		{ "Private_Clean:", &out->uss, false, true },
+		{ "Private_Dirty:", &out->uss, false, true },
+		{ "Private_Hugetlb:", &out->uss, true, true },
+		{ "Swap:", &out->swap, true, false },
+	};
+
+	*out = (struct proc_smaps){ 0 };
+	return named_parse(smaps_rollup, rows, sizeof rows / sizeof rows[0], 1024);
+}
+
+int proc_statm_parse(const char *text, int64_t *shared_pages)
+{
+	const char *p = text;
+	int64_t v = 0;
+
+	for (int i = 0; i < 3; i++)
+		if (!number_i64(&p, &v) || v < 0)
+			return -EBADMSG;
+	*shared_pages = v;
+	return 0;
+}
+
+int proc_last_pid_parse(const char *loadavg, pid_t *out)
+{
+	size_t n = strlen(loadavg);
+	const char *p;
+	int64_t v;
+
+	while (n && (loadavg[n - 1] == '\n' || loadavg[n - 1] == ' '))
+		n--;
+	while (n && loadavg[n - 1] >= '0' && loadavg[n - 1] <= '9')
+		n--;
+	p = loadavg + n;
+	if (!n || !number_i64(&p, &v) || v < 0 || v > INT32_MAX)
+		return -EBADMSG;
+	*out = (pid_t)v;
+	return 0;
+}

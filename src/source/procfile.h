@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * procfile.h - parsers of one process's files in /proc, proc(5).
+ *
+ * Pure: text in, numbers out. The text is hostile and NUL-terminated; 0 when everything asked for
+ * was found, else -EBADMSG. /proc/PID/stat has no names: its fields are counted from the last ')',
+ * since a command name may hold anything.
+ */
+#ifndef SONDE_SOURCE_PROCFILE_H
+#define SONDE_SOURCE_PROCFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { COMM_SIZE = 64 }; /* the kernel gives 15 bytes, kernel threads up to 63 */
+
+struct proc_stat {
+	pid_t pid, ppid;
+	char state;
+	char comm[COMM_SIZE]; /* any bytes but NUL and the outer parentheses */
+	int64_t minflt, cminflt, majflt, cmajflt;
+	int64_t utime, stime, cutime, cstime; /* USER_HZ ticks; c: of children it waited for */
+	int64_t num_threads, starttime;       /* starttime: ticks since boot */
+	int64_t vsize_bytes, rss_pages;
+};
+int proc_stat_parse(const char *text, struct proc_stat *out);
+
+/* Of the process and of the children it waited for (the kernel adds theirs when they are reaped).
+ */
+struct proc_io {
+	int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
+};
+int proc_io_parse(const char *text, struct proc_io *out);
+
+struct proc_smaps {             /* bytes */
+	int64_t pss, uss, swap; /* uss: Private_Clean + Private_Dirty + Private_Hugetlb */
+};
+int proc_smaps_parse(const char *smaps_rollup, struct proc_smaps *out);
+
+/* Third field of /proc/PID/statm: file and shmem pages that are resident. */
+int proc_statm_parse(const char *text, int64_t *shared_pages);
+
+/* Last field of /proc/loadavg: the pid that was given out last in this pid namespace. */
+int proc_last_pid_parse(const char *loadavg, pid_t *out);
+
+#endif
