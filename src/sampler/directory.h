@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * directory.h - the directory a recording goes into: made, joined, or refused.
+ *
+ * A job may add nodes, steps and restarts to its own directory; a directory with the recording of
+ * another job is refused unless forced. Nothing in it is ever overwritten.
+ */
+#ifndef SONDE_SAMPLER_DIRECTORY_H
+#define SONDE_SAMPLER_DIRECTORY_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+/* An open directory, or -errno: -EEXIST when it is another job's. job_id "": a job of its own. */
+int directory_open(const char *path, const char *job_id, bool force, struct err *e);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/exits.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RING_PAGES = 64, RING_PAGES_MIN = 4, RECORD_MAX = 256, EVENTS_MAX = 1024 };
+
+struct ring {
+	int cpu;
+	struct perf_event_mmap_page *page;
+	const uint8_t *data;
+	uint64_t size, tail;
+};
+
+struct exits {
+	struct ring ring[EXITS_CPUS_MAX];
+	int ring_fd[EXITS_CPUS_MAX];
+	size_t nrings;
+	int fd[EVENTS_MAX];
+	size_t nfds;
+};
+
+static void event_attr(struct perf_event_attr *a)
+{
+	*a = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof *a,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.inherit = 1,
+		.inherit_stat = 1,
+		.task = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.exclude_kernel =
+			1, /* what paranoid 2 asks for; the task clock counts both modes anyway */
+		.exclude_hv = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+	};
+}
+
+static int event_open(const struct perf_event_attr *a, pid_t tid, int cpu)
+{
+	long fd = syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* CPUs this process could be moved to: those of its cpuset, whatever its affinity is now. */
+static size_t cpus_possible(int *cpus, size_t max)
+{
+	enum { CPUS = 8192 };
+	size_t bytes = CPU_ALLOC_SIZE(CPUS), n = 0;
+	cpu_set_t *own = CPU_ALLOC(CPUS), *all = CPU_ALLOC(CPUS);
+
+	if (own && all && !sched_getaffinity(0, bytes, own)) {
+		memset(all, 0xff, bytes);
+		sched_setaffinity(0, bytes, all);
+		if (sched_getaffinity(0, bytes, all))
+			memcpy(all, own, bytes);
+		sched_setaffinity(0, bytes, own);
+		for (size_t cpu = 0; cpu < CPUS; cpu++)
+			if (CPU_ISSET_S(cpu, bytes, all) && n++ < max)
+				cpus[n - 1] = (int)cpu;
+	}
+	CPU_FREE(own);
+	CPU_FREE(all);
+	return n;
+}
+
+static int ring_map(struct ring *r, int fd)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t pages = RING_PAGES; pages >= RING_PAGES_MIN; pages /= 2) {
+		void *m = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+		if (m == MAP_FAILED)
+			continue;
+		r->page = m;
+		r->data = (const uint8_t *)m + page;
+		r->size = pages * page;
+		return 0;
+	}
+	return -errno;
+}
+
+/* One CPU: the first task's event has the ring, the others write into it. */
+static int watch_cpu(struct exits *x, struct perf_event_attr *a, const pid_t *tids, size_t n)
+{
+	struct ring *r = &x->ring[x->nrings];
+	int first = -1;
+
+	for (size_t i = 0; i < n && x->nfds < EVENTS_MAX; i++) {
+		int fd = event_open(a, tids[i], r->cpu);
+		int bad = 0;
+
+		if (fd == -ESRCH)
+			continue;
+		if (fd < 0)
+			return fd;
+		x->fd[x->nfds++] = fd;
+		if (first >= 0)
+			bad = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, first) ? -errno : 0;
+		else
+			bad = ring_map(r, first = fd);
+		if (bad)
+			return bad;
+	}
+	if (first < 0)
+		return -ESRCH;
+	x->ring_fd[x->nrings++] = first;
+	return 0;
+}
+
+int exits_open(struct exits **out, const pid_t *tids, size_t n, struct err *e)
+{
+	int cpus[EXITS_CPUS_MAX], bad = 0;
+	size_t ncpus = cpus_possible(cpus, EXITS_CPUS_MAX);
+	struct perf_event_attr a;
+	struct exits *x;
+
+	*out = NULL;
+	if (!ncpus || ncpus > EXITS_CPUS_MAX)
+		return err_set(e, -EOPNOTSUPP,
+			       "%zu CPUs are too many to watch exits with perf events", ncpus);
+	x = calloc(1, sizeof *x);
+	if (!x)
+		return err_set(e, -ENOMEM, "out of memory");
+	event_attr(&a);
+	a.wakeup_watermark = (uint32_t)(RING_PAGES * (size_t)sysconf(_SC_PAGESIZE) / 2);
+	for (size_t i = 0; i < ncpus && !bad; i++) {
+		x->ring[i].cpu = cpus[i];
+		bad = watch_cpu(x, &a, tids, n);
+	}
+	if (bad) {
+		exits_close(x);
+		return err_set(e, bad, "perf events are not available: %s", strerror(-bad));
+	}
+	*out = x;
+	return 0;
+}
+
+void exits_close(struct exits *x)
+{
+	if (!x)
+		return;
+	for (size_t i = 0; i < EXITS_CPUS_MAX; i++)
+		if (x->ring[i].page)
+			munmap(x->ring[i].page, x->ring[i].size + (size_t)sysconf(_SC_PAGESIZE));
+	for (size_t i = 0; i < x->nfds; i++)
+		close(x->fd[i]);
+	free(x);
+}
+
+const int *exits_fds(const struct exits *x, size_t *n)
+{
+	*n = x->nrings;
+	return x->ring_fd;
+}
+
+size_t exits_cpus(const struct exits *x)
+{
+	return x->nrings;
+}
+
+/* The kernel's records: all 64-bit aligned, so fields can be copied out of a flat buffer. */
+struct record {
+	struct perf_event_header header;
+	union {
+		struct {
+			uint32_t pid, ppid, tid, ptid;
+			uint64_t time;
+		} task;
+		struct {
+			uint32_t pid, tid;
+			char comm[16];
+		} comm;
+		struct {
+			uint32_t pid, tid;
+			uint64_t value;
+		} read;
+		struct {
+			uint64_t id, lost;
+		} lost;
+		uint8_t raw[RECORD_MAX];
+	};
+};
+
+/* Copy the record at the ring's tail; false when it holds none. Its time is in its last 8 bytes. */
+static bool ring_peek(const struct ring *r, struct record *out, int64_t *time)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t at = r->tail % r->size, n;
+
+	if (head - r->tail < sizeof out->header)
+		return false;
+	memset(out, 0, sizeof out->header + sizeof out->task);
+	memcpy(&out->header, r->data + at,
+	       sizeof out->header); /* 8 bytes, 8-aligned: never wraps */
+	n = out->header.size;
+	if (n > sizeof *out)
+		n = sizeof *out;
+	for (uint64_t i = sizeof out->header; i + 8 <= n; i += 8)
+		memcpy((uint8_t *)out + i, r->data + (at + i) % r->size, 8);
+	*time = 0;
+	if (out->header.size >= 16)
+		memcpy(time, r->data + (at + out->header.size - 8) % r->size, 8);
+	return true;
+}
+
+static uint64_t hand_out(const struct record *r, int64_t time, const struct exits_handler *h)
+{
+	char comm[17] = "";
+
+	switch (r->header.type) {
+	case PERF_RECORD_FORK:
+		h->forked(h->ctx, (pid_t)r->task.pid, (pid_t)r->task.ppid, (pid_t)r->task.tid,
+			  time);
+		break;
+	case PERF_RECORD_EXIT:
+		h->exited(h->ctx, (pid_t)r->task.pid, (pid_t)r->task.tid, time);
+		break;
+	case PERF_RECORD_COMM:
+		memcpy(comm, r->comm.comm, 16);
+		h->named(h->ctx, (pid_t)r->comm.pid, (pid_t)r->comm.tid, comm,
+			 r->header.misc & PERF_RECORD_MISC_COMM_EXEC);
+		break;
+	case PERF_RECORD_READ:
+		h->counted(h->ctx, (pid_t)r->read.pid, (int64_t)r->read.value);
+		break;
+	case PERF_RECORD_LOST:
+		return r->lost.lost;
+	default:
+		break;
+	}
+	return 0;
+}
+
+uint64_t exits_drain(struct exits *x, const struct exits_handler *h, bool all)
+{
+	int64_t newest = all ? INT64_MAX : clock_mono_ns() - 2 * NS_PER_MS;
+	struct record best, r;
+	uint64_t lost = 0;
+
+	for (;;) {
+		struct ring *from = NULL;
+		int64_t earliest = INT64_MAX, time;
+
+		for (size_t i = 0; i < x->nrings; i++) {
+			if (!ring_peek(&x->ring[i], &r, &time) || (from && time >= earliest))
+				continue;
+			from = &x->ring[i];
+			earliest = time;
+			best = r;
+		}
+		if (!from || earliest > newest)
+			break;
+		from->tail += best.header.size ? best.header.size : from->size;
+		__atomic_store_n(&from->page->data_tail, from->tail, __ATOMIC_RELEASE);
+		lost += hand_out(&best, earliest, h);
+	}
+	return lost;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exits.h - every fork, exec and exit of a tree, by inherited perf events, with each task's CPU.
+ *
+ * One task-clock event a CPU is opened on given tasks; all they start afterwards inherits it. The
+ * kernel then writes FORK, COMM and EXIT records, and a READ record with the CPU time of each task
+ * on that CPU when it ends (perf_event_open(2): inherit_stat). No privilege is needed while
+ * perf_event_paranoid <= 2. Records of one task lie in several rings: they are merged by time.
+ */
+#ifndef SONDE_SAMPLER_EXITS_H
+#define SONDE_SAMPLER_EXITS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct exits;
+
+enum {
+	EXITS_CPUS_MAX = 16,
+	EXITS_FDS_MAX = EXITS_CPUS_MAX
+}; /* a record event costs each spawn 2 us a CPU: not more than this */
+
+struct exits_handler {
+	void *ctx;
+	void (*forked)(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns);
+	void (*named)(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec);
+	void (*exited)(void *ctx, pid_t pid, pid_t tid, int64_t at_ns);
+	void (*counted)(void *ctx, pid_t pid, int64_t cpu_ns);
+};
+
+/* 0; -EACCES or -EPERM when perf events are not permitted, -EOPNOTSUPP with too many CPUs. */
+int exits_open(struct exits **x, const pid_t *tids, size_t n, struct err *e);
+void exits_close(struct exits *x);
+
+/* Hand out the records in the order of time; unless `all`, the newest 2 ms stay for the next call,
+ * since another CPU may not have written its part yet. Returns how many records the kernel lost. */
+uint64_t exits_drain(struct exits *x, const struct exits_handler *h, bool all);
+
+/* Descriptors that become readable when a ring is half full; *n of them. */
+const int *exits_fds(const struct exits *x, size_t *n);
+/* CPUs that are watched: so many counts come for each task that ends. */
+size_t exits_cpus(const struct exits *x);
+
+#endif

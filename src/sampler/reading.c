@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/reading.h"
+
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const kept_name[PROCESS_FILES_KEPT] = {
+	[KEPT_STAT] = "stat",
+	[KEPT_STATM] = "statm",
+	[KEPT_IO] = "io",
+	[KEPT_FDS] = "fd",
+};
+
+void reading_init(struct reading *r, const struct root *proc)
+{
+	struct rlimit files = { .rlim_cur = 1024 };
+	struct statfs fs;
+	struct stat st;
+	long hz = sysconf(_SC_CLK_TCK);
+
+	*r = (struct reading){ .proc = proc, .page_bytes = sysconf(_SC_PAGESIZE) };
+	r->tick_ns = NS_PER_S / (hz > 0 ? hz : 100);
+	r->clocks = !fstatfs(proc->fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+	r->files_by_size = r->clocks && !stat("/proc/self/fd", &st) && st.st_size > 0;
+	getrlimit(RLIMIT_NOFILE, &files);
+	r->kept_max =
+		files.rlim_cur > 128 ? (uint32_t)((files.rlim_cur - 64) / PROCESS_FILES_KEPT) : 0;
+	if (r->kept_max > 1024)
+		r->kept_max = 1024;
+}
+
+int process_clock(pid_t pid, int64_t *ns)
+{
+	/* What clock_getcpuclockid(3) gives, without its extra system call: CPUCLOCK_SCHED of pid.
+	 */
+	clockid_t id = (clockid_t)(~(unsigned)pid << 3 | 2U);
+	struct timespec ts;
+
+	if (clock_gettime(id, &ts))
+		return -errno;
+	*ns = (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+	return 0;
+}
+
+int64_t process_own_ns(const struct process *p)
+{
+	return p->cpu_ns > p->counted_ns ? p->cpu_ns : p->counted_ns;
+}
+
+int64_t process_children_ns(const struct reading *r, const struct process *p)
+{
+	return (p->stat.cutime + p->stat.cstime) * r->tick_ns;
+}
+
+static int open_file(const struct reading *r, const struct process *p, enum kept_file which)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "%d/%s", (int)p->pid, kept_name[which]);
+	return root_file(r->proc, path);
+}
+
+/* Read one of its files, through the kept descriptor when there is one. */
+static ssize_t read_file(struct reading *r, struct process *p, enum kept_file which, char *buf,
+			 size_t size)
+{
+	ssize_t n;
+	int fd;
+
+	if (p->kept[which] > 0)
+		return file_reread(p->kept[which], buf, size);
+	fd = open_file(r, p, which);
+	if (fd < 0)
+		return fd == -ENOENT ? -ESRCH : fd;
+	n = file_reread(fd, buf, size);
+	close(fd);
+	return n;
+}
+
+static int count_entries(int fd)
+{
+	char buf[4096] __attribute__((aligned(8)));
+	int n = 0;
+	long got;
+
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	while ((got = syscall(SYS_getdents64, fd, buf, sizeof buf)) > 0)
+		for (long at = 0; at < got; n++) {
+			unsigned short length;
+
+			memcpy(&length, buf + at + 16, sizeof length);
+			at += length;
+		}
+	return got < 0 ? -errno : n - 2; /* . and .. */
+}
+
+static void read_files(struct reading *r, struct process *p)
+{
+	struct stat st;
+	int fd, n;
+
+	if (p->files_refused)
+		return;
+	fd = p->kept[KEPT_FDS] > 0 ? p->kept[KEPT_FDS] : open_file(r, p, KEPT_FDS);
+	p->files_refused = fd == -EACCES || fd == -EPERM;
+	if (fd < 0)
+		return;
+	if (r->files_by_size)
+		n = fstat(fd, &st) ? -1 : (int)st.st_size;
+	else
+		n = count_entries(fd);
+	if (fd != p->kept[KEPT_FDS])
+		close(fd);
+	if (n < 0)
+		return;
+	p->files_known = true;
+	p->files = n;
+}
+
+static void keep_files(struct reading *r, struct process *p)
+{
+	if (p->kept[KEPT_STAT] > 0 || r->kept >= r->kept_max)
+		return;
+	for (int i = 0; i < PROCESS_FILES_KEPT; i++) {
+		int fd = open_file(r, p, (enum kept_file)i);
+
+		p->kept[i] = fd > 0 ? fd : 0;
+	}
+	r->kept += p->kept[KEPT_STAT] > 0;
+	if (p->kept[KEPT_STAT] <= 0)
+		process_close(r, p);
+}
+
+void process_close(struct reading *r, struct process *p)
+{
+	if (p->kept[KEPT_STAT] > 0)
+		r->kept--;
+	for (int i = 0; i < PROCESS_FILES_KEPT; i++)
+		file_close(&p->kept[i]);
+}
+
+static int read_stat(struct reading *r, struct process *p)
+{
+	char buf[1024];
+	struct proc_stat st;
+	ssize_t n = read_file(r, p, KEPT_STAT, buf, sizeof buf);
+	int bad;
+
+	if (n < 0)
+		return (int)n;
+	if (n == 0)
+		return -ESRCH;
+	bad = proc_stat_parse(buf, &st);
+	if (bad)
+		return bad;
+	if (st.pid != p->pid || (p->start_ticks && st.starttime != p->start_ticks))
+		return -ESRCH;
+	p->stat = st;
+	p->start_ticks = st.starttime ? st.starttime : 1;
+	p->ppid = st.ppid;
+	memcpy(p->comm, st.comm, sizeof p->comm);
+	return 0;
+}
+
+static void read_io(struct reading *r, struct process *p)
+{
+	char buf[512];
+	struct proc_io io;
+	ssize_t n;
+
+	if (p->io_refused)
+		return;
+	n = read_file(r, p, KEPT_IO, buf, sizeof buf);
+	p->io_refused = n == -EACCES || n == -EPERM;
+	if (n <= 0 || proc_io_parse(buf, &io))
+		return;
+	p->io = io;
+	p->io_known = true;
+}
+
+int process_read(struct reading *r, struct process *p, bool keep)
+{
+	char buf[512];
+	int64_t pages;
+	int bad;
+
+	if (keep)
+		keep_files(r, p);
+	bad = read_stat(r, p);
+	if (bad)
+		return bad;
+	if (!r->clocks)
+		p->cpu_ns = (p->stat.utime + p->stat.stime) * r->tick_ns;
+	p->shared_known =
+		read_file(r, p, KEPT_STATM, buf, sizeof buf) > 0 && !proc_statm_parse(buf, &pages);
+	p->shared_bytes = p->shared_known ? pages * r->page_bytes : 0;
+	read_io(r, p);
+	read_files(r, p);
+	if (p->stat.rss_pages * r->page_bytes > p->peak_rss_bytes)
+		p->peak_rss_bytes = p->stat.rss_pages * r->page_bytes;
+	return 0;
+}
+
+int process_walk(const struct reading *r, struct process *p)
+{
+	struct proc_smaps smaps;
+	char path[40], buf[2048];
+	int64_t before = clock_cpu_ns();
+	ssize_t n;
+	int bad;
+
+	snprintf(path, sizeof path, "%d/smaps_rollup", (int)p->pid);
+	n = root_read(r->proc, path, buf, sizeof buf);
+	if (n < 0)
+		return (int)n;
+	bad = n ? proc_smaps_parse(buf, &smaps) : -ESRCH;
+	if (bad)
+		return bad;
+	p->pss_bytes = smaps.pss;
+	p->uss_bytes = smaps.uss;
+	p->swap_bytes = smaps.swap;
+	p->walk_private_bytes = p->stat.rss_pages * r->page_bytes - p->shared_bytes;
+	p->walk_minflt = p->stat.minflt;
+	p->walk_cost_ns = clock_cpu_ns() - before;
+	p->walk_ns = clock_mono_ns();
+	p->walked_now = true;
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reading.h - reading one process's files into its row, by kept descriptors where it pays.
+ *
+ * A kept descriptor also pins identity: after the death of its process it says ESRCH, never
+ * another's numbers. Nothing is allocated.
+ */
+#ifndef SONDE_SAMPLER_READING_H
+#define SONDE_SAMPLER_READING_H
+
+#include "base/root.h"
+#include "sampler/table.h"
+
+#include <stdbool.h>
+
+struct reading {
+	const struct root *proc;
+	bool clocks;        /* the root is this kernel's /proc: pids name real processes */
+	bool files_by_size; /* st_size of PID/fd is the number of open files (Linux 6.2) */
+	int64_t tick_ns, page_bytes;
+	uint32_t kept, kept_max; /* processes whose files are held open */
+};
+
+void reading_init(struct reading *r, const struct root *proc);
+
+/* CPU time of a process by its CPU clock: no file, no privilege. 0, or -EINVAL / -ESRCH when there
+ * is no such process (a thread's id is none either). */
+int process_clock(pid_t pid, int64_t *ns);
+
+/* Read stat, statm, io and the number of open files. 0; -ESRCH when it is gone or the pid is
+ * another process by now. keep: hold the files open for the next time. */
+int process_read(struct reading *r, struct process *p, bool keep);
+/* Walk the page tables for PSS and USS, and read swap. Costly: 15 us + 11 us a MB. 0 or -errno. */
+int process_walk(const struct reading *r, struct process *p);
+void process_close(struct reading *r, struct process *p);
+
+/* Own CPU, and that of the children it waited for (whole ticks), in ns. */
+int64_t process_own_ns(const struct process *p);
+int64_t process_children_ns(const struct reading *r, const struct process *p);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/recorder.h"
+
+#include "base/clock.h"
+#include "recording/writer.h"
+#include "sampler/directory.h"
+#include "sampler/exits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { POLL_MAX = 2 + EXITS_FDS_MAX };
+
+struct recorder {
+	const struct recorder_options *o;
+	struct sampler sampler;
+	struct writer *writer;
+	int directory, timer;
+	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
+	int64_t samples;
+	struct sampler_figures figures;
+	bool said, ended, launcher_gone;
+	int status;
+};
+
+int recorder_detach(int *fd, struct err *e)
+{
+	int pair[2], null;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
+	pid = fork();
+	if (pid < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		return err_set(e, -errno, "cannot fork: %s", strerror(errno));
+	}
+	if (pid) {
+		waitpid(pid, NULL, 0);
+		close(pair[1]);
+		*fd = pair[0];
+		return 0;
+	}
+	close(pair[0]);
+	setsid();
+	pid = fork();
+	if (pid)
+		_exit(0);
+	/* Not of the job's: its standard input and output. */
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+	}
+	prctl(PR_SET_NAME, "sonde-recorder");
+	*fd = pair[1];
+	return 1;
+}
+
+/* The job's ending comes from the launcher, not from signals that are meant for the job. */
+static void ignore_signals(void)
+{
+	static const int ignored[] = { SIGINT,  SIGHUP,  SIGQUIT, SIGTERM, SIGUSR1,
+				       SIGUSR2, SIGPIPE, SIGXCPU, SIGXFSZ, SIGALRM };
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void more_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+static void say_once(struct recorder *r, const char *sentence)
+{
+	if (!r->said)
+		r->o->say(sentence);
+	r->said = true;
+}
+
+static void say_first_metas(struct recorder *r)
+{
+	struct sample *s = &r->sampler.sample;
+	const struct identity *id = r->o->identity;
+
+	sample_meta_text(s, "sonde.version", SONDE_VERSION);
+	sample_meta_text(s, "run.id", r->o->run_id);
+	sample_meta_int(s, "run.interval_ns", r->o->interval_ns);
+	sample_meta_text(s, "job.command", r->o->command);
+	if (id->id[0])
+		sample_meta_text(s, "job.id", id->id);
+	if (id->scheduler)
+		sample_meta_text(s, "job.scheduler", id->scheduler);
+	if (id->cores_asked)
+		sample_meta_int(s, "job.cores_asked", id->cores_asked);
+	if (id->memory_asked_bytes)
+		sample_meta_int(s, "job.memory_asked_bytes", id->memory_asked_bytes);
+	sample_meta_text(s, "node.host", id->host);
+	sample_meta_int(s, "node.cores_present", id->cores_present);
+	if (id->cores_allowed)
+		sample_meta_int(s, "node.cores_allowed", id->cores_allowed);
+	sample_meta_int(s, "node.memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+}
+
+static void say_mechanisms(struct recorder *r)
+{
+	struct tree_totals totals;
+	char text[160];
+
+	tree_totals(r->sampler.tree, &totals);
+	snprintf(text, sizeof text, "%s; births and ends from %s%s", totals.totals_how,
+		 totals.births_how, totals.lost_records ? ", some of which were lost" : "");
+	sample_meta_text(&r->sampler.sample, "job.mechanisms", text);
+	sample_meta_bool(&r->sampler.sample, "job.births_exact", totals.exact_births);
+}
+
+static void say_status(struct recorder *r)
+{
+	struct sample *s = &r->sampler.sample;
+
+	sample_meta_bool(s, "job.complete", r->ended);
+	if (!r->ended)
+		return;
+	if (WIFSIGNALED(r->status))
+		sample_meta_int(s, "job.signal", WTERMSIG(r->status));
+	else
+		sample_meta_int(s, "job.exit_code", WEXITSTATUS(r->status));
+	if (r->started_ns)
+		sample_meta_int(s, "job.wall_ns", r->ended_ns - r->started_ns);
+}
+
+static void say_totals(struct recorder *r)
+{
+	struct sample *s = &r->sampler.sample;
+	struct tree_totals t;
+	char names[400];
+
+	tree_totals(r->sampler.tree, &t);
+	if (t.user_ns >= 0) {
+		sample_meta_int(s, "job.cpu_user_ns", t.user_ns);
+		sample_meta_int(s, "job.cpu_system_ns", t.system_ns);
+	}
+	sample_meta_int(s, "job.cpu_ns", t.cpu_ns);
+	sample_meta_int(s, "job.cpu_attributed_ns", t.attributed_ns);
+	sample_meta_int(s, "job.processes_started", t.started);
+	if (t.io_known) {
+		sample_meta_int(s, "job.read_bytes", t.read_bytes);
+		sample_meta_int(s, "job.written_bytes", t.written_bytes);
+	}
+	if (t.peak_memory_kind) {
+		sample_meta_int(s, "job.peak_memory_bytes", t.peak_memory_bytes);
+		sample_meta_text(s, "job.peak_memory_kind", t.peak_memory_kind);
+	}
+	if (tree_survivors(r->sampler.tree, names, sizeof names))
+		sample_meta_text(s, "job.survivors", names);
+}
+
+static void say_cost(struct recorder *r)
+{
+	struct sample *s = &r->sampler.sample;
+
+	sample_meta_int(s, "monitor.samples", r->samples + 1);
+	sample_meta_int(s, "monitor.cpu_ns", r->sampler.cpu_ns);
+	sample_meta_int(s, "monitor.max_rss_bytes", r->sampler.peak_resident_bytes);
+	sample_meta_int(s, "monitor.bytes_written", r->figures.written_bytes);
+	sample_meta_int(s, "monitor.late_samples", r->figures.late);
+	sample_meta_int(s, "monitor.skipped_samples", r->figures.skipped);
+}
+
+static void take(struct recorder *r, bool last)
+{
+	struct writer_figures w;
+	struct err e;
+
+	sampler_take(&r->sampler, &r->figures, last);
+	if (last) {
+		say_status(r);
+		say_totals(r);
+		say_cost(r);
+	}
+	if (last || !r->samples)
+		say_mechanisms(r);
+	if (writer_sample(r->writer, &r->sampler.sample, &e))
+		say_once(r, e.text);
+	writer_figures(r->writer, &w);
+	r->figures.written_bytes = (int64_t)w.bytes;
+	r->samples++;
+}
+
+/* The timer has expired n times since it was looked at: one sample, the others are lost. */
+static void tick(struct recorder *r)
+{
+	uint64_t n = 0;
+
+	if (read(r->timer, &n, sizeof n) != (ssize_t)sizeof n || !n)
+		return;
+	r->figures.skipped += (int64_t)(n - 1);
+	r->deadline_ns += (int64_t)n * r->o->interval_ns;
+	/* deadline_ns is the next one: this sample was due an interval earlier */
+	if (clock_mono_ns() - (r->deadline_ns - r->o->interval_ns) > r->o->interval_ns / 10)
+		r->figures.late++;
+	take(r, false);
+}
+
+static void listen_to_launcher(struct recorder *r)
+{
+	struct message m;
+	int got;
+
+	while ((got = message_receive(r->o->launcher, &m)) == 1) {
+		if (m.kind == MESSAGE_STARTED)
+			r->started_ns = m.at_ns;
+		if (m.kind == MESSAGE_EXITED || m.kind == MESSAGE_ENDED)
+			tree_reaped(r->sampler.tree, &m);
+		if (m.kind == MESSAGE_ENDED) {
+			r->ended = true;
+			r->status = m.status;
+			r->ended_ns = m.at_ns;
+		}
+	}
+	r->launcher_gone = got != -EAGAIN;
+}
+
+static bool job_is_over(const struct recorder *r)
+{
+	struct tree_totals t;
+
+	if (r->ended || (r->o->stop && *r->o->stop))
+		return true;
+	if (r->end_ns && clock_mono_ns() >= r->end_ns)
+		return true;
+	if (r->o->launcher >= 0 && !r->launcher_gone)
+		return false;
+	/* Attached, or the launcher was killed: until nothing of the job is left. */
+	tree_totals(r->sampler.tree, &t);
+	return !t.live;
+}
+
+static int until_end_ms(const struct recorder *r)
+{
+	int64_t left = (r->end_ns - clock_mono_ns() + NS_PER_MS - 1) / NS_PER_MS;
+
+	if (!r->end_ns)
+		return -1;
+	return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
+}
+
+static void wait_and_act(struct recorder *r)
+{
+	struct pollfd p[POLL_MAX] = { { .fd = r->timer, .events = POLLIN } };
+	size_t nrings, n = 1;
+	const int *rings = tree_fds(r->sampler.tree, &nrings);
+	bool full = false;
+
+	if (r->o->launcher >= 0 && !r->launcher_gone)
+		p[n++] = (struct pollfd){ .fd = r->o->launcher, .events = POLLIN };
+	for (size_t i = 0; i < nrings && n < POLL_MAX; i++)
+		p[n++] = (struct pollfd){ .fd = rings[i], .events = POLLIN };
+	if (poll(p, n, until_end_ms(r)) <= 0)
+		return;
+	if (r->o->launcher >= 0 && !r->launcher_gone && p[1].revents)
+		listen_to_launcher(r);
+	for (size_t i = n - nrings; i < n; i++)
+		full |= (p[i].revents & POLLIN) != 0;
+	if (full)
+		tree_drain(r->sampler.tree);
+	if (p[0].revents && !r->ended)
+		tick(r);
+}
+
+static int start_clock(struct recorder *r, struct err *e)
+{
+	int64_t i = r->o->interval_ns;
+	struct itimerspec t = { .it_interval = { i / NS_PER_S, i % NS_PER_S } };
+
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (r->timer < 0)
+		return err_set(e, -errno, "cannot make a timer: %s", strerror(errno));
+	r->begin_ns = r->deadline_ns = clock_mono_ns();
+	r->deadline_ns += i;
+	t.it_value = (struct timespec){ r->deadline_ns / NS_PER_S, r->deadline_ns % NS_PER_S };
+	if (r->o->duration_ns)
+		r->end_ns = r->begin_ns + r->o->duration_ns;
+	if (timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &t, NULL))
+		return err_set(e, -errno, "cannot set the timer: %s", strerror(errno));
+	return 0;
+}
+
+static int begin(struct recorder *r, struct err *e)
+{
+	const struct writer_options w = { .sync_ns = r->o->sync_ns };
+	int bad;
+
+	r->directory = directory_open(r->o->directory, r->o->identity->id, r->o->force, e);
+	if (r->directory < 0)
+		return r->directory;
+	bad = sampler_open(&r->sampler, &r->o->sampler, e);
+	if (bad)
+		return bad;
+	bad = writer_open(&r->writer, r->directory, r->o->identity->host, &w, e);
+	if (bad)
+		return bad;
+	bad = start_clock(r, e);
+	if (bad)
+		return bad;
+	say_first_metas(r);
+	take(r, false);
+	return 0;
+}
+
+static void finish(struct recorder *r)
+{
+	if (r->writer)
+		writer_abandon(r->writer);
+	sampler_close(&r->sampler);
+	file_close(&r->timer);
+	file_close(&r->directory);
+}
+
+int recorder_run(const struct recorder_options *o)
+{
+	const struct message ready = { .kind = MESSAGE_READY };
+	struct recorder r = { .o = o };
+	struct err e = { "" };
+	int bad;
+
+	if (o->launcher >= 0)
+		ignore_signals();
+	more_files();
+	bad = begin(&r, &e);
+	if (bad) {
+		say_once(&r, e.text);
+		finish(&r);
+		return bad;
+	}
+	if (o->launcher >= 0)
+		message_send(o->launcher, &ready);
+	while (!job_is_over(&r))
+		wait_and_act(&r);
+	take(&r, true);
+	bad = writer_close(r.writer, &e);
+	r.writer = NULL;
+	if (bad)
+		say_once(&r, e.text);
+	finish(&r);
+	return bad;
+}

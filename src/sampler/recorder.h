@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recorder.h - records until the job ends: the clock, the directory, the writer.
+ *
+ * Started by `run` in a process of its own, by `attach` in the foreground. Whatever fails here, the
+ * job does not notice: the one sentence goes to `say`, once.
+ */
+#ifndef SONDE_SAMPLER_RECORDER_H
+#define SONDE_SAMPLER_RECORDER_H
+
+#include "job/identity.h"
+#include "sampler/sampler.h"
+
+struct recorder_options {
+	const char *directory; /* made when it is not there */
+	bool force;            /* record into a directory that holds another job's recording */
+	const char *command;   /* words of the job, or what was attached to */
+	const char *run_id;
+	const struct identity *identity;
+	struct sampler_options sampler;
+	int64_t interval_ns, sync_ns, duration_ns; /* duration 0: until the job ends */
+	int launcher;                              /* socket to the launcher, or -1: attached */
+	const volatile int *stop;                  /* set by a signal: finish now; may be NULL */
+	void (*say)(const char *sentence);
+};
+
+/* 0 when a recording was made and closed; -errno with the sentence already said. */
+int recorder_run(const struct recorder_options *o);
+
+/* The two kinds of process a recorder runs in. Both return 0 or -errno. */
+/* Fork twice into a session of its own, so that no signal to the job's group or session reaches it.
+ * In the new process: 1, and *fd is its end; in the caller: 0, and *fd is the launcher's end. */
+int recorder_detach(int *fd, struct err *e);
+
+#endif

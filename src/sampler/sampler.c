@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/sampler.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "source/monitor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+enum { SLOTS = 32768, EVENTS = 65536, CLOCK_PAIR_S = 60 };
+
+static void open_source(struct sampler *s, size_t i)
+{
+	const struct source *k = sources[i];
+	struct err e = { "" };
+	char key[64], why[sizeof e.text + 16];
+	int bad;
+
+	sample_catalogue(&s->sample, k->metrics, (uint32_t)k->nmetrics);
+	if (!k->open)
+		return;
+	s->state[i] = calloc(1, k->size ? k->size : 1);
+	bad = s->state[i] ? k->open(s->state[i], &s->env, &s->sample, &e) : -ENOMEM;
+	if (!bad)
+		return;
+	free(s->state[i]);
+	s->state[i] = NULL;
+	snprintf(key, sizeof key, "source.%s", k->name);
+	snprintf(why, sizeof why, "%s: %s", state_name(state_of(bad)), e.text);
+	sample_meta_text(&s->sample, key, why);
+}
+
+int sampler_open(struct sampler *s, const struct sampler_options *o, struct err *e)
+{
+	const char *procfs = o->procfs ? o->procfs : "/proc", *sysfs = o->sysfs ? o->sysfs : "/sys";
+	struct tree_options tree = o->tree;
+	int bad;
+
+	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
+	s->env.output_path = o->output;
+	s->env.interval_ns = o->interval_ns;
+	bad = root_open(&s->env.proc, procfs);
+	if (bad)
+		return err_set(e, bad, "cannot read %s: %s", procfs, strerror(-bad));
+	bad = root_open(&s->env.sys, sysfs);
+	if (bad) {
+		sampler_close(s);
+		return err_set(e, bad, "cannot read %s: %s", sysfs, strerror(-bad));
+	}
+	s->state = calloc(nsources + 1, sizeof *s->state);
+	s->failed = calloc(nsources + 1, sizeof *s->failed);
+	bad = s->state && s->failed ? sample_init(&s->sample, SLOTS, EVENTS) : -ENOMEM;
+	if (bad) {
+		sampler_close(s);
+		return err_set(e, bad, "out of memory");
+	}
+	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
+	for (size_t i = 0; i < nsources; i++)
+		open_source(s, i);
+	s->monitor_slot = sample_series(&s->sample, monitor_metrics, MONITOR_NUMBER_OF, 0);
+	s->statm = open("/proc/self/statm",
+			O_RDONLY | O_CLOEXEC); /* its own, whatever the roots are */
+	tree.proc = &s->env.proc;
+	bad = tree_open(&s->tree, &tree, &s->sample, e);
+	if (bad)
+		sampler_close(s);
+	return bad;
+}
+
+void sampler_close(struct sampler *s)
+{
+	for (size_t i = 0; s->state && i < nsources; i++) {
+		if (s->state[i] && sources[i]->close)
+			sources[i]->close(s->state[i]);
+		free(s->state[i]);
+	}
+	free(s->state);
+	free(s->failed);
+	tree_close(s->tree);
+	sample_free(&s->sample);
+	file_close(&s->statm);
+	root_close(&s->env.proc);
+	root_close(&s->env.sys);
+	*s = (struct sampler){ 0 };
+}
+
+static void read_sources(struct sampler *s)
+{
+	for (size_t i = 0; i < nsources; i++) {
+		char key[64], why[128];
+		int bad = s->state[i] ? sources[i]->read(s->state[i], &s->sample) : 0;
+
+		if (!bad || s->failed[i])
+			continue;
+		s->failed[i] = 1; /* said once; its values are absent as long as it fails */
+		snprintf(key, sizeof key, "source.%s", sources[i]->name);
+		snprintf(why, sizeof why, "failed: %s", strerror(-bad));
+		sample_meta_text(&s->sample, key, why);
+	}
+}
+
+static int64_t own_cpu_ns(void)
+{
+	struct rusage children = { 0 };
+	int64_t own = clock_cpu_ns();
+
+	getrusage(RUSAGE_CHILDREN, &children);
+	return own + (int64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * NS_PER_S +
+	       (children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000;
+}
+
+static void read_self(struct sampler *s, const struct sampler_figures *f)
+{
+	char buf[128];
+	const char *p = buf;
+	int64_t pages;
+
+	if (s->statm > 0 && file_reread(s->statm, buf, sizeof buf) > 0 && number_i64(&p, &pages) &&
+	    number_i64(&p, &pages)) {
+		s->resident_bytes = pages * s->page_bytes;
+		sample_put(&s->sample, s->monitor_slot + MONITOR_RESIDENT, s->resident_bytes);
+		if (s->resident_bytes > s->peak_resident_bytes)
+			s->peak_resident_bytes = s->resident_bytes;
+	}
+	s->cpu_ns = own_cpu_ns();
+	sample_put(&s->sample, s->monitor_slot + MONITOR_CPU, s->cpu_ns);
+	sample_put(&s->sample, s->monitor_slot + MONITOR_WRITTEN, f->written_bytes);
+	sample_put(&s->sample, s->monitor_slot + MONITOR_LATE, f->late);
+	sample_put(&s->sample, s->monitor_slot + MONITOR_SKIPPED, f->skipped);
+}
+
+/* Both clocks, and how far the kernel trusts its own: what joining nodes needs. */
+static void read_clocks(struct sampler *s, bool last)
+{
+	struct timex t = { 0 };
+	int state;
+
+	if (s->clock_ns && !last && s->sample.mono_ns - s->clock_ns < CLOCK_PAIR_S * NS_PER_S)
+		return;
+	s->clock_ns = s->sample.mono_ns;
+	state = adjtimex(&t);
+	sample_clock(&s->sample, s->sample.mono_ns, s->sample.utc_ns,
+		     state < 0 ? -1 : (int64_t)t.maxerror * 1000,
+		     state >= 0 && state != TIME_ERROR && !(t.status & STA_UNSYNC));
+}
+
+void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
+{
+	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
+	read_clocks(s, last);
+	tree_sample(s->tree, &s->sample, last);
+	read_sources(s);
+	read_self(s, f);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampler.h - one sample of everything: the node's sources, the process tree, Sonde itself.
+ *
+ * A source that fails fails alone, with its reason in the recording. Nothing is allocated by
+ * sampler_take.
+ */
+#ifndef SONDE_SAMPLER_SAMPLER_H
+#define SONDE_SAMPLER_SAMPLER_H
+
+#include "sampler/tree.h"
+#include "source/source.h"
+
+struct sampler_options {
+	const char *procfs, *sysfs; /* NULL: /proc, /sys */
+	const char *output;         /* directory of the recording */
+	int64_t interval_ns;
+	struct tree_options tree; /* its proc is filled in */
+};
+
+struct sampler {
+	struct source_env env;
+	struct sample sample;
+	struct tree *tree;
+	void **state; /* of each source; NULL: off */
+	uint8_t *failed;
+	int statm;
+	uint32_t monitor_slot;
+	int64_t page_bytes, clock_ns;
+	int64_t cpu_ns, resident_bytes, peak_resident_bytes;
+};
+
+struct sampler_figures { /* what only the recorder knows */
+	int64_t written_bytes, late, skipped;
+};
+
+int sampler_open(struct sampler *s, const struct sampler_options *o, struct err *e);
+void sampler_close(struct sampler *s);
+void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/table.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+enum { BUCKETS = TABLE_CAP };
+
+static void *reserve(size_t bytes)
+{
+	void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return m == MAP_FAILED ? NULL : m;
+}
+
+int table_init(struct table *t)
+{
+	*t = (struct table){ .used = 1 };
+	t->row = reserve(TABLE_CAP * sizeof *t->row);
+	t->bucket = reserve(BUCKETS * sizeof *t->bucket);
+	t->live = reserve(TABLE_CAP * sizeof *t->live);
+	t->spare = reserve(TABLE_CAP * sizeof *t->spare);
+	if (t->row && t->bucket && t->live && t->spare)
+		return 0;
+	table_free(t);
+	return -ENOMEM;
+}
+
+static void give_back(void *m, size_t bytes)
+{
+	if (m)
+		munmap(m, bytes);
+}
+
+void table_free(struct table *t)
+{
+	give_back(t->row, TABLE_CAP * sizeof *t->row);
+	give_back(t->bucket, BUCKETS * sizeof *t->bucket);
+	give_back(t->live, TABLE_CAP * sizeof *t->live);
+	give_back(t->spare, TABLE_CAP * sizeof *t->spare);
+	*t = (struct table){ 0 };
+}
+
+static uint32_t *bucket_of(const struct table *t, pid_t pid)
+{
+	return &t->bucket[(uint32_t)pid % BUCKETS];
+}
+
+struct process *table_find(const struct table *t, pid_t pid)
+{
+	for (uint32_t i = *bucket_of(t, pid); i; i = t->row[i].next)
+		if (t->row[i].pid == pid)
+			return &t->row[i];
+	return NULL;
+}
+
+struct process *table_add(struct table *t, pid_t pid, pid_t ppid)
+{
+	uint32_t *bucket = bucket_of(t, pid), i;
+
+	if (t->nspare)
+		i = t->spare[--t->nspare];
+	else if (t->used < TABLE_CAP)
+		i = t->used++;
+	else {
+		t->refused++;
+		return NULL;
+	}
+	t->row[i] =
+		(struct process){ .pid = pid, .ppid = ppid, .next = *bucket, .place = t->nlive };
+	*bucket = i;
+	t->live[t->nlive++] = i;
+	return &t->row[i];
+}
+
+void table_remove(struct table *t, struct process *p)
+{
+	uint32_t i = (uint32_t)(p - t->row), *link = bucket_of(t, p->pid);
+
+	while (*link != i)
+		link = &t->row[*link].next;
+	*link = p->next;
+	t->live[p->place] = t->live[--t->nlive];
+	t->row[t->live[p->place]].place = p->place;
+	t->spare[t->nspare++] = i;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.h - the processes of the job that are alive, by pid.
+ *
+ * Address space for `cap` rows is reserved once, memory is used as rows are. A row keeps its
+ * address while its process lives; live[] lists the rows in use, in no order. A pid names one row
+ * at a time: identity is (pid, start time), and who reads it checks both.
+ */
+#ifndef SONDE_SAMPLER_TABLE_H
+#define SONDE_SAMPLER_TABLE_H
+
+#include "source/procfile.h"
+
+enum { TABLE_CAP = 32768, PROCESS_FILES_KEPT = 4 };
+
+enum kept_file { KEPT_STAT, KEPT_STATM, KEPT_IO, KEPT_FDS };
+
+struct process {
+	pid_t pid, ppid;
+	uint32_t next, place; /* bucket chain; index in live[] */
+	char comm[COMM_SIZE];
+	int64_t start_ticks; /* 0: stat was not read yet */
+	int64_t birth_ns, read_ns, refresh_ns;
+	/* CPU */
+	int64_t cpu_ns, cpu_base_ns; /* its CPU clock; what it showed when recording began */
+	int64_t counted_ns;          /* sum of the exit records of its tasks */
+	int64_t children_base_ns;
+	int32_t tasks_live, counts_due;
+	/* last full reading */
+	struct proc_stat stat;
+	struct proc_io io, io_base,
+		io_children; /* children: what reaped ones had, as far as seen */
+	int64_t shared_bytes, files, peak_rss_bytes;
+	/* memory walk; -1: never */
+	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
+	int64_t walk_minflt;
+	uint32_t instance, slot; /* 0: not yet, not promoted */
+	uint32_t idle_samples;
+	int kept[PROCESS_FILES_KEPT];
+	uint8_t history; /* bit 0: active in this sample, bit 1: in the one before ... */
+	bool io_known, io_refused, files_known, files_refused, shared_known;
+	bool walk_refused, walked_now, before_us, ended, vanished;
+};
+
+struct table {
+	struct process *row; /* row 0 is never used */
+	uint32_t *bucket, *live, *spare;
+	uint32_t used, nlive, nspare;
+	uint64_t refused; /* births that found no room */
+};
+
+int table_init(struct table *t); /* 0 or -ENOMEM */
+void table_free(struct table *t);
+struct process *table_find(const struct table *t, pid_t pid); /* NULL: not there */
+/* A new row, zeroed, for a pid that is not there; NULL when full (counted). */
+struct process *table_add(struct table *t, pid_t pid, pid_t ppid);
+void table_remove(struct table *t, struct process *p); /* its files must be closed */
+
+#endif

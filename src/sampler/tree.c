@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/tree.h"
+
+#include "base/clock.h"
+#include "sampler/tree_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int tree_open(struct tree **out, const struct tree_options *o, struct sample *s, struct err *e)
+{
+	struct tree *t = calloc(1, sizeof *t);
+	int bad;
+
+	*out = NULL;
+	if (!t || table_init(&t->table)) {
+		free(t);
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	t->sample = s;
+	t->launcher = o->launcher;
+	t->use_walks = o->use_walks;
+	t->now_ns = t->walk_time_ns = clock_mono_ns();
+	t->walk_budget_ns = 5 * NS_PER_MS;
+	t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
+	reading_init(&t->reading, o->proc);
+	bad = discover_open(t, o, e);
+	if (bad) {
+		tree_close(t);
+		return bad;
+	}
+	if (o->launcher) {
+		char path[32];
+
+		snprintf(path, sizeof path, "%d/io", (int)o->launcher);
+		t->launcher_io = root_file(o->proc, path);
+	}
+	t->job_slot = sample_series(s, job_metrics, JOB_NUMBER_OF, 0);
+	*out = t;
+	return 0;
+}
+
+void tree_close(struct tree *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->table.nlive; i++)
+		process_close(&t->reading, &t->table.row[t->table.live[i]]);
+	exits_close(t->exits);
+	file_close(&t->loadavg);
+	file_close(&t->launcher_io);
+	table_free(&t->table);
+	free(t);
+}
+
+static void first_reading(struct tree *t, struct process *p)
+{
+	if (!p->before_us)
+		return;
+	p->cpu_base_ns = p->cpu_ns;
+	p->children_base_ns = process_children_ns(&t->reading, p);
+	p->io_base = p->io;
+	t->departed_minflt -= p->stat.minflt + p->stat.cminflt;
+	t->departed_majflt -= p->stat.majflt + p->stat.cmajflt;
+}
+
+static bool refresh_due(const struct tree *t, const struct process *p)
+{
+	return (t->ticks + (uint64_t)p->pid) % REFRESH_SAMPLES == 0 ||
+	       t->now_ns - p->refresh_ns >= REFRESH_SECONDS * NS_PER_S;
+}
+
+/* Has it run since the last sample? Its CPU clock tells; without clocks, everything may have. */
+static int gate(struct tree *t, struct process *p, bool *moved)
+{
+	int64_t ns;
+	int bad;
+
+	*moved = true;
+	if (!t->reading.clocks)
+		return 0;
+	bad = process_clock(p->pid, &ns);
+	if (bad)
+		return bad;
+	if (p->read_ns && ns < p->cpu_ns)
+		return -ESRCH; /* a clock never goes back: another process has the pid */
+	*moved = !p->read_ns || ns != p->cpu_ns;
+	p->cpu_ns = ns;
+	return 0;
+}
+
+/* 0, or -errno when the process is gone. */
+static int look_at(struct tree *t, struct process *p, bool all)
+{
+	bool moved, first = !p->read_ns;
+	int bad = gate(t, p, &moved);
+
+	if (bad)
+		return bad;
+	p->history = (uint8_t)(p->history << 1 | moved);
+	p->idle_samples = moved ? 0 : p->idle_samples + 1;
+	if (!p->history && p->kept[KEPT_STAT] > 0)
+		process_close(&t->reading, p);
+	if (!moved && !all && !refresh_due(t, p))
+		return 0;
+	/* Twice active of late: its files are worth holding open. */
+	bad = process_read(&t->reading, p, (p->history & 3) == 3);
+	if (bad)
+		return bad == -EBADMSG ? 0 : bad;
+	p->read_ns = p->refresh_ns = t->now_ns;
+	if (first)
+		first_reading(t, p);
+	return 0;
+}
+
+static void look_at_all(struct tree *t, bool all)
+{
+	for (uint32_t i = t->table.nlive; i-- > 0;) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->ended || !look_at(t, p, all))
+			continue;
+		/* With exit records its last figures are on their way; they come with the next
+		 * drain. */
+		if (t->exits && !p->vanished)
+			p->vanished = true;
+		else
+			births_end(t, p, t->now_ns);
+	}
+}
+
+static void read_launcher(struct tree *t)
+{
+	char buf[512];
+	struct proc_io io;
+
+	if (t->launcher_io <= 0 || file_reread(t->launcher_io, buf, sizeof buf) <= 0 ||
+	    proc_io_parse(buf, &io))
+		return;
+	if (!t->launcher_io_known)
+		t->launcher_base = io;
+	t->launcher_io_known = true;
+	t->launcher_now = io;
+}
+
+void tree_sample(struct tree *t, struct sample *s, bool last)
+{
+	int64_t before = t->now_ns;
+
+	t->now_ns = s->mono_ns;
+	t->ticks++;
+	t->named_left_ns += t->now_ns - before;
+	if (t->named_left_ns > NAMED_BURST * (NS_PER_S / NAMED_PER_S))
+		t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
+	births_step(t, last);
+	look_at_all(t, last);
+	read_launcher(t);
+	walk_step(t);
+	sums_make(t);
+	if (last)
+		series_last(t);
+	series_put(t, s);
+}
+
+void tree_drain(struct tree *t)
+{
+	if (t->exits)
+		births_step(t, false);
+}
+
+const int *tree_fds(const struct tree *t, size_t *n)
+{
+	*n = 0;
+	return t->exits ? exits_fds(t->exits, n) : NULL;
+}
+
+void tree_reaped(struct tree *t, const struct message *m)
+{
+	t->reaped = *m;
+	if (m->max_rss_bytes > t->max_rss_reaped)
+		t->max_rss_reaped = m->max_rss_bytes;
+}
+
+size_t tree_survivors(const struct tree *t, char *out, size_t size)
+{
+	size_t n = 0, len = 0;
+
+	out[0] = '\0';
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		const struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->ended || p->stat.state == 'Z')
+			continue;
+		n++;
+		if (len + 100 < size)
+			len += (size_t)snprintf(out + len, size - len, "%s%s (%d)", len ? ", " : "",
+						p->comm, (int)p->pid);
+		else if (len + 5 < size && out[len - 1] != '.')
+			len += (size_t)snprintf(out + len, size - len, ", ...");
+	}
+	return n;
+}

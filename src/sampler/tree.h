@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree.h - the job's process tree: who is alive, what each used, and what they used together.
+ *
+ * Totals are exact where the kernel is: what the launcher waited for (rusage), plus what is alive,
+ * plus what the living have waited for. Births and ends come from exit records (sampler/exits.h)
+ * where they are permitted, else from the pids given out since the last sample. No process is
+ * counted twice: its time moves to its parent's children when it is reaped.
+ */
+#ifndef SONDE_SAMPLER_TREE_H
+#define SONDE_SAMPLER_TREE_H
+
+#include "base/err.h"
+#include "base/root.h"
+#include "core/sample.h"
+#include "job/message.h"
+
+struct tree_options {
+	const struct root *proc;
+	pid_t launcher;     /* its children are the job; 0: attach */
+	const pid_t *roots; /* attach: these and their descendants */
+	size_t nroots;
+	bool use_exits, use_walks;
+};
+
+struct tree;
+
+int tree_open(struct tree **t, const struct tree_options *o, struct sample *s, struct err *e);
+void tree_close(struct tree *t);
+
+/* Births, ends, readings, series: one sample. last: the final one; what is alive is summed up too.
+ */
+void tree_sample(struct tree *t, struct sample *s, bool last);
+/* Take exit records between samples, when the rings fill up. */
+void tree_drain(struct tree *t);
+/* Descriptors that say so; *n of them. */
+const int *tree_fds(const struct tree *t, size_t *n);
+/* The launcher waited for a process of the job. */
+void tree_reaped(struct tree *t, const struct message *m);
+
+struct tree_totals {
+	int64_t user_ns, system_ns; /* -1: not known apart (attach) */
+	int64_t cpu_ns, attributed_ns;
+	int64_t live, started, ended;
+	int64_t read_bytes, written_bytes;
+	bool io_known;
+	int64_t peak_memory_bytes;
+	const char *peak_memory_kind; /* "pss", "rss"; NULL when nothing was seen */
+	uint64_t lost_records;
+	bool exact_births;                   /* every fork was seen */
+	const char *births_how, *totals_how; /* in words */
+};
+void tree_totals(const struct tree *t, struct tree_totals *out);
+/* Names and pids of what is alive, "sleep (123), ..."; returns how many. Cut with "..." when too
+ * long. */
+size_t tree_survivors(const struct tree *t, char *out, size_t size);
+
+#endif

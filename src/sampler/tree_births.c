@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree_births.c - who is born, renamed and ends, as the exit records tell. */
+#include "sampler/tree_state.h"
+
+#include <string.h>
+
+struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
+{
+	struct process *parent = table_find(&t->table, ppid);
+	struct process *p = table_add(&t->table, pid, ppid);
+
+	t->started++;
+	if (!p)
+		return NULL;
+	p->birth_ns = at_ns;
+	p->tasks_live = 1;
+	p->pss_bytes = p->uss_bytes = p->swap_bytes = -1;
+	memcpy(p->comm, parent ? parent->comm : "sonde", parent ? sizeof p->comm : sizeof "sonde");
+	return p;
+}
+
+static void io_add(struct proc_io *to, const struct proc_io *io, int sign)
+{
+	to->rchar += sign * io->rchar;
+	to->wchar += sign * io->wchar;
+	to->syscr += sign * io->syscr;
+	to->syscw += sign * io->syscw;
+	to->read_bytes += sign * io->read_bytes;
+	to->write_bytes += sign * io->write_bytes;
+}
+
+/* Where the time of a process goes that is gone: to the parent that reaped it, to the launcher, or
+ * to somebody we do not see; then it is kept here. */
+static void settle(struct tree *t, struct process *p)
+{
+	struct process *parent = table_find(&t->table, p->ppid);
+	int64_t base = p->cpu_base_ns + p->children_base_ns;
+
+	if (parent) {
+		io_add(&parent->io_children, &p->io, 1);
+		t->departed_cpu_ns -= base;
+		io_add(&t->departed_io, &p->io_base, -1);
+	} else if (!t->launcher) {
+		t->departed_cpu_ns +=
+			process_own_ns(p) + process_children_ns(&t->reading, p) - base;
+		io_add(&t->departed_io, &p->io, 1);
+		io_add(&t->departed_io, &p->io_base, -1);
+		t->departed_minflt += p->stat.minflt + p->stat.cminflt;
+		t->departed_majflt += p->stat.majflt + p->stat.cmajflt;
+	}
+}
+
+void births_end(struct tree *t, struct process *p, int64_t at_ns)
+{
+	t->ended++;
+	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
+	settle(t, p);
+	series_ended(t, p, at_ns);
+	process_close(&t->reading, p);
+	table_remove(&t->table, p);
+}
+
+static void on_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
+{
+	struct tree *t = ctx;
+	struct process *p = table_find(&t->table, pid);
+
+	if (pid != tid) {
+		if (p)
+			p->tasks_live++;
+		return;
+	}
+	if (p)
+		births_end(t, p, at_ns); /* the pid is used again: its exit record was lost */
+	births_add(t, pid, ppid, at_ns);
+}
+
+static void on_name(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec)
+{
+	struct tree *t = ctx;
+	struct process *p = table_find(&t->table, pid);
+
+	if (!p || (pid != tid && !exec))
+		return;
+	memcpy(p->comm, comm, strnlen(comm, 15) + 1);
+	if (exec)
+		p->tasks_live = 1; /* exec ends all other threads */
+}
+
+static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
+{
+	struct tree *t = ctx;
+	struct process *p = table_find(&t->table, pid);
+
+	(void)tid;
+	if (!p)
+		return;
+	p->tasks_live--;
+	p->counts_due += (int32_t)exits_cpus(t->exits);
+	if (p->tasks_live <= 0) {
+		p->ended = true;
+		p->refresh_ns = at_ns; /* from here on: when it ended */
+	}
+}
+
+static void on_count(void *ctx, pid_t pid, int64_t cpu_ns)
+{
+	struct tree *t = ctx;
+	struct process *p = table_find(&t->table, pid);
+
+	if (!p)
+		return;
+	p->counted_ns += cpu_ns;
+	if (--p->counts_due <= 0 && p->ended)
+		births_end(t, p, p->refresh_ns);
+}
+
+/* A process that ended in an earlier drain gets no more counts. */
+static void end_the_ended(struct tree *t)
+{
+	for (uint32_t i = t->table.nlive; i-- > 0;) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->ended && p->vanished)
+			births_end(t, p, p->refresh_ns);
+		else if (p->ended)
+			p->vanished = true;
+	}
+}
+
+void births_step(struct tree *t, bool last)
+{
+	const struct exits_handler handler = {
+		.ctx = t,
+		.forked = on_fork,
+		.named = on_name,
+		.exited = on_exit_record,
+		.counted = on_count,
+	};
+	uint64_t lost;
+
+	if (!t->exits) {
+		discover_step(t);
+		return;
+	}
+	end_the_ended(t);
+	lost = exits_drain(t->exits, &handler, last);
+	if (lost) {
+		t->lost_records += lost;
+		discover_all(t);
+	}
+	if (last)
+		for (int again = 0; again < 2; again++)
+			end_the_ended(t);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree_discover.c - the job's processes found in /proc: at attach, after lost records, or always
+ * when exit records are not permitted. Then the pids given out since the last sample are looked at.
+ */
+#include "sampler/tree_state.h"
+
+#include "base/number.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { ATTACH_TASKS_MAX = 256, PROBE_MAX = 2048, UNPLACED_MAX = 4096 };
+
+static bool is_ours(const struct tree *t, pid_t ppid)
+{
+	return (t->launcher && ppid == t->launcher) || table_find(&t->table, ppid);
+}
+
+static void adopt(struct tree *t, const struct process *look)
+{
+	struct process *p = births_add(t, look->pid, look->ppid, t->now_ns);
+
+	if (!p)
+		return;
+	memcpy(p->comm, look->comm, sizeof p->comm);
+	p->tasks_live = (int32_t)look->stat.num_threads;
+}
+
+/* Is pid a process of the job? Adds it; -EAGAIN when its parent is not known (yet). */
+static int probe(struct tree *t, pid_t pid, pid_t *ppid)
+{
+	struct process look = { .pid = pid };
+	int64_t ns;
+	int bad;
+
+	if (table_find(&t->table, pid) || pid == t->launcher)
+		return 0;
+	if (t->reading.clocks && process_clock(pid, &ns))
+		return -ESRCH; /* gone, or a thread */
+	look.io_refused = look.files_refused = true;
+	bad = process_read(&t->reading, &look, false);
+	if (bad)
+		return bad;
+	*ppid = look.ppid;
+	if (!is_ours(t, look.ppid))
+		return -EAGAIN;
+	adopt(t, &look);
+	return 0;
+}
+
+struct unplaced {
+	pid_t pid, ppid;
+};
+
+/* Children can have lower pids than their parents: go round until nothing is added. */
+static void place(struct tree *t, const struct unplaced *list, size_t n)
+{
+	for (bool more = true; more;) {
+		more = false;
+		for (size_t i = 0; i < n; i++) {
+			pid_t ppid;
+
+			if (table_find(&t->table, list[i].pid) || !is_ours(t, list[i].ppid))
+				continue;
+			more |= !probe(t, list[i].pid, &ppid) && table_find(&t->table, list[i].pid);
+		}
+	}
+}
+
+static void scan_range(struct tree *t, pid_t from, pid_t to)
+{
+	struct unplaced list[PROBE_MAX];
+	size_t n = 0;
+
+	for (pid_t pid = from; pid <= to && n < PROBE_MAX; pid++)
+		if (probe(t, pid, &list[n].ppid) == -EAGAIN)
+			list[n++].pid = pid;
+	place(t, list, n);
+}
+
+static bool entry_pid(const char *name, pid_t *pid)
+{
+	int64_t v;
+
+	if (!number_i64(&name, &v) || *name || v <= 0 || v > INT32_MAX)
+		return false;
+	*pid = (pid_t)v;
+	return true;
+}
+
+void discover_all(struct tree *t)
+{
+	struct unplaced list[UNPLACED_MAX];
+	char buf[8192] __attribute__((aligned(8)));
+	size_t n = 0;
+	long got;
+
+	if (lseek(t->reading.proc->fd, 0, SEEK_SET) < 0)
+		return;
+	while ((got = syscall(SYS_getdents64, t->reading.proc->fd, buf, sizeof buf)) > 0)
+		for (long at = 0; at < got;) {
+			unsigned short length;
+			pid_t pid;
+
+			memcpy(&length, buf + at + 16, sizeof length);
+			if (entry_pid(buf + at + 19, &pid) && n < UNPLACED_MAX &&
+			    probe(t, pid, &list[n].ppid) == -EAGAIN)
+				list[n++].pid = pid;
+			at += length;
+		}
+	place(t, list, n);
+}
+
+/* The last pid given out tells whether anything was born anywhere, and how much. */
+void discover_step(struct tree *t)
+{
+	char buf[128];
+	pid_t last;
+
+	if (t->loadavg <= 0 || file_reread(t->loadavg, buf, sizeof buf) <= 0 ||
+	    proc_last_pid_parse(buf, &last) || !t->reading.clocks) {
+		discover_all(t);
+		return;
+	}
+	if (last == t->last_pid)
+		return;
+	if (last > t->last_pid && last - t->last_pid < PROBE_MAX)
+		scan_range(t, t->last_pid + 1, last);
+	else
+		discover_all(t); /* many, or the numbers began again */
+	t->last_pid = last;
+}
+
+static size_t list_tasks(const struct tree *t, pid_t *tids, size_t max)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		char path[64];
+		DIR *d;
+
+		snprintf(path, sizeof path, "%s/%d/task", t->reading.proc->path,
+			 (int)t->table.row[t->table.live[i]].pid);
+		d = opendir(path);
+		for (struct dirent *entry; d && n < max && (entry = readdir(d));)
+			n += entry_pid(entry->d_name, &tids[n]);
+		if (d)
+			closedir(d);
+	}
+	return n;
+}
+
+/* What runs already: its use until now is not the recording's. */
+static int adopt_roots(struct tree *t, const struct tree_options *o, struct err *e)
+{
+	for (size_t i = 0; i < o->nroots; i++) {
+		struct process look = { .pid = o->roots[i] };
+		int bad = process_read(&t->reading, &look, false);
+
+		if (bad)
+			return err_set(e, bad, "process %d: %s", (int)o->roots[i], strerror(-bad));
+		if (!table_find(&t->table, o->roots[i]))
+			adopt(t, &look);
+	}
+	discover_all(t);
+	for (uint32_t i = 0; i < t->table.nlive; i++)
+		t->table.row[t->table.live[i]].before_us = true;
+	t->started = 0;
+	return 0;
+}
+
+int discover_open(struct tree *t, const struct tree_options *o, struct err *e)
+{
+	pid_t tids[ATTACH_TASKS_MAX] = { o->launcher };
+	size_t n = 1;
+	char buf[128];
+
+	t->loadavg = root_file(t->reading.proc, "loadavg");
+	if (t->loadavg > 0 && file_reread(t->loadavg, buf, sizeof buf) > 0)
+		proc_last_pid_parse(buf, &t->last_pid);
+	if (!o->launcher) {
+		int bad = adopt_roots(t, o, e);
+
+		if (bad)
+			return bad;
+		n = list_tasks(t, tids, ATTACH_TASKS_MAX);
+	}
+	if (o->use_exits && t->reading.clocks && n < ATTACH_TASKS_MAX)
+		exits_open(&t->exits, tids, n, NULL);
+	if (!o->launcher && t->exits)
+		discover_all(t); /* born between the list and the events */
+	return 0;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree_series.c - what of the tree becomes series and instances, and what only its command's
+ * totals. */
+#include "sampler/tree_state.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+
+static struct proc_io own_io(const struct process *p)
+{
+	struct proc_io io = p->io;
+	const struct proc_io *c = &p->io_children, *b = &p->io_base;
+
+#define OWN(field) io.field = io.field > c->field + b->field ? io.field - c->field - b->field : 0
+	OWN(rchar);
+	OWN(wchar);
+	OWN(syscr);
+	OWN(syscw);
+	OWN(read_bytes);
+	OWN(write_bytes);
+#undef OWN
+	return io;
+}
+
+/* Current values of a process, in the order of its rows; returns which are known. */
+static uint64_t values_of(const struct tree *t, const struct process *p, int64_t v[PROCESS_FINALS])
+{
+	const struct proc_io io = own_io(p);
+	int64_t tick_hz = NS_PER_S / t->reading.tick_ns;
+	uint64_t known = UINT64_C(1) << PROCESS_CPU;
+
+#define PUT(row, cond, value)                                                                      \
+	do {                                                                                       \
+		v[row] = (value);                                                                  \
+		if (cond)                                                                          \
+			known |= UINT64_C(1) << (row);                                             \
+	} while (0)
+	v[PROCESS_CPU] = process_own_ns(p);
+	PUT(PROCESS_CPU_USER, p->read_ns, p->stat.utime * 100 / tick_hz);
+	PUT(PROCESS_CPU_SYSTEM, p->read_ns, p->stat.stime * 100 / tick_hz);
+	PUT(PROCESS_THREADS, p->read_ns, p->stat.num_threads);
+	PUT(PROCESS_FILES, p->files_known, p->files);
+	PUT(PROCESS_RESIDENT, p->read_ns, p->stat.rss_pages * t->reading.page_bytes);
+	PUT(PROCESS_VIRTUAL, p->read_ns, p->stat.vsize_bytes);
+	PUT(PROCESS_SHARED, p->shared_known, p->shared_bytes);
+	PUT(PROCESS_SWAP, p->walked_now, p->swap_bytes);
+	PUT(PROCESS_PSS, p->walked_now, p->pss_bytes);
+	PUT(PROCESS_USS, p->walked_now, p->uss_bytes);
+	PUT(PROCESS_READ, p->io_known, io.rchar);
+	PUT(PROCESS_WRITTEN, p->io_known, io.wchar);
+	PUT(PROCESS_READ_CALLS, p->io_known, io.syscr);
+	PUT(PROCESS_WRITE_CALLS, p->io_known, io.syscw);
+	PUT(PROCESS_STORAGE_READ, p->io_known, io.read_bytes);
+	PUT(PROCESS_STORAGE_WRITTEN, p->io_known, io.write_bytes);
+	PUT(PROCESS_MINOR_FAULTS, p->read_ns, p->stat.minflt);
+	PUT(PROCESS_MAJOR_FAULTS, p->read_ns, p->stat.majflt);
+	PUT(PROCESS_PEAK_RESIDENT, p->peak_rss_bytes, p->peak_rss_bytes);
+#undef PUT
+	return known;
+}
+
+static void make_instance(struct tree *t, struct process *p)
+{
+	const struct process *parent = table_find(&t->table, p->ppid);
+	char pid[16];
+
+	p->instance = sample_instance(t->sample, "process", p->comm, parent ? parent->instance : 0,
+				      p->birth_ns, 0);
+	snprintf(pid, sizeof pid, "%d", (int)p->pid);
+	if (p->instance)
+		sample_label(t->sample, p->instance, "pid", pid);
+}
+
+static void promote(struct tree *t, struct process *p)
+{
+	if (!p->instance)
+		make_instance(t, p);
+	if (!p->instance)
+		return;
+	p->slot = sample_series(t->sample, process_metrics, PROCESS_SERIES, p->instance);
+	if (!p->slot)
+		return;
+	t->promoted++;
+	if (p->io_refused)
+		for (uint32_t row = PROCESS_READ; row <= PROCESS_STORAGE_WRITTEN; row++)
+			sample_refuse(t->sample, p->slot + row, STATE_FORBIDDEN,
+				      "the process belongs to another user");
+}
+
+static void demote(struct tree *t, struct process *p)
+{
+	sample_series_end(t->sample, p->slot, PROCESS_SERIES);
+	p->slot = 0;
+	t->promoted--;
+}
+
+/* Make room among the promoted: who has been idle longest goes, the smallest first. */
+static void demote_idle(struct tree *t, uint32_t wanted)
+{
+	while (wanted--) {
+		struct process *victim = NULL;
+
+		for (uint32_t i = 0; i < t->table.nlive; i++) {
+			struct process *p = &t->table.row[t->table.live[i]];
+
+			if (!p->slot || p->idle_samples < REFRESH_SAMPLES)
+				continue;
+			if (!victim || p->idle_samples > victim->idle_samples ||
+			    (p->idle_samples == victim->idle_samples &&
+			     p->stat.rss_pages < victim->stat.rss_pages))
+				victim = p;
+		}
+		if (!victim)
+			return;
+		demote(t, victim);
+	}
+}
+
+static void choose_promoted(struct tree *t)
+{
+	uint32_t waiting = 0;
+
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->slot || !p->read_ns || p->ended || p->stat.state == 'Z')
+			continue;
+		if (t->promoted < PROMOTED_MAX)
+			promote(t, p);
+		else
+			waiting += p->idle_samples == 0;
+	}
+	/* A few a sample: the next samples bring the others. */
+	if (waiting)
+		demote_idle(t, waiting < 8 ? waiting : 8);
+}
+
+void series_put(struct tree *t, struct sample *s)
+{
+	choose_promoted(t);
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		struct process *p = &t->table.row[t->table.live[i]];
+		int64_t v[PROCESS_FINALS];
+		uint64_t known;
+
+		if (!p->slot || p->ended)
+			continue;
+		known = values_of(t, p, v);
+		for (uint32_t row = 0; row < PROCESS_SERIES; row++)
+			if (known >> row & 1)
+				sample_put(s, p->slot + row, v[row]);
+		p->walked_now = false;
+	}
+	for (uint32_t row = 0; row < JOB_NUMBER_OF; row++)
+		if (t->job_known[row])
+			sample_put(s, t->job_slot + row, t->job[row]);
+	commands_put(&t->commands, s);
+}
+
+/* Short processes become instances of their own while there are not too many of them. */
+static bool worth_naming(struct tree *t, const struct process *p)
+{
+	if (p->instance || process_own_ns(p) >= NAMED_ALWAYS_MS * NS_PER_MS)
+		return true;
+	if (t->named_left_ns < NS_PER_S / NAMED_PER_S)
+		return false;
+	t->named_left_ns -= NS_PER_S / NAMED_PER_S;
+	return true;
+}
+
+static void use_command(struct tree *t, const struct process *p)
+{
+	const struct proc_io io = own_io(p);
+	const struct command_use use = {
+		.name = p->comm,
+		.cpu_ns = process_own_ns(p) - p->cpu_base_ns,
+		.read_bytes = io.rchar,
+		.written_bytes = io.wchar,
+		.peak_rss_bytes = p->peak_rss_bytes,
+	};
+
+	commands_add(&t->commands, &use);
+}
+
+static void put_finals(struct tree *t, struct process *p)
+{
+	int64_t v[PROCESS_FINALS];
+	uint64_t known = values_of(t, p, v);
+
+	if (p->walk_ns)
+		known |= UINT64_C(1) << PROCESS_PSS | UINT64_C(1) << PROCESS_USS |
+			 UINT64_C(1) << PROCESS_SWAP;
+	sample_final(t->sample, p->instance, process_metrics, PROCESS_FINALS, v, known);
+}
+
+void series_ended(struct tree *t, struct process *p, int64_t at_ns)
+{
+	use_command(t, p);
+	if (!worth_naming(t, p))
+		return;
+	if (!p->instance)
+		make_instance(t, p);
+	if (!p->instance)
+		return;
+	if (p->slot)
+		demote(t, p);
+	put_finals(t, p);
+	sample_end(t->sample, p->instance, at_ns);
+}
+
+void series_last(struct tree *t)
+{
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		use_command(t, p);
+		if (!p->instance)
+			make_instance(t, p);
+		if (p->instance)
+			put_finals(t, p);
+	}
+}

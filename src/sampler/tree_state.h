@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree_state.h - what the files of the process tree share; nobody else includes it.
+ *
+ * tree.c: one sample. tree_sums.c: the totals. tree_births.c, tree_discover.c: who is born,
+ * renamed, ends. tree_series.c: what of it becomes series and instances. tree_walk.c: the budget of
+ * PSS.
+ */
+#ifndef SONDE_SAMPLER_TREE_STATE_H
+#define SONDE_SAMPLER_TREE_STATE_H
+
+#include "sampler/commands.h"
+#include "sampler/exits.h"
+#include "sampler/reading.h"
+#include "sampler/tree.h"
+#include "source/job.h"
+#include "source/process.h"
+
+enum {
+	PROMOTED_MAX = 256, /* processes that are series at a time */
+	NAMED_PER_S =
+		200, /* short processes that become instances of their own: so many a second */
+	NAMED_BURST = 2000, /* and so many at once; the others are in their command's totals only */
+	NAMED_ALWAYS_MS = 50, /* but never one that used this much CPU */
+	REFRESH_SAMPLES = 16, /* an idle process is read again after so many samples ... */
+	REFRESH_SECONDS = 10, /* ... or seconds, whichever is sooner */
+};
+
+struct tree {
+	struct reading reading;
+	struct table table;
+	struct exits *exits;
+	struct commands commands;
+	struct sample *sample;
+	pid_t launcher;
+	int loadavg, launcher_io;
+	pid_t last_pid;
+	uint32_t job_slot, promoted;
+	uint64_t ticks;
+	int64_t now_ns, named_left_ns;
+	bool use_walks;
+
+	/* what the launcher waited for */
+	struct message reaped;
+	struct proc_io launcher_base, launcher_now;
+	bool launcher_io_known;
+	int64_t max_rss_reaped;
+
+	/* of processes that are gone */
+	int64_t departed_cpu_ns; /* whose time moved to nobody we see */
+	int64_t attributed_ended_ns;
+	int64_t started, ended;
+	uint64_t lost_records;
+	struct proc_io departed_io;
+	int64_t departed_minflt, departed_majflt;
+
+	/* this sample's sums; counters never go back */
+	int64_t job[JOB_NUMBER_OF];
+	bool job_known[JOB_NUMBER_OF];
+	int64_t peak_rss, peak_pss, samples_with_pss, samples_with_live;
+
+	/* PSS */
+	int64_t walk_budget_ns, walk_time_ns;
+	uint32_t walk_cursor;
+};
+
+/* tree_births.c */
+void births_step(struct tree *t, bool last);
+struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns);
+void births_end(struct tree *t, struct process *p, int64_t at_ns);
+
+/* tree_discover.c */
+int discover_open(struct tree *t, const struct tree_options *o, struct err *e);
+void discover_step(struct tree *t);
+void discover_all(struct tree *t);
+
+/* tree_series.c */
+void series_put(struct tree *t, struct sample *s);
+void series_ended(struct tree *t, struct process *p, int64_t at_ns);
+void series_last(struct tree *t);
+
+/* tree_sums.c */
+void sums_make(struct tree *t);
+
+/* tree_walk.c */
+void walk_step(struct tree *t);
+
+#endif

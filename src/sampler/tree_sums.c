@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree_sums.c - what the processes of the job used together, the ended ones included. */
+#include "sampler/tree_state.h"
+
+static void set(struct tree *t, enum job_metric row, int64_t value)
+{
+	t->job[row] = value;
+	t->job_known[row] = true;
+}
+
+/* A counter that is summed up over what comes and goes: a moment's gap is no step back. */
+static void raise_to(struct tree *t, enum job_metric row, int64_t value)
+{
+	set(t, row, t->job_known[row] && t->job[row] > value ? t->job[row] : value);
+}
+
+struct sums {
+	int64_t cpu, own, live, threads, files, rss, pss, swap, minflt, majflt;
+	struct proc_io io;
+	bool io_known, files_known, pss_known, swap_known;
+};
+
+static void add_process(const struct tree *t, struct sums *u, const struct process *p)
+{
+	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
+
+	u->own += process_own_ns(p) - p->cpu_base_ns;
+	u->cpu += process_own_ns(p) - p->cpu_base_ns + process_children_ns(&t->reading, p) -
+		  p->children_base_ns;
+	if (p->ended)
+		return;
+	u->io_known &= p->io_known || !p->read_ns;
+	u->io.rchar += p->io.rchar - p->io_base.rchar;
+	u->io.wchar += p->io.wchar - p->io_base.wchar;
+	u->io.syscr += p->io.syscr - p->io_base.syscr;
+	u->io.syscw += p->io.syscw - p->io_base.syscw;
+	u->io.read_bytes += p->io.read_bytes - p->io_base.read_bytes;
+	u->io.write_bytes += p->io.write_bytes - p->io_base.write_bytes;
+	u->minflt += p->stat.minflt + p->stat.cminflt;
+	u->majflt += p->stat.majflt + p->stat.cmajflt;
+	if (p->stat.state == 'Z')
+		return;
+	u->live++;
+	u->threads += p->stat.num_threads;
+	u->files_known &= p->files_known || !p->read_ns;
+	u->files += p->files;
+	u->rss += rss;
+	u->pss_known &= p->pss_bytes >= 0 || !rss;
+	u->pss += p->pss_bytes >= 0 ? p->pss_bytes + rss - p->shared_bytes - p->walk_private_bytes
+				    : 0;
+	u->swap_known &= p->swap_bytes >= 0 || !rss;
+	u->swap += p->swap_bytes > 0 ? p->swap_bytes : 0;
+}
+
+static void sum_counters(struct tree *t, const struct sums *u)
+{
+	const struct proc_io *d = &t->departed_io, *l = &t->launcher_now, *b = &t->launcher_base;
+	const struct message *m = &t->reaped;
+	int64_t attributed = t->attributed_ended_ns + u->own;
+	int64_t cpu = t->departed_cpu_ns + u->cpu + m->total_user_ns + m->total_system_ns;
+
+	raise_to(t, JOB_ATTRIBUTED_CPU, attributed);
+	/* Children whose parent ignores SIGCHLD are in nobody's total, but their exit was recorded.
+	 */
+	raise_to(t, JOB_CPU, cpu > attributed ? cpu : attributed);
+	raise_to(t, JOB_MINOR_FAULTS, t->departed_minflt + u->minflt + m->total_minor_faults);
+	raise_to(t, JOB_MAJOR_FAULTS, t->departed_majflt + u->majflt + m->total_major_faults);
+	if (!u->io_known || (t->launcher && !t->launcher_io_known))
+		return;
+	raise_to(t, JOB_READ, d->rchar + u->io.rchar + l->rchar - b->rchar);
+	raise_to(t, JOB_WRITTEN, d->wchar + u->io.wchar + l->wchar - b->wchar);
+	raise_to(t, JOB_READ_CALLS, d->syscr + u->io.syscr + l->syscr - b->syscr);
+	raise_to(t, JOB_WRITE_CALLS, d->syscw + u->io.syscw + l->syscw - b->syscw);
+	raise_to(t, JOB_STORAGE_READ,
+		 d->read_bytes + u->io.read_bytes + l->read_bytes - b->read_bytes);
+	raise_to(t, JOB_STORAGE_WRITTEN,
+		 d->write_bytes + u->io.write_bytes + l->write_bytes - b->write_bytes);
+}
+
+void sums_make(struct tree *t)
+{
+	struct sums u = {
+		.io_known = true, .files_known = true, .pss_known = true, .swap_known = true
+	};
+
+	for (uint32_t i = 0; i < t->table.nlive; i++)
+		add_process(t, &u, &t->table.row[t->table.live[i]]);
+	sum_counters(t, &u);
+	set(t, JOB_PROCESSES_LIVE, u.live);
+	raise_to(t, JOB_PROCESSES_STARTED, t->started);
+	raise_to(t, JOB_PROCESSES_ENDED, t->ended);
+	set(t, JOB_THREADS, u.threads);
+	set(t, JOB_FILES, u.files);
+	set(t, JOB_RESIDENT, u.rss);
+	set(t, JOB_PSS, u.pss);
+	set(t, JOB_SWAP, u.swap);
+	t->job_known[JOB_FILES] = u.files_known;
+	t->job_known[JOB_PSS] = u.pss_known && t->use_walks;
+	t->job_known[JOB_SWAP] = u.swap_known && t->use_walks;
+	if (u.rss > t->peak_rss)
+		t->peak_rss = u.rss;
+	if (t->job_known[JOB_PSS] && u.pss > t->peak_pss)
+		t->peak_pss = u.pss;
+	t->samples_with_live += u.live > 0;
+	t->samples_with_pss += u.live > 0 && t->job_known[JOB_PSS];
+}
+
+static void peak_memory(const struct tree *t, struct tree_totals *out)
+{
+	bool pss = t->peak_pss && t->samples_with_pss * 10 >= t->samples_with_live * 9;
+
+	out->peak_memory_bytes = pss ? t->peak_pss : t->peak_rss;
+	out->peak_memory_kind = pss ? "pss" : "rss";
+	/* One process's own high-water mark, from the kernel, is a floor that no sampling can miss.
+	 */
+	if (t->max_rss_reaped > out->peak_memory_bytes) {
+		out->peak_memory_bytes = t->max_rss_reaped;
+		out->peak_memory_kind = "rss";
+	}
+	if (!out->peak_memory_bytes)
+		out->peak_memory_kind = NULL;
+}
+
+void tree_totals(const struct tree *t, struct tree_totals *out)
+{
+	bool apart = t->launcher && !t->table.nlive;
+
+	*out = (struct tree_totals){
+		.user_ns = apart ? t->reaped.total_user_ns : -1,
+		.system_ns = apart ? t->reaped.total_system_ns : -1,
+		.cpu_ns = t->job[JOB_CPU],
+		.attributed_ns = t->job[JOB_ATTRIBUTED_CPU],
+		.live = t->job[JOB_PROCESSES_LIVE],
+		.started = t->started,
+		.ended = t->ended,
+		.read_bytes = t->job[JOB_READ],
+		.written_bytes = t->job[JOB_WRITTEN],
+		.io_known = t->job_known[JOB_READ],
+		.lost_records = t->lost_records,
+		.exact_births = t->exits && !t->lost_records,
+		.births_how = t->exits ? "exit records of perf events" : "new pids at each sample",
+		.totals_how = t->launcher ? "wait4 totals" : "CPU clocks and waited children",
+	};
+	peak_memory(t, out);
+}
