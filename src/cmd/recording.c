@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/recording.h"
+
+#include "base/clock.h"
+#include "cmd/say.h"
+#include "recording/join.h"
+#include "report/summary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum { SUMMARY_LINES = 15 };
+
+static void random_id(char out[33])
+{
+	uint8_t bytes[16] = { 0 };
+
+	if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) != (ssize_t)sizeof bytes) {
+		int64_t now = clock_utc_ns(), pid = getpid();
+
+		memcpy(bytes, &now, sizeof now);
+		memcpy(bytes + sizeof now, &pid, sizeof pid);
+	}
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
+void recording_plan(struct recording_plan *p, const struct recording_options *o)
+{
+	char here[PATH_MAX];
+
+	*p = (struct recording_plan){ .o = o };
+	identity_find(&p->identity);
+	random_id(p->run_id);
+	if (o->output)
+		snprintf(p->directory, sizeof p->directory, "%s", o->output);
+	else
+		identity_directory(&p->identity, clock_utc_ns(), p->directory, sizeof p->directory);
+	if (p->directory[0] == '/' || !getcwd(here, sizeof here) ||
+	    (size_t)snprintf(p->absolute, sizeof p->absolute, "%s/%s", here, p->directory) >=
+		    sizeof p->absolute)
+		memcpy(p->absolute, p->directory, sizeof p->absolute);
+}
+
+static void say_not_recorded(const char *sentence)
+{
+	say("recording: %s", sentence);
+}
+
+struct recorder_options recording_recorder(const struct recording_plan *p)
+{
+	const struct recording_options *o = p->o;
+
+	return (struct recorder_options){
+		.directory = p->directory,
+		.force = o->force && o->output,
+		.run_id = p->run_id,
+		.identity = &p->identity,
+		.interval_ns = o->interval_ns,
+		.sync_ns = o->sync_ns,
+		.launcher = -1,
+		.say = say_not_recorded,
+		.sampler = { .procfs = o->procfs,
+			     .sysfs = o->sysfs,
+			     .output = p->directory,
+			     .interval_ns = o->interval_ns,
+			     .tree = { .use_exits = !o->no_perf, .use_walks = !o->no_pss } },
+	};
+}
+
+/* A file of the user's own choice: made anew, private like the recording. */
+static FILE *open_summary(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
+{
+	struct summary s;
+	struct run *r;
+	struct err e;
+
+	if (run_open(&r, p->directory, &e)) {
+		say("summary: %s", e.text);
+		return;
+	}
+	if (summary_make(&s, r, &e)) {
+		say("summary: %s", e.text);
+	} else {
+		summary_print(&s, out, colour, SUMMARY_LINES);
+		summary_free(&s);
+	}
+	run_close(r);
+}
+
+void recording_tell(const struct recording_plan *p)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	FILE *file;
+
+	if (p->o->summary) {
+		file = open_summary(p->o->summary);
+		if (!file) {
+			say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
+			return;
+		}
+		tell_to(p, file, false);
+		if (fclose(file))
+			say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
+	} else if (!p->o->quiet) {
+		tell_to(p, stderr, isatty(STDERR_FILENO) && !(no_colour && no_colour[0]));
+	}
+}

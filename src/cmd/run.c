@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c - record a command and everything it starts. */
+#include "base/clock.h"
+#include "cmd/command.h"
+#include "cmd/recording.h"
+#include "cmd/say.h"
+#include "job/launch.h"
+#include "job/words.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READY_MS = 3000, DONE_MS = 15000 };
+
+struct run_options {
+	struct recording_options recording; /* first, as RECORDING_OPTIONS wants it */
+	bool wait_all;
+};
+
+_Static_assert(offsetof(struct run_options, recording) == 0, "RECORDING_OPTIONS");
+
+static const struct option options[] = {
+	RECORDING_OPTIONS,
+	{ .name = "wait-all",
+	  .type = ARG_FLAG,
+	  .help = "Wait for what the command leaves behind, too.",
+	  OPTION_OFFSET(struct run_options, wait_all) },
+};
+
+static const struct example examples[] = {
+	{ "run -- make -j2", "record a build" },
+	{ "run -i 100ms -o first_try -- ./app --size 10",
+	  "ten samples a second, into a named directory" },
+	{ "run --quiet --summary summary.txt -- ./app", "leave stderr to the application" },
+};
+
+/* SONDE=0 in the environment switches recording off from outside of a job script. */
+static int without_recording(char **argv)
+{
+	execvp(argv[0], argv);
+	say("%s: %s", argv[0], strerror(errno));
+	return errno == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
+}
+
+/* In the recorder's own process: record, tell the story, let the launcher go. */
+static _Noreturn void be_recorder(const struct recording_plan *plan, char *const *argv,
+				  int launcher, pid_t launcher_pid)
+{
+	const struct message done = { .kind = MESSAGE_DONE };
+	struct recorder_options r = recording_recorder(plan);
+	struct bytes words = { 0 };
+
+	words_join(&words, argv);
+	bytes_u8(&words, '\0');
+	r.command = words.failed ? argv[0] : (const char *)words.data;
+	r.launcher = launcher;
+	r.sampler.tree.launcher = launcher_pid;
+	if (!recorder_run(&r))
+		recording_tell(plan);
+	message_send(launcher, &done);
+	_exit(0);
+}
+
+static int run(const void *given, int n, char **argv)
+{
+	const struct run_options *o = given;
+	const char *off = getenv("SONDE");
+	struct recording_plan plan;
+	struct launch_signals saved;
+	struct launch l = { .argv = argv,
+			    .saved = &saved,
+			    .recorder = -1,
+			    .wait_all = o->wait_all,
+			    .ready_ms = READY_MS,
+			    .done_ms = DONE_MS };
+	pid_t self = getpid();
+	struct err e = { "" };
+	int status = 0, code;
+
+	if (!n) {
+		say("run: what shall be run is missing: sonde run -- CMD [ARGS...]");
+		return LAUNCH_FAILED;
+	}
+	if (off && !strcmp(off, "0"))
+		return without_recording(argv);
+	recording_plan(&plan, &o->recording);
+	setenv("SONDE_DIR", plan.absolute, 1);
+	setenv("SONDE_RUN_ID", plan.run_id, 1);
+	if (launch_begin(&saved, &e)) {
+		say("run: %s", e.text);
+		return LAUNCH_FAILED;
+	}
+	code = recorder_detach(&l.recorder, &e);
+	if (code == 1)
+		be_recorder(&plan, argv, l.recorder, self);
+	if (code < 0)
+		say("run: not recording: %s", e.text);
+	code = launch_command(&l, &status, &e);
+	if (code) {
+		say("%s", e.text);
+		return code;
+	}
+	launch_repeat(status);
+}
+
+const struct command command_run = {
+	.name = "run",
+	.operands = "[--] CMD [ARGS...]",
+	.what = "record a command and everything it starts",
+	.description = "Runs CMD and records, until it ends, what it and its descendants used of "
+		       "the machine. The "
+		       "recording goes into a directory of its own, named after the batch job or "
+		       "the time.\n\n"
+		       "CMD does not notice: its standard input and output, exit status, signals, "
+		       "limits, affinity "
+		       "and environment are its own, but for the variables SONDE_DIR and "
+		       "SONDE_RUN_ID. When it "
+		       "ends by a signal, sonde ends by the same signal. A recording that cannot "
+		       "be made is said "
+		       "once on standard error, and CMD runs all the same.\n\n"
+		       "The exit status is CMD's; 125 when sonde itself was misused, 126 when CMD "
+		       "cannot be "
+		       "executed, 127 when it is not found. With SONDE=0 in the environment CMD is "
+		       "executed "
+		       "without recording.",
+	COMMAND_OPTIONS(options),
+	COMMAND_EXAMPLES(examples),
+	.size = sizeof(struct run_options),
+	.stop_at_operand = true,
+	.usage_code = LAUNCH_FAILED,
+	.exec = run,
+};
