@@ -10,7 +10,7 @@
 
 #include "core/metric.h"
 
-enum { PAGE_LINES = 8 };
+enum { PAGE_LINES = 10 };
 
 enum page_role {
 	PAGE_STACK = 0, /* a layer on the layers before it */

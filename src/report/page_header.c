@@ -134,20 +134,38 @@ static void figure_end(struct bytes *b)
 	bytes_puts(b, "</div></dd></div>\n");
 }
 
+/* What a figure is compared with: what was asked for, else what was allowed, else what is there. */
+struct whole {
+	double v;
+	const char *words;
+};
+
+static struct whole whole_of(double asked, double allowed, double present)
+{
+	if (isfinite(asked))
+		return (struct whole){ asked, "asked for" };
+	if (isfinite(allowed) && allowed < present)
+		return (struct whole){ allowed, "allowed" };
+	return (struct whole){ present, "present" };
+}
+
 static void cores_figure(struct bytes *b, const struct summary *s)
 {
-	double share = s->cores_used_mean / s->cores_present;
+	struct whole whole = whole_of(s->cores_asked, s->cores_allowed, s->cores_present);
+	double share = s->cores_used_mean / whole.v;
 
 	figure(b, "Cores used, on average");
 	if (isfinite(s->cores_used_mean))
 		bytes_printf(b, "%.2f", s->cores_used_mean);
 	else
 		html_value(b, UNIT_CORES, NAN);
-	if (isfinite(s->cores_present))
-		bytes_printf(b, " <small>of %.0f</small>", s->cores_present);
+	if (isfinite(whole.v))
+		bytes_printf(b, " <small>of %.4g</small>", whole.v);
 	figure_bar(b, share);
 	if (isfinite(share))
-		bytes_printf(b, "%.0f %% of the cores present", 100 * share);
+		bytes_printf(b, "%.0f %% of the cores %s", 100 * share, whole.words);
+	if (isfinite(s->cores_used_peak))
+		bytes_printf(b, "; %.2f at most", s->cores_used_peak);
 	figure_end(b);
 }
 
@@ -157,18 +175,23 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 		const char *kind, *words;
 	} kinds[] = {
 		{ "cgroup", "the kernel's own peak of the job's control group" },
-		{ "pss", "PSS: shared pages counted once, as sampled" },
+		{ "pss", "PSS as sampled: shared pages count once" },
 		{ "rss", "sum of RSS: shared pages count more than once" },
 	};
 
+	struct whole whole = whole_of(s->memory_asked_bytes, NAN, s->memory_present);
+	double share = s->peak_memory_bytes / whole.v;
+
 	figure(b, "Peak memory");
 	html_value(b, UNIT_BYTES, s->peak_memory_bytes);
-	if (isfinite(s->memory_present)) {
+	if (isfinite(whole.v)) {
 		bytes_puts(b, " <small>of ");
-		html_value(b, UNIT_BYTES, s->memory_present);
+		html_value(b, UNIT_BYTES, whole.v);
 		bytes_puts(b, "</small>");
 	}
-	figure_bar(b, s->peak_memory_bytes / s->memory_present);
+	figure_bar(b, share);
+	if (isfinite(share))
+		bytes_printf(b, "%.0f %% of the memory %s; ", 100 * share, whole.words);
 	for (size_t i = 0; s->peak_memory_kind && i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(kinds[i].kind, s->peak_memory_kind) == 0)
 			bytes_puts(b, kinds[i].words);

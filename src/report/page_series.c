@@ -131,7 +131,7 @@ static int add_value(struct page_data *d, uint32_t node, uint32_t metric, double
 
 /* Where the tidy table has what. */
 struct places {
-	uint32_t node, metric, time, value;
+	uint32_t node, metric, seconds, value;
 };
 
 static int find_places(struct places *p, const struct frame_schema *s, struct err *e)
@@ -141,7 +141,7 @@ static int find_places(struct places *p, const struct frame_schema *s, struct er
 		uint32_t *at;
 	} wanted[] = { { "node", &p->node },
 		       { "metric", &p->metric },
-		       { "time", &p->time },
+		       { "seconds", &p->seconds },
 		       { "value", &p->value } };
 
 	for (size_t w = 0; w < sizeof wanted / sizeof wanted[0]; w++) {
@@ -157,8 +157,12 @@ static int find_places(struct places *p, const struct frame_schema *s, struct er
 	return 0;
 }
 
+/* Cells borrow the run's own text, which tells two recordings of one host apart. */
 static uint32_t node_of(const struct run *r, const char *host)
 {
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		if (r->nodes[i].host == host)
+			return i;
 	for (uint32_t i = 1; i < r->nnodes; i++)
 		if (r->nodes[i].host && strcmp(r->nodes[i].host, host) == 0)
 			return i;
@@ -171,7 +175,6 @@ static int add_batch(struct page_data *d, const struct run *r, const struct plac
 	for (uint32_t i = 0; i < b->nrows; i++) {
 		uint32_t node, metric = 0;
 		const char *name = b->columns[p->metric].s[i];
-		double at = (double)(b->columns[p->time].i[i] - r->t0_utc_ns) / 1e9;
 
 		if (b->columns[p->value].state[i] != STATE_PRESENT)
 			continue;
@@ -180,7 +183,8 @@ static int add_batch(struct page_data *d, const struct run *r, const struct plac
 			metric++;
 		if (!node || metric == d->nmetrics)
 			continue;
-		if (add_value(d, node, metric, at, b->columns[p->value].d[i]) != 0)
+		if (add_value(d, node, metric, b->columns[p->seconds].d[i],
+			      b->columns[p->value].d[i]) != 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -134,12 +134,13 @@ class Chart {
 		this.destroy();
 		this.node = node;
 		this.lines = this.spec.lines.map((line) => ({ ...line, values: node.values(line.metric, 'mean'), max: node.values(line.metric, 'max') }));
+		const hasData = this.lines.some((l) => l.values);
 		const limit = this.spec.limit && node.spec[this.spec.limit.of];
-		if (limit && this.lines.some((l) => l.values))
+		if (limit && hasData)
 			this.lines.push({ label: this.spec.limit.label, colour: 'soft', role: 'limit', values: new Array(node.x.length).fill(limit) });
 		this.plotBox.replaceChildren();
-		this.legend.replaceChildren(...this.lines.map((line) => this.legendItem(line)));
-		this.reading.hidden = !this.lines.some((l) => l.values);
+		this.legend.replaceChildren(...this.legendItems());
+		this.reading.hidden = !hasData;
 		if (this.reading.hidden) {
 			this.legend.replaceChildren();
 			this.plotBox.append(this.emptyText());
@@ -153,11 +154,23 @@ class Chart {
 		return element('p', { className: 'empty', textContent: 'Nothing to draw: ' + (reasons.join('; ') || 'this recording has none of these metrics') + '.' });
 	}
 
-	legendItem(line) {
-		if (!line.values) {
+	/* What has values, then what was zero throughout, then what is missing and why. */
+	legendItems() {
+		const isZero = (line) => line.role === 'stack' && line.values && !line.values.some((v) => v);
+		const note = (text) => element('li', { className: 'none', textContent: text });
+		const zero = this.lines.filter(isZero), missing = new Map();
+		for (const line of this.lines.filter((l) => !l.values)) {
 			const why = this.node.spec.missing[line.metric] || 'not recorded';
-			return element('li', { className: 'none', textContent: line.label + ': ' + why });
+			missing.set(why, [...(missing.get(why) || []), line.label]);
 		}
+		this.lines = this.lines.filter((line) => line.values && !isZero(line));
+		const items = this.lines.map((line) => this.legendItem(line));
+		if (zero.length) items.push(note('always 0: ' + zero.map((l) => l.label.toLowerCase()).join(', ')));
+		for (const [why, labels] of missing) items.push(note(labels.join(', ') + ': ' + why));
+		return items;
+	}
+
+	legendItem(line) {
 		const swatch = element('i', { className: line.role === 'stack' ? '' : line.role === 'limit' ? 'dashed' : 'thin' });
 		swatch.style.background = swatch.style.borderColor = colour(line.colour);
 		line.output = element('b');
@@ -172,13 +185,13 @@ class Chart {
 
 	draw() {
 		if (this.plot) this.plot.destroy();
-		const shown = this.lines.filter((l) => l.values && !this.hidden.has(l.label));
+		const shown = this.lines.filter((l) => !this.hidden.has(l.label));
 		const layers = shown.filter((l) => l.role === 'stack'), over = shown.filter((l) => l.role !== 'stack');
-		const data = [this.node.x], series = [{}], bands = [];
+		const data = [this.node.x], series = [{}], bands = [], dense = this.node.x.length > 300;
 		stacked(layers.map((l) => l.values), this.node.x.length).forEach((values, i) => {
 			const fill = colour(layers[i].colour);
 			data.push(values);
-			series.push({ stroke: colour('surface'), width: 0.7, fill: i === 0 ? fill : undefined, points: { show: false } });
+			series.push({ stroke: dense ? undefined : colour('surface'), width: 0.7, fill: i === 0 ? fill : undefined, points: { show: false } });
 			if (i > 0) bands.push({ series: [i + 1, i], fill });
 		});
 		for (const line of over) {
@@ -186,6 +199,10 @@ class Chart {
 			if (line.max) {
 				data.push(line.max);
 				series.push({ stroke: stroke + '66', width: 1, points: { show: false } });
+			}
+			if (layers.length) {
+				data.push(line.values);
+				series.push({ stroke: colour('surface'), width: 4.5, points: { show: false } });
 			}
 			data.push(line.values);
 			series.push({
@@ -217,7 +234,6 @@ class Chart {
 		if (!this.plot) return;
 		const [from, to] = this.view.range;
 		for (const line of this.lines) {
-			if (!line.values) continue;
 			let v;
 			if (row !== null) v = valueAt(line.values, row);
 			else {
@@ -236,7 +252,7 @@ class Chart {
 	}
 
 	spoken(row) {
-		return this.lines.filter((l) => l.values).map((l) => l.label + ' ' + l.output.textContent).join(', ');
+		return this.lines.map((l) => l.label + ' ' + l.output.textContent).join(', ');
 	}
 
 	resize() {

@@ -59,5 +59,5 @@ function clock(s, step) {
 }
 
 function duration(s) {
-	return clock(s, s < 1 ? 0.001 : s < 10 ? 0.01 : 0.1);
+	return s === 0 ? '0 s' : clock(s, s < 1 ? 0.001 : s < 10 ? 0.01 : 0.1);
 }

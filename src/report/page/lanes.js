@@ -73,6 +73,7 @@ class Lanes {
 		ctx.clip();
 		ctx.font = 11 * ratio + 'px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 		ctx.textBaseline = 'middle';
+		ctx.textAlign = 'left';
 		for (const p of this.shown) {
 			const x0 = u.valToPos(p.start, 'x', true), x1 = u.valToPos(p.end, 'x', true);
 			if (x1 < left || x0 > left + width) continue;

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/command.h"
+#include "cmd/say.h"
+#include "recording/join.h"
+#include "report/page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct report_options {
+	const char *output, *only;
+};
+
+static const struct option rows[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .help = "Directory to write to, made when it is not there; without it the recording's "
+		  "own.",
+	  OPTION_OFFSET(struct report_options, output) },
+	{ .name = "only",
+	  .type = ARG_TEXT,
+	  .value = "KIND",
+	  .fallback = "html",
+	  .help = "What to write: html.",
+	  OPTION_OFFSET(struct report_options, only) },
+};
+
+static const struct example examples[] = {
+	{ "report", "report.html of the newest recording here" },
+	{ "report sonde_1234 -o public", "write it elsewhere" },
+};
+
+static int write_all(int fd, const uint8_t *data, size_t n)
+{
+	while (n) {
+		ssize_t wrote = write(fd, data, n);
+
+		if (wrote < 0 && errno != EINTR)
+			return -errno;
+		if (wrote > 0) {
+			data += wrote;
+			n -= (size_t)wrote;
+		}
+	}
+	return 0;
+}
+
+/* All of it under its name, or nothing: a reader never sees half a page. Mode 0600 (mkostemp's). */
+static int save(const char *path, const struct bytes *b, struct err *e)
+{
+	char partial[PATH_MAX];
+	int fd, rc;
+
+	if ((size_t)snprintf(partial, sizeof partial, "%s.XXXXXX", path) >= sizeof partial)
+		return err_set(e, -ENAMETOOLONG, "%s: the path is too long", path);
+	fd = mkostemp(partial, O_CLOEXEC);
+	if (fd < 0)
+		return err_set(e, -errno, "cannot write %s: %s", path, strerror(errno));
+	rc = write_all(fd, b->data, b->len);
+	if (close(fd) && !rc)
+		rc = -errno;
+	if (!rc && rename(partial, path))
+		rc = -errno;
+	if (rc) {
+		unlink(partial);
+		err_set(e, rc, "cannot write %s: %s", path, strerror(-rc));
+	}
+	return rc;
+}
+
+/* Where the report of a recording goes: the directory of -o, else its own. */
+static int output_of(const char *recording, const char *output, char *path, size_t size,
+		     struct err *e)
+{
+	char copy[PATH_MAX];
+	struct stat st;
+	const char *dir = output ? output : recording;
+
+	if (output && mkdir(output, 0777) && errno != EEXIST)
+		return err_set(e, -errno, "cannot make %s: %s", output, strerror(errno));
+	if (!output && !stat(recording, &st) && !S_ISDIR(st.st_mode)) {
+		snprintf(copy, sizeof copy, "%s", recording);
+		dir = dirname(copy);
+	}
+	if ((size_t)snprintf(path, size, "%s/report.html", dir) >= size)
+		return err_set(e, -ENAMETOOLONG, "%s: the path is too long", dir);
+	return 0;
+}
+
+static int make_page(struct bytes *page, struct run *r, struct err *e)
+{
+	struct summary s;
+	int rc = summary_make(&s, r, e);
+
+	if (rc)
+		return rc;
+	rc = page_make(page, r, &s, e);
+	summary_free(&s);
+	return rc;
+}
+
+static int report(const char *recording, const struct report_options *o, struct run *r,
+		  struct err *e)
+{
+	char path[PATH_MAX];
+	struct bytes page = { 0 };
+	int rc = make_page(&page, r, e);
+
+	if (!rc)
+		rc = output_of(recording, o->output, path, sizeof path, e);
+	if (!rc)
+		rc = save(path, &page, e);
+	bytes_free(&page);
+	if (!rc)
+		puts(path);
+	return rc;
+}
+
+static int report_exec(const void *options, int noperands, char **operands)
+{
+	const struct report_options *o = options;
+	const char *recording = noperands ? operands[0] : NULL;
+	char newest[PATH_MAX];
+	struct run *r = NULL;
+	struct err e = { "" };
+	int rc = 0;
+
+	if (noperands > 1) {
+		say("report: one recording at a time, '%s' is too much", operands[1]);
+		return EXIT_USAGE;
+	}
+	if (strcmp(o->only, "html") != 0) {
+		say("report: --only %s: there is only html", o->only);
+		return EXIT_USAGE;
+	}
+	if (!recording) {
+		rc = run_newest(".", newest, sizeof newest, &e);
+		recording = newest;
+		if (!rc)
+			say("reporting %s", recording);
+	}
+	if (!rc)
+		rc = run_open(&r, recording, &e);
+	if (!rc)
+		rc = report(recording, o, r, &e);
+	if (rc)
+		say("report: %s", e.text);
+	else if (r->ndamages)
+		say("report: %s is damaged; the report is of what is undamaged", recording);
+	rc = rc || r->ndamages ? EXIT_FAILED : EXIT_OK;
+	run_close(r);
+	return rc;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.operands = "[DIR]",
+	.what = "Write a recording's report: one HTML file that needs no network",
+	.description =
+		"Writes report.html: how the job ended, its figures, the verdicts with their "
+		"proof, "
+		"charts that share one zoom and one cursor, its processes and commands, what "
+		"watching "
+		"cost and what could not be measured. The file holds everything it needs and opens "
+		"from "
+		"a disk without a network; without a script it still has all but the charts. Only "
+		"its "
+		"owner may read it, as with the recording. Its path is printed.\n\n"
+		"DIR is a directory that sonde made, or one file of it; without it the newest "
+		"sonde_* "
+		"directory here is taken. Exit code 1 also means that the recording is damaged and "
+		"something was left out.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct report_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = report_exec,
+};
