@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "cmd/command.h"
+#include "cmd/recordings.h"
+#include "cmd/say.h"
+#include "core/metric.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct ls_options {
+	bool json;
+};
+
+static const struct option rows[] = {
+	{ .name = "json",
+	  .help = "Print the list as JSON, schema sonde/ls/1.",
+	  OPTION_OFFSET(struct ls_options, json) },
+};
+
+static const struct example examples[] = {
+	{ "ls", "the recordings here" },
+	{ "ls --json results", "those in a directory, for a script" },
+};
+
+static const char *const condition_names[] = {
+	[COMPLETE] = "complete", [RUNNING] = "running",       [CUT] = "cut",
+	[DAMAGED] = "damaged",   [UNREADABLE] = "unreadable",
+};
+_Static_assert(sizeof condition_names / sizeof condition_names[0] == CONDITION_NUMBER_OF,
+	       "a name each");
+
+static void ended_text(const struct recording *x, char *out, size_t size)
+{
+	if (!isnan(x->signal))
+		snprintf(out, size, "signal %.0f", x->signal);
+	else if (!isnan(x->exit_code))
+		snprintf(out, size, "%.0f", x->exit_code);
+	else
+		snprintf(out, size, "-");
+}
+
+static void print_line(const struct recording *x)
+{
+	char when[40] = "-", wall[40] = "-", ended[32], path[PATH_MAX], what[200];
+	const char *text = x->note ? x->note : x->command ? x->command : "-";
+
+	if (x->start_utc_ns)
+		clock_iso(x->start_utc_ns / NS_PER_S * NS_PER_S, when, sizeof when);
+	if (!isnan(x->wall_s))
+		unit_format(UNIT_SECONDS, x->wall_s, wall, sizeof wall);
+	ended_text(x, ended, sizeof ended);
+	printf("%-20s  %-11s  %5u  %-9s  %-10s  %-24s  %s\n", when, wall, x->nodes, ended,
+	       condition_names[x->condition], escape_terminal_into(path, sizeof path, x->path),
+	       escape_terminal_into(what, sizeof what, text));
+}
+
+static void print_text(const struct recordings *l)
+{
+	if (l->n)
+		printf("%-20s  %-11s  %5s  %-9s  %-10s  %-24s  %s\n", "START (UTC)", "WALL",
+		       "NODES", "EXIT", "STATE", "RECORDING", "COMMAND");
+	for (size_t i = 0; i < l->n; i++)
+		print_line(&l->entry[i]);
+}
+
+static void json_number(struct json *j, const char *key, double v, bool whole)
+{
+	json_key(j, key);
+	if (isnan(v))
+		json_null(j);
+	else if (whole)
+		json_int(j, (int64_t)v);
+	else
+		json_real(j, v);
+}
+
+static void recording_json(struct json *j, const struct recording *x)
+{
+	json_object(j);
+	json_key(j, "path");
+	json_text(j, x->path);
+	json_key(j, "state");
+	json_text(j, condition_names[x->condition]);
+	json_key(j, "note");
+	json_text(j, x->note);
+	json_key(j, "start");
+	if (x->start_utc_ns)
+		json_time(j, x->start_utc_ns);
+	else
+		json_null(j);
+	json_number(j, "wall_seconds", x->wall_s, false);
+	json_number(j, "nodes", x->condition == UNREADABLE ? (double)NAN : x->nodes, true);
+	json_number(j, "exit_code", x->exit_code, true);
+	json_number(j, "signal", x->signal, true);
+	json_key(j, "command");
+	json_text(j, x->command);
+	json_object_end(j);
+}
+
+static bool print_json(const struct recordings *l)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b, .indent = true };
+	bool good;
+
+	json_object(&j);
+	json_key(&j, "schema");
+	json_text(&j, "sonde/ls/1");
+	json_key(&j, "recordings");
+	json_array(&j);
+	for (size_t i = 0; i < l->n; i++)
+		recording_json(&j, &l->entry[i]);
+	json_array_end(&j);
+	json_object_end(&j);
+	bytes_u8(&b, '\n');
+	good = !b.failed;
+	if (good)
+		fwrite(b.data, 1, b.len, stdout);
+	bytes_free(&b);
+	return good;
+}
+
+static int ls_exec(const void *options, int noperands, char **operands)
+{
+	const struct ls_options *o = options;
+	const char *dir = noperands ? operands[0] : ".";
+	struct recordings l = { 0 };
+	int code = EXIT_OK, rc;
+
+	if (noperands > 1) {
+		say("ls: one directory at a time, '%s' is too much", operands[1]);
+		return EXIT_USAGE;
+	}
+	rc = recordings_find(&l, dir);
+	if (rc) {
+		say("ls: cannot read the directory %s: %s", dir, strerror(-rc));
+		code = EXIT_FAILED;
+	} else if (l.failed || (o->json && !print_json(&l))) {
+		say("ls: out of memory, or a path in %s is too long", dir);
+		code = EXIT_FAILED;
+	} else if (!o->json) {
+		print_text(&l);
+		if (!l.n)
+			say("ls: no sonde_* recording in %s; sonde run -- CMD makes one", dir);
+	}
+	recordings_free(&l);
+	return code;
+}
+
+const struct command command_ls = {
+	.name = "ls",
+	.operands = "[DIR]",
+	.what = "List the recordings in a directory",
+	.description = "One line for each sonde_* directory in DIR, or here, oldest first: when it "
+		       "began, how long it "
+		       "took, on how many nodes, how the command ended, and the command.\n\n"
+		       "STATE is complete, running (not closed, and a sample came just now), cut "
+		       "(not closed: the "
+		       "recorder was killed or its machine was lost; what was written is there), "
+		       "damaged (some bytes "
+		       "cannot be trusted; the rest is read) or unreadable. For the last two, the "
+		       "reason stands where "
+		       "the command would.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct ls_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = ls_exec,
+};

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/recordings.h"
+
+#include "base/clock.h"
+#include "recording/join.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void recordings_free(struct recordings *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->entry[i].path);
+		free(l->entry[i].command);
+		free(l->entry[i].note);
+	}
+	free(l->entry);
+}
+
+static struct recording *list_add(struct recordings *l)
+{
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 16;
+		struct recording *grown = reallocarray(l->entry, cap, sizeof *grown);
+
+		if (!grown) {
+			l->failed = true;
+			return NULL;
+		}
+		l->entry = grown;
+		l->cap = cap;
+	}
+	l->entry[l->n] = (struct recording){ .wall_s = NAN, .exit_code = NAN, .signal = NAN };
+	return &l->entry[l->n++];
+}
+
+static double meta_number(const struct run *r, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, 0, key);
+
+	return m && m->type == META_INT ? (double)m->value : NAN;
+}
+
+/* A recording that was not closed and gave a sample just now is taken to be running. */
+static enum condition condition_of(const struct run *r, int64_t now_utc_ns)
+{
+	double interval_ns = meta_number(r, "run.interval_ns");
+	double patience_ns = 10e9 + (isnan(interval_ns) ? 0 : 3 * interval_ns);
+	enum condition c = r->ndamages > 1 ? DAMAGED : COMPLETE;
+
+	for (uint32_t i = 1; i < r->nnodes && c != DAMAGED; i++) {
+		double age_ns = (double)(now_utc_ns - run_utc_ns(r, i, r->nodes[i].last_ns));
+
+		if (!r->nodes[i].complete && (c != CUT))
+			c = r->nodes[i].rows && age_ns < patience_ns ? RUNNING : CUT;
+	}
+	return c;
+}
+
+static double seconds_seen(const struct run *r)
+{
+	double end = NAN;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		if (r->nodes[i].rows)
+			end = fmax(end, run_seconds(r, i, r->nodes[i].last_ns));
+	return end;
+}
+
+static void describe(struct recording *x, const struct run *r, struct recordings *l)
+{
+	const struct run_meta *command = run_find_meta(r, 0, "job.command");
+	char note[256];
+
+	x->condition = condition_of(r, clock_utc_ns());
+	x->start_utc_ns = r->t0_utc_ns;
+	x->nodes = r->nnodes ? r->nnodes - 1 : 0;
+	x->exit_code = meta_number(r, "job.exit_code");
+	x->signal = meta_number(r, "job.signal");
+	x->wall_s = meta_number(r, "job.wall_ns") / 1e9;
+	if (isnan(x->wall_s))
+		x->wall_s = seconds_seen(r);
+	if (command && command->type == META_TEXT && command->text) {
+		x->command = strdup(command->text);
+		l->failed |= !x->command;
+	}
+	if (x->condition == DAMAGED) {
+		snprintf(note, sizeof note, "%u places damaged, first: %s", r->ndamages - 1,
+			 r->damages[1].what);
+		x->note = strdup(note);
+		l->failed |= !x->note;
+	}
+}
+
+static void look_at(struct recordings *l, const char *path)
+{
+	struct recording *x = list_add(l);
+	struct run *r = NULL;
+	struct err e = { "" };
+
+	if (!x)
+		return;
+	x->path = strdup(path);
+	if (run_open(&r, path, &e)) {
+		x->condition = UNREADABLE;
+		x->note = strdup(e.text);
+		l->failed |= !x->note;
+	} else {
+		describe(x, r, l);
+	}
+	l->failed |= !x->path;
+	run_close(r);
+}
+
+static int is_named(const struct dirent *d)
+{
+	return !strncmp(d->d_name, "sonde_", 6) &&
+	       (d->d_type == DT_DIR || d->d_type == DT_UNKNOWN || d->d_type == DT_LNK);
+}
+
+static int is_node(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > 11 && !strncmp(d->d_name, "node-", 5) && !strcmp(d->d_name + n - 6, ".sonde");
+}
+
+/* How many entries of dir pass; their names when names is not NULL. Negative: -errno. */
+static int scan(const char *dir, int (*pass)(const struct dirent *), struct dirent ***names)
+{
+	struct dirent **found;
+	int n = scandir(dir, &found, pass, alphasort);
+
+	if (n < 0)
+		return -errno;
+	if (names) {
+		*names = found;
+		return n;
+	}
+	for (int i = 0; i < n; i++)
+		free(found[i]);
+	free(found);
+	return n;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct recording *x = a, *y = b;
+
+	return (x->start_utc_ns > y->start_utc_ns) - (x->start_utc_ns < y->start_utc_ns);
+}
+
+int recordings_find(struct recordings *l, const char *dir)
+{
+	struct dirent **names = NULL;
+	int n = scan(dir, is_node, NULL);
+
+	if (n > 0) {
+		look_at(l, dir);
+		return 0;
+	}
+	n = scan(dir, is_named, &names);
+	for (int i = 0; i < n; i++) {
+		char path[PATH_MAX];
+		int len = !strcmp(dir, ".")
+				  ? snprintf(path, sizeof path, "%s", names[i]->d_name)
+				  : snprintf(path, sizeof path, "%s/%s", dir, names[i]->d_name);
+
+		if (len > 0 && (size_t)len < sizeof path)
+			look_at(l, path);
+		else
+			l->failed = true;
+		free(names[i]);
+	}
+	if (n < 0)
+		return n;
+	free(names);
+	if (l->n)
+		qsort(l->entry, l->n, sizeof *l->entry, by_start);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recordings.h - the recordings in a directory, each with what a list says of it.
+ *
+ * A damaged or unreadable recording is an entry like the others, with its reason. Text is hostile.
+ */
+#ifndef SONDE_CMD_RECORDINGS_H
+#define SONDE_CMD_RECORDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum condition { COMPLETE = 0, RUNNING, CUT, DAMAGED, UNREADABLE, CONDITION_NUMBER_OF };
+
+/* One recording; figures that are not known are NAN. */
+struct recording {
+	char *path, *command; /* command NULL: not known */
+	char *note;           /* why it is damaged or unreadable; NULL: nothing to say */
+	enum condition condition;
+	int64_t start_utc_ns;
+	double wall_s, exit_code, signal;
+	uint32_t nodes;
+};
+
+struct recordings {
+	struct recording *entry;
+	size_t n, cap;
+	bool failed; /* out of memory, or a path too long: something is missing here */
+};
+
+/* Those in the sonde_* directories of dir, or dir itself when it is one; oldest first. 0, -errno.
+ */
+int recordings_find(struct recordings *l, const char *dir);
+void recordings_free(struct recordings *l);
+
+#endif
