@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/procfile.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char stat_line[] =
+	"4242 (a) b) (c) S 17 4242 17 34816 4242 4194304 100 200 3 4 50 60 70 80 20 0 12 0 987654 "
+	"1048576000 2500 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0 0 0 0\n";
+
+static void a_comm_may_hold_parentheses_and_blanks(void **state)
+{
+	struct proc_stat st;
+
+	(void)state;
+	assert_int_equal(proc_stat_parse(stat_line, &st), 0);
+	assert_string_equal(st.comm, "a) b) (c");
+	assert_int_equal(st.pid, 4242);
+	assert_int_equal(st.state, 'S');
+	assert_int_equal(st.ppid, 17);
+	assert_int_equal(st.minflt, 100);
+	assert_int_equal(st.cminflt, 200);
+	assert_int_equal(st.majflt, 3);
+	assert_int_equal(st.cmajflt, 4);
+	assert_int_equal(st.utime, 50);
+	assert_int_equal(st.stime, 60);
+	assert_int_equal(st.cutime, 70);
+	assert_int_equal(st.cstime, 80);
+	assert_int_equal(st.num_threads, 12);
+	assert_int_equal(st.starttime, 987654);
+	assert_int_equal(st.vsize_bytes, 1048576000);
+	assert_int_equal(st.rss_pages, 2500);
+}
+
+static void a_cut_stat_is_refused_at_every_byte_before_rss(void **state)
+{
+	const char *rss = strstr(stat_line, " 2500 ");
+	char cut[sizeof stat_line];
+	struct proc_stat st;
+
+	(void)state;
+	for (size_t n = 0; n <= (size_t)(rss - stat_line); n++) {
+		memcpy(cut, stat_line, n);
+		cut[n] = '\0';
+		assert_int_equal(proc_stat_parse(cut, &st), -EBADMSG);
+	}
+}
+
+static void garbage_stat_is_refused(void **state)
+{
+	static const char *const bad[] = { "",          "\n",
+					   "x (y) S 1", "1 y S 1",
+					   "1 )y( S 1", "-1 (y) S 1",
+					   "1 (y)S 1",  "99999999999999999999 (y) S 1 1" };
+	struct proc_stat st;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_int_equal(proc_stat_parse(bad[i], &st), -EBADMSG);
+}
+
+static void io_fields_are_found_by_name(void **state)
+{
+	struct proc_io io;
+
+	(void)state;
+	assert_int_equal(proc_io_parse("new_one: 9\nwrite_bytes: 6\nrchar: 1\nwchar: 2\nsyscr: 3\n"
+				       "syscw: 4\nread_bytes: 5\n",
+				       &io),
+			 0);
+	assert_int_equal(io.rchar, 1);
+	assert_int_equal(io.wchar, 2);
+	assert_int_equal(io.syscr, 3);
+	assert_int_equal(io.syscw, 4);
+	assert_int_equal(io.read_bytes, 5);
+	assert_int_equal(io.write_bytes, 6);
+	assert_int_equal(proc_io_parse("rchar: 1\n", &io), -EBADMSG);
+	assert_int_equal(proc_io_parse("rchar: -1\n", &io), -EBADMSG);
+}
+
+static void uss_is_the_sum_of_the_private_lines(void **state)
+{
+	struct proc_smaps m;
+
+	(void)state;
+	assert_int_equal(
+		proc_smaps_parse("5-6 ---p 00000000 00:00 0 [rollup]\nRss: 900 kB\nPss: 500 kB\n"
+				 "Private_Clean: 100 kB\nPrivate_Dirty: 30 kB\n"
+				 "Private_Hugetlb: 2048 kB\nSwap: 7 kB\n",
+				 &m),
+		0);
+	assert_int_equal(m.pss, 500 * 1024);
+	assert_int_equal(m.uss, 2178 * 1024);
+	assert_int_equal(m.swap, 7 * 1024);
+	assert_int_equal(proc_smaps_parse("Rss: 900 kB\n", &m), -EBADMSG);
+}
+
+static void statm_gives_its_third_field(void **state)
+{
+	int64_t shared = 0;
+
+	(void)state;
+	assert_int_equal(proc_statm_parse("1000 500 321 10 0 90 0\n", &shared), 0);
+	assert_int_equal(shared, 321);
+	assert_int_equal(proc_statm_parse("1000 500\n", &shared), -EBADMSG);
+}
+
+static void the_last_pid_is_the_last_word_of_loadavg(void **state)
+{
+	pid_t pid = 0;
+
+	(void)state;
+	assert_int_equal(proc_last_pid_parse("0.20 0.18 0.12 1/80 11206\n", &pid), 0);
+	assert_int_equal(pid, 11206);
+	assert_int_equal(proc_last_pid_parse("", &pid), -EBADMSG);
+	assert_int_equal(proc_last_pid_parse("99999999999999\n", &pid), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_comm_may_hold_parentheses_and_blanks),
+		cmocka_unit_test(a_cut_stat_is_refused_at_every_byte_before_rss),
+		cmocka_unit_test(garbage_stat_is_refused),
+		cmocka_unit_test(io_fields_are_found_by_name),
+		cmocka_unit_test(uss_is_the_sum_of_the_private_lines),
+		cmocka_unit_test(statm_gives_its_third_field),
+		cmocka_unit_test(the_last_pid_is_the_last_word_of_loadavg),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

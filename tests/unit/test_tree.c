@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process tree over a made /proc: nothing there is a real process, so every figure is known. */
+#include "sampler/tree.h"
+
+#include "base/clock.h"
+#include "source/job.h"
+#include "source/process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct fake {
+	char dir[64];
+	struct root proc;
+	struct sample sample;
+	struct tree *tree;
+	int64_t now_ns;
+};
+
+struct fake_process {
+	int pid, ppid, start;
+	long utime, cutime, rss_pages, wchar;
+	char state;
+	bool no_io;
+};
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void write_process(const struct fake *k, struct fake_process p)
+{
+	char path[160], text[512];
+
+	snprintf(path, sizeof path, "%s/%d", k->dir, p.pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof path, "%s/%d/fd", k->dir, p.pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof path, "%s/%d/stat", k->dir, p.pid);
+	snprintf(text, sizeof text,
+		 "%d (p%d) %c %d 1 1 0 -1 0 10 20 0 0 %ld 0 %ld 0 20 0 2 0 %d 4096000 %ld 0\n",
+		 p.pid, p.pid, p.state ? p.state : 'S', p.ppid, p.utime, p.cutime, p.start,
+		 p.rss_pages);
+	write_file(path, text);
+	snprintf(path, sizeof path, "%s/%d/statm", k->dir, p.pid);
+	write_file(path, "1000 500 10 0 0 0 0\n");
+	snprintf(path, sizeof path, "%s/%d/io", k->dir, p.pid);
+	snprintf(text, sizeof text,
+		 "rchar: 0\nwchar: %ld\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\n",
+		 p.wchar);
+	if (!p.no_io)
+		write_file(path, text);
+}
+
+static void remove_process(const struct fake *k, int pid)
+{
+	char command[160];
+
+	snprintf(command, sizeof command, "rm -rf %s/%d", k->dir, pid);
+	assert_int_equal(system(command), 0);
+}
+
+static int fake_open(void **state)
+{
+	struct fake *k = calloc(1, sizeof *k);
+
+	snprintf(k->dir, sizeof k->dir, "/tmp/sonde-tree-XXXXXX");
+	assert_non_null(mkdtemp(k->dir));
+	assert_int_equal(root_open(&k->proc, k->dir), 0);
+	assert_int_equal(sample_init(&k->sample, 32768, 4096), 0);
+	k->now_ns = clock_mono_ns();
+	sample_begin(&k->sample, 0, k->now_ns);
+	*state = k;
+	return 0;
+}
+
+static int fake_close(void **state)
+{
+	struct fake *k = *state;
+	char command[96];
+
+	tree_close(k->tree);
+	sample_free(&k->sample);
+	root_close(&k->proc);
+	snprintf(command, sizeof command, "rm -rf %s", k->dir);
+	assert_int_equal(system(command), 0);
+	free(k);
+	return 0;
+}
+
+static void attach(struct fake *k, pid_t root)
+{
+	const struct tree_options o = { .proc = &k->proc, .roots = &root, .nroots = 1 };
+	struct err e = { "" };
+
+	assert_int_equal(tree_open(&k->tree, &o, &k->sample, &e), 0);
+	tree_sample(k->tree, &k->sample, false);
+}
+
+static void next_sample(struct fake *k, bool last)
+{
+	k->now_ns += NS_PER_S;
+	sample_clear_events(&k->sample);
+	sample_begin(&k->sample, 0, k->now_ns);
+	tree_sample(k->tree, &k->sample, last);
+}
+
+static int64_t job(const struct fake *k, enum job_metric row)
+{
+	for (uint32_t i = 1; i < k->sample.nslots; i++)
+		if (k->sample.slot[i].metric == &job_metrics[row])
+			return k->sample.state[i] == STATE_PRESENT ? k->sample.value[i] : -1;
+	return -2;
+}
+
+static int64_t of_process(const struct fake *k, int pid, enum process_metric row)
+{
+	char name[16];
+	uint32_t instance = 0;
+
+	snprintf(name, sizeof name, "p%d", pid);
+	for (uint32_t i = 0; i < k->sample.nevents; i++)
+		if (k->sample.event[i].kind == EVENT_INSTANCE &&
+		    !strcmp(k->sample.event[i].name, name) &&
+		    !strcmp(k->sample.event[i].domain, "process"))
+			instance = k->sample.event[i].id;
+	for (uint32_t i = 1; i < k->sample.nslots; i++)
+		if (k->sample.slot[i].instance == instance && instance &&
+		    k->sample.slot[i].metric == &process_metrics[row])
+			return k->sample.state[i] == STATE_PRESENT ? k->sample.value[i] : -1;
+	return -2;
+}
+
+static void descendants_are_found_whatever_their_pids(void **state)
+{
+	struct fake *k = *state;
+
+	write_process(
+		k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10, .rss_pages = 100 });
+	write_process(
+		k, (struct fake_process){ .pid = 400, .ppid = 500, .start = 11, .rss_pages = 100 });
+	write_process(
+		k, (struct fake_process){ .pid = 300, .ppid = 400, .start = 12, .rss_pages = 100 });
+	write_process(
+		k, (struct fake_process){ .pid = 600, .ppid = 1, .start = 13, .rss_pages = 100 });
+	attach(k, 500);
+	assert_int_equal(job(k, JOB_PROCESSES_LIVE), 3);
+	assert_int_equal(job(k, JOB_RESIDENT), 3 * 100 * sysconf(_SC_PAGESIZE));
+	assert_int_equal(job(k, JOB_PROCESSES_STARTED), 0);
+}
+
+static void what_was_used_before_is_not_counted(void **state)
+{
+	struct fake *k = *state;
+
+	write_process(k, (struct fake_process){
+				 .pid = 500, .ppid = 1, .start = 10, .utime = 9000, .wchar = 70 });
+	attach(k, 500);
+	write_process(k, (struct fake_process){
+				 .pid = 500, .ppid = 1, .start = 10, .utime = 9025, .wchar = 75 });
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_CPU), 250 * NS_PER_MS);
+	assert_int_equal(job(k, JOB_WRITTEN), 5);
+}
+
+static void a_reaped_child_is_counted_once(void **state)
+{
+	struct fake *k = *state;
+
+	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
+	attach(k, 500);
+	write_process(k, (struct fake_process){
+				 .pid = 501, .ppid = 500, .start = 20, .utime = 30, .wchar = 7 });
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_CPU), 300 * NS_PER_MS);
+	assert_int_equal(job(k, JOB_WRITTEN), 7);
+	/* it ran on for 20 ticks, ended and was waited for: all of it is its parent's children's
+	 * now */
+	remove_process(k, 501);
+	write_process(k, (struct fake_process){
+				 .pid = 500, .ppid = 1, .start = 10, .cutime = 50, .wchar = 11 });
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_CPU), 500 * NS_PER_MS);
+	assert_int_equal(job(k, JOB_WRITTEN), 11);
+	assert_int_equal(job(k, JOB_PROCESSES_ENDED), 1);
+	assert_int_equal(job(k, JOB_ATTRIBUTED_CPU), 300 * NS_PER_MS);
+}
+
+static void a_child_of_before_does_not_bring_its_past(void **state)
+{
+	struct fake *k = *state;
+
+	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
+	write_process(k,
+		      (struct fake_process){ .pid = 501, .ppid = 500, .start = 20, .utime = 5000 });
+	attach(k, 500);
+	remove_process(k, 501);
+	write_process(k,
+		      (struct fake_process){ .pid = 500, .ppid = 1, .start = 10, .cutime = 5010 });
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_CPU), 100 * NS_PER_MS);
+}
+
+static void a_pid_that_is_used_again_is_another_process(void **state)
+{
+	struct fake *k = *state;
+
+	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
+	write_process(k,
+		      (struct fake_process){ .pid = 501, .ppid = 500, .start = 20, .utime = 40 });
+	attach(k, 500);
+	write_process(k, (struct fake_process){ .pid = 501, .ppid = 500, .start = 99, .utime = 3 });
+	next_sample(k, false);
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_PROCESSES_ENDED), 1);
+	assert_int_equal(job(k, JOB_PROCESSES_STARTED), 1);
+	assert_int_equal(of_process(k, 501, PROCESS_CPU), 30 * NS_PER_MS);
+}
+
+static void io_that_cannot_be_read_is_absent_not_zero(void **state)
+{
+	struct fake *k = *state;
+
+	write_process(k,
+		      (struct fake_process){ .pid = 500, .ppid = 1, .start = 10, .no_io = true });
+	attach(k, 500);
+	assert_int_equal(job(k, JOB_WRITTEN), -1);
+	assert_int_equal(of_process(k, 500, PROCESS_WRITTEN), -1);
+	assert_int_equal(of_process(k, 500, PROCESS_THREADS), 2);
+}
+
+static void a_zombie_is_not_alive(void **state)
+{
+	struct fake *k = *state;
+	char names[200];
+
+	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
+	write_process(k,
+		      (struct fake_process){ .pid = 501, .ppid = 500, .start = 20, .state = 'Z' });
+	attach(k, 500);
+	assert_int_equal(job(k, JOB_PROCESSES_LIVE), 1);
+	assert_int_equal(tree_survivors(k->tree, names, sizeof names), 1);
+	assert_string_equal(names, "p500 (500)");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_open, fake_close)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(descendants_are_found_whatever_their_pids),
+		TEST(what_was_used_before_is_not_counted),
+		TEST(a_reaped_child_is_counted_once),
+		TEST(a_child_of_before_does_not_bring_its_past),
+		TEST(a_pid_that_is_used_again_is_another_process),
+		TEST(io_that_cannot_be_read_is_absent_not_zero),
+		TEST(a_zombie_is_not_alive),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
