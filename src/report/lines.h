@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.h - labelled rows of text on a terminal of 80 columns, in no more lines than there is room for.
+ * lines.h - labelled rows of text on a terminal of 80 columns, in no more lines than there is room
+ * for.
  *
  * Text is escaped by whoever appends it. Figures have their place first; verdicts that do not fit
  * are counted in one line. It knows no summary.

@@ -21,7 +21,7 @@ enum number_form {
 };
 
 struct sentence_part {
-	char *text;	/* what stands before the number */
+	char *text;     /* what stands before the number */
 	struct expr *x; /* NULL: the sentence ends with this part */
 	enum number_form form;
 	enum unit unit;

@@ -19,9 +19,9 @@ struct parser {
 	struct rule *rule;  /* the block being read; NULL before the first */
 	const char *file;   /* what errors call the text */
 	unsigned rule_line; /* where the block began */
-	unsigned seen;	    /* bit i: keys[i] was given in this block */
+	unsigned seen;      /* bit i: keys[i] was given in this block */
 	struct bytes entry; /* the "key: value" being read, its lines joined */
-	unsigned line;	    /* where it began */
+	unsigned line;      /* where it began */
 };
 
 enum key_type { KEY_TEXT, KEY_EXPR, KEY_NEEDS, KEY_SEVERITY, KEY_SENTENCE };
@@ -184,7 +184,8 @@ static int rule_begin(struct parser *p, unsigned line, const char *name, struct 
 	if (rc)
 		return rc;
 	if (!name_valid(name))
-		return fault(p, line, e, "a rule's name is made of a-z, 0-9 and '-', not '%.60s'", name);
+		return fault(p, line, e, "a rule's name is made of a-z, 0-9 and '-', not '%.60s'",
+			     name);
 	for (size_t i = 0; i < rules->n; i++)
 		if (strcmp(rules->rule[i].name, name) == 0)
 			return fault(p, line, e, "there is a rule %s already", name);
@@ -226,9 +227,9 @@ static int entry(struct parser *p, unsigned line, char *text, struct err *e)
 		p->seen |= 1u << i;
 		if (!*value)
 			return fault(p, line, e, "'%s:' is empty", text);
-		return take(p->rule, &keys[i], value, &why) ?
-			       fault(p, line, e, "%s: %.300s", text, why.text) :
-			       0;
+		return take(p->rule, &keys[i], value, &why)
+			       ? fault(p, line, e, "%s: %.300s", text, why.text)
+			       : 0;
 	}
 	return fault(p, line, e, "'%.60s' is not a key; see docs/verdicts.md", text);
 }
@@ -302,7 +303,8 @@ int rules_parse(struct rules **rules, const char *name, const char *text, size_t
 
 int rules_builtin(struct rules **rules, struct err *e)
 {
-	return rules_parse(rules, "basic.rules", asset_rules, (size_t)(asset_rules_end - asset_rules), e);
+	return rules_parse(rules, "basic.rules", asset_rules,
+			   (size_t)(asset_rules_end - asset_rules), e);
 }
 
 int rules_read(struct rules **rules, const char *path, struct err *e)
@@ -314,7 +316,8 @@ int rules_read(struct rules **rules, const char *path, struct err *e)
 
 	*rules = NULL;
 	if (!f)
-		return err_set(e, -errno, "cannot open the rules %.300s: %s", path, strerror(errno));
+		return err_set(e, -errno, "cannot open the rules %.300s: %s", path,
+			       strerror(errno));
 	do {
 		n = bytes_room(&text, 4096) ? fread(text.data + text.len, 1, 4096, f) : 0;
 		text.len += n;

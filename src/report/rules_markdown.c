@@ -11,7 +11,8 @@ static const char opening[] =
 	"\n"
 	"Every summary opens with sentences, worst first: what went wrong, what was asked for and "
 	"not used,\n"
-	"what the job waited for. Each comes from a rule, and rules are data: this page is made from "
+	"what the job waited for. Each comes from a rule, and rules are data: this page is made "
+	"from "
 	"them.\n"
 	"`sonde show --rules FILE` judges by a site's own rules too; a rule there replaces the "
 	"built-in one of\n"
@@ -42,9 +43,11 @@ static const char opening[] =
 	"nothing.\n"
 	"3. When `when` holds, it says `say`.\n"
 	"\n"
-	"`severity` is one of bad, warn, cannot-tell, note, good. `{expression:unit}` in a sentence "
+	"`severity` is one of bad, warn, cannot-tell, note, good. `{expression:unit}` in a "
+	"sentence "
 	"is a number\n"
-	"with its unit (bytes, seconds, cores, ratio, count, bytes_per_second ...); `whole` rounds it "
+	"with its unit (bytes, seconds, cores, ratio, count, bytes_per_second ...); `whole` rounds "
+	"it "
 	"up, `number`\n"
 	"leaves it as it is, `signal` names a signal. `proof` names the metric to look at, between "
 	"the seconds\n"
@@ -52,7 +55,8 @@ static const char opening[] =
 	"\n"
 	"Expressions have numbers (with k M G Ki Mi Gi %), names, `+ - * /`, comparisons, `and or "
 	"not`,\n"
-	"`if(c, a, b)`, `min`, `max`, `abs` and `known(x)`. What is not known makes what it touches "
+	"`if(c, a, b)`, `min`, `max`, `abs` and `known(x)`. What is not known makes what it "
+	"touches "
 	"unknown.\n";
 
 static void write_expr(FILE *out, const char *key, const struct rule_expr *x)

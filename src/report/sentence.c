@@ -39,10 +39,11 @@ static int number_parse(struct sentence_part *p, const char *inside, struct err 
 	int rc;
 
 	if (!colon || !form_parse(p, colon + 1))
-		return err_set(e, -EINVAL,
-			       "{%s} needs a unit (bytes, seconds, cores, ratio, count ...) or whole, "
-			       "number, signal after a colon",
-			       inside);
+		return err_set(
+			e, -EINVAL,
+			"{%s} needs a unit (bytes, seconds, cores, ratio, count ...) or whole, "
+			"number, signal after a colon",
+			inside);
 	text = strndup(inside, (size_t)(colon - inside));
 	if (!text)
 		return -ENOMEM;
@@ -150,8 +151,8 @@ void sentence_write(const struct sentence *s, const struct summary *sum, char *o
 		if (p->x) {
 			struct expr_value v = expr_eval(p->x, variable_lookup, (void *)sum);
 
-			bytes_puts(&b, v.known ? number_write(p, v.v, number, sizeof number) :
-						 "unknown");
+			bytes_puts(&b, v.known ? number_write(p, v.v, number, sizeof number)
+					       : "unknown");
 		}
 	}
 	out[b.len] = '\0';

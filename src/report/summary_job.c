@@ -53,7 +53,7 @@ static const struct figure {
 	[WALL] = { "job.wall_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
 	[CPU_USER] = { "job.cpu_user_ns", 1e-9, NULL, TAKE_LAST, OVER_SUM },
 	[CPU_SYSTEM] = { "job.cpu_system_ns", 1e-9, NULL, TAKE_LAST, OVER_SUM },
-	[CPU] = { NULL, 1, "job.cpu_seconds", TAKE_LAST, OVER_SUM },
+	[CPU] = { "job.cpu_ns", 1e-9, "job.cpu_seconds", TAKE_LAST, OVER_SUM },
 	[CPU_ATTRIBUTED] = { "job.cpu_attributed_ns", 1e-9, "job.attributed_cpu_seconds", TAKE_LAST,
 			     OVER_SUM },
 	[STARTED] = { "job.processes_started", 1, "job.processes_started", TAKE_LAST, OVER_SUM },
@@ -69,7 +69,8 @@ static const struct figure {
 	[MEMORY] = { "node.memory_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
 	[MEMORY_ASKED] = { "job.memory_asked_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
 	[MONITOR_CPU] = { "monitor.cpu_ns", 1e-9, "monitor.cpu_seconds", TAKE_LAST, OVER_SUM },
-	[MONITOR_RSS] = { "monitor.max_rss_bytes", 1, "monitor.resident_bytes", TAKE_MAX, OVER_MAX },
+	[MONITOR_RSS] = { "monitor.max_rss_bytes", 1, "monitor.resident_bytes", TAKE_MAX,
+			  OVER_MAX },
 	[MONITOR_BYTES] = { "monitor.bytes_written", 1, "monitor.written_bytes", TAKE_LAST,
 			    OVER_SUM },
 	[MONITOR_SAMPLES] = { "monitor.samples", 1, NULL, TAKE_LAST, OVER_SUM },
@@ -81,7 +82,7 @@ static const struct figure {
 _Static_assert(sizeof figures / sizeof figures[0] == FIGURES, "a row for every figure");
 
 struct node_figures {
-	double v[FIGURES];	 /* NAN: not known */
+	double v[FIGURES];       /* NAN: not known */
 	const char *memory_kind; /* of v[PEAK_MEMORY] */
 };
 
@@ -131,8 +132,6 @@ static void fill_derived(struct node_figures *n, const struct run_node *node)
 {
 	if (isnan(n->v[WALL]) && node->rows)
 		n->v[WALL] = (double)(node->last_ns - node->first_ns) * 1e-9;
-	if (!isnan(n->v[CPU_USER]) && !isnan(n->v[CPU_SYSTEM]))
-		n->v[CPU] = n->v[CPU_USER] + n->v[CPU_SYSTEM];
 	if (isnan(n->v[MONITOR_SAMPLES]))
 		n->v[MONITOR_SAMPLES] = (double)node->rows;
 	if (!isnan(n->v[PEAK_MEMORY]))

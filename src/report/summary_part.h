@@ -14,7 +14,7 @@
 struct series_index {
 	double *last, *max; /* [nseries] in base units; NAN: no value */
 	uint32_t *first;    /* [ninstances] first series of the instance; 0: none */
-	uint32_t *next;	    /* [nseries] next series of the same instance; 0: none */
+	uint32_t *next;     /* [nseries] next series of the same instance; 0: none */
 };
 
 int series_index_make(struct series_index *x, struct run *r, struct err *e);

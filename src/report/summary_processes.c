@@ -37,12 +37,13 @@ static struct summary_process process_of(const struct run *r, const struct serie
 	p.start_s = run_seconds(r, in->node, in->birth_ns);
 	p.end_s = in->end_ns == INT64_MAX ? NAN : run_seconds(r, in->node, in->end_ns);
 	p.cpu_s = either(final_of(r, i, "process.cpu_seconds"), series_last(x, r, i, ids->cpu));
-	p.read_bytes = either(final_of(r, i, "process.read_bytes"), series_last(x, r, i, ids->read));
+	p.read_bytes =
+		either(final_of(r, i, "process.read_bytes"), series_last(x, r, i, ids->read));
 	p.written_bytes =
 		either(final_of(r, i, "process.written_bytes"), series_last(x, r, i, ids->written));
-	p.peak_rss_bytes = either(final_of(r, i, "process.peak_resident_bytes"),
-				  either(series_max(x, r, i, ids->peak_rss),
-					 series_max(x, r, i, ids->rss)));
+	p.peak_rss_bytes =
+		either(final_of(r, i, "process.peak_resident_bytes"),
+		       either(series_max(x, r, i, ids->peak_rss), series_max(x, r, i, ids->rss)));
 	return p;
 }
 

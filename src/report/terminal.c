@@ -41,17 +41,14 @@ static void add_heading(struct lines *l, const struct summary *s)
 {
 	struct bytes *b = lines_add(l, "sonde", NULL);
 
-	name(b, s->command ? s->command : "a job", 40);
+	name(b, s->command ? s->command : "a job", 60);
 	if (!isnan(s->signal))
-		bytes_printf(b, ": killed by signal %.0f", s->signal);
+		bytes_printf(b, ": killed by signal %.0f after ", s->signal);
 	else if (!isnan(s->exit_code))
-		bytes_printf(b, ": exit code %.0f", s->exit_code);
+		bytes_printf(b, ": exit code %.0f after ", s->exit_code);
 	else
-		bytes_puts(b, ": end not known");
-	if (!isnan(s->wall_s)) {
-		bytes_puts(b, " after ");
-		number(b, UNIT_SECONDS, s->wall_s);
-	}
+		bytes_puts(b, ": end not seen, recorded for ");
+	number(b, UNIT_SECONDS, s->wall_s);
 	if (s->nnodes > 1)
 		bytes_printf(b, " on %u nodes", s->nnodes);
 }
@@ -61,9 +58,9 @@ static void add_verdicts(struct lines *l, const struct summary *s)
 	for (uint32_t i = 0; i < s->nverdicts; i++) {
 		const struct summary_verdict *v = &s->verdicts[i];
 
-		escape_terminal(lines_add(l, severities[v->severity].label,
-					  severities[v->severity].colour),
-				v->sentence);
+		escape_terminal(
+			lines_add(l, severities[v->severity].label, severities[v->severity].colour),
+			v->sentence);
 	}
 }
 
@@ -76,7 +73,7 @@ static void add_cores(struct lines *l, const struct summary *s)
 	b = lines_add(l, "cores", NULL);
 	bytes_printf(b, "%.1f", s->cores_used_mean);
 	if (!isnan(s->cores_asked))
-		bytes_printf(b, " of %.0f asked for", s->cores_asked);
+		bytes_printf(b, " of the %.0f asked for", s->cores_asked);
 	else if (!isnan(s->cores_present))
 		bytes_printf(b, " of %.0f", s->cores_present);
 	bytes_puts(b, " used on average");

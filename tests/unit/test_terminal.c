@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/lines.h"
+#include "report/rules.h"
+
+#include "summary_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static const char job[] =
+	"wall_seconds=72.4 exit_code=0 cpu_seconds=134 cpu_user_seconds=110 cpu_system_seconds=24 "
+	"attributed_ratio=0.991 cores_present=2 cores_used=1.851 cores_used_peak=2.01 "
+	"peak_memory_bytes=1288490188 memory_present_bytes=8589934592 processes_started=812 "
+	"processes_peak=12 read_bytes=125829120 written_bytes=314572800 monitor_cpu_seconds=0.12";
+
+static void make_job(struct fixture *f)
+{
+	static struct summary_command commands[] = { { "cc1", 300, 100, 5e7, 0, 0 },
+						     { "ld", 12, 10, 5e7, 0, 0 },
+						     { "true", 500, 0, 1e6, 0, 0 } };
+	struct rules *rules;
+
+	fixture_init(f, job);
+	f->s.command = "make -j2";
+	f->s.path = "sonde_1";
+	f->s.peak_memory_kind = "pss";
+	f->s.mechanisms = "wait4 totals";
+	f->s.commands = commands;
+	f->s.ncommands = 3;
+	f->s.monitor_rss_bytes = 2202009;
+	f->s.monitor_samples = 73;
+	f->s.monitor_late = 3;
+	assert_int_equal(rules_builtin(&rules, NULL), 0);
+	rules_apply(rules, &f->s);
+	rules_free(rules);
+}
+
+static char *printed(const struct summary *s, bool colour, unsigned lines)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	summary_print(s, out, colour, lines);
+	fclose(out);
+	return text;
+}
+
+static unsigned lines_of(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+static void test_the_whole_summary(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	text = printed(&f.s, false, 15);
+	assert_string_equal(
+		text,
+		"sonde       make -j2: exit code 0 after 1 min 12 s\n"
+		"unsure      Cannot tell whether it waited on disk: this machine shows neither\n"
+		"            I/O pressure nor iowait.\n"
+		"good        The cores were well used: 1.85 cores of 2 on average.\n"
+		"cores       1.9 of 2 used on average, 2.0 at most\n"
+		"memory      1.2 GiB of 8.0 GiB at its peak (sampled PSS, an estimate)\n"
+		"CPU time    2 min 14 s (user 1 min 50 s, system 24.0 s); 99 % known by process;\n"
+		"            wait4 totals\n"
+		"processes   812 started, 12 at a time; CPU: cc1 1 min 40 s, ld 10.0 s\n"
+		"I/O         120.0 MiB read, 300.0 MiB written\n"
+		"monitor     Sonde took 120 ms of CPU (0.2 % of a core), 2.1 MiB; samples: 73,\n"
+		"            late: 3\n"
+		"recording   sonde_1; next: sonde report sonde_1\n");
+	free(text);
+}
+
+static void test_what_is_not_known_is_left_out(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	fixture_init(&f, "");
+	f.s.path = "x";
+	text = printed(&f.s, false, 15);
+	assert_string_equal(text, "sonde       a job: end not seen, recorded for unknown\n"
+				  "monitor     Sonde took unknown of CPU; samples: unknown\n"
+				  "recording   x; next: sonde report x\n");
+	free(text);
+}
+
+static void test_asked_for_is_shown_before_present(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	fixture_init(&f, "cores_used=3.1 cores_asked=64 cores_present=128 cores_allowed=64 "
+			 "peak_memory_bytes=1073741824 memory_asked_bytes=8589934592 signal=9 "
+			 "wall_seconds=1 nodes=2");
+	f.s.path = "x";
+	f.s.survivors = "sleep (12)";
+	f.s.peak_memory_kind = "rss";
+	text = printed(&f.s, false, 15);
+	assert_non_null(strstr(text, "a job: killed by signal 9 after 1.00 s on 2 nodes\n"));
+	assert_non_null(
+		strstr(text, "3.1 of the 64 asked for used on average (affinity allows 64)\n"));
+	assert_non_null(strstr(text, "1.0 GiB of 8.0 GiB asked for at its peak (sum of RSS, shared "
+				     "pages\n"));
+	assert_non_null(strstr(text, "still runs  sleep (12)\n"));
+	free(text);
+}
+
+static void test_never_more_lines_than_allowed(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	make_job(&f);
+	for (int i = 0; i < 20; i++)
+		f.s.verdicts[i] = (struct summary_verdict){
+			.severity = SEVERITY_WARN,
+			.sentence =
+				"A sentence that is so long that it takes more than one line of "
+				"eighty columns."
+		};
+	f.s.nverdicts = 20;
+	for (unsigned lines = 1; lines < 60; lines++) {
+		char *text = printed(&f.s, false, lines);
+
+		assert_true(lines_of(text) <= lines);
+		free(text);
+	}
+}
+
+static void test_verdicts_that_do_not_fit_are_counted(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	for (uint32_t i = 0; i < 9; i++)
+		f.s.verdicts[i] = (struct summary_verdict){ .severity = SEVERITY_BAD,
+							    .sentence = "It went wrong." };
+	f.s.nverdicts = 9;
+	text = printed(&f.s, false, 15);
+	assert_int_equal(lines_of(text), 15);
+	assert_non_null(strstr(text,
+			       "problem     It went wrong.\n            and 5 more: sonde show\n"
+			       "cores "));
+	assert_non_null(strstr(text, "recording   sonde_1"));
+	free(text);
+	text = printed(&f.s, false, 0);
+	assert_int_equal(lines_of(text), 19);
+	assert_null(strstr(text, "more: sonde show"));
+	free(text);
+}
+
+static void test_no_line_is_wider_than_the_terminal(void **state)
+{
+	struct fixture f;
+	char *text, *save, *line;
+
+	(void)state;
+	make_job(&f);
+	text = printed(&f.s, false, 0);
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		assert_true(strlen(line) <= LINES_COLUMNS);
+	free(text);
+}
+
+static void test_colour_only_when_asked(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	text = printed(&f.s, false, 15);
+	assert_null(strchr(text, '\033'));
+	free(text);
+	text = printed(&f.s, true, 15);
+	assert_non_null(strstr(text, "\033[32mgood        \033[0mThe cores"));
+	free(text);
+}
+
+static void test_hostile_text_is_harmless(void **state)
+{
+	static struct summary_command commands[] = { { "\033]0;t\a", 1, 9, 1, 0, 0 } };
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	f.s.command = "\033[2J\nrm\xff \xe2\x80\xae";
+	f.s.survivors = f.s.mechanisms = "a\033[31mb";
+	f.s.path = "dir '\033\n";
+	f.s.commands = commands;
+	f.s.ncommands = 1;
+	snprintf(f.s.verdicts[0].sentence, sizeof f.s.verdicts[0].sentence, "x\033[5my\n");
+	text = printed(&f.s, false, 0);
+	for (const char *c = text; *c; c++)
+		assert_true((*c >= ' ' && *c < 0x7f) || *c == '\n');
+	assert_non_null(strstr(text, "sonde       \\x1b[2J\\nrm\\xff \\u202e: exit code 0"));
+	assert_non_null(strstr(text, "\\x1b]0;t\\x07"));
+	free(text);
+}
+
+static void test_long_names_are_cut(void **state)
+{
+	char name[5000];
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	memset(name, 'x', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	f.s.command = f.s.survivors = f.s.mechanisms = name;
+	text = printed(&f.s, false, 15);
+	assert_true(lines_of(text) <= 15);
+	assert_true(strlen(text) < 2000);
+	assert_non_null(strstr(text, "recording   sonde_1"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_whole_summary),
+		cmocka_unit_test(test_what_is_not_known_is_left_out),
+		cmocka_unit_test(test_asked_for_is_shown_before_present),
+		cmocka_unit_test(test_never_more_lines_than_allowed),
+		cmocka_unit_test(test_verdicts_that_do_not_fit_are_counted),
+		cmocka_unit_test(test_no_line_is_wider_than_the_terminal),
+		cmocka_unit_test(test_colour_only_when_asked),
+		cmocka_unit_test(test_hostile_text_is_harmless),
+		cmocka_unit_test(test_long_names_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
