@@ -5,8 +5,8 @@
  * Grammar: numbers (with k M G Ki Mi Gi % suffixes), names [a-z][a-z0-9_.]*; + - * / unary -;
  * < <= > >= == !=; and or not; if(c, a, b), min(...), max(...), abs(x), known(x); any other
  * function(name), min(name) and max(name) included, is the caller's to answer. Absence spreads: an
- * operation on an absent value is absent, but known(), and/or decided by the other side, and if() with
- * a known condition. Division by zero and overflow are absent. No loops, bounded depth.
+ * operation on an absent value is absent, but known(), and/or decided by the other side, and if()
+ * with a known condition. Division by zero and overflow are absent. No loops, bounded depth.
  */
 #ifndef SONDE_CORE_EXPR_H
 #define SONDE_CORE_EXPR_H
@@ -24,8 +24,8 @@ struct expr_value {
 };
 
 /* Looks a name up, or a call with one name as its argument: mean(node.load) asks ("mean",
- * "node.load"). function is NULL for a bare name. Each place where a name stands in the text has its
- * own pointer, the same in expr_names and expr_eval. */
+ * "node.load"). function is NULL for a bare name. Each place where a name stands in the text has
+ * its own pointer, the same in expr_names and expr_eval. */
 typedef struct expr_value expr_lookup(void *ctx, const char *function, const char *name);
 
 /* 0, or -EINVAL with a sentence that gives the column (1-based) of the fault. */

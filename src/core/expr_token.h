@@ -2,7 +2,8 @@
 /*
  * expr_token.h - the words of an expression: numbers with their suffix, names, symbols.
  *
- * Private to the expression parser. A token borrows the text; TOKEN_BAD carries what is wrong with it.
+ * Private to the expression parser. A token borrows the text; TOKEN_BAD carries what is wrong with
+ * it.
  */
 #ifndef SONDE_CORE_EXPR_TOKEN_H
 #define SONDE_CORE_EXPR_TOKEN_H
@@ -16,7 +17,7 @@ struct token {
 	enum token_kind kind;
 	const char *at; /* its first character */
 	size_t n;
-	double number;	  /* TOKEN_NUMBER */
+	double number;    /* TOKEN_NUMBER */
 	const char *what; /* TOKEN_BAD */
 };
 

@@ -2,16 +2,25 @@
 /*
  * frame.h - a pull cursor over a run: typed table rows, a batch at a time.
  *
- * Rates and derived metrics are made here and nowhere else. It never holds the run's values in memory.
- * Absent cells are absent (state != STATE_PRESENT), never 0. Text cells are hostile: escape where they
- * go. Tables: series (tidy: one row per value; wide: a row per node and instant), instances, marks, spans.
+ * Rates and derived metrics are made here and nowhere else. It never holds the run's values in
+ * memory. Absent cells are absent (state != STATE_PRESENT), never 0. Text cells are hostile: escape
+ * where they go. Tables: series (tidy: one row per value; wide: a row per node and instant),
+ * instances, marks, spans, states (series that this machine does not have, may not be read or
+ * failed, and why).
  */
 #ifndef SONDE_CORE_FRAME_H
 #define SONDE_CORE_FRAME_H
 
 #include "core/run.h"
 
-enum frame_table { FRAME_SERIES = 0, FRAME_INSTANCES, FRAME_MARKS, FRAME_SPANS, FRAME_TABLE_NUMBER_OF };
+enum frame_table {
+	FRAME_SERIES = 0,
+	FRAME_INSTANCES,
+	FRAME_MARKS,
+	FRAME_SPANS,
+	FRAME_STATES,
+	FRAME_TABLE_NUMBER_OF
+};
 enum column_type { COLUMN_TEXT = 0, COLUMN_INT, COLUMN_REAL, COLUMN_TIME /* UTC ns since 1970 */ };
 
 enum { FRAME_BATCH_ROWS = 4096 };
@@ -24,7 +33,7 @@ struct column {
 };
 
 struct frame_schema {
-	const char *table; /* "series", "processes", "marks", "spans" */
+	const char *table; /* "series", "processes", "commands", "marks", "spans", "states" */
 	uint32_t ncolumns;
 	const struct column *columns;
 };
@@ -32,8 +41,8 @@ struct frame_schema {
 /* One column of a batch: nrows cells. */
 struct cells {
 	union {
-		int64_t *i;	/* COLUMN_INT, COLUMN_TIME */
-		double *d;	/* COLUMN_REAL */
+		int64_t *i;     /* COLUMN_INT, COLUMN_TIME */
+		double *d;      /* COLUMN_REAL */
 		const char **s; /* COLUMN_TEXT; borrowed from the run */
 	};
 	uint8_t *state; /* enum state of each cell */
@@ -46,19 +55,21 @@ struct batch {
 
 struct selection {
 	enum frame_table table;
-	bool wide;	      /* series only: a row per node and instant. Process-like instances (those
-				 that come and go) are left out; devices are columns metric[instance] */
-	bool raw;	      /* counters as stored (scaled to base units), not as rates */
-	bool combine;	      /* tidy: instances of a metric become one row by over_instances */
-	const char *metrics;  /* comma-separated globs on public names; NULL = all */
-	const char *domain;   /* instances: only this domain ("process", "command"); NULL = "process" */
-	double from_s, to_s;  /* seconds since the run began; to_s 0 = the end */
-	double every_s;	      /* > 0: time-weighted means of windows this long; 0 = every sample */
+	bool wide;    /* series only: a row per node and instant. Process-like instances (those
+			 that come and go) are left out; devices are columns metric[instance] */
+	bool raw;     /* counters as stored (scaled to base units), not as rates; nothing derived */
+	bool combine; /* tidy: instances of a metric become one row by over_instances */
+	const char *metrics; /* comma-separated globs on public names; NULL = all */
+	const char
+		*domain; /* instances: only this domain ("process", "command"); NULL = "process" */
+	double from_s, to_s; /* seconds since the run began; to_s 0 = the end */
+	double every_s; /* > 0: time-weighted means of windows this long, with minimum and maximum
+			   in the tidy table; 0 = every sample. Not with raw */
 };
 
 struct frame;
 
-/* The run is borrowed and must outlive the frame. 0 or -errno. */
+/* The run is borrowed, must outlive the frame, and serves one frame at a time. 0 or -errno. */
 int frame_open(struct frame **f, struct run *r, const struct selection *sel, struct err *e);
 const struct frame_schema *frame_schema(const struct frame *f);
 /* 1 and a batch (valid until the next call), 0 at the end, -errno. */

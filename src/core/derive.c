@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/derive.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct last_reading {
+	int64_t value, mono_ns;
+	bool known;
+};
+
+/* The rise of a counter, exact for integers; negative or NAN when it is no rise. */
+static double rise(const struct metric *m, int64_t from, int64_t to)
+{
+	int64_t difference;
+
+	if (m->storage == STORE_REAL)
+		return metric_value(m, to) - metric_value(m, from);
+	return __builtin_sub_overflow(to, from, &difference) ? NAN : metric_value(m, difference);
+}
+
+static void put_measured(struct derive *d, uint32_t series, int64_t stored, int64_t mono_ns)
+{
+	uint32_t cell = d->plan.series_cell[series];
+	const struct quantity *q = derive_quantity(d, cell);
+	struct last_reading *last = &d->last[series], before = *last;
+	double seconds, v;
+
+	*last = (struct last_reading){ stored, mono_ns, true };
+	if (!q->rate) {
+		derive_put(d, cell, metric_value(q->metric, stored), d->row_seconds);
+		return;
+	}
+	if (!before.known || mono_ns <= before.mono_ns)
+		return;
+	seconds = (double)((uint64_t)mono_ns - (uint64_t)before.mono_ns) / (double)NS_PER_S;
+	v = rise(q->metric, before.value, stored);
+	if (v >= 0)
+		derive_put(d, cell, v / seconds, seconds);
+}
+
+static void activate(struct derive *d, uint32_t holder)
+{
+	if (!holder || d->is_active[holder])
+		return;
+	d->is_active[holder] = 1;
+	d->active[d->nactive++] = holder;
+}
+
+static void link_members(struct derive *d, const struct holder *h)
+{
+	for (uint32_t i = h->first; i < h->first + h->ncells; i++) {
+		uint32_t combined = d->plan.cell[i].combined;
+
+		if (!combined)
+			continue;
+		d->link[i] = d->link[combined];
+		d->link[combined] = i;
+	}
+}
+
+/* Room for every value that one row of this chunk can give. */
+static int reserve_readings(struct derive *d)
+{
+	uint32_t want = 0;
+	struct reading *bigger;
+
+	for (uint32_t i = 0; i < d->nactive; i++)
+		want += d->plan.holder[d->active[i]].ncells;
+	if (want <= d->reading_cap)
+		return 0;
+	bigger = reallocarray(d->reading, want, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	d->reading = bigger;
+	d->reading_cap = want;
+	return 0;
+}
+
+static int begin_chunk(struct derive *d)
+{
+	const struct plan *p = &d->plan;
+	const struct holder *node;
+
+	for (uint32_t i = 0; i < d->nactive; i++)
+		d->is_active[d->active[i]] = 0;
+	d->nactive = d->row = 0;
+	if (d->chunk.node >= d->run->nnodes)
+		return -EBADMSG;
+	node = &p->holder[p->node_holder[d->chunk.node]];
+	memset(d->link + node->first, 0, node->ncells * sizeof(*d->link));
+	activate(d, p->node_holder[d->chunk.node]);
+	for (uint32_t i = 0; i < d->chunk.ncolumns; i++) {
+		uint32_t series = d->chunk.column[i].series;
+
+		if (series >= d->run->nseries)
+			return -EBADMSG;
+		activate(d, p->cell[p->series_cell[series]].holder);
+	}
+	for (uint32_t i = 0; i < d->nactive; i++)
+		link_members(d, &p->holder[d->active[i]]);
+	return reserve_readings(d);
+}
+
+static void read_row(struct derive *d)
+{
+	int64_t mono_ns = d->chunk.mono_ns[d->row], *before = &d->node_last_ns[d->chunk.node];
+
+	d->serial++;
+	d->row_seconds = 0;
+	if (*before != INT64_MIN && mono_ns > *before)
+		d->row_seconds = (double)((uint64_t)mono_ns - (uint64_t)*before) / (double)NS_PER_S;
+	*before = mono_ns;
+	for (uint32_t i = 0; i < d->chunk.ncolumns; i++) {
+		const struct chunk_column *c = &d->chunk.column[i];
+
+		if (c->present[d->row] && d->plan.series_cell[c->series])
+			put_measured(d, c->series, c->value[d->row], mono_ns);
+	}
+}
+
+static void collect(struct derive *d)
+{
+	d->nreadings = 0;
+	for (uint32_t i = 0; i < d->nactive; i++) {
+		const struct holder *h = &d->plan.holder[d->active[i]];
+
+		for (uint32_t c = h->first; c < h->first + h->ncells; c++) {
+			const struct now *now =
+				d->plan.cell[c].emitted ? derive_evaluate(d, c) : &d->now[0];
+
+			if (now->known)
+				d->reading[d->nreadings++] =
+					(struct reading){ c, now->value, now->value, now->value,
+							  now->seconds };
+		}
+	}
+}
+
+int derive_next(struct derive *d, struct instant *out, struct err *e)
+{
+	for (;; d->row++) {
+		while (d->row >= d->chunk.nrows) {
+			int rc = d->run->next_chunk(d->run, d->plan.wanted, &d->chunk, e);
+
+			if (rc <= 0) {
+				d->chunk.nrows = 0;
+				return rc;
+			}
+			rc = begin_chunk(d);
+			if (rc)
+				return err_set(e, rc, "%s: %s", d->run->path,
+					       rc == -ENOMEM ? "out of memory"
+							     : "a chunk is unsound");
+		}
+		read_row(d);
+		*out = (struct instant){ .node = d->chunk.node };
+		out->utc_ns = run_utc_ns(d->run, out->node, d->chunk.mono_ns[d->row]);
+		out->seconds = run_seconds(d->run, out->node, d->chunk.mono_ns[d->row]);
+		if ((d->from_s > 0 && out->seconds < d->from_s) ||
+		    (d->to_s > 0 && out->seconds >= d->to_s))
+			continue;
+		collect(d);
+		out->n = d->nreadings;
+		out->reading = d->reading;
+		d->row++;
+		return 1;
+	}
+}
+
+int derive_rewind(struct derive *d)
+{
+	d->chunk = (struct chunk){ 0 };
+	d->row = 0;
+	memset(d->last, 0, d->run->nseries * sizeof(*d->last));
+	for (uint32_t i = 0; i < d->run->nnodes; i++)
+		d->node_last_ns[i] = INT64_MIN;
+	return d->run->rewind(d->run);
+}
+
+int derive_open(struct derive *d, struct run *r, const struct selection *sel, struct err *e)
+{
+	int rc;
+
+	*d = (struct derive){ .run = r, .from_s = sel->from_s, .to_s = sel->to_s };
+	rc = plan_make(&d->plan, r, sel, e);
+	if (rc)
+		return rc;
+	d->last = calloc(r->nseries + 1u, sizeof(*d->last));
+	d->node_last_ns = calloc(r->nnodes + 1u, sizeof(*d->node_last_ns));
+	d->now = calloc(d->plan.ncells, sizeof(*d->now));
+	d->link = calloc(d->plan.ncells, sizeof(*d->link));
+	d->active = calloc(d->plan.nholders, sizeof(*d->active));
+	d->is_active = calloc(d->plan.nholders, 1);
+	if (!d->last || !d->node_last_ns || !d->now || !d->link || !d->active || !d->is_active)
+		return err_set(e, -ENOMEM, "out of memory for %u series", r->nseries);
+	return derive_rewind(d);
+}
+
+void derive_close(struct derive *d)
+{
+	plan_free(&d->plan);
+	free(d->last);
+	free(d->node_last_ns);
+	free(d->now);
+	free(d->link);
+	free(d->active);
+	free(d->is_active);
+	free(d->reading);
+	*d = (struct derive){ 0 };
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/derive.h"
+
+#include <math.h>
+
+void derive_put(struct derive *d, uint32_t cell, double value, double seconds)
+{
+	if (isfinite(value))
+		d->now[cell] = (struct now){ value, seconds, d->serial, true };
+}
+
+struct formula {
+	struct derive *d;
+	const struct quantity *q;
+	const struct cell *cell;
+};
+
+static struct expr_value look_up(void *ctx, const char *function, const char *name)
+{
+	const struct formula *f = ctx;
+	const struct plan *p = &f->d->plan;
+	const struct now *now;
+
+	for (uint32_t i = 0; !function && i < f->q->ninputs; i++)
+		if (p->input[f->q->first_input + i].at == name) {
+			now = derive_evaluate(f->d, p->source[f->cell->first_source + i]);
+			return (struct expr_value){ now->known, now->value };
+		}
+	return (struct expr_value){ false, 0 };
+}
+
+static void evaluate_formula(struct derive *d, uint32_t cell)
+{
+	struct formula f = { d, derive_quantity(d, cell), &d->plan.cell[cell] };
+	struct expr_value v = expr_eval(f.q->formula, look_up, &f);
+
+	if (v.known)
+		derive_put(d, cell, v.v, d->row_seconds);
+}
+
+static double combine_two(enum combine how, double a, double b)
+{
+	if (how == COMBINE_MAX)
+		return a > b ? a : b;
+	if (how == COMBINE_MIN)
+		return a < b ? a : b;
+	return a + b;
+}
+
+/* What is absent has no part in it; when all is absent, so is the whole. */
+static void evaluate_combined(struct derive *d, uint32_t cell)
+{
+	enum combine how = derive_quantity(d, cell)->metric->over_instances;
+	uint32_t n = 0;
+	double v = 0;
+
+	for (uint32_t i = d->link[cell]; i; i = d->link[i]) {
+		const struct now *now = derive_evaluate(d, i);
+
+		if (now->known)
+			v = n++ ? combine_two(how, v, now->value) : now->value;
+	}
+	if (n)
+		derive_put(d, cell, how == COMBINE_MEAN ? v / n : v, d->row_seconds);
+}
+
+/* Formulas do not lead back to themselves: the plan has seen to it. */
+const struct now *derive_evaluate(struct derive *d, uint32_t cell)
+{
+	struct now *now = &d->now[cell];
+
+	if (now->serial == d->serial)
+		return now;
+	*now = (struct now){ .serial = d->serial };
+	if (cell && d->plan.cell[cell].role == CELL_DERIVED)
+		evaluate_formula(d, cell);
+	else if (cell && d->plan.cell[cell].role == CELL_COMBINED)
+		evaluate_combined(d, cell);
+	return now;
+}
