@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.h - what changes in a recording beside the values: things are born and die, series begin and
- * end, marks and spans are set, metadata is said. The writer takes events, the reader gives the same
- * events back, so one type serves both.
+ * event.h - what changes in a recording beside the values: things are born and die, series begin
+ * and end, marks and spans are set, metadata is said. The writer takes events, the reader gives the
+ * same events back, so one type serves both.
  *
  * Strings are borrowed: from the sample's text pool while writing, from the run while reading.
  */
@@ -15,21 +15,22 @@
 /* The numbers are in the file format: append only. */
 enum event_kind {
 	EVENT_NONE = 0,
-	EVENT_NODE,	  /* id = node, name = host. Recorders have node 1 only; imports may have many */
-	EVENT_INSTANCE,	  /* id, parent (instance or 0), domain, name, flags; t0 = birth */
-	EVENT_LABEL,	  /* id = instance; name = key, text = value */
-	EVENT_FINAL,	  /* id = instance; metric[0..count), values, mask: counters at its end */
-	EVENT_END,	  /* id = instance; t0 = its end. All of its series end too */
-	EVENT_SERIES,	  /* id .. id+count-1: metric[0..count) of instance `parent` (0 = the node).
+	EVENT_NODE, /* id = node, name = host. Recorders have node 1 only; imports may have many */
+	EVENT_INSTANCE,   /* id, parent (instance or 0), domain, name, flags; t0 = birth */
+	EVENT_LABEL,      /* id = instance; name = key, text = value */
+	EVENT_FINAL,      /* id = instance; metric[0..count), values, mask: counters at its end */
+	EVENT_END,        /* id = instance; t0 = its end. All of its series end too */
+	EVENT_SERIES,     /* id .. id+count-1: metric[0..count) of instance `parent` (0 = the node).
 			     While writing, value = the first of its slots in the sample */
 	EVENT_SERIES_END, /* id .. id+count-1 give no more values */
-	EVENT_STATE,	  /* id = series; state from t0 on; text = reason */
-	EVENT_META,	  /* name = key; meta_type; value (int, bool), real, or text */
-	EVENT_MARK,	  /* t0; name; text = message; parent = instance it is about, or 0 */
-	EVENT_SPAN,	  /* t0..t1; name; text = detail; parent = the track's instance, or 0 */
-	EVENT_CLOCK,	  /* t0 = monotonic, t1 = UTC, value = estimated error in ns (-1 unknown),
+	EVENT_STATE,      /* id = series; state from t0 on; text = reason */
+	EVENT_META,       /* name = key; meta_type; value (int, bool), real, or text */
+	EVENT_MARK,       /* t0; name; text = message; parent = instance it is about, or 0 */
+	EVENT_SPAN,       /* t0..t1; name; text = detail; parent = the track's instance, or 0 */
+	EVENT_CLOCK,      /* t0 = monotonic, t1 = UTC, value = estimated error in ns (-1 unknown),
 			     state = PRESENT when the kernel says its clock is synchronised */
-	EVENT_CATALOGUE,  /* metric[0..count) are declared without series: derived rows and their formulas */
+	EVENT_CATALOGUE,  /* metric[0..count) are declared without series: derived rows and their
+			     formulas */
 	EVENT_KIND_NUMBER_OF
 };
 
@@ -44,12 +45,12 @@ struct event {
 	enum event_kind kind;
 	enum state state;
 	enum meta_type meta_type;
-	uint32_t node;	 /* 1 for a recorder's own */
+	uint32_t node; /* 1 for a recorder's own */
 	uint32_t id, parent, count, flags;
-	int64_t t0, t1;	 /* ns of the node's monotonic clock (but EVENT_CLOCK.t1) */
+	int64_t t0, t1; /* ns of the node's monotonic clock (but EVENT_CLOCK.t1) */
 	int64_t value;
 	double real;
-	uint64_t mask;	 /* EVENT_FINAL: bit i set = values[i] is present */
+	uint64_t mask; /* EVENT_FINAL: bit i set = values[i] is present */
 	const int64_t *values;
 	const struct metric *metric; /* first of `count` rows that lie side by side */
 	const char *name, *text, *domain;

@@ -2,8 +2,9 @@
 /*
  * metric.h - the catalogue row: what a number is, declared once, in the source that measures it.
  *
- * CSV headers, JSON keys, axes, tables, docs/metrics.md and `sonde metrics` all read this row; nothing
- * else spells a metric's name. Stored values are integers: stored x mul / div is in the base unit.
+ * CSV headers, JSON keys, axes, tables, docs/metrics.md and `sonde metrics` all read this row;
+ * nothing else spells a metric's name. Stored values are integers: stored x mul / div is in the
+ * base unit.
  */
 #ifndef SONDE_CORE_METRIC_H
 #define SONDE_CORE_METRIC_H
@@ -15,10 +16,10 @@
 /* Base units only; a rate's unit is computed (unit_rate). The names are in core/unit.c.
  * The numbers are in the file format: append only. */
 enum unit {
-	UNIT_ONE = 0,	/* a bare number: load */
-	UNIT_COUNT,	/* things: processes, calls, faults */
-	UNIT_RATIO,	/* 0..1 */
-	UNIT_SECONDS,	/* counter: rate is cores (or seconds per second) */
+	UNIT_ONE = 0, /* a bare number: load */
+	UNIT_COUNT,   /* things: processes, calls, faults */
+	UNIT_RATIO,   /* 0..1 */
+	UNIT_SECONDS, /* counter: rate is cores (or seconds per second) */
 	UNIT_BYTES,
 	UNIT_JOULES,
 	UNIT_HERTZ,
@@ -34,19 +35,28 @@ enum unit {
 
 enum kind { KIND_COUNTER = 0, KIND_GAUGE, KIND_STATE, KIND_NUMBER_OF };
 
-/* How values of several instances, or of several nodes, become one. NONE: they may not be combined. */
-enum combine { COMBINE_NONE = 0, COMBINE_SUM, COMBINE_MEAN, COMBINE_MAX, COMBINE_MIN, COMBINE_NUMBER_OF };
+/* How values of several instances, or of several nodes, become one. NONE: they may not be combined.
+ */
+enum combine {
+	COMBINE_NONE = 0,
+	COMBINE_SUM,
+	COMBINE_MEAN,
+	COMBINE_MAX,
+	COMBINE_MIN,
+	COMBINE_NUMBER_OF
+};
 
 /* How the 64 stored bits are read. */
 enum storage { STORE_INT = 0, STORE_REAL, STORE_NUMBER_OF };
 
 struct metric {
-	const char *name;   /* scope.noun_unit, [a-z][a-z0-9_.]*: "process.cpu_seconds" */
-	const char *domain; /* what an instance is: "process", "disk", ...; NULL = the node itself */
-	const char *label;  /* heading or axis, without the unit */
-	const char *help;   /* one sentence, ends with a full stop */
+	const char *name; /* scope.noun_unit, [a-z][a-z0-9_.]*: "process.cpu_seconds" */
+	const char
+		*domain;   /* what an instance is: "process", "disk", ...; NULL = the node itself */
+	const char *label; /* heading or axis, without the unit */
+	const char *help;  /* one sentence, ends with a full stop */
 	const char *formula; /* derived metric: an expression (core/expr.h); NULL = measured */
-	uint32_t mul, div;  /* stored x mul / div = base unit; 0 means 1 */
+	uint32_t mul, div;   /* stored x mul / div = base unit; 0 means 1 */
 	enum unit unit;
 	enum kind kind;
 	enum storage storage;
@@ -71,8 +81,8 @@ void metric_rate_name(const struct metric *m, char *out, size_t size);
 /* Stored integer (or the bits of a double) to base units. */
 double metric_value(const struct metric *m, int64_t stored);
 
-/* A number for people with its unit, in the manner of the unit: "3.1 GiB", "42.0 MB/s", "3.10 cores",
- * "1 h 02 min", "12 %". Returns out. */
+/* A number for people with its unit, in the manner of the unit: "3.1 GiB", "42.0 MB/s", "3.10
+ * cores", "1 h 02 min", "12 %". Returns out. */
 const char *unit_format(enum unit u, double value, char *out, size_t size);
 
 /* Why a row is malformed, or NULL: name pattern, label, help's full stop, scale, domain. */

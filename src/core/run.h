@@ -3,8 +3,8 @@
  * run.h - a run as it can be read: what is known of it at once (nodes, instances, series, marks,
  * spans, metadata) and its values chunk by chunk.
  *
- * Plain data, filled by recording/join.h from one recording or a directory of them: metrics are merged
- * by name, ids are unique in the run. All arrays are indexed by id; index 0 means none.
+ * Plain data, filled by recording/join.h from one recording or a directory of them: metrics are
+ * merged by name, ids are unique in the run. All arrays are indexed by id; index 0 means none.
  */
 #ifndef SONDE_CORE_RUN_H
 #define SONDE_CORE_RUN_H
@@ -14,12 +14,12 @@
 #include "core/event.h"
 
 struct run_node {
-	const char *host; /* hostile text: escape where it goes */
-	const char *file; /* path of its recording */
+	const char *host;          /* hostile text: escape where it goes */
+	const char *file;          /* path of its recording */
 	int64_t utc0_ns, mono0_ns; /* first clock pair: wall time of mono m is utc0 + (m - mono0) */
-	int64_t clock_error_ns;	   /* -1 unknown */
+	int64_t clock_error_ns;    /* -1 unknown */
 	bool synchronised;
-	bool complete;	 /* closed in order; false: killed, cut, or still running */
+	bool complete; /* closed in order; false: killed, cut, or still running */
 	uint64_t rows;
 	int64_t first_ns, last_ns; /* monotonic times of its first and last row */
 };
@@ -27,10 +27,10 @@ struct run_node {
 struct run_instance {
 	uint32_t node, parent;
 	const char *domain, *name; /* name is hostile text */
-	int64_t birth_ns, end_ns; /* node's monotonic clock; end INT64_MAX while open */
+	int64_t birth_ns, end_ns;  /* node's monotonic clock; end INT64_MAX while open */
 	uint32_t flags;
-	uint32_t first_label, nlabels;	 /* in run.labels */
-	uint32_t first_final, nfinals;	 /* in run.finals */
+	uint32_t first_label, nlabels; /* in run.labels */
+	uint32_t first_final, nfinals; /* in run.finals */
 };
 
 struct run_label {
@@ -44,9 +44,9 @@ struct run_final {
 
 struct run_series {
 	uint32_t node, metric, instance; /* instance 0: the node itself */
-	enum state state;    /* PRESENT, or its last refusal */
-	const char *reason;  /* of a refusal; else NULL */
-	int64_t state_ns;    /* since when */
+	enum state state;                /* PRESENT, or its last refusal */
+	const char *reason;              /* of a refusal; else NULL */
+	int64_t state_ns;                /* since when */
 };
 
 struct run_mark {
@@ -101,7 +101,7 @@ struct run {
 	uint32_t nmetas;
 	struct run_damage *damages;
 	uint32_t ndamages;
-	const char *path; /* the directory or file that was opened */
+	const char *path;  /* the directory or file that was opened */
 	int64_t t0_utc_ns; /* wall time of the run's second 0: the earliest row of any node */
 
 	/* Values, chunk by chunk: nodes may alternate; within a node time grows. */

@@ -14,13 +14,13 @@
 
 struct slot {
 	const struct metric *metric; /* NULL: free */
-	uint32_t series;	     /* id in the recording; 0: free */
-	uint32_t instance;	     /* 0: the node itself */
+	uint32_t series;             /* id in the recording; 0: free */
+	uint32_t instance;           /* 0: the node itself */
 };
 
 struct sample {
 	int64_t utc_ns, mono_ns; /* when this reading was made; set by sample_begin */
-	uint32_t nslots;	 /* slots 1 .. nslots-1 have been used; slot 0 never is */
+	uint32_t nslots;         /* slots 1 .. nslots-1 have been used; slot 0 never is */
 	uint32_t slot_cap;
 	struct slot *slot;
 	int64_t *value;
@@ -58,7 +58,8 @@ void sample_end(struct sample *s, uint32_t instance, int64_t end_ns);
 
 /* Series for count (<= EVENT_SET_MAX) metrics side by side of one instance (0 = the node).
  * Returns the first of count slots in a row, or 0. */
-uint32_t sample_series(struct sample *s, const struct metric *metrics, uint32_t count, uint32_t instance);
+uint32_t sample_series(struct sample *s, const struct metric *metrics, uint32_t count,
+		       uint32_t instance);
 void sample_series_end(struct sample *s, uint32_t slot, uint32_t count);
 /* The series of this slot is unsupported, forbidden or failed from now on (or present again). */
 void sample_refuse(struct sample *s, uint32_t slot, enum state state, const char *reason);
@@ -78,9 +79,10 @@ void sample_meta_int(struct sample *s, const char *key, int64_t value);
 void sample_meta_real(struct sample *s, const char *key, double value);
 void sample_meta_bool(struct sample *s, const char *key, bool value);
 void sample_mark(struct sample *s, int64_t at_ns, const char *name, const char *message);
-void sample_span(struct sample *s, uint32_t track, int64_t begin_ns, int64_t end_ns, const char *name,
-		 const char *detail);
+void sample_span(struct sample *s, uint32_t track, int64_t begin_ns, int64_t end_ns,
+		 const char *name, const char *detail);
 /* A pair of clocks, and what the kernel says of its own synchronisation (error_ns -1: unknown). */
-void sample_clock(struct sample *s, int64_t mono_ns, int64_t utc_ns, int64_t error_ns, bool synchronised);
+void sample_clock(struct sample *s, int64_t mono_ns, int64_t utc_ns, int64_t error_ns,
+		  bool synchronised);
 
 #endif

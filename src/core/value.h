@@ -8,13 +8,14 @@
 #ifndef SONDE_CORE_VALUE_H
 #define SONDE_CORE_VALUE_H
 
-/* The numbers are in the file format: append only. ABSENT is 0, so that zeroed memory holds nothing. */
+/* The numbers are in the file format: append only. ABSENT is 0, so that zeroed memory holds
+ * nothing. */
 enum state {
 	STATE_ABSENT = 0,
 	STATE_PRESENT,
 	STATE_UNSUPPORTED, /* this machine has no such thing */
 	STATE_FORBIDDEN,   /* it is there and this user may not read it */
-	STATE_FAILED,	   /* it should have worked: the reason says what happened */
+	STATE_FAILED,      /* it should have worked: the reason says what happened */
 	STATE_NUMBER_OF
 };
 
