@@ -127,6 +127,28 @@ static int watch_cpu(struct exits *x, struct perf_event_attr *a, const pid_t *ti
 	return 0;
 }
 
+/* Two tasks with equal inherited events swap them at a context switch, and a task that ends with
+ * the original ones gives no READ record. One event that is not inherited keeps the originals in
+ * their place. */
+static int pin_task(struct exits *x, pid_t tid)
+{
+	const struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof a,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd;
+
+	if (x->nfds == EVENTS_MAX)
+		return -E2BIG;
+	fd = event_open(&a, tid, -1);
+	if (fd >= 0)
+		x->fd[x->nfds++] = fd;
+	return fd < 0 && fd != -ESRCH ? fd : 0;
+}
+
 int exits_open(struct exits **out, const pid_t *tids, size_t n, struct err *e)
 {
 	int cpus[EXITS_CPUS_MAX], bad = 0;
@@ -143,6 +165,8 @@ int exits_open(struct exits **out, const pid_t *tids, size_t n, struct err *e)
 		return err_set(e, -ENOMEM, "out of memory");
 	event_attr(&a);
 	a.wakeup_watermark = (uint32_t)(RING_PAGES * (size_t)sysconf(_SC_PAGESIZE) / 2);
+	for (size_t i = 0; i < n && !bad; i++)
+		bad = pin_task(x, tids[i]);
 	for (size_t i = 0; i < ncpus && !bad; i++) {
 		x->ring[i].cpu = cpus[i];
 		bad = watch_cpu(x, &a, tids, n);

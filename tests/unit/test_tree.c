@@ -166,11 +166,19 @@ static void what_was_used_before_is_not_counted(void **state)
 {
 	struct fake *k = *state;
 
-	write_process(k, (struct fake_process){
-				 .pid = 500, .ppid = 1, .start = 10, .utime = 9000, .wchar = 70 });
+	write_process(k, (struct fake_process){ .pid = 500,
+						.ppid = 1,
+						.start = 10,
+						.cutime = 700,
+						.utime = 9000,
+						.wchar = 70 });
 	attach(k, 500);
-	write_process(k, (struct fake_process){
-				 .pid = 500, .ppid = 1, .start = 10, .utime = 9025, .wchar = 75 });
+	write_process(k, (struct fake_process){ .pid = 500,
+						.ppid = 1,
+						.start = 10,
+						.cutime = 700,
+						.utime = 9025,
+						.wchar = 75 });
 	next_sample(k, false);
 	assert_int_equal(job(k, JOB_CPU), 250 * NS_PER_MS);
 	assert_int_equal(job(k, JOB_WRITTEN), 5);

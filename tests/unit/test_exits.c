@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exit records of real processes. Where perf events are not permitted, the tests are skipped. */
+#include "sampler/exits.h"
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { CHILDREN = 20, SPIN_MS = 5 };
+
+struct seen {
+	pid_t pid[CHILDREN];
+	int forked, exited, named, counted;
+	int64_t cpu_ns, last_ns;
+	bool in_order;
+};
+
+static bool is_child(const struct seen *s, pid_t pid)
+{
+	for (int i = 0; i < CHILDREN; i++)
+		if (s->pid[i] == pid)
+			return true;
+	return false;
+}
+
+static void forked(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
+{
+	struct seen *s = ctx;
+
+	s->in_order &= at_ns >= s->last_ns;
+	s->last_ns = at_ns;
+	s->forked += is_child(s, pid) && ppid == getpid() && tid == pid;
+}
+
+static void named(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec)
+{
+	struct seen *s = ctx;
+
+	(void)tid;
+	s->named += is_child(s, pid) && !exec && !strcmp(comm, "spinner (1)");
+}
+
+static void exited(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
+{
+	struct seen *s = ctx;
+
+	(void)tid;
+	s->in_order &= at_ns >= s->last_ns;
+	s->last_ns = at_ns;
+	s->exited += is_child(s, pid);
+}
+
+static void counted(void *ctx, pid_t pid, int64_t cpu_ns)
+{
+	struct seen *s = ctx;
+
+	if (!is_child(s, pid))
+		return;
+	s->counted++;
+	s->cpu_ns += cpu_ns;
+}
+
+static _Noreturn void spin(void)
+{
+	prctl(PR_SET_NAME, "spinner (1)");
+	while (clock_cpu_ns() < SPIN_MS * NS_PER_MS)
+		;
+	_exit(0);
+}
+
+static void every_child_is_forked_named_counted_and_ended(void **state)
+{
+	struct seen s = { .in_order = true };
+	const struct exits_handler h = { &s, forked, named, exited, counted };
+	pid_t self = getpid();
+	struct exits *x;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(exits_open(&x, &self, 1, &e), 0);
+	for (int i = 0; i < CHILDREN; i++) {
+		s.pid[i] = fork();
+		if (!s.pid[i])
+			spin();
+		waitpid(s.pid[i], NULL, 0);
+	}
+	assert_int_equal(exits_drain(x, &h, true), 0);
+	assert_int_equal(s.forked, CHILDREN);
+	assert_int_equal(s.named, CHILDREN);
+	assert_int_equal(s.exited, CHILDREN);
+	assert_int_equal(s.counted, CHILDREN * (int)exits_cpus(x));
+	assert_true(s.in_order);
+	assert_in_range(s.cpu_ns, CHILDREN * SPIN_MS * NS_PER_MS * 95 / 100,
+			CHILDREN * SPIN_MS * NS_PER_MS * 120 / 100);
+	exits_close(x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_child_is_forked_named_counted_and_ended),
+	};
+	pid_t self = getpid();
+	struct exits *x;
+	struct err e;
+
+	if (exits_open(&x, &self, 1, &e)) {
+		printf("%s\n", e.text);
+		return 77;
+	}
+	exits_close(x);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
