@@ -4,8 +4,8 @@ import re
 
 import source
 
-BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|gets|atoi|atol|atof|localtime|gmtime|system|popen|alloca)\s*\(")
-SPEAKS = re.compile(r"\b(printf|puts|putchar|perror|exit|abort|err|errx|warn|warnx)\s*\(|\b(stdout|stderr)\b")
+BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|gets|atoi|atol|atof|localtime|gmtime|alloca)\s*\(")
+SPEAKS = re.compile(r"\b(system|popen|printf|puts|putchar|perror|exit|abort|err|errx|warn|warnx)\s*\(|\b(stdout|stderr)\b")
 
 
 def main():
