@@ -164,6 +164,23 @@ static void memory_close(void *state)
 	kept_close(&m->meminfo);
 }
 
+/* What the first reading did not give. */
+static void refuse_missing(const struct memory *m, struct sample *s)
+{
+	for (uint32_t i = 0; m->slot && i < NFIELDS; i++) {
+		const char *after = number_find_line(m->meminfo.text, fields[i].key);
+
+		if (s->state[m->slot + i] == STATE_PRESENT)
+			continue;
+		if (after && *after == ':')
+			sample_refuse(s, m->slot + i, STATE_FAILED,
+				      "meminfo gives no number for it");
+		else
+			sample_refuse(s, m->slot + i, STATE_UNSUPPORTED,
+				      "this kernel does not tell it");
+	}
+}
+
 static int memory_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct memory *m = state;
@@ -179,10 +196,7 @@ static int memory_open(void *state, const struct source_env *env, struct sample 
 	m->slot = sample_series(s, &metrics[MEASURED], NFIELDS, 0);
 	sample_catalogue(s, metrics, MEASURED);
 	scan(m, s);
-	for (uint32_t i = 0; m->slot && i < NFIELDS; i++)
-		if (s->state[m->slot + i] != STATE_PRESENT)
-			sample_refuse(s, m->slot + i, STATE_UNSUPPORTED,
-				      "this kernel does not tell it");
+	refuse_missing(m, s);
 	return 0;
 }
 

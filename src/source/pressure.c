@@ -94,9 +94,10 @@ static void pressure_close(void *state)
 		kept_close(&x->file[f]);
 }
 
-static void refuse_file(const struct pressure *x, struct sample *s, uint32_t file, int error)
+static void refuse_file(const struct pressure *x, struct sample *s, uint32_t file, int error,
+			const struct err *why)
 {
-	const char *reason = error == -ENOENT ? "this kernel does not tell it" : strerror(-error);
+	const char *reason = error == -ENOENT ? "this kernel does not tell it" : why->text;
 
 	for (uint32_t i = 0; x->slot && i < NSTALLS * ROWS; i++)
 		if (stalls[i / ROWS].file == file)
@@ -106,21 +107,22 @@ static void refuse_file(const struct pressure *x, struct sample *s, uint32_t fil
 static int pressure_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct pressure *x = state;
+	struct err why[NFILES];
 	int error[NFILES], opened = 0;
 
 	for (uint32_t f = 0; f < NFILES; f++) {
-		error[f] = kept_open(&x->file[f], &env->proc, paths[f], 0, NULL);
+		error[f] = kept_open(&x->file[f], &env->proc, paths[f], 0, &why[f]);
 		opened += error[f] == 0;
 	}
+	if (!opened && state_of(error[CPU]) == STATE_UNSUPPORTED)
+		return err_set(e, error[CPU], "%s/%s: this kernel does not account for pressure",
+			       env->proc.path, paths[CPU]);
 	if (!opened)
-		return err_set(e, error[CPU], "%s/%s: %s", env->proc.path, paths[CPU],
-			       state_of(error[CPU]) == STATE_UNSUPPORTED
-				       ? "this kernel does not account for pressure"
-				       : strerror(-error[CPU]));
+		return err_set(e, error[CPU], "%s", why[CPU].text);
 	x->slot = sample_series(s, metrics, NSTALLS * ROWS, 0);
 	for (uint32_t f = 0; f < NFILES; f++)
 		if (error[f])
-			refuse_file(x, s, f, error[f]);
+			refuse_file(x, s, f, error[f], &why[f]);
 	return 0;
 }
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sources say of whole machines: tests/fixtures/<machine> gives
+ * tests/golden/node-<machine>.txt. UPDATE_GOLDEN=1 writes the golden files anew. */
+#include "unit/node.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static const char *path_of(char out[512], const char *folder, const char *machine, const char *end)
+{
+	const char *top = getenv("TOP");
+
+	snprintf(out, 512, "%s/tests/%s%s%s", top ? top : ".", folder, machine, end);
+	return out;
+}
+
+/* Where the fixtures lie is not part of what they give. */
+static void forget_path(struct bytes *b, const char *dir)
+{
+	size_t n = strlen(dir);
+	char *at;
+
+	bytes_u8(b, 0);
+	while ((at = strstr((char *)b->data, dir)))
+		memmove(at, at + n, strlen(at + n) + 1);
+	b->len = strlen((char *)b->data);
+}
+
+static void compare(const struct bytes *got, const char *path)
+{
+	FILE *f = fopen(path, getenv("UPDATE_GOLDEN") ? "w" : "r");
+	struct bytes want = { 0 };
+	char line[4096];
+
+	if (!f)
+		fail_msg("%s cannot be opened", path);
+	if (getenv("UPDATE_GOLDEN")) {
+		fwrite(got->data, 1, got->len, f);
+		fclose(f);
+		return;
+	}
+	while (fgets(line, sizeof line, f))
+		bytes_puts(&want, line);
+	fclose(f);
+	bytes_u8(&want, 0);
+	assert_string_equal((char *)got->data, (char *)want.data);
+	bytes_free(&want);
+}
+
+static void gives_its_golden_file(void **machine)
+{
+	char proc[512], sys[512], fixture[512], golden[512];
+	struct bytes b = { 0 };
+	struct node n;
+
+	node_open(&n, path_of(proc, "fixtures/", *machine, "/proc"),
+		  path_of(sys, "fixtures/", *machine, "/sys"));
+	node_read(&n);
+	node_text(&n, &b);
+	forget_path(&b, path_of(fixture, "fixtures/", *machine, ""));
+	compare(&b, path_of(golden, "golden/node-", *machine, ".txt"));
+	bytes_free(&b);
+	node_close(&n);
+}
+
+#define MACHINE(machine)                                                                           \
+	{                                                                                          \
+		machine, gives_its_golden_file, NULL, NULL, (char[])                               \
+		{                                                                                  \
+			machine                                                                    \
+		}                                                                                  \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MACHINE("vm-small"), MACHINE("smt-128"),      MACHINE("bonded"),
+		MACHINE("stacked"),  MACHINE("linux-2.6.32"), MACHINE("container"),
+		MACHINE("broken"),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
