@@ -2,7 +2,8 @@
 /*
  * assets.h - files that travel inside the program: the report page's and the built-in rules.
  *
- * Each is asset_X up to (not including) asset_X_end; no NUL ends it. assets.S says which file is which.
+ * Each is asset_X up to (not including) asset_X_end; no NUL ends it. assets.S says which file is
+ * which.
  */
 #ifndef SONDE_REPORT_ASSETS_H
 #define SONDE_REPORT_ASSETS_H

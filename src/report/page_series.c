@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "core/frame.h"
 #include "report/page_charts.h"
+#include "report/page_metric.h"
 
 #include <errno.h>
 #include <math.h>
@@ -209,23 +210,35 @@ static int read_values(struct page_data *d, struct run *r, const char *metrics, 
 	return rc;
 }
 
+/* The metrics that the run has, comma-separated; NULL when it has none of them. */
+static const char *known_metrics(struct bytes *names, const struct page_data *d,
+				 const struct run *r)
+{
+	for (uint32_t i = 0; i < d->nmetrics; i++)
+		if (page_metric(r, d->metrics[i], NULL))
+			bytes_printf(names, "%s%s", names->len ? "," : "", d->metrics[i]);
+	if (!names->len)
+		return NULL;
+	bytes_u8(names, 0);
+	return (const char *)names->data;
+}
+
 int page_data_read(struct page_data *d, struct run *r, struct err *e)
 {
 	struct bytes names = { 0 };
+	const char *known;
 	int rc;
 
 	*d = (struct page_data){ .nnodes = r->nnodes };
 	d->nodes = calloc((size_t)r->nnodes + 1, sizeof *d->nodes);
 	if (!d->nodes || list_metrics(d) != 0)
 		return no_memory(e);
-	rc = read_times(d, r, e);
+	known = known_metrics(&names, d, r);
+	rc = names.failed ? no_memory(e) : read_times(d, r, e);
 	if (rc == 0 && thin(d) != 0)
 		rc = no_memory(e);
-	for (uint32_t i = 0; i < d->nmetrics; i++)
-		bytes_printf(&names, "%s%s", i ? "," : "", d->metrics[i]);
-	bytes_u8(&names, 0);
-	if (rc == 0)
-		rc = names.failed ? no_memory(e) : read_values(d, r, (const char *)names.data, e);
+	if (rc == 0 && known)
+		rc = read_values(d, r, known, e);
 	bytes_free(&names);
 	return rc;
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page_lanes.h - the lives of a node's processes, for the lanes of the report page.
+ *
+ * Those that used most CPU, as many as a screen can show; how many there are in all is said.
+ */
+#ifndef SONDE_REPORT_PAGE_LANES_H
+#define SONDE_REPORT_PAGE_LANES_H
+
+#include "base/json.h"
+#include "report/summary.h"
+
+/* Keys "processes_total" and "processes" of the object that is open. 0 or -ENOMEM. */
+int page_lanes_json(struct json *j, const struct run *r, const struct summary *s, uint32_t node);
+
+#endif

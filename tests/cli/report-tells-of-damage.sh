@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# The report of a failed job says how it ended; of a cut recording, that it is one, and exits with 1.
+. "$TOP/tests/lib.sh"
+
+"$SONDE" run --quiet -i 50ms -o failed -- sh -c 'exit 3'
+"$SONDE" report failed >/dev/null || fail "report of a failed job"
+contains failed/report.html 'Failed (exit status 3)'
+
+"$SONDE" run --quiet -i 50ms -o killed -- sh -c 'kill -9 $$'
+"$SONDE" report killed >/dev/null || fail "report of a killed job"
+contains killed/report.html 'Killed by SIGKILL (signal 9)'
+
+"$SONDE" run --quiet -i 20ms -o whole -- "$PROGRAMS/spin" 500000 || fail "run"
+mkdir cut
+for file in whole/node-*; do
+	cp "$file" cut/
+done
+cut_file=$(echo cut/node-*.sonde)
+size=$(stat -c %s "$cut_file")
+printf '\377\377\377\377\377\377\377\377' | dd of="$cut_file" bs=1 seek=$((size / 2)) conv=notrunc status=none
+"$SONDE" report cut >stdout 2>said
+equal "exit status on damage" 1 $?
+one_sentence said
+contains said cut
+contains cut/report.html damaged:
+contains cut/report.html "$(basename "$cut_file")"

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/page.h"
+#include "report/page_charts.h"
+#include "report/page_metric.h"
+#include "report/page_series.h"
+#include "unit/synthetic_run.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static const char hostile[] = "</script><script>alert('1')//\"\x1b[31m\xff{{data}}";
+
+static const struct metric used = { "job.cpu_seconds", .unit = UNIT_SECONDS, .kind = KIND_COUNTER,
+				    .div = 1000 };
+static const struct metric pss = { "job.pss_bytes", .unit = UNIT_BYTES, .kind = KIND_GAUGE };
+static const struct metric read_bytes = { "disk.read_bytes", "disk", .unit = UNIT_BYTES,
+					  .kind = KIND_COUNTER, .over_instances = COMBINE_SUM };
+static const struct metric process_cpu = { "process.cpu_seconds", "process", .unit = UNIT_SECONDS,
+					   .kind = KIND_COUNTER, .div = 1000 };
+
+static struct page_data read_page_data(struct synth *s)
+{
+	struct page_data d;
+	struct err e = { "" };
+
+	if (page_data_read(&d, &s->run, &e))
+		fail_msg("page_data_read: %s", e.text);
+	return d;
+}
+
+static struct page_point *points_of(const struct page_data *d, uint32_t node, const char *metric)
+{
+	for (uint32_t i = 0; i < d->nmetrics; i++)
+		if (strcmp(d->metrics[i], metric) == 0)
+			return d->nodes[node].points[i];
+	fail_msg("no chart draws %s", metric);
+	return NULL;
+}
+
+static float mean_of(const struct page_point *p)
+{
+	return p->weight > 0 ? (float)(p->sum / p->weight) : NAN;
+}
+
+static void absent_values_stay_absent(void **state)
+{
+	struct synth *s = synth_new(8);
+	uint32_t x = synth_series(s, 1, synth_metric(s, pss), 0);
+	struct page_point *p;
+	struct page_data d;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		synth_row(s, 1, i);
+		if (i < 5 || i > 9)
+			synth_put(s, x, i == 12 ? 0 : 1000 + i);
+	}
+	d = read_page_data(s);
+	assert_int_equal(d.nodes[1].npoints, 20);
+	assert_int_equal(d.nodes[1].thinned, 1);
+	p = points_of(&d, 1, "job.pss_bytes");
+	for (int i = 0; i < 20; i++) {
+		if (i >= 5 && i <= 9)
+			assert_true(isnan(mean_of(&p[i])));
+		else
+			assert_float_equal(mean_of(&p[i]), i == 12 ? 0.0F : 1000.0F + (float)i,
+					   1e-3F);
+	}
+	assert_float_equal((float)d.nodes[1].at[19], 19, 1e-3F);
+	assert_null(points_of(&d, 1, "job.cpu_cores"));
+	assert_int_equal(d.nodes[2].npoints, 0);
+	page_data_free(&d);
+	synth_free(s);
+}
+
+static void instances_and_nodes_keep_apart(void **state)
+{
+	struct synth *s = synth_new(8);
+	uint32_t metric = synth_metric(s, read_bytes), cpu = synth_metric(s, used);
+	uint32_t a = synth_series(s, 1, metric, synth_instance(s, "disk", "sda"));
+	uint32_t b = synth_series(s, 1, metric, synth_instance(s, "disk", "sdb"));
+	uint32_t other = synth_series(s, 2, cpu, 0);
+	struct page_data d;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		synth_row(s, 1, i);
+		synth_put(s, a, 100 * i);
+		synth_put(s, b, 11 * i);
+	}
+	for (int i = 0; i < 3; i++) {
+		synth_row(s, 2, 2 * i);
+		synth_put(s, other, 3000 * i);
+	}
+	d = read_page_data(s);
+	assert_float_equal(mean_of(&points_of(&d, 1, "disk.read_bytes_per_second")[3]), 111.0F,
+			   1e-3F);
+	assert_null(points_of(&d, 2, "disk.read_bytes_per_second"));
+	assert_null(points_of(&d, 1, "job.cpu_cores"));
+	assert_float_equal(mean_of(&points_of(&d, 2, "job.cpu_cores")[2]), 1.5F, 1e-3F);
+	page_data_free(&d);
+	synth_free(s);
+}
+
+/* One row in ten stands five times as long as the others and has ten times the value. */
+static void long_runs_are_thinned_by_time(void **state)
+{
+	struct synth *s = synth_new(300);
+	uint32_t x = synth_series(s, 1, synth_metric(s, pss), 0);
+	double at = 0;
+	struct page_point *p;
+	struct page_data d;
+
+	(void)state;
+	for (int i = 0; i < 15000; i++) {
+		at += i % 10 == 0 ? 5 : 1;
+		synth_row(s, 1, at);
+		synth_put(s, x, i % 10 == 0 ? 1000 : 100);
+	}
+	d = read_page_data(s);
+	assert_int_equal(d.nodes[1].npoints, 1500);
+	assert_int_equal(d.nodes[1].thinned, 10);
+	p = points_of(&d, 1, "job.pss_bytes");
+	assert_float_equal(mean_of(&p[700]), (5 * 1000 + 9 * 100) / 14.0F, 1e-3F);
+	assert_float_equal((float)p[700].max, 1000, 0);
+	page_data_free(&d);
+	synth_free(s);
+}
+
+static void missing_says_why(void **state)
+{
+	struct synth *s = synth_new(8);
+	char why[200];
+	uint32_t x = synth_series(s, 1, synth_metric(s, read_bytes), 0);
+
+	(void)state;
+	s->series[x].state = STATE_FORBIDDEN;
+	s->series[x].reason = "no permission for /proc/diskstats";
+	assert_string_equal(
+		page_why_missing(&s->run, 1, "disk.read_bytes_per_second", why, sizeof why),
+		"forbidden: no permission for /proc/diskstats");
+	assert_string_equal(page_why_missing(&s->run, 2, "disk.read_bytes", why, sizeof why),
+			    "no value was read");
+	assert_string_equal(page_why_missing(&s->run, 1, "disk.no_such", why, sizeof why),
+			    "not in this recording");
+	assert_int_equal(page_unit(&s->run, "disk.read_bytes_per_second"), UNIT_BYTES_PER_SECOND);
+	assert_int_equal(page_unit(&s->run, "disk.read_bytes"), UNIT_BYTES);
+	synth_free(s);
+}
+
+/* A summary in which nothing is known. */
+static struct summary unknown_summary(void)
+{
+	struct summary s = { 0 };
+
+	s.exit_code = s.signal = s.wall_s = s.cpu_s = s.cpu_user_s = s.cpu_system_s = NAN;
+	s.attributed_ratio = s.peak_memory_bytes = s.processes_started = s.processes_peak = NAN;
+	s.read_bytes = s.written_bytes = s.cores_present = s.cores_allowed = s.cores_asked = NAN;
+	s.cores_used_mean = s.cores_used_peak = s.memory_present = s.memory_asked_bytes = NAN;
+	s.monitor_cpu_s = s.monitor_rss_bytes = s.monitor_bytes = s.monitor_samples = NAN;
+	s.monitor_late = s.monitor_skipped = s.interval_s = NAN;
+	return s;
+}
+
+/* The page as a text; free it. */
+static char *page_of(struct synth *s, const struct summary *sum)
+{
+	struct bytes out = { 0 };
+	struct err e = { "" };
+
+	if (page_make(&out, &s->run, sum, &e))
+		fail_msg("page_make: %s", e.text);
+	bytes_u8(&out, 0);
+	assert_false(out.failed);
+	assert_int_equal(strlen((char *)out.data), out.len - 1);
+	return (char *)out.data;
+}
+
+static int count(const char *text, const char *what)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+static void names_stay_text(void **state)
+{
+	struct synth *s = synth_new(8);
+	struct summary sum = unknown_summary();
+	uint32_t x = synth_series(s, 1, synth_metric(s, process_cpu), 0);
+	struct summary_metric metric = { .name = (char *)(uintptr_t)hostile, .node = 1 };
+	struct summary_command command = { .name = hostile };
+	struct summary_node node = { .node = 1, .host = hostile };
+	char *tame = page_of(s, &sum), *page;
+
+	(void)state;
+	s->nodes[1].host = hostile;
+	s->series[x].state = STATE_FAILED;
+	s->series[x].reason = hostile;
+	synth_instance(s, "process", hostile);
+	s->run.damages = &(struct run_damage){ .file = hostile, .what = hostile };
+	s->run.ndamages = 1;
+	sum.command = sum.job_id = sum.mechanisms = sum.survivors = hostile;
+	sum.nodes = &node, sum.nnodes = 1;
+	sum.commands = &command, sum.ncommands = 1;
+	sum.metrics = &metric, sum.nmetrics = 1;
+	sum.by_cpu[0] = (struct summary_process){ .instance = 1, .name = hostile };
+	sum.nby_cpu = sum.nverdicts = 1;
+	snprintf(sum.verdicts[0].sentence, sizeof sum.verdicts[0].sentence, "%s", hostile);
+	snprintf(sum.verdicts[0].metric, sizeof sum.verdicts[0].metric, "%s", hostile);
+	page = page_of(s, &sum);
+	assert_int_equal(count(page, "<script"), count(tame, "<script"));
+	assert_int_equal(count(page, "</script"), count(tame, "</script"));
+	assert_null(strchr(page, '\x1b'));
+	assert_null(strchr(page, '\xff'));
+	assert_true(count(page, "{{data}}") >= 10); /* it is no part of the template */
+	assert_int_equal(count(page, "\"sonde/report/1\""), 1);
+	free(page);
+	free(tame);
+	synth_free(s);
+}
+
+static void unknown_is_a_dash(void **state)
+{
+	struct synth *s = synth_new(8);
+	struct summary sum = unknown_summary();
+	char *page = page_of(s, &sum), *body = strstr(page, "<main>"), *data;
+
+	(void)state;
+	*strstr(body, "<script") = '\0';
+	assert_int_equal(count(body, "nan"), 0);
+	assert_int_equal(count(body, "inf "), 0);
+	assert_true(count(body, "title=\"not known\">–<") >= 8);
+	assert_non_null(strstr(body, "Exit status not recorded"));
+	free(page);
+	page = page_of(s, &sum);
+	data = strstr(page, "id=\"data\">");
+	*strstr(data, "</script>") = '\0';
+	assert_null(strstr(data, "nan"));
+	free(page);
+	synth_free(s);
+}
+
+static void everything_is_inside(void **state)
+{
+	struct synth *s = synth_new(8);
+	struct summary sum = unknown_summary();
+	char *page = page_of(s, &sum), *other = page_of(s, &sum);
+	char nonce[64];
+
+	(void)state;
+	assert_non_null(strstr(page, "Copyright (c) 2022 Leon Sorokin"));
+	assert_non_null(strstr(page, "default-src 'none'"));
+	assert_null(strstr(page, " src="));
+	snprintf(nonce, sizeof nonce, "%.38s", strstr(page, "'nonce-") + 1);
+	assert_int_equal(strlen(nonce), 38);
+	assert_int_equal(count(page, nonce + 6), count(other, "nonce=\"") + 2);
+	assert_null(strstr(other, nonce));
+	free(page);
+	free(other);
+	synth_free(s);
+}
+
+/* An hour at a sample a second with every metric that is drawn, none of them constant. */
+static void an_hour_is_small(void **state)
+{
+	struct synth *s = synth_new(300);
+	struct summary sum = unknown_summary();
+	uint32_t first = 0, n = 0;
+	char *page;
+
+	(void)state;
+	for (size_t c = 0; c < npage_charts; c++)
+		for (size_t l = 0; l < PAGE_LINES && page_charts[c].lines[l].metric; l++) {
+			struct metric m = { page_charts[c].lines[l].metric,
+					    .unit = page_charts[c].unit, .kind = KIND_GAUGE };
+			uint32_t x = synth_series(s, 1, synth_metric(s, m), 0);
+
+			first = first ? first : x;
+			n++;
+		}
+	for (int i = 0; i < 3600; i++) {
+		synth_row(s, 1, i);
+		for (uint32_t x = first; x < first + n; x++)
+			synth_put(s, x, (i * 7919 + (int)x * 104729) % 100003);
+	}
+	page = page_of(s, &sum);
+	assert_in_range(strlen(page), 100000, 400000);
+	free(page);
+	synth_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(absent_values_stay_absent),
+		cmocka_unit_test(instances_and_nodes_keep_apart),
+		cmocka_unit_test(long_runs_are_thinned_by_time),
+		cmocka_unit_test(missing_says_why),
+		cmocka_unit_test(names_stay_text),
+		cmocka_unit_test(unknown_is_a_dash),
+		cmocka_unit_test(everything_is_inside),
+		cmocka_unit_test(an_hour_is_small),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
