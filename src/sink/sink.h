@@ -2,8 +2,8 @@
 /*
  * sink.h - an output format: one const struct in its own file, one line in sinks.def.
  *
- * A sink sees tables (core/frame.h) and never /proc, argv or a metric's name. It streams: its memory
- * does not grow with the table. It escapes every text cell for its own format.
+ * A sink sees tables (core/frame.h) and never /proc, argv or a metric's name. It streams: its
+ * memory does not grow with the table. It escapes every text cell for its own format.
  */
 #ifndef SONDE_SINK_SINK_H
 #define SONDE_SINK_SINK_H
@@ -13,12 +13,14 @@
 #include <stdio.h>
 
 struct sink {
-	const char *name;      /* "csv"; also the file's extension */
-	const char *what;      /* a few words for people */
-	size_t size;	       /* of its private state, zeroed before begin */
+	const char *name; /* "csv"; also the file's extension */
+	const char *what; /* a few words for people */
+	size_t size;      /* of its private state, zeroed before begin */
 	int (*begin)(void *state, const struct frame_schema *schema, FILE *out, struct err *e);
 	int (*batch)(void *state, const struct batch *b, struct err *e);
-	int (*end)(void *state, struct err *e);
+	int (*end)(void *state,
+		   struct err *e); /* completes the output; not called after a failure */
+	void (*free)(void *state); /* lets go of what begin took; always called */
 };
 
 /* All of sinks.def, in its order. */
@@ -26,7 +28,8 @@ extern const struct sink *const sinks[];
 extern const size_t nsinks;
 const struct sink *sink_find(const char *name); /* NULL when unknown */
 
-/* Pull the frame through the sink into out. 0 or -errno. */
+/* Pull the frame through the sink into out and flush it. 0 or -errno; what could not be written is
+ * told without a name, which the caller knows. */
 int sink_run(const struct sink *k, struct frame *f, FILE *out, struct err *e);
 
 #endif

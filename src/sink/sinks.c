@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sink/sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SINK(x) extern const struct sink sink_##x;
+#include "sinks.def"
+#undef SINK
+
+#define SINK(x) &sink_##x,
+const struct sink *const sinks[] = {
+#include "sinks.def"
+};
+#undef SINK
+
+const size_t nsinks = sizeof(sinks) / sizeof(sinks[0]);
+
+const struct sink *sink_find(const char *name)
+{
+	for (size_t i = 0; i < nsinks; i++)
+		if (!strcmp(sinks[i]->name, name))
+			return sinks[i];
+	return NULL;
+}
+
+static int pull(const struct sink *k, void *state, struct frame *f, FILE *out, struct err *e)
+{
+	struct batch b;
+	int rc = k->begin(state, frame_schema(f), out, e);
+
+	while (!rc && (rc = frame_next(f, &b, e)) > 0)
+		rc = k->batch(state, &b, e);
+	if (!rc)
+		rc = k->end(state, e);
+	if (!rc && fflush(out))
+		rc = err_set(e, -errno, "%s", strerror(errno));
+	return rc;
+}
+
+int sink_run(const struct sink *k, struct frame *f, FILE *out, struct err *e)
+{
+	void *state = calloc(1, k->size);
+	int rc;
+
+	if (!state)
+		return err_set(e, -ENOMEM, "out of memory");
+	rc = pull(k, state, f, out, e);
+	k->free(state);
+	free(state);
+	return rc;
+}
