@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/summary.h"
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 21, MAX = 64 };
+
+/* A run in memory: every node has ROWS rows, one a second; nodes come one after the other. */
+struct synthetic {
+	struct run run;
+	struct run_node node[4];
+	struct run_metric metric[MAX];
+	struct run_instance instance[MAX];
+	struct run_series series[MAX];
+	struct run_label label[MAX];
+	struct run_final final[MAX];
+	struct run_meta meta[MAX];
+	struct run_damage damage[2];
+	int64_t utc_ns[ROWS], mono_ns[ROWS];
+	int64_t value[MAX][ROWS];
+	uint8_t present[MAX][ROWS];
+	struct chunk_column column[MAX];
+	struct range range[MAX];
+	uint32_t at; /* node of the last chunk */
+	int fault;   /* what next_ranges gives instead */
+};
+
+static int synthetic_rewind(struct run *r)
+{
+	((struct synthetic *)r->reader)->at = 0;
+	return 0;
+}
+
+static int synthetic_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e)
+{
+	struct synthetic *x = r->reader;
+
+	(void)e;
+	if (++x->at >= r->nnodes)
+		return 0;
+	*c = (struct chunk){ x->at, ROWS, x->utc_ns, x->mono_ns, 0, x->column };
+	for (uint32_t s = 1; s < r->nseries; s++)
+		if (x->series[s].node == x->at && (!wanted || wanted[s]))
+			x->column[c->ncolumns++] =
+				(struct chunk_column){ s, x->value[s], x->present[s] };
+	return 1;
+}
+
+static struct range range_of(const struct synthetic *x, uint32_t s)
+{
+	struct range g = { .series = s };
+
+	for (int row = 0; row < ROWS; row++) {
+		int64_t v = x->value[s][row];
+
+		if (!x->present[s][row])
+			continue;
+		g.min = g.count && g.min < v ? g.min : v;
+		g.max = g.count && g.max > v ? g.max : v;
+		g.first = g.count ? g.first : v;
+		g.last = v;
+		g.count++;
+	}
+	return g;
+}
+
+static int synthetic_ranges(struct run *r, const struct range **ranges, uint32_t *n, struct err *e)
+{
+	struct synthetic *x = r->reader;
+
+	if (x->fault)
+		return err_set(e, x->fault, "it cannot be read");
+	if (++x->at >= r->nnodes)
+		return 0;
+	*n = 0;
+	for (uint32_t s = 1; s < r->nseries; s++)
+		if (x->series[s].node == x->at)
+			x->range[(*n)++] = range_of(x, s);
+	*ranges = x->range;
+	return 1;
+}
+
+static struct synthetic *synthetic_new(uint32_t nodes)
+{
+	static const char *const hosts[] = { NULL, "n1", "n2", "n3" };
+	struct synthetic *x = calloc(1, sizeof *x);
+
+	assert_non_null(x);
+	x->run = (struct run){
+		.nodes = x->node,
+		.nnodes = nodes + 1,
+		.metrics = x->metric,
+		.nmetrics = 1,
+		.instances = x->instance,
+		.ninstances = 1,
+		.series = x->series,
+		.nseries = 1,
+		.labels = x->label,
+		.nlabels = 1,
+		.finals = x->final,
+		.nfinals = 1,
+		.metas = x->meta,
+		.nmetas = 1,
+		.damages = x->damage,
+		.path = "sonde_x",
+		.t0_utc_ns = 1700000000 * NS_PER_S,
+		.reader = x,
+		.rewind = synthetic_rewind,
+		.next_chunk = synthetic_chunk,
+		.next_ranges = synthetic_ranges,
+	};
+	for (int row = 0; row < ROWS; row++) {
+		x->mono_ns[row] = (100 + row) * NS_PER_S;
+		x->utc_ns[row] = x->run.t0_utc_ns + row * NS_PER_S;
+	}
+	for (uint32_t i = 1; i <= nodes; i++)
+		x->node[i] = (struct run_node){ .host = hosts[i],
+						.utc0_ns = x->run.t0_utc_ns,
+						.mono0_ns = 100 * NS_PER_S,
+						.complete = true,
+						.rows = ROWS,
+						.first_ns = 100 * NS_PER_S,
+						.last_ns = (100 + ROWS - 1) * NS_PER_S };
+	return x;
+}
+
+static void meta_int(struct synthetic *x, uint32_t node, const char *key, int64_t value)
+{
+	x->meta[x->run.nmetas++] =
+		(struct run_meta){ .node = node, .type = META_INT, .key = key, .value = value };
+}
+
+static void meta_text(struct synthetic *x, const char *key, const char *text)
+{
+	x->meta[x->run.nmetas++] =
+		(struct run_meta){ .node = 1, .type = META_TEXT, .key = key, .text = text };
+}
+
+static uint32_t metric(struct synthetic *x, const char *name, const char *domain, enum kind kind,
+		       enum unit unit)
+{
+	uint32_t id = run_find_metric(&x->run, name);
+
+	if (id)
+		return id;
+	x->metric[x->run.nmetrics].row =
+		(struct metric){ .name = name,
+				 .domain = domain,
+				 .label = "L",
+				 .help = "H.",
+				 .kind = kind,
+				 .unit = unit,
+				 .over_instances = domain ? COMBINE_SUM : COMBINE_NONE,
+				 .over_nodes = COMBINE_SUM };
+	return x->run.nmetrics++;
+}
+
+static uint32_t series(struct synthetic *x, uint32_t node, uint32_t id, uint32_t instance)
+{
+	x->series[x->run.nseries] = (struct run_series){
+		.node = node, .metric = id, .instance = instance, .state = STATE_PRESENT
+	};
+	return x->run.nseries++;
+}
+
+static void put(struct synthetic *x, uint32_t s, int row, int64_t value)
+{
+	x->value[s][row] = value;
+	x->present[s][row] = 1;
+}
+
+/* A series of the node that has one value, at row 3. */
+static void one(struct synthetic *x, uint32_t node, uint32_t id, int64_t value)
+{
+	put(x, series(x, node, id, 0), 3, value);
+}
+
+static uint32_t instance(struct synthetic *x, uint32_t node, const char *domain, const char *name,
+			 bool ended)
+{
+	uint32_t i = x->run.ninstances++;
+
+	x->instance[i] = (struct run_instance){ .node = node,
+						.domain = domain,
+						.name = name,
+						.birth_ns = 101 * NS_PER_S,
+						.end_ns = ended ? 103 * NS_PER_S : INT64_MAX,
+						.first_label = x->run.nlabels,
+						.first_final = x->run.nfinals };
+	return i;
+}
+
+static void final(struct synthetic *x, uint32_t i, const char *name, int64_t value)
+{
+	uint32_t id = metric(x, name, "process", KIND_COUNTER, UNIT_SECONDS);
+
+	x->final[x->run.nfinals++] = (struct run_final){ id, value };
+	x->instance[i].nfinals++;
+}
+
+static struct summary made(struct synthetic *x)
+{
+	struct summary s;
+	struct err e = { "" };
+
+	if (summary_make(&s, &x->run, &e) != 0)
+		fail_msg("%s", e.text);
+	return s;
+}
+
+static void done(struct summary *s, struct synthetic *x)
+{
+	summary_free(s);
+	free(x);
+}
+
+static void test_what_the_recorder_said_at_the_end_stands(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+
+	(void)state;
+	meta_text(x, "job.command", "make");
+	meta_text(x, "job.peak_memory_kind", "cgroup");
+	meta_text(x, "job.survivors", "");
+	meta_int(x, 1, "job.exit_code", 3);
+	meta_int(x, 1, "job.wall_ns", 8 * NS_PER_S);
+	meta_int(x, 1, "job.cpu_ns", 4 * NS_PER_S);
+	meta_int(x, 1, "job.cpu_user_ns", 3 * NS_PER_S);
+	meta_int(x, 1, "job.cpu_system_ns", NS_PER_S);
+	meta_int(x, 1, "job.cpu_attributed_ns", 3 * NS_PER_S);
+	meta_int(x, 1, "job.processes_started", 7);
+	meta_int(x, 1, "job.peak_memory_bytes", 1000);
+	meta_int(x, 1, "node.cores_present", 2);
+	meta_int(x, 1, "node.memory_bytes", 5000);
+	meta_int(x, 1, "monitor.samples", 22);
+	meta_int(x, 1, "run.interval_ns", NS_PER_S / 2);
+	one(x, 1, metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 99);
+	one(x, 1, metric(x, "job.resident_bytes", NULL, KIND_GAUGE, UNIT_BYTES), 99);
+	s = made(x);
+	assert_string_equal(s.command, "make");
+	assert_string_equal(s.path, "sonde_x");
+	assert_null(s.survivors);
+	assert_null(s.job_id);
+	assert_true(s.exit_code == 3 && isnan(s.signal));
+	assert_true(s.wall_s == 8 && s.cpu_s == 4 && s.cpu_user_s == 3 && s.cpu_system_s == 1);
+	assert_true(s.attributed_ratio == 0.75 && s.cores_used_mean == 0.5);
+	assert_true(s.processes_started == 7 && s.peak_memory_bytes == 1000);
+	assert_string_equal(s.peak_memory_kind, "cgroup");
+	assert_true(s.cores_present == 2 && s.memory_present == 5000 && s.interval_s == 0.5);
+	assert_true(isnan(s.cores_asked) && isnan(s.read_bytes) && isnan(s.monitor_cpu_s));
+	assert_true(s.monitor_samples == 22 && s.complete);
+	assert_int_equal(s.nnodes, 1);
+	assert_string_equal(s.nodes[0].host, "n1");
+	assert_int_equal(s.nodes[0].samples, ROWS);
+	done(&s, x);
+}
+
+static void test_series_speak_when_the_recorder_was_killed(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t rss = metric(x, "job.resident_bytes", NULL, KIND_GAUGE, UNIT_BYTES), sid;
+	struct summary s;
+
+	(void)state;
+	x->node[1].complete = false;
+	one(x, 1, metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 5);
+	one(x, 1, metric(x, "job.attributed_cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 4);
+	one(x, 1, metric(x, "job.processes_started", NULL, KIND_COUNTER, UNIT_COUNT), 12);
+	one(x, 1, metric(x, "job.processes_live_count", NULL, KIND_GAUGE, UNIT_COUNT), 6);
+	one(x, 1, metric(x, "monitor.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 1);
+	sid = series(x, 1, rss, 0);
+	put(x, sid, 1, 700);
+	put(x, sid, 2, 900);
+	put(x, sid, 3, 100);
+	s = made(x);
+	assert_true(s.wall_s == 20 && s.cpu_s == 5 && s.attributed_ratio == 0.8);
+	assert_true(s.processes_started == 12 && s.processes_peak == 6);
+	assert_true(s.peak_memory_bytes == 900);
+	assert_string_equal(s.peak_memory_kind, "rss");
+	assert_true(s.monitor_cpu_s == 1 && s.monitor_samples == ROWS);
+	assert_true(isnan(s.exit_code) && isnan(s.signal) && isnan(s.cpu_user_s));
+	assert_false(s.complete);
+	summary_free(&s);
+
+	one(x, 1, metric(x, "job.pss_bytes", NULL, KIND_GAUGE, UNIT_BYTES), 400);
+	s = made(x);
+	assert_true(s.peak_memory_bytes == 400);
+	assert_string_equal(s.peak_memory_kind, "pss");
+	done(&s, x);
+}
+
+static void test_a_signal_leaves_no_exit_code(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 1, "job.signal", 9);
+	meta_int(x, 1, "job.exit_code", 0);
+	s = made(x);
+	assert_true(s.signal == 9 && isnan(s.exit_code));
+	done(&s, x);
+}
+
+static void test_nothing_known_stays_unknown(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+
+	(void)state;
+	x->node[1].rows = 0;
+	s = made(x);
+	assert_true(isnan(s.wall_s) && isnan(s.cpu_s) && isnan(s.cores_used_mean));
+	assert_true(isnan(s.attributed_ratio) && isnan(s.peak_memory_bytes));
+	assert_true(isnan(s.idle_head_s) && isnan(s.cores_used_peak) && isnan(s.monitor_late));
+	assert_null(s.command);
+	assert_null(s.peak_memory_kind);
+	assert_int_equal(s.nmetrics + s.ncommands + s.nby_cpu, 0);
+	done(&s, x);
+}
+
+static void test_nodes_add_up_when_all_are_known(void **state)
+{
+	struct synthetic *x = synthetic_new(2);
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 1, "job.cpu_ns", 4 * NS_PER_S);
+	meta_int(x, 2, "job.cpu_ns", 6 * NS_PER_S);
+	meta_int(x, 1, "job.wall_ns", 4 * NS_PER_S);
+	meta_int(x, 2, "job.wall_ns", 5 * NS_PER_S);
+	meta_int(x, 1, "job.read_bytes", 4);
+	meta_int(x, 1, "job.exit_code", 0);
+	meta_int(x, 2, "job.exit_code", 1);
+	meta_int(x, 1, "monitor.max_rss_bytes", 10);
+	meta_int(x, 2, "monitor.max_rss_bytes", 20);
+	meta_int(x, 1, "job.peak_memory_bytes", 1);
+	meta_int(x, 2, "job.peak_memory_bytes", 2);
+	meta_text(x, "job.peak_memory_kind", "cgroup");
+	x->meta[x->run.nmetas++] = (struct run_meta){
+		.node = 2, .type = META_TEXT, .key = "job.peak_memory_kind", .text = "rss"
+	};
+	s = made(x);
+	assert_int_equal(s.nnodes, 2);
+	assert_true(s.cpu_s == 10 && s.wall_s == 5 && s.cores_used_mean == 2);
+	assert_true(isnan(s.read_bytes));
+	assert_true(s.exit_code == 1);
+	assert_true(s.monitor_rss_bytes == 20 && s.monitor_samples == 2 * ROWS);
+	assert_true(s.peak_memory_bytes == 3);
+	assert_string_equal(s.peak_memory_kind, "rss");
+	done(&s, x);
+}
+
+static void test_the_ten_largest_processes(void **state)
+{
+	static const int64_t cpu[] = { 5, 14, 3, 12, 1, 10, 9, 8, 7, 6, 11, 4, 13, 2, 0 };
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cpu / sizeof cpu[0]; i++) {
+		uint32_t p = instance(x, 1, "process", "p", true);
+
+		final(x, p, "process.cpu_seconds", cpu[i]);
+		final(x, p, "process.read_bytes", 20 - cpu[i]);
+	}
+	x->label[x->run.nlabels] = (struct run_label){ "pid", "4711" };
+	x->instance[2].first_label = x->run.nlabels++;
+	x->instance[2].nlabels = 1;
+	s = made(x);
+	assert_int_equal(s.nby_cpu, SUMMARY_TOP);
+	for (uint32_t i = 0; i < SUMMARY_TOP; i++)
+		assert_true(s.by_cpu[i].cpu_s == 14 - (double)i);
+	for (uint32_t i = 0; i < SUMMARY_TOP; i++)
+		assert_true(s.by_io[i].cpu_s == (double)i);
+	assert_int_equal(s.nby_memory, 0);
+	assert_true(s.by_cpu[0].pid == 4711 && isnan(s.by_cpu[1].pid));
+	assert_true(s.by_cpu[0].start_s == 1 && s.by_cpu[0].end_s == 3);
+	assert_true(isnan(s.by_cpu[0].written_bytes) && isnan(s.by_cpu[0].peak_rss_bytes));
+	done(&s, x);
+}
+
+static void test_the_living_count_with_what_was_last_seen(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t cpu = metric(x, "process.cpu_seconds", "process", KIND_COUNTER, UNIT_SECONDS);
+	uint32_t rss = metric(x, "process.resident_bytes", "process", KIND_GAUGE, UNIT_BYTES);
+	uint32_t p = instance(x, 1, "process", "sleep", false), sid = series(x, 1, cpu, p);
+	struct summary s;
+
+	(void)state;
+	put(x, sid, 1, 2);
+	put(x, sid, 2, 3);
+	sid = series(x, 1, rss, p);
+	put(x, sid, 1, 500);
+	put(x, sid, 2, 300);
+	s = made(x);
+	assert_int_equal(s.nby_cpu, 1);
+	assert_true(s.by_cpu[0].cpu_s == 3 && isnan(s.by_cpu[0].end_s));
+	assert_true(s.by_memory[0].peak_rss_bytes == 500);
+	assert_int_equal(s.ncommands, 1);
+	assert_string_equal(s.commands[0].name, "sleep");
+	assert_true(s.commands[0].processes == 1 && s.commands[0].cpu_s == 3);
+	done(&s, x);
+}
+
+static void test_commands_of_all_nodes_are_one(void **state)
+{
+	struct synthetic *x = synthetic_new(2);
+	uint32_t n = metric(x, "command.processes", "command", KIND_COUNTER, UNIT_COUNT);
+	uint32_t cpu = metric(x, "command.cpu_seconds", "command", KIND_COUNTER, UNIT_SECONDS);
+	uint32_t peak = metric(x, "command.peak_resident_bytes", "command", KIND_GAUGE, UNIT_BYTES);
+	static const char *const names[] = { "ld", "cc1", "cc1" };
+	struct summary s;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t node = 1 + (i > 1), c = instance(x, node, "command", names[i], false);
+
+		put(x, series(x, node, n, c), 5, 10);
+		put(x, series(x, node, cpu, c), 5, 7);
+		put(x, series(x, node, peak, c), 5, 100 + i);
+	}
+	s = made(x);
+	assert_int_equal(s.ncommands, 2);
+	assert_string_equal(s.commands[0].name, "cc1");
+	assert_true(s.commands[0].processes == 20 && s.commands[0].cpu_s == 14);
+	assert_true(s.commands[0].peak_rss_bytes == 102);
+	assert_true(isnan(s.commands[0].read_bytes));
+	assert_string_equal(s.commands[1].name, "ld");
+	done(&s, x);
+}
+
+/* A core is used from second 6 to second 15 of 20. */
+static struct synthetic *with_work(uint32_t nodes)
+{
+	struct synthetic *x = synthetic_new(nodes);
+	uint32_t id = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+
+	for (uint32_t node = 1; node <= nodes; node++) {
+		uint32_t sid = series(x, node, id, 0);
+
+		x->metric[id].row.div = 100;
+		for (int row = 0; row < ROWS; row++)
+			put(x, sid, row,
+			    row < 6    ? 4 * row
+			    : row < 15 ? 20 + 100 * (row - 5)
+				       : 1000);
+	}
+	return x;
+}
+
+static const struct summary_metric *find(const struct summary *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->nmetrics; i++)
+		if (strcmp(s->metrics[i].name, name) == 0)
+			return &s->metrics[i];
+	return NULL;
+}
+
+static void test_idle_head_and_tail_and_rates(void **state)
+{
+	struct synthetic *x = with_work(1);
+	struct summary s = made(x);
+	const struct summary_metric *m = find(&s, "job.cpu_cores");
+
+	(void)state;
+	assert_true(fabs(s.idle_head_s - 5) < 1e-6);
+	assert_true(fabs(s.idle_tail_s - 5) < 1e-6);
+	assert_true(fabs(s.cores_used_peak - 1) < 1e-9);
+	assert_true(s.cpu_s == 10);
+	assert_non_null(m);
+	assert_int_equal(m->unit, UNIT_CORES);
+	assert_int_equal(m->stats.n, 20);
+	assert_true(fabs(stats_mean(&m->stats) - 0.5) < 1e-9);
+	assert_true(fabs(m->stats.weighted_sum - 10) < 1e-9);
+	done(&s, x);
+
+	x = with_work(2);
+	s = made(x);
+	assert_true(fabs(s.cores_used_peak - 2) < 1e-9);
+	done(&s, x);
+}
+
+static void test_no_work_is_idle_throughout(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t sid =
+		series(x, 1, metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 0);
+	struct summary s;
+
+	(void)state;
+	for (int row = 0; row < ROWS; row++)
+		put(x, sid, row, 1);
+	s = made(x);
+	assert_true(s.idle_head_s == 20 && s.idle_tail_s == 0);
+	done(&s, x);
+}
+
+static void test_devices_combine_and_processes_are_left_out(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t util = metric(x, "disk.util_ratio", "disk", KIND_GAUGE, UNIT_RATIO);
+	uint32_t depth = metric(x, "disk.depth", "disk", KIND_GAUGE, UNIT_ONE);
+	uint32_t rss = metric(x, "process.resident_bytes", "process", KIND_GAUGE, UNIT_BYTES);
+	static const char *const disks[] = { "sda", "sdb" };
+	struct summary s;
+
+	(void)state;
+	x->metric[util].row.over_instances = COMBINE_NONE;
+	for (int i = 0; i < 2; i++) {
+		uint32_t d = instance(x, 1, "disk", disks[i], false);
+
+		put(x, series(x, 1, util, d), 1, i + 1);
+		put(x, series(x, 1, depth, d), 1, i + 1);
+	}
+	put(x, series(x, 1, rss, instance(x, 1, "process", "p", false)), 1, 7);
+	s = made(x);
+	assert_non_null(find(&s, "disk.util_ratio[sda]"));
+	assert_true(find(&s, "disk.util_ratio[sdb]")->stats.max == 2);
+	assert_null(find(&s, "disk.util_ratio"));
+	assert_true(find(&s, "disk.depth")->stats.max == 3);
+	assert_null(find(&s, "process.resident_bytes"));
+	done(&s, x);
+}
+
+static void test_it_opens_with_a_verdict(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 1, "job.exit_code", 2);
+	x->node[1].complete = false;
+	s = made(x);
+	assert_true(s.nverdicts >= 2);
+	assert_string_equal(s.verdicts[0].rule, "failed");
+	assert_string_equal(s.verdicts[1].rule, "recording-incomplete");
+	done(&s, x);
+}
+
+static void test_a_reader_that_fails_is_an_error(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+	struct err e = { "" };
+
+	(void)state;
+	x->fault = -EIO;
+	assert_int_equal(summary_make(&s, &x->run, &e), -EIO);
+	assert_string_equal(e.text, "it cannot be read");
+	done(&s, x);
+}
+
+static json_t *json_of(struct synthetic *x)
+{
+	struct summary s = made(x);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_error_t fault;
+	json_t *j;
+
+	summary_json(&s, &x->run, out);
+	fclose(out);
+	j = json_loads(text, 0, &fault);
+	if (!j)
+		fail_msg("%s in: %s", fault.text, text);
+	free(text);
+	summary_free(&s);
+	return j;
+}
+
+static void test_json_says_null_for_what_is_not_known(void **state)
+{
+	struct synthetic *x = with_work(1);
+	json_t *j, *job, *row;
+	uint32_t p = instance(x, 1, "process", "\033<script>\xff\"", true);
+
+	(void)state;
+	final(x, p, "process.cpu_seconds", 3);
+	meta_text(x, "job.command", "a\nb");
+	meta_int(x, 1, "job.signal", 9);
+	meta_int(x, 1, "job.peak_memory_bytes", INT64_C(1) << 53);
+	j = json_of(x);
+	assert_string_equal(json_string_value(json_object_get(j, "schema")), "sonde/show/1");
+	job = json_object_get(j, "job");
+	assert_string_equal(json_string_value(json_object_get(job, "command")), "a\nb");
+	assert_true(json_is_null(json_object_get(job, "exit_code")));
+	assert_true(json_is_integer(json_object_get(job, "signal")));
+	assert_true(json_is_null(json_object_get(job, "cores_asked")));
+	assert_true(json_is_null(json_object_get(job, "id")));
+	assert_int_equal(json_integer_value(json_object_get(job, "peak_memory_bytes")),
+			 INT64_C(1) << 53);
+	assert_string_equal(json_string_value(json_object_get(job, "start")),
+			    "2023-11-14T22:13:20Z");
+	row = json_array_get(json_object_get(json_object_get(j, "processes"), "by_cpu"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "name")),
+			    "\033<script>\xef\xbf\xbd\"");
+	assert_string_equal(json_string_value(json_object_get(row, "host")), "n1");
+	row = json_array_get(json_object_get(j, "metrics"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "name")), "job.cpu_cores");
+	assert_string_equal(json_string_value(json_object_get(row, "unit")), "cores");
+	assert_int_equal(json_integer_value(json_object_get(row, "n")), 20);
+	row = json_array_get(json_object_get(j, "verdicts"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "rule")), "killed");
+	assert_string_equal(json_string_value(json_object_get(row, "severity")), "bad");
+	assert_true(json_is_null(json_object_get(row, "metric")));
+	json_decref(j);
+	free(x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_the_recorder_said_at_the_end_stands),
+		cmocka_unit_test(test_series_speak_when_the_recorder_was_killed),
+		cmocka_unit_test(test_a_signal_leaves_no_exit_code),
+		cmocka_unit_test(test_nothing_known_stays_unknown),
+		cmocka_unit_test(test_nodes_add_up_when_all_are_known),
+		cmocka_unit_test(test_the_ten_largest_processes),
+		cmocka_unit_test(test_the_living_count_with_what_was_last_seen),
+		cmocka_unit_test(test_commands_of_all_nodes_are_one),
+		cmocka_unit_test(test_idle_head_and_tail_and_rates),
+		cmocka_unit_test(test_no_work_is_idle_throughout),
+		cmocka_unit_test(test_devices_combine_and_processes_are_left_out),
+		cmocka_unit_test(test_it_opens_with_a_verdict),
+		cmocka_unit_test(test_a_reader_that_fails_is_an_error),
+		cmocka_unit_test(test_json_says_null_for_what_is_not_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
