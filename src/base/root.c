@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,12 +65,23 @@ int root_file(const struct root *r, const char *path)
 	return above_stdio(openat(r->fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY));
 }
 
+/* A read that gave less than asked for is the end, unless it stopped just below a page's end: there
+ * the kernel's seq_file stops when the next record does not fit (seen on 6.18). Asking again at the
+ * end would have it make the whole text a second time. */
+static bool is_end(size_t n, size_t asked)
+{
+	enum { PAGE = 4096, RECORD_MAX = 1024 };
+
+	return n < asked && n % PAGE < PAGE - RECORD_MAX;
+}
+
 static ssize_t read_all(int fd, char *buf, size_t size)
 {
 	size_t len = 0;
 
 	while (len < size - 1) {
-		ssize_t n = pread(fd, buf + len, size - 1 - len, (off_t)len);
+		size_t asked = size - 1 - len;
+		ssize_t n = pread(fd, buf + len, asked, (off_t)len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -78,6 +90,8 @@ static ssize_t read_all(int fd, char *buf, size_t size)
 		if (n == 0)
 			break;
 		len += (size_t)n;
+		if (is_end((size_t)n, asked))
+			break;
 	}
 	buf[len] = '\0';
 	return (ssize_t)len;
