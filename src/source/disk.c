@@ -212,7 +212,7 @@ static bool scan_line(struct disk *d, struct sample *s, const char *p)
 
 static int scan(struct disk *d, struct sample *s)
 {
-	bool whole = true;
+	bool whole = !d->diskstats.cut;
 
 	devices_begin(&d->devices);
 	for (const char *p = d->diskstats.text; *p; p = number_next_line(p))

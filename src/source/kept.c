@@ -13,6 +13,7 @@ static int whole_lines(struct kept *k, ssize_t n)
 
 	k->len = end ? (size_t)(end + 1 - k->text) : 0;
 	k->text[k->len] = '\0';
+	k->cut = n > 0 && (size_t)n > k->len;
 	if (n < 0)
 		return (int)n;
 	return k->len ? 0 : -ENODATA;

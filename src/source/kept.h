@@ -12,10 +12,13 @@
 #include "base/err.h"
 #include "base/root.h"
 
+#include <stdbool.h>
+
 struct kept {
 	int fd;
 	char *text; /* NUL-terminated */
 	size_t len, cap;
+	bool cut; /* something was dropped behind the last newline */
 };
 
 /* Open, read once, keep. 0, or -errno with a sentence; -ENODATA when there is no whole line. */

@@ -240,7 +240,7 @@ static bool scan_line(struct network *n, struct sample *s, const char *p)
 
 static int scan(struct network *n, struct sample *s)
 {
-	bool whole = true;
+	bool whole = !n->dev.cut;
 
 	devices_begin(&n->interfaces);
 	for (const char *p = first_interface(n); *p; p = number_next_line(p))
