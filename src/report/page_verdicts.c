@@ -13,7 +13,7 @@ static const struct {
 	[SEVERITY_GOOD] = { "is-good", "i-good", "Good" },
 	[SEVERITY_WARN] = { "is-warn", "i-warn", "Warning" },
 	[SEVERITY_BAD] = { "is-bad", "i-bad", "Problem" },
-	[SEVERITY_CANNOT_TELL] = { "is-cannot", "i-cannot", "Cannot tell" },
+	[SEVERITY_CANNOT_TELL] = { "is-cannot", "i-cannot", "Unknown" },
 };
 _Static_assert(sizeof looks / sizeof looks[0] == SEVERITY_NUMBER_OF, "a look for every severity");
 

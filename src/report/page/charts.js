@@ -80,12 +80,12 @@ function stacked(layers, n) {
 	}));
 }
 
-function timeAxis(plot) {
+function timeAxis() {
 	return {
 		scale: 'x', stroke: colour('faint'), font: AXIS_FONT, size: 28, gap: 4, space: 76, incrs: STEPS.time,
 		grid: { stroke: colour('grid'), width: 1 }, ticks: { show: false },
-		values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)),
-		...plot,
+		/* A label that would be cut at the right edge is left out. */
+		values: (u, splits, axis, space, step) => splits.map((v) => (u.valToPos(v, 'x') > u.bbox.width / uPlot.pxRatio - 20 ? '' : clock(v, step))),
 	};
 }
 
@@ -191,22 +191,22 @@ class Chart {
 		stacked(layers.map((l) => l.values), this.node.x.length).forEach((values, i) => {
 			const fill = colour(layers[i].colour);
 			data.push(values);
-			series.push({ stroke: dense ? undefined : colour('surface'), width: 0.7, fill: i === 0 ? fill : undefined, points: { show: false } });
+			series.push({ class: 'plain', stroke: dense ? undefined : colour('surface'), width: 0.7, fill: i === 0 ? fill : undefined, points: { show: false } });
 			if (i > 0) bands.push({ series: [i + 1, i], fill });
 		});
 		for (const line of over) {
 			const stroke = colour(line.colour);
 			if (line.max) {
 				data.push(line.max);
-				series.push({ stroke: stroke + '66', width: 1, points: { show: false } });
+				series.push({ class: 'plain', stroke: stroke + '66', width: 1, points: { show: false } });
 			}
 			if (layers.length) {
 				data.push(line.values);
-				series.push({ stroke: colour('surface'), width: 4.5, points: { show: false } });
+				series.push({ class: 'plain', stroke: colour('surface'), width: 4.5, points: { show: false } });
 			}
 			data.push(line.values);
 			series.push({
-				stroke, width: line.role === 'limit' ? 1.5 : 2, dash: line.role === 'limit' ? [5, 5] : undefined,
+				class: line.role === 'limit' ? 'plain' : 'line', stroke, width: line.role === 'limit' ? 1.5 : 2, dash: line.role === 'limit' ? [5, 5] : undefined,
 				fill: line.role === 'area' ? stroke + '26' : undefined,
 				points: { show: (u, i, from, to) => to - from < 40 && line.role !== 'limit', size: 5, fill: stroke },
 			});
@@ -219,7 +219,7 @@ class Chart {
 		this.plot = new uPlot(plotOptions(this.view, this.spec.height, {
 			series, bands,
 			scales: { y: { range: (u, low, high) => [0, high > 0 ? high * 1.06 : 1] } },
-			axes: [timeAxis({}), {
+			axes: [timeAxis(), {
 				stroke: colour('faint'), font: AXIS_FONT, size: this.view.gutter, gap: 6, space: 34, incrs: unit.steps,
 				grid: { stroke: colour('grid'), width: 1 }, ticks: { show: false },
 				values: (u, splits) => splits.map((v) => tick(unit, v)),

@@ -47,9 +47,9 @@ class Lanes {
 		this.note.textContent = shown.length < count ? 'the ' + shown.length + ' that used most CPU, of ' + count : 'all ' + count;
 		this.height = this.lanes * LANE_HEIGHT + 44;
 		this.plot = new uPlot(plotOptions(this.view, this.height, {
-			series: [{}, { stroke: 'transparent', points: { show: false } }],
+			series: [{}, { class: 'plain', stroke: 'transparent', points: { show: false } }],
 			scales: { y: { range: () => [0, 1] } },
-			axes: [timeAxis({}), { size: this.view.gutter, values: () => [], splits: () => [], grid: { show: false }, ticks: { show: false } }],
+			axes: [timeAxis(), { size: this.view.gutter, values: () => [], splits: () => [], grid: { show: false }, ticks: { show: false } }],
 			hooks: { draw: [(u) => this.paint(u)] },
 		}), [node.x, node.x.map(() => 0)], this.plotBox);
 		this.resize();

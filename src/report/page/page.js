@@ -95,8 +95,9 @@ class View {
 		}
 	}
 
-	/* Put the cursor of all plots at a row of the node. */
-	cursor(row) {
+	/* Put the cursor of all plots at a row of the node, once they have taken a new range. */
+	async cursor(row) {
+		await null;
 		const part = this.parts.find((p) => p.plot);
 		if (!part) return;
 		const left = row === null ? -10 : part.plot.valToPos(this.node.x[row], 'x');
@@ -110,14 +111,14 @@ class View {
 		const row = Math.min(this.node.x.length - 1, Math.max(0, start + delta));
 		const x = this.node.x[row], half = (to - from) / 2;
 		if (x < from || x > to) this.zoom(Math.min(Math.max(x - half, 0), this.full[1] - 2 * half), Math.max(Math.min(x + half, this.full[1]), 2 * half));
-		this.cursor(row);
+		return this.cursor(row);
 	}
 
 	scale(factor) {
 		const [from, to] = this.range;
 		const middle = this.row === null ? (from + to) / 2 : this.node.x[this.row];
 		this.zoom(middle - (middle - from) * factor, middle + (to - middle) * factor);
-		this.cursor(this.row);
+		return this.cursor(this.row);
 	}
 
 	keyboard() {
@@ -125,17 +126,17 @@ class View {
 			ArrowRight: (e) => this.step(e.shiftKey ? 10 : 1), ArrowLeft: (e) => this.step(e.shiftKey ? -10 : -1),
 			Home: () => this.step(-this.node.x.length), End: () => this.step(this.node.x.length),
 			'+': () => this.scale(0.5), '=': () => this.scale(0.5), '-': () => this.scale(2),
-			Escape: () => { this.reset(); this.cursor(null); },
+			Escape: () => { this.reset(); return this.cursor(null); },
 		};
 		for (const part of this.parts) {
 			part.plotBox.tabIndex = 0;
 			part.plotBox.setAttribute('role', 'application');
 			part.plotBox.setAttribute('aria-label', part.root.getAttribute('aria-label') + ' over time; arrow keys move the cursor, plus and minus zoom, Escape shows the whole run');
-			part.plotBox.addEventListener('keydown', (e) => {
+			part.plotBox.addEventListener('keydown', async (e) => {
 				const act = !e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key];
 				if (!act || !part.plot) return;
 				e.preventDefault();
-				act(e);
+				await act(e);
 				if (part.spoken && this.row !== null)
 					document.getElementById('spoken').textContent = duration(this.node.x[this.row]) + ': ' + part.spoken(this.row);
 			});
