@@ -19,6 +19,11 @@ static const char *origin(const struct metric *m)
 	return m->formula ? "derived" : kind_name(m->kind);
 }
 
+static const char *combine_word(enum combine c)
+{
+	return c == COMBINE_NONE ? "-" : combine_name(c);
+}
+
 static void text_source(struct bytes *b, const struct source *s)
 {
 	bytes_printf(b, "%s: %s\n", s->name, s->what);
@@ -55,7 +60,7 @@ static void markdown_row(struct bytes *b, const struct metric *m)
 
 	bytes_printf(b, "| `%s` | %s | %s | %s | ", m->name, unit_word(m->unit), origin(m),
 		     m->domain ? m->domain : "node");
-	bytes_printf(b, "%s, %s | ", combine_name(m->over_instances), combine_name(m->over_nodes));
+	bytes_printf(b, "%s | %s | ", combine_word(m->over_instances), combine_word(m->over_nodes));
 	markdown_cell(b, m->help);
 	if (m->formula)
 		bytes_printf(b, " Computed: `%s`.", m->formula);
@@ -66,26 +71,24 @@ static void markdown_row(struct bytes *b, const struct metric *m)
 	bytes_puts(b, " |\n");
 }
 
+static const char markdown_head[] =
+	"# What Sonde measures\n\n"
+	"Made by `sonde docs metrics` from the tables in `src/source/`; change it there.\n\n"
+	"Counters are stored as they are read; tables and plots show their rates, by the rate's "
+	"name.\n"
+	"A metric that this machine does not have, or that may not be read, is absent: never 0.\n"
+	"\"Instances\" and \"nodes\" say how the values of all of them become one.\n";
+
 void catalogue_markdown(struct bytes *b)
 {
-	bytes_puts(
-		b,
-		"# What Sonde measures\n\n"
-		"Made by `sonde docs metrics` from the tables in `src/source/`; change it "
-		"there.\n\n"
-		"Counters are stored as they are read; tables and plots show their rates, under "
-		"the "
-		"rate's name.\n"
-		"A metric that this machine does not have, or that may not be read, is absent: "
-		"never 0.\n"
-		"\"Combined\" says how values of several instances, and of several nodes, become "
-		"one.\n");
+	bytes_puts(b, markdown_head);
 	for (size_t i = 0; i < nsources; i++) {
 		const struct source *s = sources[i];
 
-		bytes_printf(b, "\n## %s\n\n%s.\n\n", s->name, s->what);
-		bytes_puts(b, "| metric | unit | kind | of each | combined | what it is |\n"
-			      "|---|---|---|---|---|---|\n");
+		bytes_printf(b, "\n## %s: %s\n\n", s->name, s->what);
+		bytes_puts(b,
+			   "| metric | unit | kind | of each | instances | nodes | what it is |\n"
+			   "|---|---|---|---|---|---|---|\n");
 		for (size_t k = 0; k < s->nmetrics; k++)
 			markdown_row(b, &s->metrics[k]);
 	}
