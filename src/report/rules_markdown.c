@@ -72,7 +72,8 @@ static void write_rule(FILE *out, const struct rule *r)
 	write_expr(out, "when", &r->when);
 	write_expr(out, "enough", &r->enough);
 	for (size_t i = 0; i < r->nneeds; i++)
-		write_expr(out, "needs", &r->needs[i]);
+		fprintf(out, "%s`%s`%s", i ? ", " : "- needs: ", r->needs[i].source,
+			i + 1 == r->nneeds ? "\n" : "");
 	if (r->proof)
 		fprintf(out, "- proof: `%s`\n", r->proof);
 	write_expr(out, "threshold", &r->threshold);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/rules.h"
+#include "report/rule.h"
+#include "source/source.h"
 
 #include "summary_fixture.h"
 
@@ -10,7 +11,6 @@
 #include <cmocka.h>
 #include <errno.h>
 
-
 #define LONG "wall_seconds=60 "
 
 /* Every built-in rule: what makes it speak, what it says then, and what is just not enough. */
@@ -20,99 +20,158 @@ static const struct {
 	const char *says;
 	const char *quiet[4];
 } cases[] = {
-	{ "killed", "signal=9 wall_seconds=12", SEVERITY_BAD, "Killed by SIGKILL after 12.0 s.",
+	{ "killed",
+	  "signal=9 wall_seconds=12",
+	  SEVERITY_BAD,
+	  "Killed by SIGKILL after 12.0 s.",
 	  { "exit_code=0 wall_seconds=12" } },
-	{ "failed", "exit_code=1 wall_seconds=0.5", SEVERITY_BAD,
-	  "Failed: exit code 1 after 500 ms.", { "exit_code=0 wall_seconds=0.5", "exit_code=129", "signal=9" } },
-	{ "failed-by-signal", "exit_code=137 wall_seconds=2", SEVERITY_BAD,
+	{ "failed",
+	  "exit_code=1 wall_seconds=0.5",
+	  SEVERITY_BAD,
+	  "Failed: exit code 1 after 500 ms.",
+	  { "exit_code=0 wall_seconds=0.5", "exit_code=129", "signal=9" } },
+	{ "failed-by-signal",
+	  "exit_code=137 wall_seconds=2",
+	  SEVERITY_BAD,
 	  "Failed: exit code 137 after 2.00 s; a shell says that when SIGKILL killed what it ran.",
 	  { "exit_code=128", "exit_code=193" } },
-	{ "recording-damaged", "damages=2", SEVERITY_BAD,
-	  "The recording is damaged (places: 2). What is undamaged was read; totals may be too small.",
+	{ "recording-damaged",
+	  "damages=2",
+	  SEVERITY_BAD,
+	  "The recording is damaged (places: 2). What is undamaged was read; totals may be too "
+	  "small.",
 	  { "damages=0" } },
-	{ "recording-incomplete", "complete=0", SEVERITY_WARN,
-	  "The recording was not closed: the recorder was killed or still runs. Figures end with its "
-	  "last sample.", { "complete=1" } },
-	{ "memory-tight", "peak_memory_bytes=966367642 memory_present_bytes=1073741824",
-	  SEVERITY_WARN, "Memory was nearly exhausted: 921.6 MiB of 1.0 GiB at its peak.",
+	{ "recording-incomplete",
+	  "complete=0",
+	  SEVERITY_WARN,
+	  "The recording was not closed: the recorder was killed or still runs. Figures end with "
+	  "its "
+	  "last sample.",
+	  { "complete=1" } },
+	{ "memory-tight",
+	  "peak_memory_bytes=966367642 memory_present_bytes=1073741824",
+	  SEVERITY_WARN,
+	  "Memory was nearly exhausted: 921.6 MiB of 1.0 GiB at its peak.",
 	  { "peak_memory_bytes=966367641 memory_present_bytes=1073741824",
 	    "peak_memory_bytes=966367642" } },
-	{ "swap", "job.swap_bytes=0..16777217", SEVERITY_WARN,
+	{ "swap",
+	  "job.swap_bytes=0..16777217",
+	  SEVERITY_WARN,
 	  "Up to 16.0 MiB of the job was swapped out: it needs more memory than it had.",
 	  { "job.swap_bytes=0..16777216", "samples=2 job.swap_bytes=0..16777217", "" } },
-	{ "swap-node", "node.swap_used_bytes=100..268435557", SEVERITY_NOTE,
+	{ "swap-node",
+	  "node.swap_used_bytes=100..268435557",
+	  SEVERITY_NOTE,
 	  "The machine moved 256.0 MiB to swap during the run.",
 	  { "node.swap_used_bytes=100..268435556",
 	    "node.swap_used_bytes=100..268435557 job.swap_bytes=0..16777217" } },
-	{ "waiting-on-disk", LONG "node.pressure_io_some_ratio=0.06..0.16", SEVERITY_WARN,
-	  "Waited on disk: work stood still for storage 11 % of the time.",
+	{ "waiting-on-disk",
+	  LONG "node.pressure_io_some_ratio=0.06..0.16",
+	  SEVERITY_WARN,
+	  "Waited on disk: for 11 % of the time some of the work stood still for storage.",
 	  { LONG "node.pressure_io_some_ratio=0.05..0.15 node.cpu_iowait_cores=9",
-	    LONG "node.cpu_iowait_cores=0.25",
-	    "wall_seconds=4.9 node.pressure_io_some_ratio=0.9" } },
-	{ "waiting-on-disk", LONG "node.cpu_iowait_cores=0.26", SEVERITY_WARN,
-	  "Waited on disk: work stood still for storage 26 % of the time.", { "" } },
-	{ "waiting-on-disk", LONG, SEVERITY_CANNOT_TELL,
-	  "Cannot tell whether it waited on disk: this machine shows neither I/O pressure nor iowait.",
-	  { "wall_seconds=4.9" } },
-	{ "cores-asked", LONG "cores_asked=64 cores_used=3.1 cores_used_peak=3.4", SEVERITY_WARN,
+	    "wall_seconds=4.9 node.pressure_io_some_ratio=0.9", "" } },
+	{ "waiting-on-disk-iowait",
+	  LONG "node.cpu_iowait_cores=0.26",
+	  SEVERITY_WARN,
+	  "Waited on disk: 0.26 cores on average had nothing to do but wait for I/O.",
+	  { LONG "node.cpu_iowait_cores=0.25", "wall_seconds=4.9 node.cpu_iowait_cores=9",
+	    LONG "node.cpu_iowait_cores=9 node.pressure_io_some_ratio=0.1" } },
+	{ "waiting-on-disk-iowait",
+	  LONG,
+	  SEVERITY_CANNOT_TELL,
+	  "Cannot tell whether it waited on disk: there are neither I/O pressure nor iowait "
+	  "figures.",
+	  { "wall_seconds=4.9", LONG "node.cpu_iowait_cores=0",
+	    LONG "node.pressure_io_some_ratio=0" } },
+	{ "cores-asked",
+	  LONG "cores_asked=64 cores_used=3.1 cores_used_peak=3.4",
+	  SEVERITY_WARN,
 	  "64 cores asked for, 3.10 cores used, never more than 3.40 cores; next time #SBATCH "
 	  "--cpus-per-task=4.",
 	  { LONG "cores_asked=64 cores_used=3.1 cores_used_peak=48.1",
 	    LONG "cores_asked=1 cores_used=0.1 cores_used_peak=0.1",
 	    LONG "samples=9 cores_asked=64 cores_used=3.1 cores_used_peak=3.4",
 	    LONG "cores_asked=64 cores_used=3.1" } },
-	{ "cores-asked-idle", LONG "cores_asked=8 cores_used=3.9 cores_used_peak=8", SEVERITY_WARN,
+	{ "cores-asked-idle",
+	  LONG "cores_asked=8 cores_used=3.9 cores_used_peak=8",
+	  SEVERITY_WARN,
 	  "8 cores asked for, 3.90 cores used on average.",
 	  { LONG "cores_asked=8 cores_used=4 cores_used_peak=8",
 	    LONG "cores_asked=8 cores_used=3.9 cores_used_peak=6" } },
-	{ "single-core", LONG "cores_present=4 cores_used=0.98 cores_used_peak=1.05", SEVERITY_NOTE,
-	  "Only one of 4 cores was in use at a time; the work runs on a single thread.",
+	{ "single-core",
+	  LONG "cores_present=4 cores_used=0.98 cores_used_peak=1.05",
+	  SEVERITY_NOTE,
+	  "Only one of 4 cores was in use at a time; nothing ran in parallel.",
 	  { LONG "cores_present=4 cores_used=0.98 cores_used_peak=1.1",
 	    LONG "cores_present=4 cores_used=0.5 cores_used_peak=1.05",
 	    LONG "cores_present=1 cores_used=0.98 cores_used_peak=1.05",
 	    LONG "cores_present=4 cores_asked=4 cores_used=0.98 cores_used_peak=1.05" } },
-	{ "cores-unused", LONG "cores_present=4 cores_used=1.9 cores_used_peak=2.5", SEVERITY_NOTE,
+	{ "cores-unused",
+	  LONG "cores_present=4 cores_used=1.9 cores_used_peak=2.5",
+	  SEVERITY_NOTE,
 	  "1.90 cores of 4 used on average, 2.50 cores at most.",
 	  { LONG "cores_present=4 cores_used=2 cores_used_peak=2.5",
 	    LONG "cores_present=4 cores_used=0.9 cores_used_peak=1",
 	    LONG "cores_present=4 cores_asked=4 cores_used=1.9 cores_used_peak=2.5",
 	    LONG "cores_present=64 cores_allowed=2 cores_used=1.9 cores_used_peak=2" } },
-	{ "cores-used", LONG "cores_present=4 cores_used=3.2", SEVERITY_GOOD,
+	{ "cores-used",
+	  LONG "cores_present=4 cores_used=3.2",
+	  SEVERITY_GOOD,
 	  "The cores were well used: 3.20 cores of 4 on average.",
-	  { LONG "cores_present=4 cores_used=3.19", "wall_seconds=4.9 cores_present=4 cores_used=4" } },
-	{ "memory-asked", LONG "memory_asked_bytes=8589934592 peak_memory_bytes=1288490188",
+	  { LONG "cores_present=4 cores_used=3.19",
+	    "wall_seconds=4.9 cores_present=4 cores_used=4" } },
+	{ "memory-asked",
+	  LONG "memory_asked_bytes=8589934592 peak_memory_bytes=1288490188",
 	  SEVERITY_WARN,
 	  "8.0 GiB of memory asked for, 1.2 GiB used; next time #SBATCH --mem=2G.",
 	  { LONG "memory_asked_bytes=8589934592 peak_memory_bytes=4294967296",
 	    LONG "memory_asked_bytes=1073741824 peak_memory_bytes=1024",
 	    LONG "peak_memory_bytes=1024" } },
-	{ "memory-unused", LONG "memory_present_bytes=8589934592 peak_memory_bytes=858993459",
-	  SEVERITY_NOTE, "Little of the memory was used: 819.2 MiB of 8.0 GiB.",
+	{ "memory-unused",
+	  LONG "memory_present_bytes=8589934592 peak_memory_bytes=858993459",
+	  SEVERITY_NOTE,
+	  "Little of the memory was used: 819.2 MiB of 8.0 GiB.",
 	  { LONG "memory_present_bytes=8589934592 peak_memory_bytes=858993460",
 	    LONG "memory_present_bytes=8589934591 peak_memory_bytes=1024",
-	    LONG "memory_present_bytes=8589934592 memory_asked_bytes=1024 peak_memory_bytes=1024" } },
-	{ "idle-head", LONG "idle_head_seconds=6.1", SEVERITY_WARN,
+	    LONG
+	    "memory_present_bytes=8589934592 memory_asked_bytes=1024 peak_memory_bytes=1024" } },
+	{ "idle-head",
+	  LONG "idle_head_seconds=6.1",
+	  SEVERITY_WARN,
 	  "Idle at the start: 6.10 s (10 % of the run) passed before any work.",
 	  { LONG "idle_head_seconds=6", "wall_seconds=20 idle_head_seconds=5",
 	    LONG "idle_head_seconds=57", LONG "samples=9 idle_head_seconds=20" } },
-	{ "idle-tail", LONG "idle_tail_seconds=6.1", SEVERITY_WARN,
+	{ "idle-tail",
+	  LONG "idle_tail_seconds=6.1",
+	  SEVERITY_WARN,
 	  "Idle at the end: 6.10 s (10 % of the run) passed after the last work.",
 	  { LONG "idle_tail_seconds=6", "wall_seconds=20 idle_tail_seconds=5" } },
-	{ "idle", LONG "idle_head_seconds=57", SEVERITY_NOTE,
-	  "It hardly used a core at any time: it waited for something outside of this job.",
+	{ "idle",
+	  LONG "idle_head_seconds=57",
+	  SEVERITY_NOTE,
+	  "It did hardly any work: for 57.0 s nothing used more than 5 % of a core.",
 	  { LONG "idle_head_seconds=56.9" } },
-	{ "monitor-cost", LONG "monitor_cpu_seconds=0.61", SEVERITY_NOTE,
+	{ "monitor-cost",
+	  LONG "monitor_cpu_seconds=0.61",
+	  SEVERITY_NOTE,
 	  "Sonde itself took 1.0 % of a core; a longer interval (-i) costs less.",
 	  { LONG "monitor_cpu_seconds=0.6", "wall_seconds=4.9 monitor_cpu_seconds=1" } },
-	{ "attribution", "attributed_ratio=0.94 cpu_seconds=10", SEVERITY_NOTE,
+	{ "attribution",
+	  "attributed_ratio=0.94 cpu_seconds=10",
+	  SEVERITY_NOTE,
 	  "94 % of the CPU time is known process by process; the rest belongs to processes too "
-	  "short-lived to be seen. The total is exact.",
+	  "short-lived to be seen.",
 	  { "attributed_ratio=0.95 cpu_seconds=10", "attributed_ratio=0.5 cpu_seconds=1" } },
-	{ "too-short", LONG "samples=9", SEVERITY_CANNOT_TELL,
+	{ "too-short",
+	  LONG "samples=9",
+	  SEVERITY_CANNOT_TELL,
 	  "Cannot tell how well the machine was used, because the run is too short (samples: 9, "
 	  "time: 1 min 00 s).",
 	  { LONG "samples=10" } },
-	{ "too-short", "wall_seconds=0.03 samples=60", SEVERITY_CANNOT_TELL,
+	{ "too-short",
+	  "wall_seconds=0.03 samples=60",
+	  SEVERITY_CANNOT_TELL,
 	  "Cannot tell how well the machine was used, because the run is too short (samples: 60, "
 	  "time: 30 ms).",
 	  { "wall_seconds=5" } },
@@ -188,6 +247,71 @@ static void test_every_builtin_rule_has_a_case(void **state)
 	assert_int_equal(rules, tested);
 }
 
+static void check_measured(void *ctx, const char *function, const char *name)
+{
+	char public[SUMMARY_NAME];
+
+	for (size_t s = 0; s < nsources; s++) {
+		for (size_t m = 0; m < sources[s]->nmetrics; m++) {
+			metric_rate_name(&sources[s]->metrics[m], public, sizeof public);
+			if (strcmp(public, name) == 0)
+				return;
+		}
+	}
+	if (function)
+		fail_msg("%s: no source measures %s", (const char *)ctx, name);
+}
+
+static void check_expr(char *rule, const struct expr *x)
+{
+	if (x)
+		expr_names(x, check_measured, rule);
+}
+
+static void test_every_metric_that_is_asked_for_is_measured(void **state)
+{
+	struct rules *rules = builtin();
+
+	(void)state;
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct rule *r = &rules->rule[i];
+
+		if (r->proof)
+			check_measured(r->name, "proof", r->proof);
+		for (size_t k = 0; k < r->nneeds; k++)
+			check_expr(r->name, r->needs[k].x);
+		for (size_t k = 0; k < r->say.nparts; k++)
+			check_expr(r->name, r->say.part[k].x);
+		check_expr(r->name, r->when.x);
+		check_expr(r->name, r->enough.x);
+		check_expr(r->name, r->threshold.x);
+	}
+	rules_free(rules);
+}
+
+static void test_the_page_of_verdicts_is_up_to_date(void **state)
+{
+	const char *top = getenv("TOP");
+	char path[4096], *made = NULL, *kept = NULL;
+	size_t size, length;
+	FILE *out = open_memstream(&made, &size), *in;
+
+	(void)state;
+	assert_int_equal(rules_markdown(out, NULL), 0);
+	fclose(out);
+	snprintf(path, sizeof path, "%s/docs/verdicts.md", top ? top : ".");
+	in = fopen(path, "r");
+	assert_non_null(in);
+	kept = malloc(size + 2);
+	assert_non_null(kept);
+	length = fread(kept, 1, size + 1, in);
+	fclose(in);
+	kept[length] = '\0';
+	assert_string_equal(kept, made);
+	free(made);
+	free(kept);
+}
+
 static void test_proof_has_metric_range_and_threshold(void **state)
 {
 	struct rules *rules = builtin();
@@ -220,9 +344,9 @@ static struct rules *parsed(const char *text)
 
 static void test_worst_comes_first_in_the_order_of_the_rules(void **state)
 {
-	struct rules *rules = parsed(SITE("g", "1", "good") SITE("n", "1", "note")
-					     SITE("c", "1", "cannot-tell") SITE("w", "1", "warn")
-						     SITE("b", "1", "bad") SITE("v", "1", "warn"));
+	struct rules *rules =
+		parsed(SITE("g", "1", "good") SITE("n", "1", "note") SITE("c", "1", "cannot-tell")
+			       SITE("w", "1", "warn") SITE("b", "1", "bad") SITE("v", "1", "warn"));
 	static const char *const order[] = { "b", "w", "v", "c", "n", "g" };
 	struct fixture f;
 
@@ -262,7 +386,8 @@ static void test_the_mildest_go_when_there_is_no_room(void **state)
 	(void)state;
 	for (int i = 0; i < SUMMARY_VERDICTS + 3; i++)
 		n += (size_t)snprintf(text + n, sizeof text - n,
-				      "rule: n%d\nabout: A.\nwhen: 1\nseverity: note\nsay: A.\n", i);
+				      "rule: n%d\nabout: A.\nwhen: 1\nseverity: note\nsay: A.\n",
+				      i);
 	snprintf(text + n, sizeof text - n, "%s", SITE("worst", "1", "bad"));
 	rules = parsed(text);
 	fixture_init(&f, "");
@@ -304,8 +429,10 @@ static void test_functions_of_metrics(void **state)
 	struct fixture f;
 
 	(void)state;
-	/* Two nodes: means add up, as the metric's row says; a device is seen by max and min only. */
-	fixture_init(&f, "a.b=1..3 a.b=10..30 disk.util_ratio[sda]=0.5 signal=400 wall_seconds=2.01");
+	/* Two nodes: means add up, as the metric's row says; a device is seen by max and min only.
+	 */
+	fixture_init(&f,
+		     "a.b=1..3 a.b=10..30 disk.util_ratio[sda]=0.5 signal=400 wall_seconds=2.01");
 	rules_apply(rules, &f.s);
 	assert_string_equal(f.s.verdicts[0].sentence, "1 22 30 33 44 50 % unknown signal 400 3");
 	rules_free(rules);
@@ -318,26 +445,29 @@ static void test_faults_name_file_line_and_reason(void **state)
 	} faults[] = {
 		{ "about: A.\n", "site.rules:1: 'about:' stands before the first 'rule:'" },
 		{ "# c\n\n  say: x\n", "site.rules:3: an indented line continues nothing" },
-		{ "rule: A B\n", "site.rules:1: a rule's name is made of a-z, 0-9 and '-', not 'A B'" },
+		{ "rule: A B\n",
+		  "site.rules:1: a rule's name is made of a-z, 0-9 and '-', not 'A B'" },
 		{ "rule: r\nnonsense\n", "site.rules:2: 'nonsense' is not 'key: value'" },
 		{ "rule: r\nwhy: 1\n", "site.rules:2: 'why' is not a key; see docs/verdicts.md" },
 		{ "rule: r\nwhen:\n", "site.rules:2: 'when:' is empty" },
 		{ "rule: r\nwhen: 1\nwhen: 1\n", "site.rules:3: 'when:' is given twice" },
 		{ "rule: r\nwhen: 1\n", "site.rules:1: rule r has no 'about:'" },
-		{ SITE("r", "1", "bad") SITE("r", "1", "bad"), "site.rules:6: there is a rule r already" },
+		{ SITE("r", "1", "bad") SITE("r", "1", "bad"),
+		  "site.rules:6: there is a rule r already" },
 		{ SITE("r", "1", "worse"),
 		  "site.rules:4: severity: it is one of note, good, warn, bad, cannot-tell, not "
 		  "'worse'" },
-		{ SITE("r", "cores_ask > 1", "bad"),
-		  "site.rules:3: when: cores_ask is neither a figure nor a function that rules know" },
+		{ SITE("r", "cores_ask > 1", "bad"), "site.rules:3: when: cores_ask is neither a "
+						     "figure nor a function that rules know" },
 		{ SITE("r", "median(node.load) > 1", "bad"),
-		  "site.rules:3: when: median() is neither a figure nor a function that rules know" },
-		{ "rule: r\nsay: {1:meters}\n",
-		  "site.rules:2: say: {1:meters} needs a unit (bytes, seconds, cores, ratio, count ...) "
-		  "or whole, number, signal after a colon" },
-		{ "rule: r\nsay: {1}\n",
-		  "site.rules:2: say: {1} needs a unit (bytes, seconds, cores, ratio, count ...) or "
-		  "whole, number, signal after a colon" },
+		  "site.rules:3: when: median() is neither a figure nor a function that rules "
+		  "know" },
+		{ "rule: r\nsay: {1:meters}\n", "site.rules:2: say: {1:meters} needs a unit "
+						"(bytes, seconds, cores, ratio, count ...) "
+						"or whole, number, signal after a colon" },
+		{ "rule: r\nsay: {1}\n", "site.rules:2: say: {1} needs a unit (bytes, seconds, "
+					 "cores, ratio, count ...) or "
+					 "whole, number, signal after a colon" },
 		{ "rule: r\nsay: {1:bytes\n", "site.rules:2: say: a { is not closed" },
 		{ "rule: r\nneeds: a.b c\n",
 		  "site.rules:2: needs: a.b is neither a figure nor a function that rules know" },
@@ -388,8 +518,9 @@ static void test_too_long_and_too_many_are_refused(void **state)
 
 static void test_files_without_a_last_newline_and_with_crlf(void **state)
 {
-	static const char text[] = "rule: r\r\nabout: A.\r\nwhen: 1\r\nseverity: note\r\nsay: One\r\n"
-				   "\t two";
+	static const char text[] =
+		"rule: r\r\nabout: A.\r\nwhen: 1\r\nseverity: note\r\nsay: One\r\n"
+		"\t two";
 	struct rules *rules = parsed(text);
 	struct fixture f;
 
@@ -416,6 +547,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_rule_speaks_at_its_threshold_only),
 		cmocka_unit_test(test_every_builtin_rule_has_a_case),
+		cmocka_unit_test(test_every_metric_that_is_asked_for_is_measured),
+		cmocka_unit_test(test_the_page_of_verdicts_is_up_to_date),
 		cmocka_unit_test(test_proof_has_metric_range_and_threshold),
 		cmocka_unit_test(test_worst_comes_first_in_the_order_of_the_rules),
 		cmocka_unit_test(test_a_later_rule_of_the_same_name_replaces),

@@ -69,8 +69,8 @@ static void test_the_whole_summary(void **state)
 	assert_string_equal(
 		text,
 		"sonde       make -j2: exit code 0 after 1 min 12 s\n"
-		"unsure      Cannot tell whether it waited on disk: this machine shows neither\n"
-		"            I/O pressure nor iowait.\n"
+		"unsure      Cannot tell whether it waited on disk: there are neither I/O\n"
+		"            pressure nor iowait figures.\n"
 		"good        The cores were well used: 1.85 cores of 2 on average.\n"
 		"cores       1.9 of 2 used on average, 2.0 at most\n"
 		"memory      1.2 GiB of 8.0 GiB at its peak (sampled PSS, an estimate)\n"
