@@ -3,7 +3,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "cmd/command.h"
-#include "cmd/recordings.h"
+#include "cmd/listing.h"
 #include "cmd/say.h"
 #include "core/metric.h"
 
@@ -59,7 +59,7 @@ static void print_line(const struct recording *x)
 	       escape_terminal_into(what, sizeof what, text));
 }
 
-static void print_text(const struct recordings *l)
+static void print_text(const struct listing *l)
 {
 	if (l->n)
 		printf("%-20s  %-11s  %5s  %-9s  %-10s  %-24s  %s\n", "START (UTC)", "WALL",
@@ -102,7 +102,7 @@ static void recording_json(struct json *j, const struct recording *x)
 	json_object_end(j);
 }
 
-static bool print_json(const struct recordings *l)
+static bool print_json(const struct listing *l)
 {
 	struct bytes b = { 0 };
 	struct json j = { .out = &b, .indent = true };
@@ -129,14 +129,14 @@ static int ls_exec(const void *options, int noperands, char **operands)
 {
 	const struct ls_options *o = options;
 	const char *dir = noperands ? operands[0] : ".";
-	struct recordings l = { 0 };
+	struct listing l = { 0 };
 	int code = EXIT_OK, rc;
 
 	if (noperands > 1) {
 		say("ls: one directory at a time, '%s' is too much", operands[1]);
 		return EXIT_USAGE;
 	}
-	rc = recordings_find(&l, dir);
+	rc = listing_find(&l, dir);
 	if (rc) {
 		say("ls: cannot read the directory %s: %s", dir, strerror(-rc));
 		code = EXIT_FAILED;
@@ -148,7 +148,7 @@ static int ls_exec(const void *options, int noperands, char **operands)
 		if (!l.n)
 			say("ls: no sonde_* recording in %s; sonde run -- CMD makes one", dir);
 	}
-	recordings_free(&l);
+	listing_free(&l);
 	return code;
 }
 

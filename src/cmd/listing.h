@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recordings.h - the recordings in a directory, each with what a list says of it.
+ * listing.h - the recordings in a directory, each with what a list says of it.
  *
  * A damaged or unreadable recording is an entry like the others, with its reason. Text is hostile.
  */
-#ifndef SONDE_CMD_RECORDINGS_H
-#define SONDE_CMD_RECORDINGS_H
+#ifndef SONDE_CMD_LISTING_H
+#define SONDE_CMD_LISTING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct recording {
 	uint32_t nodes;
 };
 
-struct recordings {
+struct listing {
 	struct recording *entry;
 	size_t n, cap;
 	bool failed; /* out of memory, or a path too long: something is missing here */
@@ -31,7 +31,7 @@ struct recordings {
 
 /* Those in the sonde_* directories of dir, or dir itself when it is one; oldest first. 0, -errno.
  */
-int recordings_find(struct recordings *l, const char *dir);
-void recordings_free(struct recordings *l);
+int listing_find(struct listing *l, const char *dir);
+void listing_free(struct listing *l);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/recordings.h"
+#include "cmd/listing.h"
 
 #include "base/clock.h"
 #include "recording/join.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void recordings_free(struct recordings *l)
+void listing_free(struct listing *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		free(l->entry[i].path);
@@ -22,7 +22,7 @@ void recordings_free(struct recordings *l)
 	free(l->entry);
 }
 
-static struct recording *list_add(struct recordings *l)
+static struct recording *list_add(struct listing *l)
 {
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 16;
@@ -72,7 +72,7 @@ static double seconds_seen(const struct run *r)
 	return end;
 }
 
-static void describe(struct recording *x, const struct run *r, struct recordings *l)
+static void describe(struct recording *x, const struct run *r, struct listing *l)
 {
 	const struct run_meta *command = run_find_meta(r, 0, "job.command");
 	char note[256];
@@ -97,7 +97,7 @@ static void describe(struct recording *x, const struct run *r, struct recordings
 	}
 }
 
-static void look_at(struct recordings *l, const char *path)
+static void look_at(struct listing *l, const char *path)
 {
 	struct recording *x = list_add(l);
 	struct run *r = NULL;
@@ -155,7 +155,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start_utc_ns > y->start_utc_ns) - (x->start_utc_ns < y->start_utc_ns);
 }
 
-int recordings_find(struct recordings *l, const char *dir)
+int listing_find(struct listing *l, const char *dir)
 {
 	struct dirent **names = NULL;
 	int n = scan(dir, is_node, NULL);
