@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page_charts.h"
 
+#include <string.h>
+
 const char page_process_cpu[] = "process.cpu_seconds";
 
 const struct page_chart page_charts[] = {
 	{ .id = "cpu",
+	  .source = "cpu",
 	  .title = "Cores used",
 	  .note = "the machine's by what the kernel did, the job's as a line",
 	  .unit = UNIT_CORES,
@@ -20,6 +23,7 @@ const struct page_chart page_charts[] = {
 		     { "node.cpu_steal_cores", "Stolen by the host", PAGE_STACK, "grey" },
 		     { "job.cpu_cores", "This job", PAGE_LINE, "ink" } } },
 	{ .id = "memory",
+	  .source = "memory",
 	  .title = "Memory",
 	  .note = "the machine's by what it holds, the job's as a line",
 	  .unit = UNIT_BYTES,
@@ -36,6 +40,7 @@ const struct page_chart page_charts[] = {
 		     { "job.pss_bytes", "This job (PSS)", PAGE_LINE, "ink" },
 		     { "job.resident_bytes", "This job (RSS)", PAGE_LINE, "red" } } },
 	{ .id = "disk",
+	  .source = "disk",
 	  .title = "Disk",
 	  .note = "all disks of the machine",
 	  .unit = UNIT_BYTES_PER_SECOND,
@@ -43,6 +48,7 @@ const struct page_chart page_charts[] = {
 	  .lines = { { "disk.read_bytes_per_second", "Read", PAGE_AREA, "blue" },
 		     { "disk.written_bytes_per_second", "Written", PAGE_AREA, "red" } } },
 	{ .id = "network",
+	  .source = "network",
 	  .title = "Network",
 	  .note = "physical interfaces of the machine",
 	  .unit = UNIT_BYTES_PER_SECOND,
@@ -50,6 +56,7 @@ const struct page_chart page_charts[] = {
 	  .lines = { { "network.received_bytes_per_second", "Received", PAGE_AREA, "blue" },
 		     { "network.transmitted_bytes_per_second", "Sent", PAGE_AREA, "red" } } },
 	{ .id = "pressure",
+	  .source = "pressure",
 	  .title = "Pressure",
 	  .note = "share of time in which tasks waited for a resource",
 	  .unit = UNIT_RATIO,
@@ -61,3 +68,12 @@ const struct page_chart page_charts[] = {
 		     { "node.pressure_io_full_ratio", "Disk, all", PAGE_LINE, "green" } } },
 };
 const size_t npage_charts = sizeof page_charts / sizeof page_charts[0];
+
+const char *page_source_of(const char *metric)
+{
+	for (size_t c = 0; c < npage_charts; c++)
+		for (size_t l = 0; l < PAGE_LINES && page_charts[c].lines[l].metric; l++)
+			if (strcmp(page_charts[c].lines[l].metric, metric) == 0)
+				return page_charts[c].source;
+	return "";
+}

@@ -27,6 +27,7 @@ struct page_line {
 
 struct page_chart {
 	const char *id, *title, *note; /* note: what a reader must know, or "" */
+	const char *source; /* what reads most of its metrics: its failure is their reason */
 	enum unit unit;
 	int height;
 	const char *limit_of; /* "cores" or "memory" of the node as a dashed line; NULL = none */
@@ -36,6 +37,9 @@ struct page_chart {
 
 extern const struct page_chart page_charts[];
 extern const size_t npage_charts;
+
+/* The source behind a metric that is drawn. */
+const char *page_source_of(const char *metric);
 
 /* A process's CPU time at its end, for the lanes. */
 extern const char page_process_cpu[];

@@ -107,7 +107,8 @@ static void missing_json(struct json *j, const struct page_data *d, const struct
 		if (d->nodes[node].points[m])
 			continue;
 		json_key(j, d->metrics[m]);
-		json_text(j, page_why_missing(r, node, d->metrics[m], why, sizeof why));
+		json_text(j, page_why_missing(r, node, d->metrics[m], page_source_of(d->metrics[m]),
+					      why, sizeof why));
 	}
 	json_object_end(j);
 }

@@ -75,37 +75,62 @@ static bool is_same_refusal(const struct run_series *a, const struct run_series 
 	       strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
 }
 
-/* Whether an earlier series says the same: one line a metric and reason is enough. */
-static bool was_said(const struct run *r, uint32_t i)
+/* What the recorder said of sources that it could not read: metadata source.NAME. Their number. */
+static uint32_t failed_sources(struct bytes *b, const struct run *r)
 {
-	for (uint32_t k = 1; k < i; k++)
-		if (is_same_refusal(&r->series[k], &r->series[i]))
-			return true;
-	return false;
-}
-
-static void refusals(struct bytes *b, const struct run *r)
-{
+	static const char key[] = "source.";
 	uint32_t n = 0;
 
-	bytes_puts(b, "<div><h3>What could not be measured</h3><ul>");
-	for (uint32_t i = 1; i < r->nseries && n < REFUSALS_MAX; i++) {
-		const struct run_series *s = &r->series[i];
-
-		if (s->state < STATE_UNSUPPORTED || s->metric >= r->nmetrics || was_said(r, i))
+	for (uint32_t i = 1; i < r->nmetas && n < REFUSALS_MAX; i++) {
+		if (!r->metas[i].text || strncmp(r->metas[i].key, key, sizeof key - 1) != 0)
 			continue;
 		n++;
 		bytes_puts(b, "<li>");
-		html_text(b, r->metrics[s->metric].row.name);
-		bytes_printf(b, ": %s", state_name(s->state));
-		if (s->reason) {
-			bytes_puts(b, ", ");
-			html_text(b, s->reason);
-		}
+		html_text(b, r->metas[i].key + sizeof key - 1);
+		bytes_puts(b, ": ");
+		html_text(b, r->metas[i].text);
 		bytes_puts(b, "</li>");
 	}
-	bytes_puts(b, n ? "</ul></div>\n"
-			: "</ul><p>Every metric that was asked for gave values.</p></div>\n");
+	return n;
+}
+
+static void refusal(struct bytes *b, const struct run *r, const struct run_series *s)
+{
+	bytes_puts(b, "<li>");
+	html_text(b, r->metrics[s->metric].row.name);
+	bytes_printf(b, ": %s", state_name(s->state));
+	if (s->reason) {
+		bytes_puts(b, ", ");
+		html_text(b, s->reason);
+	}
+	bytes_puts(b, "</li>");
+}
+
+/* One line for each metric and reason, however many processes or devices have it. */
+static void refusals(struct bytes *b, const struct run *r)
+{
+	const struct run_series *said[REFUSALS_MAX];
+	uint32_t n = 0, sources;
+
+	bytes_puts(b, "<div><h3>What could not be measured</h3><ul>");
+	sources = failed_sources(b, r);
+	for (uint32_t i = 1; i < r->nseries && n < REFUSALS_MAX; i++) {
+		const struct run_series *s = &r->series[i];
+		uint32_t k = 0;
+
+		if (s->state < STATE_UNSUPPORTED || s->metric >= r->nmetrics)
+			continue;
+		while (k < n && !is_same_refusal(said[k], s))
+			k++;
+		if (k < n)
+			continue;
+		said[n++] = s;
+		refusal(b, r, s);
+	}
+	bytes_puts(b, "</ul>");
+	if (!n && !sources)
+		bytes_puts(b, "<p>Every metric that was asked for gave values.</p>");
+	bytes_puts(b, "</div>\n");
 }
 
 void html_footer(struct bytes *b, const struct page_source *p)

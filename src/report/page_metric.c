@@ -32,21 +32,33 @@ enum unit page_unit(const struct run *r, const char *public_name)
 	return is_rate ? unit_rate(m->unit) : m->unit;
 }
 
-const char *page_why_missing(const struct run *r, uint32_t node, const char *public_name, char *out,
-			     size_t size)
+/* The refusal of a series of the metric on a node; NULL when there is none. */
+static const struct run_series *refusal_of(const struct run *r, uint32_t node,
+					   const struct metric *m)
+{
+	for (uint32_t i = 1; m && i < r->nseries; i++)
+		if (r->series[i].node == node && &r->metrics[r->series[i].metric].row == m &&
+		    r->series[i].state >= STATE_UNSUPPORTED)
+			return &r->series[i];
+	return NULL;
+}
+
+const char *page_why_missing(const struct run *r, uint32_t node, const char *public_name,
+			     const char *source, char *out, size_t size)
 {
 	const struct metric *m = page_metric(r, public_name, NULL);
+	const struct run_series *s = refusal_of(r, node, m);
+	const struct run_meta *meta;
+	char key[64];
 
-	snprintf(out, size, "%s", m ? "no value was read" : "not in this recording");
-	for (uint32_t i = 1; m && i < r->nseries; i++) {
-		const struct run_series *s = &r->series[i];
-
-		if (s->node != node || &r->metrics[s->metric].row != m ||
-		    s->state < STATE_UNSUPPORTED)
-			continue;
+	snprintf(key, sizeof key, "source.%s", source);
+	meta = run_find_meta(r, node, key);
+	if (s)
 		snprintf(out, size, "%s%s%s", state_name(s->state), s->reason ? ": " : "",
 			 s->reason ? s->reason : "");
-		break;
-	}
+	else if (meta && meta->text)
+		snprintf(out, size, "%s", meta->text);
+	else
+		snprintf(out, size, "%s", m ? "no value was read" : "not in this recording");
 	return out;
 }

@@ -17,8 +17,9 @@ const struct metric *page_metric(const struct run *r, const char *public_name, b
 /* The unit of its values; UNIT_ONE when the run has none. */
 enum unit page_unit(const struct run *r, const char *public_name);
 
-/* "forbidden: /proc/diskstats cannot be read", "not in this recording" ... Returns out. */
-const char *page_why_missing(const struct run *r, uint32_t node, const char *public_name, char *out,
-			     size_t size);
+/* "forbidden: /proc/diskstats cannot be read", "not in this recording" ...: what the series says,
+ * else what is said of the source that reads it. Returns out. */
+const char *page_why_missing(const struct run *r, uint32_t node, const char *public_name,
+			     const char *source, char *out, size_t size);
 
 #endif

@@ -136,6 +136,9 @@ static void long_runs_are_thinned_by_time(void **state)
 static void missing_says_why(void **state)
 {
 	struct synth *s = synth_new(8);
+	struct run_meta said[] = {
+		{ 0 }, { .node = 2, .key = "source.disk", .text = "failed: no /proc" }
+	};
 	char why[200];
 	uint32_t x = synth_series(s, 1, synth_metric(s, read_bytes), 0);
 
@@ -143,12 +146,18 @@ static void missing_says_why(void **state)
 	s->series[x].state = STATE_FORBIDDEN;
 	s->series[x].reason = "no permission for /proc/diskstats";
 	assert_string_equal(
-		page_why_missing(&s->run, 1, "disk.read_bytes_per_second", why, sizeof why),
+		page_why_missing(&s->run, 1, "disk.read_bytes_per_second", "disk", why, sizeof why),
 		"forbidden: no permission for /proc/diskstats");
-	assert_string_equal(page_why_missing(&s->run, 2, "disk.read_bytes", why, sizeof why),
-			    "no value was read");
-	assert_string_equal(page_why_missing(&s->run, 1, "disk.no_such", why, sizeof why),
+	assert_string_equal(
+		page_why_missing(&s->run, 2, "disk.read_bytes", "disk", why, sizeof why),
+		"no value was read");
+	assert_string_equal(page_why_missing(&s->run, 1, "disk.no_such", "disk", why, sizeof why),
 			    "not in this recording");
+	s->run.metas = said;
+	s->run.nmetas = 2;
+	assert_string_equal(
+		page_why_missing(&s->run, 2, "disk.read_bytes", "disk", why, sizeof why),
+		"failed: no /proc");
 	assert_int_equal(page_unit(&s->run, "disk.read_bytes_per_second"), UNIT_BYTES_PER_SECOND);
 	assert_int_equal(page_unit(&s->run, "disk.read_bytes"), UNIT_BYTES);
 	synth_free(s);
