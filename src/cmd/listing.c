@@ -50,7 +50,7 @@ static double meta_number(const struct run *r, const char *key)
 static enum condition condition_of(const struct run *r, int64_t now_utc_ns)
 {
 	double interval_ns = meta_number(r, "run.interval_ns");
-	double patience_ns = 10e9 + (isnan(interval_ns) ? 0 : 3 * interval_ns);
+	double patience_ns = 3e9 + (isnan(interval_ns) ? 0 : 3 * interval_ns);
 	enum condition c = r->ndamages > 1 ? DAMAGED : COMPLETE;
 
 	for (uint32_t i = 1; i < r->nnodes && c != DAMAGED; i++) {
