@@ -1,86 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/bytes.h"
-#include "core/frame.h"
-#include "unit/synthetic_run.h"
+#include "unit/frame_text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
-static const struct metric load = { "node.load", .unit = UNIT_ONE, .kind = KIND_GAUGE, .div = 100 };
 static const struct metric sent = { "node.sent_bytes", .unit = UNIT_BYTES, .kind = KIND_COUNTER };
-static const struct metric busy = {
-	"disk.busy_seconds",  "disk",      .unit = UNIT_SECONDS,
-	.kind = KIND_COUNTER, .div = 1000, .over_instances = COMBINE_SUM
-};
-static const struct metric queue = { "disk.queue_count", "disk", .unit = UNIT_COUNT,
-				     .kind = KIND_GAUGE, .over_instances = COMBINE_MEAN };
-static const struct metric code = { "disk.code", "disk", .unit = UNIT_ONE, .kind = KIND_STATE };
 static const struct metric rss = { "process.resident_bytes", "process", .unit = UNIT_BYTES,
 				   .kind = KIND_GAUGE, .over_instances = COMBINE_SUM };
-
-static void print_cell(struct bytes *b, const struct column *c, const struct cells *x, uint32_t row)
-{
-	if (x->state[row] != STATE_PRESENT)
-		bytes_puts(b, "-");
-	else if (c->type == COLUMN_TEXT)
-		bytes_puts(b, x->s[row]);
-	else if (c->type == COLUMN_REAL)
-		bytes_printf(b, "%.6g", x->d[row]);
-	else
-		bytes_printf(b, "%" PRId64,
-			     c->type == COLUMN_TIME ? x->i[row] - SYNTH_T0 : x->i[row]);
-}
-
-static void print_rows(struct bytes *b, struct frame *f, const char *skip)
-{
-	const struct frame_schema *s = frame_schema(f);
-	struct err e = { "" };
-	struct batch batch;
-	int rc;
-
-	while ((rc = frame_next(f, &batch, &e)) > 0)
-		for (uint32_t r = 0; r < batch.nrows; r++) {
-			for (uint32_t c = 0; c < s->ncolumns; c++) {
-				if (strstr(skip, s->columns[c].name))
-					continue;
-				print_cell(b, &s->columns[c], &batch.columns[c], r);
-				bytes_puts(b, " ");
-			}
-			bytes_puts(b, "\n");
-		}
-	if (rc)
-		fail_msg("frame_next: %d %s", rc, e.text);
-}
-
-/* All rows of a selection must read as `want`; also after a rewind. Columns named in skip are left
- * out. */
-static void check(struct synth *s, const struct selection *sel, const char *skip, const char *want)
-{
-	struct bytes b = { 0 };
-	struct err e = { "" };
-	struct frame *f;
-
-	if (frame_open(&f, &s->run, sel, &e))
-		fail_msg("frame_open: %s", e.text);
-	for (int pass = 0; pass < 2; pass++) {
-		bytes_reset(&b);
-		print_rows(&b, f, skip);
-		bytes_u8(&b, 0);
-		assert_string_equal((const char *)b.data, want);
-		assert_int_equal(frame_rewind(f), 0);
-	}
-	frame_close(f);
-	bytes_free(&b);
-}
-
-#define TIDY_SKIP "node time kind unit"
 
 static void test_tidy_row_says_everything(void **state)
 {
@@ -212,137 +138,6 @@ static void test_no_value_is_no_row(void **state)
 	memcpy(&bits, &nan_value, sizeof(bits));
 	synth_put(s, x, bits);
 	check(s, &(struct selection){ 0 }, "", "");
-	synth_free(s);
-}
-
-/* Two disks and an aside one; series: busy and queue of each, then the load of the node. */
-static struct synth *disks(void)
-{
-	struct synth *s = synth_new(2);
-	uint32_t m = synth_metric(s, busy), q = synth_metric(s, queue), l = synth_metric(s, load);
-	static const char *const names[] = { "sdb", "sda", "loop0" };
-
-	for (int i = 0; i < 3; i++) {
-		uint32_t id = synth_instance(s, "disk", names[i]);
-
-		s->instances[id].flags = i == 2 ? INSTANCE_ASIDE : 0;
-		synth_series(s, 1, m, id);
-		synth_series(s, 1, q, id);
-	}
-	synth_series(s, 1, l, 0);
-	for (int row = 0; row < 2; row++) {
-		synth_row(s, 1, row);
-		for (uint32_t i = 0; i < 3; i++) {
-			synth_put(s, 1 + 2 * i, (int64_t)row * 1000 * (i + 1));
-			synth_put(s, 2 + 2 * i, 10 * (i + 1));
-		}
-		synth_put(s, 7, 50);
-	}
-	return s;
-}
-
-static void test_combine_sums_and_means_without_what_is_aside(void **state)
-{
-	struct synth *s = disks();
-
-	(void)state;
-	check(s, &(struct selection){ .combine = true, .metrics = "disk.*" }, TIDY_SKIP,
-	      "disk.queue_count - 0 15 \ndisk.busy_cores - 1 3 \ndisk.queue_count - 1 15 \n");
-	synth_free(s);
-}
-
-static void test_combine_counts_only_what_is_present(void **state)
-{
-	struct synth *s = disks();
-
-	(void)state;
-	s->row[1].present[2] = 0;
-	check(s, &(struct selection){ .combine = true, .metrics = "disk.queue_count" }, TIDY_SKIP,
-	      "disk.queue_count - 0 15 \ndisk.queue_count - 1 20 \n");
-	synth_free(s);
-}
-
-static void test_combine_keeps_what_may_not_be_combined(void **state)
-{
-	struct synth *s = disks();
-	uint32_t x = synth_series(s, 1, synth_metric(s, code), 1);
-
-	(void)state;
-	synth_row(s, 1, 2);
-	synth_put(s, x, 7);
-	check(s, &(struct selection){ .combine = true, .metrics = "disk.code" }, "node time",
-	      "disk.code sdb 2 7  state \n");
-	synth_free(s);
-}
-
-static void test_derived_is_made_per_instance_then_from_the_node(void **state)
-{
-	struct synth *s = disks();
-
-	(void)state;
-	synth_metric(
-		s, (struct metric){ "disk.strain", "disk", .kind = KIND_GAUGE, .unit = UNIT_RATIO,
-				    .formula = "disk.busy_cores / disk.queue_count + node.load" });
-	check(s, &(struct selection){ .metrics = "disk.strain" }, TIDY_SKIP,
-	      "disk.strain sdb 1 0.6 \ndisk.strain sda 1 0.6 \ndisk.strain loop0 1 0.6 \n");
-	synth_free(s);
-}
-
-static void test_ratio_is_made_of_sums_when_combined(void **state)
-{
-	struct synth *s = disks();
-
-	(void)state;
-	synth_metric(s, (struct metric){ "disk.strain", "disk", .kind = KIND_GAUGE,
-					 .formula = "disk.busy_cores / disk.queue_count" });
-	check(s, &(struct selection){ .metrics = "disk.strain", .combine = true }, TIDY_SKIP,
-	      "disk.strain - 1 0.2 \n");
-	synth_free(s);
-}
-
-static void test_node_formula_sees_what_instances_combine_into(void **state)
-{
-	struct synth *s = disks();
-
-	(void)state;
-	synth_metric(s, (struct metric){ "node.idle", .kind = KIND_GAUGE,
-					 .formula = "4 - disk.busy_cores" });
-	check(s, &(struct selection){ .metrics = "node.idle" }, TIDY_SKIP, "node.idle - 1 1 \n");
-	synth_free(s);
-}
-
-static void test_formulas_build_on_formulas_in_any_order(void **state)
-{
-	struct synth *s = disks();
-
-	(void)state;
-	synth_metric(s,
-		     (struct metric){ "node.c", .kind = KIND_GAUGE, .formula = "node.b + node.a" });
-	synth_metric(s, (struct metric){ "node.b", .kind = KIND_GAUGE, .formula = "node.a * 10" });
-	synth_metric(s,
-		     (struct metric){ "node.a", .kind = KIND_GAUGE, .formula = "node.load * 2" });
-	check(s, &(struct selection){ .metrics = "node.c", .from_s = 1 }, TIDY_SKIP,
-	      "node.c - 1 11 \n");
-	synth_free(s);
-}
-
-static void test_formula_without_sense_has_no_values(void **state)
-{
-	struct synth *s = disks();
-
-	(void)state;
-	synth_metric(s, (struct metric){ "node.x", .kind = KIND_GAUGE,
-					 .formula = "node.y + node.load" });
-	synth_metric(s, (struct metric){ "node.y", .kind = KIND_GAUGE,
-					 .formula = "node.x + node.load" });
-	synth_metric(s,
-		     (struct metric){ "node.bad", .kind = KIND_GAUGE, .formula = "node.load +" });
-	synth_metric(s, (struct metric){ "node.call", .kind = KIND_GAUGE,
-					 .formula = "mean(node.load)" });
-	synth_metric(s, (struct metric){ "node.gone", .kind = KIND_GAUGE,
-					 .formula = "node.load + no.such" });
-	check(s, &(struct selection){ .metrics = "node.x,node.y,node.bad,node.call,node.gone" },
-	      TIDY_SKIP, "");
 	synth_free(s);
 }
 
@@ -597,14 +392,6 @@ int main(void)
 		cmocka_unit_test(test_seconds_become_cores),
 		cmocka_unit_test(test_raw_gives_counters_as_stored_and_nothing_derived),
 		cmocka_unit_test(test_no_value_is_no_row),
-		cmocka_unit_test(test_combine_sums_and_means_without_what_is_aside),
-		cmocka_unit_test(test_combine_counts_only_what_is_present),
-		cmocka_unit_test(test_combine_keeps_what_may_not_be_combined),
-		cmocka_unit_test(test_derived_is_made_per_instance_then_from_the_node),
-		cmocka_unit_test(test_ratio_is_made_of_sums_when_combined),
-		cmocka_unit_test(test_node_formula_sees_what_instances_combine_into),
-		cmocka_unit_test(test_formulas_build_on_formulas_in_any_order),
-		cmocka_unit_test(test_formula_without_sense_has_no_values),
 		cmocka_unit_test(test_wide_has_a_column_for_each_device),
 		cmocka_unit_test(test_nodes_share_wide_columns),
 		cmocka_unit_test(test_time_range_keeps_the_reading_before_it),

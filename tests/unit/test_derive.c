@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/frame_text.h"
+
+static const struct metric code = { "disk.code", "disk", .unit = UNIT_ONE, .kind = KIND_STATE };
+
+static void test_combine_sums_and_means_without_what_is_aside(void **state)
+{
+	struct synth *s = disks();
+
+	(void)state;
+	check(s, &(struct selection){ .combine = true, .metrics = "disk.*" }, TIDY_SKIP,
+	      "disk.queue_count - 0 15 \ndisk.busy_cores - 1 3 \ndisk.queue_count - 1 15 \n");
+	synth_free(s);
+}
+
+static void test_combine_counts_only_what_is_present(void **state)
+{
+	struct synth *s = disks();
+
+	(void)state;
+	s->row[1].present[2] = 0;
+	check(s, &(struct selection){ .combine = true, .metrics = "disk.queue_count" }, TIDY_SKIP,
+	      "disk.queue_count - 0 15 \ndisk.queue_count - 1 20 \n");
+	synth_free(s);
+}
+
+static void test_combine_keeps_what_may_not_be_combined(void **state)
+{
+	struct synth *s = disks();
+	uint32_t x = synth_series(s, 1, synth_metric(s, code), 1);
+
+	(void)state;
+	synth_row(s, 1, 2);
+	synth_put(s, x, 7);
+	check(s, &(struct selection){ .combine = true, .metrics = "disk.code" }, "node time",
+	      "disk.code sdb 2 7  state \n");
+	synth_free(s);
+}
+
+static void test_derived_is_made_per_instance_then_from_the_node(void **state)
+{
+	struct synth *s = disks();
+
+	(void)state;
+	synth_metric(
+		s, (struct metric){ "disk.strain", "disk", .kind = KIND_GAUGE, .unit = UNIT_RATIO,
+				    .formula = "disk.busy_cores / disk.queue_count + node.load" });
+	check(s, &(struct selection){ .metrics = "disk.strain" }, TIDY_SKIP,
+	      "disk.strain sdb 1 0.6 \ndisk.strain sda 1 0.6 \ndisk.strain loop0 1 0.6 \n");
+	synth_free(s);
+}
+
+static void test_ratio_is_made_of_sums_when_combined(void **state)
+{
+	struct synth *s = disks();
+
+	(void)state;
+	synth_metric(s, (struct metric){ "disk.strain", "disk", .kind = KIND_GAUGE,
+					 .formula = "disk.busy_cores / disk.queue_count" });
+	check(s, &(struct selection){ .metrics = "disk.strain", .combine = true }, TIDY_SKIP,
+	      "disk.strain - 1 0.2 \n");
+	synth_free(s);
+}
+
+static void test_node_formula_sees_what_instances_combine_into(void **state)
+{
+	struct synth *s = disks();
+
+	(void)state;
+	synth_metric(s, (struct metric){ "node.idle", .kind = KIND_GAUGE,
+					 .formula = "4 - disk.busy_cores" });
+	check(s, &(struct selection){ .metrics = "node.idle" }, TIDY_SKIP, "node.idle - 1 1 \n");
+	synth_free(s);
+}
+
+static void test_formulas_build_on_formulas_in_any_order(void **state)
+{
+	struct synth *s = disks();
+
+	(void)state;
+	synth_metric(s,
+		     (struct metric){ "node.c", .kind = KIND_GAUGE, .formula = "node.b + node.a" });
+	synth_metric(s, (struct metric){ "node.b", .kind = KIND_GAUGE, .formula = "node.a * 10" });
+	synth_metric(s,
+		     (struct metric){ "node.a", .kind = KIND_GAUGE, .formula = "node.load * 2" });
+	check(s, &(struct selection){ .metrics = "node.c", .from_s = 1 }, TIDY_SKIP,
+	      "node.c - 1 11 \n");
+	synth_free(s);
+}
+
+static void test_formula_without_sense_has_no_values(void **state)
+{
+	struct synth *s = disks();
+
+	(void)state;
+	synth_metric(s, (struct metric){ "node.x", .kind = KIND_GAUGE,
+					 .formula = "node.y + node.load" });
+	synth_metric(s, (struct metric){ "node.y", .kind = KIND_GAUGE,
+					 .formula = "node.x + node.load" });
+	synth_metric(s,
+		     (struct metric){ "node.bad", .kind = KIND_GAUGE, .formula = "node.load +" });
+	synth_metric(s, (struct metric){ "node.call", .kind = KIND_GAUGE,
+					 .formula = "mean(node.load)" });
+	synth_metric(s, (struct metric){ "node.gone", .kind = KIND_GAUGE,
+					 .formula = "node.load + no.such" });
+	check(s, &(struct selection){ .metrics = "node.x,node.y,node.bad,node.call,node.gone" },
+	      TIDY_SKIP, "");
+	synth_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_combine_sums_and_means_without_what_is_aside),
+		cmocka_unit_test(test_combine_counts_only_what_is_present),
+		cmocka_unit_test(test_combine_keeps_what_may_not_be_combined),
+		cmocka_unit_test(test_derived_is_made_per_instance_then_from_the_node),
+		cmocka_unit_test(test_ratio_is_made_of_sums_when_combined),
+		cmocka_unit_test(test_node_formula_sees_what_instances_combine_into),
+		cmocka_unit_test(test_formulas_build_on_formulas_in_any_order),
+		cmocka_unit_test(test_formula_without_sense_has_no_values),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
