@@ -118,12 +118,14 @@ static void test_nth_allocation_fails(void **state)
 		{ .table = FRAME_SPANS },
 		{ .table = FRAME_STATES },
 	};
-	struct synth *s = disks();
-	uint32_t id = synth_instance(s, "process", "sh");
+	struct synth *s;
+	uint32_t id;
 
 	(void)state;
 	if (!INTERPOSE)
 		skip();
+	s = disks();
+	id = synth_instance(s, "process", "sh");
 	synth_metric(s, (struct metric){ "disk.strain", "disk", .kind = KIND_GAUGE,
 					 .formula = "disk.busy_cores / disk.queue_count" });
 	synth_put(s,
