@@ -25,23 +25,24 @@ enum arg_type {
 
 struct option {
 	const char *name; /* without dashes */
-	char letter;	  /* 0: none */
+	char letter;      /* 0: none */
 	enum arg_type type;
-	const char *value; /* what the value is called in help: "DIR"; NULL for flags */
+	const char *value;    /* what the value is called in help: "DIR"; NULL for flags */
 	const char *fallback; /* default, parsed like a given value; NULL: zero */
-	const char *help;  /* one sentence, ends with a full stop */
-	size_t offset;	   /* into the options struct */
-	int64_t min, max;  /* of durations (ns) and counts; both 0: any */
-	bool hidden;	   /* left out of help */
+	const char *help;     /* one sentence, ends with a full stop */
+	size_t offset;        /* into the options struct */
+	int64_t min, max;     /* of durations (ns) and counts; both 0: any */
+	bool hidden;          /* left out of help */
 };
 
 #define OPTION_OFFSET(type, member) .offset = offsetof(type, member)
 
-/* Fill *opts (already zeroed) with defaults, then with argv[0..argc). stop_at_operand: stop at the first
- * operand (run: the rest is the command's). *first is the index of the first operand; operands are moved
- * behind the options otherwise. 0, 1 when -h or --help was met, or -EINVAL with a sentence. */
-int args_parse(const struct option *rows, size_t n, void *opts, int argc, char **argv, bool stop_at_operand,
-	       int *first, struct err *e);
+/* Fill *opts (already zeroed) with defaults, then with argv[0..argc). stop_at_operand: stop at the
+ * first operand (run: the rest is the command's). *first is the index of the first operand;
+ * operands are moved behind the options otherwise. 0, 1 when -h or --help was met, or -EINVAL with
+ * a sentence. */
+int args_parse(const struct option *rows, size_t n, void *opts, int argc, char **argv,
+	       bool stop_at_operand, int *first, struct err *e);
 /* Parse one duration. 0 or -EINVAL. */
 int args_duration(const char *text, int64_t *ns);
 /* "1s" "500ms" ...: the shortest exact text. */
@@ -49,8 +50,8 @@ void args_duration_text(int64_t ns, char *out, size_t size);
 /* "1ms to 1h", "at least 1"; "" when any value is taken. */
 void args_range_text(const struct option *o, char *out, size_t size);
 
-/* How many edits (insert, delete, replace, swap) lie between a word and a name; a word that begins the
- * name counts as one. For "the nearest is ...": see args_near. */
+/* How many edits (insert, delete, replace, swap) lie between a word and a name; a word that begins
+ * the name counts as one. For "the nearest is ...": see args_near. */
 unsigned args_distance(const char *word, const char *name);
 /* Whether that many edits may be a typing error in this word. */
 bool args_near(const char *word, unsigned distance);

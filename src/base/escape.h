@@ -10,16 +10,19 @@
 
 #include "base/bytes.h"
 
-/* Terminal: control characters (C0, DEL, C1, bidi overrides) and invalid bytes as \n \t \xNN \uNNNN. */
+/* Terminal: control characters (C0, DEL, C1, bidi overrides) and invalid bytes as \n \t \xNN
+ * \uNNNN. */
 void escape_terminal(struct bytes *b, const char *text);
 /* Same, into a fixed array; cut with "..." when too long. Returns out. */
 const char *escape_terminal_into(char *out, size_t size, const char *text);
-/* Inside a JSON string (without the quotes); also safe inside a <script>: <, >, & and U+2028/9 escaped. */
+/* Inside a JSON string (without the quotes); also safe inside a <script>: <, >, & and U+2028/9
+ * escaped. */
 void escape_json(struct bytes *b, const char *text);
 /* HTML text and quoted attribute values. */
 void escape_html(struct bytes *b, const char *text);
-/* A CSV field (RFC 4180), quoted when needed; a leading = + - @ tab or CR of a text gets a ' before it, so
- * that no spreadsheet takes it for a formula. Control characters but CR, LF and tab become U+FFFD. */
+/* A CSV field (RFC 4180), quoted when needed; a leading = + - @ tab or CR of a text gets a ' before
+ * it, so that no spreadsheet takes it for a formula. Control characters but CR, LF and tab become
+ * U+FFFD. */
 void escape_csv(struct bytes *b, const char *text);
 /* A word for a POSIX shell. */
 void escape_shell(struct bytes *b, const char *text);

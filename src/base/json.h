@@ -2,8 +2,9 @@
 /*
  * json.h - writes JSON, a token at a time, to bytes; streaming, so memory need not grow.
  *
- * Commas and nesting are kept for the caller. Numbers: %.17g shortest round trip; NaN and infinities
- * become null. Integers beyond 2^53 are written as they are (exact). Keys come in the order written.
+ * Commas and nesting are kept for the caller. Numbers: %.17g shortest round trip; NaN and
+ * infinities become null. Integers beyond 2^53 are written as they are (exact). Keys come in the
+ * order written.
  */
 #ifndef SONDE_BASE_JSON_H
 #define SONDE_BASE_JSON_H
@@ -14,7 +15,7 @@
 
 struct json {
 	struct bytes *out; /* borrowed */
-	bool indent;	   /* two spaces a level, for people */
+	bool indent;       /* two spaces a level, for people */
 	unsigned depth;
 	bool comma, after_key;
 };

@@ -130,22 +130,21 @@ static int is_node(const struct dirent *d)
 	return n > 11 && !strncmp(d->d_name, "node-", 5) && !strcmp(d->d_name + n - 6, ".sonde");
 }
 
-/* How many entries of dir pass; their names when names is not NULL. Negative: -errno. */
-static int scan(const char *dir, int (*pass)(const struct dirent *), struct dirent ***names)
+static void names_free(struct dirent **names, int n)
 {
-	struct dirent **found;
-	int n = scandir(dir, &found, pass, alphasort);
-
-	if (n < 0)
-		return -errno;
-	if (names) {
-		*names = found;
-		return n;
-	}
 	for (int i = 0; i < n; i++)
-		free(found[i]);
-	free(found);
-	return n;
+		free(names[i]);
+	free(names);
+}
+
+static bool holds_nodes(const char *dir)
+{
+	struct dirent **names = NULL;
+	int n = scandir(dir, &names, is_node, alphasort);
+
+	if (n >= 0)
+		names_free(names, n);
+	return n > 0;
 }
 
 static int by_start(const void *a, const void *b)
@@ -158,28 +157,27 @@ static int by_start(const void *a, const void *b)
 int listing_find(struct listing *l, const char *dir)
 {
 	struct dirent **names = NULL;
-	int n = scan(dir, is_node, NULL);
+	int n;
 
-	if (n > 0) {
+	if (holds_nodes(dir)) {
 		look_at(l, dir);
 		return 0;
 	}
-	n = scan(dir, is_named, &names);
+	n = scandir(dir, &names, is_named, alphasort);
+	if (n < 0)
+		return -errno;
 	for (int i = 0; i < n; i++) {
 		char path[PATH_MAX];
-		int len = !strcmp(dir, ".")
-				  ? snprintf(path, sizeof path, "%s", names[i]->d_name)
-				  : snprintf(path, sizeof path, "%s/%s", dir, names[i]->d_name);
+		bool here = !strcmp(dir, ".");
+		int len = snprintf(path, sizeof path, "%s%s%s", here ? "" : dir, here ? "" : "/",
+				   names[i]->d_name);
 
 		if (len > 0 && (size_t)len < sizeof path)
 			look_at(l, path);
 		else
 			l->failed = true;
-		free(names[i]);
 	}
-	if (n < 0)
-		return n;
-	free(names);
+	names_free(names, n);
 	if (l->n)
 		qsort(l->entry, l->n, sizeof *l->entry, by_start);
 	return 0;
