@@ -17,6 +17,7 @@ struct run_node {
 	const char *host;          /* hostile text: escape where it goes */
 	const char *file;          /* path of its recording */
 	int64_t utc0_ns, mono0_ns; /* first clock pair: wall time of mono m is utc0 + (m - mono0) */
+	bool clock_known;          /* a pair was recorded; else it is the first row's times */
 	int64_t clock_error_ns;    /* -1 unknown */
 	bool synchronised;
 	bool complete; /* closed in order; false: killed, cut, or still running */

@@ -232,7 +232,8 @@ void sample_series_end(struct sample *s, uint32_t slot, uint32_t count)
 {
 	struct event *e;
 
-	if (!slot || !count || count > EVENT_SET_MAX || slot >= s->nslots || !s->slot[slot].series)
+	if (!slot || !count || count > EVENT_SET_MAX || slot >= s->nslots ||
+	    count > s->nslots - slot || !s->slot[slot].series)
 		return;
 	memset(s->state + slot, STATE_ABSENT, count);
 	e = event_add(s, EVENT_SERIES_END);

@@ -4,7 +4,8 @@
  *
  * Two files, both made at open: <stem>.sonde (sealed blocks, append-only) and <stem>.tail (two
  * preallocated slots overwritten in turn). One write a sample, one append a block, a sync per
- * sync_ns; no rename, no lock, no metadata operation after the start. Nothing is allocated after open.
+ * sync_ns; no rename, no lock, no metadata operation after the start. Nothing is allocated after
+ * open.
  */
 #ifndef SONDE_RECORDING_WRITER_H
 #define SONDE_RECORDING_WRITER_H
@@ -19,14 +20,14 @@ struct writer_options {
 	uint32_t chunk_rows; /* seal after this many rows; 0 = 300 */
 };
 
-/* Make node-<host>.sonde, or node-<host>.2.sonde ... when taken, in the directory dirfd (mode 0600);
- * characters of host that have no place in a file name become '_'. 0 or -errno. */
+/* Make node-<host>.sonde, or node-<host>.2.sonde ... when taken, in the directory dirfd (mode
+ * 0600); characters of host that have no place in a file name become '_'. 0 or -errno. */
 int writer_open(struct writer **w, int dirfd, const char *host, const struct writer_options *o,
 		struct err *e);
 
 /* Record the sample's events and values, then clear its events. On -ENOSPC and other I/O errors the
- * writer stays usable: what cannot be written is dropped and counted, what is on disk stays whole, and
- * each later call tries again. */
+ * writer stays usable: what cannot be written is dropped and counted, what is on disk stays whole,
+ * and each later call tries again. */
 int writer_sample(struct writer *w, struct sample *s, struct err *e);
 
 /* Seal what is open, mark the recording complete, sync, close. Frees w whatever happens. */
@@ -35,9 +36,9 @@ int writer_close(struct writer *w, struct err *e);
 void writer_abandon(struct writer *w);
 
 struct writer_figures {
-	uint64_t bytes;	   /* written, overwrites included */
+	uint64_t bytes; /* written, overwrites included */
 	uint64_t samples, dropped, blocks, syncs;
-	const char *name;  /* file name of the .sonde file in its directory; borrowed */
+	const char *name; /* file name of the .sonde file in its directory; borrowed */
 };
 void writer_figures(const struct writer *w, struct writer_figures *out);
 

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/file.h"
+
+#include "recording/format.h"
+#include "recording/seal.h"
+#include "recording/tail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	/* Expanded events may be so large, whatever their compressed size, and so many times larger
+	 * beyond that: what a writer can make, and no more. */
+	EVENTS_LEAST = 512 << 10,
+	EVENTS_RATIO = 64,
+};
+
+struct reading {
+	const struct file_visitor *v;
+	struct file_found *found;
+	struct tail tail;
+	bool have_tail;
+	unsigned sealed_already[TAIL_SLOTS]; /* SEAL_ bits of the tail's generations found in blocks
+					      */
+	struct head head;
+	bool have_head;
+	uint32_t generation; /* last that was found in a block */
+	uint32_t next_sequence;
+	bool gap_reported;    /* since the last good block */
+	uint64_t cut_at, cut; /* a block that is cut off by the end of the file */
+	struct chunk_reader chunk;
+	struct bytes events;
+};
+
+static void damage(struct reading *g, const struct block *b, const char *what)
+{
+	g->v->damage(g->v->ctx, false, b->offset, BLOCK_HEADER + (uint64_t)b->length, what);
+	g->gap_reported = true;
+}
+
+/* This generation's part is in a block: the tail's copy is not needed. */
+static void generation_found(struct reading *g, uint64_t generation, unsigned part)
+{
+	if (generation > g->generation && generation <= UINT32_MAX)
+		g->generation = (uint32_t)generation;
+	for (int i = 0; i < TAIL_SLOTS; i++) {
+		if (g->tail.slot[i].generation == generation)
+			g->sealed_already[i] |= part;
+	}
+}
+
+static int head_take(struct reading *g, const struct block *b)
+{
+	struct scan in = { .at = b->payload, .end = b->payload + b->length };
+
+	if (g->have_head || !head_get(in, &g->head)) {
+		damage(g, b, "the head is malformed");
+		return 0;
+	}
+	g->have_head = true;
+	return g->v->head(g->v->ctx, &g->head);
+}
+
+static int events_take(struct reading *g, const struct block *b)
+{
+	struct scan in = { .at = b->payload, .end = b->payload + b->length };
+	uint64_t generation = scan_varint(&in);
+	size_t max = EVENTS_LEAST + (size_t)b->length * EVENTS_RATIO;
+	int rc = section_get(&in, &g->chunk.expander, max, &g->events);
+	struct record r;
+
+	if (!rc) {
+		in = (struct scan){ .at = g->events.data, .end = g->events.data + g->events.len };
+		while ((rc = record_get(&in, &r, g->v->pool)) > 0) {
+			rc = g->v->event(g->v->ctx, &r);
+			if (rc)
+				return rc;
+		}
+	}
+	if (rc == -EBADMSG) {
+		damage(g, b, "events are malformed");
+		return 0;
+	}
+	generation_found(g, generation, SEAL_EVENTS);
+	return rc;
+}
+
+static int chunk_take(struct reading *g, const struct block *b, bool in_memory)
+{
+	struct file_chunk c = { .offset = b->offset, .length = b->length, .read = &g->chunk };
+	int rc = chunk_read(&g->chunk, b->payload, b->length);
+
+	if (rc == -EBADMSG) {
+		damage(g, b, "rows are malformed");
+		return 0;
+	}
+	if (rc)
+		return rc;
+	if (in_memory)
+		c.memory = b->payload;
+	generation_found(g, g->chunk.generation, SEAL_CHUNK);
+	return g->v->chunk(g->v->ctx, &c);
+}
+
+static int block_take(struct reading *g, const struct block *b, bool in_memory)
+{
+	int rc = g->v->block ? g->v->block(g->v->ctx, b) : 0;
+
+	if (rc)
+		return rc;
+	switch (b->type) {
+	case BLOCK_HEAD:
+		return head_take(g, b);
+	case BLOCK_EVENTS:
+		return events_take(g, b);
+	case BLOCK_CHUNK:
+		return chunk_take(g, b, in_memory);
+	case BLOCK_END:
+		g->found->closed = b->length > 0 && b->payload[0] == 1;
+		return 0;
+	default:
+		return 0; /* of a later kind */
+	}
+}
+
+/* Gaps in the file and in the blocks' numbers. False: the block is out of order, and left out. */
+static bool order_check(struct reading *g, const struct blocks *s, const struct block *b)
+{
+	if (s->gap) {
+		g->v->damage(g->v->ctx, false, s->gap_at, s->gap,
+			     "bytes that are no undamaged block");
+		g->gap_reported = true;
+	}
+	if (b->sequence < g->next_sequence) {
+		damage(g, b, "a block is out of order");
+		return false;
+	}
+	if (b->sequence > g->next_sequence && !g->gap_reported)
+		g->v->damage(g->v->ctx, false, b->offset, 0, "blocks are missing here");
+	g->next_sequence = b->sequence + 1;
+	g->gap_reported = false;
+	return true;
+}
+
+static int blocks_take(struct reading *g, int fd)
+{
+	struct blocks s;
+	struct block b;
+	int rc = blocks_init(&s, fd);
+
+	if (rc)
+		return rc;
+	while ((rc = blocks_next(&s, &b)) > 0) {
+		if (!order_check(g, &s, &b))
+			continue;
+		g->found->closed = false; /* an end is an end only at the end */
+		if (b.version > FORMAT_VERSION) {
+			g->found->future = true;
+			continue;
+		}
+		g->found->blocks++;
+		rc = block_take(g, &b, false);
+		if (rc)
+			break;
+	}
+	if (!rc && s.gap && s.cut) {
+		g->cut_at = s.gap_at;
+		g->cut = s.gap;
+	} else if (!rc && s.gap) {
+		g->v->damage(g->v->ctx, false, s.gap_at, s.gap,
+			     "bytes that are no undamaged block");
+	}
+	blocks_free(&s);
+	return rc;
+}
+
+/* ---- the tail ---- */
+
+static void slot_damage(struct reading *g, const struct tail_slot *s)
+{
+	if (s->lost_at && !g->found->closed)
+		g->v->damage(g->v->ctx, true, s->lost_at, 0, "samples from here on cannot be read");
+}
+
+static int slot_seal(struct reading *g, struct sealer *sealer, int i)
+{
+	const struct tail_slot *s = &g->tail.slot[i];
+	struct image image = { s->data, s->len, 1, s->generation };
+	unsigned which = (SEAL_EVENTS | SEAL_CHUNK) & ~g->sealed_already[i];
+	int rc;
+
+	if (!which || !s->generation) {
+		if (which)
+			slot_damage(g, s);
+		return 0;
+	}
+	if (s->generation > g->generation + 1)
+		g->v->damage(g->v->ctx, true, tail_slot_at(g->tail.head.slot, s->generation), 0,
+			     "samples before this slot's are missing");
+	slot_damage(g, s);
+	rc = seal(sealer, &image, which, &g->next_sequence, &g->found->sealed);
+	if (rc == -EBADMSG) {
+		g->v->damage(g->v->ctx, true, tail_slot_at(g->tail.head.slot, s->generation),
+			     s->len, "samples are malformed");
+		return 0;
+	}
+	if (s->generation == g->generation + 1)
+		g->cut = 0; /* what the cut block held is here */
+	if (s->generation > g->generation)
+		g->generation = s->generation;
+	return rc;
+}
+
+/* Walk the blocks that were just made; their memory no longer moves. */
+static int sealed_take(struct reading *g)
+{
+	const struct bytes *sealed = &g->found->sealed;
+	struct block b;
+	int rc = 0;
+
+	for (size_t at = 0; !rc && at < sealed->len; at += BLOCK_HEADER + b.length) {
+		if (!block_parse(&b, sealed->data + at, sealed->len - at))
+			return -EBADMSG;
+		rc = block_take(g, &b, true);
+	}
+	return rc;
+}
+
+static int tail_take(struct reading *g)
+{
+	struct sealer sealer;
+	int rc;
+
+	if (g->have_head && memcmp(g->head.id, g->tail.head.id, HEAD_ID)) {
+		g->v->damage(g->v->ctx, true, 0, 0,
+			     "it belongs to another recording and is left out");
+		return 0;
+	}
+	if (!g->have_head) {
+		g->head = g->tail.head;
+		g->have_head = true;
+		rc = g->v->head(g->v->ctx, &g->head);
+		if (rc)
+			return rc;
+	}
+	rc = sealer_init(&sealer, g->tail.head.slot, VALUES_MAX);
+	for (int i = 0; !rc && i < TAIL_SLOTS; i++)
+		rc = slot_seal(g, &sealer, i);
+	if (!rc)
+		rc = sealed_take(g);
+	sealer_free(&sealer);
+	return rc;
+}
+
+static int sonde_take(struct reading *g, int dirfd, const char *sonde)
+{
+	int fd = openat(dirfd, sonde, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = blocks_take(g, fd);
+	close(fd);
+	return rc;
+}
+
+static int files_take(struct reading *g, int dirfd, const char *sonde, int tail_rc)
+{
+	int rc = sonde_take(g, dirfd, sonde);
+
+	if (rc == -ENOENT && g->have_tail)
+		rc = 0;
+	if (tail_rc == -EPROTO)
+		g->found->future = true;
+	if (tail_rc == -EBADMSG && !rc && !g->found->closed)
+		g->v->damage(g->v->ctx, true, 0, 0, "its head cannot be read");
+	if (!rc && g->have_tail)
+		rc = tail_take(g);
+	if (!rc && g->cut)
+		g->v->damage(g->v->ctx, false, g->cut_at, g->cut,
+			     "the file is cut off inside a block");
+	if (rc)
+		return rc;
+	if (g->found->blocks || g->have_tail)
+		return 0;
+	return g->found->future ? -EPROTO : -ENODATA;
+}
+
+int file_read(int dirfd, const char *sonde, const char *tail, const struct file_visitor *v,
+	      struct file_found *found)
+{
+	struct reading g = { .v = v, .found = found };
+	int rc, tail_rc;
+
+	*found = (struct file_found){ 0 };
+	tail_rc = tail ? tail_read(&g.tail, dirfd, tail) : -ENOENT;
+	g.have_tail = !tail_rc;
+	rc = tail_rc == -ENOMEM ? -ENOMEM : chunk_reader_init(&g.chunk);
+	if (!rc)
+		rc = files_take(&g, dirfd, sonde, tail_rc);
+	tail_free(&g.tail);
+	chunk_reader_free(&g.chunk);
+	bytes_free(&g.events);
+	return rc;
+}

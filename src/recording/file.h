@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file.h - one recording, that is a .sonde file with its .tail, read once from end to end.
+ *
+ * The tail is read before the blocks: whatever the writer seals in between is then found in the
+ * blocks, and nothing is missed or read twice. What cannot be read is reported, the rest is given.
+ */
+#ifndef SONDE_RECORDING_FILE_H
+#define SONDE_RECORDING_FILE_H
+
+#include "base/err.h"
+#include "recording/block.h"
+#include "recording/chunk_read.h"
+#include "recording/head.h"
+#include "recording/record.h"
+
+struct file_chunk {
+	uint64_t offset;                 /* of its block in the .sonde file */
+	const uint8_t *memory;           /* else the payload, sealed from the tail */
+	uint32_t length;                 /* of the payload in memory */
+	const struct chunk_reader *read; /* its times and ranges, until the call returns */
+};
+
+/* What reading finds, in order. Events and chunks: 0 or -errno, which ends the reading. */
+struct file_visitor {
+	void *ctx;
+	int (*head)(void *ctx, const struct head *h);
+	int (*event)(void *ctx, const struct record *r);
+	int (*chunk)(void *ctx, const struct file_chunk *c);
+	void (*damage)(void *ctx, bool in_tail, uint64_t offset, uint64_t length, const char *what);
+	struct pool *pool; /* strings of events go here */
+	/* A copy of block b as it stands, or sealed from the tail (NULL: not wanted). */
+	int (*block)(void *ctx, const struct block *b);
+};
+
+struct file_found {
+	bool closed;     /* its writer closed it in order */
+	bool future;     /* blocks of a later format version were left out */
+	uint64_t blocks; /* good ones, the head included */
+	struct bytes
+		sealed; /* blocks made from the tail; chunks point into it; free with bytes_free */
+};
+
+/* Names are relative to dirfd; tail may be NULL. 0; -ENODATA when nothing can be read; -EPROTO when
+ * all there is belongs to a later version; -errno of opening; a visitor's. */
+int file_read(int dirfd, const char *sonde, const char *tail, const struct file_visitor *v,
+	      struct file_found *found);
+
+#endif

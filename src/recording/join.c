@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/join.h"
+
+#include "recording/join_part.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && !strcmp(name + n - m, end) ? name + n - m : NULL;
+}
+
+void join_damage(struct join *j, const char *file, uint64_t offset, uint64_t length,
+		 const char *what)
+{
+	struct run *r = &j->run;
+	struct run_damage *moved =
+		array_room(r->damages, r->ndamages, &j->cap.damages, sizeof *moved);
+
+	if (!moved)
+		return; /* those before it say enough */
+	r->damages = moved;
+	r->damages[r->ndamages++] = (struct run_damage){ file, offset, length, what };
+}
+
+/* ---- which files ---- */
+
+/* Text put together in the pool; NULL when out of memory. */
+static const char *joined(struct join *j, const char *a, const char *b, const char *c)
+{
+	size_t n = strlen(a) + strlen(b) + strlen(c) + 1;
+	char *text = pool_take(&j->pool, n);
+
+	if (text)
+		snprintf(text, n, "%s%s%s", a, b, c);
+	return text;
+}
+
+/* Add the recording whose files are <stem>.sonde and <stem>.tail. */
+static int stem_add(struct join *j, const char *stem, size_t n, const char *dir)
+{
+	struct join_file *moved = array_room(j->files, j->nfiles, &j->cap.files, sizeof *moved), *f;
+	const char *copy = pool_text(&j->pool, stem, n);
+
+	if (!moved || !copy) {
+		j->files = moved ? moved : j->files;
+		return -ENOMEM;
+	}
+	j->files = moved;
+	f = &j->files[j->nfiles++];
+	*f = (struct join_file){ .sonde = joined(j, copy, ".sonde", ""),
+				 .tail = joined(j, copy, ".tail", "") };
+	if (!f->sonde || !f->tail)
+		return -ENOMEM;
+	f->path = joined(j, dir, *dir ? "/" : "", f->sonde);
+	f->tail_path = joined(j, dir, *dir ? "/" : "", f->tail);
+	return f->path && f->tail_path ? 0 : -ENOMEM;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct join_file *)a)->sonde, ((const struct join_file *)b)->sonde);
+}
+
+/* Names as they come are in any order, and a stem comes once for each of its files. */
+static void files_sort(struct join *j)
+{
+	uint32_t n = 0;
+
+	if (!j->nfiles)
+		return;
+	qsort(j->files, j->nfiles, sizeof *j->files, by_name);
+	for (uint32_t i = 1; i < j->nfiles; i++) {
+		if (by_name(&j->files[n], &j->files[i]))
+			j->files[++n] = j->files[i];
+	}
+	j->nfiles = n + 1;
+}
+
+static int directory_list(struct join *j, const char *path, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!d) {
+		rc = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err_set(e, rc, "cannot read directory %.300s: %s", path, strerror(-rc));
+	}
+	while (!rc && (entry = readdir(d))) {
+		const char *end = ends_with(entry->d_name, ".sonde");
+
+		end = end ? end : ends_with(entry->d_name, ".tail");
+		if (end && !strncmp(entry->d_name, "node-", 5))
+			rc = stem_add(j, entry->d_name, (size_t)(end - entry->d_name), path);
+	}
+	closedir(d);
+	if (rc)
+		return err_set(e, rc, "not enough memory to list %.300s", path);
+	files_sort(j);
+	if (!j->nfiles)
+		return err_set(e, -ENODATA, "%.300s holds no recording: no node-*.sonde is in it",
+			       path);
+	j->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return j->dir < 0 ? err_set(e, -errno, "cannot open %.300s: %s", path, strerror(errno)) : 0;
+}
+
+/* A single file, whatever it is called; with its tail when it is called as recordings are. */
+static int file_list(struct join *j, const char *path, struct err *e)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *end = ends_with(name, ".sonde");
+	size_t dir = (size_t)(name - path);
+	const char *dir_text = pool_text(&j->pool, path, dir > 1 ? dir - 1 : dir);
+	int rc = dir_text ? 0 : -ENOMEM;
+
+	end = end ? end : ends_with(name, ".tail");
+	if (!rc)
+		rc = stem_add(j, name, end ? (size_t)(end - name) : strlen(name), dir_text);
+	if (rc)
+		return err_set(e, rc, "not enough memory to read %.300s", path);
+	if (!end) {
+		j->files[0].sonde = name;
+		j->files[0].tail = NULL;
+		j->files[0].path = j->files[0].tail_path = path;
+	}
+	j->dir = open(dir ? dir_text : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return j->dir < 0 ? err_set(e, -errno, "cannot open %.300s: %s", path, strerror(errno)) : 0;
+}
+
+/* ---- what is in them ---- */
+
+static int visit_head(void *ctx, const struct head *h)
+{
+	struct join *j = ctx;
+
+	j->file->head = *h;
+	return join_node(j, 1) ? 0 : -ENOMEM;
+}
+
+static int visit_event(void *ctx, const struct record *r)
+{
+	return join_event(ctx, r);
+}
+
+static void visit_damage(void *ctx, bool in_tail, uint64_t offset, uint64_t length,
+			 const char *what)
+{
+	struct join *j = ctx;
+
+	join_damage(j, in_tail ? j->file->tail_path : j->file->path, offset, length, what);
+}
+
+static int visit_chunk(void *ctx, const struct file_chunk *c)
+{
+	struct join *j = ctx;
+	const struct chunk_reader *read = c->read;
+	uint32_t node = join_node(j, read->node);
+	struct join_chunk *moved = array_room(j->chunks, j->nchunks, &j->cap.chunks, sizeof *moved);
+	struct run_node *n;
+
+	if (!node || !moved) {
+		j->chunks = moved ? moved : j->chunks;
+		return -ENOMEM;
+	}
+	j->chunks = moved;
+	n = &j->run.nodes[node];
+	if (n->rows && read->mono[0] < n->last_ns) {
+		join_damage(j, j->file->path, c->offset, 0,
+			    "rows that are older than those before them");
+		return 0;
+	}
+	if (!n->rows) {
+		n->first_ns = read->mono[0];
+		if (!n->clock_known) {
+			n->utc0_ns = read->utc[0];
+			n->mono0_ns = read->mono[0];
+		}
+	}
+	n->rows += read->nrows;
+	n->last_ns = read->mono[read->nrows - 1];
+	j->chunks[j->nchunks++] = (struct join_chunk){ c->offset, c->memory, c->length,
+						       (uint32_t)(j->file - j->files), node };
+	return 0;
+}
+
+static int recording_read(struct join *j, struct join_file *f)
+{
+	const struct file_visitor v = { .ctx = j,
+					.head = visit_head,
+					.event = visit_event,
+					.chunk = visit_chunk,
+					.damage = visit_damage,
+					.pool = &j->pool };
+	uint32_t first_node = j->run.nnodes;
+	struct file_found found;
+	int rc;
+
+	j->file = f;
+	idmap_free(&j->file_metrics);
+	idmap_free(&j->file_instances);
+	rc = file_read(j->dir, f->sonde, f->tail, &v, &found);
+	f->sealed = found.sealed;
+	if (rc)
+		return rc;
+	if (found.future)
+		join_damage(j, f->path, 0, 0,
+			    "parts are of a later format version and were left out");
+	for (uint32_t i = first_node; i < j->run.nnodes; i++)
+		j->run.nodes[i].complete = found.closed;
+	return 0;
+}
+
+static int refuse(int rc, const char *path, struct err *e)
+{
+	switch (rc) {
+	case -EPROTO:
+		return err_set(e, rc,
+			       "%.300s was written by a later version of Sonde; update this one to "
+			       "read it",
+			       path);
+	case -ENODATA:
+	case -EINVAL:
+		return err_set(e, -ENODATA,
+			       "%.300s is not a recording, or nothing in it can be read", path);
+	case -ENOMEM:
+		return err_set(e, rc, "not enough memory to read %.300s", path);
+	default:
+		return err_set(e, rc, "cannot read %.300s: %s", path, strerror(-rc));
+	}
+}
+
+static int recordings_read(struct join *j, struct err *e)
+{
+	int first = 0;
+	uint32_t good = 0;
+
+	for (uint32_t i = 0; i < j->nfiles; i++) {
+		struct join_file *f = &j->files[i];
+		int rc = recording_read(j, f);
+
+		if (rc == -ENOMEM)
+			return refuse(rc, f->path, e);
+		if (rc && j->nfiles > 1)
+			join_damage(j, f->path, 0, 0,
+				    rc == -EPROTO ? "it was written by a later version of Sonde"
+						  : "nothing in it can be read");
+		if (rc && !first)
+			first = refuse(rc, f->path, e);
+		good += !rc;
+	}
+	return good ? 0 : first;
+}
+
+/* Second 0 of the run: the earliest row; without rows, when the first recording was made. */
+static void zero_set(struct run *r)
+{
+	int64_t rows = INT64_MAX, heads = INT64_MAX;
+
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const struct run_node *n = &r->nodes[i];
+		int64_t utc = run_utc_ns(r, i, n->first_ns);
+
+		if (n->rows && utc < rows)
+			rows = utc;
+		if (n->utc0_ns < heads)
+			heads = n->utc0_ns;
+	}
+	r->t0_utc_ns = rows != INT64_MAX ? rows : heads != INT64_MAX ? heads : 0;
+}
+
+/* Index 0 of every array stands for none. */
+static int none_set(struct join *j)
+{
+	struct run *r = &j->run;
+
+	r->nodes = calloc(1, sizeof *r->nodes);
+	r->metrics = calloc(1, sizeof *r->metrics);
+	r->instances = calloc(1, sizeof *r->instances);
+	r->series = calloc(1, sizeof *r->series);
+	r->marks = calloc(1, sizeof *r->marks);
+	r->spans = calloc(1, sizeof *r->spans);
+	r->metas = calloc(1, sizeof *r->metas);
+	if (!r->nodes || !r->metrics || !r->instances || !r->series || !r->marks || !r->spans ||
+	    !r->metas)
+		return -ENOMEM;
+	j->cap.nodes = j->cap.metrics = j->cap.instances = j->cap.series = 1;
+	j->cap.marks = j->cap.spans = j->cap.metas = 1;
+	r->nnodes = r->nmetrics = r->ninstances = r->nseries = r->nmarks = r->nspans = r->nmetas =
+		1;
+	r->nodes[0].host = r->nodes[0].file = "";
+	r->metrics[0].row = (struct metric){ .name = "", .label = "", .help = "" };
+	r->instances[0].domain = r->instances[0].name = "";
+	r->marks[0].name = r->marks[0].message = "";
+	r->spans[0].name = r->spans[0].detail = "";
+	r->metas[0].key = r->metas[0].text = "";
+	return 0;
+}
+
+static int open_path(struct join *j, const char *path, struct err *e)
+{
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) < 0)
+		return err_set(e, -errno, "cannot open %.300s: %s", path, strerror(errno));
+	j->run.path = pool_text(&j->pool, path, strlen(path));
+	if (!j->run.path || none_set(j) || chunk_reader_init(&j->chunk))
+		return err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
+	rc = S_ISDIR(st.st_mode) ? directory_list(j, j->run.path, e) : file_list(j, j->run.path, e);
+	if (!rc)
+		rc = recordings_read(j, e);
+	if (!rc && join_sort(j))
+		rc = err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
+	return rc;
+}
+
+int run_open(struct run **r, const char *path, struct err *e)
+{
+	struct join *j = calloc(1, sizeof *j);
+	int rc;
+
+	*r = NULL;
+	if (!j)
+		return err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
+	j->dir = j->fd = -1;
+	rc = open_path(j, path, e);
+	if (rc) {
+		run_close(&j->run);
+		return rc;
+	}
+	idmap_free(&j->file_metrics);
+	idmap_free(&j->file_instances);
+	zero_set(&j->run);
+	j->run.reader = j;
+	j->run.rewind = join_rewind;
+	j->run.next_chunk = join_next_chunk;
+	j->run.next_ranges = join_next_ranges;
+	*r = &j->run;
+	return 0;
+}
+
+void run_close(struct run *r)
+{
+	struct join *j = (struct join *)r;
+
+	if (!j)
+		return;
+	join_cursor_free(j);
+	for (uint32_t i = 0; i < j->nfiles; i++) {
+		idmap_free(&j->files[i].nodes);
+		idmap_free(&j->files[i].series);
+		bytes_free(&j->files[i].sealed);
+	}
+	free(j->files);
+	free(j->chunks);
+	free(j->labels);
+	free(j->finals);
+	idmap_free(&j->metric_names);
+	idmap_free(&j->file_metrics);
+	idmap_free(&j->file_instances);
+	free(r->nodes);
+	free(r->metrics);
+	free(r->instances);
+	free(r->series);
+	free(r->labels);
+	free(r->finals);
+	free(r->marks);
+	free(r->spans);
+	free(r->metas);
+	free(r->damages);
+	if (j->dir >= 0)
+		close(j->dir);
+	pool_free(&j->pool);
+	free(j);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/format.h"
+#include "recording/join_part.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void file_close(struct join *j)
+{
+	if (j->fd >= 0) {
+		blocks_free(&j->blocks);
+		close(j->fd);
+	}
+	j->fd = -1;
+}
+
+void join_cursor_free(struct join *j)
+{
+	file_close(j);
+	chunk_reader_free(&j->chunk);
+	free(j->ranges);
+	free(j->columns);
+	free(j->values);
+	free(j->present);
+}
+
+int join_rewind(struct run *r)
+{
+	((struct join *)r->reader)->at = 0;
+	return 0;
+}
+
+static int file_open(struct join *j, uint32_t file)
+{
+	int rc;
+
+	if (j->fd >= 0 && j->open_file == file)
+		return 0;
+	file_close(j);
+	j->fd = openat(j->dir, j->files[file].sonde, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (j->fd < 0)
+		return -errno;
+	rc = blocks_init(&j->blocks, j->fd);
+	if (rc) {
+		close(j->fd);
+		j->fd = -1;
+	}
+	j->open_file = file;
+	return rc;
+}
+
+/* Times and ranges of a chunk. 0, -EBADMSG when it is no longer what it was at open, or -ENOMEM. */
+static int chunk_load(struct join *j, const struct join_chunk *c)
+{
+	struct block b;
+	int rc;
+
+	if (c->memory)
+		return chunk_read(&j->chunk, c->memory, c->length);
+	rc = file_open(j, c->file);
+	if (!rc)
+		rc = blocks_at(&j->blocks, c->offset, &b);
+	if (rc <= 0)
+		return rc == -ENOMEM ? rc : -EBADMSG;
+	return b.type == BLOCK_CHUNK ? chunk_read(&j->chunk, b.payload, b.length) : -EBADMSG;
+}
+
+/* Load the next chunk that can be; those that cannot are damage. 1, 0 at the end, -ENOMEM. */
+static int next_load(struct join *j, const struct join_chunk **chunk)
+{
+	while (j->at < j->nchunks) {
+		const struct join_chunk *c = &j->chunks[j->at++];
+		int rc = chunk_load(j, c);
+
+		*chunk = c;
+		if (!rc)
+			return 1;
+		if (rc != -EBADMSG)
+			return rc;
+		join_damage(j, j->files[c->file].path, c->offset, 0,
+			    "rows could no longer be read");
+	}
+	return 0;
+}
+
+/* The run's series of column i; 0 when it is not declared, or is another node's. */
+static uint32_t series_of(struct join *j, const struct join_chunk *chunk, uint32_t i)
+{
+	struct join_file *f = &j->files[chunk->file];
+	uint32_t id = idmap_get(&f->series, j->chunk.column[i].range.series);
+
+	if (id && j->run.series[id].node == chunk->node)
+		return id;
+	if (!f->undeclared_said)
+		join_damage(j, f->path, chunk->offset, 0,
+			    "values of series that are declared nowhere");
+	f->undeclared_said = true;
+	return 0;
+}
+
+/* Room for n items of a size, grown to the largest chunk. */
+static void *room(void *array, size_t n, size_t *cap, size_t size)
+{
+	void *moved;
+
+	if (n <= *cap)
+		return array;
+	moved = realloc(array, n * size);
+	if (moved)
+		*cap = n;
+	return moved;
+}
+
+static int by_series(const void *a, const void *b)
+{
+	uint32_t x = ((const struct range *)a)->series, y = ((const struct range *)b)->series;
+
+	return x < y ? -1 : x > y;
+}
+
+int join_next_ranges(struct run *r, const struct range **ranges, uint32_t *n, struct err *e)
+{
+	struct join *j = r->reader;
+	const struct join_chunk *chunk;
+	bool sorted = true;
+	int rc = next_load(j, &chunk);
+	void *moved;
+
+	*n = 0;
+	if (rc <= 0)
+		return rc ? err_set(e, rc, "not enough memory to read %s", r->path) : 0;
+	moved = room(j->ranges, (size_t)j->chunk.ncolumns + 1, &j->ranges_cap, sizeof *j->ranges);
+	if (!moved)
+		return err_set(e, -ENOMEM, "not enough memory to read %s", r->path);
+	j->ranges = moved;
+	for (uint32_t i = 0; i < j->chunk.ncolumns; i++) {
+		uint32_t id = series_of(j, chunk, i);
+
+		if (!id)
+			continue;
+		sorted &= !*n || j->ranges[*n - 1].series < id;
+		j->ranges[*n] = j->chunk.column[i].range;
+		j->ranges[(*n)++].series = id;
+	}
+	if (!sorted)
+		qsort(j->ranges, *n, sizeof *j->ranges, by_series);
+	*ranges = j->ranges;
+	return 1;
+}
+
+/* ---- values ---- */
+
+static int by_column(const void *a, const void *b)
+{
+	uint32_t x = ((const struct chunk_column *)a)->series,
+		 y = ((const struct chunk_column *)b)->series;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool is_wanted(const struct join *j, const uint8_t *wanted, uint32_t id)
+{
+	return id && id < j->run.nseries && (!wanted || wanted[id]);
+}
+
+/* Room for the wanted columns of the loaded chunk. */
+static int values_room(struct join *j, const struct join_chunk *chunk, const uint8_t *wanted)
+{
+	size_t n = 0, places, cap = j->values_cap;
+	void *moved;
+
+	for (uint32_t i = 0; i < j->chunk.ncolumns; i++)
+		n += is_wanted(j, wanted, series_of(j, chunk, i));
+	places = n * j->chunk.nrows + 1;
+	moved = room(j->columns, n + 1, &j->columns_cap, sizeof *j->columns);
+	if (!moved)
+		return -ENOMEM;
+	j->columns = moved;
+	moved = room(j->values, places, &cap, sizeof *j->values);
+	if (!moved)
+		return -ENOMEM;
+	j->values = moved;
+	moved = room(j->present, places, &j->values_cap, 1);
+	if (!moved)
+		return -ENOMEM;
+	j->present = moved;
+	return 0;
+}
+
+static int values_decode(struct join *j, const struct join_chunk *chunk, const uint8_t *wanted,
+			 struct chunk *c)
+{
+	uint32_t nrows = j->chunk.nrows;
+	bool sorted = true;
+
+	for (uint32_t i = 0; i < j->chunk.ncolumns; i++) {
+		uint32_t id = series_of(j, chunk, i);
+		int64_t *value = j->values + (size_t)c->ncolumns * nrows;
+		uint8_t *present = j->present + (size_t)c->ncolumns * nrows;
+
+		if (!is_wanted(j, wanted, id))
+			continue;
+		if (!chunk_read_column(&j->chunk, i, value, present))
+			return -EBADMSG;
+		sorted &= !c->ncolumns || j->columns[c->ncolumns - 1].series < id;
+		j->columns[c->ncolumns++] = (struct chunk_column){ id, value, present };
+	}
+	if (!sorted)
+		qsort(j->columns, c->ncolumns, sizeof *j->columns, by_column);
+	return 0;
+}
+
+static int chunk_decode(struct join *j, const struct join_chunk *chunk, const uint8_t *wanted,
+			struct chunk *c)
+{
+	int rc = values_room(j, chunk, wanted);
+
+	*c = (struct chunk){ .node = chunk->node,
+			     .nrows = j->chunk.nrows,
+			     .utc_ns = j->chunk.utc,
+			     .mono_ns = j->chunk.mono,
+			     .column = j->columns };
+	if (!rc)
+		rc = chunk_read_bodies(&j->chunk);
+	return rc ? rc : values_decode(j, chunk, wanted, c);
+}
+
+int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e)
+{
+	struct join *j = r->reader;
+	const struct join_chunk *chunk;
+	int rc;
+
+	while ((rc = next_load(j, &chunk)) > 0) {
+		rc = chunk_decode(j, chunk, wanted, c);
+		if (!rc)
+			return 1;
+		if (rc != -EBADMSG)
+			break;
+		join_damage(j, j->files[chunk->file].path, chunk->offset, 0,
+			    "values are malformed");
+	}
+	return rc ? err_set(e, rc, "not enough memory to read %s", r->path) : 0;
+}

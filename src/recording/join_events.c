@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/crc32c.h"
+#include "recording/format.h"
+#include "recording/join_part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *array_room(void *array, uint32_t n, uint32_t *cap, size_t size)
+{
+	uint32_t more = *cap ? *cap * 2 : 16;
+	void *moved;
+
+	if (n < *cap)
+		return array;
+	moved = more > *cap ? realloc(array, more * size) : NULL;
+	if (moved)
+		*cap = more;
+	return moved;
+}
+
+/* A zeroed place behind the last of an array of the run, or return -ENOMEM. */
+#define ADD(join, owner, array, count, item)                                                       \
+	do {                                                                                       \
+		void *moved_ = array_room((owner)->array, (owner)->count, &(join)->cap.array,      \
+					  sizeof *(owner)->array);                                 \
+		if (!moved_)                                                                       \
+			return -ENOMEM;                                                            \
+		(owner)->array = moved_;                                                           \
+		(item) = &(owner)->array[(owner)->count++];                                        \
+		memset((item), 0, sizeof *(item));                                                 \
+	} while (0)
+
+/* Times of strangers, kept where their sums cannot overflow. */
+static int64_t bounded(int64_t ns)
+{
+	return ns < -MONO_MAX ? -MONO_MAX : ns > MONO_MAX ? MONO_MAX : ns;
+}
+
+static int node_add(struct join *j, uint32_t id)
+{
+	struct run_node *n;
+
+	ADD(j, &j->run, nodes, nnodes, n);
+	n->host = id == 1 ? pool_text(&j->pool, j->file->head.host, strlen(j->file->head.host))
+			  : "unknown";
+	if (!n->host)
+		return -ENOMEM;
+	n->file = j->file->path;
+	n->utc0_ns = j->file->head.utc_ns;
+	n->mono0_ns = j->file->head.mono_ns;
+	n->clock_error_ns = -1;
+	return idmap_put(&j->file->nodes, id, j->run.nnodes - 1);
+}
+
+uint32_t join_node(struct join *j, uint32_t id)
+{
+	uint32_t known = idmap_get(&j->file->nodes, id);
+
+	if (known || !id || node_add(j, id))
+		return known;
+	return j->run.nnodes - 1;
+}
+
+/* Whether a row means the same, so that values may stand side by side. */
+static bool metric_same(const struct metric *a, const struct metric *b)
+{
+	return !strcmp(a->name, b->name) && a->mul == b->mul && a->div == b->div &&
+	       a->unit == b->unit && a->kind == b->kind && a->storage == b->storage &&
+	       !a->formula == !b->formula && (!a->formula || !strcmp(a->formula, b->formula));
+}
+
+/* The run's metric for this row, added when it is new. */
+static int metric_find(struct join *j, const struct metric *m, uint32_t *id)
+{
+	uint32_t key = crc32c(0, m->name, strlen(m->name)) | 1;
+	struct run_metric *added;
+
+	for (; (*id = idmap_get(&j->metric_names, key)); key += 2) {
+		if (metric_same(&j->run.metrics[*id].row, m))
+			return 0;
+	}
+	if (j->run.nmetrics >= METRICS_MAX) {
+		*id = 0;
+		join_damage(j, j->file->path, 0, 0, "more metrics than a run may have");
+		return 0;
+	}
+	ADD(j, &j->run, metrics, nmetrics, added);
+	added->row = *m;
+	*id = j->run.nmetrics - 1;
+	return idmap_put(&j->metric_names, key, *id);
+}
+
+static int take_catalogue(struct join *j, const struct record *r)
+{
+	const struct metric *m = r->event.metric;
+
+	for (uint32_t i = 0;
+	     m && i < r->event.count && r->metric_id && i < UINT32_MAX - r->metric_id; i++) {
+		const char *fault = record_metric_fault(&m[i]);
+		uint32_t id = 0;
+		int rc = 0;
+
+		if (fault)
+			join_damage(j, j->file->path, 0, 0, fault);
+		else
+			rc = metric_find(j, &m[i], &id);
+		if (!rc && id)
+			rc = idmap_put(&j->file_metrics, r->metric_id + i, id);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int take_node(struct join *j, const struct record *r)
+{
+	uint32_t node = join_node(j, r->event.id);
+
+	if (!r->event.id)
+		return 0;
+	if (!node)
+		return -ENOMEM;
+	j->run.nodes[node].host = r->event.name;
+	return 0;
+}
+
+static int take_instance(struct join *j, const struct record *r)
+{
+	const struct event *e = &r->event;
+	struct run_instance *in;
+
+	if (!e->id || idmap_get(&j->file_instances, e->id))
+		return 0;
+	ADD(j, &j->run, instances, ninstances, in);
+	in->node = join_node(j, e->node);
+	in->parent = idmap_get(&j->file_instances, e->parent);
+	in->domain = e->domain;
+	in->name = e->name;
+	in->birth_ns = bounded(e->t0);
+	in->end_ns = INT64_MAX;
+	in->flags = e->flags;
+	return idmap_put(&j->file_instances, e->id, j->run.ninstances - 1);
+}
+
+static int take_label(struct join *j, const struct record *r)
+{
+	uint32_t instance = idmap_get(&j->file_instances, r->event.id);
+	struct join_label *l;
+
+	if (!instance)
+		return 0;
+	ADD(j, j, labels, nlabels, l);
+	*l = (struct join_label){ instance, { r->event.name, r->event.text } };
+	return 0;
+}
+
+static int take_final(struct join *j, const struct record *r)
+{
+	const struct event *e = &r->event;
+	uint32_t instance = idmap_get(&j->file_instances, e->id);
+
+	for (uint32_t i = 0; instance && e->values && r->metric_id && i < e->count; i++) {
+		uint32_t metric = idmap_get(&j->file_metrics, r->metric_id + i);
+		struct join_final *f;
+
+		if (!metric || !(e->mask >> i & 1))
+			continue;
+		ADD(j, j, finals, nfinals, f);
+		*f = (struct join_final){ instance, { metric, e->values[i] } };
+	}
+	return 0;
+}
+
+static int take_end(struct join *j, const struct record *r)
+{
+	uint32_t instance = idmap_get(&j->file_instances, r->event.id);
+
+	if (instance)
+		j->run.instances[instance].end_ns = bounded(r->event.t0);
+	return 0;
+}
+
+static int take_series(struct join *j, const struct record *r)
+{
+	const struct event *e = &r->event;
+	uint32_t instance = idmap_get(&j->file_instances, e->parent);
+
+	for (uint32_t i = 0; i < e->count && r->metric_id; i++) {
+		uint32_t metric = idmap_get(&j->file_metrics, r->metric_id + i);
+		struct run_series *s;
+		int rc;
+
+		/* Without its metric or its instance a number means nothing; it is not shown as the
+		 * node's. */
+		if (!metric || !e->id || (e->parent && !instance) ||
+		    idmap_get(&j->file->series, e->id + i))
+			continue;
+		ADD(j, &j->run, series, nseries, s);
+		s->node = join_node(j, e->node);
+		s->metric = metric;
+		s->instance = instance;
+		s->state = STATE_PRESENT;
+		rc = idmap_put(&j->file->series, e->id + i, j->run.nseries - 1);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int take_state(struct join *j, const struct record *r)
+{
+	uint32_t id = idmap_get(&j->file->series, r->event.id);
+
+	if (id) {
+		struct run_series *s = &j->run.series[id];
+
+		s->state = r->event.state;
+		s->reason = r->event.state == STATE_PRESENT ? NULL : r->event.text;
+		s->state_ns = bounded(r->event.t0);
+	}
+	return 0;
+}
+
+static int take_meta(struct join *j, const struct record *r)
+{
+	const struct event *e = &r->event;
+	struct run_meta *m;
+
+	ADD(j, &j->run, metas, nmetas, m);
+	*m = (struct run_meta){ .node = join_node(j, e->node),
+				.type = e->meta_type,
+				.key = e->name,
+				.text = e->text,
+				.value = e->value,
+				.real = e->real };
+	return 0;
+}
+
+static int take_mark(struct join *j, const struct record *r)
+{
+	const struct event *e = &r->event;
+	struct run_mark *m;
+
+	ADD(j, &j->run, marks, nmarks, m);
+	*m = (struct run_mark){ join_node(j, e->node), idmap_get(&j->file_instances, e->parent),
+				bounded(e->t0), e->name, e->text };
+	return 0;
+}
+
+static int take_span(struct join *j, const struct record *r)
+{
+	const struct event *e = &r->event;
+	struct run_span *s;
+
+	ADD(j, &j->run, spans, nspans, s);
+	*s = (struct run_span){ join_node(j, e->node),
+				idmap_get(&j->file_instances, e->parent),
+				bounded(e->t0),
+				bounded(e->t1),
+				e->name,
+				e->text };
+	return 0;
+}
+
+static int take_clock(struct join *j, const struct record *r)
+{
+	const struct event *e = &r->event;
+	uint32_t node = join_node(j, e->node);
+	struct run_node *n = &j->run.nodes[node];
+
+	if (!node)
+		return -ENOMEM;
+	if (e->t0 < 0 || e->t0 > MONO_MAX || e->t1 < 0 || e->t1 > UTC_MAX)
+		return 0;
+	if (!n->clock_known) {
+		n->utc0_ns = e->t1;
+		n->mono0_ns = e->t0;
+		n->clock_known = true;
+	}
+	n->clock_error_ns = e->value < 0 ? -1 : e->value;
+	n->synchronised = e->state == STATE_PRESENT;
+	return 0;
+}
+
+int join_event(struct join *j, const struct record *r)
+{
+	static int (*const take[EVENT_KIND_NUMBER_OF])(struct join *, const struct record *) = {
+		[EVENT_NODE] = take_node,   [EVENT_INSTANCE] = take_instance,
+		[EVENT_LABEL] = take_label, [EVENT_FINAL] = take_final,
+		[EVENT_END] = take_end,     [EVENT_SERIES] = take_series,
+		[EVENT_STATE] = take_state, [EVENT_META] = take_meta,
+		[EVENT_MARK] = take_mark,   [EVENT_SPAN] = take_span,
+		[EVENT_CLOCK] = take_clock, [EVENT_CATALOGUE] = take_catalogue,
+	};
+
+	if (!r->event.node || !join_node(j, r->event.node))
+		return r->event.node ? -ENOMEM : 0;
+	return take[r->event.kind] ? take[r->event.kind](j, r) : 0;
+}
+
+/* ---- labels and finals, side by side per instance ---- */
+
+static int labels_sort(struct join *j)
+{
+	struct run *r = &j->run;
+	uint32_t at = 1;
+
+	r->labels = calloc((size_t)j->nlabels + 1, sizeof *r->labels);
+	if (!r->labels)
+		return -ENOMEM;
+	r->labels[0] = (struct run_label){ "", "" };
+	r->nlabels = j->nlabels + 1;
+	for (uint32_t i = 0; i < j->nlabels; i++)
+		r->instances[j->labels[i].instance].nlabels++;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		r->instances[i].first_label = at;
+		at += r->instances[i].nlabels;
+		r->instances[i].nlabels = 0;
+	}
+	for (uint32_t i = 0; i < j->nlabels; i++) {
+		struct run_instance *in = &r->instances[j->labels[i].instance];
+
+		r->labels[in->first_label + in->nlabels++] = j->labels[i].label;
+	}
+	return 0;
+}
+
+static int finals_sort(struct join *j)
+{
+	struct run *r = &j->run;
+	uint32_t at = 1;
+
+	r->finals = calloc((size_t)j->nfinals + 1, sizeof *r->finals);
+	if (!r->finals)
+		return -ENOMEM;
+	r->nfinals = j->nfinals + 1;
+	for (uint32_t i = 0; i < j->nfinals; i++)
+		r->instances[j->finals[i].instance].nfinals++;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		r->instances[i].first_final = at;
+		at += r->instances[i].nfinals;
+		r->instances[i].nfinals = 0;
+	}
+	for (uint32_t i = 0; i < j->nfinals; i++) {
+		struct run_instance *in = &r->instances[j->finals[i].instance];
+
+		r->finals[in->first_final + in->nfinals++] = j->finals[i].final;
+	}
+	return 0;
+}
+
+int join_sort(struct join *j)
+{
+	int rc = labels_sort(j);
+
+	return rc ? rc : finals_sort(j);
+}

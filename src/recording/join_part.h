@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * join_part.h - what the files of recording/join.h share: a run while it is filled and read.
+ *
+ * Ids of a file are turned into ids of the run as they are met. Nobody outside includes this.
+ */
+#ifndef SONDE_RECORDING_JOIN_PART_H
+#define SONDE_RECORDING_JOIN_PART_H
+
+#include "base/idmap.h"
+#include "base/pool.h"
+#include "core/run.h"
+#include "recording/file.h"
+
+/* One recording of the run. */
+struct join_file {
+	const char *sonde, *tail;     /* names in join.dir; tail may be NULL */
+	const char *path, *tail_path; /* for people */
+	struct idmap nodes, series;   /* ids of the file -> of the run */
+	struct head head;
+	struct bytes sealed; /* blocks made from its tail */
+	bool undeclared_said;
+};
+
+struct join_chunk {
+	uint64_t offset;
+	const uint8_t *memory;
+	uint32_t length, file, node;
+};
+
+struct join_label {
+	uint32_t instance;
+	struct run_label label;
+};
+
+struct join_final {
+	uint32_t instance;
+	struct run_final final;
+};
+
+struct join {
+	struct run run; /* first, so that run_close finds the rest */
+	struct pool pool;
+	int dir; /* descriptor of the directory */
+	struct join_file *files;
+	uint32_t nfiles;
+	struct join_chunk *chunks;
+	uint32_t nchunks;
+	struct join_label *labels; /* in order of coming, until they are sorted */
+	struct join_final *finals;
+	uint32_t nlabels, nfinals;
+	struct {
+		uint32_t nodes, metrics, instances, series, marks, spans, metas, damages;
+		uint32_t files, chunks, labels, finals;
+	} cap;
+	struct idmap metric_names; /* checksum of the name -> metric */
+	/* while a file is read */
+	struct join_file *file;
+	struct idmap file_metrics, file_instances;
+	/* the cursor */
+	uint32_t at;        /* next chunk */
+	uint32_t open_file; /* of fd */
+	int fd;
+	struct blocks blocks;
+	struct chunk_reader chunk;
+	struct range *ranges;
+	struct chunk_column *columns;
+	int64_t *values;
+	uint8_t *present;
+	size_t ranges_cap, columns_cap, values_cap;
+};
+
+/* array with room for one more than n, moved if need be; NULL when out of memory (array stays). */
+void *array_room(void *array, uint32_t n, uint32_t *cap, size_t size);
+
+/* file is a path for people. what is a literal. */
+void join_damage(struct join *j, const char *file, uint64_t offset, uint64_t length,
+		 const char *what);
+/* The run's node for a node of the file being read, made if need be; 0 when out of memory. */
+uint32_t join_node(struct join *j, uint32_t id);
+/* Take one record of the file being read. 0 or -ENOMEM. */
+int join_event(struct join *j, const struct record *r);
+/* Labels and finals in order of their instances. 0 or -ENOMEM. */
+int join_sort(struct join *j);
+
+int join_rewind(struct run *r);
+int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
+int join_next_ranges(struct run *r, const struct range **ranges, uint32_t *n, struct err *e);
+void join_cursor_free(struct join *j);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/block.h"
+#include "recording/format.h"
+#include "recording/head.h"
+#include "recording/join.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* When the recording was made, from its head; 0 when that cannot be read. */
+static int64_t made_at(int dirfd, const char *name)
+{
+	uint8_t data[BLOCK_HEADER + HEAD_HOST + 64];
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : pread(fd, data, sizeof data, 0);
+	struct block b;
+	struct head h;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0 || !block_parse(&b, data, (size_t)n) ||
+	    (b.type != BLOCK_HEAD && b.type != BLOCK_TAIL))
+		return 0;
+	return head_get((struct scan){ .at = b.payload, .end = b.payload + b.length }, &h)
+		       ? h.utc_ns
+		       : 0;
+}
+
+/* The newest head in the directory; -1 when no recording is in it. */
+static int64_t newest_in(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int64_t newest = -1;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	while ((entry = readdir(d))) {
+		const char *dot = strrchr(entry->d_name, '.');
+		int64_t at;
+
+		if (strncmp(entry->d_name, "node-", 5) || !dot ||
+		    (strcmp(dot, ".sonde") && strcmp(dot, ".tail")))
+			continue;
+		at = made_at(fd, entry->d_name);
+		newest = at > newest ? at : newest;
+	}
+	closedir(d);
+	return newest;
+}
+
+int run_newest(const char *dir, char *out, size_t size, struct err *e)
+{
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+	char best[256] = "";
+	int64_t newest = -1;
+
+	if (!d)
+		return err_set(e, -errno, "cannot read directory %.300s: %s", dir, strerror(errno));
+	while ((entry = readdir(d))) {
+		int64_t at;
+
+		if (strncmp(entry->d_name, "sonde_", 6))
+			continue;
+		at = newest_in(dirfd(d), entry->d_name);
+		if (at > newest || (at == newest && at >= 0 && strcmp(entry->d_name, best) > 0)) {
+			newest = at;
+			snprintf(best, sizeof best, "%s", entry->d_name);
+		}
+	}
+	closedir(d);
+	if (newest < 0)
+		return err_set(e, -ENOENT,
+			       "no recording (sonde_*) is in %.300s; name one, or make one with: "
+			       "sonde run -- CMD",
+			       dir);
+	if ((size_t)snprintf(out, size, "%s%s%s", strcmp(dir, ".") ? dir : "",
+			     strcmp(dir, ".") ? "/" : "", best) >= size)
+		return err_set(e, -ENAMETOOLONG, "the path of %.300s in %.300s is too long", best,
+			       dir);
+	return 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows.h - rows as they stand in a .tail file, each as its difference to the row before.
+ *
+ * A row is: time, a bit for each open series in order of id (1 = changed), and a token for each
+ * change: 0 now absent; 1 the value itself follows; else 1 + zigzag(value - last). The state starts
+ * empty at every generation, so that a slot can be read on its own. Writer and reader keep the same
+ * state.
+ */
+#ifndef SONDE_RECORDING_ROWS_H
+#define SONDE_RECORDING_ROWS_H
+
+#include "base/bytes.h"
+
+struct row_series {
+	uint32_t series;
+	uint32_t place; /* the writer's slot in the sample; the sealer's column */
+	int64_t last;   /* value said last, 0 when none was */
+	bool present, real;
+};
+
+/* Times as differences of differences; offset = UTC - monotonic, which moves little. */
+struct row_times {
+	int64_t mono, step, offset;
+};
+
+struct rows {
+	struct row_series *open; /* sorted by series */
+	uint32_t n, cap;
+	struct row_times times;
+};
+
+int rows_init(struct rows *r, uint32_t cap); /* 0 or -ENOMEM; nothing is allocated later */
+void rows_free(struct rows *r);
+/* Open count series from id on; false when there is no room or ids do not grow. place counts up. */
+bool rows_open(struct rows *r, uint32_t id, uint32_t count, uint64_t real, uint32_t place);
+void rows_close(struct rows *r, uint32_t id, uint32_t count);
+void rows_restart(struct rows *r); /* a new generation: same series, nothing said yet */
+
+/* The series open now, as runs of ids. Reading replaces what was open; places count from 0. */
+void rows_list_put(struct bytes *out, const struct rows *r);
+bool rows_list_get(struct scan *in, struct rows *r);
+
+/* Append a row of values by place; the state stays as it was until rows_keep. */
+void rows_put(struct bytes *out, const struct rows *r, const struct row_times *now,
+	      const int64_t *value, const uint8_t *state);
+void rows_keep(struct rows *r, const struct row_times *now, const int64_t *value,
+	       const uint8_t *state);
+/* Read a row into the state; false when it is malformed. */
+bool rows_get(struct scan *in, struct rows *r);
+
+/* Times after t at mono and utc; written as two zigzags; read back into t. */
+struct row_times row_times_at(const struct row_times *t, int64_t utc, int64_t mono);
+void row_times_put(struct bytes *out, const struct row_times *t, const struct row_times *now);
+void row_times_get(struct scan *in, struct row_times *t);
+int64_t row_times_utc(const struct row_times *t);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * section.h - bytes inside a block, compressed when that makes them smaller.
+ *
+ * varint raw size, varint stored size, bytes: a zstd frame, or the bytes themselves when the sizes
+ * are equal. The compressor lives in memory reserved at its start and never allocates.
+ */
+#ifndef SONDE_RECORDING_SECTION_H
+#define SONDE_RECORDING_SECTION_H
+
+#include "base/bytes.h"
+
+struct compressor {
+	void *memory; /* reserved; holds the zstd context */
+	size_t size;
+	struct ZSTD_CCtx_s *zstd;
+	struct bytes out;
+};
+
+/* max: the largest section it will be given. 0 or -ENOMEM. */
+int compressor_init(struct compressor *c, size_t max);
+void compressor_free(struct compressor *c);
+void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
+
+struct expander {
+	struct ZSTD_DCtx_s *zstd;
+};
+int expander_init(struct expander *x); /* 0 or -ENOMEM */
+void expander_free(struct expander *x);
+/* Read a section's raw bytes (at most max) into raw, which grows. 0, -EBADMSG or -ENOMEM. */
+int section_get(struct scan *in, struct expander *x, size_t max, struct bytes *raw);
+
+#endif

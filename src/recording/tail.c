@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/tail.h"
+
+#include "base/crc32c.h"
+#include "recording/block.h"
+#include "recording/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOST_BUDGET = 4 << 20 }; /* bytes summed at most in search of commits behind a damaged one */
+
+static uint32_t commit_crc(const uint8_t *head, uint32_t length)
+{
+	return crc32c(crc32c(0, head, 8), head + COMMIT_HEADER, length);
+}
+
+size_t commit_start(struct bytes *slot)
+{
+	size_t start = slot->len;
+
+	bytes_put(slot, (uint8_t[COMMIT_HEADER]){ 0 }, COMMIT_HEADER);
+	return start;
+}
+
+void commit_finish(struct bytes *slot, size_t start, uint32_t generation)
+{
+	size_t end = slot->len;
+	uint32_t length = (uint32_t)(end - start - COMMIT_HEADER);
+
+	slot->len = start;
+	bytes_u32(slot, length);
+	bytes_u32(slot, generation);
+	bytes_u32(slot, commit_crc(slot->data + start, length));
+	slot->len = end;
+}
+
+uint64_t tail_slot_at(uint32_t slot_size, uint32_t generation)
+{
+	return TAIL_SLOTS_AT + (uint64_t)(generation % TAIL_SLOTS) * slot_size;
+}
+
+/* The commit at in; 0 when there is none. Its size with the header, and its generation. */
+static size_t commit_at(struct scan in, uint32_t *generation)
+{
+	const uint8_t *head = in.at;
+	uint32_t length = scan_u32(&in), crc;
+
+	*generation = scan_u32(&in);
+	crc = scan_u32(&in);
+	if (in.bad || !length || length > (size_t)(in.end - in.at) ||
+	    commit_crc(head, length) != crc)
+		return 0;
+	return COMMIT_HEADER + (size_t)length;
+}
+
+/* Whether a commit of this generation stands anywhere behind the first that cannot be read. */
+static bool more_behind(struct scan in, uint32_t generation)
+{
+	uint64_t budget = LOST_BUDGET;
+	uint32_t g;
+
+	for (; in.end - in.at > COMMIT_HEADER; in.at++) {
+		struct scan peek = in;
+		uint32_t length = scan_u32(&peek);
+
+		if (scan_u32(&peek) != generation || length > budget)
+			continue;
+		if (commit_at(in, &g))
+			return true;
+		budget -= length;
+	}
+	return false;
+}
+
+static void slot_read(struct tail_slot *s, struct scan in, uint64_t offset)
+{
+	static const uint8_t nothing[COMMIT_HEADER];
+	const uint8_t *start = in.at;
+	uint32_t generation;
+	size_t size;
+
+	*s = (struct tail_slot){ .data = start };
+	while ((size = commit_at(in, &generation)) && generation &&
+	       (!s->generation || generation == s->generation)) {
+		s->generation = generation;
+		s->len += size;
+		in.at += size;
+	}
+	if (in.end - in.at < COMMIT_HEADER || !memcmp(in.at, nothing, COMMIT_HEADER))
+		return;
+	if (!s->generation || more_behind(in, s->generation))
+		s->lost_at = offset + (uint64_t)(in.at - start);
+}
+
+static int file_read(struct bytes *data, int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	size_t max = TAIL_SLOTS_AT + (size_t)TAIL_SLOTS * TAIL_SLOT_MAX;
+	struct stat st;
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > max) {
+		close(fd);
+		return -EBADMSG;
+	}
+	if (!bytes_room(data, (size_t)st.st_size + 1))
+		got = 0;
+	while (got > 0 && data->len < (size_t)st.st_size) {
+		got = read(fd, data->data + data->len, (size_t)st.st_size - data->len);
+		data->len += got > 0 ? (size_t)got : 0;
+	}
+	close(fd);
+	return data->failed ? -ENOMEM : 0;
+}
+
+int tail_read(struct tail *t, int dirfd, const char *name)
+{
+	struct block b;
+	struct scan in;
+	int rc;
+
+	*t = (struct tail){ 0 };
+	rc = file_read(&t->data, dirfd, name);
+	if (rc)
+		return rc;
+	if (!t->data.len)
+		return -ENODATA;
+	if (!block_parse(&b, t->data.data, t->data.len) || b.type != BLOCK_TAIL)
+		return -EBADMSG;
+	if (b.version > FORMAT_VERSION)
+		return -EPROTO;
+	in = (struct scan){ .at = b.payload, .end = b.payload + b.length };
+	if (!head_get(in, &t->head) || t->head.slot > TAIL_SLOT_MAX)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < TAIL_SLOTS; i++) {
+		uint64_t at = tail_slot_at(t->head.slot, i), end = at + t->head.slot;
+
+		if (at >= t->data.len)
+			break;
+		end = end < t->data.len ? end : t->data.len;
+		slot_read(&t->slot[i],
+			  (struct scan){ .at = t->data.data + at, .end = t->data.data + end }, at);
+	}
+	if (t->slot[0].generation > t->slot[1].generation) {
+		struct tail_slot newer = t->slot[0];
+
+		t->slot[0] = t->slot[1];
+		t->slot[1] = newer;
+	}
+	return 0;
+}
+
+void tail_free(struct tail *t)
+{
+	bytes_free(&t->data);
+	*t = (struct tail){ 0 };
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tail.h - the .tail file: a head, then two slots that are overwritten in turn, generation by
+ * generation: generation g stands in slot g % 2.
+ *
+ * A slot is commits one behind the other: length u32, generation u32, crc32c u32 over the two and
+ * the payload. What follows the last commit of a slot's generation is left over from an older one.
+ */
+#ifndef SONDE_RECORDING_TAIL_H
+#define SONDE_RECORDING_TAIL_H
+
+#include "recording/head.h"
+
+enum { TAIL_SLOTS = 2 };
+
+/* A commit's header goes in front of its payload once that is written behind `start`. */
+size_t commit_start(struct bytes *slot);
+void commit_finish(struct bytes *slot, size_t start, uint32_t generation);
+
+uint64_t tail_slot_at(uint32_t slot_size, uint32_t generation); /* offset in the file */
+
+struct tail_slot {
+	uint32_t generation; /* 0: nothing in it */
+	const uint8_t *data;
+	size_t len;       /* of its whole commits */
+	uint64_t lost_at; /* offset in the file where a commit was that cannot be read; 0: none */
+};
+
+/* A .tail file as it was at one moment. {0} is empty. */
+struct tail {
+	struct head head;
+	struct tail_slot slot[TAIL_SLOTS]; /* older generation first */
+	struct bytes data;
+};
+
+/* Read it whole. 0; -ENOENT etc.; -ENODATA when it is empty, as a recording that was closed leaves
+ * it; -EBADMSG when its head is damaged; -EPROTO when it is of a future version; -ENOMEM. */
+int tail_read(struct tail *t, int dirfd, const char *name);
+void tail_free(struct tail *t);
+
+#endif
