@@ -11,34 +11,51 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#define LONG "wall_seconds=60 "
+/* Just enough for a rule that wants ten samples and five seconds. */
+#define LONG "samples=10 wall_seconds=5 "
 
-/* Every built-in rule: what makes it speak, what it says then, and what is just not enough. */
+/* Every built-in rule: what just makes it speak, what it says then, and what is just not enough. */
 static const struct {
 	const char *rule, *fires;
 	enum severity severity;
 	const char *says;
-	const char *quiet[4];
+	const char *quiet[5];
 } cases[] = {
 	{ "killed",
 	  "signal=9 wall_seconds=12",
 	  SEVERITY_BAD,
 	  "Killed by SIGKILL after 12.0 s.",
-	  { "exit_code=0 wall_seconds=12" } },
+	  { "exit_code=0 wall_seconds=12", "signal=0" } },
 	{ "failed",
 	  "exit_code=1 wall_seconds=0.5",
 	  SEVERITY_BAD,
 	  "Failed: exit code 1 after 500 ms.",
-	  { "exit_code=0 wall_seconds=0.5", "exit_code=129", "signal=9" } },
+	  { "exit_code=0 wall_seconds=0.5", "exit_code=129", "exit_code=192", "signal=9" } },
+	{ "failed",
+	  "exit_code=128 wall_seconds=2",
+	  SEVERITY_BAD,
+	  "Failed: exit code 128 after 2.00 s.",
+	  { "" } },
+	{ "failed",
+	  "exit_code=193 wall_seconds=2",
+	  SEVERITY_BAD,
+	  "Failed: exit code 193 after 2.00 s.",
+	  { "" } },
 	{ "failed-by-signal",
-	  "exit_code=137 wall_seconds=2",
+	  "exit_code=129 wall_seconds=2",
 	  SEVERITY_BAD,
-	  "Failed: exit code 137 after 2.00 s; a shell says that when SIGKILL killed what it ran.",
+	  "Failed: exit code 129 after 2.00 s; a shell says that when SIGHUP killed what it ran.",
 	  { "exit_code=128", "exit_code=193" } },
-	{ "recording-damaged",
-	  "damages=2",
+	{ "failed-by-signal",
+	  "exit_code=192 wall_seconds=2",
 	  SEVERITY_BAD,
-	  "The recording is damaged (places: 2). What is undamaged was read; totals may be too "
+	  "Failed: exit code 192 after 2.00 s; a shell says that when signal 64 killed what it "
+	  "ran.",
+	  { "" } },
+	{ "recording-damaged",
+	  "damages=1",
+	  SEVERITY_BAD,
+	  "The recording is damaged (places: 1). What is undamaged was read; totals may be too "
 	  "small.",
 	  { "damages=0" } },
 	{ "recording-incomplete",
@@ -49,41 +66,49 @@ static const struct {
 	  "last sample.",
 	  { "complete=1" } },
 	{ "memory-tight",
-	  "peak_memory_bytes=966367642 memory_present_bytes=1073741824",
+	  "peak_memory_bytes=900 memory_present_bytes=1000",
 	  SEVERITY_WARN,
-	  "Memory was nearly exhausted: 921.6 MiB of 1.0 GiB at its peak.",
-	  { "peak_memory_bytes=966367641 memory_present_bytes=1073741824",
-	    "peak_memory_bytes=966367642" } },
+	  "Memory was nearly exhausted: 900 B of 1000 B at its peak.",
+	  { "peak_memory_bytes=899 memory_present_bytes=1000", "peak_memory_bytes=900",
+	    "peak_memory_bytes=900 memory_present_bytes=9000 memory_asked_bytes=1001" } },
+	{ "memory-tight",
+	  "peak_memory_bytes=900 memory_present_bytes=9000 memory_asked_bytes=1000",
+	  SEVERITY_WARN,
+	  "Memory was nearly exhausted: 900 B of 1000 B at its peak.",
+	  { "" } },
 	{ "swap",
-	  "job.swap_bytes=0..16777217",
+	  "samples=3 job.swap_bytes=0..16777217",
 	  SEVERITY_WARN,
 	  "Up to 16.0 MiB of the job was swapped out: it needs more memory than it had.",
 	  { "job.swap_bytes=0..16777216", "samples=2 job.swap_bytes=0..16777217", "" } },
 	{ "swap-node",
-	  "node.swap_used_bytes=100..268435557",
+	  "samples=3 node.swap_used_bytes=100..268435557",
 	  SEVERITY_NOTE,
 	  "The machine moved 256.0 MiB to swap during the run.",
-	  { "node.swap_used_bytes=100..268435556",
+	  { "node.swap_used_bytes=100..268435556", "samples=2 node.swap_used_bytes=100..268435557",
 	    "node.swap_used_bytes=100..268435557 job.swap_bytes=0..16777217" } },
+	{ "swap-node",
+	  "node.swap_used_bytes=100..268435557 job.swap_bytes=16777216",
+	  SEVERITY_NOTE,
+	  "The machine moved 256.0 MiB to swap during the run.",
+	  { "" } },
 	{ "waiting-on-disk",
-	  LONG "node.pressure_io_some_ratio=0.06..0.16",
+	  LONG "node.pressure_io_some_ratio=0.1001",
 	  SEVERITY_WARN,
-	  "Waited on disk: for 11 % of the time some of the work stood still for storage.",
-	  { LONG "node.pressure_io_some_ratio=0.05..0.15 node.cpu_iowait_cores=9",
-	    "wall_seconds=4.9 node.pressure_io_some_ratio=0.9", "" } },
+	  "Waited on disk: for 10 % of the time some of the work stood still for storage.",
+	  { LONG "node.pressure_io_some_ratio=0.1 node.cpu_iowait_cores=9", "" } },
 	{ "waiting-on-disk-iowait",
-	  LONG "node.cpu_iowait_cores=0.26",
+	  LONG "node.cpu_iowait_cores=0.2501",
 	  SEVERITY_WARN,
-	  "Waited on disk: 0.26 cores on average had nothing to do but wait for I/O.",
-	  { LONG "node.cpu_iowait_cores=0.25", "wall_seconds=4.9 node.cpu_iowait_cores=9",
+	  "Waited on disk: 0.25 cores on average had nothing to do but wait for I/O.",
+	  { LONG "node.cpu_iowait_cores=0.25",
 	    LONG "node.cpu_iowait_cores=9 node.pressure_io_some_ratio=0.1" } },
 	{ "waiting-on-disk-iowait",
 	  LONG,
 	  SEVERITY_CANNOT_TELL,
 	  "Cannot tell whether it waited on disk: there are neither I/O pressure nor iowait "
 	  "figures.",
-	  { "wall_seconds=4.9", LONG "node.cpu_iowait_cores=0",
-	    LONG "node.pressure_io_some_ratio=0" } },
+	  { LONG "node.cpu_iowait_cores=0", LONG "node.pressure_io_some_ratio=0" } },
 	{ "cores-asked",
 	  LONG "cores_asked=64 cores_used=3.1 cores_used_peak=3.4",
 	  SEVERITY_WARN,
@@ -91,90 +116,129 @@ static const struct {
 	  "--cpus-per-task=4.",
 	  { LONG "cores_asked=64 cores_used=3.1 cores_used_peak=48.1",
 	    LONG "cores_asked=1 cores_used=0.1 cores_used_peak=0.1",
-	    LONG "samples=9 cores_asked=64 cores_used=3.1 cores_used_peak=3.4",
-	    LONG "cores_asked=64 cores_used=3.1" } },
-	{ "cores-asked-idle",
-	  LONG "cores_asked=8 cores_used=3.9 cores_used_peak=8",
+	    LONG "nodes=2 cores_asked=64 cores_used=3.1 cores_used_peak=3.4",
+	    LONG "cores_asked=64 cores_used=3.1", LONG "cores_used=3.1 cores_used_peak=3.4" } },
+	{ "cores-asked",
+	  LONG "cores_asked=2 cores_used=0.01 cores_used_peak=1.5",
 	  SEVERITY_WARN,
-	  "8 cores asked for, 3.90 cores used on average.",
+	  "2 cores asked for, 0.01 cores used, never more than 1.50 cores; next time #SBATCH "
+	  "--cpus-per-task=2.",
+	  { "" } },
+	{ "cores-asked",
+	  LONG "cores_asked=2 cores_used=0 cores_used_peak=0",
+	  SEVERITY_WARN,
+	  "2 cores asked for, 0.00 cores used, never more than 0.00 cores; next time #SBATCH "
+	  "--cpus-per-task=1.",
+	  { "" } },
+	{ "cores-asked-idle",
+	  LONG "cores_asked=8 cores_used=3.99 cores_used_peak=6.01",
+	  SEVERITY_WARN,
+	  "8 cores asked for, 3.99 cores used on average.",
 	  { LONG "cores_asked=8 cores_used=4 cores_used_peak=8",
+	    LONG "cores_asked=1 cores_used=0.1 cores_used_peak=1",
 	    LONG "cores_asked=8 cores_used=3.9 cores_used_peak=6" } },
+	{ "cores-asked-idle",
+	  LONG "nodes=2 cores_asked=2 cores_used=0.99 cores_used_peak=1",
+	  SEVERITY_WARN,
+	  "2 cores asked for, 0.99 cores used on average.",
+	  { "" } },
 	{ "single-core",
-	  LONG "cores_present=4 cores_used=0.98 cores_used_peak=1.05",
+	  LONG "cores_present=2 cores_used=0.501 cores_used_peak=1.09",
 	  SEVERITY_NOTE,
-	  "Only one of 4 cores was in use at a time; nothing ran in parallel.",
-	  { LONG "cores_present=4 cores_used=0.98 cores_used_peak=1.1",
-	    LONG "cores_present=4 cores_used=0.5 cores_used_peak=1.05",
+	  "Only one of 2 cores was in use at a time; nothing ran in parallel.",
+	  { LONG "cores_present=2 cores_used=0.51 cores_used_peak=1.1",
+	    LONG "cores_present=2 cores_used=0.5 cores_used_peak=1.09",
 	    LONG "cores_present=1 cores_used=0.98 cores_used_peak=1.05",
 	    LONG "cores_present=4 cores_asked=4 cores_used=0.98 cores_used_peak=1.05" } },
 	{ "cores-unused",
-	  LONG "cores_present=4 cores_used=1.9 cores_used_peak=2.5",
+	  LONG "cores_present=4 cores_used=1.99 cores_used_peak=2.5",
 	  SEVERITY_NOTE,
-	  "1.90 cores of 4 used on average, 2.50 cores at most.",
+	  "1.99 cores of 4 used on average, 2.50 cores at most.",
 	  { LONG "cores_present=4 cores_used=2 cores_used_peak=2.5",
-	    LONG "cores_present=4 cores_used=0.9 cores_used_peak=1",
+	    LONG "cores_present=4 cores_used=0.501 cores_used_peak=1.09",
+	    LONG "cores_present=1 cores_used=0.1 cores_used_peak=1",
 	    LONG "cores_present=4 cores_asked=4 cores_used=1.9 cores_used_peak=2.5",
 	    LONG "cores_present=64 cores_allowed=2 cores_used=1.9 cores_used_peak=2" } },
+	{ "cores-unused",
+	  LONG "cores_present=2 cores_used=0.5 cores_used_peak=1",
+	  SEVERITY_NOTE,
+	  "0.50 cores of 2 used on average, 1.00 cores at most.",
+	  { "" } },
+	{ "cores-unused",
+	  LONG "cores_present=2 cores_used=0.501 cores_used_peak=1.1",
+	  SEVERITY_NOTE,
+	  "0.50 cores of 2 used on average, 1.10 cores at most.",
+	  { "" } },
 	{ "cores-used",
-	  LONG "cores_present=4 cores_used=3.2",
+	  LONG "cores_present=5 cores_used=4",
 	  SEVERITY_GOOD,
-	  "The cores were well used: 3.20 cores of 4 on average.",
-	  { LONG "cores_present=4 cores_used=3.19",
-	    "wall_seconds=4.9 cores_present=4 cores_used=4" } },
+	  "The cores were well used: 4.00 cores of 5 on average.",
+	  { LONG "cores_present=5 cores_used=3.99" } },
 	{ "memory-asked",
 	  LONG "memory_asked_bytes=8589934592 peak_memory_bytes=1288490188",
 	  SEVERITY_WARN,
 	  "8.0 GiB of memory asked for, 1.2 GiB used; next time #SBATCH --mem=2G.",
 	  { LONG "memory_asked_bytes=8589934592 peak_memory_bytes=4294967296",
-	    LONG "memory_asked_bytes=1073741824 peak_memory_bytes=1024",
-	    LONG "peak_memory_bytes=1024" } },
+	    LONG "memory_asked_bytes=2147483647 peak_memory_bytes=1024",
+	    LONG "memory_present_bytes=8589934592 peak_memory_bytes=1024" } },
+	{ "memory-asked",
+	  LONG "memory_asked_bytes=2147483648 peak_memory_bytes=1073741823",
+	  SEVERITY_WARN,
+	  "2.0 GiB of memory asked for, 1.0 GiB used; next time #SBATCH --mem=2G.",
+	  { "" } },
 	{ "memory-unused",
 	  LONG "memory_present_bytes=8589934592 peak_memory_bytes=858993459",
 	  SEVERITY_NOTE,
 	  "Little of the memory was used: 819.2 MiB of 8.0 GiB.",
-	  { LONG "memory_present_bytes=8589934592 peak_memory_bytes=858993460",
+	  { LONG "memory_present_bytes=10000000000 peak_memory_bytes=1000000000",
 	    LONG "memory_present_bytes=8589934591 peak_memory_bytes=1024",
 	    LONG
 	    "memory_present_bytes=8589934592 memory_asked_bytes=1024 peak_memory_bytes=1024" } },
 	{ "idle-head",
-	  LONG "idle_head_seconds=6.1",
+	  "samples=10 wall_seconds=50 idle_head_seconds=5.01",
 	  SEVERITY_WARN,
-	  "Idle at the start: 6.10 s (10 % of the run) passed before any work.",
-	  { LONG "idle_head_seconds=6", "wall_seconds=20 idle_head_seconds=5",
-	    LONG "idle_head_seconds=57", LONG "samples=9 idle_head_seconds=20" } },
+	  "Idle at the start: 5.01 s (10 % of the run) passed before any work.",
+	  { "wall_seconds=50 idle_head_seconds=5", "wall_seconds=20 idle_head_seconds=5",
+	    "wall_seconds=60 idle_head_seconds=6", "wall_seconds=60 idle_head_seconds=57" } },
+	{ "idle-head",
+	  "wall_seconds=60 idle_head_seconds=56.9",
+	  SEVERITY_WARN,
+	  "Idle at the start: 56.9 s (95 % of the run) passed before any work.",
+	  { "" } },
 	{ "idle-tail",
-	  LONG "idle_tail_seconds=6.1",
+	  "samples=10 wall_seconds=50 idle_tail_seconds=5.01",
 	  SEVERITY_WARN,
-	  "Idle at the end: 6.10 s (10 % of the run) passed after the last work.",
-	  { LONG "idle_tail_seconds=6", "wall_seconds=20 idle_tail_seconds=5" } },
+	  "Idle at the end: 5.01 s (10 % of the run) passed after the last work.",
+	  { "wall_seconds=50 idle_tail_seconds=5", "wall_seconds=20 idle_tail_seconds=5",
+	    "wall_seconds=60 idle_tail_seconds=6" } },
 	{ "idle",
-	  LONG "idle_head_seconds=57",
+	  LONG "idle_head_seconds=4.75",
 	  SEVERITY_NOTE,
-	  "It did hardly any work: for 57.0 s nothing used more than 5 % of a core.",
-	  { LONG "idle_head_seconds=56.9" } },
+	  "It did hardly any work: for 4.75 s nothing used more than 5 % of a core.",
+	  { LONG "idle_head_seconds=4.74" } },
 	{ "monitor-cost",
-	  LONG "monitor_cpu_seconds=0.61",
+	  LONG "monitor_cpu_seconds=0.0501",
 	  SEVERITY_NOTE,
 	  "Sonde itself took 1.0 % of a core; a longer interval (-i) costs less.",
-	  { LONG "monitor_cpu_seconds=0.6", "wall_seconds=4.9 monitor_cpu_seconds=1" } },
+	  { LONG "monitor_cpu_seconds=0.05" } },
 	{ "attribution",
-	  "attributed_ratio=0.94 cpu_seconds=10",
+	  "attributed_ratio=0.9499 cpu_seconds=1.01",
 	  SEVERITY_NOTE,
-	  "94 % of the CPU time is known process by process; the rest belongs to processes too "
+	  "95 % of the CPU time is known process by process; the rest belongs to processes too "
 	  "short-lived to be seen.",
 	  { "attributed_ratio=0.95 cpu_seconds=10", "attributed_ratio=0.5 cpu_seconds=1" } },
 	{ "too-short",
-	  LONG "samples=9",
+	  "samples=9 wall_seconds=5",
 	  SEVERITY_CANNOT_TELL,
 	  "Cannot tell how well the machine was used, because the run is too short (samples: 9, "
-	  "time: 1 min 00 s).",
-	  { LONG "samples=10" } },
+	  "time: 5.00 s).",
+	  { LONG } },
 	{ "too-short",
-	  "wall_seconds=0.03 samples=60",
+	  "samples=10 wall_seconds=4.9",
 	  SEVERITY_CANNOT_TELL,
-	  "Cannot tell how well the machine was used, because the run is too short (samples: 60, "
-	  "time: 30 ms).",
-	  { "wall_seconds=5" } },
+	  "Cannot tell how well the machine was used, because the run is too short (samples: 10, "
+	  "time: 4.90 s).",
+	  { LONG } },
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
@@ -188,30 +252,65 @@ static struct rules *builtin(void)
 	return rules;
 }
 
+/* What the rule says of a fixture when it says it with this severity; NULL: nothing. */
+static const struct summary_verdict *verdict_of(const struct rules *rules, struct fixture *f,
+						size_t i, const char *text)
+{
+	const struct summary_verdict *v;
+
+	fixture_init(f, text);
+	rules_apply(rules, &f->s);
+	v = fixture_verdict(f, cases[i].rule);
+	return v && v->severity == cases[i].severity ? v : NULL;
+}
+
 static void test_each_rule_speaks_at_its_threshold_only(void **state)
 {
 	struct rules *rules = builtin();
+	const struct summary_verdict *v;
 	struct fixture f;
 
 	(void)state;
 	for (size_t i = 0; i < CASES; i++) {
-		const struct summary_verdict *v;
-
-		fixture_init(&f, cases[i].fires);
-		rules_apply(rules, &f.s);
-		v = fixture_verdict(&f, cases[i].rule);
+		v = verdict_of(rules, &f, i, cases[i].fires);
 		if (!v)
 			fail_msg("%s says nothing of: %s", cases[i].rule, cases[i].fires);
 		assert_string_equal(v->sentence, cases[i].says);
-		assert_int_equal(v->severity, cases[i].severity);
-		for (size_t q = 0; q < 4 && cases[i].quiet[q]; q++) {
-			fixture_init(&f, cases[i].quiet[q]);
-			rules_apply(rules, &f.s);
-			v = fixture_verdict(&f, cases[i].rule);
-			if (v && v->severity == cases[i].severity)
+		for (size_t q = 0; q < 5 && cases[i].quiet[q]; q++) {
+			v = verdict_of(rules, &f, i, cases[i].quiet[q]);
+			if (v)
 				fail_msg("%s of '%s': %s", v->rule, cases[i].quiet[q], v->sentence);
 		}
 	}
+	rules_free(rules);
+}
+
+static void check_silent(const struct rules *rules, size_t i, const char *but)
+{
+	struct fixture f;
+	char text[512];
+
+	snprintf(text, sizeof text, "%s %s", cases[i].fires, but);
+	if (verdict_of(rules, &f, i, text))
+		fail_msg("%s speaks of: %s", cases[i].rule, text);
+}
+
+static void test_use_over_time_wants_ten_samples_and_five_seconds(void **state)
+{
+	struct rules *rules = builtin();
+	size_t checked = 0;
+
+	(void)state;
+	for (size_t i = 0; i < CASES; i++) {
+		if (strncmp(cases[i].fires, "samples=10", 10) != 0 ||
+		    strcmp(cases[i].rule, "too-short") == 0)
+			continue;
+		check_silent(rules, i, "samples=9");
+		checked++;
+		if (strncmp(cases[i].fires, LONG, strlen(LONG)) == 0)
+			check_silent(rules, i, "wall_seconds=4.99");
+	}
+	assert_true(checked > 12);
 	rules_free(rules);
 }
 
@@ -546,6 +645,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_rule_speaks_at_its_threshold_only),
+		cmocka_unit_test(test_use_over_time_wants_ten_samples_and_five_seconds),
 		cmocka_unit_test(test_every_builtin_rule_has_a_case),
 		cmocka_unit_test(test_every_metric_that_is_asked_for_is_measured),
 		cmocka_unit_test(test_the_page_of_verdicts_is_up_to_date),
