@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/command.h"
+#include "cmd/say.h"
+#include "recording/join.h"
+#include "report/rules.h"
+#include "report/summary.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct show_options {
+	bool json;
+	const char *rules;
+};
+
+static const struct option rows[] = {
+	{ .name = "json",
+	  .help = "Print the summary as JSON, schema sonde/show/1.",
+	  OPTION_OFFSET(struct show_options, json) },
+	{ .name = "rules",
+	  .value = "FILE",
+	  .type = ARG_TEXT,
+	  .help = "Judge by the rules in FILE too; a rule there replaces the built-in one of its name.",
+	  OPTION_OFFSET(struct show_options, rules) },
+};
+
+static const struct example examples[] = {
+	{ "show", "the newest recording here" },
+	{ "show --json sonde_1234", "everything a script may want to know" },
+};
+
+static bool wants_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+static int apply_rules(struct summary *s, const char *path, struct err *e)
+{
+	struct rules *rules;
+	int rc = path ? rules_read(&rules, path, e) : 0;
+
+	if (rc || !path)
+		return rc;
+	rules_apply(rules, s);
+	rules_free(rules);
+	return 0;
+}
+
+static int print(const struct show_options *o, struct run *r, struct err *e)
+{
+	struct summary s;
+	int rc = summary_make(&s, r, e);
+
+	if (rc)
+		return rc;
+	rc = apply_rules(&s, o->rules, e);
+	if (!rc && o->json)
+		summary_json(&s, r, stdout);
+	else if (!rc)
+		summary_print(&s, stdout, wants_colour(), 0);
+	summary_free(&s);
+	if (!rc && (fflush(stdout) || ferror(stdout)))
+		return err_set(e, -EIO, "cannot write the summary to standard output");
+	return rc;
+}
+
+static int show_exec(const void *options, int noperands, char **operands)
+{
+	const char *path = noperands ? operands[0] : NULL;
+	char newest[PATH_MAX];
+	struct run *r = NULL;
+	struct err e = { "" };
+	int rc = 0;
+
+	if (noperands > 1) {
+		say("show: one recording at a time, '%s' is too much", operands[1]);
+		return EXIT_USAGE;
+	}
+	if (!path) {
+		rc = run_newest(".", newest, sizeof newest, &e);
+		path = newest;
+		if (!rc)
+			say("showing %s", path);
+	}
+	if (!rc)
+		rc = run_open(&r, path, &e);
+	if (!rc)
+		rc = print(options, r, &e);
+	if (rc)
+		say("show: %s", e.text);
+	else if (r->ndamages)
+		say("show: %s is damaged; what is undamaged was read", path);
+	rc = rc || r->ndamages ? EXIT_FAILED : EXIT_OK;
+	run_close(r);
+	return rc;
+}
+
+const struct command command_show = {
+	.name = "show",
+	.operands = "[DIR]",
+	.what = "Show a recording's summary and verdicts again",
+	.description =
+		"Prints what `sonde run` printed when the job ended: the verdicts, worst first, and "
+		"the figures they rest on. DIR is a directory that sonde made, or one file of it; "
+		"without it the newest sonde_* directory here is shown.\n\n"
+		"The verdicts come from rules, which are data: --rules adds those of a site. A rule "
+		"without enough data says nothing. Exit code 1 also means that the recording is "
+		"damaged and something was left out.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct show_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = show_exec,
+};
