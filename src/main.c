@@ -61,7 +61,8 @@ static int explain(const struct command *c)
 
 static int run_command(const struct command *c, int argc, char **argv)
 {
-	int code = EXIT_FAILED, rc, first;
+	int code, rc;
+	struct args args = { argc - 1, argv + 1, c->stop_at_operand, 0 };
 	void *options = calloc(1, c->size ? c->size : 1);
 	struct err e = { 0 };
 
@@ -71,15 +72,14 @@ static int run_command(const struct command *c, int argc, char **argv)
 		say("out of memory");
 		return c->usage_code ? c->usage_code : EXIT_FAILED;
 	}
-	rc = args_parse(c->options, c->noptions, options, argc - 1, argv + 1, c->stop_at_operand,
-			&first, &e);
+	rc = args_parse(c->options, c->noptions, options, &args, &e);
 	if (rc < 0) {
 		say("%s: %s", c->name, e.text);
 		code = c->usage_code ? c->usage_code : EXIT_USAGE;
 	} else if (rc > 0) {
 		code = explain(c);
 	} else {
-		code = c->exec(options, argc - 1 - first, argv + 1 + first);
+		code = c->exec(options, args.argc - args.first, args.argv + args.first);
 	}
 	free(options);
 	return code;
@@ -136,11 +136,12 @@ static int version_option(int argc, char **argv)
 	} given = { 0 };
 	static const struct option rows[] = { { .name = "json", .help = "As JSON.", .offset = 0 } };
 	struct err e = { 0 };
-	int first, rc = args_parse(rows, 1, &given, argc - 1, argv + 1, false, &first, &e);
+	struct args args = { argc - 1, argv + 1, false, 0 };
+	int rc = args_parse(rows, 1, &given, &args, &e);
 
 	if (rc > 0)
 		return overview(stdout, EXIT_OK);
-	if (rc < 0 || first < argc - 1) {
+	if (rc < 0 || args.first < args.argc) {
 		say("--version: %s", rc < 0 ? e.text : "takes no operands");
 		return EXIT_USAGE;
 	}

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the parser stands; a word is argv[at]. */
+/* Where the parser stands: at the word argv[at]. */
 struct parser {
 	const struct option *rows;
 	size_t n;
 	void *opts;
-	int argc, at;
-	char **argv;
+	struct args *args;
+	int at;
 	struct err *e;
 };
 
@@ -128,10 +128,10 @@ static int unknown_letter(const struct parser *p, char letter)
 /* The value of o: what is attached to its word, else the next word. */
 static int take_value(struct parser *p, const struct option *o, const char *attached)
 {
-	if (!attached && p->at + 1 >= p->argc)
+	if (!attached && p->at + 1 >= p->args->argc)
 		return err_set(p->e, -EINVAL, "option --%s needs a value: --%s %s", o->name,
 			       o->name, o->value ? o->value : "VALUE");
-	return store(o, attached ? attached : p->argv[++p->at], p->opts, p->e);
+	return store(o, attached ? attached : p->args->argv[++p->at], p->opts, p->e);
 }
 
 static int parse_long(struct parser *p, const char *word)
@@ -200,22 +200,19 @@ static int defaults(const struct option *rows, size_t n, void *opts, struct err 
 	return 0;
 }
 
-int args_parse(const struct option *rows, size_t n, void *opts, int argc, char **argv,
-	       bool stop_at_operand, int *first, struct err *e)
+int args_parse(const struct option *rows, size_t n, void *opts, struct args *a, struct err *e)
 {
-	struct parser p = {
-		.rows = rows, .n = n, .opts = opts, .argc = argc, .argv = argv, .e = e
-	};
+	struct parser p = { .rows = rows, .n = n, .opts = opts, .args = a, .e = e };
 	int rc = defaults(rows, n, opts, e);
 	bool ended = false;
 
-	*first = 0;
-	for (; !rc && !ended && p.at < argc; p.at++) {
-		const char *word = argv[p.at];
+	a->first = 0;
+	for (; !rc && !ended && p.at < a->argc; p.at++) {
+		const char *word = a->argv[p.at];
 		int from = p.at;
 
 		if (word[0] != '-' || !word[1]) {
-			if (stop_at_operand)
+			if (a->stop_at_operand)
 				break;
 			continue;
 		}
@@ -226,8 +223,8 @@ int args_parse(const struct option *rows, size_t n, void *opts, int argc, char *
 			rc = parse_long(&p, word + 2);
 		if (rc)
 			break;
-		move_before(argv, *first, from, p.at + 1);
-		*first += p.at + 1 - from;
+		move_before(a->argv, a->first, from, p.at + 1);
+		a->first += p.at + 1 - from;
 	}
 	return rc;
 }

@@ -37,12 +37,18 @@ struct option {
 
 #define OPTION_OFFSET(type, member) .offset = offsetof(type, member)
 
-/* Fill *opts (already zeroed) with defaults, then with argv[0..argc). stop_at_operand: stop at the
- * first operand (run: the rest is the command's). *first is the index of the first operand;
- * operands are moved behind the options otherwise. 0, 1 when -h or --help was met, or -EINVAL with
+/* The words of a command line. */
+struct args {
+	int argc;
+	char **argv;
+	bool stop_at_operand; /* the first operand and all behind it are left as they are */
+	int first;            /* set: index of the first operand */
+};
+
+/* Fill *opts (already zeroed) with defaults, then with what the words say. Operands are moved
+ * behind the options unless parsing stops at them. 0, 1 when -h or --help was met, or -EINVAL with
  * a sentence. */
-int args_parse(const struct option *rows, size_t n, void *opts, int argc, char **argv,
-	       bool stop_at_operand, int *first, struct err *e);
+int args_parse(const struct option *rows, size_t n, void *opts, struct args *a, struct err *e);
 /* Parse one duration. 0 or -EINVAL. */
 int args_duration(const char *text, int64_t *ns);
 /* "1s" "500ms" ...: the shortest exact text. */

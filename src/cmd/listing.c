@@ -51,7 +51,7 @@ static enum condition condition_of(const struct run *r, int64_t now_utc_ns)
 {
 	double interval_ns = meta_number(r, "run.interval_ns");
 	double patience_ns = 3e9 + (isnan(interval_ns) ? 0 : 3 * interval_ns);
-	enum condition c = r->ndamages > 1 ? DAMAGED : COMPLETE;
+	enum condition c = r->ndamages ? DAMAGED : COMPLETE;
 
 	for (uint32_t i = 1; i < r->nnodes && c != DAMAGED; i++) {
 		double age_ns = (double)(now_utc_ns - run_utc_ns(r, i, r->nodes[i].last_ns));
@@ -90,8 +90,8 @@ static void describe(struct recording *x, const struct run *r, struct listing *l
 		l->failed |= !x->command;
 	}
 	if (x->condition == DAMAGED) {
-		snprintf(note, sizeof note, "%u places damaged, first: %s", r->ndamages - 1,
-			 r->damages[1].what);
+		snprintf(note, sizeof note, "%u places damaged, first: %s", r->ndamages,
+			 r->damages[0].what);
 		x->note = strdup(note);
 		l->failed |= !x->note;
 	}

@@ -60,7 +60,7 @@ static bool is_id(size_t id, uint32_t n)
 
 size_t sonde_damage_count(const struct sonde_run *run)
 {
-	return count(run->run->ndamages);
+	return run->run->ndamages;
 }
 
 size_t sonde_node_count(const struct sonde_run *run)

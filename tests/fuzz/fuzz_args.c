@@ -81,7 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct opts opts = { 0 };
 	struct err e = { 0 };
 	bool stop = size && (data[0] & 1);
-	int n = 0, first = -1, rc;
+	struct args args;
+	int n = 0, rc;
 
 	require(text != NULL);
 	memcpy(text, data, size);
@@ -91,8 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(before, words, sizeof before);
 	for (int i = 0; i < n; i++)
 		check_duration(words[i]);
-	rc = args_parse(rows, sizeof rows / sizeof rows[0], &opts, n, words, stop, &first, &e);
-	require(first >= 0 && first <= n);
+	args = (struct args){ n, words, stop, -1 };
+	rc = args_parse(rows, sizeof rows / sizeof rows[0], &opts, &args, &e);
+	require(args.first >= 0 && args.first <= n);
 	check_words(before, words, n);
 	require(rc < 0 ? *e.text != '\0' : rc <= 1);
 	require(strlen(e.text) < sizeof e.text);
