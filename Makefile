@@ -27,6 +27,10 @@ SRC  := $(filter-out src/main.c,$(wildcard src/*/*.c))
 OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 DEFS := $(wildcard src/*.def)
 
+# `make V=1` shows the whole commands.
+Q := $(if $(V),,@)
+SAY = $(if $(V),@:,@echo "  $1 $(@:$(BUILD)/%=%)")
+
 all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp
 
 help:
@@ -54,7 +58,8 @@ $(BUILD)/gen:
 
 $(BUILD)/obj/%.o: src/%.c Makefile | $(BUILD)/gen
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call SAY,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Everything but main, for the program, the tests and the fuzzers.
 $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
@@ -62,7 +67,8 @@ $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
 	$(AR) rcs $@ $^
 
 $(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call SAY,LD)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 static: $(BUILD)/sonde-static
 $(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a

@@ -278,7 +278,7 @@ static uint64_t hand_out(const struct record *r, int64_t time, const struct exit
 uint64_t exits_drain(struct exits *x, const struct exits_handler *h, bool all)
 {
 	int64_t newest = all ? INT64_MAX : clock_mono_ns() - 2 * NS_PER_MS;
-	struct record best, r;
+	struct record best = { 0 }, r = { 0 };
 	uint64_t lost = 0;
 
 	for (;;) {
