@@ -61,8 +61,8 @@ void series_index_free(struct series_index *x)
 	*x = (struct series_index){ 0 };
 }
 
-double series_last(const struct series_index *x, const struct run *r, uint32_t instance,
-		   uint32_t metric)
+double series_index_last(const struct series_index *x, const struct run *r, uint32_t instance,
+			 uint32_t metric)
 {
 	double found = NAN;
 
@@ -72,8 +72,8 @@ double series_last(const struct series_index *x, const struct run *r, uint32_t i
 	return found;
 }
 
-double series_max(const struct series_index *x, const struct run *r, uint32_t instance,
-		  uint32_t metric)
+double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
+			uint32_t metric)
 {
 	double found = NAN;
 

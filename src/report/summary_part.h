@@ -20,10 +20,10 @@ struct series_index {
 int series_index_make(struct series_index *x, struct run *r, struct err *e);
 void series_index_free(struct series_index *x);
 /* Last or largest value of an instance's metric; NAN when it has none. metric 0: none such. */
-double series_last(const struct series_index *x, const struct run *r, uint32_t instance,
-		   uint32_t metric);
-double series_max(const struct series_index *x, const struct run *r, uint32_t instance,
-		  uint32_t metric);
+double series_index_last(const struct series_index *x, const struct run *r, uint32_t instance,
+			 uint32_t metric);
+double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
+			uint32_t metric);
 
 /* Statistics of every metric, idle head and tail, most cores: one pass over the values. */
 int summary_metrics_make(struct summary *s, struct run *r, struct err *e);

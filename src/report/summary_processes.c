@@ -36,14 +36,15 @@ static struct summary_process process_of(const struct run *r, const struct serie
 		p.pid = strtod(pid, NULL);
 	p.start_s = run_seconds(r, in->node, in->birth_ns);
 	p.end_s = in->end_ns == INT64_MAX ? NAN : run_seconds(r, in->node, in->end_ns);
-	p.cpu_s = either(final_of(r, i, "process.cpu_seconds"), series_last(x, r, i, ids->cpu));
+	p.cpu_s =
+		either(final_of(r, i, "process.cpu_seconds"), series_index_last(x, r, i, ids->cpu));
 	p.read_bytes =
-		either(final_of(r, i, "process.read_bytes"), series_last(x, r, i, ids->read));
-	p.written_bytes =
-		either(final_of(r, i, "process.written_bytes"), series_last(x, r, i, ids->written));
-	p.peak_rss_bytes =
-		either(final_of(r, i, "process.peak_resident_bytes"),
-		       either(series_max(x, r, i, ids->peak_rss), series_max(x, r, i, ids->rss)));
+		either(final_of(r, i, "process.read_bytes"), series_index_last(x, r, i, ids->read));
+	p.written_bytes = either(final_of(r, i, "process.written_bytes"),
+				 series_index_last(x, r, i, ids->written));
+	p.peak_rss_bytes = either(final_of(r, i, "process.peak_resident_bytes"),
+				  either(series_index_max(x, r, i, ids->peak_rss),
+					 series_index_max(x, r, i, ids->rss)));
 	return p;
 }
 
@@ -92,11 +93,11 @@ static struct summary_command command_of(const struct run *r, const struct serie
 {
 	return (struct summary_command){
 		.name = r->instances[i].name,
-		.processes = series_last(x, r, i, ids->processes),
-		.cpu_s = series_last(x, r, i, ids->cpu),
-		.peak_rss_bytes = series_max(x, r, i, ids->peak_rss),
-		.read_bytes = series_last(x, r, i, ids->read),
-		.written_bytes = series_last(x, r, i, ids->written),
+		.processes = series_index_last(x, r, i, ids->processes),
+		.cpu_s = series_index_last(x, r, i, ids->cpu),
+		.peak_rss_bytes = series_index_max(x, r, i, ids->peak_rss),
+		.read_bytes = series_index_last(x, r, i, ids->read),
+		.written_bytes = series_index_last(x, r, i, ids->written),
 	};
 }
 
