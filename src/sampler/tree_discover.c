@@ -140,7 +140,7 @@ static size_t list_tasks(const struct tree *t, pid_t *tids, size_t max)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < t->table.nlive; i++) {
-		char path[64];
+		char path[sizeof t->reading.proc->path + 32];
 		DIR *d;
 
 		snprintf(path, sizeof path, "%s/%d/task", t->reading.proc->path,
