@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Doctor names each source and metric that is not there, with the reason and what helps; 1 = something failed.
+. "$TOP/tests/lib.sh"
+need jq
+
+doctor() { # FIXTURE ARGS...
+	local machine=$1
+	shift
+	"$SONDE" doctor --procfs "$TOP/tests/fixtures/$machine/proc" --sysfs "$TOP/tests/fixtures/vm-small/sys" "$@"
+}
+
+doctor vm-small >small.txt || fail "doctor failed on a machine where nothing failed"
+grep -q 'available .* cpu: ' small.txt || fail "cpu is not available"
+! grep -q failed small.txt || fail "something is said to have failed"
+
+doctor linux-2.6.32 --json >old.json || fail "what is unsupported is no failure"
+equal schema sonde/doctor/1 "$(jq -r .schema old.json)"
+pressure='.sources[] | select(.name == "pressure")'
+equal state unsupported "$(jq -r "$pressure | .state" old.json)"
+jq -e "$pressure | .reason | test(\"does not account for pressure\")" old.json >/dev/null || fail "no reason"
+jq -e "$pressure | .fix_admin | test(\"psi=1\")" old.json >/dev/null || fail "nothing that helps"
+equal MemAvailable unsupported \
+	"$(jq -r '.metrics[] | select(.name == "node.memory_available_bytes") | .state' old.json)"
+equal "each metric once" "$(jq '.metrics | length' old.json)" "$(jq '[.metrics[] | .name + .reason] | unique | length' old.json)"
+
+doctor broken >broken.txt
+equal "exit code when something failed" 1 $?
+contains broken.txt 'failed       cpu'
+contains broken.txt 'it has no line "cpu"'
+
+"$SONDE" doctor --procfs /nowhere 2>said.txt >out.txt
+equal "exit code of a missing directory" 1 $?
+one_sentence said.txt
+contains said.txt /nowhere
+[ ! -s out.txt ] || fail "findings about nothing"
+"$SONDE" doctor here 2>said.txt
+equal "exit code of an operand" 2 $?
