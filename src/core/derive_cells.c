@@ -116,24 +116,35 @@ static int add_derived(struct builder *b)
 	return rc;
 }
 
-/* Inputs come from the same instance first, then from the node. */
+/* Inputs come from the same instance first, then from the node; but what others of its kind combine
+ * into does not stand for what an instance itself lacks. */
+static uint32_t find_source(const struct builder *b, uint32_t holder, uint32_t quantity)
+{
+	const struct plan *p = b->p;
+	const struct holder *h = &p->holder[holder];
+	uint32_t cell = find(&b->own, holder, quantity);
+
+	if (cell || !quantity)
+		return cell;
+	if (h->instance &&
+	    is_about(p->quantity[quantity].metric->domain, &p->run->instances[h->instance]))
+		return 0;
+	return find(&b->on_node, p->node_holder[h->node], quantity);
+}
+
 static int add_sources(struct builder *b, uint32_t holder, struct cell *c)
 {
 	struct plan *p = b->p;
 	const struct quantity *q = &p->quantity[c->quantity];
-	uint32_t node = p->node_holder[p->holder[holder].node];
 
 	if (p->nsources / SOURCES_PER_SERIES_MAX > p->run->nseries + SOURCES_MIN)
 		return -EFBIG;
 	c->first_source = p->nsources;
 	for (uint32_t i = q->first_input; i < q->first_input + q->ninputs; i++) {
-		uint32_t cell = find(&b->own, holder, p->input[i].quantity);
-
 		if (!plan_grow((void **)&p->source, p->nsources, &p->source_cap,
 			       sizeof(*p->source)))
 			return -ENOMEM;
-		p->source[p->nsources++] =
-			cell ? cell : find(&b->on_node, node, p->input[i].quantity);
+		p->source[p->nsources++] = find_source(b, holder, p->input[i].quantity);
 	}
 	return 0;
 }

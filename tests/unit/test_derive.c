@@ -50,6 +50,30 @@ static void test_derived_is_made_per_instance_then_from_the_node(void **state)
 	synth_free(s);
 }
 
+/* sda has no queue of its own; the other disks' is not taken for it. But another domain's total is.
+ */
+static void test_instance_does_not_borrow_from_its_kind(void **state)
+{
+	struct synth *s = disks();
+	uint32_t m = synth_metric(s, (struct metric){ "core.x", "core", .kind = KIND_GAUGE,
+						      .over_instances = COMBINE_SUM });
+	uint32_t a = synth_series(s, 1, m, synth_instance(s, "core", "0"));
+	uint32_t b = synth_series(s, 1, m, synth_instance(s, "core", "1"));
+
+	(void)state;
+	s->series[4].instance = 3;
+	synth_put(s, a, 3);
+	synth_put(s, b, 4);
+	synth_metric(s, (struct metric){ "disk.strain", "disk", .kind = KIND_GAUGE,
+					 .formula = "disk.busy_cores / disk.queue_count" });
+	synth_metric(s, (struct metric){ "disk.y", "disk", .kind = KIND_GAUGE,
+					 .formula = "disk.busy_cores + core.x" });
+	check(s, &(struct selection){ .metrics = "disk.strain,disk.y" }, TIDY_SKIP,
+	      "disk.strain sdb 1 0.1 \ndisk.y sdb 1 8 \ndisk.y sda 1 9 \n"
+	      "disk.strain loop0 1 0.1 \ndisk.y loop0 1 10 \n");
+	synth_free(s);
+}
+
 static void test_ratio_is_made_of_sums_when_combined(void **state)
 {
 	struct synth *s = disks();
@@ -115,6 +139,7 @@ int main(void)
 		cmocka_unit_test(test_combine_counts_only_what_is_present),
 		cmocka_unit_test(test_combine_keeps_what_may_not_be_combined),
 		cmocka_unit_test(test_derived_is_made_per_instance_then_from_the_node),
+		cmocka_unit_test(test_instance_does_not_borrow_from_its_kind),
 		cmocka_unit_test(test_ratio_is_made_of_sums_when_combined),
 		cmocka_unit_test(test_node_formula_sees_what_instances_combine_into),
 		cmocka_unit_test(test_formulas_build_on_formulas_in_any_order),

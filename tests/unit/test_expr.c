@@ -202,10 +202,13 @@ static void test_depth_and_length_are_bounded(void **state)
 	for (int i = 1; i < 4001; i += 2)
 		memcpy(text + i, "+1", 3);
 	check(text, 2001);
-	/* 1+(1+(1+... needs a value on the stack a level */
+	/* if(1,1,if(1,1,... keeps two values waiting a level */
 	text[0] = '\0';
-	for (int i = 0; i < 100; i++)
-		memcpy(text + i * 3, "1+(", 4);
+	for (int i = 0; i < 40; i++)
+		memcpy(text + strlen(text), "if(1,1,", 8);
+	memcpy(text + strlen(text), "1", 2);
+	for (int i = 0; i < 40; i++)
+		memcpy(text + strlen(text), ")", 2);
 	assert_int_equal(expr_parse(&x, text, &e), -EINVAL);
 }
 

@@ -321,6 +321,7 @@ static void test_marks_spans_and_states(void **state)
 	uint32_t x = synth_series(s, 1, synth_metric(s, load), 0);
 
 	(void)state;
+	synth_series(s, 1, synth_metric(s, sent), 0);
 	s->marks[1] = (struct run_mark){ 1, 0, 2500000000, "start", "now" };
 	s->marks[2] = (struct run_mark){ 2, id, 9000000000, "stop", NULL };
 	s->spans[1] = (struct run_span){ 1, id, 1000000000, 1500000000, "load", "file" };
@@ -353,10 +354,12 @@ static void test_selection_without_sense_is_refused(void **state)
 		{ .every_s = 1e-9 },
 		{ .raw = true, .every_s = 1 },
 		{ .metrics = "no.such" },
+		{ .raw = true, .metrics = "node.x" },
 	};
 	struct synth *s = disks();
 
 	(void)state;
+	synth_metric(s, (struct metric){ "node.x", .kind = KIND_GAUGE, .formula = "node.load" });
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct err e = { "" };
 		struct frame *f;
