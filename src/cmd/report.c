@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/command.h"
+#include "cmd/outfile.h"
 #include "cmd/say.h"
 #include "recording/join.h"
 #include "report/page.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct report_options {
 	const char *output, *only;
@@ -39,63 +35,6 @@ static const struct example examples[] = {
 	{ "report sonde_1234 -o public", "write it elsewhere" },
 };
 
-static int write_all(int fd, const uint8_t *data, size_t n)
-{
-	while (n) {
-		ssize_t wrote = write(fd, data, n);
-
-		if (wrote < 0 && errno != EINTR)
-			return -errno;
-		if (wrote > 0) {
-			data += wrote;
-			n -= (size_t)wrote;
-		}
-	}
-	return 0;
-}
-
-/* All of it under its name, or nothing: a reader never sees half a page. Mode 0600 (mkostemp's). */
-static int save(const char *path, const struct bytes *b, struct err *e)
-{
-	char partial[PATH_MAX];
-	int fd, rc;
-
-	if ((size_t)snprintf(partial, sizeof partial, "%s.XXXXXX", path) >= sizeof partial)
-		return err_set(e, -ENAMETOOLONG, "%s: the path is too long", path);
-	fd = mkostemp(partial, O_CLOEXEC);
-	if (fd < 0)
-		return err_set(e, -errno, "cannot write %s: %s", path, strerror(errno));
-	rc = write_all(fd, b->data, b->len);
-	if (close(fd) && !rc)
-		rc = -errno;
-	if (!rc && rename(partial, path))
-		rc = -errno;
-	if (rc) {
-		unlink(partial);
-		err_set(e, rc, "cannot write %s: %s", path, strerror(-rc));
-	}
-	return rc;
-}
-
-/* Where the report of a recording goes: the directory of -o, else its own. */
-static int output_of(const char *recording, const char *output, char *path, size_t size,
-		     struct err *e)
-{
-	char copy[PATH_MAX];
-	struct stat st;
-	const char *dir = output ? output : recording;
-
-	if (output && mkdir(output, 0777) && errno != EEXIST)
-		return err_set(e, -errno, "cannot make %s: %s", output, strerror(errno));
-	if (!output && !stat(recording, &st) && !S_ISDIR(st.st_mode)) {
-		snprintf(copy, sizeof copy, "%s", recording);
-		dir = dirname(copy);
-	}
-	if ((size_t)snprintf(path, size, "%s/report.html", dir) >= size)
-		return err_set(e, -ENAMETOOLONG, "%s: the path is too long", dir);
-	return 0;
-}
-
 static int make_page(struct bytes *page, struct run *r, struct err *e)
 {
 	struct summary s;
@@ -108,20 +47,32 @@ static int make_page(struct bytes *page, struct run *r, struct err *e)
 	return rc;
 }
 
+static int save(const struct bytes *page, const char *directory, struct err *e)
+{
+	struct outfile out;
+	int rc = outfile_open(&out, directory, "report.html", e);
+
+	if (rc)
+		return rc;
+	if (fwrite(page->data, 1, page->len, out.file) != page->len)
+		rc = err_set(e, -errno, "%s", strerror(errno));
+	rc = outfile_close(&out, rc, e);
+	if (!rc)
+		puts(out.path);
+	return rc;
+}
+
 static int report(const char *recording, const struct report_options *o, struct run *r,
 		  struct err *e)
 {
-	char path[PATH_MAX];
+	char own[PATH_MAX];
 	struct bytes page = { 0 };
 	int rc = make_page(&page, r, e);
 
 	if (!rc)
-		rc = output_of(recording, o->output, path, sizeof path, e);
-	if (!rc)
-		rc = save(path, &page, e);
+		rc = save(&page,
+			  o->output ? o->output : outfile_directory(recording, own, sizeof own), e);
 	bytes_free(&page);
-	if (!rc)
-		puts(path);
 	return rc;
 }
 

@@ -49,14 +49,14 @@ static struct ending ending_of(const struct summary *s)
 		snprintf(e.words, sizeof e.words, "Killed by %s%s (signal %d)", name ? "SIG" : "",
 			 name ? name : "a signal", sig);
 	} else if (code < 0) {
-		snprintf(e.words, sizeof e.words, "Exit status not recorded");
+		snprintf(e.words, sizeof e.words, "Exit code not recorded");
 	} else if (code == 0) {
 		e.class = "is-good", e.icon = "i-good";
-		snprintf(e.words, sizeof e.words, "Succeeded (exit status 0)");
+		snprintf(e.words, sizeof e.words, "Succeeded (exit code 0)");
 	} else {
 		name = code > 128 ? sigabbrev_np(code - 128) : NULL;
 		e.class = "is-bad", e.icon = "i-bad";
-		snprintf(e.words, sizeof e.words, "Failed (exit status %d%s%s%s)", code,
+		snprintf(e.words, sizeof e.words, "Failed (exit code %d%s%s%s)", code,
 			 name ? ", as after SIG" : "", name ? name : "",
 			 code == 127   ? ", command not found"
 			 : code == 126 ? ", could not be run"
@@ -191,7 +191,8 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	}
 	figure_bar(b, share);
 	if (isfinite(share))
-		bytes_printf(b, "%.0f %% of the memory %s; ", 100 * share, whole.words);
+		bytes_printf(b, "%s%.0f %% of the memory %s; ", share < 0.01 ? "less than " : "",
+			     fmax(100 * share, 1), whole.words);
 	for (size_t i = 0; s->peak_memory_kind && i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(kinds[i].kind, s->peak_memory_kind) == 0)
 			bytes_puts(b, kinds[i].words);
@@ -220,9 +221,9 @@ static void wall_figure(struct bytes *b, const struct summary *s)
 	figure_bar(b, NAN);
 	if (isfinite(s->monitor_samples))
 		bytes_printf(b, "%.0f samples", s->monitor_samples);
-	if (isfinite(s->monitor_samples) && s->wall_s > 0 && s->monitor_samples > 1) {
+	if (isfinite(s->monitor_samples) && isfinite(s->interval_s)) {
 		bytes_puts(b, ", one every ");
-		html_value(b, UNIT_SECONDS, s->wall_s / s->monitor_samples);
+		html_value(b, UNIT_SECONDS, s->interval_s);
 	}
 	figure_end(b);
 }

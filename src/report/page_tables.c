@@ -3,6 +3,7 @@
 #include "report/page_html.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { COMMANDS_MAX = 50, METRICS_MAX = 500 };
 
@@ -67,9 +68,19 @@ static void process_row(struct bytes *b, const struct summary_process *p)
 	bytes_puts(b, "</tr>\n");
 }
 
-/* Rows that are in no list before this one. */
-static void process_rows(struct bytes *b, const struct summary *s,
-			 const struct summary_process *list, uint32_t n)
+/* Most CPU first, unknown last. */
+static int compare_cpu(const void *a, const void *b)
+{
+	const struct summary_process *x = a, *y = b;
+	double cx = isnan(x->cpu_s) ? -1 : x->cpu_s, cy = isnan(y->cpu_s) ? -1 : y->cpu_s;
+
+	if (cx != cy)
+		return cx < cy ? 1 : -1;
+	return x->instance < y->instance ? -1 : x->instance > y->instance;
+}
+
+/* The processes of all three lists, each once. Their number. */
+static uint32_t merged(struct summary_process *out, const struct summary *s)
 {
 	const struct {
 		const struct summary_process *list;
@@ -77,16 +88,19 @@ static void process_rows(struct bytes *b, const struct summary *s,
 	} lists[] = { { s->by_cpu, s->nby_cpu },
 		      { s->by_memory, s->nby_memory },
 		      { s->by_io, s->nby_io } };
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		bool seen = false;
+	for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
+		for (uint32_t i = 0; i < lists[l].n; i++) {
+			uint32_t k = 0;
 
-		for (size_t l = 0; lists[l].list != list; l++)
-			for (uint32_t k = 0; k < lists[l].n; k++)
-				seen = seen || lists[l].list[k].instance == list[i].instance;
-		if (!seen)
-			process_row(b, &list[i]);
-	}
+			while (k < n && out[k].instance != lists[l].list[i].instance)
+				k++;
+			if (k == n)
+				out[n++] = lists[l].list[i];
+		}
+	qsort(out, n, sizeof *out, compare_cpu);
+	return n;
 }
 
 void html_processes(struct bytes *b, const struct page_source *p)
@@ -100,17 +114,17 @@ void html_processes(struct bytes *b, const struct page_source *p)
 		{ "Born at", false, false },
 		{ "Lived", false, false },
 	};
-	const struct summary *s = p->summary;
+	struct summary_process list[3 * SUMMARY_TOP];
+	uint32_t n = merged(list, p->summary);
 
-	if (!s->nby_cpu && !s->nby_memory && !s->nby_io) {
+	if (!n) {
 		bytes_puts(b, "<p class=\"panel empty\">No process is in this recording.</p>");
 		return;
 	}
 	table(b, "The largest by CPU, by memory and by input and output", h,
 	      sizeof h / sizeof h[0]);
-	process_rows(b, s, s->by_cpu, s->nby_cpu);
-	process_rows(b, s, s->by_memory, s->nby_memory);
-	process_rows(b, s, s->by_io, s->nby_io);
+	for (uint32_t i = 0; i < n; i++)
+		process_row(b, &list[i]);
 	table_end(b);
 }
 

@@ -17,30 +17,29 @@ static const struct {
 };
 _Static_assert(sizeof looks / sizeof looks[0] == SEVERITY_NUMBER_OF, "a look for every severity");
 
-static void proof(struct bytes *b, const struct run *r, const struct summary_verdict *v)
+/* The metric, when, and the threshold. A stretch that is the whole run is not worth a button. */
+static void proof(struct bytes *b, const struct page_source *p, const struct summary_verdict *v)
 {
-	bool is_range = isfinite(v->from_s) && isfinite(v->to_s) && v->to_s > v->from_s;
+	bool is_part = isfinite(v->from_s) && isfinite(v->to_s) && v->to_s > v->from_s &&
+		       v->to_s - v->from_s < 0.98 * p->summary->wall_s;
 
-	if (!v->metric[0] && !is_range)
+	if (!v->metric[0])
 		return;
-	bytes_puts(b, "<p class=\"proof\"><span>proof: ");
-	if (v->metric[0]) {
-		bytes_puts(b, "<code>");
-		html_text(b, v->metric);
-		bytes_puts(b, "</code>");
-	}
-	if (is_range) {
+	bytes_puts(b, "<p class=\"proof\"><span>proof: <code>");
+	html_text(b, v->metric);
+	bytes_puts(b, "</code>");
+	if (is_part) {
 		bytes_puts(b, " from ");
 		html_value(b, UNIT_SECONDS, v->from_s);
 		bytes_puts(b, " to ");
 		html_value(b, UNIT_SECONDS, v->to_s);
 	}
-	if (v->metric[0] && isfinite(v->threshold)) {
+	if (isfinite(v->threshold)) {
 		bytes_puts(b, ", threshold ");
-		html_value(b, page_unit(r, v->metric), v->threshold);
+		html_value(b, page_unit(p->run, v->metric), v->threshold);
 	}
 	bytes_puts(b, "</span>");
-	if (is_range)
+	if (is_part)
 		bytes_printf(b,
 			     "<button type=\"button\" hidden data-from=\"%.3f\" data-to=\"%.3f\">"
 			     "Show in the charts</button>",
@@ -68,7 +67,7 @@ void html_verdicts(struct bytes *b, const struct page_source *p)
 			     looks[v->severity].word);
 		html_text(b, v->sentence);
 		bytes_puts(b, "</p>");
-		proof(b, p->run, v);
+		proof(b, p, v);
 		bytes_puts(b, "</div></li>\n");
 	}
 	bytes_puts(b, "</ul>");

@@ -10,7 +10,7 @@ equal "the mode" 600 "$(stat -c %a sonde_one/report.html)"
 equal "what else was left" 0 "$(find . -name '*report.html?*' | wc -l)"
 
 page=sonde_one/report.html
-contains "$page" 'Succeeded (exit status 0)'
+contains "$page" 'Succeeded (exit code 0)'
 contains "$page" 'spin<span class="soft">['
 contains "$page" "default-src 'none'"
 contains "$page" 'Copyright (c) 2022 Leon Sorokin'

@@ -4,7 +4,7 @@
 
 "$SONDE" run --quiet -i 50ms -o failed -- sh -c 'exit 3'
 "$SONDE" report failed >/dev/null || fail "report of a failed job"
-contains failed/report.html 'Failed (exit status 3)'
+contains failed/report.html 'Failed (exit code 3)'
 
 "$SONDE" run --quiet -i 50ms -o killed -- sh -c 'kill -9 $$'
 "$SONDE" report killed >/dev/null || fail "report of a killed job"

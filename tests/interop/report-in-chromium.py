@@ -72,6 +72,9 @@ async function check() {
 	await frame();
 	say('theme', before !== getComputedStyle(document.documentElement).backgroundColor);
 	const table = document.querySelector('table.sortable'), head = table.tHead.rows[0].cells[2];
+	const names = [...table.tBodies[0].rows].map((r) => r.cells[0].textContent), cpu = [...table.tBodies[0].rows].map((r) => Number(r.cells[1].dataset.v ?? -1));
+	say('largest first', cpu.every((v, i) => !i || cpu[i - 1] >= v));
+	say('once each', new Set(names).size === names.length);
 	click(head.querySelector('button'));
 	const column = [...table.tBodies[0].rows].map((r) => r.cells[2].dataset.v).filter((v) => v !== undefined).map(Number);
 	say('sorted', [head.getAttribute('aria-sort'), column.every((v, i) => !i || column[i - 1] >= v)]);
@@ -85,7 +88,7 @@ check().catch((e) => say('error', String(e))).then(() => {
 WANTED = {
     "ready": "true", "unexplained": 0, "blank": 0, "loads": [], "smuggled": "undefined,0", "focused": True,
     "zoomed": [True, 1], "reset": [True, 1], "dragged": [True, 1], "whole": True, "hidden": ["false", True],
-    "theme": True, "sorted": ["descending", True], "unlabelled": 0,
+    "theme": True, "largest first": True, "once each": True, "sorted": ["descending", True], "unlabelled": 0,
 }
 
 

@@ -13,7 +13,7 @@ const STEPS = {
 function digits(v) {
 	const a = Math.abs(v);
 	if (a === 0) return '0';
-	if (a < 0.001) return v.toExponential(1);
+	if (a < 0.0005) return '<0.001';
 	return v.toFixed(a >= 100 ? 0 : a >= 10 ? 1 : a >= 1 ? 2 : 3);
 }
 

@@ -23,8 +23,8 @@ class Lanes {
 		this.reading = element('span', { className: 'reading' });
 		this.note = element('span', { className: 'note' });
 		this.root = element('section', { className: 'chart panel', id: 'chart-lanes' },
-			element('div', { className: 'chart-head' }, element('h3', { textContent: 'Processes' }), this.note, this.reading), this.plotBox);
-		this.root.setAttribute('aria-label', 'Processes');
+			element('div', { className: 'chart-head' }, element('h3', { textContent: 'Lives of the processes' }), this.note, this.reading), this.plotBox);
+		this.root.setAttribute('aria-label', 'Lives of the processes');
 	}
 
 	build(node) {
@@ -44,7 +44,7 @@ class Lanes {
 			return;
 		}
 		const count = node.spec.processes_total;
-		this.note.textContent = shown.length < count ? 'the ' + shown.length + ' that used most CPU, of ' + count : 'all ' + count;
+		this.note.textContent = shown.length < count ? 'the ' + shown.length + ' that used most CPU, of ' + count : 'all ' + count + ' processes';
 		this.height = this.lanes * LANE_HEIGHT + 44;
 		this.plot = new uPlot(plotOptions(this.view, this.height, {
 			series: [{}, { class: 'plain', stroke: 'transparent', points: { show: false } }],

@@ -21,7 +21,7 @@ class View {
 	}
 
 	get gutter() {
-		return this.list.clientWidth < 560 ? 58 : 74;
+		return this.list.clientWidth < 560 ? 66 : 74;
 	}
 
 	show(index) {
