@@ -34,8 +34,7 @@ static size_t line_length(const char *text)
 	for (i = 0; text[i]; i++) {
 		if (text[i] == ' ')
 			space = i;
-		if (((unsigned char)text[i] & 0xc0) != 0x80 &&
-		    ++columns > LINES_COLUMNS - LINES_LABEL)
+		if (((unsigned char)text[i] & 0xc0) != 0x80 && ++columns > LINES_TEXT)
 			return space ? space : strcspn(text, " ");
 	}
 	return i;

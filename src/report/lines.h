@@ -13,7 +13,12 @@
 
 #include <stdio.h>
 
-enum { LINES_COLUMNS = 80, LINES_LABEL = 12, LINES_ROWS = 64 };
+enum {
+	LINES_COLUMNS = 80,
+	LINES_LABEL = 12,
+	LINES_TEXT = LINES_COLUMNS - LINES_LABEL,
+	LINES_ROWS = 64
+};
 
 struct line_row {
 	const char *label, *colour; /* colour NULL: a figure; else a verdict */

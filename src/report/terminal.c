@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COMMANDS_SHOWN = 4 };
+enum { COMMANDS_SHOWN = 3 };
 
 static const struct {
 	const char *label, *colour;
@@ -40,17 +40,22 @@ static void name(struct bytes *b, const char *text, size_t most)
 static void add_heading(struct lines *l, const struct summary *s)
 {
 	struct bytes *b = lines_add(l, "sonde", NULL);
+	size_t room;
 
-	name(b, s->command ? s->command : "a job", 60);
 	if (!isnan(s->signal))
-		bytes_printf(b, ": killed by signal %.0f after ", s->signal);
+		bytes_printf(b, "killed by signal %.0f after ", s->signal);
 	else if (!isnan(s->exit_code))
-		bytes_printf(b, ": exit code %.0f after ", s->exit_code);
+		bytes_printf(b, "exit code %.0f after ", s->exit_code);
 	else
-		bytes_puts(b, ": end not seen, recorded for ");
+		bytes_puts(b, "end not seen, recorded for ");
 	number(b, UNIT_SECONDS, s->wall_s);
 	if (s->nnodes > 1)
 		bytes_printf(b, " on %u nodes", s->nnodes);
+	if (!s->command)
+		return;
+	bytes_puts(b, ": ");
+	room = b->len < LINES_TEXT ? LINES_TEXT - b->len : 0;
+	name(b, s->command, room);
 }
 
 static void add_verdicts(struct lines *l, const struct summary *s)
@@ -90,7 +95,7 @@ static const char *memory_kind_words(const char *kind)
 	} rows[] = {
 		{ "cgroup", "the cgroup's own peak" },
 		{ "pss", "sampled PSS, an estimate" },
-		{ "rss", "sum of RSS, shared pages count twice" },
+		{ "rss", "RSS: shared pages count twice" },
 	};
 
 	for (size_t i = 0; kind && i < sizeof rows / sizeof rows[0]; i++)
@@ -141,10 +146,8 @@ static void add_cpu(struct lines *l, const struct summary *s)
 		number(b, UNIT_RATIO, s->attributed_ratio);
 		bytes_puts(b, " known by process");
 	}
-	if (s->mechanisms) {
-		bytes_puts(b, "; ");
-		name(b, s->mechanisms, 120);
-	}
+	if (s->mechanisms)
+		name(lines_add(l, "counted by", NULL), s->mechanisms, LINES_TEXT);
 }
 
 static void add_processes(struct lines *l, const struct summary *s)
@@ -187,7 +190,7 @@ static void add_io(struct lines *l, const struct summary *s)
 static void add_survivors(struct lines *l, const struct summary *s)
 {
 	if (s->survivors)
-		name(lines_add(l, "still runs", NULL), s->survivors, 120);
+		name(lines_add(l, "still runs", NULL), s->survivors, 2 * LINES_TEXT);
 }
 
 static void add_monitor(struct lines *l, const struct summary *s)

@@ -68,14 +68,13 @@ static void test_the_whole_summary(void **state)
 	text = printed(&f.s, false, 15);
 	assert_string_equal(
 		text,
-		"sonde       make -j2: exit code 0 after 1 min 12 s\n"
-		"unsure      Cannot tell whether it waited on disk: there are neither I/O\n"
-		"            pressure nor iowait figures.\n"
+		"sonde       exit code 0 after 1 min 12 s: make -j2\n"
+		"unsure      Cannot tell if it waited on disk: no I/O pressure, no iowait.\n"
 		"good        The cores were well used: 1.85 cores of 2 on average.\n"
 		"cores       1.9 of 2 used on average, 2.0 at most\n"
 		"memory      1.2 GiB of 8.0 GiB at its peak (sampled PSS, an estimate)\n"
-		"CPU time    2 min 14 s (user 1 min 50 s, system 24.0 s); 99 % known by process;\n"
-		"            wait4 totals\n"
+		"CPU time    2 min 14 s (user 1 min 50 s, system 24.0 s); 99 % known by process\n"
+		"counted by  wait4 totals\n"
 		"processes   812 started, 12 at a time; CPU: cc1 1 min 40 s, ld 10.0 s\n"
 		"I/O         120.0 MiB read, 300.0 MiB written\n"
 		"monitor     Sonde took 120 ms of CPU (0.2 % of a core), 2.1 MiB; samples: 73,\n"
@@ -93,7 +92,7 @@ static void test_what_is_not_known_is_left_out(void **state)
 	fixture_init(&f, "");
 	f.s.path = "x";
 	text = printed(&f.s, false, 15);
-	assert_string_equal(text, "sonde       a job: end not seen, recorded for unknown\n"
+	assert_string_equal(text, "sonde       end not seen, recorded for unknown\n"
 				  "monitor     Sonde took unknown of CPU; samples: unknown\n"
 				  "recording   x; next: sonde report x\n");
 	free(text);
@@ -112,11 +111,11 @@ static void test_asked_for_is_shown_before_present(void **state)
 	f.s.survivors = "sleep (12)";
 	f.s.peak_memory_kind = "rss";
 	text = printed(&f.s, false, 15);
-	assert_non_null(strstr(text, "a job: killed by signal 9 after 1.00 s on 2 nodes\n"));
+	assert_non_null(strstr(text, "sonde       killed by signal 9 after 1.00 s on 2 nodes\n"));
 	assert_non_null(
 		strstr(text, "3.1 of the 64 asked for used on average (affinity allows 64)\n"));
-	assert_non_null(strstr(text, "1.0 GiB of 8.0 GiB asked for at its peak (sum of RSS, shared "
-				     "pages\n"));
+	assert_non_null(strstr(
+		text, "1.0 GiB of 8.0 GiB asked for at its peak (RSS: shared pages count\n"));
 	assert_non_null(strstr(text, "still runs  sleep (12)\n"));
 	free(text);
 }
@@ -212,7 +211,7 @@ static void test_hostile_text_is_harmless(void **state)
 	text = printed(&f.s, false, 0);
 	for (const char *c = text; *c; c++)
 		assert_true((*c >= ' ' && *c < 0x7f) || *c == '\n');
-	assert_non_null(strstr(text, "sonde       \\x1b[2J\\nrm\\xff \\u202e: exit code 0"));
+	assert_non_null(strstr(text, "exit code 0 after 1 min 12 s: \\x1b[2J\\nrm\\xff \\u202e\n"));
 	assert_non_null(strstr(text, "\\x1b]0;t\\x07"));
 	free(text);
 }
