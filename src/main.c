@@ -3,6 +3,7 @@
 #include "base/helper.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
+#include "cmd/print.h"
 #include "cmd/say.h"
 #include "cmd/version.h"
 
@@ -30,33 +31,32 @@ static void own_output(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static int print(struct bytes *b, FILE *out, int code)
-{
-	own_output();
-	if (b->failed) {
-		say("out of memory");
-		code = EXIT_FAILED;
-	} else {
-		fwrite(b->data, 1, b->len, out);
-	}
-	bytes_free(b);
-	return code;
-}
-
-static int overview(FILE *out, int code)
+static int overview(void)
 {
 	struct bytes b = { 0 };
 
+	own_output();
 	help_overview(&b);
-	return print(&b, out, code);
+	return print_bytes(&b);
 }
 
 static int explain(const struct command *c)
 {
 	struct bytes b = { 0 };
 
+	own_output();
 	help_command(&b, c);
-	return print(&b, stdout, EXIT_OK);
+	return print_bytes(&b);
+}
+
+static int no_arguments(void)
+{
+	struct bytes b = { 0 };
+
+	help_overview(&b);
+	fwrite(b.data, 1, b.len, stderr);
+	bytes_free(&b);
+	return EXIT_USAGE;
 }
 
 static int run_command(const struct command *c, int argc, char **argv)
@@ -125,7 +125,7 @@ static int help_word(int argc, char **argv)
 	const struct command *c = argc > 1 ? command_find(argv[1]) : NULL;
 
 	if (argc == 1 || argv[1][0] == '-')
-		return overview(stdout, EXIT_OK);
+		return overview();
 	return c ? explain(c) : unknown_word(argv[1]);
 }
 
@@ -140,14 +140,13 @@ static int version_option(int argc, char **argv)
 	int rc = args_parse(rows, 1, &given, &args, &e);
 
 	if (rc > 0)
-		return overview(stdout, EXIT_OK);
+		return overview();
 	if (rc < 0 || args.first < args.argc) {
 		say("--version: %s", rc < 0 ? e.text : "takes no operands");
 		return EXIT_USAGE;
 	}
 	own_output();
-	version_print(given.json);
-	return EXIT_OK;
+	return version_print(given.json);
 }
 
 static int dispatch(int argc, char **argv)
@@ -174,7 +173,7 @@ int main(int argc, char **argv)
 
 	hold_stdio();
 	if (argc < 2)
-		return overview(stderr, EXIT_USAGE);
+		return no_arguments();
 	code = dispatch(argc - 1, argv + 1);
 	errno = 0;
 	if ((fflush(stdout) || ferror(stdout)) && code == EXIT_OK) {

@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/completion.h"
 #include "cmd/help.h"
+#include "cmd/print.h"
 #include "cmd/say.h"
 
 #include <errno.h>
@@ -69,17 +70,9 @@ static int write_completions(const char *dir)
 static int print_metrics(void)
 {
 	struct bytes b = { 0 };
-	int code = EXIT_OK;
 
 	catalogue_markdown(&b);
-	if (b.failed) {
-		say("docs: out of memory");
-		code = EXIT_FAILED;
-	} else {
-		fwrite(b.data, 1, b.len, stdout);
-	}
-	bytes_free(&b);
-	return code;
+	return print_bytes(&b);
 }
 
 static int docs_exec(const void *options, int noperands, char **operands)

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "cmd/command.h"
 #include "cmd/listing.h"
+#include "cmd/print.h"
 #include "cmd/say.h"
 #include "core/metric.h"
 
@@ -44,7 +45,7 @@ static void ended_text(const struct recording *x, char *out, size_t size)
 		snprintf(out, size, "-");
 }
 
-static void print_line(const struct recording *x)
+static void text_line(struct bytes *b, const struct recording *x)
 {
 	char when[40] = "-", wall[40] = "-", ended[32], path[PATH_MAX], what[200];
 	const char *text = x->note ? x->note : x->command ? x->command : "-";
@@ -54,18 +55,19 @@ static void print_line(const struct recording *x)
 	if (!isnan(x->wall_s))
 		unit_format(UNIT_SECONDS, x->wall_s, wall, sizeof wall);
 	ended_text(x, ended, sizeof ended);
-	printf("%-20s  %-11s  %5u  %-9s  %-10s  %-24s  %s\n", when, wall, x->nodes, ended,
-	       condition_names[x->condition], escape_terminal_into(path, sizeof path, x->path),
-	       escape_terminal_into(what, sizeof what, text));
+	bytes_printf(b, "%-20s  %-11s  %5u  %-9s  %-10s  %-24s  %s\n", when, wall, x->nodes, ended,
+		     condition_names[x->condition],
+		     escape_terminal_into(path, sizeof path, x->path),
+		     escape_terminal_into(what, sizeof what, text));
 }
 
-static void print_text(const struct listing *l)
+static void list_text(struct bytes *b, const struct listing *l)
 {
 	if (l->n)
-		printf("%-20s  %-11s  %5s  %-9s  %-10s  %-24s  %s\n", "START (UTC)", "WALL",
-		       "NODES", "EXIT", "STATE", "RECORDING", "COMMAND");
+		bytes_printf(b, "%-20s  %-11s  %5s  %-9s  %-10s  %-24s  %s\n", "START (UTC)",
+			     "WALL", "NODES", "EXIT", "STATE", "RECORDING", "COMMAND");
 	for (size_t i = 0; i < l->n; i++)
-		print_line(&l->entry[i]);
+		text_line(b, &l->entry[i]);
 }
 
 static void json_number(struct json *j, const char *key, double v, bool whole)
@@ -102,11 +104,9 @@ static void recording_json(struct json *j, const struct recording *x)
 	json_object_end(j);
 }
 
-static bool print_json(const struct listing *l)
+static void list_json(struct bytes *b, const struct listing *l)
 {
-	struct bytes b = { 0 };
-	struct json j = { .out = &b, .indent = true };
-	bool good;
+	struct json j = { .out = b, .indent = true };
 
 	json_object(&j);
 	json_key(&j, "schema");
@@ -117,12 +117,20 @@ static bool print_json(const struct listing *l)
 		recording_json(&j, &l->entry[i]);
 	json_array_end(&j);
 	json_object_end(&j);
-	bytes_u8(&b, '\n');
-	good = !b.failed;
-	if (good)
-		fwrite(b.data, 1, b.len, stdout);
-	bytes_free(&b);
-	return good;
+	bytes_u8(b, '\n');
+}
+
+static int print_list(const struct listing *l, bool json, const char *dir)
+{
+	struct bytes b = { 0 };
+
+	if (json)
+		list_json(&b, l);
+	else
+		list_text(&b, l);
+	if (!l->n && !json)
+		say("ls: no sonde_* recording in %s; sonde run -- CMD makes one", dir);
+	return print_bytes(&b);
 }
 
 static int ls_exec(const void *options, int noperands, char **operands)
@@ -130,24 +138,19 @@ static int ls_exec(const void *options, int noperands, char **operands)
 	const struct ls_options *o = options;
 	const char *dir = noperands ? operands[0] : ".";
 	struct listing l = { 0 };
-	int code = EXIT_OK, rc;
+	int code = EXIT_FAILED, rc;
 
 	if (noperands > 1) {
 		say("ls: one directory at a time, '%s' is too much", operands[1]);
 		return EXIT_USAGE;
 	}
 	rc = listing_find(&l, dir);
-	if (rc) {
+	if (rc)
 		say("ls: cannot read the directory %s: %s", dir, strerror(-rc));
-		code = EXIT_FAILED;
-	} else if (l.failed || (o->json && !print_json(&l))) {
+	else if (l.failed)
 		say("ls: out of memory, or a path in %s is too long", dir);
-		code = EXIT_FAILED;
-	} else if (!o->json) {
-		print_text(&l);
-		if (!l.n)
-			say("ls: no sonde_* recording in %s; sonde run -- CMD makes one", dir);
-	}
+	else
+		code = print_list(&l, o->json, dir);
 	listing_free(&l);
 	return code;
 }

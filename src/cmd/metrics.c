@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/catalogue.h"
 #include "cmd/command.h"
+#include "cmd/print.h"
 #include "cmd/say.h"
-
-#include <stdio.h>
 
 struct metrics_options {
 	bool json;
@@ -33,14 +32,7 @@ static int metrics_exec(const void *options, int noperands, char **operands)
 		catalogue_json(&b);
 	else
 		catalogue_text(&b);
-	if (b.failed) {
-		say("metrics: out of memory");
-		bytes_free(&b);
-		return EXIT_FAILED;
-	}
-	fwrite(b.data, 1, b.len, stdout);
-	bytes_free(&b);
-	return EXIT_OK;
+	return print_bytes(&b);
 }
 
 const struct command command_metrics = {

@@ -3,10 +3,10 @@
 
 #include "base/json.h"
 #include "cmd/command.h"
+#include "cmd/print.h"
 #include "sink/sink.h"
 #include "source/source.h"
 
-#include <stdio.h>
 #include <zstd.h>
 
 #if defined __SANITIZE_ADDRESS__
@@ -57,15 +57,10 @@ static void contents_json(struct json *j)
 	json_array_end(j);
 }
 
-void version_print(bool json)
+static void version_json(struct bytes *b)
 {
-	struct bytes out = { 0 };
-	struct json j = { .out = &out, .indent = true };
+	struct json j = { .out = b, .indent = true };
 
-	if (!json) {
-		puts("sonde " SONDE_VERSION);
-		return;
-	}
 	json_object(&j);
 	json_key(&j, "schema");
 	json_text(&j, "sonde/version/1");
@@ -74,7 +69,16 @@ void version_print(bool json)
 	build_json(&j);
 	contents_json(&j);
 	json_object_end(&j);
-	fwrite(out.data, 1, out.len, stdout);
-	putchar('\n');
-	bytes_free(&out);
+	bytes_u8(b, '\n');
+}
+
+int version_print(bool json)
+{
+	struct bytes b = { 0 };
+
+	if (json)
+		version_json(&b);
+	else
+		bytes_puts(&b, "sonde " SONDE_VERSION "\n");
+	return print_bytes(&b);
 }

@@ -7,6 +7,6 @@
 
 #include <stdbool.h>
 
-void version_print(bool json);
+int version_print(bool json); /* an exit code */
 
 #endif

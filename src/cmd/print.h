@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * print.h - a command's whole result to standard output, or the sentence why not.
+ *
+ * The reason of a failed write is known only right after it, so it is said here and not at the end.
+ */
+#ifndef SONDE_CMD_PRINT_H
+#define SONDE_CMD_PRINT_H
+
+#include "base/bytes.h"
+
+/* Empties b. An exit code. */
+int print_bytes(struct bytes *b);
+
+#endif
