@@ -90,8 +90,8 @@ static void describe(struct recording *x, const struct run *r, struct listing *l
 		l->failed |= !x->command;
 	}
 	if (x->condition == DAMAGED) {
-		snprintf(note, sizeof note, "%u places damaged, first: %s", r->ndamages,
-			 r->damages[0].what);
+		snprintf(note, sizeof note, "%s%s", r->damages[0].what,
+			 r->ndamages > 1 ? ", and more" : "");
 		x->note = strdup(note);
 		l->failed |= !x->note;
 	}
@@ -147,10 +147,13 @@ static bool holds_nodes(const char *dir)
 	return n > 0;
 }
 
+/* Oldest first; what could not be read, and so has no time, at the end. */
 static int by_start(const void *a, const void *b)
 {
 	const struct recording *x = a, *y = b;
 
+	if (!x->start_utc_ns || !y->start_utc_ns)
+		return !x->start_utc_ns - !y->start_utc_ns;
 	return (x->start_utc_ns > y->start_utc_ns) - (x->start_utc_ns < y->start_utc_ns);
 }
 

@@ -55,7 +55,7 @@ state_of sonde_damaged .note >/dev/null || fail "no reason for the damage"
 [ ! -s err ] || fail "ls has something to say: $(cat err)"
 equal "lines" 7 "$(wc -l <out)"
 ! LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae' out || fail "hostile text reached the terminal"
-equal "oldest first" sonde_good "$(grep -oE 'sonde_(good|killed|running)' out | head -n 1)"
+equal "oldest first" sonde_good "$(grep -oE 'sonde_(good|killed|running|bad|empty)' out | head -n 1)"
 equal "one recording, asked for by name" sonde_good "$("$SONDE" ls --json sonde_good | jq -r '.recordings[].path')"
 equal "below another folder" sonde_good "$(cd sonde_bad && "$SONDE" ls --json .. | jq -r '.recordings[].path' | grep -o 'sonde_good')"
 
