@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page_data.h"
 
+#include "base/escape.h"
 #include "base/json.h"
 #include "report/page_charts.h"
 #include "report/page_lanes.h"
@@ -99,7 +100,7 @@ static void series_json(struct json *j, const struct page_data *d, uint32_t node
 static void missing_json(struct json *j, const struct page_data *d, const struct run *r,
 			 uint32_t node)
 {
-	char why[400];
+	char why[400], text[400];
 
 	json_key(j, "missing");
 	json_object(j);
@@ -107,8 +108,9 @@ static void missing_json(struct json *j, const struct page_data *d, const struct
 		if (d->nodes[node].points[m])
 			continue;
 		json_key(j, d->metrics[m]);
-		json_text(j, page_why_missing(r, node, d->metrics[m], page_source_of(d->metrics[m]),
-					      why, sizeof why));
+		page_why_missing(r, node, d->metrics[m], page_source_of(d->metrics[m]), why,
+				 sizeof why);
+		json_text(j, escape_terminal_into(text, sizeof text, why));
 	}
 	json_object_end(j);
 }
@@ -126,11 +128,13 @@ static int node_json(struct json *j, const struct page_data *d, struct run *r,
 {
 	const struct page_node *n = &d->nodes[node];
 	const struct summary_node *f = figures_of(s, node);
+	const char *name = r->nodes[node].host ? r->nodes[node].host : "";
+	char host[256];
 	int rc;
 
 	json_object(j);
 	json_key(j, "host");
-	json_text(j, r->nodes[node].host);
+	json_text(j, escape_terminal_into(host, sizeof host, name));
 	json_key(j, "cores");
 	json_real(j, f ? f->cores : NAN);
 	json_key(j, "memory");

@@ -12,8 +12,17 @@ enum { HOSTS_NAMED = 3 };
 
 void html_text(struct bytes *b, const char *hostile)
 {
-	if (hostile)
-		escape_html(b, hostile);
+	struct bytes visible = { 0 };
+
+	if (!hostile)
+		return;
+	escape_terminal(&visible, hostile);
+	bytes_u8(&visible, 0);
+	if (visible.failed)
+		b->failed = true;
+	else
+		escape_html(b, (const char *)visible.data);
+	bytes_free(&visible);
 }
 
 void html_value(struct bytes *b, enum unit u, double v)

@@ -15,7 +15,8 @@ struct page_source {
 	const struct summary *summary;
 };
 
-void html_text(struct bytes *b, const char *hostile); /* NULL: nothing */
+/* Control characters become visible (\n, \x1b), then it is escaped for HTML. NULL: nothing. */
+void html_text(struct bytes *b, const char *hostile);
 /* A number with its unit; unknown (NAN) is a dash that says so. */
 void html_value(struct bytes *b, enum unit u, double v);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page_lanes.h"
 
+#include "base/escape.h"
 #include "report/page_charts.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANE_PROCESSES_MAX = 500 };
+enum { LANE_PROCESSES_MAX = 500, LANE_NAME_MAX = 64 };
 
 struct lane_process {
 	uint32_t instance;
@@ -62,10 +63,11 @@ static double rounded(double v, double steps)
 static void process_json(struct json *j, const struct run *r, const struct lane_process *p)
 {
 	const struct run_instance *at = &r->instances[p->instance];
+	char name[LANE_NAME_MAX];
 
 	json_object(j);
 	json_key(j, "name");
-	json_text(j, at->name ? at->name : "");
+	json_text(j, escape_terminal_into(name, sizeof name, at->name ? at->name : ""));
 	json_key(j, "pid");
 	json_text(j, run_label(r, p->instance, "pid"));
 	json_key(j, "start");

@@ -164,7 +164,7 @@ static uint32_t node_of(const struct run *r, const char *host)
 	for (uint32_t i = 1; i < r->nnodes; i++)
 		if (r->nodes[i].host == host)
 			return i;
-	for (uint32_t i = 1; i < r->nnodes; i++)
+	for (uint32_t i = 1; host && i < r->nnodes; i++)
 		if (r->nodes[i].host && strcmp(r->nodes[i].host, host) == 0)
 			return i;
 	return 0;

@@ -229,7 +229,7 @@ class Chart {
 		this.read(null);
 	}
 
-	/* Values at a row; without one, means over the visible range. */
+	/* Values at a row; without one, means over the visible range, weighted by time. */
 	read(row) {
 		if (!this.plot) return;
 		const [from, to] = this.view.range;
@@ -237,14 +237,14 @@ class Chart {
 			let v;
 			if (row !== null) v = valueAt(line.values, row);
 			else {
-				let sum = 0, n = 0;
+				let sum = 0, seconds = 0;
 				this.node.x.forEach((x, i) => {
-					if (x >= from && x <= to && typeof line.values[i] === 'number') {
-						sum += line.values[i];
-						n++;
-					}
+					if (x < from || x > to || typeof line.values[i] !== 'number') return;
+					const stood = i ? x - this.node.x[i - 1] : 1e-9;
+					sum += line.values[i] * stood;
+					seconds += stood;
 				});
-				v = n ? sum / n : null;
+				v = seconds > 0 ? sum / seconds : null;
 			}
 			line.output.textContent = typeof v === 'number' ? this.unit.text(v) : '–';
 		}
