@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMATS_MAX = 8, DAMAGES_TOLD = 5 };
+enum { FORMATS_MAX = 8 };
 
 struct export_options {
 	const char *to, *output, *metrics, *table;
@@ -199,7 +199,7 @@ static int export_table(const struct export *x, const struct export_table *t, st
 		else if (x->directory)
 			rc = write_file(x, t, x->sink[i], f, e);
 		else if ((rc = sink_run(x->sink[i], f, stdout, e)))
-			err_set(e, rc, "standard output: %s", strerror(-rc));
+			err_set(e, rc, "cannot write to standard output: %s", strerror(-rc));
 	}
 	frame_close(f);
 	return rc;
@@ -216,14 +216,17 @@ static int export_tables(const struct export *x, struct err *e)
 	return rc;
 }
 
-static void say_damages(const struct run *r)
+static void say_done(const struct export *x, const char *path)
 {
-	for (uint32_t i = 0; i < r->ndamages && i < DAMAGES_TOLD; i++)
-		if (r->damages[i].file)
-			say("export: %s is damaged at byte %llu: %s", r->damages[i].file,
-			    (unsigned long long)r->damages[i].offset, r->damages[i].what);
-	if (r->ndamages)
-		say("export: %s is damaged; what is undamaged was exported", r->path);
+	const struct run_damage *d = x->run->damages;
+
+	if (x->run->ndamages)
+		say("export: %s is damaged in %u places, first in %s at byte %llu: %s; what is "
+		    "undamaged was "
+		    "exported",
+		    path, x->run->ndamages, d->file, (unsigned long long)d->offset, d->what);
+	else if (x->directory)
+		say("exported %s to %s", path, x->directory);
 }
 
 static int export_run(struct export *x, const char *path)
@@ -244,9 +247,8 @@ static int export_run(struct export *x, const char *path)
 	rc = export_tables(x, &e);
 	if (rc)
 		say("export: %s", e.text);
-	else if (x->directory)
-		say("exported %s to %s", path, x->directory);
-	say_damages(x->run);
+	else
+		say_done(x, path);
 	if (!rc && x->run->ndamages)
 		rc = -EIO;
 	run_close(x->run);

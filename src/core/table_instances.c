@@ -23,7 +23,7 @@ static const struct column columns[] = {
 	[END_SECONDS] = { "end_seconds", COLUMN_REAL, "seconds", "The same, since the run began." },
 };
 
-/* The last reading of a counter, which stands in for its final value. */
+/* The last reading of a series, which stands in for the final value. */
 struct last {
 	uint32_t instance, metric;
 	int64_t value, mono_ns;
@@ -90,10 +90,15 @@ static int add_columns(struct frame *f, struct instances *t)
 	return rc;
 }
 
-static bool is_counter(const struct frame *f, const struct instances *t, const struct run_series *s)
+/* Whether the last reading of a series is worth a cell: counters only grow, and so do peaks, gauges
+ * of which the largest counts. */
+static bool grows(const struct frame *f, const struct instances *t, const struct run_series *s)
 {
-	return is_mine(f, t, s->instance) && s->metric && s->metric < f->run->nmetrics &&
-	       f->run->metrics[s->metric].row.kind == KIND_COUNTER;
+	const struct metric *m =
+		s->metric < f->run->nmetrics ? &f->run->metrics[s->metric].row : NULL;
+
+	return m && s->metric && is_mine(f, t, s->instance) &&
+	       (m->kind == KIND_COUNTER || m->over_instances == COMBINE_MAX);
 }
 
 static int by_instance(const void *a, const void *b)
@@ -119,7 +124,7 @@ static int read_last(struct frame *f, struct instances *t, struct err *e)
 			const struct run_series *s =
 				r->series < run->nseries ? &run->series[r->series] : NULL;
 
-			if (s && r->count && is_counter(f, t, s))
+			if (s && r->count && grows(f, t, s))
 				t->last[r->series] = (struct last){ s->instance, s->metric, r->last,
 								    r->last_ns };
 		}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# Options without sense are refused in a sentence with status 2, and nothing is written; one table can go to standard output.
+. "$TOP/tests/lib.sh"
+
+"$SONDE" run --quiet -i 50ms -o sonde_job -- sleep 0.2 || fail "run"
+before=$(ls -A sonde_job)
+
+refused() { # TEXT ARGUMENTS...
+	local text=$1 status=0
+	shift
+	"$SONDE" export sonde_job "$@" >out 2>err || status=$?
+	equal "status of sonde export $*" 2 $status
+	one_sentence err
+	contains err "$text"
+	[ ! -s out ] || fail "sonde export $* wrote to standard output"
+	equal "what is in the folder after sonde export $*" "$before" "$(ls -A sonde_job)"
+}
+
+refused "'xml'; the formats are csv, json" --to xml
+refused "'xml'; the formats are csv, json" --to csv,xml
+refused "the formats are csv, json" --to ,
+refused "'series2'; the tables are series, processes" --table series2
+refused "one format" -o - --to csv,json
+refused 'no metric of this recording matches "nonsense.*"' --metrics 'nonsense.*'
+refused "not before" --from 5s --until 2s
+refused "one of the two" --raw --every 1s
+refused "'other' is too much" other
+
+status=0
+(mkdir nothing && cd nothing && "$SONDE" export >../out 2>../err) || status=$?
+equal "status where there is no recording" 1 $status
+one_sentence err
+
+# Without DIR: the newest, and it says which.
+"$SONDE" export -o - --metrics 'node.*' >out 2>err || fail "export to standard output"
+contains err "sonde_job"
+one_sentence err
+[ "$(head -n 1 out)" = $'node,metric,instance,time,seconds,value,unit,kind\r' ] || fail "$(head -n 1 out)"
+! grep -v '^[^,]*,node\.' <(tail -n +2 out) || fail "another metric"
+"$SONDE" export sonde_job -o - --table processes --to json 2>err | jq -e '.table == "processes"' >/dev/null ||
+	fail "processes to standard output"
+equal "what is in the folder" "$before" "$(ls -A sonde_job)"
+
+status=0
+"$SONDE" export sonde_job -o - >/dev/full 2>err || status=$?
+equal "status of a full standard output" 1 $status
+one_sentence err
+contains err "cannot write to standard output: No space left on device"
+
+# By default the files lie beside the recording, which may be named by one of its files.
+"$SONDE" export sonde_job --table marks 2>err || fail "export"
+"$SONDE" export sonde_job/node-*.sonde --table spans 2>err || fail "export of a file"
+[ -s sonde_job/marks.csv ] && [ -s sonde_job/spans.csv ] || fail "$(ls sonde_job)"
+"$SONDE" export sonde_job -o sonde_job/marks.csv 2>err && fail "a file taken for a folder"
+one_sentence err
+contains err sonde_job/marks.csv
