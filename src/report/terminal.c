@@ -82,7 +82,7 @@ static void add_cores(struct lines *l, const struct summary *s)
 	else if (!isnan(s->cores_present))
 		bytes_printf(b, " of %.0f", s->cores_present);
 	bytes_puts(b, " used on average");
-	if (!isnan(s->cores_used_peak))
+	if (s->cores_used_peak >= s->cores_used_mean)
 		bytes_printf(b, ", %.1f at most", s->cores_used_peak);
 	if (s->cores_allowed < s->cores_present)
 		bytes_printf(b, " (affinity allows %.0f)", s->cores_allowed);
@@ -200,7 +200,7 @@ static void add_monitor(struct lines *l, const struct summary *s)
 	bytes_puts(b, "Sonde took ");
 	number(b, UNIT_SECONDS, s->monitor_cpu_s);
 	bytes_puts(b, " of CPU");
-	if (s->monitor_cpu_s >= 0 && s->wall_s > 0) {
+	if (s->monitor_cpu_s >= 0 && s->wall_s >= 1) {
 		bytes_puts(b, " (");
 		number(b, UNIT_RATIO, s->monitor_cpu_s / s->wall_s);
 		bytes_puts(b, " of a core)");

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# Show prints the summary of the end of run again: verdicts first, the figures, what to do next.
+. "$TOP/tests/lib.sh"
+"$SONDE" run -i 100ms -o out -- sh -c 'sleep 0.3; exit 7' 2>said
+equal "exit status" 7 $?
+"$SONDE" show out >shown || fail "show"
+diff said shown || fail "show says something else than run"
+head -1 shown | grep -q '^sonde       exit code 7 after .*: sh -c ' || fail "the first line is: $(head -1 shown)"
+sed -n 2p shown | grep -q '^problem     Failed: exit code 7 ' || fail "the second line is: $(sed -n 2p shown)"
+contains shown "recording   out; next: sonde report out"
+
+# One file of it, and nothing else than the summary on standard output.
+"$SONDE" show out/node-*.sonde >file 2>talk || fail "show of one file"
+[ ! -s talk ] || fail "talk: $(cat talk)"
+equal "lines" "$(wc -l <shown)" "$(wc -l <file)"
+
+"$SONDE" show out out >nothing 2>talk
+equal "exit status of two operands" 2 $?
+one_sentence talk
+[ ! -s nothing ] || fail "something on standard output"
+
+"$SONDE" show out >/dev/full 2>talk
+equal "exit status on a full disk" 1 $?
+one_sentence talk
