@@ -190,20 +190,52 @@ void completion_zsh(struct bytes *b)
 	bytes_puts(b, "\tesac\n}\n\n_sonde \"$@\"\n");
 }
 
-static void fish_argument(struct bytes *b, enum place place)
+/* fish finds the command to complete behind two words (sonde run) and our options with their
+ * values; letters first, for it takes a first --name for its own option. */
+static void fish_subcommand(struct bytes *b, const struct command *c)
 {
-	if (place == PLACE_DIRECTORY)
-		bytes_puts(b, " -a '(__fish_complete_directories)'");
-	else if (place == PLACE_FILE)
-		bytes_puts(b, " -F");
-	else if (place == PLACE_COMMAND)
-		bytes_puts(b, " -a '(__fish_complete_subcommand)'");
+	bytes_puts(b, " -a '(__fish_complete_subcommand --fcs-skip=2");
+	for (int names = 0; names < 2; names++)
+		for (size_t i = 0; i < c->noptions; i++) {
+			const struct option *o = &c->options[i];
+
+			if (o->hidden || o->type == ARG_FLAG)
+				continue;
+			if (names)
+				bytes_printf(b, " --%s", o->name);
+			else if (o->letter)
+				bytes_printf(b, " -%c", o->letter);
+		}
+	bytes_puts(b, ")'");
+}
+
+static void fish_value(struct bytes *b, enum place place)
+{
+	if (place == PLACE_FILE)
+		bytes_puts(b, " -r -F");
+	else if (place == PLACE_DIRECTORY)
+		bytes_puts(b, " -x -a '(__fish_complete_directories)'");
+	else
+		bytes_puts(b, " -x");
+}
+
+static void fish_operand(struct bytes *b, const struct command *c)
+{
+	enum place place = place_of(c->operands);
+
+	if (place == PLACE_NOTHING)
+		return;
+	bytes_printf(b, "complete -c sonde -n '__fish_seen_subcommand_from %s'", c->name);
+	if (place == PLACE_COMMAND)
+		fish_subcommand(b, c);
+	else
+		bytes_puts(b, place == PLACE_FILE ? " -F" : " -a '(__fish_complete_directories)'");
+	bytes_u8(b, '\n');
 }
 
 static void fish_command(struct bytes *b, const struct command *c)
 {
 	static const char special[] = "'\\";
-	enum place place = place_of(c->operands);
 
 	bytes_printf(b, "complete -c sonde -n __fish_use_subcommand -a %s -d '", c->name);
 	quoted(b, c->what, special);
@@ -217,19 +249,13 @@ static void fish_command(struct bytes *b, const struct command *c)
 			     c->name, o->name);
 		if (o->letter)
 			bytes_printf(b, " -s %c", o->letter);
-		if (o->type != ARG_FLAG) {
-			bytes_puts(b, " -r");
-			fish_argument(b, place_of(o->value));
-		}
+		if (o->type != ARG_FLAG)
+			fish_value(b, place_of(o->value));
 		bytes_puts(b, " -d '");
 		quoted(b, o->help, special);
 		bytes_puts(b, "'\n");
 	}
-	if (place == PLACE_NOTHING)
-		return;
-	bytes_printf(b, "complete -c sonde -n '__fish_seen_subcommand_from %s'", c->name);
-	fish_argument(b, place);
-	bytes_u8(b, '\n');
+	fish_operand(b, c);
 }
 
 void completion_fish(struct bytes *b)

@@ -223,7 +223,7 @@ static void completions_know_what_takes_a_value(void **state)
 	assert_contains(bash, "files=' --summary '");
 	assert_contains(zsh, "'(-i --interval)'{-i,--interval=}'[Time between");
 	assert_contains(zsh, "\\[x\\]\\:");
-	assert_contains(fish, "-l output -s o -r -a '(__fish_complete_directories)' -d 'It\\'s");
+	assert_contains(fish, "-l output -s o -x -a '(__fish_complete_directories)' -d 'It\\'s");
 	assert_lacks(bash, "inner");
 	assert_lacks(zsh, "inner");
 	assert_lacks(fish, "inner");
