@@ -8,11 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t got[NSIG];
+static volatile sig_atomic_t got[NSIG], any;
 
 static void count(int sig)
 {
 	got[sig]++;
+	any = 1;
 }
 
 int main(void)
@@ -26,7 +27,8 @@ int main(void)
 		sigaction(watched[i], &act, NULL);
 	puts("ready");
 	fflush(stdout);
-	pause();
+	while (!any)
+		usleep(10000);
 	while (nanosleep(&left, &left) && errno == EINTR)
 		;
 	for (int sig = 1; sig < NSIG; sig++)
