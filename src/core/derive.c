@@ -26,19 +26,19 @@ static double rise(const struct metric *m, int64_t from, int64_t to)
 static void put_measured(struct derive *d, uint32_t series, int64_t stored, int64_t mono_ns)
 {
 	uint32_t cell = d->plan.series_cell[series];
-	const struct quantity *q = derive_quantity(d, cell);
+	const struct metric *m = &d->run->metrics[d->run->series[series].metric].row;
 	struct last_reading *last = &d->last[series], before = *last;
 	double seconds, v;
 
 	*last = (struct last_reading){ stored, mono_ns, true };
-	if (!q->rate) {
-		derive_put(d, cell, metric_value(q->metric, stored), d->row_seconds);
+	if (!derive_quantity(d, cell)->rate) {
+		derive_put(d, cell, metric_value(m, stored), d->row_seconds);
 		return;
 	}
 	if (!before.known || mono_ns <= before.mono_ns)
 		return;
 	seconds = (double)((uint64_t)mono_ns - (uint64_t)before.mono_ns) / (double)NS_PER_S;
-	v = rise(q->metric, before.value, stored);
+	v = rise(m, before.value, stored);
 	if (v >= 0)
 		derive_put(d, cell, v / seconds, seconds);
 }

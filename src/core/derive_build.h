@@ -8,7 +8,7 @@
 #include "core/derive_plan.h"
 
 struct series_key {
-	uint32_t node, instance, metric, series;
+	uint32_t node, instance, quantity, series;
 };
 
 /* Which cell of a holder has a quantity: valid where at[quantity] is the holder. */
@@ -22,7 +22,7 @@ struct builder {
 	struct place own, on_node; /* of the holder, and of the node, being built */
 };
 
-/* Cells for the keys of one node, sorted by instance and metric with the node itself (instance 0)
+/* Cells for the keys of one node, sorted by instance and quantity with the node itself (instance 0)
  * last, since it holds what its instances combine into. 0 or -errno. */
 int build_node(struct builder *b, const struct series_key *key, size_t n);
 

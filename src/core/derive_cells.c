@@ -46,8 +46,8 @@ static int add_measured(struct builder *b, const struct series_key *key, size_t 
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++) {
-		if (!i || key[i].metric != key[i - 1].metric)
-			rc = add_cell(b, key[i].metric, CELL_MEASURED);
+		if (!i || key[i].quantity != key[i - 1].quantity)
+			rc = add_cell(b, key[i].quantity, CELL_MEASURED);
 		p->series_cell[key[i].series] = p->ncells - 1;
 	}
 	return rc;

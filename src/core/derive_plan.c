@@ -58,7 +58,7 @@ static int by_place(const void *a, const void *b)
 		return x->node < y->node ? -1 : 1;
 	if (i != j)
 		return i < j ? -1 : 1;
-	return (x->metric > y->metric) - (x->metric < y->metric);
+	return (x->quantity > y->quantity) - (x->quantity < y->quantity);
 }
 
 static bool is_sound(const struct plan *p, const struct run_series *s)
@@ -74,10 +74,12 @@ static size_t collect_keys(const struct plan *p, struct series_key *key)
 	for (uint32_t i = 1; i < p->run->nseries; i++) {
 		const struct run_series *s = &p->run->series[i];
 
-		if (!is_sound(p, s) || !p->quantity[s->metric].needed)
+		uint32_t quantity = is_sound(p, s) ? p->quantity[s->metric].same_as : 0;
+
+		if (!p->quantity[quantity].needed)
 			continue;
 		p->wanted[i] = 1;
-		key[n++] = (struct series_key){ s->node, s->instance, s->metric, i };
+		key[n++] = (struct series_key){ s->node, s->instance, quantity, i };
 	}
 	qsort(key, n, sizeof(*key), by_place);
 	return n;

@@ -18,9 +18,11 @@ struct quantity {
 	const struct metric *metric;
 	char *name; /* public name: of the rate where it is one */
 	enum unit unit;
-	bool rate;   /* of a counter, per second */
-	bool chosen; /* by the selection */
-	bool needed; /* chosen, or an input of what is */
+	bool rate;        /* of a counter, per second */
+	uint32_t same_as; /* the first quantity of this name and unit: itself, or the one used
+			     instead */
+	bool chosen;      /* by the selection */
+	bool needed;      /* chosen, or an input of what is */
 	uint8_t visit;
 	struct expr *formula; /* NULL: measured */
 	uint32_t first_input, ninputs;

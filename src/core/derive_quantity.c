@@ -123,6 +123,20 @@ static bool visit(struct plan *p, uint32_t id, unsigned depth)
 	return true;
 }
 
+/* Recordings of other versions may declare the same thing with another scale or formula: it is one
+ * quantity, the first. */
+static void merge(struct plan *p, const struct name_index *names)
+{
+	for (uint32_t i = 0; i < names->n; i++) {
+		struct quantity *q = &p->quantity[names->id[i]];
+		const struct quantity *before = i ? &p->quantity[names->id[i - 1]] : NULL;
+		bool same = before && !strcmp(before->name, q->name) && before->unit == q->unit &&
+			    before->rate == q->rate;
+
+		q->same_as = same ? before->same_as : names->id[i];
+	}
+}
+
 static int choose(struct plan *p, const struct selection *sel, struct err *e)
 {
 	uint32_t n = 0;
@@ -130,7 +144,8 @@ static int choose(struct plan *p, const struct selection *sel, struct err *e)
 	for (uint32_t i = 1; i < p->run->nmetrics; i++) {
 		struct quantity *q = &p->quantity[i];
 
-		q->chosen = glob_match(sel->metrics, q->name) && !(sel->raw && q->metric->formula);
+		q->chosen = q->same_as == i && !(sel->raw && q->metric->formula) &&
+			    glob_match(sel->metrics, q->name);
 		if (q->chosen)
 			visit(p, i, 0);
 		n += q->chosen;
@@ -161,6 +176,7 @@ int plan_quantities(struct plan *p, const struct selection *sel, struct err *e)
 		names.id[names.n++] = i;
 	}
 	qsort_r(names.id, names.n, sizeof(*names.id), by_name, p);
+	merge(p, &names);
 	rc = sel->raw ? 0 : bind_formulas(p, &names);
 	if (!rc)
 		rc = choose(p, sel, e);

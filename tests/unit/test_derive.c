@@ -74,6 +74,34 @@ static void test_instance_does_not_borrow_from_its_kind(void **state)
 	synth_free(s);
 }
 
+/* Another version of sonde stored it in other steps and computed it by another formula. */
+static void test_unlike_declarations_are_merged_by_name(void **state)
+{
+	struct synth *s = disks();
+	struct metric coarse = load;
+	uint32_t x, y;
+
+	(void)state;
+	coarse.div = 10;
+	x = synth_metric(s, coarse);
+	coarse.unit = UNIT_COUNT;
+	y = synth_metric(s, coarse);
+	synth_metric(
+		s, (struct metric){ "node.twice", .kind = KIND_GAUGE, .formula = "node.load * 2" });
+	synth_metric(s, (struct metric){ "node.twice", .kind = KIND_GAUGE,
+					 .formula = "node.load + node.load" });
+	x = synth_series(s, 2, x, 0);
+	y = synth_series(s, 2, y, 0);
+	synth_row(s, 2, 5);
+	synth_put(s, x, 7);
+	synth_put(s, y, 7);
+	check(s, &(struct selection){ .metrics = "node.*", .from_s = 1 }, "time kind",
+	      "alpha node.load - 1 0.5  \nalpha node.twice - 1 1  \n"
+	      "beta node.load - 5 0.7  \nbeta node.load - 5 0.7 count \nbeta node.twice - 5 1.4  "
+	      "\n");
+	synth_free(s);
+}
+
 static void test_ratio_is_made_of_sums_when_combined(void **state)
 {
 	struct synth *s = disks();
@@ -140,6 +168,7 @@ int main(void)
 		cmocka_unit_test(test_combine_keeps_what_may_not_be_combined),
 		cmocka_unit_test(test_derived_is_made_per_instance_then_from_the_node),
 		cmocka_unit_test(test_instance_does_not_borrow_from_its_kind),
+		cmocka_unit_test(test_unlike_declarations_are_merged_by_name),
 		cmocka_unit_test(test_ratio_is_made_of_sums_when_combined),
 		cmocka_unit_test(test_node_formula_sees_what_instances_combine_into),
 		cmocka_unit_test(test_formulas_build_on_formulas_in_any_order),
