@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <unistd.h>
 
 /* Just enough for a rule that wants ten samples and five seconds. */
 #define LONG "samples=10 wall_seconds=5 "
@@ -545,6 +546,11 @@ static void test_faults_name_file_line_and_reason(void **state)
 		{ "rule: r\nwhen: 1\n", "site.rules:1: rule r has no 'about:'" },
 		{ SITE("r", "1", "bad") SITE("r", "1", "bad"),
 		  "site.rules:6: there is a rule r already" },
+		{ SITE("a", "1", "bad") SITE("r", "1", "bad") SITE("r", "1", "bad"),
+		  "site.rules:11: there is a rule r already" },
+		{ "rule: a2345678901234567890123456789012345678901234567890123456789012345\n",
+		  "site.rules:1: a rule's name is made of a-z, 0-9 and '-', not "
+		  "'a23456789012345678901234567890123456789012345678901234567890'" },
 		{ SITE("r", "1", "worse"),
 		  "site.rules:4: severity: it is one of note, good, warn, bad, cannot-tell, not "
 		  "'worse'" },
@@ -607,6 +613,58 @@ static void test_too_long_and_too_many_are_refused(void **state)
 	assert_non_null(strstr(e.text, "this is no text"));
 }
 
+static void test_numbers_out_of_all_proportion_do_not_overflow(void **state)
+{
+	struct rules *rules =
+		parsed("rule: r\nabout: A.\nwhen: 1\nseverity: note\nsay: {1e300:bytes}"
+		       "{1e300:bytes}{1e300:bytes}{1e300:bytes}{1e300:bytes}{1e300:bytes}"
+		       "{1e300:bytes}{1e300:bytes}{1e300:whole}{1e300:bytes}{1e300:bytes}\n");
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "");
+	rules_apply(rules, &f.s);
+	assert_true(strlen(f.s.verdicts[0].sentence) < SUMMARY_SENTENCE);
+	rules_free(rules);
+}
+
+static void test_samples_are_those_of_the_node_with_fewest(void **state)
+{
+	struct rules *rules = parsed("rule: r\nabout: A.\nwhen: 1\nseverity: note\n"
+				     "say: {samples:count} {nodes:count}\n");
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "nodes=3");
+	f.node[1].samples = 7;
+	rules_apply(rules, &f.s);
+	assert_string_equal(f.s.verdicts[0].sentence, "7 3");
+	rules_free(rules);
+}
+
+static void test_rules_from_a_file(void **state)
+{
+	char path[] = "rules.XXXXXX";
+	int fd = mkstemp(path);
+	FILE *out = fdopen(fd, "w");
+	struct rules *rules = NULL;
+	struct err e = { "" };
+	struct fixture f;
+
+	(void)state;
+	assert_non_null(out);
+	for (int i = 0; i < 1000; i++)
+		fputs("# A comment, so that the file is longer than one read of it.\n", out);
+	fputs(SITE("last", "1", "bad"), out);
+	fclose(out);
+	assert_int_equal(rules_read(&rules, path, &e), 0);
+	unlink(path);
+	fixture_init(&f, "");
+	rules_apply(rules, &f.s);
+	assert_string_equal(f.s.verdicts[0].rule, "last");
+	rules_free(rules);
+}
+
 static void test_files_without_a_last_newline_and_with_crlf(void **state)
 {
 	static const char text[] =
@@ -650,6 +708,9 @@ int main(void)
 		cmocka_unit_test(test_faults_name_file_line_and_reason),
 		cmocka_unit_test(test_a_fault_in_an_expression_says_where),
 		cmocka_unit_test(test_too_long_and_too_many_are_refused),
+		cmocka_unit_test(test_numbers_out_of_all_proportion_do_not_overflow),
+		cmocka_unit_test(test_samples_are_those_of_the_node_with_fewest),
+		cmocka_unit_test(test_rules_from_a_file),
 		cmocka_unit_test(test_files_without_a_last_newline_and_with_crlf),
 		cmocka_unit_test(test_a_file_that_is_not_there),
 	};

@@ -422,7 +422,8 @@ static void test_commands_of_all_nodes_are_one(void **state)
 	uint32_t n = metric(x, "command.processes", "command", KIND_COUNTER, UNIT_COUNT);
 	uint32_t cpu = metric(x, "command.cpu_seconds", "command", KIND_COUNTER, UNIT_SECONDS);
 	uint32_t peak = metric(x, "command.peak_resident_bytes", "command", KIND_GAUGE, UNIT_BYTES);
-	static const char *const names[] = { "ld", "cc1", "cc1" };
+	static const char *const names[] = { "awk", "cc1", "cc1" };
+	uint32_t read = metric(x, "command.read_bytes", "command", KIND_COUNTER, UNIT_BYTES);
 	struct summary s;
 
 	(void)state;
@@ -432,14 +433,15 @@ static void test_commands_of_all_nodes_are_one(void **state)
 		put(x, series(x, node, n, c), 5, 10);
 		put(x, series(x, node, cpu, c), 5, 7);
 		put(x, series(x, node, peak, c), 5, 100 + i);
+		put(x, series(x, node, read, c), 5, 1000);
 	}
 	s = made(x);
 	assert_int_equal(s.ncommands, 2);
 	assert_string_equal(s.commands[0].name, "cc1");
 	assert_true(s.commands[0].processes == 20 && s.commands[0].cpu_s == 14);
 	assert_true(s.commands[0].peak_rss_bytes == 102);
-	assert_true(isnan(s.commands[0].read_bytes));
-	assert_string_equal(s.commands[1].name, "ld");
+	assert_true(s.commands[0].read_bytes == 2000 && isnan(s.commands[0].written_bytes));
+	assert_string_equal(s.commands[1].name, "awk");
 	done(&s, x);
 }
 
@@ -491,6 +493,8 @@ static void test_idle_head_and_tail_and_rates(void **state)
 	x = with_work(2);
 	s = made(x);
 	assert_true(fabs(s.cores_used_peak - 2) < 1e-9);
+	assert_int_equal(s.metrics[0].node, 1);
+	assert_int_equal(s.metrics[1].node, 2);
 	done(&s, x);
 }
 

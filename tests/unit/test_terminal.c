@@ -98,6 +98,22 @@ static void test_what_is_not_known_is_left_out(void **state)
 	free(text);
 }
 
+static void test_commands_without_a_count_of_processes(void **state)
+{
+	static struct summary_command commands[] = { { "cc1", NAN, 100, NAN, NAN, NAN } };
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	fixture_init(&f, "");
+	f.s.path = "x";
+	f.s.commands = commands;
+	f.s.ncommands = 1;
+	text = printed(&f.s, false, 15);
+	assert_non_null(strstr(text, "\nprocesses   CPU: cc1 1 min 40 s\n"));
+	free(text);
+}
+
 static void test_asked_for_is_shown_before_present(void **state)
 {
 	struct fixture f;
@@ -239,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_whole_summary),
 		cmocka_unit_test(test_what_is_not_known_is_left_out),
+		cmocka_unit_test(test_commands_without_a_count_of_processes),
 		cmocka_unit_test(test_asked_for_is_shown_before_present),
 		cmocka_unit_test(test_never_more_lines_than_allowed),
 		cmocka_unit_test(test_verdicts_that_do_not_fit_are_counted),
