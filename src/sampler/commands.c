@@ -32,6 +32,7 @@ void commands_add(struct commands *c, const struct command_use *use)
 	r->cpu_ns += use->cpu_ns;
 	r->read_bytes += use->read_bytes;
 	r->written_bytes += use->written_bytes;
+	r->io_seen |= use->io_known;
 	if (use->peak_rss_bytes > r->peak_rss_bytes)
 		r->peak_rss_bytes = use->peak_rss_bytes;
 }
@@ -45,8 +46,10 @@ static void put(struct command_row *r, struct sample *s)
 		return;
 	sample_put(s, r->slot, r->processes);
 	sample_put(s, r->slot + (COMMAND_CPU - COMMAND_PROCESSES), r->cpu_ns);
-	sample_put(s, r->slot + (COMMAND_READ - COMMAND_PROCESSES), r->read_bytes);
-	sample_put(s, r->slot + (COMMAND_WRITTEN - COMMAND_PROCESSES), r->written_bytes);
+	if (r->io_seen) {
+		sample_put(s, r->slot + (COMMAND_READ - COMMAND_PROCESSES), r->read_bytes);
+		sample_put(s, r->slot + (COMMAND_WRITTEN - COMMAND_PROCESSES), r->written_bytes);
+	}
 	if (r->peak_rss_bytes)
 		sample_put(s, r->slot + (COMMAND_PEAK_RESIDENT - COMMAND_PROCESSES),
 			   r->peak_rss_bytes);

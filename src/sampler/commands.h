@@ -15,6 +15,7 @@ struct command_row {
 	char name[COMMAND_NAME];
 	uint32_t slot;
 	int64_t processes, cpu_ns, read_bytes, written_bytes, peak_rss_bytes;
+	bool io_seen; /* of one of them at least */
 };
 
 struct commands {
@@ -25,7 +26,8 @@ struct commands {
 
 struct command_use {
 	const char *name;
-	int64_t cpu_ns, read_bytes, written_bytes, peak_rss_bytes;
+	int64_t cpu_ns, read_bytes, written_bytes, peak_rss_bytes; /* peak 0: not seen */
+	bool io_known;
 };
 
 void commands_add(struct commands *c, const struct command_use *use);

@@ -178,6 +178,7 @@ static void use_command(struct tree *t, const struct process *p)
 		.read_bytes = io.rchar,
 		.written_bytes = io.wchar,
 		.peak_rss_bytes = p->peak_rss_bytes,
+		.io_known = p->io_known,
 	};
 
 	commands_add(&t->commands, &use);

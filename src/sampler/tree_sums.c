@@ -105,20 +105,27 @@ void sums_make(struct tree *t)
 	t->samples_with_pss += u.live > 0 && t->job_known[JOB_PSS];
 }
 
+/* A process's own high-water mark, from the kernel, is what no sampling can miss. It counts shared
+ * pages in full: only when it exceeds the sampled PSS by more than those usually are was a peak
+ * missed. */
+static bool pss_missed_the_peak(const struct tree *t)
+{
+	const int64_t shared_pages = 8 << 20;
+
+	return t->max_rss_reaped > t->peak_pss + t->peak_pss / 10 + shared_pages;
+}
+
 static void peak_memory(const struct tree *t, struct tree_totals *out)
 {
-	bool pss = t->peak_pss && t->samples_with_pss * 10 >= t->samples_with_live * 9;
+	bool mostly_known = t->peak_pss && t->samples_with_pss * 10 >= t->samples_with_live * 9;
 
-	out->peak_memory_bytes = pss ? t->peak_pss : t->peak_rss;
-	out->peak_memory_kind = pss ? "pss" : "rss";
-	/* One process's own high-water mark, from the kernel, is a floor that no sampling can miss.
-	 */
-	if (t->max_rss_reaped > out->peak_memory_bytes) {
-		out->peak_memory_bytes = t->max_rss_reaped;
-		out->peak_memory_kind = "rss";
+	if (mostly_known && !pss_missed_the_peak(t)) {
+		out->peak_memory_bytes = t->peak_pss;
+		out->peak_memory_kind = "pss";
+		return;
 	}
-	if (!out->peak_memory_bytes)
-		out->peak_memory_kind = NULL;
+	out->peak_memory_bytes = t->peak_rss > t->max_rss_reaped ? t->peak_rss : t->max_rss_reaped;
+	out->peak_memory_kind = out->peak_memory_bytes ? "rss" : NULL;
 }
 
 void tree_totals(const struct tree *t, struct tree_totals *out)
