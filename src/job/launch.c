@@ -40,7 +40,7 @@ struct child {
 	pid_t pid;
 	bool ended;
 	int status;
-	int64_t waited;
+	int64_t start_ns, waited;
 	/* of children waited for before the command */
 	int64_t base_user_ns, base_system_ns, base_minor_faults, base_major_faults;
 };
@@ -66,6 +66,7 @@ static int start(const struct launch *l, struct child *c, struct err *e)
 
 	if (pipe2(report, O_CLOEXEC))
 		return err_set(e, LAUNCH_FAILED, "cannot make a pipe: %s", strerror(errno));
+	c->start_ns = clock_mono_ns();
 	c->pid = fork();
 	if (c->pid < 0) {
 		close(report[0]);
@@ -101,6 +102,8 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 
 	if (l->recorder < 0)
 		return;
+	if (kind == MESSAGE_STARTED)
+		m.at_ns = c->start_ns; /* its CPU counts from its fork, and so does its time */
 	getrusage(RUSAGE_CHILDREN, &total);
 	m.total_user_ns = timeval_ns(total.ru_utime) - c->base_user_ns;
 	m.total_system_ns = timeval_ns(total.ru_stime) - c->base_system_ns;
