@@ -86,8 +86,8 @@ recorder_of() { # DIR: the recorder's pid, found by the file it holds open; fail
 	return 1
 }
 
-recorder_gone() { # DIR
-	! recorder_of "$1" >/dev/null
+process_gone() { # PID: no such process, or one that has ended and waits to be reaped
+	! grep -qE '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2>/dev/null
 }
 
 perf_permitted() {

@@ -42,7 +42,7 @@ def check_terminal(what, data):
 ended = run("run", "-i", "100ms", "-o", "out", "--", PROGRAM, "700", "\033]0;t\a<script>\n")
 check_terminal("the summary", ended.stderr)
 shown = check_terminal("show", run("show", "out").stdout)
-check("show", "script" in shown, "does not name the processes")
+check("show", "red" in shown, "does not name the processes")
 check_terminal("ls", run("ls").stdout)
 
 text = text_of("show --json", run("show", "--json", "out").stdout)

@@ -4,7 +4,7 @@
 need strace
 "$SONDE" run --quiet -i 50ms -o out -- sleep 4 &
 sonde=$!
-wait_for 5 recorder_of out
+wait_for 5 recorder_of out >wait.log
 recorder=$(recorder_of out)
 sleep 1
 strace -f -c -o calls -p "$recorder" 2>/dev/null &
