@@ -20,23 +20,22 @@ static int no_memory(struct err *e)
 	return err_set(e, -ENOMEM, "out of memory while drawing the charts");
 }
 
-static bool is_listed(const struct page_data *d, const char *metric)
+static void list_metric(struct page_data *d, const char *metric)
 {
-	for (uint32_t i = 0; i < d->nmetrics; i++)
-		if (strcmp(d->metrics[i], metric) == 0)
-			return true;
-	return false;
+	for (const char **known = d->metrics; *known; known++)
+		if (strcmp(*known, metric) == 0)
+			return;
+	d->metrics[d->nmetrics++] = metric;
 }
 
 static int list_metrics(struct page_data *d)
 {
-	d->metrics = calloc(npage_charts * PAGE_LINES, sizeof *d->metrics);
+	d->metrics = calloc(npage_charts * PAGE_LINES + 1, sizeof *d->metrics);
 	if (!d->metrics)
 		return -ENOMEM;
 	for (size_t c = 0; c < npage_charts; c++)
 		for (size_t l = 0; l < PAGE_LINES && page_charts[c].lines[l].metric; l++)
-			if (!is_listed(d, page_charts[c].lines[l].metric))
-				d->metrics[d->nmetrics++] = page_charts[c].lines[l].metric;
+			list_metric(d, page_charts[c].lines[l].metric);
 	return 0;
 }
 
