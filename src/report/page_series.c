@@ -80,7 +80,7 @@ static int thin(struct page_data *d)
 		n->thinned = n->nrows ? (n->nrows + limit - 1) / limit : 1;
 		n->npoints = (n->nrows + n->thinned - 1) / n->thinned;
 		n->at = calloc((size_t)n->npoints + 1, sizeof *n->at);
-		n->points = calloc((size_t)d->nmetrics + 1, sizeof *n->points);
+		n->points = calloc((size_t)d->nmetrics + 1, sizeof(struct page_point *));
 		if (!n->at || !n->points)
 			return -ENOMEM;
 		for (uint32_t row = 0; row < n->nrows; row++)
@@ -194,7 +194,7 @@ static int read_values(struct page_data *d, struct run *r, const char *metrics, 
 {
 	struct selection sel = { .table = FRAME_SERIES, .combine = true, .metrics = metrics };
 	struct frame *f = NULL;
-	struct places p;
+	struct places p = { 0 };
 	struct batch b;
 	int rc = frame_open(&f, r, &sel, e);
 
