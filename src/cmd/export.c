@@ -12,7 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMATS_MAX = 8 };
+#define TABLES(X)                                                                                  \
+	X("series", FRAME_SERIES, NULL)                                                            \
+	X("processes", FRAME_INSTANCES, "process")                                                 \
+	X("commands", FRAME_INSTANCES, "command")                                                  \
+	X("marks", FRAME_MARKS, NULL)                                                              \
+	X("spans", FRAME_SPANS, NULL)                                                              \
+	X("states", FRAME_STATES, NULL)
+#define ROW(name, table, domain)  { name, table, domain },
+#define NAME(name, table, domain) " " name
+#define SINK(x)                   " " #x
+
+static const char known_tables[] = "One of the tables:" TABLES(NAME) ".";
+static const char known_formats[] = "Formats, separated by commas:"
+#include "sinks.def"
+				    ".";
 
 struct export_options {
 	const char *to, *output, *metrics, *table;
@@ -25,7 +39,7 @@ static const struct option rows[] = {
 	  .type = ARG_TEXT,
 	  .value = "FORMATS",
 	  .fallback = "csv",
-	  .help = "Formats, separated by commas: csv, json.",
+	  .help = known_formats,
 	  OPTION_OFFSET(struct export_options, to) },
 	{ .name = "output",
 	  .letter = 'o',
@@ -37,7 +51,7 @@ static const struct option rows[] = {
 	{ .name = "table",
 	  .type = ARG_TEXT,
 	  .value = "NAME",
-	  .help = "Only this table: series, processes, commands, marks, spans or states.",
+	  .help = known_tables,
 	  OPTION_OFFSET(struct export_options, table) },
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
@@ -85,84 +99,65 @@ static const struct export_table {
 	const char *name;
 	enum frame_table table;
 	const char *domain;
-} tables[] = {
-	{ "series", FRAME_SERIES, NULL },
-	{ "processes", FRAME_INSTANCES, "process" },
-	{ "commands", FRAME_INSTANCES, "command" },
-	{ "marks", FRAME_MARKS, NULL },
-	{ "spans", FRAME_SPANS, NULL },
-	{ "states", FRAME_STATES, NULL },
-};
-enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
+} tables[] = { TABLES(ROW) };
 
-struct export
-{
+struct exporting {
 	const struct export_options *o;
 	struct run *run;
 	const char *directory; /* NULL: standard output */
-	const struct sink *sink[FORMATS_MAX];
-	size_t nsinks;
+	uint64_t formats;      /* bit i: sinks[i] */
 };
 
-static void say_known_formats(const char *unknown)
+static bool add_format(struct exporting *x, const char *name, size_t n)
 {
-	char list[256] = "";
-
 	for (size_t i = 0; i < nsinks; i++)
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-			 sinks[i]->name);
-	say("export: unknown format '%s'; the formats are %s", unknown, list);
+		if (strlen(sinks[i]->name) == n && !memcmp(sinks[i]->name, name, n)) {
+			x->formats |= UINT64_C(1) << i;
+			return true;
+		}
+	return false;
 }
 
-static bool find_formats(struct export *x)
+static bool find_formats(struct exporting *x)
 {
-	for (const char *at = x->o->to; *at;) {
+	for (const char *at = x->o->to; *at || !x->formats;) {
 		size_t n = strcspn(at, ",");
-		char name[32];
 
-		snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : sizeof(name) - 1),
-			 at);
-		if (n && (x->nsinks == FORMATS_MAX || !(x->sink[x->nsinks] = sink_find(name)))) {
-			say_known_formats(name);
+		if (!add_format(x, at, n)) {
+			say("export: there is no format '%.*s'. %s", (int)n, at, known_formats);
 			return false;
 		}
-		x->nsinks += n > 0;
 		at += n + (at[n] == ',');
 	}
-	if (!x->nsinks)
-		say_known_formats("");
-	return x->nsinks > 0;
+	return true;
 }
 
 static bool is_table(const char *name)
 {
-	for (size_t i = 0; i < TABLES; i++)
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (!strcmp(tables[i].name, name))
 			return true;
 	return false;
 }
 
 /* Whether the options make sense together; says why not. */
-static bool understand(struct export *x, int noperands, char **operands)
+static bool understand(struct exporting *x, int noperands, char **operands)
 {
 	const struct export_options *o = x->o;
 
 	if (noperands > 1)
 		say("export: one recording at a time, '%s' is too much", operands[1]);
 	else if (o->table && !is_table(o->table))
-		say("export: there is no table '%s'; the tables are series, processes, commands, "
-		    "marks, spans, "
-		    "states",
-		    o->table);
+		say("export: there is no table '%s'. %s", o->table, known_tables);
 	else if (find_formats(x)) {
-		if (!o->output || strcmp(o->output, "-") || x->nsinks == 1)
+		if (!o->output || strcmp(o->output, "-") || !(x->formats & (x->formats - 1)))
 			return true;
 		say("export: standard output takes one format, not '%s'", o->to);
 	}
 	return false;
 }
 
-static int write_file(const struct export *x, const struct export_table *t, const struct sink *k,
+static int write_file(const struct exporting *x, const struct export_table *t, const struct sink *k,
 		      struct frame *f, struct err *e)
 {
 	struct outfile out;
@@ -177,7 +172,7 @@ static int write_file(const struct export *x, const struct export_table *t, cons
 	return outfile_close(&out, rc, e);
 }
 
-static int export_table(const struct export *x, const struct export_table *t, struct err *e)
+static int export_table(const struct exporting *x, const struct export_table *t, struct err *e)
 {
 	const struct export_options *o = x->o;
 	const struct selection sel = { .table = t->table,
@@ -192,31 +187,32 @@ static int export_table(const struct export *x, const struct export_table *t, st
 	struct frame *f;
 	int rc = frame_open(&f, x->run, &sel, e);
 
-	for (size_t i = 0; i < x->nsinks && !rc; i++) {
-		rc = i ? frame_rewind(f) : 0;
-		if (rc)
-			err_set(e, rc, "%s: %s", x->run->path, strerror(-rc));
-		else if (x->directory)
-			rc = write_file(x, t, x->sink[i], f, e);
-		else if ((rc = sink_run(x->sink[i], f, stdout, e)))
+	for (size_t i = 0; i < nsinks && !rc; i++) {
+		if (!(x->formats >> i & 1))
+			continue;
+		if (x->directory)
+			rc = write_file(x, t, sinks[i], f, e);
+		else if ((rc = sink_run(sinks[i], f, stdout, e)))
 			err_set(e, rc, "cannot write to standard output: %s", strerror(-rc));
+		if (!rc && (rc = frame_rewind(f)))
+			err_set(e, rc, "%s: %s", x->run->path, strerror(-rc));
 	}
 	frame_close(f);
 	return rc;
 }
 
-static int export_tables(const struct export *x, struct err *e)
+static int export_tables(const struct exporting *x, struct err *e)
 {
 	const char *only = x->o->table ? x->o->table : x->directory ? NULL : "series";
 	int rc = 0;
 
-	for (size_t i = 0; i < TABLES && !rc; i++)
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++)
 		if (!only || !strcmp(tables[i].name, only))
 			rc = export_table(x, &tables[i], e);
 	return rc;
 }
 
-static void say_done(const struct export *x, const char *path)
+static void say_done(const struct exporting *x, const char *path)
 {
 	const struct run_damage *d = x->run->damages;
 
@@ -229,7 +225,7 @@ static void say_done(const struct export *x, const char *path)
 		say("exported %s to %s", path, x->directory);
 }
 
-static int export_run(struct export *x, const char *path)
+static int export_run(struct exporting *x, const char *path)
 {
 	struct err e = { "" };
 	char own[PATH_MAX];
@@ -257,7 +253,7 @@ static int export_run(struct export *x, const char *path)
 
 static int export_exec(const void *options, int noperands, char **operands)
 {
-	struct export x = { .o = options };
+	struct exporting x = { .o = options };
 	char newest[PATH_MAX];
 	struct err e = { "" };
 

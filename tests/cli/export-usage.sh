@@ -16,10 +16,11 @@ refused() { # TEXT ARGUMENTS...
 	equal "what is in the folder after sonde export $*" "$before" "$(ls -A sonde_job)"
 }
 
-refused "'xml'; the formats are csv, json" --to xml
-refused "'xml'; the formats are csv, json" --to csv,xml
-refused "the formats are csv, json" --to ,
-refused "'series2'; the tables are series, processes" --table series2
+refused "no format 'xml'. Formats, separated by commas: csv json." --to xml
+refused "no format 'xml'" --to csv,xml
+refused "no format ''" --to ''
+refused "no format ''" --to ,
+refused "no table 'series2'. One of the tables: series processes" --table series2
 refused "one format" -o - --to csv,json
 refused 'no metric of this recording matches "nonsense.*"' --metrics 'nonsense.*'
 refused "not before" --from 5s --until 2s
