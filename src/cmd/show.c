@@ -23,7 +23,8 @@ static const struct option rows[] = {
 	{ .name = "rules",
 	  .value = "FILE",
 	  .type = ARG_TEXT,
-	  .help = "Judge by the rules in FILE too; a rule there replaces the built-in one of its name.",
+	  .help = "Judge by the rules in FILE too; a rule there replaces the built-in one of its "
+		  "name.",
 	  OPTION_OFFSET(struct show_options, rules) },
 };
 
@@ -105,10 +106,12 @@ const struct command command_show = {
 	.operands = "[DIR]",
 	.what = "Show a recording's summary and verdicts again",
 	.description =
-		"Prints what `sonde run` printed when the job ended: the verdicts, worst first, and "
+		"Prints what `sonde run` printed when the job ended: the verdicts, worst first, "
+		"and "
 		"the figures they rest on. DIR is a directory that sonde made, or one file of it; "
 		"without it the newest sonde_* directory here is shown.\n\n"
-		"The verdicts come from rules, which are data: --rules adds those of a site. A rule "
+		"The verdicts come from rules, which are data: --rules adds those of a site. A "
+		"rule "
 		"without enough data says nothing. Exit code 1 also means that the recording is "
 		"damaged and something was left out.",
 	COMMAND_OPTIONS(rows),

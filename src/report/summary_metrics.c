@@ -12,13 +12,21 @@
 
 enum { GLOBS_MAX = 4096 };
 
-/* More than this is work. */
-static const double work_cores = 0.05;
+/* Work is more than this over half a second: shorter, a process that ends would be work. */
+static const double work_cores = 0.05, window_s = 0.5;
 static const char cores_metric[] = "job.cpu_cores";
+
+/* The CPU time of one node's job in the open window. */
+struct work {
+	double from_s, to_s, cpu_s;
+	double peak_cores; /* of the windows before; NAN: none */
+	bool any;
+};
 
 struct pass {
 	struct derive derive;
 	struct stats *stats; /* [derive.plan.ncells] */
+	struct work *work;   /* [run.nnodes] */
 	double first_work_s, last_work_s;
 };
 
@@ -52,16 +60,41 @@ static bool is_cores(const struct pass *p, uint32_t cell)
 	       strcmp(derive_quantity(&p->derive, cell)->name, cores_metric) == 0;
 }
 
+/* A rest that is shorter than a window tells no peak, unless it is all there is. */
+static void close_window(struct pass *p, struct work *w)
+{
+	double span = w->to_s - w->from_s;
+
+	if (!(span > 0))
+		return;
+	if (w->cpu_s > work_cores * fmax(span, window_s)) {
+		p->first_work_s = fmin(p->first_work_s, w->from_s);
+		p->last_work_s = fmax(p->last_work_s, w->to_s);
+	}
+	if (span >= window_s || isnan(w->peak_cores))
+		w->peak_cores = fmax(w->peak_cores, w->cpu_s / span);
+	w->from_s = w->to_s;
+	w->cpu_s = 0;
+}
+
+static void add_work(struct pass *p, struct work *w, const struct reading *v, double at_s)
+{
+	if (!w->any)
+		*w = (struct work){ .from_s = at_s - v->seconds, .peak_cores = NAN, .any = true };
+	w->to_s = at_s;
+	w->cpu_s += v->value * v->seconds;
+	if (w->to_s - w->from_s >= window_s)
+		close_window(p, w);
+}
+
 static void add_instant(struct pass *p, const struct instant *in)
 {
 	for (uint32_t i = 0; i < in->n; i++) {
 		const struct reading *v = &in->reading[i];
 
 		stats_add(&p->stats[v->cell], v->value, v->seconds, in->seconds);
-		if (v->value > work_cores && is_cores(p, v->cell)) {
-			p->first_work_s = fmin(p->first_work_s, in->seconds - v->seconds);
-			p->last_work_s = fmax(p->last_work_s, in->seconds);
-		}
+		if (is_cores(p, v->cell))
+			add_work(p, &p->work[in->node], v, in->seconds);
 	}
 }
 
@@ -74,7 +107,8 @@ static int read_all(struct pass *p, struct run *r, const char *globs, struct err
 	if (rc)
 		return rc;
 	p->stats = calloc(p->derive.plan.ncells + 1, sizeof *p->stats);
-	if (!p->stats)
+	p->work = calloc(r->nnodes + 1, sizeof *p->work);
+	if (!p->stats || !p->work)
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	while ((rc = derive_next(&p->derive, &in, e)) > 0)
 		add_instant(p, &in);
@@ -123,22 +157,23 @@ static int keep_metrics(struct summary *s, const struct pass *p, const struct ru
 	return 0;
 }
 
-static void fill_work(struct summary *s, const struct pass *p, const struct run *r)
+static void fill_work(struct summary *s, struct pass *p, const struct run *r)
 {
 	double start = NAN, end = NAN;
 
 	s->cores_used_peak = s->idle_head_s = s->idle_tail_s = NAN;
-	for (uint32_t i = 0; i < s->nmetrics; i++)
-		if (strcmp(s->metrics[i].name, cores_metric) == 0)
-			s->cores_used_peak = fmax(s->cores_used_peak, 0) + s->metrics[i].stats.max;
-	if (isnan(s->cores_used_peak))
-		return;
-	for (uint32_t i = 1; i < r->nnodes; i++) {
-		if (!r->nodes[i].rows)
+	for (uint32_t i = 1; p->work && i < r->nnodes; i++) {
+		struct work *w = &p->work[i];
+
+		if (!w->any)
 			continue;
+		close_window(p, w);
+		s->cores_used_peak = fmax(s->cores_used_peak, 0) + fmax(w->peak_cores, 0);
 		start = fmin(start, run_seconds(r, i, r->nodes[i].first_ns));
 		end = fmax(end, run_seconds(r, i, r->nodes[i].last_ns));
 	}
+	if (isnan(end))
+		return;
 	s->idle_head_s = (isnan(p->first_work_s) ? end : p->first_work_s) - start;
 	s->idle_tail_s = isnan(p->last_work_s) ? 0 : end - p->last_work_s;
 }
@@ -154,13 +189,14 @@ int summary_metrics_make(struct summary *s, struct run *r, struct err *e)
 		rc = -ENOMEM;
 	else if (globs.len > 1)
 		rc = read_all(&p, r, globs.len < GLOBS_MAX ? (const char *)globs.data : NULL, e);
-	if (!rc) {
+	if (!rc)
 		rc = keep_metrics(s, &p, r);
+	if (!rc)
 		fill_work(s, &p, r);
-	}
 	if (rc == -ENOMEM)
 		err_set(e, rc, "out of memory for the summary of %.300s", r->path);
 	free(p.stats);
+	free(p.work);
 	derive_close(&p.derive);
 	bytes_free(&globs);
 	return rc;

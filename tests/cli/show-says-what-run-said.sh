@@ -10,15 +10,15 @@ sed -n 2p shown | grep -q '^problem     Failed: exit code 7 ' || fail "the secon
 contains shown "recording   out; next: sonde report out"
 
 # One file of it, and nothing else than the summary on standard output.
-"$SONDE" show out/node-*.sonde >file 2>talk || fail "show of one file"
-[ ! -s talk ] || fail "talk: $(cat talk)"
-equal "lines" "$(wc -l <shown)" "$(wc -l <file)"
+"$SONDE" show out/node-*.sonde >single 2>talk.txt || fail "show of one file"
+[ ! -s talk.txt ] || fail "talk: $(cat talk.txt)"
+equal "lines" "$(wc -l <shown)" "$(wc -l <single)"
 
-"$SONDE" show out out >nothing 2>talk
+"$SONDE" show out out >nothing 2>talk.txt
 equal "exit status of two operands" 2 $?
-one_sentence talk
+one_sentence talk.txt
 [ ! -s nothing ] || fail "something on standard output"
 
-"$SONDE" show out >/dev/full 2>talk
+"$SONDE" show out >/dev/full 2>talk.txt
 equal "exit status on a full disk" 1 $?
-one_sentence talk
+one_sentence talk.txt

@@ -1,213 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary.h"
 
-#include "base/clock.h"
+#include "summary_run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <errno.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { ROWS = 21, MAX = 64 };
-
-/* A run in memory: every node has ROWS rows, one a second; nodes come one after the other. */
-struct synthetic {
-	struct run run;
-	struct run_node node[4];
-	struct run_metric metric[MAX];
-	struct run_instance instance[MAX];
-	struct run_series series[MAX];
-	struct run_label label[MAX];
-	struct run_final final[MAX];
-	struct run_meta meta[MAX];
-	struct run_damage damage[2];
-	int64_t utc_ns[ROWS], mono_ns[ROWS];
-	int64_t value[MAX][ROWS];
-	uint8_t present[MAX][ROWS];
-	struct chunk_column column[MAX];
-	struct range range[MAX];
-	uint32_t at; /* node of the last chunk */
-	int fault;   /* what next_ranges gives instead */
-};
-
-static int synthetic_rewind(struct run *r)
-{
-	((struct synthetic *)r->reader)->at = 0;
-	return 0;
-}
-
-static int synthetic_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e)
-{
-	struct synthetic *x = r->reader;
-
-	(void)e;
-	if (++x->at >= r->nnodes)
-		return 0;
-	*c = (struct chunk){ x->at, ROWS, x->utc_ns, x->mono_ns, 0, x->column };
-	for (uint32_t s = 1; s < r->nseries; s++)
-		if (x->series[s].node == x->at && (!wanted || wanted[s]))
-			x->column[c->ncolumns++] =
-				(struct chunk_column){ s, x->value[s], x->present[s] };
-	return 1;
-}
-
-static struct range range_of(const struct synthetic *x, uint32_t s)
-{
-	struct range g = { .series = s };
-
-	for (int row = 0; row < ROWS; row++) {
-		int64_t v = x->value[s][row];
-
-		if (!x->present[s][row])
-			continue;
-		g.min = g.count && g.min < v ? g.min : v;
-		g.max = g.count && g.max > v ? g.max : v;
-		g.first = g.count ? g.first : v;
-		g.last = v;
-		g.count++;
-	}
-	return g;
-}
-
-static int synthetic_ranges(struct run *r, const struct range **ranges, uint32_t *n, struct err *e)
-{
-	struct synthetic *x = r->reader;
-
-	if (x->fault)
-		return err_set(e, x->fault, "it cannot be read");
-	if (++x->at >= r->nnodes)
-		return 0;
-	*n = 0;
-	for (uint32_t s = 1; s < r->nseries; s++)
-		if (x->series[s].node == x->at)
-			x->range[(*n)++] = range_of(x, s);
-	*ranges = x->range;
-	return 1;
-}
-
-static struct synthetic *synthetic_new(uint32_t nodes)
-{
-	static const char *const hosts[] = { NULL, "n1", "n2", "n3" };
-	struct synthetic *x = calloc(1, sizeof *x);
-
-	assert_non_null(x);
-	x->run = (struct run){
-		.nodes = x->node,
-		.nnodes = nodes + 1,
-		.metrics = x->metric,
-		.nmetrics = 1,
-		.instances = x->instance,
-		.ninstances = 1,
-		.series = x->series,
-		.nseries = 1,
-		.labels = x->label,
-		.nlabels = 1,
-		.finals = x->final,
-		.nfinals = 1,
-		.metas = x->meta,
-		.nmetas = 1,
-		.damages = x->damage,
-		.path = "sonde_x",
-		.t0_utc_ns = 1700000000 * NS_PER_S,
-		.reader = x,
-		.rewind = synthetic_rewind,
-		.next_chunk = synthetic_chunk,
-		.next_ranges = synthetic_ranges,
-	};
-	for (int row = 0; row < ROWS; row++) {
-		x->mono_ns[row] = (100 + row) * NS_PER_S;
-		x->utc_ns[row] = x->run.t0_utc_ns + row * NS_PER_S;
-	}
-	for (uint32_t i = 1; i <= nodes; i++)
-		x->node[i] = (struct run_node){ .host = hosts[i],
-						.utc0_ns = x->run.t0_utc_ns,
-						.mono0_ns = 100 * NS_PER_S,
-						.complete = true,
-						.rows = ROWS,
-						.first_ns = 100 * NS_PER_S,
-						.last_ns = (100 + ROWS - 1) * NS_PER_S };
-	return x;
-}
-
-static void meta_int(struct synthetic *x, uint32_t node, const char *key, int64_t value)
-{
-	x->meta[x->run.nmetas++] =
-		(struct run_meta){ .node = node, .type = META_INT, .key = key, .value = value };
-}
-
-static void meta_text(struct synthetic *x, const char *key, const char *text)
-{
-	x->meta[x->run.nmetas++] =
-		(struct run_meta){ .node = 1, .type = META_TEXT, .key = key, .text = text };
-}
-
-static uint32_t metric(struct synthetic *x, const char *name, const char *domain, enum kind kind,
-		       enum unit unit)
-{
-	uint32_t id = run_find_metric(&x->run, name);
-
-	if (id)
-		return id;
-	x->metric[x->run.nmetrics].row =
-		(struct metric){ .name = name,
-				 .domain = domain,
-				 .label = "L",
-				 .help = "H.",
-				 .kind = kind,
-				 .unit = unit,
-				 .over_instances = domain ? COMBINE_SUM : COMBINE_NONE,
-				 .over_nodes = COMBINE_SUM };
-	return x->run.nmetrics++;
-}
-
-static uint32_t series(struct synthetic *x, uint32_t node, uint32_t id, uint32_t instance)
-{
-	x->series[x->run.nseries] = (struct run_series){
-		.node = node, .metric = id, .instance = instance, .state = STATE_PRESENT
-	};
-	return x->run.nseries++;
-}
-
-static void put(struct synthetic *x, uint32_t s, int row, int64_t value)
-{
-	x->value[s][row] = value;
-	x->present[s][row] = 1;
-}
-
-/* A series of the node that has one value, at row 3. */
-static void one(struct synthetic *x, uint32_t node, uint32_t id, int64_t value)
-{
-	put(x, series(x, node, id, 0), 3, value);
-}
-
-static uint32_t instance(struct synthetic *x, uint32_t node, const char *domain, const char *name,
-			 bool ended)
-{
-	uint32_t i = x->run.ninstances++;
-
-	x->instance[i] = (struct run_instance){ .node = node,
-						.domain = domain,
-						.name = name,
-						.birth_ns = 101 * NS_PER_S,
-						.end_ns = ended ? 103 * NS_PER_S : INT64_MAX,
-						.first_label = x->run.nlabels,
-						.first_final = x->run.nfinals };
-	return i;
-}
-
-static void final(struct synthetic *x, uint32_t i, const char *name, int64_t value)
-{
-	uint32_t id = metric(x, name, "process", KIND_COUNTER, UNIT_SECONDS);
-
-	x->final[x->run.nfinals++] = (struct run_final){ id, value };
-	x->instance[i].nfinals++;
-}
 
 static struct summary made(struct synthetic *x)
 {
@@ -445,25 +247,6 @@ static void test_commands_of_all_nodes_are_one(void **state)
 	done(&s, x);
 }
 
-/* A core is used from second 6 to second 15 of 20. */
-static struct synthetic *with_work(uint32_t nodes)
-{
-	struct synthetic *x = synthetic_new(nodes);
-	uint32_t id = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
-
-	for (uint32_t node = 1; node <= nodes; node++) {
-		uint32_t sid = series(x, node, id, 0);
-
-		x->metric[id].row.div = 100;
-		for (int row = 0; row < ROWS; row++)
-			put(x, sid, row,
-			    row < 6    ? 4 * row
-			    : row < 15 ? 20 + 100 * (row - 5)
-				       : 1000);
-	}
-	return x;
-}
-
 static const struct summary_metric *find(const struct summary *s, const char *name)
 {
 	for (uint32_t i = 0; i < s->nmetrics; i++)
@@ -510,6 +293,39 @@ static void test_no_work_is_idle_throughout(void **state)
 		put(x, sid, row, 1);
 	s = made(x);
 	assert_true(s.idle_head_s == 20 && s.idle_tail_s == 0);
+	done(&s, x);
+}
+
+/* Ten samples a second; all CPU time is in the last of them. */
+static struct synthetic *with_an_end(int64_t cpu_ms)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t id = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t sid = series(x, 1, id, 0);
+
+	x->metric[id].row.div = 1000;
+	for (int row = 0; row < ROWS; row++) {
+		x->mono_ns[row] = 100 * NS_PER_S + row * NS_PER_S / 10;
+		x->utc_ns[row] = x->run.t0_utc_ns + row * NS_PER_S / 10;
+		put(x, sid, row, row < ROWS - 1 ? 0 : cpu_ms);
+	}
+	x->node[1].last_ns = x->mono_ns[ROWS - 1];
+	return x;
+}
+
+static void test_the_end_of_a_process_is_no_work(void **state)
+{
+	struct synthetic *x = with_an_end(24);
+	struct summary s = made(x);
+
+	(void)state;
+	assert_true(fabs(s.idle_head_s - 2) < 1e-6 && s.idle_tail_s == 0);
+	assert_true(fabs(s.cores_used_peak - 0.048) < 1e-6);
+	done(&s, x);
+
+	x = with_an_end(26);
+	s = made(x);
+	assert_true(fabs(s.idle_head_s - 1.5) < 1e-6 && fabs(s.idle_tail_s) < 1e-6);
 	done(&s, x);
 }
 
@@ -568,64 +384,6 @@ static void test_a_reader_that_fails_is_an_error(void **state)
 	done(&s, x);
 }
 
-static json_t *json_of(struct synthetic *x)
-{
-	struct summary s = made(x);
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	json_error_t fault;
-	json_t *j;
-
-	summary_json(&s, &x->run, out);
-	fclose(out);
-	j = json_loads(text, 0, &fault);
-	if (!j)
-		fail_msg("%s in: %s", fault.text, text);
-	free(text);
-	summary_free(&s);
-	return j;
-}
-
-static void test_json_says_null_for_what_is_not_known(void **state)
-{
-	struct synthetic *x = with_work(1);
-	json_t *j, *job, *row;
-	uint32_t p = instance(x, 1, "process", "\033<script>\xff\"", true);
-
-	(void)state;
-	final(x, p, "process.cpu_seconds", 3);
-	meta_text(x, "job.command", "a\nb");
-	meta_int(x, 1, "job.signal", 9);
-	meta_int(x, 1, "job.peak_memory_bytes", INT64_C(1) << 53);
-	j = json_of(x);
-	assert_string_equal(json_string_value(json_object_get(j, "schema")), "sonde/show/1");
-	job = json_object_get(j, "job");
-	assert_string_equal(json_string_value(json_object_get(job, "command")), "a\nb");
-	assert_true(json_is_null(json_object_get(job, "exit_code")));
-	assert_true(json_is_integer(json_object_get(job, "signal")));
-	assert_true(json_is_null(json_object_get(job, "cores_asked")));
-	assert_true(json_is_null(json_object_get(job, "id")));
-	assert_int_equal(json_integer_value(json_object_get(job, "peak_memory_bytes")),
-			 INT64_C(1) << 53);
-	assert_string_equal(json_string_value(json_object_get(job, "start")),
-			    "2023-11-14T22:13:20Z");
-	row = json_array_get(json_object_get(json_object_get(j, "processes"), "by_cpu"), 0);
-	assert_string_equal(json_string_value(json_object_get(row, "name")),
-			    "\033<script>\xef\xbf\xbd\"");
-	assert_string_equal(json_string_value(json_object_get(row, "host")), "n1");
-	row = json_array_get(json_object_get(j, "metrics"), 0);
-	assert_string_equal(json_string_value(json_object_get(row, "name")), "job.cpu_cores");
-	assert_string_equal(json_string_value(json_object_get(row, "unit")), "cores");
-	assert_int_equal(json_integer_value(json_object_get(row, "n")), 20);
-	row = json_array_get(json_object_get(j, "verdicts"), 0);
-	assert_string_equal(json_string_value(json_object_get(row, "rule")), "killed");
-	assert_string_equal(json_string_value(json_object_get(row, "severity")), "bad");
-	assert_true(json_is_null(json_object_get(row, "metric")));
-	json_decref(j);
-	free(x);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -639,10 +397,10 @@ int main(void)
 		cmocka_unit_test(test_commands_of_all_nodes_are_one),
 		cmocka_unit_test(test_idle_head_and_tail_and_rates),
 		cmocka_unit_test(test_no_work_is_idle_throughout),
+		cmocka_unit_test(test_the_end_of_a_process_is_no_work),
 		cmocka_unit_test(test_devices_combine_and_processes_are_left_out),
 		cmocka_unit_test(test_it_opens_with_a_verdict),
 		cmocka_unit_test(test_a_reader_that_fails_is_an_error),
-		cmocka_unit_test(test_json_says_null_for_what_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/summary.h"
+
+#include "summary_run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+static struct summary made(struct synthetic *x)
+{
+	struct summary s;
+	struct err e = { "" };
+
+	if (summary_make(&s, &x->run, &e) != 0)
+		fail_msg("%s", e.text);
+	return s;
+}
+
+static json_t *json_of(struct synthetic *x)
+{
+	struct summary s = made(x);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_error_t fault;
+	json_t *j;
+
+	summary_json(&s, &x->run, out);
+	fclose(out);
+	j = json_loads(text, 0, &fault);
+	if (!j)
+		fail_msg("%s in: %s", fault.text, text);
+	free(text);
+	summary_free(&s);
+	return j;
+}
+
+static void test_json_says_null_for_what_is_not_known(void **state)
+{
+	struct synthetic *x = with_work(1);
+	json_t *j, *job, *row;
+	uint32_t p = instance(x, 1, "process", "\033<script>\xff\"", true);
+
+	(void)state;
+	final(x, p, "process.cpu_seconds", 3);
+	meta_text(x, "job.command", "a\nb");
+	meta_int(x, 1, "job.signal", 9);
+	meta_int(x, 1, "job.peak_memory_bytes", INT64_C(1) << 53);
+	j = json_of(x);
+	assert_string_equal(json_string_value(json_object_get(j, "schema")), "sonde/show/1");
+	job = json_object_get(j, "job");
+	assert_string_equal(json_string_value(json_object_get(job, "command")), "a\nb");
+	assert_true(json_is_null(json_object_get(job, "exit_code")));
+	assert_true(json_is_integer(json_object_get(job, "signal")));
+	assert_true(json_is_null(json_object_get(job, "cores_asked")));
+	assert_true(json_is_null(json_object_get(job, "id")));
+	assert_int_equal(json_integer_value(json_object_get(job, "peak_memory_bytes")),
+			 INT64_C(1) << 53);
+	assert_string_equal(json_string_value(json_object_get(job, "start")),
+			    "2023-11-14T22:13:20Z");
+	row = json_array_get(json_object_get(json_object_get(j, "processes"), "by_cpu"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "name")),
+			    "\033<script>\xef\xbf\xbd\"");
+	assert_string_equal(json_string_value(json_object_get(row, "host")), "n1");
+	row = json_array_get(json_object_get(j, "metrics"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "name")), "job.cpu_cores");
+	assert_string_equal(json_string_value(json_object_get(row, "unit")), "cores");
+	assert_int_equal(json_integer_value(json_object_get(row, "n")), 20);
+	row = json_array_get(json_object_get(j, "verdicts"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "rule")), "killed");
+	assert_string_equal(json_string_value(json_object_get(row, "severity")), "bad");
+	assert_true(json_is_null(json_object_get(row, "metric")));
+	json_decref(j);
+	free(x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_json_says_null_for_what_is_not_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
