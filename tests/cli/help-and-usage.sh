@@ -67,6 +67,6 @@ refused 2 'there is no command '"'"'\x1b]0;x\x07\n\u202e\xff'"'" "$(printf '\033
 refused 2 '\x1b[31m' metrics "$(printf '\033[31m')"
 refused 2 "unknown option -\\xff" metrics "$(printf -- '-\377')"
 refused 2 "the nearest is" "$(printf 'metricz')"
-long=$(head -c 100000 /dev/zero | tr '\0' 'x')
-refused 2 "there is no command 'xxx" "$long"
-refused 2 "unknown option --xxx" metrics "--$long"
+long=$(head -c 100000 /dev/zero | tr '\0' 'y')
+refused 2 "there is no command 'yyy" "$long"
+refused 2 "unknown option --yyy" metrics "--$long"
