@@ -248,7 +248,7 @@ static void unknown_is_a_dash(void **state)
 	assert_int_equal(count(body, "nan"), 0);
 	assert_int_equal(count(body, "inf "), 0);
 	assert_true(count(body, "title=\"not known\">–<") >= 8);
-	assert_non_null(strstr(body, "Exit status not recorded"));
+	assert_non_null(strstr(body, "Exit code not recorded"));
 	free(page);
 	page = page_of(s, &sum);
 	data = strstr(page, "id=\"data\">");
