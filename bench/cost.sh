@@ -32,7 +32,7 @@ bar() { # WHAT VALUE AT-LEAST|AT-MOST LIMIT
 for processes in 1 10 100; do
 	"$BUILD/programs/tree" "$processes" >"$scratch/ready" &
 	tree=$!
-	until grep -q ready "$scratch/ready"; do sleep 0.05; done
+	until grep -qs ready "$scratch/ready"; do sleep 0.05; done
 	: >"$scratch/sonde" && : >"$scratch/psutil" && : >"$scratch/rss"
 	for _ in $(seq "$ROUNDS"); do
 		read -r cpu0 samples0 _ < <(record 1s)
