@@ -21,6 +21,8 @@
 static long countdown = -1, live; /* -1: nothing fails */
 
 #if INTERPOSE
+/* Seen by the C library too, for what it allocates itself. */
+#pragma GCC visibility push(default)
 void *__libc_malloc(size_t n);
 void *__libc_realloc(void *p, size_t n);
 void *__libc_calloc(size_t n, size_t size);
@@ -65,6 +67,7 @@ void free(void *p)
 	live -= p != NULL;
 	__libc_free(p);
 }
+#pragma GCC visibility pop
 #endif
 
 /* Read all of a table through a sink while the nth allocation fails. */
