@@ -65,7 +65,7 @@ enum {
 #define USED_RATIO(scope)                                                                          \
 	USED(scope)                                                                                \
 	" / (" USED(scope) " + " scope "idle_cores + " scope "iowait_cores + " scope "steal_"      \
-										     "cores)"
+			   "cores)"
 
 static const struct metric metrics[] = {
 	TIME(TIME_USER, "user", "User", "in user mode, guests included"),
