@@ -60,16 +60,18 @@ static size_t commit_at(struct scan in, uint32_t *generation)
 /* Whether a commit of this generation stands anywhere behind the first that cannot be read. */
 static bool more_behind(struct scan in, uint32_t generation)
 {
+	const uint8_t *at = in.at + 4; /* a commit's generation lies behind its length */
 	uint64_t budget = LOST_BUDGET;
-	uint32_t g;
 
-	for (; in.end - in.at > COMMIT_HEADER; in.at++) {
-		struct scan peek = in;
-		uint32_t length = scan_u32(&peek);
+	while (in.end - at >= COMMIT_HEADER &&
+	       (at = memchr(at, (uint8_t)generation, (size_t)(in.end - at)))) {
+		struct scan head = { .at = at - 4, .end = in.end };
+		uint32_t length = scan_u32(&head), found = scan_u32(&head);
 
-		if (scan_u32(&peek) != generation || length > budget)
+		at++;
+		if (found != generation || length > budget)
 			continue;
-		if (commit_at(in, &g))
+		if (commit_at((struct scan){ .at = at - 5, .end = in.end }, &found))
 			return true;
 		budget -= length;
 	}

@@ -2,8 +2,9 @@
 /*
  * recording_truth.h - a recording made from chance in a directory of its own, and what it must say.
  *
- * truth_check compares a run with what was put in. Series are found by what they are about, never by
- * id, so that it also judges recordings of which parts are lost: nothing that is read may differ.
+ * truth_check compares a run with what was put in. Series are found by what they are about, never
+ * by id, so that it also judges recordings of which parts are lost: nothing that is read may
+ * differ.
  */
 #ifndef SONDE_TESTS_RECORDING_TRUTH_H
 #define SONDE_TESTS_RECORDING_TRUTH_H
@@ -27,7 +28,11 @@
 enum { TRUTH_METRICS = 3, TRUTH_SERIES = 600, TRUTH_ROWS = 3000, TRUTH_LIVE = 8 };
 
 static const struct metric truth_metric[TRUTH_METRICS] = {
-	{ .name = "thing.read_bytes", .domain = "thing", .label = "Read", .help = "A.", .unit = UNIT_BYTES },
+	{ .name = "thing.read_bytes",
+	  .domain = "thing",
+	  .label = "Read",
+	  .help = "A.",
+	  .unit = UNIT_BYTES },
 	{ .name = "thing.size_bytes",
 	  .domain = "thing",
 	  .label = "Size",
@@ -56,7 +61,7 @@ struct truth {
 	uint64_t nvalues;
 };
 
-static uint64_t truth_random(struct truth *t)
+static inline uint64_t truth_random(struct truth *t)
 {
 	t->seed ^= t->seed << 13;
 	t->seed ^= t->seed >> 7;
@@ -64,7 +69,7 @@ static uint64_t truth_random(struct truth *t)
 	return t->seed;
 }
 
-static struct truth *truth_new(uint64_t seed, const struct writer_options *o)
+static inline struct truth *truth_new(uint64_t seed, const struct writer_options *o)
 {
 	struct truth *t = calloc(1, sizeof *t);
 	struct err e = { "" };
@@ -81,7 +86,7 @@ static struct truth *truth_new(uint64_t seed, const struct writer_options *o)
 	return t;
 }
 
-static void directory_remove(const char *path)
+static inline void directory_remove(const char *path)
 {
 	DIR *d = opendir(path);
 	struct dirent *entry;
@@ -93,7 +98,7 @@ static void directory_remove(const char *path)
 	rmdir(path);
 }
 
-static void truth_free(struct truth *t)
+static inline void truth_free(struct truth *t)
 {
 	sample_free(&t->s);
 	close(t->fd);
@@ -102,11 +107,13 @@ static void truth_free(struct truth *t)
 }
 
 /* Values that have hurt codecs, and ordinary ones. */
-static int64_t truth_value(struct truth *t, uint32_t series, uint32_t i)
+static inline int64_t truth_value(struct truth *t, uint32_t series, uint32_t i)
 {
 	uint64_t r = truth_random(t);
 	int64_t before = t->nrows ? t->value[t->nrows - 1][series] : 0;
-	static const int64_t hard[] = { 0, -1, 1, INT64_MAX, INT64_MIN, INT64_MIN + 1, INT64_MAX - 1 };
+	static const int64_t hard[] = {
+		0, -1, 1, INT64_MAX, INT64_MIN, INT64_MIN + 1, INT64_MAX - 1
+	};
 	static const double reals[] = { 0.0, -0.0, 1.5, -3.25e300, 1e-300, 0.1 };
 	double real;
 	int64_t bits;
@@ -123,7 +130,7 @@ static int64_t truth_value(struct truth *t, uint32_t series, uint32_t i)
 	return (int64_t)((uint64_t)before + (r >> 8) % 5000);
 }
 
-static void truth_born(struct truth *t, int k)
+static inline void truth_born(struct truth *t, int k)
 {
 	char name[32], text[64];
 	uint32_t instance;
@@ -138,7 +145,7 @@ static void truth_born(struct truth *t, int k)
 	t->nseries = t->s.next_series;
 }
 
-static void truth_dies(struct truth *t, int k)
+static inline void truth_dies(struct truth *t, int k)
 {
 	uint32_t instance = t->s.slot[t->slot[k]].instance;
 	int64_t final[TRUTH_METRICS] = { t->live[k], INT64_MIN, 3 };
@@ -150,21 +157,23 @@ static void truth_dies(struct truth *t, int k)
 }
 
 /* One more sample, with births, deaths, and values that come and go. */
-static int truth_sample(struct truth *t, struct err *e)
+static inline int truth_sample(struct truth *t, struct err *e)
 {
 	uint32_t row = t->nrows;
 	int64_t jitter = (int64_t)(truth_random(t) % 100000);
 
 	assert_true(row < TRUTH_ROWS);
 	t->mono[row] = 77000000000 + row * INT64_C(1000000000) + jitter;
-	t->utc[row] = 1700000000000000000 + row * INT64_C(1000000000) + jitter + (int64_t)(truth_random(t) % 200);
+	t->utc[row] = 1700000000000000000 + row * INT64_C(1000000000) + jitter +
+		      (int64_t)(truth_random(t) % 200);
 	sample_begin(&t->s, t->utc[row], t->mono[row]);
 	for (int k = 0; k < TRUTH_LIVE; k++) {
 		uint64_t r = truth_random(t) % 64;
 
 		if (t->live[k] && r == 0)
 			truth_dies(t, k);
-		else if (!t->live[k] && (r < 8 || k == 0) && t->s.next_series + TRUTH_METRICS < TRUTH_SERIES)
+		else if (!t->live[k] && (r < 8 || k == 0) &&
+			 t->s.next_series + TRUTH_METRICS < TRUTH_SERIES)
 			truth_born(t, k);
 		for (uint32_t i = 0; t->live[k] && i < TRUTH_METRICS; i++) {
 			uint32_t series = t->live[k] + i;
@@ -184,7 +193,7 @@ static int truth_sample(struct truth *t, struct err *e)
 	return writer_sample(t->w, &t->s, e);
 }
 
-static void truth_samples(struct truth *t, uint32_t n)
+static inline void truth_samples(struct truth *t, uint32_t n)
 {
 	struct err e = { "" };
 
@@ -195,7 +204,7 @@ static void truth_samples(struct truth *t, uint32_t n)
 }
 
 /* The series of the truth that a run's series is; 0 when it is none. */
-static uint32_t truth_series(const struct run *r, uint32_t id)
+static inline uint32_t truth_series(const struct run *r, uint32_t id)
 {
 	const struct run_series *s = &r->series[id];
 	const char *name = r->instances[s->instance].name;
@@ -207,7 +216,7 @@ static uint32_t truth_series(const struct run *r, uint32_t id)
 	return 0;
 }
 
-static uint32_t truth_row(const struct truth *t, int64_t mono)
+static inline uint32_t truth_row(const struct truth *t, int64_t mono)
 {
 	for (uint32_t row = 0; row < t->nrows; row++) {
 		if (t->mono[row] == mono)
@@ -217,7 +226,8 @@ static uint32_t truth_row(const struct truth *t, int64_t mono)
 	return 0;
 }
 
-static uint64_t truth_check_chunk(const struct truth *t, const struct run *r, const struct chunk *c)
+static inline uint64_t truth_check_chunk(const struct truth *t, const struct run *r,
+					 const struct chunk *c)
 {
 	uint64_t n = 0;
 
@@ -240,7 +250,7 @@ static uint64_t truth_check_chunk(const struct truth *t, const struct run *r, co
 }
 
 /* Labels and finals that are there are right. */
-static void truth_check_instances(const struct run *r)
+static inline void truth_check_instances(const struct run *r)
 {
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const struct run_instance *in = &r->instances[i];
@@ -256,7 +266,7 @@ static void truth_check_instances(const struct run *r)
 }
 
 /* Read everything; what is read must be true. Returns how many values there are. */
-static uint64_t truth_check(const struct truth *t, struct run *r)
+static inline uint64_t truth_check(const struct truth *t, struct run *r)
 {
 	struct err e = { "" };
 	struct chunk c;
@@ -271,7 +281,7 @@ static uint64_t truth_check(const struct truth *t, struct run *r)
 }
 
 /* Open the directory and check it. */
-static uint64_t truth_read(const struct truth *t, struct run **r)
+static inline uint64_t truth_read(const struct truth *t, struct run **r)
 {
 	struct err e = { "" };
 

@@ -7,7 +7,8 @@ static void test_values_come_back_as_they_were_put_in(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 12; seed++) {
-		struct truth *t = truth_new(seed, &(struct writer_options){ .chunk_rows = seed % 4 ? 64 : 0 });
+		struct truth *t = truth_new(
+			seed, &(struct writer_options){ .chunk_rows = seed % 4 ? 64 : 0 });
 		struct run *r;
 
 		truth_samples(t, 700);
@@ -59,7 +60,8 @@ static void check_range(const struct range *a, const struct chunk *c, uint32_t i
 		b.last_ns = c->mono_ns[k];
 		if (k + 1 < c->nrows) {
 			weight += (double)(c->mono_ns[k + 1] - c->mono_ns[k]) * 1e-9;
-			weighted += (double)col->value[k] * (double)(c->mono_ns[k + 1] - c->mono_ns[k]) * 1e-9;
+			weighted += (double)col->value[k] *
+				    (double)(c->mono_ns[k + 1] - c->mono_ns[k]) * 1e-9;
 		}
 	}
 	assert_int_equal(a->series, b.series);
@@ -197,8 +199,11 @@ static void test_a_storm_of_events_in_one_sample_is_kept(void **state)
 
 static void test_what_is_said_of_the_run_comes_back(void **state)
 {
-	static const struct metric derived = { .name = "node.busy_ratio", .label = "Busy", .help = "D.",
-					       .formula = "node.used / node.all", .unit = UNIT_RATIO };
+	static const struct metric derived = { .name = "node.busy_ratio",
+					       .label = "Busy",
+					       .help = "D.",
+					       .formula = "node.used / node.all",
+					       .unit = UNIT_RATIO };
 	struct truth *t = truth_new(3, NULL);
 	const struct run_meta *meta;
 	uint32_t disk, slot;
@@ -232,7 +237,8 @@ static void test_what_is_said_of_the_run_comes_back(void **state)
 	meta = run_find_meta(r, 1, "job.array");
 	assert_true(meta->type == META_BOOL && meta->value == 1);
 	assert_null(run_find_meta(r, 1, "job.none"));
-	assert_string_equal(r->metrics[run_find_metric(r, "node.busy_ratio")].row.formula, derived.formula);
+	assert_string_equal(r->metrics[run_find_metric(r, "node.busy_ratio")].row.formula,
+			    derived.formula);
 	assert_int_equal(r->series[1].state, STATE_FORBIDDEN);
 	assert_string_equal(r->series[1].reason, "not yours");
 	assert_int_equal(r->instances[1].flags, INSTANCE_ASIDE);
