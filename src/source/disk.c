@@ -117,10 +117,10 @@ enum class {
 	CLASS_MEMORY
 };
 static const char *const class_names[] = {
-	[CLASS_UNKNOWN] = "unknown", [CLASS_DISK] = "disk",     [CLASS_PARTITION] = "partition",
 	[CLASS_STACKED] = "stacked", /* on other devices: dm, md, bcache */
 	[CLASS_PATH] = "path",       /* of a multipath NVMe disk, which counts itself */
-	[CLASS_LOOP] = "loop",       [CLASS_MEMORY] = "memory",
+	[CLASS_LOOP] = "loop",
+	[CLASS_MEMORY] = "memory",
 };
 
 static enum class class_in_sysfs(const struct root *sys, const char *name) {

@@ -101,7 +101,6 @@ _Static_assert(sizeof headings / sizeof headings[0] == NCOLUMNS, "a heading for 
 
 enum class { CLASS_UNKNOWN, CLASS_LOOPBACK, CLASS_PHYSICAL, CLASS_VIRTUAL };
 static const char *const class_names[] = {
-	[CLASS_UNKNOWN] = "unknown",
 	[CLASS_LOOPBACK] = "loopback",
 	[CLASS_PHYSICAL] = "physical",
 	[CLASS_VIRTUAL] = "virtual", /* bond, bridge, vlan, veth, tunnel: what it carries is counted
@@ -266,17 +265,16 @@ static int network_open(void *state, const struct source_env *env, struct sample
 
 	if (r < 0)
 		return r;
-	n->sys = &env->sys;
 	r = devices_init(&n->interfaces, INTERFACES_MAX);
+	if (r < 0)
+		err_set(e, r, "there is no memory for a table of interfaces");
+	else if (!read_header(n))
+		r = err_set(e, -EBADMSG, "%s/net/dev: its header names no columns", env->proc.path);
 	if (r < 0) {
 		network_close(n);
-		return err_set(e, r, "there is no memory for a table of interfaces");
+		return r;
 	}
-	if (!read_header(n)) {
-		network_close(n);
-		return err_set(e, -EBADMSG, "%s/net/dev: its header names no columns",
-			       env->proc.path);
-	}
+	n->sys = &env->sys;
 	n->has_physical = find_physical(n);
 	sample_catalogue(s, &metrics[MEASURED], METRICS_NUMBER_OF - MEASURED);
 	scan(n, s);
