@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/outfile.h"
 #include "cmd/say.h"
+#include "cmd/written.h"
 #include "recording/join.h"
 #include "sink/sink.h"
 
@@ -30,7 +31,7 @@ static const char known_formats[] = "Formats, separated by commas:"
 
 struct export_options {
 	const char *to, *output, *metrics, *table;
-	bool wide, raw, combine;
+	bool wide, raw, combine, json;
 	int64_t from_ns, until_ns, every_ns;
 };
 
@@ -88,6 +89,10 @@ static const struct option rows[] = {
 	  .value = "TIME",
 	  .help = "Leave out what was at or after this time since the run began.",
 	  OPTION_OFFSET(struct export_options, until_ns) },
+	{ .name = "json",
+	  .type = ARG_FLAG,
+	  .help = "Say which files were written, as JSON on standard output.",
+	  OPTION_OFFSET(struct export_options, json) },
 };
 
 static const struct example examples[] = {
@@ -106,6 +111,7 @@ struct exporting {
 	struct run *run;
 	const char *directory; /* NULL: standard output */
 	uint64_t formats;      /* bit i: sinks[i] */
+	struct written *written;
 };
 
 static bool add_format(struct exporting *x, const char *name, size_t n)
@@ -150,9 +156,14 @@ static bool understand(struct exporting *x, int noperands, char **operands)
 	else if (o->table && !is_table(o->table))
 		say("export: there is no table '%s'. %s", o->table, known_tables);
 	else if (find_formats(x)) {
-		if (!o->output || strcmp(o->output, "-") || !(x->formats & (x->formats - 1)))
+		if (!o->output || strcmp(o->output, "-"))
 			return true;
-		say("export: standard output takes one format, not '%s'", o->to);
+		if (o->json)
+			say("export: with -o - the table is what goes to standard output; leave out --json");
+		else if (x->formats & (x->formats - 1))
+			say("export: standard output takes one format, not '%s'", o->to);
+		else
+			return true;
 	}
 	return false;
 }
@@ -168,8 +179,10 @@ static int write_file(const struct exporting *x, const struct export_table *t, c
 	rc = outfile_open(&out, x->directory, name, e);
 	if (rc)
 		return rc;
-	rc = sink_run(k, f, out.file, e);
-	return outfile_close(&out, rc, e);
+	rc = outfile_close(&out, sink_run(k, f, out.file, e), e);
+	if (!rc)
+		written_add(x->written, out.path);
+	return rc;
 }
 
 static int export_table(const struct exporting *x, const struct export_table *t, struct err *e)
@@ -227,6 +240,7 @@ static void say_done(const struct exporting *x, const char *path)
 
 static int export_run(struct exporting *x, const char *path)
 {
+	struct written written = { .verb = "export", .recording = path, .json = x->o->json };
 	struct err e = { "" };
 	char own[PATH_MAX];
 	int rc = run_open(&x->run, path, &e);
@@ -240,12 +254,13 @@ static int export_run(struct exporting *x, const char *path)
 		x->directory = outfile_directory(path, own, sizeof(own));
 	else if (!strcmp(x->directory, "-"))
 		x->directory = NULL;
+	x->written = &written;
 	rc = export_tables(x, &e);
 	if (rc)
 		say("export: %s", e.text);
 	else
 		say_done(x, path);
-	if (!rc && x->run->ndamages)
+	if (written_end(&written, x->run->ndamages) || (!rc && x->run->ndamages))
 		rc = -EIO;
 	run_close(x->run);
 	return rc == -EINVAL ? EXIT_USAGE : rc ? EXIT_FAILED : EXIT_OK;

@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/outfile.h"
 #include "cmd/say.h"
+#include "cmd/written.h"
 #include "recording/join.h"
 #include "report/page.h"
 
@@ -12,6 +13,7 @@
 
 struct report_options {
 	const char *output, *only;
+	bool json;
 };
 
 static const struct option rows[] = {
@@ -28,6 +30,10 @@ static const struct option rows[] = {
 	  .fallback = "html",
 	  .help = "What to write: html.",
 	  OPTION_OFFSET(struct report_options, only) },
+	{ .name = "json",
+	  .type = ARG_FLAG,
+	  .help = "Say which files were written as JSON.",
+	  OPTION_OFFSET(struct report_options, json) },
 };
 
 static const struct example examples[] = {
@@ -47,7 +53,7 @@ static int make_page(struct bytes *page, struct run *r, struct err *e)
 	return rc;
 }
 
-static int save(const struct bytes *page, const char *directory, struct err *e)
+static int save(const struct bytes *page, const char *directory, struct written *w, struct err *e)
 {
 	struct outfile out;
 	int rc = outfile_open(&out, directory, "report.html", e);
@@ -57,8 +63,10 @@ static int save(const struct bytes *page, const char *directory, struct err *e)
 	if (fwrite(page->data, 1, page->len, out.file) != page->len)
 		rc = err_set(e, -errno, "%s", strerror(errno));
 	rc = outfile_close(&out, rc, e);
-	if (!rc)
+	if (!rc && !w->json)
 		puts(out.path);
+	if (!rc)
+		written_add(w, out.path);
 	return rc;
 }
 
@@ -66,12 +74,16 @@ static int report(const char *recording, const struct report_options *o, struct 
 		  struct err *e)
 {
 	char own[PATH_MAX];
+	struct written w = { .verb = "report", .recording = recording, .json = o->json };
+	const char *directory =
+		o->output ? o->output : outfile_directory(recording, own, sizeof own);
 	struct bytes page = { 0 };
 	int rc = make_page(&page, r, e);
 
 	if (!rc)
-		rc = save(&page,
-			  o->output ? o->output : outfile_directory(recording, own, sizeof own), e);
+		rc = save(&page, directory, &w, e);
+	if (written_end(&w, r->ndamages) && !rc)
+		rc = err_set(e, -EIO, "standard output did not take the names of the files");
 	bytes_free(&page);
 	return rc;
 }

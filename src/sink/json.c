@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json.c - one object of columns and rows, schema sonde/export/1: docs/schema/export.json. */
+/* json.c - one object of columns and rows, schema sonde/table/1: docs/schema/table.json. */
 #include "base/json.h"
 
 #include "sink/sink.h"
@@ -44,7 +44,7 @@ static int json_begin(void *state, const struct frame_schema *schema, FILE *out,
 	s->out = out;
 	j->out = &s->text;
 	json_object(j);
-	put_pair(j, "schema", "sonde/export/1");
+	put_pair(j, "schema", "sonde/table/1");
 	put_pair(j, "table", schema->table);
 	json_key(j, "columns");
 	json_array(j);
@@ -114,7 +114,7 @@ static void json_free(void *state)
 
 const struct sink sink_json = {
 	.name = "json",
-	.what = "one object of columns and rows, schema sonde/export/1",
+	.what = "one object of columns and rows, schema sonde/table/1",
 	.size = sizeof(struct json_sink),
 	.begin = json_begin,
 	.batch = json_batch,

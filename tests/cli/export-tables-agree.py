@@ -42,7 +42,7 @@ export("tables", "--to", "csv,json")
 check("the folder", sorted(os.listdir("tables")) == sorted(f"{t}.{k}" for t in TABLES for k in ("csv", "json")),
       os.listdir("tables"))
 
-with open(os.environ["TOP"] + "/docs/schema/export.json") as f:
+with open(os.environ["TOP"] + "/docs/schema/table.json") as f:
     validator = jsonschema.Draft7Validator(json.load(f))
 for table in TABLES:
     path = f"tables/{table}.json"

@@ -8,7 +8,7 @@ static void test_every_type_and_hostile_text(void **state)
 	(void)state;
 	assert_string_equal(
 		text,
-		"{\"schema\":\"sonde/export/1\",\"table\":\"series\",\"columns\":["
+		"{\"schema\":\"sonde/table/1\",\"table\":\"series\",\"columns\":["
 		"{\"name\":\"name\",\"type\":\"text\",\"unit\":\"\",\"help\":\"Who.\"},"
 		"{\"name\":\"a,\\\"b\\\"\",\"type\":\"integer\",\"unit\":\"count\",\"help\":\"How "
 		"many.\"},"

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * written.h - the files a command wrote, as JSON on standard output when --json asks for it:
+ * {"schema": "sonde/<verb>/1", "recording": ..., "files": [...], "damages": N}.
+ *
+ * Without `json` nothing is printed: the command says it in its own words.
+ */
+#ifndef SONDE_CMD_WRITTEN_H
+#define SONDE_CMD_WRITTEN_H
+
+#include "base/bytes.h"
+
+struct written {
+	const char *verb, *recording;
+	bool json;
+	struct bytes paths; /* each with its NUL */
+};
+
+void written_add(struct written *w, const char *path);
+/* Print it, free it. An exit code. */
+int written_end(struct written *w, uint32_t damages);
+
+#endif

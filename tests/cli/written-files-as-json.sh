@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# What export and report wrote can be read by a program: --json names each file.
+. "$TOP/tests/lib.sh"
+
+"$SONDE" run -q -o job -- true
+for verb in export report; do
+	"$SONDE" "$verb" --json job >said.json 2>said.err
+	jq -r '.schema + " " + .recording' said.json >head
+	[ "$(cat head)" = "sonde/$verb/1 job" ] || fail "$verb says $(cat head)"
+	[ "$(jq '.damages' said.json)" = 0 ] || fail "$verb reports damage"
+	jq -r '.files[]' said.json >files
+	[ -s files ] || fail "$verb names no file"
+	while read -r file; do
+		[ -s "$file" ] || fail "$verb names $file, which is not there"
+	done <files
+done
+[ "$(jq '.files | length' said.json)" = 1 ] || fail "a report is one file"
+equal "status of --json with -o -" 2 "$(status_of "$SONDE" export -o - --json job 2>err)"
+one_sentence err
