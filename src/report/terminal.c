@@ -111,17 +111,16 @@ static void add_memory(struct lines *l, const struct summary *s)
 
 	if (isnan(s->peak_memory_bytes))
 		return;
-	b = lines_add(l, "memory", NULL);
+	b = lines_add(l, "memory peak", NULL);
 	number(b, UNIT_BYTES, s->peak_memory_bytes);
 	if (!isnan(s->memory_asked_bytes)) {
-		bytes_puts(b, " of ");
+		bytes_puts(b, " of the ");
 		number(b, UNIT_BYTES, s->memory_asked_bytes);
 		bytes_puts(b, " asked for");
 	} else if (!isnan(s->memory_present)) {
 		bytes_puts(b, " of ");
 		number(b, UNIT_BYTES, s->memory_present);
 	}
-	bytes_puts(b, " at its peak");
 	if (words)
 		bytes_printf(b, " (%s)", words);
 }

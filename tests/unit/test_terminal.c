@@ -72,7 +72,7 @@ static void test_the_whole_summary(void **state)
 		"unsure      Cannot tell if it waited on disk: no I/O pressure, no iowait.\n"
 		"good        The cores were well used: 1.85 cores of 2 on average.\n"
 		"cores       1.9 of 2 used on average, 2.0 at most\n"
-		"memory      1.2 GiB of 8.0 GiB at its peak (sampled PSS, an estimate)\n"
+		"memory peak 1.2 GiB of 8.0 GiB (sampled PSS, an estimate)\n"
 		"CPU time    2 min 14 s (user 1 min 50 s, system 24.0 s); 99 % known by process\n"
 		"counted by  wait4 totals\n"
 		"processes   812 started, 12 at a time; CPU: cc1 1 min 40 s, ld 10.0 s\n"
@@ -131,7 +131,8 @@ static void test_asked_for_is_shown_before_present(void **state)
 	assert_non_null(
 		strstr(text, "3.1 of the 64 asked for used on average (affinity allows 64)\n"));
 	assert_non_null(strstr(
-		text, "1.0 GiB of 8.0 GiB asked for at its peak (RSS: shared pages count\n"));
+		text,
+		"memory peak 1.0 GiB of the 8.0 GiB asked for (RSS: shared pages count twice)\n"));
 	assert_non_null(strstr(text, "still runs  sleep (12)\n"));
 	free(text);
 }
