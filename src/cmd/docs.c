@@ -5,6 +5,7 @@
 #include "cmd/help.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
+#include "report/rules.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -75,6 +76,16 @@ static int print_metrics(void)
 	return print_bytes(&b);
 }
 
+static int print_verdicts(void)
+{
+	struct err e = { "" };
+
+	if (!rules_markdown(stdout, &e))
+		return EXIT_OK;
+	say("docs: %s", e.text);
+	return EXIT_FAILED;
+}
+
 static int docs_exec(const void *options, int noperands, char **operands)
 {
 	(void)options;
@@ -84,7 +95,9 @@ static int docs_exec(const void *options, int noperands, char **operands)
 		return write_completions(operands[1]);
 	if (noperands == 1 && !strcmp(operands[0], "metrics"))
 		return print_metrics();
-	say("docs: takes one of: man DIR, completions DIR, metrics");
+	if (noperands == 1 && !strcmp(operands[0], "verdicts"))
+		return print_verdicts();
+	say("docs: takes one of: man DIR, completions DIR, metrics, verdicts");
 	return EXIT_USAGE;
 }
 
@@ -94,11 +107,11 @@ static const struct example examples[] = {
 
 const struct command command_docs = {
 	.name = "docs",
-	.operands = "man DIR | completions DIR | metrics",
+	.operands = "man DIR | completions DIR | metrics | verdicts",
 	.what = "Write the documents that are made from the tables",
 	.description =
-		"Man pages and shell completions go into DIR, the catalogue of metrics to standard "
-		"output.",
+		"Man pages and shell completions go into DIR, the catalogue of metrics and the rules of "
+		"the verdicts to standard output.",
 	COMMAND_EXAMPLES(examples),
 	.hidden = true,
 	.exec = docs_exec,
