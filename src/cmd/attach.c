@@ -105,7 +105,7 @@ static int attach(const void *given, int n, char **operands)
 const struct command command_attach = {
 	.name = "attach",
 	.operands = "",
-	.what = "record processes that run already",
+	.what = "Record processes that run already",
 	.description =
 		"Records processes that run already and all they start, until they have ended, the "
 		"duration is over, or a signal (Ctrl-C) says so. The processes are not touched. "

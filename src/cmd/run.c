@@ -109,7 +109,7 @@ static int run(const void *given, int n, char **argv)
 const struct command command_run = {
 	.name = "run",
 	.operands = "[--] CMD [ARGS...]",
-	.what = "record a command and everything it starts",
+	.what = "Record a command and everything it starts",
 	.description = "Runs CMD and records, until it ends, what it and its descendants used of "
 		       "the machine. The "
 		       "recording goes into a directory of its own, named after the batch job or "
