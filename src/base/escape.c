@@ -193,8 +193,8 @@ void escape_csv(struct bytes *b, const char *text)
 
 void escape_shell(struct bytes *b, const char *text)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_@%+:,./-";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+:,./-";
 
 	if (*text && !text[strspn(text, plain)]) {
 		bytes_puts(b, text);

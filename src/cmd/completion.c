@@ -79,40 +79,31 @@ void completion_bash(struct bytes *b)
 		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
 		      "\tlocal options='' values='' directories='' files='' operand='' commands='");
 	command_names(b);
-	bytes_puts(b,
-		   "' i\n"
-		   "\tCOMPREPLY=()\n"
-		   "\tif [[ $COMP_CWORD -eq 1 ]]; then\n"
-		   "\t\tmapfile -t COMPREPLY < <(compgen -W \"$commands help --help --version\" -- "
-		   "\"$cur\")\n"
-		   "\t\treturn\n\tfi\n"
-		   "\tcase ${COMP_WORDS[1]} in\n"
-		   "\thelp)\n\t\tmapfile -t COMPREPLY < <(compgen -W \"$commands\" -- \"$cur\")\n"
-		   "\t\treturn\n\t\t;;\n");
+	bytes_puts(b, "' i\n\tCOMPREPLY=()\n\tif [[ $COMP_CWORD -eq 1 ]]; then\n\t\tmapfile -t "
+		      "COMPREPLY < <(compgen -W \"$commands help --help --version\" -- "
+		      "\"$cur\")\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} "
+		      "in\n\thelp)\n\t\tmapfile -t COMPREPLY < <(compgen -W \"$commands\" -- "
+		      "\"$cur\")\n\t\treturn\n\t\t;;\n");
 	for (size_t i = 0; i < ncommands; i++)
 		if (!commands[i]->hidden)
 			bash_command(b, commands[i]);
-	bytes_puts(
-		b,
-		"\tesac\n"
-		"\tif [[ $operand = command ]]; then\n"
-		"\t\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
-		"\t\t\tif [[ ${COMP_WORDS[i]} = -- ]]; then\n\t\t\t\t((i++))\n\t\t\t\tbreak\n"
-		"\t\t\telif [[ $values = *\" ${COMP_WORDS[i]} \"* ]]; then\n\t\t\t\t((i++))\n"
-		"\t\t\telif [[ ${COMP_WORDS[i]} != -* ]]; then\n\t\t\t\tbreak\n"
-		"\t\t\tfi\n\t\tdone\n"
-		"\t\tif ((i < COMP_CWORD)) && declare -F _command_offset >/dev/null; then\n"
-		"\t\t\t_command_offset \"$i\"\n\t\t\treturn\n\t\tfi\n"
-		"\tfi\n"
-		"\tif [[ $directories = *\" $prev \"* ]]; then\n\t\t_sonde_offer -d -- \"$cur\"\n"
-		"\telif [[ $files = *\" $prev \"* ]]; then\n\t\t_sonde_offer -f -- \"$cur\"\n"
-		"\telif [[ $values = *\" $prev \"* ]]; then\n\t\treturn\n"
-		"\telif [[ $cur = -* ]]; then\n"
-		"\t\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
-		"\telif [[ $operand = directory ]]; then\n\t\t_sonde_offer -d -- \"$cur\"\n"
-		"\telif [[ $operand = file ]]; then\n\t\t_sonde_offer -f -- \"$cur\"\n"
-		"\telif [[ $operand = command ]]; then\n\t\t_sonde_offer -c -- \"$cur\"\n"
-		"\tfi\n}\ncomplete -F _sonde sonde\n");
+	bytes_puts(b,
+		   "\tesac\n\tif [[ $operand = command ]]; then\n\t\tfor ((i = 2; i < COMP_CWORD; "
+		   "i++)); do\n\t\t\tif [[ ${COMP_WORDS[i]} = -- ]]; "
+		   "then\n\t\t\t\t((i++))\n\t\t\t\tbreak\n\t\t\telif [[ $values = *\" "
+		   "${COMP_WORDS[i]} \"* ]]; then\n\t\t\t\t((i++))\n\t\t\telif [[ ${COMP_WORDS[i]} "
+		   "!= -* ]]; then\n\t\t\t\tbreak\n\t\t\tfi\n\t\tdone\n\t\tif ((i < COMP_CWORD)) "
+		   "&& declare -F _command_offset >/dev/null; then\n\t\t\t_command_offset "
+		   "\"$i\"\n\t\t\treturn\n\t\tfi\n\tfi\n\tif [[ $directories = *\" $prev \"* ]]; "
+		   "then\n\t\t_sonde_offer -d -- \"$cur\"\n\telif [[ $files = *\" $prev \"* ]]; "
+		   "then\n\t\t_sonde_offer -f -- \"$cur\"\n\telif [[ $values = *\" $prev \"* ]]; "
+		   "then\n\t\treturn\n\telif [[ $cur = -* ]]; then\n\t\tmapfile -t COMPREPLY < "
+		   "<(compgen -W \"$options\" -- \"$cur\")\n\telif [[ $operand = directory ]]; "
+		   "then\n\t\t_sonde_offer -d -- \"$cur\"\n\telif [[ $operand = file ]]; "
+		   "then\n\t\t_sonde_offer -f -- \"$cur\"\n\telif [[ $operand = command ]]; "
+		   "then\n\t\t_sonde_offer -c -- \"$cur\"\n\tfi\n"
+		   "}\n"
+		   "complete -F _sonde sonde\n");
 }
 
 static const char *zsh_action(enum place place)
@@ -178,12 +169,11 @@ void completion_zsh(struct bytes *b)
 		quoted(b, commands[i]->what, ":\\");
 		bytes_puts(b, "'\n");
 	}
-	bytes_puts(b, "\t\t'help:Explain a command'\n\t)\n"
-		      "\tif (( CURRENT == 2 )); then\n"
-		      "\t\t_describe -t commands command commands\n\t\treturn\n\tfi\n"
-		      "\tshift words\n\t(( CURRENT-- ))\n"
-		      "\tcase $words[1] in\n"
-		      "\thelp)\n\t\t_describe -t commands command commands\n\t\t;;\n");
+	bytes_puts(b, "\t\t'help:Explain a command'\n\t)\n\tif (( CURRENT == 2 )); "
+		      "then\n\t\t_describe -t commands command "
+		      "commands\n\t\treturn\n\tfi\n\tshift words\n\t(( CURRENT-- ))\n\tcase "
+		      "$words[1] in\n\thelp)\n\t\t_describe -t commands command "
+		      "commands\n\t\t;;\n");
 	for (size_t i = 0; i < ncommands; i++)
 		if (!commands[i]->hidden)
 			zsh_command(b, commands[i]);

@@ -231,8 +231,7 @@ static void say_done(const struct exporting *x, const char *path)
 
 	if (x->run->ndamages)
 		say("export: %s is damaged in %u places, first in %s at byte %llu: %s; what is "
-		    "undamaged was "
-		    "exported",
+		    "undamaged was exported",
 		    path, x->run->ndamages, d->file, (unsigned long long)d->offset, d->what);
 	else if (x->directory)
 		say("exported %s to %s", path, x->directory);
@@ -289,18 +288,15 @@ const struct command command_export = {
 	.operands = "[DIR]",
 	.what = "Write a recording as tables",
 	.description = "Writes series, processes, commands, marks, spans and states (what could "
-		       "not be measured, and "
-		       "why) as a file each, named by table and format. Without DIR, the newest "
-		       "sonde_* directory here. "
-		       "Counters become rates; --raw leaves them as they were read. A cell of "
-		       "which nothing is known is "
-		       "empty in CSV and null in JSON, never 0.\n\n"
-		       "The series table is tidy: a row for each node, metric, instance and time. "
-		       "With --wide it has a "
-		       "row for each node and time.\n\n"
-		       "A file that is there is replaced when the new one is complete, not before. "
-		       "Exit code 1 also "
-		       "means that the recording is damaged and something was left out.",
+		       "not be measured, and why) as a file each, named by table and format. "
+		       "Without DIR, the newest sonde_* directory here. Counters become rates; "
+		       "--raw leaves them as they were read. A cell of which nothing is known "
+		       "is empty in CSV and null in JSON, never 0.\n\n"
+		       "The series table is tidy: a row for each node, metric, instance and "
+		       "time. With --wide it has a row for each node and time.\n\n"
+		       "A file that is there is replaced when the new one is complete, not "
+		       "before. Exit code 1 also means that the recording is damaged and "
+		       "something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct export_options),
 	COMMAND_EXAMPLES(examples),

@@ -159,16 +159,14 @@ const struct command command_ls = {
 	.name = "ls",
 	.operands = "[DIR]",
 	.what = "List the recordings in a directory",
-	.description = "One line for each sonde_* directory in DIR, or here, oldest first: when it "
-		       "began, how long it "
-		       "took, on how many nodes, how the command ended, and the command.\n\n"
-		       "STATE is complete, running (not closed, and a sample came just now), cut "
-		       "(not closed: the "
-		       "recorder was killed or its machine was lost; what was written is there), "
-		       "damaged (some bytes "
-		       "cannot be trusted; the rest is read) or unreadable. For the last two, the "
-		       "reason stands where "
-		       "the command would.",
+	.description = "One line for each sonde_* directory in DIR, or here, oldest first: when "
+		       "it began, how long it took, on how many nodes, how the command ended, "
+		       "and the command.\n\n"
+		       "STATE is complete, running (not closed, and a sample came just now), "
+		       "cut (not closed: the recorder was killed or its machine was lost; what "
+		       "was written is there), damaged (some bytes cannot be trusted; the rest "
+		       "is read) or unreadable. For the last two, the reason stands where the "
+		       "command would.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct ls_options),
 	COMMAND_EXAMPLES(examples),

@@ -108,11 +108,10 @@ static void exit_status(struct bytes *b, const struct command *c)
 	bytes_puts(b, ".SH EXIT STATUS\n");
 	if (c->usage_code)
 		bytes_printf(b,
-			     "That of the command; when a signal ended it, sonde ends by the same "
-			     "signal.\n"
+			     "That of the command; when a signal ended it, sonde ends by the "
+			     "same signal.\n"
 			     "%d when sonde itself failed, 126 when the command cannot be "
-			     "executed, 127 when "
-			     "it is not found.\n",
+			     "executed, 127 when it is not found.\n",
 			     c->usage_code);
 	else
 		bytes_puts(b, "0; 1 when something failed or was left out; 2 when it was called "
@@ -149,11 +148,9 @@ void man_overview(struct bytes *b)
 	title(b, NULL, "Record how a job used its machines, and explain it");
 	bytes_puts(b,
 		   ".SH SYNOPSIS\n\\fBsonde\\fR COMMAND [options] [operands]\n.SH DESCRIPTION\n");
-	text(b, "Prefix any job with \"sonde run --\" and get a recording that explains it: which "
-		"processes used "
-		"the cores, the memory, the disks and the network, when, and what that means. Each "
-		"command "
-		"has a page of its own.\n");
+	text(b, "Prefix any job with \"sonde run --\" and get a recording that explains it: "
+		"which processes used the cores, the memory, the disks and the network, when, "
+		"and what that means. Each command has a page of its own.\n");
 	bytes_puts(b, ".SH COMMANDS\n");
 	for (size_t i = 0; i < ncommands; i++) {
 		if (commands[i]->hidden)

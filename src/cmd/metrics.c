@@ -40,8 +40,7 @@ const struct command command_metrics = {
 	.operands = "",
 	.what = "List what can be measured",
 	.description = "One line for each metric: its name, its unit, its kind and what it is. "
-		       "Counters are "
-		       "stored as they are read; tables and plots show their rates.",
+		       "Counters are stored as they are read; tables and plots show their rates.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct metrics_options),
 	COMMAND_EXAMPLES(examples),

@@ -130,18 +130,14 @@ const struct command command_report = {
 	.what = "Write a recording's report: one HTML file that needs no network",
 	.description =
 		"Writes report.html: how the job ended, its figures, the verdicts with their "
-		"proof, "
-		"charts that share one zoom and one cursor, its processes and commands, what "
-		"watching "
-		"cost and what could not be measured. The file holds everything it needs and opens "
-		"from "
-		"a disk without a network; without a script it still has all but the charts. Only "
-		"its "
-		"owner may read it, as with the recording. Its path is printed.\n\n"
+		"proof, charts that share one zoom and one cursor, its processes and commands, "
+		"what watching cost and what could not be measured. The file holds everything "
+		"it needs and opens from a disk without a network; without a script it still "
+		"has all but the charts. Only its owner may read it, as with the recording. Its "
+		"path is printed.\n\n"
 		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"sonde_* "
-		"directory here is taken. Exit code 1 also means that the recording is damaged and "
-		"something was left out.",
+		"sonde_* directory here is taken. Exit code 1 also means that the recording is "
+		"damaged and something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct report_options),
 	COMMAND_EXAMPLES(examples),

@@ -110,22 +110,17 @@ const struct command command_run = {
 	.name = "run",
 	.operands = "[--] CMD [ARGS...]",
 	.what = "Record a command and everything it starts",
-	.description = "Runs CMD and records, until it ends, what it and its descendants used of "
-		       "the machine. The "
-		       "recording goes into a directory of its own, named after the batch job or "
-		       "the time.\n\n"
-		       "CMD does not notice: its standard input and output, exit status, signals, "
-		       "limits, affinity "
-		       "and environment are its own, but for the variables SONDE_DIR and "
-		       "SONDE_RUN_ID. When it "
-		       "ends by a signal, sonde ends by the same signal. A recording that cannot "
-		       "be made is said "
-		       "once on standard error, and CMD runs all the same.\n\n"
-		       "The exit status is CMD's; 125 when sonde itself was misused, 126 when CMD "
-		       "cannot be "
-		       "executed, 127 when it is not found. With SONDE=0 in the environment CMD is "
-		       "executed "
-		       "without recording.",
+	.description = "Runs CMD and records, until it ends, what it and its descendants used "
+		       "of the machine. The recording goes into a directory of its own, named "
+		       "after the batch job or the time.\n\n"
+		       "CMD does not notice: its standard input and output, exit status, "
+		       "signals, limits, affinity and environment are its own, but for the "
+		       "variables SONDE_DIR and SONDE_RUN_ID. When it ends by a signal, sonde "
+		       "ends by the same signal. A recording that cannot be made is said once "
+		       "on standard error, and CMD runs all the same.\n\n"
+		       "The exit status is CMD's; 125 when sonde itself was misused, 126 when "
+		       "CMD cannot be executed, 127 when it is not found. With SONDE=0 in the "
+		       "environment CMD is executed without recording.",
 	COMMAND_OPTIONS(options),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct run_options),

@@ -107,13 +107,11 @@ const struct command command_show = {
 	.what = "Show a recording's summary and verdicts again",
 	.description =
 		"Prints what `sonde run` printed when the job ended: the verdicts, worst first, "
-		"and "
-		"the figures they rest on. DIR is a directory that sonde made, or one file of it; "
-		"without it the newest sonde_* directory here is shown.\n\n"
+		"and the figures they rest on. DIR is a directory that sonde made, or one file "
+		"of it; without it the newest sonde_* directory here is shown.\n\n"
 		"The verdicts come from rules, which are data: --rules adds those of a site. A "
-		"rule "
-		"without enough data says nothing. Exit code 1 also means that the recording is "
-		"damaged and something was left out.",
+		"rule without enough data says nothing. Exit code 1 also means that the "
+		"recording is damaged and something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct show_options),
 	COMMAND_EXAMPLES(examples),

@@ -131,9 +131,8 @@ static void figure_bar(struct bytes *b, double share)
 		bytes_printf(
 			b,
 			"<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" "
-			"aria-hidden=\"true\">"
-			"<rect class=\"track\" width=\"100\" height=\"6\"/><rect class=\"fill\" "
-			"width=\"%.1f\" height=\"6\"/></svg>",
+			"aria-hidden=\"true\"><rect class=\"track\" width=\"100\" "
+			"height=\"6\"/><rect class=\"fill\" width=\"%.1f\" height=\"6\"/></svg>",
 			100 * fmin(fmax(share, 0), 1));
 	bytes_puts(b, "<div class=\"more\">");
 }

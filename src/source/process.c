@@ -36,8 +36,7 @@ static const struct metric metrics[] = {
 			   .help = "Memory that was swapped out, read together with PSS." },
 	[PROCESS_PSS] = { "process.pss_bytes", PROCESS, BYTES, GAUGE, .label = "PSS",
 			  .help = "Proportional set size: shared pages divided by their users; "
-				  "read when "
-				  "the budget allows, absent in between." },
+				  "read when the budget allows, absent in between." },
 	[PROCESS_USS] = { "process.uss_bytes", PROCESS, BYTES, GAUGE, .label = "USS",
 			  .help = "Unique set size: pages no other process has; read together with "
 				  "PSS." },
