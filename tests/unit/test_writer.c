@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The writer as it lives: killed at any moment, read while it writes, on a disk that fills up, and
+ * what it costs in system calls and allocations. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "unit/recording_truth.h"
+
+/* ---- allocations are counted; a sanitizer brings its own malloc ---- */
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+#ifndef SANITIZED
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t size);
+static uint64_t allocations;
+
+void *malloc(size_t size)
+{
+	allocations++;
+	return __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	allocations++;
+	return __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+	allocations++;
+	return __libc_realloc(p, size);
+}
+
+static void test_nothing_is_allocated_after_open(void **state)
+{
+	struct truth *t = truth_new(4, &(struct writer_options){ .chunk_rows = 50 });
+	uint64_t before = allocations;
+
+	(void)state;
+	truth_samples(t, 2000);
+	assert_int_equal(allocations, before);
+	assert_int_equal(writer_close(t->w, NULL), 0);
+	truth_free(t);
+}
+#endif
+
+/* ---- system calls ---- */
+
+static long writes_done(void)
+{
+	FILE *f = fopen("/proc/self/io", "re");
+	char line[128];
+	long n = -1;
+
+	while (f && fgets(line, sizeof line, f)) {
+		if (!strncmp(line, "syscw: ", 7))
+			n = strtol(line + 7, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void test_one_write_a_sample_and_one_append_a_block(void **state)
+{
+	struct truth *t = truth_new(4, &(struct writer_options){ .chunk_rows = 100 });
+	struct writer_figures figures;
+	long before = writes_done();
+
+	(void)state;
+	if (before < 0)
+		skip();
+	truth_samples(t, 350);
+	writer_figures(t->w, &figures);
+	assert_int_equal(writes_done() - before, 350 + 3);
+	assert_int_equal(figures.samples, 350);
+	assert_int_equal(figures.blocks, 6);
+	assert_int_equal(figures.syncs, 0);
+	writer_abandon(t->w);
+	truth_free(t);
+}
+
+static void test_synced_as_often_as_asked(void **state)
+{
+	struct truth *t = truth_new(
+		4, &(struct writer_options){ .sync_ns = 10 * NS_PER_S, .chunk_rows = 1000 });
+	struct writer_figures figures;
+
+	(void)state;
+	truth_samples(t, 101);
+	writer_figures(t->w, &figures);
+	/* 100 s of one a second: jitter may move one over. */
+	assert_in_range(figures.syncs, 9, 10);
+	writer_abandon(t->w);
+	truth_free(t);
+}
+
+/* ---- killed ---- */
+
+/* Samples in a child, which says each that is done; killed after wait_us. Returns how many were. */
+static uint32_t killed_after(struct truth *t, unsigned wait_us)
+{
+	uint32_t done = 0;
+	int pipes[2];
+	char byte;
+	pid_t child;
+
+	assert_int_equal(pipe(pipes), 0);
+	child = fork();
+	if (!child) {
+		while (t->nrows < TRUTH_ROWS && !truth_sample(t, NULL)) {
+			if (write(pipes[1], "x", 1) != 1)
+				break;
+		}
+		pause();
+	}
+	close(pipes[1]);
+	usleep(wait_us);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	while (read(pipes[0], &byte, 1) == 1)
+		done++;
+	close(pipes[0]);
+	return done;
+}
+
+static void test_killed_at_fifty_moments(void **state)
+{
+	uint32_t total = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		struct truth *t = truth_new(seed, &(struct writer_options){ .chunk_rows = 7 });
+		uint32_t done = killed_after(t, (unsigned)(truth_random(t) % 30000));
+		uint64_t expected = 0;
+		struct run *r;
+
+		/* The same chance again, in this process, makes the truth; its writer goes
+		 * elsewhere. */
+		struct truth *again = truth_new(seed, &(struct writer_options){ .chunk_rows = 7 });
+
+		again->seed = t->seed;
+		truth_samples(again, done);
+		expected = again->nvalues;
+		if (done < TRUTH_ROWS)
+			truth_samples(again, 1);
+		assert_int_equal(run_open(&r, t->dir, NULL), 0);
+		assert_true(truth_check(again, r) >= expected);
+		assert_in_range(r->nodes[1].rows, done, done + 1);
+		assert_int_equal(r->ndamages, 0);
+		assert_false(r->nodes[1].complete);
+		total += done;
+		run_close(r);
+		writer_abandon(t->w);
+		writer_abandon(again->w);
+		truth_free(t);
+		truth_free(again);
+	}
+	assert_true(total > 500);
+}
+
+static void test_read_while_it_is_written(void **state)
+{
+	enum { READS = 200 };
+	struct truth *t = truth_new(8, &(struct writer_options){ .chunk_rows = 5 });
+	uint64_t seed = t->seed;
+	uint64_t rows = 0;
+	pid_t child = fork();
+
+	(void)state;
+	if (!child) {
+		while (t->nrows < TRUTH_ROWS && !truth_sample(t, NULL))
+			usleep(50);
+		pause();
+	}
+	t->seed = seed;
+	{
+		struct truth *again = truth_new(8, NULL);
+
+		truth_samples(again, TRUTH_ROWS);
+		for (int i = 0; i < READS; i++) {
+			struct run *r;
+
+			assert_int_equal(run_open(&r, t->dir, NULL), 0);
+			truth_check(again, r);
+			assert_int_equal(r->ndamages, 0);
+			assert_true(r->nodes[1].rows >= rows);
+			rows = r->nodes[1].rows;
+			run_close(r);
+		}
+		writer_abandon(again->w);
+		truth_free(again);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	writer_abandon(t->w);
+	truth_free(t);
+	assert_true(rows > 10);
+}
+
+/* ---- no room ---- */
+
+static void limit(rlim_t bytes)
+{
+	struct rlimit l;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &l), 0);
+	l.rlim_cur = bytes < l.rlim_max ? bytes : l.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+}
+
+static void test_no_room_for_blocks_and_then_there_is(void **state)
+{
+	struct truth *t;
+	struct writer_figures figures;
+	struct err e = { "" };
+	int failed = 0;
+	struct run *r;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	t = truth_new(6, &(struct writer_options){ .chunk_rows = 30 });
+	truth_samples(t, 100);
+	limit(4096); /* the blocks are longer already; the tail has its room, but may not be written
+			either */
+	for (int i = 0; i < 200; i++)
+		failed += truth_sample(t, &e) != 0;
+	assert_int_equal(failed, 200);
+	assert_non_null(strstr(e.text, "node-host.sonde"));
+	/* What is on the disk can be read meanwhile. */
+	assert_int_equal(run_open(&r, t->dir, NULL), 0);
+	assert_int_equal(r->ndamages, 0);
+	assert_true(truth_check(t, r) > 0);
+	assert_int_equal(r->nodes[1].rows, 100);
+	run_close(r);
+	limit(RLIM_INFINITY);
+	truth_samples(t, 100);
+	writer_figures(t->w, &figures);
+	assert_int_equal(figures.dropped, 0); /* they waited in memory */
+	assert_int_equal(writer_close(t->w, NULL), 0);
+	assert_int_equal(truth_read(t, &r), t->nvalues);
+	assert_true(r->nodes[1].complete);
+	run_close(r);
+	truth_free(t);
+}
+
+static void test_no_room_for_so_long_that_samples_are_dropped(void **state)
+{
+	struct truth *t = truth_new(6, &(struct writer_options){ .chunk_rows = 30 });
+	struct writer_figures figures;
+	uint64_t n;
+	struct run *r;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	truth_samples(t, 40);
+	limit(4096);
+	while (t->nrows < TRUTH_ROWS - 20)
+		truth_sample(t, NULL);
+	limit(RLIM_INFINITY);
+	writer_figures(t->w, &figures);
+	assert_true(figures.dropped > 0);
+	truth_samples(t, 20);
+	assert_int_equal(writer_close(t->w, NULL), 0);
+	n = truth_read(t, &r);
+	assert_true(n > 0 && n < t->nvalues);
+	assert_int_equal(r->nodes[1].rows, TRUTH_ROWS - figures.dropped);
+	assert_int_equal(r->ndamages, 0);
+	run_close(r);
+	truth_free(t);
+}
+
+/* ---- names ---- */
+
+static void test_each_recorder_gets_files_of_its_own(void **state)
+{
+	struct truth *t = truth_new(1, NULL);
+	struct writer *second, *strange;
+	struct writer_figures figures;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(writer_open(&second, t->fd, "host", NULL, NULL), 0);
+	writer_figures(second, &figures);
+	assert_string_equal(figures.name, "node-host.2.sonde");
+	assert_int_equal(writer_open(&strange, t->fd, "../a b\n", NULL, NULL), 0);
+	writer_figures(strange, &figures);
+	assert_string_equal(figures.name, "node-_._a_b_.sonde");
+	assert_int_equal(fstatat(t->fd, figures.name, &st, 0), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	writer_abandon(strange);
+	writer_abandon(second);
+	writer_abandon(t->w);
+	truth_free(t);
+}
+
+static void test_a_place_that_cannot_be_written_is_named(void **state)
+{
+	struct err e = { "" };
+	struct writer *w;
+	int fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(writer_open(&w, fd, "host", NULL, &e) < 0);
+	assert_null(w);
+	assert_non_null(strstr(e.text, "node-host.sonde"));
+	close(fd);
+}
+
+static const struct CMUnitTest tests[] = {
+#ifndef SANITIZED
+	cmocka_unit_test(test_nothing_is_allocated_after_open),
+#endif
+	cmocka_unit_test(test_one_write_a_sample_and_one_append_a_block),
+	cmocka_unit_test(test_synced_as_often_as_asked),
+	cmocka_unit_test(test_killed_at_fifty_moments),
+	cmocka_unit_test(test_read_while_it_is_written),
+	cmocka_unit_test(test_no_room_for_blocks_and_then_there_is),
+	cmocka_unit_test(test_no_room_for_so_long_that_samples_are_dropped),
+	cmocka_unit_test(test_each_recorder_gets_files_of_its_own),
+	cmocka_unit_test(test_a_place_that_cannot_be_written_is_named),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
