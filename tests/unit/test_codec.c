@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts that recordings are made of, each there and back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "base/idmap.h"
+#include "base/pool.h"
+#include "core/value.h"
+#include "recording/block.h"
+#include "recording/column.h"
+#include "recording/format.h"
+#include "recording/record.h"
+#include "recording/rows.h"
+#include "recording/section.h"
+#include "recording/varint.h"
+
+static uint64_t chance(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+static const int64_t hard[] = { 0, 1, -1, INT64_MAX, INT64_MIN, INT64_MIN + 1, 127, 128, -64, -65 };
+enum { HARD = sizeof hard / sizeof hard[0] };
+
+static void test_checksum_is_castagnoli(void **state)
+{
+	uint8_t data[100];
+
+	(void)state;
+	assert_int_equal(crc32c(0, "123456789", 9), 0xE3069283);
+	assert_int_equal(crc32c(crc32c(0, "1234", 4), "56789", 5), 0xE3069283);
+	memset(data, 0xff, 32); /* RFC 3720, B.4 */
+	assert_int_equal(crc32c(0, data, 32), 0x62A8AB43);
+	for (size_t n = 0; n < sizeof data; n++) {
+		data[n] = (uint8_t)(n * 37);
+		assert_int_equal(crc32c(0, data, n), crc32c_portable(0, data, n));
+	}
+}
+
+static void test_varints(void **state)
+{
+	uint8_t data[VARINT_MAX];
+	uint64_t v;
+
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		for (uint64_t less = 0; less < 2; less++) {
+			uint64_t given = (UINT64_C(1) << bit) - less;
+			const uint8_t *end = varint_write(data, given);
+
+			assert_int_equal(end - data, varint_size(given));
+			assert_ptr_equal(varint_read(data, end, &v), end);
+			assert_int_equal(v, given);
+			assert_null(varint_read(data, end - 1, &v));
+		}
+	}
+	memset(data, 0xff, sizeof data);
+	assert_null(varint_read(data, data + sizeof data, &v)); /* more than 64 bits */
+}
+
+/* ---- records ---- */
+
+static const struct metric two[2] = {
+	{ .name = "disk.read_bytes",
+	  .domain = "disk",
+	  .label = "Read",
+	  .help = "Bytes read.",
+	  .mul = 512,
+	  .div = 3,
+	  .unit = UNIT_BYTES,
+	  .over_instances = COMBINE_SUM,
+	  .over_nodes = COMBINE_MAX },
+	{ .name = "disk.heat",
+	  .label = "Heat",
+	  .help = "Heat.",
+	  .formula = "a / b",
+	  .unit = UNIT_CELSIUS,
+	  .kind = KIND_GAUGE,
+	  .storage = STORE_REAL,
+	  .over_instances = COMBINE_MEAN },
+};
+
+static void metrics_equal(const struct metric *a, const struct metric *b)
+{
+	assert_string_equal(a->name, b->name);
+	assert_string_equal(a->domain ? a->domain : "-", b->domain ? b->domain : "-");
+	assert_string_equal(a->label, b->label);
+	assert_string_equal(a->help, b->help);
+	assert_string_equal(a->formula ? a->formula : "-", b->formula ? b->formula : "-");
+	assert_int_equal(a->mul, b->mul);
+	assert_int_equal(a->div, b->div);
+	assert_int_equal(a->unit, b->unit);
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->storage, b->storage);
+	assert_int_equal(a->over_instances, b->over_instances);
+	assert_int_equal(a->over_nodes, b->over_nodes);
+}
+
+static void events_equal(const struct event *a, const struct event *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->state, b->state);
+	assert_int_equal(a->meta_type, b->meta_type);
+	assert_int_equal(a->node, b->node);
+	assert_int_equal(a->id, b->id);
+	assert_int_equal(a->parent, b->parent);
+	assert_int_equal(a->count, b->count);
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->t0, b->t0);
+	assert_int_equal(a->t1, b->t1);
+	assert_memory_equal(&a->real, &b->real, sizeof a->real);
+	assert_string_equal(a->name, b->name);
+	assert_string_equal(a->text, b->text);
+	assert_string_equal(a->domain, b->domain);
+	if (a->kind == EVENT_SERIES)
+		assert_int_equal(b->mask, 2); /* the second is real */
+	else
+		assert_int_equal(a->value, b->value);
+	for (uint32_t i = 0; a->kind == EVENT_FINAL && i < a->count; i++) {
+		if (a->mask >> i & 1)
+			assert_int_equal(a->values[i], b->values[i]);
+	}
+	for (uint32_t i = 0; a->kind == EVENT_CATALOGUE && i < a->count; i++)
+		metrics_equal(&a->metric[i], &b->metric[i]);
+}
+
+/* An event with every field its kind may have, and the others too: the codec knows no kinds. */
+static struct event full(enum event_kind kind, unsigned i)
+{
+	static const int64_t values[2] = { INT64_MIN, 5 };
+
+	return (struct event){ .kind = kind,
+			       .state = (enum state)(i % STATE_NUMBER_OF),
+			       .meta_type = (enum meta_type)(i % META_TYPE_NUMBER_OF),
+			       .node = 1 + i % 3,
+			       .id = i % 2 ? UINT32_MAX - 2 : 1,
+			       .parent = i * 77,
+			       .count = 2,
+			       .flags = i % 4,
+			       .t0 = hard[i % HARD],
+			       .t1 = hard[(i + 1) % HARD],
+			       .value = hard[(i + 2) % HARD],
+			       .real = i % 5 ? -0.1 * i : (double)NAN,
+			       .mask = kind == EVENT_FINAL ? i % 4 : 0,
+			       .values = values,
+			       .metric = kind == EVENT_SERIES || kind == EVENT_FINAL ||
+							 kind == EVENT_CATALOGUE
+						 ? two
+						 : NULL,
+			       .name = i % 3 ? "name \xff\n" : "",
+			       .text = i % 4 ? "some text" : "",
+			       .domain = i % 2 ? "disk" : "" };
+}
+
+static void test_every_kind_of_event_comes_back(void **state)
+{
+	struct bytes out = { 0 };
+	struct pool pool = { 0 };
+	struct record r;
+	struct scan in;
+
+	(void)state;
+	for (int kind = EVENT_NODE; kind < EVENT_KIND_NUMBER_OF; kind++) {
+		for (unsigned i = 0; i < 60; i++) {
+			struct event e = full((enum event_kind)kind, i);
+
+			record_put(&out, &e, 40);
+		}
+	}
+	assert_false(out.failed);
+	in = (struct scan){ .at = out.data, .end = out.data + out.len };
+	for (int kind = EVENT_NODE; kind < EVENT_KIND_NUMBER_OF; kind++) {
+		for (unsigned i = 0; i < 60; i++) {
+			struct event e = full((enum event_kind)kind, i);
+
+			assert_int_equal(record_get(&in, &r, &pool), 1);
+			events_equal(&e, &r.event);
+			assert_int_equal(r.metric_id, e.metric ? 40 : 0);
+		}
+	}
+	assert_int_equal(record_get(&in, &r, &pool), 0);
+	bytes_free(&out);
+	pool_free(&pool);
+}
+
+static void test_records_of_a_later_kind_are_skipped(void **state)
+{
+	static const uint8_t later[] = { 4, EVENT_KIND_NUMBER_OF + 9, 1, 2, 3 };
+	struct event mark = { .kind = EVENT_MARK, .node = 1, .t0 = 5, .name = "m" };
+	struct bytes out = { 0 };
+	struct record r;
+	struct scan in;
+
+	(void)state;
+	bytes_put(&out, later, sizeof later);
+	record_put(&out, &mark, 0);
+	bytes_put(&out, later, sizeof later);
+	in = (struct scan){ .at = out.data, .end = out.data + out.len };
+	assert_int_equal(record_get(&in, &r, NULL), 1);
+	assert_int_equal(r.event.kind, EVENT_MARK);
+	assert_int_equal(record_get(&in, &r, NULL), 0);
+	bytes_free(&out);
+}
+
+static void test_records_cut_anywhere_are_refused(void **state)
+{
+	struct bytes out = { 0 };
+	struct pool pool = { 0 };
+	struct event e = full(EVENT_CATALOGUE, 7);
+	struct record r;
+
+	(void)state;
+	record_put(&out, &e, 1);
+	for (size_t n = 1; n < out.len; n++) {
+		uint8_t *copy =
+			malloc(n); /* of its own, so that a sanitizer sees every step beyond */
+		struct scan in = { .at = copy, .end = copy + n };
+
+		memcpy(copy, out.data, n);
+		assert_int_equal(record_get(&in, &r, &pool), -EBADMSG);
+		free(copy);
+	}
+	bytes_free(&out);
+	pool_free(&pool);
+}
+
+/* ---- rows ---- */
+
+enum { ROWS = 400, SERIES = 21 };
+
+static void test_rows_come_back(void **state)
+{
+	static int64_t value[ROWS][SERIES], utc[ROWS], mono[ROWS];
+	static uint8_t present[ROWS][SERIES];
+	struct bytes out = { 0 };
+	struct rows w, r;
+	uint64_t seed = 99;
+	struct scan in;
+
+	(void)state;
+	assert_int_equal(rows_init(&w, SERIES) | rows_init(&r, SERIES), 0);
+	assert_true(rows_open(&w, 5, SERIES, 0, 0) && rows_open(&r, 5, SERIES, 0, 0));
+	for (int k = 0; k < ROWS; k++) {
+		struct row_times now;
+
+		mono[k] = hard[chance(&seed) % HARD];
+		utc[k] = hard[chance(&seed) % HARD];
+		for (int i = 0; i < SERIES; i++) {
+			value[k][i] = chance(&seed) % 2 ? hard[chance(&seed) % HARD]
+				      : k               ? value[k - 1][i]
+							: 0;
+			present[k][i] = chance(&seed) % 3 != 0;
+		}
+		now = row_times_at(&w.times, utc[k], mono[k]);
+		rows_put(&out, &w, &now, value[k], present[k]);
+		rows_keep(&w, &now, value[k], present[k]);
+	}
+	in = (struct scan){ .at = out.data, .end = out.data + out.len };
+	for (int k = 0; k < ROWS; k++) {
+		assert_true(rows_get(&in, &r));
+		assert_int_equal(r.times.mono, mono[k]);
+		assert_int_equal(row_times_utc(&r.times), utc[k]);
+		for (int i = 0; i < SERIES; i++) {
+			assert_int_equal(r.open[i].present, present[k][i] == STATE_PRESENT);
+			if (r.open[i].present)
+				assert_int_equal(r.open[i].last, value[k][i]);
+		}
+	}
+	assert_ptr_equal(in.at, in.end);
+	bytes_free(&out);
+	rows_free(&w);
+	rows_free(&r);
+}
+
+static void test_open_series_come_back(void **state)
+{
+	struct bytes out = { 0 };
+	struct rows w, r;
+	struct scan in;
+
+	(void)state;
+	assert_int_equal(rows_init(&w, 100) | rows_init(&r, 100), 0);
+	assert_true(rows_open(&w, 1, 20, 0x3, 0));
+	assert_true(rows_open(&w, 50, 64, UINT64_MAX, 0));
+	assert_false(rows_open(&w, 60, 1, 0, 0));   /* ids grow */
+	assert_false(rows_open(&w, 200, 64, 0, 0)); /* no room */
+	rows_close(&w, 3, 5);
+	rows_close(&w, 60, 2);
+	assert_int_equal(w.n, 20 - 5 + 64 - 2);
+	rows_list_put(&out, &w);
+	in = (struct scan){ .at = out.data, .end = out.data + out.len };
+	assert_true(rows_list_get(&in, &r));
+	assert_int_equal(r.n, w.n);
+	for (uint32_t i = 0; i < r.n; i++) {
+		assert_int_equal(r.open[i].series, w.open[i].series);
+		assert_int_equal(r.open[i].real, w.open[i].real);
+		assert_int_equal(r.open[i].place, i);
+	}
+	bytes_free(&out);
+	rows_free(&w);
+	rows_free(&r);
+}
+
+/* ---- columns ---- */
+
+enum { LENGTH = 120 };
+
+struct one {
+	int64_t value[LENGTH], mono[LENGTH];
+	uint8_t present[LENGTH];
+	uint32_t nrows;
+	bool real;
+};
+
+static void column_there_and_back(const struct one *o)
+{
+	int64_t value[LENGTH];
+	uint8_t present[LENGTH], *body;
+	struct bytes footer = { 0 };
+	struct column c, back;
+	struct scan in;
+
+	column_start(&c, 9, o->real);
+	for (uint32_t row = 0; row < o->nrows; row++) {
+		if (o->present[row])
+			column_measure(&c, row, o->value[row], o->mono);
+	}
+	column_finish(&c, o->nrows, o->mono);
+	if (!c.range.count)
+		return;
+	body = malloc(c.body + 1);
+	column_rewind(&c, body);
+	for (uint32_t row = 0; row < o->nrows; row++) {
+		if (o->present[row])
+			column_write(&c, row, o->value[row]);
+	}
+	column_written(&c);
+	column_put(&footer, &c, 4);
+	in = (struct scan){ .at = footer.data, .end = footer.data + footer.len };
+	assert_true(column_get(&in, &back, 4, o->nrows, o->mono));
+	assert_ptr_equal(in.at, in.end);
+	assert_int_equal(back.body, c.body);
+	assert_int_equal(back.range.count, c.range.count);
+	assert_int_equal(back.range.min, c.range.min);
+	assert_int_equal(back.range.max, c.range.max);
+	assert_true(column_decode(&back, (struct scan){ .at = body, .end = body + c.body },
+				  o->nrows, value, present));
+	assert_memory_equal(present, o->present, o->nrows);
+	for (uint32_t row = 0; row < o->nrows; row++) {
+		if (present[row])
+			assert_int_equal(value[row], o->value[row]);
+	}
+	if (c.body) /* a body that is cut is refused */
+		assert_false(column_decode(&back,
+					   (struct scan){ .at = body, .end = body + c.body - 1 },
+					   o->nrows, value, present));
+	free(body);
+	bytes_free(&footer);
+}
+
+static void test_columns_come_back(void **state)
+{
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 5000; round++) {
+		struct one o = { .nrows = 1 + (uint32_t)(chance(&seed) % LENGTH),
+				 .real = round % 2 };
+		uint64_t holes = chance(&seed) % 4, moves = chance(&seed) % 4;
+
+		for (uint32_t row = 0; row < o.nrows; row++) {
+			o.mono[row] = row * 1000 + (int64_t)(chance(&seed) % 1000);
+			o.present[row] = !holes || chance(&seed) % 4 >= holes;
+			o.value[row] = moves && chance(&seed) % 4 < moves
+					       ? hard[chance(&seed) % HARD]
+				       : row ? o.value[row - 1]
+					     : 77;
+			if (moves == 3 && chance(&seed) % 2)
+				o.value[row] = (int64_t)chance(&seed);
+		}
+		column_there_and_back(&o);
+	}
+}
+
+/* ---- sections, blocks, maps ---- */
+
+static void section_there_and_back(const uint8_t *raw, size_t n, struct compressor *c,
+				   struct expander *x)
+{
+	struct bytes out = { 0 }, back = { 0 };
+	struct scan in;
+
+	section_put(&out, c, raw, n);
+	in = (struct scan){ .at = out.data, .end = out.data + out.len };
+	assert_int_equal(section_get(&in, x, n, &back), 0);
+	assert_ptr_equal(in.at, in.end);
+	assert_int_equal(back.len, n);
+	assert_memory_equal(back.data, raw, n);
+	if (n) { /* larger than the reader allows */
+		in.at = out.data;
+		assert_int_equal(section_get(&in, x, n - 1, &back), -EBADMSG);
+	}
+	bytes_free(&out);
+	bytes_free(&back);
+}
+
+static void test_sections_come_back(void **state)
+{
+	enum { SIZE = 300000 };
+	uint8_t *raw = calloc(1, SIZE);
+	struct compressor c;
+	struct expander x;
+	uint64_t seed = 3;
+
+	(void)state;
+	assert_non_null(raw);
+	assert_int_equal(compressor_init(&c, SIZE) | expander_init(&x), 0);
+	for (size_t n = 0; n < SIZE; n = n * 3 + 1) {
+		section_there_and_back(raw, n, &c, &x);
+		for (size_t i = 0; i < n; i++)
+			raw[i] = (uint8_t)(chance(&seed) >> 20);
+		section_there_and_back(raw, n, &c, &x);
+		memset(raw, 0, n);
+	}
+	compressor_free(&c);
+	expander_free(&x);
+	free(raw);
+}
+
+static int file_of(const struct bytes *b)
+{
+	char name[] = "/tmp/sonde_blocks_XXXXXX";
+	int fd = mkstemp(name);
+
+	assert_true(fd >= 0);
+	unlink(name);
+	assert_int_equal(write(fd, b->data, b->len), b->len);
+	return fd;
+}
+
+static void test_the_next_good_block_is_found(void **state)
+{
+	struct bytes out = { 0 };
+	struct blocks s;
+	struct block b;
+	size_t starts[3];
+	int fd;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		starts[i] = block_start(&out, BLOCK_EVENTS, i);
+		bytes_printf(&out, "payload %u", i);
+		block_finish(&out, starts[i]);
+		bytes_puts(&out, i == 1 ? "SBLKrubbish that begins as blocks do SBLK" : "");
+	}
+	out.data[starts[0] + BLOCK_HEADER] ^= 1;
+	fd = file_of(&out);
+	assert_int_equal(blocks_init(&s, fd), 0);
+	assert_int_equal(blocks_next(&s, &b), 1);
+	assert_int_equal(b.sequence, 1);
+	assert_int_equal(s.gap_at, 0);
+	assert_int_equal(s.gap, starts[1]);
+	assert_int_equal(blocks_next(&s, &b), 1);
+	assert_int_equal(b.sequence, 2);
+	assert_int_equal(s.gap, strlen("SBLKrubbish that begins as blocks do SBLK"));
+	assert_memory_equal(b.payload, "payload 2", b.length);
+	assert_int_equal(blocks_next(&s, &b), 0);
+	assert_int_equal(s.gap, 0);
+	blocks_free(&s);
+	close(fd);
+	bytes_free(&out);
+}
+
+/* A file that is nothing but beginnings must not take long. */
+static void test_a_file_of_magics_is_given_up_on(void **state)
+{
+	struct bytes out = { 0 };
+	struct blocks s;
+	struct block b;
+	int fd;
+
+	(void)state;
+	while (out.len < 4 << 20)
+		bytes_u32(&out, BLOCK_MAGIC);
+	fd = file_of(&out);
+	assert_int_equal(blocks_init(&s, fd), 0);
+	assert_int_equal(blocks_next(&s, &b), 0);
+	assert_int_equal(s.gap, out.len);
+	blocks_free(&s);
+	close(fd);
+	bytes_free(&out);
+}
+
+static void test_ids_are_found_again(void **state)
+{
+	struct idmap m = { 0 };
+
+	(void)state;
+	assert_int_equal(idmap_get(&m, 5), 0);
+	for (uint32_t i = 1; i < 5000; i++)
+		assert_int_equal(idmap_put(&m, i * 0x10001, i), 0);
+	assert_int_equal(idmap_put(&m, 0x10001, 77), 0);
+	for (uint32_t i = 2; i < 5000; i++)
+		assert_int_equal(idmap_get(&m, i * 0x10001), i);
+	assert_int_equal(idmap_get(&m, 0x10001), 77);
+	assert_int_equal(idmap_get(&m, 3), 0);
+	assert_int_equal(idmap_get(&m, 0), 0);
+	idmap_free(&m);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_checksum_is_castagnoli),
+	cmocka_unit_test(test_varints),
+	cmocka_unit_test(test_every_kind_of_event_comes_back),
+	cmocka_unit_test(test_records_of_a_later_kind_are_skipped),
+	cmocka_unit_test(test_records_cut_anywhere_are_refused),
+	cmocka_unit_test(test_rows_come_back),
+	cmocka_unit_test(test_open_series_come_back),
+	cmocka_unit_test(test_columns_come_back),
+	cmocka_unit_test(test_sections_come_back),
+	cmocka_unit_test(test_the_next_good_block_is_found),
+	cmocka_unit_test(test_a_file_of_magics_is_given_up_on),
+	cmocka_unit_test(test_ids_are_found_again),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
