@@ -32,7 +32,8 @@ def faults_of_sonde(words):
 
 
 def faults_of_line(line):
-    for match in re.finditer(r"(?<![\w./-])sonde ((?:(?! {2,}| #|`|\|).)*)", line):
+    line = re.sub(r"\s# .*", "", line)
+    for match in re.finditer(r"(?<![\w./-])sonde ((?:(?! {2,}|`|\|).)*)", line):
         yield from faults_of_sonde(match.group(1).split())
     for verb in re.findall(r"\./dev ([a-z]+)", line):
         if not re.search(rf"^\s*{verb}\b.*\)|^demo \|.*\b{verb}\b.*\)|^{verb}\(\)", source.read("dev"), re.M):

@@ -2,7 +2,7 @@
 # Each lint passes on a copy of the tree and fails on one with a single fault of its kind.
 # limit: 300
 . "$TOP/tests/lib.sh"
-mkdir copy
+mkdir -p copy/src/new
 tar -C "$TOP" -c --exclude=./.git --exclude=./build --exclude=node_modules --exclude='./sonde_*' . | tar -C copy -x
 git -C copy init -q
 export TOP=$PWD/copy

@@ -6,4 +6,7 @@ need clang-tidy
 cd "$TOP" || exit 1
 find src -name '*.c' -not -path '*/node_modules/*' -print0 |
 	xargs -0 -r -n 4 -P 2 sh -c 'clang-tidy --quiet "$@" -- -std=gnu17 -D_GNU_SOURCE -Isrc -Iinclude \
-		-DSONDE_VERSION=\"0\" -DSONDE_LIBEXEC=\"/usr/libexec/sonde\" 2>/dev/null' sh
+		-DSONDE_VERSION=\"0\" -DSONDE_LIBEXEC=\"/usr/libexec/sonde\" 2>/dev/null' sh >"$OLDPWD/found"
+status=$?
+grep 'error:' "$OLDPWD/found"
+exit $status
