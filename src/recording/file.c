@@ -55,10 +55,8 @@ static int head_take(struct reading *g, const struct block *b)
 {
 	struct scan in = { .at = b->payload, .end = b->payload + b->length };
 
-	if (g->have_head || !head_get(in, &g->head)) {
-		damage(g, b, "the head is malformed");
-		return 0;
-	}
+	if (g->have_head || !head_get(in, &g->head))
+		return -EBADMSG;
 	g->have_head = true;
 	return g->v->head(g->v->ctx, &g->head);
 }
@@ -79,11 +77,8 @@ static int events_take(struct reading *g, const struct block *b)
 				return rc;
 		}
 	}
-	if (rc == -EBADMSG) {
-		damage(g, b, "events are malformed");
-		return 0;
-	}
-	generation_found(g, generation, SEAL_EVENTS);
+	if (!rc)
+		generation_found(g, generation, SEAL_EVENTS);
 	return rc;
 }
 
@@ -92,10 +87,6 @@ static int chunk_take(struct reading *g, const struct block *b, bool in_memory)
 	struct file_chunk c = { .offset = b->offset, .length = b->length, .read = &g->chunk };
 	int rc = chunk_read(&g->chunk, b->payload, b->length);
 
-	if (rc == -EBADMSG) {
-		damage(g, b, "rows are malformed");
-		return 0;
-	}
 	if (rc)
 		return rc;
 	if (in_memory)
@@ -104,12 +95,8 @@ static int chunk_take(struct reading *g, const struct block *b, bool in_memory)
 	return g->v->chunk(g->v->ctx, &c);
 }
 
-static int block_take(struct reading *g, const struct block *b, bool in_memory)
+static int content_take(struct reading *g, const struct block *b, bool in_memory)
 {
-	int rc = g->v->block ? g->v->block(g->v->ctx, b) : 0;
-
-	if (rc)
-		return rc;
 	switch (b->type) {
 	case BLOCK_HEAD:
 		return head_take(g, b);
@@ -123,6 +110,17 @@ static int block_take(struct reading *g, const struct block *b, bool in_memory)
 	default:
 		return 0; /* of a later kind */
 	}
+}
+
+static int block_take(struct reading *g, const struct block *b, bool in_memory)
+{
+	int rc = content_take(g, b, in_memory);
+
+	if (rc == -EBADMSG) {
+		damage(g, b, "a block whose content is malformed");
+		return 0;
+	}
+	return !rc && g->v->block ? g->v->block(g->v->ctx, b) : rc;
 }
 
 /* Gaps in the file and in the blocks' numbers. False: the block is out of order, and left out. */

@@ -29,8 +29,8 @@ struct file_visitor {
 	int (*chunk)(void *ctx, const struct file_chunk *c);
 	void (*damage)(void *ctx, bool in_tail, uint64_t offset, uint64_t length, const char *what);
 	struct pool *pool; /* strings of events go here */
-	/* A copy of block b as it stands, or sealed from the tail (NULL: not wanted). */
-	int (*block)(void *ctx, const struct block *b);
+	int (*block)(void *ctx,
+		     const struct block *b); /* each good block, after the above; or NULL */
 };
 
 struct file_found {

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/recover.h"
+
+#include "cmd/command.h"
+#include "cmd/say.h"
+#include "cmd/written.h"
+#include "recording/join.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct recover_options {
+	const char *output;
+	bool json;
+};
+
+static const struct option rows[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .help = "Directory to write to, made when it is not there; without it the recording's "
+		  "name with -recovered behind it.",
+	  OPTION_OFFSET(struct recover_options, output) },
+	{ .name = "json",
+	  .type = ARG_FLAG,
+	  .help = "Say which files were written, as JSON on standard output.",
+	  OPTION_OFFSET(struct recover_options, json) },
+};
+
+static const struct example examples[] = {
+	{ "recover sonde_1234", "into sonde_1234-recovered" },
+	{ "recover sonde_1234 -o whole", "into a directory of another name" },
+};
+
+struct recovering {
+	struct run *run;
+	char to[PATH_MAX];
+	struct written written;
+	uint32_t files;
+};
+
+static void wrote(void *ctx, const char *name)
+{
+	struct recovering *x = ctx;
+	char path[PATH_MAX + 256];
+
+	snprintf(path, sizeof path, "%s/%s", x->to, name);
+	written_add(&x->written, path);
+	x->files++;
+}
+
+/* Everything is decoded once, so that damage inside of blocks is known, too. */
+static int read_all(struct run *r, struct err *e)
+{
+	struct chunk c;
+	int rc;
+
+	while ((rc = r->next_chunk(r, NULL, &c, e)) > 0)
+		;
+	return rc;
+}
+
+static void say_damages(const struct run *r)
+{
+	for (uint32_t i = 0; i < r->ndamages; i++) {
+		const struct run_damage *d = &r->damages[i];
+
+		say("recover: %s, byte %llu, length %llu: %s", d->file,
+		    (unsigned long long)d->offset, (unsigned long long)d->length, d->what);
+	}
+}
+
+static void choose_place(struct recovering *x, const char *from, const char *output)
+{
+	size_t n = strlen(from);
+
+	while (n > 1 && from[n - 1] == '/')
+		n--;
+	if (output)
+		snprintf(x->to, sizeof x->to, "%s", output);
+	else
+		snprintf(x->to, sizeof x->to, "%.*s-recovered", (int)n, from);
+}
+
+static int write_all(struct recovering *x, struct err *e)
+{
+	int fd, rc;
+
+	if (mkdir(x->to, 0700) && errno != EEXIST)
+		return err_set(e, -errno, "cannot make %.300s: %s", x->to, strerror(errno));
+	fd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
+	rc = recover(x->run, fd, wrote, x, e);
+	close(fd);
+	return rc;
+}
+
+static uint64_t count_rows(const struct run *r)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		n += r->nodes[i].rows;
+	return n;
+}
+
+static int recover_run(struct recovering *x, const char *from)
+{
+	struct err e = { "" };
+	int rc = read_all(x->run, &e);
+
+	if (!rc)
+		rc = write_all(x, &e);
+	say_damages(x->run);
+	if (rc) {
+		say("recover: %s%s", e.text,
+		    rc == -EEXIST ? "; nothing is overwritten, choose another place with -o" : "");
+		return EXIT_FAILED;
+	}
+	say("recover: %u recordings with %llu samples of %s are in %s", x->files,
+	    (unsigned long long)count_rows(x->run), from, x->to);
+	return written_end(&x->written, x->run->ndamages);
+}
+
+static int recover_exec(const void *options, int noperands, char **operands)
+{
+	const struct recover_options *o = options;
+	struct recovering x = { 0 };
+	struct err e;
+	char newest[PATH_MAX];
+	const char *from = noperands ? operands[0] : newest;
+	int code;
+
+	if (noperands > 1) {
+		say("recover: one recording at a time, '%s' is too much", operands[1]);
+		return EXIT_USAGE;
+	}
+	if ((!noperands && run_newest(".", newest, sizeof newest, &e)) ||
+	    run_open(&x.run, from, &e)) {
+		say("recover: %s", e.text);
+		return EXIT_FAILED;
+	}
+	choose_place(&x, from, o->output);
+	x.written = (struct written){ .verb = "recover", .recording = from, .json = o->json };
+	code = recover_run(&x, from);
+	run_close(x.run);
+	return code;
+}
+
+const struct command command_recover = {
+	.name = "recover",
+	.operands = "[DIR]",
+	.what = "Write what can be read of a damaged recording to a new place",
+	.description =
+		"Reads every block of every recording in DIR, or of the newest one here, and writes those "
+		"that are undamaged, with the samples of a recorder that was killed, as clean recordings "
+		"to a new directory. DIR itself is only read.\n\n"
+		"Each damaged place is named, with the file and the byte. Exit code 0 means that everything "
+		"that can be read was written, however much was damaged. Any recording can be read without "
+		"recovering it first: this makes one that others can read without being told of damage. A "
+		"recording that was not closed, or that lost anything, still counts as cut afterwards.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct recover_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = recover_exec,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recover.h - writes what can be read of a run as clean recordings in another directory.
+ *
+ * Good blocks are copied as they are, rows of a tail become blocks. The source is only read. A
+ * recording that lost anything, or was never closed, is marked as not closed in its copy, too.
+ */
+#ifndef SONDE_RECORDING_RECOVER_H
+#define SONDE_RECORDING_RECOVER_H
+
+#include "core/run.h"
+
+/* The run as run_open gave it. to is an open directory; nothing in it is overwritten. wrote is told
+ * the name of each file. 0 or -errno. */
+int recover(struct run *r, int to, void (*wrote)(void *ctx, const char *name), void *ctx,
+	    struct err *e);
+
+#endif
