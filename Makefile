@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sonde. `make` builds build/sonde; `make help` lists the rest.
 # One new file needs no line here: sources are found by name.
 

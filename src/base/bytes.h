@@ -34,8 +34,8 @@ void bytes_put(struct bytes *b, const void *data, size_t n);
 void bytes_puts(struct bytes *b, const char *text);
 void bytes_printf(struct bytes *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void bytes_u8(struct bytes *b, uint8_t v);
-void bytes_u32(struct bytes *b, uint32_t v); /* little-endian */
-void bytes_u64(struct bytes *b, uint64_t v); /* little-endian */
+void bytes_u32(struct bytes *b, uint32_t v);    /* little-endian */
+void bytes_u64(struct bytes *b, uint64_t v);    /* little-endian */
 void bytes_varint(struct bytes *b, uint64_t v); /* LEB128 */
 void bytes_zigzag(struct bytes *b, int64_t v);
 void bytes_text(struct bytes *b, const char *text); /* varint length, then the bytes; NULL = "" */

@@ -3,7 +3,8 @@
  * root.h - files below a root, so that fixtures can stand for /proc and /sys.
  *
  * A kept file is opened once and read again with pread at offset 0. Reads go into the caller's
- * buffer and are always NUL-terminated. Nothing is allocated. A path may not leave the root by "..".
+ * buffer and are always NUL-terminated. Nothing is allocated. A path may not leave the root by
+ * "..".
  */
 #ifndef SONDE_BASE_ROOT_H
 #define SONDE_BASE_ROOT_H
@@ -21,9 +22,11 @@ void root_close(struct root *r);
 
 /* Open below the root, O_RDONLY | O_CLOEXEC. fd >= 3, or -errno. */
 int root_file(const struct root *r, const char *path);
-/* Open, read whole (at most size - 1 bytes), close. Length, or -errno; -EFBIG when it did not fit. */
+/* Open, read whole (at most size - 1 bytes), close. Length, or -errno; -EFBIG when it did not fit.
+ */
 ssize_t root_read(const struct root *r, const char *path, char *buf, size_t size);
-/* Read a kept file again from its start. Length, or -errno; what does not fit is cut at size - 1. */
+/* Read a kept file again from its start. Length, or -errno; what does not fit is cut at size - 1.
+ */
 ssize_t file_reread(int fd, char *buf, size_t size);
 /* Close if open and set to 0. */
 void file_close(int *fd);

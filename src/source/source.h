@@ -2,10 +2,10 @@
 /*
  * source.h - a place numbers come from: one const struct in its own file, one line in sources.def.
  *
- * open() asks the sample for its series and keeps files open; it returns -errno with a sentence when
- * this machine has no such thing (the source is then off, and doctor says why). read() allocates
- * nothing, prints nothing, never blocks on anything but /proc and /sys, and finds fields by name.
- * A source knows no file format and no command line.
+ * open() asks the sample for its series and keeps files open; it returns -errno with a sentence
+ * when this machine has no such thing (the source is then off, and doctor says why). read()
+ * allocates nothing, prints nothing, never blocks on anything but /proc and /sys, and finds fields
+ * by name. A source knows no file format and no command line.
  */
 #ifndef SONDE_SOURCE_SOURCE_H
 #define SONDE_SOURCE_SOURCE_H
@@ -16,18 +16,19 @@
 
 /* What every source may know of the target; filled by the sampler. Borrowed. */
 struct source_env {
-	struct root proc, sys;	 /* --procfs, --sysfs: directories everything is read below */
+	struct root proc, sys;   /* --procfs, --sysfs: directories everything is read below */
 	const char *output_path; /* directory of the recording; NULL = none */
 	int64_t interval_ns;
 };
 
 struct source {
 	const char *name;
-	const char *what;		/* a few words for people: "CPU of the node, total and per core" */
-	const char *fix_user, *fix_admin; /* what makes it available when it is not; NULL = nothing */
-	const struct metric *metrics;	/* measured and derived rows; nmetrics of them */
+	const char *what; /* a few words for people: "CPU of the node, total and per core" */
+	const char *fix_user,
+		*fix_admin;           /* what makes it available when it is not; NULL = nothing */
+	const struct metric *metrics; /* measured and derived rows; nmetrics of them */
 	size_t nmetrics;
-	size_t size;			/* of its private state, zeroed before open */
+	size_t size; /* of its private state, zeroed before open */
 	/* NULL: the rows are filled by the sampler itself (process, job, monitor). */
 	int (*open)(void *state, const struct source_env *env, struct sample *s, struct err *e);
 	int (*read)(void *state, struct sample *s); /* 0 or -errno: counted, the rest goes on */

@@ -5,8 +5,8 @@
 "$SONDE" run -q -o job -- true
 for verb in export report; do
 	"$SONDE" "$verb" --json job >said.json 2>said.err
-	jq -r '.schema + " " + .recording' said.json >head
-	[ "$(cat head)" = "sonde/$verb/1 job" ] || fail "$verb says $(cat head)"
+	jq -r '.schema + " " + .recording' said.json >first
+	[ "$(cat first)" = "sonde/$verb/1 job" ] || fail "$verb says $(cat first)"
 	[ "$(jq '.damages' said.json)" = 0 ] || fail "$verb reports damage"
 	jq -r '.files[]' said.json >files
 	[ -s files ] || fail "$verb names no file"
