@@ -40,7 +40,7 @@ struct child {
 	pid_t pid;
 	bool ended;
 	int status;
-	int64_t start_ns, waited;
+	int64_t start_ns, max_rss_bytes;
 	/* of children waited for before the command */
 	int64_t base_user_ns, base_system_ns, base_minor_faults, base_major_faults;
 };
@@ -95,7 +95,7 @@ static int64_t timeval_ns(struct timeval t)
 }
 
 static void tell(const struct launch *l, enum message_kind kind, const struct child *c, pid_t pid,
-		 int status, const struct rusage *own)
+		 int status)
 {
 	struct rusage total = { 0 };
 	struct message m = { .kind = kind, .pid = pid, .status = status, .at_ns = clock_mono_ns() };
@@ -107,14 +107,9 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 	getrusage(RUSAGE_CHILDREN, &total);
 	m.total_user_ns = timeval_ns(total.ru_utime) - c->base_user_ns;
 	m.total_system_ns = timeval_ns(total.ru_stime) - c->base_system_ns;
-	m.total_waited = c->waited;
 	m.total_minor_faults = total.ru_minflt - c->base_minor_faults;
 	m.total_major_faults = total.ru_majflt - c->base_major_faults;
-	m.max_rss_bytes = (own ? own->ru_maxrss : total.ru_maxrss) * INT64_C(1024);
-	if (own) {
-		m.user_ns = timeval_ns(own->ru_utime);
-		m.system_ns = timeval_ns(own->ru_stime);
-	}
+	m.max_rss_bytes = c->max_rss_bytes;
 	if (kind == MESSAGE_ENDED)
 		message_send_within(l->recorder, &m, l->done_ms);
 	else
@@ -154,12 +149,13 @@ static void reap(const struct launch *l, struct child *c)
 				stop_along(c, WSTOPSIG(status));
 			continue;
 		}
-		c->waited++;
+		if (own.ru_maxrss * INT64_C(1024) > c->max_rss_bytes)
+			c->max_rss_bytes = own.ru_maxrss * INT64_C(1024);
 		if (pid == c->pid) {
 			c->ended = true;
 			c->status = status;
 		}
-		tell(l, MESSAGE_EXITED, c, pid, status, &own);
+		tell(l, MESSAGE_EXITED, c, pid, status);
 	}
 }
 
@@ -213,12 +209,12 @@ int launch_command(const struct launch *l, int *status, struct err *e)
 		here.recorder = -1;
 	code = start(&here, &c, e);
 	if (code) {
-		tell(&here, MESSAGE_ENDED, &c, 0, code << 8, NULL);
+		tell(&here, MESSAGE_ENDED, &c, 0, code << 8);
 	} else {
-		tell(&here, MESSAGE_STARTED, &c, c.pid, 0, NULL);
+		tell(&here, MESSAGE_STARTED, &c, c.pid, 0);
 		supervise(&here, &c);
 		*status = c.status;
-		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status, NULL);
+		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status);
 	}
 	while (here.recorder >= 0 && message_wait(here.recorder, &m, here.done_ms) == 1)
 		if (m.kind == MESSAGE_DONE)

@@ -23,12 +23,12 @@ enum message_kind {
 struct message {
 	enum message_kind kind;
 	pid_t pid;
-	int status;                                /* as wait(2) gives it */
-	int64_t at_ns;                             /* monotonic */
-	int64_t user_ns, system_ns, max_rss_bytes; /* of pid and the children it waited for */
+	int status;    /* as wait(2) gives it */
+	int64_t at_ns; /* monotonic */
 	/* so far, of everything this launcher waited for */
 	int64_t total_user_ns, total_system_ns;
-	int64_t total_waited, total_minor_faults, total_major_faults;
+	int64_t total_minor_faults, total_major_faults;
+	int64_t max_rss_bytes; /* the largest of one process */
 };
 
 /* 0, or -errno (-EAGAIN no room, -EPIPE nobody there). Never raises SIGPIPE. */
