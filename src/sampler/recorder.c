@@ -27,15 +27,16 @@ struct recorder {
 	struct writer *writer;
 	int directory, timer;
 	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
-	int64_t samples;
+	int64_t samples, samples_with_launcher;
 	struct sampler_figures figures;
 	bool said, ended, launcher_gone;
+	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: poll tells no more of them */
 	int status;
 };
 
 int recorder_detach(int *fd, struct err *e)
 {
-	int pair[2], null;
+	int pair[2], null, status = 0;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
@@ -47,8 +48,13 @@ int recorder_detach(int *fd, struct err *e)
 		return err_set(e, -errno, "cannot fork: %s", strerror(errno));
 	}
 	if (pid) {
-		waitpid(pid, NULL, 0);
+		waitpid(pid, &status, 0);
 		close(pair[1]);
+		if (WIFEXITED(status) && WEXITSTATUS(status)) {
+			close(pair[0]);
+			return err_set(e, -WEXITSTATUS(status), "cannot fork: %s",
+				       strerror(WEXITSTATUS(status)));
+		}
 		*fd = pair[0];
 		return 0;
 	}
@@ -56,7 +62,7 @@ int recorder_detach(int *fd, struct err *e)
 	setsid();
 	pid = fork();
 	if (pid)
-		_exit(0);
+		_exit(pid < 0 ? errno : 0);
 	/* Not of the job's: its standard input and output. */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0) {
@@ -240,6 +246,7 @@ static void listen_to_launcher(struct recorder *r)
 		}
 	}
 	r->launcher_gone = got != -EAGAIN;
+	r->samples_with_launcher = r->samples;
 }
 
 static bool job_is_over(const struct recorder *r)
@@ -252,7 +259,10 @@ static bool job_is_over(const struct recorder *r)
 		return true;
 	if (r->o->launcher >= 0 && !r->launcher_gone)
 		return false;
-	/* Attached, or the launcher was killed: until nothing of the job is left. */
+	/* Attached, or the launcher was killed: until nothing of the job is left in a later sample.
+	 */
+	if (r->samples == r->samples_with_launcher)
+		return false;
 	tree_totals(r->sampler.tree, &t);
 	return !t.live;
 }
@@ -275,14 +285,16 @@ static void wait_and_act(struct recorder *r)
 
 	if (r->o->launcher >= 0 && !r->launcher_gone)
 		p[n++] = (struct pollfd){ .fd = r->o->launcher, .events = POLLIN };
-	for (size_t i = 0; i < nrings && n < POLL_MAX; i++)
-		p[n++] = (struct pollfd){ .fd = rings[i], .events = POLLIN };
+	for (size_t i = 0; i < nrings; i++)
+		p[n++] = (struct pollfd){ .fd = r->silent[i] ? -1 : rings[i], .events = POLLIN };
 	if (poll(p, n, until_end_ms(r)) <= 0)
 		return;
 	if (r->o->launcher >= 0 && !r->launcher_gone && p[1].revents)
 		listen_to_launcher(r);
-	for (size_t i = n - nrings; i < n; i++)
-		full |= (p[i].revents & POLLIN) != 0;
+	for (size_t i = 0; i < nrings; i++) {
+		full |= (p[n - nrings + i].revents & POLLIN) != 0;
+		r->silent[i] |= (p[n - nrings + i].revents & POLLHUP) != 0;
+	}
 	if (full)
 		tree_drain(r->sampler.tree);
 	if (p[0].revents && !r->ended)
