@@ -62,8 +62,10 @@ static int print(const struct show_options *o, struct run *r, struct err *e)
 	rc = apply_rules(&s, o->rules, e);
 	if (!rc && o->json)
 		summary_json(&s, r, stdout);
-	else if (!rc)
+	if (!rc && !o->json) {
 		summary_print(&s, stdout, wants_colour(), 0);
+		summary_print_tops(&s, stdout);
+	}
 	summary_free(&s);
 	if (!rc && (fflush(stdout) || ferror(stdout)))
 		return err_set(e, -EIO, "cannot write the summary to standard output");
@@ -107,7 +109,8 @@ const struct command command_show = {
 	.what = "Show a recording's summary and verdicts again",
 	.description =
 		"Prints what `sonde run` printed when the job ended: the verdicts, worst first, "
-		"and the figures they rest on. DIR is a directory that sonde made, or one file "
+		"and the figures they rest on; then the largest processes by CPU, memory and "
+		"input and output with their lifetimes, and the commands. DIR is a directory that sonde made, or one file "
 		"of it; without it the newest sonde_* directory here is shown.\n\n"
 		"The verdicts come from rules, which are data: --rules adds those of a site. A "
 		"rule without enough data says nothing. Exit code 1 also means that the "

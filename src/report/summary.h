@@ -107,6 +107,8 @@ void summary_free(struct summary *s);
 /* The terminal summary: at most `lines` lines (0: as many as it takes), every text escaped, colour
  * if asked. */
 void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lines);
+/* The largest processes with their lifetimes, and the commands, as tables of 80 columns. */
+void summary_print_tops(const struct summary *s, FILE *out);
 /* `sonde show --json`: schema "sonde/show/1". */
 void summary_json(const struct summary *s, const struct run *r, FILE *out);
 

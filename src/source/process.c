@@ -41,9 +41,13 @@ static const struct metric metrics[] = {
 			  .help = "Unique set size: pages no other process has; read together with "
 				  "PSS." },
 	[PROCESS_READ] = { "process.read_bytes", PROCESS, BYTES, COUNTER, .label = "Read",
-			   .help = "Bytes returned by read calls, from cache or not." },
+			   .help = "Bytes returned by read calls, from cache or not; with those of "
+				   "children it waited for that were too short-lived to be "
+				   "read themselves." },
 	[PROCESS_WRITTEN] = { "process.written_bytes", PROCESS, BYTES, COUNTER, .label = "Written",
-			      .help = "Bytes given to write calls." },
+			      .help = "Bytes given to write calls; with those of "
+				      "children it waited for that were too short-lived to be "
+				      "read themselves." },
 	[PROCESS_READ_CALLS] = { "process.read_calls", PROCESS, COUNT, COUNTER,
 				 .label = "Read calls", .help = "Read system calls." },
 	[PROCESS_WRITE_CALLS] = { "process.write_calls", PROCESS, COUNT, COUNTER,

@@ -4,7 +4,12 @@
 "$SONDE" run -i 100ms -o out -- sh -c 'sleep 0.3; exit 7' 2>said
 equal "exit status" 7 $?
 "$SONDE" show out >shown || fail "show"
-diff said shown || fail "show says something else than run"
+diff said <(head -n "$(wc -l <said)" shown) || fail "show says something else than run"
+[ -z "$(awk "length > 80" shown)" ] || fail "lines of more than 80 columns"
+contains shown "Processes by CPU"
+contains shown "Processes by memory"
+contains shown "Commands by CPU"
+grep -Eq '^  sleep +[0-9]+ ' shown || fail "show does not name the process sleep"
 head -1 shown | grep -q '^sonde       exit code 7 after .*: sh -c ' || fail "the first line is: $(head -1 shown)"
 sed -n 2p shown | grep -q '^problem     Failed: exit code 7 ' || fail "the second line is: $(sed -n 2p shown)"
 contains shown "recording   out; next: sonde report out"
