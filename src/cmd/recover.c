@@ -124,8 +124,8 @@ static int recover_run(struct recovering *x, const char *from)
 		    rc == -EEXIST ? "; nothing is overwritten, choose another place with -o" : "");
 		return EXIT_FAILED;
 	}
-	say("recover: %u recordings with %llu samples of %s are in %s", x->files,
-	    (unsigned long long)count_rows(x->run), from, x->to);
+	say("recover: %u recording%s with %llu samples of %s in %s", x->files,
+	    x->files == 1 ? "" : "s", (unsigned long long)count_rows(x->run), from, x->to);
 	return written_end(&x->written, x->run->ndamages);
 }
 
