@@ -105,9 +105,12 @@ static int watch_cpu(struct exits *x, struct perf_event_attr *a, const pid_t *ti
 	struct ring *r = &x->ring[x->nrings];
 	int first = -1;
 
-	for (size_t i = 0; i < n && x->nfds < EVENTS_MAX; i++) {
-		int fd = event_open(a, tids[i], r->cpu);
-		int bad = 0;
+	for (size_t i = 0; i < n; i++) {
+		int fd, bad = 0;
+
+		if (x->nfds == EVENTS_MAX)
+			return -E2BIG;
+		fd = event_open(a, tids[i], r->cpu);
 
 		if (fd == -ESRCH)
 			continue;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,10 +105,26 @@ static void every_child_is_forked_named_counted_and_ended(void **state)
 	exits_close(x);
 }
 
+/* Part of the tasks watched would be births unseen. */
+static void more_tasks_than_events_are_refused(void **state)
+{
+	enum { TASKS = 1000 };
+	pid_t tids[TASKS];
+	struct exits *x;
+	struct err e;
+
+	(void)state;
+	for (int i = 0; i < TASKS; i++)
+		tids[i] = getpid();
+	assert_int_equal(exits_open(&x, tids, TASKS, &e), -E2BIG);
+	assert_null(x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_child_is_forked_named_counted_and_ended),
+		cmocka_unit_test(more_tasks_than_events_are_refused),
 	};
 	pid_t self = getpid();
 	struct exits *x;
