@@ -21,6 +21,7 @@ struct process {
 	char comm[COMM_SIZE];
 	int64_t start_ticks; /* 0: stat was not read yet */
 	int64_t birth_ns, read_ns, refresh_ns;
+	int64_t found_ns; /* when it was found in /proc; 0: its birth was recorded */
 	/* CPU */
 	int64_t cpu_ns, cpu_base_ns; /* its CPU clock; what it showed when recording began */
 	int64_t counted_ns;          /* sum of the exit records of its tasks */

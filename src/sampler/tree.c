@@ -124,7 +124,7 @@ static void look_at_all(struct tree *t, bool all)
 			continue;
 		/* With exit records its last figures are on their way; they come with the next
 		 * drain. */
-		if (t->exits && !p->vanished)
+		if (t->exits && !p->vanished && !all)
 			p->vanished = true;
 		else
 			births_end(t, p, t->now_ns);
@@ -191,7 +191,7 @@ size_t tree_survivors(const struct tree *t, char *out, size_t size)
 	for (uint32_t i = 0; i < t->table.nlive; i++) {
 		const struct process *p = &t->table.row[t->table.live[i]];
 
-		if (p->ended || p->stat.state == 'Z')
+		if (p->ended || proc_stat_ended(&p->stat))
 			continue;
 		n++;
 		if (len + 100 < size)

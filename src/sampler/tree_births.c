@@ -70,6 +70,8 @@ static void on_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
 			p->tasks_live++;
 		return;
 	}
+	if (p && at_ns <= p->found_ns)
+		return;
 	if (p)
 		births_end(t, p, at_ns); /* the pid is used again: its exit record was lost */
 	births_add(t, pid, ppid, at_ns);
@@ -87,6 +89,25 @@ static void on_name(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec
 		p->tasks_live = 1; /* exec ends all other threads */
 }
 
+/* The events of a task end with it, but also when it executes a set-uid program; and of a process
+ * that was found, or after lost records, not every task is known. */
+static bool runs_on(struct tree *t, struct process *p)
+{
+	struct process look = { .pid = p->pid, .start_ticks = p->start_ticks };
+	int64_t ns;
+
+	look.io_refused = look.files_refused = true;
+	if (process_clock(p->pid, &ns) || process_read(&t->reading, &look, false))
+		return false;
+	if (!p->start_ticks && look.ppid != p->ppid && look.ppid != t->launcher)
+		return false; /* the pid was used again */
+	if (proc_stat_ended(&look.stat))
+		return false;
+	p->tasks_live = (int32_t)look.stat.num_threads;
+	t->unwatched = true;
+	return true;
+}
+
 static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 {
 	struct tree *t = ctx;
@@ -97,10 +118,10 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 		return;
 	p->tasks_live--;
 	p->counts_due += (int32_t)exits_cpus(t->exits);
-	if (p->tasks_live <= 0) {
-		p->ended = true;
-		p->refresh_ns = at_ns; /* from here on: when it ended */
-	}
+	if (p->tasks_live > 0 || runs_on(t, p))
+		return;
+	p->ended = true;
+	p->refresh_ns = at_ns; /* from here on: when it ended */
 }
 
 static void on_count(void *ctx, pid_t pid, int64_t cpu_ns)
@@ -149,6 +170,8 @@ void births_step(struct tree *t, bool last)
 		t->lost_records += lost;
 		discover_all(t);
 	}
+	if (t->unwatched)
+		discover_step(t);
 	if (last)
 		for (int again = 0; again < 2; again++)
 			end_the_ended(t);

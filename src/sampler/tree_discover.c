@@ -4,6 +4,7 @@
  */
 #include "sampler/tree_state.h"
 
+#include "base/clock.h"
 #include "base/number.h"
 
 #include <dirent.h>
@@ -27,6 +28,7 @@ static void adopt(struct tree *t, const struct process *look)
 	if (!p)
 		return;
 	memcpy(p->comm, look->comm, sizeof p->comm);
+	p->found_ns = clock_mono_ns();
 	p->tasks_live = (int32_t)look->stat.num_threads;
 }
 

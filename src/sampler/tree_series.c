@@ -124,7 +124,7 @@ static void choose_promoted(struct tree *t)
 	for (uint32_t i = 0; i < t->table.nlive; i++) {
 		struct process *p = &t->table.row[t->table.live[i]];
 
-		if (p->slot || !p->read_ns || p->ended || p->stat.state == 'Z')
+		if (p->slot || !p->read_ns || p->ended || proc_stat_ended(&p->stat))
 			continue;
 		if (t->promoted < PROMOTED_MAX)
 			promote(t, p);

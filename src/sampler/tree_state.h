@@ -38,7 +38,7 @@ struct tree {
 	uint32_t job_slot, promoted;
 	uint64_t ticks;
 	int64_t now_ns, named_left_ns;
-	bool use_walks;
+	bool use_walks, unwatched; /* unwatched: a process runs on without exit records */
 
 	/* what the launcher waited for */
 	struct message reaped;

@@ -11,7 +11,7 @@ static void set(struct tree *t, enum job_metric row, int64_t value)
 /* A counter that is summed up over what comes and goes: a moment's gap is no step back. */
 static void raise_to(struct tree *t, enum job_metric row, int64_t value)
 {
-	set(t, row, t->job_known[row] && t->job[row] > value ? t->job[row] : value);
+	set(t, row, t->job[row] > value ? t->job[row] : value);
 }
 
 struct sums {
@@ -25,10 +25,10 @@ static void add_process(const struct tree *t, struct sums *u, const struct proce
 	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
 
 	u->own += process_own_ns(p) - p->cpu_base_ns;
+	if (p->ended || p->vanished)
+		return; /* its time is on the way to its parent, if not there already */
 	u->cpu += process_own_ns(p) - p->cpu_base_ns + process_children_ns(&t->reading, p) -
 		  p->children_base_ns;
-	if (p->ended)
-		return;
 	u->io_known &= p->io_known || !p->read_ns;
 	u->io.rchar += p->io.rchar - p->io_base.rchar;
 	u->io.wchar += p->io.wchar - p->io_base.wchar;
@@ -38,7 +38,7 @@ static void add_process(const struct tree *t, struct sums *u, const struct proce
 	u->io.write_bytes += p->io.write_bytes - p->io_base.write_bytes;
 	u->minflt += p->stat.minflt + p->stat.cminflt;
 	u->majflt += p->stat.majflt + p->stat.cmajflt;
-	if (p->stat.state == 'Z')
+	if (proc_stat_ended(&p->stat))
 		return;
 	u->live++;
 	u->threads += p->stat.num_threads;
@@ -65,8 +65,11 @@ static void sum_counters(struct tree *t, const struct sums *u)
 	raise_to(t, JOB_CPU, cpu > attributed ? cpu : attributed);
 	raise_to(t, JOB_MINOR_FAULTS, t->departed_minflt + u->minflt + m->total_minor_faults);
 	raise_to(t, JOB_MAJOR_FAULTS, t->departed_majflt + u->majflt + m->total_major_faults);
-	if (!u->io_known || (t->launcher && !t->launcher_io_known))
+	if (!u->io_known || (t->launcher && !t->launcher_io_known)) {
+		for (int row = JOB_READ; row <= JOB_STORAGE_WRITTEN; row++)
+			t->job_known[row] = false;
 		return;
+	}
 	raise_to(t, JOB_READ, d->rchar + u->io.rchar + l->rchar - b->rchar);
 	raise_to(t, JOB_WRITTEN, d->wchar + u->io.wchar + l->wchar - b->wchar);
 	raise_to(t, JOB_READ_CALLS, d->syscr + u->io.syscr + l->syscr - b->syscr);
@@ -128,6 +131,14 @@ static void peak_memory(const struct tree *t, struct tree_totals *out)
 	out->peak_memory_kind = out->peak_memory_bytes ? "rss" : NULL;
 }
 
+static const char *births_how(const struct tree *t)
+{
+	if (!t->exits)
+		return "new pids at each sample";
+	return t->unwatched ? "exit records of perf events and new pids at each sample"
+			    : "exit records of perf events";
+}
+
 void tree_totals(const struct tree *t, struct tree_totals *out)
 {
 	bool apart = t->launcher && !t->table.nlive;
@@ -144,8 +155,8 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.written_bytes = t->job[JOB_WRITTEN],
 		.io_known = t->job_known[JOB_READ],
 		.lost_records = t->lost_records,
-		.exact_births = t->exits && !t->lost_records,
-		.births_how = t->exits ? "exit records of perf events" : "new pids at each sample",
+		.exact_births = t->exits && !t->lost_records && !t->unwatched,
+		.births_how = births_how(t),
 		.totals_how = t->launcher ? "wait4 totals" : "CPU clocks and waited children",
 	};
 	peak_memory(t, out);

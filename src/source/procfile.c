@@ -42,6 +42,7 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 	if (field[4] < 0 || field[4] > INT32_MAX)
 		return -EBADMSG;
 	out->ppid = (pid_t)field[4];
+	out->flags = field[9];
 	out->minflt = field[10];
 	out->cminflt = field[11];
 	out->majflt = field[12];
@@ -55,6 +56,14 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 	out->vsize_bytes = field[23];
 	out->rss_pages = field[24];
 	return 0;
+}
+
+bool proc_stat_ended(const struct proc_stat *st)
+{
+	enum { PF_EXITING = 4 };
+
+	return st->num_threads <= 1 &&
+	       (st->state == 'Z' || st->state == 'X' || st->flags & PF_EXITING);
 }
 
 struct named {

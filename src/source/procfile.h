@@ -17,14 +17,16 @@ enum { COMM_SIZE = 64 }; /* the kernel gives 15 bytes, kernel threads up to 63 *
 
 struct proc_stat {
 	pid_t pid, ppid;
-	char state;
+	char state;           /* of its first thread */
 	char comm[COMM_SIZE]; /* any bytes but NUL and the outer parentheses */
-	int64_t minflt, cminflt, majflt, cmajflt;
+	int64_t flags, minflt, cminflt, majflt, cmajflt;
 	int64_t utime, stime, cutime, cstime; /* USER_HZ ticks; c: of children it waited for */
 	int64_t num_threads, starttime;       /* starttime: ticks since boot */
 	int64_t vsize_bytes, rss_pages;
 };
 int proc_stat_parse(const char *text, struct proc_stat *out);
+/* Has its last thread ended, or is about to? A first thread may end before the others. */
+bool proc_stat_ended(const struct proc_stat *st);
 
 /* Of the process and of the children it waited for (the kernel adds theirs when they are reaped).
  */

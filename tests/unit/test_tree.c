@@ -28,6 +28,7 @@ struct fake {
 struct fake_process {
 	int pid, ppid, start;
 	long utime, cutime, rss_pages, wchar;
+	int threads; /* 0: two */
 	char state;
 	bool no_io;
 };
@@ -51,9 +52,9 @@ static void write_process(const struct fake *k, struct fake_process p)
 	mkdir(path, 0700);
 	snprintf(path, sizeof path, "%s/%d/stat", k->dir, p.pid);
 	snprintf(text, sizeof text,
-		 "%d (p%d) %c %d 1 1 0 -1 0 10 20 0 0 %ld 0 %ld 0 20 0 2 0 %d 4096000 %ld 0\n",
-		 p.pid, p.pid, p.state ? p.state : 'S', p.ppid, p.utime, p.cutime, p.start,
-		 p.rss_pages);
+		 "%d (p%d) %c %d 1 1 0 -1 0 10 20 0 0 %ld 0 %ld 0 20 0 %d 0 %d 4096000 %ld 0\n",
+		 p.pid, p.pid, p.state ? p.state : 'S', p.ppid, p.utime, p.cutime,
+		 p.threads ? p.threads : 2, p.start, p.rss_pages);
 	write_file(path, text);
 	snprintf(path, sizeof path, "%s/%d/statm", k->dir, p.pid);
 	write_file(path, "1000 500 10 0 0 0 0\n");
@@ -250,6 +251,19 @@ static void io_that_cannot_be_read_is_absent_not_zero(void **state)
 	assert_int_equal(of_process(k, 500, PROCESS_THREADS), 2);
 }
 
+static void io_that_is_no_longer_known_is_absent_not_the_last(void **state)
+{
+	struct fake *k = *state;
+
+	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
+	attach(k, 500);
+	assert_int_equal(job(k, JOB_WRITTEN), 0);
+	write_process(k,
+		      (struct fake_process){ .pid = 501, .ppid = 500, .start = 20, .no_io = true });
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_WRITTEN), -1);
+}
+
 static void a_zombie_is_not_alive(void **state)
 {
 	struct fake *k = *state;
@@ -257,11 +271,24 @@ static void a_zombie_is_not_alive(void **state)
 
 	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
 	write_process(k,
-		      (struct fake_process){ .pid = 501, .ppid = 500, .start = 20, .state = 'Z' });
+		      (struct fake_process){
+			      .pid = 501, .ppid = 500, .start = 20, .threads = 1, .state = 'Z' });
 	attach(k, 500);
 	assert_int_equal(job(k, JOB_PROCESSES_LIVE), 1);
 	assert_int_equal(tree_survivors(k->tree, names, sizeof names), 1);
 	assert_string_equal(names, "p500 (500)");
+}
+
+static void a_process_outlives_its_first_thread(void **state)
+{
+	struct fake *k = *state;
+	char names[200];
+
+	write_process(k, (struct fake_process){
+				 .pid = 500, .ppid = 1, .start = 10, .threads = 3, .state = 'Z' });
+	attach(k, 500);
+	assert_int_equal(job(k, JOB_PROCESSES_LIVE), 1);
+	assert_int_equal(tree_survivors(k->tree, names, sizeof names), 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_open, fake_close)
@@ -275,7 +302,9 @@ int main(void)
 		TEST(a_child_of_before_does_not_bring_its_past),
 		TEST(a_pid_that_is_used_again_is_another_process),
 		TEST(io_that_cannot_be_read_is_absent_not_zero),
+		TEST(io_that_is_no_longer_known_is_absent_not_the_last),
 		TEST(a_zombie_is_not_alive),
+		TEST(a_process_outlives_its_first_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
