@@ -6,6 +6,7 @@
 #include "cmd/say.h"
 #include "job/launch.h"
 #include "job/words.h"
+#include "sampler/reading.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,6 +65,17 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, char *const
 	_exit(0);
 }
 
+static pid_t own_pid(const char *procfs)
+{
+	struct root proc;
+	pid_t pid = 0;
+
+	if (!root_open(&proc, procfs ? procfs : "/proc"))
+		pid = reading_self(&proc);
+	root_close(&proc);
+	return pid ? pid : getpid();
+}
+
 static int run(const void *given, int n, char **argv)
 {
 	const struct run_options *o = given;
@@ -76,7 +88,7 @@ static int run(const void *given, int n, char **argv)
 			    .wait_all = o->wait_all,
 			    .ready_ms = READY_MS,
 			    .done_ms = DONE_MS };
-	pid_t self = getpid();
+	pid_t self;
 	struct err e = { "" };
 	int status = 0, code;
 
@@ -87,6 +99,7 @@ static int run(const void *given, int n, char **argv)
 	if (off && !strcmp(off, "0"))
 		return without_recording(argv);
 	recording_plan(&plan, &o->recording);
+	self = own_pid(o->recording.procfs);
 	setenv("SONDE_DIR", plan.absolute, 1);
 	setenv("SONDE_RUN_ID", plan.run_id, 1);
 	if (launch_begin(&saved, &e)) {

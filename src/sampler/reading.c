@@ -2,6 +2,7 @@
 #include "sampler/reading.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,16 +24,30 @@ static const char *const kept_name[PROCESS_FILES_KEPT] = {
 	[KEPT_FDS] = "fd",
 };
 
+pid_t reading_self(const struct root *proc)
+{
+	char self[16];
+	const char *p = self;
+	struct statfs fs;
+	int64_t pid;
+	ssize_t n;
+
+	if (fstatfs(proc->fd, &fs) || fs.f_type != PROC_SUPER_MAGIC)
+		return 0;
+	n = readlinkat(proc->fd, "self", self, sizeof self - 1);
+	self[n > 0 ? n : 0] = '\0';
+	return number_i64(&p, &pid) ? (pid_t)pid : 0;
+}
+
 void reading_init(struct reading *r, const struct root *proc)
 {
 	struct rlimit files = { .rlim_cur = 1024 };
-	struct statfs fs;
 	struct stat st;
 	long hz = sysconf(_SC_CLK_TCK);
 
 	*r = (struct reading){ .proc = proc, .page_bytes = sysconf(_SC_PAGESIZE) };
 	r->tick_ns = NS_PER_S / (hz > 0 ? hz : 100);
-	r->clocks = !fstatfs(proc->fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+	r->clocks = reading_self(proc) == getpid();
 	r->files_by_size = r->clocks && !stat("/proc/self/fd", &st) && st.st_size > 0;
 	getrlimit(RLIMIT_NOFILE, &files);
 	r->kept_max =

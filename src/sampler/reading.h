@@ -15,13 +15,18 @@
 
 struct reading {
 	const struct root *proc;
-	bool clocks;        /* the root is this kernel's /proc: pids name real processes */
+	bool clocks; /* the root is this kernel's /proc, of this pid namespace: pids mean the same
+		      */
 	bool files_by_size; /* st_size of PID/fd is the number of open files (Linux 6.2) */
 	int64_t tick_ns, page_bytes;
 	uint32_t kept, kept_max; /* processes whose files are held open */
 };
 
 void reading_init(struct reading *r, const struct root *proc);
+
+/* The caller's pid as this /proc names it: not getpid() where it belongs to another pid namespace.
+ * 0 when the root is no kernel's /proc. */
+pid_t reading_self(const struct root *proc);
 
 /* CPU time of a process by its CPU clock: no file, no privilege. 0, or -EINVAL / -ESRCH when there
  * is no such process (a thread's id is none either). */

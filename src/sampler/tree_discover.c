@@ -39,7 +39,7 @@ static int probe(struct tree *t, pid_t pid, pid_t *ppid)
 	int64_t ns;
 	int bad;
 
-	if (table_find(&t->table, pid) || pid == t->launcher)
+	if (table_find(&t->table, pid) || pid == t->launcher || pid == t->recorder)
 		return 0;
 	if (t->reading.clocks && process_clock(pid, &ns))
 		return -ESRCH; /* gone, or a thread */

@@ -32,7 +32,7 @@ struct tree {
 	struct exits *exits;
 	struct commands commands;
 	struct sample *sample;
-	pid_t launcher;
+	pid_t launcher, recorder; /* as the root names them; the recorder may be a descendant */
 	int loadavg, launcher_io;
 	pid_t last_pid;
 	uint32_t job_slot, promoted;
