@@ -34,6 +34,11 @@ static int64_t env_number(const char *name)
 	return v;
 }
 
+static int64_t mebibytes(int64_t n)
+{
+	return n <= INT64_MAX >> 20 ? n << 20 : 0;
+}
+
 static void copy_id(char *out, size_t size, const char *text)
 {
 	size_t n = 0;
@@ -73,7 +78,7 @@ void identity_find(struct identity *id)
 		id->scheduler = schedulers[i].name;
 		copy_id(id->id, sizeof id->id, text);
 		id->cores_asked = env_number(schedulers[i].cores);
-		id->memory_asked_bytes = env_number(schedulers[i].memory_mib) * 1024 * 1024;
+		id->memory_asked_bytes = mebibytes(env_number(schedulers[i].memory_mib));
 	}
 }
 

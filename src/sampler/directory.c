@@ -40,15 +40,15 @@ static bool same_job(const char *path, const char *job_id)
 	return same;
 }
 
-int directory_open(const char *path, const char *job_id, bool force, struct err *e)
+int directory_open(const char *path, const char *job_id, bool force, bool *made, struct err *e)
 {
-	bool made = !mkdir(path, 0700);
 	int fd;
 
-	if (!made && errno != EEXIST)
+	*made = !mkdir(path, 0700);
+	if (!*made && errno != EEXIST)
 		return err_set(e, -errno, "cannot make the directory %s: %s", path,
 			       strerror(errno));
-	if (!made && !force && holds_recordings(path) && !same_job(path, job_id))
+	if (!*made && !force && holds_recordings(path) && !same_job(path, job_id))
 		return err_set(
 			e, -EEXIST,
 			"%s holds the recording of another job; name another directory with -o, or "

@@ -12,7 +12,8 @@
 
 #include <stdbool.h>
 
-/* An open directory, or -errno: -EEXIST when it is another job's. job_id "": a job of its own. */
-int directory_open(const char *path, const char *job_id, bool force, struct err *e);
+/* An open directory, or -errno: -EEXIST when it is another job's. job_id "": a job of its own.
+ * *made: it was not there. */
+int directory_open(const char *path, const char *job_id, bool force, bool *made, struct err *e);
 
 #endif

@@ -29,7 +29,7 @@ struct recorder {
 	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
 	int64_t samples, samples_with_launcher;
 	struct sampler_figures figures;
-	bool said, ended, launcher_gone;
+	bool said, ended, launcher_gone, made;
 	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: poll tells no more of them */
 	int status;
 };
@@ -325,7 +325,8 @@ static int begin(struct recorder *r, struct err *e)
 	const struct writer_options w = { .sync_ns = r->o->sync_ns };
 	int bad;
 
-	r->directory = directory_open(r->o->directory, r->o->identity->id, r->o->force, e);
+	r->directory =
+		directory_open(r->o->directory, r->o->identity->id, r->o->force, &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
@@ -365,6 +366,8 @@ int recorder_run(const struct recorder_options *o)
 	if (bad) {
 		say_once(&r, e.text);
 		finish(&r);
+		if (r.made)
+			rmdir(o->directory); /* when nothing is in it */
 		return bad;
 	}
 	if (o->launcher >= 0)
