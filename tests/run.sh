@@ -116,7 +116,7 @@ build() { # NAME MAKE-ARGUMENTS...
 	else
 		printf 'failed  build %s\n        make %s   (its output: %s)\n' "$name" "${*@Q}" "$log" |
 			tee "$results/build_$name"
-		grep -m 20 -E 'error|Error|\*\*\*' "$log"
+		grep -m 20 -E 'error|Error|ERR|\*\*\*' "$log"
 	fi
 }
 
@@ -159,6 +159,10 @@ collect
 	exit 2
 }
 build_all
+[ -x "$BUILD/sonde" ] || {
+	report
+	exit 1
+}
 run_company together "$JOBS"
 run_company alone 1
 report
