@@ -107,7 +107,7 @@ struct disk {
 };
 
 /* What a device is decides whether totals count it: all but whole disks are left out. */
-enum class {
+enum disk_class {
 	CLASS_UNKNOWN,
 	CLASS_DISK,
 	CLASS_PARTITION,
@@ -117,32 +117,40 @@ enum class {
 	CLASS_MEMORY
 };
 static const char *const class_names[] = {
+	[CLASS_DISK] = "disk",       [CLASS_PARTITION] = "partition",
 	[CLASS_STACKED] = "stacked", /* on other devices: dm, md, bcache */
 	[CLASS_PATH] = "path",       /* of a multipath NVMe disk, which counts itself */
-	[CLASS_LOOP] = "loop",
-	[CLASS_MEMORY] = "memory",
+	[CLASS_LOOP] = "loop",       [CLASS_MEMORY] = "memory",
 };
 
-static enum class class_in_sysfs(const struct root *sys, const char *name) {
-	char dir[64], path[96]; int64_t hidden;
+static enum disk_class class_in_sysfs(const struct root *sys, const char *name)
+{
+	char dir[64], path[96];
+	int64_t hidden;
 
 	snprintf(dir, sizeof dir, "block/%s", name);
-	for (char *p = dir + strlen("block/"); *p;
-	     p++) if (*p == '/') *p = '!'; /* cciss/c0d0 is cciss!c0d0 there */
-	if (!sysfs_exists(sys, dir)) return CLASS_PARTITION;
+	for (char *p = dir + strlen("block/"); *p; p++)
+		if (*p == '/')
+			*p = '!'; /* cciss/c0d0 is cciss!c0d0 there */
+	if (!sysfs_exists(sys, dir))
+		return CLASS_PARTITION;
 	snprintf(path, sizeof path, "%s/slaves", dir);
-	if (sysfs_has_entries(sys, path)) return CLASS_STACKED;
+	if (sysfs_has_entries(sys, path))
+		return CLASS_STACKED;
 	snprintf(path, sizeof path, "%s/hidden", dir);
-	if (sysfs_number(sys, path, &hidden) && hidden) return CLASS_PATH;
+	if (sysfs_number(sys, path, &hidden) && hidden)
+		return CLASS_PATH;
 	return CLASS_DISK;
 }
 
 /* Without sysfs: a partition's name begins with its disk's, and comes behind it. */
-static enum class class_by_name(const struct devices *all, const struct device *v) {
-	if (strncmp(v->name, "dm-", 3) == 0 || strncmp(v->name, "md", 2) == 0) return CLASS_STACKED;
-	for (const struct device *w = all->row; w < all->row + all->n;
-	     w++) if (w->len && w->len < v->len &&
-		      memcmp(w->name, v->name, w->len) == 0) return CLASS_PARTITION;
+static enum disk_class class_by_name(const struct devices *all, const struct device *v)
+{
+	if (strncmp(v->name, "dm-", 3) == 0 || strncmp(v->name, "md", 2) == 0)
+		return CLASS_STACKED;
+	for (const struct device *w = all->row; w < all->row + all->n; w++)
+		if (w->len && w->len < v->len && memcmp(w->name, v->name, w->len) == 0)
+			return CLASS_PARTITION;
 	return CLASS_DISK;
 }
 
@@ -153,10 +161,14 @@ static bool is_numbered(const char *name, const char *prefix)
 	return strncmp(name, prefix, n) == 0 && name[n] >= '0' && name[n] <= '9';
 }
 
-static enum class class_of(const struct disk *d, const struct device *v) {
-	if (is_numbered(v->name, "loop")) return CLASS_LOOP;
-	if (is_numbered(v->name, "ram") || is_numbered(v->name, "zram")) return CLASS_MEMORY;
-	if (d->has_sysfs) return class_in_sysfs(d->sys, v->name);
+static enum disk_class class_of(const struct disk *d, const struct device *v)
+{
+	if (is_numbered(v->name, "loop"))
+		return CLASS_LOOP;
+	if (is_numbered(v->name, "ram") || is_numbered(v->name, "zram"))
+		return CLASS_MEMORY;
+	if (d->has_sysfs)
+		return class_in_sysfs(d->sys, v->name);
 	return class_by_name(&d->devices, v);
 }
 

@@ -99,7 +99,7 @@ static const struct {
 };
 _Static_assert(sizeof headings / sizeof headings[0] == NCOLUMNS, "a heading for every column");
 
-enum class { CLASS_UNKNOWN, CLASS_LOOPBACK, CLASS_PHYSICAL, CLASS_VIRTUAL };
+enum network_class { CLASS_UNKNOWN, CLASS_LOOPBACK, CLASS_PHYSICAL, CLASS_VIRTUAL };
 static const char *const class_names[] = {
 	[CLASS_LOOPBACK] = "loopback",
 	[CLASS_PHYSICAL] = "physical",
@@ -148,12 +148,15 @@ static bool read_header(struct network *n)
 	return n->ncolumns && direction;
 }
 
-static enum class class_of(const struct network *n, const char *name) {
-	char path[96]; int64_t type;
+static enum network_class class_of(const struct network *n, const char *name)
+{
+	char path[96];
+	int64_t type;
 
 	snprintf(path, sizeof path, "class/net/%s/type", name);
 	if (strcmp(name, "lo") == 0 ||
-	    (sysfs_number(n->sys, path, &type) && type == ARPHRD_LOOPBACK)) return CLASS_LOOPBACK;
+	    (sysfs_number(n->sys, path, &type) && type == ARPHRD_LOOPBACK))
+		return CLASS_LOOPBACK;
 	snprintf(path, sizeof path, "class/net/%s/device", name);
 	return sysfs_exists(n->sys, path) ? CLASS_PHYSICAL : CLASS_VIRTUAL;
 }
