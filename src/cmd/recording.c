@@ -37,14 +37,12 @@ void recording_plan(struct recording_plan *p, const struct recording_options *o)
 	*p = (struct recording_plan){ .o = o };
 	identity_find(&p->identity);
 	random_id(p->run_id);
-	if (o->output)
-		snprintf(p->directory, sizeof p->directory, "%s", o->output);
-	else
-		identity_directory(&p->identity, clock_utc_ns(), p->directory, sizeof p->directory);
+	identity_directory(&p->identity, clock_utc_ns(), p->named, sizeof p->named);
+	p->directory = o->output ? o->output : p->named;
 	if (p->directory[0] == '/' || !getcwd(here, sizeof here) ||
 	    (size_t)snprintf(p->absolute, sizeof p->absolute, "%s/%s", here, p->directory) >=
 		    sizeof p->absolute)
-		memcpy(p->absolute, p->directory, sizeof p->absolute);
+		snprintf(p->absolute, sizeof p->absolute, "%s", p->directory);
 }
 
 static void say_not_recorded(const char *sentence)

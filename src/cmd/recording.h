@@ -78,7 +78,8 @@ struct recording_options {
 struct recording_plan {
 	const struct recording_options *o;
 	struct identity identity;
-	char directory[PATH_MAX], absolute[PATH_MAX], run_id[33];
+	const char *directory; /* of -o, or named */
+	char named[PATH_MAX], absolute[PATH_MAX], run_id[33];
 };
 
 /* Who and where. */

@@ -12,3 +12,8 @@ touch file
 check file/out
 check /proc/out
 check "$(printf 'x%.0s' $(seq 300))"
+
+# A path longer than the kernel takes is not cut to another one.
+equal "status with a long path" 42 "$("$SONDE" run --quiet -o "$(printf './%.0s' $(seq 2100))out" -- sh -c 'exit 42' 2>said; echo $?)"
+one_sentence said
+[ -z "$(find . -maxdepth 1 -name "node-*")" ] || fail "recorded into the start of a long path"
