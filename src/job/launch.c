@@ -116,23 +116,22 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 		message_send(l->recorder, &m);
 }
 
-/* A stopped command stops the launcher too, so that the shell sees a stopped job. */
+/* A command stopped from its terminal stops the launcher too, so that the shell sees a stopped job.
+ * Who sends SIGSTOP to the command alone will continue it alone, and not the launcher. */
 static void stop_along(const struct child *c, int signal)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL }, old;
 	sigset_t one, mask;
 
-	if (signal != SIGTSTP && signal != SIGSTOP && signal != SIGTTIN && signal != SIGTTOU)
+	if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU)
 		return;
 	sigemptyset(&one);
 	sigaddset(&one, signal);
-	if (signal != SIGSTOP)
-		sigaction(signal, &standard, &old);
+	sigaction(signal, &standard, &old);
 	raise(signal);
 	sigprocmask(SIG_UNBLOCK, &one, &mask);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	if (signal != SIGSTOP)
-		sigaction(signal, &old, NULL);
+	sigaction(signal, &old, NULL);
 	kill(c->pid, SIGCONT);
 }
 
