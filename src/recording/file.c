@@ -204,8 +204,10 @@ static int slot_seal(struct reading *g, struct sealer *sealer, int i)
 			     s->len, "samples are malformed");
 		return 0;
 	}
-	if (s->generation == g->generation + 1)
-		g->cut = 0; /* what the cut block held is here */
+	/* What a block held that is cut off, because it was just being written, is here. */
+	if (s->generation == g->generation + 1 ||
+	    (s->generation == g->generation && which & SEAL_CHUNK))
+		g->cut = 0;
 	if (s->generation > g->generation)
 		g->generation = s->generation;
 	return rc;

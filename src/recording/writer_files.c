@@ -138,10 +138,9 @@ int files_append(struct writer_files *f, const struct bytes *blocks)
 	int rc = write_at(f->sonde, f->end, blocks->data, blocks->len);
 
 	if (rc) {
-		/* What was written of it would be overwritten anyway; without it no reader sees
+		/* What there is of it would be overwritten by the next; until then it looks like
 		 * damage. */
-		if (ftruncate(f->sonde, (off_t)f->end) < 0)
-			return rc;
+		(void)!ftruncate(f->sonde, (off_t)f->end);
 		return rc;
 	}
 	f->end += blocks->len;

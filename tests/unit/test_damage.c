@@ -210,6 +210,33 @@ static void test_a_block_that_is_gone_is_missed(void **state)
 	truth_free(t);
 }
 
+/* A writer killed while it appends leaves a block that is cut off; its rows are still in the tail.
+ */
+static void test_a_block_cut_while_it_was_written_loses_nothing(void **state)
+{
+	struct truth *t = truth_new(21, &(struct writer_options){ .chunk_rows = 10 });
+	struct stat before, after;
+	struct run *r;
+	int fd;
+
+	(void)state;
+	truth_samples(t, 19);
+	assert_int_equal(fstatat(t->fd, "node-host.sonde", &before, 0), 0);
+	truth_samples(t, 1);
+	assert_int_equal(fstatat(t->fd, "node-host.sonde", &after, 0), 0);
+	assert_true(after.st_size > before.st_size);
+	writer_abandon(t->w);
+	fd = openat(t->fd, "node-host.sonde", O_RDWR | O_CLOEXEC);
+	for (off_t size = after.st_size; size-- > before.st_size;) {
+		assert_int_equal(ftruncate(fd, size), 0);
+		assert_int_equal(truth_read(t, &r), t->nvalues);
+		assert_int_equal(r->ndamages, 0);
+		run_close(r);
+	}
+	close(fd);
+	truth_free(t);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_every_bit_of_a_closed_recording_flipped),
 	cmocka_unit_test(test_every_bit_of_the_blocks_of_a_killed_recording_flipped),
@@ -217,6 +244,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_closed_recording_cut_at_every_byte),
 	cmocka_unit_test(test_a_killed_recording_cut_at_every_byte),
 	cmocka_unit_test(test_a_tail_cut_at_every_byte),
+	cmocka_unit_test(test_a_block_cut_while_it_was_written_loses_nothing),
 	cmocka_unit_test(test_damage_names_the_place),
 	cmocka_unit_test(test_a_block_that_is_gone_is_missed),
 };

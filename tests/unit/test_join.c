@@ -154,6 +154,15 @@ static void many_nodes(struct bytes *out)
 					    .metric = &size_row },
 			   1);
 	}
+	/* One whose instance is not known must not be shown as the node's own. */
+	record_put(&events,
+		   &(struct event){ .kind = EVENT_SERIES,
+				    .node = 2,
+				    .id = 9,
+				    .parent = 7,
+				    .count = 1,
+				    .metric = &size_row },
+		   1);
 	start = block_start(out, BLOCK_EVENTS, 1);
 	bytes_varint(out, 1);
 	bytes_varint(out, events.len);
@@ -161,11 +170,12 @@ static void many_nodes(struct bytes *out)
 	bytes_put(out, events.data, events.len);
 	block_finish(out, start);
 	assert_int_equal(sealer_init(&sealer, 4096, 4096), 0);
-	for (uint32_t i = 0; i < 6; i++) {
-		uint32_t node = 2 + i % 3;
+	for (uint32_t i = 0; i < 7; i++) {
+		uint32_t node =
+			i < 6 ? 2 + i % 3 : 2; /* the last says values of another node's series */
 
 		bytes_reset(&image);
-		image_make(&image, node, node * 100);
+		image_make(&image, i < 6 ? node : 4, node * 100);
 		assert_int_equal(seal(&sealer,
 				      &(struct image){ image.data, image.len, node, i + 1 },
 				      SEAL_CHUNK, &sequence, out),
@@ -191,13 +201,19 @@ static void test_many_nodes_in_one_file(void **state)
 	assert_int_equal(run_open(&r, dir, NULL), 0);
 	assert_int_equal(r->ndamages, 0);
 	assert_int_equal(r->nnodes, 5);
+	assert_int_equal(r->nseries, 4);
 	for (; r->next_chunk(r, NULL, &c, NULL) > 0; chunks++) {
+		if (chunks == 6) {
+			assert_int_equal(c.ncolumns, 0);
+			continue;
+		}
 		assert_int_equal(r->nodes[c.node].host[0], 'n');
 		assert_int_equal(c.column[0].value[0], (r->nodes[c.node].host[1] - '0') * 100);
 		assert_int_equal(r->series[c.column[0].series].node, c.node);
 	}
-	assert_int_equal(chunks, 6);
-	assert_int_equal(r->nodes[2].rows, 2);
+	assert_int_equal(chunks, 7);
+	assert_int_equal(r->ndamages, 1);
+	assert_int_equal(r->nodes[3].rows, 2);
 	run_close(r);
 	bytes_free(&out);
 	close(fd);
@@ -312,18 +328,19 @@ static void test_the_newest_recording_is_found(void **state)
 	(void)state;
 	assert_int_equal(run_newest(dir, out, sizeof out, &e), -ENOENT);
 	assert_non_null(strstr(e.text, dir));
-	for (int i = 0; i < 3; i++) { /* the later one is not the last by name */
-		static const char *const names[] = { "sonde_b", "sonde_a", "sonde_c" };
+	for (int i = 0; i < 6; i++) { /* the latest is neither first nor last by name */
+		static const char *const names[] = { "sonde_b", "sonde_d", "sonde_a",
+						     "sonde_f", "sonde_c", "sonde_e" };
 
 		assert_int_equal(mkdirat(fd, names[i], 0700), 0);
 		sub = openat(fd, names[i], O_RDONLY | O_DIRECTORY);
-		if (i < 2)
+		if (i < 5)
 			record(sub, "h", &size_row, 1, 1);
 		close(sub);
 	}
 	assert_int_equal(run_newest(dir, out, sizeof out, &e), 0);
-	assert_string_equal(out + strlen(dir), "/sonde_a");
-	for (int i = 0; i < 3; i++) {
+	assert_string_equal(out + strlen(dir), "/sonde_c");
+	for (int i = 0; i < 6; i++) {
 		snprintf(out, sizeof out, "%s/sonde_%c", dir, 'a' + i);
 		directory_remove(out);
 	}
