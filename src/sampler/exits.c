@@ -14,35 +14,49 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RING_PAGES = 64, RING_PAGES_MIN = 4, RECORD_MAX = 256, EVENTS_MAX = 1024 };
+enum {
+	RECORD_PAGES = 64,
+	COUNT_PAGES = 32,
+	RING_PAGES_MIN = 4,
+	RECORD_MAX = 256,
+	EVENTS_MAX = 1024
+};
 
 struct ring {
-	int cpu;
+	int cpu, fd;
+	bool counts;           /* of READ records, else of all others */
+	int64_t missing;       /* counts that should have come */
+	size_t first, nevents; /* its events, in fd[] */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	uint64_t size, tail;
 };
 
 struct exits {
-	struct ring ring[EXITS_CPUS_MAX];
-	int ring_fd[EXITS_CPUS_MAX];
-	size_t nrings;
+	struct ring ring[EXITS_FDS_MAX];
+	int ring_fd[EXITS_FDS_MAX];
+	size_t nrings, ncpus;
 	int fd[EVENTS_MAX];
 	size_t nfds;
 };
 
-static void event_attr(struct perf_event_attr *a)
+static size_t ring_pages(bool counts)
+{
+	return counts ? COUNT_PAGES : RECORD_PAGES;
+}
+
+static void event_attr(struct perf_event_attr *a, bool counts)
 {
 	*a = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof *a,
-		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.config = counts ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.inherit = 1,
-		.inherit_stat = 1,
-		.task = 1,
-		.comm = 1,
-		.comm_exec = 1,
+		.inherit_stat = counts,
+		.task = !counts,
+		.comm = !counts,
+		.comm_exec = !counts,
 		.exclude_kernel =
 			1, /* what paranoid 2 asks for; the task clock counts both modes anyway */
 		.exclude_hv = 1,
@@ -50,6 +64,8 @@ static void event_attr(struct perf_event_attr *a)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
+		.wakeup_watermark =
+			(uint32_t)(ring_pages(counts) * (size_t)sysconf(_SC_PAGESIZE) / 2),
 	};
 }
 
@@ -82,52 +98,67 @@ static size_t cpus_possible(int *cpus, size_t max)
 	return n;
 }
 
-static int ring_map(struct ring *r, int fd)
+static int ring_map(struct ring *r)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (size_t pages = RING_PAGES; pages >= RING_PAGES_MIN; pages /= 2) {
-		void *m = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	for (size_t pages = ring_pages(r->counts); pages >= RING_PAGES_MIN; pages /= 2) {
+		void *m = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
+			       0);
 
 		if (m == MAP_FAILED)
 			continue;
 		r->page = m;
 		r->data = (const uint8_t *)m + page;
 		r->size = pages * page;
+		r->tail = 0;
 		return 0;
 	}
 	return -errno;
 }
 
+static void ring_unmap(struct ring *r)
+{
+	if (r->page)
+		munmap(r->page, r->size + (size_t)sysconf(_SC_PAGESIZE));
+	r->page = NULL;
+}
+
+static int ring_share(const struct exits *x, const struct ring *r)
+{
+	for (size_t i = 1; i < r->nevents; i++)
+		if (ioctl(x->fd[r->first + i], PERF_EVENT_IOC_SET_OUTPUT, r->fd))
+			return -errno;
+	return 0;
+}
+
 /* One CPU: the first task's event has the ring, the others write into it. */
-static int watch_cpu(struct exits *x, struct perf_event_attr *a, const pid_t *tids, size_t n)
+static int watch_cpu(struct exits *x, int cpu, bool counts, const pid_t *tids, size_t n)
 {
 	struct ring *r = &x->ring[x->nrings];
-	int first = -1;
+	struct perf_event_attr a;
+	int bad;
 
+	*r = (struct ring){ .cpu = cpu, .counts = counts, .first = x->nfds };
+	event_attr(&a, counts);
 	for (size_t i = 0; i < n; i++) {
-		int fd, bad = 0;
+		int fd;
 
 		if (x->nfds == EVENTS_MAX)
 			return -E2BIG;
-		fd = event_open(a, tids[i], r->cpu);
-
+		fd = event_open(&a, tids[i], cpu);
 		if (fd == -ESRCH)
 			continue;
 		if (fd < 0)
 			return fd;
 		x->fd[x->nfds++] = fd;
-		if (first >= 0)
-			bad = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, first) ? -errno : 0;
-		else
-			bad = ring_map(r, first = fd);
-		if (bad)
-			return bad;
+		r->nevents++;
 	}
-	if (first < 0)
+	if (!r->nevents)
 		return -ESRCH;
-	x->ring_fd[x->nrings++] = first;
-	return 0;
+	r->fd = x->ring_fd[x->nrings++] = x->fd[r->first];
+	bad = ring_map(r);
+	return bad ? bad : ring_share(x, r);
 }
 
 /* Two tasks with equal inherited events swap them at a context switch, and a task that ends with
@@ -156,7 +187,6 @@ int exits_open(struct exits **out, const pid_t *tids, size_t n, struct err *e)
 {
 	int cpus[EXITS_CPUS_MAX], bad = 0;
 	size_t ncpus = cpus_possible(cpus, EXITS_CPUS_MAX);
-	struct perf_event_attr a;
 	struct exits *x;
 
 	*out = NULL;
@@ -166,14 +196,11 @@ int exits_open(struct exits **out, const pid_t *tids, size_t n, struct err *e)
 	x = calloc(1, sizeof *x);
 	if (!x)
 		return err_set(e, -ENOMEM, "out of memory");
-	event_attr(&a);
-	a.wakeup_watermark = (uint32_t)(RING_PAGES * (size_t)sysconf(_SC_PAGESIZE) / 2);
 	for (size_t i = 0; i < n && !bad; i++)
 		bad = pin_task(x, tids[i]);
-	for (size_t i = 0; i < ncpus && !bad; i++) {
-		x->ring[i].cpu = cpus[i];
-		bad = watch_cpu(x, &a, tids, n);
-	}
+	for (size_t i = 0; i < 2 * ncpus && !bad; i++)
+		bad = watch_cpu(x, cpus[i / 2], i % 2, tids, n);
+	x->ncpus = ncpus;
 	if (bad) {
 		exits_close(x);
 		return err_set(e, bad, "perf events are not available: %s", strerror(-bad));
@@ -186,9 +213,8 @@ void exits_close(struct exits *x)
 {
 	if (!x)
 		return;
-	for (size_t i = 0; i < EXITS_CPUS_MAX; i++)
-		if (x->ring[i].page)
-			munmap(x->ring[i].page, x->ring[i].size + (size_t)sysconf(_SC_PAGESIZE));
+	for (size_t i = 0; i < x->nrings; i++)
+		ring_unmap(&x->ring[i]);
 	for (size_t i = 0; i < x->nfds; i++)
 		close(x->fd[i]);
 	free(x);
@@ -202,7 +228,7 @@ const int *exits_fds(const struct exits *x, size_t *n)
 
 size_t exits_cpus(const struct exits *x)
 {
-	return x->nrings;
+	return x->ncpus;
 }
 
 /* The kernel's records: all 64-bit aligned, so fields can be copied out of a flat buffer. */
@@ -231,8 +257,8 @@ struct record {
 /* Copy the record at the ring's tail; false when it holds none. Its time is in its last 8 bytes. */
 static bool ring_peek(const struct ring *r, struct record *out, int64_t *time)
 {
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t at = r->tail % r->size, n;
+	uint64_t head = r->page ? __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) : r->tail;
+	uint64_t at = r->size ? r->tail % r->size : 0, n;
 
 	if (head - r->tail < sizeof out->header)
 		return false;
@@ -248,6 +274,15 @@ static bool ring_peek(const struct ring *r, struct record *out, int64_t *time)
 	if (out->header.size >= 16)
 		memcpy(time, r->data + (at + out->header.size - 8) % r->size, 8);
 	return true;
+}
+
+/* Past a record; past all there is when it has no size of a record. */
+static void ring_advance(struct ring *r, uint64_t n)
+{
+	uint64_t there = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) - r->tail;
+
+	r->tail += n < sizeof(struct perf_event_header) || n % 8 || n > there ? there : n;
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }
 
 static uint64_t hand_out(const struct record *r, int64_t time, const struct exits_handler *h)
@@ -278,6 +313,30 @@ static uint64_t hand_out(const struct record *r, int64_t time, const struct exit
 	return 0;
 }
 
+/* How many counts are missing in each ring, after this record of ring r. */
+static void expect_counts(struct exits *x, struct ring *r, uint32_t type)
+{
+	if (type == PERF_RECORD_READ)
+		r->missing--;
+	for (size_t i = 0; i < x->nrings && type == PERF_RECORD_EXIT; i++)
+		x->ring[i].missing += x->ring[i].counts;
+}
+
+/* A ring of counts that is empty though counts are missing is stuck. */
+static void free_the_stuck(struct exits *x)
+{
+	for (size_t i = 0; i < x->nrings; i++) {
+		struct ring *r = &x->ring[i];
+
+		if (r->missing > 0 && r->page && r->page->data_head == r->tail) {
+			ring_unmap(r);
+			if (!ring_map(r))
+				ring_share(x, r);
+		}
+		r->missing = 0;
+	}
+}
+
 uint64_t exits_drain(struct exits *x, const struct exits_handler *h, bool all)
 {
 	int64_t newest = all ? INT64_MAX : clock_mono_ns() - 2 * NS_PER_MS;
@@ -297,9 +356,10 @@ uint64_t exits_drain(struct exits *x, const struct exits_handler *h, bool all)
 		}
 		if (!from || earliest > newest)
 			break;
-		from->tail += best.header.size ? best.header.size : from->size;
-		__atomic_store_n(&from->page->data_tail, from->tail, __ATOMIC_RELEASE);
+		ring_advance(from, best.header.size);
 		lost += hand_out(&best, earliest, h);
+		expect_counts(x, from, best.header.type);
 	}
+	free_the_stuck(x);
 	return lost;
 }

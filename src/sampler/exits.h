@@ -2,10 +2,12 @@
 /*
  * exits.h - every fork, exec and exit of a tree, by inherited perf events, with each task's CPU.
  *
- * One task-clock event a CPU is opened on given tasks; all they start afterwards inherits it. The
- * kernel then writes FORK, COMM and EXIT records, and a READ record with the CPU time of each task
- * on that CPU when it ends (perf_event_open(2): inherit_stat). No privilege is needed while
- * perf_event_paranoid <= 2. Records of one task lie in several rings: they are merged by time.
+ * Two events a CPU are opened on given tasks; all they start afterwards inherits them. For one the
+ * kernel writes FORK, COMM and EXIT records, for the other, a task clock, a READ record with the
+ * CPU time of each task on that CPU when it ends (perf_event_open(2): inherit_stat). No privilege
+ * is needed while perf_event_paranoid <= 2. Records of one task lie in several rings: they are
+ * merged by time. READ records are written from any CPU, and two at once can leave their ring stuck
+ * (seen on 6.18): then it is mapped anew, and counts are missing, but no birth and no end.
  */
 #ifndef SONDE_SAMPLER_EXITS_H
 #define SONDE_SAMPLER_EXITS_H
@@ -21,7 +23,7 @@ struct exits;
 
 enum {
 	EXITS_CPUS_MAX = 16,
-	EXITS_FDS_MAX = EXITS_CPUS_MAX
+	EXITS_FDS_MAX = 2 * EXITS_CPUS_MAX
 }; /* a record event costs each spawn 2 us a CPU: not more than this */
 
 struct exits_handler {

@@ -105,6 +105,86 @@ static void every_child_is_forked_named_counted_and_ended(void **state)
 	exits_close(x);
 }
 
+struct tally {
+	long forked, exited, counted;
+};
+
+static void tally_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
+{
+	(void)pid, (void)ppid, (void)tid, (void)at_ns;
+	((struct tally *)ctx)->forked++;
+}
+
+static void tally_name(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec)
+{
+	(void)ctx, (void)pid, (void)tid, (void)comm, (void)exec;
+}
+
+static void tally_exit(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
+{
+	(void)pid, (void)tid, (void)at_ns;
+	((struct tally *)ctx)->exited++;
+}
+
+static void tally_count(void *ctx, pid_t pid, int64_t cpu_ns)
+{
+	(void)pid, (void)cpu_ns;
+	((struct tally *)ctx)->counted++;
+}
+
+static _Noreturn void spawn_many(int go, int children)
+{
+	char c;
+
+	if (read(go, &c, 1) != 1)
+		_exit(1);
+	for (int i = 0; i < children; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+	_exit(0);
+}
+
+/* Tasks that end on several CPUs at once write their counts into the same rings. */
+static void no_birth_is_missed_when_many_end_at_once(void **state)
+{
+	enum { SPAWNERS = 4, EACH = 2000 };
+	struct tally t = { 0 };
+	const struct exits_handler h = { &t, tally_fork, tally_name, tally_exit, tally_count };
+	pid_t spawner[SPAWNERS];
+	uint64_t lost = 0;
+	struct exits *x;
+	struct err e;
+	int go[2];
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	for (int i = 0; i < SPAWNERS; i++) {
+		spawner[i] = fork();
+		if (!spawner[i])
+			spawn_many(go[0], EACH);
+	}
+	assert_int_equal(exits_open(&x, spawner, SPAWNERS, &e), 0);
+	assert_int_equal(write(go[1], "1234", SPAWNERS), SPAWNERS);
+	for (int left = SPAWNERS; left;) {
+		lost += exits_drain(x, &h, false);
+		while (left && waitpid(-1, NULL, WNOHANG) > 0)
+			left--;
+		usleep(2000);
+	}
+	lost += exits_drain(x, &h, true);
+	assert_int_equal(lost, 0);
+	assert_int_equal(t.forked, SPAWNERS * EACH);
+	assert_int_equal(t.exited, SPAWNERS * EACH + SPAWNERS);
+	assert_true(t.counted > (long)exits_cpus(x) * SPAWNERS * EACH * 8 / 10);
+	exits_close(x);
+	close(go[0]);
+	close(go[1]);
+}
+
 /* Part of the tasks watched would be births unseen. */
 static void more_tasks_than_events_are_refused(void **state)
 {
@@ -124,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_child_is_forked_named_counted_and_ended),
+		cmocka_unit_test(no_birth_is_missed_when_many_end_at_once),
 		cmocka_unit_test(more_tasks_than_events_are_refused),
 	};
 	pid_t self = getpid();
