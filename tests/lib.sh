@@ -68,20 +68,14 @@ figure() { # DIR JQ-FILTER: of sonde show --json
 }
 
 recorder_of() { # DIR: the recorder's pid, found by the file it holds open; fails when there is none
-	local where comm name link
+	local where comm
 	where=$(realpath "$1") || return 1
-	for comm in /proc/[0-9]*/comm; do
-		{ read -r name <"$comm"; } 2>/dev/null || continue
-		[ "$name" = sonde-recorder ] || continue
-		for link in "${comm%/comm}"/fd/*; do
-			case $(readlink "$link") in
-			"$where"/node-*)
-				comm=${comm#/proc/}
-				echo "${comm%/comm}"
-				return 0
-				;;
-			esac
-		done
+	for comm in $(grep -lsx sonde-recorder /proc/[0-9]*/comm); do
+		comm=${comm%/comm}
+		if ls -l "$comm/fd" 2>/dev/null | grep -qF -- "-> $where/node-"; then
+			echo "${comm#/proc/}"
+			return 0
+		fi
 	done
 	return 1
 }
