@@ -70,13 +70,12 @@ figure() { # DIR JQ-FILTER: of sonde show --json
 recorder_of() { # DIR: the recorder's pid, found by the file it holds open; fails when there is none
 	local where comm
 	where=$(realpath "$1") || return 1
-	for comm in $(grep -lsx sonde-recorder /proc/[0-9]*/comm); do
+	while read -r comm; do
 		comm=${comm%/comm}
-		if ls -l "$comm/fd" 2>/dev/null | grep -qF -- "-> $where/node-"; then
-			echo "${comm#/proc/}"
-			return 0
-		fi
-	done
+		[ -n "$(find "$comm/fd" -lname "$where/node-*" -print -quit 2>/dev/null)" ] || continue
+		echo "${comm#/proc/}"
+		return 0
+	done < <(grep -lsx sonde-recorder /proc/[0-9]*/comm)
 	return 1
 }
 
