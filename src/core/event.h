@@ -31,6 +31,8 @@ enum event_kind {
 			     state = PRESENT when the kernel says its clock is synchronised */
 	EVENT_CATALOGUE,  /* metric[0..count) are declared without series: derived rows and their
 			     formulas */
+	EVENT_NAME, /* id = instance; name: what it is called now (a process that executed another
+		       program) */
 	EVENT_KIND_NUMBER_OF
 };
 

@@ -7,6 +7,7 @@ static const char *const kind_names[] = {
 	[KIND_COUNTER] = "counter",
 	[KIND_GAUGE] = "gauge",
 	[KIND_STATE] = "state",
+	[KIND_TOTAL] = "total",
 };
 _Static_assert(sizeof kind_names / sizeof kind_names[0] == KIND_NUMBER_OF, "a name for every kind");
 

@@ -33,7 +33,8 @@ enum unit {
 	UNIT_NUMBER_OF
 };
 
-enum kind { KIND_COUNTER = 0, KIND_GAUGE, KIND_STATE, KIND_NUMBER_OF };
+/* A total grows as a counter does, but in steps that do not say when: it has no rate. */
+enum kind { KIND_COUNTER = 0, KIND_GAUGE, KIND_STATE, KIND_TOTAL, KIND_NUMBER_OF };
 
 /* How values of several instances, or of several nodes, become one. NONE: they may not be combined.
  */

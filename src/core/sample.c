@@ -142,6 +142,14 @@ uint32_t sample_instance(struct sample *s, const char *domain, const char *name,
 	return e->id;
 }
 
+void sample_name(struct sample *s, uint32_t instance, const char *name)
+{
+	struct event *e = instance ? event_add(s, EVENT_NAME) : NULL;
+
+	if (e && event_texts(s, e, name, NULL))
+		e->id = instance;
+}
+
 void sample_label(struct sample *s, uint32_t instance, const char *key, const char *value)
 {
 	struct event *e = instance ? event_add(s, EVENT_LABEL) : NULL;

@@ -49,6 +49,8 @@ void sample_clear_events(struct sample *s);
 /* Something that comes and goes. birth_ns is monotonic; name is copied. Returns its id, or 0. */
 uint32_t sample_instance(struct sample *s, const char *domain, const char *name, uint32_t parent,
 			 int64_t birth_ns, uint32_t flags);
+/* What an instance is called from now on. */
+void sample_name(struct sample *s, uint32_t instance, const char *name);
 void sample_label(struct sample *s, uint32_t instance, const char *key, const char *value);
 /* Counters of an instance at its end: count rows side by side, mask says which are known. */
 void sample_final(struct sample *s, uint32_t instance, const struct metric *metrics, uint32_t count,

@@ -98,7 +98,8 @@ static bool grows(const struct frame *f, const struct instances *t, const struct
 		s->metric < f->run->nmetrics ? &f->run->metrics[s->metric].row : NULL;
 
 	return m && s->metric && is_mine(f, t, s->instance) &&
-	       (m->kind == KIND_COUNTER || m->over_instances == COMBINE_MAX);
+	       (m->kind == KIND_COUNTER || m->kind == KIND_TOTAL ||
+		m->over_instances == COMBINE_MAX);
 }
 
 static int by_instance(const void *a, const void *b)

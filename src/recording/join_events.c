@@ -144,6 +144,16 @@ static int take_instance(struct join *j, const struct record *r)
 	return idmap_put(&j->file_instances, e->id, j->run.ninstances - 1);
 }
 
+/* Its last name is the one that says what it did. */
+static int take_name(struct join *j, const struct record *r)
+{
+	uint32_t instance = idmap_get(&j->file_instances, r->event.id);
+
+	if (instance)
+		j->run.instances[instance].name = r->event.name;
+	return 0;
+}
+
 static int take_label(struct join *j, const struct record *r)
 {
 	uint32_t instance = idmap_get(&j->file_instances, r->event.id);
@@ -293,6 +303,7 @@ int join_event(struct join *j, const struct record *r)
 		[EVENT_STATE] = take_state, [EVENT_META] = take_meta,
 		[EVENT_MARK] = take_mark,   [EVENT_SPAN] = take_span,
 		[EVENT_CLOCK] = take_clock, [EVENT_CATALOGUE] = take_catalogue,
+		[EVENT_NAME] = take_name,
 	};
 
 	if (!r->event.node || !join_node(j, r->event.node))

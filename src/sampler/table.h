@@ -36,6 +36,7 @@ struct process {
 	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
 	int64_t walk_minflt;
 	uint32_t instance, slot; /* 0: not yet, not promoted */
+	char told[16];           /* what its instance is called so far */
 	uint32_t idle_samples;
 	int kept[PROCESS_FILES_KEPT];
 	uint8_t history; /* bit 0: active in this sample, bit 1: in the one before ... */

@@ -116,19 +116,22 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	return 0;
 }
 
+/* Parents mostly come before their children, as they were born: a child that ends in between is
+ * missing for one sample, and not counted twice, as itself and in what its parent has waited for.
+ */
 static void look_at_all(struct tree *t, bool all)
 {
-	for (uint32_t i = t->table.nlive; i-- > 0;) {
+	for (uint32_t i = 0; i < t->table.nlive;) {
 		struct process *p = &t->table.row[t->table.live[i]];
+		bool gone = !p->ended && look_at(t, p, all);
 
-		if (p->ended || !look_at(t, p, all))
-			continue;
 		/* With exit records its last figures are on their way; they come with the next
 		 * drain. */
-		if (t->exits && !p->vanished && !all)
+		if (gone && t->exits && !p->vanished && !all)
 			p->vanished = true;
-		else
-			births_end(t, p, t->now_ns);
+		else if (gone)
+			births_end(t, p, t->now_ns); /* another row takes its place */
+		i += i < t->table.nlive && &t->table.row[t->table.live[i]] == p;
 	}
 }
 
@@ -156,8 +159,8 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 	if (t->named_left_ns > NAMED_BURST * (NS_PER_S / NAMED_PER_S))
 		t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
 	births_step(t, last);
-	look_at_all(t, last);
 	read_launcher(t);
+	look_at_all(t, last);
 	walk_step(t);
 	sums_make(t);
 	if (last)

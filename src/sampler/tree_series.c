@@ -6,6 +6,7 @@
 #include "base/clock.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static struct proc_io own_io(const struct process *p)
 {
@@ -60,6 +61,19 @@ static uint64_t values_of(const struct tree *t, const struct process *p, int64_t
 	return known;
 }
 
+/* A process that executes another program goes by that program's name from then on. */
+static void tell_name(struct tree *t, struct process *p)
+{
+	size_t n = strnlen(p->comm, sizeof p->told - 1);
+
+	if (!strncmp(p->told, p->comm, sizeof p->told - 1))
+		return;
+	if (p->told[0])
+		sample_name(t->sample, p->instance, p->comm);
+	memcpy(p->told, p->comm, n);
+	p->told[n] = '\0';
+}
+
 static void make_instance(struct tree *t, struct process *p)
 {
 	const struct process *parent = table_find(&t->table, p->ppid);
@@ -70,6 +84,7 @@ static void make_instance(struct tree *t, struct process *p)
 	snprintf(pid, sizeof pid, "%d", (int)p->pid);
 	if (p->instance)
 		sample_label(t->sample, p->instance, "pid", pid);
+	tell_name(t, p);
 }
 
 static void promote(struct tree *t, struct process *p)
@@ -146,6 +161,7 @@ void series_put(struct tree *t, struct sample *s)
 
 		if (!p->slot || p->ended)
 			continue;
+		tell_name(t, p);
 		known = values_of(t, p, v);
 		for (uint32_t row = 0; row < PROCESS_SERIES; row++)
 			if (known >> row & 1)
@@ -206,6 +222,7 @@ void series_ended(struct tree *t, struct process *p, int64_t at_ns)
 		return;
 	if (p->slot)
 		demote(t, p);
+	tell_name(t, p);
 	put_finals(t, p);
 	sample_end(t->sample, p->instance, at_ns);
 }

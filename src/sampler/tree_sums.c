@@ -62,7 +62,8 @@ static void sum_counters(struct tree *t, const struct sums *u)
 	raise_to(t, JOB_ATTRIBUTED_CPU, attributed);
 	/* Children whose parent ignores SIGCHLD are in nobody's total, but their exit was recorded.
 	 */
-	raise_to(t, JOB_CPU, cpu > attributed ? cpu : attributed);
+	t->cpu_ns = cpu > attributed ? cpu : attributed;
+	raise_to(t, JOB_CPU, t->cpu_ns);
 	raise_to(t, JOB_MINOR_FAULTS, t->departed_minflt + u->minflt + m->total_minor_faults);
 	raise_to(t, JOB_MAJOR_FAULTS, t->departed_majflt + u->majflt + m->total_major_faults);
 	if (!u->io_known || (t->launcher && !t->launcher_io_known)) {
@@ -146,7 +147,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 	*out = (struct tree_totals){
 		.user_ns = apart ? t->reaped.total_user_ns : -1,
 		.system_ns = apart ? t->reaped.total_system_ns : -1,
-		.cpu_ns = t->job[JOB_CPU],
+		.cpu_ns = t->cpu_ns,
 		.attributed_ns = t->job[JOB_ATTRIBUTED_CPU],
 		.live = t->job[JOB_PROCESSES_LIVE],
 		.started = t->started,

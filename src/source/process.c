@@ -6,6 +6,7 @@
 
 #define GAUGE   .kind = KIND_GAUGE, .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM
 #define COUNTER .kind = KIND_COUNTER, .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM
+#define TOTAL   .kind = KIND_TOTAL, .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM
 #define PROCESS .domain = "process"
 #define COMMAND .domain = "command"
 #define TICKS   .unit = UNIT_SECONDS, .mul = 1, .div = 100
@@ -67,14 +68,14 @@ static const struct metric metrics[] = {
 				    .kind = KIND_GAUGE, .over_instances = COMBINE_MAX,
 				    .over_nodes = COMBINE_MAX, .label = "Peak RSS",
 				    .help = "Largest resident set size that was sampled." },
-	[COMMAND_PROCESSES] = { "command.processes", COMMAND, COUNT, COUNTER, .label = "Processes",
+	[COMMAND_PROCESSES] = { "command.processes", COMMAND, COUNT, TOTAL, .label = "Processes",
 				.help = "Processes of this command name that have ended." },
-	[COMMAND_CPU] = { "command.cpu_seconds", COMMAND, NS, COUNTER, .label = "CPU",
+	[COMMAND_CPU] = { "command.cpu_seconds", COMMAND, NS, TOTAL, .label = "CPU",
 			  .help = "CPU time of the processes of this command name that have "
 				  "ended." },
-	[COMMAND_READ] = { "command.read_bytes", COMMAND, BYTES, COUNTER, .label = "Read",
+	[COMMAND_READ] = { "command.read_bytes", COMMAND, BYTES, TOTAL, .label = "Read",
 			   .help = "Bytes read by them, as far as they were seen." },
-	[COMMAND_WRITTEN] = { "command.written_bytes", COMMAND, BYTES, COUNTER, .label = "Written",
+	[COMMAND_WRITTEN] = { "command.written_bytes", COMMAND, BYTES, TOTAL, .label = "Written",
 			      .help = "Bytes written by them, as far as they were seen." },
 	[COMMAND_PEAK_RESIDENT] = { "command.peak_resident_bytes", COMMAND, BYTES,
 				    .kind = KIND_GAUGE, .over_instances = COMBINE_MAX,
