@@ -12,7 +12,7 @@ while time.monotonic() < end:
     for t in group: t.join()
 P
 "$SONDE" run --quiet -i 100ms -o out -- "$PYTHON" threads.py &
-wait_for 5 recorder_of out >wait.log
+wait_for 30 recorder_of out >wait.log
 recorder=$(recorder_of out)
 sleep 0.5
 kill -STOP "$recorder"

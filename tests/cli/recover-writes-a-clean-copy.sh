@@ -3,7 +3,7 @@
 . "$TOP/tests/lib.sh"
 "$SONDE" run --quiet -i 20ms -o out -- sleep 1 &
 sonde=$!
-wait_for 5 recorder_of out >wait.log
+wait_for 30 recorder_of out >wait.log
 sleep 0.5
 kill -9 "$(recorder_of out)"
 wait $sonde || fail "the job's own status"

@@ -8,7 +8,7 @@ for round in $(seq 10); do
 	rm -rf out
 	setsid "$SONDE" run --quiet -i 20ms -o out -- sh -c 'echo $$ >job.pid; while :; do :; done' &
 	sonde=$!
-	wait_for 5 recorder_of out >wait.log
+	wait_for 30 recorder_of out >wait.log
 	recorder=$(recorder_of out)
 	wait_for 5 test -s job.pid
 	sleep "$(calc "$RANDOM / 32768 * 0.6")"

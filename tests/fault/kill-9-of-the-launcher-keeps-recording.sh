@@ -4,7 +4,7 @@
 "$SONDE" run --quiet -i 1500ms -o out -- sh -c 'echo $$ >job.pid; sleep 4' &
 sonde=$!
 wait_for 5 test -s job.pid
-wait_for 5 recorder_of out >wait.log
+wait_for 30 recorder_of out >wait.log
 recorder=$(recorder_of out)
 kill -9 $sonde
 wait $sonde 2>/dev/null

@@ -14,11 +14,14 @@ lint() { # NAME
 	esac >lint.out 2>&1
 }
 
-notices() { # LINT FILE TEXT: TEXT, put at the end of FILE, is a fault
-	lint "$1" || {
+for one in layers.py headers.sh sizes.py banned.py names.py text.py format.sh commands.py metrics.sh; do
+	lint $one || {
 		cat lint.out
-		fail "$1 fails on the tree as it is"
+		fail "$one fails on the tree as it is"
 	}
+done
+
+notices() { # LINT FILE TEXT: TEXT, put at the end of FILE, is a fault
 	if [ -e "copy/$2" ]; then cp "copy/$2" saved; else rm -f saved; fi
 	printf '%b\n' "$3" >>"copy/$2"
 	! lint "$1" || fail "$1 does not notice in $2: $3"
