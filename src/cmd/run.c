@@ -82,7 +82,9 @@ static int run(const void *given, int n, char **argv)
 	const char *off = getenv("SONDE");
 	struct recording_plan plan;
 	struct launch_signals saved;
+	struct sentinel sentinel;
 	struct launch l = { .argv = argv,
+			    .sentinel = &sentinel,
 			    .saved = &saved,
 			    .recorder = -1,
 			    .wait_all = o->wait_all,
@@ -106,12 +108,18 @@ static int run(const void *given, int n, char **argv)
 		say("run: %s", e.text);
 		return LAUNCH_FAILED;
 	}
+	sentinel_start(&sentinel);
 	code = recorder_detach(&l.recorder, &e);
 	if (code == 1)
 		be_recorder(&plan, argv, l.recorder, self);
 	if (code < 0)
 		say("run: not recording: %s", e.text);
 	code = launch_command(&l, &status, &e);
+	if (code == LAUNCH_NO_PROCESS) {
+		say("run: %s; CMD runs in sonde's place, without a recording", e.text);
+		launch_signals_restore(&saved);
+		return without_recording(argv);
+	}
 	if (code) {
 		say("%s", e.text);
 		return code;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -37,7 +38,7 @@ int launch_begin(struct launch_signals *saved, struct err *e)
 }
 
 struct child {
-	pid_t pid;
+	pid_t pid, recorder;
 	bool ended;
 	int status;
 	int64_t start_ns, max_rss_bytes;
@@ -45,12 +46,17 @@ struct child {
 	int64_t base_user_ns, base_system_ns, base_minor_faults, base_major_faults;
 };
 
+void launch_signals_restore(const struct launch_signals *saved)
+{
+	sigaction(SIGCHLD, &saved->child, NULL);
+	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+}
+
 static _Noreturn void become_command(const struct launch *l, int report)
 {
 	int code;
 
-	sigaction(SIGCHLD, &l->saved->child, NULL);
-	sigprocmask(SIG_SETMASK, &l->saved->mask, NULL);
+	launch_signals_restore(l->saved);
 	execvp(l->argv[0], l->argv);
 	code = errno;
 	if (write(report, &code, sizeof code) < 0)
@@ -71,7 +77,7 @@ static int start(const struct launch *l, struct child *c, struct err *e)
 	if (c->pid < 0) {
 		close(report[0]);
 		close(report[1]);
-		return err_set(e, LAUNCH_FAILED, "cannot fork: %s", strerror(errno));
+		return err_set(e, LAUNCH_NO_PROCESS, "cannot fork: %s", strerror(errno));
 	}
 	if (!c->pid)
 		become_command(l, report[1]);
@@ -158,16 +164,36 @@ static void reap(const struct launch *l, struct child *c)
 	}
 }
 
-/* A signal from the terminal has reached the command already: it is in the same process group. */
-static bool from_terminal(const siginfo_t *info)
+/* A signal for the whole process group has reached the command already; the terminal always sends
+ * such. */
+static bool command_has_it(const struct launch *l, int signal, const siginfo_t *info)
 {
-	return info->si_code > 0;
+	bool group = sentinel_got(l->sentinel, signal);
+
+	return group || info->si_code > 0;
 }
 
-static bool children_left(void)
+/* As process 1 of a container the launcher is the recorder's parent, too, and must not wait for it.
+ */
+static bool other_children(pid_t recorder)
+{
+	FILE *f = fopen("/proc/thread-self/children", "re");
+	bool found = false;
+	int pid;
+
+	while (f && !found && fscanf(f, "%d", &pid) == 1)
+		found = pid != recorder;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool children_left(const struct child *c)
 {
 	siginfo_t info;
 
+	if (getpid() == 1)
+		return other_children(c->recorder);
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
@@ -178,15 +204,27 @@ static void supervise(const struct launch *l, struct child *c)
 
 	forwarded_set(&set);
 	reap(l, c);
-	while (!c->ended || (l->wait_all && children_left())) {
+	while (!c->ended || (l->wait_all && children_left(c))) {
 		int signal = sigwaitinfo(&set, &info);
 
 		if (signal < 0)
 			continue;
-		if (signal != SIGCHLD && !from_terminal(&info) && !c->ended)
+		if (signal != SIGCHLD && !command_has_it(l, signal, &info) && !c->ended)
 			kill(c->pid, signal);
 		reap(l, c);
 	}
+}
+
+/* Until its first sample is taken; without one that is gone, or takes too long. */
+static void wait_for_recorder(struct launch *l, struct child *c)
+{
+	struct message m;
+	int got = l->recorder >= 0 ? message_wait(l->recorder, &m, l->ready_ms) : -ENOENT;
+
+	if (got == 0)
+		l->recorder = -1;
+	if (got == 1)
+		c->recorder = m.pid;
 }
 
 int launch_command(const struct launch *l, int *status, struct err *e)
@@ -204,8 +242,7 @@ int launch_command(const struct launch *l, int *status, struct err *e)
 	c.base_major_faults = before.ru_majflt;
 	/* Orphans of the job come to the launcher, so that their CPU is in its children's total. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (here.recorder >= 0 && message_wait(here.recorder, &m, here.ready_ms) == 0)
-		here.recorder = -1;
+	wait_for_recorder(&here, &c);
 	code = start(&here, &c, e);
 	if (code) {
 		tell(&here, MESSAGE_ENDED, &c, 0, code << 8);

@@ -11,11 +11,18 @@
 #define SONDE_JOB_LAUNCH_H
 
 #include "base/err.h"
+#include "job/sentinel.h"
 
 #include <signal.h>
 #include <stdbool.h>
 
-enum { LAUNCH_FAILED = 125, LAUNCH_NOT_EXECUTABLE = 126, LAUNCH_NOT_FOUND = 127 };
+/* NO_PROCESS: there was no room for another process, so nothing was started. */
+enum {
+	LAUNCH_NO_PROCESS = 124,
+	LAUNCH_FAILED = 125,
+	LAUNCH_NOT_EXECUTABLE = 126,
+	LAUNCH_NOT_FOUND = 127
+};
 
 /* What the command gets back of what the launcher changed for itself. */
 struct launch_signals {
@@ -25,10 +32,13 @@ struct launch_signals {
 
 /* Block what is forwarded; before any fork, so that no signal is lost. */
 int launch_begin(struct launch_signals *saved, struct err *e);
+/* Give signals back as they were: before executing something in this process's place. */
+void launch_signals_restore(const struct launch_signals *saved);
 
 struct launch {
 	char *const *argv;
 	const struct launch_signals *saved;
+	struct sentinel *sentinel;
 	int recorder;  /* socket, or -1: without a recorder */
 	bool wait_all; /* wait for what the command left behind, too */
 	int ready_ms,

@@ -2,6 +2,7 @@
 #include "sampler/recorder.h"
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "recording/writer.h"
 #include "sampler/directory.h"
 #include "sampler/exits.h"
@@ -63,7 +64,9 @@ int recorder_detach(int *fd, struct err *e)
 	pid = fork();
 	if (pid)
 		_exit(pid < 0 ? errno : 0);
-	/* Not of the job's: its standard input and output. */
+	/* The job's pipes and locks are not the recorder's to hold; its standard error is to speak
+	 * on. */
+	descriptors_close(3, pair[1]);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);
@@ -354,7 +357,7 @@ static void finish(struct recorder *r)
 
 int recorder_run(const struct recorder_options *o)
 {
-	const struct message ready = { .kind = MESSAGE_READY };
+	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
 	struct recorder r = { .o = o };
 	struct err e = { "" };
 	int bad;

@@ -31,6 +31,19 @@ for name in ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "WINCH", "CONT"]:
     expect(name, f"{name} 1\n", p.stdout.read())
     expect(f"exit code after {name}", 7, p.wait())
 
+# A signal to the whole process group has reached the job already: it is not sent a second time.
+p = subprocess.Popen([SONDE, "run", "--quiet", "-o", "out_group", "--", PROGRAM], stdout=subprocess.PIPE, text=True,
+                     start_new_session=True)
+p.stdout.readline()
+os.killpg(p.pid, signal.SIGTERM)
+expect("TERM to the group", "TERM 1\n", p.stdout.read())
+expect("exit code after TERM to the group", 7, p.wait())
+
+# timeout(1) signals its child, then the group.
+p = subprocess.run(["timeout", "--signal=TERM", "0.5", SONDE, "run", "--quiet", "-o", "out_timeout", "--", PROGRAM],
+                   stdout=subprocess.PIPE, text=True)
+expect("TERM by timeout", True, "TERM 1\n" in p.stdout)
+
 # Ctrl-C at a terminal goes to the whole foreground group: sonde must not send it a second time.
 pid, terminal = pty.fork()
 if pid == 0:
