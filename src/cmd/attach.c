@@ -80,7 +80,8 @@ static int attach(const void *given, int n, char **operands)
 		say("attach: give the processes to record with -p PID[,PID...]");
 		return EXIT_USAGE;
 	}
-	recording_plan(&plan, &o->recording);
+	if (!recording_plan(&plan, &o->recording))
+		return EXIT_USAGE;
 	r = recording_recorder(&plan);
 	r.sampler.tree.nroots = parse_pids(o->pids, roots);
 	r.sampler.tree.roots = roots;

@@ -30,9 +30,14 @@ static void random_id(char out[33])
 		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-void recording_plan(struct recording_plan *p, const struct recording_options *o)
+bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 {
 	char here[PATH_MAX];
+
+	if (o->output && !o->output[0]) {
+		say("-o needs the name of a directory; without -o the recording finds its own");
+		return false;
+	}
 
 	*p = (struct recording_plan){ .o = o };
 	identity_find(&p->identity);
@@ -43,6 +48,7 @@ void recording_plan(struct recording_plan *p, const struct recording_options *o)
 	    (size_t)snprintf(p->absolute, sizeof p->absolute, "%s/%s", here, p->directory) >=
 		    sizeof p->absolute)
 		snprintf(p->absolute, sizeof p->absolute, "%s", p->directory);
+	return true;
 }
 
 static void say_not_recorded(const char *sentence)
@@ -92,7 +98,10 @@ static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
 	if (summary_make(&s, r, &e)) {
 		say("summary: %s", e.text);
 	} else {
-		summary_print(&s, out, colour, SUMMARY_LINES);
+		if (p->o->json)
+			summary_json(&s, r, out);
+		else
+			summary_print(&s, out, colour, SUMMARY_LINES);
 		summary_free(&s);
 	}
 	run_close(r);

@@ -13,67 +13,48 @@
 struct recording_options {
 	int64_t interval_ns, sync_ns;
 	const char *output, *summary, *procfs, *sysfs;
-	bool force, quiet, no_perf, no_pss;
+	bool force, quiet, json, no_perf, no_pss;
 };
 
 /* Rows for a command whose options struct begins with struct recording_options. */
-#define RECORDING_OPTIONS                                                                          \
-	{ .name = "interval",                                                                      \
-	  .letter = 'i',                                                                           \
-	  .type = ARG_DURATION,                                                                    \
-	  .value = "TIME",                                                                         \
-	  .fallback = "1s",                                                                        \
-	  .min = 1000000,                                                                          \
-	  .max = INT64_C(3600000000000),                                                           \
-	  .help = "Time between samples.",                                                         \
-	  OPTION_OFFSET(struct recording_options, interval_ns) },                                  \
-		{ .name = "output",                                                                \
-		  .letter = 'o',                                                                   \
-		  .type = ARG_TEXT,                                                                \
-		  .value = "DIR",                                                                  \
-		  .help = "Directory of the recording, made when it is not there.",                \
-		  OPTION_OFFSET(struct recording_options, output) },                               \
-		{ .name = "force",                                                                 \
-		  .type = ARG_FLAG,                                                                \
-		  .help = "Add to the directory of -o even when it holds another job's "           \
-			  "recording.",                                                            \
-		  OPTION_OFFSET(struct recording_options, force) },                                \
-		{ .name = "quiet",                                                                 \
-		  .letter = 'q',                                                                   \
-		  .type = ARG_FLAG,                                                                \
-		  .help = "No summary on standard error.",                                         \
-		  OPTION_OFFSET(struct recording_options, quiet) },                                \
-		{ .name = "summary",                                                               \
-		  .type = ARG_TEXT,                                                                \
-		  .value = "FILE",                                                                 \
-		  .help = "Write the summary to FILE instead of standard error.",                  \
-		  OPTION_OFFSET(struct recording_options, summary) },                              \
-		{ .name = "sync",                                                                  \
-		  .type = ARG_DURATION,                                                            \
-		  .value = "TIME",                                                                 \
-		  .fallback = "10s",                                                               \
-		  .min = 0,                                                                        \
-		  .max = INT64_C(3600000000000),                                                   \
-		  .help = "The most a loss of the node may cost; 0 leaves syncing to the kernel.", \
-		  OPTION_OFFSET(struct recording_options, sync_ns) },                              \
-		{ .name = "no-perf",                                                               \
-		  .type = ARG_FLAG,                                                                \
-		  .help = "No perf events: processes shorter than the interval have no name.",     \
-		  OPTION_OFFSET(struct recording_options, no_perf) },                              \
-		{ .name = "no-pss",                                                                \
-		  .type = ARG_FLAG,                                                                \
-		  .help = "No PSS and USS: reading them holds a lock of the job's memory.",        \
-		  OPTION_OFFSET(struct recording_options, no_pss) },                               \
-		{ .name = "procfs",                                                                \
-		  .type = ARG_TEXT,                                                                \
-		  .value = "DIR",                                                                  \
-		  .help = "Read below DIR instead of /proc.",                                      \
-		  OPTION_OFFSET(struct recording_options, procfs) },                               \
-	{                                                                                          \
-		.name = "sysfs", .type = ARG_TEXT, .value = "DIR",                                 \
-		.help = "Read below DIR instead of /sys.",                                         \
-		OPTION_OFFSET(struct recording_options, sysfs)                                     \
-	}
+/* clang-format off */
+#define RECORDING_OPTIONS \
+	{ .name = "interval", .letter = 'i', .type = ARG_DURATION, .value = "TIME", \
+	  .fallback = "1s", .min = 1000000, .max = INT64_C(3600000000000), \
+	  .help = "Time between samples.", \
+	  OPTION_OFFSET(struct recording_options, interval_ns) }, \
+	{ .name = "output", .letter = 'o', .type = ARG_TEXT, .value = "DIR", \
+	  .help = "Directory of the recording, made when it is not there.", \
+	  OPTION_OFFSET(struct recording_options, output) }, \
+	{ .name = "force", .type = ARG_FLAG, \
+	  .help = "Add to the directory of -o even when it holds another job's recording.", \
+	  OPTION_OFFSET(struct recording_options, force) }, \
+	{ .name = "quiet", .letter = 'q', .type = ARG_FLAG, \
+	  .help = "No summary on standard error.", \
+	  OPTION_OFFSET(struct recording_options, quiet) }, \
+	{ .name = "summary", .type = ARG_TEXT, .value = "FILE", \
+	  .help = "Write the summary to FILE instead of standard error.", \
+	  OPTION_OFFSET(struct recording_options, summary) }, \
+	{ .name = "json", .type = ARG_FLAG, \
+	  .help = "The summary as JSON, as `sonde show --json` gives it.", \
+	  OPTION_OFFSET(struct recording_options, json) }, \
+	{ .name = "sync", .type = ARG_DURATION, .value = "TIME", \
+	  .fallback = "10s", .max = INT64_C(3600000000000), \
+	  .help = "The most a loss of the node may cost; 0 leaves syncing to the kernel.", \
+	  OPTION_OFFSET(struct recording_options, sync_ns) }, \
+	{ .name = "no-perf", .type = ARG_FLAG, \
+	  .help = "No perf events: processes shorter than the interval have no name.", \
+	  OPTION_OFFSET(struct recording_options, no_perf) }, \
+	{ .name = "no-pss", .type = ARG_FLAG, \
+	  .help = "No PSS and USS: reading them holds a lock of the job's memory.", \
+	  OPTION_OFFSET(struct recording_options, no_pss) }, \
+	{ .name = "procfs", .type = ARG_TEXT, .value = "DIR", \
+	  .help = "Read below DIR instead of /proc.", \
+	  OPTION_OFFSET(struct recording_options, procfs) }, \
+	{ .name = "sysfs", .type = ARG_TEXT, .value = "DIR", \
+	  .help = "Read below DIR instead of /sys.", \
+	  OPTION_OFFSET(struct recording_options, sysfs) }
+/* clang-format on */
 
 struct recording_plan {
 	const struct recording_options *o;
@@ -82,8 +63,8 @@ struct recording_plan {
 	char named[PATH_MAX], absolute[PATH_MAX], run_id[33];
 };
 
-/* Who and where. */
-void recording_plan(struct recording_plan *p, const struct recording_options *o);
+/* Who and where. False when the options make no sense, and then it has said why. */
+bool recording_plan(struct recording_plan *p, const struct recording_options *o);
 /* The recorder's options, but command, launcher and tree. The plan is borrowed. */
 struct recorder_options recording_recorder(const struct recording_plan *p);
 /* The summary of what was recorded, to where the options say. */

@@ -100,7 +100,8 @@ static int run(const void *given, int n, char **argv)
 	}
 	if (off && !strcmp(off, "0"))
 		return without_recording(argv);
-	recording_plan(&plan, &o->recording);
+	if (!recording_plan(&plan, &o->recording))
+		return LAUNCH_FAILED;
 	self = own_pid(o->recording.procfs);
 	setenv("SONDE_DIR", plan.absolute, 1);
 	setenv("SONDE_RUN_ID", plan.run_id, 1);

@@ -38,6 +38,10 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 		snprintf(path, sizeof path, "%d/io", (int)o->launcher);
 		t->launcher_io = root_file(o->proc, path);
 	}
+	/* How old a value of an idle process can be: what its CPU clock says did not run is not
+	 * read. */
+	sample_meta_int(s, "process.refresh_samples", REFRESH_SAMPLES);
+	sample_meta_int(s, "process.refresh_ns", REFRESH_SECONDS * NS_PER_S);
 	t->job_slot = sample_series(s, job_metrics, JOB_NUMBER_OF, 0);
 	*out = t;
 	return 0;

@@ -39,6 +39,8 @@ refuses 2 tape export --to tape other
 refuses 125 --no-such run --no-such -- true
 refuses 125 soon run -i soon -- true
 refuses 125 1us run -i 1us -- true
+refuses 125 directory run -o '' -- true
+refuses 2 directory attach -o '' -p 1
 refuses 2 --duration attach --duration -p 1
 
 # An unreadable folder; root reads everything, so this one needs another user.

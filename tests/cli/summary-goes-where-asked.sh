@@ -16,3 +16,8 @@ holds "lines of summary in the file" "$(wc -l <summary.txt) >= 3 && $(wc -l <sum
 
 # No colour and no control characters where no person watches.
 ! grep -q $'\033' summary.txt || fail "escape sequences in a file"
+
+"$SONDE" run --json --summary summary.json -o json -- true 2>stderr || fail "run --json"
+[ ! -s stderr ] || fail "--json with --summary talks"
+equal "schema" sonde/show/1 "$(jq -r .schema summary.json)"
+equal "exit code" 0 "$(jq .job.exit_code summary.json)"
