@@ -2,11 +2,12 @@
 #include "job/launch.h"
 
 #include "base/clock.h"
+#include "base/number.h"
+#include "base/root.h"
 #include "job/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -177,15 +178,17 @@ static bool command_has_it(const struct launch *l, int signal, const siginfo_t *
  */
 static bool other_children(pid_t recorder)
 {
-	FILE *f = fopen("/proc/thread-self/children", "re");
-	bool found = false;
-	int pid;
+	char buf[4096];
+	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : file_reread(fd, buf, sizeof buf);
+	int64_t pid;
 
-	while (f && !found && fscanf(f, "%d", &pid) == 1)
-		found = pid != recorder;
-	if (f)
-		fclose(f);
-	return found;
+	if (fd >= 0)
+		close(fd);
+	for (const char *p = buf; n > 0 && number_i64(&p, &pid);)
+		if (pid != recorder)
+			return true;
+	return false;
 }
 
 static bool children_left(const struct child *c)

@@ -257,9 +257,12 @@ struct record {
 /* Copy the record at the ring's tail; false when it holds none. Its time is in its last 8 bytes. */
 static bool ring_peek(const struct ring *r, struct record *out, int64_t *time)
 {
-	uint64_t head = r->page ? __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) : r->tail;
-	uint64_t at = r->size ? r->tail % r->size : 0, n;
+	uint64_t head, at, n;
 
+	if (!r->page || !r->size)
+		return false;
+	head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	at = r->tail % r->size;
 	if (head - r->tail < sizeof out->header)
 		return false;
 	memset(out, 0, sizeof out->header + sizeof out->task);
