@@ -342,7 +342,7 @@ static void free_the_stuck(struct exits *x)
 
 uint64_t exits_drain(struct exits *x, const struct exits_handler *h, bool all)
 {
-	int64_t newest = all ? INT64_MAX : clock_mono_ns() - 2 * NS_PER_MS;
+	int64_t newest = all ? INT64_MAX : clock_mono_ns() - NS_PER_MS / 2;
 	struct record best = { 0 }, r = { 0 };
 	uint64_t lost = 0;
 

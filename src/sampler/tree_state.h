@@ -54,7 +54,8 @@ struct tree {
 	struct proc_io departed_io;
 	int64_t departed_minflt, departed_majflt;
 
-	int64_t cpu_ns; /* the job's, as this sample found it */
+	int64_t cpu_ns;          /* the job's, as this sample found it */
+	int64_t unattributed_ns; /* the most of it that no process was known for */
 	/* this sample's sums; counters never go back */
 	int64_t job[JOB_NUMBER_OF];
 	bool job_known[JOB_NUMBER_OF];

@@ -63,7 +63,12 @@ static void sum_counters(struct tree *t, const struct sums *u)
 	/* Children whose parent ignores SIGCHLD are in nobody's total, but their exit was recorded.
 	 */
 	t->cpu_ns = cpu > attributed ? cpu : attributed;
-	raise_to(t, JOB_CPU, t->cpu_ns);
+	/* What waited children add comes in whole ticks and a moment late; what is known process by
+	 * process does not. So the series follows the latter, and what it misses is added as it
+	 * shows. */
+	if (t->cpu_ns - attributed > t->unattributed_ns)
+		t->unattributed_ns = t->cpu_ns - attributed;
+	raise_to(t, JOB_CPU, attributed + t->unattributed_ns);
 	raise_to(t, JOB_MINOR_FAULTS, t->departed_minflt + u->minflt + m->total_minor_faults);
 	raise_to(t, JOB_MAJOR_FAULTS, t->departed_majflt + u->majflt + m->total_major_faults);
 	if (!u->io_known || (t->launcher && !t->launcher_io_known)) {
