@@ -340,9 +340,8 @@ static void free_the_stuck(struct exits *x)
 	}
 }
 
-uint64_t exits_drain(struct exits *x, const struct exits_handler *h, bool all)
+uint64_t exits_drain(struct exits *x, const struct exits_handler *h, int64_t until_ns)
 {
-	int64_t newest = all ? INT64_MAX : clock_mono_ns() - NS_PER_MS / 2;
 	struct record best = { 0 }, r = { 0 };
 	uint64_t lost = 0;
 
@@ -357,7 +356,7 @@ uint64_t exits_drain(struct exits *x, const struct exits_handler *h, bool all)
 			earliest = time;
 			best = r;
 		}
-		if (!from || earliest > newest)
+		if (!from || earliest > until_ns)
 			break;
 		ring_advance(from, best.header.size);
 		lost += hand_out(&best, earliest, h);

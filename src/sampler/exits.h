@@ -38,10 +38,10 @@ struct exits_handler {
 int exits_open(struct exits **x, const pid_t *tids, size_t n, struct err *e);
 void exits_close(struct exits *x);
 
-/* Hand out the records in the order of time; unless `all`, the newest half millisecond stays for
- * the next call, since another CPU may not have written its part yet. Returns how many records the
- * kernel lost. */
-uint64_t exits_drain(struct exits *x, const struct exits_handler *h, bool all);
+/* Hand out the records in the order of time, those of until_ns included; later ones stay for the
+ * next call. What is younger than half a millisecond another CPU may not have written yet. Returns
+ * how many records the kernel lost. */
+uint64_t exits_drain(struct exits *x, const struct exits_handler *h, int64_t until_ns);
 
 /* Descriptors that become readable when a ring is half full; *n of them. */
 const int *exits_fds(const struct exits *x, size_t *n);

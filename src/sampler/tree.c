@@ -131,9 +131,10 @@ static void look_at_all(struct tree *t, bool all)
 
 		/* With exit records its last figures are on their way; they come with the next
 		 * drain. */
-		if (gone && t->exits && !p->vanished && !all)
+		if (gone && t->exits && !p->vanished && !all) {
 			p->vanished = true;
-		else if (gone)
+			t->vanished_ns = clock_mono_ns();
+		} else if (gone)
 			births_end(t, p, t->now_ns); /* another row takes its place */
 		i += i < t->table.nlive && &t->table.row[t->table.live[i]] == p;
 	}
@@ -165,6 +166,7 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 	births_step(t, last);
 	read_launcher(t);
 	look_at_all(t, last);
+	births_catch_up(t);
 	walk_step(t);
 	sums_make(t);
 	if (last)

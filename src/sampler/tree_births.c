@@ -2,6 +2,8 @@
 /* tree_births.c - who is born, renamed and ends, as the exit records tell. */
 #include "sampler/tree_state.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 
 struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
@@ -149,7 +151,8 @@ static void end_the_ended(struct tree *t)
 	}
 }
 
-void births_step(struct tree *t, bool last)
+/* Take the records until then. */
+static void drain(struct tree *t, int64_t until_ns)
 {
 	const struct exits_handler handler = {
 		.ctx = t,
@@ -158,21 +161,32 @@ void births_step(struct tree *t, bool last)
 		.exited = on_exit_record,
 		.counted = on_count,
 	};
-	uint64_t lost;
+	uint64_t lost = exits_drain(t->exits, &handler, until_ns);
 
+	if (!lost)
+		return;
+	t->lost_records += lost;
+	discover_all(t);
+}
+
+void births_step(struct tree *t, bool last)
+{
 	if (!t->exits) {
 		discover_step(t);
 		return;
 	}
 	end_the_ended(t);
-	lost = exits_drain(t->exits, &handler, last);
-	if (lost) {
-		t->lost_records += lost;
-		discover_all(t);
-	}
+	drain(t, last ? INT64_MAX : clock_mono_ns() - NS_PER_MS / 2);
 	if (t->unwatched)
 		discover_step(t);
 	if (last)
 		for (int again = 0; again < 2; again++)
 			end_the_ended(t);
+}
+
+void births_catch_up(struct tree *t)
+{
+	if (t->exits && t->vanished_ns)
+		drain(t, t->vanished_ns);
+	t->vanished_ns = 0;
 }

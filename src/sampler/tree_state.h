@@ -37,7 +37,7 @@ struct tree {
 	pid_t last_pid;
 	uint32_t job_slot, promoted;
 	uint64_t ticks;
-	int64_t now_ns, named_left_ns;
+	int64_t now_ns, named_left_ns, vanished_ns; /* when a process was found gone; 0: none was */
 	bool use_walks, unwatched; /* unwatched: a process runs on without exit records */
 
 	/* what the launcher waited for */
@@ -68,6 +68,8 @@ struct tree {
 
 /* tree_births.c */
 void births_step(struct tree *t, bool last);
+/* A process that was read a moment ago is gone: its records are there by now. */
+void births_catch_up(struct tree *t);
 struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns);
 void births_end(struct tree *t, struct process *p, int64_t at_ns);
 
