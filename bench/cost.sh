@@ -11,7 +11,8 @@ tree=
 trap '[ -z "$tree" ] || kill "$tree"; rm -rf "$scratch"' EXIT
 
 record() { # SECONDS: "cpu samples rss" of the recorder
-	"$BUILD/sonde" attach -p "$tree" -i 100ms --duration "$1" --force -o "$scratch/out" 2>/dev/null
+	rm -rf "$scratch/out"
+	"$BUILD/sonde" attach -q -p "$tree" -i 100ms --duration "$1" -o "$scratch/out"
 	"$BUILD/sonde" show --json "$scratch/out" | jq -r '.monitor | "\(.cpu_seconds) \(.samples) \(.max_rss_bytes)"'
 }
 
