@@ -3,15 +3,13 @@
 
 #include "base/clock.h"
 #include "base/descriptors.h"
-#include "recording/writer.h"
 #include "sampler/directory.h"
-#include "sampler/exits.h"
+#include "sampler/recorder_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -21,19 +19,6 @@
 #include <unistd.h>
 
 enum { POLL_MAX = 2 + EXITS_FDS_MAX };
-
-struct recorder {
-	const struct recorder_options *o;
-	struct sampler sampler;
-	struct writer *writer;
-	int directory, timer;
-	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
-	int64_t samples, samples_with_launcher;
-	struct sampler_figures figures;
-	bool said, ended, launcher_gone, made;
-	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: poll tells no more of them */
-	int status;
-};
 
 int recorder_detach(int *fd, struct err *e)
 {
@@ -108,108 +93,16 @@ static void say_once(struct recorder *r, const char *sentence)
 	r->said = true;
 }
 
-static void say_first_metas(struct recorder *r)
-{
-	struct sample *s = &r->sampler.sample;
-	const struct identity *id = r->o->identity;
-
-	sample_meta_text(s, "sonde.version", SONDE_VERSION);
-	sample_meta_text(s, "run.id", r->o->run_id);
-	sample_meta_int(s, "run.interval_ns", r->o->interval_ns);
-	sample_meta_text(s, "job.command", r->o->command);
-	if (id->id[0])
-		sample_meta_text(s, "job.id", id->id);
-	if (id->scheduler)
-		sample_meta_text(s, "job.scheduler", id->scheduler);
-	if (id->cores_asked)
-		sample_meta_int(s, "job.cores_asked", id->cores_asked);
-	if (id->memory_asked_bytes)
-		sample_meta_int(s, "job.memory_asked_bytes", id->memory_asked_bytes);
-	sample_meta_text(s, "node.host", id->host);
-	sample_meta_int(s, "node.cores_present", id->cores_present);
-	if (id->cores_allowed)
-		sample_meta_int(s, "node.cores_allowed", id->cores_allowed);
-	sample_meta_int(s, "node.memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
-}
-
-static void say_mechanisms(struct recorder *r)
-{
-	struct tree_totals totals;
-	char text[160];
-
-	tree_totals(r->sampler.tree, &totals);
-	snprintf(text, sizeof text, "%s; births and ends from %s%s", totals.totals_how,
-		 totals.births_how, totals.lost_records ? ", some of which were lost" : "");
-	sample_meta_text(&r->sampler.sample, "job.mechanisms", text);
-	sample_meta_bool(&r->sampler.sample, "job.births_exact", totals.exact_births);
-}
-
-static void say_status(struct recorder *r)
-{
-	struct sample *s = &r->sampler.sample;
-
-	sample_meta_bool(s, "job.complete", r->ended);
-	if (!r->ended)
-		return;
-	if (WIFSIGNALED(r->status))
-		sample_meta_int(s, "job.signal", WTERMSIG(r->status));
-	else
-		sample_meta_int(s, "job.exit_code", WEXITSTATUS(r->status));
-	if (r->started_ns)
-		sample_meta_int(s, "job.wall_ns", r->ended_ns - r->started_ns);
-}
-
-static void say_totals(struct recorder *r)
-{
-	struct sample *s = &r->sampler.sample;
-	struct tree_totals t;
-	char names[400];
-
-	tree_totals(r->sampler.tree, &t);
-	if (t.user_ns >= 0) {
-		sample_meta_int(s, "job.cpu_user_ns", t.user_ns);
-		sample_meta_int(s, "job.cpu_system_ns", t.system_ns);
-	}
-	sample_meta_int(s, "job.cpu_ns", t.cpu_ns);
-	sample_meta_int(s, "job.cpu_attributed_ns", t.attributed_ns);
-	sample_meta_int(s, "job.processes_started", t.started);
-	if (t.io_known) {
-		sample_meta_int(s, "job.read_bytes", t.read_bytes);
-		sample_meta_int(s, "job.written_bytes", t.written_bytes);
-	}
-	if (t.peak_memory_kind) {
-		sample_meta_int(s, "job.peak_memory_bytes", t.peak_memory_bytes);
-		sample_meta_text(s, "job.peak_memory_kind", t.peak_memory_kind);
-	}
-	if (tree_survivors(r->sampler.tree, names, sizeof names))
-		sample_meta_text(s, "job.survivors", names);
-}
-
-static void say_cost(struct recorder *r)
-{
-	struct sample *s = &r->sampler.sample;
-
-	sample_meta_int(s, "monitor.samples", r->samples + 1);
-	sample_meta_int(s, "monitor.cpu_ns", r->sampler.cpu_ns);
-	sample_meta_int(s, "monitor.max_rss_bytes", r->sampler.peak_resident_bytes);
-	sample_meta_int(s, "monitor.bytes_written", r->figures.written_bytes);
-	sample_meta_int(s, "monitor.late_samples", r->figures.late);
-	sample_meta_int(s, "monitor.skipped_samples", r->figures.skipped);
-}
-
 static void take(struct recorder *r, bool last)
 {
 	struct writer_figures w;
 	struct err e;
 
 	sampler_take(&r->sampler, &r->figures, last);
-	if (last) {
-		say_status(r);
-		say_totals(r);
-		say_cost(r);
-	}
+	if (last)
+		metas_end(r);
 	if (last || !r->samples)
-		say_mechanisms(r);
+		metas_mechanisms(r);
 	if (writer_sample(r->writer, &r->sampler.sample, &e))
 		say_once(r, e.text);
 	writer_figures(r->writer, &w);
@@ -341,7 +234,7 @@ static int begin(struct recorder *r, struct err *e)
 	bad = start_clock(r, e);
 	if (bad)
 		return bad;
-	say_first_metas(r);
+	metas_begin(r);
 	take(r, false);
 	return 0;
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recorder_metas.c - the metadata of a recording: the job, its node, its end, what watching it
+ * cost. */
+#include "sampler/recorder_state.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void metas_begin(struct recorder *r)
+{
+	struct sample *s = &r->sampler.sample;
+	const struct identity *id = r->o->identity;
+
+	sample_meta_text(s, "sonde.version", SONDE_VERSION);
+	sample_meta_text(s, "run.id", r->o->run_id);
+	sample_meta_int(s, "run.interval_ns", r->o->interval_ns);
+	sample_meta_text(s, "job.command", r->o->command);
+	if (id->id[0])
+		sample_meta_text(s, "job.id", id->id);
+	if (id->scheduler)
+		sample_meta_text(s, "job.scheduler", id->scheduler);
+	if (id->cores_asked)
+		sample_meta_int(s, "job.cores_asked", id->cores_asked);
+	if (id->memory_asked_bytes)
+		sample_meta_int(s, "job.memory_asked_bytes", id->memory_asked_bytes);
+	sample_meta_text(s, "node.host", id->host);
+	sample_meta_int(s, "node.cores_present", id->cores_present);
+	if (id->cores_allowed)
+		sample_meta_int(s, "node.cores_allowed", id->cores_allowed);
+	sample_meta_int(s, "node.memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+}
+
+void metas_mechanisms(struct recorder *r)
+{
+	struct tree_totals totals;
+	char text[160];
+
+	tree_totals(r->sampler.tree, &totals);
+	snprintf(text, sizeof text, "%s; births and ends from %s%s", totals.totals_how,
+		 totals.births_how, totals.lost_records ? ", some of which were lost" : "");
+	sample_meta_text(&r->sampler.sample, "job.mechanisms", text);
+	sample_meta_bool(&r->sampler.sample, "job.births_exact", totals.exact_births);
+}
+
+static void say_status(struct recorder *r)
+{
+	struct sample *s = &r->sampler.sample;
+
+	sample_meta_bool(s, "job.complete", r->ended);
+	if (!r->ended)
+		return;
+	if (WIFSIGNALED(r->status))
+		sample_meta_int(s, "job.signal", WTERMSIG(r->status));
+	else
+		sample_meta_int(s, "job.exit_code", WEXITSTATUS(r->status));
+	if (r->started_ns)
+		sample_meta_int(s, "job.wall_ns", r->ended_ns - r->started_ns);
+}
+
+static void say_totals(struct recorder *r)
+{
+	struct sample *s = &r->sampler.sample;
+	struct tree_totals t;
+	char names[400];
+
+	tree_totals(r->sampler.tree, &t);
+	if (t.user_ns >= 0) {
+		sample_meta_int(s, "job.cpu_user_ns", t.user_ns);
+		sample_meta_int(s, "job.cpu_system_ns", t.system_ns);
+	}
+	sample_meta_int(s, "job.cpu_ns", t.cpu_ns);
+	sample_meta_int(s, "job.cpu_attributed_ns", t.attributed_ns);
+	sample_meta_int(s, "job.processes_started", t.started);
+	if (t.io_known) {
+		sample_meta_int(s, "job.read_bytes", t.read_bytes);
+		sample_meta_int(s, "job.written_bytes", t.written_bytes);
+	}
+	if (t.peak_memory_kind) {
+		sample_meta_int(s, "job.peak_memory_bytes", t.peak_memory_bytes);
+		sample_meta_text(s, "job.peak_memory_kind", t.peak_memory_kind);
+	}
+	if (tree_survivors(r->sampler.tree, names, sizeof names))
+		sample_meta_text(s, "job.survivors", names);
+}
+
+static void say_cost(struct recorder *r)
+{
+	struct sample *s = &r->sampler.sample;
+
+	sample_meta_int(s, "monitor.samples", r->samples + 1);
+	sample_meta_int(s, "monitor.cpu_ns", r->sampler.cpu_ns);
+	sample_meta_int(s, "monitor.max_rss_bytes", r->sampler.peak_resident_bytes);
+	sample_meta_int(s, "monitor.bytes_written", r->figures.written_bytes);
+	sample_meta_int(s, "monitor.late_samples", r->figures.late);
+	sample_meta_int(s, "monitor.skipped_samples", r->figures.skipped);
+}
+
+void metas_end(struct recorder *r)
+{
+	say_status(r);
+	say_totals(r);
+	say_cost(r);
+}

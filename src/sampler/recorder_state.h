@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recorder_state.h - what the files of the recorder share; nobody else includes it.
+ *
+ * recorder.c: the loop. recorder_metas.c: what is said of the job and of Sonde, at the beginning
+ * and at the end.
+ */
+#ifndef SONDE_SAMPLER_RECORDER_STATE_H
+#define SONDE_SAMPLER_RECORDER_STATE_H
+
+#include "recording/writer.h"
+#include "sampler/exits.h"
+#include "sampler/recorder.h"
+
+struct recorder {
+	const struct recorder_options *o;
+	struct sampler sampler;
+	struct writer *writer;
+	int directory, timer;
+	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
+	int64_t samples, samples_with_launcher;
+	struct sampler_figures figures;
+	bool said, ended, launcher_gone, made;
+	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: poll tells no more of them */
+	int status;
+};
+
+void metas_begin(struct recorder *r);
+void metas_mechanisms(struct recorder *r);
+void metas_end(struct recorder *r);
+
+#endif
