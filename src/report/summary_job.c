@@ -134,10 +134,14 @@ static void fill_derived(struct node_figures *n, const struct run_node *node)
 		n->v[WALL] = (double)(node->last_ns - node->first_ns) * 1e-9;
 	if (isnan(n->v[MONITOR_SAMPLES]))
 		n->v[MONITOR_SAMPLES] = (double)node->rows;
+	if (n->v[LIVE] == 0 && n->v[STARTED] > 0)
+		n->v[LIVE] = NAN; /* no sample saw a process: that is no peak */
 	if (!isnan(n->v[PEAK_MEMORY]))
 		return;
 	n->memory_kind = isnan(n->v[PEAK_PSS]) ? "rss" : "pss";
 	n->v[PEAK_MEMORY] = isnan(n->v[PEAK_PSS]) ? n->v[PEAK_RSS] : n->v[PEAK_PSS];
+	if (n->v[PEAK_MEMORY] == 0)
+		n->v[PEAK_MEMORY] = NAN; /* nor is this */
 	if (isnan(n->v[PEAK_MEMORY]))
 		n->memory_kind = NULL;
 }

@@ -216,11 +216,13 @@ static void add_monitor(struct lines *l, const struct summary *s)
 		bytes_printf(b, ", skipped: %.0f", s->monitor_skipped);
 }
 
-/* A path that a shell and a terminal both take. */
+/* A path that a shell, a terminal and sonde's own options all take. */
 static void add_path(struct bytes *b, const char *path)
 {
 	struct bytes word = { 0 };
 
+	if (path[0] == '-')
+		bytes_puts(b, "./");
 	escape_shell(&word, path);
 	bytes_u8(&word, 0);
 	if (!word.failed)

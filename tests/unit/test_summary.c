@@ -133,6 +133,22 @@ static void test_nothing_known_stays_unknown(void **state)
 	done(&s, x);
 }
 
+static void test_samples_that_saw_no_process_know_no_peak(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 1, "job.processes_started", 1);
+	one(x, 1, metric(x, "job.processes_live_count", NULL, KIND_GAUGE, UNIT_COUNT), 0);
+	one(x, 1, metric(x, "job.resident_bytes", NULL, KIND_GAUGE, UNIT_BYTES), 0);
+	one(x, 1, metric(x, "job.pss_bytes", NULL, KIND_GAUGE, UNIT_BYTES), 0);
+	s = made(x);
+	assert_true(s.processes_started == 1 && isnan(s.processes_peak));
+	assert_true(isnan(s.peak_memory_bytes) && !s.peak_memory_kind);
+	done(&s, x);
+}
+
 static void test_nodes_add_up_when_all_are_known(void **state)
 {
 	struct synthetic *x = synthetic_new(2);
@@ -391,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_series_speak_when_the_recorder_was_killed),
 		cmocka_unit_test(test_a_signal_leaves_no_exit_code),
 		cmocka_unit_test(test_nothing_known_stays_unknown),
+		cmocka_unit_test(test_samples_that_saw_no_process_know_no_peak),
 		cmocka_unit_test(test_nodes_add_up_when_all_are_known),
 		cmocka_unit_test(test_the_ten_largest_processes),
 		cmocka_unit_test(test_the_living_count_with_what_was_last_seen),

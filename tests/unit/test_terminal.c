@@ -98,6 +98,19 @@ static void test_what_is_not_known_is_left_out(void **state)
 	free(text);
 }
 
+static void test_a_path_that_looks_like_an_option_can_be_pasted(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	fixture_init(&f, "");
+	f.s.path = "-dash";
+	text = printed(&f.s, false, 15);
+	assert_non_null(strstr(text, "next: sonde report ./-dash\n"));
+	free(text);
+}
+
 static void test_commands_without_a_count_of_processes(void **state)
 {
 	static struct summary_command commands[] = { { "cc1", NAN, 100, NAN, NAN, NAN } };
@@ -256,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_whole_summary),
 		cmocka_unit_test(test_what_is_not_known_is_left_out),
+		cmocka_unit_test(test_a_path_that_looks_like_an_option_can_be_pasted),
 		cmocka_unit_test(test_commands_without_a_count_of_processes),
 		cmocka_unit_test(test_asked_for_is_shown_before_present),
 		cmocka_unit_test(test_never_more_lines_than_allowed),
