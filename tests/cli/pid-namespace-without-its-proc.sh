@@ -9,6 +9,7 @@ equal "names" "sh sleep spin" "$(cut -d, -f3 tables/processes.csv | sed 1d | sor
 holds "cpu_seconds" "$(figure out .job.cpu_seconds) > 0.59 && $(figure out .job.cpu_seconds) < 0.8"
 holds "attributed_ratio" "$(figure out .job.attributed_ratio) > 0.7"
 
+unshare --pid --fork --mount-proc true 2>/dev/null || skip "a /proc of its own is not permitted"
 # As process 1 of a namespace, as in a container, the launcher is the parent of the recorder, too.
 unshare --pid --fork --mount-proc "$SONDE" run --quiet --no-perf -i 50ms -o init -- \
 	sh -c "sleep 0.1; $PROGRAMS/spin 200000; sleep 0.1" || fail "run as process 1"

@@ -63,6 +63,20 @@ static const struct event *find_event(const struct node *n, enum event_kind kind
 	return NULL;
 }
 
+/* Below chroot(2) the kernel lists no mount for the root, and so it has no type. */
+static bool root_is_listed(void)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char line[4096];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof line, f))
+		found = strstr(line, " / / ") != NULL;
+	if (f)
+		fclose(f);
+	return found;
+}
+
 static void values_are_those_of_statfs(void **unused)
 {
 	struct node n = { .env.interval_ns = NS_PER_S };
@@ -77,7 +91,8 @@ static void values_are_those_of_statfs(void **unused)
 			 (int64_t)fs.f_blocks * fs.f_frsize);
 	assert_true(node_value(&n, "filesystem.available_bytes", "/") > 0);
 	assert_true(node_value(&n, "filesystem.used_bytes", "/") > 0);
-	assert_non_null(find_event(&n, EVENT_LABEL, "type"));
+	if (root_is_listed())
+		assert_non_null(find_event(&n, EVENT_LABEL, "type"));
 	close_here(&n, state);
 }
 
