@@ -119,7 +119,7 @@ enum disk_class {
 static const char *const class_names[] = {
 	[CLASS_DISK] = "disk",       [CLASS_PARTITION] = "partition",
 	[CLASS_STACKED] = "stacked", /* on other devices: dm, md, bcache */
-	[CLASS_PATH] = "path",       /* of a multipath NVMe disk, which counts itself */
+	[CLASS_PATH] = "path",       /* of a multipath NVMe disk */
 	[CLASS_LOOP] = "loop",       [CLASS_MEMORY] = "memory",
 };
 
@@ -143,13 +143,25 @@ static enum disk_class class_in_sysfs(const struct root *sys, const char *name)
 	return CLASS_DISK;
 }
 
-/* Without sysfs: a partition's name begins with its disk's, and comes behind it. */
+/* sda1 is a partition of sda, nvme0n1p1 of nvme0n1; sdaa is a disk, and so is nvme0n10. */
+static bool is_partition_of(const char *name, const struct device *disk)
+{
+	const char *rest = name + disk->len;
+	bool after_digit =
+		disk->len && disk->name[disk->len - 1] >= '0' && disk->name[disk->len - 1] <= '9';
+
+	if (!disk->len || strncmp(name, disk->name, disk->len) != 0 ||
+	    (after_digit && *rest++ != 'p'))
+		return false;
+	return *rest && !rest[strspn(rest, "0123456789")];
+}
+
 static enum disk_class class_by_name(const struct devices *all, const struct device *v)
 {
 	if (strncmp(v->name, "dm-", 3) == 0 || strncmp(v->name, "md", 2) == 0)
 		return CLASS_STACKED;
 	for (const struct device *w = all->row; w < all->row + all->n; w++)
-		if (w->len && w->len < v->len && memcmp(w->name, v->name, w->len) == 0)
+		if (is_partition_of(v->name, w))
 			return CLASS_PARTITION;
 	return CLASS_DISK;
 }
@@ -190,35 +202,67 @@ static bool is_quiet(const int64_t *v, uint32_t n)
 	return true;
 }
 
-static bool scan_line(struct disk *d, struct sample *s, const char *p)
-{
-	int64_t value[NCOLUMNS], major, minor;
-	struct device *v;
+struct line {
 	const char *name;
-	uint32_t n = 0;
+	size_t len;
+	int64_t value[NCOLUMNS];
+	uint32_t n;
+};
+
+static bool parse(const char *p, struct line *out)
+{
+	int64_t major, minor;
 
 	if (!number_i64(&p, &major) || !number_i64(&p, &minor))
 		return false;
-	name = number_skip_blanks(p);
-	p = name + strcspn(name, " \n");
-	while (n < NCOLUMNS && number_i64(&p, &value[n]))
-		n++;
-	if (n <= QUEUED)
+	out->name = number_skip_blanks(p);
+	out->len = strcspn(out->name, " \n");
+	p = out->name + out->len;
+	for (out->n = 0; out->n < NCOLUMNS && number_i64(&p, &out->value[out->n]);)
+		out->n++;
+	return out->n > QUEUED;
+}
+
+/* Before Linux 6.2 a multipath NVMe disk (nvme0n1) counts nothing: all is in its paths (nvme0c1n1).
+ */
+static bool counts_for_disk(const struct disk *d, const char *path)
+{
+	const char *c = strchr(path, 'c'), *n = c ? strchr(c, 'n') : NULL;
+	char name[DEVICE_NAME_SIZE];
+	struct line l;
+
+	if (!n)
 		return false;
-	v = devices_meet(&d->devices, name, strcspn(name, " \n"));
+	snprintf(name, sizeof name, "%.*s%s", (int)(c - path), path, n);
+	for (const char *p = d->diskstats.text; *p; p = number_next_line(p))
+		if (parse(p, &l) && l.len == strlen(name) && memcmp(l.name, name, l.len) == 0)
+			return is_quiet(l.value, l.n);
+	return true;
+}
+
+static bool scan_line(struct disk *d, struct sample *s, const char *p)
+{
+	struct device *v;
+	struct line l;
+
+	if (!parse(p, &l))
+		return false;
+	v = devices_meet(&d->devices, l.name, l.len);
 	if (!v)
 		return true;
 	if (v->class == CLASS_UNKNOWN) {
 		v->class = class_of(d, v);
 		v->flags = v->class == CLASS_DISK ? 0 : INSTANCE_ASIDE;
 	}
-	if (!v->told && v->flags && is_quiet(value, n))
+	if (!v->told && v->flags && is_quiet(l.value, l.n))
 		return true;
+	if (!v->told && v->class == CLASS_PATH && counts_for_disk(d, v->name))
+		v->flags = 0;
 	if (!v->told)
-		born(v, s, n);
-	for (uint32_t i = 0; i < n; i++)
-		if (value[i] >= 0)
-			device_put(v, s, i, value[i]);
+		born(v, s, l.n);
+	for (uint32_t i = 0; i < l.n; i++)
+		if (l.value[i] >= 0)
+			device_put(v, s, i, l.value[i]);
 	return true;
 }
 

@@ -99,10 +99,12 @@ static const struct {
 };
 _Static_assert(sizeof headings / sizeof headings[0] == NCOLUMNS, "a heading for every column");
 
-enum network_class { CLASS_UNKNOWN, CLASS_LOOPBACK, CLASS_PHYSICAL, CLASS_VIRTUAL };
+enum network_class { CLASS_UNKNOWN, CLASS_LOOPBACK, CLASS_PHYSICAL, CLASS_PATH, CLASS_VIRTUAL };
 static const char *const class_names[] = {
 	[CLASS_LOOPBACK] = "loopback",
 	[CLASS_PHYSICAL] = "physical",
+	[CLASS_PATH] = "path", /* below a physical one, which counts for it: a virtual function of
+				  Hyper-V's or of virtio's failover */
 	[CLASS_VIRTUAL] = "virtual", /* bond, bridge, vlan, veth, tunnel: what it carries is counted
 					below it */
 };
@@ -158,7 +160,10 @@ static enum network_class class_of(const struct network *n, const char *name)
 	    (sysfs_number(n->sys, path, &type) && type == ARPHRD_LOOPBACK))
 		return CLASS_LOOPBACK;
 	snprintf(path, sizeof path, "class/net/%s/device", name);
-	return sysfs_exists(n->sys, path) ? CLASS_PHYSICAL : CLASS_VIRTUAL;
+	if (!sysfs_exists(n->sys, path))
+		return CLASS_VIRTUAL;
+	snprintf(path, sizeof path, "class/net/%s/master/device", name);
+	return sysfs_exists(n->sys, path) ? CLASS_PATH : CLASS_PHYSICAL;
 }
 
 /* The interface of this line, and where its numbers begin; NULL when there is none to tell of. */

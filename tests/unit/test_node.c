@@ -78,7 +78,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		MACHINE("vm-small"), MACHINE("smt-128"),      MACHINE("bonded"),
 		MACHINE("stacked"),  MACHINE("linux-2.6.32"), MACHINE("container"),
-		MACHINE("broken"),
+		MACHINE("broken"),   MACHINE("paths"),        MACHINE("linux-3.10"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
