@@ -48,7 +48,7 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 	} else if (strcmp(name, "samples") == 0) {
 		f->node[0].samples = (uint64_t)first;
 	} else if (strcmp(name, "nodes") == 0) {
-		f->s.nnodes = (uint32_t)first;
+		f->s.nnodes = f->s.nhosts = (uint32_t)first;
 	} else if (strcmp(name, "complete") == 0) {
 		f->s.complete = first != 0;
 	} else if (strcmp(name, "damages") == 0) {
@@ -71,7 +71,7 @@ static inline void fixture_init(struct fixture *f, const char *text)
 			fixture_set(f, variables[i].name, "nan");
 	for (uint32_t i = 0; i < FIXTURE_NODES; i++)
 		f->node[i] = (struct summary_node){ .node = i + 1, .host = "n1", .samples = 60 };
-	f->s.nnodes = 1;
+	f->s.nnodes = f->s.nhosts = 1;
 	f->s.complete = true;
 	f->s.interval_s = f->s.monitor_rss_bytes = f->s.monitor_bytes = f->s.monitor_samples = NAN;
 	snprintf(copy, sizeof copy, "%s", text);

@@ -39,11 +39,18 @@ static struct recording *list_add(struct listing *l)
 	return &l->entry[l->n++];
 }
 
+/* The largest that a node said. */
 static double meta_number(const struct run *r, const char *key)
 {
-	const struct run_meta *m = run_find_meta(r, 0, key);
+	double largest = NAN;
 
-	return m && m->type == META_INT ? (double)m->value : NAN;
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const struct run_meta *m = run_find_meta(r, i, key);
+
+		if (m && m->type == META_INT)
+			largest = fmax(largest, (double)m->value);
+	}
+	return largest;
 }
 
 /* A recording that was not closed and gave a sample just now is taken to be running. */
@@ -79,11 +86,12 @@ static void describe(struct recording *x, const struct run *r, struct listing *l
 
 	x->condition = condition_of(r, clock_utc_ns());
 	x->start_utc_ns = r->t0_utc_ns;
-	x->nodes = r->nnodes ? r->nnodes - 1 : 0;
-	x->exit_code = meta_number(r, "job.exit_code");
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		x->nodes += run_first_of_host(r, i) == i;
 	x->signal = meta_number(r, "job.signal");
+	x->exit_code = isnan(x->signal) ? meta_number(r, "job.exit_code") : NAN;
 	x->wall_s = meta_number(r, "job.wall_ns") / 1e9;
-	if (isnan(x->wall_s))
+	if (isnan(x->wall_s) || x->nodes + 1 < r->nnodes)
 		x->wall_s = seconds_seen(r);
 	if (command && command->type == META_TEXT && command->text) {
 		x->command = strdup(command->text);

@@ -13,6 +13,16 @@ int64_t run_utc_ns(const struct run *r, uint32_t node, int64_t mono_ns)
 	return utc;
 }
 
+uint32_t run_first_of_host(const struct run *r, uint32_t node)
+{
+	const char *host = r->nodes[node].host;
+
+	for (uint32_t i = 1; host && *host && i < node; i++)
+		if (r->nodes[i].host && strcmp(r->nodes[i].host, host) == 0)
+			return i;
+	return node;
+}
+
 double run_seconds(const struct run *r, uint32_t node, int64_t mono_ns)
 {
 	int64_t utc = run_utc_ns(r, node, mono_ns), ns;

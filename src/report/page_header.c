@@ -76,14 +76,20 @@ static struct ending ending_of(const struct summary *s)
 
 static void hosts(struct bytes *b, const struct summary *s)
 {
-	bytes_printf(b, "<li>%s <b>", s->nnodes > 1 ? "nodes" : "on");
-	for (uint32_t i = 0; i < s->nnodes && i < HOSTS_NAMED; i++) {
-		bytes_puts(b, i ? ", " : "");
+	uint32_t named = 0;
+
+	bytes_printf(b, "<li>%s <b>", s->nhosts > 1 ? "nodes" : "on");
+	for (uint32_t i = 0; i < s->nnodes && named < HOSTS_NAMED; i++) {
+		if (s->nodes[i].again)
+			continue;
+		bytes_puts(b, named++ ? ", " : "");
 		html_text(b, s->nodes[i].host);
 	}
 	bytes_puts(b, "</b>");
-	if (s->nnodes > HOSTS_NAMED)
-		bytes_printf(b, " and %u more", s->nnodes - HOSTS_NAMED);
+	if (s->nhosts > HOSTS_NAMED)
+		bytes_printf(b, " and %u more", s->nhosts - HOSTS_NAMED);
+	if (s->nnodes > s->nhosts)
+		bytes_printf(b, " in %u steps", s->nnodes);
 	bytes_puts(b, "</li>");
 }
 

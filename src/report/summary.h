@@ -5,7 +5,7 @@
  *
  * Every figure that may be unknown is NAN, every text NULL, never 0 or "". Text is hostile: escape
  * it where it goes. Figures of several nodes are sums, but wall_s (the longest) and where it says
- * so.
+ * so. Recordings of one host, which are steps of a job, are one: its cores and memory count once.
  */
 #ifndef SONDE_REPORT_SUMMARY_H
 #define SONDE_REPORT_SUMMARY_H
@@ -54,6 +54,7 @@ struct summary_node {
 	uint64_t samples;
 	double cores, memory_bytes;
 	bool complete;
+	bool again; /* an entry before it is the same host */
 };
 
 /* A metric or rate of one node (or of one device of it: metric[device]) over the whole run. */
@@ -86,7 +87,7 @@ struct summary {
 		monitor_samples, monitor_late, monitor_skipped;
 	double interval_s;
 	struct summary_node *nodes; /* [nnodes], no entry is empty */
-	uint32_t nnodes;
+	uint32_t nnodes, nhosts;
 	struct summary_process by_cpu[SUMMARY_TOP], by_memory[SUMMARY_TOP], by_io[SUMMARY_TOP];
 	uint32_t nby_cpu, nby_memory, nby_io;
 	struct summary_command *commands; /* by CPU, largest first */

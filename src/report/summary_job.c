@@ -8,7 +8,12 @@
 #include <string.h>
 
 enum take { TAKE_LAST, TAKE_MAX };
-enum over { OVER_SUM, OVER_MAX };
+/*
+ * A host may have several recordings, which are steps of the job. OVER_HOST: its largest;
+ * OVER_PEAK: what they had at the same time; these add up over hosts. OVER_SPAN: from its first
+ * begin to its last end, of the host that took longest.
+ */
+enum over { OVER_SUM, OVER_MAX, OVER_HOST, OVER_PEAK, OVER_SPAN };
 
 enum {
 	EXIT_CODE,
@@ -50,24 +55,24 @@ static const struct figure {
 } figures[] = {
 	[EXIT_CODE] = { "job.exit_code", 1, NULL, TAKE_LAST, OVER_MAX },
 	[SIGNAL] = { "job.signal", 1, NULL, TAKE_LAST, OVER_MAX },
-	[WALL] = { "job.wall_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
+	[WALL] = { "job.wall_ns", 1e-9, NULL, TAKE_LAST, OVER_SPAN },
 	[CPU_USER] = { "job.cpu_user_ns", 1e-9, NULL, TAKE_LAST, OVER_SUM },
 	[CPU_SYSTEM] = { "job.cpu_system_ns", 1e-9, NULL, TAKE_LAST, OVER_SUM },
 	[CPU] = { "job.cpu_ns", 1e-9, "job.cpu_seconds", TAKE_LAST, OVER_SUM },
 	[CPU_ATTRIBUTED] = { "job.cpu_attributed_ns", 1e-9, "job.attributed_cpu_seconds", TAKE_LAST,
 			     OVER_SUM },
 	[STARTED] = { "job.processes_started", 1, "job.processes_started", TAKE_LAST, OVER_SUM },
-	[LIVE] = { NULL, 1, "job.processes_live_count", TAKE_MAX, OVER_SUM },
+	[LIVE] = { NULL, 1, "job.processes_live_count", TAKE_MAX, OVER_PEAK },
 	[READ] = { "job.read_bytes", 1, "job.read_bytes", TAKE_LAST, OVER_SUM },
 	[WRITTEN] = { "job.written_bytes", 1, "job.written_bytes", TAKE_LAST, OVER_SUM },
-	[PEAK_MEMORY] = { "job.peak_memory_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
+	[PEAK_MEMORY] = { "job.peak_memory_bytes", 1, NULL, TAKE_LAST, OVER_PEAK },
 	[PEAK_PSS] = { NULL, 1, "job.pss_bytes", TAKE_MAX, OVER_SUM },
 	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_SUM },
-	[CORES_PRESENT] = { "node.cores_present", 1, NULL, TAKE_LAST, OVER_SUM },
-	[CORES_ALLOWED] = { "node.cores_allowed", 1, NULL, TAKE_LAST, OVER_SUM },
-	[CORES_ASKED] = { "job.cores_asked", 1, NULL, TAKE_LAST, OVER_SUM },
-	[MEMORY] = { "node.memory_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
-	[MEMORY_ASKED] = { "job.memory_asked_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
+	[CORES_PRESENT] = { "node.cores_present", 1, NULL, TAKE_LAST, OVER_HOST },
+	[CORES_ALLOWED] = { "node.cores_allowed", 1, NULL, TAKE_LAST, OVER_HOST },
+	[CORES_ASKED] = { "job.cores_asked", 1, NULL, TAKE_LAST, OVER_HOST },
+	[MEMORY] = { "node.memory_bytes", 1, NULL, TAKE_LAST, OVER_HOST },
+	[MEMORY_ASKED] = { "job.memory_asked_bytes", 1, NULL, TAKE_LAST, OVER_HOST },
 	[MONITOR_CPU] = { "monitor.cpu_ns", 1e-9, "monitor.cpu_seconds", TAKE_LAST, OVER_SUM },
 	[MONITOR_RSS] = { "monitor.max_rss_bytes", 1, "monitor.resident_bytes", TAKE_MAX,
 			  OVER_MAX },
@@ -84,6 +89,8 @@ _Static_assert(sizeof figures / sizeof figures[0] == FIGURES, "a row for every f
 struct node_figures {
 	double v[FIGURES];       /* NAN: not known */
 	const char *memory_kind; /* of v[PEAK_MEMORY] */
+	uint32_t host;           /* the first node of this one's host */
+	double start_s;          /* since the run began */
 };
 
 static double meta_value(const struct run_meta *m)
@@ -146,15 +153,65 @@ static void fill_derived(struct node_figures *n, const struct run_node *node)
 		n->memory_kind = NULL;
 }
 
+static void place(struct node_figures *n, const struct run *r, uint32_t node)
+{
+	const struct run_node *row = &r->nodes[node];
+
+	n->host = run_first_of_host(r, node);
+	n->start_s = row->rows ? run_seconds(r, node, row->first_ns) : 0;
+}
+
+/* What all steps of a host that ran when this one began had at most. */
+static double at_once(const struct run *r, const struct node_figures *nodes, uint32_t node,
+		      size_t figure)
+{
+	double now = nodes[node].start_s, all = nodes[node].v[figure];
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		if (i != node && nodes[i].host == nodes[node].host && nodes[i].start_s <= now &&
+		    now < nodes[i].start_s + nodes[i].v[WALL])
+			all += nodes[i].v[figure];
+	return all;
+}
+
+/* Of all steps of a host; the host is its first. */
+static double over_steps(const struct run *r, const struct node_figures *nodes, uint32_t host,
+			 size_t figure)
+{
+	double start = nodes[host].start_s, all = NAN;
+
+	for (uint32_t i = host; i < r->nnodes; i++)
+		if (nodes[i].host == host)
+			start = fmin(start, nodes[i].start_s);
+	for (uint32_t i = host; i < r->nnodes; i++) {
+		double v = nodes[i].v[figure];
+
+		if (nodes[i].host != host)
+			continue;
+		if (figures[figure].over == OVER_SPAN)
+			v += nodes[i].start_s - start;
+		else if (figures[figure].over == OVER_PEAK)
+			v = at_once(r, nodes, i, figure);
+		all = fmax(all, v);
+	}
+	return all;
+}
+
 /* A sum is known when all of its parts are; a largest value when any is. */
 static double over_nodes(const struct run *r, const struct node_figures *nodes, size_t figure)
 {
+	enum over over = figures[figure].over;
 	double all = NAN;
 
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		double v = nodes[i].v[figure];
 
-		if (figures[figure].over == OVER_MAX)
+		if (over != OVER_SUM && over != OVER_MAX) {
+			if (nodes[i].host != i)
+				continue;
+			v = over_steps(r, nodes, i, figure);
+		}
+		if (over == OVER_MAX || over == OVER_SPAN)
 			all = fmax(all, v);
 		else
 			all = i == 1 ? v : all + v;
@@ -199,7 +256,9 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 			.cores = nodes[i].v[CORES_PRESENT],
 			.memory_bytes = nodes[i].v[MEMORY],
 			.complete = n->complete,
+			.again = nodes[i].host != i,
 		};
+		s->nhosts += nodes[i].host == i;
 	}
 	return 0;
 }
@@ -256,8 +315,10 @@ int summary_job_make(struct summary *s, const struct run *r, const struct series
 			take_meta(&nodes[r->metas[i].node], &r->metas[i]);
 	if (!rc) {
 		take_series(nodes, r, x);
-		for (uint32_t i = 1; i < r->nnodes; i++)
+		for (uint32_t i = 1; i < r->nnodes; i++) {
 			fill_derived(&nodes[i], &r->nodes[i]);
+			place(&nodes[i], r, i);
+		}
 		rc = fill_nodes(s, r, nodes);
 	}
 	if (!rc)

@@ -49,8 +49,10 @@ static void add_heading(struct lines *l, const struct summary *s)
 	else
 		bytes_puts(b, "end not seen, recorded for ");
 	number(b, UNIT_SECONDS, s->wall_s);
-	if (s->nnodes > 1)
-		bytes_printf(b, " on %u nodes", s->nnodes);
+	if (s->nhosts > 1)
+		bytes_printf(b, " on %u nodes", s->nhosts);
+	if (s->nnodes > s->nhosts)
+		bytes_printf(b, " in %u steps", s->nnodes);
 	if (!s->command)
 		return;
 	bytes_puts(b, ": ");

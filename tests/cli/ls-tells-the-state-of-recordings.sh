@@ -26,6 +26,16 @@ equal "its nodes" 1 "$(state_of sonde_good .nodes)"
 holds "its wall time" "$(state_of sonde_good .wall_seconds) >= 0.1"
 state_of sonde_good .command | grep -q 'sleep 0.1' || fail "the command is not in the list"
 
+# Steps of a job on one node: what failed stays failed, and the time is that of both.
+mkdir steps
+"$SONDE" run -i 10ms -q -o steps/sonde_steps -- sh -c 'sleep 0.1; exit 3' || :
+"$SONDE" run -i 10ms -q --force -o steps/sonde_steps -- sleep 0.1
+steps=$("$SONDE" ls --json steps | jq -c '.recordings[0] | [.nodes, .exit_code, .wall_seconds >= 0.2]')
+equal "nodes, exit code and time of two steps" '[1,3,true]' "$steps"
+"$SONDE" show steps/sonde_steps >out
+contains out "exit code 3 after"
+contains out "in 2 steps"
+
 # Others are listed beside it: killed by a signal, running, cut, damaged, empty, no recording at all.
 "$SONDE" run -i 10ms -q -o sonde_killed -- sh -c 'kill -TERM $$' || :
 equal "the signal" 15 "$(state_of sonde_killed .signal)"

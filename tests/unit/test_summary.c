@@ -181,6 +181,54 @@ static void test_nodes_add_up_when_all_are_known(void **state)
 	done(&s, x);
 }
 
+/* Two recordings of n1: 10 GB for 4 s, and 12 GB for 5 s from second `start` on. */
+static struct synthetic *steps_of_a_host(int64_t start)
+{
+	struct synthetic *x = synthetic_new(2);
+
+	x->node[2].host = "n1";
+	x->node[2].first_ns += start * NS_PER_S;
+	for (uint32_t node = 1; node <= 2; node++) {
+		meta_int(x, node, "job.wall_ns", (3 + node) * NS_PER_S);
+		meta_int(x, node, "job.cpu_ns", 6 * NS_PER_S);
+		meta_int(x, node, "job.peak_memory_bytes", 8 + 2 * (int64_t)node);
+		meta_int(x, node, "node.cores_present", 2);
+		meta_int(x, node, "node.memory_bytes", 16);
+		one(x, node, metric(x, "job.processes_live_count", NULL, KIND_GAUGE, UNIT_COUNT),
+		    3);
+	}
+	return x;
+}
+
+static void test_steps_of_a_host_do_not_multiply_it(void **state)
+{
+	struct synthetic *x = steps_of_a_host(10);
+	struct summary s;
+
+	(void)state;
+	s = made(x);
+	assert_int_equal(s.nnodes, 2);
+	assert_int_equal(s.nhosts, 1);
+	assert_true(s.cores_present == 2 && s.memory_present == 16);
+	assert_true(s.wall_s == 15 && s.cpu_s == 12);
+	assert_true(s.peak_memory_bytes == 12 && s.processes_peak == 3);
+	assert_true(s.nodes[0].cores == 2 && s.nodes[1].cores == 2);
+	assert_true(!s.nodes[0].again && s.nodes[1].again);
+	done(&s, x);
+}
+
+static void test_steps_at_the_same_time_add_up_their_peaks(void **state)
+{
+	struct synthetic *x = steps_of_a_host(2);
+	struct summary s;
+
+	(void)state;
+	s = made(x);
+	assert_true(s.wall_s == 7 && s.cores_present == 2);
+	assert_true(s.peak_memory_bytes == 22 && s.processes_peak == 6);
+	done(&s, x);
+}
+
 static void test_the_ten_largest_processes(void **state)
 {
 	static const int64_t cpu[] = { 5, 14, 3, 12, 1, 10, 9, 8, 7, 6, 11, 4, 13, 2, 0 };
@@ -409,6 +457,8 @@ int main(void)
 		cmocka_unit_test(test_nothing_known_stays_unknown),
 		cmocka_unit_test(test_samples_that_saw_no_process_know_no_peak),
 		cmocka_unit_test(test_nodes_add_up_when_all_are_known),
+		cmocka_unit_test(test_steps_of_a_host_do_not_multiply_it),
+		cmocka_unit_test(test_steps_at_the_same_time_add_up_their_peaks),
 		cmocka_unit_test(test_the_ten_largest_processes),
 		cmocka_unit_test(test_the_living_count_with_what_was_last_seen),
 		cmocka_unit_test(test_commands_of_all_nodes_are_one),
