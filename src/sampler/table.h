@@ -23,8 +23,9 @@ struct process {
 	int64_t birth_ns, read_ns, refresh_ns;
 	int64_t found_ns; /* when it was found in /proc; 0: its birth was recorded */
 	/* CPU */
-	int64_t cpu_ns, cpu_base_ns; /* its CPU clock; what it showed when recording began */
-	int64_t counted_ns;          /* sum of the exit records of its tasks */
+	int64_t cpu_ns, cpu_base_ns; /* its CPU clock; base: what was before recording began */
+	int64_t utime_base, stime_base, minflt_base, majflt_base;
+	int64_t counted_ns; /* sum of the exit records of its tasks */
 	int64_t children_base_ns;
 	int32_t tasks_live, counts_due;
 	/* last full reading */

@@ -67,6 +67,10 @@ static void first_reading(struct tree *t, struct process *p)
 	p->cpu_base_ns = p->cpu_ns;
 	p->children_base_ns = process_children_ns(&t->reading, p);
 	p->io_base = p->io;
+	p->utime_base = p->stat.utime;
+	p->stime_base = p->stat.stime;
+	p->minflt_base = p->stat.minflt;
+	p->majflt_base = p->stat.majflt;
 	t->departed_minflt -= p->stat.minflt + p->stat.cminflt;
 	t->departed_majflt -= p->stat.majflt + p->stat.cmajflt;
 }

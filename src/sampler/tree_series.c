@@ -37,9 +37,9 @@ static uint64_t values_of(const struct tree *t, const struct process *p, int64_t
 		if (cond)                                                                          \
 			known |= UINT64_C(1) << (row);                                             \
 	} while (0)
-	v[PROCESS_CPU] = process_own_ns(p);
-	PUT(PROCESS_CPU_USER, p->read_ns, p->stat.utime * 100 / tick_hz);
-	PUT(PROCESS_CPU_SYSTEM, p->read_ns, p->stat.stime * 100 / tick_hz);
+	v[PROCESS_CPU] = process_own_ns(p) - p->cpu_base_ns;
+	PUT(PROCESS_CPU_USER, p->read_ns, (p->stat.utime - p->utime_base) * 100 / tick_hz);
+	PUT(PROCESS_CPU_SYSTEM, p->read_ns, (p->stat.stime - p->stime_base) * 100 / tick_hz);
 	PUT(PROCESS_THREADS, p->read_ns, p->stat.num_threads);
 	PUT(PROCESS_FILES, p->files_known, p->files);
 	PUT(PROCESS_RESIDENT, p->read_ns, p->stat.rss_pages * t->reading.page_bytes);
@@ -54,8 +54,8 @@ static uint64_t values_of(const struct tree *t, const struct process *p, int64_t
 	PUT(PROCESS_WRITE_CALLS, p->io_known, io.syscw);
 	PUT(PROCESS_STORAGE_READ, p->io_known, io.read_bytes);
 	PUT(PROCESS_STORAGE_WRITTEN, p->io_known, io.write_bytes);
-	PUT(PROCESS_MINOR_FAULTS, p->read_ns, p->stat.minflt);
-	PUT(PROCESS_MAJOR_FAULTS, p->read_ns, p->stat.majflt);
+	PUT(PROCESS_MINOR_FAULTS, p->read_ns, p->stat.minflt - p->minflt_base);
+	PUT(PROCESS_MAJOR_FAULTS, p->read_ns, p->stat.majflt - p->majflt_base);
 	PUT(PROCESS_PEAK_RESIDENT, p->peak_rss_bytes, p->peak_rss_bytes);
 #undef PUT
 	return known;
@@ -232,7 +232,6 @@ void series_last(struct tree *t)
 	for (uint32_t i = 0; i < t->table.nlive; i++) {
 		struct process *p = &t->table.row[t->table.live[i]];
 
-		use_command(t, p);
 		if (!p->instance)
 			make_instance(t, p);
 		if (p->instance)
