@@ -28,6 +28,8 @@ static const struct example examples[] = {
 	{ "ls --json results", "those in a directory, for a script" },
 };
 
+enum { NAME_WIDEST = 40 };
+
 static const char *const condition_names[] = {
 	[COMPLETE] = "complete", [RUNNING] = "running",       [CUT] = "cut",
 	[DAMAGED] = "damaged",   [UNREADABLE] = "unreadable",
@@ -45,7 +47,7 @@ static void ended_text(const struct recording *x, char *out, size_t size)
 		snprintf(out, size, "-");
 }
 
-static void text_line(struct bytes *b, const struct recording *x)
+static void text_line(struct bytes *b, const struct recording *x, int width)
 {
 	char when[40] = "-", wall[40] = "-", ended[32], path[PATH_MAX], what[200];
 	const char *text = x->note ? x->note : x->command ? x->command : "-";
@@ -55,19 +57,35 @@ static void text_line(struct bytes *b, const struct recording *x)
 	if (!isnan(x->wall_s))
 		unit_format(UNIT_SECONDS, x->wall_s, wall, sizeof wall);
 	ended_text(x, ended, sizeof ended);
-	bytes_printf(b, "%-20s  %-11s  %5u  %-9s  %-10s  %-24s  %s\n", when, wall, x->nodes, ended,
-		     condition_names[x->condition],
+	bytes_printf(b, "%-20s  %-11s  %5u  %-9s  %-10s  %-*s  %s\n", when, wall, x->nodes, ended,
+		     condition_names[x->condition], width,
 		     escape_terminal_into(path, sizeof path, x->path),
 		     escape_terminal_into(what, sizeof what, text));
 }
 
+/* Of the longest name, but no wider than most terminals have room for. */
+static int name_width(const struct listing *l)
+{
+	size_t widest = sizeof "RECORDING" - 1;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < l->n; i++) {
+		size_t n = strlen(escape_terminal_into(path, sizeof path, l->entry[i].path));
+
+		widest = n > widest && n <= NAME_WIDEST ? n : widest;
+	}
+	return (int)widest;
+}
+
 static void list_text(struct bytes *b, const struct listing *l)
 {
+	int width = name_width(l);
+
 	if (l->n)
-		bytes_printf(b, "%-20s  %-11s  %5s  %-9s  %-10s  %-24s  %s\n", "START (UTC)",
-			     "WALL", "NODES", "EXIT", "STATE", "RECORDING", "COMMAND");
+		bytes_printf(b, "%-20s  %-11s  %5s  %-9s  %-10s  %-*s  %s\n", "START (UTC)", "WALL",
+			     "NODES", "EXIT", "STATE", width, "RECORDING", "COMMAND");
 	for (size_t i = 0; i < l->n; i++)
-		text_line(b, &l->entry[i]);
+		text_line(b, &l->entry[i], width);
 }
 
 static void json_number(struct json *j, const char *key, double v, bool whole)

@@ -46,8 +46,8 @@ int directory_open(const char *path, const char *job_id, bool force, bool *made,
 
 	*made = !mkdir(path, 0700);
 	if (!*made && errno != EEXIST)
-		return err_set(e, -errno, "cannot make the directory %s: %s", path,
-			       strerror(errno));
+		return err_set(e, -errno, "cannot make the directory %s: %s; name another with -o",
+			       path, strerror(errno));
 	if (!*made && !force && holds_recordings(path) && !same_job(path, job_id))
 		return err_set(
 			e, -EEXIST,

@@ -41,6 +41,7 @@ contains out "in 2 steps"
 equal "the signal" 15 "$(state_of sonde_killed .signal)"
 equal "no exit code then" null "$(state_of sonde_killed '.exit_code | tostring')"
 mkdir sonde_empty
+mkdir sonde_20261120T151051Z_4194304
 mkdir sonde_bad
 echo 'this is no recording' >sonde_bad/node-x.sonde
 cp -r sonde_good sonde_damaged
@@ -63,8 +64,10 @@ state_of sonde_damaged .note >/dev/null || fail "no reason for the damage"
 
 "$SONDE" ls >out 2>err || fail "ls"
 [ ! -s err ] || fail "ls has something to say: $(cat err)"
-equal "lines" 7 "$(wc -l <out)"
+equal "lines" 8 "$(wc -l <out)"
 ! LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae' out || fail "hostile text reached the terminal"
+awk 'NR == 1 { at = index($0, "COMMAND") } substr($0, at - 1, 1) != " " || substr($0, at, 1) == " " { bad = 1 } END { exit bad }' out ||
+	fail "a name pushes its line out of the columns"
 equal "oldest first" sonde_good "$(grep -oE 'sonde_(good|killed|running|bad|empty)' out | head -n 1)"
 equal "one recording, asked for by name" sonde_good "$("$SONDE" ls --json sonde_good | jq -r '.recordings[].path')"
 equal "below another folder" sonde_good "$(cd sonde_bad && "$SONDE" ls --json .. | jq -r '.recordings[].path' | grep -o 'sonde_good')"

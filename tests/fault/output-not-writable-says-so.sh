@@ -10,7 +10,9 @@ check() { # DIR
 }
 touch file
 check file/out
+contains said "name another with -o"
 check /proc/out
+contains said "name another with -o"
 check "$(printf 'x%.0s' $(seq 300))"
 
 # A path longer than the kernel takes is not cut to another one.
