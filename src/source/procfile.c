@@ -6,6 +6,24 @@
 #include <errno.h>
 #include <string.h>
 
+/* What no machine reaches. Below it numbers can be multiplied into nanoseconds and bytes, and
+ * summed up. */
+static const int64_t TICKS_LIMIT = INT64_MAX / 10000000; /* of 10 ms each */
+static const int64_t PAGES_LIMIT = INT64_C(1) << 45, BYTES_LIMIT = INT64_C(1) << 60;
+static const int64_t COUNT_LIMIT = INT64_C(1) << 60;
+
+static bool sum_within(const int64_t *v, size_t n, int64_t limit)
+{
+	int64_t left = limit;
+
+	for (size_t i = 0; i < n; i++) {
+		if (v[i] < 0 || v[i] > left)
+			return false;
+		left -= v[i];
+	}
+	return true;
+}
+
 static const char *copy_comm(const char *text, struct proc_stat *out)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
@@ -39,7 +57,9 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 	for (int i = 4; i <= 24; i++)
 		if (!number_i64(&p, &field[i]))
 			return -EBADMSG;
-	if (field[4] < 0 || field[4] > INT32_MAX)
+	if (field[4] < 0 || field[4] > INT32_MAX || !sum_within(&field[10], 4, COUNT_LIMIT) ||
+	    !sum_within(&field[14], 4, TICKS_LIMIT) || !sum_within(&field[20], 1, INT32_MAX) ||
+	    !sum_within(&field[23], 1, INT64_MAX) || !sum_within(&field[24], 1, PAGES_LIMIT))
 		return -EBADMSG;
 	out->ppid = (pid_t)field[4];
 	out->flags = field[9];
@@ -85,9 +105,11 @@ static int named_parse(const char *text, const struct named *rows, size_t n, int
 
 			if (strncmp(line, rows[i].name, len) != 0)
 				continue;
-			if (!number_i64(&p, &v) || v < 0 || v > INT64_MAX / factor)
+			if (!number_i64(&p, &v) || v < 0 || v > BYTES_LIMIT / factor)
 				return -EBADMSG;
 			*rows[i].to = (rows[i].add ? *rows[i].to : 0) + v * factor;
+			if (*rows[i].to > BYTES_LIMIT)
+				return -EBADMSG;
 			found |= UINT64_C(1) << i;
 			break;
 		}
@@ -134,7 +156,7 @@ int proc_statm_parse(const char *text, int64_t *shared_pages)
 	int64_t v = 0;
 
 	for (int i = 0; i < 3; i++)
-		if (!number_i64(&p, &v) || v < 0)
+		if (!number_i64(&p, &v) || v < 0 || v > PAGES_LIMIT)
 			return -EBADMSG;
 	*shared_pages = v;
 	return 0;

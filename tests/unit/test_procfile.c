@@ -51,6 +51,41 @@ static void a_cut_stat_is_refused_at_every_byte_before_rss(void **state)
 	}
 }
 
+/* What has no room in nanoseconds or bytes once it is multiplied and summed up. */
+static void numbers_that_no_machine_reaches_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"1 (a) S 1 1 1 0 -1 0 1 2 3 4 922337203686 0 0 0 20 0 1 0 9 4096 1 ",
+		"1 (a) S 1 1 1 0 -1 0 1 2 3 4 9223372036854775807 9223372036854775807 0 0 20 0 1 0 9 0 1 ",
+		"1 (a) S 1 1 1 0 -1 0 1 2 3 4 -1 0 0 0 20 0 1 0 9 4096 1 ",
+		"1 (a) S 1 1 1 0 -1 0 9223372036854775807 2 3 4 1 0 0 0 20 0 1 0 9 4096 1 ",
+		"1 (a) S 1 1 1 0 -1 0 1 2 3 4 1 0 0 0 20 0 9223372036854775807 0 9 4096 1 ",
+		"1 (a) S 1 1 1 0 -1 0 1 2 3 4 1 0 0 0 20 0 1 0 9 4096 9223372036854775807 ",
+		"1 (a) S 1 1 1 0 -1 0 1 2 3 4 1 0 0 0 20 0 1 0 9 4096 -1 ",
+	};
+	struct proc_smaps smaps;
+	struct proc_stat st;
+	struct proc_io io;
+	int64_t shared;
+
+	(void)state;
+	assert_int_equal(proc_stat_parse("1 (a) S 1 1 1 0 -1 0 1 2 3 4 922337203684 1 0 0 20 0 1 0 "
+					 "9 4096 1 ",
+					 &st),
+			 0);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_int_equal(proc_stat_parse(bad[i], &st), -EBADMSG);
+	assert_int_equal(proc_smaps_parse("Pss: 1 kB\nPrivate_Clean: 9007199254740991 kB\n"
+					  "Private_Dirty: 9007199254740991 kB\n",
+					  &smaps),
+			 -EBADMSG);
+	assert_int_equal(proc_io_parse("rchar: 9223372036854775807\nwchar: 2\nsyscr: 3\nsyscw: 4\n"
+				       "read_bytes: 5\nwrite_bytes: 6\n",
+				       &io),
+			 -EBADMSG);
+	assert_int_equal(proc_statm_parse("1 1 9223372036854775807 1\n", &shared), -EBADMSG);
+}
+
 static void garbage_stat_is_refused(void **state)
 {
 	static const char *const bad[] = { "",          "\n",
@@ -126,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_comm_may_hold_parentheses_and_blanks),
 		cmocka_unit_test(a_cut_stat_is_refused_at_every_byte_before_rss),
+		cmocka_unit_test(numbers_that_no_machine_reaches_are_refused),
 		cmocka_unit_test(garbage_stat_is_refused),
 		cmocka_unit_test(io_fields_are_found_by_name),
 		cmocka_unit_test(uss_is_the_sum_of_the_private_lines),
