@@ -230,7 +230,7 @@ static void say_done(const struct exporting *x, const char *path)
 	const struct run_damage *d = x->run->damages;
 
 	if (x->run->ndamages)
-		say("export: %s is damaged in %u places, first in %s at byte %llu: %s; what is "
+		say("export: %s is damaged (places: %u), first in %s at byte %llu: %s; what is "
 		    "undamaged was exported",
 		    path, x->run->ndamages, d->file, (unsigned long long)d->offset, d->what);
 	else if (x->directory)

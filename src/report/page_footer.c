@@ -65,7 +65,7 @@ static void recordings(struct bytes *b, const struct page_source *p)
 		bytes_puts(b, "</li>");
 	}
 	if (r->ndamages > DAMAGES_MAX)
-		bytes_printf(b, "<li>and %u more damaged places</li>", r->ndamages - DAMAGES_MAX);
+		bytes_printf(b, "<li>further damaged places: %u</li>", r->ndamages - DAMAGES_MAX);
 	bytes_puts(b, "</ul></div>\n");
 }
 

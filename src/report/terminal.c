@@ -39,16 +39,20 @@ static void name(struct bytes *b, const char *text, size_t most)
 
 static void add_heading(struct lines *l, const struct summary *s)
 {
+	bool ended = !isnan(s->signal) || !isnan(s->exit_code);
 	struct bytes *b = lines_add(l, "sonde", NULL);
 	size_t room;
 
 	if (!isnan(s->signal))
-		bytes_printf(b, "killed by signal %.0f after ", s->signal);
+		bytes_printf(b, "killed by signal %.0f", s->signal);
 	else if (!isnan(s->exit_code))
-		bytes_printf(b, "exit code %.0f after ", s->exit_code);
+		bytes_printf(b, "exit code %.0f", s->exit_code);
 	else
-		bytes_puts(b, "end not seen, recorded for ");
-	number(b, UNIT_SECONDS, s->wall_s);
+		bytes_puts(b, "end not seen");
+	if (!isnan(s->wall_s)) {
+		bytes_puts(b, ended ? " after " : ", recorded for ");
+		number(b, UNIT_SECONDS, s->wall_s);
+	}
 	if (s->nhosts > 1)
 		bytes_printf(b, " on %u nodes", s->nhosts);
 	if (s->nnodes > s->nhosts)
@@ -196,8 +200,11 @@ static void add_survivors(struct lines *l, const struct summary *s)
 
 static void add_monitor(struct lines *l, const struct summary *s)
 {
-	struct bytes *b = lines_add(l, "monitor", NULL);
+	struct bytes *b;
 
+	if (isnan(s->monitor_cpu_s))
+		return;
+	b = lines_add(l, "monitor", NULL);
 	bytes_puts(b, "Sonde took ");
 	number(b, UNIT_SECONDS, s->monitor_cpu_s);
 	bytes_puts(b, " of CPU");

@@ -13,7 +13,7 @@ status=0
 equal "exit status on damage" 1 $status
 one_sentence err
 contains err "$file"
-contains err "damaged"
+contains err "damaged (places: 1), first in"
 # What is there is as it was: every row of the damaged one is a row of the whole one.
 tail -n +2 some/series.csv | sort >some.rows
 tail -n +2 all/series.csv | sort >all.rows
