@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What happens to the sources while they run: devices come and go, files are cut, vanish, grow. */
+#include "source/device.h"
 #include "unit/node.h"
 
 #include <fcntl.h>
@@ -307,6 +308,26 @@ static void a_file_may_outgrow_its_buffer(void **unused)
 }
 
 /* Nothing is allocated by reading: the same files read again leave no event and take no slot. */
+/* However many interfaces there are, the job and its processes keep their place. */
+static void devices_leave_room_for_the_job(void **unused)
+{
+	static const struct metric rows[EVENT_SET_MAX];
+	struct device v = { 0 };
+	struct sample s;
+
+	(void)unused;
+	assert_int_equal(sample_init(&s, 3 * DEVICES_LEAVE, 65536), 0);
+	for (uint32_t i = 0; i < 3 * DEVICES_LEAVE / 10; i++) {
+		v = (struct device){ .name = "eth", .len = 3 };
+		device_born(&v, &s, rows, 10);
+		assert_true(v.slot || i > DEVICES_LEAVE / 10);
+	}
+	assert_int_equal(v.slot, 0);
+	for (uint32_t i = 0; i < DEVICES_LEAVE / EVENT_SET_MAX; i++)
+		assert_int_not_equal(sample_series(&s, rows, EVENT_SET_MAX, 0), 0);
+	sample_free(&s);
+}
+
 static void reading_again_makes_no_event(void **fixture)
 {
 	struct scene x;
@@ -341,6 +362,7 @@ int main(void)
 		cmocka_unit_test(a_cut_list_ends_nothing),
 		cmocka_unit_test(empty_files_fail_and_come_back),
 		cmocka_unit_test(a_file_may_outgrow_its_buffer),
+		cmocka_unit_test(devices_leave_room_for_the_job),
 		ON(reading_again_makes_no_event, "vm-small"),
 		ON(reading_again_makes_no_event, "stacked"),
 		ON(reading_again_makes_no_event, "bonded"),
