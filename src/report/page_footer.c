@@ -129,7 +129,8 @@ static void refusals(struct bytes *b, const struct run *r)
 	}
 	bytes_puts(b, "</ul>");
 	if (!n && !sources)
-		bytes_puts(b, "<p>Every metric that was asked for gave values.</p>");
+		bytes_puts(b, r->nseries > 1 ? "<p>Every metric that was asked for gave values.</p>"
+					     : "<p>The recording does not say.</p>");
 	bytes_puts(b, "</div>\n");
 }
 

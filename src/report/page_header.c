@@ -218,12 +218,15 @@ static void cpu_figure(struct bytes *b, const struct summary *s)
 	figure(b, "CPU time");
 	html_value(b, UNIT_SECONDS, s->cpu_s);
 	figure_bar(b, NAN);
-	html_value(b, UNIT_SECONDS, s->cpu_user_s);
-	bytes_puts(b, " user, ");
-	html_value(b, UNIT_SECONDS, s->cpu_system_s);
-	bytes_puts(b, " system");
+	if (isfinite(s->cpu_user_s) && isfinite(s->cpu_system_s)) {
+		html_value(b, UNIT_SECONDS, s->cpu_user_s);
+		bytes_puts(b, " user, ");
+		html_value(b, UNIT_SECONDS, s->cpu_system_s);
+		bytes_puts(b, " system");
+	}
 	if (isfinite(s->attributed_ratio))
-		bytes_printf(b, "; %.1f %% of it attributed to named processes",
+		bytes_printf(b, "%s%.1f %% of it attributed to named processes",
+			     isfinite(s->cpu_user_s) && isfinite(s->cpu_system_s) ? "; " : "",
 			     100 * s->attributed_ratio);
 	figure_end(b);
 }
@@ -247,9 +250,11 @@ static void process_figure(struct bytes *b, const struct summary *s)
 	figure(b, "Processes started");
 	html_value(b, UNIT_COUNT, s->processes_started);
 	figure_bar(b, NAN);
-	bytes_puts(b, "at most ");
-	html_value(b, UNIT_COUNT, s->processes_peak);
-	bytes_puts(b, " alive at once");
+	if (isfinite(s->processes_peak)) {
+		bytes_puts(b, "at most ");
+		html_value(b, UNIT_COUNT, s->processes_peak);
+		bytes_puts(b, " alive at once");
+	}
 	figure_end(b);
 }
 
@@ -275,10 +280,15 @@ static void monitor_figure(struct bytes *b, const struct summary *s)
 	else
 		html_value(b, UNIT_RATIO, NAN);
 	figure_bar(b, NAN);
-	html_value(b, UNIT_BYTES, s->monitor_rss_bytes);
-	bytes_puts(b, " of memory, ");
-	html_value(b, UNIT_BYTES, s->monitor_bytes);
-	bytes_puts(b, " recorded");
+	if (isfinite(s->monitor_rss_bytes)) {
+		html_value(b, UNIT_BYTES, s->monitor_rss_bytes);
+		bytes_puts(b, " of memory");
+	}
+	if (isfinite(s->monitor_bytes)) {
+		bytes_puts(b, isfinite(s->monitor_rss_bytes) ? ", " : "");
+		html_value(b, UNIT_BYTES, s->monitor_bytes);
+		bytes_puts(b, " recorded");
+	}
 	figure_end(b);
 }
 

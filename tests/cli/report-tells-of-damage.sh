@@ -24,3 +24,12 @@ one_sentence said
 contains said cut
 contains cut/report.html damaged:
 contains cut/report.html "$(basename "$cut_file")"
+
+# What is not known has no words around it.
+cp -r whole headless
+truncate -s 100 headless/node-*.sonde
+rm -f headless/report.html headless/node-*.tail
+"$SONDE" report headless >said 2>&1 || :
+for words in "alive at once" " user, " " of memory, " "gave values"; do
+	! grep -q "$words" headless/report.html || fail "of what is not known: '$words'"
+done
