@@ -18,7 +18,7 @@ wait_for 20 spun
 kill -0 "$spinner" || fail "the process did not live on"
 holds samples "$(figure out '.nodes[0].samples') >= 8 && $(figure out '.nodes[0].samples') <= 17"
 holds wall_seconds "$(figure out .job.wall_seconds) > 1.3 && $(figure out .job.wall_seconds) < 3"
-holds cpu_seconds "$(figure out .job.cpu_seconds) > 0.2 && $(figure out .job.cpu_seconds) < 2"
+holds cpu_seconds "$(figure out .job.cpu_seconds) > 0.02 && $(figure out .job.cpu_seconds) < 2"
 job_cpu=$(figure out .job.cpu_seconds)
 holds "what it used before is not counted" "$(figure out '.processes.by_cpu[0].cpu_seconds') < $job_cpu + 0.2"
 spinners='.commands[] | select(.name == "spin")'
