@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "cmd/choose.h"
 #include "cmd/command.h"
 #include "cmd/outfile.h"
 #include "cmd/say.h"
@@ -77,7 +78,7 @@ static const struct option rows[] = {
 	  .value = "TIME",
 	  .min = 1000,
 	  .max = INT64_MAX,
-	  .help = "Series: mean, minimum and maximum of windows this long instead of every sample.",
+	  .help = "Series: mean, minimum and maximum (--wide: the mean) of windows this long instead of every sample.",
 	  OPTION_OFFSET(struct export_options, every_ns) },
 	{ .name = "from",
 	  .type = ARG_DURATION,
@@ -147,13 +148,11 @@ static bool is_table(const char *name)
 }
 
 /* Whether the options make sense together; says why not. */
-static bool understand(struct exporting *x, int noperands, char **operands)
+static bool understand(struct exporting *x)
 {
 	const struct export_options *o = x->o;
 
-	if (noperands > 1)
-		say("export: one recording at a time, '%s' is too much", operands[1]);
-	else if (o->table && !is_table(o->table))
+	if (o->table && !is_table(o->table))
 		say("export: there is no table '%s'. %s", o->table, known_tables);
 	else if (find_formats(x)) {
 		if (!o->output || strcmp(o->output, "-"))
@@ -242,12 +241,8 @@ static int export_run(struct exporting *x, const char *path)
 	struct written written = { .verb = "export", .recording = path, .json = x->o->json };
 	struct err e = { "" };
 	char own[PATH_MAX];
-	int rc = run_open(&x->run, path, &e);
+	int rc;
 
-	if (rc) {
-		say("export: %s", e.text);
-		return EXIT_FAILED;
-	}
 	x->directory = x->o->output;
 	if (!x->directory)
 		x->directory = outfile_directory(path, own, sizeof(own));
@@ -261,26 +256,24 @@ static int export_run(struct exporting *x, const char *path)
 		say_done(x, path);
 	if (written_end(&written, x->run->ndamages) || (!rc && x->run->ndamages))
 		rc = -EIO;
-	run_close(x->run);
 	return rc == -EINVAL ? EXIT_USAGE : rc ? EXIT_FAILED : EXIT_OK;
 }
 
 static int export_exec(const void *options, int noperands, char **operands)
 {
 	struct exporting x = { .o = options };
-	char newest[PATH_MAX];
-	struct err e = { "" };
+	struct choice c;
+	int code;
 
-	if (!understand(&x, noperands, operands))
+	if (!understand(&x))
 		return EXIT_USAGE;
-	if (noperands)
-		return export_run(&x, operands[0]);
-	if (run_newest(".", newest, sizeof(newest), &e)) {
-		say("export: %s", e.text);
-		return EXIT_FAILED;
-	}
-	say("exporting %s", newest);
-	return export_run(&x, newest);
+	code = choose_recording(&c, "export", "exporting", noperands, operands);
+	if (code)
+		return code;
+	x.run = c.run;
+	code = export_run(&x, c.path);
+	run_close(c.run);
+	return code;
 }
 
 const struct command command_export = {

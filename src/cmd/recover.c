@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/recover.h"
 
+#include "cmd/choose.h"
 #include "cmd/command.h"
 #include "cmd/say.h"
 #include "cmd/written.h"
@@ -133,24 +134,16 @@ static int recover_exec(const void *options, int noperands, char **operands)
 {
 	const struct recover_options *o = options;
 	struct recovering x = { 0 };
-	struct err e;
-	char newest[PATH_MAX];
-	const char *from = noperands ? operands[0] : newest;
-	int code;
+	struct choice c;
+	int code = choose_recording(&c, "recover", "recovering", noperands, operands);
 
-	if (noperands > 1) {
-		say("recover: one recording at a time, '%s' is too much", operands[1]);
-		return EXIT_USAGE;
-	}
-	if ((!noperands && run_newest(".", newest, sizeof newest, &e)) ||
-	    run_open(&x.run, from, &e)) {
-		say("recover: %s", e.text);
-		return EXIT_FAILED;
-	}
-	choose_place(&x, from, o->output);
-	x.written = (struct written){ .verb = "recover", .recording = from, .json = o->json };
-	code = recover_run(&x, from);
-	run_close(x.run);
+	if (code)
+		return code;
+	x.run = c.run;
+	choose_place(&x, c.path, o->output);
+	x.written = (struct written){ .verb = "recover", .recording = c.path, .json = o->json };
+	code = recover_run(&x, c.path);
+	run_close(c.run);
 	return code;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/choose.h"
 #include "cmd/command.h"
 #include "cmd/outfile.h"
 #include "cmd/say.h"
@@ -91,37 +92,25 @@ static int report(const char *recording, const struct report_options *o, struct 
 static int report_exec(const void *options, int noperands, char **operands)
 {
 	const struct report_options *o = options;
-	const char *recording = noperands ? operands[0] : NULL;
-	char newest[PATH_MAX];
-	struct run *r = NULL;
+	struct choice c;
 	struct err e = { "" };
-	int rc = 0;
+	int rc, code;
 
-	if (noperands > 1) {
-		say("report: one recording at a time, '%s' is too much", operands[1]);
-		return EXIT_USAGE;
-	}
 	if (strcmp(o->only, "html") != 0) {
 		say("report: --only %s: there is only html", o->only);
 		return EXIT_USAGE;
 	}
-	if (!recording) {
-		rc = run_newest(".", newest, sizeof newest, &e);
-		recording = newest;
-		if (!rc)
-			say("reporting %s", recording);
-	}
-	if (!rc)
-		rc = run_open(&r, recording, &e);
-	if (!rc)
-		rc = report(recording, o, r, &e);
+	code = choose_recording(&c, "report", "reporting", noperands, operands);
+	if (code)
+		return code;
+	rc = report(c.path, o, c.run, &e);
 	if (rc)
 		say("report: %s", e.text);
-	else if (r->ndamages)
-		say("report: %s is damaged; the report is of what is undamaged", recording);
-	rc = rc || r->ndamages ? EXIT_FAILED : EXIT_OK;
-	run_close(r);
-	return rc;
+	else if (c.run->ndamages)
+		say("report: %s is damaged; the report is of what is undamaged", c.path);
+	code = rc || c.run->ndamages ? EXIT_FAILED : EXIT_OK;
+	run_close(c.run);
+	return code;
 }
 
 const struct command command_report = {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/choose.h"
 #include "cmd/command.h"
 #include "cmd/say.h"
 #include "recording/join.h"
@@ -74,33 +75,20 @@ static int print(const struct show_options *o, struct run *r, struct err *e)
 
 static int show_exec(const void *options, int noperands, char **operands)
 {
-	const char *path = noperands ? operands[0] : NULL;
-	char newest[PATH_MAX];
-	struct run *r = NULL;
+	struct choice c;
 	struct err e = { "" };
-	int rc = 0;
+	int rc, code = choose_recording(&c, "show", "showing", noperands, operands);
 
-	if (noperands > 1) {
-		say("show: one recording at a time, '%s' is too much", operands[1]);
-		return EXIT_USAGE;
-	}
-	if (!path) {
-		rc = run_newest(".", newest, sizeof newest, &e);
-		path = newest;
-		if (!rc)
-			say("showing %s", path);
-	}
-	if (!rc)
-		rc = run_open(&r, path, &e);
-	if (!rc)
-		rc = print(options, r, &e);
+	if (code)
+		return code;
+	rc = print(options, c.run, &e);
 	if (rc)
 		say("show: %s", e.text);
-	else if (r->ndamages)
-		say("show: %s is damaged; what is undamaged was read", path);
-	rc = rc || r->ndamages ? EXIT_FAILED : EXIT_OK;
-	run_close(r);
-	return rc;
+	else if (c.run->ndamages)
+		say("show: %s is damaged; what is undamaged was read", c.path);
+	code = rc || c.run->ndamages ? EXIT_FAILED : EXIT_OK;
+	run_close(c.run);
+	return code;
 }
 
 const struct command command_show = {

@@ -94,6 +94,8 @@ static void say_cost(struct recorder *r)
 	sample_meta_int(s, "monitor.bytes_written", r->figures.written_bytes);
 	sample_meta_int(s, "monitor.late_samples", r->figures.late);
 	sample_meta_int(s, "monitor.skipped_samples", r->figures.skipped);
+	if (s->refused) /* series, instances or events there was no room for */
+		sample_meta_int(s, "monitor.refused", (int64_t)s->refused);
 }
 
 void metas_end(struct recorder *r)

@@ -79,8 +79,10 @@ void table_remove(struct table *t, struct process *p)
 {
 	uint32_t i = (uint32_t)(p - t->row), *link = bucket_of(t, p->pid);
 
-	while (*link != i)
+	while (*link && *link != i)
 		link = &t->row[*link].next;
+	if (!*link)
+		return; /* not there, or not any more */
 	*link = p->next;
 	t->live[p->place] = t->live[--t->nlive];
 	t->row[t->live[p->place]].place = p->place;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/choose.h"
+
+#include "cmd/command.h"
+#include "cmd/say.h"
+#include "recording/join.h"
+
+int choose_recording(struct choice *c, const char *verb, const char *doing, int noperands,
+		     char **operands)
+{
+	struct err e = { "" };
+
+	c->path = noperands ? operands[0] : c->newest;
+	c->run = NULL;
+	if (noperands > 1) {
+		say("%s: one recording at a time, '%s' is too much", verb, operands[1]);
+		return EXIT_USAGE;
+	}
+	if (noperands && !operands[0][0]) {
+		say("%s: a recording has a name; without one the newest here is taken", verb);
+		return EXIT_USAGE;
+	}
+	if (!noperands && !run_newest(".", c->newest, sizeof c->newest, &e))
+		say("%s %s", doing, c->path);
+	if (e.text[0] || run_open(&c->run, c->path, &e)) {
+		say("%s: %s", verb, e.text);
+		return EXIT_FAILED;
+	}
+	return EXIT_OK;
+}
