@@ -3,7 +3,8 @@
 # Builds, then runs the tests: tests/run.sh [--long] [NAME...]. NAME is the beginning of a test's name as it
 # is printed: "cli/", "unit/frame". A test is a program that exits with 0, or with 77 and a last line of
 # output that says why it was skipped. Each runs in an empty folder, which is kept when it fails.
-# In a script's first lines, "# limit: SECONDS" changes its time limit, and "# alone" keeps others away.
+# In a script's first lines, "# limit: SECONDS" changes its time limit, "# alone" keeps others away, and
+# "# plain" keeps it from being run with sanitizers.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -29,6 +30,7 @@ chosen=("$@")
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-check.XXXXXX")
 results=$scratch/results
 mkdir "$results"
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 names=() limits=() companies=() flavours=() commands=()
 
 add() { # NAME SECONDS together|alone plain|sanitized COMMAND
@@ -51,7 +53,7 @@ add_script() { # FILE FLAVOUR
 	esac
 	name=${name%.*}
 	if [ "$2" = sanitized ]; then
-		[ $company = together ] || return 0
+		[ $company = together ] && ! grep -qx '# plain' <<<"$head" || return 0
 		name="$name (sanitized)" factor=4
 	fi
 	add "$name" $((${limit:-120} * factor)) $company "$2" "$command"
