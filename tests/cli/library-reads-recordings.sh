@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# plain
 # libsonde: the example is built with nothing but its header and library, reads a recording, and nothing but
 # sonde_* can be linked against.
 . "$TOP/tests/lib.sh"
