@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/bytes.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int bytes_init_fixed(struct bytes *b, size_t cap)
-{
-	*b = (struct bytes){ .data = malloc(cap ? cap : 1), .cap = cap, .fixed = true };
-	return b->data ? 0 : -ENOMEM;
-}
 
 void bytes_free(struct bytes *b)
 {

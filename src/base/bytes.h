@@ -19,8 +19,6 @@ struct bytes {
 	bool failed, fixed;
 };
 
-/* Allocate once, never grow. 0 or -ENOMEM. */
-int bytes_init_fixed(struct bytes *b, size_t cap);
 void bytes_free(struct bytes *b);
 static inline void bytes_reset(struct bytes *b)
 {

@@ -64,8 +64,7 @@ struct metric {
 	enum combine over_instances, over_nodes;
 };
 
-const char *unit_name(enum unit u);   /* "bytes", "seconds", ...; "" for UNIT_ONE */
-const char *unit_symbol(enum unit u); /* "B", "s", "B/s", "cores" ...; for axes and tables */
+const char *unit_name(enum unit u); /* "bytes", "seconds", ...; "" for UNIT_ONE */
 /* What a counter in u becomes per second: bytes -> bytes/s, seconds -> cores, joules -> watts. */
 enum unit unit_rate(enum unit u);
 /* The reverse of unit_name; UNIT_NUMBER_OF when unknown. */

@@ -42,11 +42,6 @@ const char *unit_name(enum unit u)
 	return row_of(u)->name;
 }
 
-const char *unit_symbol(enum unit u)
-{
-	return row_of(u)->symbol;
-}
-
 enum unit unit_rate(enum unit u)
 {
 	return row_of(u)->rate;

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 enum message_kind {
-	MESSAGE_READY = 1, /* recorder: its first sample is taken, start the command */
+	MESSAGE_READY = 1, /* recorder, whose pid it is: its first sample is taken */
 	MESSAGE_STARTED,   /* launcher: pid is the command */
 	MESSAGE_EXITED,    /* launcher: pid was waited for */
 	MESSAGE_ENDED,     /* launcher: the command's status; the recorder finishes */

@@ -21,10 +21,8 @@
 
 struct exits;
 
-enum {
-	EXITS_CPUS_MAX = 16,
-	EXITS_FDS_MAX = 2 * EXITS_CPUS_MAX
-}; /* a record event costs each spawn 2 us a CPU: not more than this */
+/* Every event costs every spawn of the job some us, and there are two a CPU: not on more CPUs. */
+enum { EXITS_CPUS_MAX = 16, EXITS_FDS_MAX = 2 * EXITS_CPUS_MAX };
 
 struct exits_handler {
 	void *ctx;

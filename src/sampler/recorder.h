@@ -27,9 +27,9 @@ struct recorder_options {
 /* 0 when a recording was made and closed; -errno with the sentence already said. */
 int recorder_run(const struct recorder_options *o);
 
-/* The two kinds of process a recorder runs in. Both return 0 or -errno. */
 /* Fork twice into a session of its own, so that no signal to the job's group or session reaches it.
- * In the new process: 1, and *fd is its end; in the caller: 0, and *fd is the launcher's end. */
+ * In the new process: 1, and *fd is its end; in the caller: 0, and *fd is the launcher's end; or
+ * -errno with a sentence. */
 int recorder_detach(int *fd, struct err *e);
 
 #endif

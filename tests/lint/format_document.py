@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/format.md has every number of the format: kinds of events and of metrics, units, combinations."""
+import os
+import re
+import sys
+
+top = os.environ["TOP"]
+document = open(top + "/docs/format.md").read()
+headers = "".join(open(f"{top}/src/core/{name}.h").read() for name in ["metric", "event", "value"])
+headers = re.sub(r"/\*.*?\*/", "", headers, flags=re.S)
+faults = 0
+
+
+def names(enum):
+    body = re.search(r"enum " + enum + r" \{(.*?)\}", headers, re.S).group(1)
+    found = [word.split("=")[0].strip().split("_", 1)[1] for word in body.split(",") if word.strip()]
+    return [name for name in found if not name.endswith("NUMBER_OF")]
+
+
+def wants(what, pattern):
+    global faults
+    if not re.search(pattern, document, re.S):
+        print(f"docs/format.md does not have {what}")
+        faults += 1
+
+
+for number, name in enumerate(names("event_kind")):
+    if number:
+        wants(f"event {number} {name}", rf"\| {number} \| {name} \|")
+for number, name in enumerate(names("kind")):
+    wants(f"kind {number} {name.lower()}", rf"u8 kind[^\n]*\b{number} {name.lower()}\b")
+for number in range(len(names("unit"))):
+    wants(f"unit {number}", rf"u8 unit[^#]*?\b{number} [a-z1].*?u8 kind")
+for number, name in enumerate(names("combine")):
+    wants(f"combination {number} {name.lower()}", rf"u8 over instances[^\n]*\b{number} {name.lower()}\b")
+sys.exit(1 if faults else 0)
