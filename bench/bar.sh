@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced by the benches: how a figure is said and judged.
+#
+#   figure WHAT VALUE UNIT             a figure without a bar
+#   bar WHAT VALUE UNIT OP LIMIT       a figure and its bar; OP is <= or >=
+#
+# Both print a line for people; with BENCH_TSV set they also append to that file, separated by tabs:
+# bench, what, value, unit, op, limit, verdict (op and limit empty and verdict "-" without a bar).
+# A program that is not a shell script appends the same lines itself.
+BENCH=${BENCH:-$(basename "$0" .sh)}
+missed=0
+
+say_figure() { # WHAT VALUE UNIT OP LIMIT VERDICT
+	if [ "$6" = - ]; then
+		printf '  %s: %s %s\n' "$1" "$2" "$3"
+	else
+		printf '  %s: %s %s, wanted %s %s: %s\n' "$1" "$2" "$3" "$4" "$5" "$6"
+	fi
+	[ -z "${BENCH_TSV:-}" ] || printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$BENCH" "$@" >>"$BENCH_TSV"
+}
+
+figure() {
+	say_figure "$1" "$2" "$3" '' '' -
+}
+
+bar() {
+	if awk -v v="$2" -v l="$5" "BEGIN { exit !(v $4 l) }"; then
+		say_figure "$@" met
+	else
+		say_figure "$@" missed
+		missed=1
+	fi
+}
+
+median() {
+	sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
