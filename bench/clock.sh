@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The clock: what short intervals cost, how many samples are late, none silently lost, no drift. About 12 minutes, most
+# of them for the drift (DRIFT_SECONDS, 600 unless given); QUICK=1: 20 seconds.
+#
+# The processes watched run between any two samples (at 100 Hz 3 of the 10 do), so that their files are read, too. Late
+# is what began more than a tenth of the interval after its time or was skipped. It is not judged on a busy machine; on
+# one whose cores all compute it is a figure without a bar.
+set -eu
+BUILD=${BUILD:-build}
+ROUNDS=${ROUNDS:-3}
+SECONDS_A_ROUND=10
+DRIFT_SECONDS=${DRIFT_SECONDS:-600}
+if [ "${QUICK:-}" = 1 ]; then ROUNDS=1 SECONDS_A_ROUND=4 DRIFT_SECONDS=6; fi
+# shellcheck source=bench/bar.sh
+. bench/bar.sh
+scratch=$(mktemp -d)
+started=()
+finish() {
+	[ ${#started[@]} = 0 ] || kill "${started[@]}" 2>/dev/null || true
+	rm -rf "$scratch"
+}
+trap finish EXIT
+
+start_tree() { # COUNT ACTIVE-PERCENT PERIOD-MS; its pid in $tree
+	"$BUILD/programs/tree" "$1" 10 "$2" "$3" >"$scratch/ready" &
+	tree=$!
+	started+=("$tree")
+	until grep -qs ready "$scratch/ready"; do sleep 0.05; done
+	rm "$scratch/ready"
+}
+
+arm() { # PID INTERVAL SECONDS: the line of clock_arm.py
+	rm -rf "$scratch/out"
+	python3 bench/clock_arm.py "$BUILD/sonde" "$1" "$2" "$3" "$scratch/out"
+}
+
+column() {
+	cut -d ' ' -f "$1" "$2" | median
+}
+
+pressure=$(sed -n 's/^some avg10=\([0-9.]*\).*/\1/p' /proc/pressure/cpu 2>/dev/null || true)
+late() { # WHAT VALUE
+	if awk "BEGIN { exit !(${pressure:-0} > 20) }"; then
+		figure "$1, not judged: CPU pressure was $pressure % before" "$2" %
+	else
+		bar "$1" "$2" % '<=' 0.5
+	fi
+}
+
+start_tree 10 30 10
+ten=$tree
+start_tree 1 100 1
+one=$tree
+for _ in $(seq "$ROUNDS"); do
+	arm "$ten" 0.01 "$SECONDS_A_ROUND" >>"$scratch/100hz"
+	arm "$one" 0.001 "$SECONDS_A_ROUND" >>"$scratch/1khz"
+done
+bar '100 Hz, 10 processes: share of a core' "$(column 1 "$scratch/100hz")" % '<=' 1.5
+bar '1 kHz, 1 process: share of a core' "$(column 1 "$scratch/1khz")" % '<=' 7
+late '100 Hz, 10 processes: late' "$(column 2 "$scratch/100hz")"
+late '1 kHz, 1 process: late' "$(column 2 "$scratch/1khz")"
+figure '1 kHz, 1 process: begins after its time, median' "$(column 4 "$scratch/1khz")" us
+figure '1 kHz, 1 process: begins after its time, 99th percentile' "$(column 5 "$scratch/1khz")" us
+
+arm "$ten" 0.1 "$DRIFT_SECONDS" >"$scratch/10hz"
+if [ "$DRIFT_SECONDS" -ge 60 ]; then
+	bar "10 Hz for $DRIFT_SECONDS s: drift" "$(column 6 "$scratch/10hz")" ppm '<=' 1
+else
+	figure "10 Hz for $DRIFT_SECONDS s, too short to judge: drift" "$(column 6 "$scratch/10hz")" ppm
+fi
+
+for _ in $(seq "$(nproc)"); do
+	"$BUILD/programs/spin" $(((SECONDS_A_ROUND + 5) * 1000000)) &
+	started+=($!)
+done
+arm "$one" 0.001 "$SECONDS_A_ROUND" >"$scratch/loaded"
+figure '1 kHz, 1 process, all cores computing: share of a core' "$(column 1 "$scratch/loaded")" %
+figure '1 kHz, 1 process, all cores computing: late' "$(column 2 "$scratch/loaded")" %
+figure '1 kHz, 1 process, all cores computing: drift' "$(column 6 "$scratch/loaded")" ppm
+
+bar 'all of these: samples silently lost' "$(cat "$scratch"/*hz "$scratch/loaded" | cut -d ' ' -f 3 | sort -g | tail -n 1)" count '<=' 0
+exit "${missed:-0}"
