@@ -108,6 +108,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 PROGS := $(patsubst tests/programs/%.c,$(BUILD)/programs/%,$(wildcard tests/programs/*.c))
 bench: $(BENCH) $(PROGS)
+$(BUILD)/bench/codec_speed: LDLIBS += -lz
 programs: $(PROGS)
 $(BUILD)/bench/%: bench/%.c $(BUILD)/libsonde-all.a
 	@mkdir -p $(@D)

@@ -9,6 +9,7 @@
 # bench, what, value, unit, op, limit, verdict (op and limit empty and verdict "-" without a bar).
 # A program that is not a shell script appends the same lines itself.
 BENCH=${BENCH:-$(basename "$0" .sh)}
+# shellcheck disable=SC2034 # for who sources this: exit $missed
 missed=0
 
 say_figure() { # WHAT VALUE UNIT OP LIMIT VERDICT

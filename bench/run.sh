@@ -5,11 +5,12 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=${BUILD:-build}
 missed=0
-echo "== CPU and memory of a sample"
-bash bench/cost.sh || missed=1
-for source in bench/*.c; do
-	name=$(basename "$source" .c)
+for script in bench/*.sh; do
+	name=$(basename "$script" .sh)
+	case $name in bar | run) continue ;; esac
 	echo "== $name"
-	"$BUILD/bench/$name" || missed=1
+	bash "$script" || missed=1
 done
+echo "== sources"
+"$BUILD/bench/sources" || missed=1
 exit $missed
