@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # Sourced by the benches: how a figure is said and judged.
 #
 #   figure WHAT VALUE UNIT             a figure without a bar
@@ -9,7 +9,6 @@
 # bench, what, value, unit, op, limit, verdict (op and limit empty and verdict "-" without a bar).
 # A program that is not a shell script appends the same lines itself.
 BENCH=${BENCH:-$(basename "$0" .sh)}
-# shellcheck disable=SC2034 # for who sources this: exit $missed
 missed=0
 
 say_figure() { # WHAT VALUE UNIT OP LIMIT VERDICT
@@ -30,6 +29,7 @@ bar() {
 		say_figure "$@" met
 	else
 		say_figure "$@" missed
+		# shellcheck disable=SC2034 # read by who sources this
 		missed=1
 	fi
 }
