@@ -47,13 +47,27 @@ char *pool_text(struct pool *p, const char *text, size_t n)
 	return copy;
 }
 
+static void blocks_free(struct pool_block *block)
+{
+	while (block) {
+		struct pool_block *next = block->next;
+
+		free(block);
+		block = next;
+	}
+}
+
+void pool_empty(struct pool *p)
+{
+	if (p->block) {
+		blocks_free(p->block->next);
+		p->block->next = NULL;
+	}
+	p->used = 0;
+}
+
 void pool_free(struct pool *p)
 {
-	while (p->block) {
-		struct pool_block *next = p->block->next;
-
-		free(p->block);
-		p->block = next;
-	}
+	blocks_free(p->block);
 	*p = (struct pool){ 0 };
 }

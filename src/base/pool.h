@@ -17,6 +17,8 @@ struct pool {
 void *pool_take(struct pool *p, size_t size); /* aligned for any integer; NULL when out of memory */
 /* A NUL-terminated copy of n bytes; NULL when out of memory. */
 char *pool_text(struct pool *p, const char *text, size_t n);
+/* Forget what it holds and keep one block, for what comes next. */
+void pool_empty(struct pool *p);
 void pool_free(struct pool *p);
 
 #endif

@@ -111,8 +111,11 @@ struct run {
 	/* Next chunk, decoded; columns only of series with wanted[series] != 0 (NULL: all).
 	 * 1, 0 at the end, or -errno. */
 	int (*next_chunk)(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
-	/* Next chunk's footer only, nothing is decoded; *t gives its span. 1, 0 or -errno. */
+	/* Next chunk's footer only, nothing is decoded. 1, 0 at the end, or -errno. */
 	int (*next_ranges)(struct run *r, const struct range **ranges, uint32_t *n, struct err *e);
+	/* The rest of the chunk that next_ranges gave last: node, times, wanted columns. 1; 0 when
+	 * it is malformed, so that its ranges are void, too (they stay readable); or -errno. */
+	int (*values)(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
 };
 
 /* Seconds since the run began of a node's monotonic instant. */

@@ -151,7 +151,11 @@ static int visit_head(void *ctx, const struct head *h)
 
 static int visit_event(void *ctx, const struct record *r)
 {
-	return join_event(ctx, r);
+	struct join *j = ctx;
+	int rc = join_event(j, r);
+
+	pool_empty(&j->record);
+	return rc;
 }
 
 static void visit_damage(void *ctx, bool in_tail, uint64_t offset, uint64_t length,
@@ -202,7 +206,7 @@ static int recording_read(struct join *j, struct join_file *f)
 					.event = visit_event,
 					.chunk = visit_chunk,
 					.damage = visit_damage,
-					.pool = &j->pool };
+					.pool = &j->record };
 	uint32_t first_node = j->run.nnodes;
 	struct file_found found;
 	int rc;
@@ -347,6 +351,7 @@ int run_open(struct run **r, const char *path, struct err *e)
 	j->run.rewind = join_rewind;
 	j->run.next_chunk = join_next_chunk;
 	j->run.next_ranges = join_next_ranges;
+	j->run.values = join_values;
 	*r = &j->run;
 	return 0;
 }
@@ -360,7 +365,7 @@ void run_close(struct run *r)
 	join_cursor_free(j);
 	for (uint32_t i = 0; i < j->nfiles; i++) {
 		idmap_free(&j->files[i].nodes);
-		idmap_free(&j->files[i].series);
+		free(j->files[i].spans);
 		bytes_free(&j->files[i].sealed);
 	}
 	free(j->files);
@@ -382,6 +387,8 @@ void run_close(struct run *r)
 	free(r->damages);
 	if (j->dir >= 0)
 		close(j->dir);
+	free(j->texts.text);
+	pool_free(&j->record);
 	pool_free(&j->pool);
 	free(j);
 }

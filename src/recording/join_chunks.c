@@ -89,7 +89,7 @@ static int next_load(struct join *j, const struct join_chunk **chunk)
 static uint32_t series_of(struct join *j, const struct join_chunk *chunk, uint32_t i)
 {
 	struct join_file *f = &j->files[chunk->file];
-	uint32_t id = idmap_get(&f->series, j->chunk.column[i].range.series);
+	uint32_t id = join_series(f, j->chunk.column[i].range.series);
 
 	if (id && j->run.series[id].node == chunk->node)
 		return id;
@@ -212,6 +212,15 @@ static int values_decode(struct join *j, const struct join_chunk *chunk, const u
 	return 0;
 }
 
+/* Bodies are expanded only when a wanted column has one. */
+static bool needs_bodies(struct join *j, const struct join_chunk *chunk, const uint8_t *wanted)
+{
+	for (uint32_t i = 0; i < j->chunk.ncolumns; i++)
+		if (j->chunk.column[i].body && is_wanted(j, wanted, series_of(j, chunk, i)))
+			return true;
+	return false;
+}
+
 static int chunk_decode(struct join *j, const struct join_chunk *chunk, const uint8_t *wanted,
 			struct chunk *c)
 {
@@ -222,9 +231,23 @@ static int chunk_decode(struct join *j, const struct join_chunk *chunk, const ui
 			     .utc_ns = j->chunk.utc,
 			     .mono_ns = j->chunk.mono,
 			     .column = j->columns };
-	if (!rc)
+	if (!rc && needs_bodies(j, chunk, wanted))
 		rc = chunk_read_bodies(&j->chunk);
 	return rc ? rc : values_decode(j, chunk, wanted, c);
+}
+
+int join_values(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e)
+{
+	struct join *j = r->reader;
+	const struct join_chunk *chunk = &j->chunks[j->at - 1];
+	int rc = chunk_decode(j, chunk, wanted, c);
+
+	if (rc == -EBADMSG) {
+		join_damage(j, j->files[chunk->file].path, chunk->offset, 0,
+			    "values are malformed");
+		return 0;
+	}
+	return rc ? err_set(e, rc, "not enough memory to read %s", r->path) : 1;
 }
 
 int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e)
@@ -234,13 +257,9 @@ int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struc
 	int rc;
 
 	while ((rc = next_load(j, &chunk)) > 0) {
-		rc = chunk_decode(j, chunk, wanted, c);
-		if (!rc)
-			return 1;
-		if (rc != -EBADMSG)
-			break;
-		join_damage(j, j->files[chunk->file].path, chunk->offset, 0,
-			    "values are malformed");
+		rc = join_values(r, wanted, c, e);
+		if (rc)
+			return rc;
 	}
 	return rc ? err_set(e, rc, "not enough memory to read %s", r->path) : 0;
 }

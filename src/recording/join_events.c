@@ -43,8 +43,7 @@ static int node_add(struct join *j, uint32_t id)
 	struct run_node *n;
 
 	ADD(j, &j->run, nodes, nnodes, n);
-	n->host = id == 1 ? pool_text(&j->pool, j->file->head.host, strlen(j->file->head.host))
-			  : "unknown";
+	n->host = id == 1 ? join_text(j, j->file->head.host) : "unknown";
 	if (!n->host)
 		return -ENOMEM;
 	n->file = j->file->path;
@@ -71,6 +70,19 @@ static bool metric_same(const struct metric *a, const struct metric *b)
 	       !a->formula == !b->formula && (!a->formula || !strcmp(a->formula, b->formula));
 }
 
+/* A copy of a row with texts that stay. */
+static bool metric_keep(struct join *j, struct metric *to, const struct metric *from)
+{
+	*to = *from;
+	to->name = join_text(j, from->name);
+	to->domain = from->domain ? join_text(j, from->domain) : NULL;
+	to->label = join_text(j, from->label);
+	to->help = join_text(j, from->help);
+	to->formula = from->formula ? join_text(j, from->formula) : NULL;
+	return to->name && to->label && to->help && !to->domain == !from->domain &&
+	       !to->formula == !from->formula;
+}
+
 /* The run's metric for this row, added when it is new. */
 static int metric_find(struct join *j, const struct metric *m, uint32_t *id)
 {
@@ -87,7 +99,8 @@ static int metric_find(struct join *j, const struct metric *m, uint32_t *id)
 		return 0;
 	}
 	ADD(j, &j->run, metrics, nmetrics, added);
-	added->row = *m;
+	if (!metric_keep(j, &added->row, m))
+		return -ENOMEM;
 	*id = j->run.nmetrics - 1;
 	return idmap_put(&j->metric_names, key, *id);
 }
@@ -122,8 +135,8 @@ static int take_node(struct join *j, const struct record *r)
 		return 0;
 	if (!node)
 		return -ENOMEM;
-	j->run.nodes[node].host = r->event.name;
-	return 0;
+	j->run.nodes[node].host = join_text(j, r->event.name);
+	return j->run.nodes[node].host ? 0 : -ENOMEM;
 }
 
 static int take_instance(struct join *j, const struct record *r)
@@ -136,8 +149,10 @@ static int take_instance(struct join *j, const struct record *r)
 	ADD(j, &j->run, instances, ninstances, in);
 	in->node = join_node(j, e->node);
 	in->parent = idmap_get(&j->file_instances, e->parent);
-	in->domain = e->domain;
-	in->name = e->name;
+	in->domain = join_text(j, e->domain);
+	in->name = join_text(j, e->name);
+	if (!in->domain || !in->name)
+		return -ENOMEM;
 	in->birth_ns = bounded(e->t0);
 	in->end_ns = INT64_MAX;
 	in->flags = e->flags;
@@ -149,9 +164,10 @@ static int take_name(struct join *j, const struct record *r)
 {
 	uint32_t instance = idmap_get(&j->file_instances, r->event.id);
 
-	if (instance)
-		j->run.instances[instance].name = r->event.name;
-	return 0;
+	if (!instance)
+		return 0;
+	j->run.instances[instance].name = join_text(j, r->event.name);
+	return j->run.instances[instance].name ? 0 : -ENOMEM;
 }
 
 static int take_label(struct join *j, const struct record *r)
@@ -162,8 +178,9 @@ static int take_label(struct join *j, const struct record *r)
 	if (!instance)
 		return 0;
 	ADD(j, j, labels, nlabels, l);
-	*l = (struct join_label){ instance, { r->event.name, r->event.text } };
-	return 0;
+	*l = (struct join_label){ instance,
+				  { join_text(j, r->event.name), join_text(j, r->event.text) } };
+	return l->label.key && l->label.value ? 0 : -ENOMEM;
 }
 
 static int take_final(struct join *j, const struct record *r)
@@ -192,6 +209,47 @@ static int take_end(struct join *j, const struct record *r)
 	return 0;
 }
 
+uint32_t join_series(const struct join_file *f, uint32_t id)
+{
+	uint32_t low = 0, high = f->nspans;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (f->spans[middle].id <= id)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (!f->nspans || id < f->spans[low].id || id - f->spans[low].id >= f->spans[low].count)
+		return 0;
+	return f->spans[low].run + (id - f->spans[low].id);
+}
+
+/* Ids of series grow: what is not behind the last one has been said already. */
+static bool series_known(const struct join_file *f, uint32_t id)
+{
+	const struct join_span *last = f->nspans ? &f->spans[f->nspans - 1] : NULL;
+
+	return last && id < last->id + last->count;
+}
+
+static int series_put(struct join_file *f, uint32_t id, uint32_t run)
+{
+	struct join_span *last = f->nspans ? &f->spans[f->nspans - 1] : NULL, *moved;
+
+	if (last && id == last->id + last->count && run == last->run + last->count) {
+		last->count++;
+		return 0;
+	}
+	moved = array_room(f->spans, f->nspans, &f->span_cap, sizeof *moved);
+	if (!moved)
+		return -ENOMEM;
+	f->spans = moved;
+	f->spans[f->nspans++] = (struct join_span){ id, 1, run };
+	return 0;
+}
+
 static int take_series(struct join *j, const struct record *r)
 {
 	const struct event *e = &r->event;
@@ -205,14 +263,14 @@ static int take_series(struct join *j, const struct record *r)
 		/* Without its metric or its instance a number means nothing; it is not shown as the
 		 * node's. */
 		if (!metric || !e->id || (e->parent && !instance) ||
-		    idmap_get(&j->file->series, e->id + i))
+		    series_known(j->file, e->id + i))
 			continue;
 		ADD(j, &j->run, series, nseries, s);
 		s->node = join_node(j, e->node);
 		s->metric = metric;
 		s->instance = instance;
 		s->state = STATE_PRESENT;
-		rc = idmap_put(&j->file->series, e->id + i, j->run.nseries - 1);
+		rc = series_put(j->file, e->id + i, j->run.nseries - 1);
 		if (rc)
 			return rc;
 	}
@@ -221,16 +279,15 @@ static int take_series(struct join *j, const struct record *r)
 
 static int take_state(struct join *j, const struct record *r)
 {
-	uint32_t id = idmap_get(&j->file->series, r->event.id);
+	uint32_t id = join_series(j->file, r->event.id);
+	struct run_series *s = &j->run.series[id];
 
-	if (id) {
-		struct run_series *s = &j->run.series[id];
-
-		s->state = r->event.state;
-		s->reason = r->event.state == STATE_PRESENT ? NULL : r->event.text;
-		s->state_ns = bounded(r->event.t0);
-	}
-	return 0;
+	if (!id)
+		return 0;
+	s->state = r->event.state;
+	s->reason = s->state == STATE_PRESENT ? NULL : join_text(j, r->event.text);
+	s->state_ns = bounded(r->event.t0);
+	return s->state == STATE_PRESENT || s->reason ? 0 : -ENOMEM;
 }
 
 static int take_meta(struct join *j, const struct record *r)
@@ -241,11 +298,11 @@ static int take_meta(struct join *j, const struct record *r)
 	ADD(j, &j->run, metas, nmetas, m);
 	*m = (struct run_meta){ .node = join_node(j, e->node),
 				.type = e->meta_type,
-				.key = e->name,
-				.text = e->text,
+				.key = join_text(j, e->name),
+				.text = join_text(j, e->text),
 				.value = e->value,
 				.real = e->real };
-	return 0;
+	return m->key && m->text ? 0 : -ENOMEM;
 }
 
 static int take_mark(struct join *j, const struct record *r)
@@ -255,8 +312,8 @@ static int take_mark(struct join *j, const struct record *r)
 
 	ADD(j, &j->run, marks, nmarks, m);
 	*m = (struct run_mark){ join_node(j, e->node), idmap_get(&j->file_instances, e->parent),
-				bounded(e->t0), e->name, e->text };
-	return 0;
+				bounded(e->t0), join_text(j, e->name), join_text(j, e->text) };
+	return m->name && m->message ? 0 : -ENOMEM;
 }
 
 static int take_span(struct join *j, const struct record *r)
@@ -265,13 +322,10 @@ static int take_span(struct join *j, const struct record *r)
 	struct run_span *s;
 
 	ADD(j, &j->run, spans, nspans, s);
-	*s = (struct run_span){ join_node(j, e->node),
-				idmap_get(&j->file_instances, e->parent),
-				bounded(e->t0),
-				bounded(e->t1),
-				e->name,
-				e->text };
-	return 0;
+	*s = (struct run_span){ join_node(j, e->node), idmap_get(&j->file_instances, e->parent),
+				bounded(e->t0),        bounded(e->t1),
+				join_text(j, e->name), join_text(j, e->text) };
+	return s->name && s->detail ? 0 : -ENOMEM;
 }
 
 static int take_clock(struct join *j, const struct record *r)

@@ -12,11 +12,18 @@
 #include "core/run.h"
 #include "recording/file.h"
 
+/* Series of a file whose ids follow one another in the file and in the run. */
+struct join_span {
+	uint32_t id, count, run;
+};
+
 /* One recording of the run. */
 struct join_file {
 	const char *sonde, *tail;     /* names in join.dir; tail may be NULL */
 	const char *path, *tail_path; /* for people */
-	struct idmap nodes, series;   /* ids of the file -> of the run */
+	struct idmap nodes;           /* ids of the file -> of the run */
+	struct join_span *spans;      /* its series, in order of id */
+	uint32_t nspans, span_cap;
 	struct head head;
 	struct bytes sealed; /* blocks made from its tail */
 	bool undeclared_said;
@@ -38,9 +45,15 @@ struct join_final {
 	struct run_final final;
 };
 
+struct join_texts {
+	const char **text; /* a hash table */
+	uint32_t n, cap;   /* cap: 0 or a power of two */
+};
+
 struct join {
-	struct run run; /* first, so that run_close finds the rest */
-	struct pool pool;
+	struct run run;           /* first, so that run_close finds the rest */
+	struct pool pool, record; /* what stays; strings of the record being taken */
+	struct join_texts texts;
 	int dir; /* descriptor of the directory */
 	struct join_file *files;
 	uint32_t nfiles;
@@ -78,6 +91,10 @@ void join_damage(struct join *j, const char *file, uint64_t offset, uint64_t len
 		 const char *what);
 /* The run's node for a node of the file being read, made if need be; 0 when out of memory. */
 uint32_t join_node(struct join *j, uint32_t id);
+/* A copy of a text that stays as long as the run; equal texts have one. NULL: out of memory. */
+const char *join_text(struct join *j, const char *text);
+/* The run's series for one of a file; 0: not declared. */
+uint32_t join_series(const struct join_file *f, uint32_t id);
 /* Take one record of the file being read. 0 or -ENOMEM. */
 int join_event(struct join *j, const struct record *r);
 /* Labels and finals in order of their instances. 0 or -ENOMEM. */
@@ -86,6 +103,7 @@ int join_sort(struct join *j);
 int join_rewind(struct run *r);
 int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
 int join_next_ranges(struct run *r, const struct range **ranges, uint32_t *n, struct err *e);
+int join_values(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
 void join_cursor_free(struct join *j);
 
 #endif
