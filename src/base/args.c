@@ -21,10 +21,11 @@ enum { HELP_ASKED = 1 };
 
 static int refuse(const struct option *o, const char *given, struct err *e)
 {
-	static const char *const takes[] = {
+	const char *const takes[] = {
 		[ARG_DURATION] = "a duration such as 500ms, 1s or 2m",
 		[ARG_COUNT] = "a whole number",
 		[ARG_REAL] = "a number",
+		[ARG_CHOICE] = o->value,
 	};
 	char range[96];
 
@@ -54,6 +55,20 @@ static bool parse_real(const char *text, double *out)
 	return end != text && !*end && isfinite(*out);
 }
 
+/* Which of the words between bars in `words` the text is. */
+static bool parse_choice(const char *words, const char *text, int64_t *out)
+{
+	size_t n = strlen(text);
+
+	for (*out = 0; n && !strchr(text, '|'); words = strchr(words, '|') + 1, ++*out) {
+		if (!strncmp(words, text, n) && (words[n] == '|' || !words[n]))
+			return true;
+		if (!strchr(words, '|'))
+			return false;
+	}
+	return false;
+}
+
 static bool outside(const struct option *o, int64_t v)
 {
 	return (o->min || o->max) && (v < o->min || v > o->max);
@@ -79,6 +94,10 @@ static int store(const struct option *o, const char *text, void *opts, struct er
 		return 0;
 	case ARG_DURATION:
 		if (args_duration(text, &whole) || outside(o, whole))
+			return refuse(o, text, e);
+		break;
+	case ARG_CHOICE:
+		if (!parse_choice(o->value, text, &whole))
 			return refuse(o, text, e);
 		break;
 	case ARG_COUNT:

@@ -21,6 +21,8 @@ enum arg_type {
 	ARG_DURATION, /* int64_t ns; "1s" "500ms" "10us" "2m" "1h"; a bare number is seconds */
 	ARG_COUNT,    /* int64_t; min..max */
 	ARG_REAL,     /* double */
+	ARG_CHOICE, /* int64_t: which of the words in value, "auto|always|off", it is; 0: the first
+		     */
 };
 
 struct option {
