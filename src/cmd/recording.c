@@ -30,6 +30,24 @@ static void random_id(char out[33])
 		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
+/* A share of one core: "0.5", "0.5%" or "off". */
+static bool overhead_parse(const char *text, int64_t interval_ns, double *share)
+{
+	char *end;
+
+	*share = budget_default(interval_ns);
+	if (!text)
+		return true;
+	*share = 0;
+	if (!strcmp(text, "off"))
+		return true;
+	if (!*text || text[strspn(text, ".0123456789%")])
+		return false;
+	*share = strtod(text, &end) / 100;
+	end += *end == '%';
+	return !*end && *share >= 0.0001 && *share <= 1;
+}
+
 bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 {
 	char here[PATH_MAX];
@@ -40,6 +58,12 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 	}
 
 	*p = (struct recording_plan){ .o = o };
+	if (!overhead_parse(o->max_overhead, o->interval_ns, &p->max_overhead)) {
+		say("--max-overhead takes a percentage of one core from 0.01 to 100, or off, not "
+		    "'%s'",
+		    o->max_overhead);
+		return false;
+	}
 	identity_find(&p->identity);
 	random_id(p->run_id);
 	identity_directory(&p->identity, clock_utc_ns(), p->named, sizeof p->named);
@@ -73,7 +97,8 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .sysfs = o->sysfs,
 			     .output = p->directory,
 			     .interval_ns = o->interval_ns,
-			     .tree = { .use_exits = !o->no_perf, .use_walks = !o->no_pss } },
+			     .max_overhead = p->max_overhead,
+			     .tree = { .use_exits = !o->no_perf, .pss = (enum pss)o->pss } },
 	};
 }
 

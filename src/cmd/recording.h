@@ -13,7 +13,9 @@
 struct recording_options {
 	int64_t interval_ns, sync_ns;
 	const char *output, *summary, *procfs, *sysfs;
-	bool force, quiet, json, no_perf, no_pss;
+	const char *max_overhead;
+	int64_t pss; /* enum pss */
+	bool force, quiet, json, no_perf;
 };
 
 /* Rows for a command whose options struct begins with struct recording_options. */
@@ -45,9 +47,17 @@ struct recording_options {
 	{ .name = "no-perf", .type = ARG_FLAG, \
 	  .help = "No perf events: processes shorter than the interval have no name.", \
 	  OPTION_OFFSET(struct recording_options, no_perf) }, \
-	{ .name = "no-pss", .type = ARG_FLAG, \
-	  .help = "No PSS and USS: reading them holds a lock of the job's memory.", \
-	  OPTION_OFFSET(struct recording_options, no_pss) }, \
+	{ .name = "pss", .type = ARG_CHOICE, .value = "budget|always|off", \
+	  .fallback = "budget", \
+	  .help = "When PSS and USS are read, which holds a lock of the job's memory: within " \
+		  "the budget, in every sample, never.", \
+	  OPTION_OFFSET(struct recording_options, pss) }, \
+	{ .name = "max-overhead", .type = ARG_TEXT, .value = "PERCENT|off", \
+	  .help = "The most of one core that Sonde may use; costly readings are made more " \
+		  "rarely first, the rate is lowered last, and the recording says so. " \
+		  "Without it 0.5% at one sample a second or fewer, as much a sample at higher " \
+		  "rates, but at most 20%.", \
+	  OPTION_OFFSET(struct recording_options, max_overhead) }, \
 	{ .name = "procfs", .type = ARG_TEXT, .value = "DIR", \
 	  .help = "Read below DIR instead of /proc.", \
 	  OPTION_OFFSET(struct recording_options, procfs) }, \
@@ -60,6 +70,7 @@ struct recording_plan {
 	const struct recording_options *o;
 	struct identity identity;
 	const char *directory; /* of -o, or named */
+	double max_overhead;   /* share of one core; 0: no limit */
 	char named[PATH_MAX], absolute[PATH_MAX], run_id[33];
 };
 

@@ -22,7 +22,13 @@ static void monitor(struct bytes *b, const struct summary *s)
 	html_value(b, UNIT_COUNT, s->monitor_late);
 	bytes_puts(b, " late, ");
 	html_value(b, UNIT_COUNT, s->monitor_skipped);
-	bytes_puts(b, " skipped.</p></div>\n");
+	bytes_puts(b, " skipped.</p>");
+	if (s->reduced) {
+		bytes_puts(b, "<p>To stay within its limit: ");
+		html_text(b, s->reduced);
+		bytes_puts(b, ".</p>");
+	}
+	bytes_puts(b, "</div>\n");
 }
 
 static void counted(struct bytes *b, const struct summary *s)

@@ -74,6 +74,7 @@ struct summary {
 	double exit_code, signal; /* NAN: not known, or did not happen */
 	double wall_s, cpu_s, cpu_user_s, cpu_system_s, attributed_ratio;
 	double peak_memory_bytes;
+	double peak_memory_age_s; /* of the oldest reading a PSS peak is estimated from; 0: none */
 	const char *peak_memory_kind; /* "cgroup" | "pss" | "rss" | NULL */
 	double processes_started, processes_peak;
 	double read_bytes, written_bytes;
@@ -85,6 +86,7 @@ struct summary {
 	/* monitor */
 	double monitor_cpu_s, monitor_rss_bytes /* largest of a node */, monitor_bytes,
 		monitor_samples, monitor_late, monitor_skipped;
+	const char *reduced; /* what a node read more rarely to stay within its limit; NULL none */
 	double interval_s;
 	struct summary_node *nodes; /* [nnodes], no entry is empty */
 	uint32_t nnodes, nhosts;

@@ -28,6 +28,7 @@ enum {
 	READ,
 	WRITTEN,
 	PEAK_MEMORY,
+	PEAK_MEMORY_AGE,
 	PEAK_PSS,
 	PEAK_RSS,
 	CORES_PRESENT,
@@ -66,6 +67,7 @@ static const struct figure {
 	[READ] = { "job.read_bytes", 1, "job.read_bytes", TAKE_LAST, OVER_SUM },
 	[WRITTEN] = { "job.written_bytes", 1, "job.written_bytes", TAKE_LAST, OVER_SUM },
 	[PEAK_MEMORY] = { "job.peak_memory_bytes", 1, NULL, TAKE_LAST, OVER_PEAK },
+	[PEAK_MEMORY_AGE] = { "job.peak_memory_age_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
 	[PEAK_PSS] = { NULL, 1, "job.pss_bytes", TAKE_MAX, OVER_SUM },
 	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_SUM },
 	[CORES_PRESENT] = { "node.cores_present", 1, NULL, TAKE_LAST, OVER_HOST },
@@ -273,6 +275,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->job_id = text_of(r, "job.id");
 	s->mechanisms = text_of(r, "job.mechanisms");
 	s->survivors = text_of(r, "job.survivors");
+	s->reduced = text_of(r, "monitor.reduced");
 	s->signal = v[SIGNAL] > 0 ? v[SIGNAL] : NAN;
 	s->exit_code = isnan(s->signal) ? v[EXIT_CODE] : NAN;
 	s->wall_s = v[WALL];
@@ -283,6 +286,9 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->cores_used_mean = v[WALL] > 0 ? v[CPU] / v[WALL] : NAN;
 	s->peak_memory_bytes = v[PEAK_MEMORY];
 	s->peak_memory_kind = isnan(v[PEAK_MEMORY]) ? NULL : memory_kind(r, nodes);
+	s->peak_memory_age_s = s->peak_memory_kind && !strcmp(s->peak_memory_kind, "pss")
+				       ? v[PEAK_MEMORY_AGE]
+				       : NAN;
 	s->processes_started = v[STARTED];
 	s->processes_peak = v[LIVE];
 	s->read_bytes = v[READ];

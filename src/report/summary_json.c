@@ -38,6 +38,7 @@ static void put_job(struct json *j, const struct summary *s)
 	put_real(j, "cores_asked", s->cores_asked);
 	put_real(j, "peak_memory_bytes", s->peak_memory_bytes);
 	put_text(j, "peak_memory_kind", s->peak_memory_kind);
+	put_real(j, "peak_memory_age_seconds", s->peak_memory_age_s);
 	put_real(j, "memory_present_bytes", s->memory_present);
 	put_real(j, "memory_asked_bytes", s->memory_asked_bytes);
 	put_real(j, "processes_started", s->processes_started);
@@ -81,6 +82,7 @@ static void put_monitor(struct json *j, const struct summary *s)
 	put_real(j, "late_samples", s->monitor_late);
 	put_real(j, "skipped_samples", s->monitor_skipped);
 	put_real(j, "interval_seconds", s->interval_s);
+	put_text(j, "reduced", s->reduced);
 	json_object_end(j);
 }
 

@@ -223,6 +223,8 @@ static void add_monitor(struct lines *l, const struct summary *s)
 		bytes_printf(b, ", late: %.0f", s->monitor_late);
 	if (s->monitor_skipped > 0)
 		bytes_printf(b, ", skipped: %.0f", s->monitor_skipped);
+	if (s->reduced)
+		name(lines_add(l, "reduced", NULL), s->reduced, 2 * LINES_TEXT);
 }
 
 /* A path that a shell, a terminal and sonde's own options all take. */

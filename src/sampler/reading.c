@@ -206,7 +206,7 @@ static void read_io(struct reading *r, struct process *p)
 	p->io_known = true;
 }
 
-int process_read(struct reading *r, struct process *p, bool keep)
+int process_read(struct reading *r, struct process *p, unsigned parts, bool keep)
 {
 	char buf[512];
 	int64_t pages;
@@ -222,8 +222,11 @@ int process_read(struct reading *r, struct process *p, bool keep)
 	p->shared_known =
 		read_file(r, p, KEPT_STATM, buf, sizeof buf) > 0 && !proc_statm_parse(buf, &pages);
 	p->shared_bytes = p->shared_known ? pages * r->page_bytes : 0;
-	read_io(r, p);
-	read_files(r, p);
+	if (parts & READ_IO) {
+		read_io(r, p);
+		read_files(r, p);
+	}
+	p->stale &= (uint8_t) ~(parts | READ_STAT);
 	if (p->stat.rss_pages * r->page_bytes > p->peak_rss_bytes)
 		p->peak_rss_bytes = p->stat.rss_pages * r->page_bytes;
 	return 0;
@@ -233,7 +236,6 @@ int process_walk(const struct reading *r, struct process *p)
 {
 	struct proc_smaps smaps;
 	char path[40], buf[2048];
-	int64_t before = clock_cpu_ns();
 	ssize_t n;
 	int bad;
 
@@ -249,7 +251,6 @@ int process_walk(const struct reading *r, struct process *p)
 	p->swap_bytes = smaps.swap;
 	p->walk_private_bytes = p->stat.rss_pages * r->page_bytes - p->shared_bytes;
 	p->walk_minflt = p->stat.minflt;
-	p->walk_cost_ns = clock_cpu_ns() - before;
 	p->walk_ns = clock_mono_ns();
 	p->walked_now = true;
 	return 0;

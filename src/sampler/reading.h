@@ -32,9 +32,15 @@ pid_t reading_self(const struct root *proc);
  * is no such process (a thread's id is none either). */
 int process_clock(pid_t pid, int64_t *ns);
 
-/* Read stat, statm, io and the number of open files. 0; -ESRCH when it is gone or the pid is
+enum reading_part {
+	READ_STAT = 1, /* stat, statm */
+	READ_IO = 2,   /* io, the number of open files */
+	READ_ALL = READ_STAT | READ_IO,
+};
+
+/* Read these parts; stat, which tells who it is, always. 0; -ESRCH when it is gone or the pid is
  * another process by now. keep: hold the files open for the next time. */
-int process_read(struct reading *r, struct process *p, bool keep);
+int process_read(struct reading *r, struct process *p, unsigned parts, bool keep);
 /* Walk the page tables for PSS and USS, and read swap. Costly: 15 us + 11 us a MB. 0 or -errno. */
 int process_walk(const struct reading *r, struct process *p);
 void process_close(struct reading *r, struct process *p);

@@ -110,6 +110,18 @@ static void take(struct recorder *r, bool last)
 	r->samples++;
 }
 
+/* From a deadline on, by the interval that the budget allows. */
+static int set_clock(struct recorder *r, int64_t from_ns)
+{
+	int64_t i = r->sampler.cadence.interval_ns;
+	struct itimerspec t = { .it_interval = { i / NS_PER_S, i % NS_PER_S } };
+
+	r->interval_ns = i;
+	r->deadline_ns = from_ns + i;
+	t.it_value = (struct timespec){ r->deadline_ns / NS_PER_S, r->deadline_ns % NS_PER_S };
+	return timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &t, NULL) ? -errno : 0;
+}
+
 /* The timer has expired n times since it was looked at: one sample, the others are lost. */
 static void tick(struct recorder *r)
 {
@@ -118,11 +130,13 @@ static void tick(struct recorder *r)
 	if (read(r->timer, &n, sizeof n) != (ssize_t)sizeof n || !n)
 		return;
 	r->figures.skipped += (int64_t)(n - 1);
-	r->deadline_ns += (int64_t)n * r->o->interval_ns;
+	r->deadline_ns += (int64_t)n * r->interval_ns;
 	/* deadline_ns is the next one: this sample was due an interval earlier */
-	if (clock_mono_ns() - (r->deadline_ns - r->o->interval_ns) > r->o->interval_ns / 10)
+	if (clock_mono_ns() - (r->deadline_ns - r->interval_ns) > r->interval_ns / 10)
 		r->figures.late++;
 	take(r, false);
+	if (r->sampler.cadence.interval_ns != r->interval_ns)
+		set_clock(r, r->deadline_ns - r->interval_ns);
 }
 
 static void listen_to_launcher(struct recorder *r)
@@ -199,21 +213,17 @@ static void wait_and_act(struct recorder *r)
 
 static int start_clock(struct recorder *r, struct err *e)
 {
-	int64_t i = r->o->interval_ns;
-	struct itimerspec t = { .it_interval = { i / NS_PER_S, i % NS_PER_S } };
+	int bad;
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (r->timer < 0)
 		return err_set(e, -errno, "cannot make a timer: %s", strerror(errno));
-	r->begin_ns = r->deadline_ns = clock_mono_ns();
-	r->deadline_ns += i;
-	t.it_value = (struct timespec){ r->deadline_ns / NS_PER_S, r->deadline_ns % NS_PER_S };
+	r->begin_ns = clock_mono_ns();
 	if (r->o->duration_ns)
 		r->end_ns = r->begin_ns + r->o->duration_ns;
-	if (timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &t, NULL))
-		return err_set(e, -errno, "cannot set the timer: %s", strerror(errno));
-	return 0;
+	bad = set_clock(r, r->begin_ns);
+	return bad ? err_set(e, bad, "cannot set the timer: %s", strerror(-bad)) : 0;
 }
 
 static int begin(struct recorder *r, struct err *e)

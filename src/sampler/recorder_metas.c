@@ -15,6 +15,7 @@ void metas_begin(struct recorder *r)
 	sample_meta_text(s, "sonde.version", SONDE_VERSION);
 	sample_meta_text(s, "run.id", r->o->run_id);
 	sample_meta_int(s, "run.interval_ns", r->o->interval_ns);
+	sample_meta_real(s, "monitor.max_overhead", r->o->sampler.max_overhead);
 	sample_meta_text(s, "job.command", r->o->command);
 	if (id->id[0])
 		sample_meta_text(s, "job.id", id->id);
@@ -79,6 +80,7 @@ static void say_totals(struct recorder *r)
 	if (t.peak_memory_kind) {
 		sample_meta_int(s, "job.peak_memory_bytes", t.peak_memory_bytes);
 		sample_meta_text(s, "job.peak_memory_kind", t.peak_memory_kind);
+		sample_meta_int(s, "job.peak_memory_age_ns", t.peak_memory_age_ns);
 	}
 	if (tree_survivors(r->sampler.tree, names, sizeof names))
 		sample_meta_text(s, "job.survivors", names);

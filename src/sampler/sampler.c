@@ -37,6 +37,12 @@ static void open_source(struct sampler *s, size_t i)
 	sample_meta_text(&s->sample, key, why);
 }
 
+static void set_pace(struct sampler *s)
+{
+	s->cadence = budget_cadence(&s->budget);
+	tree_pace(s->tree, &s->cadence, budget_for_walks(&s->budget));
+}
+
 int sampler_open(struct sampler *s, const struct sampler_options *o, struct err *e)
 {
 	const char *procfs = o->procfs ? o->procfs : "/proc", *sysfs = o->sysfs ? o->sysfs : "/sys";
@@ -46,6 +52,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
 	s->env.output_path = o->output;
 	s->env.interval_ns = o->interval_ns;
+	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	bad = root_open(&s->env.proc, procfs);
 	if (bad)
 		return err_set(e, bad, "cannot read %s: %s", procfs, strerror(-bad));
@@ -71,6 +78,8 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	bad = tree_open(&s->tree, &tree, &s->sample, e);
 	if (bad)
 		sampler_close(s);
+	else
+		set_pace(s);
 	return bad;
 }
 
@@ -116,24 +125,30 @@ static int64_t own_cpu_ns(void)
 	       (children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000;
 }
 
-static void read_self(struct sampler *s, const struct sampler_figures *f)
+static void read_memory(struct sampler *s)
 {
 	char buf[128];
 	const char *p = buf;
 	int64_t pages;
 
-	if (s->statm > 0 && file_reread(s->statm, buf, sizeof buf) > 0 && number_i64(&p, &pages) &&
-	    number_i64(&p, &pages)) {
-		s->resident_bytes = pages * s->page_bytes;
-		sample_put(&s->sample, s->monitor_slot + MONITOR_RESIDENT, s->resident_bytes);
-		if (s->resident_bytes > s->peak_resident_bytes)
-			s->peak_resident_bytes = s->resident_bytes;
-	}
+	if (s->statm <= 0 || file_reread(s->statm, buf, sizeof buf) <= 0 ||
+	    !number_i64(&p, &pages) || !number_i64(&p, &pages))
+		return;
+	s->resident_bytes = pages * s->page_bytes;
+	sample_put(&s->sample, s->monitor_slot + MONITOR_RESIDENT, s->resident_bytes);
+	if (s->resident_bytes > s->peak_resident_bytes)
+		s->peak_resident_bytes = s->resident_bytes;
+}
+
+static void read_self(struct sampler *s, const struct sampler_figures *f)
+{
 	s->cpu_ns = own_cpu_ns();
 	sample_put(&s->sample, s->monitor_slot + MONITOR_CPU, s->cpu_ns);
 	sample_put(&s->sample, s->monitor_slot + MONITOR_WRITTEN, f->written_bytes);
 	sample_put(&s->sample, s->monitor_slot + MONITOR_LATE, f->late);
 	sample_put(&s->sample, s->monitor_slot + MONITOR_SKIPPED, f->skipped);
+	sample_put(&s->sample, s->monitor_slot + MONITOR_WALKS, tree_walks_ns(s->tree));
+	sample_put(&s->sample, s->monitor_slot + MONITOR_INTERVAL, s->cadence.interval_ns);
 }
 
 /* Both clocks, and how far the kernel trusts its own: what joining nodes needs. */
@@ -151,11 +166,37 @@ static void read_clocks(struct sampler *s, bool last)
 		     state >= 0 && state != TIME_ERROR && !(t.status & STA_UNSYNC));
 }
 
+/* The window's figures are those up to this sample; what changes is said in the recording. */
+static void keep_budget(struct sampler *s)
+{
+	struct budget *b = &s->budget;
+	char does[128], text[240];
+	int was = b->step, worst = b->worst;
+
+	if (budget_step(b, s->sample.mono_ns, s->cpu_ns, tree_walks_ns(s->tree))) {
+		budget_describe(b, b->step, does, sizeof does);
+		snprintf(text, sizeof text,
+			 "Sonde took %.2f %% of a core, the limit is %.2f %%: %s", b->share * 100,
+			 b->limit * 100, does);
+		sample_mark(&s->sample, s->sample.mono_ns,
+			    b->step > was ? "sonde.reduced" : "sonde.restored", text);
+		if (b->worst > worst)
+			sample_meta_text(&s->sample, "monitor.reduced", does);
+	}
+	set_pace(s);
+}
+
 void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 {
 	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
 	read_clocks(s, last);
 	tree_sample(s->tree, &s->sample, last);
-	read_sources(s);
+	if (last ||
+	    s->sample.mono_ns + s->cadence.interval_ns / 2 - s->node_ns >= s->cadence.node_ns) {
+		s->node_ns = s->sample.mono_ns;
+		read_sources(s);
+		read_memory(s);
+	}
 	read_self(s, f);
+	keep_budget(s);
 }

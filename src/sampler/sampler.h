@@ -15,6 +15,7 @@ struct sampler_options {
 	const char *procfs, *sysfs; /* NULL: /proc, /sys */
 	const char *output;         /* directory of the recording */
 	int64_t interval_ns;
+	double max_overhead;      /* share of one core; 0: no limit */
 	struct tree_options tree; /* its proc is filled in */
 };
 
@@ -24,9 +25,11 @@ struct sampler {
 	struct tree *tree;
 	void **state; /* of each source; NULL: off */
 	uint8_t *failed;
+	struct budget budget;
+	struct cadence cadence;
 	int statm;
 	uint32_t monitor_slot;
-	int64_t page_bytes, clock_ns;
+	int64_t page_bytes, clock_ns, node_ns; /* when clocks and node were read last */
 	int64_t cpu_ns, resident_bytes, peak_resident_bytes;
 };
 
@@ -36,6 +39,7 @@ struct sampler_figures { /* what only the recorder knows */
 
 int sampler_open(struct sampler *s, const struct sampler_options *o, struct err *e);
 void sampler_close(struct sampler *s);
+/* cadence.interval_ns may be another one afterwards. */
 void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last);
 
 #endif

@@ -40,6 +40,7 @@ struct process {
 	char told[16];           /* what its instance is called so far */
 	uint32_t idle_samples;
 	int kept[PROCESS_FILES_KEPT];
+	uint8_t stale;   /* enum reading_part: what has changed since it was read */
 	uint8_t history; /* bit 0: active in this sample, bit 1: in the one before ... */
 	bool io_known, io_refused, files_known, files_refused, shared_known;
 	bool walk_refused, walked_now, before_us, ended, vanished;

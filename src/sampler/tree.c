@@ -21,7 +21,8 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	}
 	t->sample = s;
 	t->launcher = o->launcher;
-	t->use_walks = o->use_walks;
+	t->pss = o->pss;
+	t->pace = (struct cadence){ .refresh = REFRESH_SAMPLES };
 	t->now_ns = t->walk_time_ns = clock_mono_ns();
 	t->walk_budget_ns = 5 * NS_PER_MS;
 	t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
@@ -77,8 +78,10 @@ static void first_reading(struct tree *t, struct process *p)
 
 static bool refresh_due(const struct tree *t, const struct process *p)
 {
-	return (t->ticks + (uint64_t)p->pid) % REFRESH_SAMPLES == 0 ||
-	       t->now_ns - p->refresh_ns >= REFRESH_SECONDS * NS_PER_S;
+	int64_t rarer = (int64_t)t->pace.refresh / REFRESH_SAMPLES;
+
+	return (t->ticks + (uint64_t)p->pid) % t->pace.refresh == 0 ||
+	       t->now_ns - p->refresh_ns >= rarer * REFRESH_SECONDS * NS_PER_S;
 }
 
 /* Has it run since the last sample? Its CPU clock tells; without clocks, everything may have. */
@@ -100,10 +103,34 @@ static int gate(struct tree *t, struct process *p, bool *moved)
 	return 0;
 }
 
+/* So many files can be open; when there is no room, of the next few processes one that did not run
+ * gives up its own. */
+static void make_room(struct tree *t)
+{
+	for (int tries = 0; tries < 32; tries++) {
+		uint32_t i = t->keep_hand++ % t->table.nlive;
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->kept[KEPT_STAT] > 0 && p->idle_samples) {
+			process_close(&t->reading, p);
+			return;
+		}
+	}
+}
+
+/* Twice active of late: its files are worth holding open. */
+static bool worth_keeping(const struct process *p)
+{
+	unsigned recent = p->history & 15;
+
+	return (recent & (recent - 1)) != 0;
+}
+
 /* 0, or -errno when the process is gone. */
 static int look_at(struct tree *t, struct process *p, bool all)
 {
-	bool moved, first = !p->read_ns;
+	bool moved, keep, first = !p->read_ns;
+	unsigned parts;
 	int bad = gate(t, p, &moved);
 
 	if (bad)
@@ -112,10 +139,15 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	p->idle_samples = moved ? 0 : p->idle_samples + 1;
 	if (!p->history && p->kept[KEPT_STAT] > 0)
 		process_close(&t->reading, p);
-	if (!moved && !all && !refresh_due(t, p))
+	if (moved || all || refresh_due(t, p))
+		p->stale = READ_ALL;
+	parts = first || all ? READ_ALL : p->stale & t->due;
+	if (!parts)
 		return 0;
-	/* Twice active of late: its files are worth holding open. */
-	bad = process_read(&t->reading, p, (p->history & 3) == 3);
+	keep = worth_keeping(p);
+	if (keep && t->reading.kept >= t->reading.kept_max)
+		make_room(t);
+	bad = process_read(&t->reading, p, parts, keep);
 	if (bad)
 		return bad == -EBADMSG ? 0 : bad;
 	p->read_ns = p->refresh_ns = t->now_ns;
@@ -149,13 +181,40 @@ static void read_launcher(struct tree *t)
 	char buf[512];
 	struct proc_io io;
 
-	if (t->launcher_io <= 0 || file_reread(t->launcher_io, buf, sizeof buf) <= 0 ||
-	    proc_io_parse(buf, &io))
+	if (t->launcher_io <= 0 || !(t->due & READ_IO) ||
+	    file_reread(t->launcher_io, buf, sizeof buf) <= 0 || proc_io_parse(buf, &io))
 		return;
 	if (!t->launcher_io_known)
 		t->launcher_base = io;
 	t->launcher_io_known = true;
 	t->launcher_now = io;
+}
+
+void tree_pace(struct tree *t, const struct cadence *c, double walks_share)
+{
+	t->pace = *c;
+	t->walks_share = walks_share;
+}
+
+int64_t tree_walks_ns(const struct tree *t)
+{
+	return t->walks_ns;
+}
+
+/* Samples are not quite on time: what is due within half an interval is due now. */
+static void find_due(struct tree *t, bool last)
+{
+	int64_t now = t->now_ns + t->pace.interval_ns / 2;
+
+	t->due = 0;
+	if (last || now - t->stat_ns >= t->pace.stat_ns) {
+		t->due |= READ_STAT;
+		t->stat_ns = t->now_ns;
+	}
+	if (last || now - t->io_ns >= t->pace.io_ns) {
+		t->due |= READ_ALL;
+		t->io_ns = t->now_ns;
+	}
 }
 
 void tree_sample(struct tree *t, struct sample *s, bool last)
@@ -167,6 +226,7 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 	t->named_left_ns += t->now_ns - before;
 	if (t->named_left_ns > NAMED_BURST * (NS_PER_S / NAMED_PER_S))
 		t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
+	find_due(t, last);
 	births_step(t, last);
 	read_launcher(t);
 	look_at_all(t, last);

@@ -14,13 +14,17 @@
 #include "base/root.h"
 #include "core/sample.h"
 #include "job/message.h"
+#include "sampler/budget.h"
+
+enum pss { PSS_BUDGET, PSS_ALWAYS, PSS_OFF };
 
 struct tree_options {
 	const struct root *proc;
 	pid_t launcher;     /* its children are the job; 0: attach */
 	const pid_t *roots; /* attach: these and their descendants */
 	size_t nroots;
-	bool use_exits, use_walks;
+	bool use_exits;
+	enum pss pss;
 };
 
 struct tree;
@@ -28,6 +32,10 @@ struct tree;
 int tree_open(struct tree **t, const struct tree_options *o, struct sample *s, struct err *e);
 void tree_close(struct tree *t);
 
+/* From the next sample on: how often what is read, and the share of a core that PSS may take. */
+void tree_pace(struct tree *t, const struct cadence *c, double walks_share);
+/* CPU that reading PSS has taken so far. */
+int64_t tree_walks_ns(const struct tree *t);
 /* Births, ends, readings, series: one sample. last: the final one; what is alive is summed up too.
  */
 void tree_sample(struct tree *t, struct sample *s, bool last);
@@ -46,6 +54,7 @@ struct tree_totals {
 	bool io_known;
 	int64_t peak_memory_bytes;
 	const char *peak_memory_kind; /* "pss", "rss"; NULL when nothing was seen */
+	int64_t peak_memory_age_ns;   /* of the oldest reading a PSS peak was estimated from */
 	uint64_t lost_records;
 	bool exact_births;                   /* every fork was seen */
 	const char *births_how, *totals_how; /* in words */

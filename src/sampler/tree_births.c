@@ -98,8 +98,7 @@ static bool runs_on(struct tree *t, struct process *p)
 	struct process look = { .pid = p->pid, .start_ticks = p->start_ticks };
 	int64_t ns;
 
-	look.io_refused = look.files_refused = true;
-	if (process_clock(p->pid, &ns) || process_read(&t->reading, &look, false))
+	if (process_clock(p->pid, &ns) || process_read(&t->reading, &look, READ_STAT, false))
 		return false;
 	if (!p->start_ticks && look.ppid != p->ppid && look.ppid != t->launcher)
 		return false; /* the pid was used again */

@@ -43,8 +43,7 @@ static int probe(struct tree *t, pid_t pid, pid_t *ppid)
 		return 0;
 	if (t->reading.clocks && process_clock(pid, &ns))
 		return -ESRCH; /* gone, or a thread */
-	look.io_refused = look.files_refused = true;
-	bad = process_read(&t->reading, &look, false);
+	bad = process_read(&t->reading, &look, READ_STAT, false);
 	if (bad)
 		return bad;
 	*ppid = look.ppid;
@@ -161,7 +160,7 @@ static int adopt_roots(struct tree *t, const struct tree_options *o, struct err 
 {
 	for (size_t i = 0; i < o->nroots; i++) {
 		struct process look = { .pid = o->roots[i] };
-		int bad = process_read(&t->reading, &look, false);
+		int bad = process_read(&t->reading, &look, READ_STAT, false);
 
 		if (bad)
 			return err_set(e, bad, "process %d: %s", (int)o->roots[i], strerror(-bad));

@@ -24,11 +24,15 @@ static struct proc_io own_io(const struct process *p)
 	return io;
 }
 
-/* Current values of a process, in the order of its rows; returns which are known. */
-static uint64_t values_of(const struct tree *t, const struct process *p, int64_t v[PROCESS_FINALS])
+/* Values of a process, in the order of its rows; returns which are known, and none of the parts
+ * that are stale. */
+static uint64_t values_of(const struct tree *t, const struct process *p, unsigned stale,
+			  int64_t v[PROCESS_FINALS])
 {
 	const struct proc_io io = own_io(p);
 	int64_t tick_hz = NS_PER_S / t->reading.tick_ns;
+	bool read = p->read_ns && !(stale & READ_STAT),
+	     io_known = p->io_known && !(stale & READ_IO);
 	uint64_t known = UINT64_C(1) << PROCESS_CPU;
 
 #define PUT(row, cond, value)                                                                      \
@@ -38,25 +42,25 @@ static uint64_t values_of(const struct tree *t, const struct process *p, int64_t
 			known |= UINT64_C(1) << (row);                                             \
 	} while (0)
 	v[PROCESS_CPU] = process_own_ns(p) - p->cpu_base_ns;
-	PUT(PROCESS_CPU_USER, p->read_ns, (p->stat.utime - p->utime_base) * 100 / tick_hz);
-	PUT(PROCESS_CPU_SYSTEM, p->read_ns, (p->stat.stime - p->stime_base) * 100 / tick_hz);
-	PUT(PROCESS_THREADS, p->read_ns, p->stat.num_threads);
-	PUT(PROCESS_FILES, p->files_known, p->files);
-	PUT(PROCESS_RESIDENT, p->read_ns, p->stat.rss_pages * t->reading.page_bytes);
-	PUT(PROCESS_VIRTUAL, p->read_ns, p->stat.vsize_bytes);
-	PUT(PROCESS_SHARED, p->shared_known, p->shared_bytes);
+	PUT(PROCESS_CPU_USER, read, (p->stat.utime - p->utime_base) * 100 / tick_hz);
+	PUT(PROCESS_CPU_SYSTEM, read, (p->stat.stime - p->stime_base) * 100 / tick_hz);
+	PUT(PROCESS_THREADS, read, p->stat.num_threads);
+	PUT(PROCESS_FILES, p->files_known && !(stale & READ_IO), p->files);
+	PUT(PROCESS_RESIDENT, read, p->stat.rss_pages * t->reading.page_bytes);
+	PUT(PROCESS_VIRTUAL, read, p->stat.vsize_bytes);
+	PUT(PROCESS_SHARED, read && p->shared_known, p->shared_bytes);
 	PUT(PROCESS_SWAP, p->walked_now, p->swap_bytes);
 	PUT(PROCESS_PSS, p->walked_now, p->pss_bytes);
 	PUT(PROCESS_USS, p->walked_now, p->uss_bytes);
-	PUT(PROCESS_READ, p->io_known, io.rchar);
-	PUT(PROCESS_WRITTEN, p->io_known, io.wchar);
-	PUT(PROCESS_READ_CALLS, p->io_known, io.syscr);
-	PUT(PROCESS_WRITE_CALLS, p->io_known, io.syscw);
-	PUT(PROCESS_STORAGE_READ, p->io_known, io.read_bytes);
-	PUT(PROCESS_STORAGE_WRITTEN, p->io_known, io.write_bytes);
-	PUT(PROCESS_MINOR_FAULTS, p->read_ns, p->stat.minflt - p->minflt_base);
-	PUT(PROCESS_MAJOR_FAULTS, p->read_ns, p->stat.majflt - p->majflt_base);
-	PUT(PROCESS_PEAK_RESIDENT, p->peak_rss_bytes, p->peak_rss_bytes);
+	PUT(PROCESS_READ, io_known, io.rchar);
+	PUT(PROCESS_WRITTEN, io_known, io.wchar);
+	PUT(PROCESS_READ_CALLS, io_known, io.syscr);
+	PUT(PROCESS_WRITE_CALLS, io_known, io.syscw);
+	PUT(PROCESS_STORAGE_READ, io_known, io.read_bytes);
+	PUT(PROCESS_STORAGE_WRITTEN, io_known, io.write_bytes);
+	PUT(PROCESS_MINOR_FAULTS, read, p->stat.minflt - p->minflt_base);
+	PUT(PROCESS_MAJOR_FAULTS, read, p->stat.majflt - p->majflt_base);
+	PUT(PROCESS_PEAK_RESIDENT, p->peak_rss_bytes > 0, p->peak_rss_bytes);
 #undef PUT
 	return known;
 }
@@ -151,6 +155,31 @@ static void choose_promoted(struct tree *t)
 		demote_idle(t, waiting < 8 ? waiting : 8);
 }
 
+/* What a row of the job is summed up from; 0: what every sample has. */
+static unsigned job_part(uint32_t row)
+{
+	switch (row) {
+	case JOB_THREADS:
+	case JOB_RESIDENT:
+	case JOB_PSS:
+	case JOB_PSS_AGE:
+	case JOB_SWAP:
+	case JOB_MINOR_FAULTS:
+	case JOB_MAJOR_FAULTS:
+		return READ_STAT;
+	case JOB_FILES:
+	case JOB_READ:
+	case JOB_WRITTEN:
+	case JOB_READ_CALLS:
+	case JOB_WRITE_CALLS:
+	case JOB_STORAGE_READ:
+	case JOB_STORAGE_WRITTEN:
+		return READ_IO;
+	default:
+		return 0;
+	}
+}
+
 void series_put(struct tree *t, struct sample *s)
 {
 	choose_promoted(t);
@@ -162,14 +191,14 @@ void series_put(struct tree *t, struct sample *s)
 		if (!p->slot || p->ended)
 			continue;
 		tell_name(t, p);
-		known = values_of(t, p, v);
+		known = values_of(t, p, p->stale, v);
 		for (uint32_t row = 0; row < PROCESS_SERIES; row++)
 			if (known >> row & 1)
 				sample_put(s, p->slot + row, v[row]);
 		p->walked_now = false;
 	}
 	for (uint32_t row = 0; row < JOB_NUMBER_OF; row++)
-		if (t->job_known[row])
+		if (t->job_known[row] && (job_part(row) & ~t->due) == 0)
 			sample_put(s, t->job_slot + row, t->job[row]);
 	commands_put(&t->commands, s);
 }
@@ -203,7 +232,7 @@ static void use_command(struct tree *t, const struct process *p)
 static void put_finals(struct tree *t, struct process *p)
 {
 	int64_t v[PROCESS_FINALS];
-	uint64_t known = values_of(t, p, v);
+	uint64_t known = values_of(t, p, 0, v);
 
 	if (p->walk_ns)
 		known |= UINT64_C(1) << PROCESS_PSS | UINT64_C(1) << PROCESS_USS |

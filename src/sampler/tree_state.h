@@ -23,7 +23,7 @@ enum {
 	NAMED_BURST = 2000, /* and so many at once; the others are in their command's totals only */
 	NAMED_ALWAYS_MS = 50, /* but never one that used this much CPU */
 	REFRESH_SAMPLES = 16, /* an idle process is read again after so many samples ... */
-	REFRESH_SECONDS = 10, /* ... or seconds, whichever is sooner */
+	REFRESH_SECONDS = 10, /* ... or seconds, whichever is sooner; more rarely to save */
 };
 
 struct tree {
@@ -37,8 +37,12 @@ struct tree {
 	pid_t last_pid;
 	uint32_t job_slot, promoted;
 	uint64_t ticks;
+	struct cadence pace;
+	unsigned due; /* enum reading_part: what is read of a process that ran, this time */
+	int64_t stat_ns, io_ns; /* when they were due last */
+	uint32_t keep_hand;
 	int64_t now_ns, named_left_ns, vanished_ns; /* when a process was found gone; 0: none was */
-	bool use_walks, unwatched; /* unwatched: a process runs on without exit records */
+	bool unwatched;                             /* a process runs on without exit records */
 
 	/* what the launcher waited for */
 	struct message reaped;
@@ -59,10 +63,13 @@ struct tree {
 	/* this sample's sums; counters never go back */
 	int64_t job[JOB_NUMBER_OF];
 	bool job_known[JOB_NUMBER_OF];
-	int64_t peak_rss, peak_pss, samples_with_pss, samples_with_live;
+	int64_t peak_rss, peak_pss, peak_pss_age_ns, samples_with_pss, samples_with_live;
 
 	/* PSS */
-	int64_t walk_budget_ns, walk_time_ns;
+	enum pss pss;
+	double walks_share;
+	int64_t walk_budget_ns, walk_time_ns, walks_ns;
+	int64_t long_walk_ns; /* from when on the next long one may be */
 	uint32_t walk_cursor;
 };
 
@@ -88,5 +95,7 @@ void sums_make(struct tree *t);
 
 /* tree_walk.c */
 void walk_step(struct tree *t);
+/* Memory has changed since it was walked. */
+bool walk_is_old(const struct tree *t, const struct process *p);
 
 #endif

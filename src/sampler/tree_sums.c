@@ -2,6 +2,8 @@
 /* tree_sums.c - what the processes of the job used together, the ended ones included. */
 #include "sampler/tree_state.h"
 
+#include "base/clock.h"
+
 static void set(struct tree *t, enum job_metric row, int64_t value)
 {
 	t->job[row] = value;
@@ -16,6 +18,7 @@ static void raise_to(struct tree *t, enum job_metric row, int64_t value)
 
 struct sums {
 	int64_t cpu, own, live, threads, files, rss, pss, swap, minflt, majflt;
+	int64_t estimated_ns; /* the oldest walk that memory has changed since */
 	struct proc_io io;
 	bool io_known, files_known, pss_known, swap_known;
 };
@@ -48,6 +51,8 @@ static void add_process(const struct tree *t, struct sums *u, const struct proce
 	u->pss_known &= p->pss_bytes >= 0 || !rss;
 	u->pss += p->pss_bytes >= 0 ? p->pss_bytes + rss - p->shared_bytes - p->walk_private_bytes
 				    : 0;
+	if (p->pss_bytes >= 0 && walk_is_old(t, p) && p->walk_ns < u->estimated_ns)
+		u->estimated_ns = p->walk_ns;
 	u->swap_known &= p->swap_bytes >= 0 || !rss;
 	u->swap += p->swap_bytes > 0 ? p->swap_bytes : 0;
 }
@@ -89,8 +94,13 @@ static void sum_counters(struct tree *t, const struct sums *u)
 void sums_make(struct tree *t)
 {
 	struct sums u = {
-		.io_known = true, .files_known = true, .pss_known = true, .swap_known = true
+		.io_known = true,
+		.files_known = true,
+		.pss_known = true,
+		.swap_known = true,
+		.estimated_ns = INT64_MAX,
 	};
+	int64_t age;
 
 	for (uint32_t i = 0; i < t->table.nlive; i++)
 		add_process(t, &u, &t->table.row[t->table.live[i]]);
@@ -103,13 +113,17 @@ void sums_make(struct tree *t)
 	set(t, JOB_RESIDENT, u.rss);
 	set(t, JOB_PSS, u.pss);
 	set(t, JOB_SWAP, u.swap);
+	age = u.estimated_ns < t->now_ns ? t->now_ns - u.estimated_ns : 0;
+	set(t, JOB_PSS_AGE, (age + NS_PER_S - 1) / NS_PER_S);
 	t->job_known[JOB_FILES] = u.files_known;
-	t->job_known[JOB_PSS] = u.pss_known && t->use_walks;
-	t->job_known[JOB_SWAP] = u.swap_known && t->use_walks;
+	t->job_known[JOB_PSS] = t->job_known[JOB_PSS_AGE] = u.pss_known && t->pss != PSS_OFF;
+	t->job_known[JOB_SWAP] = u.swap_known && t->pss != PSS_OFF;
 	if (u.rss > t->peak_rss)
 		t->peak_rss = u.rss;
-	if (t->job_known[JOB_PSS] && u.pss > t->peak_pss)
+	if (t->job_known[JOB_PSS] && u.pss > t->peak_pss) {
 		t->peak_pss = u.pss;
+		t->peak_pss_age_ns = age;
+	}
 	t->samples_with_live += u.live > 0;
 	t->samples_with_pss += u.live > 0 && t->job_known[JOB_PSS];
 }
@@ -131,6 +145,7 @@ static void peak_memory(const struct tree *t, struct tree_totals *out)
 	if (mostly_known && !pss_missed_the_peak(t)) {
 		out->peak_memory_bytes = t->peak_pss;
 		out->peak_memory_kind = "pss";
+		out->peak_memory_age_ns = t->peak_pss_age_ns;
 		return;
 	}
 	out->peak_memory_bytes = t->peak_rss > t->max_rss_reaped ? t->peak_rss : t->max_rss_reaped;

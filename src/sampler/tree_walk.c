@@ -8,9 +8,9 @@
 #include <errno.h>
 
 enum {
-	BUDGET_PER_MILLE = 5, /* of one core */
-	LONG_WALK_MS = 5,     /* longer ones only once a minute */
+	LONG_WALK_MS = 5, /* longer ones only once a minute, from a half of the budget ... */
 	LONG_WALK_AGAIN_S = 60,
+	LONGEST_WALK_MS = 250, /* ... and never longer than this: the job waits for them */
 };
 
 static const int64_t budget_max_ns = 20 * NS_PER_MS;
@@ -22,42 +22,85 @@ static int64_t predict_ns(const struct tree *t, const struct process *p)
 	return p->walk_ns ? p->walk_cost_ns : 15000 + rss / 1048576 * 11000;
 }
 
-static bool wants_walk(const struct tree *t, const struct process *p, int64_t cost)
+bool walk_is_old(const struct tree *t, const struct process *p)
 {
 	int64_t private = p->stat.rss_pages * t->reading.page_bytes - p->shared_bytes;
 
-	if (p->ended || p->walk_refused || !p->read_ns || !p->stat.rss_pages)
-		return false;
-	if (p->walk_ns && p->walk_private_bytes == private && p->walk_minflt == p->stat.minflt)
-		return false;
-	return cost <= LONG_WALK_MS * NS_PER_MS ||
-	       t->now_ns - p->walk_ns > LONG_WALK_AGAIN_S * NS_PER_S;
+	return p->walk_private_bytes != private || p->walk_minflt != p->stat.minflt;
 }
 
+static bool can_walk(const struct process *p)
+{
+	return !p->ended && !p->walk_refused && p->read_ns && p->stat.rss_pages;
+}
+
+static bool wants_walk(const struct tree *t, const struct process *p)
+{
+	return can_walk(p) && (!p->walk_ns || walk_is_old(t, p));
+}
+
+/* Returns what it cost. */
+static int64_t walk(struct tree *t, struct process *p)
+{
+	int64_t before = clock_cpu_ns();
+	int bad = process_walk(&t->reading, p);
+	int64_t cost = clock_cpu_ns() - before;
+
+	p->walk_refused = bad == -EACCES || bad == -EPERM || bad == -ENOENT;
+	p->walk_cost_ns = cost;
+	t->walks_ns += cost;
+	return cost;
+}
+
+static void long_walk(struct tree *t, struct process *p, int64_t cost)
+{
+	if (cost > LONGEST_WALK_MS * NS_PER_MS || t->now_ns < t->long_walk_ns || !t->walks_share)
+		return;
+	if (p->walk_ns && t->now_ns - p->walk_ns < LONG_WALK_AGAIN_S * NS_PER_S)
+		return;
+	t->long_walk_ns = t->now_ns + (int64_t)((double)walk(t, p) / (t->walks_share / 2));
+}
+
+static void walk_all(struct tree *t)
+{
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		if (can_walk(p))
+			walk(t, p);
+	}
+}
+
+/* Only a reading can show that memory has changed: in between there is nothing to find. */
 void walk_step(struct tree *t)
 {
 	uint32_t n = t->table.nlive;
 
-	if (!t->use_walks)
+	if (t->pss == PSS_OFF || !(t->due & READ_STAT))
 		return;
-	t->walk_budget_ns += (t->now_ns - t->walk_time_ns) * BUDGET_PER_MILLE / 1000;
+	if (t->pss == PSS_ALWAYS) {
+		walk_all(t);
+		return;
+	}
+	t->walk_budget_ns += (int64_t)((double)(t->now_ns - t->walk_time_ns) * t->walks_share / 2);
 	if (t->walk_budget_ns > budget_max_ns)
 		t->walk_budget_ns = budget_max_ns;
 	t->walk_time_ns = t->now_ns;
 	for (uint32_t i = 0; i < n; i++) {
 		struct process *p = &t->table.row[t->table.live[(t->walk_cursor + i) % n]];
 		int64_t cost = predict_ns(t, p);
-		int bad;
 
-		if (!wants_walk(t, p, cost))
+		if (!wants_walk(t, p))
 			continue;
+		if (cost > LONG_WALK_MS * NS_PER_MS) {
+			long_walk(t, p, cost);
+			continue;
+		}
 		if (cost > t->walk_budget_ns) {
 			t->walk_cursor =
 				(t->walk_cursor + i) % n; /* its turn comes first next time */
 			break;
 		}
-		bad = process_walk(&t->reading, p);
-		p->walk_refused = bad == -EACCES || bad == -EPERM || bad == -ENOENT;
-		t->walk_budget_ns -= bad ? cost : p->walk_cost_ns;
+		t->walk_budget_ns -= walk(t, p);
 	}
 }

@@ -14,7 +14,8 @@
 #include <time.h>
 
 /* A value is at most 16 samples, and PERIOD + PATIENCE, old. */
-static const int64_t PERIOD_NS = 5 * NS_PER_S, PATIENCE_NS = 5 * NS_PER_S;
+static const int64_t PERIOD_NS = 5 * NS_PER_S, PERIOD_LEAST_NS = NS_PER_S,
+		     PATIENCE_NS = 5 * NS_PER_S;
 #define TOO_LATE "it did not answer in 5 s"
 static const int64_t OPEN_PATIENCE_NS = 50 * NS_PER_MS;
 
@@ -251,6 +252,8 @@ static int filesystem_open(void *state, const struct source_env *env, struct sam
 	int r;
 
 	f->period_ns = env->interval_ns * 16 < PERIOD_NS ? env->interval_ns * 16 : PERIOD_NS;
+	if (f->period_ns < PERIOD_LEAST_NS)
+		f->period_ns = PERIOD_LEAST_NS;
 	r = start(&f->place[ROOT], s, "root", "/");
 	if (r == 0 && env->output_path)
 		r = start(&f->place[OUTPUT], s, "output", env->output_path);

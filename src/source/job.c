@@ -33,6 +33,11 @@ static const struct metric metrics[] = {
 			      "the "
 			      "last one is moved by the change of its private resident memory (an "
 			      "estimate); absent until every live process was read once." },
+	[JOB_PSS_AGE] = { "job.pss_age_seconds", .unit = UNIT_SECONDS, .kind = KIND_GAUGE,
+			  .over_nodes = COMBINE_MAX, .label = "Age of PSS",
+			  .help = "How long ago the oldest PSS was read that the sum moves by an "
+				  "estimate, in whole seconds, rounded up; 0: no estimate is in "
+				  "it." },
 	[JOB_SWAP] = { "job.swap_bytes", BYTES, GAUGE, .label = "Job swap",
 		       .help = "Sum of swapped-out memory at the last reading of each process." },
 	[JOB_READ] = { "job.read_bytes", BYTES, COUNTER, .label = "Read",

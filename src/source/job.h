@@ -16,6 +16,7 @@ enum job_metric {
 	JOB_FILES,
 	JOB_RESIDENT,
 	JOB_PSS,
+	JOB_PSS_AGE,
 	JOB_SWAP,
 	JOB_READ,
 	JOB_WRITTEN,

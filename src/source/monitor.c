@@ -20,6 +20,15 @@ static const struct metric metrics[] = {
 	[MONITOR_SKIPPED] = { "monitor.skipped_samples", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
 			      .over_nodes = COMBINE_SUM, .label = "Skipped samples",
 			      .help = "Samples whose time had passed before they could begin." },
+	[MONITOR_WALKS] = { "monitor.pss_cpu_seconds", .unit = UNIT_SECONDS, .mul = 1,
+			    .div = 1000000000, .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM,
+			    .label = "Sonde's CPU for PSS",
+			    .help = "CPU time of the recorder for reading PSS and USS." },
+	[MONITOR_INTERVAL] = { "monitor.interval_seconds", .unit = UNIT_SECONDS, .mul = 1,
+			       .div = 1000000000, .kind = KIND_GAUGE, .over_nodes = COMBINE_MAX,
+			       .label = "Interval",
+			       .help = "Time between samples: as asked, or longer to stay within "
+				       "the limit of Sonde's own cost." },
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == MONITOR_NUMBER_OF, "a row for every index");
 

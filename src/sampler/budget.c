@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/budget.h"
+
+#include "base/args.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	STEP_REFRESH = 1, /* processes that do not run: read more rarely */
+	STEP_IO,          /* input, output, open files: every 4th sample */
+	STEP_FILES,       /* all files of processes and the node: every 4th sample */
+	STEP_RATE,        /* from here on each step halves the rate */
+	STEP_LAST = STEP_RATE + 6,
+
+	WINDOW_SAMPLES = 16,
+	WINDOWS_OVER = 2,
+	WINDOWS_UNDER = 8, /* at first; doubled whenever a step back was too early */
+	PATIENCE_MAX = 1024,
+
+	REFRESH = 16,
+	RARE = 4,
+};
+
+static const double walks_max = 0.005;
+
+/* Ticks of user and system time are 10 ms: more often than this they say nothing new. */
+static const int64_t stat_least_ns = 40 * NS_PER_MS, io_least_ns = 100 * NS_PER_MS;
+static const int64_t window_least_ns = 2 * NS_PER_S, interval_max_ns = 60 * NS_PER_S;
+
+double budget_default(int64_t interval_ns)
+{
+	double limit = 0.005 * (double)NS_PER_S / (double)interval_ns;
+
+	return limit < 0.005 ? 0.005 : limit > 0.2 ? 0.2 : limit;
+}
+
+void budget_init(struct budget *b, double limit, int64_t interval_ns)
+{
+	*b = (struct budget){ .limit = limit, .asked_ns = interval_ns, .patience = WINDOWS_UNDER };
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t interval_at(const struct budget *b, int step)
+{
+	int halvings = step < STEP_RATE ? 0 : step - STEP_RATE + 1;
+	int64_t interval = b->asked_ns << halvings;
+
+	return interval > interval_max_ns ? larger(b->asked_ns, interval_max_ns) : interval;
+}
+
+struct cadence budget_cadence(const struct budget *b)
+{
+	int64_t interval = interval_at(b, b->step);
+	/* a refresh reads what the tenths of a second bring, not more */
+	uint64_t refresh = (uint64_t)larger(REFRESH, REFRESH * io_least_ns / interval);
+
+	return (struct cadence){
+		.interval_ns = interval,
+		.stat_ns = larger(stat_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
+		.io_ns = larger(io_least_ns, b->step >= STEP_IO ? RARE * interval : 0),
+		.node_ns = larger(io_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
+		.refresh = b->step >= STEP_REFRESH ? RARE * refresh : refresh,
+	};
+}
+
+static bool can_go_down(const struct budget *b)
+{
+	return b->step < STEP_LAST &&
+	       (b->step + 1 < STEP_RATE || interval_at(b, b->step + 1) > interval_at(b, b->step));
+}
+
+/* A step back is tried when it would most likely fit: each halves the cost at most. */
+static bool judge(struct budget *b)
+{
+	b->over = b->share > b->limit ? b->over + 1 : 0;
+	b->under = b->share < b->limit / 3 ? b->under + 1 : 0;
+	if (b->over >= WINDOWS_OVER && can_go_down(b)) {
+		b->step++;
+		if (b->step <= b->worst && b->patience < PATIENCE_MAX)
+			b->patience *= 2;
+	} else if (b->under >= b->patience && b->step) {
+		b->step--;
+	} else {
+		return false;
+	}
+	b->over = b->under = 0;
+	if (b->step > b->worst)
+		b->worst = b->step;
+	return true;
+}
+
+bool budget_step(struct budget *b, int64_t mono_ns, int64_t cpu_ns, int64_t walks_ns)
+{
+	int64_t span = mono_ns - b->mono_ns;
+	bool first = !b->mono_ns, changed = false;
+
+	if (!first && (++b->samples < WINDOW_SAMPLES || span < window_least_ns))
+		return false;
+	if (!first) {
+		b->share = (double)(cpu_ns - b->cpu_ns - (walks_ns - b->walks_ns)) / (double)span;
+		changed = b->limit > 0 && judge(b);
+	}
+	b->samples = 0;
+	b->mono_ns = mono_ns;
+	b->cpu_ns = cpu_ns;
+	b->walks_ns = walks_ns;
+	return changed;
+}
+
+double budget_for_walks(const struct budget *b)
+{
+	double left = b->limit > 0 ? b->limit - b->share : walks_max;
+
+	return left < 0 ? 0 : left > walks_max ? walks_max : left;
+}
+
+void budget_describe(const struct budget *b, int step, char *out, size_t size)
+{
+	static const char *const words[] = {
+		[0] = "everything is read as asked",
+		[STEP_REFRESH] = "processes that do not run are read again every 64th sample",
+		[STEP_IO] = "input, output and open files are read every 4th sample",
+		[STEP_FILES] = "all but CPU time is read every 4th sample",
+	};
+	char text[32];
+
+	if (step < STEP_RATE) {
+		snprintf(out, size, "%s", words[step]);
+		return;
+	}
+	args_duration_text(interval_at(b, step), text, sizeof text);
+	snprintf(out, size, "a sample every %s, all but CPU time every 4th", text);
+}

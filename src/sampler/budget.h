@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget.h - what Sonde may cost, and what it does without when it costs more.
+ *
+ * The share of one core that its own CPU took is measured over windows of samples. Two windows in a
+ * row above the limit are one step down a ladder, costly readings first, the rate last; a long time
+ * far below it is a step back. PSS is paid from what the rest leaves. Pure: it reads no clock.
+ */
+#ifndef SONDE_SAMPLER_BUDGET_H
+#define SONDE_SAMPLER_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How often what is read. What is not due in a sample is absent in it. */
+struct cadence {
+	int64_t interval_ns; /* between samples */
+	int64_t stat_ns;     /* memory, user and system time, threads of processes that run */
+	int64_t io_ns;       /* their input, output and open files */
+	int64_t node_ns;     /* the node's own files */
+	uint64_t refresh;    /* a process that does not run is read again after so many samples */
+};
+
+struct budget {
+	double limit; /* share of one core; 0: none */
+	int64_t asked_ns;
+	int step;     /* down the ladder; 0: everything as asked */
+	int worst;    /* the lowest there was */
+	double share; /* of the last window, without PSS */
+	/* private */
+	int64_t mono_ns, cpu_ns, walks_ns;
+	int samples, over, under, patience;
+};
+
+/* The limit when none was given: 0.5 % of one core at a sample a second or fewer, as much a sample
+ * at higher rates, and never more than 20 %. */
+double budget_default(int64_t interval_ns);
+void budget_init(struct budget *b, double limit, int64_t interval_ns);
+/* After a sample: when it was, and what Sonde and the walks of it have used so far. True when the
+ * step has changed. */
+bool budget_step(struct budget *b, int64_t mono_ns, int64_t cpu_ns, int64_t walks_ns);
+struct cadence budget_cadence(const struct budget *b);
+/* Share of one core that reading PSS may take now. */
+double budget_for_walks(const struct budget *b);
+/* What a step does without, in words: "input, output and open files only every 4th sample". */
+void budget_describe(const struct budget *b, int step, char *out, size_t size);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is given up, in which order, when Sonde costs more than it may; by made-up clocks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "sampler/budget.h"
+
+struct run {
+	struct budget b;
+	int64_t mono_ns, cpu_ns, walks_ns;
+};
+
+static void begin(struct run *r, double limit, int64_t interval_ns)
+{
+	*r = (struct run){ .mono_ns = 1000 * NS_PER_S };
+	budget_init(&r->b, limit, interval_ns);
+	budget_step(&r->b, r->mono_ns, 0, 0);
+}
+
+/* Samples for some seconds, each of which costs so much; the steps that were taken. */
+static int go(struct run *r, double seconds, int64_t cost_ns, int64_t walk_ns)
+{
+	int64_t end = r->mono_ns + (int64_t)(seconds * 1e9);
+	int changes = 0;
+
+	while (r->mono_ns < end) {
+		r->mono_ns += budget_cadence(&r->b).interval_ns;
+		r->cpu_ns += cost_ns + walk_ns;
+		r->walks_ns += walk_ns;
+		changes += budget_step(&r->b, r->mono_ns, r->cpu_ns, r->walks_ns);
+	}
+	return changes;
+}
+
+static void cheap_sampling_is_left_alone(void **state)
+{
+	struct run r;
+	struct cadence c;
+
+	(void)state;
+	begin(&r, budget_default(NS_PER_S), NS_PER_S);
+	assert_int_equal(go(&r, 3600, 4 * NS_PER_MS, 0), 0);
+	c = budget_cadence(&r.b);
+	assert_int_equal(c.interval_ns, NS_PER_S);
+	assert_int_equal(c.refresh, 16);
+	assert_true(c.stat_ns < NS_PER_S && c.io_ns < NS_PER_S && c.node_ns < NS_PER_S);
+}
+
+static void one_costly_window_is_no_reason(void **state)
+{
+	struct run r;
+
+	(void)state;
+	begin(&r, 0.005, NS_PER_S);
+	go(&r, 32, NS_PER_MS, 0);
+	assert_int_equal(go(&r, 16, 50 * NS_PER_MS, 0), 0); /* one window: a sealing, a storm */
+	assert_int_equal(go(&r, 600, NS_PER_MS, 0), 0);
+}
+
+static void costly_readings_go_first_and_the_rate_last(void **state)
+{
+	struct run r;
+	struct cadence c, before;
+	int steps = 0;
+
+	(void)state;
+	begin(&r, 0.005, NS_PER_S);
+	before = budget_cadence(&r.b);
+	for (int i = 0; i < 100 && !steps; i++)
+		steps += go(&r, 16, 20 * NS_PER_MS, 0);
+	c = budget_cadence(&r.b);
+	assert_true(c.refresh > before.refresh);
+	assert_true(c.io_ns == before.io_ns && c.interval_ns == before.interval_ns);
+	for (steps = 0; !steps;)
+		steps += go(&r, 16, 20 * NS_PER_MS, 0);
+	c = budget_cadence(&r.b);
+	assert_int_equal(c.io_ns, 4 * NS_PER_S);
+	assert_true(c.stat_ns == before.stat_ns && c.interval_ns == before.interval_ns);
+	for (steps = 0; !steps;)
+		steps += go(&r, 16, 20 * NS_PER_MS, 0);
+	c = budget_cadence(&r.b);
+	assert_true(c.stat_ns == 4 * NS_PER_S && c.node_ns == 4 * NS_PER_S);
+	assert_int_equal(c.interval_ns, before.interval_ns);
+	/* 20 ms a sample is 0.5 % of a core at one in 4 s */
+	go(&r, 1000, 20 * NS_PER_MS, 0);
+	assert_int_equal(budget_cadence(&r.b).interval_ns, 4 * NS_PER_S);
+}
+
+static void the_rate_has_a_lowest(void **state)
+{
+	struct run r;
+	char does[128];
+
+	(void)state;
+	begin(&r, 0.0001, NS_PER_S);
+	go(&r, 100000, 10 * NS_PER_S, 0);
+	assert_int_equal(budget_cadence(&r.b).interval_ns, 60 * NS_PER_S);
+	budget_describe(&r.b, r.b.worst, does, sizeof does);
+	assert_non_null(strstr(does, "every 1m"));
+	begin(&r, 0.0001, 600 * NS_PER_S);
+	go(&r, 1000000, 10 * NS_PER_S, 0);
+	assert_int_equal(budget_cadence(&r.b).interval_ns, 600 * NS_PER_S);
+}
+
+static void what_was_given_up_comes_back(void **state)
+{
+	struct run r;
+	int early, late;
+
+	(void)state;
+	begin(&r, 0.005, NS_PER_S);
+	go(&r, 200, 20 * NS_PER_MS, 0);
+	assert_true(r.b.step > 0);
+	go(&r, 2000, NS_PER_MS, 0);
+	assert_int_equal(r.b.step, 0);
+	/* A load that comes and goes does not make it swing for ever. */
+	begin(&r, 0.005, NS_PER_S);
+	early = late = 0;
+	for (int i = 0; i < 100; i++)
+		*(i < 50 ? &early : &late) +=
+			go(&r, 40, 8 * NS_PER_MS, 0) + go(&r, 150, NS_PER_MS, 0);
+	assert_true(late < early / 2);
+}
+
+static void no_limit_means_none(void **state)
+{
+	struct run r;
+
+	(void)state;
+	begin(&r, 0, NS_PER_S);
+	assert_int_equal(go(&r, 1000, 900 * NS_PER_MS, 0), 0);
+	assert_true(budget_for_walks(&r.b) > 0.0049);
+}
+
+static void pss_is_paid_from_what_is_left(void **state)
+{
+	struct run r;
+
+	(void)state;
+	begin(&r, 0.005, NS_PER_S);
+	/* its own cost takes nothing down */
+	assert_int_equal(go(&r, 160, 2 * NS_PER_MS, 40 * NS_PER_MS), 0);
+	assert_true(budget_for_walks(&r.b) > 0.0029 && budget_for_walks(&r.b) < 0.0031);
+	go(&r, 16, 6 * NS_PER_MS, 0);
+	assert_true(budget_for_walks(&r.b) == 0);
+	begin(&r, 0.2, 10 * NS_PER_MS);
+	go(&r, 10, NS_PER_MS / 10, 0);
+	assert_true(budget_for_walks(&r.b) < 0.0051);
+}
+
+static void high_rates_do_not_read_what_cannot_change(void **state)
+{
+	struct run r;
+	struct cadence c;
+
+	(void)state;
+	begin(&r, budget_default(NS_PER_MS), NS_PER_MS);
+	c = budget_cadence(&r.b);
+	assert_int_equal(c.stat_ns, 40 * NS_PER_MS);
+	assert_int_equal(c.node_ns, 100 * NS_PER_MS);
+	assert_int_equal(c.refresh, 1600);
+	assert_true(budget_default(NS_PER_MS) == 0.2);
+	assert_true(budget_default(100 * NS_PER_MS) > 0.0499 &&
+		    budget_default(100 * NS_PER_MS) < 0.0501);
+	assert_true(budget_default(60 * NS_PER_S) == 0.005);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cheap_sampling_is_left_alone),
+		cmocka_unit_test(one_costly_window_is_no_reason),
+		cmocka_unit_test(costly_readings_go_first_and_the_rate_last),
+		cmocka_unit_test(the_rate_has_a_lowest),
+		cmocka_unit_test(what_was_given_up_comes_back),
+		cmocka_unit_test(no_limit_means_none),
+		cmocka_unit_test(pss_is_paid_from_what_is_left),
+		cmocka_unit_test(high_rates_do_not_read_what_cannot_change),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
