@@ -117,7 +117,7 @@ int chunk_read_bodies(struct chunk_reader *r)
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < r->ncolumns; i++) {
-		r->column[i].runs = r->body.data ? r->body.data + size : NULL;
+		r->column[i].at = r->body.data ? r->body.data + size : NULL;
 		size += r->column[i].body;
 		if (size > r->body.len)
 			return -EBADMSG;
@@ -128,7 +128,7 @@ int chunk_read_bodies(struct chunk_reader *r)
 bool chunk_read_column(const struct chunk_reader *r, uint32_t i, int64_t *value, uint8_t *present)
 {
 	const struct column *c = &r->column[i];
-	struct scan body = { .at = c->runs, .end = c->runs + c->body };
+	struct scan body = { .at = c->at, .end = c->at + c->body };
 
 	return column_decode(c, body, r->nrows, value, present);
 }

@@ -33,16 +33,19 @@ static int64_t next_value(const struct column *c, int64_t last, uint64_t coded)
 	return (int64_t)((uint64_t)last + (uint64_t)zigzag_decode(coded));
 }
 
-void column_start(struct column *c, uint32_t series, bool real)
+void column_start(struct column_draft *d, uint32_t series, bool real)
 {
-	*c = (struct column){ .range.series = series,
-			      .flags = (uint8_t)(COLUMN_CONSTANT | (real ? COLUMN_REAL : 0)) };
+	*d = (struct column_draft){
+		.column.range.series = series,
+		.column.flags = (uint8_t)(COLUMN_CONSTANT | (real ? COLUMN_REAL : 0)),
+	};
 }
 
-/* The value of last_row stood until the row behind it. */
-static void weigh(struct column *c, const int64_t *mono)
+/* The value said last stood until this row. */
+static void settle(struct column_draft *d, const int64_t *mono, uint32_t until)
 {
-	int64_t stood_ns = mono[c->last_row + 1] - mono[c->last_row];
+	struct column *c = &d->column;
+	int64_t stood_ns = mono[until] - mono[d->since];
 	double v = number(c, c->range.last);
 
 	c->weight_ns += stood_ns;
@@ -63,86 +66,97 @@ static void widen(struct column *c, int64_t value)
 	}
 }
 
-void column_measure(struct column *c, uint32_t row, int64_t value, const int64_t *mono)
+static void begin(struct column_draft *d, uint32_t row, int64_t value)
 {
-	struct range *r = &c->range;
+	struct range *r = &d->column.range;
 
-	if (!r->count) {
-		r->first = r->min = r->max = value;
-		c->first_row = c->run_row = row;
-		c->run_bytes = varint_size(row);
+	r->first = r->min = r->max = value;
+	d->column.first_row = d->run_row = d->run_gap = row;
+	d->begun = true;
+}
+
+/* A value returns: the run before is over. */
+static void run_end(struct column_draft *d, struct streams *m, uint32_t row)
+{
+	stream_varint(m, &d->runs, d->run_gap);
+	stream_varint(m, &d->runs, d->end - d->run_row);
+	d->run_gap = row - d->end;
+	d->run_row = row;
+}
+
+void column_value(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t row,
+		  int64_t value)
+{
+	struct column *c = &d->column;
+	uint64_t coded;
+
+	if (!d->begun) {
+		begin(d, row, value);
 	} else {
-		uint64_t coded = difference(c, value, r->last);
-
-		c->body += varint_size(coded);
-		weigh(c, mono);
-		if (row != c->last_row + 1) {
-			c->run_bytes += varint_size(c->last_row + 1 - c->run_row) +
-					varint_size(row - c->last_row - 1);
-			c->run_row = row;
-		}
+		settle(d, mono, d->present ? row : d->end);
+		if (d->present)
+			c->range.count += row - d->since;
+		else
+			run_end(d, m, row);
+		coded = difference(c, value, c->range.last);
 		if (coded) {
+			stream_zeros(m, &d->values, c->range.count - 1 - d->coded);
+			stream_varint(m, &d->values, coded);
+			d->coded = c->range.count;
 			c->flags &= (uint8_t)~COLUMN_CONSTANT;
 			widen(c, value);
 		}
 	}
-	r->last = value;
-	c->last_row = row;
-	r->count++;
+	c->range.last = value;
+	d->since = row;
+	d->present = true;
 }
 
-void column_finish(struct column *c, uint32_t nrows, const int64_t *mono)
+void column_absent(struct column_draft *d, uint32_t row)
 {
+	if (!d->present)
+		return;
+	d->column.range.count += row - d->since;
+	d->present = false;
+	d->end = row;
+}
+
+void column_finish(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t nrows)
+{
+	struct column *c = &d->column;
 	struct range *r = &c->range;
 
+	column_absent(d, nrows);
 	if (!r->count)
 		return;
-	c->run_bytes += varint_size(c->last_row + 1 - c->run_row);
-	if (c->last_row + 1 < nrows)
-		weigh(c, mono);
-	if (c->flags & COLUMN_CONSTANT)
-		c->body = 0;
-	if (r->count == nrows) {
+	settle(d, mono, d->end < nrows ? d->end : nrows - 1);
+	if (!(c->flags & COLUMN_CONSTANT))
+		stream_zeros(m, &d->values, r->count - 1 - d->coded);
+	if (r->count == nrows)
 		c->flags |= COLUMN_FULL;
-		c->run_bytes = 0;
-	}
 	if (r->min == r->first && r->max == r->last)
 		c->flags |= COLUMN_GROWING;
-	c->body += c->run_bytes;
+	c->last_row = d->end - 1;
 	r->first_ns = mono[c->first_row];
 	r->last_ns = mono[c->last_row];
 	r->weight = (double)c->weight_ns * 1e-9;
 }
 
-void column_rewind(struct column *c, uint8_t *where)
+uint8_t *column_write(struct column_draft *d, uint8_t *out)
 {
-	c->runs = c->flags & COLUMN_FULL ? NULL : where;
-	c->values = c->flags & COLUMN_CONSTANT ? NULL : where + c->run_bytes;
-	if (c->runs)
-		c->runs = varint_write(c->runs, c->first_row);
-	c->last_row = c->run_row = c->first_row;
-	c->range.last = c->range.first;
-}
+	struct column *c = &d->column;
+	uint8_t *at = out;
 
-void column_write(struct column *c, uint32_t row, int64_t value)
-{
-	if (row == c->first_row)
-		return;
-	if (c->values)
-		c->values = varint_write(c->values, difference(c, value, c->range.last));
-	if (row != c->last_row + 1 && c->runs) {
-		c->runs = varint_write(c->runs, c->last_row + 1 - c->run_row);
-		c->runs = varint_write(c->runs, row - c->last_row - 1);
-		c->run_row = row;
+	if (!c->range.count)
+		return out;
+	if (!(c->flags & COLUMN_FULL)) {
+		at = stream_copy(&d->runs, at);
+		at = varint_write(at, d->run_gap);
+		at = varint_write(at, d->end - d->run_row);
 	}
-	c->range.last = value;
-	c->last_row = row;
-}
-
-void column_written(struct column *c)
-{
-	if (c->runs)
-		c->runs = varint_write(c->runs, c->last_row + 1 - c->run_row);
+	at = stream_copy(&d->values, at);
+	c->body = (uint32_t)(at - out);
+	return at;
 }
 
 static void real_put(struct bytes *out, double v)

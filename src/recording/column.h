@@ -4,13 +4,15 @@
  *
  * The footer's entry holds the range and the first value; the body holds where values are present
  * (run lengths, left out when everywhere) and each value's difference to the one before (left out
- * when all are equal). Made in two passes over the same rows: one measures, one writes.
+ * when all are equal). It is made from changes alone: a value that stays costs nothing until the
+ * next one comes.
  */
 #ifndef SONDE_RECORDING_COLUMN_H
 #define SONDE_RECORDING_COLUMN_H
 
 #include "base/bytes.h"
 #include "core/chunk.h"
+#include "recording/streams.h"
 
 /* Flags of a footer entry. */
 enum {
@@ -24,22 +26,33 @@ enum {
 struct column {
 	struct range range;
 	int64_t weight_ns;
-	uint32_t first_row, last_row, run_row; /* run_row: where this run of present values began */
-	uint32_t body;                         /* bytes of run lengths and differences */
-	uint32_t run_bytes;
+	uint32_t first_row, last_row;
+	uint32_t body; /* bytes of run lengths and differences */
 	uint8_t flags;
-	uint8_t *runs, *values; /* where the second pass writes; NULL: left out */
+	const uint8_t *at; /* of the body, where a reader has it */
 };
 
-/* First pass: every present value in order of rows, then finish. mono: times of all rows. */
-void column_start(struct column *c, uint32_t series, bool real);
-void column_measure(struct column *c, uint32_t row, int64_t value, const int64_t *mono);
-void column_finish(struct column *c, uint32_t nrows, const int64_t *mono);
+/* A column that is being made. */
+struct column_draft {
+	struct column column;
+	bool begun, present;
+	uint32_t since; /* row of the value said last */
+	uint32_t end;   /* when absent: the row behind the last that had it */
+	uint32_t run_row,
+		run_gap; /* the run of values now: its first row, rows without before it */
+	uint32_t coded;  /* values whose differences are in the stream */
+	struct stream runs, values;
+};
 
-/* Second pass: the same values again, into c->body bytes at where. */
-void column_rewind(struct column *c, uint8_t *where);
-void column_write(struct column *c, uint32_t row, int64_t value);
-void column_written(struct column *c);
+void column_start(struct column_draft *d, uint32_t series, bool real);
+/* From this row on it has this value, or none. Rows grow; mono: times of the rows so far. */
+void column_value(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t row,
+		  int64_t value);
+void column_absent(struct column_draft *d, uint32_t row);
+/* All nrows rows are there: the footer's entry is known but for the size of the body. */
+void column_finish(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t nrows);
+/* Write the body to where there is room, and note its size. Returns the place behind. */
+uint8_t *column_write(struct column_draft *d, uint8_t *out);
 
 /* Footer entry; behind: series of the entry before, 0 for the first. */
 void column_put(struct bytes *out, const struct column *c, uint32_t behind);

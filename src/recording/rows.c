@@ -20,38 +20,56 @@ static int64_t sum(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
+enum { WORD = 64 }; /* series whose changes are looked at together */
+
 int rows_init(struct rows *r, uint32_t cap)
 {
-	*r = (struct rows){ .open = reserve(cap * sizeof *r->open), .cap = cap };
-	return r->open ? 0 : -ENOMEM;
+	size_t whole = ((size_t)cap + WORD - 1) / WORD * WORD;
+	size_t size = whole * (sizeof *r->last + sizeof *r->series + sizeof *r->place +
+			       sizeof *r->present + sizeof *r->real) +
+		      whole / 8;
+	uint8_t *memory = reserve(size);
+
+	*r = (struct rows){ .cap = cap, .memory = memory, .memory_size = size };
+	if (!memory)
+		return -ENOMEM;
+	r->last = (int64_t *)memory;
+	r->series = (uint32_t *)(r->last + whole);
+	r->place = r->series + whole;
+	r->changed = (uint8_t *)(r->place + whole);
+	r->present = r->changed + whole / 8;
+	r->real = r->present + whole;
+	return 0;
 }
 
 void rows_free(struct rows *r)
 {
-	reserve_free(r->open, r->cap * sizeof *r->open);
+	reserve_free(r->memory, r->memory_size);
 	*r = (struct rows){ 0 };
 }
 
 bool rows_open(struct rows *r, uint32_t id, uint32_t count, uint64_t real, uint32_t place)
 {
-	if (count > r->cap - r->n || !id || (r->n && r->open[r->n - 1].series >= id))
+	if (count > r->cap - r->n || !id || (r->n && r->series[r->n - 1] >= id))
 		return false;
-	for (uint32_t i = 0; i < count; i++)
-		r->open[r->n++] = (struct row_series){ .series = id + i,
-						       .place = place + i,
-						       .real = real >> (i & 63) & 1 };
+	for (uint32_t i = 0; i < count; i++, r->n++) {
+		r->series[r->n] = id + i;
+		r->place[r->n] = place + i;
+		r->last[r->n] = 0;
+		r->present[r->n] = 0;
+		r->real[r->n] = real >> (i & 63) & 1;
+	}
 	return true;
 }
 
-/* Index of the first open series that is at least id. */
-static uint32_t lower_bound(const struct rows *r, uint32_t id)
+uint32_t rows_find(const struct rows *r, uint32_t id)
 {
 	uint32_t low = 0, high = r->n;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (r->open[middle].series < id)
+		if (r->series[middle] < id)
 			low = middle + 1;
 		else
 			high = middle;
@@ -61,18 +79,21 @@ static uint32_t lower_bound(const struct rows *r, uint32_t id)
 
 void rows_close(struct rows *r, uint32_t id, uint32_t count)
 {
-	uint32_t first = lower_bound(r, id), behind = lower_bound(r, id + count);
+	uint32_t first = rows_find(r, id), behind = rows_find(r, id + count);
+	uint32_t rest = r->n - behind;
 
-	memmove(r->open + first, r->open + behind, (r->n - behind) * sizeof *r->open);
+	memmove(r->series + first, r->series + behind, rest * sizeof *r->series);
+	memmove(r->place + first, r->place + behind, rest * sizeof *r->place);
+	memmove(r->last + first, r->last + behind, rest * sizeof *r->last);
+	memmove(r->present + first, r->present + behind, rest);
+	memmove(r->real + first, r->real + behind, rest);
 	r->n -= behind - first;
 }
 
 void rows_restart(struct rows *r)
 {
-	for (uint32_t i = 0; i < r->n; i++) {
-		r->open[i].last = 0;
-		r->open[i].present = false;
-	}
+	memset(r->last, 0, r->n * sizeof *r->last);
+	memset(r->present, 0, r->n);
 	r->times = (struct row_times){ 0 };
 }
 
@@ -81,8 +102,7 @@ static uint32_t run_length(const struct rows *r, uint32_t i)
 {
 	uint32_t n = 1;
 
-	while (i + n < r->n && r->open[i + n].series == r->open[i].series + n &&
-	       r->open[i + n].real == r->open[i].real)
+	while (i + n < r->n && r->series[i + n] == r->series[i] + n && r->real[i + n] == r->real[i])
 		n++;
 	return n;
 }
@@ -96,9 +116,9 @@ void rows_list_put(struct bytes *out, const struct rows *r)
 	bytes_varint(out, runs);
 	for (uint32_t i = 0; i < r->n; i += n) {
 		n = run_length(r, i);
-		bytes_varint(out, r->open[i].series - behind);
-		bytes_varint(out, (uint64_t)n << 1 | r->open[i].real);
-		behind = r->open[i].series + n;
+		bytes_varint(out, r->series[i] - behind);
+		bytes_varint(out, (uint64_t)n << 1 | r->real[i]);
+		behind = r->series[i] + n;
 	}
 }
 
@@ -129,78 +149,113 @@ static uint8_t *token_put(uint8_t *at, int64_t value, int64_t last)
 	return varint_write(at, zigzag_encode(value));
 }
 
-void rows_put(struct bytes *out, const struct rows *r, const struct row_times *now,
-	      const int64_t *value, const uint8_t *state)
+/* Without a branch a value: which of them change is not to be guessed. */
+static uint64_t changes(const struct rows *r, uint32_t first, const int64_t *value,
+			const uint8_t *state)
+{
+	uint32_t n = r->n - first < WORD ? r->n - first : WORD;
+	uint64_t word = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = first + k, place = r->place[i];
+		uint64_t present = state[place] == STATE_PRESENT;
+
+		word |= ((present ^ r->present[i]) | (present & (value[place] != r->last[i]))) << k;
+	}
+	return word;
+}
+
+static void changed_set(struct rows *r, uint32_t first, uint64_t word)
+{
+	word = htole64(word);
+	memcpy(r->changed + first / 8, &word, sizeof word);
+}
+
+void rows_put(struct bytes *out, struct rows *r, const struct row_times *now, const int64_t *value,
+	      const uint8_t *state)
 {
 	size_t bitmap = (r->n + 7) / 8;
-	uint8_t *bits, *at;
+	uint8_t *at;
 
 	row_times_put(out, &r->times, now);
 	if (!bytes_room(out, bitmap + (size_t)r->n * (VARINT_MAX + 1)))
 		return;
-	bits = out->data + out->len;
-	at = bits + bitmap;
-	memset(bits, 0, bitmap);
-	for (uint32_t i = 0; i < r->n; i++) {
-		const struct row_series *s = &r->open[i];
-		bool present = state[s->place] == STATE_PRESENT;
+	at = out->data + out->len + bitmap;
+	for (uint32_t first = 0; first < r->n; first += WORD) {
+		uint64_t word = changes(r, first, value, state);
 
-		if (present == s->present && (!present || value[s->place] == s->last))
-			continue;
-		bits[i / 8] |= (uint8_t)(1u << i % 8);
-		if (present)
-			at = token_put(at, value[s->place], s->last);
-		else
-			*at++ = 0;
+		changed_set(r, first, word);
+		for (; word; word &= word - 1) {
+			uint32_t i = first + (uint32_t)__builtin_ctzll(word), place = r->place[i];
+
+			if (state[place] == STATE_PRESENT)
+				at = token_put(at, value[place], r->last[i]);
+			else
+				*at++ = 0;
+		}
 	}
+	memcpy(out->data + out->len, r->changed, bitmap);
 	out->len = (size_t)(at - out->data);
 }
 
 void rows_keep(struct rows *r, const struct row_times *now, const int64_t *value,
 	       const uint8_t *state)
 {
-	for (uint32_t i = 0; i < r->n; i++) {
-		struct row_series *s = &r->open[i];
+	for (uint32_t first = 0; first < r->n; first += WORD) {
+		for (uint64_t word = rows_changed(r, first); word; word &= word - 1) {
+			uint32_t i = first + (uint32_t)__builtin_ctzll(word), place = r->place[i];
 
-		s->present = state[s->place] == STATE_PRESENT;
-		if (s->present)
-			s->last = value[s->place];
+			r->present[i] = state[place] == STATE_PRESENT;
+			if (r->present[i])
+				r->last[i] = value[place];
+		}
 	}
 	r->times = *now;
 }
 
 /* Behind the token, or NULL. */
-static const uint8_t *token_get(const uint8_t *at, const uint8_t *end, struct row_series *s)
+static const uint8_t *token_get(const uint8_t *at, const uint8_t *end, struct rows *r, uint32_t i)
 {
 	uint64_t token;
 
 	at = varint_read(at, end, &token);
 	if (!at)
 		return NULL;
-	s->present = token != 0;
+	r->present[i] = token != 0;
 	if (token > 1) {
-		s->last = sum(s->last, zigzag_decode(token - 1));
+		r->last[i] = sum(r->last[i], zigzag_decode(token - 1));
 	} else if (token == 1) {
 		at = varint_read(at, end, &token);
-		s->last = zigzag_decode(token);
+		r->last[i] = zigzag_decode(token);
 	}
 	return at;
 }
 
+/* The bits of a row; false when there are more than series. */
+static bool changed_get(struct scan *in, struct rows *r)
+{
+	size_t bitmap = (r->n + 7) / 8;
+	const uint8_t *bits = scan_take(in, bitmap);
+
+	if (in->bad || (r->n % 8 && bits[bitmap - 1] >> r->n % 8))
+		return false;
+	if (r->n)
+		changed_set(r, (r->n - 1) / WORD * WORD, 0);
+	memcpy(r->changed, bits, bitmap);
+	return true;
+}
+
 bool rows_get(struct scan *in, struct rows *r)
 {
-	const uint8_t *bits, *at;
+	const uint8_t *at;
 
 	row_times_get(in, &r->times);
-	bits = scan_take(in, (r->n + 7) / 8);
-	at = in->at;
-	if (in->bad)
+	if (!changed_get(in, r))
 		return false;
-	for (uint32_t byte = 0; byte < (r->n + 7) / 8; byte++) {
-		for (uint32_t left = bits[byte]; left; left &= left - 1) {
-			uint32_t i = byte * 8 + (uint32_t)__builtin_ctz(left);
-
-			at = i < r->n ? token_get(at, in->end, &r->open[i]) : NULL;
+	at = in->at;
+	for (uint32_t first = 0; first < r->n; first += WORD) {
+		for (uint64_t word = rows_changed(r, first); word; word &= word - 1) {
+			at = token_get(at, in->end, r, first + (uint32_t)__builtin_ctzll(word));
 			if (!at)
 				return false;
 		}

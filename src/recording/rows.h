@@ -12,22 +12,26 @@
 
 #include "base/bytes.h"
 
-struct row_series {
-	uint32_t series;
-	uint32_t place; /* the writer's slot in the sample; the sealer's column */
-	int64_t last;   /* value said last, 0 when none was */
-	bool present, real;
-};
+#include <endian.h>
+#include <string.h>
 
 /* Times as differences of differences; offset = UTC - monotonic, which moves little. */
 struct row_times {
 	int64_t mono, step, offset;
 };
 
+/* The open series, sorted by id; arrays side by side, since most values are only looked at. */
 struct rows {
-	struct row_series *open; /* sorted by series */
+	uint32_t *series;
+	uint32_t *place;  /* the writer's slot in the sample; the sealer's column */
+	int64_t *last;    /* value said last, 0 when none was */
+	uint8_t *present; /* 1 or 0 */
+	uint8_t *real;
+	uint8_t *changed; /* by the row put or got last: a bit for each, in whole words */
 	uint32_t n, cap;
 	struct row_times times;
+	void *memory; /* all of the above, reserved in one piece */
+	size_t memory_size;
 };
 
 int rows_init(struct rows *r, uint32_t cap); /* 0 or -ENOMEM; nothing is allocated later */
@@ -35,19 +39,30 @@ void rows_free(struct rows *r);
 /* Open count series from id on; false when there is no room or ids do not grow. place counts up. */
 bool rows_open(struct rows *r, uint32_t id, uint32_t count, uint64_t real, uint32_t place);
 void rows_close(struct rows *r, uint32_t id, uint32_t count);
+uint32_t rows_find(const struct rows *r, uint32_t id); /* index of the first that is at least id */
 void rows_restart(struct rows *r); /* a new generation: same series, nothing said yet */
 
 /* The series open now, as runs of ids. Reading replaces what was open; places count from 0. */
 void rows_list_put(struct bytes *out, const struct rows *r);
 bool rows_list_get(struct scan *in, struct rows *r);
 
-/* Append a row of values by place; the state stays as it was until rows_keep. */
-void rows_put(struct bytes *out, const struct rows *r, const struct row_times *now,
-	      const int64_t *value, const uint8_t *state);
+/* Append a row of values by place; what was said last stays as it was until rows_keep, which is
+ * given the same row. */
+void rows_put(struct bytes *out, struct rows *r, const struct row_times *now, const int64_t *value,
+	      const uint8_t *state);
 void rows_keep(struct rows *r, const struct row_times *now, const int64_t *value,
 	       const uint8_t *state);
 /* Read a row into the state; false when it is malformed. */
 bool rows_get(struct scan *in, struct rows *r);
+
+/* Which of the 64 series from first on (a multiple of 64) the row put or got last changed. */
+static inline uint64_t rows_changed(const struct rows *r, uint32_t first)
+{
+	uint64_t word;
+
+	memcpy(&word, r->changed + first / 8, sizeof word);
+	return le64toh(word);
+}
 
 /* Times after t at mono and utc; written as two zigzags; read back into t. */
 struct row_times row_times_at(const struct row_times *t, int64_t utc, int64_t mono);

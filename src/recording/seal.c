@@ -5,7 +5,6 @@
 #include "recording/block.h"
 #include "recording/format.h"
 #include "recording/record.h"
-#include "recording/varint.h"
 
 #include <errno.h>
 
@@ -14,17 +13,20 @@ enum {
 	/* A value that did not change is a byte in the body; one that did is a byte or more in the
 	 * image, and here ten at most, with six of run lengths. */
 	BODY_PER_IMAGE = 16,
+	LAST_RUN = 2 * VARINT_MAX,
 };
 
 int sealer_init(struct sealer *s, uint32_t image_max, uint32_t values_max)
 {
-	size_t body_max = values_max + (size_t)image_max * BODY_PER_IMAGE;
+	size_t streams_max = values_max + (size_t)image_max * BODY_PER_IMAGE;
+	size_t body_max = streams_max + (size_t)COLUMNS_MAX * LAST_RUN;
 
 	*s = (struct sealer){ .values_max = values_max };
 	s->column = reserve(COLUMNS_MAX * sizeof *s->column);
 	s->mono = reserve(ROWS_MAX * sizeof *s->mono);
 	s->utc = reserve(ROWS_MAX * sizeof *s->utc);
 	if (!s->column || !s->mono || !s->utc || rows_init(&s->rows, COLUMNS_MAX) ||
+	    streams_init(&s->streams, streams_max, 2 * (size_t)COLUMNS_MAX) ||
 	    reserve_bytes(&s->events, image_max) || reserve_bytes(&s->footer, FOOTER_MAX) ||
 	    reserve_bytes(&s->body, body_max) || compressor_init(&s->compressor, body_max)) {
 		sealer_free(s);
@@ -39,6 +41,7 @@ void sealer_free(struct sealer *s)
 	reserve_free(s->mono, ROWS_MAX * sizeof *s->mono);
 	reserve_free(s->utc, ROWS_MAX * sizeof *s->utc);
 	rows_free(&s->rows);
+	streams_free(&s->streams);
 	reserve_bytes_free(&s->events);
 	reserve_bytes_free(&s->footer);
 	reserve_bytes_free(&s->body);
@@ -46,24 +49,28 @@ void sealer_free(struct sealer *s)
 	*s = (struct sealer){ 0 };
 }
 
-enum pass { PASS_MEASURE, PASS_WRITE };
-
-static bool columns_add(struct sealer *s, enum pass pass, uint32_t from)
+static bool columns_add(struct sealer *s, uint32_t from)
 {
 	for (uint32_t i = from; i < s->rows.n; i++) {
 		if (s->ncolumns == COLUMNS_MAX)
 			return false;
-		s->rows.open[i].place = s->ncolumns;
-		if (pass == PASS_MEASURE)
-			column_start(&s->column[s->ncolumns], s->rows.open[i].series,
-				     s->rows.open[i].real);
-		s->ncolumns++;
+		s->rows.place[i] = s->ncolumns;
+		column_start(&s->column[s->ncolumns++], s->rows.series[i], s->rows.real[i]);
 	}
 	return true;
 }
 
+static void series_close(struct sealer *s, uint32_t id, uint32_t count)
+{
+	uint32_t behind = rows_find(&s->rows, id + count);
+
+	for (uint32_t i = rows_find(&s->rows, id); i < behind; i++)
+		column_absent(&s->column[s->rows.place[i]], s->nrows);
+	rows_close(&s->rows, id, count);
+}
+
 /* Follow what a commit's records say of open series; keep the records for the EVENTS block. */
-static int records_walk(struct sealer *s, struct scan *in, enum pass pass)
+static int records_walk(struct sealer *s, struct scan *in)
 {
 	const uint8_t *from = in->at, *behind = from;
 	struct record r;
@@ -75,17 +82,17 @@ static int records_walk(struct sealer *s, struct scan *in, enum pass pass)
 
 		behind = in->at;
 		if (e->kind == EVENT_SERIES_END)
-			rows_close(&s->rows, e->id, e->count);
+			series_close(s, e->id, e->count);
 		if (e->kind == EVENT_SERIES &&
-		    (!rows_open(&s->rows, e->id, e->count, e->mask, 0) || !columns_add(s, pass, n)))
+		    (!rows_open(&s->rows, e->id, e->count, e->mask, 0) || !columns_add(s, n)))
 			return -EBADMSG;
 	}
-	if (rc == 0 && pass == PASS_MEASURE)
+	if (rc == 0)
 		bytes_put(&s->events, from, (size_t)(behind - from));
 	return rc;
 }
 
-static int row_measure(struct sealer *s)
+static int row_take(struct sealer *s)
 {
 	uint32_t row = s->nrows;
 	int64_t mono = s->rows.times.mono, utc = row_times_utc(&s->rows.times);
@@ -95,55 +102,45 @@ static int row_measure(struct sealer *s)
 		return -EBADMSG;
 	s->mono[row] = mono;
 	s->utc[row] = utc;
-	for (uint32_t i = 0; i < s->rows.n; i++) {
-		const struct row_series *v = &s->rows.open[i];
+	for (uint32_t first = 0; first < s->rows.n; first += 64) {
+		for (uint64_t word = rows_changed(&s->rows, first); word; word &= word - 1) {
+			uint32_t i = first + (uint32_t)__builtin_ctzll(word);
+			struct column_draft *d = &s->column[s->rows.place[i]];
 
-		if (v->present)
-			column_measure(&s->column[v->place], row, v->last, s->mono);
+			if (s->rows.present[i])
+				column_value(d, &s->streams, s->mono, row, s->rows.last[i]);
+			else
+				column_absent(d, row);
+		}
 	}
+	s->nrows++;
 	return 0;
 }
 
-static void row_write(struct sealer *s)
-{
-	for (uint32_t i = 0; i < s->rows.n; i++) {
-		const struct row_series *v = &s->rows.open[i];
-		struct column *c = &s->column[v->place];
-
-		if (v->present && c->body)
-			column_write(c, s->nrows, v->last);
-	}
-}
-
-static int commit_walk(struct sealer *s, struct scan in, enum pass pass)
+static int commit_walk(struct sealer *s, struct scan in)
 {
 	uint8_t flags = scan_u8(&in);
 	int rc;
 
 	if (flags & ~COMMIT_FLAGS)
 		return -EBADMSG;
-	if (flags & COMMIT_LIST && (!rows_list_get(&in, &s->rows) || !columns_add(s, pass, 0)))
+	if (flags & COMMIT_LIST &&
+	    (s->ncolumns || !rows_list_get(&in, &s->rows) || !columns_add(s, 0)))
 		return -EBADMSG;
-	rc = records_walk(s, &in, pass);
+	rc = records_walk(s, &in);
 	if (rc || !(flags & COMMIT_ROW))
 		return rc;
-	if (!rows_get(&in, &s->rows))
-		return -EBADMSG;
-	if (pass == PASS_WRITE)
-		row_write(s);
-	else
-		rc = row_measure(s);
-	s->nrows++;
-	return rc;
+	return rows_get(&in, &s->rows) ? row_take(s) : -EBADMSG;
 }
 
-static int image_walk(struct sealer *s, const struct image *image, enum pass pass)
+static int image_walk(struct sealer *s, const struct image *image)
 {
 	struct scan in = { .at = image->data, .end = image->data + image->len };
 
 	s->rows.n = 0;
 	s->rows.times = (struct row_times){ 0 };
 	s->ncolumns = s->nrows = 0;
+	streams_reset(&s->streams);
 	while (in.at < in.end) {
 		uint32_t length = scan_u32(&in);
 		struct scan commit;
@@ -154,28 +151,25 @@ static int image_walk(struct sealer *s, const struct image *image, enum pass pas
 		if (in.bad)
 			return -EBADMSG;
 		commit = (struct scan){ .at = commit.at, .end = in.at };
-		rc = commit_walk(s, commit, pass);
+		rc = commit_walk(s, commit);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-/* Give each column its place in the body, then fill it. */
-static int body_write(struct sealer *s, const struct image *image)
+static int columns_finish(struct sealer *s)
 {
-	size_t size = 0;
+	uint8_t *at = s->body.data;
 
-	for (uint32_t i = 0; i < s->ncolumns; i++) {
-		column_finish(&s->column[i], s->nrows, s->mono);
-		if (s->column[i].body > s->body.cap - size)
-			return -EBADMSG;
-		if (s->column[i].body)
-			column_rewind(&s->column[i], s->body.data + size);
-		size += s->column[i].body;
-	}
-	s->body.len = size;
-	return image_walk(s, image, PASS_WRITE);
+	for (uint32_t i = 0; i < s->ncolumns; i++)
+		column_finish(&s->column[i], &s->streams, s->mono, s->nrows);
+	if (s->streams.full)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < s->ncolumns; i++)
+		at = column_write(&s->column[i], at);
+	s->body.len = (size_t)(at - s->body.data);
+	return 0;
 }
 
 static uint32_t footer_write(struct sealer *s)
@@ -191,12 +185,10 @@ static uint32_t footer_write(struct sealer *s)
 		times = now;
 	}
 	for (uint32_t i = 0; i < s->ncolumns; i++) {
-		struct column *c = &s->column[i];
+		const struct column *c = &s->column[i].column;
 
 		if (!c->range.count)
 			continue;
-		if (c->body)
-			column_written(c);
 		column_put(&s->footer, c, behind);
 		behind = c->range.series;
 		n++;
@@ -208,7 +200,7 @@ static int chunk_put(struct sealer *s, const struct image *image, uint32_t seque
 		     struct bytes *out)
 {
 	size_t start = block_start(out, BLOCK_CHUNK, sequence);
-	int rc = body_write(s, image);
+	int rc = columns_finish(s);
 	uint32_t ncolumns;
 
 	if (rc)
@@ -241,7 +233,7 @@ int seal(struct sealer *s, const struct image *image, unsigned which, uint32_t *
 	int rc;
 
 	bytes_reset(&s->events);
-	rc = image_walk(s, image, PASS_MEASURE);
+	rc = image_walk(s, image);
 	if (rc)
 		return rc;
 	if (which & SEAL_EVENTS && s->events.len)

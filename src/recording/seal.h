@@ -18,11 +18,12 @@ enum { COMMIT_LIST = 1, COMMIT_ROW = 2, COMMIT_FLAGS = 3 };
 
 struct sealer {
 	struct rows rows;
-	struct column *column; /* in order of series */
+	struct column_draft *column; /* in order of series */
 	uint32_t ncolumns;
 	int64_t *mono, *utc; /* of each row */
 	uint32_t nrows;
 	uint32_t values_max;
+	struct streams streams; /* of the columns */
 	struct bytes events, footer, body;
 	struct compressor compressor;
 };

@@ -2,19 +2,51 @@
 /*
  * varint.h - LEB128 at a pointer, for the loops that run once a value.
  *
- * The writer's caller has made room (VARINT_MAX bytes); the reader never passes end. Elsewhere
- * base/bytes.h does the same with checks of its own.
+ * The writer's caller has made room (VARINT_MAX bytes, all of which may be written to); the reader
+ * never passes end. Up to eight bytes are coded at once, without a branch on their number: it
+ * changes from value to value and would be guessed wrong. Elsewhere base/bytes.h does the same with
+ * checks of its own.
  */
 #ifndef SONDE_RECORDING_VARINT_H
 #define SONDE_RECORDING_VARINT_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { VARINT_MAX = 10 };
 
+static inline unsigned varint_size(uint64_t v)
+{
+	return (unsigned)(70 - __builtin_clzll(v | 1)) / 7;
+}
+
+/* 56 bits to eight groups of seven, each in a byte, and back. */
+static inline uint64_t varint_spread(uint64_t v)
+{
+	v = (v & 0x000000000fffffff) | (v & 0x00fffffff0000000) << 4;
+	v = (v & 0x00003fff00003fff) | (v & 0x0fffc0000fffc000) << 2;
+	return (v & 0x007f007f007f007f) | (v & 0x3f803f803f803f80) << 1;
+}
+
+static inline uint64_t varint_gather(uint64_t v)
+{
+	v = (v & 0x007f007f007f007f) | (v & 0x7f007f007f007f00) >> 1;
+	v = (v & 0x00003fff00003fff) | (v & 0x3fff00003fff0000) >> 2;
+	return (v & 0x000000000fffffff) | (v & 0x0fffffff00000000) >> 4;
+}
+
 static inline uint8_t *varint_write(uint8_t *at, uint64_t v)
 {
+	if (v < UINT64_C(1) << 56) {
+		unsigned n = varint_size(v);
+		uint64_t more = UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * (n - 1)) - 1);
+		uint64_t out = htole64(varint_spread(v) | more);
+
+		memcpy(at, &out, sizeof out);
+		return at + n;
+	}
 	while (v >= 0x80) {
 		*at++ = (uint8_t)(v | 0x80);
 		v >>= 7;
@@ -23,13 +55,8 @@ static inline uint8_t *varint_write(uint8_t *at, uint64_t v)
 	return at;
 }
 
-static inline uint32_t varint_size(uint64_t v)
-{
-	return (uint32_t)(70 - __builtin_clzll(v | 1)) / 7;
-}
-
 /* Behind the varint, or NULL when it is cut or does not fit into 64 bits. */
-static inline const uint8_t *varint_read(const uint8_t *at, const uint8_t *end, uint64_t *v)
+static inline const uint8_t *varint_read_bytes(const uint8_t *at, const uint8_t *end, uint64_t *v)
 {
 	*v = 0;
 	for (unsigned shift = 0; at < end && shift < 64; shift += 7) {
@@ -42,6 +69,22 @@ static inline const uint8_t *varint_read(const uint8_t *at, const uint8_t *end, 
 			return at;
 	}
 	return NULL;
+}
+
+static inline const uint8_t *varint_read(const uint8_t *at, const uint8_t *end, uint64_t *v)
+{
+	uint64_t in, last;
+
+	if (end - at < (ptrdiff_t)sizeof in)
+		return varint_read_bytes(at, end, v);
+	memcpy(&in, at, sizeof in);
+	in = le64toh(in);
+	last = ~in & UINT64_C(0x8080808080808080);
+	if (!last)
+		return varint_read_bytes(at, end, v);
+	last &= -last; /* the high bit of the last byte */
+	*v = varint_gather(in & (last - 1) & UINT64_C(0x7f7f7f7f7f7f7f7f));
+	return at + (__builtin_ctzll(last) + 1) / 8;
 }
 
 #endif
