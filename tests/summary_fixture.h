@@ -33,8 +33,8 @@ static inline void fixture_metric(struct fixture *f, const char *name, double mi
 	f->metric[i].name = f->name[i];
 	f->metric[i].node = 1;
 	f->metric[i].over_nodes = COMBINE_SUM;
-	stats_add(&f->metric[i].stats, min, 1, 0);
-	stats_add(&f->metric[i].stats, max, 1, 1);
+	stats_add(&f->metric[i].stats, min, 1);
+	stats_add(&f->metric[i].stats, max, 1);
 }
 
 static inline void fixture_set(struct fixture *f, const char *name, const char *value)

@@ -41,33 +41,30 @@ static bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
-static int apply_rules(struct summary *s, const char *path, struct err *e)
+static void print(const struct show_options *o, const struct summary *s, const struct run *r)
 {
-	struct rules *rules;
-	int rc = path ? rules_read(&rules, path, e) : 0;
-
-	if (rc || !path)
-		return rc;
-	rules_apply(rules, s);
-	rules_free(rules);
-	return 0;
+	if (o->json) {
+		summary_json(s, r, stdout);
+	} else {
+		summary_print(s, stdout, wants_colour(), 0);
+		summary_print_tops(s, stdout);
+	}
 }
 
-static int print(const struct show_options *o, struct run *r, struct err *e)
+static int show(const struct show_options *o, struct run *r, struct err *e)
 {
-	struct summary s;
-	int rc = summary_make(&s, r, e);
+	struct rules *site = NULL;
+	struct summary s = { 0 };
+	int rc = o->rules ? rules_read(&site, o->rules, e) : 0;
 
-	if (rc)
-		return rc;
-	rc = apply_rules(&s, o->rules, e);
-	if (!rc && o->json)
-		summary_json(&s, r, stdout);
-	if (!rc && !o->json) {
-		summary_print(&s, stdout, wants_colour(), 0);
-		summary_print_tops(&s, stdout);
-	}
+	if (!rc)
+		rc = o->json ? summary_make(&s, r, e) : summary_make_judged(&s, r, site, e);
+	if (!rc && site)
+		rules_apply(site, &s);
+	if (!rc)
+		print(o, &s, r);
 	summary_free(&s);
+	rules_free(site);
 	if (!rc && (fflush(stdout) || ferror(stdout)))
 		return err_set(e, -EIO, "cannot write the summary to standard output");
 	return rc;
@@ -81,7 +78,7 @@ static int show_exec(const void *options, int noperands, char **operands)
 
 	if (code)
 		return code;
-	rc = print(options, c.run, &e);
+	rc = show(options, c.run, &e);
 	if (rc)
 		say("show: %s", e.text);
 	else if (c.run->ndamages)

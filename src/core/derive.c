@@ -141,22 +141,22 @@ static void collect(struct derive *d)
 	}
 }
 
-int derive_next(struct derive *d, struct instant *out, struct err *e)
+int derive_chunk(struct derive *d, const struct chunk *c, struct err *e)
 {
-	for (;; d->row++) {
-		while (d->row >= d->chunk.nrows) {
-			int rc = d->run->next_chunk(d->run, d->plan.wanted, &d->chunk, e);
+	int rc;
 
-			if (rc <= 0) {
-				d->chunk.nrows = 0;
-				return rc;
-			}
-			rc = begin_chunk(d);
-			if (rc)
-				return err_set(e, rc, "%s: %s", d->run->path,
-					       rc == -ENOMEM ? "out of memory"
-							     : "a chunk is unsound");
-		}
+	d->chunk = *c;
+	rc = begin_chunk(d);
+	if (!rc)
+		return 0;
+	d->chunk.nrows = 0;
+	return err_set(e, rc, "%s: %s", d->run->path,
+		       rc == -ENOMEM ? "out of memory" : "a chunk is unsound");
+}
+
+bool derive_row(struct derive *d, struct instant *out)
+{
+	for (; d->row < d->chunk.nrows; d->row++) {
 		read_row(d);
 		*out = (struct instant){ .node = d->chunk.node };
 		out->utc_ns = run_utc_ns(d->run, out->node, d->chunk.mono_ns[d->row]);
@@ -168,8 +168,25 @@ int derive_next(struct derive *d, struct instant *out, struct err *e)
 		out->n = d->nreadings;
 		out->reading = d->reading;
 		d->row++;
-		return 1;
+		return true;
 	}
+	return false;
+}
+
+int derive_next(struct derive *d, struct instant *out, struct err *e)
+{
+	while (!derive_row(d, out)) {
+		struct chunk c;
+		int rc = d->run->next_chunk(d->run, d->plan.wanted, &c, e);
+
+		if (rc > 0)
+			rc = derive_chunk(d, &c, e);
+		else
+			return rc;
+		if (rc)
+			return rc;
+	}
+	return 1;
 }
 
 int derive_rewind(struct derive *d)

@@ -56,6 +56,11 @@ int derive_open(struct derive *d, struct run *r, const struct selection *sel, st
 /* 1 and an instant (which may hold nothing), 0 at the end, -errno. */
 int derive_next(struct derive *d, struct instant *out, struct err *e);
 int derive_rewind(struct derive *d);
+
+/* For who reads the chunks: take one (borrowed until its last row), then its rows, one by one,
+ * until false. 0 or -errno. */
+int derive_chunk(struct derive *d, const struct chunk *c, struct err *e);
+bool derive_row(struct derive *d, struct instant *out);
 void derive_close(struct derive *d);
 
 /* The value of a cell in this row, worked out when it is first asked for. Cell 0 is always absent.

@@ -207,6 +207,7 @@ int build_node(struct builder *b, const struct series_key *key, size_t n)
 	if (!holder)
 		return -ENOMEM;
 	p->node_holder[key->node] = holder;
+	p->node_cell[key->node] = first_cell;
 	rc = add_measured(b, key + i, n - i);
 	rc = rc ? rc : add_combined(b, first_cell);
 	rc = rc ? rc : add_derived(b);

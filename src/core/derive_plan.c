@@ -116,7 +116,8 @@ static int plan_cells(struct plan *p, const struct selection *sel)
 	p->series_cell = calloc(nseries, sizeof(*p->series_cell));
 	p->wanted = calloc(nseries, 1);
 	p->node_holder = calloc(p->run->nnodes + 1u, sizeof(*p->node_holder));
-	if (key && places && p->series_cell && p->wanted && p->node_holder) {
+	p->node_cell = calloc(p->run->nnodes + 1u, sizeof(*p->node_cell));
+	if (key && places && p->series_cell && p->wanted && p->node_holder && p->node_cell) {
 		b.own = (struct place){ places, places + nmetrics };
 		b.on_node = (struct place){ places + 2 * nmetrics, places + 3 * nmetrics };
 		rc = build_all(&b, key, collect_keys(p, key));
@@ -155,6 +156,7 @@ void plan_free(struct plan *p)
 	free(p->cell);
 	free(p->holder);
 	free(p->node_holder);
+	free(p->node_cell);
 	free(p->source);
 	free(p->series_cell);
 	free(p->wanted);

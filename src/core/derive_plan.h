@@ -19,6 +19,7 @@ struct quantity {
 	char *name; /* public name: of the rate where it is one */
 	enum unit unit;
 	bool rate;        /* of a counter, per second */
+	bool interval;    /* a rate, or made from one: it is of the time before the reading */
 	uint32_t same_as; /* the first quantity of this name and unit: itself, or the one used
 			     instead */
 	bool chosen;      /* by the selection */
@@ -42,6 +43,8 @@ struct cell {
 	uint32_t combined;     /* the node's cell that this instance's value goes into */
 	enum cell_role role;
 	bool emitted;
+	bool in_rows; /* emitted, or needed for what is */
+	bool ranged;  /* emitted, but not in rows: see plan_leave_to_ranges */
 };
 
 struct holder {
@@ -56,6 +59,7 @@ struct plan {
 	struct cell *cell;
 	struct holder *holder;
 	uint32_t *node_holder; /* [run->nnodes] */
+	uint32_t *node_cell;   /* [run->nnodes]: first of its cells; the last is its holder's */
 	uint32_t *source;
 	uint32_t *series_cell; /* [run->nseries] */
 	uint8_t *wanted;       /* [run->nseries], for run.next_chunk */
@@ -66,6 +70,9 @@ struct plan {
 /* 0 or -errno. Free in either case. */
 int plan_make(struct plan *p, const struct run *r, const struct selection *sel, struct err *e);
 void plan_free(struct plan *p);
+/* For who wants statistics, not rows: what is only measured, and nothing else is made of, leaves
+ * the rows; the ranges of its series (core/chunk.h) say as much. */
+void plan_leave_to_ranges(struct plan *p);
 
 /* The first step of plan_make: names, formulas and what is needed. */
 int plan_quantities(struct plan *p, const struct selection *sel, struct err *e);

@@ -22,6 +22,7 @@ static int name_quantity(struct quantity *q, const struct metric *m, bool raw)
 
 	q->metric = m;
 	q->rate = !raw && m->kind == KIND_COUNTER && !m->formula;
+	q->interval = q->rate;
 	q->unit = q->rate ? unit_rate(m->unit) : m->unit;
 	if (q->rate)
 		metric_rate_name(m, name, sizeof(name));
@@ -113,6 +114,8 @@ static bool visit(struct plan *p, uint32_t id, unsigned depth)
 		if (p->input[i].quantity && !visit(p, p->input[i].quantity, depth + 1))
 			sound = false;
 	q->visit = VISITED;
+	for (uint32_t i = q->first_input; i < q->first_input + q->ninputs; i++)
+		q->interval |= p->quantity[p->input[i].quantity].interval;
 	if (q->formula && sound) {
 		p->derived[p->nderived++] = id;
 	} else if (q->formula) {

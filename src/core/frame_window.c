@@ -23,7 +23,7 @@ static void add(struct window *w, const struct instant *in)
 				node->first = r->cell;
 			node->last = r->cell;
 		}
-		stats_add(&w->stats[r->cell], r->value, r->seconds, in->seconds);
+		stats_add(&w->stats[r->cell], r->value, r->seconds);
 	}
 }
 

@@ -3,25 +3,43 @@
 
 #include <math.h>
 
-void stats_add(struct stats *st, double value, double seconds, double at_s)
+void stats_add(struct stats *st, double value, double seconds)
 {
 	if (!st->n)
 		st->first = value;
-	if (!st->n || value < st->min) {
+	if (!st->n || value < st->min)
 		st->min = value;
-		st->min_at_s = at_s;
-	}
-	if (!st->n || value > st->max) {
+	if (!st->n || value > st->max)
 		st->max = value;
-		st->max_at_s = at_s;
-	}
 	st->last = value;
 	st->n++;
 	st->sum += value;
-	if (seconds > 0) {
-		st->weighted_sum += value * seconds;
-		st->weight += seconds;
-	}
+	stats_stand(st, value, seconds);
+}
+
+void stats_stand(struct stats *st, double value, double seconds)
+{
+	if (!(seconds > 0))
+		return;
+	st->weighted_sum += value * seconds;
+	st->weight += seconds;
+}
+
+void stats_join(struct stats *st, const struct stats *later)
+{
+	if (!later->n)
+		return;
+	if (!st->n)
+		st->first = later->first;
+	if (!st->n || later->min < st->min)
+		st->min = later->min;
+	if (!st->n || later->max > st->max)
+		st->max = later->max;
+	st->last = later->last;
+	st->n += later->n;
+	st->sum += later->sum;
+	st->weighted_sum += later->weighted_sum;
+	st->weight += later->weight;
 }
 
 double stats_mean(const struct stats *st)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stats.h - running statistics of a series, weighted by the time each value stood.
+ *
+ * How long a value stood may be said with it, or later.
  */
 #ifndef SONDE_CORE_STATS_H
 #define SONDE_CORE_STATS_H
@@ -12,11 +14,14 @@ struct stats {
 	uint64_t n;
 	double min, max, first, last;
 	double sum, weighted_sum, weight; /* weight: seconds */
-	double min_at_s, max_at_s;
 };
 
 /* seconds: how long the value stood (for a rate: the interval it was computed over). */
-void stats_add(struct stats *st, double value, double seconds, double at_s);
+void stats_add(struct stats *st, double value, double seconds);
+/* A value that was added before stood for so long (more). */
+void stats_stand(struct stats *st, double value, double seconds);
+/* Add what came later than all of st. */
+void stats_join(struct stats *st, const struct stats *later);
 /* Time-weighted mean; plain mean when no weight is known. NAN when n == 0. */
 double stats_mean(const struct stats *st);
 

@@ -9,6 +9,7 @@
 #ifndef SONDE_REPORT_RULES_H
 #define SONDE_REPORT_RULES_H
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "report/summary.h"
 
@@ -27,6 +28,9 @@ void rules_free(struct rules *rules);
 /* Judge s and keep its verdicts sorted, worst first. A verdict that an earlier rule of the same
  * name gave is taken back: a site's rule replaces the built-in one. */
 void rules_apply(const struct rules *rules, struct summary *s);
+
+/* The metrics that rules look at over time, appended to names: "node.load_1min,job.swap_bytes". */
+void rules_metrics(const struct rules *rules, struct bytes *names);
 
 /* docs/verdicts.md: the rules, what a rule may ask for, how a file is written. */
 int rules_markdown(FILE *out, struct err *e);

@@ -8,30 +8,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int index_values(struct series_index *x, struct run *r, struct err *e)
+void series_index_add(struct series_index *x, const struct run *r, const struct range *range,
+		      uint32_t n)
 {
-	const struct range *range;
-	uint32_t n;
-	int rc = r->rewind(r);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t series = range[i].series;
+		const struct metric *m;
 
-	if (rc)
-		return err_set(e, rc, "cannot read %.300s again from its start", r->path);
-	while ((rc = r->next_ranges(r, &range, &n, e)) > 0) {
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t series = range[i].series;
-			const struct metric *m;
-
-			if (!range[i].count || series >= r->nseries)
-				continue;
-			m = &r->metrics[r->series[series].metric].row;
-			x->last[series] = metric_value(m, range[i].last);
-			x->max[series] = fmax(x->max[series], metric_value(m, range[i].max));
-		}
+		if (!range[i].count || series >= r->nseries)
+			continue;
+		m = &r->metrics[r->series[series].metric].row;
+		x->last[series] = metric_value(m, range[i].last);
+		x->max[series] = fmax(x->max[series], metric_value(m, range[i].max));
 	}
-	return rc;
 }
 
-int series_index_make(struct series_index *x, struct run *r, struct err *e)
+int series_index_make(struct series_index *x, const struct run *r, struct err *e)
 {
 	x->last = malloc((r->nseries + 1) * sizeof *x->last);
 	x->max = malloc((r->nseries + 1) * sizeof *x->max);
@@ -49,7 +41,7 @@ int series_index_make(struct series_index *x, struct run *r, struct err *e)
 		x->next[i] = x->first[instance];
 		x->first[instance] = i;
 	}
-	return index_values(x, r, e);
+	return 0;
 }
 
 void series_index_free(struct series_index *x)
@@ -83,37 +75,60 @@ double series_index_max(const struct series_index *x, const struct run *r, uint3
 	return found;
 }
 
-static int judge_by_builtin(struct summary *s, struct err *e)
-{
-	struct rules *rules;
-	int rc = rules_builtin(&rules, e);
-
-	if (rc)
-		return rc;
-	rules_apply(rules, s);
-	rules_free(rules);
-	return 0;
-}
-
-int summary_make(struct summary *out, struct run *r, struct err *e)
+/* names as summary_metrics_make takes them. */
+static int make(struct summary *out, struct run *r, const struct rules *builtin, const char *names,
+		struct err *e)
 {
 	struct series_index x = { 0 };
 	int rc;
 
 	*out = (struct summary){ .path = r->path, .start_utc_ns = r->t0_utc_ns };
-	out->ndamages = r->ndamages;
 	rc = series_index_make(&x, r, e);
 	if (!rc)
-		rc = summary_metrics_make(out, r, e);
+		rc = summary_metrics_make(out, r, names, &x, e);
+	out->ndamages = r->ndamages;
 	if (!rc)
 		rc = summary_job_make(out, r, &x, e);
 	if (!rc)
 		rc = summary_processes_make(out, r, &x, e);
 	if (!rc)
-		rc = judge_by_builtin(out, e);
+		rules_apply(builtin, out);
 	series_index_free(&x);
 	if (rc)
 		summary_free(out);
+	return rc;
+}
+
+int summary_make(struct summary *out, struct run *r, struct err *e)
+{
+	struct rules *builtin;
+	int rc = rules_builtin(&builtin, e);
+
+	*out = (struct summary){ 0 };
+	if (!rc)
+		rc = make(out, r, builtin, NULL, e);
+	rules_free(builtin);
+	return rc;
+}
+
+int summary_make_judged(struct summary *out, struct run *r, const struct rules *site, struct err *e)
+{
+	struct bytes names = { 0 };
+	struct rules *builtin;
+	int rc = rules_builtin(&builtin, e);
+
+	*out = (struct summary){ 0 };
+	if (!rc) {
+		rules_metrics(builtin, &names);
+		if (site)
+			rules_metrics(site, &names);
+		bytes_u8(&names, 0);
+		rc = names.failed ? err_set(e, -ENOMEM, "out of memory for the summary of %.300s",
+					    r->path)
+				  : make(out, r, builtin, (const char *)names.data, e);
+	}
+	bytes_free(&names);
+	rules_free(builtin);
 	return rc;
 }
 

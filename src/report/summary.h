@@ -57,7 +57,8 @@ struct summary_node {
 	bool again; /* an entry before it is the same host */
 };
 
-/* A metric or rate of one node (or of one device of it: metric[device]) over the whole run. */
+/* A metric or rate of one node (or of one device of it: metric[device]) over the whole run. A gauge
+ * stands until the node's next row, a rate for its interval. */
 struct summary_metric {
 	char *name; /* public name */
 	uint32_t node;
@@ -102,9 +103,15 @@ struct summary {
 	bool complete; /* every node's recording was closed in order */
 };
 
+struct rules;
+
 /* Reads the whole run and judges it by the built-in rules. Strings are borrowed from the run.
  * 0 or -errno. */
 int summary_make(struct summary *out, struct run *r, struct err *e);
+/* The same, but with only those metrics that the built-in rules and a site's (or NULL) look at:
+ * what is to be said in words needs no more, and costs a fraction. The site's are not applied. */
+int summary_make_judged(struct summary *out, struct run *r, const struct rules *site,
+			struct err *e);
 void summary_free(struct summary *s);
 
 /* The terminal summary: at most `lines` lines (0: as many as it takes), every text escaped, colour

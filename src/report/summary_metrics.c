@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_metrics.c - statistics of every metric in one pass over the values. */
-#include "base/bytes.h"
+/*
+ * summary_metrics.c - statistics of metrics in one pass over the recording.
+ *
+ * What is only measured comes from the ranges of chunks; rates, sums over devices and formulas need
+ * rows. Both count alike: a gauge stands until the node's next row, also across chunks.
+ */
+#include "base/clock.h"
 #include "core/derive.h"
-#include "core/glob.h"
 #include "report/summary_part.h"
 
 #include <errno.h>
@@ -10,11 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GLOBS_MAX = 4096 };
-
 /* Work is more than this over half a second: shorter, a process that ends would be work. */
 static const double work_cores = 0.05, window_s = 0.5;
-static const char cores_metric[] = "job.cpu_cores";
+const char summary_cores_metric[] = "job.cpu_cores";
 
 /* The CPU time of one node's job in the open window. */
 struct work {
@@ -23,42 +25,27 @@ struct work {
 	bool any;
 };
 
+struct node_pass {
+	struct work work;
+	uint32_t cores;  /* the cell of summary_cores_metric; 0: none */
+	int64_t last_ns; /* time of its last row */
+	bool any;        /* it had one */
+};
+
 struct pass {
+	struct run *run;
 	struct derive derive;
+	bool derives;        /* there is a metric to be derived */
+	uint8_t *none;       /* [run.nseries] wanted when there is not */
 	struct stats *stats; /* [derive.plan.ncells] */
-	struct work *work;   /* [run.nnodes] */
+	double *standing; /* [derive.plan.ncells] a gauge's value in its node's last row; NAN: none
+			   */
+	struct node_pass *node; /* [run.nnodes] */
+	struct series_index *index;
 	double first_work_s, last_work_s;
 };
 
-static bool is_of_processes(const struct metric *m)
-{
-	return m->domain && (!strcmp(m->domain, "process") || !strcmp(m->domain, "command"));
-}
-
-/* Globs for every metric but those of processes, of which there may be very many: "node.*,disk.*".
- * Empty when there is nothing else; a recording of strangely many scopes is read whole. */
-static void select_metrics(struct bytes *globs, const struct run *r)
-{
-	bytes_u8(globs, 0);
-	for (uint32_t i = 1; i < r->nmetrics && globs->len < GLOBS_MAX; i++) {
-		const struct metric *m = &r->metrics[i].row;
-		int scope = (int)strcspn(m->name, ".");
-
-		if (is_of_processes(m) || glob_match((const char *)globs->data, m->name))
-			continue;
-		globs->len--; /* over the NUL */
-		bytes_printf(globs, "%s%.*s.*", globs->len ? "," : "", scope, m->name);
-		bytes_u8(globs, 0);
-	}
-}
-
-static bool is_cores(const struct pass *p, uint32_t cell)
-{
-	const struct plan *plan = &p->derive.plan;
-
-	return !plan->holder[plan->cell[cell].holder].instance &&
-	       strcmp(derive_quantity(&p->derive, cell)->name, cores_metric) == 0;
-}
+/* ---- work ---- */
 
 /* A rest that is shorter than a window tells no peak, unless it is all there is. */
 static void close_window(struct pass *p, struct work *w)
@@ -87,43 +74,177 @@ static void add_work(struct pass *p, struct work *w, const struct reading *v, do
 		close_window(p, w);
 }
 
-static void add_instant(struct pass *p, const struct instant *in)
-{
-	for (uint32_t i = 0; i < in->n; i++) {
-		const struct reading *v = &in->reading[i];
+/* ---- statistics ---- */
 
-		stats_add(&p->stats[v->cell], v->value, v->seconds, in->seconds);
-		if (is_cores(p, v->cell))
-			add_work(p, &p->work[in->node], v, in->seconds);
+static double seconds_between(int64_t from_ns, int64_t to_ns)
+{
+	return (double)(to_ns - from_ns) / (double)NS_PER_S;
+}
+
+/* What stood in the node's last row stood until this chunk's first. */
+static void settle(struct pass *p, const struct chunk *c)
+{
+	const struct plan *plan = &p->derive.plan;
+	const struct holder *last = &plan->holder[plan->node_holder[c->node]];
+	double seconds = seconds_between(p->node[c->node].last_ns, c->mono_ns[0]);
+
+	for (uint32_t i = plan->node_cell[c->node]; i < last->first + last->ncells; i++) {
+		if (isnan(p->standing[i]))
+			continue;
+		stats_stand(&p->stats[i], p->standing[i], seconds);
+		p->standing[i] = NAN;
 	}
 }
 
-static int read_all(struct pass *p, struct run *r, const char *globs, struct err *e)
+static void add_range(struct pass *p, const struct chunk *c, const struct range *g)
 {
-	struct selection sel = { .table = FRAME_SERIES, .combine = true, .metrics = globs };
-	struct instant in;
-	int rc = derive_open(&p->derive, r, &sel, e);
+	const struct metric *m = &p->run->metrics[p->run->series[g->series].metric].row;
+	uint32_t cell = p->derive.plan.series_cell[g->series];
+	double scale = metric_value(m, 1);
+	struct stats st = {
+		.n = g->count,
+		.min = metric_value(m, g->min),
+		.max = metric_value(m, g->max),
+		.first = metric_value(m, g->first),
+		.last = metric_value(m, g->last),
+		.weighted_sum = g->weighted_sum * scale,
+		.weight = g->weight,
+	};
 
+	if (!g->count || !p->derive.plan.cell[cell].ranged)
+		return;
+	/* Of use only when no time passed: of one value exact, of several at one instant a guess.
+	 */
+	st.sum = (double)g->count * (st.first + st.last) / 2;
+	stats_join(&p->stats[cell], &st);
+	if (g->last_ns == c->mono_ns[c->nrows - 1])
+		p->standing[cell] = st.last;
+}
+
+/* The row `row` of the chunk. */
+static void add_instant(struct pass *p, const struct chunk *c, const struct instant *in,
+			uint32_t row)
+{
+	struct node_pass *node = &p->node[c->node];
+	bool last = row + 1 >= c->nrows;
+	double seconds = last ? 0 : seconds_between(c->mono_ns[row], c->mono_ns[row + 1]);
+
+	for (uint32_t i = 0; i < in->n; i++) {
+		const struct reading *v = &in->reading[i];
+		bool interval = derive_quantity(&p->derive, v->cell)->interval;
+
+		stats_add(&p->stats[v->cell], v->value, interval ? v->seconds : seconds);
+		if (last && !interval)
+			p->standing[v->cell] = v->value;
+		if (v->cell == node->cores)
+			add_work(p, &node->work, v, in->seconds);
+	}
+}
+
+static int add_chunk(struct pass *p, const struct chunk *c, const struct range *range, uint32_t n,
+		     struct err *e)
+{
+	struct instant in;
+	int rc;
+
+	if (!p->derives)
+		return 0;
+	rc = derive_chunk(&p->derive, c, e);
 	if (rc)
 		return rc;
-	p->stats = calloc(p->derive.plan.ncells + 1, sizeof *p->stats);
-	p->work = calloc(r->nnodes + 1, sizeof *p->work);
-	if (!p->stats || !p->work)
-		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
-	while ((rc = derive_next(&p->derive, &in, e)) > 0)
-		add_instant(p, &in);
+	if (p->node[c->node].any)
+		settle(p, c);
+	for (uint32_t i = 0; i < n; i++)
+		add_range(p, c, &range[i]);
+	for (uint32_t row = 0; derive_row(&p->derive, &in); row++)
+		add_instant(p, c, &in, row);
+	p->node[c->node].last_ns = c->mono_ns[c->nrows - 1];
+	p->node[c->node].any = true;
+	return 0;
+}
+
+static int read_all(struct pass *p, struct err *e)
+{
+	const uint8_t *wanted = p->derives ? p->derive.plan.wanted : p->none;
+	struct run *r = p->run;
+	const struct range *range;
+	struct chunk c;
+	uint32_t n;
+	int rc = r->rewind(r);
+
+	if (rc)
+		return err_set(e, rc, "cannot read %.300s again from its start", r->path);
+	while ((rc = r->next_ranges(r, &range, &n, e)) > 0) {
+		rc = r->values(r, wanted, &c, e);
+		if (rc > 0) {
+			series_index_add(p->index, r, range, n);
+			rc = add_chunk(p, &c, range, n, e);
+		}
+		if (rc < 0)
+			return rc;
+	}
 	return rc;
 }
 
-/* metric, or metric[device]. */
-static char *cell_name(const struct pass *p, const struct run *r, const struct holder *h,
-		       uint32_t cell)
+/* ---- before and after ---- */
+
+static void find_cores(struct pass *p)
 {
+	const struct plan *plan = &p->derive.plan;
+
+	for (uint32_t c = 1; c < plan->ncells; c++) {
+		const struct holder *h = &plan->holder[plan->cell[c].holder];
+
+		if (!h->instance &&
+		    !strcmp(derive_quantity(&p->derive, c)->name, summary_cores_metric))
+			p->node[h->node].cores = c;
+	}
+}
+
+static int pass_open(struct pass *p, const char *globs, struct err *e)
+{
+	struct selection sel = { .table = FRAME_SERIES, .combine = true, .metrics = globs };
+	int rc;
+
+	p->derives = *globs;
+	p->node = calloc(p->run->nnodes + 1, sizeof *p->node);
+	p->none = calloc(p->run->nseries + 1, 1);
+	if (!p->node || !p->none)
+		return -ENOMEM;
+	if (!p->derives)
+		return 0;
+	rc = derive_open(&p->derive, p->run, &sel, e);
+	if (rc)
+		return rc;
+	plan_leave_to_ranges(&p->derive.plan);
+	p->stats = calloc(p->derive.plan.ncells + 1, sizeof *p->stats);
+	p->standing = malloc((p->derive.plan.ncells + 1) * sizeof *p->standing);
+	if (!p->stats || !p->standing)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->derive.plan.ncells; i++)
+		p->standing[i] = NAN;
+	find_cores(p);
+	return 0;
+}
+
+static void pass_close(struct pass *p)
+{
+	free(p->stats);
+	free(p->standing);
+	free(p->node);
+	free(p->none);
+	derive_close(&p->derive);
+}
+
+/* metric, or metric[device]. */
+static char *cell_name(const struct pass *p, const struct holder *h, uint32_t cell)
+{
+	const struct run_instance *instance = &p->run->instances[h->instance];
 	struct bytes b = { 0 };
 
 	bytes_puts(&b, derive_quantity(&p->derive, cell)->name);
-	if (h->instance && r->instances[h->instance].name)
-		bytes_printf(&b, "[%s]", r->instances[h->instance].name);
+	if (h->instance && instance->name)
+		bytes_printf(&b, "[%s]", instance->name);
 	bytes_u8(&b, 0);
 	if (!b.failed)
 		return (char *)b.data;
@@ -131,7 +252,7 @@ static char *cell_name(const struct pass *p, const struct run *r, const struct h
 	return NULL;
 }
 
-static int keep_metrics(struct summary *s, const struct pass *p, const struct run *r)
+static int keep_metrics(struct summary *s, const struct pass *p)
 {
 	const struct plan *plan = &p->derive.plan;
 
@@ -145,7 +266,7 @@ static int keep_metrics(struct summary *s, const struct pass *p, const struct ru
 
 		if (!p->stats[c].n)
 			continue;
-		m->name = cell_name(p, r, h, c);
+		m->name = cell_name(p, h, c);
 		if (!m->name)
 			return -ENOMEM;
 		m->node = h->node;
@@ -157,13 +278,14 @@ static int keep_metrics(struct summary *s, const struct pass *p, const struct ru
 	return 0;
 }
 
-static void fill_work(struct summary *s, struct pass *p, const struct run *r)
+static void fill_work(struct summary *s, struct pass *p)
 {
+	const struct run *r = p->run;
 	double start = NAN, end = NAN;
 
 	s->cores_used_peak = s->idle_head_s = s->idle_tail_s = NAN;
-	for (uint32_t i = 1; p->work && i < r->nnodes; i++) {
-		struct work *w = &p->work[i];
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		struct work *w = &p->node[i].work;
 
 		if (!w->any)
 			continue;
@@ -178,26 +300,24 @@ static void fill_work(struct summary *s, struct pass *p, const struct run *r)
 	s->idle_tail_s = isnan(p->last_work_s) ? 0 : end - p->last_work_s;
 }
 
-int summary_metrics_make(struct summary *s, struct run *r, struct err *e)
+int summary_metrics_make(struct summary *s, struct run *r, const char *names,
+			 struct series_index *x, struct err *e)
 {
-	struct pass p = { .first_work_s = NAN, .last_work_s = NAN };
+	struct pass p = { .run = r, .index = x, .first_work_s = NAN, .last_work_s = NAN };
 	struct bytes globs = { 0 };
-	int rc = 0;
+	int rc;
 
-	select_metrics(&globs, r);
-	if (globs.failed)
-		rc = -ENOMEM;
-	else if (globs.len > 1)
-		rc = read_all(&p, r, globs.len < GLOBS_MAX ? (const char *)globs.data : NULL, e);
+	summary_select(&globs, r, names);
+	rc = globs.failed ? -ENOMEM : pass_open(&p, (const char *)globs.data, e);
 	if (!rc)
-		rc = keep_metrics(s, &p, r);
+		rc = read_all(&p, e);
 	if (!rc)
-		fill_work(s, &p, r);
+		rc = keep_metrics(s, &p);
+	if (!rc)
+		fill_work(s, &p);
 	if (rc == -ENOMEM)
 		err_set(e, rc, "out of memory for the summary of %.300s", r->path);
-	free(p.stats);
-	free(p.work);
-	derive_close(&p.derive);
+	pass_close(&p);
 	bytes_free(&globs);
 	return rc;
 }

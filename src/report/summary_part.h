@@ -8,6 +8,7 @@
 #ifndef SONDE_REPORT_SUMMARY_PART_H
 #define SONDE_REPORT_SUMMARY_PART_H
 
+#include "base/bytes.h"
 #include "report/summary.h"
 
 /* What is known of each series without decoding it, and the series of each instance. */
@@ -17,7 +18,7 @@ struct series_index {
 	uint32_t *next;     /* [nseries] next series of the same instance; 0: none */
 };
 
-int series_index_make(struct series_index *x, struct run *r, struct err *e);
+int series_index_make(struct series_index *x, const struct run *r, struct err *e);
 void series_index_free(struct series_index *x);
 /* Last or largest value of an instance's metric; NAN when it has none. metric 0: none such. */
 double series_index_last(const struct series_index *x, const struct run *r, uint32_t instance,
@@ -25,8 +26,17 @@ double series_index_last(const struct series_index *x, const struct run *r, uint
 double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
 			uint32_t metric);
 
-/* Statistics of every metric, idle head and tail, most cores: one pass over the values. */
-int summary_metrics_make(struct summary *s, struct run *r, struct err *e);
+/* What the ranges of a chunk say. */
+void series_index_add(struct series_index *x, const struct run *r, const struct range *range,
+		      uint32_t n);
+/* Statistics of the metrics that match names (globs; NULL: of all but those of processes), idle
+ * head and tail, most cores; and fills x. One pass over the recording. */
+int summary_metrics_make(struct summary *s, struct run *r, const char *names,
+			 struct series_index *x, struct err *e);
+/* What idle times and most cores are made from: it is in every selection. */
+extern const char summary_cores_metric[];
+/* The selection of the frame for it: globs of metrics that the run has; "" for none. */
+void summary_select(struct bytes *globs, const struct run *r, const char *names);
 /* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
 int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,
 		     struct err *e);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rules_metrics.c - which metrics rules look at. */
+#include "report/rule.h"
+#include "report/rules.h"
+
+/* A name without a function is a figure of the summary. */
+static void add(void *ctx, const char *function, const char *name)
+{
+	struct bytes *names = ctx;
+
+	if (function)
+		bytes_printf(names, "%s%s", names->len ? "," : "", name);
+}
+
+static void add_expr(struct bytes *names, const struct rule_expr *x)
+{
+	if (x->x)
+		expr_names(x->x, add, names);
+}
+
+static void add_sentence(struct bytes *names, const struct sentence *s)
+{
+	for (size_t i = 0; i < s->nparts; i++)
+		if (s->part[i].x)
+			expr_names(s->part[i].x, add, names);
+}
+
+void rules_metrics(const struct rules *rules, struct bytes *names)
+{
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct rule *r = &rules->rule[i];
+
+		for (size_t k = 0; k < r->nneeds; k++)
+			add_expr(names, &r->needs[k]);
+		add_expr(names, &r->enough);
+		add_expr(names, &r->when);
+		add_expr(names, &r->threshold);
+		add_expr(names, &r->from);
+		add_expr(names, &r->to);
+		add_sentence(names, &r->say);
+		add_sentence(names, &r->cannot);
+	}
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary_select.c - which metrics a summary has statistics of. */
+#include "core/glob.h"
+#include "report/summary_part.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { GLOBS_MAX = 4096, NAME_SIZE = 256 };
+
+static bool is_of_processes(const struct metric *m)
+{
+	return m->domain && (!strcmp(m->domain, "process") || !strcmp(m->domain, "command"));
+}
+
+static void public_name(const struct metric *m, char name[NAME_SIZE])
+{
+	if (m->kind == KIND_COUNTER && !m->formula)
+		metric_rate_name(m, name, NAME_SIZE);
+	else
+		snprintf(name, NAME_SIZE, "%s", m->name);
+}
+
+/* Not those of processes, of which there may be very many; of all others scopes keep the list
+ * short: "node.*,disk.*". "" when m is not selected. */
+static void glob_of(const struct metric *m, const char *names, char glob[NAME_SIZE])
+{
+	*glob = 0;
+	if (is_of_processes(m))
+		return;
+	if (!names) {
+		snprintf(glob, NAME_SIZE, "%.*s.*", (int)strcspn(m->name, "."), m->name);
+		return;
+	}
+	public_name(m, glob);
+	if (!glob_match(names, glob) && strcmp(glob, summary_cores_metric) != 0)
+		*glob = 0;
+}
+
+void summary_select(struct bytes *globs, const struct run *r, const char *names)
+{
+	bytes_u8(globs, 0);
+	for (uint32_t i = 1; i < r->nmetrics && globs->len < GLOBS_MAX; i++) {
+		char glob[NAME_SIZE];
+
+		glob_of(&r->metrics[i].row, names, glob);
+		if (!*glob || glob_match((const char *)globs->data, glob))
+			continue;
+		globs->len--; /* over the NUL */
+		bytes_printf(globs, "%s%s", globs->len ? "," : "", glob);
+		bytes_u8(globs, 0);
+	}
+	if (globs->len >= GLOBS_MAX && !names) { /* strangely many scopes */
+		bytes_reset(globs);
+		bytes_puts(globs, "*");
+		bytes_u8(globs, 0);
+	}
+}
