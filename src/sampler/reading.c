@@ -206,10 +206,19 @@ static void read_io(struct reading *r, struct process *p)
 	p->io_known = true;
 }
 
-int process_read(struct reading *r, struct process *p, unsigned parts, bool keep)
+static void read_shared(struct reading *r, struct process *p)
 {
 	char buf[512];
 	int64_t pages;
+
+	p->shared_known =
+		read_file(r, p, KEPT_STATM, buf, sizeof buf) > 0 && !proc_statm_parse(buf, &pages);
+	p->shared_bytes = p->shared_known ? pages * r->page_bytes : 0;
+}
+
+int process_read(struct reading *r, struct process *p, unsigned parts, bool keep)
+{
+	int64_t rss_pages = p->stat.rss_pages;
 	int bad;
 
 	if (keep)
@@ -219,9 +228,8 @@ int process_read(struct reading *r, struct process *p, unsigned parts, bool keep
 		return bad;
 	if (!r->clocks)
 		p->cpu_ns = (p->stat.utime + p->stat.stime) * r->tick_ns;
-	p->shared_known =
-		read_file(r, p, KEPT_STATM, buf, sizeof buf) > 0 && !proc_statm_parse(buf, &pages);
-	p->shared_bytes = p->shared_known ? pages * r->page_bytes : 0;
+	if (parts & READ_IO || p->stat.rss_pages != rss_pages)
+		read_shared(r, p);
 	if (parts & READ_IO) {
 		read_io(r, p);
 		read_files(r, p);

@@ -139,8 +139,10 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	p->idle_samples = moved ? 0 : p->idle_samples + 1;
 	if (!p->history && p->kept[KEPT_STAT] > 0)
 		process_close(&t->reading, p);
-	if (moved || all || refresh_due(t, p))
+	if (moved || all)
 		p->stale = READ_ALL;
+	else if (refresh_due(t, p))
+		p->stale |= READ_STAT; /* its memory may be reclaimed; the rest takes its running */
 	parts = first || all ? READ_ALL : p->stale & t->due;
 	if (!parts)
 		return 0;
