@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CPU time of a process and its descendants, in nanoseconds' precision, by their CPU clocks."""
+"""What a process and its descendants use, seen from outside: CPU time by their CPU clocks, memory.
+
+As a program: clock_cpu.py SECONDS PID prints, after so many seconds, the CPU seconds they used a second, and their
+resident bytes."""
 import os
+import sys
 import time
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -44,3 +48,16 @@ def resident_bytes(pids):
         except OSError:
             pass
     return total
+
+
+def cost(roots, seconds):
+    """CPU seconds a second, and resident bytes, of the processes and their descendants."""
+    pids = [pid for root in roots for pid in family(root)]
+    cpu, begin = cpu_seconds(pids), time.monotonic()
+    time.sleep(seconds)
+    share = (cpu_seconds(pids) - cpu) / (time.monotonic() - begin)
+    return share, resident_bytes(pids)
+
+
+if __name__ == "__main__":
+    print(*cost([int(sys.argv[2])], float(sys.argv[1])))
