@@ -14,70 +14,70 @@ static double as_real(int64_t bits)
 	return v;
 }
 
-static double number(const struct column *c, int64_t stored)
+static double number(bool real, int64_t stored)
 {
-	return c->flags & COLUMN_REAL ? as_real(stored) : (double)stored;
+	return real ? as_real(stored) : (double)stored;
 }
 
-static uint64_t difference(const struct column *c, int64_t value, int64_t last)
+static uint64_t difference(bool real, int64_t value, int64_t last)
 {
-	if (c->flags & COLUMN_REAL)
+	if (real)
 		return (uint64_t)value ^ (uint64_t)last;
 	return zigzag_encode((int64_t)((uint64_t)value - (uint64_t)last));
 }
 
-static int64_t next_value(const struct column *c, int64_t last, uint64_t coded)
+static int64_t next_value(bool real, int64_t last, uint64_t coded)
 {
-	if (c->flags & COLUMN_REAL)
+	if (real)
 		return (int64_t)((uint64_t)last ^ coded);
 	return (int64_t)((uint64_t)last + (uint64_t)zigzag_decode(coded));
 }
 
 void column_start(struct column_draft *d, uint32_t series, bool real)
 {
-	*d = (struct column_draft){
-		.column.range.series = series,
-		.column.flags = (uint8_t)(COLUMN_CONSTANT | (real ? COLUMN_REAL : 0)),
-	};
+	*d = (struct column_draft){ .series = series, .real = real };
 }
 
 /* The value said last stood until this row. */
-static void settle(struct column_draft *d, const int64_t *mono, uint32_t until)
+static void weigh(struct column_draft *d, const int64_t *mono, uint32_t until)
 {
-	struct column *c = &d->column;
 	int64_t stood_ns = mono[until] - mono[d->since];
-	double v = number(c, c->range.last);
 
-	c->weight_ns += stood_ns;
-	if (!isnan(v))
-		c->range.weighted_sum += v * (double)stood_ns * 1e-9;
+	if (!d->real)
+		d->sum.whole += (wide)d->last * stood_ns;
+	else if (!isnan(as_real(d->last)))
+		d->sum.real += as_real(d->last) * (double)stood_ns * 1e-9;
 }
 
-static void widen(struct column *c, int64_t value)
+static void widen(struct column_draft *d, int64_t value)
 {
-	struct range *r = &c->range;
-
-	if (!(c->flags & COLUMN_REAL)) {
-		r->min = value < r->min ? value : r->min;
-		r->max = value > r->max ? value : r->max;
+	if (!d->real) {
+		d->min = value < d->min ? value : d->min;
+		d->max = value > d->max ? value : d->max;
 	} else if (!isnan(as_real(value))) {
-		r->min = !(as_real(r->min) <= as_real(value)) ? value : r->min;
-		r->max = !(as_real(r->max) >= as_real(value)) ? value : r->max;
+		d->min = !(as_real(d->min) <= as_real(value)) ? value : d->min;
+		d->max = !(as_real(d->max) >= as_real(value)) ? value : d->max;
 	}
 }
 
 static void begin(struct column_draft *d, uint32_t row, int64_t value)
 {
-	struct range *r = &d->column.range;
-
-	r->first = r->min = r->max = value;
-	d->column.first_row = d->run_row = d->run_gap = row;
 	d->begun = true;
+	d->first = d->min = d->max = value;
+	d->first_row = d->run_row = d->run_gap = row;
 }
 
-/* A value returns: the run before is over. */
-static void run_end(struct column_draft *d, struct streams *m, uint32_t row)
+/* The run is over, and its last value stood until this row. */
+static void run_settle(struct column_draft *d, const int64_t *mono, uint32_t until)
 {
+	weigh(d, mono, until);
+	d->weight_ns += mono[until] - mono[d->run_row];
+	d->count += d->end - d->run_row;
+}
+
+static void run_begin(struct column_draft *d, struct streams *m, uint32_t row)
+{
+	stream_zeros(m, &d->values, d->end - d->since - 1);
 	stream_varint(m, &d->runs, d->run_gap);
 	stream_varint(m, &d->runs, d->end - d->run_row);
 	d->run_gap = row - d->end;
@@ -87,74 +87,78 @@ static void run_end(struct column_draft *d, struct streams *m, uint32_t row)
 void column_value(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t row,
 		  int64_t value)
 {
-	struct column *c = &d->column;
-	uint64_t coded;
-
-	if (!d->begun) {
-		begin(d, row, value);
+	if (d->present) {
+		stream_zeros(m, &d->values, row - d->since - 1);
+		weigh(d, mono, row);
+	} else if (d->begun) {
+		run_settle(d, mono, d->end);
+		run_begin(d, m, row);
 	} else {
-		settle(d, mono, d->present ? row : d->end);
-		if (d->present)
-			c->range.count += row - d->since;
-		else
-			run_end(d, m, row);
-		coded = difference(c, value, c->range.last);
-		if (coded) {
-			stream_zeros(m, &d->values, c->range.count - 1 - d->coded);
-			stream_varint(m, &d->values, coded);
-			d->coded = c->range.count;
-			c->flags &= (uint8_t)~COLUMN_CONSTANT;
-			widen(c, value);
-		}
+		begin(d, row, value);
 	}
-	c->range.last = value;
+	if (row != d->first_row) {
+		uint64_t coded = difference(d->real, value, d->last);
+
+		stream_varint(m, &d->values, coded);
+		d->varies = d->varies || coded;
+		widen(d, value);
+	}
+	d->last = value;
 	d->since = row;
 	d->present = true;
 }
 
 void column_absent(struct column_draft *d, uint32_t row)
 {
-	if (!d->present)
-		return;
-	d->column.range.count += row - d->since;
+	if (d->present)
+		d->end = row;
 	d->present = false;
-	d->end = row;
 }
 
-void column_finish(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t nrows)
+static double weighted_sum(const struct column_draft *d)
 {
-	struct column *c = &d->column;
-	struct range *r = &c->range;
+	return d->real ? d->sum.real : (double)d->sum.whole * 1e-9;
+}
 
-	column_absent(d, nrows);
-	if (!r->count)
+void column_finish(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t nrows,
+		   struct column *c)
+{
+	*c = (struct column){ .range.series = d->series };
+	if (!d->begun)
 		return;
-	settle(d, mono, d->end < nrows ? d->end : nrows - 1);
-	if (!(c->flags & COLUMN_CONSTANT))
-		stream_zeros(m, &d->values, r->count - 1 - d->coded);
-	if (r->count == nrows)
-		c->flags |= COLUMN_FULL;
-	if (r->min == r->first && r->max == r->last)
-		c->flags |= COLUMN_GROWING;
+	column_absent(d, nrows);
+	run_settle(d, mono, d->end < nrows ? d->end : nrows - 1);
+	if (d->varies)
+		stream_zeros(m, &d->values, d->end - d->since - 1);
+	c->flags = (uint8_t)((d->count == nrows ? COLUMN_FULL : 0) |
+			     (d->varies ? 0 : COLUMN_CONSTANT) | (d->real ? COLUMN_REAL : 0) |
+			     (d->min == d->first && d->max == d->last ? COLUMN_GROWING : 0));
+	c->weight_ns = d->weight_ns;
+	c->first_row = d->first_row;
 	c->last_row = d->end - 1;
-	r->first_ns = mono[c->first_row];
-	r->last_ns = mono[c->last_row];
-	r->weight = (double)c->weight_ns * 1e-9;
+	c->range = (struct range){ .series = d->series,
+				   .count = d->count,
+				   .min = d->min,
+				   .max = d->max,
+				   .first = d->first,
+				   .last = d->last,
+				   .first_ns = mono[c->first_row],
+				   .last_ns = mono[c->last_row],
+				   .weighted_sum = weighted_sum(d),
+				   .weight = (double)d->weight_ns * 1e-9 };
 }
 
-uint8_t *column_write(struct column_draft *d, uint8_t *out)
+uint8_t *column_write(const struct column_draft *d, struct column *c, uint8_t *out)
 {
-	struct column *c = &d->column;
 	uint8_t *at = out;
 
-	if (!c->range.count)
-		return out;
 	if (!(c->flags & COLUMN_FULL)) {
 		at = stream_copy(&d->runs, at);
 		at = varint_write(at, d->run_gap);
 		at = varint_write(at, d->end - d->run_row);
 	}
-	at = stream_copy(&d->values, at);
+	if (!(c->flags & COLUMN_CONSTANT))
+		at = stream_copy(&d->values, at);
 	c->body = (uint32_t)(at - out);
 	return at;
 }
@@ -234,7 +238,7 @@ static void values_get(struct scan *in, struct column *c)
 
 	r->first = r->last = r->min = r->max = scan_zigzag(in);
 	if (c->flags & COLUMN_CONSTANT) {
-		double v = number(c, r->first);
+		double v = number(c->flags & COLUMN_REAL, r->first);
 
 		r->weighted_sum = isnan(v) ? 0 : v * r->weight;
 		return;
@@ -309,7 +313,7 @@ bool column_decode(const struct column *c, struct scan body, uint32_t nrows, int
 			if (!at)
 				return false;
 		}
-		last = next_value(c, last, coded);
+		last = next_value(c->flags & COLUMN_REAL, last, coded);
 		value[row] = last;
 	}
 	return at == body.end && last == c->range.last;

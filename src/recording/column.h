@@ -32,16 +32,25 @@ struct column {
 	const uint8_t *at; /* of the body, where a reader has it */
 };
 
-/* A column that is being made. */
+__extension__ typedef __int128 wide;
+
+/* A column that is being made. What every change touches comes first, in one cache line. */
 struct column_draft {
-	struct column column;
-	bool begun, present;
+	_Alignas(64) int64_t last;
+	int64_t min, max;
 	uint32_t since; /* row of the value said last */
-	uint32_t end;   /* when absent: the row behind the last that had it */
+	bool present, begun, varies, real;
+	union {
+		wide whole;  /* value x ns: exact, whatever the values are */
+		double real; /* value x s */
+	} sum;
+	struct stream values;
+	struct stream runs;
+	uint32_t series, count;
+	uint32_t first_row, end; /* end: when absent, the row behind the last that had a value */
 	uint32_t run_row,
 		run_gap; /* the run of values now: its first row, rows without before it */
-	uint32_t coded;  /* values whose differences are in the stream */
-	struct stream runs, values;
+	int64_t first, weight_ns;
 };
 
 void column_start(struct column_draft *d, uint32_t series, bool real);
@@ -49,10 +58,11 @@ void column_start(struct column_draft *d, uint32_t series, bool real);
 void column_value(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t row,
 		  int64_t value);
 void column_absent(struct column_draft *d, uint32_t row);
-/* All nrows rows are there: the footer's entry is known but for the size of the body. */
-void column_finish(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t nrows);
+/* All nrows rows are there: the footer's entry but for the size of the body. */
+void column_finish(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t nrows,
+		   struct column *c);
 /* Write the body to where there is room, and note its size. Returns the place behind. */
-uint8_t *column_write(struct column_draft *d, uint8_t *out);
+uint8_t *column_write(const struct column_draft *d, struct column *c, uint8_t *out);
 
 /* Footer entry; behind: series of the entry before, 0 for the first. */
 void column_put(struct bytes *out, const struct column *c, uint32_t behind);

@@ -30,7 +30,7 @@ struct reading {
 	uint32_t next_sequence;
 	bool gap_reported;    /* since the last good block */
 	uint64_t cut_at, cut; /* a block that is cut off by the end of the file */
-	struct chunk_reader chunk;
+	struct chunk_reader *chunk;
 	struct bytes events;
 };
 
@@ -66,7 +66,7 @@ static int events_take(struct reading *g, const struct block *b)
 	struct scan in = { .at = b->payload, .end = b->payload + b->length };
 	uint64_t generation = scan_varint(&in);
 	size_t max = EVENTS_LEAST + (size_t)b->length * EVENTS_RATIO;
-	int rc = section_get(&in, &g->chunk.expander, max, &g->events);
+	int rc = section_get(&in, &g->chunk->expander, max, &g->events);
 	struct record r;
 
 	if (!rc) {
@@ -84,14 +84,14 @@ static int events_take(struct reading *g, const struct block *b)
 
 static int chunk_take(struct reading *g, const struct block *b, bool in_memory)
 {
-	struct file_chunk c = { .offset = b->offset, .length = b->length, .read = &g->chunk };
-	int rc = chunk_read(&g->chunk, b->payload, b->length);
+	struct file_chunk c = { .offset = b->offset, .length = b->length, .read = g->chunk };
+	int rc = chunk_read(g->chunk, b->payload, b->length);
 
 	if (rc)
 		return rc;
 	if (in_memory)
 		c.memory = b->payload;
-	generation_found(g, g->chunk.generation, SEAL_CHUNK);
+	generation_found(g, g->chunk->generation, SEAL_CHUNK);
 	return g->v->chunk(g->v->ctx, &c);
 }
 
@@ -291,17 +291,14 @@ static int files_take(struct reading *g, int dirfd, const char *sonde, int tail_
 int file_read(int dirfd, const char *sonde, const char *tail, const struct file_visitor *v,
 	      struct file_found *found)
 {
-	struct reading g = { .v = v, .found = found };
+	struct reading g = { .v = v, .found = found, .chunk = v->chunk };
 	int rc, tail_rc;
 
 	*found = (struct file_found){ 0 };
 	tail_rc = tail ? tail_read(&g.tail, dirfd, tail) : -ENOENT;
 	g.have_tail = !tail_rc;
-	rc = tail_rc == -ENOMEM ? -ENOMEM : chunk_reader_init(&g.chunk);
-	if (!rc)
-		rc = files_take(&g, dirfd, sonde, tail_rc);
+	rc = tail_rc == -ENOMEM ? -ENOMEM : files_take(&g, dirfd, sonde, tail_rc);
 	tail_free(&g.tail);
-	chunk_reader_free(&g.chunk);
 	bytes_free(&g.events);
 	return rc;
 }

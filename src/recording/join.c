@@ -206,7 +206,8 @@ static int recording_read(struct join *j, struct join_file *f)
 					.event = visit_event,
 					.chunk = visit_chunk,
 					.damage = visit_damage,
-					.pool = &j->record };
+					.pool = &j->record,
+					.chunk = &j->chunk };
 	uint32_t first_node = j->run.nnodes;
 	struct file_found found;
 	int rc;

@@ -158,41 +158,39 @@ static int image_walk(struct sealer *s, const struct image *image)
 	return 0;
 }
 
-static int columns_finish(struct sealer *s)
-{
-	uint8_t *at = s->body.data;
-
-	for (uint32_t i = 0; i < s->ncolumns; i++)
-		column_finish(&s->column[i], &s->streams, s->mono, s->nrows);
-	if (s->streams.full)
-		return -EBADMSG;
-	for (uint32_t i = 0; i < s->ncolumns; i++)
-		at = column_write(&s->column[i], at);
-	s->body.len = (size_t)(at - s->body.data);
-	return 0;
-}
-
-static uint32_t footer_write(struct sealer *s)
+static void times_write(struct sealer *s)
 {
 	struct row_times times = { 0 };
-	uint32_t behind = 0, n = 0;
 
-	bytes_reset(&s->footer);
 	for (uint32_t row = 0; row < s->nrows; row++) {
 		struct row_times now = row_times_at(&times, s->utc[row], s->mono[row]);
 
 		row_times_put(&s->footer, &times, &now);
 		times = now;
 	}
-	for (uint32_t i = 0; i < s->ncolumns; i++) {
-		const struct column *c = &s->column[i].column;
+}
 
-		if (!c->range.count)
+/* Footer and body of the columns that hold anything; their number, or -EBADMSG. */
+static int columns_write(struct sealer *s)
+{
+	uint8_t *at = s->body.data;
+	uint32_t behind = 0;
+	int n = 0;
+
+	for (uint32_t i = 0; i < s->ncolumns; i++) {
+		struct column c;
+
+		column_finish(&s->column[i], &s->streams, s->mono, s->nrows, &c);
+		if (s->streams.full)
+			return -EBADMSG;
+		if (!c.range.count)
 			continue;
-		column_put(&s->footer, c, behind);
-		behind = c->range.series;
+		at = column_write(&s->column[i], &c, at);
+		column_put(&s->footer, &c, behind);
+		behind = c.range.series;
 		n++;
 	}
+	s->body.len = (size_t)(at - s->body.data);
 	return n;
 }
 
@@ -200,16 +198,17 @@ static int chunk_put(struct sealer *s, const struct image *image, uint32_t seque
 		     struct bytes *out)
 {
 	size_t start = block_start(out, BLOCK_CHUNK, sequence);
-	int rc = columns_finish(s);
-	uint32_t ncolumns;
+	int ncolumns;
 
-	if (rc)
-		return rc;
-	ncolumns = footer_write(s);
+	bytes_reset(&s->footer);
+	times_write(s);
+	ncolumns = columns_write(s);
+	if (ncolumns < 0)
+		return ncolumns;
 	bytes_varint(out, image->node);
 	bytes_varint(out, image->generation);
 	bytes_varint(out, s->nrows);
-	bytes_varint(out, ncolumns);
+	bytes_varint(out, (uint32_t)ncolumns);
 	section_put(out, &s->compressor, s->footer.data, s->footer.len);
 	section_put(out, &s->compressor, s->body.data, s->body.len);
 	block_finish(out, start);

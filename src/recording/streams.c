@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+_Static_assert(sizeof(struct segment) == offsetof(struct segment, data) + SEGMENT_ROOM,
+	       "the end of a segment's data is the end of the segment");
+
 int streams_init(struct streams *m, size_t bytes, size_t streams)
 {
 	/* A segment is left when it has no room for another varint. */
@@ -26,22 +29,26 @@ void streams_reset(struct streams *m)
 	m->full = false;
 }
 
+static struct segment *last_of(const struct stream *s)
+{
+	return s->first ? (struct segment *)s->end - 1 : NULL;
+}
+
 void stream_extend(struct streams *m, struct stream *s)
 {
-	struct segment *fresh = &m->segment[m->n];
+	struct segment *fresh = &m->segment[m->n], *last = last_of(s);
 
 	if (m->n + 1 < m->max)
 		m->n++;
 	else
 		m->full = true;
 	fresh->next = NULL;
-	if (!s->first)
+	if (last) {
+		last->used = (uint32_t)(s->at - last->data);
+		last->next = fresh;
+	} else {
 		s->first = fresh;
-	else
-		s->last->next = fresh;
-	if (s->last)
-		s->last->used = (uint32_t)(s->at - s->last->data);
-	s->last = fresh;
+	}
 	s->at = fresh->data;
 	s->end = fresh->data + SEGMENT_ROOM;
 }
@@ -64,8 +71,10 @@ void stream_fill(struct streams *m, struct stream *s, uint32_t zeros)
 
 uint8_t *stream_copy(const struct stream *s, uint8_t *out)
 {
+	const struct segment *last = last_of(s);
+
 	for (const struct segment *part = s->first; part; part = part->next) {
-		size_t n = part == s->last ? (size_t)(s->at - part->data) : part->used;
+		size_t n = part == last ? (size_t)(s->at - part->data) : part->used;
 
 		memcpy(out, part->data, n);
 		out += n;

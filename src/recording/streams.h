@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-enum { SEGMENT_ROOM = 116 };
+enum { SEGMENT_ROOM = 116 /* makes a segment 128 bytes */ };
 
 struct segment {
 	struct segment *next;
@@ -27,10 +27,10 @@ struct streams {
 	bool full;
 };
 
-/* {0} is empty. */
+/* {0} is empty. end is where a segment ends. */
 struct stream {
 	uint8_t *at, *end;
-	struct segment *first, *last;
+	struct segment *first;
 };
 
 /* For so many bytes in so many streams at most; 0 or -ENOMEM. */

@@ -326,7 +326,8 @@ struct one {
 };
 
 /* Say what changes, as a row does. */
-static void column_make(const struct one *o, struct column_draft *d, struct streams *m)
+static void column_make(const struct one *o, struct column_draft *d, struct streams *m,
+			struct column *c)
 {
 	streams_reset(m);
 	column_start(d, 9, o->real);
@@ -338,7 +339,7 @@ static void column_make(const struct one *o, struct column_draft *d, struct stre
 		else if (!o->present[row] && was)
 			column_absent(d, row);
 	}
-	column_finish(d, m, o->mono, o->nrows);
+	column_finish(d, m, o->mono, o->nrows, c);
 }
 
 static double as_number(const struct one *o, uint32_t row)
@@ -392,11 +393,10 @@ static void column_there_and_back(const struct one *o, struct streams *m)
 	struct column c, back;
 	struct scan in;
 
-	column_make(o, &d, m);
-	if (!d.column.range.count)
+	column_make(o, &d, m, &c);
+	if (!c.range.count)
 		return;
-	behind = column_write(&d, body);
-	c = d.column;
+	behind = column_write(&d, &c, body);
 	assert_ptr_equal(behind, body + c.body);
 	check_range(o, &c.range);
 	column_put(&footer, &c, 4);
