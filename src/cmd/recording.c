@@ -98,7 +98,8 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .output = p->directory,
 			     .interval_ns = o->interval_ns,
 			     .max_overhead = p->max_overhead,
-			     .tree = { .use_exits = !o->no_perf, .pss = (enum pss)o->pss } },
+			     .tree = { .births = (enum births)o->births,
+				       .pss = (enum pss)o->pss } },
 	};
 }
 

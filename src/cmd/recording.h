@@ -14,8 +14,8 @@ struct recording_options {
 	int64_t interval_ns, sync_ns;
 	const char *output, *summary, *procfs, *sysfs;
 	const char *max_overhead;
-	int64_t pss; /* enum pss */
-	bool force, quiet, json, no_perf;
+	int64_t pss, births; /* enum pss, enum births */
+	bool force, quiet, json;
 };
 
 /* Rows for a command whose options struct begins with struct recording_options. */
@@ -44,9 +44,12 @@ struct recording_options {
 	  .fallback = "10s", .max = INT64_C(3600000000000), \
 	  .help = "The most a loss of the node may cost; 0 leaves syncing to the kernel.", \
 	  OPTION_OFFSET(struct recording_options, sync_ns) }, \
-	{ .name = "no-perf", .type = ARG_FLAG, \
-	  .help = "No perf events: processes shorter than the interval have no name.", \
-	  OPTION_OFFSET(struct recording_options, no_perf) }, \
+	{ .name = "births", .type = ARG_CHOICE, .value = "auto|perf|connector|polling", \
+	  .fallback = "auto", \
+	  .help = "How it is known which processes start and end: the best that is permitted, " \
+		  "perf events, the proc connector, or new pids at each sample, which misses the " \
+		  "shorter ones.", \
+	  OPTION_OFFSET(struct recording_options, births) }, \
 	{ .name = "pss", .type = ARG_CHOICE, .value = "budget|always|off", \
 	  .fallback = "budget", \
 	  .help = "When PSS and USS are read, which holds a lock of the job's memory: within " \

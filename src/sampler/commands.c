@@ -45,7 +45,8 @@ static void put(struct command_row *r, struct sample *s)
 	if (!r->slot)
 		return;
 	sample_put(s, r->slot, r->processes);
-	sample_put(s, r->slot + (COMMAND_CPU - COMMAND_PROCESSES), r->cpu_ns);
+	if (r->cpu_ns)
+		sample_put(s, r->slot + (COMMAND_CPU - COMMAND_PROCESSES), r->cpu_ns);
 	if (r->io_seen) {
 		sample_put(s, r->slot + (COMMAND_READ - COMMAND_PROCESSES), r->read_bytes);
 		sample_put(s, r->slot + (COMMAND_WRITTEN - COMMAND_PROCESSES), r->written_bytes);

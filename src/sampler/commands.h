@@ -26,7 +26,7 @@ struct commands {
 
 struct command_use {
 	const char *name;
-	int64_t cpu_ns, read_bytes, written_bytes, peak_rss_bytes; /* peak 0: not seen */
+	int64_t cpu_ns, read_bytes, written_bytes, peak_rss_bytes; /* cpu, peak 0: not seen */
 	bool io_known;
 };
 

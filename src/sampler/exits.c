@@ -183,14 +183,14 @@ static int pin_task(struct exits *x, pid_t tid)
 	return fd < 0 && fd != -ESRCH ? fd : 0;
 }
 
-int exits_open(struct exits **out, const pid_t *tids, size_t n, struct err *e)
+int exits_open(struct exits **out, const pid_t *tids, size_t n, size_t cpus_max, struct err *e)
 {
 	int cpus[EXITS_CPUS_MAX], bad = 0;
 	size_t ncpus = cpus_possible(cpus, EXITS_CPUS_MAX);
 	struct exits *x;
 
 	*out = NULL;
-	if (!ncpus || ncpus > EXITS_CPUS_MAX)
+	if (!ncpus || ncpus > cpus_max)
 		return err_set(e, -EOPNOTSUPP,
 			       "%zu CPUs are too many to watch exits with perf events", ncpus);
 	x = calloc(1, sizeof *x);

@@ -30,7 +30,7 @@ static int try_exits(const struct reading *r, struct err *e)
 
 	if (!r->clocks)
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
-	bad = exits_open(&x, &self, 1, e);
+	bad = exits_open(&x, &self, 1, EXITS_CPUS_MAX, e);
 	if (!bad)
 		exits_close(x);
 	return bad;

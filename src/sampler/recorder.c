@@ -18,7 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { POLL_MAX = 2 + EXITS_FDS_MAX };
+enum {
+	POLL_MAX = 2 + EXITS_FDS_MAX,
+	REST_MS = 10, /* records are taken in batches: a wake-up costs more than many of them */
+};
 
 int recorder_detach(int *fd, struct err *e)
 {
@@ -177,11 +180,13 @@ static bool job_is_over(const struct recorder *r)
 	return !t.live;
 }
 
-static int until_end_ms(const struct recorder *r)
+/* Until the recording's end, or until then when that is sooner. */
+static int until_ms(const struct recorder *r, int64_t then_ns)
 {
-	int64_t left = (r->end_ns - clock_mono_ns() + NS_PER_MS - 1) / NS_PER_MS;
+	int64_t at = r->end_ns && (!then_ns || r->end_ns < then_ns) ? r->end_ns : then_ns;
+	int64_t left = (at - clock_mono_ns() + NS_PER_MS - 1) / NS_PER_MS;
 
-	if (!r->end_ns)
+	if (!at)
 		return -1;
 	return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
 }
@@ -191,13 +196,15 @@ static void wait_and_act(struct recorder *r)
 	struct pollfd p[POLL_MAX] = { { .fd = r->timer, .events = POLLIN } };
 	size_t nrings, n = 1;
 	const int *rings = tree_fds(r->sampler.tree, &nrings);
-	bool full = false;
+	int64_t rest_ns = r->drained_ns + REST_MS * NS_PER_MS;
+	bool full = false, resting = clock_mono_ns() < rest_ns;
 
 	if (r->o->launcher >= 0 && !r->launcher_gone)
 		p[n++] = (struct pollfd){ .fd = r->o->launcher, .events = POLLIN };
 	for (size_t i = 0; i < nrings; i++)
-		p[n++] = (struct pollfd){ .fd = r->silent[i] ? -1 : rings[i], .events = POLLIN };
-	if (poll(p, n, until_end_ms(r)) <= 0)
+		p[n++] = (struct pollfd){ .fd = resting || r->silent[i] ? -1 : rings[i],
+					  .events = POLLIN };
+	if (poll(p, n, until_ms(r, resting ? rest_ns : 0)) <= 0)
 		return;
 	if (r->o->launcher >= 0 && !r->launcher_gone && p[1].revents)
 		listen_to_launcher(r);
@@ -205,8 +212,10 @@ static void wait_and_act(struct recorder *r)
 		full |= (p[n - nrings + i].revents & POLLIN) != 0;
 		r->silent[i] |= (p[n - nrings + i].revents & POLLHUP) != 0;
 	}
-	if (full)
+	if (full) {
 		tree_drain(r->sampler.tree);
+		r->drained_ns = clock_mono_ns();
+	}
 	if (p[0].revents && !r->ended)
 		tick(r);
 }

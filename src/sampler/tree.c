@@ -55,6 +55,7 @@ void tree_close(struct tree *t)
 	for (uint32_t i = 0; i < t->table.nlive; i++)
 		process_close(&t->reading, &t->table.row[t->table.live[i]]);
 	exits_close(t->exits);
+	connector_close(&t->connector);
 	file_close(&t->loadavg);
 	file_close(&t->launcher_io);
 	table_free(&t->table);
@@ -169,7 +170,7 @@ static void look_at_all(struct tree *t, bool all)
 
 		/* With exit records its last figures are on their way; they come with the next
 		 * drain. */
-		if (gone && t->exits && !p->vanished && !all) {
+		if (gone && tree_is_told(t) && !p->vanished && !all) {
 			p->vanished = true;
 			t->vanished_ns = clock_mono_ns();
 		} else if (gone)
@@ -242,14 +243,14 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 
 void tree_drain(struct tree *t)
 {
-	if (t->exits)
-		births_step(t, false);
+	if (tree_is_told(t))
+		births_drain(t, false);
 }
 
 const int *tree_fds(const struct tree *t, size_t *n)
 {
-	*n = 0;
-	return t->exits ? exits_fds(t->exits, n) : NULL;
+	*n = t->connector.fd > 0;
+	return t->exits ? exits_fds(t->exits, n) : &t->connector.fd;
 }
 
 void tree_reaped(struct tree *t, const struct message *m)

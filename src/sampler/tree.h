@@ -18,12 +18,16 @@
 
 enum pss { PSS_BUDGET, PSS_ALWAYS, PSS_OFF };
 
+/* How births and ends are known: AUTO, the best that is permitted; else the one named, and where
+ * it is not permitted, by looking for new pids. */
+enum births { BIRTHS_AUTO, BIRTHS_PERF, BIRTHS_CONNECTOR, BIRTHS_POLLING };
+
 struct tree_options {
 	const struct root *proc;
 	pid_t launcher;     /* its children are the job; 0: attach */
 	const pid_t *roots; /* attach: these and their descendants */
 	size_t nroots;
-	bool use_exits;
+	enum births births;
 	enum pss pss;
 };
 

@@ -76,6 +76,8 @@ static void on_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
 		return;
 	if (p)
 		births_end(t, p, at_ns); /* the pid is used again: its exit record was lost */
+	if (!t->exits && !discover_is_ours(t, ppid))
+		return; /* the connector tells of every process of the machine */
 	births_add(t, pid, ppid, at_ns);
 }
 
@@ -86,6 +88,8 @@ static void on_name(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec
 
 	if (!p || (pid != tid && !exec))
 		return;
+	if (!comm)
+		comm = "?"; /* until it is read */
 	memcpy(p->comm, comm, strnlen(comm, 15) + 1);
 	if (exec)
 		p->tasks_live = 1; /* exec ends all other threads */
@@ -102,10 +106,13 @@ static bool runs_on(struct tree *t, struct process *p)
 		return false;
 	if (!p->start_ticks && look.ppid != p->ppid && look.ppid != t->launcher)
 		return false; /* the pid was used again */
-	if (proc_stat_ended(&look.stat))
+	if (proc_stat_ended(&look.stat)) {
+		p->cpu_ns = ns; /* nobody waited for it yet: its clock stands at what it used */
+		memcpy(p->comm, look.comm, sizeof p->comm);
 		return false;
+	}
 	p->tasks_live = (int32_t)look.stat.num_threads;
-	t->unwatched = true;
+	t->unwatched |= t->exits != NULL;
 	return true;
 }
 
@@ -118,9 +125,14 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 	if (!p)
 		return;
 	p->tasks_live--;
-	p->counts_due += (int32_t)exits_cpus(t->exits);
+	if (t->exits)
+		p->counts_due += (int32_t)exits_cpus(t->exits);
 	if (p->tasks_live > 0 || runs_on(t, p))
 		return;
+	if (!t->exits) {
+		births_end(t, p, at_ns); /* no counts will come */
+		return;
+	}
 	p->ended = true;
 	p->refresh_ns = at_ns; /* from here on: when it ended */
 }
@@ -150,7 +162,7 @@ static void end_the_ended(struct tree *t)
 	}
 }
 
-/* Take the records until then. */
+/* Take the records until then; the connector's, which come in order, as they are there. */
 static void drain(struct tree *t, int64_t until_ns)
 {
 	const struct exits_handler handler = {
@@ -160,24 +172,31 @@ static void drain(struct tree *t, int64_t until_ns)
 		.exited = on_exit_record,
 		.counted = on_count,
 	};
-	uint64_t lost = exits_drain(t->exits, &handler, until_ns);
+	uint64_t lost = t->exits ? exits_drain(t->exits, &handler, until_ns)
+				 : connector_drain(&t->connector, &handler, until_ns == INT64_MAX);
 
-	if (!lost)
-		return;
 	t->lost_records += lost;
-	discover_all(t);
+	t->rescan |= lost > 0;
+}
+
+void births_drain(struct tree *t, bool last)
+{
+	end_the_ended(t);
+	drain(t, last ? INT64_MAX : clock_mono_ns() - NS_PER_MS / 2);
 }
 
 void births_step(struct tree *t, bool last)
 {
-	if (!t->exits) {
+	if (!tree_is_told(t)) {
 		discover_step(t);
 		return;
 	}
-	end_the_ended(t);
-	drain(t, last ? INT64_MAX : clock_mono_ns() - NS_PER_MS / 2);
-	if (t->unwatched)
+	births_drain(t, last);
+	if (t->rescan)
+		discover_all(t);
+	else if (t->unwatched)
 		discover_step(t);
+	t->rescan = false;
 	if (last)
 		for (int again = 0; again < 2; again++)
 			end_the_ended(t);
@@ -185,7 +204,7 @@ void births_step(struct tree *t, bool last)
 
 void births_catch_up(struct tree *t)
 {
-	if (t->exits && t->vanished_ns)
+	if (tree_is_told(t) && t->vanished_ns)
 		drain(t, t->vanished_ns);
 	t->vanished_ns = 0;
 }

@@ -16,7 +16,7 @@
 
 enum { ATTACH_TASKS_MAX = 256, PROBE_MAX = 2048, UNPLACED_MAX = 4096 };
 
-static bool is_ours(const struct tree *t, pid_t ppid)
+bool discover_is_ours(const struct tree *t, pid_t ppid)
 {
 	return (t->launcher && ppid == t->launcher) || table_find(&t->table, ppid);
 }
@@ -47,7 +47,7 @@ static int probe(struct tree *t, pid_t pid, pid_t *ppid)
 	if (bad)
 		return bad;
 	*ppid = look.ppid;
-	if (!is_ours(t, look.ppid))
+	if (!discover_is_ours(t, look.ppid))
 		return -EAGAIN;
 	adopt(t, &look);
 	return 0;
@@ -65,7 +65,8 @@ static void place(struct tree *t, const struct unplaced *list, size_t n)
 		for (size_t i = 0; i < n; i++) {
 			pid_t ppid;
 
-			if (table_find(&t->table, list[i].pid) || !is_ours(t, list[i].ppid))
+			if (table_find(&t->table, list[i].pid) ||
+			    !discover_is_ours(t, list[i].ppid))
 				continue;
 			more |= !probe(t, list[i].pid, &ppid) && table_find(&t->table, list[i].pid);
 		}
@@ -174,6 +175,48 @@ static int adopt_roots(struct tree *t, const struct tree_options *o, struct err 
 	return 0;
 }
 
+static void say_mechanism(struct tree *t, const char *key, int bad, const char *why)
+{
+	char text[300];
+
+	snprintf(text, sizeof text, "%s%s%s", bad ? state_name(state_of(bad)) : "used",
+		 bad ? ": " : "", bad ? why : "");
+	sample_meta_text(t->sample, key, text);
+}
+
+static void open_exits(struct tree *t, const pid_t *tids, size_t n, size_t cpus_max)
+{
+	struct err e = { "" };
+	int bad;
+
+	if (n == ATTACH_TASKS_MAX)
+		bad = err_set(&e, -EOPNOTSUPP, "the job has too many threads to watch each");
+	else
+		bad = exits_open(&t->exits, tids, n, cpus_max, &e);
+	say_mechanism(t, "mechanism.exit_records", bad, e.text);
+}
+
+/* Perf events first: they alone tell CPU time and names. They cost the job something for each CPU,
+ * the connector does not. */
+static void choose(struct tree *t, const pid_t *tids, size_t n, enum births how)
+{
+	struct err e = { "the files read are not this kernel's /proc" };
+	int bad = -EOPNOTSUPP;
+
+	if (!t->reading.clocks)
+		how = BIRTHS_POLLING;
+	if (how == BIRTHS_AUTO || how == BIRTHS_PERF)
+		open_exits(t, tids, n, how == BIRTHS_AUTO ? EXITS_CPUS_CHEAP : EXITS_CPUS_MAX);
+	if (!t->exits && (how == BIRTHS_AUTO || how == BIRTHS_CONNECTOR)) {
+		bad = connector_open(&t->connector, &e);
+		say_mechanism(t, "mechanism.connector", bad, e.text);
+	}
+	if (!tree_is_told(t) && how == BIRTHS_AUTO)
+		open_exits(t, tids, n, EXITS_CPUS_MAX);
+	if (!tree_is_told(t))
+		say_mechanism(t, "mechanism.new_pids", 0, "");
+}
+
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e)
 {
 	pid_t tids[ATTACH_TASKS_MAX] = { o->launcher };
@@ -190,9 +233,8 @@ int discover_open(struct tree *t, const struct tree_options *o, struct err *e)
 			return bad;
 		n = list_tasks(t, tids, ATTACH_TASKS_MAX);
 	}
-	if (o->use_exits && t->reading.clocks && n < ATTACH_TASKS_MAX)
-		exits_open(&t->exits, tids, n, NULL);
-	if (!o->launcher && t->exits)
-		discover_all(t); /* born between the list and the events */
+	choose(t, tids, n, o->births);
+	if (!o->launcher && tree_is_told(t))
+		discover_all(t); /* born between the list and the first record */
 	return 0;
 }

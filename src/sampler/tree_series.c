@@ -33,7 +33,7 @@ static uint64_t values_of(const struct tree *t, const struct process *p, unsigne
 	int64_t tick_hz = NS_PER_S / t->reading.tick_ns;
 	bool read = p->read_ns && !(stale & READ_STAT),
 	     io_known = p->io_known && !(stale & READ_IO);
-	uint64_t known = UINT64_C(1) << PROCESS_CPU;
+	uint64_t known = 0;
 
 #define PUT(row, cond, value)                                                                      \
 	do {                                                                                       \
@@ -41,7 +41,7 @@ static uint64_t values_of(const struct tree *t, const struct process *p, unsigne
 		if (cond)                                                                          \
 			known |= UINT64_C(1) << (row);                                             \
 	} while (0)
-	v[PROCESS_CPU] = process_own_ns(p) - p->cpu_base_ns;
+	PUT(PROCESS_CPU, process_own_ns(p), process_own_ns(p) - p->cpu_base_ns);
 	PUT(PROCESS_CPU_USER, read, (p->stat.utime - p->utime_base) * 100 / tick_hz);
 	PUT(PROCESS_CPU_SYSTEM, read, (p->stat.stime - p->stime_base) * 100 / tick_hz);
 	PUT(PROCESS_THREADS, read, p->stat.num_threads);

@@ -10,6 +10,7 @@
 #define SONDE_SAMPLER_TREE_STATE_H
 
 #include "sampler/commands.h"
+#include "sampler/connector.h"
 #include "sampler/exits.h"
 #include "sampler/reading.h"
 #include "sampler/tree.h"
@@ -29,7 +30,9 @@ enum {
 struct tree {
 	struct reading reading;
 	struct table table;
+	/* what tells of births and ends; neither: new pids are looked for */
 	struct exits *exits;
+	struct connector connector;
 	struct commands commands;
 	struct sample *sample;
 	pid_t launcher, recorder; /* as the root names them; the recorder may be a descendant */
@@ -43,6 +46,7 @@ struct tree {
 	uint32_t keep_hand;
 	int64_t now_ns, named_left_ns, vanished_ns; /* when a process was found gone; 0: none was */
 	bool unwatched;                             /* a process runs on without exit records */
+	bool rescan;                                /* records were lost: look for what they told */
 
 	/* what the launcher waited for */
 	struct message reaped;
@@ -73,8 +77,16 @@ struct tree {
 	uint32_t walk_cursor;
 };
 
+/* Are births and ends told? */
+static inline bool tree_is_told(const struct tree *t)
+{
+	return t->exits || t->connector.fd > 0;
+}
+
 /* tree_births.c */
 void births_step(struct tree *t, bool last);
+/* Between samples: take the records that are there. */
+void births_drain(struct tree *t, bool last);
 /* A process that was read a moment ago is gone: its records are there by now. */
 void births_catch_up(struct tree *t);
 struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns);
@@ -84,6 +96,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns);
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e);
 void discover_step(struct tree *t);
 void discover_all(struct tree *t);
+bool discover_is_ours(const struct tree *t, pid_t ppid);
 
 /* tree_series.c */
 void series_put(struct tree *t, struct sample *s);

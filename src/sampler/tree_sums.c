@@ -154,6 +154,8 @@ static void peak_memory(const struct tree *t, struct tree_totals *out)
 
 static const char *births_how(const struct tree *t)
 {
+	if (t->connector.fd > 0)
+		return "the proc connector";
 	if (!t->exits)
 		return "new pids at each sample";
 	return t->unwatched ? "exit records of perf events and new pids at each sample"
@@ -176,7 +178,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.written_bytes = t->job[JOB_WRITTEN],
 		.io_known = t->job_known[JOB_READ],
 		.lost_records = t->lost_records,
-		.exact_births = t->exits && !t->lost_records && !t->unwatched,
+		.exact_births = tree_is_told(t) && !t->lost_records && !t->unwatched,
 		.births_how = births_how(t),
 		.totals_how = t->launcher ? "wait4 totals" : "CPU clocks and waited children",
 	};

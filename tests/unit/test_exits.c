@@ -87,7 +87,7 @@ static void every_child_is_forked_named_counted_and_ended(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(exits_open(&x, &self, 1, &e), 0);
+	assert_int_equal(exits_open(&x, &self, 1, EXITS_CPUS_MAX, &e), 0);
 	for (int i = 0; i < CHILDREN; i++) {
 		s.pid[i] = fork();
 		if (!s.pid[i])
@@ -167,7 +167,7 @@ static void no_birth_is_missed_when_many_end_at_once(void **state)
 		if (!spawner[i])
 			spawn_many(go[0], EACH);
 	}
-	assert_int_equal(exits_open(&x, spawner, SPAWNERS, &e), 0);
+	assert_int_equal(exits_open(&x, spawner, SPAWNERS, EXITS_CPUS_MAX, &e), 0);
 	assert_int_equal(write(go[1], "1234", SPAWNERS), SPAWNERS);
 	for (int left = SPAWNERS; left;) {
 		lost += exits_drain(x, &h, clock_mono_ns() - NS_PER_MS / 2);
@@ -196,7 +196,7 @@ static void more_tasks_than_events_are_refused(void **state)
 	(void)state;
 	for (int i = 0; i < TASKS; i++)
 		tids[i] = getpid();
-	assert_int_equal(exits_open(&x, tids, TASKS, &e), -E2BIG);
+	assert_int_equal(exits_open(&x, tids, TASKS, EXITS_CPUS_MAX, &e), -E2BIG);
 	assert_null(x);
 }
 
@@ -211,7 +211,7 @@ int main(void)
 	struct exits *x;
 	struct err e;
 
-	if (exits_open(&x, &self, 1, &e)) {
+	if (exits_open(&x, &self, 1, EXITS_CPUS_MAX, &e)) {
 		printf("%s\n", e.text);
 		return 77;
 	}
