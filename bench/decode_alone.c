@@ -12,6 +12,7 @@
 
 struct decoding {
 	struct pool pool;
+	struct chunk_reader reader;
 	int64_t *value;
 	uint8_t *present;
 	size_t cap;
@@ -41,8 +42,9 @@ static int take_event(void *ctx, const struct record *r)
 static int take_chunk(void *ctx, const struct file_chunk *c)
 {
 	struct decoding *d = ctx;
-	struct chunk_reader *r = (struct chunk_reader *)c->read;
+	struct chunk_reader *r = &d->reader;
 
+	(void)c;
 	if (r->nrows > d->cap) {
 		d->cap = r->nrows;
 		d->value = realloc(d->value, d->cap * sizeof *d->value);
@@ -72,13 +74,17 @@ static void take_damage(void *ctx, bool in_tail, uint64_t offset, uint64_t lengt
 int main(int argc, char **argv)
 {
 	struct decoding d = { 0 };
-	struct file_visitor v = {
-		&d, take_head, take_event, take_chunk, take_damage, &d.pool, NULL
-	};
+	struct file_visitor v = { .ctx = &d,
+				  .head = take_head,
+				  .event = take_event,
+				  .chunk = take_chunk,
+				  .damage = take_damage,
+				  .pool = &d.pool,
+				  .reader = &d.reader };
 	DIR *dir = argc == 2 ? opendir(argv[1]) : NULL;
 	struct dirent *entry;
 
-	if (!dir)
+	if (!dir || chunk_reader_init(&d.reader))
 		die("usage: decode_alone DIR");
 	while ((entry = readdir(dir))) {
 		const char *dot = strrchr(entry->d_name, '.');
@@ -89,11 +95,13 @@ int main(int argc, char **argv)
 		if (file_read(dirfd(dir), entry->d_name, NULL, &v, &found))
 			die("a recording cannot be read");
 		bytes_free(&found.sealed);
-		pool_free(&d.pool);
+		pool_empty(&d.pool);
 	}
 	closedir(dir);
+	chunk_reader_free(&d.reader);
 	free(d.value);
 	free(d.present);
+	pool_free(&d.pool);
 	printf("%llu\n", (unsigned long long)d.values);
 	return d.damages ? 1 : 0;
 }

@@ -44,13 +44,24 @@ static double meta_number(const struct run *r, const char *key)
 {
 	double largest = NAN;
 
-	for (uint32_t i = 1; i < r->nnodes; i++) {
-		const struct run_meta *m = run_find_meta(r, i, key);
+	for (uint32_t i = 1; i < r->nmetas; i++) {
+		const struct run_meta *m = &r->metas[i];
 
-		if (m && m->type == META_INT)
+		if (m->type == META_INT && !strcmp(m->key, key))
 			largest = fmax(largest, (double)m->value);
 	}
 	return largest;
+}
+
+static uint32_t count_hosts(const struct run *r, struct listing *l)
+{
+	uint32_t *first = calloc(r->nnodes + 1u, sizeof *first), n = 0;
+
+	l->failed |= !first || run_hosts(r, first);
+	for (uint32_t i = 1; !l->failed && i < r->nnodes; i++)
+		n += first[i] == i;
+	free(first);
+	return n;
 }
 
 /* A recording that was not closed and gave a sample just now is taken to be running. */
@@ -86,8 +97,7 @@ static void describe(struct recording *x, const struct run *r, struct listing *l
 
 	x->condition = condition_of(r, clock_utc_ns());
 	x->start_utc_ns = r->t0_utc_ns;
-	for (uint32_t i = 1; i < r->nnodes; i++)
-		x->nodes += run_first_of_host(r, i) == i;
+	x->nodes = count_hosts(r, l);
 	x->signal = meta_number(r, "job.signal");
 	x->exit_code = isnan(x->signal) ? meta_number(r, "job.exit_code") : NAN;
 	x->wall_s = meta_number(r, "job.wall_ns") / 1e9;

@@ -193,7 +193,8 @@ int derive_rewind(struct derive *d)
 {
 	d->chunk = (struct chunk){ 0 };
 	d->row = 0;
-	memset(d->last, 0, d->run->nseries * sizeof(*d->last));
+	if (d->serial) /* else all of it is as it was made, and need not be touched */
+		memset(d->last, 0, d->run->nseries * sizeof(*d->last));
 	for (uint32_t i = 0; i < d->run->nnodes; i++)
 		d->node_last_ns[i] = INT64_MIN;
 	return d->run->rewind(d->run);

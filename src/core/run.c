@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/run.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 int64_t run_utc_ns(const struct run *r, uint32_t node, int64_t mono_ns)
@@ -13,14 +15,39 @@ int64_t run_utc_ns(const struct run *r, uint32_t node, int64_t mono_ns)
 	return utc;
 }
 
-uint32_t run_first_of_host(const struct run *r, uint32_t node)
+static int by_host(const void *a, const void *b, void *nodes)
 {
-	const char *host = r->nodes[node].host;
+	const struct run_node *node = nodes;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = strcmp(node[x].host ? node[x].host : "", node[y].host ? node[y].host : "");
 
-	for (uint32_t i = 1; host && *host && i < node; i++)
-		if (r->nodes[i].host && strcmp(r->nodes[i].host, host) == 0)
-			return i;
-	return node;
+	return order ? order : (x > y) - (x < y);
+}
+
+int run_hosts(const struct run *r, uint32_t *first)
+{
+	uint32_t *sorted = calloc(r->nnodes + 1u, sizeof *sorted);
+	const char *host = NULL;
+	uint32_t of_host = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->nnodes; i++)
+		first[i] = sorted[i] = i;
+	if (r->nnodes > 1)
+		qsort_r(sorted + 1, r->nnodes - 1, sizeof *sorted, by_host, r->nodes);
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const char *now = r->nodes[sorted[i]].host;
+
+		if (!now || !*now) /* nobody knows whether two of these are one */
+			continue;
+		if (!host || strcmp(host, now) != 0)
+			of_host = sorted[i];
+		host = now;
+		first[sorted[i]] = of_host;
+	}
+	free(sorted);
+	return 0;
 }
 
 double run_seconds(const struct run *r, uint32_t node, int64_t mono_ns)

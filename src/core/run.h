@@ -122,8 +122,9 @@ struct run {
 double run_seconds(const struct run *r, uint32_t node, int64_t mono_ns);
 /* Wall time (UTC ns) of it. */
 int64_t run_utc_ns(const struct run *r, uint32_t node, int64_t mono_ns);
-/* The first node of the same host: itself, or one of which it is another step or a restart. */
-uint32_t run_first_of_host(const struct run *r, uint32_t node);
+/* first[i]: the first node of node i's host: itself, or one of which it is another step or a
+ * restart. [nnodes]; 0 or -ENOMEM. */
+int run_hosts(const struct run *r, uint32_t *first);
 /* The last value said of key on node (0: any node); NULL when never said. */
 const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const char *key);
 /* Metric id by name; 0 when the run has none. */

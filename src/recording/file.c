@@ -291,7 +291,7 @@ static int files_take(struct reading *g, int dirfd, const char *sonde, int tail_
 int file_read(int dirfd, const char *sonde, const char *tail, const struct file_visitor *v,
 	      struct file_found *found)
 {
-	struct reading g = { .v = v, .found = found, .chunk = v->chunk };
+	struct reading g = { .v = v, .found = found, .chunk = v->reader };
 	int rc, tail_rc;
 
 	*found = (struct file_found){ 0 };

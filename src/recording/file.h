@@ -28,8 +28,8 @@ struct file_visitor {
 	int (*event)(void *ctx, const struct record *r);
 	int (*chunk)(void *ctx, const struct file_chunk *c);
 	void (*damage)(void *ctx, bool in_tail, uint64_t offset, uint64_t length, const char *what);
-	struct pool *pool; /* strings of events go here */
-	struct chunk_reader *chunk; /* reads the chunks: one for many files spares its making */
+	struct pool *pool;           /* strings of events go here */
+	struct chunk_reader *reader; /* of the chunks; one for many files spares its making */
 	int (*block)(void *ctx,
 		     const struct block *b); /* each good block, after the above; or NULL */
 };

@@ -207,7 +207,7 @@ static int recording_read(struct join *j, struct join_file *f)
 					.chunk = visit_chunk,
 					.damage = visit_damage,
 					.pool = &j->record,
-					.chunk = &j->chunk };
+					.reader = &j->chunk };
 	uint32_t first_node = j->run.nnodes;
 	struct file_found found;
 	int rc;

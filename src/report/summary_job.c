@@ -92,6 +92,7 @@ struct node_figures {
 	double v[FIGURES];       /* NAN: not known */
 	const char *memory_kind; /* of v[PEAK_MEMORY] */
 	uint32_t host;           /* the first node of this one's host */
+	uint32_t next;           /* the next node of this host; 0: none */
 	double start_s;          /* since the run began */
 };
 
@@ -155,45 +156,54 @@ static void fill_derived(struct node_figures *n, const struct run_node *node)
 		n->memory_kind = NULL;
 }
 
-static void place(struct node_figures *n, const struct run *r, uint32_t node)
+static int place(struct node_figures *nodes, const struct run *r)
 {
-	const struct run_node *row = &r->nodes[node];
+	uint32_t *first = calloc(r->nnodes + 1, 2 * sizeof *first), *last = first + r->nnodes + 1;
 
-	n->host = run_first_of_host(r, node);
-	n->start_s = row->rows ? run_seconds(r, node, row->first_ns) : 0;
+	if (!first || run_hosts(r, first)) {
+		free(first);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		uint32_t host = first[i];
+
+		nodes[i].host = host;
+		if (host != i)
+			nodes[last[host]].next = i;
+		last[host] = i;
+		if (r->nodes[i].rows)
+			nodes[i].start_s = run_seconds(r, i, r->nodes[i].first_ns);
+	}
+	free(first);
+	return 0;
 }
 
 /* What all steps of a host that ran when this one began had at most. */
-static double at_once(const struct run *r, const struct node_figures *nodes, uint32_t node,
-		      size_t figure)
+static double at_once(const struct node_figures *nodes, uint32_t node, size_t figure)
 {
 	double now = nodes[node].start_s, all = nodes[node].v[figure];
 
-	for (uint32_t i = 1; i < r->nnodes; i++)
-		if (i != node && nodes[i].host == nodes[node].host && nodes[i].start_s <= now &&
+	for (uint32_t i = nodes[node].host; i; i = nodes[i].next)
+		if (i != node && nodes[i].start_s <= now &&
 		    now < nodes[i].start_s + nodes[i].v[WALL])
 			all += nodes[i].v[figure];
 	return all;
 }
 
 /* Of all steps of a host; the host is its first. */
-static double over_steps(const struct run *r, const struct node_figures *nodes, uint32_t host,
-			 size_t figure)
+static double over_steps(const struct node_figures *nodes, uint32_t host, size_t figure)
 {
 	double start = nodes[host].start_s, all = NAN;
 
-	for (uint32_t i = host; i < r->nnodes; i++)
-		if (nodes[i].host == host)
-			start = fmin(start, nodes[i].start_s);
-	for (uint32_t i = host; i < r->nnodes; i++) {
+	for (uint32_t i = host; i; i = nodes[i].next)
+		start = fmin(start, nodes[i].start_s);
+	for (uint32_t i = host; i; i = nodes[i].next) {
 		double v = nodes[i].v[figure];
 
-		if (nodes[i].host != host)
-			continue;
 		if (figures[figure].over == OVER_SPAN)
 			v += nodes[i].start_s - start;
 		else if (figures[figure].over == OVER_PEAK)
-			v = at_once(r, nodes, i, figure);
+			v = at_once(nodes, i, figure);
 		all = fmax(all, v);
 	}
 	return all;
@@ -211,7 +221,7 @@ static double over_nodes(const struct run *r, const struct node_figures *nodes, 
 		if (over != OVER_SUM && over != OVER_MAX) {
 			if (nodes[i].host != i)
 				continue;
-			v = over_steps(r, nodes, i, figure);
+			v = over_steps(nodes, i, figure);
 		}
 		if (over == OVER_MAX || over == OVER_SPAN)
 			all = fmax(all, v);
@@ -321,12 +331,12 @@ int summary_job_make(struct summary *s, const struct run *r, const struct series
 			take_meta(&nodes[r->metas[i].node], &r->metas[i]);
 	if (!rc) {
 		take_series(nodes, r, x);
-		for (uint32_t i = 1; i < r->nnodes; i++) {
+		for (uint32_t i = 1; i < r->nnodes; i++)
 			fill_derived(&nodes[i], &r->nodes[i]);
-			place(&nodes[i], r, i);
-		}
-		rc = fill_nodes(s, r, nodes);
+		rc = place(nodes, r);
 	}
+	if (!rc)
+		rc = fill_nodes(s, r, nodes);
 	if (!rc)
 		fill_job(s, r, nodes);
 	free(nodes);
