@@ -125,7 +125,7 @@ kill -INT "$sonde"
 wait "$sonde" || true
 
 live=$("$BUILD/sonde" export -o - --raw --wide --metrics job.processes_live_count "$scratch/sonde" |
-	tail -n +2 | cut -d , -f 4 | sort -gu)
+	tr -d '\r' | tail -n +2 | cut -d , -f 4 | sort -gu)
 if [ "$live" != $PROCESSES ]; then
 	echo "  not measured: the tree did not have $PROCESSES processes all the time but" "$live"
 	exit 1
