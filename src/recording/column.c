@@ -19,13 +19,6 @@ static double number(bool real, int64_t stored)
 	return real ? as_real(stored) : (double)stored;
 }
 
-static uint64_t difference(bool real, int64_t value, int64_t last)
-{
-	if (real)
-		return (uint64_t)value ^ (uint64_t)last;
-	return zigzag_encode((int64_t)((uint64_t)value - (uint64_t)last));
-}
-
 static int64_t next_value(bool real, int64_t last, uint64_t coded)
 {
 	if (real)
@@ -60,13 +53,6 @@ static void widen(struct column_draft *d, int64_t value)
 	}
 }
 
-static void begin(struct column_draft *d, uint32_t row, int64_t value)
-{
-	d->begun = true;
-	d->first = d->min = d->max = value;
-	d->first_row = d->run_row = d->run_gap = row;
-}
-
 /* The run is over, and its last value stood until this row. */
 static void run_settle(struct column_draft *d, const int64_t *mono, uint32_t until)
 {
@@ -84,9 +70,18 @@ static void run_begin(struct column_draft *d, struct streams *m, uint32_t row)
 	d->run_row = row;
 }
 
-void column_value(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t row,
-		  int64_t value)
+static void begin(struct column_draft *d, uint32_t row, int64_t value)
 {
+	d->begun = d->present = true;
+	d->first = d->last = d->min = d->max = value;
+	d->first_row = d->run_row = d->run_gap = d->since = row;
+}
+
+void column_step(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t row,
+		 uint64_t zigzag)
+{
+	int64_t value = (int64_t)((uint64_t)d->last + (uint64_t)zigzag_decode(zigzag));
+
 	if (d->present) {
 		stream_zeros(m, &d->values, row - d->since - 1);
 		weigh(d, mono, row);
@@ -95,17 +90,20 @@ void column_value(struct column_draft *d, struct streams *m, const int64_t *mono
 		run_begin(d, m, row);
 	} else {
 		begin(d, row, value);
+		return;
 	}
-	if (row != d->first_row) {
-		uint64_t coded = difference(d->real, value, d->last);
-
-		stream_varint(m, &d->values, coded);
-		d->varies = d->varies || coded;
-		widen(d, value);
-	}
+	stream_varint(m, &d->values, d->real ? (uint64_t)value ^ (uint64_t)d->last : zigzag);
+	widen(d, value);
+	d->varies = d->varies || zigzag;
+	d->present = true;
 	d->last = value;
 	d->since = row;
-	d->present = true;
+}
+
+void column_value(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t row,
+		  int64_t value)
+{
+	column_step(d, m, mono, row, zigzag_encode((int64_t)((uint64_t)value - (uint64_t)d->last)));
 }
 
 void column_absent(struct column_draft *d, uint32_t row)

@@ -54,9 +54,12 @@ struct column_draft {
 };
 
 void column_start(struct column_draft *d, uint32_t series, bool real);
-/* From this row on it has this value, or none. Rows grow; mono: times of the rows so far. */
+/* From this row on it has this value; or one that is other by this zigzag than what it said last,
+ * 0 when it said nothing; or none. Rows grow; mono: times of the rows so far. */
 void column_value(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t row,
 		  int64_t value);
+void column_step(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t row,
+		 uint64_t zigzag);
 void column_absent(struct column_draft *d, uint32_t row);
 /* All nrows rows are there: the footer's entry but for the size of the body. */
 void column_finish(struct column_draft *d, struct streams *m, const int64_t *mono, uint32_t nrows,

@@ -3,7 +3,6 @@
 
 #include "base/reserve.h"
 #include "core/value.h"
-#include "recording/varint.h"
 
 #include <errno.h>
 #include <string.h>
@@ -145,7 +144,7 @@ static uint8_t *token_put(uint8_t *at, int64_t value, int64_t last)
 
 	if (zigzag && zigzag != UINT64_MAX)
 		return varint_write(at, zigzag + 1);
-	*at++ = 1;
+	*at++ = ROW_VALUE;
 	return varint_write(at, zigzag_encode(value));
 }
 
@@ -191,7 +190,7 @@ void rows_put(struct bytes *out, struct rows *r, const struct row_times *now, co
 			if (state[place] == STATE_PRESENT)
 				at = token_put(at, value[place], r->last[i]);
 			else
-				*at++ = 0;
+				*at++ = ROW_ABSENT;
 		}
 	}
 	memcpy(out->data + out->len, r->changed, bitmap);
@@ -213,54 +212,18 @@ void rows_keep(struct rows *r, const struct row_times *now, const int64_t *value
 	r->times = *now;
 }
 
-/* Behind the token, or NULL. */
-static const uint8_t *token_get(const uint8_t *at, const uint8_t *end, struct rows *r, uint32_t i)
-{
-	uint64_t token;
-
-	at = varint_read(at, end, &token);
-	if (!at)
-		return NULL;
-	r->present[i] = token != 0;
-	if (token > 1) {
-		r->last[i] = sum(r->last[i], zigzag_decode(token - 1));
-	} else if (token == 1) {
-		at = varint_read(at, end, &token);
-		r->last[i] = zigzag_decode(token);
-	}
-	return at;
-}
-
-/* The bits of a row; false when there are more than series. */
-static bool changed_get(struct scan *in, struct rows *r)
+bool rows_get(struct scan *in, struct rows *r)
 {
 	size_t bitmap = (r->n + 7) / 8;
-	const uint8_t *bits = scan_take(in, bitmap);
+	const uint8_t *bits;
 
+	row_times_get(in, &r->times);
+	bits = scan_take(in, bitmap);
 	if (in->bad || (r->n % 8 && bits[bitmap - 1] >> r->n % 8))
-		return false;
+		return false; /* cut, or of more series than there are */
 	if (r->n)
 		changed_set(r, (r->n - 1) / WORD * WORD, 0);
 	memcpy(r->changed, bits, bitmap);
-	return true;
-}
-
-bool rows_get(struct scan *in, struct rows *r)
-{
-	const uint8_t *at;
-
-	row_times_get(in, &r->times);
-	if (!changed_get(in, r))
-		return false;
-	at = in->at;
-	for (uint32_t first = 0; first < r->n; first += WORD) {
-		for (uint64_t word = rows_changed(r, first); word; word &= word - 1) {
-			at = token_get(at, in->end, r, first + (uint32_t)__builtin_ctzll(word));
-			if (!at)
-				return false;
-		}
-	}
-	in->at = at;
 	return true;
 }
 

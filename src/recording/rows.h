@@ -4,16 +4,14 @@
  *
  * A row is: time, a bit for each open series in order of id (1 = changed), and a token for each
  * change: 0 now absent; 1 the value itself follows; else 1 + zigzag(value - last). The state starts
- * empty at every generation, so that a slot can be read on its own. Writer and reader keep the same
- * state.
+ * empty at every generation, so that a slot can be read on its own. Of what was said last the
+ * writer keeps note here, the sealer in its columns.
  */
 #ifndef SONDE_RECORDING_ROWS_H
 #define SONDE_RECORDING_ROWS_H
 
 #include "base/bytes.h"
-
-#include <endian.h>
-#include <string.h>
+#include "recording/varint.h"
 
 /* Times as differences of differences; offset = UTC - monotonic, which moves little. */
 struct row_times {
@@ -24,8 +22,8 @@ struct row_times {
 struct rows {
 	uint32_t *series;
 	uint32_t *place;  /* the writer's slot in the sample; the sealer's column */
-	int64_t *last;    /* value said last, 0 when none was */
-	uint8_t *present; /* 1 or 0 */
+	int64_t *last;    /* the writer's: value said last, 0 when none was */
+	uint8_t *present; /* the writer's: 1 or 0 */
 	uint8_t *real;
 	uint8_t *changed; /* by the row put or got last: a bit for each, in whole words */
 	uint32_t n, cap;
@@ -52,8 +50,23 @@ void rows_put(struct bytes *out, struct rows *r, const struct row_times *now, co
 	      const uint8_t *state);
 void rows_keep(struct rows *r, const struct row_times *now, const int64_t *value,
 	       const uint8_t *state);
-/* Read a row into the state; false when it is malformed. */
+/* Read a row up to its tokens: its time, and which series have one; false when it is malformed. */
 bool rows_get(struct scan *in, struct rows *r);
+
+/* A token: what its varint says, and the value behind ROW_VALUE. Returns the place behind it, or
+ * NULL when it is cut. */
+enum { ROW_ABSENT, ROW_VALUE, ROW_STEP }; /* ROW_STEP and more: token - 1 is a zigzag step */
+static inline const uint8_t *row_token(const uint8_t *at, const uint8_t *end, uint64_t *token,
+				       int64_t *value)
+{
+	uint64_t coded = 0;
+
+	at = varint_read(at, end, token);
+	if (at && *token == ROW_VALUE)
+		at = varint_read(at, end, &coded);
+	*value = zigzag_decode(coded);
+	return at;
+}
 
 /* Which of the 64 series from first on (a multiple of 64) the row put or got last changed. */
 static inline uint64_t rows_changed(const struct rows *r, uint32_t first)

@@ -92,25 +92,52 @@ static int records_walk(struct sealer *s, struct scan *in)
 	return rc;
 }
 
-static int row_take(struct sealer *s)
+static bool time_take(struct sealer *s)
 {
 	uint32_t row = s->nrows;
 	int64_t mono = s->rows.times.mono, utc = row_times_utc(&s->rows.times);
 
 	if (row == ROWS_MAX || mono < 0 || mono > MONO_MAX || utc < 0 || utc > UTC_MAX ||
 	    (row && mono < s->mono[row - 1]) || (uint64_t)s->ncolumns * (row + 1) > s->values_max)
-		return -EBADMSG;
+		return false;
 	s->mono[row] = mono;
 	s->utc[row] = utc;
+	return true;
+}
+
+/* A series' token to its column. Returns the place behind it, or NULL. */
+static const uint8_t *token_take(struct sealer *s, struct column_draft *d, const uint8_t *at,
+				 const uint8_t *end)
+{
+	uint64_t token;
+	int64_t value;
+
+	at = row_token(at, end, &token, &value);
+	if (!at)
+		return NULL;
+	if (token == ROW_ABSENT)
+		column_absent(d, s->nrows);
+	else if (token == ROW_VALUE)
+		column_value(d, &s->streams, s->mono, s->nrows, value);
+	else
+		column_step(d, &s->streams, s->mono, s->nrows, token - 1);
+	return at;
+}
+
+static int row_take(struct sealer *s, struct scan *in)
+{
+	const uint8_t *at;
+
+	if (!rows_get(in, &s->rows) || !time_take(s))
+		return -EBADMSG;
+	at = in->at;
 	for (uint32_t first = 0; first < s->rows.n; first += 64) {
 		for (uint64_t word = rows_changed(&s->rows, first); word; word &= word - 1) {
 			uint32_t i = first + (uint32_t)__builtin_ctzll(word);
-			struct column_draft *d = &s->column[s->rows.place[i]];
 
-			if (s->rows.present[i])
-				column_value(d, &s->streams, s->mono, row, s->rows.last[i]);
-			else
-				column_absent(d, row);
+			at = token_take(s, &s->column[s->rows.place[i]], at, in->end);
+			if (!at)
+				return -EBADMSG;
 		}
 	}
 	s->nrows++;
@@ -130,7 +157,7 @@ static int commit_walk(struct sealer *s, struct scan in)
 	rc = records_walk(s, &in);
 	if (rc || !(flags & COMMIT_ROW))
 		return rc;
-	return rows_get(&in, &s->rows) ? row_take(s) : -EBADMSG;
+	return row_take(s, &in);
 }
 
 static int image_walk(struct sealer *s, const struct image *image)

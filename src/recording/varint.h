@@ -17,11 +17,6 @@
 
 enum { VARINT_MAX = 10 };
 
-static inline unsigned varint_size(uint64_t v)
-{
-	return (unsigned)(70 - __builtin_clzll(v | 1)) / 7;
-}
-
 /* 56 bits to eight groups of seven, each in a byte, and back. */
 static inline uint64_t varint_spread(uint64_t v)
 {
@@ -40,12 +35,13 @@ static inline uint64_t varint_gather(uint64_t v)
 static inline uint8_t *varint_write(uint8_t *at, uint64_t v)
 {
 	if (v < UINT64_C(1) << 56) {
-		unsigned n = varint_size(v);
-		uint64_t more = UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * (n - 1)) - 1);
-		uint64_t out = htole64(varint_spread(v) | more);
+		uint64_t groups = varint_spread(v), out;
+		unsigned before = (unsigned)(63 - __builtin_clzll(groups | 1)) & ~7u; /* bits */
 
+		out = htole64(groups |
+			      (UINT64_C(0x8080808080808080) & ((UINT64_C(1) << before) - 1)));
 		memcpy(at, &out, sizeof out);
-		return at + n;
+		return at + before / 8 + 1;
 	}
 	while (v >= 0x80) {
 		*at++ = (uint8_t)(v | 0x80);
