@@ -27,7 +27,7 @@ static void put_measured(struct derive *d, uint32_t series, int64_t stored, int6
 {
 	uint32_t cell = d->plan.series_cell[series];
 	const struct metric *m = &d->run->metrics[d->run->series[series].metric].row;
-	struct last_reading *last = &d->last[series], before = *last;
+	struct last_reading *last = &d->last[d->place[series]], before = *last;
 	double seconds, v;
 
 	*last = (struct last_reading){ stored, mono_ns, true };
@@ -193,11 +193,20 @@ int derive_rewind(struct derive *d)
 {
 	d->chunk = (struct chunk){ 0 };
 	d->row = 0;
-	if (d->serial) /* else all of it is as it was made, and need not be touched */
-		memset(d->last, 0, d->run->nseries * sizeof(*d->last));
+	memset(d->last, 0, d->nlast * sizeof(*d->last));
 	for (uint32_t i = 0; i < d->run->nnodes; i++)
 		d->node_last_ns[i] = INT64_MIN;
 	return d->run->rewind(d->run);
+}
+
+static bool reserve_last(struct derive *d)
+{
+	d->nlast = 1;
+	d->place = calloc(d->run->nseries + 1u, sizeof(*d->place));
+	for (uint32_t i = 1; d->place && i < d->run->nseries; i++)
+		d->place[i] = d->plan.wanted[i] ? d->nlast++ : 0;
+	d->last = calloc(d->nlast, sizeof(*d->last));
+	return d->place && d->last;
 }
 
 int derive_open(struct derive *d, struct run *r, const struct selection *sel, struct err *e)
@@ -208,13 +217,13 @@ int derive_open(struct derive *d, struct run *r, const struct selection *sel, st
 	rc = plan_make(&d->plan, r, sel, e);
 	if (rc)
 		return rc;
-	d->last = calloc(r->nseries + 1u, sizeof(*d->last));
 	d->node_last_ns = calloc(r->nnodes + 1u, sizeof(*d->node_last_ns));
 	d->now = calloc(d->plan.ncells, sizeof(*d->now));
 	d->link = calloc(d->plan.ncells, sizeof(*d->link));
 	d->active = calloc(d->plan.nholders, sizeof(*d->active));
 	d->is_active = calloc(d->plan.nholders, 1);
-	if (!d->last || !d->node_last_ns || !d->now || !d->link || !d->active || !d->is_active)
+	if (!reserve_last(d) || !d->node_last_ns || !d->now || !d->link || !d->active ||
+	    !d->is_active)
 		return err_set(e, -ENOMEM, "out of memory for %u series", r->nseries);
 	return derive_rewind(d);
 }
@@ -223,6 +232,7 @@ void derive_close(struct derive *d)
 {
 	plan_free(&d->plan);
 	free(d->last);
+	free(d->place);
 	free(d->node_last_ns);
 	free(d->now);
 	free(d->link);

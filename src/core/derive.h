@@ -37,12 +37,14 @@ struct derive {
 	struct run *run;
 	struct plan plan;
 	double from_s, to_s;
-	struct last_reading *last; /* [run->nseries] */
-	int64_t *node_last_ns;     /* [run->nnodes]: time of its last row; INT64_MIN: none yet */
-	struct now *now;           /* [plan.ncells] */
-	uint32_t *link;            /* [plan.ncells]: members of a combined cell, in this chunk */
-	uint32_t *active;          /* holders with values in this chunk, the node first */
-	uint8_t *is_active;        /* [plan.nholders] */
+	struct last_reading *last; /* of those series that are wanted */
+	uint32_t *place;           /* [run->nseries] where in last; 0: not wanted */
+	uint32_t nlast;
+	int64_t *node_last_ns; /* [run->nnodes]: time of its last row; INT64_MIN: none yet */
+	struct now *now;       /* [plan.ncells] */
+	uint32_t *link;        /* [plan.ncells]: members of a combined cell, in this chunk */
+	uint32_t *active;      /* holders with values in this chunk, the node first */
+	uint8_t *is_active;    /* [plan.nholders] */
 	uint32_t nactive, row;
 	uint64_t serial; /* of the row: what now[] holds of other rows is void */
 	double row_seconds;
