@@ -19,7 +19,10 @@ static int64_t sum(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-enum { WORD = 64 }; /* series whose changes are looked at together */
+enum {
+	WORD = 64, /* series whose changes are looked at together */
+	TOKEN_MAX = VARINT_MAX + 2,
+};
 
 int rows_init(struct rows *r, uint32_t cap)
 {
@@ -138,14 +141,39 @@ bool rows_list_get(struct scan *in, struct rows *r)
 	return !in->bad;
 }
 
+enum { TOKEN_OTHER, OTHER_ABSENT = 0, OTHER_VALUE = 1 };
+
 static uint8_t *token_put(uint8_t *at, int64_t value, int64_t last)
 {
 	uint64_t zigzag = zigzag_encode(difference(value, last));
 
-	if (zigzag && zigzag != UINT64_MAX)
-		return varint_write(at, zigzag + 1);
-	*at++ = ROW_VALUE;
+	if (zigzag)
+		return varint_write(at, zigzag);
+	*at++ = TOKEN_OTHER;
+	*at++ = OTHER_VALUE;
 	return varint_write(at, zigzag_encode(value));
+}
+
+static uint8_t *token_put_absent(uint8_t *at)
+{
+	*at++ = TOKEN_OTHER;
+	*at++ = OTHER_ABSENT;
+	return at;
+}
+
+const uint8_t *row_token_other(const uint8_t *at, const uint8_t *end, bool *present, int64_t *value)
+{
+	uint64_t coded;
+
+	at = varint_read(at, end, &coded);
+	if (!at || coded > OTHER_VALUE)
+		return NULL;
+	*present = coded == OTHER_VALUE;
+	if (!*present)
+		return at;
+	at = varint_read(at, end, &coded);
+	*value = zigzag_decode(coded);
+	return at;
 }
 
 /* Without a branch a value: which of them change is not to be guessed. */
@@ -177,7 +205,7 @@ void rows_put(struct bytes *out, struct rows *r, const struct row_times *now, co
 	uint8_t *at;
 
 	row_times_put(out, &r->times, now);
-	if (!bytes_room(out, bitmap + (size_t)r->n * (VARINT_MAX + 1)))
+	if (!bytes_room(out, bitmap + (size_t)r->n * TOKEN_MAX))
 		return;
 	at = out->data + out->len + bitmap;
 	for (uint32_t first = 0; first < r->n; first += WORD) {
@@ -190,7 +218,7 @@ void rows_put(struct bytes *out, struct rows *r, const struct row_times *now, co
 			if (state[place] == STATE_PRESENT)
 				at = token_put(at, value[place], r->last[i]);
 			else
-				*at++ = ROW_ABSENT;
+				at = token_put_absent(at);
 		}
 	}
 	memcpy(out->data + out->len, r->changed, bitmap);

@@ -3,7 +3,8 @@
  * rows.h - rows as they stand in a .tail file, each as its difference to the row before.
  *
  * A row is: time, a bit for each open series in order of id (1 = changed), and a token for each
- * change: 0 now absent; 1 the value itself follows; else 1 + zigzag(value - last). The state starts
+ * change: zigzag(value - last), which is never 0; or 0, and then 0: now absent, or 1 and the value
+ * itself: it returned as it was. The state starts
  * empty at every generation, so that a slot can be read on its own. Of what was said last the
  * writer keeps note here, the sealer in its columns.
  */
@@ -53,20 +54,9 @@ void rows_keep(struct rows *r, const struct row_times *now, const int64_t *value
 /* Read a row up to its tokens: its time, and which series have one; false when it is malformed. */
 bool rows_get(struct scan *in, struct rows *r);
 
-/* A token: what its varint says, and the value behind ROW_VALUE. Returns the place behind it, or
- * NULL when it is cut. */
-enum { ROW_ABSENT, ROW_VALUE, ROW_STEP }; /* ROW_STEP and more: token - 1 is a zigzag step */
-static inline const uint8_t *row_token(const uint8_t *at, const uint8_t *end, uint64_t *token,
-				       int64_t *value)
-{
-	uint64_t coded = 0;
-
-	at = varint_read(at, end, token);
-	if (at && *token == ROW_VALUE)
-		at = varint_read(at, end, &coded);
-	*value = zigzag_decode(coded);
-	return at;
-}
+/* What follows a token of 0. Returns the place behind it, or NULL when it is malformed. */
+const uint8_t *row_token_other(const uint8_t *at, const uint8_t *end, bool *present,
+			       int64_t *value);
 
 /* Which of the 64 series from first on (a multiple of 64) the row put or got last changed. */
 static inline uint64_t rows_changed(const struct rows *r, uint32_t first)

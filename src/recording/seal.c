@@ -23,10 +23,10 @@ int sealer_init(struct sealer *s, uint32_t image_max, uint32_t values_max)
 
 	*s = (struct sealer){ .values_max = values_max };
 	s->column = reserve(COLUMNS_MAX * sizeof *s->column);
-	s->mono = reserve(ROWS_MAX * sizeof *s->mono);
+	s->drafting.mono = reserve(ROWS_MAX * sizeof *s->drafting.mono);
 	s->utc = reserve(ROWS_MAX * sizeof *s->utc);
-	if (!s->column || !s->mono || !s->utc || rows_init(&s->rows, COLUMNS_MAX) ||
-	    streams_init(&s->streams, streams_max, 2 * (size_t)COLUMNS_MAX) ||
+	if (!s->column || !s->drafting.mono || !s->utc || rows_init(&s->rows, COLUMNS_MAX) ||
+	    streams_init(&s->drafting.streams, streams_max, 2 * (size_t)COLUMNS_MAX) ||
 	    reserve_bytes(&s->events, image_max) || reserve_bytes(&s->footer, FOOTER_MAX) ||
 	    reserve_bytes(&s->body, body_max) || compressor_init(&s->compressor, body_max)) {
 		sealer_free(s);
@@ -38,10 +38,10 @@ int sealer_init(struct sealer *s, uint32_t image_max, uint32_t values_max)
 void sealer_free(struct sealer *s)
 {
 	reserve_free(s->column, COLUMNS_MAX * sizeof *s->column);
-	reserve_free(s->mono, ROWS_MAX * sizeof *s->mono);
+	reserve_free(s->drafting.mono, ROWS_MAX * sizeof *s->drafting.mono);
 	reserve_free(s->utc, ROWS_MAX * sizeof *s->utc);
 	rows_free(&s->rows);
-	streams_free(&s->streams);
+	streams_free(&s->drafting.streams);
 	reserve_bytes_free(&s->events);
 	reserve_bytes_free(&s->footer);
 	reserve_bytes_free(&s->body);
@@ -55,7 +55,7 @@ static bool columns_add(struct sealer *s, uint32_t from)
 		if (s->ncolumns == COLUMNS_MAX)
 			return false;
 		s->rows.place[i] = s->ncolumns;
-		column_start(&s->column[s->ncolumns++], s->rows.series[i], s->rows.real[i]);
+		draft_start(&s->column[s->ncolumns++], s->rows.series[i], s->rows.real[i]);
 	}
 	return true;
 }
@@ -65,7 +65,7 @@ static void series_close(struct sealer *s, uint32_t id, uint32_t count)
 	uint32_t behind = rows_find(&s->rows, id + count);
 
 	for (uint32_t i = rows_find(&s->rows, id); i < behind; i++)
-		column_absent(&s->column[s->rows.place[i]], s->nrows);
+		draft_absent(&s->column[s->rows.place[i]], s->nrows);
 	rows_close(&s->rows, id, count);
 }
 
@@ -98,30 +98,40 @@ static bool time_take(struct sealer *s)
 	int64_t mono = s->rows.times.mono, utc = row_times_utc(&s->rows.times);
 
 	if (row == ROWS_MAX || mono < 0 || mono > MONO_MAX || utc < 0 || utc > UTC_MAX ||
-	    (row && mono < s->mono[row - 1]) || (uint64_t)s->ncolumns * (row + 1) > s->values_max)
+	    (row && mono < s->drafting.mono[row - 1]) ||
+	    (uint64_t)s->ncolumns * (row + 1) > s->values_max)
 		return false;
-	s->mono[row] = mono;
+	s->drafting.mono[row] = mono;
 	s->utc[row] = utc;
 	return true;
 }
 
 /* A series' token to its column. Returns the place behind it, or NULL. */
-static const uint8_t *token_take(struct sealer *s, struct column_draft *d, const uint8_t *at,
-				 const uint8_t *end)
+static inline const uint8_t *token_take(struct sealer *s, struct draft *d, const uint8_t *at,
+					const uint8_t *end)
 {
-	uint64_t token;
+	struct step step = { .coded = at };
+	const uint8_t *behind = varint_read(at, end, &step.zigzag);
+	bool present;
 	int64_t value;
 
-	at = row_token(at, end, &token, &value);
-	if (!at)
+	if (!behind)
 		return NULL;
-	if (token == ROW_ABSENT)
-		column_absent(d, s->nrows);
-	else if (token == ROW_VALUE)
-		column_value(d, &s->streams, s->mono, s->nrows, value);
-	else
-		column_step(d, &s->streams, s->mono, s->nrows, token - 1);
-	return at;
+	step.n = (size_t)(behind - at);
+	if (step.zigzag && end - at >= VARINT_MAX) {
+		draft_step(d, &s->drafting, step);
+		return behind;
+	}
+	if (step.zigzag) {
+		draft_step_slow(d, &s->drafting, step.zigzag);
+		return behind;
+	}
+	behind = row_token_other(behind, end, &present, &value);
+	if (behind && present)
+		draft_value(d, &s->drafting, value);
+	else if (behind)
+		draft_absent(d, s->nrows);
+	return behind;
 }
 
 static int row_take(struct sealer *s, struct scan *in)
@@ -131,6 +141,7 @@ static int row_take(struct sealer *s, struct scan *in)
 	if (!rows_get(in, &s->rows) || !time_take(s))
 		return -EBADMSG;
 	at = in->at;
+	s->drafting.row = s->nrows;
 	for (uint32_t first = 0; first < s->rows.n; first += 64) {
 		for (uint64_t word = rows_changed(&s->rows, first); word; word &= word - 1) {
 			uint32_t i = first + (uint32_t)__builtin_ctzll(word);
@@ -167,7 +178,7 @@ static int image_walk(struct sealer *s, const struct image *image)
 	s->rows.n = 0;
 	s->rows.times = (struct row_times){ 0 };
 	s->ncolumns = s->nrows = 0;
-	streams_reset(&s->streams);
+	streams_reset(&s->drafting.streams);
 	while (in.at < in.end) {
 		uint32_t length = scan_u32(&in);
 		struct scan commit;
@@ -190,7 +201,7 @@ static void times_write(struct sealer *s)
 	struct row_times times = { 0 };
 
 	for (uint32_t row = 0; row < s->nrows; row++) {
-		struct row_times now = row_times_at(&times, s->utc[row], s->mono[row]);
+		struct row_times now = row_times_at(&times, s->utc[row], s->drafting.mono[row]);
 
 		row_times_put(&s->footer, &times, &now);
 		times = now;
@@ -207,12 +218,12 @@ static int columns_write(struct sealer *s)
 	for (uint32_t i = 0; i < s->ncolumns; i++) {
 		struct column c;
 
-		column_finish(&s->column[i], &s->streams, s->mono, s->nrows, &c);
-		if (s->streams.full)
+		draft_finish(&s->column[i], &s->drafting, s->nrows, &c);
+		if (s->drafting.streams.full)
 			return -EBADMSG;
 		if (!c.range.count)
 			continue;
-		at = column_write(&s->column[i], &c, at);
+		at = draft_write(&s->column[i], &c, at);
 		column_put(&s->footer, &c, behind);
 		behind = c.range.series;
 		n++;

@@ -9,7 +9,7 @@
 #ifndef SONDE_RECORDING_SEAL_H
 #define SONDE_RECORDING_SEAL_H
 
-#include "recording/column.h"
+#include "recording/draft.h"
 #include "recording/rows.h"
 #include "recording/section.h"
 
@@ -18,12 +18,12 @@ enum { COMMIT_LIST = 1, COMMIT_ROW = 2, COMMIT_FLAGS = 3 };
 
 struct sealer {
 	struct rows rows;
-	struct column_draft *column; /* in order of series */
+	struct draft *column; /* in order of series */
 	uint32_t ncolumns;
-	int64_t *mono, *utc; /* of each row */
+	struct drafting drafting;
+	int64_t *utc; /* of each row */
 	uint32_t nrows;
 	uint32_t values_max;
-	struct streams streams; /* of the columns */
 	struct bytes events, footer, body;
 	struct compressor compressor;
 };

@@ -64,7 +64,7 @@ static void writer_free(struct writer *w)
 
 static int memory_take(struct writer *w)
 {
-	size_t row = (size_t)COLUMNS_MAX * (VARINT_MAX + 1) + COLUMNS_MAX / 8 + 2 * VARINT_MAX;
+	size_t row = (size_t)COLUMNS_MAX * (VARINT_MAX + 2) + COLUMNS_MAX / 8 + 2 * VARINT_MAX;
 
 	if (rows_init(&w->rows, COLUMNS_MAX) ||
 	    sealer_init(&w->sealer, TAIL_SLOT, WRITER_VALUES_MAX) ||

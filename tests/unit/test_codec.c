@@ -17,7 +17,7 @@
 #include "base/pool.h"
 #include "core/value.h"
 #include "recording/block.h"
-#include "recording/column.h"
+#include "recording/draft.h"
 #include "recording/format.h"
 #include "recording/record.h"
 #include "recording/rows.h"
@@ -245,19 +245,21 @@ enum { ROWS = 400, SERIES = 77 };
 static void row_read(struct scan *in, struct rows *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
-		uint64_t token;
+		uint64_t zigzag;
 		int64_t value;
+		bool present;
 
 		if (!(rows_changed(r, i / 64 * 64) >> i % 64 & 1))
 			continue;
-		in->at = row_token(in->at, in->end, &token, &value);
+		in->at = varint_read(in->at, in->end, &zigzag);
 		assert_non_null(in->at);
-		r->present[i] = token != ROW_ABSENT;
-		if (token == ROW_VALUE)
-			r->last[i] = value;
-		else if (token != ROW_ABSENT)
-			r->last[i] = (int64_t)((uint64_t)r->last[i] +
-					       (uint64_t)zigzag_decode(token - 1));
+		present = zigzag;
+		value = (int64_t)((uint64_t)r->last[i] + (uint64_t)zigzag_decode(zigzag));
+		if (!zigzag)
+			in->at = row_token_other(in->at, in->end, &present, &value);
+		assert_non_null(in->at);
+		r->present[i] = present;
+		r->last[i] = present ? value : r->last[i];
 	}
 }
 
@@ -346,21 +348,31 @@ struct one {
 	bool real;
 };
 
-/* Say what changes, as a row does. */
-static void column_make(const struct one *o, struct column_draft *d, struct streams *m,
-			struct column *c)
+/* Say what changes, as a row does: as the value itself, or as a step. */
+static void column_make(const struct one *o, struct draft *d, struct drafting *g, struct column *c)
 {
-	streams_reset(m);
-	column_start(d, 9, o->real);
-	for (uint32_t row = 0; row < o->nrows; row++) {
-		bool was = row && o->present[row - 1];
+	int64_t last = 0;
 
-		if (o->present[row] && (!was || o->value[row] != o->value[row - 1]))
-			column_value(d, m, o->mono, row, o->value[row]);
-		else if (!o->present[row] && was)
-			column_absent(d, row);
+	streams_reset(&g->streams);
+	draft_start(d, 9, o->real);
+	for (g->row = 0; g->row < o->nrows; g->row++) {
+		bool was = g->row && o->present[g->row - 1];
+		int64_t value = o->value[g->row];
+		uint64_t zigzag = zigzag_encode((int64_t)((uint64_t)value - (uint64_t)last));
+		uint8_t coded[VARINT_MAX];
+		size_t n = (size_t)(varint_write(coded, zigzag) - coded);
+
+		if (!o->present[g->row]) {
+			draft_absent(d, g->row);
+			continue;
+		}
+		if (!zigzag && !was)
+			draft_value(d, g, value);
+		else if (zigzag)
+			draft_step(d, g, (struct step){ zigzag, coded, n });
+		last = value;
 	}
-	column_finish(d, m, o->mono, o->nrows, c);
+	draft_finish(d, g, o->nrows, c);
 }
 
 static double as_number(const struct one *o, uint32_t row)
@@ -405,19 +417,20 @@ static void check_range(const struct one *o, const struct range *r)
 	}
 }
 
-static void column_there_and_back(const struct one *o, struct streams *m)
+static void column_there_and_back(const struct one *o, struct drafting *g)
 {
 	int64_t value[LENGTH];
 	uint8_t present[LENGTH], body[LENGTH * 2 * VARINT_MAX], *behind;
 	struct bytes footer = { 0 };
-	struct column_draft d;
+	struct draft d;
 	struct column c, back;
 	struct scan in;
 
-	column_make(o, &d, m, &c);
+	g->mono = (int64_t *)(uintptr_t)o->mono;
+	column_make(o, &d, g, &c);
 	if (!c.range.count)
 		return;
-	behind = column_write(&d, &c, body);
+	behind = draft_write(&d, &c, body);
 	assert_ptr_equal(behind, body + c.body);
 	check_range(o, &c.range);
 	column_put(&footer, &c, 4);
@@ -445,10 +458,10 @@ static void column_there_and_back(const struct one *o, struct streams *m)
 static void test_columns_come_back(void **state)
 {
 	uint64_t seed = 7;
-	struct streams m;
+	struct drafting g = { 0 };
 
 	(void)state;
-	assert_int_equal(streams_init(&m, LENGTH * 2 * VARINT_MAX, 2), 0);
+	assert_int_equal(streams_init(&g.streams, LENGTH * 2 * VARINT_MAX, 2), 0);
 	for (int round = 0; round < 5000; round++) {
 		struct one o = { .nrows = 1 + (uint32_t)(chance(&seed) % LENGTH),
 				 .real = round % 2 };
@@ -464,10 +477,10 @@ static void test_columns_come_back(void **state)
 			if (moves == 3 && chance(&seed) % 2)
 				o.value[row] = (int64_t)chance(&seed);
 		}
-		column_there_and_back(&o, &m);
-		assert_false(m.full);
+		column_there_and_back(&o, &g);
+		assert_false(g.streams.full);
 	}
-	streams_free(&m);
+	streams_free(&g.streams);
 }
 
 /* ---- sections, blocks, maps ---- */
