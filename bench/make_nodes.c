@@ -109,7 +109,7 @@ static int64_t move_of(const struct metric *m, uint64_t *seed)
 	uint64_t r = random_next(seed);
 
 	if (m->kind == KIND_COUNTER && (m->unit == UNIT_SECONDS || m->unit == UNIT_ELAPSED_SECONDS))
-		return m->div > 1000 ? burst(seed, 30)
+		return m->div > 1000 ? burst(seed, m->div > 1000000 ? 30 : 18)
 				     : (int64_t)(r % 5 ? r >> 8 & 3 : r >> 8 & 63);
 	if (m->kind == KIND_COUNTER && m->unit == UNIT_BYTES)
 		return r % 2 ? burst(seed, 17) : 0;
@@ -181,7 +181,10 @@ static void open_series(struct node *n)
 			n->slot[at++] = slot + k;
 	}
 	for (uint32_t i = 0; i < n->p->nseries; i++)
-		n->value[i] = INT64_C(1) << 32 | burst(&n->seed, 31);
+		if (n->p->metric[i]->kind == KIND_GAUGE)
+			n->value[i] = n->p->metric[i]->unit == UNIT_BYTES
+					      ? INT64_C(4096) * (1000000 + burst(&n->seed, 18))
+					      : 500 + burst(&n->seed, 8);
 }
 
 static void say_begin(struct node *n, const char *host)
