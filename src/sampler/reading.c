@@ -63,7 +63,8 @@ int process_clock(pid_t pid, int64_t *ns)
 	clockid_t id = (clockid_t)(~(unsigned)pid << 3 | 2U);
 	struct timespec ts;
 
-	if (clock_gettime(id, &ts))
+	/* The C library would ask the vDSO first, which knows no such clock. */
+	if (syscall(SYS_clock_gettime, id, &ts))
 		return -errno;
 	*ns = (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
 	return 0;
@@ -228,7 +229,7 @@ int process_read(struct reading *r, struct process *p, unsigned parts, bool keep
 		return bad;
 	if (!r->clocks)
 		p->cpu_ns = (p->stat.utime + p->stat.stime) * r->tick_ns;
-	if (parts & READ_IO || p->stat.rss_pages != rss_pages)
+	if (parts & READ_SHARED || p->stat.rss_pages != rss_pages)
 		read_shared(r, p);
 	if (parts & READ_IO) {
 		read_io(r, p);

@@ -33,9 +33,10 @@ pid_t reading_self(const struct root *proc);
 int process_clock(pid_t pid, int64_t *ns);
 
 enum reading_part {
-	READ_STAT = 1, /* stat, statm */
-	READ_IO = 2,   /* io, the number of open files */
-	READ_ALL = READ_STAT | READ_IO,
+	READ_STAT = 1,   /* stat; statm when the resident memory has changed */
+	READ_IO = 2,     /* io, the number of open files */
+	READ_SHARED = 4, /* statm */
+	READ_ALL = READ_STAT | READ_IO | READ_SHARED,
 };
 
 /* Read these parts; stat, which tells who it is, always. 0; -ESRCH when it is gone or the pid is

@@ -141,9 +141,9 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	if (!p->history && p->kept[KEPT_STAT] > 0)
 		process_close(&t->reading, p);
 	if (moved || all)
-		p->stale = READ_ALL;
-	else if (refresh_due(t, p))
-		p->stale |= READ_STAT; /* its memory may be reclaimed; the rest takes its running */
+		p->stale |= all ? READ_ALL : READ_STAT | READ_IO;
+	if (refresh_due(t, p)) /* memory may be reclaimed; the rest takes its running */
+		p->stale |= moved ? READ_STAT | READ_SHARED : READ_STAT;
 	parts = first || all ? READ_ALL : p->stale & t->due;
 	if (!parts)
 		return 0;
