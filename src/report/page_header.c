@@ -249,6 +249,13 @@ static void process_figure(struct bytes *b, const struct summary *s)
 {
 	figure(b, "Processes started");
 	html_value(b, UNIT_COUNT, s->processes_started);
+	if (s->processes_at_most > s->processes_started) {
+		bytes_puts(b, " seen");
+		if (isfinite(s->processes_at_most)) {
+			bytes_puts(b, ", at most ");
+			html_value(b, UNIT_COUNT, s->processes_at_most);
+		}
+	}
 	figure_bar(b, NAN);
 	if (isfinite(s->processes_peak)) {
 		bytes_puts(b, "at most ");

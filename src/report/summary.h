@@ -78,6 +78,7 @@ struct summary {
 	double peak_memory_age_s; /* of the oldest reading a PSS peak is estimated from; 0: none */
 	const char *peak_memory_kind; /* "cgroup" | "pss" | "rss" | NULL */
 	double processes_started, processes_peak;
+	double processes_at_most; /* > started: not all were seen; INFINITY: nor bounded */
 	double read_bytes, written_bytes;
 	double cores_present, cores_allowed, cores_asked, cores_used_mean, cores_used_peak;
 	double memory_present, memory_asked_bytes;

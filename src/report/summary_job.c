@@ -24,6 +24,8 @@ enum {
 	CPU,
 	CPU_ATTRIBUTED,
 	STARTED,
+	STARTED_AT_MOST,
+	BIRTHS_EXACT,
 	LIVE,
 	READ,
 	WRITTEN,
@@ -63,6 +65,8 @@ static const struct figure {
 	[CPU_ATTRIBUTED] = { "job.cpu_attributed_ns", 1e-9, "job.attributed_cpu_seconds", TAKE_LAST,
 			     OVER_SUM },
 	[STARTED] = { "job.processes_started", 1, "job.processes_started", TAKE_LAST, OVER_SUM },
+	[STARTED_AT_MOST] = { "job.processes_started_at_most", 1, NULL, TAKE_LAST, OVER_SUM },
+	[BIRTHS_EXACT] = { "job.births_exact", 1, NULL, TAKE_LAST, OVER_SUM },
 	[LIVE] = { NULL, 1, "job.processes_live_count", TAKE_MAX, OVER_PEAK },
 	[READ] = { "job.read_bytes", 1, "job.read_bytes", TAKE_LAST, OVER_SUM },
 	[WRITTEN] = { "job.written_bytes", 1, "job.written_bytes", TAKE_LAST, OVER_SUM },
@@ -145,7 +149,9 @@ static void fill_derived(struct node_figures *n, const struct run_node *node)
 	if (isnan(n->v[MONITOR_SAMPLES]))
 		n->v[MONITOR_SAMPLES] = (double)node->rows;
 	if (n->v[LIVE] == 0 && n->v[STARTED] > 0)
-		n->v[LIVE] = NAN; /* no sample saw a process: that is no peak */
+		n->v[LIVE] = NAN;         /* no sample saw a process: that is no peak */
+	if (isnan(n->v[STARTED_AT_MOST])) /* the recorder did not live to say */
+		n->v[STARTED_AT_MOST] = n->v[BIRTHS_EXACT] == 0 ? INFINITY : n->v[STARTED];
 	if (!isnan(n->v[PEAK_MEMORY]))
 		return;
 	n->memory_kind = isnan(n->v[PEAK_PSS]) ? "rss" : "pss";
@@ -300,6 +306,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 				       ? v[PEAK_MEMORY_AGE]
 				       : NAN;
 	s->processes_started = v[STARTED];
+	s->processes_at_most = v[STARTED_AT_MOST];
 	s->processes_peak = v[LIVE];
 	s->read_bytes = v[READ];
 	s->written_bytes = v[WRITTEN];

@@ -42,6 +42,7 @@ static void put_job(struct json *j, const struct summary *s)
 	put_real(j, "memory_present_bytes", s->memory_present);
 	put_real(j, "memory_asked_bytes", s->memory_asked_bytes);
 	put_real(j, "processes_started", s->processes_started);
+	put_real(j, "processes_started_at_most", s->processes_at_most);
 	put_real(j, "processes_peak", s->processes_peak);
 	put_real(j, "read_bytes", s->read_bytes);
 	put_real(j, "written_bytes", s->written_bytes);

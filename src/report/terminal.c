@@ -165,7 +165,13 @@ static void add_processes(struct lines *l, const struct summary *s)
 	b = lines_add(l, "processes", NULL);
 	if (!isnan(s->processes_started)) {
 		number(b, UNIT_COUNT, s->processes_started);
-		bytes_puts(b, " started");
+		bytes_puts(b, s->processes_at_most > s->processes_started ? " seen to start"
+									  : " started");
+		if (s->processes_at_most > s->processes_started && isfinite(s->processes_at_most)) {
+			bytes_puts(b, " (at most ");
+			number(b, UNIT_COUNT, s->processes_at_most);
+			bytes_puts(b, " did)");
+		}
 		if (!isnan(s->processes_peak))
 			bytes_printf(b, ", %.0f at a time", s->processes_peak);
 	}

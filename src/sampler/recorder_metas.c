@@ -73,6 +73,8 @@ static void say_totals(struct recorder *r)
 	sample_meta_int(s, "job.cpu_ns", t.cpu_ns);
 	sample_meta_int(s, "job.cpu_attributed_ns", t.attributed_ns);
 	sample_meta_int(s, "job.processes_started", t.started);
+	if (t.started_at_most >= t.started)
+		sample_meta_int(s, "job.processes_started_at_most", t.started_at_most);
 	if (t.io_known) {
 		sample_meta_int(s, "job.read_bytes", t.read_bytes);
 		sample_meta_int(s, "job.written_bytes", t.written_bytes);

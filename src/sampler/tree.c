@@ -236,8 +236,10 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 	births_catch_up(t);
 	walk_step(t);
 	sums_make(t);
-	if (last)
+	if (last) {
+		bound_end(t);
 		series_last(t);
+	}
 	series_put(t, s);
 }
 

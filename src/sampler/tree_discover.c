@@ -226,6 +226,7 @@ int discover_open(struct tree *t, const struct tree_options *o, struct err *e)
 	t->loadavg = root_file(t->reading.proc, "loadavg");
 	if (t->loadavg > 0 && file_reread(t->loadavg, buf, sizeof buf) > 0)
 		proc_last_pid_parse(buf, &t->last_pid);
+	bound_begin(t);
 	if (!o->launcher) {
 		int bad = adopt_roots(t, o, e);
 

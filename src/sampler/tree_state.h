@@ -3,8 +3,8 @@
  * tree_state.h - what the files of the process tree share; nobody else includes it.
  *
  * tree.c: one sample. tree_sums.c: the totals. tree_births.c, tree_discover.c: who is born,
- * renamed, ends. tree_series.c: what of it becomes series and instances. tree_walk.c: the budget of
- * PSS.
+ * renamed, ends; tree_bound.c: how many at most. tree_series.c: what of it becomes series and
+ * instances. tree_walk.c: the budget of PSS.
  */
 #ifndef SONDE_SAMPLER_TREE_STATE_H
 #define SONDE_SAMPLER_TREE_STATE_H
@@ -59,6 +59,8 @@ struct tree {
 	int64_t attributed_ended_ns;
 	int64_t started, ended;
 	uint64_t lost_records;
+	int64_t forks_before, pid_before; /* when the recording began; -1: not known */
+	int64_t started_at_most;          /* -1: not known, or not yet */
 	struct proc_io departed_io;
 	int64_t departed_minflt, departed_majflt;
 
@@ -97,6 +99,10 @@ int discover_open(struct tree *t, const struct tree_options *o, struct err *e);
 void discover_step(struct tree *t);
 void discover_all(struct tree *t);
 bool discover_is_ours(const struct tree *t, pid_t ppid);
+
+/* tree_bound.c */
+void bound_begin(struct tree *t);
+void bound_end(struct tree *t);
 
 /* tree_series.c */
 void series_put(struct tree *t, struct sample *s);

@@ -165,6 +165,7 @@ static const char *births_how(const struct tree *t)
 void tree_totals(const struct tree *t, struct tree_totals *out)
 {
 	bool apart = t->launcher && !t->table.nlive;
+	bool exact = tree_is_told(t) && !t->lost_records && !t->unwatched;
 
 	*out = (struct tree_totals){
 		.user_ns = apart ? t->reaped.total_user_ns : -1,
@@ -178,7 +179,8 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.written_bytes = t->job[JOB_WRITTEN],
 		.io_known = t->job_known[JOB_READ],
 		.lost_records = t->lost_records,
-		.exact_births = tree_is_told(t) && !t->lost_records && !t->unwatched,
+		.exact_births = exact,
+		.started_at_most = exact ? t->started : t->started_at_most,
 		.births_how = births_how(t),
 		.totals_how = t->launcher ? "wait4 totals" : "CPU clocks and waited children",
 	};

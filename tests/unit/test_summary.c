@@ -133,6 +133,28 @@ static void test_nothing_known_stays_unknown(void **state)
 	done(&s, x);
 }
 
+static void test_the_bound_of_what_was_started_is_of_all_nodes(void **state)
+{
+	struct synthetic *x = synthetic_new(2);
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 1, "job.processes_started", 7);
+	meta_int(x, 1, "job.processes_started_at_most", 40);
+	meta_int(x, 1, "job.births_exact", 0);
+	meta_int(x, 2, "job.processes_started", 5); /* interrupted, but each start was recorded */
+	meta_int(x, 2, "job.births_exact", 1);
+	s = made(x);
+	assert_true(s.processes_started == 12 && s.processes_at_most == 45);
+	done(&s, x);
+	x = synthetic_new(1);
+	meta_int(x, 1, "job.processes_started", 7);
+	meta_int(x, 1, "job.births_exact", 0); /* interrupted, not all were seen */
+	s = made(x);
+	assert_true(isinf(s.processes_at_most));
+	done(&s, x);
+}
+
 static void test_samples_that_saw_no_process_know_no_peak(void **state)
 {
 	struct synthetic *x = synthetic_new(1);
@@ -455,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_series_speak_when_the_recorder_was_killed),
 		cmocka_unit_test(test_a_signal_leaves_no_exit_code),
 		cmocka_unit_test(test_nothing_known_stays_unknown),
+		cmocka_unit_test(test_the_bound_of_what_was_started_is_of_all_nodes),
 		cmocka_unit_test(test_samples_that_saw_no_process_know_no_peak),
 		cmocka_unit_test(test_nodes_add_up_when_all_are_known),
 		cmocka_unit_test(test_steps_of_a_host_do_not_multiply_it),

@@ -126,6 +126,23 @@ static void test_commands_without_a_count_of_processes(void **state)
 	free(text);
 }
 
+static void test_a_bound_is_labelled_as_one(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	f.s.processes_at_most = 7612;
+	text = printed(&f.s, false, 0);
+	assert_non_null(strstr(text, "  812 seen to start (at most 7612 did), 12 at a time"));
+	free(text);
+	f.s.processes_at_most = INFINITY;
+	text = printed(&f.s, false, 0);
+	assert_non_null(strstr(text, "  812 seen to start, 12 at a time"));
+	free(text);
+}
+
 static void test_asked_for_is_shown_before_present(void **state)
 {
 	struct fixture f;
@@ -270,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_known_is_left_out),
 		cmocka_unit_test(test_a_path_that_looks_like_an_option_can_be_pasted),
 		cmocka_unit_test(test_commands_without_a_count_of_processes),
+		cmocka_unit_test(test_a_bound_is_labelled_as_one),
 		cmocka_unit_test(test_asked_for_is_shown_before_present),
 		cmocka_unit_test(test_never_more_lines_than_allowed),
 		cmocka_unit_test(test_verdicts_that_do_not_fit_are_counted),
