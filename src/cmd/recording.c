@@ -121,7 +121,7 @@ static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
 		say("summary: %s", e.text);
 		return;
 	}
-	if (summary_make(&s, r, &e)) {
+	if (p->o->json ? summary_make(&s, r, &e) : summary_make_judged(&s, r, NULL, &e)) {
 		say("summary: %s", e.text);
 	} else {
 		if (p->o->json)

@@ -38,12 +38,18 @@ static int64_t bounded(int64_t ns)
 	return ns < -MONO_MAX ? -MONO_MAX : ns > MONO_MAX ? MONO_MAX : ns;
 }
 
+/* Each node's own copy, so that the pointer tells two recordings of one host apart. */
+static const char *host_keep(struct join *j, const char *host)
+{
+	return pool_text(&j->pool, host, strlen(host));
+}
+
 static int node_add(struct join *j, uint32_t id)
 {
 	struct run_node *n;
 
 	ADD(j, &j->run, nodes, nnodes, n);
-	n->host = id == 1 ? join_text(j, j->file->head.host) : "unknown";
+	n->host = id == 1 ? host_keep(j, j->file->head.host) : "unknown";
 	if (!n->host)
 		return -ENOMEM;
 	n->file = j->file->path;
@@ -135,7 +141,7 @@ static int take_node(struct join *j, const struct record *r)
 		return 0;
 	if (!node)
 		return -ENOMEM;
-	j->run.nodes[node].host = join_text(j, r->event.name);
+	j->run.nodes[node].host = host_keep(j, r->event.name);
 	return j->run.nodes[node].host ? 0 : -ENOMEM;
 }
 
