@@ -15,7 +15,7 @@
 #include "sampler/exits.h"
 
 /* Others' processes are told, too: the most that is read in a second, the rest is lost. */
-enum { CONNECTOR_RECORDS_PER_S = 30000 };
+enum { CONNECTOR_RECORDS_PER_S = 20000 };
 
 struct connector {
 	int fd; /* 0: closed; readable when something was told */

@@ -2,6 +2,7 @@
 #include "sampler/mechanism.h"
 
 #include "base/err.h"
+#include "sampler/connector.h"
 #include "sampler/exits.h"
 #include "sampler/reading.h"
 
@@ -34,6 +35,32 @@ static int try_exits(const struct reading *r, struct err *e)
 	if (!bad)
 		exits_close(x);
 	return bad;
+}
+
+static int try_connector(const struct reading *r, struct err *e)
+{
+	struct connector c;
+	int bad;
+
+	if (!r->clocks)
+		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+	bad = connector_open(&c, e);
+	if (!bad)
+		connector_close(&c);
+	return bad;
+}
+
+static int try_new_pids(const struct reading *r, struct err *e)
+{
+	char buf[128];
+	ssize_t n = root_read(r->proc, "loadavg", buf, sizeof buf);
+	pid_t last;
+
+	if (n <= 0 || proc_last_pid_parse(buf, &last))
+		return err_set(e, n < 0 ? (int)n : -ENODATA,
+			       "loadavg does not tell the last pid; all of /proc is looked "
+			       "through, which costs more");
+	return 0;
 }
 
 static int try_reaper(const struct reading *r, struct err *e)
@@ -75,10 +102,22 @@ struct mechanism {
 static const struct mechanism mechanisms[] = {
 	{ "process.cpu_clock", "tells which processes ran since the last sample", NULL, NULL,
 	  try_clock },
-	{ "process.exit_records", "every fork and exit, however short the process",
-	  "run works without: totals stay exact, short processes have no name",
+	{ "process.exit_records",
+	  "perf events tell of every fork and exit, with the CPU time of each process",
+	  "run works without: totals stay exact, short processes have no CPU time of their own",
 	  "sysctl kernel.perf_event_paranoid=2 (or lower); in a container, allow perf_event_open",
 	  try_exits },
+	{ "process.connector",
+	  "the proc connector tells of every fork and exit; used when perf events are refused or "
+	  "cost too much",
+	  "run works without: totals stay exact, the number of short processes is a bound",
+	  "Linux 6.6 or later, or CAP_NET_ADMIN; in a container, the host's pid and user "
+	  "namespaces",
+	  try_connector },
+	{ "process.new_pids",
+	  "new pids are looked at in each sample; used when neither tells, and misses the short "
+	  "ones",
+	  NULL, NULL, try_new_pids },
 	{ "process.sub_reaper", "orphans of the job stay with the job", NULL, NULL, try_reaper },
 	{ "process.files_by_size", "the number of open files in one call", NULL, NULL, try_size },
 	{ "process.pss", "memory that counts shared pages once", NULL,

@@ -185,6 +185,18 @@ static void no_birth_is_missed_when_many_end_at_once(void **state)
 	close(go[1]);
 }
 
+/* Each CPU costs the job something for each process that it starts. */
+static void more_cpus_than_allowed_are_refused(void **state)
+{
+	pid_t self = getpid();
+	struct exits *x;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(exits_open(&x, &self, 1, 0, &e), -EOPNOTSUPP);
+	assert_null(x);
+}
+
 /* Part of the tasks watched would be births unseen. */
 static void more_tasks_than_events_are_refused(void **state)
 {
@@ -205,6 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_child_is_forked_named_counted_and_ended),
 		cmocka_unit_test(no_birth_is_missed_when_many_end_at_once),
+		cmocka_unit_test(more_cpus_than_allowed_are_refused),
 		cmocka_unit_test(more_tasks_than_events_are_refused),
 	};
 	pid_t self = getpid();
