@@ -98,7 +98,7 @@ static void series_json(struct json *j, const struct page_data *d, uint32_t node
 }
 
 static void missing_json(struct json *j, const struct page_data *d, const struct run *r,
-			 uint32_t node)
+			 const struct page_index *x, uint32_t node)
 {
 	char why[400], text[400];
 
@@ -108,24 +108,38 @@ static void missing_json(struct json *j, const struct page_data *d, const struct
 		if (d->nodes[node].points[m])
 			continue;
 		json_key(j, d->metrics[m]);
-		page_why_missing(r, node, d->metrics[m], page_source_of(d->metrics[m]), why,
-				 sizeof why);
+		page_why_missing(r, x,
+				 &(struct page_question){ node, d->metrics[m],
+							  page_source_of(d->metrics[m]) },
+				 why, sizeof why);
 		json_text(j, escape_terminal_into(text, sizeof text, why));
 	}
 	json_object_end(j);
 }
 
+/* They are in order of node, from 1 on. */
 static const struct summary_node *figures_of(const struct summary *s, uint32_t node)
 {
+	if (node <= s->nnodes && s->nodes[node - 1].node == node)
+		return &s->nodes[node - 1];
 	for (uint32_t i = 0; i < s->nnodes; i++)
 		if (s->nodes[i].node == node)
 			return &s->nodes[i];
 	return NULL;
 }
 
-static int node_json(struct json *j, const struct page_data *d, struct run *r,
-		     const struct summary *s, uint32_t node)
+struct page_making {
+	const struct page_data *data;
+	struct page_index index;
+	struct run *run;
+	const struct summary *summary;
+};
+
+static int node_json(struct json *j, const struct page_making *p, uint32_t node)
 {
+	const struct page_data *d = p->data;
+	const struct run *r = p->run;
+	const struct summary *s = p->summary;
 	const struct page_node *n = &d->nodes[node];
 	const struct summary_node *f = figures_of(s, node);
 	const char *name = r->nodes[node].host ? r->nodes[node].host : "";
@@ -146,8 +160,8 @@ static int node_json(struct json *j, const struct page_data *d, struct run *r,
 	json_key(j, "x");
 	json_base64(j, n->at, n->npoints * sizeof *n->at);
 	series_json(j, d, node);
-	missing_json(j, d, r, node);
-	rc = page_lanes_json(j, r, s, node);
+	missing_json(j, d, r, &p->index, node);
+	rc = page_lanes_json(j, r, &p->index.instances, s, node);
 	json_object_end(j);
 	return rc;
 }
@@ -210,8 +224,7 @@ static double last_second(const struct page_data *d, const struct summary *s)
 	return end;
 }
 
-static int all_json(struct json *j, const struct page_data *d, struct run *r,
-		    const struct summary *s)
+static int all_json(struct json *j, const struct page_making *p)
 {
 	int rc = 0;
 
@@ -219,7 +232,7 @@ static int all_json(struct json *j, const struct page_data *d, struct run *r,
 	json_key(j, "schema");
 	json_text(j, "sonde/report/1");
 	json_key(j, "end");
-	json_real(j, last_second(d, s));
+	json_real(j, last_second(p->data, p->summary));
 	json_key(j, "charts");
 	json_array(j);
 	for (size_t c = 0; c < npage_charts; c++)
@@ -227,8 +240,8 @@ static int all_json(struct json *j, const struct page_data *d, struct run *r,
 	json_array_end(j);
 	json_key(j, "nodes");
 	json_array(j);
-	for (uint32_t i = 1; i < r->nnodes && rc == 0; i++)
-		rc = node_json(j, d, r, s, i);
+	for (uint32_t i = 1; i < p->run->nnodes && rc == 0; i++)
+		rc = node_json(j, p, i);
 	json_array_end(j);
 	json_object_end(j);
 	return rc;
@@ -238,10 +251,12 @@ int page_data_json(struct bytes *out, struct run *r, const struct summary *s, st
 {
 	struct json j = { .out = out };
 	struct page_data d;
+	struct page_making p = { .data = &d, .run = r, .summary = s };
 	int rc = page_data_read(&d, r, e);
 
-	if (rc == 0 && all_json(&j, &d, r, s) != 0)
+	if (rc == 0 && (page_index_make(&p.index, r) != 0 || all_json(&j, &p) != 0))
 		rc = err_set(e, -ENOMEM, "out of memory while writing the report");
+	page_index_free(&p.index);
 	page_data_free(&d);
 	return rc;
 }

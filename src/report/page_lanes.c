@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANE_PROCESSES_MAX = 500, LANE_NAME_MAX = 64 };
+/* Of a node as many as a screen can show; of many nodes fewer. */
+enum {
+	LANE_PROCESSES_MAX = 500,
+	LANE_PROCESSES_MIN = 10,
+	LANE_PROCESSES_OF_ALL_NODES = 20000,
+	LANE_NAME_MAX = 64
+};
 
 struct lane_process {
 	uint32_t instance;
@@ -41,15 +47,15 @@ static int by_cpu(const void *a, const void *b)
 }
 
 static uint32_t list_processes(struct lane_process *out, const struct run *r,
-			       const struct summary *s, uint32_t node)
+			       const struct run_index *x, const struct summary *s, uint32_t node)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 1; i < r->ninstances; i++) {
-		const struct run_instance *p = &r->instances[i];
+	for (uint32_t i = x->first[node]; i < x->first[node + 1]; i++) {
+		const struct run_instance *p = &r->instances[x->id[i]];
 
-		if (p->node == node && p->domain && strcmp(p->domain, "process") == 0)
-			out[n++] = (struct lane_process){ i, cpu_of(r, s, i) };
+		if (p->domain && strcmp(p->domain, "process") == 0)
+			out[n++] = (struct lane_process){ x->id[i], cpu_of(r, s, x->id[i]) };
 	}
 	qsort(out, n, sizeof *out, by_cpu);
 	return n;
@@ -83,19 +89,29 @@ static void process_json(struct json *j, const struct run *r, const struct lane_
 	json_object_end(j);
 }
 
-int page_lanes_json(struct json *j, const struct run *r, const struct summary *s, uint32_t node)
+static uint32_t shown(const struct run *r)
 {
-	struct lane_process *list = calloc((size_t)r->ninstances + 1, sizeof *list);
+	uint32_t each = LANE_PROCESSES_OF_ALL_NODES / r->nnodes;
+
+	return each > LANE_PROCESSES_MAX   ? LANE_PROCESSES_MAX
+	       : each < LANE_PROCESSES_MIN ? LANE_PROCESSES_MIN
+					   : each;
+}
+
+int page_lanes_json(struct json *j, const struct run *r, const struct run_index *x,
+		    const struct summary *s, uint32_t node)
+{
+	struct lane_process *list = calloc(x->first[node + 1] - x->first[node] + 1u, sizeof *list);
 	uint32_t n;
 
 	if (!list)
 		return -ENOMEM;
-	n = list_processes(list, r, s, node);
+	n = list_processes(list, r, x, s, node);
 	json_key(j, "processes_total");
 	json_int(j, n);
 	json_key(j, "processes");
 	json_array(j);
-	for (uint32_t i = 0; i < n && i < LANE_PROCESSES_MAX; i++)
+	for (uint32_t i = 0; i < n && i < shown(r); i++)
 		process_json(j, r, &list[i]);
 	json_array_end(j);
 	free(list);

@@ -8,9 +8,12 @@
 #define SONDE_REPORT_PAGE_LANES_H
 
 #include "base/json.h"
+#include "core/run_index.h"
 #include "report/summary.h"
 
-/* Keys "processes_total" and "processes" of the object that is open. 0 or -ENOMEM. */
-int page_lanes_json(struct json *j, const struct run *r, const struct summary *s, uint32_t node);
+/* Keys "processes_total" and "processes" of the object that is open. x: the run's instances. 0 or
+ * -ENOMEM. */
+int page_lanes_json(struct json *j, const struct run *r, const struct run_index *x,
+		    const struct summary *s, uint32_t node);
 
 #endif

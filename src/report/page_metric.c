@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page_metric.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,32 +33,60 @@ enum unit page_unit(const struct run *r, const char *public_name)
 	return is_rate ? unit_rate(m->unit) : m->unit;
 }
 
-/* The refusal of a series of the metric on a node; NULL when there is none. */
-static const struct run_series *refusal_of(const struct run *r, uint32_t node,
-					   const struct metric *m)
+int page_index_make(struct page_index *x, const struct run *r)
 {
-	for (uint32_t i = 1; m && i < r->nseries; i++)
-		if (r->series[i].node == node && &r->metrics[r->series[i].metric].row == m &&
-		    r->series[i].state >= STATE_UNSUPPORTED)
-			return &r->series[i];
+	*x = (struct page_index){ 0 };
+	return run_index_series(&x->series, r) || run_index_metas(&x->metas, r) ||
+			       run_index_instances(&x->instances, r)
+		       ? -ENOMEM
+		       : 0;
+}
+
+void page_index_free(struct page_index *x)
+{
+	run_index_free(&x->series);
+	run_index_free(&x->metas);
+	run_index_free(&x->instances);
+}
+
+/* The refusal of a series of the metric on a node; NULL when there is none. */
+static const struct run_series *refusal_of(const struct run *r, const struct run_index *x,
+					   uint32_t node, const struct metric *m)
+{
+	for (uint32_t i = x->first[node]; m && i < x->first[node + 1]; i++) {
+		const struct run_series *s = &r->series[x->id[i]];
+
+		if (&r->metrics[s->metric].row == m && s->state >= STATE_UNSUPPORTED)
+			return s;
+	}
 	return NULL;
 }
 
-const char *page_why_missing(const struct run *r, uint32_t node, const char *public_name,
-			     const char *source, char *out, size_t size)
+/* What the node said last under a key; NULL when nothing. */
+static const char *said(const struct run *r, const struct run_index *x, uint32_t node,
+			const char *key)
 {
-	const struct metric *m = page_metric(r, public_name, NULL);
-	const struct run_series *s = refusal_of(r, node, m);
-	const struct run_meta *meta;
+	for (uint32_t i = x->first[node + 1]; i-- > x->first[node];)
+		if (!strcmp(r->metas[x->id[i]].key, key))
+			return r->metas[x->id[i]].text;
+	return NULL;
+}
+
+const char *page_why_missing(const struct run *r, const struct page_index *x,
+			     const struct page_question *q, char *out, size_t size)
+{
+	const struct metric *m = page_metric(r, q->public_name, NULL);
+	const struct run_series *s = refusal_of(r, &x->series, q->node, m);
+	const char *text;
 	char key[64];
 
-	snprintf(key, sizeof key, "source.%s", source);
-	meta = run_find_meta(r, node, key);
+	snprintf(key, sizeof key, "source.%s", q->source);
+	text = said(r, &x->metas, q->node, key);
 	if (s)
 		snprintf(out, size, "%s%s%s", state_name(s->state), s->reason ? ": " : "",
 			 s->reason ? s->reason : "");
-	else if (meta && meta->text)
-		snprintf(out, size, "%s", meta->text);
+	else if (text)
+		snprintf(out, size, "%s", text);
 	else
 		snprintf(out, size, "%s", m ? "no value was read" : "not in this recording");
 	return out;

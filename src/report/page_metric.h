@@ -5,7 +5,7 @@
 #ifndef SONDE_REPORT_PAGE_METRIC_H
 #define SONDE_REPORT_PAGE_METRIC_H
 
-#include "core/run.h"
+#include "core/run_index.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,9 +17,21 @@ const struct metric *page_metric(const struct run *r, const char *public_name, b
 /* The unit of its values; UNIT_ONE when the run has none. */
 enum unit page_unit(const struct run *r, const char *public_name);
 
+struct page_index {
+	struct run_index series, metas, instances;
+};
+
+/* 0 or -ENOMEM. Free in either case. */
+int page_index_make(struct page_index *x, const struct run *r);
+void page_index_free(struct page_index *x);
+
 /* "forbidden: /proc/diskstats cannot be read", "not in this recording" ...: what the series says,
  * else what is said of the source that reads it. Returns out. */
-const char *page_why_missing(const struct run *r, uint32_t node, const char *public_name,
-			     const char *source, char *out, size_t size);
+struct page_question {
+	uint32_t node;
+	const char *public_name, *source;
+};
+const char *page_why_missing(const struct run *r, const struct page_index *x,
+			     const struct page_question *q, char *out, size_t size);
 
 #endif

@@ -2,7 +2,7 @@
 #include "report/page_series.h"
 
 #include "base/bytes.h"
-#include "core/frame.h"
+#include "core/derive.h"
 #include "report/page_charts.h"
 #include "report/page_metric.h"
 
@@ -12,8 +12,14 @@
 #include <string.h>
 
 /* Points of a series in the page: enough for the width of a screen; of many nodes fewer, so that
- * the file stays one that can be mailed. */
-enum { POINTS_MAX = 1500, POINTS_MIN = 200, POINTS_OF_ALL_NODES = 6000 };
+ * the file stays one that can be mailed; of very many hardly any, so that it still opens. */
+enum {
+	POINTS_MAX = 1500,
+	POINTS_OF_FEW_NODES = 6000,
+	POINTS_ENOUGH = 200,
+	POINTS_OF_ALL_NODES = 60000,
+	POINTS_MIN = 10
+};
 
 static int no_memory(struct err *e)
 {
@@ -39,19 +45,64 @@ static int list_metrics(struct page_data *d)
 	return 0;
 }
 
-/* The times of a chunk's rows. */
-static int add_rows(struct page_node *n, const struct run *r, const struct chunk *c)
+/* Several rows a point when there are too many. */
+static int thin(struct page_data *d, const struct run *r)
 {
-	double *more = reallocarray(n->row_at, (size_t)n->nrows + c->nrows + 1, sizeof *more);
+	uint32_t nodes = d->nnodes > 1 ? d->nnodes - 1 : 1;
+	uint32_t limit = POINTS_OF_FEW_NODES / nodes;
 
-	if (!more)
-		return -ENOMEM;
-	n->row_at = more;
-	for (uint32_t i = 0; i < c->nrows; i++)
-		n->row_at[n->nrows++] = run_seconds(r, c->node, c->mono_ns[i]);
+	limit = limit > POINTS_MAX ? POINTS_MAX : limit < POINTS_ENOUGH ? POINTS_ENOUGH : limit;
+	if (limit > POINTS_OF_ALL_NODES / nodes)
+		limit = POINTS_OF_ALL_NODES / nodes;
+	if (limit < POINTS_MIN)
+		limit = POINTS_MIN;
+	for (uint32_t i = 1; i < d->nnodes; i++) {
+		struct page_node *n = &d->nodes[i];
+		uint64_t rows = r->nodes[i].rows;
+
+		n->thinned = rows ? (uint32_t)((rows + limit - 1) / limit) : 1;
+		n->at = calloc(rows / n->thinned + 1, sizeof *n->at);
+		n->points = calloc((size_t)d->nmetrics + 1, sizeof(struct page_point *));
+		n->cap = (uint32_t)((rows + n->thinned - 1) / n->thinned);
+		if (!n->at || !n->points)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
+/* The node's next row; false when it has more than it had when the run was opened. */
+static bool add_row(struct page_node *n, double at)
+{
+	uint32_t point = n->nrows / n->thinned;
+
+	if (point >= n->cap)
+		return false;
+	n->stood = n->nrows ? at - n->last_at : 0;
+	if (!(n->stood > 0))
+		n->stood = 1e-9;
+	n->last_at = n->at[point] = at;
+	n->npoints = point + 1;
+	n->nrows++;
+	return true;
+}
+
+/* In the row that was added last. */
+static int add_value(struct page_node *n, uint32_t metric, double v)
+{
+	struct page_point *p;
+
+	if (!n->points[metric])
+		n->points[metric] = calloc(n->cap, sizeof **n->points);
+	if (!n->points[metric])
+		return -ENOMEM;
+	p = &n->points[metric][n->npoints - 1];
+	p->max = p->weight > 0 ? fmax(p->max, v) : v;
+	p->sum += v * n->stood;
+	p->weight += n->stood;
+	return 0;
+}
+
+/* Of a run that has none of the metrics there are the times. */
 static int read_times(struct page_data *d, struct run *r, struct err *e)
 {
 	uint8_t *none = calloc(r->nseries + 1, 1);
@@ -59,132 +110,38 @@ static int read_times(struct page_data *d, struct run *r, struct err *e)
 	int rc = none ? r->rewind(r) : no_memory(e);
 
 	while (rc == 0 && (rc = r->next_chunk(r, none, &c, e)) > 0) {
-		rc = c.node < d->nnodes ? add_rows(&d->nodes[c.node], r, &c) : 0;
-		if (rc)
-			no_memory(e);
+		for (uint32_t i = 0; c.node < d->nnodes && i < c.nrows; i++)
+			add_row(&d->nodes[c.node], run_seconds(r, c.node, c.mono_ns[i]));
+		rc = 0;
 	}
 	free(none);
 	return rc;
 }
 
-/* Several rows a point when there are too many. */
-static int thin(struct page_data *d)
+/* Which of the page's metrics each cell is: [ncells], nmetrics for none; NULL: out of memory. */
+static uint32_t *find_metrics(const struct page_data *d, const struct derive *v)
 {
-	uint32_t nodes = d->nnodes > 1 ? d->nnodes - 1 : 1;
-	uint32_t limit = POINTS_OF_ALL_NODES / nodes;
+	uint32_t *metric = calloc(v->plan.ncells + 1u, sizeof *metric);
 
-	limit = limit > POINTS_MAX ? POINTS_MAX : limit < POINTS_MIN ? POINTS_MIN : limit;
-	for (uint32_t i = 1; i < d->nnodes; i++) {
-		struct page_node *n = &d->nodes[i];
+	for (uint32_t c = 1; metric && c < v->plan.ncells; c++) {
+		const char *name = derive_quantity(v, c)->name;
 
-		n->thinned = n->nrows ? (n->nrows + limit - 1) / limit : 1;
-		n->npoints = (n->nrows + n->thinned - 1) / n->thinned;
-		n->at = calloc((size_t)n->npoints + 1, sizeof *n->at);
-		n->points = calloc((size_t)d->nmetrics + 1, sizeof(struct page_point *));
-		if (!n->at || !n->points)
-			return -ENOMEM;
-		for (uint32_t row = 0; row < n->nrows; row++)
-			n->at[row / n->thinned] = n->row_at[row];
+		while (metric[c] < d->nmetrics && strcmp(d->metrics[metric[c]], name) != 0)
+			metric[c]++;
 	}
-	return 0;
+	return metric;
 }
 
-/* The row nearest to a time; rows are in order of time. */
-static uint32_t row_near(const struct page_node *n, double at)
+static int add_instant(struct page_data *d, const uint32_t *metric, const struct instant *in)
 {
-	uint32_t low = 0, high = n->nrows - 1;
+	struct page_node *n = &d->nodes[in->node];
 
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (n->row_at[middle] <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return at - n->row_at[low] <= n->row_at[high] - at ? low : high;
-}
-
-static int add_value(struct page_data *d, uint32_t node, uint32_t metric, double at, double v)
-{
-	struct page_node *n = &d->nodes[node];
-	struct page_point *p;
-	uint32_t row;
-	double stood;
-
-	if (!n->nrows || !isfinite(v))
+	if (!add_row(n, in->seconds))
 		return 0;
-	if (!n->points[metric])
-		n->points[metric] = calloc(n->npoints, sizeof **n->points);
-	if (!n->points[metric])
-		return -ENOMEM;
-	row = row_near(n, at);
-	stood = row ? n->row_at[row] - n->row_at[row - 1] : 0;
-	if (!(stood > 0))
-		stood = 1e-9;
-	p = &n->points[metric][row / n->thinned];
-	p->max = p->weight > 0 ? fmax(p->max, v) : v;
-	p->sum += v * stood;
-	p->weight += stood;
-	return 0;
-}
+	for (uint32_t i = 0; i < in->n; i++) {
+		uint32_t m = metric[in->reading[i].cell];
 
-/* Where the tidy table has what. */
-struct places {
-	uint32_t node, metric, seconds, value;
-};
-
-static int find_places(struct places *p, const struct frame_schema *s, struct err *e)
-{
-	struct {
-		const char *name;
-		uint32_t *at;
-	} wanted[] = { { "node", &p->node },
-		       { "metric", &p->metric },
-		       { "seconds", &p->seconds },
-		       { "value", &p->value } };
-
-	for (size_t w = 0; w < sizeof wanted / sizeof wanted[0]; w++) {
-		uint32_t c = 0;
-
-		while (c < s->ncolumns && strcmp(s->columns[c].name, wanted[w].name) != 0)
-			c++;
-		if (c == s->ncolumns)
-			return err_set(e, -EINVAL, "the series table has no column '%s'",
-				       wanted[w].name);
-		*wanted[w].at = c;
-	}
-	return 0;
-}
-
-/* Cells borrow the run's own text, which tells two recordings of one host apart. */
-static uint32_t node_of(const struct run *r, const char *host)
-{
-	for (uint32_t i = 1; i < r->nnodes; i++)
-		if (r->nodes[i].host == host)
-			return i;
-	for (uint32_t i = 1; host && i < r->nnodes; i++)
-		if (r->nodes[i].host && strcmp(r->nodes[i].host, host) == 0)
-			return i;
-	return 0;
-}
-
-static int add_batch(struct page_data *d, const struct run *r, const struct places *p,
-		     const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->nrows; i++) {
-		uint32_t node, metric = 0;
-		const char *name = b->columns[p->metric].s[i];
-
-		if (b->columns[p->value].state[i] != STATE_PRESENT)
-			continue;
-		node = node_of(r, b->columns[p->node].s[i]);
-		while (metric < d->nmetrics && strcmp(d->metrics[metric], name) != 0)
-			metric++;
-		if (!node || metric == d->nmetrics)
-			continue;
-		if (add_value(d, node, metric, b->columns[p->seconds].d[i],
-			      b->columns[p->value].d[i]) != 0)
+		if (m < d->nmetrics && add_value(n, m, in->reading[i].value))
 			return -ENOMEM;
 	}
 	return 0;
@@ -193,19 +150,22 @@ static int add_batch(struct page_data *d, const struct run *r, const struct plac
 static int read_values(struct page_data *d, struct run *r, const char *metrics, struct err *e)
 {
 	struct selection sel = { .table = FRAME_SERIES, .combine = true, .metrics = metrics };
-	struct frame *f = NULL;
-	struct places p = { 0 };
-	struct batch b;
-	int rc = frame_open(&f, r, &sel, e);
+	uint32_t *metric = NULL;
+	struct derive v;
+	struct instant in;
+	int rc = derive_open(&v, r, &sel, e);
 
-	if (rc == 0)
-		rc = find_places(&p, frame_schema(f), e);
-	while (rc == 0 && (rc = frame_next(f, &b, e)) > 0) {
-		rc = add_batch(d, r, &p, &b);
+	if (rc == 0) {
+		metric = find_metrics(d, &v);
+		rc = metric ? 0 : no_memory(e);
+	}
+	while (rc == 0 && (rc = derive_next(&v, &in, e)) > 0) {
+		rc = add_instant(d, metric, &in);
 		if (rc)
 			no_memory(e);
 	}
-	frame_close(f);
+	free(metric);
+	derive_close(&v);
 	return rc;
 }
 
@@ -233,11 +193,9 @@ int page_data_read(struct page_data *d, struct run *r, struct err *e)
 	if (!d->nodes || list_metrics(d) != 0)
 		return no_memory(e);
 	known = known_metrics(&names, d, r);
-	rc = names.failed ? no_memory(e) : read_times(d, r, e);
-	if (rc == 0 && thin(d) != 0)
-		rc = no_memory(e);
-	if (rc == 0 && known)
-		rc = read_values(d, r, known, e);
+	rc = names.failed || thin(d, r) != 0 ? no_memory(e) : 0;
+	if (rc == 0)
+		rc = known ? read_values(d, r, known, e) : read_times(d, r, e);
 	bytes_free(&names);
 	return rc;
 }
@@ -251,7 +209,6 @@ void page_data_free(struct page_data *d)
 			free(n->points[m]);
 		free(n->points);
 		free(n->at);
-		free(n->row_at);
 	}
 	free(d->nodes);
 	free(d->metrics);

@@ -18,10 +18,11 @@ struct page_point {
 
 struct page_node {
 	uint32_t nrows, npoints;
+	uint32_t cap;               /* room for points */
 	uint32_t thinned;           /* samples in a point; 1 = every sample is there */
-	double *row_at;             /* [nrows] seconds since the run began */
 	double *at;                 /* [npoints] of the last sample of each */
-	struct page_point **points; /* [nmetrics], each [npoints]; NULL = no value at all */
+	struct page_point **points; /* [nmetrics], each [cap]; NULL = no value at all */
+	double last_at, stood;      /* of the row that was read last */
 };
 
 struct page_data {

@@ -191,6 +191,7 @@ static inline uint32_t synth_series(struct synth *s, uint32_t node, uint32_t met
 static inline void synth_row(struct synth *s, uint32_t node, double seconds)
 {
 	s->row[s->nrows] = (struct synth_row){ .node = node, .mono_ns = (int64_t)(seconds * 1e9) };
+	s->nodes[node].rows++;
 	s->nrows++;
 }
 

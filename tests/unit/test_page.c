@@ -133,6 +133,16 @@ static void long_runs_are_thinned_by_time(void **state)
 	synth_free(s);
 }
 
+static const char *why_missing(const struct run *r, uint32_t node, const char *name, char why[200])
+{
+	struct page_index x;
+
+	assert_int_equal(page_index_make(&x, r), 0);
+	page_why_missing(r, &x, &(struct page_question){ node, name, "disk" }, why, 200);
+	page_index_free(&x);
+	return why;
+}
+
 static void missing_says_why(void **state)
 {
 	struct synth *s = synth_new(8);
@@ -145,19 +155,13 @@ static void missing_says_why(void **state)
 	(void)state;
 	s->series[x].state = STATE_FORBIDDEN;
 	s->series[x].reason = "no permission for /proc/diskstats";
-	assert_string_equal(
-		page_why_missing(&s->run, 1, "disk.read_bytes_per_second", "disk", why, sizeof why),
-		"forbidden: no permission for /proc/diskstats");
-	assert_string_equal(
-		page_why_missing(&s->run, 2, "disk.read_bytes", "disk", why, sizeof why),
-		"no value was read");
-	assert_string_equal(page_why_missing(&s->run, 1, "disk.no_such", "disk", why, sizeof why),
-			    "not in this recording");
+	assert_string_equal(why_missing(&s->run, 1, "disk.read_bytes_per_second", why),
+			    "forbidden: no permission for /proc/diskstats");
+	assert_string_equal(why_missing(&s->run, 2, "disk.read_bytes", why), "no value was read");
+	assert_string_equal(why_missing(&s->run, 1, "disk.no_such", why), "not in this recording");
 	s->run.metas = said;
 	s->run.nmetas = 2;
-	assert_string_equal(
-		page_why_missing(&s->run, 2, "disk.read_bytes", "disk", why, sizeof why),
-		"failed: no /proc");
+	assert_string_equal(why_missing(&s->run, 2, "disk.read_bytes", why), "failed: no /proc");
 	assert_int_equal(page_unit(&s->run, "disk.read_bytes_per_second"), UNIT_BYTES_PER_SECOND);
 	assert_int_equal(page_unit(&s->run, "disk.read_bytes"), UNIT_BYTES);
 	synth_free(s);
