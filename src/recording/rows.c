@@ -29,7 +29,7 @@ int rows_init(struct rows *r, uint32_t cap)
 	size_t whole = ((size_t)cap + WORD - 1) / WORD * WORD;
 	size_t size = whole * (sizeof *r->last + sizeof *r->series + sizeof *r->place +
 			       sizeof *r->present + sizeof *r->real) +
-		      whole / 8;
+		      whole / 8 + whole / WORD;
 	uint8_t *memory = reserve(size);
 
 	*r = (struct rows){ .cap = cap, .memory = memory, .memory_size = size };
@@ -41,6 +41,7 @@ int rows_init(struct rows *r, uint32_t cap)
 	r->changed = (uint8_t *)(r->place + whole);
 	r->present = r->changed + whole / 8;
 	r->real = r->present + whole;
+	r->straight = r->real + whole;
 	return 0;
 }
 
@@ -61,6 +62,7 @@ bool rows_open(struct rows *r, uint32_t id, uint32_t count, uint64_t real, uint3
 		r->present[r->n] = 0;
 		r->real[r->n] = real >> (i & 63) & 1;
 	}
+	r->straight_known = false;
 	return true;
 }
 
@@ -90,6 +92,7 @@ void rows_close(struct rows *r, uint32_t id, uint32_t count)
 	memmove(r->present + first, r->present + behind, rest);
 	memmove(r->real + first, r->real + behind, rest);
 	r->n -= behind - first;
+	r->straight_known = false;
 }
 
 void rows_restart(struct rows *r)
@@ -176,19 +179,50 @@ const uint8_t *row_token_other(const uint8_t *at, const uint8_t *end, bool *pres
 	return at;
 }
 
+static uint32_t word_size(const struct rows *r, uint32_t first)
+{
+	return r->n - first < WORD ? r->n - first : WORD;
+}
+
+static void straight_find(struct rows *r)
+{
+	for (uint32_t first = 0; first < r->n; first += WORD) {
+		uint32_t n = word_size(r, first), k = 1;
+
+		while (k < n && r->place[first + k] == r->place[first] + k)
+			k++;
+		r->straight[first / WORD] = k == n;
+	}
+	r->straight_known = true;
+}
+
 /* Without a branch a value: which of them change is not to be guessed. */
+static inline uint64_t change(uint64_t present, uint64_t before, int64_t value, int64_t last)
+{
+	return (present ^ before) | (present & (value != last));
+}
+
 static uint64_t changes(const struct rows *r, uint32_t first, const int64_t *value,
 			const uint8_t *state)
 {
-	uint32_t n = r->n - first < WORD ? r->n - first : WORD;
+	uint32_t n = word_size(r, first);
+	const uint32_t *place = r->place + first;
+	const uint8_t *present = r->present + first;
+	const int64_t *last = r->last + first;
 	uint64_t word = 0;
 
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t i = first + k, place = r->place[i];
-		uint64_t present = state[place] == STATE_PRESENT;
-
-		word |= ((present ^ r->present[i]) | (present & (value[place] != r->last[i]))) << k;
+	if (r->straight[first / WORD]) {
+		value += place[0];
+		state += place[0];
+		for (uint32_t k = 0; k < n; k++)
+			word |= change(state[k] == STATE_PRESENT, present[k], value[k], last[k])
+				<< k;
+		return word;
 	}
+	for (uint32_t k = 0; k < n; k++)
+		word |= change(state[place[k]] == STATE_PRESENT, present[k], value[place[k]],
+			       last[k])
+			<< k;
 	return word;
 }
 
@@ -204,6 +238,8 @@ void rows_put(struct bytes *out, struct rows *r, const struct row_times *now, co
 	size_t bitmap = (r->n + 7) / 8;
 	uint8_t *at;
 
+	if (!r->straight_known)
+		straight_find(r);
 	row_times_put(out, &r->times, now);
 	if (!bytes_room(out, bitmap + (size_t)r->n * TOKEN_MAX))
 		return;

@@ -26,8 +26,10 @@ struct rows {
 	int64_t *last;    /* the writer's: value said last, 0 when none was */
 	uint8_t *present; /* the writer's: 1 or 0 */
 	uint8_t *real;
-	uint8_t *changed; /* by the row put or got last: a bit for each, in whole words */
+	uint8_t *straight; /* of each 64: places follow one another; when straight_known */
+	uint8_t *changed;  /* by the row put or got last: a bit for each, in whole words */
 	uint32_t n, cap;
+	bool straight_known;
 	struct row_times times;
 	void *memory; /* all of the above, reserved in one piece */
 	size_t memory_size;

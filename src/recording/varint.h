@@ -17,38 +17,48 @@
 
 enum { VARINT_MAX = 10 };
 
-/* 56 bits to eight groups of seven, each in a byte, and back. */
-static inline uint64_t varint_spread(uint64_t v)
+/* 28 bits to four groups of seven, each in a byte, and back; 56 bits to eight. */
+static inline uint32_t varint_spread4(uint32_t v)
 {
-	v = (v & 0x000000000fffffff) | (v & 0x00fffffff0000000) << 4;
-	v = (v & 0x00003fff00003fff) | (v & 0x0fffc0000fffc000) << 2;
-	return (v & 0x007f007f007f007f) | (v & 0x3f803f803f803f80) << 1;
+	v = (v & 0x00003fff) | (v & 0x0fffc000) << 2;
+	return (v & 0x007f007f) | (v & 0x3f803f80) << 1;
 }
 
-static inline uint64_t varint_gather(uint64_t v)
+static inline uint32_t varint_gather4(uint32_t v)
 {
-	v = (v & 0x007f007f007f007f) | (v & 0x7f007f007f007f00) >> 1;
-	v = (v & 0x00003fff00003fff) | (v & 0x3fff00003fff0000) >> 2;
-	return (v & 0x000000000fffffff) | (v & 0x0fffffff00000000) >> 4;
+	v = (v & 0x007f007f) | (v & 0x7f007f00) >> 1;
+	return (v & 0x00003fff) | (v & 0x3fff0000) >> 2;
+}
+
+static inline uint64_t varint_spread8(uint64_t v)
+{
+	return varint_spread4((uint32_t)v & 0x0fffffff) |
+	       (uint64_t)varint_spread4((uint32_t)(v >> 28)) << 32;
+}
+
+static inline uint64_t varint_gather8(uint64_t v)
+{
+	return varint_gather4((uint32_t)v) | (uint64_t)varint_gather4((uint32_t)(v >> 32)) << 28;
 }
 
 static inline uint8_t *varint_write(uint8_t *at, uint64_t v)
 {
-	if (v < UINT64_C(1) << 56) {
-		uint64_t groups = varint_spread(v), out;
-		unsigned before = (unsigned)(63 - __builtin_clzll(groups | 1)) & ~7u; /* bits */
+	uint64_t groups, out;
+	unsigned before; /* bits in front of the last byte */
 
-		out = htole64(groups |
-			      (UINT64_C(0x8080808080808080) & ((UINT64_C(1) << before) - 1)));
-		memcpy(at, &out, sizeof out);
-		return at + before / 8 + 1;
+	if (v >> 56) {
+		while (v >= 0x80) {
+			*at++ = (uint8_t)(v | 0x80);
+			v >>= 7;
+		}
+		*at++ = (uint8_t)v;
+		return at;
 	}
-	while (v >= 0x80) {
-		*at++ = (uint8_t)(v | 0x80);
-		v >>= 7;
-	}
-	*at++ = (uint8_t)v;
-	return at;
+	groups = v >> 28 ? varint_spread8(v) : varint_spread4((uint32_t)v);
+	before = (unsigned)(63 - __builtin_clzll(groups | 1)) & ~7u;
+	out = htole64(groups | (UINT64_C(0x8080808080808080) & ((UINT64_C(1) << before) - 1)));
+	memcpy(at, &out, sizeof out);
+	return at + before / 8 + 1;
 }
 
 /* Behind the varint, or NULL when it is cut or does not fit into 64 bits. */
@@ -79,7 +89,8 @@ static inline const uint8_t *varint_read(const uint8_t *at, const uint8_t *end, 
 	if (!last)
 		return varint_read_bytes(at, end, v);
 	last &= -last; /* the high bit of the last byte */
-	*v = varint_gather(in & (last - 1) & UINT64_C(0x7f7f7f7f7f7f7f7f));
+	in &= (last - 1) & UINT64_C(0x7f7f7f7f7f7f7f7f);
+	*v = in >> 32 ? varint_gather8(in) : varint_gather4((uint32_t)in);
 	return at + (__builtin_ctzll(last) + 1) / 8;
 }
 
