@@ -19,13 +19,6 @@ static double number(bool real, int64_t stored)
 	return real ? as_real(stored) : (double)stored;
 }
 
-static int64_t next_value(bool real, int64_t last, uint64_t coded)
-{
-	if (real)
-		return (int64_t)((uint64_t)last ^ coded);
-	return (int64_t)((uint64_t)last + (uint64_t)zigzag_decode(coded));
-}
-
 static void real_put(struct bytes *out, double v)
 {
 	uint64_t bits;
@@ -155,29 +148,134 @@ static bool runs_decode(const struct column *c, struct scan *body, uint32_t nrow
 	return present[c->first_row] && row == c->last_row + 1u;
 }
 
+/* Integer steps are decoded from eight bytes at a time: to find where the next one begins is what
+ * takes long, and their lengths cannot be guessed. */
+struct octet {
+	uint64_t groups; /* seven bits of each byte, the next step's lowest */
+	uint64_t ends;   /* the high bits of the bytes that are a step's last */
+	unsigned taken;  /* bits of the bytes taken */
+};
+
+#define OCTET_HIGH UINT64_C(0x8080808080808080)
+
+/* Fewer than eight bytes have no ends. */
+static inline struct octet octet_load(const uint8_t *at, const uint8_t *end)
+{
+	uint64_t eight;
+
+	if (end - at < (ptrdiff_t)sizeof eight)
+		return (struct octet){ 0 };
+	memcpy(&eight, at, sizeof eight);
+	eight = le64toh(eight);
+	return (struct octet){ .groups = eight & ~OCTET_HIGH, .ends = ~eight & OCTET_HIGH };
+}
+
+static inline uint64_t octet_step(struct octet *o)
+{
+	unsigned behind = (unsigned)__builtin_ctzll(o->ends) + 1;
+	unsigned width = (behind - o->taken) / 8 * 7;
+	uint64_t step = o->groups & ((UINT64_C(1) << width) - 1);
+
+	o->groups >>= width;
+	o->ends &= o->ends - 1;
+	o->taken = behind;
+	return (uint64_t)zigzag_decode(step);
+}
+
+/* Eight steps of a byte each. Returns the last value. */
+static inline uint64_t octet_bytes(uint64_t eight, uint64_t last, int64_t *value)
+{
+	for (unsigned k = 0; k < 8; k++) {
+		last += (uint64_t)zigzag_decode(eight >> 8 * k & 0x7f);
+		value[k] = (int64_t)last;
+	}
+	return last;
+}
+
+/* Up to four of its steps, at least one; how many. */
+static inline uint32_t octet_steps(struct octet *o, uint64_t *last, int64_t *value)
+{
+	unsigned steps = (unsigned)((o->ends >> 7) * UINT64_C(0x0101010101010101) >> 56);
+	uint32_t n = 0;
+
+	o->groups = varint_gather8(o->groups);
+	if (steps >= 4)
+		value[n++] = (int64_t)(*last += octet_step(o));
+	if (steps >= 3)
+		value[n++] = (int64_t)(*last += octet_step(o));
+	if (steps >= 2)
+		value[n++] = (int64_t)(*last += octet_step(o));
+	value[n++] = (int64_t)(*last += octet_step(o));
+	return n;
+}
+
+/* n values by steps from the first, one behind the other. Returns the place behind, or NULL. */
+static const uint8_t *steps_decode(const uint8_t *at, const uint8_t *end, int64_t *value,
+				   uint32_t n)
+{
+	uint64_t last = (uint64_t)value[0], coded;
+	uint32_t i = 1;
+
+	while (i < n) {
+		struct octet o = octet_load(at, n - i < 8 ? at : end);
+
+		if (o.ends == OCTET_HIGH) {
+			last = octet_bytes(o.groups, last, value + i);
+			i += 8;
+			at += 8;
+		} else if (o.ends) {
+			i += octet_steps(&o, &last, value + i);
+			at += o.taken / 8;
+		} else {
+			at = varint_read(at, end, &coded);
+			if (!at)
+				return NULL;
+			last += (uint64_t)zigzag_decode(coded);
+			value[i++] = (int64_t)last;
+		}
+	}
+	return at;
+}
+
+static const uint8_t *reals_decode(const uint8_t *at, const uint8_t *end, int64_t *value,
+				   uint32_t n)
+{
+	uint64_t coded;
+
+	for (uint32_t i = 1; i < n && at; i++) {
+		at = varint_read(at, end, &coded);
+		value[i] = (int64_t)((uint64_t)value[i - 1] ^ coded);
+	}
+	return at;
+}
+
+/* From one behind the other to their rows. */
+static void spread(uint32_t nrows, uint32_t count, int64_t *value, const uint8_t *present)
+{
+	for (uint32_t row = nrows; row-- > 0;)
+		value[row] = present[row] ? value[--count] : 0;
+}
+
 bool column_decode(const struct column *c, struct scan body, uint32_t nrows, int64_t *value,
 		   uint8_t *present)
 {
 	const uint8_t *at;
-	int64_t last = c->range.first;
-	uint64_t coded;
+	uint32_t count = c->range.count;
 
 	if (!runs_decode(c, &body, nrows, present))
 		return false;
 	at = body.at;
-	for (uint32_t row = 0; row < nrows; row++) {
-		value[row] = present[row] ? last : 0;
-		if (!present[row] || row == c->first_row || c->flags & COLUMN_CONSTANT)
-			continue;
-		if (at < body.end && *at < 0x80) {
-			coded = *at++;
-		} else {
-			at = varint_read(at, body.end, &coded);
-			if (!at)
-				return false;
-		}
-		last = next_value(c->flags & COLUMN_REAL, last, coded);
-		value[row] = last;
-	}
-	return at == body.end && last == c->range.last;
+	value[0] = c->range.first;
+	if (c->flags & COLUMN_CONSTANT)
+		for (uint32_t i = 1; i < count; i++)
+			value[i] = value[0];
+	else if (c->flags & COLUMN_REAL)
+		at = reals_decode(at, body.end, value, count);
+	else
+		at = steps_decode(at, body.end, value, count);
+	if (at != body.end || value[count - 1] != c->range.last)
+		return false;
+	if (count < nrows)
+		spread(nrows, count, value, present);
+	return true;
 }
