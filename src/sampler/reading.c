@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { KEPT_MAX = 3072 }; /* some 3 kB of kernel memory each */
+
 static const char *const kept_name[PROCESS_FILES_KEPT] = {
 	[KEPT_STAT] = "stat",
 	[KEPT_STATM] = "statm",
@@ -44,16 +46,19 @@ void reading_init(struct reading *r, const struct root *proc)
 	struct rlimit files = { .rlim_cur = 1024 };
 	struct stat st;
 	long hz = sysconf(_SC_CLK_TCK);
+	pid_t self;
 
 	*r = (struct reading){ .proc = proc, .page_bytes = sysconf(_SC_PAGESIZE) };
 	r->tick_ns = NS_PER_S / (hz > 0 ? hz : 100);
-	r->clocks = reading_self(proc) == getpid();
+	self = reading_self(proc);
+	r->clocks = self == getpid();
 	r->files_by_size = r->clocks && !stat("/proc/self/fd", &st) && st.st_size > 0;
 	getrlimit(RLIMIT_NOFILE, &files);
-	r->kept_max =
-		files.rlim_cur > 128 ? (uint32_t)((files.rlim_cur - 64) / PROCESS_FILES_KEPT) : 0;
-	if (r->kept_max > 1024)
-		r->kept_max = 1024;
+	r->kept_max = files.rlim_cur > 128 ? (uint32_t)files.rlim_cur - 64 : 0;
+	if (r->kept_max > KEPT_MAX)
+		r->kept_max = KEPT_MAX;
+	if (!self)
+		r->kept_max = 0; /* files of a made-up /proc do not end with their process */
 }
 
 int process_clock(pid_t pid, int64_t *ns)
@@ -80,6 +85,11 @@ int64_t process_children_ns(const struct reading *r, const struct process *p)
 	return (p->stat.cutime + p->stat.cstime) * r->tick_ns;
 }
 
+/* The longest of them, stat, has 52 numbers. */
+struct text {
+	char buf[1024];
+};
+
 static int open_file(const struct reading *r, const struct process *p, enum kept_file which)
 {
 	char path[32];
@@ -88,20 +98,31 @@ static int open_file(const struct reading *r, const struct process *p, enum kept
 	return root_file(r->proc, path);
 }
 
-/* Read one of its files, through the kept descriptor when there is one. */
-static ssize_t read_file(struct reading *r, struct process *p, enum kept_file which, char *buf,
-			 size_t size)
+/* Keep a descriptor that was opened, or close it. */
+static void keep_or_close(struct reading *r, struct process *p, enum kept_file which, int fd,
+			  bool keep)
 {
-	ssize_t n;
-	int fd;
+	if (p->kept[which] == fd)
+		return;
+	if (keep && r->kept < r->kept_max) {
+		p->kept[which] = fd;
+		r->kept++;
+	} else {
+		close(fd);
+	}
+}
 
-	if (p->kept[which] > 0)
-		return file_reread(p->kept[which], buf, size);
-	fd = open_file(r, p, which);
+/* Read one of its files, through the kept descriptor when there is one. */
+static ssize_t read_file(struct reading *r, struct process *p, enum kept_file which, bool keep,
+			 struct text *out)
+{
+	int fd = p->kept[which] > 0 ? p->kept[which] : open_file(r, p, which);
+	ssize_t n;
+
 	if (fd < 0)
 		return fd == -ENOENT ? -ESRCH : fd;
-	n = file_reread(fd, buf, size);
-	close(fd);
+	n = file_reread(fd, out->buf, sizeof out->buf);
+	keep_or_close(r, p, which, fd, keep && n > 0);
 	return n;
 }
 
@@ -123,7 +144,7 @@ static int count_entries(int fd)
 	return got < 0 ? -errno : n - 2; /* . and .. */
 }
 
-static void read_files(struct reading *r, struct process *p)
+static void read_files(struct reading *r, struct process *p, bool keep)
 {
 	struct stat st;
 	int fd, n;
@@ -138,48 +159,43 @@ static void read_files(struct reading *r, struct process *p)
 		n = fstat(fd, &st) ? -1 : (int)st.st_size;
 	else
 		n = count_entries(fd);
-	if (fd != p->kept[KEPT_FDS])
-		close(fd);
+	keep_or_close(r, p, KEPT_FDS, fd, keep && n >= 0);
 	if (n < 0)
 		return;
 	p->files_known = true;
 	p->files = n;
 }
 
-static void keep_files(struct reading *r, struct process *p)
+static void close_from(struct reading *r, struct process *p, enum kept_file first)
 {
-	if (p->kept[KEPT_STAT] > 0 || r->kept >= r->kept_max)
-		return;
-	for (int i = 0; i < PROCESS_FILES_KEPT; i++) {
-		int fd = open_file(r, p, (enum kept_file)i);
-
-		p->kept[i] = fd > 0 ? fd : 0;
+	for (int i = first; i < PROCESS_FILES_KEPT; i++) {
+		r->kept -= p->kept[i] > 0;
+		file_close(&p->kept[i]);
 	}
-	r->kept += p->kept[KEPT_STAT] > 0;
-	if (p->kept[KEPT_STAT] <= 0)
-		process_close(r, p);
 }
 
 void process_close(struct reading *r, struct process *p)
 {
-	if (p->kept[KEPT_STAT] > 0)
-		r->kept--;
-	for (int i = 0; i < PROCESS_FILES_KEPT; i++)
-		file_close(&p->kept[i]);
+	close_from(r, p, KEPT_STAT);
 }
 
-static int read_stat(struct reading *r, struct process *p)
+void process_close_most(struct reading *r, struct process *p)
 {
-	char buf[1024];
+	close_from(r, p, KEPT_STAT + 1);
+}
+
+static int read_stat(struct reading *r, struct process *p, bool keep)
+{
+	struct text t;
 	struct proc_stat st;
-	ssize_t n = read_file(r, p, KEPT_STAT, buf, sizeof buf);
+	ssize_t n = read_file(r, p, KEPT_STAT, keep, &t);
 	int bad;
 
 	if (n < 0)
 		return (int)n;
 	if (n == 0)
 		return -ESRCH;
-	bad = proc_stat_parse(buf, &st);
+	bad = proc_stat_parse(t.buf, &st);
 	if (bad)
 		return bad;
 	if (st.pid != p->pid || (p->start_ticks && st.starttime != p->start_ticks))
@@ -187,53 +203,51 @@ static int read_stat(struct reading *r, struct process *p)
 	p->stat = st;
 	p->start_ticks = st.starttime ? st.starttime : 1;
 	p->ppid = st.ppid;
-	memcpy(p->comm, st.comm, sizeof p->comm);
+	process_name(p, st.comm);
 	return 0;
 }
 
-static void read_io(struct reading *r, struct process *p)
+static void read_io(struct reading *r, struct process *p, bool keep)
 {
-	char buf[512];
+	struct text t;
 	struct proc_io io;
 	ssize_t n;
 
 	if (p->io_refused)
 		return;
-	n = read_file(r, p, KEPT_IO, buf, sizeof buf);
+	n = read_file(r, p, KEPT_IO, keep, &t);
 	p->io_refused = n == -EACCES || n == -EPERM;
-	if (n <= 0 || proc_io_parse(buf, &io))
+	if (n <= 0 || proc_io_parse(t.buf, &io))
 		return;
 	p->io = io;
 	p->io_known = true;
 }
 
-static void read_shared(struct reading *r, struct process *p)
+static void read_shared(struct reading *r, struct process *p, bool keep)
 {
-	char buf[512];
+	struct text t;
 	int64_t pages;
 
 	p->shared_known =
-		read_file(r, p, KEPT_STATM, buf, sizeof buf) > 0 && !proc_statm_parse(buf, &pages);
+		read_file(r, p, KEPT_STATM, keep, &t) > 0 && !proc_statm_parse(t.buf, &pages);
 	p->shared_bytes = p->shared_known ? pages * r->page_bytes : 0;
 }
 
-int process_read(struct reading *r, struct process *p, unsigned parts, bool keep)
+int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep)
 {
 	int64_t rss_pages = p->stat.rss_pages;
 	int bad;
 
-	if (keep)
-		keep_files(r, p);
-	bad = read_stat(r, p);
+	bad = read_stat(r, p, keep >= KEEP_STAT);
 	if (bad)
 		return bad;
 	if (!r->clocks)
 		p->cpu_ns = (p->stat.utime + p->stat.stime) * r->tick_ns;
 	if (parts & READ_SHARED || p->stat.rss_pages != rss_pages)
-		read_shared(r, p);
+		read_shared(r, p, keep == KEEP_ALL);
 	if (parts & READ_IO) {
-		read_io(r, p);
-		read_files(r, p);
+		read_io(r, p, keep == KEEP_ALL);
+		read_files(r, p, keep == KEEP_ALL);
 	}
 	p->stale &= (uint8_t) ~(parts | READ_STAT);
 	if (p->stat.rss_pages * r->page_bytes > p->peak_rss_bytes)

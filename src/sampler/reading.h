@@ -19,7 +19,7 @@ struct reading {
 		      */
 	bool files_by_size; /* st_size of PID/fd is the number of open files (Linux 6.2) */
 	int64_t tick_ns, page_bytes;
-	uint32_t kept, kept_max; /* processes whose files are held open */
+	uint32_t kept, kept_max; /* files held open */
 };
 
 void reading_init(struct reading *r, const struct root *proc);
@@ -39,12 +39,17 @@ enum reading_part {
 	READ_ALL = READ_STAT | READ_IO | READ_SHARED,
 };
 
+/* Which files stay open for the next time, while there is room. */
+enum keep { KEEP_NONE, KEEP_STAT, KEEP_ALL };
+
 /* Read these parts; stat, which tells who it is, always. 0; -ESRCH when it is gone or the pid is
- * another process by now. keep: hold the files open for the next time. */
-int process_read(struct reading *r, struct process *p, unsigned parts, bool keep);
+ * another process by now. */
+int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep);
 /* Walk the page tables for PSS and USS, and read swap. Costly: 15 us + 11 us a MB. 0 or -errno. */
 int process_walk(const struct reading *r, struct process *p);
 void process_close(struct reading *r, struct process *p);
+/* All but its stat. */
+void process_close_most(struct reading *r, struct process *p);
 
 /* Own CPU, and that of the children it waited for (whole ticks), in ns. */
 int64_t process_own_ns(const struct process *p);

@@ -75,6 +75,12 @@ struct process *table_add(struct table *t, pid_t pid, pid_t ppid)
 	return &t->row[i];
 }
 
+void process_name(struct process *p, const char *comm)
+{
+	memset(p->comm, 0, sizeof p->comm);
+	memcpy(p->comm, comm, strnlen(comm, sizeof p->comm - 1));
+}
+
 void table_remove(struct table *t, struct process *p)
 {
 	uint32_t i = (uint32_t)(p - t->row), *link = bucket_of(t, p->pid);

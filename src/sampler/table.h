@@ -11,19 +11,27 @@
 
 #include "source/procfile.h"
 
-enum { TABLE_CAP = 32768, PROCESS_FILES_KEPT = 4 };
+enum { TABLE_CAP = 32768, PROCESS_FILES_KEPT = 4, NAME_SIZE = 16 };
 
 enum kept_file { KEPT_STAT, KEPT_STATM, KEPT_IO, KEPT_FDS };
 
 struct process {
 	pid_t pid, ppid;
-	uint32_t next, place; /* bucket chain; index in live[] */
-	char comm[COMM_SIZE];
-	int64_t start_ticks; /* 0: stat was not read yet */
-	int64_t birth_ns, read_ns, refresh_ns;
+	/* what every sample looks at */
+	int64_t cpu_ns, cpu_base_ns; /* its CPU clock; base: what was before recording began */
+	int64_t read_ns, refresh_ns;
+	uint32_t idle_samples;
+	uint8_t stale;   /* enum reading_part: what has changed since it was read */
+	uint8_t history; /* bit 0: active in this sample, bit 1: in the one before ... */
+	bool ended, vanished;
+	uint32_t instance, slot; /* 0: not yet, not promoted */
+
+	uint32_t next, place;                  /* bucket chain; index in live[] */
+	char comm[NAME_SIZE], told[NAME_SIZE]; /* told: what its instance is called so far */
+	int64_t start_ticks;                   /* 0: stat was not read yet */
+	int64_t birth_ns;
 	int64_t found_ns; /* when it was found in /proc; 0: its birth was recorded */
 	/* CPU */
-	int64_t cpu_ns, cpu_base_ns; /* its CPU clock; base: what was before recording began */
 	int64_t utime_base, stime_base, minflt_base, majflt_base;
 	int64_t counted_ns; /* sum of the exit records of its tasks */
 	int64_t children_base_ns;
@@ -36,14 +44,9 @@ struct process {
 	/* memory walk; -1: never */
 	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
 	int64_t walk_minflt;
-	uint32_t instance, slot; /* 0: not yet, not promoted */
-	char told[16];           /* what its instance is called so far */
-	uint32_t idle_samples;
 	int kept[PROCESS_FILES_KEPT];
-	uint8_t stale;   /* enum reading_part: what has changed since it was read */
-	uint8_t history; /* bit 0: active in this sample, bit 1: in the one before ... */
 	bool io_known, io_refused, files_known, files_refused, shared_known;
-	bool walk_refused, walked_now, before_us, ended, vanished;
+	bool walk_refused, walked_now, before_us;
 };
 
 struct table {
@@ -58,6 +61,8 @@ void table_free(struct table *t);
 struct process *table_find(const struct table *t, pid_t pid); /* NULL: not there */
 /* A new row, zeroed, for a pid that is not there; NULL when full (counted). */
 struct process *table_add(struct table *t, pid_t pid, pid_t ppid);
+/* What it is called, cut to what the kernel gives. The rest is zero: names compare as bytes. */
+void process_name(struct process *p, const char *comm);
 void table_remove(struct table *t, struct process *p); /* its files must be closed */
 
 #endif

@@ -112,7 +112,7 @@ static void make_room(struct tree *t)
 		uint32_t i = t->keep_hand++ % t->table.nlive;
 		struct process *p = &t->table.row[t->table.live[i]];
 
-		if (p->kept[KEPT_STAT] > 0 && p->idle_samples) {
+		if (p->idle_samples && p->kept[KEPT_STAT] > 0) {
 			process_close(&t->reading, p);
 			return;
 		}
@@ -130,16 +130,17 @@ static bool worth_keeping(const struct process *p)
 /* 0, or -errno when the process is gone. */
 static int look_at(struct tree *t, struct process *p, bool all)
 {
-	bool moved, keep, first = !p->read_ns;
+	bool moved, first = !p->read_ns;
 	unsigned parts;
+	enum keep keep;
 	int bad = gate(t, p, &moved);
 
 	if (bad)
 		return bad;
 	p->history = (uint8_t)(p->history << 1 | moved);
 	p->idle_samples = moved ? 0 : p->idle_samples + 1;
-	if (!p->history && p->kept[KEPT_STAT] > 0)
-		process_close(&t->reading, p);
+	if (!p->history && p->kept[KEPT_IO] > 0)
+		process_close_most(&t->reading, p);
 	if (moved || all)
 		p->stale |= all ? READ_ALL : READ_STAT | READ_IO;
 	if (refresh_due(t, p)) /* memory may be reclaimed; the rest takes its running */
@@ -147,8 +148,8 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	parts = first || all ? READ_ALL : p->stale & t->due;
 	if (!parts)
 		return 0;
-	keep = worth_keeping(p);
-	if (keep && t->reading.kept >= t->reading.kept_max)
+	keep = worth_keeping(p) ? KEEP_ALL : KEEP_STAT;
+	if (keep == KEEP_ALL && t->reading.kept + PROCESS_FILES_KEPT > t->reading.kept_max)
 		make_room(t);
 	bad = process_read(&t->reading, p, parts, keep);
 	if (bad)

@@ -17,7 +17,7 @@ struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 	p->birth_ns = at_ns;
 	p->tasks_live = 1;
 	p->pss_bytes = p->uss_bytes = p->swap_bytes = -1;
-	memcpy(p->comm, parent ? parent->comm : "sonde", parent ? sizeof p->comm : sizeof "sonde");
+	process_name(p, parent ? parent->comm : "sonde");
 	return p;
 }
 
@@ -88,9 +88,7 @@ static void on_name(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec
 
 	if (!p || (pid != tid && !exec))
 		return;
-	if (!comm)
-		comm = "?"; /* until it is read */
-	memcpy(p->comm, comm, strnlen(comm, 15) + 1);
+	process_name(p, comm ? comm : "?"); /* until it is read */
 	if (exec)
 		p->tasks_live = 1; /* exec ends all other threads */
 }
@@ -102,13 +100,13 @@ static bool runs_on(struct tree *t, struct process *p)
 	struct process look = { .pid = p->pid, .start_ticks = p->start_ticks };
 	int64_t ns;
 
-	if (process_clock(p->pid, &ns) || process_read(&t->reading, &look, READ_STAT, false))
+	if (process_clock(p->pid, &ns) || process_read(&t->reading, &look, READ_STAT, KEEP_NONE))
 		return false;
 	if (!p->start_ticks && look.ppid != p->ppid && look.ppid != t->launcher)
 		return false; /* the pid was used again */
 	if (proc_stat_ended(&look.stat)) {
 		p->cpu_ns = ns; /* nobody waited for it yet: its clock stands at what it used */
-		memcpy(p->comm, look.comm, sizeof p->comm);
+		process_name(p, look.comm);
 		return false;
 	}
 	p->tasks_live = (int32_t)look.stat.num_threads;

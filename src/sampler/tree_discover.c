@@ -27,7 +27,7 @@ static void adopt(struct tree *t, const struct process *look)
 
 	if (!p)
 		return;
-	memcpy(p->comm, look->comm, sizeof p->comm);
+	process_name(p, look->comm);
 	p->found_ns = clock_mono_ns();
 	p->tasks_live = (int32_t)look->stat.num_threads;
 }
@@ -43,7 +43,7 @@ static int probe(struct tree *t, pid_t pid, pid_t *ppid)
 		return 0;
 	if (t->reading.clocks && process_clock(pid, &ns))
 		return -ESRCH; /* gone, or a thread */
-	bad = process_read(&t->reading, &look, READ_STAT, false);
+	bad = process_read(&t->reading, &look, READ_STAT, KEEP_NONE);
 	if (bad)
 		return bad;
 	*ppid = look.ppid;
@@ -161,7 +161,7 @@ static int adopt_roots(struct tree *t, const struct tree_options *o, struct err 
 {
 	for (size_t i = 0; i < o->nroots; i++) {
 		struct process look = { .pid = o->roots[i] };
-		int bad = process_read(&t->reading, &look, READ_STAT, false);
+		int bad = process_read(&t->reading, &look, READ_STAT, KEEP_NONE);
 
 		if (bad)
 			return err_set(e, bad, "process %d: %s", (int)o->roots[i], strerror(-bad));

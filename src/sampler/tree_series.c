@@ -68,14 +68,11 @@ static uint64_t values_of(const struct tree *t, const struct process *p, unsigne
 /* A process that executes another program goes by that program's name from then on. */
 static void tell_name(struct tree *t, struct process *p)
 {
-	size_t n = strnlen(p->comm, sizeof p->told - 1);
-
-	if (!strncmp(p->told, p->comm, sizeof p->told - 1))
+	if (!memcmp(p->told, p->comm, sizeof p->told))
 		return;
 	if (p->told[0])
 		sample_name(t->sample, p->instance, p->comm);
-	memcpy(p->told, p->comm, n);
-	p->told[n] = '\0';
+	memcpy(p->told, p->comm, sizeof p->told);
 }
 
 static void make_instance(struct tree *t, struct process *p)
