@@ -23,6 +23,7 @@ void chunk_reader_free(struct chunk_reader *r)
 	free(r->utc);
 	free(r->mono);
 	free(r->column);
+	free(r->bodies);
 	*r = (struct chunk_reader){ 0 };
 }
 
@@ -38,8 +39,10 @@ static int room(struct chunk_reader *r)
 	}
 	if (r->ncolumns > r->columns_cap) {
 		free(r->column);
+		free(r->bodies);
 		r->column = calloc(r->ncolumns, sizeof *r->column);
-		r->columns_cap = r->column ? r->ncolumns : 0;
+		r->bodies = calloc(r->ncolumns, 2 * sizeof *r->bodies);
+		r->columns_cap = r->column && r->bodies ? r->ncolumns : 0;
 	}
 	return r->nrows > r->rows_cap || r->ncolumns > r->columns_cap ? -ENOMEM : 0;
 }
@@ -79,6 +82,7 @@ static int footer_get(struct chunk_reader *r)
 		    __builtin_add_overflow(body, c->body, &body))
 			return -EBADMSG;
 		behind = c->range.series;
+		r->bodies[i] = (struct body){ .size = c->body, .column = i };
 	}
 	return in.at == in.end ? 0 : -EBADMSG;
 }
@@ -116,9 +120,10 @@ int chunk_read_bodies(struct chunk_reader *r)
 
 	if (rc)
 		return rc;
+	bodies_sort(r->bodies, r->ncolumns);
 	for (uint32_t i = 0; i < r->ncolumns; i++) {
-		r->column[i].at = r->body.data ? r->body.data + size : NULL;
-		size += r->column[i].body;
+		r->column[r->bodies[i].column].at = r->body.data + size;
+		size += r->bodies[i].size;
 		if (size > r->body.len)
 			return -EBADMSG;
 	}

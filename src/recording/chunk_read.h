@@ -8,6 +8,7 @@
 #ifndef SONDE_RECORDING_CHUNK_READ_H
 #define SONDE_RECORDING_CHUNK_READ_H
 
+#include "recording/bodies.h"
 #include "recording/column.h"
 #include "recording/section.h"
 
@@ -17,6 +18,7 @@ struct chunk_reader {
 	struct column *column; /* sorted by series */
 	/* private */
 	struct scan columns; /* the section of the bodies */
+	struct body *bodies; /* as they stand there; behind them room to sort */
 	struct bytes footer, body;
 	struct expander expander;
 	uint32_t rows_cap, columns_cap;

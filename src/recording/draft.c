@@ -97,6 +97,21 @@ void draft_absent(struct draft *d, uint32_t row)
 	d->present = false;
 }
 
+static uint8_t *last_run_write(const struct draft *d, uint8_t *out)
+{
+	return varint_write(varint_write(out, d->run_gap), d->end - d->run_row);
+}
+
+static uint32_t body_size(const struct draft *d)
+{
+	uint8_t run[2 * VARINT_MAX];
+	uint32_t size = d->varies ? stream_size(&d->values) : 0;
+
+	if (!d->full)
+		size += stream_size(&d->runs) + (uint32_t)(last_run_write(d, run) - run);
+	return size;
+}
+
 void draft_finish(struct draft *d, struct drafting *g, uint32_t nrows, struct column *c)
 {
 	*c = (struct column){ .range.series = d->series };
@@ -106,9 +121,11 @@ void draft_finish(struct draft *d, struct drafting *g, uint32_t nrows, struct co
 	run_settle(d, g->mono, d->end < nrows ? d->end : nrows - 1);
 	if (d->varies)
 		stream_zeros(&g->streams, &d->values, d->end - d->since - 1);
-	c->flags = (uint8_t)((d->count == nrows ? COLUMN_FULL : 0) |
-			     (d->varies ? 0 : COLUMN_CONSTANT) | (d->real ? COLUMN_REAL : 0) |
+	d->full = d->count == nrows;
+	c->flags = (uint8_t)((d->full ? COLUMN_FULL : 0) | (d->varies ? 0 : COLUMN_CONSTANT) |
+			     (d->real ? COLUMN_REAL : 0) |
 			     (d->min == d->first && d->max == d->last ? COLUMN_GROWING : 0));
+	c->body = body_size(d);
 	c->weight_ns = d->weight_ns;
 	c->first_row = d->first_row;
 	c->last_row = d->end - 1;
@@ -124,17 +141,11 @@ void draft_finish(struct draft *d, struct drafting *g, uint32_t nrows, struct co
 				   .weight = (double)d->weight_ns * 1e-9 };
 }
 
-uint8_t *draft_write(const struct draft *d, struct column *c, uint8_t *out)
+uint8_t *draft_write(const struct draft *d, uint8_t *out)
 {
-	uint8_t *at = out;
-
-	if (!(c->flags & COLUMN_FULL)) {
-		at = stream_copy(&d->runs, at);
-		at = varint_write(at, d->run_gap);
-		at = varint_write(at, d->end - d->run_row);
+	if (!d->full) {
+		out = stream_copy(&d->runs, out);
+		out = last_run_write(d, out);
 	}
-	if (!(c->flags & COLUMN_CONSTANT))
-		at = stream_copy(&d->values, at);
-	c->body = (uint32_t)(at - out);
-	return at;
+	return d->varies ? stream_copy(&d->values, out) : out;
 }

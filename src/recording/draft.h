@@ -23,6 +23,7 @@ struct draft {
 	struct stream values;
 	struct stream runs;
 	double real_sum; /* of doubles, value x s */
+	bool full;       /* when finished: a value in every row */
 	uint32_t series, count;
 	uint32_t first_row, end; /* end: when absent, the row behind the last that had a value */
 	uint32_t run_row,
@@ -41,11 +42,11 @@ void draft_start(struct draft *d, uint32_t series, bool real);
 /* From this row on it has this value. */
 void draft_value(struct draft *d, struct drafting *g, int64_t value);
 void draft_absent(struct draft *d, uint32_t row);
-/* All nrows rows are there: the footer's entry but for the size of the body; without a value its
- * count is 0. */
+/* All nrows rows are there: the footer's entry; without a value its count is 0. */
 void draft_finish(struct draft *d, struct drafting *g, uint32_t nrows, struct column *c);
-/* Write the body to where there is room, and note its size. Returns the place behind. */
-uint8_t *draft_write(const struct draft *d, struct column *c, uint8_t *out);
+/* Write the body of one that is finished to where there is room, and VARINT_MAX behind it. Returns
+ * the place behind. */
+uint8_t *draft_write(const struct draft *d, uint8_t *out);
 
 /* A step in the tail: the zigzag by which a value differs from what was said last, and its varint:
  * n bytes, but VARINT_MAX may be read. */

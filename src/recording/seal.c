@@ -25,7 +25,9 @@ int sealer_init(struct sealer *s, uint32_t image_max, uint32_t values_max)
 	s->column = reserve(COLUMNS_MAX * sizeof *s->column);
 	s->drafting.mono = reserve(ROWS_MAX * sizeof *s->drafting.mono);
 	s->utc = reserve(ROWS_MAX * sizeof *s->utc);
-	if (!s->column || !s->drafting.mono || !s->utc || rows_init(&s->rows, COLUMNS_MAX) ||
+	s->bodies = reserve(2 * (size_t)COLUMNS_MAX * sizeof *s->bodies);
+	if (!s->column || !s->drafting.mono || !s->utc || !s->bodies ||
+	    rows_init(&s->rows, COLUMNS_MAX) ||
 	    streams_init(&s->drafting.streams, streams_max, 2 * (size_t)COLUMNS_MAX) ||
 	    reserve_bytes(&s->events, image_max) || reserve_bytes(&s->footer, FOOTER_MAX) ||
 	    reserve_bytes(&s->body, body_max) || compressor_init(&s->compressor, body_max)) {
@@ -40,6 +42,7 @@ void sealer_free(struct sealer *s)
 	reserve_free(s->column, COLUMNS_MAX * sizeof *s->column);
 	reserve_free(s->drafting.mono, ROWS_MAX * sizeof *s->drafting.mono);
 	reserve_free(s->utc, ROWS_MAX * sizeof *s->utc);
+	reserve_free(s->bodies, 2 * (size_t)COLUMNS_MAX * sizeof *s->bodies);
 	rows_free(&s->rows);
 	streams_free(&s->drafting.streams);
 	reserve_bytes_free(&s->events);
@@ -208,28 +211,29 @@ static void times_write(struct sealer *s)
 	}
 }
 
-/* Footer and body of the columns that hold anything; their number, or -EBADMSG. */
+/* Footer and bodies of the columns that hold anything; their number, or -EBADMSG. */
 static int columns_write(struct sealer *s)
 {
 	uint8_t *at = s->body.data;
-	uint32_t behind = 0;
-	int n = 0;
+	uint32_t behind = 0, n = 0;
 
 	for (uint32_t i = 0; i < s->ncolumns; i++) {
 		struct column c;
 
 		draft_finish(&s->column[i], &s->drafting, s->nrows, &c);
-		if (s->drafting.streams.full)
-			return -EBADMSG;
 		if (!c.range.count)
 			continue;
-		at = draft_write(&s->column[i], &c, at);
 		column_put(&s->footer, &c, behind);
 		behind = c.range.series;
-		n++;
+		s->bodies[n++] = (struct body){ .size = c.body, .column = i };
 	}
+	if (s->drafting.streams.full)
+		return -EBADMSG;
+	bodies_sort(s->bodies, n);
+	for (uint32_t i = 0; i < n && s->bodies[i].size; i++)
+		at = draft_write(&s->column[s->bodies[i].column], at);
 	s->body.len = (size_t)(at - s->body.data);
-	return n;
+	return (int)n;
 }
 
 static int chunk_put(struct sealer *s, const struct image *image, uint32_t sequence,

@@ -9,6 +9,7 @@
 #ifndef SONDE_RECORDING_SEAL_H
 #define SONDE_RECORDING_SEAL_H
 
+#include "recording/bodies.h"
 #include "recording/draft.h"
 #include "recording/rows.h"
 #include "recording/section.h"
@@ -23,6 +24,7 @@ struct sealer {
 	struct drafting drafting;
 	int64_t *utc; /* of each row */
 	uint32_t nrows;
+	struct body *bodies; /* in order of series, then of size; behind them room to sort */
 	uint32_t values_max;
 	struct bytes events, footer, body;
 	struct compressor compressor;

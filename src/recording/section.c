@@ -9,34 +9,54 @@
 #include <errno.h>
 #include <zstd.h>
 
-/* A small window: columns repeat near by, and the recorder's memory is counted. */
-enum { LEVEL = 1, WINDOW_LOG = 17 };
+/* What there is to find in columns are runs, and the skew of their bytes. A small window makes
+ * zstd's blocks small, each with a Huffman code for the few columns in it; a small table finds the
+ * runs as well as a large one does, in less time and memory. */
+static const ZSTD_compressionParameters parameters = {
+	.strategy = ZSTD_fast,
+	.windowLog = 15,
+	.hashLog = 10,
+	.chainLog = ZSTD_CHAINLOG_MIN, /* not used by this strategy, nor is the next */
+	.searchLog = ZSTD_SEARCHLOG_MIN,
+	.minMatch = 7,
+};
 
-static ZSTD_CCtx *context(struct compressor *c, size_t max)
+static bool parameters_set(ZSTD_CCtx *zstd)
 {
-	ZSTD_compressionParameters p = ZSTD_getCParams(LEVEL, max, 0);
+	const struct {
+		ZSTD_cParameter parameter;
+		unsigned value;
+	} settings[] = {
+		{ ZSTD_c_strategy, parameters.strategy },
+		{ ZSTD_c_windowLog, parameters.windowLog },
+		{ ZSTD_c_hashLog, parameters.hashLog },
+		{ ZSTD_c_chainLog, parameters.chainLog },
+		{ ZSTD_c_searchLog, parameters.searchLog },
+		{ ZSTD_c_minMatch, parameters.minMatch },
+	};
 
-	if (p.windowLog > WINDOW_LOG)
-		p.windowLog = WINDOW_LOG;
-	c->size = ZSTD_estimateCCtxSize_usingCParams(p);
+	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+		if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, settings[i].parameter,
+							(int)settings[i].value)))
+			return false;
+	}
+	return true;
+}
+
+static bool context(struct compressor *c)
+{
+	c->size = ZSTD_estimateCCtxSize_usingCParams(parameters);
 	c->memory = reserve(c->size);
 	if (!c->memory)
-		return NULL;
+		return false;
 	c->zstd = ZSTD_initStaticCCtx(c->memory, c->size);
-	if (!c->zstd ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_windowLog, (int)p.windowLog)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_hashLog, (int)p.hashLog)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_chainLog, (int)p.chainLog)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_strategy, (int)p.strategy)))
-		return NULL;
-	return c->zstd;
+	return c->zstd && parameters_set(c->zstd);
 }
 
 int compressor_init(struct compressor *c, size_t max)
 {
 	*c = (struct compressor){ 0 };
-	if (context(c, max) && !reserve_bytes(&c->out, max))
+	if (context(c) && !reserve_bytes(&c->out, max))
 		return 0;
 	compressor_free(c);
 	return -ENOMEM;

@@ -46,6 +46,7 @@ void stream_extend(struct streams *m, struct stream *s)
 	if (last) {
 		last->used = (uint32_t)(s->at - last->data);
 		last->next = fresh;
+		s->before += last->used;
 	} else {
 		s->first = fresh;
 	}
@@ -67,6 +68,13 @@ void stream_fill(struct streams *m, struct stream *s, uint32_t zeros)
 		s->at += room;
 		zeros -= room;
 	}
+}
+
+uint32_t stream_size(const struct stream *s)
+{
+	const struct segment *last = last_of(s);
+
+	return last ? s->before + (uint32_t)(s->at - last->data) : 0;
 }
 
 uint8_t *stream_copy(const struct stream *s, uint8_t *out)

@@ -31,6 +31,7 @@ struct streams {
 struct stream {
 	uint8_t *at, *end;
 	struct segment *first;
+	uint32_t before; /* bytes in the segments but the last */
 };
 
 /* For so many bytes in so many streams at most; 0 or -ENOMEM. */
@@ -40,6 +41,7 @@ void streams_reset(struct streams *m);
 
 void stream_extend(struct streams *m, struct stream *s);
 void stream_fill(struct streams *m, struct stream *s, uint32_t zeros);
+uint32_t stream_size(const struct stream *s);
 /* Copy it whole to where there is room; returns the place behind. */
 uint8_t *stream_copy(const struct stream *s, uint8_t *out);
 

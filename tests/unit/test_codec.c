@@ -17,6 +17,7 @@
 #include "base/pool.h"
 #include "core/value.h"
 #include "recording/block.h"
+#include "recording/bodies.h"
 #include "recording/draft.h"
 #include "recording/format.h"
 #include "recording/record.h"
@@ -420,7 +421,7 @@ static void check_range(const struct one *o, const struct range *r)
 static void column_there_and_back(const struct one *o, struct drafting *g)
 {
 	int64_t value[LENGTH];
-	uint8_t present[LENGTH], body[LENGTH * 2 * VARINT_MAX], *behind;
+	uint8_t present[LENGTH], body[LENGTH * 3 * VARINT_MAX], *behind;
 	struct bytes footer = { 0 };
 	struct draft d;
 	struct column c, back;
@@ -430,7 +431,7 @@ static void column_there_and_back(const struct one *o, struct drafting *g)
 	column_make(o, &d, g, &c);
 	if (!c.range.count)
 		return;
-	behind = draft_write(&d, &c, body);
+	behind = draft_write(&d, body);
 	assert_ptr_equal(behind, body + c.body);
 	check_range(o, &c.range);
 	column_put(&footer, &c, 4);
@@ -481,6 +482,26 @@ static void test_columns_come_back(void **state)
 		assert_false(g.streams.full);
 	}
 	streams_free(&g.streams);
+}
+
+static void test_bodies_stand_by_size(void **state)
+{
+	static const uint32_t size[] = { 3, 0, 70000, 256, 3, 1 << 24, 70001, 255, 0, 3 };
+	static const uint32_t wanted[] = { 5, 6, 2, 3, 7, 0, 4, 9, 1, 8 };
+	enum { BODIES = sizeof size / sizeof size[0] };
+	struct body body[2 * BODIES];
+
+	(void)state;
+	for (uint32_t i = 0; i < BODIES; i++)
+		body[i] = (struct body){ .size = size[i], .column = i };
+	for (int again = 0; again < 2; again++) {
+		bodies_sort(body, BODIES);
+		for (uint32_t i = 0; i < BODIES; i++) {
+			assert_int_equal(body[i].column, wanted[i]);
+			assert_int_equal(body[i].size, size[wanted[i]]);
+		}
+	}
+	bodies_sort(NULL, 0);
 }
 
 /* ---- sections, blocks, maps ---- */
