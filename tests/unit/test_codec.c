@@ -639,6 +639,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_rows_come_back),
 	cmocka_unit_test(test_open_series_come_back),
 	cmocka_unit_test(test_columns_come_back),
+	cmocka_unit_test(test_bodies_stand_by_size),
 	cmocka_unit_test(test_sections_come_back),
 	cmocka_unit_test(test_the_next_good_block_is_found),
 	cmocka_unit_test(test_a_file_of_magics_is_given_up_on),
