@@ -54,7 +54,8 @@ static int64_t walk(struct tree *t, struct process *p)
 
 static void long_walk(struct tree *t, struct process *p, int64_t cost)
 {
-	if (cost > LONGEST_WALK_MS * NS_PER_MS || t->now_ns < t->long_walk_ns || !t->walks_share)
+	if (cost > LONGEST_WALK_MS * NS_PER_MS || t->now_ns < t->long_walk_ns ||
+	    t->walks_share <= 0)
 		return;
 	if (p->walk_ns && t->now_ns - p->walk_ns < LONG_WALK_AGAIN_S * NS_PER_S)
 		return;
