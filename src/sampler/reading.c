@@ -168,7 +168,7 @@ static void read_files(struct reading *r, struct process *p, bool keep)
 
 static void close_from(struct reading *r, struct process *p, enum kept_file first)
 {
-	for (int i = first; i < PROCESS_FILES_KEPT; i++) {
+	for (int i = (int)first; i < PROCESS_FILES_KEPT; i++) {
 		r->kept -= p->kept[i] > 0;
 		file_close(&p->kept[i]);
 	}
