@@ -41,23 +41,36 @@ static inline uint64_t varint_gather8(uint64_t v)
 	return varint_gather4((uint32_t)v) | (uint64_t)varint_gather4((uint32_t)(v >> 32)) << 28;
 }
 
+static inline uint8_t *varint_write_long(uint8_t *at, uint64_t v)
+{
+	while (v >= 0x80) {
+		*at++ = (uint8_t)(v | 0x80);
+		v >>= 7;
+	}
+	*at++ = (uint8_t)v;
+	return at;
+}
+
+/* before: bits in front of the last byte; all bytes there are marked as followed by another. */
 static inline uint8_t *varint_write(uint8_t *at, uint64_t v)
 {
-	uint64_t groups, out;
-	unsigned before; /* bits in front of the last byte */
+	unsigned before;
 
-	if (v >> 56) {
-		while (v >= 0x80) {
-			*at++ = (uint8_t)(v | 0x80);
-			v >>= 7;
-		}
-		*at++ = (uint8_t)v;
-		return at;
+	if (v < 1 << 28) {
+		uint32_t four = varint_spread4((uint32_t)v);
+
+		before = (31u ^ (unsigned)__builtin_clz(four | 1)) & 24;
+		four = htole32(four | UINT32_C(0x40404040) >> (31 - before));
+		memcpy(at, &four, sizeof four);
+	} else if (v < UINT64_C(1) << 56) {
+		uint64_t eight = varint_spread8(v);
+
+		before = (63u ^ (unsigned)__builtin_clzll(eight)) & 56;
+		eight = htole64(eight | UINT64_C(0x4040404040404040) >> (63 - before));
+		memcpy(at, &eight, sizeof eight);
+	} else {
+		return varint_write_long(at, v);
 	}
-	groups = v >> 28 ? varint_spread8(v) : varint_spread4((uint32_t)v);
-	before = (unsigned)(63 - __builtin_clzll(groups | 1)) & ~7u;
-	out = htole64(groups | (UINT64_C(0x8080808080808080) & ((UINT64_C(1) << before) - 1)));
-	memcpy(at, &out, sizeof out);
 	return at + before / 8 + 1;
 }
 
