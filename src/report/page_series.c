@@ -73,7 +73,7 @@ static int thin(struct page_data *d, const struct run *r)
 /* The node's next row; false when it has more than it had when the run was opened. */
 static bool add_row(struct page_node *n, double at)
 {
-	uint32_t point = n->nrows / n->thinned;
+	uint32_t point = n->thinned ? n->nrows / n->thinned : 0;
 
 	if (point >= n->cap)
 		return false;
@@ -118,28 +118,24 @@ static int read_times(struct page_data *d, struct run *r, struct err *e)
 	return rc;
 }
 
-/* Which of the page's metrics each cell is: [ncells], nmetrics for none; NULL: out of memory. */
-static uint32_t *find_metrics(const struct page_data *d, const struct derive *v)
+/* Which of the page's metrics each quantity is: nmetrics for none. */
+static void find_metrics(const struct page_data *d, const struct derive *v, uint32_t *metric)
 {
-	uint32_t *metric = calloc(v->plan.ncells + 1u, sizeof *metric);
-
-	for (uint32_t c = 1; metric && c < v->plan.ncells; c++) {
-		const char *name = derive_quantity(v, c)->name;
-
-		while (metric[c] < d->nmetrics && strcmp(d->metrics[metric[c]], name) != 0)
-			metric[c]++;
-	}
-	return metric;
+	for (uint32_t q = 1; q < v->run->nmetrics; q++)
+		while (d->metrics[metric[q]] &&
+		       strcmp(d->metrics[metric[q]], v->plan.quantity[q].name) != 0)
+			metric[q]++;
 }
 
-static int add_instant(struct page_data *d, const uint32_t *metric, const struct instant *in)
+static int add_instant(struct page_data *d, const struct derive *v, const uint32_t *metric,
+		       const struct instant *in)
 {
 	struct page_node *n = &d->nodes[in->node];
 
 	if (!add_row(n, in->seconds))
 		return 0;
 	for (uint32_t i = 0; i < in->n; i++) {
-		uint32_t m = metric[in->reading[i].cell];
+		uint32_t m = metric[v->plan.cell[in->reading[i].cell].quantity];
 
 		if (m < d->nmetrics && add_value(n, m, in->reading[i].value))
 			return -ENOMEM;
@@ -150,17 +146,18 @@ static int add_instant(struct page_data *d, const uint32_t *metric, const struct
 static int read_values(struct page_data *d, struct run *r, const char *metrics, struct err *e)
 {
 	struct selection sel = { .table = FRAME_SERIES, .combine = true, .metrics = metrics };
-	uint32_t *metric = NULL;
+	uint32_t *metric = calloc(r->nmetrics + 1u, sizeof *metric);
 	struct derive v;
 	struct instant in;
-	int rc = derive_open(&v, r, &sel, e);
+	int rc;
 
-	if (rc == 0) {
-		metric = find_metrics(d, &v);
-		rc = metric ? 0 : no_memory(e);
-	}
+	if (!metric)
+		return no_memory(e);
+	rc = derive_open(&v, r, &sel, e);
+	if (rc == 0)
+		find_metrics(d, &v, metric);
 	while (rc == 0 && (rc = derive_next(&v, &in, e)) > 0) {
-		rc = add_instant(d, metric, &in);
+		rc = add_instant(d, &v, metric, &in);
 		if (rc)
 			no_memory(e);
 	}
