@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storm RATE SECONDS PROGRAM ARGS...: starts PROGRAM RATE times a second and waits for each. Prints
- * how many it started, the seconds that took, and the kernel's own figure of CPU, its own included.
+ * storm RATE SECONDS PROGRAM ARGS...: two workers start PROGRAM RATE times a second in all, and
+ * wait for each. Prints how many processes were started, the workers included, the seconds that
+ * took, and the kernel's own figure of CPU, storm's included.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { WORKERS = 2, AT_A_TIME = 5 }; /* sleeping costs CPU, and the kernel wakes late */
 
 static double now_s(void)
 {
@@ -36,25 +39,41 @@ static void sleep_until(double at_s)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-int main(int argc, char **argv)
+static int work(long count, double rate, char **argv)
 {
-	double rate = argc > 3 ? strtod(argv[1], NULL) : 0;
-	long count = argc > 3 ? (long)(rate * strtod(argv[2], NULL)) : 0;
 	double begin = now_s();
 	pid_t pid;
 
 	for (long i = 0; i < count; i++) {
-		/* five at a time: sleeping costs CPU too, and the kernel wakes late */
-		if (i % 5 == 0)
+		if (i % AT_A_TIME == 0)
 			sleep_until(begin + (double)i / rate);
-		if (posix_spawn(&pid, argv[3], NULL, NULL, argv + 3, environ)) {
-			fprintf(stderr, "storm: cannot start %s\n", argv[3]);
+		if (posix_spawn(&pid, argv[0], NULL, NULL, argv, environ)) {
+			fprintf(stderr, "storm: cannot start %s\n", argv[0]);
 			return 1;
 		}
 		if (waitpid(pid, NULL, 0) != pid)
 			return 1;
 	}
-	printf("%ld %.6f %.6f\n", count, now_s() - begin,
-	       cpu_s(RUSAGE_CHILDREN) + cpu_s(RUSAGE_SELF));
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	double rate = argc > 3 ? strtod(argv[1], NULL) / WORKERS : 0;
+	long count = argc > 3 ? (long)(rate * strtod(argv[2], NULL)) : 0;
+	double begin = now_s();
+	int status, bad = 0;
+
+	for (int i = 0; i < WORKERS; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(work(count, rate, argv + 3));
+		bad |= pid < 0;
+	}
+	while (wait(&status) > 0)
+		bad |= status;
+	printf("%ld %.6f %.6f\n", WORKERS * (count + 1), now_s() - begin,
+	       cpu_s(RUSAGE_CHILDREN) + cpu_s(RUSAGE_SELF));
+	return bad != 0;
 }
