@@ -249,6 +249,7 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 		read_io(r, p, keep == KEEP_ALL);
 		read_files(r, p, keep == KEEP_ALL);
 	}
+	p->walk_due = true;
 	p->stale &= (uint8_t) ~(parts | READ_STAT);
 	if (p->stat.rss_pages * r->page_bytes > p->peak_rss_bytes)
 		p->peak_rss_bytes = p->stat.rss_pages * r->page_bytes;

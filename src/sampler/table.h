@@ -24,6 +24,7 @@ struct process {
 	uint8_t stale;   /* enum reading_part: what has changed since it was read */
 	uint8_t history; /* bit 0: active in this sample, bit 1: in the one before ... */
 	bool ended, vanished;
+	bool walk_due;           /* it was read since its memory was walked, or found unchanged */
 	uint32_t instance, slot; /* 0: not yet, not promoted */
 
 	uint32_t next, place;                  /* bucket chain; index in live[] */

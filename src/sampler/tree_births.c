@@ -55,6 +55,7 @@ static void settle(struct tree *t, struct process *p)
 void births_end(struct tree *t, struct process *p, int64_t at_ns)
 {
 	t->ended++;
+	t->ending -= p->ended;
 	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
 	settle(t, p);
 	series_ended(t, p, at_ns);
@@ -132,6 +133,7 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 		return;
 	}
 	p->ended = true;
+	t->ending++;
 	p->refresh_ns = at_ns; /* from here on: when it ended */
 }
 
@@ -150,7 +152,7 @@ static void on_count(void *ctx, pid_t pid, int64_t cpu_ns)
 /* A process that ended in an earlier drain gets no more counts. */
 static void end_the_ended(struct tree *t)
 {
-	for (uint32_t i = t->table.nlive; i-- > 0;) {
+	for (uint32_t i = t->ending ? t->table.nlive : 0; i-- > 0;) {
 		struct process *p = &t->table.row[t->table.live[i]];
 
 		if (p->ended && p->vanished)

@@ -137,15 +137,21 @@ static void choose_promoted(struct tree *t)
 {
 	uint32_t waiting = 0;
 
+	if (t->promoted == t->table.nlive)
+		return;
 	for (uint32_t i = 0; i < t->table.nlive; i++) {
 		struct process *p = &t->table.row[t->table.live[i]];
 
-		if (p->slot || !p->read_ns || p->ended || proc_stat_ended(&p->stat))
+		if (p->slot || !p->read_ns || p->ended)
+			continue;
+		if (t->promoted >= PROMOTED_MAX && p->idle_samples)
+			continue;
+		if (proc_stat_ended(&p->stat))
 			continue;
 		if (t->promoted < PROMOTED_MAX)
 			promote(t, p);
 		else
-			waiting += p->idle_samples == 0;
+			waiting++;
 	}
 	/* A few a sample: the next samples bring the others. */
 	if (waiting)

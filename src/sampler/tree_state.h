@@ -58,6 +58,7 @@ struct tree {
 	int64_t departed_cpu_ns; /* whose time moved to nobody we see */
 	int64_t attributed_ended_ns;
 	int64_t started, ended;
+	uint32_t ending; /* rows whose process has ended and whose counts are on their way */
 	uint64_t lost_records;
 	int64_t forks_before, pid_before; /* when the recording began; -1: not known */
 	int64_t started_at_most;          /* -1: not known, or not yet */

@@ -34,9 +34,11 @@ static bool can_walk(const struct process *p)
 	return !p->ended && !p->walk_refused && p->read_ns && p->stat.rss_pages;
 }
 
-static bool wants_walk(const struct tree *t, const struct process *p)
+/* Only a reading can show that memory has changed. */
+static bool wants_walk(const struct tree *t, struct process *p)
 {
-	return can_walk(p) && (!p->walk_ns || walk_is_old(t, p));
+	p->walk_due = p->walk_due && can_walk(p) && (!p->walk_ns || walk_is_old(t, p));
+	return p->walk_due;
 }
 
 /* Returns what it cost. */
@@ -72,7 +74,6 @@ static void walk_all(struct tree *t)
 	}
 }
 
-/* Only a reading can show that memory has changed: in between there is nothing to find. */
 void walk_step(struct tree *t)
 {
 	uint32_t n = t->table.nlive;
@@ -89,10 +90,11 @@ void walk_step(struct tree *t)
 	t->walk_time_ns = t->now_ns;
 	for (uint32_t i = 0; i < n; i++) {
 		struct process *p = &t->table.row[t->table.live[(t->walk_cursor + i) % n]];
-		int64_t cost = predict_ns(t, p);
+		int64_t cost;
 
-		if (!wants_walk(t, p))
+		if (!p->walk_due || !wants_walk(t, p))
 			continue;
+		cost = predict_ns(t, p);
 		if (cost > LONG_WALK_MS * NS_PER_MS) {
 			long_walk(t, p, cost);
 			continue;
