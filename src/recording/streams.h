@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-enum { SEGMENT_ROOM = 116 /* makes a segment 128 bytes */ };
+enum { SEGMENT_ROOM = 244 /* makes a segment 256 bytes */ };
 
 struct segment {
 	struct segment *next;
