@@ -89,8 +89,9 @@ static void sample_encode(struct bench *b, unsigned row, uint32_t generation)
 	if (first)
 		rows_list_put(&b->image, &b->rows);
 	bytes_u8(&b->image, 0);
+	if (!rows_fit(&b->rows, &now, value, b->state, SIZE_MAX))
+		die("a row does not fit");
 	rows_put(&b->image, &b->rows, &now, value, b->state);
-	rows_keep(&b->rows, &now, value, b->state);
 	commit_finish(&b->image, start, generation);
 }
 

@@ -21,6 +21,9 @@ static int64_t sum(int64_t a, int64_t b)
 
 enum {
 	WORD = 64, /* series whose changes are looked at together */
+	TOKEN_OTHER = 0,
+	OTHER_ABSENT = 0,
+	OTHER_VALUE = 1,
 	TOKEN_MAX = VARINT_MAX + 2,
 };
 
@@ -144,26 +147,6 @@ bool rows_list_get(struct scan *in, struct rows *r)
 	return !in->bad;
 }
 
-enum { TOKEN_OTHER, OTHER_ABSENT = 0, OTHER_VALUE = 1 };
-
-static uint8_t *token_put(uint8_t *at, int64_t value, int64_t last)
-{
-	uint64_t zigzag = zigzag_encode(difference(value, last));
-
-	if (zigzag)
-		return varint_write(at, zigzag);
-	*at++ = TOKEN_OTHER;
-	*at++ = OTHER_VALUE;
-	return varint_write(at, zigzag_encode(value));
-}
-
-static uint8_t *token_put_absent(uint8_t *at)
-{
-	*at++ = TOKEN_OTHER;
-	*at++ = OTHER_ABSENT;
-	return at;
-}
-
 const uint8_t *row_token_other(const uint8_t *at, const uint8_t *end, bool *present, int64_t *value)
 {
 	uint64_t coded;
@@ -253,47 +236,74 @@ static void changed_set(struct rows *r, uint32_t first, uint64_t word)
 	memcpy(r->changed + first / 8, &word, sizeof word);
 }
 
+size_t rows_size_max(uint32_t series)
+{
+	return 2 * VARINT_MAX + (series + 7) / 8 + (size_t)series * TOKEN_MAX;
+}
+
+static inline uint8_t *token_put(uint8_t *at, const struct rows *r, uint32_t i, int64_t value,
+				 uint8_t state)
+{
+	uint64_t zigzag = zigzag_encode(difference(value, r->last[i]));
+
+	if (state == STATE_PRESENT && zigzag)
+		return varint_write(at, zigzag);
+	*at++ = TOKEN_OTHER;
+	*at++ = state == STATE_PRESENT ? OTHER_VALUE : OTHER_ABSENT;
+	return state == STATE_PRESENT ? varint_write(at, zigzag_encode(value)) : at;
+}
+
+static size_t row_size(const struct rows *r, const struct row_times *now, const int64_t *value,
+		       const uint8_t *state)
+{
+	uint8_t times[2 * VARINT_MAX], token[TOKEN_MAX];
+	struct bytes out = { .data = times, .cap = sizeof times, .fixed = true };
+	size_t size = (r->n + 7) / 8;
+
+	row_times_put(&out, &r->times, now);
+	for (uint32_t first = 0; first < r->n; first += WORD) {
+		for (uint64_t word = rows_changed(r, first); word; word &= word - 1) {
+			uint32_t i = first + (uint32_t)__builtin_ctzll(word), place = r->place[i];
+
+			size += (size_t)(token_put(token, r, i, value[place], state[place]) -
+					 token);
+		}
+	}
+	return size + out.len;
+}
+
+bool rows_fit(struct rows *r, const struct row_times *now, const int64_t *value,
+	      const uint8_t *state, size_t room)
+{
+	if (!r->straight_known)
+		straight_find(r);
+	for (uint32_t first = 0; first < r->n; first += WORD)
+		changed_set(r, first, changes(r, first, value, state));
+	return rows_size_max(r->n) <= room || row_size(r, now, value, state) <= room;
+}
+
 void rows_put(struct bytes *out, struct rows *r, const struct row_times *now, const int64_t *value,
 	      const uint8_t *state)
 {
 	size_t bitmap = (r->n + 7) / 8;
 	uint8_t *at;
 
-	if (!r->straight_known)
-		straight_find(r);
 	row_times_put(out, &r->times, now);
 	if (!bytes_room(out, bitmap + (size_t)r->n * TOKEN_MAX))
 		return;
-	at = out->data + out->len + bitmap;
-	for (uint32_t first = 0; first < r->n; first += WORD) {
-		uint64_t word = changes(r, first, value, state);
-
-		changed_set(r, first, word);
-		for (; word; word &= word - 1) {
-			uint32_t i = first + (uint32_t)__builtin_ctzll(word), place = r->place[i];
-
-			if (state[place] == STATE_PRESENT)
-				at = token_put(at, value[place], r->last[i]);
-			else
-				at = token_put_absent(at);
-		}
-	}
 	memcpy(out->data + out->len, r->changed, bitmap);
-	out->len = (size_t)(at - out->data);
-}
-
-void rows_keep(struct rows *r, const struct row_times *now, const int64_t *value,
-	       const uint8_t *state)
-{
+	at = out->data + out->len + bitmap;
 	for (uint32_t first = 0; first < r->n; first += WORD) {
 		for (uint64_t word = rows_changed(r, first); word; word &= word - 1) {
 			uint32_t i = first + (uint32_t)__builtin_ctzll(word), place = r->place[i];
 
-			r->present[i] = state[place] == STATE_PRESENT;
-			if (r->present[i])
+			at = token_put(at, r, i, value[place], state[place]);
+			r->present[i] = state[place];
+			if (state[place])
 				r->last[i] = value[place];
 		}
 	}
+	out->len = (size_t)(at - out->data);
 	r->times = *now;
 }
 

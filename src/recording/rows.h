@@ -4,9 +4,8 @@
  *
  * A row is: time, a bit for each open series in order of id (1 = changed), and a token for each
  * change: zigzag(value - last), which is never 0; or 0, and then 0: now absent, or 1 and the value
- * itself: it returned as it was. The state starts
- * empty at every generation, so that a slot can be read on its own. Of what was said last the
- * writer keeps note here, the sealer in its columns.
+ * itself: it returned as it was. The state starts empty at every generation, so that a slot can be
+ * read on its own. Of what was said last the writer keeps note here, the sealer in its columns.
  */
 #ifndef SONDE_RECORDING_ROWS_H
 #define SONDE_RECORDING_ROWS_H
@@ -27,7 +26,7 @@ struct rows {
 	uint8_t *present; /* the writer's: 1 or 0 */
 	uint8_t *real;
 	uint8_t *straight; /* of each 64: places follow one another; when straight_known */
-	uint8_t *changed;  /* by the row put or got last: a bit for each, in whole words */
+	uint8_t *changed;  /* by the row looked at or got last: a bit for each, in whole words */
 	uint32_t n, cap;
 	bool straight_known;
 	struct row_times times;
@@ -47,12 +46,13 @@ void rows_restart(struct rows *r); /* a new generation: same series, nothing sai
 void rows_list_put(struct bytes *out, const struct rows *r);
 bool rows_list_get(struct scan *in, struct rows *r);
 
-/* Append a row of values by place; what was said last stays as it was until rows_keep, which is
- * given the same row. */
+/* Find what changed: values by place. Whether its row takes at most so many bytes. */
+bool rows_fit(struct rows *r, const struct row_times *now, const int64_t *value,
+	      const uint8_t *state, size_t room);
+/* Append the row that rows_fit looked at; out has room for whatever it may be. */
 void rows_put(struct bytes *out, struct rows *r, const struct row_times *now, const int64_t *value,
 	      const uint8_t *state);
-void rows_keep(struct rows *r, const struct row_times *now, const int64_t *value,
-	       const uint8_t *state);
+size_t rows_size_max(uint32_t series); /* of a row of so many */
 /* Read a row up to its tokens: its time, and which series have one; false when it is malformed. */
 bool rows_get(struct scan *in, struct rows *r);
 
@@ -60,7 +60,7 @@ bool rows_get(struct scan *in, struct rows *r);
 const uint8_t *row_token_other(const uint8_t *at, const uint8_t *end, bool *present,
 			       int64_t *value);
 
-/* Which of the 64 series from first on (a multiple of 64) the row put or got last changed. */
+/* Which of the 64 series from first on (a multiple of 64) the row looked at or got last changed. */
 static inline uint64_t rows_changed(const struct rows *r, uint32_t first)
 {
 	uint64_t word;

@@ -8,7 +8,6 @@
 #include "recording/record.h"
 #include "recording/seal.h"
 #include "recording/tail.h"
-#include "recording/varint.h"
 #include "recording/writer_files.h"
 
 #include <errno.h>
@@ -37,7 +36,7 @@ struct writer {
 	struct rows rows; /* places are the sample's slots */
 	struct sealer sealer;
 	struct bytes image; /* what stands in the tail's slot */
-	struct bytes row;   /* scratch: a row before it is known to fit */
+	struct bytes row;   /* scratch: a row, with room for the largest */
 	struct bytes out;   /* blocks on their way to the file */
 	ssize_t commit;     /* where the open commit starts in image */
 	size_t written;     /* bytes of image that are in the file */
@@ -64,12 +63,10 @@ static void writer_free(struct writer *w)
 
 static int memory_take(struct writer *w)
 {
-	size_t row = (size_t)COLUMNS_MAX * (VARINT_MAX + 2) + COLUMNS_MAX / 8 + 2 * VARINT_MAX;
-
 	if (rows_init(&w->rows, COLUMNS_MAX) ||
 	    sealer_init(&w->sealer, TAIL_SLOT, WRITER_VALUES_MAX) ||
-	    reserve_bytes(&w->image, TAIL_SLOT) || reserve_bytes(&w->row, row) ||
-	    reserve_bytes(&w->out, OUT_MAX))
+	    reserve_bytes(&w->image, TAIL_SLOT) ||
+	    reserve_bytes(&w->row, rows_size_max(COLUMNS_MAX)) || reserve_bytes(&w->out, OUT_MAX))
 		return -ENOMEM;
 	return 0;
 }
@@ -317,18 +314,19 @@ static bool row_fit(struct writer *w, const struct sample *s, const struct row_t
 
 	if (w->nrows == ROWS_MAX || !columns_fit(w, 0))
 		return false;
-	bytes_reset(&w->row);
-	rows_put(&w->row, &w->rows, now, s->value, s->state);
 	commit_open(w);
-	if (w->image.failed || w->row.failed || w->row.len + 1 > w->image.cap - w->image.len) {
+	/* One byte ends the list of records in front of it. */
+	if (w->image.failed || w->image.len == w->image.cap ||
+	    !rows_fit(&w->rows, now, s->value, s->state, w->image.cap - w->image.len - 1)) {
 		w->image.failed = false;
 		w->image.len = mark;
 		if (fresh)
 			w->commit = NONE_OPEN;
 		return false;
 	}
+	bytes_reset(&w->row);
+	rows_put(&w->row, &w->rows, now, s->value, s->state);
 	commit_close(w, true);
-	rows_keep(&w->rows, now, s->value, s->state);
 	w->last_mono_ns = s->mono_ns;
 	w->nrows++;
 	return true;

@@ -271,6 +271,7 @@ static void test_rows_come_back(void **state)
 	struct bytes out = { 0 };
 	struct rows w, r;
 	uint64_t seed = 99;
+	size_t room, before;
 	struct scan in;
 
 	(void)state;
@@ -288,8 +289,12 @@ static void test_rows_come_back(void **state)
 			present[k][i] = chance(&seed) % 3 != 0;
 		}
 		now = row_times_at(&w.times, utc[k], mono[k]);
+		room = 0;
+		while (!rows_fit(&w, &now, value[k], present[k], room))
+			room++;
+		before = out.len;
 		rows_put(&out, &w, &now, value[k], present[k]);
-		rows_keep(&w, &now, value[k], present[k]);
+		assert_int_equal(out.len - before, room);
 	}
 	in = (struct scan){ .at = out.data, .end = out.data + out.len };
 	for (int k = 0; k < ROWS; k++) {

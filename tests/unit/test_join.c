@@ -120,6 +120,7 @@ static void image_make(struct bytes *image, uint32_t series, int64_t value)
 	bytes_u8(image, COMMIT_LIST | COMMIT_ROW);
 	rows_list_put(image, &rows);
 	bytes_u8(image, 0);
+	assert_true(rows_fit(&rows, &now, &value, (uint8_t[]){ STATE_PRESENT }, SIZE_MAX));
 	rows_put(image, &rows, &now, &value, (uint8_t[]){ STATE_PRESENT });
 	image->data[0] = (uint8_t)(image->len - COMMIT_HEADER);
 	rows_free(&rows);
