@@ -68,17 +68,32 @@ static int reserve_readings(struct derive *d)
 {
 	uint32_t want = 0;
 	struct reading *bigger;
+	uint32_t *more;
 
 	for (uint32_t i = 0; i < d->nactive; i++)
 		want += d->plan.holder[d->active[i]].ncells;
 	if (want <= d->reading_cap)
 		return 0;
 	bigger = reallocarray(d->reading, want, sizeof(*bigger));
-	if (!bigger)
+	d->reading = bigger ? bigger : d->reading;
+	more = reallocarray(d->shown, want, sizeof(*more));
+	d->shown = more ? more : d->shown;
+	if (!bigger || !more)
 		return -ENOMEM;
-	d->reading = bigger;
 	d->reading_cap = want;
 	return 0;
+}
+
+static void list_shown(struct derive *d)
+{
+	d->nshown = 0;
+	for (uint32_t i = 0; i < d->nactive; i++) {
+		const struct holder *h = &d->plan.holder[d->active[i]];
+
+		for (uint32_t c = h->first; c < h->first + h->ncells; c++)
+			if (d->plan.cell[c].emitted && !d->plan.cell[c].ranged)
+				d->shown[d->nshown++] = c;
+	}
 }
 
 static int begin_chunk(struct derive *d)
@@ -103,7 +118,10 @@ static int begin_chunk(struct derive *d)
 	}
 	for (uint32_t i = 0; i < d->nactive; i++)
 		link_members(d, &p->holder[d->active[i]]);
-	return reserve_readings(d);
+	if (reserve_readings(d))
+		return -ENOMEM;
+	list_shown(d);
+	return 0;
 }
 
 static void read_row(struct derive *d)
@@ -126,18 +144,13 @@ static void read_row(struct derive *d)
 static void collect(struct derive *d)
 {
 	d->nreadings = 0;
-	for (uint32_t i = 0; i < d->nactive; i++) {
-		const struct holder *h = &d->plan.holder[d->active[i]];
+	for (uint32_t i = 0; i < d->nshown; i++) {
+		const struct now *now = derive_evaluate(d, d->shown[i]);
 
-		for (uint32_t c = h->first; c < h->first + h->ncells; c++) {
-			const struct now *now =
-				d->plan.cell[c].emitted ? derive_evaluate(d, c) : &d->now[0];
-
-			if (now->known)
-				d->reading[d->nreadings++] =
-					(struct reading){ c, now->value, now->value, now->value,
-							  now->seconds };
-		}
+		if (now->known)
+			d->reading[d->nreadings++] =
+				(struct reading){ d->shown[i], now->value, now->value, now->value,
+						  now->seconds };
 	}
 }
 
@@ -239,5 +252,6 @@ void derive_close(struct derive *d)
 	free(d->active);
 	free(d->is_active);
 	free(d->reading);
+	free(d->shown);
 	*d = (struct derive){ 0 };
 }

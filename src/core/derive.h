@@ -45,7 +45,8 @@ struct derive {
 	uint32_t *link;        /* [plan.ncells]: members of a combined cell, in this chunk */
 	uint32_t *active;      /* holders with values in this chunk, the node first */
 	uint8_t *is_active;    /* [plan.nholders] */
-	uint32_t nactive, row;
+	uint32_t *shown;       /* cells of these that may give readings */
+	uint32_t nactive, nshown, row;
 	uint64_t serial; /* of the row: what now[] holds of other rows is void */
 	double row_seconds;
 	struct chunk chunk;

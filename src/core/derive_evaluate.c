@@ -13,26 +13,26 @@ struct formula {
 	struct derive *d;
 	const struct quantity *q;
 	const struct cell *cell;
+	uint32_t next; /* input: names are asked for in the order they were listed */
 };
 
 static struct expr_value look_up(void *ctx, const char *function, const char *name)
 {
-	const struct formula *f = ctx;
+	struct formula *f = ctx;
 	const struct plan *p = &f->d->plan;
+	uint32_t i = f->next++;
 	const struct now *now;
 
 	(void)function; /* inputs that are calls were left without a source */
-	for (uint32_t i = 0; i < f->q->ninputs; i++)
-		if (p->input[f->q->first_input + i].at == name) {
-			now = derive_evaluate(f->d, p->source[f->cell->first_source + i]);
-			return (struct expr_value){ now->known, now->value };
-		}
-	return (struct expr_value){ false, 0 };
+	if (i >= f->q->ninputs || p->input[f->q->first_input + i].at != name)
+		return (struct expr_value){ false, 0 };
+	now = derive_evaluate(f->d, p->source[f->cell->first_source + i]);
+	return (struct expr_value){ now->known, now->value };
 }
 
 static void evaluate_formula(struct derive *d, uint32_t cell)
 {
-	struct formula f = { d, derive_quantity(d, cell), &d->plan.cell[cell] };
+	struct formula f = { d, derive_quantity(d, cell), &d->plan.cell[cell], 0 };
 	struct expr_value v = expr_eval(f.q->formula, look_up, &f);
 
 	if (v.known)

@@ -25,7 +25,7 @@ struct expr_value {
 
 /* Looks a name up, or a call with one name as its argument: mean(node.load) asks ("mean",
  * "node.load"). function is NULL for a bare name. Each place where a name stands in the text has
- * its own pointer, the same in expr_names and expr_eval. */
+ * its own pointer, the same in expr_names and expr_eval, which visit them in the same order. */
 typedef struct expr_value expr_lookup(void *ctx, const char *function, const char *name);
 
 /* 0, or -EINVAL with a sentence that gives the column (1-based) of the fault. */
