@@ -22,7 +22,10 @@ int choose_recording(struct choice *c, const char *verb, const char *doing, int 
 	}
 	if (!noperands && !run_newest(".", c->newest, sizeof c->newest, &e))
 		say("%s %s", doing, c->path);
-	if (e.text[0] || run_open(&c->run, c->path, &e)) {
+	progress_begin(&c->progress);
+	if (e.text[0] ||
+	    run_open_telling(&c->run, c->path, &(struct run_telling){ progress_tell, &c->progress },
+			     &e)) {
 		say("%s: %s", verb, e.text);
 		return EXIT_FAILED;
 	}

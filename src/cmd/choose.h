@@ -5,6 +5,7 @@
 #ifndef SONDE_CMD_CHOOSE_H
 #define SONDE_CMD_CHOOSE_H
 
+#include "cmd/progress.h"
 #include "core/run.h"
 
 #include <limits.h>
@@ -13,6 +14,7 @@ struct choice {
 	const char *path;
 	struct run *run; /* the caller closes it */
 	char newest[PATH_MAX];
+	struct progress progress;
 };
 
 /* Open the only operand, or the newest sonde_* directory here, and then say which ("showing DIR").

@@ -253,8 +253,10 @@ static int recordings_read(struct join *j, struct err *e)
 
 	for (uint32_t i = 0; i < j->nfiles; i++) {
 		struct join_file *f = &j->files[i];
-		int rc = recording_read(j, f);
+		int rc;
 
+		join_tell(j, i);
+		rc = recording_read(j, f);
 		if (rc == -ENOMEM)
 			return refuse(rc, f->path, e);
 		if (rc && j->nfiles > 1)
@@ -265,6 +267,7 @@ static int recordings_read(struct join *j, struct err *e)
 			first = refuse(rc, f->path, e);
 		good += !rc;
 	}
+	join_tell(j, j->nfiles);
 	return good ? 0 : first;
 }
 
@@ -333,6 +336,11 @@ static int open_path(struct join *j, const char *path, struct err *e)
 
 int run_open(struct run **r, const char *path, struct err *e)
 {
+	return run_open_telling(r, path, &(struct run_telling){ 0 }, e);
+}
+
+int run_open_telling(struct run **r, const char *path, const struct run_telling *t, struct err *e)
+{
 	struct join *j = calloc(1, sizeof *j);
 	int rc;
 
@@ -340,6 +348,7 @@ int run_open(struct run **r, const char *path, struct err *e)
 	if (!j)
 		return err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
 	j->dir = j->fd = -1;
+	j->telling = *t;
 	rc = open_path(j, path, e);
 	if (rc) {
 		run_close(&j->run);

@@ -15,6 +15,14 @@
  * sentence: -ENOENT no such path; -ENODATA an empty directory or no recording; -EPROTO a future
  * format version. */
 int run_open(struct run **r, const char *path, struct err *e);
+
+/* Who wants to know how far it is: file() is told before each recording is read, by
+ * run_open_telling and by every pass over the run's values; at == of says that a pass is over. */
+struct run_telling {
+	void (*file)(void *ctx, uint32_t at, uint32_t of);
+	void *ctx;
+};
+int run_open_telling(struct run **r, const char *path, const struct run_telling *t, struct err *e);
 void run_close(struct run *r);
 
 /* The newest sonde_* directory below dir, by the time in its newest recording's head.

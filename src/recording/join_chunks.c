@@ -39,6 +39,7 @@ static int file_open(struct join *j, uint32_t file)
 	if (j->fd >= 0 && j->open_file == file)
 		return 0;
 	file_close(j);
+	join_tell(j, file);
 	j->fd = openat(j->dir, j->files[file].sonde, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (j->fd < 0)
 		return -errno;
@@ -82,6 +83,7 @@ static int next_load(struct join *j, const struct join_chunk **chunk)
 		join_damage(j, j->files[c->file].path, c->offset, 0,
 			    "rows could no longer be read");
 	}
+	join_tell(j, j->nfiles);
 	return 0;
 }
 

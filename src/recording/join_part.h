@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "core/run.h"
 #include "recording/file.h"
+#include "recording/join.h"
 
 /* Series of a file whose ids follow one another in the file and in the run. */
 struct join_span {
@@ -51,7 +52,8 @@ struct join_texts {
 };
 
 struct join {
-	struct run run;           /* first, so that run_close finds the rest */
+	struct run run; /* first, so that run_close finds the rest */
+	struct run_telling telling;
 	struct pool pool, record; /* what stays; strings of the record being taken */
 	struct join_texts texts;
 	int dir; /* descriptor of the directory */
@@ -85,6 +87,12 @@ struct join {
 
 /* array with room for one more than n, moved if need be; NULL when out of memory (array stays). */
 void *array_room(void *array, uint32_t n, uint32_t *cap, size_t size);
+
+static inline void join_tell(const struct join *j, uint32_t file)
+{
+	if (j->telling.file)
+		j->telling.file(j->telling.ctx, file, j->nfiles);
+}
 
 /* file is a path for people. what is a literal. */
 void join_damage(struct join *j, const char *file, uint64_t offset, uint64_t length,
