@@ -38,7 +38,8 @@ help:
 	@echo 'make                    build/sonde, the library, man pages and completions'
 	@echo 'make install            PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make static             build/sonde-static: a recorder that needs no shared library'
-	@echo 'make unit fuzz bench    test programs, fuzz targets, benchmarks'
+	@echo 'make unit fuzz          test programs, fuzz targets'
+	@echo 'make bench              measure and print the bars; BENCHES="cost memory" only these, QUICK=1 in minutes'
 	@echo 'make clean'
 
 # What the page and the rules need travels inside the binary. uPlot comes from npm at build time.
@@ -107,7 +108,9 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 PROGS := $(patsubst tests/programs/%.c,$(BUILD)/programs/%,$(wildcard tests/programs/*.c))
-bench: $(BENCH) $(PROGS)
+bench: $(BUILD)/sonde bench-programs
+	BUILD=$(BUILD) bench/run.sh $(BENCHES)
+bench-programs: $(BENCH) $(PROGS)
 $(BUILD)/bench/codec_speed: LDLIBS += -lz
 programs: $(PROGS)
 $(BUILD)/bench/%: bench/%.c $(BUILD)/libsonde-all.a
@@ -143,6 +146,6 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all help static unit fuzz bench programs examples install clean
+.PHONY: all help static unit fuzz bench bench-programs programs examples install clean
 .SECONDARY:
 -include $(OBJ:.o=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

@@ -61,7 +61,7 @@ add_script() { # FILE FLAVOUR
 
 collect() {
 	local file name folder seeds
-	for folder in lint build cli fault interop golden; do
+	for folder in lint build cli fault interop golden bench; do
 		for file in "tests/$folder"/*.sh "tests/$folder"/*.py; do
 			[ ! -e "$file" ] || add_script "$file" plain
 		done
@@ -123,7 +123,7 @@ build() { # NAME MAKE-ARGUMENTS...
 }
 
 build_all() {
-	build gcc CC=gcc BUILD="$BUILD" all unit programs bench examples
+	build gcc CC=gcc BUILD="$BUILD" all unit programs bench-programs examples
 	if printf '%s\n' "${flavours[@]}" | grep -q sanitized; then
 		build clang_sanitized CC=clang OPT='-O1 -g' SANITIZE=address,undefined,fuzzer-no-link \
 			BUILD="$BUILD/sanitized" "$BUILD/sanitized/sonde" unit fuzz

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * floor MODE PID SAMPLES INTERVAL-MS: the yardstick. The bare system calls of a sample of PID and
+ * its descendants, on files that stay open, and nothing else: nothing is parsed, nothing kept,
+ * nothing written. Prints the CPU us of a sample, its wake-up included.
+ *
+ *   full   of each process stat and io are read and the size of fd asked for; and the node's files:
+ *          what Sonde must ask for to read everything anew
+ *   statm  the same with statm, which Sonde reads when stat says that resident memory has changed
+ *   gate   of each process its CPU clock is asked for; and the node's files: what Sonde must ask
+ * for when nobody ran
+ *
+ * floor start LIST: opens the files that LIST names, reads each once, and ends.
+ *
+ * Each file is read with one call, whatever its size. tests/bench/floor-is-what-it-says.py pins the
+ * system calls, and that Sonde makes the same.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PIDS_MAX = 1 << 16, BUFFER = 1 << 17, READ_MAX = 3 };
+
+static const char *const node_files[] = {
+	"/proc/stat",         "/proc/meminfo",         "/proc/loadavg",
+	"/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io",
+	"/proc/diskstats",    "/proc/net/dev",
+};
+enum { NODE_FILES = sizeof node_files / sizeof node_files[0] };
+
+struct process {
+	pid_t pid, ppid;
+	bool ours;
+	int file[READ_MAX], files; /* of what is read; files: the directory fd */
+};
+
+struct floor {
+	struct process *process; /* those of the tree come first once it is found */
+	size_t n;
+	int node[NODE_FILES];
+	size_t nread; /* files read of each process */
+	bool clocks;  /* ask for the CPU clock alone */
+	char buffer[BUFFER];
+};
+
+static int64_t now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static pid_t parent_of(pid_t pid, char *buffer, size_t size)
+{
+	char path[64];
+	const char *end;
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, buffer, size - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	buffer[n] = '\0';
+	end = strrchr(buffer, ')');
+	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
+}
+
+static void list_processes(struct floor *f)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	if (!proc)
+		fail("/proc");
+	while ((entry = readdir(proc)) && f->n < PIDS_MAX) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0)
+			f->process[f->n++] = (struct process){
+				.pid = pid,
+				.ppid = parent_of(pid, f->buffer, BUFFER),
+			};
+	}
+	closedir(proc);
+}
+
+static bool is_ours(const struct floor *f, pid_t pid)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->process[i].pid == pid)
+			return f->process[i].ours;
+	return false;
+}
+
+/* Keep of all processes those below root. */
+static void find_tree(struct floor *f, pid_t root)
+{
+	size_t kept = 0;
+	bool more = true;
+
+	list_processes(f);
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < f->n; i++) {
+			struct process *p = &f->process[i];
+
+			if (p->ours || (p->pid != root && !is_ours(f, p->ppid)))
+				continue;
+			p->ours = more = true;
+		}
+	}
+	for (size_t i = 0; i < f->n; i++)
+		if (f->process[i].ours)
+			f->process[kept++] = f->process[i];
+	f->n = kept;
+}
+
+static int open_of(pid_t pid, const char *name, int flags)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	fd = open(path, flags | O_CLOEXEC);
+	if (fd < 0)
+		fail(path);
+	return fd;
+}
+
+static void open_files(struct floor *f)
+{
+	static const char *const names[READ_MAX] = { "stat", "io", "statm" };
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (size_t i = 0; i < f->n && !f->clocks; i++) {
+		struct process *p = &f->process[i];
+
+		for (size_t k = 0; k < f->nread; k++)
+			p->file[k] = open_of(p->pid, names[k], O_RDONLY);
+		p->files = open_of(p->pid, "fd", O_RDONLY | O_DIRECTORY);
+	}
+	for (size_t i = 0; i < NODE_FILES; i++)
+		f->node[i] = open(node_files[i], O_RDONLY | O_CLOEXEC); /* -1: no such file here */
+}
+
+static void sample(struct floor *f)
+{
+	struct timespec ts;
+	struct stat st;
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct process *p = &f->process[i];
+
+		if (f->clocks) {
+			clock_gettime((clockid_t)(~(unsigned)p->pid << 3 | 2U), &ts);
+			continue;
+		}
+		for (size_t k = 0; k < f->nread; k++)
+			if (pread(p->file[k], f->buffer, BUFFER, 0) <= 0)
+				fail("a process of the tree ended");
+		fstat(p->files, &st);
+	}
+	for (size_t i = 0; i < NODE_FILES; i++)
+		if (f->node[i] >= 0 && pread(f->node[i], f->buffer, BUFFER, 0) <= 0)
+			fail(node_files[i]);
+}
+
+static void measure(struct floor *f, int samples, int64_t interval_ns)
+{
+	int64_t deadline = now_ns(CLOCK_MONOTONIC), begin;
+
+	sample(f);
+	begin = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	for (int i = 0; i < samples; i++) {
+		struct timespec ts;
+
+		deadline += interval_ns;
+		ts = (struct timespec){ deadline / 1000000000, deadline % 1000000000 };
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+		sample(f);
+	}
+	printf("%.3f\n", (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / samples / 1e3);
+}
+
+static void start(const char *list, char *buffer)
+{
+	FILE *names = fopen(list, "re");
+	char path[4096];
+
+	if (!names)
+		fail(list);
+	while (fgets(path, sizeof path, names)) {
+		int fd;
+
+		path[strcspn(path, "\n")] = '\0';
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0 && read(fd, buffer, BUFFER) < 0)
+			continue; /* a directory: it was opened, that is all */
+	}
+	fclose(names);
+}
+
+int main(int argc, char **argv)
+{
+	static struct floor f;
+	const char *mode = argc > 1 ? argv[1] : "";
+
+	if (argc == 3 && strcmp(mode, "start") == 0) {
+		start(argv[2], f.buffer);
+		return 0;
+	}
+	f.clocks = strcmp(mode, "gate") == 0;
+	f.nread = strcmp(mode, "statm") == 0 ? 3 : 2;
+	if (argc != 5 || (!f.clocks && f.nread == 2 && strcmp(mode, "full") != 0)) {
+		fprintf(stderr, "usage: floor full|statm|gate PID SAMPLES INTERVAL-MS\n"
+				"       floor start LIST\n");
+		return 2;
+	}
+	f.process = calloc(PIDS_MAX, sizeof *f.process);
+	if (!f.process)
+		fail("floor");
+	find_tree(&f, (pid_t)strtol(argv[2], NULL, 10));
+	open_files(&f);
+	measure(&f, (int)strtol(argv[3], NULL, 10), strtol(argv[4], NULL, 10) * 1000000);
+	free(f.process);
+	return 0;
+}
