@@ -15,10 +15,10 @@
 static const ZSTD_compressionParameters parameters = {
 	.strategy = ZSTD_fast,
 	.windowLog = 15,
-	.hashLog = 10,
+	.hashLog = 8,
 	.chainLog = ZSTD_CHAINLOG_MIN, /* not used by this strategy, nor is the next */
 	.searchLog = ZSTD_SEARCHLOG_MIN,
-	.minMatch = 7,
+	.minMatch = 6,
 };
 
 static bool parameters_set(ZSTD_CCtx *zstd)
