@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
@@ -185,6 +186,26 @@ void births_drain(struct tree *t, bool last)
 	drain(t, last ? INT64_MAX : clock_mono_ns() - NS_PER_MS / 2);
 }
 
+/* A pid was given out, and neither in this sample nor in the next was anything told: other
+ * listeners can make the kernel forget that somebody listens. */
+static void doubt_the_connector(struct tree *t)
+{
+	bool new_pid = discover_new_pid(t);
+
+	if (t->connector.told != t->told)
+		t->silent = 0;
+	else
+		t->silent += new_pid || t->silent;
+	t->told = t->connector.told;
+	if (t->silent < 2)
+		return;
+	connector_close(&t->connector);
+	discover_say(t, "mechanism.connector", -EPIPE, "it fell silent");
+	discover_say(t, "mechanism.new_pids", 0, "");
+	t->lost_records++;
+	t->rescan = true;
+}
+
 void births_step(struct tree *t, bool last)
 {
 	if (!tree_is_told(t)) {
@@ -192,6 +213,8 @@ void births_step(struct tree *t, bool last)
 		return;
 	}
 	births_drain(t, last);
+	if (t->connector.fd > 0)
+		doubt_the_connector(t);
 	if (t->rescan)
 		discover_all(t);
 	else if (t->unwatched)

@@ -117,6 +117,15 @@ void discover_all(struct tree *t)
 	place(t, list, n);
 }
 
+bool discover_new_pid(struct tree *t)
+{
+	char buf[128];
+	pid_t before = t->last_pid;
+
+	return t->loadavg > 0 && file_reread(t->loadavg, buf, sizeof buf) > 0 &&
+	       !proc_last_pid_parse(buf, &t->last_pid) && t->last_pid != before;
+}
+
 /* The last pid given out tells whether anything was born anywhere, and how much. */
 void discover_step(struct tree *t)
 {
@@ -175,13 +184,13 @@ static int adopt_roots(struct tree *t, const struct tree_options *o, struct err 
 	return 0;
 }
 
-static void say_mechanism(struct tree *t, const char *key, int bad, const char *why)
+void discover_say(struct tree *t, const char *mechanism, int bad, const char *why)
 {
 	char text[300];
 
 	snprintf(text, sizeof text, "%s%s%s", bad ? state_name(state_of(bad)) : "used",
 		 bad ? ": " : "", bad ? why : "");
-	sample_meta_text(t->sample, key, text);
+	sample_meta_text(t->sample, mechanism, text);
 }
 
 static void open_exits(struct tree *t, const pid_t *tids, size_t n, size_t cpus_max)
@@ -193,7 +202,7 @@ static void open_exits(struct tree *t, const pid_t *tids, size_t n, size_t cpus_
 		bad = err_set(&e, -EOPNOTSUPP, "the job has too many threads to watch each");
 	else
 		bad = exits_open(&t->exits, tids, n, cpus_max, &e);
-	say_mechanism(t, "mechanism.exit_records", bad, e.text);
+	discover_say(t, "mechanism.exit_records", bad, e.text);
 }
 
 /* Perf events first: they alone tell CPU time and names. They cost the job something for each CPU,
@@ -209,12 +218,12 @@ static void choose(struct tree *t, const pid_t *tids, size_t n, enum births how)
 		open_exits(t, tids, n, how == BIRTHS_AUTO ? EXITS_CPUS_CHEAP : EXITS_CPUS_MAX);
 	if (!t->exits && (how == BIRTHS_AUTO || how == BIRTHS_CONNECTOR)) {
 		bad = connector_open(&t->connector, &e);
-		say_mechanism(t, "mechanism.connector", bad, e.text);
+		discover_say(t, "mechanism.connector", bad, e.text);
 	}
 	if (!tree_is_told(t) && how == BIRTHS_AUTO)
 		open_exits(t, tids, n, EXITS_CPUS_MAX);
 	if (!tree_is_told(t))
-		say_mechanism(t, "mechanism.new_pids", 0, "");
+		discover_say(t, "mechanism.new_pids", 0, "");
 }
 
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e)

@@ -47,6 +47,8 @@ struct tree {
 	int64_t now_ns, named_left_ns, vanished_ns; /* when a process was found gone; 0: none was */
 	bool unwatched;                             /* a process runs on without exit records */
 	bool rescan;                                /* records were lost: look for what they told */
+	uint64_t told;                              /* by the connector, until the last sample */
+	int silent; /* samples in which it told nothing, since a pid was given out */
 
 	/* what the launcher waited for */
 	struct message reaped;
@@ -99,6 +101,10 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns);
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e);
 void discover_step(struct tree *t);
 void discover_all(struct tree *t);
+/* Was a pid given out since this was asked last? */
+bool discover_new_pid(struct tree *t);
+/* Say in the recording whether a mechanism is used, or why not. */
+void discover_say(struct tree *t, const char *mechanism, int bad, const char *why);
 bool discover_is_ours(const struct tree *t, pid_t ppid);
 
 /* tree_bound.c */
