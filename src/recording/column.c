@@ -182,11 +182,14 @@ static inline uint64_t octet_step(struct octet *o)
 	return (uint64_t)zigzag_decode(step);
 }
 
-/* Eight steps of a byte each. Returns the last value. */
+/* Eight steps of a byte each, their zigzags undone side by side. Returns the last value. */
 static inline uint64_t octet_bytes(uint64_t eight, uint64_t last, int64_t *value)
 {
-	for (unsigned k = 0; k < 8; k++) {
-		last += (uint64_t)zigzag_decode(eight >> 8 * k & 0x7f);
+	uint64_t odd = eight & UINT64_C(0x0101010101010101);
+	uint64_t step = (eight >> 1 & UINT64_C(0x3f3f3f3f3f3f3f3f)) ^ ((odd << 8) - odd);
+
+	for (unsigned k = 0; k < 8; k++, step >>= 8) {
+		last += (uint64_t)(int8_t)step;
 		value[k] = (int64_t)last;
 	}
 	return last;
