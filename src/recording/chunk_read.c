@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+_Static_assert((int)SECTION_BEHIND >= (int)COLUMN_BEHIND, "a column is decoded in its section");
+
 enum { FOOTER_MAX = 64 << 20, BODY_MAX = 10 * VALUES_MAX + 2 * VALUES_MAX };
 
 int chunk_reader_init(struct chunk_reader *r)

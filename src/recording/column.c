@@ -158,13 +158,10 @@ struct octet {
 
 #define OCTET_HIGH UINT64_C(0x8080808080808080)
 
-/* Fewer than eight bytes have no ends. */
-static inline struct octet octet_load(const uint8_t *at, const uint8_t *end)
+static inline struct octet octet_load(const uint8_t *at)
 {
 	uint64_t eight;
 
-	if (end - at < (ptrdiff_t)sizeof eight)
-		return (struct octet){ 0 };
 	memcpy(&eight, at, sizeof eight);
 	eight = le64toh(eight);
 	return (struct octet){ .groups = eight & ~OCTET_HIGH, .ends = ~eight & OCTET_HIGH };
@@ -195,12 +192,13 @@ static inline uint64_t octet_bytes(uint64_t eight, uint64_t last, int64_t *value
 	return last;
 }
 
-/* Up to four of its steps, at least one; how many. */
-static inline uint32_t octet_steps(struct octet *o, uint64_t *last, int64_t *value)
+/* Up to four of its steps and no more than room, at least one; how many. */
+static inline uint32_t octet_steps(struct octet *o, uint64_t *last, int64_t *value, uint32_t room)
 {
 	unsigned steps = (unsigned)((o->ends >> 7) * UINT64_C(0x0101010101010101) >> 56);
 	uint32_t n = 0;
 
+	steps = steps < room ? steps : room;
 	o->groups = varint_gather8(o->groups);
 	if (steps >= 4)
 		value[n++] = (int64_t)(*last += octet_step(o));
@@ -219,15 +217,15 @@ static const uint8_t *steps_decode(const uint8_t *at, const uint8_t *end, int64_
 	uint64_t last = (uint64_t)value[0], coded;
 	uint32_t i = 1;
 
-	while (i < n) {
-		struct octet o = octet_load(at, n - i < 8 ? at : end);
+	while (i < n && at < end) {
+		struct octet o = octet_load(at);
 
-		if (o.ends == OCTET_HIGH) {
+		if (o.ends == OCTET_HIGH && n - i >= 8) {
 			last = octet_bytes(o.groups, last, value + i);
 			i += 8;
 			at += 8;
 		} else if (o.ends) {
-			i += octet_steps(&o, &last, value + i);
+			i += octet_steps(&o, &last, value + i, n - i);
 			at += o.taken / 8;
 		} else {
 			at = varint_read(at, end, &coded);
@@ -237,7 +235,7 @@ static const uint8_t *steps_decode(const uint8_t *at, const uint8_t *end, int64_
 			value[i++] = (int64_t)last;
 		}
 	}
-	return at;
+	return i == n ? at : NULL;
 }
 
 static const uint8_t *reals_decode(const uint8_t *at, const uint8_t *end, int64_t *value,

@@ -35,7 +35,9 @@ void column_put(struct bytes *out, const struct column *c, uint32_t behind);
 /* Read one; false when it is malformed. Fills range, flags, body, rows. */
 bool column_get(struct scan *in, struct column *c, uint32_t behind, uint32_t nrows,
 		const int64_t *mono);
-/* Decode the body that column_get announced; value and present have nrows places. */
+/* Decode the body that column_get announced; value and present have nrows places. What stands in
+ * the COLUMN_BEHIND bytes behind the body does not matter, but they may be read. */
+enum { COLUMN_BEHIND = 8 };
 bool column_decode(const struct column *c, struct scan body, uint32_t nrows, int64_t *value,
 		   uint8_t *present);
 

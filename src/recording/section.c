@@ -7,6 +7,7 @@
 #include "base/reserve.h"
 
 #include <errno.h>
+#include <string.h>
 #include <zstd.h>
 
 /* What there is to find in columns are runs, and the skew of their bytes. A small window makes
@@ -104,8 +105,9 @@ int section_get(struct scan *in, struct expander *x, size_t max, struct bytes *r
 	if (in->bad)
 		return -EBADMSG;
 	bytes_reset(raw);
-	if (!bytes_room(raw, (size_t)size + 1)) /* never NULL, so that empty ranges are ranges */
+	if (!bytes_room(raw, (size_t)size + SECTION_BEHIND))
 		return -ENOMEM;
+	memset(raw->data + size, 0, SECTION_BEHIND);
 	if (stored == size) {
 		bytes_put(raw, from, (size_t)size);
 		return 0;

@@ -27,7 +27,9 @@ struct expander {
 };
 int expander_init(struct expander *x); /* 0 or -ENOMEM */
 void expander_free(struct expander *x);
-/* Read a section's raw bytes (at most max) into raw, which grows. 0, -EBADMSG or -ENOMEM. */
+/* Read a section's raw bytes (at most max) into raw, which grows, with SECTION_BEHIND zeros behind
+ * them. 0, -EBADMSG or -ENOMEM. */
+enum { SECTION_BEHIND = 8 };
 int section_get(struct scan *in, struct expander *x, size_t max, struct bytes *raw);
 
 #endif

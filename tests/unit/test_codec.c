@@ -426,7 +426,7 @@ static void check_range(const struct one *o, const struct range *r)
 static void column_there_and_back(const struct one *o, struct drafting *g)
 {
 	int64_t value[LENGTH];
-	uint8_t present[LENGTH], body[LENGTH * 3 * VARINT_MAX], *behind;
+	uint8_t present[LENGTH], body[LENGTH * 3 * VARINT_MAX + COLUMN_BEHIND] = { 0 }, *behind;
 	struct bytes footer = { 0 };
 	struct draft d;
 	struct column c, back;
