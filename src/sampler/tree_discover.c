@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ATTACH_TASKS_MAX = 256, PROBE_MAX = 2048, UNPLACED_MAX = 4096 };
+enum { ATTACH_TASKS_MAX = 256, PROBE_MAX = 2048 };
 
 bool discover_is_ours(const struct tree *t, pid_t ppid)
 {
@@ -96,7 +96,7 @@ static bool entry_pid(const char *name, pid_t *pid)
 
 void discover_all(struct tree *t)
 {
-	struct unplaced list[UNPLACED_MAX];
+	struct unplaced list[TABLE_CAP]; /* most are others' processes */
 	char buf[8192] __attribute__((aligned(8)));
 	size_t n = 0;
 	long got;
@@ -105,13 +105,13 @@ void discover_all(struct tree *t)
 		return;
 	while ((got = syscall(SYS_getdents64, t->reading.proc->fd, buf, sizeof buf)) > 0)
 		for (long at = 0; at < got;) {
+			struct unplaced found;
 			unsigned short length;
-			pid_t pid;
 
 			memcpy(&length, buf + at + 16, sizeof length);
-			if (entry_pid(buf + at + 19, &pid) && n < UNPLACED_MAX &&
-			    probe(t, pid, &list[n].ppid) == -EAGAIN)
-				list[n++].pid = pid;
+			if (entry_pid(buf + at + 19, &found.pid) &&
+			    probe(t, found.pid, &found.ppid) == -EAGAIN && n < TABLE_CAP)
+				list[n++] = found;
 			at += length;
 		}
 	place(t, list, n);

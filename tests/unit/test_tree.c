@@ -163,6 +163,20 @@ static void descendants_are_found_whatever_their_pids(void **state)
 	assert_int_equal(job(k, JOB_PROCESSES_STARTED), 0);
 }
 
+static void descendants_are_found_among_thousands_of_others(void **state)
+{
+	enum { CHILDREN = 50, OTHERS = 5000 };
+	struct fake *k = *state;
+
+	for (int i = 0; i <= CHILDREN; i++)
+		write_process(k, (struct fake_process){
+					 .pid = 500 + i, .ppid = i ? 500 : 1, .start = 10 });
+	for (int i = 0; i < OTHERS; i++)
+		write_process(k, (struct fake_process){ .pid = 1000 + i, .ppid = 1, .start = 10 });
+	attach(k, 500);
+	assert_int_equal(job(k, JOB_PROCESSES_LIVE), CHILDREN + 1);
+}
+
 static void what_was_used_before_is_not_counted(void **state)
 {
 	struct fake *k = *state;
@@ -297,6 +311,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(descendants_are_found_whatever_their_pids),
+		TEST(descendants_are_found_among_thousands_of_others),
 		TEST(what_was_used_before_is_not_counted),
 		TEST(a_reaped_child_is_counted_once),
 		TEST(a_child_of_before_does_not_bring_its_past),
