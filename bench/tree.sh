@@ -5,23 +5,29 @@ shopt -s inherit_errexit
 BUILD=${BUILD:-build}
 PYTHON=/usr/bin/python3
 scratch=$(mktemp -d)
-trees=()
+trees=() outputs=()
 # The first process of a tree takes the others with it.
 trap '[ ${#trees[@]} -eq 0 ] || kill "${trees[@]}"; rm -rf "$scratch"' EXIT
 
 tree_start() { # PROCESSES ACTIVE-PERCENT PERIOD-MS: sets $tree once all are there
-	: >"$scratch/ready"
-	"$BUILD/programs/tree" "$1" 10 "$2" "$3" >"$scratch/ready" &
+	local output
+	rm -f "$scratch/fifo"
+	mkfifo "$scratch/fifo"
+	"$BUILD/programs/tree" "$1" 10 "$2" "$3" >"$scratch/fifo" &
 	tree=$!
-	trees+=("$tree")
-	until grep -qs ready "$scratch/ready"; do sleep 0.05; done
+	exec {output}<"$scratch/fifo"
+	trees+=("$tree") outputs+=("$output")
+	read -r <&"$output"
 	sleep 0.5
 }
 
-tree_end() { # ends the tree that was started last
+tree_end() { # ends the tree that was started last; its output ends with its last process
+	local output=${outputs[-1]}
 	kill "${trees[-1]}"
 	wait "${trees[-1]}" 2>/dev/null || true
-	unset 'trees[-1]'
+	cat <&"$output"
+	exec {output}<&-
+	unset 'trees[-1]' 'outputs[-1]'
 }
 
 # CPU seconds of one sample of the recording in DIR: from its 5th reading of the recorder's CPU clock to the last but
