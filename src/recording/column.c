@@ -19,12 +19,28 @@ static double number(bool real, int64_t stored)
 	return real ? as_real(stored) : (double)stored;
 }
 
-static void real_put(struct bytes *out, double v)
+/* The upper 48 bits of a double, rounded: what a sum of many needs, and bytes that nothing can
+ * compress. */
+static void sum_put(struct bytes *out, double v)
 {
 	uint64_t bits;
 
 	memcpy(&bits, &v, sizeof bits);
-	bytes_u64(out, bits);
+	bits += 0x8000;
+	bytes_u32(out, (uint32_t)(bits >> 16));
+	bytes_u8(out, (uint8_t)(bits >> 48));
+	bytes_u8(out, (uint8_t)(bits >> 56));
+}
+
+static double sum_get(struct scan *in)
+{
+	uint64_t bits = (uint64_t)scan_u32(in) << 16;
+	double v;
+
+	bits |= (uint64_t)scan_u8(in) << 48;
+	bits |= (uint64_t)scan_u8(in) << 56;
+	memcpy(&v, &bits, sizeof v);
+	return v;
 }
 
 static void step_put(struct bytes *out, int64_t value, int64_t from)
@@ -32,9 +48,28 @@ static void step_put(struct bytes *out, int64_t value, int64_t from)
 	bytes_zigzag(out, (int64_t)((uint64_t)value - (uint64_t)from));
 }
 
-static int64_t step_get(struct scan *in, int64_t from)
+/* As scan_varint; a footer is read for every chunk, also when its values are not. */
+static inline uint64_t varint_get(struct scan *in)
 {
-	return (int64_t)((uint64_t)from + (uint64_t)scan_zigzag(in));
+	uint64_t v;
+	const uint8_t *at = in->bad ? NULL : varint_read(in->at, in->end, &v);
+
+	if (!at) {
+		in->bad = true;
+		return 0;
+	}
+	in->at = at;
+	return v;
+}
+
+static inline int64_t zigzag_get(struct scan *in)
+{
+	return zigzag_decode(varint_get(in));
+}
+
+static inline int64_t step_get(struct scan *in, int64_t from)
+{
+	return (int64_t)((uint64_t)from + (uint64_t)zigzag_get(in));
 }
 
 void column_put(struct bytes *out, const struct column *c, uint32_t behind)
@@ -52,7 +87,7 @@ void column_put(struct bytes *out, const struct column *c, uint32_t behind)
 	bytes_zigzag(out, r->first);
 	if (!(c->flags & COLUMN_CONSTANT)) {
 		step_put(out, r->last, r->first);
-		real_put(out, r->weighted_sum);
+		sum_put(out, r->weighted_sum);
 		if (!(c->flags & COLUMN_GROWING)) {
 			step_put(out, r->min, r->first);
 			step_put(out, r->max, r->first);
@@ -67,10 +102,10 @@ static void rows_get(struct scan *in, struct column *c, uint32_t nrows, const in
 	uint64_t count = nrows, first = 0, span = nrows - 1;
 
 	if (!(c->flags & COLUMN_FULL)) {
-		count = scan_varint(in);
-		first = scan_varint(in);
-		span = scan_varint(in);
-		c->weight_ns = (int64_t)scan_varint(in);
+		count = varint_get(in);
+		first = varint_get(in);
+		span = varint_get(in);
+		c->weight_ns = (int64_t)varint_get(in);
 	} else {
 		c->weight_ns = mono[nrows - 1] - mono[0];
 	}
@@ -90,9 +125,8 @@ static void rows_get(struct scan *in, struct column *c, uint32_t nrows, const in
 static void values_get(struct scan *in, struct column *c)
 {
 	struct range *r = &c->range;
-	uint64_t bits;
 
-	r->first = r->last = r->min = r->max = scan_zigzag(in);
+	r->first = r->last = r->min = r->max = zigzag_get(in);
 	if (c->flags & COLUMN_CONSTANT) {
 		double v = number(c->flags & COLUMN_REAL, r->first);
 
@@ -100,8 +134,7 @@ static void values_get(struct scan *in, struct column *c)
 		return;
 	}
 	r->last = r->max = step_get(in, r->first);
-	bits = scan_u64(in);
-	memcpy(&r->weighted_sum, &bits, sizeof bits);
+	r->weighted_sum = sum_get(in);
 	if (!(c->flags & COLUMN_GROWING)) {
 		r->min = step_get(in, r->first);
 		r->max = step_get(in, r->first);
@@ -111,7 +144,7 @@ static void values_get(struct scan *in, struct column *c)
 bool column_get(struct scan *in, struct column *c, uint32_t behind, uint32_t nrows,
 		const int64_t *mono)
 {
-	uint64_t gap = scan_varint(in), body = 0;
+	uint64_t gap = varint_get(in), body = 0;
 
 	*c = (struct column){ .flags = scan_u8(in) };
 	if (in->bad || !gap || gap > UINT32_MAX - behind || c->flags & ~COLUMN_FLAGS)
@@ -122,7 +155,7 @@ bool column_get(struct scan *in, struct column *c, uint32_t behind, uint32_t nro
 		return false;
 	values_get(in, c);
 	if ((c->flags & (COLUMN_FULL | COLUMN_CONSTANT)) != (COLUMN_FULL | COLUMN_CONSTANT))
-		body = scan_varint(in);
+		body = varint_get(in);
 	c->body = (uint32_t)body;
 	return !in->bad && body <= UINT32_MAX;
 }
@@ -136,7 +169,7 @@ static bool runs_decode(const struct column *c, struct scan *body, uint32_t nrow
 	if (c->flags & COLUMN_FULL)
 		return true;
 	while (left) {
-		uint64_t absent = scan_varint(body), run = scan_varint(body);
+		uint64_t absent = varint_get(body), run = varint_get(body);
 
 		if (body->bad || absent > nrows - row || run > nrows - row - absent || !run ||
 		    run > left)

@@ -19,7 +19,7 @@ static const ZSTD_compressionParameters parameters = {
 	.hashLog = 8,
 	.chainLog = ZSTD_CHAINLOG_MIN, /* not used by this strategy, nor is the next */
 	.searchLog = ZSTD_SEARCHLOG_MIN,
-	.minMatch = 6,
+	.minMatch = 7,
 };
 
 static bool parameters_set(ZSTD_CCtx *zstd)
