@@ -9,6 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How processes are read, beside how they are found. */
+static void say_readings(struct tree *t)
+{
+	static const char *const pss[] = { "used: within the budget", "used: in every sample",
+					   "off" };
+	const struct reading *r = &t->reading;
+
+	discover_say(t, "mechanism.cpu_clock", r->clocks ? 0 : -EOPNOTSUPP,
+		     "what is read is not the /proc of this process's own pids");
+	discover_say(t, "mechanism.files_by_size", r->files_by_size ? 0 : -EOPNOTSUPP,
+		     "open files are counted one by one");
+	sample_meta_int(t->sample, "mechanism.files_kept_at_most", r->kept_max);
+	sample_meta_text(t->sample, "mechanism.pss", pss[t->pss]);
+}
+
 int tree_open(struct tree **out, const struct tree_options *o, struct sample *s, struct err *e)
 {
 	struct tree *t = calloc(1, sizeof *t);
@@ -43,6 +58,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	 * read. */
 	sample_meta_int(s, "process.refresh_samples", REFRESH_SAMPLES);
 	sample_meta_int(s, "process.refresh_ns", REFRESH_SECONDS * NS_PER_S);
+	say_readings(t);
 	t->job_slot = sample_series(s, job_metrics, JOB_NUMBER_OF, 0);
 	*out = t;
 	return 0;
