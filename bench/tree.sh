@@ -9,11 +9,11 @@ trees=() outputs=()
 # The first process of a tree takes the others with it.
 trap '[ ${#trees[@]} -eq 0 ] || kill "${trees[@]}"; rm -rf "$scratch"' EXIT
 
-tree_start() { # PROCESSES ACTIVE-PERCENT PERIOD-MS: sets $tree once all are there
+tree_start() { # PROCESSES ACTIVE-PERCENT PERIOD-MS: sets $tree, its first process and session, once all are there
 	local output
 	rm -f "$scratch/fifo"
 	mkfifo "$scratch/fifo"
-	"$BUILD/programs/tree" "$1" 10 "$2" "$3" >"$scratch/fifo" &
+	setsid "$BUILD/programs/tree" "$1" 10 "$2" "$3" >"$scratch/fifo" &
 	tree=$!
 	exec {output}<"$scratch/fifo"
 	trees+=("$tree") outputs+=("$output")

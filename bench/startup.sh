@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What it takes until the job of `sonde run` begins, which is after the first sample, against a bare C program that opens
+# the same files (bench/start.c). Takes 20 s. Needs strace, which tells which files these are, in this run.
+#
+# Wall time is from before the exec of Sonde to the first instruction of the job; CPU is that of the launcher until then
+# and of the recorder until it reads its own in the first sample. The bare program opens every file that Sonde has opened
+# by then but for shared libraries, reads each once and makes the recording's two; it parses nothing, starts no process
+# and writes nothing. Both take turns.
+set -eu
+. bench/bar.sh
+BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-40}
+[ -z "${QUICK:-}" ] || ROUNDS=10
+start=$BUILD/bench/start
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# The paths that were opened before the job's exec, those that were made marked with ">".
+opened() { # TRACE
+	awk '
+		/execve\("[^"]*start"/ { exit }
+		/openat?\(/ && match($0, /\) += [0-9]+<[^>]*>/) {
+			path = substr($0, RSTART, RLENGTH)
+			gsub(/^[^<]*<|>$/, "", path)
+			sub(/^\/proc\/[0-9]+\//, "/proc/self/", path)
+			if (path !~ /\.so[.0-9]*$|\/ld\.so/)
+				print (/O_CREAT/ ? ">" : "") path
+		}' "$1"
+}
+
+run_sonde() {
+	"$start" "$BUILD/sonde" run -q -o "$scratch/out" -- "$start" here
+}
+
+recorder_us() { # CPU of the recorder when it read it for the first time
+	"$BUILD/sonde" export "$scratch/out" -o - --raw --wide --metrics monitor.cpu_seconds |
+		awk -F, 'NR == 2 { printf "%.1f\n", $NF * 1e6 }'
+}
+
+strace -f -y -e trace=open,openat,execve -o "$scratch/trace" "$BUILD/sonde" run -q -o "$scratch/out" -- "$start" here 9>/dev/null
+opened "$scratch/trace" >"$scratch/list"
+for _ in $(seq "$ROUNDS"); do
+	rm -rf "$scratch/out"
+	mkdir "$scratch/out"
+	"$start" "$start" bare "$scratch/list" >>"$scratch/bare"
+	rm -rf "$scratch/out"
+	run_sonde >"$scratch/run"
+	echo "$(cat "$scratch/run") $(recorder_us)" >>"$scratch/sonde"
+	rm -rf "$scratch/out"
+	"$start" "$start" here >>"$scratch/job"
+done
+
+column() { # ARM AWK-EXPRESSION: the median
+	awk "{ printf \"%.1f\n\", $2 }" "$scratch/$1" | median
+}
+
+times() { # EXPRESSION-OF-SONDE COLUMN-OF-BARE
+	paste "$scratch/sonde" "$scratch/bare" | awk "{ printf \"%.2f\n\", ($1) / \$$2 }" | median
+}
+
+figure 'files that are opened' "$(wc -l <"$scratch/list")" files
+figure 'CPU of the bare program' "$(column bare '$2')" us
+figure 'CPU of the launcher and the recorder' "$(column sonde '$2 + $3')" us
+bar 'times the CPU of the bare program' "$(times '$2 + $3' 5)" times '<=' 2
+figure 'wall time of the bare program' "$(column bare '$1')" us
+figure 'wall time until the job begins' "$(column sonde '$1')" us
+bar 'times the wall time of the bare program' "$(times '$1' 4)" times '<=' 2
+figure 'wall time until the same job begins without Sonde' "$(column job '$1')" us
+exit $missed
