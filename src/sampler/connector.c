@@ -183,7 +183,6 @@ uint64_t connector_drain(struct connector *c, const struct exits_handler *h, boo
 			break;
 		else if (n > 0)
 			connector_parse(buf, (size_t)n, h);
-		c->told += n > 0;
 	}
 	return lost;
 }

@@ -18,8 +18,7 @@
 enum { CONNECTOR_RECORDS_PER_S = 20000 };
 
 struct connector {
-	int fd;        /* 0: closed; readable when something was told */
-	uint64_t told; /* datagrams so far, everybody's */
+	int fd; /* 0: closed; readable when something was told */
 	uint32_t taken;
 	int64_t second_ns; /* in which so many were taken */
 };

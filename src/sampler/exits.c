@@ -64,8 +64,7 @@ static void event_attr(struct perf_event_attr *a, bool counts)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark =
-			(uint32_t)(ring_pages(counts) * (size_t)sysconf(_SC_PAGESIZE) / 2),
+		.wakeup_watermark = (uint32_t)sysconf(_SC_PAGESIZE),
 	};
 }
 
@@ -340,10 +339,26 @@ static void free_the_stuck(struct exits *x)
 	}
 }
 
+/* The kernel says what it lost with the next record that fits. There may be none: a ring without
+ * room for one has lost some. */
+static uint64_t full_rings(const struct exits *x)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < x->nrings; i++) {
+		const struct ring *r = &x->ring[i];
+		uint64_t head =
+			r->page ? __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) : 0;
+
+		n += r->page && head - r->tail + RECORD_MAX > r->size;
+	}
+	return n;
+}
+
 uint64_t exits_drain(struct exits *x, const struct exits_handler *h, int64_t until_ns)
 {
 	struct record best = { 0 }, r = { 0 };
-	uint64_t lost = 0;
+	uint64_t lost = full_rings(x);
 
 	for (;;) {
 		struct ring *from = NULL;

@@ -41,10 +41,10 @@ void exits_close(struct exits *x);
 
 /* Hand out the records in the order of time, those of until_ns included; later ones stay for the
  * next call. What is younger than half a millisecond another CPU may not have written yet. Returns
- * how many records the kernel lost. */
+ * how many records the kernel lost, at least. */
 uint64_t exits_drain(struct exits *x, const struct exits_handler *h, int64_t until_ns);
 
-/* Descriptors that become readable when a ring is half full; *n of them. */
+/* Descriptors that become readable when a page of a ring is full; *n of them. */
 const int *exits_fds(const struct exits *x, size_t *n);
 /* CPUs that are watched: so many counts come for each task that ends. */
 size_t exits_cpus(const struct exits *x);

@@ -20,7 +20,7 @@
 
 enum {
 	POLL_MAX = 2 + EXITS_FDS_MAX,
-	REST_MS = 10, /* records are taken in batches: a wake-up costs more than many of them */
+	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
 
 int recorder_detach(int *fd, struct err *e)
@@ -125,6 +125,15 @@ static int set_clock(struct recorder *r, int64_t from_ns)
 	return timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &t, NULL) ? -errno : 0;
 }
 
+/* While there are records, look for them now and then; else wait for them. */
+static void rest_if_busy(struct recorder *r)
+{
+	uint64_t records = tree_records(r->sampler.tree);
+
+	r->rest_ns = records == r->records ? 0 : clock_mono_ns() + REST_MS * NS_PER_MS;
+	r->records = records;
+}
+
 /* The timer has expired n times since it was looked at: one sample, the others are lost. */
 static void tick(struct recorder *r)
 {
@@ -138,6 +147,7 @@ static void tick(struct recorder *r)
 	if (clock_mono_ns() - (r->deadline_ns - r->interval_ns) > r->interval_ns / 10)
 		r->figures.late++;
 	take(r, false);
+	rest_if_busy(r);
 	if (r->sampler.cadence.interval_ns != r->interval_ns)
 		set_clock(r, r->deadline_ns - r->interval_ns);
 }
@@ -196,25 +206,25 @@ static void wait_and_act(struct recorder *r)
 	struct pollfd p[POLL_MAX] = { { .fd = r->timer, .events = POLLIN } };
 	size_t nrings, n = 1;
 	const int *rings = tree_fds(r->sampler.tree, &nrings);
-	int64_t rest_ns = r->drained_ns + REST_MS * NS_PER_MS;
-	bool full = false, resting = clock_mono_ns() < rest_ns;
+	bool look;
 
 	if (r->o->launcher >= 0 && !r->launcher_gone)
 		p[n++] = (struct pollfd){ .fd = r->o->launcher, .events = POLLIN };
 	for (size_t i = 0; i < nrings; i++)
-		p[n++] = (struct pollfd){ .fd = resting || r->silent[i] ? -1 : rings[i],
+		p[n++] = (struct pollfd){ .fd = r->rest_ns || r->silent[i] ? -1 : rings[i],
 					  .events = POLLIN };
-	if (poll(p, n, until_ms(r, resting ? rest_ns : 0)) <= 0)
+	if (poll(p, n, until_ms(r, r->rest_ns)) < 0)
 		return;
+	look = r->rest_ns && clock_mono_ns() >= r->rest_ns;
 	if (r->o->launcher >= 0 && !r->launcher_gone && p[1].revents)
 		listen_to_launcher(r);
 	for (size_t i = 0; i < nrings; i++) {
-		full |= (p[n - nrings + i].revents & POLLIN) != 0;
+		look |= (p[n - nrings + i].revents & POLLIN) != 0;
 		r->silent[i] |= (p[n - nrings + i].revents & POLLHUP) != 0;
 	}
-	if (full) {
+	if (look) {
 		tree_drain(r->sampler.tree);
-		r->drained_ns = clock_mono_ns();
+		rest_if_busy(r);
 	}
 	if (p[0].revents && !r->ended)
 		tick(r);

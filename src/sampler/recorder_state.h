@@ -18,7 +18,9 @@ struct recorder {
 	struct writer *writer;
 	int directory, timer;
 	int64_t interval_ns; /* the timer's; as asked, or longer to save */
-	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns, drained_ns;
+	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
+	int64_t rest_ns; /* until then no records of births are waited for; 0: they are */
+	uint64_t records;
 	int64_t samples, samples_with_launcher;
 	struct sampler_figures figures;
 	bool said, ended, launcher_gone, made;

@@ -266,6 +266,11 @@ void tree_drain(struct tree *t)
 		births_drain(t, false);
 }
 
+uint64_t tree_records(const struct tree *t)
+{
+	return t->records;
+}
+
 const int *tree_fds(const struct tree *t, size_t *n)
 {
 	*n = t->connector.fd > 0;

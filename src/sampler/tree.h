@@ -43,9 +43,12 @@ int64_t tree_walks_ns(const struct tree *t);
 /* Births, ends, readings, series: one sample. last: the final one; what is alive is summed up too.
  */
 void tree_sample(struct tree *t, struct sample *s, bool last);
-/* Take exit records between samples, when the rings fill up. */
+/* Take records of births and ends between samples, before their buffers are full. */
 void tree_drain(struct tree *t);
-/* Descriptors that say so; *n of them. */
+/* How many were taken so far. */
+uint64_t tree_records(const struct tree *t);
+/* Descriptors that are readable when there are some; *n of them. To wait for them while the job
+ * starts processes is dear: the kernel wakes who polls perf events whenever a task ends. */
 const int *tree_fds(const struct tree *t, size_t *n);
 /* The launcher waited for a process of the job. */
 void tree_reaped(struct tree *t, const struct message *m);

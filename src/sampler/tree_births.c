@@ -69,6 +69,7 @@ static void on_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
 	struct tree *t = ctx;
 	struct process *p = table_find(&t->table, pid);
 
+	t->records++;
 	if (pid != tid) {
 		if (p)
 			p->tasks_live++;
@@ -122,6 +123,7 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 	struct process *p = table_find(&t->table, pid);
 
 	(void)tid;
+	t->records++;
 	if (!p)
 		return;
 	p->tasks_live--;
@@ -192,11 +194,11 @@ static void doubt_the_connector(struct tree *t)
 {
 	bool new_pid = discover_new_pid(t);
 
-	if (t->connector.told != t->told)
+	if (t->records != t->told)
 		t->silent = 0;
 	else
 		t->silent += new_pid || t->silent;
-	t->told = t->connector.told;
+	t->told = t->records;
 	if (t->silent < 2)
 		return;
 	connector_close(&t->connector);

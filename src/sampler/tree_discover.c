@@ -14,7 +14,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ATTACH_TASKS_MAX = 256, PROBE_MAX = 2048 };
+enum {
+	ATTACH_TASKS_MAX = 256,
+	PROBE_MAX = 16384, /* a number that nobody has costs 0.3 us, a process of others 8 us */
+	UNPLACED_MAX = 4096
+};
 
 bool discover_is_ours(const struct tree *t, pid_t ppid)
 {
@@ -75,10 +79,10 @@ static void place(struct tree *t, const struct unplaced *list, size_t n)
 
 static void scan_range(struct tree *t, pid_t from, pid_t to)
 {
-	struct unplaced list[PROBE_MAX];
+	struct unplaced list[UNPLACED_MAX];
 	size_t n = 0;
 
-	for (pid_t pid = from; pid <= to && n < PROBE_MAX; pid++)
+	for (pid_t pid = from; pid <= to && n < UNPLACED_MAX; pid++)
 		if (probe(t, pid, &list[n].ppid) == -EAGAIN)
 			list[n++].pid = pid;
 	place(t, list, n);

@@ -47,8 +47,8 @@ struct tree {
 	int64_t now_ns, named_left_ns, vanished_ns; /* when a process was found gone; 0: none was */
 	bool unwatched;                             /* a process runs on without exit records */
 	bool rescan;                                /* records were lost: look for what they told */
-	uint64_t told;                              /* by the connector, until the last sample */
-	int silent; /* samples in which it told nothing, since a pid was given out */
+	uint64_t records, told; /* of births and ends, anybody's; told: until the last sample */
+	int silent; /* samples in which the connector told nothing, since a pid was given out */
 
 	/* what the launcher waited for */
 	struct message reaped;
