@@ -17,8 +17,8 @@ worst=0
 for name; do
 	echo "== $name"
 	export BENCH_TSV=$results/$name.new
-	printf '#\t%s\t%s\t%s\n' "$(date -u +%Y-%m-%d)" "$(git describe --always --dirty 2>/dev/null)" "${QUICK:+quick}" \
-		>"$BENCH_TSV"
+	printf '#\t%s\t%s\t%s\t%s\n' "$(date -u +%Y-%m-%d)" "$(git describe --always --dirty 2>/dev/null)" "${QUICK:+quick}" \
+		"$(cut -d ' ' -f 1 /proc/loadavg)" >"$BENCH_TSV"
 	bash "bench/$name.sh"
 	status=$?
 	if [ $status -lt 2 ]; then
