@@ -354,11 +354,12 @@ static int row_write(struct writer *w, const struct sample *s)
 
 /* ---- the calls ---- */
 
-static int sync_if_due(struct writer *w, int64_t mono_ns)
+/* Due at the sample that is nearest to the time; gap_ns ago was the one before. */
+static int sync_if_due(struct writer *w, int64_t mono_ns, int64_t gap_ns)
 {
 	if (!w->last_sync_ns)
 		w->last_sync_ns = mono_ns;
-	if (!w->options.sync_ns || mono_ns - w->last_sync_ns < w->options.sync_ns)
+	if (!w->options.sync_ns || mono_ns - w->last_sync_ns < w->options.sync_ns - gap_ns / 2)
 		return 0;
 	w->last_sync_ns = mono_ns;
 	return files_sync(&w->files, true);
@@ -366,6 +367,7 @@ static int sync_if_due(struct writer *w, int64_t mono_ns)
 
 int writer_sample(struct writer *w, struct sample *s, struct err *e)
 {
+	int64_t gap_ns = w->last_mono_ns ? s->mono_ns - w->last_mono_ns : 0;
 	int rc = events_write(w, s), failed;
 
 	w->figures.samples++;
@@ -380,7 +382,7 @@ int writer_sample(struct writer *w, struct sample *s, struct err *e)
 	}
 	if (!rc && w->nrows >= w->options.chunk_rows)
 		rc = generation_seal(w);
-	failed = sync_if_due(w, s->mono_ns);
+	failed = sync_if_due(w, s->mono_ns, gap_ns);
 	rc = rc ? rc : failed;
 	return rc ? files_error(&w->files, rc, e) : 0;
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A sample is one write; the recorder starts nothing, allocates nothing and makes no names while nothing changes.
+# A sample is one write and the tail is synced as often as asked; the recorder starts nothing, allocates nothing and makes no
+# names while nothing changes.
 . "$TOP/tests/lib.sh"
 need strace
 strace -f -y -qq -o writes -e trace=write,writev,pwrite64,pwritev,pwritev2 \
@@ -8,6 +9,16 @@ samples=$(figure out '.nodes[0].samples')
 writes=$(grep -c '/node-' writes)
 # Beside the samples: the heads of both files, the sealed block, the tail's slots made ready, the end.
 holds "writes into the recording" "$writes >= $samples && $writes <= $samples + 8"
+
+syncs() { # SYNC: how often the tail was, in two seconds
+	strace -f -y -qq -o synced -e trace=fdatasync,fsync "$SONDE" run --quiet -i 50ms --sync "$1" -o "sync_$1" -- sleep 2
+	grep -cE '(fdatasync|fsync)\([0-9]+<[^>]*\.tail' synced
+}
+equal "syncs of the tail when there shall be none" 0 "$(syncs 0)"
+few=$(syncs 400ms)
+holds "syncs of the tail every 400 ms" "$few >= 2 && $few <= 6"
+all=$(syncs 50ms) samples=$(figure sync_50ms '.nodes[0].samples')
+holds "syncs of the tail at each sample" "$all >= $samples - 3 && $all <= $samples"
 
 "$SONDE" run --quiet -i 50ms -o long -- sleep 60 &
 sonde=$!
