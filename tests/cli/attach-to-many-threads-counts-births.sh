@@ -15,6 +15,7 @@ stop.set()
 P
 "$PYTHON" many.py &
 job=$!
+trap 'kill $job 2>/dev/null || true' EXIT
 wait_for 30 test -e ready
 "$SONDE" attach --quiet -i 100ms -p $job -o out &
 sonde=$!
