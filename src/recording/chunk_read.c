@@ -135,7 +135,7 @@ int chunk_read_bodies(struct chunk_reader *r)
 bool chunk_read_column(const struct chunk_reader *r, uint32_t i, int64_t *value, uint8_t *present)
 {
 	const struct column *c = &r->column[i];
-	struct scan body = { .at = c->at, .end = c->at + c->body };
+	struct scan body = { .at = c->at, .end = c->body ? c->at + c->body : c->at };
 
 	return column_decode(c, body, r->nrows, value, present);
 }
