@@ -22,9 +22,9 @@ static void weigh(struct draft *d, const int64_t *mono, uint32_t until)
 	int64_t stood_ns = mono[until] - mono[d->since];
 
 	if (!d->real)
-		d->sum += (wide)d->last * stood_ns;
+		d->sum.whole += (wide)d->last * stood_ns;
 	else if (!isnan(as_real(d->last)))
-		d->real_sum += as_real(d->last) * (double)stood_ns * 1e-9;
+		d->sum.real += as_real(d->last) * (double)stood_ns * 1e-9;
 }
 
 static void widen(struct draft *d, int64_t value)
@@ -129,23 +129,24 @@ void draft_finish(struct draft *d, struct drafting *g, uint32_t nrows, struct co
 	c->weight_ns = d->weight_ns;
 	c->first_row = d->first_row;
 	c->last_row = d->end - 1;
-	c->range = (struct range){ .series = d->series,
-				   .count = d->count,
-				   .min = d->min,
-				   .max = d->max,
-				   .first = d->first,
-				   .last = d->last,
-				   .first_ns = g->mono[c->first_row],
-				   .last_ns = g->mono[c->last_row],
-				   .weighted_sum = d->real ? d->real_sum : (double)d->sum * 1e-9,
-				   .weight = (double)d->weight_ns * 1e-9 };
+	c->range =
+		(struct range){ .series = d->series,
+				.count = d->count,
+				.min = d->min,
+				.max = d->max,
+				.first = d->first,
+				.last = d->last,
+				.first_ns = g->mono[c->first_row],
+				.last_ns = g->mono[c->last_row],
+				.weighted_sum = d->real ? d->sum.real : (double)d->sum.whole * 1e-9,
+				.weight = (double)d->weight_ns * 1e-9 };
 }
 
-uint8_t *draft_write(const struct draft *d, uint8_t *out)
+uint8_t *draft_write(const struct draft *d, const struct streams *m, uint8_t *out)
 {
 	if (!d->full) {
-		out = stream_copy(&d->runs, out);
+		out = stream_copy(m, &d->runs, out);
 		out = last_run_write(d, out);
 	}
-	return d->varies ? stream_copy(&d->values, out) : out;
+	return d->varies ? stream_copy(m, &d->values, out) : out;
 }

@@ -19,17 +19,20 @@ struct draft {
 	int64_t min, max;
 	uint32_t since; /* row of the value said last */
 	bool present, begun, varies, real;
-	wide sum; /* of integers, value x ns: exact, whatever they are */
 	struct stream values;
+	union {
+		wide whole;  /* value x ns: exact, whatever the values are */
+		double real; /* value x s */
+	} sum;
 	struct stream runs;
-	double real_sum; /* of doubles, value x s */
-	bool full;       /* when finished: a value in every row */
 	uint32_t series, count;
 	uint32_t first_row, end; /* end: when absent, the row behind the last that had a value */
 	uint32_t run_row,
 		run_gap; /* the run of values now: its first row, rows without before it */
 	int64_t first, weight_ns;
+	bool full; /* when finished: a value in every row */
 };
+_Static_assert(sizeof(struct draft) == 128, "there are thousands of them");
 
 /* Where drafts grow: rows come in order, and the times of those so far are known. */
 struct drafting {
@@ -46,7 +49,7 @@ void draft_absent(struct draft *d, uint32_t row);
 void draft_finish(struct draft *d, struct drafting *g, uint32_t nrows, struct column *c);
 /* Write the body of one that is finished to where there is room, and VARINT_MAX behind it. Returns
  * the place behind. */
-uint8_t *draft_write(const struct draft *d, uint8_t *out);
+uint8_t *draft_write(const struct draft *d, const struct streams *m, uint8_t *out);
 
 /* A step in the tail: the zigzag by which a value differs from what was said last, and its varint:
  * n bytes, but VARINT_MAX may be read. */
@@ -69,10 +72,10 @@ static inline void draft_step(struct draft *d, struct drafting *g, struct step s
 		draft_step_slow(d, g, step.zigzag);
 		return;
 	}
-	memset(d->values.at, 0, 8);
-	memcpy(d->values.at + zeros, step.coded, VARINT_MAX);
-	d->values.at += zeros + step.n;
-	d->sum += (wide)d->last * (g->mono[g->row] - g->mono[d->since]);
+	memset(stream_at(&g->streams, &d->values), 0, 8);
+	memcpy(stream_at(&g->streams, &d->values) + zeros, step.coded, VARINT_MAX);
+	d->values.at += zeros + (uint32_t)step.n;
+	d->sum.whole += (wide)d->last * (g->mono[g->row] - g->mono[d->since]);
 	d->min = value < d->min ? value : d->min;
 	d->max = value > d->max ? value : d->max;
 	d->varies = true;

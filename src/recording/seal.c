@@ -30,7 +30,7 @@ int sealer_init(struct sealer *s, uint32_t image_max, uint32_t values_max)
 	    rows_init(&s->rows, COLUMNS_MAX) ||
 	    streams_init(&s->drafting.streams, streams_max, 2 * (size_t)COLUMNS_MAX) ||
 	    reserve_bytes(&s->events, image_max) || reserve_bytes(&s->footer, FOOTER_MAX) ||
-	    reserve_bytes(&s->body, body_max) || compressor_init(&s->compressor, body_max)) {
+	    reserve_bytes(&s->body, body_max) || compressor_init(&s->compressor)) {
 		sealer_free(s);
 		return -ENOMEM;
 	}
@@ -231,7 +231,7 @@ static int columns_write(struct sealer *s)
 		return -EBADMSG;
 	bodies_sort(s->bodies, n);
 	for (uint32_t i = 0; i < n && s->bodies[i].size; i++)
-		at = draft_write(&s->column[s->bodies[i].column], at);
+		at = draft_write(&s->column[s->bodies[i].column], &s->drafting.streams, at);
 	s->body.len = (size_t)(at - s->body.data);
 	return (int)n;
 }

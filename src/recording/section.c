@@ -22,6 +22,8 @@ static const ZSTD_compressionParameters parameters = {
 	.minMatch = 7,
 };
 
+enum { SIZE_ROOM = 10 }; /* of a varint */
+
 static bool parameters_set(ZSTD_CCtx *zstd)
 {
 	const struct {
@@ -54,10 +56,10 @@ static bool context(struct compressor *c)
 	return c->zstd && parameters_set(c->zstd);
 }
 
-int compressor_init(struct compressor *c, size_t max)
+int compressor_init(struct compressor *c)
 {
 	*c = (struct compressor){ 0 };
-	if (context(c) && !reserve_bytes(&c->out, max))
+	if (context(c))
 		return 0;
 	compressor_free(c);
 	return -ENOMEM;
@@ -66,19 +68,27 @@ int compressor_init(struct compressor *c, size_t max)
 void compressor_free(struct compressor *c)
 {
 	reserve_free(c->memory, c->size);
-	reserve_bytes_free(&c->out);
 	*c = (struct compressor){ 0 };
 }
 
 void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n)
 {
-	size_t cap = n < c->out.cap ? n : c->out.cap;
-	size_t stored = n ? ZSTD_compress2(c->zstd, c->out.data, cap, raw, n) : 0;
-	bool smaller = n && !ZSTD_isError(stored) && stored < n; /* too large for cap is an error */
+	size_t stored, head;
 
 	bytes_varint(out, n);
-	bytes_varint(out, smaller ? stored : n);
-	bytes_put(out, smaller ? c->out.data : raw, smaller ? stored : n);
+	head = out->len;
+	if (!bytes_room(out, n + SIZE_ROOM))
+		return;
+	/* Compressed behind where its size will stand; too large for the room is an error. */
+	stored = n ? ZSTD_compress2(c->zstd, out->data + head + SIZE_ROOM, n, raw, n) : 0;
+	if (ZSTD_isError(stored) || stored >= n) {
+		bytes_varint(out, n);
+		bytes_put(out, raw, n);
+		return;
+	}
+	bytes_varint(out, stored);
+	memmove(out->data + out->len, out->data + head + SIZE_ROOM, stored);
+	out->len += stored;
 }
 
 int expander_init(struct expander *x)

@@ -14,11 +14,9 @@ struct compressor {
 	void *memory; /* reserved; holds the zstd context */
 	size_t size;
 	struct ZSTD_CCtx_s *zstd;
-	struct bytes out;
 };
 
-/* max: the largest section it will be given. 0 or -ENOMEM. */
-int compressor_init(struct compressor *c, size_t max);
+int compressor_init(struct compressor *c); /* 0 or -ENOMEM */
 void compressor_free(struct compressor *c);
 void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
 

@@ -13,7 +13,11 @@ int streams_init(struct streams *m, size_t bytes, size_t streams)
 	/* A segment is left when it has no room for another varint. */
 	size_t max = bytes / (SEGMENT_ROOM - VARINT_MAX) + streams + 2;
 
-	*m = (struct streams){ .segment = reserve(max * sizeof *m->segment), .max = max };
+	*m = (struct streams){ 0 };
+	if (max > INT32_MAX / sizeof *m->segment)
+		return -ENOMEM;
+	m->max = (uint32_t)max;
+	m->segment = reserve(max * sizeof *m->segment);
 	return m->segment ? 0 : -ENOMEM;
 }
 
@@ -29,42 +33,45 @@ void streams_reset(struct streams *m)
 	m->full = false;
 }
 
-static struct segment *last_of(const struct stream *s)
+/* Bytes in the last segment. */
+static uint32_t last_used(const struct stream *s)
 {
-	return s->first ? (struct segment *)s->end - 1 : NULL;
+	return s->first ? SEGMENT_ROOM - (s->end - s->at) : 0;
 }
 
 void stream_extend(struct streams *m, struct stream *s)
 {
-	struct segment *fresh = &m->segment[m->n], *last = last_of(s);
+	uint32_t fresh = m->n;
 
 	if (m->n + 1 < m->max)
 		m->n++;
 	else
 		m->full = true;
-	fresh->next = NULL;
-	if (last) {
-		last->used = (uint32_t)(s->at - last->data);
-		last->next = fresh;
+	m->segment[fresh].next = 0;
+	if (s->first) {
+		struct segment *last = &m->segment[s->end / sizeof *last - 1];
+
+		last->used = last_used(s);
+		last->next = fresh + 1;
 		s->before += last->used;
 	} else {
-		s->first = fresh;
+		s->first = fresh + 1;
 	}
-	s->at = fresh->data;
-	s->end = fresh->data + SEGMENT_ROOM;
+	s->end = (fresh + 1) * (uint32_t)sizeof *m->segment;
+	s->at = s->end - SEGMENT_ROOM;
 }
 
 void stream_fill(struct streams *m, struct stream *s, uint32_t zeros)
 {
 	while (zeros) {
-		uint32_t room = (uint32_t)(s->end - s->at);
+		uint32_t room = s->end - s->at;
 
 		if (!room) {
 			stream_extend(m, s);
 			continue;
 		}
 		room = room < zeros ? room : zeros;
-		memset(s->at, 0, room);
+		memset(stream_at(m, s), 0, room);
 		s->at += room;
 		zeros -= room;
 	}
@@ -72,20 +79,20 @@ void stream_fill(struct streams *m, struct stream *s, uint32_t zeros)
 
 uint32_t stream_size(const struct stream *s)
 {
-	const struct segment *last = last_of(s);
-
-	return last ? s->before + (uint32_t)(s->at - last->data) : 0;
+	return s->before + last_used(s);
 }
 
-uint8_t *stream_copy(const struct stream *s, uint8_t *out)
+uint8_t *stream_copy(const struct streams *m, const struct stream *s, uint8_t *out)
 {
-	const struct segment *last = last_of(s);
+	uint32_t left = stream_size(s);
 
-	for (const struct segment *part = s->first; part; part = part->next) {
-		size_t n = part == last ? (size_t)(s->at - part->data) : part->used;
+	for (uint32_t i = s->first; left; i = m->segment[i - 1].next) {
+		const struct segment *part = &m->segment[i - 1];
+		uint32_t n = part->next ? part->used : left;
 
 		memcpy(out, part->data, n);
 		out += n;
+		left -= n;
 	}
 	return out;
 }

@@ -13,43 +13,48 @@
 
 #include <stdbool.h>
 
-enum { SEGMENT_ROOM = 244 /* makes a segment 256 bytes */ };
+enum { SEGMENT_ROOM = 248 /* makes a segment 256 bytes */ };
 
 struct segment {
-	struct segment *next;
+	uint32_t next; /* index + 1; 0: none */
 	uint32_t used;
 	uint8_t data[SEGMENT_ROOM];
 };
 
 struct streams {
 	struct segment *segment;
-	size_t n, max; /* the last is where bytes go that have no place */
+	uint32_t n, max; /* the last is where bytes go that have no place */
 	bool full;
 };
 
-/* {0} is empty. end is where a segment ends. */
+/* {0} is empty. at and end are bytes from the start of the memory: a stream is small. */
 struct stream {
-	uint8_t *at, *end;
-	struct segment *first;
+	uint32_t at, end;
+	uint32_t first;  /* index + 1 of its segment; 0: none */
 	uint32_t before; /* bytes in the segments but the last */
 };
 
-/* For so many bytes in so many streams at most; 0 or -ENOMEM. */
+/* For so many bytes in so many streams at most, together less than 2 GiB; 0 or -ENOMEM. */
 int streams_init(struct streams *m, size_t bytes, size_t streams);
 void streams_free(struct streams *m);
 void streams_reset(struct streams *m);
+
+static inline uint8_t *stream_at(const struct streams *m, const struct stream *s)
+{
+	return (uint8_t *)m->segment + s->at;
+}
 
 void stream_extend(struct streams *m, struct stream *s);
 void stream_fill(struct streams *m, struct stream *s, uint32_t zeros);
 uint32_t stream_size(const struct stream *s);
 /* Copy it whole to where there is room; returns the place behind. */
-uint8_t *stream_copy(const struct stream *s, uint8_t *out);
+uint8_t *stream_copy(const struct streams *m, const struct stream *s, uint8_t *out);
 
 static inline void stream_varint(struct streams *m, struct stream *s, uint64_t v)
 {
 	if (s->end - s->at < VARINT_MAX)
 		stream_extend(m, s);
-	s->at = varint_write(s->at, v);
+	s->at += (uint32_t)(varint_write(stream_at(m, s), v) - stream_at(m, s));
 }
 
 static inline void stream_zeros(struct streams *m, struct stream *s, uint32_t n)
@@ -58,7 +63,7 @@ static inline void stream_zeros(struct streams *m, struct stream *s, uint32_t n)
 		stream_fill(m, s, n);
 		return;
 	}
-	memset(s->at, 0, 8);
+	memset(stream_at(m, s), 0, 8);
 	s->at += n;
 }
 

@@ -18,7 +18,7 @@ equal "syncs of the tail when there shall be none" 0 "$(syncs 0)"
 few=$(syncs 400ms)
 holds "syncs of the tail every 400 ms" "$few >= 2 && $few <= 6"
 all=$(syncs 50ms) samples=$(figure sync_50ms '.nodes[0].samples')
-holds "syncs of the tail at each sample" "$all >= $samples - 3 && $all <= $samples"
+holds "syncs of the tail at each sample" "$all >= $samples * 3 / 4 && $all <= $samples"
 
 "$SONDE" run --quiet -i 50ms -o long -- sleep 60 &
 sonde=$!

@@ -436,7 +436,7 @@ static void column_there_and_back(const struct one *o, struct drafting *g)
 	column_make(o, &d, g, &c);
 	if (!c.range.count)
 		return;
-	behind = draft_write(&d, body);
+	behind = draft_write(&d, &g->streams, body);
 	assert_ptr_equal(behind, body + c.body);
 	check_range(o, &c.range);
 	column_put(&footer, &c, 4);
@@ -541,7 +541,7 @@ static void test_sections_come_back(void **state)
 
 	(void)state;
 	assert_non_null(raw);
-	assert_int_equal(compressor_init(&c, SIZE) | expander_init(&x), 0);
+	assert_int_equal(compressor_init(&c) | expander_init(&x), 0);
 	for (size_t n = 0; n < SIZE; n = n * 3 + 1) {
 		section_there_and_back(raw, n, &c, &x);
 		for (size_t i = 0; i < n; i++)
