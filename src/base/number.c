@@ -15,37 +15,51 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-bool number_u64(const char **p, uint64_t *out)
+/* The digits from `at` on; where they end, or NULL when there are none or too many. Nineteen digits
+ * fit whatever they are. */
+static inline const char *digits(const char *at, uint64_t *out)
 {
-	const char *at = number_skip_blanks(*p);
+	const char *first = at;
 	uint64_t v = 0;
 
-	*p = at;
-	if (!is_digit(*at))
-		return false;
 	for (; is_digit(*at); at++) {
 		uint64_t digit = (uint64_t)(*at - '0');
 
-		if (v >= UINT64_MAX / 10 && (v > UINT64_MAX / 10 || digit > UINT64_MAX % 10))
-			return false;
+		if (at - first >= 19 &&
+		    (v > UINT64_MAX / 10 || (v == UINT64_MAX / 10 && digit > UINT64_MAX % 10)))
+			return NULL;
 		v = v * 10 + digit;
 	}
-	*p = at;
+	*out = v;
+	return at == first ? NULL : at;
+}
+
+bool number_u64(const char **p, uint64_t *out)
+{
+	const char *end;
+	uint64_t v;
+
+	*p = number_skip_blanks(*p);
+	end = digits(*p, &v);
+	if (!end)
+		return false;
+	*p = end;
 	*out = v;
 	return true;
 }
 
 bool number_i64(const char **p, int64_t *out)
 {
-	const char *start = number_skip_blanks(*p), *at = start;
-	bool negative = *at == '-';
+	const char *end;
+	bool negative;
 	uint64_t v;
 
-	at += negative;
-	*p = start;
-	if (!is_digit(*at) || !number_u64(&at, &v) || v > (uint64_t)INT64_MAX + negative)
+	*p = number_skip_blanks(*p);
+	negative = **p == '-';
+	end = digits(*p + negative, &v);
+	if (!end || v > (uint64_t)INT64_MAX + negative)
 		return false;
-	*p = at;
+	*p = end;
 	*out = negative ? (int64_t)(0 - v) : (int64_t)v;
 	return true;
 }

@@ -92,13 +92,15 @@ struct named {
 	bool optional, add;
 };
 
-/* Read "Name: 123 kB" lines; `add` rows sum up. */
+/* Read "Name: 123 kB" lines; `add` rows sum up. They mostly come in the order of the rows. */
 static int named_parse(const char *text, const struct named *rows, size_t n, int64_t factor)
 {
 	uint64_t found = 0;
+	size_t next = 0;
 
 	for (const char *line = text; line && *line; line = number_next_line(line)) {
-		for (size_t i = 0; i < n; i++) {
+		for (size_t tried = 0; tried < n; tried++) {
+			size_t i = next + tried < n ? next + tried : next + tried - n;
 			size_t len = strlen(rows[i].name);
 			const char *p = line + len;
 			int64_t v;
@@ -111,6 +113,7 @@ static int named_parse(const char *text, const struct named *rows, size_t n, int
 			if (*rows[i].to > BYTES_LIMIT)
 				return -EBADMSG;
 			found |= UINT64_C(1) << i;
+			next = i + 1 < n ? i + 1 : 0;
 			break;
 		}
 	}
