@@ -57,15 +57,21 @@ static int64_t interval_at(const struct budget *b, int step)
 struct cadence budget_cadence(const struct budget *b)
 {
 	int64_t interval = interval_at(b, b->step);
+	int64_t in_10s = larger(1, 10 * NS_PER_S / interval), refresh = REFRESH;
+	int rarer = b->step >= STEP_REFRESH ? RARE : 1;
+
+	if (refresh > in_10s)
+		refresh = in_10s;
 	/* a refresh reads what the tenths of a second bring, not more */
-	uint64_t refresh = (uint64_t)larger(REFRESH, REFRESH * io_least_ns / interval);
+	refresh = larger(refresh, REFRESH * io_least_ns / interval);
 
 	return (struct cadence){
 		.interval_ns = interval,
 		.stat_ns = larger(stat_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
 		.io_ns = larger(io_least_ns, b->step >= STEP_IO ? RARE * interval : 0),
 		.node_ns = larger(io_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
-		.refresh = b->step >= STEP_REFRESH ? RARE * refresh : refresh,
+		.refresh = (uint64_t)(rarer * refresh),
+		.shared = (uint64_t)(rarer * larger(refresh, in_10s)),
 	};
 }
 

@@ -37,7 +37,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	t->sample = s;
 	t->launcher = o->launcher;
 	t->pss = o->pss;
-	t->pace = (struct cadence){ .refresh = REFRESH_SAMPLES };
+	t->pace = (struct cadence){ .refresh = REFRESH_SAMPLES, .shared = REFRESH_SAMPLES };
 	t->now_ns = t->walk_time_ns = clock_mono_ns();
 	t->walk_budget_ns = 5 * NS_PER_MS;
 	t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
@@ -95,10 +95,7 @@ static void first_reading(struct tree *t, struct process *p)
 
 static bool refresh_due(const struct tree *t, const struct process *p)
 {
-	int64_t rarer = (int64_t)t->pace.refresh / REFRESH_SAMPLES;
-
-	return (t->ticks + (uint64_t)p->pid) % t->pace.refresh == 0 ||
-	       t->now_ns - p->refresh_ns >= rarer * REFRESH_SECONDS * NS_PER_S;
+	return (t->ticks + (uint64_t)p->pid) % t->pace.refresh == 0;
 }
 
 /* Has it run since the last sample? Its CPU clock tells; without clocks, everything may have. */
@@ -159,8 +156,10 @@ static int look_at(struct tree *t, struct process *p, bool all)
 		process_close_most(&t->reading, p);
 	if (moved || all)
 		p->stale |= all ? READ_ALL : READ_STAT | READ_IO;
-	if (refresh_due(t, p)) /* memory may be reclaimed; the rest takes its running */
-		p->stale |= moved ? READ_STAT | READ_SHARED : READ_STAT;
+	else if (refresh_due(t, p)) /* memory may be reclaimed; the rest takes its running */
+		p->stale |= READ_STAT;
+	if ((t->ticks + (uint64_t)p->pid) % t->pace.shared == 0)
+		p->stale |= READ_STAT | READ_SHARED;
 	parts = first || all ? READ_ALL : p->stale & t->due;
 	if (!parts)
 		return 0;

@@ -48,7 +48,7 @@ static void cheap_sampling_is_left_alone(void **state)
 	assert_int_equal(go(&r, 3600, 4 * NS_PER_MS, 0), 0);
 	c = budget_cadence(&r.b);
 	assert_int_equal(c.interval_ns, NS_PER_S);
-	assert_int_equal(c.refresh, 16);
+	assert_int_equal(c.refresh, 10);
 	assert_true(c.stat_ns < NS_PER_S && c.io_ns < NS_PER_S && c.node_ns < NS_PER_S);
 }
 
@@ -165,6 +165,13 @@ static void high_rates_do_not_read_what_cannot_change(void **state)
 	assert_int_equal(c.stat_ns, 40 * NS_PER_MS);
 	assert_int_equal(c.node_ns, 100 * NS_PER_MS);
 	assert_int_equal(c.refresh, 1600);
+	begin(&r, budget_default(100 * NS_PER_MS), 100 * NS_PER_MS);
+	c = budget_cadence(&r.b);
+	assert_int_equal(c.refresh, 16);
+	assert_int_equal(c.shared, 100);
+	begin(&r, budget_default(60 * NS_PER_S), 60 * NS_PER_S);
+	c = budget_cadence(&r.b);
+	assert_true(c.refresh == 1 && c.shared == 1);
 	assert_true(budget_default(NS_PER_MS) == 0.2);
 	assert_true(budget_default(100 * NS_PER_MS) > 0.0499 &&
 		    budget_default(100 * NS_PER_MS) < 0.0501);
