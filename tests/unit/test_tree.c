@@ -31,6 +31,7 @@ struct fake_process {
 	int threads; /* 0: two */
 	char state;
 	bool no_io;
+	bool other; /* not of the job: only its stat is ever read */
 };
 
 static void write_file(const char *path, const char *text)
@@ -48,14 +49,16 @@ static void write_process(const struct fake *k, struct fake_process p)
 
 	snprintf(path, sizeof path, "%s/%d", k->dir, p.pid);
 	mkdir(path, 0700);
-	snprintf(path, sizeof path, "%s/%d/fd", k->dir, p.pid);
-	mkdir(path, 0700);
 	snprintf(path, sizeof path, "%s/%d/stat", k->dir, p.pid);
 	snprintf(text, sizeof text,
 		 "%d (p%d) %c %d 1 1 0 -1 0 10 20 0 0 %ld 0 %ld 0 20 0 %d 0 %d 4096000 %ld 0\n",
 		 p.pid, p.pid, p.state ? p.state : 'S', p.ppid, p.utime, p.cutime,
 		 p.threads ? p.threads : 2, p.start, p.rss_pages);
 	write_file(path, text);
+	if (p.other)
+		return;
+	snprintf(path, sizeof path, "%s/%d/fd", k->dir, p.pid);
+	mkdir(path, 0700);
 	snprintf(path, sizeof path, "%s/%d/statm", k->dir, p.pid);
 	write_file(path, "1000 500 10 0 0 0 0\n");
 	snprintf(path, sizeof path, "%s/%d/io", k->dir, p.pid);
@@ -172,7 +175,8 @@ static void descendants_are_found_among_thousands_of_others(void **state)
 		write_process(k, (struct fake_process){
 					 .pid = 500 + i, .ppid = i ? 500 : 1, .start = 10 });
 	for (int i = 0; i < OTHERS; i++)
-		write_process(k, (struct fake_process){ .pid = 1000 + i, .ppid = 1, .start = 10 });
+		write_process(k,
+			      (struct fake_process){ .pid = 1000 + i, .ppid = 1, .other = true });
 	attach(k, 500);
 	assert_int_equal(job(k, JOB_PROCESSES_LIVE), CHILDREN + 1);
 }
