@@ -27,8 +27,8 @@ struct draft {
 	struct stream runs;
 	uint32_t series, count;
 	uint32_t first_row, end; /* end: when absent, the row behind the last that had a value */
-	uint32_t run_row,
-		run_gap; /* the run of values now: its first row, rows without before it */
+	uint32_t run_row;        /* the run of values now: its first row */
+	uint32_t run_gap;        /* rows without a value before it */
 	int64_t first, weight_ns;
 	bool full; /* when finished: a value in every row */
 };

@@ -125,6 +125,9 @@ static void column_there_and_back(const struct one *o, struct drafting *g)
 	assert_int_equal(back.range.count, c.range.count);
 	assert_int_equal(back.range.min, c.range.min);
 	assert_int_equal(back.range.max, c.range.max);
+	if (isfinite(c.range.weighted_sum)) /* in 48 bits */
+		assert_true(fabs(back.range.weighted_sum - c.range.weighted_sum) <=
+			    1e-11 * fabs(c.range.weighted_sum));
 	assert_true(column_decode(&back, (struct scan){ .at = body, .end = body + c.body },
 				  o->nrows, value, present));
 	assert_memory_equal(present, o->present, o->nrows);
