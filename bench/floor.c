@@ -200,7 +200,7 @@ static void measure(struct floor *f, int samples, int64_t interval_ns)
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 		sample(f);
 	}
-	printf("%.3f\n", (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / samples / 1e3);
+	printf("%.1f\n", (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / samples / 1e3);
 }
 
 static void start(const char *list, char *buffer)
