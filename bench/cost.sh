@@ -3,12 +3,12 @@
 # CPU of a sample, against psutil and against the floor (bench/floor.c), on trees of 1 to 5,000 processes. Takes 40
 # minutes; QUICK=1 takes 3.
 #
-# A cell is a tree of so many processes of which so many are active, a hundredth where it is mostly idle. In each round Sonde, the floor and psutil have
-# their turns on the same tree at the same interval. A figure is the CPU (user and system) of the whole process, its
-# wake-ups and the node's files included, over the number of samples: for Sonde at least 640, so that two sealings are
-# in it, without PSS and with its limit of cost lifted, so that it leaves nothing out. Quotients are made in each round,
-# and the median round counts. The interval is 100 ms: more often Sonde does not read everything in each sample
-# (tests/bench/floor-is-what-it-says.py holds it to that).
+# A cell is a tree of so many processes of which so many are active, a hundredth where it is mostly idle. In each round
+# Sonde, the floor and psutil have their turns on the same tree at the same interval. A figure is the CPU (user and
+# system) of the whole process, its wake-ups and the node's files included, over the number of samples: for Sonde at
+# least 640, so that two sealings are in it, without PSS and with its limit of cost lifted, so that it leaves nothing
+# out. Quotients are made in each round, and the median round counts. The interval is 100 ms: more often Sonde does not
+# read everything in each sample (tests/bench/floor-is-what-it-says.py holds it to that).
 #
 # CELLS="100:all 1000:idle" measures these alone; ":crowd" is with 5,000 unrelated processes beside, too.
 set -eu
