@@ -68,11 +68,11 @@ static const void *load_pointer(const void *at)
 
 /* ---- writing ---- */
 
-static uint64_t real_mask(const struct event *e)
+uint64_t record_real_mask(const struct event *e)
 {
 	uint64_t mask = 0;
 
-	for (uint32_t i = 0; i < e->count && i < EVENT_SET_MAX; i++)
+	for (uint32_t i = 0; e->metric && i < e->count && i < EVENT_SET_MAX; i++)
 		mask |= (uint64_t)(e->metric[i].storage == STORE_REAL) << i;
 	return mask;
 }
@@ -84,7 +84,7 @@ static struct record record_of(const struct event *e, uint32_t metric_id)
 
 	if (e->kind == EVENT_SERIES) {
 		r.event.value = 0; /* its slot, of no use to a reader */
-		r.event.mask = e->metric ? real_mask(e) : 0;
+		r.event.mask = record_real_mask(e);
 	}
 	if (e->kind == EVENT_FINAL && e->count < EVENT_SET_MAX)
 		r.event.mask &= (UINT64_C(1) << e->count) - 1;

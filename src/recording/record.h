@@ -39,6 +39,8 @@ enum record_field {
 
 /* Append the event. metric_id is the id of e->metric[0]; ids of a set follow one another. */
 void record_put(struct bytes *out, const struct event *e, uint32_t metric_id);
+/* Which of the event's metrics are STORE_REAL: bit i is of metric[i]. */
+uint64_t record_real_mask(const struct event *e);
 
 struct record {
 	struct event event; /* event.metric is set for CATALOGUE only */

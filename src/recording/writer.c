@@ -272,7 +272,7 @@ static enum fit event_fit(struct writer *w, const struct event *e)
 		return mark ? FIT_NO : FIT_NEVER;
 	}
 	if (more)
-		rows_open(&w->rows, e->id, e->count, 0, (uint32_t)e->value);
+		rows_open(&w->rows, e->id, e->count, record_real_mask(e), (uint32_t)e->value);
 	if (e->kind == EVENT_SERIES_END)
 		rows_close(&w->rows, e->id, e->count);
 	w->ncolumns += more;

@@ -240,6 +240,82 @@ static void check_formula(const struct summary *s, uint32_t node)
 	assert_true(near(stats_mean(&twice->stats), 2 * stats_mean(&load->stats), load->stats.max));
 }
 
+/* What the footer of a chunk says of a column, computed from its rows. */
+static struct truth column_truth(const struct chunk *c, const struct chunk_column *column,
+				 const struct metric *m)
+{
+	struct truth t = { .standing = NAN };
+
+	for (uint32_t row = 0; row < c->nrows; row++) {
+		double v = metric_value(m, column->value[row]), seconds;
+
+		if (!column->present[row])
+			continue;
+		take(&t, v);
+		seconds = row + 1 < c->nrows ? (double)(c->mono_ns[row + 1] - c->mono_ns[row]) / 1e9
+					     : 0;
+		t.weighted += v * seconds;
+		t.weight += seconds;
+	}
+	return t;
+}
+
+static void check_range(const struct range *g, const struct truth *t, const struct metric *m)
+{
+	double unit = m->storage == STORE_REAL ? 1 : metric_value(m, 1); /* of what is stored */
+
+	assert_int_equal(g->count, t->n);
+	if (!t->n)
+		return;
+	assert_true(metric_value(m, g->min) == t->min && metric_value(m, g->max) == t->max);
+	assert_true(metric_value(m, g->first) == t->first && metric_value(m, g->last) == t->last);
+	assert_true(near(g->weight, t->weight, t->weight));
+	assert_true(near(g->weighted_sum * unit, t->weighted,
+			 fmax(fabs(t->min), fabs(t->max)) * t->weight));
+}
+
+/* Returns how many chunks have values of a real-valued series. */
+static uint32_t check_footers(struct run *r)
+{
+	const struct range *range;
+	uint32_t nranges, real = 0;
+	struct chunk c;
+
+	r->rewind(r);
+	while (r->next_ranges(r, &range, &nranges, NULL) > 0) {
+		assert_int_equal(r->values(r, NULL, &c, NULL), 1);
+		for (uint32_t i = 0; i < nranges; i++) {
+			const struct metric *m = &r->metrics[r->series[range[i].series].metric].row;
+			struct truth t = { 0 };
+
+			for (uint32_t k = 0; k < c.ncolumns; k++)
+				if (c.column[k].series == range[i].series)
+					t = column_truth(&c, &c.column[k], m);
+			check_range(&range[i], &t, m);
+			real += m->storage == STORE_REAL && t.n;
+		}
+	}
+	return real;
+}
+
+static void test_the_ranges_of_a_chunk_are_those_of_its_values(void **state)
+{
+	uint32_t real = 0;
+	struct maker m;
+
+	(void)state;
+	for (uint64_t seed = 300; seed < 320; seed++) {
+		struct run *r;
+
+		make(&m, seed);
+		assert_int_equal(run_open(&r, m.dir, NULL), 0);
+		real += check_footers(r);
+		run_close(r);
+		unmake(&m);
+	}
+	assert_true(real > 100); /* of 40 recordings: they have several */
+}
+
 static void check(const char *dir)
 {
 	struct truth *t;
@@ -370,6 +446,7 @@ static void test_ranges_of_malformed_values_are_void(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_ranges_of_a_chunk_are_those_of_its_values),
 		cmocka_unit_test(test_ranges_and_rows_tell_the_same),
 		cmocka_unit_test(test_what_is_damaged_is_in_neither),
 		cmocka_unit_test(test_ranges_of_malformed_values_are_void),
