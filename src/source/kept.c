@@ -19,24 +19,35 @@ static int whole_lines(struct kept *k, ssize_t n)
 	return k->len ? 0 : -ENODATA;
 }
 
-/* Take a larger buffer until the whole file fits, then one with room to grow. */
+static int set_size(struct kept *k, size_t cap)
+{
+	char *text = realloc(k->text, cap);
+
+	if (!text)
+		return -ENOMEM;
+	k->text = text;
+	k->cap = cap;
+	return 0;
+}
+
+/* Read with a buffer that doubles until the whole file fits, then give it room to grow. */
 static int size_buffer(struct kept *k, size_t room)
 {
+	size_t cap = FIRST_SIZE;
 	ssize_t n;
 
-	for (size_t cap = FIRST_SIZE;; cap *= 2) {
-		char *bigger = realloc(k->text, cap);
-
-		if (!bigger)
-			return -ENOMEM;
-		k->text = bigger;
-		k->cap = cap;
-		n = file_reread(k->fd, k->text, cap);
+	for (;; cap *= 2) {
+		n = set_size(k, cap);
+		if (!n)
+			n = file_reread(k->fd, k->text, cap);
 		if (n < 0)
 			return (int)n;
-		if ((size_t)n + room < cap || cap >= LARGEST)
-			return whole_lines(k, n);
+		if ((size_t)n + 1 < cap || cap >= LARGEST)
+			break;
 	}
+	if ((size_t)n + room >= cap && cap < LARGEST && set_size(k, (size_t)n + room + 1))
+		return -ENOMEM;
+	return whole_lines(k, n);
 }
 
 int kept_open(struct kept *k, const struct root *root, const char *path, size_t room, struct err *e)
