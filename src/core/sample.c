@@ -28,6 +28,7 @@ static size_t lay_out(struct sample *s)
 	s->slot = carve(s, &used, s->slot_cap, sizeof *s->slot);
 	s->value = carve(s, &used, s->slot_cap, sizeof *s->value);
 	s->state = carve(s, &used, s->slot_cap, sizeof *s->state);
+	s->before = carve(s, &used, s->slot_cap, sizeof *s->before);
 	s->event = carve(s, &used, s->event_cap, sizeof *s->event);
 	s->text = carve(s, &used, s->text_cap, 1);
 	for (uint32_t count = 1; count <= EVENT_SET_MAX; count++)
@@ -59,9 +60,13 @@ void sample_free(struct sample *s)
 
 void sample_begin(struct sample *s, int64_t utc_ns, int64_t mono_ns)
 {
+	uint8_t *states;
+
 	s->utc_ns = utc_ns;
 	s->mono_ns = mono_ns;
-	memset(s->state, STATE_ABSENT, s->nslots);
+	states = s->before;
+	s->before = s->state;
+	s->state = memset(states, STATE_ABSENT, s->nslots);
 }
 
 void sample_clear_events(struct sample *s)

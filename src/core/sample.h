@@ -12,6 +12,8 @@
 
 #include "core/event.h"
 
+#include <string.h>
+
 struct slot {
 	const struct metric *metric; /* NULL: free */
 	uint32_t series;             /* id in the recording; 0: free */
@@ -24,7 +26,8 @@ struct sample {
 	uint32_t slot_cap;
 	struct slot *slot;
 	int64_t *value;
-	uint8_t *state; /* STATE_PRESENT or STATE_ABSENT, of this sample */
+	uint8_t *state;  /* STATE_PRESENT or STATE_ABSENT, of this sample */
+	uint8_t *before; /* the states of the previous sample */
 	struct event *event;
 	uint32_t nevents, event_cap;
 	char *text; /* pool for the events' strings and final values, emptied with them */
@@ -72,6 +75,13 @@ static inline void sample_put(struct sample *s, uint32_t slot, int64_t value)
 		return;
 	s->value[slot] = value;
 	s->state[slot] = STATE_PRESENT;
+}
+
+/* These stand as in the previous sample, in which they were put: nothing can have changed them. */
+static inline void sample_hold(struct sample *s, uint32_t slot, uint32_t count)
+{
+	if (slot)
+		memcpy(s->state + slot, s->before + slot, count);
 }
 
 /* Declare rows without series (derived metrics), so that the recording carries their formulas. */

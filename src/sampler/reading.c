@@ -250,6 +250,7 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 		read_files(r, p, keep == KEEP_ALL);
 	}
 	p->walk_due = true;
+	process_changed(p);
 	p->stale &= (uint8_t) ~(parts | READ_STAT);
 	if (p->stat.rss_pages * r->page_bytes > p->peak_rss_bytes)
 		p->peak_rss_bytes = p->stat.rss_pages * r->page_bytes;
@@ -277,5 +278,6 @@ int process_walk(const struct reading *r, struct process *p)
 	p->walk_minflt = p->stat.minflt;
 	p->walk_ns = clock_mono_ns();
 	p->walked_now = true;
+	process_changed(p);
 	return 0;
 }

@@ -78,6 +78,7 @@ struct process *table_add(struct table *t, pid_t pid, pid_t ppid)
 
 void process_name(struct process *p, const char *comm)
 {
+	process_changed(p);
 	memset(p->comm, 0, sizeof p->comm);
 	memcpy(p->comm, comm, strnlen(comm, sizeof p->comm - 1));
 }

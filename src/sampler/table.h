@@ -24,6 +24,7 @@ struct process {
 	uint8_t stale;   /* enum reading_part: what has changed since it was read */
 	uint8_t history; /* bit 0: active in this sample, bit 1: in the one before ... */
 	bool ended, vanished;
+	uint8_t fresh;           /* in so many samples its values are put anew; 0: they stand */
 	bool walk_due;           /* it was read since its memory was walked, or found unchanged */
 	uint32_t instance, slot; /* 0: not yet, not promoted */
 
@@ -62,6 +63,11 @@ void table_free(struct table *t);
 struct process *table_find(const struct table *t, pid_t pid); /* NULL: not there */
 /* A new row, zeroed, for a pid that is not there; NULL when full (counted). */
 struct process *table_add(struct table *t, pid_t pid, pid_t ppid);
+/* Something of it has changed: its values are put, and once more without what is told only once. */
+static inline void process_changed(struct process *p)
+{
+	p->fresh = 2;
+}
 /* What it is called, cut to what the kernel gives. The rest is zero: names compare as bytes. */
 void process_name(struct process *p, const char *comm);
 void table_remove(struct table *t, struct process *p); /* its files must be closed */

@@ -154,6 +154,8 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	p->idle_samples = moved ? 0 : p->idle_samples + 1;
 	if (!p->history && p->kept[KEPT_IO] > 0)
 		process_close_most(&t->reading, p);
+	if (moved)
+		process_changed(p);
 	if (moved || all)
 		p->stale |= all ? READ_ALL : READ_STAT | READ_IO;
 	else if (refresh_due(t, p)) /* memory may be reclaimed; the rest takes its running */

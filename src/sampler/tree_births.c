@@ -41,6 +41,7 @@ static void settle(struct tree *t, struct process *p)
 
 	if (parent) {
 		io_add(&parent->io_children, &p->io, 1);
+		process_changed(parent);
 		t->departed_cpu_ns -= base;
 		io_add(&t->departed_io, &p->io_base, -1);
 	} else if (!t->launcher) {
@@ -148,6 +149,7 @@ static void on_count(void *ctx, pid_t pid, int64_t cpu_ns)
 	if (!p)
 		return;
 	p->counted_ns += cpu_ns;
+	process_changed(p);
 	if (--p->counts_due <= 0 && p->ended)
 		births_end(t, p, p->refresh_ns);
 }

@@ -98,6 +98,7 @@ static void promote(struct tree *t, struct process *p)
 	if (!p->slot)
 		return;
 	t->promoted++;
+	process_changed(p);
 	if (p->io_refused)
 		for (uint32_t row = PROCESS_READ; row <= PROCESS_STORAGE_WRITTEN; row++)
 			sample_refuse(t->sample, p->slot + row, STATE_FORBIDDEN,
@@ -193,6 +194,11 @@ void series_put(struct tree *t, struct sample *s)
 
 		if (!p->slot || p->ended)
 			continue;
+		if (!p->fresh) {
+			sample_hold(s, p->slot, PROCESS_SERIES);
+			continue;
+		}
+		p->fresh--;
 		tell_name(t, p);
 		known = values_of(t, p, p->stale, v);
 		for (uint32_t row = 0; row < PROCESS_SERIES; row++)

@@ -31,6 +31,32 @@ static void test_a_new_reading_has_nothing_in_it(void **state)
 	sample_free(&s);
 }
 
+static void test_what_is_held_stands_as_before(void **state)
+{
+	struct sample s;
+	uint32_t slot, other;
+
+	(void)state;
+	assert_int_equal(sample_init(&s, 64, 8), 0);
+	slot = sample_series(&s, rows, 3, 1);
+	other = sample_series(&s, rows, 3, 2);
+	sample_put(&s, slot, 7);
+	sample_put(&s, slot + 2, 8);
+	sample_put(&s, other, 9);
+	for (int again = 0; again < 3; again++) {
+		sample_begin(&s, 2, 1);
+		sample_hold(&s, slot, 3);
+		sample_hold(&s, 0, 3);
+		assert_int_equal(s.state[slot], STATE_PRESENT);
+		assert_int_equal(s.value[slot], 7);
+		assert_int_equal(s.state[slot + 1], STATE_ABSENT);
+		assert_int_equal(s.state[slot + 2], STATE_PRESENT);
+		assert_int_equal(s.state[other], STATE_ABSENT);
+		assert_int_equal(s.state[0], STATE_ABSENT);
+	}
+	sample_free(&s);
+}
+
 static void test_slots_are_reused_and_series_ids_never(void **state)
 {
 	struct sample s;
@@ -164,6 +190,7 @@ static void test_a_refused_series_is_absent_until_it_is_put_again(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_new_reading_has_nothing_in_it),
+	cmocka_unit_test(test_what_is_held_stands_as_before),
 	cmocka_unit_test(test_slots_are_reused_and_series_ids_never),
 	cmocka_unit_test(test_what_does_not_fit_is_refused_and_counted),
 	cmocka_unit_test(test_sizes_beyond_a_set_are_refused),
