@@ -115,22 +115,17 @@ static void read_sources(struct sampler *s)
 	}
 }
 
-static int64_t own_cpu_ns(void)
+/* Of itself what changes rarely: its helpers' CPU, as they end, and its memory. */
+static void read_self_rarely(struct sampler *s)
 {
 	struct rusage children = { 0 };
-	int64_t own = clock_cpu_ns();
-
-	getrusage(RUSAGE_CHILDREN, &children);
-	return own + (int64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * NS_PER_S +
-	       (children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000;
-}
-
-static void read_memory(struct sampler *s)
-{
 	char buf[128];
 	const char *p = buf;
 	int64_t pages;
 
+	getrusage(RUSAGE_CHILDREN, &children);
+	s->children_ns = (int64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * NS_PER_S +
+			 (children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000;
 	if (s->statm <= 0 || file_reread(s->statm, buf, sizeof buf) <= 0 ||
 	    !number_i64(&p, &pages) || !number_i64(&p, &pages))
 		return;
@@ -142,7 +137,7 @@ static void read_memory(struct sampler *s)
 
 static void read_self(struct sampler *s, const struct sampler_figures *f)
 {
-	s->cpu_ns = own_cpu_ns();
+	s->cpu_ns = clock_cpu_ns() + s->children_ns;
 	sample_put(&s->sample, s->monitor_slot + MONITOR_CPU, s->cpu_ns);
 	sample_put(&s->sample, s->monitor_slot + MONITOR_WRITTEN, f->written_bytes);
 	sample_put(&s->sample, s->monitor_slot + MONITOR_LATE, f->late);
@@ -186,17 +181,24 @@ static void keep_budget(struct sampler *s)
 	set_pace(s);
 }
 
+/* Samples are not quite on time: what is due within half an interval is due now. */
+static bool is_due(const struct sampler *s, int64_t *last_ns, int64_t every_ns, bool last)
+{
+	if (!last && s->sample.mono_ns + s->cadence.interval_ns / 2 - *last_ns < every_ns)
+		return false;
+	*last_ns = s->sample.mono_ns;
+	return true;
+}
+
 void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 {
 	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
 	read_clocks(s, last);
 	tree_sample(s->tree, &s->sample, last);
-	if (last ||
-	    s->sample.mono_ns + s->cadence.interval_ns / 2 - s->node_ns >= s->cadence.node_ns) {
-		s->node_ns = s->sample.mono_ns;
+	if (is_due(s, &s->node_ns, s->cadence.node_ns, last))
 		read_sources(s);
-		read_memory(s);
-	}
+	if (is_due(s, &s->self_ns, NS_PER_S, last))
+		read_self_rarely(s);
 	read_self(s, f);
 	keep_budget(s);
 }

@@ -29,8 +29,9 @@ struct sampler {
 	struct cadence cadence;
 	int statm;
 	uint32_t monitor_slot;
-	int64_t page_bytes, clock_ns, node_ns; /* when clocks and node were read last */
-	int64_t cpu_ns, resident_bytes, peak_resident_bytes;
+	int64_t page_bytes;
+	int64_t clock_ns, node_ns, self_ns; /* when clocks, node and itself were read last */
+	int64_t cpu_ns, children_ns, resident_bytes, peak_resident_bytes;
 };
 
 struct sampler_figures { /* what only the recorder knows */
