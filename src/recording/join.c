@@ -194,8 +194,9 @@ static int visit_chunk(void *ctx, const struct file_chunk *c)
 	}
 	n->rows += read->nrows;
 	n->last_ns = read->mono[read->nrows - 1];
-	j->chunks[j->nchunks++] = (struct join_chunk){ c->offset, c->memory, c->length,
-						       (uint32_t)(j->file - j->files), node };
+	j->chunks[j->nchunks++] = (struct join_chunk){ c->offset, c->memory,
+						       c->length, (uint32_t)(j->file - j->files),
+						       node,      false };
 	return 0;
 }
 

@@ -68,11 +68,18 @@ static int chunk_load(struct join *j, const struct join_chunk *c)
 	return b.type == BLOCK_CHUNK ? chunk_read(&j->chunk, b.payload, b.length) : -EBADMSG;
 }
 
+static void chunk_damage(struct join *j, struct join_chunk *c, const char *what)
+{
+	if (!c->damaged)
+		join_damage(j, j->files[c->file].path, c->offset, 0, what);
+	c->damaged = true;
+}
+
 /* Load the next chunk that can be; those that cannot are damage. 1, 0 at the end, -ENOMEM. */
 static int next_load(struct join *j, const struct join_chunk **chunk)
 {
 	while (j->at < j->nchunks) {
-		const struct join_chunk *c = &j->chunks[j->at++];
+		struct join_chunk *c = &j->chunks[j->at++];
 		int rc = chunk_load(j, c);
 
 		*chunk = c;
@@ -80,8 +87,7 @@ static int next_load(struct join *j, const struct join_chunk **chunk)
 			return 1;
 		if (rc != -EBADMSG)
 			return rc;
-		join_damage(j, j->files[c->file].path, c->offset, 0,
-			    "rows could no longer be read");
+		chunk_damage(j, c, "rows could no longer be read");
 	}
 	join_tell(j, j->nfiles);
 	return 0;
@@ -241,12 +247,11 @@ static int chunk_decode(struct join *j, const struct join_chunk *chunk, const ui
 int join_values(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e)
 {
 	struct join *j = r->reader;
-	const struct join_chunk *chunk = &j->chunks[j->at - 1];
+	struct join_chunk *chunk = &j->chunks[j->at - 1];
 	int rc = chunk_decode(j, chunk, wanted, c);
 
 	if (rc == -EBADMSG) {
-		join_damage(j, j->files[chunk->file].path, chunk->offset, 0,
-			    "values are malformed");
+		chunk_damage(j, chunk, "values are malformed");
 		return 0;
 	}
 	return rc ? err_set(e, rc, "not enough memory to read %s", r->path) : 1;

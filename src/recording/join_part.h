@@ -34,6 +34,7 @@ struct join_chunk {
 	uint64_t offset;
 	const uint8_t *memory;
 	uint32_t length, file, node;
+	bool damaged; /* that was said already, when it was read before */
 };
 
 struct join_label {
