@@ -21,6 +21,8 @@
 
 #include <cmocka.h>
 
+#include "unit/same_verdicts.h"
+
 enum { ROWS_MOST = 400, NAMES = 4 };
 
 /* Those that ranges can tell, as they are, and those that need rows. */
@@ -331,6 +333,7 @@ static void check(const char *dir)
 		check_series(&s, r, i, &t[i]);
 	for (uint32_t i = 1; i < r->nnodes; i++)
 		check_formula(&s, i);
+	assert_same_when_judged(&s, r);
 	/* It reads from the start each time, and what is damaged is said once. */
 	assert_int_equal(summary_make(&again, r, NULL), 0);
 	assert_int_equal(again.ndamages, s.ndamages);

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <math.h>
-#include <string.h>
+
+#include "unit/same_verdicts.h"
 
 static struct summary made(struct synthetic *x)
 {
@@ -457,6 +457,83 @@ static void test_it_opens_with_a_verdict(void **state)
 	done(&s, x);
 }
 
+/* What rules look at over time: a value in every row of every node, or none; scaled by the seed. */
+static void look_at(struct synthetic *x, const char *name, enum kind kind, unsigned how)
+{
+	uint32_t id = metric(x, name, NULL, kind, UNIT_ONE);
+
+	x->metric[id].row.div = 100;
+	for (uint32_t node = 1; node < x->run.nnodes && how % 4; node++) {
+		uint32_t sid = series(x, node, id, 0);
+
+		for (int row = 0; row < ROWS; row++)
+			put(x, sid, row,
+			    kind == KIND_COUNTER ? row * 10 * (int64_t)(how % 4)
+						 : (int64_t)row << 12 * (how % 4));
+	}
+}
+
+static void take_twice_as_long(struct synthetic *x)
+{
+	for (int row = 0; row < ROWS; row++) {
+		x->mono_ns[row] += row * NS_PER_S;
+		x->utc_ns[row] += row * NS_PER_S;
+	}
+	for (uint32_t node = 1; node < x->run.nnodes; node++)
+		x->node[node].last_ns = x->mono_ns[ROWS - 1];
+}
+
+static struct synthetic *judged_run(unsigned seed)
+{
+	struct synthetic *x = seed % 3 ? with_work(1 + seed % 2) : with_an_end(26);
+
+	look_at(x, "job.swap_bytes", KIND_GAUGE, seed);
+	look_at(x, "node.swap_used_bytes", KIND_GAUGE, seed / 4);
+	look_at(x, "node.pressure_io_some_ratio", KIND_GAUGE, seed / 16);
+	look_at(x, "node.cpu_iowait_seconds", KIND_COUNTER, seed / 64);
+	look_at(x, "node.load_1min", KIND_GAUGE, 1); /* no rule does */
+	x->metric[run_find_metric(&x->run, "node.cpu_iowait_seconds")].row.unit = UNIT_SECONDS;
+	meta_int(x, 1, "node.cores_present", 1 + seed % 5);
+	if (seed % 7 == 0)
+		meta_int(x, 1, "job.signal", 9);
+	if (seed % 2)
+		take_twice_as_long(x);
+	x->node[1].complete = seed % 5;
+	x->run.ndamages = seed % 6 == 0 ? 2 : 0;
+	return x;
+}
+
+static void test_what_rules_look_at_is_enough_to_judge(void **state)
+{
+	static const char *const rules[] = { "killed",
+					     "recording-damaged",
+					     "recording-incomplete",
+					     "swap",
+					     "swap-node",
+					     "waiting-on-disk",
+					     "waiting-on-disk-iowait",
+					     "cores-unused",
+					     "idle-head",
+					     "idle-tail",
+					     "too-short" };
+	enum { RULES = sizeof rules / sizeof rules[0] };
+	bool seen[RULES] = { false };
+
+	(void)state;
+	for (unsigned seed = 0; seed < 256; seed++) {
+		struct synthetic *x = judged_run(seed);
+		struct summary s = made(x);
+
+		assert_same_when_judged(&s, &x->run);
+		for (int i = 0; i < RULES; i++)
+			seen[i] |= has_verdict(&s, rules[i]);
+		done(&s, x);
+	}
+	for (int i = 0; i < RULES; i++)
+		if (!seen[i])
+			fail_msg("no run was judged by %s", rules[i]);
+}
+
 static void test_a_reader_that_fails_is_an_error(void **state)
 {
 	struct synthetic *x = synthetic_new(1);
@@ -490,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_the_end_of_a_process_is_no_work),
 		cmocka_unit_test(test_devices_combine_and_processes_are_left_out),
 		cmocka_unit_test(test_it_opens_with_a_verdict),
+		cmocka_unit_test(test_what_rules_look_at_is_enough_to_judge),
 		cmocka_unit_test(test_a_reader_that_fails_is_an_error),
 	};
 
