@@ -3,13 +3,13 @@
 
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "base/orphan.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -49,21 +49,14 @@ static _Noreturn void watch(int launcher)
 void sentinel_start(struct sentinel *s)
 {
 	int pair[2];
-	pid_t pid;
 
 	*s = (struct sentinel){ .fd = -1 };
 	/* As process 1 the launcher is everybody's parent: no process can be nobody's child. */
 	if (getpid() == 1 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return;
-	pid = fork();
-	if (!pid) {
-		if (fork())
-			_exit(0);
+	if (!orphan_fork())
 		watch(pair[1]);
-	}
 	close(pair[1]);
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
 	s->fd = pair[0];
 }
 

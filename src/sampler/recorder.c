@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "base/orphan.h"
 #include "sampler/directory.h"
 #include "sampler/recorder_state.h"
 
@@ -15,7 +16,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -25,33 +25,21 @@ enum {
 
 int recorder_detach(int *fd, struct err *e)
 {
-	int pair[2], null, status = 0;
-	pid_t pid;
+	int pair[2], null, forked;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
-	pid = fork();
-	if (pid < 0) {
-		close(pair[0]);
+	forked = orphan_fork();
+	if (forked) {
 		close(pair[1]);
-		return err_set(e, -errno, "cannot fork: %s", strerror(errno));
-	}
-	if (pid) {
-		waitpid(pid, &status, 0);
-		close(pair[1]);
-		if (WIFEXITED(status) && WEXITSTATUS(status)) {
-			close(pair[0]);
-			return err_set(e, -WEXITSTATUS(status), "cannot fork: %s",
-				       strerror(WEXITSTATUS(status)));
-		}
 		*fd = pair[0];
-		return 0;
+		if (forked > 0)
+			return 0;
+		close(pair[0]);
+		*fd = -1;
+		return err_set(e, forked, "cannot fork: %s", strerror(-forked));
 	}
-	close(pair[0]);
 	setsid();
-	pid = fork();
-	if (pid)
-		_exit(pid < 0 ? errno : 0);
 	/* The job's pipes and locks are not the recorder's to hold; its standard error is to speak
 	 * on. */
 	descriptors_close(3, pair[1]);
