@@ -16,8 +16,7 @@
 
 enum {
 	ATTACH_TASKS_MAX = 256,
-	PROBE_MAX = 16384, /* a number that nobody has costs 0.3 us, a process of others 8 us */
-	UNPLACED_MAX = 4096
+	PROBE_MAX = 16384 /* a number that nobody has costs 0.3 us, a process of others 8 us */
 };
 
 bool discover_is_ours(const struct tree *t, pid_t ppid)
@@ -77,12 +76,13 @@ static void place(struct tree *t, const struct unplaced *list, size_t n)
 	}
 }
 
+/* Of less than PROBE_MAX numbers, so that there is room for each. */
 static void scan_range(struct tree *t, pid_t from, pid_t to)
 {
-	struct unplaced list[UNPLACED_MAX];
+	struct unplaced list[PROBE_MAX];
 	size_t n = 0;
 
-	for (pid_t pid = from; pid <= to && n < UNPLACED_MAX; pid++)
+	for (pid_t pid = from; pid <= to; pid++)
 		if (probe(t, pid, &list[n].ppid) == -EAGAIN)
 			list[n++].pid = pid;
 	place(t, list, n);
@@ -98,15 +98,16 @@ static bool entry_pid(const char *name, pid_t *pid)
 	return true;
 }
 
-void discover_all(struct tree *t)
+/* Every process there is. Whether there was room for each whose parent is not known. */
+static bool scan_all(struct tree *t)
 {
 	struct unplaced list[TABLE_CAP]; /* most are others' processes */
 	char buf[8192] __attribute__((aligned(8)));
-	size_t n = 0;
+	size_t n = 0, unplaced = 0;
 	long got;
 
 	if (lseek(t->reading.proc->fd, 0, SEEK_SET) < 0)
-		return;
+		return true;
 	while ((got = syscall(SYS_getdents64, t->reading.proc->fd, buf, sizeof buf)) > 0)
 		for (long at = 0; at < got;) {
 			struct unplaced found;
@@ -114,11 +115,22 @@ void discover_all(struct tree *t)
 
 			memcpy(&length, buf + at + 16, sizeof length);
 			if (entry_pid(buf + at + 19, &found.pid) &&
-			    probe(t, found.pid, &found.ppid) == -EAGAIN && n < TABLE_CAP)
+			    probe(t, found.pid, &found.ppid) == -EAGAIN && unplaced++ < TABLE_CAP)
 				list[n++] = found;
 			at += length;
 		}
 	place(t, list, n);
+	return n == unplaced;
+}
+
+/* Those there was no room for are looked at again when more are known that may be their parents. */
+void discover_all(struct tree *t)
+{
+	uint32_t before;
+
+	do
+		before = t->table.nlive;
+	while (!scan_all(t) && t->table.nlive != before);
 }
 
 bool discover_new_pid(struct tree *t)

@@ -3,9 +3,13 @@
 #include "sampler/tree.h"
 
 #include "base/clock.h"
+#include "sampler/table.h"
 #include "source/job.h"
 #include "source/process.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <linux/magic.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +17,67 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+/* ---- a made /proc that is taken for this kernel's, in which every pid has a CPU clock ---- */
+
+static bool is_the_kernels;
+
+/* So many times the listing of /proc says this process first. */
+enum { OTHER = 999999 };
+static int others, others_left;
+
+int fstatfs(int fd, struct statfs *s)
+{
+	(void)fd;
+	*s = (struct statfs){ .f_type = is_the_kernels ? PROC_SUPER_MAGIC : TMPFS_MAGIC };
+	return 0;
+}
+
+static long list(int fd, char *buf, size_t size)
+{
+	struct dirent64 entry = { .d_reclen = 32, .d_type = DT_DIR };
+	ssize_t n = 0;
+
+	snprintf(entry.d_name, sizeof entry.d_name, "%d", OTHER);
+	for (; others_left && (size_t)n + entry.d_reclen <= size; others_left--) {
+		memcpy(buf + n, &entry, entry.d_reclen);
+		n += entry.d_reclen;
+	}
+	if (n)
+		return n;
+	n = getdents64(fd, buf, size);
+	if (n == 0)
+		others_left = others; /* the next time */
+	return n;
+}
+
+long syscall(long number, ...)
+{
+	va_list more;
+	long first;
+	void *p;
+
+	va_start(more, number);
+	first = va_arg(more, long);
+	p = va_arg(more, void *);
+	errno = ENOSYS;
+	if (number == SYS_getdents64) {
+		first = list((int)first, p, va_arg(more, size_t));
+	} else if (number == SYS_clock_gettime && is_the_kernels) {
+		*(struct timespec *)p = (struct timespec){ 0 };
+		first = 0;
+	} else {
+		first = -1;
+	}
+	va_end(more);
+	return first;
+}
 
 struct fake {
 	char dir[64];
@@ -86,6 +148,8 @@ static int fake_open(void **state)
 	assert_int_equal(root_open(&k->proc, k->dir), 0);
 	assert_int_equal(sample_init(&k->sample, 32768, 4096), 0);
 	k->now_ns = clock_mono_ns();
+	is_the_kernels = false;
+	others = others_left = 0;
 	sample_begin(&k->sample, 0, k->now_ns);
 	*state = k;
 	return 0;
@@ -107,7 +171,9 @@ static int fake_close(void **state)
 
 static void attach(struct fake *k, pid_t root)
 {
-	const struct tree_options o = { .proc = &k->proc, .roots = &root, .nroots = 1 };
+	const struct tree_options o = {
+		.proc = &k->proc, .roots = &root, .nroots = 1, .births = BIRTHS_POLLING
+	};
 	struct err e = { "" };
 
 	assert_int_equal(tree_open(&k->tree, &o, &k->sample, &e), 0);
@@ -179,6 +245,70 @@ static void descendants_are_found_among_thousands_of_others(void **state)
 			      (struct fake_process){ .pid = 1000 + i, .ppid = 1, .other = true });
 	attach(k, 500);
 	assert_int_equal(job(k, JOB_PROCESSES_LIVE), CHILDREN + 1);
+}
+
+static int is_of_chain(const struct dirent *entry)
+{
+	return entry->d_name[0] == '1';
+}
+
+/* Each is the parent of the one that is listed before it: none is known when its child is seen, and
+ * of the others there are more than can be kept in mind. */
+static void descendants_are_found_among_more_others_than_fit(void **state)
+{
+	enum { CHAIN = 6 };
+	struct fake *k = *state;
+	struct dirent **entry;
+	int n, parent = 500;
+
+	write_process(k, (struct fake_process){ .pid = OTHER, .ppid = 1, .other = true });
+	for (int i = 0; i < CHAIN; i++)
+		write_process(k, (struct fake_process){ .pid = 1000 + i, .ppid = 1, .start = 11 });
+	n = scandir(k->dir, &entry, is_of_chain, NULL);
+	assert_int_equal(n, CHAIN);
+	for (; n-- > 0; free(entry[n])) {
+		int pid = (int)strtol(entry[n]->d_name, NULL, 10);
+
+		write_process(k, (struct fake_process){ .pid = pid, .ppid = parent, .start = 11 });
+		parent = pid;
+	}
+	free(entry);
+	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
+	others = others_left = TABLE_CAP;
+	attach(k, 500);
+	assert_int_equal(others_left, TABLE_CAP); /* they were listed, to the last */
+	assert_int_equal(job(k, JOB_PROCESSES_LIVE), 1 + CHAIN);
+}
+
+static void last_pid(const struct fake *k, int pid)
+{
+	char path[96], text[64];
+
+	snprintf(path, sizeof path, "%s/loadavg", k->dir);
+	snprintf(text, sizeof text, "0.00 0.00 0.00 1/100 %d\n", pid);
+	write_file(path, text);
+}
+
+/* Between two samples; only the new numbers are looked at. */
+static void a_child_is_found_behind_thousands_of_new_others(void **state)
+{
+	enum { OTHERS = 5000 };
+	struct fake *k = *state;
+	char path[96], self[16];
+
+	snprintf(path, sizeof path, "%s/self", k->dir);
+	snprintf(self, sizeof self, "%d", (int)getpid());
+	assert_int_equal(symlink(self, path), 0);
+	is_the_kernels = true;
+	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
+	last_pid(k, 500);
+	attach(k, 500);
+	for (int i = 0; i < OTHERS; i++)
+		write_process(k, (struct fake_process){ .pid = 501 + i, .ppid = 1, .other = true });
+	write_process(k, (struct fake_process){ .pid = 501 + OTHERS, .ppid = 500, .start = 20 });
+	last_pid(k, 501 + OTHERS);
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_PROCESSES_LIVE), 2);
 }
 
 static void what_was_used_before_is_not_counted(void **state)
@@ -316,6 +446,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(descendants_are_found_whatever_their_pids),
 		TEST(descendants_are_found_among_thousands_of_others),
+		TEST(descendants_are_found_among_more_others_than_fit),
+		TEST(a_child_is_found_behind_thousands_of_new_others),
 		TEST(what_was_used_before_is_not_counted),
 		TEST(a_reaped_child_is_counted_once),
 		TEST(a_child_of_before_does_not_bring_its_past),
