@@ -178,7 +178,8 @@ static void keep_budget(struct sampler *s)
 		if (b->worst > worst)
 			sample_meta_text(&s->sample, "monitor.reduced", does);
 	}
-	set_pace(s);
+	if (!b->samples) /* a window is over */
+		set_pace(s);
 }
 
 /* Samples are not quite on time: what is due within half an interval is due now. */
