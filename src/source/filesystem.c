@@ -8,16 +8,16 @@
 #include "source/statfs_helper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 
 /* A value is at most 16 samples, and PERIOD + PATIENCE, old. */
 static const int64_t PERIOD_NS = 5 * NS_PER_S, PERIOD_LEAST_NS = NS_PER_S,
 		     PATIENCE_NS = 5 * NS_PER_S;
 #define TOO_LATE "it did not answer in 5 s"
-static const int64_t OPEN_PATIENCE_NS = 50 * NS_PER_MS;
 
 enum {
 	SIZE,
@@ -74,6 +74,8 @@ struct place {
 enum { ROOT, OUTPUT, NPLACES };
 struct filesystem {
 	struct place place[NPLACES];
+	bool shared;           /* the recording is on the file system of /, which speaks for both */
+	struct kept mountinfo; /* until every place was told of */
 	int64_t period_ns;
 };
 
@@ -106,20 +108,21 @@ static void refuse(struct place *p, struct sample *s, enum state state, const ch
 	p->refused = state != STATE_PRESENT;
 }
 
-/* Tell the sample of this place. mountinfo NULL: it answered too late to look its mount up. */
-static void tell(struct place *p, struct sample *s, const char *mountinfo)
+static void tell(struct filesystem *f, struct place *p, struct sample *s)
 {
 	char point[PATH_MAX], type[MOUNT_TYPE_SIZE] = "";
 
 	p->told = true;
-	if (!mountinfo ||
-	    !mountinfo_find(mountinfo, p->helper.answer->mount_id, point, sizeof point, type))
+	if (!f->mountinfo.text || !mountinfo_find(f->mountinfo.text, p->helper.answer->mount_id,
+						  point, sizeof point, type))
 		snprintf(point, sizeof point, "%s", p->path);
 	p->instance = sample_instance(s, metrics->domain, point, 0, clock_mono_ns(), 0);
 	if (!p->instance)
 		return;
 	p->slot = sample_series(s, metrics, MEASURED, p->instance);
 	sample_label(s, p->instance, p->role, p->path);
+	if (f->shared)
+		sample_label(s, p->instance, "output", f->place[OUTPUT].path);
 	if (*type)
 		sample_label(s, p->instance, "type", type);
 	for (uint32_t i = 0; p->slot && i < MEASURED; i++)
@@ -134,16 +137,6 @@ static void drop(struct place *p)
 	p->role = NULL;
 }
 
-/* True when the other place is on the same file system and speaks for this one, too. */
-static bool is_twin(const struct place *p, const struct place *other, struct sample *s)
-{
-	if (!other->role || !other->told || other->refused ||
-	    other->helper.answer->device != p->helper.answer->device)
-		return false;
-	sample_label(s, other->instance, p->role, p->path);
-	return true;
-}
-
 static void ask(struct place *p, struct sample *s)
 {
 	p->asked_ns = clock_mono_ns();
@@ -154,47 +147,39 @@ static void ask(struct place *p, struct sample *s)
 }
 
 /* The helper is silent or gave an error: the values stop, with the reason. */
-static void no_answer(struct place *p, struct sample *s, enum state state, const char *reason)
+static void no_answer(struct filesystem *f, struct place *p, struct sample *s, enum state state,
+		      const char *reason)
 {
 	if (!p->told)
-		tell(p, s, NULL);
+		tell(f, p, s);
 	if (!p->refused)
 		refuse(p, s, state, reason);
 }
 
-static void answered(struct place *p, const struct place *other, struct sample *s,
-		     const char *mountinfo)
+static void answered(struct filesystem *f, struct place *p, struct sample *s)
 {
 	int error = p->helper.answer->error;
 
 	if (error) {
-		no_answer(p, s, state_of(error), strerror(-error));
+		no_answer(f, p, s, state_of(error), strerror(-error));
 		return;
 	}
 	take_answer(p);
-	if (!p->told && is_twin(p, other, s)) {
-		drop(p);
-		return;
-	}
 	if (!p->told)
-		tell(p, s, mountinfo);
+		tell(f, p, s);
 	if (p->refused)
 		refuse(p, s, STATE_PRESENT, NULL);
 }
 
-static void read_place(struct filesystem *f, struct place *p, struct sample *s,
-		       const char *mountinfo)
+static void read_place(struct filesystem *f, struct place *p, struct sample *s)
 {
-	const struct place *other = &f->place[p == &f->place[ROOT] ? OUTPUT : ROOT];
 	int64_t waited_ns = clock_mono_ns() - p->asked_ns;
 	bool steady = statfs_helper_answered(&p->helper);
 
 	if (steady)
-		answered(p, other, s, mountinfo);
+		answered(f, p, s);
 	else if (waited_ns > PATIENCE_NS)
-		no_answer(p, s, STATE_FAILED, TOO_LATE);
-	if (!p->role)
-		return;
+		no_answer(f, p, s, STATE_FAILED, TOO_LATE);
 	for (uint32_t i = 0; p->slot && !p->refused && i < MEASURED; i++)
 		if (p->value[i] >= 0)
 			sample_put(s, p->slot + i, p->value[i]);
@@ -202,21 +187,27 @@ static void read_place(struct filesystem *f, struct place *p, struct sample *s,
 		ask(p, s);
 }
 
-static int read_places(struct filesystem *f, struct sample *s, const char *mountinfo)
+static int filesystem_read(void *state, struct sample *s)
 {
-	for (int i = 0; i < NPLACES; i++)
-		if (f->place[i].role)
-			read_place(f, &f->place[i], s, mountinfo);
+	struct filesystem *f = state;
+	bool told = true;
+
+	for (int i = 0; i < NPLACES; i++) {
+		struct place *p = &f->place[i];
+
+		if (p->role)
+			read_place(f, p, s);
+		told &= p->told || !p->role;
+	}
+	if (told)
+		kept_close(&f->mountinfo);
 	return 0;
 }
 
-static int start(struct place *p, struct sample *s, const char *role, const char *path)
+static int start(struct place *p, struct sample *s, const char *role)
 {
-	int r;
+	int r = statfs_helper_start(&p->helper, p->path);
 
-	if (snprintf(p->path, sizeof p->path, "%s", path) >= (int)sizeof p->path)
-		return -ENAMETOOLONG;
-	r = statfs_helper_start(&p->helper, p->path);
 	if (r < 0)
 		return r;
 	p->role = role;
@@ -224,16 +215,14 @@ static int start(struct place *p, struct sample *s, const char *role, const char
 	return 0;
 }
 
-/* Healthy file systems answer in microseconds: wait for them, but not for a dead one. */
-static void wait_a_little(const struct filesystem *f)
+/* Without a question to a server. The recording's directory was just opened: it is not dead. */
+static bool same_device(const char *a, const char *b)
 {
-	const struct timespec pause = { .tv_nsec = 100000 };
-	int64_t until = clock_mono_ns() + OPEN_PATIENCE_NS;
+	const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+	struct statx x, y;
 
-	for (int i = 0; i < NPLACES; i++)
-		while (f->place[i].role && !statfs_helper_answered(&f->place[i].helper) &&
-		       clock_mono_ns() < until)
-			nanosleep(&pause, NULL);
+	return !statx(AT_FDCWD, a, flags, 0, &x) && !statx(AT_FDCWD, b, flags, 0, &y) &&
+	       x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor;
 }
 
 static void filesystem_close(void *state)
@@ -242,37 +231,37 @@ static void filesystem_close(void *state)
 
 	for (int i = 0; i < NPLACES; i++)
 		drop(&f->place[i]);
+	kept_close(&f->mountinfo);
 }
 
+/* The first answers are in a later sample than the first when they take that long. */
 static int filesystem_open(void *state, const struct source_env *env, struct sample *s,
 			   struct err *e)
 {
 	struct filesystem *f = state;
-	struct kept mountinfo;
-	int r;
+	struct place *root = &f->place[ROOT], *output = &f->place[OUTPUT];
+	const char *path = env->output_path;
+	int r = 0;
 
 	f->period_ns = env->interval_ns * 16 < PERIOD_NS ? env->interval_ns * 16 : PERIOD_NS;
 	if (f->period_ns < PERIOD_LEAST_NS)
 		f->period_ns = PERIOD_LEAST_NS;
-	r = start(&f->place[ROOT], s, "root", "/");
-	if (r == 0 && env->output_path)
-		r = start(&f->place[OUTPUT], s, "output", env->output_path);
+	snprintf(root->path, sizeof root->path, "/");
+	if (path && snprintf(output->path, sizeof output->path, "%s", path) >= PATH_MAX)
+		r = -ENAMETOOLONG;
+	f->shared = path && same_device("/", path);
+	if (!r)
+		r = start(root, s, "root");
+	if (!r && path && !f->shared)
+		r = start(output, s, "output");
 	if (r < 0) {
 		filesystem_close(f);
 		return err_set(e, r, "no helper process for statfs could be started: %s",
 			       strerror(-r));
 	}
 	sample_catalogue(s, &metrics[MEASURED], METRICS_NUMBER_OF - MEASURED);
-	wait_a_little(f);
-	kept_open(&mountinfo, &env->proc, "self/mountinfo", 0, NULL);
-	read_places(f, s, mountinfo.text);
-	kept_close(&mountinfo);
+	kept_open(&f->mountinfo, &env->proc, "self/mountinfo", 0, NULL);
 	return 0;
-}
-
-static int filesystem_read(void *state, struct sample *s)
-{
-	return read_places(state, s, NULL);
 }
 
 const struct source source_filesystem = {

@@ -47,6 +47,21 @@ static void read_here(struct node *n, void *state)
 	source_filesystem.read(state, &n->sample);
 }
 
+/* Read until so many file systems have said something, for at most 20 s. */
+static void read_told(struct node *n, void *state, uint32_t places)
+{
+	uint32_t told = 0;
+
+	for (int i = 0; i < 2000 && told < places; i++) {
+		pause_ms(i ? 10 : 0);
+		read_here(n, state);
+		told = 0;
+		for (uint32_t k = 0; k < n->sample.nevents; k++)
+			told += n->sample.event[k].kind == EVENT_INSTANCE;
+	}
+	assert_int_equal(told, places);
+}
+
 static void close_here(struct node *n, void *state)
 {
 	source_filesystem.close(state);
@@ -85,7 +100,7 @@ static void values_are_those_of_statfs(void **unused)
 
 	(void)unused;
 	open_here(&n, &state);
-	read_here(&n, state);
+	read_told(&n, state, 1);
 	assert_int_equal(statfs("/", &fs), 0);
 	assert_int_equal(node_value(&n, "filesystem.size_bytes", "/"),
 			 (int64_t)fs.f_blocks * fs.f_frsize);
@@ -104,7 +119,7 @@ static void one_file_system_is_told_of_once(void **unused)
 
 	(void)unused;
 	open_here(&n, &state);
-	read_here(&n, state);
+	read_told(&n, state, 1);
 	for (uint32_t i = 0; i < n.sample.nevents; i++)
 		instances += n.sample.event[i].kind == EVENT_INSTANCE;
 	assert_int_equal(instances, 1);
@@ -121,7 +136,7 @@ static void another_file_system_has_its_mount_point(void **unused)
 
 	(void)unused;
 	open_here(&n, &state);
-	read_here(&n, state);
+	read_told(&n, state, 2);
 	output = find_event(&n, EVENT_LABEL, "output");
 	assert_string_equal(output->text, "/proc/self/fd");
 	assert_string_equal(node_instance_name(&n, output->id), "/proc");
@@ -138,7 +153,7 @@ static void a_missing_path_is_refused(void **unused)
 
 	(void)unused;
 	open_here(&n, &state);
-	read_here(&n, state);
+	read_told(&n, state, 2);
 	for (uint32_t i = 0; i < n.sample.nevents; i++)
 		if (n.sample.event[i].kind == EVENT_STATE &&
 		    n.sample.event[i].state == STATE_UNSUPPORTED &&
@@ -190,7 +205,7 @@ static void a_hung_file_system_fails_and_comes_back(void **unused)
 
 	(void)unused;
 	open_here(&n, &state);
-	read_here(&n, state);
+	read_told(&n, state, 1);
 	assert_true(node_value(&n, "filesystem.size_bytes", "/") > 0);
 	signal_children(SIGSTOP);
 	before = clock_mono_ns();
@@ -213,6 +228,7 @@ static void a_killed_helper_fails(void **unused)
 
 	(void)unused;
 	open_here(&n, &state);
+	read_told(&n, state, 1);
 	signal_children(SIGKILL);
 	e = read_until(&n, state, STATE_FAILED);
 	assert_non_null(e);
