@@ -31,6 +31,48 @@ static void monitor(struct bytes *b, const struct summary *s)
 	bytes_puts(b, "</div>\n");
 }
 
+static bool is_same_mechanism(const struct summary_mechanism *a, const struct summary_mechanism *c)
+{
+	return strcmp(a->name, c->name) == 0 && strcmp(a->state, c->state) == 0 &&
+	       strcmp(a->reason ? a->reason : "", c->reason ? c->reason : "") == 0;
+}
+
+static void unused(struct bytes *b, const struct summary_mechanism *m)
+{
+	bytes_puts(b, "<li>");
+	html_text(b, m->name);
+	bytes_puts(b, ": ");
+	html_text(b, m->state);
+	if (m->reason) {
+		bytes_puts(b, ", ");
+		html_text(b, m->reason);
+	}
+	bytes_puts(b, "</li>");
+}
+
+/* Those that were not used, and why; one line, however many nodes say the same. */
+static void unused_mechanisms(struct bytes *b, const struct summary *s)
+{
+	const struct summary_mechanism *said[REFUSALS_MAX];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->nmechanisms && n < REFUSALS_MAX; i++) {
+		const struct summary_mechanism *m = &s->mechanism[i];
+		uint32_t k = 0;
+
+		if (strcmp(m->state, "used") == 0)
+			continue;
+		while (k < n && !is_same_mechanism(said[k], m))
+			k++;
+		if (k < n)
+			continue;
+		bytes_puts(b, n ? "" : "<p>Not used:</p><ul>");
+		said[n++] = m;
+		unused(b, m);
+	}
+	bytes_puts(b, n ? "</ul>" : "");
+}
+
 static void counted(struct bytes *b, const struct summary *s)
 {
 	bytes_puts(b, "<div><h3>How processes were counted</h3><p>");
@@ -39,6 +81,7 @@ static void counted(struct bytes *b, const struct summary *s)
 	else
 		bytes_puts(b, "The recording does not say.");
 	bytes_puts(b, "</p>");
+	unused_mechanisms(b, s);
 	if (s->survivors) {
 		bytes_puts(b, "<p>Outlived the command: ");
 		html_text(b, s->survivors);

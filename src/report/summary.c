@@ -90,6 +90,8 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 	if (!rc)
 		rc = summary_job_make(out, r, &x, e);
 	if (!rc)
+		rc = summary_mechanisms_make(out, r, e);
+	if (!rc)
 		rc = summary_processes_make(out, r, &x, e);
 	if (!rc)
 		rules_apply(builtin, out);
@@ -139,5 +141,6 @@ void summary_free(struct summary *s)
 	free(s->metrics);
 	free(s->nodes);
 	free(s->commands);
+	free(s->mechanism);
 	*s = (struct summary){ 0 };
 }

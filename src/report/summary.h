@@ -57,6 +57,14 @@ struct summary_node {
 	bool again; /* an entry before it is the same host */
 };
 
+/* A way to follow processes that a node's recorder tried, or was told not to. */
+struct summary_mechanism {
+	uint32_t node;
+	const char *name;   /* "exit_records" */
+	char state[16];     /* "used", "off", "unsupported", "forbidden", "failed" */
+	const char *reason; /* NULL: none was given */
+};
+
 /* A metric or rate of one node (or of one device of it: metric[device]) over the whole run. A gauge
  * stands until the node's next row, a rate for its interval. */
 struct summary_metric {
@@ -98,6 +106,8 @@ struct summary {
 	uint32_t ncommands;
 	struct summary_verdict verdicts[SUMMARY_VERDICTS]; /* worst first */
 	uint32_t nverdicts;
+	struct summary_mechanism *mechanism; /* what was said of each last; a node's are together */
+	uint32_t nmechanisms;
 	struct summary_metric *metrics; /* [nmetrics], those that had a value */
 	uint32_t nmetrics;
 	uint32_t ndamages;

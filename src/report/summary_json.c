@@ -72,6 +72,23 @@ static void put_nodes(struct json *j, const struct summary *s)
 	json_array_end(j);
 }
 
+static void put_mechanisms(struct json *j, const struct summary *s, const struct run *r)
+{
+	json_key(j, "mechanisms");
+	json_array(j);
+	for (uint32_t i = 0; i < s->nmechanisms; i++) {
+		const struct summary_mechanism *m = &s->mechanism[i];
+
+		json_object(j);
+		put_text(j, "host", r->nodes[m->node].host);
+		put_text(j, "name", m->name);
+		put_text(j, "state", m->state);
+		put_text(j, "reason", m->reason);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void put_monitor(struct json *j, const struct summary *s)
 {
 	json_key(j, "monitor");
@@ -199,6 +216,7 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	put_text(&j, "path", s->path);
 	put_job(&j, s);
 	put_nodes(&j, s);
+	put_mechanisms(&j, s, r);
 	put_monitor(&j, s);
 	put_verdicts(&j, s);
 	json_key(&j, "processes");

@@ -40,6 +40,8 @@ void summary_select(struct bytes *globs, const struct run *r, const char *names)
 /* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
 int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,
 		     struct err *e);
+/* The ways to follow processes that were tried, as the recorders said. */
+int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *e);
 /* Top processes, and the commands. */
 int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
 			   struct err *e);

@@ -42,6 +42,10 @@ job = shown("ended")["job"]
 assert job["exit_code"] == 3 and job["signal"] is None, job
 assert job["cpu_seconds"] >= 0.0995 and job["wall_seconds"] >= 0.3, job
 assert job["peak_memory_bytes"] > 0 and job["peak_memory_kind"] in ("cgroup", "pss", "rss"), job
+tried = {m["name"]: m for m in shown("ended")["mechanisms"]}
+assert tried["cpu_clock"]["state"] == "used" and tried["cpu_clock"]["reason"] is None, tried
+assert tried["exit_records"]["state"] == "used" or tried["exit_records"]["reason"], tried
+assert "files_kept_at_most" not in tried, tried
 names = [c["name"] for c in shown("ended")["commands"]]
 assert names[0] == "spin" and "sleep" in names, names
 assert shown("ended")["processes"]["by_cpu"][0]["name"] == "spin"

@@ -212,6 +212,7 @@ static void names_stay_text(void **state)
 	struct summary_metric metric = { .name = (char *)(uintptr_t)hostile, .node = 1 };
 	struct summary_command command = { .name = hostile };
 	struct summary_node node = { .node = 1, .host = hostile };
+	struct summary_mechanism mechanism = { .name = hostile, .state = "<b>", .reason = hostile };
 	char *tame = page_of(s, &sum), *page;
 
 	(void)state;
@@ -222,6 +223,7 @@ static void names_stay_text(void **state)
 	s->run.damages = &(struct run_damage){ .file = hostile, .what = hostile };
 	s->run.ndamages = 1;
 	sum.command = sum.job_id = sum.mechanisms = sum.survivors = hostile;
+	sum.mechanism = &mechanism, sum.nmechanisms = 1;
 	sum.nodes = &node, sum.nnodes = 1;
 	sum.commands = &command, sum.ncommands = 1;
 	sum.metrics = &metric, sum.nmetrics = 1;
@@ -238,6 +240,41 @@ static void names_stay_text(void **state)
 	assert_int_equal(count(page, "\"sonde/report/1\""), 1);
 	free(page);
 	free(tame);
+	synth_free(s);
+}
+
+static void what_was_not_used_says_why(void **state)
+{
+	struct synth *s = synth_new(8);
+	struct summary sum = unknown_summary();
+	struct summary_mechanism mechanism[] = {
+		{ .node = 1,
+		  .name = "exit_records",
+		  .state = "forbidden",
+		  .reason = "root <only>" },
+		{ .node = 1, .name = "cpu_clock", .state = "used" },
+		{ .node = 2,
+		  .name = "exit_records",
+		  .state = "forbidden",
+		  .reason = "root <only>" },
+		{ .node = 2, .name = "pss", .state = "off" },
+	};
+	char *page;
+
+	(void)state;
+	page = page_of(s, &sum);
+	assert_int_equal(count(page, "Not used"), 0);
+	free(page);
+	sum.mechanism = mechanism, sum.nmechanisms = 2;
+	page = page_of(s, &sum);
+	assert_int_equal(count(page, "<p>Not used:</p><ul><li>exit_records: forbidden, "
+				     "root &lt;only&gt;</li></ul>"),
+			 1);
+	free(page);
+	sum.nmechanisms = 4;
+	page = page_of(s, &sum);
+	assert_int_equal(count(page, "root &lt;only&gt;</li><li>pss: off</li></ul>"), 1);
+	free(page);
 	synth_free(s);
 }
 
@@ -319,6 +356,7 @@ int main(void)
 		cmocka_unit_test(long_runs_are_thinned_by_time),
 		cmocka_unit_test(missing_says_why),
 		cmocka_unit_test(names_stay_text),
+		cmocka_unit_test(what_was_not_used_says_why),
 		cmocka_unit_test(unknown_is_a_dash),
 		cmocka_unit_test(everything_is_inside),
 		cmocka_unit_test(an_hour_is_small),

@@ -78,10 +78,54 @@ static void test_json_says_null_for_what_is_not_known(void **state)
 	free(x);
 }
 
+static void assert_mechanism(const json_t *row, const char *host, const char *name,
+			     const char *state, const char *reason)
+{
+	assert_string_equal(json_string_value(json_object_get(row, "host")), host);
+	assert_string_equal(json_string_value(json_object_get(row, "name")), name);
+	assert_string_equal(json_string_value(json_object_get(row, "state")), state);
+	if (reason)
+		assert_string_equal(json_string_value(json_object_get(row, "reason")), reason);
+	else
+		assert_true(json_is_null(json_object_get(row, "reason")));
+}
+
+static void test_mechanisms_are_as_was_said_last(void **state)
+{
+	struct synthetic *x = with_work(2);
+	json_t *j, *list;
+
+	(void)state;
+	meta_text(x, "mechanism.exit_records", "forbidden: perf_event_paranoid is 3: ask");
+	meta_text(x, "mechanism.connector", "used");
+	meta_int(x, 1, "mechanism.files_kept_at_most", 100);
+	meta_text(x, "mechanism.pss", "used: within the budget");
+	meta_text(x, "mechanism.connector", "failed: it fell silent");
+	meta_text(x, "mechanism.connector", "failed: it fell silent");
+	x->meta[x->run.nmetas - 1].node = 2;
+	j = json_of(x);
+	list = json_object_get(j, "mechanisms");
+	assert_int_equal(json_array_size(list), 4);
+	assert_mechanism(json_array_get(list, 0), "n1", "exit_records", "forbidden",
+			 "perf_event_paranoid is 3: ask");
+	assert_mechanism(json_array_get(list, 1), "n1", "connector", "failed", "it fell silent");
+	assert_mechanism(json_array_get(list, 2), "n1", "pss", "used", "within the budget");
+	assert_mechanism(json_array_get(list, 3), "n2", "connector", "failed", "it fell silent");
+	json_decref(j);
+	x->meta[2].text = "used";
+	x->meta[5].text = "used";
+	j = json_of(x);
+	assert_mechanism(json_array_get(json_object_get(j, "mechanisms"), 1), "n1", "connector",
+			 "used", NULL);
+	json_decref(j);
+	free(x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json_says_null_for_what_is_not_known),
+		cmocka_unit_test(test_mechanisms_are_as_was_said_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
