@@ -11,7 +11,12 @@
 #include "report/summary.h"
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static inline bool same_number(double a, double b)
 {

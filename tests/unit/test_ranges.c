@@ -6,22 +6,13 @@
 #include "recording/format.h"
 #include "recording/join.h"
 #include "recording/writer.h"
-#include "report/summary.h"
+#include "unit/same_verdicts.h"
 
 #include <fcntl.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "unit/same_verdicts.h"
 
 enum { ROWS_MOST = 400, NAMES = 4 };
 

@@ -2,13 +2,6 @@
 #include "report/summary.h"
 
 #include "summary_run.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "unit/same_verdicts.h"
 
 static struct summary made(struct synthetic *x)
