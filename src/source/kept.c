@@ -58,6 +58,7 @@ int kept_open(struct kept *k, const struct root *root, const char *path, size_t 
 	if (r >= 0) {
 		k->fd = r;
 		r = size_buffer(k, room);
+		k->fresh = true;
 	}
 	if (r < 0) {
 		kept_close(k);
@@ -69,6 +70,10 @@ int kept_open(struct kept *k, const struct root *root, const char *path, size_t 
 
 int kept_read(struct kept *k)
 {
+	if (k->fresh) {
+		k->fresh = false;
+		return 0;
+	}
 	return whole_lines(k, file_reread(k->fd, k->text, k->cap));
 }
 

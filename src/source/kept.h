@@ -18,13 +18,15 @@ struct kept {
 	int fd;
 	char *text; /* NUL-terminated */
 	size_t len, cap;
-	bool cut; /* something was dropped behind the last newline */
+	bool cut;   /* something was dropped behind the last newline */
+	bool fresh; /* the text is that of the opening, which the first kept_read gives */
 };
 
 /* Open, read once, keep. 0, or -errno with a sentence; -ENODATA when there is no whole line. */
 int kept_open(struct kept *k, const struct root *root, const char *path, size_t room,
 	      struct err *e);
-/* Read it again. 0 or -errno, and then the text is empty. */
+/* Read it again, but for the first time: the text of kept_open is a moment old then, and making it
+ * costs the kernel more than all else. 0 or -errno, and then the text is empty. */
 int kept_read(struct kept *k);
 void kept_close(struct kept *k);
 
