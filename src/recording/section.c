@@ -46,23 +46,25 @@ static bool parameters_set(ZSTD_CCtx *zstd)
 	return true;
 }
 
-static bool context(struct compressor *c)
-{
-	c->size = ZSTD_estimateCCtxSize_usingCParams(parameters);
-	c->memory = reserve(c->size);
-	if (!c->memory)
-		return false;
-	c->zstd = ZSTD_initStaticCCtx(c->memory, c->size);
-	return c->zstd && parameters_set(c->zstd);
-}
-
 int compressor_init(struct compressor *c)
 {
-	*c = (struct compressor){ 0 };
-	if (context(c))
-		return 0;
-	compressor_free(c);
-	return -ENOMEM;
+	*c = (struct compressor){ .size = ZSTD_estimateCCtxSize_usingCParams(parameters) };
+	c->memory = reserve(c->size);
+	return c->memory ? 0 : -ENOMEM;
+}
+
+/* Set up by the first section: a job need not wait for it. */
+static bool set_up(struct compressor *c)
+{
+	ZSTD_CCtx *zstd;
+
+	if (c->zstd)
+		return true;
+	zstd = ZSTD_initStaticCCtx(c->memory, c->size);
+	if (!zstd || !parameters_set(zstd))
+		return false;
+	c->zstd = zstd;
+	return true;
 }
 
 void compressor_free(struct compressor *c)
@@ -80,7 +82,8 @@ void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, si
 	if (!bytes_room(out, n + SIZE_ROOM))
 		return;
 	/* Compressed behind where its size will stand; too large for the room is an error. */
-	stored = n ? ZSTD_compress2(c->zstd, out->data + head + SIZE_ROOM, n, raw, n) : 0;
+	stored = n && set_up(c) ? ZSTD_compress2(c->zstd, out->data + head + SIZE_ROOM, n, raw, n)
+				: n;
 	if (ZSTD_isError(stored) || stored >= n) {
 		bytes_varint(out, n);
 		bytes_put(out, raw, n);

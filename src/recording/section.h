@@ -13,7 +13,7 @@
 struct compressor {
 	void *memory; /* reserved; holds the zstd context */
 	size_t size;
-	struct ZSTD_CCtx_s *zstd;
+	struct ZSTD_CCtx_s *zstd; /* NULL until the first section */
 };
 
 int compressor_init(struct compressor *c); /* 0 or -ENOMEM */
