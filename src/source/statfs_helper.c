@@ -114,12 +114,12 @@ bool statfs_helper_answered(const struct statfs_helper *h)
 /* A child that hangs in the kernel is not waited for: it goes when the mount lets it go. */
 static void end_child(pid_t pid)
 {
-	const struct timespec a_little = { .tv_nsec = 500000 };
+	const struct timespec a_little = { .tv_nsec = 100000 };
 
 	if (waitpid(pid, NULL, WNOHANG) != 0)
 		return;
 	kill(pid, SIGKILL);
-	for (int tries = 0; tries < 40 && waitpid(pid, NULL, WNOHANG) == 0; tries++)
+	for (int tries = 0; tries < 200 && waitpid(pid, NULL, WNOHANG) == 0; tries++)
 		nanosleep(&a_little, NULL);
 }
 
