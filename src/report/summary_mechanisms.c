@@ -47,6 +47,7 @@ int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *
 
 	for (uint32_t i = 1; i < r->nmetas; i++)
 		n += is_mechanism(&r->metas[i]);
+	s->nmechanisms = 0;
 	s->mechanism = calloc(n + 1, sizeof *s->mechanism);
 	if (!s->mechanism)
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
