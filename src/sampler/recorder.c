@@ -2,6 +2,7 @@
 #include "sampler/recorder.h"
 
 #include "base/clock.h"
+#include "base/code.h"
 #include "base/descriptors.h"
 #include "base/orphan.h"
 #include "sampler/directory.h"
@@ -20,6 +21,7 @@
 
 enum {
 	POLL_MAX = 2 + EXITS_FDS_MAX,
+	SETTLED = 3,  /* samples after which all that follow are alike */
 	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
 
@@ -135,6 +137,8 @@ static void tick(struct recorder *r)
 	if (clock_mono_ns() - (r->deadline_ns - r->interval_ns) > r->interval_ns / 10)
 		r->figures.late++;
 	take(r, false);
+	if (r->samples == SETTLED)
+		code_let_go();
 	rest_if_busy(r);
 	if (r->sampler.cadence.interval_ns != r->interval_ns)
 		set_clock(r, r->deadline_ns - r->interval_ns);
