@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEPT_MAX = 3072 }; /* some 3 kB of kernel memory each */
+/* Kernel memory of what is held open, in pieces of 1.5 kB: a file takes two, and the folder of its
+ * process, which the first file holds, one more. */
+enum { FILE_WEIGHT = 2, FIRST_WEIGHT = 3, WEIGHT_MAX = 7500 };
 
 static const char *const kept_name[PROCESS_FILES_KEPT] = {
 	[KEPT_STAT] = "stat",
@@ -54,9 +56,9 @@ void reading_init(struct reading *r, const struct root *proc)
 	r->clocks = self == getpid();
 	r->files_by_size = r->clocks && !stat("/proc/self/fd", &st) && st.st_size > 0;
 	getrlimit(RLIMIT_NOFILE, &files);
-	r->kept_max = files.rlim_cur > 128 ? (uint32_t)files.rlim_cur - 64 : 0;
-	if (r->kept_max > KEPT_MAX)
-		r->kept_max = KEPT_MAX;
+	r->kept_max = files.rlim_cur > 128 ? (uint32_t)(files.rlim_cur - 64) : 0;
+	if (r->kept_max > WEIGHT_MAX / FILE_WEIGHT)
+		r->kept_max = WEIGHT_MAX / FILE_WEIGHT;
 	if (!self)
 		r->kept_max = 0; /* files of a made-up /proc do not end with their process */
 }
@@ -98,15 +100,26 @@ static int open_file(const struct reading *r, const struct process *p, enum kept
 	return root_file(r->proc, path);
 }
 
+static uint32_t weight_of(enum kept_file which)
+{
+	return which == KEPT_STAT ? FIRST_WEIGHT : FILE_WEIGHT;
+}
+
+bool reading_has_room(const struct reading *r)
+{
+	return r->weight + FIRST_WEIGHT + 2 * FILE_WEIGHT <= FILE_WEIGHT * r->kept_max;
+}
+
 /* Keep a descriptor that was opened, or close it. */
 static void keep_or_close(struct reading *r, struct process *p, enum kept_file which, int fd,
 			  bool keep)
 {
 	if (p->kept[which] == fd)
 		return;
-	if (keep && r->kept < r->kept_max) {
+	keep &= which == KEPT_STAT || p->kept[KEPT_STAT] > 0;
+	if (keep && r->weight + weight_of(which) <= FILE_WEIGHT * r->kept_max) {
 		p->kept[which] = fd;
-		r->kept++;
+		r->weight += weight_of(which);
 	} else {
 		close(fd);
 	}
@@ -169,7 +182,8 @@ static void read_files(struct reading *r, struct process *p, bool keep)
 static void close_from(struct reading *r, struct process *p, enum kept_file first)
 {
 	for (int i = (int)first; i < PROCESS_FILES_KEPT; i++) {
-		r->kept -= p->kept[i] > 0;
+		if (p->kept[i] > 0)
+			r->weight -= weight_of((enum kept_file)i);
 		file_close(&p->kept[i]);
 	}
 }

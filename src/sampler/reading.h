@@ -19,7 +19,8 @@ struct reading {
 		      */
 	bool files_by_size; /* st_size of PID/fd is the number of open files (Linux 6.2) */
 	int64_t tick_ns, page_bytes;
-	uint32_t kept, kept_max; /* files held open */
+	uint32_t kept_max; /* files held open at most */
+	uint32_t weight;   /* of those that are */
 };
 
 void reading_init(struct reading *r, const struct root *proc);
@@ -38,6 +39,9 @@ enum reading_part {
 	READ_SHARED = 4, /* statm */
 	READ_ALL = READ_STAT | READ_IO | READ_SHARED,
 };
+
+/* For the files of one more process. */
+bool reading_has_room(const struct reading *r);
 
 /* Which files stay open for the next time, while there is room. */
 enum keep { KEEP_NONE, KEEP_STAT, KEEP_ALL };

@@ -166,7 +166,7 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	if (!parts)
 		return 0;
 	keep = worth_keeping(p) ? KEEP_ALL : KEEP_STAT;
-	if (keep == KEEP_ALL && t->reading.kept + PROCESS_FILES_KEPT > t->reading.kept_max)
+	if (keep == KEEP_ALL && !reading_has_room(&t->reading))
 		make_room(t);
 	bad = process_read(&t->reading, p, parts, keep);
 	if (bad)
