@@ -3,7 +3,8 @@
 # Memory of the recorder: its own on trees of 100 to 5,000 processes, the kernel's for the files that it keeps open, and
 # both ends of a simulated day. Takes 8 minutes; QUICK=1 takes 1. Needs no root.
 #
-# Every process of a tree is active, since files are kept open for active ones. Resident is the most that the kernel saw
+# Every process of a tree is active but where it says otherwise, since files are kept open for active ones. A library
+# counts as resident as far as it is mapped, whoever else uses it: the static build (make static) has none. Resident is the most that the kernel saw
 # (VmHWM), over two sealings. What the kernel needs for kept files is measured on another tree of as many processes,
 # where bench/slab.c opens and reads just as many of the same files, as the growth of its slabs. The day is that of
 # bench/day.c: the recorder's sampler and writer with a simulated clock and processes that come and go.
@@ -23,11 +24,11 @@ kept_files() { # PID: "stat=100 io=20 ..." of what it holds open below /proc/PID
 		awk '{ printf "%s=%d ", $2, $1 }'
 }
 
-resident() { # PROCESSES INTERVAL-MS: sets $kept
-	local what="$1 processes, all active" recorder
-	tree_start "$1" 100 $(($2 * 9 / 10))
+resident() { # PROCESSES INTERVAL-MS [ACTIVE-PERCENT WORDS [PROGRAM]]: sets $kept
+	local what="$1 processes, ${4:-all active}" program=${5:-sonde} recorder
+	tree_start "$1" "${3:-100}" $(($2 * 9 / 10))
 	rm -rf "$scratch/out"
-	"$BUILD/sonde" attach -q -p "$tree" -i "$2ms" --max-overhead off -o "$scratch/out" &
+	"$BUILD/$program" attach -q -p "$tree" -i "$2ms" --max-overhead off -o "$scratch/out" &
 	recorder=$!
 	sleep $((SAMPLES * $2 / 1000))
 	kept=$(kept_files $recorder)
@@ -51,7 +52,9 @@ slab() { # PROCESSES
 	bar "kernel slab for them, $1 processes, all active" "$(awk "BEGIN { printf \"%.2f\", $bytes / 1e6 }")" MB '<=' 12
 }
 
+resident 100 100 1 'mostly idle'
 resident 100 100
+[ ! -x "$BUILD/sonde-static" ] || resident 100 100 100 'all active, static build' sonde-static
 resident 1000 100
 slab 1000
 # A tree of 5,000 that is active at 10 Hz would take two cores.
