@@ -109,12 +109,12 @@ static int run(const void *given, int n, char **argv)
 		say("run: %s", e.text);
 		return LAUNCH_FAILED;
 	}
+	sentinel_start(&sentinel); /* before the recorder hears of births: it is none of the job's */
 	code = recorder_detach(&l.recorder, &e);
 	if (code == 1)
 		be_recorder(&plan, argv, l.recorder, self);
 	if (code < 0)
 		say("run: not recording: %s", e.text);
-	sentinel_start(&sentinel); /* while the recorder gets ready */
 	code = launch_command(&l, &status, &e);
 	if (code == LAUNCH_NO_PROCESS) {
 		say("run: %s; CMD runs in sonde's place, without a recording", e.text);
