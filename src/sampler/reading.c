@@ -19,7 +19,7 @@
 
 /* Kernel memory of what is held open, in pieces of 1.5 kB: a file takes two, and the folder of its
  * process, which the first file holds, one more. */
-enum { FILE_WEIGHT = 2, FIRST_WEIGHT = 3, WEIGHT_MAX = 7500 };
+enum { FILE_WEIGHT = 2, FIRST_WEIGHT = 3, WEIGHT_MAX = 6800 };
 
 static const char *const kept_name[PROCESS_FILES_KEPT] = {
 	[KEPT_STAT] = "stat",
