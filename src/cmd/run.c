@@ -109,8 +109,8 @@ static int run(const void *given, int n, char **argv)
 		say("run: %s", e.text);
 		return LAUNCH_FAILED;
 	}
-	sentinel_start(
-		&sentinel); /* before the recorder hears of births: it is none of the job's */
+	/* Before the recorder hears of births: it is none of the job's. */
+	sentinel_start(&sentinel);
 	code = recorder_detach(&l.recorder, &e);
 	if (code == 1)
 		be_recorder(&plan, argv, l.recorder, self);

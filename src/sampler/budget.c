@@ -19,7 +19,6 @@ enum {
 	WINDOWS_UNDER = 8, /* at first; doubled whenever a step back was too early */
 	PATIENCE_MAX = 1024,
 
-	REFRESH = 16,
 	RARE = 4,
 };
 
@@ -57,13 +56,12 @@ static int64_t interval_at(const struct budget *b, int step)
 struct cadence budget_cadence(const struct budget *b)
 {
 	int64_t interval = interval_at(b, b->step);
-	int64_t in_10s = larger(1, 10 * NS_PER_S / interval), refresh = REFRESH;
+	int64_t in_time = larger(1, REFRESH_SECONDS * NS_PER_S / interval);
+	int64_t refresh = in_time < REFRESH_SAMPLES ? in_time : REFRESH_SAMPLES;
 	int rarer = b->step >= STEP_REFRESH ? RARE : 1;
 
-	if (refresh > in_10s)
-		refresh = in_10s;
 	/* a refresh reads what the tenths of a second bring, not more */
-	refresh = larger(refresh, REFRESH * io_least_ns / interval);
+	refresh = larger(refresh, REFRESH_SAMPLES * io_least_ns / interval);
 
 	return (struct cadence){
 		.interval_ns = interval,
@@ -71,7 +69,7 @@ struct cadence budget_cadence(const struct budget *b)
 		.io_ns = larger(io_least_ns, b->step >= STEP_IO ? RARE * interval : 0),
 		.node_ns = larger(io_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
 		.refresh = (uint64_t)(rarer * refresh),
-		.shared = (uint64_t)(rarer * larger(refresh, in_10s)),
+		.shared = (uint64_t)(rarer * larger(refresh, in_time)),
 	};
 }
 
@@ -130,7 +128,7 @@ void budget_describe(const struct budget *b, int step, char *out, size_t size)
 {
 	static const char *const words[] = {
 		[0] = "everything is read as asked",
-		[STEP_REFRESH] = "processes that do not run are read again every 64th sample",
+		[STEP_REFRESH] = "processes that do not run are read again four times more rarely",
 		[STEP_IO] = "input, output and open files are read every 4th sample",
 		[STEP_FILES] = "all but CPU time is read every 4th sample",
 	};

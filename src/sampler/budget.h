@@ -13,6 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+	REFRESH_SAMPLES =
+		16, /* a process that does not run is read again after so many samples ... */
+	REFRESH_SECONDS = 10, /* ... or seconds, whichever is sooner; more rarely to save */
+};
+
 /* How often what is read. What is not due in a sample is absent in it. */
 struct cadence {
 	int64_t interval_ns; /* between samples */

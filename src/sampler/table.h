@@ -19,7 +19,7 @@ struct process {
 	pid_t pid, ppid;
 	/* what every sample looks at */
 	int64_t cpu_ns, cpu_base_ns; /* its CPU clock; base: what was before recording began */
-	int64_t read_ns, refresh_ns;
+	int64_t read_ns, end_ns;
 	uint32_t idle_samples;
 	uint8_t stale;   /* enum reading_part: what has changed since it was read */
 	uint8_t history; /* bit 0: active in this sample, bit 1: in the one before ... */

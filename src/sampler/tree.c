@@ -171,7 +171,7 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	bad = process_read(&t->reading, p, parts, keep);
 	if (bad)
 		return bad == -EBADMSG ? 0 : bad;
-	p->read_ns = p->refresh_ns = t->now_ns;
+	p->read_ns = t->now_ns;
 	if (first)
 		first_reading(t, p);
 	return 0;

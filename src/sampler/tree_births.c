@@ -138,7 +138,7 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 	}
 	p->ended = true;
 	t->ending++;
-	p->refresh_ns = at_ns; /* from here on: when it ended */
+	p->end_ns = at_ns;
 }
 
 static void on_count(void *ctx, pid_t pid, int64_t cpu_ns)
@@ -151,7 +151,7 @@ static void on_count(void *ctx, pid_t pid, int64_t cpu_ns)
 	p->counted_ns += cpu_ns;
 	process_changed(p);
 	if (--p->counts_due <= 0 && p->ended)
-		births_end(t, p, p->refresh_ns);
+		births_end(t, p, p->end_ns);
 }
 
 /* A process that ended in an earlier drain gets no more counts. */
@@ -161,7 +161,7 @@ static void end_the_ended(struct tree *t)
 		struct process *p = &t->table.row[t->table.live[i]];
 
 		if (p->ended && p->vanished)
-			births_end(t, p, p->refresh_ns);
+			births_end(t, p, p->end_ns);
 		else if (p->ended)
 			p->vanished = true;
 	}

@@ -23,8 +23,6 @@ enum {
 		200, /* short processes that become instances of their own: so many a second */
 	NAMED_BURST = 2000, /* and so many at once; the others are in their command's totals only */
 	NAMED_ALWAYS_MS = 50, /* but never one that used this much CPU */
-	REFRESH_SAMPLES = 16, /* an idle process is read again after so many samples ... */
-	REFRESH_SECONDS = 10, /* ... or seconds, whichever is sooner; more rarely to save */
 };
 
 struct tree {

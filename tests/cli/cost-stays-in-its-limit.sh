@@ -13,6 +13,7 @@ wait_for 10 grep -q ready ready
 tight=$!
 "$SONDE" attach -q -p $tree -i 20ms --max-overhead off --pss always --duration 3s -o free
 "$SONDE" attach -q -p $tree -i 100ms --pss off --duration 1s -o none
+"$SONDE" attach -q -p $tree -i 20ms --duration 3s -o usual
 wait $tight || fail "attach ended with $?"
 kill $tree
 
@@ -22,6 +23,7 @@ grep -q 'sonde.reduced.*limit is 0.01 %' tight/csv/marks.csv || fail "no mark sa
 equal "given up without a limit" null "$("$SONDE" show --json free | jq .monitor.reduced)"
 samples=$(figure free '.nodes[0].samples')
 holds "PSS in every sample of every process that has stat" "$(values free process.pss_bytes) >= 8 * $samples / 3"
+holds "PSS of processes that sleep, where it is not read again" "$(values usual process.pss_bytes) >= 8 && $(values usual process.pss_bytes) <= 4 * 8"
 equal "PSS when it is off" 0 "$(values none process.pss_bytes)"
 holds "the job's PSS when it is off" "$(values none job.pss_bytes) == 0"
 for bad in 0 -1 101 x '' 0.5%%; do

@@ -77,7 +77,7 @@ static inline struct truth *truth_new(uint64_t seed, const struct writer_options
 
 	assert_non_null(t);
 	t->seed = seed;
-	snprintf(t->dir, sizeof t->dir, "/tmp/sonde_test_XXXXXX");
+	snprintf(t->dir, sizeof t->dir, "sonde_test_XXXXXX");
 	assert_non_null(mkdtemp(t->dir));
 	t->fd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(t->fd >= 0);

@@ -13,7 +13,7 @@
 struct opts {
 	bool quiet, all;
 	const char *output;
-	int64_t interval, count;
+	int64_t interval, count, when;
 	double ratio;
 };
 
@@ -47,6 +47,12 @@ static const struct option rows[] = {
 	  .value = "X",
 	  .help = "x.",
 	  OPTION_OFFSET(struct opts, ratio) },
+	{ .name = "when",
+	  .type = ARG_CHOICE,
+	  .value = "auto|always|off",
+	  .fallback = "auto",
+	  .help = "x.",
+	  OPTION_OFFSET(struct opts, when) },
 	{ .name = "secret", .help = "x.", .hidden = true, OPTION_OFFSET(struct opts, all) },
 };
 
@@ -85,6 +91,24 @@ static void assert_refused(const char *text, const char *sentence)
 	snprintf(words, sizeof words, "%s", text);
 	assert_int_equal(parse(&g, false, words), -22);
 	assert_string_equal(g.e.text, sentence);
+}
+
+static void one_of_some_words_is_taken_whole(void **state)
+{
+	struct given g;
+
+	(void)state;
+	assert_int_equal(PARSE(g, false, "-q"), 0);
+	assert_int_equal(g.opts.when, 0);
+	assert_int_equal(PARSE(g, false, "--when always"), 0);
+	assert_int_equal(g.opts.when, 1);
+	assert_int_equal(PARSE(g, false, "--when=off"), 0);
+	assert_int_equal(g.opts.when, 2);
+	assert_refused("--when al", "option --when takes auto|always|off, not 'al'");
+	assert_refused("--when=", "option --when takes auto|always|off, not ''");
+	assert_refused("--when=auto|always",
+		       "option --when takes auto|always|off, not 'auto|always'");
+	assert_refused("--when offset", "option --when takes auto|always|off, not 'offset'");
 }
 
 static void options_are_taken_in_every_spelling(void **state)
@@ -332,6 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_are_taken_in_every_spelling),
+		cmocka_unit_test(one_of_some_words_is_taken_whole),
 		cmocka_unit_test(defaults_are_filled_in),
 		cmocka_unit_test(operands_move_behind_the_options_in_their_order),
 		cmocka_unit_test(what_follows_a_command_is_left_alone),

@@ -390,7 +390,7 @@ static void test_sections_come_back(void **state)
 
 static int file_of(const struct bytes *b)
 {
-	char name[] = "/tmp/sonde_blocks_XXXXXX";
+	char name[] = "sonde_blocks_XXXXXX";
 	int fd = mkstemp(name);
 
 	assert_true(fd >= 0);

@@ -185,7 +185,7 @@ static int judged(const char *program, const char *option, const char *path)
 
 static void assert_judged(const char *program, const char *option, void (*make)(struct bytes *))
 {
-	char path[] = "/tmp/test_help.XXXXXX", *text = text_of(make);
+	char path[] = "test_help.XXXXXX", *text = text_of(make);
 	int fd = mkstemp(path), status;
 	size_t n = strlen(text);
 

@@ -38,7 +38,7 @@ static char *directory(void)
 {
 	static char name[64];
 
-	snprintf(name, sizeof name, "/tmp/sonde_join_XXXXXX");
+	snprintf(name, sizeof name, "sonde_join_XXXXXX");
 	assert_non_null(mkdtemp(name));
 	return name;
 }

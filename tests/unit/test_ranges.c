@@ -109,7 +109,7 @@ static void write_node(struct maker *m, const char *host, bool closed)
 static void make(struct maker *m, uint64_t seed)
 {
 	*m = (struct maker){ .seed = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15) };
-	snprintf(m->dir, sizeof m->dir, "/tmp/sonde_ranges_XXXXXX");
+	snprintf(m->dir, sizeof m->dir, "ranges.XXXXXX");
 	assert_non_null(mkdtemp(m->dir));
 	m->fd = open(m->dir, O_RDONLY | O_DIRECTORY);
 	assert_true(m->fd >= 0);

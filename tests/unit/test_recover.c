@@ -22,7 +22,7 @@ static struct run *recovered(const struct truth *t, struct told *told)
 	struct run *r;
 	int fd;
 
-	*told = (struct told){ .to = "/tmp/sonde_recovered_XXXXXX" };
+	*told = (struct told){ .to = "sonde_recovered_XXXXXX" };
 	assert_non_null(mkdtemp(told->to));
 	fd = open(told->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(run_open(&r, t->dir, NULL), 0);

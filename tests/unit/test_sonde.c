@@ -89,7 +89,7 @@ static int setup(void **state)
 	int dirfd;
 
 	assert_non_null(f);
-	snprintf(f->dir, sizeof f->dir, "/tmp/test_sonde.XXXXXX");
+	snprintf(f->dir, sizeof f->dir, "test_sonde.XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
 	dirfd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(dirfd >= 0);
