@@ -15,20 +15,50 @@ enum { TABLE_CAP = 32768, PROCESS_FILES_KEPT = 4, NAME_SIZE = 16 };
 
 enum kept_file { KEPT_STAT, KEPT_STATM, KEPT_IO, KEPT_FDS };
 
-struct process {
-	pid_t pid, ppid;
-	/* what every sample looks at */
-	int64_t cpu_ns, cpu_base_ns; /* its CPU clock; base: what was before recording began */
-	int64_t read_ns, end_ns;
-	uint32_t idle_samples;
-	uint8_t stale;   /* enum reading_part: what has changed since it was read */
-	uint8_t history; /* bit 0: active in this sample, bit 1: in the one before ... */
-	bool ended, vanished;
-	uint8_t fresh;           /* in so many samples its values are put anew; 0: they stand */
-	bool walk_due;           /* it was read since its memory was walked, or found unchanged */
-	uint32_t instance, slot; /* 0: not yet, not promoted */
+/* What a process adds to the job's totals. NO_: 1 when it could not be read. */
+enum part {
+	PART_CPU,
+	PART_OWN,
+	PART_LIVE,
+	PART_THREADS,
+	PART_FILES,
+	PART_RESIDENT,
+	PART_PSS,
+	PART_SWAP,
+	PART_MINOR_FAULTS,
+	PART_MAJOR_FAULTS,
+	PART_READ,
+	PART_WRITTEN,
+	PART_READ_CALLS,
+	PART_WRITE_CALLS,
+	PART_STORAGE_READ,
+	PART_STORAGE_WRITTEN,
+	PART_NO_IO,
+	PART_NO_FILES,
+	PART_NO_PSS,
+	PART_NO_SWAP,
+	PART_NUMBER_OF
+};
 
+struct process {
+	/* what every sample looks at: one cache line */
+	_Alignas(64) pid_t pid;
+	uint32_t idle_samples;
+	int64_t cpu_ns; /* its CPU clock */
+	int64_t read_ns;
+	int64_t estimated_ns;    /* when its memory was walked, if that has changed; 0: not so */
+	uint32_t instance, slot; /* 0: not yet, not promoted */
+	uint8_t stale;           /* enum reading_part: what has changed since it was read */
+	uint8_t history;         /* bit 0: active in this sample, bit 1: in the one before ... */
+	uint8_t fresh;           /* in so many samples its values are put anew; 0: they stand */
+	bool ended, vanished;
+	bool part_due; /* its part of the job's totals has changed */
+	bool walk_due; /* it was read since its memory was walked, or found unchanged */
+
+	pid_t ppid;
 	uint32_t next, place;                  /* bucket chain; index in live[] */
+	int64_t part[PART_NUMBER_OF];          /* as it is in the job's totals */
+	int64_t cpu_base_ns, end_ns;           /* base: what was before recording began */
 	char comm[NAME_SIZE], told[NAME_SIZE]; /* told: what its instance is called so far */
 	int64_t start_ticks;                   /* 0: stat was not read yet */
 	int64_t birth_ns;
@@ -63,10 +93,12 @@ void table_free(struct table *t);
 struct process *table_find(const struct table *t, pid_t pid); /* NULL: not there */
 /* A new row, zeroed, for a pid that is not there; NULL when full (counted). */
 struct process *table_add(struct table *t, pid_t pid, pid_t ppid);
-/* Something of it has changed: its values are put, and once more without what is told only once. */
+/* Something of it has changed: its part of the totals is made anew, and its values are put, once
+ * more without what is told only once. */
 static inline void process_changed(struct process *p)
 {
 	p->fresh = 2;
+	p->part_due = true;
 }
 /* What it is called, cut to what the kernel gives. The rest is zero: names compare as bytes. */
 void process_name(struct process *p, const char *comm);

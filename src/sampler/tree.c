@@ -184,12 +184,19 @@ static void look_at_all(struct tree *t, bool all)
 {
 	for (uint32_t i = 0; i < t->table.nlive;) {
 		struct process *p = &t->table.row[t->table.live[i]];
-		bool gone = !p->ended && look_at(t, p, all);
+
+		bool gone;
+
+		/* The row of the next one comes near while the kernel tells of this one. */
+		if (i + 1 < t->table.nlive)
+			__builtin_prefetch(&t->table.row[t->table.live[i + 1]]);
+		gone = !p->ended && look_at(t, p, all);
 
 		/* With exit records its last figures are on their way; they come with the next
 		 * drain. */
 		if (gone && tree_is_told(t) && !p->vanished && !all) {
 			p->vanished = true;
+			process_changed(p);
 			t->vanished_ns = clock_mono_ns();
 		} else if (gone)
 			births_end(t, p, t->now_ns); /* another row takes its place */

@@ -62,6 +62,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns)
 	settle(t, p);
 	series_ended(t, p, at_ns);
 	process_close(&t->reading, p);
+	sums_leave(t, p);
 	table_remove(&t->table, p);
 }
 
@@ -137,6 +138,7 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 		return;
 	}
 	p->ended = true;
+	process_changed(p);
 	t->ending++;
 	p->end_ns = at_ns;
 }

@@ -54,6 +54,8 @@ struct tree {
 	bool launcher_io_known;
 	int64_t max_rss_reaped;
 
+	int64_t parts[PART_NUMBER_OF]; /* sums of those of the processes in the table */
+
 	/* of processes that are gone */
 	int64_t departed_cpu_ns; /* whose time moved to nobody we see */
 	int64_t attributed_ended_ns;
@@ -116,6 +118,8 @@ void series_last(struct tree *t);
 
 /* tree_sums.c */
 void sums_make(struct tree *t);
+/* A process is about to leave the table, and its part the totals. */
+void sums_leave(struct tree *t, const struct process *p);
 
 /* tree_walk.c */
 void walk_step(struct tree *t);

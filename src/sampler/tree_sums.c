@@ -16,53 +16,102 @@ static void raise_to(struct tree *t, enum job_metric row, int64_t value)
 	set(t, row, t->job[row] > value ? t->job[row] : value);
 }
 
-struct sums {
-	int64_t cpu, own, live, threads, files, rss, pss, swap, minflt, majflt;
-	int64_t estimated_ns; /* the oldest walk that memory has changed since */
-	struct proc_io io;
-	bool io_known, files_known, pss_known, swap_known;
-};
+static void io_parts(const struct process *p, int64_t part[PART_NUMBER_OF])
+{
+	const struct proc_io *io = &p->io, *base = &p->io_base;
 
-static void add_process(const struct tree *t, struct sums *u, const struct process *p)
+	part[PART_READ] = io->rchar - base->rchar;
+	part[PART_WRITTEN] = io->wchar - base->wchar;
+	part[PART_READ_CALLS] = io->syscr - base->syscr;
+	part[PART_WRITE_CALLS] = io->syscw - base->syscw;
+	part[PART_STORAGE_READ] = io->read_bytes - base->read_bytes;
+	part[PART_STORAGE_WRITTEN] = io->write_bytes - base->write_bytes;
+	part[PART_NO_IO] = !p->io_known && p->read_ns;
+}
+
+static void memory_parts(const struct tree *t, const struct process *p,
+			 int64_t part[PART_NUMBER_OF])
 {
 	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
 
-	u->own += process_own_ns(p) - p->cpu_base_ns;
-	if (p->ended || p->vanished)
-		return; /* its time is on the way to its parent, if not there already */
-	u->cpu += process_own_ns(p) - p->cpu_base_ns + process_children_ns(&t->reading, p) -
-		  p->children_base_ns;
-	u->io_known &= p->io_known || !p->read_ns;
-	u->io.rchar += p->io.rchar - p->io_base.rchar;
-	u->io.wchar += p->io.wchar - p->io_base.wchar;
-	u->io.syscr += p->io.syscr - p->io_base.syscr;
-	u->io.syscw += p->io.syscw - p->io_base.syscw;
-	u->io.read_bytes += p->io.read_bytes - p->io_base.read_bytes;
-	u->io.write_bytes += p->io.write_bytes - p->io_base.write_bytes;
-	u->minflt += p->stat.minflt + p->stat.cminflt;
-	u->majflt += p->stat.majflt + p->stat.cmajflt;
-	if (proc_stat_ended(&p->stat))
-		return;
-	u->live++;
-	u->threads += p->stat.num_threads;
-	u->files_known &= p->files_known || !p->read_ns;
-	u->files += p->files;
-	u->rss += rss;
-	u->pss_known &= p->pss_bytes >= 0 || !rss;
-	u->pss += p->pss_bytes >= 0 ? p->pss_bytes + rss - p->shared_bytes - p->walk_private_bytes
-				    : 0;
-	if (p->pss_bytes >= 0 && walk_is_old(t, p) && p->walk_ns < u->estimated_ns)
-		u->estimated_ns = p->walk_ns;
-	u->swap_known &= p->swap_bytes >= 0 || !rss;
-	u->swap += p->swap_bytes > 0 ? p->swap_bytes : 0;
+	part[PART_RESIDENT] = rss;
+	if (p->pss_bytes >= 0)
+		part[PART_PSS] = p->pss_bytes + rss - p->shared_bytes - p->walk_private_bytes;
+	part[PART_NO_PSS] = p->pss_bytes < 0 && rss;
+	if (p->swap_bytes > 0)
+		part[PART_SWAP] = p->swap_bytes;
+	part[PART_NO_SWAP] = p->swap_bytes < 0 && rss;
 }
 
-static void sum_counters(struct tree *t, const struct sums *u)
+static void parts_of(const struct tree *t, const struct process *p, int64_t part[PART_NUMBER_OF])
+{
+	part[PART_OWN] = process_own_ns(p) - p->cpu_base_ns;
+	if (p->ended || p->vanished)
+		return; /* its time is on the way to its parent, if not there already */
+	part[PART_CPU] = part[PART_OWN] + process_children_ns(&t->reading, p) - p->children_base_ns;
+	io_parts(p, part);
+	part[PART_MINOR_FAULTS] = p->stat.minflt + p->stat.cminflt;
+	part[PART_MAJOR_FAULTS] = p->stat.majflt + p->stat.cmajflt;
+	if (proc_stat_ended(&p->stat))
+		return;
+	part[PART_LIVE] = 1;
+	part[PART_THREADS] = p->stat.num_threads;
+	part[PART_FILES] = p->files;
+	part[PART_NO_FILES] = !p->files_known && p->read_ns;
+	memory_parts(t, p, part);
+}
+
+static bool is_estimated(const struct tree *t, const struct process *p)
+{
+	return p->pss_bytes >= 0 && !p->ended && !p->vanished && !proc_stat_ended(&p->stat) &&
+	       walk_is_old(t, p);
+}
+
+static void update(struct tree *t, struct process *p)
+{
+	int64_t part[PART_NUMBER_OF] = { 0 };
+
+	parts_of(t, p, part);
+	for (int i = 0; i < PART_NUMBER_OF; i++) {
+		t->parts[i] += part[i] - p->part[i];
+		p->part[i] = part[i];
+	}
+	p->estimated_ns = is_estimated(t, p) ? p->walk_ns : 0;
+	p->part_due = false;
+}
+
+void sums_leave(struct tree *t, const struct process *p)
+{
+	for (int i = 0; i < PART_NUMBER_OF; i++)
+		t->parts[i] -= p->part[i];
+}
+
+static void sum_io(struct tree *t)
 {
 	const struct proc_io *d = &t->departed_io, *l = &t->launcher_now, *b = &t->launcher_base;
+	const int64_t *part = t->parts;
+
+	if (part[PART_NO_IO] || (t->launcher && !t->launcher_io_known)) {
+		for (int row = JOB_READ; row <= JOB_STORAGE_WRITTEN; row++)
+			t->job_known[row] = false;
+		return;
+	}
+	raise_to(t, JOB_READ, d->rchar + part[PART_READ] + l->rchar - b->rchar);
+	raise_to(t, JOB_WRITTEN, d->wchar + part[PART_WRITTEN] + l->wchar - b->wchar);
+	raise_to(t, JOB_READ_CALLS, d->syscr + part[PART_READ_CALLS] + l->syscr - b->syscr);
+	raise_to(t, JOB_WRITE_CALLS, d->syscw + part[PART_WRITE_CALLS] + l->syscw - b->syscw);
+	raise_to(t, JOB_STORAGE_READ,
+		 d->read_bytes + part[PART_STORAGE_READ] + l->read_bytes - b->read_bytes);
+	raise_to(t, JOB_STORAGE_WRITTEN,
+		 d->write_bytes + part[PART_STORAGE_WRITTEN] + l->write_bytes - b->write_bytes);
+}
+
+static void sum_counters(struct tree *t)
+{
 	const struct message *m = &t->reaped;
-	int64_t attributed = t->attributed_ended_ns + u->own;
-	int64_t cpu = t->departed_cpu_ns + u->cpu + m->total_user_ns + m->total_system_ns;
+	const int64_t *part = t->parts;
+	int64_t attributed = t->attributed_ended_ns + part[PART_OWN];
+	int64_t cpu = t->departed_cpu_ns + part[PART_CPU] + m->total_user_ns + m->total_system_ns;
 
 	raise_to(t, JOB_ATTRIBUTED_CPU, attributed);
 	/* Children whose parent ignores SIGCHLD are in nobody's total, but their exit was recorded.
@@ -74,58 +123,56 @@ static void sum_counters(struct tree *t, const struct sums *u)
 	if (t->cpu_ns - attributed > t->unattributed_ns)
 		t->unattributed_ns = t->cpu_ns - attributed;
 	raise_to(t, JOB_CPU, attributed + t->unattributed_ns);
-	raise_to(t, JOB_MINOR_FAULTS, t->departed_minflt + u->minflt + m->total_minor_faults);
-	raise_to(t, JOB_MAJOR_FAULTS, t->departed_majflt + u->majflt + m->total_major_faults);
-	if (!u->io_known || (t->launcher && !t->launcher_io_known)) {
-		for (int row = JOB_READ; row <= JOB_STORAGE_WRITTEN; row++)
-			t->job_known[row] = false;
-		return;
+	raise_to(t, JOB_MINOR_FAULTS,
+		 t->departed_minflt + part[PART_MINOR_FAULTS] + m->total_minor_faults);
+	raise_to(t, JOB_MAJOR_FAULTS,
+		 t->departed_majflt + part[PART_MAJOR_FAULTS] + m->total_major_faults);
+	sum_io(t);
+}
+
+/* Its age is that of the oldest walk that memory has changed since. */
+static void sum_memory(struct tree *t, int64_t estimated_ns)
+{
+	const int64_t *part = t->parts;
+	int64_t age = estimated_ns < t->now_ns ? t->now_ns - estimated_ns : 0;
+	bool pss_known = !part[PART_NO_PSS] && t->pss != PSS_OFF;
+
+	set(t, JOB_RESIDENT, part[PART_RESIDENT]);
+	set(t, JOB_PSS, part[PART_PSS]);
+	set(t, JOB_SWAP, part[PART_SWAP]);
+	set(t, JOB_PSS_AGE, (age + NS_PER_S - 1) / NS_PER_S);
+	t->job_known[JOB_PSS] = t->job_known[JOB_PSS_AGE] = pss_known;
+	t->job_known[JOB_SWAP] = !part[PART_NO_SWAP] && t->pss != PSS_OFF;
+	if (part[PART_RESIDENT] > t->peak_rss)
+		t->peak_rss = part[PART_RESIDENT];
+	if (pss_known && part[PART_PSS] > t->peak_pss) {
+		t->peak_pss = part[PART_PSS];
+		t->peak_pss_age_ns = age;
 	}
-	raise_to(t, JOB_READ, d->rchar + u->io.rchar + l->rchar - b->rchar);
-	raise_to(t, JOB_WRITTEN, d->wchar + u->io.wchar + l->wchar - b->wchar);
-	raise_to(t, JOB_READ_CALLS, d->syscr + u->io.syscr + l->syscr - b->syscr);
-	raise_to(t, JOB_WRITE_CALLS, d->syscw + u->io.syscw + l->syscw - b->syscw);
-	raise_to(t, JOB_STORAGE_READ,
-		 d->read_bytes + u->io.read_bytes + l->read_bytes - b->read_bytes);
-	raise_to(t, JOB_STORAGE_WRITTEN,
-		 d->write_bytes + u->io.write_bytes + l->write_bytes - b->write_bytes);
+	t->samples_with_live += part[PART_LIVE] > 0;
+	t->samples_with_pss += part[PART_LIVE] > 0 && pss_known;
 }
 
 void sums_make(struct tree *t)
 {
-	struct sums u = {
-		.io_known = true,
-		.files_known = true,
-		.pss_known = true,
-		.swap_known = true,
-		.estimated_ns = INT64_MAX,
-	};
-	int64_t age;
+	int64_t estimated_ns = INT64_MAX;
 
-	for (uint32_t i = 0; i < t->table.nlive; i++)
-		add_process(t, &u, &t->table.row[t->table.live[i]]);
-	sum_counters(t, &u);
-	set(t, JOB_PROCESSES_LIVE, u.live);
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->part_due)
+			update(t, p);
+		if (p->estimated_ns && p->estimated_ns < estimated_ns)
+			estimated_ns = p->estimated_ns;
+	}
+	sum_counters(t);
+	sum_memory(t, estimated_ns);
+	set(t, JOB_PROCESSES_LIVE, t->parts[PART_LIVE]);
 	raise_to(t, JOB_PROCESSES_STARTED, t->started);
 	raise_to(t, JOB_PROCESSES_ENDED, t->ended);
-	set(t, JOB_THREADS, u.threads);
-	set(t, JOB_FILES, u.files);
-	set(t, JOB_RESIDENT, u.rss);
-	set(t, JOB_PSS, u.pss);
-	set(t, JOB_SWAP, u.swap);
-	age = u.estimated_ns < t->now_ns ? t->now_ns - u.estimated_ns : 0;
-	set(t, JOB_PSS_AGE, (age + NS_PER_S - 1) / NS_PER_S);
-	t->job_known[JOB_FILES] = u.files_known;
-	t->job_known[JOB_PSS] = t->job_known[JOB_PSS_AGE] = u.pss_known && t->pss != PSS_OFF;
-	t->job_known[JOB_SWAP] = u.swap_known && t->pss != PSS_OFF;
-	if (u.rss > t->peak_rss)
-		t->peak_rss = u.rss;
-	if (t->job_known[JOB_PSS] && u.pss > t->peak_pss) {
-		t->peak_pss = u.pss;
-		t->peak_pss_age_ns = age;
-	}
-	t->samples_with_live += u.live > 0;
-	t->samples_with_pss += u.live > 0 && t->job_known[JOB_PSS];
+	set(t, JOB_THREADS, t->parts[PART_THREADS]);
+	set(t, JOB_FILES, t->parts[PART_FILES]);
+	t->job_known[JOB_FILES] = !t->parts[PART_NO_FILES];
 }
 
 /* A process's own high-water mark, from the kernel, is what no sampling can miss. It counts shared
