@@ -7,6 +7,7 @@
  *   full   of each process stat and io are read and the size of fd asked for; and the node's files:
  *          what Sonde must ask for to read everything anew
  *   statm  the same with statm, which Sonde reads when stat says that resident memory has changed
+ *          by more than 1/64
  *   gate   of each process its CPU clock is asked for; and the node's files: what Sonde must ask
  * for when nobody ran
  *

@@ -15,6 +15,21 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* Twenty digits or more, which may be too many. */
+static bool fits(const char *at, const char *end)
+{
+	uint64_t v = 0;
+
+	for (; at < end; at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+
+		if (v > UINT64_MAX / 10 || (v == UINT64_MAX / 10 && digit > UINT64_MAX % 10))
+			return false;
+		v = v * 10 + digit;
+	}
+	return true;
+}
+
 /* The digits from `at` on; where they end, or NULL when there are none or too many. Nineteen digits
  * fit whatever they are. */
 static inline const char *digits(const char *at, uint64_t *out)
@@ -22,15 +37,11 @@ static inline const char *digits(const char *at, uint64_t *out)
 	const char *first = at;
 	uint64_t v = 0;
 
-	for (; is_digit(*at); at++) {
-		uint64_t digit = (uint64_t)(*at - '0');
-
-		if (at - first >= 19 &&
-		    (v > UINT64_MAX / 10 || (v == UINT64_MAX / 10 && digit > UINT64_MAX % 10)))
-			return NULL;
-		v = v * 10 + digit;
-	}
+	for (; is_digit(*at); at++)
+		v = v * 10 + (uint64_t)(*at - '0');
 	*out = v;
+	if (at - first > 19 && !fits(first, at))
+		return NULL;
 	return at == first ? NULL : at;
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/event.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 struct slot {
@@ -75,6 +76,12 @@ static inline void sample_put(struct sample *s, uint32_t slot, int64_t value)
 		return;
 	s->value[slot] = value;
 	s->state[slot] = STATE_PRESENT;
+}
+
+/* Was it put in the previous sample? */
+static inline bool sample_stood(const struct sample *s, uint32_t slot)
+{
+	return slot && s->before[slot] == STATE_PRESENT;
 }
 
 /* These stand as in the previous sample, in which they were put: nothing can have changed them. */

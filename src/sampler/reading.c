@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -245,19 +246,25 @@ static void read_shared(struct reading *r, struct process *p, bool keep)
 	p->shared_known =
 		read_file(r, p, KEPT_STATM, keep, &t) > 0 && !proc_statm_parse(t.buf, &pages);
 	p->shared_bytes = p->shared_known ? pages * r->page_bytes : 0;
+	p->shared_rss_pages = p->stat.rss_pages;
+}
+
+/* A steady resident size mostly means steady shared memory; what else there is the refresh finds.
+ */
+static bool shared_may_differ(const struct process *p)
+{
+	return llabs(p->stat.rss_pages - p->shared_rss_pages) > p->shared_rss_pages / 64;
 }
 
 int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep)
 {
-	int64_t rss_pages = p->stat.rss_pages;
-	int bad;
+	int bad = read_stat(r, p, keep >= KEEP_STAT);
 
-	bad = read_stat(r, p, keep >= KEEP_STAT);
 	if (bad)
 		return bad;
 	if (!r->clocks)
 		p->cpu_ns = (p->stat.utime + p->stat.stime) * r->tick_ns;
-	if (parts & READ_SHARED || p->stat.rss_pages != rss_pages)
+	if (parts & READ_SHARED || shared_may_differ(p))
 		read_shared(r, p, keep == KEEP_ALL);
 	if (parts & READ_IO) {
 		read_io(r, p, keep == KEEP_ALL);

@@ -34,7 +34,7 @@ pid_t reading_self(const struct root *proc);
 int process_clock(pid_t pid, int64_t *ns);
 
 enum reading_part {
-	READ_STAT = 1,   /* stat; statm when the resident memory has changed */
+	READ_STAT = 1,   /* stat; statm when the resident memory has changed by more than 1/64 */
 	READ_IO = 2,     /* io, the number of open files */
 	READ_SHARED = 4, /* statm */
 	READ_ALL = READ_STAT | READ_IO | READ_SHARED,

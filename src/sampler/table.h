@@ -71,8 +71,9 @@ struct process {
 	/* last full reading */
 	struct proc_stat stat;
 	struct proc_io io, io_base,
-		io_children; /* children: what reaped ones had, as far as seen */
-	int64_t shared_bytes, files, peak_rss_bytes;
+		io_children;                    /* children: what reaped ones had, as far as seen */
+	int64_t shared_bytes, shared_rss_pages; /* the latter: resident when it was read */
+	int64_t files, peak_rss_bytes;
 	/* memory walk; -1: never */
 	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
 	int64_t walk_minflt;

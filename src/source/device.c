@@ -74,6 +74,16 @@ void device_born(struct device *v, struct sample *s, const struct metric *metric
 	v->slot = sample_series(s, metrics, count, v->instance);
 }
 
+bool devices_stand(const struct devices *d, struct sample *s)
+{
+	for (const struct device *v = d->row; v < d->row + d->n; v++)
+		if (v->slot && !sample_stood(s, v->slot))
+			return false;
+	for (const struct device *v = d->row; v < d->row + d->n; v++)
+		sample_hold(s, v->slot, v->nslots);
+	return true;
+}
+
 static void end(struct device *v, struct sample *s)
 {
 	if (v->slot)

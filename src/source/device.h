@@ -49,6 +49,9 @@ static inline void device_put(const struct device *v, struct sample *s, uint32_t
 	if (v->slot)
 		sample_put(s, v->slot + i, value);
 }
+/* In place of a pass, when the list is what it was: all stand as they stood in the previous sample.
+ * False, and nothing is done, when one was not in it. */
+bool devices_stand(const struct devices *d, struct sample *s);
 /* After a pass over the whole list: what it did not meet is gone. */
 void devices_sweep(struct devices *d, struct sample *s);
 

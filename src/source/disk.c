@@ -317,8 +317,10 @@ static int disk_open(void *state, const struct source_env *env, struct sample *s
 static int disk_read(void *state, struct sample *s)
 {
 	struct disk *d = state;
-	int r = kept_read(&d->diskstats);
+	int r = kept_read_same(&d->diskstats);
 
+	if (r == 1 && devices_stand(&d->devices, s))
+		return 0;
 	/* An empty list is a list: the last disk went away. */
 	return r < 0 && r != -ENODATA ? r : scan(d, s);
 }

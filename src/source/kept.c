@@ -58,6 +58,7 @@ int kept_open(struct kept *k, const struct root *root, const char *path, size_t 
 	if (r >= 0) {
 		k->fd = r;
 		r = size_buffer(k, room);
+		k->before = r < 0 ? NULL : malloc(k->cap);
 		k->fresh = true;
 	}
 	if (r < 0) {
@@ -77,9 +78,24 @@ int kept_read(struct kept *k)
 	return whole_lines(k, file_reread(k->fd, k->text, k->cap));
 }
 
+int kept_read_same(struct kept *k)
+{
+	char *before = k->text;
+	size_t len = k->len;
+	int r;
+
+	if (k->fresh || !k->before)
+		return kept_read(k);
+	k->text = k->before;
+	k->before = before;
+	r = kept_read(k);
+	return r < 0 ? r : k->len == len && memcmp(k->text, before, len) == 0;
+}
+
 void kept_close(struct kept *k)
 {
 	file_close(&k->fd);
 	free(k->text);
+	free(k->before);
 	*k = (struct kept){ 0 };
 }

@@ -18,8 +18,9 @@ struct kept {
 	int fd;
 	char *text; /* NUL-terminated */
 	size_t len, cap;
-	bool cut;   /* something was dropped behind the last newline */
-	bool fresh; /* the text is that of the opening, which the first kept_read gives */
+	bool cut;     /* something was dropped behind the last newline */
+	bool fresh;   /* the text is that of the opening, which the first kept_read gives */
+	char *before; /* as large: kept_read_same's other text */
 };
 
 /* Open, read once, keep. 0, or -errno with a sentence; -ENODATA when there is no whole line. */
@@ -28,6 +29,8 @@ int kept_open(struct kept *k, const struct root *root, const char *path, size_t 
 /* Read it again, but for the first time: the text of kept_open is a moment old then, and making it
  * costs the kernel more than all else. 0 or -errno, and then the text is empty. */
 int kept_read(struct kept *k);
+/* The same; 1 when the text is what it was at the reading before: what it says stands. */
+int kept_read_same(struct kept *k);
 void kept_close(struct kept *k);
 
 #endif

@@ -77,8 +77,12 @@ static int load_open(void *state, const struct source_env *env, struct sample *s
 static int load_read(void *state, struct sample *s)
 {
 	struct load *l = state;
-	int r = kept_read(&l->loadavg);
+	int r = kept_read_same(&l->loadavg);
 
+	if (r == 1 && sample_stood(s, l->slot)) {
+		sample_hold(s, l->slot, METRICS_NUMBER_OF);
+		return 0;
+	}
 	return r < 0 ? r : scan(l, s);
 }
 

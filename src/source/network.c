@@ -292,8 +292,10 @@ static int network_open(void *state, const struct source_env *env, struct sample
 static int network_read(void *state, struct sample *s)
 {
 	struct network *n = state;
-	int r = kept_read(&n->dev);
+	int r = kept_read_same(&n->dev);
 
+	if (r == 1 && devices_stand(&n->interfaces, s))
+		return 0;
 	return r < 0 ? r : scan(n, s);
 }
 

@@ -129,17 +129,21 @@ static int pressure_open(void *state, const struct source_env *env, struct sampl
 static int pressure_read(void *state, struct sample *s)
 {
 	struct pressure *x = state;
-	int result = 0;
+	int result = 0, r[NFILES] = { 0 };
 
 	for (uint32_t f = 0; f < NFILES; f++) {
-		int r = x->file[f].text ? kept_read(&x->file[f]) : 0;
-
-		if (r < 0)
-			result = r;
+		r[f] = x->file[f].text ? kept_read_same(&x->file[f]) : 0;
+		if (r[f] < 0)
+			result = r[f];
 	}
-	for (uint32_t i = 0; i < NSTALLS; i++)
-		if (x->file[stalls[i].file].len && !scan_stall(x, s, i))
+	for (uint32_t i = 0; i < NSTALLS; i++) {
+		uint32_t slot = x->slot ? x->slot + i * ROWS : 0;
+
+		if (r[stalls[i].file] == 1 && sample_stood(s, slot))
+			sample_hold(s, slot, ROWS);
+		else if (x->file[stalls[i].file].len && !scan_stall(x, s, i))
 			result = -EBADMSG;
+	}
 	return result;
 }
 

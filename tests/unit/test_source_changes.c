@@ -351,9 +351,48 @@ static void reading_again_makes_no_event(void **fixture)
 		}                                                                                  \
 	}
 
+static uint32_t count_present(const struct node *n)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 1; i < n->sample.nslots; i++)
+		count += n->sample.state[i] == STATE_PRESENT;
+	return count;
+}
+
+/* Text that is what it was is not parsed again, and says the same. */
+static void what_did_not_change_stands(void **state)
+{
+	struct scene x;
+	uint32_t all;
+
+	(void)state;
+	begin(&x, "vm-small");
+	all = count_present(&x.node);
+	assert_true(all > 100);
+	node_read(&x.node);
+	assert_int_equal(count_present(&x.node), all);
+	sample_begin(&x.node.sample, 3000, 2000); /* a sample without the node */
+	assert_int_equal(count_present(&x.node), 0);
+	node_read(&x.node);
+	assert_int_equal(count_present(&x.node), all);
+	write_file(&x, "loadavg", "7.00 0.58 0.59 1/123 4567\n", 26);
+	node_read(&x.node);
+	assert_int_equal(count_present(&x.node), all);
+	assert_int_equal(node_value(&x.node, "node.load_1min", "-"), 700);
+	write_file(&x, "loadavg", "", 0);
+	node_read(&x.node);
+	assert_int_equal(node_value(&x.node, "node.load_1min", "-"), -1);
+	write_file(&x, "loadavg", "7.00 0.58 0.59 1/123 4567\n", 26);
+	node_read(&x.node);
+	assert_int_equal(node_value(&x.node, "node.load_1min", "-"), 700);
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_did_not_change_stands),
 		cmocka_unit_test(devices_end_and_are_born),
 		cmocka_unit_test(quiet_devices_are_told_of_when_they_act),
 		ON(cut_files_give_no_wrong_value, "vm-small"),
