@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /* Kernel memory of what is held open, in pieces of 1.5 kB: a file takes two, and the folder of its
- * process, which the first file holds, one more. */
-enum { FILE_WEIGHT = 2, FIRST_WEIGHT = 3, WEIGHT_MAX = 6800 };
+ * process, which they hold together, one. */
+enum { FILE_WEIGHT = 2, FOLDER_WEIGHT = 1, WEIGHT_MAX = 6800 };
 
 static const char *const kept_name[PROCESS_FILES_KEPT] = {
 	[KEPT_STAT] = "stat",
@@ -101,14 +101,25 @@ static int open_file(const struct reading *r, const struct process *p, enum kept
 	return root_file(r->proc, path);
 }
 
-static uint32_t weight_of(enum kept_file which)
+/* Of what a process holds open. */
+static uint32_t weight_of(const struct process *p)
 {
-	return which == KEPT_STAT ? FIRST_WEIGHT : FILE_WEIGHT;
+	uint32_t files = 0;
+
+	for (int i = 0; i < PROCESS_FILES_KEPT; i++)
+		files += p->kept[i] > 0;
+	return files ? files * FILE_WEIGHT + FOLDER_WEIGHT : 0;
 }
 
 bool reading_has_room(const struct reading *r)
 {
-	return r->weight + FIRST_WEIGHT + 2 * FILE_WEIGHT <= FILE_WEIGHT * r->kept_max;
+	return r->weight + FOLDER_WEIGHT + PROCESS_FILES_KEPT * FILE_WEIGHT <=
+	       FILE_WEIGHT * r->kept_max;
+}
+
+static bool is_kept(enum kept_file which, enum keep keep)
+{
+	return keep != KEEP_NONE && (which == KEPT_STATM) == (keep == KEEP_IDLE);
 }
 
 /* Keep a descriptor that was opened, or close it. */
@@ -117,17 +128,17 @@ static void keep_or_close(struct reading *r, struct process *p, enum kept_file w
 {
 	if (p->kept[which] == fd)
 		return;
-	keep &= which == KEPT_STAT || p->kept[KEPT_STAT] > 0;
-	if (keep && r->weight + weight_of(which) <= FILE_WEIGHT * r->kept_max) {
+	if (keep && r->weight + FILE_WEIGHT + FOLDER_WEIGHT <= FILE_WEIGHT * r->kept_max) {
+		r->weight -= weight_of(p);
 		p->kept[which] = fd;
-		r->weight += weight_of(which);
+		r->weight += weight_of(p);
 	} else {
 		close(fd);
 	}
 }
 
 /* Read one of its files, through the kept descriptor when there is one. */
-static ssize_t read_file(struct reading *r, struct process *p, enum kept_file which, bool keep,
+static ssize_t read_file(struct reading *r, struct process *p, enum kept_file which, enum keep keep,
 			 struct text *out)
 {
 	int fd = p->kept[which] > 0 ? p->kept[which] : open_file(r, p, which);
@@ -136,7 +147,7 @@ static ssize_t read_file(struct reading *r, struct process *p, enum kept_file wh
 	if (fd < 0)
 		return fd == -ENOENT ? -ESRCH : fd;
 	n = file_reread(fd, out->buf, sizeof out->buf);
-	keep_or_close(r, p, which, fd, keep && n > 0);
+	keep_or_close(r, p, which, fd, is_kept(which, keep) && n > 0);
 	return n;
 }
 
@@ -158,7 +169,7 @@ static int count_entries(int fd)
 	return got < 0 ? -errno : n - 2; /* . and .. */
 }
 
-static void read_files(struct reading *r, struct process *p, bool keep)
+static void read_files(struct reading *r, struct process *p, enum keep keep)
 {
 	struct stat st;
 	int fd, n;
@@ -173,33 +184,23 @@ static void read_files(struct reading *r, struct process *p, bool keep)
 		n = fstat(fd, &st) ? -1 : (int)st.st_size;
 	else
 		n = count_entries(fd);
-	keep_or_close(r, p, KEPT_FDS, fd, keep && n >= 0);
+	keep_or_close(r, p, KEPT_FDS, fd, is_kept(KEPT_FDS, keep) && n >= 0);
 	if (n < 0)
 		return;
 	p->files_known = true;
 	p->files = n;
 }
 
-static void close_from(struct reading *r, struct process *p, enum kept_file first)
+void process_close(struct reading *r, struct process *p, enum keep keep)
 {
-	for (int i = (int)first; i < PROCESS_FILES_KEPT; i++) {
-		if (p->kept[i] > 0)
-			r->weight -= weight_of((enum kept_file)i);
-		file_close(&p->kept[i]);
-	}
+	r->weight -= weight_of(p);
+	for (int i = 0; i < PROCESS_FILES_KEPT; i++)
+		if (!is_kept((enum kept_file)i, keep))
+			file_close(&p->kept[i]);
+	r->weight += weight_of(p);
 }
 
-void process_close(struct reading *r, struct process *p)
-{
-	close_from(r, p, KEPT_STAT);
-}
-
-void process_close_most(struct reading *r, struct process *p)
-{
-	close_from(r, p, KEPT_STAT + 1);
-}
-
-static int read_stat(struct reading *r, struct process *p, bool keep)
+static int read_stat(struct reading *r, struct process *p, enum keep keep)
 {
 	struct text t;
 	struct proc_stat st;
@@ -222,7 +223,7 @@ static int read_stat(struct reading *r, struct process *p, bool keep)
 	return 0;
 }
 
-static void read_io(struct reading *r, struct process *p, bool keep)
+static void read_io(struct reading *r, struct process *p, enum keep keep)
 {
 	struct text t;
 	struct proc_io io;
@@ -238,37 +239,60 @@ static void read_io(struct reading *r, struct process *p, bool keep)
 	p->io_known = true;
 }
 
-static void read_shared(struct reading *r, struct process *p, bool keep)
+static int read_statm(struct reading *r, struct process *p, enum keep keep, struct proc_statm *out)
 {
 	struct text t;
-	int64_t pages;
+	ssize_t n = read_file(r, p, KEPT_STATM, keep, &t);
 
-	p->shared_known =
-		read_file(r, p, KEPT_STATM, keep, &t) > 0 && !proc_statm_parse(t.buf, &pages);
-	p->shared_bytes = p->shared_known ? pages * r->page_bytes : 0;
-	p->shared_rss_pages = p->stat.rss_pages;
+	if (n < 0)
+		return (int)n;
+	return n ? proc_statm_parse(t.buf, out) : -ESRCH;
+}
+
+static void read_shared(struct reading *r, struct process *p, enum keep keep)
+{
+	p->shared_known = read_statm(r, p, keep, &p->statm) == 0;
+	p->shared_bytes = p->shared_known ? p->statm.shared_pages * r->page_bytes : 0;
+	p->statm_rss_pages = p->stat.rss_pages;
+}
+
+/* Of a process that does not run only memory may change, when it is reclaimed: statm tells, at a
+ * third of what stat costs the kernel. Its resident pages are counted in another way than stat's
+ * since Linux 6.16: they show that they changed, and stat how many there are. */
+static bool memory_stands(struct reading *r, struct process *p, enum keep keep)
+{
+	struct proc_statm now;
+
+	return p->shared_known && read_statm(r, p, keep, &now) == 0 &&
+	       now.resident_pages == p->statm.resident_pages &&
+	       now.shared_pages == p->statm.shared_pages;
 }
 
 /* A steady resident size mostly means steady shared memory; what else there is the refresh finds.
  */
 static bool shared_may_differ(const struct process *p)
 {
-	return llabs(p->stat.rss_pages - p->shared_rss_pages) > p->shared_rss_pages / 64;
+	return llabs(p->stat.rss_pages - p->statm_rss_pages) > p->statm_rss_pages / 64;
 }
 
 int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep)
 {
-	int bad = read_stat(r, p, keep >= KEEP_STAT);
+	int bad;
 
+	if (parts == READ_SHARED && memory_stands(r, p, keep)) {
+		p->stale &= (uint8_t)~READ_SHARED;
+		return 0;
+	}
+	bad = read_stat(r, p, keep);
 	if (bad)
 		return bad;
 	if (!r->clocks)
 		p->cpu_ns = (p->stat.utime + p->stat.stime) * r->tick_ns;
 	if (parts & READ_SHARED || shared_may_differ(p))
-		read_shared(r, p, keep == KEEP_ALL);
+		read_shared(r, p, keep);
 	if (parts & READ_IO) {
-		read_io(r, p, keep == KEEP_ALL);
-		read_files(r, p, keep == KEEP_ALL);
+		read_io(r, p, keep);
+		read_files(r, p, keep);
 	}
 	p->walk_due = true;
 	process_changed(p);

@@ -36,24 +36,23 @@ int process_clock(pid_t pid, int64_t *ns);
 enum reading_part {
 	READ_STAT = 1,   /* stat; statm when the resident memory has changed by more than 1/64 */
 	READ_IO = 2,     /* io, the number of open files */
-	READ_SHARED = 4, /* statm */
+	READ_SHARED = 4, /* statm; by itself: stat, too, when statm has changed */
 	READ_ALL = READ_STAT | READ_IO | READ_SHARED,
 };
 
 /* For the files of one more process. */
 bool reading_has_room(const struct reading *r);
 
-/* Which files stay open for the next time, while there is room. */
-enum keep { KEEP_NONE, KEEP_STAT, KEEP_ALL };
+/* Which files stay open for the next time, while there is room: none, what a process needs that
+ * does not run (statm), or what one needs that does. */
+enum keep { KEEP_NONE, KEEP_IDLE, KEEP_ACTIVE };
 
-/* Read these parts; stat, which tells who it is, always. 0; -ESRCH when it is gone or the pid is
- * another process by now. */
+/* Read these parts. 0; -ESRCH when it is gone or the pid is another process by now. */
 int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep);
 /* Walk the page tables for PSS and USS, and read swap. Costly: 15 us + 11 us a MB. 0 or -errno. */
 int process_walk(const struct reading *r, struct process *p);
-void process_close(struct reading *r, struct process *p);
-/* All but its stat. */
-void process_close_most(struct reading *r, struct process *p);
+/* All but what is kept so. */
+void process_close(struct reading *r, struct process *p, enum keep keep);
 
 /* Own CPU, and that of the children it waited for (whole ticks), in ns. */
 int64_t process_own_ns(const struct process *p);

@@ -13,7 +13,7 @@
 
 enum { TABLE_CAP = 32768, PROCESS_FILES_KEPT = 4, NAME_SIZE = 16 };
 
-enum kept_file { KEPT_STAT, KEPT_STATM, KEPT_IO, KEPT_FDS };
+enum kept_file { KEPT_STATM, KEPT_STAT, KEPT_IO, KEPT_FDS };
 
 /* What a process adds to the job's totals. NO_: 1 when it could not be read. */
 enum part {
@@ -71,9 +71,10 @@ struct process {
 	/* last full reading */
 	struct proc_stat stat;
 	struct proc_io io, io_base,
-		io_children;                    /* children: what reaped ones had, as far as seen */
-	int64_t shared_bytes, shared_rss_pages; /* the latter: resident when it was read */
-	int64_t files, peak_rss_bytes;
+		io_children; /* children: what reaped ones had, as far as seen */
+	struct proc_statm statm;
+	int64_t statm_rss_pages; /* what stat gave when statm was read */
+	int64_t shared_bytes, files, peak_rss_bytes;
 	/* memory walk; -1: never */
 	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
 	int64_t walk_minflt;

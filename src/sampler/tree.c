@@ -69,7 +69,7 @@ void tree_close(struct tree *t)
 	if (!t)
 		return;
 	for (uint32_t i = 0; i < t->table.nlive; i++)
-		process_close(&t->reading, &t->table.row[t->table.live[i]]);
+		process_close(&t->reading, &t->table.row[t->table.live[i]], KEEP_NONE);
 	exits_close(t->exits);
 	connector_close(&t->connector);
 	file_close(&t->loadavg);
@@ -93,9 +93,10 @@ static void first_reading(struct tree *t, struct process *p)
 	t->departed_majflt -= p->stat.majflt + p->stat.cmajflt;
 }
 
-static bool refresh_due(const struct tree *t, const struct process *p)
+/* Once in so many samples, not all of them in the same. */
+static bool is_turn(const struct tree *t, const struct process *p, uint64_t samples)
 {
-	return (t->ticks + (uint64_t)p->pid) % t->pace.refresh == 0;
+	return (t->ticks + (uint64_t)p->pid) % samples == 0;
 }
 
 /* Has it run since the last sample? Its CPU clock tells; without clocks, everything may have. */
@@ -125,12 +126,17 @@ static void make_room(struct tree *t)
 		uint32_t i = t->keep_hand++ % t->table.nlive;
 		struct process *p = &t->table.row[t->table.live[i]];
 
-		if (p->idle_samples && p->kept[KEPT_STAT] > 0) {
-			process_close(&t->reading, p);
+		if (p->idle_samples && (p->kept[KEPT_STATM] > 0 || p->kept[KEPT_STAT] > 0)) {
+			process_close(&t->reading, p, KEEP_NONE);
 			return;
 		}
 	}
 }
+
+enum {
+	OLDEST_ACTIVE = 1 << 7, /* of its history */
+	PARENT_TURNS = 6,       /* who does not run may get another parent: once a minute */
+};
 
 /* Twice active of late: its files are worth holding open. */
 static bool worth_keeping(const struct process *p)
@@ -150,23 +156,28 @@ static int look_at(struct tree *t, struct process *p, bool all)
 
 	if (bad)
 		return bad;
+	if (p->history == OLDEST_ACTIVE && !moved)
+		process_close(&t->reading, p, KEEP_IDLE);
 	p->history = (uint8_t)(p->history << 1 | moved);
 	p->idle_samples = moved ? 0 : p->idle_samples + 1;
-	if (!p->history && p->kept[KEPT_IO] > 0)
-		process_close_most(&t->reading, p);
 	if (moved)
 		process_changed(p);
 	if (moved || all)
 		p->stale |= all ? READ_ALL : READ_STAT | READ_IO;
-	else if (refresh_due(t, p)) /* memory may be reclaimed; the rest takes its running */
+	else if (is_turn(t, p,
+			 t->pace.refresh)) /* memory may be reclaimed; the rest takes its running */
+		p->stale |= READ_SHARED;
+	if (is_turn(t, p, t->pace.shared))
+		p->stale |= READ_SHARED;
+	if (is_turn(t, p, t->pace.shared * PARENT_TURNS))
 		p->stale |= READ_STAT;
-	if ((t->ticks + (uint64_t)p->pid) % t->pace.shared == 0)
-		p->stale |= READ_STAT | READ_SHARED;
 	parts = first || all ? READ_ALL : p->stale & t->due;
 	if (!parts)
 		return 0;
-	keep = worth_keeping(p) ? KEEP_ALL : KEEP_STAT;
-	if (keep == KEEP_ALL && !reading_has_room(&t->reading))
+	keep = worth_keeping(p) ? KEEP_ACTIVE : KEEP_IDLE;
+	if (keep == KEEP_ACTIVE && p->kept[KEPT_STATM] > 0)
+		process_close(&t->reading, p, keep);
+	if (keep == KEEP_ACTIVE && !reading_has_room(&t->reading))
 		make_room(t);
 	bad = process_read(&t->reading, p, parts, keep);
 	if (bad)

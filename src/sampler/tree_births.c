@@ -61,7 +61,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns)
 	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
 	settle(t, p);
 	series_ended(t, p, at_ns);
-	process_close(&t->reading, p);
+	process_close(&t->reading, p, KEEP_NONE);
 	sums_leave(t, p);
 	table_remove(&t->table, p);
 }

@@ -153,15 +153,15 @@ int proc_smaps_parse(const char *smaps_rollup, struct proc_smaps *out)
 	return named_parse(smaps_rollup, rows, sizeof rows / sizeof rows[0], 1024);
 }
 
-int proc_statm_parse(const char *text, int64_t *shared_pages)
+int proc_statm_parse(const char *text, struct proc_statm *out)
 {
 	const char *p = text;
-	int64_t v = 0;
+	int64_t v[3];
 
 	for (int i = 0; i < 3; i++)
-		if (!number_i64(&p, &v) || v < 0 || v > PAGES_LIMIT)
+		if (!number_i64(&p, &v[i]) || v[i] < 0 || v[i] > PAGES_LIMIT)
 			return -EBADMSG;
-	*shared_pages = v;
+	*out = (struct proc_statm){ .resident_pages = v[1], .shared_pages = v[2] };
 	return 0;
 }
 

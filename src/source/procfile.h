@@ -40,8 +40,11 @@ struct proc_smaps {             /* bytes */
 };
 int proc_smaps_parse(const char *smaps_rollup, struct proc_smaps *out);
 
-/* Third field of /proc/PID/statm: file and shmem pages that are resident. */
-int proc_statm_parse(const char *text, int64_t *shared_pages);
+/* Second and third field of /proc/PID/statm. Shared: file and shmem pages that are resident. */
+struct proc_statm {
+	int64_t resident_pages, shared_pages;
+};
+int proc_statm_parse(const char *text, struct proc_statm *out);
 
 /* Last field of /proc/loadavg: the pid that was given out last in this pid namespace. */
 int proc_last_pid_parse(const char *loadavg, pid_t *out);

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct proc_stat st;
 	struct proc_io io;
 	struct proc_smaps smaps;
-	int64_t pages;
+	struct proc_statm statm;
 	pid_t pid;
 	char *text = malloc(size + 1);
 
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (!proc_last_pid_parse(text, &pid) && pid < 0)
 		abort();
-	proc_statm_parse(text, &pages);
+	proc_statm_parse(text, &statm);
 	free(text);
 	return 0;
 }

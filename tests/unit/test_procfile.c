@@ -66,7 +66,7 @@ static void numbers_that_no_machine_reaches_are_refused(void **state)
 	struct proc_smaps smaps;
 	struct proc_stat st;
 	struct proc_io io;
-	int64_t shared;
+	struct proc_statm statm;
 
 	(void)state;
 	assert_int_equal(proc_stat_parse("1 (a) S 1 1 1 0 -1 0 1 2 3 4 922337203684 1 0 0 20 0 1 0 "
@@ -83,7 +83,7 @@ static void numbers_that_no_machine_reaches_are_refused(void **state)
 				       "read_bytes: 5\nwrite_bytes: 6\n",
 				       &io),
 			 -EBADMSG);
-	assert_int_equal(proc_statm_parse("1 1 9223372036854775807 1\n", &shared), -EBADMSG);
+	assert_int_equal(proc_statm_parse("1 1 9223372036854775807 1\n", &statm), -EBADMSG);
 }
 
 static void garbage_stat_is_refused(void **state)
@@ -135,14 +135,15 @@ static void uss_is_the_sum_of_the_private_lines(void **state)
 	assert_int_equal(proc_smaps_parse("Rss: 900 kB\n", &m), -EBADMSG);
 }
 
-static void statm_gives_its_third_field(void **state)
+static void statm_gives_its_second_and_third_field(void **state)
 {
-	int64_t shared = 0;
+	struct proc_statm statm = { 0 };
 
 	(void)state;
-	assert_int_equal(proc_statm_parse("1000 500 321 10 0 90 0\n", &shared), 0);
-	assert_int_equal(shared, 321);
-	assert_int_equal(proc_statm_parse("1000 500\n", &shared), -EBADMSG);
+	assert_int_equal(proc_statm_parse("1000 500 321 10 0 90 0\n", &statm), 0);
+	assert_int_equal(statm.resident_pages, 500);
+	assert_int_equal(statm.shared_pages, 321);
+	assert_int_equal(proc_statm_parse("1000 500\n", &statm), -EBADMSG);
 }
 
 static void the_last_pid_is_the_last_word_of_loadavg(void **state)
@@ -165,7 +166,7 @@ int main(void)
 		cmocka_unit_test(garbage_stat_is_refused),
 		cmocka_unit_test(io_fields_are_found_by_name),
 		cmocka_unit_test(uss_is_the_sum_of_the_private_lines),
-		cmocka_unit_test(statm_gives_its_third_field),
+		cmocka_unit_test(statm_gives_its_second_and_third_field),
 		cmocka_unit_test(the_last_pid_is_the_last_word_of_loadavg),
 	};
 
