@@ -10,9 +10,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-	POLL_MAX = 2 + EXITS_FDS_MAX,
+	WAKES = 8,    /* that are taken at once */
 	SETTLED = 3,  /* samples after which all that follow are alike */
 	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
@@ -115,13 +115,39 @@ static int set_clock(struct recorder *r, int64_t from_ns)
 	return timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &t, NULL) ? -errno : 0;
 }
 
+/* What woke the recorder: one of the rings has its index added. */
+enum wake { WAKE_TIMER, WAKE_LAUNCHER, WAKE_RING };
+
+static int wait_for(struct recorder *r, int fd, uint32_t wake)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u32 = wake };
+
+	return epoll_ctl(r->waiting, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+static void wait_for_rings(struct recorder *r, bool wanted)
+{
+	size_t n;
+	const int *rings = tree_fds(r->sampler.tree, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!wanted)
+			epoll_ctl(r->waiting, EPOLL_CTL_DEL, rings[i], NULL);
+		else if (!r->silent[i])
+			wait_for(r, rings[i], WAKE_RING + i);
+	}
+}
+
 /* While there are records, look for them now and then; else wait for them. */
 static void rest_if_busy(struct recorder *r)
 {
 	uint64_t records = tree_records(r->sampler.tree);
+	bool rested = r->rest_ns;
 
 	r->rest_ns = records == r->records ? 0 : clock_mono_ns() + REST_MS * NS_PER_MS;
 	r->records = records;
+	if (rested != (r->rest_ns != 0))
+		wait_for_rings(r, rested);
 }
 
 /* The timer has expired n times since it was looked at: one sample, the others are lost. */
@@ -161,6 +187,8 @@ static void listen_to_launcher(struct recorder *r)
 		}
 	}
 	r->launcher_gone = got != -EAGAIN;
+	if (r->launcher_gone)
+		epoll_ctl(r->waiting, EPOLL_CTL_DEL, r->o->launcher, NULL);
 	r->samples_with_launcher = r->samples;
 }
 
@@ -186,40 +214,62 @@ static bool job_is_over(const struct recorder *r)
 static int until_ms(const struct recorder *r, int64_t then_ns)
 {
 	int64_t at = r->end_ns && (!then_ns || r->end_ns < then_ns) ? r->end_ns : then_ns;
-	int64_t left = (at - clock_mono_ns() + NS_PER_MS - 1) / NS_PER_MS;
+	int64_t left;
 
 	if (!at)
 		return -1;
+	left = (at - clock_mono_ns() + NS_PER_MS - 1) / NS_PER_MS;
 	return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
+}
+
+static void ring_woke(struct recorder *r, uint32_t i, uint32_t events)
+{
+	size_t n;
+	const int *rings = tree_fds(r->sampler.tree, &n);
+
+	if (!(events & EPOLLHUP) || i >= n)
+		return;
+	r->silent[i] = true;
+	epoll_ctl(r->waiting, EPOLL_CTL_DEL, rings[i], NULL);
 }
 
 static void wait_and_act(struct recorder *r)
 {
-	struct pollfd p[POLL_MAX] = { { .fd = r->timer, .events = POLLIN } };
-	size_t nrings, n = 1;
-	const int *rings = tree_fds(r->sampler.tree, &nrings);
-	bool look;
+	struct epoll_event w[WAKES];
+	int n = epoll_wait(r->waiting, w, WAKES, until_ms(r, r->rest_ns));
+	bool look = r->rest_ns && clock_mono_ns() >= r->rest_ns, due = false;
 
-	if (r->o->launcher >= 0 && !r->launcher_gone)
-		p[n++] = (struct pollfd){ .fd = r->o->launcher, .events = POLLIN };
-	for (size_t i = 0; i < nrings; i++)
-		p[n++] = (struct pollfd){ .fd = r->rest_ns || r->silent[i] ? -1 : rings[i],
-					  .events = POLLIN };
-	if (poll(p, n, until_ms(r, r->rest_ns)) < 0)
-		return;
-	look = r->rest_ns && clock_mono_ns() >= r->rest_ns;
-	if (r->o->launcher >= 0 && !r->launcher_gone && p[1].revents)
-		listen_to_launcher(r);
-	for (size_t i = 0; i < nrings; i++) {
-		look |= (p[n - nrings + i].revents & POLLIN) != 0;
-		r->silent[i] |= (p[n - nrings + i].revents & POLLHUP) != 0;
+	for (int i = 0; i < n; i++) {
+		uint32_t wake = w[i].data.u32;
+
+		due |= wake == WAKE_TIMER;
+		if (wake == WAKE_LAUNCHER)
+			listen_to_launcher(r);
+		if (wake < WAKE_RING)
+			continue;
+		look |= (w[i].events & EPOLLIN) != 0;
+		ring_woke(r, wake - WAKE_RING, w[i].events);
 	}
 	if (look) {
 		tree_drain(r->sampler.tree);
 		rest_if_busy(r);
 	}
-	if (p[0].revents && !r->ended)
+	if (due && !r->ended)
 		tick(r);
+}
+
+static int start_waiting(struct recorder *r, struct err *e)
+{
+	int bad = 0;
+
+	r->waiting = epoll_create1(EPOLL_CLOEXEC);
+	if (r->waiting < 0)
+		return err_set(e, -errno, "cannot wait for several things: %s", strerror(errno));
+	bad = wait_for(r, r->timer, WAKE_TIMER);
+	if (!bad && r->o->launcher >= 0)
+		bad = wait_for(r, r->o->launcher, WAKE_LAUNCHER);
+	wait_for_rings(r, true);
+	return bad ? err_set(e, bad, "cannot wait for the timer: %s", strerror(-bad)) : 0;
 }
 
 static int start_clock(struct recorder *r, struct err *e)
@@ -253,6 +303,8 @@ static int begin(struct recorder *r, struct err *e)
 	if (bad)
 		return bad;
 	bad = start_clock(r, e);
+	if (!bad)
+		bad = start_waiting(r, e);
 	if (bad)
 		return bad;
 	metas_begin(r);
@@ -266,6 +318,7 @@ static void finish(struct recorder *r)
 		writer_abandon(r->writer);
 	sampler_close(&r->sampler);
 	file_close(&r->timer);
+	file_close(&r->waiting);
 	file_close(&r->directory);
 }
 

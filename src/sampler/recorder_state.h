@@ -17,6 +17,7 @@ struct recorder {
 	struct sampler sampler;
 	struct writer *writer;
 	int directory, timer;
+	int waiting;         /* epoll of the timer, the launcher, and the rings unless they rest */
 	int64_t interval_ns; /* the timer's; as asked, or longer to save */
 	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
 	int64_t rest_ns; /* until then no records of births are waited for; 0: they are */
@@ -24,7 +25,7 @@ struct recorder {
 	int64_t samples, samples_with_launcher;
 	struct sampler_figures figures;
 	bool said, ended, launcher_gone, made;
-	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: poll tells no more of them */
+	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: no more is told of them */
 	int status;
 };
 
