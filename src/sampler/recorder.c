@@ -88,14 +88,18 @@ static void say_once(struct recorder *r, const char *sentence)
 
 static void take(struct recorder *r, bool last)
 {
-	struct writer_figures w;
-	struct err e;
-
 	sampler_take(&r->sampler, &r->figures, last);
 	if (last)
 		metas_end(r);
 	if (last || !r->samples)
 		metas_mechanisms(r);
+}
+
+static void write_down(struct recorder *r)
+{
+	struct writer_figures w;
+	struct err e;
+
 	if (writer_sample(r->writer, &r->sampler.sample, &e))
 		say_once(r, e.text);
 	writer_figures(r->writer, &w);
@@ -137,6 +141,7 @@ static void tick(struct recorder *r)
 	if (clock_mono_ns() - (r->deadline_ns - r->interval_ns) > r->interval_ns / 10)
 		r->figures.late++;
 	take(r, false);
+	write_down(r);
 	if (r->samples == SETTLED)
 		code_let_go();
 	rest_if_busy(r);
@@ -237,9 +242,11 @@ static int start_clock(struct recorder *r, struct err *e)
 	return bad ? err_set(e, bad, "cannot set the timer: %s", strerror(-bad)) : 0;
 }
 
+/* Up to the first sample, for which the job waits; its files it need not wait for. */
 static int begin(struct recorder *r, struct err *e)
 {
 	const struct writer_options w = { .sync_ns = r->o->sync_ns };
+	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
 	int bad;
 
 	r->directory =
@@ -249,14 +256,17 @@ static int begin(struct recorder *r, struct err *e)
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
 	if (bad)
 		return bad;
-	bad = writer_open(&r->writer, r->directory, r->o->identity->host, &w, e);
-	if (bad)
-		return bad;
 	bad = start_clock(r, e);
 	if (bad)
 		return bad;
 	metas_begin(r);
 	take(r, false);
+	if (r->o->launcher >= 0)
+		message_send(r->o->launcher, &ready);
+	bad = writer_open(&r->writer, r->directory, r->o->identity->host, &w, e);
+	if (bad)
+		return bad;
+	write_down(r);
 	return 0;
 }
 
@@ -271,7 +281,6 @@ static void finish(struct recorder *r)
 
 int recorder_run(const struct recorder_options *o)
 {
-	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
 	struct recorder r = { .o = o };
 	struct err e = { "" };
 	int bad;
@@ -287,11 +296,10 @@ int recorder_run(const struct recorder_options *o)
 			rmdir(o->directory); /* when nothing is in it */
 		return bad;
 	}
-	if (o->launcher >= 0)
-		message_send(o->launcher, &ready);
 	while (!job_is_over(&r))
 		wait_and_act(&r);
 	take(&r, true);
+	write_down(&r);
 	bad = writer_close(r.writer, &e);
 	r.writer = NULL;
 	if (bad)
