@@ -31,6 +31,7 @@ enum {
 int recorder_detach(int *fd, struct err *e)
 {
 	int pair[2], null, forked;
+	char go;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
@@ -38,8 +39,10 @@ int recorder_detach(int *fd, struct err *e)
 	if (forked) {
 		close(pair[1]);
 		*fd = pair[0];
-		if (forked > 0)
+		if (forked > 0) {
+			send(pair[0], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 			return 0;
+		}
 		close(pair[0]);
 		*fd = -1;
 		return err_set(e, forked, "cannot fork: %s", strerror(-forked));
@@ -54,6 +57,8 @@ int recorder_detach(int *fd, struct err *e)
 		dup2(null, STDOUT_FILENO);
 	}
 	prctl(PR_SET_NAME, "sonde-recorder");
+	/* Until the launcher has waited for what forked this, that looks like a part of the job. */
+	(void)!recv(pair[1], &go, 1, 0);
 	*fd = pair[1];
 	return 1;
 }
