@@ -385,6 +385,15 @@ static int sync_if_due(struct writer *w, int64_t mono_ns, int64_t gap_ns)
 	return files_sync(&w->files, true);
 }
 
+/* Sealing waits until the blocks before are on the disk. Seen to half way, that and sealing itself
+ * do not delay the same sample. */
+static int sync_ahead(struct writer *w)
+{
+	if (!w->options.sync_ns || w->nrows != w->options.chunk_rows / 2)
+		return 0;
+	return files_sync(&w->files, false);
+}
+
 int writer_sample(struct writer *w, struct sample *s, struct err *e)
 {
 	int64_t gap_ns = w->last_mono_ns ? s->mono_ns - w->last_mono_ns : 0;
@@ -402,6 +411,8 @@ int writer_sample(struct writer *w, struct sample *s, struct err *e)
 	}
 	if (!rc && w->nrows >= w->options.chunk_rows)
 		rc = generation_seal(w);
+	failed = sync_ahead(w);
+	rc = rc ? rc : failed;
 	failed = sync_if_due(w, s->mono_ns, gap_ns);
 	rc = rc ? rc : failed;
 	return rc ? files_error(&w->files, rc, e) : 0;
