@@ -4,9 +4,9 @@
  * said "here", and the us of CPU that it said. What says so is one of:
  *
  *   start here         CPU of the process that started it, as the job's first process of `sonde
- * run` start bare LIST    opens the files that LIST names, reads each once as far as 128 kB, and
- * says its own CPU: the least that a program which needs these files takes to start. A line that
- * begins with ">" is a file to make.
+ *                      run`
+ *   start bare LIST    opens the files that LIST names, reads each once as far as 128 kB, and says
+ *                      its own CPU: the least that a program which needs these files takes to start
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -47,10 +47,6 @@ static void open_all(const char *list)
 		int fd;
 
 		path[strcspn(path, "\n")] = '\0';
-		if (path[0] == '>') {
-			fd = open(path + 1, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-			continue;
-		}
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd >= 0 && read(fd, buffer, sizeof buffer) < 0)
 			continue; /* a directory: it is open, that is all */

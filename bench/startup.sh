@@ -5,8 +5,10 @@
 #
 # Wall time is from before the exec of Sonde to the first instruction of the job; CPU is that of the launcher until then
 # and of the recorder until it reads its own in the first sample. The bare program opens every file that Sonde has opened
-# by then but for shared libraries, reads each once and makes the recording's two; it parses nothing, starts no process
-# and writes nothing. Both take turns.
+# by then but for shared libraries and reads each once; it parses nothing, starts no process and writes nothing. The
+# recording's files are made while the job begins, and neither side has them. Both take turns.
+#
+# The wall time holds two execs, Sonde's and the job's, and the bare program's one; what one takes is the last figure.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-40}
@@ -15,16 +17,16 @@ start=$BUILD/bench/start
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# The paths that were opened before the job's exec, those that were made marked with ">".
+# The paths that were opened before the recorder says that the first sample is taken (MESSAGE_READY of job/message.h).
 opened() { # TRACE
 	awk '
-		/execve\("[^"]*start"/ { exit }
+		/sendto\([0-9]+<[^>]*>, "\\1\\0\\0\\0/ { exit }
 		/openat?\(/ && match($0, /\) += [0-9]+<[^>]*>/) {
 			path = substr($0, RSTART, RLENGTH)
 			gsub(/^[^<]*<|>$/, "", path)
 			sub(/^\/proc\/[0-9]+\//, "/proc/self/", path)
 			if (path !~ /\.so[.0-9]*$|\/ld\.so/)
-				print (/O_CREAT/ ? ">" : "") path
+				print path
 		}' "$1"
 }
 
@@ -37,7 +39,7 @@ recorder_us() { # CPU of the recorder when it read it for the first time
 		awk -F, 'NR == 2 { printf "%.1f\n", $NF * 1e6 }'
 }
 
-strace -f -y -e trace=open,openat,execve -o "$scratch/trace" "$BUILD/sonde" run -q -o "$scratch/out" -- "$start" here 9>/dev/null
+strace -f -y -e trace=open,openat,sendto -o "$scratch/trace" "$BUILD/sonde" run -q -o "$scratch/out" -- "$start" here 9>/dev/null
 opened "$scratch/trace" >"$scratch/list"
 for _ in $(seq "$ROUNDS"); do
 	rm -rf "$scratch/out"

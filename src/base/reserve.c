@@ -21,6 +21,12 @@ void reserve_free(void *memory, size_t size)
 		munmap(memory, size ? size : 1);
 }
 
+void reserve_let_go(void *memory, size_t size)
+{
+	if (size)
+		madvise(memory, size, MADV_DONTNEED);
+}
+
 int reserve_bytes(struct bytes *b, size_t cap)
 {
 	*b = (struct bytes){ .data = reserve(cap), .cap = cap, .fixed = true };

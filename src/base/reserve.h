@@ -14,6 +14,8 @@
 
 void *reserve(size_t size);                   /* NULL when there is no address space */
 void reserve_free(void *memory, size_t size); /* NULL is fine */
+/* Give the pages back that were touched in the first `size` bytes: these are zero again. */
+void reserve_let_go(void *memory, size_t size);
 
 /* A fixed buffer in reserved memory; free it with reserve_bytes_free. 0 or -ENOMEM. */
 int reserve_bytes(struct bytes *b, size_t cap);

@@ -52,6 +52,15 @@ void sealer_free(struct sealer *s)
 	*s = (struct sealer){ 0 };
 }
 
+void sealer_let_go(struct sealer *s)
+{
+	streams_let_go(&s->drafting.streams);
+	reserve_let_go(s->column, s->ncolumns * sizeof *s->column);
+	reserve_let_go(s->events.data, s->events.len);
+	reserve_let_go(s->footer.data, s->footer.len);
+	reserve_let_go(s->body.data, s->body.len);
+}
+
 static bool columns_add(struct sealer *s, uint32_t from)
 {
 	for (uint32_t i = from; i < s->rows.n; i++) {

@@ -33,6 +33,8 @@ struct sealer {
 /* For images up to image_max bytes, of at most values_max rows x columns. 0 or -ENOMEM. */
 int sealer_init(struct sealer *s, uint32_t image_max, uint32_t values_max);
 void sealer_free(struct sealer *s);
+/* Give back the memory that the last sealing used; the next takes it again. */
+void sealer_let_go(struct sealer *s);
 
 enum { SEAL_EVENTS = 1, SEAL_CHUNK = 2 };
 

@@ -33,6 +33,12 @@ void streams_reset(struct streams *m)
 	m->full = false;
 }
 
+void streams_let_go(struct streams *m)
+{
+	reserve_let_go(m->segment, m->n * sizeof *m->segment);
+	streams_reset(m);
+}
+
 /* Bytes in the last segment. */
 static uint32_t last_used(const struct stream *s)
 {

@@ -38,6 +38,7 @@ struct stream {
 int streams_init(struct streams *m, size_t bytes, size_t streams);
 void streams_free(struct streams *m);
 void streams_reset(struct streams *m);
+void streams_let_go(struct streams *m); /* reset, and give the memory back until it is needed */
 
 static inline uint8_t *stream_at(const struct streams *m, const struct stream *s)
 {

@@ -2,6 +2,7 @@
 #include "recording/writer.h"
 
 #include "base/clock.h"
+#include "base/code.h"
 #include "base/reserve.h"
 #include "recording/block.h"
 #include "recording/format.h"
@@ -24,6 +25,7 @@ enum {
 	DECLARED_MAX = 512,            /* sets that are remembered; others are declared each time */
 	OUT_MAX = 16 << 20,
 	NONE_OPEN = -1,
+	LET_GO_S = 10, /* to map the code again takes as long as a few samples */
 };
 
 struct declared {
@@ -43,7 +45,7 @@ struct writer {
 	uint32_t generation, sequence;
 	uint32_t nrows, ncolumns; /* of this generation */
 	uint64_t rows_sealed;
-	int64_t last_mono_ns, last_sync_ns;
+	int64_t last_mono_ns, last_sync_ns, let_go_ns;
 	struct writer_options options;
 	struct declared declared[DECLARED_MAX];
 	uint32_t ndeclared, next_metric;
@@ -156,6 +158,27 @@ static void commit_close(struct writer *w, bool row)
 
 /* ---- sealing ---- */
 
+/* Sealing takes the most memory, and none of the code that sampling does; sampling does not need
+ * that memory. So one makes room for the other. */
+static int seal_in_turn(struct writer *w, const struct image *image, uint32_t *sequence)
+{
+	bool let_go = w->last_mono_ns - w->let_go_ns >= LET_GO_S * NS_PER_S;
+	int rc;
+
+	if (let_go)
+		code_let_go();
+	bytes_reset(&w->out);
+	rc = seal(&w->sealer, image, SEAL_EVENTS | SEAL_CHUNK, sequence, &w->out);
+	if (!rc)
+		rc = files_append(&w->files, &w->out);
+	if (!let_go)
+		return rc;
+	sealer_let_go(&w->sealer);
+	reserve_let_go(w->out.data, w->out.len);
+	w->let_go_ns = w->last_mono_ns;
+	return rc;
+}
+
 /* Append the generation's blocks and start the next one in the other slot. */
 static int generation_seal(struct writer *w)
 {
@@ -171,10 +194,7 @@ static int generation_seal(struct writer *w)
 		rc = files_sync(&w->files, false);
 	if (rc)
 		return rc;
-	bytes_reset(&w->out);
-	rc = seal(&w->sealer, &image, SEAL_EVENTS | SEAL_CHUNK, &sequence, &w->out);
-	if (!rc)
-		rc = files_append(&w->files, &w->out);
+	rc = seal_in_turn(w, &image, &sequence);
 	if (rc)
 		return rc;
 	w->figures.blocks += sequence - w->sequence;
@@ -365,6 +385,15 @@ static int sync_if_due(struct writer *w, int64_t mono_ns, int64_t gap_ns)
 	return files_sync(&w->files, true);
 }
 
+/* Sealing waits until the blocks before are on the disk. Seen to half way, that and sealing itself
+ * do not delay the same sample. */
+static int sync_ahead(struct writer *w)
+{
+	if (!w->options.sync_ns || w->nrows != w->options.chunk_rows / 2)
+		return 0;
+	return files_sync(&w->files, false);
+}
+
 int writer_sample(struct writer *w, struct sample *s, struct err *e)
 {
 	int64_t gap_ns = w->last_mono_ns ? s->mono_ns - w->last_mono_ns : 0;
@@ -382,6 +411,8 @@ int writer_sample(struct writer *w, struct sample *s, struct err *e)
 	}
 	if (!rc && w->nrows >= w->options.chunk_rows)
 		rc = generation_seal(w);
+	failed = sync_ahead(w);
+	rc = rc ? rc : failed;
 	failed = sync_if_due(w, s->mono_ns, gap_ns);
 	rc = rc ? rc : failed;
 	return rc ? files_error(&w->files, rc, e) : 0;

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 enum {
-	RECORD_PAGES = 64,
-	COUNT_PAGES = 32,
+	RECORD_PAGES = 32, /* 900 processes on one CPU, and these are taken out within 20 ms */
+	COUNT_PAGES = 16,
 	RING_PAGES_MIN = 4,
 	RECORD_MAX = 256,
 	EVENTS_MAX = 1024
