@@ -218,7 +218,7 @@ static bool parse(const char *p, struct line *out)
 	out->name = number_skip_blanks(p);
 	out->len = strcspn(out->name, " \n");
 	p = out->name + out->len;
-	for (out->n = 0; out->n < NCOLUMNS && number_i64(&p, &out->value[out->n]);)
+	for (out->n = 0; out->n < NCOLUMNS && number_count(&p, &out->value[out->n]);)
 		out->n++;
 	return out->n > QUEUED;
 }
