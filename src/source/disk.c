@@ -118,7 +118,7 @@ enum disk_class {
 };
 static const char *const class_names[] = {
 	[CLASS_DISK] = "disk",       [CLASS_PARTITION] = "partition",
-	[CLASS_STACKED] = "stacked", /* on other devices: dm, md, bcache */
+	[CLASS_STACKED] = "stacked", /* on other devices: dm, md, bcache, drbd, zd */
 	[CLASS_PATH] = "path",       /* of a multipath NVMe disk */
 	[CLASS_LOOP] = "loop",       [CLASS_MEMORY] = "memory",
 };
@@ -179,6 +179,9 @@ static enum disk_class class_of(const struct disk *d, const struct device *v)
 		return CLASS_LOOP;
 	if (is_numbered(v->name, "ram") || is_numbered(v->name, "zram"))
 		return CLASS_MEMORY;
+	/* ZFS volumes and DRBD stand on other disks, but sysfs does not tell on which. */
+	if (is_numbered(v->name, "zd") || is_numbered(v->name, "drbd"))
+		return CLASS_STACKED;
 	if (d->has_sysfs)
 		return class_in_sysfs(d->sys, v->name);
 	return class_by_name(&d->devices, v);

@@ -73,9 +73,11 @@ def cgroup_v2(t):
 
 
 def cgroup_hybrid(t):
-    """systemd's hybrid: version 1 has the controllers, version 2 is mounted beside them without any."""
+    """systemd's hybrid: version 1 has the controllers, version 2 is mounted beside them without any. A ZFS volume and a DRBD that do
+    not say which disks they stand on, and a disk that is on another machine."""
     cores = cpus.packages(1, 4)
-    plain.machine(t, cores, kernel="5.4.0-190-generic", psi=("cpu", "memory", "io"), columns=17)
+    plain.machine(t, cores, kernel="5.4.0-190-generic", psi=("cpu", "memory", "io"), columns=17,
+                  disks_more=((230, 0, "zd0", "zvol"), (147, 0, "drbd0", "drbd"), (43, 0, "nbd0", "nbd")))
     cpus.topology(t, cores)
     job = "/slurm_node7/uid_1000/job_99/step_batch"
     groups = {name: job if name in ("memory", "cpuset", "freezer", "devices") else "/system.slice/slurmd.service" for name in V1}
