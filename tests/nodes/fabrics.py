@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two machines of fast networks: an adapter of two ports, InfiniBand and Ethernet, beside an old one; and Omni-Path."""
+"""Machines of fast networks: an adapter of two ports, InfiniBand and Ethernet, beside an old one; Omni-Path; Slingshot, with
+Cray's own meters of energy."""
 import cgroups
 import cpus
 import devices
@@ -61,3 +62,40 @@ def omni_path(t):
     t.folder(f"{place}/infiniband/hfi1_0/ports/1", {"CCMgtA/cc_settings_bin": b"\1\2\3", "sl2sc/0": 0, "vl2mtu/0": 10240})
     devices.net(t, "ib0", names["ib0"], place, 100000, kind=32, index=4, mtu=10236)
     plain.own_process(t, cores, "0::/\n1:name=systemd:/system.slice/slurmd.service", cgroups.USUAL_MOUNTS)
+
+
+TELEMETRY = ("hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets", "hni_pkts_recv_by_tc_0", "hni_pkts_sent_by_tc_0",
+             "hni_pkts_recv_by_tc_1", "hni_pkts_sent_by_tc_1", "hni_rx_paused_0", "hni_tx_paused_0", "hni_pcs_corrected_cw",
+             "hni_pcs_uncorrected_cw", "hni_timeouts_0")
+
+
+def cray_ex(t):
+    """A telemetry file has the value, then the time it was read at; pm_counters has "value unit time us"."""
+    cores = cpus.packages(1, 8)
+    names = plain.machine(t, cores, kernel="5.14.21-150500.55.49_13.0.56-cray_shasta_c", psi=("cpu", "memory", "io"), net="nmn0",
+                          net_more=("hsn0", "hsn1"), without=("Zswap", "Zswapped", "SecPageTables", "Unaccepted"))
+    cpus.topology(t, cores)
+    cpus.frequency(t, cores, "acpi-cpufreq", "ondemand", 1500000, 2000000)
+    for i, bus in enumerate(("51", "d1")):
+        place = devices.pci(t, f"0000:{bus}:00.0", "0x17db", "0x0501", "0x020000", "cxi_ss1", link=("16.0 GT/s PCIe", 16))
+        devices.net(t, f"hsn{i}", names[f"hsn{i}"], place, 200000, index=4 + i, mtu=9000)
+        t.folder(place,
+                 {f"telemetry/{k}": f"{t.pick(f'cxi {i} {k}', 10**6, 10**14)}@173211234{i}.{123456789 + i}" for k in TELEMETRY})
+        t.folder(f"{place}/port",
+                 {"link": "up", "speed": "BS_200G", "media": "electrical", "link_layer_retry": "on", "loopback": "off"})
+        t.folder(f"{place}/properties", {"nid": 81 + i, "nic_addr": f"0x{81 + i:x}", "rdzv_get_idx": 1})
+        t.folder(f"{place}/cxi/cxi{i}", {"dev": f"241:{i}"})
+        t.link_to(f"{place}/cxi/cxi{i}/device", place)
+        t.link_to(f"sys/class/cxi/cxi{i}", f"{place}/cxi/cxi{i}")
+    meters = {
+        "energy": ("J", 98765432), "power": ("W", 421), "cpu_energy": ("J", 45678901), "cpu_power": ("W", 187), "memory_energy": (
+            "J", 12345678), "memory_power": ("W", 53), "accel0_energy": ("J", 23456789), "accel0_power": ("W", 89),
+        "accel1_energy": ("J", 0), "accel1_power": ("W", 0)}
+    t.folder("sys/cray/pm_counters",
+             {name: f"{value} {unit} 1732112345{i:06d} us" for i, (name, (unit, value)) in enumerate(meters.items())})
+    t.folder(
+        "sys/cray/pm_counters", {
+            "freshness": 5512345, "generation": 7, "startup": 1731500000123456, "raw_scan_hz": 10, "version": 3,
+            "power_cap": "0 W 1731500000123456 us", "cpu0_temp": "51 C 1732112345000017 us"})
+    devices.powercap(t, [(0, "package-0", 65532610987, [("core", 65532610987)])], limits=False)
+    plain.own_process(t, cores, "0::/", cgroups.USUAL_MOUNTS + [cgroups.V2_MOUNT])

@@ -15,10 +15,22 @@ import zen4
 from tree import Tree
 
 MACHINES = {
-    "two-socket": two_socket.make, "hybrid-intel": hybrid_intel.make, "zen4": zen4.make, "grace": grace.make,
-    "infiniband-two-ports": fabrics.infiniband_two_ports, "omni-path": fabrics.omni_path, "eight-gpus": eight_gpus.make,
-    "cgroup-v1": groups.cgroup_v1, "cgroup-v2": groups.cgroup_v2, "cgroup-hybrid": groups.cgroup_hybrid, "hidepid-2":
-        groups.hidepid_2, "broken-sysfs": broken.broken_sysfs, "largest-counters": broken.largest_counters, "vast": broken.vast,}
+    "two-socket": two_socket.make,
+    "hybrid-intel": hybrid_intel.make,
+    "zen4": zen4.make,
+    "grace": grace.make,
+    "infiniband-two-ports": fabrics.infiniband_two_ports,
+    "omni-path": fabrics.omni_path,
+    "cray-ex": fabrics.cray_ex,
+    "eight-gpus": eight_gpus.make,
+    "cgroup-v1": groups.cgroup_v1,
+    "cgroup-v2": groups.cgroup_v2,
+    "cgroup-hybrid": groups.cgroup_hybrid,
+    "hidepid-2": groups.hidepid_2,
+    "broken-sysfs": broken.broken_sysfs,
+    "largest-counters": broken.largest_counters,
+    "vast": broken.vast,
+}
 
 
 def main():

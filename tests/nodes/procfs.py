@@ -185,9 +185,35 @@ compact_stall compact_fail compact_success htlb_buddy_alloc_success thp_fault_al
 thp_zero_page_alloc thp_swpout workingset_refault_anon workingset_refault_file balloon_inflate swap_ra swap_ra_hit""".split()
 
 
+def protocols(t):
+    """net/ipv4/proc.c: a line of names, then a line of values."""
+    groups = {
+        "snmp": {
+            "Ip": "Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors InDiscards InDelivers OutRequests OutDiscards",
+            "Tcp": "RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails EstabResets CurrEstab InSegs OutSegs "
+                   "RetransSegs InErrs OutRsts InCsumErrors",
+            "Udp": "InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors IgnoredMulti MemErrors"},
+        "netstat": {
+            "TcpExt": "SyncookiesSent SyncookiesRecv TW PAWSActive ListenOverflows ListenDrops TCPLostRetransmit TCPFastRetrans "
+                      "TCPTimeouts TCPSynRetrans",
+            "IpExt": "InNoRoutes InTruncatedPkts InMcastPkts OutMcastPkts InOctets OutOctets"}}
+    fixed = {"Forwarding": 1, "DefaultTTL": 64, "RtoAlgorithm": 1, "RtoMin": 200, "RtoMax": 120000, "MaxConn": -1}
+    for path, tables in groups.items():
+        lines = []
+        for name, words in tables.items():
+            values = [fixed.get(word, t.pick(f"{name} {word}", 1, 10**9)) for word in words.split()]
+            lines += [f"{name}: {words}", f"{name}: {' '.join(map(str, values))}"]
+        t.file(f"proc/net/{path}", "\n".join(lines))
+    t.file(
+        "proc/net/sockstat", "sockets: used 612\nTCP: inuse 71 orphan 2 tw 13 alloc 90 mem 37\nUDP: inuse 11 mem 6\n"
+        "UDPLITE: inuse 0\nRAW: inuse 1\nFRAG: inuse 0 memory 0")
+
+
 def others(t, cpus, release, distribution, cmdline, uptime=2345678):
     """What describes the kernel, and counters that no widths need care for."""
     t.file("proc/vmstat", "\n".join(f"{name} {t.pick('vmstat ' + name, 10, 10**9)}" for name in VMSTAT))
+    protocols(t)
+    t.folder("proc/sys/fs", {"file-nr": "12352\t0\t9223372036854775807", "file-max": 2**63 - 1, "nr_open": 1048576})
     t.file("proc/uptime", f"{uptime}.57 {uptime * len(cpus) * 7 // 10}.31")
     t.file("proc/version",
            f"Linux version {release} (builder@host) (gcc (GCC) 12.2.0, GNU ld 2.40) #1 SMP PREEMPT_DYNAMIC {distribution}")
