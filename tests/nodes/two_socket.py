@@ -150,7 +150,7 @@ def job(t):
     remote.lustre(t)
     here = {"cpus": "0-7,32-39", "nodes": "0", "cgroup": f"0::{JOB}", "mounts": "\n".join(MOUNTS), "mountstats": stats}
     process.add(t, 4242, "python3", 4240, threads=9, mapped={0: 400000, 1: 30000},
-                fds=((3, "/home/user/in put.dat", ""), (4, "/scratch/job/out.h5", "")), **here)
+                fds=((3, "/data/in put.dat", ""), (4, "/scratch/job/out.h5", "")), **here)
     process.add(t, 4300, "worker (a) b", 4242, threads=2, **here)
     process.own(t, 4242)
     cgroups.v2(t, "", root=True, cpus="0-63", peak=False)
