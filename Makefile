@@ -41,6 +41,7 @@ help:
 	@echo 'make install            PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make static             build/sonde-static: a recorder that needs no shared library'
 	@echo 'make unit fuzz          test programs, fuzz targets'
+	@echo 'make nodes              $(BUILD)/nodes: /proc and /sys of the machines that the tests look at'
 	@echo 'make bench              measure and print the bars; BENCHES="cost memory" only these, QUICK=1 in minutes'
 	@echo 'make clean'
 
@@ -98,9 +99,16 @@ $(BUILD)/docs.stamp: $(BUILD)/sonde
 # Tests, fuzzers and benches: one file, one program.
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 unit: $(UNIT)
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libsonde-all.a
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libsonde-all.a | $(BUILD)/nodes.stamp
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
+
+# /proc and /sys of whole machines, too many small files to keep.
+nodes: $(BUILD)/nodes.stamp
+$(BUILD)/nodes.stamp: $(wildcard tests/nodes/*.py)
+	@mkdir -p $(@D)
+	PYTHONDONTWRITEBYTECODE=1 python3 tests/nodes/make.py $(BUILD)/nodes
+	@touch $@
 
 FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz: $(FUZZ)
@@ -148,6 +156,6 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all help static unit fuzz bench bench-programs programs examples install clean
+.PHONY: all help static unit nodes fuzz bench bench-programs programs examples install clean
 .SECONDARY:
 -include $(OBJ:.o=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

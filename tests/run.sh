@@ -4,7 +4,8 @@
 # is printed: "cli/", "unit/frame". A test is a program that exits with 0, or with 77 and a last line of
 # output that says why it was skipped. Each runs in an empty folder, which is kept when it fails.
 # In a script's first lines, "# limit: SECONDS" changes its time limit, "# alone" keeps others away, and
-# "# plain" keeps it from being run with sanitizers.
+# "# plain" keeps it from being run with sanitizers. What a fuzz target found is kept in
+# build/sanitized/corpus, and its next run goes on from there.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -60,7 +61,7 @@ add_script() { # FILE FLAVOUR
 }
 
 collect() {
-	local file name folder seeds
+	local file name folder seeds corpus
 	for folder in lint build cli fault interop golden bench; do
 		for file in "tests/$folder"/*.sh "tests/$folder"/*.py; do
 			[ ! -e "$file" ] || add_script "$file" plain
@@ -75,8 +76,9 @@ collect() {
 		name=$(basename "$file" .c)
 		seeds=$TOP/tests/fuzz/corpus/${name#fuzz_}
 		[ -d "$seeds" ] || seeds=
-		add "fuzz/${name#fuzz_}" 240 together sanitized "mkdir corpus && \$BUILD/fuzz/$name \
-			-max_total_time=$fuzz_seconds -timeout=10 -rss_limit_mb=2048 corpus $seeds"
+		corpus="\$BUILD/corpus/${name#fuzz_}"
+		add "fuzz/${name#fuzz_}" 240 together sanitized "mkdir -p $corpus && \$BUILD/fuzz/$name \
+			-max_total_time=$fuzz_seconds -timeout=10 -rss_limit_mb=2048 $corpus $seeds"
 	done
 	for file in ${LONG:+tests/cli/*.sh tests/fault/*.sh}; do
 		add_script "$file" sanitized

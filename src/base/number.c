@@ -75,6 +75,23 @@ bool number_i64(const char **p, int64_t *out)
 	return true;
 }
 
+bool number_count(const char **p, int64_t *out)
+{
+	const char *first, *end;
+	bool negative;
+	uint64_t v;
+
+	*p = number_skip_blanks(*p);
+	negative = **p == '-';
+	first = *p + negative;
+	if (!is_digit(*first))
+		return false;
+	end = digits(first, &v);
+	*out = !end || negative || v > INT64_MAX ? -1 : (int64_t)v;
+	*p = end ? end : first + strspn(first, "0123456789");
+	return true;
+}
+
 bool number_fixed(const char **p, unsigned decimals, int64_t *out)
 {
 	const char *start = number_skip_blanks(*p), *at = start;

@@ -18,6 +18,9 @@ const char *number_skip_blanks(const char *p);
  * *p then stands at what is no number, and *out is untouched. */
 bool number_u64(const char **p, uint64_t *out);
 bool number_i64(const char **p, int64_t *out); /* a '-' may lead */
+/* One of a row of counts: -1 when it is negative or does not fit, so that those behind it are still
+ * read. Drivers do print 18446744073709551615. */
+bool number_count(const char **p, int64_t *out);
 /* "0.52" with decimals 2 gives 52: a number >= 0 with at most that many places. */
 bool number_fixed(const char **p, unsigned decimals, int64_t *out);
 

@@ -126,7 +126,12 @@ static void put(const struct cpu *c, struct sample *s, uint32_t metric, int64_t 
 		sample_put(s, c->slot + metric, value);
 }
 
-static const char *read_core(struct cpu *c, struct sample *s, const char *line)
+static bool is_core(const char *line)
+{
+	return strncmp(line, "cpu", 3) == 0 && line[3] >= '0' && line[3] <= '9';
+}
+
+static const char *read_core(struct cpu *c, struct sample *s, const char *line, int64_t *cores)
 {
 	const char *p = line + strcspn(line, " \n");
 	struct device *core = devices_meet(&c->cores, line, (size_t)(p - line));
@@ -134,10 +139,12 @@ static const char *read_core(struct cpu *c, struct sample *s, const char *line)
 
 	if (!core)
 		return p;
+	++*cores;
 	if (!core->told)
 		device_born(core, s, &metrics[CORE_TIMES], c->ncolumns);
-	for (uint32_t i = 0; i < c->ncolumns && number_i64(&p, &v) && v >= 0; i++)
-		device_put(core, s, i, hundredths(c, v));
+	for (uint32_t i = 0; i < c->ncolumns && number_count(&p, &v); i++)
+		if (v >= 0)
+			device_put(core, s, i, hundredths(c, v));
 	return p;
 }
 
@@ -145,8 +152,9 @@ static const char *read_total(const struct cpu *c, struct sample *s, const char 
 {
 	int64_t v;
 
-	for (uint32_t i = 0; i < c->ncolumns && number_i64(&p, &v) && v >= 0; i++)
-		put(c, s, NODE_TIMES + i, hundredths(c, v));
+	for (uint32_t i = 0; i < c->ncolumns && number_count(&p, &v); i++)
+		if (v >= 0)
+			put(c, s, NODE_TIMES + i, hundredths(c, v));
 	return p;
 }
 
@@ -186,9 +194,8 @@ static int scan(struct cpu *c, struct sample *s)
 	for (const char *p = c->stat.text; *p; p = number_next_line(p)) {
 		if (strncmp(p, "cpu ", 4) == 0) {
 			p = read_total(c, s, p + 4);
-		} else if (strncmp(p, "cpu", 3) == 0) {
-			p = read_core(c, s, p);
-			cores++;
+		} else if (is_core(p)) {
+			p = read_core(c, s, p, &cores);
 		} else {
 			whole |= read_other(c, s, p);
 		}
@@ -207,7 +214,7 @@ static uint32_t count_columns(const char *stat)
 	uint32_t n = 0;
 	int64_t v;
 
-	while (p && n < NTIMES && number_i64(&p, &v))
+	while (p && n < NTIMES && number_count(&p, &v))
 		n++;
 	return n;
 }

@@ -68,8 +68,12 @@ void device_born(struct device *v, struct sample *s, const struct metric *metric
 {
 	v->told = true;
 	v->instance = sample_instance(s, metrics->domain, v->name, 0, clock_mono_ns(), v->flags);
-	if (!v->instance || s->slot_cap - s->nslots < count + DEVICES_LEAVE)
+	if (!v->instance)
 		return;
+	if (s->slot_cap - s->nslots < count + DEVICES_LEAVE) {
+		s->refused++;
+		return;
+	}
 	v->nslots = count;
 	v->slot = sample_series(s, metrics, count, v->instance);
 }

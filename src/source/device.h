@@ -41,8 +41,8 @@ void devices_begin(struct devices *d);
 /* The device of this name, new (all zero but the name) when it was not known. NULL when the name is
  * empty or too long, when this pass has met it already, and when no row is free. */
 struct device *devices_meet(struct devices *d, const char *name, size_t len);
-/* Tell the sample that it is there, with count (<= EVENT_SET_MAX) series side by side; without them
- * when they would take what is left for others. */
+/* Tell the sample that it is there, with count (<= EVENT_SET_MAX) series side by side; without
+ * them, and counted as refused, when they would take what is left for others. */
 void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count);
 static inline void device_put(const struct device *v, struct sample *s, uint32_t i, int64_t value)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROOM = 32 * 1024, DISKS_MAX = 4096 };
+enum { ROOM = 32 * 1024, DISKS_MAX = 16384 };
 
 /* The columns behind the name; they only ever grew at the end (15 since Linux 4.18, 17 since 5.5).
  */
@@ -118,7 +118,7 @@ enum disk_class {
 };
 static const char *const class_names[] = {
 	[CLASS_DISK] = "disk",       [CLASS_PARTITION] = "partition",
-	[CLASS_STACKED] = "stacked", /* on other devices: dm, md, bcache */
+	[CLASS_STACKED] = "stacked", /* on other devices: dm, md, bcache, drbd, zd */
 	[CLASS_PATH] = "path",       /* of a multipath NVMe disk */
 	[CLASS_LOOP] = "loop",       [CLASS_MEMORY] = "memory",
 };
@@ -179,6 +179,9 @@ static enum disk_class class_of(const struct disk *d, const struct device *v)
 		return CLASS_LOOP;
 	if (is_numbered(v->name, "ram") || is_numbered(v->name, "zram"))
 		return CLASS_MEMORY;
+	/* ZFS volumes and DRBD stand on other disks, but sysfs does not tell on which. */
+	if (is_numbered(v->name, "zd") || is_numbered(v->name, "drbd"))
+		return CLASS_STACKED;
 	if (d->has_sysfs)
 		return class_in_sysfs(d->sys, v->name);
 	return class_by_name(&d->devices, v);
@@ -218,7 +221,7 @@ static bool parse(const char *p, struct line *out)
 	out->name = number_skip_blanks(p);
 	out->len = strcspn(out->name, " \n");
 	p = out->name + out->len;
-	for (out->n = 0; out->n < NCOLUMNS && number_i64(&p, &out->value[out->n]);)
+	for (out->n = 0; out->n < NCOLUMNS && number_count(&p, &out->value[out->n]);)
 		out->n++;
 	return out->n > QUEUED;
 }

@@ -227,7 +227,7 @@ static bool scan_line(struct network *n, struct sample *s, const char *p)
 	int64_t value[COLUMNS_MAX];
 	uint32_t found = 0;
 
-	for (; found < n->ncolumns && number_i64(&p, &value[found]); found++)
+	for (; found < n->ncolumns && number_count(&p, &value[found]); found++)
 		activity |= (uint64_t)value[found];
 	if (!v || found < n->ncolumns)
 		return found == n->ncolumns;

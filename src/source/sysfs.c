@@ -39,6 +39,11 @@ bool sysfs_number(const struct root *sys, const char *path, int64_t *out)
 {
 	char buf[64];
 	const char *p = buf;
+	int64_t v;
 
-	return root_read(sys, path, buf, sizeof buf) > 0 && number_i64(&p, out);
+	if (root_read(sys, path, buf, sizeof buf) <= 0 || !number_i64(&p, &v) ||
+	    strcmp(p + (*p == '\n'), "") != 0)
+		return false;
+	*out = v;
+	return true;
 }

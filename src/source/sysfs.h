@@ -15,7 +15,7 @@
 bool sysfs_exists(const struct root *sys, const char *path);
 /* Is there anything in this directory? */
 bool sysfs_has_entries(const struct root *sys, const char *path);
-/* The number that the file begins with. */
+/* The number that the file is, its newline aside. */
 bool sysfs_number(const struct root *sys, const char *path, int64_t *out);
 
 #endif

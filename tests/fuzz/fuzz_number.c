@@ -41,6 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	p = text;
 	number_i64(&p, &v);
 	p = text;
+	if (number_count(&p, &v) && (v < -1 || p == text || p > text + size))
+		abort();
+	p = text;
 	if (number_fixed(&p, 2, &v) && v < 0)
 		abort();
 	if (number_next_line(text) > text + size)

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODE_SOURCES = 64, NODE_SLOTS = 65536 };
+enum { NODE_SOURCES = 64, NODE_SLOTS = 1 << 18 };
 
 struct node {
 	struct source_env env;

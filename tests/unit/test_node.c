@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sources say of whole machines: tests/fixtures/<machine> gives
- * tests/golden/node-<machine>.txt. UPDATE_GOLDEN=1 writes the golden files anew. */
+/* What the sources say of whole machines: tests/fixtures/<machine>, or what tests/nodes/make.py
+ * wrote to $BUILD/nodes/<machine>, gives tests/golden/node-<machine>.txt. UPDATE_GOLDEN=1 writes
+ * the golden files anew. */
 #include "unit/node.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-static const char *path_of(char out[512], const char *folder, const char *machine, const char *end)
+static const char *golden_of(char out[512], const char *machine)
 {
 	const char *top = getenv("TOP");
 
-	snprintf(out, 512, "%s/tests/%s%s%s", top ? top : ".", folder, machine, end);
+	snprintf(out, 512, "%s/tests/golden/node-%s.txt", top ? top : ".", machine);
+	return out;
+}
+
+static const char *folder_of(char out[512], const char *machine)
+{
+	const char *top = getenv("TOP"), *build = getenv("BUILD");
+
+	snprintf(out, 512, "%s/tests/fixtures/%s", top ? top : ".", machine);
+	if (access(out, F_OK) < 0)
+		snprintf(out, 512, "%s/nodes/%s", build ? build : "build", machine);
 	return out;
 }
 
@@ -51,16 +63,18 @@ static void compare(const struct bytes *got, const char *path)
 
 static void gives_its_golden_file(void **machine)
 {
-	char proc[512], sys[512], fixture[512], golden[512];
+	char proc[520], sys[520], folder[512], golden[512];
 	struct bytes b = { 0 };
 	struct node n;
 
-	node_open(&n, path_of(proc, "fixtures/", *machine, "/proc"),
-		  path_of(sys, "fixtures/", *machine, "/sys"));
+	folder_of(folder, *machine);
+	snprintf(proc, sizeof proc, "%s/proc", folder);
+	snprintf(sys, sizeof sys, "%s/sys", folder);
+	node_open(&n, proc, sys);
 	node_read(&n);
 	node_text(&n, &b);
-	forget_path(&b, path_of(fixture, "fixtures/", *machine, ""));
-	compare(&b, path_of(golden, "golden/node-", *machine, ".txt"));
+	forget_path(&b, folder);
+	compare(&b, golden_of(golden, *machine));
 	bytes_free(&b);
 	node_close(&n);
 }
@@ -76,9 +90,29 @@ static void gives_its_golden_file(void **machine)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MACHINE("vm-small"), MACHINE("smt-128"),      MACHINE("bonded"),
-		MACHINE("stacked"),  MACHINE("linux-2.6.32"), MACHINE("container"),
-		MACHINE("broken"),   MACHINE("paths"),        MACHINE("linux-3.10"),
+		MACHINE("vm-small"),
+		MACHINE("smt-128"),
+		MACHINE("bonded"),
+		MACHINE("stacked"),
+		MACHINE("linux-2.6.32"),
+		MACHINE("container"),
+		MACHINE("broken"),
+		MACHINE("paths"),
+		MACHINE("linux-3.10"),
+		MACHINE("two-socket"),
+		MACHINE("hybrid-intel"),
+		MACHINE("zen4"),
+		MACHINE("grace"),
+		MACHINE("infiniband-two-ports"),
+		MACHINE("omni-path"),
+		MACHINE("cray-ex"),
+		MACHINE("eight-gpus"),
+		MACHINE("cgroup-v1"),
+		MACHINE("cgroup-v2"),
+		MACHINE("cgroup-hybrid"),
+		MACHINE("hidepid-2"),
+		MACHINE("broken-sysfs"),
+		MACHINE("largest-counters"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,37 @@ static void signed_numbers(void **unused)
 	}
 }
 
+static void counts_in_a_row(void **unused)
+{
+	static const struct {
+		const char *text;
+		bool ok;
+		int64_t value;
+		size_t used;
+	} rows[] = {
+		{ " 7 8", true, 7, 2 },
+		{ "9223372036854775807", true, INT64_MAX, 19 },
+		{ "9223372036854775808 8", true, -1, 19 },
+		{ "18446744073709551615 8", true, -1, 20 },
+		{ "99999999999999999999999 8", true, -1, 23 },
+		{ "-7 8", true, -1, 2 },
+		{ "-", false, 77, 0 },
+		{ " x", false, 77, 1 },
+		{ "\n5", false, 77, 0 },
+		{ "", false, 77, 0 },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const char *p = rows[i].text;
+		int64_t v = 77;
+
+		assert_int_equal(number_count(&p, &v), rows[i].ok);
+		assert_int_equal(v, rows[i].value);
+		assert_int_equal(p - rows[i].text, rows[i].used);
+	}
+}
+
 static void fixed_point_numbers(void **unused)
 {
 	static const struct {
@@ -124,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unsigned_numbers),
 		cmocka_unit_test(signed_numbers),
+		cmocka_unit_test(counts_in_a_row),
 		cmocka_unit_test(fixed_point_numbers),
 		cmocka_unit_test(lines),
 	};

@@ -307,7 +307,6 @@ static void a_file_may_outgrow_its_buffer(void **unused)
 	end(&x);
 }
 
-/* Nothing is allocated by reading: the same files read again leave no event and take no slot. */
 /* However many interfaces there are, the job and its processes keep their place. */
 static void devices_leave_room_for_the_job(void **unused)
 {
@@ -323,11 +322,13 @@ static void devices_leave_room_for_the_job(void **unused)
 		assert_true(v.slot || i > DEVICES_LEAVE / 10);
 	}
 	assert_int_equal(v.slot, 0);
+	assert_true(s.refused >= DEVICES_LEAVE / 10);
 	for (uint32_t i = 0; i < DEVICES_LEAVE / EVENT_SET_MAX; i++)
 		assert_int_not_equal(sample_series(&s, rows, EVENT_SET_MAX, 0), 0);
 	sample_free(&s);
 }
 
+/* Nothing is allocated by reading: the same files read again leave no event and take no slot. */
 static void reading_again_makes_no_event(void **fixture)
 {
 	struct scene x;
