@@ -64,8 +64,12 @@ say() { # ARM WHAT
 	figure "$2" "$(median <"$scratch/$1")" 'us a sample'
 }
 
-judge() { # ARM OTHER WHAT OP LIMIT: how many times more ARM is, the median of the rounds
-	bar "$3" "$(paste "$scratch/$1" "$scratch/$2" | awk '{ printf "%.2f\n", $1 / $2 }' | median)" times "$4" "$5"
+quotient() { # ARM OTHER: how many times more ARM is, the median of the rounds
+	paste "$scratch/$1" "$scratch/$2" | awk '{ printf "%.2f\n", $1 / $2 }' | median
+}
+
+judge() { # ARM OTHER WHAT OP LIMIT
+	bar "$3" "$(quotient "$1" "$2")" times "$4" "$5"
 }
 
 # What other processes of the machine cost: the same tree beside 5,000 that sleep.
@@ -79,7 +83,8 @@ measure_in_crowd() { # PROCESSES ACTIVE-PERCENT
 compare() { # PROCESSES SHARE CROWD: Sonde, the floor and psutil
 	local what="$1 processes, ${named[$2]}" arms='sonde psutil' arm
 	case $2 in
-	all) arms='sonde full statm psutil' ;;
+	some) arms='sonde moved psutil' ;;
+	all) arms='sonde full moved psutil' ;;
 	idle) arms='sonde gate psutil' ;;
 	esac
 	[ "$1" != 1 ] || what='1 process, active'
@@ -93,10 +98,15 @@ compare() { # PROCESSES SHARE CROWD: Sonde, the floor and psutil
 	say psutil "psutil, $what"
 	judge psutil sonde "times less than psutil, $what" '>=' "${wanted[$1:$2]}"
 	case $2 in
+	some)
+		say moved "the floor that reads who ran, $what"
+		figure "that floor, times less than psutil, $what" "$(quotient psutil moved)" times
+		;;
 	all)
 		say full "the floor, $what"
 		judge sonde full "times the floor, $what" '<=' 1.25
-		say statm "the floor with statm, $what"
+		say moved "the floor with CPU clocks, which give ns, $what"
+		figure "times the floor with CPU clocks, $what" "$(quotient sonde moved)" times
 		;;
 	idle)
 		say gate "the gate floor, $what"
@@ -111,7 +121,7 @@ compare() { # PROCESSES SHARE CROWD: Sonde, the floor and psutil
 
 for cell in $CELLS; do
 	IFS=: read -r processes share crowd <<<"$cell"
-	rm -f "$scratch"/{sonde,crowd,full,statm,gate,psutil}
+	rm -f "$scratch"/{sonde,crowd,full,moved,gate,psutil}
 	compare "$processes" "$share" "$crowd"
 done
 exit $missed

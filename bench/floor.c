@@ -6,12 +6,9 @@
  *
  *   full   of each process stat and io are read and the size of fd asked for; and the node's files:
  *          what Sonde must ask for to read everything anew
- *   statm  the same with statm, which Sonde reads when stat says that resident memory has changed
- *          by more than 1/64
  *   gate   of each process its CPU clock is asked for; and the node's files: what Sonde must ask
- * for when nobody ran
- *
- * floor start LIST: opens the files that LIST names, reads each once, and ends.
+ *          for when nobody ran
+ *   moved  gate, and full of those whose clock has moved: what Sonde must ask for
  *
  * Each file is read with one call, whatever its size. tests/bench/floor-is-what-it-says.py pins the
  * system calls, and that Sonde makes the same.
@@ -28,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PIDS_MAX = 1 << 16, BUFFER = 1 << 17, READ_MAX = 3 };
+enum { PIDS_MAX = 1 << 16, BUFFER = 1 << 17, READ_MAX = 2 };
 
 static const char *const node_files[] = {
 	"/proc/stat",         "/proc/meminfo",         "/proc/loadavg",
@@ -41,14 +38,15 @@ struct process {
 	pid_t pid, ppid;
 	bool ours;
 	int file[READ_MAX], files; /* of what is read; files: the directory fd */
+	int64_t cpu_ns;
 };
 
 struct floor {
 	struct process *process; /* those of the tree come first once it is found */
 	size_t n;
 	int node[NODE_FILES];
-	size_t nread; /* files read of each process */
-	bool clocks;  /* ask for the CPU clock alone */
+	bool clocks; /* ask for the CPU clock ... */
+	bool moved;  /* ... and read those whose clock has moved */
 	char buffer[BUFFER];
 };
 
@@ -148,16 +146,16 @@ static int open_of(pid_t pid, const char *name, int flags)
 
 static void open_files(struct floor *f)
 {
-	static const char *const names[READ_MAX] = { "stat", "io", "statm" };
+	static const char *const names[READ_MAX] = { "stat", "io" };
 	struct rlimit limit;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
-	for (size_t i = 0; i < f->n && !f->clocks; i++) {
+	for (size_t i = 0; i < f->n && (!f->clocks || f->moved); i++) {
 		struct process *p = &f->process[i];
 
-		for (size_t k = 0; k < f->nread; k++)
+		for (size_t k = 0; k < READ_MAX; k++)
 			p->file[k] = open_of(p->pid, names[k], O_RDONLY);
 		p->files = open_of(p->pid, "fd", O_RDONLY | O_DIRECTORY);
 	}
@@ -167,17 +165,17 @@ static void open_files(struct floor *f)
 
 static void sample(struct floor *f)
 {
-	struct timespec ts;
 	struct stat st;
 
 	for (size_t i = 0; i < f->n; i++) {
-		const struct process *p = &f->process[i];
+		struct process *p = &f->process[i];
+		int64_t before = p->cpu_ns;
 
-		if (f->clocks) {
-			clock_gettime((clockid_t)(~(unsigned)p->pid << 3 | 2U), &ts);
+		if (f->clocks)
+			p->cpu_ns = now_ns((clockid_t)(~(unsigned)p->pid << 3 | 2U));
+		if (f->clocks && (!f->moved || p->cpu_ns == before))
 			continue;
-		}
-		for (size_t k = 0; k < f->nread; k++)
+		for (size_t k = 0; k < READ_MAX; k++)
 			if (pread(p->file[k], f->buffer, BUFFER, 0) <= 0)
 				fail("a process of the tree ended");
 		fstat(p->files, &st);
@@ -204,38 +202,15 @@ static void measure(struct floor *f, int samples, int64_t interval_ns)
 	printf("%.1f\n", (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / samples / 1e3);
 }
 
-static void start(const char *list, char *buffer)
-{
-	FILE *names = fopen(list, "re");
-	char path[4096];
-
-	if (!names)
-		fail(list);
-	while (fgets(path, sizeof path, names)) {
-		int fd;
-
-		path[strcspn(path, "\n")] = '\0';
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd >= 0 && read(fd, buffer, BUFFER) < 0)
-			continue; /* a directory: it was opened, that is all */
-	}
-	fclose(names);
-}
-
 int main(int argc, char **argv)
 {
 	static struct floor f;
 	const char *mode = argc > 1 ? argv[1] : "";
 
-	if (argc == 3 && strcmp(mode, "start") == 0) {
-		start(argv[2], f.buffer);
-		return 0;
-	}
-	f.clocks = strcmp(mode, "gate") == 0;
-	f.nread = strcmp(mode, "statm") == 0 ? 3 : 2;
-	if (argc != 5 || (!f.clocks && f.nread == 2 && strcmp(mode, "full") != 0)) {
-		fprintf(stderr, "usage: floor full|statm|gate PID SAMPLES INTERVAL-MS\n"
-				"       floor start LIST\n");
+	f.moved = strcmp(mode, "moved") == 0;
+	f.clocks = f.moved || strcmp(mode, "gate") == 0;
+	if (argc != 5 || (!f.clocks && strcmp(mode, "full") != 0)) {
+		fprintf(stderr, "usage: floor full|gate|moved PID SAMPLES INTERVAL-MS\n");
 		return 2;
 	}
 	f.process = calloc(PIDS_MAX, sizeof *f.process);

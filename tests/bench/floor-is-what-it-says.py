@@ -84,8 +84,8 @@ def main():
             node = Counter({f"pread /proc/{name}": 1 for name in NODE_FILES if os.path.exists(f"/proc/{name}")})
             read, clocks = ["pread /proc/PID/stat", "pread /proc/PID/io", "fstat /proc/PID/fd"] * PROCESSES, ["clock_gettime of PID"] * PROCESSES
             check_floor("full", tree, node + Counter(read))
-            check_floor("statm", tree, node + Counter(read + ["pread /proc/PID/statm"] * PROCESSES))
             check_floor("gate", tree, node + Counter(clocks))
+            check_floor("moved", tree, node + Counter(clocks + read))
             check_sonde(tree, node, Counter(read + clocks))
         finally:
             process.kill()
