@@ -76,9 +76,10 @@ static void gives_its_golden_file(void **machine)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MACHINE("vm-small"), MACHINE("smt-128"),      MACHINE("bonded"),
-		MACHINE("stacked"),  MACHINE("linux-2.6.32"), MACHINE("container"),
-		MACHINE("broken"),   MACHINE("paths"),        MACHINE("linux-3.10"),
+		MACHINE("vm-small"),  MACHINE("smt-128"),      MACHINE("bonded"),
+		MACHINE("stacked"),   MACHINE("linux-2.6.32"), MACHINE("container"),
+		MACHINE("broken"),    MACHINE("paths"),        MACHINE("linux-3.10"),
+		MACHINE("cgroup-v1"), MACHINE("cgroup-v2"),    MACHINE("cgroup-hybrid"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
