@@ -70,6 +70,17 @@ static struct finding *add(struct list *l, const char *name, const char *what)
 	return f;
 }
 
+/* What a source that works says for people: metadata NAME.note. */
+static void take_note(const struct sample *s, const char *name, struct finding *f)
+{
+	char key[64];
+
+	snprintf(key, sizeof key, "%s.note", name);
+	for (uint32_t i = 0; i < s->nevents; i++)
+		if (s->event[i].kind == EVENT_META && strcmp(s->event[i].name, key) == 0)
+			snprintf(f->note, sizeof f->note, "%.255s", s->event[i].text);
+}
+
 static void check_source(const struct source *k, const struct source_env *env, struct sample *s,
 			 struct list *out)
 {
@@ -89,6 +100,8 @@ static void check_source(const struct source *k, const struct source_env *env, s
 		}
 	}
 	free(state);
+	if (f && r == 0)
+		take_note(s, k->name, f);
 	if (!f || r == 0)
 		return;
 	f->state = state_of(r);
@@ -183,6 +196,7 @@ static void write_text(struct bytes *b, const struct diagnosis *d)
 		for (const struct finding *f = l->row; f < l->row + l->n; f++) {
 			bytes_printf(b, "  %-11s  %s: ", state_word(f->state), f->name);
 			text_line(b, "", f->what);
+			text_line(b, "               note: ", f->note);
 			text_line(b, "               why: ", f->reason);
 			text_line(b, "               you can: ", f->fix_user);
 			text_line(b, "               an administrator can: ", f->fix_admin);
@@ -213,6 +227,7 @@ static void write_json(struct bytes *b, const struct diagnosis *d)
 			json_pair(&j, "what", f->what);
 			json_pair(&j, "state", state_word(f->state));
 			json_pair(&j, "reason", *f->reason ? f->reason : NULL);
+			json_pair(&j, "note", *f->note ? f->note : NULL);
 			json_pair(&j, "fix_user", f->fix_user);
 			json_pair(&j, "fix_admin", f->fix_admin);
 			json_object_end(&j);

@@ -188,7 +188,8 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	static const struct {
 		const char *kind, *words;
 	} kinds[] = {
-		{ "cgroup", "the kernel's own peak of the job's control group" },
+		{ "cgroup",
+		  "the kernel's own peak of the job's control group, page cache included" },
 		{ "pss", "PSS as sampled: shared pages count once" },
 		{ "rss", "sum of RSS: shared pages count more than once" },
 	};

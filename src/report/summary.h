@@ -85,6 +85,7 @@ struct summary {
 	double peak_memory_bytes;
 	double peak_memory_age_s; /* of the oldest reading a PSS peak is estimated from; 0: none */
 	const char *peak_memory_kind; /* "cgroup" | "pss" | "rss" | NULL */
+	double oom_kills;             /* in the job's control groups, while they were recorded */
 	double processes_started, processes_peak;
 	double processes_at_most; /* > started: not all were seen; INFINITY: nor bounded */
 	double read_bytes, written_bytes;

@@ -33,6 +33,10 @@ enum {
 	PEAK_MEMORY_AGE,
 	PEAK_PSS,
 	PEAK_RSS,
+	PEAK_CGROUP,
+	PEAK_CGROUP_BEFORE,
+	OOM_KILLS,
+	OOM_KILLS_BEFORE,
 	CORES_PRESENT,
 	CORES_ALLOWED,
 	CORES_ASKED,
@@ -74,6 +78,10 @@ static const struct figure {
 	[PEAK_MEMORY_AGE] = { "job.peak_memory_age_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
 	[PEAK_PSS] = { NULL, 1, "job.pss_bytes", TAKE_MAX, OVER_SUM },
 	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_SUM },
+	[PEAK_CGROUP] = { NULL, 1, NULL, TAKE_MAX, OVER_SUM }, /* take_cgroup */
+	[PEAK_CGROUP_BEFORE] = { "cgroup.memory_peak_before_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
+	[OOM_KILLS] = { NULL, 1, NULL, TAKE_LAST, OVER_SUM },
+	[OOM_KILLS_BEFORE] = { "cgroup.memory_oom_kills_before", 1, NULL, TAKE_LAST, OVER_SUM },
 	[CORES_PRESENT] = { "node.cores_present", 1, NULL, TAKE_LAST, OVER_HOST },
 	[CORES_ALLOWED] = { "node.cores_allowed", 1, NULL, TAKE_LAST, OVER_HOST },
 	[CORES_ASKED] = { "job.cores_asked", 1, NULL, TAKE_LAST, OVER_HOST },
@@ -95,6 +103,7 @@ _Static_assert(sizeof figures / sizeof figures[0] == FIGURES, "a row for every f
 struct node_figures {
 	double v[FIGURES];       /* NAN: not known */
 	const char *memory_kind; /* of v[PEAK_MEMORY] */
+	bool cgroup_alone;       /* nothing but the job was in its control group */
 	uint32_t host;           /* the first node of this one's host */
 	uint32_t next;           /* the next node of this host; 0: none */
 	double start_s;          /* since the run began */
@@ -117,6 +126,8 @@ static void take_meta(struct node_figures *n, const struct run_meta *m)
 {
 	if (strcmp(m->key, "job.peak_memory_kind") == 0 && m->type == META_TEXT)
 		n->memory_kind = m->text;
+	if (strcmp(m->key, "cgroup.owner") == 0 && m->type == META_TEXT)
+		n->cgroup_alone = m->text && strcmp(m->text, "alone") == 0;
 	for (size_t i = 0; i < FIGURES; i++)
 		if (figures[i].meta && strcmp(figures[i].meta, m->key) == 0)
 			n->v[i] = meta_value(m) * figures[i].scale;
@@ -142,6 +153,37 @@ static void take_series(struct node_figures *nodes, const struct run *r,
 	}
 }
 
+/* The job's own control group: groups above it are aside. */
+static void take_cgroup(struct node_figures *nodes, const struct run *r,
+			const struct series_index *x)
+{
+	uint32_t peak = run_find_metric(r, "cgroup.memory_peak_bytes");
+	uint32_t kills = run_find_metric(r, "cgroup.memory_oom_kills");
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *g = &r->instances[i];
+		double *v = g->node < r->nnodes ? nodes[g->node].v : NULL, killed;
+
+		if (!v || !g->domain || strcmp(g->domain, "cgroup") != 0 ||
+		    g->flags & INSTANCE_ASIDE)
+			continue;
+		v[PEAK_CGROUP] = series_index_max(x, r, i, peak);
+		killed = series_index_last(x, r, i, kills) - v[OOM_KILLS_BEFORE];
+		v[OOM_KILLS] = killed >= 0 ? killed : NAN;
+	}
+}
+
+/* The kernel's own peak misses nothing, and is the job's when nothing else is in the group and at
+ * most a twentieth of it was reached before the recording: by Sonde itself and what started it. */
+static void take_cgroup_peak(struct node_figures *n)
+{
+	if (!n->cgroup_alone || !(n->v[PEAK_CGROUP] >= 20 * n->v[PEAK_CGROUP_BEFORE]) ||
+	    !(n->v[PEAK_CGROUP] > 0))
+		return;
+	n->v[PEAK_MEMORY] = n->v[PEAK_CGROUP];
+	n->memory_kind = "cgroup";
+}
+
 static void fill_derived(struct node_figures *n, const struct run_node *node)
 {
 	if (isnan(n->v[WALL]) && node->rows)
@@ -152,6 +194,7 @@ static void fill_derived(struct node_figures *n, const struct run_node *node)
 		n->v[LIVE] = NAN;         /* no sample saw a process: that is no peak */
 	if (isnan(n->v[STARTED_AT_MOST])) /* the recorder did not live to say */
 		n->v[STARTED_AT_MOST] = n->v[BIRTHS_EXACT] == 0 ? INFINITY : n->v[STARTED];
+	take_cgroup_peak(n);
 	if (!isnan(n->v[PEAK_MEMORY]))
 		return;
 	n->memory_kind = isnan(n->v[PEAK_PSS]) ? "rss" : "pss";
@@ -305,6 +348,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->peak_memory_age_s = s->peak_memory_kind && !strcmp(s->peak_memory_kind, "pss")
 				       ? v[PEAK_MEMORY_AGE]
 				       : NAN;
+	s->oom_kills = v[OOM_KILLS];
 	s->processes_started = v[STARTED];
 	s->processes_at_most = v[STARTED_AT_MOST];
 	s->processes_peak = v[LIVE];
@@ -338,6 +382,7 @@ int summary_job_make(struct summary *s, const struct run *r, const struct series
 			take_meta(&nodes[r->metas[i].node], &r->metas[i]);
 	if (!rc) {
 		take_series(nodes, r, x);
+		take_cgroup(nodes, r, x);
 		for (uint32_t i = 1; i < r->nnodes; i++)
 			fill_derived(&nodes[i], &r->nodes[i]);
 		rc = place(nodes, r);

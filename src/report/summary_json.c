@@ -39,6 +39,7 @@ static void put_job(struct json *j, const struct summary *s)
 	put_real(j, "peak_memory_bytes", s->peak_memory_bytes);
 	put_text(j, "peak_memory_kind", s->peak_memory_kind);
 	put_real(j, "peak_memory_age_seconds", s->peak_memory_age_s);
+	put_real(j, "oom_kills", s->oom_kills);
 	put_real(j, "memory_present_bytes", s->memory_present);
 	put_real(j, "memory_asked_bytes", s->memory_asked_bytes);
 	put_real(j, "processes_started", s->processes_started);

@@ -99,7 +99,7 @@ static const char *memory_kind_words(const char *kind)
 	static const struct {
 		const char *kind, *words;
 	} rows[] = {
-		{ "cgroup", "the cgroup's own peak" },
+		{ "cgroup", "the cgroup's own peak, with page cache" },
 		{ "pss", "sampled PSS, an estimate" },
 		{ "rss", "RSS: shared pages count twice" },
 	};

@@ -52,6 +52,8 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
 	s->env.output_path = o->output;
 	s->env.interval_ns = o->interval_ns;
+	s->env.roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
+	s->env.nroots = o->tree.launcher ? 1 : o->tree.nroots;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	bad = root_open(&s->env.proc, procfs);
 	if (bad)

@@ -38,6 +38,7 @@ struct sampler_figures { /* what only the recorder knows */
 	int64_t written_bytes, late, skipped;
 };
 
+/* o is borrowed until sampler_close. */
 int sampler_open(struct sampler *s, const struct sampler_options *o, struct err *e);
 void sampler_close(struct sampler *s);
 /* cadence.interval_ns may be another one afterwards. */

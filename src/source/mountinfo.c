@@ -44,3 +44,37 @@ bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size
 	}
 	return false;
 }
+
+/* The field behind this one, on the same line. */
+static const char *next_field(const char *p)
+{
+	return number_skip_blanks(p + strcspn(p, " \n"));
+}
+
+static bool parse(const char *line, struct mount *out)
+{
+	const char *end = line + strcspn(line, "\n"), *root = line, *dash;
+
+	for (int field = 0; field < 3; field++)
+		root = next_field(root);
+	dash = root < end ? memmem(root, (size_t)(end - root), " - ", 3) : NULL;
+	if (!dash || *root != '/' || *next_field(root) != '/')
+		return false;
+	unescape(root, out->root, sizeof out->root);
+	unescape(next_field(root), out->point, sizeof out->point);
+	unescape(dash + 3, out->type, sizeof out->type);
+	unescape(next_field(next_field(dash + 3)), out->options, sizeof out->options);
+	return true;
+}
+
+bool mountinfo_next(const char **at, struct mount *out)
+{
+	while (**at) {
+		const char *line = *at;
+
+		*at = number_next_line(line);
+		if (parse(line, out))
+			return true;
+	}
+	return false;
+}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mountinfo.h - finds a mount by its id in /proc/self/mountinfo, proc_pid_mountinfo(5).
+ * mountinfo.h - the mounts of /proc/self/mountinfo, proc_pid_mountinfo(5): by id, or one by one.
  *
- * "36 35 98:0 /root /mount/point options ... - type device ...". Pure: the text is hostile and
- * NUL-terminated, what does not fit is cut.
+ * "36 35 98:0 /root /mount/point options ... - type device super,options". Pure: the text is
+ * hostile and NUL-terminated, what does not fit is cut.
  */
 #ifndef SONDE_SOURCE_MOUNTINFO_H
 #define SONDE_SOURCE_MOUNTINFO_H
@@ -12,7 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOUNT_TYPE_SIZE = 32 };
+enum { MOUNT_TYPE_SIZE = 32, MOUNT_PATH_SIZE = 1024 };
+
+struct mount {
+	char root[MOUNT_PATH_SIZE];  /* the directory of the file system that is mounted */
+	char point[MOUNT_PATH_SIZE]; /* where */
+	char type[MOUNT_TYPE_SIZE];
+	char options[256]; /* of the file system: controllers of a version 1 cgroup */
+};
+
+/* The next mount from *at on, and *at behind its line; false at the end. Lines that are no mounts
+ * are left out. */
+bool mountinfo_next(const char **at, struct mount *out);
 
 /* Where it is mounted and the type of its file system; false when there is no such mount. */
 bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size,

@@ -5,7 +5,8 @@
  * open() asks the sample for its series and keeps files open; it returns -errno with a sentence
  * when this machine has no such thing (the source is then off, and doctor says why). read()
  * allocates nothing, prints nothing, never blocks on anything but /proc and /sys, and finds fields
- * by name. A source knows no file format and no command line.
+ * by name. A source knows no file format and no command line. What people should know of a source
+ * that works it says as metadata NAME.note, a sentence, which doctor shows.
  */
 #ifndef SONDE_SOURCE_SOURCE_H
 #define SONDE_SOURCE_SOURCE_H
@@ -19,6 +20,9 @@ struct source_env {
 	struct root proc, sys;   /* --procfs, --sysfs: directories everything is read below */
 	const char *output_path; /* directory of the recording; NULL = none */
 	int64_t interval_ns;
+	/* The job is these and their descendants, as proc names them; none: doctor. */
+	const pid_t *roots;
+	size_t nroots;
 };
 
 struct source {

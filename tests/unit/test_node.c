@@ -107,12 +107,15 @@ int main(void)
 		MACHINE("omni-path"),
 		MACHINE("cray-ex"),
 		MACHINE("eight-gpus"),
-		MACHINE("cgroup-v1"),
-		MACHINE("cgroup-v2"),
-		MACHINE("cgroup-hybrid"),
+		MACHINE("batch-cgroup-v1"),
+		MACHINE("batch-cgroup-v2"),
+		MACHINE("batch-cgroup-hybrid"),
 		MACHINE("hidepid-2"),
 		MACHINE("broken-sysfs"),
 		MACHINE("largest-counters"),
+		MACHINE("cgroup-v1"),
+		MACHINE("cgroup-v2"),
+		MACHINE("cgroup-hybrid"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
