@@ -79,6 +79,8 @@ int main(void)
 		MACHINE("vm-small"), MACHINE("smt-128"),      MACHINE("bonded"),
 		MACHINE("stacked"),  MACHINE("linux-2.6.32"), MACHINE("container"),
 		MACHINE("broken"),   MACHINE("paths"),        MACHINE("linux-3.10"),
+		MACHINE("rapl-2s"),  MACHINE("zen"),         
+		MACHINE("hybrid"),   MACHINE("grace"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
