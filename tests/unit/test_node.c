@@ -79,7 +79,7 @@ int main(void)
 		MACHINE("vm-small"), MACHINE("smt-128"),      MACHINE("bonded"),
 		MACHINE("stacked"),  MACHINE("linux-2.6.32"), MACHINE("container"),
 		MACHINE("broken"),   MACHINE("paths"),        MACHINE("linux-3.10"),
-		MACHINE("rapl-2s"),  MACHINE("zen"),         
+		MACHINE("rapl-2s"),  MACHINE("zen"),          MACHINE("cray-ex"),
 		MACHINE("hybrid"),   MACHINE("grace"),
 	};
 
