@@ -21,7 +21,7 @@ static const struct domain {
 } domains[] = {
 	{ "package-", "package", false, 1000 }, { "dram", "dram", false, 200 },
 	{ "core", "core", true, 1000 },         { "uncore", "uncore", true, 1000 },
-	{ "psys", "psys", true, 8000 },         { "", "other", true, 1000 },
+	{ "psys", "psys", true, 2000 },         { "", "other", true, 1000 },
 };
 
 static const struct domain *domain_of(const char *name)
@@ -51,8 +51,11 @@ static int64_t read_number(const struct root *sys, const char *dir, const char *
 	return sysfs_number(sys, path, &v) && v > 0 ? v : 0;
 }
 
-static int64_t most_microwatts(const struct root *sys, const char *dir, const struct domain *d)
+/* A counter that is wide (psys of servers counts in joules) was made for much. */
+static int64_t most_microwatts(const struct root *sys, const char *dir, const struct domain *d,
+			       int64_t range_uj)
 {
+	const int64_t wide = range_uj / (10 * 3600);
 	static const char *const files[] = { "max_power_uw", "power_limit_uw" };
 	int64_t most = 0;
 
@@ -66,7 +69,8 @@ static int64_t most_microwatts(const struct root *sys, const char *dir, const st
 		if (v > most && v <= 4 * d->most_watts * 1000000)
 			most = v;
 	}
-	return most ? most * ROOM_ABOVE_LIMIT : d->most_watts * 1000000;
+	most = most ? most * ROOM_ABOVE_LIMIT : d->most_watts * 1000000;
+	return most > wide ? most : wide;
 }
 
 /* "intel-rapl:0:1" is named after "intel-rapl:0": "package-0/dram". False when it is no zone. */
@@ -115,7 +119,7 @@ static int add_zone(struct energy *x, const struct root *sys, const char *dir)
 	    z->package < 0)
 		z->package = -1;
 	z->counter.range = read_number(sys, dir, "max_energy_range_uj");
-	z->counter.most_per_s = most_microwatts(sys, dir, d);
+	z->counter.most_per_s = most_microwatts(sys, dir, d, z->counter.range);
 	snprintf(path, sizeof path, "class/powercap/%s/energy_uj", dir);
 	z->fd = root_file(sys, path);
 	if (z->fd >= 0)
