@@ -15,7 +15,7 @@
 
 enum { CONSUMED, DRAWN, NODE_POWER, JOB_POWER, METRICS_NUMBER_OF, DERIVED = NODE_POWER };
 enum { FILES_PER_S = 16, BREAKS_MAX = 16 };
-static const int64_t SLOW_NS = 20 * NS_PER_MS;
+static const int64_t SLOW_NS = 20 * NS_PER_MS, STILL_NS = 10 * NS_PER_S;
 
 #define ENERGY .domain = "energy", .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM
 #define WATTS  .kind = KIND_GAUGE, .unit = UNIT_WATTS
@@ -279,12 +279,40 @@ static void begin_again(struct zone *z, struct sample *s)
 	z->slot = sample_series(s, &metrics[CONSUMED], 1, z->instance);
 }
 
+/* What is on uses energy; only parts of a package may be switched off. */
+static bool is_always_on(const struct zone *z)
+{
+	static const char *const kinds[] = { "package", "dram", "psys", "node" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strcmp(z->kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
+/* A counter that has not moved is not one of 0 W: nothing new is known, and after a while it has
+ * failed. */
+static bool stands_still(struct zone *z, struct sample *s, int64_t v)
+{
+	bool still = is_always_on(z) && z->counter.begun && v == z->counter.last;
+	bool failed = still && s->mono_ns - z->counter.last_ns >= STILL_NS;
+
+	if (failed && !z->failed)
+		sample_refuse(s, z->slot, STATE_FAILED, "its counter stands still");
+	else if (z->failed && !failed)
+		sample_refuse(s, z->slot, STATE_PRESENT, NULL);
+	z->failed = failed;
+	return still;
+}
+
 static void put(struct zone *z, struct sample *s, int64_t v)
 {
 	if (row_of(z) == DRAWN) {
 		sample_put(s, z->slot, v);
 		return;
 	}
+	if (stands_still(z, s, v))
+		return;
 	if (wrap_step(&z->counter, v, s->mono_ns) == WRAP_BREAK)
 		begin_again(z, s);
 	if (z->fd)

@@ -32,6 +32,7 @@ struct zone {
 	int fd;    /* kept open; 0: none */
 	struct wrap counter;
 	uint32_t instance, slot, breaks;
+	bool failed; /* it stands still */
 };
 
 struct energy {

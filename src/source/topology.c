@@ -34,7 +34,7 @@ static void read_numa(struct topology *t)
 
 void topology_open(struct topology *t, const struct root *sys)
 {
-	*t = (struct topology){ .sys = sys };
+	t->sys = sys;
 	read_list(sys, "devices/cpu_core/cpus", &t->performance);
 	read_list(sys, "devices/cpu_atom/cpus", &t->efficiency);
 	read_list(sys, "devices/cpu_lowpower/cpus", &t->low_power);

@@ -22,6 +22,7 @@ struct place {
 	const char *type;                    /* "performance", "efficiency", "low_power" */
 };
 
+/* t is all zero. */
 void topology_open(struct topology *t, const struct root *sys);
 struct place topology_of(const struct topology *t, uint32_t cpu);
 

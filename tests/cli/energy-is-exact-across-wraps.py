@@ -68,18 +68,21 @@ for name, (_, joules, _) in ZONES.items():
 power = collections.defaultdict(dict)
 for row in table("--metrics", "energy.consumed_watts,node.power_watts,job.power_apportioned_watts"):
     power[row["seconds"]][row["metric"], row["instance"]] = float(row["value"])
-shares = 0
+shares = whole = 0
 for at, row in power.items():
     total = row.get(("node.power_watts", ""))
     parts = [row["energy.consumed_watts", name] for name, zone in ZONES.items()
              if zone[2] and ("energy.consumed_watts", name) in row]
-    if parts and (total is None or len(parts) != 3 or abs(total - sum(parts)) > 1e-6 * total):
+    whole += len(parts) == 3
+    if parts and (total is None or abs(total - sum(parts)) > 1e-6 * total):
         faults.append(f"{at} s: power is {total}, its parts {parts}")
     share = row.get(("job.power_apportioned_watts", ""))
     if share is not None:
         shares += share > 0
         if share > total * (1 + 1e-9):
             faults.append(f"{at} s: the job has {share} W of {total} W")
+if not whole:
+    faults.append(f"at no time was the power of all zones known: {dict(power)}")
 if not shares:
     faults.append(f"no power was apportioned to the job: {dict(power)}")
 if faults:

@@ -336,6 +336,34 @@ static void cray_counters_that_stand_still_are_not_read_twice(void **unused)
 	end(&x);
 }
 
+/* No package uses 0 W; graphics that are off do. */
+static void a_counter_that_stands_still_is_not_0(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	put_zone(&x, "intel-rapl:0", "package-0", 1000);
+	put_zone(&x, "intel-rapl:0:0", "uncore", 0);
+	open_energy(&x, NS_PER_S);
+	read_after(&x, 1);
+	assert_int_equal(joules(&x, "package-0"), 1000);
+	for (int i = 1; i <= 12; i++) {
+		read_after(&x, 1);
+		assert_int_equal(joules(&x, "package-0"), -1);
+		assert_int_equal(joules(&x, "package-0/uncore"), 0);
+		assert_int_equal(refusal(&x, "package-0") != NULL, i >= 10);
+	}
+	assert_int_equal(refusal(&x, "package-0")->state, STATE_FAILED);
+	put_zone(&x, "intel-rapl:0", "package-0", 3000);
+	sample_clear_events(&x.n.sample);
+	read_after(&x, 1);
+	assert_int_equal(x.n.sample.event[0].kind, EVENT_STATE);
+	assert_int_equal(x.n.sample.event[0].state, STATE_PRESENT);
+	assert_int_equal(x.n.sample.nevents, 1);
+	end(&x);
+}
+
 static void garbage_is_absent(void **unused)
 {
 	static const char *const texts[] = {
@@ -424,6 +452,7 @@ int main(void)
 		cmocka_unit_test(forbidden_zones_stand_beside_readable_ones),
 		cmocka_unit_test(meters_count_where_rapl_does_not),
 		cmocka_unit_test(cray_counters_that_stand_still_are_not_read_twice),
+		cmocka_unit_test(a_counter_that_stands_still_is_not_0),
 		cmocka_unit_test(garbage_is_absent),
 		cmocka_unit_test(nothing_here_is_unsupported),
 		cmocka_unit_test(perf_gives_what_powercap_forbids),
