@@ -78,7 +78,7 @@ static int add_zone(struct energy *x, const struct pmu *p, const struct event_ro
 	struct zone *z;
 	int fd;
 
-	if (!scale || !read_config(p->sys, e->event, &config))
+	if (scale <= 0 || !read_config(p->sys, e->event, &config))
 		return 0;
 	snprintf(path, sizeof path,
 		 "devices/system/cpu/cpu%" PRIu32 "/topology/physical_package_id", cpu);
