@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu.c - CPU time of the node, in total and per core, by the kernel's states: proc_stat(5). */
 #include "base/number.h"
+#include "source/core.h"
 #include "source/device.h"
 #include "source/kept.h"
 #include "source/source.h"
@@ -26,6 +27,10 @@ enum {
 	NTIMES
 };
 
+/* The columns of the line of soft interrupts behind its sum: <linux/interrupt.h>, since
+ * Linux 2.6.33. */
+enum { NSOFTIRQS = 10 };
+
 enum {
 	NODE_TIMES = 0,
 	NODE_CONTEXT_SWITCHES = NTIMES,
@@ -34,17 +39,20 @@ enum {
 	NODE_RUNNING,
 	NODE_BLOCKED,
 	NODE_CORES,
-	NODE_NUMBER_OF,
+	NODE_SOFTIRQS,
+	NODE_NUMBER_OF = NODE_SOFTIRQS + 1 + NSOFTIRQS,
 	CORE_TIMES = NODE_NUMBER_OF,
-	DERIVED = CORE_TIMES + NTIMES,
+	CORE_DETAIL = CORE_TIMES + NTIMES,
+	DERIVED = CORE_DETAIL + CORE_DETAILS,
 	NODE_USED = DERIVED,
 	NODE_USED_RATIO,
 	CORE_USED_RATIO,
 	METRICS_NUMBER_OF
 };
 
-#define TICKS .unit = UNIT_SECONDS, .mul = 1, .div = 100, .kind = KIND_COUNTER
-#define COUNT .unit = UNIT_COUNT, .over_nodes = COMBINE_SUM
+#define NO_COLUMN "this kernel does not count it"
+#define TICKS     .unit = UNIT_SECONDS, .mul = 1, .div = 100, .kind = KIND_COUNTER
+#define COUNT     .unit = UNIT_COUNT, .over_nodes = COMBINE_SUM
 
 #define TIME(column, word, heading, spent)                                                         \
 	[NODE_TIMES + column] = { "node.cpu_" word "_seconds", TICKS, .over_nodes = COMBINE_SUM,   \
@@ -57,6 +65,12 @@ enum {
 						.over_nodes = COMBINE_SUM,                         \
 						.label = heading,                                  \
 						.help = "Time that the core spent " spent "." }
+
+#define CORE .domain = "cpu"
+#define SOFTIRQ(column, word, sentence)                                                            \
+	[NODE_SOFTIRQS + column] = { "node.softirqs_" word, COUNT, .kind = KIND_COUNTER,           \
+				     .label = "Soft interrupts, " word,                            \
+				     .help = "Soft interrupts " sentence "." }
 
 /* Guests are inside user and nice; waiting for I/O is idling; what was stolen was not used here. */
 #define USED(scope)                                                                                \
@@ -91,6 +105,37 @@ static const struct metric metrics[] = {
 			   .help = "Threads that wait for a disk." },
 	[NODE_CORES] = { "node.cores_online_count", COUNT, .kind = KIND_GAUGE,
 			 .label = "Cores online", .help = "Logical cores that are online." },
+	[NODE_SOFTIRQS] = { "node.softirqs", COUNT, .kind = KIND_COUNTER,
+			    .label = "Soft interrupts",
+			    .help = "Soft interrupts served by all cores." },
+	SOFTIRQ(1, "hi", "of high priority"),
+	SOFTIRQ(2, "timer", "of timers"),
+	SOFTIRQ(3, "net_tx", "of packets sent"),
+	SOFTIRQ(4, "net_rx", "of packets received"),
+	SOFTIRQ(5, "block", "of block devices"),
+	SOFTIRQ(6, "irq_poll", "of block devices that are polled"),
+	SOFTIRQ(7, "tasklet", "of drivers' tasklets"),
+	SOFTIRQ(8, "sched", "of the scheduler's balancing"),
+	SOFTIRQ(9, "hrtimer", "of high-resolution timers"),
+	SOFTIRQ(10, "rcu", "of read-copy-update"),
+	[CORE_DETAIL +
+		CORE_FREQUENCY] = { "cpu.frequency_hertz", CORE, .unit = UNIT_HERTZ, .mul = 1000,
+				    .kind = KIND_GAUGE, .over_instances = COMBINE_MEAN,
+				    .over_nodes = COMBINE_MEAN, .label = "Frequency",
+				    .help = "Frequency of the core, read every 1 to 10 s: on x86 what it was lately, "
+					    "measured by the kernel; else the one that was set." },
+	[CORE_DETAIL +
+		CORE_THROTTLES] = { "cpu.throttles", CORE, COUNT, .kind = KIND_COUNTER,
+				    .over_instances = COMBINE_SUM, .label = "Throttled",
+				    .help = "Times the core was slowed down because it was too hot, "
+					    "counted with its first thread." },
+	[CORE_DETAIL +
+		CORE_THROTTLED] = { "cpu.throttled_seconds", CORE, .unit = UNIT_ELAPSED_SECONDS,
+				    .mul = 1, .div = 1000, .kind = KIND_COUNTER,
+				    .over_instances = COMBINE_MEAN, .over_nodes = COMBINE_MEAN,
+				    .label = "Time throttled",
+				    .help = "Time in which the core was slowed down because it was too "
+					    "hot, counted with its first thread." },
 	[NODE_USED] = { "node.cpu_used_cores", .unit = UNIT_CORES, .kind = KIND_GAUGE,
 			.over_nodes = COMBINE_SUM, .formula = USED("node.cpu_"),
 			.label = "Cores used",
@@ -113,6 +158,8 @@ struct cpu {
 	uint32_t slot;     /* of NODE_NUMBER_OF series */
 	uint32_t ncolumns; /* that this kernel has */
 	int64_t hz;        /* ticks in a second */
+	struct core_reader detail;
+	bool told; /* what no core here can tell */
 };
 
 static int64_t hundredths(const struct cpu *c, int64_t ticks)
@@ -131,6 +178,18 @@ static bool is_core(const char *line)
 	return strncmp(line, "cpu", 3) == 0 && line[3] >= '0' && line[3] <= '9';
 }
 
+/* The first core says what none of them can tell; the others have no series for it. */
+static void born(struct cpu *c, struct device *core, struct sample *s)
+{
+	uint32_t ndetails = c->told ? core_ndetails(&c->detail) : CORE_DETAILS;
+
+	device_born(core, s, &metrics[CORE_TIMES], ndetails ? NTIMES + ndetails : c->ncolumns);
+	core_born(&c->detail, core, s, NTIMES);
+	for (uint32_t i = c->ncolumns; core->slot && i < core->nslots && i < NTIMES; i++)
+		sample_refuse(s, core->slot + i, STATE_UNSUPPORTED, NO_COLUMN);
+	c->told = true;
+}
+
 static const char *read_core(struct cpu *c, struct sample *s, const char *line, int64_t *cores)
 {
 	const char *p = line + strcspn(line, " \n");
@@ -141,7 +200,7 @@ static const char *read_core(struct cpu *c, struct sample *s, const char *line, 
 		return p;
 	++*cores;
 	if (!core->told)
-		device_born(core, s, &metrics[CORE_TIMES], c->ncolumns);
+		born(c, core, s);
 	for (uint32_t i = 0; i < c->ncolumns && number_count(&p, &v); i++)
 		if (v >= 0)
 			device_put(core, s, i, hundredths(c, v));
@@ -156,6 +215,17 @@ static const char *read_total(const struct cpu *c, struct sample *s, const char 
 		if (v >= 0)
 			put(c, s, NODE_TIMES + i, hundredths(c, v));
 	return p;
+}
+
+static void read_softirqs(const struct cpu *c, struct sample *s, const char *p)
+{
+	int64_t v[1 + NSOFTIRQS];
+	uint32_t n = 0;
+
+	while (n <= NSOFTIRQS && number_i64(&p, &v[n]) && v[n] >= 0)
+		n++;
+	for (uint32_t i = 0; i < (n > NSOFTIRQS ? n : n > 0); i++)
+		put(c, s, NODE_SOFTIRQS + i, v[i]);
 }
 
 /* The lines behind the cores, each with one number that counts ("intr" has many: the first is the
@@ -196,6 +266,8 @@ static int scan(struct cpu *c, struct sample *s)
 			p = read_total(c, s, p + 4);
 		} else if (is_core(p)) {
 			p = read_core(c, s, p, &cores);
+		} else if (strncmp(p, "softirq ", 8) == 0) {
+			read_softirqs(c, s, p + 8);
 		} else {
 			whole |= read_other(c, s, p);
 		}
@@ -206,6 +278,15 @@ static int scan(struct cpu *c, struct sample *s)
 	put(c, s, NODE_CORES, cores);
 	devices_sweep(&c->cores, s);
 	return 0;
+}
+
+static uint32_t count_cores(const char *stat)
+{
+	uint32_t n = 0;
+
+	for (const char *p = stat; *p; p = number_next_line(p))
+		n += strncmp(p, "cpu", 3) == 0 && p[3] != ' ';
+	return n;
 }
 
 static uint32_t count_columns(const char *stat)
@@ -224,6 +305,7 @@ static void cpu_close(void *state)
 	struct cpu *c = state;
 
 	kept_close(&c->stat);
+	core_close(&c->detail);
 	devices_free(&c->cores);
 }
 
@@ -247,9 +329,13 @@ static int cpu_open(void *state, const struct source_env *env, struct sample *s,
 	}
 	c->slot = sample_series(s, metrics, NODE_NUMBER_OF, 0);
 	for (uint32_t i = c->ncolumns; c->slot && i < NTIMES; i++)
-		sample_refuse(s, c->slot + i, STATE_UNSUPPORTED, "this kernel does not count it");
+		sample_refuse(s, c->slot + i, STATE_UNSUPPORTED, NO_COLUMN);
+	core_open(&c->detail, env, count_cores(c->stat.text));
 	sample_catalogue(s, &metrics[DERIVED], METRICS_NUMBER_OF - DERIVED);
 	scan(c, s);
+	for (uint32_t i = c->slot + NODE_SOFTIRQS; c->slot && i < c->slot + NODE_NUMBER_OF; i++)
+		if (s->state[i] != STATE_PRESENT)
+			sample_refuse(s, i, STATE_UNSUPPORTED, NO_COLUMN);
 	return 0;
 }
 
@@ -258,12 +344,15 @@ static int cpu_read(void *state, struct sample *s)
 	struct cpu *c = state;
 	int r = kept_read(&c->stat);
 
-	return r < 0 ? r : scan(c, s);
+	r = r < 0 ? r : scan(c, s);
+	if (r == 0)
+		core_read(&c->detail, &c->cores, s, NTIMES);
+	return r;
 }
 
 const struct source source_cpu = {
 	.name = "cpu",
-	.what = "CPU of the node, in total and per core",
+	.what = "CPU of the node, in total and per core; frequency and throttling of cores",
 	.fix_admin = "mount /proc where the job runs, without subset=pid",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct cpu),

@@ -102,10 +102,10 @@ int main(void)
 		MACHINE("two-socket"),
 		MACHINE("hybrid-intel"),
 		MACHINE("zen4"),
-		MACHINE("grace"),
+		MACHINE("grace-superchip"),
 		MACHINE("infiniband-two-ports"),
 		MACHINE("omni-path"),
-		MACHINE("cray-ex"),
+		MACHINE("slingshot-ex"),
 		MACHINE("eight-gpus"),
 		MACHINE("batch-cgroup-v1"),
 		MACHINE("batch-cgroup-v2"),
@@ -116,6 +116,11 @@ int main(void)
 		MACHINE("cgroup-v1"),
 		MACHINE("cgroup-v2"),
 		MACHINE("cgroup-hybrid"),
+		MACHINE("rapl-2s"),
+		MACHINE("zen"),
+		MACHINE("cray-ex"),
+		MACHINE("hybrid"),
+		MACHINE("grace"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/core.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "source/sysfs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILES_PER_S = 16, PERIOD_MAX_S = 10, NONE = -1 };
+
+static const char *const throttle_files[CORE_DETAILS] = {
+	[CORE_THROTTLES] = "core_throttle_count",
+	[CORE_THROTTLED] = "core_throttle_total_time_ms",
+};
+
+/* What the device's class says: throttling is counted by every thread of a core, so one counts. */
+enum { CLASS_FIRST_THREAD = 1, CLASS_OTHER_THREAD };
+
+static int64_t number_of_core(const struct device *core)
+{
+	const char *p = core->name + strlen("cpu");
+	int64_t v;
+
+	return core->len > strlen("cpu") && number_i64(&p, &v) && !*p && v >= 0 && v < CPUS_MAX
+		       ? v
+		       : NONE;
+}
+
+static void path_of(char out[96], int64_t cpu, const char *file)
+{
+	snprintf(out, 96, "devices/system/cpu/cpu%" PRId64 "/%s", cpu, file);
+}
+
+static bool any_has(const struct core_reader *r, const char *file)
+{
+	char path[96];
+
+	path_of(path, 0, file);
+	return sysfs_exists(r->sys, path);
+}
+
+/* What follows "cpu MHz\t\t: " on this line. */
+static const char *value_of(const char *line, const char *key)
+{
+	size_t n = strlen(key);
+
+	if (strncmp(line, key, n) != 0)
+		return NULL;
+	line += n + strspn(line + n, " \t");
+	return *line == ':' ? line + 1 : NULL;
+}
+
+struct cpuinfo_line {
+	int64_t cpu, khz; /* NONE: it says nothing of it */
+};
+
+static struct cpuinfo_line parse_line(const char *line)
+{
+	struct cpuinfo_line l = { NONE, NONE };
+	const char *cpu = value_of(line, "processor"), *mhz = value_of(line, "cpu MHz");
+	int64_t v;
+
+	if (cpu && number_i64(&cpu, &v) && v >= 0 && v < CPUS_MAX)
+		l.cpu = v;
+	if (mhz && number_fixed(&mhz, 3, &v))
+		l.khz = v;
+	return l;
+}
+
+static void put_frequency(struct devices *cores, struct sample *s, int64_t cpu, int64_t khz,
+			  uint32_t slot)
+{
+	char name[DEVICE_NAME_SIZE];
+	int len = snprintf(name, sizeof name, "cpu%" PRId64, cpu);
+	const struct device *core = devices_meet(cores, name, (size_t)len);
+
+	if (core && core->nslots > slot && khz > 0)
+		device_put(core, s, slot, khz);
+}
+
+/* Whole lines of a piece of the file. Returns whether one of them told a frequency. */
+static bool take_lines(const char *text, int64_t *cpu, struct devices *cores, struct sample *s,
+		       uint32_t slot)
+{
+	bool found = false;
+
+	for (; *text; text = number_next_line(text)) {
+		struct cpuinfo_line l = parse_line(text);
+
+		if (l.cpu != NONE)
+			*cpu = l.cpu;
+		if (l.khz == NONE || *cpu == NONE)
+			continue;
+		found = true;
+		if (cores)
+			put_frequency(cores, s, *cpu, l.khz, slot);
+		*cpu = NONE;
+	}
+	return found;
+}
+
+/* It has 1.5 kB a core, so it goes by in pieces. Without cores: until the first frequency. */
+static bool read_cpuinfo(int fd, struct devices *cores, struct sample *s, uint32_t slot)
+{
+	char piece[8192];
+	size_t kept = 0;
+	int64_t cpu = NONE;
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, piece + kept, sizeof piece - 1 - kept, at)) > 0) {
+		size_t len = kept + (size_t)n;
+		char *end = memrchr(piece, '\n', len), rest;
+
+		if (!end)
+			return false;
+		at += n;
+		kept = len - (size_t)(end + 1 - piece);
+		rest = end[1];
+		end[1] = '\0';
+		if (take_lines(piece, &cpu, cores, s, slot) && !cores)
+			return true;
+		end[1] = rest;
+		memmove(piece, end + 1, kept);
+	}
+	return false;
+}
+
+/* /proc/cpuinfo and not scaling_cur_freq where both are there: Linux 4.13 to 5.17 may sleep for 10
+ * ms in each reading of the latter, and on cpuinfo only when it is opened. Without cpufreq what
+ * cpuinfo says is a constant. */
+static void open_frequency(struct core_reader *r, const struct root *proc)
+{
+	int fd;
+
+	if (!any_has(r, "cpufreq/scaling_cur_freq"))
+		return;
+	r->tells[CORE_FREQUENCY] = true;
+	fd = root_file(proc, "cpuinfo");
+	if (fd >= 0 && read_cpuinfo(fd, NULL, NULL, 0))
+		r->cpuinfo = fd;
+	else
+		file_close(&fd);
+}
+
+void core_open(struct core_reader *r, const struct source_env *env, uint32_t ncores)
+{
+	uint32_t files = 0;
+
+	r->sys = &env->sys;
+	topology_open(&r->topology, r->sys);
+	open_frequency(r, &env->proc);
+	r->tells[CORE_THROTTLES] = any_has(r, "thermal_throttle/core_throttle_count");
+	r->tells[CORE_THROTTLED] = any_has(r, "thermal_throttle/core_throttle_total_time_ms");
+	for (int i = 0; i < CORE_DETAILS; i++)
+		files += r->tells[i] ? ncores : 0;
+	r->period_ns = files * NS_PER_S / FILES_PER_S;
+	if (r->period_ns < NS_PER_S)
+		r->period_ns = NS_PER_S;
+	if (r->period_ns > PERIOD_MAX_S * NS_PER_S)
+		r->period_ns = PERIOD_MAX_S * NS_PER_S;
+}
+
+void core_close(struct core_reader *r)
+{
+	file_close(&r->cpuinfo);
+}
+
+uint32_t core_ndetails(const struct core_reader *r)
+{
+	uint32_t n = CORE_DETAILS;
+
+	while (n && !r->tells[n - 1])
+		n--;
+	return n;
+}
+
+static void label(struct sample *s, const struct device *core, const char *key, int64_t value)
+{
+	char text[24];
+
+	if (value < 0)
+		return;
+	snprintf(text, sizeof text, "%" PRId64, value);
+	sample_label(s, core->instance, key, text);
+}
+
+static const char *reason_against(const struct core_reader *r, const struct device *core, int i)
+{
+	if (!r->tells[i] && i == CORE_FREQUENCY)
+		return "this machine has no cpufreq";
+	if (!r->tells[i])
+		return "this machine does not count it";
+	if (i != CORE_FREQUENCY && core->class == CLASS_OTHER_THREAD)
+		return "it is counted with the first thread of the core";
+	return NULL;
+}
+
+void core_born(const struct core_reader *r, struct device *core, struct sample *s, uint32_t first)
+{
+	int64_t cpu = number_of_core(core);
+	struct place p;
+
+	if (cpu == NONE)
+		return;
+	p = topology_of(&r->topology, (uint32_t)cpu);
+	core->class = p.thread > 0 ? CLASS_OTHER_THREAD : CLASS_FIRST_THREAD;
+	label(s, core, "package", p.package);
+	label(s, core, "core", p.core);
+	label(s, core, "thread", p.thread);
+	label(s, core, "numa", p.numa);
+	if (p.type)
+		sample_label(s, core->instance, "type", p.type);
+	for (uint32_t i = 0; core->slot && i < CORE_DETAILS && first + i < core->nslots; i++) {
+		const char *reason = reason_against(r, core, (int)i);
+
+		if (reason)
+			sample_refuse(s, core->slot + first + i, STATE_UNSUPPORTED, reason);
+	}
+}
+
+static void read_file(const struct core_reader *r, const struct device *core, struct sample *s,
+		      const char *file, uint32_t slot)
+{
+	char path[96];
+	int64_t v;
+
+	path_of(path, number_of_core(core), file);
+	if (sysfs_number(r->sys, path, &v) && v >= 0)
+		device_put(core, s, slot, v);
+}
+
+static void read_core(const struct core_reader *r, const struct device *core, struct sample *s,
+		      uint32_t first)
+{
+	if (r->tells[CORE_FREQUENCY] && !r->cpuinfo)
+		read_file(r, core, s, "cpufreq/scaling_cur_freq", first + CORE_FREQUENCY);
+	for (uint32_t i = CORE_THROTTLES; i < CORE_DETAILS; i++) {
+		char file[64];
+
+		snprintf(file, sizeof file, "thermal_throttle/%s", throttle_files[i]);
+		if (r->tells[i] && core->class == CLASS_FIRST_THREAD)
+			read_file(r, core, s, file, first + i);
+	}
+}
+
+void core_read(struct core_reader *r, struct devices *cores, struct sample *s, uint32_t first)
+{
+	if (!core_ndetails(r) || !period_is_due(&r->period, s, r->period_ns))
+		return;
+	if (r->cpuinfo) {
+		devices_begin(cores);
+		read_cpuinfo(r->cpuinfo, cores, s, first + CORE_FREQUENCY);
+	}
+	for (const struct device *core = cores->row; core < cores->row + cores->n; core++)
+		if (core->slot && core->nslots > first)
+			read_core(r, core, s, first);
+}

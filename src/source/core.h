@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * core.h - what is told of a logical core beside its time: labels, frequency, thermal throttling.
+ *
+ * All cores are asked in the same sample, so that their mean is of one instant: at most 16 files a
+ * second in the mean, but every 10 s. In the samples between, the values are absent. The rows are
+ * CORE_DETAILS series side by side, in the device's own, from `first` on; those that no core
+ * here tells may be left out at the end.
+ */
+#ifndef SONDE_SOURCE_CORE_H
+#define SONDE_SOURCE_CORE_H
+
+#include "source/device.h"
+#include "source/period.h"
+#include "source/source.h"
+#include "source/topology.h"
+
+enum core_detail { CORE_FREQUENCY, CORE_THROTTLES, CORE_THROTTLED, CORE_DETAILS };
+
+struct core_reader {
+	const struct root *sys;
+	struct topology topology;
+	struct period period;
+	int64_t period_ns;
+	int cpuinfo; /* kept open where it tells the frequency */
+	bool tells[CORE_DETAILS];
+};
+
+/* ncores: as many as there are now. */
+void core_open(struct core_reader *r, const struct source_env *env, uint32_t ncores);
+void core_close(struct core_reader *r);
+/* How many of the details, from the first on, cores here have to be asked for. */
+uint32_t core_ndetails(const struct core_reader *r);
+/* A core was told of: its labels, and what it cannot tell. */
+void core_born(const struct core_reader *r, struct device *core, struct sample *s, uint32_t first);
+void core_read(struct core_reader *r, struct devices *cores, struct sample *s, uint32_t first);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * energy.h - the counters of energy that this machine has: for energy.c and who finds them.
+ *
+ * A zone is one counter (of a package, of memory, of the node), or one meter of power. Zones that
+ * lie inside another, or beside it on another way, are aside: what is added up is each joule once.
+ */
+#ifndef SONDE_SOURCE_ENERGY_H
+#define SONDE_SOURCE_ENERGY_H
+
+#include "source/period.h"
+#include "source/source.h"
+#include "source/wrap.h"
+
+enum { ZONES_MAX = 128, ZONE_NAME_SIZE = 64 };
+
+enum zone_form {
+	ZONE_MICROJOULES, /* text: a number */
+	ZONE_JOULES,      /* text: "123 J 456 us" */
+	ZONE_PERF,        /* a perf event: 8 bytes, times scale joules */
+	ZONE_MICROWATTS,  /* text: a number; a gauge */
+};
+
+struct zone {
+	char name[ZONE_NAME_SIZE];
+	const char *by, *kind; /* labels: powercap, perf ...; package, dram ... */
+	int64_t package;       /* -1: not told */
+	enum zone_form form;
+	double scale; /* of ZONE_PERF */
+	bool aside;
+	int error; /* -errno: why it cannot be read */
+	int fd;    /* kept open; 0: none */
+	struct wrap counter;
+	uint32_t instance, slot, breaks;
+	bool failed; /* it stands still */
+};
+
+struct energy {
+	struct zone zone[ZONES_MAX];
+	uint32_t nzones;
+	int freshness; /* of pm_counters: kept open; 0: none */
+	int64_t fresh; /* its last number */
+	struct period period;
+	int64_t period_ns;
+};
+
+/* A new zone, all zero but its name and way, or NULL when there are too many. name is copied. */
+struct zone *energy_add(struct energy *x, const char *by, const char *name);
+
+/* Each adds the zones it finds and can open; those that are there and may not be read with their
+ * error. Returns the error of the first of these, 0 when there is none. */
+int energy_find_powercap(struct energy *x, const struct root *sys);
+int energy_find_perf(struct energy *x, const struct root *sys);
+int energy_find_cray(struct energy *x, const struct root *sys);
+int energy_find_hwmon(struct energy *x, const struct root *sys);
+
+/* Whether pm_counters have new values since this was asked last. */
+bool energy_cray_is_fresh(struct energy *x);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* numa.c - memory of each NUMA node and where allocations were placed:
+ * /sys/devices/system/node/node N/{meminfo,numastat}, Documentation/admin-guide/numastat.rst. */
+#include "base/clock.h"
+#include "base/number.h"
+#include "source/cpulist.h"
+#include "source/device.h"
+#include "source/period.h"
+#include "source/source.h"
+#include "source/sysfs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NODES_MAX = 1024, TEXT_SIZE = 8192, LIST_SIZE = 4096 };
+
+/* Since Linux 5.14 each reading of numastat walks all cores: a node a second in the mean. */
+static const int64_t PERIOD_PER_NODE_NS = NS_PER_S, PERIOD_MAX_NS = 10 * NS_PER_S;
+
+/* K: kibibytes, N: a number of huge pages, of meminfo; A: allocations, of numastat. */
+#define FIELDS(K, N, A)                                                                            \
+	K("MemTotal", "memory_total", "Memory present", "Memory of the NUMA node.")                \
+	K("MemFree", "memory_free", "Free", "Memory nothing uses.")                                \
+	K("MemUsed", "memory_used", "Used", "Memory that is not free, page cache included.")       \
+	K("SwapCached", "swap_cached", "Swap cached", "Memory that is in swap as well.")           \
+	K("Active", "memory_active", "Active", "Memory used lately.")                              \
+	K("Inactive", "memory_inactive", "Inactive", "Memory not used lately.")                    \
+	K("Active(anon)", "memory_active_anon", "Active anonymous",                                \
+	  "Anonymous and shared memory used lately.")                                              \
+	K("Inactive(anon)", "memory_inactive_anon", "Inactive anonymous",                          \
+	  "Anonymous and shared memory not used lately.")                                          \
+	K("Active(file)", "memory_active_file", "Active file", "Page cache used lately.")          \
+	K("Inactive(file)", "memory_inactive_file", "Inactive file",                               \
+	  "Page cache not used lately, the first to be reclaimed.")                                \
+	K("Unevictable", "memory_unevictable", "Unevictable", "Memory that cannot be reclaimed.")  \
+	K("Mlocked", "memory_locked", "Locked", "Memory locked by mlock.")                         \
+	K("Dirty", "memory_dirty", "Dirty", "Page cache that waits to be written.")                \
+	K("Writeback", "memory_writeback", "Writeback", "Page cache that is being written.")       \
+	K("FilePages", "memory_file_pages", "Page cache",                                          \
+	  "Page cache of files and block devices, shared memory included.")                        \
+	K("Mapped", "memory_mapped", "Mapped", "Files mapped into processes.")                     \
+	K("AnonPages", "memory_anonymous", "Anonymous", "Heaps, stacks and other private memory.") \
+	K("Shmem", "memory_shared", "Shared", "Shared memory and tmpfs, /dev/shm included.")       \
+	K("KernelStack", "memory_kernel_stack", "Kernel stacks", "Kernel stacks of threads.")      \
+	K("PageTables", "memory_page_tables", "Page tables", "Page tables of processes.")          \
+	K("KReclaimable", "memory_kernel_reclaimable", "Kernel, reclaimable",                      \
+	  "Kernel memory that can be reclaimed, slab included.")                                   \
+	K("Slab", "memory_slab", "Slab", "Kernel data structures.")                                \
+	K("SReclaimable", "memory_slab_reclaimable", "Slab, reclaimable",                          \
+	  "Kernel caches that can be reclaimed.")                                                  \
+	K("SUnreclaim", "memory_slab_unreclaimable", "Slab, unreclaimable",                        \
+	  "Kernel data structures that must stay.")                                                \
+	K("AnonHugePages", "memory_anonymous_huge", "Anonymous huge pages",                        \
+	  "Anonymous memory in transparent huge pages.")                                           \
+	K("ShmemHugePages", "memory_shared_huge", "Shared huge pages",                             \
+	  "Shared memory in transparent huge pages.")                                              \
+	K("FileHugePages", "memory_file_huge", "File huge pages",                                  \
+	  "Page cache in transparent huge pages.")                                                 \
+	N("HugePages_Total", "hugepages_total", "Huge pages", "Huge pages of the default size.")   \
+	N("HugePages_Free", "hugepages_free", "Huge pages free", "Huge pages nothing uses.")       \
+	N("HugePages_Surp", "hugepages_surplus", "Huge pages surplus",                             \
+	  "Huge pages beyond the configured number.")                                              \
+	A("numa_hit", "hit", "as wanted", "Allocations that were wanted here and placed here.")    \
+	A("numa_miss", "miss", "missed",                                                           \
+	  "Allocations that were wanted on another node and placed here.")                         \
+	A("numa_foreign", "foreign", "foreign",                                                    \
+	  "Allocations that were wanted here and placed on another node.")                         \
+	A("interleave_hit", "interleave", "interleaved",                                           \
+	  "Allocations of an interleaving policy that were placed here as it wanted.")             \
+	A("local_node", "local", "by local cores",                                                 \
+	  "Allocations placed here while the program ran on a core of this node.")                 \
+	A("other_node", "other", "by other cores",                                                 \
+	  "Allocations placed here while the program ran on a core of another node.")
+
+#define IN_MEMINFO(key, name, heading, sentence)  { key, ':', false },
+#define IN_NUMASTAT(key, name, heading, sentence) { key, ' ', true },
+static const struct field {
+	const char *key;
+	char end;      /* what follows the key */
+	bool numastat; /* which file it is in */
+} fields[] = { FIELDS(IN_MEMINFO, IN_MEMINFO, IN_NUMASTAT) };
+
+enum { NFIELDS = sizeof fields / sizeof fields[0] };
+enum { USED_RATIO, MISS_RATIO, OTHER_RATIO, MEASURED };
+
+#define NUMA .domain = "numa", .over_nodes = COMBINE_SUM, .over_instances = COMBINE_SUM
+#define KIBIBYTES(key, word, heading, sentence)                                                    \
+	{ "numa." word "_bytes", NUMA,        .kind = KIND_GAUGE,                                  \
+	  .unit = UNIT_BYTES,    .mul = 1024, .label = heading,                                    \
+	  .help = sentence },
+#define PAGES(key, word, heading, sentence)                                                        \
+	{ "numa." word "_count", NUMA, .kind = KIND_GAUGE, .unit = UNIT_COUNT, .label = heading,   \
+	  .help = sentence },
+#define PLACED(key, word, heading, sentence)                                                       \
+	{ "numa.allocations_" word,                                                                \
+	  NUMA,                                                                                    \
+	  .kind = KIND_COUNTER,                                                                    \
+	  .unit = UNIT_COUNT,                                                                      \
+	  .label = "Allocations " heading,                                                         \
+	  .help = sentence },
+#define RATIO                                                                                      \
+	.domain = "numa", .kind = KIND_GAUGE, .unit = UNIT_RATIO, .over_nodes = COMBINE_MAX,       \
+	.over_instances = COMBINE_MAX
+
+static const struct metric metrics[] = {
+	[USED_RATIO] = { "numa.memory_used_ratio", RATIO,
+			 .formula = "numa.memory_used_bytes / numa.memory_total_bytes",
+			 .label = "Memory used",
+			 .help = "Memory that is not free as a share of the NUMA node's." },
+	[MISS_RATIO] = { "numa.allocations_miss_ratio", RATIO,
+			 .formula = "numa.allocations_miss_per_second / "
+				    "(numa.allocations_miss_per_second + "
+				    "numa.allocations_hit_per_second)",
+			 .label = "Allocations missed",
+			 .help = "Share of the allocations placed here that were wanted on another "
+				 "node." },
+	[OTHER_RATIO] = { "numa.allocations_other_ratio", RATIO,
+			  .formula = "numa.allocations_other_per_second / "
+				     "(numa.allocations_other_per_second + "
+				     "numa.allocations_local_per_second)",
+			  .label = "Allocations by other cores",
+			  .help = "Share of the allocations placed here that were made on a core of "
+				  "another node." },
+	[MEASURED] = FIELDS(KIBIBYTES, PAGES, PLACED)
+};
+_Static_assert(sizeof metrics / sizeof metrics[0] == MEASURED + NFIELDS, "a row for every field");
+_Static_assert(sizeof fields / sizeof fields[0] <= EVENT_SET_MAX,
+	       "the fields are one set of series");
+
+struct numa {
+	const struct root *sys;
+	struct cpulist online;
+	struct devices nodes;
+	struct period period;
+	int64_t period_ns;
+	bool is_counted; /* sysctl vm.numa_stat */
+};
+
+/* The field of this line, looked for from next on; NFIELDS when it is none of ours. */
+static size_t field_of(const char *line, bool numastat, size_t next)
+{
+	for (size_t tried = 0; tried < NFIELDS; tried++) {
+		size_t i = (next + tried) % NFIELDS, n = strlen(fields[i].key);
+
+		if (fields[i].numastat == numastat && strncmp(line, fields[i].key, n) == 0 &&
+		    line[n] == fields[i].end)
+			return i;
+	}
+	return NFIELDS;
+}
+
+/* "Node 0 MemTotal:  24684092 kB" without the node. */
+static const char *behind_node(const char *line)
+{
+	int64_t node;
+
+	if (strncmp(line, "Node ", 5) != 0)
+		return line;
+	line += 5;
+	return number_i64(&line, &node) ? number_skip_blanks(line) : line;
+}
+
+static bool scan(const struct device *v, struct sample *s, const char *text, bool numastat)
+{
+	size_t next = 0;
+	bool any = false;
+
+	for (const char *line = text; *line; line = number_next_line(line)) {
+		const char *p = numastat ? line : behind_node(line);
+		size_t i = field_of(p, numastat, next);
+		int64_t value;
+
+		if (i == NFIELDS)
+			continue;
+		p += strlen(fields[i].key) + 1;
+		if (!number_i64(&p, &value) || value < 0 || (*p != '\n' && *p != ' '))
+			continue;
+		device_put(v, s, (uint32_t)i, value);
+		next = i + 1;
+		any = true;
+	}
+	return any;
+}
+
+static int read_file(const struct numa *n, const struct device *v, struct sample *s, bool numastat)
+{
+	char path[96], text[TEXT_SIZE];
+	ssize_t r;
+
+	snprintf(path, sizeof path, "devices/system/node/%s/%s", v->name,
+		 numastat ? "numastat" : "meminfo");
+	r = root_read(n->sys, path, text, sizeof text);
+	if (r < 0)
+		return (int)r;
+	return scan(v, s, text, numastat) ? 0 : -EBADMSG;
+}
+
+static int read_node(const struct numa *n, const struct device *v, struct sample *s)
+{
+	int a = read_file(n, v, s, false), b = n->is_counted ? read_file(n, v, s, true) : 0;
+
+	return a < 0 ? a : b;
+}
+
+/* What it did not tell in the first reading. */
+static void refuse(const struct numa *n, const struct device *v, struct sample *s)
+{
+	for (uint32_t i = 0; v->slot && i < NFIELDS; i++)
+		if (fields[i].numastat && !n->is_counted)
+			sample_refuse(s, v->slot + i, STATE_UNSUPPORTED,
+				      "counting is switched off: sysctl vm.numa_stat is 0");
+		else if (s->state[v->slot + i] != STATE_PRESENT)
+			sample_refuse(s, v->slot + i, STATE_UNSUPPORTED,
+				      "this kernel does not tell it");
+}
+
+static void born(const struct numa *n, struct device *v, struct sample *s)
+{
+	char path[96], cpus[LIST_SIZE];
+
+	device_born(v, s, &metrics[MEASURED], NFIELDS);
+	snprintf(path, sizeof path, "devices/system/node/%s/cpulist", v->name);
+	sysfs_line(n->sys, path, cpus, sizeof cpus);
+	if (*cpus)
+		sample_label(s, v->instance, "cpus", cpus);
+	read_node(n, v, s);
+	refuse(n, v, s);
+}
+
+static void list_nodes(struct numa *n, struct sample *s)
+{
+	devices_begin(&n->nodes);
+	for (uint32_t i = cpulist_next(&n->online, 0); i < CPUS_MAX;
+	     i = cpulist_next(&n->online, i + 1)) {
+		char name[DEVICE_NAME_SIZE];
+		int len = snprintf(name, sizeof name, "node%" PRIu32, i);
+		struct device *v = devices_meet(&n->nodes, name, (size_t)len);
+
+		if (v)
+			born(n, v, s);
+	}
+}
+
+static void numa_close(void *state)
+{
+	struct numa *n = state;
+
+	devices_free(&n->nodes);
+}
+
+/* What a machine of one NUMA node could say is in node.memory_*. */
+static int numa_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
+{
+	struct numa *n = state;
+	char list[LIST_SIZE];
+	int64_t counted;
+	int r;
+
+	n->sys = &env->sys;
+	sysfs_line(n->sys, "devices/system/node/online", list, sizeof list);
+	cpulist_parse(&n->online, list);
+	if (cpulist_count(&n->online) < 2)
+		return err_set(e, -ENODEV, "this machine has one NUMA node, or does not tell them");
+	r = devices_init(&n->nodes, NODES_MAX);
+	if (r < 0)
+		return err_set(e, r, "there is no memory for a table of NUMA nodes");
+	n->period_ns = cpulist_count(&n->online) * PERIOD_PER_NODE_NS;
+	if (n->period_ns > PERIOD_MAX_NS)
+		n->period_ns = PERIOD_MAX_NS;
+	n->is_counted = !sysfs_number(&env->proc, "sys/vm/numa_stat", &counted) || counted != 0;
+	sample_catalogue(s, metrics, MEASURED);
+	list_nodes(n, s);
+	return 0;
+}
+
+static int numa_read(void *state, struct sample *s)
+{
+	struct numa *n = state;
+	int result = 0;
+
+	if (!period_is_due(&n->period, s, n->period_ns))
+		return 0;
+	for (const struct device *v = n->nodes.row; v < n->nodes.row + n->nodes.n; v++) {
+		int r = v->slot ? read_node(n, v, s) : 0;
+
+		result = r < 0 ? r : result;
+	}
+	return result;
+}
+
+const struct source source_numa = {
+	.name = "numa",
+	.what = "memory of the NUMA nodes, and where allocations were placed",
+	SOURCE_METRICS(metrics),
+	.size = sizeof(struct numa),
+	.open = numa_open,
+	.read = numa_read,
+	.close = numa_close,
+};
