@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cpulist.h - sets of CPUs and NUMA nodes as /sys writes them: "0-3,8,10-11", cpuset(7).
+ *
+ * Pure. Numbers of CPUS_MAX and above do not occur and are left out.
+ */
+#ifndef SONDE_SOURCE_CPULIST_H
+#define SONDE_SOURCE_CPULIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CPUS_MAX = 8192 };
+
+struct cpulist {
+	uint64_t word[CPUS_MAX / 64];
+};
+
+/* False, and an empty set, when the text is no such list; "" and "\n" are the empty one. */
+bool cpulist_parse(struct cpulist *set, const char *text);
+uint32_t cpulist_count(const struct cpulist *set);
+/* The first member that is >= from; CPUS_MAX when there is none. */
+uint32_t cpulist_next(const struct cpulist *set, uint32_t from);
+/* Take all members of b out of a. */
+void cpulist_remove(struct cpulist *a, const struct cpulist *b);
+
+static inline bool cpulist_has(const struct cpulist *set, uint32_t cpu)
+{
+	return cpu < CPUS_MAX && (set->word[cpu / 64] >> (cpu % 64) & 1);
+}
+
+#endif
