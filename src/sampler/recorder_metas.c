@@ -2,6 +2,7 @@
 /* recorder_metas.c - the metadata of a recording: the job, its node, its end, what watching it
  * cost. */
 #include "job/environment.h"
+#include "sampler/fixes.h"
 #include "sampler/recorder_state.h"
 #include "source/platform.h"
 
@@ -87,6 +88,7 @@ void metas_machine(struct recorder *r)
 {
 	char directory[PATH_MAX];
 
+	fixes_say_metrics(&r->sampler.sample);
 	say_platform(r);
 	if (r->o->launcher < 0) /* attached: these are not the job's */
 		return;

@@ -33,7 +33,8 @@ struct recorder {
 };
 
 void metas_begin(struct recorder *r);
-/* What can wait until the job has started: the machine, the job's limits and environment. */
+/* What can wait until the job has started, behind the first sample: the machine, what is missing,
+ * the job's limits and environment. */
 void metas_machine(struct recorder *r);
 void metas_mechanisms(struct recorder *r);
 void metas_end(struct recorder *r);

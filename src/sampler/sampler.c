@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "sampler/fixes.h"
 #include "source/monitor.h"
 
 #include <errno.h>
@@ -15,22 +16,6 @@
 #include <unistd.h>
 
 enum { SLOTS = 32768, EVENTS = 65536, CLOCK_PAIR_S = 60 };
-
-/* What would make it available: what doctor says, for whoever looks at the recording. */
-static void say_fixes(struct sampler *s, const char *prefix, const struct source *k,
-		      enum state state)
-{
-	char key[160];
-
-	if (k->fix_user) {
-		snprintf(key, sizeof key, "%s.fix_user", prefix);
-		sample_meta_text(&s->sample, key, k->fix_user);
-	}
-	if (k->fix_admin && state != STATE_FAILED) {
-		snprintf(key, sizeof key, "%s.fix_admin", prefix);
-		sample_meta_text(&s->sample, key, k->fix_admin);
-	}
-}
 
 static void open_source(struct sampler *s, size_t i)
 {
@@ -51,7 +36,7 @@ static void open_source(struct sampler *s, size_t i)
 	snprintf(key, sizeof key, "source.%s", k->name);
 	snprintf(why, sizeof why, "%s: %s", state_name(state_of(bad)), e.text);
 	sample_meta_text(&s->sample, key, why);
-	say_fixes(s, key, k, state_of(bad));
+	fixes_say_source(&s->sample, k, state_of(bad));
 }
 
 static void set_pace(struct sampler *s)
