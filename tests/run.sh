@@ -61,7 +61,7 @@ add_script() { # FILE FLAVOUR
 
 collect() {
 	local file name folder seeds
-	for folder in lint build cli fault interop golden bench; do
+	for folder in lint build cli fault interop golden bench accuracy; do
 		for file in "tests/$folder"/*.sh "tests/$folder"/*.py; do
 			[ ! -e "$file" ] || add_script "$file" plain
 		done
