@@ -22,10 +22,12 @@ class Comparison:
         self.heading = heading
         self.rows = []
 
-    def row(self, metric, reference, measured, wanted, *, share=None, apart=None, above=None):
-        """measured is to be wanted within a share of it, or `apart` from it at most, or at least it and `above` more at most."""
+    def row(self, metric, reference, measured, wanted, *, share=None, apart=None, above=None, slack=0.0):
+        """measured is to be wanted within a share of it, or `apart` from it at most, or at least it and `above` more at most.
+        A share may be exceeded by `slack`."""
         if share is not None:
-            low, high, bound = wanted * (1 - share), wanted * (1 + share), f"{100 * share:g} %"
+            low, high, bound = wanted * (1 - share), wanted * (1 + share) + slack, f"{100 * share:g} %"
+            bound += f" + {slack:.2f}" if slack else ""
         elif apart is not None:
             low, high, bound = wanted - apart, wanted + apart, f"{apart:,.0f}" if apart else "exact"
         else:
