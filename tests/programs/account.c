@@ -3,6 +3,7 @@
  * account faults PAGES | switches COUNT | threads COUNT MILLISECONDS: does that, and prints what
  * the kernel charged it: user and system seconds, minor and major faults, voluntary and involuntary
  * switches, from getrusage(2). Then it waits until its standard input ends.
+ * account calls COUNT: calls a function that often and prints where it lies.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -25,6 +26,19 @@ static int touch(long pages)
 	madvise(memory, (size_t)pages * page, MADV_NOHUGEPAGE);
 	for (long i = 0; i < pages; i++)
 		memory[(size_t)i * page] = 1;
+	return 0;
+}
+
+__attribute__((noinline)) static void called(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static int call(long times)
+{
+	for (long i = 0; i < times; i++)
+		called();
+	printf("%#lx\n", (unsigned long)(uintptr_t)called);
 	return 0;
 }
 
@@ -73,11 +87,13 @@ int main(int argc, char **argv)
 		bad = touch(n);
 	else if (argc > 2 && strcmp(argv[1], "switches") == 0)
 		bad = rest(n);
+	else if (argc > 2 && strcmp(argv[1], "calls") == 0)
+		return call(n);
 	else if (argc > 3 && strcmp(argv[1], "threads") == 0)
 		bad = spin_all(n, strtoll(argv[3], NULL, 10) * 1000000);
 	if (bad || getrusage(RUSAGE_SELF, &u)) {
 		fprintf(stderr,
-			"usage: account faults PAGES | switches COUNT | threads COUNT MS\n");
+			"usage: account faults|switches|calls COUNT, or threads COUNT MS\n");
 		return 2;
 	}
 	printf("%ld.%06ld %ld.%06ld %ld %ld %ld %ld\n", (long)u.ru_utime.tv_sec,
