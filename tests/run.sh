@@ -76,7 +76,7 @@ collect() {
 		seeds=$TOP/tests/fuzz/corpus/${name#fuzz_}
 		[ -d "$seeds" ] || seeds=
 		add "fuzz/${name#fuzz_}" 240 together sanitized "mkdir corpus && \$BUILD/fuzz/$name \
-			-max_total_time=$fuzz_seconds -timeout=10 -rss_limit_mb=2048 corpus $seeds"
+			-error_exitcode=1 -max_total_time=$fuzz_seconds -timeout=10 -rss_limit_mb=2048 corpus $seeds"
 	done
 	for file in ${LONG:+tests/cli/*.sh tests/fault/*.sh}; do
 		add_script "$file" sanitized

@@ -41,12 +41,15 @@ void environment_say(struct sample *s, char *const *environment)
 	for (; environment && *environment; environment++) {
 		char key[sizeof prefix + NAME_MAX_BYTES];
 		size_t n = strcspn(*environment, "=");
+		bool fits;
 
 		if (is_left_out(*environment))
 			continue;
-		make_value(&value, *environment, n);
-		if (!n || n > NAME_MAX_BYTES || (*environment)[n] != '=' || value.failed ||
-		    said == ENVIRONMENT_VARIABLES || used + n + value.len > ENVIRONMENT_BYTES) {
+		fits = n && n <= NAME_MAX_BYTES && (*environment)[n] == '=' &&
+		       said < ENVIRONMENT_VARIABLES;
+		if (fits)
+			make_value(&value, *environment, n);
+		if (!fits || value.failed || used + n + value.len > ENVIRONMENT_BYTES) {
 			left_out++;
 			continue;
 		}

@@ -67,7 +67,7 @@ static void add_rows(struct told *t, const struct event *e)
 
 static int told_make(struct told *t, const struct sample *s)
 {
-	*t = (struct told){ .series = calloc(3 * (size_t)s->nevents + 1, sizeof *t->series) };
+	*t = (struct told){ .series = calloc(3 * (size_t)s->nevents + 1, sizeof(void *)) };
 	if (!t->series)
 		return -ENOMEM;
 	t->refused = t->series + s->nevents;

@@ -91,14 +91,16 @@ static void say_fields(const struct platform *p, const char *cpuinfo)
 	if (value && number_fixed(&value, 6, &v))
 		sample_meta_int(p->sample, "host.cpu_hertz", v);
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
-		char copy[4096];
+		char copy[4096], *text;
 
 		value = field(cpuinfo, flags[i], &n);
 		if (!value)
 			continue;
 		snprintf(copy, sizeof copy, "%.*s", (int)(n < sizeof copy ? n : sizeof copy - 1),
 			 value);
-		sample_meta_text(p->sample, "host.cpu_flags", copy);
+		text = platform_trim(copy);
+		if (*text)
+			sample_meta_text(p->sample, "host.cpu_flags", text);
 	}
 }
 
