@@ -42,6 +42,7 @@ help:
 	@echo 'make static             build/sonde-static: a recorder that needs no shared library'
 	@echo 'make unit fuzz          test programs, fuzz targets'
 	@echo 'make nodes              $(BUILD)/nodes: /proc and /sys of the machines that the tests look at'
+	@echo 'make accuracy           hold every figure against an independent reference, write docs/accuracy.md'
 	@echo 'make bench              measure and print the bars; BENCHES="cost memory" only these, QUICK=1 in minutes'
 	@echo 'make clean'
 
@@ -130,6 +131,11 @@ $(BUILD)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< -lm
 
+# The document is replaced whatever came out, and then a bound that was not held fails.
+accuracy: $(BUILD)/sonde programs
+	$(Q)SONDE=$(abspath $(BUILD)/sonde) PROGRAMS=$(abspath $(BUILD)/programs) python3 bench/accuracy.py >$(BUILD)/accuracy.md; \
+		status=$$?; mv $(BUILD)/accuracy.md docs/accuracy.md; exit $$status
+
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 examples: $(EXAMPLES)
 $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a include/sonde.h
@@ -156,6 +162,6 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all help static unit nodes fuzz bench bench-programs programs examples install clean
+.PHONY: all help static unit nodes fuzz accuracy bench bench-programs programs examples install clean
 .SECONDARY:
 -include $(OBJ:.o=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

@@ -138,4 +138,5 @@ def main():
     print("\n".join(document({name: results_of(os.path.join(folder, name + ".tsv")) for name in names})))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -62,7 +62,7 @@ add_script() { # FILE FLAVOUR
 
 collect() {
 	local file name folder seeds corpus
-	for folder in lint build cli fault interop golden bench; do
+	for folder in lint build cli fault interop golden bench accuracy; do
 		for file in "tests/$folder"/*.sh "tests/$folder"/*.py; do
 			[ ! -e "$file" ] || add_script "$file" plain
 		done
@@ -78,7 +78,7 @@ collect() {
 		[ -d "$seeds" ] || seeds=
 		corpus="\$BUILD/corpus/${name#fuzz_}"
 		add "fuzz/${name#fuzz_}" 240 together sanitized "mkdir -p $corpus && \$BUILD/fuzz/$name \
-			-max_total_time=$fuzz_seconds -timeout=10 -rss_limit_mb=2048 $corpus $seeds"
+			-error_exitcode=1 -max_total_time=$fuzz_seconds -timeout=10 -rss_limit_mb=2048 $corpus $seeds"
 	done
 	for file in ${LONG:+tests/cli/*.sh tests/fault/*.sh}; do
 		add_script "$file" sanitized

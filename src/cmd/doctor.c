@@ -3,9 +3,7 @@
 #include "base/json.h"
 #include "cmd/command.h"
 #include "cmd/say.h"
-#include "core/finding.h"
-#include "sampler/mechanism.h"
-#include "source/source.h"
+#include "sampler/diagnosis.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +11,14 @@
 #include <string.h>
 
 struct doctor_options {
-	bool json;
+	bool json, metrics;
 	const char *procfs, *sysfs;
 };
 
 static const struct option rows[] = {
+	{ .name = "metrics",
+	  .help = "Tell every metric, not only those that are missing.",
+	  OPTION_OFFSET(struct doctor_options, metrics) },
 	{ .name = "json",
 	  .help = "Print the findings as JSON, schema sonde/doctor/1.",
 	  OPTION_OFFSET(struct doctor_options, json) },
@@ -37,139 +38,18 @@ static const struct option rows[] = {
 
 static const struct example examples[] = {
 	{ "doctor", "what can be measured here, and what would help" },
-	{ "doctor --json", "the same for a script" },
+	{ "doctor --metrics", "of every single metric" },
+	{ "doctor --json", "all of it for a script" },
 };
 
-enum { SLOTS = 1 << 18, EVENTS = 1 << 17, FINDINGS_MAX = 256 };
-
-/* What was found, in the order shown. */
-enum section { SOURCES, MECHANISMS, METRICS, SECTION_NUMBER_OF };
 static const struct heading {
 	const char *text, *key;
 } headings[] = {
-	[SOURCES] = { "Sources", "sources" },
-	[MECHANISMS] = { "How processes are followed", "mechanisms" },
-	[METRICS] = { "What the sources cannot give here", "metrics" },
+	[DIAGNOSIS_SOURCES] = { "Sources", "sources" },
+	[DIAGNOSIS_MECHANISMS] = { "How processes are followed", "mechanisms" },
+	[DIAGNOSIS_METRICS] = { "Metrics", "metrics" },
 };
-_Static_assert(sizeof headings / sizeof headings[0] == SECTION_NUMBER_OF, "one for every section");
-
-struct diagnosis {
-	struct list {
-		size_t n;
-		struct finding row[FINDINGS_MAX];
-	} section[SECTION_NUMBER_OF];
-};
-
-/* NULL when there is no room, which the tables do not need. */
-static struct finding *add(struct list *l, const char *name, const char *what)
-{
-	struct finding *f = l->n < FINDINGS_MAX ? &l->row[l->n++] : NULL;
-
-	if (f)
-		*f = (struct finding){ .name = name, .what = what, .state = STATE_PRESENT };
-	return f;
-}
-
-/* What a source that works says for people: metadata NAME.note. */
-static void take_note(const struct sample *s, const char *name, struct finding *f)
-{
-	char key[64];
-
-	snprintf(key, sizeof key, "%s.note", name);
-	for (uint32_t i = 0; i < s->nevents; i++)
-		if (s->event[i].kind == EVENT_META && strcmp(s->event[i].name, key) == 0)
-			snprintf(f->note, sizeof f->note, "%.255s", s->event[i].text);
-}
-
-static void check_source(const struct source *k, const struct source_env *env, struct sample *s,
-			 struct list *out)
-{
-	struct finding *f = add(out, k->name, k->what);
-	void *state = calloc(1, k->size);
-	struct err e = { "there is no memory" };
-	int r = -ENOMEM;
-
-	if (state && f) {
-		r = k->open(state, env, s, &e);
-		sample_begin(s, 0, 0);
-		if (r == 0) {
-			r = k->read(state, s);
-			k->close(state);
-			err_set(&e, r, "its files cannot be read, or are not as expected: %s",
-				strerror(-r));
-		}
-	}
-	free(state);
-	if (f && r == 0)
-		take_note(s, k->name, f);
-	if (!f || r == 0)
-		return;
-	f->state = state_of(r);
-	snprintf(f->reason, sizeof f->reason, "%.255s", e.text);
-	f->fix_user = k->fix_user;
-	if (f->state != STATE_FAILED)
-		f->fix_admin = k->fix_admin;
-}
-
-static const struct metric *metric_of(const struct sample *s, uint32_t series)
-{
-	for (uint32_t i = 0; i < s->nevents; i++) {
-		const struct event *e = &s->event[i];
-
-		if (e->kind == EVENT_SERIES && series - e->id < e->count)
-			return &e->metric[series - e->id];
-	}
-	return NULL;
-}
-
-/* Each refused metric once, however many instances it was refused for. */
-static void collect_refused(const struct sample *s, struct list *out)
-{
-	for (uint32_t i = 0; i < s->nevents; i++) {
-		const struct event *e = &s->event[i];
-		const struct metric *m = e->kind == EVENT_STATE ? metric_of(s, e->id) : NULL;
-		struct finding *f;
-		size_t k = 0;
-
-		if (!m || e->state == STATE_PRESENT)
-			continue;
-		while (k < out->n &&
-		       (out->row[k].name != m->name || strcmp(out->row[k].reason, e->text)))
-			k++;
-		f = k < out->n ? NULL : add(out, m->name, m->label);
-		if (!f)
-			continue;
-		f->state = e->state;
-		snprintf(f->reason, sizeof f->reason, "%s", e->text);
-	}
-}
-
-static int examine(const struct doctor_options *o, struct diagnosis *d, struct err *e)
-{
-	struct source_env env = { .interval_ns = INT64_C(1000000000) };
-	struct list *mechanisms = &d->section[MECHANISMS];
-	struct sample s;
-	int r = root_open(&env.proc, o->procfs);
-
-	if (r < 0)
-		return err_set(e, r, "%s: %s; give a directory", o->procfs, strerror(-r));
-	r = root_open(&env.sys, o->sysfs);
-	if (r < 0)
-		err_set(e, r, "%s: %s; give a directory", o->sysfs, strerror(-r));
-	else if ((r = sample_init(&s, SLOTS, EVENTS)) < 0)
-		err_set(e, r, "there is no memory for a sample");
-	for (size_t i = 0; r == 0 && i < nsources; i++)
-		if (sources[i]->open)
-			check_source(sources[i], &env, &s, &d->section[SOURCES]);
-	if (r == 0) {
-		mechanisms->n = mechanism_check(&env.proc, mechanisms->row);
-		collect_refused(&s, &d->section[METRICS]);
-		sample_free(&s);
-	}
-	root_close(&env.sys);
-	root_close(&env.proc);
-	return r;
-}
+_Static_assert(sizeof headings / sizeof headings[0] == DIAGNOSIS_SECTIONS, "one for every section");
 
 static const char *state_word(enum state s)
 {
@@ -185,23 +65,59 @@ static void text_line(struct bytes *b, const char *before, const char *text)
 	bytes_puts(b, "\n");
 }
 
-static void write_text(struct bytes *b, const struct diagnosis *d)
+static void write_finding(struct bytes *b, const struct finding *f)
 {
-	for (int i = 0; i < SECTION_NUMBER_OF; i++) {
-		const struct list *l = &d->section[i];
+	bytes_printf(b, "  %-11s  %s: ", state_word(f->state), f->name);
+	text_line(b, "", f->what);
+	text_line(b, "               note: ", f->note);
+	text_line(b, "               why: ", f->reason);
+	text_line(b, "               you can: ", f->fix_user);
+	text_line(b, "               an administrator can: ", f->fix_admin);
+}
+
+/* What is missing because its whole source is has been said there. */
+static bool is_of_interest(const struct diagnosis *d, const struct finding *f)
+{
+	const struct diagnosis_list *sources = &d->section[DIAGNOSIS_SOURCES];
+
+	if (f->state == STATE_PRESENT || f->state == STATE_ABSENT)
+		return false;
+	for (size_t i = 0; i < sources->n; i++)
+		if (sources->row[i].state == f->state &&
+		    strcmp(sources->row[i].reason, f->reason) == 0)
+			return false;
+	return true;
+}
+
+static void write_metrics(struct bytes *b, const struct diagnosis *d, bool all)
+{
+	const struct diagnosis_list *l = &d->section[DIAGNOSIS_METRICS];
+	size_t available = 0, shown = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		available += l->row[i].state == STATE_PRESENT;
+	bytes_printf(b, "%zu of %zu are available%s\n", available, l->n,
+		     all ? "" : "; --metrics tells of each");
+	for (size_t i = 0; i < l->n; i++)
+		if (all || is_of_interest(d, &l->row[i])) {
+			bytes_puts(b, shown++ || all ? "" : "What the sources cannot give here\n");
+			write_finding(b, &l->row[i]);
+		}
+}
+
+static void write_text(struct bytes *b, const struct diagnosis *d, bool all_metrics)
+{
+	for (int i = 0; i < DIAGNOSIS_SECTIONS; i++) {
+		const struct diagnosis_list *l = &d->section[i];
 
 		if (!l->n)
 			continue;
-		bytes_printf(b, "%s%s\n", i ? "\n" : "", headings[i].text);
-		for (const struct finding *f = l->row; f < l->row + l->n; f++) {
-			bytes_printf(b, "  %-11s  %s: ", state_word(f->state), f->name);
-			text_line(b, "", f->what);
-			text_line(b, "               note: ", f->note);
-			text_line(b, "               why: ", f->reason);
-			text_line(b, "               you can: ", f->fix_user);
-			text_line(b, "               an administrator can: ", f->fix_admin);
-		}
+		bytes_printf(b, "%s%s%s", i ? "\n" : "", headings[i].text,
+			     i == DIAGNOSIS_METRICS ? ": " : "\n");
+		for (size_t k = 0; i != DIAGNOSIS_METRICS && k < l->n; k++)
+			write_finding(b, &l->row[k]);
 	}
+	write_metrics(b, d, all_metrics);
 }
 
 static void json_pair(struct json *j, const char *key, const char *text)
@@ -216,8 +132,8 @@ static void write_json(struct bytes *b, const struct diagnosis *d)
 
 	json_object(&j);
 	json_pair(&j, "schema", "sonde/doctor/1");
-	for (int i = 0; i < SECTION_NUMBER_OF; i++) {
-		const struct list *l = &d->section[i];
+	for (int i = 0; i < DIAGNOSIS_SECTIONS; i++) {
+		const struct diagnosis_list *l = &d->section[i];
 
 		json_key(&j, headings[i].key);
 		json_array(&j);
@@ -240,22 +156,22 @@ static void write_json(struct bytes *b, const struct diagnosis *d)
 
 static bool has_failed(const struct diagnosis *d)
 {
-	for (int i = 0; i < SECTION_NUMBER_OF; i++)
+	for (int i = 0; i < DIAGNOSIS_SECTIONS; i++)
 		for (size_t k = 0; k < d->section[i].n; k++)
 			if (d->section[i].row[k].state == STATE_FAILED)
 				return true;
 	return false;
 }
 
-static int print(const struct diagnosis *d, bool json)
+static int print(const struct diagnosis *d, const struct doctor_options *o)
 {
 	struct bytes b = { 0 };
 	bool written;
 
-	if (json)
+	if (o->json)
 		write_json(&b, d);
 	else
-		write_text(&b, d);
+		write_text(&b, d, o->metrics);
 	written = !b.failed && fwrite(b.data, 1, b.len, stdout) == b.len && !fflush(stdout);
 	bytes_free(&b);
 	if (written)
@@ -276,8 +192,8 @@ static int doctor_exec(const void *options, int noperands, char **operands)
 		return EXIT_USAGE;
 	}
 	d = calloc(1, sizeof *d);
-	if (d && examine(o, d, &e) == 0)
-		code = print(d, o->json);
+	if (d && diagnosis_make(d, o->procfs, o->sysfs, &e) == 0)
+		code = print(d, o);
 	else
 		say("doctor: %s", e.text);
 	free(d);
@@ -293,7 +209,9 @@ const struct command command_doctor = {
 		"are followed, and says of each whether it is available, unsupported (this machine "
 		"has no such thing), forbidden (it is there and you may not read it) or failed (it "
 		"should have worked), with the reason and with what you or an administrator can "
-		"do.\n\n"
+		"do. Of a metric it may also be absent: there is nothing now that it is about, as "
+		"a disk. Each recording keeps what was missing, and why: `sonde show --json`, "
+		"findings.\n\n"
 		"Exit code 1 means that something failed; what is unsupported or forbidden is no "
 		"failure.",
 	COMMAND_OPTIONS(rows),

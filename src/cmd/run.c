@@ -18,13 +18,18 @@ enum { READY_MS = 3000, DONE_MS = 15000 };
 
 struct run_options {
 	struct recording_options recording; /* first, as RECORDING_OPTIONS wants it */
-	bool wait_all;
+	bool wait_all, no_env;
 };
 
 _Static_assert(offsetof(struct run_options, recording) == 0, "RECORDING_OPTIONS");
 
 static const struct option options[] = {
 	RECORDING_OPTIONS,
+	{ .name = "no-env",
+	  .type = ARG_FLAG,
+	  .help = "Leave the command's environment out of the recording; else it is recorded with "
+		  "passwords, keys and tokens masked.",
+	  OPTION_OFFSET(struct run_options, no_env) },
 	{ .name = "wait-all",
 	  .type = ARG_FLAG,
 	  .help = "Wait for what the command leaves behind, too.",
@@ -47,21 +52,22 @@ static int without_recording(char **argv)
 }
 
 /* In the recorder's own process: record, tell the story, let the launcher go. */
-static _Noreturn void be_recorder(const struct recording_plan *plan, char *const *argv,
-				  int launcher, pid_t launcher_pid)
+static _Noreturn void be_recorder(const struct recording_plan *plan, const struct launch *l,
+				  pid_t launcher_pid, bool with_environment)
 {
 	const struct message done = { .kind = MESSAGE_DONE };
 	struct recorder_options r = recording_recorder(plan);
 	struct bytes words = { 0 };
 
-	words_join(&words, argv);
+	words_join(&words, l->argv);
 	bytes_u8(&words, '\0');
-	r.command = words.failed ? argv[0] : (const char *)words.data;
-	r.launcher = launcher;
+	r.command = words.failed ? l->argv[0] : (const char *)words.data;
+	r.environment = with_environment ? environ : NULL;
+	r.launcher = l->recorder;
 	r.sampler.tree.launcher = launcher_pid;
 	if (!recorder_run(&r))
 		recording_tell(plan);
-	message_send(launcher, &done);
+	message_send(l->recorder, &done);
 	_exit(0);
 }
 
@@ -113,7 +119,7 @@ static int run(const void *given, int n, char **argv)
 	sentinel_start(&sentinel);
 	code = recorder_detach(&l.recorder, &e);
 	if (code == 1)
-		be_recorder(&plan, argv, l.recorder, self);
+		be_recorder(&plan, &l, self, !o->no_env);
 	if (code < 0)
 		say("run: not recording: %s", e.text);
 	code = launch_command(&l, &status, &e);

@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/say.h"
 #include "recording/join.h"
+#include "report/machine.h"
 #include "report/rules.h"
 #include "report/summary.h"
 
@@ -47,6 +48,7 @@ static void print(const struct show_options *o, const struct summary *s, const s
 		summary_json(s, r, stdout);
 	} else {
 		summary_print(s, stdout, wants_colour(), 0);
+		machine_print(r, stdout);
 		summary_print_tops(s, stdout);
 	}
 }

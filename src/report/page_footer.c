@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a careful reader asks for: the cost of watching, how things were counted, what is missing.
  */
+#include "report/findings.h"
 #include "report/page_html.h"
 
 #include <math.h>
@@ -118,69 +119,70 @@ static void recordings(struct bytes *b, const struct page_source *p)
 	bytes_puts(b, "</ul></div>\n");
 }
 
-static bool is_same_refusal(const struct run_series *a, const struct run_series *b)
+static bool is_same_finding(const struct run_finding *a, const struct run_finding *c)
 {
-	return a->metric == b->metric && a->state == b->state &&
-	       strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
+	return strcmp(a->name, c->name) == 0 && strcmp(a->state, c->state) == 0 &&
+	       strcmp(a->reason ? a->reason : "", c->reason ? c->reason : "") == 0;
 }
 
-/* What the recorder said of sources that it could not read: metadata source.NAME. Their number. */
-static uint32_t failed_sources(struct bytes *b, const struct run *r)
-{
-	static const char key[] = "source.";
-	uint32_t n = 0;
-
-	for (uint32_t i = 1; i < r->nmetas && n < REFUSALS_MAX; i++) {
-		if (!r->metas[i].text || strncmp(r->metas[i].key, key, sizeof key - 1) != 0)
-			continue;
-		n++;
-		bytes_puts(b, "<li>");
-		html_text(b, r->metas[i].key + sizeof key - 1);
-		bytes_puts(b, ": ");
-		html_text(b, r->metas[i].text);
-		bytes_puts(b, "</li>");
-	}
-	return n;
-}
-
-static void refusal(struct bytes *b, const struct run *r, const struct run_series *s)
+static void finding(struct bytes *b, const struct run_finding *f)
 {
 	bytes_puts(b, "<li>");
-	html_text(b, r->metrics[s->metric].row.name);
-	bytes_printf(b, ": %s", state_name(s->state));
-	if (s->reason) {
+	html_text(b, f->name);
+	bytes_puts(b, ": ");
+	html_text(b, f->state);
+	if (f->reason) {
 		bytes_puts(b, ", ");
-		html_text(b, s->reason);
+		html_text(b, f->reason);
+	}
+	if (f->fix_user) {
+		bytes_puts(b, "<br>You can: ");
+		html_text(b, f->fix_user);
+	}
+	if (f->fix_admin) {
+		bytes_puts(b, "<br>An administrator can: ");
+		html_text(b, f->fix_admin);
 	}
 	bytes_puts(b, "</li>");
 }
 
-/* One line for each metric and reason, however many processes or devices have it. */
-static void refusals(struct bytes *b, const struct run *r)
+/* One line for each source or metric and reason, however many nodes say the same. Their number. */
+static uint32_t all_findings(struct bytes *b, const struct findings *f)
 {
-	const struct run_series *said[REFUSALS_MAX];
-	uint32_t n = 0, sources;
+	const struct run_finding *said[REFUSALS_MAX];
+	uint32_t n = 0;
 
-	bytes_puts(b, "<div><h3>What could not be measured</h3><ul>");
-	sources = failed_sources(b, r);
-	for (uint32_t i = 1; i < r->nseries && n < REFUSALS_MAX; i++) {
-		const struct run_series *s = &r->series[i];
+	for (uint32_t i = 0; i < f->n && n < REFUSALS_MAX; i++) {
 		uint32_t k = 0;
 
-		if (s->state < STATE_UNSUPPORTED || s->metric >= r->nmetrics)
-			continue;
-		while (k < n && !is_same_refusal(said[k], s))
+		while (k < n && !is_same_finding(said[k], &f->row[i]))
 			k++;
 		if (k < n)
 			continue;
-		said[n++] = s;
-		refusal(b, r, s);
+		said[n++] = &f->row[i];
+		finding(b, &f->row[i]);
 	}
+	return n;
+}
+
+static void refusals(struct bytes *b, const struct run *r)
+{
+	struct metadata m = { 0 };
+	struct findings f = { 0 };
+	uint32_t n = 0;
+
+	bytes_puts(b, "<div><h3>What could not be measured</h3><ul>");
+	if (metadata_make(&m, r) || findings_make(&f, r, &m))
+		b->failed = true;
+	else
+		n = all_findings(b, &f);
 	bytes_puts(b, "</ul>");
-	if (!n && !sources)
+	if (!n)
 		bytes_puts(b, r->nseries > 1 ? "<p>Every metric that was asked for gave values.</p>"
 					     : "<p>The recording does not say.</p>");
 	bytes_puts(b, "</div>\n");
+	findings_free(&f);
+	metadata_free(&m);
 }
 
 void html_footer(struct bytes *b, const struct page_source *p)

@@ -2,6 +2,7 @@
 /* The job at a glance: what ran, how it ended, the figures that people quote. */
 #include "base/clock.h"
 #include "base/escape.h"
+#include "report/machine.h"
 #include "report/page_html.h"
 
 #include <math.h>
@@ -93,6 +94,26 @@ static void hosts(struct bytes *b, const struct summary *s)
 	bytes_puts(b, "</li>");
 }
 
+static void machines(struct bytes *b, const struct run *r)
+{
+	struct machines x;
+
+	if (machines_make(&x, r)) {
+		b->failed = true;
+		return;
+	}
+	bytes_puts(b, x.n ? "<ul class=\"facts machines\">" : "");
+	for (uint32_t i = 0; i < x.n; i++) {
+		bytes_puts(b, "<li>");
+		if (x.row[i].nodes > 1)
+			bytes_printf(b, "%u nodes: ", x.row[i].nodes);
+		html_text(b, x.row[i].words);
+		bytes_puts(b, "</li>");
+	}
+	bytes_puts(b, x.n ? "</ul>" : "");
+	machines_free(&x);
+}
+
 void html_header(struct bytes *b, const struct page_source *p)
 {
 	const struct summary *s = p->summary;
@@ -121,6 +142,7 @@ void html_header(struct bytes *b, const struct page_source *p)
 		bytes_puts(b, "</b></li>");
 	}
 	bytes_puts(b, "</ul>");
+	machines(b, p->run);
 }
 
 /* A figure: <dt> and the start of the value; the caller writes it and closes with figure_more. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary_json.c - the summary as JSON; docs/schema/show.json is its schema. */
 #include "base/json.h"
+#include "report/findings.h"
 #include "report/summary.h"
 
 static void put_real(struct json *j, const char *key, double v)
@@ -55,7 +56,7 @@ static void put_job(struct json *j, const struct summary *s)
 	json_object_end(j);
 }
 
-static void put_nodes(struct json *j, const struct summary *s)
+static void put_nodes(struct json *j, const struct summary *s, const struct metadata *m)
 {
 	json_key(j, "nodes");
 	json_array(j);
@@ -68,6 +69,8 @@ static void put_nodes(struct json *j, const struct summary *s)
 		put_real(j, "memory_bytes", s->nodes[i].memory_bytes);
 		json_key(j, "complete");
 		json_bool(j, s->nodes[i].complete);
+		json_key(j, "metadata");
+		metadata_json(j, m, s->nodes[i].node);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -211,13 +214,19 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 {
 	struct bytes text = { 0 };
 	struct json j = { .out = &text, .indent = true };
+	struct metadata metadata = { 0 };
+	struct findings findings = { 0 };
 
+	if (metadata_make(&metadata, r) || findings_make(&findings, r, &metadata))
+		text.failed = true;
 	json_object(&j);
 	put_text(&j, "schema", "sonde/show/1");
 	put_text(&j, "path", s->path);
 	put_job(&j, s);
-	put_nodes(&j, s);
+	put_nodes(&j, s, &metadata);
 	put_mechanisms(&j, s, r);
+	json_key(&j, "findings");
+	findings_json(&j, &findings, r);
 	put_monitor(&j, s);
 	put_verdicts(&j, s);
 	json_key(&j, "processes");
@@ -234,4 +243,6 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	if (!text.failed)
 		fwrite(text.data, 1, text.len, out);
 	bytes_free(&text);
+	findings_free(&findings);
+	metadata_free(&metadata);
 }

@@ -77,12 +77,13 @@ static void ignore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void more_files(void)
+static void more_files(struct recorder *r)
 {
 	struct rlimit files;
 
 	if (getrlimit(RLIMIT_NOFILE, &files))
 		return;
+	r->files = files;
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);
 }
@@ -345,6 +346,7 @@ static int begin(struct recorder *r, struct err *e)
 	bad = writer_open(&r->writer, r->directory, r->o->identity->host, &w, e);
 	if (bad)
 		return bad;
+	metas_machine(r);
 	write_down(r);
 	return 0;
 }
@@ -367,7 +369,7 @@ int recorder_run(const struct recorder_options *o)
 
 	if (o->launcher >= 0)
 		ignore_signals();
-	more_files();
+	more_files(&r);
 	bad = begin(&r, &e);
 	if (bad) {
 		say_once(&r, e.text);

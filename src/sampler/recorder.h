@@ -12,9 +12,10 @@
 #include "sampler/sampler.h"
 
 struct recorder_options {
-	const char *directory; /* made when it is not there */
-	bool force;            /* record into a directory that holds another job's recording */
-	const char *command;   /* words of the job, or what was attached to */
+	const char *directory;    /* made when it is not there */
+	bool force;               /* record into a directory that holds another job's recording */
+	const char *command;      /* words of the job, or what was attached to */
+	char *const *environment; /* of the job, to be recorded; NULL: it is not */
 	const char *run_id;
 	const struct identity *identity;
 	struct sampler_options sampler;

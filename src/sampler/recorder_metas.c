@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recorder_metas.c - the metadata of a recording: the job, its node, its end, what watching it
  * cost. */
+#include "job/environment.h"
+#include "sampler/fixes.h"
 #include "sampler/recorder_state.h"
+#include "source/platform.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +35,67 @@ void metas_begin(struct recorder *r)
 	if (id->cores_allowed)
 		sample_meta_int(s, "node.cores_allowed", id->cores_allowed);
 	sample_meta_int(s, "node.memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+}
+
+/* What a shell's ulimit shows; the recorder has them from the launcher, as the job has. */
+static const struct {
+	const char *key;
+	__rlimit_resource_t resource;
+} limits[] = {
+	{ "job.limit.cpu_seconds", RLIMIT_CPU },
+	{ "job.limit.file_bytes", RLIMIT_FSIZE },
+	{ "job.limit.data_bytes", RLIMIT_DATA },
+	{ "job.limit.stack_bytes", RLIMIT_STACK },
+	{ "job.limit.core_bytes", RLIMIT_CORE },
+	{ "job.limit.address_space_bytes", RLIMIT_AS },
+	{ "job.limit.locked_bytes", RLIMIT_MEMLOCK },
+	{ "job.limit.processes_count", RLIMIT_NPROC },
+	{ "job.limit.open_files_count", RLIMIT_NOFILE },
+};
+
+static void say_limits(struct recorder *r)
+{
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+		struct rlimit l = r->files;
+
+		if (limits[i].resource != RLIMIT_NOFILE && getrlimit(limits[i].resource, &l))
+			continue;
+		if (l.rlim_cur == RLIM_INFINITY)
+			sample_meta_text(&r->sampler.sample, limits[i].key, "unlimited");
+		else
+			sample_meta_int(&r->sampler.sample, limits[i].key, (int64_t)l.rlim_cur);
+	}
+}
+
+static void say_platform(struct recorder *r)
+{
+	const char *procfs = r->o->sampler.procfs;
+	struct root files = { 0 };
+	struct platform p = { .proc = &r->sampler.env.proc,
+			      .sys = &r->sampler.env.sys,
+			      .files = &files,
+			      .environment = environ,
+			      .sample = &r->sampler.sample };
+
+	/* Another machine's /proc says nothing of the distribution here. */
+	if (!procfs || strcmp(procfs, "/proc") == 0)
+		root_open(&files, "/");
+	platform_say(&p);
+	root_close(&files);
+}
+
+void metas_machine(struct recorder *r)
+{
+	char directory[PATH_MAX];
+
+	fixes_say_metrics(&r->sampler.sample);
+	say_platform(r);
+	if (r->o->launcher < 0) /* attached: these are not the job's */
+		return;
+	say_limits(r);
+	if (getcwd(directory, sizeof directory))
+		sample_meta_text(&r->sampler.sample, "job.working_directory", directory);
+	environment_say(&r->sampler.sample, r->o->environment);
 }
 
 void metas_mechanisms(struct recorder *r)

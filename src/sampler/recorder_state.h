@@ -12,6 +12,8 @@
 #include "sampler/exits.h"
 #include "sampler/recorder.h"
 
+#include <sys/resource.h>
+
 struct recorder {
 	const struct recorder_options *o;
 	struct sampler sampler;
@@ -24,12 +26,16 @@ struct recorder {
 	uint64_t records;
 	int64_t samples, samples_with_launcher;
 	struct sampler_figures figures;
+	struct rlimit files; /* as the job has it: the recorder raises its own */
 	bool said, ended, launcher_gone, made;
 	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: no more is told of them */
 	int status;
 };
 
 void metas_begin(struct recorder *r);
+/* What can wait until the job has started, behind the first sample: the machine, what is missing,
+ * the job's limits and environment. */
+void metas_machine(struct recorder *r);
 void metas_mechanisms(struct recorder *r);
 void metas_end(struct recorder *r);
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "sampler/fixes.h"
 #include "source/monitor.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ static void open_source(struct sampler *s, size_t i)
 	snprintf(key, sizeof key, "source.%s", k->name);
 	snprintf(why, sizeof why, "%s: %s", state_name(state_of(bad)), e.text);
 	sample_meta_text(&s->sample, key, why);
+	fixes_say_source(&s->sample, k, state_of(bad));
 }
 
 static void set_pace(struct sampler *s)

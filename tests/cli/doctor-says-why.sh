@@ -24,6 +24,21 @@ equal MemAvailable unsupported \
 	"$(jq -r '.metrics[] | select(.name == "node.memory_available_bytes") | .state' old.json)"
 equal "each metric once" "$(jq '.metrics | length' old.json)" "$(jq '[.metrics[] | .name + .reason] | unique | length' old.json)"
 
+# Every metric is told of: of a source that is off as the source is, a derived one as what it is made from.
+"$SONDE" metrics --json | jq -r '.metrics[].name' | sort >wanted.txt
+jq -r '.metrics[].name' old.json | sort -u >told.txt
+diff wanted.txt told.txt || fail "doctor does not tell of every metric"
+metric() { # NAME FILTER
+	jq -r --arg name "$1" ".metrics[] | select(.name == \$name) | $2" old.json
+}
+equal "a metric of a source that is off" unsupported "$(metric node.pressure_cpu_some_seconds .state)"
+equal "its reason" "$(jq -r "$pressure | .reason" old.json)" "$(metric node.pressure_cpu_some_seconds .reason)"
+equal "a derived metric" "unsupported it is made from node.memory_available_bytes" \
+	"$(metric node.memory_used_bytes '.state + " " + .reason')"
+equal "what is there" "available null" "$(metric node.load_1min '.state + " " + (.reason | tostring)')"
+doctor vm-small --metrics >all.txt || fail "doctor --metrics"
+equal "lines of --metrics" "$(wc -l <wanted.txt)" "$(sed '1,/^Metrics/d' all.txt | grep -c '^  [a-z]')"
+
 doctor broken >broken.txt
 equal "exit code when something failed" 1 $?
 contains broken.txt 'failed       cpu'

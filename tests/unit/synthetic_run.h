@@ -18,7 +18,7 @@ enum { SYNTH_MAX = 64, SYNTH_ROWS = 20000 };
 
 struct synth_row {
 	uint32_t node;
-	int64_t mono_ns;
+	int64_t mono_ns, utc_step_ns; /* by how much the wall clock is off its beginning */
 	int64_t value[SYNTH_MAX];
 	uint8_t present[SYNTH_MAX];
 };
@@ -69,7 +69,7 @@ static inline int synth_next_chunk(struct run *r, const uint8_t *wanted, struct 
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
 		s->mono[i] = s->row[s->next + i].mono_ns;
-		s->utc[i] = SYNTH_T0 + s->mono[i];
+		s->utc[i] = SYNTH_T0 + s->mono[i] + s->row[s->next + i].utc_step_ns;
 	}
 	for (uint32_t x = 1; x < r->nseries; x++) {
 		if (s->series[x].node != s->row[s->next].node || (wanted && !wanted[x]))

@@ -89,6 +89,23 @@ static void test_clock_that_stands_or_goes_back_gives_no_rate(void **state)
 	synth_free(s);
 }
 
+static void test_a_step_of_the_wall_clock_changes_no_rate(void **state)
+{
+	struct synth *s = synth_new(300);
+	uint32_t x = synth_series(s, 1, synth_metric(s, sent), 0);
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		synth_row(s, 1, i);
+		s->row[s->nrows - 1].utc_step_ns = i < 2 ? 0 : INT64_C(-3600000000000);
+		synth_put(s, x, i * 100);
+	}
+	check(s, &(struct selection){ 0 }, TIDY_SKIP,
+	      "node.sent_bytes_per_second - 1 100 \nnode.sent_bytes_per_second - 2 100 \n"
+	      "node.sent_bytes_per_second - 3 100 \n");
+	synth_free(s);
+}
+
 static void test_seconds_become_cores(void **state)
 {
 	struct synth *s = synth_new(300);
@@ -392,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_rate_after_a_gap_spans_the_gap),
 		cmocka_unit_test(test_counter_that_goes_back_is_absent_once),
 		cmocka_unit_test(test_clock_that_stands_or_goes_back_gives_no_rate),
+		cmocka_unit_test(test_a_step_of_the_wall_clock_changes_no_rate),
 		cmocka_unit_test(test_seconds_become_cores),
 		cmocka_unit_test(test_raw_gives_counters_as_stored_and_nothing_derived),
 		cmocka_unit_test(test_no_value_is_no_row),

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * secret.h - what must not get into a recording: passwords, keys and tokens, told by the name they
+ * go by or by how they look.
+ *
+ * A guess, made to hide too much rather than too little; docs/metadata.md lists what it goes by. It
+ * cannot know a secret that has neither name nor shape.
+ */
+#ifndef SONDE_JOB_SECRET_H
+#define SONDE_JOB_SECRET_H
+
+#include "base/bytes.h"
+
+/* What stands for a secret. */
+#define SECRET_MASK "***"
+
+/* Is a flag or an assignment on a command line (n bytes, without the value) named like a secret? */
+bool secret_flag(const char *name, size_t n);
+/* The same of a variable of the environment, where more names are secrets. */
+bool secret_variable(const char *name, size_t n);
+/* The text with what looks like a secret masked: user and password before a host in a URL, query
+ * parameters named like secrets, tokens of well-known forms. */
+void secret_text(struct bytes *out, const char *text);
+
+#endif

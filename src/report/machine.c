@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/machine.h"
+
+#include "base/escape.h"
+#include "report/lines.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "; " or ", " before what is not the first. */
+static void part(struct bytes *b, const char *separator)
+{
+	bytes_puts(b, b->len ? separator : "");
+}
+
+static void processors(struct bytes *b, const struct metadata *m, uint32_t node)
+{
+	double sockets = metadata_number(m, node, "host.sockets_count");
+	double cores = metadata_number(m, node, "host.cores_count");
+	double cpus = metadata_number(m, node, "node.cores_present");
+	const char *model = metadata_text(m, node, "host.cpu_model");
+
+	if (!model && isnan(cores) && isnan(cpus))
+		return;
+	if (sockets > 1)
+		bytes_printf(b, "%.0f x ", sockets);
+	bytes_puts(b, model ? model : "processor");
+	if (cores > 0 && cpus > cores)
+		bytes_printf(b, " (%.0f cores, %.0f threads)", cores, cpus);
+	else if (cpus > 0)
+		bytes_printf(b, " (%.0f core%s)", cpus, cpus > 1 ? "s" : "");
+}
+
+static void memory(struct bytes *b, const struct metadata *m, uint32_t node)
+{
+	double bytes = metadata_number(m, node, "node.memory_bytes");
+	double nodes = metadata_number(m, node, "host.numa_nodes_count");
+	char text[64];
+
+	if (isnan(bytes))
+		return;
+	part(b, ", ");
+	bytes_puts(b, unit_format(UNIT_BYTES, bytes, text, sizeof text));
+	if (nodes > 1)
+		bytes_printf(b, " in %.0f NUMA nodes", nodes);
+}
+
+static const char *gpu_text(const struct metadata *m, uint32_t node, uint32_t gpu, const char *what)
+{
+	char key[64];
+
+	snprintf(key, sizeof key, "host.gpu%u.%s", gpu, what);
+	return metadata_text(m, node, key);
+}
+
+static const char *gpu_name(const struct metadata *m, uint32_t node, uint32_t gpu)
+{
+	const char *model = gpu_text(m, node, gpu, "model");
+
+	if (!model)
+		model = gpu_text(m, node, gpu, "vendor");
+	return model ? model : "unknown";
+}
+
+/* Those alike, one behind the other, are told together: "8 x NVIDIA H200". */
+static void gpus(struct bytes *b, const struct metadata *m, uint32_t node)
+{
+	enum { GPUS_TOLD = 64 };
+	double count = metadata_number(m, node, "host.gpus_count");
+	uint32_t n = count > 0 ? (uint32_t)fmin(count, GPUS_TOLD) : 0;
+
+	for (uint32_t i = 0, alike; i < n; i += alike) {
+		const char *name = gpu_name(m, node, i);
+
+		for (alike = 1; i + alike < n && !strcmp(name, gpu_name(m, node, i + alike));)
+			alike++;
+		part(b, ", ");
+		if (alike > 1)
+			bytes_printf(b, "%u x ", alike);
+		bytes_puts(b, name);
+		bytes_puts(b, gpu_text(m, node, i, "model") ? "" : " GPU");
+	}
+}
+
+static void system_of(struct bytes *b, const struct metadata *m, uint32_t node)
+{
+	const char *kernel = metadata_text(m, node, "host.kernel");
+	const char *release = metadata_text(m, node, "host.kernel_release");
+	const char *distribution = metadata_text(m, node, "host.distribution");
+
+	if (release) {
+		part(b, "; ");
+		bytes_printf(b, "%.64s %.100s", kernel ? kernel : "kernel", release);
+	}
+	if (distribution) {
+		part(b, ", ");
+		bytes_puts(b, distribution);
+	}
+}
+
+/* What makes its speed different from that of a plain machine. */
+static void surroundings(struct bytes *b, const struct metadata *m, uint32_t node)
+{
+	const char *hypervisor = metadata_text(m, node, "host.virtualisation");
+	const char *container = metadata_text(m, node, "host.container");
+	const char *governor = metadata_text(m, node, "host.cpu_governor");
+
+	if (hypervisor && strcmp(hypervisor, "none") != 0) {
+		part(b, "; ");
+		bytes_printf(b, "a virtual machine (%.64s)", hypervisor);
+	}
+	if (container && strcmp(container, "none") != 0) {
+		part(b, "; ");
+		bytes_printf(b, "in a container (%.64s)", container);
+	}
+	if (governor && strcmp(governor, "performance") != 0) {
+		part(b, "; ");
+		bytes_printf(b, "governor %.64s", governor);
+	}
+}
+
+void machine_words(struct bytes *out, const struct metadata *m, uint32_t node)
+{
+	struct bytes b = { 0 };
+
+	processors(&b, m, node);
+	memory(&b, m, node);
+	gpus(&b, m, node);
+	system_of(&b, m, node);
+	surroundings(&b, m, node);
+	if (b.len)
+		bytes_put(out, b.data, b.len);
+	out->failed |= b.failed;
+	bytes_free(&b);
+}
+
+static int add(struct machines *x, const struct metadata *m, uint32_t node)
+{
+	struct bytes words = { 0 };
+	uint32_t i = 0;
+
+	machine_words(&words, m, node);
+	bytes_u8(&words, '\0');
+	if (words.failed) {
+		bytes_free(&words);
+		return -ENOMEM;
+	}
+	while (i < x->n && strcmp(x->row[i].words, (const char *)words.data) != 0)
+		i++;
+	if (i == x->n && i < MACHINES_MAX && words.len > 1) {
+		x->row[x->n++].words = (char *)words.data;
+		words = (struct bytes){ 0 };
+	}
+	if (i < x->n)
+		x->row[i].nodes++;
+	bytes_free(&words);
+	return 0;
+}
+
+int machines_make(struct machines *x, const struct run *r)
+{
+	uint32_t *host = calloc(r->nnodes + 1, sizeof *host);
+	struct metadata m = { 0 };
+	int rc = -ENOMEM;
+
+	*x = (struct machines){ .row = calloc(r->nnodes + 1, sizeof *x->row) };
+	if (host && x->row)
+		rc = metadata_make(&m, r);
+	if (!rc)
+		rc = run_hosts(r, host);
+	for (uint32_t i = 1; !rc && i < r->nnodes; i++)
+		if (host[i] == i)
+			rc = add(x, &m, i);
+	metadata_free(&m);
+	free(host);
+	if (rc)
+		machines_free(x);
+	return rc;
+}
+
+void machines_free(struct machines *x)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		free(x->row[i].words);
+	free(x->row);
+	*x = (struct machines){ 0 };
+}
+
+void machine_print(const struct run *r, FILE *out)
+{
+	struct lines l = { .n = 0 };
+	struct machines x;
+
+	if (machines_make(&x, r))
+		return;
+	for (uint32_t i = 0; i < x.n; i++) {
+		struct bytes *b = lines_add(&l, "machine", NULL);
+
+		if (x.row[i].nodes > 1)
+			bytes_printf(b, "%u nodes: ", x.row[i].nodes);
+		escape_terminal(b, x.row[i].words);
+	}
+	lines_write(&l, out, false, UINT_MAX, "sonde show");
+	lines_free(&l);
+	machines_free(&x);
+}

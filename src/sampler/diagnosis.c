@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/diagnosis.h"
+
+#include "core/expr.h"
+#include "sampler/fixes.h"
+#include "sampler/mechanism.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 1 << 18, EVENTS = 1 << 17 };
+
+/* NULL when there is no room, which the tables do not need. */
+static struct finding *add(struct diagnosis_list *l, const char *name, const char *what)
+{
+	struct finding *f = l->n < DIAGNOSIS_ROWS ? &l->row[l->n++] : NULL;
+
+	if (f)
+		*f = (struct finding){ .name = name, .what = what, .state = STATE_PRESENT };
+	return f;
+}
+
+/* What a source that works says for people: metadata NAME.note. */
+static void take_note(const struct sample *s, const char *name, struct finding *f)
+{
+	char key[64];
+
+	snprintf(key, sizeof key, "%s.note", name);
+	for (uint32_t i = 0; i < s->nevents; i++)
+		if (s->event[i].kind == EVENT_META && strcmp(s->event[i].name, key) == 0)
+			snprintf(f->note, sizeof f->note, "%.255s", s->event[i].text);
+}
+
+static void check_source(const struct source *k, const struct source_env *env, struct sample *s,
+			 struct diagnosis_list *out)
+{
+	struct finding *f = add(out, k->name, k->what);
+	void *state = calloc(1, k->size ? k->size : 1);
+	struct err e = { "there is no memory" };
+	int r = -ENOMEM;
+
+	if (state && f) {
+		r = k->open(state, env, s, &e);
+		sample_begin(s, 0, 0);
+		if (r == 0) {
+			r = k->read(state, s);
+			if (k->close)
+				k->close(state);
+			err_set(&e, r, "its files cannot be read, or are not as expected: %s",
+				strerror(-r));
+		}
+	}
+	free(state);
+	if (f && r == 0)
+		take_note(s, k->name, f);
+	if (!f || r == 0)
+		return;
+	f->state = state_of(r);
+	snprintf(f->reason, sizeof f->reason, "%.255s", e.text);
+	f->fix_user = k->fix_user;
+	if (f->state != STATE_FAILED)
+		f->fix_admin = k->fix_admin;
+}
+
+/* What the sample was told: the series in the order of their ids, and which rows they have. */
+struct told {
+	const struct event **series, **refused, **rows; /* rows: one event of each array of rows */
+	uint32_t nseries, nrefused, nrows;
+};
+
+static void add_rows(struct told *t, const struct event *e)
+{
+	for (uint32_t i = t->nrows; i-- > 0;)
+		if (t->rows[i]->metric == e->metric && t->rows[i]->count == e->count)
+			return;
+	t->rows[t->nrows++] = e;
+}
+
+static int told_make(struct told *t, const struct sample *s)
+{
+	*t = (struct told){ .series = calloc(3 * (size_t)s->nevents + 1, sizeof(void *)) };
+	if (!t->series)
+		return -ENOMEM;
+	t->refused = t->series + s->nevents;
+	t->rows = t->refused + s->nevents;
+	for (uint32_t i = 0; i < s->nevents; i++) {
+		const struct event *e = &s->event[i];
+
+		if (e->kind == EVENT_SERIES) {
+			t->series[t->nseries++] = e;
+			add_rows(t, e);
+		} else if (e->kind == EVENT_STATE && e->state > STATE_PRESENT) {
+			t->refused[t->nrefused++] = e;
+		}
+	}
+	return 0;
+}
+
+static const struct metric *metric_of(const struct told *t, uint32_t series)
+{
+	uint32_t low = 0, high = t->nseries;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (t->series[mid]->id <= series)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || series - t->series[low - 1]->id >= t->series[low - 1]->count)
+		return NULL;
+	return &t->series[low - 1]->metric[series - t->series[low - 1]->id];
+}
+
+static bool has_series(const struct told *t, const struct metric *m)
+{
+	for (uint32_t i = 0; i < t->nrows; i++)
+		for (uint32_t k = 0; k < t->rows[i]->count; k++)
+			if (strcmp(t->rows[i]->metric[k].name, m->name) == 0)
+				return true;
+	return false;
+}
+
+static bool is_said(const struct diagnosis_list *l, const char *name, const char *reason)
+{
+	for (size_t i = l->n; i-- > 0;)
+		if (strcmp(l->row[i].name, name) == 0 &&
+		    (!reason || strcmp(l->row[i].reason, reason) == 0))
+			return true;
+	return false;
+}
+
+/* Each refusal of a metric once, however many instances it was refused for. */
+static void add_refusals(const struct told *t, struct diagnosis_list *out)
+{
+	for (uint32_t i = 0; i < t->nrefused; i++) {
+		const struct event *e = t->refused[i];
+		const struct metric *m = metric_of(t, e->id);
+		const struct source *k = m ? fixes_source(m) : NULL;
+		struct finding *f =
+			m && !is_said(out, m->name, e->text) ? add(out, m->name, m->label) : NULL;
+
+		if (!f)
+			continue;
+		f->state = e->state;
+		snprintf(f->reason, sizeof f->reason, "%.255s", e->text);
+		if (!k || f->state != STATE_FORBIDDEN)
+			continue;
+		f->fix_user = k->fix_user;
+		f->fix_admin = k->fix_admin;
+	}
+}
+
+/* The finding of a metric, or of the counter that it is the rate of. */
+static const struct finding *finding_of(const struct diagnosis_list *l, const char *public_name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->row[i].name, public_name) == 0)
+			return &l->row[i];
+	for (size_t i = 0; i < nsources; i++)
+		for (size_t k = 0; k < sources[i]->nmetrics; k++) {
+			const struct metric *m = &sources[i]->metrics[k];
+			char rate[128];
+
+			metric_rate_name(m, rate, sizeof rate);
+			if (strcmp(rate, public_name) == 0 && strcmp(rate, m->name) != 0)
+				return finding_of(l, m->name);
+		}
+	return NULL;
+}
+
+struct needs {
+	const struct diagnosis_list *known;
+	const struct finding *missing;
+};
+
+static void visit_need(void *ctx, const char *function, const char *name)
+{
+	struct needs *n = ctx;
+	const struct finding *f = finding_of(n->known, name);
+
+	(void)function;
+	if (!n->missing && f && f->state != STATE_PRESENT)
+		n->missing = f;
+}
+
+/* A derived metric is there when what its formula names is. */
+static void check_formula(const struct diagnosis_list *known, const struct metric *m,
+			  struct finding *f)
+{
+	struct needs needs = { .known = known };
+	struct expr *x;
+
+	if (expr_parse(&x, m->formula, NULL))
+		return;
+	expr_names(x, visit_need, &needs);
+	expr_free(x);
+	if (!needs.missing)
+		return;
+	f->state = needs.missing->state;
+	snprintf(f->reason, sizeof f->reason, "it is made from %.100s", needs.missing->name);
+}
+
+/* From what was found of its source, and whether a series of it was asked for. */
+static void check_metric(const struct told *t, const struct finding *source, const struct metric *m,
+			 struct diagnosis_list *out)
+{
+	struct finding *f = is_said(out, m->name, NULL) ? NULL : add(out, m->name, m->label);
+
+	if (!f)
+		return;
+	if (source && source->state != STATE_PRESENT) {
+		*f = *source;
+		f->name = m->name;
+		f->what = m->label;
+	} else if (m->formula) {
+		check_formula(out, m, f);
+	} else if (source && !has_series(t, m)) {
+		f->state = STATE_ABSENT;
+		snprintf(f->reason, sizeof f->reason, "there is no %s here now",
+			 m->domain ? m->domain : "such reading");
+	}
+}
+
+/* Those that are measured, then those that follow from them; refusals come first. */
+static void check_metrics(const struct told *t, struct diagnosis *d)
+{
+	struct diagnosis_list *out = &d->section[DIAGNOSIS_METRICS];
+
+	add_refusals(t, out);
+	for (int derived = 0; derived < 2; derived++)
+		for (size_t i = 0, found = 0; i < nsources; i++) {
+			const struct finding *source =
+				sources[i]->open ? &d->section[DIAGNOSIS_SOURCES].row[found++]
+						 : NULL;
+
+			for (size_t k = 0; k < sources[i]->nmetrics; k++)
+				if ((sources[i]->metrics[k].formula != NULL) == derived)
+					check_metric(t, source, &sources[i]->metrics[k], out);
+		}
+}
+
+static int examine(struct diagnosis *d, const struct source_env *env, struct err *e)
+{
+	struct diagnosis_list *mechanisms = &d->section[DIAGNOSIS_MECHANISMS];
+	struct sample s;
+	struct told t;
+	int r = sample_init(&s, SLOTS, EVENTS);
+
+	if (r < 0)
+		return err_set(e, r, "there is no memory for a sample");
+	for (size_t i = 0; i < nsources; i++)
+		if (sources[i]->open)
+			check_source(sources[i], env, &s, &d->section[DIAGNOSIS_SOURCES]);
+	mechanisms->n = mechanism_check(&env->proc, mechanisms->row);
+	r = told_make(&t, &s);
+	if (r == 0)
+		check_metrics(&t, d);
+	else
+		err_set(e, r, "there is no memory for the findings");
+	free(t.series);
+	sample_free(&s);
+	return r;
+}
+
+int diagnosis_make(struct diagnosis *d, const char *procfs, const char *sysfs, struct err *e)
+{
+	struct source_env env = { .interval_ns = INT64_C(1000000000) };
+	int r = root_open(&env.proc, procfs);
+
+	if (r < 0)
+		return err_set(e, r, "%s: %s; give a directory", procfs, strerror(-r));
+	r = root_open(&env.sys, sysfs);
+	if (r < 0)
+		err_set(e, r, "%s: %s; give a directory", sysfs, strerror(-r));
+	else
+		r = examine(d, &env, e);
+	root_close(&env.sys);
+	root_close(&env.proc);
+	return r;
+}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of accuracy share: recording work whose size is known, and holding the recording against it.
+
+Each row says what was compared with what, both figures, and the bound, which is asserted. With ACCURACY=FILE in the environment the rows
+are added to FILE as well: bench/accuracy.py makes docs/accuracy.md of them.
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+
+SONDE = os.environ["SONDE"]
+PROGRAMS = os.environ["PROGRAMS"]
+
+
+class Comparison:
+    """A table of comparisons under one heading."""
+
+    def __init__(self, heading):
+        self.heading = heading
+        self.rows = []
+
+    def row(self, metric, reference, measured, wanted, *, share=None, apart=None, above=None, slack=0.0):
+        """measured is to be wanted within a share of it, or `apart` from it at most, or at least it and `above` more at most.
+        A share may be exceeded by `slack`."""
+        if share is not None:
+            low, high, bound = wanted * (1 - share), wanted * (1 + share) + slack, f"{100 * share:g} %"
+            bound += f" + {slack:.2f}" if slack else ""
+        elif apart is not None:
+            low, high, bound = wanted - apart, wanted + apart, f"{apart:,.0f}" if apart else "exact"
+        else:
+            low, high, bound = wanted, wanted + above, f"0 to {above:,.0f} more" if above < 1e9 else "at least"
+        good = measured is not None and low <= measured <= high
+        self.rows.append((metric, reference, measured, wanted, bound, good))
+        print(f"{'good' if good else 'BAD '} {metric}: {measured} against {wanted} ({reference}); bound: {bound}")
+
+    def left_out(self, metric, why):
+        self.rows.append((metric, why, None, None, None, None))
+        print(f"left out: {metric}: {why}")
+
+    def end(self):
+        path = os.environ.get("ACCURACY")
+        if path:
+            with open(path, "a", encoding="utf-8") as f:
+                for row in self.rows:
+                    print(json.dumps([self.heading, *row]), file=f)
+        sys.exit(0 if all(row[-1] is not False for row in self.rows) else 1)
+
+
+class Recording:
+    """A directory that sonde made, and its tables."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self._tables = {}
+        shown = subprocess.run([SONDE, "show", "--json", directory], check=True, capture_output=True)
+        self.summary = json.loads(shown.stdout)
+        self.job = self.summary["job"]
+
+    def table(self, name):
+        if not self._tables:
+            folder = self.directory + "-tables"
+            subprocess.run([SONDE, "export", self.directory, "--to", "csv", "-o", folder], check=True, capture_output=True)
+            for file in os.listdir(folder):
+                with open(os.path.join(folder, file), newline="", encoding="utf-8") as f:
+                    self._tables[file[:-len(".csv")]] = list(csv.DictReader(f))
+        return self._tables[name]
+
+    def series(self, metric, instance=""):
+        """[(seconds, value)] of one metric."""
+        return [(float(r["seconds"]), float(r["value"])) for r in self.table("series") if r["metric"] == metric and r["instance"] == instance]
+
+    def risen(self, rate, clock, instance=""):
+        """By how much a counter rose: its rate over the times of `clock`, a gauge that is read together with it."""
+        times = [at for at, _ in self.series(clock)]
+        before = dict(zip(times[1:], times))
+        return sum(value * (at - before[at]) for at, value in self.series(rate, instance))
+
+    def finals(self, name):
+        """{metric: sum} over processes of that name, of what was read of each last."""
+        sums = defaultdict(float)
+        for row in self.table("processes"):
+            for key, value in row.items():
+                if row["name"] == name and "." in key and value:
+                    sums[key] += float(value)
+        return sums
+
+
+def begin(directory, *command, interval="100ms", options=(), **popen):
+    """Start recording a command, of which a pipe is left in the caller's hands."""
+    return subprocess.Popen([SONDE, "run", "-q", "-i", interval, "-o", directory, *options, "--", *command], text=True, **popen)
+
+
+def record(directory, *command, interval="100ms", options=()):
+    """(its standard output, the recording)"""
+    with begin(directory, *command, interval=interval, options=options, stdout=subprocess.PIPE) as job:
+        said = job.communicate()[0]
+    if job.returncode:
+        sys.exit(f"FAIL: {command} ended with {job.returncode}")
+    return said, Recording(directory)
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name)

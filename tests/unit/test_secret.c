@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/environment.h"
+#include "job/secret.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void masks_to(const char *text, const char *want)
+{
+	struct bytes b = { 0 };
+
+	secret_text(&b, text);
+	bytes_u8(&b, 0);
+	assert_string_equal((const char *)b.data, want);
+	bytes_free(&b);
+}
+
+static void credentials_in_urls(void **state)
+{
+	(void)state;
+	masks_to("postgres://me:hush@db.site/x", "postgres://***@db.site/x");
+	masks_to("see https://hush@git.site/r.git now", "see https://***@git.site/r.git now");
+	masks_to("amqp://u:p/w#d@host/v", "amqp://***@host/v");
+	masks_to("a,redis://:hush@h:6379,b", "a,redis://***@h:6379,b");
+	masks_to("https://registry.site:8080/@scope/name",
+		 "https://registry.site:8080/@scope/name");
+	masks_to("https://site/path?page=2&sig=abc%2F&x=1#top",
+		 "https://site/path?page=2&sig=***&x=1#top");
+	masks_to("u?access_token=abc", "u?access_token=***");
+	masks_to("me@site.org", "me@site.org");
+	masks_to("://", "://");
+}
+
+static void tokens_by_their_form(void **state)
+{
+	(void)state;
+	masks_to("x=ghp_0123456789abcdefghijABCDEFGHIJ012345;", "x=***;");
+	masks_to("AKIAIOSFODNN7EXAMPLE", "***");
+	masks_to("sk-learn-examples", "sk-learn-examples");
+	masks_to("my_hf_0123456789abcdefghijABCDEFGHIJ012345",
+		 "my_hf_0123456789abcdefghijABCDEFGHIJ012345");
+	masks_to("-----BEGIN PRIVATE KEY-----\nMIIE", "***");
+	masks_to("", "");
+}
+
+static bool is_secret(const char *name)
+{
+	return secret_variable(name, strlen(name));
+}
+
+static void names_of_secrets(void **state)
+{
+	static const char *const secret[] = {
+		"GITHUB_TOKEN", "DB_PASSWORD", "PGPASSFILE",    "my_secret",  "OPENAI_API_KEY",
+		"AWS_PROFILE",  "SLURM_JWT",   "SSH_AUTH_SOCK", "GITLAB_PAT", "SENTRY_DSN",
+	};
+	static const char *const open[] = { "PATH",   "OMP_NUM_THREADS",      "SLURM_JOB_ID",
+					    "OLDPWD", "CUDA_VISIBLE_DEVICES", "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof secret / sizeof secret[0]; i++)
+		assert_true(is_secret(secret[i]));
+	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
+		assert_false(is_secret(open[i]));
+	assert_true(secret_flag("--api-key", 9) && !secret_flag("--key", 5));
+}
+
+static const char *said(const struct sample *s, const char *key)
+{
+	for (uint32_t i = 0; i < s->nevents; i++)
+		if (strcmp(s->event[i].name, key) == 0)
+			return s->event[i].text;
+	return NULL;
+}
+
+static int64_t left_out(const struct sample *s)
+{
+	for (uint32_t i = 0; i < s->nevents; i++)
+		if (strcmp(s->event[i].name, "job.environment_left_out") == 0)
+			return s->event[i].value;
+	return 0;
+}
+
+static void environment_without_secrets(void **state)
+{
+	char *env[] = { "A=1",
+			"E=",
+			"API_TOKEN=hush",
+			"U=ftp://me:hush@h",
+			"LS_COLORS=x",
+			"BASH_FUNC_f%%=() { :; }",
+			"no equals",
+			"=x",
+			NULL };
+	struct sample s;
+
+	(void)state;
+	assert_int_equal(sample_init(&s, 64, 4096), 0);
+	environment_say(&s, env);
+	assert_string_equal(said(&s, "job.environment.A"), "1");
+	assert_string_equal(said(&s, "job.environment.E"), "");
+	assert_string_equal(said(&s, "job.environment.API_TOKEN"), "***");
+	assert_string_equal(said(&s, "job.environment.U"), "ftp://***@h");
+	assert_int_equal(left_out(&s), 2);
+	assert_int_equal(s.nevents, 5);
+	sample_free(&s);
+	assert_int_equal(sample_init(&s, 64, 4096), 0);
+	environment_say(&s, NULL);
+	assert_int_equal(s.nevents, 0);
+	sample_free(&s);
+}
+
+static void environment_is_bounded(void **state)
+{
+	enum { N = 1000, LENGTH = 4000 };
+	char **env = calloc(N + 1, sizeof *env);
+	size_t bytes = 0;
+	struct sample s;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		env[i] = malloc(LENGTH + 1);
+		memset(env[i], 'v', LENGTH);
+		env[i][LENGTH] = '\0';
+		env[i][snprintf(env[i], LENGTH, "V%d=", i)] = 'v';
+	}
+	assert_int_equal(sample_init(&s, 64, 4096), 0);
+	environment_say(&s, env);
+	for (uint32_t i = 0; i < s.nevents; i++)
+		bytes += strlen(s.event[i].text);
+	assert_in_range(bytes, ENVIRONMENT_BYTES / 2, ENVIRONMENT_BYTES);
+	assert_int_equal(strlen(said(&s, "job.environment.V0")), ENVIRONMENT_VALUE + 3);
+	assert_int_equal(left_out(&s) + s.nevents - 1, N);
+	for (int i = 0; i < N; i++)
+		free(env[i]);
+	free(env);
+	sample_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(credentials_in_urls),
+		cmocka_unit_test(tokens_by_their_form),
+		cmocka_unit_test(names_of_secrets),
+		cmocka_unit_test(environment_without_secrets),
+		cmocka_unit_test(environment_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
