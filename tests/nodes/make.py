@@ -20,7 +20,7 @@ MACHINES = {
     "zen4": zen4.make,
     "grace-superchip": grace.make,
     "infiniband-two-ports": fabrics.infiniband_two_ports,
-    "omni-path": fabrics.omni_path,
+    "omni-path-node": fabrics.omni_path,
     "slingshot-ex": fabrics.cray_ex,
     "eight-gpus": eight_gpus.make,
     "batch-cgroup-v1": groups.cgroup_v1,

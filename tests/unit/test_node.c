@@ -104,7 +104,7 @@ int main(void)
 		MACHINE("zen4"),
 		MACHINE("grace-superchip"),
 		MACHINE("infiniband-two-ports"),
-		MACHINE("omni-path"),
+		MACHINE("omni-path-node"),
 		MACHINE("slingshot-ex"),
 		MACHINE("eight-gpus"),
 		MACHINE("batch-cgroup-v1"),
