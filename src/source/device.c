@@ -4,6 +4,8 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,10 +66,31 @@ struct device *devices_meet(struct devices *d, const char *name, size_t len)
 	return v;
 }
 
+uint64_t device_hash(uint64_t h, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+struct device *devices_meet_hash(struct devices *d, uint64_t h)
+{
+	char name[17];
+
+	snprintf(name, sizeof name, "%016" PRIx64, h);
+	return devices_meet(d, name, 16);
+}
+
 void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count)
 {
+	device_born_as(v, v->name, s, metrics, count);
+}
+
+void device_born_as(struct device *v, const char *name, struct sample *s,
+		    const struct metric *metrics, uint32_t count)
+{
 	v->told = true;
-	v->instance = sample_instance(s, metrics->domain, v->name, 0, clock_mono_ns(), v->flags);
+	v->instance = sample_instance(s, metrics->domain, name, 0, clock_mono_ns(), v->flags);
 	if (!v->instance)
 		return;
 	if (s->slot_cap - s->nslots < count + DEVICES_LEAVE) {

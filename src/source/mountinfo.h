@@ -29,4 +29,16 @@ bool mountinfo_next(const char **at, struct mount *out);
 bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size,
 		    char type[MOUNT_TYPE_SIZE]);
 
+/* A field of mountinfo or mountstats, where blanks and the like are \ooo, as text; it ends at a
+ * blank. */
+void mountinfo_unescape(const char *from, char *to, size_t size);
+
+struct mountinfo_place { /* escaped; not NUL-terminated */
+	const char *source, *point;
+	size_t source_len, point_len;
+};
+/* The device number of what is mounted there, which is that of its superblock: major << 32 | minor.
+ * False when there is no such mount. */
+bool mountinfo_superblock(const char *mountinfo, const struct mountinfo_place *place, int64_t *out);
+
 #endif
