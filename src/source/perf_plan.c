@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/perf_plan.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <strings.h>
+
+enum { DEVICE_COUNTERS = 4, KERNEL_COUNTERS = PERF_GROUP_EVENTS_MAX };
+
+enum perf_place perf_event_place(const struct perf_event *ev)
+{
+	if (!strcmp(ev->pmu, "cpu") || !strcmp(ev->pmu, "hardware"))
+		return PERF_CORE;
+	if (!strcmp(ev->pmu, "software") || !strcmp(ev->pmu, "breakpoint"))
+		return PERF_KERNEL;
+	return PERF_DEVICE;
+}
+
+enum wanted { NOT_WANTED, WANTED_AUTOMATIC, WANTED_ALL };
+
+static enum wanted find_word(const char *groups, const char *name)
+{
+	size_t length = strlen(name);
+	enum wanted found = NOT_WANTED;
+
+	for (const char *p = groups; *p;) {
+		size_t n = strcspn(p, ",");
+
+		if ((n == 3 && !strncasecmp(p, "all", n)) ||
+		    (n == length && !strncasecmp(p, name, n)))
+			return WANTED_ALL;
+		if (n == 4 && !strncasecmp(p, "auto", n))
+			found = WANTED_AUTOMATIC;
+		p += n + (p[n] == ',');
+	}
+	return found;
+}
+
+static int check_words(const struct perf_table *t, const char *groups, struct err *e)
+{
+	for (const char *p = groups; *p;) {
+		size_t n = strcspn(p, ",");
+		char name[PERF_NAME_MAX] = "";
+
+		for (size_t i = 0; i < n && n < sizeof name; i++)
+			name[i] = p[i] >= 'A' && p[i] <= 'Z' ? (char)(p[i] - 'A' + 'a') : p[i];
+		if (strcmp(name, "auto") != 0 && strcmp(name, "all") != 0 &&
+		    !perf_table_group(t, name))
+			return err_set(e, -EINVAL,
+				       "there is no group of perf events '%.*s' for this CPU (%s)",
+				       n < 48 ? (int)n : 48, p,
+				       t->what ? t->what : "which no events file knows");
+		p += n + (p[n] == ',');
+	}
+	return 0;
+}
+
+static bool is_cycles(const struct perf_event *ev)
+{
+	return !strcmp(ev->id, "cycles");
+}
+
+static bool has_fixed_cycles(const struct perf_table *t)
+{
+	const struct perf_group *g = perf_table_group(t, "hardware");
+
+	for (uint32_t i = 0; g && i < g->nevents; i++)
+		if (is_cycles(&g->event[i]))
+			return !g->event[i].counters;
+	return false;
+}
+
+static bool same_place(const struct perf_event *a, const struct perf_event *b)
+{
+	enum perf_place place = perf_event_place(a);
+
+	return place == perf_event_place(b) && (place == PERF_CORE || !strcmp(a->pmu, b->pmu));
+}
+
+struct planner {
+	struct perf_plan *plan;
+	uint32_t core;    /* counters of a set on the core */
+	bool cycles_cost; /* the watchdog has the cycles counter */
+};
+
+static uint32_t room(const struct planner *p, const struct perf_event *ev)
+{
+	enum perf_place place = perf_event_place(ev);
+
+	if (place == PERF_CORE)
+		return p->core;
+	return place == PERF_KERNEL && strcmp(ev->pmu, "breakpoint") != 0 ? KERNEL_COUNTERS
+									  : DEVICE_COUNTERS;
+}
+
+/* Into the first set of its group that has room, else into a new one. */
+static int place_event(struct planner *p, const struct perf_group *g, uint32_t first, uint32_t i)
+{
+	struct perf_plan *plan = p->plan;
+	const struct perf_event *ev = &g->event[i];
+	uint32_t cost = p->cycles_cost && is_cycles(ev) ? 1 : ev->counters, k = first;
+
+	while (k < plan->n && (!same_place(perf_set_event(&plan->set[k], 0), ev) ||
+			       plan->set[k].counters + cost > room(p, ev)))
+		k++;
+	if (k == PERF_SETS_MAX)
+		return -E2BIG;
+	if (k == plan->n) {
+		plan->set[k] = (struct perf_set){ .group = g, .nth = k - first + 1 };
+		plan->n++;
+	}
+	plan->set[k].event[plan->set[k].n++] = (uint8_t)i;
+	plan->set[k].counters += cost;
+	return 0;
+}
+
+static int place_group(struct planner *p, const struct perf_group *g, enum wanted wanted)
+{
+	uint32_t first = p->plan->n;
+	int bad = 0;
+
+	for (uint32_t i = 0; i < g->nevents && !bad; i++)
+		if (wanted == WANTED_ALL || g->event[i].automatic)
+			bad = place_event(p, g, first, i);
+	return bad;
+}
+
+int perf_plan_make(struct perf_plan *plan, const struct perf_table *t, const char *groups,
+		   const struct perf_budget *budget, struct err *e)
+{
+	bool fixed = has_fixed_cycles(t);
+	struct planner p = {
+		.plan = plan,
+		.core = budget->counters - (budget->watchdog && !fixed && budget->counters > 1),
+		.cycles_cost = budget->watchdog && fixed,
+	};
+	int bad = check_words(t, groups, e);
+
+	plan->n = 0;
+	for (uint32_t i = 0; i < t->ngroups && !bad; i++) {
+		enum wanted wanted = find_word(groups, t->group[i].name);
+
+		if (wanted != NOT_WANTED && place_group(&p, &t->group[i], wanted))
+			bad = err_set(e, -E2BIG, "too many groups of perf events at once");
+	}
+	return bad;
+}
