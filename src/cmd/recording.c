@@ -51,17 +51,26 @@ static bool overhead_parse(const char *text, int64_t interval_ns, double *share)
 bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 {
 	char here[PATH_MAX];
+	struct err e;
 
 	if (o->output && !o->output[0]) {
 		say("-o needs the name of a directory; without -o the recording finds its own");
 		return false;
 	}
 
-	*p = (struct recording_plan){ .o = o };
+	*p = (struct recording_plan){ .o = o,
+				      .perf = { .groups = o->perf,
+						.file = o->events,
+						.cpu = o->perf_cpu,
+						.scope = (enum perf_scope)o->perf_scope } };
 	if (!overhead_parse(o->max_overhead, o->interval_ns, &p->max_overhead)) {
 		say("--max-overhead takes a percentage of one core from 0.01 to 100, or off, not "
 		    "'%s'",
 		    o->max_overhead);
+		return false;
+	}
+	if (perf_options_check(&p->perf, &e)) {
+		say("%s", e.text);
 		return false;
 	}
 	identity_find(&p->identity);
@@ -98,6 +107,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .output = p->directory,
 			     .interval_ns = o->interval_ns,
 			     .max_overhead = p->max_overhead,
+			     .perf = p->perf,
 			     .tree = { .births = (enum births)o->births,
 				       .pss = (enum pss)o->pss } },
 	};

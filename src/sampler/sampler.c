@@ -23,7 +23,8 @@ static void open_source(struct sampler *s, size_t i)
 	char key[64], why[sizeof e.text + 16];
 	int bad;
 
-	sample_catalogue(&s->sample, k->metrics, (uint32_t)k->nmetrics);
+	if (!k->declares_itself)
+		sample_catalogue(&s->sample, k->metrics, (uint32_t)k->nmetrics);
 	if (!k->open)
 		return;
 	s->state[i] = calloc(1, k->size ? k->size : 1);
@@ -52,6 +53,11 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
 	s->env.output_path = o->output;
 	s->env.interval_ns = o->interval_ns;
+	s->perf = o->perf;
+	s->perf.launcher = tree.launcher;
+	s->perf.roots = tree.roots;
+	s->perf.nroots = tree.nroots;
+	s->env.perf = &s->perf;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	bad = root_open(&s->env.proc, procfs);
 	if (bad)

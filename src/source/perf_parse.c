@@ -155,7 +155,7 @@ static int begin_arch(struct parser *p, char *at)
 		return no_memory(p);
 	p->headed = true;
 	p->any = !strcmp(name, "any");
-	p->ours = p->any || (p->t->name && !strcmp(p->t->name, name));
+	p->ours = p->any || (p->t->name ? !strcmp(p->t->name, name) : !p->t->cpu);
 	p->counters = p->smtless = 0;
 	return 0;
 }

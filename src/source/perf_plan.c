@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include <strings.h>
 
 enum { DEVICE_COUNTERS = 4, KERNEL_COUNTERS = PERF_GROUP_EVENTS_MAX };
 
@@ -17,43 +16,40 @@ enum perf_place perf_event_place(const struct perf_event *ev)
 	return PERF_DEVICE;
 }
 
-enum wanted { NOT_WANTED, WANTED_AUTOMATIC, WANTED_ALL };
-
-static enum wanted find_word(const char *groups, const char *name)
+bool perf_groups_next(const char **groups, char name[PERF_NAME_MAX])
 {
-	size_t length = strlen(name);
-	enum wanted found = NOT_WANTED;
+	const char *p = *groups;
+	size_t n = strcspn(p, ",");
 
-	for (const char *p = groups; *p;) {
-		size_t n = strcspn(p, ",");
-
-		if ((n == 3 && !strncasecmp(p, "all", n)) ||
-		    (n == length && !strncasecmp(p, name, n)))
-			return WANTED_ALL;
-		if (n == 4 && !strncasecmp(p, "auto", n))
-			found = WANTED_AUTOMATIC;
-		p += n + (p[n] == ',');
-	}
-	return found;
+	if (!*p)
+		return false;
+	*groups = p + n + (p[n] == ',');
+	n = n < PERF_NAME_MAX ? n : PERF_NAME_MAX - 1;
+	for (size_t i = 0; i < n; i++)
+		name[i] = p[i] >= 'A' && p[i] <= 'Z' ? (char)(p[i] - 'A' + 'a') : p[i];
+	name[n] = '\0';
+	return true;
 }
 
-static int check_words(const struct perf_table *t, const char *groups, struct err *e)
+bool perf_groups_known(const struct perf_table *t, const char *name)
 {
-	for (const char *p = groups; *p;) {
-		size_t n = strcspn(p, ",");
-		char name[PERF_NAME_MAX] = "";
+	return !strcmp(name, "auto") || !strcmp(name, "all") || perf_table_group(t, name);
+}
 
-		for (size_t i = 0; i < n && n < sizeof name; i++)
-			name[i] = p[i] >= 'A' && p[i] <= 'Z' ? (char)(p[i] - 'A' + 'a') : p[i];
-		if (strcmp(name, "auto") != 0 && strcmp(name, "all") != 0 &&
-		    !perf_table_group(t, name))
-			return err_set(e, -EINVAL,
-				       "there is no group of perf events '%.*s' for this CPU (%s)",
-				       n < 48 ? (int)n : 48, p,
-				       t->what ? t->what : "which no events file knows");
-		p += n + (p[n] == ',');
+enum wanted { NOT_WANTED, WANTED_AUTOMATIC, WANTED_ALL };
+
+static enum wanted find_word(const char *groups, const char *group)
+{
+	enum wanted found = NOT_WANTED;
+	char name[PERF_NAME_MAX];
+
+	while (perf_groups_next(&groups, name)) {
+		if (!strcmp(name, "all") || !strcmp(name, group))
+			return WANTED_ALL;
+		if (!strcmp(name, "auto"))
+			found = WANTED_AUTOMATIC;
 	}
-	return 0;
+	return found;
 }
 
 static bool is_cycles(const struct perf_event *ev)
@@ -127,7 +123,7 @@ static int place_group(struct planner *p, const struct perf_group *g, enum wante
 }
 
 int perf_plan_make(struct perf_plan *plan, const struct perf_table *t, const char *groups,
-		   const struct perf_budget *budget, struct err *e)
+		   const struct perf_budget *budget)
 {
 	bool fixed = has_fixed_cycles(t);
 	struct planner p = {
@@ -135,14 +131,14 @@ int perf_plan_make(struct perf_plan *plan, const struct perf_table *t, const cha
 		.core = budget->counters - (budget->watchdog && !fixed && budget->counters > 1),
 		.cycles_cost = budget->watchdog && fixed,
 	};
-	int bad = check_words(t, groups, e);
+	int bad = 0;
 
 	plan->n = 0;
 	for (uint32_t i = 0; i < t->ngroups && !bad; i++) {
 		enum wanted wanted = find_word(groups, t->group[i].name);
 
-		if (wanted != NOT_WANTED && place_group(&p, &t->group[i], wanted))
-			bad = err_set(e, -E2BIG, "too many groups of perf events at once");
+		if (wanted != NOT_WANTED)
+			bad = place_group(&p, &t->group[i], wanted);
 	}
 	return bad;
 }

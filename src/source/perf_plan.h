@@ -31,10 +31,13 @@ struct perf_budget {
 	bool watchdog;     /* the kernel's own takes the cycles counter, or a general one */
 };
 
-/* "auto", "all", or names of groups with commas between them, in any case of letters. 0; -EINVAL
- * with a sentence when there is no such group in the table; -E2BIG. */
+/* groups: "auto", "all", or names with commas between them, in any case of letters; those that the
+ * table does not know are passed over. 0, or -E2BIG when there are too many sets. */
 int perf_plan_make(struct perf_plan *plan, const struct perf_table *t, const char *groups,
-		   const struct perf_budget *budget, struct err *e);
+		   const struct perf_budget *budget);
+/* The next of these words, in lower case; false at the end. */
+bool perf_groups_next(const char **groups, char name[PERF_NAME_MAX]);
+bool perf_groups_known(const struct perf_table *t, const char *name);
 
 static inline const struct perf_event *perf_set_event(const struct perf_set *s, uint32_t i)
 {

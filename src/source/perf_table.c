@@ -82,7 +82,7 @@ int perf_table_add(struct perf_table *t, const struct perf_group *g)
 	int at = as_group(t, g->name);
 	struct perf_group kept = *g;
 
-	if (at >= 0 && g->any && !t->group[at].any)
+	if (at >= 0 && ((g->any && !t->group[at].any) || (!t->cpu && !t->name)))
 		return 0;
 	if ((at < 0 && t->ngroups == PERF_GROUPS_MAX) ||
 	    g->nevents > PERF_EVENTS_MAX - t->nevents ||

@@ -59,7 +59,8 @@ struct perf_table {
 	const char *name;           /* or this file's or archspec's name, when not NULL */
 };
 
-/* Which CPU the groups are for. Both are borrowed as long as files are read. */
+/* Which CPU the groups are for; both NULL: all of them, the first group of each name, to know the
+ * names. Both are borrowed as long as files are read. */
 void perf_table_init(struct perf_table *t, const struct perf_cpu *cpu, const char *name);
 void perf_table_free(struct perf_table *t);
 

@@ -14,11 +14,14 @@
 #include "base/root.h"
 #include "core/sample.h"
 
+struct perf_options; /* source/perf.h */
+
 /* What every source may know of the target; filled by the sampler. Borrowed. */
 struct source_env {
 	struct root proc, sys;   /* --procfs, --sysfs: directories everything is read below */
 	const char *output_path; /* directory of the recording; NULL = none */
 	int64_t interval_ns;
+	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
 };
 
 struct source {
@@ -28,7 +31,9 @@ struct source {
 		*fix_admin;           /* what makes it available when it is not; NULL = nothing */
 	const struct metric *metrics; /* measured and derived rows; nmetrics of them */
 	size_t nmetrics;
-	size_t size; /* of its private state, zeroed before open */
+	bool declares_itself; /* open() declares the rows that are here: metrics is all there may be
+			       */
+	size_t size;          /* of its private state, zeroed before open */
 	/* NULL: the rows are filled by the sampler itself (process, job, monitor). */
 	int (*open)(void *state, const struct source_env *env, struct sample *s, struct err *e);
 	int (*read)(void *state, struct sample *s); /* 0 or -errno: counted, the rest goes on */

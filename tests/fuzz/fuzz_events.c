@@ -10,15 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_plan(const struct perf_table *t)
 {
 	struct perf_plan *plan = malloc(sizeof *plan);
-	struct err e = { "" };
 
 	if (!plan)
 		return;
 	for (int watchdog = 0; watchdog < 2; watchdog++) {
 		const struct perf_budget b = { t->counters ? t->counters : 4, watchdog };
 
-		if (perf_plan_make(plan, t, "all", &b, &e) && !e.text[0])
-			abort();
+		perf_plan_make(plan, t, "all", &b);
 	}
 	for (uint32_t i = 0; i < plan->n; i++)
 		for (uint32_t k = 0; k < plan->set[i].n; k++)
