@@ -84,6 +84,15 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 	return true;
 }
 
+/* While events of tasks come and go on a CPU, the kernel counts the time of a cgroup's events too
+ * high there (seen on 6.18): births are learnt otherwise then. */
+static enum births births_of(const struct recording_options *o)
+{
+	if (o->perf_scope == PERF_SCOPE_CGROUP && o->births == BIRTHS_AUTO)
+		return BIRTHS_CONNECTOR;
+	return (enum births)o->births;
+}
+
 static void say_not_recorded(const char *sentence)
 {
 	say("recording: %s", sentence);
@@ -108,8 +117,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .interval_ns = o->interval_ns,
 			     .max_overhead = p->max_overhead,
 			     .perf = p->perf,
-			     .tree = { .births = (enum births)o->births,
-				       .pss = (enum pss)o->pss } },
+			     .tree = { .births = births_of(o), .pss = (enum pss)o->pss } },
 	};
 }
 

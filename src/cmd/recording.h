@@ -91,8 +91,8 @@ struct recording_plan {
 	const struct recording_options *o;
 	struct identity identity;
 	struct perf_options perf; /* without its processes */
-	const char *directory; /* of -o, or named */
-	double max_overhead;   /* share of one core; 0: no limit */
+	const char *directory;    /* of -o, or named */
+	double max_overhead;      /* share of one core; 0: no limit */
 	char named[PATH_MAX], absolute[PATH_MAX], run_id[33];
 };
 

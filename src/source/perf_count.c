@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,7 +38,8 @@ static int event_open(const struct perf_event *ev, const struct perf_seat *seat,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
 			       (together ? PERF_FORMAT_GROUP : 0),
 		.inherit = w->inherit,
-		.disabled = leader < 0,
+		/* Of a cgroup, what is switched on later counts time from before (Linux 6.18). */
+		.disabled = leader < 0 && !w->cgroup,
 		.enable_on_exec = leader < 0 && w->at_exec,
 		.exclude_kernel = w->user_only,
 		.exclude_hv = w->user_only,
@@ -120,6 +122,15 @@ static int open_seat(struct perf_count *c, const struct perf_set *s, const struc
 	return bad;
 }
 
+/* A quarter of the files that this process may have open, for one set: the rest is for others. */
+static bool are_too_many(size_t files)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	       files > limit.rlim_cur / 4;
+}
+
 int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *rest,
 		    const struct perf_where *w)
 {
@@ -129,6 +140,8 @@ int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *r
 	*c = (struct perf_count){ .together = w->together };
 	if (!w->n)
 		return -ESRCH;
+	if (are_too_many(w->n * s->n))
+		return -EMFILE;
 	c->fd = calloc(w->n * s->n, sizeof *c->fd);
 	c->again = calloc(w->n, sizeof *c->again);
 	bad = c->fd && c->again ? open_first(c, s, rest, w) : -ENOMEM;
@@ -149,7 +162,7 @@ int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *r
 
 void perf_count_close(struct perf_count *c)
 {
-	for (size_t k = 0; k < c->nseats; k++)
+	for (size_t k = 0; c->fd && k < c->nseats; k++)
 		close_seat(&c->fd[k * c->n], c->n);
 	free(c->fd);
 	free(c->again);

@@ -2,6 +2,7 @@
 #include "source/perf_parse.h"
 
 #include "core/expr.h"
+#include "source/perf_pfm.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -307,6 +308,12 @@ static int read_event(struct parser *p, char *at)
 		return fault(p, "'event' wants ID NAME PMU config=CODE", NULL);
 	for (char *word = take_word(&at); *word && !bad; word = take_word(&at))
 		bad = read_event_word(p, &ev, word);
+	if (!bad && !strcmp(pmu, "pfm")) {
+		struct err why = { "" };
+
+		bad = perf_pfm_encode(name, &ev, &why) ? fault(p, why.text, name) : 0;
+		pmu = ev.pmu;
+	}
 	if (bad)
 		return bad;
 	ev.id = pool_text(&p->pool, id, strlen(id));

@@ -112,9 +112,7 @@ static int open_set(struct opener *x, struct perf_set *set, struct perf_set *res
 	int bad = perf_places_of(&x->places, set, &w, e);
 
 	if (!bad && place == PERF_CORE && x->counters_stand)
-		bad = err_set(e, -ENODEV,
-			      "the cores' counters stand still; a virtual machine has "
-			      "them only if its host gives them");
+		bad = err_set(e, -ENODEV, "%s", perf_no_counters);
 	if (!bad) {
 		w.user_only = place != PERF_DEVICE && x->p->user_only;
 		bad = perf_count_open(c, set, rest, &w);
@@ -240,14 +238,8 @@ static int plan(struct perf_session *p, const struct source_env *env, const char
 /* Nobody asked: the groups are tried on this process, and what they may give is said. */
 static int try_all(struct opener *x, struct err *e)
 {
-	if (!x->places.pmus.core)
-		return err_set(e, -ENOENT,
-			       "the cores show no counters; a virtual machine has "
-			       "them only if its host gives them");
 	open_sets(x);
-	if (!x->p->plan.n)
-		return err_set(e, x->first_bad, "%s", x->first.text);
-	return 0;
+	return x->p->plan.n ? 0 : err_set(e, x->first_bad, "%s", x->first.text);
 }
 
 /* Groups that other CPUs have. */
@@ -260,6 +252,12 @@ static void refuse_unknown(struct opener *x, const char *groups)
 			refuse(x->s, name, "running_seconds", -ENOENT, no_such_events);
 }
 
+/* Without counters nothing of what is counted unasked can be. */
+static bool asks_nothing(const struct perf_options *o)
+{
+	return !o->file && !o->cpu && (!o->groups || !strcmp(o->groups, "auto"));
+}
+
 static int open_all(struct opener *x, const struct perf_options *o, struct err *e)
 {
 	const char *groups = !o ? "all" : o->groups ? o->groups : "auto";
@@ -267,6 +265,8 @@ static int open_all(struct opener *x, const struct perf_options *o, struct err *
 	struct perf_cpu cpu;
 	int bad;
 
+	if ((!o || asks_nothing(o)) && !perf_pmus_find(&x->env->sys).core)
+		return err_set(e, -ENOENT, "%s", perf_no_counters);
 	read_cpu(x->env, &cpu);
 	bad = read_table(p, &cpu, o, e);
 	if (!bad)
@@ -348,9 +348,12 @@ int perf_options_check(const struct perf_options *o, struct err *e)
 {
 	const char *groups = o->groups ? o->groups : "auto";
 	struct perf_session p = { .table = NULL };
-	int bad = read_table(&p, NULL, o, e);
 	char name[PERF_NAME_MAX];
+	int bad;
 
+	if (asks_nothing(o))
+		return 0;
+	bad = read_table(&p, NULL, o, e);
 	if (!bad && o->cpu && !p.table->arch)
 		bad = err_set(e, -EINVAL, "no events file is for a CPU of the name '%.48s'",
 			      o->cpu);

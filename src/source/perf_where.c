@@ -211,24 +211,28 @@ static int open_cgroup(const struct root *proc, pid_t pid, struct err *e)
 	return fd;
 }
 
-static void find_pmus(struct perf_places *p)
+const char perf_no_counters[] = "the cores show no counters that count; a virtual machine has them "
+				"only if its host gives them";
+
+struct perf_pmus perf_pmus_find(const struct root *sys)
 {
-	char path[sizeof p->sys->path + sizeof DEVICES + 2];
+	char path[sizeof sys->path + sizeof DEVICES + 2];
+	struct perf_pmus found = { .core = false };
 	int64_t type;
 	DIR *d;
 
-	snprintf(path, sizeof path, "%s/" DEVICES, p->sys->path);
+	snprintf(path, sizeof path, "%s/" DEVICES, sys->path);
 	d = opendir(path);
 	for (struct dirent *entry; d && (entry = readdir(d));)
-		p->pmus.core |= !strcmp(entry->d_name, "cpu") ||
-				!strcmp(entry->d_name, "cpu_core") ||
-				!strncmp(entry->d_name, "armv", 4);
+		found.core |= !strcmp(entry->d_name, "cpu") || !strcmp(entry->d_name, "cpu_core") ||
+			      !strncmp(entry->d_name, "armv", 4);
 	if (d)
 		closedir(d);
-	if (sysfs_number(p->sys, DEVICES "/cpu_core/type", &type) && type > 0 && type < INT32_MAX)
-		p->pmus.hybrid[0] = (uint32_t)type;
-	if (sysfs_number(p->sys, DEVICES "/cpu_atom/type", &type) && type > 0 && type < INT32_MAX)
-		p->pmus.hybrid[1] = (uint32_t)type;
+	if (sysfs_number(sys, DEVICES "/cpu_core/type", &type) && type > 0 && type < INT32_MAX)
+		found.hybrid[0] = (uint32_t)type;
+	if (sysfs_number(sys, DEVICES "/cpu_atom/type", &type) && type > 0 && type < INT32_MAX)
+		found.hybrid[1] = (uint32_t)type;
+	return found;
 }
 
 static int find_job(struct perf_places *p, const struct perf_options *o)
@@ -255,7 +259,7 @@ int perf_places_open(struct perf_places *p, const struct perf_options *o, const 
 	int bad = 0;
 
 	*p = (struct perf_places){ .proc = proc, .sys = sys };
-	find_pmus(p);
+	p->pmus = perf_pmus_find(sys);
 	if (!o || o->scope == PERF_SCOPE_JOB) {
 		bad = find_job(p, o);
 	} else {

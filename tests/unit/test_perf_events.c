@@ -132,50 +132,51 @@ static void check_cpu(const char *cpuinfo, const char *arch)
 	free_table(t);
 }
 
+static const struct {
+	const char *vendor;
+	unsigned family, model, stepping;
+	const char *arch;
+} cpus[] = {
+	{ "GenuineIntel", 6, 0x2a, 7, "sandybridge_client" },
+	{ "GenuineIntel", 6, 0x2d, 7, "sandybridge_ep" },
+	{ "GenuineIntel", 6, 0x3a, 9, "ivybridge_client" },
+	{ "GenuineIntel", 6, 0x3e, 4, "ivybridge_ep" },
+	{ "GenuineIntel", 6, 0x46, 1, "haswell_client" },
+	{ "GenuineIntel", 6, 0x3f, 2, "haswell_ep" },
+	{ "GenuineIntel", 6, 0x47, 1, "broadwell_client" },
+	{ "GenuineIntel", 6, 0x4f, 1, "broadwell_ep" },
+	{ "GenuineIntel", 6, 0x56, 1, "broadwell_ep" },
+	{ "GenuineIntel", 6, 0x9e, 9, "skylake_client" },
+	{ "GenuineIntel", 6, 0x55, 4, "skylake_sp" },
+	{ "GenuineIntel", 6, 0x55, 5, "cascadelake_sp" },
+	{ "GenuineIntel", 6, 0x55, 7, "cascadelake_sp" },
+	{ "GenuineIntel", 6, 0x55, 8, NULL },
+	{ "GenuineIntel", 6, 0x55, 11, "cascadelake_sp" },
+	{ "GenuineIntel", 6, 0x7e, 5, "icelake_client" },
+	{ "GenuineIntel", 6, 0x6a, 6, "icelake_sp" },
+	{ "GenuineIntel", 6, 0x8f, 8, "sapphirerapids" },
+	{ "GenuineIntel", 6, 0xcf, 2, "emeraldrapids" },
+	{ "GenuineIntel", 6, 0xad, 1, "graniterapids" },
+	{ "GenuineIntel", 6, 0x2c, 2, "westmere" },
+	{ "GenuineIntel", 6, 0xaf, 3, NULL }, /* Sierra Forest */
+	{ "GenuineIntel", 6, 0x85, 0, NULL }, /* Knights Mill */
+	{ "GenuineIntel", 6, 0x1a, 5, NULL }, /* Nehalem */
+	{ "AuthenticAMD", 0x17, 0x01, 2, "zen" },
+	{ "HygonGenuine", 0x18, 0x00, 2, "zen" },
+	{ "AuthenticAMD", 0x18, 0x00, 2, NULL },
+	{ "AuthenticAMD", 0x17, 0x31, 0, "zen2" },
+	{ "AuthenticAMD", 0x19, 0x01, 1, "zen3" },
+	{ "AuthenticAMD", 0x19, 0x30, 1, "zen3" },
+	{ "AuthenticAMD", 0x19, 0x11, 1, "zen4" },
+	{ "AuthenticAMD", 0x19, 0x90, 1, "zen4" },
+	{ "AuthenticAMD", 0x19, 0xa0, 1, "zen4" },
+	{ "AuthenticAMD", 0x1a, 0x02, 1, "zen5" },
+	{ "AuthenticAMD", 0x1a, 0x11, 0, "zen5" },
+	{ "AuthenticAMD", 0x1b, 0x02, 0, NULL },
+};
+
 static void each_cpu_finds_its_file_and_no_other(void **state)
 {
-	static const struct {
-		const char *vendor;
-		unsigned family, model, stepping;
-		const char *arch;
-	} cpus[] = {
-		{ "GenuineIntel", 6, 0x2a, 7, "sandybridge_client" },
-		{ "GenuineIntel", 6, 0x2d, 7, "sandybridge_ep" },
-		{ "GenuineIntel", 6, 0x3a, 9, "ivybridge_client" },
-		{ "GenuineIntel", 6, 0x3e, 4, "ivybridge_ep" },
-		{ "GenuineIntel", 6, 0x46, 1, "haswell_client" },
-		{ "GenuineIntel", 6, 0x3f, 2, "haswell_ep" },
-		{ "GenuineIntel", 6, 0x47, 1, "broadwell_client" },
-		{ "GenuineIntel", 6, 0x4f, 1, "broadwell_ep" },
-		{ "GenuineIntel", 6, 0x56, 1, "broadwell_ep" },
-		{ "GenuineIntel", 6, 0x9e, 9, "skylake_client" },
-		{ "GenuineIntel", 6, 0x55, 4, "skylake_sp" },
-		{ "GenuineIntel", 6, 0x55, 5, "cascadelake_sp" },
-		{ "GenuineIntel", 6, 0x55, 7, "cascadelake_sp" },
-		{ "GenuineIntel", 6, 0x55, 8, NULL },
-		{ "GenuineIntel", 6, 0x55, 11, "cascadelake_sp" },
-		{ "GenuineIntel", 6, 0x7e, 5, "icelake_client" },
-		{ "GenuineIntel", 6, 0x6a, 6, "icelake_sp" },
-		{ "GenuineIntel", 6, 0x8f, 8, "sapphirerapids" },
-		{ "GenuineIntel", 6, 0xcf, 2, "emeraldrapids" },
-		{ "GenuineIntel", 6, 0xad, 1, "graniterapids" },
-		{ "GenuineIntel", 6, 0x2c, 2, "westmere" },
-		{ "GenuineIntel", 6, 0xaf, 3, NULL }, /* Sierra Forest */
-		{ "GenuineIntel", 6, 0x85, 0, NULL }, /* Knights Mill */
-		{ "GenuineIntel", 6, 0x1a, 5, NULL }, /* Nehalem */
-		{ "AuthenticAMD", 0x17, 0x01, 2, "zen" },
-		{ "HygonGenuine", 0x18, 0x00, 2, "zen" },
-		{ "AuthenticAMD", 0x18, 0x00, 2, NULL },
-		{ "AuthenticAMD", 0x17, 0x31, 0, "zen2" },
-		{ "AuthenticAMD", 0x19, 0x01, 1, "zen3" },
-		{ "AuthenticAMD", 0x19, 0x30, 1, "zen3" },
-		{ "AuthenticAMD", 0x19, 0x11, 1, "zen4" },
-		{ "AuthenticAMD", 0x19, 0x90, 1, "zen4" },
-		{ "AuthenticAMD", 0x19, 0xa0, 1, "zen4" },
-		{ "AuthenticAMD", 0x1a, 0x02, 1, "zen5" },
-		{ "AuthenticAMD", 0x1a, 0x11, 0, "zen5" },
-		{ "AuthenticAMD", 0x1b, 0x02, 0, NULL },
-	};
 	char text[512];
 
 	(void)state;
@@ -292,6 +293,35 @@ static void a_later_file_extends_and_replaces(void **state)
 	free_table(t);
 }
 
+/* libpfm4 gives the code that the built-in file has. */
+static void libpfm4_names_are_accepted(void **state)
+{
+	static const char text[] = "group mine\nevent a skx::L2_RQSTS:MISS pfm\n"
+				   "event b perf::PAGE-FAULTS pfm cost=0\n";
+	static const char wrong[] = "group mine\nevent a skx::NO_SUCH pfm\n";
+	struct perf_table *t = read_table(NULL, "skylake_sp");
+	struct err e = { "" };
+	int bad;
+
+	(void)state;
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+	bad = perf_table_parse(t, "f", text, sizeof text - 1, &e);
+	if (bad && strstr(e.text, "not installed")) {
+		assert_non_null(strstr(e.text, "f:2: "));
+		print_message("%s\n", e.text);
+		free_table(t);
+		skip();
+	}
+	if (bad)
+		fail_msg("%s", e.text);
+	assert_int_equal(find_event(perf_table_group(t, "mine"), "a")->config[0], 0x3f24);
+	assert_string_equal(find_event(perf_table_group(t, "mine"), "a")->pmu, "cpu");
+	assert_string_equal(find_event(perf_table_group(t, "mine"), "b")->pmu, "software");
+	assert_int_equal(perf_table_parse(t, "f", wrong, sizeof wrong - 1, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "f:2: libpfm4 does not know"));
+	free_table(t);
+}
+
 /* Each set of each group of each CPU fits; with the watchdog, too. */
 static void sets_fit_the_counters(void **state)
 {
@@ -359,6 +389,7 @@ int main(void)
 		cmocka_unit_test(names_find_files_too),
 		cmocka_unit_test(a_fault_is_named_with_file_and_line),
 		cmocka_unit_test(a_later_file_extends_and_replaces),
+		cmocka_unit_test(libpfm4_names_are_accepted),
 		cmocka_unit_test(sets_fit_the_counters),
 		cmocka_unit_test(groups_are_chosen_by_name),
 	};
