@@ -49,15 +49,20 @@ help:
 # What the page and the rules need travels inside the binary. uPlot comes from npm at build time.
 PAGE    := $(wildcard src/report/page/*) $(wildcard rules/*.rules)
 UPLOT   := src/report/page/node_modules/uplot/dist
-ASSETS  := $(BUILD)/gen/assets.o
+EVENTS  := $(wildcard events/*.events)
+ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o
 
 $(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/package.json
 	@command -v npm >/dev/null || { echo 'make: npm is missing (Debian: apt-get install npm); the report page needs uPlot from it' >&2; exit 1; }
 	cd src/report/page && npm ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
-$(ASSETS): src/report/assets.S $(PAGE) $(UPLOT)/uPlot.iife.min.js | $(BUILD)/gen
+$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(UPLOT)/uPlot.iife.min.js | $(BUILD)/gen
 	$(CC) -c -I. -o $@ $<
+
+$(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
+	cat $(EVENTS) > $(BUILD)/gen/events.txt
+	$(CC) -c -I$(BUILD)/gen -o $@ $<
 
 $(BUILD)/gen:
 	@mkdir -p $@
@@ -145,6 +150,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a include/sonde.h
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
 		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/sonde/rules \
+		$(DESTDIR)$(datadir)/sonde/events \
 		$(DESTDIR)$(datadir)/bash-completion/completions \
 		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
 	install -m 755 $(BUILD)/sonde $(DESTDIR)$(bindir)/sonde
@@ -155,6 +161,7 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' src/lib/sonde.pc.in > $(DESTDIR)$(libdir)/pkgconfig/sonde.pc
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(datadir)/man/man1/
 	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
+	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/
 	install -m 644 $(BUILD)/completions/sonde.bash $(DESTDIR)$(datadir)/bash-completion/completions/sonde
 	install -m 644 $(BUILD)/completions/_sonde $(DESTDIR)$(datadir)/zsh/site-functions/_sonde
 	install -m 644 $(BUILD)/completions/sonde.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/sonde.fish

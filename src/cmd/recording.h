@@ -15,6 +15,8 @@ struct recording_options {
 	const char *output, *summary, *procfs, *sysfs;
 	const char *max_overhead;
 	int64_t pss, births; /* enum pss, enum births */
+	const char *perf, *events, *perf_cpu;
+	int64_t perf_scope; /* enum perf_scope */
 	bool force, quiet, json;
 };
 
@@ -61,6 +63,22 @@ struct recording_options {
 		  "Without it 0.5% at one sample a second or fewer, as much a sample at higher " \
 		  "rates, but at most 20%.", \
 	  OPTION_OFFSET(struct recording_options, max_overhead) }, \
+	{ .name = "perf", .type = ARG_TEXT, .value = "GROUP,...", .fallback = "auto", \
+	  .help = "Perf events to count: auto (cycles and instructions), off, all, or groups as " \
+		  "l2cache, l3, flops_dp, memory, topdown; many at once take turns, and say so.", \
+	  OPTION_OFFSET(struct recording_options, perf) }, \
+	{ .name = "perf-scope", .type = ARG_CHOICE, .value = "job|cgroup|node", .fallback = "job", \
+	  .help = "Whose perf events: of the job's processes, of its whole cgroup, of the node; " \
+		  "the last two need kernel.perf_event_paranoid=0 or less, or CAP_PERFMON.", \
+	  OPTION_OFFSET(struct recording_options, perf_scope) }, \
+	{ .name = "perf-cpu", .type = ARG_TEXT, .value = "NAME", \
+	  .help = "Take the perf events of this CPU, by its events file's or archspec's name, " \
+		  "where the machine does not tell its own.", \
+	  OPTION_OFFSET(struct recording_options, perf_cpu) }, \
+	{ .name = "events", .type = ARG_TEXT, .value = "FILE", \
+	  .help = "Groups of perf events beside the built-in ones, or instead of those of the " \
+		  "same name.", \
+	  OPTION_OFFSET(struct recording_options, events) }, \
 	{ .name = "procfs", .type = ARG_TEXT, .value = "DIR", \
 	  .help = "Read below DIR instead of /proc.", \
 	  OPTION_OFFSET(struct recording_options, procfs) }, \
@@ -72,8 +90,9 @@ struct recording_options {
 struct recording_plan {
 	const struct recording_options *o;
 	struct identity identity;
-	const char *directory; /* of -o, or named */
-	double max_overhead;   /* share of one core; 0: no limit */
+	struct perf_options perf; /* without its processes */
+	const char *directory;    /* of -o, or named */
+	double max_overhead;      /* share of one core; 0: no limit */
 	char named[PATH_MAX], absolute[PATH_MAX], run_id[33];
 };
 

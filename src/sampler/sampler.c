@@ -24,7 +24,8 @@ static void open_source(struct sampler *s, size_t i)
 	char key[64], why[sizeof e.text + 16];
 	int bad;
 
-	sample_catalogue(&s->sample, k->metrics, (uint32_t)k->nmetrics);
+	if (!k->declares_itself)
+		sample_catalogue(&s->sample, k->metrics, (uint32_t)k->nmetrics);
 	if (!k->open)
 		return;
 	s->state[i] = calloc(1, k->size ? k->size : 1);
@@ -56,6 +57,11 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->env.interval_ns = o->interval_ns;
 	s->env.roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
 	s->env.nroots = o->tree.launcher ? 1 : o->tree.nroots;
+	s->perf = o->perf;
+	s->perf.launcher = tree.launcher;
+	s->perf.roots = tree.roots;
+	s->perf.nroots = tree.nroots;
+	s->env.perf = &s->perf;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	bad = root_open(&s->env.proc, procfs);
 	if (bad)

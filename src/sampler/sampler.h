@@ -9,6 +9,7 @@
 #define SONDE_SAMPLER_SAMPLER_H
 
 #include "sampler/tree.h"
+#include "source/perf.h"
 #include "source/source.h"
 
 struct sampler_options {
@@ -17,10 +18,12 @@ struct sampler_options {
 	int64_t interval_ns;
 	double max_overhead;      /* share of one core; 0: no limit */
 	struct tree_options tree; /* its proc is filled in */
+	struct perf_options perf; /* its processes are the tree's */
 };
 
 struct sampler {
 	struct source_env env;
+	struct perf_options perf;
 	struct sample sample;
 	struct tree *tree;
 	void **state; /* of each source; NULL: off */

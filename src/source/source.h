@@ -15,6 +15,8 @@
 #include "base/root.h"
 #include "core/sample.h"
 
+struct perf_options; /* source/perf.h */
+
 /* What every source may know of the target; filled by the sampler. Borrowed. */
 struct source_env {
 	struct root proc, sys;   /* --procfs, --sysfs: directories everything is read below */
@@ -23,6 +25,7 @@ struct source_env {
 	/* The job is these and their descendants, as proc names them; none: doctor. */
 	const pid_t *roots;
 	size_t nroots;
+	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
 };
 
 struct source {
@@ -32,7 +35,9 @@ struct source {
 		*fix_admin;           /* what makes it available when it is not; NULL = nothing */
 	const struct metric *metrics; /* measured and derived rows; nmetrics of them */
 	size_t nmetrics;
-	size_t size; /* of its private state, zeroed before open */
+	bool declares_itself; /* open() declares the rows that are here: metrics is all there may be
+			       */
+	size_t size;          /* of its private state, zeroed before open */
 	/* NULL: the rows are filled by the sampler itself (process, job, monitor). */
 	int (*open)(void *state, const struct source_env *env, struct sample *s, struct err *e);
 	int (*read)(void *state, struct sample *s); /* 0 or -errno: counted, the rest goes on */

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/perf_session.h"
+
+#include "base/clock.h"
+#include "source/perf_metrics.h"
+#include "source/perf_permission.h"
+#include "source/perf_where.h"
+#include "source/sysfs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CPUINFO_BYTES = 4096, COUNTERS_UNKNOWN = 4, CHEAP_READS = 16, DEAR_READS = 256 };
+
+static const char no_such_events[] = "this CPU has no such events, or no events file knows it";
+
+static void read_cpu(const struct source_env *env, struct perf_cpu *cpu)
+{
+	char text[CPUINFO_BYTES] = "";
+	int fd = root_file(&env->proc, "cpuinfo");
+
+	*cpu = (struct perf_cpu){ 0 };
+	if (fd < 0)
+		return;
+	if (file_reread(fd, text, sizeof text) > 0) /* the first CPU is enough */
+		perf_cpu_parse(text, cpu);
+	file_close(&fd);
+}
+
+static int read_table(struct perf_session *p, const struct perf_cpu *cpu,
+		      const struct perf_options *o, struct err *e)
+{
+	int bad;
+
+	p->table = malloc(sizeof *p->table);
+	if (!p->table)
+		return err_set(e, -ENOMEM, "out of memory");
+	perf_table_init(p->table, cpu, o ? o->cpu : NULL);
+	bad = perf_table_builtin(p->table, e);
+	if (!bad && o && o->file)
+		bad = perf_table_file(p->table, o->file, e);
+	return bad;
+}
+
+static void refuse(struct sample *s, const char *group, const char *what, int bad, const char *why)
+{
+	char name[2 * PERF_NAME_MAX + 16];
+	const struct metric *m;
+	uint32_t slot;
+
+	snprintf(name, sizeof name, "perf.%s.%s", group, what);
+	m = perf_metric(name);
+	slot = m ? sample_series(s, m, 1, 0) : 0;
+	if (slot)
+		sample_refuse(s, slot, state_of(bad), why);
+}
+
+/* Events that would read 0 where only user mode is counted are left out, with the reason. */
+static void leave_out_kernel(struct perf_set *set, struct sample *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct perf_event *ev = perf_set_event(set, i);
+
+		if (ev->kernel)
+			refuse(s, set->group->name, ev->id, -EACCES,
+			       "only user mode may be counted, where it is always 0; "
+			       "kernel.perf_event_paranoid=1 or lower would permit it");
+		else
+			set->event[n++] = set->event[i];
+	}
+	set->n = n;
+}
+
+struct opener {
+	struct perf_session *p;
+	const struct source_env *env;
+	struct sample *s;
+	struct perf_places places;
+	struct err first; /* why nothing can be counted */
+	int first_bad;
+	bool counters_stand; /* the cores' counters do not advance */
+	char missing[240];   /* events of groups that are counted otherwise */
+};
+
+static void miss(struct opener *x, const struct perf_set *s, uint32_t i, const char *why)
+{
+	size_t n = strlen(x->missing);
+
+	snprintf(x->missing + n, sizeof x->missing - n, "%s%s.%s%s%s", n ? ", " : "",
+		 s->group->name, perf_set_event(s, i)->id, *why ? ": " : "", why);
+}
+
+/* Which of the planned events are in neither set now. */
+static void miss_what_left(struct opener *x, const struct perf_set *planned,
+			   const struct perf_set *set, const struct perf_set *rest)
+{
+	for (uint32_t i = 0; i < planned->n; i++)
+		if (!memchr(set->event, planned->event[i], set->n) &&
+		    !memchr(rest->event, planned->event[i], rest->n))
+			miss(x, planned, i, "");
+}
+
+static int open_set(struct opener *x, struct perf_set *set, struct perf_set *rest,
+		    struct perf_count *c, struct err *e)
+{
+	enum perf_place place = perf_event_place(perf_set_event(set, 0));
+	struct perf_where w;
+	int bad = perf_places_of(&x->places, set, &w, e);
+
+	if (!bad && place == PERF_CORE && x->counters_stand)
+		bad = err_set(e, -ENODEV, "%s", perf_no_counters);
+	if (!bad) {
+		w.user_only = place != PERF_DEVICE && x->p->user_only;
+		bad = perf_count_open(c, set, rest, &w);
+		if (bad)
+			bad = perf_explain(&x->env->proc, bad, e);
+	}
+	free(w.seat);
+	return bad;
+}
+
+/* A whole group is refused; of a further set of it the events are named. */
+static void give_up(struct opener *x, const struct perf_set *set, int bad, const struct err *e)
+{
+	if (!x->first_bad) {
+		x->first_bad = bad;
+		x->first = *e;
+	}
+	if (set->nth == 1)
+		refuse(x->s, set->group->name, "running_seconds", bad, e->text);
+	for (uint32_t i = 0; i < set->n && set->nth != 1; i++)
+		miss(x, set, i, i + 1 < set->n ? "" : e->text);
+}
+
+/* Open what the plan says; what cannot be opened leaves it, what does not fit becomes a set of its
+ * own at its end. */
+static void open_sets(struct opener *x)
+{
+	struct perf_session *p = x->p;
+	struct perf_plan *plan = &p->plan;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < plan->n; i++) {
+		struct perf_set set = plan->set[i], planned, rest = { .n = 0 };
+		struct err e = { "" };
+		int bad;
+
+		if (p->user_only)
+			leave_out_kernel(&set, x->s);
+		if (!set.n)
+			continue;
+		planned = set;
+		bad = open_set(x, &set, &rest, &p->count[kept], &e);
+		if (bad)
+			give_up(x, &set, bad, &e);
+		else
+			miss_what_left(x, &planned, &set, &rest);
+		if (!bad)
+			plan->set[kept++] = set;
+		if (rest.n && plan->n < PERF_SETS_MAX)
+			plan->set[plan->n++] = rest;
+	}
+	plan->n = kept;
+}
+
+/* Sets of a group are numbered as they are, whatever was planned. */
+static void number_sets(struct perf_session *p)
+{
+	for (uint32_t i = 0; i < p->plan.n; i++) {
+		p->plan.set[i].nth = 1;
+		for (uint32_t k = 0; k < i; k++)
+			p->plan.set[i].nth += p->plan.set[k].group == p->plan.set[i].group;
+	}
+}
+
+static int start(struct opener *x, struct err *e)
+{
+	struct perf_session *p = x->p;
+	int bad = perf_rows_make(&p->rows, &p->plan, x->places.whose);
+
+	if (bad)
+		return err_set(e, bad, "out of memory");
+	for (uint32_t i = 0; i < p->plan.n; i++) {
+		uint32_t n = PERF_SET_EVENTS + p->plan.set[i].n;
+
+		p->slot[i] = sample_series(x->s, &p->rows.row[p->rows.first[i]], n, 0);
+		p->reads += p->count[i].reads;
+		if (!x->places.job.at_exec ||
+		    perf_event_place(perf_set_event(&p->plan.set[i], 0)) == PERF_DEVICE)
+			bad = perf_count_enable(&p->count[i]);
+		if (bad)
+			return err_set(e, bad, "perf events cannot be switched on: %s",
+				       strerror(-bad));
+	}
+	sample_catalogue(x->s, &p->rows.row[p->rows.derived], p->rows.n - p->rows.derived);
+	if (p->reads > CHEAP_READS)
+		p->every_ns = (p->reads > DEAR_READS ? 10 : 1) * NS_PER_S;
+	sample_meta_text(x->s, "perf.cpu", p->table->what ? p->table->what : "not known");
+	if (x->missing[0])
+		sample_meta_text(x->s, "perf.not_counted", x->missing);
+	sample_meta_text(x->s, "perf.mode", p->user_only ? "user" : "user and kernel");
+	return 0;
+}
+
+void perf_session_close(struct perf_session *p)
+{
+	for (uint32_t i = 0; i < p->plan.n; i++)
+		perf_count_close(&p->count[i]);
+	file_close(&p->pin);
+	perf_rows_free(&p->rows);
+	if (p->table)
+		perf_table_free(p->table);
+	free(p->table);
+	p->table = NULL;
+}
+
+static int plan(struct perf_session *p, const struct source_env *env, const char *groups,
+		struct err *e)
+{
+	const struct perf_table *t = p->table;
+	struct perf_budget b = { t->counters ? t->counters : COUNTERS_UNKNOWN, false };
+	char text[8] = "";
+	int64_t smt;
+
+	if (t->smtless && sysfs_number(&env->sys, "devices/system/cpu/smt/active", &smt) && !smt)
+		b.counters = t->smtless;
+	b.watchdog = root_read(&env->proc, "sys/kernel/nmi_watchdog", text, sizeof text) > 0 &&
+		     *text == '1';
+	return perf_plan_make(&p->plan, t, groups, &b)
+		       ? err_set(e, -E2BIG, "too many groups of perf events at once")
+		       : 0;
+}
+
+/* Nobody asked: the groups are tried on this process, and what they may give is said. */
+static int try_all(struct opener *x, struct err *e)
+{
+	open_sets(x);
+	return x->p->plan.n ? 0 : err_set(e, x->first_bad, "%s", x->first.text);
+}
+
+/* Groups that other CPUs have. */
+static void refuse_unknown(struct opener *x, const char *groups)
+{
+	char name[PERF_NAME_MAX];
+
+	while (perf_groups_next(&groups, name))
+		if (!perf_groups_known(x->p->table, name))
+			refuse(x->s, name, "running_seconds", -ENOENT, no_such_events);
+}
+
+/* Without counters nothing of what is counted unasked can be. */
+static bool asks_nothing(const struct perf_options *o)
+{
+	return !o->file && !o->cpu && (!o->groups || !strcmp(o->groups, "auto"));
+}
+
+static int open_all(struct opener *x, const struct perf_options *o, struct err *e)
+{
+	const char *groups = !o ? "all" : o->groups ? o->groups : "auto";
+	struct perf_session *p = x->p;
+	struct perf_cpu cpu;
+	int bad;
+
+	if ((!o || asks_nothing(o)) && !perf_pmus_find(&x->env->sys).core)
+		return err_set(e, -ENOENT, "%s", perf_no_counters);
+	read_cpu(x->env, &cpu);
+	bad = read_table(p, &cpu, o, e);
+	if (!bad)
+		bad = plan(p, x->env, groups, e);
+	if (!bad)
+		bad = perf_places_open(&x->places, o, &x->env->proc, &x->env->sys, e);
+	if (bad)
+		return bad;
+	p->user_only = !perf_may_count_kernel();
+	x->counters_stand = x->places.pmus.core && !perf_cycles_advance(p->user_only);
+	if (!o)
+		return try_all(x, e);
+	if (x->places.job.at_exec)
+		p->pin = perf_count_pin(o->launcher);
+	refuse_unknown(x, groups);
+	open_sets(x);
+	if (!p->plan.n)
+		return err_set(e, x->first_bad ? x->first_bad : -ENOENT, "%s",
+			       x->first_bad ? x->first.text : no_such_events);
+	number_sets(p);
+	return start(x, e);
+}
+
+int perf_session_open(struct perf_session *p, const struct source_env *env, struct sample *s,
+		      struct err *e)
+{
+	const struct perf_options *o = env->perf;
+	struct opener x = { .p = p, .env = env, .s = s };
+	int bad;
+
+	if (strcmp(env->proc.path, "/proc") != 0)
+		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+	if (o && o->groups && !strcmp(o->groups, "off"))
+		return err_set(e, -EOPNOTSUPP, "perf events were switched off");
+	bad = open_all(&x, o, e);
+	perf_places_close(&x.places);
+	if (bad)
+		perf_session_close(p);
+	return bad;
+}
+
+/* Not counted is absent: a set that was wanted and did not run since the last reading says nothing
+ * of its events. */
+static void put(struct perf_session *p, struct sample *s, uint32_t i, const struct perf_counted *c)
+{
+	bool idle = c->running_ns == p->last_running[i] && c->enabled_ns != p->last_enabled[i];
+
+	sample_put(s, p->slot[i] + PERF_SET_ENABLED, (int64_t)c->enabled_ns);
+	sample_put(s, p->slot[i] + PERF_SET_RUNNING, (int64_t)c->running_ns);
+	for (uint32_t k = 0; k < p->count[i].n && !idle; k++)
+		sample_put(s, p->slot[i] + PERF_SET_EVENTS + k, (int64_t)c->value[k]);
+	p->last_running[i] = c->running_ns;
+	p->last_enabled[i] = c->enabled_ns;
+}
+
+int perf_session_read(struct perf_session *p, struct sample *s)
+{
+	int bad = 0;
+
+	if (p->every_ns && p->read_ns && s->mono_ns - p->read_ns < p->every_ns)
+		return 0;
+	p->read_ns = s->mono_ns;
+	for (uint32_t i = 0; i < p->plan.n; i++) {
+		struct perf_counted c;
+		int failed;
+
+		if (!p->slot[i])
+			continue;
+		failed = perf_count_read(&p->count[i], &c);
+		if (failed)
+			bad = failed;
+		else
+			put(p, s, i, &c);
+	}
+	return bad;
+}
+
+int perf_options_check(const struct perf_options *o, struct err *e)
+{
+	const char *groups = o->groups ? o->groups : "auto";
+	struct perf_session p = { .table = NULL };
+	char name[PERF_NAME_MAX];
+	int bad;
+
+	if (asks_nothing(o))
+		return 0;
+	bad = read_table(&p, NULL, o, e);
+	if (!bad && o->cpu && !p.table->arch)
+		bad = err_set(e, -EINVAL, "no events file is for a CPU of the name '%.48s'",
+			      o->cpu);
+	while (!bad && strcmp(groups, "off") != 0 && perf_groups_next(&groups, name))
+		if (!perf_groups_known(p.table, name))
+			bad = err_set(e, -EINVAL,
+				      "there is no group of perf events '%s'%s%s; docs/events.md "
+				      "lists them",
+				      name, o->cpu ? " for " : "", o->cpu ? o->cpu : "");
+	perf_session_close(&p);
+	return bad;
+}

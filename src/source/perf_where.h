@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_where.h - the tasks and CPUs that perf events are opened on.
+ *
+ * A job under a launcher is one seat: everything it starts inherits the events. What runs already
+ * has a seat for each thread; a cgroup, the node and the devices beside the cores have one for each
+ * CPU, or for each that the device's cpumask names.
+ */
+#ifndef SONDE_SOURCE_PERF_WHERE_H
+#define SONDE_SOURCE_PERF_WHERE_H
+
+#include "base/root.h"
+#include "source/perf.h"
+#include "source/perf_count.h"
+
+enum { PERF_SEATS_MAX = 4096 };
+
+struct perf_pmus {
+	uint32_t hybrid[2]; /* types of cpu_core and cpu_atom; 0: not a hybrid CPU */
+	bool core;          /* the cores have counters at all */
+};
+
+/* Why there are none, where there should be some. */
+extern const char perf_no_counters[];
+struct perf_pmus perf_pmus_find(const struct root *sys);
+
+struct perf_places {
+	const struct root *proc, *sys;
+	struct perf_pmus pmus;
+	struct perf_where job; /* seats of what is asked for, without its PMUs */
+	int cgroup;            /* descriptor; 0: none */
+	const char *whose;     /* "Counted for the job's processes." */
+};
+
+/* 0 or -errno with a sentence; close in either case. o NULL: this process, to try. */
+int perf_places_open(struct perf_places *p, const struct perf_options *o, const struct root *proc,
+		     const struct root *sys, struct err *e);
+void perf_places_close(struct perf_places *p);
+/* The seats of a set. 0 or -errno with a sentence; free its seats. */
+int perf_places_of(const struct perf_places *p, const struct perf_set *s, struct perf_where *w,
+		   struct err *e);
+
+/* "0-3,8" as numbers; how many there are, of which at most max are written. 0 when malformed. */
+size_t perf_cpu_list(const char *text, int *cpus, size_t max);
+
+#endif

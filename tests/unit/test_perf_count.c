@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Perf events are counted: execution breakpoints, which need no counters of the CPU and no
+ * privilege, say how often a function ran. Where even those are not permitted the tests skip. */
+#include "source/perf_permission.h"
+#include "source/perf_session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static __attribute__((noinline)) void counted(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static __attribute__((noinline)) void also_counted(void)
+{
+	__asm__ volatile("nop" ::: "memory");
+}
+
+static void run_counted(int n)
+{
+	for (int i = 0; i < n; i++)
+		counted();
+}
+
+static void *thread_counts(void *n)
+{
+	run_counted(*(const int *)n);
+	return NULL;
+}
+
+static void thread_of(int n)
+{
+	pthread_t t;
+
+	if (!pthread_create(&t, NULL, thread_counts, &n))
+		pthread_join(t, NULL);
+}
+
+/* A process that waits, does what it is told, says so, and waits again. */
+struct worker {
+	pid_t pid;
+	int go[2], done[2];
+};
+
+static void worker_start(struct worker *w, void (*work)(void))
+{
+	char c = 0;
+
+	assert_int_equal(pipe(w->go) | pipe(w->done), 0);
+	w->pid = fork();
+	assert_true(w->pid >= 0);
+	if (w->pid)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (read(w->go[0], &c, 1) == 1) {
+		work();
+		if (write(w->done[1], &c, 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static void worker_go(struct worker *w)
+{
+	char c = 0;
+
+	assert_int_equal(write(w->go[1], &c, 1), 1);
+	assert_int_equal(read(w->done[0], &c, 1), 1);
+}
+
+static void worker_end(struct worker *w)
+{
+	kill(w->pid, SIGKILL);
+	waitpid(w->pid, NULL, 0);
+	close(w->go[0]);
+	close(w->go[1]);
+	close(w->done[0]);
+	close(w->done[1]);
+}
+
+/* A session on a file of events of our own. */
+struct scene {
+	struct source_env env;
+	struct perf_options options;
+	struct sample s;
+	struct perf_session *p;
+	struct err e;
+	int bad;
+};
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void scene_open(struct scene *x, const struct perf_options *o)
+{
+	*x = (struct scene){ .options = *o };
+	x->env.perf = &x->options;
+	assert_int_equal(sample_init(&x->s, 1024, 1024), 0);
+	assert_int_equal(root_open(&x->env.proc, "/proc") | root_open(&x->env.sys, "/sys"), 0);
+	x->p = calloc(1, sizeof *x->p);
+	assert_non_null(x->p);
+	x->bad = perf_session_open(x->p, &x->env, &x->s, &x->e);
+}
+
+static void scene_close(struct scene *x)
+{
+	if (!x->bad)
+		perf_session_close(x->p);
+	free(x->p);
+	sample_free(&x->s);
+	root_close(&x->env.proc);
+	root_close(&x->env.sys);
+}
+
+static void scene_read(struct scene *x)
+{
+	sample_begin(&x->s, 2000, x->s.mono_ns + 60000000000);
+	assert_int_equal(perf_session_read(x->p, &x->s), 0);
+}
+
+/* What is stored of a metric; -1: absent, or there is no such series. */
+static int64_t value(const struct scene *x, const char *name)
+{
+	for (uint32_t i = 1; i < x->s.nslots; i++)
+		if (x->s.slot[i].series && !strcmp(x->s.slot[i].metric->name, name))
+			return x->s.state[i] == STATE_PRESENT ? x->s.value[i] : -1;
+	return -1;
+}
+
+static const char *meta(const struct scene *x, const char *key)
+{
+	for (uint32_t i = 0; i < x->s.nevents; i++)
+		if (x->s.event[i].kind == EVENT_META && !strcmp(x->s.event[i].name, key))
+			return x->s.event[i].text;
+	return "";
+}
+
+static void breakpoints_file(char *text, size_t size)
+{
+	snprintf(text, size,
+		 "group calls\nevent calls counted breakpoint config1=%#" PRIxPTR "\n"
+		 "event others also_counted breakpoint config1=%#" PRIxPTR "\n"
+		 "metric ratio = others/calls\n",
+		 (uintptr_t)counted, (uintptr_t)also_counted);
+	write_file("calls.events", text);
+}
+
+static bool permitted(const struct scene *x)
+{
+	if (!x->bad)
+		return true;
+	print_message("perf events: %s\n", x->e.text);
+	return false;
+}
+
+static void work_in_a_tree(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		run_counted(1000);
+		thread_of(200);
+		if (!fork()) {
+			run_counted(30);
+			_exit(0);
+		}
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	run_counted(4);
+	also_counted();
+	thread_of(7);
+	/* the orphan ends some time */
+	usleep(100000);
+}
+
+/* Threads, children and their children that have ended are in the count, exactly. */
+static void what_runs_already_is_counted_with_all_it_starts(void **state)
+{
+	struct worker w;
+	struct scene x;
+	char text[512];
+
+	(void)state;
+	breakpoints_file(text, sizeof text);
+	worker_start(&w, work_in_a_tree);
+	worker_go(&w);
+	scene_open(&x, &(struct perf_options){ .groups = "calls",
+					       .file = "calls.events",
+					       .roots = &w.pid,
+					       .nroots = 1 });
+	if (!permitted(&x)) {
+		scene_close(&x);
+		worker_end(&w);
+		skip();
+	}
+	scene_read(&x);
+	assert_int_equal(value(&x, "perf.calls.calls"), 0);
+	worker_go(&w);
+	scene_read(&x);
+	assert_int_equal(value(&x, "perf.calls.calls"), 1241);
+	assert_int_equal(value(&x, "perf.calls.others"), 1);
+	assert_true(value(&x, "perf.calls.enabled_seconds") > 0);
+	assert_int_equal(value(&x, "perf.calls.running_seconds"),
+			 value(&x, "perf.calls.enabled_seconds"));
+	worker_end(&w);
+	scene_read(&x);
+	assert_int_equal(value(&x, "perf.calls.calls"), 1241);
+	scene_close(&x);
+}
+
+enum { PAGES = 20000 };
+
+static void work_as_a_launcher(void)
+{
+	char *memory = malloc((size_t)PAGES * 4096);
+	pid_t child;
+
+	for (size_t i = 0; memory && i < PAGES; i++)
+		((volatile char *)memory)[i * 4096] = 1;
+	child = fork();
+	if (!child) {
+		execlp("true", "true", (char *)NULL);
+		_exit(127);
+	}
+	waitpid(child, NULL, 0);
+	free(memory);
+}
+
+/* What the launcher itself does is none of the job's. */
+static void a_launcher_is_not_counted_but_what_it_executes(void **state)
+{
+	struct worker w;
+	struct scene x;
+	int64_t faults;
+
+	(void)state;
+	worker_start(&w, work_as_a_launcher);
+	scene_open(&x, &(struct perf_options){ .groups = "software", .launcher = w.pid });
+	if (!permitted(&x)) {
+		scene_close(&x);
+		worker_end(&w);
+		skip();
+	}
+	worker_go(&w);
+	scene_read(&x);
+	faults = value(&x, "perf.software.page_faults");
+	assert_in_range(faults, 1, PAGES / 4);
+	worker_go(&w);
+	scene_read(&x);
+	assert_in_range(value(&x, "perf.software.page_faults"), faults + 1, PAGES / 2);
+	scene_close(&x);
+	worker_end(&w);
+}
+
+/* A CPU has four breakpoints: the fifth event is not counted, which is said, and never 0. */
+static void what_does_not_fit_is_absent(void **state)
+{
+	char text[1024] = "group many\n";
+	struct worker w;
+	struct scene x;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		snprintf(text + strlen(text), sizeof text - strlen(text),
+			 "event e%d E%d breakpoint config1=%#" PRIxPTR "\n", i, i,
+			 (uintptr_t)counted + (unsigned)i);
+	write_file("many.events", text);
+	worker_start(&w, work_in_a_tree);
+	scene_open(&x, &(struct perf_options){ .groups = "MANY,flops_hp",
+					       .file = "many.events",
+					       .roots = &w.pid,
+					       .nroots = 1 });
+	if (!permitted(&x)) {
+		scene_close(&x);
+		worker_end(&w);
+		skip();
+	}
+	scene_read(&x);
+	assert_int_equal(value(&x, "perf.many.e0"), 0);
+	if (value(&x, "perf.many.e4") == -1)
+		assert_non_null(strstr(meta(&x, "perf.not_counted"), "many.e4"));
+	scene_close(&x);
+	worker_end(&w);
+}
+
+static uint32_t refused(const struct scene *x, const char *name)
+{
+	uint32_t state = STATE_ABSENT;
+
+	for (uint32_t i = 1; i < x->s.nslots; i++)
+		for (uint32_t k = 0; k < x->s.nevents; k++)
+			if (x->s.slot[i].series && x->s.event[k].kind == EVENT_STATE &&
+			    x->s.event[k].id == x->s.slot[i].series &&
+			    !strcmp(x->s.slot[i].metric->name, name))
+				state = x->s.event[k].state;
+	return state;
+}
+
+static void refusals_say_which_and_why(void **state)
+{
+	const pid_t self = getpid();
+	struct scene x;
+
+	(void)state;
+	scene_open(&x, &(struct perf_options){ .groups = "software,fp_precision,energy",
+					       .cpu = "zen3",
+					       .roots = &self,
+					       .nroots = 1 });
+	if (!x.bad) {
+		assert_int_equal(refused(&x, "perf.fp_precision.running_seconds"),
+				 STATE_UNSUPPORTED);
+		assert_int_equal(refused(&x, "perf.energy.running_seconds"), STATE_UNSUPPORTED);
+		assert_int_equal(refused(&x, "perf.software.running_seconds"), STATE_ABSENT);
+		if (!perf_may_count_kernel()) {
+			assert_int_equal(refused(&x, "perf.software.context_switches"),
+					 STATE_FORBIDDEN);
+			assert_int_equal(value(&x, "perf.software.context_switches"), -1);
+		}
+	}
+	scene_close(&x);
+	scene_open(&x, &(struct perf_options){ .groups = "off" });
+	assert_int_equal(x.bad, -EOPNOTSUPP);
+	scene_close(&x);
+	scene_open(&x, &(struct perf_options){ .groups = "software", .file = "no.events" });
+	assert_int_equal(x.bad, -ENOENT);
+	scene_close(&x);
+}
+
+/* Every errno has its sentence; a fixture stands for /proc. */
+static void refusals_are_explained(void **state)
+{
+	struct root proc;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(system("rm -rf p; mkdir -p p/sys/kernel"), 0);
+	assert_int_equal(root_open(&proc, "p"), 0);
+	assert_int_equal(perf_explain(&proc, -EACCES, &e), -ENOSYS);
+	write_file("p/sys/kernel/perf_event_paranoid", "4\n");
+	assert_int_equal(perf_explain(&proc, -EPERM, &e), -EACCES);
+	assert_non_null(strstr(e.text, "paranoid is 4"));
+	write_file("p/sys/kernel/perf_event_paranoid", "2\n");
+	assert_int_equal(perf_explain(&proc, -EACCES, &e), -EACCES);
+	assert_int_equal(perf_explain(&proc, -EPERM, &e), -EPERM);
+	assert_non_null(strstr(e.text, "seccomp"));
+	assert_int_equal(perf_explain(&proc, -ENOENT, &e), -ENOENT);
+	root_close(&proc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_runs_already_is_counted_with_all_it_starts),
+		cmocka_unit_test(a_launcher_is_not_counted_but_what_it_executes),
+		cmocka_unit_test(what_does_not_fit_is_absent),
+		cmocka_unit_test(refusals_say_which_and_why),
+		cmocka_unit_test(refusals_are_explained),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
