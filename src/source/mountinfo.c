@@ -23,6 +23,13 @@ void mountinfo_unescape(const char *from, char *to, size_t size)
 	to[n] = '\0';
 }
 
+static const char *skip_fields(const char *p, int n)
+{
+	while (n--)
+		p = number_skip_blanks(p + strcspn(p, " \n"));
+	return p;
+}
+
 bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size,
 		    char type[MOUNT_TYPE_SIZE])
 {
@@ -32,8 +39,7 @@ bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size
 
 		if (!number_u64(&p, &this_id) || this_id != id)
 			continue;
-		for (int field = 1; field < 5; field++)
-			p = number_skip_blanks(p + strcspn(p, " \n"));
+		p = skip_fields(p, 4);
 		dash = memmem(p, (size_t)(end - p), " - ", 3);
 		if (p >= end || !dash)
 			return false;
@@ -47,13 +53,6 @@ bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size
 static bool is_field(const char *at, const char *want, size_t len)
 {
 	return strcspn(at, " \n") == len && memcmp(at, want, len) == 0;
-}
-
-static const char *skip_fields(const char *p, int n)
-{
-	while (n--)
-		p = number_skip_blanks(p + strcspn(p, " \n"));
-	return p;
 }
 
 /* "id parent major:minor root point options ... - type source ..." */
@@ -83,25 +82,17 @@ bool mountinfo_superblock(const char *mountinfo, const struct mountinfo_place *p
 	return false;
 }
 
-/* The field behind this one, on the same line. */
-static const char *next_field(const char *p)
-{
-	return number_skip_blanks(p + strcspn(p, " \n"));
-}
-
 static bool parse(const char *line, struct mount *out)
 {
-	const char *end = line + strcspn(line, "\n"), *root = line, *dash;
+	const char *end = line + strcspn(line, "\n"), *root = skip_fields(line, 3), *dash;
 
-	for (int field = 0; field < 3; field++)
-		root = next_field(root);
 	dash = root < end ? memmem(root, (size_t)(end - root), " - ", 3) : NULL;
-	if (!dash || *root != '/' || *next_field(root) != '/')
+	if (!dash || *root != '/' || *skip_fields(root, 1) != '/')
 		return false;
-	unescape(root, out->root, sizeof out->root);
-	unescape(next_field(root), out->point, sizeof out->point);
-	unescape(dash + 3, out->type, sizeof out->type);
-	unescape(next_field(next_field(dash + 3)), out->options, sizeof out->options);
+	mountinfo_unescape(root, out->root, sizeof out->root);
+	mountinfo_unescape(skip_fields(root, 1), out->point, sizeof out->point);
+	mountinfo_unescape(dash + 3, out->type, sizeof out->type);
+	mountinfo_unescape(skip_fields(dash + 3, 2), out->options, sizeof out->options);
 	return true;
 }
 
