@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "cmd/command.h"
@@ -40,7 +41,7 @@ static const struct example examples[] = {
 	{ "doctor --json", "the same for a script" },
 };
 
-enum { SLOTS = 1 << 18, EVENTS = 1 << 17, FINDINGS_MAX = 256 };
+enum { SLOTS = 1 << 18, EVENTS = 1 << 17, FINDINGS_MAX = 256, PATIENCE_S = 10 };
 
 /* What was found, in the order shown. */
 enum section { SOURCES, MECHANISMS, METRICS, SECTION_NUMBER_OF };
@@ -133,7 +134,7 @@ static void collect_refused(const struct sample *s, struct list *out)
 
 static int examine(const struct doctor_options *o, struct diagnosis *d, struct err *e)
 {
-	struct source_env env = { .interval_ns = INT64_C(1000000000) };
+	struct source_env env = { .interval_ns = NS_PER_S, .patience_ns = PATIENCE_S * NS_PER_S };
 	struct list *mechanisms = &d->section[MECHANISMS];
 	struct sample s;
 	int r = root_open(&env.proc, o->procfs);
