@@ -25,18 +25,30 @@ static void look_at_environment(struct gpu_job *j, const struct root *proc, pid_
 		j->visible = environ_find(j->environ, (size_t)n, "CUDA_VISIBLE_DEVICES");
 }
 
-/* The N of "/dev/nvidiaN"; false for anything else, such as /dev/nvidiactl. */
-static bool minor_of(int dir, const char *name, uint64_t *minor)
+/* The N of a path such as "/dev/nvidiaN", from first on; false for anything else: /dev/nvidiactl.
+ */
+static bool number_behind(const char *path, const char *device, uint64_t first, uint64_t *number)
 {
-	static const char device[] = "/dev/nvidia";
-	char target[32];
-	const char *p = target + sizeof device - 1;
-	ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
+	size_t n = strlen(device);
+	const char *p = path + n;
 
-	if (n < (ssize_t)sizeof device || memcmp(target, device, sizeof device - 1) != 0)
+	if (strncmp(path, device, n) != 0 || *p < '0' || *p > '9' || !number_u64(&p, number) || *p)
 		return false;
-	target[n] = '\0';
-	return *p >= '0' && *p <= '9' && number_u64(&p, minor) && !*p && *minor < 64;
+	*number -= first;
+	return *number < 64;
+}
+
+static void look_at_file(struct gpu_job *j, int dir, const char *name)
+{
+	char target[32];
+	ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
+	uint64_t number;
+
+	target[n > 0 ? n : 0] = '\0';
+	if (number_behind(target, "/dev/nvidia", 0, &number))
+		j->minors |= UINT64_C(1) << number;
+	if (number_behind(target, "/dev/dri/renderD", 128, &number))
+		j->renders |= UINT64_C(1) << number;
 }
 
 static void look_at_files(struct gpu_job *j, const struct root *proc, pid_t pid)
@@ -52,10 +64,8 @@ static void look_at_files(struct gpu_job *j, const struct root *proc, pid_t pid)
 		for (ssize_t at = 0; at < n; looked++) {
 			const struct dirent64 *entry =
 				(const struct dirent64 *)(const void *)(buf + at);
-			uint64_t minor;
 
-			if (minor_of(dir, entry->d_name, &minor))
-				j->minors |= UINT64_C(1) << minor;
+			look_at_file(j, dir, entry->d_name);
 			at += entry->d_reclen;
 		}
 	if (dir >= 0)
@@ -68,7 +78,7 @@ bool gpu_job_look(struct gpu_job *j, const struct source_env *env)
 	pid_t pid;
 
 	j->visible = NULL;
-	j->minors = 0;
+	j->minors = j->renders = 0;
 	if (!n)
 		return false;
 	pid = j->pids[j->turn++ % n];

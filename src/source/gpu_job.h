@@ -2,8 +2,9 @@
 /*
  * gpu_job.h - looks at the job's processes for what says which GPUs are theirs.
  *
- * One process at a time, in turn: its environment's CUDA_VISIBLE_DEVICES, and which /dev/nvidiaN it
- * has open, among its first FILES_MAX files. Another user's process tells neither.
+ * One process at a time, in turn: its environment's CUDA_VISIBLE_DEVICES, and which of /dev/nvidiaN
+ * and /dev/dri/renderDN it has open, among its first GPU_JOB_FILES files. Another user's process
+ * tells neither.
  */
 #ifndef SONDE_SOURCE_GPU_JOB_H
 #define SONDE_SOURCE_GPU_JOB_H
@@ -19,6 +20,7 @@ struct gpu_job {
 	/* of the process that was looked at */
 	const char *visible; /* CUDA_VISIBLE_DEVICES; NULL: not set, or not readable */
 	uint64_t minors;     /* bit i: it has /dev/nvidia<i> open */
+	uint64_t renders;    /* bit i: it has /dev/dri/renderD<128 + i> open */
 };
 
 /* Look at the next one. False when there is none. */
