@@ -60,8 +60,10 @@ add_script() { # FILE FLAVOUR
 }
 
 collect() {
-	local file name folder seeds
-	for folder in lint build cli fault interop golden bench; do
+	local file name folder seeds live=
+	# These ask hardware that few machines have.
+	[[ ! -e /dev/nvidiactl && " ${chosen[*]}" != *" live"* ]] || live=live
+	for folder in lint build cli fault interop golden bench $live; do
 		for file in "tests/$folder"/*.sh "tests/$folder"/*.py; do
 			[ ! -e "$file" ] || add_script "$file" plain
 		done

@@ -317,8 +317,10 @@ void unit_read_slow(struct nvml_session *s, struct nvml_unit *u)
 {
 	for (const struct reading *r = slow_readings;
 	     u->handle && r < slow_readings + sizeof slow_readings / sizeof *r; r++)
-		if (u->told.mig >= 0 || u->told.code[GPU_PCIE_SENT] == NVML_SUCCESS)
+		if (u->told.mig >= 0)
 			u->told.code[r->metric] = NVML_NOT_SUPPORTED;
+		else if (u->told.code[GPU_PCIE_SENT] == NVML_SUCCESS)
+			u->told.code[r->metric] = NVIDIA_NEEDLESS;
 		else
 			read_one(s, u, r);
 }

@@ -14,6 +14,7 @@ static const struct code {
 	{ NVIDIA_NOT_READ, STATE_ABSENT, "" },
 	{ NVIDIA_NO_SYMBOL, STATE_UNSUPPORTED, "this driver's library has no function for it" },
 	{ NVIDIA_LEFT_OUT, STATE_FAILED, "the GPU did not answer before and is not asked again" },
+	{ NVIDIA_NEEDLESS, STATE_UNSUPPORTED, "this driver counts the bytes: gpu.pcie_sent_bytes" },
 	{ 1, STATE_FAILED, "NVML was not initialised" },
 	{ 2, STATE_UNSUPPORTED, "the driver knows no such thing of this GPU" },
 	{ 3, STATE_UNSUPPORTED, "this GPU does not tell it" },

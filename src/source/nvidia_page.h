@@ -24,6 +24,7 @@ enum {
 	NVIDIA_NOT_READ = -1,  /* not in this answer */
 	NVIDIA_NO_SYMBOL = -2, /* the library has no such function */
 	NVIDIA_LEFT_OUT = -3,  /* it did not answer before */
+	NVIDIA_NEEDLESS = -4,  /* there is something better */
 };
 
 enum nvidia_stage { NVIDIA_STARTING, NVIDIA_READY, NVIDIA_FAILED };

@@ -4,6 +4,7 @@
 #include "core/run.h"
 #include "unit/node.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -497,6 +498,30 @@ static void a_killed_helper_fails_alone(void **unused)
 	gpus_close(&g);
 }
 
+/* Its socket, its memory, and three times /dev/null: no pipe of ours that someone waits on. */
+static void the_helper_holds_nothing_of_ours(void **unused)
+{
+	struct gpus g;
+	int pipes[2], n = 0;
+	char path[64];
+	DIR *d;
+
+	(void)unused;
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(gpus_open(&g, 0), 0);
+	assert_true(value_of(&g, "gpu.power_watts", "gpu3") > 0);
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)only_child());
+	d = opendir(path);
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	assert_int_equal(n - 2, 5);
+	gpus_close(&g);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
 /* A hang in the middle of a recording: what was measured stays, the reason names the call. */
 static void a_stopped_helper_is_given_up(void **unused)
 {
@@ -583,6 +608,7 @@ int main(void)
 		TEST(who_hangs_is_left_out),
 		TEST(who_crashes_is_left_out),
 		TEST(a_killed_helper_fails_alone),
+		TEST(the_helper_holds_nothing_of_ours),
 		TEST(a_stopped_helper_is_given_up),
 		TEST(a_divided_gpu_has_no_utilization),
 		TEST(entries_of_every_size_are_read),
