@@ -13,6 +13,7 @@
 #define BYTES    SUMMED, .kind = KIND_GAUGE, .unit = UNIT_BYTES
 #define SENT     SUMMED, .kind = KIND_COUNTER, .unit = UNIT_BYTES
 #define EVENTS   SUMMED, .kind = KIND_COUNTER, .unit = UNIT_COUNT
+#define LIFELONG SUMMED, .kind = KIND_TOTAL, .unit = UNIT_COUNT
 #define COUNT    SUMMED, .kind = KIND_GAUGE, .unit = UNIT_COUNT
 #define WATTS    SUMMED, .kind = KIND_GAUGE, .unit = UNIT_WATTS, .div = 1000000
 #define CELSIUS  HIGHEST, .kind = KIND_GAUGE, .unit = UNIT_CELSIUS, .div = 1000
@@ -108,15 +109,16 @@ static const struct metric metrics[] = {
 					  "it." },
 	[GPU_PCIE_WIDTH] = { "gpu.pcie_width_count", LOWEST, .kind = KIND_GAUGE, .unit = UNIT_COUNT,
 			     .label = "PCIe lanes", .help = "Lanes the PCIe link uses." },
-	[GPU_ECC_CORRECTED] = { "gpu.ecc_corrected_errors", EVENTS, .label = "ECC corrected",
+	[GPU_ECC_CORRECTED] = { "gpu.ecc_corrected_errors", LIFELONG, .label = "ECC corrected",
 				.help = "Memory errors that ECC corrected," LIFETIME },
-	[GPU_ECC_UNCORRECTED] = { "gpu.ecc_uncorrected_errors", EVENTS, .label = "ECC uncorrected",
+	[GPU_ECC_UNCORRECTED] = { "gpu.ecc_uncorrected_errors", LIFELONG,
+				  .label = "ECC uncorrected",
 				  .help = "Memory errors that ECC found and could not "
 					  "correct," LIFETIME },
-	[GPU_ROWS_CORRECTED] = { "gpu.remapped_rows_corrected", EVENTS,
+	[GPU_ROWS_CORRECTED] = { "gpu.remapped_rows_corrected", LIFELONG,
 				 .label = "Rows remapped, corrected",
 				 .help = "Rows of memory replaced after corrected errors." },
-	[GPU_ROWS_UNCORRECTED] = { "gpu.remapped_rows_uncorrected", EVENTS,
+	[GPU_ROWS_UNCORRECTED] = { "gpu.remapped_rows_uncorrected", LIFELONG,
 				   .label = "Rows remapped, uncorrected",
 				   .help = "Rows of memory replaced after uncorrected errors." },
 	[GPU_THROTTLED_POWER] = { "gpu.throttled_power_seconds", THROTTLE,
