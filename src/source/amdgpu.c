@@ -16,6 +16,25 @@
 enum { CARDS_MAX = 32, CARD_NUMBERS = 256, HWMONS_MAX = 64, AMD = 0x1002, RENDER_FIRST = 128 };
 static const int64_t PERIOD_NS = NS_PER_S; /* a reading may ask the GPU's firmware */
 
+/* Beside what GPUs of every maker have. */
+enum { HOTSPOT = GPU_COMMON, HOST_MEMORY, PLACES_NUMBER_OF };
+
+static const struct metric metrics[] = {
+	[HOTSPOT - GPU_COMMON] = { "gpu.hotspot_temperature_celsius", .domain = "gpu",
+				   .over_instances = COMBINE_MAX, .over_nodes = COMBINE_MAX,
+				   .kind = KIND_GAUGE, .unit = UNIT_CELSIUS, .div = 1000,
+				   .label = "GPU temperature, hottest",
+				   .help = "Temperature where an AMD GPU is hottest (junction)." },
+	[HOST_MEMORY - GPU_COMMON] = { "gpu.host_memory_used_bytes", .domain = "gpu",
+				       .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM,
+				       .kind = KIND_GAUGE, .unit = UNIT_BYTES,
+				       .label = "Host memory of the GPU",
+				       .help = "The node's memory that is mapped for an AMD GPU "
+					       "(GTT)." },
+};
+_Static_assert(sizeof metrics / sizeof metrics[0] == PLACES_NUMBER_OF - GPU_COMMON,
+	       "a row for every index");
+
 /* Where a number is: a file of the device, or of its hwmon, the second where the first is not. */
 static const struct place {
 	const char *file, *other;
@@ -31,15 +50,17 @@ static const struct place {
 	[GPU_MEMORY_TEMPERATURE] = { "mem", NULL, true, false },
 	[GPU_CLOCK] = { "freq1_input", NULL, true, false },
 	[GPU_MEMORY_CLOCK] = { "freq2_input", NULL, true, false },
+	[HOTSPOT] = { "junction", NULL, true, false },
+	[HOST_MEMORY] = { "mem_info_gtt_used", NULL, false, false },
 };
-_Static_assert(sizeof places / sizeof places[0] == GPU_COMMON, "a place for every common metric");
+_Static_assert(sizeof places / sizeof places[0] == PLACES_NUMBER_OF, "a place for every metric");
 
 struct card {
-	uint32_t instance, slot;
-	int render; /* N of /dev/dri/renderDN; -1: not known */
+	uint32_t instance, slot, own; /* slots of the common metrics and of our own */
+	int render;                   /* N of /dev/dri/renderDN; -1: not known */
 	bool ours;
-	int file[GPU_COMMON];         /* kept open; 0: none */
-	int64_t constant[GPU_COMMON]; /* -1: none */
+	int file[PLACES_NUMBER_OF];         /* kept open; 0: none */
+	int64_t constant[PLACES_NUMBER_OF]; /* -1: none */
 };
 
 struct amdgpu {
@@ -49,6 +70,11 @@ struct amdgpu {
 	struct card card[CARDS_MAX];
 	struct gpu_job *job;
 };
+
+static uint32_t slot_of(const struct card *c, unsigned metric)
+{
+	return metric < GPU_COMMON ? c->slot + metric : c->own + metric - GPU_COMMON;
+}
 
 /* The number N for which the directory `below`/`prefix`N is there, of the first `limit`; -1: none.
  */
@@ -92,7 +118,7 @@ static int open_place(const struct root *sys, const char *below, unsigned metric
 
 	if (!file)
 		return -ENOENT;
-	if (metric == GPU_TEMPERATURE || metric == GPU_MEMORY_TEMPERATURE)
+	if (metric == GPU_TEMPERATURE || metric == GPU_MEMORY_TEMPERATURE || metric == HOTSPOT)
 		return open_temperature(sys, below, file);
 	snprintf(path, sizeof path, "%s/%s", below, file);
 	return root_file(sys, path);
@@ -128,7 +154,7 @@ static void open_metric(struct card *c, unsigned metric, const struct root *sys,
 	if (fd >= 0)
 		c->file[metric] = fd;
 	if (value < 0 && value != -EPERM && value != -EBUSY)
-		sample_refuse(s, c->slot + metric,
+		sample_refuse(s, slot_of(c, metric),
 			      fd == -EACCES ? STATE_FORBIDDEN : STATE_UNSUPPORTED,
 			      "the driver amdgpu does not tell it of this GPU");
 }
@@ -173,11 +199,13 @@ static void open_card(struct amdgpu *a, int number, struct sample *s)
 	c->instance = sample_instance(s, gpu_metrics->domain, name, 0, clock_mono_ns(), 0);
 	if (c->instance)
 		c->slot = sample_series(s, gpu_metrics, GPU_COMMON, c->instance);
-	if (!c->slot)
+	if (c->slot)
+		c->own = sample_series(s, metrics, PLACES_NUMBER_OF - GPU_COMMON, c->instance);
+	if (!c->own)
 		return;
 	a->ncards++;
 	label_device(c, sys, device, s);
-	for (unsigned i = 0; i < GPU_COMMON; i++)
+	for (unsigned i = 0; i < PLACES_NUMBER_OF; i++)
 		open_metric(c, i, sys, places[i].hwmon ? hwmon : device, s);
 }
 
@@ -195,7 +223,7 @@ static void amdgpu_close(void *state)
 	struct amdgpu *a = state;
 
 	for (uint32_t i = 0; i < a->ncards; i++)
-		for (unsigned k = 0; k < GPU_COMMON; k++)
+		for (unsigned k = 0; k < PLACES_NUMBER_OF; k++)
 			file_close(&a->card[i].file[k]);
 	free(a->job);
 }
@@ -224,11 +252,11 @@ static int amdgpu_open(void *state, const struct source_env *env, struct sample 
 
 static void read_card(const struct card *c, struct sample *s)
 {
-	for (unsigned i = 0; i < GPU_COMMON; i++) {
+	for (unsigned i = 0; i < PLACES_NUMBER_OF; i++) {
 		int64_t value = c->file[i] ? read_number(c->file[i]) : c->constant[i];
 
 		if (value >= 0)
-			sample_put(s, c->slot + i, value);
+			sample_put(s, slot_of(c, i), value);
 	}
 }
 
@@ -263,6 +291,7 @@ const struct source source_amdgpu = {
 	.what = "AMD GPUs, by their driver's files",
 	.fix_user = "ask the scheduler for a GPU",
 	.fix_admin = "load the driver amdgpu",
+	SOURCE_METRICS(metrics),
 	.size = sizeof(struct amdgpu),
 	.open = amdgpu_open,
 	.read = amdgpu_read,

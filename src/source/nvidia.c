@@ -4,17 +4,15 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "source/nvidia_code.h"
+#include "source/nvidia_driver.h"
 #include "source/nvidia_helper.h"
 #include "source/nvidia_units.h"
-#include "source/sysfs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Without persistence mode a node of many GPUs takes many seconds to start them. */
 enum { PATIENCE_S = 30, RESTARTS_MAX = 4 };
@@ -142,28 +140,6 @@ static void no_answer(struct nvidia *n, struct sample *s)
 	}
 }
 
-/* How many GPUs the driver has, whoever may use them; 0: it does not say. */
-static uint32_t count_boards(const struct root *proc)
-{
-	_Alignas(struct dirent64) char buf[4096];
-	int dir = root_file(proc, "driver/nvidia/gpus");
-	uint32_t boards = 0;
-	ssize_t n;
-
-	if (dir < 0)
-		return 0;
-	while ((n = getdents64(dir, buf, sizeof buf)) > 0)
-		for (ssize_t at = 0; at < n;) {
-			const struct dirent64 *entry =
-				(const struct dirent64 *)(const void *)(buf + at);
-
-			boards += entry->d_name[0] != '.';
-			at += entry->d_reclen;
-		}
-	file_close(&dir);
-	return boards;
-}
-
 static void tell(struct nvidia *n, struct sample *s)
 {
 	const struct nvidia_page *p = n->helper.page;
@@ -180,7 +156,7 @@ static void tell(struct nvidia *n, struct sample *s)
 			sample_meta_text(s, "nvidia.cuda", text);
 	}
 	nvidia_units_tell(&n->units, p, s);
-	nvidia_units_shown(&n->units, p->ngpus, count_boards(&n->env->proc), s);
+	nvidia_units_shown(&n->units, p->ngpus, nvidia_driver_boards(&n->env->proc), s);
 	n->ready = true;
 }
 
@@ -270,35 +246,6 @@ static void nvidia_close(void *state)
 	nvidia_helper_stop(&n->helper);
 }
 
-/* Is there a driver to ask? In some containers only its device file is seen, in WSL neither. */
-static int find_driver(const struct source_env *env, struct err *e)
-{
-	bool here = strcmp(env->proc.path, "/proc") == 0;
-
-	if (getenv("SONDE_NVML"))
-		return 0;
-	if (here && (access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0))
-		return 0;
-	if (!sysfs_exists(&env->proc, "driver/nvidia/version"))
-		return err_set(e, -ENODEV, "no NVIDIA driver is loaded");
-	if (!here)
-		return err_set(e, -ENODEV,
-			       "NVIDIA's driver is asked for this machine's /proc only");
-	return 0;
-}
-
-/* The driver names processes as the host does. */
-static bool in_first_pid_namespace(const struct source_env *env)
-{
-	char target[64];
-	ssize_t n = readlink("/proc/self/ns/pid", target, sizeof target - 1);
-
-	if (strcmp(env->proc.path, "/proc") != 0)
-		return true; /* a fixture's pids are what they are */
-	target[n > 0 ? n : 0] = '\0';
-	return strcmp(target, "pid:[4026531836]") == 0; /* PROC_PID_INIT_INO */
-}
-
 static int64_t patience(void)
 {
 	const char *p = getenv("SONDE_NVML_PATIENCE");
@@ -335,14 +282,14 @@ static int settle(struct nvidia *n, int64_t patience_ns, struct err *e)
 static int nvidia_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct nvidia *n = state;
-	int bad = find_driver(env, e);
+	int bad = nvidia_driver_find(env, e);
 
 	if (bad)
 		return bad;
 	n->env = env;
 	n->patience_ns = patience();
 	n->asked_ns = n->looked_ns = INT64_MIN / 2;
-	n->units.pids_known = in_first_pid_namespace(env);
+	n->units.pids_known = nvidia_driver_shares_pids(env);
 	n->units.holder_metric = &metrics[HOLDER_MEMORY];
 	bad = nvidia_helper_start(&n->helper, 0, e);
 	n->owed_ns = clock_mono_ns();

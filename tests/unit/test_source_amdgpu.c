@@ -72,6 +72,8 @@ static void every_file_has_its_metric(void **unused)
 		{ "gpu.memory_temperature_celsius", 58000, -1 },
 		{ "gpu.clock_hertz", 1700000000, -1 },
 		{ "gpu.memory_clock_hertz", 1600000000, -1 },
+		{ "gpu.hotspot_temperature_celsius", 61000, 41000 },
+		{ "gpu.host_memory_used_bytes", 16777216, -1 },
 	};
 	struct cards c;
 

@@ -1,170 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVIDIA GPUs by way of a library that is present, old, in error, hangs or crashes. */
-#include "base/clock.h"
-#include "core/run.h"
-#include "unit/node.h"
+#include "unit/nvidia_gpus.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-extern const struct source source_nvidia;
-
-static const char *const settings[] = { "SONDE_NVML",         "SONDE_NVML_PATIENCE",
-					"FAKE_NVML_GPUS",     "FAKE_NVML_FAIL",
-					"FAKE_NVML_HANG",     "FAKE_NVML_CRASH",
-					"FAKE_NVML_MIG",      "FAKE_NVML_ENTRY",
-					"FAKE_NVML_PROCESSES" };
-
-/* The library that was built beside this program's folder. */
-static const char *stub(const char *name)
-{
-	static char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 64);
-
-	assert_true(n > 0);
-	path[n] = '\0';
-	*strrchr(path, '/') = '\0';
-	snprintf(path + strlen(path), 64, "/../stubs/%s.so", name);
-	return path;
-}
-
-static int fresh_environment(void **unused)
-{
-	(void)unused;
-	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
-		unsetenv(settings[i]);
-	setenv("SONDE_NVML", stub("fake_nvml"), 1);
-	return 0;
-}
-
-static size_t two_pids(const void *tree, pid_t *out, size_t cap)
-{
-	(void)tree;
-	assert_true(cap >= 2);
-	out[0] = 4321;
-	out[1] = 4322;
-	return 2;
-}
-
-static bool is_one_of_two(const void *tree, pid_t pid)
-{
-	(void)tree;
-	return pid == 4321 || pid == 4322;
-}
-
-struct gpus {
-	struct node n;
-	void *state;
-};
-
-static int gpus_open(struct gpus *g, int64_t patience_ns)
-{
-	char proc[PATH_MAX];
-
-	*g = (struct gpus){ 0 };
-	snprintf(proc, sizeof proc, "%s/tests/fixtures/nvidia/proc", getenv("TOP"));
-	g->n.env = (struct source_env){ .interval_ns = NS_PER_S,
-					.patience_ns = patience_ns,
-					.job = { g, two_pids, is_one_of_two } };
-	assert_int_equal(sample_init(&g->n.sample, NODE_SLOTS, NODE_SLOTS), 0);
-	assert_int_equal(root_open(&g->n.env.proc, proc), 0);
-	g->state = calloc(1, source_nvidia.size);
-	return source_nvidia.open(g->state, &g->n.env, &g->n.sample, &g->n.why[0]);
-}
-
-static void gpus_read(struct gpus *g)
-{
-	sample_begin(&g->n.sample, 1, clock_mono_ns());
-	assert_int_equal(source_nvidia.read(g->state, &g->n.sample), 0);
-}
-
-static void gpus_close(struct gpus *g)
-{
-	source_nvidia.close(g->state);
-	free(g->state);
-	sample_free(&g->n.sample);
-	root_close(&g->n.env.proc);
-}
-
-/* Read until the metric of the instance has a value, for at most 30 s. */
-static int64_t value_of(struct gpus *g, const char *metric, const char *instance)
-{
-	for (int i = 0; i < 3000; i++) {
-		gpus_read(g);
-		if (node_value(&g->n, metric, instance) >= 0)
-			return node_value(&g->n, metric, instance);
-		nanosleep(&(struct timespec){ .tv_nsec = 10 * NS_PER_MS }, NULL);
-	}
-	return -1;
-}
-
-/* The last that was said of the state of a series; NULL: nothing. */
-static const struct event *state_of_series(const struct gpus *g, const char *metric,
-					   const char *instance)
-{
-	uint32_t slot = node_slot(&g->n, metric, instance);
-
-	for (uint32_t i = g->n.sample.nevents; slot && i-- > 0;)
-		if (g->n.sample.event[i].kind == EVENT_STATE &&
-		    g->n.sample.event[i].id == g->n.sample.slot[slot].series)
-			return &g->n.sample.event[i];
-	return NULL;
-}
-
-static void assert_refused(const struct gpus *g, const char *metric, const char *instance,
-			   enum state state, const char *reason)
-{
-	const struct event *e = state_of_series(g, metric, instance);
-
-	assert_non_null(e);
-	assert_int_equal(e->state, state);
-	if (!strstr(e->text, reason))
-		fail_msg("%s %s: '%s' does not say '%s'", metric, instance, e->text, reason);
-	assert_int_equal(node_value(&g->n, metric, instance), -1);
-}
-
-static const char *meta(const struct gpus *g, const char *key)
-{
-	for (uint32_t i = g->n.sample.nevents; i-- > 0;)
-		if (g->n.sample.event[i].kind == EVENT_META &&
-		    strcmp(g->n.sample.event[i].name, key) == 0)
-			return g->n.sample.event[i].text;
-	return "";
-}
-
-static void read_until_said(struct gpus *g, const char *key)
-{
-	for (int i = 0; i < 3000 && !*meta(g, key); i++) {
-		gpus_read(g);
-		nanosleep(&(struct timespec){ .tv_nsec = 10 * NS_PER_MS }, NULL);
-	}
-}
-
-static const char *label_of(const struct gpus *g, const char *instance, const char *key)
-{
-	for (uint32_t i = g->n.sample.nevents; i-- > 0;) {
-		const struct event *e = &g->n.sample.event[i];
-
-		if (e->kind == EVENT_LABEL && strcmp(e->name, key) == 0 &&
-		    strcmp(node_instance_name(&g->n, e->id), instance) == 0)
-			return e->text;
-	}
-	return "";
-}
-
-static bool has_children(void)
-{
-	return waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
-}
 
 /* What the third GPU of the stand-in tells. */
 static const struct {
@@ -468,19 +310,6 @@ static void who_crashes_is_left_out(void **unused)
 	assert_int_equal(gpus_open(&g, 20 * NS_PER_S), -EIO);
 	assert_non_null(strstr(g.n.why[0].text, "crashed: nvmlInit_v2"));
 	gpus_close(&g);
-}
-
-static pid_t only_child(void)
-{
-	char path[64], text[256] = "";
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)gettid());
-	f = fopen(path, "r");
-	assert_non_null(f);
-	assert_non_null(fgets(text, sizeof text, f));
-	fclose(f);
-	return (pid_t)strtol(text, NULL, 10);
 }
 
 static void a_killed_helper_fails_alone(void **unused)
