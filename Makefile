@@ -26,7 +26,13 @@ LDFLAGS  += $(SANFLAGS) -Wl,--gc-sections
 ZSTD     ?= $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a)),-l:libzstd.a,-lzstd)
 LDLIBS   += $(ZSTD) -lm
 
-SRC  := $(filter-out src/main.c,$(wildcard src/*/*.c))
+# What is a program of its own: src/NAME/ is the helper sonde-NAME.
+HELPERS    := nvml
+HELPERDIR  := $(BUILD)/libexec/sonde
+HELPEROBJ  := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(HELPERS:%=src/%/*.c)))
+HELPERPROG := $(HELPERS:%=$(HELPERDIR)/sonde-%)
+
+SRC  := $(filter-out $(wildcard $(HELPERS:%=src/%/*.c)),$(wildcard src/*/*.c))
 OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 DEFS := $(wildcard src/*.def)
 
@@ -77,11 +83,16 @@ $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
+$(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG)
 	$(call SAY,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-static: $(BUILD)/sonde-static
+$(HELPERDIR)/sonde-nvml: $(HELPEROBJ) $(BUILD)/libsonde-all.a
+	@mkdir -p $(@D)
+	$(call SAY,LD)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
+
+static: $(BUILD)/sonde-static $(HELPERPROG)
 $(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
 	$(CC) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
 
@@ -102,9 +113,16 @@ $(BUILD)/docs.stamp: $(BUILD)/sonde
 	$(BUILD)/sonde docs completions $(BUILD)/completions
 	@touch $@
 
+# Stand-ins for libraries that are loaded while running.
+STUBS := $(patsubst tests/stubs/%.c,$(BUILD)/stubs/%.so,$(wildcard tests/stubs/*.c))
+$(BUILD)/stubs/%.so: tests/stubs/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -shared -MMD -MP -MF $(@:.so=.d) -o $@ $<
+
 # Tests, fuzzers and benches: one file, one program.
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 unit: $(UNIT)
+$(UNIT): | $(HELPERPROG) $(STUBS)
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libsonde-all.a | $(BUILD)/nodes.stamp
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
@@ -124,6 +142,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 PROGS := $(patsubst tests/programs/%.c,$(BUILD)/programs/%,$(wildcard tests/programs/*.c))
+programs: $(STUBS)
 bench: $(BUILD)/sonde bench-programs
 	BUILD=$(BUILD) bench/run.sh $(BENCHES)
 bench-programs: $(BENCH) $(PROGS)
@@ -154,6 +173,7 @@ install: all
 		$(DESTDIR)$(datadir)/bash-completion/completions \
 		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
 	install -m 755 $(BUILD)/sonde $(DESTDIR)$(bindir)/sonde
+	install -m 755 $(HELPERPROG) $(DESTDIR)$(libexecdir)
 	install -m 644 $(BUILD)/libsonde.a $(DESTDIR)$(libdir)/libsonde.a
 	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0
 	ln -sf libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so
@@ -171,4 +191,4 @@ clean:
 
 .PHONY: all help static unit nodes fuzz accuracy bench bench-programs programs examples install clean
 .SECONDARY:
--include $(OBJ:.o=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)
+-include $(OBJ:.o=.d) $(HELPEROBJ:.o=.d) $(STUBS:.so=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

@@ -61,8 +61,10 @@ add_script() { # FILE FLAVOUR
 }
 
 collect() {
-	local file name folder seeds corpus
-	for folder in lint build cli fault interop golden bench accuracy; do
+	local file name folder seeds corpus live=
+	# These ask hardware that few machines have.
+	[[ ! -e /dev/nvidiactl && " ${chosen[*]}" != *" live"* ]] || live=live
+	for folder in lint build cli fault interop golden bench accuracy $live; do
 		for file in "tests/$folder"/*.sh "tests/$folder"/*.py; do
 			[ ! -e "$file" ] || add_script "$file" plain
 		done

@@ -23,10 +23,9 @@ static bool try_below(const char *dir, const char *name, char *path, size_t size
 	return n > 0 && (size_t)n < size && is_program(path);
 }
 
-/* ../libexec/sonde from where this program lies; false when that is not known. */
-static bool beside_program(char *dir, size_t size)
+/* Where this program lies, with `below` behind it; false when that is not known. */
+static bool beside_program(const char *below, char *dir, size_t size)
 {
-	static const char below[] = "/../libexec/sonde";
 	ssize_t n = readlink("/proc/self/exe", dir, size);
 	char *slash;
 
@@ -34,9 +33,9 @@ static bool beside_program(char *dir, size_t size)
 		return false;
 	dir[n] = '\0';
 	slash = strrchr(dir, '/');
-	if (!slash || (size_t)(slash - dir) + sizeof below > size)
+	if (!slash || (size_t)(slash - dir) + strlen(below) + 1 > size)
 		return false;
-	memcpy(slash, below, sizeof below);
+	memcpy(slash, below, strlen(below) + 1);
 	return true;
 }
 
@@ -49,7 +48,10 @@ int helper_find(const char *name, char *path, size_t size)
 		return -ENOENT;
 	if (set && *set)
 		return try_below(set, name, path, size) ? 0 : -ENOENT;
-	if (beside_program(dir, sizeof dir) && try_below(dir, name, path, size))
+	if (beside_program("/../libexec/sonde", dir, sizeof dir) &&
+	    try_below(dir, name, path, size))
+		return 0;
+	if (beside_program("/libexec/sonde", dir, sizeof dir) && try_below(dir, name, path, size))
 		return 0;
 	return try_below(SONDE_LIBEXEC, name, path, size) ? 0 : -ENOENT;
 }

@@ -3,7 +3,8 @@
  * helper.h - helper executables, found as git finds its own: NAME is the program sonde-NAME.
  *
  * They are looked for in $SONDE_LIBEXEC when it is set, else in ../libexec/sonde beside this
- * program, else where it was installed. PATH is never searched for them.
+ * program, in libexec/sonde below it (where it was built), else where it was installed. PATH is
+ * never searched for them.
  */
 #ifndef SONDE_BASE_HELPER_H
 #define SONDE_BASE_HELPER_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "cmd/command.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/diagnosis.h"
 
+#include "base/clock.h"
 #include "core/expr.h"
 #include "sampler/fixes.h"
 #include "sampler/mechanism.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 1 << 18, EVENTS = 1 << 17 };
+enum { SLOTS = 1 << 18, EVENTS = 1 << 17, PATIENCE_S = 10 };
 
 /* NULL when there is no room, which the tables do not need. */
 static struct finding *add(struct diagnosis_list *l, const char *name, const char *what)
@@ -268,7 +269,7 @@ static int examine(struct diagnosis *d, const struct source_env *env, struct err
 
 int diagnosis_make(struct diagnosis *d, const char *procfs, const char *sysfs, struct err *e)
 {
-	struct source_env env = { .interval_ns = INT64_C(1000000000) };
+	struct source_env env = { .interval_ns = NS_PER_S, .patience_ns = PATIENCE_S * NS_PER_S };
 	int r = root_open(&env.proc, procfs);
 
 	if (r < 0)

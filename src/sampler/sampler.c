@@ -40,6 +40,16 @@ static void open_source(struct sampler *s, size_t i)
 	fixes_say_source(&s->sample, k, state_of(bad));
 }
 
+static size_t job_pids(const void *tree, pid_t *out, size_t cap)
+{
+	return tree_pids(tree, out, cap);
+}
+
+static bool job_has(const void *tree, pid_t pid)
+{
+	return tree_has(tree, pid);
+}
+
 static void set_pace(struct sampler *s)
 {
 	s->cadence = budget_cadence(&s->budget);
@@ -86,11 +96,13 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 			O_RDONLY | O_CLOEXEC); /* its own, whatever the roots are */
 	tree.proc = &s->env.proc;
 	bad = tree_open(&s->tree, &tree, &s->sample, e);
-	if (bad)
+	if (bad) {
 		sampler_close(s);
-	else
-		set_pace(s);
-	return bad;
+		return bad;
+	}
+	s->env.job = (struct source_job){ s->tree, job_pids, job_has };
+	set_pace(s);
+	return 0;
 }
 
 void sampler_close(struct sampler *s)

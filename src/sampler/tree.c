@@ -322,3 +322,20 @@ size_t tree_survivors(const struct tree *t, char *out, size_t size)
 	}
 	return n;
 }
+
+size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < t->table.nlive && n < cap; i++)
+		if (!t->table.row[t->table.live[i]].ended)
+			out[n++] = t->table.row[t->table.live[i]].pid;
+	return n;
+}
+
+bool tree_has(const struct tree *t, pid_t pid)
+{
+	const struct process *p = table_find(&t->table, pid);
+
+	return p && !p->ended;
+}

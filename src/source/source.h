@@ -15,9 +15,21 @@
 #include "base/root.h"
 #include "core/sample.h"
 
+#include <sys/types.h>
+
 struct perf_options; /* source/perf.h */
 
-/* What every source may know of the target; filled by the sampler. Borrowed. */
+/* The job's processes that are alive, as the root names them. tree is NULL where there is no job
+ * (doctor) and until the sources are open; it changes between two reads. */
+struct source_job {
+	const void *tree;
+	size_t (*pids)(const void *tree, pid_t *out, size_t cap); /* how many were given */
+	bool (*has)(const void *tree, pid_t pid);
+};
+
+/* What every source may know of the target; filled by the sampler. Borrowed: it outlives the
+ * source.
+ */
 struct source_env {
 	struct root proc, sys;   /* --procfs, --sysfs: directories everything is read below */
 	const char *output_path; /* directory of the recording; NULL = none */
@@ -26,6 +38,8 @@ struct source_env {
 	const pid_t *roots;
 	size_t nroots;
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
+	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
+	struct source_job job;
 };
 
 struct source {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/statfs_helper.h"
 
+#include "base/child.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,8 +12,6 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static void look(const char *path, struct statfs_answer *a)
@@ -111,24 +111,12 @@ bool statfs_helper_answered(const struct statfs_helper *h)
 	return atomic_load_explicit(&h->answer->answered, memory_order_acquire) == h->asked;
 }
 
-/* A child that hangs in the kernel is not waited for: it goes when the mount lets it go. */
-static void end_child(pid_t pid)
-{
-	const struct timespec a_little = { .tv_nsec = 100000 };
-
-	if (waitpid(pid, NULL, WNOHANG) != 0)
-		return;
-	kill(pid, SIGKILL);
-	for (int tries = 0; tries < 200 && waitpid(pid, NULL, WNOHANG) == 0; tries++)
-		nanosleep(&a_little, NULL);
-}
-
 void statfs_helper_stop(struct statfs_helper *h)
 {
 	if (h->socket > 0)
 		close(h->socket);
 	if (h->pid > 0)
-		end_child(h->pid);
+		child_end(h->pid);
 	if (h->answer)
 		munmap(h->answer, sizeof *h->answer);
 	*h = (struct statfs_helper){ 0 };
