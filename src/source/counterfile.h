@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * counterfile.h - devices that tell each of their counters in a file of its own: InfiniBand ports,
+ * Slingshot adapters.
+ *
+ * A file holds one number, "123" or "123@seconds". An adapter is asked for each of them, so they
+ * are read in turn: traffic of some devices (its files stay open) and a few others in each sample.
+ * A counter that is full and stands still has failed; it is no rate of 0. Nothing is allocated but
+ * by counters_init.
+ */
+#ifndef SONDE_SOURCE_COUNTERFILE_H
+#define SONDE_SOURCE_COUNTERFILE_H
+
+#include "source/device.h"
+#include "source/period.h"
+#include "source/sysfs.h"
+
+enum { COUNTERS_KEPT_MAX = 4, COUNTERS_DIR_SIZE = 192 };
+
+struct counter_file {
+	const char *path[2]; /* below the device, the better one first. "%u" stands for 0 ..
+				files - 1, which are added up */
+	uint8_t files;       /* 0: one */
+	uint8_t bits;        /* it stops when these are all set; 0: it never does */
+	uint8_t decimals;    /* stored in units of the last one */
+};
+
+struct counter_kind {
+	const struct metric *metrics; /* nrows of them, side by side with the files */
+	const struct counter_file *files;
+	uint32_t nrows, nkept; /* the first nkept are the traffic */
+};
+
+struct counter_device {
+	char dir[COUNTERS_DIR_SIZE];
+	int fd[COUNTERS_KEPT_MAX];
+	uint64_t asked, second; /* rows that have a file; those that have it at path[1] */
+	uint64_t endless;       /* rows that are wider than their bits on this device */
+	uint8_t state[EVENT_SET_MAX];
+	bool lost; /* its files went away: they are looked for again with the next listing */
+};
+
+struct counters {
+	const struct counter_kind *kind;
+	const struct root *root;
+	struct devices devices;
+	struct counter_device *device; /* side by side with devices.row */
+	struct period listing;
+	uint32_t next_kept, next_device, next_row;
+};
+
+/* 0 or -ENOMEM. kind and root are borrowed. */
+int counters_init(struct counters *c, const struct counter_kind *kind, const struct root *root,
+		  uint32_t cap);
+void counters_free(struct counters *c);
+
+/* Once in 10 s: time to list the devices again, between devices_begin and counters_sweep. */
+bool counters_listing_is_due(struct counters *c, const struct sample *s);
+/* The device of this name, which lies in dir; NULL as devices_meet. Not told: call counters_born.
+ */
+struct device *counters_meet(struct counters *c, const char *name, const char *dir);
+struct counter_device *counters_device(const struct counters *c, const struct device *v);
+void counters_born(struct counters *c, struct device *v, struct sample *s);
+void counters_sweep(struct counters *c, struct sample *s);
+
+void counters_read(struct counters *c, struct sample *s);
+
+#endif
