@@ -75,7 +75,7 @@ static bool is_end(size_t n, size_t asked)
 	return n < asked && n % PAGE < PAGE - RECORD_MAX;
 }
 
-static ssize_t read_all(int fd, char *buf, size_t size)
+static ssize_t read_all(int fd, char *buf, size_t size, bool records)
 {
 	size_t len = 0;
 
@@ -90,7 +90,7 @@ static ssize_t read_all(int fd, char *buf, size_t size)
 		if (n == 0)
 			break;
 		len += (size_t)n;
-		if (is_end((size_t)n, asked))
+		if (!records && is_end((size_t)n, asked))
 			break;
 	}
 	buf[len] = '\0';
@@ -105,7 +105,7 @@ ssize_t root_read(const struct root *r, const char *path, char *buf, size_t size
 	buf[0] = '\0';
 	if (fd < 0)
 		return fd;
-	n = read_all(fd, buf, size);
+	n = read_all(fd, buf, size, false);
 	if (n == (ssize_t)size - 1) {
 		char more;
 
@@ -119,7 +119,13 @@ ssize_t root_read(const struct root *r, const char *path, char *buf, size_t size
 ssize_t file_reread(int fd, char *buf, size_t size)
 {
 	buf[0] = '\0';
-	return read_all(fd, buf, size);
+	return read_all(fd, buf, size, false);
+}
+
+ssize_t file_reread_records(int fd, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	return read_all(fd, buf, size, true);
 }
 
 void file_close(int *fd)

@@ -28,6 +28,9 @@ ssize_t root_read(const struct root *r, const char *path, char *buf, size_t size
 /* Read a kept file again from its start. Length, or -errno; what does not fit is cut at size - 1.
  */
 ssize_t file_reread(int fd, char *buf, size_t size);
+/* The same for a file whose records may be longer than 1 kB (mountstats): read until the kernel
+ * says that there is no more. */
+ssize_t file_reread_records(int fd, char *buf, size_t size);
 /* Close if open and set to 0. */
 void file_close(int *fd);
 

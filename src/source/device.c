@@ -66,8 +66,14 @@ struct device *devices_meet(struct devices *d, const char *name, size_t len)
 
 void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count)
 {
+	device_born_as(v, v->name, s, metrics, count);
+}
+
+void device_born_as(struct device *v, const char *name, struct sample *s,
+		    const struct metric *metrics, uint32_t count)
+{
 	v->told = true;
-	v->instance = sample_instance(s, metrics->domain, v->name, 0, clock_mono_ns(), v->flags);
+	v->instance = sample_instance(s, metrics->domain, name, 0, clock_mono_ns(), v->flags);
 	if (!v->instance || s->slot_cap - s->nslots < count + DEVICES_LEAVE)
 		return;
 	v->nslots = count;

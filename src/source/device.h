@@ -44,6 +44,9 @@ struct device *devices_meet(struct devices *d, const char *name, size_t len);
 /* Tell the sample that it is there, with count (<= EVENT_SET_MAX) series side by side; without them
  * when they would take what is left for others. */
 void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count);
+/* The same under another name than it is found by. */
+void device_born_as(struct device *v, const char *name, struct sample *s,
+		    const struct metric *metrics, uint32_t count);
 static inline void device_put(const struct device *v, struct sample *s, uint32_t i, int64_t value)
 {
 	if (v->slot)

@@ -19,6 +19,12 @@ static int whole_lines(struct kept *k, ssize_t n)
 	return k->len ? 0 : -ENODATA;
 }
 
+static ssize_t reread(const struct kept *k)
+{
+	return k->records ? file_reread_records(k->fd, k->text, k->cap)
+			  : file_reread(k->fd, k->text, k->cap);
+}
+
 static int set_size(struct kept *k, size_t cap)
 {
 	char *text = realloc(k->text, cap);
@@ -39,7 +45,7 @@ static int size_buffer(struct kept *k, size_t room)
 	for (;; cap *= 2) {
 		n = set_size(k, cap);
 		if (!n)
-			n = file_reread(k->fd, k->text, cap);
+			n = reread(k);
 		if (n < 0)
 			return (int)n;
 		if ((size_t)n + 1 < cap || cap >= LARGEST)
@@ -50,11 +56,11 @@ static int size_buffer(struct kept *k, size_t room)
 	return whole_lines(k, n);
 }
 
-int kept_open(struct kept *k, const struct root *root, const char *path, size_t room, struct err *e)
+static int open_it(struct kept *k, const struct root *root, const char *path, size_t room,
+		   struct err *e)
 {
 	int r = root_file(root, path);
 
-	*k = (struct kept){ 0 };
 	if (r >= 0) {
 		k->fd = r;
 		r = size_buffer(k, room);
@@ -69,13 +75,26 @@ int kept_open(struct kept *k, const struct root *root, const char *path, size_t 
 	return 0;
 }
 
+int kept_open(struct kept *k, const struct root *root, const char *path, size_t room, struct err *e)
+{
+	*k = (struct kept){ 0 };
+	return open_it(k, root, path, room, e);
+}
+
+int kept_open_records(struct kept *k, const struct root *root, const char *path, size_t room,
+		      struct err *e)
+{
+	*k = (struct kept){ .records = true };
+	return open_it(k, root, path, room, e);
+}
+
 int kept_read(struct kept *k)
 {
 	if (k->fresh) {
 		k->fresh = false;
 		return 0;
 	}
-	return whole_lines(k, file_reread(k->fd, k->text, k->cap));
+	return whole_lines(k, reread(k));
 }
 
 int kept_read_same(struct kept *k)

@@ -20,12 +20,16 @@ struct kept {
 	size_t len, cap;
 	bool cut;     /* something was dropped behind the last newline */
 	bool fresh;   /* the text is that of the opening, which the first kept_read gives */
+	bool records; /* opened by kept_open_records */
 	char *before; /* as large: kept_read_same's other text */
 };
 
 /* Open, read once, keep. 0, or -errno with a sentence; -ENODATA when there is no whole line. */
 int kept_open(struct kept *k, const struct root *root, const char *path, size_t room,
 	      struct err *e);
+/* The same for a file whose records may be longer than 1 kB, mountstats. */
+int kept_open_records(struct kept *k, const struct root *root, const char *path, size_t room,
+		      struct err *e);
 /* Read it again, but for the first time: the text of kept_open is a moment old then, and making it
  * costs the kernel more than all else. 0 or -errno, and then the text is empty. */
 int kept_read(struct kept *k);

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* A field of mountinfo, where blanks and the like are \ooo, as text. */
-static void unescape(const char *from, char *to, size_t size)
+void mountinfo_unescape(const char *from, char *to, size_t size)
 {
 	size_t n = 0;
 
@@ -38,8 +37,47 @@ bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size
 		dash = memmem(p, (size_t)(end - p), " - ", 3);
 		if (p >= end || !dash)
 			return false;
-		unescape(p, point, size);
-		unescape(dash + 3, type, MOUNT_TYPE_SIZE);
+		mountinfo_unescape(p, point, size);
+		mountinfo_unescape(dash + 3, type, MOUNT_TYPE_SIZE);
+		return true;
+	}
+	return false;
+}
+
+static bool is_field(const char *at, const char *want, size_t len)
+{
+	return strcspn(at, " \n") == len && memcmp(at, want, len) == 0;
+}
+
+static const char *skip_fields(const char *p, int n)
+{
+	while (n--)
+		p = number_skip_blanks(p + strcspn(p, " \n"));
+	return p;
+}
+
+/* "id parent major:minor root point options ... - type source ..." */
+static bool is_place(const char *line, const struct mountinfo_place *place, const char **device)
+{
+	const char *end = line + strcspn(line, "\n");
+	const char *dash = memmem(line, (size_t)(end - line), " - ", 3);
+
+	*device = skip_fields(line, 2);
+	return dash && is_field(skip_fields(*device, 2), place->point, place->point_len) &&
+	       is_field(skip_fields(dash + 3, 1), place->source, place->source_len);
+}
+
+bool mountinfo_superblock(const char *mountinfo, const struct mountinfo_place *place, int64_t *out)
+{
+	for (const char *p = mountinfo; *p; p = number_next_line(p)) {
+		const char *device;
+		uint64_t major, minor;
+
+		if (!is_place(p, place, &device) || !number_u64(&device, &major) ||
+		    *device++ != ':' || !number_u64(&device, &minor) || major > INT32_MAX ||
+		    minor > UINT32_MAX)
+			continue;
+		*out = (int64_t)(major << 32 | minor);
 		return true;
 	}
 	return false;

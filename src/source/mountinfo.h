@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mountinfo.h - finds a mount by its id in /proc/self/mountinfo, proc_pid_mountinfo(5).
+ * mountinfo.h - finds a mount in /proc/self/mountinfo, proc_pid_mountinfo(5).
  *
  * "36 35 98:0 /root /mount/point options ... - type device ...". Pure: the text is hostile and
  * NUL-terminated, what does not fit is cut.
@@ -17,5 +17,17 @@ enum { MOUNT_TYPE_SIZE = 32 };
 /* Where it is mounted and the type of its file system; false when there is no such mount. */
 bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size,
 		    char type[MOUNT_TYPE_SIZE]);
+
+/* A field of mountinfo or mountstats, where blanks and the like are \ooo, as text; it ends at a
+ * blank. */
+void mountinfo_unescape(const char *from, char *to, size_t size);
+
+struct mountinfo_place { /* escaped; not NUL-terminated */
+	const char *source, *point;
+	size_t source_len, point_len;
+};
+/* The device number of what is mounted there, which is that of its superblock: major << 32 | minor.
+ * False when there is no such mount. */
+bool mountinfo_superblock(const char *mountinfo, const struct mountinfo_place *place, int64_t *out);
 
 #endif

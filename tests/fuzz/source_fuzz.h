@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_fuzz.h - feeds one file of /proc to a source: opened on one text, then read on another.
+ * source_fuzz.h - feeds one file of /proc to a source: opened on one text, then read on another,
+ * every 10 s, in which everything is due.
  *
  * The two texts are what is before and behind the first form feed; without one they are the same.
  * Whatever they are, only values >= 0 of series that were asked for come out.
@@ -16,6 +17,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define TEN_SECONDS INT64_C(10000000000)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -41,20 +44,24 @@ static inline void source_fuzz_run(const struct source *k, const char *path, con
 {
 	struct source_env env = { .interval_ns = 1000000000 };
 	void *state = calloc(1, k->size);
+	int64_t at = 1;
 	struct sample s;
 
 	source_fuzz_write(path, first, nfirst);
 	if (!state || sample_init(&s, 4096, 4096) < 0 || root_open(&env.proc, ".") < 0)
 		abort();
+	sample_begin(&s, at, at);
 	if (k->open(state, &env, &s, NULL) == 0) {
 		source_fuzz_check(&s);
 		for (int i = 0; i < 2; i++) {
-			sample_begin(&s, 1, 1);
+			at += TEN_SECONDS;
+			sample_begin(&s, at, at);
 			k->read(state, &s);
 			source_fuzz_check(&s);
 			source_fuzz_write(path, second, nsecond);
 		}
-		sample_begin(&s, 1, 1);
+		at += TEN_SECONDS;
+		sample_begin(&s, at, at);
 		k->read(state, &s);
 		source_fuzz_check(&s);
 		k->close(state);

@@ -283,7 +283,8 @@ static void empty_files_fail_and_come_back(void **unused)
 	set_up(&x, "smt-128");
 	node_read(&x.node);
 	for (size_t i = 0; i < nsources; i++)
-		assert_int_equal(x.node.result[i], 0);
+		if (x.node.state[i])
+			assert_int_equal(x.node.result[i], 0);
 	assert_int_equal(node_value(&x.node, "node.procs_running", "-"), 121);
 	end(&x);
 }
