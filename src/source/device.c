@@ -4,6 +4,8 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +64,21 @@ struct device *devices_meet(struct devices *d, const char *name, size_t len)
 	d->next = (uint32_t)(v - d->row) + 1;
 	v->seen = d->pass;
 	return v;
+}
+
+uint64_t device_hash(uint64_t h, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+struct device *devices_meet_hash(struct devices *d, uint64_t h)
+{
+	char name[17];
+
+	snprintf(name, sizeof name, "%016" PRIx64, h);
+	return devices_meet(d, name, 16);
 }
 
 void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count)

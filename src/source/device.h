@@ -41,6 +41,11 @@ void devices_begin(struct devices *d);
 /* The device of this name, new (all zero but the name) when it was not known. NULL when the name is
  * empty or too long, when this pass has met it already, and when no row is free. */
 struct device *devices_meet(struct devices *d, const char *name, size_t len);
+/* For names that are longer: FNV-1a of a text, begun with DEVICE_HASH. */
+#define DEVICE_HASH UINT64_C(0xcbf29ce484222325)
+uint64_t device_hash(uint64_t h, const char *text, size_t len);
+/* The device found by a hash of its name. */
+struct device *devices_meet_hash(struct devices *d, uint64_t h);
 /* Tell the sample that it is there, with count (<= EVENT_SET_MAX) series side by side; without them
  * when they would take what is left for others. */
 void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count);

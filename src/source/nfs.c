@@ -9,9 +9,8 @@
 #include "source/source.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
+#include <string.h>
 
 enum { ROOM = 256 * 1024, MOUNTS_MAX = 1024, LABEL_SIZE = 32 };
 /* Where nothing is mounted now an automounter may mount something later. */
@@ -224,14 +223,6 @@ struct nfs {
 };
 enum { CLASS_UNKNOWN, CLASS_KNOWN };
 
-/* FNV-1a; two mounts that share it are told of as one. */
-static uint64_t hash(uint64_t h, const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 /* Its superblock, which has the counters: what is mounted in several places is counted once. */
 static void identify(struct nfs *n, struct device *v, const struct mountstats_mount *m)
 {
@@ -246,12 +237,9 @@ static void identify(struct nfs *n, struct device *v, const struct mountstats_mo
 
 static struct device *meet(struct nfs *n, const struct mountstats_mount *m)
 {
-	uint64_t h = hash(hash(UINT64_C(0xcbf29ce484222325), m->device, m->device_len), " ", 1);
-	char name[17];
-	struct device *v;
+	uint64_t h = device_hash(DEVICE_HASH, m->device, m->device_len + 1);
+	struct device *v = devices_meet_hash(&n->mounts, device_hash(h, m->point, m->point_len));
 
-	snprintf(name, sizeof name, "%016" PRIx64, hash(h, m->point, m->point_len));
-	v = devices_meet(&n->mounts, name, 16);
 	if (v && !v->told && v->class == CLASS_UNKNOWN)
 		identify(n, v, m);
 	return v;
