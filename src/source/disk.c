@@ -36,13 +36,20 @@ enum {
 	DERIVED = NCOLUMNS,
 	READ_LATENCY = DERIVED,
 	WRITE_LATENCY,
+	DISCARD_LATENCY,
+	FLUSH_LATENCY,
+	READ_SIZE,
+	WRITE_SIZE,
 	QUEUE,
 	METRICS_NUMBER_OF
 };
 
-#define DISK         .domain = "disk", .over_nodes = COMBINE_SUM
-#define COUNTER      .kind = KIND_COUNTER, .over_instances = COMBINE_SUM
-#define EVENTS       COUNTER, .unit = UNIT_COUNT
+#define DISK    .domain = "disk", .over_nodes = COMBINE_SUM
+#define COUNTER .kind = KIND_COUNTER, .over_instances = COMBINE_SUM
+#define EVENTS  COUNTER, .unit = UNIT_COUNT
+#define MEAN                                                                                       \
+	.domain = "disk", .kind = KIND_GAUGE, .over_instances = COMBINE_MAX,                       \
+	.over_nodes = COMBINE_MAX
 #define SECTORS      COUNTER, .unit = UNIT_BYTES, .mul = 512 /* whatever the device's own block is */
 #define MILLISECONDS COUNTER, .unit = UNIT_ELAPSED_SECONDS, .mul = 1, .div = 1000
 
@@ -83,16 +90,25 @@ static const struct metric metrics[] = {
 		      .help = "Flushes of the device's cache completed." },
 	[FLUSHING] = { "disk.flushing_seconds", DISK, MILLISECONDS, .label = "Flushes in flight",
 		       .help = "Time spent in flushes, summed over those in flight together." },
-	[READ_LATENCY] = { "disk.read_latency_seconds", "disk", .kind = KIND_GAUGE,
-			   .unit = UNIT_SECONDS, .over_instances = COMBINE_MAX,
-			   .over_nodes = COMBINE_MAX,
+	[READ_LATENCY] = { "disk.read_latency_seconds", MEAN, .unit = UNIT_SECONDS,
 			   .formula = "disk.reading_ratio / disk.reads_per_second",
 			   .label = "Read latency", .help = "Mean time a completed read took." },
-	[WRITE_LATENCY] = { "disk.write_latency_seconds", "disk", .kind = KIND_GAUGE,
-			    .unit = UNIT_SECONDS, .over_instances = COMBINE_MAX,
-			    .over_nodes = COMBINE_MAX,
+	[WRITE_LATENCY] = { "disk.write_latency_seconds", MEAN, .unit = UNIT_SECONDS,
 			    .formula = "disk.writing_ratio / disk.writes_per_second",
 			    .label = "Write latency", .help = "Mean time a completed write took." },
+	[DISCARD_LATENCY] = { "disk.discard_latency_seconds", MEAN, .unit = UNIT_SECONDS,
+			      .formula = "disk.discarding_ratio / disk.discards_per_second",
+			      .label = "Discard latency",
+			      .help = "Mean time a completed discard took." },
+	[FLUSH_LATENCY] = { "disk.flush_latency_seconds", MEAN, .unit = UNIT_SECONDS,
+			    .formula = "disk.flushing_ratio / disk.flushes_per_second",
+			    .label = "Flush latency", .help = "Mean time a completed flush took." },
+	[READ_SIZE] = { "disk.read_size_bytes", MEAN, .unit = UNIT_BYTES,
+			.formula = "disk.read_bytes_per_second / disk.reads_per_second",
+			.label = "Read size", .help = "Mean size of a completed read." },
+	[WRITE_SIZE] = { "disk.write_size_bytes", MEAN, .unit = UNIT_BYTES,
+			 .formula = "disk.written_bytes_per_second / disk.writes_per_second",
+			 .label = "Write size", .help = "Mean size of a completed write." },
 	[QUEUE] = { "disk.queue_count", DISK, .kind = KIND_GAUGE, .unit = UNIT_COUNT,
 		    .over_instances = COMBINE_SUM, .formula = "disk.queued_ratio", .label = "Queue",
 		    .help = "Mean number of requests in flight." },
