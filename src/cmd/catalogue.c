@@ -85,9 +85,11 @@ void catalogue_markdown(struct bytes *b)
 	for (size_t i = 0; i < nsources; i++) {
 		const struct source *s = sources[i];
 
-		bytes_printf(b, "\n## %s: %s\n\n", s->name, s->what);
+		bytes_printf(b, "\n## %s: %s\n", s->name, s->what);
+		if (!s->nmetrics)
+			continue;
 		bytes_puts(b,
-			   "| metric | unit | kind | of each | instances | nodes | what it is |\n"
+			   "\n| metric | unit | kind | of each | instances | nodes | what it is |\n"
 			   "|---|---|---|---|---|---|---|\n");
 		for (size_t k = 0; k < s->nmetrics; k++)
 			markdown_row(b, &s->metrics[k]);
