@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_fuzz.h - feeds one file of /proc to a source: opened on one text, then read on another,
- * every 10 s, in which everything is due.
+ * source_fuzz.h - feeds one file of /proc or /sys to a source: opened on one text, then read on
+ * another, every 10 s, in which everything is due.
  *
  * The two texts are what is before and behind the first form feed; without one they are the same.
  * Whatever they are, only values >= 0 of series that were asked for come out.
@@ -48,7 +48,8 @@ static inline void source_fuzz_run(const struct source *k, const char *path, con
 	struct sample s;
 
 	source_fuzz_write(path, first, nfirst);
-	if (!state || sample_init(&s, 4096, 4096) < 0 || root_open(&env.proc, ".") < 0)
+	if (!state || sample_init(&s, 4096, 4096) < 0 || root_open(&env.proc, ".") < 0 ||
+	    root_open(&env.sys, ".") < 0)
 		abort();
 	sample_begin(&s, at, at);
 	if (k->open(state, &env, &s, NULL) == 0) {
@@ -66,6 +67,7 @@ static inline void source_fuzz_run(const struct source *k, const char *path, con
 		source_fuzz_check(&s);
 		k->close(state);
 	}
+	root_close(&env.sys);
 	root_close(&env.proc);
 	sample_free(&s);
 	free(state);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NFS mounts: sums over operations, versions, names with everything in them, one superblock in two
  * places, mounts that come and go. */
-#include "source/mountstats.h"
+#include "source/kept.h"
 #include "unit/one_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -315,6 +318,72 @@ static void a_bad_operation_spoils_the_sums_only(void **unused)
 	clean_up();
 }
 
+/* Mounts whose lines are 2 kB long, in a name space of our own. Only root may. */
+static bool mount_long_names(void)
+{
+	char path[4000] = "mnt";
+
+	if (unshare(CLONE_NEWNS) < 0)
+		return false;
+	mkdir(path, 0700);
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("sonde", path, "tmpfs", 0, NULL) < 0)
+		return false;
+	for (int i = 0; i < 16; i++) {
+		size_t n = strlen(path);
+
+		snprintf(path + n, sizeof path - n, "/%0120d", i);
+		if (mkdir(path, 0700) < 0 ||
+		    (i >= 12 && mount("sonde", path, "tmpfs", 0, NULL) < 0))
+			return false;
+	}
+	return true;
+}
+
+/* What the kernel gives to who reads until there is no more. */
+static size_t read_to_end(char *text, size_t size)
+{
+	int fd = open("/proc/self/mountstats", O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t got;
+
+	while (fd >= 0 && (got = read(fd, text + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	text[n] = '\0';
+	close(fd);
+	return n;
+}
+
+/* 0: read whole; 1: not; 77: such mounts cannot be made here. */
+static int read_long_records(void)
+{
+	static char text[1 << 20];
+	struct root proc;
+	struct kept k;
+	int result = 77;
+
+	if (mount_long_names() && root_open(&proc, "/proc") == 0 &&
+	    read_to_end(text, sizeof text) &&
+	    kept_open_records(&k, &proc, "self/mountstats", 0, NULL) == 0)
+		result = strcmp(k.text, text) != 0;
+	return result;
+}
+
+static void long_records_are_read_whole(void **unused)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)unused;
+	if (pid == 0)
+		_exit(read_long_records());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	rmdir("mnt");
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +398,7 @@ int main(void)
 		cmocka_unit_test(something_may_be_mounted_later),
 		cmocka_unit_test(cut_statistics_give_no_wrong_value),
 		cmocka_unit_test(a_bad_operation_spoils_the_sums_only),
+		cmocka_unit_test(long_records_are_read_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
