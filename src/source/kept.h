@@ -20,6 +20,7 @@ struct kept {
 	size_t len, cap;
 	bool cut;     /* something was dropped behind the last newline */
 	bool fresh;   /* the text is that of the opening, which the first kept_read gives */
+	bool records; /* opened by kept_open_records */
 	char *before; /* as large: kept_read_same's other text */
 	bool records; /* opened by kept_open_records */
 };

@@ -89,3 +89,43 @@ void sysfs_line(const struct root *sys, const char *path, char *out, size_t size
 		out[0] = '\0';
 	out[strcspn(out, "\n")] = '\0';
 }
+
+static int by_number(const void *a, const void *b)
+{
+	const struct sysfs_name *x = a, *y = b;
+
+	return strverscmp(x->text, y->text);
+}
+
+int sysfs_names(const struct root *sys, const char *path, struct sysfs_name *name, int max)
+{
+	_Alignas(struct dirent64) char buf[1024];
+	int fd = root_file(sys, path), found = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	while ((n = getdents64(fd, buf, sizeof buf)) > 0)
+		for (ssize_t at = 0; at < n && found < max;) {
+			const struct dirent64 *entry =
+				(const struct dirent64 *)(const void *)(buf + at);
+			size_t len = strlen(entry->d_name);
+
+			if (entry->d_name[0] != '.' && len < sizeof name->text)
+				memcpy(name[found++].text, entry->d_name, len + 1);
+			at += entry->d_reclen;
+		}
+	if (n < 0)
+		found = -errno;
+	file_close(&fd);
+	if (found > 0)
+		qsort(name, (size_t)found, sizeof *name, by_number);
+	return found;
+}
+
+void sysfs_line(const struct root *sys, const char *path, char *out, size_t size)
+{
+	if (root_read(sys, path, out, size) < 0)
+		out[0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+}
