@@ -22,7 +22,6 @@ struct kept {
 	bool fresh;   /* the text is that of the opening, which the first kept_read gives */
 	bool records; /* opened by kept_open_records */
 	char *before; /* as large: kept_read_same's other text */
-	bool records; /* opened by kept_open_records */
 };
 
 /* Open, read once, keep. 0, or -errno with a sentence; -ENODATA when there is no whole line. */
