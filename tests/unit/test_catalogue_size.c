@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 /* It may only grow. */
-enum { METRICS_LEAST = 177 };
+enum { METRICS_LEAST = 300 };
 
 static bool has_value(const struct node *n, const struct metric *m)
 {
