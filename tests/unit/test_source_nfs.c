@@ -138,7 +138,7 @@ static void a_superblock_is_counted_once(void **unused)
 	(void)unused;
 	open_fixture(&x);
 	assert_int_equal(births(&x), 3);
-	assert_int_equal(one_events(&x, EVENT_INSTANCE, "/container/root/home of\talice\\n"), 0);
+	assert_int_equal(one_events(&x, EVENT_INSTANCE, "/container/view/home of\talice\\n"), 0);
 	one_close(&x);
 }
 
