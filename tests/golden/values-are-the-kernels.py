@@ -94,7 +94,7 @@ FILES = {"stat": cpu, "meminfo": memory, "diskstats": disk, "net/dev": network, 
 
 def told(machine):
     """{(metric, instance): stored value} of the golden file."""
-    with open(f"{TOP}/tests/golden/node-{machine}.txt", encoding="utf-8") as f:
+    with open(f"{TOP}/tests/golden/node-{machine}.txt", encoding="utf-8", errors="replace") as f:
         return {(m, i): int(v) for m, i, v in re.findall(r"^(\S+) (\S+) present (-?\d+)$", f.read(), re.M)}
 
 
@@ -103,7 +103,7 @@ def faults_of(machine, proc):
     for path, read in FILES.items():
         if not os.path.exists(f"{proc}/{path}"):
             continue
-        with open(f"{proc}/{path}", encoding="utf-8") as f:
+        with open(f"{proc}/{path}", encoding="utf-8", errors="replace") as f:
             for metric, instance, word in read(f.read()):
                 want = int(word) if int(word) <= LARGEST else None
                 wanted.add(metric)
