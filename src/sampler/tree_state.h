@@ -68,6 +68,7 @@ struct tree {
 	int64_t departed_minflt, departed_majflt;
 
 	int64_t cpu_ns;          /* the job's, as this sample found it */
+	int64_t waited_ns;       /* the same without what only records tell */
 	int64_t unattributed_ns; /* the most of it that no process was known for */
 	/* this sample's sums; counters never go back */
 	int64_t job[JOB_NUMBER_OF];

@@ -116,6 +116,7 @@ static void sum_counters(struct tree *t)
 	raise_to(t, JOB_ATTRIBUTED_CPU, attributed);
 	/* Children whose parent ignores SIGCHLD are in nobody's total, but their exit was recorded.
 	 */
+	t->waited_ns = cpu;
 	t->cpu_ns = cpu > attributed ? cpu : attributed;
 	/* What waited children add comes in whole ticks and a moment late; what is known process by
 	 * process does not. So the series follows the latter, and what it misses is added as it
@@ -199,6 +200,14 @@ static void peak_memory(const struct tree *t, struct tree_totals *out)
 	out->peak_memory_kind = out->peak_memory_bytes ? "rss" : NULL;
 }
 
+/* When all was waited for the kernel's account stands, unless much more was recorded: children of a
+ * parent that ignores SIGCHLD. Records of perf events hold what interrupts and a hypervisor took
+ * meanwhile, some per cent. */
+static int64_t cpu_total(const struct tree *t, bool apart)
+{
+	return apart && t->cpu_ns - t->waited_ns <= t->waited_ns / 8 ? t->waited_ns : t->cpu_ns;
+}
+
 static const char *births_how(const struct tree *t)
 {
 	if (t->connector.fd > 0)
@@ -217,7 +226,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 	*out = (struct tree_totals){
 		.user_ns = apart ? t->reaped.total_user_ns : -1,
 		.system_ns = apart ? t->reaped.total_system_ns : -1,
-		.cpu_ns = t->cpu_ns,
+		.cpu_ns = cpu_total(t, apart),
 		.attributed_ns = t->job[JOB_ATTRIBUTED_CPU],
 		.live = t->job[JOB_PROCESSES_LIVE],
 		.started = t->started,
@@ -231,5 +240,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.births_how = births_how(t),
 		.totals_how = t->launcher ? "wait4 totals" : "CPU clocks and waited children",
 	};
+	if (out->attributed_ns > out->cpu_ns)
+		out->attributed_ns = out->cpu_ns;
 	peak_memory(t, out);
 }

@@ -75,7 +75,8 @@ def in_a_group():
 before = taken()[0]
 _, one = accuracy.record("one", *spin(300))
 compare("one process that spins 300 ms", one.job["cpu_seconds"], 0.3, 0.02)
-compare("the same, of the process", one.finals("spin")["process.cpu_seconds"], 0.3, 0.02, "process.cpu_seconds")
+# Of a process that ended between samples a record of perf events tells, with what interrupts and a hypervisor took.
+compare("the same, of the process", one.finals("spin")["process.cpu_seconds"], 0.3, 0.05, "process.cpu_seconds")
 
 before = taken()[0]
 said, many = accuracy.record("many", accuracy.program("spawner"), "100", *spin(3), interval="1s")

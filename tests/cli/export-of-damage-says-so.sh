@@ -7,7 +7,7 @@
 cp -r whole cut
 file=$(echo cut/node-*.sonde)
 size=$(stat -c %s "$file")
-at=$((size * 3 / 4)) # one byte: two might belong to two blocks
+at=$((size - 300)) # in the block of values, which comes last but for the end; one byte: two might belong to two
 byte=$(od -An -tu1 -j "$at" -N 1 "$file")
 printf "\\$(printf %03o $((byte ^ 255)))" | dd of="$file" bs=1 seek="$at" conv=notrunc status=none
 status=0

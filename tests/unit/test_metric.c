@@ -14,8 +14,9 @@
 
 #define EACH_ROW(m)                                                                                \
 	for (size_t m##_of = 0; m##_of < nsources; m##_of++)                                       \
-		for (const struct metric *m = sources[m##_of]->metrics;                            \
-		     m < sources[m##_of]->metrics + sources[m##_of]->nmetrics; m++)
+		for (const struct metric *m = sources[m##_of]->metrics,                            \
+					 *m##_end = m ? m + sources[m##_of]->nmetrics : NULL;      \
+		     m < m##_end; m++)
 
 static void every_row_is_well_formed(void **unused)
 {

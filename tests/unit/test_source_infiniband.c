@@ -259,7 +259,7 @@ static void what_a_writer_adds_is_counted(void **unused)
 	make_port("mlx5_0");
 	one_open(&x, &source_infiniband, ".", "sys");
 	for (int i = 0; i < 50; i++) {
-		int64_t added = (i * i * 1000003) % 3000017 + 1, now;
+		int64_t added = (INT64_C(1000003) * i * i) % 3000017 + 1, now;
 
 		words += added;
 		packets += 2 * i + 1;

@@ -133,11 +133,32 @@ static void totals_hold_when_births_are_told(void **state)
 	follow(BIRTHS_AUTO); /* perf's records or the connector's, where they are permitted */
 }
 
+static void what_was_waited_for_is_the_total(void **state)
+{
+	struct tree t = { .launcher = 1, .waited_ns = 1000, .cpu_ns = 1040 };
+	struct tree_totals totals;
+
+	(void)state;
+	t.job[JOB_ATTRIBUTED_CPU] = 1040;
+	tree_totals(&t, &totals);
+	assert_int_equal(totals.cpu_ns, 1000);
+	assert_int_equal(totals.attributed_ns, 1000);
+	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 2000; /* nobody waited for a half of them */
+	tree_totals(&t, &totals);
+	assert_int_equal(totals.cpu_ns, 2000);
+	assert_int_equal(totals.attributed_ns, 2000);
+	t.launcher = 0; /* attached: who waits is not known */
+	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 1040;
+	tree_totals(&t, &totals);
+	assert_int_equal(totals.cpu_ns, 1040);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_hold_when_pids_are_looked_for),
 		cmocka_unit_test(totals_hold_when_births_are_told),
+		cmocka_unit_test(what_was_waited_for_is_the_total),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
