@@ -80,11 +80,35 @@ static void say_what(const struct cgroup *x, struct sample *s)
 		sample_meta_int(s, "cgroup.memory_oom_kills_before", own->oom_kills);
 }
 
+/* Where some controllers have the job in a group of its own, the group of the others, a daemon's or
+ * a user's, is not its. */
+static void leave_what_is_shared(struct cgroup *x)
+{
+	enum cgroup_level level[CONCERNS] = { 0 }, highest = 0;
+	size_t job;
+
+	for (int c = 0; c < CONCERNS; c++) {
+		if (!x->places.of[c].error)
+			level[c] = cgroup_path_level(x->places.of[c].path, &job);
+		highest = level[c] > highest ? level[c] : highest;
+	}
+	for (int c = 0; c < CONCERNS && highest > LEVEL_SLICE; c++) {
+		struct cgroup_place *p = &x->places.of[c];
+
+		if (!p->error && level[c] <= LEVEL_SLICE)
+			p->error = err_set(&x->places.why[c], -ENODEV,
+					   "the job has no control group of its own for it: %s is "
+					   "shared",
+					   p->path);
+	}
+}
+
 /* Where the groups end in each place: the job's own is its whole path, the batch job's a part. */
 static void set_ends(struct cgroup *x)
 {
 	struct cgroup_group *own = &x->group[OWN], *above = &x->group[ABOVE];
 
+	leave_what_is_shared(x);
 	own->places = above->places = &x->places;
 	above->above = true;
 	above->level = LEVEL_JOB;

@@ -163,6 +163,8 @@ void counters_sweep(struct counters *c, struct sample *s)
 /* A number that is followed by a digit's neighbour ("12x") is none. */
 static int parse(const struct counter_file *f, const char *text, int64_t *out)
 {
+	if (strncmp(text, "N/A", 3) == 0)
+		return -EOPNOTSUPP; /* "N/A (no PMA)": this device does not count */
 	if (!number_fixed(&text, f->decimals, out) || (*text && !strchr("\n@: ", *text)))
 		return -EBADMSG;
 	return 0;

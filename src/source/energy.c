@@ -142,6 +142,9 @@ static void examine(struct zone *z, struct sample *s, int64_t interval_ns)
 	if (z->error) {
 		refuse(z, s, state_of(z->error),
 		       z->error == -EACCES ? "only root may read it" : strerror(-z->error));
+	} else if (wrap_is_lost(&z->counter, interval_ns) &&
+		   z->counter.range / z->counter.most_per_s < 2) {
+		refuse(z, s, STATE_FAILED, "its range is too small to be followed");
 	} else if (wrap_is_lost(&z->counter, interval_ns)) {
 		snprintf(reason, sizeof reason,
 			 "between two samples it can go round more than once: sample at least "

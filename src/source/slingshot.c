@@ -152,7 +152,7 @@ static void born(struct counters *c, struct device *v, struct sample *s)
 	counters_born(c, v, s);
 	sample_label(s, v->instance, "scope", "node");
 	sample_label(s, v->instance, "network", "Slingshot");
-	snprintf(path, sizeof path, "%s/port/0/link/speed", counters_device(c, v)->dir);
+	snprintf(path, sizeof path, "%s/port/speed", counters_device(c, v)->dir);
 	sysfs_line(c->root, path, speed, sizeof speed);
 	if (*speed)
 		sample_label(s, v->instance, "speed", speed);
