@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * floor MODE PID SAMPLES INTERVAL-MS: the yardstick. The bare system calls of a sample of PID and
- * its descendants, on files that stay open, and nothing else: nothing is parsed, nothing kept,
- * nothing written. Prints the CPU us of a sample, its wake-up included.
+ * floor MODE PID SAMPLES INTERVAL-MS [FILE...]: the yardstick. The bare system calls of a sample of
+ * PID and its descendants, on files that stay open, and nothing else: nothing is parsed, nothing
+ * kept, nothing written. Prints the CPU us of a sample, its wake-up included.
  *
- *   full   of each process stat and io are read and the size of fd asked for; and the node's files:
- *          what Sonde must ask for to read everything anew
+ *   full   of each process stat and io are read, and once a second the size of fd asked for; and
+ *          the node's files: what Sonde must ask for to read everything anew
  *   gate   of each process its CPU clock is asked for; and the node's files: what Sonde must ask
  *          for when nobody ran
  *   moved  gate, and full of those whose clock has moved: what Sonde must ask for
  *
- * Each file is read with one call, whatever its size. tests/bench/floor-is-what-it-says.py pins the
+ * The node's files are those below, and FILE...: those of the control group. Each file is read with
+ * one call, whatever its size. tests/bench/floor-is-what-it-says.py pins the
  * system calls, and that Sonde makes the same.
  */
 #include <dirent.h>
@@ -27,12 +28,25 @@
 
 enum { PIDS_MAX = 1 << 16, BUFFER = 1 << 17, READ_MAX = 2 };
 
-static const char *const node_files[] = {
-	"/proc/stat",         "/proc/meminfo",         "/proc/loadavg",
-	"/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io",
-	"/proc/diskstats",    "/proc/net/dev",
+static const char *const often[] = {
+	"/proc/stat",
+	"/proc/meminfo",
+	"/proc/diskstats",
+	"/proc/net/dev",
 };
-enum { NODE_FILES = sizeof node_files / sizeof node_files[0] };
+/* once a second */
+static const char *const rarely[] = {
+	"/proc/loadavg",
+	"/proc/pressure/cpu",
+	"/proc/pressure/memory",
+	"/proc/pressure/io",
+};
+enum {
+	OFTEN = sizeof often / sizeof often[0],
+	RARELY = sizeof rarely / sizeof rarely[0],
+	MORE_MAX = 16,
+	NODE_FILES = RARELY + OFTEN + MORE_MAX,
+};
 
 struct process {
 	pid_t pid, ppid;
@@ -44,9 +58,10 @@ struct process {
 struct floor {
 	struct process *process; /* those of the tree come first once it is found */
 	size_t n;
-	int node[NODE_FILES];
-	bool clocks; /* ask for the CPU clock ... */
-	bool moved;  /* ... and read those whose clock has moved */
+	int node[NODE_FILES]; /* RARELY of them first */
+	int every;            /* samples to a second */
+	bool clocks;          /* ask for the CPU clock ... */
+	bool moved;           /* ... and read those whose clock has moved */
 	char buffer[BUFFER];
 };
 
@@ -144,6 +159,20 @@ static int open_of(pid_t pid, const char *name, int flags)
 	return fd;
 }
 
+static void open_node(struct floor *f, char *const *more, int n)
+{
+	const int flags = O_RDONLY | O_CLOEXEC; /* -1: no such file here */
+
+	if (n > MORE_MAX)
+		fail("too many files");
+	for (int i = 0; i < RARELY; i++)
+		f->node[i] = open(rarely[i], flags);
+	for (int i = 0; i < OFTEN; i++)
+		f->node[RARELY + i] = open(often[i], flags);
+	for (int i = 0; i < MORE_MAX; i++)
+		f->node[RARELY + OFTEN + i] = i < n ? open(more[i], flags) : -1;
+}
+
 static void open_files(struct floor *f)
 {
 	static const char *const names[READ_MAX] = { "stat", "io" };
@@ -159,11 +188,9 @@ static void open_files(struct floor *f)
 			p->file[k] = open_of(p->pid, names[k], O_RDONLY);
 		p->files = open_of(p->pid, "fd", O_RDONLY | O_DIRECTORY);
 	}
-	for (size_t i = 0; i < NODE_FILES; i++)
-		f->node[i] = open(node_files[i], O_RDONLY | O_CLOEXEC); /* -1: no such file here */
 }
 
-static void sample(struct floor *f)
+static void sample(struct floor *f, bool all)
 {
 	struct stat st;
 
@@ -178,18 +205,19 @@ static void sample(struct floor *f)
 		for (size_t k = 0; k < READ_MAX; k++)
 			if (pread(p->file[k], f->buffer, BUFFER, 0) <= 0)
 				fail("a process of the tree ended");
-		fstat(p->files, &st);
+		if (all)
+			fstat(p->files, &st);
 	}
-	for (size_t i = 0; i < NODE_FILES; i++)
-		if (f->node[i] >= 0 && pread(f->node[i], f->buffer, BUFFER, 0) <= 0)
-			fail(node_files[i]);
+	for (size_t i = all ? 0 : RARELY; i < NODE_FILES; i++)
+		if (f->node[i] >= 0 && pread(f->node[i], f->buffer, BUFFER, 0) < 0)
+			fail("a file of the node");
 }
 
 static void measure(struct floor *f, int samples, int64_t interval_ns)
 {
 	int64_t deadline = now_ns(CLOCK_MONOTONIC), begin;
 
-	sample(f);
+	sample(f, true);
 	begin = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	for (int i = 0; i < samples; i++) {
 		struct timespec ts;
@@ -197,7 +225,7 @@ static void measure(struct floor *f, int samples, int64_t interval_ns)
 		deadline += interval_ns;
 		ts = (struct timespec){ deadline / 1000000000, deadline % 1000000000 };
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-		sample(f);
+		sample(f, i % f->every == f->every - 1);
 	}
 	printf("%.1f\n", (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / samples / 1e3);
 }
@@ -206,19 +234,23 @@ int main(int argc, char **argv)
 {
 	static struct floor f;
 	const char *mode = argc > 1 ? argv[1] : "";
+	int64_t interval_ns;
 
 	f.moved = strcmp(mode, "moved") == 0;
 	f.clocks = f.moved || strcmp(mode, "gate") == 0;
-	if (argc != 5 || (!f.clocks && strcmp(mode, "full") != 0)) {
-		fprintf(stderr, "usage: floor full|gate|moved PID SAMPLES INTERVAL-MS\n");
+	if (argc < 5 || (!f.clocks && strcmp(mode, "full") != 0)) {
+		fprintf(stderr, "usage: floor full|gate|moved PID SAMPLES INTERVAL-MS [FILE...]\n");
 		return 2;
 	}
 	f.process = calloc(PIDS_MAX, sizeof *f.process);
 	if (!f.process)
 		fail("floor");
+	interval_ns = strtol(argv[4], NULL, 10) * 1000000;
+	f.every = interval_ns < 1000000000 ? (int)(1000000000 / interval_ns) : 1;
 	find_tree(&f, (pid_t)strtol(argv[2], NULL, 10));
 	open_files(&f);
-	measure(&f, (int)strtol(argv[3], NULL, 10), strtol(argv[4], NULL, 10) * 1000000);
+	open_node(&f, argv + 5, argc - 5);
+	measure(&f, (int)strtol(argv[3], NULL, 10), interval_ns);
 	free(f.process);
 	return 0;
 }

@@ -23,6 +23,7 @@ struct slot {
 
 struct sample {
 	int64_t utc_ns, mono_ns; /* when this reading was made; set by sample_begin */
+	bool last;               /* none follows: what is read rarely is read now */
 	uint32_t nslots;         /* slots 1 .. nslots-1 have been used; slot 0 never is */
 	uint32_t slot_cap;
 	struct slot *slot;

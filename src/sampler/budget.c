@@ -26,6 +26,7 @@ static const double walks_max = 0.005;
 
 /* Ticks of user and system time are 10 ms: more often than this they say nothing new. */
 static const int64_t stat_least_ns = 40 * NS_PER_MS, io_least_ns = 100 * NS_PER_MS;
+static const int64_t files_least_ns = NS_PER_S;
 static const int64_t window_least_ns = 2 * NS_PER_S, interval_max_ns = 60 * NS_PER_S;
 
 double budget_default(int64_t interval_ns)
@@ -67,6 +68,7 @@ struct cadence budget_cadence(const struct budget *b)
 		.interval_ns = interval,
 		.stat_ns = larger(stat_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
 		.io_ns = larger(io_least_ns, b->step >= STEP_IO ? RARE * interval : 0),
+		.files_ns = larger(files_least_ns, b->step >= STEP_IO ? RARE * interval : 0),
 		.node_ns = larger(io_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
 		.refresh = (uint64_t)(rarer * refresh),
 		.shared = (uint64_t)(rarer * larger(refresh, in_time)),

@@ -23,7 +23,8 @@ enum {
 struct cadence {
 	int64_t interval_ns; /* between samples */
 	int64_t stat_ns;     /* memory, user and system time, threads of processes that run */
-	int64_t io_ns;       /* their input, output and open files */
+	int64_t io_ns;       /* their input and output */
+	int64_t files_ns;    /* how many files they have open */
 	int64_t node_ns;     /* the node's own files */
 	uint64_t refresh;    /* a process that does not run is read again after so many samples */
 	uint64_t shared;     /* and shared memory of one whose resident memory stays as it is */

@@ -187,6 +187,8 @@ static void read_files(struct reading *r, struct process *p, enum keep keep)
 	keep_or_close(r, p, KEPT_FDS, fd, is_kept(KEPT_FDS, keep) && n >= 0);
 	if (n < 0)
 		return;
+	if (n != p->files || !p->files_known)
+		process_changed(p);
 	p->files_known = true;
 	p->files = n;
 }
@@ -283,6 +285,11 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 		p->stale &= (uint8_t)~READ_SHARED;
 		return 0;
 	}
+	if (parts == READ_FILES) {
+		read_files(r, p, keep);
+		p->stale &= (uint8_t)~READ_FILES;
+		return 0;
+	}
 	bad = read_stat(r, p, keep);
 	if (bad)
 		return bad;
@@ -290,10 +297,10 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 		p->cpu_ns = (p->stat.utime + p->stat.stime) * r->tick_ns;
 	if (parts & READ_SHARED || shared_may_differ(p))
 		read_shared(r, p, keep);
-	if (parts & READ_IO) {
+	if (parts & READ_IO)
 		read_io(r, p, keep);
+	if (parts & READ_FILES)
 		read_files(r, p, keep);
-	}
 	p->walk_due = true;
 	process_changed(p);
 	p->stale &= (uint8_t) ~(parts | READ_STAT);

@@ -35,9 +35,10 @@ int process_clock(pid_t pid, int64_t *ns);
 
 enum reading_part {
 	READ_STAT = 1,   /* stat; statm when the resident memory has changed by more than 1/64 */
-	READ_IO = 2,     /* io, the number of open files */
+	READ_IO = 2,     /* io */
 	READ_SHARED = 4, /* statm; by itself: stat, too, when statm has changed */
-	READ_ALL = READ_STAT | READ_IO | READ_SHARED,
+	READ_FILES = 8,  /* the number of open files; by itself: nothing else */
+	READ_ALL = READ_STAT | READ_IO | READ_SHARED | READ_FILES,
 };
 
 /* For the files of one more process. */

@@ -216,6 +216,7 @@ static bool is_due(const struct sampler *s, int64_t *last_ns, int64_t every_ns, 
 void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 {
 	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
+	s->sample.last = last;
 	read_clocks(s, last);
 	tree_sample(s->tree, &s->sample, last);
 	if (is_due(s, &s->node_ns, s->cadence.node_ns, last))

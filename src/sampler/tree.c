@@ -163,7 +163,7 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	if (moved)
 		process_changed(p);
 	if (moved || all)
-		p->stale |= all ? READ_ALL : READ_STAT | READ_IO;
+		p->stale |= all ? READ_ALL : READ_STAT | READ_IO | READ_FILES;
 	else if (is_turn(t, p,
 			 t->pace.refresh)) /* memory may be reclaimed; the rest takes its running */
 		p->stale |= READ_SHARED;
@@ -251,8 +251,12 @@ static void find_due(struct tree *t, bool last)
 		t->stat_ns = t->now_ns;
 	}
 	if (last || now - t->io_ns >= t->pace.io_ns) {
-		t->due |= READ_ALL;
+		t->due |= READ_STAT | READ_IO | READ_SHARED;
 		t->io_ns = t->now_ns;
+	}
+	if (last || now - t->files_ns >= t->pace.files_ns) {
+		t->due |= READ_FILES;
+		t->files_ns = t->now_ns;
 	}
 }
 

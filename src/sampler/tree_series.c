@@ -45,7 +45,7 @@ static uint64_t values_of(const struct tree *t, const struct process *p, unsigne
 	PUT(PROCESS_CPU_USER, read, (p->stat.utime - p->utime_base) * 100 / tick_hz);
 	PUT(PROCESS_CPU_SYSTEM, read, (p->stat.stime - p->stime_base) * 100 / tick_hz);
 	PUT(PROCESS_THREADS, read, p->stat.num_threads);
-	PUT(PROCESS_FILES, p->files_known && !(stale & READ_IO), p->files);
+	PUT(PROCESS_FILES, p->files_known && !(stale & READ_FILES), p->files);
 	PUT(PROCESS_RESIDENT, read, p->stat.rss_pages * t->reading.page_bytes);
 	PUT(PROCESS_VIRTUAL, read, p->stat.vsize_bytes);
 	PUT(PROCESS_SHARED, read && p->shared_known, p->shared_bytes);
@@ -159,7 +159,8 @@ static void choose_promoted(struct tree *t)
 		demote_idle(t, waiting < 8 ? waiting : 8);
 }
 
-/* What a row of the job is summed up from; 0: what every sample has. */
+/* What a row of the job is summed up from; 0: what every sample has. Open files are of the last
+ * second: a job that is shorter has some, too. */
 static unsigned job_part(uint32_t row)
 {
 	switch (row) {
@@ -171,7 +172,6 @@ static unsigned job_part(uint32_t row)
 	case JOB_MINOR_FAULTS:
 	case JOB_MAJOR_FAULTS:
 		return READ_STAT;
-	case JOB_FILES:
 	case JOB_READ:
 	case JOB_WRITTEN:
 	case JOB_READ_CALLS:

@@ -40,7 +40,7 @@ struct tree {
 	uint64_t ticks;
 	struct cadence pace;
 	unsigned due; /* enum reading_part: what is read of a process that ran, this time */
-	int64_t stat_ns, io_ns; /* when they were due last */
+	int64_t stat_ns, io_ns, files_ns; /* when they were due last */
 	uint32_t keep_hand;
 	int64_t now_ns, named_left_ns, vanished_ns; /* when a process was found gone; 0: none was */
 	bool unwatched;                             /* a process runs on without exit records */

@@ -106,7 +106,8 @@ static int read_files(struct cgroup_group *g, struct sample *s, char *text, int6
 		int64_t age = s->mono_ns - g->file[i].read_ns;
 		int r;
 
-		if (!g->file[i].fd || (cgroup_files[i].pace == RARELY && age < period - slack_ns))
+		if (!g->file[i].fd ||
+		    (cgroup_files[i].pace == RARELY && age < period - slack_ns && !s->last))
 			continue;
 		g->file[i].read_ns = s->mono_ns;
 		r = read_file(g, i, s, text);

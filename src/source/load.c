@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - load averages and tasks of the node: /proc/loadavg, proc_loadavg(5). */
+#include "base/clock.h"
 #include "base/number.h"
 #include "source/kept.h"
+#include "source/period.h"
 #include "source/source.h"
 
 #include <errno.h>
@@ -28,8 +30,12 @@ static const struct metric metrics[] = {
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
 
+/* The kernel makes the averages anew every 5 s. */
+static const int64_t period_ns = NS_PER_S;
+
 struct load {
 	struct kept loadavg;
+	struct period period;
 	uint32_t slot;
 };
 
@@ -77,8 +83,11 @@ static int load_open(void *state, const struct source_env *env, struct sample *s
 static int load_read(void *state, struct sample *s)
 {
 	struct load *l = state;
-	int r = kept_read_same(&l->loadavg);
+	int r;
 
+	if (!period_is_due(&l->period, s, period_ns))
+		return 0;
+	r = kept_read_same(&l->loadavg);
 	if (r == 1 && sample_stood(s, l->slot)) {
 		sample_hold(s, l->slot, METRICS_NUMBER_OF);
 		return 0;

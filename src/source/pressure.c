@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pressure.c - pressure stall of the node: /proc/pressure/, Documentation/accounting/psi.rst. */
+#include "base/clock.h"
 #include "base/number.h"
 #include "source/kept.h"
+#include "source/period.h"
 #include "source/source.h"
 
 #include <errno.h>
@@ -55,7 +57,11 @@ static const struct stall {
 enum { NSTALLS = sizeof stalls / sizeof stalls[0] };
 _Static_assert(sizeof metrics / sizeof metrics[0] == NSTALLS * ROWS, "two rows for every stall");
 
+/* Its times are totals, which lose nothing; its averages the kernel makes anew every 2 s. */
+static const int64_t period_ns = NS_PER_S;
+
 struct pressure {
+	struct period period;
 	struct kept file[NFILES];
 	uint32_t slot; /* of NSTALLS * ROWS series */
 };
@@ -131,6 +137,8 @@ static int pressure_read(void *state, struct sample *s)
 	struct pressure *x = state;
 	int result = 0, r[NFILES] = { 0 };
 
+	if (!period_is_due(&x->period, s, period_ns))
+		return 0;
 	for (uint32_t f = 0; f < NFILES; f++) {
 		r[f] = x->file[f].text ? kept_read_same(&x->file[f]) : 0;
 		if (r[f] < 0)

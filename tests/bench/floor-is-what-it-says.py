@@ -12,7 +12,9 @@ PROCESSES = 3
 CALL = re.compile(r"^(\w+)\((.*)$")
 PATH = re.compile(r"^\d+<(/proc/[^>]*)>")
 CLOCK = re.compile(r"^0x(f[0-9a-f]{7})\b")
-NODE_FILES = ["stat", "meminfo", "loadavg", "pressure/cpu", "pressure/memory", "pressure/io", "diskstats", "self/net/dev"]
+OFTEN = ["stat", "meminfo", "diskstats", "self/net/dev"]
+MORE = "/proc/version"
+RARELY = ["loadavg", "pressure/cpu", "pressure/memory", "pressure/io"]  # once a second
 
 
 def fail(text):
@@ -52,29 +54,45 @@ def samples(name, begins, tree, command):
     return rows[:-1]
 
 
-def check_floor(mode, tree, wanted):
-    rows = samples(mode, ("clock_nanosleep", ""), tree, [os.environ["BUILD"] + "/bench/floor", mode, str(tree[0]), "6", "20"])
-    if len(rows) != 5 or any(row != wanted for row in rows):
-        fail(f"floor {mode}: wanted 5 samples of {dict(wanted)}, got {list(map(dict, rows))}")
+def floor(mode, tree):
+    """Its samples, two a second: every other one has what is read once a second."""
+    return samples(mode, ("clock_nanosleep", ""), tree, [os.environ["BUILD"] + "/bench/floor", mode, str(tree[0]), "6", "500", MORE])
 
 
-def check_moved(tree, least, read):
+def check_floor(mode, tree, often, rarely):
+    rows = floor(mode, tree)
+    if len(rows) != 5 or any(row != often + (rarely if i % 2 else Counter()) for i, row in enumerate(rows)):
+        fail(f"floor {mode}: wanted 5 samples of {dict(often)} and {dict(rarely)} in every other one, got {list(map(dict, rows))}")
+
+
+def check_moved(tree, often, rarely, read):
     """Whose clock moved is read, all of it; who was late this time is not."""
-    rows = samples("moved", ("clock_nanosleep", ""), tree, [os.environ["BUILD"] + "/bench/floor", "moved", str(tree[0]), "6", "20"])
-    more = [row - least for row in rows]
-    if len(rows) != 5 or any(least - row or extra - read or len(set(extra[call] for call in read)) != 1 for row, extra in zip(rows, more)):
-        fail(f"floor moved: wanted 5 samples of {dict(least)} and of {dict(read)} for some, got {list(map(dict, rows))}")
+    rows = floor("moved", tree)
+    least = [often + (rarely if i % 2 else Counter()) for i in range(len(rows))]
+    fds = "fstat /proc/PID/fd"
+    for i, row in enumerate(rows):
+        if i % 2 and row[fds] != row["pread /proc/PID/stat"]:
+            fail(f"floor moved: asked for files open of {row[fds]} processes, read {row['pread /proc/PID/stat']}")
+        if i % 2:
+            del row[fds]
+    more = [row - want for row, want in zip(rows, least)]
+    if len(rows) != 5 or any(want - row or extra - read or len(set(extra[call] for call in read)) != 1 for want, row, extra in zip(least, rows, more)):
+        fail(f"floor moved: wanted 5 samples of {dict(often)} and of {dict(read)} for some, got {list(map(dict, rows))}")
     if not any(more):
         fail("floor moved: nobody was read")
 
 
-def check_sonde(tree, node, each):
+def check_sonde(tree, node, each, rarely):
     rows = samples("sonde", ("read", "timerfd"), tree, [
         os.environ["SONDE"], "attach", "-q", "-p", str(tree[0]), "-i", "100ms", "--duration", "3s", "--pss", "off",
         "--max-overhead", "off", "-o", "recording"])
     everything = sum(row >= each for row in rows[8:])
     if everything < 0.9 * len(rows[8:]):
         fail(f"Sonde reads everything of each process in {everything} samples of {len(rows[8:])} only")
+    for once in rarely:
+        n = sum(row >= once for row in rows[8:])
+        if not 1 <= n <= len(rows[8:]) / 5:
+            fail(f"Sonde does {dict(once)} in {n} samples of {len(rows[8:])}, at ten a second, which is to be once a second")
     usual = Counter(frozenset(row.items()) for row in rows[8:]).most_common(1)[0][0]
     made = Counter({call: n for call, n in usual if "/proc/" in call or " of " in call})
     made["pread /proc/self/statm"] -= 1  # of itself
@@ -91,12 +109,14 @@ def main():
         try:
             process.stdout.readline()
             tree = descendants(process.pid)
-            node = Counter({f"pread /proc/{name}": 1 for name in NODE_FILES if os.path.exists(f"/proc/{name}")})
-            read, clocks = ["pread /proc/PID/stat", "pread /proc/PID/io", "fstat /proc/PID/fd"] * PROCESSES, ["clock_gettime of PID"] * PROCESSES
-            check_floor("full", tree, node + Counter(read))
-            check_floor("gate", tree, node + Counter(clocks))
-            check_moved(tree, node + Counter(clocks), Counter(read))
-            check_sonde(tree, node, Counter(read + clocks))
+            node, slow = (Counter(f"pread /proc/{name}" for name in names if os.path.exists(f"/proc/{name}")) for names in (OFTEN, RARELY))
+            more = node + Counter([f"pread {MORE}"])
+            read, fds, clocks = (Counter([call] * PROCESSES) for call in ("pread /proc/PID/stat", "fstat /proc/PID/fd", "clock_gettime of PID"))
+            read["pread /proc/PID/io"] = PROCESSES
+            check_floor("full", tree, more + read, slow + fds)
+            check_floor("gate", tree, more + clocks, slow)
+            check_moved(tree, more + clocks, slow, read)
+            check_sonde(tree, node, read + clocks, (slow, fds))
         finally:
             process.kill()
 
