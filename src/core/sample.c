@@ -4,6 +4,7 @@
 #include "base/reserve.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -239,6 +240,22 @@ uint32_t sample_series(struct sample *s, const struct metric *metrics, uint32_t 
 		s->state[first + i] = STATE_ABSENT;
 	}
 	return first;
+}
+
+void sample_leave_out(struct sample *s, const struct metric *metric, const char *name)
+{
+	struct left_out *l = s->left_out, *end = l + LEFT_OUT_MAX;
+
+	s->refused++;
+	while (l < end && l->metric && l->metric != metric)
+		l++;
+	if (l == end)
+		return;
+	if (!l->metric) {
+		l->metric = metric;
+		snprintf(l->first, sizeof l->first, "%s", name);
+	}
+	l->count++;
 }
 
 void sample_series_end(struct sample *s, uint32_t slot, uint32_t count)

@@ -21,6 +21,14 @@ struct slot {
 	uint32_t instance;           /* 0: the node itself */
 };
 
+/* Things of one domain that there was no room for. */
+struct left_out {
+	const struct metric *metric; /* the first of their rows */
+	char first[32];              /* what the first of them is called */
+	uint64_t count;
+};
+enum { LEFT_OUT_MAX = 16 };
+
 struct sample {
 	int64_t utc_ns, mono_ns; /* when this reading was made; set by sample_begin */
 	bool last;               /* none follows: what is read rarely is read now */
@@ -36,6 +44,7 @@ struct sample {
 	size_t text_len, text_cap;
 	uint32_t next_series, next_instance;
 	uint64_t refused;
+	struct left_out left_out[LEFT_OUT_MAX]; /* up to a row without metric */
 	/* private */
 	uint32_t *free_runs[EVENT_SET_MAX + 1], nfree[EVENT_SET_MAX + 1];
 	void *memory; /* all of the above, reserved in one piece */
@@ -67,6 +76,8 @@ void sample_end(struct sample *s, uint32_t instance, int64_t end_ns);
  * Returns the first of count slots in a row, or 0. */
 uint32_t sample_series(struct sample *s, const struct metric *metrics, uint32_t count,
 		       uint32_t instance);
+/* There is no room for the series of this thing, whose first row metric is: counted, and named. */
+void sample_leave_out(struct sample *s, const struct metric *metric, const char *name);
 void sample_series_end(struct sample *s, uint32_t slot, uint32_t count);
 /* The series of this slot is unsupported, forbidden or failed from now on (or present again). */
 void sample_refuse(struct sample *s, uint32_t slot, enum state state, const char *reason);

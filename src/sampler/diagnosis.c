@@ -205,6 +205,29 @@ static void check_formula(const struct diagnosis_list *known, const struct metri
 	snprintf(f->reason, sizeof f->reason, "it is made from %.100s", needs.missing->name);
 }
 
+/* What the sampler fills by a mechanism is there when that is. */
+static const struct {
+	const char *metric, *mechanism;
+} filled_by[] = {
+	{ "process.pss_bytes", "process.pss" },   { "process.uss_bytes", "process.pss" },
+	{ "process.swap_bytes", "process.pss" },  { "job.pss_bytes", "process.pss" },
+	{ "job.pss_age_seconds", "process.pss" }, { "job.swap_bytes", "process.pss" },
+};
+
+/* The mechanism that it lacks, or NULL. */
+static const struct finding *mechanism_of(const struct diagnosis *d, const struct metric *m)
+{
+	const struct diagnosis_list *mechanisms = &d->section[DIAGNOSIS_MECHANISMS];
+
+	for (size_t i = 0; i < sizeof filled_by / sizeof filled_by[0]; i++)
+		for (size_t k = 0; k < mechanisms->n; k++)
+			if (strcmp(filled_by[i].metric, m->name) == 0 &&
+			    strcmp(filled_by[i].mechanism, mechanisms->row[k].name) == 0 &&
+			    mechanisms->row[k].state != STATE_PRESENT)
+				return &mechanisms->row[k];
+	return NULL;
+}
+
 /* From what was found of its source, and whether a series of it was asked for. */
 static void check_metric(const struct told *t, const struct finding *source, const struct metric *m,
 			 struct diagnosis_list *out)
@@ -238,9 +261,13 @@ static void check_metrics(const struct told *t, struct diagnosis *d)
 				sources[i]->open ? &d->section[DIAGNOSIS_SOURCES].row[found++]
 						 : NULL;
 
-			for (size_t k = 0; k < sources[i]->nmetrics; k++)
-				if ((sources[i]->metrics[k].formula != NULL) == derived)
-					check_metric(t, source, &sources[i]->metrics[k], out);
+			for (size_t k = 0; k < sources[i]->nmetrics; k++) {
+				const struct metric *m = &sources[i]->metrics[k];
+
+				if ((m->formula != NULL) == derived)
+					check_metric(t, source ? source : mechanism_of(d, m), m,
+						     out);
+			}
 		}
 }
 

@@ -3,6 +3,7 @@
  * cost. */
 #include "job/environment.h"
 #include "sampler/fixes.h"
+#include "sampler/left_out.h"
 #include "sampler/recorder_state.h"
 #include "source/platform.h"
 
@@ -164,6 +165,7 @@ static void say_cost(struct recorder *r)
 	sample_meta_int(s, "monitor.bytes_written", r->figures.written_bytes);
 	sample_meta_int(s, "monitor.late_samples", r->figures.late);
 	sample_meta_int(s, "monitor.skipped_samples", r->figures.skipped);
+	left_out_say(s);
 	if (s->refused) /* series, instances or events there was no room for */
 		sample_meta_int(s, "monitor.refused", (int64_t)s->refused);
 }

@@ -60,6 +60,7 @@ struct card {
 	int render;                   /* N of /dev/dri/renderDN; -1: not known */
 	bool ours;
 	int file[PLACES_NUMBER_OF];         /* kept open; 0: none */
+	int error[PLACES_NUMBER_OF];        /* why it was not read last; 0: it was */
 	int64_t constant[PLACES_NUMBER_OF]; /* -1: none */
 };
 
@@ -133,9 +134,29 @@ static int64_t read_number(int fd)
 	int64_t value;
 	ssize_t n = file_reread(fd, text, sizeof text);
 
-	if (n < 0)
-		return n;
-	return number_i64(&p, &value) && value >= 0 ? value : -EBADMSG;
+	if (n <= 0)
+		return n < 0 ? n : -ENODATA;
+	if (!number_i64(&p, &value) || (*p && *p != '\n'))
+		return -EBADMSG;
+	return value >= 0 ? value : -ERANGE;
+}
+
+static void tell(struct card *c, unsigned metric, struct sample *s, int error)
+{
+	enum state state = error ? state_of(error) : STATE_PRESENT;
+	const char *reason = error ? sysfs_reason(error) : NULL;
+
+	if (c->error[metric] == error)
+		return;
+	c->error[metric] = error;
+	if (error == -EPERM || error == -EBUSY) { /* drivers/gpu/drm/amd/pm/amdgpu_pm.c */
+		state = STATE_FAILED;
+		reason = "the GPU is suspended or being reset";
+	} else if (state == STATE_UNSUPPORTED || error == -EINVAL) {
+		state = STATE_UNSUPPORTED;
+		reason = "the driver amdgpu does not tell it of this GPU";
+	}
+	sample_refuse(s, slot_of(c, metric), state, reason);
 }
 
 static void open_metric(struct card *c, unsigned metric, const struct root *sys, const char *below,
@@ -149,14 +170,11 @@ static void open_metric(struct card *c, unsigned metric, const struct root *sys,
 		fd = open_place(sys, below, metric, p->other);
 	value = fd < 0 ? fd : read_number(fd);
 	c->constant[metric] = p->constant && value >= 0 ? value : -1;
-	if (fd >= 0 && (p->constant || value == -EOPNOTSUPP || value == -EINVAL))
+	if (fd >= 0 && ((p->constant && value >= 0) || value == -EOPNOTSUPP || value == -EINVAL))
 		file_close(&fd);
 	if (fd >= 0)
 		c->file[metric] = fd;
-	if (value < 0 && value != -EPERM && value != -EBUSY)
-		sample_refuse(s, slot_of(c, metric),
-			      fd == -EACCES ? STATE_FORBIDDEN : STATE_UNSUPPORTED,
-			      "the driver amdgpu does not tell it of this GPU");
+	tell(c, metric, s, value < 0 ? (int)value : 0);
 }
 
 static void label_device(struct card *c, const struct root *sys, const char *device,
@@ -250,11 +268,13 @@ static int amdgpu_open(void *state, const struct source_env *env, struct sample 
 	return 0;
 }
 
-static void read_card(const struct card *c, struct sample *s)
+static void read_card(struct card *c, struct sample *s)
 {
 	for (unsigned i = 0; i < PLACES_NUMBER_OF; i++) {
 		int64_t value = c->file[i] ? read_number(c->file[i]) : c->constant[i];
 
+		if (c->file[i])
+			tell(c, i, s, value < 0 ? (int)value : 0);
 		if (value >= 0)
 			sample_put(s, slot_of(c, i), value);
 	}

@@ -3,17 +3,16 @@
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "source/sysfs.h"
+#include "source/block.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { DISKS_MAX = 256, MAJOR_RAM = 1, MAJOR_LOOP = 7 };
-enum disk_class { CLASS_UNKNOWN, CLASS_DISK, CLASS_ASIDE };
+enum { DISKS_MAX = 256, DISKSTATS_SIZE = 16 * 1024 };
 
-int cgroup_disks_init(struct cgroup_disks *x, const struct root *sys)
+int cgroup_disks_init(struct cgroup_disks *x, const struct root *proc, const struct root *sys)
 {
-	*x = (struct cgroup_disks){ .sys = sys };
+	*x = (struct cgroup_disks){ .proc = proc, .sys = sys };
 	return devices_init(&x->devices, DISKS_MAX);
 }
 
@@ -40,34 +39,56 @@ static const char *number_of(const char *line, size_t *len)
 	}
 }
 
-static enum disk_class class_of(const struct cgroup_disks *x, const char *number)
+/* "sda", of the line with this number. */
+static bool name_in_diskstats(const struct cgroup_disks *x, const char *number, char *out,
+			      size_t size)
 {
-	char path[96];
-	const char *p = number;
-	int64_t major = 0, hidden = 0;
+	char text[DISKSTATS_SIZE];
+	uint64_t wanted[2] = { 0 }, v[2];
+	int fd = root_file(x->proc, "diskstats");
+	ssize_t n = fd < 0 ? fd : file_reread(fd, text, sizeof text);
 
-	number_i64(&p, &major);
-	snprintf(path, sizeof path, "dev/block/%s/hidden", number); /* a path of multipath NVMe */
-	if (major == MAJOR_RAM || major == MAJOR_LOOP ||
-	    (sysfs_number(x->sys, path, &hidden) && hidden))
-		return CLASS_ASIDE;
-	snprintf(path, sizeof path, "dev/block/%s/slaves", number);
-	return sysfs_has_entries(x->sys, path) ? CLASS_ASIDE : CLASS_DISK;
+	file_close(&fd);
+	text[n > 0 ? n : 0] = '\0';
+	number_u64(&number, &wanted[0]);
+	number += *number == ':';
+	number_u64(&number, &wanted[1]);
+	for (const char *p = text; strchr(p, '\n'); p = number_next_line(p)) {
+		const char *q = p;
+
+		if (!number_u64(&q, &v[0]) || !number_u64(&q, &v[1]) || v[0] != wanted[0] ||
+		    v[1] != wanted[1])
+			continue;
+		q = number_skip_blanks(q);
+		snprintf(out, size, "%.*s", (int)strcspn(q, " \n"), q);
+		return *out;
+	}
+	return false;
 }
 
-/* "sda"; the number itself when the kernel does not say. */
+/* "" when the kernel does not say. */
 static void name_of(const struct cgroup_disks *x, const char *number, char *out, size_t size)
 {
 	char path[96], text[512];
-	const char *name;
+	const char *name = NULL;
 
 	snprintf(path, sizeof path, "dev/block/%s/uevent", number);
-	root_read(x->sys, path, text, sizeof text);
-	name = number_find_line(text, "DEVNAME=");
-	if (name && *name != '\n' && *name)
+	if (root_read(x->sys, path, text, sizeof text) > 0)
+		name = number_find_line(text, "DEVNAME=");
+	if (name && *name && *name != '\n')
 		snprintf(out, size, "%.*s", (int)strcspn(name, "\n"), name);
-	else
-		snprintf(out, size, "%s", number);
+	else if (!name_in_diskstats(x, number, out, size))
+		*out = '\0';
+}
+
+/* Partitions are counted with their disks: what looks like one is something that was not found. */
+static enum block_class class_of(const struct cgroup_disks *x, const char *name)
+{
+	enum block_class class = *name ? block_class_of(x->sys, name) : BLOCK_PARTITION;
+
+	if (class == BLOCK_UNKNOWN)
+		class = block_class_by_name(name);
+	return class == BLOCK_PARTITION ? BLOCK_UNKNOWN : class;
 }
 
 static void born(struct cgroup_disks *x, struct device *v, struct sample *s)
@@ -75,16 +96,29 @@ static void born(struct cgroup_disks *x, struct device *v, struct sample *s)
 	char name[64];
 
 	v->told = true;
-	if (!x->tell || s->slot_cap - s->nslots < CGROUP_DISK_SERIES + DEVICES_LEAVE)
-		return;
 	name_of(x, v->name, name, sizeof name);
-	v->instance = sample_instance(s, cgroup_metrics[CGROUP_DISK].domain, name, x->parent,
-				      clock_mono_ns(), v->flags);
+	v->class = class_of(x, name);
+	v->flags = v->class == BLOCK_DISK ? 0 : INSTANCE_ASIDE;
+	if (!x->tell)
+		return;
+	if (s->slot_cap - s->nslots < CGROUP_DISK_SERIES + DEVICES_LEAVE) {
+		sample_leave_out(s, &cgroup_metrics[CGROUP_DISK], v->name);
+		return;
+	}
+	v->instance = sample_instance(s, cgroup_metrics[CGROUP_DISK].domain, *name ? name : v->name,
+				      x->parent, clock_mono_ns(), v->flags);
 	if (!v->instance)
 		return;
 	v->nslots = CGROUP_DISK_SERIES;
 	v->slot = sample_series(s, &cgroup_metrics[CGROUP_DISK], v->nslots, v->instance);
 	sample_label(s, v->instance, "number", v->name);
+	sample_label(s, v->instance, "class", block_class_names[v->class]);
+}
+
+static void begin(struct cgroup_disks *x)
+{
+	devices_begin(&x->devices);
+	x->counted = x->unknown = 0;
 }
 
 static struct device *meet(struct cgroup_disks *x, const char *number, size_t len, struct sample *s)
@@ -93,12 +127,10 @@ static struct device *meet(struct cgroup_disks *x, const char *number, size_t le
 
 	if (!v)
 		return NULL;
-	if (v->class == CLASS_UNKNOWN) {
-		v->class = class_of(x, v->name);
-		v->flags = v->class == CLASS_ASIDE ? INSTANCE_ASIDE : 0;
-	}
 	if (!v->told)
 		born(x, v, s);
+	x->counted += v->class == BLOCK_DISK;
+	x->unknown += v->class == BLOCK_UNKNOWN;
 	return v;
 }
 
@@ -110,8 +142,13 @@ static void take(const struct device *v, struct sample *s, uint32_t i, const cha
 	if (!number_i64(&p, &value) || value < 0)
 		return;
 	device_put(v, s, i, value);
-	if (!v->flags && value <= INT64_MAX - total[i])
+	if ((v->class == BLOCK_DISK || v->class == BLOCK_UNKNOWN) && value <= INT64_MAX - total[i])
 		total[i] += value;
+}
+
+bool cgroup_disks_are_known(const struct cgroup_disks *x)
+{
+	return !x->unknown || x->unknown + x->counted == 1;
 }
 
 void cgroup_disks_v2(struct cgroup_disks *x, const char *text, bool whole, struct sample *s,
@@ -120,7 +157,7 @@ void cgroup_disks_v2(struct cgroup_disks *x, const char *text, bool whole, struc
 	static const char *const keys[CGROUP_DISK_SERIES] = { " rbytes=", " wbytes=", " rios=",
 							      " wios=" };
 
-	devices_begin(&x->devices);
+	begin(x);
 	for (const char *line = text; *line; line = number_next_line(line)) {
 		size_t len, n = strcspn(line, "\n");
 		const char *number = number_of(line, &len);
@@ -144,7 +181,7 @@ void cgroup_disks_v1(struct cgroup_disks *x, const char *text, struct sample *s,
 {
 	struct device *v = NULL;
 
-	devices_begin(&x->devices);
+	begin(x);
 	for (const char *line = text; *line; line = number_next_line(line)) {
 		size_t len;
 		const char *number = number_of(line, &len), *word = number ? number + len + 1 : "";

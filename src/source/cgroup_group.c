@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NO_LIMIT INT64_MIN
 enum { PATH_ROOM = 2 * CGROUP_PATH_SIZE + 64 };
 
 static const int64_t rarely_ns = NS_PER_S, very_rarely_ns = 10 * NS_PER_S;
@@ -66,6 +67,21 @@ static int scan_fields(struct cgroup_group *g, struct sample *s, const struct cg
 	return found ? 0 : -EBADMSG;
 }
 
+const char cgroup_disks_unknown[] =
+	"the kernel does not say of all its devices whether they are disks or stand on disks";
+
+static void put_total(struct cgroup_group *g, struct sample *s, enum cgroup_metric m, int64_t value)
+{
+	bool known = cgroup_disks_are_known(&g->disks), was = !(g->bad & bit(m));
+
+	if (g->slot && known != was)
+		sample_refuse(s, g->slot + m, known ? STATE_PRESENT : STATE_FAILED,
+			      known ? NULL : cgroup_disks_unknown);
+	g->bad = known ? g->bad & ~bit(m) : g->bad | bit(m);
+	if (known)
+		put(g, s, m, value);
+}
+
 static int scan_disks(struct cgroup_group *g, struct sample *s, enum cgroup_shape shape,
 		      const char *text, bool whole)
 {
@@ -77,7 +93,7 @@ static int scan_disks(struct cgroup_group *g, struct sample *s, enum cgroup_shap
 	else
 		cgroup_disks_v1(&g->disks, text, s, first, total);
 	for (uint32_t i = first; i < first + n; i++)
-		put(g, s, CGROUP_READ + i, total[i]);
+		put_total(g, s, CGROUP_READ + i, total[i]);
 	return 0;
 }
 
@@ -118,28 +134,54 @@ static int read_files(struct cgroup_group *g, struct sample *s, char *text, int6
 }
 
 /* What one group's own file says; -1: no limit. */
+static const int64_t absurd = INT64_C(1) << 62; /* version 1's "none" is just below 2^63 */
+
+static int read_file_at(const struct cgroup_place *p, size_t end, const char *file, char text[64])
+{
+	char path[PATH_ROOM];
+	ssize_t n = -ENAMETOOLONG;
+
+	if (cgroup_place_file(p, end, file, path, sizeof path))
+		n = root_read(p->root, path, text, 64);
+	return n < 0 ? (int)n : n ? 0 : -EBADMSG;
+}
+
+/* What it is in each second, in millionths; at: behind the limit v. */
+static int64_t part_of_period(const struct cgroup_place *p, const struct cgroup_limit *l,
+			      size_t end, int64_t v, const char *at)
+{
+	char text[64];
+	int64_t period;
+	int r = 0;
+
+	if (p->version == 1) {
+		r = read_file_at(p, end, l->period, text);
+		at = text;
+	}
+	if (r < 0)
+		return r;
+	if (!number_i64(&at, &period) || period <= 0 || v > absurd / 1000000)
+		return -EBADMSG;
+	return v * 1000000 / period;
+}
+
+/* The limit; NO_LIMIT; -errno. */
 static int64_t limit_at(const struct cgroup_place *p, const struct cgroup_limit *l, size_t end)
 {
-	const int64_t absurd = INT64_C(1) << 62; /* version 1's "none" is just below 2^63 */
-	char path[PATH_ROOM], text[64];
+	char text[64];
 	const char *at = text;
-	int64_t v, period;
+	int64_t v;
+	int r = read_file_at(p, end, l->file[p->version], text);
 
-	if (!cgroup_place_file(p, end, l->file[p->version], path, sizeof path) ||
-	    root_read(p->root, path, text, sizeof text) <= 0 || !number_i64(&at, &v) || v < 0 ||
-	    v >= absurd)
-		return -1;
-	if (!l->period)
-		return v;
-	if (p->version == 1) {
-		at = text;
-		if (!cgroup_place_file(p, end, l->period, path, sizeof path) ||
-		    root_read(p->root, path, text, sizeof text) <= 0)
-			return -1;
-	}
-	if (!number_i64(&at, &period) || period <= 0 || v > absurd / 1000000)
-		return -1;
-	return v * 1000000 / period;
+	if (r == -ENOENT) /* the controller is off here, or it is the root, which has none */
+		return NO_LIMIT;
+	if (r < 0)
+		return r;
+	if (!number_i64(&at, &v))
+		return strncmp(text, "max", 3) == 0 ? NO_LIMIT : -EBADMSG;
+	if (v < 0 || v >= absurd)
+		return NO_LIMIT;
+	return l->period ? part_of_period(p, l, end, v, at) : v;
 }
 
 /* Version 1, Linux before 5.11: groups below this one may be free of its memory limit. */
@@ -160,11 +202,14 @@ static void find_limit(struct cgroup_group *g, size_t i)
 	size_t end = g->end[l->concern];
 
 	g->limit[i] = -1;
+	g->limit_error[i] = 0;
 	if (!end || p->error || !l->file[p->version])
 		return;
 	do {
 		int64_t v = limit_at(p, l, end);
 
+		if (v < 0 && v != NO_LIMIT && !g->limit_error[i])
+			g->limit_error[i] = (int)v;
 		if (v < 0 || (g->limit[i] >= 0 && v >= g->limit[i]))
 			continue;
 		g->limit[i] = v;
@@ -220,7 +265,7 @@ static int open_file(struct cgroup_group *g, const struct cgroup_file *file)
 
 int cgroup_group_open(struct cgroup_group *g, const struct source_env *env, struct err *e)
 {
-	int opened = 0, error = cgroup_disks_init(&g->disks, &env->sys);
+	int opened = 0, error = cgroup_disks_init(&g->disks, &env->proc, &env->sys);
 
 	if (error)
 		return err_set(e, error, "there is no memory for a table of disks");

@@ -26,6 +26,7 @@ struct cgroup_group {
 	} file[CGROUP_FILES];
 	int64_t limit[CGROUP_LIMITS];    /* -1: none */
 	size_t limit_end[CGROUP_LIMITS]; /* of the group that sets it */
+	int limit_error[CGROUP_LIMITS];  /* -errno of what should tell one; 0: none is set */
 	int64_t limits_ns;
 	uint64_t has;                  /* bit of each series that has values */
 	uint64_t bad;                  /* of each that is there and no number */
@@ -38,6 +39,9 @@ struct cgroup_group {
  * of its files can be read. */
 int cgroup_group_open(struct cgroup_group *g, const struct source_env *env, struct err *e);
 void cgroup_group_close(struct cgroup_group *g);
+
+/* Why what its disks did is not added up: cgroup_disks_are_known. */
+extern const char cgroup_disks_unknown[];
 
 /* Tell the sample of it, and say why what is missing is missing. text: room for GROUP_TEXT bytes,
  * here and below. */

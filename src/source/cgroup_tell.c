@@ -61,7 +61,16 @@ static enum state why_no_file(const struct cgroup_group *g, size_t i, char *why,
 	return state_of(error);
 }
 
-/* STATE_PRESENT: that goes without saying. */
+static enum state why_no_limit(const struct cgroup_group *g, const struct cgroup_limit *l,
+			       char *why, size_t size)
+{
+	int error = g->limit_error[l - cgroup_limits];
+
+	snprintf(why, size, "%s: %s", l->file[g->places->of[l->concern].version],
+		 error == -EBADMSG ? "it holds no limit" : strerror(-error));
+	return state_of(error);
+}
+
 static enum state why_missing(const struct cgroup_group *g, enum cgroup_metric m, char *why,
 			      size_t size)
 {
@@ -74,12 +83,24 @@ static enum state why_missing(const struct cgroup_group *g, enum cgroup_metric m
 		snprintf(why, size, "%s", g->places->why[c].text);
 		return STATE_UNSUPPORTED;
 	}
-	if (!g->end[c] || (!l && cgroup_files[i].own_only && g->above))
-		return STATE_PRESENT; /* the job's own group has it */
+	if (!g->end[c]) {
+		snprintf(why, size, "the batch job has no group of its own for it");
+		return STATE_UNSUPPORTED;
+	}
+	if (!l && cgroup_files[i].own_only && g->above) {
+		snprintf(why, size, "%s does not count the groups below it", cgroup_files[i].name);
+		return STATE_UNSUPPORTED;
+	}
+	if (g->bad >> m & 1 && cgroup_files[i].shape != FIELDS) {
+		snprintf(why, size, "%s", cgroup_disks_unknown);
+		return STATE_FAILED;
+	}
 	if (g->bad >> m & 1) {
 		snprintf(why, size, "%s gives no number for it", cgroup_files[i].name);
 		return STATE_FAILED;
 	}
+	if (l && g->limit_error[l - cgroup_limits])
+		return why_no_limit(g, l, why, size);
 	if (l && !l->file[p->version])
 		snprintf(why, size, "version %d of control groups has no such limit", p->version);
 	else if (l)

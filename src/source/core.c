@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "source/sysfs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,10 +77,10 @@ static void put_frequency(struct devices *cores, struct sample *s, int64_t cpu, 
 {
 	char name[DEVICE_NAME_SIZE];
 	int len = snprintf(name, sizeof name, "cpu%" PRId64, cpu);
-	const struct device *core = devices_meet(cores, name, (size_t)len);
+	struct device *core = devices_meet(cores, name, (size_t)len);
 
 	if (core && core->nslots > slot && khz > 0)
-		device_put(core, s, slot, khz);
+		device_have(core, s, slot, khz);
 }
 
 /* Whole lines of a piece of the file. Returns whether one of them told a frequency. */
@@ -223,22 +224,32 @@ void core_born(const struct core_reader *r, struct device *core, struct sample *
 	}
 }
 
-static void read_file(const struct core_reader *r, const struct device *core, struct sample *s,
+static void read_file(const struct core_reader *r, struct device *core, struct sample *s,
 		      const char *file, uint32_t slot)
 {
 	char path[96];
 	int64_t v;
+	int bad;
 
 	path_of(path, number_of_core(core), file);
-	if (sysfs_number(r->sys, path, &v) && v >= 0)
-		device_put(core, s, slot, v);
+	bad = sysfs_read_number(r->sys, path, &v);
+	if (bad == 0 && v < 0)
+		bad = -ERANGE;
+	if (bad)
+		device_lack(core, s, slot, state_of(bad), sysfs_reason(bad));
+	else
+		device_have(core, s, slot, v);
 }
 
-static void read_core(const struct core_reader *r, const struct device *core, struct sample *s,
+static void read_core(const struct core_reader *r, struct device *core, struct sample *s,
 		      uint32_t first)
 {
+	uint32_t frequency = first + CORE_FREQUENCY;
+
 	if (r->tells[CORE_FREQUENCY] && !r->cpuinfo)
-		read_file(r, core, s, "cpufreq/scaling_cur_freq", first + CORE_FREQUENCY);
+		read_file(r, core, s, "cpufreq/scaling_cur_freq", frequency);
+	else if (r->tells[CORE_FREQUENCY] && s->state[core->slot + frequency] != STATE_PRESENT)
+		device_lack(core, s, frequency, STATE_FAILED, "cpuinfo tells none of this core");
 	for (uint32_t i = CORE_THROTTLES; i < CORE_DETAILS; i++) {
 		char file[64];
 
@@ -256,7 +267,7 @@ void core_read(struct core_reader *r, struct devices *cores, struct sample *s, u
 		devices_begin(cores);
 		read_cpuinfo(r->cpuinfo, cores, s, first + CORE_FREQUENCY);
 	}
-	for (const struct device *core = cores->row; core < cores->row + cores->n; core++)
+	for (struct device *core = cores->row; core < cores->row + cores->n; core++)
 		if (core->slot && core->nslots > first)
 			read_core(r, core, s, first);
 }

@@ -84,6 +84,7 @@ static void reopen(const struct counters *c, struct counter_device *d)
 		d->fd[row] = fd > 0 ? fd : 0;
 	}
 	d->lost = false;
+	d->listed = true;
 }
 
 struct device *counters_meet(struct counters *c, const char *name, const char *dir)
@@ -115,8 +116,17 @@ static void tell_error(struct counter_device *d, const struct device *v, struct 
 	case -EOPNOTSUPP:
 		tell(d, v, s, row, STATE_UNSUPPORTED, "this adapter does not tell it");
 		break;
+	case -ENETDOWN:
+		tell(d, v, s, row, STATE_UNSUPPORTED, "the link is down");
+		break;
+	case -ENOMEDIUM:
+		tell(d, v, s, row, STATE_FAILED, "one of the files that it sums is not there");
+		break;
+	case -EBADF:
+		tell(d, v, s, row, STATE_FAILED, "its file is no longer there");
+		break;
 	default:
-		tell(d, v, s, row, state_of(error), strerror(-error));
+		tell(d, v, s, row, state_of(error), sysfs_reason(error));
 	}
 }
 
@@ -165,9 +175,11 @@ static int parse(const struct counter_file *f, const char *text, int64_t *out)
 {
 	if (strncmp(text, "N/A", 3) == 0)
 		return -EOPNOTSUPP; /* "N/A (no PMA)": this device does not count */
-	if (!number_fixed(&text, f->decimals, out) || (*text && !strchr("\n@: ", *text)))
-		return -EBADMSG;
-	return 0;
+	if (!*text)
+		return -ENODATA;
+	if (!number_fixed(&text, f->decimals, out))
+		return sysfs_no_number(text);
+	return *text && !strchr("\n@: ", *text) ? -EBADMSG : 0;
 }
 
 static int read_number(const struct counter_file *f, int fd, int64_t *out)
@@ -191,6 +203,8 @@ static int read_files(const struct counters *c, const struct counter_device *d, 
 
 		r = fd < 0 ? fd : read_number(f, fd, &v);
 		file_close(&fd);
+		if (i && r == -ENOENT)
+			r = -ENOMEDIUM;
 		if (r == 0 && __builtin_add_overflow(*out, v, out))
 			r = -ERANGE;
 	}
@@ -202,11 +216,15 @@ static void read_row(struct counters *c, const struct device *v, struct sample *
 	struct counter_device *d = counters_device(c, v);
 	const struct counter_file *f = &c->kind->files[row];
 	int64_t value;
-	int r = row < c->kind->nkept ? read_number(f, d->fd[row], &value)
-				     : read_files(c, d, row, &value);
+	int r = c->kind->means ? c->kind->means(c, d, row) : 0;
 
+	if (r == 0)
+		r = row < c->kind->nkept ? read_number(f, d->fd[row], &value)
+					 : read_files(c, d, row, &value);
 	if (r == -ENOENT || r == -ENODEV || r == -EBADF) {
 		d->lost = true;
+		if (d->listed)
+			tell_error(d, v, s, row, -EBADF);
 	} else if (r < 0) {
 		tell_error(d, v, s, row, r);
 	} else if (f->bits && !(d->endless >> row & 1) && value == (INT64_C(1) << f->bits) - 1) {

@@ -5,8 +5,8 @@
  *
  * A file holds one number, "123" or "123@seconds". An adapter is asked for each of them, so they
  * are read in turn: traffic of some devices (its files stay open) and a few others in each sample.
- * A counter that is full and stands still has failed; it is no rate of 0. Nothing is allocated but
- * by counters_init.
+ * A counter that is full and stands still has failed; it is no rate of 0. A sum of which a part is
+ * not there has failed until it is there. Nothing is allocated but by counters_init.
  */
 #ifndef SONDE_SOURCE_COUNTERFILE_H
 #define SONDE_SOURCE_COUNTERFILE_H
@@ -25,10 +25,15 @@ struct counter_file {
 	uint8_t decimals;    /* stored in units of the last one */
 };
 
+struct counters;
+struct counter_device;
 struct counter_kind {
 	const struct metric *metrics; /* nrows of them, side by side with the files */
 	const struct counter_file *files;
 	uint32_t nrows, nkept; /* the first nkept are the traffic */
+	/* Whether the row means something now; NULL: it always does. 0, or -errno that tells why
+	 * not. */
+	int (*means)(const struct counters *c, const struct counter_device *d, uint32_t row);
 };
 
 struct counter_device {
@@ -37,7 +42,8 @@ struct counter_device {
 	uint64_t asked, second; /* rows that have a file; those that have it at path[1] */
 	uint64_t endless;       /* rows that are wider than their bits on this device */
 	uint8_t state[EVENT_SET_MAX];
-	bool lost; /* its files went away: they are looked for again with the next listing */
+	bool lost;   /* a file went away: they are looked for again with the next listing */
+	bool listed; /* that was done: what is still not there has failed */
 };
 
 struct counters {

@@ -5,6 +5,7 @@
 #include "source/device.h"
 #include "source/kept.h"
 #include "source/source.h"
+#include "source/sysfs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -159,7 +160,8 @@ struct cpu {
 	uint32_t ncolumns; /* that this kernel has */
 	int64_t hz;        /* ticks in a second */
 	struct core_reader detail;
-	bool told; /* what no core here can tell */
+	bool told;                 /* what no core here can tell */
+	int lacks[NODE_NUMBER_OF]; /* why a series of the node has no value: sysfs_tell */
 };
 
 static int64_t hundredths(const struct cpu *c, int64_t ticks)
@@ -167,9 +169,13 @@ static int64_t hundredths(const struct cpu *c, int64_t ticks)
 	return c->hz == 100 ? ticks : ticks / c->hz * 100 + ticks % c->hz * 100 / c->hz;
 }
 
-static void put(const struct cpu *c, struct sample *s, uint32_t metric, int64_t value)
+/* -1: there is something, and it is no count. */
+static void put(struct cpu *c, struct sample *s, uint32_t metric, int64_t value)
 {
-	if (c->slot)
+	if (!c->slot)
+		return;
+	sysfs_tell(s, c->slot + metric, &c->lacks[metric], value < 0 ? -ERANGE : 0);
+	if (value >= 0)
 		sample_put(s, c->slot + metric, value);
 }
 
@@ -202,27 +208,25 @@ static const char *read_core(struct cpu *c, struct sample *s, const char *line, 
 	if (!core->told)
 		born(c, core, s);
 	for (uint32_t i = 0; i < c->ncolumns && number_count(&p, &v); i++)
-		if (v >= 0)
-			device_put(core, s, i, hundredths(c, v));
+		device_count(core, s, i, v < 0 ? v : hundredths(c, v));
 	return p;
 }
 
-static const char *read_total(const struct cpu *c, struct sample *s, const char *p)
+static const char *read_total(struct cpu *c, struct sample *s, const char *p)
 {
 	int64_t v;
 
 	for (uint32_t i = 0; i < c->ncolumns && number_count(&p, &v); i++)
-		if (v >= 0)
-			put(c, s, NODE_TIMES + i, hundredths(c, v));
+		put(c, s, NODE_TIMES + i, v < 0 ? v : hundredths(c, v));
 	return p;
 }
 
-static void read_softirqs(const struct cpu *c, struct sample *s, const char *p)
+static void read_softirqs(struct cpu *c, struct sample *s, const char *p)
 {
 	int64_t v[1 + NSOFTIRQS];
 	uint32_t n = 0;
 
-	while (n <= NSOFTIRQS && number_i64(&p, &v[n]) && v[n] >= 0)
+	while (n <= NSOFTIRQS && number_count(&p, &v[n]))
 		n++;
 	for (uint32_t i = 0; i < (n > NSOFTIRQS ? n : n > 0); i++)
 		put(c, s, NODE_SOFTIRQS + i, v[i]);
@@ -230,7 +234,7 @@ static void read_softirqs(const struct cpu *c, struct sample *s, const char *p)
 
 /* The lines behind the cores, each with one number that counts ("intr" has many: the first is the
  * sum). */
-static bool read_other(const struct cpu *c, struct sample *s, const char *line)
+static bool read_other(struct cpu *c, struct sample *s, const char *line)
 {
 	static const struct {
 		const char *key;
@@ -247,10 +251,10 @@ static bool read_other(const struct cpu *c, struct sample *s, const char *line)
 
 		if (strncmp(line, rows[i].key, strlen(rows[i].key)) != 0)
 			continue;
-		if (!number_i64(&p, &v) || v < 0)
-			return false;
+		if (!number_count(&p, &v))
+			v = -1;
 		put(c, s, rows[i].metric, v);
-		return true;
+		return v >= 0;
 	}
 	return false;
 }
@@ -333,9 +337,9 @@ static int cpu_open(void *state, const struct source_env *env, struct sample *s,
 	core_open(&c->detail, env, count_cores(c->stat.text));
 	sample_catalogue(s, &metrics[DERIVED], METRICS_NUMBER_OF - DERIVED);
 	scan(c, s);
-	for (uint32_t i = c->slot + NODE_SOFTIRQS; c->slot && i < c->slot + NODE_NUMBER_OF; i++)
-		if (s->state[i] != STATE_PRESENT)
-			sample_refuse(s, i, STATE_UNSUPPORTED, NO_COLUMN);
+	for (uint32_t i = NODE_CONTEXT_SWITCHES; c->slot && i < NODE_NUMBER_OF; i++)
+		if (s->state[c->slot + i] != STATE_PRESENT && !c->lacks[i])
+			sample_refuse(s, c->slot + i, STATE_UNSUPPORTED, NO_COLUMN);
 	return 0;
 }
 

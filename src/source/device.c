@@ -94,11 +94,22 @@ void device_born_as(struct device *v, const char *name, struct sample *s,
 	if (!v->instance)
 		return;
 	if (s->slot_cap - s->nslots < count + DEVICES_LEAVE) {
-		s->refused++;
+		sample_leave_out(s, metrics, name);
 		return;
 	}
 	v->nslots = count;
 	v->slot = sample_series(s, metrics, count, v->instance);
+}
+
+void device_lack(struct device *v, struct sample *s, uint32_t i, enum state state,
+		 const char *reason)
+{
+	bool lacks = state != STATE_PRESENT;
+
+	if (!v->slot || lacks == (v->lacks >> i & 1))
+		return;
+	v->lacks ^= UINT64_C(1) << i;
+	sample_refuse(s, v->slot + i, state, reason);
 }
 
 bool devices_stand(const struct devices *d, struct sample *s)

@@ -25,6 +25,7 @@ struct device {
 	uint32_t flags;   /* of the instance */
 	uint32_t class;   /* the source's own; 0: not known yet */
 	int64_t constant; /* the source's own */
+	uint64_t lacks;   /* series of which it was told why they have no value */
 };
 
 struct devices {
@@ -52,10 +53,28 @@ void device_born(struct device *v, struct sample *s, const struct metric *metric
 /* The same under another name than it is found by. */
 void device_born_as(struct device *v, const char *name, struct sample *s,
 		    const struct metric *metrics, uint32_t count);
+/* Series i has no value and why, said once until it has one again. */
+void device_lack(struct device *v, struct sample *s, uint32_t i, enum state state,
+		 const char *reason);
 static inline void device_put(const struct device *v, struct sample *s, uint32_t i, int64_t value)
 {
 	if (v->slot)
 		sample_put(s, v->slot + i, value);
+}
+/* The same for what device_lack may have been said of: then it has a value again. */
+static inline void device_have(struct device *v, struct sample *s, uint32_t i, int64_t value)
+{
+	if (v->lacks >> i & 1)
+		device_lack(v, s, i, STATE_PRESENT, NULL);
+	device_put(v, s, i, value);
+}
+/* A number of a row of counts, as number_count gives it: -1 has failed. */
+static inline void device_count(struct device *v, struct sample *s, uint32_t i, int64_t value)
+{
+	if (value >= 0)
+		device_have(v, s, i, value);
+	else
+		device_lack(v, s, i, STATE_FAILED, "its number is negative or too large");
 }
 /* In place of a pass, when the list is what it was: all stand as they stood in the previous sample.
  * False, and nothing is done, when one was not in it. */

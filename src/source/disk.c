@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* disk.c - block devices: /proc/diskstats, Documentation/admin-guide/iostats.rst. */
 #include "base/number.h"
+#include "source/block.h"
 #include "source/device.h"
 #include "source/kept.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -119,45 +119,7 @@ struct disk {
 	struct kept diskstats;
 	struct devices devices;
 	const struct root *sys;
-	bool has_sysfs;
 };
-
-/* What a device is decides whether totals count it: all but whole disks are left out. */
-enum disk_class {
-	CLASS_UNKNOWN,
-	CLASS_DISK,
-	CLASS_PARTITION,
-	CLASS_STACKED,
-	CLASS_PATH,
-	CLASS_LOOP,
-	CLASS_MEMORY
-};
-static const char *const class_names[] = {
-	[CLASS_DISK] = "disk",       [CLASS_PARTITION] = "partition",
-	[CLASS_STACKED] = "stacked", /* on other devices: dm, md, bcache, drbd, zd */
-	[CLASS_PATH] = "path",       /* of a multipath NVMe disk */
-	[CLASS_LOOP] = "loop",       [CLASS_MEMORY] = "memory",
-};
-
-static enum disk_class class_in_sysfs(const struct root *sys, const char *name)
-{
-	char dir[64], path[96];
-	int64_t hidden;
-
-	snprintf(dir, sizeof dir, "block/%s", name);
-	for (char *p = dir + strlen("block/"); *p; p++)
-		if (*p == '/')
-			*p = '!'; /* cciss/c0d0 is cciss!c0d0 there */
-	if (!sysfs_exists(sys, dir))
-		return CLASS_PARTITION;
-	snprintf(path, sizeof path, "%s/slaves", dir);
-	if (sysfs_has_entries(sys, path))
-		return CLASS_STACKED;
-	snprintf(path, sizeof path, "%s/hidden", dir);
-	if (sysfs_number(sys, path, &hidden) && hidden)
-		return CLASS_PATH;
-	return CLASS_DISK;
-}
 
 /* sda1 is a partition of sda, nvme0n1p1 of nvme0n1; sdaa is a disk, and so is nvme0n10. */
 static bool is_partition_of(const char *name, const struct device *disk)
@@ -172,42 +134,29 @@ static bool is_partition_of(const char *name, const struct device *disk)
 	return *rest && !rest[strspn(rest, "0123456789")];
 }
 
-static enum disk_class class_by_name(const struct devices *all, const struct device *v)
+static bool is_partition(const struct devices *all, const char *name)
 {
-	if (strncmp(v->name, "dm-", 3) == 0 || strncmp(v->name, "md", 2) == 0)
-		return CLASS_STACKED;
 	for (const struct device *w = all->row; w < all->row + all->n; w++)
-		if (is_partition_of(v->name, w))
-			return CLASS_PARTITION;
-	return CLASS_DISK;
+		if (is_partition_of(name, w))
+			return true;
+	return false;
 }
 
-static bool is_numbered(const char *name, const char *prefix)
+static enum block_class class_of(const struct disk *d, const struct device *v)
 {
-	size_t n = strlen(prefix);
+	enum block_class class = block_class_of(d->sys, v->name);
 
-	return strncmp(name, prefix, n) == 0 && name[n] >= '0' && name[n] <= '9';
-}
-
-static enum disk_class class_of(const struct disk *d, const struct device *v)
-{
-	if (is_numbered(v->name, "loop"))
-		return CLASS_LOOP;
-	if (is_numbered(v->name, "ram") || is_numbered(v->name, "zram"))
-		return CLASS_MEMORY;
-	/* ZFS volumes and DRBD stand on other disks, but sysfs does not tell on which. */
-	if (is_numbered(v->name, "zd") || is_numbered(v->name, "drbd"))
-		return CLASS_STACKED;
-	if (d->has_sysfs)
-		return class_in_sysfs(d->sys, v->name);
-	return class_by_name(&d->devices, v);
+	if (class != BLOCK_UNKNOWN)
+		return class;
+	class = block_class_by_name(v->name);
+	return class == BLOCK_DISK && is_partition(&d->devices, v->name) ? BLOCK_PARTITION : class;
 }
 
 static void born(struct device *v, struct sample *s, uint32_t n)
 {
 	device_born(v, s, metrics, NCOLUMNS);
 	if (v->instance)
-		sample_label(s, v->instance, "class", class_names[v->class]);
+		sample_label(s, v->instance, "class", block_class_names[v->class]);
 	for (uint32_t i = n; v->slot && i < NCOLUMNS; i++)
 		sample_refuse(s, v->slot + i, STATE_UNSUPPORTED, "this kernel does not count it");
 }
@@ -269,19 +218,18 @@ static bool scan_line(struct disk *d, struct sample *s, const char *p)
 	v = devices_meet(&d->devices, l.name, l.len);
 	if (!v)
 		return true;
-	if (v->class == CLASS_UNKNOWN) {
+	if (v->class == BLOCK_UNKNOWN) {
 		v->class = class_of(d, v);
-		v->flags = v->class == CLASS_DISK ? 0 : INSTANCE_ASIDE;
+		v->flags = v->class == BLOCK_DISK ? 0 : INSTANCE_ASIDE;
 	}
 	if (!v->told && v->flags && is_quiet(l.value, l.n))
 		return true;
-	if (!v->told && v->class == CLASS_PATH && counts_for_disk(d, v->name))
+	if (!v->told && v->class == BLOCK_PATH && counts_for_disk(d, v->name))
 		v->flags = 0;
 	if (!v->told)
 		born(v, s, l.n);
 	for (uint32_t i = 0; i < l.n; i++)
-		if (l.value[i] >= 0)
-			device_put(v, s, i, l.value[i]);
+		device_count(v, s, i, l.value[i]);
 	return true;
 }
 
@@ -322,7 +270,6 @@ static int disk_open(void *state, const struct source_env *env, struct sample *s
 		return err_set(e, r, "there is no memory for a table of disks");
 	}
 	d->sys = &env->sys;
-	d->has_sysfs = sysfs_exists(d->sys, "block");
 	r = scan(d, s);
 	if (r < 0 && !d->devices.n) {
 		disk_close(d);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* energy.c - energy and power as the hardware measures it: RAPL by powercap, else by perf events;
- * Cray's pm_counters; hwmon. See energy.h. */
+/* energy.c - energy and power as the hardware measures it: Cray's pm_counters; RAPL by powercap,
+ * else by perf events; hwmon. See energy.h. */
 #include "source/energy.h"
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "source/sysfs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,8 +34,8 @@ static const struct metric metrics[] = {
 			 .formula = "if(known(energy.consumed_watts), energy.consumed_watts, "
 				    "energy.meter_watts)",
 			 .label = "Power",
-			 .help = "Power that is measured on the node: of packages and their memory "
-				 "(RAPL), else of the whole node by its meter." },
+			 .help = "Power that is measured on the node: of all of it (pm_counters), else "
+				 "of packages and their memory (RAPL), else by its meters." },
 	[JOB_POWER] = { "job.power_apportioned_watts", WATTS, .over_nodes = COMBINE_SUM,
 			.formula = "node.power_watts * min(1, job.cpu_cores / node.cpu_used_cores)",
 			.label = "Power, apportioned",
@@ -54,38 +55,46 @@ struct zone *energy_add(struct energy *x, const char *by, const char *name)
 	return z;
 }
 
-static bool read_perf(const struct zone *z, int64_t *uj)
+static int read_perf(const struct zone *z, int64_t *uj)
 {
 	uint64_t raw;
+	ssize_t n = read(z->fd, &raw, sizeof raw);
 	double v;
 
-	if (read(z->fd, &raw, sizeof raw) != (ssize_t)sizeof raw)
-		return false;
+	if (n != (ssize_t)sizeof raw)
+		return n < 0 ? -errno : -ENODATA;
 	v = (double)raw * z->scale * 1e6;
-	*uj = v < 9e18 ? llround(v) : -1;
-	return *uj >= 0;
+	if (v >= 9e18)
+		return -ERANGE;
+	*uj = llround(v);
+	return 0;
 }
 
 /* In millionths of a joule or a watt. */
-static bool read_text(const struct zone *z, int64_t *out)
+static int read_text(const struct zone *z, int64_t *out)
 {
 	char text[128];
 	const char *p = text;
+	ssize_t n = file_reread(z->fd, text, sizeof text);
 
-	if (file_reread(z->fd, text, sizeof text) <= 0 || !number_i64(&p, out) || *out < 0)
-		return false;
-	if (z->form == ZONE_JOULES) {
-		p = number_skip_blanks(p);
-		return *p == 'J' && !__builtin_mul_overflow(*out, 1000000, out);
-	}
-	return *p == '\n' || !*p;
+	if (n <= 0)
+		return n < 0 ? (int)n : -ENODATA;
+	if (!number_i64(&p, out))
+		return sysfs_no_number(p);
+	if (*out < 0)
+		return -ERANGE;
+	if (z->form != ZONE_JOULES)
+		return *p == '\n' || !*p ? 0 : -EBADMSG;
+	if (*number_skip_blanks(p) != 'J')
+		return -EBADMSG;
+	return __builtin_mul_overflow(*out, 1000000, out) ? -ERANGE : 0;
 }
 
-static bool read_zone(const struct zone *z, int64_t *out)
+static int read_zone(const struct zone *z, int64_t *out)
 {
-	bool got = z->form == ZONE_PERF ? read_perf(z, out) : read_text(z, out);
+	int r = z->form == ZONE_PERF ? read_perf(z, out) : read_text(z, out);
 
-	return got && (!z->counter.range || *out <= z->counter.range);
+	return r == 0 && z->counter.range && *out > z->counter.range ? -ERANGE : r;
 }
 
 static void label_package(struct sample *s, const struct zone *z)
@@ -177,6 +186,14 @@ static bool any_readable(const struct energy *x, uint32_t first)
 	return false;
 }
 
+static bool any_counted(const struct energy *x, uint32_t first)
+{
+	for (uint32_t i = first; i < x->nzones; i++)
+		if (x->zone[i].fd && !x->zone[i].aside)
+			return true;
+	return false;
+}
+
 static void set_aside(struct energy *x, uint32_t first)
 {
 	for (uint32_t i = first; i < x->nzones; i++)
@@ -186,25 +203,26 @@ static void set_aside(struct energy *x, uint32_t first)
 /* RAPL: by powercap; where that may not be read or is not there, by perf events. */
 static int find_rapl(struct energy *x, const struct root *sys)
 {
+	uint32_t first = x->nzones, n;
 	int powercap = energy_find_powercap(x, sys), perf;
-	uint32_t n = x->nzones;
 
-	if (any_readable(x, 0))
+	if (any_readable(x, first))
 		return 0;
+	n = x->nzones;
 	perf = energy_find_perf(x, sys);
 	if (!any_readable(x, n))
 		return powercap ? powercap : perf;
-	x->nzones -= n;
-	memmove(x->zone, x->zone + n, x->nzones * sizeof *x->zone);
+	memmove(x->zone + first, x->zone + n, (x->nzones - n) * sizeof *x->zone);
+	x->nzones -= n - first;
 	return 0;
 }
 
-/* The ways in their order; what a later one tells is beside what an earlier one has told. Returns
- * the error of the first that is there and may not be read. */
+/* The ways in their order, that of the whole node first; what a later one tells is beside what an
+ * earlier one has told. Returns the error of the first that is there and may not be read. */
 static int find(struct energy *x, const struct root *sys)
 {
-	static int (*const ways[])(struct energy *, const struct root *) = { find_rapl,
-									     energy_find_cray,
+	static int (*const ways[])(struct energy *, const struct root *) = { energy_find_cray,
+									     find_rapl,
 									     energy_find_hwmon };
 	bool counted = false;
 	int error = 0;
@@ -215,7 +233,7 @@ static int find(struct energy *x, const struct root *sys)
 
 		if (counted)
 			set_aside(x, first);
-		counted |= any_readable(x, first);
+		counted |= any_counted(x, first);
 		error = error ? error : r;
 	}
 	return error;
@@ -322,18 +340,29 @@ static void put(struct zone *z, struct sample *s, int64_t v)
 		sample_put(s, z->slot, z->counter.total);
 }
 
+static void read_one(struct zone *z, struct sample *s)
+{
+	int64_t v;
+	int r = read_zone(z, &v);
+
+	if (r < 0 && z->failed)
+		z->failed = false; /* it is told why anew */
+	sysfs_tell(s, z->slot, &z->error, r);
+	if (r == 0)
+		put(z, s, v);
+}
+
 static int energy_read(void *state, struct sample *s)
 {
 	struct energy *x = state;
-	int64_t v;
 	bool fresh;
 
 	if (x->period_ns && !period_is_due(&x->period, s, x->period_ns))
 		return 0;
 	fresh = energy_cray_is_fresh(x);
 	for (struct zone *z = x->zone; z < x->zone + x->nzones; z++)
-		if (z->fd && (fresh || z->form != ZONE_JOULES) && read_zone(z, &v))
-			put(z, s, v);
+		if (z->fd && (fresh || z->form != ZONE_JOULES))
+			read_one(z, s);
 	return 0;
 }
 

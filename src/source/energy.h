@@ -28,7 +28,7 @@ struct zone {
 	enum zone_form form;
 	double scale; /* of ZONE_PERF */
 	bool aside;
-	int error; /* -errno: why it cannot be read */
+	int error; /* -errno: why it cannot be opened or was not read last */
 	int fd;    /* kept open; 0: none */
 	struct wrap counter;
 	uint32_t instance, slot, breaks;

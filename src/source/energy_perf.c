@@ -82,7 +82,7 @@ static int add_zone(struct energy *x, const struct pmu *p, const struct event_ro
 		return 0;
 	snprintf(path, sizeof path,
 		 "devices/system/cpu/cpu%" PRIu32 "/topology/physical_package_id", cpu);
-	if (!sysfs_number(p->sys, path, &package) || package < 0)
+	if (sysfs_read_number(p->sys, path, &package) < 0 || package < 0)
 		package = cpu;
 	fd = open_event(p, config, cpu);
 	if (fd < 0)
@@ -113,7 +113,7 @@ int energy_find_perf(struct energy *x, const struct root *sys)
 	char list[4096];
 	int error = 0;
 
-	if (!sysfs_number(sys, PMU "/type", &p.type) || p.type < 0 || p.type > UINT32_MAX)
+	if (sysfs_read_number(sys, PMU "/type", &p.type) < 0 || p.type < 0 || p.type > UINT32_MAX)
 		return 0;
 	sysfs_line(sys, PMU "/cpumask", list, sizeof list);
 	cpulist_parse(&p.cpus, list);

@@ -48,7 +48,7 @@ static int64_t read_number(const struct root *sys, const char *dir, const char *
 	int64_t v;
 
 	snprintf(path, sizeof path, "class/powercap/%s/%s", dir, file);
-	return sysfs_number(sys, path, &v) && v > 0 ? v : 0;
+	return sysfs_read_number(sys, path, &v) == 0 && v > 0 ? v : 0;
 }
 
 /* A counter that is wide (psys of servers counts in joules) was made for much. */

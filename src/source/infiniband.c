@@ -95,7 +95,8 @@ static const struct metric metrics[] = {
 	[SPEED] = { "infiniband.speed_bytes_per_second", PORT, .kind = KIND_GAUGE,
 		    .unit = UNIT_BYTES_PER_SECOND, .mul = 100000000 / 8,
 		    .over_instances = COMBINE_SUM, .label = "Link speed",
-		    .help = "Signalling rate of the link as it is now." },
+		    .help = "Signalling rate of the link as it is now; absent where it is "
+			    "not active." },
 	[RX_UNICAST] = { "infiniband.received_unicast", EVENTS, .label = "Unicast received",
 			 .help = "Unicast packets received" NODE },
 	[TX_UNICAST] = { "infiniband.transmitted_unicast", EVENTS, .label = "Unicast sent",
@@ -225,13 +226,13 @@ static const struct counter_file files[] = {
 	[STATE] = { .path = { "state" } },
 	[PHYSICAL_STATE] = { .path = { "phys_state" } },
 	[SPEED] = { .path = { "rate" }, .decimals = 1 },
-	[RX_UNICAST] = { .path = { OLD("unicast_rcv_packets"), EXTENDED("unicast_rcv_packets") } },
-	[TX_UNICAST] = { .path = { OLD("unicast_xmit_packets"),
-				   EXTENDED("unicast_xmit_packets") } },
-	[RX_MULTICAST] = { .path = { OLD("multicast_rcv_packets"),
-				     EXTENDED("multicast_rcv_packets") } },
-	[TX_MULTICAST] = { .path = { OLD("multicast_xmit_packets"),
-				     EXTENDED("multicast_xmit_packets") } },
+	[RX_UNICAST] = { .path = { EXTENDED("unicast_rcv_packets"), OLD("unicast_rcv_packets") } },
+	[TX_UNICAST] = { .path = { EXTENDED("unicast_xmit_packets"),
+				   OLD("unicast_xmit_packets") } },
+	[RX_MULTICAST] = { .path = { EXTENDED("multicast_rcv_packets"),
+				     OLD("multicast_rcv_packets") } },
+	[TX_MULTICAST] = { .path = { EXTENDED("multicast_xmit_packets"),
+				     OLD("multicast_xmit_packets") } },
 	ERRORS(SYMBOL_ERRORS, "symbol_error", 16),
 	ERRORS(LINK_RECOVERIES, "link_error_recovery", 8),
 	ERRORS(LINK_DOWNS, "link_downed", 8),
@@ -269,7 +270,19 @@ static const struct counter_file files[] = {
 };
 _Static_assert(sizeof files / sizeof files[0] == NROWS, "a file for every row");
 
-static const struct counter_kind ports = { metrics, files, NROWS, NKEPT };
+/* The rate of a port that is down, or not yet up, is one that it had or could have. */
+static int means(const struct counters *c, const struct counter_device *d, uint32_t row)
+{
+	char path[COUNTERS_DIR_SIZE + 16], text[32];
+
+	if (row != SPEED)
+		return 0;
+	snprintf(path, sizeof path, "%s/state", d->dir);
+	sysfs_line(c->root, path, text, sizeof text);
+	return strchr("1235", text[0]) && text[0] && text[1] == ':' ? -ENETDOWN : 0;
+}
+
+static const struct counter_kind ports = { metrics, files, NROWS, NKEPT, means };
 
 struct infiniband {
 	struct counters counters;

@@ -64,6 +64,7 @@ enum {
 	METRICS_NUMBER_OF
 };
 enum { NTARGET = NMEASURED - NLLITE, NONE = 255 };
+enum { UNTOLD = -1, UNTIMED = -2, UNREADABLE = -3, NOT_YET = -4 }; /* why there is no value */
 
 #define SUMMED .kind = KIND_COUNTER, .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM
 #define EVENTS .domain = "lustre", SUMMED, .unit = UNIT_COUNT
@@ -236,8 +237,10 @@ static void read_line(const char *p, const char *unit, int64_t *count, int64_t *
 		return;
 	*count = samples;
 	p += 9;
-	if (strncmp(p, unit, n) != 0)
+	if (strncmp(p, unit, n) != 0) {
+		*sum = UNTIMED;
 		return;
+	}
 	p += strcspn(p, "]\n");
 	if (*p++ == ']' && number_i64(&p, &least) && number_i64(&p, &most) &&
 	    number_i64(&p, &total) && strchr(" \n", *p))
@@ -254,17 +257,40 @@ static const struct line *find_line(const struct lustre_kind *k, const char *nam
 
 /* Lustre leaves out what has not happened: a line that is not there is a 0. Times are not told by
  * every version; where one of them is, all are. */
-static void set_zeros(const struct lustre_kind *k, int64_t *value, bool timed)
+static void set_zeros(const struct lustre_kind *k, int64_t *value, const char *text)
 {
+	int64_t time = strstr(text, "[usec") ? 0 : strstr(text, "[reg") ? UNTIMED : NOT_YET;
+
 	for (const struct line *l = k->lines; l < k->lines + k->nlines; l++) {
 		if (l->count != NONE)
 			value[l->count] = 0;
-		if (l->sum != NONE && (timed || strcmp(l->unit, "bytes") == 0))
-			value[l->sum] = 0;
+		if (l->sum != NONE)
+			value[l->sum] = strcmp(l->unit, "bytes") == 0 ? 0 : time;
 	}
 }
 
-static int scan(const struct lustre *x, const struct device *v, struct sample *s, bool whole)
+static void lack_all(struct device *v, struct sample *s, int error)
+{
+	const char *reason =
+		error == -EBADMSG ? "its statistics are not as expected" : strerror(-error);
+
+	for (uint32_t i = 0; i < kinds[v->class - 1].nmetrics; i++)
+		device_lack(v, s, i, state_of(error), reason);
+}
+
+static void put(struct device *v, struct sample *s, uint32_t i, int64_t value, bool whole)
+{
+	if (value >= 0)
+		device_have(v, s, i, value);
+	else if (value == UNTIMED)
+		device_lack(v, s, i, STATE_UNSUPPORTED, "this version of Lustre does not time it");
+	else if (value == UNTOLD && !whole)
+		device_lack(v, s, i, STATE_FAILED, "its statistics are cut short");
+	else if (value != NOT_YET)
+		device_lack(v, s, i, STATE_FAILED, "its line holds no such number");
+}
+
+static int scan(const struct lustre *x, struct device *v, struct sample *s, bool whole)
 {
 	const struct lustre_kind *k = &kinds[v->class - 1];
 	int64_t value[NLLITE];
@@ -272,13 +298,13 @@ static int scan(const struct lustre *x, const struct device *v, struct sample *s
 	if (!number_find_line(x->text, "snapshot_time "))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < k->nmetrics; i++)
-		value[i] = -1;
+		value[i] = UNTOLD;
 	if (whole)
-		set_zeros(k, value, strstr(x->text, "[usec"));
+		set_zeros(k, value, x->text);
 	for (const char *p = x->text; *p; p = number_next_line(p)) {
 		size_t len = strcspn(p, " \n");
 		const struct line *l = find_line(k, p, len);
-		int64_t count = -1, sum = -1;
+		int64_t count = UNREADABLE, sum = UNREADABLE;
 
 		if (!l)
 			continue;
@@ -289,13 +315,12 @@ static int scan(const struct lustre *x, const struct device *v, struct sample *s
 			value[l->sum] = sum;
 	}
 	for (uint32_t i = 0; i < k->nmetrics; i++)
-		if (value[i] >= 0)
-			device_put(v, s, i, value[i]);
+		put(v, s, i, value[i], whole);
 	return 0;
 }
 
 /* What comes behind the last newline is a line that was cut. */
-static int read_row(struct lustre *x, uint32_t row, struct sample *s)
+static int read_statistics(struct lustre *x, uint32_t row, struct sample *s)
 {
 	ssize_t n = root_read(x->file[row].root, x->file[row].path, x->text, sizeof x->text);
 	char *end = n > 0 ? memrchr(x->text, '\n', (size_t)n) : NULL;
@@ -308,6 +333,15 @@ static int read_row(struct lustre *x, uint32_t row, struct sample *s)
 	whole = !end[1];
 	end[1] = '\0';
 	return scan(x, &x->devices.row[row], s, whole);
+}
+
+static int read_row(struct lustre *x, uint32_t row, struct sample *s)
+{
+	int r = read_statistics(x, row, s);
+
+	if (r < 0)
+		lack_all(&x->devices.row[row], s, r);
+	return r;
 }
 
 static void born(struct device *v, struct sample *s, const char *name)

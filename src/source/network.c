@@ -157,7 +157,7 @@ static enum network_class class_of(const struct network *n, const char *name)
 
 	snprintf(path, sizeof path, "class/net/%s/type", name);
 	if (strcmp(name, "lo") == 0 ||
-	    (sysfs_number(n->sys, path, &type) && type == ARPHRD_LOOPBACK))
+	    (sysfs_read_number(n->sys, path, &type) == 0 && type == ARPHRD_LOOPBACK))
 		return CLASS_LOOPBACK;
 	snprintf(path, sizeof path, "class/net/%s/device", name);
 	if (!sysfs_exists(n->sys, path))
@@ -197,18 +197,37 @@ static bool find_physical(struct network *n)
 	return found;
 }
 
-static void born(const struct network *n, struct device *v, struct sample *s)
+static bool has_column(const struct network *n, uint32_t metric)
+{
+	return memchr(n->metric_of, (int)metric, n->ncolumns);
+}
+
+/* -1, the largest number there is, and an error are what drivers say of a link that is down or of
+ * which they do not know. */
+static void find_speed(const struct network *n, struct device *v, struct sample *s)
 {
 	char path[96];
 	int64_t megabits;
+	int r;
 
+	snprintf(path, sizeof path, "class/net/%s/speed", v->name);
+	r = sysfs_read_number(n->sys, path, &megabits);
+	if (r == 0 && megabits > 0 && megabits < INT32_MAX)
+		v->constant = megabits * (1000000 / 8);
+	else if (r == 0 || r == -EINVAL || r == -ENODATA || state_of(r) == STATE_UNSUPPORTED)
+		device_lack(v, s, SPEED, STATE_UNSUPPORTED, "the driver does not tell it");
+	else
+		device_lack(v, s, SPEED, state_of(r), sysfs_reason(r));
+}
+
+static void born(const struct network *n, struct device *v, struct sample *s)
+{
 	device_born(v, s, metrics, MEASURED);
 	sample_label(s, v->instance, "class", class_names[v->class]);
-	snprintf(path, sizeof path, "class/net/%s/speed", v->name);
-	if (sysfs_number(n->sys, path, &megabits) && megabits > 0 && megabits < INT32_MAX)
-		v->constant = megabits * (1000000 / 8);
-	else if (v->slot)
-		sample_refuse(s, v->slot + SPEED, STATE_UNSUPPORTED, "the driver does not tell it");
+	for (uint32_t i = 0; i < NCOLUMNS; i++)
+		if (!has_column(n, i))
+			device_lack(v, s, i, STATE_UNSUPPORTED, "this kernel does not count it");
+	find_speed(n, v, s);
 }
 
 /* Bonds, bridges and the like carry what the physical ones carry, unless (in a container) there are
@@ -238,8 +257,8 @@ static bool scan_line(struct network *n, struct sample *s, const char *p)
 	if (!v->told)
 		born(n, v, s);
 	for (uint32_t i = 0; i < n->ncolumns; i++)
-		if (n->metric_of[i] < NCOLUMNS && value[i] >= 0)
-			device_put(v, s, n->metric_of[i], value[i]);
+		if (n->metric_of[i] < NCOLUMNS)
+			device_count(v, s, n->metric_of[i], value[i]);
 	if (v->constant)
 		device_put(v, s, SPEED, v->constant);
 	return true;

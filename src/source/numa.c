@@ -269,7 +269,8 @@ static int numa_open(void *state, const struct source_env *env, struct sample *s
 	n->period_ns = cpulist_count(&n->online) * PERIOD_PER_NODE_NS;
 	if (n->period_ns > PERIOD_MAX_NS)
 		n->period_ns = PERIOD_MAX_NS;
-	n->is_counted = !sysfs_number(&env->proc, "sys/vm/numa_stat", &counted) || counted != 0;
+	n->is_counted =
+		sysfs_read_number(&env->proc, "sys/vm/numa_stat", &counted) < 0 || counted != 0;
 	sample_catalogue(s, metrics, MEASURED);
 	list_nodes(n, s);
 	return 0;

@@ -226,7 +226,8 @@ static int plan(struct perf_session *p, const struct source_env *env, const char
 	char text[8] = "";
 	int64_t smt;
 
-	if (t->smtless && sysfs_number(&env->sys, "devices/system/cpu/smt/active", &smt) && !smt)
+	if (t->smtless &&
+	    sysfs_read_number(&env->sys, "devices/system/cpu/smt/active", &smt) == 0 && !smt)
 		b.counters = t->smtless;
 	b.watchdog = root_read(&env->proc, "sys/kernel/nmi_watchdog", text, sizeof text) > 0 &&
 		     *text == '1';

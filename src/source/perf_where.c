@@ -228,9 +228,11 @@ struct perf_pmus perf_pmus_find(const struct root *sys)
 			      !strncmp(entry->d_name, "armv", 4);
 	if (d)
 		closedir(d);
-	if (sysfs_number(sys, DEVICES "/cpu_core/type", &type) && type > 0 && type < INT32_MAX)
+	if (sysfs_read_number(sys, DEVICES "/cpu_core/type", &type) == 0 && type > 0 &&
+	    type < INT32_MAX)
 		found.hybrid[0] = (uint32_t)type;
-	if (sysfs_number(sys, DEVICES "/cpu_atom/type", &type) && type > 0 && type < INT32_MAX)
+	if (sysfs_read_number(sys, DEVICES "/cpu_atom/type", &type) == 0 && type > 0 &&
+	    type < INT32_MAX)
 		found.hybrid[1] = (uint32_t)type;
 	return found;
 }
@@ -316,7 +318,7 @@ static int add_device(const struct perf_places *p, const char *name, struct perf
 	int64_t type;
 
 	snprintf(path, sizeof path, DEVICES "/%.200s/type", name);
-	if (!sysfs_number(p->sys, path, &type) || type < 0 || type > INT32_MAX)
+	if (sysfs_read_number(p->sys, path, &type) < 0 || type < 0 || type > INT32_MAX)
 		return 0;
 	snprintf(path, sizeof path, DEVICES "/%.200s/cpumask", name);
 	return add_cpus(w, p->sys, path, (struct perf_seat){ .pid = -1, .type = (uint32_t)type });

@@ -55,7 +55,7 @@ static void say_speed(const struct platform *p, const char *name)
 	int64_t megabits;
 
 	snprintf(path, sizeof path, "class/net/%s/speed", name);
-	if (!sysfs_number(p->sys, path, &megabits) || megabits <= 0 || megabits > INT32_MAX)
+	if (sysfs_read_number(p->sys, path, &megabits) < 0 || megabits <= 0 || megabits > INT32_MAX)
 		return;
 	snprintf(key, sizeof key, "host.nic.%s.speed_bytes_per_second", name);
 	sample_meta_int(p->sample, key, megabits * (1000000 / 8));

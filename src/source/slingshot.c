@@ -139,7 +139,7 @@ static const struct counter_file files[] = {
 };
 _Static_assert(sizeof files / sizeof files[0] == NROWS, "a file for every row");
 
-static const struct counter_kind adapters = { metrics, files, NROWS, NKEPT };
+static const struct counter_kind adapters = { metrics, files, NROWS, NKEPT, NULL };
 
 struct slingshot {
 	struct counters counters;

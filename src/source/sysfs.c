@@ -37,17 +37,57 @@ bool sysfs_has_entries(const struct root *sys, const char *path)
 	return found;
 }
 
-bool sysfs_number(const struct root *sys, const char *path, int64_t *out)
+int sysfs_no_number(const char *text)
+{
+	enum { LONGEST = 18 }; /* digits of a number that fits */
+
+	text = number_skip_blanks(text);
+	text += *text == '-';
+	return strspn(text, "0123456789") > LONGEST ? -ERANGE : -EBADMSG;
+}
+
+int sysfs_read_number(const struct root *sys, const char *path, int64_t *out)
 {
 	char buf[64];
 	const char *p = buf;
+	ssize_t n = root_read(sys, path, buf, sizeof buf);
 	int64_t v;
 
-	if (root_read(sys, path, buf, sizeof buf) <= 0 || !number_i64(&p, &v) ||
-	    strcmp(p + (*p == '\n'), "") != 0)
-		return false;
+	if (n <= 0)
+		return n < 0 ? (int)n : -ENODATA;
+	if (!number_i64(&p, &v))
+		return sysfs_no_number(buf);
+	if (strcmp(p + (*p == '\n'), "") != 0)
+		return -EBADMSG;
 	*out = v;
-	return true;
+	return 0;
+}
+
+const char *sysfs_reason(int error)
+{
+	switch (error) {
+	case -ENODATA:
+		return "its file gives no data";
+	case -EBADMSG:
+		return "its file holds no number";
+	case -ERANGE:
+		return "its number is beyond what it can be";
+	case -EFBIG:
+		return "its file holds more than a number";
+	default:
+		return strerror(-error);
+	}
+}
+
+void sysfs_tell(struct sample *s, uint32_t slot, int *told, int error)
+{
+	if (*told == error)
+		return;
+	*told = error;
+	if (slot && error)
+		sample_refuse(s, slot, state_of(error), sysfs_reason(error));
+	else if (slot)
+		sample_refuse(s, slot, STATE_PRESENT, NULL);
 }
 
 static int by_number(const void *a, const void *b)

@@ -47,6 +47,7 @@ struct sensor {
 	char path[PATH_SIZE];
 	uint32_t slot;
 	bool is_temperature;
+	int told; /* why it gives nothing: sysfs_tell */
 };
 
 struct thermal {
@@ -74,8 +75,15 @@ static void add(struct thermal *t, const char *path, uint32_t slot, bool is_temp
 
 struct chip {
 	char dir[64], name[LABEL_SIZE];
-	int64_t number; /* among those of its name: the package when the chip says it */
-	bool is_package;
+	int64_t number;  /* among those of its name: the package when the chip says it */
+	int64_t package; /* -1: not known */
+};
+
+struct input {
+	int64_t number; /* 12 of temp12_input */
+	char label[LABEL_SIZE];
+	char which[32]; /* tells it from others of the same label; "" where there are none */
+	bool aside;
 };
 
 static void label_number(struct sample *s, uint32_t instance, const char *key, int64_t v)
@@ -94,20 +102,21 @@ static bool number_behind(const char *label, const char *words, int64_t *out)
 	return strncmp(label, words, strlen(words)) == 0 && number_i64(&p, out) && !*p && *out >= 0;
 }
 
-static void tell(struct thermal *t, struct sample *s, const struct chip *c, const char *path,
-		 const char *label)
+static void tell(struct thermal *t, struct sample *s, const struct chip *c, const struct input *in,
+		 const char *path)
 {
-	char name[2 * LABEL_SIZE + 32];
+	char name[2 * LABEL_SIZE + 64];
 	uint32_t instance;
 	int64_t core;
 
-	snprintf(name, sizeof name, "%s.%" PRId64 "%s%s", c->name, c->number, *label ? " " : "",
-		 label);
-	instance = sample_instance(s, metrics[TEMPERATURE].domain, name, 0, clock_mono_ns(), 0);
+	snprintf(name, sizeof name, "%s.%" PRId64 "%s%s%s%s", c->name, c->number,
+		 *in->label ? " " : "", in->label, *in->which ? " " : "", in->which);
+	instance = sample_instance(s, metrics[TEMPERATURE].domain, name, 0, clock_mono_ns(),
+				   in->aside ? INSTANCE_ASIDE : 0);
 	sample_label(s, instance, "chip", c->name);
-	if (c->is_package)
-		label_number(s, instance, "package", c->number);
-	if (number_behind(label, "Core ", &core))
+	if (c->package >= 0)
+		label_number(s, instance, "package", c->package);
+	if (number_behind(in->label, "Core ", &core))
 		label_number(s, instance, "core", core);
 	if (instance)
 		add(t, path, sample_series(s, &metrics[TEMPERATURE], 1, instance), true);
@@ -122,43 +131,91 @@ static bool is_input(const char *name, int64_t *number)
 	       strcmp(p, "_input") == 0;
 }
 
-static void label_of(const struct root *sys, const struct chip *c, int64_t number,
-		     char out[LABEL_SIZE])
-{
-	char path[PATH_SIZE];
-
-	snprintf(path, sizeof path, "%s/temp%" PRId64 "_label", c->dir, number);
-	sysfs_line(sys, path, out, LABEL_SIZE);
-}
-
 struct lists {
 	struct sysfs_name dir[ENTRIES_MAX], file[ENTRIES_MAX];
+	struct input input[ENTRIES_MAX]; /* of a chip */
+	int ninputs;
 };
 
+static void find_inputs(const struct root *sys, const struct chip *c, struct lists *l)
+{
+	int n = sysfs_names(sys, c->dir, l->file, ENTRIES_MAX);
+
+	l->ninputs = 0;
+	for (int i = 0; i < n; i++) {
+		struct input *in = &l->input[l->ninputs];
+		char path[PATH_SIZE];
+
+		*in = (struct input){ 0 };
+		if (!is_input(l->file[i].text, &in->number))
+			continue;
+		snprintf(path, sizeof path, "%s/temp%" PRId64 "_label", c->dir, in->number);
+		sysfs_line(sys, path, in->label, sizeof in->label);
+		l->ninputs++;
+	}
+}
+
+static int count_label(const struct lists *l, const char *label)
+{
+	int n = 0;
+
+	for (int i = 0; i < l->ninputs; i++)
+		n += strcmp(l->input[i].label, label) == 0;
+	return n;
+}
+
+/* Processors of AMD do not say which package they are; the node of memory that the chip is at does,
+ * where all CPUs of that node are of one. */
+static int64_t package_of_numa(const struct root *sys, const struct chip *c)
+{
+	char path[PATH_SIZE], list[4096];
+	struct cpulist cpus;
+	int64_t node, package = -1, v;
+
+	snprintf(path, sizeof path, "%s/device/numa_node", c->dir);
+	if (sysfs_read_number(sys, path, &node) < 0 || node < 0)
+		snprintf(path, sizeof path, "devices/system/cpu/online");
+	else
+		snprintf(path, sizeof path, "devices/system/node/node%" PRId64 "/cpulist", node);
+	sysfs_line(sys, path, list, sizeof list);
+	cpulist_parse(&cpus, list);
+	for (uint32_t cpu = cpulist_next(&cpus, 0); cpu < CPUS_MAX;
+	     cpu = cpulist_next(&cpus, cpu + 1)) {
+		snprintf(path, sizeof path,
+			 "devices/system/cpu/cpu%" PRIu32 "/topology/physical_package_id", cpu);
+		if (sysfs_read_number(sys, path, &v) < 0 || (package >= 0 && package != v))
+			return -1;
+		package = v;
+	}
+	return package;
+}
+
+static void find_package(const struct root *sys, struct chip *c, const struct lists *l)
+{
+	for (int i = 0; i < l->ninputs; i++)
+		if (number_behind(l->input[i].label, "Package id ", &c->number) ||
+		    number_behind(l->input[i].label, "Physical id ", &c->number))
+			c->package = c->number;
+	if (c->package < 0 && (count_label(l, "Tctl") || count_label(l, "Tdie")))
+		c->package = package_of_numa(sys, c);
+}
+
+/* Tctl is what fans are driven by, up to 27 degrees above Tdie where a chip has both:
+ * Documentation/hwmon/k10temp.rst. Dies of one package may have the same labels. */
 static bool tell_chip(struct thermal *t, struct sample *s, struct chip *c, struct lists *l)
 {
-	int n = sysfs_names(t->sys, c->dir, l->file, ENTRIES_MAX);
-	char label[LABEL_SIZE], path[PATH_SIZE + sizeof(struct sysfs_name)];
-	bool any = false;
-	int64_t number;
+	find_inputs(t->sys, c, l);
+	find_package(t->sys, c, l);
+	for (struct input *in = l->input; in < l->input + l->ninputs; in++) {
+		char path[PATH_SIZE];
 
-	for (int i = 0; i < n; i++) {
-		if (!is_input(l->file[i].text, &number))
-			continue;
-		label_of(t->sys, c, number, label);
-		if (number_behind(label, "Package id ", &c->number) ||
-		    number_behind(label, "Physical id ", &c->number))
-			c->is_package = true;
+		in->aside = strcmp(in->label, "Tctl") == 0 && count_label(l, "Tdie");
+		if (count_label(l, in->label) > 1)
+			snprintf(in->which, sizeof in->which, "temp%" PRId64, in->number);
+		snprintf(path, sizeof path, "%s/temp%" PRId64 "_input", c->dir, in->number);
+		tell(t, s, c, in, path);
 	}
-	for (int i = 0; i < n; i++) {
-		if (!is_input(l->file[i].text, &number))
-			continue;
-		label_of(t->sys, c, number, label);
-		snprintf(path, sizeof path, "%s/%s", c->dir, l->file[i].text);
-		tell(t, s, c, path, label);
-		any = true;
-	}
-	return any;
+	return l->ninputs;
 }
 
 /* Drivers of sensors inside processors that are registers, not questions to firmware or a bus. */
@@ -182,7 +239,7 @@ static void find_chips(struct thermal *t, struct sample *s, struct lists *l)
 	int64_t count[NCHIPS] = { 0 };
 
 	for (int i = 0; i < 2 * n; i++) {
-		struct chip c = { .number = 0 };
+		struct chip c = { .package = -1 };
 		char path[PATH_SIZE + sizeof(struct sysfs_name)];
 		size_t which;
 
@@ -206,7 +263,7 @@ static void find_zones(struct thermal *t, struct sample *s, struct lists *l)
 	int n = sysfs_names(t->sys, "class/thermal", l->dir, ENTRIES_MAX);
 
 	for (int i = 0; i < n; i++) {
-		struct chip c = { .number = 0 };
+		struct chip c = { .package = -1 };
 		const char *number = l->dir[i].text + strlen("thermal_zone");
 		char path[PATH_SIZE + sizeof(struct sysfs_name)];
 
@@ -218,7 +275,7 @@ static void find_zones(struct thermal *t, struct sample *s, struct lists *l)
 		if (strcmp(c.name, "x86_pkg_temp") != 0 && strncmp(c.name, "cpu", 3) != 0)
 			continue;
 		snprintf(path, sizeof path, "class/thermal/%s/temp", l->dir[i].text);
-		tell(t, s, &c, path, "");
+		tell(t, s, &c, &(struct input){ 0 }, path);
 	}
 }
 
@@ -264,7 +321,7 @@ static void find_packages(struct thermal *t, struct sample *s)
 
 		snprintf(path, sizeof path,
 			 "devices/system/cpu/cpu%" PRIu32 "/topology/physical_package_id", cpu);
-		if (!sysfs_number(t->sys, path, &package) || package < 0)
+		if (sysfs_read_number(t->sys, path, &package) < 0 || package < 0)
 			continue;
 		while (i < nknown && known[i] != package)
 			i++;
@@ -317,13 +374,19 @@ static bool is_believable(const struct sensor *x, int64_t v)
 static int thermal_read(void *state, struct sample *s)
 {
 	struct thermal *t = state;
-	int64_t v;
 
 	if (!period_is_due(&t->period, s, t->period_ns))
 		return 0;
-	for (const struct sensor *x = t->sensor; x < t->sensor + t->nsensors; x++)
-		if (sysfs_number(t->sys, x->path, &v) && is_believable(x, v))
+	for (struct sensor *x = t->sensor; x < t->sensor + t->nsensors; x++) {
+		int64_t v;
+		int r = sysfs_read_number(t->sys, x->path, &v);
+
+		if (r == 0 && !is_believable(x, v))
+			r = -ERANGE;
+		sysfs_tell(s, x->slot, &x->told, r);
+		if (r == 0)
 			sample_put(s, x->slot, v);
+	}
 	return 0;
 }
 

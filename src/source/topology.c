@@ -47,7 +47,7 @@ static int64_t number_of(const struct topology *t, uint32_t cpu, const char *wha
 	int64_t v;
 
 	snprintf(path, sizeof path, "devices/system/cpu/cpu%" PRIu32 "/topology/%s", cpu, what);
-	return sysfs_number(t->sys, path, &v) && v >= 0 ? v : -1;
+	return sysfs_read_number(t->sys, path, &v) == 0 && v >= 0 ? v : -1;
 }
 
 static int64_t thread_of(const struct topology *t, uint32_t cpu)

@@ -36,6 +36,10 @@ equal "its reason" "$(jq -r "$pressure | .reason" old.json)" "$(metric node.pres
 equal "a derived metric" "unsupported it is made from node.memory_available_bytes" \
 	"$(metric node.memory_used_bytes '.state + " " + .reason')"
 equal "what is there" "available null" "$(metric node.load_1min '.state + " " + (.reason | tostring)')"
+# What the sampler fills by a mechanism is not there without it.
+equal "PSS without smaps_rollup" unsupported "$(metric process.pss_bytes .state)"
+equal "its reason" "$(jq -r '.mechanisms[] | select(.name == "process.pss") | .reason' old.json)" "$(metric process.pss_bytes .reason)"
+equal "RSS" available "$(metric process.resident_bytes .state)"
 doctor vm-small --metrics >all.txt || fail "doctor --metrics"
 equal "lines of --metrics" "$(wc -l <wanted.txt)" "$(sed '1,/^Metrics/d' all.txt | grep -c '^  [a-z]')"
 

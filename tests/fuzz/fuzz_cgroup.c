@@ -7,7 +7,15 @@
 
 extern const struct source source_cgroup;
 
-enum { CGROUP = CGROUP_FILES, MOUNTINFO, PROCS, STAT, LIMITS, KINDS = LIMITS + 6 };
+enum {
+	CGROUP = CGROUP_FILES,
+	MOUNTINFO,
+	PROCS,
+	STAT,
+	LIMITS,
+	DISKS = LIMITS + 6,
+	KINDS = DISKS + 2
+};
 
 static const char mounts[] = "1 0 0:1 / /sys/fs/v1 rw - cgroup cgroup rw,cpu,cpuacct,memory,blkio,"
 			     "pids\n2 0 0:2 / /sys/fs/v2 rw - cgroup2 cgroup2 rw\n";
@@ -19,11 +27,17 @@ static const char *const limits[] = { "memory.limit_in_bytes",
 				      "cpu.max",
 				      "pids.max" };
 
+/* What tells the name of a disk that the group has used. */
+static const char *const disks[] = { "diskstats", "sys/dev/block/8:0/uevent" };
+static const char used[] = "8:0 rbytes=1 wbytes=2 rios=3 wios=4\n253:1 rbytes=5\n";
+static const char io_stat[] = "sys/fs/v2/g/io.stat";
+
 static void prepare(void)
 {
-	static const char *const folders[] = { "self",       "sys",         "sys/fs",
-					       "sys/fs/v1",  "sys/fs/v1/g", "sys/fs/v2",
-					       "sys/fs/v2/g" };
+	static const char *const folders[] = {
+		"self",      "sys",         "sys/fs",  "sys/fs/v1",     "sys/fs/v1/g",
+		"sys/fs/v2", "sys/fs/v2/g", "sys/dev", "sys/dev/block", "sys/dev/block/8:0"
+	};
 	static const uint8_t procs[] = "1\n";
 
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
@@ -99,8 +113,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		version = kind - LIMITS < 3 ? 1 : 2;
 	source_fuzz_write(path, (const uint8_t *)where[version], strlen(where[version]));
 	source_fuzz_write("self/mountinfo", (const uint8_t *)mounts, sizeof mounts - 1);
+	if (kind >= DISKS)
+		source_fuzz_write(io_stat, (const uint8_t *)used, sizeof used - 1);
 	if (kind < CGROUP_FILES)
 		snprintf(path, sizeof path, "sys/fs/v%d/g/%s", version, cgroup_files[kind].name);
+	else if (kind >= DISKS)
+		snprintf(path, sizeof path, "%s", disks[kind - DISKS]);
 	else if (kind >= LIMITS)
 		snprintf(path, sizeof path, "sys/fs/v%d/g/%s", version, limits[kind - LIMITS]);
 	else if (kind == PROCS)
@@ -113,5 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	source_fuzz_write(path, data + (size != 0), n);
 	run();
 	unlink(path);
+	if (kind >= DISKS)
+		unlink(io_stat);
 	return 0;
 }

@@ -92,13 +92,14 @@ def v1_memory(t, group, path, limit):
         })
 
 
-def v1_others(t, controller, group, path, pids, cpus, devices):
+def v1_others(t, controller, group, path, pids, cpus, devices, root):
+    """The root of a hierarchy has neither a number of pids nor a state of its freezer (CFTYPE_NOT_ON_ROOT)."""
     if controller == "cpuset":
         t.folder(group,
                  {"cpuset.cpus": cpus, "cpuset.mems": "0-1", "cpuset.effective_cpus": cpus, "cpuset.effective_mems": "0-1"})
-    if controller == "pids":
+    if controller == "pids" and not root:
         t.folder(group, {"pids.current": 9 + len(pids), "pids.max": "max", "pids.events": "max 0"})
-    if controller == "freezer":
+    if controller == "freezer" and not root:
         t.folder(group, {"freezer.state": "THAWED"})
     if controller == "devices":
         t.folder(group, {"devices.list": "c 195:0 rwm\nc 195:255 rwm\nc 1:* rwm"})
@@ -113,6 +114,11 @@ def v1_others(t, controller, group, path, pids, cpus, devices):
             t.file(f"{group}/blkio.throttle.{name}", "\n".join(lines + [f"Total {total}"]))
 
 
+def v1_root(t, group, agent=""):
+    """What only the root of a hierarchy has: kernel/cgroup/cgroup-v1.c."""
+    t.folder(group, {"release_agent": agent + "\n", "cgroup.sane_behavior": 0})
+
+
 def v1(t, controllers, paths, pids, cpus, cpu_text, limits=None, devices=("8:0",)):
     """controllers: {"cpu,cpuacct": group of the job, ...}; each group of paths up to the root is there."""
     for joined, job in controllers.items():
@@ -122,13 +128,15 @@ def v1(t, controllers, paths, pids, cpus, cpu_text, limits=None, devices=("8:0",
             mine = pids if path == chain[-1] else ()
             t.folder(group,
                      {"cgroup.procs": "\n".join(map(str, mine)), "tasks": "\n".join(map(str, mine)), "notify_on_release": 0})
+            if not path:
+                v1_root(t, group)
             for controller in joined.split(","):
                 if controller == "cpuacct":
                     v1_cpu(t, group, cpus, key)
                 elif controller == "memory":
                     v1_memory(t, group, key, (limits or {}).get(path))
                 else:
-                    v1_others(t, controller, group, key, mine, cpu_text, devices)
+                    v1_others(t, controller, group, key, mine, cpu_text, devices, not path)
         for part in joined.split(",") if "," in joined else ():
             t.link(f"sys/fs/cgroup/{part}", joined)
 

@@ -49,6 +49,12 @@ def bond(t, name, members, mode="802.3ad 4"):
         t.folder(f"{place}/bonding_slave", {"state": "active", "mii_status": "up", "link_failure_count": 1})
 
 
+def block_links(t, name, where, major, minor, kind="disk"):
+    t.file(f"{where}/uevent", f"MAJOR={major}\nMINOR={minor}\nDEVNAME={name}\nDEVTYPE={kind}")
+    t.link_to(f"sys/class/block/{name}", where)
+    t.link_to(f"sys/dev/block/{major}:{minor}", where)
+
+
 def block(t, name, place, sectors, key, major=259, minor=0, rotational=0, partitions=(), slaves=(), hidden=0, model="",
           scheduler="[none] mq-deadline"):
     """A whole disk below its device, or below virtual/block; partitions: (name, first sector, sectors, key)."""
@@ -60,7 +66,7 @@ def block(t, name, place, sectors, key, major=259, minor=0, rotational=0, partit
             f" {v:8d}" for v in disk_numbers(t, key))}
     t.folder(where, files)
     t.link_to(f"sys/block/{name}", where)
-    t.link_to(f"sys/class/block/{name}", where)
+    block_links(t, name, where, major, minor)
     if place:
         t.link_to(f"{where}/device", place)
         t.folder(place, {
@@ -70,7 +76,7 @@ def block(t, name, place, sectors, key, major=259, minor=0, rotational=0, partit
             f"{where}/{part}", {
                 "partition": i, "start": start, "size": size, "dev": f"{major}:{minor + i}", "stat": "".join(
                     f" {v:8d}" for v in disk_numbers(t, part_key))})
-        t.link_to(f"sys/class/block/{part}", f"{where}/{part}")
+        block_links(t, part, f"{where}/{part}", major, minor + i, f"partition\nPARTN={i}")
     for slave in slaves:
         t.link_to(f"{where}/slaves/{slave.rsplit('/', 1)[1]}", slave)
         t.link_to(f"{slave}/holders/{name}", where)

@@ -73,6 +73,8 @@ def make(t):
     plain.machine(t, cores, memory=1056436060)
     cpus.topology(t, cores)
     cpus.nodes(t, {0: 528218030, 1: 528218030}, cores)
+    t.folder("sys/module/amdgpu",
+             {"version": "6.7.0", "initstate": "live", "refcnt": 12, "coresize": 19578880, "taint": "OE", "parameters/ras_enable": -1})
     addresses = [f"0000:{b}:00.0" for b in ("c3", "83", "43", "03")]
     for i, address in enumerate(addresses):
         amd(t, i, address, 128 + i)

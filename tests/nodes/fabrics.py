@@ -34,7 +34,7 @@ def infiniband_two_ports(t):
     devices.infiniband(t, "mlx5_2", second, {1: ("1: DOWN", "400 Gb/sec (4X NDR)", "InfiniBand")}, firmware="28.39.2048")
     devices.net(t, "ib2", names["ib2"], second, -1, kind=32, index=6, state="down", mtu=4092)
     third = devices.pci(t, "0000:03:00.0", "0x15b3", "0x1021", "0x020700", "mlx5_core", link=("32.0 GT/s PCIe", 16))
-    devices.infiniband(t, "rocep3s0", third, {1: ("4: ACTIVE", "800 Gb/sec (4X XDR)", "InfiniBand")}, firmware="40.43.1014")
+    devices.infiniband(t, "rocep3s0", third, {1: ("4: ACTIVE", "800 Gb/sec (4X XDR)", "Ethernet")}, firmware="40.43.1014")
     # Bytes of this port are four times this: beyond 64 bits.
     t.folder(f"{third}/infiniband/rocep3s0/ports/1/counters",
              {"port_xmit_data": 18446744073709551615, "port_rcv_data": 9223372036854775808, "port_xmit_wait": 2.5})
@@ -64,9 +64,14 @@ def omni_path(t):
     plain.own_process(t, cores, "0::/\n1:name=systemd:/system.slice/slurmd.service", cgroups.USUAL_MOUNTS)
 
 
-TELEMETRY = ("hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets", "hni_pkts_recv_by_tc_0", "hni_pkts_sent_by_tc_0",
-             "hni_pkts_recv_by_tc_1", "hni_pkts_sent_by_tc_1", "hni_rx_paused_0", "hni_tx_paused_0", "hni_pcs_corrected_cw",
-             "hni_pcs_uncorrected_cw", "hni_timeouts_0")
+TELEMETRY_SETS = {
+    "hni_pkts_recv_by_tc": 8, "hni_pkts_sent_by_tc": 8, "hni_rx_paused": 8, "hni_tx_paused": 8, "hni_discard_cntr": 8,
+    "lpe_net_match_priority": 4, "lpe_net_match_overflow": 4, "atu_cache_miss": 4}
+TELEMETRY = ("hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets", "hni_pcs_corrected_cw", "hni_pcs_uncorrected_cw",
+             "hni_llr_rx_replay_event", "hni_llr_tx_replay_event", "pct_spt_timeouts", "pct_sct_timeouts", "pct_retry_srb_requests",
+             "pct_no_trs_nacks", "pct_no_tct_nacks", "parbs_tarb_pi_posted_pkts", "parbs_tarb_pi_non_posted_pkts",
+             "parbs_tarb_pi_posted_blocked_cnt", "parbs_tarb_pi_non_posted_blocked_cnt", "hni_timeouts_0",
+             *(f"{name}_{i}" for name, n in TELEMETRY_SETS.items() for i in range(n)))
 
 
 def cray_ex(t):

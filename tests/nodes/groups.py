@@ -13,11 +13,22 @@ from cgroups import mount
 V1 = ("cpu,cpuacct", "memory", "cpuset", "devices", "freezer", "blkio", "pids", "net_cls,net_prio", "perf_event", "hugetlb")
 
 
+AGENT = "/usr/lib/systemd/systemd-cgroups-agent"
+
+
+def v1_systemd(t):
+    """systemd's own hierarchy, where the daemon of the batch system has the job."""
+    cgroups.v1_root(t, "sys/fs/cgroup/systemd", AGENT)
+    t.folder("sys/fs/cgroup/systemd", {"cgroup.procs": 1, "tasks": 1, "notify_on_release": 1})
+    t.folder("sys/fs/cgroup/systemd/system.slice/slurmd.service",
+             {"cgroup.procs": "4100\n4242", "tasks": "4100\n4242", "notify_on_release": 1})
+
+
 def v1_mounts(roots=None):
     rows = [
         mount(27, 23, "0:24", "/", "/sys/fs/cgroup", "ro,nosuid,nodev,noexec", "shared:3 - tmpfs tmpfs ro,mode=755"),
         mount(28, 27, "0:25", "/", "/sys/fs/cgroup/systemd", "rw,nosuid,nodev,noexec,relatime",
-              "shared:4 - cgroup cgroup rw,xattr,release_agent=/usr/lib/systemd/systemd-cgroups-agent,name=systemd")]
+              f"shared:4 - cgroup cgroup rw,xattr,release_agent={AGENT},name=systemd")]
     for i, name in enumerate(V1):
         rows.append(
             mount(30 + i, 27, f"0:{27 + i}", (roots or {}).get(name, "/"), f"/sys/fs/cgroup/{name}",
@@ -43,7 +54,7 @@ def cgroup_v1(t):
         "1:name=systemd:/system.slice/slurmd.service"]
     cgroups.v1(t, groups, ("",), (4242,), [c.cpu for c in cores], "0-3", limits={
         "/slurm/uid_1000/job_4711": 17179869184, "/slurm/uid_1000/job_4711/step_0": 17179869184})
-    t.file("sys/fs/cgroup/systemd/system.slice/slurmd.service/cgroup.procs", "4100\n4242")
+    v1_systemd(t)
     mounts = cgroups.USUAL_MOUNTS + v1_mounts() + [
         mount(60, 21, "0:60", "/", "/lustre", "rw", "- lustre 10.3.0.1@o2ib:/old rw,flock")]
     plain.own_process(t, cores, "\n".join(lines), mounts)
@@ -57,7 +68,7 @@ def cgroup_v1(t):
 def cgroup_v2(t):
     """A container of Kubernetes in a cgroup namespace of its own: the mount's root is the job's group, and /proc/self/cgroup says "/"."""
     cores = cpus.packages(1, 8)
-    plain.machine(t, cores, kernel="6.10.3-cloud")
+    plain.machine(t, cores, kernel="6.10.3-cloud", disks_more=((259, 0, "nvme0n1", "n0"),))
     cpus.topology(t, cores)
     mounts = [
         mount(900, 800, "0:90", "/", "/", "rw,relatime",
@@ -86,6 +97,7 @@ def cgroup_hybrid(t):
         "1:name=systemd:/system.slice/slurmd.service", "0::/system.slice/slurmd.service"]
     cgroups.v1(t, groups, ("",), (4242,), [c.cpu for c in cores], "0-3", limits={
         job: 4294967296, os.path.dirname(job): 4294967296})
+    v1_systemd(t)
     unified = "sys/fs/cgroup/unified/system.slice/slurmd.service"
     t.folder(
         unified, {
@@ -107,5 +119,6 @@ def hidepid_2(t):
     plain.own_process(t, cores, "0::/user.slice", mounts)
     process.add(t, 4250, "child", 4242, "0-3", cgroup="0::/user.slice", mounts="\n".join(mounts))
     for path in ("", "/user.slice"):
-        cgroups.v2(t, path, root=not path, cpus="0-3", mems="0", pids=(1, 2, 4100, 4242, 4250) if path else ())
+        cgroups.v2(t, path, root=not path, cpus="0-3", mems="0", pids=(1, 2, 4100, 4242, 4250) if path else (),
+                   devices=("8:0",))
     devices.dmi(t, "QEMU", "Standard PC (Q35 + ICH9, 2009)", "1.16.2")

@@ -31,13 +31,18 @@ static inline bool node_has(size_t i)
 	return sources[i]->open && strcmp(sources[i]->name, "filesystem") != 0;
 }
 
-static inline void node_open(struct node *n, const char *proc, const char *sys)
+static inline void node_open_with(struct node *n, const char *proc, const char *sys, uint32_t slots)
 {
 	*n = (struct node){ .env.interval_ns = 1000000000 };
-	if (sample_init(&n->sample, NODE_SLOTS, NODE_SLOTS) < 0)
+	if (sample_init(&n->sample, slots, NODE_SLOTS) < 0)
 		abort();
 	root_open(&n->env.proc, proc);
-	root_open(&n->env.sys, sys);
+	if (root_open(&n->env.sys, sys) < 0) { /* a fixture without: what is beside proc */
+		char beside[512];
+
+		snprintf(beside, sizeof beside, "%.*s", (int)(strrchr(proc, '/') - proc), proc);
+		root_open(&n->env.sys, beside);
+	}
 	for (size_t i = 0; i < nsources; i++) {
 		if (!node_has(i))
 			continue;
@@ -50,12 +55,52 @@ static inline void node_open(struct node *n, const char *proc, const char *sys)
 	}
 }
 
-static inline void node_read(struct node *n)
+static inline void node_open(struct node *n, const char *proc, const char *sys)
 {
-	sample_begin(&n->sample, 2000, 1000);
+	node_open_with(n, proc, sys, NODE_SLOTS);
+}
+
+static inline void node_read_at(struct node *n, int64_t mono_ns)
+{
+	sample_begin(&n->sample, 1000 + mono_ns, mono_ns);
 	for (size_t i = 0; i < nsources; i++)
 		if (n->state[i])
 			n->result[i] = sources[i]->read(n->state[i], &n->sample);
+}
+
+static inline void node_read(struct node *n)
+{
+	node_read_at(n, 1000);
+}
+
+/* Reads so often that each of what is read in turn has had its turn, in 6 s: too short for what
+ * stands still to have failed. The sample then holds what each series gave last, and result the
+ * first error of each source. */
+static inline void node_read_all(struct node *n)
+{
+	struct sample *s = &n->sample;
+	int64_t *value = calloc(s->slot_cap, sizeof *value);
+	int result[NODE_SOURCES] = { 0 };
+	uint32_t *series = calloc(s->slot_cap, sizeof *series); /* that gave it; 0: none did */
+
+	if (!value || !series)
+		abort();
+	for (int i = 0; i < 60; i++) {
+		node_read_at(n, 1000 + i * INT64_C(100000000));
+		for (uint32_t slot = 1; slot < s->nslots; slot++)
+			if (s->state[slot] == STATE_PRESENT) {
+				value[slot] = s->value[slot];
+				series[slot] = s->slot[slot].series;
+			}
+		for (size_t k = 0; k < nsources; k++)
+			result[k] = result[k] ? result[k] : n->result[k];
+	}
+	memcpy(n->result, result, sizeof result);
+	for (uint32_t slot = 1; slot < s->nslots; slot++)
+		if (series[slot] && series[slot] == s->slot[slot].series)
+			sample_put(s, slot, value[slot]);
+	free(value);
+	free(series);
 }
 
 static inline void node_close(struct node *n)

@@ -3,6 +3,7 @@
  */
 #include "base/clock.h"
 #include "unit/node.h"
+#include "unit/tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -115,6 +116,42 @@ static void what_is_not_told_is_unsupported(void **unused)
 	cards_close(&c, true);
 }
 
+#define CARD "class/drm/card1/device/"
+
+/* Garbage has failed, a GPU in its sleep will be back; neither is a thing that the GPU has not. */
+static void what_cannot_be_read_has_failed(void **unused)
+{
+	struct cards c = { .n.env = { .interval_ns = NS_PER_S, .job = { &c, one_pid, NULL } } };
+	struct bytes b = { 0 };
+
+	(void)unused;
+	tree_put("gpu", "module/amdgpu/version", "6.7.0\n");
+	tree_put("gpu", CARD "vendor", "0x1002\n");
+	tree_put("gpu", CARD "gpu_busy_percent", " \n");
+	tree_put("gpu", CARD "mem_busy_percent", "12x\n");
+	tree_put("gpu", CARD "mem_info_vram_used", "-1\n");
+	tree_put("gpu", CARD "mem_info_vram_total", "1000\n");
+	assert_int_equal(sample_init(&c.n.sample, NODE_SLOTS, NODE_SLOTS), 0);
+	assert_int_equal(root_open(&c.n.env.proc, "gpu"), 0);
+	assert_int_equal(root_open(&c.n.env.sys, "gpu"), 0);
+	c.state = calloc(1, source_amdgpu.size);
+	assert_int_equal(source_amdgpu.open(c.state, &c.n.env, &c.n.sample, &c.n.why[0]), 0);
+	tree_put("gpu", CARD "gpu_busy_percent", "34\n");
+	cards_read(&c, NS_PER_S);
+	node_text(&c.n, &b);
+	bytes_u8(&b, '\0');
+	assert_non_null(strstr((char *)b.data, "refused gpu.utilization_ratio card1 failed: "));
+	assert_non_null(strstr((char *)b.data, "refused gpu.utilization_ratio card1 present"));
+	assert_non_null(strstr((char *)b.data, "gpu.utilization_ratio card1 present 34"));
+	assert_non_null(
+		strstr((char *)b.data, "refused gpu.memory_utilization_ratio card1 failed: "));
+	assert_non_null(strstr((char *)b.data, "refused gpu.memory_used_bytes card1 failed: "));
+	assert_non_null(strstr((char *)b.data, "refused gpu.host_memory_used_bytes card1 "
+					       "unsupported: "));
+	bytes_free(&b);
+	cards_close(&c, true);
+}
+
 static void without_the_driver_it_is_off(void **unused)
 {
 	struct cards c;
@@ -130,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_has_its_metric),
 		cmocka_unit_test(what_is_not_told_is_unsupported),
+		cmocka_unit_test(what_cannot_be_read_has_failed),
 		cmocka_unit_test(without_the_driver_it_is_off),
 	};
 

@@ -257,9 +257,11 @@ static void stacked_devices_are_not_counted_twice(void **unused)
 	/* 8:0 shares its line with a device that has no figures; 7:0 is a loop, 253:0 is stacked */
 	VALUE(&x, "storage_read_bytes", "slice", 1000 + 300);
 	VALUE(&x, "storage_writes", "slice", 20 + 6);
-	assert_int_equal(node_value(&x.n, "cgroup_disk.written_bytes", "8:0"), 2000);
+	assert_int_equal(node_value(&x.n, "cgroup_disk.written_bytes", "sda"), 2000);
 	assert_int_equal(node_value(&x.n, "cgroup_disk.written_bytes", "nvme0n1"), 400);
-	assert_true(is_aside(&x, "7:0") && is_aside(&x, "dm-0"));
+	assert_true(is_aside(&x, "loop0") && is_aside(&x, "dm-0"));
+	assert_string_equal(label(&x, "sda", "class"), "disk");
+	assert_string_equal(label(&x, "dm-0", "class"), "stacked");
 	assert_int_equal(node_slot(&x.n, "cgroup_disk.reads", "11:0"), 0);
 	end(&x);
 }
@@ -465,13 +467,40 @@ static void others_in_it_are_seen(void **unused)
 	remove_copy();
 }
 
+/* It may stand on one of the others. */
+static void of_what_is_not_known_there_is_no_total(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	copy("cgroup-namespace");
+	change("proc/diskstats", "   8       1 sda1 9 0 2 0 20 0 4 0 0 0 0\n");
+	open_at(&x, copied_to, 0);
+	assert_int_equal(x.result, 0);
+	assert_int_equal(read_after(&x, NS_PER_S), 0);
+	assert_string_equal(label(&x, "8:0", "class"), "unknown");
+	assert_int_equal(node_value(&x.n, "cgroup_disk.written_bytes", "8:0"), 2000);
+	VALUE(&x, "storage_read_bytes", "slice", -1);
+	assert_non_null(strstr(refusal(&x, "cgroup.storage_read_bytes", "slice"), "does not say"));
+	/* Alone it is counted once, whatever it is. */
+	change("sys/fs/cgroup/io.stat", "8:0 rbytes=1000 wbytes=2001 rios=10 wios=20\n");
+	assert_int_equal(read_after(&x, NS_PER_S), 0);
+	VALUE(&x, "storage_written_bytes", "slice", 2001);
+	assert_string_equal(refusal(&x, "cgroup.storage_read_bytes", "slice"), "(none)");
+	end(&x);
+	remove_copy();
+}
+
 static void limits_may_change(void **unused)
 {
 	struct scene x;
 
 	(void)unused;
 	copy("cgroup-v2");
+	change(V2_TASK "/pids.max", "garbage\n");
 	open_at(&x, copied_to, 7100);
+	assert_string_equal(refusal(&x, "cgroup.tasks_limit_count", "task"),
+			    "pids.max: it holds no limit");
 	change(V2_JOB "/step_0/memory.max", "1000000\n");
 	change(V2_TASK "/pids.max", "10\n");
 	read_after(&x, NS_PER_S);
@@ -561,6 +590,7 @@ int main(void)
 		cmocka_unit_test(it_is_the_targets_and_not_the_recorders),
 		cmocka_unit_test(broken_files_give_no_number),
 		cmocka_unit_test(others_in_it_are_seen),
+		cmocka_unit_test(of_what_is_not_known_there_is_no_total),
 		cmocka_unit_test(limits_may_change),
 		cmocka_unit_test(what_must_be_right_at_the_end_is_in_every_sample),
 		cmocka_unit_test(cut_files_give_no_wrong_value),

@@ -62,6 +62,54 @@ static void end(struct scene *x)
 	root_close(&x->n.env.sys);
 }
 
+/* What was said last of the series. */
+static enum state said(const struct scene *x, const char *metric, const char *instance)
+{
+	uint32_t slot = node_slot(&x->n, metric, instance);
+	enum state state = STATE_ABSENT; /* nothing was */
+
+	assert_int_not_equal(slot, 0);
+	for (uint32_t i = 0; i < x->n.sample.nevents; i++) {
+		const struct event *e = &x->n.sample.event[i];
+
+		if (e->kind == EVENT_STATE && e->id == x->n.sample.slot[slot].series)
+			state = e->state;
+	}
+	return state;
+}
+#define SAID(x, metric, instance, state) assert_int_equal(said(x, metric, instance), state)
+
+static const struct event *find_event(const struct scene *x, enum event_kind kind,
+				      const char *instance, const char *key)
+{
+	for (uint32_t i = 0; i < x->n.sample.nevents; i++) {
+		const struct event *e = &x->n.sample.event[i];
+
+		if (e->kind == kind && strcmp(e->name, key ? key : instance) == 0 &&
+		    strcmp(node_instance_name(&x->n, e->id), instance) == 0)
+			return e;
+	}
+	fail_msg("nothing of %s", instance);
+	return NULL;
+}
+
+static const char *label_of(const struct scene *x, const char *instance, const char *key)
+{
+	return find_event(x, EVENT_LABEL, instance, key)->text;
+}
+
+static bool is_aside(const struct scene *x, const char *instance)
+{
+	return find_event(x, EVENT_INSTANCE, instance, NULL)->flags & INSTANCE_ASIDE;
+}
+
+static void open_thermal(struct scene *x)
+{
+	tree_put(x->proc, "stat", "cpu 1\n");
+	open_source(x, &source_thermal);
+	assert_int_equal(x->result, 0);
+}
+
 static void put_stat(const struct scene *x, int ncpus, int missing)
 {
 	char text[8192] = "cpu  1 2 3 4 5 6 7 8 9 10\n";
@@ -244,7 +292,7 @@ static void one_core_says_what_none_can_tell(void **unused)
 	read_after(&x, 1);
 	for (uint32_t i = 0; i < x.n.sample.nevents; i++)
 		refused += x.n.sample.event[i].kind == EVENT_STATE;
-	assert_int_equal(refused, 3 + 11); /* and the soft interrupts */
+	assert_int_equal(refused, 3 + 3 + 11); /* and three lines, and the soft interrupts */
 	assert_int_not_equal(node_slot(&x.n, "cpu.frequency_hertz", "cpu0"), 0);
 	assert_int_equal(node_slot(&x.n, "cpu.frequency_hertz", "cpu1"), 0);
 	end(&x);
@@ -351,9 +399,93 @@ static void a_sensor_may_fail_and_come_back(void **unused)
 	tree_put(x.sys, "class/hwmon/hwmon0/device/temp1_input", "-274000\n");
 	read_after(&x, 1);
 	assert_int_equal(count_present(&x.n, "sensor.temperature_celsius"), 0);
+	SAID(&x, "sensor.temperature_celsius", "coretemp.0", STATE_FAILED);
 	tree_put(x.sys, "class/hwmon/hwmon0/device/temp1_input", "42000\n");
 	read_after(&x, 1);
 	assert_int_equal(node_value(&x.n, "sensor.temperature_celsius", "coretemp.0"), 42000);
+	SAID(&x, "sensor.temperature_celsius", "coretemp.0", STATE_PRESENT);
+	tree_put(x.sys, "class/hwmon/hwmon0/device/temp1_input", "hot\n");
+	read_after(&x, 1);
+	SAID(&x, "sensor.temperature_celsius", "coretemp.0", STATE_FAILED);
+	end(&x);
+}
+
+static void sensors_of_equal_labels_are_told_apart(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	tree_put(x.sys, "class/hwmon/hwmon0/name", "coretemp\n");
+	for (int i = 2; i < 4; i++) {
+		char path[64];
+
+		snprintf(path, sizeof path, "class/hwmon/hwmon0/temp%d_label", i);
+		tree_put(x.sys, path, "Core 0\n");
+		snprintf(path, sizeof path, "class/hwmon/hwmon0/temp%d_input", i);
+		tree_put(x.sys, path, "%d\n", 1000 * i);
+	}
+	open_thermal(&x);
+	read_after(&x, 1);
+	assert_int_equal(node_value(&x.n, "sensor.temperature_celsius", "coretemp.0 Core 0 temp2"),
+			 2000);
+	assert_int_equal(node_value(&x.n, "sensor.temperature_celsius", "coretemp.0 Core 0 temp3"),
+			 3000);
+	end(&x);
+}
+
+/* A Threadripper: two dies of package 1 at nodes 2 and 3; Tctl is 27 degrees above the truth. */
+static void chips_of_amd_are_of_their_nodes_package(void **unused)
+{
+	static const char *const labels[] = { "Tctl", "Tdie", "Tccd1" };
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	tree_put(x.sys, "class/hwmon/hwmon0/name", "k10temp\n");
+	tree_put(x.sys, "class/hwmon/hwmon0/device/numa_node", "2\n");
+	for (int i = 0; i < 3; i++) {
+		char path[64];
+
+		snprintf(path, sizeof path, "class/hwmon/hwmon0/temp%d_label", i + 1);
+		tree_put(x.sys, path, "%s\n", labels[i]);
+		snprintf(path, sizeof path, "class/hwmon/hwmon0/temp%d_input", i + 1);
+		tree_put(x.sys, path, "%d\n", i ? 50000 + i : 77000);
+	}
+	tree_put(x.sys, "devices/system/node/node2/cpulist", "4-5\n");
+	put_number(&x, 4, "topology/physical_package_id", 1);
+	put_number(&x, 5, "topology/physical_package_id", 1);
+	open_thermal(&x);
+	read_after(&x, 1);
+	assert_string_equal(label_of(&x, "k10temp.0 Tdie", "package"), "1");
+	assert_true(is_aside(&x, "k10temp.0 Tctl"));
+	assert_false(is_aside(&x, "k10temp.0 Tdie") || is_aside(&x, "k10temp.0 Tccd1"));
+	end(&x);
+}
+
+static void what_a_core_cannot_tell_has_failed(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	put_stat(&x, 2, -1);
+	tree_put(x.proc, "cpuinfo", "processor\t: 0\ncpu MHz\t\t: 1000.000\n");
+	for (int i = 0; i < 2; i++)
+		put_number(&x, i, "cpufreq/scaling_cur_freq", 1);
+	put_number(&x, 0, "thermal_throttle/core_throttle_count", 5);
+	tree_put(x.sys, "devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", " \n");
+	open_source(&x, &source_cpu);
+	assert_int_equal(x.result, 0);
+	read_after(&x, 1);
+	assert_int_equal(node_value(&x.n, "cpu.frequency_hertz", "cpu0"), 1000000);
+	SAID(&x, "cpu.frequency_hertz", "cpu1", STATE_FAILED);
+	assert_int_equal(node_value(&x.n, "cpu.throttles", "cpu0"), 5);
+	SAID(&x, "cpu.throttles", "cpu1", STATE_FAILED);
+	put_number(&x, 1, "thermal_throttle/core_throttle_count", 6);
+	read_after(&x, 10);
+	assert_int_equal(node_value(&x.n, "cpu.throttles", "cpu1"), 6);
+	SAID(&x, "cpu.throttles", "cpu1", STATE_PRESENT);
 	end(&x);
 }
 
@@ -368,6 +500,9 @@ int main(void)
 		cmocka_unit_test(numa_nodes_are_read_in_their_time),
 		cmocka_unit_test(garbage_of_a_numa_node_is_absent),
 		cmocka_unit_test(a_sensor_may_fail_and_come_back),
+		cmocka_unit_test(sensors_of_equal_labels_are_told_apart),
+		cmocka_unit_test(chips_of_amd_are_of_their_nodes_package),
+		cmocka_unit_test(what_a_core_cannot_tell_has_failed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,21 @@ static const struct event *refusal(const struct scene *x, const char *zone)
 	return NULL;
 }
 
+static const struct event *last_refusal(const struct scene *x, const char *zone)
+{
+	uint32_t slot = node_slot(&x->n, "energy.consumed_joules", zone);
+	const struct event *last = NULL;
+
+	for (uint32_t i = 0; slot && i < x->n.sample.nevents; i++) {
+		const struct event *e = &x->n.sample.event[i];
+
+		if (e->kind == EVENT_STATE && e->id == x->n.sample.slot[slot].series)
+			last = e;
+	}
+	assert_non_null(last);
+	return last;
+}
+
 static void put_zone(const struct scene *x, const char *zone, const char *name, int64_t uj)
 {
 	char path[128];
@@ -283,8 +298,9 @@ static void forbidden_zones_stand_beside_readable_ones(void **unused)
 	end(&x);
 }
 
-/* Where RAPL may not be read, the node's own counters count; else they are beside it. */
-static void meters_count_where_rapl_does_not(void **unused)
+/* The counter of the whole node is what counts; RAPL, which is a part of it, is beside it, and
+ * counts where the node's is not there. */
+static void what_holds_the_whole_node_counts(void **unused)
 {
 	struct scene x;
 
@@ -295,13 +311,14 @@ static void meters_count_where_rapl_does_not(void **unused)
 		tree_put(x.sys, "cray/pm_counters/energy", "123 J 1763643933123456 us\n");
 		tree_put(x.sys, "cray/pm_counters/cpu_energy", "23 J\n");
 		if (forbidden)
-			forbid(&x, "class/powercap/intel-rapl:0/energy_uj");
+			forbid(&x, "cray/pm_counters/energy");
 		open_as_user(&x);
 		assert_int_equal(x.result, 0);
 		read_after(&x, 1);
-		assert_int_equal(born(&x, "node")->flags, forbidden ? 0 : INSTANCE_ASIDE);
+		assert_int_equal(born(&x, "node")->flags, 0);
+		assert_int_equal(born(&x, "package-0")->flags, forbidden ? 0 : INSTANCE_ASIDE);
 		assert_int_equal(born(&x, "cpu")->flags, INSTANCE_ASIDE);
-		assert_int_equal(joules(&x, "node"), 123000000);
+		assert_int_equal(joules(&x, "node"), forbidden ? -1 : 123000000);
 		end(&x);
 	}
 }
@@ -364,11 +381,11 @@ static void a_counter_that_stands_still_is_not_0(void **unused)
 	end(&x);
 }
 
-static void garbage_is_absent(void **unused)
+static void garbage_has_failed(void **unused)
 {
 	static const char *const texts[] = {
-		"",      "\n",     "-5\n", "12x\n", "99999999999999999999\n", "65532610988\n",
-		"x12\n", "0x10\n", "1.5\n"
+		"",      "\n",     "-5\n",  "12x\n", "99999999999999999999\n", "65532610988\n",
+		"x12\n", "0x10\n", "1.5\n", " \n",   "N/A (no PMA)\n"
 	};
 	struct scene x;
 
@@ -380,10 +397,16 @@ static void garbage_is_absent(void **unused)
 		tree_put(x.sys, "class/powercap/intel-rapl:0/energy_uj", "%s", texts[i]);
 		read_after(&x, 1);
 		assert_int_equal(joules(&x, "package-0"), -1);
+		assert_int_equal(last_refusal(&x, "package-0")->state, STATE_FAILED);
 	}
 	put_zone(&x, "intel-rapl:0", "package-0", 2000);
 	read_after(&x, 1);
 	assert_int_equal(joules(&x, "package-0"), 2000);
+	assert_int_equal(last_refusal(&x, "package-0")->state, STATE_PRESENT);
+	/* What has no newline is whole: the kernel gives the whole number or an error. */
+	tree_put(x.sys, "class/powercap/intel-rapl:0/energy_uj", "2001");
+	read_after(&x, 1);
+	assert_int_equal(joules(&x, "package-0"), 2001);
 	end(&x);
 }
 
@@ -450,10 +473,10 @@ int main(void)
 		cmocka_unit_test(an_interval_that_hides_rounds_is_refused),
 		cmocka_unit_test(what_may_not_be_read_is_forbidden),
 		cmocka_unit_test(forbidden_zones_stand_beside_readable_ones),
-		cmocka_unit_test(meters_count_where_rapl_does_not),
+		cmocka_unit_test(what_holds_the_whole_node_counts),
 		cmocka_unit_test(cray_counters_that_stand_still_are_not_read_twice),
 		cmocka_unit_test(a_counter_that_stands_still_is_not_0),
-		cmocka_unit_test(garbage_is_absent),
+		cmocka_unit_test(garbage_has_failed),
 		cmocka_unit_test(nothing_here_is_unsupported),
 		cmocka_unit_test(perf_gives_what_powercap_forbids),
 	};

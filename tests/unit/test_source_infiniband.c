@@ -93,7 +93,7 @@ static void every_port_tells_its_link(void **unused)
 	IS("speed_bytes_per_second", "mlx5_0/1", 12.5e9);
 	IS("link_state", "mlx5_0/2", 1);
 	IS("physical_state", "mlx5_0/2", 2);
-	IS("speed_bytes_per_second", "mlx5_0/2", 312.5e6);
+	IS("speed_bytes_per_second", "mlx5_0/2", -1); /* it has a rate, and is down */
 	IS("received_bytes", "mlx5_0/2", 0);
 	assert_string_equal(one_label(&x, "mlx5_0/1", "network"), "InfiniBand");
 	assert_string_equal(one_label(&x, "mlx5_0/1", "scope"), "node");
@@ -250,6 +250,47 @@ static void remove_tree(const char *path)
 	nftw(path, unlink_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/* A driver that has both: what is beside the old name says that it is not counted there. */
+static void packets_of_each_kind_are_preferred_in_64_bits(void **unused)
+{
+	struct seen seen;
+	struct one x;
+
+	(void)unused;
+	make_port("mlx4_0");
+	write_file("sys/class/infiniband/mlx4_0/ports/1/counters/unicast_rcv_packets",
+		   "N/A (no PMA)\n");
+	write_port("mlx4_0", "counters_ext/port_unicast_rcv_packets", 35184372000000);
+	one_open(&x, &source_infiniband, ".", "sys");
+	read_round(&x, &seen);
+	IS("received_unicast", "mlx4_0/1", 35184372000000);
+	one_close(&x);
+	remove_tree("sys");
+}
+
+static void the_speed_of_a_link_that_is_down_is_none(void **unused)
+{
+	struct seen seen;
+	struct one x;
+
+	(void)unused;
+	make_port("mlx5_0");
+	write_file("sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+	write_file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+	one_open(&x, &source_infiniband, ".", "sys");
+	read_round(&x, &seen);
+	IS("speed_bytes_per_second", "mlx5_0/1", -1);
+	assert_int_equal(one_state(&x, "infiniband.speed_bytes_per_second", "mlx5_0/1"),
+			 STATE_UNSUPPORTED);
+	write_file("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+	read_round(&x, &seen);
+	IS("speed_bytes_per_second", "mlx5_0/1", 50e9);
+	assert_int_equal(one_state(&x, "infiniband.speed_bytes_per_second", "mlx5_0/1"),
+			 STATE_PRESENT);
+	one_close(&x);
+	remove_tree("sys");
+}
+
 static void what_a_writer_adds_is_counted(void **unused)
 {
 	int64_t words = 1000, packets = 10, last = 0;
@@ -387,6 +428,8 @@ int main(void)
 		cmocka_unit_test(networks_are_told_apart),
 		cmocka_unit_test(a_full_counter_has_failed),
 		cmocka_unit_test(counters_of_64_bits_are_preferred),
+		cmocka_unit_test(packets_of_each_kind_are_preferred_in_64_bits),
+		cmocka_unit_test(the_speed_of_a_link_that_is_down_is_none),
 		cmocka_unit_test(what_is_no_number_has_failed),
 		cmocka_unit_test(a_node_without_adapters_says_so),
 		cmocka_unit_test(what_a_writer_adds_is_counted),

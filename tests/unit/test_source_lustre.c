@@ -49,6 +49,8 @@ static void what_was_called_is_counted(void **version)
 	IS("lustre.renames", of, 0);
 	IS("lustre.opening_seconds", of, -1);
 	IS("lustre.reading_seconds", of, -1);
+	assert_int_equal(one_state(&x, "lustre.opening_seconds", of), STATE_UNSUPPORTED);
+	assert_int_equal(one_state(&x, "lustre.reading_seconds", of), STATE_UNSUPPORTED);
 	assert_string_equal(one_label(&x, of, "scope"), "node");
 	one_close(&x);
 }
@@ -70,6 +72,7 @@ static void later_versions_tell_times(void **unused)
 	IS("lustre.reads", HOME, 0);
 	IS("lustre.read_bytes", HOME, 0);
 	IS("lustre.reading_seconds", HOME, -1);
+	assert_int_equal(one_state(&x, "lustre.reading_seconds", HOME), STATE_PRESENT);
 	one_close(&x);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slingshot adapters: numbers with the time they were taken at, sums over traffic classes. */
 #include "unit/one_source.h"
+#include "unit/tree.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -83,6 +84,41 @@ static void what_is_missing_is_absent(void **unused)
 	one_close(&x);
 }
 
+#define CXI "class/cxi/cxi0/device/telemetry/"
+
+/* A part that is missing makes no sum, which is said, and it counts again when the part is back. */
+static void a_sum_recovers_when_its_parts_do(void **unused)
+{
+	static const char metric[] = "slingshot.translation_misses";
+	struct one x;
+
+	(void)unused;
+	for (int i = 0; i < 4; i++) {
+		char path[64];
+
+		snprintf(path, sizeof path, CXI "atu_cache_miss_%d", i);
+		tree_put("cxi", path, "%d@1.0\n", 10 + i);
+	}
+	tree_put("cxi", CXI "hni_sts_rx_ok_octets", "7@1.0\n");
+	one_open(&x, &source_slingshot, "cxi", "cxi");
+	assert_int_equal(x.result, 0);
+	assert_int_equal(last_value(&x, metric, "cxi0"), 46);
+	assert_int_equal(unlink("cxi/" CXI "atu_cache_miss_2"), 0);
+	assert_int_equal(last_value(&x, metric, "cxi0"), -1);
+	assert_int_equal(one_state(&x, metric, "cxi0"), STATE_FAILED);
+	assert_int_equal(last_value(&x, "slingshot.received_bytes", "cxi0"), 7);
+	tree_put("cxi", CXI "atu_cache_miss_2", "20@2.0\n");
+	assert_int_equal(last_value(&x, metric, "cxi0"), 54);
+	assert_int_equal(one_state(&x, metric, "cxi0"), STATE_PRESENT);
+	/* A file of its own that goes away and stays away has failed, too. */
+	assert_int_equal(unlink("cxi/" CXI "atu_cache_miss_0"), 0);
+	assert_int_equal(last_value(&x, metric, "cxi0"), -1);
+	assert_int_equal(one_state(&x, metric, "cxi0"), STATE_FAILED);
+	tree_put("cxi", CXI "atu_cache_miss_0", "10@2.0\n");
+	assert_int_equal(last_value(&x, metric, "cxi0"), 54);
+	one_close(&x);
+}
+
 /* However many adapters, at most 8 files of traffic and 8 others are read in a sample. */
 static void sums_are_read_one_at_a_time(void **unused)
 {
@@ -112,6 +148,7 @@ int main(void)
 		cmocka_unit_test(the_number_is_what_stands_before_its_time),
 		cmocka_unit_test(traffic_classes_are_added_up),
 		cmocka_unit_test(what_is_missing_is_absent),
+		cmocka_unit_test(a_sum_recovers_when_its_parts_do),
 		cmocka_unit_test(sums_are_read_one_at_a_time),
 	};
 

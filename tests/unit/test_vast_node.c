@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A node of 4,096 cores, 3,000 disks with two partitions each and 2,000 interfaces: nothing is left
  * out, and each value is that of its line. The machine is `vast` of tests/nodes/broken.py. */
+#include "sampler/left_out.h"
 #include "unit/node.h"
 
 #include <setjmp.h>
@@ -10,14 +11,14 @@
 
 enum { CORES = 4096, DISKS = 9000, INTERFACES = 2002 };
 
-static void machine(struct node *n)
+static void machine(struct node *n, uint32_t slots)
 {
 	const char *build = getenv("BUILD");
 	char proc[512], sys[512];
 
 	snprintf(proc, sizeof proc, "%s/nodes/vast/proc", build ? build : "build");
 	snprintf(sys, sizeof sys, "%s/nodes/vast/sys", build ? build : "build");
-	node_open(n, proc, sys);
+	node_open_with(n, proc, sys, slots);
 	node_read(n);
 }
 
@@ -73,12 +74,38 @@ static void nothing_is_left_out(void **unused)
 	struct node n;
 
 	(void)unused;
-	machine(&n);
+	machine(&n, NODE_SLOTS);
 	assert_int_equal(n.sample.refused, 0);
 	assert_int_equal(born(&n, "cpu"), CORES);
 	assert_int_equal(born(&n, "disk"), DISKS);
 	assert_int_equal(born(&n, "network"), INTERFACES);
 	assert_int_equal(value(&n, "node.cores_online_count", 0), CORES);
+	node_close(&n);
+}
+
+/* What a recording's sample has no room for is named. */
+static void what_does_not_fit_is_said(void **unused)
+{
+	static const char *const wanted[] = {
+		"source.cpu failed: cpu2454 and 1641 more of domain cpu left out, also of what",
+		"source.disk failed: sda and 8999 more of domain disk left out",
+		"source.network failed: lo and 2001 more of domain network left out",
+	};
+	struct bytes b = { 0 };
+	struct node n;
+
+	(void)unused;
+	machine(&n, 32768);
+	assert_int_equal(value(&n, "node.cores_online_count", 0), CORES);
+	n.sample.nevents = 0;
+	left_out_say(&n.sample);
+	for (uint32_t i = 0; i < n.sample.nevents; i++)
+		bytes_printf(&b, "%s %s\n", n.sample.event[i].name, n.sample.event[i].text);
+	bytes_u8(&b, '\0');
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+		if (!strstr((char *)b.data, wanted[i]))
+			fail_msg("not '%s' in:\n%s", wanted[i], (char *)b.data);
+	bytes_free(&b);
 	node_close(&n);
 }
 
@@ -88,7 +115,7 @@ static void the_last_of_each_is_right(void **unused)
 	uint32_t cpu, disk, eth;
 
 	(void)unused;
-	machine(&n);
+	machine(&n, NODE_SLOTS);
 	cpu = instance(&n, "cpu", "cpu4095");
 	disk = instance(&n, "disk", "sddkj2");
 	eth = instance(&n, "network", "eth0");
@@ -110,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_left_out),
+		cmocka_unit_test(what_does_not_fit_is_said),
 		cmocka_unit_test(the_last_of_each_is_right),
 	};
 
