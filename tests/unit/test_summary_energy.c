@@ -135,15 +135,15 @@ static void test_nodes_add_up_when_all_have_it(void **state)
 
 static void test_steps_of_a_host_saw_the_same_energy(void **state)
 {
-	struct synthetic *x = synthetic_new(2);
+	struct synthetic *x = synthetic_new(3);
 	struct summary s;
 
 	(void)state;
 	x->node[2].host = "n1";
-	zone(x, 1, "node", "node", 100);
-	zone(x, 2, "node", "node", 100);
+	for (uint32_t node = 1; node <= 3; node++)
+		zone(x, node, "node", "node", 100);
 	s = made(x);
-	assert_true(s.energy_j == 20 * 100);
+	assert_true(s.energy_j == 2 * 20 * 100);
 	summary_free(&s);
 	x->node[2].first_ns += 5 * NS_PER_S; /* it ends later, too: neither saw all */
 	x->node[2].last_ns += 5 * NS_PER_S;
@@ -153,7 +153,7 @@ static void test_steps_of_a_host_saw_the_same_energy(void **state)
 	x->node[2].first_ns += 15 * NS_PER_S; /* one after the other */
 	x->node[2].last_ns += 15 * NS_PER_S;
 	s = made(x);
-	assert_true(s.energy_j == 2 * 20 * 100);
+	assert_true(s.energy_j == 3 * 20 * 100);
 	done(&s, x);
 }
 
@@ -161,6 +161,7 @@ static void test_a_meter_of_power_counts_by_the_time(void **state)
 {
 	struct synthetic *x = synthetic_new(1);
 	uint32_t id = metric(x, "energy.meter_watts", "energy", KIND_GAUGE, UNIT_WATTS), s_id;
+	struct err e = { "" };
 	struct summary s;
 
 	(void)state;
@@ -172,6 +173,9 @@ static void test_a_meter_of_power_counts_by_the_time(void **state)
 	assert_true(fabs(s.energy_j - (10 * 100 + 10 * 200)) < 1e-6);
 	assert_true(fabs(s.energy_job_j - s.energy_j / 2) < 1e-6);
 	assert_string_equal(s.energy_of, "what the nodes have meters for");
+	summary_free(&s);
+	assert_int_equal(summary_make_judged(&s, &x->run, NULL, &e), 0);
+	assert_true(fabs(s.energy_j - 3000) < 1e-6 && fabs(s.energy_job_j - 1500) < 1e-6);
 	done(&s, x);
 }
 
