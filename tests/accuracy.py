@@ -27,9 +27,9 @@ class Comparison:
         A share may be exceeded by `slack`."""
         if share is not None:
             low, high, bound = wanted * (1 - share), wanted * (1 + share) + slack, f"{100 * share:g} %"
-            bound += f" + {slack:.2f}" if slack else ""
+            bound += f" + {slack:.3g}" if slack else ""
         elif apart is not None:
-            low, high, bound = wanted - apart, wanted + apart, f"{apart:,.0f}" if apart else "exact"
+            low, high, bound = wanted - apart, wanted + apart, f"{apart:,.6g}" if apart else "exact"
         else:
             low, high, bound = wanted, wanted + above, f"0 to {above:,.0f} more" if above < 1e9 else "at least"
         good = measured is not None and low <= measured <= high
@@ -55,6 +55,7 @@ class Recording:
     def __init__(self, directory):
         self.directory = directory
         self._tables = {}
+        self._raw = None
         shown = subprocess.run([SONDE, "show", "--json", directory], check=True, capture_output=True)
         self.summary = json.loads(shown.stdout)
         self.job = self.summary["job"]
@@ -78,6 +79,18 @@ class Recording:
         before = dict(zip(times[1:], times))
         return sum(value * (at - before[at]) for at, value in self.series(rate, instance))
 
+    def raw(self, metric, instance=""):
+        """[(seconds, value)] of one metric as it was stored: of a counter, how it stood."""
+        if self._raw is None:
+            text = subprocess.run([SONDE, "export", self.directory, "--raw", "-o", "-"], check=True, capture_output=True, text=True).stdout
+            self._raw = list(csv.DictReader(text.splitlines()))
+        return [(float(r["seconds"]), float(r["value"])) for r in self._raw if r["metric"] == metric and r["instance"] == instance]
+
+    def between(self, metric, instance=""):
+        """By how much a counter rose from its first value to its last; None when it has none, or fell."""
+        values = [value for _, value in self.raw(metric, instance)]
+        return values[-1] - values[0] if values and values == sorted(values) else None
+
     def finals(self, name):
         """{metric: sum} over processes of that name, of what was read of each last."""
         sums = defaultdict(float)
@@ -86,6 +99,13 @@ class Recording:
                 if row["name"] == name and "." in key and value:
                     sums[key] += float(value)
         return sums
+
+
+def taken():
+    """Seconds that interrupts and the hypervisor had of all cores, and how many of these ever had any."""
+    with open("/proc/stat", encoding="ascii") as f:
+        ticks = [int(x) for x in f.readline().split()[6:9]]
+    return sum(ticks) / os.sysconf("SC_CLK_TCK"), sum(x > 0 for x in ticks)
 
 
 def begin(directory, *command, interval="100ms", options=(), **popen):

@@ -300,6 +300,22 @@ static void bytes_figure(struct bytes *b, const char *title, double v, double wa
 	figure_end(b);
 }
 
+static void energy_figure(struct bytes *b, const struct summary *s)
+{
+	if (!s->energy_of)
+		return;
+	figure(b, "Energy");
+	html_value(b, UNIT_JOULES, s->energy_j);
+	figure_bar(b, NAN);
+	bytes_printf(b, "measured: %s, whoever used it", s->energy_of);
+	if (isfinite(s->energy_job_j)) {
+		bytes_puts(b, "; ");
+		html_value(b, UNIT_JOULES, s->energy_job_j);
+		bytes_puts(b, " apportioned to the job by its share of the CPU time used");
+	}
+	figure_end(b);
+}
+
 static void monitor_figure(struct bytes *b, const struct summary *s)
 {
 	double share = 100 * s->monitor_cpu_s / s->wall_s;
@@ -334,6 +350,7 @@ void html_figures(struct bytes *b, const struct page_source *p)
 	process_figure(b, s);
 	bytes_figure(b, "Read", s->read_bytes, s->wall_s);
 	bytes_figure(b, "Written", s->written_bytes, s->wall_s);
+	energy_figure(b, s);
 	monitor_figure(b, s);
 	bytes_puts(b, "</dl>");
 }

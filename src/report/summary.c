@@ -18,6 +18,8 @@ void series_index_add(struct series_index *x, const struct run *r, const struct 
 		if (!range[i].count || series >= r->nseries)
 			continue;
 		m = &r->metrics[r->series[series].metric].row;
+		if (isnan(x->begin[series]))
+			x->begin[series] = metric_value(m, range[i].first);
 		x->last[series] = metric_value(m, range[i].last);
 		x->max[series] = fmax(x->max[series], metric_value(m, range[i].max));
 	}
@@ -25,14 +27,15 @@ void series_index_add(struct series_index *x, const struct run *r, const struct 
 
 int series_index_make(struct series_index *x, const struct run *r, struct err *e)
 {
+	x->begin = malloc((r->nseries + 1) * sizeof *x->begin);
 	x->last = malloc((r->nseries + 1) * sizeof *x->last);
 	x->max = malloc((r->nseries + 1) * sizeof *x->max);
 	x->next = calloc(r->nseries + 1, sizeof *x->next);
 	x->first = calloc(r->ninstances + 1, sizeof *x->first);
-	if (!x->last || !x->max || !x->next || !x->first)
+	if (!x->begin || !x->last || !x->max || !x->next || !x->first)
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	for (uint32_t i = 0; i < r->nseries; i++)
-		x->last[i] = x->max[i] = NAN;
+		x->begin[i] = x->last[i] = x->max[i] = NAN;
 	for (uint32_t i = r->nseries; i-- > 1;) {
 		uint32_t instance = r->series[i].instance;
 
@@ -46,6 +49,7 @@ int series_index_make(struct series_index *x, const struct run *r, struct err *e
 
 void series_index_free(struct series_index *x)
 {
+	free(x->begin);
 	free(x->last);
 	free(x->max);
 	free(x->next);
@@ -89,6 +93,8 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 	out->ndamages = r->ndamages;
 	if (!rc)
 		rc = summary_job_make(out, r, &x, e);
+	if (!rc)
+		rc = summary_energy_make(out, r, &x, e);
 	if (!rc)
 		rc = summary_mechanisms_make(out, r, e);
 	if (!rc)

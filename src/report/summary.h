@@ -89,6 +89,9 @@ struct summary {
 	double processes_started, processes_peak;
 	double processes_at_most; /* > started: not all were seen; INFINITY: nor bounded */
 	double read_bytes, written_bytes;
+	double energy_j;       /* measured, whoever used it, of energy_of */
+	double energy_job_j;   /* apportioned to the job by its share of the CPU time used */
+	const char *energy_of; /* "processors and memory"; NULL: none was measured */
 	double cores_present, cores_allowed, cores_asked, cores_used_mean, cores_used_peak;
 	double memory_present, memory_asked_bytes;
 	double idle_head_s, idle_tail_s; /* seconds without work before its first, after its last */

@@ -48,6 +48,9 @@ static void put_job(struct json *j, const struct summary *s)
 	put_real(j, "processes_peak", s->processes_peak);
 	put_real(j, "read_bytes", s->read_bytes);
 	put_real(j, "written_bytes", s->written_bytes);
+	put_real(j, "energy_joules", s->energy_j);
+	put_text(j, "energy_of", s->energy_of);
+	put_real(j, "energy_apportioned_joules", s->energy_job_j);
 	put_real(j, "idle_head_seconds", s->idle_head_s);
 	put_real(j, "idle_tail_seconds", s->idle_tail_s);
 	put_text(j, "survivors", s->survivors);

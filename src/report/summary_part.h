@@ -13,9 +13,9 @@
 
 /* What is known of each series without decoding it, and the series of each instance. */
 struct series_index {
-	double *last, *max; /* [nseries] in base units; NAN: no value */
-	uint32_t *first;    /* [ninstances] first series of the instance; 0: none */
-	uint32_t *next;     /* [nseries] next series of the same instance; 0: none */
+	double *begin, *last, *max; /* [nseries] in base units; NAN: no value */
+	uint32_t *first;            /* [ninstances] first series of the instance; 0: none */
+	uint32_t *next;             /* [nseries] next series of the same instance; 0: none */
 };
 
 int series_index_make(struct series_index *x, const struct run *r, struct err *e);
@@ -33,13 +33,16 @@ void series_index_add(struct series_index *x, const struct run *r, const struct 
  * head and tail, most cores; and fills x. One pass over the recording. */
 int summary_metrics_make(struct summary *s, struct run *r, const char *names,
 			 struct series_index *x, struct err *e);
-/* What idle times and most cores are made from: it is in every selection. */
-extern const char summary_cores_metric[];
+/* What idle times, most cores and energy are made from: they are in every selection. */
+extern const char summary_cores_metric[], summary_power_metric[], summary_job_power_metric[];
 /* The selection of the frame for it: globs of metrics that the run has; "" for none. */
 void summary_select(struct bytes *globs, const struct run *r, const char *names);
 /* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
 int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,
 		     struct err *e);
+/* The energy that was used, and the job's share of it. After the metrics. */
+int summary_energy_make(struct summary *s, const struct run *r, const struct series_index *x,
+			struct err *e);
 /* The ways to follow processes that were tried, as the recorders said. */
 int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *e);
 /* Top processes, and the commands. */

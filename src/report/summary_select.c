@@ -6,11 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
+const char summary_power_metric[] = "node.power_watts";
+const char summary_job_power_metric[] = "job.power_apportioned_watts";
+
 enum { GLOBS_MAX = 4096, NAME_SIZE = 256 };
 
 static bool is_of_processes(const struct metric *m)
 {
 	return m->domain && (!strcmp(m->domain, "process") || !strcmp(m->domain, "command"));
+}
+
+static bool is_always_wanted(const char *name)
+{
+	return !strcmp(name, summary_cores_metric) || !strcmp(name, summary_power_metric) ||
+	       !strcmp(name, summary_job_power_metric);
 }
 
 static void public_name(const struct metric *m, char name[NAME_SIZE])
@@ -33,7 +42,7 @@ static void glob_of(const struct metric *m, const char *names, char glob[NAME_SI
 		return;
 	}
 	public_name(m, glob);
-	if (!glob_match(names, glob) && strcmp(glob, summary_cores_metric) != 0)
+	if (!glob_match(names, glob) && !is_always_wanted(glob))
 		*glob = 0;
 }
 

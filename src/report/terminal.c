@@ -198,6 +198,21 @@ static void add_io(struct lines *l, const struct summary *s)
 	bytes_puts(b, " written");
 }
 
+static void add_energy(struct lines *l, const struct summary *s)
+{
+	struct bytes *b;
+
+	if (!s->energy_of)
+		return;
+	b = lines_add(l, "energy", NULL);
+	number(b, UNIT_JOULES, s->energy_j);
+	bytes_printf(b, " measured (%s)", s->energy_of);
+	if (isnan(s->energy_job_j))
+		return;
+	bytes_puts(b, "; the job's share by CPU time, apportioned: ");
+	number(b, UNIT_JOULES, s->energy_job_j);
+}
+
 static void add_survivors(struct lines *l, const struct summary *s)
 {
 	if (s->survivors)
@@ -267,6 +282,7 @@ void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lin
 	add_cpu(&l, s);
 	add_processes(&l, s);
 	add_io(&l, s);
+	add_energy(&l, s);
 	add_survivors(&l, s);
 	add_monitor(&l, s);
 	add_recording(&l, s);

@@ -137,7 +137,7 @@ int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *r
 	int bad;
 
 	*rest = (struct perf_set){ .group = s->group };
-	*c = (struct perf_count){ .together = w->together };
+	*c = (struct perf_count){ .together = w->together, .at_exec = w->at_exec };
 	if (!w->n)
 		return -ESRCH;
 	if (are_too_many(w->n * s->n))

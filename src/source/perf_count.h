@@ -35,7 +35,7 @@ struct perf_count {
 	bool *again;
 	size_t nseats, reads;
 	uint32_t n;
-	bool together;
+	bool together, at_exec;
 };
 
 struct perf_counted {

@@ -189,8 +189,7 @@ static int start(struct opener *x, struct err *e)
 
 		p->slot[i] = sample_series(x->s, &p->rows.row[p->rows.first[i]], n, 0);
 		p->reads += p->count[i].reads;
-		if (!x->places.job.at_exec ||
-		    perf_event_place(perf_set_event(&p->plan.set[i], 0)) == PERF_DEVICE)
+		if (!p->count[i].at_exec)
 			bad = perf_count_enable(&p->count[i]);
 		if (bad)
 			return err_set(e, bad, "perf events cannot be switched on: %s",

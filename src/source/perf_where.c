@@ -347,6 +347,23 @@ static int find_devices(const struct perf_places *p, const char *pattern, struct
 	return 0;
 }
 
+/* What has no list of CPUs counts tasks, wherever they run: tracepoints, msr. Its type, 0: none. */
+static uint32_t type_of_tasks(const struct perf_places *p, const char *pmu)
+{
+	static const char *const lists[] = { "cpumask", "cpus" };
+	char path[PATH_BYTES];
+	int64_t type;
+
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+		snprintf(path, sizeof path, DEVICES "/%.200s/%s", pmu, lists[i]);
+		if (sysfs_exists(p->sys, path))
+			return 0;
+	}
+	snprintf(path, sizeof path, DEVICES "/%.200s/type", pmu);
+	return sysfs_number(p->sys, path, &type) && type > 0 && type < INT32_MAX ? (uint32_t)type
+										 : 0;
+}
+
 /* On a hybrid CPU each kind of core counts apart; a task is on one of them at a time. */
 static int each_kind(const struct perf_places *p, struct perf_where *w)
 {
@@ -369,10 +386,11 @@ int perf_places_of(const struct perf_places *p, const struct perf_set *s, struct
 {
 	const struct perf_event *ev = perf_set_event(s, 0);
 	enum perf_place place = perf_event_place(ev);
+	uint32_t type = place == PERF_DEVICE ? type_of_tasks(p, ev->pmu) : 0;
 	int bad = 0;
 
 	*w = (struct perf_where){ 0 };
-	if (place == PERF_DEVICE)
+	if (place == PERF_DEVICE && !type)
 		return find_devices(p, ev->pmu, w, e);
 	if (place == PERF_CORE && !p->pmus.core)
 		return err_set(e, -ENOENT,
@@ -384,7 +402,11 @@ int perf_places_of(const struct perf_places *p, const struct perf_set *s, struct
 	if (place == PERF_CORE && p->pmus.hybrid[0])
 		bad = each_kind(p, w);
 	else
-		for (size_t i = 0; i < p->job.n && !bad; i++)
-			bad = add_seat(w, p->job.seat[i]);
+		for (size_t i = 0; i < p->job.n && !bad; i++) {
+			struct perf_seat seat = p->job.seat[i];
+
+			seat.type = type;
+			bad = add_seat(w, seat);
+		}
 	return bad ? err_set(e, bad, "there are too many threads or CPUs to count on") : 0;
 }

@@ -3,8 +3,9 @@
  * perf_where.h - the tasks and CPUs that perf events are opened on.
  *
  * A job under a launcher is one seat: everything it starts inherits the events. What runs already
- * has a seat for each thread; a cgroup, the node and the devices beside the cores have one for each
- * CPU, or for each that the device's cpumask names.
+ * has a seat for each thread; a cgroup and the node have one for each CPU, and so have the devices
+ * beside the cores for each CPU that their cpumask names. Devices without one (tracepoint, msr)
+ * count tasks as the cores do.
  */
 #ifndef SONDE_SOURCE_PERF_WHERE_H
 #define SONDE_SOURCE_PERF_WHERE_H

@@ -13,15 +13,8 @@ GROUPS = (("/sys/fs/cgroup", "cpu.stat"), ("/sys/fs/cgroup/cpuacct", "cpuacct.us
 table = accuracy.Comparison("CPU time")
 
 
-def taken():
-    """Seconds that interrupts and the hypervisor had of all cores, and how many of these ever had any."""
-    with open("/proc/stat", encoding="ascii") as f:
-        ticks = [int(x) for x in f.readline().split()[6:9]]
-    return sum(ticks) / os.sysconf("SC_CLK_TCK"), sum(x > 0 for x in ticks)
-
-
 def compare(reference, measured, wanted, share, metric="job.cpu_seconds"):
-    now, kinds = taken()
+    now, kinds = accuracy.taken()
     slack = now - before + kinds / os.sysconf("SC_CLK_TCK") if now > before else 0
     table.row(metric, reference, measured, wanted, share=share, slack=slack)
 
@@ -72,13 +65,13 @@ def in_a_group():
         os.rmdir(folder)
 
 
-before = taken()[0]
+before = accuracy.taken()[0]
 _, one = accuracy.record("one", *spin(300))
 compare("one process that spins 300 ms", one.job["cpu_seconds"], 0.3, 0.02)
 # Of a process that ended between samples a record of perf events tells, with what interrupts and a hypervisor took.
 compare("the same, of the process", one.finals("spin")["process.cpu_seconds"], 0.3, 0.05, "process.cpu_seconds")
 
-before = taken()[0]
+before = accuracy.taken()[0]
 said, many = accuracy.record("many", accuracy.program("spawner"), "100", *spin(3), interval="1s")
 kernel = float(said.split()[1]) + float(said.split()[3])
 compare("getrusage of 100 processes of 3 ms, sampled once a second", many.job["cpu_seconds"], kernel, 0.01)
@@ -89,16 +82,16 @@ if many.job["processes_started_at_most"] == many.job["processes_started"]:
 else:
     table.row("job.processes_started_at_most", "1 + 100, an upper bound", many.job["processes_started_at_most"], 101, above=1e9)
 
-before = taken()[0]
+before = accuracy.taken()[0]
 said, chain = accuracy.record("chain", accuracy.program("chain"), "50")
 compare("forked, orphaned, setsid and re-parented workers of 50 ms", chain.job["cpu_seconds"], float(said.split()[2]), 0.02)
 
-before = taken()[0]
+before = accuracy.taken()[0]
 with accuracy.begin("threads", accuracy.program("account"), "threads", "3", "100", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
     figures = [float(x) for x in job.stdout.readline().split()]
     job.communicate("")
 threads = accuracy.Recording("threads")
 compare("getrusage of 3 threads of 100 ms", threads.job["cpu_seconds"], figures[0] + figures[1], 0.02)
-before = taken()[0]
+before = accuracy.taken()[0]
 in_a_group()
 table.end()

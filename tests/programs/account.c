@@ -4,6 +4,8 @@
  * the kernel charged it: user and system seconds, minor and major faults, voluntary and involuntary
  * switches, from getrusage(2). Then it waits until its standard input ends.
  * account calls COUNT: calls a function that often and prints where it lies.
+ * account getppid COUNT: makes that system call so often.
+ * account ticks MILLISECONDS: spins so long and prints its CPU time in ticks of the core's clock.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +42,47 @@ static int call(long times)
 	for (long i = 0; i < times; i++)
 		called();
 	printf("%#lx\n", (unsigned long)(uintptr_t)called);
+	return 0;
+}
+
+static int ask(long times)
+{
+	for (long i = 0; i < times; i++)
+		syscall(SYS_getppid);
+	return 0;
+}
+
+#if defined(__x86_64__)
+static uint64_t ticks_now(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+#else
+static uint64_t ticks_now(void)
+{
+	return 0;
+}
+#endif
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static int spin_ticks(int64_t ns)
+{
+	int64_t start_ns = clock_ns(CLOCK_MONOTONIC), end_ns;
+	uint64_t start = ticks_now();
+	double hertz;
+
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < ns)
+		;
+	end_ns = clock_ns(CLOCK_MONOTONIC);
+	hertz = (double)(ticks_now() - start) * 1e9 / (double)(end_ns - start_ns);
+	printf("%.0f\n", hertz * 1e-9 * (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	return 0;
 }
 
@@ -89,11 +133,16 @@ int main(int argc, char **argv)
 		bad = rest(n);
 	else if (argc > 2 && strcmp(argv[1], "calls") == 0)
 		return call(n);
+	else if (argc > 2 && strcmp(argv[1], "getppid") == 0)
+		return ask(n);
+	else if (argc > 2 && strcmp(argv[1], "ticks") == 0)
+		return spin_ticks(n * INT64_C(1000000));
 	else if (argc > 3 && strcmp(argv[1], "threads") == 0)
 		bad = spin_all(n, strtoll(argv[3], NULL, 10) * 1000000);
 	if (bad || getrusage(RUSAGE_SELF, &u)) {
 		fprintf(stderr,
-			"usage: account faults|switches|calls COUNT, or threads COUNT MS\n");
+			"usage: account faults|switches|calls|getppid COUNT, threads COUNT MS, "
+			"ticks MS\n");
 		return 2;
 	}
 	printf("%ld.%06ld %ld.%06ld %ld %ld %ld %ld\n", (long)u.ru_utime.tv_sec,

@@ -299,6 +299,29 @@ static void unknown_is_a_dash(void **state)
 	synth_free(s);
 }
 
+static void energy_says_its_kind(void **state)
+{
+	struct synth *s = synth_new(8);
+	struct summary sum = unknown_summary();
+	char *page = page_of(s, &sum);
+
+	(void)state;
+	assert_null(strstr(page, "<dt>Energy</dt>"));
+	free(page);
+	sum.energy_of = "processors";
+	sum.energy_j = 57500;
+	sum.energy_job_j = NAN;
+	page = page_of(s, &sum);
+	assert_non_null(strstr(page, "57.5 kJ"));
+	assert_non_null(strstr(page, "measured: processors, whoever used it</div>"));
+	free(page);
+	sum.energy_job_j = 8300;
+	page = page_of(s, &sum);
+	assert_non_null(strstr(page, "8.3 kJ apportioned to the job"));
+	free(page);
+	synth_free(s);
+}
+
 static void everything_is_inside(void **state)
 {
 	struct synth *s = synth_new(8);
@@ -358,6 +381,7 @@ int main(void)
 		cmocka_unit_test(names_stay_text),
 		cmocka_unit_test(what_was_not_used_says_why),
 		cmocka_unit_test(unknown_is_a_dash),
+		cmocka_unit_test(energy_says_its_kind),
 		cmocka_unit_test(everything_is_inside),
 		cmocka_unit_test(an_hour_is_small),
 	};

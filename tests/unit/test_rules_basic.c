@@ -212,6 +212,13 @@ static const struct {
 	  SEVERITY_NOTE,
 	  "Hardly any work: for 4.75 s nothing used more than 5 % of a core.",
 	  { LONG "idle_head_seconds=4.74" } },
+	{ "energy-shared",
+	  LONG "energy_joules=50000 energy_apportioned_joules=44999",
+	  SEVERITY_NOTE,
+	  "Others computed there, too: of the 50.0 kJ measured, 45.0 kJ are the job's, apportioned "
+	  "by CPU time.",
+	  { LONG "energy_joules=50000 energy_apportioned_joules=45000", LONG "energy_joules=50000",
+	    LONG "energy_apportioned_joules=1" } },
 	{ "monitor-cost",
 	  LONG "monitor_cpu_seconds=0.0501",
 	  SEVERITY_NOTE,

@@ -143,6 +143,28 @@ static void test_a_bound_is_labelled_as_one(void **state)
 	free(text);
 }
 
+static void test_energy_says_its_kind(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	text = printed(&f.s, false, 0);
+	assert_null(strstr(text, "energy"));
+	free(text);
+	f.s.energy_j = 57500;
+	f.s.energy_of = "processors";
+	text = printed(&f.s, false, 0);
+	assert_non_null(strstr(text, "\nenergy      57.5 kJ measured (processors)\n"));
+	free(text);
+	f.s.energy_job_j = 8300;
+	text = printed(&f.s, false, 0);
+	assert_non_null(strstr(text, "\nenergy      57.5 kJ measured (processors); the job's share "
+				     "by CPU time,\n            apportioned: 8.3 kJ\n"));
+	free(text);
+}
+
 static void test_asked_for_is_shown_before_present(void **state)
 {
 	struct fixture f;
@@ -288,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_a_path_that_looks_like_an_option_can_be_pasted),
 		cmocka_unit_test(test_commands_without_a_count_of_processes),
 		cmocka_unit_test(test_a_bound_is_labelled_as_one),
+		cmocka_unit_test(test_energy_says_its_kind),
 		cmocka_unit_test(test_asked_for_is_shown_before_present),
 		cmocka_unit_test(test_never_more_lines_than_allowed),
 		cmocka_unit_test(test_verdicts_that_do_not_fit_are_counted),

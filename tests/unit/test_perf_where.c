@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the events of each device are counted: on both kinds of cores of a hybrid CPU, on the CPUs
+ * that a device names, with the job where it names none. Nothing is opened. */
+#include "source/perf_where.h"
+
+#include "unit/tree.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define DEVICE "bus/event_source/devices/"
+
+struct scene {
+	char dir[32];
+	struct root proc, sys;
+	struct perf_places places;
+	struct perf_where where;
+	struct err e;
+};
+
+static void begin(struct scene *x)
+{
+	*x = (struct scene){ .dir = "perf_where.XXXXXX" };
+	assert_non_null(mkdtemp(x->dir));
+	tree_put(x->dir, "devices/system/cpu/online", "0-3\n");
+	assert_int_equal(root_open(&x->proc, x->dir), 0);
+	assert_int_equal(root_open(&x->sys, x->dir), 0);
+}
+
+/* Of a job that process 7 starts. */
+static int look(struct scene *x, enum perf_scope scope, const char *pmu)
+{
+	const struct perf_options o = { .scope = scope, .launcher = 7 };
+	struct perf_event event = { .id = "a", .pmu = pmu };
+	struct perf_group group = { .name = "g", .event = &event, .nevents = 1 };
+	struct perf_set set = { .group = &group, .n = 1 };
+	int r;
+
+	free(x->where.seat);
+	assert_int_equal(perf_places_open(&x->places, &o, &x->proc, &x->sys, &x->e), 0);
+	r = perf_places_of(&x->places, &set, &x->where, &x->e);
+	perf_places_close(&x->places);
+	return r;
+}
+
+static void end(struct scene *x)
+{
+	char command[64];
+
+	free(x->where.seat);
+	root_close(&x->proc);
+	root_close(&x->sys);
+	snprintf(command, sizeof command, "rm -rf %s", x->dir);
+	assert_int_equal(system(command), 0);
+}
+
+static void check_seat(const struct scene *x, size_t i, pid_t pid, int cpu, uint32_t type)
+{
+	assert_true(i < x->where.n);
+	assert_int_equal(x->where.seat[i].pid, pid);
+	assert_int_equal(x->where.seat[i].cpu, cpu);
+	assert_int_equal(x->where.seat[i].type, type);
+}
+
+static void both_kinds_of_a_hybrid_cpu_count_the_task(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	tree_put(x.dir, DEVICE "cpu_core/type", "4\n");
+	tree_put(x.dir, DEVICE "cpu_atom/type", "10\n");
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "hardware"), 0);
+	assert_int_equal(x.where.n, 2);
+	check_seat(&x, 0, 7, -1, 4);
+	check_seat(&x, 1, 7, -1, 10);
+	assert_false(x.where.seat[0].again); /* its time is counted once */
+	assert_true(x.where.seat[1].again);
+	assert_true(x.where.inherit && x.where.at_exec);
+	assert_int_equal(look(&x, PERF_SCOPE_NODE, "hardware"), 0);
+	assert_int_equal(x.where.n, 8);
+	end(&x);
+}
+
+static void a_device_counts_on_the_cpus_that_it_names(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	tree_put(x.dir, DEVICE "uncore_imc_0/type", "20\n");
+	tree_put(x.dir, DEVICE "uncore_imc_0/cpumask", "0,2\n");
+	tree_put(x.dir, DEVICE "uncore_imc_free_running_0/type", "21\n");
+	tree_put(x.dir, DEVICE "uncore_imc_free_running_0/cpumask", "1\n");
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "uncore_imc_#"), 0);
+	assert_int_equal(x.where.n, 2);
+	check_seat(&x, 0, -1, 0, 20);
+	check_seat(&x, 1, -1, 2, 20);
+	assert_false(x.where.inherit || x.where.at_exec);
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "uncore_imc_free_running_0"), 0);
+	assert_int_equal(x.where.n, 1);
+	check_seat(&x, 0, -1, 1, 21);
+	tree_put(x.dir, DEVICE "uncore_imc_0/cpumask", "0-\n");
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "uncore_imc_#"), -EBADMSG);
+	end(&x);
+}
+
+static void a_device_without_cpus_counts_the_job(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	tree_put(x.dir, DEVICE "msr/type", "9\n");
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "msr"), 0);
+	assert_int_equal(x.where.n, 1);
+	check_seat(&x, 0, 7, -1, 9);
+	assert_true(x.where.inherit && x.where.at_exec);
+	assert_int_equal(look(&x, PERF_SCOPE_NODE, "msr"), 0);
+	assert_int_equal(x.where.n, 4);
+	check_seat(&x, 3, -1, 3, 9);
+	end(&x);
+}
+
+static void what_is_not_there_is_refused(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	tree_put(x.dir, DEVICE "msr/type", "no number\n");
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "tracepoint"), -ENODEV);
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "msr"), -ENODEV);
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "hardware"), -ENOENT);
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "software"), 0);
+	end(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_kinds_of_a_hybrid_cpu_count_the_task),
+		cmocka_unit_test(a_device_counts_on_the_cpus_that_it_names),
+		cmocka_unit_test(a_device_without_cpus_counts_the_job),
+		cmocka_unit_test(what_is_not_there_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
