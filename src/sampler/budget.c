@@ -69,6 +69,7 @@ struct cadence budget_cadence(const struct budget *b)
 		.io_ns = larger(io_least_ns, b->step >= STEP_IO ? RARE * interval : 0),
 		.node_ns = larger(io_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
 		.refresh = (uint64_t)(rarer * refresh),
+		.rarer = rarer,
 		.shared = (uint64_t)(rarer * larger(refresh, in_time)),
 	};
 }
