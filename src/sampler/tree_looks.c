@@ -19,7 +19,7 @@
 enum {
 	ROUND_LEAST_S = 2,
 	SAID_MAX = 64, /* so often what the job may run on is said */
-	/* Of one core, in millionths: what looking takes, and a millionth for each thread */
+	/* Of one core, in millionths: what looking takes, and half of one for each thread */
 	SHARE = 100,
 	SHARE_MAX = 1000,
 };
@@ -47,7 +47,7 @@ void looks_close(struct tree *t)
 static void earn(struct tree *t, bool last)
 {
 	struct looks *l = &t->looks;
-	int64_t share = SHARE + t->parts[PART_THREADS], most = t->pace.interval_ns / 50;
+	int64_t share = SHARE + t->parts[PART_THREADS] / 2, most = t->pace.interval_ns / 50;
 
 	if (share > SHARE_MAX)
 		share = SHARE_MAX;

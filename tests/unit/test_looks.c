@@ -289,6 +289,9 @@ static void a_thread_that_vanishes_is_no_harm(void **state)
 	assert_int_equal(job(k, JOB_THREADS_BLOCKED) + job(k, JOB_THREADS_RUNNING) +
 				 job(k, JOB_THREADS_SLEEPING),
 			 3);
+	take_away(k, "500/task/502/status");
+	a_round_later(k);
+	assert_int_equal(job(k, JOB_THREADS_SLEEPING), 0);
 }
 
 static void a_process_that_may_not_be_looked_at_leaves_nothing_known(void **state)
