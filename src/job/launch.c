@@ -45,6 +45,7 @@ struct child {
 	int64_t start_ns, max_rss_bytes;
 	/* of children waited for before the command */
 	int64_t base_user_ns, base_system_ns, base_minor_faults, base_major_faults;
+	int64_t base_voluntary_switches, base_involuntary_switches;
 };
 
 void launch_signals_restore(const struct launch_signals *saved)
@@ -98,6 +99,8 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 	m.total_system_ns = timeval_ns(total.ru_stime) - c->base_system_ns;
 	m.total_minor_faults = total.ru_minflt - c->base_minor_faults;
 	m.total_major_faults = total.ru_majflt - c->base_major_faults;
+	m.total_voluntary_switches = total.ru_nvcsw - c->base_voluntary_switches;
+	m.total_involuntary_switches = total.ru_nivcsw - c->base_involuntary_switches;
 	m.max_rss_bytes = c->max_rss_bytes;
 	if (kind == MESSAGE_ENDED)
 		message_send_within(l->recorder, &m, l->done_ms);
@@ -225,6 +228,8 @@ int launch_command(const struct launch *l, int *status, struct err *e)
 	c.base_system_ns = timeval_ns(before.ru_stime);
 	c.base_minor_faults = before.ru_minflt;
 	c.base_major_faults = before.ru_majflt;
+	c.base_voluntary_switches = before.ru_nvcsw;
+	c.base_involuntary_switches = before.ru_nivcsw;
 	/* Orphans of the job come to the launcher, so that their CPU is in its children's total. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	wait_for_recorder(&here, &c);

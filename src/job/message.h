@@ -28,6 +28,7 @@ struct message {
 	/* so far, of everything this launcher waited for */
 	int64_t total_user_ns, total_system_ns;
 	int64_t total_minor_faults, total_major_faults;
+	int64_t total_voluntary_switches, total_involuntary_switches;
 	int64_t max_rss_bytes; /* the largest of one process */
 };
 

@@ -71,6 +71,7 @@ struct cadence budget_cadence(const struct budget *b)
 		.files_ns = larger(files_least_ns, b->step >= STEP_IO ? RARE * interval : 0),
 		.node_ns = larger(io_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
 		.refresh = (uint64_t)(rarer * refresh),
+		.rarer = rarer,
 		.shared = (uint64_t)(rarer * larger(refresh, in_time)),
 	};
 }

@@ -27,6 +27,7 @@ struct cadence {
 	int64_t files_ns;    /* how many files they have open */
 	int64_t node_ns;     /* the node's own files */
 	uint64_t refresh;    /* a process that does not run is read again after so many samples */
+	int64_t rarer;       /* threads are looked at so many times more rarely */
 	uint64_t shared;     /* and shared memory of one whose resident memory stays as it is */
 };
 

@@ -33,11 +33,41 @@ enum part {
 	PART_WRITE_CALLS,
 	PART_STORAGE_READ,
 	PART_STORAGE_WRITTEN,
+	PART_VOLUNTARY,
+	PART_INVOLUNTARY,
+	PART_MIGRATIONS,
+	PART_WAITED,
+	PART_CHILDREN_VOLUNTARY,
+	PART_CHILDREN_INVOLUNTARY,
+	PART_THREADS_RUNNING,
+	PART_THREADS_SLEEPING,
+	PART_THREADS_BLOCKED,
+	PART_THREADS_STOPPED,
+	PART_NO_THREADS,
 	PART_NO_IO,
 	PART_NO_FILES,
 	PART_NO_PSS,
 	PART_NO_SWAP,
 	PART_NUMBER_OF
+};
+
+/* What a thread has used, as its files tell. The order is that of the parts. */
+enum thread_use {
+	USE_VOLUNTARY,
+	USE_INVOLUNTARY,
+	USE_REAPED, /* those before it the kernel adds to the parent's when a process is reaped */
+	USE_MIGRATIONS = USE_REAPED,
+	USE_WAITED,
+	USE_NUMBER_OF
+};
+
+/* What it was doing. The order is that of the parts. */
+enum thread_state {
+	THREAD_RUNNING, /* or ready to */
+	THREAD_SLEEPING,
+	THREAD_BLOCKED, /* cannot be woken by a signal: waits for storage, mostly */
+	THREAD_STOPPED,
+	THREAD_STATES /* none of these: has ended, is not known */
 };
 
 struct process {
@@ -54,6 +84,7 @@ struct process {
 	bool ended, vanished;
 	bool part_due; /* its part of the job's totals has changed */
 	bool walk_due; /* it was read since its memory was walked, or found unchanged */
+	bool look_due; /* it ran since its threads were looked at */
 
 	pid_t ppid;
 	uint32_t next, place;                  /* bucket chain; index in live[] */
@@ -78,9 +109,15 @@ struct process {
 	/* memory walk; -1: never */
 	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
 	int64_t walk_minflt;
+	/* its threads, those that have ended included, as they were looked at last */
+	uint32_t threads; /* the first row in struct threads; 0: none */
+	int32_t threads_in[THREAD_STATES];
+	int64_t looked_ns; /* 0: never */
+	int64_t used[USE_NUMBER_OF], used_base[USE_NUMBER_OF];
+	int64_t used_children[USE_REAPED]; /* what those it may have waited for had */
 	int kept[PROCESS_FILES_KEPT];
 	bool io_known, io_refused, files_known, files_refused, shared_known;
-	bool walk_refused, walked_now, before_us;
+	bool walk_refused, walked_now, before_us, looks_refused, looked_now;
 };
 
 struct table {

@@ -30,14 +30,16 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	int bad;
 
 	*out = NULL;
-	if (!t || table_init(&t->table)) {
-		free(t);
+	if (!t || table_init(&t->table) || looks_open(t)) {
+		tree_close(t);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	t->sample = s;
 	t->launcher = o->launcher;
 	t->pss = o->pss;
-	t->pace = (struct cadence){ .refresh = REFRESH_SAMPLES, .shared = REFRESH_SAMPLES };
+	t->pace = (struct cadence){ .refresh = REFRESH_SAMPLES,
+				    .shared = REFRESH_SAMPLES,
+				    .rarer = 1 };
 	t->now_ns = t->walk_time_ns = clock_mono_ns();
 	t->walk_budget_ns = 5 * NS_PER_MS;
 	t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
@@ -74,6 +76,7 @@ void tree_close(struct tree *t)
 	connector_close(&t->connector);
 	file_close(&t->loadavg);
 	file_close(&t->launcher_io);
+	looks_close(t);
 	table_free(&t->table);
 	free(t);
 }
@@ -162,6 +165,7 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	p->idle_samples = moved ? 0 : p->idle_samples + 1;
 	if (moved)
 		process_changed(p);
+	p->look_due |= moved;
 	if (moved || all)
 		p->stale |= all ? READ_ALL : READ_STAT | READ_IO | READ_FILES;
 	else if (is_turn(t, p,
@@ -275,6 +279,7 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 	look_at_all(t, last);
 	births_catch_up(t);
 	walk_step(t);
+	looks_step(t, last);
 	sums_make(t);
 	if (last) {
 		bound_end(t);

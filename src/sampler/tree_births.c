@@ -60,6 +60,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns)
 	t->ending -= p->ended;
 	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
 	settle(t, p);
+	looks_leave(t, p, table_find(&t->table, p->ppid));
 	series_ended(t, p, at_ns);
 	process_close(&t->reading, p, KEEP_NONE);
 	sums_leave(t, p);

@@ -60,6 +60,9 @@ static uint64_t values_of(const struct tree *t, const struct process *p, unsigne
 	PUT(PROCESS_STORAGE_WRITTEN, io_known, io.write_bytes);
 	PUT(PROCESS_MINOR_FAULTS, read, p->stat.minflt - p->minflt_base);
 	PUT(PROCESS_MAJOR_FAULTS, read, p->stat.majflt - p->majflt_base);
+	for (int i = 0; i < USE_NUMBER_OF; i++)
+		PUT(PROCESS_VOLUNTARY + i, p->looked_now && !t->looks.unsupported[i],
+		    p->used[i] - p->used_base[i]);
 	PUT(PROCESS_PEAK_RESIDENT, p->peak_rss_bytes > 0, p->peak_rss_bytes);
 #undef PUT
 	return known;
@@ -204,7 +207,7 @@ void series_put(struct tree *t, struct sample *s)
 		for (uint32_t row = 0; row < PROCESS_SERIES; row++)
 			if (known >> row & 1)
 				sample_put(s, p->slot + row, v[row]);
-		p->walked_now = false;
+		p->walked_now = p->looked_now = false;
 	}
 	for (uint32_t row = 0; row < JOB_NUMBER_OF; row++)
 		if (t->job_known[row] && (job_part(row) & ~t->due) == 0)
@@ -241,8 +244,10 @@ static void use_command(struct tree *t, const struct process *p)
 static void put_finals(struct tree *t, struct process *p)
 {
 	int64_t v[PROCESS_FINALS];
-	uint64_t known = values_of(t, p, 0, v);
+	uint64_t known;
 
+	p->looked_now = p->looked_ns != 0;
+	known = values_of(t, p, 0, v);
 	if (p->walk_ns)
 		known |= UINT64_C(1) << PROCESS_PSS | UINT64_C(1) << PROCESS_USS |
 			 UINT64_C(1) << PROCESS_SWAP;

@@ -4,11 +4,12 @@
  *
  * tree.c: one sample. tree_sums.c: the totals. tree_births.c, tree_discover.c: who is born,
  * renamed, ends; tree_bound.c: how many at most. tree_series.c: what of it becomes series and
- * instances. tree_walk.c: the budget of PSS.
+ * instances. tree_walk.c: the budget of PSS. tree_looks.c: rounds over the threads.
  */
 #ifndef SONDE_SAMPLER_TREE_STATE_H
 #define SONDE_SAMPLER_TREE_STATE_H
 
+#include "sampler/affinity.h"
 #include "sampler/commands.h"
 #include "sampler/connector.h"
 #include "sampler/exits.h"
@@ -23,6 +24,23 @@ enum {
 		200, /* short processes that become instances of their own: so many a second */
 	NAMED_BURST = 2000, /* and so many at once; the others are in their command's totals only */
 	NAMED_ALWAYS_MS = 50, /* but never one that used this much CPU */
+};
+
+/* A round looks at the threads of every process that ran since the last one, some of them in each
+ * sample. */
+struct looks {
+	struct threads threads;
+	struct affinity *affinity;
+	bool open, complete;             /* complete: in this sample the last one was looked at */
+	bool unsupported[USE_NUMBER_OF]; /* this kernel does not tell */
+	int64_t began_ns, again_ns;      /* the round; when the next one may begin */
+	int64_t budget_ns, paid_ns;      /* left; until when it was given */
+	int64_t thread_ns;               /* what one took of late */
+	uint32_t left;                   /* of live[], those below it have not had their turn */
+	uint32_t process, thread;        /* whose turn it is; 0: nobody's */
+	uint64_t looked, looked_before;  /* threads so far; when the round began */
+	int said;                        /* how often what they may run on was said */
+	int64_t departed[USE_NUMBER_OF]; /* of processes that are gone */
 };
 
 struct tree {
@@ -75,6 +93,8 @@ struct tree {
 	bool job_known[JOB_NUMBER_OF];
 	int64_t peak_rss, peak_pss, peak_pss_age_ns, samples_with_pss, samples_with_live;
 
+	struct looks looks;
+
 	/* PSS */
 	enum pss pss;
 	double walks_share;
@@ -121,6 +141,13 @@ void series_last(struct tree *t);
 void sums_make(struct tree *t);
 /* A process is about to leave the table, and its part the totals. */
 void sums_leave(struct tree *t, const struct process *p);
+
+/* tree_looks.c */
+int looks_open(struct tree *t); /* 0 or -ENOMEM */
+void looks_close(struct tree *t);
+void looks_step(struct tree *t, bool last);
+/* A process is gone: who its counts go to. parent: NULL when it is not seen. */
+void looks_leave(struct tree *t, struct process *p, struct process *parent);
 
 /* tree_walk.c */
 void walk_step(struct tree *t);

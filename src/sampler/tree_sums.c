@@ -52,10 +52,17 @@ static void parts_of(const struct tree *t, const struct process *p, int64_t part
 	io_parts(p, part);
 	part[PART_MINOR_FAULTS] = p->stat.minflt + p->stat.cminflt;
 	part[PART_MAJOR_FAULTS] = p->stat.majflt + p->stat.cmajflt;
+	for (int i = 0; i < USE_NUMBER_OF; i++)
+		part[PART_VOLUNTARY + i] = p->used[i] - p->used_base[i];
+	for (int i = 0; i < USE_REAPED; i++)
+		part[PART_CHILDREN_VOLUNTARY + i] = p->used_children[i];
 	if (proc_stat_ended(&p->stat))
 		return;
 	part[PART_LIVE] = 1;
 	part[PART_THREADS] = p->stat.num_threads;
+	for (int i = 0; i < THREAD_STATES; i++)
+		part[PART_THREADS_RUNNING + i] = p->threads_in[i];
+	part[PART_NO_THREADS] = p->looks_refused;
 	part[PART_FILES] = p->files;
 	part[PART_NO_FILES] = !p->files_known && p->read_ns;
 	memory_parts(t, p, part);
@@ -154,6 +161,39 @@ static void sum_memory(struct tree *t, int64_t estimated_ns)
 	t->samples_with_pss += part[PART_LIVE] > 0 && pss_known;
 }
 
+static void sum_switches(struct tree *t)
+{
+	const int64_t reaped[USE_REAPED] = { t->reaped.total_voluntary_switches,
+					     t->reaped.total_involuntary_switches };
+
+	for (int i = 0; i < USE_REAPED && t->launcher; i++)
+		raise_to(t, (enum job_metric)(JOB_VOLUNTARY_TOTAL + i),
+			 reaped[i] + t->parts[PART_VOLUNTARY + i] +
+				 t->parts[PART_CHILDREN_VOLUNTARY + i]);
+}
+
+static void sum_looks(struct tree *t)
+{
+	const struct looks *l = &t->looks;
+	const int64_t *part = t->parts;
+
+	for (int row = JOB_VOLUNTARY; row <= JOB_LOOKS_AGE; row++)
+		t->job_known[row] = false;
+	if (!l->complete || part[PART_NO_THREADS] || l->threads.refused)
+		return;
+	for (int i = 0; i < USE_NUMBER_OF; i++) {
+		raise_to(t, (enum job_metric)(JOB_VOLUNTARY + i),
+			 l->departed[i] + part[PART_VOLUNTARY + i]);
+		t->job_known[JOB_VOLUNTARY + i] = !l->unsupported[i];
+	}
+	sum_switches(t);
+	for (int i = 0; i < THREAD_STATES; i++)
+		set(t, (enum job_metric)(JOB_THREADS_RUNNING + i), part[PART_THREADS_RUNNING + i]);
+	set(t, JOB_LOOKS_AGE, (t->now_ns - l->began_ns + NS_PER_S - 1) / NS_PER_S);
+	set(t, JOB_AFFINITY, cpulist_count(&l->affinity->cpus));
+	t->job_known[JOB_AFFINITY] = l->affinity->whole && t->job[JOB_AFFINITY];
+}
+
 void sums_make(struct tree *t)
 {
 	int64_t estimated_ns = INT64_MAX;
@@ -174,6 +214,7 @@ void sums_make(struct tree *t)
 	set(t, JOB_THREADS, t->parts[PART_THREADS]);
 	set(t, JOB_FILES, t->parts[PART_FILES]);
 	t->job_known[JOB_FILES] = !t->parts[PART_NO_FILES];
+	sum_looks(t);
 }
 
 /* A process's own high-water mark, from the kernel, is what no sampling can miss. It counts shared

@@ -6,6 +6,7 @@
 
 #define GAUGE   .kind = KIND_GAUGE, .over_nodes = COMBINE_SUM
 #define COUNTER .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM
+#define TOTAL   .kind = KIND_TOTAL, .over_nodes = COMBINE_SUM
 #define NS      .unit = UNIT_SECONDS, .mul = 1, .div = 1000000000
 #define BYTES   .unit = UNIT_BYTES
 #define COUNT   .unit = UNIT_COUNT
@@ -61,6 +62,52 @@ static const struct metric metrics[] = {
 	[JOB_ATTRIBUTED_CPU] = { "job.attributed_cpu_seconds", NS, COUNTER,
 				 .label = "Attributed CPU",
 				 .help = "CPU time of the job that is known process by process." },
+	[JOB_VOLUNTARY] = { "job.voluntary_switches", COUNT, COUNTER, .label = "Voluntary switches",
+			    .help = "Context switches because a thread waited for something, of "
+				    "what was looked at: at least so many. Put when all that ran "
+				    "were looked at, every 2 s or more rarely." },
+	[JOB_INVOLUNTARY] = { "job.involuntary_switches", COUNT, COUNTER,
+			      .label = "Involuntary switches",
+			      .help = "Context switches because another thread got the CPU; known "
+				      "as the voluntary ones are." },
+	[JOB_MIGRATIONS] = { "job.migrations", COUNT, COUNTER, .label = "Migrations",
+			     .help = "Moves of the job's threads to another CPU, of what was "
+				     "looked at: at least so many." },
+	[JOB_WAITED] = { "job.run_queue_seconds", NS, COUNTER, .label = "Waited for a CPU",
+			 .help = "Time that the job's threads were ready to run and waited for a "
+				 "CPU (run-queue delay), summed up over what was looked at: at "
+				 "least so much." },
+	[JOB_THREADS_RUNNING] = { "job.threads_running_count", COUNT, GAUGE,
+				  .label = "Threads running",
+				  .help = "Threads that ran or were ready to run when they were "
+					  "looked at." },
+	[JOB_THREADS_SLEEPING] = { "job.threads_sleeping_count", COUNT, GAUGE,
+				   .label = "Threads sleeping",
+				   .help = "Threads that slept until something happens." },
+	[JOB_THREADS_BLOCKED] = { "job.threads_blocked_count", COUNT, GAUGE,
+				  .label = "Threads blocked",
+				  .help = "Threads in uninterruptible sleep, which mostly wait for "
+					  "storage." },
+	[JOB_THREADS_STOPPED] = { "job.threads_stopped_count", COUNT, GAUGE,
+				  .label = "Threads stopped",
+				  .help = "Threads that a signal or a debugger has stopped." },
+	[JOB_VOLUNTARY_TOTAL] = { "job.voluntary_switches_total", COUNT, TOTAL,
+				  .label = "Voluntary switches, total",
+				  .help = "All voluntary context switches: of processes that were "
+					  "waited for as the kernel tells when they have ended, of "
+					  "the others as far as they were looked at." },
+	[JOB_INVOLUNTARY_TOTAL] = { "job.involuntary_switches_total", COUNT, TOTAL,
+				    .label = "Involuntary switches, total",
+				    .help = "All involuntary context switches, known as the "
+					    "voluntary ones are." },
+	[JOB_AFFINITY] = { "job.affinity_cpus_count", COUNT, GAUGE, .label = "CPUs allowed",
+			   .help = "CPUs that at least one thread of the job may run on; which "
+				   "they are is said as job.affinity." },
+	[JOB_LOOKS_AGE] = { "job.threads_age_seconds", .unit = UNIT_SECONDS, .kind = KIND_GAUGE,
+			    .over_nodes = COMBINE_MAX, .label = "Age of threads' values",
+			    .help = "How long ago the first of the threads was looked at whose values "
+				    "were put now, of those that ran, in whole seconds, rounded "
+				    "up." },
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == JOB_NUMBER_OF, "a row for every index");
 

@@ -5,6 +5,13 @@
 
 #include <string.h>
 
+bool mountinfo_id_of(const char *fdinfo, uint64_t *id)
+{
+	const char *p = number_find_line(fdinfo, "mnt_id:");
+
+	return p && number_u64(&p, id);
+}
+
 void mountinfo_unescape(const char *from, char *to, size_t size)
 {
 	size_t n = 0;

@@ -29,6 +29,10 @@ bool mountinfo_next(const char **at, struct mount *out);
 bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size,
 		    char type[MOUNT_TYPE_SIZE]);
 
+/* The mount of an open file, as /proc/PID/fdinfo/FD says; false when it does not (Linux 3.14 and
+ * before). */
+bool mountinfo_id_of(const char *fdinfo, uint64_t *id);
+
 /* A field of mountinfo or mountstats, where blanks and the like are \ooo, as text; it ends at a
  * blank. */
 void mountinfo_unescape(const char *from, char *to, size_t size);

@@ -95,9 +95,10 @@ static const struct metric metrics[] = {
 	EVENT("software.minor_faults", "Minor faults", "Page faults without I/O."),
 	EVENT("software.major_faults", "Major faults", "Page faults that waited for I/O."),
 	EVENT("software.context_switches", "Context switches",
-	      "Context switches; counted only where the kernel's mode may be counted."),
+	      "Context switches; counted only where the kernel's mode may be counted. job.voluntary_switches and "
+	      "job.involuntary_switches are there in any case."),
 	EVENT("software.cpu_migrations", "Migrations",
-	      "Moves to another core; counted only where the kernel's mode may be counted."),
+	      "Moves to another core; counted only where the kernel's mode may be counted. job.migrations is there in any case."),
 	EVENT("software.alignment_faults", "Alignment faults", "Unaligned accesses that the kernel mended."),
 	EVENT("software.emulation_faults", "Emulation faults", "Instructions that the kernel emulated."),
 

@@ -64,6 +64,25 @@ static const struct metric metrics[] = {
 	[PROCESS_MAJOR_FAULTS] = { "process.major_faults", PROCESS, COUNT, COUNTER,
 				   .label = "Major faults",
 				   .help = "Page faults that waited for I/O." },
+	[PROCESS_VOLUNTARY] = { "process.voluntary_switches", PROCESS, COUNT, COUNTER,
+				.label = "Voluntary switches",
+				.help = "Context switches because a thread waited for something. "
+					"All its threads together, read in turns every few "
+					"seconds and absent in between; what an ended "
+					"thread did after it was read last is not in it." },
+	[PROCESS_INVOLUNTARY] = { "process.involuntary_switches", PROCESS, COUNT, COUNTER,
+				  .label = "Involuntary switches",
+				  .help = "Context switches because another thread got the CPU; "
+					  "read together with the voluntary ones." },
+	[PROCESS_MIGRATIONS] = { "process.migrations", PROCESS, COUNT, COUNTER,
+				 .label = "Migrations",
+				 .help = "Moves of its threads to another CPU; read together with "
+					 "the switches." },
+	[PROCESS_WAITED] = { "process.run_queue_seconds", PROCESS, NS, COUNTER,
+			     .label = "Waited for a CPU",
+			     .help = "Time that its threads were ready to run and waited for a "
+				     "CPU (run-queue delay), summed up; read together with "
+				     "the switches." },
 	[PROCESS_PEAK_RESIDENT] = { "process.peak_resident_bytes", PROCESS, BYTES,
 				    .kind = KIND_GAUGE, .over_instances = COMBINE_MAX,
 				    .over_nodes = COMBINE_MAX, .label = "Peak RSS",
