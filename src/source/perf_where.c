@@ -360,8 +360,9 @@ static uint32_t type_of_tasks(const struct perf_places *p, const char *pmu)
 			return 0;
 	}
 	snprintf(path, sizeof path, DEVICES "/%.200s/type", pmu);
-	return sysfs_number(p->sys, path, &type) && type > 0 && type < INT32_MAX ? (uint32_t)type
-										 : 0;
+	return sysfs_read_number(p->sys, path, &type) == 0 && type > 0 && type < INT32_MAX
+		       ? (uint32_t)type
+		       : 0;
 }
 
 /* On a hybrid CPU each kind of core counts apart; a task is on one of them at a time. */
