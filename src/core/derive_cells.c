@@ -163,7 +163,8 @@ static bool is_emitted(const struct builder *b, const struct holder *h, const st
 		return false;
 	if (!h->instance)
 		return c->role == CELL_MEASURED || !q->metric->domain;
-	return !b->sel->wide || !instance_passes(&b->p->run->instances[h->instance]);
+	return !(b->sel->wide || b->sel->lasting) ||
+	       !instance_passes(&b->p->run->instances[h->instance]);
 }
 
 static int finish_holder(struct builder *b, uint32_t holder)
