@@ -25,6 +25,8 @@
 #define NAME(name, table, domain) " " name
 #define SINK(x)                   " " #x
 
+#define TO_STANDARD_OUTPUT "-"
+
 static const char known_tables[] = "One of the tables:" TABLES(NAME) ".";
 static const char known_formats[] = "Formats, separated by commas:"
 #include "sinks.def"
@@ -147,6 +149,26 @@ static bool is_table(const char *name)
 	return false;
 }
 
+/* Some formats hold readings, and no other table or shape. */
+static bool suits_series_only(const struct exporting *x)
+{
+	const struct export_options *o = x->o;
+
+	for (size_t i = 0; i < nsinks; i++) {
+		if (!(x->formats >> i & 1) || !sinks[i]->series_only)
+			continue;
+		if (o->wide)
+			say("export: %s has a line for each reading; leave out --wide",
+			    sinks[i]->name);
+		else if (o->table && strcmp(o->table, "series"))
+			say("export: %s holds the series, not %s", sinks[i]->name, o->table);
+		else
+			continue;
+		return false;
+	}
+	return true;
+}
+
 /* Whether the options make sense together; says why not. */
 static bool understand(struct exporting *x)
 {
@@ -154,8 +176,8 @@ static bool understand(struct exporting *x)
 
 	if (o->table && !is_table(o->table))
 		say("export: there is no table '%s'. %s", o->table, known_tables);
-	else if (find_formats(x)) {
-		if (!o->output || strcmp(o->output, "-"))
+	else if (find_formats(x) && suits_series_only(x)) {
+		if (!o->output || strcmp(o->output, TO_STANDARD_OUTPUT))
 			return true;
 		if (o->json)
 			say("export: with -o - the table is what goes to standard output; leave out --json");
@@ -167,6 +189,16 @@ static bool understand(struct exporting *x)
 	return false;
 }
 
+/* Bit i: sinks[i]. */
+static uint64_t series_only(void)
+{
+	uint64_t formats = 0;
+
+	for (size_t i = 0; i < nsinks; i++)
+		formats |= (uint64_t)sinks[i]->series_only << i;
+	return formats;
+}
+
 static int write_file(const struct exporting *x, const struct export_table *t, const struct sink *k,
 		      struct frame *f, struct err *e)
 {
@@ -174,7 +206,7 @@ static int write_file(const struct exporting *x, const struct export_table *t, c
 	char name[64];
 	int rc;
 
-	snprintf(name, sizeof(name), "%s.%s", t->name, k->name);
+	snprintf(name, sizeof(name), "%s.%s", t->name, sink_extension(k));
 	rc = outfile_open(&out, x->directory, name, e);
 	if (rc)
 		return rc;
@@ -184,23 +216,25 @@ static int write_file(const struct exporting *x, const struct export_table *t, c
 	return rc;
 }
 
-static int export_table(const struct exporting *x, const struct export_table *t, struct err *e)
+static int export_formats(const struct exporting *x, const struct export_table *t, uint64_t formats,
+			  struct err *e)
 {
 	const struct export_options *o = x->o;
 	const struct selection sel = { .table = t->table,
 				       .domain = t->domain,
 				       .wide = o->wide,
 				       .raw = o->raw,
+				       .lasting = formats & series_only(),
 				       .combine = o->combine,
 				       .metrics = o->metrics,
 				       .from_s = (double)o->from_ns / NS_PER_S,
 				       .to_s = (double)o->until_ns / NS_PER_S,
 				       .every_s = (double)o->every_ns / NS_PER_S };
-	struct frame *f;
-	int rc = frame_open(&f, x->run, &sel, e);
+	struct frame *f = NULL;
+	int rc = formats ? frame_open(&f, x->run, &sel, e) : 0;
 
 	for (size_t i = 0; i < nsinks && !rc; i++) {
-		if (!(x->formats >> i & 1))
+		if (!(formats >> i & 1))
 			continue;
 		if (x->directory)
 			rc = write_file(x, t, sinks[i], f, e);
@@ -210,6 +244,15 @@ static int export_table(const struct exporting *x, const struct export_table *t,
 			err_set(e, rc, "%s: %s", x->run->path, strerror(-rc));
 	}
 	frame_close(f);
+	return rc;
+}
+
+static int export_table(const struct exporting *x, const struct export_table *t, struct err *e)
+{
+	int rc = export_formats(x, t, x->formats & ~series_only(), e);
+
+	if (!rc && t->table == FRAME_SERIES)
+		rc = export_formats(x, t, x->formats & series_only(), e);
 	return rc;
 }
 
@@ -246,7 +289,7 @@ static int export_run(struct exporting *x, const char *path)
 	x->directory = x->o->output;
 	if (!x->directory)
 		x->directory = outfile_directory(path, own, sizeof(own));
-	else if (!strcmp(x->directory, "-"))
+	else if (!strcmp(x->directory, TO_STANDARD_OUTPUT))
 		x->directory = NULL;
 	x->written = &written;
 	rc = export_tables(x, &e);

@@ -25,6 +25,11 @@ const struct sink *sink_find(const char *name)
 	return NULL;
 }
 
+const char *sink_extension(const struct sink *k)
+{
+	return k->extension ? k->extension : k->name;
+}
+
 static int pull(const struct sink *k, void *state, struct frame *f, FILE *out, struct err *e)
 {
 	struct batch b;
