@@ -153,7 +153,10 @@ $(BUILD)/bench/%: bench/%.c $(BUILD)/libsonde-all.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a $(LDLIBS)
 $(BUILD)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< -lm
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.a,$^) $(PROGRAMLIBS) -lm
+# The one that is made of Sonde's own parts.
+$(BUILD)/programs/random_table: $(BUILD)/libsonde-all.a
+$(BUILD)/programs/random_table: PROGRAMLIBS = $(LDLIBS)
 
 # The document is replaced whatever came out, and then a bound that was not held fails.
 accuracy: $(BUILD)/sonde programs

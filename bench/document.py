@@ -24,6 +24,7 @@ TITLES = {
     "sources": "Reading the node",
     "recording": "The recording: size and speed",
     "reading": "Reading at scale",
+    "columns": "Writing columns",
 }
 
 

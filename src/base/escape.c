@@ -223,6 +223,19 @@ void escape_utf8(struct bytes *b, const char *text)
 	}
 }
 
+bool escape_is_utf8(const char *text)
+{
+	while (*text) {
+		uint32_t c;
+		size_t n = decode(text, &c);
+
+		if (!n)
+			return false;
+		text += n;
+	}
+	return true;
+}
+
 void escape_shell(struct bytes *b, const char *text)
 {
 	static const char plain[] =

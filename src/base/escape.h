@@ -28,6 +28,7 @@ void escape_csv(struct bytes *b, const char *text);
 void escape_openmetrics(struct bytes *b, const char *text);
 /* As it is, but valid UTF-8, for what keeps text in its own way. */
 void escape_utf8(struct bytes *b, const char *text);
+bool escape_is_utf8(const char *text);
 /* A word for a POSIX shell. */
 void escape_shell(struct bytes *b, const char *text);
 
