@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "cmd/choose.h"
+#include "cmd/collection.h"
 #include "cmd/command.h"
 #include "cmd/outfile.h"
 #include "cmd/say.h"
@@ -26,6 +27,7 @@
 #define SINK(x)                   " " #x
 
 #define TO_STANDARD_OUTPUT "-"
+#define NAME_CHARACTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 static const char known_tables[] = "One of the tables:" TABLES(NAME) ".";
 static const char known_formats[] = "Formats, separated by commas:"
@@ -33,9 +35,9 @@ static const char known_formats[] = "Formats, separated by commas:"
 				    ".";
 
 struct export_options {
-	const char *to, *output, *metrics, *table;
+	const char *to, *output, *append, *metrics, *table;
 	bool wide, raw, combine, json;
-	int64_t from_ns, until_ns, every_ns;
+	int64_t from_ns, until_ns, every_ns, wait_ns;
 };
 
 static const struct option rows[] = {
@@ -52,6 +54,18 @@ static const struct option rows[] = {
 	  .help = "Directory of the files, made when it is not there; - writes one table to "
 		  "standard output.",
 	  OPTION_OFFSET(struct export_options, output) },
+	{ .name = "append",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "Add the tables to this file, which those of other jobs may be in; each is named "
+		  "after its job.",
+	  OPTION_OFFSET(struct export_options, append) },
+	{ .name = "wait",
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .fallback = "60s",
+	  .help = "With --append: how long to wait for another export into the same file.",
+	  OPTION_OFFSET(struct export_options, wait_ns) },
 	{ .name = "table",
 	  .type = ARG_TEXT,
 	  .value = "NAME",
@@ -101,6 +115,7 @@ static const struct option rows[] = {
 static const struct example examples[] = {
 	{ "export --to csv,json", "the newest recording here, into its own directory" },
 	{ "export -o - --metrics 'node.*' --wide", "a table for a plot, to standard output" },
+	{ "export --to sqlite --append jobs.sqlite", "this job's tables beside those of others" },
 };
 
 static const struct export_table {
@@ -114,6 +129,8 @@ struct exporting {
 	struct run *run;
 	const char *directory; /* NULL: standard output */
 	uint64_t formats;      /* bit i: sinks[i] */
+	const char *job;       /* what tables that are added to a file are named after */
+	FILE *file;            /* the one that they are added to */
 	struct written *written;
 };
 
@@ -169,6 +186,23 @@ static bool suits_series_only(const struct exporting *x)
 	return true;
 }
 
+/* Of what can hold the tables of several recordings, one format. */
+static bool suits_append(const struct exporting *x)
+{
+	if (!x->o->append)
+		return true;
+	for (size_t i = 0; i < nsinks; i++)
+		if (x->formats == UINT64_C(1) << i && sinks[i]->collects && !x->o->output)
+			return true;
+	if (x->o->output)
+		say("export: the tables go to the file of --append; leave out --output");
+	else
+		say("export: --append takes one format that holds many tables, sqlite or hdf5, not "
+		    "'%s'",
+		    x->o->to);
+	return false;
+}
+
 /* Whether the options make sense together; says why not. */
 static bool understand(struct exporting *x)
 {
@@ -176,7 +210,7 @@ static bool understand(struct exporting *x)
 
 	if (o->table && !is_table(o->table))
 		say("export: there is no table '%s'. %s", o->table, known_tables);
-	else if (find_formats(x) && suits_series_only(x)) {
+	else if (find_formats(x) && suits_series_only(x) && suits_append(x)) {
 		if (!o->output || strcmp(o->output, TO_STANDARD_OUTPUT))
 			return true;
 		if (o->json)
@@ -199,6 +233,19 @@ static uint64_t series_only(void)
 	return formats;
 }
 
+/* As perfmon names the tables of its jobs: series_4711. */
+static int add_table(const struct exporting *x, const struct export_table *t, const struct sink *k,
+		     struct frame *f, struct err *e)
+{
+	char name[256];
+	char *c = name;
+
+	snprintf(name, sizeof(name), "%s_%s", t->name, x->job);
+	while (*(c += strspn(c, NAME_CHARACTERS)))
+		*c = '_';
+	return sink_run_as(k, f, name, x->file, e);
+}
+
 static int write_file(const struct exporting *x, const struct export_table *t, const struct sink *k,
 		      struct frame *f, struct err *e)
 {
@@ -214,6 +261,14 @@ static int write_file(const struct exporting *x, const struct export_table *t, c
 	if (!rc)
 		written_add(x->written, out.path);
 	return rc;
+}
+
+static int write_output(const struct sink *k, struct frame *f, struct err *e)
+{
+	struct err why = { "" };
+	int rc = sink_run(k, f, stdout, &why);
+
+	return rc ? err_set(e, rc, "cannot write to standard output: %s", why.text) : 0;
 }
 
 static int export_formats(const struct exporting *x, const struct export_table *t, uint64_t formats,
@@ -236,10 +291,12 @@ static int export_formats(const struct exporting *x, const struct export_table *
 	for (size_t i = 0; i < nsinks && !rc; i++) {
 		if (!(formats >> i & 1))
 			continue;
-		if (x->directory)
+		if (x->file)
+			rc = add_table(x, t, sinks[i], f, e);
+		else if (x->directory)
 			rc = write_file(x, t, sinks[i], f, e);
-		else if ((rc = sink_run(sinks[i], f, stdout, e)))
-			err_set(e, rc, "cannot write to standard output: %s", strerror(-rc));
+		else
+			rc = write_output(sinks[i], f, e);
 		if (!rc && (rc = frame_rewind(f)))
 			err_set(e, rc, "%s: %s", x->run->path, strerror(-rc));
 	}
@@ -258,12 +315,48 @@ static int export_table(const struct exporting *x, const struct export_table *t,
 
 static int export_tables(const struct exporting *x, struct err *e)
 {
-	const char *only = x->o->table ? x->o->table : x->directory ? NULL : "series";
+	bool all = x->directory || x->file;
+	const char *only = x->o->table ? x->o->table : all ? NULL : "series";
 	int rc = 0;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++)
 		if (!only || !strcmp(tables[i].name, only))
 			rc = export_table(x, &tables[i], e);
+	return rc;
+}
+
+/* The job's number, else the recording's name. */
+static const char *job_name(const struct run *r, const char *path)
+{
+	const struct run_meta *id = run_find_meta(r, 0, "job.id");
+	const char *slash = strrchr(path, '/');
+
+	if (id && id->text && *id->text)
+		return id->text;
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void tell_wait(const char *path, int64_t wait_ns)
+{
+	char text[32];
+
+	args_duration_text(wait_ns, text, sizeof(text));
+	say("export: waiting up to %s for another export into %s", text, path);
+}
+
+/* All tables, or none of them. */
+static int append_tables(struct exporting *x, const char *path, struct err *e)
+{
+	struct collection c;
+	int rc = collection_open(&c, x->o->append, x->o->wait_ns, tell_wait, e);
+
+	if (rc)
+		return rc;
+	x->file = c.out.file;
+	x->job = job_name(x->run, path);
+	rc = collection_close(&c, export_tables(x, e), e);
+	if (!rc)
+		written_add(x->written, x->o->append);
 	return rc;
 }
 
@@ -275,8 +368,8 @@ static void say_done(const struct exporting *x, const char *path)
 		say("export: %s is damaged (places: %u), first in %s at byte %llu: %s; what is "
 		    "undamaged was exported",
 		    path, x->run->ndamages, d->file, (unsigned long long)d->offset, d->what);
-	else if (x->directory)
-		say("exported %s to %s", path, x->directory);
+	else if (x->o->append || x->directory)
+		say("exported %s to %s", path, x->o->append ? x->o->append : x->directory);
 }
 
 static int export_run(struct exporting *x, const char *path)
@@ -287,12 +380,12 @@ static int export_run(struct exporting *x, const char *path)
 	int rc;
 
 	x->directory = x->o->output;
-	if (!x->directory)
+	if (!x->directory && !x->o->append)
 		x->directory = outfile_directory(path, own, sizeof(own));
-	else if (!strcmp(x->directory, TO_STANDARD_OUTPUT))
+	else if (x->directory && !strcmp(x->directory, TO_STANDARD_OUTPUT))
 		x->directory = NULL;
 	x->written = &written;
-	rc = export_tables(x, &e);
+	rc = x->o->append ? append_tables(x, path, &e) : export_tables(x, &e);
 	if (rc)
 		say("export: %s", e.text);
 	else
@@ -330,6 +423,10 @@ const struct command command_export = {
 		       "is empty in CSV and null in JSON, never 0.\n\n"
 		       "The series table is tidy: a row for each node, metric, instance and "
 		       "time. With --wide it has a row for each node and time.\n\n"
+		       "With --append, the tables of several jobs are in one SQLite or HDF5 file, "
+		       "named series_4711 after the job's number, else the recording. Those of "
+		       "the same job are replaced. One export at a time: others wait, but not "
+		       "longer than --wait says.\n\n"
 		       "A file that is there is replaced when the new one is complete, not "
 		       "before. Exit code 1 also means that the recording is damaged and "
 		       "something was left out.",

@@ -157,14 +157,15 @@ static bool is_emitted(const struct builder *b, const struct holder *h, const st
 
 	if (!q->chosen)
 		return false;
+	if (b->sel->lasting && h->instance && instance_passes(&b->p->run->instances[h->instance]))
+		return false;
 	if (b->sel->combine && !b->sel->wide)
 		return !h->instance || !find(&b->on_node, node, c->quantity);
 	if (c->role == CELL_COMBINED)
 		return false;
 	if (!h->instance)
 		return c->role == CELL_MEASURED || !q->metric->domain;
-	return !(b->sel->wide || b->sel->lasting) ||
-	       !instance_passes(&b->p->run->instances[h->instance]);
+	return !b->sel->wide || !instance_passes(&b->p->run->instances[h->instance]);
 }
 
 static int finish_holder(struct builder *b, uint32_t holder)

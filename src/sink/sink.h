@@ -16,6 +16,8 @@ struct sink {
 	const char *name; /* "csv"; also the file's extension, where that is not given */
 	const char *extension;
 	const char *what; /* a few words for people */
+	bool collects; /* a file may hold tables of several recordings: one that is there is added
+			  to */
 	bool series_only; /* it takes the series as readings, of what lasts: selection.lasting */
 	size_t size;      /* of its private state, zeroed before begin */
 	int (*begin)(void *state, const struct frame_schema *schema, FILE *out, struct err *e);
@@ -36,5 +38,7 @@ const char *sink_extension(const struct sink *k);
 /* Pull the frame through the sink into out and flush it. 0 or -errno; what could not be written is
  * told without a name, which the caller knows. */
 int sink_run(const struct sink *k, struct frame *f, FILE *out, struct err *e);
+/* The same under another name than the table's. */
+int sink_run_as(const struct sink *k, struct frame *f, const char *table, FILE *out, struct err *e);
 
 #endif

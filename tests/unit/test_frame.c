@@ -206,6 +206,23 @@ static void test_tidy_says_what_its_metrics_are(void **state)
 	synth_free(s);
 }
 
+/* Also those that cannot be combined. */
+static void test_what_passes_may_be_left_out(void **state)
+{
+	static const struct metric nice = { "process.nice", "process", .kind = KIND_GAUGE };
+	struct synth *s = disks();
+	uint32_t cc1 = synth_instance(s, "process", "cc1");
+
+	(void)state;
+	synth_put(s, synth_series(s, 1, synth_metric(s, rss), cc1), 4096);
+	synth_put(s, synth_series(s, 1, synth_metric(s, nice), cc1), 5);
+	check(s, &(struct selection){ .lasting = true, .metrics = "process.*,node.load" },
+	      TIDY_SKIP, "node.load - 0 0.5 \nnode.load - 1 0.5 \n");
+	check(s, &(struct selection){ .lasting = true, .combine = true, .metrics = "process.*" },
+	      TIDY_SKIP, "process.resident_bytes - 1 4096 \n");
+	synth_free(s);
+}
+
 static void test_nodes_share_wide_columns(void **state)
 {
 	struct synth *s = disks();
@@ -440,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_no_value_is_no_row),
 		cmocka_unit_test(test_wide_has_a_column_for_each_device),
 		cmocka_unit_test(test_tidy_says_what_its_metrics_are),
+		cmocka_unit_test(test_what_passes_may_be_left_out),
 		cmocka_unit_test(test_nodes_share_wide_columns),
 		cmocka_unit_test(test_time_range_keeps_the_reading_before_it),
 		cmocka_unit_test(test_windows_are_weighted_by_time),

@@ -78,7 +78,7 @@ static int read_all(struct synth *s, const struct selection *sel, FILE *out, str
 	bool tidy = sel->table == FRAME_SERIES && !sel->wide;
 
 	for (size_t i = 0; i < nsinks && !rc; i++) {
-		if (sinks[i]->series_only && !tidy)
+		if (sinks[i]->collects || (sinks[i]->series_only && !tidy))
 			continue;
 		frame_rewind(f);
 		rc = sink_run(sinks[i], f, out, e);
