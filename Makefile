@@ -30,7 +30,7 @@ LDLIBS   += $(ZSTD) -lm
 # One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there.
 HELPERS     := nvml sqlite hdf5
 sqlite.needs := sqlite3
-hdf5.needs   := hdf5
+hdf5.needs   := hdf5 libdeflate
 HELPERDIR   := $(BUILD)/libexec/sonde
 LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell pkg-config --exists $($(h).needs) 2>/dev/null || echo $(h))))
 HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))
@@ -45,7 +45,7 @@ Q := $(if $(V),,@)
 SAY = $(if $(V),@:,@echo "  $1 $(@:$(BUILD)/%=%)")
 
 all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp
-	@$(foreach h,$(LEFTOUT),echo 'make: the helper sonde-$h is left out: pkg-config does not know $($h.needs) (Debian: apt-get install lib$($h.needs)-dev)' >&2;) :
+	@$(foreach h,$(LEFTOUT),echo 'make: the helper sonde-$h is left out: pkg-config does not know $($h.needs) (on Debian, ./dev deps installs what it needs)' >&2;) :
 
 help:
 	@echo 'make                    build/sonde, the library, man pages and completions'

@@ -13,6 +13,7 @@
 #include "core/frame.h"
 
 #include <hdf5.h>
+#include <libdeflate.h>
 
 /* The categories of a column. */
 struct categories {
@@ -35,6 +36,9 @@ struct table {
 	hid_t group, type, dataset;
 	size_t row_size;
 	uint8_t *rows; /* of the chunk that is being filled */
+	uint8_t *shuffled, *packed;
+	size_t packed_room;
+	struct libdeflate_compressor *compressor;
 	uint32_t chunk, held;
 	uint64_t written;
 };

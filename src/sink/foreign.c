@@ -119,8 +119,7 @@ static int hear(struct foreign *x, struct err *e)
 	}
 	status = reap(x);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_START)
-		return err_set(e, -ENOENT,
-			       "the helper sonde-%s cannot start; it needs Debian's package %s",
+		return err_set(e, -ENOENT, "the helper sonde-%s cannot start; it needs Debian's %s",
 			       f->helper, f->library);
 	return err_set(e, -EPIPE, "the helper sonde-%s died of %s", f->helper,
 		       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "an error");
@@ -161,7 +160,7 @@ int foreign_begin(struct foreign *x, const struct foreign_format *format,
 		return err_set(
 			e, -ENOENT,
 			"the helper sonde-%s is not installed; Sonde makes it when it is built "
-			"with Debian's package %s",
+			"with Debian's %s",
 			format->helper, format->development);
 	fd = fileno(out);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))

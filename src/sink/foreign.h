@@ -17,8 +17,8 @@
 
 struct foreign_format {
 	const char *helper;      /* the program sonde-HELPER */
-	const char *development; /* Debian's package that it is built with */
-	const char *library;     /* the one that it needs to run */
+	const char *development; /* Debian's packages that it is built with */
+	const char *library;     /* those that it needs to run */
 };
 
 struct foreign {

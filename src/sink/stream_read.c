@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/stream.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,11 +180,14 @@ static void take_text_cells(struct stream_reader *r, struct scan *in, struct cel
 
 static void take_number_cells(struct scan *in, struct cells *c, uint32_t n)
 {
-	const uint8_t *state = scan_take(in, n);
+	const uint8_t *state = scan_take(in, n), *at = scan_take(in, n * sizeof(uint64_t));
 
-	for (uint32_t i = 0; i < n; i++) {
-		c->i[i] = (int64_t)scan_u64(in);
-		c->state[i] = state && state[i] == STATE_PRESENT ? STATE_PRESENT : STATE_ABSENT;
+	for (uint32_t i = 0; state && at && i < n; i++, at += sizeof(uint64_t)) {
+		uint64_t v;
+
+		memcpy(&v, at, sizeof(v));
+		c->i[i] = (int64_t)le64toh(v);
+		c->state[i] = state[i] == STATE_PRESENT ? STATE_PRESENT : STATE_ABSENT;
 	}
 }
 

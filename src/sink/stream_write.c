@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/stream.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -62,23 +63,43 @@ static uint32_t number_of(struct stream_writer *w, const char *text)
 	return code + 1;
 }
 
+/* Room for n bytes, which are taken; NULL when there is none. */
+static uint8_t *take(struct bytes *b, size_t n)
+{
+	if (!bytes_room(b, n))
+		return NULL;
+	b->len += n;
+	return b->data + b->len - n;
+}
+
 static bool put_texts(struct stream_writer *w, const struct cells *c, uint32_t nrows)
 {
-	for (uint32_t i = 0; i < nrows; i++) {
+	uint8_t *to = take(&w->codes, nrows * sizeof(uint32_t));
+
+	for (uint32_t i = 0; to && i < nrows; i++, to += sizeof(uint32_t)) {
 		uint32_t number = 0;
 
 		if (c->state[i] == STATE_PRESENT && !(number = number_of(w, c->s[i])))
 			return false;
-		bytes_u32(&w->codes, number);
+		number = htole32(number);
+		memcpy(to, &number, sizeof(number));
 	}
-	return true;
+	return to;
 }
 
-static void put_numbers(struct stream_writer *w, const struct cells *c, uint32_t nrows)
+static bool put_numbers(struct stream_writer *w, const struct cells *c, uint32_t nrows)
 {
-	bytes_put(&w->codes, c->state, nrows);
-	for (uint32_t i = 0; i < nrows; i++)
-		bytes_u64(&w->codes, c->state[i] == STATE_PRESENT ? (uint64_t)c->i[i] : 0);
+	uint8_t *state = take(&w->codes, nrows), *to;
+
+	if (state)
+		memcpy(state, c->state, nrows);
+	to = take(&w->codes, nrows * sizeof(uint64_t));
+	for (uint32_t i = 0; to && i < nrows; i++, to += sizeof(uint64_t)) {
+		uint64_t v = c->state[i] == STATE_PRESENT ? htole64((uint64_t)c->i[i]) : 0;
+
+		memcpy(to, &v, sizeof(v));
+	}
+	return to;
 }
 
 static void put_new_texts(struct stream_writer *w)
@@ -99,10 +120,10 @@ int stream_put_batch(struct stream_writer *w, const struct batch *b, struct err 
 	if (!++w->stamp)
 		memset(w->cache, 0, sizeof(w->cache));
 	for (uint32_t i = 0; i < w->schema->ncolumns; i++) {
-		if (w->schema->columns[i].type != COLUMN_TEXT)
-			put_numbers(w, &b->columns[i], b->nrows);
-		else if (!put_texts(w, &b->columns[i], b->nrows))
-			return err_set(e, -ENOMEM, "out of memory for the texts of a table");
+		bool text = w->schema->columns[i].type == COLUMN_TEXT;
+
+		if (b->nrows && !(text ? put_texts : put_numbers)(w, &b->columns[i], b->nrows))
+			return err_set(e, -ENOMEM, "out of memory");
 	}
 	begin(w, STREAM_BATCH);
 	bytes_u32(&w->block, b->nrows);
