@@ -2,8 +2,8 @@
 /*
  * sonde-hdf5 - writes a table of the recording into an HDF5 file: sonde export --to hdf5.
  */
-#include "base/json.h"
 #include "hdf5/table.h"
+#include "sink/column.h"
 #include "sink/foreign.h"
 
 #include <errno.h>
@@ -73,41 +73,14 @@ static int hdf5_batch(void *state, const struct batch *b, struct err *e)
 	return table_put(&h->table, b) ? 0 : fail(h, e);
 }
 
-static void put_pair(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_text(j, text ? text : "");
-}
-
-static void put_columns(struct json *j, const char *key, const struct column *c, uint32_t n)
-{
-	json_key(j, key);
-	json_array(j);
-	for (; n; n--, c++) {
-		json_object(j);
-		put_pair(j, "name", c->name);
-		put_pair(j, "unit", c->unit);
-		put_pair(j, "kind", c->kind);
-		put_pair(j, "help", c->help);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
-
 /* What the columns are, beside the table, since an attribute has room for 64 KiB only. */
 static bool write_description(const struct hdf5 *h)
 {
 	struct bytes b = { 0 };
-	struct json j = { .out = &b };
 	hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), dataset;
 	bool good;
 
-	json_object(&j);
-	put_pair(&j, "schema", "sonde/columns/1");
-	put_pair(&j, "table", h->schema->table);
-	put_columns(&j, "columns", h->schema->columns, h->schema->ncolumns);
-	put_columns(&j, "metrics", h->schema->metrics, h->schema->nmetrics);
-	json_object_end(&j);
+	columns_describe(&b, h->schema);
 	good = !b.failed && H5Tset_size(type, b.len) >= 0;
 	dataset = good ? H5Dcreate2(h->group, "sonde", type, space, H5P_DEFAULT, H5P_DEFAULT,
 				    H5P_DEFAULT)

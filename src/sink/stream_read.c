@@ -217,7 +217,7 @@ static int get_batch(struct stream_reader *r, struct scan *in, struct err *e)
 int stream_get(struct stream_reader *r, enum stream_kind kind, const uint8_t *data, size_t n,
 	       struct err *e)
 {
-	struct scan in = { data, data + n, false };
+	struct scan in = { data, n ? data + n : data, false };
 
 	switch (kind) {
 	case STREAM_SCHEMA:

@@ -124,9 +124,10 @@ def compare(where, table, folder):
         check(f"{where} {table} {reader.__name__}", given_names == safe, given_names)
     described = rest[0]
     check(f"{where} {table} HDF5", described["schema"] == "sonde/columns/1" and
-          [(c["name"], c["unit"], c["kind"]) for c in described["columns"]] == [(c["name"], c["unit"], c.get("kind", "")) for c in columns],
+          [(c["name"], c["unit"], c.get("kind", "")) for c in described["columns"]] == [(c["name"], c["unit"], c.get("kind", "")) for c in columns],
           described["columns"])
-    check(f"{where} {table} HDF5", [tuple(m.values()) for m in described["metrics"]] == [tuple(x or "" for x in m) for m in metrics],
+    check(f"{where} {table} HDF5", [(m["name"], m.get("unit", ""), m.get("kind", ""), m.get("help", "")) for m in described["metrics"]]
+          == [tuple(x or "" for x in m) for m in metrics],
           "tells of other metrics than SQLite")
     check(f"{where} {table} PyTables", read_pytables(f"{folder}/{table}.h5", table) == len(want))
     return columns, want, metrics
