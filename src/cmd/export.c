@@ -3,6 +3,7 @@
 #include "cmd/choose.h"
 #include "cmd/collection.h"
 #include "cmd/command.h"
+#include "cmd/lakefile.h"
 #include "cmd/outfile.h"
 #include "cmd/say.h"
 #include "cmd/written.h"
@@ -35,7 +36,7 @@ static const char known_formats[] = "Formats, separated by commas:"
 				    ".";
 
 struct export_options {
-	const char *to, *output, *append, *metrics, *table;
+	const char *to, *output, *append, *lake, *metrics, *table;
 	bool wide, raw, combine, json;
 	int64_t from_ns, until_ns, every_ns, wait_ns;
 };
@@ -60,6 +61,11 @@ static const struct option rows[] = {
 	  .help = "Add the tables to this file, which those of other jobs may be in; each is named "
 		  "after its job.",
 	  OPTION_OFFSET(struct export_options, append) },
+	{ .name = "lake",
+	  .type = ARG_TEXT,
+	  .value = "ROOT",
+	  .help = "Put the series, sorted, into ROOT/cluster=NAME/date=DATE/JOB.parquet.",
+	  OPTION_OFFSET(struct export_options, lake) },
 	{ .name = "wait",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
@@ -115,6 +121,7 @@ static const struct option rows[] = {
 static const struct example examples[] = {
 	{ "export --to csv,json", "the newest recording here, into its own directory" },
 	{ "export -o - --metrics 'node.*' --wide", "a table for a plot, to standard output" },
+	{ "export --lake lake", "for queries over many jobs" },
 	{ "export --to sqlite --append jobs.sqlite", "this job's tables beside those of others" },
 };
 
@@ -186,6 +193,16 @@ static bool suits_series_only(const struct exporting *x)
 	return true;
 }
 
+static bool suits_lake(const struct export_options *o)
+{
+	if (!o->lake ||
+	    !(o->output || o->append || o->table || o->wide || o->every_ns || strcmp(o->to, "csv")))
+		return true;
+	say("export: --lake has a form of its own; leave out --to, --output, --append, --table, "
+	    "--wide and --every");
+	return false;
+}
+
 /* Of what can hold the tables of several recordings, one format. */
 static bool suits_append(const struct exporting *x)
 {
@@ -210,7 +227,7 @@ static bool understand(struct exporting *x)
 
 	if (o->table && !is_table(o->table))
 		say("export: there is no table '%s'. %s", o->table, known_tables);
-	else if (find_formats(x) && suits_series_only(x) && suits_append(x)) {
+	else if (find_formats(x) && suits_series_only(x) && suits_append(x) && suits_lake(o)) {
 		if (!o->output || strcmp(o->output, TO_STANDARD_OUTPUT))
 			return true;
 		if (o->json)
@@ -344,6 +361,26 @@ static void tell_wait(const char *path, int64_t wait_ns)
 	say("export: waiting up to %s for another export into %s", text, path);
 }
 
+static int export_lake(const struct exporting *x, const char *path, struct err *e)
+{
+	const struct export_options *o = x->o;
+	const struct selection sel = { .raw = o->raw,
+				       .combine = o->combine,
+				       .metrics = o->metrics,
+				       .from_s = (double)o->from_ns / NS_PER_S,
+				       .to_s = (double)o->until_ns / NS_PER_S };
+	char written[PATH_MAX];
+	struct frame *f;
+	int rc = frame_open(&f, x->run, &sel, e);
+
+	if (!rc)
+		rc = lakefile_write(o->lake, job_name(x->run, path), x->run, f, written, e);
+	if (!rc)
+		written_add(x->written, written);
+	frame_close(f);
+	return rc;
+}
+
 /* All tables, or none of them. */
 static int append_tables(struct exporting *x, const char *path, struct err *e)
 {
@@ -363,13 +400,14 @@ static int append_tables(struct exporting *x, const char *path, struct err *e)
 static void say_done(const struct exporting *x, const char *path)
 {
 	const struct run_damage *d = x->run->damages;
+	const char *to = x->o->lake ? x->o->lake : x->o->append ? x->o->append : x->directory;
 
 	if (x->run->ndamages)
 		say("export: %s is damaged (places: %u), first in %s at byte %llu: %s; what is "
 		    "undamaged was exported",
 		    path, x->run->ndamages, d->file, (unsigned long long)d->offset, d->what);
-	else if (x->o->append || x->directory)
-		say("exported %s to %s", path, x->o->append ? x->o->append : x->directory);
+	else if (to)
+		say("exported %s to %s", path, to);
 }
 
 static int export_run(struct exporting *x, const char *path)
@@ -385,7 +423,9 @@ static int export_run(struct exporting *x, const char *path)
 	else if (x->directory && !strcmp(x->directory, TO_STANDARD_OUTPUT))
 		x->directory = NULL;
 	x->written = &written;
-	rc = x->o->append ? append_tables(x, path, &e) : export_tables(x, &e);
+	rc = x->o->lake     ? export_lake(x, path, &e)
+	     : x->o->append ? append_tables(x, path, &e)
+			    : export_tables(x, &e);
 	if (rc)
 		say("export: %s", e.text);
 	else
@@ -416,20 +456,23 @@ const struct command command_export = {
 	.name = "export",
 	.operands = "[DIR]",
 	.what = "Write a recording as tables",
-	.description = "Writes series, processes, commands, marks, spans and states (what could "
-		       "not be measured, and why) as a file each, named by table and format. "
-		       "Without DIR, the newest sonde_* directory here. Counters become rates; "
-		       "--raw leaves them as they were read. A cell of which nothing is known "
-		       "is empty in CSV and null in JSON, never 0.\n\n"
-		       "The series table is tidy: a row for each node, metric, instance and "
-		       "time. With --wide it has a row for each node and time.\n\n"
-		       "With --append, the tables of several jobs are in one SQLite or HDF5 file, "
-		       "named series_4711 after the job's number, else the recording. Those of "
-		       "the same job are replaced. One export at a time: others wait, but not "
-		       "longer than --wait says.\n\n"
-		       "A file that is there is replaced when the new one is complete, not "
-		       "before. Exit code 1 also means that the recording is damaged and "
-		       "something was left out.",
+	.description =
+		"Writes series, processes, commands, marks, spans and states (what could "
+		"not be measured, and why) as a file each, named by table and format. "
+		"Without DIR, the newest sonde_* directory here. Counters become rates; "
+		"--raw leaves them as they were read. A cell of which nothing is known "
+		"is empty in CSV and null in JSON, never 0.\n\n"
+		"The series table is tidy: a row for each node, metric, instance and "
+		"time. With --wide it has a row for each node and time.\n\n"
+		"With --append, the tables of several jobs are in one SQLite or HDF5 file, "
+		"named series_4711 after the job's number, else the recording. Those of "
+		"the same job are replaced. One export at a time: others wait, but not "
+		"longer than --wait says.\n\n"
+		"With --lake, the series of each job are a Parquet file in a tree that DuckDB, "
+		"ClickHouse, pandas and Spark query as one table.\n\n"
+		"A file that is there is replaced when the new one is complete, not "
+		"before. Exit code 1 also means that the recording is damaged and "
+		"something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct export_options),
 	COMMAND_EXAMPLES(examples),
