@@ -45,8 +45,7 @@ static void put_name(struct bytes *b, const char *text, size_t n)
 
 static int by_name(const void *a, const void *b)
 {
-	const char *x = (*(const struct column *const *)a)->name,
-		   *y = (*(const struct column *const *)b)->name;
+	const char *x = ((const struct column *)a)->name, *y = ((const struct column *)b)->name;
 
 	while (*x && (in_name(*x) ? *x : '_') == (in_name(*y) ? *y : '_')) {
 		x++;
@@ -58,19 +57,21 @@ static int by_name(const void *a, const void *b)
 /* The catalogue's names differ without their points, too; those of other programs may not. */
 static int check_names(const struct frame_schema *schema, struct err *e)
 {
-	const struct column **c = calloc(schema->nmetrics + 1u, sizeof(const struct column *));
-	int rc = c ? 0 : err_set(e, -ENOMEM, "out of memory");
+	struct column *c = calloc(schema->nmetrics + 1u, sizeof(*c));
+	int rc = 0;
 
-	for (uint32_t i = 0; c && i < schema->nmetrics; i++)
-		c[i] = &schema->metrics[i];
-	if (c)
-		qsort(c, schema->nmetrics, sizeof(const struct column *), by_name);
+	if (!c)
+		return err_set(e, -ENOMEM, "out of memory");
+	if (schema->nmetrics) {
+		memcpy(c, schema->metrics, schema->nmetrics * sizeof(*c));
+		qsort(c, schema->nmetrics, sizeof(*c), by_name);
+	}
 	for (uint32_t i = 1; i < schema->nmetrics && !rc; i++)
 		if (!by_name(&c[i - 1], &c[i]))
 			rc = err_set(e, -EINVAL,
 				     "the metrics \"%s\" (%s) and \"%s\" (%s) have one name in "
 				     "OpenMetrics; choose one with --metrics",
-				     c[i - 1]->name, c[i - 1]->unit, c[i]->name, c[i]->unit);
+				     c[i - 1].name, c[i - 1].unit, c[i].name, c[i].unit);
 	free(c);
 	return rc;
 }

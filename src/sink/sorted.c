@@ -329,7 +329,7 @@ static int merge_begin(struct sorted *s, struct err *e)
 	if (rc || !s->heap || rank_series(s))
 		return rc ? rc : no_memory(e);
 	for (uint32_t i = 0; i < s->nparts && !rc; i++) {
-		s->part[i].row = malloc(piece(s) * sizeof(*s->part[i].row));
+		s->part[i].row = calloc(piece(s), sizeof(*s->part[i].row));
 		rc = s->part[i].row ? refill(s, &s->part[i], piece(s), e) : no_memory(e);
 		s->heap[s->nheap++] = i;
 	}

@@ -42,6 +42,7 @@ def check_file(path, job, table):
     rows = pyarrow.parquet.ParquetFile(path).read().to_pylist()
     check(path, set(rows[0]) == {"job", "metric", "node", "instance", "time", "value", "unit", "kind"}, rows[0])
     check(path, {r["job"] for r in rows} == {job}, "has another job")
+    check(path, {r["instance"] for r in rows} >= {None} and "" not in {r["instance"] for r in rows}, "has no instance that is nothing")
     keys = [order(r) for r in rows]
     check(path, keys == sorted(keys), "is not sorted")
     want = sorted((r["metric"], r["node"], r["instance"], r["time"][:19], float(r["value"]), r["unit"], r["kind"]) for r in table)
