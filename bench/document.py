@@ -25,6 +25,7 @@ TITLES = {
     "recording": "The recording: size and speed",
     "reading": "Reading at scale",
     "columns": "Writing columns",
+    "hdf5": "Writing HDF5",
 }
 
 
