@@ -27,10 +27,14 @@ ZSTD     ?= $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a)),-l:libzst
 LDLIBS   += $(ZSTD) -lm
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
-HELPERS    := nvml
-HELPERDIR  := $(BUILD)/libexec/sonde
-HELPEROBJ  := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(HELPERS:%=src/%/*.c)))
-HELPERPROG := $(HELPERS:%=$(HELPERDIR)/sonde-%)
+# One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there.
+HELPERS     := nvml sqlite hdf5
+sqlite.needs := sqlite3
+hdf5.needs   := hdf5 libdeflate
+HELPERDIR   := $(BUILD)/libexec/sonde
+LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell pkg-config --exists $($(h).needs) 2>/dev/null || echo $(h))))
+HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))
+HELPERPROG  := $(patsubst %,$(HELPERDIR)/sonde-%,$(filter-out $(LEFTOUT),$(HELPERS)))
 
 SRC  := $(filter-out $(wildcard $(HELPERS:%=src/%/*.c)),$(wildcard src/*/*.c))
 OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
@@ -41,6 +45,7 @@ Q := $(if $(V),,@)
 SAY = $(if $(V),@:,@echo "  $1 $(@:$(BUILD)/%=%)")
 
 all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp
+	@$(foreach h,$(LEFTOUT),echo 'make: the helper sonde-$h is left out: pkg-config does not know $($h.needs) (on Debian, ./dev deps installs what it needs)' >&2;) :
 
 help:
 	@echo 'make                    build/sonde, the library, man pages and completions'
@@ -87,10 +92,15 @@ $(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG)
 	$(call SAY,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(HELPERDIR)/sonde-nvml: $(HELPEROBJ) $(BUILD)/libsonde-all.a
-	@mkdir -p $(@D)
-	$(call SAY,LD)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
+# What a helper is linked with, and how its sources are compiled.
+define helper
+$(HELPERDIR)/sonde-$1: $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/$1/*.c)) $(BUILD)/libsonde-all.a
+	@mkdir -p $$(@D)
+	$$(call SAY,LD)
+	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ $(if $($1.needs),$(shell pkg-config --libs $($1.needs))) -ldl $$(LDLIBS)
+$(if $($1.needs),$(BUILD)/obj/$1/%.o: CPPFLAGS += $(shell pkg-config --cflags $($1.needs)))
+endef
+$(foreach h,$(filter-out $(LEFTOUT),$(HELPERS)),$(eval $(call helper,$h)))
 
 static: $(BUILD)/sonde-static $(HELPERPROG)
 $(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
@@ -153,7 +163,10 @@ $(BUILD)/bench/%: bench/%.c $(BUILD)/libsonde-all.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a $(LDLIBS)
 $(BUILD)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< -lm
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.a,$^) $(PROGRAMLIBS) -lm
+# The one that is made of Sonde's own parts.
+$(BUILD)/programs/random_table: $(BUILD)/libsonde-all.a
+$(BUILD)/programs/random_table: PROGRAMLIBS = $(LDLIBS)
 
 # The document is replaced whatever came out, and then a bound that was not held fails.
 accuracy: $(BUILD)/sonde programs

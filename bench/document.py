@@ -22,6 +22,8 @@ TITLES = {
     "sources": "Reading the node",
     "recording": "The recording: size and speed",
     "reading": "Reading at scale",
+    "columns": "Writing columns",
+    "hdf5": "Writing HDF5",
 }
 
 

@@ -191,6 +191,51 @@ void escape_csv(struct bytes *b, const char *text)
 		bytes_u8(b, '"');
 }
 
+void escape_openmetrics(struct bytes *b, const char *text)
+{
+	while (*text) {
+		uint32_t c = 0;
+		size_t n = decode(text, &c);
+
+		if (c == '\n')
+			bytes_puts(b, "\\n");
+		else if (!n || is_control(c))
+			bytes_puts(b, replacement);
+		else if (c == '"' || c == '\\')
+			bytes_put(b, (const char[]){ '\\', (char)c }, 2);
+		else
+			bytes_put(b, text, n);
+		text += n ? n : 1;
+	}
+}
+
+void escape_utf8(struct bytes *b, const char *text)
+{
+	while (*text) {
+		uint32_t c;
+		size_t n = decode(text, &c);
+
+		if (n)
+			bytes_put(b, text, n);
+		else
+			bytes_puts(b, replacement);
+		text += n ? n : 1;
+	}
+}
+
+bool escape_is_utf8(const char *text)
+{
+	while (*text) {
+		uint32_t c;
+		size_t n = decode(text, &c);
+
+		if (!n)
+			return false;
+		text += n;
+	}
+	return true;
+}
+
 void escape_shell(struct bytes *b, const char *text)
 {
 	static const char plain[] =

@@ -2,8 +2,8 @@
 /*
  * escape.h - text that Sonde did not write itself, made harmless for the place it goes to.
  *
- * All of them append to bytes and take any bytes: invalid UTF-8 becomes U+FFFD (JSON, HTML, CSV) or
- * \xNN (terminal).
+ * All of them append to bytes and take any bytes: invalid UTF-8 becomes U+FFFD, or \xNN (terminal);
+ * for a shell it stays.
  */
 #ifndef SONDE_BASE_ESCAPE_H
 #define SONDE_BASE_ESCAPE_H
@@ -24,6 +24,11 @@ void escape_html(struct bytes *b, const char *text);
  * it, so that no spreadsheet takes it for a formula. Control characters but CR, LF and tab become
  * U+FFFD. */
 void escape_csv(struct bytes *b, const char *text);
+/* Inside a quoted label, or a help text, of OpenMetrics; control characters become U+FFFD. */
+void escape_openmetrics(struct bytes *b, const char *text);
+/* As it is, but valid UTF-8, for what keeps text in its own way. */
+void escape_utf8(struct bytes *b, const char *text);
+bool escape_is_utf8(const char *text);
 /* A word for a POSIX shell. */
 void escape_shell(struct bytes *b, const char *text);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "cmd/choose.h"
+#include "cmd/collection.h"
 #include "cmd/command.h"
+#include "cmd/lakefile.h"
 #include "cmd/outfile.h"
 #include "cmd/say.h"
 #include "cmd/written.h"
@@ -25,15 +27,18 @@
 #define NAME(name, table, domain) " " name
 #define SINK(x)                   " " #x
 
+#define TO_STANDARD_OUTPUT "-"
+#define NAME_CHARACTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 static const char known_tables[] = "One of the tables:" TABLES(NAME) ".";
 static const char known_formats[] = "Formats, separated by commas:"
 #include "sinks.def"
 				    ".";
 
 struct export_options {
-	const char *to, *output, *metrics, *table;
+	const char *to, *output, *append, *lake, *metrics, *table;
 	bool wide, raw, combine, json;
-	int64_t from_ns, until_ns, every_ns;
+	int64_t from_ns, until_ns, every_ns, wait_ns;
 };
 
 static const struct option rows[] = {
@@ -50,6 +55,23 @@ static const struct option rows[] = {
 	  .help = "Directory of the files, made when it is not there; - writes one table to "
 		  "standard output.",
 	  OPTION_OFFSET(struct export_options, output) },
+	{ .name = "append",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "Add the tables to this file, which those of other jobs may be in; each is named "
+		  "after its job.",
+	  OPTION_OFFSET(struct export_options, append) },
+	{ .name = "lake",
+	  .type = ARG_TEXT,
+	  .value = "ROOT",
+	  .help = "Put the series, sorted, into ROOT/cluster=NAME/date=DATE/JOB.parquet.",
+	  OPTION_OFFSET(struct export_options, lake) },
+	{ .name = "wait",
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .fallback = "60s",
+	  .help = "With --append: how long to wait for another export into the same file.",
+	  OPTION_OFFSET(struct export_options, wait_ns) },
 	{ .name = "table",
 	  .type = ARG_TEXT,
 	  .value = "NAME",
@@ -99,6 +121,8 @@ static const struct option rows[] = {
 static const struct example examples[] = {
 	{ "export --to csv,json", "the newest recording here, into its own directory" },
 	{ "export -o - --metrics 'node.*' --wide", "a table for a plot, to standard output" },
+	{ "export --lake lake", "for queries over many jobs" },
+	{ "export --to sqlite --append jobs.sqlite", "this job's tables beside those of others" },
 };
 
 static const struct export_table {
@@ -112,6 +136,8 @@ struct exporting {
 	struct run *run;
 	const char *directory; /* NULL: standard output */
 	uint64_t formats;      /* bit i: sinks[i] */
+	const char *job;       /* what tables that are added to a file are named after */
+	FILE *file;            /* the one that they are added to */
 	struct written *written;
 };
 
@@ -147,6 +173,53 @@ static bool is_table(const char *name)
 	return false;
 }
 
+/* Some formats hold readings, and no other table or shape. */
+static bool suits_series_only(const struct exporting *x)
+{
+	const struct export_options *o = x->o;
+
+	for (size_t i = 0; i < nsinks; i++) {
+		if (!(x->formats >> i & 1) || !sinks[i]->series_only)
+			continue;
+		if (o->wide)
+			say("export: %s has a line for each reading; leave out --wide",
+			    sinks[i]->name);
+		else if (o->table && strcmp(o->table, "series"))
+			say("export: %s holds the series, not %s", sinks[i]->name, o->table);
+		else
+			continue;
+		return false;
+	}
+	return true;
+}
+
+static bool suits_lake(const struct export_options *o)
+{
+	if (!o->lake ||
+	    !(o->output || o->append || o->table || o->wide || o->every_ns || strcmp(o->to, "csv")))
+		return true;
+	say("export: --lake has a form of its own; leave out --to, --output, --append, --table, "
+	    "--wide and --every");
+	return false;
+}
+
+/* Of what can hold the tables of several recordings, one format. */
+static bool suits_append(const struct exporting *x)
+{
+	if (!x->o->append)
+		return true;
+	for (size_t i = 0; i < nsinks; i++)
+		if (x->formats == UINT64_C(1) << i && sinks[i]->collects && !x->o->output)
+			return true;
+	if (x->o->output)
+		say("export: the tables go to the file of --append; leave out --output");
+	else
+		say("export: --append takes one format that holds many tables, sqlite or hdf5, not "
+		    "'%s'",
+		    x->o->to);
+	return false;
+}
+
 /* Whether the options make sense together; says why not. */
 static bool understand(struct exporting *x)
 {
@@ -154,8 +227,8 @@ static bool understand(struct exporting *x)
 
 	if (o->table && !is_table(o->table))
 		say("export: there is no table '%s'. %s", o->table, known_tables);
-	else if (find_formats(x)) {
-		if (!o->output || strcmp(o->output, "-"))
+	else if (find_formats(x) && suits_series_only(x) && suits_append(x) && suits_lake(o)) {
+		if (!o->output || strcmp(o->output, TO_STANDARD_OUTPUT))
 			return true;
 		if (o->json)
 			say("export: with -o - the table is what goes to standard output; leave out --json");
@@ -167,6 +240,29 @@ static bool understand(struct exporting *x)
 	return false;
 }
 
+/* Bit i: sinks[i]. */
+static uint64_t series_only(void)
+{
+	uint64_t formats = 0;
+
+	for (size_t i = 0; i < nsinks; i++)
+		formats |= (uint64_t)sinks[i]->series_only << i;
+	return formats;
+}
+
+/* As perfmon names the tables of its jobs: series_4711. */
+static int add_table(const struct exporting *x, const struct export_table *t, const struct sink *k,
+		     struct frame *f, struct err *e)
+{
+	char name[256];
+	char *c = name;
+
+	snprintf(name, sizeof(name), "%s_%s", t->name, x->job);
+	while (*(c += strspn(c, NAME_CHARACTERS)))
+		*c = '_';
+	return sink_run_as(k, f, name, x->file, e);
+}
+
 static int write_file(const struct exporting *x, const struct export_table *t, const struct sink *k,
 		      struct frame *f, struct err *e)
 {
@@ -174,7 +270,7 @@ static int write_file(const struct exporting *x, const struct export_table *t, c
 	char name[64];
 	int rc;
 
-	snprintf(name, sizeof(name), "%s.%s", t->name, k->name);
+	snprintf(name, sizeof(name), "%s.%s", t->name, sink_extension(k));
 	rc = outfile_open(&out, x->directory, name, e);
 	if (rc)
 		return rc;
@@ -184,28 +280,40 @@ static int write_file(const struct exporting *x, const struct export_table *t, c
 	return rc;
 }
 
-static int export_table(const struct exporting *x, const struct export_table *t, struct err *e)
+static int write_output(const struct sink *k, struct frame *f, struct err *e)
+{
+	struct err why = { "" };
+	int rc = sink_run(k, f, stdout, &why);
+
+	return rc ? err_set(e, rc, "cannot write to standard output: %s", why.text) : 0;
+}
+
+static int export_formats(const struct exporting *x, const struct export_table *t, uint64_t formats,
+			  struct err *e)
 {
 	const struct export_options *o = x->o;
 	const struct selection sel = { .table = t->table,
 				       .domain = t->domain,
 				       .wide = o->wide,
 				       .raw = o->raw,
+				       .lasting = formats & series_only(),
 				       .combine = o->combine,
 				       .metrics = o->metrics,
 				       .from_s = (double)o->from_ns / NS_PER_S,
 				       .to_s = (double)o->until_ns / NS_PER_S,
 				       .every_s = (double)o->every_ns / NS_PER_S };
-	struct frame *f;
-	int rc = frame_open(&f, x->run, &sel, e);
+	struct frame *f = NULL;
+	int rc = formats ? frame_open(&f, x->run, &sel, e) : 0;
 
 	for (size_t i = 0; i < nsinks && !rc; i++) {
-		if (!(x->formats >> i & 1))
+		if (!(formats >> i & 1))
 			continue;
-		if (x->directory)
+		if (x->file)
+			rc = add_table(x, t, sinks[i], f, e);
+		else if (x->directory)
 			rc = write_file(x, t, sinks[i], f, e);
-		else if ((rc = sink_run(sinks[i], f, stdout, e)))
-			err_set(e, rc, "cannot write to standard output: %s", strerror(-rc));
+		else
+			rc = write_output(sinks[i], f, e);
 		if (!rc && (rc = frame_rewind(f)))
 			err_set(e, rc, "%s: %s", x->run->path, strerror(-rc));
 	}
@@ -213,9 +321,19 @@ static int export_table(const struct exporting *x, const struct export_table *t,
 	return rc;
 }
 
+static int export_table(const struct exporting *x, const struct export_table *t, struct err *e)
+{
+	int rc = export_formats(x, t, x->formats & ~series_only(), e);
+
+	if (!rc && t->table == FRAME_SERIES)
+		rc = export_formats(x, t, x->formats & series_only(), e);
+	return rc;
+}
+
 static int export_tables(const struct exporting *x, struct err *e)
 {
-	const char *only = x->o->table ? x->o->table : x->directory ? NULL : "series";
+	bool all = x->directory || x->file;
+	const char *only = x->o->table ? x->o->table : all ? NULL : "series";
 	int rc = 0;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++)
@@ -224,16 +342,72 @@ static int export_tables(const struct exporting *x, struct err *e)
 	return rc;
 }
 
+/* The job's number, else the recording's name. */
+static const char *job_name(const struct run *r, const char *path)
+{
+	const struct run_meta *id = run_find_meta(r, 0, "job.id");
+	const char *slash = strrchr(path, '/');
+
+	if (id && id->text && *id->text)
+		return id->text;
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void tell_wait(const char *path, int64_t wait_ns)
+{
+	char text[32];
+
+	args_duration_text(wait_ns, text, sizeof(text));
+	say("export: waiting up to %s for another export into %s", text, path);
+}
+
+static int export_lake(const struct exporting *x, const char *path, struct err *e)
+{
+	const struct export_options *o = x->o;
+	const struct selection sel = { .raw = o->raw,
+				       .combine = o->combine,
+				       .metrics = o->metrics,
+				       .from_s = (double)o->from_ns / NS_PER_S,
+				       .to_s = (double)o->until_ns / NS_PER_S };
+	char written[PATH_MAX];
+	struct frame *f;
+	int rc = frame_open(&f, x->run, &sel, e);
+
+	if (!rc)
+		rc = lakefile_write(o->lake, job_name(x->run, path), x->run, f, written, e);
+	if (!rc)
+		written_add(x->written, written);
+	frame_close(f);
+	return rc;
+}
+
+/* All tables, or none of them. */
+static int append_tables(struct exporting *x, const char *path, struct err *e)
+{
+	struct collection c;
+	int rc = collection_open(&c, x->o->append, x->o->wait_ns, tell_wait, e);
+
+	if (rc)
+		return rc;
+	x->file = c.out.file;
+	x->job = job_name(x->run, path);
+	rc = collection_close(&c, export_tables(x, e), e);
+	if (!rc)
+		written_add(x->written, x->o->append);
+	return rc;
+}
+
 static void say_done(const struct exporting *x, const char *path)
 {
 	const struct run_damage *d = x->run->damages;
+	const char *to = x->o->lake ? x->o->lake : x->o->append ? x->o->append : x->directory;
 
 	if (x->run->ndamages)
 		say("export: %s is damaged (places: %u), first in %s at byte %llu: %s; what is "
 		    "undamaged was exported",
 		    path, x->run->ndamages, d->file, (unsigned long long)d->offset, d->what);
-	else if (x->directory)
-		say("exported %s to %s", path, x->directory);
+	else if (to)
+		say("exported %s to %s", path, to);
 }
 
 static int export_run(struct exporting *x, const char *path)
@@ -244,12 +418,14 @@ static int export_run(struct exporting *x, const char *path)
 	int rc;
 
 	x->directory = x->o->output;
-	if (!x->directory)
+	if (!x->directory && !x->o->append)
 		x->directory = outfile_directory(path, own, sizeof(own));
-	else if (!strcmp(x->directory, "-"))
+	else if (x->directory && !strcmp(x->directory, TO_STANDARD_OUTPUT))
 		x->directory = NULL;
 	x->written = &written;
-	rc = export_tables(x, &e);
+	rc = x->o->lake     ? export_lake(x, path, &e)
+	     : x->o->append ? append_tables(x, path, &e)
+			    : export_tables(x, &e);
 	if (rc)
 		say("export: %s", e.text);
 	else
@@ -280,16 +456,23 @@ const struct command command_export = {
 	.name = "export",
 	.operands = "[DIR]",
 	.what = "Write a recording as tables",
-	.description = "Writes series, processes, commands, marks, spans and states (what could "
-		       "not be measured, and why) as a file each, named by table and format. "
-		       "Without DIR, the newest sonde_* directory here. Counters become rates; "
-		       "--raw leaves them as they were read. A cell of which nothing is known "
-		       "is empty in CSV and null in JSON, never 0.\n\n"
-		       "The series table is tidy: a row for each node, metric, instance and "
-		       "time. With --wide it has a row for each node and time.\n\n"
-		       "A file that is there is replaced when the new one is complete, not "
-		       "before. Exit code 1 also means that the recording is damaged and "
-		       "something was left out.",
+	.description =
+		"Writes series, processes, commands, marks, spans and states (what could "
+		"not be measured, and why) as a file each, named by table and format. "
+		"Without DIR, the newest sonde_* directory here. Counters become rates; "
+		"--raw leaves them as they were read. A cell of which nothing is known "
+		"is empty in CSV and null in JSON, never 0.\n\n"
+		"The series table is tidy: a row for each node, metric, instance and "
+		"time. With --wide it has a row for each node and time.\n\n"
+		"With --append, the tables of several jobs are in one SQLite or HDF5 file, "
+		"named series_4711 after the job's number, else the recording. Those of "
+		"the same job are replaced. One export at a time: others wait, but not "
+		"longer than --wait says.\n\n"
+		"With --lake, the series of each job are a Parquet file in a tree that DuckDB, "
+		"ClickHouse, pandas and Spark query as one table.\n\n"
+		"A file that is there is replaced when the new one is complete, not "
+		"before. Exit code 1 also means that the recording is damaged and "
+		"something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct export_options),
 	COMMAND_EXAMPLES(examples),

@@ -157,6 +157,8 @@ static bool is_emitted(const struct builder *b, const struct holder *h, const st
 
 	if (!q->chosen)
 		return false;
+	if (b->sel->lasting && h->instance && instance_passes(&b->p->run->instances[h->instance]))
+		return false;
 	if (b->sel->combine && !b->sel->wide)
 		return !h->instance || !find(&b->on_node, node, c->quantity);
 	if (c->role == CELL_COMBINED)

@@ -29,6 +29,12 @@ struct quantity {
 	uint32_t first_input, ninputs;
 };
 
+/* A rate is a gauge. */
+static inline const char *quantity_kind(const struct quantity *q)
+{
+	return kind_name(q->rate ? KIND_GAUGE : q->metric->kind);
+}
+
 /* A place in a formula where a name stands. */
 struct input {
 	const char *at;    /* the expression's own pointer */

@@ -30,12 +30,16 @@ struct column {
 	enum column_type type;
 	const char *unit; /* unit_name, or "" */
 	const char *help;
+	const char *kind; /* kind_name of a metric's values; NULL: no metric */
 };
 
 struct frame_schema {
 	const char *table; /* "series", "processes", "commands", "marks", "spans", "states" */
 	uint32_t ncolumns;
 	const struct column *columns;
+	/* The tidy table: what its metric column may say, each with its unit, kind and help. */
+	uint32_t nmetrics;
+	const struct column *metrics;
 };
 
 /* One column of a batch: nrows cells. */
@@ -58,6 +62,7 @@ struct selection {
 	bool wide;    /* series only: a row per node and instant. Process-like instances (those
 			 that come and go) are left out; devices are columns metric[instance] */
 	bool raw;     /* counters as stored (scaled to base units), not as rates; nothing derived */
+	bool lasting; /* tidy: without rows of instances that come and go */
 	bool combine; /* tidy: instances of a metric become one row by over_instances */
 	const char *metrics; /* comma-separated globs on public names; NULL = all */
 	const char

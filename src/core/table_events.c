@@ -33,12 +33,12 @@ static int no_memory(struct err *e)
 static int marks_open(struct frame *f, const struct selection *sel, struct err *e)
 {
 	static const struct column columns[] = {
-		{ "node", COLUMN_TEXT, "", "Host name." },
-		{ "time", COLUMN_TIME, "", "Wall time (UTC) of the mark." },
-		{ "seconds", COLUMN_REAL, "seconds", "The same, since the run began." },
-		{ "name", COLUMN_TEXT, "", "Name of the mark." },
-		{ "message", COLUMN_TEXT, "", "What was said with it." },
-		{ "instance", COLUMN_TEXT, "", "What it is about; empty: the node." },
+		{ "node", COLUMN_TEXT, "", "Host name.", NULL },
+		{ "time", COLUMN_TIME, "", "Wall time (UTC) of the mark.", NULL },
+		{ "seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+		{ "name", COLUMN_TEXT, "", "Name of the mark.", NULL },
+		{ "message", COLUMN_TEXT, "", "What was said with it.", NULL },
+		{ "instance", COLUMN_TEXT, "", "What it is about; empty: the node.", NULL },
 	};
 
 	(void)sel;
@@ -70,16 +70,16 @@ static int marks_fill(struct frame *f, struct err *e)
 static int spans_open(struct frame *f, const struct selection *sel, struct err *e)
 {
 	static const struct column columns[] = {
-		{ "node", COLUMN_TEXT, "", "Host name." },
-		{ "track", COLUMN_TEXT, "", "What it ran on; empty: the node." },
-		{ "name", COLUMN_TEXT, "", "Name of the span." },
-		{ "begin_time", COLUMN_TIME, "", "Wall time (UTC) of its begin." },
-		{ "begin_seconds", COLUMN_REAL, "seconds", "The same, since the run began." },
-		{ "end_time", COLUMN_TIME, "",
-		  "Wall time (UTC) of its end; empty: none was seen." },
-		{ "end_seconds", COLUMN_REAL, "seconds", "The same, since the run began." },
-		{ "duration_seconds", COLUMN_REAL, "seconds", "From begin to end." },
-		{ "detail", COLUMN_TEXT, "", "What was said with it." },
+		{ "node", COLUMN_TEXT, "", "Host name.", NULL },
+		{ "track", COLUMN_TEXT, "", "What it ran on; empty: the node.", NULL },
+		{ "name", COLUMN_TEXT, "", "Name of the span.", NULL },
+		{ "begin_time", COLUMN_TIME, "", "Wall time (UTC) of its begin.", NULL },
+		{ "begin_seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+		{ "end_time", COLUMN_TIME, "", "Wall time (UTC) of its end; empty: none was seen.",
+		  NULL },
+		{ "end_seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+		{ "duration_seconds", COLUMN_REAL, "seconds", "From begin to end.", NULL },
+		{ "detail", COLUMN_TEXT, "", "What was said with it.", NULL },
 	};
 
 	(void)sel;
@@ -122,14 +122,14 @@ static int spans_fill(struct frame *f, struct err *e)
 static int states_open(struct frame *f, const struct selection *sel, struct err *e)
 {
 	static const struct column columns[] = {
-		{ "node", COLUMN_TEXT, "", "Host name." },
-		{ "metric", COLUMN_TEXT, "", "Name of the metric as stored." },
-		{ "instance", COLUMN_TEXT, "", "Device or process; empty: the node itself." },
-		{ "since_time", COLUMN_TIME, "",
-		  "Wall time (UTC) from which on it gave no value." },
-		{ "since_seconds", COLUMN_REAL, "seconds", "The same, since the run began." },
-		{ "state", COLUMN_TEXT, "", "unsupported, forbidden or failed." },
-		{ "reason", COLUMN_TEXT, "", "Why." },
+		{ "node", COLUMN_TEXT, "", "Host name.", NULL },
+		{ "metric", COLUMN_TEXT, "", "Name of the metric as stored.", NULL },
+		{ "instance", COLUMN_TEXT, "", "Device or process; empty: the node itself.", NULL },
+		{ "since_time", COLUMN_TIME, "", "Wall time (UTC) from which on it gave no value.",
+		  NULL },
+		{ "since_seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+		{ "state", COLUMN_TEXT, "", "unsupported, forbidden or failed.", NULL },
+		{ "reason", COLUMN_TEXT, "", "Why.", NULL },
 	};
 
 	(void)sel;

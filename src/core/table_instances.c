@@ -11,16 +11,18 @@ enum { NODE = 0, INSTANCE, NAME, PARENT, BIRTH, BIRTH_SECONDS, END, END_SECONDS,
 enum { LABELS_MAX = 16 };
 
 static const struct column columns[] = {
-	[NODE] = { "node", COLUMN_TEXT, "", "Host name." },
-	[INSTANCE] = { "instance", COLUMN_TEXT, "", "What the series table calls it." },
-	[NAME] = { "name", COLUMN_TEXT, "", "Its name." },
-	[PARENT] = { "parent", COLUMN_TEXT, "", "The instance it came from; empty: not known." },
-	[BIRTH] = { "birth_time", COLUMN_TIME, "", "Wall time (UTC) of its birth." },
+	[NODE] = { "node", COLUMN_TEXT, "", "Host name.", NULL },
+	[INSTANCE] = { "instance", COLUMN_TEXT, "", "What the series table calls it.", NULL },
+	[NAME] = { "name", COLUMN_TEXT, "", "Its name.", NULL },
+	[PARENT] = { "parent", COLUMN_TEXT, "", "The instance it came from; empty: not known.",
+		     NULL },
+	[BIRTH] = { "birth_time", COLUMN_TIME, "", "Wall time (UTC) of its birth.", NULL },
 	[BIRTH_SECONDS] = { "birth_seconds", COLUMN_REAL, "seconds",
-			    "The same, since the run began." },
-	[END] = { "end_time", COLUMN_TIME, "",
-		  "Wall time (UTC) of its end; empty: none was seen." },
-	[END_SECONDS] = { "end_seconds", COLUMN_REAL, "seconds", "The same, since the run began." },
+			    "The same, since the run began.", NULL },
+	[END] = { "end_time", COLUMN_TIME, "", "Wall time (UTC) of its end; empty: none was seen.",
+		  NULL },
+	[END_SECONDS] = { "end_seconds", COLUMN_REAL, "seconds", "The same, since the run began.",
+			  NULL },
 };
 
 /* The last reading of a series, which stands in for the final value. */
@@ -77,7 +79,8 @@ static int add_columns(struct frame *f, struct instances *t)
 	int rc = frame_columns(f, columns, FIRST_LABEL);
 
 	for (uint32_t i = 0; i < t->nlabels && !rc; i++)
-		rc = frame_column(f, &(struct column){ t->label[i], COLUMN_TEXT, "", "Label." });
+		rc = frame_column(f,
+				  &(struct column){ t->label[i], COLUMN_TEXT, "", "Label.", NULL });
 	for (uint32_t m = 1; m < f->run->nmetrics && !rc; m++) {
 		const struct metric *row = &f->run->metrics[m].row;
 
@@ -85,7 +88,7 @@ static int add_columns(struct frame *f, struct instances *t)
 			continue;
 		t->column[m] = f->ncolumns;
 		rc = frame_column(f, &(struct column){ row->name, COLUMN_REAL, unit_name(row->unit),
-						       row->help });
+						       row->help, kind_name(row->kind) });
 	}
 	return rc;
 }

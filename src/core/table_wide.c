@@ -11,10 +11,10 @@
 enum { NODE = 0, TIME, SECONDS, FIRST_VALUE };
 
 static const struct column columns[] = {
-	[NODE] = { "node", COLUMN_TEXT, "", "Host name." },
+	[NODE] = { "node", COLUMN_TEXT, "", "Host name.", NULL },
 	[TIME] = { "time", COLUMN_TIME, "",
-		   "Wall time (UTC) of the readings, or of the window's begin." },
-	[SECONDS] = { "seconds", COLUMN_REAL, "seconds", "The same, since the run began." },
+		   "Wall time (UTC) of the readings, or of the window's begin.", NULL },
+	[SECONDS] = { "seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
 };
 
 struct wide {
@@ -69,7 +69,7 @@ static size_t collect_headings(const struct plan *p, struct heading *h)
 static int add_column(struct frame *f, struct wide *w, const struct heading *h)
 {
 	struct column c = { h->quantity->name, COLUMN_REAL, unit_name(h->quantity->unit),
-			    h->quantity->metric->help };
+			    h->quantity->metric->help, quantity_kind(h->quantity) };
 
 	if (h->instance) {
 		if (asprintf(&w->name[w->nnames], "%s[%s]", c.name, h->instance) < 0)

@@ -32,6 +32,8 @@ static void put_column(struct json *j, const struct column *c)
 	put_pair(j, "type", type_names[c->type]);
 	put_pair(j, "unit", c->unit ? c->unit : "");
 	put_pair(j, "help", c->help ? c->help : "");
+	if (c->kind)
+		put_pair(j, "kind", c->kind);
 	json_object_end(j);
 }
 

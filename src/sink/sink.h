@@ -13,8 +13,12 @@
 #include <stdio.h>
 
 struct sink {
-	const char *name; /* "csv"; also the file's extension */
+	const char *name; /* "csv"; also the file's extension, where that is not given */
+	const char *extension;
 	const char *what; /* a few words for people */
+	bool collects; /* a file may hold tables of several recordings: one that is there is added
+			  to */
+	bool series_only; /* it takes the series as readings, of what lasts: selection.lasting */
 	size_t size;      /* of its private state, zeroed before begin */
 	int (*begin)(void *state, const struct frame_schema *schema, FILE *out, struct err *e);
 	int (*batch)(void *state, const struct batch *b, struct err *e);
@@ -28,8 +32,13 @@ extern const struct sink *const sinks[];
 extern const size_t nsinks;
 const struct sink *sink_find(const char *name); /* NULL when unknown */
 
+/* Of the files it writes, without the point. */
+const char *sink_extension(const struct sink *k);
+
 /* Pull the frame through the sink into out and flush it. 0 or -errno; what could not be written is
  * told without a name, which the caller knows. */
 int sink_run(const struct sink *k, struct frame *f, FILE *out, struct err *e);
+/* The same under another name than the table's. */
+int sink_run_as(const struct sink *k, struct frame *f, const char *table, FILE *out, struct err *e);
 
 #endif

@@ -25,10 +25,16 @@ const struct sink *sink_find(const char *name)
 	return NULL;
 }
 
-static int pull(const struct sink *k, void *state, struct frame *f, FILE *out, struct err *e)
+const char *sink_extension(const struct sink *k)
+{
+	return k->extension ? k->extension : k->name;
+}
+
+static int pull(const struct sink *k, void *state, struct frame *f,
+		const struct frame_schema *schema, FILE *out, struct err *e)
 {
 	struct batch b;
-	int rc = k->begin(state, frame_schema(f), out, e);
+	int rc = k->begin(state, schema, out, e);
 
 	while (!rc && (rc = frame_next(f, &b, e)) > 0)
 		rc = k->batch(state, &b, e);
@@ -41,12 +47,19 @@ static int pull(const struct sink *k, void *state, struct frame *f, FILE *out, s
 
 int sink_run(const struct sink *k, struct frame *f, FILE *out, struct err *e)
 {
+	return sink_run_as(k, f, frame_schema(f)->table, out, e);
+}
+
+int sink_run_as(const struct sink *k, struct frame *f, const char *table, FILE *out, struct err *e)
+{
+	struct frame_schema schema = *frame_schema(f);
 	void *state = calloc(1, k->size);
 	int rc;
 
 	if (!state)
 		return err_set(e, -ENOMEM, "out of memory");
-	rc = pull(k, state, f, out, e);
+	schema.table = table;
+	rc = pull(k, state, f, &schema, out, e);
 	k->free(state);
 	free(state);
 	return rc;

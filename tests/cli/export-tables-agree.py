@@ -107,17 +107,44 @@ for r in tidy:
 combined = {r["time"]: float(r["value"]) for r in read_csv("combined/series.csv")}
 check("combined", combined == dict(sums) and len(sums) > 0, f"{combined} is not {dict(sums)}")
 
-# Windows hold all samples between their extremes.
-export("windows", "--every", "200ms", "--table", "series", "--metrics", "node.load_1min,node.*_cores")
-windows = read_csv("windows/series.csv")
-check("windows", windows, "are missing")
-for r in windows:
+# Windows are what the raw readings give: a reading weighs as long as it stands for, a rate the time since the counter was read before, what
+# is no rate the time since the node's sample before. What was absent is in no mean, and of a window without readings there is no row.
+raw = read_csv("raw/series.csv")
+samples = sorted({(r["node"], float(r["seconds"])) for r in raw})
+lasted = {b: b[1] - a[1] for a, b in zip(samples, samples[1:]) if a[0] == b[0]}
+parts, last = collections.defaultdict(list), {}
+for r in raw:
+    key, at, value = (r["node"], r["metric"], r["instance"]), float(r["seconds"]), float(r["value"])
+    window = int(at / 0.2 + 1e-9)
+    if r["kind"] == "counter":
+        before = last.get(key)
+        last[key] = at, value
+        if before and value >= before[1]:
+            rate = (value - before[1]) / (at - before[0])
+            parts[key[0], rate_name[key[1]], key[2], window].append((rate, at - before[0]))
+    else:
+        parts[(*key, window)].append((value, lasted.get((key[0], at), 0)))
+export("windows", "--every", "200ms", "--table", "series")
+windows = {}
+for r in read_csv("windows/series.csv"):
     at = float(r["seconds"])
     check("window", close(at / 0.2, round(at / 0.2)), f"begins at {at}")
-    inside = [float(t["value"]) for t in tidy if t["metric"] == r["metric"] and not t["instance"]
-              and at <= float(t["seconds"]) < at + 0.2]
-    check("window", inside and min(inside) == float(r["min"]) and max(inside) == float(r["max"])
-          and float(r["min"]) - 1e-9 <= float(r["value"]) <= float(r["max"]) + 1e-9, str(r))
+    windows[r["node"], r["metric"], r["instance"], round(at / 0.2)] = r
+check("windows", len(parts) > 100 and set(parts) <= set(windows), f"{len(parts)} made of raw readings, {len(windows)} given")
+for key, readings in parts.items():
+    weight = sum(w for _, w in readings)
+    mean = sum(v * w for v, w in readings) / weight if weight else sum(v for v, _ in readings) / len(readings)
+    want = {"value": mean, "min": min(v for v, _ in readings), "max": max(v for v, _ in readings)}
+    for name, value in want.items():
+        given = float(windows[key][name]) if key in windows else None
+        check("window", given is not None and abs(given - value) <= 1e-6 * abs(value) + 1e-6, f"{key}: {name} {given}, not {value}")
+export("every_wide", "--every", "200ms", "--table", "series", "--wide")
+for row in read_csv("every_wide/series.csv"):
+    for name, text in row.items():
+        if text and name not in ("node", "time", "seconds"):
+            metric, _, instance = name.rstrip("]").partition("[")
+            r = windows.get((row["node"], metric, instance, round(float(row["seconds"]) / 0.2)))
+            check("wide window", r and r["value"] == text, f"{name} at {row['seconds']}: {text}, not {r and r['value']}")
 
 # A time range is a part of the whole.
 export("part", "--from", "100ms", "--until", "200ms", "--table", "series")

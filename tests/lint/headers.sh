@@ -2,11 +2,14 @@
 # Every header compiles alone; the public one also as C++ and as C11 without extensions.
 . "$TOP/tests/lib.sh"
 status=0
+# What helpers are made with.
+libraries=$(pkg-config --cflags hdf5 sqlite3 libdeflate)
 cd "$TOP" || exit 1
 while read -r header; do
 	# Twice: it must guard itself. -Wno-unused: a header's inline functions have no caller here.
+	# shellcheck disable=SC2086 # a word each
 	printf '#include "%s"\n#include "%s"\n' "${header#src/}" "${header#src/}" |
-		gcc -std=gnu17 -D_GNU_SOURCE -Isrc -Iinclude -Itests -I. -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
+		gcc -std=gnu17 -D_GNU_SOURCE -Isrc -Iinclude -Itests -I. $libraries -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 			-Werror -fsyntax-only -x c - || status=1
 done < <(find src include tests -name '*.h' -not -path '*/node_modules/*')
 gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c include/sonde.h || status=1

@@ -20,10 +20,10 @@
 enum { SINK_ROWS = 5, SINK_COLUMNS = 4 };
 
 static const struct column sink_columns[SINK_COLUMNS] = {
-	{ "name", COLUMN_TEXT, "", "Who." },
-	{ "a,\"b\"", COLUMN_INT, "count", "How many." },
-	{ "v", COLUMN_REAL, "bytes/s", "How much." },
-	{ "at", COLUMN_TIME, "", NULL },
+	{ "name", COLUMN_TEXT, "", "Who.", NULL },
+	{ "a,\"b\"", COLUMN_INT, "count", "How many.", NULL },
+	{ "v", COLUMN_REAL, "bytes/s", "How much.", NULL },
+	{ "at", COLUMN_TIME, "", NULL, NULL },
 };
 
 /* What the sink writes, to be freed; the table comes in two batches. */
@@ -41,7 +41,9 @@ static inline char *sink_text(const struct sink *k)
 						   { .d = real, .state = some },
 						   { .i = time, .state = some } };
 	const struct batch b = { SINK_ROWS, cells };
-	const struct frame_schema schema = { "series", SINK_COLUMNS, sink_columns };
+	const struct frame_schema schema = { .table = "series",
+					     .ncolumns = SINK_COLUMNS,
+					     .columns = sink_columns };
 	void *state = calloc(1, k->size);
 	struct err e;
 	size_t n;

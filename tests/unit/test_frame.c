@@ -174,10 +174,52 @@ static void test_wide_has_a_column_for_each_device(void **state)
 	assert_string_equal(frame_schema(f)->columns[4].name, "disk.busy_cores[loop0]");
 	assert_string_equal(frame_schema(f)->columns[5].name, "disk.busy_cores[sda]");
 	assert_string_equal(frame_schema(f)->columns[5].unit, "cores");
+	assert_string_equal(frame_schema(f)->columns[5].kind, "gauge");
+	assert_null(frame_schema(f)->columns[0].kind);
 	assert_string_equal(frame_schema(f)->columns[9].name, "disk.queue_count[sdb]");
 	frame_close(f);
 	check(s, &sel, "time",
 	      "alpha 0 0.5 - - - 30 20 10 \nalpha 1 0.5 3 2 1 30 20 10 \nbeta 3 - - - - - - - \n");
+	synth_free(s);
+}
+
+static void test_tidy_says_what_its_metrics_are(void **state)
+{
+	static const char *const kinds[] = { "gauge", "counter" };
+	struct synth *s = disks();
+	const struct frame_schema *schema;
+	struct frame *f;
+
+	(void)state;
+	for (int raw = 0; raw < 2; raw++) {
+		struct selection sel = { .raw = raw, .metrics = "disk.busy*" };
+
+		assert_int_equal(frame_open(&f, &s->run, &sel, NULL), 0);
+		schema = frame_schema(f);
+		assert_int_equal(schema->nmetrics, 1);
+		assert_string_equal(schema->metrics[0].name,
+				    raw ? "disk.busy_seconds" : "disk.busy_cores");
+		assert_string_equal(schema->metrics[0].unit, raw ? "seconds" : "cores");
+		assert_string_equal(schema->metrics[0].kind, kinds[raw]);
+		frame_close(f);
+	}
+	synth_free(s);
+}
+
+/* Also those that cannot be combined. */
+static void test_what_passes_may_be_left_out(void **state)
+{
+	static const struct metric nice = { "process.nice", "process", .kind = KIND_GAUGE };
+	struct synth *s = disks();
+	uint32_t cc1 = synth_instance(s, "process", "cc1");
+
+	(void)state;
+	synth_put(s, synth_series(s, 1, synth_metric(s, rss), cc1), 4096);
+	synth_put(s, synth_series(s, 1, synth_metric(s, nice), cc1), 5);
+	check(s, &(struct selection){ .lasting = true, .metrics = "process.*,node.load" },
+	      TIDY_SKIP, "node.load - 0 0.5 \nnode.load - 1 0.5 \n");
+	check(s, &(struct selection){ .lasting = true, .combine = true, .metrics = "process.*" },
+	      TIDY_SKIP, "process.resident_bytes - 1 4096 \n");
 	synth_free(s);
 }
 
@@ -414,6 +456,8 @@ int main(void)
 		cmocka_unit_test(test_raw_gives_counters_as_stored_and_nothing_derived),
 		cmocka_unit_test(test_no_value_is_no_row),
 		cmocka_unit_test(test_wide_has_a_column_for_each_device),
+		cmocka_unit_test(test_tidy_says_what_its_metrics_are),
+		cmocka_unit_test(test_what_passes_may_be_left_out),
 		cmocka_unit_test(test_nodes_share_wide_columns),
 		cmocka_unit_test(test_time_range_keeps_the_reading_before_it),
 		cmocka_unit_test(test_windows_are_weighted_by_time),

@@ -75,8 +75,11 @@ static int read_all(struct synth *s, const struct selection *sel, FILE *out, str
 {
 	struct frame *f;
 	int rc = frame_open(&f, &s->run, sel, e);
+	bool tidy = sel->table == FRAME_SERIES && !sel->wide;
 
 	for (size_t i = 0; i < nsinks && !rc; i++) {
+		if (sinks[i]->collects || (sinks[i]->series_only && !tidy))
+			continue;
 		frame_rewind(f);
 		rc = sink_run(sinks[i], f, out, e);
 	}

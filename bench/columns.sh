@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Writing columns: 10 million rows of six columns, in turns with pyarrow (PyPI) writing the same table from memory to the same
+# disk, zstd both. Takes 2 minutes; QUICK=1 takes 20 s.
+#
+# Only writing counts, not the making of the rows. Sonde gets them 4096 at a time, as an export does, and pyarrow has them all,
+# texts as dictionaries where it takes these. Quotients are made in each round, and the median round counts.
+set -eu
+BUILD=${BUILD:-build}
+ROUNDS=${ROUNDS:-5} ROWS=10000000
+[ -z "${QUICK:-}" ] || ROUNDS=1 ROWS=1000000
+FORMATS=${FORMATS:-parquet}
+. bench/bar.sh
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tests/interop/venv.sh || true
+[ -e "$BUILD/venv/requirements.txt" ] || {
+	echo "$BUILD/venv is not there, and cannot be made: no network?"
+	exit 2
+}
+
+column() { # FILE NUMBER: the median of it
+	cut -f "$2" "$1" | median
+}
+
+for format in $FORMATS; do
+	for _ in $(seq "$ROUNDS"); do
+		"$BUILD/bench/columns" "$format" "$scratch/table" "$ROWS" >>"$scratch/sonde"
+		[ -e "$scratch/table.parquet" ] || "$BUILD/bench/columns" parquet "$scratch/table.parquet" "$ROWS" >/dev/null
+		"$BUILD/venv/bin/python" bench/columns_arm.py "$format" "$scratch/table.parquet" "$scratch/theirs" >>"$scratch/pyarrow"
+	done
+	figure "$format: Sonde" "$(column "$scratch/sonde" 1)" s
+	figure "$format: pyarrow" "$(column "$scratch/pyarrow" 1)" s
+	bar "$format: time, of pyarrow's" \
+		"$(paste "$scratch/sonde" "$scratch/pyarrow" | awk '{ printf "%.2f\n", $1 / $4 }' | median)" times '<=' 1
+	bar "$format: resident at most" "$(column "$scratch/sonde" 2)" MB '<=' 64
+	figure "$format: size" "$(awk "BEGIN { printf \"%.1f\", $(column "$scratch/sonde" 3) / 1e6 }")" MB
+	bar "$format: size, of pyarrow's" \
+		"$(paste "$scratch/sonde" "$scratch/pyarrow" | awk '{ printf "%.3f\n", $3 / $5 }' | median)" times '<=' 1.2
+	rm "$scratch/sonde" "$scratch/pyarrow"
+done
+exit $missed

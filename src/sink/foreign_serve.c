@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sink/foreign.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct serving {
+	const struct sink *sink;
+	void *state;
+	FILE *out;
+	struct stream_reader reader;
+	uint8_t *block;
+	uint32_t room;
+};
+
+const char *foreign_path(FILE *out, char *path, size_t size)
+{
+	snprintf(path, size, "/proc/self/fd/%d", fileno(out));
+	return path;
+}
+
+/* 1, 0 at the end of the input, -errno. */
+static int read_all(void *to, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n = read(0, (char *)to + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : 0;
+		done += (size_t)n;
+	}
+	return 1;
+}
+
+static uint32_t number_at(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* The next block, in s->block. */
+static int read_block(struct serving *s, uint32_t *kind, uint32_t *n, struct err *e)
+{
+	uint8_t head[STREAM_HEAD];
+	int rc = read_all(head, sizeof(head));
+
+	*kind = number_at(head);
+	*n = rc > 0 ? number_at(head + 4) : 0;
+	if (*n > STREAM_BLOCK_MAX)
+		return err_set(e, -EPROTO, "what came is not a table of this version of Sonde");
+	if (*n > s->room) {
+		uint8_t *bigger = realloc(s->block, *n);
+
+		if (!bigger)
+			return err_set(e, -ENOMEM, "out of memory");
+		s->block = bigger;
+		s->room = *n;
+	}
+	if (rc > 0 && *n)
+		rc = read_all(s->block, *n);
+	return rc > 0 ? 0 : err_set(e, rc ? rc : -EPIPE, "the table was cut off");
+}
+
+static int serve(struct serving *s, struct err *e)
+{
+	for (;;) {
+		uint32_t kind, n;
+		int rc = read_block(s, &kind, &n, e);
+
+		if (!rc)
+			rc = stream_get(&s->reader, (enum stream_kind)kind, s->block, n, e);
+		if (rc)
+			return rc;
+		if (kind == STREAM_END)
+			return s->sink->end(s->state, e);
+		if (kind == STREAM_SCHEMA)
+			rc = s->sink->begin(s->state, &s->reader.schema, s->out, e);
+		else
+			rc = s->sink->batch(s->state, &s->reader.batch, e);
+		if (rc)
+			return rc;
+	}
+}
+
+static int answer(int32_t code, const struct err *e)
+{
+	size_t n = code ? strlen(e->text) : 0;
+
+	return write(1, &code, sizeof(code)) == sizeof(code) && write(1, e->text, n) == (ssize_t)n
+		       ? EXIT_SUCCESS
+		       : EXIT_FAILURE;
+}
+
+/* After a failure the library may be in any state: it is left alone. */
+int foreign_serve(const struct sink *k)
+{
+	struct serving s = { .sink = k,
+			     .state = calloc(1, k->size),
+			     .out = fdopen(FOREIGN_FILE, "r+") };
+	struct err e = { "" };
+	int rc;
+
+	if (!s.state || !s.out)
+		rc = err_set(&e, s.out ? -ENOMEM : -EBADF,
+			     "sonde export runs this helper; there is no table or no file");
+	else
+		rc = serve(&s, &e);
+	if (rc)
+		_exit(answer(rc, &e));
+	k->free(s.state);
+	stream_reader_free(&s.reader);
+	free(s.state);
+	free(s.block);
+	fclose(s.out);
+	return answer(0, &e);
+}

@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Unpacks promtool from Debian's package into $BUILD/promtool, without installing it: that would start a server.
+set -eu
+out=${BUILD:-build}/promtool
+[ ! -x "$out/promtool" ] || exit 0
+mkdir -p "$out"
+cd "$out"
+apt-get download -q prometheus
+dpkg-deb --fsys-tarfile prometheus_*.deb | tar -x --strip-components=3 ./usr/bin/promtool
+rm prometheus_*.deb

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the formats that store columns are made of: dictionaries, pages, packed numbers. */
+#include "sink/column.h"
+#include "sink/hybrid.h"
+#include "unit/sink_text.h"
+
+static uint32_t code_of(struct dictionary *d, const char *text)
+{
+	uint32_t code;
+
+	assert_int_equal(dictionary_text(d, text, &code), 0);
+	return code;
+}
+
+static void test_texts_are_in_once_and_in_utf8(void **state)
+{
+	struct dictionary d = { 0 };
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(code_of(&d, "a"), 0);
+	assert_int_equal(code_of(&d, ""), 1);
+	assert_int_equal(code_of(&d, "\xff"), 2);
+	assert_int_equal(code_of(&d, "\xfe"), 2);
+	assert_int_equal(code_of(&d, "\xef\xbf\xbd"), 2);
+	assert_int_equal(code_of(&d, "a"), 0);
+	assert_memory_equal(dictionary_get(&d, 2, &n), "\xef\xbf\xbd", 3);
+	assert_int_equal(n, 3);
+	assert_int_equal(d.n, 3);
+	dictionary_empty(&d);
+	assert_int_equal(code_of(&d, "\xff"), 0);
+	dictionary_free(&d);
+}
+
+static void test_many_texts_and_numbers(void **state)
+{
+	struct dictionary texts = { 0 }, numbers = { 0 };
+	char text[32];
+	uint32_t code;
+
+	(void)state;
+	for (int again = 0; again < 2; again++)
+		for (uint32_t i = 0; i < 100000; i++) {
+			snprintf(text, sizeof(text), "sh#%u", i);
+			assert_int_equal(code_of(&texts, text), i);
+			assert_int_equal(dictionary_number(&numbers, (uint64_t)i << 32, &code), 0);
+			assert_int_equal(code, i);
+		}
+	assert_int_equal(dictionary_size(&numbers), 800000);
+	dictionary_free(&texts);
+	dictionary_free(&numbers);
+}
+
+/* The same place may hold another text in the next batch. */
+static void test_a_text_is_read_in_each_batch(void **state)
+{
+	static const struct column about = { .name = "name", .type = COLUMN_TEXT };
+	const struct frame_schema schema = { .table = "t", .ncolumns = 1, .columns = &about };
+	char text[8] = "one";
+	const char *cells_text[2] = { text, text };
+	uint8_t present[2] = { STATE_PRESENT, STATE_PRESENT };
+	const struct cells cells = { .s = cells_text, .state = present };
+	const struct batch b = { 2, &cells };
+	struct columns c;
+	uint32_t row = 0;
+
+	(void)state;
+	assert_int_equal(columns_open(&c, &schema, NULL), 0);
+	assert_int_equal(columns_take(&c, &b, &row, NULL), 0);
+	assert_int_equal(row, 2);
+	snprintf(text, sizeof(text), "two");
+	row = 0;
+	present[1] = STATE_FAILED;
+	assert_int_equal(columns_take(&c, &b, &row, NULL), 0);
+	assert_int_equal(c.nrows, 4);
+	assert_int_equal(c.column->code[1], 0);
+	assert_int_equal(c.column->code[2], 1);
+	assert_int_equal(c.column->nulls, 1);
+	assert_int_equal(*c.column->valid, 7);
+	columns_close(&c);
+}
+
+/* A page is smaller where there are many columns, and never larger than said. */
+static void test_pages_are_bounded(void **state)
+{
+	static struct column about[20000];
+	struct frame_schema schema = { .table = "t", .columns = about };
+	const uint32_t ncolumns[] = { 1, 16, 17, 1000, 20000 };
+	struct columns c;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++)
+		about[i] = (struct column){ .name = "x", .type = COLUMN_REAL };
+	for (size_t i = 0; i < sizeof(ncolumns) / sizeof(ncolumns[0]); i++) {
+		schema.ncolumns = ncolumns[i];
+		assert_int_equal(columns_open(&c, &schema, NULL), 0);
+		assert_true(c.room <= COLUMN_PAGE_ROWS && c.room >= 64 && c.room % 8 == 0);
+		assert_true(c.room == COLUMN_PAGE_ROWS || c.room * ncolumns[i] <= 20000 * 256);
+		columns_close(&c);
+	}
+}
+
+static void check_hybrid(const uint32_t *v, uint32_t n, const char *wanted, size_t size)
+{
+	struct bytes b = { 0 };
+
+	hybrid_put(&b, v, n, 3);
+	assert_int_equal(b.len, size);
+	assert_memory_equal(b.data, wanted, size);
+	bytes_free(&b);
+}
+
+static void test_runs_and_packed_numbers(void **state)
+{
+	/* The example of Parquet's specification. */
+	static const uint32_t packed[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	uint32_t run[40] = { 1, 1 };
+	struct bytes b = { 0 };
+
+	(void)state;
+	check_hybrid(packed, 8, "\x03\x88\xc6\xfa", 4);
+	for (int i = 2; i < 40; i++)
+		run[i] = 5;
+	/* Eight packed, then 32 of 5. */
+	check_hybrid(run, 40, "\x03\x49\xdb\xb6\x40\x05", 6);
+	hybrid_bits(&b, (const uint8_t *)"\x05", 3, 1);
+	hybrid_bits(&b, (const uint8_t *)"\x07", 3, 0);
+	hybrid_bits(&b, (const uint8_t *)"\x00", 3, 3);
+	assert_int_equal(b.len, 6);
+	assert_memory_equal(b.data, "\x03\x05\x06\x01\x06\x00", 6);
+	bytes_free(&b);
+	assert_int_equal(hybrid_width(0), 1);
+	assert_int_equal(hybrid_width(1), 1);
+	assert_int_equal(hybrid_width(255), 8);
+	assert_int_equal(hybrid_width(256), 9);
+}
+
+static void test_full_disk(void **state)
+{
+	static const char *const formats[] = { "parquet" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		check_full_disk(sink_find(formats[i]), 1);
+		check_full_disk(sink_find(formats[i]), 20000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts_are_in_once_and_in_utf8),
+		cmocka_unit_test(test_many_texts_and_numbers),
+		cmocka_unit_test(test_a_text_is_read_in_each_batch),
+		cmocka_unit_test(test_pages_are_bounded),
+		cmocka_unit_test(test_runs_and_packed_numbers),
+		cmocka_unit_test(test_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
