@@ -10,6 +10,7 @@ import readers
 readers.enter()
 import duckdb
 import numpy as np
+import pandas
 import pyarrow.ipc
 import pyarrow.orc
 import pyarrow.parquet
@@ -70,6 +71,8 @@ check("row groups:", max(groups) > 1, groups)
 def schema_of(path):
     if path.endswith(".parquet"):
         return pyarrow.parquet.read_schema(path).metadata, None
+    if path.endswith(".pickle"):
+        return {b"sonde": pandas.read_pickle(path.replace(".pickle", ".pkl")).attrs["sonde"]}, None
     if path.endswith(".orc"):
         return pyarrow.orc.ORCFile(path).schema.metadata, None
     schema = pyarrow.ipc.open_file(path).schema
@@ -92,7 +95,7 @@ def check_description(where, form, table):
 
 
 subprocess.run([os.environ["SONDE"], "run", "--quiet", "-i", "50ms", "-o", "out", "--", "sleep", "0.3"], check=True)
-FORMATS = ("parquet", "feather", "orc")
+FORMATS = ("parquet", "feather", "orc", "pickle")
 for options in (["-o", "tidy"], ["-o", "wide", "--wide", "--table", "series"]):
     subprocess.run([os.environ["SONDE"], "export", "out", "--to", ",".join(FORMATS + ("json",)), *options], check=True)
 for place in ("tidy/series", "tidy/processes", "wide/series"):
