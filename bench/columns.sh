@@ -9,7 +9,7 @@ set -eu
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-5} ROWS=10000000
 [ -z "${QUICK:-}" ] || ROUNDS=1 ROWS=1000000
-FORMATS=${FORMATS:-parquet}
+FORMATS=${FORMATS:-parquet feather orc}
 . bench/bar.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

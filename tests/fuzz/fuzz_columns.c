@@ -101,7 +101,7 @@ static void through(const struct sink *k, struct table *t, struct input in, FILE
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const formats[] = { "parquet" };
+	static const char *const formats[] = { "parquet", "feather", "orc", "pickle" };
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		struct table *t = calloc(1, sizeof(*t));

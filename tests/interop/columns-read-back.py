@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 600
-"""What is put into Parquet comes out again in every reader there is, value by value: tables from seeds, with absent cells,
+"""What is put into Parquet, Feather, ORC and a pickle comes out again in every reader there is, value by value: tables from seeds, with absent cells,
 extremes, NaN, infinities, texts of all kinds, no row, one row, and many row groups."""
 import os
 import subprocess
@@ -9,6 +9,9 @@ import sys
 TOP, BUILD = os.environ["TOP"], os.environ["BUILD"]
 READERS = {
     "parquet": ["pyarrow", "duckdb", "polars", "chdb", "pandas"],
+    "feather": ["pyarrow", "polars", "chdb", "pandas"],
+    "orc": ["pyarrow", "chdb", "pandas"],
+    "pickle": ["pandas"],
 }
 EXTENSIONS = {"pickle": "pkl"}
 VENVS = {"venv": None, "venv-pandas1": ["pandas", "pyarrow"], "venv-pandas2": ["pandas"]}

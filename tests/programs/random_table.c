@@ -15,7 +15,7 @@
 enum { COLUMNS_MAX = 12, BATCH_MAX = 4096, TEXT_MAX = 80 };
 
 /* How the values of a column come. */
-enum manner { CONSTANT = 0, FEW, WALK, ANY, MANNERS };
+enum manner { RUNS = 0, FEW, WALK, ANY, MANNERS };
 enum absence { NEVER = 0, ALWAYS, OFTEN, SELDOM, ABSENCES };
 
 struct made {
@@ -54,13 +54,21 @@ static uint64_t below(struct maker *m, uint64_t n)
 	return draw(m) % n;
 }
 
+/* The same number again and again, then another. */
+static int64_t draw_run(struct maker *m, struct made *c)
+{
+	if (!below(m, 64))
+		c->walk = (int64_t)below(m, 100);
+	return c->walk;
+}
+
 static int64_t draw_int(struct maker *m, struct made *c)
 {
 	static const int64_t few[] = { 0, 1, -1, INT64_MAX, INT64_MIN, 4711, -4711 };
 
 	switch (c->manner) {
-	case CONSTANT:
-		return 42;
+	case RUNS:
+		return draw_run(m, c) * 42;
 	case FEW:
 		return few[below(m, sizeof(few) / sizeof(few[0]))];
 	case WALK:
@@ -78,8 +86,8 @@ static double draw_real(struct maker *m, struct made *c)
 	double v;
 
 	switch (c->manner) {
-	case CONSTANT:
-		return 0.25;
+	case RUNS:
+		return (double)draw_run(m, c) / 4;
 	case FEW:
 		return few[below(m, sizeof(few) / sizeof(few[0]))];
 	case WALK:
@@ -93,11 +101,14 @@ static double draw_real(struct maker *m, struct made *c)
 /* From 1938 to 2116, never in the last second before 1970, which ORC cannot tell from the first. */
 static int64_t draw_time(struct maker *m, struct made *c)
 {
+	static const int64_t tens[] = { 1,      10,      100,      1000,      10000,
+					100000, 1000000, 10000000, 100000000, 1000000000 };
 	int64_t t;
 
 	switch (c->manner) {
-	case CONSTANT:
-		return INT64_C(1700000000123456789);
+	case RUNS:
+		t = INT64_C(1700000000123456789) + draw_run(m, c);
+		return t - t % tens[c->walk % 10];
 	case FEW:
 		return INT64_C(1700000000000000000) + (int64_t)below(m, 5) * 1000000000;
 	case WALK:
@@ -118,8 +129,8 @@ static void draw_text(struct maker *m, struct made *c, char out[TEXT_MAX])
 	size_t n = below(m, TEXT_MAX - 9);
 
 	switch (c->manner) {
-	case CONSTANT:
-		snprintf(out, TEXT_MAX, "node.load_1min");
+	case RUNS:
+		snprintf(out, TEXT_MAX, "node.load_%lldmin", (long long)draw_run(m, c));
 		break;
 	case FEW:
 		snprintf(out, TEXT_MAX, "%s", few[below(m, sizeof(few) / sizeof(few[0]))]);

@@ -137,7 +137,7 @@ static void test_runs_and_packed_numbers(void **state)
 
 static void test_full_disk(void **state)
 {
-	static const char *const formats[] = { "parquet" };
+	static const char *const formats[] = { "parquet", "feather", "orc", "pickle" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics of row groups are those of their values, a query that skips by them finds all, and the file says its units and kinds."""
+"""Statistics of row groups are those of their values, a query that skips by them finds all, and each file says its units and kinds."""
 import json
 import os
 import subprocess
@@ -10,6 +10,9 @@ import readers
 readers.enter()
 import duckdb
 import numpy as np
+import pandas
+import pyarrow.ipc
+import pyarrow.orc
 import pyarrow.parquet
 
 import columns
@@ -63,18 +66,43 @@ def check_statistics(seed, rows):
 groups = [check_statistics(seed, 3000) for seed in range(40)] + [check_statistics(seed, 1100000) for seed in (445, 498)]
 check("row groups:", max(groups) > 1, groups)
 
-subprocess.run([os.environ["SONDE"], "run", "--quiet", "-i", "50ms", "-o", "out", "--", "sleep", "0.3"], check=True)
-subprocess.run([os.environ["SONDE"], "export", "out", "-o", "tidy", "--to", "parquet,json"], check=True)
-subprocess.run([os.environ["SONDE"], "export", "out", "-o", "wide", "--wide", "--table", "series", "--to", "parquet,json"], check=True)
-for where in ("tidy/series", "tidy/processes", "wide/series"):
-    said = json.loads(pyarrow.parquet.read_schema(where + ".parquet").metadata[b"sonde"])
-    with open(where + ".json", encoding="utf-8") as f:
-        table = json.load(f)
+
+
+def schema_of(path):
+    if path.endswith(".parquet"):
+        return pyarrow.parquet.read_schema(path).metadata, None
+    if path.endswith(".pickle"):
+        return {b"sonde": pandas.read_pickle(path.replace(".pickle", ".pkl")).attrs["sonde"]}, None
+    if path.endswith(".orc"):
+        return pyarrow.orc.ORCFile(path).schema.metadata, None
+    schema = pyarrow.ipc.open_file(path).schema
+    return schema.metadata, schema
+
+
+def check_description(where, form, table):
+    """What the file says of its columns is what JSON says, by the key sonde, and in Arrow field by field, too."""
+    metadata, schema = schema_of(f"{where}.{form}")
+    said = json.loads(metadata[b"sonde"])
     pick = [{k: c[k] for k in ("name", "unit", "kind", "help") if k in c} for c in table["columns"]]
-    check(where, said["columns"] == pick, f"says {said['columns'][:3]}")
+    check(f"{where}.{form}", said["columns"] == pick, f"says {said['columns'][:3]}")
     if where == "tidy/series":
         check(where, len(said["metrics"]) > 20 and all(m["help"] and m["kind"] for m in said["metrics"]), "has no metrics")
-check("wide", sum(c["unit"] == "bytes" and c.get("kind") == "gauge" for c in said["columns"]) > 3, "has no units")
+    else:
+        check(where, sum(c["unit"] == "bytes" and "kind" in c for c in said["columns"]) > 3, "has no units")
+    for c in pick if schema else []:
+        given = {k.decode(): v.decode() for k, v in (schema.field(c["name"]).metadata or {}).items()}
+        check(f"{where}.{form}, {c['name']}", given == {k: v for k, v in c.items() if v and k != "name"}, given)
+
+
+subprocess.run([os.environ["SONDE"], "run", "--quiet", "-i", "50ms", "-o", "out", "--", "sleep", "0.3"], check=True)
+FORMATS = ("parquet", "feather", "orc", "pickle")
+for options in (["-o", "tidy"], ["-o", "wide", "--wide", "--table", "series"]):
+    subprocess.run([os.environ["SONDE"], "export", "out", "--to", ",".join(FORMATS + ("json",)), *options], check=True)
+for place in ("tidy/series", "tidy/processes", "wide/series"):
+    with open(place + ".json", encoding="utf-8") as f:
+        wanted_table = json.load(f)
+    for name in FORMATS:
+        check_description(place, name, wanted_table)
 for fault in faults:
     print(fault, file=sys.stderr)
 sys.exit(bool(faults))
