@@ -16,6 +16,11 @@ struct starter {
 /* The first whose variables are there: a library's own name before the interface's, which a step
  * around mpirun sets, too. */
 static const struct starter starters[] = {
+	{ .name = "jsrun",
+	  .rank = "JSM_NAMESPACE_RANK",
+	  .ranks = "JSM_NAMESPACE_SIZE",
+	  .local_rank = "JSM_NAMESPACE_LOCAL_RANK",
+	  .local_ranks = "JSM_NAMESPACE_LOCAL_SIZE" },
 	{ .name = "openmpi",
 	  .rank = "OMPI_COMM_WORLD_RANK",
 	  .ranks = "OMPI_COMM_WORLD_SIZE",
@@ -30,7 +35,9 @@ static const struct starter starters[] = {
 	  .copies_environment = true },
 	{ .name = "pals",
 	  .rank = "PALS_RANKID",
+	  .ranks = "PMI_SIZE",
 	  .local_rank = "PALS_LOCAL_RANKID",
+	  .local_ranks = "PMI_LOCAL_SIZE",
 	  .id = { "PALS_APID" } },
 	{ .name = "intel-mpi",
 	  .rank = "PMI_RANK",

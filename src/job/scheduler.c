@@ -143,6 +143,24 @@ int64_t batch_repeated(const char *text, int64_t n)
 	return -1;
 }
 
+static void set_absent(int64_t *number, int64_t value)
+{
+	if (*number < 0)
+		*number = value;
+}
+
+void batch_ranks(struct batch_job *j, const struct batch_ranks *r)
+{
+	if (j->launcher)
+		return;
+	set_absent(&j->number[BATCH_RANK], r->rank);
+	if (j->number[BATCH_RANK] != r->rank || r->rank < 0)
+		return;
+	set_absent(&j->number[BATCH_RANKS], r->ranks);
+	set_absent(&j->number[BATCH_LOCAL_RANK], r->local_rank);
+	set_absent(&j->number[BATCH_LOCAL_RANKS], r->local_ranks);
+}
+
 void batch_place(struct batch_job *j, const char *host)
 {
 	const char *told = j->text[BATCH_NODE_TOLD];

@@ -32,6 +32,13 @@ const char *batch_word(struct batch_job *j, const char *format, ...)
 void batch_fault(struct batch_job *j, const char *what, const struct err *e);
 /* The n-th number of "2(x3),1"; for all of them when they are alike and n < 0. -1: not told. */
 int64_t batch_repeated(const char *text, int64_t n);
+/* Which task this process is; -1: not told. */
+struct batch_ranks {
+	int64_t rank, ranks, local_rank, local_ranks;
+};
+/* As the batch system says. Not when mpirun started this process: then they are its daemon's, nor
+ * what an interface below the system tells otherwise. */
+void batch_ranks(struct batch_job *j, const struct batch_ranks *r);
 /* This node's place among the job's: by its host name, else as a variable says. Sets node. */
 void batch_place(struct batch_job *j, const char *host);
 

@@ -148,26 +148,17 @@ static int64_t words_of(const char *list)
 	return n;
 }
 
-/* In the batch script and under mpirun they are the script's or a daemon's. */
 static void find_ranks(struct batch_job *j, char *const *environment)
 {
-	int64_t task = batch_number(batch_variable(environment, "SLURM_PROCID"));
-	int64_t *number = j->number;
+	const struct batch_ranks ranks = {
+		.rank = batch_number(batch_variable(environment, "SLURM_PROCID")),
+		.ranks = batch_number(batch_variable(environment, "SLURM_STEP_NUM_TASKS")),
+		.local_rank = batch_number(batch_variable(environment, "SLURM_LOCALID")),
+		.local_ranks = words_of(batch_variable(environment, "SLURM_GTIDS")),
+	};
 
-	if (j->part != BATCH_PART_STEP || j->launcher)
-		return;
-	if (number[BATCH_RANK] < 0)
-		number[BATCH_RANK] = task;
-	if (number[BATCH_RANK] < 0 || number[BATCH_RANK] != task)
-		return;
-	if (number[BATCH_RANKS] < 0)
-		number[BATCH_RANKS] =
-			batch_number(batch_variable(environment, "SLURM_STEP_NUM_TASKS"));
-	if (number[BATCH_LOCAL_RANK] < 0)
-		number[BATCH_LOCAL_RANK] =
-			batch_number(batch_variable(environment, "SLURM_LOCALID"));
-	if (number[BATCH_LOCAL_RANKS] < 0)
-		number[BATCH_LOCAL_RANKS] = words_of(batch_variable(environment, "SLURM_GTIDS"));
+	if (j->part == BATCH_PART_STEP) /* the script has some, too, and is none */
+		batch_ranks(j, &ranks);
 }
 
 static void slurm_read(struct batch_job *j, char *const *environment, const char *host)

@@ -14,14 +14,28 @@
 enum { VARIABLES_MAX = 200 };
 
 struct environment {
-	char text[16384];
+	char text[16384], path[4096];
 	char *variable[VARIABLES_MAX];
 };
+
+/* "NAME=@FILE" is a file beside. */
+static char *with_path(struct environment *x, size_t *used, char *line)
+{
+	size_t name = strcspn(line, "="), room = sizeof x->path - *used;
+	char *out = x->path + *used;
+
+	if (strncmp(line + name, "=@", 2) != 0)
+		return line;
+	*used += 1 + (size_t)snprintf(out, room, "%.*s=%s/tests/fixtures/jobs/%s", (int)name, line,
+				      getenv("TOP"), line + name + 2);
+	assert_true(*used <= sizeof x->path);
+	return out;
+}
 
 static void load(struct environment *x, const char *name)
 {
 	char path[256];
-	size_t n = 0;
+	size_t n = 0, used = 0;
 	FILE *f;
 
 	snprintf(path, sizeof path, "%s/tests/fixtures/jobs/%s.env", getenv("TOP"), name);
@@ -32,9 +46,11 @@ static void load(struct environment *x, const char *name)
 	for (char *line = x->text; *line && n < VARIABLES_MAX - 1;) {
 		char *end = line + strcspn(line, "\n");
 
-		x->variable[n++] = line;
-		line = end + (*end == '\n');
+		char *next = end + (*end == '\n');
+
 		*end = '\0';
+		x->variable[n++] = with_path(x, &used, line);
+		line = next;
 	}
 	x->variable[n] = NULL;
 }
@@ -176,6 +192,62 @@ static void a_list_that_cannot_be_read_does_no_harm(void **unused)
 	      "byte 6 of the list of nodes: a ']' is missing)");
 }
 
+static void pbs(void **unused)
+{
+	(void)unused;
+	found("pbs-batch", "p2",
+	      "pbs 0.phead in=script nodes=p[2,1] node=p2 index=0 of=2 tasks=4 cores=2");
+	found("pbs-array", "p1.site",
+	      "pbs 12[3].phead in=script nodes=p[2,1] node=p1 index=1 of=2 tasks=4 cores=2");
+	found("torque-batch", "p1",
+	      "torque 77.tsrv in=script nodes=p[2,1] node=p1 index=1 of=2 tasks=4 cores=2 "
+	      "seconds=3600");
+}
+
+/* Tasks on the first node have no file of nodes; those of mpirun -x have a copy's path. */
+static void pbs_tasks(void **unused)
+{
+	(void)unused;
+	found("pbs-tm-sister", "p1",
+	      "pbs 0.phead in=step nodes=p[2,1] node=p1 index=1 of=2 tasks=4 cores=2");
+	found("pbs-tm-first", "p2", "pbs 0.phead in=step node=p2 index=0 cores=2");
+	found("pbs-mpirun-x", "p1",
+	      "pbs 0.phead nodes=p[2,1] node=p1 index=1 of=2 by=openmpi rank=2 ranks=4 local=0 "
+	      "locals=2 tasks=4");
+	found("pbs-no-file", "p2",
+	      "pbs 0.phead in=script node=p2 index=0 (PBS_NODEFILE: /nonexistent/0.phead: No such "
+	      "file or directory)");
+}
+
+static void oar(void **unused)
+{
+	(void)unused;
+	found("oar-batch", "o1", "oar 1 nodes=o[1-2] node=o1 index=0 of=2 cores=2 seconds=120");
+	found("oar-oarsh", "o2", "oar 1 nodes=o[1-2] node=o2 index=1 of=2 cores=2 seconds=120");
+}
+
+static void others(void **unused)
+{
+	(void)unused;
+	found("lsf-batch", "h2", "lsf 900 nodes=h[1-2] node=h2 index=1 of=2 cores=2");
+	found("lsf-array", "h1", "lsf 900[7] nodes=h[1-2] node=h1 index=0 of=2 cores=4");
+	found("sge-batch", "g2",
+	      "sge 55 nodes=g[1-2].site node=g2.site index=1 of=2 cores=2 restarts=0");
+	found("sge-array", "g1", "sge 55.3 node=g1 of=1 cores=1 restarts=0");
+	found("flux-task", "f1",
+	      "flux \xc6\x92"
+	      "3ETxsR9H in=step node=f1 of=2 rank=5 ranks=8 local=1 tasks=8");
+}
+
+static void mpirun_alone(void **unused)
+{
+	(void)unused;
+	found("mpirun-openmpi", "a", "none - node=a by=openmpi rank=1 ranks=2 local=1 locals=2");
+	found("mpirun-mpich", "a", "none - node=a by=mpich rank=1 ranks=2 local=1 locals=2");
+	found("mpirun-intel", "a", "none - node=a by=intel-mpi rank=1 ranks=2 local=1 locals=2");
+	found("plain", "a", "none - node=a");
+}
+
 static void one_with(char **environment, const char *want)
 {
 	struct batch_job j;
@@ -197,6 +269,18 @@ static void odd_values_are_absent(void **unused)
 			     "SLURM_MEM_PER_NODE=9223372036854775807", "SLURM_JOB_NUM_NODES=x",
 			     "SLURM_JOB_GPUS=GPU-12", NULL },
 		 "slurm 7 in=submitting shell node=here");
+	one_with((char *[]){ "LSB_JOBID=7", "LSB_MCPU_HOSTS=a b", NULL },
+		 "lsf 7 node=here (LSB_MCPU_HOSTS: byte 3 is no name of a node with its slots)");
+	one_with((char *[]){ "LSB_JOBID=7", "LSB_MCPU_HOSTS=he 5 here 3", NULL },
+		 "lsf 7 nodes=he,here node=here index=1 of=2 cores=3");
+	/* below a daemon of mpirun, whose own local id it is */
+	one_with((char *[]){ "SLURM_JOB_ID=7", "SLURM_STEP_ID=0", "SLURM_PROCID=0",
+			     "SLURM_LOCALID=5", "OMPI_COMM_WORLD_RANK=0", NULL },
+		 "slurm 7 step=0 in=step node=here by=openmpi rank=0");
+	one_with((char *[]){ "LSB_JOBID=7", "LSB_MCPU_HOSTS= ", NULL },
+		 "lsf 7 node=here (LSB_MCPU_HOSTS: it names no node)");
+	one_with((char *[]){ "PBS_JOBID=7", "PBS_NODEFILE=/dev/zero", NULL },
+		 "pbs 7 node=here (PBS_NODEFILE: /dev/zero: it is no file of nodes)");
 	/* no time limit: the end is a year away */
 	one_with((char *[]){ "SLURM_JOB_ID=7", "SLURM_JOB_START_TIME=1763600000",
 			     "SLURM_JOB_END_TIME=1795136000", "SLURM_JOB_CPUS_PER_NODE=8,4(x2)",
@@ -216,6 +300,11 @@ int main(void)
 		cmocka_unit_test(slurm_has_several_nodes_on_one_host),
 		cmocka_unit_test(slurm_arrays_and_components),
 		cmocka_unit_test(a_list_that_cannot_be_read_does_no_harm),
+		cmocka_unit_test(pbs),
+		cmocka_unit_test(pbs_tasks),
+		cmocka_unit_test(oar),
+		cmocka_unit_test(others),
+		cmocka_unit_test(mpirun_alone),
 		cmocka_unit_test(odd_values_are_absent),
 	};
 
