@@ -328,7 +328,7 @@ static int begin(struct recorder *r, struct err *e)
 	int bad;
 
 	r->directory =
-		directory_open(r->o->directory, r->o->identity->id, r->o->force, &r->made, e);
+		directory_open(r->o->directory, &r->o->identity->job, r->o->force, &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
@@ -340,6 +340,8 @@ static int begin(struct recorder *r, struct err *e)
 	if (bad)
 		return bad;
 	metas_begin(r);
+	if (r->o->identity->job.why.text[0])
+		r->o->say(r->o->identity->job.why.text);
 	take(r, false);
 	if (r->o->launcher >= 0)
 		message_send(r->o->launcher, &ready);
