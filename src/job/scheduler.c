@@ -15,9 +15,11 @@
 #undef SCHEDULER
 
 #define SCHEDULER(x) &scheduler_##x,
-static const struct scheduler *const schedulers[] = {
+const struct scheduler *const schedulers[] = {
 #include "schedulers.def"
 };
+
+const size_t nschedulers = sizeof schedulers / sizeof schedulers[0];
 
 static const char *const text_keys[BATCH_TEXTS] = {
 	[BATCH_RAW_ID] = "job.raw_id",
@@ -209,7 +211,7 @@ void batch_job_find(struct batch_job *j, char *const *environment, const char *h
 	for (size_t i = 0; i < BATCH_NUMBERS; i++)
 		j->number[i] = -1;
 	snprintf(j->node, sizeof j->node, "%s", host);
-	for (size_t i = 0; i < sizeof schedulers / sizeof schedulers[0] && !j->scheduler; i++)
+	for (size_t i = 0; i < nschedulers && !j->scheduler; i++)
 		if (has_signs(schedulers[i], environment))
 			j->scheduler = schedulers[i];
 	if (j->scheduler)

@@ -21,6 +21,9 @@ struct scheduler {
 	void (*read)(struct batch_job *j, char *const *environment, const char *host);
 };
 
+extern const struct scheduler *const schedulers[];
+extern const size_t nschedulers;
+
 /* The variable's value, NULL when it is not set or empty. */
 const char *batch_variable(char *const *environment, const char *name);
 /* A number >= 0 and nothing else; -1 when it is not. NULL is not. */

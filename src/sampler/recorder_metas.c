@@ -24,6 +24,8 @@ void metas_begin(struct recorder *r)
 	sample_meta_real(s, "monitor.max_overhead", r->o->sampler.max_overhead);
 	sample_meta_text(s, "job.command", r->o->command);
 	batch_job_say(&id->job, s);
+	if (r->o->members)
+		sample_meta_text(s, "job.members", r->o->members->how);
 	sample_meta_text(s, "node.host", id->host);
 	sample_meta_int(s, "node.cores_present", id->cores_present);
 	if (id->cores_allowed)
