@@ -43,8 +43,7 @@ void identity_find(struct identity *id, char *const *environment)
 	batch_job_find(&id->job, environment, id->host);
 	copy_id(id->id, sizeof id->id, id->job.id);
 	/* Several nodes on one host, as simulated clusters have them. */
-	if (id->job.nodes.n && hostlist_find(&id->job.nodes, id->host) < 0 &&
-	    id->job.number[BATCH_NODE_INDEX] >= 0)
+	if (id->job.node_told)
 		snprintf(id->host, sizeof id->host, "%.127s", id->job.node);
 }
 

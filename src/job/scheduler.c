@@ -168,8 +168,10 @@ void batch_place(struct batch_job *j, const char *host)
 	const char *told = j->text[BATCH_NODE_TOLD];
 	int64_t at = hostlist_find(&j->nodes, host);
 
-	if (at < 0 && told && !mpi_copies_environment(j->launcher))
+	if (at < 0 && told && !mpi_copies_environment(j->launcher)) {
 		at = hostlist_find(&j->nodes, told);
+		j->node_told = at >= 0;
+	}
 	j->number[BATCH_NODE_INDEX] = at;
 	if (at >= 0)
 		snprintf(j->node, sizeof j->node, "%s", hostlist_name(&j->nodes, (uint32_t)at));

@@ -71,15 +71,21 @@ static bool is_below_stepd(const struct members *m, struct proc_stat st)
 	return false;
 }
 
+/* Of simulated clusters, several nodes are on one host. */
+static bool is_here(const struct members *m, pid_t pid)
+{
+	return !m->node[0] || members_has_variable(m, pid, m->node);
+}
+
 static bool is_member(const struct members *m, pid_t pid, const struct proc_stat *st)
 {
 	switch (m->by) {
 	case MEMBERS_CGROUP:
 		return members_in_group(m, pid);
 	case MEMBERS_STEPD:
-		return is_below_stepd(m, *st);
+		return is_below_stepd(m, *st) && is_here(m, pid);
 	case MEMBERS_VARIABLE:
-		return members_has_variable(m, pid, m->mark);
+		return members_has_variable(m, pid, m->mark) && is_here(m, pid);
 	case MEMBERS_USER:
 		break;
 	}

@@ -22,7 +22,9 @@ enum { MEMBERS_PATH = 1024, MEMBERS_PENDING = 256, MEMBERS_WAITERS = 64, MEMBERS
 struct members {
 	const struct root *proc;
 	enum members_by by;
-	char mark[MEMBERS_PATH];      /* the group's path; "slurmstepd: [4."; "PBS_JOBID=0.phead" */
+	char mark[MEMBERS_PATH]; /* the group's path; "slurmstepd: [4."; "PBS_JOBID=0.phead" */
+	char node[HOSTLIST_NAME +
+		  32]; /* "SLURMD_NODENAME=n2" where others are on this host; else "" */
 	char how[MEMBERS_PATH + 128]; /* the same in words */
 	uid_t user;
 	pid_t self, last_pid;           /* last_pid 0: all are to be judged */

@@ -190,6 +190,10 @@ static void find_own(struct members *m, const struct batch_job *job)
 {
 	const char *id = job->text[BATCH_RAW_ID];
 
+	if (job->node_told)
+		snprintf(m->node, sizeof m->node, "%s=%s", job->scheduler->text[BATCH_NODE_TOLD][0],
+			 job->text[BATCH_NODE_TOLD]);
+
 	if (job->scheduler && find_group(m, m->self, NULL))
 		return;
 	if (id && !strcmp(job->scheduler->name, "slurm") && any(m, id, find_stepd))

@@ -233,6 +233,20 @@ static void by_a_variable(void **unused)
 	end(&f);
 }
 
+static void of_this_node_where_others_are_on_the_host(void **unused)
+{
+	char *job[] = { "SLURM_JOB_ID=4", "SLURM_JOB_NODELIST=a[1-2]", "SLURMD_NODENAME=a2", NULL };
+	struct fake f;
+
+	(void)unused;
+	begin(&f, job, "0::/\n");
+	ENVIRONMENT(100, "SLURM_JOB_ID=4\0SLURMD_NODENAME=a1");
+	ENVIRONMENT(101, "SLURM_JOB_ID=4\0SLURMD_NODENAME=a2");
+	opened(&f, NULL, "this user's processes with SLURM_JOB_ID=4 in their environment");
+	came(&f, "101");
+	end(&f);
+}
+
 static void else_all_of_the_user(void **unused)
 {
 	struct fake f;
@@ -311,6 +325,7 @@ int main(void)
 		cmocka_unit_test(by_the_group_of_a_named_job),
 		cmocka_unit_test(below_slurmstepd),
 		cmocka_unit_test(by_a_variable),
+		cmocka_unit_test(of_this_node_where_others_are_on_the_host),
 		cmocka_unit_test(else_all_of_the_user),
 		cmocka_unit_test(what_came_since),
 		cmocka_unit_test(sondes_own_until_it_becomes_the_jobs),
