@@ -35,7 +35,7 @@ job.account physics
 job.name envtest
 job.user alice
 job.cluster ci
-job.submit_directory /home/alice/work
+job.submit_directory /users/alice/work
 job.restarts_count 2
 job.array_id absent
 job.unread absent
