@@ -196,9 +196,9 @@ static void find_own(struct members *m, const struct batch_job *job)
 
 	if (job->scheduler && find_group(m, m->self, NULL))
 		return;
-	if (id && !strcmp(job->scheduler->name, "slurm") && any(m, id, find_stepd))
+	if (job->scheduler && id && !strcmp(job->scheduler->name, "slurm") && any(m, id, find_stepd))
 		return;
-	if (id) {
+	if (job->scheduler && id) {
 		by_variable(m, job->scheduler->sign[0], id);
 		return;
 	}
