@@ -196,7 +196,8 @@ static void find_own(struct members *m, const struct batch_job *job)
 
 	if (job->scheduler && find_group(m, m->self, NULL))
 		return;
-	if (job->scheduler && id && !strcmp(job->scheduler->name, "slurm") && any(m, id, find_stepd))
+	if (job->scheduler && id && !strcmp(job->scheduler->name, "slurm") &&
+	    any(m, id, find_stepd))
 		return;
 	if (job->scheduler && id) {
 		by_variable(m, job->scheduler->sign[0], id);
