@@ -147,6 +147,8 @@ static int unknown_letter(const struct parser *p, char letter)
 /* The value of o: what is attached to its word, else the next word. */
 static int take_value(struct parser *p, const struct option *o, const char *attached)
 {
+	if (!attached && o->bare)
+		return store(o, o->bare, p->opts, p->e);
 	if (!attached && p->at + 1 >= p->args->argc)
 		return err_set(p->e, -EINVAL, "option --%s needs a value: --%s %s", o->name,
 			       o->name, o->value ? o->value : "VALUE");

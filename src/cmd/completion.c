@@ -45,7 +45,7 @@ static void bash_list(struct bytes *b, const struct command *c, bool values, int
 	for (size_t i = 0; i < c->noptions; i++) {
 		const struct option *o = &c->options[i];
 
-		if (o->hidden || (values && o->type == ARG_FLAG) ||
+		if (o->hidden || (values && !option_needs_value(o)) ||
 		    (place >= 0 && (int)place_of(o->value) != place))
 			continue;
 		bytes_printf(b, " --%s", o->name);
@@ -128,12 +128,12 @@ static void zsh_option(struct bytes *b, const struct option *o)
 	bytes_puts(b, " \\\n\t\t\t");
 	if (o->letter)
 		bytes_printf(b, "'(-%c --%s)'{-%c,--%s%s}'[", o->letter, o->name, o->letter,
-			     o->name, o->type == ARG_FLAG ? "" : "=");
+			     o->name, !option_needs_value(o) ? "" : "=");
 	else
-		bytes_printf(b, "'--%s%s[", o->name, o->type == ARG_FLAG ? "" : "=");
+		bytes_printf(b, "'--%s%s[", o->name, !option_needs_value(o) ? "" : "=");
 	quoted(b, o->help, special);
 	bytes_u8(b, ']');
-	if (o->type != ARG_FLAG) {
+	if (option_needs_value(o)) {
 		bytes_u8(b, ':');
 		quoted(b, o->value ? o->value : "VALUE", special);
 		bytes_printf(b, ":%s", zsh_action(place_of(o->value)));
@@ -189,7 +189,7 @@ static void fish_subcommand(struct bytes *b, const struct command *c)
 		for (size_t i = 0; i < c->noptions; i++) {
 			const struct option *o = &c->options[i];
 
-			if (o->hidden || o->type == ARG_FLAG)
+			if (o->hidden || !option_needs_value(o))
 				continue;
 			if (names)
 				bytes_printf(b, " --%s", o->name);
@@ -239,7 +239,7 @@ static void fish_command(struct bytes *b, const struct command *c)
 			     c->name, o->name);
 		if (o->letter)
 			bytes_printf(b, " -s %c", o->letter);
-		if (o->type != ARG_FLAG)
+		if (option_needs_value(o))
 			fish_value(b, place_of(o->value));
 		bytes_puts(b, " -d '");
 		quoted(b, o->help, special);

@@ -46,6 +46,7 @@ static const struct example examples[] = {
 static const struct heading {
 	const char *text, *key;
 } headings[] = {
+	[DIAGNOSIS_BATCH] = { "Batch job", "batch" },
 	[DIAGNOSIS_SOURCES] = { "Sources", "sources" },
 	[DIAGNOSIS_MECHANISMS] = { "How processes are followed", "mechanisms" },
 	[DIAGNOSIS_METRICS] = { "Metrics", "metrics" },
@@ -206,7 +207,7 @@ const struct command command_doctor = {
 	.operands = "",
 	.what = "Say what can be measured here, and what would help",
 	.description =
-		"Opens every source once, as `sonde run` would, tries the ways in which processes "
+		"Tells which batch job this is in, opens every source once, as `sonde run` would, tries the ways in which processes "
 		"are followed, and says of each whether it is available, unsupported (this machine "
 		"has no such thing), forbidden (it is there and you may not read it) or failed (it "
 		"should have worked), with the reason and with what you or an administrator can "

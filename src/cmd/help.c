@@ -75,6 +75,16 @@ void help_option_detail(const struct option *o, char *out, size_t size)
 		snprintf(out, size, "(%s)", range);
 }
 
+/* What follows an option's name. */
+static const char *value_text(const struct option *o, char *out, size_t size)
+{
+	if (o->type == ARG_FLAG)
+		return "";
+	snprintf(out, size, "%s%s%s", o->bare ? "[=" : " ", o->value ? o->value : "VALUE",
+		 o->bare ? "]" : "");
+	return out;
+}
+
 static void option_line(struct bytes *b, char letter, const char *name, const char *value,
 			const char *help)
 {
@@ -85,10 +95,7 @@ static void option_line(struct bytes *b, char letter, const char *name, const ch
 		bytes_printf(b, "-%c, ", letter);
 	else
 		bytes_puts(b, "    ");
-	bytes_printf(b, "--%s", name);
-	if (value)
-		bytes_printf(b, " %s", value);
-	bytes_puts(b, "  ");
+	bytes_printf(b, "--%s%s  ", name, value);
 	wrapped(b, help, b->len - start, OPTION_COLUMN);
 }
 
@@ -97,15 +104,15 @@ static void options(struct bytes *b, const struct command *c)
 	bytes_puts(b, "\noptions:\n");
 	for (size_t i = 0; i < c->noptions; i++) {
 		const struct option *o = &c->options[i];
-		char detail[128], text[1024];
+		char detail[128], text[1024], value[128];
 
 		if (o->hidden)
 			continue;
 		help_option_detail(o, detail, sizeof detail);
 		snprintf(text, sizeof text, "%s%s%s", o->help, *detail ? " " : "", detail);
-		option_line(b, o->letter, o->name, o->type == ARG_FLAG ? NULL : o->value, text);
+		option_line(b, o->letter, o->name, value_text(o, value, sizeof value), text);
 	}
-	option_line(b, 'h', "help", NULL, "Show this help.");
+	option_line(b, 'h', "help", "", "Show this help.");
 }
 
 void help_command(struct bytes *b, const struct command *c)

@@ -76,7 +76,11 @@ static void option(struct bytes *b, const struct option *o)
 	}
 	bytes_puts(b, "\\fB\\-\\-\\fR");
 	font(b, 'B', o->name);
-	if (o->type != ARG_FLAG) {
+	if (o->bare) {
+		bytes_puts(b, "[=");
+		font(b, 'I', o->value);
+		bytes_puts(b, "]");
+	} else if (o->type != ARG_FLAG) {
 		bytes_u8(b, ' ');
 		font(b, 'I', o->value ? o->value : "VALUE");
 	}

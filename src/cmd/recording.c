@@ -73,7 +73,7 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 		say("%s", e.text);
 		return false;
 	}
-	identity_find(&p->identity);
+	identity_find(&p->identity, environ);
 	random_id(p->run_id);
 	identity_directory(&p->identity, clock_utc_ns(), p->named, sizeof p->named);
 	p->directory = o->output ? o->output : p->named;

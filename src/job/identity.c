@@ -2,42 +2,12 @@
 #include "job/identity.h"
 
 #include "base/clock.h"
-#include "base/number.h"
 
 #include <ctype.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-
-struct scheduler {
-	const char *name, *id, *cores, *memory_mib; /* variables; NULL: it sets none */
-};
-
-static const struct scheduler schedulers[] = {
-	{ "slurm", "SLURM_JOB_ID", "SLURM_CPUS_ON_NODE", "SLURM_MEM_PER_NODE" },
-	{ "pbs", "PBS_JOBID", "NCPUS", NULL },
-	{ "oar", "OAR_JOB_ID", NULL, NULL },
-	{ "lsf", "LSB_JOBID", NULL, NULL },
-	{ "flux", "FLUX_JOB_ID", NULL, NULL },
-	{ "sge", "JOB_ID", "NSLOTS", NULL },
-};
-
-static int64_t env_number(const char *name)
-{
-	const char *text = name ? getenv(name) : NULL;
-	int64_t v;
-
-	if (!text || !number_i64(&text, &v) || v < 0 || *text)
-		return 0;
-	return v;
-}
-
-static int64_t mebibytes(int64_t n)
-{
-	return n <= INT64_MAX >> 20 ? n << 20 : 0;
-}
 
 static void copy_id(char *out, size_t size, const char *text)
 {
@@ -63,23 +33,23 @@ static int64_t cores_allowed(void)
 	return n;
 }
 
-void identity_find(struct identity *id)
+void identity_find(struct identity *id, char *const *environment)
 {
 	*id = (struct identity){ 0 };
 	if (gethostname(id->host, sizeof id->host - 1) || !id->host[0])
 		snprintf(id->host, sizeof id->host, "localhost");
 	id->cores_present = sysconf(_SC_NPROCESSORS_ONLN);
 	id->cores_allowed = cores_allowed();
-	for (size_t i = 0; i < sizeof schedulers / sizeof schedulers[0] && !id->scheduler; i++) {
-		const char *text = getenv(schedulers[i].id);
+	batch_job_find(&id->job, environment, id->host);
+	copy_id(id->id, sizeof id->id, id->job.id);
+	/* Several nodes on one host, as simulated clusters have them. */
+	if (id->job.node_told)
+		snprintf(id->host, sizeof id->host, "%.127s", id->job.node);
+}
 
-		if (!text || !*text)
-			continue;
-		id->scheduler = schedulers[i].name;
-		copy_id(id->id, sizeof id->id, text);
-		id->cores_asked = env_number(schedulers[i].cores);
-		id->memory_asked_bytes = mebibytes(env_number(schedulers[i].memory_mib));
-	}
+void identity_free(struct identity *id)
+{
+	batch_job_free(&id->job);
 }
 
 void identity_directory(const struct identity *id, int64_t utc_ns, char *out, size_t size)

@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "core/expr.h"
+#include "job/identity.h"
+#include "job/scheduler_say.h"
 #include "sampler/fixes.h"
 #include "sampler/mechanism.h"
 
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SLOTS = 1 << 18, EVENTS = 1 << 17, PATIENCE_S = 10 };
 
@@ -271,6 +274,19 @@ static void check_metrics(const struct told *t, struct diagnosis *d)
 		}
 }
 
+/* Which batch job this is, as recordings from here would say. */
+static void check_batch(struct diagnosis_list *out)
+{
+	struct finding *f = add(out, "batch", "the batch job this is in");
+	struct identity id;
+
+	identity_find(&id, environ);
+	if (!id.job.scheduler)
+		f->state = STATE_ABSENT;
+	batch_job_sentence(&id.job, id.job.scheduler ? f->note : f->reason, sizeof f->note);
+	identity_free(&id);
+}
+
 static int examine(struct diagnosis *d, const struct source_env *env, struct err *e)
 {
 	struct diagnosis_list *mechanisms = &d->section[DIAGNOSIS_MECHANISMS];
@@ -280,6 +296,7 @@ static int examine(struct diagnosis *d, const struct source_env *env, struct err
 
 	if (r < 0)
 		return err_set(e, r, "there is no memory for a sample");
+	check_batch(&d->section[DIAGNOSIS_BATCH]);
 	for (size_t i = 0; i < nsources; i++)
 		if (sources[i]->open)
 			check_source(sources[i], env, &s, &d->section[DIAGNOSIS_SOURCES]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis.h - what can be measured here: each source, each metric, each way to follow processes,
- * tried once; what `sonde doctor` prints.
+ * diagnosis.h - what can be measured here: the batch job, each source, each metric, each way to
+ * follow processes, tried once; what `sonde doctor` prints.
  *
  * Available, absent (nothing of the kind is here now), unsupported, forbidden or failed; with the
  * reason and what would help. Nothing is recorded.
@@ -16,6 +16,7 @@
 
 /* In the order they are shown. */
 enum diagnosis_section {
+	DIAGNOSIS_BATCH,
 	DIAGNOSIS_SOURCES,
 	DIAGNOSIS_MECHANISMS,
 	DIAGNOSIS_METRICS,

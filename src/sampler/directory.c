@@ -6,41 +6,80 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool holds_recordings(const char *path)
+enum { LOOKS_MAX = 4 };
+
+enum whose { NOBODYS, OURS, ANOTHERS, UNKNOWN };
+
+static bool is_recording(const char *name)
 {
+	size_t n = strlen(name);
+
+	return !strncmp(name, "node-", 5) && n > 11 && !strcmp(name + n - 6, ".sonde");
+}
+
+static const char *text_of(const struct run *r, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, 0, key);
+
+	return m ? m->text : NULL;
+}
+
+/* Not told by both of them: no difference. */
+static bool differ(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) != 0;
+}
+
+static enum whose whose_recording(const char *path, const struct batch_job *job)
+{
+	enum whose whose = UNKNOWN; /* another node's may have begun this moment, and be empty */
+	const char *id;
+	struct run *r;
+
+	if (run_open(&r, path, NULL))
+		return UNKNOWN;
+	id = text_of(r, "job.id");
+	if (id && !strcmp(id, job->id) &&
+	    !differ(text_of(r, "job.scheduler"), batch_job_system(job)) &&
+	    !differ(text_of(r, batch_text_key(BATCH_CLUSTER)), job->text[BATCH_CLUSTER]))
+		whose = OURS;
+	else if (id || text_of(r, "run.id"))
+		whose = ANOTHERS;
+	run_close(r);
+	return whose;
+}
+
+/* As the first recording there that tells. */
+static enum whose whose_directory(const char *path, const struct batch_job *job)
+{
+	enum whose whose = NOBODYS;
 	DIR *d = opendir(path);
-	bool found = false;
+	struct dirent *entry;
+	char file[PATH_MAX];
 
-	for (struct dirent *entry; d && !found && (entry = readdir(d));) {
-		size_t n = strlen(entry->d_name);
-
-		found = !strncmp(entry->d_name, "node-", 5) && n > 11 &&
-			!strcmp(entry->d_name + n - 6, ".sonde");
+	for (int looks = 0; d && looks < LOOKS_MAX && (entry = readdir(d));) {
+		if (!is_recording(entry->d_name) ||
+		    (size_t)snprintf(file, sizeof file, "%s/%s", path, entry->d_name) >=
+			    sizeof file)
+			continue;
+		looks++;
+		whose = job->id[0] ? whose_recording(file, job) : ANOTHERS;
+		if (whose != UNKNOWN)
+			break;
 	}
 	if (d)
 		closedir(d);
-	return found;
+	return whose;
 }
 
-static bool same_job(const char *path, const char *job_id)
-{
-	const struct run_meta *m;
-	struct run *r;
-	bool same;
-
-	if (!job_id[0] || run_open(&r, path, NULL))
-		return false;
-	m = run_find_meta(r, 0, "job.id");
-	same = m && m->text && !strcmp(m->text, job_id);
-	run_close(r);
-	return same;
-}
-
-int directory_open(const char *path, const char *job_id, bool force, bool *made, struct err *e)
+int directory_open(const char *path, const struct batch_job *job, bool force, bool *made,
+		   struct err *e)
 {
 	int fd;
 
@@ -48,7 +87,7 @@ int directory_open(const char *path, const char *job_id, bool force, bool *made,
 	if (!*made && errno != EEXIST)
 		return err_set(e, -errno, "cannot make the directory %s: %s; name another with -o",
 			       path, strerror(errno));
-	if (!*made && !force && holds_recordings(path) && !same_job(path, job_id))
+	if (!*made && !force && whose_directory(path, job) == ANOTHERS)
 		return err_set(
 			e, -EEXIST,
 			"%s holds the recording of another job; name another directory with -o, or "

@@ -22,10 +22,11 @@
 #include <unistd.h>
 
 enum {
-	WAKES = 8,        /* that are taken at once */
-	SETTLED = 3,      /* samples after which all that follow are alike */
-	TURN_NS = 100000, /* the shortest there is */
-	REST_MS = 20,     /* records are taken in batches: a wake-up costs more than many of them */
+	WAKES = 8,             /* that are taken at once */
+	SETTLED = 3,           /* samples after which all that follow are alike */
+	TURN_NS = 100000,      /* the shortest there is */
+	FOLLOW_NS = 900000000, /* a little less than a second: samples may be a second apart */
+	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
 
 int recorder_detach(int *fd, struct err *e)
@@ -163,6 +164,30 @@ static void rest_if_busy(struct recorder *r)
 		wait_for_rings(r, rested);
 }
 
+/* Members of the batch job that came since, and Sonde's own that were taken for some: looked for
+ * once a second. */
+static void follow(struct recorder *r)
+{
+	struct tree *t = r->sampler.tree;
+	int64_t now = clock_mono_ns();
+	size_t n;
+
+	if (!r->o->members || now - r->followed_ns < FOLLOW_NS)
+		return;
+	r->followed_ns = now;
+	n = members_next(r->o->members, r->pids, MEMBERS_AT_ONCE);
+	for (size_t i = 0; i < n; i++)
+		tree_adopt(t, r->pids[i]);
+	n = tree_named(t, "sonde", r->pids, MEMBERS_AT_ONCE);
+	for (size_t i = 0; i < n; i++)
+		if (members_is_own(r->o->members, r->pids[i]))
+			tree_disown(t, r->pids[i]);
+	n = tree_pids(t, r->pids, MEMBERS_AT_ONCE);
+	for (size_t i = 0; i < n && r->alive_ns != now; i++)
+		if (!members_waits(r->o->members, r->pids[i]))
+			r->alive_ns = now;
+}
+
 /* The timer has expired n times since it was looked at: one sample, the others are lost. */
 static void tick(struct recorder *r)
 {
@@ -175,6 +200,7 @@ static void tick(struct recorder *r)
 	/* deadline_ns is the next one: this sample was due an interval earlier */
 	if (clock_mono_ns() - (r->deadline_ns - r->interval_ns) > r->interval_ns / 10)
 		r->figures.late++;
+	follow(r);
 	take(r, false);
 	write_down(r);
 	if (r->samples == SETTLED)
@@ -216,6 +242,8 @@ static bool job_is_over(const struct recorder *r)
 		return true;
 	if (r->o->launcher >= 0 && !r->launcher_gone)
 		return false;
+	if (r->o->members)
+		return clock_mono_ns() - r->alive_ns >= r->o->grace_ns;
 	/* Attached, or the launcher was killed: until nothing of the job is left in a later sample.
 	 */
 	if (r->samples == r->samples_with_launcher)
@@ -313,7 +341,7 @@ static int start_clock(struct recorder *r, struct err *e)
 	r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (r->timer < 0)
 		return err_set(e, -errno, "cannot make a timer: %s", strerror(errno));
-	r->begin_ns = clock_mono_ns();
+	r->begin_ns = r->alive_ns = clock_mono_ns();
 	if (r->o->duration_ns)
 		r->end_ns = r->begin_ns + r->o->duration_ns;
 	bad = set_clock(r, r->begin_ns);
@@ -328,7 +356,7 @@ static int begin(struct recorder *r, struct err *e)
 	int bad;
 
 	r->directory =
-		directory_open(r->o->directory, r->o->identity->id, r->o->force, &r->made, e);
+		directory_open(r->o->directory, &r->o->identity->job, r->o->force, &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
@@ -340,6 +368,8 @@ static int begin(struct recorder *r, struct err *e)
 	if (bad)
 		return bad;
 	metas_begin(r);
+	if (r->o->identity->job.why.text[0])
+		r->o->say(r->o->identity->job.why.text);
 	take(r, false);
 	if (r->o->launcher >= 0)
 		message_send(r->o->launcher, &ready);

@@ -9,6 +9,7 @@
 #define SONDE_SAMPLER_RECORDER_H
 
 #include "job/identity.h"
+#include "sampler/members.h"
 #include "sampler/sampler.h"
 
 struct recorder_options {
@@ -20,8 +21,10 @@ struct recorder_options {
 	const struct identity *identity;
 	struct sampler_options sampler;
 	int64_t interval_ns, sync_ns, duration_ns; /* duration 0: until the job ends */
-	int launcher;                              /* socket to the launcher, or -1: attached */
-	const volatile int *stop;                  /* set by a signal: finish now; may be NULL */
+	struct members *members;  /* attached to a batch job: who is of it; else NULL */
+	int64_t grace_ns;         /* and how long none may be there before the recording ends */
+	int launcher;             /* socket to the launcher, or -1: attached */
+	const volatile int *stop; /* set by a signal: finish now; may be NULL */
 	void (*say)(const char *sentence);
 };
 

@@ -2,6 +2,7 @@
 /* recorder_metas.c - the metadata of a recording: the job, its node, its end, what watching it
  * cost. */
 #include "job/environment.h"
+#include "job/scheduler_say.h"
 #include "sampler/fixes.h"
 #include "sampler/left_out.h"
 #include "sampler/recorder_state.h"
@@ -23,14 +24,9 @@ void metas_begin(struct recorder *r)
 	sample_meta_int(s, "run.interval_ns", r->o->interval_ns);
 	sample_meta_real(s, "monitor.max_overhead", r->o->sampler.max_overhead);
 	sample_meta_text(s, "job.command", r->o->command);
-	if (id->id[0])
-		sample_meta_text(s, "job.id", id->id);
-	if (id->scheduler)
-		sample_meta_text(s, "job.scheduler", id->scheduler);
-	if (id->cores_asked)
-		sample_meta_int(s, "job.cores_asked", id->cores_asked);
-	if (id->memory_asked_bytes)
-		sample_meta_int(s, "job.memory_asked_bytes", id->memory_asked_bytes);
+	batch_job_say(&id->job, s);
+	if (r->o->members)
+		sample_meta_text(s, "job.members", r->o->members->how);
 	sample_meta_text(s, "node.host", id->host);
 	sample_meta_int(s, "node.cores_present", id->cores_present);
 	if (id->cores_allowed)

@@ -24,7 +24,9 @@ struct recorder {
 	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
 	int64_t rest_ns; /* until then no records of births are waited for; 0: they are */
 	uint64_t records;
+	int64_t followed_ns, alive_ns; /* when members were looked for, and there, last */
 	int64_t samples, samples_with_launcher;
+	pid_t pids[MEMBERS_AT_ONCE];
 	struct sampler_figures figures;
 	struct rlimit files; /* as the job has it: the recorder raises its own */
 	bool said, ended, launcher_gone, made;

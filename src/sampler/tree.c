@@ -36,6 +36,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	}
 	t->sample = s;
 	t->launcher = o->launcher;
+	t->follow = o->follow;
 	t->pss = o->pss;
 	t->pace = (struct cadence){ .refresh = REFRESH_SAMPLES,
 				    .shared = REFRESH_SAMPLES,
@@ -338,6 +339,16 @@ size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
 
 	for (uint32_t i = 0; i < t->table.nlive && n < cap; i++)
 		if (!t->table.row[t->table.live[i]].ended)
+			out[n++] = t->table.row[t->table.live[i]].pid;
+	return n;
+}
+
+size_t tree_named(const struct tree *t, const char *beginning, pid_t *out, size_t cap)
+{
+	size_t n = 0, len = strlen(beginning);
+
+	for (uint32_t i = 0; i < t->table.nlive && n < cap; i++)
+		if (!strncmp(t->table.row[t->table.live[i]].comm, beginning, len))
 			out[n++] = t->table.row[t->table.live[i]].pid;
 	return n;
 }

@@ -27,6 +27,7 @@ struct tree_options {
 	pid_t launcher;     /* its children are the job; 0: attach */
 	const pid_t *roots; /* attach: these and their descendants */
 	size_t nroots;
+	bool follow; /* attach: roots come and go, tree_adopt tells of more */
 	enum births births;
 	enum pss pss;
 };
@@ -52,6 +53,14 @@ uint64_t tree_records(const struct tree *t);
 const int *tree_fds(const struct tree *t, size_t *n);
 /* The launcher waited for a process of the job. */
 void tree_reaped(struct tree *t, const struct message *m);
+
+/* A process of the job that need not descend from a known one. What it used before the recording
+ * began is not counted. Nothing happens when it is known, or gone. */
+void tree_adopt(struct tree *t, pid_t pid);
+/* It was taken for the job's and is not. */
+void tree_disown(struct tree *t, pid_t pid);
+/* Those alive whose names begin so; returns how many of them fit. */
+size_t tree_named(const struct tree *t, const char *beginning, pid_t *out, size_t cap);
 
 struct tree_totals {
 	int64_t user_ns, system_ns; /* -1: not known apart (attach) */

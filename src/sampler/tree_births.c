@@ -67,6 +67,21 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns)
 	table_remove(&t->table, p);
 }
 
+void tree_disown(struct tree *t, pid_t pid)
+{
+	struct process *p = table_find(&t->table, pid);
+
+	if (!p)
+		return;
+	t->started--;
+	t->ending -= p->ended;
+	if (p->instance)
+		series_ended(t, p, t->now_ns);
+	process_close(&t->reading, p, KEEP_NONE);
+	sums_leave(t, p);
+	table_remove(&t->table, p);
+}
+
 static void on_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
 {
 	struct tree *t = ctx;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -188,6 +189,8 @@ static int adopt_roots(struct tree *t, const struct tree_options *o, struct err 
 		struct process look = { .pid = o->roots[i] };
 		int bad = process_read(&t->reading, &look, READ_STAT, KEEP_NONE);
 
+		if (bad && o->follow)
+			continue;
 		if (bad)
 			return err_set(e, bad, "process %d: %s", (int)o->roots[i], strerror(-bad));
 		if (!table_find(&t->table, o->roots[i]))
@@ -198,6 +201,31 @@ static int adopt_roots(struct tree *t, const struct tree_options *o, struct err 
 		t->table.row[t->table.live[i]].before_us = true;
 	t->started = 0;
 	return 0;
+}
+
+void tree_adopt(struct tree *t, pid_t pid)
+{
+	struct process look = { .pid = pid }, *p;
+
+	if (table_find(&t->table, pid) || pid == t->launcher || pid == t->recorder ||
+	    process_read(&t->reading, &look, READ_STAT, KEEP_NONE))
+		return;
+	adopt(t, &look);
+	p = table_find(&t->table, pid);
+	if (!p)
+		return;
+	p->before_us = look.stat.starttime <= t->opened_ticks;
+	t->started -= p->before_us;
+	t->unwatched |= t->exits != NULL;
+}
+
+static int64_t ticks_since_boot(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t)now.tv_sec * sysconf(_SC_CLK_TCK) +
+	       now.tv_nsec / (NS_PER_S / sysconf(_SC_CLK_TCK));
 }
 
 void discover_say(struct tree *t, const char *mechanism, int bad, const char *why)
@@ -223,13 +251,16 @@ static void open_exits(struct tree *t, const pid_t *tids, size_t n, size_t cpus_
 
 /* Perf events first: they alone tell CPU time and names. They cost the job something for each CPU,
  * the connector does not. */
-static void choose(struct tree *t, const pid_t *tids, size_t n, enum births how)
+static void choose(struct tree *t, const struct tree_options *o, const pid_t *tids, size_t n)
 {
+	enum births how = o->births;
 	struct err e = { "the files read are not this kernel's /proc" };
 	int bad = -EOPNOTSUPP;
 
 	if (!t->reading.clocks)
 		how = BIRTHS_POLLING;
+	else if (o->follow && how == BIRTHS_AUTO)
+		how = BIRTHS_CONNECTOR; /* perf events tell of those alone that are known now */
 	if (how == BIRTHS_AUTO || how == BIRTHS_PERF)
 		open_exits(t, tids, n, how == BIRTHS_AUTO ? EXITS_CPUS_CHEAP : EXITS_CPUS_MAX);
 	if (!t->exits && (how == BIRTHS_AUTO || how == BIRTHS_CONNECTOR)) {
@@ -248,6 +279,7 @@ int discover_open(struct tree *t, const struct tree_options *o, struct err *e)
 	size_t n = 1;
 	char buf[128];
 
+	t->opened_ticks = ticks_since_boot();
 	t->loadavg = root_file(t->reading.proc, "loadavg");
 	if (t->loadavg > 0 && file_reread(t->loadavg, buf, sizeof buf) > 0)
 		proc_last_pid_parse(buf, &t->last_pid);
@@ -259,7 +291,7 @@ int discover_open(struct tree *t, const struct tree_options *o, struct err *e)
 			return bad;
 		n = list_tasks(t, tids, ATTACH_TASKS_MAX);
 	}
-	choose(t, tids, n, o->births);
+	choose(t, o, tids, n);
 	if (!o->launcher && tree_is_told(t))
 		discover_all(t); /* born between the list and the first record */
 	return 0;

@@ -51,6 +51,7 @@ struct tree {
 	struct connector connector;
 	struct commands commands;
 	struct sample *sample;
+	int64_t opened_ticks;     /* since boot */
 	pid_t launcher, recorder; /* as the root names them; the recorder may be a descendant */
 	int loadavg, launcher_io;
 	pid_t last_pid;
@@ -61,6 +62,7 @@ struct tree {
 	int64_t stat_ns, io_ns, files_ns; /* when they were due last */
 	uint32_t keep_hand;
 	int64_t now_ns, named_left_ns, vanished_ns; /* when a process was found gone; 0: none was */
+	bool follow;                                /* members that nothing tells of are adopted */
 	bool unwatched;                             /* a process runs on without exit records */
 	bool rescan;                                /* records were lost: look for what they told */
 	uint64_t records, told; /* of births and ends, anybody's; told: until the last sample */

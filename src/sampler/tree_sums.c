@@ -252,7 +252,8 @@ static int64_t cpu_total(const struct tree *t, bool apart)
 static const char *births_how(const struct tree *t)
 {
 	if (t->connector.fd > 0)
-		return "the proc connector";
+		return t->follow ? "the proc connector and a look for the job's members each second"
+				 : "the proc connector";
 	if (!t->exits)
 		return "new pids at each sample";
 	return t->unwatched ? "exit records of perf events and new pids at each sample"
@@ -262,7 +263,7 @@ static const char *births_how(const struct tree *t)
 void tree_totals(const struct tree *t, struct tree_totals *out)
 {
 	bool apart = t->launcher && !t->table.nlive;
-	bool exact = tree_is_told(t) && !t->lost_records && !t->unwatched;
+	bool exact = tree_is_told(t) && !t->lost_records && !t->unwatched && !t->follow;
 
 	*out = (struct tree_totals){
 		.user_ns = apart ? t->reaped.total_user_ns : -1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/metadata.md has every key that tells of the machine and of the job's limits, and no key that nothing says.
+"""docs/metadata.md has every key that tells of the machine and of the batch job, and no key that nothing says.
 
 Keys are those of the golden files, and those that stand in the code as they are.
 """
@@ -8,14 +8,14 @@ import re
 
 import source
 
-SAID_BY = ("src/source/platform", "src/sampler/recorder_metas.c", "src/job/environment.c")
+SAID_BY = ("src/source/platform", "src/sampler/recorder_metas.c", "src/job/environment.c", "src/job/scheduler")
 
 
 def said():
     keys = set()
     for path in source.files(".c"):
         if path.startswith(SAID_BY):
-            keys |= set(re.findall(r'"((?:host|job\.limit|job\.environment)[a-z0-9_.]*[a-z])"', source.without_comments(source.read(path))))
+            keys |= set(re.findall(r'"((?:host|job)\.[a-z0-9_.]*[a-z])"', source.without_comments(source.read(path))))
     for path in glob.glob(source.TOP + "/tests/golden/platform-*.txt"):
         keys |= set(re.findall(r"^(\S+) = ", source.read(path), re.M))
     return keys
@@ -27,7 +27,7 @@ def pattern(documented):
 
 def main():
     keys = said()
-    documented = {key: pattern(key) for key in re.findall(r"`((?:host|job\.limit|job\.environment)[\w.]*)`", source.read("docs/metadata.md"))}
+    documented = {key: pattern(key) for key in re.findall(r"`((?:host|job)\.[\w.]*)`", source.read("docs/metadata.md"))}
     faults = [] if len(keys) > 80 else [f"only {len(keys)} keys found: this lint looks in the wrong place"]
     faults += [f"docs/metadata.md lacks {key}" for key in sorted(keys) if not any(p.fullmatch(key) for p in documented.values())]
     faults += [f"docs/metadata.md: nothing says {name}" for name, p in documented.items()

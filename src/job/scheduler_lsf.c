@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler_lsf.c - LSF. A job that is no element of an array has the index 0. */
+#include "job/scheduler_row.h"
+#include "job/slots.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void find_element(struct batch_job *j)
+{
+	const char *index = j->text[BATCH_ARRAY_INDEX], *id = j->text[BATCH_RAW_ID];
+
+	if (!index || !strcmp(index, "0")) {
+		j->text[BATCH_ARRAY_INDEX] = NULL;
+		return;
+	}
+	j->text[BATCH_ARRAY_ID] = id;
+	snprintf(j->id, sizeof j->id, "%s[%s]", id, index);
+}
+
+static void lsf_read(struct batch_job *j, char *const *environment, const char *host)
+{
+	static const struct slots_source lists[] = {
+		{ { "LSB_MCPU_HOSTS" }, false, slot_pair },
+		{ { "LSB_DJOB_HOSTFILE" }, true, slot_word },
+		{ { "LSB_HOSTS" }, false, slot_word },
+	};
+
+	find_element(j);
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0] && !j->nodes.n; i++)
+		j->number[BATCH_CORES_ASKED] = slots_read(j, &lists[i], environment, host).here;
+}
+
+const struct scheduler scheduler_lsf = {
+	.name = "lsf",
+	.title = "LSF",
+	.sign = { "LSB_JOBID" },
+	.text = {
+		[BATCH_RAW_ID] = { "LSB_JOBID" },
+		[BATCH_ARRAY_INDEX] = { "LSB_JOBINDEX" },
+		[BATCH_NAME] = { "LSB_JOBNAME" },
+		[BATCH_ACCOUNT] = { "LSB_PROJECT_NAME" },
+		[BATCH_QUEUE] = { "LSB_QUEUE" },
+		[BATCH_SUBMIT_DIR] = { "LS_SUBCWD" },
+		[BATCH_SUBMIT_HOST] = { "LSB_SUB_HOST" },
+	},
+	.read = lsf_read,
+};

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler_slurm.c - Slurm.
+ *
+ * SLURM_NODEID, SLURM_NNODES and SLURM_NTASKS are the step's, and under mpirun those of the step
+ * that started the daemons; SLURM_JOB_* are the job's everywhere (seen on 22.05).
+ */
+#include "job/mpi.h"
+#include "job/scheduler_row.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COMPONENTS_MAX = 128, YEAR_SECONDS = 365 * 24 * 3600 };
+
+/* Steps that have a name and no number are numbers all the same. */
+static const struct {
+	const char *number, *name;
+} steps[] = {
+	{ "4294967290", "interactive" },
+	{ "4294967291", "batch" },
+	{ "4294967292", "extern" },
+};
+
+static void find_part(struct batch_job *j)
+{
+	const char *step = j->text[BATCH_STEP];
+
+	for (size_t i = 0; step && i < sizeof steps / sizeof steps[0]; i++)
+		if (!strcmp(step, steps[i].number))
+			j->text[BATCH_STEP] = steps[i].name;
+	if (mpi_copies_environment(j->launcher))
+		j->text[BATCH_STEP] = NULL; /* it is the first node's */
+	else if (step)
+		j->part = j->text[BATCH_STEP] == step ? BATCH_PART_STEP : BATCH_PART_SCRIPT;
+	else if (j->text[BATCH_NODE_TOLD])
+		j->part = BATCH_PART_SCRIPT;
+	else
+		j->part = BATCH_PART_SUBMIT;
+	if (j->part == BATCH_PART_SCRIPT && !step)
+		j->text[BATCH_STEP] = "batch";
+}
+
+static void find_id(struct batch_job *j)
+{
+	const char *array = j->text[BATCH_ARRAY_ID], *index = j->text[BATCH_ARRAY_INDEX];
+
+	if (array && index)
+		snprintf(j->id, sizeof j->id, "%s_%s", array, index);
+}
+
+static void add_list(struct batch_job *j, const char *name, const char *list)
+{
+	struct err e;
+
+	if (hostlist_expand(&j->nodes, list, &e))
+		batch_fault(j, name, &e);
+}
+
+/* Each component of a heterogeneous job has a list of its own. */
+static void find_components(struct batch_job *j, char *const *environment)
+{
+	static const char *const forms[] = { "HET", "PACK" };
+	int64_t n = j->number[BATCH_COMPONENTS];
+
+	for (int i = 0; i < n && i < COMPONENTS_MAX; i++)
+		for (size_t k = 0; k < 2; k++) {
+			char name[64];
+			const char *list;
+
+			snprintf(name, sizeof name, "SLURM_JOB_NODELIST_%s_GROUP_%d", forms[k], i);
+			list = batch_variable(environment, name);
+			if (list)
+				add_list(j, name, list);
+		}
+}
+
+static void find_nodes(struct batch_job *j, char *const *environment)
+{
+	const char *list = batch_variable(environment, "SLURM_JOB_NODELIST");
+
+	if (j->number[BATCH_COMPONENTS] > 1)
+		find_components(j, environment);
+	if (!j->nodes.n && list)
+		add_list(j, "SLURM_JOB_NODELIST", list);
+}
+
+static int64_t mebibytes(int64_t n)
+{
+	return n > 0 && n <= INT64_MAX >> 20 ? n << 20 : -1;
+}
+
+static int64_t cores_here(const struct batch_job *j, char *const *environment)
+{
+	const char *of_nodes = batch_variable(environment, "SLURM_JOB_CPUS_PER_NODE");
+	int64_t n = -1;
+
+	if (j->number[BATCH_COMPONENTS] <= 1)
+		n = batch_repeated(of_nodes, j->number[BATCH_NODE_INDEX]);
+	return n > 0 ? n : batch_number(batch_variable(environment, "SLURM_CPUS_ON_NODE"));
+}
+
+static int64_t memory_here(const struct batch_job *j, char *const *environment)
+{
+	int64_t of_node = batch_number(batch_variable(environment, "SLURM_MEM_PER_NODE"));
+	int64_t of_cpu = batch_number(batch_variable(environment, "SLURM_MEM_PER_CPU"));
+	int64_t cores = j->number[BATCH_CORES_ASKED], all;
+
+	if (of_node > 0)
+		return mebibytes(of_node);
+	if (of_cpu <= 0 || cores <= 0 || __builtin_mul_overflow(of_cpu, cores, &all))
+		return -1;
+	return mebibytes(all);
+}
+
+static int64_t gpus_here(char *const *environment)
+{
+	int64_t n = batch_number(batch_variable(environment, "SLURM_GPUS_ON_NODE"));
+	const char *list = batch_variable(environment, "SLURM_JOB_GPUS");
+	struct hostlist gpus = { 0 };
+	char text[512];
+
+	if (n >= 0 || !list || (size_t)snprintf(text, sizeof text, "[%s]", list) >= sizeof text)
+		return n;
+	if (!hostlist_expand(&gpus, text, NULL))
+		n = gpus.n;
+	hostlist_free(&gpus);
+	return n;
+}
+
+static void find_time(struct batch_job *j, char *const *environment)
+{
+	int64_t start = batch_number(batch_variable(environment, "SLURM_JOB_START_TIME"));
+	int64_t end = j->number[BATCH_END_UTC];
+
+	if (start > 0 && end > start && end - start < YEAR_SECONDS)
+		j->number[BATCH_TIME_LIMIT] = end - start;
+	else
+		j->number[BATCH_END_UTC] = -1; /* without a limit it says: in a year */
+}
+
+static int64_t words_of(const char *list)
+{
+	int64_t n = list ? 1 : -1;
+
+	for (; list && *list; list++)
+		n += *list == ',';
+	return n;
+}
+
+static void find_ranks(struct batch_job *j, char *const *environment)
+{
+	const struct batch_ranks ranks = {
+		.rank = batch_number(batch_variable(environment, "SLURM_PROCID")),
+		.ranks = batch_number(batch_variable(environment, "SLURM_STEP_NUM_TASKS")),
+		.local_rank = batch_number(batch_variable(environment, "SLURM_LOCALID")),
+		.local_ranks = words_of(batch_variable(environment, "SLURM_GTIDS")),
+	};
+
+	if (j->part == BATCH_PART_STEP) /* the script has some, too, and is none */
+		batch_ranks(j, &ranks);
+}
+
+static void slurm_read(struct batch_job *j, char *const *environment, const char *host)
+{
+	find_part(j);
+	find_id(j);
+	find_nodes(j, environment);
+	batch_place(j, host);
+	j->number[BATCH_CORES_ASKED] = cores_here(j, environment);
+	j->number[BATCH_MEMORY_ASKED] = memory_here(j, environment);
+	j->number[BATCH_GPUS_ASKED] = gpus_here(environment);
+	if (j->part != BATCH_PART_SCRIPT && j->part != BATCH_PART_SUBMIT)
+		j->number[BATCH_TASKS_ASKED] = -1;
+	find_time(j, environment);
+	find_ranks(j, environment);
+}
+
+const struct scheduler scheduler_slurm = {
+	.name = "slurm",
+	.title = "Slurm",
+	.sign = { "SLURM_JOB_ID" },
+	.text = {
+		[BATCH_RAW_ID] = { "SLURM_JOB_ID" },
+		[BATCH_ARRAY_ID] = { "SLURM_ARRAY_JOB_ID" },
+		[BATCH_ARRAY_INDEX] = { "SLURM_ARRAY_TASK_ID" },
+		[BATCH_STEP] = { "SLURM_STEP_ID", "SLURM_STEPID" },
+		[BATCH_NAME] = { "SLURM_JOB_NAME" },
+		[BATCH_USER] = { "SLURM_JOB_USER" },
+		[BATCH_ACCOUNT] = { "SLURM_JOB_ACCOUNT" },
+		[BATCH_QUEUE] = { "SLURM_JOB_PARTITION" },
+		[BATCH_QOS] = { "SLURM_JOB_QOS" },
+		[BATCH_RESERVATION] = { "SLURM_JOB_RESERVATION" },
+		[BATCH_CLUSTER] = { "SLURM_CLUSTER_NAME" },
+		[BATCH_SUBMIT_DIR] = { "SLURM_SUBMIT_DIR" },
+		[BATCH_SUBMIT_HOST] = { "SLURM_SUBMIT_HOST" },
+		[BATCH_NODE_TOLD] = { "SLURMD_NODENAME" },
+	},
+	.number = {
+		[BATCH_NODES] = { "SLURM_JOB_NUM_NODES" },
+		[BATCH_TASKS_ASKED] = { "SLURM_NTASKS" },
+		[BATCH_END_UTC] = { "SLURM_JOB_END_TIME" },
+		[BATCH_RESTARTS] = { "SLURM_RESTART_COUNT" },
+		[BATCH_COMPONENTS] = { "SLURM_HET_SIZE", "SLURM_PACK_SIZE" },
+	},
+	.read = slurm_read,
+};
