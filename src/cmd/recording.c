@@ -110,6 +110,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 		.interval_ns = o->interval_ns,
 		.sync_ns = o->sync_ns,
 		.launcher = -1,
+		.listener = -1,
 		.say = say_not_recorded,
 		.sampler = { .procfs = o->procfs,
 			     .sysfs = o->sysfs,

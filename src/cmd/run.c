@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/recording.h"
 #include "cmd/say.h"
+#include "cmd/shared.h"
 #include "job/launch.h"
 #include "job/words.h"
 #include "sampler/reading.h"
@@ -19,6 +20,7 @@ enum { READY_MS = 3000, DONE_MS = 15000 };
 struct run_options {
 	struct recording_options recording; /* first, as RECORDING_OPTIONS wants it */
 	bool wait_all, no_env;
+	int64_t node_recorder; /* enum node_recorder */
 };
 
 _Static_assert(offsetof(struct run_options, recording) == 0, "RECORDING_OPTIONS");
@@ -30,6 +32,14 @@ static const struct option options[] = {
 	  .help = "Leave the command's environment out of the recording; else it is recorded with "
 		  "passwords, keys and tokens masked.",
 	  OPTION_OFFSET(struct run_options, no_env) },
+	{ .name = "node-recorder",
+	  .type = ARG_CHOICE,
+	  .value = "auto|shared|own",
+	  .fallback = "auto",
+	  .help = "Whether copies of sonde that run on this node, for the same directory and with "
+		  "the same options, share one recorder: in a batch job and under mpirun, always, "
+		  "never.",
+	  OPTION_OFFSET(struct run_options, node_recorder) },
 	{ .name = "wait-all",
 	  .type = ARG_FLAG,
 	  .help = "Wait for what the command leaves behind, too.",
@@ -82,6 +92,18 @@ static pid_t own_pid(const char *procfs)
 	return pid ? pid : getpid();
 }
 
+static void start_recorder(struct launch *l, const struct recording_plan *plan, pid_t self,
+			   bool with_environment)
+{
+	struct err e = { "" };
+	int code = recorder_detach(&l->recorder, &e);
+
+	if (code == 1)
+		be_recorder(plan, l, self, with_environment);
+	if (code < 0)
+		say("run: not recording: %s", e.text);
+}
+
 static int run(const void *given, int n, char **argv)
 {
 	const struct run_options *o = given;
@@ -96,7 +118,7 @@ static int run(const void *given, int n, char **argv)
 			    .wait_all = o->wait_all,
 			    .ready_ms = READY_MS,
 			    .done_ms = DONE_MS };
-	pid_t self;
+	struct shared shared = { .plan = &plan, .argv = argv, .with_environment = !o->no_env };
 	struct err e = { "" };
 	int status = 0, code;
 
@@ -108,7 +130,7 @@ static int run(const void *given, int n, char **argv)
 		return without_recording(argv);
 	if (!recording_plan(&plan, &o->recording))
 		return LAUNCH_FAILED;
-	self = own_pid(o->recording.procfs);
+	shared.launcher = own_pid(o->recording.procfs);
 	setenv("SONDE_DIR", plan.absolute, 1);
 	setenv("SONDE_RUN_ID", plan.run_id, 1);
 	if (launch_begin(&saved, &e)) {
@@ -117,17 +139,20 @@ static int run(const void *given, int n, char **argv)
 	}
 	/* Before the recorder hears of births: it is none of the job's. */
 	sentinel_start(&sentinel);
-	code = recorder_detach(&l.recorder, &e);
-	if (code == 1)
-		be_recorder(&plan, &l, self, !o->no_env);
-	if (code < 0)
-		say("run: not recording: %s", e.text);
+	if (shared_join(&shared, (enum node_recorder)o->node_recorder)) {
+		l.share = &shared.share;
+		setenv("SONDE_RUN_ID", plan.run_id, 1);
+	} else {
+		start_recorder(&l, &plan, shared.launcher, !o->no_env);
+	}
 	code = launch_command(&l, &status, &e);
 	if (code == LAUNCH_NO_PROCESS) {
 		say("run: %s; CMD runs in sonde's place, without a recording", e.text);
 		launch_signals_restore(&saved);
 		return without_recording(argv);
 	}
+	if (l.share)
+		shared_tell(&shared);
 	if (code) {
 		say("%s", e.text);
 		return code;

@@ -8,9 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +48,7 @@ struct child {
 	/* of children waited for before the command */
 	int64_t base_user_ns, base_system_ns, base_minor_faults, base_major_faults;
 	int64_t base_voluntary_switches, base_involuntary_switches;
+	int signals; /* signalfd, to wait for a signal and a shared recorder at once; 0: none */
 };
 
 void launch_signals_restore(const struct launch_signals *saved)
@@ -90,7 +93,9 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 	struct rusage total = { 0 };
 	struct message m = { .kind = kind, .pid = pid, .status = status, .at_ns = clock_mono_ns() };
 
-	if (l->recorder < 0)
+	int fd = l->share ? l->share->fd : l->recorder;
+
+	if (fd < 0)
 		return;
 	if (kind == MESSAGE_STARTED)
 		m.at_ns = c->start_ns; /* its CPU counts from its fork, and so does its time */
@@ -103,9 +108,9 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 	m.total_involuntary_switches = total.ru_nivcsw - c->base_involuntary_switches;
 	m.max_rss_bytes = c->max_rss_bytes;
 	if (kind == MESSAGE_ENDED)
-		message_send_within(l->recorder, &m, l->done_ms);
+		message_send_within(fd, &m, l->done_ms);
 	else
-		message_send(l->recorder, &m);
+		message_send(fd, &m);
 }
 
 /* A command stopped from its terminal stops the launcher too, so that the shell sees a stopped job.
@@ -176,13 +181,52 @@ static bool other_children(pid_t recorder)
 	return false;
 }
 
-static bool children_left(const struct child *c)
+static bool children_left(const struct launch *l, const struct child *c)
 {
 	siginfo_t info;
 
 	if (getpid() == 1)
-		return other_children(c->recorder);
+		return other_children(l->share ? l->share->recorder : c->recorder);
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* Orphans of what starts a recorder come to the launcher, and what it waits for in doing so is none
+ * of the job's. */
+static bool listen_to_recorder(const struct launch *l, struct child *c)
+{
+	struct rusage before, after;
+	bool another;
+
+	getrusage(RUSAGE_CHILDREN, &before);
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
+	another = share_listen(l->share);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	getrusage(RUSAGE_CHILDREN, &after);
+	c->base_user_ns += timeval_ns(after.ru_utime) - timeval_ns(before.ru_utime);
+	c->base_system_ns += timeval_ns(after.ru_stime) - timeval_ns(before.ru_stime);
+	c->base_minor_faults += after.ru_minflt - before.ru_minflt;
+	c->base_major_faults += after.ru_majflt - before.ru_majflt;
+	return another;
+}
+
+static int next_signal(const struct launch *l, struct child *c, const sigset_t *set,
+		       siginfo_t *info)
+{
+	const struct timespec now = { 0, 0 };
+
+	if (!l->share || c->signals <= 0)
+		return sigwaitinfo(set, info);
+	for (;;) {
+		struct pollfd p[2] = { { .fd = c->signals, .events = POLLIN },
+				       { .fd = l->share->fd, .events = POLLIN } };
+
+		poll(p, 2, share_timeout_ms(l->share));
+		if (p[1].revents || share_timeout_ms(l->share) == 0)
+			if (listen_to_recorder(l, c))
+				tell(l, MESSAGE_STARTED, c, c->pid, 0);
+		if (p[0].revents)
+			return sigtimedwait(set, info, &now);
+	}
 }
 
 static void supervise(const struct launch *l, struct child *c)
@@ -191,9 +235,11 @@ static void supervise(const struct launch *l, struct child *c)
 	siginfo_t info;
 
 	forwarded_set(&set);
+	if (l->share)
+		c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	reap(l, c);
-	while (!c->ended || (l->wait_all && children_left(c))) {
-		int signal = sigwaitinfo(&set, &info);
+	while (!c->ended || (l->wait_all && children_left(l, c))) {
+		int signal = next_signal(l, c, &set, &info);
 
 		if (signal < 0)
 			continue;
@@ -201,6 +247,7 @@ static void supervise(const struct launch *l, struct child *c)
 			kill(c->pid, signal);
 		reap(l, c);
 	}
+	file_close(&c->signals);
 }
 
 /* Until its first sample is taken; without one that is gone, or takes too long. */
@@ -215,14 +262,34 @@ static void wait_for_recorder(struct launch *l, struct child *c)
 		c->recorder = m.pid;
 }
 
+/* A shared one that is lost just now is followed by another, which gets to know the end, too. */
+static void wait_for_end(const struct launch *l, struct child *c)
+{
+	int64_t deadline = clock_mono_ns() + l->done_ms * NS_PER_MS;
+	struct message m;
+
+	while (l->share && !l->share->over && clock_mono_ns() < deadline) {
+		if (l->share->fd >= 0) {
+			share_wait_done(l->share, l->done_ms);
+			continue;
+		}
+		poll(NULL, 0, share_timeout_ms(l->share));
+		if (listen_to_recorder(l, c))
+			tell(l, MESSAGE_ENDED, c, c->pid, c->status);
+	}
+	while (!l->share && l->recorder >= 0 && message_wait(l->recorder, &m, l->done_ms) == 1)
+		if (m.kind == MESSAGE_DONE)
+			break;
+}
+
 int launch_command(const struct launch *l, int *status, struct err *e)
 {
 	struct launch here = *l;
 	struct child c = { 0 };
 	struct rusage before = { 0 };
-	struct message m;
 	int code;
 
+	wait_for_recorder(&here, &c);
 	getrusage(RUSAGE_CHILDREN, &before);
 	c.base_user_ns = timeval_ns(before.ru_utime);
 	c.base_system_ns = timeval_ns(before.ru_stime);
@@ -232,7 +299,6 @@ int launch_command(const struct launch *l, int *status, struct err *e)
 	c.base_involuntary_switches = before.ru_nivcsw;
 	/* Orphans of the job come to the launcher, so that their CPU is in its children's total. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	wait_for_recorder(&here, &c);
 	code = start(&here, &c, e);
 	if (code) {
 		tell(&here, MESSAGE_ENDED, &c, 0, code << 8);
@@ -242,9 +308,7 @@ int launch_command(const struct launch *l, int *status, struct err *e)
 		*status = c.status;
 		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status);
 	}
-	while (here.recorder >= 0 && message_wait(here.recorder, &m, here.done_ms) == 1)
-		if (m.kind == MESSAGE_DONE)
-			break;
+	wait_for_end(&here, &c);
 	return code;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "job/sentinel.h"
+#include "job/share.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -39,8 +40,9 @@ struct launch {
 	char *const *argv;
 	const struct launch_signals *saved;
 	struct sentinel *sentinel;
-	int recorder;  /* socket, or -1: without a recorder */
-	bool wait_all; /* wait for what the command left behind, too */
+	int recorder;        /* socket, or -1: without a recorder of its own */
+	struct share *share; /* of a recorder that is shared, joined already; NULL: none */
+	bool wait_all;       /* wait for what the command left behind, too */
 	int ready_ms,
 		done_ms; /* how long the recorder may keep the command waiting, at start and end */
 };

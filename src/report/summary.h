@@ -102,6 +102,7 @@ struct summary {
 		monitor_samples, monitor_late, monitor_skipped;
 	const char *reduced; /* what a node read more rarely to stay within its limit; NULL none */
 	double interval_s;
+	double recorder_lost_s;     /* when one was lost that another went on for; NAN: none was */
 	struct summary_node *nodes; /* [nnodes], no entry is empty */
 	uint32_t nnodes, nhosts;
 	struct summary_process by_cpu[SUMMARY_TOP], by_memory[SUMMARY_TOP], by_io[SUMMARY_TOP];
@@ -115,7 +116,7 @@ struct summary {
 	struct summary_metric *metrics; /* [nmetrics], those that had a value */
 	uint32_t nmetrics;
 	uint32_t ndamages;
-	bool complete; /* every node's recording was closed in order */
+	bool complete; /* every node's recording was closed in order, or another one goes on */
 };
 
 struct rules;

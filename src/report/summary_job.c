@@ -49,6 +49,7 @@ enum {
 	MONITOR_LATE,
 	MONITOR_SKIPPED,
 	INTERVAL,
+	RECORDER_LOST,
 	FIGURES
 };
 
@@ -97,6 +98,7 @@ static const struct figure {
 	[MONITOR_SKIPPED] = { "monitor.skipped_samples", 1, "monitor.skipped_samples", TAKE_LAST,
 			      OVER_SUM },
 	[INTERVAL] = { "run.interval_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
+	[RECORDER_LOST] = { "monitor.recorder_lost_ns", 1, NULL, TAKE_LAST, OVER_MAX }, /* place */
 };
 _Static_assert(sizeof figures / sizeof figures[0] == FIGURES, "a row for every figure");
 
@@ -222,6 +224,9 @@ static int place(struct node_figures *nodes, const struct run *r)
 		last[host] = i;
 		if (r->nodes[i].rows)
 			nodes[i].start_s = run_seconds(r, i, r->nodes[i].first_ns);
+		if (nodes[i].v[RECORDER_LOST] >= 0) /* since the run began, from here on */
+			nodes[i].v[RECORDER_LOST] =
+				run_seconds(r, i, (int64_t)nodes[i].v[RECORDER_LOST]);
 	}
 	free(first);
 	return 0;
@@ -300,6 +305,16 @@ static const char *text_of(const struct run *r, const char *key)
 	return m && m->type == META_TEXT && m->text && *m->text ? m->text : NULL;
 }
 
+/* Whether another recorder went on where this one was lost. */
+static bool gone_on(const struct node_figures *nodes, uint32_t node)
+{
+	for (uint32_t i = nodes[node].host; i; i = nodes[i].next)
+		if (nodes[i].v[RECORDER_LOST] >= nodes[node].start_s &&
+		    nodes[i].start_s > nodes[node].start_s)
+			return true;
+	return false;
+}
+
 static int fill_nodes(struct summary *s, const struct run *r, const struct node_figures *nodes)
 {
 	s->complete = true;
@@ -309,7 +324,7 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const struct run_node *n = &r->nodes[i];
 
-		s->complete = s->complete && n->complete;
+		s->complete = s->complete && (n->complete || gone_on(nodes, i));
 		s->nodes[s->nnodes++] = (struct summary_node){
 			.node = i,
 			.host = n->host,
@@ -366,6 +381,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->monitor_late = v[MONITOR_LATE];
 	s->monitor_skipped = v[MONITOR_SKIPPED];
 	s->interval_s = v[INTERVAL];
+	s->recorder_lost_s = v[RECORDER_LOST];
 }
 
 int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,

@@ -51,7 +51,8 @@ static double complete(const struct summary *s)
 const struct variable variables[] = {
 	{ "samples", UNIT_COUNT, "Samples of the node that has fewest.", .make = samples },
 	{ "nodes", UNIT_COUNT, "Recordings that were joined, one a node.", .make = nodes },
-	{ "complete", UNIT_ONE, "1 when every recording was closed in order, else 0.",
+	{ "complete", UNIT_ONE,
+	  "1 when every recording was closed in order, or another one went on, else 0.",
 	  .make = complete },
 	{ "damages", UNIT_COUNT, "Damaged places found in the recording.", .make = damages },
 	{ "wall_seconds", UNIT_SECONDS, "From the job's start to its end.", FIGURE(wall_s) },
@@ -101,6 +102,9 @@ const struct variable variables[] = {
 	{ "monitor_cpu_seconds", UNIT_SECONDS, "CPU time of Sonde itself.", FIGURE(monitor_cpu_s) },
 	{ "monitor_cores", UNIT_CORES, "Sonde's CPU time divided by wall time.",
 	  .make = monitor_ratio },
+	{ "recorder_lost_seconds", UNIT_SECONDS,
+	  "When a recorder was lost, since the run began; another one went on.",
+	  FIGURE(recorder_lost_s) },
 	{ "late_samples", UNIT_COUNT, "Samples taken late.", FIGURE(monitor_late) },
 	{ "skipped_samples", UNIT_COUNT, "Samples that were not taken.", FIGURE(monitor_skipped) },
 };

@@ -19,14 +19,15 @@ enum {
 	COUNT_PAGES = 16,
 	RING_PAGES_MIN = 4,
 	RECORD_MAX = 256,
-	EVENTS_MAX = 1024
+	EVENTS_MAX = 1024,
+	LATER_TASKS_MAX = 1024,
 };
 
 struct ring {
 	int cpu, fd;
-	bool counts;           /* of READ records, else of all others */
-	int64_t missing;       /* counts that should have come */
-	size_t first, nevents; /* its events, in fd[] */
+	bool counts;     /* of READ records, else of all others */
+	int64_t missing; /* counts that should have come */
+	size_t first;    /* its first event, in fd[] */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	uint64_t size, tail;
@@ -36,8 +37,11 @@ struct exits {
 	struct ring ring[EXITS_FDS_MAX];
 	int ring_fd[EXITS_FDS_MAX];
 	size_t nrings, ncpus;
-	int fd[EVENTS_MAX];
-	size_t nfds;
+	struct {
+		int fd;
+		int ring; /* -1: writes into none */
+	} * event;
+	size_t nevents, events_max;
 };
 
 static size_t ring_pages(bool counts)
@@ -125,37 +129,62 @@ static void ring_unmap(struct ring *r)
 
 static int ring_share(const struct exits *x, const struct ring *r)
 {
-	for (size_t i = 1; i < r->nevents; i++)
-		if (ioctl(x->fd[r->first + i], PERF_EVENT_IOC_SET_OUTPUT, r->fd))
+	int ring = (int)(r - x->ring);
+
+	for (size_t i = r->first + 1; i < x->nevents; i++)
+		if (x->event[i].ring == ring &&
+		    ioctl(x->event[i].fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd))
 			return -errno;
 	return 0;
 }
 
-/* One CPU: the first task's event has the ring, the others write into it. */
+/* 0 or -errno; *out is its number. */
+static int add_event(struct exits *x, const struct perf_event_attr *a, pid_t tid, int ring,
+		     size_t *out)
+{
+	int fd;
+
+	if (x->nevents == x->events_max)
+		return -E2BIG;
+	fd = event_open(a, tid, ring < 0 ? -1 : x->ring[ring].cpu);
+	if (fd < 0)
+		return fd;
+	*out = x->nevents++;
+	x->event[*out].fd = fd;
+	x->event[*out].ring = ring;
+	return 0;
+}
+
+/* What holds the ring of tasks that come later: it counts nothing, and is there as long as this
+ * process is. */
+static void holder_attr(struct perf_event_attr *a)
+{
+	event_attr(a, false);
+	a->inherit = a->task = a->comm = a->comm_exec = 0;
+}
+
+/* One CPU: the first event has the ring, the others write into it. */
 static int watch_cpu(struct exits *x, int cpu, bool counts, const pid_t *tids, size_t n)
 {
-	struct ring *r = &x->ring[x->nrings];
+	int ring = (int)x->nrings, bad = 0;
+	struct ring *r = &x->ring[ring];
 	struct perf_event_attr a;
-	int bad;
+	size_t at, mine = 0;
 
-	*r = (struct ring){ .cpu = cpu, .counts = counts, .first = x->nfds };
-	event_attr(&a, counts);
-	for (size_t i = 0; i < n; i++) {
-		int fd;
-
-		if (x->nfds == EVENTS_MAX)
-			return -E2BIG;
-		fd = event_open(&a, tids[i], cpu);
-		if (fd == -ESRCH)
-			continue;
-		if (fd < 0)
-			return fd;
-		x->fd[x->nfds++] = fd;
-		r->nevents++;
+	*r = (struct ring){ .cpu = cpu, .counts = counts, .first = x->nevents };
+	if (n)
+		event_attr(&a, counts);
+	else
+		holder_attr(&a);
+	for (size_t i = 0; i < (n ? n : 1); i++) {
+		bad = add_event(x, &a, n ? tids[i] : 0, ring, &at);
+		if (bad && bad != -ESRCH)
+			return bad;
+		mine += !bad;
 	}
-	if (!r->nevents)
+	if (!mine)
 		return -ESRCH;
-	r->fd = x->ring_fd[x->nrings++] = x->fd[r->first];
+	r->fd = x->ring_fd[x->nrings++] = x->event[r->first].fd;
 	bad = ring_map(r);
 	return bad ? bad : ring_share(x, r);
 }
@@ -172,14 +201,27 @@ static int pin_task(struct exits *x, pid_t tid)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	int fd;
+	size_t at;
 
-	if (x->nfds == EVENTS_MAX)
-		return -E2BIG;
-	fd = event_open(&a, tid, -1);
-	if (fd >= 0)
-		x->fd[x->nfds++] = fd;
-	return fd < 0 && fd != -ESRCH ? fd : 0;
+	return add_event(x, &a, tid, -1, &at);
+}
+
+int exits_add(struct exits *x, pid_t tid)
+{
+	size_t had = x->nevents, at;
+	int bad = pin_task(x, tid);
+
+	for (size_t i = 0; i < x->nrings && !bad; i++) {
+		struct perf_event_attr a;
+
+		event_attr(&a, x->ring[i].counts);
+		bad = add_event(x, &a, tid, (int)i, &at);
+		if (!bad && ioctl(x->event[at].fd, PERF_EVENT_IOC_SET_OUTPUT, x->ring[i].fd))
+			bad = -errno;
+	}
+	while (bad && x->nevents > had)
+		close(x->event[--x->nevents].fd);
+	return bad;
 }
 
 int exits_open(struct exits **out, const pid_t *tids, size_t n, size_t cpus_max, struct err *e)
@@ -193,10 +235,18 @@ int exits_open(struct exits **out, const pid_t *tids, size_t n, size_t cpus_max,
 		return err_set(e, -EOPNOTSUPP,
 			       "%zu CPUs are too many to watch exits with perf events", ncpus);
 	x = calloc(1, sizeof *x);
-	if (!x)
+	if (x)
+		x->events_max = n ? EVENTS_MAX : LATER_TASKS_MAX * (2 * ncpus + 1);
+	if (x)
+		x->event = calloc(x->events_max, sizeof *x->event);
+	if (!x || !x->event) {
+		free(x);
 		return err_set(e, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < n && !bad; i++)
+	}
+	for (size_t i = 0; i < n && !bad; i++) {
 		bad = pin_task(x, tids[i]);
+		bad = bad == -ESRCH ? 0 : bad;
+	}
 	for (size_t i = 0; i < 2 * ncpus && !bad; i++)
 		bad = watch_cpu(x, cpus[i / 2], i % 2, tids, n);
 	x->ncpus = ncpus;
@@ -214,8 +264,9 @@ void exits_close(struct exits *x)
 		return;
 	for (size_t i = 0; i < x->nrings; i++)
 		ring_unmap(&x->ring[i]);
-	for (size_t i = 0; i < x->nfds; i++)
-		close(x->fd[i]);
+	for (size_t i = 0; i < x->nevents; i++)
+		close(x->event[i].fd);
+	free(x->event);
 	free(x);
 }
 

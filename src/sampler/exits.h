@@ -34,10 +34,12 @@ struct exits_handler {
 	void (*counted)(void *ctx, pid_t pid, int64_t cpu_ns);
 };
 
-/* 0; -EACCES or -EPERM when perf events are not permitted, -EOPNOTSUPP with more than cpus_max
- * CPUs, which is at most EXITS_CPUS_MAX. */
+/* On n tasks; on none, for those that are added. 0; -EACCES or -EPERM when perf events are not
+ * permitted, -EOPNOTSUPP with more than cpus_max CPUs, which is at most EXITS_CPUS_MAX. */
 int exits_open(struct exits **x, const pid_t *tids, size_t n, size_t cpus_max, struct err *e);
 void exits_close(struct exits *x);
+/* One more task and what it starts; of events opened on none (n 0). 0 or -errno. */
+int exits_add(struct exits *x, pid_t tid);
 
 /* Hand out the records in the order of time, those of until_ns included; later ones stay for the
  * next call. What is younger than half a millisecond another CPU may not have written yet. Returns

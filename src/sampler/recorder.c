@@ -3,20 +3,15 @@
 
 #include "base/clock.h"
 #include "base/code.h"
-#include "base/descriptors.h"
-#include "base/orphan.h"
 #include "sampler/directory.h"
 #include "sampler/recorder_state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -28,55 +23,6 @@ enum {
 	FOLLOW_NS = 900000000, /* a little less than a second: samples may be a second apart */
 	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
-
-int recorder_detach(int *fd, struct err *e)
-{
-	int pair[2], null, forked;
-	char go;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
-	forked = orphan_fork();
-	if (forked) {
-		close(pair[1]);
-		*fd = pair[0];
-		if (forked > 0) {
-			send(pair[0], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-			return 0;
-		}
-		close(pair[0]);
-		*fd = -1;
-		return err_set(e, forked, "cannot fork: %s", strerror(-forked));
-	}
-	setsid();
-	/* The job's pipes and locks are not the recorder's to hold; its standard error is to speak
-	 * on. */
-	descriptors_close(3, pair[1]);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null >= 0) {
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-	}
-	prctl(PR_SET_NAME, "sonde-recorder");
-	/* Until the launcher has waited for what forked this, that looks like a part of the job. */
-	(void)!recv(pair[1], &go, 1, 0);
-	*fd = pair[1];
-	return 1;
-}
-
-/* The job's ending comes from the launcher, not from signals that are meant for the job. */
-static void ignore_signals(void)
-{
-	static const int ignored[] = { SIGINT,  SIGHUP,  SIGQUIT, SIGTERM, SIGUSR1,
-				       SIGUSR2, SIGPIPE, SIGXCPU, SIGXFSZ, SIGALRM };
-	sigset_t none;
-
-	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
-		signal(ignored[i], SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
 
 static void more_files(struct recorder *r)
 {
@@ -91,7 +37,9 @@ static void more_files(struct recorder *r)
 
 static void say_once(struct recorder *r, const char *sentence)
 {
-	if (!r->said)
+	if (!r->said && r->roster)
+		roster_say(r->roster, sentence);
+	else if (!r->said)
 		r->o->say(sentence);
 	r->said = true;
 }
@@ -99,6 +47,8 @@ static void say_once(struct recorder *r, const char *sentence)
 static void take(struct recorder *r, bool last)
 {
 	sampler_take(&r->sampler, &r->figures, last);
+	if (r->roster)
+		roster_leave(r->roster, r->sampler.tree, last, r->sampler.sample.mono_ns);
 	if (last)
 		metas_end(r);
 	if (last || !r->samples)
@@ -130,7 +80,7 @@ static int set_clock(struct recorder *r, int64_t from_ns)
 }
 
 /* What woke the recorder: one of the rings has its index added. */
-enum wake { WAKE_TIMER, WAKE_LAUNCHER, WAKE_RING };
+enum wake { WAKE_TIMER, WAKE_LAUNCHER, WAKE_ROSTER, WAKE_RING };
 
 static int wait_for(struct recorder *r, int fd, uint32_t wake)
 {
@@ -219,7 +169,7 @@ static void listen_to_launcher(struct recorder *r)
 		if (m.kind == MESSAGE_STARTED)
 			r->started_ns = m.at_ns;
 		if (m.kind == MESSAGE_EXITED || m.kind == MESSAGE_ENDED)
-			tree_reaped(r->sampler.tree, &m);
+			tree_reaped(r->sampler.tree, 0, &m);
 		if (m.kind == MESSAGE_ENDED) {
 			r->ended = true;
 			r->status = m.status;
@@ -232,10 +182,13 @@ static void listen_to_launcher(struct recorder *r)
 	r->samples_with_launcher = r->samples;
 }
 
-static bool job_is_over(const struct recorder *r)
+static bool job_is_over(struct recorder *r)
 {
 	struct tree_totals t;
 
+	if (r->roster)
+		return roster_over(r->roster, r->sampler.tree, r->samples) &&
+		       roster_shut(r->roster, &r->sampler);
 	if (r->ended || (r->o->stop && *r->o->stop))
 		return true;
 	if (r->end_ns && clock_mono_ns() >= r->end_ns)
@@ -264,6 +217,13 @@ static int until_ms(const struct recorder *r, int64_t then_ns)
 	return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
+static int patience_ms(const struct recorder *r)
+{
+	int own = until_ms(r, r->rest_ns), others = r->roster ? roster_timeout_ms(r->roster) : -1;
+
+	return others >= 0 && (own < 0 || others < own) ? others : own;
+}
+
 static void ring_woke(struct recorder *r, uint32_t i, uint32_t events)
 {
 	size_t n;
@@ -278,7 +238,7 @@ static void ring_woke(struct recorder *r, uint32_t i, uint32_t events)
 static void wait_and_act(struct recorder *r)
 {
 	struct epoll_event w[WAKES];
-	int n = epoll_wait(r->waiting, w, WAKES, until_ms(r, r->rest_ns));
+	int n = epoll_wait(r->waiting, w, WAKES, patience_ms(r));
 	bool look = r->rest_ns && clock_mono_ns() >= r->rest_ns, due = false;
 
 	for (int i = 0; i < n; i++) {
@@ -287,6 +247,8 @@ static void wait_and_act(struct recorder *r)
 		due |= wake == WAKE_TIMER;
 		if (wake == WAKE_LAUNCHER)
 			listen_to_launcher(r);
+		if (wake == WAKE_ROSTER)
+			roster_act(r->roster, &r->sampler);
 		if (wake < WAKE_RING)
 			continue;
 		look |= (w[i].events & EPOLLIN) != 0;
@@ -310,6 +272,8 @@ static int start_waiting(struct recorder *r, struct err *e)
 	bad = wait_for(r, r->timer, WAKE_TIMER);
 	if (!bad && r->o->launcher >= 0)
 		bad = wait_for(r, r->o->launcher, WAKE_LAUNCHER);
+	if (!bad && r->roster)
+		bad = wait_for(r, roster_fd(r->roster), WAKE_ROSTER);
 	wait_for_rings(r, true);
 	return bad ? err_set(e, bad, "cannot wait for the timer: %s", strerror(-bad)) : 0;
 }
@@ -389,6 +353,19 @@ static void finish(struct recorder *r)
 	file_close(&r->timer);
 	file_close(&r->waiting);
 	file_close(&r->directory);
+	if (r->roster)
+		roster_end(r->roster);
+	roster_close(r->roster);
+}
+
+static int open_roster(struct recorder *r, struct err *e)
+{
+	const struct roster_options o = { .listener = r->o->listener,
+					  .key = r->o->key,
+					  .step = r->o->step,
+					  .run_id = r->o->run_id };
+
+	return r->o->listener < 0 ? 0 : roster_open(&r->roster, &o, e);
 }
 
 int recorder_run(const struct recorder_options *o)
@@ -397,12 +374,17 @@ int recorder_run(const struct recorder_options *o)
 	struct err e = { "" };
 	int bad;
 
-	if (o->launcher >= 0)
-		ignore_signals();
+	if (recorder_is_launched(o))
+		recorder_ignore_signals();
 	more_files(&r);
-	bad = begin(&r, &e);
+	bad = open_roster(&r, &e);
+	if (!bad)
+		bad = begin(&r, &e);
 	if (bad) {
-		say_once(&r, e.text);
+		if (r.roster)
+			roster_refuse(r.roster, e.text);
+		else
+			say_once(&r, e.text);
 		finish(&r);
 		if (r.made)
 			rmdir(o->directory); /* when nothing is in it */

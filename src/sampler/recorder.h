@@ -24,6 +24,8 @@ struct recorder_options {
 	struct members *members;  /* attached to a batch job: who is of it; else NULL */
 	int64_t grace_ns;         /* and how long none may be there before the recording ends */
 	int launcher;             /* socket to the launcher, or -1: attached */
+	int listener;             /* where launchers register that share this recorder, or -1 */
+	const char *key, *step;   /* what they must have in common; the step that this one is in */
 	const volatile int *stop; /* set by a signal: finish now; may be NULL */
 	void (*say)(const char *sentence);
 };
@@ -35,5 +37,8 @@ int recorder_run(const struct recorder_options *o);
  * In the new process: 1, and *fd is its end; in the caller: 0, and *fd is the launcher's end; or
  * -errno with a sentence. */
 int recorder_detach(int *fd, struct err *e);
+/* The same for a recorder that is shared: it keeps the listener, which the caller loses, and no
+ * standard error. */
+int recorder_detach_shared(int listener, struct err *e);
 
 #endif

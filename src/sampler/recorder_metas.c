@@ -87,7 +87,7 @@ void metas_machine(struct recorder *r)
 
 	fixes_say_metrics(&r->sampler.sample);
 	say_platform(r);
-	if (r->o->launcher < 0) /* attached: these are not the job's */
+	if (!recorder_is_launched(r->o)) /* attached: these are not the job's */
 		return;
 	say_limits(r);
 	if (getcwd(directory, sizeof directory))
@@ -107,10 +107,28 @@ void metas_mechanisms(struct recorder *r)
 	sample_meta_bool(&r->sampler.sample, "job.births_exact", totals.exact_births);
 }
 
+/* Several tasks are one job: it failed when one of them did. */
+static void take_roster(struct recorder *r)
+{
+	const struct roster_result x = roster_result(r->roster);
+	struct sample *s = &r->sampler.sample;
+
+	r->ended = x.tasks && x.ended == x.tasks;
+	r->status = x.status;
+	r->started_ns = x.started_ns > r->begin_ns ? x.started_ns : r->begin_ns;
+	r->ended_ns = x.ended_ns;
+	sample_meta_int(s, "job.tasks", x.tasks);
+	sample_meta_int(s, "job.tasks_failed", x.failed);
+	if (x.lost_ns)
+		sample_meta_int(s, "monitor.recorder_lost_ns", x.lost_ns);
+}
+
 static void say_status(struct recorder *r)
 {
 	struct sample *s = &r->sampler.sample;
 
+	if (r->roster)
+		take_roster(r);
 	sample_meta_bool(s, "job.complete", r->ended);
 	if (!r->ended)
 		return;

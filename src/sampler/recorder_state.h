@@ -3,7 +3,7 @@
  * recorder_state.h - what the files of the recorder share; nobody else includes it.
  *
  * recorder.c: the loop. recorder_metas.c: what is said of the job and of Sonde, at the beginning
- * and at the end.
+ * and at the end. recorder_detach.c: its process.
  */
 #ifndef SONDE_SAMPLER_RECORDER_STATE_H
 #define SONDE_SAMPLER_RECORDER_STATE_H
@@ -11,6 +11,7 @@
 #include "recording/writer.h"
 #include "sampler/exits.h"
 #include "sampler/recorder.h"
+#include "sampler/roster.h"
 
 #include <sys/resource.h>
 
@@ -18,6 +19,7 @@ struct recorder {
 	const struct recorder_options *o;
 	struct sampler sampler;
 	struct writer *writer;
+	struct roster *roster; /* launchers that share this recorder; NULL: it has one, or none */
 	int directory, timer;
 	int waiting;         /* epoll of the timer, the launcher, and the rings unless they rest */
 	int64_t interval_ns; /* the timer's; as asked, or longer to save */
@@ -34,6 +36,14 @@ struct recorder {
 	int status;
 };
 
+/* Under launchers; else attached. */
+static inline bool recorder_is_launched(const struct recorder_options *o)
+{
+	return o->launcher >= 0 || o->listener >= 0;
+}
+
+/* The job's ending comes from the launcher, not from signals that are meant for the job. */
+void recorder_ignore_signals(void);
 void metas_begin(struct recorder *r);
 /* What can wait until the job has started, behind the first sample: the machine, what is missing,
  * the job's limits and environment. */

@@ -67,6 +67,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->env.interval_ns = o->interval_ns;
 	s->env.roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
 	s->env.nroots = o->tree.launcher ? 1 : o->tree.nroots;
+	s->env.shared = o->tree.shared;
 	s->perf = o->perf;
 	s->perf.launcher = tree.launcher;
 	s->perf.roots = tree.roots;
@@ -103,6 +104,13 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->env.job = (struct source_job){ s->tree, job_pids, job_has };
 	set_pace(s);
 	return 0;
+}
+
+void sampler_joined(struct sampler *s, pid_t launcher, bool runs)
+{
+	for (size_t i = 0; i < nsources; i++)
+		if (s->state[i] && sources[i]->joined)
+			sources[i]->joined(s->state[i], launcher, runs, &s->sample);
 }
 
 void sampler_close(struct sampler *s)

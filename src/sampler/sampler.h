@@ -44,6 +44,8 @@ struct sampler_figures { /* what only the recorder knows */
 /* o is borrowed until sampler_close. */
 int sampler_open(struct sampler *s, const struct sampler_options *o, struct err *e);
 void sampler_close(struct sampler *s);
+/* A launcher was added to the tree; whether its task ran already. */
+void sampler_joined(struct sampler *s, pid_t launcher, bool runs);
 /* cadence.interval_ns may be another one afterwards. */
 void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last);
 

@@ -87,9 +87,10 @@ struct process {
 	bool look_due; /* it ran since its threads were looked at */
 
 	pid_t ppid;
-	uint32_t next, place;                  /* bucket chain; index in live[] */
-	int64_t part[PART_NUMBER_OF];          /* as it is in the job's totals */
-	int64_t cpu_base_ns, end_ns;           /* base: what was before recording began */
+	uint32_t task;                /* which of the launchers its ancestor had; 0 when attached */
+	uint32_t next, place;         /* bucket chain; index in live[] */
+	int64_t part[PART_NUMBER_OF]; /* as it is in the job's totals */
+	int64_t cpu_base_ns, end_ns;  /* base: what was before recording began */
 	char comm[NAME_SIZE], told[NAME_SIZE]; /* told: what its instance is called so far */
 	int64_t start_ticks;                   /* 0: stat was not read yet */
 	int64_t birth_ns;
@@ -118,6 +119,7 @@ struct process {
 	int kept[PROCESS_FILES_KEPT];
 	bool io_known, io_refused, files_known, files_refused, shared_known;
 	bool walk_refused, walked_now, before_us, looks_refused, looked_now;
+	bool waited; /* its time is in what its launcher has waited for */
 };
 
 struct table {

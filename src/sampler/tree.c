@@ -35,7 +35,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	t->sample = s;
-	t->launcher = o->launcher;
+	t->launched = o->launcher != 0;
 	t->follow = o->follow;
 	t->pss = o->pss;
 	t->pace = (struct cadence){ .refresh = REFRESH_SAMPLES,
@@ -46,16 +46,14 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
 	t->recorder = reading_self(o->proc);
 	reading_init(&t->reading, o->proc);
-	bad = discover_open(t, o, e);
+	bad = tasks_init(t, o);
+	if (bad)
+		err_set(e, bad, "out of memory");
+	else
+		bad = discover_open(t, o, e);
 	if (bad) {
 		tree_close(t);
 		return bad;
-	}
-	if (o->launcher) {
-		char path[32];
-
-		snprintf(path, sizeof path, "%d/io", (int)o->launcher);
-		t->launcher_io = root_file(o->proc, path);
 	}
 	/* How old a value of an idle process can be: what its CPU clock says did not run is not
 	 * read. */
@@ -76,8 +74,8 @@ void tree_close(struct tree *t)
 	exits_close(t->exits);
 	connector_close(&t->connector);
 	file_close(&t->loadavg);
-	file_close(&t->launcher_io);
 	looks_close(t);
+	tasks_close(t);
 	table_free(&t->table);
 	free(t);
 }
@@ -220,20 +218,6 @@ static void look_at_all(struct tree *t, bool all)
 	}
 }
 
-static void read_launcher(struct tree *t)
-{
-	char buf[512];
-	struct proc_io io;
-
-	if (t->launcher_io <= 0 || !(t->due & READ_IO) ||
-	    file_reread(t->launcher_io, buf, sizeof buf) <= 0 || proc_io_parse(buf, &io))
-		return;
-	if (!t->launcher_io_known)
-		t->launcher_base = io;
-	t->launcher_io_known = true;
-	t->launcher_now = io;
-}
-
 void tree_pace(struct tree *t, const struct cadence *c, double walks_share)
 {
 	t->pace = *c;
@@ -276,7 +260,7 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 		t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
 	find_due(t, last);
 	births_step(t, last);
-	read_launcher(t);
+	tasks_read(t);
 	look_at_all(t, last);
 	births_catch_up(t);
 	walk_step(t);
@@ -304,13 +288,6 @@ const int *tree_fds(const struct tree *t, size_t *n)
 {
 	*n = t->connector.fd > 0;
 	return t->exits ? exits_fds(t->exits, n) : &t->connector.fd;
-}
-
-void tree_reaped(struct tree *t, const struct message *m)
-{
-	t->reaped = *m;
-	if (m->max_rss_bytes > t->max_rss_reaped)
-		t->max_rss_reaped = m->max_rss_bytes;
 }
 
 size_t tree_survivors(const struct tree *t, char *out, size_t size)

@@ -25,6 +25,7 @@ enum births { BIRTHS_AUTO, BIRTHS_PERF, BIRTHS_CONNECTOR, BIRTHS_POLLING };
 struct tree_options {
 	const struct root *proc;
 	pid_t launcher;     /* its children are the job; 0: attach */
+	bool shared;        /* launchers are added later, and the first one, too */
 	const pid_t *roots; /* attach: these and their descendants */
 	size_t nroots;
 	bool follow; /* attach: roots come and go, tree_adopt tells of more */
@@ -51,8 +52,20 @@ uint64_t tree_records(const struct tree *t);
 /* Descriptors that are readable when there are some; *n of them. To wait for them while the job
  * starts processes is dear: the kernel wakes who polls perf events whenever a task ends. */
 const int *tree_fds(const struct tree *t, size_t *n);
-/* The launcher waited for a process of the job. */
-void tree_reaped(struct tree *t, const struct message *m);
+/* The launcher of a task waited for a process of it. */
+void tree_reaped(struct tree *t, uint32_t task, const struct message *m);
+
+enum { TREE_TASKS_MAX = 1024 };
+
+/* One more launcher, of a task that may run already: recorded[RECORDED_NUMBER_OF] says what others
+ * have recorded of it. *task is its number. 0; -EALREADY when it is in the tree of another;
+ * -ENOSPC. */
+int tree_task_add(struct tree *t, pid_t launcher, const int64_t *recorded, uint32_t *task);
+/* Its launcher waits for nothing any more. */
+void tree_task_over(struct tree *t, uint32_t task);
+/* rows[n * RECORDED_NUMBER_OF]: what will be recorded of each task with the sample just taken.
+ * Returns how many tasks there are; at most max are written. */
+uint32_t tree_recorded(const struct tree *t, bool last, int64_t at_ns, int64_t *rows, uint32_t max);
 
 /* A process of the job that need not descend from a known one. What it used before the recording
  * began is not counted. Nothing happens when it is known, or gone. */

@@ -10,11 +10,13 @@
 struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 {
 	struct process *parent = table_find(&t->table, ppid);
+	struct task *task = parent ? NULL : task_of(t, ppid);
 	struct process *p = table_add(&t->table, pid, ppid);
 
 	t->started++;
 	if (!p)
 		return NULL;
+	p->task = task ? (uint32_t)(task - t->task) : parent ? parent->task : 0;
 	p->birth_ns = at_ns;
 	p->tasks_live = 1;
 	p->pss_bytes = p->uss_bytes = p->swap_bytes = -1;
@@ -32,6 +34,11 @@ static void io_add(struct proc_io *to, const struct proc_io *io, int sign)
 	to->write_bytes += sign * io->write_bytes;
 }
 
+static bool has_launcher(const struct tree *t, const struct process *p)
+{
+	return t->ntasks && (t->task[p->task].launcher || p->waited);
+}
+
 /* Where the time of a process goes that is gone: to the parent that reaped it, to the launcher, or
  * to somebody we do not see; then it is kept here. */
 static void settle(struct tree *t, struct process *p)
@@ -44,7 +51,7 @@ static void settle(struct tree *t, struct process *p)
 		process_changed(parent);
 		t->departed_cpu_ns -= base;
 		io_add(&t->departed_io, &p->io_base, -1);
-	} else if (!t->launcher) {
+	} else if (!has_launcher(t, p)) {
 		t->departed_cpu_ns +=
 			process_own_ns(p) + process_children_ns(&t->reading, p) - base;
 		io_add(&t->departed_io, &p->io, 1);
@@ -59,6 +66,8 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns)
 	t->ended++;
 	t->ending -= p->ended;
 	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
+	if (t->ntasks)
+		t->task[p->task].attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
 	settle(t, p);
 	looks_leave(t, p, table_find(&t->table, p->ppid));
 	series_ended(t, p, at_ns);
@@ -123,7 +132,7 @@ static bool runs_on(struct tree *t, struct process *p)
 
 	if (process_clock(p->pid, &ns) || process_read(&t->reading, &look, READ_STAT, KEEP_NONE))
 		return false;
-	if (!p->start_ticks && look.ppid != p->ppid && look.ppid != t->launcher)
+	if (!p->start_ticks && look.ppid != p->ppid && !task_of(t, look.ppid))
 		return false; /* the pid was used again */
 	if (proc_stat_ended(&look.stat)) {
 		p->cpu_ns = ns; /* nobody waited for it yet: its clock stands at what it used */

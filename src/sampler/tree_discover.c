@@ -22,7 +22,7 @@ enum {
 
 bool discover_is_ours(const struct tree *t, pid_t ppid)
 {
-	return (t->launcher && ppid == t->launcher) || table_find(&t->table, ppid);
+	return task_of(t, ppid) || table_find(&t->table, ppid);
 }
 
 static void adopt(struct tree *t, const struct process *look)
@@ -33,6 +33,7 @@ static void adopt(struct tree *t, const struct process *look)
 		return;
 	process_name(p, look->comm);
 	p->found_ns = clock_mono_ns();
+	t->started -= tasks_have_recorded(t, p, look->start_ticks);
 	p->tasks_live = (int32_t)look->stat.num_threads;
 }
 
@@ -43,7 +44,7 @@ static int probe(struct tree *t, pid_t pid, pid_t *ppid)
 	int64_t ns;
 	int bad;
 
-	if (table_find(&t->table, pid) || pid == t->launcher || pid == t->recorder)
+	if (table_find(&t->table, pid) || task_of(t, pid) || pid == t->recorder)
 		return 0;
 	if (t->reading.clocks && process_clock(pid, &ns))
 		return -ESRCH; /* gone, or a thread */
@@ -207,7 +208,7 @@ void tree_adopt(struct tree *t, pid_t pid)
 {
 	struct process look = { .pid = pid }, *p;
 
-	if (table_find(&t->table, pid) || pid == t->launcher || pid == t->recorder ||
+	if (table_find(&t->table, pid) || task_of(t, pid) || pid == t->recorder ||
 	    process_read(&t->reading, &look, READ_STAT, KEEP_NONE))
 		return;
 	adopt(t, &look);
@@ -276,7 +277,7 @@ static void choose(struct tree *t, const struct tree_options *o, const pid_t *ti
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e)
 {
 	pid_t tids[ATTACH_TASKS_MAX] = { o->launcher };
-	size_t n = 1;
+	size_t n = !o->shared;
 	char buf[128];
 
 	t->opened_ticks = ticks_since_boot();

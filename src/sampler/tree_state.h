@@ -3,8 +3,8 @@
  * tree_state.h - what the files of the process tree share; nobody else includes it.
  *
  * tree.c: one sample. tree_sums.c: the totals. tree_births.c, tree_discover.c: who is born,
- * renamed, ends; tree_bound.c: how many at most. tree_series.c: what of it becomes series and
- * instances. tree_walk.c: the budget of PSS. tree_looks.c: rounds over the threads.
+ * renamed, ends; tree_bound.c: how many at most. tree_tasks.c: launchers. tree_series.c: what of it
+ * becomes series and instances. tree_walk.c: the budget of PSS. tree_looks.c: rounds over the threads.
  */
 #ifndef SONDE_SAMPLER_TREE_STATE_H
 #define SONDE_SAMPLER_TREE_STATE_H
@@ -43,6 +43,17 @@ struct looks {
 	int64_t departed[USE_NUMBER_OF]; /* of processes that are gone */
 };
 
+/* What one launcher started. */
+struct task {
+	pid_t launcher; /* 0: it has ended, or is gone, and its pid may be another's */
+	int io;
+	struct message reaped; /* what it waited for */
+	struct proc_io io_base, io_now;
+	bool io_known;
+	int64_t parts[PART_NUMBER_OF], attributed_ended_ns;
+	int64_t recorded[RECORDED_NUMBER_OF]; /* by an earlier recorder */
+};
+
 struct tree {
 	struct reading reading;
 	struct table table;
@@ -51,9 +62,12 @@ struct tree {
 	struct connector connector;
 	struct commands commands;
 	struct sample *sample;
-	int64_t opened_ticks;     /* since boot */
-	pid_t launcher, recorder; /* as the root names them; the recorder may be a descendant */
-	int loadavg, launcher_io;
+	int64_t opened_ticks; /* since boot */
+	pid_t recorder;       /* as the root names it; it may be a descendant */
+	bool launched;        /* launchers wait for what the job starts; else attached */
+	struct task *task;    /* in the order of coming; none leaves */
+	uint32_t ntasks, tasks_max;
+	int loadavg;
 	pid_t last_pid;
 	uint32_t job_slot, promoted;
 	uint64_t ticks;
@@ -68,11 +82,8 @@ struct tree {
 	uint64_t records, told; /* of births and ends, anybody's; told: until the last sample */
 	int silent; /* samples in which the connector told nothing, since a pid was given out */
 
-	/* what the launcher waited for */
-	struct message reaped;
-	struct proc_io launcher_base, launcher_now;
-	bool launcher_io_known;
 	int64_t max_rss_reaped;
+	int64_t recorded[RECORDED_NUMBER_OF]; /* what earlier recorders have of the tasks here */
 
 	int64_t parts[PART_NUMBER_OF]; /* sums of those of the processes in the table */
 
@@ -129,6 +140,18 @@ bool discover_new_pid(struct tree *t);
 /* Say in the recording whether a mechanism is used, or why not. */
 void discover_say(struct tree *t, const char *mechanism, int bad, const char *why);
 bool discover_is_ours(const struct tree *t, pid_t ppid);
+
+/* tree_tasks.c */
+int tasks_init(struct tree *t, const struct tree_options *o);
+void tasks_close(struct tree *t);
+/* The task that a launcher of this pid has started; NULL: none. */
+struct task *task_of(const struct tree *t, pid_t launcher);
+void tasks_read(struct tree *t);
+/* Of all launchers: what they waited for, and their own input and output. False: not known. */
+void tasks_reaped(const struct tree *t, struct message *sum);
+bool tasks_io(const struct tree *t, struct proc_io *sum);
+/* Was p, which began at that tick, there when an earlier recorder took its last sample? */
+bool tasks_have_recorded(const struct tree *t, const struct process *p, int64_t start_ticks);
 
 /* tree_bound.c */
 void bound_begin(struct tree *t);

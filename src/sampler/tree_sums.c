@@ -81,6 +81,8 @@ static void update(struct tree *t, struct process *p)
 	parts_of(t, p, part);
 	for (int i = 0; i < PART_NUMBER_OF; i++) {
 		t->parts[i] += part[i] - p->part[i];
+		if (t->ntasks)
+			t->task[p->task].parts[i] += part[i] - p->part[i];
 		p->part[i] = part[i];
 	}
 	p->estimated_ns = is_estimated(t, p) ? p->walk_ns : 0;
@@ -89,37 +91,44 @@ static void update(struct tree *t, struct process *p)
 
 void sums_leave(struct tree *t, const struct process *p)
 {
-	for (int i = 0; i < PART_NUMBER_OF; i++)
+	for (int i = 0; i < PART_NUMBER_OF; i++) {
 		t->parts[i] -= p->part[i];
+		if (t->ntasks)
+			t->task[p->task].parts[i] -= p->part[i];
+	}
 }
 
 static void sum_io(struct tree *t)
 {
-	const struct proc_io *d = &t->departed_io, *l = &t->launcher_now, *b = &t->launcher_base;
-	const int64_t *part = t->parts;
+	const struct proc_io *d = &t->departed_io;
+	const int64_t *part = t->parts, *had = &t->recorded[RECORDED_IO];
+	struct proc_io l;
 
-	if (part[PART_NO_IO] || (t->launcher && !t->launcher_io_known)) {
+	if (!tasks_io(t, &l) || part[PART_NO_IO]) {
 		for (int row = JOB_READ; row <= JOB_STORAGE_WRITTEN; row++)
 			t->job_known[row] = false;
 		return;
 	}
-	raise_to(t, JOB_READ, d->rchar + part[PART_READ] + l->rchar - b->rchar);
-	raise_to(t, JOB_WRITTEN, d->wchar + part[PART_WRITTEN] + l->wchar - b->wchar);
-	raise_to(t, JOB_READ_CALLS, d->syscr + part[PART_READ_CALLS] + l->syscr - b->syscr);
-	raise_to(t, JOB_WRITE_CALLS, d->syscw + part[PART_WRITE_CALLS] + l->syscw - b->syscw);
+	raise_to(t, JOB_READ, d->rchar + part[PART_READ] + l.rchar - had[0]);
+	raise_to(t, JOB_WRITTEN, d->wchar + part[PART_WRITTEN] + l.wchar - had[1]);
+	raise_to(t, JOB_READ_CALLS, d->syscr + part[PART_READ_CALLS] + l.syscr - had[2]);
+	raise_to(t, JOB_WRITE_CALLS, d->syscw + part[PART_WRITE_CALLS] + l.syscw - had[3]);
 	raise_to(t, JOB_STORAGE_READ,
-		 d->read_bytes + part[PART_STORAGE_READ] + l->read_bytes - b->read_bytes);
+		 d->read_bytes + part[PART_STORAGE_READ] + l.read_bytes - had[4]);
 	raise_to(t, JOB_STORAGE_WRITTEN,
-		 d->write_bytes + part[PART_STORAGE_WRITTEN] + l->write_bytes - b->write_bytes);
+		 d->write_bytes + part[PART_STORAGE_WRITTEN] + l.write_bytes - had[5]);
 }
 
 static void sum_counters(struct tree *t)
 {
-	const struct message *m = &t->reaped;
-	const int64_t *part = t->parts;
-	int64_t attributed = t->attributed_ended_ns + part[PART_OWN];
-	int64_t cpu = t->departed_cpu_ns + part[PART_CPU] + m->total_user_ns + m->total_system_ns;
+	const int64_t *part = t->parts, *had = t->recorded;
+	int64_t attributed = t->attributed_ended_ns + part[PART_OWN] - had[RECORDED_ATTRIBUTED_CPU];
+	struct message m;
+	int64_t cpu;
 
+	tasks_reaped(t, &m);
+	cpu = t->departed_cpu_ns + part[PART_CPU] + m.total_user_ns + m.total_system_ns -
+	      had[RECORDED_CPU];
 	raise_to(t, JOB_ATTRIBUTED_CPU, attributed);
 	/* Children whose parent ignores SIGCHLD are in nobody's total, but their exit was recorded.
 	 */
@@ -132,9 +141,11 @@ static void sum_counters(struct tree *t)
 		t->unattributed_ns = t->cpu_ns - attributed;
 	raise_to(t, JOB_CPU, attributed + t->unattributed_ns);
 	raise_to(t, JOB_MINOR_FAULTS,
-		 t->departed_minflt + part[PART_MINOR_FAULTS] + m->total_minor_faults);
+		 t->departed_minflt + part[PART_MINOR_FAULTS] + m.total_minor_faults -
+			 had[RECORDED_MINOR_FAULTS]);
 	raise_to(t, JOB_MAJOR_FAULTS,
-		 t->departed_majflt + part[PART_MAJOR_FAULTS] + m->total_major_faults);
+		 t->departed_majflt + part[PART_MAJOR_FAULTS] + m.total_major_faults -
+			 had[RECORDED_MAJOR_FAULTS]);
 	sum_io(t);
 }
 
@@ -161,12 +172,16 @@ static void sum_memory(struct tree *t, int64_t estimated_ns)
 	t->samples_with_pss += part[PART_LIVE] > 0 && pss_known;
 }
 
+/* Not where an earlier recorder has told of a part, which nobody knows. */
 static void sum_switches(struct tree *t)
 {
-	const int64_t reaped[USE_REAPED] = { t->reaped.total_voluntary_switches,
-					     t->reaped.total_involuntary_switches };
+	int64_t reaped[USE_REAPED];
+	struct message m;
 
-	for (int i = 0; i < USE_REAPED && t->launcher; i++)
+	tasks_reaped(t, &m);
+	reaped[0] = m.total_voluntary_switches;
+	reaped[1] = m.total_involuntary_switches;
+	for (int i = 0; i < USE_REAPED && t->launched && !t->recorded[RECORDED_CPU]; i++)
 		raise_to(t, (enum job_metric)(JOB_VOLUNTARY_TOTAL + i),
 			 reaped[i] + t->parts[PART_VOLUNTARY + i] +
 				 t->parts[PART_CHILDREN_VOLUNTARY + i]);
@@ -262,12 +277,16 @@ static const char *births_how(const struct tree *t)
 
 void tree_totals(const struct tree *t, struct tree_totals *out)
 {
-	bool apart = t->launcher && !t->table.nlive;
+	bool apart = t->launched && !t->table.nlive;
+	bool split = apart && !t->recorded[RECORDED_CPU];
 	bool exact = tree_is_told(t) && !t->lost_records && !t->unwatched && !t->follow;
 
+	struct message reaped;
+
+	tasks_reaped(t, &reaped);
 	*out = (struct tree_totals){
-		.user_ns = apart ? t->reaped.total_user_ns : -1,
-		.system_ns = apart ? t->reaped.total_system_ns : -1,
+		.user_ns = split ? reaped.total_user_ns : -1,
+		.system_ns = split ? reaped.total_system_ns : -1,
 		.cpu_ns = cpu_total(t, apart),
 		.attributed_ns = t->job[JOB_ATTRIBUTED_CPU],
 		.live = t->job[JOB_PROCESSES_LIVE],
@@ -280,7 +299,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.exact_births = exact,
 		.started_at_most = exact ? t->started : t->started_at_most,
 		.births_how = births_how(t),
-		.totals_how = t->launcher ? "wait4 totals" : "CPU clocks and waited children",
+		.totals_how = t->launched ? "wait4 totals" : "CPU clocks and waited children",
 	};
 	if (out->attributed_ns > out->cpu_ns)
 		out->attributed_ns = out->cpu_ns;

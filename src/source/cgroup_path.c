@@ -130,3 +130,16 @@ enum cgroup_level cgroup_path_level(const char *path, size_t *job)
 	}
 	return level;
 }
+
+void cgroup_path_to_step(char *path)
+{
+	size_t job;
+
+	while (cgroup_path_level(path, &job) == LEVEL_TASK) {
+		char *slash = strrchr(path, '/');
+
+		if (!slash)
+			return;
+		*slash = '\0';
+	}
+}

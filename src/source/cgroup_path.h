@@ -26,6 +26,9 @@ const char *cgroup_path_below(const char *root, const char *path);
 enum cgroup_level { LEVEL_SLICE, LEVEL_JOB, LEVEL_STEP, LEVEL_TASK, LEVELS };
 extern const char *const cgroup_level_names[LEVELS];
 
+/* Cut what belongs to one of a step's tasks: the rest is what they have in common. */
+void cgroup_path_to_step(char *path);
+
 /* What a batch system's names say the group is, LEVEL_SLICE when nothing. *job: how much of the
  * path is the batch job; 0 when no part is. */
 enum cgroup_level cgroup_path_level(const char *path, size_t *job);

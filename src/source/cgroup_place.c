@@ -163,6 +163,8 @@ static void find_concern(struct cgroup_places *x, const struct mounts *mounts, c
 
 		if (!cgroup_path_find(text, i ? "" : controllers[0], p.path))
 			continue;
+		if (mounts->env->shared)
+			cgroup_path_to_step(p.path);
 		p.error = find(&p, mounts, controllers[i]);
 		if (p.error && i && first == 0 && out->error != -ENXIO)
 			break; /* why it is not in its own hierarchy says more */

@@ -221,6 +221,11 @@ static int perf_read(void *state, struct sample *s)
 	return perf_session_read(state, s);
 }
 
+static int perf_joined(void *state, pid_t launcher, bool runs, struct sample *s)
+{
+	return perf_session_joined(state, launcher, runs, s);
+}
+
 static void perf_close(void *state)
 {
 	perf_session_close(state);
@@ -236,5 +241,6 @@ const struct source source_perf = {
 	.size = sizeof(struct perf_session),
 	.open = perf_open,
 	.read = perf_read,
+	.joined = perf_joined,
 	.close = perf_close,
 };

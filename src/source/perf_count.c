@@ -160,6 +160,27 @@ int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *r
 	return bad;
 }
 
+int perf_count_more(struct perf_count *c, const struct perf_set *s, const struct perf_where *w)
+{
+	size_t had = c->nseats, n = had + w->n;
+	int *fd = reallocarray(c->fd, n * c->n, sizeof *fd), bad = 0;
+	bool *again;
+
+	if (!fd)
+		return -ENOMEM;
+	c->fd = fd;
+	again = reallocarray(c->again, n, sizeof *again);
+	if (!again)
+		return -ENOMEM;
+	c->again = again;
+	for (size_t k = 0; k < w->n && !bad; k++)
+		bad = open_seat(c, s, w, &w->seat[k]);
+	while (bad && c->nseats > had)
+		close_seat(&c->fd[--c->nseats * c->n], c->n);
+	c->reads = c->nseats * (c->together ? 1 : c->n);
+	return bad;
+}
+
 void perf_count_close(struct perf_count *c)
 {
 	for (size_t k = 0; c->fd && k < c->nseats; k++)

@@ -48,6 +48,8 @@ struct perf_counted {
  * none can be opened; the set is whole then. */
 int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *rest,
 		    const struct perf_where *w);
+/* The same events at more seats. 0 or -errno, and then none of them is counted there. */
+int perf_count_more(struct perf_count *c, const struct perf_set *s, const struct perf_where *w);
 void perf_count_close(struct perf_count *c);
 /* The kernel swaps the equal events of a task and of its child when it switches between them: then
  * what was to begin with a child's program is spent by the first. An event that is not inherited

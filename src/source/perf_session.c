@@ -210,6 +210,10 @@ void perf_session_close(struct perf_session *p)
 	for (uint32_t i = 0; i < p->plan.n; i++)
 		perf_count_close(&p->count[i]);
 	file_close(&p->pin);
+	for (size_t i = 0; i < p->npins; i++)
+		file_close(&p->pins[i]);
+	free(p->pins);
+	p->pins = NULL;
 	perf_rows_free(&p->rows);
 	if (p->table)
 		perf_table_free(p->table);
@@ -301,6 +305,7 @@ int perf_session_open(struct perf_session *p, const struct source_env *env, stru
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
 	if (o && o->groups && !strcmp(o->groups, "off"))
 		return err_set(e, -EOPNOTSUPP, "perf events were switched off");
+	p->env = env;
 	bad = open_all(&x, o, e);
 	perf_places_close(&x.places);
 	if (bad)
@@ -340,6 +345,60 @@ int perf_session_read(struct perf_session *p, struct sample *s)
 			bad = failed;
 		else
 			put(p, s, i, &c);
+	}
+	return bad;
+}
+
+static int join_set(struct perf_session *p, const struct perf_places *places, uint32_t i,
+		    struct err *e)
+{
+	const struct perf_set *set = &p->plan.set[i];
+	struct perf_where w = { .n = 0 };
+	int bad = 0;
+
+	if (perf_event_place(perf_set_event(set, 0)) == PERF_DEVICE)
+		return 0;
+	bad = perf_places_of(places, set, &w, e);
+	w.user_only = p->user_only;
+	if (!bad)
+		bad = perf_count_more(&p->count[i], set, &w);
+	free(w.seat);
+	return bad;
+}
+
+static int join(struct perf_session *p, pid_t launcher, struct err *e)
+{
+	struct perf_options o = *p->env->perf;
+	int *pins = reallocarray(p->pins, p->npins + 1, sizeof *pins);
+	struct perf_places places;
+	int bad;
+
+	if (!pins)
+		return -ENOMEM;
+	o.launcher = launcher;
+	p->pins = pins;
+	p->pins[p->npins++] = perf_count_pin(launcher);
+	bad = perf_places_open(&places, &o, &p->env->proc, &p->env->sys, e);
+	for (uint32_t i = 0; i < p->plan.n && !bad; i++)
+		bad = join_set(p, &places, i, e);
+	perf_places_close(&places);
+	return bad;
+}
+
+int perf_session_joined(struct perf_session *p, pid_t launcher, bool runs, struct sample *s)
+{
+	struct err e = { "" };
+	char text[200];
+	int bad = 0;
+
+	if (!p->env->perf || p->env->perf->scope != PERF_SCOPE_JOB)
+		return 0;
+	if (launcher != p->env->perf->launcher)
+		bad = join(p, launcher, &e);
+	if (bad || runs) {
+		snprintf(text, sizeof text, "tasks of the job: %s",
+			 bad ? strerror(-bad) : "they ran already when this recorder began");
+		sample_meta_text(s, "perf.not_counted", text);
 	}
 	return bad;
 }

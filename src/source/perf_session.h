@@ -26,11 +26,16 @@ struct perf_session {
 	int64_t every_ns, read_ns;
 	bool user_only;
 	int pin; /* perf_count_pin */
+	const struct source_env *env;
+	int *pins; /* of launchers that came later; allocated when one comes */
+	size_t npins;
 };
 
 int perf_session_open(struct perf_session *p, const struct source_env *env, struct sample *s,
 		      struct err *e);
 int perf_session_read(struct perf_session *p, struct sample *s);
+/* One more launcher. Here something is allocated: a task begins, and is not sampled yet. */
+int perf_session_joined(struct perf_session *p, pid_t launcher, bool runs, struct sample *s);
 void perf_session_close(struct perf_session *p);
 
 #endif

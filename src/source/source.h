@@ -37,6 +37,7 @@ struct source_env {
 	/* The job is these and their descendants, as proc names them; none: doctor. */
 	const pid_t *roots;
 	size_t nroots;
+	bool shared; /* roots is the first of several launchers; joined() tells of the others */
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_job job;
@@ -55,6 +56,9 @@ struct source {
 	/* NULL: the rows are filled by the sampler itself (process, job, monitor). */
 	int (*open)(void *state, const struct source_env *env, struct sample *s, struct err *e);
 	int (*read)(void *state, struct sample *s); /* 0 or -errno: counted, the rest goes on */
+	/* One more launcher, whose children are the job's, too; whether its task runs already.
+	 * NULL: the source need not know. */
+	int (*joined)(void *state, pid_t launcher, bool runs, struct sample *s);
 	void (*close)(void *state);
 };
 

@@ -33,6 +33,8 @@ compare() { # CALLER...
 
 compare env -i "PATH=$PATH" B=2
 compare "$PYTHON" caller.py
+# The same under a recorder that copies of a batch job share.
+compare env -i "PATH=$PATH" "SLURM_JOB_ID=$$" SLURM_PROCID=0 B=3
 "$SONDE" run --quiet -o out_env -- env | grep -q '^SONDE_RUN_ID=' || fail "no SONDE_RUN_ID in the job's environment"
 # Closed descriptors stay closed: nothing of Sonde's may land where the job expects its own.
 compare bash -c 'exec "$@" 2>&-' sh

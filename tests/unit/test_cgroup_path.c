@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -77,10 +78,37 @@ static void each_controller_has_its_path(void **unused)
 	assert_false(cgroup_path_find("", "", path));
 }
 
+static void what_is_one_tasks_is_cut(void **unused)
+{
+	static const struct {
+		const char *path, *step;
+	} cases[] = {
+		{ "/system.slice/slurmstepd.scope/job_7/step_0/user/task_3",
+		  "/system.slice/slurmstepd.scope/job_7/step_0/user" },
+		{ "/slurm/uid_1000/job_7/step_batch/task_0/mine",
+		  "/slurm/uid_1000/job_7/step_batch" },
+		{ "/slurm/uid_1000/job_7/step_0", "/slurm/uid_1000/job_7/step_0" },
+		{ "/oar/someone_12", "/oar/someone_12" },
+		{ "/sessions/job_1/step_2/task_3", "/sessions/job_1/step_2/task_3" },
+		{ "/", "/" },
+		{ "", "" },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char path[CGROUP_PATH_SIZE];
+
+		snprintf(path, sizeof path, "%s", cases[i].path);
+		cgroup_path_to_step(path);
+		assert_string_equal(path, cases[i].step);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_tell_the_level),
+		cmocka_unit_test(what_is_one_tasks_is_cut),
 		cmocka_unit_test(paths_are_below_their_mount),
 		cmocka_unit_test(each_controller_has_its_path),
 	};

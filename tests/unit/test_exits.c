@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -225,6 +226,38 @@ static void what_a_full_ring_lost_is_said(void **state)
 	exits_close(x);
 }
 
+/* Their rings are this process's own, and stay when a task that was watched has gone. */
+static void tasks_that_come_later_are_watched(void **state)
+{
+	enum { SPAWNERS = 3, EACH = 20 };
+	struct tally t = { 0 };
+	const struct exits_handler h = { &t, tally_fork, tally_name, tally_exit, tally_count };
+	struct exits *x;
+	struct err e;
+	int go[2];
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(exits_open(&x, NULL, 0, EXITS_CPUS_MAX, &e), 0);
+	for (int i = 0; i < SPAWNERS; i++) {
+		pid_t spawner = fork();
+
+		if (!spawner)
+			spawn_many(go[0], EACH);
+		assert_int_equal(exits_add(x, spawner), 0);
+		assert_int_equal(write(go[1], "1", 1), 1);
+		waitpid(spawner, NULL, 0);
+	}
+	assert_int_equal(exits_add(x, INT_MAX), -ESRCH);
+	assert_int_equal(exits_drain(x, &h, INT64_MAX), 0);
+	assert_int_equal(t.forked, SPAWNERS * EACH);
+	assert_int_equal(t.exited, SPAWNERS * EACH + SPAWNERS);
+	assert_true(t.counted >= (long)exits_cpus(x) * SPAWNERS * EACH);
+	exits_close(x);
+	close(go[0]);
+	close(go[1]);
+}
+
 /* Part of the tasks watched would be births unseen. */
 static void more_tasks_than_events_are_refused(void **state)
 {
@@ -246,6 +279,7 @@ int main(void)
 		cmocka_unit_test(every_child_is_forked_named_counted_and_ended),
 		cmocka_unit_test(no_birth_is_missed_when_many_end_at_once),
 		cmocka_unit_test(what_a_full_ring_lost_is_said),
+		cmocka_unit_test(tasks_that_come_later_are_watched),
 		cmocka_unit_test(more_cpus_than_allowed_are_refused),
 		cmocka_unit_test(more_tasks_than_events_are_refused),
 	};

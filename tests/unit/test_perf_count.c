@@ -272,6 +272,36 @@ static void a_launcher_is_not_counted_but_what_it_executes(void **state)
 	worker_end(&w);
 }
 
+static void launchers_that_join_are_counted_too(void **state)
+{
+	struct worker first, second;
+	struct scene x;
+
+	(void)state;
+	worker_start(&first, work_as_a_launcher);
+	worker_start(&second, work_as_a_launcher);
+	scene_open(&x, &(struct perf_options){ .groups = "software", .launcher = first.pid });
+	if (!permitted(&x)) {
+		scene_close(&x);
+		worker_end(&first);
+		worker_end(&second);
+		skip();
+	}
+	assert_int_equal(perf_session_joined(x.p, first.pid, false, &x.s), 0);
+	assert_int_equal(perf_session_joined(x.p, second.pid, false, &x.s), 0);
+	assert_string_equal(meta(&x, "perf.not_counted"), "");
+	scene_read(&x);
+	assert_int_equal(value(&x, "perf.software.page_faults"), 0);
+	worker_go(&second);
+	scene_read(&x);
+	assert_in_range(value(&x, "perf.software.page_faults"), 1, PAGES / 4);
+	assert_int_equal(perf_session_joined(x.p, INT32_MAX, false, &x.s), -ESRCH);
+	assert_string_not_equal(meta(&x, "perf.not_counted"), "");
+	scene_close(&x);
+	worker_end(&first);
+	worker_end(&second);
+}
+
 /* A CPU has four breakpoints: the fifth event is not counted, which is said, and never 0. */
 static void what_does_not_fit_is_absent(void **state)
 {
@@ -372,6 +402,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_runs_already_is_counted_with_all_it_starts),
 		cmocka_unit_test(a_launcher_is_not_counted_but_what_it_executes),
+		cmocka_unit_test(launchers_that_join_are_counted_too),
 		cmocka_unit_test(what_does_not_fit_is_absent),
 		cmocka_unit_test(refusals_say_which_and_why),
 		cmocka_unit_test(refusals_are_explained),

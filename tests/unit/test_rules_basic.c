@@ -62,6 +62,12 @@ static const struct {
 	  SEVERITY_WARN,
 	  "The recording was not closed; figures end with its last sample.",
 	  { "complete=1" } },
+	{ "recorder-lost",
+	  "recorder_lost_seconds=12",
+	  SEVERITY_WARN,
+	  "A recorder was lost 12.0 s after the start and another one went on; CPU totals are "
+	  "whole.",
+	  { "complete=1" } },
 	{ "memory-tight",
 	  "peak_memory_bytes=900 memory_present_bytes=1000",
 	  SEVERITY_WARN,

@@ -135,7 +135,7 @@ static void totals_hold_when_births_are_told(void **state)
 
 static void what_was_waited_for_is_the_total(void **state)
 {
-	struct tree t = { .launcher = 1, .waited_ns = 1000, .cpu_ns = 1040 };
+	struct tree t = { .launched = true, .waited_ns = 1000, .cpu_ns = 1040 };
 	struct tree_totals totals;
 
 	(void)state;
@@ -147,7 +147,7 @@ static void what_was_waited_for_is_the_total(void **state)
 	tree_totals(&t, &totals);
 	assert_int_equal(totals.cpu_ns, 2000);
 	assert_int_equal(totals.attributed_ns, 2000);
-	t.launcher = 0; /* attached: who waits is not known */
+	t.launched = false; /* attached: who waits is not known */
 	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 1040;
 	tree_totals(&t, &totals);
 	assert_int_equal(totals.cpu_ns, 1040);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recorder_detach.c - a process of the recorder's own, out of reach of the job's signals. */
+#include "base/descriptors.h"
+#include "base/orphan.h"
+#include "sampler/recorder_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* In the new process: the job's pipes and locks are not the recorder's to hold. What it keeps below
+ * 3 is to speak on. */
+static void settle(int kept, int speaks)
+{
+	int null;
+
+	setsid();
+	descriptors_close(3, kept);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; null >= 0 && fd < speaks; fd++)
+		dup2(null, fd);
+	prctl(PR_SET_NAME, "sonde-recorder");
+}
+
+int recorder_detach(int *fd, struct err *e)
+{
+	int pair[2], forked;
+	char go;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
+	forked = orphan_fork();
+	if (forked) {
+		close(pair[1]);
+		*fd = pair[0];
+		if (forked > 0) {
+			send(pair[0], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+			return 0;
+		}
+		close(pair[0]);
+		*fd = -1;
+		return err_set(e, forked, "cannot fork: %s", strerror(-forked));
+	}
+	settle(pair[1], STDERR_FILENO);
+	/* Until the launcher has waited for what forked this, that looks like a part of the job. */
+	(void)!recv(pair[1], &go, 1, 0);
+	*fd = pair[1];
+	return 1;
+}
+
+int recorder_detach_shared(int listener, struct err *e)
+{
+	int forked = orphan_fork();
+
+	if (!forked) {
+		settle(listener, STDERR_FILENO + 1);
+		return 1;
+	}
+	close(listener);
+	return forked > 0 ? 0 : err_set(e, forked, "cannot fork: %s", strerror(-forked));
+}
+
+void recorder_ignore_signals(void)
+{
+	static const int ignored[] = { SIGINT,  SIGHUP,  SIGQUIT, SIGTERM, SIGUSR1,
+				       SIGUSR2, SIGPIPE, SIGXCPU, SIGXFSZ, SIGALRM };
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# The shared recorder is killed: the launchers elect another one, which goes on in a file of its own. No CPU time is
+# counted twice or left out, and the summary says that a recorder was lost.
+. "$TOP/tests/lib.sh"
+. "$TOP/tests/shared.sh"
+batch_job "$$" 5
+cat >task.sh <<'END'
+"$PROGRAMS/spin" 200000
+until [ -e killed ]; do
+	echo >>"slept.$1"
+	sleep 0.1
+done
+"$PROGRAMS/spin" 300000
+(exec "$PROGRAMS/spin" 50000) &
+wait
+times >"times.$1"
+exit "$1"
+END
+run_options=(-i 100ms)
+for rank in 0 1 2 3 4; do
+	(copy $rank bash task.sh $rank && echo "$rank 0" >>codes || echo "$rank $?" >>codes) &
+done
+wait_for 20 recorder_of "sonde_$$" >recorder
+sleep 1
+first=$(recorder_of "sonde_$$")
+kill -9 "$first"
+touch killed
+wait
+equal "exit statuses" "$(printf '%s\n' '0 0' '1 1' '2 2' '3 3' '4 4')" "$(sort codes)"
+equal "recordings" 2 "$(recordings "sonde_$$")"
+# User and system time of each shell's children, and of itself: what wait4 said of all of it.
+waited=$(sed 's/[ms]/ /g' times.* | awk '{ n += 60 * $1 + $2 + 60 * $3 + $4 } END { print n }')
+cpu=$(figure "sonde_$$" .job.cpu_seconds)
+echo "waited: $waited s, recorded: $cpu s"
+holds "all of it was recorded" "$cpu >= $waited - 0.02"
+holds "nothing was recorded twice" "$cpu <= $waited * 1.01 + 0.1"
+# The five shells, three spins of each and what sleeps: each counted once, as far as it was seen.
+slept=$(cat slept.* | wc -l)
+started=$(figure "sonde_$$" .job.processes_started)
+echo "processes started: $started of $((20 + slept))"
+holds "no birth is counted twice" "$started <= 20 + $slept"
+holds "those that could be seen are counted" "$started >= 15"
+figure "sonde_$$" '.verdicts[] | select(.rule == "recorder-lost")' >/dev/null
+figure "sonde_$$" '[.verdicts[].rule] | index("recording-incomplete") == null'
