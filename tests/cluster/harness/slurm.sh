@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# A real Slurm for one test, and nothing of it afterwards: a test that begins with `. "$TOP/tests/cluster/lib.sh"` runs below guard.py.
+# A real Slurm for one test, and nothing of it afterwards: a test that begins with `. "$TOP/tests/cluster/harness/slurm.sh"` runs below guard.py.
 # cluster_start makes three nodes n1 n2 n3 of this machine: all daemons with files and ports of their own, below $CLUSTER.
 # As root they trust each other by a munge of their own; else they are the user's, with Slurm's auth/none.
-[ -n "${CLUSTER:-}" ] || exec "$PYTHON" "$TOP/tests/cluster/guard.py" bash "$0"
+[ -n "${CLUSTER:-}" ] || exec "$PYTHON" "$TOP/tests/cluster/harness/guard.py" bash "$0" "$@"
 . "$TOP/tests/lib.sh"
 
 PATH=$PATH:/usr/sbin:/sbin
