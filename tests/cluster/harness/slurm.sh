@@ -117,3 +117,23 @@ job_gone() { # ID: nothing of it is left in Slurm or running
 submit() { # SBATCH-ARGUMENTS...: prints the job's id
 	sbatch --parsable -o "$PWD/job-%j.out" "$@"
 }
+
+state_of() { # ID: as Slurm remembers it, for some minutes after the end
+	scontrol -o show job "$1" | grep -o 'JobState=[A-Z]*' | cut -d= -f2
+}
+
+hosts_of() { # DIR: its nodes' names in one line
+	figure "$1" '[.nodes[].host] | unique | join(" ")'
+}
+
+started_on() { # NODES DIR...: that many nodes of these recordings hold a sample or more
+	local wanted=$1
+	shift
+	[ "$(for d; do "$SONDE" show --json "$d" | jq -r '.nodes[] | select(.samples > 0) | .host'; done | sort -u | wc -l)" -ge "$wanted" ]
+}
+
+cpu_within() { # DIR SECONDS: what the program spent, and one percent more at most
+	local got
+	got=$(figure "$1" .job.cpu_seconds)
+	holds "CPU seconds of $1: $got of $2" "$got >= $2 * 0.9999 && $got <= $2 * 1.01"
+}
