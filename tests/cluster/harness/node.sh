@@ -31,4 +31,6 @@ mount --move /mnt /tmp
 cd "$PWD"
 
 slurmd -D -N "$name" &
+# Whatever becomes of slurmd, the node stays, and takes away its orphans that have ended.
+sleep infinity &
 wait
