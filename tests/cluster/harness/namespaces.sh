@@ -13,6 +13,7 @@ if [ -z "${CLUSTER:-}" ]; then
 	exec "$PYTHON" "$TOP/tests/cluster/harness/guard.py" unshare --net --uts --mount bash "$0" "$@"
 fi
 . "$TOP/tests/cluster/harness/slurm.sh"
+MTU=1500
 
 in_own_network() { # PID
 	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]
@@ -32,8 +33,8 @@ machine_start() { # NUMBER: leaves the pid of what holds it in machine_pid[NUMBE
 	unshare --net --uts --mount --pid --ipc --fork --kill-child bash "$TOP/tests/cluster/harness/node.sh" "$1" >"$CLUSTER/log/node.n$1" 2>&1 &
 	machine_pid[$1]=$!
 	wait_for 10 in_own_network "${machine_pid[$1]}"
-	ip link add "to-n$1" type veth peer name eth0 netns "${machine_pid[$1]}"
-	ip link set "to-n$1" master bridge up
+	ip link add "to-n$1" type veth peer name eth0 mtu "$MTU" netns "${machine_pid[$1]}"
+	ip link set "to-n$1" master bridge mtu "$MTU" up
 }
 
 machines_start() {
