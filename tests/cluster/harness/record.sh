@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes tests/fixtures/jobs/slurm-*.env anew: what each launcher of a real Slurm gives to a process. Not a test; with TOP, BUILD and PYTHON
+# Writes tests/fixtures/jobs-recorded anew: what each launcher of a real Slurm gives to a process. Not a test; with TOP, BUILD and PYTHON
 # in the environment: bash tests/cluster/harness/record.sh FOLDER (an absolute path).
 . "$TOP/tests/cluster/harness/namespaces.sh"
 JOBS=$1
