@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 240
 # Ranks of Open MPI and MPICH on three machines, started by srun, mpirun and mpiexec, each prefixed: the CPU time they say they spend, the
 # bytes they say they send, and the names of the machines, whatever the launcher makes of the environment.
 . "$TOP/tests/cluster/harness/namespaces.sh"
@@ -50,8 +49,8 @@ right srun-mpich 3 said
 bytes=$(transmitted srun-mpich)
 holds "bytes sent: $bytes" "$bytes >= 3 * 64 * 1048576 && $bytes <= 3 * 64 * 1048576 * 1.01"
 
-batch 2 "mpirun.openmpi $(record mpirun) ./ring.openmpi 1000000 4"
+batch 2 "mpirun.openmpi $(record mpirun) ./ring.openmpi 1000000 1"
 right mpirun 6 "job-$id.out"
 
-batch 1 "mpiexec.mpich $(record mpiexec) ./ring.mpich 1000000 4 leave"
+batch 1 "mpiexec.mpich $(record mpiexec) ./ring.mpich 1000000 1 leave"
 right mpiexec 3 "job-$id.out"
