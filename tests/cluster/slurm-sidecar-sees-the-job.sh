@@ -23,7 +23,7 @@ id=$(submit -N1 job)
 wait_for 30 job_gone "$id"
 contains <(scontrol -o show job "$id") "ExitCode=7:0"
 got=$(figure beside .job.cpu_seconds)
-holds "CPU seconds beside: $got" "$got >= 0.49 && $got <= 0.55"
+holds "CPU seconds beside: $got" "$got >= 0.4 && $got <= 0.55"
 
 cat >job <<'END'
 #!/bin/bash
