@@ -10,7 +10,7 @@ cp "$PROGRAMS/spin" app
 id=$(submit "$TOP/examples/slurm.sh" ./app 300000)
 wait_for 30 job_gone "$id"
 contains <(scontrol -o show job "$id") "ExitCode=0:0"
-cpu_within "sonde_$id" 1.2
+cpu_within "sonde_$id" 1.2 4
 equal "tasks" 4 "$(figure "sonde_$id" .job.processes_started)"
 [ -s "sonde_$id/report.html" ] || fail "no report"
 equal "nodes" "n1 n2" "$(hosts_of "sonde_$id")"
@@ -38,6 +38,6 @@ printf '#!/bin/sh\nexec "%s/spin" 300000\n' "$PROGRAMS" | tee pbs/app >oar/app
 chmod 755 pbs/app oar/app
 (cd / && PBS_JOBID=12.head PBS_NODEFILE=$OLDPWD/hosts PBS_O_WORKDIR=$OLDPWD/pbs bash "$TOP/examples/pbs.sh") >said 2>&1 ||
 	fail "PBS: $(cat said)"
-cpu_within pbs/sonde_12.head 1.2
+cpu_within pbs/sonde_12.head 1.2 4
 (cd oar && OAR_JOB_ID=13 OAR_NODEFILE=../hosts bash "$TOP/examples/oar.sh") >said 2>&1 || fail "OAR: $(cat said)"
-cpu_within oar/sonde_13 1.2
+cpu_within oar/sonde_13 1.2 4

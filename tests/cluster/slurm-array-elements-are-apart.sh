@@ -12,7 +12,7 @@ wait_for 40 job_gone "$id"
 equal "recordings" 4 "$(find . -maxdepth 1 -name 'sonde_*' | wc -l)"
 for dir in sonde_*; do
 	element=$(figure "$dir" '.nodes[0].metadata["job.environment.SLURM_ARRAY_TASK_ID"]')
-	cpu_within "$dir" "0.$element"
+	cpu_within "$dir" "0.$element" 1
 	equal "name of $dir" "sonde_$(figure "$dir" .job.id)" "$dir"
 	echo "$element"
 done | sort >elements

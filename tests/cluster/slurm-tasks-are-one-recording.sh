@@ -5,7 +5,7 @@ cluster_start
 srun -N3 -n6 --ntasks-per-node=2 "$SONDE" run -q -- "$PROGRAMS/spin" 400000
 equal "exit status" 0 $?
 equal "recordings" sonde_1 "$(echo sonde_*)"
-cpu_within sonde_1 2.4
+cpu_within sonde_1 2.4 6
 equal "processes" 6 "$(figure sonde_1 .job.processes_started)"
 equal "exit code" 0 "$(figure sonde_1 .job.exit_code)"
 equal "complete" true "$(figure sonde_1 '.job.complete | tostring')"
