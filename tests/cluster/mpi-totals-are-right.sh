@@ -35,22 +35,20 @@ batch() { # RANKS-A-NODE LINE
 	wait_for 60 job_gone "$id"
 }
 
-record() { # DIR
-	echo "$SONDE run -q -i 200ms -o $1 --"
-}
+record="$SONDE run -q -i 200ms -o"
 
-timeout 60 srun -N3 -n3 --mpi=pmix $(record srun-openmpi) ./ring.openmpi 1000000 64 >said || fail "srun, Open MPI"
+timeout 60 srun -N3 -n3 --mpi=pmix $record srun-openmpi -- ./ring.openmpi 1000000 64 >said || fail "srun, Open MPI"
 right srun-openmpi 3 said
 bytes=$(transmitted srun-openmpi)
 holds "bytes sent: $bytes" "$bytes >= 3 * 64 * 1048576 && $bytes <= 3 * 64 * 1048576 * 1.01"
 
-timeout 60 srun -N3 -n3 --mpi=pmi2 $(record srun-mpich) ./ring.mpich 1000000 64 leave >said || fail "srun, MPICH"
+timeout 60 srun -N3 -n3 --mpi=pmi2 $record srun-mpich -- ./ring.mpich 1000000 64 leave >said || fail "srun, MPICH"
 right srun-mpich 3 said
 bytes=$(transmitted srun-mpich)
 holds "bytes sent: $bytes" "$bytes >= 3 * 64 * 1048576 && $bytes <= 3 * 64 * 1048576 * 1.01"
 
-batch 2 "mpirun.openmpi $(record mpirun) ./ring.openmpi 1000000 1"
+batch 2 "mpirun.openmpi $record mpirun -- ./ring.openmpi 1000000 1"
 right mpirun 6 "job-$id.out"
 
-batch 1 "mpiexec.mpich $(record mpiexec) ./ring.mpich 1000000 1 leave"
+batch 1 "mpiexec.mpich $record mpiexec -- ./ring.mpich 1000000 1 leave"
 right mpiexec 3 "job-$id.out"

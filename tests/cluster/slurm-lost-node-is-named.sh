@@ -14,7 +14,7 @@ cat >job <<'END'
 srun "$SONDE" run -q -i 100ms -o out -- bash -c '"$PROGRAMS/spin" 200000; until [ -e enough ]; do sleep 0.1; done; "$PROGRAMS/spin" 100000'
 END
 export SONDE PROGRAMS
-id=$(submit -N3 -n3 job)
+submit -N3 -n3 job >/dev/null
 wait_for 20 started_on 3 out
 kill -KILL "$(slurmd_of n2)"
 kill -KILL "${machine_pid[3]}"

@@ -3,12 +3,13 @@
 # in the environment: bash tests/cluster/harness/record.sh FOLDER (an absolute path).
 . "$TOP/tests/cluster/harness/namespaces.sh"
 JOBS=$1
+home=/home/"user"
 cd "$JOBS" || exit 1
 machines_start
 
 # What a user's shell would hand on, and no more.
 clean() {
-	env -i HOME=/home/user USER=user LOGNAME=user SHELL=/bin/bash LANG=C.UTF-8 PATH=/usr/bin:/bin SLURM_CONF="$SLURM_CONF" \
+	env -i HOME="$home" USER=user LOGNAME=user SHELL=/bin/bash LANG=C.UTF-8 PATH=/usr/bin:/bin SLURM_CONF="$SLURM_CONF" \
 		OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 UCX_TLS=tcp,self "$@"
 }
 
@@ -53,9 +54,9 @@ clean mpirun.openmpi --oversubscribe -n 2 env -u SLURM_CONF $note openmpi-mpirun
 clean mpiexec.mpich -n 2 env -u SLURM_CONF $note mpich-mpiexec head PMI_RANK 1
 
 for raw in *.raw; do
-	sed -E -e "s|$CLUSTER|/home/user/slurm|g; s|$JOBS|/home/user/work|g" -e '/^(JOBS_TO|NOT_FROM|OMPI_ALLOW_RUN|UCX_TLS|_|OLDPWD|OMPI_ARGV)=/d' -e 's/(precondition_transports)=.*/\1=0-0/' \
+	sed -E -e "s|$CLUSTER|$home/slurm|g; s|$JOBS|$home/work|g" -e '/^(JOBS_TO|NOT_FROM|OMPI_ALLOW_RUN|UCX_TLS|_|OLDPWD|OMPI_ARGV)=/d' -e 's/(precondition_transports)=.*/\1=0-0/' \
 		-e "s|=${TMPDIR:-/tmp}\$|=/tmp|" \
 		-e 's/^(SLURM_JOB_USER)=root/\1=user/; s/^(SLURM_JOB_[UG]ID)=0$/\1=1000/' "$raw" >"${raw%.raw}.env"
 	rm "$raw"
 done
-sed -i -E "s|env JOBS_TO=$JOBS NOT_FROM=[0-9]+ $CLUSTER/note.*|./app|; s|$CLUSTER|/home/user/slurm|g; s|$JOBS|/home/user/work|g" ./*.ancestors
+sed -i -E "s|env JOBS_TO=$JOBS NOT_FROM=[0-9]+ $CLUSTER/note.*|./app|; s|$CLUSTER|$home/slurm|g; s|$JOBS|$home/work|g" ./*.ancestors

@@ -86,11 +86,6 @@ controller_is_up() {
 	scontrol ping | grep -q 'is UP'
 }
 
-node_start() { # NUMBER: leaves its pid in slurmd_pid[NUMBER]
-	slurmd -D -N "n$1" >/dev/null 2>&1 &
-	slurmd_pid[$1]=$!
-}
-
 cluster_start() {
 	local ports i
 	need_slurm
@@ -105,7 +100,7 @@ cluster_start() {
 	slurmctld -D -c >/dev/null 2>&1 &
 	wait_for 20 controller_is_up
 	for i in $(seq $NODES); do
-		node_start "$i"
+		slurmd -D -N "n$i" >/dev/null 2>&1 &
 	done
 	wait_for 20 nodes_are idle:$NODES
 }
