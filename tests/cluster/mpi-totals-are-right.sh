@@ -4,8 +4,7 @@
 . "$TOP/tests/cluster/harness/namespaces.sh"
 need mpirun.openmpi
 need mpiexec.mpich
-MTU=9000
-machines_start
+machines_start 9000
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
 for mpi in openmpi mpich; do

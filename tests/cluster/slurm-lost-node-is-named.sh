@@ -17,7 +17,7 @@ export SONDE PROGRAMS
 submit -N3 -n3 job >/dev/null
 wait_for 20 started_on 3 out
 kill -KILL "$(slurmd_of n2)"
-kill -KILL "${machine_pid[3]}"
+machine_kill 3
 touch enough
 finished() { # HOST: its recording is
 	"$SONDE" show --json out | jq -e ".nodes[] | select(.host == \"$1\") | .complete" >/dev/null

@@ -13,7 +13,6 @@ if [ -z "${CLUSTER:-}" ]; then
 	exec "$PYTHON" "$TOP/tests/cluster/harness/guard.py" unshare --net --uts --mount bash "$0" "$@"
 fi
 . "$TOP/tests/cluster/harness/slurm.sh"
-MTU=1500
 
 in_own_network() { # PID
 	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]
@@ -29,15 +28,19 @@ head_network() {
 	ip link set bridge up
 }
 
-machine_start() { # NUMBER: leaves the pid of what holds it in machine_pid[NUMBER]; killed, the node is gone
+machine_start() { # NUMBER MTU
 	unshare --net --uts --mount --pid --ipc --fork --kill-child bash "$TOP/tests/cluster/harness/node.sh" "$1" >"$CLUSTER/log/node.n$1" 2>&1 &
 	machine_pid[$1]=$!
 	wait_for 10 in_own_network "${machine_pid[$1]}"
-	ip link add "to-n$1" type veth peer name eth0 mtu "$MTU" netns "${machine_pid[$1]}"
-	ip link set "to-n$1" master bridge mtu "$MTU" up
+	ip link add "to-n$1" type veth peer name eth0 mtu "$2" netns "${machine_pid[$1]}"
+	ip link set "to-n$1" master bridge mtu "$2" up
 }
 
-machines_start() {
+machine_kill() { # NUMBER: at once and with all its processes
+	kill -KILL "${machine_pid[$1]}"
+}
+
+machines_start() { # [MTU]
 	local i
 	need_slurm
 	need ip
@@ -51,7 +54,7 @@ machines_start() {
 	slurmctld -D -c >/dev/null 2>&1 &
 	wait_for 20 controller_is_up
 	for i in $(seq $NODES); do
-		machine_start "$i"
+		machine_start "$i" "${1:-1500}"
 	done
 	wait_for 20 nodes_are idle:$NODES
 }
