@@ -179,10 +179,12 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a include/sonde.h
 	@mkdir -p $(@D)
 	$(CC) -Iinclude -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libsonde.a $(LDLIBS)
 
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
 		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/sonde/rules \
 		$(DESTDIR)$(datadir)/sonde/events \
+		$(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde \
 		$(DESTDIR)$(datadir)/bash-completion/completions \
 		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
 	install -m 755 $(BUILD)/sonde $(DESTDIR)$(bindir)/sonde
@@ -191,7 +193,9 @@ install: all
 	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0
 	ln -sf libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so
 	install -m 644 include/sonde.h $(DESTDIR)$(includedir)/sonde.h
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' src/lib/sonde.pc.in > $(DESTDIR)$(libdir)/pkgconfig/sonde.pc
+	$(FILL) src/lib/sonde.pc.in > $(DESTDIR)$(libdir)/pkgconfig/sonde.pc
+	$(FILL) examples/modules/sonde.lua.in > $(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde/$(VERSION).lua
+	$(FILL) examples/modules/sonde.tcl.in > $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde/$(VERSION)
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(datadir)/man/man1/
 	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/

@@ -64,7 +64,7 @@ collect() {
 	local file name folder seeds corpus live=
 	# These ask hardware that few machines have.
 	[[ ! -e /dev/nvidiactl && " ${chosen[*]}" != *" live"* ]] || live=live
-	for folder in lint build cli fault interop golden bench accuracy $live; do
+	for folder in lint build cli fault interop cluster golden bench accuracy $live; do
 		for file in "tests/$folder"/*.sh "tests/$folder"/*.py; do
 			[ ! -e "$file" ] || add_script "$file" plain
 		done

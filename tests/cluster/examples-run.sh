@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# The job scripts of examples/ do what they say: those for Slurm in a real one; those for PBS and OAR with the variables and the mpirun
+# that such a job would find.
+. "$TOP/tests/cluster/harness/slurm.sh"
+need mpirun.openmpi
+cluster_start
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+cp "$PROGRAMS/spin" app
+
+id=$(submit "$TOP/examples/slurm.sh" ./app 300000)
+wait_for 30 job_gone "$id"
+contains <(scontrol -o show job "$id") "ExitCode=0:0"
+cpu_within "sonde_$id" 1.2 4
+equal "tasks" 4 "$(figure "sonde_$id" .job.processes_started)"
+[ -s "sonde_$id/report.html" ] || fail "no report"
+equal "nodes" "n1 n2" "$(hosts_of "sonde_$id")"
+
+rm -r "sonde_$id"
+id=$(submit "$TOP/examples/slurm-array.sh" ./app)
+wait_for 30 job_gone "$id"
+for dir in sonde_*; do
+	figure "$dir" '.nodes[0].metadata["job.environment.SLURM_ARRAY_TASK_ID"]'
+done | sort >elements
+equal "elements" "1 2 3 4" "$(tr '\n' ' ' <elements | sed 's/ $//')"
+
+mkdir bin pbs oar
+cat >bin/mpirun <<'END'
+#!/bin/sh
+# On the hosts it is given, as far as they are this one.
+exec mpirun.openmpi --oversubscribe -n 4 "$@"
+END
+printf '#!/bin/sh\nshift\nexec "$@"\n' >bin/oarsh
+chmod 755 bin/mpirun bin/oarsh
+printf '%s\n' localhost localhost >hosts
+PATH=$PWD/bin:$PATH
+
+printf '#!/bin/sh\nexec "%s/spin" 300000\n' "$PROGRAMS" | tee pbs/app >oar/app
+chmod 755 pbs/app oar/app
+(cd / && PBS_JOBID=12.head PBS_NODEFILE=$OLDPWD/hosts PBS_O_WORKDIR=$OLDPWD/pbs bash "$TOP/examples/pbs.sh") >said 2>&1 ||
+	fail "PBS: $(cat said)"
+cpu_within pbs/sonde_12.head 1.2 4
+(cd oar && OAR_JOB_ID=13 OAR_NODEFILE=../hosts bash "$TOP/examples/oar.sh") >said 2>&1 || fail "OAR: $(cat said)"
+cpu_within oar/sonde_13 1.2 4

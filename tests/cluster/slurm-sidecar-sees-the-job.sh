@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# Beside the job, one copy a node: attach -p in the batch script, which keeps its place whatever becomes of the sidecar; and attach --job
+# as a step of its own, which finds the job's processes on each node and ends with the job.
+. "$TOP/tests/cluster/harness/slurm.sh"
+cluster_start
+export SONDE PROGRAMS
+
+cat >job <<'END'
+#!/bin/bash
+(until [ -e go ]; do sleep 0.05; done; exec "$PROGRAMS/spin" 500000 7) &
+app=$!
+"$SONDE" attach -q -i 100ms -p $app -o beside &
+sidecar=$!
+until [ -e beside ]; do sleep 0.05; done
+sleep 0.3
+touch go
+wait $app
+code=$?
+wait $sidecar || exit 99
+exit $code
+END
+id=$(submit -N1 job)
+wait_for 30 job_gone "$id"
+contains <(scontrol -o show job "$id") "ExitCode=7:0"
+got=$(figure beside .job.cpu_seconds)
+holds "CPU seconds beside: $got" "$got >= 0.4 && $got <= 0.55"
+
+cat >job <<'END'
+#!/bin/bash
+srun --overlap -N3 -n3 --ntasks-per-node=1 "$SONDE" attach -q -i 100ms --job &
+for _ in $(seq 200); do
+	[ "$(ls sonde_$SLURM_JOB_ID 2>/dev/null | grep -c 'sonde$')" != 3 ] || break
+	sleep 0.05
+done
+sleep 0.5
+srun -N3 -n6 --ntasks-per-node=2 "$PROGRAMS/spin" 400000
+END
+id=$(submit -N3 --ntasks-per-node=2 job)
+wait_for 40 job_gone "$id"
+equal "state" COMPLETED "$(state_of "$id")"
+equal "nodes" "n1 n2 n3" "$(hosts_of "sonde_$id")"
+equal "recorders" 3 "$(find "sonde_$id" -name 'node-*.sonde' | wc -l)"
+spun=$(figure "sonde_$id" '[.commands[]? | select(.name == "spin") | .cpu_seconds] | add')
+# Up to the last sample of each process.
+holds "CPU seconds of spin: $spun" "$spun >= 1.8 && $spun <= 2.5"

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# srun with every task prefixed: one recording of the job, one recorder on each of three nodes however many tasks, and every task's CPU time.
+. "$TOP/tests/cluster/harness/slurm.sh"
+cluster_start
+srun -N3 -n6 --ntasks-per-node=2 "$SONDE" run -q -- "$PROGRAMS/spin" 400000
+equal "exit status" 0 $?
+equal "recordings" sonde_1 "$(echo sonde_*)"
+cpu_within sonde_1 2.4 6
+equal "processes" 6 "$(figure sonde_1 .job.processes_started)"
+equal "exit code" 0 "$(figure sonde_1 .job.exit_code)"
+equal "complete" true "$(figure sonde_1 '.job.complete | tostring')"
+equal "id" 1 "$(figure sonde_1 .job.id)"
+equal "nodes" "n1 n2 n3" "$(hosts_of sonde_1)"
+equal "recorders" 3 "$(find sonde_1 -name 'node-*.sonde' | wc -l)"
+equal "files of each node" "node-n1.sonde node-n2.sonde node-n3.sonde" "$(cd sonde_1 && echo node-*.sonde)"
