@@ -13,7 +13,7 @@ FORMATS=${FORMATS:-parquet feather orc}
 . bench/bar.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-tests/interop/venv.sh || true
+tests/readers/venv.sh || true
 [ -e "$BUILD/venv/requirements.txt" ] || {
 	echo "$BUILD/venv is not there, and cannot be made: no network?"
 	exit 2

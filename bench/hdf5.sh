@@ -7,7 +7,7 @@ set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-3} ROWS=10000000
 [ -z "${QUICK:-}" ] || ROWS=1000000
-tests/interop/venv.sh
+tests/readers/venv.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

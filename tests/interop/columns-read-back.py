@@ -50,7 +50,7 @@ def main():
         print(f"{os.path.basename(venv)}: {run.stdout}{run.stderr[-2000:] if run.returncode else ''}", flush=True)
         bad += run.returncode != 0
     if not bad and missing:
-        print(f"not all readers were asked: {', '.join(missing)} is not there (tests/interop/venv.sh makes it with what PyPI has)")
+        print(f"not all readers were asked: {', '.join(missing)} is not there (tests/readers/venv.sh makes it with what PyPI has)")
         sys.exit(77)
     sys.exit(1 if bad else 0)
 
