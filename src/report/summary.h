@@ -54,6 +54,7 @@ struct summary_node {
 	uint64_t samples;
 	double cores, memory_bytes;
 	bool complete;
+	bool lost; /* not closed, and no other recorder went on: killed, cut off or still running */
 	bool again; /* an entry before it is the same host */
 };
 

@@ -323,8 +323,9 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 		return -ENOMEM;
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const struct run_node *n = &r->nodes[i];
+		bool lost = !n->complete && !gone_on(nodes, i);
 
-		s->complete = s->complete && (n->complete || gone_on(nodes, i));
+		s->complete = s->complete && !lost;
 		s->nodes[s->nnodes++] = (struct summary_node){
 			.node = i,
 			.host = n->host,
@@ -332,6 +333,7 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 			.cores = nodes[i].v[CORES_PRESENT],
 			.memory_bytes = nodes[i].v[MEMORY],
 			.complete = n->complete,
+			.lost = lost,
 			.again = nodes[i].host != i,
 		};
 		s->nhosts += nodes[i].host == i;

@@ -54,7 +54,8 @@ static void add_heading(struct lines *l, const struct summary *s)
 		number(b, UNIT_SECONDS, s->wall_s);
 	}
 	if (s->nhosts > 1)
-		bytes_printf(b, " on %u nodes", s->nhosts);
+		bytes_printf(b, " on %u nodes%s", s->nhosts,
+			     s->complete ? "" : ", not all to the end");
 	if (s->nnodes > s->nhosts)
 		bytes_printf(b, " in %u steps", s->nnodes);
 	if (!s->command)
@@ -73,6 +74,29 @@ static void add_verdicts(struct lines *l, const struct summary *s)
 			lines_add(l, severities[v->severity].label, severities[v->severity].colour),
 			v->sentence);
 	}
+}
+
+/* Of many nodes those whose end was not recorded. */
+static void add_lost(struct lines *l, const struct summary *s)
+{
+	enum { NAMED = 8 };
+	struct bytes *b;
+	uint32_t lost = 0;
+
+	if (s->complete || s->nhosts < 2)
+		return;
+	b = lines_add(l, "nodes", NULL);
+	bytes_puts(b, "without an end: ");
+	for (uint32_t i = 0; i < s->nnodes; i++) {
+		if (!s->nodes[i].lost)
+			continue;
+		if (lost++ >= NAMED)
+			continue;
+		bytes_puts(b, lost > 1 ? ", " : "");
+		name(b, s->nodes[i].host, 64);
+	}
+	if (lost > NAMED)
+		bytes_printf(b, " and %u more", lost - NAMED);
 }
 
 static void add_cores(struct lines *l, const struct summary *s)
@@ -277,6 +301,7 @@ void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lin
 
 	add_heading(&l, s);
 	add_verdicts(&l, s);
+	add_lost(&l, s);
 	add_cores(&l, s);
 	add_memory(&l, s);
 	add_cpu(&l, s);

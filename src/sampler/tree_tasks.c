@@ -206,6 +206,9 @@ void tree_task_over(struct tree *t, uint32_t task)
 		return;
 	t->due |= READ_ALL;
 	tasks_read(t);
+	/* What came and went since the last sample is told first, while it has a launcher. */
+	t->vanished_ns = clock_mono_ns();
+	births_catch_up(t);
 	/* What is gone by now was waited for; what lives on will be by somebody else. */
 	for (uint32_t i = 0; i < t->table.nlive; i++) {
 		struct process *p = &t->table.row[t->table.live[i]];

@@ -362,7 +362,10 @@ static void the_total_follows_what_was_waited_for(void **state)
 	put_thread(k, (struct fake_thread){ 600, 600, 'S', 10, 0, 0, 0, "0" });
 	attach(k, 500);
 	a_round_later(k);
-	k->tree->launcher = 1;
+	k->tree->launched = true;
+	k->tree->task = calloc(1, sizeof *k->tree->task);
+	assert_non_null(k->tree->task);
+	k->tree->ntasks = k->tree->tasks_max = 1;
 	put_thread(k, (struct fake_thread){ 600, 600, 'S', 40, 0, 0, 0, "0" });
 	a_round_later(k);
 	assert_int_equal(job(k, JOB_VOLUNTARY_TOTAL), 30);
@@ -372,7 +375,7 @@ static void the_total_follows_what_was_waited_for(void **state)
 	put_thread(k, (struct fake_thread){ 500, 500, 'S', 15, 0, 0, 0, "0" });
 	a_round_later(k);
 	assert_int_equal(job(k, JOB_VOLUNTARY_TOTAL), 35);
-	tree_reaped(k->tree, &m);
+	tree_reaped(k->tree, 0, &m);
 	take_away(k, "500");
 	after(k, 2000, true);
 	assert_int_equal(job(k, JOB_VOLUNTARY_TOTAL), 1000);
