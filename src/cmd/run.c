@@ -97,8 +97,9 @@ static int run(const void *given, int n, char **argv)
 			    .ready_ms = READY_MS,
 			    .done_ms = DONE_MS };
 	pid_t self;
+	struct launch_end end;
 	struct err e = { "" };
-	int status = 0, code;
+	int code;
 
 	if (!n) {
 		say("run: what shall be run is missing: sonde run -- CMD [ARGS...]");
@@ -122,7 +123,11 @@ static int run(const void *given, int n, char **argv)
 		be_recorder(&plan, &l, self, !o->no_env);
 	if (code < 0)
 		say("run: not recording: %s", e.text);
-	code = launch_command(&l, &status, &e);
+	code = launch_command(&l, &end, &e);
+	if (end.recorder_lost)
+		say("recording: the recorder ended before the command did; what it had recorded is "
+		    "in %s",
+		    plan.directory);
 	if (code == LAUNCH_NO_PROCESS) {
 		say("run: %s; CMD runs in sonde's place, without a recording", e.text);
 		launch_signals_restore(&saved);
@@ -132,7 +137,7 @@ static int run(const void *given, int n, char **argv)
 		say("%s", e.text);
 		return code;
 	}
-	launch_repeat(status);
+	launch_repeat(end.status);
 }
 
 const struct command command_run = {

@@ -203,19 +203,18 @@ static void supervise(const struct launch *l, struct child *c)
 	}
 }
 
-/* Until its first sample is taken; without one that is gone, or takes too long. */
-static void wait_for_recorder(struct launch *l, struct child *c)
+/* A message of the recorder. False when there is none: it takes too long or is gone. */
+static bool hear_recorder(struct launch *l, int timeout_ms, struct message *m, bool *lost)
 {
-	struct message m;
-	int got = l->recorder >= 0 ? message_wait(l->recorder, &m, l->ready_ms) : -ENOENT;
+	int got = l->recorder >= 0 ? message_wait(l->recorder, m, timeout_ms) : -ENOENT;
 
-	if (got == 0)
+	*lost |= got == 0;
+	if (got == 0 || (got == 1 && m->kind == MESSAGE_DONE))
 		l->recorder = -1;
-	if (got == 1)
-		c->recorder = m.pid;
+	return got == 1;
 }
 
-int launch_command(const struct launch *l, int *status, struct err *e)
+int launch_command(const struct launch *l, struct launch_end *end, struct err *e)
 {
 	struct launch here = *l;
 	struct child c = { 0 };
@@ -223,6 +222,7 @@ int launch_command(const struct launch *l, int *status, struct err *e)
 	struct message m;
 	int code;
 
+	*end = (struct launch_end){ 0 };
 	getrusage(RUSAGE_CHILDREN, &before);
 	c.base_user_ns = timeval_ns(before.ru_utime);
 	c.base_system_ns = timeval_ns(before.ru_stime);
@@ -232,19 +232,20 @@ int launch_command(const struct launch *l, int *status, struct err *e)
 	c.base_involuntary_switches = before.ru_nivcsw;
 	/* Orphans of the job come to the launcher, so that their CPU is in its children's total. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	wait_for_recorder(&here, &c);
+	/* Until its first sample is taken. */
+	if (hear_recorder(&here, here.ready_ms, &m, &end->recorder_lost))
+		c.recorder = m.pid;
 	code = start(&here, &c, e);
 	if (code) {
 		tell(&here, MESSAGE_ENDED, &c, 0, code << 8);
 	} else {
 		tell(&here, MESSAGE_STARTED, &c, c.pid, 0);
 		supervise(&here, &c);
-		*status = c.status;
+		end->status = c.status;
 		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status);
 	}
-	while (here.recorder >= 0 && message_wait(here.recorder, &m, here.done_ms) == 1)
-		if (m.kind == MESSAGE_DONE)
-			break;
+	while (hear_recorder(&here, here.done_ms, &m, &end->recorder_lost))
+		;
 	return code;
 }
 
