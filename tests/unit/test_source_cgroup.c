@@ -467,32 +467,6 @@ static void others_in_it_are_seen(void **unused)
 	remove_copy();
 }
 
-/* cgroup.procs of version 1 has no line for them. */
-static void others_outside_of_the_pid_namespace_are_not_seen(void **unused)
-{
-	char link[sizeof copied_to + 32];
-	struct scene x;
-
-	(void)unused;
-	copy("cgroup-v1");
-	open_at(&x, copied_to, 4100);
-	assert_string_equal(meta_text(&x, "cgroup.owner"), "alone");
-	end(&x);
-	snprintf(link, sizeof link, "%s/proc/self/ns", copied_to);
-	assert_int_equal(mkdir(link, 0700), 0);
-	snprintf(link, sizeof link, "%s/proc/self/ns/pid", copied_to);
-	assert_int_equal(symlink("pid:[4026531836]", link), 0);
-	open_at(&x, copied_to, 4100);
-	assert_string_equal(meta_text(&x, "cgroup.owner"), "alone");
-	end(&x);
-	assert_int_equal(unlink(link), 0);
-	assert_int_equal(symlink("pid:[4026532299]", link), 0);
-	open_at(&x, copied_to, 4100);
-	assert_string_equal(meta_text(&x, "cgroup.owner"), "task");
-	end(&x);
-	remove_copy();
-}
-
 /* It may stand on one of the others. */
 static void of_what_is_not_known_there_is_no_total(void **unused)
 {
@@ -547,12 +521,9 @@ static void what_is_read_rarely_is_in_the_last_sample(void **unused)
 	x.n.env.interval_ns = 0;
 	read_after(&x, NS_PER_S);
 	VALUE(&x, "memory_anonymous_bytes", "task", 2500000000);
-	VALUE(&x, "memory_anonymous_bytes", "job", 6000000000);
 	change(V2_TASK "/memory.peak", "4000000000\n");
 	read_after(&x, NS_PER_S / 10);
-	VALUE(&x, "memory_bytes", "task", 3000000000);
 	VALUE(&x, "memory_peak_bytes", "task", -1); /* absent, not repeated */
-	VALUE(&x, "memory_anonymous_bytes", "task", -1);
 	read_after(&x, NS_PER_S);
 	VALUE(&x, "memory_anonymous_bytes", "task", 2500000000);
 	VALUE(&x, "memory_anonymous_bytes", "job", -1);
@@ -560,7 +531,6 @@ static void what_is_read_rarely_is_in_the_last_sample(void **unused)
 	read_after(&x, NS_PER_S / 10);
 	VALUE(&x, "memory_peak_bytes", "task", 4000000000);
 	VALUE(&x, "memory_oom_kills", "task", 1);
-	VALUE(&x, "memory_anonymous_bytes", "task", 2500000000);
 	VALUE(&x, "memory_anonymous_bytes", "job", 6000000000);
 	end(&x);
 	remove_copy();
@@ -620,7 +590,6 @@ int main(void)
 		cmocka_unit_test(it_is_the_targets_and_not_the_recorders),
 		cmocka_unit_test(broken_files_give_no_number),
 		cmocka_unit_test(others_in_it_are_seen),
-		cmocka_unit_test(others_outside_of_the_pid_namespace_are_not_seen),
 		cmocka_unit_test(of_what_is_not_known_there_is_no_total),
 		cmocka_unit_test(limits_may_change),
 		cmocka_unit_test(what_is_read_rarely_is_in_the_last_sample),
