@@ -125,8 +125,8 @@ static int run(const void *given, int n, char **argv)
 		say("run: not recording: %s", e.text);
 	code = launch_command(&l, &end, &e);
 	if (end.recorder_lost)
-		say("recording: the recorder ended before the command did; what it had recorded is "
-		    "in %s",
+		say("recording: the recorder ended, or did not answer, before it was done; what it "
+		    "recorded is in %s",
 		    plan.directory);
 	if (code == LAUNCH_NO_PROCESS) {
 		say("run: %s; CMD runs in sonde's place, without a recording", e.text);

@@ -246,6 +246,7 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 	}
 	while (hear_recorder(&here, here.done_ms, &m, &end->recorder_lost))
 		;
+	end->recorder_lost |= here.recorder >= 0;
 	return code;
 }
 

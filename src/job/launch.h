@@ -47,7 +47,7 @@ struct launch {
 
 struct launch_end {
 	int status;         /* as wait(2) gives it */
-	bool recorder_lost; /* it ended before it was done */
+	bool recorder_lost; /* it ended, or did not answer, before it was done */
 };
 
 /* Start, forward, wait. Returns 0 and how it ended, or an exit code (LAUNCH_*) with a sentence; in
