@@ -119,8 +119,9 @@ static int run(const void *given, int n, char **argv)
 			    .ready_ms = READY_MS,
 			    .done_ms = DONE_MS };
 	struct shared shared = { .plan = &plan, .argv = argv, .with_environment = !o->no_env };
+	struct launch_end end;
 	struct err e = { "" };
-	int status = 0, code;
+	int code;
 
 	if (!n) {
 		say("run: what shall be run is missing: sonde run -- CMD [ARGS...]");
@@ -145,7 +146,11 @@ static int run(const void *given, int n, char **argv)
 	} else {
 		start_recorder(&l, &plan, shared.launcher, !o->no_env);
 	}
-	code = launch_command(&l, &status, &e);
+	code = launch_command(&l, &end, &e);
+	if (end.recorder_lost)
+		say("recording: the recorder ended, or did not answer, before it was done; what it "
+		    "recorded is in %s",
+		    plan.directory);
 	if (code == LAUNCH_NO_PROCESS) {
 		say("run: %s; CMD runs in sonde's place, without a recording", e.text);
 		launch_signals_restore(&saved);
@@ -157,7 +162,7 @@ static int run(const void *given, int n, char **argv)
 		say("%s", e.text);
 		return code;
 	}
-	launch_repeat(status);
+	launch_repeat(end.status);
 }
 
 const struct command command_run = {

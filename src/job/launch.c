@@ -250,20 +250,19 @@ static void supervise(const struct launch *l, struct child *c)
 	file_close(&c->signals);
 }
 
-/* Until its first sample is taken; without one that is gone, or takes too long. */
-static void wait_for_recorder(struct launch *l, struct child *c)
+/* A message of the recorder. False when there is none: it takes too long or is gone. */
+static bool hear_recorder(struct launch *l, int timeout_ms, struct message *m, bool *lost)
 {
-	struct message m;
-	int got = l->recorder >= 0 ? message_wait(l->recorder, &m, l->ready_ms) : -ENOENT;
+	int got = l->recorder >= 0 ? message_wait(l->recorder, m, timeout_ms) : -ENOENT;
 
-	if (got == 0)
+	*lost |= got == 0;
+	if (got == 0 || (got == 1 && m->kind == MESSAGE_DONE))
 		l->recorder = -1;
-	if (got == 1)
-		c->recorder = m.pid;
+	return got == 1;
 }
 
 /* A shared one that is lost just now is followed by another, which gets to know the end, too. */
-static void wait_for_end(const struct launch *l, struct child *c)
+static void wait_for_end(struct launch *l, struct child *c, bool *lost)
 {
 	int64_t deadline = clock_mono_ns() + l->done_ms * NS_PER_MS;
 	struct message m;
@@ -277,19 +276,23 @@ static void wait_for_end(const struct launch *l, struct child *c)
 		if (listen_to_recorder(l, c))
 			tell(l, MESSAGE_ENDED, c, c->pid, c->status);
 	}
-	while (!l->share && l->recorder >= 0 && message_wait(l->recorder, &m, l->done_ms) == 1)
-		if (m.kind == MESSAGE_DONE)
-			break;
+	while (hear_recorder(l, l->done_ms, &m, lost))
+		;
+	*lost |= l->recorder >= 0;
 }
 
-int launch_command(const struct launch *l, int *status, struct err *e)
+int launch_command(const struct launch *l, struct launch_end *end, struct err *e)
 {
 	struct launch here = *l;
 	struct child c = { 0 };
 	struct rusage before = { 0 };
+	struct message m;
 	int code;
 
-	wait_for_recorder(&here, &c);
+	*end = (struct launch_end){ 0 };
+	/* Until its first sample is taken. */
+	if (hear_recorder(&here, here.ready_ms, &m, &end->recorder_lost))
+		c.recorder = m.pid;
 	getrusage(RUSAGE_CHILDREN, &before);
 	c.base_user_ns = timeval_ns(before.ru_utime);
 	c.base_system_ns = timeval_ns(before.ru_stime);
@@ -305,10 +308,10 @@ int launch_command(const struct launch *l, int *status, struct err *e)
 	} else {
 		tell(&here, MESSAGE_STARTED, &c, c.pid, 0);
 		supervise(&here, &c);
-		*status = c.status;
+		end->status = c.status;
 		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status);
 	}
-	wait_for_end(&here, &c);
+	wait_for_end(&here, &c, &end->recorder_lost);
 	return code;
 }
 

@@ -47,9 +47,14 @@ struct launch {
 		done_ms; /* how long the recorder may keep the command waiting, at start and end */
 };
 
-/* Start, forward, wait. Returns 0 and the wait status, or an exit code (LAUNCH_*) with a sentence.
- */
-int launch_command(const struct launch *l, int *status, struct err *e);
+struct launch_end {
+	int status;         /* as wait(2) gives it */
+	bool recorder_lost; /* it ended, or did not answer, before it was done */
+};
+
+/* Start, forward, wait. Returns 0 and how it ended, or an exit code (LAUNCH_*) with a sentence; in
+ * either case what became of the recorder. */
+int launch_command(const struct launch *l, struct launch_end *end, struct err *e);
 
 /* End as the command ended: exit with its code, or die of its signal (without a second core). */
 _Noreturn void launch_repeat(int status);

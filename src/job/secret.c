@@ -65,6 +65,48 @@ bool secret_variable(const char *name, size_t n)
 	return secret_flag(name, n) || has_word(variable_words, COUNT(variable_words), name, n);
 }
 
+bool secret_assigned(const char *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (islower((unsigned char)name[i]))
+			return secret_flag(name, n);
+	return secret_variable(name, n);
+}
+
+/* Bytes up to the value in NAME=value, NAME: value, --NAME value and Bearer value, when that is a
+ * secret; 0: it is none. A value is a quoted text, the rest of a header's line or a word. */
+static size_t assignment(const char *text, size_t *value)
+{
+	static const char quotes[] = "\"'", word_ends[] = " \t\n\"'&|;<>)";
+	size_t n = strspn(text, "-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+	const char *at = text + n, *ends = word_ends;
+	bool secret;
+
+	if (*at && strchr(quotes, *at) && at[1] == ':') /* JSON */
+		at++;
+	if (*at == '=') {
+		secret = secret_assigned(text, n);
+	} else if (*at == ':') {
+		secret = secret_flag(text, n) && at[1] != '/';
+		ends = "\n\"'";
+	} else {
+		secret = (*text == '-' && secret_flag(text, n)) ||
+			 (n == strlen("bearer") && !strncasecmp(text, "bearer", n));
+		secret = secret && *at == ' ' && at[1] != '-';
+	}
+	if (!n || !secret)
+		return 0;
+	at += 1 + strspn(at + 1, *at == '=' ? "" : " \t");
+	if (*at && strchr(quotes, *at)) {
+		const char quote[] = { *at++, '\0' };
+
+		*value = strcspn(at, quote);
+	} else {
+		*value = strcspn(at, ends);
+	}
+	return *value ? (size_t)(at - text) : 0;
+}
+
 /* Bytes of the user and password at the start of a URL's authority, without the '@'; 0: none. A
  * password may hold an unescaped '/': then what follows the ':' is no port. */
 static size_t user_info(const char *text)
@@ -119,7 +161,11 @@ void secret_text(struct bytes *out, const char *text)
 	while (*text) {
 		size_t n = word_begins ? token(text) : 0, keep = 0;
 
-		if (!n && !strncmp(text, "://", 3)) {
+		if (!n && word_begins)
+			keep = assignment(text, &n);
+		if (keep) {
+			/* as it is */
+		} else if (!n && !strncmp(text, "://", 3)) {
 			keep = 3;
 			n = user_info(text + keep);
 		} else if (!n && (*text == '?' || *text == '&')) {

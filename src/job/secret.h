@@ -18,8 +18,11 @@
 bool secret_flag(const char *name, size_t n);
 /* The same of a variable of the environment, where more names are secrets. */
 bool secret_variable(const char *name, size_t n);
+/* The same of what is given a value by '=': a variable where the name has no small letters, else a
+ * flag. */
+bool secret_assigned(const char *name, size_t n);
 /* The text with what looks like a secret masked: user and password before a host in a URL, query
- * parameters named like secrets, tokens of well-known forms. */
+ * parameters, assignments, flags and headers named like secrets, tokens of well-known forms. */
 void secret_text(struct bytes *out, const char *text);
 
 #endif

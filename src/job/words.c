@@ -9,11 +9,9 @@
 /* Bytes of a "name=" that is named like a secret; 0 when it is not one. */
 static size_t secret_prefix(const char *word)
 {
-	const char *equals = strchr(word, '=');
+	size_t n = strcspn(word, "= \t\n");
 
-	if (!equals || !secret_flag(word, (size_t)(equals - word)))
-		return 0;
-	return (size_t)(equals - word) + 1;
+	return word[n] == '=' && secret_assigned(word, n) ? n + 1 : 0;
 }
 
 static void quoted(struct bytes *out, const char *word)

@@ -191,6 +191,8 @@ static void sum_looks(struct tree *t)
 {
 	const struct looks *l = &t->looks;
 	const int64_t *part = t->parts;
+	/* What they did after they were looked at last is not known, and not 0. */
+	bool all_ended = l->looked && !part[PART_LIVE];
 
 	for (int row = JOB_VOLUNTARY; row <= JOB_LOOKS_AGE; row++)
 		t->job_known[row] = false;
@@ -199,7 +201,7 @@ static void sum_looks(struct tree *t)
 	for (int i = 0; i < USE_NUMBER_OF; i++) {
 		raise_to(t, (enum job_metric)(JOB_VOLUNTARY + i),
 			 l->departed[i] + part[PART_VOLUNTARY + i]);
-		t->job_known[JOB_VOLUNTARY + i] = !l->unsupported[i];
+		t->job_known[JOB_VOLUNTARY + i] = !l->unsupported[i] && !all_ended;
 	}
 	sum_switches(t);
 	for (int i = 0; i < THREAD_STATES; i++)

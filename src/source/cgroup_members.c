@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MEMBERS_MAX = 512, ANCESTORS_MAX = 64, TRIES = 3 };
 
@@ -78,9 +79,19 @@ static enum member look_once(struct cgroup_members *x, const char *text, int *me
 	return worst;
 }
 
+/* Version 1 leaves out who is of another pid namespace, version 2 lists them as 0. */
+static bool lists_all(const struct cgroup_members *x, const struct cgroup_place *p)
+{
+	char target[64];
+	ssize_t n = readlinkat(x->env->proc.fd, "self/ns/pid", target, sizeof target - 1);
+
+	target[n > 0 ? n : 0] = '\0';
+	return p->version != 1 || n < 0 || !strcmp(target, PID_NAMESPACE_INITIAL);
+}
+
 static enum cgroup_owner look(struct cgroup_members *x, char *text)
 {
-	if (!x->procs || has_groups_below(x))
+	if (!x->procs || !x->lists_all || has_groups_below(x))
 		return OWNER_UNKNOWN;
 	/* A process that cannot be read has ended, and then the next list is without it; or it is
 	 * hidden. */
@@ -127,6 +138,7 @@ void cgroup_members_open(struct cgroup_members *x, const struct source_env *env,
 	*x = (struct cgroup_members){ .env = env, .first_ns = now_ns, .last_ns = now_ns };
 	if (read_stat(x, "self", &st))
 		x->self = st.pid;
+	x->lists_all = lists_all(x, p);
 	fd = cgroup_place_file(p, strlen(p->path), "cgroup.procs", path, sizeof path)
 		     ? root_file(p->root, path)
 		     : -1;

@@ -18,6 +18,7 @@ struct cgroup_members {
 	const struct source_env *env;
 	int procs; /* cgroup.procs; 0: not open */
 	int dir;
+	bool lists_all;    /* procs has everybody who is in it */
 	pid_t self, other; /* self: as proc names it; other: the first that is not the job's */
 	uint32_t seen;     /* checksum of the list that was looked at last */
 	int64_t first_ns, last_ns;

@@ -4,6 +4,7 @@
 #include "base/number.h"
 
 #include <string.h>
+#include <unistd.h>
 
 const char *const cgroup_level_names[LEVELS] = {
 	[LEVEL_SLICE] = "slice",
@@ -45,6 +46,14 @@ bool cgroup_path_find(const char *text, const char *controller, char out[CGROUP_
 		return true;
 	}
 	return false;
+}
+
+/* It has files no other has, and lacks one that all others have. */
+bool cgroup_is_whole_machine(int dir, int version)
+{
+	const char *file = version == 1 ? "release_agent" : "cgroup.events";
+
+	return (faccessat(dir, file, F_OK, 0) == 0) == (version == 1);
 }
 
 const char *cgroup_path_below(const char *root, const char *path)

@@ -3,7 +3,7 @@
  * cgroup_path.h - the paths of control groups: in /proc/PID/cgroup, below a mount, and what their
  * names tell, cgroups(7).
  *
- * Pure: the text is hostile and NUL-terminated. Names of batch systems are a hint and no more:
+ * Texts are hostile and NUL-terminated. Names of batch systems are a hint and no more:
  * nothing is found by them but which ancestor is called the job's.
  */
 #ifndef SONDE_SOURCE_CGROUP_PATH_H
@@ -19,6 +19,8 @@ bool cgroup_list_has(const char *list, const char *word);
 /* Where the process is in the hierarchy of a version 1 controller; "": in that of version 2. False
  * when the text has no such line with a path that fits and begins with '/'. */
 bool cgroup_path_find(const char *text, const char *controller, char out[CGROUP_PATH_SIZE]);
+/* Is the open directory, of a hierarchy of this version, the group of the whole machine? */
+bool cgroup_is_whole_machine(int dir, int version);
 /* The part of path that is below a mount of root, without a slash before it; NULL when it is not
  * below. Both are relative to the reader's cgroup namespace and may begin with "/..". */
 const char *cgroup_path_below(const char *root, const char *path);

@@ -54,14 +54,16 @@ bool cgroup_place_up(const struct cgroup_place *p, size_t *end)
 	return true;
 }
 
-/* The group of the whole machine has files no other has, and lacks one that all others have. */
 static bool is_whole_machine(const struct cgroup_place *p)
 {
-	const char *file = p->version == 1 ? "release_agent" : "cgroup.events";
 	char path[2 * CGROUP_PATH_SIZE];
+	int dir = cgroup_place_file(p, strlen(p->path), "", path, sizeof path)
+			  ? root_file(p->root, path)
+			  : -1;
+	bool whole = dir > 0 && cgroup_is_whole_machine(dir, p->version);
 
-	return cgroup_place_file(p, strlen(p->path), file, path, sizeof path) &&
-	       sysfs_exists(p->root, path) == (p->version == 1);
+	file_close(&dir);
+	return whole;
 }
 
 static bool exists(const struct cgroup_place *p)

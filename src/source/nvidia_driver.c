@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/nvidia_driver.h"
 
+#include "source/procfile.h"
 #include "source/sysfs.h"
 
 #include <dirent.h>
@@ -34,7 +35,7 @@ bool nvidia_driver_shares_pids(const struct source_env *env)
 	if (strcmp(env->proc.path, "/proc") != 0)
 		return true; /* a fixture's pids are what they are */
 	target[n > 0 ? n : 0] = '\0';
-	return strcmp(target, "pid:[4026531836]") == 0; /* PROC_PID_INIT_INO */
+	return strcmp(target, PID_NAMESPACE_INITIAL) == 0;
 }
 
 uint32_t nvidia_driver_boards(const struct root *proc)

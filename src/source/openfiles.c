@@ -25,8 +25,8 @@ static const struct metric metrics[] = {
 };
 
 struct mount_files {
-	uint64_t id; /* of mountinfo; 0: no mount that is seen from here */
-	int64_t count;
+	uint64_t id;         /* of mountinfo; 0: no mount that is seen from here */
+	int64_t count, here; /* of the processes that had their turn; of the one that has it */
 	uint32_t instance, slot;
 };
 
@@ -96,7 +96,7 @@ static void count_file(struct openfiles *o, const char *fd)
 		return;
 	m = mount_of(o, id);
 	if (m)
-		m->count++;
+		m->here++;
 	else
 		o->partial = true;
 }
@@ -117,6 +117,33 @@ static bool next_file(struct openfiles *o)
 	if (entry->d_name[0] != '.')
 		count_file(o, entry->d_name);
 	return true;
+}
+
+static bool has_files(struct openfiles *o)
+{
+	const struct dirent64 *entry;
+	ssize_t n = lseek(o->dir, 0, SEEK_SET);
+
+	n = n < 0 ? n : getdents64(o->dir, o->entries, sizeof o->entries);
+	for (ssize_t at = 0; at < n; at += entry->d_reclen) {
+		entry = (const struct dirent64 *)(const void *)(o->entries + at);
+		if (entry->d_name[0] != '.')
+			return true;
+	}
+	return false;
+}
+
+/* A process that has none left has ended: what was seen of it before is not open any more. */
+static void end_turn(struct openfiles *o)
+{
+	bool counts = has_files(o);
+
+	for (size_t i = 0; i < o->nmounts; i++) {
+		o->mount[i].count += counts ? o->mount[i].here : 0;
+		o->mount[i].here = 0;
+	}
+	file_close(&o->dir);
+	o->turn++;
 }
 
 static void open_next(struct openfiles *o)
@@ -196,9 +223,10 @@ static void end_round(struct openfiles *o, struct sample *s)
 {
 	o->open = false;
 	for (size_t i = 0; i < o->nmounts && !o->partial; i++) {
-		if (!o->mount[i].instance)
+		if (!o->mount[i].instance && o->mount[i].count)
 			make_instance(o, &o->mount[i], s);
-		sample_put(s, o->mount[i].slot, o->mount[i].count);
+		if (o->mount[i].slot)
+			sample_put(s, o->mount[i].slot, o->mount[i].count);
 	}
 }
 
@@ -216,10 +244,8 @@ static int openfiles_read(void *state, struct sample *s)
 			end_round(o, s);
 		else if (!o->dir)
 			open_next(o);
-		else if (!next_file(o)) {
-			file_close(&o->dir);
-			o->turn++;
-		}
+		else if (!next_file(o))
+			end_turn(o);
 	return 0;
 }
 

@@ -118,7 +118,8 @@ int perf_table_file(struct perf_table *t, const char *path, struct err *e)
 		text.len += n;
 	} while (n && text.len <= FILE_BYTES_MAX);
 	if (ferror(f) || text.failed)
-		bad = err_set(e, -EIO, "cannot read the events file %.300s", path);
+		bad = err_set(e, -EIO, "cannot read the events file %.300s: %s", path,
+			      strerror(text.failed ? ENOMEM : errno));
 	else if (text.len > FILE_BYTES_MAX)
 		bad = err_set(e, -EFBIG, "the events file %.300s is larger than 1 MiB", path);
 	else

@@ -2,6 +2,7 @@
 #include "source/perf_where.h"
 
 #include "base/number.h"
+#include "source/cgroup_path.h"
 #include "source/sysfs.h"
 
 #include <ctype.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEVICES "bus/event_source/devices"
 
@@ -191,6 +193,7 @@ static int open_cgroup(const struct root *proc, pid_t pid, struct err *e)
 	char *mounts = malloc(MOUNTS_BYTES), groups[4096], file[32];
 	char point[PATH_BYTES], path[PATH_BYTES], whole[2 * PATH_BYTES];
 	int fd = -ENOENT;
+	bool whole_machine = false;
 
 	snprintf(file, sizeof file, "%d/cgroup", (int)pid);
 	if (mounts && root_read(proc, "self/mountinfo", mounts, MOUNTS_BYTES) > 0 &&
@@ -203,8 +206,15 @@ static int open_cgroup(const struct root *proc, pid_t pid, struct err *e)
 			snprintf(whole, sizeof whole, "%s%s", point, path);
 			fd = open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 			fd = fd < 0 ? -errno : fd;
+			whole_machine = fd > 0 && cgroup_is_whole_machine(fd, v2 ? 2 : 1);
 		}
 	free(mounts);
+	if (whole_machine) {
+		close(fd);
+		return err_set(e, -ENODEV,
+			       "the job is in no control group of its own for perf events; "
+			       "--perf-scope node counts the whole machine's");
+	}
 	if (fd < 0)
 		err_set(e, fd, "the cgroup of process %d has no directory to count perf events of",
 			(int)pid);

@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What /proc/PID/ns/pid links to in the initial pid namespace (PROC_PID_INIT_INO). */
+#define PID_NAMESPACE_INITIAL "pid:[4026531836]"
+
 enum { COMM_SIZE = 64 }; /* the kernel gives 15 bytes, kernel threads up to 63 */
 
 struct proc_stat {

@@ -15,6 +15,7 @@ printf 'group mine\nevent a A cpu config=0x1\nmetric both = a + b\n' >bad.events
 printf 'group mine\nevent a A software config=0x2\nmetric twice_per_second = 2*a\n' >good.events
 refused "bad.events:3: the group has no event of this name: 'b'" --events bad.events
 refused "cannot open the events file none.events" --events none.events
+refused "cannot read the events file .: Is a directory" --events .
 refused "no group of perf events 'tea'" --perf tea,l2
 refused "no events file is for a CPU of the name 'z80'" --perf-cpu z80
 "$SONDE" run -q --events good.events --perf mine,L2 -o out -- touch started || fail "a sound events file"

@@ -43,7 +43,8 @@ def kill_once(number, after_s):
     subprocess.run([SONDE, "export", out, "--to", "csv", "--wide", "-o", out], check=True, capture_output=True)
     gap = killed - last_sample(out + "/series.csv")
     wrong = []
-    if (job.returncode, said, complained) != (42, SAID, ""):
+    lost = f"sonde: recording: the recorder ended, or did not answer, before it was done; what it recorded is in {out}\n"
+    if (job.returncode, said, complained) != (42, SAID, lost):
         wrong.append(f"the job ended with {job.returncode}, said {said!r} and {complained!r}")
     if shown["nodes"][0]["complete"] or shown["damage"]:
         wrong.append(f"the recording is {shown['nodes'][0]}, damage {shown['damage']}")

@@ -139,6 +139,46 @@ static void what_is_not_there_is_refused(void **unused)
 	end(&x);
 }
 
+static void put_cgroup(const struct scene *x, const char *job)
+{
+	char here[256];
+
+	assert_non_null(getcwd(here, sizeof here));
+	tree_put(x->dir, "self/mountinfo",
+		 "30 1 0:26 / %s/%s/v1 rw - cgroup cgroup rw,perf_event\n"
+		 "31 1 0:27 / %s/%s/v2 rw - cgroup2 cgroup2 rw\n",
+		 here, x->dir, here, x->dir);
+	tree_put(x->dir, "7/cgroup", "%s", job);
+}
+
+static void the_group_of_the_whole_machine_is_not_the_jobs(void **unused)
+{
+	const struct perf_options o = { .scope = PERF_SCOPE_CGROUP, .launcher = 7 };
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	tree_put(x.dir, "v1/release_agent", "\n");
+	tree_put(x.dir, "v1/job/cgroup.procs", "7\n");
+	tree_put(x.dir, "v2/cgroup.procs", "7\n");
+	tree_put(x.dir, "v2/job/cgroup.events", "populated 1\n");
+	put_cgroup(&x, "3:perf_event:/\n");
+	assert_int_equal(perf_places_open(&x.places, &o, &x.proc, &x.sys, &x.e), -ENODEV);
+	assert_non_null(strstr(x.e.text, "--perf-scope node"));
+	perf_places_close(&x.places);
+	put_cgroup(&x, "0::/\n");
+	assert_int_equal(perf_places_open(&x.places, &o, &x.proc, &x.sys, &x.e), -ENODEV);
+	perf_places_close(&x.places);
+	put_cgroup(&x, "3:perf_event:/job\n");
+	assert_int_equal(perf_places_open(&x.places, &o, &x.proc, &x.sys, &x.e), 0);
+	assert_int_equal(x.places.job.n, 4);
+	perf_places_close(&x.places);
+	put_cgroup(&x, "0::/job\n");
+	assert_int_equal(perf_places_open(&x.places, &o, &x.proc, &x.sys, &x.e), 0);
+	perf_places_close(&x.places);
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +186,7 @@ int main(void)
 		cmocka_unit_test(a_device_counts_on_the_cpus_that_it_names),
 		cmocka_unit_test(a_device_without_cpus_counts_the_job),
 		cmocka_unit_test(what_is_not_there_is_refused),
+		cmocka_unit_test(the_group_of_the_whole_machine_is_not_the_jobs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,25 @@ static void tokens_by_their_form(void **state)
 	masks_to("", "");
 }
 
+static void assignments_within_a_text(void **state)
+{
+	(void)state;
+	masks_to("cd x; DB_PASSWORD=hush ./app", "cd x; DB_PASSWORD=*** ./app");
+	masks_to("MYSQL_PWD=hush;x", "MYSQL_PWD=***;x");
+	masks_to("pwd=5 KEYS=1", "pwd=5 KEYS=***");
+	masks_to("curl --password=hush -s", "curl --password=*** -s");
+	masks_to("a --token hush b", "a --token *** b");
+	masks_to("a --token --b", "a --token --b");
+	masks_to("x --secret 'hu sh' y", "x --secret '***' y");
+	masks_to("password=\"hu sh\" y", "password=\"***\" y");
+	masks_to("Authorization: Basic aHVzaA==", "Authorization: ***");
+	masks_to("curl -H \"X-Auth-Token: hush\" u", "curl -H \"X-Auth-Token: ***\" u");
+	masks_to("Bearer hush", "Bearer ***");
+	masks_to("{\"password\": \"hush\", \"n\": 1}", "{\"password\": \"***\", \"n\": 1}");
+	masks_to("the token of /opt/auth/x", "the token of /opt/auth/x");
+	masks_to("password= token:", "password= token:");
+}
+
 static bool is_secret(const char *name)
 {
 	return secret_variable(name, strlen(name));
@@ -147,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(credentials_in_urls),
 		cmocka_unit_test(tokens_by_their_form),
+		cmocka_unit_test(assignments_within_a_text),
 		cmocka_unit_test(names_of_secrets),
 		cmocka_unit_test(environment_without_secrets),
 		cmocka_unit_test(environment_is_bounded),

@@ -168,6 +168,21 @@ static void a_process_that_ends_meanwhile_is_no_harm(void **state)
 	assert_int_equal(files_on(x, "/"), 1);
 }
 
+static void what_was_seen_of_one_that_ends_half_way_does_not_count(void **state)
+{
+	struct scene *x = *state;
+	char command[96];
+
+	for (int fd = 3; fd < 20; fd++)
+		put_file(x, 500, fd, "/var/log", 24);
+	read_for(x, 1);
+	snprintf(command, sizeof command, "rm %s/500/fd/*", x->dir);
+	assert_int_equal(system(command), 0);
+	read_until_put(x, "/");
+	assert_int_equal(files_on(x, "/"), 1);
+	assert_true(files_on(x, "/scratch") < 0);
+}
+
 static void an_id_that_is_another_mount_is_another_instance(void **state)
 {
 	struct scene *x = *state;
@@ -188,6 +203,7 @@ int main(void)
 		TEST(a_round_comes_every_half_minute),
 		TEST(who_may_not_be_looked_at_leaves_nothing_known),
 		TEST(a_process_that_ends_meanwhile_is_no_harm),
+		TEST(what_was_seen_of_one_that_ends_half_way_does_not_count),
 		TEST(an_id_that_is_another_mount_is_another_instance),
 	};
 

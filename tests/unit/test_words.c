@@ -30,6 +30,9 @@ static void secrets_are_masked(void **state)
 	joins_to((char *[]){ "app", "--password=hunter2", NULL }, "app --password=***");
 	joins_to((char *[]){ "env", "API_KEY=abc", "DB_PASSWORD=x", "app", NULL },
 		 "env API_KEY=*** DB_PASSWORD=*** app");
+	joins_to((char *[]){ "env", "MYSQL_PWD=x", "key=3", "app", NULL },
+		 "env MYSQL_PWD=*** 'key=3' app");
+	joins_to((char *[]){ "sh", "-c", "app --password=x", NULL }, "sh -c 'app --password=***'");
 	joins_to((char *[]){ "app", "--token", "abc", "--size", "3", NULL },
 		 "app --token *** --size 3");
 	joins_to((char *[]){ "app", "--token", "--size", "3", NULL }, "app --token --size 3");
