@@ -4,7 +4,8 @@
  *
  * tree.c: one sample. tree_sums.c: the totals. tree_births.c, tree_discover.c: who is born,
  * renamed, ends; tree_bound.c: how many at most. tree_tasks.c: launchers. tree_series.c: what of it
- * becomes series and instances. tree_walk.c: the budget of PSS. tree_looks.c: rounds over the threads.
+ * becomes series and instances. tree_walk.c: the budget of PSS. tree_looks.c: rounds over the
+ * threads.
  */
 #ifndef SONDE_SAMPLER_TREE_STATE_H
 #define SONDE_SAMPLER_TREE_STATE_H
