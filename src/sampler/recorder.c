@@ -35,12 +35,18 @@ static void more_files(struct recorder *r)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
+static void say(struct recorder *r, const char *sentence)
+{
+	if (r->roster)
+		roster_say(r->roster, sentence);
+	else
+		r->o->say(sentence);
+}
+
 static void say_once(struct recorder *r, const char *sentence)
 {
-	if (!r->said && r->roster)
-		roster_say(r->roster, sentence);
-	else if (!r->said)
-		r->o->say(sentence);
+	if (!r->said)
+		say(r, sentence);
 	r->said = true;
 }
 
@@ -333,7 +339,7 @@ static int begin(struct recorder *r, struct err *e)
 		return bad;
 	metas_begin(r);
 	if (r->o->identity->job.why.text[0])
-		r->o->say(r->o->identity->job.why.text);
+		say(r, r->o->identity->job.why.text);
 	take(r, false);
 	if (r->o->launcher >= 0)
 		message_send(r->o->launcher, &ready);

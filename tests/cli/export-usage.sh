@@ -16,7 +16,7 @@ refused() { # TEXT ARGUMENTS...
 	equal "what is in the folder after sonde export $*" "$before" "$(ls -A sonde_job)"
 }
 
-refused "no format 'xml'. Formats, separated by commas: csv json openmetrics parquet sqlite hdf5." --to xml
+refused "no format 'xml'. Formats, separated by commas: csv json openmetrics parquet feather orc pickle sqlite hdf5." --to xml
 refused "no format 'xml'" --to csv,xml
 refused "no format ''" --to ''
 refused "no format ''" --to ,
