@@ -91,12 +91,12 @@ static const struct metric metrics[] = {
 	[JOB_THREADS_STOPPED] = { "job.threads_stopped_count", COUNT, GAUGE,
 				  .label = "Threads stopped",
 				  .help = "Threads that a signal or a debugger has stopped." },
-	[JOB_VOLUNTARY_TOTAL] = { "job.voluntary_switches_total", COUNT, TOTAL,
+	[JOB_VOLUNTARY_TOTAL] = { "job.waited_voluntary_switches", COUNT, TOTAL,
 				  .label = "Voluntary switches, total",
 				  .help = "All voluntary context switches: of processes that were "
 					  "waited for as the kernel tells when they have ended, of "
 					  "the others as far as they were looked at." },
-	[JOB_INVOLUNTARY_TOTAL] = { "job.involuntary_switches_total", COUNT, TOTAL,
+	[JOB_INVOLUNTARY_TOTAL] = { "job.waited_involuntary_switches", COUNT, TOTAL,
 				    .label = "Involuntary switches, total",
 				    .help = "All involuntary context switches, known as the "
 					    "voluntary ones are." },

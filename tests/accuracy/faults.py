@@ -33,10 +33,10 @@ total = {kind: switches.series(f"job.{kind}_switches_total")[-1][1] for kind in 
 table.row("process.voluntary_switches", "getrusage, and those of printing it", final["process.voluntary_switches"], rusage[4], above=5)
 table.row("process.voluntary_switches", "sleeps, and those of starting a program", final["process.voluntary_switches"], TIMES, above=50)
 table.row("process.involuntary_switches", "getrusage, and those of printing it", final["process.involuntary_switches"], rusage[5], above=5)
-table.row("job.voluntary_switches_total", "getrusage, and those of ending", total["voluntary"], rusage[4], above=10)
-table.row("job.involuntary_switches_total", "getrusage, and those of ending", total["involuntary"], rusage[5], above=10)
+table.row("job.waited_voluntary_switches", "getrusage, and those of ending", total["voluntary"], rusage[4], above=10)
+table.row("job.waited_involuntary_switches", "getrusage, and those of ending", total["involuntary"], rusage[5], above=10)
 
 rusage, threads = account("threads", "4", "300", wait=LOOK)
-total = threads.series("job.involuntary_switches_total")[-1][1]
-table.row("job.involuntary_switches_total", "getrusage, of threads that have ended, too", total, rusage[5], above=10)
+total = threads.series("job.waited_involuntary_switches")[-1][1]
+table.row("job.waited_involuntary_switches", "getrusage, of threads that have ended, too", total, rusage[5], above=10)
 table.end()
