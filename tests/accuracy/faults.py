@@ -29,7 +29,7 @@ table.row("process.major_faults", "getrusage", faults.finals("account")["process
 
 rusage, switches = account("switches", str(TIMES), wait=LOOK)
 final = switches.finals("account")
-total = {kind: switches.series(f"job.{kind}_switches_total")[-1][1] for kind in ("voluntary", "involuntary")}
+total = {kind: switches.series(f"job.waited_{kind}_switches")[-1][1] for kind in ("voluntary", "involuntary")}
 table.row("process.voluntary_switches", "getrusage, and those of printing it", final["process.voluntary_switches"], rusage[4], above=5)
 table.row("process.voluntary_switches", "sleeps, and those of starting a program", final["process.voluntary_switches"], TIMES, above=50)
 table.row("process.involuntary_switches", "getrusage, and those of printing it", final["process.involuntary_switches"], rusage[5], above=5)
