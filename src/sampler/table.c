@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/table.h"
 
+#include "base/reserve.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { BUCKETS = TABLE_CAP };
-
-static void *reserve(size_t bytes)
-{
-	void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return m == MAP_FAILED ? NULL : m;
-}
 
 int table_init(struct table *t)
 {
@@ -29,18 +22,12 @@ int table_init(struct table *t)
 	return -ENOMEM;
 }
 
-static void give_back(void *m, size_t bytes)
-{
-	if (m)
-		munmap(m, bytes);
-}
-
 void table_free(struct table *t)
 {
-	give_back(t->row, TABLE_CAP * sizeof *t->row);
-	give_back(t->bucket, BUCKETS * sizeof *t->bucket);
-	give_back(t->live, TABLE_CAP * sizeof *t->live);
-	give_back(t->spare, TABLE_CAP * sizeof *t->spare);
+	reserve_free(t->row, TABLE_CAP * sizeof *t->row);
+	reserve_free(t->bucket, BUCKETS * sizeof *t->bucket);
+	reserve_free(t->live, TABLE_CAP * sizeof *t->live);
+	reserve_free(t->spare, TABLE_CAP * sizeof *t->spare);
 	*t = (struct table){ 0 };
 }
 

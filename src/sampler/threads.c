@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/threads.h"
 
+#include "base/reserve.h"
+
 #include <errno.h>
 #include <stddef.h>
-#include <sys/mman.h>
-
-static void *reserve(size_t bytes)
-{
-	void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return m == MAP_FAILED ? NULL : m;
-}
 
 int threads_init(struct threads *t)
 {
@@ -26,10 +19,8 @@ int threads_init(struct threads *t)
 
 void threads_free(struct threads *t)
 {
-	if (t->row)
-		munmap(t->row, THREADS_CAP * sizeof *t->row);
-	if (t->bucket)
-		munmap(t->bucket, THREADS_CAP * sizeof *t->bucket);
+	reserve_free(t->row, THREADS_CAP * sizeof *t->row);
+	reserve_free(t->bucket, THREADS_CAP * sizeof *t->bucket);
 	*t = (struct threads){ 0 };
 }
 

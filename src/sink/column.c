@@ -125,6 +125,20 @@ int columns_take(struct columns *c, const struct batch *b, uint32_t *row, struct
 	return rc ? failed(rc, e) : 0;
 }
 
+int columns_batch(struct columns *c, const struct batch *b, int (*full)(void *state, struct err *e),
+		  void *state, struct err *e)
+{
+	uint32_t row = 0;
+	int rc = 0;
+
+	while (row < b->nrows && !rc) {
+		rc = columns_take(c, b, &row, e);
+		if (!rc && c->nrows == c->room)
+			rc = full(state, e);
+	}
+	return rc;
+}
+
 void columns_next_page(struct columns *c)
 {
 	for (uint32_t i = 0; i < c->schema->ncolumns; i++) {

@@ -46,10 +46,10 @@ int columns_open(struct columns *c, const struct frame_schema *schema, struct er
 /* Rows of a batch from *row on, until there are no more or the page is full; *row moves on. 0 or
  * -errno. */
 int columns_take(struct columns *c, const struct batch *b, uint32_t *row, struct err *e);
-static inline bool columns_full(const struct columns *c)
-{
-	return c->nrows == c->room;
-}
+/* Take all rows of a batch; whenever the page is full, full(state) writes it and goes on to the
+ * next. 0 or -errno. */
+int columns_batch(struct columns *c, const struct batch *b, int (*full)(void *state, struct err *e),
+		  void *state, struct err *e);
 /* Forget the rows; dictionaries stay. */
 void columns_next_page(struct columns *c);
 /* Forget the texts as well: codes begin at 0 again. */

@@ -124,8 +124,9 @@ static int put_block(struct feather *f, struct bytes *blocks, struct err *e)
 	return rc ? rc : put(f, &f->body, e);
 }
 
-static int end_batch(struct feather *f, struct err *e)
+static int end_batch(void *state, struct err *e)
 {
+	struct feather *f = state;
 	struct arrow_batch batch = { .rows = f->columns.nrows,
 				     .node = f->node,
 				     .nnodes = f->schema->ncolumns };
@@ -141,15 +142,8 @@ static int end_batch(struct feather *f, struct err *e)
 static int feather_batch(void *state, const struct batch *b, struct err *e)
 {
 	struct feather *f = state;
-	uint32_t row = 0;
-	int rc = 0;
 
-	while (row < b->nrows && !rc) {
-		rc = columns_take(&f->columns, b, &row, e);
-		if (!rc && columns_full(&f->columns))
-			rc = end_batch(f, e);
-	}
-	return rc;
+	return columns_batch(&f->columns, b, end_batch, f, e);
 }
 
 /* A file has each dictionary once, and it may come behind the batches that refer to it. */

@@ -148,8 +148,9 @@ static int end_stripe(struct orc *o, struct err *e)
 	return rc;
 }
 
-static int end_page(struct orc *o, struct err *e)
+static int end_page(void *state, struct err *e)
 {
+	struct orc *o = state;
 	size_t size = 0;
 
 	for (uint32_t i = 0; i < o->schema->ncolumns; i++) {
@@ -168,15 +169,8 @@ static int end_page(struct orc *o, struct err *e)
 static int orc_batch(void *state, const struct batch *b, struct err *e)
 {
 	struct orc *o = state;
-	uint32_t row = 0;
-	int rc = 0;
 
-	while (row < b->nrows && !rc) {
-		rc = columns_take(&o->columns, b, &row, e);
-		if (!rc && columns_full(&o->columns))
-			rc = end_page(o, e);
-	}
-	return rc;
+	return columns_batch(&o->columns, b, end_page, o, e);
 }
 
 static void put_types(struct orc *o)

@@ -103,8 +103,9 @@ static int end_group(struct parquet *p, struct err *e)
 	return rc;
 }
 
-static int end_page(struct parquet *p, struct err *e)
+static int end_page(void *state, struct err *e)
 {
+	struct parquet *p = state;
 	size_t size = 0;
 
 	for (uint32_t i = 0; i < p->schema->ncolumns; i++) {
@@ -122,15 +123,8 @@ static int end_page(struct parquet *p, struct err *e)
 static int parquet_batch(void *state, const struct batch *b, struct err *e)
 {
 	struct parquet *p = state;
-	uint32_t row = 0;
-	int rc = 0;
 
-	while (row < b->nrows && !rc) {
-		rc = columns_take(&p->columns, b, &row, e);
-		if (!rc && columns_full(&p->columns))
-			rc = end_page(p, e);
-	}
-	return rc;
+	return columns_batch(&p->columns, b, end_page, p, e);
 }
 
 static void describe_type(struct thrift *t, enum column_type type)

@@ -215,8 +215,9 @@ static void fill_gaps(struct pickle *p, struct column_page *c)
 	}
 }
 
-static int end_page(struct pickle *p, struct err *e)
+static int end_page(void *state, struct err *e)
 {
+	struct pickle *p = state;
 	uint32_t n = p->columns.nrows;
 	int rc = 0;
 
@@ -248,15 +249,8 @@ static int end_page(struct pickle *p, struct err *e)
 static int pickle_batch(void *state, const struct batch *b, struct err *e)
 {
 	struct pickle *p = state;
-	uint32_t row = 0;
-	int rc = 0;
 
-	while (row < b->nrows && !rc) {
-		rc = columns_take(&p->columns, b, &row, e);
-		if (!rc && columns_full(&p->columns))
-			rc = end_page(p, e);
-	}
-	return rc;
+	return columns_batch(&p->columns, b, end_page, p, e);
 }
 
 /* numpy.take(numpy.array([..., None], "O"), codes) */

@@ -16,7 +16,12 @@ refused() { # TEXT ARGUMENTS...
 	equal "what is in the folder after sonde export $*" "$before" "$(ls -A sonde_job)"
 }
 
-refused "no format 'xml'. Formats, separated by commas: csv json openmetrics parquet feather orc pickle sqlite hdf5." --to xml
+formats=$(sed -n 's/^SINK(\(.*\))$/\1/p' "$TOP/src/sinks.def" | paste -sd ' ')
+refused "no format 'xml'. Formats, separated by commas: $formats." --to xml
+# Who reads README finds them, too.
+for format in $formats; do
+	grep 'sonde export --to' "$TOP/README.md" | grep -qw "$format" || fail "README's line of export does not name $format"
+done
 refused "no format 'xml'" --to csv,xml
 refused "no format ''" --to ''
 refused "no format ''" --to ,

@@ -1,24 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/summary.h"
-
-#include "summary_run.h"
+#include "summary_made.h"
 #include "unit/same_verdicts.h"
-
-static struct summary made(struct synthetic *x)
-{
-	struct summary s;
-	struct err e = { "" };
-
-	if (summary_make(&s, &x->run, &e) != 0)
-		fail_msg("%s", e.text);
-	return s;
-}
-
-static void done(struct summary *s, struct synthetic *x)
-{
-	summary_free(s);
-	free(x);
-}
 
 static void test_what_the_recorder_said_at_the_end_stands(void **state)
 {

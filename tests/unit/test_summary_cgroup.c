@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a summary takes from the job's control group. */
-#include "report/summary.h"
-
-#include "summary_run.h"
+#include "summary_made.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
-
-static struct summary made(struct synthetic *x)
-{
-	struct summary s;
-	struct err e = { "" };
-
-	if (summary_make(&s, &x->run, &e) != 0)
-		fail_msg("%s", e.text);
-	return s;
-}
-
-static void done(struct summary *s, struct synthetic *x)
-{
-	summary_free(s);
-	free(x);
-}
 
 /* A job of 400 bytes by its PSS, in a control group of this owner and peak, `before` of which was
  * reached before the recording. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The energy of a run: each joule once, of what, and nothing where a part is not known. */
-#include "report/summary.h"
-
-#include "summary_run.h"
+#include "summary_made.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -10,22 +8,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct summary made(struct synthetic *x)
-{
-	struct summary s;
-	struct err e = { "" };
-
-	if (summary_make(&s, &x->run, &e) != 0)
-		fail_msg("%s", e.text);
-	return s;
-}
-
-static void done(struct summary *s, struct synthetic *x)
-{
-	summary_free(s);
-	free(x);
-}
 
 /* A zone whose counter stands at 1000 J and rises by `by` J in each of 20 s. */
 static uint32_t zone(struct synthetic *x, uint32_t node, const char *name, const char *kind,

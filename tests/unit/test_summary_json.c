@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/summary.h"
-
-#include "summary_run.h"
+#include "summary_made.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,16 +7,6 @@
 
 #include <cmocka.h>
 #include <jansson.h>
-
-static struct summary made(struct synthetic *x)
-{
-	struct summary s;
-	struct err e = { "" };
-
-	if (summary_make(&s, &x->run, &e) != 0)
-		fail_msg("%s", e.text);
-	return s;
-}
 
 static json_t *json_of(struct synthetic *x)
 {
