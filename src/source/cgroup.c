@@ -13,7 +13,6 @@ struct cgroup {
 	struct cgroup_group group[GROUPS];
 	struct cgroup_members members;
 	bool has_above;
-	int64_t slack_ns;
 	char text[GROUP_TEXT];
 };
 
@@ -147,7 +146,6 @@ static int cgroup_open(void *state, const struct source_env *env, struct sample 
 
 	if (r < 0)
 		return r;
-	x->slack_ns = env->interval_ns / 2;
 	set_ends(x);
 	r = cgroup_group_open(own, env, e);
 	if (r < 0)
@@ -166,10 +164,10 @@ static int cgroup_open(void *state, const struct source_env *env, struct sample 
 static int cgroup_read(void *state, struct sample *s)
 {
 	struct cgroup *x = state;
-	int r = cgroup_group_read(&x->group[OWN], s, x->text, x->slack_ns);
+	int r = cgroup_group_read(&x->group[OWN], s, x->text);
 
 	if (x->has_above)
-		cgroup_group_read(&x->group[ABOVE], s, x->text, x->slack_ns);
+		cgroup_group_read(&x->group[ABOVE], s, x->text);
 	if (cgroup_members_look(&x->members, s->mono_ns, x->text))
 		say_owner(x, s);
 	return r;

@@ -113,19 +113,17 @@ static int read_file(struct cgroup_group *g, size_t i, struct sample *s, char *t
 	return scan_fields(g, s, file, text);
 }
 
-static int read_files(struct cgroup_group *g, struct sample *s, char *text, int64_t slack_ns)
+static int read_files(struct cgroup_group *g, struct sample *s, char *text)
 {
 	int64_t period = g->above ? very_rarely_ns : rarely_ns;
 	int result = 0;
 
 	for (size_t i = 0; i < CGROUP_FILES; i++) {
-		int64_t age = s->mono_ns - g->file[i].read_ns;
 		int r;
 
-		if (!g->file[i].fd ||
-		    (cgroup_files[i].pace == RARELY && age < period - slack_ns && !s->last))
+		if (!g->file[i].fd || (cgroup_files[i].pace == RARELY &&
+				       !period_is_due(&g->file[i].period, s, period)))
 			continue;
-		g->file[i].read_ns = s->mono_ns;
 		r = read_file(g, i, s, text);
 		if (r < 0)
 			result = r;
@@ -229,15 +227,13 @@ static void put_limits(struct cgroup_group *g, struct sample *s)
 	}
 }
 
-int cgroup_group_read(struct cgroup_group *g, struct sample *s, char *text, int64_t slack_ns)
+int cgroup_group_read(struct cgroup_group *g, struct sample *s, char *text)
 {
-	if (s->mono_ns - g->limits_ns >= very_rarely_ns - slack_ns) {
-		g->limits_ns = s->mono_ns;
+	if (period_is_due(&g->limits_period, s, very_rarely_ns))
 		for (size_t i = 0; i < CGROUP_LIMITS; i++)
 			find_limit(g, i);
-	}
 	put_limits(g, s);
-	return read_files(g, s, text, slack_ns);
+	return read_files(g, s, text);
 }
 
 /* The older file of the same shape is for kernels without the newer. */

@@ -11,6 +11,7 @@
 
 #include "source/cgroup_disk.h"
 #include "source/cgroup_file.h"
+#include "source/period.h"
 
 enum { GROUP_TEXT = 32 * 1024 };
 
@@ -22,12 +23,12 @@ struct cgroup_group {
 	struct {
 		int fd;    /* 0: not open */
 		int error; /* of its opening */
-		int64_t read_ns;
+		struct period period;
 	} file[CGROUP_FILES];
 	int64_t limit[CGROUP_LIMITS];    /* -1: none */
 	size_t limit_end[CGROUP_LIMITS]; /* of the group that sets it */
 	int limit_error[CGROUP_LIMITS];  /* -errno of what should tell one; 0: none is set */
-	int64_t limits_ns;
+	struct period limits_period;
 	uint64_t has;                  /* bit of each series that has values */
 	uint64_t bad;                  /* of each that is there and no number */
 	int64_t peak_bytes, oom_kills; /* as read last; -1: not known */
@@ -46,8 +47,8 @@ extern const char cgroup_disks_unknown[];
 /* Tell the sample of it, and say why what is missing is missing. text: room for GROUP_TEXT bytes,
  * here and below. */
 void cgroup_group_tell(struct cgroup_group *g, struct sample *s, uint32_t parent, char *text);
-/* slack_ns: what is due so soon is due now. 0 or -errno: the rest was read. */
-int cgroup_group_read(struct cgroup_group *g, struct sample *s, char *text, int64_t slack_ns);
+/* What is due. 0 or -errno: the rest was read. */
+int cgroup_group_read(struct cgroup_group *g, struct sample *s, char *text);
 
 /* The place that the group is named after, and path[0..end) of a place as people know it. */
 const struct cgroup_place *cgroup_group_place(const struct cgroup_group *g);

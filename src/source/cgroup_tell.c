@@ -181,9 +181,9 @@ void cgroup_group_tell(struct cgroup_group *g, struct sample *s, uint32_t parent
 				      parent, clock_mono_ns(), g->above ? INSTANCE_ASIDE : 0);
 	g->disks.parent = g->instance;
 	/* All fields are looked for this once. */
-	cgroup_group_read(g, s, text, INT64_MAX);
+	cgroup_group_read(g, s, text);
 	for (size_t i = 0; i < CGROUP_FILES; i++)
-		g->file[i].read_ns = s->mono_ns - INT64_MAX / 2;
+		g->file[i].period = (struct period){ 0 };
 	if (!g->instance)
 		return;
 	g->slot = sample_series(s, cgroup_metrics, CGROUP_SERIES, g->instance);

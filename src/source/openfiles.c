@@ -4,7 +4,9 @@
  * files are read for each, so the processes are looked at in turn, so many of their files a second.
  */
 #include "base/clock.h"
+#include "base/crc32c.h"
 #include "source/mountinfo.h"
+#include "source/period.h"
 #include "source/source.h"
 
 #include <dirent.h>
@@ -32,8 +34,9 @@ struct mount_files {
 
 struct openfiles {
 	const struct source_env *env;
-	int64_t looked_ns, began_ns;
-	uint64_t mounts_hash; /* of mountinfo: an id may be another mount when it has changed */
+	struct period looks, rounds;
+	uint32_t mounts_seen; /* checksum of mountinfo: an id may be another mount when it has
+				 changed */
 	pid_t pids[PIDS];
 	size_t npids, turn; /* of the round */
 	bool open, partial; /* partial: not every file was seen */
@@ -160,15 +163,6 @@ static void open_next(struct openfiles *o)
 	}
 }
 
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-	while (*text)
-		hash = (hash ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 static void forget_mounts(struct openfiles *o, struct sample *s)
 {
 	for (size_t i = 0; i < o->nmounts; i++) {
@@ -182,14 +176,14 @@ static void forget_mounts(struct openfiles *o, struct sample *s)
 
 static void read_mounts(struct openfiles *o, struct sample *s)
 {
-	uint64_t hash;
+	uint32_t seen;
 
 	o->cut = root_read(&o->env->proc, "self/mountinfo", o->mountinfo, sizeof o->mountinfo) ==
 		 -EFBIG;
-	hash = hash_of(o->mountinfo);
-	if (hash != o->mounts_hash)
+	seen = crc32c(0, o->mountinfo, strlen(o->mountinfo));
+	if (seen != o->mounts_seen)
 		forget_mounts(o, s);
-	o->mounts_hash = hash;
+	o->mounts_seen = seen;
 }
 
 static void begin_round(struct openfiles *o, struct sample *s)
@@ -198,9 +192,10 @@ static void begin_round(struct openfiles *o, struct sample *s)
 	o->turn = 0;
 	o->partial = o->npids == PIDS;
 	o->open = o->npids > 0;
-	if (!o->open)
+	if (!o->open) {
+		o->rounds = (struct period){ 0 }; /* as soon as there is one */
 		return;
-	o->began_ns = s->mono_ns;
+	}
 	read_mounts(o, s);
 	for (size_t i = 0; i < o->nmounts; i++)
 		o->mount[i].count = 0;
@@ -234,10 +229,9 @@ static int openfiles_read(void *state, struct sample *s)
 {
 	struct openfiles *o = state;
 
-	if (s->mono_ns - o->looked_ns < NS_PER_S)
+	if (!period_is_due(&o->looks, s, NS_PER_S))
 		return 0;
-	o->looked_ns = s->mono_ns;
-	if (!o->open && (!o->began_ns || s->mono_ns - o->began_ns >= ROUND_S * NS_PER_S))
+	if (!o->open && period_is_due(&o->rounds, s, ROUND_S * NS_PER_S))
 		begin_round(o, s);
 	for (int files = 0; o->open && files < FILES_A_SECOND; files++)
 		if (o->turn == o->npids)
