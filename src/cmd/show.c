@@ -15,7 +15,7 @@
 
 struct show_options {
 	bool json;
-	const char *rules;
+	const char *rules, *metrics;
 };
 
 static const struct option rows[] = {
@@ -28,9 +28,15 @@ static const struct option rows[] = {
 	  .help = "Judge by the rules in FILE too; a rule there replaces the built-in one of its "
 		  "name.",
 	  OPTION_OFFSET(struct show_options, rules) },
+	{ .name = "metrics",
+	  .value = "GLOB,...",
+	  .type = ARG_TEXT,
+	  .help = "Of several nodes, compare these metrics side by side, too.",
+	  OPTION_OFFSET(struct show_options, metrics) },
 };
 
 static const struct example examples[] = {
+	{ "show --metrics 'gpu.*'", "the nodes side by side by what their GPUs did, too" },
 	{ "show", "the newest recording here" },
 	{ "show --json sonde_1234", "everything a script may want to know" },
 };
@@ -49,6 +55,7 @@ static void print(const struct show_options *o, const struct summary *s, const s
 	} else {
 		summary_print(s, stdout, wants_colour(), 0);
 		machine_print(r, stdout);
+		summary_print_nodes(s, stdout);
 		summary_print_tops(s, stdout);
 	}
 }
@@ -60,7 +67,10 @@ static int show(const struct show_options *o, struct run *r, struct err *e)
 	int rc = o->rules ? rules_read(&site, o->rules, e) : 0;
 
 	if (!rc)
-		rc = o->json ? summary_make(&s, r, e) : summary_make_judged(&s, r, site, e);
+		rc = summary_make_as(&s, r,
+				     &(struct summary_wish){
+					     .all = o->json, .site = site, .compared = o->metrics },
+				     e);
 	if (!rc && site)
 		rules_apply(site, &s);
 	if (!rc)

@@ -10,7 +10,7 @@
 #ifndef SONDE_JOB_SCHEDULER_H
 #define SONDE_JOB_SCHEDULER_H
 
-#include "job/hostlist.h"
+#include "core/hostlist.h"
 
 #include <stddef.h>
 

@@ -39,6 +39,7 @@ static const struct part parts[] = {
 	{ .name = "header", .make = html_header },
 	{ .name = "figures", .make = html_figures },
 	{ .name = "verdicts", .make = html_verdicts },
+	{ .name = "nodes", .make = html_nodes },
 	{ .name = "processes", .make = html_processes },
 	{ .name = "commands", .make = html_commands },
 	{ .name = "metrics", .make = html_metrics },

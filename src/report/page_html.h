@@ -24,6 +24,8 @@ void html_title(struct bytes *b, const struct page_source *p);
 void html_header(struct bytes *b, const struct page_source *p);
 void html_figures(struct bytes *b, const struct page_source *p);
 void html_verdicts(struct bytes *b, const struct page_source *p);
+/* A section of its own; nothing of a single node. */
+void html_nodes(struct bytes *b, const struct page_source *p);
 void html_processes(struct bytes *b, const struct page_source *p);
 void html_commands(struct bytes *b, const struct page_source *p);
 void html_metrics(struct bytes *b, const struct page_source *p);

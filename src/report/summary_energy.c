@@ -136,6 +136,15 @@ static double own_joules(const struct node_energy *nodes, uint32_t i)
 	return n->parts ? n->joules : n->power_j;
 }
 
+static double of_host(const struct node_energy *nodes, uint32_t host)
+{
+	double all = 0;
+
+	for (uint32_t i = host; i; i = nodes[i].next)
+		all += own_joules(nodes, i);
+	return all > 0 ? all : NAN;
+}
+
 static const char *words_of(unsigned parts)
 {
 	size_t i = 0;
@@ -155,6 +164,8 @@ static void add_up(struct summary *s, const struct node_energy *nodes, const str
 		s->energy_job_j += nodes[i].job_j;
 		parts |= nodes[i].parts ? nodes[i].parts : OTHER;
 	}
+	for (uint32_t h = 0; h < s->nhosts; h++)
+		s->hosts[h].energy_j = of_host(nodes, s->hosts[h].node);
 	if (!(s->energy_j > 0)) /* two samples are needed */
 		s->energy_j = NAN;
 	s->energy_job_j = isnan(s->energy_j) ? NAN : s->energy_job_j;

@@ -315,11 +315,49 @@ static bool gone_on(const struct node_figures *nodes, uint32_t node)
 	return false;
 }
 
+static double of_host(const struct node_figures *nodes, uint32_t host, size_t figure)
+{
+	double all = 0;
+
+	if (figures[figure].over != OVER_SUM)
+		return over_steps(nodes, host, figure);
+	for (uint32_t i = host; i; i = nodes[i].next)
+		all += nodes[i].v[figure];
+	return all;
+}
+
+static void fill_host(struct summary_host *h, const struct run *r, const struct node_figures *nodes,
+		      uint32_t host)
+{
+	enum { LATE_S = 10 };
+	double start_s = INFINITY;
+
+	*h = (struct summary_host){
+		.node = host,
+		.host = r->nodes[host].host,
+		.cpu_s = of_host(nodes, host, CPU),
+		.peak_memory_bytes = of_host(nodes, host, PEAK_MEMORY),
+		.read_bytes = of_host(nodes, host, READ),
+		.written_bytes = of_host(nodes, host, WRITTEN),
+		.energy_j = NAN,
+		.late_s = NAN,
+	};
+	for (uint32_t i = host; i; i = nodes[i].next) {
+		if (r->nodes[i].rows)
+			start_s = fmin(start_s, nodes[i].start_s);
+		h->lost |= !r->nodes[i].complete && !gone_on(nodes, i);
+		h->restarted |= !isnan(nodes[i].v[RECORDER_LOST]);
+	}
+	if (start_s > LATE_S && isfinite(start_s))
+		h->late_s = start_s;
+}
+
 static int fill_nodes(struct summary *s, const struct run *r, const struct node_figures *nodes)
 {
 	s->complete = true;
 	s->nodes = calloc(r->nnodes ? r->nnodes : 1, sizeof *s->nodes);
-	if (!s->nodes)
+	s->hosts = calloc(r->nnodes ? r->nnodes : 1, sizeof *s->hosts);
+	if (!s->nodes || !s->hosts)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const struct run_node *n = &r->nodes[i];
@@ -336,7 +374,8 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 			.lost = lost,
 			.again = nodes[i].host != i,
 		};
-		s->nhosts += nodes[i].host == i;
+		if (nodes[i].host == i)
+			fill_host(&s->hosts[s->nhosts++], r, nodes, i);
 	}
 	return 0;
 }
