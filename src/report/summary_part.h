@@ -40,7 +40,7 @@ void summary_select(struct bytes *globs, const struct run *r, const char *names)
 /* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
 int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,
 		     struct err *e);
-/* The energy that was used, and the job's share of it. After the metrics. */
+/* The energy that was used, and the job's share of it. After the metrics and the job. */
 int summary_energy_make(struct summary *s, const struct run *r, const struct series_index *x,
 			struct err *e);
 /* The ways to follow processes that were tried, as the recorders said. */
