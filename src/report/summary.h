@@ -58,6 +58,8 @@ struct summary_node {
 	bool complete;
 	bool lost; /* not closed, and no other recorder went on: killed, cut off or still running */
 	bool again; /* an entry before it is the same host */
+	/* Of all recordings of its host; NAN in those that are `again`. */
+	double cpu_s, peak_memory_bytes, energy_j, energy_job_j;
 };
 
 /* All recordings of one host together. */

@@ -154,6 +154,24 @@ static const char *words_of(unsigned parts)
 	return coverages[i].words;
 }
 
+/* What each host used: what its recordings add up to. */
+static void add_up_hosts(struct summary *s, const struct node_energy *nodes, const struct run *r)
+{
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		struct summary_node *host = &s->nodes[i - 1];
+		double all = 0, job = 0;
+
+		if (host->again)
+			continue;
+		for (uint32_t k = i; k; k = nodes[k].next) {
+			all += own_joules(nodes, k);
+			job += nodes[k].job_j;
+		}
+		host->energy_j = all > 0 ? all : NAN;
+		host->energy_job_j = all > 0 ? job : NAN;
+	}
+}
+
 static void add_up(struct summary *s, const struct node_energy *nodes, const struct run *r)
 {
 	unsigned parts = 0;
@@ -184,6 +202,7 @@ int summary_energy_make(struct summary *s, const struct run *r, const struct ser
 		add_counters(nodes, r, x);
 		add_power(nodes, s);
 		add_up(s, nodes, r);
+		add_up_hosts(s, nodes, r);
 	}
 	free(nodes);
 	return rc ? err_set(e, rc, "out of memory for the summary of %.300s", r->path) : 0;

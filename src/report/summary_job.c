@@ -263,6 +263,15 @@ static double over_steps(const struct node_figures *nodes, uint32_t host, size_t
 	return all;
 }
 
+static double sum_of_steps(const struct node_figures *nodes, uint32_t host, size_t figure)
+{
+	double all = 0;
+
+	for (uint32_t i = host; i; i = nodes[i].next)
+		all += nodes[i].v[figure];
+	return all;
+}
+
 /* A sum is known when all of its parts are; a largest value when any is. */
 static double over_nodes(const struct run *r, const struct node_figures *nodes, size_t figure)
 {
@@ -361,7 +370,7 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 		return -ENOMEM;
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const struct run_node *n = &r->nodes[i];
-		bool lost = !n->complete && !gone_on(nodes, i);
+		bool lost = !n->complete && !gone_on(nodes, i), first = nodes[i].host == i;
 
 		s->complete = s->complete && !lost;
 		s->nodes[s->nnodes++] = (struct summary_node){
@@ -372,9 +381,13 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 			.memory_bytes = nodes[i].v[MEMORY],
 			.complete = n->complete,
 			.lost = lost,
-			.again = nodes[i].host != i,
+			.again = !first,
+			.cpu_s = first ? sum_of_steps(nodes, i, CPU) : NAN,
+			.peak_memory_bytes = first ? over_steps(nodes, i, PEAK_MEMORY) : NAN,
+			.energy_j = NAN,
+			.energy_job_j = NAN,
 		};
-		if (nodes[i].host == i)
+		if (first)
 			fill_host(&s->hosts[s->nhosts++], r, nodes, i);
 	}
 	return 0;
