@@ -183,8 +183,10 @@ static void listen_to_launcher(struct recorder *r)
 		}
 	}
 	r->launcher_gone = got != -EAGAIN;
-	if (r->launcher_gone)
+	if (r->launcher_gone) {
 		epoll_ctl(r->waiting, EPOLL_CTL_DEL, r->o->launcher, NULL);
+		tree_task_over(r->sampler.tree, 0);
+	}
 	r->samples_with_launcher = r->samples;
 }
 

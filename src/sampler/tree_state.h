@@ -159,6 +159,8 @@ void tasks_read(struct tree *t);
 /* Of all launchers: what they waited for, and their own input and output. False: not known. */
 void tasks_reaped(const struct tree *t, struct message *sum);
 bool tasks_io(const struct tree *t, struct proc_io *sum);
+/* Has a launcher gone without a word: killed? What it would have waited for nobody tells. */
+bool tasks_lost(const struct tree *t);
 /* Was p, which began at that tick, there when an earlier recorder took its last sample? */
 bool tasks_have_recorded(const struct tree *t, const struct process *p, int64_t start_ticks);
 
