@@ -106,7 +106,7 @@ static inline void node_read_all(struct node *n)
 static inline void node_close(struct node *n)
 {
 	for (size_t i = 0; i < nsources; i++) {
-		if (n->state[i])
+		if (n->state[i] && sources[i]->close)
 			sources[i]->close(n->state[i]);
 		free(n->state[i]);
 	}

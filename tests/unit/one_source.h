@@ -50,7 +50,7 @@ static inline void one_open(struct one *x, const struct source *source, const ch
 
 static inline void one_close(struct one *x)
 {
-	if (x->state)
+	if (x->state && x->source->close)
 		x->source->close(x->state);
 	free(x->state);
 	sample_free(&x->n.sample);
