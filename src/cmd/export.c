@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/lakefile.h"
 #include "cmd/outfile.h"
+#include "cmd/perfmonfile.h"
 #include "cmd/say.h"
 #include "cmd/written.h"
 #include "recording/join.h"
@@ -28,12 +29,13 @@
 #define SINK(x)                   " " #x
 
 #define TO_STANDARD_OUTPUT "-"
+#define DOCUMENTS          "perfmon"
 #define NAME_CHARACTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 static const char known_tables[] = "One of the tables:" TABLES(NAME) ".";
 static const char known_formats[] = "Formats, separated by commas:"
 #include "sinks.def"
-				    ".";
+				    " " DOCUMENTS ".";
 
 struct export_options {
 	const char *to, *output, *append, *lake, *metrics, *table;
@@ -136,6 +138,7 @@ struct exporting {
 	struct run *run;
 	const char *directory; /* NULL: standard output */
 	uint64_t formats;      /* bit i: sinks[i] */
+	bool documents;        /* perfmon's */
 	const char *job;       /* what tables that are added to a file are named after */
 	FILE *file;            /* the one that they are added to */
 	struct written *written;
@@ -148,12 +151,15 @@ static bool add_format(struct exporting *x, const char *name, size_t n)
 			x->formats |= UINT64_C(1) << i;
 			return true;
 		}
-	return false;
+	if (strlen(DOCUMENTS) != n || memcmp(DOCUMENTS, name, n) != 0)
+		return false;
+	x->documents = true;
+	return true;
 }
 
 static bool find_formats(struct exporting *x)
 {
-	for (const char *at = x->o->to; *at || !x->formats;) {
+	for (const char *at = x->o->to; *at || !(x->formats || x->documents);) {
 		size_t n = strcspn(at, ",");
 
 		if (!add_format(x, at, n)) {
@@ -203,6 +209,20 @@ static bool suits_lake(const struct export_options *o)
 	return false;
 }
 
+/* Documents have one form, and it is files. */
+static bool suits_documents(const struct exporting *x)
+{
+	const struct export_options *o = x->o;
+
+	if (!x->documents || !(o->append || o->table || o->metrics || o->wide || o->raw ||
+			       o->combine || o->every_ns || o->from_ns || o->until_ns ||
+			       (o->output && !strcmp(o->output, TO_STANDARD_OUTPUT))))
+		return true;
+	say("export: " DOCUMENTS " has a form of its own, of several files; leave out all options "
+	    "but --to, --output and --json");
+	return false;
+}
+
 /* Of what can hold the tables of several recordings, one format. */
 static bool suits_append(const struct exporting *x)
 {
@@ -227,7 +247,8 @@ static bool understand(struct exporting *x)
 
 	if (o->table && !is_table(o->table))
 		say("export: there is no table '%s'. %s", o->table, known_tables);
-	else if (find_formats(x) && suits_series_only(x) && suits_append(x) && suits_lake(o)) {
+	else if (find_formats(x) && suits_series_only(x) && suits_append(x) && suits_lake(o) &&
+		 suits_documents(x)) {
 		if (!o->output || strcmp(o->output, TO_STANDARD_OUTPUT))
 			return true;
 		if (o->json)
@@ -336,7 +357,9 @@ static int export_tables(const struct exporting *x, struct err *e)
 	const char *only = x->o->table ? x->o->table : all ? NULL : "series";
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++)
+	if (x->documents)
+		rc = perfmonfile_documents(x->run, x->directory, x->written, e);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc && x->formats; i++)
 		if (!only || !strcmp(tables[i].name, only))
 			rc = export_table(x, &tables[i], e);
 	return rc;
