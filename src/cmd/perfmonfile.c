@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/perfmonfile.h"
 
+#include "cmd/collection.h"
 #include "cmd/outfile.h"
 #include "sink/perfmon.h"
 
@@ -65,6 +66,74 @@ int perfmonfile_documents(struct run *r, const char *directory, struct written *
 			     strerror(errno));
 	if (!rc)
 		rc = write_documents(r, &m, metrics, w, e);
+	map_free(&m);
+	return rc;
+}
+
+bool perfmonfile_has(const char *table)
+{
+	struct map m;
+	bool has = !perfmonfile_map(&m, NULL) && map_table(&m, table);
+
+	map_free(&m);
+	return has;
+}
+
+/* A file of its own that holds the tables of many jobs. */
+static int collect_table(const struct perfmonfile *x, const char *table, const struct sink *k,
+			 struct frame *f, struct err *e)
+{
+	struct tablefile to = x->to;
+	struct collection c;
+	char path[PATH_MAX];
+	int rc;
+
+	if (snprintf(path, sizeof path, "%s/%s.%s", to.directory, table, sink_extension(k)) >=
+	    PATH_MAX)
+		return err_set(e, -ENAMETOOLONG, "%.200s...: the name is too long", to.directory);
+	if (mkdir(to.directory, 0700) && errno != EEXIST)
+		return err_set(e, -errno, "cannot make the directory %s: %s", to.directory,
+			       strerror(errno));
+	rc = collection_open(&c, path, x->wait_ns, x->tell, e);
+	if (rc)
+		return rc;
+	to.file = c.out.file;
+	rc = collection_close(&c, tablefile_write(&to, table, k, f, e), e);
+	if (!rc)
+		written_add(to.written, path);
+	return rc;
+}
+
+static int write_table(struct run *r, const struct perfmonfile *x, const struct map_table *t,
+		       struct err *e)
+{
+	const struct selection sel = { .map = t, .from_s = x->from_s, .to_s = x->to_s };
+	struct frame *f;
+	int rc = frame_open(&f, r, &sel, e);
+
+	for (size_t i = 0; i < nsinks && !rc; i++) {
+		if (!(x->formats >> i & 1))
+			continue;
+		if (sinks[i]->collects && x->to.directory && !x->to.file)
+			rc = collect_table(x, t->name, sinks[i], f, e);
+		else
+			rc = tablefile_write(&x->to, t->name, sinks[i], f, e);
+	}
+	frame_close(f);
+	return rc;
+}
+
+int perfmonfile_tables(struct run *r, const struct perfmonfile *x, struct err *e)
+{
+	struct map m;
+	int rc = perfmonfile_map(&m, e);
+	const char *only = x->only;
+
+	if (!only && !x->to.directory && !x->to.file && !rc)
+		only = m.tables->name;
+	for (const struct map_table *t = m.tables; !rc && t < m.tables + m.ntables; t++)
+		if (only ? !strcmp(t->name, only) : perfmon_applies(t, r))
+			rc = write_table(r, x, t, e);
 	map_free(&m);
 	return rc;
 }

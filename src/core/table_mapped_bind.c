@@ -67,15 +67,23 @@ static void visit_name(void *ctx, const char *function, const char *name)
 	}
 }
 
+/* Whether the run has values of it: a formula, or a series that this machine can have. */
 static bool has_metric(const struct binder *b, const struct map_key *k)
 {
 	const struct run *r = b->w->run;
 	char public[NAME_SIZE];
 
 	for (uint32_t i = 1; i < r->nmetrics; i++) {
-		public_name(&r->metrics[i].row, public, sizeof public);
-		if (!strcmp(k->how == MAP_VALUE ? public : r->metrics[i].row.name, k->metric))
+		const struct metric *m = &r->metrics[i].row;
+
+		public_name(m, public, sizeof public);
+		if (strcmp(k->how == MAP_VALUE ? public : m->name, k->metric) != 0)
+			continue;
+		if (m->formula)
 			return true;
+		for (uint32_t s = 1; s < r->nseries; s++)
+			if (r->series[s].metric == i && r->series[s].state <= STATE_PRESENT)
+				return true;
 	}
 	return false;
 }
