@@ -61,7 +61,8 @@ help:
 PAGE    := $(wildcard src/report/page/*) $(wildcard rules/*.rules)
 UPLOT   := src/report/page/node_modules/uplot/dist
 EVENTS  := $(wildcard events/*.events)
-ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o
+MAPS    := $(wildcard maps/*.map)
+ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o $(BUILD)/gen/maps.o
 
 $(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/package.json
 	@command -v npm >/dev/null || { echo 'make: npm is missing (Debian: apt-get install npm); the report page needs uPlot from it' >&2; exit 1; }
@@ -74,6 +75,9 @@ $(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(UPLOT)/uPlot.iife.min.js | 
 $(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
 	cat $(EVENTS) > $(BUILD)/gen/events.txt
 	$(CC) -c -I$(BUILD)/gen -o $@ $<
+
+$(BUILD)/gen/maps.o: src/cmd/maps.S $(MAPS) | $(BUILD)/gen
+	$(CC) -c -I. -o $@ $<
 
 $(BUILD)/gen:
 	@mkdir -p $@

@@ -5,7 +5,9 @@
 #include "cmd/command.h"
 #include "cmd/lakefile.h"
 #include "cmd/outfile.h"
+#include "cmd/perfmonfile.h"
 #include "cmd/say.h"
+#include "cmd/tablefile.h"
 #include "cmd/written.h"
 #include "recording/join.h"
 #include "sink/sink.h"
@@ -28,15 +30,15 @@
 #define SINK(x)                   " " #x
 
 #define TO_STANDARD_OUTPUT "-"
-#define NAME_CHARACTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+#define DOCUMENTS          "perfmon"
 
 static const char known_tables[] = "One of the tables:" TABLES(NAME) ".";
 static const char known_formats[] = "Formats, separated by commas:"
 #include "sinks.def"
-				    ".";
+				    " " DOCUMENTS ".";
 
 struct export_options {
-	const char *to, *output, *append, *lake, *metrics, *table;
+	const char *to, *output, *append, *lake, *metrics, *table, *names;
 	bool wide, raw, combine, json;
 	int64_t from_ns, until_ns, every_ns, wait_ns;
 };
@@ -77,6 +79,12 @@ static const struct option rows[] = {
 	  .value = "NAME",
 	  .help = known_tables,
 	  OPTION_OFFSET(struct export_options, table) },
+	{ .name = "names",
+	  .type = ARG_TEXT,
+	  .value = "perfmon",
+	  .help = "Tables, columns and units as perfmon has them: cpu_metrics, perf_metrics, "
+		  "nv_gpu_metrics, with a row for each host and time.",
+	  OPTION_OFFSET(struct export_options, names) },
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
@@ -122,6 +130,7 @@ static const struct example examples[] = {
 	{ "export --to csv,json", "the newest recording here, into its own directory" },
 	{ "export -o - --metrics 'node.*' --wide", "a table for a plot, to standard output" },
 	{ "export --lake lake", "for queries over many jobs" },
+	{ "export --to perfmon", "metrics/*.json for scripts that were made for perfmon" },
 	{ "export --to sqlite --append jobs.sqlite", "this job's tables beside those of others" },
 };
 
@@ -134,11 +143,9 @@ static const struct export_table {
 struct exporting {
 	const struct export_options *o;
 	struct run *run;
-	const char *directory; /* NULL: standard output */
-	uint64_t formats;      /* bit i: sinks[i] */
-	const char *job;       /* what tables that are added to a file are named after */
-	FILE *file;            /* the one that they are added to */
-	struct written *written;
+	struct tablefile to;
+	uint64_t formats; /* bit i: sinks[i] */
+	bool documents;   /* perfmon's */
 };
 
 static bool add_format(struct exporting *x, const char *name, size_t n)
@@ -148,12 +155,15 @@ static bool add_format(struct exporting *x, const char *name, size_t n)
 			x->formats |= UINT64_C(1) << i;
 			return true;
 		}
-	return false;
+	if (strlen(DOCUMENTS) != n || memcmp(DOCUMENTS, name, n) != 0)
+		return false;
+	x->documents = true;
+	return true;
 }
 
 static bool find_formats(struct exporting *x)
 {
-	for (const char *at = x->o->to; *at || !x->formats;) {
+	for (const char *at = x->o->to; *at || !(x->formats || x->documents);) {
 		size_t n = strcspn(at, ",");
 
 		if (!add_format(x, at, n)) {
@@ -173,6 +183,33 @@ static bool is_table(const char *name)
 	return false;
 }
 
+/* Whether there is such a table; says when there is none. */
+static bool knows_table(const struct export_options *o)
+{
+	if (!o->table || (o->names ? perfmonfile_has(o->table) : is_table(o->table)))
+		return true;
+	say("export: there is no table '%s'. %s", o->table,
+	    o->names ? "perfmon has cpu_metrics, perf_metrics and nv_gpu_metrics." : known_tables);
+	return false;
+}
+
+/* Another program's tables have its columns and rows. */
+static bool suits_names(const struct exporting *x)
+{
+	const struct export_options *o = x->o;
+
+	if (!o->names)
+		return true;
+	if (strcmp(o->names, DOCUMENTS) != 0)
+		say("export: there are no names '%s'; known is " DOCUMENTS, o->names);
+	else if (o->metrics || o->wide || o->raw || o->combine || o->every_ns || o->lake)
+		say("export: the tables of --names have a form of their own; leave out --metrics, "
+		    "--wide, --raw, --combine, --every and --lake");
+	else
+		return true;
+	return false;
+}
+
 /* Some formats hold readings, and no other table or shape. */
 static bool suits_series_only(const struct exporting *x)
 {
@@ -183,6 +220,9 @@ static bool suits_series_only(const struct exporting *x)
 			continue;
 		if (o->wide)
 			say("export: %s has a line for each reading; leave out --wide",
+			    sinks[i]->name);
+		else if (o->names)
+			say("export: %s holds the series under Sonde's names; leave out --names",
 			    sinks[i]->name);
 		else if (o->table && strcmp(o->table, "series"))
 			say("export: %s holds the series, not %s", sinks[i]->name, o->table);
@@ -200,6 +240,20 @@ static bool suits_lake(const struct export_options *o)
 		return true;
 	say("export: --lake has a form of its own; leave out --to, --output, --append, --table, "
 	    "--wide and --every");
+	return false;
+}
+
+/* Documents have one form, and it is files. */
+static bool suits_documents(const struct exporting *x)
+{
+	const struct export_options *o = x->o;
+
+	if (!x->documents || !(o->append || o->table || o->metrics || o->wide || o->raw ||
+			       o->combine || o->every_ns || o->from_ns || o->until_ns ||
+			       (o->output && !strcmp(o->output, TO_STANDARD_OUTPUT))))
+		return true;
+	say("export: " DOCUMENTS " has a form of its own, of several files; leave out all options "
+	    "but --to, --output and --json");
 	return false;
 }
 
@@ -225,9 +279,8 @@ static bool understand(struct exporting *x)
 {
 	const struct export_options *o = x->o;
 
-	if (o->table && !is_table(o->table))
-		say("export: there is no table '%s'. %s", o->table, known_tables);
-	else if (find_formats(x) && suits_series_only(x) && suits_append(x) && suits_lake(o)) {
+	if (suits_names(x) && knows_table(o) && find_formats(x) && suits_series_only(x) &&
+	    suits_append(x) && suits_lake(o) && suits_documents(x)) {
 		if (!o->output || strcmp(o->output, TO_STANDARD_OUTPUT))
 			return true;
 		if (o->json)
@@ -250,44 +303,6 @@ static uint64_t series_only(void)
 	return formats;
 }
 
-/* As perfmon names the tables of its jobs: series_4711. */
-static int add_table(const struct exporting *x, const struct export_table *t, const struct sink *k,
-		     struct frame *f, struct err *e)
-{
-	char name[256];
-	char *c = name;
-
-	snprintf(name, sizeof(name), "%s_%s", t->name, x->job);
-	while (*(c += strspn(c, NAME_CHARACTERS)))
-		*c = '_';
-	return sink_run_as(k, f, name, x->file, e);
-}
-
-static int write_file(const struct exporting *x, const struct export_table *t, const struct sink *k,
-		      struct frame *f, struct err *e)
-{
-	struct outfile out;
-	char name[64];
-	int rc;
-
-	snprintf(name, sizeof(name), "%s.%s", t->name, sink_extension(k));
-	rc = outfile_open(&out, x->directory, name, e);
-	if (rc)
-		return rc;
-	rc = outfile_close(&out, sink_run(k, f, out.file, e), e);
-	if (!rc)
-		written_add(x->written, out.path);
-	return rc;
-}
-
-static int write_output(const struct sink *k, struct frame *f, struct err *e)
-{
-	struct err why = { "" };
-	int rc = sink_run(k, f, stdout, &why);
-
-	return rc ? err_set(e, rc, "cannot write to standard output: %s", why.text) : 0;
-}
-
 static int export_formats(const struct exporting *x, const struct export_table *t, uint64_t formats,
 			  struct err *e)
 {
@@ -306,16 +321,8 @@ static int export_formats(const struct exporting *x, const struct export_table *
 	int rc = formats ? frame_open(&f, x->run, &sel, e) : 0;
 
 	for (size_t i = 0; i < nsinks && !rc; i++) {
-		if (!(formats >> i & 1))
-			continue;
-		if (x->file)
-			rc = add_table(x, t, sinks[i], f, e);
-		else if (x->directory)
-			rc = write_file(x, t, sinks[i], f, e);
-		else
-			rc = write_output(sinks[i], f, e);
-		if (!rc && (rc = frame_rewind(f)))
-			err_set(e, rc, "%s: %s", x->run->path, strerror(-rc));
+		if (formats >> i & 1)
+			rc = tablefile_write(&x->to, t->name, sinks[i], f, e);
 	}
 	frame_close(f);
 	return rc;
@@ -330,35 +337,33 @@ static int export_table(const struct exporting *x, const struct export_table *t,
 	return rc;
 }
 
-static int export_tables(const struct exporting *x, struct err *e)
-{
-	bool all = x->directory || x->file;
-	const char *only = x->o->table ? x->o->table : all ? NULL : "series";
-	int rc = 0;
-
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++)
-		if (!only || !strcmp(tables[i].name, only))
-			rc = export_table(x, &tables[i], e);
-	return rc;
-}
-
-/* The job's number, else the recording's name. */
-static const char *job_name(const struct run *r, const char *path)
-{
-	const struct run_meta *id = run_find_meta(r, 0, "job.id");
-	const char *slash = strrchr(path, '/');
-
-	if (id && id->text && *id->text)
-		return id->text;
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void tell_wait(const char *path, int64_t wait_ns)
 {
 	char text[32];
 
 	args_duration_text(wait_ns, text, sizeof(text));
 	say("export: waiting up to %s for another export into %s", text, path);
+}
+
+static int export_tables(const struct exporting *x, struct err *e)
+{
+	bool all = x->to.directory || x->to.file;
+	const char *only = x->o->table ? x->o->table : all ? NULL : "series";
+	int rc = 0;
+
+	if (x->documents)
+		rc = perfmonfile_documents(x->run, x->to.directory, x->to.written, e);
+	if (x->o->names && !rc)
+		return perfmonfile_tables(x->run,
+					  &(struct perfmonfile){ x->to, x->formats, x->o->table,
+								 (double)x->o->from_ns / NS_PER_S,
+								 (double)x->o->until_ns / NS_PER_S,
+								 x->o->wait_ns, tell_wait },
+					  e);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc && x->formats; i++)
+		if (!only || !strcmp(tables[i].name, only))
+			rc = export_table(x, &tables[i], e);
+	return rc;
 }
 
 static int export_lake(const struct exporting *x, const char *path, struct err *e)
@@ -374,9 +379,9 @@ static int export_lake(const struct exporting *x, const char *path, struct err *
 	int rc = frame_open(&f, x->run, &sel, e);
 
 	if (!rc)
-		rc = lakefile_write(o->lake, job_name(x->run, path), x->run, f, written, e);
+		rc = lakefile_write(o->lake, tablefile_job(x->run, path), x->run, f, written, e);
 	if (!rc)
-		written_add(x->written, written);
+		written_add(x->to.written, written);
 	frame_close(f);
 	return rc;
 }
@@ -389,18 +394,18 @@ static int append_tables(struct exporting *x, const char *path, struct err *e)
 
 	if (rc)
 		return rc;
-	x->file = c.out.file;
-	x->job = job_name(x->run, path);
+	x->to.file = c.out.file;
+	x->to.job = tablefile_job(x->run, path);
 	rc = collection_close(&c, export_tables(x, e), e);
 	if (!rc)
-		written_add(x->written, x->o->append);
+		written_add(x->to.written, x->o->append);
 	return rc;
 }
 
 static void say_done(const struct exporting *x, const char *path)
 {
 	const struct run_damage *d = x->run->damages;
-	const char *to = x->o->lake ? x->o->lake : x->o->append ? x->o->append : x->directory;
+	const char *to = x->o->lake ? x->o->lake : x->o->append ? x->o->append : x->to.directory;
 
 	if (x->run->ndamages)
 		say("export: %s is damaged (places: %u), first in %s at byte %llu: %s; what is "
@@ -417,12 +422,13 @@ static int export_run(struct exporting *x, const char *path)
 	char own[PATH_MAX];
 	int rc;
 
-	x->directory = x->o->output;
-	if (!x->directory && !x->o->append)
-		x->directory = outfile_directory(path, own, sizeof(own));
-	else if (x->directory && !strcmp(x->directory, TO_STANDARD_OUTPUT))
-		x->directory = NULL;
-	x->written = &written;
+	x->to.directory = x->o->output;
+	if (!x->to.directory && !x->o->append)
+		x->to.directory = outfile_directory(path, own, sizeof(own));
+	else if (x->to.directory && !strcmp(x->to.directory, TO_STANDARD_OUTPUT))
+		x->to.directory = NULL;
+	x->to.written = &written;
+	x->to.job = tablefile_job(x->run, path);
 	rc = x->o->lake     ? export_lake(x, path, &e)
 	     : x->o->append ? append_tables(x, path, &e)
 			    : export_tables(x, &e);
@@ -468,6 +474,9 @@ const struct command command_export = {
 		"named series_4711 after the job's number, else the recording. Those of "
 		"the same job are replaced. One export at a time: others wait, but not "
 		"longer than --wait says.\n\n"
+		"With --names perfmon, they are perfmon's tables; SQLite and HDF5 files then hold "
+		"those of many jobs, cpu_metrics_4711 in cpu_metrics.h5. --to perfmon writes its "
+		"documents, metrics/cpu_metrics.json and the like.\n\n"
 		"With --lake, the series of each job are a Parquet file in a tree that DuckDB, "
 		"ClickHouse, pandas and Spark query as one table.\n\n"
 		"A file that is there is replaced when the new one is complete, not "

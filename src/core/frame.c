@@ -21,6 +21,8 @@ _Static_assert(sizeof(tables) / sizeof(tables[0]) == FRAME_TABLE_NUMBER_OF,
 
 static const struct table *find_table(const struct selection *sel)
 {
+	if (sel->map)
+		return &table_mapped;
 	return sel->table == FRAME_SERIES && sel->wide ? &table_wide : tables[sel->table];
 }
 

@@ -11,6 +11,7 @@
 #ifndef SONDE_CORE_FRAME_H
 #define SONDE_CORE_FRAME_H
 
+#include "core/map.h"
 #include "core/run.h"
 
 enum frame_table {
@@ -70,6 +71,10 @@ struct selection {
 	double from_s, to_s; /* seconds since the run began; to_s 0 = the end */
 	double every_s; /* > 0: time-weighted means of windows this long, with minimum and maximum
 			   in the tidy table; 0 = every sample. Not with raw */
+	const struct map_table *map; /* series in the words of another program: columns Host,
+					Timestamps, then the map's; borrowed. Alone but for from_s
+					and to_s */
+	bool map_keys; /* columns are named by the keys, in their units, and not by the headers */
 };
 
 struct frame;

@@ -22,8 +22,8 @@ struct table {
 	void (*close)(struct frame *f);
 };
 
-extern const struct table table_tidy, table_wide, table_instances, table_marks, table_spans,
-	table_states;
+extern const struct table table_tidy, table_wide, table_mapped, table_instances, table_marks,
+	table_spans, table_states;
 
 struct frame {
 	struct run *run;

@@ -2,6 +2,7 @@
 #include "core/run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,28 @@ double run_seconds(const struct run *r, uint32_t node, int64_t mono_ns)
 	if (__builtin_sub_overflow(utc, r->t0_utc_ns, &ns))
 		return ((double)utc - (double)r->t0_utc_ns) / 1e9;
 	return (double)ns / 1e9;
+}
+
+int run_host_ranks(const struct run *r, uint32_t *rank)
+{
+	uint32_t *first = calloc(r->nnodes + 1u, 2 * sizeof *first), *seen;
+	int rc = first ? run_hosts(r, first) : -ENOMEM;
+
+	seen = first ? first + r->nnodes + 1u : NULL;
+	for (uint32_t i = 1; i < r->nnodes && !rc; i++)
+		rank[i] = seen[first[i]]++;
+	free(first);
+	return rc;
+}
+
+void run_host_name(const struct run *r, uint32_t node, uint32_t rank, char *out, size_t size)
+{
+	const char *host = r->nodes[node].host;
+
+	if (rank)
+		snprintf(out, size, "%s.%u", host ? host : "", rank + 1);
+	else
+		snprintf(out, size, "%s", host ? host : "");
 }
 
 const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const char *key)

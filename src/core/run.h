@@ -125,6 +125,11 @@ int64_t run_utc_ns(const struct run *r, uint32_t node, int64_t mono_ns);
 /* first[i]: the first node of node i's host: itself, or one of which it is another step or a
  * restart. [nnodes]; 0 or -ENOMEM. */
 int run_hosts(const struct run *r, uint32_t *first);
+/* rank[i]: how many nodes of node i's host come before it. [nnodes]; 0 or -ENOMEM. */
+int run_host_ranks(const struct run *r, uint32_t *rank);
+/* A name for a node that no other has: host, then host.2 for the second recording of it. Cut when
+ * too long. */
+void run_host_name(const struct run *r, uint32_t node, uint32_t rank, char *out, size_t size);
 /* The last value said of key on node (0: any node); NULL when never said. */
 const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const char *key);
 /* Metric id by name; 0 when the run has none. */

@@ -215,6 +215,7 @@ static const struct {
 	{ "process.pss_bytes", "process.pss" },   { "process.uss_bytes", "process.pss" },
 	{ "process.swap_bytes", "process.pss" },  { "job.pss_bytes", "process.pss" },
 	{ "job.pss_age_seconds", "process.pss" }, { "job.swap_bytes", "process.pss" },
+	{ "job.uss_bytes", "process.pss" },
 };
 
 /* The mechanism that it lacks, or NULL. */

@@ -169,8 +169,11 @@ static unsigned job_part(uint32_t row)
 	switch (row) {
 	case JOB_THREADS:
 	case JOB_RESIDENT:
+	case JOB_VIRTUAL:
+	case JOB_SHARED:
 	case JOB_PSS:
 	case JOB_PSS_AGE:
+	case JOB_USS:
 	case JOB_SWAP:
 	case JOB_MINOR_FAULTS:
 	case JOB_MAJOR_FAULTS:

@@ -35,8 +35,13 @@ static void memory_parts(const struct tree *t, const struct process *p,
 	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
 
 	part[PART_RESIDENT] = rss;
+	part[PART_VIRTUAL] = p->stat.vsize_bytes;
+	part[PART_SHARED] = p->shared_bytes;
+	part[PART_NO_SHARED] = !p->shared_known && rss;
 	if (p->pss_bytes >= 0)
 		part[PART_PSS] = p->pss_bytes + rss - p->shared_bytes - p->walk_private_bytes;
+	if (p->uss_bytes > 0)
+		part[PART_USS] = p->uss_bytes;
 	part[PART_NO_PSS] = p->pss_bytes < 0 && rss;
 	if (p->swap_bytes > 0)
 		part[PART_SWAP] = p->swap_bytes;
@@ -157,10 +162,14 @@ static void sum_memory(struct tree *t, int64_t estimated_ns)
 	bool pss_known = !part[PART_NO_PSS] && t->pss != PSS_OFF;
 
 	set(t, JOB_RESIDENT, part[PART_RESIDENT]);
+	set(t, JOB_VIRTUAL, part[PART_VIRTUAL]);
+	set(t, JOB_SHARED, part[PART_SHARED]);
+	t->job_known[JOB_SHARED] = !part[PART_NO_SHARED];
 	set(t, JOB_PSS, part[PART_PSS]);
+	set(t, JOB_USS, part[PART_USS]);
 	set(t, JOB_SWAP, part[PART_SWAP]);
 	set(t, JOB_PSS_AGE, (age + NS_PER_S - 1) / NS_PER_S);
-	t->job_known[JOB_PSS] = t->job_known[JOB_PSS_AGE] = pss_known;
+	t->job_known[JOB_PSS] = t->job_known[JOB_PSS_AGE] = t->job_known[JOB_USS] = pss_known;
 	t->job_known[JOB_SWAP] = !part[PART_NO_SWAP] && t->pss != PSS_OFF;
 	if (part[PART_RESIDENT] > t->peak_rss)
 		t->peak_rss = part[PART_RESIDENT];

@@ -29,6 +29,11 @@ static const struct metric metrics[] = {
 	[JOB_RESIDENT] = { "job.resident_bytes", BYTES, GAUGE, .label = "Job RSS",
 			   .help = "Sum of resident set sizes; shared pages count once a "
 				   "process." },
+	[JOB_VIRTUAL] = { "job.virtual_bytes", BYTES, GAUGE, .label = "Job address space",
+			  .help = "Sum of address spaces." },
+	[JOB_SHARED] = { "job.shared_bytes", BYTES, GAUGE, .label = "Job shared",
+			 .help = "Sum of resident pages of files and of shared memory; each counts "
+				 "once a process." },
 	[JOB_PSS] = { "job.pss_bytes", BYTES, GAUGE, .label = "Job PSS",
 		      .help = "Sum of proportional set sizes; between two readings of a process "
 			      "the "
@@ -39,6 +44,9 @@ static const struct metric metrics[] = {
 			  .help = "How long ago the oldest PSS was read that the sum moves by an "
 				  "estimate, in whole seconds, rounded up; 0: no estimate is in "
 				  "it." },
+	[JOB_USS] = { "job.uss_bytes", BYTES, GAUGE, .label = "Job USS",
+		      .help = "Sum of unique set sizes at the last reading of each process; absent "
+			      "until every live process was read once." },
 	[JOB_SWAP] = { "job.swap_bytes", BYTES, GAUGE, .label = "Job swap",
 		       .help = "Sum of swapped-out memory at the last reading of each process." },
 	[JOB_READ] = { "job.read_bytes", BYTES, COUNTER, .label = "Read",
