@@ -144,10 +144,15 @@ static int unknown_letter(const struct parser *p, char letter)
 	return err_set(p->e, -EINVAL, "unknown option -%c; --help lists those there are", letter);
 }
 
+static bool is_last_or_before_option(const struct parser *p)
+{
+	return p->at + 1 >= p->args->argc || p->args->argv[p->at + 1][0] == '-';
+}
+
 /* The value of o: what is attached to its word, else the next word. */
 static int take_value(struct parser *p, const struct option *o, const char *attached)
 {
-	if (!attached && o->bare)
+	if (!attached && o->bare && (!o->follows || is_last_or_before_option(p)))
 		return store(o, o->bare, p->opts, p->e);
 	if (!attached && p->at + 1 >= p->args->argc)
 		return err_set(p->e, -EINVAL, "option --%s needs a value: --%s %s", o->name,

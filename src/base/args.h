@@ -32,16 +32,17 @@ struct option {
 	const char *value;    /* what the value is called in help: "DIR"; NULL for flags */
 	const char *fallback; /* default, parsed like a given value; NULL: zero */
 	const char *bare; /* the value of --name alone; another only as --name=VALUE. NULL: none */
+	bool follows;     /* with bare: another also as the next word, unless that begins with - */
 	const char *help; /* one sentence, ends with a full stop */
 	size_t offset;    /* into the options struct */
 	int64_t min, max; /* of durations (ns) and counts; both 0: any */
 	bool hidden;      /* left out of help */
 };
 
-/* Is the next word its value, if none is attached? */
-static inline bool option_needs_value(const struct option *o)
+/* May the next word be its value, if none is attached? */
+static inline bool option_takes_word(const struct option *o)
 {
-	return o->type != ARG_FLAG && !o->bare;
+	return o->type != ARG_FLAG && (!o->bare || o->follows);
 }
 
 #define OPTION_OFFSET(type, member) .offset = offsetof(type, member)

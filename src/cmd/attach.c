@@ -2,15 +2,16 @@
 /* attach.c - record processes that run already, and what they start. */
 #include "base/clock.h"
 #include "base/number.h"
-#include "cmd/command.h"
-#include "cmd/recording.h"
+#include "cmd/attached.h"
 #include "cmd/say.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ROOTS_MAX = 256, LIMIT_MARGIN_S = 5 };
+enum { ROOTS_MAX = 256 };
+
+/* Before the scheduler ends the job, so that the recording is closed by then. */
+#define LIMIT_MARGIN_NS (5 * NS_PER_S)
 
 struct attach_options {
 	struct recording_options recording; /* first, as RECORDING_OPTIONS wants it */
@@ -55,15 +56,6 @@ static const struct example examples[] = {
 	{ "attach --job", "in a job script, by srun --overlap --ntasks-per-node=1: every node" },
 };
 
-/* What a signal handler may write; the one thing that is not handed in. */
-static volatile int stop;
-
-static void on_signal(int signal)
-{
-	(void)signal;
-	stop = 1;
-}
-
 static size_t parse_pids(const char *text, pid_t *out)
 {
 	size_t n = 0;
@@ -82,24 +74,6 @@ static size_t parse_pids(const char *text, pid_t *out)
 	return 0;
 }
 
-static void end_on_signals(void)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
-	struct sigaction act = { .sa_handler = on_signal };
-
-	for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
-		sigaction(ending[i], &act, NULL);
-}
-
-/* What is recorded: by their pids, or the job's. */
-struct attached {
-	struct root proc;
-	struct members members;
-	pid_t roots[MEMBERS_AT_ONCE];
-	size_t nroots;
-	char command[256];
-};
-
 static int attach_pids(struct attached *x, const struct attach_options *o)
 {
 	x->nroots = parse_pids(o->pids, x->roots);
@@ -113,54 +87,29 @@ static int attach_pids(struct attached *x, const struct attach_options *o)
 }
 
 static int attach_job(struct attached *x, const struct attach_options *o,
-		      const struct batch_job *job)
+		      const struct recording_plan *plan)
 {
-	const char *procfs = o->recording.procfs ? o->recording.procfs : "/proc";
 	const char *id = o->job[0] ? o->job : NULL;
-	int bad = root_open(&x->proc, procfs);
-	struct err e;
+	struct err e = { "" };
 
-	if (bad) {
-		say("attach: cannot read %s: %s", procfs, strerror(-bad));
-		return EXIT_FAILED;
-	}
-	if (members_open(&x->members, &x->proc, job, id, &e)) {
+	if (attached_job(x, plan, id, &e)) {
 		say("attach: %s", e.text);
 		return EXIT_FAILED;
 	}
 	if (x->members.by == MEMBERS_USER)
 		say("attach: recording %s", x->members.how);
-	x->nroots = members_next(&x->members, x->roots, MEMBERS_AT_ONCE);
 	snprintf(x->command, sizeof x->command, "attach --job%s%s", id ? "=" : "", id ? id : "");
 	return EXIT_OK;
 }
 
-/* Before the scheduler ends the job, so that the recording is closed by then. */
-static int64_t until_limit_ns(const struct batch_job *job)
-{
-	int64_t end_s = job->number[BATCH_END_UTC], now = clock_utc_ns();
-
-	if (end_s < 0 || end_s > INT64_MAX / NS_PER_S - LIMIT_MARGIN_S)
-		return 0;
-	end_s -= LIMIT_MARGIN_S;
-	return end_s * NS_PER_S > now ? end_s * NS_PER_S - now : 0;
-}
-
 static int record(const struct attach_options *o, struct recording_plan *plan, struct attached *x)
 {
-	struct recorder_options r = recording_recorder(plan);
+	struct recorder_options r = attached_recorder(plan, x);
 
-	r.sampler.tree.roots = x->roots;
-	r.sampler.tree.nroots = x->nroots;
-	r.sampler.tree.follow = o->job != NULL;
-	r.members = o->job ? &x->members : NULL;
-	r.grace_ns = o->grace_ns;
-	r.command = x->command;
+	r.await_ns = r.grace_ns = o->grace_ns;
 	r.duration_ns = o->duration_ns;
 	if (!r.duration_ns && o->job && !o->job[0])
-		r.duration_ns = until_limit_ns(&plan->identity.job);
-	r.stop = &stop;
-	end_on_signals();
+		r.duration_ns = attached_until_limit_ns(&plan->identity.job, LIMIT_MARGIN_NS);
 	if (recorder_run(&r))
 		return EXIT_FAILED;
 	recording_tell(plan);
@@ -185,10 +134,10 @@ static int attach(const void *given, int n, char **operands)
 		recording.perf = "off";
 	if (!recording_plan(&plan, &recording))
 		return EXIT_USAGE;
-	code = o->job ? attach_job(&x, o, &plan.identity.job) : attach_pids(&x, o);
+	code = o->job ? attach_job(&x, o, &plan) : attach_pids(&x, o);
 	if (code == EXIT_OK)
 		code = record(o, &plan, &x);
-	root_close(&x.proc);
+	attached_close(&x);
 	identity_free(&plan.identity);
 	return code;
 }

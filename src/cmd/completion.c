@@ -45,7 +45,7 @@ static void bash_list(struct bytes *b, const struct command *c, bool values, int
 	for (size_t i = 0; i < c->noptions; i++) {
 		const struct option *o = &c->options[i];
 
-		if (o->hidden || (values && !option_needs_value(o)) ||
+		if (o->hidden || (values && !option_takes_word(o)) ||
 		    (place >= 0 && (int)place_of(o->value) != place))
 			continue;
 		bytes_printf(b, " --%s", o->name);
@@ -128,13 +128,13 @@ static void zsh_option(struct bytes *b, const struct option *o)
 	bytes_puts(b, " \\\n\t\t\t");
 	if (o->letter)
 		bytes_printf(b, "'(-%c --%s)'{-%c,--%s%s}'[", o->letter, o->name, o->letter,
-			     o->name, !option_needs_value(o) ? "" : "=");
+			     o->name, !option_takes_word(o) ? "" : "=");
 	else
-		bytes_printf(b, "'--%s%s[", o->name, !option_needs_value(o) ? "" : "=");
+		bytes_printf(b, "'--%s%s[", o->name, !option_takes_word(o) ? "" : "=");
 	quoted(b, o->help, special);
 	bytes_u8(b, ']');
-	if (option_needs_value(o)) {
-		bytes_u8(b, ':');
+	if (option_takes_word(o)) {
+		bytes_puts(b, o->bare ? "::" : ":");
 		quoted(b, o->value ? o->value : "VALUE", special);
 		bytes_printf(b, ":%s", zsh_action(place_of(o->value)));
 	}
@@ -189,7 +189,7 @@ static void fish_subcommand(struct bytes *b, const struct command *c)
 		for (size_t i = 0; i < c->noptions; i++) {
 			const struct option *o = &c->options[i];
 
-			if (o->hidden || !option_needs_value(o))
+			if (o->hidden || !option_takes_word(o))
 				continue;
 			if (names)
 				bytes_printf(b, " --%s", o->name);
@@ -239,7 +239,7 @@ static void fish_command(struct bytes *b, const struct command *c)
 			     c->name, o->name);
 		if (o->letter)
 			bytes_printf(b, " -s %c", o->letter);
-		if (option_needs_value(o))
+		if (option_takes_word(o))
 			fish_value(b, place_of(o->value));
 		bytes_puts(b, " -d '");
 		quoted(b, o->help, special);

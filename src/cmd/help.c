@@ -80,8 +80,11 @@ static const char *value_text(const struct option *o, char *out, size_t size)
 {
 	if (o->type == ARG_FLAG)
 		return "";
-	snprintf(out, size, "%s%s%s", o->bare ? "[=" : " ", o->value ? o->value : "VALUE",
-		 o->bare ? "]" : "");
+	snprintf(out, size, "%s%s%s",
+		 o->follows ? " ["
+		 : o->bare  ? "[="
+			    : " ",
+		 o->value ? o->value : "VALUE", o->bare ? "]" : "");
 	return out;
 }
 

@@ -77,7 +77,7 @@ static void option(struct bytes *b, const struct option *o)
 	bytes_puts(b, "\\fB\\-\\-\\fR");
 	font(b, 'B', o->name);
 	if (o->bare) {
-		bytes_puts(b, "[=");
+		bytes_puts(b, o->follows ? " [" : "[=");
 		font(b, 'I', o->value);
 		bytes_puts(b, "]");
 	} else if (o->type != ARG_FLAG) {

@@ -93,8 +93,9 @@ static enum births births_of(const struct recording_options *o)
 	return (enum births)o->births;
 }
 
-static void say_not_recorded(const char *sentence)
+static void say_not_recorded(void *ctx, const char *sentence)
 {
+	(void)ctx;
 	say("recording: %s", sentence);
 }
 
@@ -105,6 +106,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 	return (struct recorder_options){
 		.directory = p->directory,
 		.force = o->force && o->output,
+		.elsewhere = "name another with -o, or add --force",
 		.run_id = p->run_id,
 		.identity = &p->identity,
 		.interval_ns = o->interval_ns,

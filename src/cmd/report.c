@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/choose.h"
 #include "cmd/command.h"
-#include "cmd/outfile.h"
+#include "cmd/reportfile.h"
 #include "cmd/say.h"
 #include "cmd/written.h"
 #include "recording/join.h"
-#include "report/page.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,35 +41,6 @@ static const struct example examples[] = {
 	{ "report sonde_1234 -o public", "write it elsewhere" },
 };
 
-static int make_page(struct bytes *page, struct run *r, struct err *e)
-{
-	struct summary s;
-	int rc = summary_make(&s, r, e);
-
-	if (rc)
-		return rc;
-	rc = page_make(page, r, &s, e);
-	summary_free(&s);
-	return rc;
-}
-
-static int save(const struct bytes *page, const char *directory, struct written *w, struct err *e)
-{
-	struct outfile out;
-	int rc = outfile_open(&out, directory, "report.html", e);
-
-	if (rc)
-		return rc;
-	if (fwrite(page->data, 1, page->len, out.file) != page->len)
-		rc = err_set(e, -errno, "%s", strerror(errno));
-	rc = outfile_close(&out, rc, e);
-	if (!rc && !w->json)
-		puts(out.path);
-	if (!rc)
-		written_add(w, out.path);
-	return rc;
-}
-
 static int report(const char *recording, const struct report_options *o, struct run *r,
 		  struct err *e)
 {
@@ -78,14 +48,15 @@ static int report(const char *recording, const struct report_options *o, struct 
 	struct written w = { .verb = "report", .recording = recording, .json = o->json };
 	const char *directory =
 		o->output ? o->output : outfile_directory(recording, own, sizeof own);
-	struct bytes page = { 0 };
-	int rc = make_page(&page, r, e);
+	struct outfile out;
+	int rc = reportfile_write(&out, r, directory, e);
 
+	if (!rc && !w.json)
+		puts(out.path);
 	if (!rc)
-		rc = save(&page, directory, &w, e);
+		written_add(&w, out.path);
 	if (written_end(&w, r->ndamages) && !rc)
 		rc = err_set(e, -EIO, "standard output did not take the names of the files");
-	bytes_free(&page);
 	return rc;
 }
 

@@ -14,8 +14,9 @@
 
 enum { JOIN_MS = 5000, READY_MS = 10000 };
 
-static void say_nothing(const char *sentence)
+static void say_nothing(void *ctx, const char *sentence)
 {
+	(void)ctx;
 	(void)sentence;
 }
 

@@ -78,21 +78,18 @@ static enum whose whose_directory(const char *path, const struct batch_job *job)
 	return whose;
 }
 
-int directory_open(const char *path, const struct batch_job *job, bool force, bool *made,
-		   struct err *e)
+int directory_open(const char *path, const struct batch_job *job, bool force, const char *elsewhere,
+		   bool *made, struct err *e)
 {
 	int fd;
 
 	*made = !mkdir(path, 0700);
 	if (!*made && errno != EEXIST)
-		return err_set(e, -errno, "cannot make the directory %s: %s; name another with -o",
-			       path, strerror(errno));
+		return err_set(e, -errno, "cannot make the directory %s: %s; %s", path,
+			       strerror(errno), elsewhere);
 	if (!*made && !force && whose_directory(path, job) == ANOTHERS)
-		return err_set(
-			e, -EEXIST,
-			"%s holds the recording of another job; name another directory with -o, or "
-			"add --force",
-			path);
+		return err_set(e, -EEXIST, "%s holds the recording of another job; %s", path,
+			       elsewhere);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, -errno, "cannot open the directory %s: %s", path,

@@ -15,8 +15,8 @@
 
 /* An open directory, or -errno: -EEXIST when it is another job's, or this is no batch job. *made:
  * it was not there. One recording there is looked into: nodes begin at the same time, and there may
- * be thousands. */
-int directory_open(const char *path, const struct batch_job *job, bool force, bool *made,
-		   struct err *e);
+ * be thousands. elsewhere: what the sentence tells to do, "name another with -o". */
+int directory_open(const char *path, const struct batch_job *job, bool force, const char *elsewhere,
+		   bool *made, struct err *e);
 
 #endif

@@ -21,6 +21,7 @@ enum {
 	SETTLED = 3,           /* samples after which all that follow are alike */
 	TURN_NS = 100000,      /* the shortest there is */
 	FOLLOW_NS = 900000000, /* a little less than a second: samples may be a second apart */
+	FOLLOW_LATE_NS = 1100000000, /* and when they are rarer, it is done between them */
 	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
 
@@ -40,7 +41,7 @@ static void say(struct recorder *r, const char *sentence)
 	if (r->roster)
 		roster_say(r->roster, sentence);
 	else
-		r->o->say(sentence);
+		r->o->say(r->o->say_ctx, sentence);
 }
 
 static void say_once(struct recorder *r, const char *sentence)
@@ -142,6 +143,7 @@ static void follow(struct recorder *r)
 	for (size_t i = 0; i < n && r->alive_ns != now; i++)
 		if (!members_waits(r->o->members, r->pids[i]))
 			r->alive_ns = now;
+	r->seen |= r->alive_ns == now;
 }
 
 /* The timer has expired n times since it was looked at: one sample, the others are lost. */
@@ -157,6 +159,7 @@ static void tick(struct recorder *r)
 	if (clock_mono_ns() - (r->deadline_ns - r->interval_ns) > r->interval_ns / 10)
 		r->figures.late++;
 	follow(r);
+	r->told = r->o->ipc && ipc_over(r->o->ipc);
 	take(r, false);
 	write_down(r);
 	if (r->samples == SETTLED)
@@ -197,14 +200,14 @@ static bool job_is_over(struct recorder *r)
 	if (r->roster)
 		return roster_over(r->roster, r->sampler.tree, r->samples) &&
 		       roster_shut(r->roster, &r->sampler);
-	if (r->ended || (r->o->stop && *r->o->stop))
+	if (r->ended || r->told || (r->o->stop && *r->o->stop))
 		return true;
 	if (r->end_ns && clock_mono_ns() >= r->end_ns)
 		return true;
 	if (r->o->launcher >= 0 && !r->launcher_gone)
 		return false;
 	if (r->o->members)
-		return clock_mono_ns() - r->alive_ns >= r->o->grace_ns;
+		return clock_mono_ns() - r->alive_ns >= (r->seen ? r->o->grace_ns : r->o->await_ns);
 	/* Attached, or the launcher was killed: until nothing of the job is left in a later sample.
 	 */
 	if (r->samples == r->samples_with_launcher)
@@ -225,11 +228,18 @@ static int until_ms(const struct recorder *r, int64_t then_ns)
 	return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
+static int sooner(int a_ms, int b_ms)
+{
+	return b_ms >= 0 && (a_ms < 0 || b_ms < a_ms) ? b_ms : a_ms;
+}
+
 static int patience_ms(const struct recorder *r)
 {
-	int own = until_ms(r, r->rest_ns), others = r->roster ? roster_timeout_ms(r->roster) : -1;
+	int ms = until_ms(r, r->rest_ns);
 
-	return others >= 0 && (own < 0 || others < own) ? others : own;
+	if (r->roster)
+		ms = sooner(ms, roster_timeout_ms(r->roster));
+	return r->o->members ? sooner(ms, until_ms(r, r->followed_ns + FOLLOW_LATE_NS)) : ms;
 }
 
 static void ring_woke(struct recorder *r, uint32_t i, uint32_t events)
@@ -268,6 +278,8 @@ static void wait_and_act(struct recorder *r)
 	}
 	if (due && !r->ended)
 		tick(r);
+	else
+		follow(r);
 }
 
 static int start_waiting(struct recorder *r, struct err *e)
@@ -327,8 +339,8 @@ static int begin(struct recorder *r, struct err *e)
 	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
 	int bad;
 
-	r->directory =
-		directory_open(r->o->directory, &r->o->identity->job, r->o->force, &r->made, e);
+	r->directory = directory_open(r->o->directory, &r->o->identity->job, r->o->force,
+				      r->o->elsewhere, &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);

@@ -9,25 +9,30 @@
 #define SONDE_SAMPLER_RECORDER_H
 
 #include "job/identity.h"
+#include "job/ipc.h"
 #include "sampler/members.h"
 #include "sampler/sampler.h"
 
 struct recorder_options {
 	const char *directory;    /* made when it is not there */
 	bool force;               /* record into a directory that holds another job's recording */
+	const char *elsewhere;    /* how another directory is named: "name another with -o" */
 	const char *command;      /* words of the job, or what was attached to */
 	char *const *environment; /* of the job, to be recorded; NULL: it is not */
 	const char *run_id;
 	const struct identity *identity;
 	struct sampler_options sampler;
 	int64_t interval_ns, sync_ns, duration_ns; /* duration 0: until the job ends */
-	struct members *members;  /* attached to a batch job: who is of it; else NULL */
-	int64_t grace_ns;         /* and how long none may be there before the recording ends */
-	int launcher;             /* socket to the launcher, or -1: attached */
-	int listener;             /* where launchers register that share this recorder, or -1 */
+	struct members *members; /* attached to a batch job: who is of it; else NULL */
+	int64_t await_ns;        /* and how long the first one is waited for */
+	int64_t grace_ns;        /* and how long none may be there before the recording ends */
+	struct ipc *ipc; /* attached: a file that may end it, asked at each sample; or NULL */
+	int launcher;    /* socket to the launcher, or -1: attached */
+	int listener;    /* where launchers register that share this recorder, or -1 */
 	const char *key, *step;   /* what they must have in common; the step that this one is in */
 	const volatile int *stop; /* set by a signal: finish now; may be NULL */
-	void (*say)(const char *sentence);
+	void (*say)(void *ctx, const char *sentence);
+	void *say_ctx;
 };
 
 /* 0 when a recording was made and closed; -errno with the sentence already said. */

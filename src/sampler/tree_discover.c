@@ -215,6 +215,7 @@ void tree_adopt(struct tree *t, pid_t pid)
 	p = table_find(&t->table, pid);
 	if (!p)
 		return;
+	p->birth_ns = p->found_ns; /* samples may be far apart */
 	p->before_us = look.stat.starttime <= t->opened_ticks;
 	t->started -= p->before_us;
 	t->unwatched |= t->exits != NULL;

@@ -12,7 +12,7 @@
 
 struct opts {
 	bool quiet, all;
-	const char *output;
+	const char *output, *place, *bare;
 	int64_t interval, count, when;
 	double ratio;
 };
@@ -53,6 +53,21 @@ static const struct option rows[] = {
 	  .fallback = "auto",
 	  .help = "x.",
 	  OPTION_OFFSET(struct opts, when) },
+	{ .name = "place",
+	  .letter = 'p',
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .bare = "here",
+	  .follows = true,
+	  .help = "x.",
+	  OPTION_OFFSET(struct opts, place) },
+	{ .name = "bare",
+	  .letter = 'b',
+	  .type = ARG_TEXT,
+	  .value = "ID",
+	  .bare = "own",
+	  .help = "x.",
+	  OPTION_OFFSET(struct opts, bare) },
 	{ .name = "secret", .help = "x.", .hidden = true, OPTION_OFFSET(struct opts, all) },
 };
 
@@ -135,6 +150,28 @@ static void options_are_taken_in_every_spelling(void **state)
 	assert_false(g.opts.quiet);
 	assert_int_equal(PARSE(g, false, "--output="), 0);
 	assert_string_equal(g.opts.output, "");
+}
+
+static void a_value_may_be_left_out(void **state)
+{
+	struct given g;
+
+	(void)state;
+	assert_int_equal(PARSE(g, false, "--bare x --place there -p -q"), 0);
+	assert_string_equal(g.opts.bare, "own"); /* the next word is not its value */
+	assert_string_equal(g.argv[g.first], "x");
+	assert_string_equal(g.opts.place, "here");
+	assert_true(g.opts.quiet);
+	assert_int_equal(PARSE(g, false, "-p there"), 0);
+	assert_string_equal(g.opts.place, "there");
+	assert_int_equal(PARSE(g, false, "-pthere --place"), 0);
+	assert_string_equal(g.opts.place, "here");
+	assert_int_equal(PARSE(g, false, "--place=-x -p -- -y"), 0);
+	assert_string_equal(g.opts.place, "here");
+	assert_string_equal(g.argv[g.first], "-y");
+	assert_int_equal(PARSE(g, false, "a -p b c"), 0);
+	assert_string_equal(g.opts.place, "b");
+	assert_int_equal(g.argc - g.first, 2);
 }
 
 static void defaults_are_filled_in(void **state)
@@ -357,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_are_taken_in_every_spelling),
 		cmocka_unit_test(one_of_some_words_is_taken_whole),
+		cmocka_unit_test(a_value_may_be_left_out),
 		cmocka_unit_test(defaults_are_filled_in),
 		cmocka_unit_test(operands_move_behind_the_options_in_their_order),
 		cmocka_unit_test(what_follows_a_command_is_left_alone),

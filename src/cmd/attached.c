@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/attached.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What a signal handler may write; the one thing that is not handed in. */
+static volatile int stop;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+static void end_on_signals(void)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+	struct sigaction act = { .sa_handler = on_signal };
+
+	for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+		sigaction(ending[i], &act, NULL);
+}
+
+int attached_job(struct attached *x, const struct recording_plan *plan, const char *id,
+		 struct err *e)
+{
+	const char *procfs = plan->o->procfs ? plan->o->procfs : "/proc";
+	int bad = root_open(&x->proc, procfs);
+
+	if (bad)
+		return err_set(e, bad, "cannot read %s: %s", procfs, strerror(-bad));
+	bad = members_open(&x->members, &x->proc, &plan->identity.job, id, e);
+	if (bad)
+		return bad;
+	x->follow = true;
+	x->nroots = members_next(&x->members, x->roots, MEMBERS_AT_ONCE);
+	return 0;
+}
+
+void attached_close(struct attached *x)
+{
+	root_close(&x->proc);
+}
+
+struct recorder_options attached_recorder(const struct recording_plan *plan, struct attached *x)
+{
+	struct recorder_options r = recording_recorder(plan);
+
+	r.sampler.tree.roots = x->roots;
+	r.sampler.tree.nroots = x->nroots;
+	r.sampler.tree.follow = x->follow;
+	r.members = x->follow ? &x->members : NULL;
+	r.command = x->command;
+	r.stop = &stop;
+	end_on_signals();
+	return r;
+}
+
+bool attached_signalled(void)
+{
+	return stop;
+}
+
+int64_t attached_until_limit_ns(const struct batch_job *job, int64_t margin_ns)
+{
+	int64_t end_s = job->number[BATCH_END_UTC], end_ns, now = clock_utc_ns();
+
+	if (end_s < 0 || end_s > INT64_MAX / NS_PER_S)
+		return 0;
+	end_ns = end_s * NS_PER_S - margin_ns;
+	return end_ns > now ? end_ns - now : 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attached.h - recording beside a job what runs already, as `attach` and `perfmon` do: which
+ * processes, and what ends it.
+ */
+#ifndef SONDE_CMD_ATTACHED_H
+#define SONDE_CMD_ATTACHED_H
+
+#include "cmd/recording.h"
+
+struct attached {
+	struct root proc;
+	struct members members; /* of the batch job, when `follow` is set */
+	bool follow;
+	pid_t roots[MEMBERS_AT_ONCE];
+	size_t nroots;
+	char command[256]; /* what the recording says was recorded */
+};
+
+/* The processes of the batch job on this node, those to come too: of the job id, NULL: of the one
+ * that this is in. 0, or -errno with a sentence. */
+int attached_job(struct attached *x, const struct recording_plan *plan, const char *id,
+		 struct err *e);
+void attached_close(struct attached *x);
+
+/* The recorder's options, but grace and duration. From now on INT, TERM, HUP, USR1 and USR2 end the
+ * recording. Both are borrowed. */
+struct recorder_options attached_recorder(const struct recording_plan *plan, struct attached *x);
+/* Was there such a signal? */
+bool attached_signalled(void);
+/* Until so long before the scheduler ends the job; 0: that is not known. */
+int64_t attached_until_limit_ns(const struct batch_job *job, int64_t margin_ns);
+
+#endif
