@@ -131,7 +131,7 @@ static int placement_open(void *state, const struct source_env *env, struct samp
 	if (cpulist_count(&online) < 2)
 		return err_set(e, -ENODEV, "this machine has one NUMA node, or does not tell them");
 	if (!sysfs_exists(&env->proc, "self/numa_maps"))
-		return err_set(e, -ENOSYS, "this kernel has no %s/PID/numa_maps", env->proc.path);
+		return err_set(e, -ENOENT, "this kernel has no %s/PID/numa_maps", env->proc.path);
 	p->env = env;
 	p->page_bytes = sysconf(_SC_PAGESIZE);
 	p->saved_ns = AT_FIRST_NS;
