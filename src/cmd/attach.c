@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROOTS_MAX = 256, LIMIT_MARGIN_S = 5 };
@@ -172,7 +173,7 @@ static int attach(const void *given, int n, char **operands)
 	const struct attach_options *o = given;
 	struct recording_options recording = o->recording;
 	struct recording_plan plan;
-	struct attached x = { .nroots = 0 };
+	struct attached *x;
 	int code;
 
 	(void)operands;
@@ -185,10 +186,17 @@ static int attach(const void *given, int n, char **operands)
 		recording.perf = "off";
 	if (!recording_plan(&plan, &recording))
 		return EXIT_USAGE;
-	code = o->job ? attach_job(&x, o, &plan.identity.job) : attach_pids(&x, o);
-	if (code == EXIT_OK)
-		code = record(o, &plan, &x);
-	root_close(&x.proc);
+	x = calloc(1, sizeof *x); /* the job's limit of the stack may be a small one */
+	if (!x) {
+		say("attach: out of memory");
+		code = EXIT_FAILED;
+	} else {
+		code = o->job ? attach_job(x, o, &plan.identity.job) : attach_pids(x, o);
+		if (code == EXIT_OK)
+			code = record(o, &plan, x);
+		root_close(&x->proc);
+	}
+	free(x);
 	identity_free(&plan.identity);
 	return code;
 }
