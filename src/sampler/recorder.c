@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -343,6 +344,9 @@ static int begin(struct recorder *r, struct err *e)
 				      r->o->elsewhere, &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
+	r->pids = r->o->members ? calloc(MEMBERS_AT_ONCE, sizeof *r->pids) : NULL;
+	if (r->o->members && !r->pids)
+		return err_set(e, -ENOMEM, "out of memory");
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
 	if (bad)
 		return bad;
@@ -376,6 +380,7 @@ static void finish(struct recorder *r)
 	if (r->roster)
 		roster_end(r->roster);
 	roster_close(r->roster);
+	free(r->pids);
 }
 
 static int open_roster(struct recorder *r, struct err *e)

@@ -73,7 +73,7 @@ void tree_close(struct tree *t)
 		process_close(&t->reading, &t->table.row[t->table.live[i]], KEEP_NONE);
 	exits_close(t->exits);
 	connector_close(&t->connector);
-	file_close(&t->loadavg);
+	discover_close(t);
 	looks_close(t);
 	tasks_close(t);
 	table_free(&t->table);

@@ -77,6 +77,7 @@ struct tree {
 	uint32_t ntasks, tasks_max;
 	int loadavg;
 	pid_t last_pid;
+	struct unplaced *unplaced; /* found by a scan */
 	uint32_t job_slot, promoted;
 	uint64_t ticks;
 	struct cadence pace;
@@ -142,6 +143,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns);
 
 /* tree_discover.c */
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e);
+void discover_close(struct tree *t);
 void discover_step(struct tree *t);
 void discover_all(struct tree *t);
 /* Was a pid given out since this was asked last? */
