@@ -276,7 +276,7 @@ static int open_all(struct opener *x, const struct perf_options *o, struct err *
 	if (!bad)
 		bad = plan(p, x->env, groups, e);
 	if (!bad)
-		bad = perf_places_open(&x->places, o, &x->env->proc, &x->env->sys, e);
+		bad = perf_places_open(&x->places, x->env, e);
 	if (bad)
 		return bad;
 	p->user_only = !perf_may_count_kernel();
@@ -284,7 +284,7 @@ static int open_all(struct opener *x, const struct perf_options *o, struct err *
 	if (!o)
 		return try_all(x, e);
 	if (x->places.job.at_exec)
-		p->pin = perf_count_pin(o->launcher);
+		p->pin = perf_count_pin(x->env->roots[0]);
 	refuse_unknown(x, groups);
 	open_sets(x);
 	if (!p->plan.n)
@@ -368,17 +368,18 @@ static int join_set(struct perf_session *p, const struct perf_places *places, ui
 
 static int join(struct perf_session *p, pid_t launcher, struct err *e)
 {
-	struct perf_options o = *p->env->perf;
+	struct source_env env = *p->env;
 	int *pins = reallocarray(p->pins, p->npins + 1, sizeof *pins);
 	struct perf_places places;
 	int bad;
 
 	if (!pins)
 		return -ENOMEM;
-	o.launcher = launcher;
+	env.roots = &launcher;
+	env.nroots = 1;
 	p->pins = pins;
 	p->pins[p->npins++] = perf_count_pin(launcher);
-	bad = perf_places_open(&places, &o, &p->env->proc, &p->env->sys, e);
+	bad = perf_places_open(&places, &env, e);
 	for (uint32_t i = 0; i < p->plan.n && !bad; i++)
 		bad = join_set(p, &places, i, e);
 	perf_places_close(&places);
@@ -393,7 +394,7 @@ int perf_session_joined(struct perf_session *p, pid_t launcher, bool runs, struc
 
 	if (!p->env->perf || p->env->perf->scope != PERF_SCOPE_JOB)
 		return 0;
-	if (launcher != p->env->perf->launcher)
+	if (launcher != p->env->roots[0])
 		bad = join(p, launcher, &e);
 	if (bad || runs) {
 		snprintf(text, sizeof text, "tasks of the job: %s",

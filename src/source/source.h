@@ -37,7 +37,8 @@ struct source_env {
 	/* The job is these and their descendants, as proc names them; none: doctor. */
 	const pid_t *roots;
 	size_t nroots;
-	bool shared; /* roots is the first of several launchers; joined() tells of the others */
+	bool launched; /* roots is the launcher: what it starts is the job, itself it is not */
+	bool shared;   /* roots is the first of several launchers; joined() tells of the others */
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_job job;

@@ -136,6 +136,21 @@ static inline uint32_t node_slot(const struct node *n, const char *metric, const
 	return 0;
 }
 
+/* What was said last of the series; PRESENT when nothing was. */
+static inline enum state node_state(const struct node *n, const char *metric, const char *instance)
+{
+	uint32_t slot = node_slot(n, metric, instance);
+	enum state state = slot ? STATE_PRESENT : STATE_ABSENT;
+
+	for (uint32_t i = 0; slot && i < n->sample.nevents; i++) {
+		const struct event *e = &n->sample.event[i];
+
+		if (e->kind == EVENT_STATE && e->id == n->sample.slot[slot].series)
+			state = e->state;
+	}
+	return state;
+}
+
 /* What is stored, or -1 when nothing is. */
 static inline int64_t node_value(const struct node *n, const char *metric, const char *instance)
 {

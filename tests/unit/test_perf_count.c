@@ -110,10 +110,15 @@ static void write_file(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-static void scene_open(struct scene *x, const struct perf_options *o)
+/* launched: root is a launcher. */
+static void scene_open(struct scene *x, const struct perf_options *o, const pid_t *root,
+		       bool launched)
 {
 	*x = (struct scene){ .options = *o };
 	x->env.perf = &x->options;
+	x->env.roots = root;
+	x->env.nroots = 1;
+	x->env.launched = launched;
 	assert_int_equal(sample_init(&x->s, 1024, 1024), 0);
 	assert_int_equal(root_open(&x->env.proc, "/proc") | root_open(&x->env.sys, "/sys"), 0);
 	x->p = calloc(1, sizeof *x->p);
@@ -204,10 +209,8 @@ static void what_runs_already_is_counted_with_all_it_starts(void **state)
 	breakpoints_file(text, sizeof text);
 	worker_start(&w, work_in_a_tree);
 	worker_go(&w);
-	scene_open(&x, &(struct perf_options){ .groups = "calls",
-					       .file = "calls.events",
-					       .roots = &w.pid,
-					       .nroots = 1 });
+	scene_open(&x, &(struct perf_options){ .groups = "calls", .file = "calls.events" }, &w.pid,
+		   false);
 	if (!permitted(&x)) {
 		scene_close(&x);
 		worker_end(&w);
@@ -255,7 +258,7 @@ static void a_launcher_is_not_counted_but_what_it_executes(void **state)
 
 	(void)state;
 	worker_start(&w, work_as_a_launcher);
-	scene_open(&x, &(struct perf_options){ .groups = "software", .launcher = w.pid });
+	scene_open(&x, &(struct perf_options){ .groups = "software" }, &w.pid, true);
 	if (!permitted(&x)) {
 		scene_close(&x);
 		worker_end(&w);
@@ -280,7 +283,7 @@ static void launchers_that_join_are_counted_too(void **state)
 	(void)state;
 	worker_start(&first, work_as_a_launcher);
 	worker_start(&second, work_as_a_launcher);
-	scene_open(&x, &(struct perf_options){ .groups = "software", .launcher = first.pid });
+	scene_open(&x, &(struct perf_options){ .groups = "software" }, &first.pid, true);
 	if (!permitted(&x)) {
 		scene_close(&x);
 		worker_end(&first);
@@ -316,10 +319,8 @@ static void what_does_not_fit_is_absent(void **state)
 			 (uintptr_t)counted + (unsigned)i);
 	write_file("many.events", text);
 	worker_start(&w, work_in_a_tree);
-	scene_open(&x, &(struct perf_options){ .groups = "MANY,flops_hp",
-					       .file = "many.events",
-					       .roots = &w.pid,
-					       .nroots = 1 });
+	scene_open(&x, &(struct perf_options){ .groups = "MANY,flops_hp", .file = "many.events" },
+		   &w.pid, false);
 	if (!permitted(&x)) {
 		scene_close(&x);
 		worker_end(&w);
@@ -352,10 +353,10 @@ static void refusals_say_which_and_why(void **state)
 	struct scene x;
 
 	(void)state;
-	scene_open(&x, &(struct perf_options){ .groups = "software,fp_precision,energy",
-					       .cpu = "zen3",
-					       .roots = &self,
-					       .nroots = 1 });
+	scene_open(
+		&x,
+		&(struct perf_options){ .groups = "software,fp_precision,energy", .cpu = "zen3" },
+		&self, false);
 	if (!x.bad) {
 		assert_int_equal(refused(&x, "perf.fp_precision.running_seconds"),
 				 STATE_UNSUPPORTED);
@@ -368,10 +369,11 @@ static void refusals_say_which_and_why(void **state)
 		}
 	}
 	scene_close(&x);
-	scene_open(&x, &(struct perf_options){ .groups = "off" });
+	scene_open(&x, &(struct perf_options){ .groups = "off" }, &self, false);
 	assert_int_equal(x.bad, -EOPNOTSUPP);
 	scene_close(&x);
-	scene_open(&x, &(struct perf_options){ .groups = "software", .file = "no.events" });
+	scene_open(&x, &(struct perf_options){ .groups = "software", .file = "no.events" }, &self,
+		   false);
 	assert_int_equal(x.bad, -ENOENT);
 	scene_close(&x);
 }
