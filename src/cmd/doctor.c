@@ -85,8 +85,8 @@ static bool is_of_interest(const struct diagnosis *d, const struct finding *f)
 	if (f->state == STATE_PRESENT || f->state == STATE_ABSENT)
 		return false;
 	for (size_t i = 0; i < sources->n; i++)
-		if (sources->row[i].state == f->state &&
-		    strcmp(sources->row[i].reason, f->reason) == 0)
+		if (sources->row[i].state == f->state && *sources->row[i].reason &&
+		    strstr(f->reason, sources->row[i].reason))
 			return false;
 	return true;
 }

@@ -43,11 +43,20 @@ struct source_env {
 	struct source_job job;
 };
 
+/* What helps against a reason, known by these words in it. */
+struct source_fix {
+	const char *words, *user, *admin; /* user, admin NULL: nothing */
+};
+
 struct source {
 	const char *name;
 	const char *what; /* a few words for people: "CPU of the node, total and per core" */
-	const char *fix_user,
-		*fix_admin;           /* what makes it available when it is not; NULL = nothing */
+	/* What makes it available when it is not: the first row whose words are in the reason, else
+	 * fix_user and fix_admin. */
+	const struct source_fix *fixes;   /* up to a row without words; NULL: none */
+	const char *fix_user, *fix_admin; /* NULL: nothing */
+	const char *const *filled_by; /* names of the sources that fill its rows, up to NULL; NULL:
+					 it does itself, or the sampler */
 	const struct metric *metrics; /* measured and derived rows; nmetrics of them */
 	size_t nmetrics;
 	bool declares_itself; /* open() declares the rows that are here: metrics is all there may be

@@ -289,14 +289,14 @@ static void launchers_that_join_are_counted_too(void **state)
 	}
 	assert_int_equal(perf_session_joined(x.p, first.pid, false, &x.s), 0);
 	assert_int_equal(perf_session_joined(x.p, second.pid, false, &x.s), 0);
-	assert_string_equal(meta(&x, "perf.not_counted"), "");
+	assert_string_equal(meta(&x, "perf.tasks_not_counted.reason"), "");
 	scene_read(&x);
 	assert_int_equal(value(&x, "perf.software.page_faults"), 0);
 	worker_go(&second);
 	scene_read(&x);
 	assert_in_range(value(&x, "perf.software.page_faults"), 1, PAGES / 4);
 	assert_int_equal(perf_session_joined(x.p, INT32_MAX, false, &x.s), -ESRCH);
-	assert_string_not_equal(meta(&x, "perf.not_counted"), "");
+	assert_string_not_equal(meta(&x, "perf.tasks_not_counted.reason"), "");
 	scene_close(&x);
 	worker_end(&first);
 	worker_end(&second);
@@ -376,27 +376,6 @@ static void refusals_say_which_and_why(void **state)
 	scene_close(&x);
 }
 
-/* Every errno has its sentence; a fixture stands for /proc. */
-static void refusals_are_explained(void **state)
-{
-	struct root proc;
-	struct err e;
-
-	(void)state;
-	assert_int_equal(system("rm -rf p; mkdir -p p/sys/kernel"), 0);
-	assert_int_equal(root_open(&proc, "p"), 0);
-	assert_int_equal(perf_explain(&proc, -EACCES, &e), -ENOSYS);
-	write_file("p/sys/kernel/perf_event_paranoid", "4\n");
-	assert_int_equal(perf_explain(&proc, -EPERM, &e), -EACCES);
-	assert_non_null(strstr(e.text, "paranoid is 4"));
-	write_file("p/sys/kernel/perf_event_paranoid", "2\n");
-	assert_int_equal(perf_explain(&proc, -EACCES, &e), -EACCES);
-	assert_int_equal(perf_explain(&proc, -EPERM, &e), -EPERM);
-	assert_non_null(strstr(e.text, "seccomp"));
-	assert_int_equal(perf_explain(&proc, -ENOENT, &e), -ENOENT);
-	root_close(&proc);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,7 +384,6 @@ int main(void)
 		cmocka_unit_test(launchers_that_join_are_counted_too),
 		cmocka_unit_test(what_does_not_fit_is_absent),
 		cmocka_unit_test(refusals_say_which_and_why),
-		cmocka_unit_test(refusals_are_explained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
