@@ -43,6 +43,9 @@ int summary_job_make(struct summary *s, const struct run *r, const struct series
 /* The energy that was used, and the job's share of it. After the metrics. */
 int summary_energy_make(struct summary *s, const struct run *r, const struct series_index *x,
 			struct err *e);
+/* What perf events say of the run. After the job. */
+int summary_counters_make(struct summary *s, const struct run *r, const struct series_index *x,
+			  struct err *e);
 /* The ways to follow processes that were tried, as the recorders said. */
 int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *e);
 /* Top processes, and the commands. */
