@@ -73,6 +73,9 @@ struct source {
 
 #define SOURCE_METRICS(array) .metrics = (array), .nmetrics = sizeof(array) / sizeof((array)[0])
 
+/* Nothing helps, nor need it, where "no NFS is mounted". */
+extern const struct source_fix source_not_mounted[];
+
 /* All of sources.def, in its order. */
 extern const struct source *const sources[];
 extern const size_t nsources;
