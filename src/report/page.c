@@ -38,6 +38,7 @@ static const struct part parts[] = {
 	{ .name = "title", .make = html_title },
 	{ .name = "header", .make = html_header },
 	{ .name = "figures", .make = html_figures },
+	{ .name = "counters", .make = html_counters },
 	{ .name = "verdicts", .make = html_verdicts },
 	{ .name = "nodes", .make = html_nodes },
 	{ .name = "processes", .make = html_processes },

@@ -98,6 +98,8 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 	if (!rc)
 		rc = summary_nodes_make(out, r, compared, e);
 	if (!rc)
+		rc = summary_counters_make(out, r, &x, e);
+	if (!rc)
 		rc = summary_mechanisms_make(out, r, e);
 	if (!rc)
 		rc = summary_processes_make(out, r, &x, e);

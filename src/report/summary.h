@@ -17,6 +17,7 @@
 
 #include <stdio.h>
 
+enum { SUMMARY_COUNTERS = 28 };
 enum { SUMMARY_TOP = 10, SUMMARY_VERDICTS = 32, SUMMARY_SENTENCE = 320, SUMMARY_NAME = 64 };
 
 struct summary_process {
@@ -90,6 +91,16 @@ struct summary_mechanism {
 	const char *reason; /* NULL: none was given */
 };
 
+/* What perf events say of the whole run, as "1.85 instructions per cycle". */
+struct summary_counter {
+	const char *metric, *words;
+	const char *symbol; /* of the unit, where that of the metric says too little; or NULL */
+	enum unit unit;
+	double value;
+	double share; /* of the time in which it was counted; 1: all of it; NAN: not known */
+	bool brief;   /* one of those that a line has room for */
+};
+
 /* A metric or rate of one node (or of one device of it: metric[device]) over the whole run. A gauge
  * stands until the node's next row, a rate for its interval. */
 struct summary_metric {
@@ -138,6 +149,9 @@ struct summary {
 	 * kernels estimate; NAN: one does not, or there is one host. */
 	double clock_error_s;
 	struct hostlist unsynchronised; /* hosts whose kernel says that nobody corrects its clock */
+	struct summary_counter counters[SUMMARY_COUNTERS]; /* those that were counted */
+	uint32_t ncounters;
+	double tasks_not_counted; /* of the job, by perf events, while others were */
 	struct summary_process by_cpu[SUMMARY_TOP], by_memory[SUMMARY_TOP], by_io[SUMMARY_TOP];
 	uint32_t nby_cpu, nby_memory, nby_io;
 	struct summary_command *commands; /* by CPU, largest first */
@@ -180,6 +194,9 @@ void summary_print_tops(const struct summary *s, FILE *out);
 void summary_print_nodes(const struct summary *s, FILE *out);
 /* `sonde show --json`: schema "sonde/show/1". */
 void summary_json(const struct summary *s, const struct run *r, FILE *out);
+
+/* "1.85", "2.9 GHz", "12.3 GFLOP/s". Returns out. */
+const char *summary_counter_format(const struct summary_counter *c, char *out, size_t size);
 
 /* "bad", "warn", ... */
 const char *severity_name(enum severity severity);

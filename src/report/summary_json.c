@@ -156,6 +156,28 @@ static void put_mechanisms(struct json *j, const struct summary *s, const struct
 	json_array_end(j);
 }
 
+static void put_counters(struct json *j, const struct summary *s)
+{
+	json_key(j, "counters");
+	json_object(j);
+	put_real(j, "tasks_not_counted", s->tasks_not_counted);
+	json_key(j, "figures");
+	json_array(j);
+	for (uint32_t i = 0; i < s->ncounters; i++) {
+		const struct summary_counter *c = &s->counters[i];
+
+		json_object(j);
+		put_text(j, "metric", c->metric);
+		put_text(j, "what", c->words);
+		put_text(j, "unit", unit_name(c->unit));
+		put_real(j, "value", c->value);
+		put_real(j, "counted_ratio", c->share);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_object_end(j);
+}
+
 static void put_monitor(struct json *j, const struct summary *s)
 {
 	json_key(j, "monitor");
@@ -295,6 +317,7 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	put_mechanisms(&j, s, r);
 	json_key(&j, "findings");
 	findings_json(&j, &findings, r);
+	put_counters(&j, s);
 	put_monitor(&j, s);
 	put_verdicts(&j, s);
 	json_key(&j, "processes");

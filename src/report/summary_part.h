@@ -47,6 +47,9 @@ int summary_energy_make(struct summary *s, const struct run *r, const struct ser
 void summary_compared(struct bytes *names);
 /* The nodes side by side, and who is missing. After the energy. compared: more metrics, or NULL. */
 int summary_nodes_make(struct summary *s, const struct run *r, const char *compared, struct err *e);
+/* What perf events say of the run. After the job. */
+int summary_counters_make(struct summary *s, const struct run *r, const struct series_index *x,
+			  struct err *e);
 /* The ways to follow processes that were tried, as the recorders said. */
 int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *e);
 /* Top processes, and the commands. */

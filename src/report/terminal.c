@@ -37,6 +37,17 @@ static void name(struct bytes *b, const char *text, size_t most)
 	bytes_puts(b, escape_terminal_into(cut, most < sizeof cut ? most + 1 : sizeof cut, text));
 }
 
+const char *summary_counter_format(const struct summary_counter *c, char *out, size_t size)
+{
+	size_t n;
+
+	unit_format(c->unit, c->value, out, size);
+	n = strlen(out);
+	if (c->symbol && n > 2) /* in place of "/s" */
+		snprintf(out + n - 2, size - n + 2, "%s", c->symbol);
+	return out;
+}
+
 static void add_heading(struct lines *l, const struct summary *s)
 {
 	bool ended = !isnan(s->signal) || !isnan(s->exit_code);
@@ -295,6 +306,42 @@ static void add_energy(struct lines *l, const struct summary *s)
 	number(b, UNIT_JOULES, s->energy_job_j);
 }
 
+/* "12.3 GFLOP/s double precision" */
+static void counter(struct bytes *b, const struct summary_counter *c)
+{
+	char text[64];
+
+	bytes_puts(b, summary_counter_format(c, text, sizeof text));
+	bytes_printf(b, " %s", c->words);
+}
+
+/* Groups that took turns are scaled up from the share that was counted. */
+static void add_counters(struct lines *l, const struct summary *s)
+{
+	struct bytes *b = NULL;
+	double share = 1;
+
+	for (uint32_t i = 0; i < s->ncounters; i++) {
+		if (!s->counters[i].brief)
+			continue;
+		if (b)
+			bytes_puts(b, ", ");
+		else
+			b = lines_add(l, "counters", NULL);
+		counter(b, &s->counters[i]);
+		share = fmin(share, s->counters[i].share);
+	}
+	if (b && share < 0.995) {
+		bytes_puts(b, "; scaled: counted in turns, in ");
+		number(b, UNIT_RATIO, share);
+		bytes_puts(b, " of the CPU time at least");
+	}
+	if (s->tasks_not_counted > 0)
+		bytes_printf(b ? b : lines_add(l, "counters", NULL), "%s%.0f task%s not counted",
+			     b ? "; " : "", s->tasks_not_counted,
+			     s->tasks_not_counted > 1 ? "s" : "");
+}
+
 static void add_survivors(struct lines *l, const struct summary *s)
 {
 	if (s->survivors)
@@ -366,6 +413,7 @@ void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lin
 	add_processes(&l, s);
 	add_io(&l, s);
 	add_energy(&l, s);
+	add_counters(&l, s);
 	add_survivors(&l, s);
 	add_monitor(&l, s);
 	add_recording(&l, s);

@@ -37,7 +37,7 @@ static void open_source(struct sampler *s, size_t i)
 	snprintf(key, sizeof key, "source.%s", k->name);
 	snprintf(why, sizeof why, "%s: %s", state_name(state_of(bad)), e.text);
 	sample_meta_text(&s->sample, key, why);
-	fixes_say_source(&s->sample, k, state_of(bad));
+	fixes_say_source(&s->sample, k, state_of(bad), e.text);
 }
 
 static size_t job_pids(const void *tree, pid_t *out, size_t cap)

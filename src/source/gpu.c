@@ -217,8 +217,11 @@ _Static_assert((unsigned)GPU_MEASURED <= (unsigned)EVENT_SET_MAX, "one set of se
 
 const struct metric *const gpu_metrics = metrics;
 
+static const char *const fillers[] = { "nvidia", "amdgpu", NULL };
+
 const struct source source_gpu = {
 	.name = "gpu",
 	.what = "GPUs, whoever made them",
+	.filled_by = fillers,
 	SOURCE_METRICS(metrics),
 };

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "source/cgroup_path.h"
 #include "source/mountinfo.h"
+#include "source/perf_permission.h"
 #include "source/sysfs.h"
 
 #include <ctype.h>
@@ -193,18 +194,12 @@ static int open_cgroup(const struct root *proc, pid_t pid, struct err *e)
 	free(mounts);
 	if (whole_machine) {
 		close(fd);
-		return err_set(e, -ENODEV,
-			       "the job is in no control group of its own for perf events; "
-			       "--perf-scope node counts the whole machine's");
+		return err_set(e, -ENODEV, "%s", perf_no_group);
 	}
 	if (fd < 0)
-		err_set(e, fd, "the cgroup of process %d has no directory to count perf events of",
-			(int)pid);
+		err_set(e, fd, "the cgroup of process %d %s", (int)pid, perf_no_directory);
 	return fd;
 }
-
-const char perf_no_counters[] = "the cores show no counters that count; a virtual machine has them "
-				"only if its host gives them";
 
 struct perf_pmus perf_pmus_find(const struct root *sys)
 {
@@ -382,9 +377,7 @@ int perf_places_of(const struct perf_places *p, const struct perf_set *s, struct
 	if (place == PERF_DEVICE && !type)
 		return find_devices(p, ev->pmu, w, e);
 	if (place == PERF_CORE && !p->pmus.core)
-		return err_set(e, -ENOENT,
-			       "the cores show no counters; a virtual machine has "
-			       "them only if its host gives them");
+		return err_set(e, -ENOENT, "%s", perf_no_counters);
 	*w = p->job;
 	w->seat = NULL;
 	w->n = w->cap = 0;

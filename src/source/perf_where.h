@@ -21,8 +21,6 @@ struct perf_pmus {
 	bool core;          /* the cores have counters at all */
 };
 
-/* Why there are none, where there should be some. */
-extern const char perf_no_counters[];
 struct perf_pmus perf_pmus_find(const struct root *sys);
 
 struct perf_places {

@@ -44,11 +44,20 @@ struct source_env {
 	struct source_job job;
 };
 
+/* What helps against a reason, known by these words in it. */
+struct source_fix {
+	const char *words, *user, *admin; /* user, admin NULL: nothing */
+};
+
 struct source {
 	const char *name;
 	const char *what; /* a few words for people: "CPU of the node, total and per core" */
-	const char *fix_user,
-		*fix_admin;           /* what makes it available when it is not; NULL = nothing */
+	/* What makes it available when it is not: the first row whose words are in the reason, else
+	 * fix_user and fix_admin. */
+	const struct source_fix *fixes;   /* up to a row without words; NULL: none */
+	const char *fix_user, *fix_admin; /* NULL: nothing */
+	const char *const *filled_by; /* names of the sources that fill its rows, up to NULL; NULL:
+					 it does itself, or the sampler */
 	const struct metric *metrics; /* measured and derived rows; nmetrics of them */
 	size_t nmetrics;
 	bool declares_itself; /* open() declares the rows that are here: metrics is all there may be
@@ -64,6 +73,9 @@ struct source {
 };
 
 #define SOURCE_METRICS(array) .metrics = (array), .nmetrics = sizeof(array) / sizeof((array)[0])
+
+/* Nothing helps, nor need it, where "no NFS is mounted". */
+extern const struct source_fix source_not_mounted[];
 
 /* All of sources.def, in its order. */
 extern const struct source *const sources[];
