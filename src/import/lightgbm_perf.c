@@ -94,6 +94,7 @@ static int add_series(struct reading *r, struct store_group *g, int key)
 		s->metric = (struct metric){ .label = k->key,
 					     .help = k->help,
 					     .unit = UNIT_RATIO,
+					     .kind = KIND_GAUGE,
 					     .over_nodes = COMBINE_MEAN };
 	if (!s->metric.help)
 		return -EINVAL;

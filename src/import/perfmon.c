@@ -127,10 +127,7 @@ static int take_host(struct reading *r, const char *name)
 {
 	int rc;
 
-	r->host = (struct perfmon_host){ .name = name,
-					 .table = r->table,
-					 .by_sonde = r->by_sonde,
-					 .interval_s = r->interval_s };
+	r->host = (struct perfmon_host){ .name = name, .table = r->table, .by_sonde = r->by_sonde };
 	rc = take_members(r, NULL);
 	if (!rc)
 		rc = perfmon_host_keep(&r->host, r->x, r->e);
@@ -154,6 +151,17 @@ static int take_member(struct reading *r)
 		return skip(r, t) ? 0 : -EINVAL;
 	return r->table ? take_host(r, key)
 			: perfmon_meta_take(&r->json, r->x, key, &r->by_sonde, r->e);
+}
+
+/* The length of intervals is said behind the hosts. */
+static void set_intervals(struct reading *r)
+{
+	struct store *s = r->x->store;
+
+	for (uint32_t i = 0; i < s->nnodes; i++)
+		for (struct store_group *g = s->node[i].group; g; g = g->next)
+			if (g->of_intervals && g->interval_s == 0)
+				g->interval_s = r->interval_s;
 }
 
 static int take_document(struct reading *r)
@@ -191,6 +199,7 @@ static int read_document(struct reading *r, const char *name, bool *found)
 	r->e = &why;
 	rc = jsondoc_open(&r->json, fd);
 	rc = rc ? err_set(&why, rc, "out of memory") : take_document(r);
+	set_intervals(r);
 	jsondoc_close(&r->json);
 	close(fd);
 	r->e = e;

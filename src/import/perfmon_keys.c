@@ -242,7 +242,7 @@ static int keep_key(const struct perfmon_host *h, const struct perfmon_key *k,
 	s->instance = instance;
 	know(s, h, known, star, x);
 	s->refused = fault->why;
-	store_note(x->store, "%.100s: %.100s is wrong: %s", h->name, k->key, fault->why);
+	store_note(x->store, "%.100s is wrong: %s", k->key, fault->why);
 	return 0;
 }
 
@@ -305,7 +305,7 @@ int perfmon_host_keep(struct perfmon_host *h, const struct import *x, struct err
 		return 0;
 	}
 	g->times = find_times(h);
-	g->interval_s = !h->by_sonde && has_rises(h->table) ? h->interval_s : 0;
+	g->of_intervals = !h->by_sonde && has_rises(h->table);
 	for (uint32_t i = 0; i < h->nkeys && !rc; i++)
 		rc = keep_key(h, &h->key[i], g, instance, x);
 	return rc ? err_set(e, rc, "out of memory") : 0;

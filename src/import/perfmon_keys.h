@@ -21,7 +21,6 @@ struct perfmon_host {
 	const char *name; /* "gpu-0.host" of a GPU */
 	const struct map_table *table;
 	bool by_sonde; /* its numbers are right */
-	double interval_s;
 	struct perfmon_key *key;
 	uint32_t nkeys, cap;
 };

@@ -33,6 +33,9 @@ static void add_note(struct store *s, const char *format, va_list ap)
 	char text[NOTE_SIZE];
 
 	vsnprintf(text, sizeof text, format, ap);
+	for (uint32_t i = 0; i < s->nnotes; i++)
+		if (!strcmp(s->note[i], text))
+			return;
 	if (s->nnotes < STORE_NOTES_MAX && (s->note[s->nnotes] = store_text(s, text)))
 		s->nnotes++;
 }
@@ -87,12 +90,14 @@ int64_t store_node(struct store *s, const char *host)
 
 struct store_group *store_group(struct store *s, uint32_t node)
 {
-	struct store_group *g = pool_take(&s->pool, sizeof *g);
+	struct store_group *g = pool_take(&s->pool, sizeof *g), **last;
 
 	if (!g)
 		return NULL;
-	*g = (struct store_group){ .next = s->node[node].group };
-	s->node[node].group = g;
+	*g = (struct store_group){ 0 };
+	for (last = &s->node[node].group; *last; last = &(*last)->next)
+		;
+	*last = g;
 	return g;
 }
 
@@ -104,8 +109,9 @@ struct store_series *store_series(struct store *s, struct store_group *g)
 		x = pool_take(&s->pool, sizeof *x);
 	if (!x)
 		return NULL;
-	*x = (struct store_series){ .next = g->series, .factor = 1 };
-	g->series = x;
+	*x = (struct store_series){ .factor = 1 };
+	*(g->last ? &g->last->next : &g->series) = x;
+	g->last = x;
 	g->nseries++;
 	s->nseries++;
 	return x;

@@ -42,11 +42,11 @@ struct store_series {
 
 struct store_group {
 	const char *from;  /* what of the document it is, so that nothing is taken twice */
+	bool of_intervals; /* its times are the begins of intervals */
 	uint32_t times;    /* in the spool: seconds since 1970; 0: none */
-	double interval_s; /* > 0: times are those at which an interval of this length began, and
-			      values are of its end */
+	double interval_s; /* > 0: their length; values are of their ends */
 	uint32_t nseries;
-	struct store_series *series;
+	struct store_series *series, *last;
 	struct store_group *next;
 	struct spool_cursor cursor;
 	int64_t at_ns; /* of the next row; INT64_MAX: none */
