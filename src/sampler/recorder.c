@@ -326,7 +326,7 @@ static int begin(struct recorder *r, struct err *e)
 	int bad;
 
 	r->directory =
-		directory_open(r->o->directory, &r->o->identity->job, r->o->force, &r->made, e);
+		directory_open(r->o->directory, r->o->identity, r->o->force, &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
