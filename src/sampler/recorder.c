@@ -340,8 +340,8 @@ static int begin(struct recorder *r, struct err *e)
 	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
 	int bad;
 
-	r->directory = directory_open(r->o->directory, &r->o->identity->job, r->o->force,
-				      r->o->elsewhere, &r->made, e);
+	r->directory = directory_open(r->o->directory, r->o->identity, r->o->force, r->o->elsewhere,
+				      &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
 	r->pids = r->o->members ? calloc(MEMBERS_AT_ONCE, sizeof *r->pids) : NULL;

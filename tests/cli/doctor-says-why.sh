@@ -18,8 +18,8 @@ doctor linux-2.6.32 --json >old.json || fail "what is unsupported is no failure"
 equal schema sonde/doctor/1 "$(jq -r .schema old.json)"
 pressure='.sources[] | select(.name == "pressure")'
 equal state unsupported "$(jq -r "$pressure | .state" old.json)"
-jq -e "$pressure | .reason | test(\"does not account for pressure\")" old.json >/dev/null || fail "no reason"
-jq -e "$pressure | .fix_admin | test(\"psi=1\")" old.json >/dev/null || fail "nothing that helps"
+json_says "$pressure | .reason | test(\"does not account for pressure\")" <old.json >/dev/null || fail "no reason"
+json_says "$pressure | .fix_admin | test(\"psi=1\")" <old.json >/dev/null || fail "nothing that helps"
 equal MemAvailable unsupported \
 	"$(jq -r '.metrics[] | select(.name == "node.memory_available_bytes") | .state' old.json)"
 equal "each metric once" "$(jq '.metrics | length' old.json)" "$(jq '[.metrics[] | .name + .reason] | unique | length' old.json)"
