@@ -161,6 +161,8 @@ static void put_counters(struct json *j, const struct summary *s)
 	json_key(j, "counters");
 	json_object(j);
 	put_real(j, "tasks_not_counted", s->tasks_not_counted);
+	put_text(j, "refused", s->counters_refused);
+	put_text(j, "refused_groups", *s->counters_missing ? s->counters_missing : NULL);
 	json_key(j, "figures");
 	json_array(j);
 	for (uint32_t i = 0; i < s->ncounters; i++) {
