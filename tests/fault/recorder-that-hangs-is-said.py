@@ -13,10 +13,12 @@ MOST_S = 8  # not the 15 s that a recorder gets which works; a busy machine may 
 
 def stopped(whose):
     """What is wrong when the recorder is stopped while the job runs."""
-    out, begun, ended = (f"{whose}.{what}" for what in ("out", "stopped", "ended"))
+    out, runs, begun, ended = (f"{whose}.{what}" for what in ("out", "runs", "stopped", "ended"))
     job = subprocess.Popen([os.environ["SONDE"], "run", "--quiet", "--node-recorder", whose, "-o", out, "--", "sh", "-c",
-                            f"until [ -e {begun} ]; do sleep 0.05; done; touch {ended}; exit 3"], stderr=subprocess.PIPE)
+                            f"touch {runs}; until [ -e {begun} ]; do sleep 0.05; done; touch {ended}; exit 3"], stderr=subprocess.PIPE)
     recorder = processes.recorder_of(out)
+    while not os.path.exists(runs):
+        time.sleep(0.01)
     os.kill(recorder, signal.SIGSTOP)
     open(begun, "w").close()
     code = job.wait()
