@@ -110,15 +110,17 @@ static: $(BUILD)/sonde-static $(HELPERPROG)
 $(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
 	$(CC) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
 
-# The public library: reading rooms only; only sonde_* is visible.
-LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/%,$(OBJ))
+# The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
+LIBSOURCES := cpu cpulist memory disk network core topology device kept block sysfs
+LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/% \
+            $(LIBSOURCES:%=$(BUILD)/obj/source/%.o),$(OBJ))
 $(BUILD)/libsonde.a: $(LIBOBJ)
 	@rm -f $@
 	ld -r -o $(BUILD)/libsonde.o $^
 	objcopy --localize-hidden $(BUILD)/libsonde.o
 	$(AR) rcs $@ $(BUILD)/libsonde.o
 $(BUILD)/libsonde.so.0: $(LIBOBJ)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -o $@ $^ -lzstd -lm
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs -pthread -o $@ $^ -lzstd -lm
 
 # Man pages and completions come from the option tables.
 $(BUILD)/docs.stamp: $(BUILD)/sonde
@@ -179,7 +181,7 @@ accuracy: $(BUILD)/sonde programs
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 examples: $(EXAMPLES)
-$(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a include/sonde.h
+$(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a $(wildcard include/*.h)
 	@mkdir -p $(@D)
 	$(CC) -Iinclude -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libsonde.a $(LDLIBS)
 
@@ -197,7 +199,7 @@ install: all
 	install -m 644 $(BUILD)/libsonde.a $(DESTDIR)$(libdir)/libsonde.a
 	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0
 	ln -sf libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so
-	install -m 644 include/sonde.h $(DESTDIR)$(includedir)/sonde.h
+	install -m 644 include/sonde.h include/sonde_sampler.h $(DESTDIR)$(includedir)/
 	$(FILL) src/lib/sonde.pc.in > $(DESTDIR)$(libdir)/pkgconfig/sonde.pc
 	$(FILL) examples/modules/sonde.lua.in > $(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde/$(VERSION).lua
 	$(FILL) examples/modules/sonde.tcl.in > $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde/$(VERSION)

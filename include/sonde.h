@@ -149,6 +149,16 @@ SONDE_API int64_t sonde_cell_int(const struct sonde_rows *rows,
 SONDE_API const char *sonde_cell_text(const struct sonde_rows *rows,
 				      size_t column); /* TEXT; else NULL */
 
+/* The same by columns, for programs that take many rows at once: the next rows, at most some
+ * thousands; their number, 0: that was all, -1: error says why. Not mixed with sonde_rows_next. */
+SONDE_API int64_t sonde_batch_next(struct sonde_rows *rows, struct sonde_error *error);
+/* The column's cells, one a row, until the next batch; NULL when the column is of another type. */
+SONDE_API const double *sonde_batch_real(const struct sonde_rows *rows, size_t column);
+SONDE_API const int64_t *sonde_batch_int(const struct sonde_rows *rows, size_t column);
+SONDE_API const char *const *sonde_batch_text(const struct sonde_rows *rows, size_t column);
+/* 1 where the row has a value; what stands elsewhere in the cells means nothing. */
+SONDE_API const uint8_t *sonde_batch_present(struct sonde_rows *rows, size_t column);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,8 +63,14 @@ holds() { # WHAT CONDITION: an awk condition on numbers
 	awk "BEGIN { exit !($2) }" || fail "$1: not true: $2"
 }
 
+json_says() { # JQ-ARGUMENTS...: jq -e of standard input, which has to hold something: jq is content with nothing
+	local json
+	json=$(cat)
+	[ -n "$json" ] && jq -e "$@" <<<"$json"
+}
+
 figure() { # DIR JQ-FILTER: of sonde show --json
-	"$SONDE" show --json "$1" | jq -er "$2" || fail "sonde show --json $1 has no $2"
+	"$SONDE" show --json "$1" | json_says -r "$2" || fail "sonde show --json $1 has no $2"
 }
 
 recorder_of() { # DIR: the recorder's pid, found by the file it holds open; fails when there is none
@@ -85,5 +91,5 @@ process_gone() { # PID: no such process, or one that has ended and waits to be r
 
 perf_permitted() {
 	"$SONDE" run -o perf_probe -- true 2>/dev/null
-	"$SONDE" show --json perf_probe | jq -e '.job.mechanisms | test("perf events")' >/dev/null
+	"$SONDE" show --json perf_probe | json_says '.job.mechanisms | test("perf events")' >/dev/null
 }

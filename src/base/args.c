@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/args.h"
 
+#include "base/decimal.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +53,7 @@ static bool parse_real(const char *text, double *out)
 
 	if (!*text || text[strspn(text, "+-.0123456789eE")])
 		return false;
-	*out = strtod(text, &end);
+	*out = decimal_parse(text, &end);
 	return end != text && !*end && isfinite(*out);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/bytes.h"
 
+#include "base/decimal.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,10 +59,10 @@ void bytes_printf(struct bytes *b, const char *format, ...)
 
 	va_start(ap, format);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, format, ap);
+	n = decimal_vprint(NULL, 0, format, ap);
 	va_end(ap);
 	if (n >= 0 && bytes_room(b, (size_t)n + 1)) {
-		vsnprintf((char *)b->data + b->len, (size_t)n + 1, format, again);
+		decimal_vprint((char *)b->data + b->len, (size_t)n + 1, format, again);
 		b->len += (size_t)n;
 	}
 	va_end(again);

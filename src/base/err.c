@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 
+#include "base/decimal.h"
+
 #include <stdarg.h>
-#include <stdio.h>
 
 int err_set(struct err *e, int code, const char *format, ...)
 {
@@ -11,7 +12,7 @@ int err_set(struct err *e, int code, const char *format, ...)
 	if (!e)
 		return code;
 	va_start(ap, format);
-	vsnprintf(e->text, sizeof e->text, format, ap);
+	decimal_vprint(e->text, sizeof e->text, format, ap);
 	va_end(ap);
 	return code;
 }

@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "base/escape.h"
 
 #include <inttypes.h>
@@ -121,8 +122,8 @@ void json_real(struct json *j, double v)
 	}
 	v += 0.0; /* -0 becomes 0 */
 	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, v);
-		if (strtod(text, NULL) == v) /* exact: the same double */
+		decimal_print(text, sizeof text, "%.*g", digits, v);
+		if (decimal_parse(text, NULL) == v) /* exact: the same double */
 			break;
 	}
 	plain(j, text);

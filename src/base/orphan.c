@@ -8,7 +8,7 @@
 /* The child in between only forks and ends: with vfork it needs no copy of the memory for that. */
 int orphan_fork(void)
 {
-	volatile int failed = 0;
+	volatile int made = -ECHILD; /* its pid, or -errno */
 	pid_t between = vfork(), orphan;
 
 	if (between < 0)
@@ -17,10 +17,9 @@ int orphan_fork(void)
 		orphan = fork();
 		if (!orphan)
 			return 0;
-		if (orphan < 0)
-			failed = errno;
+		made = orphan < 0 ? -errno : orphan;
 		_exit(0);
 	}
 	waitpid(between, NULL, 0);
-	return failed ? -failed : 1;
+	return made;
 }

@@ -6,7 +6,7 @@
 #ifndef SONDE_BASE_ORPHAN_H
 #define SONDE_BASE_ORPHAN_H
 
-/* 0 in the new process, 1 in the caller, or -errno. Not for programs with threads. */
+/* 0 in the new process, its pid in the caller, or -errno. Not for programs with threads. */
 int orphan_fork(void);
 
 #endif

@@ -6,6 +6,7 @@
 #include "cmd/say.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROOTS_MAX = 256 };
@@ -121,7 +122,7 @@ static int attach(const void *given, int n, char **operands)
 	const struct attach_options *o = given;
 	struct recording_options recording = o->recording;
 	struct recording_plan plan;
-	struct attached x = { .nroots = 0 };
+	struct attached *x;
 	int code;
 
 	(void)operands;
@@ -134,10 +135,17 @@ static int attach(const void *given, int n, char **operands)
 		recording.perf = "off";
 	if (!recording_plan(&plan, &recording))
 		return EXIT_USAGE;
-	code = o->job ? attach_job(&x, o, &plan) : attach_pids(&x, o);
-	if (code == EXIT_OK)
-		code = record(o, &plan, &x);
-	attached_close(&x);
+	x = calloc(1, sizeof *x); /* the job's limit of the stack may be a small one */
+	if (!x) {
+		say("attach: out of memory");
+		code = EXIT_FAILED;
+	} else {
+		code = o->job ? attach_job(x, o, &plan) : attach_pids(x, o);
+		if (code == EXIT_OK)
+			code = record(o, &plan, x);
+		attached_close(x);
+	}
+	free(x);
 	identity_free(&plan.identity);
 	return code;
 }

@@ -140,3 +140,29 @@ void catalogue_json(struct bytes *b)
 	json_object_end(&j);
 	bytes_u8(b, '\n');
 }
+
+static bool is_called(const struct metric *m, const char *name, struct metric *out)
+{
+	char rate[RATE_NAME_MAX];
+
+	*out = *m;
+	if (!strcmp(m->name, name)) {
+		out->kind = m->formula ? KIND_GAUGE : m->kind;
+		return true;
+	}
+	if (m->kind != KIND_COUNTER || m->formula)
+		return false;
+	metric_rate_name(m, rate, sizeof(rate));
+	out->kind = KIND_GAUGE;
+	out->unit = unit_rate(m->unit);
+	return !strcmp(rate, name);
+}
+
+bool catalogue_find(const char *name, struct metric *out)
+{
+	for (size_t i = 0; i < nsources; i++)
+		for (size_t k = 0; k < sources[i]->nmetrics; k++)
+			if (is_called(&sources[i]->metrics[k], name, out))
+				return true;
+	return false;
+}

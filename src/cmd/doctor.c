@@ -67,14 +67,19 @@ static void text_line(struct bytes *b, const char *before, const char *text)
 	bytes_puts(b, "\n");
 }
 
-static void write_finding(struct bytes *b, const struct finding *f)
+static void write_reasons(struct bytes *b, const struct finding *f)
 {
-	bytes_printf(b, "  %-11s  %s: ", state_word(f->state), f->name);
-	text_line(b, "", f->what);
 	text_line(b, "               note: ", f->note);
 	text_line(b, "               why: ", f->reason);
 	text_line(b, "               you can: ", f->fix_user);
 	text_line(b, "               an administrator can: ", f->fix_admin);
+}
+
+static void write_finding(struct bytes *b, const struct finding *f)
+{
+	bytes_printf(b, "  %-11s  %s: ", state_word(f->state), f->name);
+	text_line(b, "", f->what);
+	write_reasons(b, f);
 }
 
 /* What is missing because its whole source is has been said there. */
@@ -85,26 +90,82 @@ static bool is_of_interest(const struct diagnosis *d, const struct finding *f)
 	if (f->state == STATE_PRESENT || f->state == STATE_ABSENT)
 		return false;
 	for (size_t i = 0; i < sources->n; i++)
-		if (sources->row[i].state == f->state &&
-		    strcmp(sources->row[i].reason, f->reason) == 0)
+		if (sources->row[i].state == f->state && *sources->row[i].reason &&
+		    strstr(f->reason, sources->row[i].reason))
 			return false;
 	return true;
+}
+
+static bool is_alike(const struct finding *a, const struct finding *b)
+{
+	return a->state == b->state && strcmp(a->reason, b->reason) == 0;
+}
+
+/* The next from i on that is of interest and like f; NULL f: like none before it. */
+static size_t next_missing(const struct diagnosis *d, size_t i, const struct finding *f)
+{
+	const struct diagnosis_list *l = &d->section[DIAGNOSIS_METRICS];
+
+	for (; i < l->n; i++) {
+		size_t before = 0;
+
+		if ((f && !is_alike(f, &l->row[i])) || !is_of_interest(d, &l->row[i]))
+			continue;
+		while (!f && before < i && !is_alike(&l->row[before], &l->row[i]))
+			before++;
+		if (f || before == i)
+			break;
+	}
+	return i;
+}
+
+/* All that are missing for one reason: their names, in lines of 80 columns. */
+static void write_alike(struct bytes *b, const struct diagnosis *d, size_t first)
+{
+	enum { COLUMNS = 80, MARGIN = 15 };
+	const struct diagnosis_list *l = &d->section[DIAGNOSIS_METRICS];
+	const struct finding *f = &l->row[first];
+	size_t next = next_missing(d, first + 1, f), at = MARGIN + strlen(f->name);
+
+	if (next == l->n) {
+		write_finding(b, f);
+		return;
+	}
+	bytes_printf(b, "  %-11s  %s", state_word(f->state), f->name);
+	for (; next < l->n; next = next_missing(d, next + 1, f)) {
+		const char *name = l->row[next].name;
+		bool fits = at + strlen(name) + 3 <= COLUMNS;
+
+		bytes_printf(b, fits ? ", %s" : ",\n               %s", name);
+		at = strlen(name) + (fits ? at + 2 : MARGIN);
+	}
+	bytes_puts(b, "\n");
+	write_reasons(b, f);
+}
+
+static void write_missing(struct bytes *b, const struct diagnosis *d)
+{
+	const struct diagnosis_list *l = &d->section[DIAGNOSIS_METRICS];
+	size_t i = next_missing(d, 0, NULL);
+
+	bytes_puts(b, i < l->n ? "What the sources cannot give here\n" : "");
+	for (; i < l->n; i = next_missing(d, i + 1, NULL))
+		write_alike(b, d, i);
 }
 
 static void write_metrics(struct bytes *b, const struct diagnosis *d, bool all)
 {
 	const struct diagnosis_list *l = &d->section[DIAGNOSIS_METRICS];
-	size_t available = 0, shown = 0;
+	size_t available = 0;
 
 	for (size_t i = 0; i < l->n; i++)
 		available += l->row[i].state == STATE_PRESENT;
 	bytes_printf(b, "%zu of %zu are available%s\n", available, l->n,
 		     all ? "" : "; --metrics tells of each");
-	for (size_t i = 0; i < l->n; i++)
-		if (all || is_of_interest(d, &l->row[i])) {
-			bytes_puts(b, shown++ || all ? "" : "What the sources cannot give here\n");
-			write_finding(b, &l->row[i]);
-		}
+	if (!all)
+		write_missing(b, d);
+	for (size_t i = 0; all && i < l->n; i++)
+		write_finding(b, &l->row[i]);
 }
 
 static void write_text(struct bytes *b, const struct diagnosis *d, bool all_metrics)

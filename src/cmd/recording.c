@@ -2,6 +2,7 @@
 #include "cmd/recording.h"
 
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "cmd/say.h"
 #include "recording/join.h"
 #include "report/summary.h"
@@ -43,7 +44,7 @@ static bool overhead_parse(const char *text, int64_t interval_ns, double *share)
 		return true;
 	if (!*text || text[strspn(text, ".0123456789%")])
 		return false;
-	*share = strtod(text, &end) / 100;
+	*share = decimal_parse(text, &end) / 100;
 	end += *end == '%';
 	return !*end && *share >= 0.0001 && *share <= 1;
 }
@@ -124,12 +125,16 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 	};
 }
 
-/* A file of the user's own choice: made anew, private like the recording. */
+/* A file of the user's own choice: made anew, private like the recording. Nobody is waited for who
+ * might read a FIFO. */
 static FILE *open_summary(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
 
-	return fd < 0 ? NULL : fdopen(fd, "w");
+	if (fd < 0)
+		return NULL;
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fdopen(fd, "w");
 }
 
 static void tell_to(const struct recording_plan *p, FILE *out, bool colour)

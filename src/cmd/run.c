@@ -96,7 +96,7 @@ static void start_recorder(struct launch *l, const struct recording_plan *plan, 
 			   bool with_environment)
 {
 	struct err e = { "" };
-	int code = recorder_detach(&l->recorder, &e);
+	int code = recorder_detach(&l->recorder, &l->recorder_pid, &e);
 
 	if (code == 1)
 		be_recorder(plan, l, self, with_environment);

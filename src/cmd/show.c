@@ -6,6 +6,7 @@
 #include "report/machine.h"
 #include "report/rules.h"
 #include "report/summary.h"
+#include "report/tracking.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,26 +14,44 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
+
 struct show_options {
 	bool json;
-	const char *rules;
+	int64_t tracker;
+	const char *rules, *metrics;
 };
 
 static const struct option rows[] = {
 	{ .name = "json",
 	  .help = "Print the summary as JSON, schema sonde/show/1.",
 	  OPTION_OFFSET(struct show_options, json) },
+	{ .name = "tracker",
+	  .value = "off|figures|samples",
+	  .type = ARG_CHOICE,
+	  .fallback = "off",
+	  .bare = "figures",
+	  .help = "Print what experiment trackers take, as JSON: figures, one value of each for "
+		  "each node, or samples of each node, at most 1,000.",
+	  OPTION_OFFSET(struct show_options, tracker) },
 	{ .name = "rules",
 	  .value = "FILE",
 	  .type = ARG_TEXT,
 	  .help = "Judge by the rules in FILE too; a rule there replaces the built-in one of its "
 		  "name.",
 	  OPTION_OFFSET(struct show_options, rules) },
+	{ .name = "metrics",
+	  .value = "GLOB,...",
+	  .type = ARG_TEXT,
+	  .help = "Of several nodes, compare these metrics side by side, too.",
+	  OPTION_OFFSET(struct show_options, metrics) },
 };
 
 static const struct example examples[] = {
+	{ "show --metrics 'gpu.*'", "the nodes side by side by what their GPUs did, too" },
 	{ "show", "the newest recording here" },
 	{ "show --json sonde_1234", "everything a script may want to know" },
+	{ "show --tracker", "figures for an experiment tracker, node by node" },
 };
 
 static bool wants_colour(void)
@@ -49,8 +68,30 @@ static void print(const struct show_options *o, const struct summary *s, const s
 	} else {
 		summary_print(s, stdout, wants_colour(), 0);
 		machine_print(r, stdout);
+		summary_print_nodes(s, stdout);
 		summary_print_tops(s, stdout);
 	}
+}
+
+static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
+{
+	struct bytes out = { 0 };
+	struct json j = { .out = &out, .indent = true };
+	struct tracking t;
+	int rc = tracking_make(&t, r, s, samples ? TRACKING_SAMPLES : 0, e);
+
+	if (!rc && samples)
+		tracking_samples_json(&t, &j);
+	else if (!rc)
+		tracking_json(&t, &j);
+	bytes_u8(&out, '\n');
+	if (!rc && out.failed)
+		rc = err_set(e, -ENOMEM, "out of memory for the figures of %.300s", r->path);
+	if (!rc)
+		fwrite(out.data, 1, out.len, stdout);
+	tracking_free(&t);
+	bytes_free(&out);
+	return rc;
 }
 
 static int show(const struct show_options *o, struct run *r, struct err *e)
@@ -60,10 +101,16 @@ static int show(const struct show_options *o, struct run *r, struct err *e)
 	int rc = o->rules ? rules_read(&site, o->rules, e) : 0;
 
 	if (!rc)
-		rc = o->json ? summary_make(&s, r, e) : summary_make_judged(&s, r, site, e);
+		rc = summary_make_as(&s, r,
+				     &(struct summary_wish){ .all = o->json && !o->tracker,
+							     .site = site,
+							     .compared = o->metrics },
+				     e);
 	if (!rc && site)
 		rules_apply(site, &s);
-	if (!rc)
+	if (!rc && o->tracker)
+		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
+	else if (!rc)
 		print(o, &s, r);
 	summary_free(&s);
 	rules_free(site);

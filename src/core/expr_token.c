@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/expr_token.h"
 
+#include "base/decimal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +78,7 @@ static struct token scan_number(const char *at)
 		return bad(at, "a malformed number");
 	memcpy(digits, at, t.n); /* alone, since strtod would also take hexadecimal */
 	digits[t.n] = '\0';
-	t.number = strtod(digits, NULL);
+	t.number = decimal_parse(digits, NULL);
 	t.n += scale_by_suffix(at + t.n, &t.number);
 	if (is_name(at[t.n]) || (at[t.n] >= 'A' && at[t.n] <= 'Z'))
 		return bad(at + t.n, "an unknown suffix of a number (k M G Ki Mi Gi % are known)");

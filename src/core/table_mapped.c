@@ -7,6 +7,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,18 +104,27 @@ static bool read_entity(struct mapped *w, const struct map_entity *x)
 	return any;
 }
 
+/* A whole number that a change of unit has moved by the last bits is whole again. */
+static double settle(double v)
+{
+	double whole = round(v);
+
+	return fabs(v - whole) <= fabs(v) * 4 * DBL_EPSILON ? whole : v;
+}
+
 static void put_row(struct frame *f, struct mapped *w, const struct map_entity *x)
 {
 	frame_row(f);
 	frame_text(f, HOST, x->host);
-	frame_real(f, TIME, (double)w->utc_ns / (double)NS_PER_S);
+	frame_real(f, TIME, (double)((long double)w->utc_ns / NS_PER_S));
 	for (uint32_t b = x->first; b < x->first + x->nbindings; b++) {
 		struct looking l = { w, &w->binding[b] };
 		const struct map_key *key = l.binding->key;
 		struct expr_value v = expr_eval(key->value, look_up, &l);
 
 		if (v.known)
-			frame_real(f, l.binding->column, w->keys ? v.v : v.v / key->header_divisor);
+			frame_real(f, l.binding->column,
+				   settle(w->keys ? v.v : v.v / key->header_divisor));
 	}
 }
 

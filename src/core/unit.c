@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/decimal.h"
 #include "core/metric.h"
 
 #include <math.h>
@@ -61,13 +62,13 @@ void metric_rate_name(const struct metric *m, char *out, size_t size)
 	const char *last = strrchr(m->name, '_');
 
 	if (m->kind != KIND_COUNTER)
-		snprintf(out, size, "%s", m->name);
+		decimal_print(out, size, "%s", m->name);
 	else if (!word)
-		snprintf(out, size, "%s_per_second", m->name);
+		decimal_print(out, size, "%s_per_second", m->name);
 	else if (last && strcmp(last, m->unit == UNIT_JOULES ? "_joules" : "_seconds") == 0)
-		snprintf(out, size, "%.*s_%s", (int)(last - m->name), m->name, word);
+		decimal_print(out, size, "%.*s_%s", (int)(last - m->name), m->name, word);
 	else
-		snprintf(out, size, "%s_%s", m->name, word);
+		decimal_print(out, size, "%s_%s", m->name, word);
 }
 
 /* v >= 0 scaled to the largest prefix that leaves at least 1, after rounding to one decimal. */
@@ -84,7 +85,7 @@ static void format_binary(double v, char *out, size_t size)
 	unsigned p;
 
 	v = scale(v, 1024, 6, &p);
-	snprintf(out, size, "%.*f %sB", p ? 1 : 0, v, prefixes[p]);
+	decimal_print(out, size, "%.*f %sB", p ? 1 : 0, v, prefixes[p]);
 }
 
 static void format_si(enum unit u, double v, char *out, size_t size)
@@ -94,11 +95,11 @@ static void format_si(enum unit u, double v, char *out, size_t size)
 
 	v = scale(v, 1000, 6, &p);
 	if (u == UNIT_PER_SECOND && p == 0)
-		snprintf(out, size, "%.*f/s", v < 10 && v > 0 ? 2 : 0, v);
+		decimal_print(out, size, "%.*f/s", v < 10 && v > 0 ? 2 : 0, v);
 	else if (u == UNIT_BYTES_PER_SECOND && p == 0)
-		snprintf(out, size, "%.0f B/s", v);
+		decimal_print(out, size, "%.0f B/s", v);
 	else
-		snprintf(out, size, "%.1f %s%s", v, prefixes[p], row_of(u)->symbol);
+		decimal_print(out, size, "%.1f %s%s", v, prefixes[p], row_of(u)->symbol);
 }
 
 static void format_count(double v, char *out, size_t size)
@@ -108,7 +109,7 @@ static void format_count(double v, char *out, size_t size)
 
 	if (v >= 999999.5)
 		v = scale(v, 1000, 6, &p);
-	snprintf(out, size, "%.*f%s", p || v != floor(v) ? 1 : 0, v, prefixes[p]);
+	decimal_print(out, size, "%.*f%s", p || v != floor(v) ? 1 : 0, v, prefixes[p]);
 }
 
 static void format_duration(double v, char *out, size_t size)
@@ -116,25 +117,25 @@ static void format_duration(double v, char *out, size_t size)
 	double whole = floor(v + 0.5);
 
 	if (v == 0)
-		snprintf(out, size, "0 s");
+		decimal_print(out, size, "0 s");
 	else if (v < 0.9995e-6)
-		snprintf(out, size, "%.0f ns", v * 1e9);
+		decimal_print(out, size, "%.0f ns", v * 1e9);
 	else if (v < 0.9995e-3)
-		snprintf(out, size, "%.0f us", v * 1e6);
+		decimal_print(out, size, "%.0f us", v * 1e6);
 	else if (v < 0.9995)
-		snprintf(out, size, "%.0f ms", v * 1e3);
+		decimal_print(out, size, "%.0f ms", v * 1e3);
 	else if (v < 9.995)
-		snprintf(out, size, "%.2f s", v);
+		decimal_print(out, size, "%.2f s", v);
 	else if (v < 59.95)
-		snprintf(out, size, "%.1f s", v);
+		decimal_print(out, size, "%.1f s", v);
 	else if (whole < 3600)
-		snprintf(out, size, "%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60));
+		decimal_print(out, size, "%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60));
 	else if (whole < 86400)
-		snprintf(out, size, "%.0f h %02.0f min", floor(whole / 3600),
-			 floor(fmod(whole, 3600) / 60));
+		decimal_print(out, size, "%.0f h %02.0f min", floor(whole / 3600),
+			      floor(fmod(whole, 3600) / 60));
 	else
-		snprintf(out, size, "%.0f d %02.0f h", floor(whole / 86400),
-			 floor(fmod(whole, 86400) / 3600));
+		decimal_print(out, size, "%.0f d %02.0f h", floor(whole / 86400),
+			      floor(fmod(whole, 86400) / 3600));
 }
 
 static void format_percent(double v, char *out, size_t size)
@@ -142,9 +143,9 @@ static void format_percent(double v, char *out, size_t size)
 	double percent = v * 100;
 
 	if (percent > 0 && percent < 0.05)
-		snprintf(out, size, "<0.1 %%");
+		decimal_print(out, size, "<0.1 %%");
 	else
-		snprintf(out, size, "%.*f %%", percent > 0 && percent < 9.95 ? 1 : 0, percent);
+		decimal_print(out, size, "%.*f %%", percent > 0 && percent < 9.95 ? 1 : 0, percent);
 }
 
 static void format_plain(enum unit u, double v, char *out, size_t size)
@@ -152,10 +153,10 @@ static void format_plain(enum unit u, double v, char *out, size_t size)
 	const char *symbol = row_of(u)->symbol;
 
 	if (v >= 1e6)
-		snprintf(out, size, "%.3g%s%s", v, *symbol ? " " : "", symbol);
+		decimal_print(out, size, "%.3g%s%s", v, *symbol ? " " : "", symbol);
 	else
-		snprintf(out, size, "%.*f%s%s", u == UNIT_CELSIUS || v >= 99.995 ? 1 : 2, v,
-			 *symbol ? " " : "", symbol);
+		decimal_print(out, size, "%.*f%s%s", u == UNIT_CELSIUS || v >= 99.995 ? 1 : 2, v,
+			      *symbol ? " " : "", symbol);
 }
 
 const char *unit_format(enum unit u, double value, char *out, size_t size)
@@ -164,7 +165,7 @@ const char *unit_format(enum unit u, double value, char *out, size_t size)
 	size_t sign = value < 0 && size > 1;
 
 	if (!isfinite(value)) {
-		snprintf(out, size, "unknown");
+		decimal_print(out, size, "unknown");
 		return out;
 	}
 	if (sign)

@@ -2,10 +2,15 @@
 #include "job/identity.h"
 
 #include "base/clock.h"
+#include "base/crc32c.h"
+#include "job/hydra.h"
+#include "job/mpi.h"
+#include "job/scheduler_row.h"
 
 #include <ctype.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +38,24 @@ static int64_t cores_allowed(void)
 	return n;
 }
 
+/* The copies of one launch agree on it without a word; its id may be long, or of no one's business.
+ */
+static void find_launch(struct identity *id)
+{
+	struct batch_job *j = &id->job;
+	bool alone = j->number[BATCH_RANKS] == j->number[BATCH_LOCAL_RANKS];
+	char hydra[HYDRA_LAUNCH];
+
+	if (j->scheduler || !j->launcher)
+		return;
+	if (!j->launch_id && mpi_copies_environment(j->launcher) &&
+	    hydra_launch(getppid(), alone, hydra))
+		j->launch_id = batch_word(j, "%s", hydra);
+	if (j->launch_id)
+		snprintf(id->launch, sizeof id->launch, "%.32s_%08x", j->launcher,
+			 crc32c(0, j->launch_id, strlen(j->launch_id)));
+}
+
 void identity_find(struct identity *id, char *const *environment)
 {
 	*id = (struct identity){ 0 };
@@ -42,6 +65,7 @@ void identity_find(struct identity *id, char *const *environment)
 	id->cores_allowed = cores_allowed();
 	batch_job_find(&id->job, environment, id->host);
 	copy_id(id->id, sizeof id->id, id->job.id);
+	find_launch(id);
 	/* Several nodes on one host, as simulated clusters have them. */
 	if (id->job.node_told)
 		snprintf(id->host, sizeof id->host, "%.127s", id->job.node);
@@ -58,8 +82,8 @@ void identity_directory(const struct identity *id, int64_t utc_ns, char *out, si
 	char stamp[32] = "";
 	struct tm tm;
 
-	if (id->id[0]) {
-		snprintf(out, size, "sonde_%s", id->id);
+	if (id->id[0] || id->launch[0]) {
+		snprintf(out, size, "sonde_%s", id->id[0] ? id->id : id->launch);
 		return;
 	}
 	if (gmtime_r(&seconds, &tm))

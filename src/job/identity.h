@@ -12,7 +12,8 @@
 
 struct identity {
 	struct batch_job job; /* borrows from the environment */
-	char id[128]; /* the job's id, made fit for a file name; "" outside of a scheduler */
+	char id[128];    /* the job's id, made fit for a file name; "" outside of a scheduler */
+	char launch[64]; /* outside of one, of mpirun's copies: equal for all of a launch; "" */
 	char host[128];
 	int64_t cores_present, cores_allowed; /* online; in this process's affinity */
 };
@@ -20,7 +21,8 @@ struct identity {
 void identity_find(struct identity *id, char *const *environment);
 void identity_free(struct identity *id);
 
-/* "sonde_<job id>", or "sonde_<UTC time>_<pid>" outside of a scheduler. */
+/* "sonde_<job id>"; outside of a scheduler "sonde_<launch>" under mpirun, else
+ * "sonde_<UTC time>_<pid>". */
 void identity_directory(const struct identity *id, int64_t utc_ns, char *out, size_t size);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/root.h"
 #include "job/message.h"
+#include "job/patience.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,8 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { ROOM_MS = 500 }; /* a recorder that works makes room for a message at once */
 
 static const int forwarded[] = { SIGTERM, SIGINT,   SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGCONT,
 				 SIGTSTP, SIGWINCH, SIGALRM, SIGURG,  SIGXCPU, SIGVTALRM };
@@ -108,7 +111,7 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 	m.total_involuntary_switches = total.ru_nivcsw - c->base_involuntary_switches;
 	m.max_rss_bytes = c->max_rss_bytes;
 	if (kind == MESSAGE_ENDED)
-		message_send_within(fd, &m, l->done_ms);
+		message_send_within(fd, &m, ROOM_MS);
 	else
 		message_send(fd, &m);
 }
@@ -262,37 +265,50 @@ static bool hear_recorder(struct launch *l, int timeout_ms, struct message *m, b
 }
 
 /* A shared one that is lost just now is followed by another, which gets to know the end, too. */
-static void wait_for_end(struct launch *l, struct child *c, bool *lost)
+static void wait_for_shared(struct launch *l, struct child *c, bool *lost)
 {
 	int64_t deadline = clock_mono_ns() + l->done_ms * NS_PER_MS;
-	struct message m;
 
-	while (l->share && !l->share->over && clock_mono_ns() < deadline) {
+	while (!l->share->over && clock_mono_ns() < deadline) {
 		if (l->share->fd >= 0) {
-			share_wait_done(l->share, l->done_ms);
-			continue;
+			struct patience p = patience_begin(l->share->recorder, true, l->done_ms);
+
+			share_wait_done(l->share, &p);
+			if (l->share->fd < 0)
+				continue;
+			*lost = true;
+			return;
 		}
 		poll(NULL, 0, share_timeout_ms(l->share));
 		if (listen_to_recorder(l, c))
 			tell(l, MESSAGE_ENDED, c, c->pid, c->status);
 	}
-	while (hear_recorder(l, l->done_ms, &m, lost))
-		;
+}
+
+static void wait_for_end(struct launch *l, struct child *c, bool *lost)
+{
+	struct patience p = patience_begin(c->recorder, false, l->done_ms);
+	struct message m;
+	int left;
+
+	if (l->share)
+		wait_for_shared(l, c, lost);
+	while (l->recorder >= 0 && (left = patience_left_ms(&p)) > 0)
+		hear_recorder(l, left, &m, lost);
 	*lost |= l->recorder >= 0;
 }
 
 int launch_command(const struct launch *l, struct launch_end *end, struct err *e)
 {
 	struct launch here = *l;
-	struct child c = { 0 };
+	struct child c = { .recorder = l->recorder_pid };
 	struct rusage before = { 0 };
 	struct message m;
 	int code;
 
 	*end = (struct launch_end){ 0 };
 	/* Until its first sample is taken. */
-	if (hear_recorder(&here, here.ready_ms, &m, &end->recorder_lost))
-		c.recorder = m.pid;
+	hear_recorder(&here, here.ready_ms, &m, &end->recorder_lost);
 	getrusage(RUSAGE_CHILDREN, &before);
 	c.base_user_ns = timeval_ns(before.ru_utime);
 	c.base_system_ns = timeval_ns(before.ru_stime);

@@ -40,11 +40,12 @@ struct launch {
 	char *const *argv;
 	const struct launch_signals *saved;
 	struct sentinel *sentinel;
-	int recorder;        /* socket, or -1: without a recorder of its own */
-	struct share *share; /* of a recorder that is shared, joined already; NULL: none */
-	bool wait_all;       /* wait for what the command left behind, too */
-	int ready_ms,
-		done_ms; /* how long the recorder may keep the command waiting, at start and end */
+	int recorder;          /* socket, or -1: without a recorder of its own */
+	pid_t recorder_pid;    /* its own recorder's; 0: none */
+	struct share *share;   /* of a recorder that is shared, joined already; NULL: none */
+	bool wait_all;         /* wait for what the command left behind, too */
+	int ready_ms, done_ms; /* how long the recorder may keep the command waiting at its start;
+				  and, while it works, at its end (patience.h) */
 };
 
 struct launch_end {

@@ -26,7 +26,8 @@ static const struct starter starters[] = {
 	  .ranks = "OMPI_COMM_WORLD_SIZE",
 	  .local_rank = "OMPI_COMM_WORLD_LOCAL_RANK",
 	  .local_ranks = "OMPI_COMM_WORLD_LOCAL_SIZE",
-	  .id = { "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid" } },
+	  /* the first is a random number of this launch (4.1), the other a number in its family */
+	  .id = { "OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE" } },
 	{ .name = "mvapich",
 	  .rank = "MV2_COMM_WORLD_RANK",
 	  .ranks = "MV2_COMM_WORLD_SIZE",

@@ -10,7 +10,7 @@
 #ifndef SONDE_JOB_SCHEDULER_H
 #define SONDE_JOB_SCHEDULER_H
 
-#include "job/hostlist.h"
+#include "core/hostlist.h"
 
 #include <stddef.h>
 
@@ -56,7 +56,7 @@ enum batch_part { BATCH_PART_UNKNOWN, BATCH_PART_SCRIPT, BATCH_PART_STEP, BATCH_
 struct batch_job {
 	const struct scheduler *scheduler; /* NULL: no batch job */
 	const char *launcher;              /* "openmpi", ...; NULL: not started by mpirun */
-	const char *launch_id;             /* mpirun's own, not unique in time */
+	const char *launch_id;             /* mpirun's own; some are not unique in time */
 	enum batch_part part;
 	char id[128];             /* as its user knows it: 123_4; "" without a scheduler */
 	struct hostlist nodes;    /* in the job's order; n 0: not told, and why says why */

@@ -175,17 +175,14 @@ void share_wait_ready(struct share *s, int timeout_ms)
 	}
 }
 
-void share_wait_done(struct share *s, int timeout_ms)
+void share_wait_done(struct share *s, struct patience *patience)
 {
-	int64_t deadline = clock_mono_ns() + timeout_ms * NS_PER_MS;
+	int left;
 
-	for (take(s); s->fd >= 0; take(s)) {
+	for (take(s); s->fd >= 0 && (left = patience_left_ms(patience)) > 0; take(s)) {
 		struct pollfd p = { .fd = s->fd, .events = POLLIN };
-		int64_t left = (deadline - clock_mono_ns()) / NS_PER_MS;
 
-		if (left <= 0)
-			return;
-		poll(&p, 1, (int)left);
+		poll(&p, 1, left);
 	}
 }
 

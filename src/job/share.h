@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "job/message.h"
+#include "job/patience.h"
 
 struct share {
 	struct registration what; /* filled in by the caller: key, step, rank, expected */
@@ -43,8 +44,8 @@ void share_wait_ready(struct share *s, int timeout_ms);
 bool share_listen(struct share *s);
 /* How long poll may wait for s->fd before share_listen has something to do; -1: for ever. */
 int share_timeout_ms(const struct share *s);
-/* Until the recorder's last word, in s->done, or until it is gone; at most timeout_ms. */
-void share_wait_done(struct share *s, int timeout_ms);
+/* Until the recorder's last word, in s->done, until it is gone, or patience is over. */
+void share_wait_done(struct share *s, struct patience *patience);
 void share_close(struct share *s);
 
 #endif

@@ -2,13 +2,11 @@
 #include "job/slots.h"
 
 #include "base/number.h"
+#include "base/textfile.h"
 #include "job/scheduler_row.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { FILE_MAX = 8 << 20 };
 
@@ -34,30 +32,6 @@ bool slot_row(const char **p, struct slot *out)
 	if (good)
 		*p = number_next_line(*p);
 	return good;
-}
-
-/* A file of a scheduler, not something that waits for a writer. */
-static int read_file(const char *path, struct bytes *text, struct err *e)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), bad = 0;
-	struct stat st = { 0 };
-	ssize_t got = 0;
-
-	if (fd < 0 || fstat(fd, &st))
-		bad = err_set(e, -errno, "%s: %s", path, strerror(errno));
-	else if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
-		bad = err_set(e, -EINVAL, "%s: it is no file of nodes", path);
-	while (!bad && bytes_room(text, 4096) &&
-	       (got = read(fd, text->data + text->len, 4096)) > 0 && text->len < FILE_MAX)
-		text->len += (size_t)got;
-	if (!bad && got < 0)
-		bad = err_set(e, -errno, "%s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	bytes_u8(text, '\0');
-	if (!bad && text->failed)
-		bad = err_set(e, -ENOMEM, "out of memory");
-	return bad;
 }
 
 /* The nodes of the text; as it was when they are none. */
@@ -114,10 +88,13 @@ struct slots slots_read(struct batch_job *j, const struct slots_source *from,
 		if (!text)
 			continue;
 		bytes_reset(&file);
-		if (from->are_files)
-			bad = read_file(text, &file, &e);
-		if (!bad && from->are_files)
+		if (from->are_files) {
+			bad = textfile_read(text, "file of nodes", FILE_MAX, &file, &e);
+			bytes_u8(&file, '\0');
+			if (!bad && file.failed)
+				bad = err_set(&e, -ENOMEM, "out of memory");
 			text = (const char *)file.data;
+		}
 		if (!bad)
 			bad = take(&j->nodes, text, from->next, &e);
 		if (bad) {

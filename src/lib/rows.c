@@ -12,8 +12,9 @@ struct sonde_rows {
 	struct frame *frame;
 	const struct frame_schema *schema;
 	struct batch batch;
-	uint32_t at; /* row of the batch */
-	bool on_row; /* false before the first row and after the last */
+	uint32_t at;                       /* row of the batch */
+	bool on_row;                       /* false before the first row and after the last */
+	uint8_t present[FRAME_BATCH_ROWS]; /* of the column that was asked for last */
 };
 
 static struct selection selection_of(const struct sonde_selection *s)
@@ -111,14 +112,10 @@ size_t sonde_column_find(const struct sonde_rows *rows, const char *name)
 	return SIZE_MAX;
 }
 
-int sonde_rows_next(struct sonde_rows *rows, struct sonde_error *error)
+int64_t sonde_batch_next(struct sonde_rows *rows, struct sonde_error *error)
 {
 	struct err e = { "" };
 
-	if (rows->on_row && rows->at + 1 < rows->batch.nrows) {
-		rows->at++;
-		return 1;
-	}
 	rows->on_row = false;
 	do {
 		int rc = frame_next(rows->frame, &rows->batch, &e);
@@ -130,7 +127,19 @@ int sonde_rows_next(struct sonde_rows *rows, struct sonde_error *error)
 	} while (!rows->batch.nrows);
 	rows->at = 0;
 	rows->on_row = true;
-	return 1;
+	return rows->batch.nrows;
+}
+
+int sonde_rows_next(struct sonde_rows *rows, struct sonde_error *error)
+{
+	int64_t n;
+
+	if (rows->on_row && rows->at + 1 < rows->batch.nrows) {
+		rows->at++;
+		return 1;
+	}
+	n = sonde_batch_next(rows, error);
+	return n > 0 ? 1 : (int)n;
 }
 
 /* The cells of a column when the row has a value there; else NULL. */
@@ -177,4 +186,44 @@ const char *sonde_cell_text(const struct sonde_rows *rows, size_t column)
 	const struct cells *c = present(rows, column);
 
 	return c && type_of(rows, column) == COLUMN_TEXT ? c->s[rows->at] : NULL;
+}
+
+/* The cells of a column of a type; NULL when it is of another, or there is no batch. */
+static const struct cells *cells_of(const struct sonde_rows *rows, size_t column,
+				    enum column_type type, enum column_type or)
+{
+	if (!rows->on_row || column >= rows->schema->ncolumns ||
+	    (type_of(rows, column) != type && type_of(rows, column) != or))
+		return NULL;
+	return &rows->batch.columns[column];
+}
+
+const double *sonde_batch_real(const struct sonde_rows *rows, size_t column)
+{
+	const struct cells *c = cells_of(rows, column, COLUMN_REAL, COLUMN_REAL);
+
+	return c ? c->d : NULL;
+}
+
+const int64_t *sonde_batch_int(const struct sonde_rows *rows, size_t column)
+{
+	const struct cells *c = cells_of(rows, column, COLUMN_INT, COLUMN_TIME);
+
+	return c ? c->i : NULL;
+}
+
+const char *const *sonde_batch_text(const struct sonde_rows *rows, size_t column)
+{
+	const struct cells *c = cells_of(rows, column, COLUMN_TEXT, COLUMN_TEXT);
+
+	return c ? c->s : NULL;
+}
+
+const uint8_t *sonde_batch_present(struct sonde_rows *rows, size_t column)
+{
+	if (!rows->on_row || column >= rows->schema->ncolumns)
+		return NULL;
+	for (uint32_t i = 0; i < rows->batch.nrows; i++)
+		rows->present[i] = rows->batch.columns[column].state[i] == STATE_PRESENT;
+	return rows->present;
 }

@@ -57,6 +57,8 @@ static const struct {
 	 * it. */
 	[NVML_PROCESSES] = { "nvmlDeviceGetComputeRunningProcesses_v3",
 			     "nvmlDeviceGetComputeRunningProcesses_v2", false },
+	[NVML_PROCESS_USE] = { "nvmlDeviceGetProcessUtilization", NULL, false },
+	[NVML_PROCESS_USE_V2] = { "nvmlDeviceGetProcessesUtilizationInfo", NULL, false },
 };
 _Static_assert(sizeof symbols / sizeof symbols[0] == NVML_SYMBOL_NUMBER_OF, "one for every number");
 

@@ -52,11 +52,19 @@ enum nvml_symbol {
 	NVML_FIELDS,
 	NVML_LINK_STATE,
 	NVML_PROCESSES,
+	NVML_PROCESS_USE,
+	NVML_PROCESS_USE_V2,
 	NVML_SYMBOL_NUMBER_OF
 };
 
 /* What functions return; the rest is only passed on (source/nvidia_code.c has the words). */
-enum { NVML_SUCCESS, NVML_INVALID_ARGUMENT = 2, NVML_NOT_SUPPORTED, NVML_INSUFFICIENT_SIZE = 7 };
+enum {
+	NVML_SUCCESS,
+	NVML_INVALID_ARGUMENT = 2,
+	NVML_NOT_SUPPORTED,
+	NVML_NOT_FOUND = 6,
+	NVML_INSUFFICIENT_SIZE
+};
 
 typedef struct nvml_device *nvml_handle;
 typedef void (*nvml_function)(void);
@@ -104,6 +112,28 @@ struct nvml_field {
 	} value;
 };
 _Static_assert(sizeof(struct nvml_field) == 40, "as the library has it");
+
+/* Percent of the time since the sample before. */
+struct nvml_process_use {
+	unsigned pid;
+	unsigned long long timestamp_us;
+	unsigned sm, memory, encoder, decoder;
+};
+_Static_assert(sizeof(struct nvml_process_use) == 32, "as the library has it");
+
+struct nvml_process_use_v2 {
+	unsigned long long timestamp_us;
+	unsigned pid, sm, memory, encoder, decoder, jpeg, optical_flow;
+};
+_Static_assert(sizeof(struct nvml_process_use_v2) == 40, "as the library has it");
+
+/* nvmlProcessesUtilizationInfo_v1_t: the list of the second call, and how long it may be. */
+struct nvml_process_uses_v2 {
+	unsigned version, count; /* version: NVML_PROCESS_USES_V2_VERSION */
+	unsigned long long last_seen_us;
+	struct nvml_process_use_v2 *use;
+};
+#define NVML_PROCESS_USES_V2_VERSION ((unsigned)sizeof(struct nvml_process_uses_v2) | 1U << 24)
 
 struct nvml_api {
 	void *library;

@@ -67,7 +67,7 @@ static struct nvml_unit *add(struct nvml_session *s, uint32_t gpu, int32_t mig)
 	*u = (struct nvml_unit){ .told = { .gpu = gpu, .mig = mig, .mig_gpu = -1, .minor = -1 } };
 	for (int i = 0; i < GPU_MEASURED; i++)
 		u->told.code[i] = NVIDIA_NOT_READ;
-	u->told.processes_code = NVIDIA_NOT_READ;
+	u->told.processes_code = u->told.uses_code = NVIDIA_NOT_READ;
 	return u;
 }
 

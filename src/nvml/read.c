@@ -305,6 +305,7 @@ void unit_read(struct nvml_session *s, struct nvml_unit *u, bool rarely)
 			read_one(s, u, r);
 	read_fields(s, u, rarely);
 	unit_read_processes(s, u);
+	unit_read_uses(s, u);
 	if (rarely && is_asked(&u->told, GPU_BAR1_USED))
 		read_bar1(s, u);
 	if (rarely && is_asked(&u->told, GPU_ROWS_CORRECTED))

@@ -7,19 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *array_room(void *array, uint32_t n, uint32_t *cap, size_t size)
-{
-	uint32_t more = *cap ? *cap * 2 : 16;
-	void *moved;
-
-	if (n < *cap)
-		return array;
-	moved = more > *cap ? realloc(array, more * size) : NULL;
-	if (moved)
-		*cap = more;
-	return moved;
-}
-
 /* A zeroed place behind the last of an array of the run, or return -ENOMEM. */
 #define ADD(join, owner, array, count, item)                                                       \
 	do {                                                                                       \

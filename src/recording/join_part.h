@@ -7,6 +7,7 @@
 #ifndef SONDE_RECORDING_JOIN_PART_H
 #define SONDE_RECORDING_JOIN_PART_H
 
+#include "base/array.h"
 #include "base/idmap.h"
 #include "base/pool.h"
 #include "core/run.h"
@@ -85,9 +86,6 @@ struct join {
 	uint8_t *present;
 	size_t ranges_cap, columns_cap, values_cap;
 };
-
-/* array with room for one more than n, moved if need be; NULL when out of memory (array stays). */
-void *array_room(void *array, uint32_t n, uint32_t *cap, size_t size);
 
 static inline void join_tell(const struct join *j, uint32_t file)
 {

@@ -316,6 +316,34 @@ static void energy_figure(struct bytes *b, const struct summary *s)
 	figure_end(b);
 }
 
+static void counter_item(struct bytes *b, const struct summary_counter *c)
+{
+	char text[64];
+
+	bytes_puts(b, "<li><b>");
+	html_text(b, summary_counter_format(c, text, sizeof text));
+	bytes_printf(b, "</b> %s", c->words);
+	if (c->share < 0.995)
+		bytes_printf(b, " <small>(counted in %.0f %% of the CPU time, scaled)</small>",
+			     100 * c->share);
+	bytes_puts(b, "</li>");
+}
+
+void html_counters(struct bytes *b, const struct page_source *p)
+{
+	const struct summary *s = p->summary;
+
+	if (!s->ncounters && !(s->tasks_not_counted > 0))
+		return;
+	bytes_puts(b, "<ul class=\"facts counters\">");
+	for (uint32_t i = 0; i < s->ncounters; i++)
+		counter_item(b, &s->counters[i]);
+	if (s->tasks_not_counted > 0)
+		bytes_printf(b, "<li><b>%.0f</b> task%s not counted</li>", s->tasks_not_counted,
+			     s->tasks_not_counted > 1 ? "s" : "");
+	bytes_puts(b, "</ul>");
+}
+
 static void monitor_figure(struct bytes *b, const struct summary *s)
 {
 	double share = 100 * s->monitor_cpu_s / s->wall_s;

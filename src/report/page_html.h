@@ -23,7 +23,10 @@ void html_value(struct bytes *b, enum unit u, double v);
 void html_title(struct bytes *b, const struct page_source *p);
 void html_header(struct bytes *b, const struct page_source *p);
 void html_figures(struct bytes *b, const struct page_source *p);
+void html_counters(struct bytes *b, const struct page_source *p); /* nothing when none were */
 void html_verdicts(struct bytes *b, const struct page_source *p);
+/* A section of its own; nothing of a single node. */
+void html_nodes(struct bytes *b, const struct page_source *p);
 void html_processes(struct bytes *b, const struct page_source *p);
 void html_commands(struct bytes *b, const struct page_source *p);
 void html_metrics(struct bytes *b, const struct page_source *p);

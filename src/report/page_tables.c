@@ -159,6 +159,64 @@ void html_commands(struct bytes *b, const struct page_source *p)
 			     s->ncommands - COMMANDS_MAX);
 }
 
+static void host_cell(struct bytes *b, const char *host)
+{
+	bytes_puts(b, "<td>");
+	html_text(b, host);
+	bytes_puts(b, "</td>");
+}
+
+static void comparison_row(struct bytes *b, const struct summary *s,
+			   const struct summary_comparison *c)
+{
+	const struct spread *x = &c->spread;
+
+	name_cell(b, c->metric, NAN);
+	number_cell(b, c->unit, c->adds_up ? x->total : NAN);
+	number_cell(b, c->unit, x->mean);
+	number_cell(b, c->unit, x->min);
+	host_cell(b, s->hosts[x->least].host);
+	number_cell(b, c->unit, x->max);
+	host_cell(b, s->hosts[x->most].host);
+	number_cell(b, UNIT_RATIO, x->imbalance);
+	bytes_puts(b, "</tr>\n");
+}
+
+static void clocks(struct bytes *b, const struct summary *s)
+{
+	bytes_puts(b, "<p class=\"soft\">Imbalance is most / average - 1. The nodes are aligned by "
+		      "their wall clocks, ");
+	if (isnan(s->clock_error_s)) {
+		bytes_puts(b, "of which not all kernels know the error.</p>");
+		return;
+	}
+	bytes_puts(b, "which agree within ");
+	html_value(b, UNIT_SECONDS, s->clock_error_s);
+	bytes_puts(b, ".</p>");
+}
+
+void html_nodes(struct bytes *b, const struct page_source *p)
+{
+	static const struct heading h[] = {
+		{ "Figure", true, false },   { "Total", false, false },
+		{ "Average", false, false }, { "Least", false, false },
+		{ "on", true, false },       { "Most", false, false },
+		{ "on", true, false },       { "Imbalance", false, true },
+	};
+	const struct summary *s = p->summary;
+
+	if (!s->ncomparisons)
+		return;
+	bytes_puts(b, "<section aria-labelledby=\"h-nodes\">\n<h2 id=\"h-nodes\">Nodes side by "
+		      "side</h2>\n");
+	table(b, "Totals and peaks of the job, means of the node", h, sizeof h / sizeof h[0]);
+	for (uint32_t i = 0; i < s->ncomparisons; i++)
+		comparison_row(b, s, &s->comparisons[i]);
+	table_end(b);
+	clocks(b, s);
+	bytes_puts(b, "</section>");
+}
+
 static void metric_row(struct bytes *b, const struct run *r, const struct summary_metric *m,
 		       bool with_node)
 {

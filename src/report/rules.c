@@ -3,6 +3,7 @@
 #include "report/rules.h"
 
 #include "base/bytes.h"
+#include "base/textfile.h"
 #include "report/assets.h"
 #include "report/rule.h"
 #include "report/variables.h"
@@ -310,23 +311,11 @@ int rules_builtin(struct rules **rules, struct err *e)
 int rules_read(struct rules **rules, const char *path, struct err *e)
 {
 	struct bytes text = { 0 };
-	FILE *f = fopen(path, "re");
-	size_t n;
-	int rc;
+	int rc = textfile_read(path, "rules file", RULES_BYTES_MAX, &text, e);
 
 	*rules = NULL;
-	if (!f)
-		return err_set(e, -errno, "cannot open the rules %.300s: %s", path,
-			       strerror(errno));
-	do {
-		n = bytes_room(&text, 4096) ? fread(text.data + text.len, 1, 4096, f) : 0;
-		text.len += n;
-	} while (n && text.len <= RULES_BYTES_MAX);
-	if (ferror(f) || text.failed)
-		rc = err_set(e, -EIO, "cannot read the rules %.300s", path);
-	else
+	if (!rc)
 		rc = rules_parse(rules, path, (const char *)text.data, text.len, e);
-	fclose(f);
 	bytes_free(&text);
 	return rc;
 }

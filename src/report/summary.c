@@ -81,7 +81,7 @@ double series_index_max(const struct series_index *x, const struct run *r, uint3
 
 /* names as summary_metrics_make takes them. */
 static int make(struct summary *out, struct run *r, const struct rules *builtin, const char *names,
-		struct err *e)
+		const char *compared, struct err *e)
 {
 	struct series_index x = { 0 };
 	int rc;
@@ -96,6 +96,10 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 	if (!rc)
 		rc = summary_energy_make(out, r, &x, e);
 	if (!rc)
+		rc = summary_nodes_make(out, r, compared, e);
+	if (!rc)
+		rc = summary_counters_make(out, r, &x, e);
+	if (!rc)
 		rc = summary_mechanisms_make(out, r, e);
 	if (!rc)
 		rc = summary_processes_make(out, r, &x, e);
@@ -107,37 +111,46 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 	return rc;
 }
 
-int summary_make(struct summary *out, struct run *r, struct err *e)
+/* What rules look at, and what is compared over nodes. */
+static void add_names(struct bytes *names, const struct run *r, const struct rules *builtin,
+		      const struct summary_wish *w)
 {
-	struct rules *builtin;
-	int rc = rules_builtin(&builtin, e);
-
-	*out = (struct summary){ 0 };
-	if (!rc)
-		rc = make(out, r, builtin, NULL, e);
-	rules_free(builtin);
-	return rc;
+	rules_metrics(builtin, names);
+	if (w->site)
+		rules_metrics(w->site, names);
+	if (r->nnodes > 2)
+		summary_compared(names);
+	if (w->compared)
+		bytes_printf(names, "%s%s", names->len ? "," : "", w->compared);
+	bytes_u8(names, 0);
 }
 
-int summary_make_judged(struct summary *out, struct run *r, const struct rules *site, struct err *e)
+int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w, struct err *e)
 {
 	struct bytes names = { 0 };
 	struct rules *builtin;
 	int rc = rules_builtin(&builtin, e);
 
 	*out = (struct summary){ 0 };
-	if (!rc) {
-		rules_metrics(builtin, &names);
-		if (site)
-			rules_metrics(site, &names);
-		bytes_u8(&names, 0);
-		rc = names.failed ? err_set(e, -ENOMEM, "out of memory for the summary of %.300s",
-					    r->path)
-				  : make(out, r, builtin, (const char *)names.data, e);
-	}
+	if (rc)
+		return rc;
+	if (!w->all)
+		add_names(&names, r, builtin, w);
+	rc = names.failed ? err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path)
+			  : make(out, r, builtin, (const char *)names.data, w->compared, e);
 	bytes_free(&names);
 	rules_free(builtin);
 	return rc;
+}
+
+int summary_make(struct summary *out, struct run *r, struct err *e)
+{
+	return summary_make_as(out, r, &(struct summary_wish){ .all = true }, e);
+}
+
+int summary_make_judged(struct summary *out, struct run *r, const struct rules *site, struct err *e)
+{
+	return summary_make_as(out, r, &(struct summary_wish){ .site = site }, e);
 }
 
 void summary_free(struct summary *s)
@@ -146,6 +159,10 @@ void summary_free(struct summary *s)
 		free(s->metrics[i].name);
 	free(s->metrics);
 	free(s->nodes);
+	free(s->hosts);
+	free(s->comparisons);
+	hostlist_free(&s->missing);
+	hostlist_free(&s->unsynchronised);
 	free(s->commands);
 	free(s->mechanism);
 	*s = (struct summary){ 0 };

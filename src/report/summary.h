@@ -10,11 +10,14 @@
 #ifndef SONDE_REPORT_SUMMARY_H
 #define SONDE_REPORT_SUMMARY_H
 
+#include "core/hostlist.h"
 #include "core/run.h"
+#include "core/spread.h"
 #include "core/stats.h"
 
 #include <stdio.h>
 
+enum { SUMMARY_COUNTERS = 28 };
 enum { SUMMARY_TOP = 10, SUMMARY_VERDICTS = 32, SUMMARY_SENTENCE = 320, SUMMARY_NAME = 64 };
 
 struct summary_process {
@@ -56,6 +59,28 @@ struct summary_node {
 	bool complete;
 	bool lost; /* not closed, and no other recorder went on: killed, cut off or still running */
 	bool again; /* an entry before it is the same host */
+	/* Of all recordings of its host; NAN in those that are `again`. */
+	double cpu_s, peak_memory_bytes, energy_j, energy_job_j;
+};
+
+/* All recordings of one host together. */
+struct summary_host {
+	uint32_t node; /* the first of them */
+	const char *host;
+	double cpu_s, peak_memory_bytes, read_bytes, written_bytes, energy_j;
+	double late_s;  /* it began so long after the first node; NAN: it did not */
+	bool lost;      /* as summary_node.lost, of any of them */
+	bool restarted; /* a recorder was lost here, and another one went on */
+};
+
+/* A figure of all hosts side by side; least and most are indices into summary.hosts. */
+struct summary_comparison {
+	const char *metric; /* public name */
+	const char *label;  /* NULL: its name says enough */
+	const char *of;     /* what is compared: "total", "peak" or "mean" over the time */
+	enum unit unit;
+	bool adds_up; /* else the total says nothing */
+	struct spread spread;
 };
 
 /* A way to follow processes that a node's recorder tried, or was told not to. */
@@ -64,6 +89,16 @@ struct summary_mechanism {
 	const char *name;   /* "exit_records" */
 	char state[16];     /* "used", "off", "unsupported", "forbidden", "failed" */
 	const char *reason; /* NULL: none was given */
+};
+
+/* What perf events say of the whole run, as "1.85 instructions per cycle". */
+struct summary_counter {
+	const char *metric, *words;
+	const char *symbol; /* of the unit, where that of the metric says too little; or NULL */
+	enum unit unit;
+	double value;
+	double share; /* of the time in which it was counted; 1: all of it; NAN: not known */
+	bool brief;   /* one of those that a line has room for */
 };
 
 /* A metric or rate of one node (or of one device of it: metric[device]) over the whole run. A gauge
@@ -106,6 +141,17 @@ struct summary {
 	double recorder_lost_s;     /* when one was lost that another went on for; NAN: none was */
 	struct summary_node *nodes; /* [nnodes], no entry is empty */
 	uint32_t nnodes, nhosts;
+	struct summary_host *hosts;             /* [nhosts] */
+	struct summary_comparison *comparisons; /* of several hosts */
+	uint32_t ncomparisons;
+	struct hostlist missing; /* nodes of the job that have no recording here */
+	/* How far the wall clocks of two hosts may be apart: the sum of the two largest errors that
+	 * kernels estimate; NAN: one does not, or there is one host. */
+	double clock_error_s;
+	struct hostlist unsynchronised; /* hosts whose kernel says that nobody corrects its clock */
+	struct summary_counter counters[SUMMARY_COUNTERS]; /* those that were counted */
+	uint32_t ncounters;
+	double tasks_not_counted; /* of the job, by perf events, while others were */
 	struct summary_process by_cpu[SUMMARY_TOP], by_memory[SUMMARY_TOP], by_io[SUMMARY_TOP];
 	uint32_t nby_cpu, nby_memory, nby_io;
 	struct summary_command *commands; /* by CPU, largest first */
@@ -129,6 +175,14 @@ int summary_make(struct summary *out, struct run *r, struct err *e);
  * what is to be said in words needs no more, and costs a fraction. The site's are not applied. */
 int summary_make_judged(struct summary *out, struct run *r, const struct rules *site,
 			struct err *e);
+/* Either, as wished. */
+struct summary_wish {
+	bool all;                 /* statistics of all metrics */
+	const struct rules *site; /* whose metrics are wanted, too; NULL: none */
+	const char *compared;     /* globs of metrics to compare over nodes, too; NULL: none */
+};
+int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w,
+		    struct err *e);
 void summary_free(struct summary *s);
 
 /* The terminal summary: at most `lines` lines (0: as many as it takes), every text escaped, colour
@@ -136,8 +190,13 @@ void summary_free(struct summary *s);
 void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lines);
 /* The largest processes with their lifetimes, and the commands, as tables of 80 columns. */
 void summary_print_tops(const struct summary *s, FILE *out);
+/* The figures of all nodes side by side, likewise; nothing of a single one. */
+void summary_print_nodes(const struct summary *s, FILE *out);
 /* `sonde show --json`: schema "sonde/show/1". */
 void summary_json(const struct summary *s, const struct run *r, FILE *out);
+
+/* "1.85", "2.9 GHz", "12.3 GFLOP/s". Returns out. */
+const char *summary_counter_format(const struct summary_counter *c, char *out, size_t size);
 
 /* "bad", "warn", ... */
 const char *severity_name(enum severity severity);

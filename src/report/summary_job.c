@@ -263,6 +263,15 @@ static double over_steps(const struct node_figures *nodes, uint32_t host, size_t
 	return all;
 }
 
+static double sum_of_steps(const struct node_figures *nodes, uint32_t host, size_t figure)
+{
+	double all = 0;
+
+	for (uint32_t i = host; i; i = nodes[i].next)
+		all += nodes[i].v[figure];
+	return all;
+}
+
 /* A sum is known when all of its parts are; a largest value when any is. */
 static double over_nodes(const struct run *r, const struct node_figures *nodes, size_t figure)
 {
@@ -315,15 +324,53 @@ static bool gone_on(const struct node_figures *nodes, uint32_t node)
 	return false;
 }
 
+static double of_host(const struct node_figures *nodes, uint32_t host, size_t figure)
+{
+	double all = 0;
+
+	if (figures[figure].over != OVER_SUM)
+		return over_steps(nodes, host, figure);
+	for (uint32_t i = host; i; i = nodes[i].next)
+		all += nodes[i].v[figure];
+	return all;
+}
+
+static void fill_host(struct summary_host *h, const struct run *r, const struct node_figures *nodes,
+		      uint32_t host)
+{
+	enum { LATE_S = 10 };
+	double start_s = INFINITY;
+
+	*h = (struct summary_host){
+		.node = host,
+		.host = r->nodes[host].host,
+		.cpu_s = of_host(nodes, host, CPU),
+		.peak_memory_bytes = of_host(nodes, host, PEAK_MEMORY),
+		.read_bytes = of_host(nodes, host, READ),
+		.written_bytes = of_host(nodes, host, WRITTEN),
+		.energy_j = NAN,
+		.late_s = NAN,
+	};
+	for (uint32_t i = host; i; i = nodes[i].next) {
+		if (r->nodes[i].rows)
+			start_s = fmin(start_s, nodes[i].start_s);
+		h->lost |= !r->nodes[i].complete && !gone_on(nodes, i);
+		h->restarted |= !isnan(nodes[i].v[RECORDER_LOST]);
+	}
+	if (start_s > LATE_S && isfinite(start_s))
+		h->late_s = start_s;
+}
+
 static int fill_nodes(struct summary *s, const struct run *r, const struct node_figures *nodes)
 {
 	s->complete = true;
 	s->nodes = calloc(r->nnodes ? r->nnodes : 1, sizeof *s->nodes);
-	if (!s->nodes)
+	s->hosts = calloc(r->nnodes ? r->nnodes : 1, sizeof *s->hosts);
+	if (!s->nodes || !s->hosts)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const struct run_node *n = &r->nodes[i];
-		bool lost = !n->complete && !gone_on(nodes, i);
+		bool lost = !n->complete && !gone_on(nodes, i), first = nodes[i].host == i;
 
 		s->complete = s->complete && !lost;
 		s->nodes[s->nnodes++] = (struct summary_node){
@@ -334,9 +381,14 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 			.memory_bytes = nodes[i].v[MEMORY],
 			.complete = n->complete,
 			.lost = lost,
-			.again = nodes[i].host != i,
+			.again = !first,
+			.cpu_s = first ? sum_of_steps(nodes, i, CPU) : NAN,
+			.peak_memory_bytes = first ? over_steps(nodes, i, PEAK_MEMORY) : NAN,
+			.energy_j = NAN,
+			.energy_job_j = NAN,
 		};
-		s->nhosts += nodes[i].host == i;
+		if (first)
+			fill_host(&s->hosts[s->nhosts++], r, nodes, i);
 	}
 	return 0;
 }

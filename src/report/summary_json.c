@@ -4,6 +4,8 @@
 #include "report/findings.h"
 #include "report/summary.h"
 
+#include <math.h>
+
 static void put_real(struct json *j, const char *key, double v)
 {
 	json_key(j, key);
@@ -79,6 +81,64 @@ static void put_nodes(struct json *j, const struct summary *s, const struct meta
 	json_array_end(j);
 }
 
+static void put_hosts(struct json *j, const struct summary *s)
+{
+	json_key(j, "hosts");
+	json_array(j);
+	for (uint32_t i = 0; i < s->nhosts; i++) {
+		const struct summary_host *h = &s->hosts[i];
+
+		json_object(j);
+		put_text(j, "host", h->host);
+		put_real(j, "cpu_seconds", h->cpu_s);
+		put_real(j, "peak_memory_bytes", h->peak_memory_bytes);
+		put_real(j, "read_bytes", h->read_bytes);
+		put_real(j, "written_bytes", h->written_bytes);
+		put_real(j, "energy_joules", h->energy_j);
+		put_real(j, "late_seconds", h->late_s);
+		json_key(j, "lost");
+		json_bool(j, h->lost);
+		json_key(j, "restarted");
+		json_bool(j, h->restarted);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_names(struct json *j, const char *key, const struct hostlist *names)
+{
+	json_key(j, key);
+	json_array(j);
+	for (uint32_t i = 0; i < names->n; i++)
+		json_text(j, hostlist_name(names, i));
+	json_array_end(j);
+}
+
+static void put_comparisons(struct json *j, const struct summary *s)
+{
+	json_key(j, "comparisons");
+	json_array(j);
+	for (uint32_t i = 0; i < s->ncomparisons; i++) {
+		const struct summary_comparison *c = &s->comparisons[i];
+
+		json_object(j);
+		put_text(j, "metric", c->metric);
+		put_text(j, "of", c->of);
+		put_text(j, "unit", unit_name(c->unit));
+		json_key(j, "hosts");
+		json_int(j, c->spread.n);
+		put_real(j, "total", c->adds_up ? c->spread.total : NAN);
+		put_real(j, "average", c->spread.mean);
+		put_real(j, "least", c->spread.min);
+		put_text(j, "least_host", s->hosts[c->spread.least].host);
+		put_real(j, "most", c->spread.max);
+		put_text(j, "most_host", s->hosts[c->spread.most].host);
+		put_real(j, "imbalance_ratio", c->spread.imbalance);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void put_mechanisms(struct json *j, const struct summary *s, const struct run *r)
 {
 	json_key(j, "mechanisms");
@@ -94,6 +154,28 @@ static void put_mechanisms(struct json *j, const struct summary *s, const struct
 		json_object_end(j);
 	}
 	json_array_end(j);
+}
+
+static void put_counters(struct json *j, const struct summary *s)
+{
+	json_key(j, "counters");
+	json_object(j);
+	put_real(j, "tasks_not_counted", s->tasks_not_counted);
+	json_key(j, "figures");
+	json_array(j);
+	for (uint32_t i = 0; i < s->ncounters; i++) {
+		const struct summary_counter *c = &s->counters[i];
+
+		json_object(j);
+		put_text(j, "metric", c->metric);
+		put_text(j, "what", c->words);
+		put_text(j, "unit", unit_name(c->unit));
+		put_real(j, "value", c->value);
+		put_real(j, "counted_ratio", c->share);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_object_end(j);
 }
 
 static void put_monitor(struct json *j, const struct summary *s)
@@ -227,9 +309,15 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	put_text(&j, "path", s->path);
 	put_job(&j, s);
 	put_nodes(&j, s, &metadata);
+	put_hosts(&j, s);
+	put_names(&j, "missing_hosts", &s->missing);
+	put_real(&j, "clock_error_seconds", s->clock_error_s);
+	put_names(&j, "unsynchronised_hosts", &s->unsynchronised);
+	put_comparisons(&j, s);
 	put_mechanisms(&j, s, r);
 	json_key(&j, "findings");
 	findings_json(&j, &findings, r);
+	put_counters(&j, s);
 	put_monitor(&j, s);
 	put_verdicts(&j, s);
 	json_key(&j, "processes");

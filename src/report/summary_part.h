@@ -40,9 +40,16 @@ void summary_select(struct bytes *globs, const struct run *r, const char *names)
 /* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
 int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,
 		     struct err *e);
-/* The energy that was used, and the job's share of it. After the metrics. */
+/* The energy that was used, and the job's share of it. After the metrics and the job. */
 int summary_energy_make(struct summary *s, const struct run *r, const struct series_index *x,
 			struct err *e);
+/* Adds the globs of metrics that are compared over nodes always. */
+void summary_compared(struct bytes *names);
+/* The nodes side by side, and who is missing. After the energy. compared: more metrics, or NULL. */
+int summary_nodes_make(struct summary *s, const struct run *r, const char *compared, struct err *e);
+/* What perf events say of the run. After the job. */
+int summary_counters_make(struct summary *s, const struct run *r, const struct series_index *x,
+			  struct err *e);
 /* The ways to follow processes that were tried, as the recorders said. */
 int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *e);
 /* Top processes, and the commands. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary_processes.c - the processes that used most, and what each command used. */
+#include "base/decimal.h"
 #include "report/summary_part.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static struct summary_process process_of(const struct run *r, const struct serie
 	struct summary_process p = { .instance = i, .name = in->name, .pid = NAN };
 
 	if (pid && *pid)
-		p.pid = strtod(pid, NULL);
+		p.pid = decimal_parse(pid, NULL);
 	p.start_s = run_seconds(r, in->node, in->birth_ns);
 	p.end_s = in->end_ns == INT64_MAX ? NAN : run_seconds(r, in->node, in->end_ns);
 	p.cpu_s =

@@ -37,6 +37,17 @@ static void name(struct bytes *b, const char *text, size_t most)
 	bytes_puts(b, escape_terminal_into(cut, most < sizeof cut ? most + 1 : sizeof cut, text));
 }
 
+const char *summary_counter_format(const struct summary_counter *c, char *out, size_t size)
+{
+	size_t n;
+
+	unit_format(c->unit, c->value, out, size);
+	n = strlen(out);
+	if (c->symbol && n > 2) /* in place of "/s" */
+		snprintf(out + n - 2, size - n + 2, "%s", c->symbol);
+	return out;
+}
+
 static void add_heading(struct lines *l, const struct summary *s)
 {
 	bool ended = !isnan(s->signal) || !isnan(s->exit_code);
@@ -76,27 +87,85 @@ static void add_verdicts(struct lines *l, const struct summary *s)
 	}
 }
 
-/* Of many nodes those whose end was not recorded. */
-static void add_lost(struct lines *l, const struct summary *s)
-{
-	enum { NAMED = 8 };
-	struct bytes *b;
-	uint32_t lost = 0;
+enum { NAMED = 8 };
 
-	if (s->complete || s->nhosts < 2)
+/* The next of those that are said in one row, named as long as there are not too many. */
+static void add_host(struct bytes *b, const char *what, uint32_t at, const char *host)
+{
+	if (!at)
+		bytes_printf(b, "%s%s: ", b->len ? "; " : "", what);
+	if (at >= NAMED)
 		return;
-	b = lines_add(l, "nodes", NULL);
-	bytes_puts(b, "without an end: ");
-	for (uint32_t i = 0; i < s->nnodes; i++) {
-		if (!s->nodes[i].lost)
+	bytes_puts(b, at ? ", " : "");
+	name(b, host ? host : "?", 64);
+}
+
+static void add_more(struct bytes *b, uint32_t n)
+{
+	if (n > NAMED)
+		bytes_printf(b, " and %u more", n - NAMED);
+}
+
+static void add_lost(struct bytes *b, const struct summary *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s->nhosts > 1 && i < s->nnodes; i++)
+		if (s->nodes[i].lost)
+			add_host(b, "without an end", n++, s->nodes[i].host);
+	add_more(b, n);
+}
+
+static void add_list(struct bytes *b, const char *what, const struct hostlist *names)
+{
+	for (uint32_t i = 0; i < names->n; i++)
+		add_host(b, what, i, hostlist_name(names, i));
+	add_more(b, names->n);
+}
+
+static void add_restarted(struct bytes *b, const struct summary *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s->hosts && s->nhosts > 1 && i < s->nhosts; i++)
+		if (s->hosts[i].restarted)
+			add_host(b, "with a second recorder", n++, s->hosts[i].host);
+	add_more(b, n);
+}
+
+static void add_late(struct bytes *b, const struct summary *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s->hosts && i < s->nhosts; i++) {
+		if (isnan(s->hosts[i].late_s))
 			continue;
-		if (lost++ >= NAMED)
+		add_host(b, "began late", n, s->hosts[i].host);
+		if (n++ >= NAMED)
 			continue;
-		bytes_puts(b, lost > 1 ? ", " : "");
-		name(b, s->nodes[i].host, 64);
+		bytes_puts(b, " (");
+		number(b, UNIT_SECONDS, s->hosts[i].late_s);
+		bytes_puts(b, ")");
 	}
-	if (lost > NAMED)
-		bytes_printf(b, " and %u more", lost - NAMED);
+	add_more(b, n);
+}
+
+/* Those that are not as the others. */
+static void add_nodes(struct lines *l, const struct summary *s)
+{
+	struct bytes text = { 0 };
+
+	add_lost(&text, s);
+	add_list(&text, "no recording of", &s->missing);
+	add_restarted(&text, s);
+	add_late(&text, s);
+	if (s->nhosts > 1 && s->unsynchronised.n == s->nhosts)
+		bytes_printf(&text, "%sclocks not synchronised", text.len ? "; " : "");
+	else if (s->nhosts > 1)
+		add_list(&text, "clock not synchronised", &s->unsynchronised);
+	if (text.len)
+		bytes_put(lines_add(l, "nodes", NULL), text.data, text.len);
+	bytes_free(&text);
 }
 
 static void add_cores(struct lines *l, const struct summary *s)
@@ -237,6 +306,42 @@ static void add_energy(struct lines *l, const struct summary *s)
 	number(b, UNIT_JOULES, s->energy_job_j);
 }
 
+/* "12.3 GFLOP/s double precision" */
+static void counter(struct bytes *b, const struct summary_counter *c)
+{
+	char text[64];
+
+	bytes_puts(b, summary_counter_format(c, text, sizeof text));
+	bytes_printf(b, " %s", c->words);
+}
+
+/* Groups that took turns are scaled up from the share that was counted. */
+static void add_counters(struct lines *l, const struct summary *s)
+{
+	struct bytes *b = NULL;
+	double share = 1;
+
+	for (uint32_t i = 0; i < s->ncounters; i++) {
+		if (!s->counters[i].brief)
+			continue;
+		if (b)
+			bytes_puts(b, ", ");
+		else
+			b = lines_add(l, "counters", NULL);
+		counter(b, &s->counters[i]);
+		share = fmin(share, s->counters[i].share);
+	}
+	if (b && share < 0.995) {
+		bytes_puts(b, "; scaled: counted in turns, in ");
+		number(b, UNIT_RATIO, share);
+		bytes_puts(b, " of the CPU time at least");
+	}
+	if (s->tasks_not_counted > 0)
+		bytes_printf(b ? b : lines_add(l, "counters", NULL), "%s%.0f task%s not counted",
+			     b ? "; " : "", s->tasks_not_counted,
+			     s->tasks_not_counted > 1 ? "s" : "");
+}
+
 static void add_survivors(struct lines *l, const struct summary *s)
 {
 	if (s->survivors)
@@ -301,13 +406,14 @@ void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lin
 
 	add_heading(&l, s);
 	add_verdicts(&l, s);
-	add_lost(&l, s);
+	add_nodes(&l, s);
 	add_cores(&l, s);
 	add_memory(&l, s);
 	add_cpu(&l, s);
 	add_processes(&l, s);
 	add_io(&l, s);
 	add_energy(&l, s);
+	add_counters(&l, s);
 	add_survivors(&l, s);
 	add_monitor(&l, s);
 	add_recording(&l, s);

@@ -37,6 +37,12 @@ static void take_note(const struct sample *s, const char *name, struct finding *
 			snprintf(f->note, sizeof f->note, "%.255s", s->event[i].text);
 }
 
+static void take_fix(struct finding *f, struct fix fix)
+{
+	f->fix_user = fix.user;
+	f->fix_admin = fix.admin;
+}
+
 static void check_source(const struct source *k, const struct source_env *env, struct sample *s,
 			 struct diagnosis_list *out)
 {
@@ -63,9 +69,7 @@ static void check_source(const struct source *k, const struct source_env *env, s
 		return;
 	f->state = state_of(r);
 	snprintf(f->reason, sizeof f->reason, "%.255s", e.text);
-	f->fix_user = k->fix_user;
-	if (f->state != STATE_FAILED)
-		f->fix_admin = k->fix_admin;
+	take_fix(f, fixes_of_source(k, f->state, f->reason));
 }
 
 /* What the sample was told: the series in the order of their ids, and which rows they have. */
@@ -151,10 +155,8 @@ static void add_refusals(const struct told *t, struct diagnosis_list *out)
 			continue;
 		f->state = e->state;
 		snprintf(f->reason, sizeof f->reason, "%.255s", e->text);
-		if (!k || f->state != STATE_FORBIDDEN)
-			continue;
-		f->fix_user = k->fix_user;
-		f->fix_admin = k->fix_admin;
+		if (k)
+			take_fix(f, fixes_of_metric(k, f->state, f->reason));
 	}
 }
 
@@ -232,6 +234,40 @@ static const struct finding *mechanism_of(const struct diagnosis *d, const struc
 	return NULL;
 }
 
+/* Of rows that other sources fill: available when one of them is, else what each says. */
+static void find_fillers(const struct diagnosis *d, const struct source *k, struct finding *out)
+{
+	const struct diagnosis_list *found = &d->section[DIAGNOSIS_SOURCES];
+
+	*out = (struct finding){ .name = k->name, .what = k->what };
+	for (const char *const *name = k->filled_by; *name; name++)
+		for (const struct finding *f = found->row; f < found->row + found->n; f++) {
+			size_t n = strlen(out->reason);
+
+			if (strcmp(f->name, *name) != 0 || out->state == STATE_PRESENT)
+				continue;
+			snprintf(out->reason + n, sizeof out->reason - n, "%s%.120s", n ? "; " : "",
+				 f->reason);
+			if (f->state == STATE_PRESENT || f->state > out->state)
+				out->state = f->state;
+		}
+}
+
+static const struct finding *found_of(const struct diagnosis *d, const struct source *k,
+				      struct finding *filled)
+{
+	const struct diagnosis_list *found = &d->section[DIAGNOSIS_SOURCES];
+
+	if (k->filled_by) {
+		find_fillers(d, k, filled);
+		return filled;
+	}
+	for (size_t i = 0; k->open && i < found->n; i++)
+		if (strcmp(found->row[i].name, k->name) == 0)
+			return &found->row[i];
+	return NULL;
+}
+
 /* From what was found of its source, and whether a series of it was asked for. */
 static void check_metric(const struct told *t, const struct finding *source, const struct metric *m,
 			 struct diagnosis_list *out)
@@ -260,10 +296,9 @@ static void check_metrics(const struct told *t, struct diagnosis *d)
 
 	add_refusals(t, out);
 	for (int derived = 0; derived < 2; derived++)
-		for (size_t i = 0, found = 0; i < nsources; i++) {
-			const struct finding *source =
-				sources[i]->open ? &d->section[DIAGNOSIS_SOURCES].row[found++]
-						 : NULL;
+		for (size_t i = 0; i < nsources; i++) {
+			struct finding filled;
+			const struct finding *source = found_of(d, sources[i], &filled);
 
 			for (size_t k = 0; k < sources[i]->nmetrics; k++) {
 				const struct metric *m = &sources[i]->metrics[k];

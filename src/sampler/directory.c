@@ -36,27 +36,36 @@ static bool differ(const char *a, const char *b)
 	return a && b && strcmp(a, b) != 0;
 }
 
-static enum whose whose_recording(const char *path, const struct batch_job *job)
+/* Of this batch job; outside of one, of this launch of mpirun. */
+static bool is_ours(const struct run *r, const struct identity *who)
+{
+	const struct batch_job *job = &who->job;
+	const char *id = text_of(r, "job.id"), *launch = text_of(r, "job.launch");
+
+	if (!who->id[0])
+		return who->launch[0] && launch && !strcmp(launch, who->launch);
+	return id && !strcmp(id, job->id) &&
+	       !differ(text_of(r, "job.scheduler"), batch_job_system(job)) &&
+	       !differ(text_of(r, batch_text_key(BATCH_CLUSTER)), job->text[BATCH_CLUSTER]);
+}
+
+static enum whose whose_recording(const char *path, const struct identity *who)
 {
 	enum whose whose = UNKNOWN; /* another node's may have begun this moment, and be empty */
-	const char *id;
 	struct run *r;
 
 	if (run_open(&r, path, NULL))
 		return UNKNOWN;
-	id = text_of(r, "job.id");
-	if (id && !strcmp(id, job->id) &&
-	    !differ(text_of(r, "job.scheduler"), batch_job_system(job)) &&
-	    !differ(text_of(r, batch_text_key(BATCH_CLUSTER)), job->text[BATCH_CLUSTER]))
+	if (is_ours(r, who))
 		whose = OURS;
-	else if (id || text_of(r, "run.id"))
+	else if (text_of(r, "job.id") || text_of(r, "run.id"))
 		whose = ANOTHERS;
 	run_close(r);
 	return whose;
 }
 
 /* As the first recording there that tells. */
-static enum whose whose_directory(const char *path, const struct batch_job *job)
+static enum whose whose_directory(const char *path, const struct identity *who)
 {
 	enum whose whose = NOBODYS;
 	DIR *d = opendir(path);
@@ -69,7 +78,7 @@ static enum whose whose_directory(const char *path, const struct batch_job *job)
 			    sizeof file)
 			continue;
 		looks++;
-		whose = job->id[0] ? whose_recording(file, job) : ANOTHERS;
+		whose = who->id[0] || who->launch[0] ? whose_recording(file, who) : ANOTHERS;
 		if (whose != UNKNOWN)
 			break;
 	}
@@ -78,7 +87,7 @@ static enum whose whose_directory(const char *path, const struct batch_job *job)
 	return whose;
 }
 
-int directory_open(const char *path, const struct batch_job *job, bool force, const char *elsewhere,
+int directory_open(const char *path, const struct identity *who, bool force, const char *elsewhere,
 		   bool *made, struct err *e)
 {
 	int fd;
@@ -87,7 +96,7 @@ int directory_open(const char *path, const struct batch_job *job, bool force, co
 	if (!*made && errno != EEXIST)
 		return err_set(e, -errno, "cannot make the directory %s: %s; %s", path,
 			       strerror(errno), elsewhere);
-	if (!*made && !force && whose_directory(path, job) == ANOTHERS)
+	if (!*made && !force && whose_directory(path, who) == ANOTHERS)
 		return err_set(e, -EEXIST, "%s holds the recording of another job; %s", path,
 			       elsewhere);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

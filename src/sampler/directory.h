@@ -9,14 +9,15 @@
 #define SONDE_SAMPLER_DIRECTORY_H
 
 #include "base/err.h"
-#include "job/scheduler.h"
+#include "job/identity.h"
 
 #include <stdbool.h>
 
-/* An open directory, or -errno: -EEXIST when it is another job's, or this is no batch job. *made:
- * it was not there. One recording there is looked into: nodes begin at the same time, and there may
- * be thousands. elsewhere: what the sentence tells to do, "name another with -o". */
-int directory_open(const char *path, const struct batch_job *job, bool force, const char *elsewhere,
+/* An open directory, or -errno: -EEXIST when it is another job's, or this is neither a batch job
+ * nor of the launch there. *made: it was not there. One recording there is looked into: nodes begin
+ * at the same time, and there may be thousands. elsewhere: what the sentence tells to do,
+ * "name another with -o". */
+int directory_open(const char *path, const struct identity *who, bool force, const char *elsewhere,
 		   bool *made, struct err *e);
 
 #endif

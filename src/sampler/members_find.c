@@ -17,25 +17,6 @@
 
 enum { CGROUP_TEXT = 8192 };
 
-/* The path on the next line of /proc/PID/cgroup, "4:cpu,cpuacct:/a/b"; false at the end. */
-static bool next_path(const char **p, char path[CGROUP_PATH_SIZE])
-{
-	while (**p) {
-		size_t len = strcspn(*p, "\n");
-		const char *line = *p, *colon = memchr(line, ':', len);
-
-		*p += len + (line[len] == '\n');
-		colon = colon ? memchr(colon + 1, ':', (size_t)(line + len - colon - 1)) : NULL;
-		if (!colon || (size_t)(line + len - colon) > CGROUP_PATH_SIZE)
-			continue;
-		len = (size_t)(line + len - colon - 1);
-		memcpy(path, colon + 1, len);
-		path[len] = '\0';
-		return true;
-	}
-	return false;
-}
-
 static bool read_groups(const struct members *m, pid_t pid, char text[CGROUP_TEXT])
 {
 	char file[32];
@@ -46,14 +27,15 @@ static bool read_groups(const struct members *m, pid_t pid, char text[CGROUP_TEX
 
 bool members_in_group(const struct members *m, pid_t pid)
 {
-	char text[CGROUP_TEXT], path[CGROUP_PATH_SIZE];
 	size_t n = strlen(m->mark);
+	struct cgroup_line line;
+	char text[CGROUP_TEXT];
 	const char *p = text;
 
 	if (!read_groups(m, pid, text))
 		return false;
-	while (next_path(&p, path))
-		if (!strncmp(path, m->mark, n) && (!path[n] || path[n] == '/'))
+	while (cgroup_line_next(&p, &line))
+		if (!strncmp(line.path, m->mark, n) && (!line.path[n] || line.path[n] == '/'))
 			return true;
 	return false;
 }
@@ -77,21 +59,22 @@ static bool is_group_of(const char *path, const char *id)
 /* The job's group that a process is in; id NULL: any job's. */
 static bool find_group(struct members *m, pid_t pid, const char *id)
 {
-	char text[CGROUP_TEXT], path[CGROUP_PATH_SIZE];
+	struct cgroup_line line;
+	char text[CGROUP_TEXT];
 	const char *p = text;
 
 	if (!read_groups(m, pid, text))
 		return false;
-	while (next_path(&p, path)) {
+	while (cgroup_line_next(&p, &line)) {
 		size_t job;
 
-		if (cgroup_path_level(path, &job) == LEVEL_SLICE)
+		if (cgroup_path_level(line.path, &job) == LEVEL_SLICE)
 			continue;
-		path[job] = '\0';
-		if (id && !is_group_of(path, id))
+		line.path[job] = '\0';
+		if (id && !is_group_of(line.path, id))
 			continue;
-		snprintf(m->mark, sizeof m->mark, "%s", path);
-		snprintf(m->how, sizeof m->how, "the processes in the control group %s", path);
+		snprintf(m->mark, sizeof m->mark, "%s", line.path);
+		snprintf(m->how, sizeof m->how, "the processes in the control group %s", line.path);
 		m->by = MEMBERS_CGROUP;
 		return true;
 	}

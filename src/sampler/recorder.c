@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -186,8 +187,10 @@ static void listen_to_launcher(struct recorder *r)
 		}
 	}
 	r->launcher_gone = got != -EAGAIN;
-	if (r->launcher_gone)
+	if (r->launcher_gone) {
 		epoll_ctl(r->waiting, EPOLL_CTL_DEL, r->o->launcher, NULL);
+		tree_task_over(r->sampler.tree, 0);
+	}
 	r->samples_with_launcher = r->samples;
 }
 
@@ -337,10 +340,13 @@ static int begin(struct recorder *r, struct err *e)
 	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
 	int bad;
 
-	r->directory = directory_open(r->o->directory, &r->o->identity->job, r->o->force,
-				      r->o->elsewhere, &r->made, e);
+	r->directory = directory_open(r->o->directory, r->o->identity, r->o->force, r->o->elsewhere,
+				      &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
+	r->pids = r->o->members ? calloc(MEMBERS_AT_ONCE, sizeof *r->pids) : NULL;
+	if (r->o->members && !r->pids)
+		return err_set(e, -ENOMEM, "out of memory");
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
 	if (bad)
 		return bad;
@@ -374,6 +380,7 @@ static void finish(struct recorder *r)
 	if (r->roster)
 		roster_end(r->roster);
 	roster_close(r->roster);
+	free(r->pids);
 }
 
 static int open_roster(struct recorder *r, struct err *e)

@@ -39,9 +39,9 @@ struct recorder_options {
 int recorder_run(const struct recorder_options *o);
 
 /* Fork twice into a session of its own, so that no signal to the job's group or session reaches it.
- * In the new process: 1, and *fd is its end; in the caller: 0, and *fd is the launcher's end; or
- * -errno with a sentence. */
-int recorder_detach(int *fd, struct err *e);
+ * In the new process: 1, and *fd is its end; in the caller: 0, *fd is the launcher's end and *pid
+ * the recorder's; or -errno with a sentence. */
+int recorder_detach(int *fd, pid_t *pid, struct err *e);
 /* The same for a recorder that is shared: it keeps the listener, which the caller loses, and no
  * standard error. */
 int recorder_detach_shared(int listener, struct err *e);

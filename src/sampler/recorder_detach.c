@@ -26,7 +26,7 @@ static void settle(int kept, int speaks)
 	prctl(PR_SET_NAME, "sonde-recorder");
 }
 
-int recorder_detach(int *fd, struct err *e)
+int recorder_detach(int *fd, pid_t *pid, struct err *e)
 {
 	int pair[2], forked;
 	char go;
@@ -38,6 +38,7 @@ int recorder_detach(int *fd, struct err *e)
 		close(pair[1]);
 		*fd = pair[0];
 		if (forked > 0) {
+			*pid = forked;
 			send(pair[0], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 			return 0;
 		}

@@ -25,6 +25,8 @@ void metas_begin(struct recorder *r)
 	sample_meta_real(s, "monitor.max_overhead", r->o->sampler.max_overhead);
 	sample_meta_text(s, "job.command", r->o->command);
 	batch_job_say(&id->job, s);
+	if (id->launch[0])
+		sample_meta_text(s, "job.launch", id->launch);
 	if (r->o->members)
 		sample_meta_text(s, "job.members", r->o->members->how);
 	sample_meta_text(s, "node.host", id->host);

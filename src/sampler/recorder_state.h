@@ -28,7 +28,7 @@ struct recorder {
 	uint64_t records;
 	int64_t followed_ns, alive_ns; /* when members were looked for, and there, last */
 	int64_t samples, samples_with_launcher;
-	pid_t pids[MEMBERS_AT_ONCE];
+	pid_t *pids; /* MEMBERS_AT_ONCE, where members are looked for */
 	struct sampler_figures figures;
 	struct rlimit files; /* as the job has it: the recorder raises its own */
 	bool said, ended, launcher_gone, made;

@@ -37,7 +37,7 @@ static void open_source(struct sampler *s, size_t i)
 	snprintf(key, sizeof key, "source.%s", k->name);
 	snprintf(why, sizeof why, "%s: %s", state_name(state_of(bad)), e.text);
 	sample_meta_text(&s->sample, key, why);
-	fixes_say_source(&s->sample, k, state_of(bad));
+	fixes_say_source(&s->sample, k, state_of(bad), e.text);
 }
 
 static size_t job_pids(const void *tree, pid_t *out, size_t cap)
@@ -67,11 +67,9 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->env.interval_ns = o->interval_ns;
 	s->env.roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
 	s->env.nroots = o->tree.launcher ? 1 : o->tree.nroots;
+	s->env.launched = o->tree.launcher != 0;
 	s->env.shared = o->tree.shared;
 	s->perf = o->perf;
-	s->perf.launcher = tree.launcher;
-	s->perf.roots = tree.roots;
-	s->perf.nroots = tree.nroots;
 	s->env.perf = &s->perf;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	bad = root_open(&s->env.proc, procfs);

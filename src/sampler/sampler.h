@@ -18,7 +18,7 @@ struct sampler_options {
 	int64_t interval_ns;
 	double max_overhead;      /* share of one core; 0: no limit */
 	struct tree_options tree; /* its proc is filled in */
-	struct perf_options perf; /* its processes are the tree's */
+	struct perf_options perf;
 };
 
 struct sampler {

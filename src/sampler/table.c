@@ -79,7 +79,10 @@ void table_remove(struct table *t, struct process *p)
 	if (!*link)
 		return; /* not there, or not any more */
 	*link = p->next;
-	t->live[p->place] = t->live[--t->nlive];
-	t->row[t->live[p->place]].place = p->place;
+	t->nlive--;
+	for (uint32_t k = p->place; k < t->nlive; k++) {
+		t->live[k] = t->live[k + 1];
+		t->row[t->live[k]].place = k;
+	}
 	t->spare[t->nspare++] = i;
 }

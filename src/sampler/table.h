@@ -3,8 +3,9 @@
  * table.h - the processes of the job that are alive, by pid.
  *
  * Address space for `cap` rows is reserved once, memory is used as rows are. A row keeps its
- * address while its process lives; live[] lists the rows in use, in no order. A pid names one row
- * at a time: identity is (pid, start time), and who reads it checks both.
+ * address while its process lives; live[] lists the rows in use in the order they came, parents
+ * before children. A pid names one row at a time: identity is (pid, start time), and who reads it
+ * checks both.
  */
 #ifndef SONDE_SAMPLER_TABLE_H
 #define SONDE_SAMPLER_TABLE_H

@@ -73,7 +73,7 @@ void tree_close(struct tree *t)
 		process_close(&t->reading, &t->table.row[t->table.live[i]], KEEP_NONE);
 	exits_close(t->exits);
 	connector_close(&t->connector);
-	file_close(&t->loadavg);
+	discover_close(t);
 	looks_close(t);
 	tasks_close(t);
 	table_free(&t->table);
@@ -191,9 +191,8 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	return 0;
 }
 
-/* Parents mostly come before their children, as they were born: a child that ends in between is
- * missing for one sample, and not counted twice, as itself and in what its parent has waited for.
- */
+/* Parents come before their children, as they were born: a child that ends in between is missing
+ * for one sample, and not counted twice, as itself and in what its parent has waited for. */
 static void look_at_all(struct tree *t, bool all)
 {
 	for (uint32_t i = 0; i < t->table.nlive;) {
@@ -213,7 +212,7 @@ static void look_at_all(struct tree *t, bool all)
 			process_changed(p);
 			t->vanished_ns = clock_mono_ns();
 		} else if (gone)
-			births_end(t, p, t->now_ns); /* another row takes its place */
+			births_end(t, p, t->now_ns); /* the next one takes its place */
 		i += i < t->table.nlive && &t->table.row[t->table.live[i]] == p;
 	}
 }

@@ -61,7 +61,7 @@ enum { TREE_TASKS_MAX = 1024 };
  * have recorded of it. *task is its number. 0; -EALREADY when it is in the tree of another;
  * -ENOSPC. */
 int tree_task_add(struct tree *t, pid_t launcher, const int64_t *recorded, uint32_t *task);
-/* Its launcher waits for nothing any more. */
+/* Its launcher waits for nothing any more: it has ended, or was killed, when it did not say so. */
 void tree_task_over(struct tree *t, uint32_t task);
 /* rows[n * RECORDED_NUMBER_OF]: what will be recorded of each task with the sample just taken.
  * Returns how many tasks there are; at most max are written. */

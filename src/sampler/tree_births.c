@@ -39,16 +39,35 @@ static bool has_launcher(const struct tree *t, const struct process *p)
 	return t->ntasks && (t->task[p->task].launcher || p->waited);
 }
 
-/* Where the time of a process goes that is gone: to the parent that reaped it, to the launcher, or
- * to somebody we do not see; then it is kept here. */
-static void settle(struct tree *t, struct process *p)
+static struct gone *gone_of(struct tree *t, pid_t pid)
 {
-	struct process *parent = table_find(&t->table, p->ppid);
+	return &t->gone[(uint32_t)pid % GONE_MAX];
+}
+
+/* Who has the time of what ended and had this parent: the parent, or the nearest above it of those
+ * that are there, when it has ended between the same two samples. */
+static struct process *heir_of(struct tree *t, pid_t ppid)
+{
+	for (int i = 0; i < GONE_MAX; i++) {
+		struct process *heir = table_find(&t->table, ppid);
+		const struct gone *gone = gone_of(t, ppid);
+
+		if (heir || gone->pid != ppid || gone->ticks + 1 < t->ticks)
+			return heir;
+		ppid = gone->ppid;
+	}
+	return NULL;
+}
+
+/* Where the time of a process goes that is gone: to whom its parent is, to the launcher, or to
+ * somebody we do not see; then it is kept here. */
+static void settle(struct tree *t, struct process *p, struct process *heir)
+{
 	int64_t base = p->cpu_base_ns + p->children_base_ns;
 
-	if (parent) {
-		io_add(&parent->io_children, &p->io, 1);
-		process_changed(parent);
+	if (heir) {
+		io_add(&heir->io_children, &p->io, 1);
+		process_changed(heir);
 		t->departed_cpu_ns -= base;
 		io_add(&t->departed_io, &p->io_base, -1);
 	} else if (!has_launcher(t, p)) {
@@ -59,17 +78,20 @@ static void settle(struct tree *t, struct process *p)
 		t->departed_minflt += p->stat.minflt + p->stat.cminflt;
 		t->departed_majflt += p->stat.majflt + p->stat.cmajflt;
 	}
+	*gone_of(t, p->pid) = (struct gone){ .pid = p->pid, .ppid = p->ppid, .ticks = t->ticks };
 }
 
 void births_end(struct tree *t, struct process *p, int64_t at_ns)
 {
+	struct process *heir = heir_of(t, p->ppid);
+
 	t->ended++;
 	t->ending -= p->ended;
 	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
 	if (t->ntasks)
 		t->task[p->task].attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
-	settle(t, p);
-	looks_leave(t, p, table_find(&t->table, p->ppid));
+	settle(t, p, heir);
+	looks_leave(t, p, heir);
 	series_ended(t, p, at_ns);
 	process_close(&t->reading, p, KEEP_NONE);
 	sums_leave(t, p);

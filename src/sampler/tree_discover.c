@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/reserve.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +18,15 @@
 
 enum {
 	ATTACH_TASKS_MAX = 256,
-	PROBE_MAX = 16384 /* a number that nobody has costs 0.3 us, a process of others 8 us */
+	PROBE_MAX = 16384, /* a number that nobody has costs 0.3 us, a process of others 8 us */
+	UNPLACED_MAX = TABLE_CAP,
+};
+
+_Static_assert((int)PROBE_MAX <= (int)UNPLACED_MAX, "a range has room");
+
+/* A process whose parent is not known; most are others'. */
+struct unplaced {
+	pid_t pid, ppid;
 };
 
 bool discover_is_ours(const struct tree *t, pid_t ppid)
@@ -58,13 +67,11 @@ static int probe(struct tree *t, pid_t pid, pid_t *ppid)
 	return 0;
 }
 
-struct unplaced {
-	pid_t pid, ppid;
-};
-
 /* Children can have lower pids than their parents: go round until nothing is added. */
-static void place(struct tree *t, const struct unplaced *list, size_t n)
+static void place(struct tree *t, size_t n)
 {
+	const struct unplaced *list = t->unplaced;
+
 	for (bool more = true; more;) {
 		more = false;
 		for (size_t i = 0; i < n; i++) {
@@ -81,13 +88,12 @@ static void place(struct tree *t, const struct unplaced *list, size_t n)
 /* Of less than PROBE_MAX numbers, so that there is room for each. */
 static void scan_range(struct tree *t, pid_t from, pid_t to)
 {
-	struct unplaced list[PROBE_MAX];
 	size_t n = 0;
 
 	for (pid_t pid = from; pid <= to; pid++)
-		if (probe(t, pid, &list[n].ppid) == -EAGAIN)
-			list[n++].pid = pid;
-	place(t, list, n);
+		if (probe(t, pid, &t->unplaced[n].ppid) == -EAGAIN)
+			t->unplaced[n++].pid = pid;
+	place(t, n);
 }
 
 static bool entry_pid(const char *name, pid_t *pid)
@@ -103,7 +109,6 @@ static bool entry_pid(const char *name, pid_t *pid)
 /* Every process there is. Whether there was room for each whose parent is not known. */
 static bool scan_all(struct tree *t)
 {
-	struct unplaced list[TABLE_CAP]; /* most are others' processes */
 	char buf[8192] __attribute__((aligned(8)));
 	size_t n = 0, unplaced = 0;
 	long got;
@@ -117,11 +122,12 @@ static bool scan_all(struct tree *t)
 
 			memcpy(&length, buf + at + 16, sizeof length);
 			if (entry_pid(buf + at + 19, &found.pid) &&
-			    probe(t, found.pid, &found.ppid) == -EAGAIN && unplaced++ < TABLE_CAP)
-				list[n++] = found;
+			    probe(t, found.pid, &found.ppid) == -EAGAIN &&
+			    unplaced++ < UNPLACED_MAX)
+				t->unplaced[n++] = found;
 			at += length;
 		}
-	place(t, list, n);
+	place(t, n);
 	return n == unplaced;
 }
 
@@ -275,12 +281,21 @@ static void choose(struct tree *t, const struct tree_options *o, const pid_t *ti
 		discover_say(t, "mechanism.new_pids", 0, "");
 }
 
+void discover_close(struct tree *t)
+{
+	file_close(&t->loadavg);
+	reserve_free(t->unplaced, UNPLACED_MAX * sizeof *t->unplaced);
+}
+
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e)
 {
 	pid_t tids[ATTACH_TASKS_MAX] = { o->launcher };
 	size_t n = !o->shared;
 	char buf[128];
 
+	t->unplaced = reserve(UNPLACED_MAX * sizeof *t->unplaced);
+	if (!t->unplaced)
+		return err_set(e, -ENOMEM, "out of memory");
 	t->opened_ticks = ticks_since_boot();
 	t->loadavg = root_file(t->reading.proc, "loadavg");
 	if (t->loadavg > 0 && file_reread(t->loadavg, buf, sizeof buf) > 0)

@@ -325,7 +325,7 @@ void looks_step(struct tree *t, bool last)
 		end_round(t);
 }
 
-void looks_leave(struct tree *t, struct process *p, struct process *parent)
+void looks_leave(struct tree *t, struct process *p, struct process *heir)
 {
 	struct looks *l = &t->looks;
 
@@ -335,8 +335,8 @@ void looks_leave(struct tree *t, struct process *p, struct process *parent)
 	for (int i = 0; i < USE_NUMBER_OF; i++)
 		l->departed[i] += p->used[i] - p->used_base[i];
 	/* The launcher, where no parent is seen, has waited for it. */
-	for (int i = 0; i < USE_REAPED && parent; i++)
-		parent->used_children[i] += p->used[i] - p->used_base[i] + p->used_children[i];
-	if (parent)
-		process_changed(parent);
+	for (int i = 0; i < USE_REAPED && heir; i++)
+		heir->used_children[i] += p->used[i] - p->used_base[i] + p->used_children[i];
+	if (heir)
+		process_changed(heir);
 }

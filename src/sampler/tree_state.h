@@ -25,6 +25,13 @@ enum {
 		200, /* short processes that become instances of their own: so many a second */
 	NAMED_BURST = 2000, /* and so many at once; the others are in their command's totals only */
 	NAMED_ALWAYS_MS = 50, /* but never one that used this much CPU */
+	GONE_MAX = 256,       /* processes that ended a moment ago */
+};
+
+/* Whose child it was, for its own children that end with it. */
+struct gone {
+	pid_t pid, ppid;
+	uint64_t ticks; /* when it was found to have ended */
 };
 
 /* A round looks at the threads of every process that ran since the last one, some of them in each
@@ -70,6 +77,7 @@ struct tree {
 	uint32_t ntasks, tasks_max;
 	int loadavg;
 	pid_t last_pid;
+	struct unplaced *unplaced; /* found by a scan */
 	uint32_t job_slot, promoted;
 	uint64_t ticks;
 	struct cadence pace;
@@ -96,6 +104,7 @@ struct tree {
 	uint64_t lost_records;
 	int64_t forks_before, pid_before; /* when the recording began; -1: not known */
 	int64_t started_at_most;          /* -1: not known, or not yet */
+	struct gone gone[GONE_MAX];       /* by pid */
 	struct proc_io departed_io;
 	int64_t departed_minflt, departed_majflt;
 
@@ -134,6 +143,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns);
 
 /* tree_discover.c */
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e);
+void discover_close(struct tree *t);
 void discover_step(struct tree *t);
 void discover_all(struct tree *t);
 /* Was a pid given out since this was asked last? */
@@ -151,6 +161,8 @@ void tasks_read(struct tree *t);
 /* Of all launchers: what they waited for, and their own input and output. False: not known. */
 void tasks_reaped(const struct tree *t, struct message *sum);
 bool tasks_io(const struct tree *t, struct proc_io *sum);
+/* Has a launcher gone without a word: killed? What it would have waited for nobody tells. */
+bool tasks_lost(const struct tree *t);
 /* Was p, which began at that tick, there when an earlier recorder took its last sample? */
 bool tasks_have_recorded(const struct tree *t, const struct process *p, int64_t start_ticks);
 
@@ -172,8 +184,8 @@ void sums_leave(struct tree *t, const struct process *p);
 int looks_open(struct tree *t); /* 0 or -ENOMEM */
 void looks_close(struct tree *t);
 void looks_step(struct tree *t, bool last);
-/* A process is gone: who its counts go to. parent: NULL when it is not seen. */
-void looks_leave(struct tree *t, struct process *p, struct process *parent);
+/* A process is gone. heir: who its counts go to, NULL when that is not seen. */
+void looks_leave(struct tree *t, struct process *p, struct process *heir);
 
 /* tree_walk.c */
 void walk_step(struct tree *t);

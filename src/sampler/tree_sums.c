@@ -269,10 +269,12 @@ static void peak_memory(const struct tree *t, struct tree_totals *out)
 
 /* When all was waited for the kernel's account stands, unless much more was recorded: children of a
  * parent that ignores SIGCHLD. Records of perf events hold what interrupts and a hypervisor took
- * meanwhile, some per cent. */
+ * meanwhile, some per cent. Else it is what the samples have found, which never goes back. */
 static int64_t cpu_total(const struct tree *t, bool apart)
 {
-	return apart && t->cpu_ns - t->waited_ns <= t->waited_ns / 8 ? t->waited_ns : t->cpu_ns;
+	if (!apart)
+		return t->job[JOB_CPU];
+	return t->cpu_ns - t->waited_ns <= t->waited_ns / 8 ? t->waited_ns : t->cpu_ns;
 }
 
 static const char *births_how(const struct tree *t)
@@ -288,7 +290,7 @@ static const char *births_how(const struct tree *t)
 
 void tree_totals(const struct tree *t, struct tree_totals *out)
 {
-	bool apart = t->launched && !t->table.nlive;
+	bool waits = t->launched && !tasks_lost(t), apart = waits && !t->table.nlive;
 	bool split = apart && !t->recorded[RECORDED_CPU];
 	bool exact = tree_is_told(t) && !t->lost_records && !t->unwatched && !t->follow;
 
@@ -310,7 +312,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.exact_births = exact,
 		.started_at_most = exact ? t->started : t->started_at_most,
 		.births_how = births_how(t),
-		.totals_how = t->launched ? "wait4 totals" : "CPU clocks and waited children",
+		.totals_how = waits ? "wait4 totals" : "CPU clocks and waited children",
 	};
 	if (out->attributed_ns > out->cpu_ns)
 		out->attributed_ns = out->cpu_ns;

@@ -102,11 +102,24 @@ bool tasks_io(const struct tree *t, struct proc_io *sum)
 	return true;
 }
 
+bool tasks_lost(const struct tree *t)
+{
+	for (uint32_t i = 0; i < t->ntasks; i++)
+		if (!t->task[i].launcher && t->task[i].reaped.kind != MESSAGE_ENDED)
+			return true;
+	return false;
+}
+
 void tree_reaped(struct tree *t, uint32_t task, const struct message *m)
 {
+	struct process *p;
+
 	if (task >= t->ntasks)
 		return;
 	t->task[task].reaped = *m;
+	p = m->kind == MESSAGE_EXITED ? table_find(&t->table, m->pid) : NULL;
+	if (p && p->task == task)
+		p->waited = true;
 	if (m->max_rss_bytes > t->max_rss_reaped)
 		t->max_rss_reaped = m->max_rss_bytes;
 }
@@ -209,8 +222,10 @@ void tree_task_over(struct tree *t, uint32_t task)
 	/* What came and went since the last sample is told first, while it has a launcher. */
 	t->vanished_ns = clock_mono_ns();
 	births_catch_up(t);
-	/* What is gone by now was waited for; what lives on will be by somebody else. */
-	for (uint32_t i = 0; i < t->table.nlive; i++) {
+	/* What is gone by now was waited for, unless the launcher was killed; what lives on will be
+	 * by somebody else. */
+	for (uint32_t i = 0; i < t->table.nlive && t->task[task].reaped.kind == MESSAGE_ENDED;
+	     i++) {
 		struct process *p = &t->table.row[t->table.live[i]];
 
 		p->waited |= p->task == task && (p->ended || process_clock(p->pid, &ns));

@@ -264,7 +264,7 @@ static int amdgpu_open(void *state, const struct source_env *env, struct sample 
 		amdgpu_close(a);
 		return err_set(e, -ENOMEM, "there is no memory");
 	}
-	sample_catalogue(s, &gpu_metrics[GPU_MEASURED], GPU_NUMBER_OF - GPU_MEASURED);
+	sample_catalogue(s, &gpu_metrics[GPU_MEASURED], GPU_DERIVED_END - GPU_MEASURED);
 	return 0;
 }
 

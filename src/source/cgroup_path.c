@@ -28,23 +28,35 @@ bool cgroup_list_has(const char *list, const char *word)
 	}
 }
 
-/* "4:cpu,cpuacct:/a/b"; version 2 is "0::/a/b". */
-bool cgroup_path_find(const char *text, const char *controller, char out[CGROUP_PATH_SIZE])
+bool cgroup_line_next(const char **text, struct cgroup_line *out)
 {
-	for (const char *p = text; *p; p = number_next_line(p)) {
-		size_t len = strcspn(p, "\n"), n;
-		const char *list = memchr(p, ':', len), *path;
+	while (**text) {
+		const char *line = *text, *end = line + strcspn(line, "\n"), *colon, *path;
+		size_t n;
 
-		path = list ? memchr(list + 1, ':', (size_t)(p + len - list - 1)) : NULL;
-		if (!path || !cgroup_list_has(list + 1, controller))
+		*text = number_next_line(line);
+		colon = memchr(line, ':', (size_t)(end - line));
+		path = colon ? memchr(colon + 1, ':', (size_t)(end - colon - 1)) : NULL;
+		n = path ? (size_t)(end - ++path) : 0;
+		if (!n || *path != '/' || n >= sizeof out->path)
 			continue;
-		n = (size_t)(p + len - ++path);
-		if (*path != '/' || n >= CGROUP_PATH_SIZE)
-			continue;
-		memcpy(out, path, n);
-		out[n] = '\0';
+		out->controllers = colon + 1;
+		memcpy(out->path, path, n);
+		out->path[n] = '\0';
 		return true;
 	}
+	return false;
+}
+
+bool cgroup_path_find(const char *text, const char *controller, char out[CGROUP_PATH_SIZE])
+{
+	struct cgroup_line line;
+
+	while (cgroup_line_next(&text, &line))
+		if (cgroup_list_has(line.controllers, controller)) {
+			memcpy(out, line.path, sizeof line.path);
+			return true;
+		}
 	return false;
 }
 

@@ -14,6 +14,15 @@
 
 enum { CGROUP_PATH_SIZE = 1024 };
 
+/* A line of /proc/PID/cgroup: "4:cpu,cpuacct:/a/b"; version 2 is "0::/a/b". */
+struct cgroup_line {
+	const char *controllers; /* in the text, up to a colon */
+	char path[CGROUP_PATH_SIZE];
+};
+/* The next one that has a path that fits and begins with '/', and *text behind it; false at the
+ * end. */
+bool cgroup_line_next(const char **text, struct cgroup_line *out);
+
 /* Is word one of the words of list, "cpu,cpuacct", up to its end, a colon or a newline? */
 bool cgroup_list_has(const char *list, const char *word);
 /* Where the process is in the hierarchy of a version 1 controller; "": in that of version 2. False

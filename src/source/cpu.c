@@ -161,6 +161,7 @@ struct cpu {
 	int64_t hz;        /* ticks in a second */
 	struct core_reader detail;
 	bool told;                 /* what no core here can tell */
+	bool whole;                /* every line of this scan told what it should */
 	int lacks[NODE_NUMBER_OF]; /* why a series of the node has no value: sysfs_tell */
 };
 
@@ -169,13 +170,17 @@ static int64_t hundredths(const struct cpu *c, int64_t ticks)
 	return c->hz == 100 ? ticks : ticks / c->hz * 100 + ticks % c->hz * 100 / c->hz;
 }
 
+static void tell(struct cpu *c, struct sample *s, uint32_t metric, int error)
+{
+	if (c->slot)
+		sysfs_tell(s, c->slot + metric, &c->lacks[metric], error);
+}
+
 /* -1: there is something, and it is no count. */
 static void put(struct cpu *c, struct sample *s, uint32_t metric, int64_t value)
 {
-	if (!c->slot)
-		return;
-	sysfs_tell(s, c->slot + metric, &c->lacks[metric], value < 0 ? -ERANGE : 0);
-	if (value >= 0)
+	tell(c, s, metric, value < 0 ? -ERANGE : 0);
+	if (c->slot && value >= 0)
 		sample_put(s, c->slot + metric, value);
 }
 
@@ -200,6 +205,7 @@ static const char *read_core(struct cpu *c, struct sample *s, const char *line, 
 {
 	const char *p = line + strcspn(line, " \n");
 	struct device *core = devices_meet(&c->cores, line, (size_t)(p - line));
+	uint32_t i = 0;
 	int64_t v;
 
 	if (!core)
@@ -207,17 +213,21 @@ static const char *read_core(struct cpu *c, struct sample *s, const char *line, 
 	++*cores;
 	if (!core->told)
 		born(c, core, s);
-	for (uint32_t i = 0; i < c->ncolumns && number_count(&p, &v); i++)
+	for (; i < c->ncolumns && number_count(&p, &v); i++)
 		device_count(core, s, i, v < 0 ? v : hundredths(c, v));
+	c->whole &= i == c->ncolumns;
 	return p;
 }
 
 static const char *read_total(struct cpu *c, struct sample *s, const char *p)
 {
+	uint32_t i = 0;
 	int64_t v;
 
-	for (uint32_t i = 0; i < c->ncolumns && number_count(&p, &v); i++)
+	for (; i < c->ncolumns && number_count(&p, &v); i++)
 		put(c, s, NODE_TIMES + i, v < 0 ? v : hundredths(c, v));
+	for (; i < c->ncolumns; i++)
+		tell(c, s, NODE_TIMES + i, -EBADMSG);
 	return p;
 }
 
@@ -262,8 +272,9 @@ static bool read_other(struct cpu *c, struct sample *s, const char *line)
 static int scan(struct cpu *c, struct sample *s)
 {
 	int64_t cores = 0;
-	bool whole = false;
+	bool ended = false;
 
+	c->whole = true;
 	devices_begin(&c->cores);
 	for (const char *p = c->stat.text; *p; p = number_next_line(p)) {
 		if (strncmp(p, "cpu ", 4) == 0) {
@@ -273,11 +284,13 @@ static int scan(struct cpu *c, struct sample *s)
 		} else if (strncmp(p, "softirq ", 8) == 0) {
 			read_softirqs(c, s, p + 8);
 		} else {
-			whole |= read_other(c, s, p);
+			ended |= read_other(c, s, p);
 		}
 	}
 	/* A file that is cut short says nothing of cores that went away. */
-	if (!whole)
+	if (!ended || !c->whole)
+		devices_incomplete(&c->cores, s, c->ncolumns);
+	if (!ended)
 		return -EBADMSG;
 	put(c, s, NODE_CORES, cores);
 	devices_sweep(&c->cores, s);

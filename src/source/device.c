@@ -122,6 +122,20 @@ bool devices_stand(const struct devices *d, struct sample *s)
 	return true;
 }
 
+void device_incomplete(struct device *v, struct sample *s, uint32_t count)
+{
+	for (uint32_t i = 0; v->slot && i < count && i < v->nslots; i++)
+		if (s->state[v->slot + i] != STATE_PRESENT)
+			device_lack(v, s, i, STATE_FAILED,
+				    "its line is missing, is cut short or holds no number");
+}
+
+void devices_incomplete(struct devices *d, struct sample *s, uint32_t count)
+{
+	for (struct device *v = d->row; v < d->row + d->n; v++)
+		device_incomplete(v, s, count);
+}
+
 static void end(struct device *v, struct sample *s)
 {
 	if (v->slot)

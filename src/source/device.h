@@ -79,6 +79,11 @@ static inline void device_count(struct device *v, struct sample *s, uint32_t i, 
 /* In place of a pass, when the list is what it was: all stand as they stood in the previous sample.
  * False, and nothing is done, when one was not in it. */
 bool devices_stand(const struct devices *d, struct sample *s);
+/* After a pass over a list that was cut, or had a line that is none: what was not told of its first
+ * count series has failed. */
+void devices_incomplete(struct devices *d, struct sample *s, uint32_t count);
+/* The same of one, after what tells of it was read. */
+void device_incomplete(struct device *v, struct sample *s, uint32_t count);
 /* After a pass over the whole list: what it did not meet is gone. */
 void devices_sweep(struct devices *d, struct sample *s);
 

@@ -158,7 +158,7 @@ static void born(struct device *v, struct sample *s, uint32_t n)
 	if (v->instance)
 		sample_label(s, v->instance, "class", block_class_names[v->class]);
 	for (uint32_t i = n; v->slot && i < NCOLUMNS; i++)
-		sample_refuse(s, v->slot + i, STATE_UNSUPPORTED, "this kernel does not count it");
+		device_lack(v, s, i, STATE_UNSUPPORTED, "this kernel does not count it");
 }
 
 /* Devices that totals leave out are not worth a word before they have done anything. */
@@ -240,8 +240,10 @@ static int scan(struct disk *d, struct sample *s)
 	devices_begin(&d->devices);
 	for (const char *p = d->diskstats.text; *p; p = number_next_line(p))
 		whole &= scan_line(d, s, p);
-	if (!whole)
+	if (!whole) {
+		devices_incomplete(&d->devices, s, NCOLUMNS);
 		return -EBADMSG;
+	}
 	devices_sweep(&d->devices, s);
 	return 0;
 }

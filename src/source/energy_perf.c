@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RAPL through the perf events of the PMU "power": arch/x86/events/rapl.c. The kernel reads the
  * counters in time, so that these never go round. They count from when they were opened. */
+#include "base/decimal.h"
 #include "base/number.h"
 #include "source/cpulist.h"
 #include "source/energy.h"
@@ -55,7 +56,7 @@ static double read_scale(const struct root *sys, const char *event)
 
 	snprintf(path, sizeof path, PMU "/events/%s.scale", event);
 	sysfs_line(sys, path, text, sizeof text);
-	scale = strtod(text, NULL);
+	scale = decimal_parse(text, NULL);
 	return scale > 0 && scale <= 1 ? scale : 0;
 }
 

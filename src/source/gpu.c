@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.c - what is told of a GPU; the sources nvidia and amdgpu fill the rows. */
+/* gpu.c - what is told of a GPU; the sources nvidia, amdgpu and drm fill the rows. */
 #include "source/gpu.h"
 
 #include "core/event.h"
@@ -21,6 +21,7 @@
 #define STATE    .domain = "gpu", .kind = KIND_STATE, .unit = UNIT_ONE
 #define SAMPLED  SUMMED, .kind = KIND_GAUGE, .unit = UNIT_BYTES_PER_SECOND
 #define THROTTLE MEANT, .kind = KIND_COUNTER, .unit = UNIT_ELAPSED_SECONDS, .div = 1000000000
+#define PROCESS  .domain = "gpu_process", .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM
 #define RATIO    .domain = "gpu", .kind = KIND_GAUGE, .unit = UNIT_RATIO
 #define OVER_20_MS                                                                                 \
 	" over 20 ms, told where the driver has no counter of the bytes (before version 555)."
@@ -178,6 +179,13 @@ static const struct metric metrics[] = {
 	[GPU_OTHER_MEMORY] = { "gpu.other_memory_bytes", BYTES, .label = "GPU memory, others'",
 			       .help = "Memory of the GPU that processes hold that are not the "
 				       "job's." },
+	[GPU_JOB_SM] = { "gpu.job_sm_utilization_ratio", PERCENT, .label = "SMs in use, job's",
+			 .help = "Share of time in which the GPU's SMs ran kernels of the job's "
+				 "processes, over the last second, as NVIDIA's driver samples it." },
+	[GPU_OTHER_SM] = { "gpu.other_sm_utilization_ratio", PERCENT,
+			   .label = "SMs in use, others'",
+			   .help = "Share of time in which the GPU's SMs ran kernels of processes "
+				   "that are not the job's." },
 	[GPU_MEMORY_USED_RATIO] = { "gpu.memory_used_ratio", RATIO, .over_instances = COMBINE_MAX,
 				    .over_nodes = COMBINE_MAX,
 				    .formula = "gpu.memory_used_bytes / gpu.memory_total_bytes",
@@ -189,14 +197,31 @@ static const struct metric metrics[] = {
 				   .formula = "gpu.power_watts / gpu.power_limit_watts",
 				   .label = "GPU power used",
 				   .help = "Power of the GPU as a share of its limit." },
+	[GPU_PROCESS_ENGINES] = { "gpu_process.engine_seconds", PROCESS, .kind = KIND_COUNTER,
+				  .unit = UNIT_ELAPSED_SECONDS, .div = 1000000000,
+				  .label = "GPU engines of a process",
+				  .help = "Time that the GPU's engines worked for a process of the "
+					  "job, summed up over engines, since it was first seen "
+					  "there (drivers that tell it in /proc/PID/fdinfo)." },
+	[GPU_PROCESS_MEMORY] = { "gpu_process.memory_bytes", PROCESS, .kind = KIND_GAUGE,
+				 .unit = UNIT_BYTES, .label = "GPU memory of a process",
+				 .help = "Memory of a GPU that a process holds, the job's or "
+					 "another's (others' are told by NVIDIA's driver only)." },
+	[GPU_PROCESS_SM] = { "gpu_process.sm_utilization_ratio", PROCESS, .kind = KIND_GAUGE,
+			     .unit = UNIT_RATIO, .div = 100, .label = "SMs in use by a process",
+			     .help = "Share of time in which the SMs of an NVIDIA GPU ran kernels "
+				     "of this process, over the last second." },
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == GPU_NUMBER_OF, "a row for every index");
 _Static_assert((unsigned)GPU_MEASURED <= (unsigned)EVENT_SET_MAX, "one set of series");
 
 const struct metric *const gpu_metrics = metrics;
 
+static const char *const fillers[] = { "nvidia", "amdgpu", NULL };
+
 const struct source source_gpu = {
 	.name = "gpu",
 	.what = "GPUs, whoever made them",
+	.filled_by = fillers,
 	SOURCE_METRICS(metrics),
 };

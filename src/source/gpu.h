@@ -3,7 +3,7 @@
  * gpu.h - where each metric of a GPU lies in the catalogue of source/gpu.c.
  *
  * The first GPU_COMMON rows are what GPUs of every maker have; the rest is told by NVIDIA's driver.
- * The sources nvidia and amdgpu fill them; this file reads nothing.
+ * The sources nvidia, amdgpu and drm fill them; this file reads nothing.
  */
 #ifndef SONDE_SOURCE_GPU_H
 #define SONDE_SOURCE_GPU_H
@@ -67,9 +67,17 @@ enum gpu_metric {
 	GPU_JOB_MEMORY,
 	GPU_OTHER_PROCESSES,
 	GPU_OTHER_MEMORY,
+	/* and from what it says of their use of the SMs */
+	GPU_JOB_SM,
+	GPU_OTHER_SM,
 	GPU_MEASURED,
 	GPU_MEMORY_USED_RATIO = GPU_MEASURED,
 	GPU_POWER_USED_RATIO,
+	GPU_DERIVED_END,
+	/* of a process on a GPU: those of NVIDIA's begin at the second, the others end with it */
+	GPU_PROCESS_ENGINES = GPU_DERIVED_END,
+	GPU_PROCESS_MEMORY,
+	GPU_PROCESS_SM,
 	GPU_NUMBER_OF
 };
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/gpu_job.h"
 
-#include "base/number.h"
 #include "source/cuda_visible.h"
+#include "source/fdlist.h"
 
-#include <dirent.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 static void look_at_environment(struct gpu_job *j, const struct root *proc, pid_t pid)
 {
@@ -25,51 +22,24 @@ static void look_at_environment(struct gpu_job *j, const struct root *proc, pid_
 		j->visible = environ_find(j->environ, (size_t)n, "CUDA_VISIBLE_DEVICES");
 }
 
-/* The N of a path such as "/dev/nvidiaN", from first on; false for anything else: /dev/nvidiactl.
- */
-static bool number_behind(const char *path, const char *device, uint64_t first, uint64_t *number)
-{
-	size_t n = strlen(device);
-	const char *p = path + n;
-
-	if (strncmp(path, device, n) != 0 || *p < '0' || *p > '9' || !number_u64(&p, number) || *p)
-		return false;
-	*number -= first;
-	return *number < 64;
-}
-
-static void look_at_file(struct gpu_job *j, int dir, const char *name)
-{
-	char target[32];
-	ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
-	uint64_t number;
-
-	target[n > 0 ? n : 0] = '\0';
-	if (number_behind(target, "/dev/nvidia", 0, &number))
-		j->minors |= UINT64_C(1) << number;
-	if (number_behind(target, "/dev/dri/renderD", 128, &number))
-		j->renders |= UINT64_C(1) << number;
-}
-
 static void look_at_files(struct gpu_job *j, const struct root *proc, pid_t pid)
 {
-	_Alignas(struct dirent64) char buf[2048];
-	char path[32];
-	int dir, looked = 0;
-	ssize_t n;
+	enum { RENDER_FIRST = 128 };
+	struct fdlist files = { 0 };
+	char target[FDLIST_TARGET];
+	uint64_t number;
+	int looked = 0, fd;
 
-	snprintf(path, sizeof path, "%d/fd", (int)pid);
-	dir = root_file(proc, path);
-	while (dir >= 0 && looked < GPU_JOB_FILES && (n = getdents64(dir, buf, sizeof buf)) > 0)
-		for (ssize_t at = 0; at < n; looked++) {
-			const struct dirent64 *entry =
-				(const struct dirent64 *)(const void *)(buf + at);
-
-			look_at_file(j, dir, entry->d_name);
-			at += entry->d_reclen;
-		}
-	if (dir >= 0)
-		file_close(&dir);
+	if (fdlist_open(&files, proc, pid) < 0)
+		return;
+	while (looked++ < GPU_JOB_FILES && fdlist_next(&files, &fd, target)) {
+		if (fdlist_device(target, "/dev/nvidia", 0, &number) && number < 64)
+			j->minors |= UINT64_C(1) << number;
+		if (fdlist_device(target, "/dev/dri/renderD", RENDER_FIRST, &number) &&
+		    number < RENDER_FIRST + 64)
+			j->renders |= UINT64_C(1) << (number - RENDER_FIRST);
+	}
+	fdlist_close(&files);
 }
 
 bool gpu_job_look(struct gpu_job *j, const struct source_env *env)

@@ -500,6 +500,7 @@ static int lustre_read(void *state, struct sample *s)
 const struct source source_lustre = {
 	.name = "lustre",
 	.what = "Lustre file systems and their targets, whoever on the node uses them",
+	.fixes = source_not_mounted,
 	.fix_admin = "make Lustre's statistics readable: mount -o remount,mode=755 "
 		     "/sys/kernel/debug",
 	SOURCE_METRICS(metrics),

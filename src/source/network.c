@@ -271,8 +271,10 @@ static int scan(struct network *n, struct sample *s)
 	devices_begin(&n->interfaces);
 	for (const char *p = first_interface(n); *p; p = number_next_line(p))
 		whole &= scan_line(n, s, p);
-	if (!whole)
+	if (!whole) {
+		devices_incomplete(&n->interfaces, s, NCOLUMNS);
 		return -EBADMSG;
+	}
 	devices_sweep(&n->interfaces, s);
 	return 0;
 }

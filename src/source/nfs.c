@@ -370,6 +370,7 @@ static int nfs_read(void *state, struct sample *s)
 const struct source source_nfs = {
 	.name = "nfs",
 	.what = "NFS mounts, whoever on the node uses them",
+	.fixes = source_not_mounted,
 	.fix_admin = "mount /proc where the job runs, without subset=pid",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct nfs),

@@ -162,7 +162,7 @@ static const char *behind_node(const char *line)
 	return number_i64(&line, &node) ? number_skip_blanks(line) : line;
 }
 
-static bool scan(const struct device *v, struct sample *s, const char *text, bool numastat)
+static bool scan(struct device *v, struct sample *s, const char *text, bool numastat)
 {
 	size_t next = 0;
 	bool any = false;
@@ -175,16 +175,18 @@ static bool scan(const struct device *v, struct sample *s, const char *text, boo
 		if (i == NFIELDS)
 			continue;
 		p += strlen(fields[i].key) + 1;
-		if (!number_i64(&p, &value) || value < 0 || (*p != '\n' && *p != ' '))
+		if (!number_i64(&p, &value) || value < 0 || (*p != '\n' && *p != ' ')) {
+			device_lack(v, s, (uint32_t)i, STATE_FAILED, "its line holds no number");
 			continue;
-		device_put(v, s, (uint32_t)i, value);
+		}
+		device_have(v, s, (uint32_t)i, value);
 		next = i + 1;
 		any = true;
 	}
 	return any;
 }
 
-static int read_file(const struct numa *n, const struct device *v, struct sample *s, bool numastat)
+static int read_file(const struct numa *n, struct device *v, struct sample *s, bool numastat)
 {
 	char path[96], text[TEXT_SIZE];
 	ssize_t r;
@@ -192,12 +194,15 @@ static int read_file(const struct numa *n, const struct device *v, struct sample
 	snprintf(path, sizeof path, "devices/system/node/%s/%s", v->name,
 		 numastat ? "numastat" : "meminfo");
 	r = root_read(n->sys, path, text, sizeof text);
-	if (r < 0)
-		return (int)r;
-	return scan(v, s, text, numastat) ? 0 : -EBADMSG;
+	if (r >= 0)
+		return scan(v, s, text, numastat) ? 0 : -EBADMSG;
+	for (uint32_t i = 0; i < NFIELDS; i++)
+		if (fields[i].numastat == numastat)
+			device_lack(v, s, i, state_of((int)r), sysfs_reason((int)r));
+	return (int)r;
 }
 
-static int read_node(const struct numa *n, const struct device *v, struct sample *s)
+static int read_files(const struct numa *n, struct device *v, struct sample *s)
 {
 	int a = read_file(n, v, s, false), b = n->is_counted ? read_file(n, v, s, true) : 0;
 
@@ -205,15 +210,14 @@ static int read_node(const struct numa *n, const struct device *v, struct sample
 }
 
 /* What it did not tell in the first reading. */
-static void refuse(const struct numa *n, const struct device *v, struct sample *s)
+static void refuse(const struct numa *n, struct device *v, struct sample *s)
 {
 	for (uint32_t i = 0; v->slot && i < NFIELDS; i++)
 		if (fields[i].numastat && !n->is_counted)
-			sample_refuse(s, v->slot + i, STATE_UNSUPPORTED,
-				      "counting is switched off: sysctl vm.numa_stat is 0");
+			device_lack(v, s, i, STATE_UNSUPPORTED,
+				    "counting is switched off: sysctl vm.numa_stat is 0");
 		else if (s->state[v->slot + i] != STATE_PRESENT)
-			sample_refuse(s, v->slot + i, STATE_UNSUPPORTED,
-				      "this kernel does not tell it");
+			device_lack(v, s, i, STATE_UNSUPPORTED, "this kernel does not tell it");
 }
 
 static void born(const struct numa *n, struct device *v, struct sample *s)
@@ -225,7 +229,7 @@ static void born(const struct numa *n, struct device *v, struct sample *s)
 	sysfs_line(n->sys, path, cpus, sizeof cpus);
 	if (*cpus)
 		sample_label(s, v->instance, "cpus", cpus);
-	read_node(n, v, s);
+	read_files(n, v, s);
 	refuse(n, v, s);
 }
 
@@ -283,9 +287,10 @@ static int numa_read(void *state, struct sample *s)
 
 	if (!period_is_due(&n->period, s, n->period_ns))
 		return 0;
-	for (const struct device *v = n->nodes.row; v < n->nodes.row + n->nodes.n; v++) {
-		int r = v->slot ? read_node(n, v, s) : 0;
+	for (struct device *v = n->nodes.row; v < n->nodes.row + n->nodes.n; v++) {
+		int r = v->slot ? read_files(n, v, s) : 0;
 
+		device_incomplete(v, s, NFIELDS);
 		result = r < 0 ? r : result;
 	}
 	return result;

@@ -18,7 +18,7 @@
 enum { PATIENCE_S = 30, RESTARTS_MAX = 4 };
 static const int64_t PERIOD_LEAST_NS = NS_PER_S, LEAD_NS = 20 * NS_PER_MS, LOOK_NS = NS_PER_S;
 
-enum { CPU, RESIDENT, AGE, MONITORED, HOLDER_MEMORY = MONITORED, METRICS_NUMBER_OF };
+enum { CPU, RESIDENT, AGE, MONITORED };
 
 static const struct metric metrics[] = {
 	[CPU] = { "monitor.nvml_cpu_seconds", .unit = UNIT_SECONDS, .div = 1000000000,
@@ -33,13 +33,8 @@ static const struct metric metrics[] = {
 	[AGE] = { "monitor.nvml_age_seconds", .unit = UNIT_SECONDS, .div = 1000000000,
 		  .kind = KIND_GAUGE, .over_nodes = COMBINE_MAX, .label = "Age of GPU values",
 		  .help = "How long before the sample NVIDIA's library was asked." },
-	[HOLDER_MEMORY] = { "gpu_process.memory_bytes", .domain = "gpu_process", .unit = UNIT_BYTES,
-			    .kind = KIND_GAUGE, .over_instances = COMBINE_SUM,
-			    .over_nodes = COMBINE_SUM, .label = "GPU memory of a process",
-			    .help = "Memory of a GPU that a process holds, the job's or "
-				    "another's." },
 };
-_Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
+_Static_assert(sizeof metrics / sizeof metrics[0] == MONITORED, "a row for every index");
 
 struct nvidia {
 	const struct source_env *env;
@@ -289,8 +284,9 @@ static int nvidia_open(void *state, const struct source_env *env, struct sample 
 	n->env = env;
 	n->patience_ns = patience();
 	n->asked_ns = n->looked_ns = INT64_MIN / 2;
+	n->units.holders.first = GPU_PROCESS_MEMORY;
+	n->units.holders.proc = &env->proc;
 	n->units.pids_known = nvidia_driver_shares_pids(env);
-	n->units.holder_metric = &metrics[HOLDER_MEMORY];
 	bad = nvidia_helper_start(&n->helper, 0, e);
 	n->owed_ns = clock_mono_ns();
 	if (!bad && env->patience_ns)
@@ -300,7 +296,7 @@ static int nvidia_open(void *state, const struct source_env *env, struct sample 
 	if (bad)
 		nvidia_helper_stop(&n->helper);
 	else
-		sample_catalogue(s, &gpu_metrics[GPU_MEASURED], GPU_NUMBER_OF - GPU_MEASURED);
+		sample_catalogue(s, &gpu_metrics[GPU_MEASURED], GPU_DERIVED_END - GPU_MEASURED);
 	return bad;
 }
 

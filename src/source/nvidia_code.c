@@ -20,6 +20,7 @@ static const struct code {
 	{ 3, STATE_UNSUPPORTED, "this GPU does not tell it" },
 	{ 4, STATE_FORBIDDEN, "the driver does not permit it to this user" },
 	{ 6, STATE_UNSUPPORTED, "the driver finds no such thing" },
+	{ 7, STATE_FAILED, "more processes use the GPU than can be told apart" },
 	{ 8, STATE_FAILED, "a power cable of the GPU is not attached" },
 	{ 9, STATE_UNSUPPORTED,
 	  "the NVIDIA driver is not loaded, or no GPU is given to this user" },

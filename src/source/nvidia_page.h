@@ -36,6 +36,12 @@ struct nvidia_process {
 	uint32_t mig_gpu; /* GPU instance id, UINT32_MAX: not MIG */
 };
 
+/* Of processes that used it in the last second; what is not here did not. */
+struct nvidia_use {
+	uint32_t pid;
+	uint32_t sm; /* percent */
+};
+
 struct nvidia_device {
 	uint32_t gpu;            /* index as nvidia-smi shows it */
 	int32_t mig;             /* index of the MIG device in its GPU; -1: the GPU itself */
@@ -50,6 +56,9 @@ struct nvidia_device {
 	int64_t value[GPU_MEASURED];
 	int16_t code[GPU_MEASURED]; /* 0: value[] is there; else NVML's code, or one of ours */
 	struct nvidia_process process[NVIDIA_PROCESSES_MAX];
+	uint32_t nuses;
+	int32_t uses_code; /* 0: all of them are in use[] */
+	struct nvidia_use use[NVIDIA_PROCESSES_MAX];
 };
 
 struct nvidia_page {

@@ -152,65 +152,16 @@ static bool is_on(const struct nvidia_unit *v, const struct nvidia_process *p)
 	return v->mig < 0 || p->mig_gpu == UINT32_MAX || (int64_t)p->mig_gpu == v->mig_gpu;
 }
 
-static struct nvidia_holder *holder_of(struct nvidia_units *u, uint32_t pid, uint32_t unit)
+static bool is_jobs(const struct source_env *env, uint32_t pid)
 {
-	struct nvidia_holder *spare = NULL;
-
-	for (struct nvidia_holder *h = u->holder; h < u->holder + NVIDIA_HOLDERS_MAX; h++) {
-		if (h->pid == pid && h->unit == unit)
-			return h;
-		if (!h->pid && !spare)
-			spare = h;
-	}
-	if (spare)
-		*spare = (struct nvidia_holder){ .unit = unit };
-	return spare;
+	return pid <= INT32_MAX && env->job.has(env->job.tree, (pid_t)pid);
 }
 
-static void holder_born(struct nvidia_units *u, struct nvidia_holder *h, uint32_t pid, bool ours,
-			const struct source_env *env, struct sample *s)
+/* Rows from..to have no value for the reason of this code. */
+static void refuse(struct nvidia_unit *v, unsigned from, unsigned to, int code, struct sample *s)
 {
-	char path[32], comm[32] = "", name[64];
-	ssize_t n;
-
-	h->pid = pid;
-	snprintf(path, sizeof path, "%u/comm", pid);
-	n = root_read(&env->proc, path, comm, sizeof comm);
-	comm[n > 0 ? strcspn(comm, "\n") : 0] = '\0';
-	snprintf(name, sizeof name, "%s%s%u%s", comm, *comm ? " (" : "", pid, *comm ? ")" : "");
-	h->instance = sample_instance(s, u->holder_metric->domain, name, u->unit[h->unit].instance,
-				      clock_mono_ns(), 0);
-	if (h->instance)
-		h->slot = sample_series(s, u->holder_metric, 1, h->instance);
-	label(s, h->instance, "job", ours ? "yes" : "no");
-}
-
-static void hold(struct nvidia_units *u, uint32_t unit, const struct nvidia_process *p, bool ours,
-		 const struct source_env *env, struct sample *s)
-{
-	struct nvidia_holder *h = holder_of(u, p->pid, unit);
-
-	if (!h)
-		return;
-	if (!h->pid)
-		holder_born(u, h, p->pid, ours, env, s);
-	h->seen = true;
-	if (h->slot && p->memory >= 0)
-		sample_put(s, h->slot, p->memory);
-}
-
-static void sweep_holders(struct nvidia_units *u, struct sample *s)
-{
-	for (struct nvidia_holder *h = u->holder; h < u->holder + NVIDIA_HOLDERS_MAX; h++) {
-		if (h->pid && !h->seen) {
-			if (h->slot)
-				sample_series_end(s, h->slot, 1);
-			if (h->instance)
-				sample_end(s, h->instance, clock_mono_ns());
-			*h = (struct nvidia_holder){ 0 };
-		}
-		h->seen = false;
-	}
+	for (unsigned i = from; i < to; i++)
+		take_code(v, i, (int16_t)code, reason_of(v, code), s);
 }
 
 struct shares {
@@ -220,14 +171,44 @@ struct shares {
 
 static void put_shares(struct nvidia_unit *v, const struct shares *h, struct sample *s)
 {
-	for (unsigned i = GPU_JOB_PROCESSES; i < GPU_MEASURED; i++)
-		take_code(v, i, 0, NULL, s);
+	refuse(v, GPU_JOB_PROCESSES, GPU_JOB_SM, 0, s);
 	sample_put(s, v->slot + GPU_OTHER_PROCESSES, h->count[0]);
 	sample_put(s, v->slot + GPU_JOB_PROCESSES, h->count[1]);
 	if (!h->memory_known)
 		return;
 	sample_put(s, v->slot + GPU_OTHER_MEMORY, h->memory[0]);
 	sample_put(s, v->slot + GPU_JOB_MEMORY, h->memory[1]);
+}
+
+static void take_use(struct nvidia_units *u, struct gpu_holder *h, const struct nvidia_device *d,
+		     struct sample *s)
+{
+	enum state state = nvidia_code_state(d->uses_code);
+	uint32_t sm = 0;
+
+	for (uint32_t i = 0; i < d->nuses && i < NVIDIA_PROCESSES_MAX; i++)
+		if (d->use[i].pid == (uint32_t)h->pid && d->use[i].sm <= 100)
+			sm = d->use[i].sm;
+	if (d->uses_code != h->lacks && state != STATE_ABSENT) {
+		h->lacks = d->uses_code;
+		gpu_holder_refuse(&u->holders, h, GPU_PROCESS_SM, state,
+				  reason_of(&u->unit[h->gpu], d->uses_code), s);
+	}
+	if (!d->uses_code)
+		gpu_holder_put(&u->holders, h, GPU_PROCESS_SM, sm, s);
+}
+
+static void hold(struct nvidia_units *u, uint32_t unit, const struct nvidia_device *d,
+		 const struct nvidia_process *p, bool ours, struct sample *s)
+{
+	struct gpu_holder *h =
+		gpu_holder_meet(&u->holders, (pid_t)p->pid, unit, u->unit[unit].instance, ours, s);
+
+	if (!h)
+		return;
+	if (p->memory >= 0)
+		gpu_holder_put(&u->holders, h, GPU_PROCESS_MEMORY, p->memory, s);
+	take_use(u, h, d, s);
 }
 
 static void take_processes(struct nvidia_units *u, uint32_t unit, const struct nvidia_device *d,
@@ -237,16 +218,10 @@ static void take_processes(struct nvidia_units *u, uint32_t unit, const struct n
 	struct shares shares = { .memory_known = true };
 	int code = d->error ? d->error : d->processes_code;
 
-	if (code == 0 && !u->pids_known) {
-		for (unsigned i = GPU_JOB_PROCESSES; i < GPU_MEASURED; i++)
-			take_code(v, i, NVIDIA_NO_SYMBOL,
-				  "the driver's pids are those of another pid namespace", s);
-		return;
-	}
-	for (unsigned i = GPU_JOB_PROCESSES; code && i < GPU_MEASURED; i++)
-		take_code(v, i, (int16_t)code, reason_of(v, code), s);
+	if (code)
+		refuse(v, GPU_JOB_PROCESSES, GPU_JOB_SM, code, s);
 	/* Of some of them is not known whose they are. */
-	if (code || !env->job.tree || d->value[GPU_PROCESSES] != (int64_t)d->nprocesses)
+	if (code || d->value[GPU_PROCESSES] != (int64_t)d->nprocesses)
 		return;
 	for (uint32_t i = 0; i < d->nprocesses && i < NVIDIA_PROCESSES_MAX; i++) {
 		const struct nvidia_process *p = &d->process[i];
@@ -254,16 +229,46 @@ static void take_processes(struct nvidia_units *u, uint32_t unit, const struct n
 
 		if (!p->pid || p->pid > INT32_MAX || !is_on(v, p))
 			continue;
-		ours = env->job.has(env->job.tree, (pid_t)p->pid);
+		ours = is_jobs(env, p->pid);
 		shares.count[ours]++;
 		shares.memory[ours] += p->memory > 0 ? p->memory : 0;
 		shares.memory_known &= p->memory >= 0;
 		if (ours)
 			found(v, EVIDENCE_CONTEXT, s);
 		if (!v->mig_on)
-			hold(u, unit, p, ours, env, s);
+			hold(u, unit, d, p, ours, s);
 	}
 	put_shares(v, &shares, s);
+}
+
+static void take_uses(struct nvidia_unit *v, const struct nvidia_device *d,
+		      const struct source_env *env, struct sample *s)
+{
+	int code = d->error ? d->error : d->uses_code;
+	int64_t sm[2] = { 0, 0 }; /* others', the job's */
+
+	refuse(v, GPU_JOB_SM, GPU_MEASURED, code, s);
+	if (code)
+		return;
+	for (uint32_t i = 0; i < d->nuses && i < NVIDIA_PROCESSES_MAX; i++)
+		if (d->use[i].sm <= 100)
+			sm[is_jobs(env, d->use[i].pid)] += d->use[i].sm;
+	sample_put(s, v->slot + GPU_OTHER_SM, sm[0]);
+	sample_put(s, v->slot + GPU_JOB_SM, sm[1]);
+}
+
+static void take_shares(struct nvidia_units *u, uint32_t unit, const struct nvidia_device *d,
+			const struct source_env *env, struct sample *s)
+{
+	struct nvidia_unit *v = &u->unit[unit];
+
+	for (unsigned i = GPU_JOB_PROCESSES; !u->pids_known && i < GPU_MEASURED; i++)
+		take_code(v, i, NVIDIA_NO_SYMBOL,
+			  "the driver's pids are those of another pid namespace", s);
+	if (!u->pids_known || !env->job.tree)
+		return;
+	take_processes(u, unit, d, env, s);
+	take_uses(v, d, env, s);
 }
 
 void nvidia_units_take(struct nvidia_units *u, const struct nvidia_page *p,
@@ -276,9 +281,9 @@ void nvidia_units_take(struct nvidia_units *u, const struct nvidia_page *p,
 		if (!v || !v->slot)
 			continue;
 		take_values(v, d, s);
-		take_processes(u, (uint32_t)(v - u->unit), d, env, s);
+		take_shares(u, (uint32_t)(v - u->unit), d, env, s);
 	}
-	sweep_holders(u, s);
+	gpu_holders_sweep(&u->holders, s);
 }
 
 void nvidia_units_fail(struct nvidia_units *u, int32_t gpu, const char *reason, struct sample *s)

@@ -8,11 +8,10 @@
 #ifndef SONDE_SOURCE_NVIDIA_UNITS_H
 #define SONDE_SOURCE_NVIDIA_UNITS_H
 
+#include "source/gpu_holder.h"
 #include "source/gpu_job.h"
 #include "source/nvidia_page.h"
 #include "source/source.h"
-
-enum { NVIDIA_HOLDERS_MAX = 64 };
 
 /* How it is known that a GPU is the job's; the later, the surer. */
 enum gpu_evidence {
@@ -33,19 +32,11 @@ struct nvidia_unit {
 	int16_t code[GPU_MEASURED]; /* as the sample was told last */
 };
 
-/* A process that has memory on a GPU. */
-struct nvidia_holder {
-	uint32_t pid; /* 0: a free row */
-	uint32_t unit, instance, slot;
-	bool seen;
-};
-
 struct nvidia_units {
 	uint32_t n;
 	bool pids_known; /* the driver's pids are those of env->proc */
-	const struct metric *holder_metric;
 	struct nvidia_unit unit[NVIDIA_DEVICES_MAX];
-	struct nvidia_holder holder[NVIDIA_HOLDERS_MAX];
+	struct gpu_holders holders; /* they are told by the GPU's place in unit[] */
 };
 
 /* Tell of what the page lists; again after the helper was started anew: what is known keeps its

@@ -3,6 +3,7 @@
  * depends on the CPU (events/), on what was asked for, and on what is permitted: source/perf_rows.h
  * makes a recording's rows from these, with the formulas of the CPU's file. */
 #include "source/perf_metrics.h"
+#include "source/perf_permission.h"
 #include "source/perf_session.h"
 
 #include <string.h>
@@ -234,8 +235,7 @@ static void perf_close(void *state)
 const struct source source_perf = {
 	.name = "perf",
 	.what = "hardware and software counters of the job, by perf events",
-	.fix_admin = "sysctl kernel.perf_event_paranoid=2 for a job's own processes, 0 for memory "
-		     "controllers and the whole node; in a container, allow perf_event_open",
+	.fixes = perf_fixes,
 	SOURCE_METRICS(metrics),
 	.declares_itself = true,
 	.size = sizeof(struct perf_session),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf.h - what may be asked of the perf events: which, and of whom.
+ * perf.h - what may be asked of the perf events: which, and of how much of the machine.
  *
  * {0} is: what is cheap, of the process tree.
  */
@@ -8,8 +8,6 @@
 #define SONDE_SOURCE_PERF_H
 
 #include "base/err.h"
-
-#include <sys/types.h>
 
 enum perf_scope { PERF_SCOPE_JOB, PERF_SCOPE_CGROUP, PERF_SCOPE_NODE };
 
@@ -19,9 +17,6 @@ struct perf_options {
 	const char *file;   /* an events file beside the built-in ones; NULL: none */
 	const char *cpu;    /* its events file's or archspec's name; NULL: as /proc/cpuinfo says */
 	enum perf_scope scope;
-	pid_t launcher;     /* what it starts is the job; 0: */
-	const pid_t *roots; /* these and their descendants */
-	size_t nroots;
 };
 
 /* Whether the file can be read and the groups and the CPU are known to some events file. 0, or

@@ -61,9 +61,10 @@ static void close_seat(int *fd, uint32_t n)
 }
 
 /* Whether an event that cannot be beside the leader can be counted without it. */
-static bool opens_alone(const struct perf_event *ev, const struct perf_where *w)
+static bool opens_alone(const struct perf_event *ev, const struct perf_where *w,
+			const struct perf_seat *seat)
 {
-	int fd = event_open(ev, &w->seat[0], w, -1, false);
+	int fd = event_open(ev, seat, w, -1, false);
 
 	if (fd >= 0)
 		close(fd);
@@ -73,7 +74,7 @@ static bool opens_alone(const struct perf_event *ev, const struct perf_where *w)
 /* The first seat shows which events there are. Before Linux 4.13 inherited events could not be read
  * together. */
 static int open_first(struct perf_count *c, struct perf_set *s, struct perf_set *rest,
-		      const struct perf_where *w)
+		      const struct perf_where *w, const struct perf_seat *seat)
 {
 	struct perf_set had = *s;
 	int first = 0;
@@ -82,25 +83,28 @@ static int open_first(struct perf_count *c, struct perf_set *s, struct perf_set 
 	for (uint32_t i = 0; i < had.n; i++) {
 		const struct perf_event *ev = perf_set_event(&had, i);
 		int leader = s->n ? c->fd[0] : -1;
-		int fd = event_open(ev, &w->seat[0], w, leader, c->together);
+		int fd = event_open(ev, seat, w, leader, c->together);
 
 		if (fd == -EINVAL && !s->n && c->together) {
-			fd = event_open(ev, &w->seat[0], w, leader, false);
+			fd = event_open(ev, seat, w, leader, false);
 			c->together = fd < 0;
 		}
 		if (fd >= 0) {
 			c->fd[s->n] = fd;
 			s->event[s->n++] = had.event[i];
-		} else if (s->n && fd == -EINVAL && opens_alone(ev, w)) {
+		} else if (s->n && fd == -EINVAL && opens_alone(ev, w, seat)) {
 			rest->event[rest->n++] = had.event[i];
 		} else if (!first) {
 			first = fd;
 		}
 	}
-	if (s->n)
-		return 0;
-	*s = had;
-	return first;
+	if (!s->n) {
+		*s = had;
+		return first;
+	}
+	c->n = s->n;
+	c->again[c->nseats++] = seat->again;
+	return 0;
 }
 
 static int open_seat(struct perf_count *c, const struct perf_set *s, const struct perf_where *w,
@@ -131,6 +135,18 @@ static bool are_too_many(size_t files)
 	       files > limit.rlim_cur / 4;
 }
 
+/* A task that has ended meanwhile, or that is not to be counted, as one of another user is. */
+static bool pass_over(struct perf_count *c, const struct perf_seat *seat, int bad)
+{
+	if (bad == -ESRCH)
+		return true;
+	if (seat->cpu >= 0 || (bad != -EACCES && bad != -EPERM && bad != -EMFILE && bad != -ENFILE))
+		return false;
+	c->refused += !seat->again;
+	c->refusal = bad;
+	return true;
+}
+
 int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *rest,
 		    const struct perf_where *w)
 {
@@ -144,16 +160,15 @@ int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *r
 		return -EMFILE;
 	c->fd = calloc(w->n * s->n, sizeof *c->fd);
 	c->again = calloc(w->n, sizeof *c->again);
-	bad = c->fd && c->again ? open_first(c, s, rest, w) : -ENOMEM;
-	if (!bad) {
-		c->n = s->n;
-		c->again[c->nseats++] = w->seat[0].again;
-	}
-	for (size_t k = 1; k < w->n && !bad; k++) {
-		bad = open_seat(c, s, w, &w->seat[k]);
-		if (bad == -ESRCH) /* the task has ended meanwhile */
+	bad = c->fd && c->again ? 0 : -ENOMEM;
+	for (size_t k = 0; k < w->n && !bad; k++) {
+		bad = c->nseats ? open_seat(c, s, w, &w->seat[k])
+				: open_first(c, s, rest, w, &w->seat[k]);
+		if (bad && pass_over(c, &w->seat[k], bad))
 			bad = 0;
 	}
+	if (!bad && !c->nseats)
+		bad = c->refused ? c->refusal : -ESRCH;
 	c->reads = c->nseats * (c->together ? 1 : c->n);
 	if (bad)
 		perf_count_close(c);

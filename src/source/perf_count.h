@@ -36,6 +36,8 @@ struct perf_count {
 	size_t nseats, reads;
 	uint32_t n;
 	bool together, at_exec;
+	size_t refused; /* tasks that may not be counted, while others are */
+	int refusal;    /* -errno of one of them */
 };
 
 struct perf_counted {
@@ -44,8 +46,9 @@ struct perf_counted {
 };
 
 /* Open the set's events. Those that this machine does not have are taken out of the set, those that
- * do not fit beside the others are moved to *rest (n 0: none). 0, or -errno of the first event when
- * none can be opened; the set is whole then. */
+ * do not fit beside the others are moved to *rest (n 0: none). Tasks that have ended
+ * are passed over, those that are refused are told. 0, or -errno of the first event when none can
+ * be opened; the set is whole then. */
 int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *rest,
 		    const struct perf_where *w);
 /* The same events at more seats. 0 or -errno, and then none of them is counted there. */

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/root.h"
+#include "source/source.h"
 
 #include <stdbool.h>
 
@@ -16,8 +17,25 @@
 bool perf_may_count_kernel(void);
 /* Spins for a millisecond: a virtual machine may have counters that open and stand still. */
 bool perf_cycles_advance(bool user_only);
+/* This process alone, in user mode: the least that can be asked. */
+bool perf_may_count_itself(void);
+
+/* What was refused: of CPUs, in whichever way, or of tasks. */
+struct perf_refusal {
+	const struct root *proc, *sys;
+	bool of_cpus, of_cgroup;
+	bool itself_permitted; /* perf_may_count_itself() */
+};
+
 /* A refusal of perf_event_open in words: what an administrator set, which the errno alone does not
  * tell. Returns the errno that fits. */
-int perf_explain(const struct root *proc, int bad, struct err *e);
+int perf_explain(const struct perf_refusal *r, int bad, struct err *e);
+
+/* What helps against the reasons that are given here and against these. */
+extern const struct source_fix perf_fixes[];
+extern const char perf_no_counters[];    /* where there should be some */
+extern const char perf_user_mode_only[]; /* of an event that is 0 then */
+extern const char perf_no_group[];
+extern const char perf_no_directory[]; /* what is said of a cgroup behind its name */
 
 #endif

@@ -66,9 +66,7 @@ static void leave_out_kernel(struct perf_set *set, struct sample *s)
 		const struct perf_event *ev = perf_set_event(set, i);
 
 		if (ev->kernel)
-			refuse(s, set->group->name, ev->id, -EACCES,
-			       "only user mode may be counted, where it is always 0; "
-			       "kernel.perf_event_paranoid=1 or lower would permit it");
+			refuse(s, set->group->name, ev->id, -EACCES, perf_user_mode_only);
 		else
 			set->event[n++] = set->event[i];
 	}
@@ -104,6 +102,17 @@ static void miss_what_left(struct opener *x, const struct perf_set *planned,
 			miss(x, planned, i, "");
 }
 
+static int explain(const struct opener *x, const struct perf_where *w, int bad, struct err *e)
+{
+	struct perf_refusal r = { .proc = &x->env->proc,
+				  .sys = &x->env->sys,
+				  .of_cpus = w->n && w->seat[0].cpu >= 0,
+				  .of_cgroup = w->cgroup,
+				  .itself_permitted = perf_may_count_itself() };
+
+	return perf_explain(&r, bad, e);
+}
+
 static int open_set(struct opener *x, struct perf_set *set, struct perf_set *rest,
 		    struct perf_count *c, struct err *e)
 {
@@ -117,7 +126,7 @@ static int open_set(struct opener *x, struct perf_set *set, struct perf_set *res
 		w.user_only = place != PERF_DEVICE && x->p->user_only;
 		bad = perf_count_open(c, set, rest, &w);
 		if (bad)
-			bad = perf_explain(&x->env->proc, bad, e);
+			bad = explain(x, &w, bad, e);
 	}
 	free(w.seat);
 	return bad;
@@ -136,35 +145,46 @@ static void give_up(struct opener *x, const struct perf_set *set, int bad, const
 		miss(x, set, i, i + 1 < set->n ? "" : e->text);
 }
 
-/* Open what the plan says; what cannot be opened leaves it, what does not fit becomes a set of its
- * own at its end. */
-static void open_sets(struct opener *x)
+static void open_one(struct opener *x, const struct perf_set *wanted, struct perf_set *rest)
 {
 	struct perf_session *p = x->p;
 	struct perf_plan *plan = &p->plan;
-	uint32_t kept = 0;
+	struct perf_set set = *wanted, planned;
+	struct err e = { "" };
+	int bad;
 
-	for (uint32_t i = 0; i < plan->n; i++) {
-		struct perf_set set = plan->set[i], planned, rest = { .n = 0 };
-		struct err e = { "" };
-		int bad;
-
-		if (p->user_only)
-			leave_out_kernel(&set, x->s);
-		if (!set.n)
-			continue;
-		planned = set;
-		bad = open_set(x, &set, &rest, &p->count[kept], &e);
-		if (bad)
-			give_up(x, &set, bad, &e);
-		else
-			miss_what_left(x, &planned, &set, &rest);
-		if (!bad)
-			plan->set[kept++] = set;
-		if (rest.n && plan->n < PERF_SETS_MAX)
-			plan->set[plan->n++] = rest;
+	if (p->user_only)
+		leave_out_kernel(&set, x->s);
+	if (!set.n)
+		return;
+	planned = set;
+	bad = open_set(x, &set, rest, &p->count[plan->n], &e);
+	if (bad) {
+		give_up(x, &set, bad, &e);
+		return;
 	}
-	plan->n = kept;
+	miss_what_left(x, &planned, &set, rest);
+	plan->set[plan->n++] = set;
+}
+
+/* Open what the plan says; what cannot be opened leaves it, what does not fit becomes a set of its
+ * own. What is counted on each CPU comes last: counters and files are the job's first. */
+static void open_sets(struct opener *x)
+{
+	struct perf_plan all = x->p->plan;
+
+	x->p->plan.n = 0;
+	for (int of_node = 0; of_node < 2; of_node++)
+		for (uint32_t i = 0; i < all.n && x->p->plan.n < PERF_SETS_MAX; i++) {
+			enum perf_place place = perf_event_place(perf_set_event(&all.set[i], 0));
+			struct perf_set rest = { .n = 0 };
+
+			if ((place == PERF_DEVICE) != of_node)
+				continue;
+			open_one(x, &all.set[i], &rest);
+			if (rest.n && all.n < PERF_SETS_MAX)
+				all.set[all.n++] = rest;
+		}
 }
 
 /* Sets of a group are numbered as they are, whatever was planned. */
@@ -176,6 +196,35 @@ static void number_sets(struct perf_session *p)
 			p->plan.set[i].nth += p->plan.set[k].group == p->plan.set[i].group;
 	}
 }
+
+/* How many tasks of the job are in no figure, and why. */
+static void say_tasks(const struct perf_session *p, struct sample *s, const char *why)
+{
+	sample_meta_int(s, "perf.tasks_not_counted", (int64_t)p->tasks_missed);
+	sample_meta_text(s, "perf.tasks_not_counted.reason", why);
+}
+
+static void say_refused_tasks(const struct opener *x)
+{
+	struct perf_session *p = x->p;
+	const struct perf_where task = { .n = 0 };
+	struct err e;
+	int refusal = 0;
+
+	for (uint32_t i = 0; i < p->plan.n; i++)
+		if (p->count[i].refused > p->tasks_missed) {
+			p->tasks_missed = p->count[i].refused;
+			refusal = p->count[i].refusal;
+		}
+	if (!refusal)
+		return;
+	explain(x, &task, refusal, &e);
+	say_tasks(p, x->s, e.text);
+}
+
+static const char *const scopes[] = {
+	[PERF_SCOPE_JOB] = "job", [PERF_SCOPE_CGROUP] = "cgroup", [PERF_SCOPE_NODE] = "node"
+};
 
 static int start(struct opener *x, struct err *e)
 {
@@ -199,8 +248,10 @@ static int start(struct opener *x, struct err *e)
 	if (p->reads > CHEAP_READS)
 		p->every_ns = (p->reads > DEAR_READS ? 10 : 1) * NS_PER_S;
 	sample_meta_text(x->s, "perf.cpu", p->table->what ? p->table->what : "not known");
+	say_refused_tasks(x);
 	if (x->missing[0])
 		sample_meta_text(x->s, "perf.not_counted", x->missing);
+	sample_meta_text(x->s, "perf.scope", scopes[x->p->env->perf->scope]);
 	sample_meta_text(x->s, "perf.mode", p->user_only ? "user" : "user and kernel");
 	return 0;
 }
@@ -276,7 +327,7 @@ static int open_all(struct opener *x, const struct perf_options *o, struct err *
 	if (!bad)
 		bad = plan(p, x->env, groups, e);
 	if (!bad)
-		bad = perf_places_open(&x->places, o, &x->env->proc, &x->env->sys, e);
+		bad = perf_places_open(&x->places, x->env, e);
 	if (bad)
 		return bad;
 	p->user_only = !perf_may_count_kernel();
@@ -284,7 +335,7 @@ static int open_all(struct opener *x, const struct perf_options *o, struct err *
 	if (!o)
 		return try_all(x, e);
 	if (x->places.job.at_exec)
-		p->pin = perf_count_pin(o->launcher);
+		p->pin = perf_count_pin(x->env->roots[0]);
 	refuse_unknown(x, groups);
 	open_sets(x);
 	if (!p->plan.n)
@@ -360,25 +411,28 @@ static int join_set(struct perf_session *p, const struct perf_places *places, ui
 		return 0;
 	bad = perf_places_of(places, set, &w, e);
 	w.user_only = p->user_only;
-	if (!bad)
+	if (!bad) {
 		bad = perf_count_more(&p->count[i], set, &w);
+		err_set(e, bad, "perf_event_open: %s", strerror(-bad));
+	}
 	free(w.seat);
 	return bad;
 }
 
 static int join(struct perf_session *p, pid_t launcher, struct err *e)
 {
-	struct perf_options o = *p->env->perf;
+	struct source_env env = *p->env;
 	int *pins = reallocarray(p->pins, p->npins + 1, sizeof *pins);
 	struct perf_places places;
 	int bad;
 
 	if (!pins)
-		return -ENOMEM;
-	o.launcher = launcher;
+		return err_set(e, -ENOMEM, "out of memory");
+	env.roots = &launcher;
+	env.nroots = 1;
 	p->pins = pins;
 	p->pins[p->npins++] = perf_count_pin(launcher);
-	bad = perf_places_open(&places, &o, &p->env->proc, &p->env->sys, e);
+	bad = perf_places_open(&places, &env, e);
 	for (uint32_t i = 0; i < p->plan.n && !bad; i++)
 		bad = join_set(p, &places, i, e);
 	perf_places_close(&places);
@@ -387,18 +441,16 @@ static int join(struct perf_session *p, pid_t launcher, struct err *e)
 
 int perf_session_joined(struct perf_session *p, pid_t launcher, bool runs, struct sample *s)
 {
-	struct err e = { "" };
-	char text[200];
+	struct err e = { "they ran already when this recorder began" };
 	int bad = 0;
 
 	if (!p->env->perf || p->env->perf->scope != PERF_SCOPE_JOB)
 		return 0;
-	if (launcher != p->env->perf->launcher)
+	if (launcher != p->env->roots[0])
 		bad = join(p, launcher, &e);
 	if (bad || runs) {
-		snprintf(text, sizeof text, "tasks of the job: %s",
-			 bad ? strerror(-bad) : "they ran already when this recorder began");
-		sample_meta_text(s, "perf.not_counted", text);
+		p->tasks_missed++;
+		say_tasks(p, s, e.text);
 	}
 	return bad;
 }

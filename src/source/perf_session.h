@@ -22,7 +22,7 @@ struct perf_session {
 	struct perf_count count[PERF_SETS_MAX];
 	uint64_t last_enabled[PERF_SETS_MAX], last_running[PERF_SETS_MAX];
 	uint32_t slot[PERF_SETS_MAX];
-	size_t reads;
+	size_t reads, tasks_missed;
 	int64_t every_ns, read_ns;
 	bool user_only;
 	int pin; /* perf_count_pin */

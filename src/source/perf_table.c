@@ -2,13 +2,14 @@
 #include "source/perf_table.h"
 
 #include "base/bytes.h"
+#include "base/textfile.h"
 #include "source/perf_parse.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 1 << 20, CHUNK = 16384 };
+enum { FILE_BYTES_MAX = 1 << 20 };
 
 /* events/ in one piece, as the Makefile puts it together; no NUL ends it. */
 extern const char asset_events[], asset_events_end[];
@@ -106,25 +107,10 @@ int perf_table_builtin(struct perf_table *t, struct err *e)
 int perf_table_file(struct perf_table *t, const char *path, struct err *e)
 {
 	struct bytes text = { 0 };
-	FILE *f = fopen(path, "re");
-	size_t n;
-	int bad;
+	int bad = textfile_read(path, "events file", FILE_BYTES_MAX, &text, e);
 
-	if (!f)
-		return err_set(e, -errno, "cannot open the events file %.300s: %s", path,
-			       strerror(errno));
-	do {
-		n = bytes_room(&text, CHUNK) ? fread(text.data + text.len, 1, CHUNK, f) : 0;
-		text.len += n;
-	} while (n && text.len <= FILE_BYTES_MAX);
-	if (ferror(f) || text.failed)
-		bad = err_set(e, -EIO, "cannot read the events file %.300s: %s", path,
-			      strerror(text.failed ? ENOMEM : errno));
-	else if (text.len > FILE_BYTES_MAX)
-		bad = err_set(e, -EFBIG, "the events file %.300s is larger than 1 MiB", path);
-	else
+	if (!bad)
 		bad = perf_table_parse(t, path, (const char *)text.data, text.len, e);
-	fclose(f);
 	bytes_free(&text);
 	return bad;
 }

@@ -3,6 +3,8 @@
 
 #include "base/number.h"
 #include "source/cgroup_path.h"
+#include "source/mountinfo.h"
+#include "source/perf_permission.h"
 #include "source/sysfs.h"
 
 #include <ctype.h>
@@ -134,64 +136,48 @@ static int add_threads(struct perf_where *w, struct perf_where *processes, const
 }
 
 /* Every thread of the roots and of their descendants. */
-static int add_tasks(struct perf_where *w, const struct perf_options *o, const struct root *proc)
+static int add_tasks(struct perf_where *w, const struct source_env *env)
 {
 	char *buf = malloc(CHILDREN_BYTES);
 	struct perf_where processes = { 0 };
 	int bad = buf ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < o->nroots && !bad; i++)
-		if (!has_seat(&processes, o->roots[i]))
-			bad = add_seat(&processes, (struct perf_seat){ .pid = o->roots[i] });
+	for (size_t i = 0; i < env->nroots && !bad; i++)
+		if (!has_seat(&processes, env->roots[i]))
+			bad = add_seat(&processes, (struct perf_seat){ .pid = env->roots[i] });
 	for (size_t i = 0; i < processes.n && !bad; i++)
-		bad = add_threads(w, &processes, proc, processes.seat[i].pid, buf);
+		bad = add_threads(w, &processes, &env->proc, processes.seat[i].pid, buf);
 	free(processes.seat);
 	free(buf);
 	return bad;
 }
 
-/* Where the hierarchy of a line of /proc/PID/cgroup is mounted: that of cgroup v2, "0::/path", or
- * of the controller perf_event. */
-static bool find_mount(const char *mountinfo, bool v2, char *out, size_t size)
+/* The directory of this path of the version 2 hierarchy, or of that of the controller perf_event.
+ */
+static int open_group(const char *mountinfo, bool v2, const char *path)
 {
-	for (const char *line = mountinfo; *line; line = number_next_line(line)) {
-		char point[PATH_BYTES], type[32], options[256];
-		const char *dash = strstr(line, " - "), *end = number_next_line(line);
+	int fd = -ENOENT;
+	struct mount m;
 
-		if (!dash || dash >= end || sscanf(line, "%*s %*s %*s %*s %511s", point) != 1 ||
-		    sscanf(dash, " - %31s %*s %255s", type, options) != 2)
+	while (fd < 0 && mountinfo_next(&mountinfo, &m)) {
+		char whole[MOUNT_PATH_SIZE + CGROUP_PATH_SIZE];
+		const char *below = cgroup_path_below(m.root, path);
+
+		if (!below || strcmp(m.type, v2 ? "cgroup2" : "cgroup") != 0 ||
+		    (!v2 && !cgroup_list_has(m.options, "perf_event")))
 			continue;
-		if (strcmp(type, v2 ? "cgroup2" : "cgroup") != 0 ||
-		    (!v2 && !strstr(options, "perf_event")))
-			continue;
-		snprintf(out, size, "%s", point);
-		return true;
+		snprintf(whole, sizeof whole, "%s/%s", m.point, below);
+		fd = open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = fd < 0 ? -errno : fd;
 	}
-	return false;
-}
-
-static bool find_path(const char *cgroup, bool v2, char *out, size_t size)
-{
-	for (const char *line = cgroup; *line; line = number_next_line(line)) {
-		const char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
-		const char *controller = list ? strstr(list, "perf_event") : NULL;
-		size_t n = path ? strcspn(path + 1, "\n") : 0;
-
-		if (!path || path >= number_next_line(line) || n >= size ||
-		    (v2 ? strncmp(line, "0::", 3) != 0 : !controller || controller > path))
-			continue;
-		memcpy(out, path + 1, n);
-		out[n] = '\0';
-		return true;
-	}
-	return false;
+	return fd;
 }
 
 static int open_cgroup(const struct root *proc, pid_t pid, struct err *e)
 {
 	enum { MOUNTS_BYTES = 1 << 17 };
 	char *mounts = malloc(MOUNTS_BYTES), groups[4096], file[32];
-	char point[PATH_BYTES], path[PATH_BYTES], whole[2 * PATH_BYTES];
+	char path[CGROUP_PATH_SIZE];
 	int fd = -ENOENT;
 	bool whole_machine = false;
 
@@ -200,29 +186,20 @@ static int open_cgroup(const struct root *proc, pid_t pid, struct err *e)
 	    root_read(proc, file, groups, sizeof groups) > 0)
 		for (int v2 = 0; v2 < 2 && fd < 0;
 		     v2++) { /* v1 first: it has the controller then */
-			if (!find_path(groups, v2, path, sizeof path) ||
-			    !find_mount(mounts, v2, point, sizeof point))
+			if (!cgroup_path_find(groups, v2 ? "" : "perf_event", path))
 				continue;
-			snprintf(whole, sizeof whole, "%s%s", point, path);
-			fd = open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-			fd = fd < 0 ? -errno : fd;
+			fd = open_group(mounts, v2, path);
 			whole_machine = fd > 0 && cgroup_is_whole_machine(fd, v2 ? 2 : 1);
 		}
 	free(mounts);
 	if (whole_machine) {
 		close(fd);
-		return err_set(e, -ENODEV,
-			       "the job is in no control group of its own for perf events; "
-			       "--perf-scope node counts the whole machine's");
+		return err_set(e, -ENODEV, "%s", perf_no_group);
 	}
 	if (fd < 0)
-		err_set(e, fd, "the cgroup of process %d has no directory to count perf events of",
-			(int)pid);
+		err_set(e, fd, "the cgroup of process %d %s", (int)pid, perf_no_directory);
 	return fd;
 }
-
-const char perf_no_counters[] = "the cores show no counters that count; a virtual machine has them "
-				"only if its host gives them";
 
 struct perf_pmus perf_pmus_find(const struct root *sys)
 {
@@ -247,49 +224,45 @@ struct perf_pmus perf_pmus_find(const struct root *sys)
 	return found;
 }
 
-static int find_job(struct perf_places *p, const struct perf_options *o)
+static int find_job(struct perf_places *p, const struct source_env *env)
 {
 	struct perf_seat seat = { .cpu = -1 };
 
 	p->whose = "Counted for the job's processes.";
-	if (o && !o->launcher) {
+	if (env->perf && !env->launched) {
 		p->job.inherit = true;
-		return add_tasks(&p->job, o, p->proc);
+		return add_tasks(&p->job, env);
 	}
 	p->job.together = true;
-	if (o) {
-		seat.pid = o->launcher;
+	if (env->perf) {
+		seat.pid = env->roots[0];
 		p->job.inherit = p->job.at_exec = true;
 	}
 	return add_seat(&p->job, seat);
 }
 
-int perf_places_open(struct perf_places *p, const struct perf_options *o, const struct root *proc,
-		     const struct root *sys, struct err *e)
+int perf_places_open(struct perf_places *p, const struct source_env *env, struct err *e)
 {
+	const struct perf_options *o = env->perf;
 	struct perf_seat seat = { .pid = -1 };
 	int bad = 0;
 
-	*p = (struct perf_places){ .proc = proc, .sys = sys };
-	p->pmus = perf_pmus_find(sys);
+	*p = (struct perf_places){ .proc = &env->proc, .sys = &env->sys };
+	p->pmus = perf_pmus_find(p->sys);
 	if (!o || o->scope == PERF_SCOPE_JOB) {
-		bad = find_job(p, o);
+		bad = find_job(p, env);
 	} else {
 		p->job.together = true;
 		p->whose = "Counted for the whole node.";
 		if (o->scope == PERF_SCOPE_CGROUP) {
 			p->whose = "Counted for the job's cgroup.";
-			p->cgroup = open_cgroup(proc,
-						o->launcher ? o->launcher
-						: o->nroots ? o->roots[0]
-							    : 0,
-						e);
+			p->cgroup = open_cgroup(&env->proc, env->nroots ? env->roots[0] : 0, e);
 			if (p->cgroup < 0)
 				return p->cgroup;
 			p->job.cgroup = true;
 			seat.pid = p->cgroup;
 		}
-		bad = add_cpus(&p->job, sys, "devices/system/cpu/online", seat);
+		bad = add_cpus(&p->job, p->sys, "devices/system/cpu/online", seat);
 	}
 	return bad ? err_set(e, bad, "there is no room or no list of where to count: %s",
 			     strerror(-bad))
@@ -404,9 +377,7 @@ int perf_places_of(const struct perf_places *p, const struct perf_set *s, struct
 	if (place == PERF_DEVICE && !type)
 		return find_devices(p, ev->pmu, w, e);
 	if (place == PERF_CORE && !p->pmus.core)
-		return err_set(e, -ENOENT,
-			       "the cores show no counters; a virtual machine has "
-			       "them only if its host gives them");
+		return err_set(e, -ENOENT, "%s", perf_no_counters);
 	*w = p->job;
 	w->seat = NULL;
 	w->n = w->cap = 0;

@@ -10,9 +10,9 @@
 #ifndef SONDE_SOURCE_PERF_WHERE_H
 #define SONDE_SOURCE_PERF_WHERE_H
 
-#include "base/root.h"
 #include "source/perf.h"
 #include "source/perf_count.h"
+#include "source/source.h"
 
 enum { PERF_SEATS_MAX = 4096 };
 
@@ -21,8 +21,6 @@ struct perf_pmus {
 	bool core;          /* the cores have counters at all */
 };
 
-/* Why there are none, where there should be some. */
-extern const char perf_no_counters[];
 struct perf_pmus perf_pmus_find(const struct root *sys);
 
 struct perf_places {
@@ -33,9 +31,8 @@ struct perf_places {
 	const char *whose;     /* "Counted for the job's processes." */
 };
 
-/* 0 or -errno with a sentence; close in either case. o NULL: this process, to try. */
-int perf_places_open(struct perf_places *p, const struct perf_options *o, const struct root *proc,
-		     const struct root *sys, struct err *e);
+/* For what env->perf asks for. 0 or -errno with a sentence; close in either case. */
+int perf_places_open(struct perf_places *p, const struct source_env *env, struct err *e);
 void perf_places_close(struct perf_places *p);
 /* The seats of a set. 0 or -errno with a sentence; free its seats. */
 int perf_places_of(const struct perf_places *p, const struct perf_set *s, struct perf_where *w,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* platform_devices.c - disks, network interfaces, InfiniBand adapters: those with hardware behind
  * them. */
+#include "base/reserve.h"
 #include "source/platform_part.h"
 #include "source/sysfs.h"
 
@@ -84,14 +85,15 @@ static void say_all(const struct platform *p, const char *directory, const char 
 		    void (*say)(const struct platform *p, const char *name))
 {
 	enum { NAMES_MAX = 512 };
-	char names[NAMES_MAX][PLATFORM_NAME], path[PLATFORM_PATH];
-	size_t n = platform_names(p->sys, directory, names, NAMES_MAX), real = 0;
+	char(*names)[PLATFORM_NAME] = reserve(NAMES_MAX * sizeof *names), path[PLATFORM_PATH];
+	size_t n = names ? platform_names(p->sys, directory, names, NAMES_MAX) : 0, real = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		snprintf(path, sizeof path, "%s/%s/device", directory, names[i]);
 		if (sysfs_exists(p->sys, path) && real++ < DEVICES_MAX)
 			say(p, names[i]);
 	}
+	reserve_free(names, NAMES_MAX * sizeof *names);
 	if (real)
 		sample_meta_int(p->sample, count_key, (int64_t)real);
 }

@@ -37,17 +37,27 @@ struct source_env {
 	/* The job is these and their descendants, as proc names them; none: doctor. */
 	const pid_t *roots;
 	size_t nroots;
-	bool shared; /* roots is the first of several launchers; joined() tells of the others */
+	bool launched; /* roots is the launcher: what it starts is the job, itself it is not */
+	bool shared;   /* roots is the first of several launchers; joined() tells of the others */
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_job job;
 };
 
+/* What helps against a reason, known by these words in it. */
+struct source_fix {
+	const char *words, *user, *admin; /* user, admin NULL: nothing */
+};
+
 struct source {
 	const char *name;
 	const char *what; /* a few words for people: "CPU of the node, total and per core" */
-	const char *fix_user,
-		*fix_admin;           /* what makes it available when it is not; NULL = nothing */
+	/* What makes it available when it is not: the first row whose words are in the reason, else
+	 * fix_user and fix_admin. */
+	const struct source_fix *fixes;   /* up to a row without words; NULL: none */
+	const char *fix_user, *fix_admin; /* NULL: nothing */
+	const char *const *filled_by; /* names of the sources that fill its rows, up to NULL; NULL:
+					 it does itself, or the sampler */
 	const struct metric *metrics; /* measured and derived rows; nmetrics of them */
 	size_t nmetrics;
 	bool declares_itself; /* open() declares the rows that are here: metrics is all there may be
@@ -63,6 +73,9 @@ struct source {
 };
 
 #define SOURCE_METRICS(array) .metrics = (array), .nmetrics = sizeof(array) / sizeof((array)[0])
+
+/* Nothing helps, nor need it, where "no NFS is mounted". */
+extern const struct source_fix source_not_mounted[];
 
 /* All of sources.def, in its order. */
 extern const struct source *const sources[];

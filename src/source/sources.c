@@ -10,4 +10,6 @@ const struct source *const sources[] = {
 #include "sources.def"
 };
 
+const struct source_fix source_not_mounted[] = { { ": no ", NULL, NULL }, { .words = NULL } };
+
 const size_t nsources = sizeof sources / sizeof sources[0];

@@ -24,7 +24,7 @@ sleep 0.3
 : >go
 wait $job
 wait $sonde || fail "attach"
-if "$SONDE" doctor --json | jq -e '.mechanisms[] | select(.name == "process.connector") | .state == "available"' >/dev/null; then
+if "$SONDE" doctor --json | json_says '.mechanisms[] | select(.name == "process.connector") | .state == "available"' >/dev/null; then
 	contains <(figure out .job.mechanisms) "the proc connector"
 	equal "started" 200 "$(figure out .job.processes_started)"
 else

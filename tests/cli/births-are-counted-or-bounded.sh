@@ -7,7 +7,7 @@ need jq
 "$SONDE" doctor --json >doctor.json || fail "doctor"
 
 available() { # MECHANISM
-	jq -e --arg name "process.$1" '.mechanisms[] | select(.name == $name) | .state == "available"' doctor.json >/dev/null
+	json_says --arg name "process.$1" '.mechanisms[] | select(.name == $name) | .state == "available"' <doctor.json >/dev/null
 }
 
 check() { # BIRTHS WORDS EXACT CMD...: WORDS name the mechanism, EXACT is yes or no

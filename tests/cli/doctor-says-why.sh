@@ -18,8 +18,8 @@ doctor linux-2.6.32 --json >old.json || fail "what is unsupported is no failure"
 equal schema sonde/doctor/1 "$(jq -r .schema old.json)"
 pressure='.sources[] | select(.name == "pressure")'
 equal state unsupported "$(jq -r "$pressure | .state" old.json)"
-jq -e "$pressure | .reason | test(\"does not account for pressure\")" old.json >/dev/null || fail "no reason"
-jq -e "$pressure | .fix_admin | test(\"psi=1\")" old.json >/dev/null || fail "nothing that helps"
+json_says "$pressure | .reason | test(\"does not account for pressure\")" <old.json >/dev/null || fail "no reason"
+json_says "$pressure | .fix_admin | test(\"psi=1\")" <old.json >/dev/null || fail "nothing that helps"
 equal MemAvailable unsupported \
 	"$(jq -r '.metrics[] | select(.name == "node.memory_available_bytes") | .state' old.json)"
 equal "each metric once" "$(jq '.metrics | length' old.json)" "$(jq '[.metrics[] | .name + .reason] | unique | length' old.json)"
@@ -40,6 +40,12 @@ equal "what is there" "available null" "$(metric node.load_1min '.state + " " + 
 equal "PSS without smaps_rollup" unsupported "$(metric process.pss_bytes .state)"
 equal "its reason" "$(jq -r '.mechanisms[] | select(.name == "process.pss") | .reason' old.json)" "$(metric process.pss_bytes .reason)"
 equal "RSS" available "$(metric process.resident_bytes .state)"
+# GPUs are none where no driver of one is loaded, and what helps fits the reason.
+small() { doctor vm-small --json | jq -r "$1"; }
+equal "GPUs without a GPU" unsupported "$(small '[.metrics[] | select(.name | startswith("gpu.")) | .state] | unique | join(" ")')"
+equal "what helps where no NFS is mounted" "null null" "$(small '.sources[] | select(.name == "nfs") | "\(.fix_user) \(.fix_admin)"')"
+# What is missing for one reason is one line of names.
+equal "reasons, each once" "" "$(sed '1,/^What the sources/d' small.txt | grep 'why:' | sort | uniq -d)"
 doctor vm-small --metrics >all.txt || fail "doctor --metrics"
 equal "lines of --metrics" "$(wc -l <wanted.txt)" "$(sed '1,/^Metrics/d' all.txt | grep -c '^  [a-z]')"
 

@@ -46,7 +46,7 @@ equal "rows of another job" "$others" "$(rows series_12)"
 equal "mode of the file" 640 "$(stat -c %a jobs.sqlite)"
 # Without a job's number, the name of the recording; only letters, digits and _.
 "$SONDE" run --quiet -i 50ms -o 'a "job"' -- true || fail "run"
-"$SONDE" export 'a "job"' --to sqlite --append jobs.sqlite --json 2>err | jq -e '.files == ["jobs.sqlite"]' >/dev/null || fail "json"
+"$SONDE" export 'a "job"' --to sqlite --append jobs.sqlite --json 2>err | json_says '.files == ["jobs.sqlite"]' >/dev/null || fail "json"
 rows series_a__job_ >/dev/null || fail "no table for a recording without a number"
 
 # The lock is held by somebody else: told, not waited for in vain, and nothing changes.

@@ -43,7 +43,7 @@ contains err "sonde_job"
 one_sentence err
 [ "$(head -n 1 out)" = $'node,metric,instance,time,seconds,value,unit,kind\r' ] || fail "$(head -n 1 out)"
 ! grep -v '^[^,]*,node\.' <(tail -n +2 out) || fail "another metric"
-"$SONDE" export sonde_job -o - --table processes --to json 2>err | jq -e '.table == "processes"' >/dev/null ||
+"$SONDE" export sonde_job -o - --table processes --to json 2>err | json_says '.table == "processes"' >/dev/null ||
 	fail "processes to standard output"
 equal "what is in the folder" "$before" "$(ls -A sonde_job)"
 

@@ -23,7 +23,7 @@ equal "doctor's word" available "$(jq -r "$nvidia | .state" doctor.json)"
 said() { # STATE REASON
 	"$SONDE" doctor --json >doctor.json
 	equal "state: $2" "$1" "$(jq -r "$nvidia | .state" doctor.json)"
-	jq -e "$nvidia | .reason | test(\"$2\")" doctor.json >/dev/null || fail "no '$2' in $(jq "$nvidia" doctor.json)"
+	json_says "$nvidia | .reason | test(\"$2\")" <doctor.json >/dev/null || fail "no '$2' in $(jq "$nvidia" doctor.json)"
 }
 FAKE_NVML_FAIL=Init=9 said unsupported "driver is not loaded"
 FAKE_NVML_FAIL=Init=18 said failed "different versions"

@@ -31,7 +31,7 @@ for words in --help -h help; do
 done
 
 "$SONDE" --version | grep -qE '^sonde [0-9]+\.[0-9]+\.[0-9]+$' || fail "sonde --version"
-"$SONDE" --version --json | jq -e '.schema == "sonde/version/1" and (.sources | length > 0)
+"$SONDE" --version --json | json_says '.schema == "sonde/version/1" and (.sources | length > 0)
 	and (.commands | index("metrics")) and (.build.compiler | length > 0)' >/dev/null || fail "--version --json"
 
 # Each command explains itself, three ways alike, in 80 columns.

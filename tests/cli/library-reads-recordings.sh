@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
-# libsonde: the example is built with nothing but its header and library, reads a recording, and nothing but
-# sonde_* can be linked against.
+# libsonde: the examples are built with nothing but its headers and library, read a recording and sample their
+# own process, and nothing but sonde_* can be linked against.
 . "$TOP/tests/lib.sh"
 
 exported() { # FILE [NM-OPTION]: names defined for others that are not ours
@@ -11,11 +11,11 @@ exported() { # FILE [NM-OPTION]: names defined for others that are not ours
 ! exported "$BUILD/libsonde.a" || fail "libsonde.a exports these"
 ! exported "$BUILD/libsonde.so.0" --dynamic || fail "libsonde.so.0 exports these"
 nm --dynamic --defined-only "$BUILD/libsonde.so.0" | awk '{ print $3 }' | sort >exported
-grep -oE '\bsonde_[a-z_]+\(' "$TOP/include/sonde.h" | tr -d '(' | sort -u >declared
+grep -ohE '\bsonde_[a-z_]+\(' "$TOP"/include/*.h | tr -d '(' | sort -u >declared
 diff declared exported || fail "what the header declares is not what the library exports"
 
 mkdir include
-cp "$TOP/include/sonde.h" include
+cp "$TOP"/include/*.h include
 ! nm "$BUILD/libsonde.a" | grep -q __asan_init || skip "the library is built with sanitizers"
 cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -o read_recording "$TOP/examples/read_recording.c" \
 	"$BUILD/libsonde.a" -lzstd -lm || fail "the example cannot be built"
@@ -34,3 +34,10 @@ for thing in nowhere . read_recording; do
 	one_sentence err
 	contains err "$thing"
 done
+
+cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -o sample_self "$TOP/examples/sample_self.c" \
+	"$BUILD/libsonde.a" -lzstd -lm -pthread || fail "the example of sampling cannot be built"
+TMPDIR=$PWD ./sample_self >figures || fail "the example of sampling fails"
+grep -qE '^max_t_mem_percent [0-9.]+ \(node 0\)$' figures || fail "no figures: $(cat figures)"
+saved=$(sed -n 's/^samples: //p' figures)
+jq -e '.["0"] | length > 0 and all(has("cpu_pct_per_cpu_avg") and .timestamp > 1e9)' "$saved" >/dev/null || fail "what was saved: $(cat "$saved")"

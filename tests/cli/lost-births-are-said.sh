@@ -4,7 +4,7 @@
 # While the recorder is stopped, more is started than the connector's buffer holds: that is said, with a bound.
 . "$TOP/tests/lib.sh"
 need jq
-"$SONDE" doctor --json | jq -e '.mechanisms[] | select(.name == "process.connector") | .state == "available"' >/dev/null ||
+"$SONDE" doctor --json | json_says '.mechanisms[] | select(.name == "process.connector") | .state == "available"' >/dev/null ||
 	skip "the proc connector is not permitted"
 "$SONDE" run --births connector -i 100ms --summary summary.txt -o out -- \
 	sh -c 'until [ -e go ]; do sleep 0.01; done; "$0" 6000 /bin/true; : >done; sleep 0.5; "$0" 100 /bin/true' "$PROGRAMS/spawner" >spun &

@@ -9,7 +9,7 @@ contains err "sonde run -- CMD makes one"
 equal "the list of an empty folder" '[]' "$("$SONDE" ls --json | jq -c .recordings)"
 
 state_of() { # DIR [FILTER]
-	"$SONDE" ls --json | jq -er --arg path "$1" ".recordings[] | select(.path == \$path) | ${2:-.state}"
+	"$SONDE" ls --json | json_says -r --arg path "$1" ".recordings[] | select(.path == \$path) | ${2:-.state}"
 }
 
 is() { # DIR STATE

@@ -5,7 +5,7 @@
 need jq
 
 said() { # DIR KEY
-	"$SONDE" show --json "$1" | jq -er --arg key "$2" '.nodes[0].metadata[$key]' || fail "$1 does not tell $2"
+	"$SONDE" show --json "$1" | json_says -r --arg key "$2" '.nodes[0].metadata[$key]' || fail "$1 does not tell $2"
 }
 
 hostile=$(printf '\033[2J<script>x()</script>')
@@ -53,5 +53,5 @@ equal "distribution of a fixture" null "$("$SONDE" show --json other | jq '.node
 "$SONDE" run -q -o old --procfs "$TOP/tests/fixtures/linux-2.6.32/proc" --sysfs "$TOP/tests/fixtures/vm-small/sys" -- true || fail "run --procfs"
 finding='.findings[] | select(.kind == "source" and .name == "pressure")'
 equal state unsupported "$("$SONDE" show --json old | jq -r "$finding | .state")"
-"$SONDE" show --json old | jq -e "$finding | .fix_admin | test(\"psi=1\")" >/dev/null || fail "the recording has nothing that helps"
+"$SONDE" show --json old | json_says "$finding | .fix_admin | test(\"psi=1\")" >/dev/null || fail "the recording has nothing that helps"
 "$SONDE" report old 2>/dev/null && contains old/report.html "An administrator can"

@@ -34,3 +34,9 @@ contains said "wrong.rules:11: when: processes_begun"
 equal "exit status of no rules" 1 $?
 one_sentence said
 contains said none.rules
+
+mkfifo fifo.rules
+"$SONDE" show --rules fifo.rules out >nothing 2>said # a file that nobody writes is not waited for
+equal "exit status of a FIFO" 1 $?
+one_sentence said
+contains said "the rules file fifo.rules is no regular file"

@@ -14,6 +14,6 @@ one_sentence said
 contains said out
 holds "damages" "$(jq '.damage | length' show.json) >= 1"
 equal "the file" "$file" "$(jq -r '.damage[0].file' show.json)"
-jq -e '.verdicts[] | select(.rule == "recording-damaged")' show.json >verdict || fail "no verdict of it"
+json_says '.verdicts[] | select(.rule == "recording-damaged")' <show.json >verdict || fail "no verdict of it"
 "$SONDE" show out >shown 2>said
 contains shown "The recording is damaged"

@@ -21,3 +21,8 @@ holds "lines of summary in the file" "$(wc -l <summary.txt) >= 3 && $(wc -l <sum
 [ ! -s stderr ] || fail "--json with --summary talks"
 equal "schema" sonde/show/1 "$(jq -r .schema summary.json)"
 equal "exit code" 0 "$(jq .job.exit_code summary.json)"
+
+mkfifo nobody.reads
+"$SONDE" run --summary nobody.reads -o fifo -- true 2>stderr || fail "run --summary into a FIFO"
+one_sentence stderr
+contains stderr "cannot write the summary to nobody.reads: No such device or address"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 # The job scripts of examples/ do what they say: those for Slurm in a real one; those for PBS and OAR with the variables and the mpirun
 # that such a job would find.
 . "$TOP/tests/cluster/harness/slurm.sh"
@@ -8,7 +9,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cp "$PROGRAMS/spin" app
 
 id=$(submit "$TOP/examples/slurm.sh" ./app 300000)
-wait_for 30 job_gone "$id"
+wait_for 60 job_gone "$id"
 contains <(scontrol -o show job "$id") "ExitCode=0:0"
 cpu_within "sonde_$id" 1.2 4
 equal "tasks" 4 "$(figure "sonde_$id" .job.processes_started)"
@@ -17,7 +18,7 @@ equal "nodes" "n1 n2" "$(hosts_of "sonde_$id")"
 
 rm -r "sonde_$id"
 id=$(submit "$TOP/examples/slurm-array.sh" ./app)
-wait_for 30 job_gone "$id"
+wait_for 60 job_gone "$id"
 for dir in sonde_*; do
 	figure "$dir" '.nodes[0].metadata["job.environment.SLURM_ARRAY_TASK_ID"]'
 done | sort >elements

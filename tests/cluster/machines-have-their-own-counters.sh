@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 # Three machines with an InfiniBand port and a RAPL zone each, whose counters advance during a job by what the test writes: every machine's
 # figures are its own, and so are its interfaces.
 . "$TOP/tests/cluster/harness/namespaces.sh"
@@ -27,7 +28,7 @@ advance() { # FILE BY: in place, as the kernel would
 }
 
 srun -N3 -n3 "$SONDE" run -q -i 100ms -o out -- sh -c 'until [ -e over ]; do sleep 0.05; done' &
-wait_for 20 started_on 3 out
+wait_for 60 started_on 3 out
 for step in 1 2 3 4; do
 	for n in 1 2 3; do
 		sys=$CLUSTER/sys.n$n

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 # Ranks of Open MPI and MPICH on three machines, started by srun, mpirun and mpiexec, each prefixed: the CPU time they say they spend, the
 # bytes they say they send, and the names of the machines, whatever the launcher makes of the environment.
 . "$TOP/tests/cluster/harness/namespaces.sh"
@@ -36,12 +37,12 @@ batch() { # RANKS-A-NODE LINE
 
 record="$SONDE run -q -i 200ms -o"
 
-timeout 60 srun -N3 -n3 --mpi=pmix $record srun-openmpi -- ./ring.openmpi 1000000 64 >said || fail "srun, Open MPI"
+timeout 120 srun -N3 -n3 --mpi=pmix $record srun-openmpi -- ./ring.openmpi 1000000 64 >said || fail "srun, Open MPI"
 right srun-openmpi 3 said
 bytes=$(transmitted srun-openmpi)
 holds "bytes sent: $bytes" "$bytes >= 3 * 64 * 1048576 && $bytes <= 3 * 64 * 1048576 * 1.01"
 
-timeout 60 srun -N3 -n3 --mpi=pmi2 $record srun-mpich -- ./ring.mpich 1000000 64 leave >said || fail "srun, MPICH"
+timeout 120 srun -N3 -n3 --mpi=pmi2 $record srun-mpich -- ./ring.mpich 1000000 64 leave >said || fail "srun, MPICH"
 right srun-mpich 3 said
 bytes=$(transmitted srun-mpich)
 holds "bytes sent: $bytes" "$bytes >= 3 * 64 * 1048576 && $bytes <= 3 * 64 * 1048576 * 1.01"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 600
 # A test that is killed, or fails, in the middle of a job leaves no daemon, no job, no namespace, no mount and no folder of its cluster.
 . "$TOP/tests/lib.sh"
 PATH=$PATH:/usr/sbin
@@ -18,7 +19,7 @@ sbatch -N1 --wrap 'sleep 1000' >/dev/null
 three() {
 	[ "$(find out -name '*.sonde' | wc -l)" = 3 ]
 }
-wait_for 20 three
+wait_for 60 three
 echo "$CLUSTER" >where.made && mv where.made where
 [ "$ENDING" != fails ] || exit 3
 sleep 1000
@@ -38,7 +39,7 @@ for VARIANT in $variants; do
 		export VARIANT ENDING
 		bash in_the_middle >/dev/null 2>&1 &
 		front=$!
-		wait_for 40 test -e where
+		wait_for 60 test -e where
 		where=$(cat where)
 		if [ $ENDING = fails ]; then
 			wait $front
@@ -47,7 +48,7 @@ for VARIANT in $variants; do
 			[ "$(of_the_cluster | wc -l)" -ge 5 ] || fail "nothing of the cluster is seen"
 			kill -$ENDING $front
 		fi
-		wait_for 10 gone "$where"
+		wait_for 60 gone "$where"
 		! grep -qF "$where" /proc/self/mountinfo || fail "$VARIANT, $ENDING: a mount is left"
 	done
 done

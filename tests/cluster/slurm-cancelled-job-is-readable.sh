@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 # scancel: the application gets its TERM; what was recorded until the last moment is there on every node, whether the tasks end by TERM or
 # KILL puts an end to them, to a step or to the whole job.
 . "$TOP/tests/cluster/harness/slurm.sh"
@@ -28,9 +29,9 @@ readable() { # DIR
 }
 
 id=$(job willing willing)
-wait_for 20 spun willing
+wait_for 60 spun willing
 scancel "$id"
-wait_for 20 job_gone "$id"
+wait_for 60 job_gone "$id"
 equal "state" CANCELLED "$(state_of "$id")"
 equal "tasks that got TERM" "0 TERM,1 TERM,2 TERM," "$(sort -u termed | tr '\n' ,)"
 readable willing
@@ -38,14 +39,14 @@ equal "the exit code is the tasks'" 3 "$(figure willing .job.exit_code)"
 
 rm termed
 id=$(job obstinate obstinate)
-wait_for 20 spun obstinate
+wait_for 60 spun obstinate
 scancel "$id"
-wait_for 20 job_gone "$id"
+wait_for 60 job_gone "$id"
 equal "tasks that got TERM" "0 TERM,1 TERM,2 TERM," "$(sort -u termed | tr '\n' ,)"
 readable obstinate
 
 id=$(job killed willing)
-wait_for 20 spun killed
+wait_for 60 spun killed
 scancel "$id.0"
-wait_for 20 job_gone "$id"
+wait_for 60 job_gone "$id"
 readable killed

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 # A node whose slurmd is killed goes on with its task, and so does its recorder. A node that is lost, with all its processes, is told from
 # the others, and what it had recorded is there.
 . "$TOP/tests/cluster/harness/namespaces.sh"
@@ -15,15 +16,15 @@ srun "$SONDE" run -q -i 100ms -o out -- bash -c '"$PROGRAMS/spin" 200000; until 
 END
 export SONDE PROGRAMS
 submit -N3 -n3 job >/dev/null
-wait_for 20 started_on 3 out
+wait_for 60 started_on 3 out
 kill -KILL "$(slurmd_of n2)"
 machine_kill 3
 touch enough
 finished() { # HOST: its recording is
-	"$SONDE" show --json out | jq -e ".nodes[] | select(.host == \"$1\") | .complete" >/dev/null
+	"$SONDE" show --json out | json_says ".nodes[] | select(.host == \"$1\") | .complete" >/dev/null
 }
-wait_for 20 finished n1
-wait_for 20 finished n2
+wait_for 60 finished n1
+wait_for 60 finished n2
 "$SONDE" show out >shown 2>&1 || fail "show: $(cat shown)"
 "$SONDE" report out >reported 2>&1 || fail "report: $(cat reported)"
 equal "nodes" "n1 n2 n3" "$(hosts_of out)"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 # srun and sbatch end as they would without sonde: by the greatest exit code of a task, or its signal.
 . "$TOP/tests/cluster/harness/slurm.sh"
 cluster_start
@@ -25,6 +26,6 @@ same "a signal" USR1
 for element in 0 3; do
 	printf '#!/bin/sh\nSLURM_PROCID=%s exec "%s" run -q -- ./task\n' $element "$SONDE" >job
 	id=$(submit job)
-	wait_for 20 job_gone "$id"
+	wait_for 60 job_gone "$id"
 	contains <(scontrol -o show job "$id") "ExitCode=$element:0"
 done

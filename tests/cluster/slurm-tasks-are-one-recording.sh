@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 # srun with every task prefixed: one recording of the job, one recorder on each of three nodes however many tasks, and every task's CPU time.
 . "$TOP/tests/cluster/harness/slurm.sh"
 cluster_start

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 # A job at its time limit: TERM, then KILL to all, and one of its recorders was killed before. The story is told from what is there.
 . "$TOP/tests/cluster/harness/slurm.sh"
 cluster_start
@@ -8,7 +9,7 @@ srun "$SONDE" run -q -i 100ms -o out -- bash -c 'trap "" TERM; "$PROGRAMS/spin" 
 END
 export SONDE PROGRAMS
 id=$(submit -N3 -n3 -t 1 job)
-wait_for 20 started_on 3 out
+wait_for 60 started_on 3 out
 recorder=$(recorder_of out)
 kill -KILL "$recorder"
 # Slurm looks at the limits twice a minute, from its start.

@@ -33,12 +33,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct nvidia_page page;
 	static struct nvidia_units units;
-	static const struct metric holder = { .name = "process.gpu_memory_bytes",
-					      .unit = UNIT_BYTES };
 	struct source_env env = { .interval_ns = 1000000000 };
 	struct sample s;
 
-	units = (struct nvidia_units){ .pids_known = size % 2, .holder_metric = &holder };
+	units = (struct nvidia_units){ .pids_known = size % 2,
+				       .holders = { .proc = &env.proc,
+						    .first = GPU_PROCESS_MEMORY } };
 	if (sample_init(&s, 16384, 8192) < 0 || root_open(&env.proc, ".") < 0)
 		abort();
 	sample_begin(&s, 1, 1);

@@ -17,17 +17,18 @@ static const char *const paths[] = { "proc/self/mountinfo",
 
 static void look(const struct perf_options *o)
 {
+	static const pid_t root = 7;
 	struct perf_event events[] = { { .id = "a", .pmu = "uncore_imc_#" },
 				       { .id = "b", .pmu = "msr" },
 				       { .id = "c", .pmu = "cpu" } };
 	struct perf_group g = { .name = "g", .event = events, .nevents = 3 };
+	struct source_env env = { .perf = o, .roots = &root, .nroots = 1 };
 	struct perf_places p;
-	struct root proc, sys;
 	struct err e = { "" };
 
-	if (root_open(&proc, "proc") < 0 || root_open(&sys, "sys") < 0)
+	if (root_open(&env.proc, "proc") < 0 || root_open(&env.sys, "sys") < 0)
 		abort();
-	if (perf_places_open(&p, o, &proc, &sys, &e) == 0) {
+	if (perf_places_open(&p, &env, &e) == 0) {
 		for (uint8_t i = 0; i < 3; i++) {
 			struct perf_set set = { .group = &g, .event = { i }, .n = 1 };
 			struct perf_where w;
@@ -39,13 +40,12 @@ static void look(const struct perf_options *o)
 		}
 	}
 	perf_places_close(&p);
-	root_close(&proc);
-	root_close(&sys);
+	root_close(&env.proc);
+	root_close(&env.sys);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const pid_t root = 7;
 	static const enum perf_scope scopes[] = { PERF_SCOPE_JOB, PERF_SCOPE_CGROUP,
 						  PERF_SCOPE_NODE };
 
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		tree_fuzz_make_directories(*p);
 	tree_fuzz_fill(paths, &data, &size);
 	for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
-		const struct perf_options o = { .scope = scopes[i], .roots = &root, .nroots = 1 };
+		const struct perf_options o = { .scope = scopes[i] };
 
 		look(&o);
 	}

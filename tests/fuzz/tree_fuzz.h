@@ -94,7 +94,8 @@ static inline int tree_fuzz(const struct source *k, const char *const *paths, co
 		if (size)
 			tree_fuzz_fill(paths, &data, &size);
 		tree_fuzz_read(k, state, &s);
-		k->close(state);
+		if (k->close)
+			k->close(state);
 	}
 	root_close(&env.sys);
 	root_close(&env.proc);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Licence lines, and words that must not be in the tree: unfinished work, paths of one machine, download addresses."""
+"""Licence lines, what stands at the top of the tree, and words that must not be in it: unfinished work, halves of a
+merge, paths of one machine, download addresses."""
 import re
 
 import source
@@ -7,6 +8,9 @@ import source
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 UNFINISHED = re.compile(r"\b(TO" + "DO|FIX" + r"ME|X" + r"XX)\b|not " + "implemented", re.I)
 MACHINE = re.compile(r"/(home|root|work|workspace|Users)/\w")
+MERGE = re.compile(r"^(<{7}|={7}|>{7})( |$)")
+TOP = set(""".ci .clang-format .clang-tidy .gitignore CHANGELOG.md LICENSE Makefile README.md bench dev docs events examples
+    include maps python rules src tests""".split())
 ADDRESS = re.compile(r'"resolved"|registry\.\w+\.\w+|https?://[^"]*\.tgz')
 
 
@@ -17,6 +21,8 @@ def faults_of(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         if UNFINISHED.search(line):
             yield number, "unfinished work belongs in an issue"
+        if MERGE.match(line):
+            yield number, "half of a merge"
         if MACHINE.search(line):
             yield number, "a path of one machine"
         if path.endswith(("package-lock.json", ".npmrc")) and ADDRESS.search(line):
@@ -26,6 +32,8 @@ def faults_of(path, text):
 def main():
     faults = []
     for path in source.files():
+        if path.split("/")[0] not in TOP:
+            faults.append(f"{path}:1: does not belong to the top of the tree")
         if "/fixtures/" in path or "/corpus/" in path or path.endswith((".png", ".sonde", ".tail", ".gz")):
             continue
         faults += [f"{path}:{number}: {what}" for number, what in faults_of(path, source.read(path))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 600
+# limit: 1800
 # clang-tidy finds nothing to say about src.
 . "$TOP/tests/lib.sh"
 need clang-tidy

@@ -41,5 +41,5 @@ for i in $gpus; do
 	[ -z "$energy" ] || holds "power of gpu$i by its energy: $energy" "$energy > 0.6 * $power && $energy < 1.6 * $power"
 done
 
-"$SONDE" doctor --json | jq -e '.sources[] | select(.name == "nvidia") | .state == "available"' >/dev/null ||
+"$SONDE" doctor --json | json_says '.sources[] | select(.name == "nvidia") | .state == "available"' >/dev/null ||
 	fail "doctor does not find the GPUs"

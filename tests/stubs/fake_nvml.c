@@ -8,6 +8,7 @@
  *   FAKE_NVML_MIG=G              GPU G is divided into two MIG devices
  *   FAKE_NVML_ENTRY=16|24|32     size of an entry of the list of processes (24)
  *   FAKE_NVML_PROCESSES=PID@G=BYTES,...  who computes where; BYTES -1: not available
+ *   FAKE_NVML_USES=PID@G=PERCENT,...  who used the SMs, the newest first
  * CALL is the name without "nvml". GPU G's numbers are made from G. With OLD it has half the
  * functions, under their older names. Signatures are those of NVML's binary interface.
  */
@@ -227,6 +228,72 @@ static int list_processes(const struct device *d, unsigned *count, uint8_t *out)
 	*count = n;
 	return 0;
 }
+
+#ifndef OLD
+struct use {
+	unsigned pid;
+	unsigned long long timestamp;
+	unsigned sm, memory, encoder, decoder;
+};
+
+/* As the driver has it: who did not use the GPU is not listed, and nobody is an error. */
+static int list_uses(const struct device *d, unsigned *count, struct use *out)
+{
+	const char *p = getenv("FAKE_NVML_USES");
+	unsigned n = 0;
+
+	for (; p && *p; p += strcspn(p, ","), p += *p == ',') {
+		char *end;
+		unsigned pid = (unsigned)strtoul(p, &end, 10);
+		unsigned long gpu = strtoul(end + 1, &end, 10);
+
+		if (gpu != d->gpu || n == *count)
+			continue;
+		out[n] = (struct use){ .pid = pid,
+				       .timestamp = 1000 - n,
+				       .sm = (unsigned)strtoul(end + 1, NULL, 10) };
+		n++;
+	}
+	*count = n;
+	return n ? 0 : NOT_FOUND;
+}
+#endif
+
+#ifdef NEW
+struct uses_v2 {
+	unsigned version, count;
+	unsigned long long last_seen;
+	struct use_v2 {
+		unsigned long long timestamp;
+		unsigned pid, sm, rest[5];
+	} * use;
+};
+
+FUNCTION(DeviceGetProcessesUtilizationInfo, struct device *d, struct uses_v2 *out)
+{
+	struct use use[64];
+	unsigned n = 64;
+	int code;
+
+	ENTER("DeviceGetProcessesUtilizationInfo", d->gpu);
+	if (out->version != (24U | 1U << 24))
+		return 25;
+	code = list_uses(d, &n, use);
+	for (unsigned i = 0; i < n; i++)
+		out->use[i] = (struct use_v2){ use[i].timestamp, use[i].pid, use[i].sm, { 0 } };
+	out->count = n;
+	return code;
+}
+#elif !defined OLD
+FUNCTION(DeviceGetProcessUtilization, struct device *d, struct use *out, unsigned *count,
+	 unsigned long long since)
+{
+	ENTER("DeviceGetProcessUtilization", d->gpu);
+	if (d->mig >= 0 || (long)d->gpu == setting("FAKE_NVML_MIG", -1))
+		return NOT_SUPPORTED;
+	return since ? list_uses(d, count, out) : 2;
+}
+#endif
 
 #ifdef OLD
 FUNCTION(DeviceGetComputeRunningProcesses, struct device *d, unsigned *count, void *out)

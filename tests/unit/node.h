@@ -106,7 +106,7 @@ static inline void node_read_all(struct node *n)
 static inline void node_close(struct node *n)
 {
 	for (size_t i = 0; i < nsources; i++) {
-		if (n->state[i])
+		if (n->state[i] && sources[i]->close)
 			sources[i]->close(n->state[i]);
 		free(n->state[i]);
 	}
@@ -134,6 +134,21 @@ static inline uint32_t node_slot(const struct node *n, const char *metric, const
 			return i;
 	}
 	return 0;
+}
+
+/* What was said last of the series; PRESENT when nothing was. */
+static inline enum state node_state(const struct node *n, const char *metric, const char *instance)
+{
+	uint32_t slot = node_slot(n, metric, instance);
+	enum state state = slot ? STATE_PRESENT : STATE_ABSENT;
+
+	for (uint32_t i = 0; slot && i < n->sample.nevents; i++) {
+		const struct event *e = &n->sample.event[i];
+
+		if (e->kind == EVENT_STATE && e->id == n->sample.slot[slot].series)
+			state = e->state;
+	}
+	return state;
 }
 
 /* What is stored, or -1 when nothing is. */

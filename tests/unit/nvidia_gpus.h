@@ -23,11 +23,11 @@
 
 extern const struct source source_nvidia;
 
-static const char *const settings[] = { "SONDE_NVML",         "SONDE_NVML_PATIENCE",
-					"FAKE_NVML_GPUS",     "FAKE_NVML_FAIL",
-					"FAKE_NVML_HANG",     "FAKE_NVML_CRASH",
-					"FAKE_NVML_MIG",      "FAKE_NVML_ENTRY",
-					"FAKE_NVML_PROCESSES" };
+static const char *const settings[] = { "SONDE_NVML",          "SONDE_NVML_PATIENCE",
+					"FAKE_NVML_GPUS",      "FAKE_NVML_FAIL",
+					"FAKE_NVML_HANG",      "FAKE_NVML_CRASH",
+					"FAKE_NVML_MIG",       "FAKE_NVML_ENTRY",
+					"FAKE_NVML_PROCESSES", "FAKE_NVML_USES" };
 
 /* The library that was built beside this program's folder. */
 static inline const char *stub(const char *name)

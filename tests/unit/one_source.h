@@ -50,7 +50,7 @@ static inline void one_open(struct one *x, const struct source *source, const ch
 
 static inline void one_close(struct one *x)
 {
-	if (x->state)
+	if (x->state && x->source->close)
 		x->source->close(x->state);
 	free(x->state);
 	sample_free(&x->n.sample);
@@ -95,16 +95,7 @@ static inline const char *one_label(const struct one *x, const char *instance, c
 /* What was said last of the series; PRESENT when nothing was. */
 static inline enum state one_state(const struct one *x, const char *metric, const char *instance)
 {
-	uint32_t slot = node_slot(&x->n, metric, instance);
-	enum state state = slot ? STATE_PRESENT : STATE_ABSENT;
-
-	for (uint32_t i = 0; slot && i < x->n.sample.nevents; i++) {
-		const struct event *e = &x->n.sample.event[i];
-
-		if (e->kind == EVENT_STATE && e->id == x->n.sample.slot[slot].series)
-			state = e->state;
-	}
-	return state;
+	return node_state(&x->n, metric, instance);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of nodes, as Slurm writes them. */
-#include "job/hostlist.h"
+#include "core/hostlist.h"
 
 #include <errno.h>
 #include <setjmp.h>

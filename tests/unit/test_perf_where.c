@@ -15,7 +15,7 @@
 
 struct scene {
 	char dir[32];
-	struct root proc, sys;
+	struct source_env env;
 	struct perf_places places;
 	struct perf_where where;
 	struct err e;
@@ -26,21 +26,32 @@ static void begin(struct scene *x)
 	*x = (struct scene){ .dir = "perf_where.XXXXXX" };
 	assert_non_null(mkdtemp(x->dir));
 	tree_put(x->dir, "devices/system/cpu/online", "0-3\n");
-	assert_int_equal(root_open(&x->proc, x->dir), 0);
-	assert_int_equal(root_open(&x->sys, x->dir), 0);
+	assert_int_equal(root_open(&x->env.proc, x->dir), 0);
+	assert_int_equal(root_open(&x->env.sys, x->dir), 0);
 }
 
 /* Of a job that process 7 starts. */
+static int open_places(struct scene *x, const struct perf_options *o)
+{
+	static const pid_t launcher = 7;
+
+	x->env.perf = o;
+	x->env.launched = true;
+	x->env.roots = &launcher;
+	x->env.nroots = 1;
+	return perf_places_open(&x->places, &x->env, &x->e);
+}
+
 static int look(struct scene *x, enum perf_scope scope, const char *pmu)
 {
-	const struct perf_options o = { .scope = scope, .launcher = 7 };
+	const struct perf_options o = { .scope = scope };
 	struct perf_event event = { .id = "a", .pmu = pmu };
 	struct perf_group group = { .name = "g", .event = &event, .nevents = 1 };
 	struct perf_set set = { .group = &group, .n = 1 };
 	int r;
 
 	free(x->where.seat);
-	assert_int_equal(perf_places_open(&x->places, &o, &x->proc, &x->sys, &x->e), 0);
+	assert_int_equal(open_places(x, &o), 0);
 	r = perf_places_of(&x->places, &set, &x->where, &x->e);
 	perf_places_close(&x->places);
 	return r;
@@ -51,8 +62,8 @@ static void end(struct scene *x)
 	char command[64];
 
 	free(x->where.seat);
-	root_close(&x->proc);
-	root_close(&x->sys);
+	root_close(&x->env.proc);
+	root_close(&x->env.sys);
 	snprintf(command, sizeof command, "rm -rf %s", x->dir);
 	assert_int_equal(system(command), 0);
 }
@@ -153,7 +164,7 @@ static void put_cgroup(const struct scene *x, const char *job)
 
 static void the_group_of_the_whole_machine_is_not_the_jobs(void **unused)
 {
-	const struct perf_options o = { .scope = PERF_SCOPE_CGROUP, .launcher = 7 };
+	const struct perf_options o = { .scope = PERF_SCOPE_CGROUP };
 	struct scene x;
 
 	(void)unused;
@@ -163,18 +174,18 @@ static void the_group_of_the_whole_machine_is_not_the_jobs(void **unused)
 	tree_put(x.dir, "v2/cgroup.procs", "7\n");
 	tree_put(x.dir, "v2/job/cgroup.events", "populated 1\n");
 	put_cgroup(&x, "3:perf_event:/\n");
-	assert_int_equal(perf_places_open(&x.places, &o, &x.proc, &x.sys, &x.e), -ENODEV);
+	assert_int_equal(open_places(&x, &o), -ENODEV);
 	assert_non_null(strstr(x.e.text, "--perf-scope node"));
 	perf_places_close(&x.places);
 	put_cgroup(&x, "0::/\n");
-	assert_int_equal(perf_places_open(&x.places, &o, &x.proc, &x.sys, &x.e), -ENODEV);
+	assert_int_equal(open_places(&x, &o), -ENODEV);
 	perf_places_close(&x.places);
 	put_cgroup(&x, "3:perf_event:/job\n");
-	assert_int_equal(perf_places_open(&x.places, &o, &x.proc, &x.sys, &x.e), 0);
+	assert_int_equal(open_places(&x, &o), 0);
 	assert_int_equal(x.places.job.n, 4);
 	perf_places_close(&x.places);
 	put_cgroup(&x, "0::/job\n");
-	assert_int_equal(perf_places_open(&x.places, &o, &x.proc, &x.sys, &x.e), 0);
+	assert_int_equal(open_places(&x, &o), 0);
 	perf_places_close(&x.places);
 	end(&x);
 }

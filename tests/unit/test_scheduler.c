@@ -215,8 +215,8 @@ static void pbs_tasks(void **unused)
 	      "pbs 0.phead nodes=p[2,1] node=p1 index=1 of=2 by=openmpi rank=2 ranks=4 local=0 "
 	      "locals=2 tasks=4");
 	found("pbs-no-file", "p2",
-	      "pbs 0.phead in=script node=p2 index=0 (PBS_NODEFILE: /nonexistent/0.phead: No such "
-	      "file or directory)");
+	      "pbs 0.phead in=script node=p2 index=0 (PBS_NODEFILE: cannot open the file of nodes "
+	      "/nonexistent/0.phead: No such file or directory)");
 }
 
 static void oar(void **unused)
@@ -280,7 +280,7 @@ static void odd_values_are_absent(void **unused)
 	one_with((char *[]){ "LSB_JOBID=7", "LSB_MCPU_HOSTS= ", NULL },
 		 "lsf 7 node=here (LSB_MCPU_HOSTS: it names no node)");
 	one_with((char *[]){ "PBS_JOBID=7", "PBS_NODEFILE=/dev/zero", NULL },
-		 "pbs 7 node=here (PBS_NODEFILE: /dev/zero: it is no file of nodes)");
+		 "pbs 7 node=here (PBS_NODEFILE: the file of nodes /dev/zero is no regular file)");
 	/* no time limit: the end is a year away */
 	one_with((char *[]){ "SLURM_JOB_ID=7", "SLURM_JOB_START_TIME=1763600000",
 			     "SLURM_JOB_END_TIME=1795136000", "SLURM_JOB_CPUS_PER_NODE=8,4(x2)",

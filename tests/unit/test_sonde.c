@@ -342,6 +342,41 @@ static void what_cannot_be_opened_says_why(void **state)
 	assert_string_equal(sonde_version(), SONDE_VERSION);
 }
 
+/* Column by column there is what there is row by row. */
+static void batches_are_the_rows(void **state)
+{
+	struct fixture *f = *state;
+	struct sonde_rows *rows = sonde_rows_open(f->run, NULL, NULL);
+	double value[64];
+	bool present[64];
+	size_t n = 0, v = sonde_column_find(rows, "value");
+	int64_t got;
+
+	while (sonde_rows_next(rows, NULL) > 0) {
+		assert_true(n < 64);
+		present[n] = sonde_cell_present(rows, v);
+		value[n++] = sonde_cell_real(rows, v);
+	}
+	sonde_rows_close(rows);
+	rows = sonde_rows_open(f->run, NULL, NULL);
+	assert_null(sonde_batch_real(rows, v));
+	got = sonde_batch_next(rows, NULL);
+	assert_int_equal(got, n);
+	assert_null(sonde_batch_text(rows, v));
+	assert_null(sonde_batch_int(rows, v));
+	assert_null(sonde_batch_present(rows, SIZE_MAX));
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(sonde_batch_present(rows, v)[i], present[i]);
+		if (present[i])
+			assert_true(sonde_batch_real(rows, v)[i] == value[i]);
+	}
+	assert_non_null(sonde_batch_int(rows, sonde_column_find(rows, "time")));
+	assert_string_equal(sonde_batch_text(rows, sonde_column_find(rows, "node"))[0], "host");
+	assert_int_equal(sonde_batch_next(rows, NULL), 0);
+	assert_null(sonde_batch_real(rows, v));
+	sonde_rows_close(rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +391,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cells_of_another_type_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_say_what_they_hold, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_table_opens_one_at_a_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(batches_are_the_rows, setup, teardown),
 		cmocka_unit_test(what_cannot_be_opened_says_why),
 	};
 

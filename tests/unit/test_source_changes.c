@@ -249,9 +249,16 @@ static void cut_files_give_no_wrong_value(void **fixture)
 	end(&x);
 }
 
-/* A list that was cut inside a line says nothing of the devices behind the cut. */
+/* A list that was cut inside a line says nothing of the devices behind the cut, but that. */
 static void a_cut_list_ends_nothing(void **unused)
 {
+	static const struct {
+		const char *metric, *device;
+	} lost[] = {
+		{ "disk.reads", "sdb" },
+		{ "network.received_bytes", "eth1" },
+		{ "cpu.user_seconds", "cpu3" },
+	};
 	static char text[4096];
 	struct scene x;
 	size_t n;
@@ -269,6 +276,15 @@ static void a_cut_list_ends_nothing(void **unused)
 	assert_int_equal(count_events(&x.node, EVENT_END, "sdb"), 0);
 	assert_int_equal(count_events(&x.node, EVENT_END, "eth1"), 0);
 	assert_int_equal(count_events(&x.node, EVENT_END, "cpu3"), 0);
+	for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
+		assert_int_equal(node_state(&x.node, lost[i].metric, lost[i].device), STATE_FAILED);
+	set_up(&x, "hotplug/before");
+	later(&x.node);
+	for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+		assert_int_equal(node_state(&x.node, lost[i].metric, lost[i].device),
+				 STATE_PRESENT);
+		assert_true(node_value(&x.node, lost[i].metric, lost[i].device) >= 0);
+	}
 	end(&x);
 }
 

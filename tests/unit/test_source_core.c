@@ -376,7 +376,12 @@ static void garbage_of_a_numa_node_is_absent(void **unused)
 		assert_true(x.result < 0);
 		assert_int_equal(node_value(&x.n, "numa.memory_used_bytes", "node0"), -1);
 		assert_int_equal(node_value(&x.n, "numa.memory_used_bytes", "node1"), 10);
+		assert_int_equal(node_state(&x.n, "numa.memory_used_bytes", "node0"), STATE_FAILED);
 	}
+	tree_put(x.sys, "devices/system/node/node0/meminfo", "Node 0 MemUsed: 5 kB\n");
+	read_after(&x, 10);
+	assert_int_equal(node_state(&x.n, "numa.memory_used_bytes", "node0"), STATE_PRESENT);
+	assert_int_equal(node_state(&x.n, "numa.memory_free_bytes", "node0"), STATE_UNSUPPORTED);
 	end(&x);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVIDIA GPUs by way of a library that is present, old, in error, hangs or crashes. */
+#include "source/nvidia_page.h"
 #include "unit/nvidia_gpus.h"
 
 #include <dirent.h>
@@ -161,6 +162,8 @@ static void an_old_library_tells_what_it_can(void **unused)
 	assert_int_equal(node_value(&g.n, "gpu.power_watts", "gpu2"), 100002000);
 	assert_int_equal(node_value(&g.n, "gpu.job_memory_bytes", "gpu2"), 100);
 	assert_refused(&g, "gpu.energy_joules", "gpu2", STATE_UNSUPPORTED, "no function for it");
+	assert_refused(&g, "gpu.job_sm_utilization_ratio", "gpu2", STATE_UNSUPPORTED,
+		       "no function for it");
 	assert_refused(&g, "gpu.memory_reserved_bytes", "gpu2", STATE_UNSUPPORTED, "no function");
 	assert_refused(&g, "gpu.pcie_sent_bytes", "gpu2", STATE_UNSUPPORTED, "no function for it");
 	assert_refused(&g, "gpu.nvlink_active_count", "gpu2", STATE_UNSUPPORTED, "no function");
@@ -420,6 +423,73 @@ static void entries_of_every_size_are_read(void **unused)
 	}
 }
 
+#define USED(g, metric, gpu) node_value(&(g).n, "gpu." metric "_sm_utilization_ratio", gpu)
+#define USED_BY(g, process)  node_value(&(g).n, "gpu_process.sm_utilization_ratio", process)
+
+/* By both functions, whichever the library has. Of a process counts what was sampled last; an entry
+ * above 100 % is none. */
+static void who_used_the_sms_is_known(void **unused)
+{
+	static const char *const libraries[] = { "fake_nvml", "fake_nvml_new" };
+	struct gpus g;
+
+	(void)unused;
+	setenv("FAKE_NVML_PROCESSES", "4321@3=100,4322@3=200,99@3=4000", 1);
+	setenv("FAKE_NVML_USES", "4321@3=30,4321@3=90,99@3=5,77@3=20,4322@3=4000000", 1);
+	for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
+		setenv("SONDE_NVML", stub(libraries[i]), 1);
+		assert_int_equal(gpus_open(&g, 0), 0);
+		assert_int_equal(value_of(&g, "gpu.job_sm_utilization_ratio", "gpu3"), 30);
+		assert_int_equal(USED(g, "other", "gpu3"), 25); /* 77 computes not, it draws */
+		assert_int_equal(USED_BY(g, "python (4321)"), 30);
+		assert_int_equal(USED_BY(g, "python (4322)"), 0);
+		assert_int_equal(USED_BY(g, "other (99)"), 5);
+		/* The driver found nobody. */
+		assert_int_equal(USED(g, "job", "gpu0"), 0);
+		assert_int_equal(USED(g, "other", "gpu0"), 0);
+		gpus_close(&g);
+	}
+}
+
+static void who_used_the_sms_may_not_be_told(void **unused)
+{
+	struct gpus g;
+
+	(void)unused;
+	setenv("FAKE_NVML_PROCESSES", "4321@0=100,4321@1=100,4321@2=200", 1);
+	setenv("FAKE_NVML_USES", "4321@0=30,4321@1=30,4321@2=30", 1);
+	setenv("FAKE_NVML_FAIL", "DeviceGetProcessUtilization@0=4", 1);
+	setenv("FAKE_NVML_MIG", "1", 1);
+	assert_int_equal(gpus_open(&g, 0), 0);
+	assert_int_equal(value_of(&g, "gpu.job_sm_utilization_ratio", "gpu2"), 30);
+	assert_refused(&g, "gpu.job_sm_utilization_ratio", "gpu0", STATE_FORBIDDEN, "not permit");
+	assert_refused(&g, "gpu_process.sm_utilization_ratio", "python (4321)", STATE_FORBIDDEN,
+		       "not permit");
+	assert_refused(&g, "gpu.other_sm_utilization_ratio", "gpu1", STATE_UNSUPPORTED,
+		       "MIG is on");
+	assert_refused(&g, "gpu.job_sm_utilization_ratio", "gpu1.mig0", STATE_UNSUPPORTED,
+		       "MIG device");
+	assert_int_equal(node_value(&g.n, "gpu.job_memory_bytes", "gpu0"), 100);
+	gpus_close(&g);
+}
+
+/* More of them than there is room for: the sums are not known. */
+static void too_many_users_are_no_sum(void **unused)
+{
+	char list[1024] = "4321@3=1";
+	struct gpus g;
+
+	(void)unused;
+	for (int i = 0; i < NVIDIA_PROCESSES_MAX; i++)
+		snprintf(list + strlen(list), sizeof list - strlen(list), ",%d@3=1", 5000 + i);
+	setenv("FAKE_NVML_USES", list, 1);
+	assert_int_equal(gpus_open(&g, 0), 0);
+	assert_true(value_of(&g, "gpu.power_watts", "gpu3") > 0);
+	assert_int_equal(USED(g, "job", "gpu3"), -1);
+	assert_refused(&g, "gpu.job_sm_utilization_ratio", "gpu3", STATE_FAILED, "more processes");
+	gpus_close(&g);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup(f, fresh_environment)
@@ -441,6 +511,9 @@ int main(void)
 		TEST(a_stopped_helper_is_given_up),
 		TEST(a_divided_gpu_has_no_utilization),
 		TEST(entries_of_every_size_are_read),
+		TEST(who_used_the_sms_is_known),
+		TEST(who_used_the_sms_may_not_be_told),
+		TEST(too_many_users_are_no_sum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

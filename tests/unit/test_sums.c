@@ -148,9 +148,12 @@ static void what_was_waited_for_is_the_total(void **state)
 	assert_int_equal(totals.cpu_ns, 2000);
 	assert_int_equal(totals.attributed_ns, 2000);
 	t.launched = false; /* attached: who waits is not known */
-	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 1040;
+	t.cpu_ns = t.job[JOB_CPU] = t.job[JOB_ATTRIBUTED_CPU] = 1040;
 	tree_totals(&t, &totals);
 	assert_int_equal(totals.cpu_ns, 1040);
+	t.job[JOB_CPU] = 1050; /* was shown before */
+	tree_totals(&t, &totals);
+	assert_int_equal(totals.cpu_ns, 1050);
 }
 
 int main(void)

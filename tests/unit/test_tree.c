@@ -356,6 +356,78 @@ static void a_reaped_child_is_counted_once(void **state)
 	assert_int_equal(job(k, JOB_ATTRIBUTED_CPU), 300 * NS_PER_MS);
 }
 
+/* Their grandparent waited for the parent and has the time of both. */
+static void a_parent_and_its_child_that_end_together_are_counted_once(void **state)
+{
+	struct fake *k = *state;
+	struct tree_totals totals;
+
+	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
+	attach(k, 500);
+	write_process(k,
+		      (struct fake_process){ .pid = 501, .ppid = 500, .start = 20, .utime = 30 });
+	write_process(k, (struct fake_process){
+				 .pid = 502, .ppid = 501, .start = 21, .utime = 40, .wchar = 7 });
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_CPU), 700 * NS_PER_MS);
+	remove_process(k, 501);
+	remove_process(k, 502);
+	write_process(k, (struct fake_process){
+				 .pid = 500, .ppid = 1, .start = 10, .cutime = 75, .wchar = 9 });
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_CPU), 750 * NS_PER_MS);
+	assert_int_equal(job(k, JOB_WRITTEN), 9);
+	tree_totals(k->tree, &totals);
+	assert_int_equal(totals.cpu_ns, 750 * NS_PER_MS);
+}
+
+/* Who waited for them is not seen: what they had when they were read last is the job's. */
+static void what_ends_with_its_root_stays_counted(void **state)
+{
+	struct fake *k = *state;
+	struct tree_totals totals;
+
+	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
+	attach(k, 500);
+	write_process(k, (struct fake_process){
+				 .pid = 500, .ppid = 1, .start = 10, .utime = 5, .cutime = 20 });
+	write_process(k,
+		      (struct fake_process){ .pid = 501, .ppid = 500, .start = 20, .utime = 30 });
+	next_sample(k, false);
+	assert_int_equal(job(k, JOB_CPU), 550 * NS_PER_MS);
+	remove_process(k, 500);
+	remove_process(k, 501);
+	next_sample(k, false);
+	next_sample(k, true);
+	assert_int_equal(job(k, JOB_CPU), 550 * NS_PER_MS);
+	tree_totals(k->tree, &totals);
+	assert_int_equal(totals.cpu_ns, 550 * NS_PER_MS);
+}
+
+/* Parents are read first, whoever came and went: what a child used is not seen twice, when it ends
+ * while the others are read. */
+static void processes_stay_in_the_order_of_their_births(void **unused)
+{
+	struct table t;
+	pid_t pid = 0;
+
+	(void)unused;
+	assert_int_equal(table_init(&t), 0);
+	for (pid_t i = 1; i <= 5; i++)
+		assert_non_null(table_add(&t, i, 0));
+	table_remove(&t, table_find(&t, 2));
+	assert_non_null(table_add(&t, 6, 0));
+	table_remove(&t, table_find(&t, 1));
+	table_remove(&t, table_find(&t, 6));
+	assert_int_equal(t.nlive, 3);
+	for (uint32_t i = 0; i < t.nlive; i++) {
+		assert_true(t.row[t.live[i]].pid > pid);
+		assert_int_equal(t.row[t.live[i]].place, i);
+		pid = t.row[t.live[i]].pid;
+	}
+	table_free(&t);
+}
+
 static void a_child_of_before_does_not_bring_its_past(void **state)
 {
 	struct fake *k = *state;
@@ -450,6 +522,9 @@ int main(void)
 		TEST(a_child_is_found_behind_thousands_of_new_others),
 		TEST(what_was_used_before_is_not_counted),
 		TEST(a_reaped_child_is_counted_once),
+		TEST(a_parent_and_its_child_that_end_together_are_counted_once),
+		TEST(what_ends_with_its_root_stays_counted),
+		cmocka_unit_test(processes_stay_in_the_order_of_their_births),
 		TEST(a_child_of_before_does_not_bring_its_past),
 		TEST(a_pid_that_is_used_again_is_another_process),
 		TEST(io_that_cannot_be_read_is_absent_not_zero),

@@ -4,6 +4,7 @@
 Two processes. The one in front is the test, as tests/run.sh knows it. The other has a session of its own and adopts every orphan below
 itself (PR_SET_CHILD_SUBREAPER). When COMMAND ends, or the one in front does in whatever way, it kills its children until it has none.
 COMMAND finds in CLUSTER a folder for short-lived files with a short path, which goes with it; its log files are kept when COMMAND fails.
+Control groups that COMMAND made are removed, when it has listed them in $CLUSTER/cgroups.
 """
 import ctypes
 import os
@@ -71,6 +72,16 @@ def wait_for(pid, front):
         reap_orphans(pid)
 
 
+def remove_cgroups(listed):
+    """Control groups that COMMAND has named in $CLUSTER/cgroups, with those below them: nobody is in them any more."""
+    if not os.path.exists(listed):
+        return
+    with open(listed, encoding="utf-8") as f:
+        for top in f.read().split():
+            for folder, _, _ in os.walk(top, topdown=False):
+                os.rmdir(folder)
+
+
 def guard(argv, front):
     os.setsid()
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -85,6 +96,7 @@ def guard(argv, front):
     end_all()
     if code not in (0, 77) and os.path.isdir(folder + "/log"):
         shutil.copytree(folder + "/log", "cluster-log", dirs_exist_ok=True)
+    remove_cgroups(folder + "/cgroups")
     shutil.rmtree(folder)
     return 1 if code is None else code if code >= 0 else 128 - code
 

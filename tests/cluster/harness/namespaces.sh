@@ -31,7 +31,7 @@ head_network() {
 machine_start() { # NUMBER MTU
 	unshare --net --uts --mount --pid --ipc --fork --kill-child bash "$TOP/tests/cluster/harness/node.sh" "$1" >"$CLUSTER/log/node.n$1" 2>&1 &
 	machine_pid[$1]=$!
-	wait_for 10 in_own_network "${machine_pid[$1]}"
+	wait_for 60 in_own_network "${machine_pid[$1]}"
 	ip link add "to-n$1" type veth peer name eth0 mtu "$2" netns "${machine_pid[$1]}"
 	ip link set "to-n$1" master bridge mtu "$2" up
 }
@@ -52,9 +52,9 @@ machines_start() { # [MTU]
 	END
 	munge_start
 	slurmctld -D -c >/dev/null 2>&1 &
-	wait_for 20 controller_is_up
+	wait_for 60 controller_is_up
 	for i in $(seq $NODES); do
 		machine_start "$i" "${1:-1500}"
 	done
-	wait_for 20 nodes_are idle:$NODES
+	wait_for 60 nodes_are idle:$NODES
 }

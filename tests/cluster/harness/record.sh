@@ -36,7 +36,7 @@ batch() { # SBATCH-ARGUMENTS... -- SCRIPT-LINE
 	done
 	printf '#!/bin/bash\n%s\n' "$2" >"$CLUSTER/job.sh"
 	id=$(clean sbatch --parsable -o "$CLUSTER/log/job-%j" "${options[@]}" "$CLUSTER/job.sh")
-	wait_for 30 job_gone "$id"
+	wait_for 60 job_gone "$id"
 }
 
 clean srun -N3 --ntasks-per-node=2 $note slurm-srun-task n2 SLURM_PROCID 3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "job/hostlist.h"
+#include "core/hostlist.h"
 
 #include <errno.h>
 #include <stdlib.h>

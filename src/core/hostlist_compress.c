@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hostlist_compress.c - a list in the short form. */
-#include "job/hostlist.h"
+#include "core/hostlist.h"
 
 #include "base/number.h"
 

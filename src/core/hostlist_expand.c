@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hostlist_expand.c - the names of a list, as an odometer counts: the last bracket fastest. */
-#include "job/hostlist.h"
+#include "core/hostlist.h"
 
 #include "base/number.h"
 

@@ -6,8 +6,8 @@
  * Text is hostile: the number of names and their length are bounded before anything is made, and an
  * error says at which byte. {0} is empty and safe to free.
  */
-#ifndef SONDE_JOB_HOSTLIST_H
-#define SONDE_JOB_HOSTLIST_H
+#ifndef SONDE_CORE_HOSTLIST_H
+#define SONDE_CORE_HOSTLIST_H
 
 #include "base/bytes.h"
 #include "base/err.h"

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decimal.h - real numbers as text, with a point whatever the locale: libsonde's caller may have
+ * set one in which a comma stands there.
+ */
+#ifndef SONDE_BASE_DECIMAL_H
+#define SONDE_BASE_DECIMAL_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* As strtod does. */
+double decimal_parse(const char *text, char **end);
+/* As snprintf and vsnprintf do. */
+int decimal_print(char *out, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int decimal_vprint(char *out, size_t size, const char *format, va_list ap)
+	__attribute__((format(printf, 3, 0)));
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/importer.h"
+
+#include "cmd/catalogue.h"
+#include "cmd/command.h"
+#include "cmd/perfmonfile.h"
+#include "cmd/say.h"
+#include "cmd/written.h"
+#include "import/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct import_options {
+	const char *output;
+	bool json;
+};
+
+static const struct option rows[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .help = "Directory of the recording, which must not be there; without it sonde_ and what is "
+		  "imported: sonde_perfmon_4711.",
+	  OPTION_OFFSET(struct import_options, output) },
+	{ .name = "json",
+	  .type = ARG_FLAG,
+	  .help = "Say which files were written, as JSON on standard output.",
+	  OPTION_OFFSET(struct import_options, json) },
+};
+
+static const struct example examples[] = {
+	{ "import perfmon job-metrics-4711",
+	  "what perfmon wrote there, as sonde_perfmon_job-metrics-4711" },
+	{ "import lightgbm-perf perf.json -o training", "what perf.py saved" },
+};
+
+struct importing {
+	const struct importer *importer;
+	char to[PATH_MAX];
+	struct written written;
+	uint32_t files;
+};
+
+/* sonde_FORMAT_NAME, here. */
+static void choose_place(struct importing *x, const char *path, const char *output)
+{
+	size_t n = strlen(path), first;
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	for (first = n; first && path[first - 1] != '/';)
+		first--;
+	if (output)
+		snprintf(x->to, sizeof x->to, "%s", output);
+	else
+		snprintf(x->to, sizeof x->to, "sonde_%s_%.*s", x->importer->name, (int)(n - first),
+			 path + first);
+}
+
+static void wrote(void *ctx, const char *name)
+{
+	struct importing *x = ctx;
+	char path[PATH_MAX + 256];
+
+	snprintf(path, sizeof path, "%s/%s", x->to, name);
+	written_add(&x->written, path);
+	x->files++;
+}
+
+static int write_store(struct importing *x, struct store *s, const char *path, struct err *e)
+{
+	char from[PATH_MAX + 64];
+	int fd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
+	snprintf(from, sizeof from, "%s %s", x->importer->name, path);
+	rc = import_write(s, fd, from, wrote, x, e);
+	close(fd);
+	return rc;
+}
+
+static int read_and_write(struct importing *x, struct store *s, const char *path, struct err *e)
+{
+	struct import import = { .path = path, .find = catalogue_find, .store = s };
+	struct map map;
+	int rc = perfmonfile_map(&map, e);
+
+	import.map = &map;
+	if (!rc)
+		rc = x->importer->run(&import, e);
+	if (!rc)
+		rc = write_store(x, s, path, e);
+	map_free(&map);
+	return rc;
+}
+
+/* A directory that nothing was put into is taken away again. */
+static int import_all(struct importing *x, struct store *s, const char *path, struct err *e)
+{
+	int rc;
+
+	if (mkdir(x->to, 0700))
+		return err_set(e, -errno, "cannot make %.300s: %s%s", x->to, strerror(errno),
+			       errno == EEXIST ? "; nothing is overwritten, choose another place "
+						 "with -o"
+					       : "");
+	rc = store_open(s, x->to);
+	rc = rc ? err_set(e, rc, "no temporary file in %.300s: %s", x->to, strerror(-rc))
+		: read_and_write(x, s, path, e);
+	if (rc && !x->files)
+		rmdir(x->to);
+	return rc;
+}
+
+static int import_run(struct importing *x, const char *path)
+{
+	struct store s = { 0 };
+	struct err e = { "" };
+	int rc = import_all(x, &s, path, &e), code;
+
+	for (uint32_t i = 0; i < s.nnotes; i++)
+		say("import: %s", s.note[i]);
+	if (rc)
+		say("import: %s", e.text);
+	else
+		say("imported %s to %s: hosts: %u", path, x->to, x->files);
+	code = rc ? EXIT_FAILED : written_end(&x->written, 0);
+	if (s.left_out)
+		code = EXIT_FAILED;
+	store_close(&s);
+	return code;
+}
+
+static void say_usage(void)
+{
+	char known[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < nimporters && n < sizeof known; i++)
+		n += (size_t)snprintf(known + n, sizeof known - n, "%s %s %s", i ? " or" : "",
+				      importers[i]->name, importers[i]->operand);
+	say("import: name the format and what to import:%s", known);
+}
+
+static int import_exec(const void *options, int noperands, char **operands)
+{
+	const struct import_options *o = options;
+	struct importing x = { 0 };
+
+	if (noperands == 2)
+		x.importer = importer_find(operands[0]);
+	if (!x.importer) {
+		say_usage();
+		return EXIT_USAGE;
+	}
+	choose_place(&x, operands[1], o->output);
+	x.written = (struct written){ .verb = "import", .recording = x.to, .json = o->json };
+	return import_run(&x, operands[1]);
+}
+
+const struct command command_import = {
+	.name = "import",
+	.operands = "FORMAT PATH",
+	.what = "Make a recording of what another program measured",
+	.description =
+		"Reads what another program wrote and writes it as a recording, a file for each "
+		"host, which show, export and report take as any other.\n\n"
+		"perfmon DIR: metrics/*.json below DIR, of perfmon or of `sonde export --to "
+		"perfmon`. Of perfmon's own numbers those that are known to be wrong keep a "
+		"name that begins with perfmon, and the metric they were meant for says why it "
+		"has failed.\n\n"
+		"lightgbm-perf FILE: the samples that lightgbm-benchmark's perf.py saves.\n\n"
+		"What is malformed is left out and named. Exit code 1 also means that something "
+		"was left out.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct import_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = import_exec,
+};

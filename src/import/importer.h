@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * importer.h - what another program measured becomes a recording: one const struct in its own file,
+ * one line in import.def.
+ *
+ * An importer reads hostile files into a store (import/store.h), which writes the recording. What
+ * it leaves out, and what it knows to be wrong, is noted; it prints nothing.
+ */
+#ifndef SONDE_IMPORT_IMPORTER_H
+#define SONDE_IMPORT_IMPORTER_H
+
+#include "core/map.h"
+#include "core/metric.h"
+#include "import/store.h"
+
+struct import {
+	const char *path;      /* what is imported */
+	const struct map *map; /* perfmon's names */
+	/* The catalogue's row of what is called so in public: a rate has become a gauge. False:
+	 * there is none. */
+	bool (*find)(const char *name, struct metric *out);
+	struct store *store;
+};
+
+struct importer {
+	const char *name;                                  /* of the format: "lightgbm-perf" */
+	const char *operand;                               /* "DIR", "FILE" */
+	const char *what;                                  /* a few words for people */
+	int (*run)(const struct import *x, struct err *e); /* 0 or -errno */
+};
+
+/* All of import.def, in its order. */
+extern const struct importer *const importers[];
+extern const size_t nimporters;
+const struct importer *importer_find(const char *name); /* NULL when unknown */
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/perfmon_keys.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SIZE = 256 };
+
+bool perfmon_key_is_series(const char *key)
+{
+	return strcmp(key, "child_proc_md") != 0 && strcmp(key, "parent_proc_md") != 0;
+}
+
+bool perfmon_host_has(const struct perfmon_host *h, const char *key)
+{
+	for (uint32_t i = 0; i < h->nkeys; i++)
+		if (!strcmp(h->key[i].key, key))
+			return true;
+	return false;
+}
+
+int perfmon_host_add(struct perfmon_host *h, struct store *s, const char *key, uint32_t column,
+		     unsigned place)
+{
+	if (h->nkeys == h->cap) {
+		uint32_t cap = h->cap ? h->cap * 2 : 64;
+		struct perfmon_key *bigger = reallocarray(h->key, cap, sizeof *bigger);
+
+		if (!bigger)
+			return -ENOMEM;
+		h->key = bigger;
+		h->cap = cap;
+	}
+	h->key[h->nkeys] = (struct perfmon_key){ store_text(s, key), column, place, 0 };
+	return h->key[h->nkeys++].key ? 0 : -ENOMEM;
+}
+
+void perfmon_host_free(struct perfmon_host *h)
+{
+	free(h->key);
+	*h = (struct perfmon_host){ 0 };
+}
+
+/* What is known to be wrong in perfmon's own numbers. */
+static const struct fault {
+	const char *begins;
+	unsigned place;   /* from this one of its group on */
+	const char *why;  /* NULL: it can be mended */
+	double times;     /* it was multiplied by this */
+	uint64_t zeros;   /* rows in which 0 says that nothing was read */
+	const char *ends; /* NULL: whatever */
+} faults[] = {
+	{ "cpu_time", 0, "perfmon counts user time of live processes only", 1, 0, NULL },
+	{ "memory_info.", 1, "perfmon's sum ran on over the keys before it", 1, 0, NULL },
+	{ "memory_full_info.", 1, "perfmon's sum ran on over the keys before it", 1, 0, NULL },
+	{ "io_counters.", 1, "perfmon's sum ran on over the keys before it", 1, 0, NULL },
+	{ "L2cache.derv_", 0, "perfmon divided ratios by the interval", 1, 0, NULL },
+	{ "L3cache.derv_", 0, "perfmon divided ratios by the interval", 1, 0, NULL },
+	{ "ib_io_counters.", 0, NULL, 4, 0, "_packets" },
+	{ "rapl_powercap.", 0, NULL, 1, UINT64_MAX, NULL },
+	{ "cpu_percent_sys", 0, NULL, 1, 1, NULL },
+};
+
+static bool ends_so(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = end ? strlen(end) : 0;
+
+	return n >= m && (!m || !strcmp(text + n - m, end));
+}
+
+static const struct fault *find_fault(const struct perfmon_host *h, const struct perfmon_key *k)
+{
+	for (size_t i = 0; i < sizeof faults / sizeof faults[0] && !h->by_sonde; i++)
+		if (!strncmp(k->key, faults[i].begins, strlen(faults[i].begins)) &&
+		    k->place >= faults[i].place && ends_so(k->key, faults[i].ends))
+			return &faults[i];
+	return NULL;
+}
+
+/* The map's key; *star is what stands for the *, or NULL. */
+static const struct map_key *find_key(const struct map_table *t, const char *key, const char **star)
+{
+	*star = NULL;
+	for (uint32_t i = 0; i < t->nkeys; i++) {
+		const struct map_key *k = &t->keys[i];
+		const char *at = map_star(k->key);
+		size_t n = at ? (size_t)(at - k->key) : 0;
+
+		if (!at && !strcmp(k->key, key))
+			return k;
+		if (at && !at[1] && !strncmp(k->key, key, n) && key[n]) {
+			*star = key + n;
+			return k;
+		}
+	}
+	return NULL;
+}
+
+static enum unit unit_of_name(const char *name)
+{
+	for (const char *at = strchr(name, '_'); at; at = strchr(at + 1, '_')) {
+		enum unit u = unit_parse(at + 1);
+
+		if (u != UNIT_NUMBER_OF)
+			return u;
+	}
+	return UNIT_ONE;
+}
+
+/* Sonde's row for a key, ready to be stored. */
+static void describe(const struct import *x, const struct map_key *k, struct metric *m)
+{
+	if (!x->find(k->metric, m))
+		*m = (struct metric){ .unit = unit_of_name(k->metric),
+				      .kind = KIND_GAUGE,
+				      .label = k->header,
+				      .help = "As the other program told it." };
+	m->name = k->metric;
+	m->formula = NULL;
+	m->storage = STORE_REAL;
+	m->mul = m->div = 0;
+}
+
+/* Whether the rate of a counter is among the host's keys as well, and goes before. */
+static bool rate_is_there(const struct perfmon_host *h, const struct metric *counter)
+{
+	char rate[NAME_SIZE];
+
+	metric_rate_name(counter, rate, sizeof rate);
+	for (uint32_t i = 0; i < h->nkeys; i++) {
+		const char *star;
+		const struct map_key *k = find_key(h->table, h->key[i].key, &star);
+
+		if (k && k->how == MAP_VALUE && h->key[i].present && !strcmp(k->metric, rate))
+			return true;
+	}
+	return false;
+}
+
+/* Parts of packages, and what holds them, are measured beside them. */
+static bool is_aside(const char *zone)
+{
+	static const char *const parts[] = { "core", "uncore", "gpu", "psys" };
+
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+		if (!strncmp(zone, parts[i], strlen(parts[i])))
+			return true;
+	return false;
+}
+
+static void know(struct store_series *s, const struct perfmon_host *h, const struct map_key *k,
+		 const char *star, const struct import *x)
+{
+	describe(x, k, &s->metric);
+	s->factor = k->factor;
+	s->rises = k->how == MAP_RISE;
+	if (k->how == MAP_COUNTER && s->metric.kind == KIND_COUNTER && rate_is_there(h, &s->metric))
+		s->metric.kind = KIND_TOTAL;
+	if (s->metric.domain && !s->instance) {
+		s->instance = star ? star : "all";
+		s->aside = star && is_aside(star);
+	}
+}
+
+/* A metric of its own: perfmon.io_counters_write_count. */
+static int make_own(struct store_series *s, struct store *store, const struct map_table *t,
+		    const char *key, const char *why)
+{
+	char name[NAME_SIZE], help[NAME_SIZE];
+	int n = snprintf(name, sizeof name, "perfmon.%s%.200s",
+			 isalpha((unsigned char)*key) ? "" : "x", key);
+
+	for (int i = 8; i < n && (size_t)i < sizeof name; i++)
+		name[i] = isalnum((unsigned char)name[i]) ? (char)tolower((unsigned char)name[i])
+							  : '_';
+	snprintf(help, sizeof help, "As perfmon told it%s%s.", why ? ": " : "", why ? why : "");
+	s->metric = (struct metric){ .name = store_text(store, name),
+				     .domain = t->domain,
+				     .label = store_text(store, key),
+				     .help = store_text(store, help),
+				     .unit = UNIT_ONE,
+				     .kind = KIND_GAUGE,
+				     .storage = STORE_REAL };
+	return s->metric.name && s->metric.label && s->metric.help ? 0 : -ENOMEM;
+}
+
+/* "gpu-0.host": the instance gpu0 of host. False: it is not called so. */
+static bool split_host(const struct perfmon_host *h, struct store *s, const char **host,
+		       const char **instance)
+{
+	const char *domain = h->table->domain, *at = h->name;
+	char name[NAME_SIZE];
+	size_t n = strlen(domain), digits;
+
+	if (strncmp(at, domain, n) != 0 || at[n] != '-')
+		return false;
+	at += n + 1;
+	digits = strspn(at, "0123456789");
+	if (digits && !strncmp(at + digits, ".mig", 4)) {
+		size_t more = strspn(at + digits + 4, "0123456789");
+
+		if (more && at[digits + 4 + more] == '.')
+			digits += 4 + more;
+	}
+	if (!digits || at[digits] != '.' || !at[digits + 1])
+		return false;
+	snprintf(name, sizeof name, "%s%.*s", domain, (int)digits, at);
+	*instance = store_text(s, name);
+	*host = at + digits + 1;
+	return *instance;
+}
+
+static int keep_key(const struct perfmon_host *h, const struct perfmon_key *k,
+		    struct store_group *g, const char *instance, const struct import *x)
+{
+	const struct fault *fault = find_fault(h, k);
+	const char *star;
+	const struct map_key *known = find_key(h->table, k->key, &star);
+	struct store_series *s;
+	int rc = 0;
+
+	if (!k->present || !strcmp(k->key, "time_stamps"))
+		return 0;
+	s = store_series(x->store, g);
+	if (!s)
+		return -ENOMEM;
+	s->values = k->column;
+	s->instance = instance;
+	if (known && !(fault && fault->why)) {
+		know(s, h, known, star, x);
+		s->factor *= fault ? fault->times : 1;
+		s->zeros = fault ? fault->zeros : 0;
+		return 0;
+	}
+	rc = make_own(s, x->store, h->table, k->key, fault ? fault->why : NULL);
+	s = known && !rc ? store_series(x->store, g) : NULL;
+	if (!s)
+		return rc; /* nothing is called so by Sonde */
+	s->instance = instance;
+	know(s, h, known, star, x);
+	s->refused = fault->why;
+	store_note(x->store, "%.100s is wrong: %s", k->key, fault->why);
+	return 0;
+}
+
+/* Whether rises are among what the table tells: of intervals, not of instants. */
+static bool has_rises(const struct map_table *t)
+{
+	for (uint32_t i = 0; i < t->nkeys; i++)
+		if (t->keys[i].how == MAP_RISE)
+			return true;
+	return false;
+}
+
+static struct store_group *new_group(const struct perfmon_host *h, struct store *s, uint32_t node)
+{
+	char from[NAME_SIZE];
+	struct store_group *g;
+
+	snprintf(from, sizeof from, "%s of %s", h->table->name, h->name);
+	for (g = s->node[node].group; g; g = g->next)
+		if (!strcmp(g->from, from))
+			return NULL;
+	g = store_group(s, node);
+	if (g)
+		g->from = store_text(s, from);
+	return g && g->from ? g : NULL;
+}
+
+static uint32_t find_times(const struct perfmon_host *h)
+{
+	for (uint32_t i = 0; i < h->nkeys; i++)
+		if (!strcmp(h->key[i].key, "time_stamps"))
+			return h->key[i].column;
+	return 0;
+}
+
+int perfmon_host_keep(struct perfmon_host *h, const struct import *x, struct err *e)
+{
+	const char *host = h->name, *instance = NULL;
+	struct store_group *g;
+	int64_t node;
+	int rc = 0;
+
+	/* Each is counted again when it becomes a series. */
+	x->store->nseries -= h->nkeys;
+	if (!find_times(h)) {
+		store_leave_out(x->store, "%.100s in %s has no time_stamps", h->name,
+				h->table->name);
+		return 0;
+	}
+	if (h->table->domain && !split_host(h, x->store, &host, &instance)) {
+		store_leave_out(x->store, "%.100s in %s is no %s-N.HOST", h->name, h->table->name,
+				h->table->domain);
+		return 0;
+	}
+	node = store_node(x->store, host);
+	g = node < 0 ? NULL : new_group(h, x->store, (uint32_t)node);
+	if (!g) {
+		store_leave_out(x->store, "%.100s in %s is there twice, or one host too many",
+				h->name, h->table->name);
+		return 0;
+	}
+	g->times = find_times(h);
+	g->of_intervals = !h->by_sonde && has_rises(h->table);
+	for (uint32_t i = 0; i < h->nkeys && !rc; i++)
+		rc = keep_key(h, &h->key[i], g, instance, x);
+	return rc ? err_set(e, rc, "out of memory") : 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/write.h"
+
+#include "base/clock.h"
+#include "recording/writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Times of equal whole seconds are moved apart by this; what lies further back is another run. */
+enum { APART_NS = 1000000, BACK_MOST_NS = 1100000000, CHUNK_ROWS = 300 };
+
+struct writing {
+	struct store *store;
+	struct store_node *node;
+	struct writer *writer;
+	struct sample sample;
+	int64_t begin_ns, last_ns; /* UTC of its first row, and of the one before this */
+	uint64_t moved, behind, short_of_values, rows;
+};
+
+static int64_t stored(double v)
+{
+	int64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	return bits;
+}
+
+/* The next time of a group; INT64_MAX: there is none. */
+static int next_time(struct writing *w, struct store_group *g)
+{
+	double t;
+	int rc;
+
+	do {
+		rc = spool_next(&g->cursor, &t);
+		if (rc <= 0) {
+			g->at_ns = INT64_MAX;
+			return rc;
+		}
+		t += g->interval_s;
+		/* 0 .. 2200; what is none has no place in a recording */
+		if (t > 0 && t < 7258118400.0) {
+			g->at_ns = (int64_t)llroundl((long double)t * NS_PER_S);
+			return 1;
+		}
+		w->behind++;
+		for (struct store_series *x = g->series; x && rc > 0; x = x->next)
+			if (x->values && spool_next(&x->cursor, &t) < 0)
+				rc = -EIO;
+	} while (rc > 0);
+	return rc;
+}
+
+static int begin_groups(struct writing *w)
+{
+	int rc = 0;
+
+	for (struct store_group *g = w->node->group; g && rc >= 0; g = g->next) {
+		g->at_ns = INT64_MAX;
+		if (!g->times)
+			continue;
+		spool_read(&w->store->spool, g->times, &g->cursor);
+		for (struct store_series *x = g->series; x; x = x->next) {
+			x->sum = 0;
+			if (x->values)
+				spool_read(&w->store->spool, x->values, &x->cursor);
+		}
+		rc = next_time(w, g);
+		g->origin = rc > 0 && g->interval_s > 0;
+		if (g->origin)
+			g->at_ns -= llround(g->interval_s * (double)NS_PER_S);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static struct store_group *earliest(const struct writing *w)
+{
+	struct store_group *first = NULL;
+
+	for (struct store_group *g = w->node->group; g; g = g->next)
+		if (g->at_ns != INT64_MAX && (!first || g->at_ns < first->at_ns))
+			first = g;
+	return first;
+}
+
+static void put_value(struct writing *w, struct store_series *x, double v)
+{
+	if (x->rises)
+		v = x->sum += v;
+	sample_put(&w->sample, x->slot, stored(v / x->factor));
+}
+
+/* Where the first interval begins nothing has risen. */
+static int take_origin(struct writing *w, struct store_group *g)
+{
+	for (struct store_series *x = g->series; x; x = x->next)
+		if (x->rises)
+			put_value(w, x, 0);
+	g->at_ns += llround(g->interval_s * (double)NS_PER_S);
+	g->origin = false;
+	return 1;
+}
+
+/* One row of a group goes into the sample, and its cursor on. */
+static int take_row(struct writing *w, struct store_group *g, bool put)
+{
+	int rc = 1;
+
+	if (g->origin)
+		return take_origin(w, g);
+	for (struct store_series *x = g->series; x && rc >= 0; x = x->next) {
+		double v = NAN;
+
+		rc = x->values ? spool_next(&x->cursor, &v) : 1;
+		w->short_of_values += rc == 0;
+		/* What rises begins at 0 where the first of them is not known. */
+		if (x->rises && isnan(v) && x->sum == 0 && rc > 0)
+			v = 0;
+		if (put && rc > 0 && isfinite(v) && (v != 0 || x->cursor.at > x->zeros))
+			put_value(w, x, v);
+	}
+	return rc < 0 ? rc : next_time(w, g);
+}
+
+static void declare(struct writing *w, struct store_series *x, uint32_t instance)
+{
+	x->slot = sample_series(&w->sample, &x->metric, 1, instance);
+	if (x->refused)
+		sample_refuse(&w->sample, x->slot, STATE_FAILED, x->refused);
+}
+
+/* Instances of one domain and name are one; the list is short. */
+static uint32_t find_instance(struct writing *w, const struct store_series *x, uint32_t *ids)
+{
+	uint32_t at = 0;
+
+	if (!x->instance)
+		return 0;
+	for (struct store_group *g = w->node->group; g; g = g->next)
+		for (struct store_series *y = g->series; y; y = y->next, at++) {
+			if (!y->instance || strcmp(y->instance, x->instance) != 0 ||
+			    strcmp(y->metric.domain, x->metric.domain) != 0)
+				continue;
+			if (!ids[at])
+				ids[at] = sample_instance(&w->sample, x->metric.domain, x->instance,
+							  0, 0, x->aside ? INSTANCE_ASIDE : 0);
+			return ids[at];
+		}
+	return 0;
+}
+
+static int declare_all(struct writing *w, uint32_t nseries)
+{
+	uint32_t *ids = pool_take(&w->store->pool, (nseries + 1) * sizeof *ids);
+
+	if (!ids)
+		return -ENOMEM;
+	memset(ids, 0, (nseries + 1) * sizeof *ids);
+	for (struct store_group *g = w->node->group; g; g = g->next)
+		for (struct store_series *x = g->series; x; x = x->next)
+			declare(w, x, find_instance(w, x, ids));
+	return 0;
+}
+
+static void say_metas(struct writing *w, const char *from)
+{
+	struct sample *s = &w->sample;
+
+	sample_meta_text(s, "import.from", from);
+	sample_meta_text(s, "node.host", w->node->host);
+	if (w->store->interval_s > 0)
+		sample_meta_int(s, "run.interval_ns",
+				llround(w->store->interval_s * (double)NS_PER_S));
+	for (const struct store_meta *m = w->node->meta; m; m = m->next) {
+		if (m->text)
+			sample_meta_text(s, m->key, m->text);
+		else if (m->whole && fabs(m->number) < 9e15)
+			sample_meta_int(s, m->key, (int64_t)m->number);
+		else
+			sample_meta_real(s, m->key, m->number);
+	}
+	for (uint32_t i = 0; i < w->store->nnotes; i++) {
+		char key[32];
+
+		snprintf(key, sizeof key, "import.note_%u", i + 1);
+		sample_meta_text(s, key, w->store->note[i]);
+	}
+}
+
+static int write_row(struct writing *w, int64_t utc_ns, struct err *e)
+{
+	w->rows++;
+	w->last_ns = utc_ns;
+	return writer_sample(w->writer, &w->sample, e);
+}
+
+/* Groups whose next row is of the same time share a sample. */
+static int write_rows(struct writing *w, struct err *e)
+{
+	struct store_group *first;
+	int rc = 0;
+
+	while (rc >= 0 && (first = earliest(w))) {
+		int64_t at_ns = first->at_ns, utc_ns = at_ns;
+		bool behind = w->rows && at_ns < w->last_ns - BACK_MOST_NS;
+
+		if (w->rows && utc_ns <= w->last_ns && !behind) {
+			utc_ns = w->last_ns + APART_NS;
+			w->moved++;
+		}
+		if (!w->rows)
+			w->begin_ns = utc_ns;
+		w->behind += behind;
+		sample_begin(&w->sample, utc_ns, utc_ns - w->begin_ns);
+		if (!w->rows)
+			sample_clock(&w->sample, 0, utc_ns, -1, false);
+		for (struct store_group *g = w->node->group; g && rc >= 0; g = g->next)
+			if (g->at_ns == at_ns)
+				rc = take_row(w, g, !behind);
+		if (rc >= 0 && !behind)
+			rc = write_row(w, utc_ns, e);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static uint32_t count_series(const struct store_node *n)
+{
+	uint32_t count = 0;
+
+	for (const struct store_group *g = n->group; g; g = g->next)
+		count += g->nseries;
+	return count;
+}
+
+static void note_faults(struct writing *w)
+{
+	const char *host = w->node->host;
+
+	if (w->moved)
+		store_note(w->store,
+			   "%.100s: time stamps that did not grow were moved by 1 ms: %llu", host,
+			   (unsigned long long)w->moved);
+	if (w->behind)
+		store_leave_out(w->store,
+				"%.100s: rows left out that lie before others, or at no time: %llu",
+				host, (unsigned long long)w->behind);
+	if (w->short_of_values)
+		store_note(w->store, "%.100s: values that are missing at the end of a key: %llu",
+			   host, (unsigned long long)w->short_of_values);
+}
+
+static int write_node(struct writing *w, const char *from, int dirfd, const char **name,
+		      struct err *e)
+{
+	const struct writer_options o = { .chunk_rows = CHUNK_ROWS };
+	uint32_t nseries = count_series(w->node);
+	struct writer_figures figures;
+	int rc = sample_init(&w->sample, nseries + 64,
+			     2 * nseries + STORE_METAS_MAX + STORE_NOTES_MAX + 64);
+
+	if (rc)
+		return err_set(e, rc, "out of memory for %u series", nseries);
+	rc = writer_open(&w->writer, dirfd, w->node->host, &o, e);
+	if (rc) {
+		sample_free(&w->sample);
+		return rc;
+	}
+	say_metas(w, from);
+	rc = declare_all(w, nseries);
+	rc = rc ? rc : begin_groups(w);
+	rc = rc ? err_set(e, rc, "%s: %s", w->node->host, strerror(-rc)) : write_rows(w, e);
+	writer_figures(w->writer, &figures);
+	*name = store_text(w->store, figures.name);
+	if (rc)
+		writer_close(w->writer, NULL);
+	else
+		rc = writer_close(w->writer, e);
+	sample_free(&w->sample);
+	note_faults(w);
+	return rc;
+}
+
+int import_write(struct store *s, int dirfd, const char *from,
+		 void (*wrote)(void *ctx, const char *name), void *ctx, struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->nnodes && !rc; i++) {
+		struct writing w = { .store = s, .node = &s->node[i] };
+		const char *name = NULL;
+
+		rc = write_node(&w, from, dirfd, &name, e);
+		if (!rc && name)
+			wrote(ctx, name);
+	}
+	return rc;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* terminal_nodes.c - the nodes side by side, as a table for a terminal of 80 columns. */
+#include "base/escape.h"
+#include "report/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { LABEL = 14, CELL = 16, HOST = 33 };
+
+/* What is not known is a dash, not a 0. */
+static const char *cell(char out[CELL], enum unit unit, double v)
+{
+	if (isnan(v))
+		snprintf(out, CELL, "-");
+	else
+		unit_format(unit, v, out, CELL);
+	return out;
+}
+
+static void print_comparison(const struct summary *s, const struct summary_comparison *c, FILE *out)
+{
+	char total[CELL], mean[CELL], least[CELL], most[CELL], imbalance[CELL];
+	char label[256], on[HOST + 1], and[HOST + 1];
+
+	escape_terminal_into(label, sizeof label, c->label ? c->label : c->metric);
+	fprintf(out, "  %-*s", LABEL, label);
+	if (!c->label) /* a name of its own line */
+		fprintf(out, "\n  %-*s", LABEL, "");
+	fprintf(out, " %11s %11s %11s %11s %10s\n",
+		cell(total, c->unit, c->adds_up ? c->spread.total : NAN),
+		cell(mean, c->unit, c->spread.mean), cell(least, c->unit, c->spread.min),
+		cell(most, c->unit, c->spread.max),
+		cell(imbalance, UNIT_RATIO, c->spread.imbalance));
+	if (c->spread.min < c->spread.max)
+		fprintf(out, "  %-*s least on %s, most on %s\n", LABEL, "",
+			escape_terminal_into(on, sizeof on, s->hosts[c->spread.least].host),
+			escape_terminal_into(and, sizeof and, s->hosts[c->spread.most].host));
+}
+
+void summary_print_nodes(const struct summary *s, FILE *out)
+{
+	char error[CELL];
+
+	if (!s->ncomparisons)
+		return;
+	fprintf(out, "\n%-*s %11s %11s %11s %11s %10s\n", LABEL + 2, "Nodes", "total", "average",
+		"least", "most", "imbalance");
+	for (uint32_t i = 0; i < s->ncomparisons; i++)
+		print_comparison(s, &s->comparisons[i], out);
+	fprintf(out, "  aligned by wall clock, ");
+	if (isnan(s->clock_error_s))
+		fprintf(out, "of which not all kernels know the error\n");
+	else
+		fprintf(out, "within %s\n", cell(error, UNIT_SECONDS, s->clock_error_s));
+}

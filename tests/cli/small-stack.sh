@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# A job that begins with little stack (ulimit -s, in kB) is recorded as any other, and so is one that is attached to.
+. "$TOP/tests/lib.sh"
+small() { # CMD...
+	sh -c 'ulimit -s 72; exec "$@"' sh "$@"
+}
+
+small "$SONDE" run -i 100ms -o out -- sh -c 'for i in 1 2 3; do sleep 0.1; done; ulimit -s >stack' >said 2>&1 ||
+	fail "run: $(cat said)"
+equal "the job's own stack" 72 "$(cat stack)"
+[ ! -s said ] || contains said "sonde"
+holds "it was recorded" "$(figure out '.nodes[0].samples') >= 3 && $(figure out .job.exit_code) == 0"
+equal "the job's limit" 73728 "$(figure out '.nodes[0].metadata["job.limit.stack_bytes"]')"
+
+# Births that nobody tells of are looked for in a list.
+small "$SONDE" run --quiet --births polling -i 100ms -o polled -- sh -c 'for i in 1 2 3; do sleep 0.1; done' ||
+	fail "run --births polling"
+holds "it was polled" "$(figure polled '.nodes[0].samples') >= 3 && $(figure polled .job.exit_code) == 0"
+
+"$PROGRAMS/tree" 3 >ready &
+tree=$!
+trap 'kill $tree 2>/dev/null' EXIT
+wait_for 30 grep -q ready ready
+small "$SONDE" attach -p $tree --births polling -i 100ms --duration 500ms --quiet -o attached || fail "attach"
+equal "processes attached to" 3 "$(figure attached '[.commands[].processes] | add')"
+small "$SONDE" attach --job -i 100ms --duration 500ms --quiet -o job 2>/dev/null || fail "attach --job"
+small "$SONDE" show out >shown || fail "show"
+small "$SONDE" doctor >diagnosis || fail "doctor"
