@@ -194,6 +194,7 @@ install: all
 		$(DESTDIR)$(datadir)/bash-completion/completions \
 		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
 	install -m 755 $(BUILD)/sonde $(DESTDIR)$(bindir)/sonde
+	ln -sf sonde $(DESTDIR)$(bindir)/perfmon
 	install -m 755 $(HELPERPROG) $(DESTDIR)$(libexecdir)
 	install -m 644 $(BUILD)/libsonde.a $(DESTDIR)$(libdir)/libsonde.a
 	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0

@@ -167,14 +167,24 @@ static int dispatch(int argc, char **argv)
 	return other_word(argc, argv);
 }
 
+/* The command that a link of its name stands for. */
+static const struct command *called_by_name(const char *word)
+{
+	const char *slash = strrchr(word, '/');
+	const struct command *c = command_find(slash ? slash + 1 : word);
+
+	return c && c->by_name ? c : NULL;
+}
+
 int main(int argc, char **argv)
 {
+	const struct command *own = argc ? called_by_name(argv[0]) : NULL;
 	int code;
 
 	hold_stdio();
-	if (argc < 2)
+	if (argc < 2 && !own)
 		return no_arguments();
-	code = dispatch(argc - 1, argv + 1);
+	code = own ? run_command(own, argc, argv) : dispatch(argc - 1, argv + 1);
 	errno = 0;
 	if ((fflush(stdout) || ferror(stdout)) && code == EXIT_OK) {
 		say("cannot write to standard output: %s",

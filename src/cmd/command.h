@@ -29,6 +29,7 @@ struct command {
 	size_t nexamples;
 	bool stop_at_operand; /* what follows the first operand is not ours */
 	bool hidden;          /* left out of the list of commands */
+	bool by_name;         /* a link of its name to sonde is this command */
 	int usage_code;       /* exit code of a usage error; 0 = EXIT_USAGE */
 	int (*exec)(const void *options, int noperands, char **operands);
 };

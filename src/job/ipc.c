@@ -98,5 +98,6 @@ bool ipc_over(struct ipc *f)
 	if (is_same(&now, &f->seen))
 		return false;
 	f->seen = now;
-	return now.st_ino && !read_word(f->path, word, sizeof word) && says_over(word);
+	f->over = now.st_ino && !read_word(f->path, word, sizeof word) && says_over(word);
+	return f->over;
 }

@@ -17,6 +17,7 @@
 struct ipc {
 	char path[256];
 	struct stat seen; /* st_ino 0: it was not there */
+	bool over;        /* it said so */
 };
 
 /* The file of this job, here; made when it is not there. anew: what another run has left in it is

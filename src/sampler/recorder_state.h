@@ -32,8 +32,8 @@ struct recorder {
 	struct sampler_figures figures;
 	struct rlimit files; /* as the job has it: the recorder raises its own */
 	bool said, ended, launcher_gone, made;
-	bool seen; /* some member that does more than wait */
-	bool told; /* by the stop file that the job is over */
+	bool seen;                  /* some member that does more than wait */
+	bool told;                  /* by the stop file that the job is over */
 	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: no more is told of them */
 	int status;
 };

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perfmon.c - perfmon's command line: its flags, its files, its ways to be ended. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "cmd/attached.h"
+#include "cmd/logfile.h"
+#include "cmd/outfile.h"
+#include "cmd/perfmon_place.h"
+#include "cmd/perfmon_results.h"
+#include "cmd/say.h"
+#include "sink/sink.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+/* The job's processes may be long in coming; a step that follows another one is not. Before the
+ * scheduler ends the job, the recording has to be closed and the results be written. */
+#define AWAIT_NS  (60 * NS_PER_S)
+#define GRACE_NS  (10 * NS_PER_S)
+#define MARGIN_NS (30 * NS_PER_S)
+
+struct perfmon_options {
+	struct perfmon_names names;
+	const char *launcher, *formats;
+	int64_t interval_ns, sync_ns;
+	bool report, verbose;
+};
+
+#define NAMED(flag, member, what)                                                                  \
+	{                                                                                          \
+		.name = flag, .type = ARG_TEXT, .value = "NAME", .bare = "", .follows = true,      \
+		.help = what, OPTION_OFFSET(struct perfmon_options, names.member)                  \
+	}
+
+static const struct option rows[] = {
+	{ .name = "save_dir",
+	  .letter = 'd',
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .bare = "",
+	  .follows = true,
+	  .help = "Where the files go, seen by all nodes of the job; without it the current "
+		  "directory.",
+	  OPTION_OFFSET(struct perfmon_options, names.save_dir) },
+	{ .name = "prefix",
+	  .letter = 'p',
+	  .type = ARG_TEXT,
+	  .value = "NAME",
+	  .bare = "",
+	  .follows = true,
+	  .help = "A directory in there for this job's files.",
+	  OPTION_OFFSET(struct perfmon_options, names.prefix) },
+	{ .name = "launcher",
+	  .letter = 'l',
+	  .type = ARG_TEXT,
+	  .value = "NAME",
+	  .bare = "",
+	  .follows = true,
+	  .help = "What starts the job's MPI tasks; it is logged, but not needed.",
+	  OPTION_OFFSET(struct perfmon_options, launcher) },
+	{ .name = "sampling_freq",
+	  .letter = 'i',
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .fallback = "30s",
+	  .min = 1000000,
+	  .max = INT64_C(3600000000000),
+	  .help = "Time between samples.",
+	  OPTION_OFFSET(struct perfmon_options, interval_ns) },
+	{ .name = "check_point",
+	  .letter = 'c',
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .fallback = "15m",
+	  .bare = "15m",
+	  .follows = true,
+	  .help = "The most that a loss of the node may cost, as --sync of `sonde run`.",
+	  OPTION_OFFSET(struct perfmon_options, sync_ns) },
+	{ .name = "gen_report",
+	  .letter = 'r',
+	  .type = ARG_FLAG,
+	  .help = "Write the job's report.",
+	  OPTION_OFFSET(struct perfmon_options, report) },
+	{ .name = "export",
+	  .letter = 'e',
+	  .type = ARG_TEXT,
+	  .value = "FORMATS",
+	  .bare = "csv",
+	  .follows = true,
+	  .help = "Write the job's tables in these formats: csv, hdf5, parquet, pickle, feather, "
+		  "orc; several are separated by blanks or commas.",
+	  OPTION_OFFSET(struct perfmon_options, formats) },
+	NAMED("system", system, "Of a benchmark test: the system it runs on."),
+	NAMED("partition", partition, "Of a benchmark test: the partition."),
+	NAMED("env", env, "Of a benchmark test: the environment."),
+	NAMED("name", name, "Of a benchmark test: its name."),
+	{ .name = "verbose",
+	  .letter = 'v',
+	  .type = ARG_FLAG,
+	  .help = "Log more, to a file for each node, and write what each was told into configs/.",
+	  OPTION_OFFSET(struct perfmon_options, verbose) },
+};
+
+static const struct example examples[] = {
+	{ "perfmon -i 5 -e csv hdf5", "in a job script, started once on each node, with & behind" },
+};
+
+struct perfmon {
+	const struct perfmon_options *o;
+	uint64_t formats; /* bit i: sinks[i] */
+	struct recording_options recording;
+	struct recording_plan plan;
+	struct perfmon_place place;
+	struct logfile log;
+	struct ipc ipc;
+	char directory[PATH_MAX]; /* of the recording */
+	char id[128];             /* of the job, as files are named after it; "" */
+	struct err why;           /* the last thing that went wrong */
+};
+
+static bool add_formats(uint64_t *formats, const char *names)
+{
+	for (const char *at = names; *at;) {
+		size_t n = strcspn(at, ","), i = 0;
+
+		while (i < nsinks && (strlen(sinks[i]->name) != n ||
+				      memcmp(sinks[i]->name, at, n) || sinks[i]->series_only))
+			i++;
+		if (i == nsinks) {
+			say("perfmon: -e knows no format '%.*s'; it knows csv, hdf5, parquet, "
+			    "pickle, feather and orc",
+			    (int)n, at);
+			return false;
+		}
+		*formats |= UINT64_C(1) << i;
+		at += n + (at[n] == ',');
+	}
+	return true;
+}
+
+/* Words behind the first one of -e are operands to the option table. */
+static bool find_formats(struct perfmon *x, int n, char **operands)
+{
+	if (n && !x->o->formats) {
+		say("perfmon: takes no operand, '%s' is too much", operands[0]);
+		return false;
+	}
+	if (x->o->formats && !add_formats(&x->formats, x->o->formats))
+		return false;
+	for (int i = 0; i < n; i++)
+		if (!add_formats(&x->formats, operands[i]))
+			return false;
+	return true;
+}
+
+/* As the scheduler numbers it, which is what job scripts have: of an array, each element's own. */
+static void find_id(struct perfmon *x)
+{
+	const char *raw = x->plan.identity.job.text[BATCH_RAW_ID];
+
+	snprintf(x->id, sizeof x->id, "%s", raw ? raw : "");
+	for (char *c = x->id; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("-._", *c))
+			*c = '_';
+}
+
+static bool is_first_node(const struct batch_job *j)
+{
+	return j->number[BATCH_NODES] <= 1 || j->number[BATCH_NODE_INDEX] == 0;
+}
+
+/* Everything that can be known to be wrong before a file is made. */
+static bool plan(struct perfmon *x)
+{
+	const struct perfmon_options *o = x->o;
+	struct err e = { "" };
+
+	/* Processes that are not there yet would not be counted, and sums be too small. */
+	x->recording = (struct recording_options){ .interval_ns = o->interval_ns,
+						   .sync_ns = o->sync_ns,
+						   .perf = "off" };
+	if (perfmon_place_find(&x->place, &o->names, &e)) {
+		say("perfmon: %s", e.text);
+		return false;
+	}
+	if (!recording_plan(&x->plan, &x->recording))
+		return false;
+	find_id(x);
+	if ((size_t)snprintf(x->directory, sizeof x->directory, "%s/%s", x->place.directory,
+			     x->plan.named) >= sizeof x->directory) {
+		say("perfmon: the name of the directory %s is too long; name another with -d",
+		    x->place.directory);
+		return false;
+	}
+	x->plan.directory = x->directory;
+	return true;
+}
+
+static void config_text(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_text(j, text && text[0] ? text : NULL);
+}
+
+/* JSON is YAML, too. */
+static void config(struct bytes *b, const struct perfmon *x)
+{
+	const struct perfmon_options *o = x->o;
+	const struct batch_job *job = &x->plan.identity.job;
+	struct json j = { .out = b, .indent = true };
+
+	json_object(&j);
+	config_text(&j, "scheduler", batch_job_system(job));
+	config_text(&j, "job_id", x->id);
+	config_text(&j, "host_name", x->plan.identity.host);
+	config_text(&j, "node_name", job->node);
+	config_text(&j, "master_node", job->nodes.n ? hostlist_name(&job->nodes, 0) : job->node);
+	json_key(&j, "num_nodes");
+	json_int(&j, job->number[BATCH_NODES] < 1 ? 1 : job->number[BATCH_NODES]);
+	config_text(&j, "launcher", o->launcher);
+	config_text(&j, "save_dir", x->place.save_dir);
+	config_text(&j, "prefix", o->names.prefix);
+	config_text(&j, "data_dir", x->place.directory);
+	config_text(&j, "recording", x->directory);
+	config_text(&j, "ipc_file", x->ipc.path);
+	json_key(&j, "sampling_freq");
+	json_real(&j, (double)o->interval_ns / NS_PER_S);
+	json_key(&j, "check_point");
+	json_real(&j, (double)o->sync_ns / NS_PER_S);
+	json_key(&j, "gen_report");
+	json_bool(&j, o->report);
+	json_key(&j, "export");
+	json_array(&j);
+	for (size_t i = 0; i < nsinks; i++)
+		if (x->formats >> i & 1)
+			json_text(&j, sinks[i]->name);
+	json_array_end(&j);
+	config_text(&j, "system", o->names.system);
+	config_text(&j, "partition", o->names.partition);
+	config_text(&j, "env", o->names.env);
+	config_text(&j, "name", o->names.name);
+	json_key(&j, "verbose");
+	json_bool(&j, o->verbose);
+	json_object_end(&j);
+	bytes_u8(b, '\n');
+}
+
+static void write_config(const struct perfmon *x)
+{
+	char directory[PATH_MAX + 16], name[192];
+	struct err e = { "" };
+	struct bytes b = { 0 };
+	struct outfile out;
+	int bad = 0;
+
+	snprintf(directory, sizeof directory, "%s/configs", x->place.directory);
+	snprintf(name, sizeof name, "%s_run_config.yml", x->plan.identity.host);
+	config(&b, x);
+	if (!outfile_open(&out, directory, name, &e)) {
+		if (b.failed || fwrite(b.data, 1, b.len, out.file) != b.len)
+			bad = err_set(&e, -EIO, "%s", strerror(errno));
+		outfile_close(&out, bad, &e);
+	}
+	if (e.text[0])
+		log_warning(&x->log, "%s", e.text);
+	bytes_free(&b);
+}
+
+static bool begin(struct perfmon *x)
+{
+	const struct identity *who = &x->plan.identity;
+	struct err e = { "" };
+
+	if (perfmon_place_make(&x->place, &e) ||
+	    logfile_open(&x->log, x->place.save_dir, who->host, x->o->verbose, &e)) {
+		say("perfmon: %s", e.text);
+		return false;
+	}
+	if (who->job.why.text[0])
+		log_warning(&x->log, "%s", who->job.why.text);
+	if (x->id[0] && ipc_begin(&x->ipc, x->id, is_first_node(&who->job), &e))
+		log_warning(&x->log, "%s", e.text);
+	if (x->o->verbose)
+		write_config(x);
+	return true;
+}
+
+static void log_sentence(void *ctx, const char *sentence)
+{
+	struct perfmon *x = ctx;
+
+	log_warning(&x->log, "%s", sentence);
+	err_set(&x->why, 0, "%s", sentence);
+}
+
+static bool record(struct perfmon *x)
+{
+	const struct batch_job *job = &x->plan.identity.job;
+	struct attached a = { .command = "perfmon" };
+	struct recorder_options r;
+	int bad = attached_job(&a, &x->plan, NULL, &x->why);
+
+	if (bad) {
+		log_error(&x->log, "%s", x->why.text);
+		return false;
+	}
+	r = attached_recorder(&x->plan, &a);
+	r.await_ns = AWAIT_NS;
+	r.grace_ns = GRACE_NS;
+	r.duration_ns = attached_until_limit_ns(job, MARGIN_NS);
+	r.ipc = x->id[0] ? &x->ipc : NULL;
+	r.elsewhere = "name another with -d or -p";
+	r.say = log_sentence;
+	r.say_ctx = x;
+	log_info(&x->log, "Recording %s into %s", a.members.how, x->directory);
+	log_debug(&x->log, "A sample every %.6g s, synced every %.6g s; launcher: %s",
+		  (double)x->o->interval_ns / NS_PER_S, (double)x->o->sync_ns / NS_PER_S,
+		  x->o->launcher && x->o->launcher[0] ? x->o->launcher : "not given");
+	bad = recorder_run(&r);
+	if (x->ipc.over)
+		log_info(&x->log, "%s says that the job is over", x->ipc.path);
+	if (!bad)
+		log_info(&x->log, "The recording of this node is closed");
+	attached_close(&a);
+	return !bad;
+}
+
+static bool results(const struct perfmon *x)
+{
+	const struct perfmon_results p = { .log = &x->log,
+					   .place = &x->place,
+					   .recording = x->directory,
+					   .job = &x->plan.identity.job,
+					   .id = x->id,
+					   .interval_ns = x->o->interval_ns,
+					   .formats = x->formats,
+					   .report = x->o->report };
+
+	perfmon_results_wait(&p);
+	return perfmon_results_write(&p);
+}
+
+static bool monitor(struct perfmon *x)
+{
+	const struct batch_job *job = &x->plan.identity.job;
+
+	if (job->number[BATCH_LOCAL_RANK] > 0) {
+		log_info(&x->log, "Another copy on this node records it");
+		return true;
+	}
+	if (!record(x))
+		return false;
+	if (is_first_node(job))
+		return results(x);
+	log_info(&x->log, "The first node of the job writes the results");
+	return true;
+}
+
+static int perfmon(const void *given, int n, char **operands)
+{
+	struct perfmon *x = calloc(1, sizeof *x);
+	int code = EXIT_USAGE;
+
+	if (!x) {
+		say("out of memory");
+		return EXIT_FAILED;
+	}
+	x->o = given;
+	/* By this name other copies of Sonde know this one for one of theirs. */
+	prctl(PR_SET_NAME, "sonde-perfmon");
+	if (find_formats(x, n, operands) && plan(x)) {
+		code = begin(x) && monitor(x) ? EXIT_OK : EXIT_FAILED;
+		if (code == EXIT_FAILED && x->log.fd)
+			say("perfmon: %s; the log in %s has more",
+			    x->why.text[0] ? x->why.text : "not all results could be written",
+			    x->place.save_dir);
+		identity_free(&x->plan.identity);
+	}
+	logfile_close(&x->log);
+	free(x);
+	return code;
+}
+
+const struct command command_perfmon = {
+	.name = "perfmon",
+	.operands = "",
+	.what = "Record a batch job beside it, with perfmon's flags and files",
+	.description =
+		"For job scripts that were written for perfmon: started once on each node of a "
+		"Slurm, PBS or OAR job, in the background, it records the job's processes on "
+		"that node, of all its steps, but none of Sonde's own. Called by the name "
+		"perfmon, sonde is this command.\n\n"
+		"It ends 10 s after the last process of the job here, when the job script says "
+		"`echo FINISHED >.ipc-$SLURM_JOB_ID`, on TERM, INT, HUP, USR1 or USR2, and 30 s "
+		"before the job's time limit where that is told. The copy on the first node of "
+		"the job then waits until the others have ended, too, and writes the results of "
+		"all nodes. Of what other nodes have not closed, it takes what is there when "
+		"nothing came of them for 10 s and two samples.\n\n"
+		"Nothing goes to standard output; ska_sdp_monitoring_metrics.log in the "
+		"directory of -d says what happened. With --system, --partition, --env and "
+		"--name the files go into perfmetrics/SYSTEM/PARTITION/ENV/NAME there, and the "
+		"HDF5 tables of all its jobs into test.h5.",
+	COMMAND_OPTIONS(rows),
+	COMMAND_EXAMPLES(examples),
+	.size = sizeof(struct perfmon_options),
+	.by_name = true,
+	.exec = perfmon,
+};
