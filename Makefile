@@ -189,7 +189,7 @@ FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
 		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/sonde/rules \
-		$(DESTDIR)$(datadir)/sonde/events \
+		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps \
 		$(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde \
 		$(DESTDIR)$(datadir)/bash-completion/completions \
 		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
@@ -206,6 +206,7 @@ install: all
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(datadir)/man/man1/
 	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/
+	install -m 644 maps/*.map $(DESTDIR)$(datadir)/sonde/maps/
 	install -m 644 $(BUILD)/completions/sonde.bash $(DESTDIR)$(datadir)/bash-completion/completions/sonde
 	install -m 644 $(BUILD)/completions/_sonde $(DESTDIR)$(datadir)/zsh/site-functions/_sonde
 	install -m 644 $(BUILD)/completions/sonde.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/sonde.fish
