@@ -31,6 +31,14 @@ def free_port():
         return s.getsockname()[1]
 
 
+class QuietServer(http.server.ThreadingHTTPServer):
+    """Who asks may be killed at any moment."""
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        pass
+
+
 class Server:
     """mlflow server in the current folder; it ends with this process."""
 
@@ -109,8 +117,7 @@ class Proxy:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.server = QuietServer(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.uri = f"http://127.0.0.1:{self.port}"
@@ -154,8 +161,7 @@ class Fake:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.server = QuietServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.uri = f"http://127.0.0.1:{self.server.server_address[1]}"
 

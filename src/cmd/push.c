@@ -24,7 +24,7 @@ static const char known_services[] = "Service:"
 #undef PUSH
 
 struct push_options {
-	const char *to, *url, *state;
+	const char *to, *url, *state, *metrics, *labels;
 	int64_t patience_ns, artifacts;
 	bool json;
 };
@@ -47,6 +47,16 @@ static const struct option rows[] = {
 	  .help = "MLflow: the files that go with the values: report, samples and recording; the "
 		  "first two; none.",
 	  OPTION_OFFSET(struct push_options, artifacts) },
+	{ .name = "metrics",
+	  .type = ARG_TEXT,
+	  .value = "GLOBS",
+	  .help = "Remote write: only series whose name matches one of these, separated by commas.",
+	  OPTION_OFFSET(struct push_options, metrics) },
+	{ .name = "labels",
+	  .type = ARG_TEXT,
+	  .value = "NAME=VALUE,...",
+	  .help = "Remote write: labels of every series beside its node and device.",
+	  OPTION_OFFSET(struct push_options, labels) },
 	{ .name = "patience",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
@@ -67,6 +77,8 @@ static const struct option rows[] = {
 
 static const struct example examples[] = {
 	{ "push --to mlflow", "the newest recording here, to MLFLOW_TRACKING_URI" },
+	{ "push --to remote-write --url http://localhost:9090/api/v1/write",
+	  "its series, also while it runs" },
 	{ "push --to mlflow sonde_1234 --artifacts report",
 	  "a job that ended, without its recording" },
 };
@@ -160,6 +172,8 @@ static int push(const struct push *service, const struct push_options *o, const 
 		.run = c->run,
 		.url = o->url,
 		.state = o->state ? o->state : outfile_directory(c->path, own, sizeof own),
+		.metrics = o->metrics,
+		.labels = o->labels,
 		.patience_ns = o->patience_ns,
 		.artifacts = (enum push_artifacts)o->artifacts,
 		.variable = variable,
@@ -211,6 +225,11 @@ const struct command command_push = {
 		"MLFLOW_EXPERIMENT_NAME. The values are MLflow's own system metrics of each node "
 		"and GPU and the figures of `sonde show --tracker`; report, samples and recording "
 		"become the run's artifacts, in its folder sonde.\n\n"
+		"remote-write: SONDE_REMOTE_WRITE_URL is the address of a receiver of Prometheus' "
+		"remote write, with the user and password in it, or SONDE_REMOTE_WRITE_TOKEN "
+		"beside it. The series are those of `sonde export --to openmetrics`. A job that "
+		"is still running is sent as far as it is; the same command later sends what has "
+		"come since.\n\n"
 		"Exit code 1 also means that something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct push_options),

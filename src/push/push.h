@@ -19,6 +19,7 @@ struct push_job {
 	const char *url;     /* of --url; NULL: from the environment */
 	const char *state;   /* directory of the journal */
 	const char *metrics; /* globs; NULL: all */
+	const char *labels;  /* NAME=VALUE,...; NULL: none */
 	int64_t patience_ns;
 	enum push_artifacts artifacts;
 	const char *(*variable)(const char *name); /* the environment; NULL: not set, or empty */

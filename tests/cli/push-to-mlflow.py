@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 """A push to MLflow adds each value once, whatever answers are lost; says in a sentence what went wrong and how to go on; and keeps
 passwords and tokens out of files, sentences and command lines."""
 import glob
 import json
 import os
+import random
 import shutil
 import stat
 import subprocess
 import sys
+import time
 
 import mlflow_server
 
@@ -80,6 +83,28 @@ check("how to go on", "same command goes on" in said and "503" in said, said)
 fake.fail, batches = lambda method, path: None, sum("log-batch" in p for _, p, _ in fake.seen)
 push("c", MLFLOW_TRACKING_URI=fake.uri)
 check("no batch again", sum("log-batch" in p for _, p, _ in fake.seen) == batches and sorted(fake.runs["run0"]["metrics"]) == points)
+
+# Killed at 20 random moments: each value once, at most a tenth more requests than there had to be.
+os.mkdir("many")
+subprocess.run([os.path.join(os.environ["BUILD"], "bench/make_nodes"), "many", "44", "1000", "100"], check=True)
+shutil.copytree("many", "whole")
+killed, whole = mlflow_server.Fake(), mlflow_server.Fake()
+killed.fail = lambda method, path: time.sleep(0.01)
+for kill in range(20):
+    p = subprocess.Popen([SONDE, "push", "many", "--to", "mlflow", "--artifacts", "none"], env={**os.environ, "MLFLOW_TRACKING_URI": killed.uri}, stderr=subprocess.DEVNULL)
+    at = len(killed.seen) + random.randrange(1, 8)
+    while p.poll() is None and len(killed.seen) < at:
+        time.sleep(0.001)
+    time.sleep(random.random() * 0.02)
+    check("killed", p.poll() is None, f"kill {kill} came too late")
+    p.kill()
+    p.wait()
+push("many", "--artifacts", "none", MLFLOW_TRACKING_URI=killed.uri)
+push("whole", "--artifacts", "none", MLFLOW_TRACKING_URI=whole.uri)
+# As MLflow does, equal ones are one.
+check("one run after kills", len(killed.runs) == 1)
+check("values after kills", sorted(set(killed.runs["run0"]["metrics"])) == sorted(whole.runs["run0"]["metrics"]))
+check("requests after kills", len(killed.seen) <= 1.1 * len(whole.seen), f"{len(killed.seen)} of {len(whole.seen)}")
 
 # Into a run that is somebody's: its status is left alone.
 fake.runs["theirs"] = {"metrics": [], "tags": {}, "status": "RUNNING"}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 600
-"""A push to a real MLflow that is killed at 20 random moments and begun again: its own client reads each value once, and at most a tenth
-more requests were made than there had to be."""
+# limit: 900
+"""A push to a real MLflow that is killed at random moments, 20 with --long, and begun again: its own client reads each value once, and no more
+requests were made than one for each kill above those there had to be; with 20 that is a tenth."""
 import csv
 import json
 import os
@@ -19,7 +19,8 @@ import mlflow
 
 server = harness.Server()
 try:
-    SONDE, KILLS, NODES = os.environ["SONDE"], 20, 44
+    SONDE = os.environ["SONDE"]
+    KILLS, NODES = (20, 44) if os.environ.get("LONG") else (4, 5)
     os.mkdir("job")
     subprocess.run([os.path.join(os.environ["BUILD"], "bench/make_nodes"), "job", str(NODES), "1000", "100"], check=True)
     with open("series.csv", "w") as f:
@@ -34,7 +35,7 @@ try:
     while kills < KILLS:
         p = subprocess.Popen(push, env=env)
         # A random moment of the time that some batches take, counted from the first of them.
-        before, wanted = len(proxy.seen), chance.randrange(1, 9)
+        before, wanted = len(proxy.seen), chance.randrange(1, 5)
         while p.poll() is None and len(proxy.seen) < before + wanted:
             time.sleep(0.005)
         time.sleep(chance.random() * 0.2)
@@ -63,7 +64,7 @@ try:
     assert got == want, f"{len(got)} values there, {len(want)} wanted"
     least = len(fake.seen)
     print(f"{len(want)} values, {least} requests had to be, {seen} were")
-    assert seen <= 1.1 * least, f"{seen} requests, {least} had to be"
+    assert seen <= least + kills and (KILLS < 20 or seen <= 1.1 * least), f"{seen} requests, {least} had to be"
 
     # MLflow's client gives the values that an export has.
     with open("series.csv", newline="") as f:
@@ -75,9 +76,8 @@ try:
         assert len(wanted) == len(history) <= 1000, (len(wanted), len(history))
         assert all(abs(m.value - w) <= 1e-12 * abs(w) for m, w in zip(history, wanted)), node
     info = client.get_run(run)
-    assert info.info.status == "FINISHED" and info.data.tags["sonde.host.43"] == "n00043", info
-    client.download_artifacts(run, "sonde/report.html", ".")
-    with open("sonde/report.html") as f:
+    assert info.info.status == "FINISHED" and info.data.tags[f"sonde.host.{NODES - 1}"] == f"n{NODES - 1:05}", info
+    with open(client.download_artifacts(run, "sonde/report.html", ".")) as f:
         assert "</html>" in f.read()
 finally:
     server.stop()

@@ -4,6 +4,7 @@
 #include "push/http.h"
 #include "push/journal.h"
 #include "push/mlflow_batch.h"
+#include "push/snappy.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -178,6 +179,71 @@ static void test_messages_come_back_as_they_were(void **state)
 	bytes_free(&b);
 }
 
+/* As the format's description has it, by another hand: literals, and copies of all three kinds. */
+static size_t expand(const uint8_t *in, size_t n, uint8_t *out, size_t size)
+{
+	struct scan s = { .at = in, .end = in + n };
+	size_t want = (size_t)scan_varint(&s), at = 0;
+
+	while (s.at < s.end && !s.bad) {
+		uint8_t tag = scan_u8(&s);
+		size_t length = (tag >> 2) + 1u, offset;
+
+		if ((tag & 3) == 0) {
+			if (length > 60) {
+				unsigned more = (unsigned)length - 60;
+
+				length = 1;
+				for (unsigned i = 0; i < more; i++)
+					length += (size_t)scan_u8(&s) << 8 * i;
+			}
+			assert_true(at + length <= size);
+			memcpy(out + at, scan_take(&s, length), length);
+		} else {
+			assert_int_equal(tag & 3, 2);
+			offset = scan_u8(&s);
+			offset |= (size_t)scan_u8(&s) << 8;
+			assert_true(offset && offset <= at && at + length <= size);
+			for (size_t i = 0; i < length; i++)
+				out[at + i] = out[at + i - offset];
+		}
+		at += length;
+	}
+	assert_false(s.bad);
+	assert_int_equal(at, want);
+	return at;
+}
+
+static void test_snappy_expands_to_the_same(void **state)
+{
+	enum { SIZE = 200000 };
+	uint8_t *data = malloc(SIZE), *back = malloc(SIZE);
+	static const size_t sizes[] = {
+		0, 1, 3, 4, 59, 60, 61, 62, 300, 65535, 65536, 65537, SIZE
+	};
+	uint32_t seed = 1;
+
+	(void)state;
+	for (unsigned alphabet = 1; alphabet <= 256; alphabet *= 4)
+		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+			struct bytes out = { 0 };
+
+			for (size_t k = 0; k < sizes[i]; k++) {
+				seed = seed * 1664525 + 1013904223;
+				data[k] = (uint8_t)((seed >> 16) % alphabet);
+			}
+			snappy_put(&out, data, sizes[i]);
+			assert_false(out.failed);
+			assert_true(out.len <= sizes[i] + 16 + sizes[i] / 1000);
+			assert_true(alphabet > 1 || out.len <= 16 + sizes[i] / 16);
+			assert_int_equal(expand(out.data, out.len, back, SIZE), sizes[i]);
+			assert_memory_equal(data, back, sizes[i]);
+			bytes_free(&out);
+		}
+	free(data);
+	free(back);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_json_texts_are_found),
 		cmocka_unit_test(test_journal_keeps_whole_lines),
 		cmocka_unit_test(test_batches_stay_within_limits),
+		cmocka_unit_test(test_snappy_expands_to_the_same),
 		cmocka_unit_test(test_messages_come_back_as_they_were),
 	};
 
