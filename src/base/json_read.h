@@ -8,10 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The text (or, as it is written, the number) at a path of keys with dots between them,
- * "run.info.run_id"; of an array the first element is taken: "runs.info". False when there is none
- * there, when it does not fit, holds a NUL or is no UTF-8, or when the document is malformed up to
- * it. */
+/* The text at a path of keys with dots between them, "run.info.run_id"; of an array the first
+ * element is taken, "runs.info.run_id". False when there is none there, when it does not fit or is
+ * no UTF-8, or when the document is malformed up to it. */
 bool json_read_text(const char *document, size_t length, const char *path, char *out, size_t size);
 
 #endif
