@@ -181,7 +181,7 @@ static int take_key(struct parser *p, struct err *e)
 	struct map_key *k;
 	int rc = 0;
 
-	if (!t)
+	if (!t || !t->keys)
 		return err_set(e, -EINVAL, "before the first key comes a line: table NAME");
 	if (t->nkeys == KEYS_MAX)
 		return err_set(e, -EINVAL, "a table has %d keys at most", KEYS_MAX);

@@ -118,11 +118,10 @@ static const char *heading(const struct mapped *w, const struct map_key *k)
 	return w->keys ? k->key : k->header;
 }
 
-static int add_column(struct binder *b, const struct map_key *k, const char *name)
+static int add_column(struct binder *b, const char *name)
 {
 	const struct column c = { name, COLUMN_REAL, "", "", kind_name(KIND_GAUGE) };
 
-	(void)k;
 	return name ? frame_column(b->f, &c) : -ENOMEM;
 }
 
@@ -154,7 +153,7 @@ static int add_starred(struct binder *b, uint32_t key)
 			continue;
 		b->column[key] = b->column[key] ? b->column[key] : b->f->ncolumns;
 		b->instance_columns++;
-		rc = add_column(b, k, pool_text(&w->pool, name, strlen(name)));
+		rc = add_column(b, pool_text(&w->pool, name, strlen(name)));
 	}
 	return rc;
 }
@@ -169,7 +168,7 @@ static int add_columns(struct binder *b)
 			rc = add_starred(b, k);
 		} else if (!t->keys[k].optional || has_metric(b, &t->keys[k])) {
 			b->column[k] = b->f->ncolumns;
-			rc = add_column(b, &t->keys[k], heading(b->w, &t->keys[k]));
+			rc = add_column(b, heading(b->w, &t->keys[k]));
 		}
 	}
 	return rc;

@@ -150,7 +150,7 @@ static int take_member(struct reading *r)
 		r->unknown++;
 		return jsondoc_skip(&r->json, t, r->e) ? 0 : -EINVAL;
 	}
-	node = store_node(s, host);
+	node = s->nseries + KEYS > STORE_SERIES_MAX ? -1 : store_node(s, host);
 	if (node < 0 || (uint64_t)node < before) {
 		store_leave_out(s, "%s is there twice, or one node too many", host);
 		return jsondoc_skip(&r->json, t, r->e) ? 0 : -EINVAL;

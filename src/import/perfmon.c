@@ -137,11 +137,11 @@ static int take_host(struct reading *r, const char *name)
 
 static int take_member(struct reading *r)
 {
-	const char *key = store_text(r->x->store, r->json.text);
-	enum jsondoc_token t = next(r);
+	char key[KEY_SIZE];
+	enum jsondoc_token t;
 
-	if (!key)
-		return err_set(r->e, -ENOMEM, "out of memory");
+	snprintf(key, sizeof key, "%s", r->json.text);
+	t = next(r);
 	if (!strcmp(key, "sampling_frequency") && t == JSONDOC_NUMBER) {
 		if (r->json.number > 0 && r->json.number < 86400 * 366)
 			r->x->store->interval_s = r->interval_s = r->json.number;

@@ -225,8 +225,11 @@ static int keep_key(const struct perfmon_host *h, const struct perfmon_key *k,
 	if (!k->present || !strcmp(k->key, "time_stamps"))
 		return 0;
 	s = store_series(x->store, g);
-	if (!s)
-		return -ENOMEM;
+	if (!s) {
+		store_leave_out(x->store, "%.100s: too many keys; %.100s is left out", h->name,
+				k->key);
+		return 0;
+	}
 	s->values = k->column;
 	s->instance = instance;
 	if (known && !(fault && fault->why)) {
@@ -285,8 +288,6 @@ int perfmon_host_keep(struct perfmon_host *h, const struct import *x, struct err
 	int64_t node;
 	int rc = 0;
 
-	/* Each is counted again when it becomes a series. */
-	x->store->nseries -= h->nkeys;
 	if (!find_times(h)) {
 		store_leave_out(x->store, "%.100s in %s has no time_stamps", h->name,
 				h->table->name);
@@ -304,6 +305,7 @@ int perfmon_host_keep(struct perfmon_host *h, const struct import *x, struct err
 				h->name, h->table->name);
 		return 0;
 	}
+	x->store->nseries -= h->nkeys; /* each is counted again when it becomes a series */
 	g->times = find_times(h);
 	g->of_intervals = !h->by_sonde && has_rises(h->table);
 	for (uint32_t i = 0; i < h->nkeys && !rc; i++)

@@ -29,6 +29,9 @@ const char *store_text(struct store *s, const char *text)
 }
 
 static void add_note(struct store *s, const char *format, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+
+static void add_note(struct store *s, const char *format, va_list ap)
 {
 	char text[NOTE_SIZE];
 
@@ -90,14 +93,19 @@ int64_t store_node(struct store *s, const char *host)
 
 struct store_group *store_group(struct store *s, uint32_t node)
 {
-	struct store_group *g = pool_take(&s->pool, sizeof *g), **last;
+	struct store_node *n = &s->node[node];
+	struct store_group *g = NULL, **last;
+
+	if (n->ngroups < STORE_GROUPS_MAX)
+		g = pool_take(&s->pool, sizeof *g);
 
 	if (!g)
 		return NULL;
-	*g = (struct store_group){ 0 };
-	for (last = &s->node[node].group; *last; last = &(*last)->next)
+	*g = (struct store_group){ .node = node };
+	for (last = &n->group; *last; last = &(*last)->next)
 		;
 	*last = g;
+	n->ngroups++;
 	return g;
 }
 
@@ -105,7 +113,8 @@ struct store_series *store_series(struct store *s, struct store_group *g)
 {
 	struct store_series *x = NULL;
 
-	if (s->nseries < STORE_SERIES_MAX && g->nseries < STORE_GROUP_SERIES_MAX)
+	if (s->nseries < STORE_SERIES_MAX && g->nseries < STORE_GROUP_SERIES_MAX &&
+	    s->node[g->node].nseries < STORE_NODE_SERIES_MAX)
 		x = pool_take(&s->pool, sizeof *x);
 	if (!x)
 		return NULL;
@@ -113,6 +122,7 @@ struct store_series *store_series(struct store *s, struct store_group *g)
 	*(g->last ? &g->last->next : &g->series) = x;
 	g->last = x;
 	g->nseries++;
+	s->node[g->node].nseries++;
 	s->nseries++;
 	return x;
 }
@@ -137,7 +147,7 @@ void store_meta_text(struct store *s, uint32_t node, const char *key, const char
 	struct store_meta *m = add_meta(s, node, key);
 
 	if (m)
-		m->text = store_text(s, text);
+		m->text = pool_text(&s->pool, text, strnlen(text, STORE_META_TEXT_MAX));
 }
 
 void store_meta_number(struct store *s, uint32_t node, const char *key, double v, bool whole)

@@ -21,7 +21,10 @@ enum {
 	STORE_NODES_MAX = 16384,
 	STORE_SERIES_MAX = 131072,
 	STORE_GROUP_SERIES_MAX = 1024,
-	STORE_METAS_MAX = 512, /* of a node */
+	STORE_GROUPS_MAX = 256,       /* of a node */
+	STORE_NODE_SERIES_MAX = 8192, /* of a node */
+	STORE_METAS_MAX = 512,        /* of a node */
+	STORE_META_TEXT_MAX = 1024,
 	STORE_NOTES_MAX = 40
 };
 
@@ -41,6 +44,7 @@ struct store_series {
 };
 
 struct store_group {
+	uint32_t node;
 	const char *from;  /* what of the document it is, so that nothing is taken twice */
 	bool of_intervals; /* its times are the begins of intervals */
 	uint32_t times;    /* in the spool: seconds since 1970; 0: none */
@@ -64,7 +68,7 @@ struct store_node {
 	const char *host;
 	struct store_group *group;
 	struct store_meta *meta;
-	uint32_t nmetas;
+	uint32_t ngroups, nseries, nmetas;
 };
 
 struct store {
@@ -84,9 +88,9 @@ void store_close(struct store *s);
 
 /* The node of that host, made when it is new. -1: too many, or no memory. */
 int64_t store_node(struct store *s, const char *host);
-/* A new group of a node, or NULL. */
+/* A new group of a node, or NULL: too many, or no memory. */
 struct store_group *store_group(struct store *s, uint32_t node);
-/* A new series of it, of which metric, instance and factor are to be set; or NULL. */
+/* A new series of it, of which metric, instance and factor are to be set; or NULL, likewise. */
 struct store_series *store_series(struct store *s, struct store_group *g);
 void store_meta_text(struct store *s, uint32_t node, const char *key, const char *text);
 void store_meta_number(struct store *s, uint32_t node, const char *key, double v, bool whole);

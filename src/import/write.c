@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Times of equal whole seconds are moved apart by this; what lies further back is another run. */
-enum { APART_NS = 1000000, BACK_MOST_NS = 1100000000, CHUNK_ROWS = 300 };
+enum { APART_NS = 1000000, BACK_MOST_NS = 1100000000, CHUNK_ROWS = 300, EVENTS_MORE = 1024 };
 
 struct writing {
 	struct store *store;
@@ -227,15 +227,6 @@ static int write_rows(struct writing *w, struct err *e)
 	return rc < 0 ? rc : 0;
 }
 
-static uint32_t count_series(const struct store_node *n)
-{
-	uint32_t count = 0;
-
-	for (const struct store_group *g = n->group; g; g = g->next)
-		count += g->nseries;
-	return count;
-}
-
 static void note_faults(struct writing *w)
 {
 	const char *host = w->node->host;
@@ -257,10 +248,9 @@ static int write_node(struct writing *w, const char *from, int dirfd, const char
 		      struct err *e)
 {
 	const struct writer_options o = { .chunk_rows = CHUNK_ROWS };
-	uint32_t nseries = count_series(w->node);
+	const uint32_t nseries = w->node->nseries;
 	struct writer_figures figures;
-	int rc = sample_init(&w->sample, nseries + 64,
-			     2 * nseries + STORE_METAS_MAX + STORE_NOTES_MAX + 64);
+	int rc = sample_init(&w->sample, nseries + 64, 3 * nseries + STORE_METAS_MAX + EVENTS_MORE);
 
 	if (rc)
 		return err_set(e, rc, "out of memory for %u series", nseries);

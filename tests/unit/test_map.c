@@ -125,9 +125,10 @@ static void test_values(void **state)
 	assert_non_null(strstr(text, "alpha 70 5700 2.2 - "));
 	free(text);
 	text = table_text(&s->run, &m.tables[1], true);
-	assert_string_equal(text, "Host|Timestamps|busy|\n"
-				  "disk-sda.alpha 0.5 \ndisk-sdb.alpha 0 \ndisk-dm-0.alpha 0.001 \n"
-				  "disk-sda.alpha 0.2 \ndisk-sdb.alpha 2 \ndisk-dm-0.alpha 0.001 \n");
+	assert_string_equal(text,
+			    "Host|Timestamps|busy|\n"
+			    "disk-sda.alpha 0.5 \ndisk-sdb.alpha 0 \ndisk-dm-0.alpha 0.001 \n"
+			    "disk-sda.alpha 0.2 \ndisk-sdb.alpha 2 \ndisk-dm-0.alpha 0.001 \n");
 	free(text);
 	synth_free(s);
 	map_free(&m);
