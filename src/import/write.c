@@ -138,11 +138,12 @@ static uint32_t find_instance(struct writing *w, const struct store_series *x, u
 {
 	uint32_t at = 0;
 
-	if (!x->instance)
+	if (!x->instance || !x->metric.domain)
 		return 0;
 	for (struct store_group *g = w->node->group; g; g = g->next)
 		for (struct store_series *y = g->series; y; y = y->next, at++) {
-			if (!y->instance || strcmp(y->instance, x->instance) != 0 ||
+			if (!y->instance || !y->metric.domain ||
+			    strcmp(y->instance, x->instance) != 0 ||
 			    strcmp(y->metric.domain, x->metric.domain) != 0)
 				continue;
 			if (!ids[at])

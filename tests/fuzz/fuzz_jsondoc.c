@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (t == JSONDOC_BAD && !e.text[0])
 		abort();
 	other = json_loadb((const char *)text, size, flags, NULL);
-	if (other) {
+	if (other && !memchr(text, 0, size)) { /* which ends a text to jansson */
 		count(other, &wanted, &wanted_sum);
 		if (t == JSONDOC_BAD && !strstr(e.text, "more than"))
 			abort();
