@@ -85,8 +85,6 @@ static int by_launch(const void *a, const void *b)
 
 static void find_launches(struct summary_task *t, uint32_t n)
 {
-	if (!n)
-		return;
 	qsort(t, n, sizeof *t, by_rank_and_time);
 	for (uint32_t i = 1; i < n; i++)
 		if (!by_step(&t[i], &t[i - 1]) && !by_rank(&t[i], &t[i - 1]))
@@ -119,6 +117,17 @@ static void compare_step(struct summary *s, uint32_t first, uint32_t n, double *
 	take_most_unequal(s, x);
 }
 
+static void compare_steps(struct summary *s, double *value)
+{
+	for (uint32_t i = 0, same; i < s->ntasks; i += same) {
+		same = 1;
+		while (i + same < s->ntasks && !by_step(&s->tasks[i], &s->tasks[i + same]) &&
+		       s->tasks[i].launch == s->tasks[i + same].launch)
+			same++;
+		compare_step(s, i, same, value);
+	}
+}
+
 int summary_tasks_make(struct summary *s, const struct run *r, struct err *e)
 {
 	double *value;
@@ -128,22 +137,20 @@ int summary_tasks_make(struct summary *s, const struct run *r, struct err *e)
 	s->unequal_most_s = s->unequal_rank = NAN;
 	for (uint32_t i = 1; i < r->ninstances; i++)
 		n += is_task(&r->instances[i]);
-	s->tasks = calloc(n + 1, sizeof *s->tasks);
-	s->steps = calloc(n + 1, sizeof *s->steps);
-	value = calloc(n + 1, sizeof *value);
-	for (uint32_t i = 1; value && s->tasks && s->steps && i < r->ninstances; i++)
+	if (!n)
+		return 0;
+	s->tasks = calloc(n, sizeof *s->tasks);
+	s->steps = calloc(n, sizeof *s->steps);
+	value = calloc(n, sizeof *value);
+	if (!s->tasks || !s->steps || !value) {
+		free(value);
+		return err_set(e, -ENOMEM, "out of memory for the tasks of %.300s", r->path);
+	}
+	for (uint32_t i = 1; i < r->ninstances; i++)
 		if (is_task(&r->instances[i]))
 			s->tasks[s->ntasks++] = task_of(r, i);
-	find_launches(s->tasks, s->ntasks);
-	for (uint32_t i = 0, same; i < s->ntasks; i += same) {
-		same = 1;
-		while (i + same < s->ntasks && !by_step(&s->tasks[i], &s->tasks[i + same]) &&
-		       s->tasks[i].launch == s->tasks[i + same].launch)
-			same++;
-		compare_step(s, i, same, value);
-	}
+	find_launches(s->tasks, n);
+	compare_steps(s, value);
 	free(value);
-	return s->ntasks == n
-		       ? 0
-		       : err_set(e, -ENOMEM, "out of memory for the tasks of %.300s", r->path);
+	return 0;
 }

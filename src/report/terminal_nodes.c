@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* terminal_nodes.c - the nodes side by side, as a table for a terminal of 80 columns. */
 #include "base/escape.h"
+#include "report/cell.h"
 #include "report/summary.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { LABEL = 14, CELL = 16, HOST = 33 };
+enum { LABEL = 14, HOST = 33 };
 
-/* What is not known is a dash, not a 0. */
-static const char *cell(char out[CELL], enum unit unit, double v)
+static const char *host_cell(char out[HOST + 1], const struct summary *s, uint32_t at)
 {
-	if (isnan(v))
-		snprintf(out, CELL, "-");
-	else
-		unit_format(unit, v, out, CELL);
-	return out;
+	const char *host = s->hosts[at].host;
+
+	return escape_terminal_into(out, HOST + 1, host ? host : "?");
 }
 
 static void print_comparison(const struct summary *s, const struct summary_comparison *c, FILE *out)
@@ -28,14 +26,13 @@ static void print_comparison(const struct summary *s, const struct summary_compa
 	if (!c->label) /* a name of its own line */
 		fprintf(out, "\n  %-*s", LABEL, "");
 	fprintf(out, " %11s %11s %11s %11s %10s\n",
-		cell(total, c->unit, c->adds_up ? c->spread.total : NAN),
-		cell(mean, c->unit, c->spread.mean), cell(least, c->unit, c->spread.min),
-		cell(most, c->unit, c->spread.max),
-		cell(imbalance, UNIT_RATIO, c->spread.imbalance));
+		cell_text(total, c->unit, c->adds_up ? c->spread.total : NAN),
+		cell_text(mean, c->unit, c->spread.mean), cell_text(least, c->unit, c->spread.min),
+		cell_text(most, c->unit, c->spread.max),
+		cell_text(imbalance, UNIT_RATIO, c->spread.imbalance));
 	if (c->spread.min < c->spread.max)
 		fprintf(out, "  %-*s least on %s, most on %s\n", LABEL, "",
-			escape_terminal_into(on, sizeof on, s->hosts[c->spread.least].host),
-			escape_terminal_into(and, sizeof and, s->hosts[c->spread.most].host));
+			host_cell(on, s, c->spread.least), host_cell(and, s, c->spread.most));
 }
 
 void summary_print_nodes(const struct summary *s, FILE *out)
@@ -52,5 +49,5 @@ void summary_print_nodes(const struct summary *s, FILE *out)
 	if (isnan(s->clock_error_s))
 		fprintf(out, "of which not all kernels know the error\n");
 	else
-		fprintf(out, "within %s\n", cell(error, UNIT_SECONDS, s->clock_error_s));
+		fprintf(out, "within %s\n", cell_text(error, UNIT_SECONDS, s->clock_error_s));
 }
