@@ -125,7 +125,7 @@ static bool file_of(const struct mlflow *m, uint32_t node, int which, char path[
 		    char name[320])
 {
 	static const char sealed[] = ".sonde", tail[] = ".tail";
-	const char *file = m->job->run->nodes[node].file, *slash = strrchr(file, '/');
+	const char *file = m->job->run->nodes[node].file, *slash;
 	size_t n = strlen(file);
 
 	if (n < sizeof sealed || strcmp(file + n - (sizeof sealed - 1), sealed) || n >= PATH_MAX)

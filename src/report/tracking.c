@@ -341,7 +341,7 @@ static int pass_through(struct pass *p, struct tracking *t, const struct summary
 		p->field = rc ? NULL : calloc(p->derive.plan.ncells + 1u, 1);
 		if (!rc && !p->field)
 			rc = err_set(e, -ENOMEM, "out of memory for %u series", p->run->nseries);
-		for (uint32_t i = 1; !rc && i < p->derive.plan.ncells; i++)
+		for (uint32_t i = 1; p->field && i < p->derive.plan.ncells; i++)
 			find_field(p, i);
 		rc = rc ? rc : read_run(p, samples_max, e);
 	}
