@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/decimal.h"
 #include "cmd/say.h"
+#include "cmd/textfile.h"
 #include "recording/join.h"
 #include "report/summary.h"
 
@@ -115,6 +116,8 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 		.launcher = -1,
 		.listener = -1,
 		.say = say_not_recorded,
+		.opened = o->openmetrics ? textfile_start : NULL,
+		.opened_context = p,
 		.sampler = { .procfs = o->procfs,
 			     .sysfs = o->sysfs,
 			     .output = p->directory,

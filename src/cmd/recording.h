@@ -12,7 +12,7 @@
 
 struct recording_options {
 	int64_t interval_ns, sync_ns;
-	const char *output, *summary, *procfs, *sysfs;
+	const char *output, *summary, *openmetrics, *procfs, *sysfs;
 	const char *max_overhead;
 	int64_t pss, births; /* enum pss, enum births */
 	const char *perf, *events, *perf_cpu;
@@ -42,6 +42,10 @@ struct recording_options {
 	{ .name = "json", .type = ARG_FLAG, \
 	  .help = "The summary as JSON, as `sonde show --json` gives it.", \
 	  OPTION_OFFSET(struct recording_options, json) }, \
+	{ .name = "openmetrics", .type = ARG_TEXT, .value = "FILE", \
+	  .help = "Keep the newest sample in FILE, for a textfile collector, until the recording " \
+		  "ends; the mode of a FILE that is there is kept, a new one is private.", \
+	  OPTION_OFFSET(struct recording_options, openmetrics) }, \
 	{ .name = "sync", .type = ARG_DURATION, .value = "TIME", \
 	  .fallback = "10s", .max = INT64_C(3600000000000), \
 	  .help = "The most a loss of the node may cost; 0 leaves syncing to the kernel.", \

@@ -338,6 +338,7 @@ static int begin(struct recorder *r, struct err *e)
 {
 	const struct writer_options w = { .sync_ns = r->o->sync_ns };
 	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
+	struct writer_figures figures;
 	int bad;
 
 	r->directory = directory_open(r->o->directory, r->o->identity, r->o->force, r->o->elsewhere,
@@ -366,6 +367,10 @@ static int begin(struct recorder *r, struct err *e)
 		return bad;
 	metas_machine(r);
 	write_down(r);
+	if (r->o->opened) {
+		writer_figures(r->writer, &figures);
+		r->o->opened(r->o->opened_context, figures.name);
+	}
 	return 0;
 }
 

@@ -33,6 +33,9 @@ struct recorder_options {
 	const volatile int *stop; /* set by a signal: finish now; may be NULL */
 	void (*say)(void *ctx, const char *sentence);
 	void *say_ctx;
+	/* Called once the recording is there, with its file's name in directory; may be NULL. */
+	void (*opened)(const void *context, const char *name);
+	const void *opened_context;
 };
 
 /* 0 when a recording was made and closed; -errno with the sentence already said. */

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* serve.c - listen, then become the helper that answers. */
+#include "base/bytes.h"
+#include "base/helper.h"
+#include "base/json.h"
+#include "cmd/command.h"
+#include "cmd/say.h"
+#include "cmd/token.h"
+#include "recording/join.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 64, URL_SIZE = 256 };
+
+struct serve_options {
+	const char *listen, *token_file;
+	bool metrics, json;
+};
+
+static const struct option options[] = {
+	{ .name = "metrics",
+	  .type = ARG_FLAG,
+	  .help = "Give the newest samples at /metrics, for Prometheus.",
+	  OPTION_OFFSET(struct serve_options, metrics) },
+	{ .name = "listen",
+	  .type = ARG_TEXT,
+	  .value = "WHERE",
+	  .fallback = "127.0.0.1:9477",
+	  .help = "127.0.0.1:PORT, [::1]:PORT or unix:PATH; port 0 is any free one.",
+	  OPTION_OFFSET(struct serve_options, listen) },
+	{ .name = "token-file",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "The token that must be said is the first line of FILE, which only you may "
+		  "read; without it SONDE_TOKEN, else ~/.config/sonde/token, made when it is not "
+		  "there.",
+	  OPTION_OFFSET(struct serve_options, token_file) },
+	{ .name = "json",
+	  .type = ARG_FLAG,
+	  .help = "Say where it listens as JSON.",
+	  OPTION_OFFSET(struct serve_options, json) },
+};
+
+static const struct example examples[] = {
+	{ "serve --metrics sonde_1234", "the running job, for a Prometheus on this machine" },
+	{ "serve --metrics --listen unix:/tmp/me.sock sonde_*",
+	  "several, on a socket of your own" },
+};
+
+/* ---- where ---- */
+
+static int listen_on(const struct sockaddr *a, socklen_t n)
+{
+	int fd = socket(a->sa_family, SOCK_STREAM, 0), one = 1, rc;
+
+	if (fd < 0)
+		return -errno;
+	if (a->sa_family != AF_UNIX)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	if (!bind(fd, a, n) && !listen(fd, BACKLOG))
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+/* A socket that nobody listens on any more is in the way, and goes; nothing else does. */
+static void remove_stale(const struct sockaddr_un *a)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(a->sun_path, &st) || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof *a) && errno == ECONNREFUSED)
+		unlink(a->sun_path);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int listen_unix(const char *path, char url[URL_SIZE])
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	mode_t before;
+	int fd;
+
+	if (!*path || strlen(path) >= sizeof a.sun_path)
+		return -ENAMETOOLONG;
+	memcpy(a.sun_path, path, strlen(path) + 1);
+	remove_stale(&a);
+	before = umask(0177);
+	fd = listen_on((const struct sockaddr *)&a, sizeof a);
+	umask(before);
+	snprintf(url, URL_SIZE, "unix:%s", path);
+	return fd;
+}
+
+static bool port_of(const char *text, in_port_t *port)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+
+	*port = htons((uint16_t)v);
+	return *text >= '0' && *text <= '9' && !*end && v <= UINT16_MAX;
+}
+
+static int listen_loopback(const char *where, char url[URL_SIZE])
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	bool six = !strncmp(where, "[::1]:", 6);
+	const char *port = six ? where + 6 : where + strcspn(where, ":") + 1;
+	socklen_t n;
+	int fd;
+
+	if (six ? !port_of(port, &v6.sin6_port)
+		: strncmp(where, "127.0.0.1:", 10) != 0 || !port_of(port, &v4.sin_port))
+		return -EDESTADDRREQ;
+	n = six ? sizeof v6 : sizeof v4;
+	fd = six ? listen_on((const struct sockaddr *)&v6, n)
+		 : listen_on((const struct sockaddr *)&v4, n);
+	if (fd < 0)
+		return fd;
+	if (six)
+		getsockname(fd, (struct sockaddr *)&v6, &n);
+	else
+		getsockname(fd, (struct sockaddr *)&v4, &n);
+	snprintf(url, URL_SIZE, "http://%s:%u/metrics", six ? "[::1]" : "127.0.0.1",
+		 ntohs(six ? v6.sin6_port : v4.sin_port));
+	return fd;
+}
+
+static int listen_where(const char *where, char url[URL_SIZE])
+{
+	int fd = strncmp(where, "unix:", 5) ? listen_loopback(where, url)
+					    : listen_unix(where + 5, url);
+
+	if (fd == -EDESTADDRREQ)
+		say("serve: --listen takes 127.0.0.1:PORT, [::1]:PORT or unix:PATH, not '%s': "
+		    "others are reached through a tunnel, as ssh -L makes one",
+		    where);
+	else if (fd < 0)
+		say("serve: cannot listen on %s: %s", where, strerror(-fd));
+	return fd;
+}
+
+/* ---- what ---- */
+
+static void tell(const struct serve_options *o, const char *url, const struct token *t)
+{
+	struct bytes text = { 0 };
+	struct json j = { .out = &text, .indent = true };
+
+	if (o->json) {
+		json_object(&j);
+		json_key(&j, "schema");
+		json_text(&j, "sonde/serve/1");
+		json_key(&j, "url");
+		json_text(&j, url);
+		json_key(&j, "token_file");
+		json_text(&j, t->file[0] ? t->file : NULL);
+		json_object_end(&j);
+		bytes_u8(&text, '\0');
+		if (!text.failed)
+			puts((const char *)text.data);
+	} else {
+		puts(url);
+	}
+	fflush(stdout);
+	bytes_free(&text);
+	if (!o->json)
+		say("serve: the token, sent as \"Authorization: Bearer TOKEN\", is in %s",
+		    t->file[0] ? t->file : "SONDE_TOKEN");
+}
+
+/* The words of the helper: FD DIR... */
+static int become_helper(int listener, int n, char **directories)
+{
+	char **argv = calloc((size_t)n + 3, sizeof(char *)), fd[16];
+	struct err e = { "" };
+
+	if (!argv) {
+		say("serve: out of memory");
+		return EXIT_FAILED;
+	}
+	snprintf(fd, sizeof fd, "%d", listener);
+	argv[1] = fd;
+	for (int i = 0; i < n; i++)
+		argv[2 + i] = directories[i];
+	helper_exec("serve", argv, &e);
+	free(argv);
+	say("serve: %s", e.text);
+	return EXIT_FAILED;
+}
+
+static int serve(const void *given, int n, char **operands)
+{
+	const struct serve_options *o = given;
+	char newest[PATH_MAX], helper[PATH_MAX], *one[] = { newest }, url[URL_SIZE];
+	struct token token;
+	struct err e = { "" };
+	int listener;
+
+	if (!o->metrics) {
+		say("serve: what shall be served is missing: --metrics");
+		return EXIT_USAGE;
+	}
+	for (int i = 0; i < n; i++) {
+		if (access(operands[i], R_OK)) {
+			say("serve: cannot read %s: %s", operands[i], strerror(errno));
+			return EXIT_FAILED;
+		}
+	}
+	if (!n && run_newest(".", newest, sizeof newest, &e)) {
+		say("serve: %s", e.text);
+		return EXIT_FAILED;
+	}
+	if (helper_find("serve", helper, sizeof helper)) {
+		say("serve: the helper sonde-serve is not installed; it is built where "
+		    "libmicrohttpd is (Debian: libmicrohttpd-dev)");
+		return EXIT_FAILED;
+	}
+	if (token_find(&token, o->token_file, &e)) {
+		say("serve: %s", e.text);
+		return EXIT_FAILED;
+	}
+	listener = listen_where(o->listen, url);
+	if (listener < 0)
+		return listener == -EDESTADDRREQ ? EXIT_USAGE : EXIT_FAILED;
+	setenv("SONDE_TOKEN", token.text, 1);
+	tell(o, url, &token);
+	return become_helper(listener, n ? n : 1, n ? operands : one);
+}
+
+const struct command command_serve = {
+	.name = "serve",
+	.operands = "[DIR...]",
+	.what = "Serve the newest samples of running jobs by HTTP",
+	.description =
+		"Follows the recordings in DIR (default: the newest here) while they grow, and "
+		"answers whoever asks with their newest samples, until it is ended. It listens on "
+		"this machine only, and answers only those who say its token.\n\n"
+		"Counters are given as they were read, for rates are made where they are asked for. "
+		"Each series is labelled with its job's id (its directory's path, when it is no "
+		"batch job or when two have one id), its node and its device. Of a recording that "
+		"ended, or of which nothing came for five minutes, only that is told.",
+	COMMAND_OPTIONS(options),
+	COMMAND_EXAMPLES(examples),
+	.size = sizeof(struct serve_options),
+	.exec = serve,
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/textfile.h"
+
+#include "base/clock.h"
+#include "base/descriptors.h"
+#include "base/orphan.h"
+#include "cmd/say.h"
+#include "live/textfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define EVERY_NS (5 * NS_PER_S) /* collectors look less often */
+
+static _Noreturn void be_follower(const struct recording_plan *p, const char *name, pid_t recorder,
+				  int ended)
+{
+	const struct textfile t = {
+		.file = p->o->openmetrics,
+		.directory = p->absolute,
+		.only = name,
+		.recorder = recorder,
+		.ended = ended,
+		.every_ns = p->o->interval_ns > EVERY_NS ? p->o->interval_ns : EVERY_NS,
+	};
+	struct err e = { "" };
+
+	prctl(PR_SET_NAME, "sonde-textfile");
+	descriptors_close(3, ended);
+	if (textfile_follow(&t, &e))
+		say("--openmetrics: %s", e.text);
+	_exit(0);
+}
+
+/* The pipe's other end stays open in the recorder, for as long as that lives. */
+void textfile_start(const void *plan, const char *name)
+{
+	pid_t recorder = getpid();
+	int ends[2], forked;
+
+	if (pipe2(ends, O_CLOEXEC)) {
+		say("--openmetrics: cannot make a pipe: %s", strerror(errno));
+		return;
+	}
+	forked = orphan_fork();
+	if (!forked)
+		be_follower(plan, name, recorder, ends[0]);
+	close(ends[0]);
+	if (forked < 0) {
+		close(ends[1]);
+		say("--openmetrics: cannot fork: %s", strerror(-forked));
+	}
+}

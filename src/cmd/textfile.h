@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * textfile.h - --openmetrics of `run` and `attach`: a process beside the recorder that follows the
+ * recording and keeps a file for a textfile collector.
+ */
+#ifndef SONDE_CMD_TEXTFILE_H
+#define SONDE_CMD_TEXTFILE_H
+
+#include "cmd/recording.h"
+
+/* In the recorder, when its recording is there: name is its file's in the plan's directory. plan is
+ * a struct recording_plan. */
+void textfile_start(const void *plan, const char *name);
+
+#endif

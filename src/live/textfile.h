@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * textfile.h - keeps a file of a textfile collector up to date while one recording grows.
+ *
+ * The file is always whole: written beside its place, then renamed. An existing file's mode is
+ * kept, so that whoever wants others to read it makes it before; a new one is private (0600). It is
+ * removed at the end, unless another has taken its place: what stays behind would be told for ever.
+ */
+#ifndef SONDE_LIVE_TEXTFILE_H
+#define SONDE_LIVE_TEXTFILE_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct textfile {
+	const char *file;      /* what is written */
+	const char *directory; /* of the recording; absolute, since it is a label */
+	const char *only;      /* the recording's .sonde file */
+	pid_t recorder;        /* when it is gone, that is the end, too */
+	int ended;             /* a descriptor that ends when the recorder does; -1: none */
+	int64_t every_ns;
+};
+
+/* Until the recording ends. 0, or -errno with a sentence when the file could not be written. */
+int textfile_follow(const struct textfile *t, struct err *e);
+
+#endif
