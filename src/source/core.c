@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 enum { FILES_PER_S = 16, PERIOD_MAX_S = 10, NONE = -1 };
+enum { INTERRUPTS_SHARE = 10000 }; /* of a core: one part in so many */
+static const int64_t INTERRUPTS_LEAST_NS = 10 * NS_PER_S, INTERRUPTS_MOST_NS = 600 * NS_PER_S;
 
 static const char *const throttle_files[CORE_DETAILS] = {
 	[CORE_THROTTLES] = "core_throttle_count",
@@ -72,15 +74,15 @@ static struct cpuinfo_line parse_line(const char *line)
 	return l;
 }
 
-static void put_frequency(struct devices *cores, struct sample *s, int64_t cpu, int64_t khz,
-			  uint32_t slot)
+static void put_of_core(struct devices *cores, struct sample *s, int64_t cpu, uint32_t slot,
+			int64_t value)
 {
 	char name[DEVICE_NAME_SIZE];
 	int len = snprintf(name, sizeof name, "cpu%" PRId64, cpu);
 	struct device *core = devices_meet(cores, name, (size_t)len);
 
-	if (core && core->nslots > slot && khz > 0)
-		device_have(core, s, slot, khz);
+	if (core && core->nslots > slot)
+		device_have(core, s, slot, value);
 }
 
 /* Whole lines of a piece of the file. Returns whether one of them told a frequency. */
@@ -97,8 +99,8 @@ static bool take_lines(const char *text, int64_t *cpu, struct devices *cores, st
 		if (l.khz == NONE || *cpu == NONE)
 			continue;
 		found = true;
-		if (cores)
-			put_frequency(cores, s, *cpu, l.khz, slot);
+		if (cores && l.khz > 0)
+			put_of_core(cores, s, *cpu, slot, l.khz);
 		*cpu = NONE;
 	}
 	return found;
@@ -148,16 +150,31 @@ static void open_frequency(struct core_reader *r, const struct root *proc)
 		file_close(&fd);
 }
 
+static void open_interrupts(struct core_reader *r, const struct root *proc)
+{
+	int fd = root_file(proc, "interrupts");
+
+	if (fd >= 0 && interrupts_init(&r->interrupts) < 0) {
+		file_close(&fd);
+		fd = -ENOMEM;
+	}
+	r->interrupts_period_ns = INTERRUPTS_LEAST_NS;
+	r->interrupts_file = fd < 0 ? 0 : fd;
+	r->interrupts_error = fd < 0 ? fd : 0;
+	r->tells[CORE_INTERRUPTS] = fd >= 0;
+}
+
 void core_open(struct core_reader *r, const struct source_env *env, uint32_t ncores)
 {
 	uint32_t files = 0;
 
 	r->sys = &env->sys;
 	topology_open(&r->topology, r->sys);
+	open_interrupts(r, &env->proc);
 	open_frequency(r, &env->proc);
 	r->tells[CORE_THROTTLES] = any_has(r, "thermal_throttle/core_throttle_count");
 	r->tells[CORE_THROTTLED] = any_has(r, "thermal_throttle/core_throttle_total_time_ms");
-	for (int i = 0; i < CORE_DETAILS; i++)
+	for (int i = CORE_FREQUENCY; i < CORE_DETAILS; i++)
 		files += r->tells[i] ? ncores : 0;
 	r->period_ns = files * NS_PER_S / FILES_PER_S;
 	if (r->period_ns < NS_PER_S)
@@ -169,6 +186,8 @@ void core_open(struct core_reader *r, const struct source_env *env, uint32_t nco
 void core_close(struct core_reader *r)
 {
 	file_close(&r->cpuinfo);
+	file_close(&r->interrupts_file);
+	interrupts_free(&r->interrupts);
 }
 
 uint32_t core_ndetails(const struct core_reader *r)
@@ -196,7 +215,7 @@ static const char *reason_against(const struct core_reader *r, const struct devi
 		return "this machine has no cpufreq";
 	if (!r->tells[i])
 		return "this machine does not count it";
-	if (i != CORE_FREQUENCY && core->class == CLASS_OTHER_THREAD)
+	if (i >= CORE_THROTTLES && core->class == CLASS_OTHER_THREAD)
 		return "it is counted with the first thread of the core";
 	return NULL;
 }
@@ -219,7 +238,10 @@ void core_born(const struct core_reader *r, struct device *core, struct sample *
 	for (uint32_t i = 0; core->slot && i < CORE_DETAILS && first + i < core->nslots; i++) {
 		const char *reason = reason_against(r, core, (int)i);
 
-		if (reason)
+		if (i == CORE_INTERRUPTS && r->interrupts_error)
+			sample_refuse(s, core->slot + first, state_of(r->interrupts_error),
+				      strerror(-r->interrupts_error));
+		else if (reason)
 			sample_refuse(s, core->slot + first + i, STATE_UNSUPPORTED, reason);
 	}
 }
@@ -259,9 +281,56 @@ static void read_core(const struct core_reader *r, struct device *core, struct s
 	}
 }
 
+static bool read_interrupts(struct core_reader *r)
+{
+	char piece[8192];
+	off_t at = 0;
+	ssize_t n;
+
+	interrupts_begin(&r->interrupts);
+	while ((n = pread(r->interrupts_file, piece, sizeof piece, at)) > 0) {
+		interrupts_feed(&r->interrupts, piece, (size_t)n);
+		at += n;
+	}
+	return interrupts_end(&r->interrupts);
+}
+
+static void put_interrupts(struct core_reader *r, struct devices *cores, struct sample *s,
+			   uint32_t slot)
+{
+	const struct interrupts *x = &r->interrupts;
+	bool whole = read_interrupts(r);
+
+	devices_begin(cores);
+	for (uint32_t i = 0; whole && i < x->ncolumns; i++)
+		put_of_core(cores, s, x->cpu[i], slot, x->sum[i]);
+	for (struct device *core = cores->row; core < cores->row + cores->n; core++)
+		if (core->slot && core->nslots > slot &&
+		    s->state[core->slot + slot] != STATE_PRESENT)
+			device_lack(core, s, slot, STATE_FAILED,
+				    "/proc/interrupts tells none of this core");
+}
+
+/* The more of them there are, and the more CPUs, the longer it takes the kernel to write them. */
+static void take_interrupts(struct core_reader *r, struct devices *cores, struct sample *s,
+			    uint32_t slot)
+{
+	int64_t before = clock_cpu_ns(), period_ns;
+
+	if (!r->tells[CORE_INTERRUPTS] ||
+	    !period_is_due(&r->interrupts_period, s, r->interrupts_period_ns))
+		return;
+	put_interrupts(r, cores, s, slot);
+	period_ns = (clock_cpu_ns() - before) * INTERRUPTS_SHARE;
+	if (period_ns < INTERRUPTS_LEAST_NS)
+		period_ns = INTERRUPTS_LEAST_NS;
+	r->interrupts_period_ns = period_ns < INTERRUPTS_MOST_NS ? period_ns : INTERRUPTS_MOST_NS;
+}
+
 void core_read(struct core_reader *r, struct devices *cores, struct sample *s, uint32_t first)
 {
-	if (!core_ndetails(r) || !period_is_due(&r->period, s, r->period_ns))
+	take_interrupts(r, cores, s, first + CORE_INTERRUPTS);
+	if (core_ndetails(r) <= CORE_FREQUENCY || !period_is_due(&r->period, s, r->period_ns))
 		return;
 	if (r->cpuinfo) {
 		devices_begin(cores);

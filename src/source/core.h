@@ -3,7 +3,8 @@
  * core.h - what is told of a logical core beside its time: labels, frequency, thermal throttling.
  *
  * All cores are asked in the same sample, so that their mean is of one instant: at most 16 files a
- * second in the mean, but every 10 s. In the samples between, the values are absent. The rows are
+ * second in the mean, but every 10 s; interrupts, whose file is a large one, within a
+ * ten-thousandth of one core. In the samples between, the values are absent. The rows are
  * CORE_DETAILS series side by side, in the device's own, from `first` on; those that no core
  * here tells may be left out at the end.
  */
@@ -11,11 +12,12 @@
 #define SONDE_SOURCE_CORE_H
 
 #include "source/device.h"
+#include "source/interrupts.h"
 #include "source/period.h"
 #include "source/source.h"
 #include "source/topology.h"
 
-enum core_detail { CORE_FREQUENCY, CORE_THROTTLES, CORE_THROTTLED, CORE_DETAILS };
+enum core_detail { CORE_INTERRUPTS, CORE_FREQUENCY, CORE_THROTTLES, CORE_THROTTLED, CORE_DETAILS };
 
 struct core_reader {
 	const struct root *sys;
@@ -24,6 +26,11 @@ struct core_reader {
 	int64_t period_ns;
 	int cpuinfo; /* kept open where it tells the frequency */
 	bool tells[CORE_DETAILS];
+	struct interrupts interrupts;
+	struct period interrupts_period;
+	int64_t interrupts_period_ns;
+	int interrupts_file;  /* kept open */
+	int interrupts_error; /* why it could not be */
 };
 
 /* ncores: as many as there are now. */

@@ -120,6 +120,11 @@ static const struct metric metrics[] = {
 	SOFTIRQ(9, "hrtimer", "of high-resolution timers"),
 	SOFTIRQ(10, "rcu", "of read-copy-update"),
 	[CORE_DETAIL +
+		CORE_INTERRUPTS] = { "cpu.interrupts", CORE, COUNT, .kind = KIND_COUNTER,
+				     .over_instances = COMBINE_SUM, .label = "Interrupts",
+				     .help = "Interrupts of all kinds that the core took, read every 10 s, "
+					     "more rarely where that takes long." },
+	[CORE_DETAIL +
 		CORE_FREQUENCY] = { "cpu.frequency_hertz", CORE, .unit = UNIT_HERTZ, .mul = 1000,
 				    .kind = KIND_GAUGE, .over_instances = COMBINE_MEAN,
 				    .over_nodes = COMBINE_MEAN, .label = "Frequency",

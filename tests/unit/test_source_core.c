@@ -292,9 +292,31 @@ static void one_core_says_what_none_can_tell(void **unused)
 	read_after(&x, 1);
 	for (uint32_t i = 0; i < x.n.sample.nevents; i++)
 		refused += x.n.sample.event[i].kind == EVENT_STATE;
-	assert_int_equal(refused, 3 + 3 + 11); /* and three lines, and the soft interrupts */
+	assert_int_equal(refused, 4 + 3 + 11); /* and three lines, and the soft interrupts */
 	assert_int_not_equal(node_slot(&x.n, "cpu.frequency_hertz", "cpu0"), 0);
 	assert_int_equal(node_slot(&x.n, "cpu.frequency_hertz", "cpu1"), 0);
+	end(&x);
+}
+
+static void interrupts_of_each_core_are_told(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	put_large(&x);
+	tree_put(x.proc, "interrupts", "      CPU0  CPU1\n  9:  5  6 x\nLOC: 100 200 y\nERR: 3\n");
+	open_source(&x, &source_cpu);
+	read_after(&x, 1);
+	assert_int_equal(node_value(&x.n, "cpu.interrupts", "cpu0"), 105);
+	assert_int_equal(node_value(&x.n, "cpu.interrupts", "cpu1"), 206);
+	assert_int_equal(node_value(&x.n, "cpu.interrupts", "cpu2"), -1);
+	assert_int_equal(node_state(&x.n, "cpu.interrupts", "cpu2"), STATE_FAILED);
+	read_after(&x, 1);
+	assert_int_equal(node_value(&x.n, "cpu.interrupts", "cpu0"), -1); /* read every 10 s */
+	tree_put(x.proc, "interrupts", "      CPU0  CPU1\n  9:  5");
+	read_after(&x, 600); /* whatever it took */
+	assert_int_equal(node_state(&x.n, "cpu.interrupts", "cpu0"), STATE_FAILED);
 	end(&x);
 }
 
@@ -501,6 +523,7 @@ int main(void)
 		cmocka_unit_test(many_cores_are_asked_rarely_and_together),
 		cmocka_unit_test(cores_come_and_go_with_what_is_told_of_them),
 		cmocka_unit_test(one_core_says_what_none_can_tell),
+		cmocka_unit_test(interrupts_of_each_core_are_told),
 		cmocka_unit_test(cut_cpuinfo_gives_no_wrong_frequency),
 		cmocka_unit_test(numa_nodes_are_read_in_their_time),
 		cmocka_unit_test(garbage_of_a_numa_node_is_absent),

@@ -87,7 +87,7 @@ static void nothing_is_left_out(void **unused)
 static void what_does_not_fit_is_said(void **unused)
 {
 	static const char *const wanted[] = {
-		"source.cpu failed: cpu2454 and 1641 more of domain cpu left out, also of what",
+		"source.cpu failed: cpu2231 and 1864 more of domain cpu left out, also of what",
 		"source.disk failed: sda and 8999 more of domain disk left out",
 		"source.network failed: lo and 2001 more of domain network left out",
 	};

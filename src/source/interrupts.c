@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/interrupts.h"
+
+#include "source/cpulist.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What no machine reaches: a row of each kind can be summed up. */
+static const int64_t COUNT_LIMIT = INT64_C(1) << 48;
+
+int interrupts_init(struct interrupts *x)
+{
+	*x = (struct interrupts){ .cpu = calloc(CPUS_MAX, sizeof *x->cpu),
+				  .sum = calloc(CPUS_MAX, sizeof *x->sum),
+				  .row = calloc(CPUS_MAX, sizeof *x->row) };
+	if (x->cpu && x->sum && x->row)
+		return 0;
+	interrupts_free(x);
+	return -ENOMEM;
+}
+
+void interrupts_free(struct interrupts *x)
+{
+	free(x->cpu);
+	free(x->sum);
+	free(x->row);
+	*x = (struct interrupts){ 0 };
+}
+
+static void begin_line(struct interrupts *x, enum interrupts_part part)
+{
+	x->part = part;
+	x->column = 0;
+	x->number = -1;
+}
+
+void interrupts_begin(struct interrupts *x)
+{
+	x->ncolumns = x->nrows = 0;
+	begin_line(x, INTERRUPTS_HEADER);
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Behind a name of the header, "CPU12". One with anything else in it is none. */
+static void take_name(struct interrupts *x, char c)
+{
+	if (!strchr("CPU \n", c) || !c) {
+		x->ncolumns = 0;
+		x->part = INTERRUPTS_REST;
+		return;
+	}
+	if (x->number < 0)
+		return;
+	if (x->number < CPUS_MAX && x->ncolumns < CPUS_MAX) {
+		x->sum[x->ncolumns] = 0;
+		x->cpu[x->ncolumns++] = (uint32_t)x->number;
+	}
+	x->number = -1;
+}
+
+static void take_digit(struct interrupts *x, char c)
+{
+	if (x->number <= COUNT_LIMIT)
+		x->number = (x->number < 0 ? 0 : x->number) * 10 + (c - '0');
+}
+
+/* The number of a column has ended. With the last one the row counts. */
+static void take_count(struct interrupts *x)
+{
+	if (x->number < 0)
+		return;
+	if (x->number > COUNT_LIMIT) {
+		x->part = INTERRUPTS_REST;
+		return;
+	}
+	x->row[x->column++] = x->number;
+	x->number = -1;
+	if (x->column < x->ncolumns)
+		return;
+	x->part = INTERRUPTS_REST;
+	x->nrows++;
+	for (uint32_t i = 0; i < x->ncolumns; i++)
+		if (x->sum[i] < INT64_MAX - x->row[i])
+			x->sum[i] += x->row[i];
+}
+
+static void feed(struct interrupts *x, char c)
+{
+	if ((x->part == INTERRUPTS_HEADER || x->part == INTERRUPTS_COUNTS) && is_digit(c))
+		take_digit(x, c);
+	else if (x->part == INTERRUPTS_HEADER)
+		take_name(x, c);
+	else if (x->part == INTERRUPTS_LABEL && c == ':' && x->ncolumns)
+		x->part = INTERRUPTS_COUNTS;
+	else if (x->part == INTERRUPTS_COUNTS && (c == ' ' || c == '\n'))
+		take_count(x);
+	else if (x->part == INTERRUPTS_COUNTS)
+		x->part = INTERRUPTS_REST;
+	if (c == '\n')
+		begin_line(x, INTERRUPTS_LABEL);
+}
+
+void interrupts_feed(struct interrupts *x, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		feed(x, text[i]);
+}
+
+bool interrupts_end(const struct interrupts *x)
+{
+	return x->nrows && x->part == INTERRUPTS_LABEL && x->column == 0;
+}
