@@ -6,6 +6,8 @@ SONDE and PROGRAMS name the program and tests/programs, built. Exit code 1: a fi
 import glob
 import json
 import os
+import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,6 +15,27 @@ import tempfile
 import document
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+
+def compiler():
+    try:
+        return subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def machine():
+    cpu = document.text_of("/proc/cpuinfo")
+    memory = int(document.first(r"^MemTotal:\s+(\d+)", document.text_of("/proc/meminfo"), "0")) * 1024
+    return [
+        ("CPU", document.first(r"^model name\s*:\s*(.*)", cpu, platform.machine())),
+        ("cores", str(os.cpu_count())),
+        ("virtual", "yes" if re.search(r"^flags\s*:.*\bhypervisor\b", cpu, re.M) else "no"),
+        ("memory", f"{memory / 1e9:.1f} GB"),
+        ("kernel", f"{platform.system()} {platform.release()}"),
+        ("system", document.first(r'^PRETTY_NAME="(.*)"', document.text_of("/etc/os-release"))),
+        ("compiler", compiler() + ", -O2"),
+    ]
 
 
 def method_of(path):
@@ -64,7 +87,7 @@ def main():
     print("Sonde, on the same work: what a program was told to do, what it was charged by the kernel, what another reading of the kernel says.")
     print("The bounds are asserted by `./dev check` on every machine (`tests/accuracy/`).\n")
     print("| machine | |\n|---|---|")
-    for what, value in document.machine():
+    for what, value in machine():
         print(f"| {what} | {document.cell(value)} |")
     print(f"\n{len(rows)} comparisons: {held} held, {sum(row[-1] is False for row in rows)} not, "
           f"{sum(row[-1] is None for row in rows)} left out on this machine.")
