@@ -188,6 +188,18 @@ static uint64_t bits_of(const uint8_t *bytes)
 	return le64toh(eight) * UINT64_C(0x0102040810204080) >> 56;
 }
 
+static inline uint64_t differ(const int64_t *a, const int64_t *b, uint32_t k)
+{
+	return (uint64_t)(a[k] != b[k]) << k;
+}
+
+/* Which of eight values differ, as eight bits: none waits for the one before it. */
+static inline uint64_t eight_differ(const int64_t *a, const int64_t *b)
+{
+	return differ(a, b, 0) | differ(a, b, 1) | differ(a, b, 2) | differ(a, b, 3) |
+	       differ(a, b, 4) | differ(a, b, 5) | differ(a, b, 6) | differ(a, b, 7);
+}
+
 /* Which of n series with places in a row changed; without a branch a value, since which of them do
  * is not to be guessed. */
 static uint64_t changes_straight(const uint8_t *state, const uint8_t *before, const int64_t *value,
@@ -200,13 +212,13 @@ static uint64_t changes_straight(const uint8_t *state, const uint8_t *before, co
 	for (; k + 8 <= n; k += 8) {
 		present |= bits_of(state + k) << k;
 		was |= bits_of(before + k) << k;
+		moved |= eight_differ(value + k, last + k) << k;
 	}
 	for (; k < n; k++) {
 		present |= (uint64_t)state[k] << k;
 		was |= (uint64_t)before[k] << k;
+		moved |= differ(value, last, k);
 	}
-	while (k-- > 0)
-		moved = moved << 1 | (value[k] != last[k]);
 	return (present ^ was) | (present & moved);
 }
 
