@@ -103,6 +103,20 @@ static int attach_job(struct attached *x, const struct attach_options *o,
 	return EXIT_OK;
 }
 
+/* Of copies on many nodes, the first says in a line where to look for all of them. */
+static void tell(const struct attach_options *o, const struct recording_plan *p)
+{
+	const struct batch_job *j = &p->identity.job;
+	bool one_of_many = o->job && j->number[BATCH_NODES] > 1 && j->number[BATCH_NODE_INDEX] >= 0;
+
+	if (!one_of_many || p->o->json || p->o->summary)
+		recording_tell(p);
+	else if (!p->o->quiet && !j->number[BATCH_NODE_INDEX])
+		say("recorded job %s on %s, as its copies do on other nodes; recording: %s; next: "
+		    "sonde report %s",
+		    j->id, p->identity.host, p->directory, p->directory);
+}
+
 static int record(const struct attach_options *o, struct recording_plan *plan, struct attached *x)
 {
 	struct recorder_options r = attached_recorder(plan, x);
@@ -113,7 +127,7 @@ static int record(const struct attach_options *o, struct recording_plan *plan, s
 		r.duration_ns = attached_until_limit_ns(&plan->identity.job, LIMIT_MARGIN_NS);
 	if (recorder_run(&r))
 		return EXIT_FAILED;
-	recording_tell(plan);
+	tell(o, plan);
 	return EXIT_OK;
 }
 

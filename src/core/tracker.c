@@ -213,13 +213,14 @@ static bool is_kept(char c)
 	return isalnum((unsigned char)c) || (c && strchr("_-. ", c));
 }
 
-/* Parts between slashes that are empty, . or .. are left out, slash and all. */
+/* Parts between slashes that are empty, . or .. are left out, slash and all, and points at the
+ * beginning. */
 const char *tracker_key(char *out, size_t size, const char *name)
 {
 	size_t n = 0, part = 0;
 
 	for (; *name; name++) {
-		if (is_kept(*name) && n + 1 < size) {
+		if (is_kept(*name) && n + 1 < size && (n || *name != '.')) {
 			out[n++] = *name;
 		} else if (*name == '/') {
 			bool dots = strspn(out + part, ".") >= n - part && n - part <= 2;

@@ -63,7 +63,7 @@ static int take_values(struct reading *r, uint32_t column, uint64_t *n)
 			v = text_number(r->json.text);
 		else if (!skip(r, t))
 			return -EINVAL;
-		*n += isfinite(v);
+		*n += isfinite(v) ? 1 : 0;
 		if (column)
 			rc = spool_put(&r->x->store->spool, column, v);
 	}

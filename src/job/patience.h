@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct patience {
-	pid_t pid; /* 0: not known, and not waited for long */
+	pid_t pid; /* 0: not known, and taken to sleep */
 	bool may_sleep;
 	int64_t deadline_ns, cpu_ns, moved_ns;
 };

@@ -333,11 +333,19 @@ void html_counters(struct bytes *b, const struct page_source *p)
 {
 	const struct summary *s = p->summary;
 
-	if (!s->ncounters && !(s->tasks_not_counted > 0))
+	if (!s->ncounters && !s->counters_refused && !(s->tasks_not_counted > 0))
 		return;
 	bytes_puts(b, "<ul class=\"facts counters\">");
 	for (uint32_t i = 0; i < s->ncounters; i++)
 		counter_item(b, &s->counters[i]);
+	if (s->counters_refused) {
+		bytes_puts(b, "<li>");
+		html_text(b, s->counters_missing);
+		bytes_puts(b,
+			   *s->counters_missing ? " not counted: " : "Perf events not counted: ");
+		html_text(b, s->counters_refused);
+		bytes_puts(b, "</li>");
+	}
 	if (s->tasks_not_counted > 0)
 		bytes_printf(b, "<li><b>%.0f</b> task%s not counted</li>", s->tasks_not_counted,
 			     s->tasks_not_counted > 1 ? "s" : "");

@@ -102,6 +102,8 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 	if (!rc)
 		rc = summary_mechanisms_make(out, r, e);
 	if (!rc)
+		rc = summary_tasks_make(out, r, e);
+	if (!rc)
 		rc = summary_processes_make(out, r, &x, e);
 	if (!rc)
 		rules_apply(builtin, out);
@@ -164,6 +166,8 @@ void summary_free(struct summary *s)
 	hostlist_free(&s->missing);
 	hostlist_free(&s->unsynchronised);
 	free(s->commands);
+	free(s->tasks);
+	free(s->steps);
 	free(s->mechanism);
 	*s = (struct summary){ 0 };
 }

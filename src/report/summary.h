@@ -33,6 +33,20 @@ struct summary_command {
 	double processes, cpu_s, peak_rss_bytes, read_bytes, written_bytes;
 };
 
+/* A task that has ended, as an MPI rank, in the order of steps, launches and ranks. */
+struct summary_task {
+	uint32_t instance;
+	uint32_t launch;  /* of several with the same ranks in one step: which, from 0 on */
+	const char *step; /* NULL: not told */
+	double rank, start_s, wall_s, cpu_s, peak_rss_bytes, exit_code, signal;
+};
+
+/* The tasks that ran together: those of one launch of a step. */
+struct summary_step {
+	uint32_t first, n;         /* in summary.tasks */
+	struct spread cpu, memory; /* least and most: from first on */
+};
+
 /* Worst first is the order they are shown in: BAD, WARN, CANNOT_TELL, NOTE, GOOD. */
 enum severity {
 	SEVERITY_NOTE = 0,
@@ -151,11 +165,19 @@ struct summary {
 	struct hostlist unsynchronised; /* hosts whose kernel says that nobody corrects its clock */
 	struct summary_counter counters[SUMMARY_COUNTERS]; /* those that were counted */
 	uint32_t ncounters;
-	double tasks_not_counted; /* of the job, by perf events, while others were */
+	const char *counters_refused; /* why those that were asked for are not there; NULL: none is
+					 missing */
+	char counters_missing[SUMMARY_NAME]; /* their groups; "": all of them */
+	double tasks_not_counted;            /* of the job, by perf events, while others were */
 	struct summary_process by_cpu[SUMMARY_TOP], by_memory[SUMMARY_TOP], by_io[SUMMARY_TOP];
 	uint32_t nby_cpu, nby_memory, nby_io;
 	struct summary_command *commands; /* by CPU, largest first */
 	uint32_t ncommands;
+	struct summary_task *tasks;
+	struct summary_step *steps;
+	uint32_t ntasks, nsteps;
+	/* of the step whose tasks used the most unequal CPU time; NAN: none has two */
+	double unequal_tasks, unequal_ratio, unequal_mean_s, unequal_most_s, unequal_rank;
 	struct summary_verdict verdicts[SUMMARY_VERDICTS]; /* worst first */
 	uint32_t nverdicts;
 	struct summary_mechanism *mechanism; /* what was said of each last; a node's are together */

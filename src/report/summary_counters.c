@@ -214,6 +214,43 @@ static void put_figures(struct summary *s, struct totals *t)
 	}
 }
 
+/* Of the group that a refused "perf.l3.running_seconds" stands for. */
+static void add_missing(struct summary *s, const char *metric, const char *reason)
+{
+	size_t n = strlen(s->counters_missing);
+	const char *group = metric + 5;
+
+	if (!s->counters_refused)
+		s->counters_refused = reason;
+	if (strcmp(s->counters_refused, reason) == 0)
+		snprintf(s->counters_missing + n, sizeof s->counters_missing - n, "%s%.*s",
+			 n ? ", " : "", (int)strcspn(group, "."), group);
+}
+
+/* Where somebody asked for perf events: the whole source, or groups of it, with the first reason;
+ * or events of a group of one's own, which come with it. */
+static void find_refused(struct summary *s, const struct run *r, uint32_t node)
+{
+	const struct run_meta *source = run_find_meta(r, node, "source.perf");
+	const struct run_meta *events = run_find_meta(r, node, "perf.not_counted");
+	const char *colon = source && source->text ? strstr(source->text, ": ") : NULL;
+
+	if (colon) {
+		s->counters_refused = colon + 2;
+		return;
+	}
+	for (uint32_t i = 1; i < r->nseries; i++) {
+		const struct run_series *x = &r->series[i];
+		const char *name = x->metric < r->nmetrics ? r->metrics[x->metric].row.name : NULL;
+
+		if (x->node == node && x->state >= STATE_UNSUPPORTED && name && x->reason &&
+		    strncmp(name, "perf.", 5) == 0 && strstr(name, ".running_seconds"))
+			add_missing(s, name, x->reason);
+	}
+	if (!s->counters_refused && events && events->text && strstr(events->text, ": "))
+		s->counters_refused = events->text;
+}
+
 int summary_counters_make(struct summary *s, const struct run *r, const struct series_index *x,
 			  struct err *e)
 {
@@ -226,6 +263,8 @@ int summary_counters_make(struct summary *s, const struct run *r, const struct s
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const struct run_meta *m = run_find_meta(r, i, "perf.tasks_not_counted");
 
+		if (run_find_meta(r, i, "perf.asked") && !s->counters_refused)
+			find_refused(s, r, i);
 		s->tasks_not_counted += m && m->type == META_INT ? (double)m->value : 0;
 	}
 	free(t.row);

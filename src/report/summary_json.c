@@ -161,6 +161,8 @@ static void put_counters(struct json *j, const struct summary *s)
 	json_key(j, "counters");
 	json_object(j);
 	put_real(j, "tasks_not_counted", s->tasks_not_counted);
+	put_text(j, "refused", s->counters_refused);
+	put_text(j, "refused_groups", *s->counters_missing ? s->counters_missing : NULL);
 	json_key(j, "figures");
 	json_array(j);
 	for (uint32_t i = 0; i < s->ncounters; i++) {
@@ -255,6 +257,66 @@ static void put_commands(struct json *j, const struct summary *s)
 	json_array_end(j);
 }
 
+static void put_tasks(struct json *j, const struct summary *s, const struct run *r)
+{
+	json_key(j, "tasks");
+	json_array(j);
+	for (uint32_t i = 0; i < s->ntasks; i++) {
+		const struct summary_task *t = &s->tasks[i];
+
+		json_object(j);
+		put_text(j, "host", r->nodes[r->instances[t->instance].node].host);
+		put_text(j, "step", t->step);
+		json_key(j, "launch");
+		json_int(j, t->launch);
+		put_real(j, "rank", t->rank);
+		put_real(j, "start_seconds", t->start_s);
+		put_real(j, "wall_seconds", t->wall_s);
+		put_real(j, "cpu_seconds", t->cpu_s);
+		put_real(j, "peak_resident_bytes", t->peak_rss_bytes);
+		put_real(j, "exit_code", t->exit_code);
+		put_real(j, "signal", t->signal);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_step_spread(struct json *j, const struct summary *s, const struct summary_step *x,
+			    const char *key, const struct spread *spread)
+{
+	bool known = spread->n > 0;
+
+	json_key(j, key);
+	json_object(j);
+	put_real(j, "average", spread->mean);
+	put_real(j, "least", spread->min);
+	put_real(j, "least_rank", known ? s->tasks[x->first + spread->least].rank : NAN);
+	put_real(j, "most", spread->max);
+	put_real(j, "most_rank", known ? s->tasks[x->first + spread->most].rank : NAN);
+	put_real(j, "imbalance_ratio", spread->imbalance);
+	json_object_end(j);
+}
+
+static void put_steps(struct json *j, const struct summary *s)
+{
+	json_key(j, "steps");
+	json_array(j);
+	for (uint32_t i = 0; i < s->nsteps; i++) {
+		const struct summary_step *x = &s->steps[i];
+
+		json_object(j);
+		put_text(j, "step", s->tasks[x->first].step);
+		json_key(j, "launch");
+		json_int(j, s->tasks[x->first].launch);
+		json_key(j, "tasks");
+		json_int(j, x->n);
+		put_step_spread(j, s, x, "cpu_seconds", &x->cpu);
+		put_step_spread(j, s, x, "peak_resident_bytes", &x->memory);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void put_metrics(struct json *j, const struct summary *s, const struct run *r)
 {
 	json_key(j, "metrics");
@@ -314,6 +376,8 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	put_real(&j, "clock_error_seconds", s->clock_error_s);
 	put_names(&j, "unsynchronised_hosts", &s->unsynchronised);
 	put_comparisons(&j, s);
+	put_tasks(&j, s, r);
+	put_steps(&j, s);
 	put_mechanisms(&j, s, r);
 	json_key(&j, "findings");
 	findings_json(&j, &findings, r);

@@ -52,6 +52,8 @@ int summary_counters_make(struct summary *s, const struct run *r, const struct s
 			  struct err *e);
 /* The ways to follow processes that were tried, as the recorders said. */
 int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *e);
+/* The tasks that ended, and how unequal those of each step are. */
+int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);
 /* Top processes, and the commands. */
 int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
 			   struct err *e);

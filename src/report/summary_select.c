@@ -13,7 +13,8 @@ enum { GLOBS_MAX = 4096, NAME_SIZE = 256 };
 
 static bool is_of_processes(const struct metric *m)
 {
-	return m->domain && (!strcmp(m->domain, "process") || !strcmp(m->domain, "command"));
+	return m->domain && (!strcmp(m->domain, "process") || !strcmp(m->domain, "command") ||
+			     !strcmp(m->domain, "task"));
 }
 
 static bool is_always_wanted(const char *name)

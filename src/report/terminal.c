@@ -315,31 +315,49 @@ static void counter(struct bytes *b, const struct summary_counter *c)
 	bytes_printf(b, " %s", c->words);
 }
 
+/* The row of the counters, made when there is something for it. */
+static struct bytes *more_counters(struct lines *l, struct bytes **row, const char *separator)
+{
+	if (*row)
+		bytes_puts(*row, separator);
+	else
+		*row = lines_add(l, "counters", NULL);
+	return *row;
+}
+
+static void add_uncounted(struct lines *l, struct bytes *row, const struct summary *s)
+{
+	struct bytes *b;
+
+	if (s->counters_refused) {
+		b = more_counters(l, &row, "; ");
+		name(b, s->counters_missing, SUMMARY_NAME);
+		bytes_puts(b, *s->counters_missing ? " not counted: " : "not counted: ");
+		name(b, s->counters_refused, 2 * LINES_TEXT);
+	}
+	if (s->tasks_not_counted > 0)
+		bytes_printf(more_counters(l, &row, "; "), "%.0f task%s not counted",
+			     s->tasks_not_counted, s->tasks_not_counted > 1 ? "s" : "");
+}
+
 /* Groups that took turns are scaled up from the share that was counted. */
 static void add_counters(struct lines *l, const struct summary *s)
 {
-	struct bytes *b = NULL;
+	struct bytes *row = NULL;
 	double share = 1;
 
 	for (uint32_t i = 0; i < s->ncounters; i++) {
 		if (!s->counters[i].brief)
 			continue;
-		if (b)
-			bytes_puts(b, ", ");
-		else
-			b = lines_add(l, "counters", NULL);
-		counter(b, &s->counters[i]);
+		counter(more_counters(l, &row, ", "), &s->counters[i]);
 		share = fmin(share, s->counters[i].share);
 	}
-	if (b && share < 0.995) {
-		bytes_puts(b, "; scaled: counted in turns, in ");
-		number(b, UNIT_RATIO, share);
-		bytes_puts(b, " of the CPU time at least");
+	if (row && share < 0.995) {
+		bytes_puts(row, "; scaled: counted in turns, in ");
+		number(row, UNIT_RATIO, share);
+		bytes_puts(row, " of the CPU time at least");
 	}
-	if (s->tasks_not_counted > 0)
-		bytes_printf(b ? b : lines_add(l, "counters", NULL), "%s%.0f task%s not counted",
-			     b ? "; " : "", s->tasks_not_counted,
-			     s->tasks_not_counted > 1 ? "s" : "");
+	add_uncounted(l, row, s);
 }
 
 static void add_survivors(struct lines *l, const struct summary *s)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "core/derive.h"
+#include "core/tracker_json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -407,23 +408,6 @@ void tracking_json(const struct tracking *t, struct json *j)
 	json_object_end(j);
 }
 
-/* The plain keys are always there, with null where nothing is known. */
-static void sample_json(const struct tracker_sample *s, struct json *j)
-{
-	json_object(j);
-	for (unsigned f = 0; f < TRACKER_FIELDS; f++) {
-		double v = s->value[f] * tracker_fields[f].scale;
-
-		if (f >= TRACKER_PLAIN_FIELDS && !isfinite(v))
-			continue;
-		json_key(j, tracker_fields[f].key);
-		json_real(j, v);
-	}
-	json_key(j, "timestamp");
-	json_real(j, s->utc_s);
-	json_object_end(j);
-}
-
 void tracking_samples_json(const struct tracking *t, struct json *j)
 {
 	json_object(j);
@@ -434,7 +418,7 @@ void tracking_samples_json(const struct tracking *t, struct json *j)
 		json_key(j, step);
 		json_array(j);
 		for (uint32_t k = 0; k < t->host[i].nsamples; k++)
-			sample_json(&t->host[i].sample[k], j);
+			tracker_sample_json(&t->host[i].sample[k], j);
 		json_array_end(j);
 	}
 	json_object_end(j);

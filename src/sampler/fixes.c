@@ -86,7 +86,6 @@ void fixes_say_metrics(struct sample *s)
 		const struct event *e = &s->event[i];
 		const struct metric *m = may_have_fix(e) ? metric_of(s, e->id) : NULL;
 		const struct source *from = m ? fixes_source(m) : NULL;
-
 		struct fix fix = { NULL, NULL };
 
 		for (k = 0; k < n && said[k] != m; k++)

@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "sampler/members_find.h"
+#include "sampler/reading.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,8 +140,8 @@ static void judge(struct members *m, pid_t pid, pid_t *out, size_t *n)
 			m->pending[m->npending++] = pid;
 		return;
 	}
-	if (!is_member(m, pid, &st))
-		return;
+	if (!is_member(m, pid, &st) || reading_process_of(m->proc, pid) != pid)
+		return; /* a thread's id is given out as a pid, too */
 	out[(*n)++] = pid;
 	if (m->nwaiters < MEMBERS_WAITERS && !members_waits(m, pid) && only_waits(m, &st))
 		m->waiter[m->nwaiters++] = pid;

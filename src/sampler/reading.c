@@ -44,6 +44,18 @@ pid_t reading_self(const struct root *proc)
 	return number_i64(&p, &pid) ? (pid_t)pid : 0;
 }
 
+pid_t reading_process_of(const struct root *proc, pid_t id)
+{
+	char path[32], text[512];
+	const char *p;
+	int64_t pid;
+
+	snprintf(path, sizeof path, "%d/status", (int)id);
+	root_read(proc, path, text, sizeof text); /* its beginning is enough */
+	p = number_find_line(text, "Tgid:");
+	return p && number_i64(&p, &pid) && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : id;
+}
+
 void reading_init(struct reading *r, const struct root *proc)
 {
 	struct rlimit files = { .rlim_cur = 1024 };

@@ -29,6 +29,9 @@ void reading_init(struct reading *r, const struct root *proc);
  * 0 when the root is no kernel's /proc. */
 pid_t reading_self(const struct root *proc);
 
+/* The process that a thread's id is of; the id itself when that is a process, or nothing tells. */
+pid_t reading_process_of(const struct root *proc, pid_t id);
+
 /* CPU time of a process by its CPU clock: no file, no privilege. 0, or -EINVAL / -ESRCH when there
  * is no such process (a thread's id is none either). */
 int process_clock(pid_t pid, int64_t *ns);

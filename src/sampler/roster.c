@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "job/election.h"
+#include "sampler/task_end.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +42,7 @@ struct seat {
 	int fd;
 	uint32_t task;
 	bool own_step;
+	struct task_end end;
 };
 
 struct roster {
@@ -225,6 +227,8 @@ static void sit_down(struct roster *r, struct seat *s, const struct registration
 {
 	s->state = SEAT_RUNNING;
 	s->own_step = strcmp(g->step, r->o.step) == 0;
+	s->end.rank = g->rank;
+	memcpy(s->end.step, g->step, sizeof s->end.step);
 	r->running++;
 	r->result.tasks++;
 	r->speaks |= g->rank <= 0;
@@ -308,6 +312,8 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 	if (s->state != SEAT_RUNNING)
 		return;
 	tree_reaped(to->tree, s->task, m);
+	if (m->kind == MESSAGE_STARTED)
+		s->end.started_ns = m->at_ns;
 	if (m->kind == MESSAGE_STARTED && (!x->started_ns || m->at_ns < x->started_ns))
 		x->started_ns = m->at_ns;
 	if (m->kind != MESSAGE_ENDED)
@@ -315,6 +321,7 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 	if (m->at_ns > x->ended_ns)
 		x->ended_ns = m->at_ns;
 	take_status(r, m->status);
+	task_end_say(&to->sample, &s->end, m, m->at_ns);
 	stands_up(r, s, to);
 	s->state = SEAT_ENDED;
 	if (r->running_here || !s->own_step)
@@ -324,6 +331,7 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 static void take_gone(struct roster *r, struct seat *s, struct sampler *to)
 {
 	if (to && s->state == SEAT_RUNNING) {
+		task_end_say(&to->sample, &s->end, NULL, clock_mono_ns());
 		stands_up(r, s, to);
 		r->gone++;
 		r->gone_samples = -1;

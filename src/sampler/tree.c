@@ -313,9 +313,12 @@ size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < t->table.nlive && n < cap; i++)
-		if (!t->table.row[t->table.live[i]].ended)
-			out[n++] = t->table.row[t->table.live[i]].pid;
+	for (uint32_t i = 0; i < t->table.nlive && n < cap; i++) {
+		const struct process *p = &t->table.row[t->table.live[i]];
+
+		if (!p->ended && !proc_stat_ended(&p->stat))
+			out[n++] = p->pid;
+	}
 	return n;
 }
 

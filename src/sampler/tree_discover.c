@@ -193,14 +193,14 @@ static size_t list_tasks(const struct tree *t, pid_t *tids, size_t max)
 static int adopt_roots(struct tree *t, const struct tree_options *o, struct err *e)
 {
 	for (size_t i = 0; i < o->nroots; i++) {
-		struct process look = { .pid = o->roots[i] };
+		struct process look = { .pid = reading_process_of(t->reading.proc, o->roots[i]) };
 		int bad = process_read(&t->reading, &look, READ_STAT, KEEP_NONE);
 
 		if (bad && o->follow)
 			continue;
 		if (bad)
 			return err_set(e, bad, "process %d: %s", (int)o->roots[i], strerror(-bad));
-		if (!table_find(&t->table, o->roots[i]))
+		if (!table_find(&t->table, look.pid))
 			adopt(t, &look);
 	}
 	discover_all(t);

@@ -13,7 +13,7 @@ enum {
 	LONGEST_WALK_MS = 250, /* ... and never longer than this: the job waits for them */
 };
 
-static const int64_t budget_max_ns = 20 * NS_PER_MS;
+static const int64_t budget_max_ns = 20 * NS_PER_MS, kept_for_new_ns = 2 * NS_PER_MS;
 
 static int64_t predict_ns(const struct tree *t, const struct process *p)
 {
@@ -74,10 +74,36 @@ static void walk_all(struct tree *t)
 	}
 }
 
+/* Those that were never walked, or the others: as far as the budget goes, of which a part is kept
+ * for the former. Without one of them the job's sum is not known; the others' are estimated
+ * meanwhile. */
+static void walk_some(struct tree *t, bool never)
+{
+	int64_t kept_ns = never ? 0 : kept_for_new_ns;
+	uint32_t n = t->table.nlive, from = never ? 0 : t->walk_cursor;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct process *p = &t->table.row[t->table.live[(from + i) % n]];
+		int64_t cost;
+
+		if (!p->walk_due || (p->walk_ns == 0) != never || !wants_walk(t, p))
+			continue;
+		cost = predict_ns(t, p);
+		if (cost > LONG_WALK_MS * NS_PER_MS) {
+			long_walk(t, p, cost);
+			continue;
+		}
+		if (cost > t->walk_budget_ns - kept_ns) {
+			if (!never) /* its turn comes first next time */
+				t->walk_cursor = (from + i) % n;
+			return;
+		}
+		t->walk_budget_ns -= walk(t, p);
+	}
+}
+
 void walk_step(struct tree *t)
 {
-	uint32_t n = t->table.nlive;
-
 	if (t->pss == PSS_OFF || !(t->due & READ_STAT))
 		return;
 	if (t->pss == PSS_ALWAYS) {
@@ -88,22 +114,6 @@ void walk_step(struct tree *t)
 	if (t->walk_budget_ns > budget_max_ns)
 		t->walk_budget_ns = budget_max_ns;
 	t->walk_time_ns = t->now_ns;
-	for (uint32_t i = 0; i < n; i++) {
-		struct process *p = &t->table.row[t->table.live[(t->walk_cursor + i) % n]];
-		int64_t cost;
-
-		if (!p->walk_due || !wants_walk(t, p))
-			continue;
-		cost = predict_ns(t, p);
-		if (cost > LONG_WALK_MS * NS_PER_MS) {
-			long_walk(t, p, cost);
-			continue;
-		}
-		if (cost > t->walk_budget_ns) {
-			t->walk_cursor =
-				(t->walk_cursor + i) % n; /* its turn comes first next time */
-			break;
-		}
-		t->walk_budget_ns -= walk(t, p);
-	}
+	walk_some(t, true);
+	walk_some(t, false);
 }

@@ -8,6 +8,7 @@
  */
 #include "base/escape.h"
 #include "base/json.h"
+#include "sink/openmetrics_name.h"
 #include "sink/sink.h"
 #include "sink/sorted.h"
 #include "sink/text.h"
@@ -16,8 +17,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PREFIX "sonde_"
 
 struct openmetrics {
 	const struct frame_schema *schema;
@@ -32,26 +31,11 @@ struct openmetrics {
 	bool counter;
 };
 
-static bool in_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-static void put_name(struct bytes *b, const char *text, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		bytes_u8(b, (uint8_t)(in_name(text[i]) ? text[i] : '_'));
-}
-
 static int by_name(const void *a, const void *b)
 {
 	const char *x = ((const struct column *)a)->name, *y = ((const struct column *)b)->name;
 
-	while (*x && (in_name(*x) ? *x : '_') == (in_name(*y) ? *y : '_')) {
-		x++;
-		y++;
-	}
-	return (in_name(*x) || !*x ? *x : '_') - (in_name(*y) || !*y ? *y : '_');
+	return openmetrics_compare(x, y);
 }
 
 /* The catalogue's names differ without their points, too; those of other programs may not. */
@@ -95,13 +79,6 @@ static int openmetrics_batch(void *state, const struct batch *b, struct err *e)
 	return sorted_add(&o->sorted, b, e);
 }
 
-static bool ends_with(const char *name, const char *word)
-{
-	size_t n = strlen(name), m = strlen(word);
-
-	return n > m + 1 && name[n - m - 1] == '_' && !strcmp(name + n - m, word);
-}
-
 static const struct column *find_metric(const struct frame_schema *schema, const char *name)
 {
 	for (uint32_t i = 0; i < schema->nmetrics; i++)
@@ -110,48 +87,24 @@ static const struct column *find_metric(const struct frame_schema *schema, const
 	return NULL;
 }
 
-/* The unit is told where the name ends with it, as OpenMetrics has it. */
 static void put_family(struct openmetrics *o, const struct column *c)
 {
 	const char *name = (const char *)o->family.data;
 
 	o->counter = c && c->kind && (!strcmp(c->kind, "counter") || !strcmp(c->kind, "total"));
-	bytes_printf(&o->text, "# TYPE %s %s\n", name, o->counter ? "counter" : "gauge");
-	if (c && c->unit && ends_with(name, c->unit))
-		bytes_printf(&o->text, "# UNIT %s %s\n", name, c->unit);
-	if (c && c->help && *c->help) {
-		bytes_printf(&o->text, "# HELP %s ", name);
-		escape_openmetrics(&o->text, c->help);
-		bytes_u8(&o->text, '\n');
-	}
+	openmetrics_family(&o->text, name, o->counter, c ? c->unit : NULL, c ? c->help : NULL);
 }
 
 static int begin_family(struct openmetrics *o, const char *metric, struct err *e)
 {
 	bytes_reset(&o->family);
-	bytes_puts(&o->family, PREFIX);
-	put_name(&o->family, metric, strlen(metric));
+	openmetrics_name(&o->family, metric);
 	bytes_u8(&o->family, '\0');
 	if (o->family.failed)
 		return err_set(e, -ENOMEM, "out of memory");
 	o->metric = metric;
 	put_family(o, find_metric(o->schema, metric));
 	return 0;
-}
-
-/* What it is a device of is the first word of the metric's name: disk="sda". Words that label other
- * things are taken. */
-static void put_label_name(struct bytes *b, const char *metric)
-{
-	static const char *const taken[] = { "node", "job", "instance" };
-	size_t n = strcspn(metric, ".");
-
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
-		if (strlen(taken[i]) == n && !memcmp(taken[i], metric, n)) {
-			bytes_puts(b, "device");
-			return;
-		}
-	put_name(b, metric, n);
 }
 
 static void begin_series(struct openmetrics *o, const struct sorted_series *x)
@@ -162,7 +115,7 @@ static void begin_series(struct openmetrics *o, const struct sorted_series *x)
 	escape_openmetrics(&o->sample, x->node);
 	if (x->instance) {
 		bytes_puts(&o->sample, "\",");
-		put_label_name(&o->sample, x->metric);
+		openmetrics_label(&o->sample, x->metric);
 		bytes_puts(&o->sample, "=\"");
 		escape_openmetrics(&o->sample, x->instance);
 	}

@@ -47,15 +47,16 @@ void perfmon_processes(struct json *j, const struct run *r, uint32_t node)
 {
 	uint32_t parent = 0, n = 0;
 
-	for (uint32_t i = r->ninstances; i-- > 1;)
-		if (r->instances[i].node == node && is_process(&r->instances[i]))
+	for (uint32_t i = 1; i < r->ninstances; i++)
+		if (r->instances[i].node == node && is_process(&r->instances[i]) &&
+		    (!parent || r->instances[i].birth_ns < r->instances[parent].birth_ns))
 			parent = i;
 	json_key(j, "parent_proc_md");
 	put_parent(j, r, parent);
 	json_key(j, "child_proc_md");
 	json_array(j);
-	for (uint32_t i = parent + 1; parent && i < r->ninstances && n < PERFMON_PROCESSES; i++)
-		if (r->instances[i].node == node && is_process(&r->instances[i])) {
+	for (uint32_t i = 1; i < r->ninstances && n < PERFMON_PROCESSES; i++)
+		if (i != parent && r->instances[i].node == node && is_process(&r->instances[i])) {
 			put_child(j, r, i);
 			n++;
 		}

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "source/device.h"
+#include "source/lustre_statistics.h"
 #include "source/period.h"
 #include "source/source.h"
 #include "source/sysfs.h"
@@ -15,198 +16,6 @@
 
 enum { FILES_MAX = 512, NAMES_MAX = 512, AT_ONCE = 16, TEXT_SIZE = 16 * 1024, PATH_SIZE = 192 };
 static const int64_t LISTING_NS = 10 * NS_PER_S, PERIOD_NS = NS_PER_S;
-
-enum {
-	READ_BYTES,
-	WRITTEN_BYTES,
-	READS,
-	WRITES,
-	READING,
-	WRITING,
-	OPENS,
-	OPENING,
-	CLOSES,
-	CLOSING,
-	GETATTRS,
-	GETATTR_TIME,
-	SYNCS,
-	SYNCING,
-	SETATTRS,
-	TRUNCATES,
-	LOCKS,
-	SEEKS,
-	MMAPS,
-	PAGE_FAULTS,
-	PAGE_WRITES,
-	DIRECTORY_READS,
-	CREATES,
-	LINKS,
-	UNLINKS,
-	SYMLINKS,
-	MKDIRS,
-	RMDIRS,
-	MKNODS,
-	RENAMES,
-	STATFS,
-	GETXATTRS,
-	SETXATTRS,
-	PERMISSION_CHECKS,
-	NLLITE,
-	TARGET_REQUESTS = NLLITE,
-	TARGET_WAIT,
-	TARGET_READ_BYTES,
-	TARGET_WRITTEN_BYTES,
-	NMEASURED,
-	READ_LATENCY = NMEASURED,
-	WRITE_LATENCY,
-	OPEN_LATENCY,
-	TARGET_LATENCY,
-	METRICS_NUMBER_OF
-};
-enum { NTARGET = NMEASURED - NLLITE, NONE = 255 };
-enum { UNTOLD = -1, UNTIMED = -2, UNREADABLE = -3, NOT_YET = -4 }; /* why there is no value */
-
-#define SUMMED .kind = KIND_COUNTER, .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM
-#define EVENTS .domain = "lustre", SUMMED, .unit = UNIT_COUNT
-#define BYTES  .domain = "lustre", SUMMED, .unit = UNIT_BYTES
-#define MICROSECONDS                                                                               \
-	.domain = "lustre", SUMMED, .unit = UNIT_ELAPSED_SECONDS, .mul = 1, .div = 1000000
-#define TARGET .domain = "lustre_target", SUMMED
-#define LATENCY                                                                                    \
-	.kind = KIND_GAUGE, .unit = UNIT_SECONDS, .over_instances = COMBINE_MAX,                   \
-	.over_nodes = COMBINE_MAX
-#define NODE " by all programs of the node."
-/* A row of operations that are only counted. */
-#define COUNTED(word, heading, what)                                                               \
-	{                                                                                          \
-		"lustre." word, EVENTS, .label = heading, .help = what NODE                        \
-	}
-
-static const struct metric metrics[] = {
-	[READ_BYTES] = { "lustre.read_bytes", BYTES, .label = "Read",
-			 .help = "Bytes read, from cache or not," NODE },
-	[WRITTEN_BYTES] = { "lustre.written_bytes", BYTES, .label = "Written",
-			    .help = "Bytes written" NODE },
-	[READS] = COUNTED("reads", "Reads", "Read calls"),
-	[WRITES] = COUNTED("writes", "Writes", "Write calls"),
-	[READING] = { "lustre.reading_seconds", MICROSECONDS, .label = "Reads in flight",
-		      .help = "Time spent in read calls, summed over all of them." },
-	[WRITING] = { "lustre.writing_seconds", MICROSECONDS, .label = "Writes in flight",
-		      .help = "Time spent in write calls, summed over all of them." },
-	[OPENS] = COUNTED("opens", "Opens", "Files opened"),
-	[OPENING] = { "lustre.opening_seconds", MICROSECONDS, .label = "Opens in flight",
-		      .help = "Time spent opening files, summed over all of them." },
-	[CLOSES] = COUNTED("closes", "Closes", "Files closed"),
-	[CLOSING] = { "lustre.closing_seconds", MICROSECONDS, .label = "Closes in flight",
-		      .help = "Time spent closing files, summed over all of them." },
-	[GETATTRS] = COUNTED("getattrs", "Getattrs", "Attributes asked for (stat)"),
-	[GETATTR_TIME] = { "lustre.getattr_seconds", MICROSECONDS, .label = "Getattrs in flight",
-			   .help = "Time spent asking for attributes, summed over all of them." },
-	[SYNCS] = COUNTED("syncs", "Syncs", "Calls of fsync"),
-	[SYNCING] = { "lustre.syncing_seconds", MICROSECONDS, .label = "Syncs in flight",
-		      .help = "Time spent in fsync, summed over all calls." },
-	[SETATTRS] = COUNTED("setattrs", "Setattrs", "Attributes set"),
-	[TRUNCATES] = COUNTED("truncates", "Truncates", "Files truncated"),
-	[LOCKS] = COUNTED("locks", "Locks", "Locks asked for (flock)"),
-	[SEEKS] = COUNTED("seeks", "Seeks", "Calls of lseek"),
-	[MMAPS] = COUNTED("mmaps", "Mappings", "Files mapped"),
-	[PAGE_FAULTS] = COUNTED("page_faults", "Page faults", "Page faults in mapped files"),
-	[PAGE_WRITES] = COUNTED("page_writes", "Page writes", "First writes to mapped pages"),
-	[DIRECTORY_READS] = COUNTED("directory_reads", "Directory reads", "Directories read"),
-	[CREATES] = COUNTED("creates", "Creates", "Files created"),
-	[LINKS] = COUNTED("links", "Links", "Hard links made"),
-	[UNLINKS] = COUNTED("unlinks", "Removes", "Files removed"),
-	[SYMLINKS] = COUNTED("symlinks", "Symbolic links", "Symbolic links made"),
-	[MKDIRS] = COUNTED("mkdirs", "Directories made", "Directories made"),
-	[RMDIRS] = COUNTED("rmdirs", "Directories removed", "Directories removed"),
-	[MKNODS] = COUNTED("mknods", "Nodes made", "Nodes made"),
-	[RENAMES] = COUNTED("renames", "Renames", "Files renamed"),
-	[STATFS] = COUNTED("statfs_calls", "Statfs calls", "Calls of statfs"),
-	[GETXATTRS] = COUNTED("getxattrs", "Getxattrs", "Extended attributes asked for"),
-	[SETXATTRS] = COUNTED("setxattrs", "Setxattrs", "Extended attributes set"),
-	[PERMISSION_CHECKS] =
-		COUNTED("permission_checks", "Permission checks", "Permissions checked"),
-	[TARGET_REQUESTS] = { "lustre_target.requests", TARGET, .unit = UNIT_COUNT,
-			      .label = "Requests", .help = "Requests sent to the target" NODE },
-	[TARGET_WAIT] = { "lustre_target.request_seconds", TARGET, .unit = UNIT_ELAPSED_SECONDS,
-			  .mul = 1, .div = 1000000, .label = "Requests in flight",
-			  .help = "Time from sending requests to their replies, summed over all "
-				  "of them." },
-	[TARGET_READ_BYTES] = { "lustre_target.read_bytes", TARGET, .unit = UNIT_BYTES,
-				.label = "Read", .help = "Bytes read from the target" NODE },
-	[TARGET_WRITTEN_BYTES] = { "lustre_target.written_bytes", TARGET, .unit = UNIT_BYTES,
-				   .label = "Written", .help = "Bytes written to the target" NODE },
-	[READ_LATENCY] = { "lustre.read_latency_seconds", "lustre", LATENCY,
-			   .formula = "lustre.reading_ratio / lustre.reads_per_second",
-			   .label = "Read latency", .help = "Mean time a read call took." },
-	[WRITE_LATENCY] = { "lustre.write_latency_seconds", "lustre", LATENCY,
-			    .formula = "lustre.writing_ratio / lustre.writes_per_second",
-			    .label = "Write latency", .help = "Mean time a write call took." },
-	[OPEN_LATENCY] = { "lustre.open_latency_seconds", "lustre", LATENCY,
-			   .formula = "lustre.opening_ratio / lustre.opens_per_second",
-			   .label = "Open latency", .help = "Mean time it took to open a file." },
-	[TARGET_LATENCY] = { "lustre_target.latency_seconds", "lustre_target", LATENCY,
-			     .formula = "lustre_target.request_ratio / "
-					"lustre_target.requests_per_second",
-			     .label = "Request latency",
-			     .help = "Mean time from sending a request to its reply." },
-};
-_Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
-
-/* "open 12 samples [usecs] min max sum sumsq": how many, and their sum where the unit is this one.
- */
-static const struct line {
-	const char *name, *unit;
-	uint8_t count, sum;
-} llite_lines[] = {
-	{ "read_bytes", "bytes", READS, READ_BYTES },
-	{ "write_bytes", "bytes", WRITES, WRITTEN_BYTES },
-	{ "read", "usec", NONE, READING }, /* these two since 2.14 */
-	{ "write", "usec", NONE, WRITING },
-	{ "open", "usec", OPENS, OPENING },
-	{ "close", "usec", CLOSES, CLOSING },
-	{ "getattr", "usec", GETATTRS, GETATTR_TIME },
-	{ "fsync", "usec", SYNCS, SYNCING },
-	{ "setattr", "", SETATTRS, NONE },
-	{ "truncate", "", TRUNCATES, NONE },
-	{ "flock", "", LOCKS, NONE },
-	{ "seek", "", SEEKS, NONE },
-	{ "mmap", "", MMAPS, NONE },
-	{ "page_fault", "", PAGE_FAULTS, NONE },
-	{ "page_mkwrite", "", PAGE_WRITES, NONE },
-	{ "readdir", "", DIRECTORY_READS, NONE },
-	{ "create", "", CREATES, NONE },
-	{ "link", "", LINKS, NONE },
-	{ "unlink", "", UNLINKS, NONE },
-	{ "symlink", "", SYMLINKS, NONE },
-	{ "mkdir", "", MKDIRS, NONE },
-	{ "rmdir", "", RMDIRS, NONE },
-	{ "mknod", "", MKNODS, NONE },
-	{ "rename", "", RENAMES, NONE },
-	{ "statfs", "", STATFS, NONE },
-	{ "getxattr", "", GETXATTRS, NONE },
-	{ "setxattr", "", SETXATTRS, NONE },
-	{ "inode_permission", "", PERMISSION_CHECKS, NONE },
-};
-static const struct line target_lines[] = {
-	{ "req_waittime", "usec", TARGET_REQUESTS - NLLITE, TARGET_WAIT - NLLITE },
-	{ "read_bytes", "bytes", NONE, TARGET_READ_BYTES - NLLITE },
-	{ "write_bytes", "bytes", NONE, TARGET_WRITTEN_BYTES - NLLITE },
-};
-
-#define LINES(array) array, sizeof(array) / sizeof((array)[0])
-enum { LLITE, OSC, MDC, NKINDS };
-static const struct lustre_kind {
-	const char *directory;
-	const struct metric *metrics;
-	uint32_t nmetrics;
-	const struct line *lines;
-	size_t nlines;
-} kinds[NKINDS] = {
-	[LLITE] = { "llite", &metrics[0], NLLITE, LINES(llite_lines) },
-	[OSC] = { "osc", &metrics[NLLITE], NTARGET, LINES(target_lines) },
-	[MDC] = { "mdc", &metrics[NLLITE], NTARGET, LINES(target_lines) },
-};
 
 /* Where the statistics of one of them lie. */
 struct statistics {
@@ -224,57 +33,12 @@ struct lustre {
 	char text[TEXT_SIZE];
 };
 
-/* Behind "name   ": "12 samples [usecs] 31 200 400 ...". What it does not tell stays as it is. */
-static void read_line(const char *p, const char *unit, int64_t *count, int64_t *sum)
-{
-	size_t n = strlen(unit);
-	int64_t samples, least, most, total;
-
-	if (!number_i64(&p, &samples) || samples < 0)
-		return;
-	p = number_skip_blanks(p);
-	if (strncmp(p, "samples [", 9) != 0)
-		return;
-	*count = samples;
-	p += 9;
-	if (strncmp(p, unit, n) != 0) {
-		*sum = UNTIMED;
-		return;
-	}
-	p += strcspn(p, "]\n");
-	if (*p++ == ']' && number_i64(&p, &least) && number_i64(&p, &most) &&
-	    number_i64(&p, &total) && strchr(" \n", *p))
-		*sum = total;
-}
-
-static const struct line *find_line(const struct lustre_kind *k, const char *name, size_t len)
-{
-	for (const struct line *l = k->lines; l < k->lines + k->nlines; l++)
-		if (strlen(l->name) == len && memcmp(l->name, name, len) == 0)
-			return l;
-	return NULL;
-}
-
-/* Lustre leaves out what has not happened: a line that is not there is a 0. Times are not told by
- * every version; where one of them is, all are. */
-static void set_zeros(const struct lustre_kind *k, int64_t *value, const char *text)
-{
-	int64_t time = strstr(text, "[usec") ? 0 : strstr(text, "[reg") ? UNTIMED : NOT_YET;
-
-	for (const struct line *l = k->lines; l < k->lines + k->nlines; l++) {
-		if (l->count != NONE)
-			value[l->count] = 0;
-		if (l->sum != NONE)
-			value[l->sum] = strcmp(l->unit, "bytes") == 0 ? 0 : time;
-	}
-}
-
 static void lack_all(struct device *v, struct sample *s, int error)
 {
 	const char *reason =
 		error == -EBADMSG ? "its statistics are not as expected" : strerror(-error);
 
-	for (uint32_t i = 0; i < kinds[v->class - 1].nmetrics; i++)
+	for (uint32_t i = 0; i < lustre_kinds[v->class - 1].nmetrics; i++)
 		device_lack(v, s, i, state_of(error), reason);
 }
 
@@ -282,41 +46,23 @@ static void put(struct device *v, struct sample *s, uint32_t i, int64_t value, b
 {
 	if (value >= 0)
 		device_have(v, s, i, value);
-	else if (value == UNTIMED)
+	else if (value == LUSTRE_UNTIMED)
 		device_lack(v, s, i, STATE_UNSUPPORTED, "this version of Lustre does not time it");
-	else if (value == UNTOLD && !whole)
+	else if (value == LUSTRE_UNTOLD && !whole)
 		device_lack(v, s, i, STATE_FAILED, "its statistics are cut short");
-	else if (value != NOT_YET)
+	else if (value != LUSTRE_NOT_YET)
 		device_lack(v, s, i, STATE_FAILED, "its line holds no such number");
 }
 
 static int scan(const struct lustre *x, struct device *v, struct sample *s, bool whole)
 {
-	const struct lustre_kind *k = &kinds[v->class - 1];
-	int64_t value[NLLITE];
+	const struct lustre_kind *k = &lustre_kinds[v->class - 1];
+	int64_t value[LUSTRE_ROWS_MAX];
+	int bad = lustre_statistics(k, x->text, whole, value);
 
-	if (!number_find_line(x->text, "snapshot_time "))
-		return -EBADMSG;
-	for (uint32_t i = 0; i < k->nmetrics; i++)
-		value[i] = UNTOLD;
-	if (whole)
-		set_zeros(k, value, x->text);
-	for (const char *p = x->text; *p; p = number_next_line(p)) {
-		size_t len = strcspn(p, " \n");
-		const struct line *l = find_line(k, p, len);
-		int64_t count = UNREADABLE, sum = UNREADABLE;
-
-		if (!l)
-			continue;
-		read_line(p + len, l->unit, &count, &sum);
-		if (l->count != NONE)
-			value[l->count] = count;
-		if (l->sum != NONE)
-			value[l->sum] = sum;
-	}
-	for (uint32_t i = 0; i < k->nmetrics; i++)
+	for (uint32_t i = 0; !bad && i < k->nmetrics; i++)
 		put(v, s, i, value[i], whole);
-	return 0;
+	return bad;
 }
 
 /* What comes behind the last newline is a line that was cut. */
@@ -346,7 +92,7 @@ static int read_row(struct lustre *x, uint32_t row, struct sample *s)
 
 static void born(struct device *v, struct sample *s, const char *name)
 {
-	const struct lustre_kind *k = &kinds[v->class - 1];
+	const struct lustre_kind *k = &lustre_kinds[v->class - 1];
 	char file_system[64];
 
 	device_born_as(v, name, s, k->metrics, k->nmetrics);
@@ -359,7 +105,7 @@ static void born(struct device *v, struct sample *s, const char *name)
 static int meet(struct lustre *x, struct sample *s, const struct statistics *file, uint32_t kind)
 {
 	const char *name = strrchr(file->path, '/') + 1;
-	uint64_t h = device_hash(DEVICE_HASH, kinds[kind].directory, 3);
+	uint64_t h = device_hash(DEVICE_HASH, lustre_kinds[kind].directory, 3);
 	struct device *v = devices_meet_hash(&x->devices, device_hash(h, name, strlen(name)));
 	struct statistics *of_row;
 	int fd;
@@ -385,13 +131,14 @@ static int list_kind(struct lustre *x, struct sample *s, const struct statistics
 	struct statistics file = { .root = place->root };
 	int n, r = 0;
 
-	snprintf(file.path, sizeof file.path, "%.64s/%s", place->path, kinds[kind].directory);
+	snprintf(file.path, sizeof file.path, "%.64s/%s", place->path,
+		 lustre_kinds[kind].directory);
 	n = sysfs_names(place->root, file.path, x->name, NAMES_MAX);
 	for (int i = 0; i < n; i++) {
 		int bad;
 
 		snprintf(file.path, sizeof file.path, "%.64s/%s/%.63s", place->path,
-			 kinds[kind].directory, x->name[i].text);
+			 lustre_kinds[kind].directory, x->name[i].text);
 		bad = meet(x, s, &file, kind);
 		r = r ? r : bad;
 	}
@@ -409,7 +156,7 @@ static int list(struct lustre *x, struct sample *s)
 
 	devices_begin(&x->devices);
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-		for (uint32_t kind = 0; kind < NKINDS; kind++) {
+		for (uint32_t kind = 0; kind < LUSTRE_KINDS; kind++) {
 			int bad = list_kind(x, s, &places[i], kind);
 
 			r = r || bad == -ENOENT || bad == -ENOTDIR ? r : bad;
@@ -473,7 +220,7 @@ static int lustre_open(void *state, const struct source_env *env, struct sample 
 		lustre_close(x);
 		return r;
 	}
-	sample_catalogue(s, &metrics[NMEASURED], METRICS_NUMBER_OF - NMEASURED);
+	sample_catalogue(s, &lustre_metrics[LUSTRE_MEASURED], LUSTRE_METRICS - LUSTRE_MEASURED);
 	return 0;
 }
 
@@ -503,7 +250,8 @@ const struct source source_lustre = {
 	.fixes = source_not_mounted,
 	.fix_admin = "make Lustre's statistics readable: mount -o remount,mode=755 "
 		     "/sys/kernel/debug",
-	SOURCE_METRICS(metrics),
+	.metrics = lustre_metrics,
+	.nmetrics = LUSTRE_METRICS,
 	.size = sizeof(struct lustre),
 	.open = lustre_open,
 	.read = lustre_read,

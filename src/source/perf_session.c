@@ -44,6 +44,14 @@ static int read_table(struct perf_session *p, const struct perf_cpu *cpu,
 	return bad;
 }
 
+static const struct metric *times_of(const char *group)
+{
+	char name[2 * PERF_NAME_MAX + 16];
+
+	snprintf(name, sizeof name, "perf.%s.running_seconds", group);
+	return perf_metric(name);
+}
+
 static void refuse(struct sample *s, const char *group, const char *what, int bad, const char *why)
 {
 	char name[2 * PERF_NAME_MAX + 16];
@@ -132,16 +140,19 @@ static int open_set(struct opener *x, struct perf_set *set, struct perf_set *res
 	return bad;
 }
 
-/* A whole group is refused; of a further set of it the events are named. */
+/* A whole group is refused; of a further set of it, and of a user's group, which is in no
+ * catalogue, the events are named. */
 static void give_up(struct opener *x, const struct perf_set *set, int bad, const struct err *e)
 {
+	bool whole = set->nth == 1 && times_of(set->group->name);
+
 	if (!x->first_bad) {
 		x->first_bad = bad;
 		x->first = *e;
 	}
-	if (set->nth == 1)
+	if (whole)
 		refuse(x->s, set->group->name, "running_seconds", bad, e->text);
-	for (uint32_t i = 0; i < set->n && set->nth != 1; i++)
+	for (uint32_t i = 0; i < set->n && !whole; i++)
 		miss(x, set, i, i + 1 < set->n ? "" : e->text);
 }
 
@@ -356,6 +367,8 @@ int perf_session_open(struct perf_session *p, const struct source_env *env, stru
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
 	if (o && o->groups && !strcmp(o->groups, "off"))
 		return err_set(e, -EOPNOTSUPP, "perf events were switched off");
+	if (o && !asks_nothing(o))
+		sample_meta_text(s, "perf.asked", o->groups ? o->groups : "auto");
 	p->env = env;
 	bad = open_all(&x, o, e);
 	perf_places_close(&x.places);

@@ -9,6 +9,7 @@
 #define TOTAL   .kind = KIND_TOTAL, .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM
 #define PROCESS .domain = "process"
 #define COMMAND .domain = "command"
+#define TASK    .domain = "task"
 #define TICKS   .unit = UNIT_SECONDS, .mul = 1, .div = 100
 #define NS      .unit = UNIT_SECONDS, .mul = 1, .div = 1000000000
 #define BYTES   .unit = UNIT_BYTES
@@ -100,6 +101,13 @@ static const struct metric metrics[] = {
 				    .kind = KIND_GAUGE, .over_instances = COMBINE_MAX,
 				    .over_nodes = COMBINE_MAX, .label = "Peak RSS",
 				    .help = "Largest resident set size sampled of one of them." },
+	[TASK_CPU] = { "task.cpu_seconds", TASK, NS, TOTAL, .label = "CPU",
+		       .help = "CPU time of what a task, as an MPI rank, started; told at its end." },
+	[TASK_PEAK_RESIDENT] = { "task.peak_resident_bytes", TASK, BYTES, .kind = KIND_GAUGE,
+				 .over_instances = COMBINE_MAX, .over_nodes = COMBINE_MAX,
+				 .label = "Peak RSS",
+				 .help = "Largest resident set size of one process of a task, as "
+					 "the kernel tells at its end." },
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == PROCESS_NUMBER_OF, "a row for every index");
 
@@ -107,6 +115,6 @@ const struct metric *const process_metrics = metrics;
 
 const struct source source_process = {
 	.name = "process",
-	.what = "the processes of the job, one by one and by command",
+	.what = "the processes of the job, one by one, by command and by task",
 	SOURCE_METRICS(metrics),
 };

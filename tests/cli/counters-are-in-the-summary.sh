@@ -40,3 +40,14 @@ grep -rq '<ul class="facts counters">' page || fail "the page has no counters"
 equal "figures of nothing" 0 "$(figure none '.counters.figures | length')"
 "$SONDE" report none -o nothing >/dev/null 2>&1 || fail "report of nothing"
 ! grep -rq 'facts counters' nothing || fail "the page has counters of nothing"
+
+# What was asked for and is not there is said; what nobody asked for is not.
+printf 'group absent\nevent a A no_such_device config=0x1\n' >absent.events
+"$SONDE" run --perf absent,software --events absent.events -o absent -- true 2>said || fail "run --perf absent"
+contains said "counters    not counted: absent.a: "
+contains said no_such_device
+figure absent '.counters.refused' | grep -q no_such_device || fail "JSON has no reason"
+"$SONDE" run --perf absent --events absent.events -o all_absent -- true 2>said || fail "run --perf absent alone"
+contains said "counters    not counted: "
+"$SONDE" run -o unasked -- true 2>said || fail "run"
+! grep -q '^counters.*not counted' said || fail "what nobody asked for is missed"

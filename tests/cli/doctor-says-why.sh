@@ -43,7 +43,7 @@ equal "RSS" available "$(metric process.resident_bytes .state)"
 # GPUs are none where no driver of one is loaded, and what helps fits the reason.
 small() { doctor vm-small --json | jq -r "$1"; }
 equal "GPUs without a GPU" unsupported "$(small '[.metrics[] | select(.name | startswith("gpu.")) | .state] | unique | join(" ")')"
-equal "what helps where no NFS is mounted" "null null" "$(small '.sources[] | select(.name == "nfs") | "\(.fix_user) \(.fix_admin)"')"
+equal "what helps where no Lustre is mounted" "null null" "$(small '.sources[] | select(.name == "lustre") | "\(.fix_user) \(.fix_admin)"')"
 # What is missing for one reason is one line of names.
 equal "reasons, each once" "" "$(sed '1,/^What the sources/d' small.txt | grep 'why:' | sort | uniq -d)"
 doctor vm-small --metrics >all.txt || fail "doctor --metrics"

@@ -289,6 +289,29 @@ static void what_came_since(void **unused)
 	end(&f);
 }
 
+/* Its number is given out as pids are, and its files can be read by it. */
+static void a_thread_is_none(void **unused)
+{
+	static const char ours[] = "0::/system.slice/slurmstepd.scope/job_4/step_0\n";
+	static const char thread[] = "Name:\tapp\nTgid:\t100\nPid:\t101\n";
+	static const char leader[] = "Name:\tapp\nTgid:\t102\nPid:\t102\n";
+	struct fake f;
+
+	(void)unused;
+	begin(&f, slurm, ours);
+	process(&f, 100, 1, "app", ours);
+	last_pid(&f, 100);
+	opened(&f, NULL, "the processes in the control group /system.slice/slurmstepd.scope/job_4");
+	came(&f, "100");
+	process(&f, 101, 1, "app", ours);
+	put(&f, 101, "status", thread, sizeof thread - 1);
+	process(&f, 102, 1, "app", ours);
+	put(&f, 102, "status", leader, sizeof leader - 1);
+	last_pid(&f, 102);
+	came(&f, "102");
+	end(&f);
+}
+
 static void sondes_own_until_it_becomes_the_jobs(void **unused)
 {
 	static const char ours[] = "0::/system.slice/slurmstepd.scope/job_4/step_0\n";
@@ -328,6 +351,7 @@ int main(void)
 		cmocka_unit_test(of_this_node_where_others_are_on_the_host),
 		cmocka_unit_test(else_all_of_the_user),
 		cmocka_unit_test(what_came_since),
+		cmocka_unit_test(a_thread_is_none),
 		cmocka_unit_test(sondes_own_until_it_becomes_the_jobs),
 	};
 

@@ -111,20 +111,26 @@ static void write_file(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* launched: root is a launcher. */
-static void scene_open(struct scene *x, const struct perf_options *o, const pid_t *root,
-		       bool launched)
+/* launched: the roots are launchers. */
+static void scene_open_of(struct scene *x, const struct perf_options *o, const pid_t *roots,
+			  size_t n, bool launched)
 {
 	*x = (struct scene){ .options = *o };
 	x->env.perf = &x->options;
-	x->env.roots = root;
-	x->env.nroots = 1;
+	x->env.roots = roots;
+	x->env.nroots = n;
 	x->env.launched = launched;
 	assert_int_equal(sample_init(&x->s, 1024, 1024), 0);
 	assert_int_equal(root_open(&x->env.proc, "/proc") | root_open(&x->env.sys, "/sys"), 0);
 	x->p = calloc(1, sizeof *x->p);
 	assert_non_null(x->p);
 	x->bad = perf_session_open(x->p, &x->env, &x->s, &x->e);
+}
+
+static void scene_open(struct scene *x, const struct perf_options *o, const pid_t *root,
+		       bool launched)
+{
+	scene_open_of(x, o, root, 1, launched);
 }
 
 static void scene_close(struct scene *x)
@@ -359,10 +365,8 @@ static void tasks_that_are_not_counted_are_told(void **state)
 		roots[i] = w[i].pid;
 	}
 	take_files(&files, LEFT);
-	scene_open(&x, &(struct perf_options){ .groups = "calls",
-					       .file = "calls.events",
-					       .roots = roots,
-					       .nroots = WORKERS });
+	scene_open_of(&x, &(struct perf_options){ .groups = "calls", .file = "calls.events" },
+		      roots, WORKERS, false);
 	release_files(&files);
 	missed = meta_number(&x, "perf.tasks_not_counted");
 	if (permitted(&x)) {

@@ -68,6 +68,13 @@ static const struct {
 	  "A recorder was lost 12.0 s after the start and another one went on; CPU totals are "
 	  "whole.",
 	  { "complete=1" } },
+	{ "unequal-tasks",
+	  "unequal_tasks=3 unequal_ratio=1.25 unequal_mean_seconds=40 unequal_most_seconds=90 "
+	  "unequal_rank=2",
+	  SEVERITY_NOTE,
+	  "Unequal tasks: rank 2 used 1 min 30 s of CPU time, 3 tasks 40.0 s on average.",
+	  { "unequal_tasks=3 unequal_ratio=0.25 unequal_mean_seconds=40",
+	    "unequal_tasks=3 unequal_ratio=2 unequal_mean_seconds=0.9", "" } },
 	{ "memory-tight",
 	  "peak_memory_bytes=900 memory_present_bytes=1000",
 	  SEVERITY_WARN,

@@ -170,6 +170,7 @@ static void test_keys_are_clean(void **state)
 		{ "/a/", "a" },
 		{ "a/..", "a" },
 		{ "..", "_" },
+		{ "...x", "x" },
 		{ "", "_" },
 		{ "\xc3\xa4\n", "_" },
 		{ "0123456789abcdefghij", "0123456789abcde" },

@@ -488,6 +488,7 @@ static void a_zombie_is_not_alive(void **state)
 {
 	struct fake *k = *state;
 	char names[200];
+	pid_t pid[4];
 
 	write_process(k, (struct fake_process){ .pid = 500, .ppid = 1, .start = 10 });
 	write_process(k,
@@ -497,6 +498,8 @@ static void a_zombie_is_not_alive(void **state)
 	assert_int_equal(job(k, JOB_PROCESSES_LIVE), 1);
 	assert_int_equal(tree_survivors(k->tree, names, sizeof names), 1);
 	assert_string_equal(names, "p500 (500)");
+	assert_int_equal(tree_pids(k->tree, pid, 4), 1);
+	assert_int_equal(pid[0], 500);
 }
 
 static void a_process_outlives_its_first_thread(void **state)

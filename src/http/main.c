@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sonde-http - asks servers for `sonde push`: requests come on its standard input, answers go back
+ * on it, a socket (push/wire.h). One connection is kept from request to request.
+ *
+ * It follows no redirection, so that a password goes nowhere but where it is meant for, and knows
+ * http and https only.
+ */
+#include "push/wire.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { SOCKET = 0, KEPT = 2 << 20, CONNECT_S = 20, SLOW_BYTES = 1, SLOW_S = 60 };
+
+struct asking {
+	struct bytes kept;   /* a small body, so that it can be sent again on another connection */
+	uint64_t left;       /* of a large one, still in the socket */
+	struct bytes answer; /* the server's */
+	uint32_t retry_after_s;
+	bool lost; /* who asks is gone */
+};
+
+static size_t give_body(char *to, size_t size, size_t n, void *ctx)
+{
+	struct asking *a = ctx;
+	size_t want = size * n;
+
+	want = want < a->left ? want : (size_t)a->left;
+	if (want && !wire_read(SOCKET, to, want)) {
+		a->lost = true;
+		return CURL_READFUNC_ABORT;
+	}
+	a->left -= want;
+	return want;
+}
+
+static size_t take_body(char *from, size_t size, size_t n, void *ctx)
+{
+	struct asking *a = ctx;
+	size_t room = WIRE_ANSWER_MAX - WIRE_HEAD - a->answer.len;
+
+	if (size * n > room)
+		return 0;
+	bytes_put(&a->answer, from, size * n);
+	return a->answer.failed ? 0 : size * n;
+}
+
+static size_t take_header(char *from, size_t size, size_t n, void *ctx)
+{
+	static const char name[] = "retry-after:";
+	struct asking *a = ctx;
+	char text[32];
+	long seconds;
+
+	if (size * n > sizeof(name) && size * n < sizeof(text) &&
+	    !strncasecmp(from, name, sizeof(name) - 1)) {
+		memcpy(text, from, size * n);
+		text[size * n] = '\0';
+		seconds = strtol(text + sizeof(name) - 1, NULL, 10);
+		a->retry_after_s = seconds > 0 && seconds < 86400 ? (uint32_t)seconds : 0;
+	}
+	return size * n;
+}
+
+static void set_protocols(CURL *curl)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+static void set_identity(CURL *curl, const struct http_request *q)
+{
+	if (q->token) {
+		curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+		curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, q->token);
+	} else if (q->user) {
+		curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_easy_setopt(curl, CURLOPT_USERNAME, q->user);
+		curl_easy_setopt(curl, CURLOPT_PASSWORD, q->password ? q->password : "");
+	}
+	if (q->authorities)
+		curl_easy_setopt(curl, CURLOPT_CAINFO, q->authorities);
+	if (q->certificate) {
+		curl_easy_setopt(curl, CURLOPT_SSLCERT, q->certificate);
+		curl_easy_setopt(curl, CURLOPT_SSLKEY, q->certificate);
+	}
+	if (q->insecure) {
+		curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+}
+
+static void set_body(CURL *curl, struct asking *a, const struct http_request *q)
+{
+	if (!q->content_type) {
+		curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
+		return;
+	}
+	if (a->left) {
+		curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+		curl_easy_setopt(curl, CURLOPT_READFUNCTION, give_body);
+		curl_easy_setopt(curl, CURLOPT_READDATA, a);
+		curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)a->left);
+	} else {
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS,
+				 a->kept.data ? (char *)a->kept.data : "");
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)a->kept.len);
+	}
+	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method);
+}
+
+static struct curl_slist *header(struct curl_slist *list, const char *name, const char *value)
+{
+	char line[512];
+
+	if (!value)
+		return list;
+	snprintf(line, sizeof(line), "%s%s", name, value);
+	return curl_slist_append(list, line);
+}
+
+static struct curl_slist *headers_of(const struct http_request *q)
+{
+	struct curl_slist *list = header(NULL, "Content-Type: ", q->content_type);
+
+	list = header(list, "Content-Encoding: ", q->encoding);
+	list = header(list, "", q->header);
+	return curl_slist_append(list, "Expect:"); /* a body is not asked for first */
+}
+
+/* The status of the answer, or 0 with a reason in `why`. */
+static uint32_t ask(CURL *curl, struct asking *a, const struct http_request *q,
+		    char why[CURL_ERROR_SIZE])
+{
+	struct curl_slist *headers = headers_of(q);
+	long status = 0;
+	CURLcode code;
+
+	why[0] = '\0';
+	curl_easy_reset(curl);
+	set_protocols(curl);
+	curl_easy_setopt(curl, CURLOPT_URL, q->url);
+	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
+	curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, (long)q->once);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_USERAGENT, "sonde/" SONDE_VERSION);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
+	/* A large body may take its time, as long as it moves. */
+	if (a->left) {
+		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES);
+		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SLOW_S);
+	} else {
+		curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)q->timeout_s);
+	}
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, a);
+	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(curl, CURLOPT_HEADERDATA, a);
+	set_identity(curl, q);
+	set_body(curl, a, q);
+	code = curl_easy_perform(curl);
+	curl_slist_free_all(headers);
+	if (code != CURLE_OK) {
+		if (!why[0])
+			snprintf(why, CURL_ERROR_SIZE, "%s", curl_easy_strerror(code));
+		return 0;
+	}
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	return (uint32_t)status;
+}
+
+/* The body of a request: a small one is kept, of a large one it is known how much is to come. */
+static bool hear_body(struct asking *a, uint64_t length)
+{
+	bytes_reset(&a->kept);
+	a->left = length > KEPT ? length : 0;
+	if (a->left || !length)
+		return true;
+	if (!bytes_room(&a->kept, (size_t)length) ||
+	    !wire_read(SOCKET, a->kept.data, (size_t)length))
+		return false;
+	a->kept.len = (size_t)length;
+	return true;
+}
+
+/* What the server did not want to hear is read all the same. */
+static bool drain(struct asking *a)
+{
+	char block[16384];
+
+	while (a->left && !a->lost)
+		if (!give_body(block, 1, sizeof(block), a))
+			return false;
+	return !a->lost;
+}
+
+static bool say(struct asking *a, uint32_t status, const char *why)
+{
+	const struct http_answer answer = { status, a->retry_after_s,
+					    status ? (const char *)a->answer.data : why,
+					    status ? a->answer.len : strlen(why) };
+	struct bytes out = { 0 };
+	bool said;
+
+	wire_put_answer(&out, &answer);
+	said = !out.failed && wire_write(SOCKET, out.data, out.len);
+	bytes_free(&out);
+	return said;
+}
+
+static bool serve(CURL *curl, struct asking *a)
+{
+	uint8_t head[WIRE_HEAD], *text = NULL;
+	char why[CURL_ERROR_SIZE];
+	struct http_request q;
+	uint32_t length, status;
+	bool on = false;
+
+	if (!wire_read(SOCKET, head, sizeof(head)) ||
+	    !wire_head(head, true, WIRE_MESSAGE_MAX, &length))
+		return false;
+	text = malloc((size_t)length + 1);
+	if (text && wire_read(SOCKET, text, length) && wire_get_request(&q, text, length) &&
+	    hear_body(a, q.body_length)) {
+		bytes_reset(&a->answer);
+		a->retry_after_s = 0;
+		status = ask(curl, a, &q, why);
+		on = drain(a) && say(a, status, why);
+	}
+	free(text);
+	return on;
+}
+
+int main(void)
+{
+	struct asking a = { .lost = false };
+	CURL *curl;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(curl = curl_easy_init()))
+		return EXIT_FAILURE;
+	while (serve(curl, &a))
+		;
+	curl_easy_cleanup(curl);
+	curl_global_cleanup();
+	bytes_free(&a.kept);
+	bytes_free(&a.answer);
+	return EXIT_SUCCESS;
+}

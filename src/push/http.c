@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "push/http.h"
+
+#include "base/clock.h"
+#include "base/descriptors.h"
+#include "base/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CANNOT_START = 127, BLOCK = 65536, OUT_OF_THE_WAY = 16, SAID = 160 };
+
+#define HALF_A_SECOND_NS (NS_PER_S / 2)
+#define PAUSE_MAX_NS     (30 * NS_PER_S)
+
+/* Only system calls. */
+static _Noreturn void become(const char *path, int socket)
+{
+	char *const argv[] = { (char *)path, NULL };
+	int null;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	socket = fcntl(socket, F_DUPFD, OUT_OF_THE_WAY);
+	null = open("/dev/null", O_RDWR);
+	if (dup2(socket, 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2) {
+		descriptors_close(3, -1);
+		execv(path, argv);
+	}
+	_exit(CANNOT_START);
+}
+
+int http_open(struct http *h, const struct address *server, int64_t patience_ns, struct err *e)
+{
+	char path[PATH_MAX];
+	int pair[2];
+
+	*h = (struct http){ .server = server, .socket = -1, .patience_ns = patience_ns };
+	if (helper_find("http", path, sizeof path))
+		return err_set(e, -ENOENT,
+			       "the helper sonde-http is not installed; Sonde makes it when it is "
+			       "built with Debian's libcurl4-openssl-dev");
+	h->text = malloc(WIRE_ANSWER_MAX + 1);
+	if (!h->text)
+		return err_set(e, -ENOMEM, "out of memory");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
+	h->pid = fork();
+	if (h->pid == 0)
+		become(path, pair[1]);
+	close(pair[1]);
+	h->socket = pair[0];
+	return h->pid < 0 ? err_set(e, -errno, "cannot start %s: %s", path, strerror(errno)) : 0;
+}
+
+void http_close(struct http *h)
+{
+	if (h->socket >= 0 && h->text)
+		close(h->socket);
+	if (h->pid > 0) {
+		kill(h->pid, SIGKILL);
+		while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	free(h->text);
+	bytes_free(&h->message);
+	*h = (struct http){ .socket = -1 };
+}
+
+static int lost(struct err *e)
+{
+	return err_set(e, -EPIPE,
+		       "the helper sonde-http ended too early; it needs Debian's libcurl4");
+}
+
+/* A file that has become shorter is filled up, and the request is then no success. */
+static int send_file(struct http *h, const struct http_body *body, struct err *e)
+{
+	static const char zeros[BLOCK];
+	char block[BLOCK];
+	bool cut = false;
+
+	for (uint64_t at = 0; at < body->length;) {
+		size_t want = body->length - at < BLOCK ? (size_t)(body->length - at) : BLOCK;
+		ssize_t n = cut ? 0 : pread(body->fd, block, want, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		cut |= n <= 0;
+		if (!wire_write(h->socket, cut ? zeros : block, cut ? want : (size_t)n))
+			return lost(e);
+		at += cut ? want : (size_t)n;
+	}
+	return cut ? err_set(e, -EIO, "a file became shorter while it was sent; push again") : 0;
+}
+
+int http_ask(struct http *h, const struct http_request *q, const struct http_body *body,
+	     struct http_answer *a, struct err *e)
+{
+	struct http_request sent = *q;
+	uint8_t head[WIRE_HEAD];
+	uint32_t length;
+	int rc = 0;
+
+	sent.body_length = body ? body->length : 0;
+	bytes_reset(&h->message);
+	wire_put_request(&h->message, &sent);
+	if (h->message.failed)
+		return err_set(e, -ENOMEM, "out of memory");
+	h->requests++;
+	if (!wire_write(h->socket, h->message.data, h->message.len))
+		return lost(e);
+	if (body && body->data && !wire_write(h->socket, body->data, body->length))
+		return lost(e);
+	if (body && !body->data)
+		rc = send_file(h, body, e);
+	if (rc)
+		return rc;
+	if (!wire_read(h->socket, head, sizeof head) ||
+	    !wire_head(head, false, WIRE_ANSWER_MAX, &length) ||
+	    !wire_read(h->socket, h->text, length) || !wire_get_answer(a, h->text, length))
+		return lost(e);
+	return 0;
+}
+
+bool http_is_passing(uint32_t status)
+{
+	return status == 0 || status == 408 || status == 429 || status == 500 || status == 502 ||
+	       status == 503 || status == 504;
+}
+
+int64_t http_pause_ns(unsigned times, uint32_t retry_after_s, uint32_t random)
+{
+	int64_t pause = times < 6 ? HALF_A_SECOND_NS << times : PAUSE_MAX_NS;
+	int64_t said = (int64_t)retry_after_s * NS_PER_S;
+
+	pause = pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
+	pause = pause / 2 + (int64_t)((double)pause / 2 * (random / 4294967296.));
+	return pause > said ? pause : said;
+}
+
+bool http_pause(unsigned times, uint32_t retry_after_s, int64_t until_ns)
+{
+	uint32_t random = 0;
+	struct timespec t;
+	int64_t ns;
+
+	if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+		random = (uint32_t)clock_mono_ns();
+	ns = http_pause_ns(times, retry_after_s, random);
+	if (clock_mono_ns() + ns > until_ns)
+		return false;
+	t = (struct timespec){ .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+	return true;
+}
+
+int http_ask_patiently(struct http *h, const struct http_request *q, const struct http_body *body,
+		       struct http_answer *a, struct err *e)
+{
+	int64_t until = clock_mono_ns() + h->patience_ns;
+
+	for (unsigned times = 0;; times++) {
+		int rc = http_ask(h, q, body, a, e);
+
+		if (rc || !http_is_passing(a->status))
+			return rc;
+		if (!http_pause(times, a->retry_after_s, until))
+			break;
+	}
+	if (!a->status)
+		return err_set(e, -EHOSTUNREACH, "cannot reach %.200s: %.*s", h->server->shown,
+			       SAID, a->text);
+	return err_set(e, -EAGAIN, "%.200s answers with status %u again and again",
+		       h->server->shown, a->status);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "push/mlflow_points.h"
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "core/table_series.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_SIZE = 251 /* with its NUL: MLflow's limit */, HOST_SIZE = 128, NAMES_SIZE = 1024 };
+
+#define PERCENT 100.
+#define MEGA    1e-6
+
+/* MLflow's name <- ours. A sum is of all that counts of the node, what rose since it began. */
+enum of { OF_NODE, OF_ROOT, OF_GPU, OF_SUM };
+static const struct name {
+	const char *ours, *theirs; /* OF_GPU: with a %u for its number */
+	enum of of;
+	double scale;
+} names[] = {
+	{ "node.cpu_used_ratio", "cpu_utilization_percentage", OF_NODE, PERCENT },
+	{ "node.memory_used_bytes", "system_memory_usage_megabytes", OF_NODE, MEGA },
+	{ "node.memory_used_ratio", "system_memory_usage_percentage", OF_NODE, PERCENT },
+	{ "filesystem.used_ratio", "disk_usage_percentage", OF_ROOT, PERCENT },
+	{ "filesystem.used_bytes", "disk_usage_megabytes", OF_ROOT, MEGA },
+	{ "filesystem.available_bytes", "disk_available_megabytes", OF_ROOT, MEGA },
+	{ "network.received_bytes_per_second", "network_receive_megabytes", OF_SUM, MEGA },
+	{ "network.transmitted_bytes_per_second", "network_transmit_megabytes", OF_SUM, MEGA },
+	{ "gpu.utilization_ratio", "gpu_%u_utilization_percentage", OF_GPU, PERCENT },
+	{ "gpu.memory_used_ratio", "gpu_%u_memory_usage_percentage", OF_GPU, PERCENT },
+	{ "gpu.memory_used_bytes", "gpu_%u_memory_usage_megabytes", OF_GPU, MEGA },
+	{ "gpu.power_watts", "gpu_%u_power_usage_watts", OF_GPU, 1 },
+	{ "gpu.power_used_ratio", "gpu_%u_power_usage_percentage", OF_GPU, PERCENT },
+	/* what MLflow does not know: the job's own part of it */
+	{ "job.cpu_cores", "job_cpu_cores", OF_NODE, 1 },
+	{ "job.resident_bytes", "job_memory_megabytes", OF_NODE, MEGA },
+};
+enum { NNAMES = sizeof names / sizeof names[0] };
+
+struct cell_name {
+	const char *key; /* NULL: none of ours */
+	double scale;
+	uint8_t sum; /* 1 + its name; 0: it is a point itself */
+};
+
+struct pass {
+	struct run *run;
+	struct series series;
+	struct pool keys;
+	struct cell_name *cell;         /* [ncells] */
+	double (*total)[NNAMES];        /* [nnodes] of sums so far */
+	const char *(*sum_key)[NNAMES]; /* [nnodes] */
+	int64_t *rows;                  /* [nnodes] */
+	double every_s;
+	point_take take;
+	void *ctx;
+};
+
+static void public_name(const struct run_metric *m, char out[NAMES_SIZE])
+{
+	metric_rate_name(&m->row, out, NAMES_SIZE);
+}
+
+static void select_names(const struct run *r, char out[NAMES_SIZE])
+{
+	char name[NAMES_SIZE];
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < NNAMES; i++)
+		for (uint32_t m = 1; m < r->nmetrics; m++) {
+			public_name(&r->metrics[m], name);
+			if (strcmp(name, names[i].ours))
+				continue;
+			n += (size_t)snprintf(out + n, NAMES_SIZE - n, "%s%s", n ? "," : "", name);
+			break;
+		}
+}
+
+/* GPUs are numbered in the order in which the node told of them. */
+static unsigned gpu_number(const struct run *r, uint32_t instance)
+{
+	const struct run_instance *gpu = &r->instances[instance];
+	unsigned n = 0;
+
+	for (uint32_t i = 1; i < instance; i++)
+		n += r->instances[i].node == gpu->node && r->instances[i].domain &&
+		     !strcmp(r->instances[i].domain, gpu->domain) &&
+		     !(r->instances[i].flags & INSTANCE_ASIDE);
+	return n;
+}
+
+static bool suits(const struct run *r, uint32_t instance, enum of of)
+{
+	if (of == OF_NODE)
+		return !instance;
+	if (of == OF_ROOT)
+		return instance && run_label(r, instance, "root");
+	return instance && !(r->instances[instance].flags & INSTANCE_ASIDE);
+}
+
+/* "system/" when the run has one node without a name of its own, else "system/<node>/". */
+static const char *prefix_of(const struct tracking *t, const struct run *r, uint32_t node,
+			     const char *node_id, char out[HOST_SIZE + 16])
+{
+	char host[HOST_SIZE];
+	const char *id = t->n > 1 ? r->nodes[node].host : node_id;
+
+	if (!id || !*id)
+		return "system/";
+	snprintf(out, HOST_SIZE + 16, "system/%s/", tracker_key(host, sizeof host, id));
+	return out;
+}
+
+static const char *make_key(struct pass *p, const char *prefix, const struct name *n, unsigned gpu)
+{
+	char name[KEY_SIZE + 64], key[KEY_SIZE], theirs[64];
+	const char *number = strstr(n->theirs, "%u");
+
+	if (number)
+		snprintf(theirs, sizeof theirs, "%.*s%u%s", (int)(number - n->theirs), n->theirs,
+			 gpu, number + 2);
+	else
+		snprintf(theirs, sizeof theirs, "%s", n->theirs);
+	snprintf(name, sizeof name, "%s%s", prefix, theirs);
+	tracker_key(key, sizeof key, name);
+	return pool_text(&p->keys, key, strlen(key));
+}
+
+static int name_cell(struct pass *p, uint32_t cell, const struct tracking *t, const char *node_id)
+{
+	const struct plan *plan = &p->series.derive.plan;
+	const struct cell *c = &plan->cell[cell];
+	const struct holder *h = &plan->holder[c->holder];
+	char prefix[HOST_SIZE + 16];
+
+	for (size_t i = 0; i < NNAMES && c->emitted; i++) {
+		const struct name *n = &names[i];
+		const char *key;
+
+		if (strcmp(plan->quantity[c->quantity].name, n->ours) ||
+		    !suits(p->run, h->instance, n->of))
+			continue;
+		key = make_key(p, prefix_of(t, p->run, h->node, node_id, prefix), n,
+			       n->of == OF_GPU ? gpu_number(p->run, h->instance) : 0);
+		if (!key)
+			return -ENOMEM;
+		p->cell[cell] =
+			(struct cell_name){ key, n->scale, n->of == OF_SUM ? (uint8_t)(i + 1) : 0 };
+		if (n->of == OF_SUM)
+			p->sum_key[h->node][i] = key;
+		return 0;
+	}
+	return 0;
+}
+
+static int give(struct pass *p, const struct instant *in, const char *key, double value,
+		struct err *e)
+{
+	const struct point point = {
+		.key = key,
+		.value = value,
+		.time_ms = in->utc_ns / NS_PER_MS,
+		.step = p->every_s > 0 ? (int64_t)(in->seconds / p->every_s + 0.5)
+				       : p->rows[in->node] - 1,
+	};
+
+	return isfinite(value) ? p->take(p->ctx, &point, e) : 0;
+}
+
+static int give_instant(struct pass *p, const struct instant *in, struct err *e)
+{
+	bool any[NNAMES] = { false };
+	int rc = 0;
+
+	p->rows[in->node]++;
+	for (uint32_t i = 0; i < in->n && !rc; i++) {
+		const struct reading *v = &in->reading[i];
+		const struct cell_name *c = &p->cell[v->cell];
+
+		if (c->key && !c->sum) {
+			rc = give(p, in, c->key, v->value * c->scale, e);
+		} else if (c->key) {
+			p->total[in->node][c->sum - 1] += v->value * v->seconds;
+			any[c->sum - 1] = true;
+		}
+	}
+	for (size_t i = 0; i < NNAMES && !rc; i++)
+		if (any[i])
+			rc = give(p, in, p->sum_key[in->node][i],
+				  p->total[in->node][i] * names[i].scale, e);
+	return rc;
+}
+
+/* So long that no metric gets too many points: several recordings of a host fill the same ones. */
+static double window_of(const struct run *r, uint32_t nhosts)
+{
+	double begin = INFINITY, end = -INFINITY;
+	uint64_t rows = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		if (!r->nodes[i].rows)
+			continue;
+		rows = r->nodes[i].rows > rows ? r->nodes[i].rows : rows;
+		begin = fmin(begin, run_seconds(r, i, r->nodes[i].first_ns));
+		end = fmax(end, run_seconds(r, i, r->nodes[i].last_ns));
+	}
+	if (r->nnodes - 1 == nhosts && rows <= POINTS_OF_A_METRIC)
+		return 0;
+	/* As many recordings as a host can have at most. */
+	return fmax(end - begin, 1e-3) * (r->nnodes - nhosts) / (POINTS_OF_A_METRIC - 2);
+}
+
+static int samples(struct pass *p, const struct tracking *t, const char *node_id, struct err *e)
+{
+	char globs[NAMES_SIZE];
+	struct selection sel = { .metrics = globs, .every_s = p->every_s };
+	struct instant in;
+	int rc;
+
+	select_names(p->run, globs);
+	if (!globs[0])
+		return 0;
+	rc = series_open(&p->series, p->run, &sel, e);
+	if (rc)
+		return rc;
+	p->cell = calloc(p->series.derive.plan.ncells + 1u, sizeof *p->cell);
+	p->total = calloc(p->run->nnodes + 1u, sizeof *p->total);
+	p->sum_key = calloc(p->run->nnodes + 1u, sizeof *p->sum_key);
+	p->rows = calloc(p->run->nnodes + 1u, sizeof *p->rows);
+	if (!p->cell || !p->total || !p->sum_key || !p->rows)
+		rc = -ENOMEM;
+	for (uint32_t i = 1; !rc && i < p->series.derive.plan.ncells; i++)
+		rc = name_cell(p, i, t, node_id);
+	if (rc)
+		return err_set(e, rc, "out of memory for %u series", p->run->nseries);
+	while (!rc && (rc = series_next(&p->series, &in, e)) > 0)
+		rc = give_instant(p, &in, e);
+	return rc;
+}
+
+static int figures(struct pass *p, const struct tracking *t, struct err *e)
+{
+	int64_t end_ms = 0;
+	int rc = 0;
+
+	for (uint32_t i = 1; i < p->run->nnodes; i++) {
+		int64_t ms = run_utc_ns(p->run, i, p->run->nodes[i].last_ns) / NS_PER_MS;
+
+		end_ms = p->run->nodes[i].rows && ms > end_ms ? ms : end_ms;
+	}
+	for (uint32_t h = 0; h < t->n; h++)
+		for (size_t f = 0; f < TRACKER_FIGURES && !rc; f++) {
+			const struct tracker_figure *row = &tracker_figures[f];
+			const struct point point = { row->name,
+						     tracker_value(&t->host[h].tracker, row),
+						     end_ms, t->host[h].step };
+
+			if (isfinite(point.value))
+				rc = p->take(p->ctx, &point, e);
+		}
+	return rc;
+}
+
+int mlflow_points(struct run *r, const struct tracking *t, const char *node_id, point_take take,
+		  void *ctx, struct err *e)
+{
+	struct pass p = { .run = r, .take = take, .ctx = ctx, .every_s = window_of(r, t->n) };
+	int rc = samples(&p, t, node_id, e);
+
+	if (!rc)
+		rc = figures(&p, t, e);
+	series_close(&p.series);
+	pool_free(&p.keys);
+	free(p.cell);
+	free(p.total);
+	free(p.sum_key);
+	free(p.rows);
+	return rc;
+}

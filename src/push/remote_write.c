@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * remote_write.c - a run as Prometheus' remote write 1.0: Protocol Buffers, Snappy, POST.
+ *
+ * Names and labels are those of the OpenMetrics export: the node and the device, and what --labels
+ * adds. A node's samples come in the order of time, as receivers want them; up to when they have
+ * arrived is in the journal, node by node, so that the push of a running job goes on later. What
+ * was on its way when a push was killed is sent again: the same value of the same time is no other.
+ */
+#include "base/clock.h"
+#include "base/escape.h"
+#include "core/derive.h"
+#include "push/http.h"
+#include "push/journal.h"
+#include "push/push.h"
+#include "push/snappy.h"
+#include "sink/openmetrics_name.h"
+#include "sink/protobuf.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define URL_VARIABLE "SONDE_REMOTE_WRITE_URL"
+
+/* WriteRequest, TimeSeries, Label, Sample of prometheus' types.proto. */
+enum {
+	SERIES = 1,
+	LABELS = 1,
+	SAMPLES = 2,
+	NAME = 1,
+	VALUE = 2,
+	SAMPLE_VALUE = 1,
+	SAMPLE_TIME = 2
+};
+enum { SAMPLES_A_REQUEST = 5000, TIMEOUT_S = 60, LABELS_MAX = 16, KEY_SIZE = 64, MESSAGE = 200 };
+
+struct label {
+	char name[64], value[256];
+};
+
+/* What a cell has in the open request. */
+struct cell_samples {
+	struct bytes labels;  /* made once; empty: not yet */
+	struct bytes samples; /* Sample fields of a TimeSeries */
+	int64_t last_ms;      /* of what was put last */
+	bool open;
+};
+
+struct writing {
+	const struct push_job *job;
+	struct push_result *result;
+	struct address server;
+	struct http http;
+	struct journal journal;
+	struct derive derive;
+	struct cell_samples *column; /* [ncells] */
+	uint32_t *open, nopen;       /* cells with samples */
+	uint32_t nsamples;
+	struct label label[LABELS_MAX];
+	uint32_t nlabels;
+	uint32_t node;      /* of the open request */
+	int64_t until_ns;   /* wall time of what has arrived of it; 0: nothing */
+	int64_t sending_ns; /* up to when the request was that may have arrived */
+	int64_t made_ns;    /* of what is in the open request */
+	struct bytes message, series, inner, body;
+};
+
+/* ---- labels ---- */
+
+static void put_label(struct writing *w, const char *name, const char *value)
+{
+	struct bytes text = { 0 };
+
+	escape_utf8(&text, value);
+	bytes_u8(&text, 0);
+	protobuf_text(&w->inner, NAME, name);
+	protobuf_text(&w->inner, VALUE, text.failed ? "" : (const char *)text.data);
+	w->inner.failed |= text.failed;
+	bytes_free(&text);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct label *)a)->name, ((const struct label *)b)->name);
+}
+
+/* Sorted by name, as the protocol has it. */
+static int make_labels(struct writing *w, uint32_t cell, struct err *e)
+{
+	const struct plan *p = &w->derive.plan;
+	const struct cell *c = &p->cell[cell];
+	const struct holder *h = &p->holder[c->holder];
+	const char *metric = p->quantity[c->quantity].name;
+	struct bytes *labels = &w->column[cell].labels, name = { 0 };
+	struct label all[LABELS_MAX + 3];
+	uint32_t n = w->nlabels;
+
+	memcpy(all, w->label, n * sizeof *all);
+	openmetrics_name(&name, metric);
+	bytes_u8(&name, 0);
+	snprintf(all[n].name, sizeof all->name, "__name__");
+	snprintf(all[n++].value, sizeof all->value, "%s", name.failed ? "" : (char *)name.data);
+	snprintf(all[n].name, sizeof all->name, "node");
+	snprintf(all[n++].value, sizeof all->value, "%s",
+		 w->job->run->nodes[h->node].host ? w->job->run->nodes[h->node].host : "");
+	if (h->instance) {
+		bytes_reset(&name);
+		openmetrics_label(&name, metric);
+		bytes_u8(&name, 0);
+		snprintf(all[n].name, sizeof all->name, "%s",
+			 name.failed ? "x" : (char *)name.data);
+		snprintf(all[n++].value, sizeof all->value, "%s",
+			 w->job->run->instances[h->instance].name);
+	}
+	qsort(all, n, sizeof *all, by_name);
+	for (uint32_t i = 0; i < n; i++) {
+		put_label(w, all[i].name, all[i].value);
+		protobuf_message(labels, LABELS, &w->inner);
+	}
+	labels->failed |= name.failed;
+	bytes_free(&name);
+	return labels->failed ? err_set(e, -ENOMEM, "out of memory for labels") : 0;
+}
+
+/* "cluster=a,job_id=4711". */
+static int read_labels(struct writing *w, struct err *e)
+{
+	static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+
+	for (const char *at = w->job->labels ? w->job->labels : ""; *at;) {
+		struct label *l = &w->label[w->nlabels];
+		size_t n = strcspn(at, ","), name = strspn(at, letters);
+
+		if (w->nlabels == LABELS_MAX || !strspn(at, first) || at[name] != '=' ||
+		    name >= sizeof l->name || n - name > sizeof l->value || !strncmp(at, "__", 2) ||
+		    (name == 4 && !memcmp(at, "node", 4)))
+			return err_set(
+				e, -EINVAL,
+				"--labels takes NAME=VALUE,... with names of letters, digits "
+				"and _, but not node, and at most %d of them",
+				LABELS_MAX);
+		snprintf(l->name, sizeof l->name, "%.*s", (int)name, at);
+		snprintf(l->value, sizeof l->value, "%.*s", (int)(n - name - 1), at + name + 1);
+		w->nlabels++;
+		at += n + (at[n] == ',');
+	}
+	return 0;
+}
+
+/* ---- requests ---- */
+
+static void node_key(const struct run *r, uint32_t node, const char *word, char key[KEY_SIZE])
+{
+	const char *file = r->nodes[node].file ? r->nodes[node].file : "",
+		   *slash = strrchr(file, '/');
+	size_t n;
+
+	/* Nodes of one file are told apart by their number. */
+	n = (size_t)snprintf(key, KEY_SIZE, "%s-%u-", word, node);
+	for (const char *c = slash ? slash + 1 : file; *c && n + 1 < KEY_SIZE; c++)
+		key[n++] = *c > ' ' && *c < 0x7f ? *c : '_';
+	key[n] = '\0';
+}
+
+static int refusal(const struct writing *w, const struct http_answer *a, struct err *e)
+{
+	const char *hint = "";
+	size_t line = strcspn(a->text, "\r\n");
+
+	if (a->status == 401 || a->status == 403)
+		hint = "; " URL_VARIABLE " has the user and password, or SONDE_REMOTE_WRITE_TOKEN";
+	else if (a->status == 400 && a->length && strstr(a->text, "out of bounds"))
+		hint = "; Prometheus takes recent samples only: an old job is `sonde export --to "
+		       "openmetrics` and promtool";
+	else if (a->status == 404)
+		hint = "; is that the address of the receiver, as http://host:9090/api/v1/write?";
+	return err_set(e, -EPROTO, "%.150s refuses with status %u: %.*s%s", w->server.shown,
+		       a->status, (int)(line < MESSAGE ? line : MESSAGE), a->text, hint);
+}
+
+static void put_series(struct writing *w)
+{
+	bytes_reset(&w->message);
+	for (uint32_t i = 0; i < w->nopen; i++) {
+		struct cell_samples *c = &w->column[w->open[i]];
+
+		bytes_reset(&w->series);
+		bytes_put(&w->series, c->labels.data, c->labels.len);
+		bytes_put(&w->series, c->samples.data, c->samples.len);
+		w->series.failed |= c->samples.failed;
+		protobuf_message(&w->message, SERIES, &w->series);
+		bytes_reset(&c->samples);
+		c->open = false;
+	}
+	w->nopen = 0;
+}
+
+/* How far a word of the journal ("until", "sending") says that the node's samples are. */
+static int64_t noted(const struct writing *w, const char *word)
+{
+	char key[KEY_SIZE];
+
+	node_key(w->job->run, w->node, word, key);
+	return (int64_t)journal_number(&w->journal, key);
+}
+
+static int note(struct writing *w, const char *word, struct err *e)
+{
+	char key[KEY_SIZE];
+
+	node_key(w->job->run, w->node, word, key);
+	return journal_add_number(&w->journal, key, (uint64_t)w->made_ns, e);
+}
+
+/* Of a request that was sent before. */
+static bool has_it(const struct http_answer *a)
+{
+	return a->status == 400 &&
+	       (strstr(a->text, "out of order") || strstr(a->text, "duplicate"));
+}
+
+static int flush(struct writing *w, struct err *e)
+{
+	const char *(*variable)(const char *) = w->job->variable;
+	struct http_request q = {
+		.method = "POST",
+		.url = w->server.url,
+		.user = w->server.user[0] ? w->server.user : NULL,
+		.password = w->server.password,
+		.token = variable("SONDE_REMOTE_WRITE_TOKEN"),
+		.content_type = "application/x-protobuf",
+		.encoding = "snappy",
+		.header = "X-Prometheus-Remote-Write-Version: 0.1.0",
+		.timeout_s = TIMEOUT_S,
+	};
+	uint64_t before = w->http.requests;
+	struct http_body body = { 0 };
+	struct http_answer a;
+	int rc;
+
+	if (!w->nsamples)
+		return 0;
+	put_series(w);
+	bytes_reset(&w->body);
+	if (!w->message.failed)
+		snappy_put(&w->body, w->message.data, w->message.len);
+	if (w->message.failed || w->body.failed)
+		return err_set(e, -ENOMEM, "out of memory for a request");
+	body = (struct http_body){ w->body.data, -1, w->body.len };
+	rc = w->made_ns == w->sending_ns ? 0 : note(w, "sending", e);
+	if (!rc)
+		rc = http_ask_patiently(&w->http, &q, &body, &a, e);
+	if (!rc && (a.status < 200 || a.status >= 300) &&
+	    !((w->made_ns == w->sending_ns || w->http.requests > before + 1) && has_it(&a)))
+		rc = refusal(w, &a, e);
+	if (!rc)
+		rc = note(w, "until", e);
+	if (!rc)
+		w->result->values += w->nsamples;
+	if (!rc)
+		w->until_ns = w->made_ns;
+	w->result->kept |= !rc;
+	w->nsamples = 0;
+	return rc;
+}
+
+/* ---- samples ---- */
+
+static int put_sample(struct writing *w, uint32_t cell, double value, int64_t ms, struct err *e)
+{
+	struct cell_samples *c = &w->column[cell];
+	int rc = c->labels.len ? 0 : make_labels(w, cell, e);
+
+	if (rc || ms <= c->last_ms) /* two readings of one millisecond: the first one counts */
+		return rc;
+	if (!c->open) {
+		c->open = true;
+		w->open[w->nopen++] = cell;
+	}
+	c->last_ms = ms;
+	protobuf_real(&w->inner, SAMPLE_VALUE, value);
+	protobuf_number(&w->inner, SAMPLE_TIME, (uint64_t)ms);
+	protobuf_message(&c->samples, SAMPLES, &w->inner);
+	w->nsamples++;
+	return 0;
+}
+
+static bool lasts(const struct plan *p, uint32_t cell, const struct run *r)
+{
+	const struct holder *h = &p->holder[p->cell[cell].holder];
+
+	return !h->instance || !instance_passes(&r->instances[h->instance]);
+}
+
+static void begin_node(struct writing *w, uint32_t node)
+{
+	w->node = node;
+	w->until_ns = noted(w, "until");
+	w->sending_ns = noted(w, "sending");
+}
+
+static int put_instant(struct writing *w, const struct instant *in, struct err *e)
+{
+	int rc = in->node == w->node ? 0 : flush(w, e);
+
+	if (!rc && in->node != w->node)
+		begin_node(w, in->node);
+	if (rc || in->utc_ns <= w->until_ns)
+		return rc;
+	for (uint32_t i = 0; i < in->n && !rc; i++)
+		if (lasts(&w->derive.plan, in->reading[i].cell, w->job->run))
+			rc = put_sample(w, in->reading[i].cell, in->reading[i].value,
+					in->utc_ns / NS_PER_MS, e);
+	w->made_ns = in->utc_ns;
+	if (w->sending_ns > w->until_ns) /* as that request was */
+		return rc || w->made_ns < w->sending_ns ? rc : flush(w, e);
+	return rc || w->nsamples < SAMPLES_A_REQUEST ? rc : flush(w, e);
+}
+
+static int send_run(struct writing *w, struct err *e)
+{
+	const struct selection sel = { .metrics = w->job->metrics, .lasting = true };
+	const struct run *r = w->job->run;
+	struct instant in;
+	int rc = derive_open(&w->derive, w->job->run, &sel, e);
+
+	if (rc)
+		return rc;
+	w->column = calloc(w->derive.plan.ncells + 1u, sizeof *w->column);
+	w->open = calloc(w->derive.plan.ncells + 1u, sizeof *w->open);
+	if (!w->column || !w->open)
+		return err_set(e, -ENOMEM, "out of memory for %u series", r->nseries);
+	while ((rc = derive_next(&w->derive, &in, e)) > 0)
+		if ((rc = put_instant(w, &in, e)))
+			return rc;
+	return rc ? rc : flush(w, e);
+}
+
+static int understand(struct writing *w, struct err *e)
+{
+	const char *url = w->job->url ? w->job->url : w->job->variable(URL_VARIABLE);
+
+	if (!url)
+		return err_set(e, -EINVAL,
+			       "where is the receiver? " URL_VARIABLE " or --url says it");
+	return address_parse(&w->server, url, w->job->url ? "--url" : URL_VARIABLE, e);
+}
+
+static void close_all(struct writing *w)
+{
+	for (uint32_t i = 0; w->column && i < w->derive.plan.ncells; i++) {
+		bytes_free(&w->column[i].labels);
+		bytes_free(&w->column[i].samples);
+	}
+	derive_close(&w->derive);
+	http_close(&w->http);
+	journal_close(&w->journal);
+	free(w->column);
+	free(w->open);
+	bytes_free(&w->message);
+	bytes_free(&w->series);
+	bytes_free(&w->inner);
+	bytes_free(&w->body);
+}
+
+static int remote_write_exec(const struct push_job *job, struct push_result *r, struct err *e)
+{
+	struct writing w = { .job = job, .result = r, .journal.fd = -1, .http.socket = -1 };
+	char target[ADDRESS_MAX + 1024];
+	int rc = understand(&w, e);
+
+	if (!rc)
+		rc = read_labels(&w, e);
+	snprintf(target, sizeof target, "%s %.900s", w.server.shown,
+		 job->labels ? job->labels : "");
+	if (!rc)
+		rc = journal_open(&w.journal, job->state, "remote-write", target, e);
+	if (!rc)
+		rc = http_open(&w.http, &w.server, job->patience_ns, e);
+	snprintf(r->where, sizeof r->where, "%.400s", w.server.shown);
+	if (!rc)
+		rc = send_run(&w, e);
+	r->requests = w.http.requests;
+	r->nothing_new = !rc && !w.http.requests;
+	close_all(&w);
+	return rc;
+}
+
+const struct push push_remote_write = {
+	.name = "remote-write",
+	.what = "a receiver of Prometheus' remote write: " URL_VARIABLE,
+	.exec = remote_write_exec,
+};

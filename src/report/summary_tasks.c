@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * summary_tasks.c - the tasks of the job side by side, those of each step by themselves.
+ *
+ * A step may start the same ranks several times, as a script with two mpiruns does: the second task
+ * of a rank belongs to the second launch.
+ */
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double label_number(const struct run *r, uint32_t instance, const char *key)
+{
+	const char *text = run_label(r, instance, key);
+
+	return text && *text ? strtod(text, NULL) : NAN;
+}
+
+static double final_of(const struct run *r, uint32_t instance, const char *metric)
+{
+	double v;
+
+	return run_final_value(r, instance, metric, &v) ? v : NAN;
+}
+
+static bool is_task(const struct run_instance *in)
+{
+	return in->domain && strcmp(in->domain, "task") == 0;
+}
+
+static struct summary_task task_of(const struct run *r, uint32_t i)
+{
+	const struct run_instance *in = &r->instances[i];
+	const char *step = run_label(r, i, "step");
+
+	return (struct summary_task){
+		.instance = i,
+		.step = step && *step ? step : NULL,
+		.rank = label_number(r, i, "rank"),
+		.start_s = run_seconds(r, in->node, in->birth_ns),
+		.wall_s = in->end_ns == INT64_MAX ? NAN
+						  : run_seconds(r, in->node, in->end_ns) -
+							    run_seconds(r, in->node, in->birth_ns),
+		.cpu_s = final_of(r, i, "task.cpu_seconds"),
+		.peak_rss_bytes = final_of(r, i, "task.peak_resident_bytes"),
+		.exit_code = label_number(r, i, "exit_code"),
+		.signal = label_number(r, i, "signal"),
+	};
+}
+
+static int compare_real(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_step(const struct summary_task *x, const struct summary_task *y)
+{
+	return strcmp(x->step ? x->step : "", y->step ? y->step : "");
+}
+
+/* What is not told is less than every rank. */
+static int by_rank(const struct summary_task *x, const struct summary_task *y)
+{
+	return compare_real(isnan(x->rank) ? -1 : x->rank, isnan(y->rank) ? -1 : y->rank);
+}
+
+static int by_rank_and_time(const void *a, const void *b)
+{
+	const struct summary_task *x = a, *y = b;
+	int step = by_step(x, y), rank = by_rank(x, y);
+
+	return step ? step : rank ? rank : compare_real(x->start_s, y->start_s);
+}
+
+static int by_launch(const void *a, const void *b)
+{
+	const struct summary_task *x = a, *y = b;
+	int step = by_step(x, y), launch = (x->launch > y->launch) - (x->launch < y->launch);
+
+	return step ? step : launch ? launch : by_rank(x, y);
+}
+
+static void find_launches(struct summary_task *t, uint32_t n)
+{
+	if (!n)
+		return;
+	qsort(t, n, sizeof *t, by_rank_and_time);
+	for (uint32_t i = 1; i < n; i++)
+		if (!by_step(&t[i], &t[i - 1]) && !by_rank(&t[i], &t[i - 1]))
+			t[i].launch = t[i - 1].launch + 1;
+	qsort(t, n, sizeof *t, by_launch);
+}
+
+static void take_most_unequal(struct summary *s, const struct summary_step *x)
+{
+	if (isnan(x->cpu.imbalance) || x->cpu.imbalance <= s->unequal_ratio)
+		return;
+	s->unequal_tasks = x->cpu.n;
+	s->unequal_ratio = x->cpu.imbalance;
+	s->unequal_mean_s = x->cpu.mean;
+	s->unequal_most_s = x->cpu.max;
+	s->unequal_rank = s->tasks[x->first + x->cpu.most].rank;
+}
+
+static void compare_step(struct summary *s, uint32_t first, uint32_t n, double *value)
+{
+	struct summary_step *x = &s->steps[s->nsteps++];
+
+	*x = (struct summary_step){ .first = first, .n = n };
+	for (uint32_t i = 0; i < n; i++)
+		value[i] = s->tasks[first + i].cpu_s;
+	x->cpu = spread_of(value, n);
+	for (uint32_t i = 0; i < n; i++)
+		value[i] = s->tasks[first + i].peak_rss_bytes;
+	x->memory = spread_of(value, n);
+	take_most_unequal(s, x);
+}
+
+int summary_tasks_make(struct summary *s, const struct run *r, struct err *e)
+{
+	double *value;
+	uint32_t n = 0;
+
+	s->unequal_tasks = s->unequal_ratio = s->unequal_mean_s = NAN;
+	s->unequal_most_s = s->unequal_rank = NAN;
+	for (uint32_t i = 1; i < r->ninstances; i++)
+		n += is_task(&r->instances[i]);
+	s->tasks = calloc(n + 1, sizeof *s->tasks);
+	s->steps = calloc(n + 1, sizeof *s->steps);
+	value = calloc(n + 1, sizeof *value);
+	for (uint32_t i = 1; value && s->tasks && s->steps && i < r->ninstances; i++)
+		if (is_task(&r->instances[i]))
+			s->tasks[s->ntasks++] = task_of(r, i);
+	find_launches(s->tasks, s->ntasks);
+	for (uint32_t i = 0, same; i < s->ntasks; i += same) {
+		same = 1;
+		while (i + same < s->ntasks && !by_step(&s->tasks[i], &s->tasks[i + same]) &&
+		       s->tasks[i].launch == s->tasks[i + same].launch)
+			same++;
+		compare_step(s, i, same, value);
+	}
+	free(value);
+	return s->ntasks == n
+		       ? 0
+		       : err_set(e, -ENOMEM, "out of memory for the tasks of %.300s", r->path);
+}

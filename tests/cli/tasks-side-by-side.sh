@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# The figures of each task by its rank; how unequal the tasks of a step are, which does not mix steps, nor launches of the same ranks in one.
+. "$TOP/tests/lib.sh"
+. "$TOP/tests/shared.sh"
+batch_job 7 3
+run_options=(-q -i 100ms -o out)
+
+step() { # STEP SECONDS-OF-RANK-0 OF-RANK-1 OF-RANK-2
+	local step=$1 rank=0 spent
+	shift
+	for spent; do
+		SLURM_STEP_ID=$step copy $rank "$PROGRAMS/spin" $((spent * 100000)) $rank &
+		rank=$((rank + 1))
+	done
+	wait
+}
+step 0 4 4 4
+step 1 1 2 9
+step 0 8 8 8
+of_step() { # STEP LAUNCH FILTER
+	figure out ".steps[] | select(.step == \"$1\" and .launch == $2) | $3"
+}
+equal "steps" "0.0 0.1 1.0" "$(figure out '[.steps[] | "\(.step).\(.launch)"] | join(" ")')"
+equal "tasks of each" "3 3 3" "$(figure out '[.steps[].tasks | tostring] | join(" ")')"
+for launch in 0 1; do
+	holds "imbalance of equal tasks" "$(of_step 0 $launch .cpu_seconds.imbalance_ratio) < 0.2"
+done
+holds "imbalance of 1, 2 and 9" "$(of_step 1 0 .cpu_seconds.imbalance_ratio) > 1 && $(of_step 1 0 .cpu_seconds.imbalance_ratio) < 1.3"
+equal "ranks with the least and the most" "0 2" "$(of_step 1 0 '.cpu_seconds | "\(.least_rank) \(.most_rank)"')"
+holds "peak" "$(of_step 1 0 .peak_resident_bytes.least) > 100000"
+cpu=$(figure out '[.tasks[].cpu_seconds] | add')
+holds "CPU time of all tasks: $cpu" "$cpu >= 4.8 && $cpu <= $(figure out .job.cpu_seconds) + 0.001"
+equal "exit codes by rank" "0 1 2" "$(figure out '[.tasks[] | select(.step == "1").exit_code | tostring] | join(" ")')"
+
+# A task whose launcher is killed has no figures, and is there.
+batch_job 8 1
+run_options=(-q -i 100ms -o killed)
+(copy 0 sh -c 'echo $PPID >launcher.made; mv launcher.made launcher; until [ -e over ]; do sleep 0.05; done') &
+wait_for 60 test -e launcher
+kill -KILL "$(cat launcher)"
+touch over
+closed() {
+	"$SONDE" show --json killed | json_says '.nodes[0].complete' >/dev/null
+}
+wait_for 60 closed
+equal "a task without figures" "0 null null" "$(figure killed '.tasks[] | "\(.rank) \(.cpu_seconds) \(.exit_code)"')"

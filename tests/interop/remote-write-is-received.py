@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prometheus and VictoriaMetrics receive by remote write what an export has: each sample once, also of a job that still runs, and when a
+push is killed on the way. Passwords stay out of what is said and kept."""
+import csv
+import glob
+import io
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime
+
+import mlflow_server
+import prometheus
+
+SONDE, SECRET = os.environ["SONDE"], "Gehe1m"
+faults = []
+
+
+def check(what, good, detail=""):
+    if not good and len(faults) < 20:
+        faults.append(f"{what}: {detail}")
+
+
+def push(url, *options, code=0):
+    p = subprocess.run([SONDE, "push", "job", "--to", "remote-write", *options], capture_output=True, text=True,
+                       env={**os.environ, "SONDE_REMOTE_WRITE_URL": url})
+    check(f"status of {options}", p.returncode == code, f"{p.returncode} {p.stderr}")
+    check("one sentence without a password", p.stderr.count("\n") == 1 and SECRET not in p.stderr, p.stderr)
+    return p.stderr
+
+
+def exported():
+    text = subprocess.run([SONDE, "export", "job", "-o", "-", "--table", "series"], check=True, capture_output=True, text=True).stdout
+    want = {}
+    for r in csv.DictReader(io.StringIO(text)):
+        scope = r["metric"].partition(".")[0]
+        if scope in ("process", "command"):
+            continue
+        device = {"device" if scope in ("node", "job", "instance") else scope: r["instance"]} if r["instance"] else {}
+        labels = frozenset({"__name__": "sonde_" + re.sub(r"[^a-zA-Z0-9]", "_", r["metric"]), "node": r["node"], "cluster": "x", **device}.items())
+        at, fraction = re.match(r"(.*?)(?:[.](\d+))?Z$", r["time"]).groups()
+        ms = int(datetime.fromisoformat(at + "+00:00").timestamp()) * 1000 + int((fraction or "0").ljust(9, "0")[:3])
+        series = want.setdefault(labels, [])
+        if not series or series[-1][0] < ms:
+            series.append((ms, float(r["value"])))
+    return want
+
+
+receivers = [prometheus.Receiver("prometheus"), prometheus.Receiver("victoria-metrics")]
+job = subprocess.Popen([SONDE, "run", "--quiet", "-i", "20ms", "-o", "job", "--", "sleep", "4"])
+try:
+    for r in receivers:
+        r.wait()
+    while not glob.glob("job/*.sonde"):
+        time.sleep(0.05)
+    time.sleep(1)
+    proxies = [mlflow_server.Proxy(r.port) for r in receivers]
+    urls = [p.uri.replace("//", f"//user:{SECRET}@") + "/api/v1/write" for p in proxies]
+    for url in urls:
+        push(url, "--labels", "cluster=x")  # it runs
+    job.wait()
+    for url, proxy in zip(urls, proxies):
+        for _ in range(3):
+            p = subprocess.Popen([SONDE, "push", "job", "--to", "remote-write", "--labels", "cluster=x"], stderr=subprocess.DEVNULL,
+                                 env={**os.environ, "SONDE_REMOTE_WRITE_URL": url})
+            time.sleep(random.random() * 0.05)
+            p.send_signal(signal.SIGKILL)
+            p.wait()
+        push(url, "--labels", "cluster=x")
+        requests = len(proxy.seen)
+        check("again", "already" in push(url, "--labels", "cluster=x") and len(proxy.seen) == requests, "was sent again")
+        check("who", all(h.get("Authorization", "").startswith("Basic ") for _, _, h in proxy.seen))
+    want = exported()
+    check("export", len(want) > 100, len(want))
+    for r in receivers:
+        end, wrong = time.monotonic() + 60, True
+        while wrong and time.monotonic() < end:  # VictoriaMetrics shows what it has after a moment, and keeps about fifteen digits
+            got = r.samples('{cluster="x"}', time.time())
+            wrong = [(dict(k), v[:3], got.get(k, [])[:3]) for k, v in want.items() if [t for t, _ in v] != [t for t, _ in got.get(k, [])] or
+                     any(abs(a - b) > 1e-9 * abs(a) for (_, a), (_, b) in zip(v, got[k]))]
+            time.sleep(0.3 * bool(wrong))
+        check(r.name, len(got) == len(want) and not wrong, f"{len(got)} of {len(want)} series; {len(wrong)} differ; {wrong[:2]}")
+    check("journals", len(glob.glob("job/.push-remote-write-*")) == 2)
+    for name in glob.glob("job/.push-*"):
+        check("a password in the journal", SECRET not in open(name).read() and os.stat(name).st_mode & 0o777 == 0o600)
+    check("not found", "address of the receiver" in push(receivers[0].url.replace("write", "wrote"), code=1))
+    check("labels", "NAME=VALUE" in push(urls[0], "--labels", "node=x", code=2))
+    check("unreachable", "cannot reach" in push(f"http://u:{SECRET}@127.0.0.1:{mlflow_server.free_port()}/w", "--patience", "0", code=1))
+finally:
+    if job.poll() is None:
+        job.kill()
+    for r in receivers:
+        r.stop()
+
+for fault in faults:
+    print(fault, file=sys.stderr)
+sys.exit(bool(faults))
