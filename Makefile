@@ -206,12 +206,15 @@ install: all
 	$(FILL) examples/modules/sonde.lua.in > $(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde/$(VERSION).lua
 	$(FILL) examples/modules/sonde.tcl.in > $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde/$(VERSION)
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(datadir)/man/man1/
+	ln -sf sonde-perfmon.1 $(DESTDIR)$(datadir)/man/man1/perfmon.1
 	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/
 	install -m 644 maps/*.map $(DESTDIR)$(datadir)/sonde/maps/
 	install -m 644 $(BUILD)/completions/sonde.bash $(DESTDIR)$(datadir)/bash-completion/completions/sonde
+	ln -sf sonde $(DESTDIR)$(datadir)/bash-completion/completions/perfmon
 	install -m 644 $(BUILD)/completions/_sonde $(DESTDIR)$(datadir)/zsh/site-functions/_sonde
 	install -m 644 $(BUILD)/completions/sonde.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/sonde.fish
+	ln -sf sonde.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/perfmon.fish
 
 clean:
 	rm -rf $(BUILD)

@@ -103,7 +103,13 @@ void completion_bash(struct bytes *b)
 		   "then\n\t\t_sonde_offer -f -- \"$cur\"\n\telif [[ $operand = command ]]; "
 		   "then\n\t\t_sonde_offer -c -- \"$cur\"\n\tfi\n"
 		   "}\n"
-		   "complete -F _sonde sonde\n");
+		   "complete -F _sonde sonde\n\n"
+		   "_sonde_by_name()\n{\n"
+		   "\tCOMP_WORDS=(sonde \"${COMP_WORDS[0]##*/}\" \"${COMP_WORDS[@]:1}\")\n"
+		   "\t((COMP_CWORD++))\n\t_sonde\n}\n");
+	for (size_t i = 0; i < ncommands; i++)
+		if (commands[i]->by_name)
+			bytes_printf(b, "complete -F _sonde_by_name %s\n", commands[i]->name);
 }
 
 static const char *zsh_action(enum place place)
@@ -160,8 +166,15 @@ static void zsh_command(struct bytes *b, const struct command *c)
 
 void completion_zsh(struct bytes *b)
 {
-	bytes_puts(b, "#compdef sonde\n# made by `sonde docs completions`\n\n"
-		      "_sonde() {\n\tlocal -a commands\n\tcommands=(\n");
+	bytes_puts(b, "#compdef sonde");
+	for (size_t i = 0; i < ncommands; i++)
+		if (commands[i]->by_name)
+			bytes_printf(b, " %s", commands[i]->name);
+	bytes_puts(b, "\n# made by `sonde docs completions`\n\n"
+		      "_sonde() {\n"
+		      "\tif [[ $service != sonde ]]; then\n\t\twords=(sonde $service "
+		      "\"${(@)words[2,-1]}\")\n\t\t(( CURRENT++ ))\n\tfi\n"
+		      "\tlocal -a commands\n\tcommands=(\n");
 	for (size_t i = 0; i < ncommands; i++) {
 		if (commands[i]->hidden)
 			continue;
@@ -259,7 +272,11 @@ void completion_fish(struct bytes *b)
 		      "complete -c sonde -n '__fish_seen_subcommand_from help' -a '");
 	command_names(b);
 	bytes_puts(b, "'\n");
-	for (size_t i = 0; i < ncommands; i++)
+	for (size_t i = 0; i < ncommands; i++) {
 		if (!commands[i]->hidden)
 			fish_command(b, commands[i]);
+		if (commands[i]->by_name)
+			bytes_printf(b, "complete -c %s -w 'sonde %s'\n", commands[i]->name,
+				     commands[i]->name);
+	}
 }

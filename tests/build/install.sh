@@ -5,7 +5,8 @@
 make -s -C "$TOP" BUILD="$BUILD" PREFIX=/opt/sonde DESTDIR="$PWD/destdir" install || fail "make install"
 for file in bin/sonde lib/libsonde.a lib/libsonde.so lib/libsonde.so.0 lib/pkgconfig/sonde.pc include/sonde.h \
 	share/man/man1/sonde-run.1 share/bash-completion/completions/sonde share/zsh/site-functions/_sonde \
-	share/fish/vendor_completions.d/sonde.fish; do
+	share/fish/vendor_completions.d/sonde.fish bin/perfmon share/man/man1/perfmon.1 \
+	share/bash-completion/completions/perfmon share/fish/vendor_completions.d/perfmon.fish; do
 	[ -s "destdir/opt/sonde/$file" ] || fail "$file is not there, or empty"
 done
 equal "what lies outside of the prefix" 0 "$(find destdir -type f -not -path 'destdir/opt/sonde/*' | wc -l)"

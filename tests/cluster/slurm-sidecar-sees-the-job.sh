@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 300
 # Beside the job, one copy a node: attach -p in the batch script, which keeps its place whatever becomes of the sidecar; and attach --job
-# as a step of its own, which finds the job's processes on each node and ends with the job.
+# as a step of its own, which finds the job's processes on each node and ends with the job. A job that is cancelled leaves what was recorded.
 . "$TOP/tests/cluster/harness/slurm.sh"
 cluster_start
 export SONDE PROGRAMS
@@ -44,3 +44,20 @@ equal "recorders" 3 "$(find "sonde_$id" -name 'node-*.sonde' | wc -l)"
 spun=$(figure "sonde_$id" '[.commands[]? | select(.name == "spin") | .cpu_seconds] | add')
 # Up to the last sample of each process.
 holds "CPU seconds of spin: $spun" "$spun >= 1.2 && $spun <= 2.5"
+
+cat >job <<'END'
+#!/bin/bash
+srun --overlap -N3 -n3 --ntasks-per-node=1 "$SONDE" attach -q -i 100ms -o cancelled --job &
+srun --overlap -N3 -n3 --ntasks-per-node=1 "$PROGRAMS/spin" 300000000
+END
+spins() { # in all three recordings, for some samples
+	[ "$("$SONDE" show --json cancelled | jq '[.commands[] | select(.name == "spin") | .cpu_seconds] | add > 0.5')" = true ] &&
+		started_on 3 cancelled
+}
+id=$(submit -N3 -n3 job)
+wait_for 40 spins
+scancel "$id"
+wait_for 40 job_gone "$id"
+equal "state" CANCELLED "$(state_of "$id")"
+equal "nodes" "n1 n2 n3" "$(hosts_of cancelled)"
+holds "CPU seconds of what was cancelled" "$(figure cancelled '[.commands[] | select(.name == "spin") | .cpu_seconds] | add') > 0.5"
