@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 600
 # C is laid out as .clang-format says; shell scripts please shellcheck.
 . "$TOP/tests/lib.sh"
 need clang-format
