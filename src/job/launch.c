@@ -9,12 +9,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { ROOM_MS = 500 }; /* a recorder that works makes room for a message at once */
@@ -167,9 +170,7 @@ static bool command_has_it(const struct launch *l, int signal, const siginfo_t *
 	return group || info->si_code > 0;
 }
 
-/* As process 1 of a container the launcher is the recorder's parent, too, and must not wait for it.
- */
-static bool other_children(pid_t recorder)
+static bool any_child(bool (*is_so)(int64_t pid, pid_t recorder), pid_t recorder)
 {
 	char buf[4096];
 	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
@@ -179,9 +180,16 @@ static bool other_children(pid_t recorder)
 	if (fd >= 0)
 		close(fd);
 	for (const char *p = buf; n > 0 && number_i64(&p, &pid);)
-		if (pid != recorder)
+		if (is_so(pid, recorder))
 			return true;
 	return false;
+}
+
+/* As process 1 of a container the launcher is the recorder's parent, too, and must not wait for it.
+ */
+static bool is_another(int64_t pid, pid_t recorder)
+{
+	return pid != recorder;
 }
 
 static bool children_left(const struct launch *l, const struct child *c)
@@ -189,7 +197,7 @@ static bool children_left(const struct launch *l, const struct child *c)
 	siginfo_t info;
 
 	if (getpid() == 1)
-		return other_children(l->share ? l->share->recorder : c->recorder);
+		return any_child(is_another, l->share ? l->share->recorder : c->recorder);
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
@@ -232,6 +240,41 @@ static int next_signal(const struct launch *l, struct child *c, const sigset_t *
 	}
 }
 
+/* Is this process within exit(2)? */
+static bool is_ending(int64_t pid, pid_t recorder)
+{
+	enum { FLAGS_FIELD = 7, EXITING = 0x4 }; /* after the name; PF_EXITING of linux/sched.h */
+	char path[32], buf[1024];
+	const char *p;
+	int64_t flags = 0;
+	ssize_t n;
+	int fd;
+
+	(void)recorder;
+	snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : file_reread(fd, buf, sizeof buf);
+	if (fd >= 0)
+		close(fd);
+	p = n > 0 ? strrchr(buf, ')') : NULL;
+	for (int field = 0; p && field < FLAGS_FIELD; field++)
+		p = strchr(p + 1, ' ');
+	return p && number_i64(&p, &flags) && flags & EXITING;
+}
+
+/* An orphan that ends together with the command may not be waited for yet when that is: its CPU
+ * would be in nobody's total. */
+static void reap_ending(const struct launch *l, struct child *c)
+{
+	enum { TRIES = 50 };
+	const struct timespec pause = { .tv_nsec = 2 * NS_PER_MS };
+
+	for (int i = 0; i < TRIES && any_child(is_ending, 0); i++) {
+		nanosleep(&pause, NULL);
+		reap(l, c);
+	}
+}
+
 static void supervise(const struct launch *l, struct child *c)
 {
 	sigset_t set;
@@ -250,6 +293,7 @@ static void supervise(const struct launch *l, struct child *c)
 			kill(c->pid, signal);
 		reap(l, c);
 	}
+	reap_ending(l, c);
 	file_close(&c->signals);
 }
 
