@@ -96,7 +96,8 @@ static int unknown_word(const char *word)
 	return EXIT_USAGE;
 }
 
-/* Not one of our commands: a helper's, a program that was meant to be recorded, or a slip. */
+/* Not one of our commands: a helper's, a program that was meant to be recorded, or a slip. A word
+ * that is a program's whole name is that program: srun, bash and ps are near to commands, too. */
 static int other_word(int argc, char **argv)
 {
 	struct err e = { 0 };
@@ -107,7 +108,7 @@ static int other_word(int argc, char **argv)
 		say("%s", e.text);
 		return EXIT_FAILED;
 	}
-	if (!program_exists(word) || (!strchr(word, '/') && command_nearest(word)))
+	if (!program_exists(word))
 		return unknown_word(word);
 	for (int i = 0; i < argc; i++) {
 		bytes_u8(&line, ' ');

@@ -184,7 +184,7 @@ static void log_written(const struct perfmon_results *p, const struct written *w
 
 bool perfmon_results_write(const struct perfmon_results *p)
 {
-	struct written w = { .verb = "perfmon", .recording = p->recording };
+	struct written w = { .verb = "perfmon", .recording = p->recording, .keep = true };
 	struct err e = { "" };
 	struct run *r;
 	bool good;

@@ -10,7 +10,7 @@
 
 void written_add(struct written *w, const char *path)
 {
-	if (w->json)
+	if (w->json || w->keep)
 		bytes_put(&w->paths, path, strlen(path) + 1);
 }
 

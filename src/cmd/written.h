@@ -12,8 +12,8 @@
 
 struct written {
 	const char *verb, *recording;
-	bool json;
-	struct bytes paths; /* each with its NUL */
+	bool json, keep;
+	struct bytes paths; /* each with its NUL; with json or keep */
 };
 
 void written_add(struct written *w, const char *path);

@@ -147,8 +147,12 @@ static int take_member(struct reading *r)
 			r->x->store->interval_s = r->interval_s = r->json.number;
 		return 0;
 	}
-	if (t != JSONDOC_OBJECT)
+	if (t != JSONDOC_OBJECT) {
+		if (strcmp(key, "host_names") != 0)
+			store_leave_out(r->x->store, "%.100s in %s is no object of keys", key,
+					r->table ? r->table->name : "meta_data");
 		return skip(r, t) ? 0 : -EINVAL;
+	}
 	return r->table ? take_host(r, key)
 			: perfmon_meta_take(&r->json, r->x, key, &r->by_sonde, r->e);
 }

@@ -132,8 +132,12 @@ static struct store_meta *add_meta(struct store *s, uint32_t node, const char *k
 	struct store_node *n = &s->node[node];
 	struct store_meta *m = n->nmetas < STORE_METAS_MAX ? pool_take(&s->pool, sizeof *m) : NULL;
 
-	if (!m)
+	if (!m) {
+		store_leave_out(
+			s, "%.100s: too many keys tell of the machine; those behind are left out",
+			n->host);
 		return NULL;
+	}
 	*m = (struct store_meta){ .key = store_text(s, key), .next = n->meta };
 	if (!m->key)
 		return NULL;

@@ -18,7 +18,7 @@ struct writing {
 	struct writer *writer;
 	struct sample sample;
 	int64_t begin_ns, last_ns; /* UTC of its first row, and of the one before this */
-	uint64_t moved, behind, short_of_values, rows;
+	uint64_t moved, behind, short_of_values, timeless, rows;
 };
 
 static int64_t stored(double v)
@@ -228,6 +228,16 @@ static int write_rows(struct writing *w, struct err *e)
 	return rc < 0 ? rc : 0;
 }
 
+/* Values for which there is no time. */
+static void count_timeless(struct writing *w)
+{
+	for (struct store_group *g = w->node->group; g; g = g->next)
+		for (struct store_series *x = g->series; g->times && x; x = x->next)
+			if (x->values)
+				w->timeless +=
+					spool_count(&w->store->spool, x->values) - x->cursor.at;
+}
+
 static void note_faults(struct writing *w)
 {
 	const char *host = w->node->host;
@@ -243,6 +253,10 @@ static void note_faults(struct writing *w)
 	if (w->short_of_values)
 		store_note(w->store, "%.100s: values that are missing at the end of a key: %llu",
 			   host, (unsigned long long)w->short_of_values);
+	count_timeless(w);
+	if (w->timeless)
+		store_note(w->store, "%.100s: values without a time were dropped: %llu", host,
+			   (unsigned long long)w->timeless);
 }
 
 static int write_node(struct writing *w, const char *from, int dirfd, const char **name,

@@ -59,7 +59,11 @@ refused 2 "there is no command ''" ''
 printf '#!/bin/sh\n' >app
 chmod +x app
 refused 2 "sonde run -- ./app 'a b' '\$(x)'" ./app 'a b' "\$(x)"
+# Also one that is called nearly as a command.
 refused 2 "sonde run -- bash -c true" bash -c true
+mkdir -p bin
+cp app bin/srun
+PATH=$PWD/bin:$PATH refused 2 "sonde run -- srun ./app" srun ./app
 refused 2 "there is no command '../.'" ../.
 
 # Hostile words do not reach the terminal as they are.

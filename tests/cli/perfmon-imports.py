@@ -173,6 +173,7 @@ refused("{" + GOOD + ', "x": ' + "[" * 100000, "more than 64 levels", keeps=1)
 refused("{" + GOOD + ', "x": "' + "y" * 100000 + '"}', "more than 64 KiB", keeps=1)
 refused("{" + GOOD + "," + GOOD + "}", "there twice", keeps=1)
 refused("{" + GOOD + ', "b": {"num_fds": [1]}}', "has no time_stamps", keeps=1)
+refused('{"host_names": ["good"], ' + GOOD + ', "b": [1, 2]}', "b in cpu_metrics is no object of keys", keeps=1)
 refused('{"h": {"time_stamps": [1650000000], "num_fds": [1], "num_fds": [2]}}', "num_fds is there twice", keeps=1)
 refused('{"h": {"time_stamps": [1650000000, 5, 1e300, -1, 1650000100], "num_fds": [1, 2, 3, 4, 5]}}', "lie before others", keeps=1)
 refused('{"../../h\\u001b[31m\\ud800": {"num_fds": [1]}}', "has no time_stamps")
@@ -186,6 +187,10 @@ assert sorted(os.listdir("names")) == ["node-_._.._x.sonde", "node-_._.._x.tail"
 # NaN of Python is nothing; whole seconds twice the same are moved apart.
 write("same", cpu_metrics='{"h": {"time_stamps": [1650000000, 1650000000, 1650000001], "num_fds": [NaN, 2, -Infinity]}}')
 ended = done("import", "perfmon", "same", "-o", "apart")
-assert "moved by 1 ms: 1" in ended.stderr, ended.stderr
+assert "moved by 1 ms: 1" in ended.stderr and "without a time" not in ended.stderr, ended.stderr
 values = [(float(r["seconds"]), float(r["value"])) for r in csv.DictReader(done("export", "apart", "-o", "-").stdout.splitlines())]
 assert values == [(0.001, 2.0)], values
+# What is dropped is told: values for which there is no time, and keys of the machine that are too many.
+write("more", cpu_metrics='{"h": {"time_stamps": [1650000000], "num_fds": [1, 2, 3]}}', meta_data={"h": {f"k{i}": i for i in range(600)}})
+ended = sonde("import", "perfmon", "more", "-o", "less")
+assert ended.returncode == 1 and "values without a time were dropped: 2" in ended.stderr and "too many keys tell of the machine" in ended.stderr, ended

@@ -49,6 +49,7 @@ echo FINISHED >"$file"
 ended_well $monitor
 grep -qE '^[0-9-]{10} [0-9:]{8} \| INFO \| [^ |]+ \| sonde\.perfmon:record \| [0-9]+ \| '"$file"' says that the job is over$' \
 	ska_sdp_monitoring_metrics.log || fail "the log: $(cat ska_sdp_monitoring_metrics.log)"
+contains ska_sdp_monitoring_metrics.log "| Written: $PWD/metrics/cpu_metrics.json"
 equal "what it recorded" 1 "$(figure "sonde_$job" '.commands[] | select(.name == "spin") | .processes')"
 equal "Sonde's own" 0 "$(figure "sonde_$job" '[.commands[] | select(.name | test("sonde|perfmon"))] | length')"
 jq -e '.host_names | length == 1' metrics/cpu_metrics.json >/dev/null || fail "metrics/cpu_metrics.json"
