@@ -43,6 +43,7 @@ void threads_ended(struct thread *row, struct process *p)
 	if (row->state < THREAD_STATES)
 		p->threads_in[row->state]--;
 	row->state = THREAD_STATES;
+	p->part_due = true;
 }
 
 /* The row at *link, out of the chain of its process. */

@@ -196,11 +196,17 @@ static void list(struct tree *t, struct process *p)
 	threads_list_end(&l->threads, p);
 }
 
-/* All threads of p have been looked at. */
-static void finish(struct tree *t, struct process *p)
+/* What its threads did before the recording is what the first looks at them found. */
+static void take_before(struct process *p)
 {
 	if (!p->looked_ns && p->before_us)
 		memcpy(p->used_base, p->used, sizeof p->used_base);
+}
+
+/* All threads of p have been looked at. */
+static void finish(struct tree *t, struct process *p)
+{
+	take_before(p);
 	p->looked_now = p->looked_now || p->threads;
 	if (p->threads)
 		p->looked_ns = t->now_ns;
@@ -253,7 +259,7 @@ static bool look_on(struct tree *t)
 	}
 	bad = look_at_thread(t, p, &l->threads.row[l->thread]);
 	if (bad == -EACCES || bad == -EPERM)
-		p->looks_refused = true;
+		p->looks_refused = p->part_due = true;
 	else if (bad == -ENOENT || bad == -ESRCH)
 		threads_ended(&l->threads.row[l->thread], p);
 	l->thread = l->threads.row[l->thread].next;
@@ -332,6 +338,7 @@ void looks_leave(struct tree *t, struct process *p, struct process *heir)
 	if (l->process && &t->table.row[l->process] == p)
 		l->process = 0;
 	threads_forget(&l->threads, p);
+	take_before(p);
 	for (int i = 0; i < USE_NUMBER_OF; i++)
 		l->departed[i] += p->used[i] - p->used_base[i];
 	/* The launcher, where no parent is seen, has waited for it. */

@@ -29,6 +29,15 @@ static void io_parts(const struct process *p, int64_t part[PART_NUMBER_OF])
 	part[PART_NO_IO] = !p->io_known && p->read_ns;
 }
 
+/* Its time is on the way to its parent, or there already, with what was before the recording. */
+static void before_parts(const struct process *p, int64_t part[PART_NUMBER_OF])
+{
+	const struct process nothing = { .io_base = p->io_base };
+
+	part[PART_CPU] = -p->cpu_base_ns - p->children_base_ns;
+	io_parts(&nothing, part);
+}
+
 static void memory_parts(const struct tree *t, const struct process *p,
 			 int64_t part[PART_NUMBER_OF])
 {
@@ -51,8 +60,10 @@ static void memory_parts(const struct tree *t, const struct process *p,
 static void parts_of(const struct tree *t, const struct process *p, int64_t part[PART_NUMBER_OF])
 {
 	part[PART_OWN] = process_own_ns(p) - p->cpu_base_ns;
-	if (p->ended || p->vanished)
-		return; /* its time is on the way to its parent, if not there already */
+	if (p->ended || p->vanished) {
+		before_parts(p, part);
+		return;
+	}
 	part[PART_CPU] = part[PART_OWN] + process_children_ns(&t->reading, p) - p->children_base_ns;
 	io_parts(p, part);
 	part[PART_MINOR_FAULTS] = p->stat.minflt + p->stat.cminflt;

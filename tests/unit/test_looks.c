@@ -350,6 +350,27 @@ static void many_threads_take_several_samples(void **state)
 	assert_int_equal(job(k, JOB_LOOKS_AGE), samples);
 }
 
+/* It ended amid the first look at its threads. */
+static void what_was_done_before_is_never_counted(void **state)
+{
+	enum { THREADS = 400 };
+	struct fake *k = *state;
+
+	put_process(k, 500, 1, 1);
+	put_thread(k, (struct fake_thread){ 500, 500, 'S', 1000, 0, 0, 0, "0" });
+	put_process(k, 600, 500, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		put_thread(k, (struct fake_thread){ 600, 600 + i, 'S', 1000, 0, 0, 0, "0" });
+	attach(k, 500);
+	for (int i = 0; i < 1000 && !table_find(&k->tree->table, 600)->used[USE_VOLUNTARY]; i++)
+		after(k, 1000, false);
+	assert_in_range(table_find(&k->tree->table, 600)->used[USE_VOLUNTARY], 1000,
+			(THREADS - 1) * 1000);
+	take_away(k, "600");
+	a_round_later(k);
+	assert_int_equal(job(k, JOB_VOLUNTARY), 0);
+}
+
 /* What the launcher waited for is exact; who has ended and was not, stands in for itself. */
 static void the_total_follows_what_was_waited_for(void **state)
 {
@@ -397,6 +418,7 @@ int main(void)
 		TEST(a_process_that_may_not_be_looked_at_leaves_nothing_known),
 		TEST(what_a_kernel_does_not_account_is_unsupported),
 		TEST(many_threads_take_several_samples),
+		TEST(what_was_done_before_is_never_counted),
 		TEST(the_total_follows_what_was_waited_for),
 	};
 
