@@ -62,7 +62,8 @@ int root_file(const struct root *r, const char *path)
 		return -EBADF;
 	if (leaves_root(path))
 		return -EINVAL;
-	return above_stdio(openat(r->fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY));
+	/* Files of /proc and /sys take no notice; a pipe in place of one is not waited for. */
+	return above_stdio(openat(r->fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 }
 
 /* A read that gave less than asked for is the end, unless it stopped just below a page's end: there

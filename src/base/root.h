@@ -20,7 +20,7 @@ struct root {
 int root_open(struct root *r, const char *path); /* 0 or -errno */
 void root_close(struct root *r);
 
-/* Open below the root, O_RDONLY | O_CLOEXEC. fd >= 3, or -errno. */
+/* Open below the root to read, without waiting for a pipe. fd >= 3, or -errno. */
 int root_file(const struct root *r, const char *path);
 /* Open, read whole (at most size - 1 bytes), close. Length, or -errno; -EFBIG when it did not fit.
  */

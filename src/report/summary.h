@@ -167,8 +167,8 @@ struct summary {
 	uint32_t ncounters;
 	const char *counters_refused; /* why those that were asked for are not there; NULL: none is
 					 missing */
-	char counters_missing[SUMMARY_NAME]; /* their groups; "": all of them */
-	double tasks_not_counted;            /* of the job, by perf events, while others were */
+	char counters_missing[4 * SUMMARY_NAME]; /* their groups; "": all of them */
+	double tasks_not_counted;                /* of the job, by perf events, while others were */
 	struct summary_process by_cpu[SUMMARY_TOP], by_memory[SUMMARY_TOP], by_io[SUMMARY_TOP];
 	uint32_t nby_cpu, nby_memory, nby_io;
 	struct summary_command *commands; /* by CPU, largest first */

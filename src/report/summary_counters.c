@@ -217,14 +217,15 @@ static void put_figures(struct summary *s, struct totals *t)
 /* Of the group that a refused "perf.l3.running_seconds" stands for. */
 static void add_missing(struct summary *s, const char *metric, const char *reason)
 {
-	size_t n = strlen(s->counters_missing);
 	const char *group = metric + 5;
+	size_t n = strlen(s->counters_missing), len = strcspn(group, ".");
 
 	if (!s->counters_refused)
 		s->counters_refused = reason;
-	if (strcmp(s->counters_refused, reason) == 0)
+	if (strcmp(s->counters_refused, reason) == 0 &&
+	    n + strlen(", ") + len < sizeof s->counters_missing)
 		snprintf(s->counters_missing + n, sizeof s->counters_missing - n, "%s%.*s",
-			 n ? ", " : "", (int)strcspn(group, "."), group);
+			 n ? ", " : "", (int)len, group);
 }
 
 /* Where somebody asked for perf events: the whole source, or groups of it, with the first reason;

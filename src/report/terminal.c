@@ -331,7 +331,7 @@ static void add_uncounted(struct lines *l, struct bytes *row, const struct summa
 
 	if (s->counters_refused) {
 		b = more_counters(l, &row, "; ");
-		name(b, s->counters_missing, SUMMARY_NAME);
+		name(b, s->counters_missing, 4 * SUMMARY_NAME);
 		bytes_puts(b, *s->counters_missing ? " not counted: " : "not counted: ");
 		name(b, s->counters_refused, 2 * LINES_TEXT);
 	}

@@ -141,18 +141,38 @@ static bool is_said(const struct diagnosis_list *l, const char *name, const char
 	return false;
 }
 
-/* Each refusal of a metric once, however many instances it was refused for. */
+/* Some disks, interfaces and the like have it: there are more series of it than refusals. */
+static bool has_instances(const struct told *t, const struct metric *m)
+{
+	uint32_t series = 0, refused = 0;
+
+	for (uint32_t i = 0; i < t->nseries; i++)
+		series += (uintptr_t)m - (uintptr_t)t->series[i]->metric <
+			  t->series[i]->count * sizeof *m;
+	for (uint32_t i = 0; i < t->nrefused; i++)
+		refused += metric_of(t, t->refused[i]->id) == m;
+	return series > refused;
+}
+
+/* Each refusal of a metric once, however many instances it was refused for. What only some of them
+ * do not have is available. */
 static void add_refusals(const struct told *t, struct diagnosis_list *out)
 {
 	for (uint32_t i = 0; i < t->nrefused; i++) {
 		const struct event *e = t->refused[i];
 		const struct metric *m = metric_of(t, e->id);
 		const struct source *k = m ? fixes_source(m) : NULL;
-		struct finding *f =
-			m && !is_said(out, m->name, e->text) ? add(out, m->name, m->label) : NULL;
+		bool partly = m && e->state == STATE_UNSUPPORTED && has_instances(t, m);
+		struct finding *f = m && !is_said(out, m->name, partly ? NULL : e->text)
+					    ? add(out, m->name, m->label)
+					    : NULL;
 
 		if (!f)
 			continue;
+		if (partly) {
+			snprintf(f->note, sizeof f->note, "not of all of them: %.200s", e->text);
+			continue;
+		}
 		f->state = e->state;
 		snprintf(f->reason, sizeof f->reason, "%.255s", e->text);
 		if (k)

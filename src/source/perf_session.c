@@ -481,6 +481,9 @@ int perf_options_check(const struct perf_options *o, struct err *e)
 	if (!bad && o->cpu && !p.table->arch)
 		bad = err_set(e, -EINVAL, "no events file is for a CPU of the name '%.48s'",
 			      o->cpu);
+	if (!bad && !*groups)
+		bad = err_set(e, -EINVAL,
+			      "no group of perf events is named; docs/events.md lists them");
 	while (!bad && strcmp(groups, "off") != 0 && perf_groups_next(&groups, name))
 		if (!perf_groups_known(p.table, name))
 			bad = err_set(e, -EINVAL,

@@ -18,5 +18,9 @@ for machine in "$BUILD"/nodes/*; do
 	"$SONDE" show --json "$name" >show.json || fail "show of $name: $?"
 	equal "damage of $name" 0 "$(jq -r '.damage | length' show.json)"
 	count=$((count + 1))
+	# Cores tell of their first thread, and most interfaces of their speed: doctor says that it is to be had.
+	[ "$name" != two-socket ] || for metric in cpu.throttles network.speed_bytes_per_second network.receive_used_ratio; do
+		equal "$metric" available "$(jq -r --arg name "$metric" '.metrics[] | select(.name == $name) | .state' doctor.json)"
+	done
 done
 [ "$count" -ge 13 ] || fail "only $count machines"

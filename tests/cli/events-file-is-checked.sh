@@ -22,6 +22,7 @@ done
 head -c 1048577 /dev/zero >large.events
 refused "the events file large.events has more than 1048576 bytes" --events large.events
 refused "no group of perf events 'tea'" --perf tea,l2
+refused "no group of perf events is named" --perf ""
 refused "no events file is for a CPU of the name 'z80'" --perf-cpu z80
 "$SONDE" run -q --events good.events --perf mine,L2 -o out -- touch started || fail "a sound events file"
 [ -e started ] || fail "the job did not run"
