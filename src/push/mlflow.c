@@ -318,6 +318,7 @@ static void add_tag(struct batch_tag *tags, uint32_t *n, const char *key, const 
 static struct batch_tag *make_tags(const struct mlflow *m, const struct summary *s, uint32_t *n)
 {
 	struct batch_tag *tags = calloc(m->tracking.n + 8u, sizeof *tags);
+	const struct run_meta *from = run_find_meta(m->job->run, 0, "import.from");
 	char key[64], text[64];
 
 	if (!tags)
@@ -326,6 +327,7 @@ static struct batch_tag *make_tags(const struct mlflow *m, const struct summary 
 	add_tag(tags, n, "sonde.version", SONDE_VERSION);
 	add_tag(tags, n, "sonde.command", s->command);
 	add_tag(tags, n, "sonde.job_id", s->job_id);
+	add_tag(tags, n, "sonde.imported", from && from->type == META_TEXT ? from->text : NULL);
 	add_tag(tags, n, "sonde.nodes", text);
 	add_tag(tags, n, "sonde.peak_memory_kind", s->peak_memory_kind);
 	for (uint32_t i = 0; i < m->tracking.n; i++) {
