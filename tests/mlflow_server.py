@@ -131,6 +131,7 @@ class Fake:
         self.runs, self.experiments, self.files, self.seen = {}, {"0": "Default"}, {}, []
         self.fail = lambda method, path: None  # as Proxy's
         self.artifacts = "mlflow-artifacts:/0/{}/artifacts"
+        self.id = "run{}"
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -175,7 +176,7 @@ class Fake:
             return 200, {}
         ask = json.loads(body or "{}")
         if what == "mlflow/runs/create":
-            run = f"run{len(self.runs)}"
+            run = self.id.format(len(self.runs))
             self.runs[run] = {"metrics": [], "tags": {t["key"]: t["value"] for t in ask["tags"]}, "status": "RUNNING", **ask}
             self.runs[run]["tags"] = {t["key"]: t["value"] for t in ask["tags"]}
             return 200, {"run": self.info(run)}

@@ -2,7 +2,7 @@
 """Receivers of Prometheus' remote write for a test, on loopback, in the current folder: Debian's prometheus and victoria-metrics."""
 import http.client
 import json
-import shutil
+import os
 import subprocess
 import sys
 import time
@@ -13,8 +13,9 @@ import mlflow_server
 
 class Receiver:
     def __init__(self, name):
-        if not shutil.which(name):
-            print(f"{name} is not installed")
+        program = os.path.join(os.environ["BUILD"], "servers", name)
+        if not os.access(program, os.X_OK):
+            print(f"{program} is not there: ./dev check unpacks it")
             sys.exit(77)
         self.name, self.port = name, mlflow_server.free_port()
         address = f"127.0.0.1:{self.port}"
@@ -22,10 +23,10 @@ class Receiver:
         if name == "prometheus":
             with open("prometheus.yml", "w") as f:
                 f.write("global: {}\n")
-            command = [name, "--config.file=prometheus.yml", "--storage.tsdb.path=prometheus", f"--web.listen-address={address}",
+            command = [program, "--config.file=prometheus.yml", "--storage.tsdb.path=prometheus", f"--web.listen-address={address}",
                        "--web.enable-remote-write-receiver"]
         else:
-            command = [name, "-storageDataPath=victoria", f"-httpListenAddr={address}", "-retentionPeriod=100y",
+            command = [program, "-storageDataPath=victoria", f"-httpListenAddr={address}", "-retentionPeriod=100y",
                        "-search.latencyOffset=0s", "-dedup.minScrapeInterval=1ms", "-memory.allowedBytes=64MB"]
         self.log = open(f"{name}.log", "w")
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)

@@ -122,6 +122,10 @@ static void say_done(const struct push_result *r, const char *path, int rc, cons
 	if (rc && r->kept)
 		say("push: %s; what arrived is noted, and the same command goes on from there",
 		    e->text);
+	else if (rc == -EHOSTUNREACH)
+		say("push: %s; the recording stays as it is, and the same command sends it later, also "
+		    "from another machine",
+		    e->text);
 	else if (rc)
 		say("push: %s", e->text);
 	else if (r->left_out[0])

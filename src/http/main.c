@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SOCKET = 0, KEPT = 2 << 20, CONNECT_S = 20, SLOW_BYTES = 1, SLOW_S = 60 };
+enum { SOCKET = 0, KEPT = 2 << 20, CONNECT_S = 20, SLOW_BYTES = 1000, SLOW_S = 60 };
 
 struct asking {
 	struct bytes kept;   /* a small body, so that it can be sent again on another connection */
@@ -153,13 +153,12 @@ static uint32_t ask(CURL *curl, struct asking *a, const struct http_request *q,
 	curl_easy_setopt(curl, CURLOPT_USERAGENT, "sonde/" SONDE_VERSION);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
-	/* A large body may take its time, as long as it moves. */
+	/* A large body may take its time, as long as it moves; an answer may not. */
 	if (a->left) {
 		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES);
 		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SLOW_S);
-	} else {
-		curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)q->timeout_s);
 	}
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)(q->timeout_s + a->left / SLOW_BYTES));
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, a);
 	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);

@@ -82,6 +82,12 @@ int address_parse(struct address *a, const char *text, const char *what, struct 
 		authority -= (size_t)(at + 1 - rest);
 		rest = at + 1;
 	}
+	if (strchr(rest, '@')) /* what ended the authority may have been in a password */
+		return err_set(
+			e, -EINVAL,
+			"%s has an @ behind the server's name: in a password / is %%2F, ? is "
+			"%%3F and # is %%23, and an @ elsewhere is %%40",
+			what);
 	if (!authority || !is_plain(rest))
 		return err_set(e, -EINVAL, "%s names no server", what);
 	n = (size_t)snprintf(a->url, sizeof a->url, "%.*s://%s", (int)scheme, text, rest);

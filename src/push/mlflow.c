@@ -239,14 +239,19 @@ static int make_run(struct mlflow *m, struct err *e)
 	return rc;
 }
 
+/* It goes into a URL and into a line of the journal. */
+static bool is_run_id(const char *id)
+{
+	return *id && !id[strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-")];
+}
+
 static int attach(struct mlflow *m, const char *run_id, struct err *e)
 {
 	char what[256];
 	int rc;
 
-	if (strlen(run_id) >= sizeof m->run_id ||
-	    run_id[strspn(run_id,
-			  "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")])
+	if (strlen(run_id) >= sizeof m->run_id || !is_run_id(run_id))
 		return err_set(e, -EINVAL, "MLFLOW_RUN_ID is not the id of a run");
 	snprintf(m->run_id, sizeof m->run_id, "%s", run_id);
 	snprintf(what, sizeof what, "runs/get?run_id=%s", run_id);
@@ -266,6 +271,8 @@ static int find_run(struct mlflow *m, struct err *e)
 		return 0;
 	}
 	rc = run_id ? attach(m, run_id, e) : make_run(m, e);
+	if (!rc && !is_run_id(m->run_id))
+		rc = no_mlflow(m, "run_id", e);
 	if (!rc && strchr(m->artifacts, '\n'))
 		m->artifacts[0] = '\0';
 	if (!rc && m->artifacts[0])
@@ -311,6 +318,7 @@ static void add_tag(struct batch_tag *tags, uint32_t *n, const char *key, const 
 static struct batch_tag *make_tags(const struct mlflow *m, const struct summary *s, uint32_t *n)
 {
 	struct batch_tag *tags = calloc(m->tracking.n + 8u, sizeof *tags);
+	const struct run_meta *from = run_find_meta(m->job->run, 0, "import.from");
 	char key[64], text[64];
 
 	if (!tags)
@@ -319,6 +327,7 @@ static struct batch_tag *make_tags(const struct mlflow *m, const struct summary 
 	add_tag(tags, n, "sonde.version", SONDE_VERSION);
 	add_tag(tags, n, "sonde.command", s->command);
 	add_tag(tags, n, "sonde.job_id", s->job_id);
+	add_tag(tags, n, "sonde.imported", from && from->type == META_TEXT ? from->text : NULL);
 	add_tag(tags, n, "sonde.nodes", text);
 	add_tag(tags, n, "sonde.peak_memory_kind", s->peak_memory_kind);
 	for (uint32_t i = 0; i < m->tracking.n; i++) {

@@ -62,6 +62,8 @@ struct writing {
 	struct label label[LABELS_MAX];
 	uint32_t nlabels;
 	uint32_t node;      /* of the open request */
+	uint32_t *first;    /* [nnodes] first recording of its host */
+	uint32_t recording; /* which of its host's the node is, by their beginnings; from 1 */
 	int64_t until_ns;   /* wall time of what has arrived of it; 0: nothing */
 	int64_t sending_ns; /* up to when the request was that may have arrived */
 	int64_t made_ns;    /* of what is in the open request */
@@ -95,7 +97,7 @@ static int make_labels(struct writing *w, uint32_t cell, struct err *e)
 	const struct holder *h = &p->holder[c->holder];
 	const char *metric = p->quantity[c->quantity].name;
 	struct bytes *labels = &w->column[cell].labels, name = { 0 };
-	struct label all[LABELS_MAX + 3];
+	struct label all[LABELS_MAX + 4];
 	uint32_t n = w->nlabels;
 
 	memcpy(all, w->label, n * sizeof *all);
@@ -106,6 +108,10 @@ static int make_labels(struct writing *w, uint32_t cell, struct err *e)
 	snprintf(all[n].name, sizeof all->name, "node");
 	snprintf(all[n++].value, sizeof all->value, "%s",
 		 w->job->run->nodes[h->node].host ? w->job->run->nodes[h->node].host : "");
+	if (w->recording > 1) { /* of another step, or begun anew: series of its own */
+		snprintf(all[n].name, sizeof all->name, "recording");
+		snprintf(all[n++].value, sizeof all->value, "%u", w->recording);
+	}
 	if (h->instance) {
 		bytes_reset(&name);
 		openmetrics_label(&name, metric);
@@ -138,11 +144,12 @@ static int read_labels(struct writing *w, struct err *e)
 
 		if (w->nlabels == LABELS_MAX || !strspn(at, first) || at[name] != '=' ||
 		    name >= sizeof l->name || n - name > sizeof l->value || !strncmp(at, "__", 2) ||
-		    (name == 4 && !memcmp(at, "node", 4)))
+		    (name == 4 && !memcmp(at, "node", 4)) ||
+		    (name == 9 && !memcmp(at, "recording", 9)))
 			return err_set(
 				e, -EINVAL,
 				"--labels takes NAME=VALUE,... with names of letters, digits "
-				"and _, but not node, and at most %d of them",
+				"and _, but not node or recording, and at most %d of them",
 				LABELS_MAX);
 		snprintf(l->name, sizeof l->name, "%.*s", (int)name, at);
 		snprintf(l->value, sizeof l->value, "%.*s", (int)(n - name - 1), at + name + 1);
@@ -177,6 +184,8 @@ static int refusal(const struct writing *w, const struct http_answer *a, struct 
 	else if (a->status == 400 && a->length && strstr(a->text, "out of bounds"))
 		hint = "; Prometheus takes recent samples only: an old job is `sonde export --to "
 		       "openmetrics` and promtool";
+	else if (a->status == 400 && a->length && strstr(a->text, "out of order"))
+		hint = "; it has newer samples of these series: --labels tells this job apart";
 	else if (a->status == 404)
 		hint = "; is that the address of the receiver, as http://host:9090/api/v1/write?";
 	return err_set(e, -EPROTO, "%.150s refuses with status %u: %.*s%s", w->server.shown,
@@ -209,12 +218,20 @@ static int64_t noted(const struct writing *w, const char *word)
 	return (int64_t)journal_number(&w->journal, key);
 }
 
-static int note(struct writing *w, const char *word, struct err *e)
+static int note(struct writing *w, const char *word, int64_t until_ns, struct err *e)
 {
 	char key[KEY_SIZE];
 
 	node_key(w->job->run, w->node, word, key);
-	return journal_add_number(&w->journal, key, (uint64_t)w->made_ns, e);
+	return journal_add_number(&w->journal, key, (uint64_t)until_ns, e);
+}
+
+/* What is refused is not on its way: the next push is not to take it for a request sent before. */
+static int refused(struct writing *w, const struct http_answer *a, struct err *e)
+{
+	int rc = note(w, "sending", 0, e);
+
+	return rc ? rc : refusal(w, a, e);
 }
 
 /* Of a request that was sent before. */
@@ -252,14 +269,14 @@ static int flush(struct writing *w, struct err *e)
 	if (w->message.failed || w->body.failed)
 		return err_set(e, -ENOMEM, "out of memory for a request");
 	body = (struct http_body){ w->body.data, -1, w->body.len };
-	rc = w->made_ns == w->sending_ns ? 0 : note(w, "sending", e);
+	rc = w->made_ns == w->sending_ns ? 0 : note(w, "sending", w->made_ns, e);
 	if (!rc)
 		rc = http_ask_patiently(&w->http, &q, &body, &a, e);
 	if (!rc && (a.status < 200 || a.status >= 300) &&
 	    !((w->made_ns == w->sending_ns || w->http.requests > before + 1) && has_it(&a)))
-		rc = refusal(w, &a, e);
+		rc = refused(w, &a, e);
 	if (!rc)
-		rc = note(w, "until", e);
+		rc = note(w, "until", w->made_ns, e);
 	if (!rc)
 		w->result->values += w->nsamples;
 	if (!rc)
@@ -297,9 +314,25 @@ static bool lasts(const struct plan *p, uint32_t cell, const struct run *r)
 	return !h->instance || !instance_passes(&r->instances[h->instance]);
 }
 
+static uint32_t which_recording(const struct writing *w, uint32_t node)
+{
+	const struct run *r = w->job->run;
+	double begin = run_seconds(r, node, r->nodes[node].first_ns);
+	uint32_t n = 1;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		if (w->first[i] == w->first[node] && r->nodes[i].rows && i != node) {
+			double other = run_seconds(r, i, r->nodes[i].first_ns);
+
+			n += other < begin || (other == begin && i < node);
+		}
+	return n;
+}
+
 static void begin_node(struct writing *w, uint32_t node)
 {
 	w->node = node;
+	w->recording = which_recording(w, node);
 	w->until_ns = noted(w, "until");
 	w->sending_ns = noted(w, "sending");
 }
@@ -333,7 +366,8 @@ static int send_run(struct writing *w, struct err *e)
 		return rc;
 	w->column = calloc(w->derive.plan.ncells + 1u, sizeof *w->column);
 	w->open = calloc(w->derive.plan.ncells + 1u, sizeof *w->open);
-	if (!w->column || !w->open)
+	w->first = calloc(r->nnodes + 1u, sizeof *w->first);
+	if (!w->column || !w->open || !w->first || run_hosts(r, w->first))
 		return err_set(e, -ENOMEM, "out of memory for %u series", r->nseries);
 	while ((rc = derive_next(&w->derive, &in, e)) > 0)
 		if ((rc = put_instant(w, &in, e)))
@@ -362,6 +396,7 @@ static void close_all(struct writing *w)
 	journal_close(&w->journal);
 	free(w->column);
 	free(w->open);
+	free(w->first);
 	bytes_free(&w->message);
 	bytes_free(&w->series);
 	bytes_free(&w->inner);

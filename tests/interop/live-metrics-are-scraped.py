@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
-PROMETHEUS, PROMTOOL = (f"{BUILD}/promtool/{name}" for name in ("prometheus", "promtool"))
+PROMETHEUS, PROMTOOL = (f"{BUILD}/servers/{name}" for name in ("prometheus", "promtool"))
 TOKEN = "a-token-of-the-tests-0123"
 PATIENCE = 60
 

@@ -20,7 +20,7 @@ import mlflow
 server = harness.Server()
 try:
     SONDE = os.environ["SONDE"]
-    KILLS, NODES = (20, 44) if os.environ.get("LONG") else (4, 5)
+    KILLS, NODES = (20, 44) if os.environ.get("LONG") else (2, 2)
     os.mkdir("job")
     subprocess.run([os.path.join(os.environ["BUILD"], "bench/make_nodes"), "job", str(NODES), "1000", "100"], check=True)
     with open("series.csv", "w") as f:

@@ -13,7 +13,7 @@ readers.enter()
 from prometheus_client.openmetrics.parser import text_fd_to_metric_families
 
 SONDE = os.environ["SONDE"]
-PROMTOOL = os.path.join(os.environ["BUILD"], "promtool/promtool")
+PROMTOOL = os.path.join(os.environ["BUILD"], "servers/promtool")
 faults = []
 
 
@@ -83,7 +83,7 @@ for fault in faults:
 if faults:
     sys.exit(1)
 if not os.access(PROMTOOL, os.X_OK):
-    print(f"the strict parser reads it; Prometheus was not asked: {PROMTOOL} is not there (tests/readers/promtool.sh)")
+    print(f"the strict parser reads it; Prometheus was not asked: {PROMTOOL} is not there (tests/readers/servers.sh)")
     sys.exit(77)
 subprocess.run([PROMTOOL, "tsdb", "create-blocks-from", "openmetrics", "raw/series.openmetrics", "tsdb"], check=True, stdout=subprocess.DEVNULL)
 os.mkdir("tsdb/wal")  # or it takes the folder for no database

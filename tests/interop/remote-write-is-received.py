@@ -4,6 +4,7 @@ push is killed on the way. Passwords stay out of what is said and kept."""
 import csv
 import glob
 import io
+import json
 import os
 import random
 import re
@@ -88,6 +89,19 @@ try:
     for name in glob.glob("job/.push-*"):
         check("a password in the journal", SECRET not in open(name).read() and os.stat(name).st_mode & 0o777 == 0o600)
     check("not found", "address of the receiver" in push(receivers[0].url.replace("write", "wrote"), code=1))
+
+    # Two steps of a job, each with its own recorder, at once: series of their own. An older job of the same labels is refused, and stays so.
+    steps = [subprocess.Popen([SONDE, "run", "--quiet", "-i", "50ms", "--node-recorder=own", "-o", "steps", "--", "sleep", "2"],
+                              env={**os.environ, "SLURM_JOB_ID": "77", "SLURM_STEP_ID": step}) for step in "01"]
+    for step in steps:
+        step.wait()
+    said = json.loads(subprocess.run([SONDE, "push", "steps", "--to", "remote-write", "--url", receivers[0].url, "--json", "--labels", "cluster=y"],
+                                     check=True, capture_output=True, text=True).stdout)
+    got = receivers[0].samples('{cluster="y"}', time.time())
+    check("steps", sum(map(len, got.values())) == said["values"] > 0, f"{sum(map(len, got.values()))} of {said}")
+    check("which step", {dict(k).get("recording") for k in got} == {None, "2"}, "")
+    for _ in range(2):
+        check("an older job", "--labels tells this job apart" in push(receivers[0].url, "--labels", "cluster=y", code=1))
     check("labels", "NAME=VALUE" in push(urls[0], "--labels", "node=x", code=2))
     check("unreachable", "cannot reach" in push(f"http://u:{SECRET}@127.0.0.1:{mlflow_server.free_port()}/w", "--patience", "0", code=1))
 finally:

@@ -26,13 +26,23 @@ static void test_addresses_lose_their_passwords(void **state)
 		{ "http://u:p@h:1/x?key=s", "http://h:1/x?key=s", "http://h:1/x", "u", "p" },
 		{ "http://u%40d:a:b%2F@h/", "http://h", "http://h", "u@d", "a:b/" },
 		{ "http://u:p@q@[::1]:5", "http://[::1]:5", "http://[::1]:5", "u", "p@q" },
-		{ "http://h/@x", "http://h/@x", "http://h/@x", "", "" },
+		{ "http://h/%40x", "http://h/%40x", "http://h/%40x", "", "" },
 	};
-	static const char *const bad[] = {
-		"",           "host",        "ftp://h",      "http://",
-		"http:///x",  "http://u:p@", "http://u%4@h", "http://u%00@h",
-		"http://a b", "http://h/\n", "http://h#x"
-	};
+	static const char *const bad[] = { "",
+					   "host",
+					   "ftp://h",
+					   "http://",
+					   "http:///x",
+					   "http://u:p@",
+					   "http://u%4@h",
+					   "http://u%00@h",
+					   "http://a b",
+					   "http://h/\n",
+					   "http://h#x",
+					   "http://h/@x",
+					   "http://u:1/p@h",
+					   "http://u:p?p@h",
+					   "http://u:p@p/p@h" };
 	struct address a;
 	struct err e;
 
