@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recording, or a directory of them, and its tables."""
 import ctypes
+import importlib
 import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 
@@ -40,11 +41,21 @@ class _Values(NamedTuple):
     words: List[str]
 
 
+def _needed(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as why:
+        if why.name != name:
+            raise
+        raise ModuleNotFoundError(f"tables need {name}: pip install {name}", name=name) from None
+
+
 class Recording:
     """Opened by sonde.open; closed by close(), or at the end of a with."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]):
-        self._lib, self._run = c.library(), None
+        self._run = None
+        self._lib = c.library()
         error = c.Error()
         self._run = self._lib.sonde_open(os.fsencode(path), ctypes.byref(error))
         if not self._run:
@@ -102,8 +113,7 @@ class Recording:
 
     def _gather(self, table: str, metrics: Optional[str], wide: bool, raw: bool, combine: bool, start: float,
                 end: Optional[float], every: float) -> List[_Values]:
-        import numpy as np
-
+        np = _needed("numpy")
         if table not in TABLES:
             raise ValueError(f"there is no table {table!r}; there are {', '.join(TABLES)}")
         number, domain = TABLES[table]
@@ -134,8 +144,7 @@ class Recording:
         instead of rates. combine: one value for all instances. start, end, every: seconds since the run began.
         Units are in frame.attrs["units"]. A value that is not there is missing, never 0.
         """
-        import numpy as np
-        import pandas as pd
+        np, pd = _needed("numpy"), _needed("pandas")
 
         frame, units = {}, {}
         for v in self._gather(table, metrics, wide, raw, combine, start, end, every):
@@ -156,8 +165,7 @@ class Recording:
     def to_arrow(self, table: str = "series", *, metrics: Optional[str] = None, wide: bool = False, raw: bool = False,
                  combine: bool = False, start: float = 0.0, end: Optional[float] = None, every: float = 0.0) -> Any:
         """The same as a pyarrow.Table; unit and help of a column are in its field's metadata."""
-        import numpy as np
-        import pyarrow as pa
+        np, pa = _needed("numpy"), _needed("pyarrow")
 
         arrays, fields = [], []
         for v in self._gather(table, metrics, wide, raw, combine, start, end, every):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of the node while Python runs, taken by a thread that is not Python's."""
 import ctypes
+import threading
 import traceback
 import warnings
 import weakref
@@ -39,10 +40,12 @@ class _Callbacks:
     def __init__(self, on_sample: Optional[Callable[[Sample], Any]], on_exit: Optional[Callable[[], Any]]):
         self.errors: List[str] = []
         self.failures = 0
+        self.thread: Optional[int] = None
         self.sample = c.ON_SAMPLE(lambda _, raw: self.call(on_sample, _sample(raw.contents))) if on_sample else c.ON_SAMPLE()
         self.exit = c.ON_EXIT(lambda _: self.call(on_exit)) if on_exit else c.ON_EXIT()
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self.thread = threading.get_ident()
         try:
             function(*arguments)
         except BaseException:  # it may not leave through C; it is told when sampling stops
@@ -51,8 +54,16 @@ class _Callbacks:
                 self.errors.append(traceback.format_exc())
 
 
-def _free(lib: ctypes.CDLL, handle: int, _callbacks: _Callbacks) -> None:
-    lib.sonde_sampler_free(handle)
+def _free(lib: ctypes.CDLL, handle: int, callbacks: _Callbacks) -> None:
+    """A callback may let go of the last reference, or collect it. What is called must outlive the thread, which cannot
+    wait for itself: another one does."""
+    def free(_callbacks: _Callbacks) -> None:
+        lib.sonde_sampler_free(handle)
+
+    if callbacks.thread == threading.get_ident():
+        threading.Thread(target=free, args=(callbacks,)).start()
+    else:
+        free(callbacks)
 
 
 class Sampler:

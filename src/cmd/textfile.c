@@ -15,6 +15,11 @@
 
 #define EVERY_NS (5 * NS_PER_S) /* collectors look less often */
 
+static void say_it(const char *sentence)
+{
+	say("--openmetrics: %s", sentence);
+}
+
 static _Noreturn void be_follower(const struct recording_plan *p, const char *name, pid_t recorder,
 				  int ended)
 {
@@ -25,13 +30,14 @@ static _Noreturn void be_follower(const struct recording_plan *p, const char *na
 		.recorder = recorder,
 		.ended = ended,
 		.every_ns = p->o->interval_ns > EVERY_NS ? p->o->interval_ns : EVERY_NS,
+		.say = say_it,
 	};
 	struct err e = { "" };
 
 	prctl(PR_SET_NAME, "sonde-textfile");
 	descriptors_close(3, ended);
 	if (textfile_follow(&t, &e))
-		say("--openmetrics: %s", e.text);
+		say_it(e.text);
 	_exit(0);
 }
 

@@ -32,6 +32,7 @@ struct sonde_sampler {
 	bool asked, over; /* to stop; nothing more comes */
 	bool joined;      /* somebody waits, or has waited, for the thread */
 	bool unwanted;    /* freed by a callback: the thread does it when it ends */
+	bool ended;       /* the thread needs nothing of this any more */
 };
 
 /* All samplers, since a fork must find each of them at rest: the one thing here that is a
@@ -69,7 +70,7 @@ static void after_fork_here(void)
 static void after_fork_there(void)
 {
 	for (struct sonde_sampler *s = all; s; s = s->next) {
-		s->asked = s->over = s->joined = true;
+		s->asked = s->over = s->joined = s->ended = true;
 		woken_init(s);
 		pthread_mutex_unlock(&s->lock);
 	}
@@ -162,7 +163,7 @@ static void let_go(struct sonde_sampler *s)
 static void thread_over(void *arg)
 {
 	struct sonde_sampler *s = arg;
-	bool unwanted;
+	bool unwanted, joined;
 
 	pthread_mutex_lock(&s->lock);
 	s->over = true;
@@ -170,11 +171,14 @@ static void thread_over(void *arg)
 	if (s->o.on_exit)
 		s->o.on_exit(s->o.context);
 	pthread_mutex_lock(&s->lock);
+	s->ended = true;
 	unwanted = s->unwanted;
+	joined = s->joined;
 	pthread_mutex_unlock(&s->lock);
 	if (!unwanted)
 		return;
-	pthread_detach(pthread_self());
+	if (!joined)
+		pthread_detach(pthread_self());
 	list_remove(s);
 	let_go(s);
 }
@@ -303,13 +307,16 @@ void sonde_sampler_stop(struct sonde_sampler *s)
 
 void sonde_sampler_free(struct sonde_sampler *s)
 {
+	bool own;
+
 	if (!s)
 		return;
 	sonde_sampler_stop(s);
 	pthread_mutex_lock(&s->lock);
-	s->unwanted = !s->joined;
+	own = !s->ended && pthread_equal(pthread_self(), s->thread);
+	s->unwanted = own;
 	pthread_mutex_unlock(&s->lock);
-	if (s->unwanted)
+	if (own)
 		return;
 	list_remove(s);
 	let_go(s);

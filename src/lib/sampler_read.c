@@ -82,9 +82,9 @@ struct node_reader {
 
 static uint8_t use_of(const char *name)
 {
-	for (uint8_t i = 0; i < NUSES; i++) {
+	for (unsigned i = 0; i < NUSES; i++) {
 		if (!strcmp(uses[i].name, name))
-			return i + 1;
+			return (uint8_t)(i + 1);
 	}
 	return 0;
 }

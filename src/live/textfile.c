@@ -34,15 +34,18 @@ static int write_all(int fd, const struct bytes *text)
 static int file_replace(const char *path, const struct bytes *text, struct stat *st)
 {
 	struct stat before;
+	bool there = !stat(path, &before);
 	char *temporary;
 	int fd, rc = 0;
 
+	if (there && !S_ISREG(before.st_mode))
+		return -EEXIST; /* a device, a FIFO, a directory: not ours to replace */
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return -ENOMEM;
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		rc = -errno;
-	if (!rc && !stat(path, &before) && fchmod(fd, before.st_mode & 0666))
+	if (!rc && there && fchmod(fd, before.st_mode & 0666))
 		rc = -errno;
 	if (!rc)
 		rc = write_all(fd, text);
@@ -102,8 +105,8 @@ int textfile_follow(const struct textfile *t, struct err *e)
 	struct bytes text = { 0 };
 	struct follow *f;
 	int64_t due = 0;
-	bool over = false;
-	int rc = follow_open(&f, t->directory, e);
+	bool over = false, said = false;
+	int rc = follow_open(&f, t->directory, e), wrote;
 
 	if (rc)
 		return rc;
@@ -112,9 +115,14 @@ int textfile_follow(const struct textfile *t, struct err *e)
 
 		rc = follow_poll(f, e);
 		if (!rc && now >= due) {
-			rc = update(t, f, &text, &ours);
-			if (rc)
-				err_set(e, rc, "cannot write %.300s: %s", t->file, strerror(-rc));
+			wrote = update(t, f, &text, &ours);
+			if (wrote && !said) {
+				err_set(e, wrote, "cannot write %.300s: %s", t->file,
+					wrote == -EEXIST ? "it is not a regular file"
+							 : strerror(-wrote));
+				t->say(e->text);
+				said = true;
+			}
 			due = now + t->every_ns;
 		}
 		over = is_over(t, f) || sleep_or_end(t);

@@ -21,9 +21,12 @@ struct textfile {
 	pid_t recorder;        /* when it is gone, that is the end, too */
 	int ended;             /* a descriptor that ends when the recorder does; -1: none */
 	int64_t every_ns;
+	/* The file could not be written, told once: it is tried again, a full disk may have room
+	 * later. */
+	void (*say)(const char *sentence);
 };
 
-/* Until the recording ends. 0, or -errno with a sentence when the file could not be written. */
+/* Until the recording ends. 0, or -errno with a sentence when that cannot be read. */
 int textfile_follow(const struct textfile *t, struct err *e);
 
 #endif

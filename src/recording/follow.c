@@ -60,7 +60,7 @@ static int file_add(struct follow *f, const char *name, size_t stem)
 	if (f->nfiles == FILES_MAX)
 		return 0;
 	if (f->nfiles == f->cap) {
-		moved = realloc(f->file, (f->cap + FILES_STEP) * sizeof *moved);
+		moved = realloc(f->file, (f->cap + FILES_STEP) * sizeof(struct follow_file *));
 		if (!moved)
 			return -ENOMEM;
 		f->file = moved;

@@ -75,7 +75,7 @@ static int metric_find(struct follow_catalogue *c, const struct metric *m, uint3
 					  METRIC_TEXT_MAX)
 		return 0;
 	c->n += !c->n; /* index 0 stays free */
-	moved = array_room(c->metric, c->n, &c->cap, sizeof *moved);
+	moved = array_room(c->metric, c->n, &c->cap, sizeof(const struct metric *));
 	if (!moved)
 		return -ENOMEM;
 	c->metric = moved;

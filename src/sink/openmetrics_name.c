@@ -37,7 +37,7 @@ int openmetrics_compare(const char *a, const char *b)
 
 void openmetrics_label(struct bytes *b, const char *metric)
 {
-	static const char *const taken[] = { "node", "job", "instance" };
+	static const char *const taken[] = { "node", "job", "instance", "job_id", "recorder" };
 	size_t n = strcspn(metric, ".");
 
 	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)

@@ -147,11 +147,24 @@ def check_report(sonde, sampler):
 def check_forgotten():
     """One that runs when Python ends, or that nobody holds any more, ends nothing else."""
     program = """if True:
-        import sonde, time
+        import gc, sonde, time
         s = sonde.Sampler(interval=0.001, on_sample=lambda x: None).start()
         t = sonde.Sampler(interval=0.001, on_sample=lambda x: None).start()
         time.sleep(0.05)
         del t
+        held = []
+
+        def let_go(sample):
+            held.clear()
+            seen.append(bytearray(999))
+
+        seen = []
+        for _ in range(20):
+            seen.clear()
+            held.append(sonde.Sampler(interval=0.001, on_sample=let_go, on_exit=lambda: None).start())
+            while len(seen) < 2:
+                gc.collect()
+            gc.collect()
         print("done")
         """
     done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ, PYTHONPATH=os.path.abspath("site")), capture_output=True, text=True)
@@ -170,7 +183,11 @@ def main():
     check_forgotten()
     missing = subprocess.run([sys.executable, "-c", "import sonde; sonde.open('x')"], capture_output=True, text=True,
                              env=dict(os.environ, PYTHONPATH=os.path.abspath("site"), SONDE_LIBRARY="/nowhere/libsonde.so.0"))
-    check("without the library it says what to do", "SONDE_LIBRARY" in missing.stderr and "LibraryNotFound" in missing.stderr)
+    check("without the library it says what to do", "SONDE_LIBRARY" in missing.stderr and "LibraryNotFound" in missing.stderr
+          and "ignored" not in missing.stderr)
+    missing = subprocess.run([sys.executable, "-c", "import sys, sonde; sys.modules['pandas'] = None; sonde.open('rec').to_pandas()"],
+                             capture_output=True, text=True, env=dict(os.environ, PYTHONPATH=os.path.abspath("site")))
+    check("without pandas, too", missing.stderr.rstrip().endswith("tables need pandas: pip install pandas"))
 
 
 main()

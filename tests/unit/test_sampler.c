@@ -260,6 +260,26 @@ static void test_a_callback_may_stop_or_end_its_thread(void **state)
 	sonde_sampler_free(s);
 }
 
+static void free_within(void *ctx)
+{
+	struct calls *c = ctx;
+
+	sonde_sampler_free(c->sampler);
+	c->exits++;
+}
+
+/* Also while somebody waits for the thread. */
+static void test_the_last_callback_may_free_it(void **state)
+{
+	struct calls c = { 0 };
+	struct sonde_sampler_options o = { .interval = 0.2, .on_exit = free_within, .context = &c };
+
+	(void)state;
+	c.sampler = started(&o);
+	sonde_sampler_stop(c.sampler);
+	assert_int_equal(c.exits, 1);
+}
+
 static void test_stop_need_not_wait(void **state)
 {
 	struct sonde_sampler *s = started(&(struct sonde_sampler_options){ .interval = 86400 });
@@ -558,6 +578,7 @@ int main(void)
 		cmocka_unit_test(test_gaps_stay_gaps),
 		cmocka_unit_test(test_samples_are_of_this_node),
 		cmocka_unit_test(test_a_callback_may_stop_or_end_its_thread),
+		cmocka_unit_test(test_the_last_callback_may_free_it),
 		cmocka_unit_test(test_stop_need_not_wait),
 		cmocka_unit_test(test_two_samplers_do_not_mix),
 #ifndef SANITIZED
