@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <stddef.h>
 
+/* Ids go round, so that each bucket has its turn: all of them are memory in use some day. */
+enum { BUCKETS = 8192 };
+
 int threads_init(struct threads *t)
 {
 	*t = (struct threads){ .used = 1 };
 	t->row = reserve(THREADS_CAP * sizeof *t->row);
-	t->bucket = reserve(THREADS_CAP * sizeof *t->bucket);
+	t->bucket = reserve(BUCKETS * sizeof *t->bucket);
 	if (t->row && t->bucket)
 		return 0;
 	threads_free(t);
@@ -20,13 +23,13 @@ int threads_init(struct threads *t)
 void threads_free(struct threads *t)
 {
 	reserve_free(t->row, THREADS_CAP * sizeof *t->row);
-	reserve_free(t->bucket, THREADS_CAP * sizeof *t->bucket);
+	reserve_free(t->bucket, BUCKETS * sizeof *t->bucket);
 	*t = (struct threads){ 0 };
 }
 
 static uint32_t *bucket_of(const struct threads *t, pid_t tid)
 {
-	return &t->bucket[(uint32_t)tid % THREADS_CAP];
+	return &t->bucket[(uint32_t)tid % BUCKETS];
 }
 
 static uint32_t find(const struct threads *t, pid_t tid)

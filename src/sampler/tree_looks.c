@@ -310,6 +310,8 @@ static void go_on(struct tree *t)
 			end_round(t);
 			break;
 		}
+	if (l->process) /* half way: some of its threads count as they are now */
+		t->table.row[l->process].part_due = true;
 	cost = clock_cpu_ns() - began;
 	l->budget_ns -= cost;
 	if (l->looked > before)

@@ -15,13 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILES_A_SECOND = 8, ROUND_S = 30, PIDS = 1024, MOUNTS = 64 };
+enum { FILES_A_SECOND = 8, ROUND_S = 60, PIDS = 1024, MOUNTS = 64 };
 
 static const struct metric metrics[] = {
 	{ "mount.job_open_files_count", .domain = "mount", .unit = UNIT_COUNT, .kind = KIND_GAUGE,
 	  .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM, .label = "Open files",
 	  .help = "Open file descriptors of the job's processes on a mount, without sockets, pipes "
-		  "and the like. 8 of them are looked at a second, all of them once in 30 s at most; put "
+		  "and the like. 8 of them are looked at a second, all of them once in 60 s at most; put "
 		  "when all processes have had their turn, absent in between and while one may not be "
 		  "looked at." },
 };
