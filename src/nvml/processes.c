@@ -130,7 +130,8 @@ void unit_read_uses(struct nvml_session *s, struct nvml_unit *u)
 	if (u->told.uses_code == NVML_NOT_SUPPORTED || u->told.uses_code == NVIDIA_NO_SYMBOL)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
-	since_us = (unsigned long long)((now.tv_sec - 1) * INT64_C(1000000) + now.tv_nsec / 1000);
+	since_us = (unsigned long long)now.tv_sec - 1;
+	since_us = since_us * 1000000 + (unsigned long long)now.tv_nsec / 1000;
 	u->told.nuses = 0;
 	u->told.uses_code = NVIDIA_NO_SYMBOL;
 	get = session_calls(s, gpu, NVML_PROCESS_USE);
