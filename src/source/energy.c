@@ -363,6 +363,8 @@ static int energy_read(void *state, struct sample *s)
 	for (struct zone *z = x->zone; z < x->zone + x->nzones; z++)
 		if (z->fd && (fresh || z->form != ZONE_JOULES))
 			read_one(z, s);
+		else if (z->fd)
+			stands_still(z, s, z->counter.last);
 	return 0;
 }
 

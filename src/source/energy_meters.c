@@ -84,10 +84,10 @@ bool energy_cray_is_fresh(struct energy *x)
 	const char *p = text;
 	int64_t fresh;
 
-	if (x->freshness <= 0)
+	if (x->freshness <= 0 || file_reread(x->freshness, text, sizeof text) <= 0 ||
+	    !number_i64(&p, &fresh))
 		return true;
-	if (file_reread(x->freshness, text, sizeof text) <= 0 || !number_i64(&p, &fresh) ||
-	    fresh == x->fresh)
+	if (fresh == x->fresh)
 		return false;
 	x->fresh = fresh;
 	return true;

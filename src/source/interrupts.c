@@ -32,6 +32,7 @@ void interrupts_free(struct interrupts *x)
 static void begin_line(struct interrupts *x, enum interrupts_part part)
 {
 	x->part = part;
+	x->label = 0;
 	x->column = 0;
 	x->number = -1;
 }
@@ -90,14 +91,36 @@ static void take_count(struct interrupts *x)
 			x->sum[i] += x->row[i];
 }
 
+/* ERR and MIS of x86, Err of ARM: faults of the interrupt controllers. */
+static bool is_of_no_cpu(const struct interrupts *x)
+{
+	static const char labels[][4] = { "ERR", "MIS", "Err" };
+
+	for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+		const unsigned char *l = (const unsigned char *)labels[i];
+
+		if (x->label == ((uint32_t)l[0] << 16 | (uint32_t)l[1] << 8 | l[2]))
+			return true;
+	}
+	return false;
+}
+
+static void take_label(struct interrupts *x, char c)
+{
+	if (c != ':' || !x->ncolumns)
+		x->label = (x->label << 8 | (unsigned char)c) & 0xffffff;
+	else
+		x->part = is_of_no_cpu(x) ? INTERRUPTS_REST : INTERRUPTS_COUNTS;
+}
+
 static void feed(struct interrupts *x, char c)
 {
 	if ((x->part == INTERRUPTS_HEADER || x->part == INTERRUPTS_COUNTS) && is_digit(c))
 		take_digit(x, c);
 	else if (x->part == INTERRUPTS_HEADER)
 		take_name(x, c);
-	else if (x->part == INTERRUPTS_LABEL && c == ':' && x->ncolumns)
-		x->part = INTERRUPTS_COUNTS;
+	else if (x->part == INTERRUPTS_LABEL)
+		take_label(x, c);
 	else if (x->part == INTERRUPTS_COUNTS && (c == ' ' || c == '\n'))
 		take_count(x);
 	else if (x->part == INTERRUPTS_COUNTS)

@@ -4,7 +4,8 @@
  * /proc/interrupts, proc_interrupts(5).
  *
  * The file has a number for each kind and CPU, so it is fed in pieces of any size. The text is
- * hostile. Rows that do not have a number for every CPU (ERR, MIS) count for none.
+ * hostile. Rows that do not have a number for every CPU count for none, nor do ERR and
+ * MIS, which are counted for the machine and look like any other where it has one CPU.
  */
 #ifndef SONDE_SOURCE_INTERRUPTS_H
 #define SONDE_SOURCE_INTERRUPTS_H
@@ -22,6 +23,7 @@ struct interrupts {
 	/* of the line that is being read */
 	enum interrupts_part part;
 	int64_t *row;
+	uint32_t label; /* its last three characters */
 	uint32_t column;
 	int64_t number; /* -1: none has begun */
 };

@@ -350,6 +350,17 @@ static void cray_counters_that_stand_still_are_not_read_twice(void **unused)
 	read_after(&x, 1);
 	assert_int_equal(count_kind(&x, EVENT_MARK), 1);
 	assert_int_equal(joules(&x, "node"), 3000000);
+	/* It has stopped, which is said after a while. */
+	for (int i = 1; i <= 12; i++) {
+		read_after(&x, 1);
+		assert_int_equal(joules(&x, "node"), -1);
+		assert_int_equal(refusal(&x, "node") != NULL, i >= 10);
+	}
+	/* What does not tell of freshness is read as it is. */
+	tree_put(x.sys, "cray/pm_counters/freshness", "soon\n");
+	tree_put(x.sys, "cray/pm_counters/energy", "5 J\n");
+	read_after(&x, 1);
+	assert_int_equal(joules(&x, "node"), 5000000);
 	end(&x);
 }
 
