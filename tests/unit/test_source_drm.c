@@ -2,58 +2,9 @@
 /* What the job does on GPUs, by the fdinfo of their device files, over a made /proc and /sys: one
  * of AMD's whose render node is 128, one of Intel's (129), one of NVIDIA's that is none of these.
  */
-#include "unit/one_source.h"
-#include "unit/tree.h"
-
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <sys/syscall.h>
-
-#include <cmocka.h>
+#include "unit/job_scene.h"
 
 extern const struct source source_drm;
-
-static const char *forbidden;
-
-int openat(int dir, const char *path, int flags, ...)
-{
-	if (forbidden && strstr(path, forbidden)) {
-		errno = EACCES;
-		return -1;
-	}
-	return (int)syscall(SYS_openat, dir, path, flags, 0600);
-}
-
-struct scene {
-	struct one one;
-	char dir[64];
-	size_t npids; /* 500, 501, ... */
-};
-
-static size_t pids_of(const void *tree, pid_t *out, size_t cap)
-{
-	const struct scene *x = tree;
-
-	assert_true(cap > x->npids);
-	for (size_t i = 0; i < x->npids; i++)
-		out[i] = 500 + (pid_t)i;
-	return x->npids;
-}
-
-static void put_file(const struct scene *x, int pid, int fd, const char *target)
-{
-	char path[160];
-
-	snprintf(path, sizeof path, "%s/%d", x->dir, pid);
-	mkdir(path, 0755);
-	snprintf(path, sizeof path, "%s/%d/fd", x->dir, pid);
-	mkdir(path, 0755);
-	snprintf(path, sizeof path, "%s/%d/fd/%d", x->dir, pid, fd);
-	unlink(path);
-	assert_int_equal(symlink(target, path), 0);
-}
 
 static void put_info(const struct scene *x, int pid, int fd, const char *text)
 {
@@ -68,7 +19,7 @@ static void put_client(const struct scene *x, int pid, int fd, int id, int ms, i
 {
 	char text[256];
 
-	put_file(x, pid, fd, "/dev/dri/renderD128");
+	scene_put_link(x, pid, fd, "/dev/dri/renderD128");
 	snprintf(text, sizeof text,
 		 "drm-driver:\tamdgpu\ndrm-client-id:\t%d\ndrm-engine-gfx:\t%d000000 ns\n"
 		 "drm-resident-vram:\t%d MiB\ndrm-resident-gtt:\t1 MiB\n",
@@ -91,48 +42,19 @@ static void put_gpu(const struct scene *x, int card, int render, const char *dri
 
 static int set_up(void **state)
 {
-	struct scene *x = calloc(1, sizeof *x);
+	struct scene *x = scene_begin();
 
-	snprintf(x->dir, sizeof x->dir, "sonde-drm-XXXXXX");
-	assert_non_null(mkdtemp(x->dir));
-	forbidden = NULL;
 	put_gpu(x, 1, 128, "amdgpu");
 	put_gpu(x, 0, 129, "xe");
 	put_gpu(x, 2, 130, "nvidia");
-	x->npids = 2;
-	put_file(x, 500, 0, "/dev/null");
-	put_file(x, 501, 0, "/dev/dri/renderD130");
-	put_file(x, 501, 1, "/dev/dri/by-path");
+	scene_number(x, 2);
+	scene_put_link(x, 500, 0, "/dev/null");
+	scene_put_link(x, 501, 0, "/dev/dri/renderD130");
+	scene_put_link(x, 501, 1, "/dev/dri/by-path");
 	tree_put(x->dir, "500/comm", "train\n");
-	one_open(&x->one, &source_drm, x->dir, x->dir);
-	assert_int_equal(x->one.result, 0);
-	x->one.n.env.job = (struct source_job){ .tree = x, .pids = pids_of };
+	scene_open(x, &source_drm);
 	*state = x;
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct scene *x = *state;
-	char command[96];
-
-	forbidden = NULL;
-	one_close(&x->one);
-	snprintf(command, sizeof command, "rm -rf %s", x->dir);
-	assert_int_equal(system(command), 0);
-	free(x);
-	return 0;
-}
-
-static int64_t of(const struct scene *x, const char *metric, const char *instance)
-{
-	return node_value(&x->one.n, metric, instance);
-}
-
-static void read_for(struct scene *x, int seconds)
-{
-	for (int i = 0; i < seconds; i++)
-		one_read(&x->one);
 }
 
 static void gpus_have_their_names(void **state)
@@ -222,7 +144,7 @@ static void a_descriptor_that_is_another_file_now_is_none(void **state)
 
 	put_client(x, 500, 5, 61, 100, 10);
 	read_for(x, 1);
-	put_file(x, 500, 5, "/tmp/x");
+	scene_put_link(x, 500, 5, "/tmp/x");
 	put_info(x, 500, 5, "mnt_id:\t1\n");
 	read_for(x, 1);
 	assert_int_equal(of(x, "drm.job_clients_count", "card1"), 0);
@@ -236,7 +158,7 @@ static void cycles_are_told_where_there_is_no_time(void **state)
 				   "drm-total-cycles-ccs:\t%d\ndrm-engine-capacity-ccs:\t4\n";
 	struct scene *x = *state;
 
-	put_file(x, 501, 3, "/dev/dri/card0");
+	scene_put_link(x, 501, 3, "/dev/dri/card0");
 	tree_put(x->dir, "501/fdinfo/3", text, 1000, 50000);
 	read_for(x, 1);
 	tree_put(x->dir, "501/fdinfo/3", text, 1600, 60000);
@@ -276,7 +198,7 @@ static void an_old_driver_tells_of_no_clients(void **state)
 {
 	struct scene *x = *state;
 
-	put_file(x, 500, 5, "/dev/dri/renderD128");
+	scene_put_link(x, 500, 5, "/dev/dri/renderD128");
 	put_info(x, 500, 5, "pdev:\t0000:80:00.0\nvram mem:\t4 kB\n");
 	read_for(x, 1);
 	assert_int_equal(of(x, "drm.job_clients_count", "card1"), -1);
@@ -293,7 +215,7 @@ static void a_round_takes_as_long_as_it_takes(void **state)
 	for (int i = 0; i < 40; i++)
 		put_client(x, 500, 5 + i, 100 + i, 0, 1);
 	for (int i = 0; i < 300; i++)
-		put_file(x, 501, 10 + i, "/tmp/file");
+		scene_put_link(x, 501, 10 + i, "/tmp/file");
 	one_read(&x->one);
 	assert_int_equal(of(x, "drm.job_clients_count", "card1"), -1);
 	read_for(x, 10);
@@ -364,7 +286,7 @@ static void without_a_gpu_it_is_off(void **unused)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, scene_end)
 	const struct CMUnitTest tests[] = {
 		TEST(gpus_have_their_names),
 		TEST(a_job_without_clients_uses_nothing),

@@ -1,59 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* On which mounts the files are that the job's processes have open, over a made /proc. */
-#include "unit/one_source.h"
-#include "unit/tree.h"
-
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <sys/syscall.h>
-
-#include <cmocka.h>
+#include "unit/job_scene.h"
 
 extern const struct source source_openfiles;
 
 static const char mounts[] = "24 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
 			     "25 24 0:40 / /scratch rw - lustre server:/fs rw\n";
 
-static const char *forbidden;
-
-int openat(int dir, const char *path, int flags, ...)
-{
-	if (forbidden && strstr(path, forbidden)) {
-		errno = EACCES;
-		return -1;
-	}
-	return (int)syscall(SYS_openat, dir, path, flags, 0600);
-}
-
-struct scene {
-	struct one one;
-	char dir[64];
-	pid_t pids[4];
-	size_t npids;
-};
-
-static size_t pids_of(const void *tree, pid_t *out, size_t cap)
-{
-	const struct scene *x = tree;
-
-	assert_true(cap > x->npids);
-	memcpy(out, x->pids, x->npids * sizeof *out);
-	return x->npids;
-}
-
 /* mount 0: its fdinfo tells none. */
 static void put_file(const struct scene *x, int pid, int fd, const char *target, int mount)
 {
-	char path[160], name[64];
+	char name[64];
 
-	snprintf(path, sizeof path, "%s/%d", x->dir, pid);
-	mkdir(path, 0755);
-	snprintf(path, sizeof path, "%s/%d/fd", x->dir, pid);
-	mkdir(path, 0755);
-	snprintf(path, sizeof path, "%s/%d/fd/%d", x->dir, pid, fd);
-	assert_int_equal(symlink(target, path), 0);
+	scene_put_link(x, pid, fd, target);
 	snprintf(name, sizeof name, "%d/fdinfo/%d", pid, fd);
 	if (mount)
 		tree_put(x->dir, name, "pos:\t0\nflags:\t02100002\nmnt_id:\t%d\nino:\t9\n", mount);
@@ -63,12 +22,9 @@ static void put_file(const struct scene *x, int pid, int fd, const char *target,
 
 static int set_up(void **state)
 {
-	struct scene *x = calloc(1, sizeof *x);
+	struct scene *x = scene_begin();
 
-	snprintf(x->dir, sizeof x->dir, "sonde-files-XXXXXX");
-	assert_non_null(mkdtemp(x->dir));
 	tree_put(x->dir, "self/mountinfo", "%s", mounts);
-	forbidden = NULL;
 	x->pids[0] = 500;
 	x->pids[1] = 600;
 	x->npids = 2;
@@ -79,35 +35,14 @@ static int set_up(void **state)
 	put_file(x, 600, 1, "pipe:[78]", 10);
 	put_file(x, 600, 2, "/memfd:x (deleted)", 5);
 	put_file(x, 600, 3, "/old/kernel", 0);
-	one_open(&x->one, &source_openfiles, x->dir, NULL);
-	assert_int_equal(x->one.result, 0);
-	x->one.n.env.job = (struct source_job){ .tree = x, .pids = pids_of };
+	scene_open(x, &source_openfiles);
 	*state = x;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct scene *x = *state;
-	char command[96];
-
-	forbidden = NULL;
-	one_close(&x->one);
-	snprintf(command, sizeof command, "rm -rf %s", x->dir);
-	assert_int_equal(system(command), 0);
-	free(x);
 	return 0;
 }
 
 static int64_t files_on(const struct scene *x, const char *mount)
 {
 	return node_value(&x->one.n, "mount.job_open_files_count", mount);
-}
-
-static void read_for(struct scene *x, int seconds)
-{
-	for (int i = 0; i < seconds; i++)
-		one_read(&x->one);
 }
 
 /* Until something is put. */
@@ -197,7 +132,7 @@ static void an_id_that_is_another_mount_is_another_instance(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, scene_end)
 	const struct CMUnitTest tests[] = {
 		TEST(files_are_counted_by_mount),
 		TEST(a_round_comes_every_minute),

@@ -1,47 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* On which NUMA nodes the job's memory lies, over a made /proc of a machine of two. */
 #include "base/clock.h"
-#include "unit/one_source.h"
-#include "unit/tree.h"
-
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <sys/syscall.h>
-
-#include <cmocka.h>
+#include "unit/job_scene.h"
 
 extern const struct source source_placement;
-
-static const char *forbidden;
-static int walks;
-
-int openat(int dir, const char *path, int flags, ...)
-{
-	if (forbidden && strstr(path, forbidden)) {
-		errno = EACCES;
-		return -1;
-	}
-	walks += strstr(path, "/numa_maps") != NULL;
-	return (int)syscall(SYS_openat, dir, path, flags, 0600);
-}
-
-struct scene {
-	struct one one;
-	char dir[64];
-	size_t npids; /* 500, 501, ... */
-};
-
-static size_t pids_of(const void *tree, pid_t *out, size_t cap)
-{
-	const struct scene *x = tree;
-
-	assert_true(cap >= x->npids);
-	for (size_t i = 0; i < x->npids; i++)
-		out[i] = 500 + (pid_t)i;
-	return x->npids;
-}
 
 /* cpus: those it may use; its resident memory in pages. */
 static void put_process(const struct scene *x, int pid, const char *cpus, int64_t pages,
@@ -62,42 +24,19 @@ static void put_process(const struct scene *x, int pid, const char *cpus, int64_
 
 static int set_up(void **state)
 {
-	struct scene *x = calloc(1, sizeof *x);
+	struct scene *x = scene_begin();
 
-	snprintf(x->dir, sizeof x->dir, "sonde-numa-XXXXXX");
-	assert_non_null(mkdtemp(x->dir));
-	forbidden = NULL;
 	tree_put(x->dir, "devices/system/node/online", "0-1\n");
 	tree_put(x->dir, "devices/system/node/node0/cpulist", "0-3\n");
 	tree_put(x->dir, "devices/system/node/node1/cpulist", "4-7\n");
 	tree_put(x->dir, "self/numa_maps", "1 default\n");
 	put_process(x, 500, "0-3", 1000, "1 default N0=700 N1=300 kernelpagesize_kB=4\n");
 	put_process(x, 501, "4-7", 100, "1 default N0=20 kernelpagesize_kB=4\n2 default N1=80\n");
-	x->npids = 2;
-	one_open(&x->one, &source_placement, x->dir, x->dir);
-	assert_int_equal(x->one.result, 0);
-	x->one.n.env.job = (struct source_job){ .tree = x, .pids = pids_of };
-	walks = 0;
+	scene_number(x, 2);
+	scene_open(x, &source_placement);
+	counted = "/numa_maps";
 	*state = x;
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct scene *x = *state;
-	char command[96];
-
-	forbidden = NULL;
-	one_close(&x->one);
-	snprintf(command, sizeof command, "rm -rf %s", x->dir);
-	assert_int_equal(system(command), 0);
-	free(x);
-	return 0;
-}
-
-static int64_t of(const struct scene *x, const char *metric, const char *instance)
-{
-	return node_value(&x->one.n, metric, instance);
 }
 
 /* Seconds until the places are put; 100: never. */
@@ -123,14 +62,14 @@ static void memory_is_told_by_node_and_by_cpus(void **state)
 	assert_int_equal(of(x, "job.numa_age_seconds", "-"), NS_PER_S);
 	/* Absent until the next round is over, which begins 30 s after the first. */
 	assert_in_range(read_until_put(x), 27, 31);
-	assert_int_equal(walks, 4);
+	assert_int_equal(opened, 4);
 }
 
 static void a_process_that_has_ended_has_no_memory(void **state)
 {
 	struct scene *x = *state;
 
-	x->npids = 3;
+	scene_number(x, 3);
 	assert_int_equal(read_until_put(x), 3);
 	assert_int_equal(of(x, "job.numa_local_bytes", "-"), 780 * 4096);
 }
@@ -153,7 +92,7 @@ static void what_cannot_be_paid_for_waits(void **state)
 
 	put_process(x, 500, "0-3", 1 << 20, "1 default N0=65536 kernelpagesize_kB=4\n");
 	one_read(&x->one);
-	assert_int_equal(walks, 0);
+	assert_int_equal(opened, 0);
 	assert_in_range(read_until_put(x), 45, 60);
 }
 
@@ -163,7 +102,7 @@ static void what_would_hold_a_process_up_is_never_done(void **state)
 
 	put_process(x, 500, "0-3", INT64_C(30) << 18, "1 default N0=1 kernelpagesize_kB=4\n");
 	assert_int_equal(read_until_put(x), 100);
-	assert_int_equal(walks, 0);
+	assert_int_equal(opened, 0);
 	assert_int_equal(one_state(&x->one, "job.numa_local_bytes", "-"), STATE_FAILED);
 	assert_int_equal(one_state(&x->one, "job_numa.resident_bytes", "node1"), STATE_FAILED);
 	put_process(x, 500, "0-3", 10, "1 default N0=1 kernelpagesize_kB=4\n");
@@ -229,7 +168,7 @@ static void a_machine_of_one_node_needs_none(void **unused)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, scene_end)
 	const struct CMUnitTest tests[] = {
 		TEST(memory_is_told_by_node_and_by_cpus),
 		TEST(a_process_that_has_ended_has_no_memory),
