@@ -8,43 +8,10 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "unit/allocations.h"
 #include "unit/recording_truth.h"
 
-/* ---- allocations are counted; a sanitizer brings its own malloc ---- */
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#endif
-
 #ifndef SANITIZED
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *p, size_t size);
-static uint64_t allocations;
-
-void *malloc(size_t size)
-{
-	allocations++;
-	return __libc_malloc(size);
-}
-
-void *calloc(size_t n, size_t size)
-{
-	allocations++;
-	return __libc_calloc(n, size);
-}
-
-void *realloc(void *p, size_t size)
-{
-	allocations++;
-	return __libc_realloc(p, size);
-}
-
 static void test_nothing_is_allocated_after_open(void **state)
 {
 	struct truth *t = truth_new(4, &(struct writer_options){ .chunk_rows = 50 });
