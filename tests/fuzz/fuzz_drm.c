@@ -4,25 +4,6 @@
 
 extern const struct source source_drm;
 
-static size_t pids(const void *tree, pid_t *out, size_t cap)
-{
-	(void)tree;
-	if (cap)
-		*out = 7;
-	return cap != 0;
-}
-
-/* tree_fuzz knows no job. */
-static int open_with_a_job(void *state, const struct source_env *env, struct sample *s,
-			   struct err *e)
-{
-	static struct source_env with;
-
-	with = *env;
-	with.job = (struct source_job){ .tree = &with, .pids = pids };
-	return source_drm.open(state, &with, s, e);
-}
-
 static const char *const paths[] = { "proc/7/fdinfo/3",
 				     "proc/7/fdinfo/4",
 				     "proc/7/comm",
@@ -32,14 +13,11 @@ static const char *const paths[] = { "proc/7/fdinfo/3",
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct source k = source_drm;
-
-	k.open = open_with_a_job;
 	tree_fuzz_make_directories("proc/7/fd/x");
 	unlink("proc/7/fd/3");
 	unlink("proc/7/fd/4");
 	if (symlink("/dev/dri/renderD128", "proc/7/fd/3") < 0 ||
 	    symlink("/dev/dri/card1", "proc/7/fd/4") < 0)
 		abort();
-	return tree_fuzz(&k, paths, data, size);
+	return tree_fuzz(&source_drm, paths, data, size);
 }

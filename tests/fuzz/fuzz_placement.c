@@ -4,25 +4,6 @@
 
 extern const struct source source_placement;
 
-static size_t pids(const void *tree, pid_t *out, size_t cap)
-{
-	(void)tree;
-	if (cap)
-		*out = 7;
-	return cap != 0;
-}
-
-/* tree_fuzz knows no job. */
-static int open_with_a_job(void *state, const struct source_env *env, struct sample *s,
-			   struct err *e)
-{
-	static struct source_env with;
-
-	with = *env;
-	with.job = (struct source_job){ .tree = &with, .pids = pids };
-	return source_placement.open(state, &with, s, e);
-}
-
 static const char *const paths[] = { "proc/7/numa_maps",
 				     "proc/7/statm",
 				     "proc/7/status",
@@ -33,8 +14,5 @@ static const char *const paths[] = { "proc/7/numa_maps",
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct source k = source_placement;
-
-	k.open = open_with_a_job;
-	return tree_fuzz(&k, paths, data, size);
+	return tree_fuzz(&source_placement, paths, data, size);
 }

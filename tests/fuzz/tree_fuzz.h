@@ -3,8 +3,9 @@
  * tree_fuzz.h - feeds files of /proc and /sys to a source: opened on some texts, then read on
  * others.
  *
- * The texts lie between form feeds, one for each path, then one for each again. Whatever they are,
- * only values of series that were asked for come out, and counters are never below 0.
+ * The texts lie between form feeds, one for each path, then one for each again. The job is process
+ * 7. Whatever the texts are, only values of series that were asked for come out, and counters are
+ * never below 0.
  */
 #ifndef SONDE_TESTS_FUZZ_TREE_FUZZ_H
 #define SONDE_TESTS_FUZZ_TREE_FUZZ_H
@@ -72,11 +73,20 @@ static inline void tree_fuzz_read(const struct source *k, void *state, struct sa
 	}
 }
 
+static inline size_t tree_fuzz_job(const void *tree, pid_t *out, size_t cap)
+{
+	(void)tree;
+	if (cap)
+		*out = 7;
+	return cap != 0;
+}
+
 /* Paths below proc/ and sys/, the last is NULL. */
 static inline int tree_fuzz(const struct source *k, const char *const *paths, const uint8_t *data,
 			    size_t size)
 {
-	struct source_env env = { .interval_ns = 1000000000 };
+	struct source_env env = { .interval_ns = 1000000000,
+				  .job = { .tree = k, .pids = tree_fuzz_job } };
 	void *state = calloc(1, k->size);
 	struct sample s;
 
