@@ -45,7 +45,6 @@ struct importing {
 	const struct importer *importer;
 	char to[PATH_MAX];
 	struct written written;
-	uint32_t files;
 };
 
 /* sonde_FORMAT_NAME, here. */
@@ -64,16 +63,6 @@ static void choose_place(struct importing *x, const char *path, const char *outp
 			 path + first);
 }
 
-static void wrote(void *ctx, const char *name)
-{
-	struct importing *x = ctx;
-	char path[PATH_MAX + 256];
-
-	snprintf(path, sizeof path, "%s/%s", x->to, name);
-	written_add(&x->written, path);
-	x->files++;
-}
-
 static int write_store(struct importing *x, struct store *s, const char *path, struct err *e)
 {
 	char from[PATH_MAX + 64];
@@ -82,7 +71,7 @@ static int write_store(struct importing *x, struct store *s, const char *path, s
 	if (fd < 0)
 		return err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
 	snprintf(from, sizeof from, "%s %s", x->importer->name, path);
-	rc = import_write(s, fd, from, wrote, x, e);
+	rc = import_write(s, fd, from, written_in, &x->written, e);
 	close(fd);
 	return rc;
 }
@@ -115,7 +104,7 @@ static int import_all(struct importing *x, struct store *s, const char *path, st
 	rc = store_open(s, x->to);
 	rc = rc ? err_set(e, rc, "no temporary file in %.300s: %s", x->to, strerror(-rc))
 		: read_and_write(x, s, path, e);
-	if (rc && !x->files)
+	if (rc && !x->written.files)
 		rmdir(x->to);
 	return rc;
 }
@@ -131,7 +120,7 @@ static int import_run(struct importing *x, const char *path)
 	if (rc)
 		say("import: %s", e.text);
 	else
-		say("imported %s to %s: hosts: %u", path, x->to, x->files);
+		say("imported %s to %s: hosts: %u", path, x->to, x->written.files);
 	code = rc ? EXIT_FAILED : written_end(&x->written, 0);
 	if (s.left_out)
 		code = EXIT_FAILED;
@@ -162,7 +151,9 @@ static int import_exec(const void *options, int noperands, char **operands)
 		return EXIT_USAGE;
 	}
 	choose_place(&x, operands[1], o->output);
-	x.written = (struct written){ .verb = "import", .recording = x.to, .json = o->json };
+	x.written = (struct written){
+		.verb = "import", .recording = x.to, .to = x.to, .json = o->json
+	};
 	return import_run(&x, operands[1]);
 }
 

@@ -43,18 +43,7 @@ struct recovering {
 	struct run *run;
 	char to[PATH_MAX];
 	struct written written;
-	uint32_t files;
 };
-
-static void wrote(void *ctx, const char *name)
-{
-	struct recovering *x = ctx;
-	char path[PATH_MAX + 256];
-
-	snprintf(path, sizeof path, "%s/%s", x->to, name);
-	written_add(&x->written, path);
-	x->files++;
-}
 
 /* Everything is decoded once, so that damage inside of blocks is known, too. */
 static int read_all(struct run *r, struct err *e)
@@ -98,7 +87,7 @@ static int write_all(struct recovering *x, struct err *e)
 	fd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
-	rc = recover(x->run, fd, wrote, x, e);
+	rc = recover(x->run, fd, written_in, &x->written, e);
 	close(fd);
 	return rc;
 }
@@ -125,8 +114,8 @@ static int recover_run(struct recovering *x, const char *from)
 		    rc == -EEXIST ? "; nothing is overwritten, choose another place with -o" : "");
 		return EXIT_FAILED;
 	}
-	say("recover: %u recording%s with %llu samples of %s in %s", x->files,
-	    x->files == 1 ? "" : "s", (unsigned long long)count_rows(x->run), from, x->to);
+	say("recover: %u recording%s with %llu samples of %s in %s", x->written.files,
+	    x->written.files == 1 ? "" : "s", (unsigned long long)count_rows(x->run), from, x->to);
 	return written_end(&x->written, x->run->ndamages);
 }
 
@@ -141,7 +130,9 @@ static int recover_exec(const void *options, int noperands, char **operands)
 		return code;
 	x.run = c.run;
 	choose_place(&x, c.path, o->output);
-	x.written = (struct written){ .verb = "recover", .recording = c.path, .json = o->json };
+	x.written = (struct written){
+		.verb = "recover", .recording = c.path, .to = x.to, .json = o->json
+	};
 	code = recover_run(&x, c.path);
 	run_close(c.run);
 	return code;

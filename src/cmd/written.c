@@ -5,13 +5,24 @@
 #include "cmd/command.h"
 #include "cmd/print.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 void written_add(struct written *w, const char *path)
 {
+	w->files++;
 	if (w->json || w->keep)
 		bytes_put(&w->paths, path, strlen(path) + 1);
+}
+
+void written_in(void *ctx, const char *name)
+{
+	struct written *w = ctx;
+	char path[PATH_MAX + 256];
+
+	snprintf(path, sizeof path, "%s/%s", w->to, name);
+	written_add(w, path);
 }
 
 static void put_files(const struct written *w, struct json *j)

@@ -12,11 +12,15 @@
 
 struct written {
 	const char *verb, *recording;
+	const char *to; /* for written_in */
+	uint32_t files;
 	bool json, keep;
 	struct bytes paths; /* each with its NUL; with json or keep */
 };
 
 void written_add(struct written *w, const char *path);
+/* A file of that name in the directory `to`; w is the struct written. */
+void written_in(void *w, const char *name);
 /* Print it, free it. An exit code. */
 int written_end(struct written *w, uint32_t damages);
 
