@@ -73,8 +73,6 @@ struct summary_node {
 	bool complete;
 	bool lost; /* not closed, and no other recorder went on: killed, cut off or still running */
 	bool again; /* an entry before it is the same host */
-	/* Of all recordings of its host; NAN in those that are `again`. */
-	double cpu_s, peak_memory_bytes, energy_j, energy_job_j;
 };
 
 /* All recordings of one host together. */
@@ -82,9 +80,10 @@ struct summary_host {
 	uint32_t node; /* the first of them */
 	const char *host;
 	double cpu_s, peak_memory_bytes, read_bytes, written_bytes, energy_j;
-	double late_s;  /* it began so long after the first node; NAN: it did not */
-	bool lost;      /* as summary_node.lost, of any of them */
-	bool restarted; /* a recorder was lost here, and another one went on */
+	double energy_job_j; /* the job's part of it */
+	double late_s;       /* it began so long after the first node; NAN: it did not */
+	bool lost;           /* as summary_node.lost, of any of them */
+	bool restarted;      /* a recorder was lost here, and another one went on */
 };
 
 /* A figure of all hosts side by side; least and most are indices into summary.hosts. */

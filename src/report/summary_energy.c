@@ -136,15 +136,6 @@ static double own_joules(const struct node_energy *nodes, uint32_t i)
 	return n->parts ? n->joules : n->power_j;
 }
 
-static double of_host(const struct node_energy *nodes, uint32_t host)
-{
-	double all = 0;
-
-	for (uint32_t i = host; i; i = nodes[i].next)
-		all += own_joules(nodes, i);
-	return all > 0 ? all : NAN;
-}
-
 static const char *words_of(unsigned parts)
 {
 	size_t i = 0;
@@ -154,22 +145,17 @@ static const char *words_of(unsigned parts)
 	return coverages[i].words;
 }
 
-/* What each host used: what its recordings add up to. */
-static void add_up_hosts(struct summary *s, const struct node_energy *nodes, const struct run *r)
+/* What a host used: what its recordings add up to. */
+static void add_up_host(struct summary_host *h, const struct node_energy *nodes)
 {
-	for (uint32_t i = 1; i < r->nnodes; i++) {
-		struct summary_node *host = &s->nodes[i - 1];
-		double all = 0, job = 0;
+	double all = 0, job = 0;
 
-		if (host->again)
-			continue;
-		for (uint32_t k = i; k; k = nodes[k].next) {
-			all += own_joules(nodes, k);
-			job += nodes[k].job_j;
-		}
-		host->energy_j = all > 0 ? all : NAN;
-		host->energy_job_j = all > 0 ? job : NAN;
+	for (uint32_t i = h->node; i; i = nodes[i].next) {
+		all += own_joules(nodes, i);
+		job += nodes[i].job_j;
 	}
+	h->energy_j = all > 0 ? all : NAN;
+	h->energy_job_j = all > 0 ? job : NAN;
 }
 
 static void add_up(struct summary *s, const struct node_energy *nodes, const struct run *r)
@@ -183,7 +169,7 @@ static void add_up(struct summary *s, const struct node_energy *nodes, const str
 		parts |= nodes[i].parts ? nodes[i].parts : OTHER;
 	}
 	for (uint32_t h = 0; h < s->nhosts; h++)
-		s->hosts[h].energy_j = of_host(nodes, s->hosts[h].node);
+		add_up_host(&s->hosts[h], nodes);
 	if (!(s->energy_j > 0)) /* two samples are needed */
 		s->energy_j = NAN;
 	s->energy_job_j = isnan(s->energy_j) ? NAN : s->energy_job_j;
@@ -202,7 +188,6 @@ int summary_energy_make(struct summary *s, const struct run *r, const struct ser
 		add_counters(nodes, r, x);
 		add_power(nodes, s);
 		add_up(s, nodes, r);
-		add_up_hosts(s, nodes, r);
 	}
 	free(nodes);
 	return rc ? err_set(e, rc, "out of memory for the summary of %.300s", r->path) : 0;

@@ -263,15 +263,6 @@ static double over_steps(const struct node_figures *nodes, uint32_t host, size_t
 	return all;
 }
 
-static double sum_of_steps(const struct node_figures *nodes, uint32_t host, size_t figure)
-{
-	double all = 0;
-
-	for (uint32_t i = host; i; i = nodes[i].next)
-		all += nodes[i].v[figure];
-	return all;
-}
-
 /* A sum is known when all of its parts are; a largest value when any is. */
 static double over_nodes(const struct run *r, const struct node_figures *nodes, size_t figure)
 {
@@ -349,6 +340,7 @@ static void fill_host(struct summary_host *h, const struct run *r, const struct 
 		.read_bytes = of_host(nodes, host, READ),
 		.written_bytes = of_host(nodes, host, WRITTEN),
 		.energy_j = NAN,
+		.energy_job_j = NAN,
 		.late_s = NAN,
 	};
 	for (uint32_t i = host; i; i = nodes[i].next) {
@@ -382,10 +374,6 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 			.complete = n->complete,
 			.lost = lost,
 			.again = !first,
-			.cpu_s = first ? sum_of_steps(nodes, i, CPU) : NAN,
-			.peak_memory_bytes = first ? over_steps(nodes, i, PEAK_MEMORY) : NAN,
-			.energy_j = NAN,
-			.energy_job_j = NAN,
 		};
 		if (first)
 			fill_host(&s->hosts[s->nhosts++], r, nodes, i);

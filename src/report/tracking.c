@@ -275,7 +275,22 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What the summary says of a host, and what its recordings add up to. */
+/* What the summary says of a host. */
+static void take_said(struct part *first, const struct summary_host *h, const struct summary *s)
+{
+	double *said = first->host ? first->host->tracker.said : NULL;
+	double cores = s->nodes[h->node - 1].cores;
+
+	if (!said)
+		return;
+	said[TRACKER_CPUS] = isnan(cores) && first->ncpus ? (double)first->ncpus : cores;
+	said[TRACKER_JOB_CPU] = h->cpu_s;
+	said[TRACKER_JOB_PEAK_MEMORY] = h->peak_memory_bytes;
+	said[TRACKER_JOB_ENERGY] = h->energy_job_j;
+	said[TRACKER_NODE_ENERGY] = h->energy_j;
+}
+
+/* That, and what its recordings add up to. */
 static int finish(struct pass *p, struct tracking *t, const struct summary *s)
 {
 	int rc = 0;
@@ -287,16 +302,9 @@ static int finish(struct pass *p, struct tracking *t, const struct summary *s)
 		if (part->any)
 			rc = keep(part->host, &part->open);
 	}
+	for (uint32_t h = 0; h < s->nhosts; h++)
+		take_said(&p->part[s->hosts[h].node], &s->hosts[h], s);
 	for (uint32_t h = 0; h < t->n; h++) {
-		const struct summary_node *n = &s->nodes[t->host[h].node - 1];
-		double *said = t->host[h].tracker.said;
-		uint32_t ncpus = p->part[t->host[h].node].ncpus;
-
-		said[TRACKER_CPUS] = !isnan(n->cores) ? n->cores : ncpus ? (double)ncpus : NAN;
-		said[TRACKER_JOB_CPU] = n->cpu_s;
-		said[TRACKER_JOB_PEAK_MEMORY] = n->peak_memory_bytes;
-		said[TRACKER_JOB_ENERGY] = n->energy_job_j;
-		said[TRACKER_NODE_ENERGY] = n->energy_j;
 		if (t->host[h].nsamples)
 			qsort(t->host[h].sample, t->host[h].nsamples, sizeof *t->host[h].sample,
 			      by_time);

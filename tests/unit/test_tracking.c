@@ -61,22 +61,22 @@ static struct synth *two_hosts(void)
 
 static void make(struct tracking *t, struct synth *s, uint32_t samples)
 {
-	struct summary_node nodes[3] = {
+	struct summary_node nodes[3] = { { .node = 1, .cores = 2 },
+					 { .node = 2, .cores = NAN },
+					 { .node = 3, .again = true } };
+	struct summary_host hosts[2] = {
 		{ .node = 1,
-		  .cores = 2,
 		  .cpu_s = 3600,
 		  .peak_memory_bytes = 1 << 20,
 		  .energy_j = 7,
 		  .energy_job_j = NAN },
 		{ .node = 2,
-		  .cores = NAN,
 		  .cpu_s = NAN,
 		  .peak_memory_bytes = NAN,
 		  .energy_j = NAN,
 		  .energy_job_j = NAN },
-		{ .node = 3, .again = true },
 	};
-	struct summary sum = { .nodes = nodes, .nnodes = 3 };
+	struct summary sum = { .nodes = nodes, .nnodes = 3, .hosts = hosts, .nhosts = 2 };
 	struct err e = { "" };
 
 	assert_int_equal(tracking_make(t, &s->run, &sum, samples, &e), 0);
