@@ -20,7 +20,7 @@
 
 /* Kernel memory of what is held open, in pieces of 1.5 kB: a file takes two, and the folder of its
  * process, which they hold together, one. */
-enum { FILE_WEIGHT = 2, FOLDER_WEIGHT = 1, WEIGHT_MAX = 6800 };
+enum { FILE_WEIGHT = 2, FOLDER_WEIGHT = 1, WEIGHT_MAX = 6400 };
 
 static const char *const kept_name[PROCESS_FILES_KEPT] = {
 	[KEPT_STAT] = "stat",
