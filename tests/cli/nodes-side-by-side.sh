@@ -36,14 +36,14 @@ second() {
 wait_for 30 second
 touch over
 wait $fourth || fail "task of n4: $?"
-on 5 sh -c 'touch runs.5; sleep 1000' &
+on 5 sh -c 'echo $$ >runs.5; exec sleep 1000' &
 fifth=$!
-wait_for 30 test -e runs.5
+wait_for 30 test -s runs.5
 recorder=$(recorder_of out)
-kill -STOP $fifth
+pkill -STOP -P $fifth # the launcher starts no other one
 kill -KILL "$recorder"
 pkill -KILL -P $fifth
-kill -KILL $fifth
+kill -KILL $fifth "$(cat runs.5)"
 "$SONDE" show out >shown || fail "show: $?"
 contains shown "without an end: n5"
 contains shown "with a second recorder: n4"
