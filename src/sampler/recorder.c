@@ -55,8 +55,10 @@ static void say_once(struct recorder *r, const char *sentence)
 static void take(struct recorder *r, bool last)
 {
 	sampler_take(&r->sampler, &r->figures, last);
-	if (r->roster)
+	if (r->roster) {
+		roster_note(r->roster, &r->sampler);
 		roster_leave(r->roster, r->sampler.tree, last, r->sampler.sample.mono_ns);
+	}
 	if (last)
 		metas_end(r);
 	if (last || !r->samples)

@@ -63,6 +63,8 @@ enum { TREE_TASKS_MAX = 1024 };
 int tree_task_add(struct tree *t, pid_t launcher, const int64_t *recorded, uint32_t *task);
 /* Its launcher waits for nothing any more: it has ended, or was killed, when it did not say so. */
 void tree_task_over(struct tree *t, uint32_t task);
+/* CPU time of what its launcher has started, as of the sample just taken. */
+int64_t tree_task_cpu_ns(const struct tree *t, uint32_t task);
 /* rows[n * RECORDED_NUMBER_OF]: what will be recorded of each task with the sample just taken.
  * Returns how many tasks there are; at most max are written. */
 uint32_t tree_recorded(const struct tree *t, bool last, int64_t at_ns, int64_t *rows, uint32_t max);
