@@ -93,7 +93,7 @@ static int attach_job(struct attached *x, const struct attach_options *o,
 	const char *id = o->job[0] ? o->job : NULL;
 	struct err e = { "" };
 
-	if (attached_job(x, plan, id, &e)) {
+	if (attached_job(x, plan, id, &e) || attached_claim(x, plan, id, &e)) {
 		say("attach: %s", e.text);
 		return EXIT_FAILED;
 	}

@@ -302,10 +302,12 @@ static bool record(struct perfmon *x)
 	const struct batch_job *job = &x->plan.identity.job;
 	struct attached a = { .command = "perfmon" };
 	struct recorder_options r;
-	int bad = attached_job(&a, &x->plan, NULL, &x->why);
+	int bad;
 
-	if (bad) {
+	if (attached_job(&a, &x->plan, NULL, &x->why) ||
+	    attached_claim(&a, &x->plan, NULL, &x->why)) {
 		log_error(&x->log, "%s", x->why.text);
+		attached_close(&a);
 		return false;
 	}
 	r = attached_recorder(&x->plan, &a);
