@@ -179,10 +179,9 @@ static bool plan(struct perfmon *x)
 	const struct perfmon_options *o = x->o;
 	struct err e = { "" };
 
-	/* Processes that are not there yet would not be counted, and sums be too small. */
 	x->recording = (struct recording_options){ .interval_ns = o->interval_ns,
 						   .sync_ns = o->sync_ns,
-						   .perf = "off" };
+						   .perf = "all" };
 	if (perfmon_place_find(&x->place, &o->names, &e)) {
 		say("perfmon: %s", e.text);
 		return false;

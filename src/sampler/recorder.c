@@ -130,14 +130,17 @@ static void follow(struct recorder *r)
 {
 	struct tree *t = r->sampler.tree;
 	int64_t now = clock_mono_ns();
-	size_t n;
+	size_t n, alone = 0;
 
 	if (!r->o->members || now - r->followed_ns < FOLLOW_NS)
 		return;
 	r->followed_ns = now;
+	tree_catch_up(t);
 	n = members_next(r->o->members, r->pids, MEMBERS_AT_ONCE);
 	for (size_t i = 0; i < n; i++)
-		tree_adopt(t, r->pids[i]);
+		if (tree_adopt(t, r->pids[i]))
+			r->pids[alone++] = r->pids[i];
+	sampler_adopted(&r->sampler, r->pids, alone);
 	n = tree_named(t, "sonde", r->pids, MEMBERS_AT_ONCE);
 	for (size_t i = 0; i < n; i++)
 		if (members_is_own(r->o->members, r->pids[i]))
