@@ -93,7 +93,7 @@ static int attach_job(struct attached *x, const struct attach_options *o,
 	const char *id = o->job[0] ? o->job : NULL;
 	struct err e = { "" };
 
-	if (attached_job(x, plan, id, &e)) {
+	if (attached_job(x, plan, id, &e) || attached_claim(x, plan, id, &e)) {
 		say("attach: %s", e.text);
 		return EXIT_FAILED;
 	}
@@ -134,7 +134,6 @@ static int record(const struct attach_options *o, struct recording_plan *plan, s
 static int attach(const void *given, int n, char **operands)
 {
 	const struct attach_options *o = given;
-	struct recording_options recording = o->recording;
 	struct recording_plan plan;
 	struct attached *x;
 	int code;
@@ -144,10 +143,7 @@ static int attach(const void *given, int n, char **operands)
 		say("attach: give the processes to record with -p PID[,PID...], or --job");
 		return EXIT_USAGE;
 	}
-	/* Processes that are not there yet would not be counted, and sums be too small. */
-	if (o->job && !strcmp(recording.perf, "auto"))
-		recording.perf = "off";
-	if (!recording_plan(&plan, &recording))
+	if (!recording_plan(&plan, &o->recording))
 		return EXIT_USAGE;
 	x = calloc(1, sizeof *x); /* the job's limit of the stack may be a small one */
 	if (!x) {

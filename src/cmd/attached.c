@@ -2,10 +2,17 @@
 #include "cmd/attached.h"
 
 #include "base/clock.h"
+#include "job/election.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Until a copy that begins at the same moment listens. */
+enum { CLAIM_TRIES = 50, CLAIM_PAUSE_MS = 20 };
 
 /* What a signal handler may write; the one thing that is not handed in. */
 static volatile int stop;
@@ -41,8 +48,39 @@ int attached_job(struct attached *x, const struct recording_plan *plan, const ch
 	return 0;
 }
 
+static const char *text_or(const char *text, const char *otherwise)
+{
+	return text ? text : otherwise;
+}
+
+int attached_claim(struct attached *x, const struct recording_plan *plan, const char *id,
+		   struct err *e)
+{
+	const char *directory = plan->directory[0] == '/' ? plan->directory : plan->absolute;
+	const struct batch_job *job = &plan->identity.job;
+	char key[2 * PATH_MAX];
+	int how = -EAGAIN;
+	pid_t holder;
+
+	snprintf(key, sizeof key, "attach %s %s %s\n%s", text_or(batch_job_system(job), "-"),
+		 id ? id : job->id, job->node, directory);
+	for (int i = 0; i < CLAIM_TRIES && how == -EAGAIN; i++) {
+		if (i)
+			nanosleep(&(struct timespec){ .tv_nsec = CLAIM_PAUSE_MS * NS_PER_MS },
+				  NULL);
+		how = election_try(key, &x->claim, NULL);
+	}
+	if (how != ELECTION_CONNECTED)
+		return 0; /* where nobody can be met, nobody is refused */
+	holder = election_peer(x->claim);
+	file_close(&x->claim);
+	return err_set(e, -EEXIST, "process %d on this node records this job into %s already",
+		       (int)holder, directory);
+}
+
 void attached_close(struct attached *x)
 {
+	file_close(&x->claim);
 	root_close(&x->proc);
 }
 

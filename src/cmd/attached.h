@@ -14,6 +14,7 @@ struct attached {
 	bool follow;
 	pid_t roots[MEMBERS_AT_ONCE];
 	size_t nroots;
+	int claim;         /* socket that other copies meet; 0: none */
 	char command[256]; /* what the recording says was recorded */
 };
 
@@ -21,6 +22,10 @@ struct attached {
  * that this is in. 0, or -errno with a sentence. */
 int attached_job(struct attached *x, const struct recording_plan *plan, const char *id,
 		 struct err *e);
+/* Of copies that would record the same job on this node into one directory, and count it twice, one
+ * does, as long as it lives. 0; -EEXIST with a sentence when another one does. */
+int attached_claim(struct attached *x, const struct recording_plan *plan, const char *id,
+		   struct err *e);
 void attached_close(struct attached *x);
 
 /* The recorder's options, but grace and duration. From now on INT, TERM, HUP, USR1 and USR2 end the

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,6 +47,15 @@ struct importing {
 	char to[PATH_MAX];
 	struct written written;
 };
+
+/* "." and ".." have names, too. */
+static const char *by_name(const char *path, char whole[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+	bool is_dots = !last[strspn(last, ".")];
+
+	return is_dots && realpath(path, whole) ? whole : path;
+}
 
 /* sonde_FORMAT_NAME, here. */
 static void choose_place(struct importing *x, const char *path, const char *output)
@@ -143,6 +153,7 @@ static int import_exec(const void *options, int noperands, char **operands)
 {
 	const struct import_options *o = options;
 	struct importing x = { 0 };
+	char whole[PATH_MAX];
 
 	if (noperands == 2)
 		x.importer = importer_find(operands[0]);
@@ -150,7 +161,7 @@ static int import_exec(const void *options, int noperands, char **operands)
 		say_usage();
 		return EXIT_USAGE;
 	}
-	choose_place(&x, operands[1], o->output);
+	choose_place(&x, by_name(operands[1], whole), o->output);
 	x.written = (struct written){
 		.verb = "import", .recording = x.to, .to = x.to, .json = o->json
 	};

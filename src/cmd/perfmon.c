@@ -179,10 +179,9 @@ static bool plan(struct perfmon *x)
 	const struct perfmon_options *o = x->o;
 	struct err e = { "" };
 
-	/* Processes that are not there yet would not be counted, and sums be too small. */
 	x->recording = (struct recording_options){ .interval_ns = o->interval_ns,
 						   .sync_ns = o->sync_ns,
-						   .perf = "off" };
+						   .perf = "all" };
 	if (perfmon_place_find(&x->place, &o->names, &e)) {
 		say("perfmon: %s", e.text);
 		return false;
@@ -302,10 +301,12 @@ static bool record(struct perfmon *x)
 	const struct batch_job *job = &x->plan.identity.job;
 	struct attached a = { .command = "perfmon" };
 	struct recorder_options r;
-	int bad = attached_job(&a, &x->plan, NULL, &x->why);
+	int bad;
 
-	if (bad) {
+	if (attached_job(&a, &x->plan, NULL, &x->why) ||
+	    attached_claim(&a, &x->plan, NULL, &x->why)) {
 		log_error(&x->log, "%s", x->why.text);
+		attached_close(&a);
 		return false;
 	}
 	r = attached_recorder(&x->plan, &a);

@@ -222,8 +222,7 @@ static int place(struct node_figures *nodes, const struct run *r)
 		if (host != i)
 			nodes[last[host]].next = i;
 		last[host] = i;
-		if (r->nodes[i].rows)
-			nodes[i].start_s = run_seconds(r, i, r->nodes[i].first_ns);
+		nodes[i].start_s = r->nodes[i].rows ? run_seconds(r, i, r->nodes[i].first_ns) : NAN;
 		if (nodes[i].v[RECORDER_LOST] >= 0) /* since the run began, from here on */
 			nodes[i].v[RECORDER_LOST] =
 				run_seconds(r, i, (int64_t)nodes[i].v[RECORDER_LOST]);
@@ -247,7 +246,7 @@ static double at_once(const struct node_figures *nodes, uint32_t node, size_t fi
 /* Of all steps of a host; the host is its first. */
 static double over_steps(const struct node_figures *nodes, uint32_t host, size_t figure)
 {
-	double start = nodes[host].start_s, all = NAN;
+	double start = NAN, all = NAN;
 
 	for (uint32_t i = host; i; i = nodes[i].next)
 		start = fmin(start, nodes[i].start_s);
@@ -308,9 +307,10 @@ static const char *text_of(const struct run *r, const char *key)
 /* Whether another recorder went on where this one was lost. */
 static bool gone_on(const struct node_figures *nodes, uint32_t node)
 {
+	double start = fmax(0, nodes[node].start_s);
+
 	for (uint32_t i = nodes[node].host; i; i = nodes[i].next)
-		if (nodes[i].v[RECORDER_LOST] >= nodes[node].start_s &&
-		    nodes[i].start_s > nodes[node].start_s)
+		if (nodes[i].v[RECORDER_LOST] >= start && nodes[i].start_s > start)
 			return true;
 	return false;
 }

@@ -273,6 +273,8 @@ static void put_tasks(struct json *j, const struct summary *s, const struct run 
 		put_real(j, "start_seconds", t->start_s);
 		put_real(j, "wall_seconds", t->wall_s);
 		put_real(j, "cpu_seconds", t->cpu_s);
+		json_key(j, "cpu_is_lower_bound");
+		json_bool(j, t->cpu_is_bound);
 		put_real(j, "peak_resident_bytes", t->peak_rss_bytes);
 		put_real(j, "exit_code", t->exit_code);
 		put_real(j, "signal", t->signal);

@@ -35,6 +35,7 @@ static struct summary_task task_of(const struct run *r, uint32_t i)
 {
 	const struct run_instance *in = &r->instances[i];
 	const char *step = run_label(r, i, "step");
+	double exit_code = label_number(r, i, "exit_code"), signal = label_number(r, i, "signal");
 
 	return (struct summary_task){
 		.instance = i,
@@ -46,8 +47,9 @@ static struct summary_task task_of(const struct run *r, uint32_t i)
 							    run_seconds(r, in->node, in->birth_ns),
 		.cpu_s = final_of(r, i, "task.cpu_seconds"),
 		.peak_rss_bytes = final_of(r, i, "task.peak_resident_bytes"),
-		.exit_code = label_number(r, i, "exit_code"),
-		.signal = label_number(r, i, "signal"),
+		.exit_code = exit_code,
+		.signal = signal,
+		.cpu_is_bound = isnan(exit_code) && isnan(signal),
 	};
 }
 
@@ -83,9 +85,28 @@ static int by_launch(const void *a, const void *b)
 	return step ? step : launch ? launch : by_rank(x, y);
 }
 
+/* One that a lost recorder began is told once, by who went on. */
+static uint32_t leave_out_begun(struct summary_task *t, uint32_t n, const struct run *r)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *goes_on = run_label(r, t[i].instance, "goes_on");
+		struct summary_task *before = kept ? &t[kept - 1] : NULL;
+
+		if (goes_on && before && before->cpu_is_bound && !by_step(&t[i], before) &&
+		    !by_rank(&t[i], before)) {
+			t[i].wall_s += t[i].start_s - before->start_s;
+			t[i].start_s = before->start_s;
+			kept--;
+		}
+		t[kept++] = t[i];
+	}
+	return kept;
+}
+
 static void find_launches(struct summary_task *t, uint32_t n)
 {
-	qsort(t, n, sizeof *t, by_rank_and_time);
 	for (uint32_t i = 1; i < n; i++)
 		if (!by_step(&t[i], &t[i - 1]) && !by_rank(&t[i], &t[i - 1]))
 			t[i].launch = t[i - 1].launch + 1;
@@ -149,7 +170,9 @@ int summary_tasks_make(struct summary *s, const struct run *r, struct err *e)
 	for (uint32_t i = 1; i < r->ninstances; i++)
 		if (is_task(&r->instances[i]))
 			s->tasks[s->ntasks++] = task_of(r, i);
-	find_launches(s->tasks, n);
+	qsort(s->tasks, n, sizeof *s->tasks, by_rank_and_time);
+	s->ntasks = leave_out_begun(s->tasks, n, r);
+	find_launches(s->tasks, s->ntasks);
 	compare_steps(s, value);
 	free(value);
 	return 0;

@@ -55,8 +55,10 @@ static void say_once(struct recorder *r, const char *sentence)
 static void take(struct recorder *r, bool last)
 {
 	sampler_take(&r->sampler, &r->figures, last);
-	if (r->roster)
+	if (r->roster) {
+		roster_note(r->roster, &r->sampler);
 		roster_leave(r->roster, r->sampler.tree, last, r->sampler.sample.mono_ns);
+	}
 	if (last)
 		metas_end(r);
 	if (last || !r->samples)
@@ -128,14 +130,17 @@ static void follow(struct recorder *r)
 {
 	struct tree *t = r->sampler.tree;
 	int64_t now = clock_mono_ns();
-	size_t n;
+	size_t n, alone = 0;
 
 	if (!r->o->members || now - r->followed_ns < FOLLOW_NS)
 		return;
 	r->followed_ns = now;
+	tree_catch_up(t);
 	n = members_next(r->o->members, r->pids, MEMBERS_AT_ONCE);
 	for (size_t i = 0; i < n; i++)
-		tree_adopt(t, r->pids[i]);
+		if (tree_adopt(t, r->pids[i]))
+			r->pids[alone++] = r->pids[i];
+	sampler_adopted(&r->sampler, r->pids, alone);
 	n = tree_named(t, "sonde", r->pids, MEMBERS_AT_ONCE);
 	for (size_t i = 0; i < n; i++)
 		if (members_is_own(r->o->members, r->pids[i]))

@@ -100,7 +100,7 @@ void metas_machine(struct recorder *r)
 void metas_mechanisms(struct recorder *r)
 {
 	struct tree_totals totals;
-	char text[160];
+	char text[320];
 
 	tree_totals(r->sampler.tree, &totals);
 	snprintf(text, sizeof text, "%s; births and ends from %s%s", totals.totals_how,

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "job/election.h"
-#include "sampler/task_end.h"
+#include "sampler/task_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ struct seat {
 	int fd;
 	uint32_t task;
 	bool own_step;
-	struct task_end end;
+	struct task_record record;
 };
 
 struct roster {
@@ -227,8 +227,8 @@ static void sit_down(struct roster *r, struct seat *s, const struct registration
 {
 	s->state = SEAT_RUNNING;
 	s->own_step = strcmp(g->step, r->o.step) == 0;
-	s->end.rank = g->rank;
-	memcpy(s->end.step, g->step, sizeof s->end.step);
+	s->record.rank = g->rank;
+	memcpy(s->record.step, g->step, sizeof s->record.step);
 	r->running++;
 	r->result.tasks++;
 	r->speaks |= g->rank <= 0;
@@ -273,6 +273,9 @@ static void take_registration(struct roster *r, struct seat *s, struct sampler *
 	} else {
 		sampler_joined(to, pid, goes_on);
 		sit_down(r, s, g);
+		s->record.goes_on = goes_on;
+		if (goes_on)
+			task_record_begin(&to->sample, &s->record, clock_mono_ns());
 	}
 	welcome(r, s);
 }
@@ -312,8 +315,8 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 	if (s->state != SEAT_RUNNING)
 		return;
 	tree_reaped(to->tree, s->task, m);
-	if (m->kind == MESSAGE_STARTED)
-		s->end.started_ns = m->at_ns;
+	if (m->kind == MESSAGE_STARTED && !s->record.instance)
+		task_record_begin(&to->sample, &s->record, m->at_ns);
 	if (m->kind == MESSAGE_STARTED && (!x->started_ns || m->at_ns < x->started_ns))
 		x->started_ns = m->at_ns;
 	if (m->kind != MESSAGE_ENDED)
@@ -321,7 +324,7 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 	if (m->at_ns > x->ended_ns)
 		x->ended_ns = m->at_ns;
 	take_status(r, m->status);
-	task_end_say(&to->sample, &s->end, m, m->at_ns);
+	task_record_end(&to->sample, &s->record, m);
 	stands_up(r, s, to);
 	s->state = SEAT_ENDED;
 	if (r->running_here || !s->own_step)
@@ -331,7 +334,8 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 static void take_gone(struct roster *r, struct seat *s, struct sampler *to)
 {
 	if (to && s->state == SEAT_RUNNING) {
-		task_end_say(&to->sample, &s->end, NULL, clock_mono_ns());
+		task_record_lost(&to->sample, &s->record, tree_task_cpu_ns(to->tree, s->task),
+				 clock_mono_ns());
 		stands_up(r, s, to);
 		r->gone++;
 		r->gone_samples = -1;
@@ -448,6 +452,14 @@ void roster_leave(const struct roster *r, const struct tree *t, bool last, int64
 
 	if (n)
 		(void)!pwrite(r->table, r->rows, size, 0);
+}
+
+void roster_note(struct roster *r, struct sampler *to)
+{
+	for (uint32_t i = 0; i < SEATS_MAX && r->running; i++)
+		if (r->seat[i].state == SEAT_RUNNING)
+			task_record_used(&to->sample, &r->seat[i].record,
+					 tree_task_cpu_ns(to->tree, r->seat[i].task));
 }
 
 void roster_say(struct roster *r, const char *sentence)

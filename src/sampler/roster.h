@@ -39,6 +39,9 @@ int roster_timeout_ms(const struct roster *r);
  * it is rather missing than counted twice when the recorder is lost in between. */
 void roster_leave(const struct roster *r, const struct tree *t, bool last, int64_t at_ns);
 
+/* What the sample just taken has of each task that runs. */
+void roster_note(struct roster *r, struct sampler *to);
+
 /* A sentence for one of the launchers, now or as soon as one is there. */
 void roster_say(struct roster *r, const char *sentence);
 /* There is no recording, and this is why: refuse all that come within the next seconds. */

@@ -69,6 +69,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->env.nroots = o->tree.launcher ? 1 : o->tree.nroots;
 	s->env.launched = o->tree.launcher != 0;
 	s->env.shared = o->tree.shared;
+	s->env.followed = o->tree.follow;
 	s->perf = o->perf;
 	s->env.perf = &s->perf;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
@@ -101,6 +102,8 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	}
 	s->env.job = (struct source_job){ s->tree, job_pids, job_has };
 	set_pace(s);
+	if (s->env.followed)
+		sampler_adopted(s, o->tree.roots, o->tree.nroots);
 	return 0;
 }
 
@@ -109,6 +112,13 @@ void sampler_joined(struct sampler *s, pid_t launcher, bool runs)
 	for (size_t i = 0; i < nsources; i++)
 		if (s->state[i] && sources[i]->joined)
 			sources[i]->joined(s->state[i], launcher, runs, &s->sample);
+}
+
+void sampler_adopted(struct sampler *s, const pid_t *pids, size_t n)
+{
+	for (size_t i = 0; i < nsources; i++)
+		if (s->state[i] && sources[i]->adopted)
+			sources[i]->adopted(s->state[i], pids, n, &s->sample);
 }
 
 void sampler_close(struct sampler *s)

@@ -46,6 +46,8 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 void sampler_close(struct sampler *s);
 /* A launcher was added to the tree; whether its task ran already. */
 void sampler_joined(struct sampler *s, pid_t launcher, bool runs);
+/* These processes were added to the tree, and none of them descends from one that was in it. */
+void sampler_adopted(struct sampler *s, const pid_t *pids, size_t n);
 /* cadence.interval_ns may be another one afterwards. */
 void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last);
 

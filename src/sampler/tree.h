@@ -63,13 +63,18 @@ enum { TREE_TASKS_MAX = 1024 };
 int tree_task_add(struct tree *t, pid_t launcher, const int64_t *recorded, uint32_t *task);
 /* Its launcher waits for nothing any more: it has ended, or was killed, when it did not say so. */
 void tree_task_over(struct tree *t, uint32_t task);
+/* CPU time of what its launcher has started, as of the sample just taken. */
+int64_t tree_task_cpu_ns(const struct tree *t, uint32_t task);
 /* rows[n * RECORDED_NUMBER_OF]: what will be recorded of each task with the sample just taken.
  * Returns how many tasks there are; at most max are written. */
 uint32_t tree_recorded(const struct tree *t, bool last, int64_t at_ns, int64_t *rows, uint32_t max);
 
+/* Between samples, where processes are looked for: who was born to those that are known. */
+void tree_catch_up(struct tree *t);
 /* A process of the job that need not descend from a known one. What it used before the recording
- * began is not counted. Nothing happens when it is known, or gone. */
-void tree_adopt(struct tree *t, pid_t pid);
+ * began is not counted. Nothing happens when it is known, or gone. Returns whether it is sure that
+ * none of the job's has started it. */
+bool tree_adopt(struct tree *t, pid_t pid);
 /* It was taken for the job's and is not. */
 void tree_disown(struct tree *t, pid_t pid);
 /* Those alive whose names begin so; returns how many of them fit. */

@@ -18,6 +18,7 @@
 
 enum {
 	ATTACH_TASKS_MAX = 256,
+	AT_ONCE_S = 2,     /* in which a step's tasks are started */
 	PROBE_MAX = 16384, /* a number that nobody has costs 0.3 us, a process of others 8 us */
 	UNPLACED_MAX = TABLE_CAP,
 };
@@ -210,21 +211,55 @@ static int adopt_roots(struct tree *t, const struct tree_options *o, struct err 
 	return 0;
 }
 
-void tree_adopt(struct tree *t, pid_t pid)
+/* Who started it may have ended since it was looked for last, and another process have taken it in,
+ * as a batch system's that waits for all of a step does. That one starts the step's tasks at once
+ * when it has begun itself. */
+static bool may_be_orphan(struct tree *t, const struct process *look)
+{
+	static const char *const takes_in[] = { "slurmstepd", "systemd", "sonde" };
+	struct process parent = { .pid = look->ppid };
+	int64_t age;
+
+	if (t->connector.fd > 0 && !t->lost_records)
+		return false; /* each birth was told */
+	if (look->ppid <= 1 || process_read(&t->reading, &parent, READ_STAT, KEEP_NONE))
+		return true;
+	age = (look->stat.starttime - parent.stat.starttime) * t->reading.tick_ns;
+	for (size_t i = 0; i < sizeof takes_in / sizeof takes_in[0]; i++)
+		if (!strcmp(parent.comm, takes_in[i]))
+			return age > AT_ONCE_S * NS_PER_S;
+	return false;
+}
+
+void tree_catch_up(struct tree *t)
+{
+	int64_t now = t->now_ns;
+
+	t->now_ns = clock_mono_ns();
+	tree_drain(t);
+	if (!tree_is_told(t) || t->unwatched)
+		discover_step(t);
+	t->now_ns = now;
+}
+
+bool tree_adopt(struct tree *t, pid_t pid)
 {
 	struct process look = { .pid = pid }, *p;
+	bool alone;
 
 	if (table_find(&t->table, pid) || task_of(t, pid) || pid == t->recorder ||
 	    process_read(&t->reading, &look, READ_STAT, KEEP_NONE))
-		return;
+		return false;
+	alone = !discover_is_ours(t, look.ppid) && !may_be_orphan(t, &look);
 	adopt(t, &look);
 	p = table_find(&t->table, pid);
 	if (!p)
-		return;
+		return false;
 	p->birth_ns = p->found_ns; /* samples may be far apart */
 	p->before_us = look.stat.starttime <= t->opened_ticks;
 	t->started -= p->before_us;
 	t->unwatched |= t->exits != NULL;
+	return alone;
 }
 
 static int64_t ticks_since_boot(void)

@@ -299,6 +299,18 @@ static const char *births_how(const struct tree *t)
 			    : "exit records of perf events";
 }
 
+/* Of who ends without a parent that is seen, the last reading is the last that is known, unless its
+ * end is told with what it used. */
+static const char *totals_how(const struct tree *t, bool waits)
+{
+	if (waits)
+		return "wait4 totals";
+	return t->exits && !t->unwatched
+		       ? "CPU clocks and waited children"
+		       : "CPU clocks and waited children, a lower bound: what orphans used "
+			 "after the last sample that saw them is not in it";
+}
+
 void tree_totals(const struct tree *t, struct tree_totals *out)
 {
 	bool waits = t->launched && !tasks_lost(t), apart = waits && !t->table.nlive;
@@ -323,7 +335,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.exact_births = exact,
 		.started_at_most = exact ? t->started : t->started_at_most,
 		.births_how = births_how(t),
-		.totals_how = waits ? "wait4 totals" : "CPU clocks and waited children",
+		.totals_how = totals_how(t, waits),
 	};
 	if (out->attributed_ns > out->cpu_ns)
 		out->attributed_ns = out->cpu_ns;

@@ -239,6 +239,11 @@ static int64_t task_cpu(const struct task *k)
 	return k->reaped.total_user_ns + k->reaped.total_system_ns + k->parts[PART_CPU];
 }
 
+int64_t tree_task_cpu_ns(const struct tree *t, uint32_t task)
+{
+	return task < t->ntasks ? task_cpu(&t->task[task]) : 0;
+}
+
 /* What the job's total has above what its tasks were waited for is told of those that go on. */
 static void share_out(const struct tree *t, int64_t total_ns, int64_t *rows, uint32_t n)
 {

@@ -227,6 +227,11 @@ static int perf_joined(void *state, pid_t launcher, bool runs, struct sample *s)
 	return perf_session_joined(state, launcher, runs, s);
 }
 
+static int perf_adopted(void *state, const pid_t *pids, size_t n, struct sample *s)
+{
+	return perf_session_adopted(state, pids, n, s);
+}
+
 static void perf_close(void *state)
 {
 	perf_session_close(state);
@@ -242,5 +247,6 @@ const struct source source_perf = {
 	.open = perf_open,
 	.read = perf_read,
 	.joined = perf_joined,
+	.adopted = perf_adopted,
 	.close = perf_close,
 };

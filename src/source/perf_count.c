@@ -169,6 +169,8 @@ int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *r
 	}
 	if (!bad && !c->nseats)
 		bad = c->refused ? c->refusal : -ESRCH;
+	while (w->probe && c->nseats)
+		close_seat(&c->fd[--c->nseats * c->n], c->n);
 	c->reads = c->nseats * (c->together ? 1 : c->n);
 	if (bad)
 		perf_count_close(c);
@@ -178,18 +180,27 @@ int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *r
 int perf_count_more(struct perf_count *c, const struct perf_set *s, const struct perf_where *w)
 {
 	size_t had = c->nseats, n = had + w->n;
-	int *fd = reallocarray(c->fd, n * c->n, sizeof *fd), bad = 0;
+	int *fd, bad = 0;
 	bool *again;
 
+	if (!w->n)
+		return 0;
+	if (are_too_many(n * c->n))
+		return -EMFILE;
+	fd = reallocarray(c->fd, n * c->n, sizeof *fd);
 	if (!fd)
 		return -ENOMEM;
 	c->fd = fd;
+	memset(fd + had * c->n, 0, w->n * c->n * sizeof *fd);
 	again = reallocarray(c->again, n, sizeof *again);
 	if (!again)
 		return -ENOMEM;
 	c->again = again;
-	for (size_t k = 0; k < w->n && !bad; k++)
+	for (size_t k = 0; k < w->n && !bad; k++) {
 		bad = open_seat(c, s, w, &w->seat[k]);
+		if (bad && !w->at_exec && pass_over(c, &w->seat[k], bad))
+			bad = 0;
+	}
 	while (bad && c->nseats > had)
 		close_seat(&c->fd[--c->nseats * c->n], c->n);
 	c->reads = c->nseats * (c->together ? 1 : c->n);
@@ -217,9 +228,9 @@ int perf_count_pin(pid_t pid)
 	return fd < 0 ? 0 : (int)fd;
 }
 
-int perf_count_enable(const struct perf_count *c)
+int perf_count_enable(const struct perf_count *c, size_t first)
 {
-	for (size_t k = 0; k < c->nseats; k++)
+	for (size_t k = first; k < c->nseats; k++)
 		if (ioctl(c->fd[k * c->n], PERF_EVENT_IOC_ENABLE, 0))
 			return -errno;
 	return 0;

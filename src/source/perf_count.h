@@ -28,6 +28,7 @@ struct perf_where {
 	bool at_exec;   /* begin when the task's child executes a program */
 	bool together;  /* read a set in one call; no task of it may have started another before */
 	bool user_only; /* leave the kernel out */
+	bool probe;     /* a seat only shows which events there are: nothing is counted there */
 };
 
 struct perf_count {
@@ -51,14 +52,16 @@ struct perf_counted {
  * be opened; the set is whole then. */
 int perf_count_open(struct perf_count *c, struct perf_set *s, struct perf_set *rest,
 		    const struct perf_where *w);
-/* The same events at more seats. 0 or -errno, and then none of them is counted there. */
+/* The same events at more seats. Of tasks that run already, those that have ended are passed over,
+ * and those that are refused are told. 0 or -errno, and then none of them is counted there. */
 int perf_count_more(struct perf_count *c, const struct perf_set *s, const struct perf_where *w);
 void perf_count_close(struct perf_count *c);
 /* The kernel swaps the equal events of a task and of its child when it switches between them: then
  * what was to begin with a child's program is spent by the first. An event that is not inherited
  * keeps the others in their place. Its descriptor, or 0. */
 int perf_count_pin(pid_t pid);
-int perf_count_enable(const struct perf_count *c);
+/* Begin to count at the seats from this one on. */
+int perf_count_enable(const struct perf_count *c, size_t first);
 /* 0 or -errno. Nothing is allocated. */
 int perf_count_read(const struct perf_count *c, struct perf_counted *out);
 

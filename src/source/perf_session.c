@@ -110,10 +110,10 @@ static void miss_what_left(struct opener *x, const struct perf_set *planned,
 			miss(x, planned, i, "");
 }
 
-static int explain(const struct opener *x, const struct perf_where *w, int bad, struct err *e)
+static int explain(const struct source_env *env, const struct perf_where *w, int bad, struct err *e)
 {
-	struct perf_refusal r = { .proc = &x->env->proc,
-				  .sys = &x->env->sys,
+	struct perf_refusal r = { .proc = &env->proc,
+				  .sys = &env->sys,
 				  .of_cpus = w->n && w->seat[0].cpu >= 0,
 				  .of_cgroup = w->cgroup,
 				  .itself_permitted = perf_may_count_itself() };
@@ -134,7 +134,7 @@ static int open_set(struct opener *x, struct perf_set *set, struct perf_set *res
 		w.user_only = place != PERF_DEVICE && x->p->user_only;
 		bad = perf_count_open(c, set, rest, &w);
 		if (bad)
-			bad = explain(x, &w, bad, e);
+			bad = explain(x->env, &w, bad, e);
 	}
 	free(w.seat);
 	return bad;
@@ -215,9 +215,8 @@ static void say_tasks(const struct perf_session *p, struct sample *s, const char
 	sample_meta_text(s, "perf.tasks_not_counted.reason", why);
 }
 
-static void say_refused_tasks(const struct opener *x)
+static void say_refused_tasks(struct perf_session *p, struct sample *s)
 {
-	struct perf_session *p = x->p;
 	const struct perf_where task = { .n = 0 };
 	struct err e;
 	int refusal = 0;
@@ -229,8 +228,24 @@ static void say_refused_tasks(const struct opener *x)
 		}
 	if (!refusal)
 		return;
-	explain(x, &task, refusal, &e);
-	say_tasks(p, x->s, e.text);
+	explain(p->env, &task, refusal, &e);
+	say_tasks(p, s, e.text);
+}
+
+/* What is dear to read is read more rarely. */
+static void set_pace(struct perf_session *p)
+{
+	size_t reads = 0;
+
+	for (uint32_t i = 0; i < p->plan.n; i++)
+		reads += p->count[i].reads;
+	p->every_ns = reads > DEAR_READS ? 10 * NS_PER_S : reads > CHEAP_READS ? NS_PER_S : 0;
+}
+
+/* Are the job's processes told of as they are found? */
+static bool is_following(const struct perf_session *p)
+{
+	return p->env->followed && p->env->perf && p->env->perf->scope == PERF_SCOPE_JOB;
 }
 
 static const char *const scopes[] = {
@@ -248,22 +263,23 @@ static int start(struct opener *x, struct err *e)
 		uint32_t n = PERF_SET_EVENTS + p->plan.set[i].n;
 
 		p->slot[i] = sample_series(x->s, &p->rows.row[p->rows.first[i]], n, 0);
-		p->reads += p->count[i].reads;
 		if (!p->count[i].at_exec)
-			bad = perf_count_enable(&p->count[i]);
+			bad = perf_count_enable(&p->count[i], 0);
 		if (bad)
 			return err_set(e, bad, "perf events cannot be switched on: %s",
 				       strerror(-bad));
 	}
 	sample_catalogue(x->s, &p->rows.row[p->rows.derived], p->rows.n - p->rows.derived);
-	if (p->reads > CHEAP_READS)
-		p->every_ns = (p->reads > DEAR_READS ? 10 : 1) * NS_PER_S;
+	set_pace(p);
 	sample_meta_text(x->s, "perf.cpu", p->table->what ? p->table->what : "not known");
-	say_refused_tasks(x);
+	say_refused_tasks(p, x->s);
 	if (x->missing[0])
 		sample_meta_text(x->s, "perf.not_counted", x->missing);
 	sample_meta_text(x->s, "perf.scope", scopes[x->p->env->perf->scope]);
 	sample_meta_text(x->s, "perf.mode", p->user_only ? "user" : "user and kernel");
+	if (is_following(p))
+		sample_meta_text(x->s, "perf.counted_from",
+				 "when each process was found, up to a second after it began");
 	return 0;
 }
 
@@ -328,6 +344,7 @@ static int open_all(struct opener *x, const struct perf_options *o, struct err *
 {
 	const char *groups = !o ? "all" : o->groups ? o->groups : "auto";
 	struct perf_session *p = x->p;
+	struct source_env env = *x->env;
 	struct perf_cpu cpu;
 	int bad;
 
@@ -337,8 +354,10 @@ static int open_all(struct opener *x, const struct perf_options *o, struct err *
 	bad = read_table(p, &cpu, o, e);
 	if (!bad)
 		bad = plan(p, x->env, groups, e);
+	if (is_following(p))
+		env.nroots = 0;
 	if (!bad)
-		bad = perf_places_open(&x->places, x->env, e);
+		bad = perf_places_open(&x->places, &env, e);
 	if (bad)
 		return bad;
 	p->user_only = !perf_may_count_kernel();
@@ -464,6 +483,42 @@ int perf_session_joined(struct perf_session *p, pid_t launcher, bool runs, struc
 	if (bad || runs) {
 		p->tasks_missed++;
 		say_tasks(p, s, e.text);
+	}
+	return bad;
+}
+
+static int adopt_set(struct perf_session *p, const struct perf_places *places, uint32_t i,
+		     struct err *e)
+{
+	size_t had = p->count[i].nseats;
+	int bad = join_set(p, places, i, e);
+
+	if (!bad)
+		bad = perf_count_enable(&p->count[i], had);
+	return bad;
+}
+
+int perf_session_adopted(struct perf_session *p, const pid_t *pids, size_t n, struct sample *s)
+{
+	struct source_env env = *p->env;
+	struct perf_places places;
+	struct err e = { "" };
+	int bad;
+
+	if (!n || !is_following(p))
+		return 0;
+	env.roots = pids;
+	env.nroots = n;
+	bad = perf_places_open(&places, &env, &e);
+	for (uint32_t i = 0; i < p->plan.n && !bad; i++)
+		bad = adopt_set(p, &places, i, &e);
+	perf_places_close(&places);
+	set_pace(p);
+	if (bad) {
+		p->tasks_missed += n;
+		say_tasks(p, s, e.text);
+	} else {
+		say_refused_tasks(p, s);
 	}
 	return bad;
 }

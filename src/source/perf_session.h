@@ -22,7 +22,7 @@ struct perf_session {
 	struct perf_count count[PERF_SETS_MAX];
 	uint64_t last_enabled[PERF_SETS_MAX], last_running[PERF_SETS_MAX];
 	uint32_t slot[PERF_SETS_MAX];
-	size_t reads, tasks_missed;
+	size_t tasks_missed;
 	int64_t every_ns, read_ns;
 	bool user_only;
 	int pin; /* perf_count_pin */
@@ -36,6 +36,8 @@ int perf_session_open(struct perf_session *p, const struct source_env *env, stru
 int perf_session_read(struct perf_session *p, struct sample *s);
 /* One more launcher. Here something is allocated: a task begins, and is not sampled yet. */
 int perf_session_joined(struct perf_session *p, pid_t launcher, bool runs, struct sample *s);
+/* Processes that run already are the job's from now on. Here something is allocated, too. */
+int perf_session_adopted(struct perf_session *p, const pid_t *pids, size_t n, struct sample *s);
 void perf_session_close(struct perf_session *p);
 
 #endif

@@ -229,6 +229,10 @@ static int find_job(struct perf_places *p, const struct source_env *env)
 	struct perf_seat seat = { .cpu = -1 };
 
 	p->whose = "Counted for the job's processes.";
+	if (env->perf && !env->nroots) { /* they are still to come */
+		p->job.inherit = p->job.probe = true;
+		return add_seat(&p->job, seat);
+	}
 	if (env->perf && !env->launched) {
 		p->job.inherit = true;
 		return add_tasks(&p->job, env);

@@ -3,7 +3,8 @@
  * perf_where.h - the tasks and CPUs that perf events are opened on.
  *
  * A job under a launcher is one seat: everything it starts inherits the events. What runs already
- * has a seat for each thread; a cgroup and the node have one for each CPU, and so have the devices
+ * has a seat for each thread; of what is still to come (no roots), this process shows which events
+ * there are; a cgroup and the node have one for each CPU, and so have the devices
  * beside the cores for each CPU that their cpumask names. Devices without one (tracepoint, msr)
  * count tasks as the cores do.
  */

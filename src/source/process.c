@@ -102,7 +102,8 @@ static const struct metric metrics[] = {
 				    .over_nodes = COMBINE_MAX, .label = "Peak RSS",
 				    .help = "Largest resident set size sampled of one of them." },
 	[TASK_CPU] = { "task.cpu_seconds", TASK, NS, TOTAL, .label = "CPU",
-		       .help = "CPU time of what a task, as an MPI rank, started; told at its end." },
+		       .help = "CPU time of what a task, as an MPI rank, started; told at its end, "
+			       "else as of its last samples." },
 	[TASK_PEAK_RESIDENT] = { "task.peak_resident_bytes", TASK, BYTES, .kind = KIND_GAUGE,
 				 .over_instances = COMBINE_MAX, .over_nodes = COMBINE_MAX,
 				 .label = "Peak RSS",

@@ -39,6 +39,8 @@ struct source_env {
 	size_t nroots;
 	bool launched; /* roots is the launcher: what it starts is the job, itself it is not */
 	bool shared;   /* roots is the first of several launchers; joined() tells of the others */
+	bool followed; /* attached to a batch job: adopted() tells of the roots, those to come too
+			*/
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_job job;
@@ -69,6 +71,9 @@ struct source {
 	/* One more launcher, whose children are the job's, too; whether its task runs already.
 	 * NULL: the source need not know. */
 	int (*joined)(void *state, pid_t launcher, bool runs, struct sample *s);
+	/* These are the job's from now on, and what they start; none of them was started by one
+	 * that was. NULL: the source need not know. */
+	int (*adopted)(void *state, const pid_t *pids, size_t n, struct sample *s);
 	void (*close)(void *state);
 };
 

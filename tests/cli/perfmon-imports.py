@@ -194,3 +194,6 @@ assert values == [(0.001, 2.0)], values
 write("more", cpu_metrics='{"h": {"time_stamps": [1650000000], "num_fds": [1, 2, 3]}}', meta_data={"h": {f"k{i}": i for i in range(600)}})
 ended = sonde("import", "perfmon", "more", "-o", "less")
 assert ended.returncode == 1 and "values without a time were dropped: 2" in ended.stderr and "too many keys tell of the machine" in ended.stderr, ended
+# The directory that one is in has a name, too.
+ended = subprocess.run([SONDE, "import", "perfmon", "."], cwd="same", capture_output=True, text=True, check=False)
+assert ended.returncode == 0 and os.path.isdir("same/sonde_perfmon_same"), (ended, os.listdir("same"))

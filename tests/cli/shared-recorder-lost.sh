@@ -34,6 +34,8 @@ cpu=$(figure "sonde_$$" .job.cpu_seconds)
 echo "waited: $waited s, recorded: $cpu s"
 holds "all of it was recorded" "$cpu >= $waited - 0.02"
 holds "nothing was recorded twice" "$cpu <= $waited * 1.01 + 0.1"
+equal "tasks, each once" "0 1 2 3 4" "$(figure "sonde_$$" '[.tasks[] | select(.launch == 0 and (.cpu_is_lower_bound | not)).rank | tostring] | join(" ")')"
+holds "CPU of the tasks" "$(figure "sonde_$$" '[.tasks[].cpu_seconds] | add') >= $waited - 0.02"
 # The five shells, three spins of each and what sleeps: each counted once, as far as it was seen.
 slept=$(cat slept.* | wc -l)
 started=$(figure "sonde_$$" .job.processes_started)

@@ -32,15 +32,31 @@ cpu=$(figure out '[.tasks[].cpu_seconds] | add')
 holds "CPU time of all tasks: $cpu" "$cpu >= 4.8 && $cpu <= $(figure out .job.cpu_seconds) + 0.001"
 equal "exit codes by rank" "0 1 2" "$(figure out '[.tasks[] | select(.step == "1").exit_code | tostring] | join(" ")')"
 
-# A task whose launcher is killed has no figures, and is there.
-batch_job 8 1
-run_options=(-q -i 100ms -o killed)
-(copy 0 sh -c 'echo $PPID >launcher.made; mv launcher.made launcher; until [ -e over ]; do sleep 0.05; done') &
-wait_for 60 test -e launcher
-kill -KILL "$(cat launcher)"
-touch over
-closed() {
-	"$SONDE" show --json killed | json_says '.nodes[0].complete' >/dev/null
+# A task whose launcher is killed, and one of a job that is killed whole, its recorder too, have what was sampled of them: a lower bound.
+closed() { # DIR
+	"$SONDE" show --json "$1" | json_says '.nodes[0].complete' >/dev/null
 }
-wait_for 60 closed
-equal "a task without figures" "0 null null" "$(figure killed '.tasks[] | "\(.rank) \(.cpu_seconds) \(.exit_code)"')"
+
+told() { # DIR: that most of the task's CPU time is written down
+	[ "$("$SONDE" show --json "$1" 2>/dev/null | jq '[.tasks[].cpu_seconds // 0] | add > 0.45')" = true ]
+}
+
+for killed in launcher all; do
+	batch_job 8 1
+	run_options=(-q -i 100ms -o "killed-$killed")
+	rm -f over launcher
+	# shellcheck disable=SC2016
+	(copy 0 sh -c 'echo $PPID >launcher.made; mv launcher.made launcher; "$PROGRAMS/spin" 500000; until [ -e over ]; do sleep 0.05; done') &
+	wait_for 60 test -e launcher
+	wait_for 60 told killed-$killed
+	[ $killed = launcher ] || kill -KILL "$(recorder_of killed-all)"
+	kill -KILL "$(cat launcher)"
+	touch over
+	wait
+	[ $killed = all ] || wait_for 60 closed killed-launcher
+	equal "rank, bound and exit code, $killed killed" "0 true null" \
+		"$(figure killed-$killed '.tasks[] | "\(.rank) \(.cpu_is_lower_bound) \(.exit_code)"')"
+	cpu=$(figure killed-$killed '.tasks[].cpu_seconds')
+	holds "CPU seconds of a task, $killed killed: $cpu" "$cpu > 0.45 && $cpu < 0.7"
+done
+equal "bounds where all was told" 0 "$(figure out '[.tasks[] | select(.cpu_is_lower_bound)] | length')"
