@@ -28,11 +28,12 @@ LDLIBS   += $(ZSTD) -lm
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
 # One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there.
-HELPERS     := nvml sqlite hdf5 http serve
+HELPERS     := nvml sqlite hdf5 http serve database
 sqlite.needs := sqlite3
 hdf5.needs   := hdf5 libdeflate
 http.needs   := libcurl
 serve.needs  := libmicrohttpd
+database.needs := sqlite3
 HELPERDIR   := $(BUILD)/libexec/sonde
 LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell pkg-config --exists $($(h).needs) 2>/dev/null || echo $(h))))
 HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))

@@ -39,20 +39,6 @@ static struct recording *list_add(struct listing *l)
 	return &l->entry[l->n++];
 }
 
-/* The largest that a node said. */
-static double meta_number(const struct run *r, const char *key)
-{
-	double largest = NAN;
-
-	for (uint32_t i = 1; i < r->nmetas; i++) {
-		const struct run_meta *m = &r->metas[i];
-
-		if (m->type == META_INT && !strcmp(m->key, key))
-			largest = fmax(largest, (double)m->value);
-	}
-	return largest;
-}
-
 static uint32_t count_hosts(const struct run *r, struct listing *l)
 {
 	uint32_t *first = calloc(r->nnodes + 1u, sizeof *first), n = 0;
@@ -62,22 +48,6 @@ static uint32_t count_hosts(const struct run *r, struct listing *l)
 		n += first[i] == i;
 	free(first);
 	return n;
-}
-
-/* A recording that was not closed and gave a sample just now is taken to be running. */
-static enum condition condition_of(const struct run *r, int64_t now_utc_ns)
-{
-	double interval_ns = meta_number(r, "run.interval_ns");
-	double patience_ns = 3e9 + (isnan(interval_ns) ? 0 : 3 * interval_ns);
-	enum condition c = r->ndamages ? DAMAGED : COMPLETE;
-
-	for (uint32_t i = 1; i < r->nnodes && c != DAMAGED; i++) {
-		double age_ns = (double)(now_utc_ns - run_utc_ns(r, i, r->nodes[i].last_ns));
-
-		if (!r->nodes[i].complete && (c != CUT))
-			c = r->nodes[i].rows && age_ns < patience_ns ? RUNNING : CUT;
-	}
-	return c;
 }
 
 static double seconds_seen(const struct run *r)
@@ -98,9 +68,9 @@ static void describe(struct recording *x, const struct run *r, struct listing *l
 	x->condition = condition_of(r, clock_utc_ns());
 	x->start_utc_ns = r->t0_utc_ns;
 	x->nodes = count_hosts(r, l);
-	x->signal = meta_number(r, "job.signal");
-	x->exit_code = isnan(x->signal) ? meta_number(r, "job.exit_code") : NAN;
-	x->wall_s = meta_number(r, "job.wall_ns") / 1e9;
+	x->signal = condition_number(r, "job.signal");
+	x->exit_code = isnan(x->signal) ? condition_number(r, "job.exit_code") : NAN;
+	x->wall_s = condition_number(r, "job.wall_ns") / 1e9;
 	if (isnan(x->wall_s) || x->nodes + 1 < r->nnodes)
 		x->wall_s = seconds_seen(r);
 	if (command && command->type == META_TEXT && command->text) {

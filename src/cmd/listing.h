@@ -7,11 +7,11 @@
 #ifndef SONDE_CMD_LISTING_H
 #define SONDE_CMD_LISTING_H
 
+#include "report/condition.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum condition { COMPLETE = 0, RUNNING, CUT, DAMAGED, UNREADABLE, CONDITION_NUMBER_OF };
 
 /* One recording; figures that are not known are NAN. */
 struct recording {

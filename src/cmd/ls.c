@@ -30,13 +30,6 @@ static const struct example examples[] = {
 
 enum { NAME_WIDEST = 40 };
 
-static const char *const condition_names[] = {
-	[COMPLETE] = "complete", [RUNNING] = "running",       [CUT] = "cut",
-	[DAMAGED] = "damaged",   [UNREADABLE] = "unreadable",
-};
-_Static_assert(sizeof condition_names / sizeof condition_names[0] == CONDITION_NUMBER_OF,
-	       "a name each");
-
 static void ended_text(const struct recording *x, char *out, size_t size)
 {
 	if (!isnan(x->signal))
@@ -58,7 +51,7 @@ static void text_line(struct bytes *b, const struct recording *x, int width)
 		unit_format(UNIT_SECONDS, x->wall_s, wall, sizeof wall);
 	ended_text(x, ended, sizeof ended);
 	bytes_printf(b, "%-20s  %-11s  %5u  %-9s  %-10s  %-*s  %s\n", when, wall, x->nodes, ended,
-		     condition_names[x->condition], width,
+		     condition_name(x->condition), width,
 		     escape_terminal_into(path, sizeof path, x->path),
 		     escape_terminal_into(what, sizeof what, text));
 }
@@ -105,7 +98,7 @@ static void recording_json(struct json *j, const struct recording *x)
 	json_key(j, "path");
 	json_text(j, x->path);
 	json_key(j, "state");
-	json_text(j, condition_names[x->condition]);
+	json_text(j, condition_name(x->condition));
 	json_key(j, "note");
 	json_text(j, x->note);
 	json_key(j, "start");

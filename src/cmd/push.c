@@ -10,6 +10,7 @@
 #include "cmd/say.h"
 #include "push/address.h"
 #include "recording/join.h"
+#include "store/place.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -79,6 +80,8 @@ static const struct example examples[] = {
 	{ "push --to mlflow", "the newest recording here, to MLFLOW_TRACKING_URI" },
 	{ "push --to remote-write --url http://localhost:9090/api/v1/write",
 	  "its series, also while it runs" },
+	{ "push --to postgres --url postgres://anna@db.example.org/jobs",
+	  "all of it, into a database; the password is in ~/.pgpass" },
 	{ "push --to mlflow sonde_1234 --artifacts report",
 	  "a job that ended, without its recording" },
 };
@@ -90,20 +93,33 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Everybody on the machine sees the command line. */
-static bool suits_url(const char *url)
+static bool has_secret(const struct push *service, const char *url, bool *is_address, struct err *e)
 {
 	struct address a;
+	struct place p;
+
+	if (service->database) {
+		*is_address = !place_parse(&p, url, e);
+		return *is_address && p.secret;
+	}
+	*is_address = !address_parse(&a, url, "--url", e);
+	return a.user[0] || a.password[0];
+}
+
+/* Everybody on the machine sees the command line. */
+static bool suits_url(const struct push *service, const char *url)
+{
+	bool is_address = true;
 	struct err e;
 
-	if (!url || (!address_parse(&a, url, "--url", &e) && !a.user[0] && !a.password[0]))
-		return true;
-	if (a.user[0] || a.password[0])
+	if (url && has_secret(service, url, &is_address, &e)) {
 		say("push: a user or password in --url would be seen by everybody on this machine; "
 		    "give the address in the service's variable");
-	else
+		return false;
+	}
+	if (!is_address)
 		say("push: %s", e.text);
-	return false;
+	return is_address;
 }
 
 static const struct push *understand(const struct push_options *o)
@@ -114,7 +130,7 @@ static const struct push *understand(const struct push_options *o)
 		say("push: there is no service '%s'. %s", o->to, known_services);
 	else if (!p)
 		say("push: --to says where to. %s", known_services);
-	return p && suits_url(o->url) ? p : NULL;
+	return p && suits_url(p, o->url) ? p : NULL;
 }
 
 static void say_done(const struct push_result *r, const char *path, int rc, const struct err *e)
@@ -234,6 +250,11 @@ const struct command command_push = {
 		"beside it. The series are those of `sonde export --to openmetrics`. A job that "
 		"is still running is sent as far as it is; the same command later sends what has "
 		"come since.\n\n"
+		"postgres: SONDE_POSTGRES_URL is the address of a database of PostgreSQL, "
+		"postgres://user@host:port/database; the password is taken from PGPASSWORD, "
+		"PGPASSFILE or ~/.pgpass. The whole recording goes into the tables of its schema "
+		"sonde, which is made when it is not there, in one transaction: all of it or "
+		"nothing. A job that has gone on since is replaced.\n\n"
 		"Exit code 1 also means that something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct push_options),

@@ -6,6 +6,7 @@
  * It follows no redirection, so that a password goes nowhere but where it is meant for, and knows
  * http and https only.
  */
+#include "base/talk.h"
 #include "push/wire.h"
 
 #include <curl/curl.h>
@@ -30,7 +31,7 @@ static size_t give_body(char *to, size_t size, size_t n, void *ctx)
 	size_t want = size * n;
 
 	want = want < a->left ? want : (size_t)a->left;
-	if (want && !wire_read(SOCKET, to, want)) {
+	if (want && !talk_read(SOCKET, to, want)) {
 		a->lost = true;
 		return CURL_READFUNC_ABORT;
 	}
@@ -184,7 +185,7 @@ static bool hear_body(struct asking *a, uint64_t length)
 	if (a->left || !length)
 		return true;
 	if (!bytes_room(&a->kept, (size_t)length) ||
-	    !wire_read(SOCKET, a->kept.data, (size_t)length))
+	    !talk_read(SOCKET, a->kept.data, (size_t)length))
 		return false;
 	a->kept.len = (size_t)length;
 	return true;
@@ -210,7 +211,7 @@ static bool say(struct asking *a, uint32_t status, const char *why)
 	bool said;
 
 	wire_put_answer(&out, &answer);
-	said = !out.failed && wire_write(SOCKET, out.data, out.len);
+	said = !out.failed && talk_write(SOCKET, out.data, out.len);
 	bytes_free(&out);
 	return said;
 }
@@ -223,11 +224,11 @@ static bool serve(CURL *curl, struct asking *a)
 	uint32_t length, status;
 	bool on = false;
 
-	if (!wire_read(SOCKET, head, sizeof(head)) ||
+	if (!talk_read(SOCKET, head, sizeof(head)) ||
 	    !wire_head(head, true, WIRE_MESSAGE_MAX, &length))
 		return false;
 	text = malloc((size_t)length + 1);
-	if (text && wire_read(SOCKET, text, length) && wire_get_request(&q, text, length) &&
+	if (text && talk_read(SOCKET, text, length) && wire_get_request(&q, text, length) &&
 	    hear_body(a, q.body_length)) {
 		bytes_reset(&a->answer);
 		a->retry_after_s = 0;

@@ -2,78 +2,34 @@
 #include "push/http.h"
 
 #include "base/clock.h"
-#include "base/descriptors.h"
-#include "base/helper.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { CANNOT_START = 127, BLOCK = 65536, OUT_OF_THE_WAY = 16, SAID = 160 };
+enum { BLOCK = 65536, SAID = 160 };
 
 #define HALF_A_SECOND_NS (NS_PER_S / 2)
 #define PAUSE_MAX_NS     (30 * NS_PER_S)
 
-/* Only system calls. */
-static _Noreturn void become(const char *path, int socket)
-{
-	char *const argv[] = { (char *)path, NULL };
-	int null;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	socket = fcntl(socket, F_DUPFD, OUT_OF_THE_WAY);
-	null = open("/dev/null", O_RDWR);
-	if (dup2(socket, 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2) {
-		descriptors_close(3, -1);
-		execv(path, argv);
-	}
-	_exit(CANNOT_START);
-}
-
 int http_open(struct http *h, const struct address *server, int64_t patience_ns, struct err *e)
 {
-	char path[PATH_MAX];
-	int pair[2];
-
-	*h = (struct http){ .server = server, .socket = -1, .patience_ns = patience_ns };
-	if (helper_find("http", path, sizeof path))
-		return err_set(e, -ENOENT,
-			       "the helper sonde-http is not installed; Sonde makes it when it is "
-			       "built with Debian's libcurl4-openssl-dev");
+	*h = (struct http){ .server = server, .patience_ns = patience_ns };
 	h->text = malloc(WIRE_ANSWER_MAX + 1);
 	if (!h->text)
 		return err_set(e, -ENOMEM, "out of memory");
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
-	h->pid = fork();
-	if (h->pid == 0)
-		become(path, pair[1]);
-	close(pair[1]);
-	h->socket = pair[0];
-	return h->pid < 0 ? err_set(e, -errno, "cannot start %s: %s", path, strerror(errno)) : 0;
+	return talk_open(&h->helper, "http", "libcurl4-openssl-dev", e);
 }
 
 void http_close(struct http *h)
 {
-	if (h->socket >= 0 && h->text)
-		close(h->socket);
-	if (h->pid > 0) {
-		kill(h->pid, SIGKILL);
-		while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	talk_close(&h->helper);
 	free(h->text);
 	bytes_free(&h->message);
-	*h = (struct http){ .socket = -1 };
+	*h = (struct http){ 0 };
 }
 
 static int lost(struct err *e)
@@ -96,7 +52,7 @@ static int send_file(struct http *h, const struct http_body *body, struct err *e
 		if (n < 0 && errno == EINTR)
 			continue;
 		cut |= n <= 0;
-		if (!wire_write(h->socket, cut ? zeros : block, cut ? want : (size_t)n))
+		if (!talk_write(h->helper.socket, cut ? zeros : block, cut ? want : (size_t)n))
 			return lost(e);
 		at += cut ? want : (size_t)n;
 	}
@@ -117,17 +73,17 @@ int http_ask(struct http *h, const struct http_request *q, const struct http_bod
 	if (h->message.failed)
 		return err_set(e, -ENOMEM, "out of memory");
 	h->requests++;
-	if (!wire_write(h->socket, h->message.data, h->message.len))
+	if (!talk_write(h->helper.socket, h->message.data, h->message.len))
 		return lost(e);
-	if (body && body->data && !wire_write(h->socket, body->data, body->length))
+	if (body && body->data && !talk_write(h->helper.socket, body->data, body->length))
 		return lost(e);
 	if (body && !body->data)
 		rc = send_file(h, body, e);
 	if (rc)
 		return rc;
-	if (!wire_read(h->socket, head, sizeof head) ||
+	if (!talk_read(h->helper.socket, head, sizeof head) ||
 	    !wire_head(head, false, WIRE_ANSWER_MAX, &length) ||
-	    !wire_read(h->socket, h->text, length) || !wire_get_answer(a, h->text, length))
+	    !talk_read(h->helper.socket, h->text, length) || !wire_get_answer(a, h->text, length))
 		return lost(e);
 	return 0;
 }

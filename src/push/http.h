@@ -8,15 +8,13 @@
 #ifndef SONDE_PUSH_HTTP_H
 #define SONDE_PUSH_HTTP_H
 
+#include "base/talk.h"
 #include "push/address.h"
 #include "push/wire.h"
 
-#include <sys/types.h>
-
 struct http {
 	const struct address *server;
-	pid_t pid;
-	int socket;
+	struct talk helper;
 	int64_t patience_ns; /* how long a request is repeated for */
 	uint64_t requests;   /* sent, repetitions included */
 	uint8_t *text;       /* the last answer */

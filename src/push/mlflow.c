@@ -469,7 +469,7 @@ static int work(struct mlflow *m, const struct summary *s, struct err *e)
 
 static int mlflow_exec(const struct push_job *job, struct push_result *r, struct err *e)
 {
-	struct mlflow m = { .job = job, .result = r, .journal.fd = -1, .http.socket = -1 };
+	struct mlflow m = { .job = job, .result = r, .journal.fd = -1 };
 	struct summary s = { 0 };
 	char target[TARGET];
 	int rc = understand(&m, target, e);

@@ -37,6 +37,7 @@ struct push_result {
 struct push {
 	const char *name;
 	const char *what; /* a few words for people */
+	bool database;    /* its address is that of a database (store/place.h) */
 	/* 0 or -errno with a sentence. */
 	int (*exec)(const struct push_job *j, struct push_result *r, struct err *e);
 };

@@ -405,7 +405,7 @@ static void close_all(struct writing *w)
 
 static int remote_write_exec(const struct push_job *job, struct push_result *r, struct err *e)
 {
-	struct writing w = { .job = job, .result = r, .journal.fd = -1, .http.socket = -1 };
+	struct writing w = { .job = job, .result = r, .journal.fd = -1 };
 	char target[ADDRESS_MAX + 1024];
 	int rc = understand(&w, e);
 

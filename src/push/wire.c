@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "push/wire.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define REQUEST_MAGIC UINT32_C(0x31514853) /* "SHQ1" */
 #define ANSWER_MAGIC  UINT32_C(0x31414853) /* "SHA1" */
@@ -112,32 +109,4 @@ bool wire_head(const uint8_t head[WIRE_HEAD], bool request, uint32_t most, uint3
 
 	*length = scan_u32(&s);
 	return magic == (request ? REQUEST_MAGIC : ANSWER_MAGIC) && *length <= most;
-}
-
-bool wire_read(int fd, void *to, size_t n)
-{
-	for (size_t done = 0; done < n;) {
-		ssize_t got = read(fd, (char *)to + done, n - done);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
-}
-
-bool wire_write(int fd, const void *from, size_t n)
-{
-	for (size_t done = 0; done < n;) {
-		ssize_t put = send(fd, (const char *)from + done, n - done, MSG_NOSIGNAL);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return false;
-		done += (size_t)put;
-	}
-	return true;
 }

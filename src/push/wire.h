@@ -42,8 +42,4 @@ bool wire_head(const uint8_t head[WIRE_HEAD], bool request, uint32_t most, uint3
 bool wire_get_request(struct http_request *q, uint8_t *text, uint32_t length);
 bool wire_get_answer(struct http_answer *a, uint8_t *text, uint32_t length);
 
-/* All n bytes; false at an end or an error. */
-bool wire_read(int fd, void *to, size_t n);
-bool wire_write(int fd, const void *from, size_t n);
-
 #endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * postgres.c - the store on a server of PostgreSQL, by libpq: it knows its variables (PGHOST,
+ * PGPASSWORD, PGPASSFILE, ...).
+ */
+#include "base/decimal.h"
+#include "base/number.h"
+#include "database/driver.h"
+#include "database/libpq.h"
+#include "store/place.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_SIZE = 32, SAID = 200 };
+
+/* Of pg_type: their numbers never change. */
+enum { BOOL = 16, INT8 = 20, INT2 = 21, INT4 = 23, FLOAT4 = 700, FLOAT8 = 701, NUMERIC = 1700 };
+
+struct postgres {
+	struct libpq pq;
+	struct pg_conn *connection;
+	struct place place;
+	bool copy_failed;
+};
+
+static void say_nothing(void *ctx, const char *message)
+{
+	(void)ctx;
+	(void)message;
+}
+
+/* What a class of SQLSTATE means; docs of PostgreSQL, appendix A. */
+static int code_of(const char *state)
+{
+	static const struct {
+		const char *begins;
+		int code;
+	} rows[] = {
+		{ "08", -EHOSTUNREACH }, { "40", -EAGAIN },    { "55P03", -EAGAIN },
+		{ "57P0", -EAGAIN },     { "53100", -ENOSPC }, { "53", -EAGAIN },
+		{ "42501", -EACCES },    { "28", -EACCES },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (!strncmp(state, rows[i].begins, strlen(rows[i].begins)))
+			return rows[i].code;
+	return -EPROTO;
+}
+
+static int fail(const struct postgres *p, const struct pg_result *r, struct err *e)
+{
+	const char *state = p->pq.PQresultErrorField(r, PG_DIAG_SQLSTATE);
+	const char *why = p->pq.PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+
+	if (p->pq.PQstatus(p->connection) != CONNECTION_OK)
+		return err_set(e, -EHOSTUNREACH, "the connection to %.200s was lost",
+			       p->place.shown);
+	return err_set(e, state ? code_of(state) : -EPROTO, "%.200s refuses: %.200s",
+		       p->place.shown, why ? why : "it does not say why");
+}
+
+/* Whether it is the server that says no, and not that there is none. */
+static int refused(struct postgres *p, const char *const *keys, const char *const *values,
+		   struct err *e)
+{
+	const char *text = p->pq.PQerrorMessage(p->connection), *fatal = strstr(text, "FATAL:");
+	const char *why = fatal ? fatal + strspn(fatal, "FATL: ") : text;
+	int n = (int)strcspn(why, "\n");
+
+	n = n < SAID ? n : SAID;
+	if (fatal && p->pq.PQpingParams(keys, values, 1) == PQPING_OK)
+		return err_set(e, -EACCES,
+			       "%.200s refuses: %.*s; the password is taken from PGPASSWORD, "
+			       "PGPASSFILE or ~/.pgpass",
+			       p->place.shown, n, why);
+	return err_set(e, -EHOSTUNREACH, "cannot reach %.200s: %.*s", p->place.shown, n, why);
+}
+
+static int check_address(struct postgres *p, const char *where, struct err *e)
+{
+	void *parsed = p->pq.PQconninfoParse(where, NULL);
+
+	if (!parsed)
+		return err_set(e, -EINVAL,
+			       "the address of the database is malformed: it is "
+			       "postgres://user@host:port/database");
+	p->pq.PQconninfoFree(parsed);
+	return 0;
+}
+
+static int run(struct postgres *p, const char *sql, struct err *e)
+{
+	struct pg_result *r = p->pq.PQexec(p->connection, sql);
+	int status = p->pq.PQresultStatus(r);
+	int rc = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? 0 : fail(p, r, e);
+
+	p->pq.PQclear(r);
+	return rc;
+}
+
+static int open_server(void *state, const char *where, int64_t patience_ms, struct err *e)
+{
+	/* What comes later wins. */
+	static const char *const keys[] = { "connect_timeout", "fallback_application_name",
+					    "dbname", "client_encoding", NULL };
+	const char *const values[] = { "10", "sonde", where, "UTF8", NULL };
+	struct postgres *p = state;
+	char wait[64];
+	int rc = libpq_load(&p->pq, e);
+
+	if (!rc)
+		rc = place_parse(&p->place, where, e);
+	if (!rc)
+		rc = check_address(p, where, e);
+	if (rc)
+		return rc;
+	p->connection = p->pq.PQconnectdbParams(keys, values, 1);
+	if (!p->connection)
+		return err_set(e, -ENOMEM, "out of memory");
+	if (p->pq.PQstatus(p->connection) != CONNECTION_OK)
+		return refused(p, keys, values, e);
+	p->pq.PQsetNoticeProcessor(p->connection, say_nothing, NULL);
+	snprintf(wait, sizeof wait, "SET search_path TO sonde; SET lock_timeout TO %lld",
+		 (long long)patience_ms);
+	return run(p, wait, e);
+}
+
+/* As PostgreSQL reads it; a text is borrowed. */
+static const char *text_of(const struct field *f, char number[NUMBER_SIZE])
+{
+	if (f->type == FIELD_NULL)
+		return NULL;
+	if (f->type == FIELD_TEXT)
+		return f->s;
+	if (f->type == FIELD_INT)
+		snprintf(number, NUMBER_SIZE, "%lld", (long long)f->i);
+	else if (isinf(f->d))
+		snprintf(number, NUMBER_SIZE, "%sInfinity", f->d < 0 ? "-" : "");
+	else
+		snprintf(number, NUMBER_SIZE, "%.17g", f->d);
+	return number;
+}
+
+static double real_of(const char *text)
+{
+	char *end;
+
+	if (strstr(text, "Infinity"))
+		return text[0] == '-' ? -INFINITY : INFINITY;
+	return strcmp(text, "NaN") ? decimal_parse(text, &end) : NAN;
+}
+
+static struct field field_of(unsigned type, const char *text)
+{
+	const char *p = text;
+	int64_t v;
+
+	switch (type) {
+	case BOOL:
+		return field_int(text[0] == 't');
+	case INT2:
+	case INT4:
+	case INT8:
+		return number_i64(&p, &v) ? field_int(v) : (struct field){ 0 };
+	case FLOAT4:
+	case FLOAT8:
+	case NUMERIC:
+		return field_real(real_of(text));
+	default:
+		return field_text(text);
+	}
+}
+
+static void take(const struct postgres *p, struct pg_result *r, struct answer *a)
+{
+	int rows = p->pq.PQntuples(r), columns = p->pq.PQnfields(r);
+	const char *changed = p->pq.PQcmdTuples(r);
+
+	for (int i = 0; i < rows && columns && !a->lost; i++) {
+		answer_row(a, columns);
+		for (int c = 0; c < columns; c++)
+			answer_field(a, p->pq.PQgetisnull(r, i, c)
+						? (struct field){ 0 }
+						: field_of(p->pq.PQftype(r, c),
+							   p->pq.PQgetvalue(r, i, c)));
+	}
+	if (changed && *changed)
+		a->changed = (uint64_t)strtoull(changed, NULL, 10);
+}
+
+/* With fields it is one statement. */
+static struct pg_result *ask(const struct postgres *p, const char *sql, const struct field *v,
+			     uint32_t n)
+{
+	const char **text;
+	char(*number)[NUMBER_SIZE];
+	struct pg_result *r = NULL;
+
+	if (!n)
+		return p->pq.PQexec(p->connection, sql);
+	text = calloc(n, sizeof *text);
+	number = calloc(n, sizeof *number);
+	for (uint32_t i = 0; i < n && text && number; i++)
+		text[i] = text_of(&v[i], number[i]);
+	if (text && number)
+		r = p->pq.PQexecParams(p->connection, sql, (int)n, NULL, text, NULL, NULL, 0);
+	free(text);
+	free(number);
+	return r;
+}
+
+static int execute(void *state, const char *sql, const struct field *v, uint32_t n,
+		   struct answer *a, struct err *e)
+{
+	struct postgres *p = state;
+	struct pg_result *r = ask(p, sql, v, n);
+	int status = p->pq.PQresultStatus(r), rc = 0;
+
+	if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY)
+		take(p, r, a);
+	else
+		rc = fail(p, r, e);
+	p->pq.PQclear(r);
+	return rc;
+}
+
+static int copy(void *state, const char *sql, struct err *e)
+{
+	struct postgres *p = state;
+	struct pg_result *r = p->pq.PQexec(p->connection, sql);
+	int rc = p->pq.PQresultStatus(r) == PGRES_COPY_IN ? 0 : fail(p, r, e);
+
+	p->copy_failed = false;
+	p->pq.PQclear(r);
+	return rc;
+}
+
+static void data(void *state, const uint8_t *rows, size_t n)
+{
+	struct postgres *p = state;
+
+	if (n && !p->copy_failed)
+		p->copy_failed =
+			p->pq.PQputCopyData(p->connection, (const char *)rows, (int)n) != 1;
+}
+
+static int copied(void *state, struct answer *a, struct err *e)
+{
+	struct postgres *p = state;
+	struct pg_result *r;
+	int rc = 0;
+
+	p->pq.PQputCopyEnd(p->connection, NULL);
+	while ((r = p->pq.PQgetResult(p->connection))) {
+		if (p->pq.PQresultStatus(r) == PGRES_COMMAND_OK)
+			take(p, r, a);
+		else if (!rc)
+			rc = fail(p, r, e);
+		p->pq.PQclear(r);
+	}
+	if (!rc && p->copy_failed)
+		rc = err_set(e, -EHOSTUNREACH, "the connection to %.200s was lost", p->place.shown);
+	return rc;
+}
+
+static void close_server(void *state)
+{
+	struct postgres *p = state;
+
+	if (p->connection)
+		p->pq.PQfinish(p->connection);
+}
+
+const struct driver driver_postgres = {
+	.size = sizeof(struct postgres),
+	.open = open_server,
+	.exec = execute,
+	.copy = copy,
+	.data = data,
+	.copied = copied,
+	.close = close_server,
+};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/schema.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Stands for what makes a number for each new row. */
+#define ID "{id}"
+
+/* 1: runs and their summaries. */
+static const char history[] =
+	"CREATE TABLE runs (id " ID ", uid TEXT NOT NULL UNIQUE, name TEXT, command TEXT,"
+	" user_name TEXT, cluster TEXT, scheduler TEXT, job_id TEXT, array_id TEXT,"
+	" array_index TEXT, account TEXT, queue TEXT, path TEXT, state TEXT NOT NULL,"
+	" version TEXT, start_ns BIGINT NOT NULL, wall_seconds DOUBLE PRECISION,"
+	" exit_code BIGINT, signal BIGINT, nodes BIGINT);"
+	"CREATE INDEX runs_start ON runs (start_ns);"
+	"CREATE INDEX runs_name ON runs (name, start_ns);"
+	"CREATE TABLE run_hosts (run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+	" host TEXT NOT NULL, PRIMARY KEY (run_id, host));"
+	"CREATE INDEX run_hosts_host ON run_hosts (host);"
+	"CREATE TABLE summaries (run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+	" name TEXT NOT NULL, value DOUBLE PRECISION, text TEXT, PRIMARY KEY (run_id, name))";
+
+/* 2: whole recordings. Rows of a run are only ever replaced together, so that nothing has to be
+ * checked row by row. */
+static const char recordings[] =
+	"CREATE TABLE pushes (run_id INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,"
+	" content TEXT NOT NULL, samples BIGINT NOT NULL, pushed_ns BIGINT NOT NULL);"
+	"CREATE TABLE nodes (run_id INTEGER NOT NULL, node INTEGER NOT NULL, host TEXT,"
+	" begin_ns BIGINT, end_ns BIGINT, clock_error_ns BIGINT, complete INTEGER NOT NULL,"
+	" PRIMARY KEY (run_id, node));"
+	"CREATE TABLE metrics (run_id INTEGER NOT NULL, metric INTEGER NOT NULL,"
+	" name TEXT NOT NULL, unit TEXT NOT NULL, kind TEXT NOT NULL, domain TEXT, help TEXT,"
+	" formula TEXT, mul BIGINT NOT NULL, div BIGINT NOT NULL, PRIMARY KEY (run_id, metric));"
+	"CREATE TABLE instances (run_id INTEGER NOT NULL, instance INTEGER NOT NULL,"
+	" node INTEGER NOT NULL, parent INTEGER, domain TEXT NOT NULL, name TEXT,"
+	" birth_ns BIGINT, end_ns BIGINT, aside INTEGER NOT NULL, PRIMARY KEY (run_id, instance));"
+	"CREATE TABLE labels (run_id INTEGER NOT NULL, instance INTEGER NOT NULL,"
+	" name TEXT NOT NULL, text TEXT);"
+	"CREATE INDEX labels_instance ON labels (run_id, instance);"
+	"CREATE TABLE finals (run_id INTEGER NOT NULL, instance INTEGER NOT NULL,"
+	" metric INTEGER NOT NULL, stored BIGINT, real_value DOUBLE PRECISION);"
+	"CREATE INDEX finals_instance ON finals (run_id, instance);"
+	"CREATE TABLE series (run_id INTEGER NOT NULL, series INTEGER NOT NULL,"
+	" node INTEGER NOT NULL, metric INTEGER NOT NULL, instance INTEGER, state TEXT NOT NULL,"
+	" reason TEXT, PRIMARY KEY (run_id, series));"
+	"CREATE TABLE samples (run_id INTEGER NOT NULL, series INTEGER NOT NULL,"
+	" time_ns BIGINT NOT NULL, stored BIGINT, real_value DOUBLE PRECISION);"
+	"CREATE INDEX samples_series ON samples (run_id, series, time_ns);"
+	"CREATE TABLE marks (run_id INTEGER NOT NULL, node INTEGER NOT NULL, instance INTEGER,"
+	" time_ns BIGINT NOT NULL, name TEXT, message TEXT);"
+	"CREATE INDEX marks_run ON marks (run_id, time_ns);"
+	"CREATE TABLE spans (run_id INTEGER NOT NULL, node INTEGER NOT NULL, track INTEGER,"
+	" begin_ns BIGINT NOT NULL, end_ns BIGINT, name TEXT, detail TEXT);"
+	"CREATE INDEX spans_run ON spans (run_id, begin_ns);"
+	"CREATE TABLE metadata (run_id INTEGER NOT NULL, node INTEGER, name TEXT NOT NULL,"
+	" text TEXT, value BIGINT, real_value DOUBLE PRECISION);"
+	"CREATE INDEX metadata_run ON metadata (run_id, name);"
+	/* Values in base units. */
+	"CREATE VIEW readings AS SELECT p.run_id, p.series, n.host, m.name AS metric, m.unit,"
+	" m.kind, i.domain, i.name AS instance, p.time_ns,"
+	" COALESCE(p.real_value, CAST(p.stored AS DOUBLE PRECISION) * m.mul / m.div) AS value"
+	" FROM samples p"
+	" JOIN series s ON s.run_id = p.run_id AND s.series = p.series"
+	" JOIN metrics m ON m.run_id = s.run_id AND m.metric = s.metric"
+	" JOIN nodes n ON n.run_id = s.run_id AND n.node = s.node"
+	" LEFT JOIN instances i ON i.run_id = s.run_id AND i.instance = s.instance;"
+	/* What counters rose by per second since the reading before; none when they went back. */
+	"CREATE VIEW rates AS SELECT run_id, series, host, metric, unit, domain, instance, time_ns,"
+	" rise / (span_ns / 1e9) AS per_second FROM"
+	" (SELECT run_id, series, host, metric, unit, domain, instance, time_ns,"
+	" value - LAG(value) OVER (PARTITION BY run_id, series ORDER BY time_ns) AS rise,"
+	" time_ns - LAG(time_ns) OVER (PARTITION BY run_id, series ORDER BY time_ns) AS span_ns"
+	" FROM readings WHERE kind = 'counter') AS steps"
+	" WHERE rise >= 0 AND span_ns > 0";
+
+static const char *const versions[] = { history, recordings };
+const uint32_t schema_latest = sizeof versions / sizeof versions[0];
+
+/* 0: there are no tables yet. */
+static int read_version(struct database *s, int64_t *version, struct err *e)
+{
+	const char *find =
+		database_is_postgres(s)
+			? "SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'sonde' AND "
+			  "tablename = 'sonde_schema'"
+			: "SELECT COUNT(*) FROM sqlite_master WHERE name = "
+			  "'sonde_schema'";
+	const struct field *row = NULL;
+	int rc = database_query(s, find, NULL, 0, e);
+
+	*version = 0;
+	if (!rc)
+		rc = database_next(s, &row, e);
+	if (rc <= 0 || !row || row[0].i == 0)
+		return rc < 0 ? rc : 0;
+	rc = database_query(s, "SELECT version FROM sonde_schema", NULL, 0, e);
+	if (!rc)
+		rc = database_next(s, &row, e);
+	if (rc > 0 && row[0].type == FIELD_INT)
+		*version = row[0].i;
+	return rc < 0 ? rc : 0;
+}
+
+/* Begin what changes the tables; one at a time. */
+static int lock(struct database *s, struct err *e)
+{
+	int rc = database_begin(s, e);
+
+	if (rc || !database_is_postgres(s))
+		return rc;
+	rc = database_exec(s, "SELECT pg_advisory_xact_lock(7239587100362785)", NULL, 0, e);
+	return rc ? rc : database_exec(s, "CREATE SCHEMA IF NOT EXISTS sonde", NULL, 0, e);
+}
+
+static int make_version(struct database *s, uint32_t from, struct err *e)
+{
+	const char *id = database_is_postgres(s)
+				 ? "INTEGER GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"
+				 : "INTEGER PRIMARY KEY";
+	const char *sql = versions[from], *at = strstr(sql, ID);
+	struct bytes text = { 0 };
+	int rc;
+
+	for (; at; at = strstr(sql, ID)) {
+		bytes_printf(&text, "%.*s%s", (int)(at - sql), sql, id);
+		sql = at + strlen(ID);
+	}
+	bytes_puts(&text, sql);
+	bytes_u8(&text, 0);
+	rc = text.failed ? err_set(e, -ENOMEM, "out of memory for the store's tables")
+			 : database_exec(s, (const char *)text.data, NULL, 0, e);
+	bytes_free(&text);
+	return rc;
+}
+
+static int migrate(struct database *s, uint32_t version, struct err *e)
+{
+	struct field v;
+	int64_t have = 0;
+	int rc = read_version(s, &have, e); /* another may have been here first */
+
+	if (rc || have >= version)
+		return rc;
+	if (!have)
+		rc = database_exec(s,
+				   "CREATE TABLE sonde_schema (version BIGINT NOT NULL);"
+				   "INSERT INTO sonde_schema VALUES (0)",
+				   NULL, 0, e);
+	for (uint32_t i = (uint32_t)have; i < version && i < schema_latest && !rc; i++)
+		rc = make_version(s, i, e);
+	v = field_int(version);
+	return rc ? rc : database_exec(s, "UPDATE sonde_schema SET version = $1", &v, 1, e);
+}
+
+int schema_bring(struct database *s, uint32_t version, struct err *e)
+{
+	int64_t have = 0;
+	int rc = read_version(s, &have, e);
+
+	if (!rc && have < version) {
+		rc = lock(s, e);
+		if (!rc)
+			rc = migrate(s, version, e);
+		if (!rc)
+			return database_commit(s, e);
+		database_rollback(s);
+	}
+	if (!rc && have > schema_latest)
+		rc = err_set(e, -EPROTO,
+			     "the store %.300s is of a newer Sonde (its tables are version %" PRId64
+			     ", this one knows %u); use that one",
+			     database_shown(s), have, schema_latest);
+	return rc;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.h - what the store and its helper sonde-database say to each other.
+ *
+ * A message is its kind, its length, and that many bytes. Both sides check every byte. Passwords
+ * travel here and in the environment only, never in a command line.
+ */
+#ifndef SONDE_STORE_WIRE_H
+#define SONDE_STORE_WIRE_H
+
+#include "store/field.h"
+
+enum store_message {
+	/* What is asked, and answered with DONE or FAILED. */
+	STORE_OPEN = 0x31515353, /* fields: place; ms to wait for other writers */
+	STORE_EXEC,              /* fields: statement, then its $1, $2, ... */
+	STORE_COPY,              /* fields: COPY ... FROM STDIN; then DATA, then COPIED */
+	STORE_DATA,              /* rows in PostgreSQL's text form; not answered */
+	STORE_COPIED,
+	STORE_CLOSE,
+	/* The answers. */
+	STORE_ROWS,  /* varint: columns of a row; then the fields of whole rows */
+	STORE_DONE,  /* u64: rows that were changed */
+	STORE_FAILED /* fields: negative errno, sentence */
+};
+
+enum { STORE_HEAD = 8, STORE_MESSAGE_MAX = 64 << 20 };
+
+/* Returns where it began, for store_message_end. */
+size_t store_message_begin(struct bytes *out, enum store_message kind);
+void store_message_end(struct bytes *out, size_t begun);
+/* Of a head. False when it is none of ours. */
+bool store_message_head(const uint8_t head[STORE_HEAD], uint32_t *kind, uint32_t *length);
+
+#endif
