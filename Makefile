@@ -173,9 +173,10 @@ $(BUILD)/bench/%: bench/%.c $(BUILD)/libsonde-all.a
 $(BUILD)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.a,$^) $(PROGRAMLIBS) -lm
-# The one that is made of Sonde's own parts.
-$(BUILD)/programs/random_table: $(BUILD)/libsonde-all.a
-$(BUILD)/programs/random_table: PROGRAMLIBS = $(LDLIBS)
+# Those that are made of Sonde's own parts.
+OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table compare_rates statistics)
+$(OWNPARTS): $(BUILD)/libsonde-all.a
+$(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 
 # The document is replaced whatever came out, and then a bound that was not held fails.
 accuracy: $(BUILD)/sonde programs

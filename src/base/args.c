@@ -76,6 +76,16 @@ static bool outside(const struct option *o, int64_t v)
 	return (o->min || o->max) && (v < o->min || v > o->max);
 }
 
+static int add_to_list(const struct option *o, const char *text, struct option_list *list,
+		       struct err *e)
+{
+	if (list->n == OPTION_LIST_MAX)
+		return err_set(e, -EINVAL, "option --%s was given more than %d times", o->name,
+			       OPTION_LIST_MAX);
+	list->text[list->n++] = text;
+	return 0;
+}
+
 static int store(const struct option *o, const char *text, void *opts, struct err *e)
 {
 	char *at = (char *)opts + o->offset;
@@ -89,6 +99,8 @@ static int store(const struct option *o, const char *text, void *opts, struct er
 	case ARG_TEXT:
 		*(const char **)(void *)at = text;
 		return 0;
+	case ARG_LIST:
+		return add_to_list(o, text, (struct option_list *)(void *)at, e);
 	case ARG_REAL:
 		if (!parse_real(text, &real))
 			return refuse(o, text, e);

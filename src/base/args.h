@@ -21,8 +21,16 @@ enum arg_type {
 	ARG_DURATION, /* int64_t ns; "1s" "500ms" "10us" "2m" "1h"; a bare number is seconds */
 	ARG_COUNT,    /* int64_t; min..max */
 	ARG_REAL,     /* double */
+	ARG_LIST,     /* struct option_list: of an option that may be given again and again */
 	ARG_CHOICE, /* int64_t: which of the words in value, "auto|always|off", it is; 0: the first
 		     */
+};
+
+enum { OPTION_LIST_MAX = 64 };
+
+struct option_list {
+	const char *text[OPTION_LIST_MAX]; /* borrowed from argv */
+	uint32_t n;
 };
 
 struct option {

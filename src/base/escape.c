@@ -159,6 +159,45 @@ void escape_html(struct bytes *b, const char *text)
 	}
 }
 
+static bool is_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Of a mark in the middle of a word, and of a point, only what makes emphasis or a link. */
+static bool is_markdown(const char *text, const char *at)
+{
+	switch (*at) {
+	case '_':
+		return at == text || !is_word(at[-1]) || !is_word(at[1]);
+	case ':':
+		return at[1] == '/';
+	case '.':
+		return at > text && (at[-1] == 'w' || at[-1] == 'W');
+	default:
+		return strchr("\\`*[]|~#@$", *at) != NULL;
+	}
+}
+
+void escape_markdown(struct bytes *b, const char *text)
+{
+	for (const char *at = text; *at;) {
+		uint32_t c;
+		size_t n = decode(at, &c);
+		const char *entity = n ? html_entity(c) : NULL;
+
+		if (entity)
+			bytes_puts(b, entity);
+		else if (!n || is_control(c))
+			bytes_puts(b, replacement);
+		else if (c < 0x80 && is_markdown(text, at))
+			bytes_printf(b, "&#%u;", c);
+		else
+			bytes_put(b, at, n);
+		at += n ? n : 1;
+	}
+}
+
 /* Full-width = + - @ are formulas to some spreadsheets. */
 static bool starts_formula(const char *text)
 {

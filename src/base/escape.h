@@ -20,6 +20,8 @@ const char *escape_terminal_into(char *out, size_t size, const char *text);
 void escape_json(struct bytes *b, const char *text);
 /* HTML text and quoted attribute values. */
 void escape_html(struct bytes *b, const char *text);
+/* Text within a line of Markdown, cells of tables included: plain, whatever it holds. */
+void escape_markdown(struct bytes *b, const char *text);
 /* A CSV field (RFC 4180), quoted when needed; a leading = + - @ tab or CR of a text gets a ' before
  * it, so that no spreadsheet takes it for a formula. Control characters but CR, LF and tab become
  * U+FFFD. */

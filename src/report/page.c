@@ -2,14 +2,12 @@
 #include "report/page.h"
 
 #include "report/assets.h"
+#include "report/nonce.h"
 #include "report/page_data.h"
 #include "report/page_html.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
-
-enum { NONCE_BYTES = 16 };
 
 /* What stands for {{name}} in the template: a file of the page, or a part made from the run. */
 struct part {
@@ -47,23 +45,6 @@ static const struct part parts[] = {
 	{ .name = "footer", .make = html_footer },
 };
 
-/* Only scripts and styles that carry this number may act, so that nothing smuggled in by a name
- * could. */
-static int make_nonce(char *out, struct err *e)
-{
-	uint8_t raw[NONCE_BYTES];
-
-	if (getrandom(raw, sizeof raw, 0) != sizeof raw)
-		return err_set(e, -EIO, "the kernel gave no random number for the report: %s",
-			       strerror(errno));
-	for (size_t i = 0; i < sizeof raw; i++) {
-		*out++ = "0123456789abcdef"[raw[i] >> 4];
-		*out++ = "0123456789abcdef"[raw[i] & 15];
-	}
-	*out = '\0';
-	return 0;
-}
-
 static bool is_name(const char *name, const char *text, size_t n)
 {
 	return strlen(name) == n && memcmp(name, text, n) == 0;
@@ -85,8 +66,8 @@ int page_make(struct bytes *out, struct run *r, const struct summary *s, struct 
 {
 	const struct page_source source = { .run = r, .summary = s };
 	const char *at = asset_page_html, *end = asset_page_html_end;
-	char nonce[2 * NONCE_BYTES + 1];
-	int rc = make_nonce(nonce, e);
+	char nonce[NONCE_SIZE];
+	int rc = nonce_make(nonce, e);
 
 	while (rc == 0 && at < end) {
 		const char *open = memmem(at, (size_t)(end - at), "{{", 2);

@@ -112,6 +112,17 @@ static void check_html(const char *text)
 	bytes_free(&b);
 }
 
+static void check_markdown(const char *text)
+{
+	struct bytes b = { 0 };
+	const char *page = made(&b, escape_markdown, text);
+
+	check_quiet(page, "");
+	require(!strpbrk(page, "<>\"'\\`*[]|~@$"));
+	require(!strstr(page, "://"));
+	bytes_free(&b);
+}
+
 /* Read as a shell reads it: the word is the text again. */
 static void check_shell(const char *text)
 {
@@ -146,6 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_json(text);
 	check_csv(text);
 	check_html(text);
+	check_markdown(text);
 	check_shell(text);
 	free(text);
 	return 0;

@@ -15,6 +15,7 @@ struct opts {
 	const char *output, *place, *bare;
 	int64_t interval, count, when;
 	double ratio;
+	struct option_list many;
 };
 
 static const struct option rows[] = {
@@ -68,6 +69,12 @@ static const struct option rows[] = {
 	  .bare = "own",
 	  .help = "x.",
 	  OPTION_OFFSET(struct opts, bare) },
+	{ .name = "many",
+	  .letter = 'm',
+	  .type = ARG_LIST,
+	  .value = "WORD",
+	  .help = "x.",
+	  OPTION_OFFSET(struct opts, many) },
 	{ .name = "secret", .help = "x.", .hidden = true, OPTION_OFFSET(struct opts, all) },
 };
 
@@ -172,6 +179,28 @@ static void a_value_may_be_left_out(void **state)
 	assert_int_equal(PARSE(g, false, "a -p b c"), 0);
 	assert_string_equal(g.opts.place, "b");
 	assert_int_equal(g.argc - g.first, 2);
+}
+
+static void a_list_keeps_all_that_is_given(void **state)
+{
+	struct given g;
+	struct opts opts = { 0 };
+	char *words[2 * OPTION_LIST_MAX + 2];
+	struct args args = { 2 * OPTION_LIST_MAX + 2, words, false, 0 };
+	struct err e = { "" };
+
+	(void)state;
+	assert_int_equal(PARSE(g, false, "--many one -m two x -mthree --many=four"), 0);
+	assert_int_equal(g.opts.many.n, 4);
+	assert_string_equal(g.opts.many.text[0], "one");
+	assert_string_equal(g.opts.many.text[2], "three");
+	assert_string_equal(g.opts.many.text[3], "four");
+	assert_int_equal(PARSE(g, false, "x"), 0);
+	assert_int_equal(g.opts.many.n, 0);
+	for (int i = 0; i < args.argc; i++)
+		words[i] = i % 2 ? "x" : "-m";
+	assert_int_equal(args_parse(rows, sizeof rows / sizeof rows[0], &opts, &args, &e), -22);
+	assert_string_equal(e.text, "option --many was given more than 64 times");
 }
 
 static void defaults_are_filled_in(void **state)
@@ -395,6 +424,7 @@ int main(void)
 		cmocka_unit_test(options_are_taken_in_every_spelling),
 		cmocka_unit_test(one_of_some_words_is_taken_whole),
 		cmocka_unit_test(a_value_may_be_left_out),
+		cmocka_unit_test(a_list_keeps_all_that_is_given),
 		cmocka_unit_test(defaults_are_filled_in),
 		cmocka_unit_test(operands_move_behind_the_options_in_their_order),
 		cmocka_unit_test(what_follows_a_command_is_left_alone),

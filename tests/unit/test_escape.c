@@ -154,6 +154,21 @@ static void html_gets_no_tag_and_no_attribute_end(void **state)
 	ASSERT_ESCAPED(escape_html, rows);
 }
 
+static void markdown_gets_no_mark(void **state)
+{
+	static const struct row rows[] = {
+		{ "wall_seconds > 5 %, node-1.x", "wall_seconds &gt; 5 %, node-1.x" },
+		{ "[a](http://b) | `c` *d* _e_", "&#91;a&#93;(http&#58;//b) &#124; &#96;c&#96; "
+						 "&#42;d&#42; &#95;e&#95;" },
+		{ "@all #1 www.x $y$ ~~z~~ \\",
+		  "&#64;all &#35;1 www&#46;x &#36;y&#36; &#126;&#126;z&#126;&#126; &#92;" },
+		{ "a\nb\xff", "a" FFFD "b" FFFD },
+	};
+
+	(void)state;
+	ASSERT_ESCAPED(escape_markdown, rows);
+}
+
 static void csv_is_quoted_and_no_formula(void **state)
 {
 	static const struct row rows[] = {
@@ -207,6 +222,7 @@ int main(void)
 		cmocka_unit_test(json_is_safe_inside_a_script),
 		cmocka_unit_test(json_means_the_text_it_was_made_from),
 		cmocka_unit_test(html_gets_no_tag_and_no_attribute_end),
+		cmocka_unit_test(markdown_gets_no_mark),
 		cmocka_unit_test(csv_is_quoted_and_no_formula),
 		cmocka_unit_test(shell_words_are_one_word),
 	};

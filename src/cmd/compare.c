@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "cmd/command.h"
+#include "cmd/listing.h"
+#include "cmd/outfile.h"
+#include "cmd/print.h"
+#include "cmd/progress.h"
+#include "cmd/say.h"
+#include "recording/join.h"
+#include "report/comparison.h"
+#include "report/comparison_page.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EXIT_INCONCLUSIVE = 3 };
+enum { RUNS_MAX = 1000, HISTORY_MAX = 50 };
+enum { FORM_TEXT, FORM_JSON, FORM_MARKDOWN };
+
+struct compare_options {
+	struct option_list first, second, fail_if, floor, history;
+	const char *margin, *html;
+	bool json, markdown, all, independent;
+};
+
+static const struct option rows[] = {
+	{ .name = "fail-if",
+	  .type = ARG_LIST,
+	  .value = "CONDITION",
+	  .help = "Worse is what this says, as 'wall_seconds>+5%'; may be given again. Without it "
+		  "it is the margin on wall_seconds, cpu_seconds and peak_memory_bytes.",
+	  OPTION_OFFSET(struct compare_options, fail_if) },
+	{ .name = "margin",
+	  .type = ARG_TEXT,
+	  .value = "PERCENT",
+	  .fallback = "5%",
+	  .help = "A smaller difference does not matter: same.",
+	  OPTION_OFFSET(struct compare_options, margin) },
+	{ .name = "floor",
+	  .type = ARG_LIST,
+	  .value = "NAME=NUMBER",
+	  .help = "Nor does one smaller than this, in the figure's unit: peak_memory_bytes=10Mi; "
+		  "may be given again. Otherwise 10 ms, 1 MiB, 1 J.",
+	  OPTION_OFFSET(struct compare_options, floor) },
+	{ .name = "baseline",
+	  .letter = 'a',
+	  .type = ARG_LIST,
+	  .value = "DIR",
+	  .help = "A run of A, instead of the operand; may be given again.",
+	  OPTION_OFFSET(struct compare_options, first) },
+	{ .name = "changed",
+	  .letter = 'b',
+	  .type = ARG_LIST,
+	  .value = "DIR",
+	  .help = "A run of B, likewise.",
+	  OPTION_OFFSET(struct compare_options, second) },
+	{ .name = "history",
+	  .type = ARG_LIST,
+	  .value = "DIR",
+	  .help = "Where to look for like runs that tell how much single runs vary; without it "
+		  "beside A.",
+	  OPTION_OFFSET(struct compare_options, history) },
+	{ .name = "independent",
+	  .help = "Take runs to be independent of their neighbours in time and of drift, whatever "
+		  "their order tells: surer answers, which are wrong when it is not so.",
+	  OPTION_OFFSET(struct compare_options, independent) },
+	{ .name = "all",
+	  .help = "Show every figure and every difference of the machines.",
+	  OPTION_OFFSET(struct compare_options, all) },
+	{ .name = "json",
+	  .help = "Print it as JSON, schema sonde/compare/1.",
+	  OPTION_OFFSET(struct compare_options, json) },
+	{ .name = "markdown",
+	  .help = "Print it as Markdown, for a pull request.",
+	  OPTION_OFFSET(struct compare_options, markdown) },
+	{ .name = "html",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "Write a page that needs no network, with both overlaid, too.",
+	  OPTION_OFFSET(struct compare_options, html) },
+};
+
+static const struct example examples[] = {
+	{ "compare old new", "two runs" },
+	{ "compare old1,old2,old3 new1,new2,new3", "two groups of runs" },
+	{ "compare --fail-if 'wall_seconds>+5%' --fail-if 'peak_memory_bytes>+10%' main branch",
+	  "a gate: exit code 1 when it got worse" },
+	{ "compare --markdown --html diff.html main branch", "for a pull request" },
+};
+
+static const char *const built_in[] = { "wall_seconds", "cpu_seconds", "peak_memory_bytes" };
+
+/* What is to be read: paths, each of a group. */
+struct wanted {
+	struct {
+		char *path;
+		enum comparison_group group;
+	} run[RUNS_MAX];
+	uint32_t n;
+};
+
+struct comparing {
+	const struct compare_options *o;
+	struct wanted wanted;
+	struct comparison result;
+	struct comparison_page page;
+};
+
+static int add_path(struct wanted *w, const char *path, enum comparison_group group, struct err *e)
+{
+	if (w->n == RUNS_MAX)
+		return err_set(e, -EINVAL, "more than %d runs", RUNS_MAX);
+	w->run[w->n].path = strdup(path);
+	w->run[w->n].group = group;
+	if (!w->run[w->n].path)
+		return err_set(e, -ENOMEM, "out of memory for the names of runs");
+	w->n++;
+	return 0;
+}
+
+/* A recording, or a directory of several. */
+static int add_named(struct wanted *w, const char *path, enum comparison_group group, struct err *e)
+{
+	struct listing l = { 0 };
+	int rc = access(path, F_OK) ? -errno : 0;
+
+	if (rc)
+		return err_set(e, rc, "there is no %.300s: %s", path, strerror(-rc));
+	rc = listing_find(&l, path);
+	if (rc == -ENOTDIR || (!rc && !l.n)) /* a file, or what opening it will say */
+		rc = add_path(w, path, group, e);
+	else if (rc || l.failed)
+		rc = err_set(e, rc ? rc : -ENOMEM, "cannot read the directory %.300s: %s", path,
+			     strerror(rc ? -rc : ENOMEM));
+	else
+		for (size_t i = 0; i < l.n && !rc; i++)
+			rc = add_path(w, l.entry[i].path, group, e);
+	listing_free(&l);
+	return rc;
+}
+
+/* A,A2,...: a name with a comma in it is taken as it is when there is such a thing. */
+static int add_list(struct wanted *w, const char *text, enum comparison_group group, struct err *e)
+{
+	char part[PATH_MAX];
+	int rc = 0;
+
+	if (!strchr(text, ',') || !access(text, F_OK))
+		return add_named(w, text, group, e);
+	for (const char *at = text; !rc;) {
+		size_t n = strcspn(at, ",");
+
+		if (n >= sizeof part)
+			return err_set(e, -ENAMETOOLONG, "a name in the list is too long");
+		memcpy(part, at, n);
+		part[n] = '\0';
+		if (n)
+			rc = add_named(w, part, group, e);
+		if (!at[n])
+			break;
+		at += n + 1;
+	}
+	return rc;
+}
+
+/* ---- like runs ---- */
+
+static uint32_t count_of(const struct wanted *w, enum comparison_group group)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		n += w->run[i].group == group;
+	return n;
+}
+
+static bool is_compared(const struct wanted *w, const char *path)
+{
+	char one[PATH_MAX], other[PATH_MAX];
+
+	if (!realpath(path, one))
+		return true;
+	for (uint32_t i = 0; i < w->n; i++)
+		if (realpath(w->run[i].path, other) && !strcmp(one, other))
+			return true;
+	return false;
+}
+
+/* Of the same command and number of nodes, that ended well, and that is none of those compared. */
+static bool is_like(const struct wanted *w, const struct recording *x, const struct recording *a)
+{
+	return x->condition == COMPLETE && x->command && a->command &&
+	       !strcmp(x->command, a->command) && x->nodes == a->nodes && x->exit_code == 0 &&
+	       !is_compared(w, x->path);
+}
+
+/* The newest first. */
+static int add_like(struct wanted *w, const char *dir, const struct recording *a, struct err *e)
+{
+	struct listing l = { 0 };
+	uint32_t found = count_of(w, GROUP_HISTORY);
+	int rc = listing_find(&l, dir);
+
+	if (rc)
+		err_set(e, rc, "cannot look for like runs in %.300s: %s", dir, strerror(-rc));
+	for (size_t i = l.n; i-- > 0 && !rc && found < HISTORY_MAX;)
+		if (is_like(w, &l.entry[i], a)) {
+			rc = add_path(w, l.entry[i].path, GROUP_HISTORY, e);
+			found++;
+		}
+	listing_free(&l);
+	return rc;
+}
+
+/* Where a single run cannot tell how much runs vary, like runs may. */
+static int add_history(struct comparing *c, struct err *e)
+{
+	const struct option_list *dirs = &c->o->history;
+	struct wanted *w = &c->wanted;
+	struct listing a = { 0 };
+	char beside[PATH_MAX], real[PATH_MAX];
+	int rc;
+
+	if (count_of(w, GROUP_A) > 1 && count_of(w, GROUP_B) > 1)
+		return 0;
+	rc = listing_find(&a, w->run[0].path);
+	if (rc || a.n != 1 || !realpath(w->run[0].path, real)) {
+		listing_free(&a);
+		return 0; /* opening it will say what is wrong */
+	}
+	for (uint32_t i = 0; i < dirs->n && !rc; i++)
+		rc = add_like(w, dirs->text[i], &a.entry[0], e);
+	if (!dirs->n && strrchr(real, '/') > real) {
+		snprintf(beside, sizeof beside, "%.*s", (int)(strrchr(real, '/') - real), real);
+		rc = add_like(w, beside, &a.entry[0], e);
+	}
+	listing_free(&a);
+	return rc;
+}
+
+/* ---- conditions ---- */
+
+static int add_conditions(struct comparing *c, struct err *e)
+{
+	const struct compare_options *o = c->o;
+	struct comparison *x = &c->result;
+	bool relative;
+	char text[128];
+	int rc = 0;
+
+	if (!comparison_number(o->margin, &x->margin, &relative))
+		return err_set(e, -EINVAL, "option --margin takes a share such as 5%%, not '%.80s'",
+			       o->margin);
+	if (!relative)
+		x->margin /= 100;
+	for (uint32_t i = 0; i < o->floor.n && !rc; i++)
+		rc = comparison_add_floor(x, o->floor.text[i], e);
+	for (uint32_t i = 0; i < o->fail_if.n && !rc; i++)
+		rc = comparison_add_condition(x, o->fail_if.text[i], e);
+	for (size_t i = 0; i < sizeof built_in / sizeof built_in[0] && !o->fail_if.n && !rc; i++) {
+		snprintf(text, sizeof text, "%s>+%.6g%%", built_in[i], 100 * x->margin);
+		rc = comparison_add_condition(x, text, e);
+	}
+	return rc;
+}
+
+/* ---- reading ---- */
+
+static int read_run(struct comparing *c, const char *path, enum comparison_group group,
+		    struct err *e)
+{
+	struct run *r = NULL;
+	struct summary s = { 0 };
+	struct progress progress;
+	int rc;
+
+	progress_begin(&progress);
+	rc = run_open_telling(&r, path, &(struct run_telling){ progress_tell, &progress }, e);
+	if (rc)
+		return rc;
+	if (r->ndamages && group != GROUP_HISTORY)
+		say("compare: %s is damaged; what is undamaged is compared", path);
+	rc = summary_make(&s, r, e);
+	if (!rc && group != GROUP_HISTORY && !s.complete)
+		say("compare: %s has no end: it was cut off, or it still runs", path);
+	if (!rc && comparison_add_run(&c->result, group, r, &s))
+		rc = err_set(e, -ENOMEM, "out of memory for the figures of %.300s", path);
+	if (!rc && c->o->html && group != GROUP_HISTORY)
+		rc = comparison_page_add(&c->page, group, r, &s, e);
+	summary_free(&s);
+	run_close(r);
+	return rc;
+}
+
+static int read_all(struct comparing *c, struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < c->wanted.n && !rc; i++)
+		rc = read_run(c, c->wanted.run[i].path, c->wanted.run[i].group, e);
+	if (!rc && comparison_judge(&c->result))
+		rc = err_set(e, -ENOMEM, "out of memory while comparing");
+	return rc;
+}
+
+/* Different jobs may be compared, but not without a word. */
+static void warn(const struct comparison *x)
+{
+	const char *command[GROUP_NUMBER_OF] = { NULL };
+
+	for (uint32_t i = 0; i < x->nruns; i++)
+		if (!command[x->run[i].group])
+			command[x->run[i].group] = x->run[i].command;
+	if (command[GROUP_A] && command[GROUP_B] && strcmp(command[GROUP_A], command[GROUP_B]) != 0)
+		say("compare: A and B ran different commands: %.200s and %.200s", command[GROUP_A],
+		    command[GROUP_B]);
+	if (x->figures_left_out)
+		say("compare: there are more than %d figures; the others are left out",
+		    COMPARISON_FIGURES_MAX);
+}
+
+/* ---- telling ---- */
+
+static int write_page(struct comparing *c, struct err *e)
+{
+	struct bytes page = { 0 };
+	struct outfile out;
+	char directory[PATH_MAX];
+	const char *slash = strrchr(c->o->html, '/'), *name = slash ? slash + 1 : c->o->html;
+	int rc = comparison_page_make(&page, &c->page, &c->result, e);
+
+	snprintf(directory, sizeof directory, "%.*s",
+		 slash ? (int)(slash - c->o->html) + (slash == c->o->html) : 1,
+		 slash ? c->o->html : ".");
+	if (!rc)
+		rc = outfile_open(&out, directory, name, e);
+	if (!rc) {
+		if (fwrite(page.data, 1, page.len, out.file) != page.len)
+			rc = err_set(e, -errno, "%s", strerror(errno));
+		rc = outfile_close(&out, rc, e);
+	}
+	bytes_free(&page);
+	return rc;
+}
+
+static int tell(struct comparing *c)
+{
+	static const int codes[] = { [GATE_PASSED] = EXIT_OK,
+				     [GATE_FAILED] = EXIT_FAILED,
+				     [GATE_INCONCLUSIVE] = EXIT_INCONCLUSIVE };
+	struct bytes b = { 0 };
+	struct err e = { "" };
+
+	if (c->o->html && write_page(c, &e)) {
+		say("compare: %s", e.text);
+		return EXIT_USAGE;
+	}
+	if (c->o->json)
+		comparison_json(&b, &c->result);
+	else if (c->o->markdown)
+		comparison_markdown(&b, &c->result);
+	else
+		comparison_text(&b, &c->result, c->o->all);
+	return print_bytes(&b) ? EXIT_USAGE : codes[c->result.verdict];
+}
+
+static int find_runs(struct comparing *c, int noperands, char **operands, struct err *e)
+{
+	const struct option_list *lists[] = { &c->o->first, &c->o->second };
+	int rc = 0, next = 0;
+
+	for (enum comparison_group g = GROUP_A; g <= GROUP_B && !rc; g++) {
+		if (!lists[g]->n && next == noperands)
+			return err_set(
+				e, -EINVAL,
+				"which runs? sonde compare A[,A2...] B[,B2...] takes two, or "
+				"two groups");
+		if (!lists[g]->n)
+			rc = add_list(&c->wanted, operands[next++], g, e);
+		for (uint32_t i = 0; i < lists[g]->n && !rc; i++)
+			rc = add_list(&c->wanted, lists[g]->text[i], g, e);
+		if (!rc && !count_of(&c->wanted, g))
+			rc = err_set(e, -EINVAL, "there is no run in %.300s",
+				     lists[g]->n ? lists[g]->text[0] : operands[next - 1]);
+	}
+	if (!rc && next < noperands)
+		rc = err_set(e, -EINVAL,
+			     "two groups of runs, '%.200s' is too much; runs of a group are "
+			     "separated by commas",
+			     operands[next]);
+	return rc;
+}
+
+static int compare(struct comparing *c, int noperands, char **operands, struct err *e)
+{
+	int rc;
+
+	if (c->o->json && c->o->markdown)
+		return err_set(e, -EINVAL, "one of --json and --markdown");
+	comparison_init(&c->result);
+	c->result.independent = c->o->independent;
+	rc = add_conditions(c, e);
+	if (!rc)
+		rc = find_runs(c, noperands, operands, e);
+	if (!rc)
+		rc = add_history(c, e);
+	if (!rc && comparison_expect(&c->result, c->wanted.n))
+		rc = err_set(e, -ENOMEM, "out of memory for the figures of %u runs", c->wanted.n);
+	if (!rc)
+		rc = read_all(c, e);
+	return rc;
+}
+
+static int compare_exec(const void *options, int noperands, char **operands)
+{
+	struct comparing c = { .o = options };
+	struct err e = { "" };
+	int code = EXIT_USAGE;
+
+	if (compare(&c, noperands, operands, &e)) {
+		say("compare: %s", e.text);
+	} else {
+		warn(&c.result);
+		code = tell(&c);
+	}
+	for (uint32_t i = 0; i < c.wanted.n; i++)
+		free(c.wanted.run[i].path);
+	comparison_page_free(&c.page);
+	comparison_free(&c.result);
+	return code;
+}
+
+const struct command command_compare = {
+	.name = "compare",
+	.operands = "A[,A2...] B[,B2...]",
+	.what = "Compare two runs, or two groups of runs, with a gate",
+	.description =
+		"Tells what differs in the machines, software and settings of two groups of runs; "
+		"then every figure of the summary with its difference, a 95 % interval of that "
+		"and a word: worse or better (more or less, where neither is), same (the "
+		"difference is shown to be smaller than the margin), inconclusive (neither is "
+		"shown). A and B are directories that sonde made, or directories of several such.\n\n"
+		"A condition of --fail-if is a figure as `sonde show --json` names it, or an "
+		"expression of such, or mean(METRIC), max(METRIC), min(METRIC), total(METRIC); > or "
+		"<; and a share of A, +5%, or a number in the figure's unit, +1Gi. It fails when "
+		"a difference in that direction is shown, and that it is smaller than the "
+		"threshold is not. p-values are corrected for the number of conditions.\n\n"
+		"One run each has no spread. Five or more like runs (the same command and number of "
+		"nodes, ended well) tell it, when they lie beside A or in --history; else it is "
+		"said how many repeats would tell. Record A and B in turns: a machine that "
+		"drifts then does so in both.\n\n"
+		"Exit code 0: not worse. 1: worse. 2: usage, or something could not be read. 3: "
+		"inconclusive.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct compare_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = compare_exec,
+};

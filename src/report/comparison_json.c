@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* comparison_json.c - docs/schema/compare.json is its schema. */
+#include "base/json.h"
+#include "report/comparison.h"
+
+#include <math.h>
+
+static void put_real(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_real(j, v);
+}
+
+static void put_text(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_text(j, text);
+}
+
+static void put_runs(struct json *j, const struct comparison *x, const char *key,
+		     enum comparison_group group)
+{
+	json_key(j, key);
+	json_array(j);
+	for (uint32_t i = 0; i < x->nruns; i++) {
+		const struct comparison_run *run = &x->run[i];
+
+		if (run->group != group)
+			continue;
+		json_object(j);
+		put_text(j, "path", run->path);
+		put_text(j, "command", run->command);
+		json_key(j, "start");
+		if (run->start_utc_ns)
+			json_time(j, run->start_utc_ns);
+		else
+			json_null(j);
+		json_key(j, "hosts");
+		json_int(j, run->hosts);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_facts(struct json *j, const struct comparison *x)
+{
+	json_key(j, "differences");
+	json_array(j);
+	for (uint32_t i = 0; i < x->nfacts; i++) {
+		json_object(j);
+		put_text(j, "of", x->fact[i].what);
+		put_text(j, "key", x->fact[i].key);
+		put_text(j, "a", x->fact[i].a);
+		put_text(j, "b", x->fact[i].b);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_values(struct json *j, const struct comparison *x,
+		       const struct comparison_figure *f, const char *key,
+		       enum comparison_group group)
+{
+	json_key(j, key);
+	json_array(j);
+	for (uint32_t i = 0; i < x->nruns; i++)
+		if (x->run[i].group == group)
+			json_real(j, f->value[i]);
+	json_array_end(j);
+}
+
+/* Members of an open object. */
+static void put_figure(struct json *j, const struct comparison *x,
+		       const struct comparison_figure *f)
+{
+	const struct compared *r = &f->result;
+	double whole = fabs(r->a);
+
+	put_text(j, "unit", unit_name(f->unit));
+	put_text(j, "finding", comparison_word(f));
+	put_real(j, "a", r->a);
+	put_real(j, "b", r->b);
+	put_real(j, "difference", r->difference);
+	put_real(j, "low", r->low);
+	put_real(j, "high", r->high);
+	put_real(j, "difference_ratio", r->difference / whole);
+	put_real(j, "low_ratio", r->low / whole);
+	put_real(j, "high_ratio", r->high / whole);
+	put_real(j, "margin", r->margin);
+	put_real(j, "p_different", r->p);
+	put_real(j, "p_without_drift", r->p_drift);
+	put_real(j, "p_not_same", r->p_same);
+	put_real(j, "p_ranks", r->p_ranks);
+	put_real(j, "effect", r->effect);
+	put_real(j, "spread", r->spread);
+	json_key(j, "spread_from_history");
+	json_int(j, f->history);
+	put_real(j, "drift_per_run", r->drift);
+	put_real(j, "likeness_of_neighbours", r->likeness);
+	put_real(j, "interval_widened", r->widened);
+	json_key(j, "repeats_needed");
+	if (f->repeats)
+		json_int(j, f->repeats);
+	else
+		json_null(j);
+	put_values(j, x, f, "values_a", GROUP_A);
+	put_values(j, x, f, "values_b", GROUP_B);
+}
+
+static void put_gate(struct json *j, const struct comparison *x)
+{
+	json_key(j, "gate");
+	json_array(j);
+	for (uint32_t i = 0; i < x->nconditions; i++) {
+		const struct comparison_condition *c = &x->condition[i];
+
+		json_object(j);
+		put_text(j, "condition", c->text);
+		put_text(j, "figure", c->quantity);
+		put_text(j, "verdict", comparison_verdict(c->verdict));
+		put_real(j, "p_corrected", c->p);
+		put_figure(j, x, &c->figure);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void comparison_json(struct bytes *b, const struct comparison *x)
+{
+	struct json j = { .out = b, .indent = true };
+	struct bytes sentence = { 0 };
+
+	comparison_sentence(&sentence, x);
+	bytes_u8(&sentence, '\0');
+	json_object(&j);
+	put_text(&j, "schema", "sonde/compare/1");
+	put_text(&j, "verdict", comparison_verdict(x->verdict));
+	put_text(&j, "sentence", sentence.failed ? NULL : (const char *)sentence.data);
+	put_real(&j, "level", x->level);
+	put_real(&j, "margin_ratio", x->margin);
+	put_runs(&j, x, "runs_a", GROUP_A);
+	put_runs(&j, x, "runs_b", GROUP_B);
+	put_runs(&j, x, "history", GROUP_HISTORY);
+	put_facts(&j, x);
+	put_gate(&j, x);
+	json_key(&j, "figures");
+	json_array(&j);
+	for (uint32_t i = 0; i < x->nfigures; i++) {
+		if (x->figure[i].result.finding == COMPARE_UNKNOWN)
+			continue;
+		json_object(&j);
+		put_text(&j, "name", x->figure[i].name);
+		put_figure(&j, x, &x->figure[i]);
+		json_object_end(&j);
+	}
+	json_array_end(&j);
+	json_object_end(&j);
+	bytes_puts(b, "\n");
+	b->failed |= sentence.failed;
+	bytes_free(&sentence);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* comparison_text.c - for a terminal of 80 columns, and the words that all forms share. */
+#include "base/clock.h"
+#include "base/escape.h"
+#include "report/comparison.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FACTS_SHOWN = 12, OTHERS_SHOWN = 10, NAME_COLUMNS = 26 };
+
+const char *comparison_word(const struct comparison_figure *f)
+{
+	switch (f->result.finding) {
+	case COMPARE_SAME:
+		return "same";
+	case COMPARE_MORE:
+		return f->less_is_better ? "worse" : "more";
+	case COMPARE_LESS:
+		return f->less_is_better ? "better" : "less";
+	case COMPARE_INCONCLUSIVE:
+		return "inconclusive";
+	default:
+		return "unknown";
+	}
+}
+
+const char *comparison_verdict(enum verdict_of_gate v)
+{
+	static const char *const words[] = { [GATE_PASSED] = "not worse",
+					     [GATE_FAILED] = "worse",
+					     [GATE_INCONCLUSIVE] = "inconclusive" };
+
+	return words[v];
+}
+
+const char *comparison_change(const struct comparison_figure *f, double difference, char *out,
+			      size_t size)
+{
+	double share = difference / fabs(f->result.a);
+	char text[64];
+
+	if (!isfinite(difference))
+		snprintf(out, size, "unknown");
+	else if (difference == 0)
+		snprintf(out, size, "0 %%");
+	else if (isfinite(share) && fabs(share) < 99.995)
+		snprintf(out, size, "%+.*f %%", fabs(share) < 0.1 ? 1 : 0, 100 * share);
+	else
+		snprintf(out, size, "%s%s", difference > 0 ? "+" : "",
+			 unit_format(f->unit, difference, text, sizeof text));
+	return out;
+}
+
+/* ---- sentences ---- */
+
+static void interval(struct bytes *b, const struct comparison_figure *f)
+{
+	char low[64], high[64];
+
+	bytes_printf(b, "%s to %s", comparison_change(f, f->result.low, low, sizeof low),
+		     comparison_change(f, f->result.high, high, sizeof high));
+}
+
+static void why(struct bytes *b, const struct comparison_condition *c)
+{
+	const struct comparison_figure *f = &c->figure;
+	char change[64];
+
+	bytes_printf(b, "%s ", c->quantity);
+	if (f->result.finding == COMPARE_UNKNOWN) {
+		bytes_printf(b, "is not known of any run of %s", f->result.na ? "B" : "A");
+		return;
+	}
+	bytes_printf(b, "%s", comparison_change(f, f->result.difference, change, sizeof change));
+	if (isnan(f->result.low)) {
+		bytes_puts(b, ", of single runs");
+		return;
+	}
+	bytes_puts(b, " (");
+	interval(b, f);
+	bytes_puts(b, ")");
+	if (c->verdict != GATE_INCONCLUSIVE)
+		return;
+	if (f->result.p < f->result.p_drift && f->result.p <= 0.05 && f->result.p_drift > 0.05)
+		bytes_puts(b, ", which a drift of the machine could have made: record in turns");
+	else if (f->repeats > f->result.na && f->repeats > f->result.nb)
+		bytes_printf(b, ", about %u runs each would tell", f->repeats);
+}
+
+void comparison_sentence(struct bytes *b, const struct comparison *x)
+{
+	const char *before = ": ";
+
+	bytes_puts(b, comparison_verdict(x->verdict));
+	for (uint32_t i = 0; i < x->nconditions; i++) {
+		if (x->condition[i].verdict != x->verdict)
+			continue;
+		bytes_puts(b, before);
+		why(b, &x->condition[i]);
+		before = "; ";
+	}
+}
+
+void comparison_advice(struct bytes *b, const struct comparison *x)
+{
+	static const double noise[] = { 0.01, 0.02, 0.05 };
+
+	if (x->n[GROUP_A] > 1 || x->n[GROUP_B] > 1)
+		return;
+	if (x->n[GROUP_HISTORY] >= HISTORY_LEAST) {
+		bytes_printf(b,
+			     "One run each: how much single runs vary is taken from %u like runs.",
+			     x->n[GROUP_HISTORY]);
+		return;
+	}
+	bytes_printf(b,
+		     "One run each does not tell a difference from noise. For a margin of "
+		     "%.3g %%, record",
+		     100 * x->margin);
+	for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++)
+		bytes_printf(b, "%s %u runs each where runs vary by %.0f %%", i ? "," : "",
+			     compare_repeats(noise[i], x->margin, x->level), 100 * noise[i]);
+	bytes_puts(b, ", A and B in turns.");
+}
+
+/* ---- the terminal ---- */
+
+static void shown(struct bytes *b, const char *text, size_t most)
+{
+	char out[256];
+
+	escape_terminal_into(out, most + 1 < sizeof out ? most + 1 : sizeof out, text);
+	bytes_puts(b, out);
+}
+
+/* Words of a text that is escaped already, in lines of 80 columns. */
+static void wrapped(struct bytes *b, const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (column && column + 1 + n > 80) {
+			bytes_puts(b, "\n  ");
+			column = 2;
+		} else if (column) {
+			bytes_puts(b, " ");
+			column++;
+		}
+		bytes_put(b, text, n);
+		column += n;
+		text += n + strspn(text + n, " ");
+	}
+	bytes_puts(b, "\n");
+}
+
+static void sentence_line(struct bytes *b, const struct bytes *said)
+{
+	struct bytes line = { 0 }, safe = { 0 };
+
+	if (!said->len)
+		return;
+	bytes_put(&line, said->data, said->len);
+	bytes_u8(&line, '\0');
+	if (!line.failed)
+		escape_terminal(&safe, (const char *)line.data);
+	bytes_u8(&safe, '\0');
+	if (!safe.failed)
+		wrapped(b, (const char *)safe.data);
+	b->failed |= line.failed || safe.failed;
+	bytes_free(&line);
+	bytes_free(&safe);
+}
+
+static void group_line(struct bytes *b, const struct comparison *x, enum comparison_group group)
+{
+	const struct comparison_run *first = NULL;
+	int64_t last = 0;
+	char from[40] = "", until[40] = "";
+
+	for (uint32_t i = 0; i < x->nruns; i++) {
+		const struct comparison_run *run = &x->run[i];
+
+		if (run->group != group)
+			continue;
+		if (!first || run->start_utc_ns < first->start_utc_ns)
+			first = run;
+		last = run->start_utc_ns > last ? run->start_utc_ns : last;
+	}
+	if (!first)
+		return;
+	clock_iso(first->start_utc_ns / NS_PER_S * NS_PER_S, from, sizeof from);
+	clock_iso(last / NS_PER_S * NS_PER_S, until, sizeof until);
+	bytes_printf(b, "%s  %u run%s, %.10s %.5s", group == GROUP_A ? "A" : "B", x->n[group],
+		     x->n[group] > 1 ? "s" : "", from, strlen(from) > 11 ? from + 11 : "");
+	if (x->n[group] > 1)
+		bytes_printf(b, " to %.5s", strlen(until) > 11 ? until + 11 : "");
+	bytes_puts(b, " UTC");
+	bytes_puts(b, ": ");
+	shown(b, first->path, 40);
+	bytes_puts(b, x->n[group] > 1 ? ", ...\n" : "\n");
+	if (first->command) {
+		bytes_puts(b, "   ");
+		shown(b, first->command, 76);
+		bytes_puts(b, "\n");
+	}
+}
+
+static void facts(struct bytes *b, const struct comparison *x, bool all)
+{
+	uint32_t most = all || x->nfacts <= FACTS_SHOWN ? x->nfacts : FACTS_SHOWN;
+
+	if (!x->nfacts) {
+		bytes_puts(b, "\nNo difference of hardware, software or settings is known.\n");
+		return;
+	}
+	bytes_puts(b, "\nDifferent in A and B\n");
+	for (uint32_t i = 0; i < most; i++) {
+		const struct comparison_fact *f = &x->fact[i];
+
+		bytes_printf(b, "  %-12s", f->what);
+		shown(b, f->key, 60);
+		bytes_puts(b, "\n    A  ");
+		shown(b, f->a ? f->a : "(not said)", 72);
+		bytes_puts(b, "\n    B  ");
+		shown(b, f->b ? f->b : "(not said)", 72);
+		bytes_puts(b, "\n");
+	}
+	if (most < x->nfacts)
+		bytes_printf(b, "  and %u more; --all shows them\n", x->nfacts - most);
+}
+
+/* A name that is too long for its column has a line of its own. */
+static void figure_line(struct bytes *b, const struct comparison_figure *f)
+{
+	char a[64], bb[64], change[64], low[64], high[64], both[160] = "", name[80];
+	bool fits = strlen(escape_terminal_into(name, sizeof name, f->name)) <= NAME_COLUMNS;
+
+	if (!fits)
+		bytes_printf(b, "%s\n", name);
+	comparison_change(f, f->result.difference, change, sizeof change);
+	if (!isnan(f->result.low))
+		snprintf(both, sizeof both, "%s..%s",
+			 comparison_change(f, f->result.low, low, sizeof low),
+			 comparison_change(f, f->result.high, high, sizeof high));
+	bytes_printf(b, "%-*s %10s %10s %8s %-18s %s\n", NAME_COLUMNS, fits ? name : "",
+		     isnan(f->result.a) ? "-" : unit_format(f->unit, f->result.a, a, sizeof a),
+		     isnan(f->result.b) ? "-" : unit_format(f->unit, f->result.b, bb, sizeof bb),
+		     change, both, isnan(f->result.low) ? "" : comparison_word(f));
+}
+
+static bool differs(const struct comparison_figure *f)
+{
+	return f->result.finding == COMPARE_MORE || f->result.finding == COMPARE_LESS;
+}
+
+/* Figures that nobody asked for are told when they differ, those that differ most first. */
+static void others(struct bytes *b, const struct comparison *x, bool all)
+{
+	uint32_t looked = 0, different = 0, told = 0;
+
+	for (uint32_t i = 0; i < x->nfigures; i++) {
+		looked += !x->figure[i].leads && !isnan(x->figure[i].result.p);
+		different += !x->figure[i].leads && differs(&x->figure[i]);
+	}
+	for (uint32_t i = 0; i < x->nfigures; i++) {
+		const struct comparison_figure *f = &x->figure[i];
+
+		if (f->leads || f->result.finding == COMPARE_UNKNOWN ||
+		    !(all || (differs(f) && told < OTHERS_SHOWN)))
+			continue;
+		if (!told++)
+			bytes_puts(b, "\n");
+		figure_line(b, f);
+	}
+	if (looked)
+		bytes_printf(b, "\nOf %u more figures %u differ%s; about %.0f would by chance%s.\n",
+			     looked, different, different == 1 ? "s" : "", looked * (1 - x->level),
+			     all || told == different ? "" : "; --all shows all");
+}
+
+static void conditions(struct bytes *b, const struct comparison *x)
+{
+	bytes_puts(b, "\nGate\n");
+	for (uint32_t i = 0; i < x->nconditions; i++) {
+		const struct comparison_condition *c = &x->condition[i];
+		struct bytes line = { 0 };
+
+		bytes_printf(&line, "  %s, fails on %s: ", comparison_verdict(c->verdict), c->text);
+		why(&line, c);
+		sentence_line(b, &line);
+		b->failed |= line.failed;
+		bytes_free(&line);
+	}
+}
+
+/* How many conditions make the gate say what it says. */
+static uint32_t of_verdict(const struct comparison *x)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->nconditions; i++)
+		n += x->condition[i].verdict == x->verdict;
+	return n;
+}
+
+void comparison_text(struct bytes *b, const struct comparison *x, bool all)
+{
+	struct bytes said = { 0 };
+
+	group_line(b, x, GROUP_A);
+	group_line(b, x, GROUP_B);
+	facts(b, x, all);
+	bytes_printf(b, "\n%-*s %10s %10s %8s %-18s\n", NAME_COLUMNS, "", "A", "B", "B-A",
+		     "95 % interval");
+	for (uint32_t i = 0; i < x->nfigures; i++)
+		if (x->figure[i].leads && x->figure[i].result.finding != COMPARE_UNKNOWN)
+			figure_line(b, &x->figure[i]);
+	others(b, x, all);
+	conditions(b, x);
+	bytes_printf(b, "\n%s", comparison_verdict(x->verdict));
+	if (x->nconditions > 1)
+		bytes_printf(b, ", by %u of %u conditions", of_verdict(x), x->nconditions);
+	bytes_puts(b, "\n");
+	comparison_advice(&said, x);
+	sentence_line(b, &said);
+	b->failed |= said.failed;
+	bytes_free(&said);
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# What cannot be compared says why, in a sentence, with exit code 2; what can be with a warning is.
+. "$TOP/tests/lib.sh"
+"$SONDE" run -q -o a -- true
+"$SONDE" run -q -o b -- sh -c :
+mkdir empty
+echo text >file
+
+compared() { # EXIT-CODE ARGUMENTS...
+	local wanted=$1 status=0
+	shift
+	"$SONDE" compare "$@" >told 2>said || status=$?
+	equal "exit code of compare $*" "$wanted" "$status"
+}
+
+refused() { # SENTENCE ARGUMENTS...
+	local wanted=$1
+	shift
+	compared 2 "$@"
+	one_sentence said
+	contains said "$wanted"
+	[ ! -s told ] || fail "compare $* wrote to standard output"
+}
+
+refused 'which runs?'
+refused 'which runs?' a
+refused "'c' is too much" a b c
+refused 'there is no nowhere' a nowhere
+refused 'empty' a empty
+refused 'file' a file
+refused 'there is no run in ,' a ,
+refused "the nearest is wall_seconds" --fail-if 'wall_second>+5%' a b
+refused "there is no function 'median'" --fail-if 'median(job.cpu_cores)>+5%' a b
+refused 'is no condition' --fail-if wall_seconds a b
+refused 'is no threshold' --fail-if 'wall_seconds>+5parsecs' a b
+refused 'write <- and a number' --fail-if 'wall_seconds<+5%' a b
+refused 'names no figure' --fail-if '1>+5%' a b
+refused 'is no floor' --floor 'wall_seconds' a b
+refused 'is no floor' --floor 'wall_seconds=5%' a b
+refused '--margin takes a share' --margin much a b
+refused 'one of --json and --markdown' --json --markdown a b
+refused 'cannot' --html file/page.html a a
+
+# Another command is a warning.
+compared 3 a b
+contains said 'A and B ran different commands'
+# A figure that nobody measured.
+compared 3 --fail-if 'mean(no.such_metric)>+5%' a b
+contains told 'known of any run of A'
+# Damaged: the rest is compared, and that is said.
+cp -r b cut
+for node in cut/*.sonde; do
+	truncate -s $(($(stat -c %s "$node") * 2 / 3)) "$node"
+done
+rm cut/*.tail
+compared 3 a cut
+grep -qE 'is damaged|has no end' said || fail "$(cat said)"
