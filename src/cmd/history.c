@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/history.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "cmd/say.h"
@@ -12,11 +13,17 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PENDING "ended"
+
+/* The longest that the end of a recording takes for its history. */
+#define LEAVE_NS (2 * NS_PER_S)
 
 static const char *variable(const char *name)
 {
@@ -27,15 +34,12 @@ static const char *variable(const char *name)
 
 /* ---- the end of a recording ---- */
 
-void history_leave(const struct run *r, const struct summary *s, const char *path)
+static void leave(const struct run *r, const struct summary *s, const char *path)
 {
-	const char *off = variable("SONDE_HISTORY");
 	struct history h = { 0 };
 	char folder[PATH_MAX];
 	struct err e;
 
-	if (off && (!strcmp(off, "off") || !strcmp(off, "0")))
-		return;
 	if (place_data(variable, PENDING, folder, sizeof folder, &e))
 		return;
 	if (s) {
@@ -47,6 +51,29 @@ void history_leave(const struct run *r, const struct summary *s, const char *pat
 	if (!h.failed)
 		pending_leave(folder, &h, &h.run[0], &e);
 	history_free(&h);
+}
+
+/* A home that hangs, or a limit of file sizes, is another process's business. */
+void history_leave(const struct run *r, const struct summary *s, const char *path)
+{
+	const struct timespec a_little = { .tv_nsec = NS_PER_MS };
+	const char *off = variable("SONDE_HISTORY");
+	int64_t until = clock_mono_ns() + LEAVE_NS;
+	pid_t child;
+
+	if (off && (!strcmp(off, "off") || !strcmp(off, "0")))
+		return;
+	child = fork();
+	if (!child) {
+		signal(SIGXFSZ, SIG_IGN);
+		leave(r, s, path);
+		_exit(0);
+	}
+	if (child < 0)
+		return;
+	while (!waitpid(child, NULL, WNOHANG) && clock_mono_ns() < until)
+		nanosleep(&a_little, NULL);
+	child_end(child);
 }
 
 /* ---- into the store ---- */

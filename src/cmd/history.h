@@ -49,8 +49,8 @@ int history_find(struct history *h, const struct history_options *o, const char 
 int history_add_recordings(const struct history_options *o, const char *verb, char *const *path,
 			   size_t n);
 
-/* What the end of a recording leaves, unless SONDE_HISTORY=off: it never waits, and says nothing
- * when it fails. s NULL: the recording is looked at later. */
+/* What the end of a recording leaves, unless SONDE_HISTORY=off: it takes 2 s at most, and says
+ * nothing when it fails. s NULL: the recording is looked at later. */
 void history_leave(const struct run *r, const struct summary *s, const char *path);
 
 #endif
