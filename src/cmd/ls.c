@@ -28,8 +28,8 @@ static const struct option rows[] = {
 		  "sonde/history/1.",
 	  OPTION_OFFSET(struct ls_options, json) },
 	{ .name = "history",
-	  .help = "The runs that have been, wherever their recordings are or were; so do the "
-		  "options below.",
+	  .help = "List the runs that have been, wherever their recordings are or were; the "
+		  "options that choose runs or a store say so, too.",
 	  OPTION_OFFSET(struct ls_options, past) },
 	{ .name = "add",
 	  .help = "Put the recordings of the directory into the history, instead of what it has of "

@@ -61,12 +61,15 @@ check("a job without a place for its history", p.stderr == "", p.stderr)
 shutil.rmtree("jobs/sonde_2")
 with open(f"{DATA}/sonde/ended/0-bad.json", "w") as f:
     f.write('{"uid": "x", "hosts": 7}')
+with open(f"{DATA}/sonde/ended/1-path.json", "w") as f:  # as one of many tasks leaves it
+    json.dump({"path": os.path.abspath("a")}, f)
 p = sonde("ls", "--history")
 check("what is no run is said", p.stderr.count("\n") == 1 and "left out" in p.stderr, p.stderr)
-check("lines", len(p.stdout.splitlines()) == 6, p.stdout)
+check("lines", len(p.stdout.splitlines()) == 7, p.stdout)
 check("nothing is left behind", not os.listdir(f"{DATA}/sonde/ended"))
 check("said once", sonde("ls", "--history").stderr == "")
-every = runs()
+every = runs("--name", "t*n,s*")
+check("a run of which only the place was left", [(r["path"], r["exit_code"]) for r in runs("--name", "true")] == [(os.path.abspath("a"), 0)])
 check("names", sorted(r["name"] for r in every) == ["sh", "sleep", "train", "train", "train"], every)
 check("in their order", [r["start"] for r in every] == sorted(r["start"] for r in every))
 show = json.loads(sonde("show", "--json", "jobs/sonde_4").stdout)["job"]
@@ -75,10 +78,10 @@ check("figures are the summary's", len(figures) > 10 and all(show[k] == v for k,
 check("exit codes", sorted(str(r["exit_code"]) for r in every) == ["0", "0", "0", "1", "None"] and [15] == [r["signal"] for r in every if r["signal"]])
 
 # Filters.
-check("--name", names("--name", "tr*,sle?p") == ["sleep", "train", "train", "train"])
+check("--name", names("--name", "tra*,sle?p") == ["sleep", "train", "train", "train"])
 check("--user", names("--user", "otto") == ["sh", "sleep"] and len(runs("--user", "anna")) == 3)
-check("--host", len(runs("--host", os.uname().nodename)) == 5 and not runs("--host", "nowhere"))
-check("--since", len(runs("--since", "1d")) == len(runs("--since", "2020-01-01")) == 5 and not runs("--since", "2100-01-01"))
+check("--host", len(runs("--host", os.uname().nodename)) == 6 and not runs("--host", "nowhere"))
+check("--since", len(runs("--since", "1d")) == len(runs("--since", "2020-01-01")) == 6 and not runs("--since", "2100-01-01"))
 check("a time that is none", "--since takes" in sonde("ls", "--since", "yesterday", code=2).stderr)
 
 # The other database: the same recordings, but the one that is gone.
