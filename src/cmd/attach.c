@@ -109,9 +109,14 @@ static void tell(const struct attach_options *o, const struct recording_plan *p)
 	const struct batch_job *j = &p->identity.job;
 	bool one_of_many = o->job && j->number[BATCH_NODES] > 1 && j->number[BATCH_NODE_INDEX] >= 0;
 
-	if (!one_of_many || p->o->json || p->o->summary)
+	if (!one_of_many || p->o->json || p->o->summary) {
 		recording_tell(p);
-	else if (!p->o->quiet && !j->number[BATCH_NODE_INDEX])
+		return;
+	}
+	if (j->number[BATCH_NODE_INDEX])
+		return;
+	recording_leave(p);
+	if (!p->o->quiet)
 		say("recorded job %s on %s, as its copies do on other nodes; recording: %s; next: "
 		    "sonde report %s",
 		    j->id, p->identity.host, p->directory, p->directory);

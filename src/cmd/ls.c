@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/json.h"
-#include "cmd/command.h"
+#include "cmd/history.h"
 #include "cmd/listing.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
@@ -10,22 +10,38 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct ls_options {
-	bool json;
+	struct history_options history; /* first, as HISTORY_OPTIONS wants it */
+	bool json, past, add;
 };
+
+_Static_assert(offsetof(struct ls_options, history) == 0, "HISTORY_OPTIONS");
 
 static const struct option rows[] = {
 	{ .name = "json",
-	  .help = "Print the list as JSON, schema sonde/ls/1.",
+	  .help = "Print the list as JSON, schema sonde/ls/1 or, of the history, "
+		  "sonde/history/1.",
 	  OPTION_OFFSET(struct ls_options, json) },
+	{ .name = "history",
+	  .help = "List the runs that have been, wherever their recordings are or were; the "
+		  "options that choose runs or a store say so, too.",
+	  OPTION_OFFSET(struct ls_options, past) },
+	{ .name = "add",
+	  .help = "Put the recordings of the directory into the history, instead of what it has of "
+		  "them.",
+	  OPTION_OFFSET(struct ls_options, add) },
+	HISTORY_OPTIONS,
 };
 
 static const struct example examples[] = {
 	{ "ls", "the recordings here" },
 	{ "ls --json results", "those in a directory, for a script" },
+	{ "ls --name 'train*' --since 30d", "what ran in the last month, from the history" },
 };
 
 enum { NAME_WIDEST = 40 };
@@ -144,6 +160,97 @@ static int print_list(const struct listing *l, bool json, const char *dir)
 	return print_bytes(&b);
 }
 
+/* ---- the history ---- */
+
+static const char *text_or_dash(char *out, size_t size, const char *text)
+{
+	return escape_terminal_into(out, size, text ? text : "-");
+}
+
+static void past_line(struct bytes *b, const struct history *h, const struct history_run *r)
+{
+	char when[40], wall[40] = "-", memory[40] = "-", cores[40] = "-", name[64], user[40];
+	char ended[32], path[PATH_MAX];
+	const struct recording x = { .exit_code = r->number[HISTORY_EXIT_CODE],
+				     .signal = r->number[HISTORY_SIGNAL] };
+	double used = history_figure(h, r, "cores_used"),
+	       peak = history_figure(h, r, "peak_memory_bytes");
+
+	clock_iso(r->start_ns / NS_PER_S * NS_PER_S, when, sizeof when);
+	if (!isnan(r->number[HISTORY_WALL_SECONDS]))
+		unit_format(UNIT_SECONDS, r->number[HISTORY_WALL_SECONDS], wall, sizeof wall);
+	if (!isnan(used))
+		snprintf(cores, sizeof cores, "%.2f", used);
+	if (!isnan(peak))
+		unit_format(UNIT_BYTES, peak, memory, sizeof memory);
+	ended_text(&x, ended, sizeof ended);
+	bytes_printf(b, "%-20s  %-11s  %5.0f  %-9s  %6s  %-10s  %-12s  %-16s  %s\n", when, wall,
+		     r->number[HISTORY_NODES], ended, cores, memory,
+		     text_or_dash(user, sizeof user, r->text[HISTORY_USER]),
+		     text_or_dash(name, sizeof name, r->text[HISTORY_NAME]),
+		     text_or_dash(path, sizeof path, r->text[HISTORY_PATH]));
+}
+
+static void past_text(struct bytes *b, const struct history *h)
+{
+	if (h->n)
+		bytes_printf(b, "%-20s  %-11s  %5s  %-9s  %6s  %-10s  %-12s  %-16s  %s\n",
+			     "START (UTC)", "WALL", "NODES", "EXIT", "CORES", "MEMORY", "USER",
+			     "NAME", "RECORDING");
+	for (uint32_t i = 0; i < h->n; i++)
+		past_line(b, h, &h->run[i]);
+}
+
+static void past_json(struct bytes *b, const struct history *h)
+{
+	struct json j = { .out = b, .indent = true };
+
+	json_object(&j);
+	json_key(&j, "schema");
+	json_text(&j, "sonde/history/1");
+	json_key(&j, "runs");
+	json_array(&j);
+	for (uint32_t i = 0; i < h->n; i++)
+		history_json(&j, h, &h->run[i]);
+	json_array_end(&j);
+	json_object_end(&j);
+	bytes_u8(b, '\n');
+}
+
+static int list_past(const struct ls_options *o)
+{
+	struct history h;
+	struct bytes b = { 0 };
+	int code = history_find(&h, &o->history, "ls");
+
+	if (code == EXIT_OK) {
+		if (o->json)
+			past_json(&b, &h);
+		else
+			past_text(&b, &h);
+		if (!h.n && !o->json)
+			say("ls: there is no such run in the history");
+		code = print_bytes(&b);
+	}
+	history_free(&h);
+	return code;
+}
+
+static int add_all(const struct ls_options *o, const struct listing *l)
+{
+	char **path = calloc(l->n + 1, sizeof *path);
+	int code = EXIT_FAILED;
+
+	for (size_t i = 0; i < l->n && path; i++)
+		path[i] = l->entry[i].path;
+	if (!path)
+		say("ls: out of memory");
+	else
+		code = history_add_recordings(&o->history, "ls", path, l->n);
+	free(path);
+	return code;
+}
+
 static int ls_exec(const void *options, int noperands, char **operands)
 {
 	const struct ls_options *o = options;
@@ -155,12 +262,19 @@ static int ls_exec(const void *options, int noperands, char **operands)
 		say("ls: one directory at a time, '%s' is too much", operands[1]);
 		return EXIT_USAGE;
 	}
+	if (!o->add && (o->past || history_wanted(&o->history))) {
+		if (!noperands)
+			return list_past(o);
+		say("ls: the history is not in a directory; leave out '%s', or say --add",
+		    operands[0]);
+		return EXIT_USAGE;
+	}
 	rc = listing_find(&l, dir);
 	if (rc)
 		say("ls: cannot read the directory %s: %s", dir, strerror(-rc));
 	else if (l.failed)
 		say("ls: out of memory, or a path in %s is too long", dir);
-	else
+	else if (!o->add || (code = add_all(o, &l)) == EXIT_OK)
 		code = print_list(&l, o->json, dir);
 	listing_free(&l);
 	return code;
@@ -177,7 +291,13 @@ const struct command command_ls = {
 		       "cut (not closed: the recorder was killed or its machine was lost; what "
 		       "was written is there), damaged (some bytes cannot be trusted; the rest "
 		       "is read) or unreadable. For the last two, the reason stands where the "
-		       "command would.",
+		       "command would.\n\n"
+		       "With --history, or one of the options behind it, the list is of the runs "
+		       "that have been, also those whose recordings are gone: each run leaves its "
+		       "summary when it ends. The history is a file of SQLite in "
+		       "$XDG_DATA_HOME/sonde, or what SONDE_STORE names: another file, or "
+		       "postgres://user@host/database for several users. --add puts recordings "
+		       "there that others made, or that have grown since.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct ls_options),
 	COMMAND_EXAMPLES(examples),

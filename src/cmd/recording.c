@@ -3,10 +3,11 @@
 
 #include "base/clock.h"
 #include "base/decimal.h"
+#include "cmd/history.h"
 #include "cmd/say.h"
 #include "cmd/textfile.h"
 #include "recording/join.h"
-#include "report/summary.h"
+#include "report/past.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { SUMMARY_LINES = 15 };
+enum { SUMMARY_LINES = 15, VALUES_AT_ONCE = 50000000 };
 
 static void random_id(char out[33])
 {
@@ -140,8 +141,26 @@ static FILE *open_summary(const char *path)
 	return fdopen(fd, "w");
 }
 
+void recording_leave(const struct recording_plan *p)
+{
+	if (!p->o->no_history)
+		history_leave(NULL, NULL, p->absolute);
+}
+
+/* Its summary takes seconds, for which the end of a job does not wait. */
+static bool is_long(const struct run *r)
+{
+	uint64_t rows = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		rows += r->nodes[i].rows;
+	return rows * r->nseries > VALUES_AT_ONCE;
+}
+
+/* out NULL: only for the history. */
 static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
 {
+	const struct summary_wish wish = { .all = p->o->json, .compared = past_metrics };
 	struct summary s;
 	struct run *r;
 	struct err e;
@@ -150,33 +169,43 @@ static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
 		say("summary: %s", e.text);
 		return;
 	}
-	if (p->o->json ? summary_make(&s, r, &e) : summary_make_judged(&s, r, NULL, &e)) {
+	if (!out && is_long(r)) {
+		recording_leave(p);
+	} else if (summary_make_as(&s, r, &wish, &e)) {
 		say("summary: %s", e.text);
 	} else {
-		if (p->o->json)
+		if (out && p->o->json)
 			summary_json(&s, r, out);
-		else
+		else if (out)
 			summary_print(&s, out, colour, SUMMARY_LINES);
+		if (!p->o->no_history)
+			history_leave(r, &s, p->absolute);
 		summary_free(&s);
 	}
 	run_close(r);
 }
 
+static void tell_file(const struct recording_plan *p)
+{
+	FILE *file = open_summary(p->o->summary);
+
+	if (!file) {
+		say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
+		return;
+	}
+	tell_to(p, file, false);
+	if (fclose(file))
+		say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
+}
+
 void recording_tell(const struct recording_plan *p)
 {
 	const char *no_colour = getenv("NO_COLOR");
-	FILE *file;
 
-	if (p->o->summary) {
-		file = open_summary(p->o->summary);
-		if (!file) {
-			say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
-			return;
-		}
-		tell_to(p, file, false);
-		if (fclose(file))
-			say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
-	} else if (!p->o->quiet) {
+	if (p->o->summary)
+		tell_file(p);
+	else if (!p->o->quiet)
 		tell_to(p, stderr, isatty(STDERR_FILENO) && !(no_colour && no_colour[0]));
-	}
+	else if (!p->o->no_history)
+		tell_to(p, NULL, false);
 }

@@ -17,7 +17,7 @@ struct recording_options {
 	int64_t pss, births; /* enum pss, enum births */
 	const char *perf, *events, *perf_cpu;
 	int64_t perf_scope; /* enum perf_scope */
-	bool force, quiet, json;
+	bool force, quiet, json, no_history;
 };
 
 /* Rows for a command whose options struct begins with struct recording_options. */
@@ -42,6 +42,10 @@ struct recording_options {
 	{ .name = "json", .type = ARG_FLAG, \
 	  .help = "The summary as JSON, as `sonde show --json` gives it.", \
 	  OPTION_OFFSET(struct recording_options, json) }, \
+	{ .name = "no-history", .type = ARG_FLAG, \
+	  .help = "Leave the run out of the history that `sonde ls --history` and `sonde usage` " \
+		  "tell of; SONDE_HISTORY=off in the environment does so, too.", \
+	  OPTION_OFFSET(struct recording_options, no_history) }, \
 	{ .name = "openmetrics", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Keep the newest sample in FILE, for a textfile collector, until the recording " \
 		  "ends; the mode of a FILE that is there is kept, a new one is private.", \
@@ -104,7 +108,9 @@ struct recording_plan {
 bool recording_plan(struct recording_plan *p, const struct recording_options *o);
 /* The recorder's options, but command, launcher and tree. The plan is borrowed. */
 struct recorder_options recording_recorder(const struct recording_plan *p);
-/* The summary of what was recorded, to where the options say. */
+/* The summary of what was recorded, to where the options say, and for the history. */
 void recording_tell(const struct recording_plan *p);
+/* It is one of many that end now: whoever looks at the history next looks at it, too. */
+void recording_leave(const struct recording_plan *p);
 
 #endif

@@ -157,6 +157,7 @@ void shared_tell(const struct shared *s)
 		recording_tell(p);
 		return;
 	}
+	recording_leave(p);
 	if (p->o->quiet)
 		return;
 	how_it_failed(failed, sizeof failed, n);

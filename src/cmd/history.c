@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/history.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "cmd/say.h"
+#include "core/glob.h"
+#include "recording/join.h"
+#include "report/past.h"
+#include "store/pending.h"
+#include "store/place.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PENDING "ended"
+
+/* The longest that the end of a recording takes for its history. */
+#define LEAVE_NS (2 * NS_PER_S)
+
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* ---- the end of a recording ---- */
+
+static void leave(const struct run *r, const struct summary *s, const char *path)
+{
+	struct history h = { 0 };
+	char folder[PATH_MAX];
+	struct err e;
+
+	if (place_data(variable, PENDING, folder, sizeof folder, &e))
+		return;
+	if (s) {
+		past_add(&h, r, s, path, clock_utc_ns());
+	} else {
+		history_add(&h);
+		history_add_text(&h, HISTORY_PATH, path);
+	}
+	if (!h.failed)
+		pending_leave(folder, &h, &h.run[0], &e);
+	history_free(&h);
+}
+
+/* A home that hangs, or a limit of file sizes, is another process's business. */
+void history_leave(const struct run *r, const struct summary *s, const char *path)
+{
+	const struct timespec a_little = { .tv_nsec = NS_PER_MS };
+	const char *off = variable("SONDE_HISTORY");
+	int64_t until = clock_mono_ns() + LEAVE_NS;
+	pid_t child;
+
+	if (off && (!strcmp(off, "off") || !strcmp(off, "0")))
+		return;
+	child = fork();
+	if (!child) {
+		signal(SIGXFSZ, SIG_IGN);
+		leave(r, s, path);
+		_exit(0);
+	}
+	if (child < 0)
+		return;
+	while (!waitpid(child, NULL, WNOHANG) && clock_mono_ns() < until)
+		nanosleep(&a_little, NULL);
+	child_end(child);
+}
+
+/* ---- into the store ---- */
+
+static int past_of(struct history *h, const char *path, struct err *e)
+{
+	char absolute[PATH_MAX];
+	struct summary s;
+	struct run *r;
+	int rc = run_open(&r, path, e);
+
+	if (rc)
+		return rc;
+	rc = summary_make_as(&s, r, &(struct summary_wish){ .compared = past_metrics }, e);
+	if (!rc) {
+		if (past_add(h, r, &s, realpath(path, absolute) ? absolute : path, clock_utc_ns()))
+			rc = err_set(e, -ENOMEM, "out of memory for the history");
+		summary_free(&s);
+	}
+	run_close(r);
+	return rc;
+}
+
+/* All of them or none. */
+static int put_all(struct database *s, const struct history *h, struct err *e)
+{
+	int64_t id;
+	int rc = h->n ? database_begin(s, e) : 0;
+
+	for (uint32_t i = 0; i < h->n && !rc; i++)
+		rc = history_put(s, h, i, &id, e);
+	if (!rc && h->n)
+		rc = database_commit(s, e);
+	else if (rc)
+		database_rollback(s);
+	return rc;
+}
+
+/* A file that was left: a run, or where one is. What is neither is dropped. */
+static int take_one(struct history *h, const struct pending *p, const char *folder, int i,
+		    const char *verb, struct err *e)
+{
+	struct err why = { "" };
+	int rc = pending_read(p, folder, i, h, &why);
+	const char *path;
+
+	if (!rc && !h->run[h->n - 1].text[HISTORY_UID]) {
+		path = h->run[--h->n].text[HISTORY_PATH];
+		rc = path ? past_of(h, path, &why) : err_set(&why, -EBADMSG, "it names no run");
+	}
+	if (rc == -ENOMEM)
+		return err_set(e, rc, "%s", why.text);
+	if (rc && rc != -ENOENT)
+		say("%s: a run that ended is left out of the history: %s", verb, why.text);
+	return 0;
+}
+
+/* What has ended since somebody looked last. */
+static int take_pending(struct database *s, const char *verb, struct err *e)
+{
+	struct history h = { 0 };
+	struct pending p = { 0 };
+	char folder[PATH_MAX];
+	int rc = place_data(variable, PENDING, folder, sizeof folder, e);
+
+	if (!rc)
+		rc = pending_find(&p, folder, e);
+	for (int i = 0; i < p.n && !rc; i++)
+		rc = take_one(&h, &p, folder, i, verb, e);
+	if (!rc)
+		rc = put_all(s, &h, e);
+	for (int i = 0; i < p.n && !rc; i++)
+		pending_remove(&p, folder, i);
+	pending_free(&p);
+	history_free(&h);
+	return rc;
+}
+
+static int open_store(struct database **s, const struct history_options *o, const char *verb,
+		      struct err *e)
+{
+	struct place p;
+	int rc;
+
+	if (o->store && !place_parse(&p, o->store, e) && p.secret)
+		return err_set(e, -EINVAL,
+			       "a password in --store would be seen by everybody on this machine; "
+			       "give it in PGPASSWORD or ~/.pgpass, or the address in SONDE_STORE");
+	rc = place_default(&p, o->store, variable, e);
+	if (!rc)
+		rc = database_open(s, p.where, e);
+	/* A store that is named once is not where this user's runs go. */
+	if (!rc && !o->store)
+		rc = take_pending(*s, verb, e);
+	return rc;
+}
+
+static int failed(const char *verb, int rc, const struct err *e)
+{
+	say("%s: %s", verb, e->text);
+	return rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int history_add_recordings(const struct history_options *o, const char *verb, char *const *path,
+			   size_t n)
+{
+	struct database *s = NULL;
+	struct err e = { "" };
+	int rc = open_store(&s, o, verb, &e), code = EXIT_OK;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct history h = { 0 };
+		struct err why = { "" };
+
+		if (past_of(&h, path[i], &why)) {
+			say("%s: %s", verb, why.text);
+			code = EXIT_FAILED;
+		} else {
+			rc = put_all(s, &h, &e);
+		}
+		history_free(&h);
+	}
+	database_close(s);
+	return rc ? failed(verb, rc, &e) : code;
+}
+
+/* ---- choosing ---- */
+
+bool history_wanted(const struct history_options *o)
+{
+	return o->store || o->name || o->user || o->host || o->since;
+}
+
+static bool parse_date(const char *text, int64_t *utc_ns)
+{
+	struct tm t = { 0 };
+	const char *end = strptime(text, "%Y-%m-%d", &t);
+	time_t at = end && !*end ? timegm(&t) : -1;
+
+	*utc_ns = (int64_t)at * NS_PER_S;
+	return at >= 0;
+}
+
+/* A date, or how long ago. */
+static int parse_since(const char *text, int64_t *utc_ns, struct err *e)
+{
+	static const struct {
+		char letter;
+		int64_t hours;
+	} units[] = { { 'd', 24 }, { 'w', 7 * 24 } };
+	const char *p = text;
+	int64_t n, ns = 0;
+
+	*utc_ns = INT64_MIN;
+	if (!text || parse_date(text, utc_ns))
+		return 0;
+	if (number_i64(&p, &n) && n > 0 && n < 10000 && *p && !p[1])
+		for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+			ns = *p == units[i].letter ? n * units[i].hours * 3600 * NS_PER_S : ns;
+	if (!ns && args_duration(text, &ns))
+		return err_set(e, -EINVAL,
+			       "--since takes a date as 2026-11-20, or how long ago, as 30d, 2w or "
+			       "12h, not '%.100s'",
+			       text);
+	*utc_ns = clock_utc_ns() - ns;
+	return 0;
+}
+
+static bool matches(const char *globs, const char *text)
+{
+	return !globs || (text && glob_match(globs, text));
+}
+
+static bool was_on(const struct history *h, const struct history_run *r, const char *globs)
+{
+	for (uint32_t i = 0; i < r->nhosts; i++)
+		if (matches(globs, h->host[r->first_host + i]))
+			return true;
+	return !globs;
+}
+
+static void choose(struct history *h, const struct history_options *o)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < h->n; i++)
+		if (matches(o->name, h->run[i].text[HISTORY_NAME]) &&
+		    matches(o->user, h->run[i].text[HISTORY_USER]) &&
+		    was_on(h, &h->run[i], o->host))
+			h->run[n++] = h->run[i];
+	h->n = n;
+}
+
+int history_find(struct history *h, const struct history_options *o, const char *verb)
+{
+	struct database *s = NULL;
+	struct err e = { "" };
+	int64_t since;
+	int rc = parse_since(o->since, &since, &e);
+
+	*h = (struct history){ 0 };
+	if (!rc)
+		rc = open_store(&s, o, verb, &e);
+	if (!rc)
+		rc = history_read(h, s, since, &e);
+	database_close(s);
+	if (rc)
+		return failed(verb, rc, &e);
+	choose(h, o);
+	return EXIT_OK;
+}

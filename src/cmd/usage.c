@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* usage.c - what groups of runs used, and what to ask for next time. */
+#include "store/usage.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "cmd/history.h"
+#include "cmd/print.h"
+#include "cmd/say.h"
+#include "core/metric.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+struct usage_options {
+	struct history_options history; /* first, as HISTORY_OPTIONS wants it */
+	int64_t by, percentile, margin;
+	bool json;
+};
+
+_Static_assert(offsetof(struct usage_options, history) == 0, "HISTORY_OPTIONS");
+
+static const struct option rows[] = {
+	{ .name = "by",
+	  .type = ARG_CHOICE,
+	  .value = "name|array|host|user",
+	  .fallback = "name",
+	  .help = "What makes a group: the job's or else the program's name; the array job; a "
+		  "host, on which each of its runs counts; the user.",
+	  OPTION_OFFSET(struct usage_options, by) },
+	HISTORY_OPTIONS,
+	{ .name = "percentile",
+	  .type = ARG_COUNT,
+	  .value = "N",
+	  .fallback = "95",
+	  .min = 1,
+	  .max = 100,
+	  .help = "So many of 100 runs are to have enough with what to ask for next.",
+	  OPTION_OFFSET(struct usage_options, percentile) },
+	{ .name = "margin",
+	  .type = ARG_COUNT,
+	  .value = "PERCENT",
+	  .fallback = "20",
+	  .max = 1000,
+	  .help = "So much more than that is asked for.",
+	  OPTION_OFFSET(struct usage_options, margin) },
+	{ .name = "json",
+	  .type = ARG_FLAG,
+	  .help = "Print it as JSON, schema sonde/usage/1.",
+	  OPTION_OFFSET(struct usage_options, json) },
+};
+
+static const struct example examples[] = {
+	{ "usage", "what each job used, by its name" },
+	{ "usage --by array --since 7d", "the elements of each array job together" },
+	{ "usage --name train --percentile 90 --margin 10", "to ask for less" },
+};
+
+static void number(char *out, size_t size, enum unit unit, double v)
+{
+	if (isnan(v))
+		snprintf(out, size, "-");
+	else
+		unit_format(unit, v, out, size);
+}
+
+static void figure_line(struct bytes *b, const struct usage_figure *f)
+{
+	char text[5][32];
+	const double v[5] = { f->p50, f->p90, f->p95, f->max, f->next };
+
+	for (size_t i = 0; i < 5; i++)
+		number(text[i], sizeof text[i], f->row->unit, v[i]);
+	bytes_printf(b, "  %-14s %6u  %-12s  %-12s  %-12s  %-12s  %s\n", f->row->label, f->n,
+		     text[0], text[1], text[2], text[3], text[4]);
+}
+
+static void group_text(struct bytes *b, const struct usage_group *g)
+{
+	char name[200], of[200] = "";
+
+	escape_terminal_into(name, sizeof name, g->name);
+	if (g->of)
+		escape_terminal_into(of, sizeof of, g->of);
+	bytes_printf(b, "%s%s%s%s: %u run%s", name, g->of ? " (" : "", of, g->of ? ")" : "",
+		     g->runs, g->runs == 1 ? "" : "s");
+	if (g->failed)
+		bytes_printf(b, ", %u failed", g->failed);
+	bytes_puts(b, "\n");
+	for (size_t i = 0; i < USAGE_FIGURES; i++)
+		if (g->figure[i].n)
+			figure_line(b, &g->figure[i]);
+}
+
+static void print_text(struct bytes *b, const struct usage *u, const struct usage_options *o)
+{
+	if (u->n)
+		bytes_printf(b, "  %-14s %6s  %-12s  %-12s  %-12s  %-12s  %s\n", "", "RUNS", "HALF",
+			     "90 %", "95 %", "MOST", "NEXT TIME");
+	for (uint32_t i = 0; i < u->n; i++)
+		group_text(b, &u->group[i]);
+	if (u->n)
+		bytes_printf(b,
+			     "Half, 90 %% and 95 %% of the runs used at most so much. Next time: "
+			     "enough for %d %% of these runs, and %d %% more.\n",
+			     (int)o->percentile, (int)o->margin);
+}
+
+static void put(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_real(j, v);
+}
+
+static void figure_json(struct json *j, const struct usage_figure *f)
+{
+	json_key(j, f->row->name);
+	json_object(j);
+	json_key(j, "unit");
+	json_text(j, unit_name(f->row->unit));
+	json_key(j, "runs");
+	json_int(j, f->n);
+	put(j, "p50", f->p50);
+	put(j, "p90", f->p90);
+	put(j, "p95", f->p95);
+	put(j, "max", f->max);
+	put(j, "next", f->next);
+	json_object_end(j);
+}
+
+static void group_json(struct json *j, const struct usage_group *g)
+{
+	json_object(j);
+	json_key(j, "name");
+	json_text(j, g->name);
+	json_key(j, "of");
+	json_text(j, g->of);
+	json_key(j, "runs");
+	json_int(j, g->runs);
+	json_key(j, "failed");
+	json_int(j, g->failed);
+	json_key(j, "figures");
+	json_object(j);
+	for (size_t i = 0; i < USAGE_FIGURES; i++)
+		if (g->figure[i].n)
+			figure_json(j, &g->figure[i]);
+	json_object_end(j);
+	json_object_end(j);
+}
+
+static void print_json(struct bytes *b, const struct usage *u, const struct usage_options *o)
+{
+	struct json j = { .out = b, .indent = true };
+
+	json_object(&j);
+	json_key(&j, "schema");
+	json_text(&j, "sonde/usage/1");
+	json_key(&j, "by");
+	json_text(&j, usage_by_name((enum usage_by)o->by));
+	json_key(&j, "percentile");
+	json_int(&j, o->percentile);
+	json_key(&j, "margin_percent");
+	json_int(&j, o->margin);
+	json_key(&j, "groups");
+	json_array(&j);
+	for (uint32_t i = 0; i < u->n; i++)
+		group_json(&j, &u->group[i]);
+	json_array_end(&j);
+	json_object_end(&j);
+	bytes_u8(b, '\n');
+}
+
+static int usage_exec(const void *options, int noperands, char **operands)
+{
+	const struct usage_options *o = options;
+	struct history h = { 0 };
+	struct usage u = { 0 };
+	struct bytes b = { 0 };
+	int code;
+
+	if (noperands) {
+		say("usage: it tells of the history and takes no '%s'", operands[0]);
+		return EXIT_USAGE;
+	}
+	code = history_find(&h, &o->history, "usage");
+	if (code == EXIT_OK) {
+		if (usage_make(&u, &h, (enum usage_by)o->by, (double)o->percentile / 100,
+			       (double)o->margin / 100))
+			b.failed = true;
+		else if (o->json)
+			print_json(&b, &u, o);
+		else
+			print_text(&b, &u, o);
+		if (!u.n && !o->json && !b.failed)
+			say("usage: there is no such run in the history");
+		code = print_bytes(&b);
+	}
+	usage_free(&u);
+	history_free(&h);
+	return code;
+}
+
+const struct command command_usage = {
+	.name = "usage",
+	.operands = "",
+	.what = "Tell what jobs of a name used, and what to ask for next time",
+	.description =
+		"Groups the runs of the history by the name of the job (all runs of a campaign, "
+		"arrays included), by array job, host or user, and prints for each group what half, "
+		"90 % and 95 % of its runs used at most, the most, and what to ask for next time: "
+		"of cores (the mean over each run), peak memory, time and GPUs (the share of the "
+		"time in which they worked). Runs that still go on are left out, and of those that "
+		"failed it is counted how many.\n\n"
+		"What to ask for is the percentile of --percentile with the margin of --margin, "
+		"rounded up to whole cores, 100 MiB or minutes. Figures of several nodes are their "
+		"sums.\n\n"
+		"`sonde ls --history` lists the runs, `sonde ls --add DIR` adds recordings.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct usage_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = usage_exec,
+};

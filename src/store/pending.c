@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pending.h"
+
+#include "base/clock.h"
+#include "base/textfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXTENSION ".json"
+
+enum { FILE_MAX = 16 << 20 };
+
+static int write_file(const char *path, const struct bytes *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	ssize_t n;
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text->data, text->len);
+	rc = n < 0 ? -errno : n < (ssize_t)text->len ? -ENOSPC : 0;
+	if (close(fd) && !rc)
+		rc = -errno;
+	return rc;
+}
+
+/* No other process has this name: of this host, this time. */
+static bool name_file(const char *folder, char path[PATH_MAX], char whole[PATH_MAX])
+{
+	char host[64] = "";
+	int n;
+
+	gethostname(host, sizeof host - 1);
+	for (char *c = host; *c; c++)
+		*c = *c == '/' ? '_' : *c;
+	n = snprintf(path, PATH_MAX, "%s/%020" PRId64 "-%d-%s", folder, clock_utc_ns(),
+		     (int)getpid(), host);
+	return n > 0 && snprintf(whole, PATH_MAX, "%s%s", path, EXTENSION) < PATH_MAX;
+}
+
+int pending_leave(const char *folder, const struct history *h, const struct history_run *r,
+		  struct err *e)
+{
+	char path[PATH_MAX], whole[PATH_MAX];
+	struct bytes text = { 0 };
+	struct json j = { .out = &text };
+	int rc = -ENAMETOOLONG;
+
+	history_json(&j, h, r);
+	bytes_u8(&text, '\n');
+	if (name_file(folder, path, whole)) {
+		mkdir(folder, 0700);
+		rc = text.failed ? -ENOMEM : write_file(path, &text);
+		if (!rc && rename(path, whole))
+			rc = -errno;
+		if (rc)
+			unlink(path);
+	}
+	bytes_free(&text);
+	return rc ? err_set(e, rc, "cannot leave the run in %.300s: %s", folder, strerror(-rc)) : 0;
+}
+
+static int is_whole(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > sizeof EXTENSION && !strcmp(d->d_name + n - sizeof EXTENSION + 1, EXTENSION);
+}
+
+int pending_find(struct pending *p, const char *folder, struct err *e)
+{
+	struct dirent **names = NULL;
+	int n = scandir(folder, &names, is_whole, alphasort);
+
+	*p = (struct pending){ 0 };
+	if (n < 0)
+		return errno == ENOENT ? 0
+				       : err_set(e, -errno, "cannot read %.300s: %s", folder,
+						 strerror(errno));
+	p->name = calloc((size_t)n + 1, sizeof *p->name);
+	for (int i = 0; i < n; i++) {
+		if (p->name)
+			p->name[p->n] = strdup(names[i]->d_name);
+		p->n += p->name && p->name[p->n];
+		free(names[i]);
+	}
+	free(names);
+	return p->name ? 0 : err_set(e, -ENOMEM, "out of memory for the history");
+}
+
+static bool path_of(const struct pending *p, const char *folder, int i, char path[PATH_MAX])
+{
+	return snprintf(path, PATH_MAX, "%s/%s", folder, p->name[i]) < PATH_MAX;
+}
+
+int pending_read(const struct pending *p, const char *folder, int i, struct history *h,
+		 struct err *e)
+{
+	struct bytes text = { 0 };
+	char path[PATH_MAX];
+	int rc = -ENAMETOOLONG;
+
+	if (path_of(p, folder, i, path))
+		rc = textfile_read(path, "run of the history", FILE_MAX, &text, e);
+	if (!rc)
+		rc = history_parse(h, text.data, text.len, e);
+	bytes_free(&text);
+	return rc;
+}
+
+void pending_remove(const struct pending *p, const char *folder, int i)
+{
+	char path[PATH_MAX];
+
+	if (path_of(p, folder, i, path))
+		unlink(path);
+}
+
+void pending_free(struct pending *p)
+{
+	for (int i = 0; i < p->n; i++)
+		free(p->name[i]);
+	free(p->name);
+	*p = (struct pending){ 0 };
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pending.h - runs that have ended and are not in the history yet: a small file each in a folder.
+ *
+ * The end of a job must not wait for a database, and thousands may end at once: each only leaves a
+ * file of its own, and whoever looks at the history next puts them there. A run without an uid is a
+ * recording that is to be looked at: its path.
+ */
+#ifndef SONDE_STORE_PENDING_H
+#define SONDE_STORE_PENDING_H
+
+#include "store/history.h"
+
+/* 0 or -errno. The folder is made when it is not there. */
+int pending_leave(const char *folder, const struct history *h, const struct history_run *r,
+		  struct err *e);
+
+struct pending {
+	char **name; /* of files, oldest first */
+	int n;
+};
+
+/* 0 or -errno; a folder that is not there is empty. */
+int pending_find(struct pending *p, const char *folder, struct err *e);
+/* Adds the run of file i to the history. 0; -EBADMSG when it holds none; -ENOENT when another took
+ * it; -errno. */
+int pending_read(const struct pending *p, const char *folder, int i, struct history *h,
+		 struct err *e);
+/* It is in the history, or holds nothing: the file goes. */
+void pending_remove(const struct pending *p, const char *folder, int i);
+void pending_free(struct pending *p);
+
+#endif
