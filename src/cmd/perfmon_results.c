@@ -147,10 +147,15 @@ static int export_one(const struct perfmon_results *p, size_t sink, struct run *
 static int report(const struct perfmon_results *p, struct run *r, struct written *w, struct err *e)
 {
 	struct outfile out;
-	int bad = reportfile_write(&out, r, p->place->directory, e);
+	struct summary s;
+	int bad = summary_make(&s, r, e);
 
+	if (bad)
+		return bad;
+	bad = reportfile_page(&out, r, &s, p->place->directory, e);
 	if (!bad)
 		written_add(w, out.path);
+	summary_free(&s);
 	return bad;
 }
 
