@@ -28,9 +28,10 @@ LDLIBS   += $(ZSTD) -lm
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
 # One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there.
-HELPERS     := nvml sqlite hdf5 http serve database
+HELPERS     := nvml sqlite hdf5 draw http serve database
 sqlite.needs := sqlite3
 hdf5.needs   := hdf5 libdeflate
+draw.needs   := pangocairo cairo-pdf cairo-svg cairo-png
 http.needs   := libcurl
 serve.needs  := libmicrohttpd
 database.needs := sqlite3

@@ -42,7 +42,7 @@ for _ in $(seq "$ROUNDS"); do
 done
 read -r json _ < <(cost "$BUILD/sonde" show --json "$scratch/hour")
 read -r ls _ < <(cost "$BUILD/sonde" ls "$scratch/hour")
-read -r report report_rss < <(cost "$BUILD/sonde" report "$scratch/hour" -o "$scratch")
+read -r report report_rss < <(cost "$BUILD/sonde" report --only html "$scratch/hour" -o "$scratch")
 figure "values in an hour of $NODES nodes" "$values" values
 figure 'decoding alone' "$(median <"$scratch/alone")" 'CPU s'
 figure 'show' "$(median <"$scratch/show")" 'CPU s'

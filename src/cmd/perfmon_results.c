@@ -144,13 +144,41 @@ static int export_one(const struct perfmon_results *p, size_t sink, struct run *
 							    : perfmonfile_tables(r, &x, e);
 }
 
+/* perfmon's own plots, and its report. Without the helper that draws, the page has all they say. */
+static int report_on_paper(const struct perfmon_results *p, struct run *r, const struct summary *s,
+			   struct written *w, struct err *e)
+{
+	struct plots_place to = { .format = PLOTS_PNG };
+	struct outfile out;
+	struct plots plots;
+	int bad = plots_make(&plots, r, s, &plots_of_perfmon, e);
+
+	if (!bad)
+		bad = reportfile_plots(&plots, p->place->directory, &to, w, e);
+	if (!bad)
+		bad = reportfile_pdf(&out, &plots, p->id, p->place->directory, e);
+	if (!bad)
+		written_add(w, out.path);
+	plots_free(&plots);
+	if (bad != -ENOENT)
+		return bad;
+	log_warning(p->log, "No plots and no PDF: %s", e->text);
+	return 0;
+}
+
 static int report(const struct perfmon_results *p, struct run *r, struct written *w, struct err *e)
 {
 	struct outfile out;
-	int bad = reportfile_write(&out, r, p->place->directory, e);
+	struct summary s;
+	int bad = summary_make(&s, r, e);
 
 	if (!bad)
+		bad = reportfile_page(&out, r, &s, p->place->directory, e);
+	if (!bad)
 		written_add(w, out.path);
+	if (!bad)
+		bad = report_on_paper(p, r, &s, w, e);
+	summary_free(&s);
 	return bad;
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct report_options {
-	const char *output, *only;
+	const char *output, *only, *format;
 	bool json;
 };
 
@@ -26,10 +26,17 @@ static const struct option rows[] = {
 	  OPTION_OFFSET(struct report_options, output) },
 	{ .name = "only",
 	  .type = ARG_TEXT,
-	  .value = "KIND",
-	  .fallback = "html",
-	  .help = "What to write: html.",
+	  .value = "KINDS",
+	  .help = "What to write, separated by commas: html, pdf, plots; without it all, but the "
+		  "PDF only where the helper is installed that makes it.",
 	  OPTION_OFFSET(struct report_options, only) },
+	{ .name = "format",
+	  .type = ARG_TEXT,
+	  .value = "FORMAT",
+	  .fallback = "svg",
+	  .help = "What the plots are: svg; or, by the helper, png (200 dots an inch), pdf or "
+		  "svg-outlines, whose texts need no font.",
+	  OPTION_OFFSET(struct report_options, format) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Say which files were written as JSON.",
@@ -37,44 +44,137 @@ static const struct option rows[] = {
 };
 
 static const struct example examples[] = {
-	{ "report", "report.html of the newest recording here" },
-	{ "report sonde_1234 -o public", "write it elsewhere" },
+	{ "report", "page, PDF and plots of the newest recording here" },
+	{ "report sonde_1234 --only html", "the page alone" },
+	{ "report sonde_1234 --only plots --format png -o talk", "plots for slides, elsewhere" },
 };
 
-static int report(const char *recording, const struct report_options *o, struct run *r,
-		  struct err *e)
+enum report_kind { KIND_HTML = 0, KIND_PDF, KIND_PLOTS, KIND_NUMBER };
+
+static const char *const kinds[] = {
+	[KIND_HTML] = "html", [KIND_PDF] = "pdf", [KIND_PLOTS] = "plots"
+};
+_Static_assert(sizeof kinds / sizeof kinds[0] == KIND_NUMBER, "a name for every kind");
+
+struct making {
+	const struct report_options *o;
+	unsigned wanted; /* bit k: kinds[k] */
+	const char *directory;
+	struct plots_place place;
+	struct written written;
+};
+
+/* False when it has said what is wrong. */
+static bool find_kinds(unsigned *wanted, const char *only)
+{
+	for (const char *at = only; *at;) {
+		size_t n = strcspn(at, ","), k = 0;
+
+		while (k < KIND_NUMBER && (strlen(kinds[k]) != n || memcmp(kinds[k], at, n)))
+			k++;
+		if (k == KIND_NUMBER) {
+			say("report: --only %.*s: there are html, pdf and plots", (int)n, at);
+			return false;
+		}
+		*wanted |= 1U << k;
+		at += n + (at[n] == ',');
+	}
+	return true;
+}
+
+static void tell(struct making *m, const char *path)
+{
+	if (!m->o->json)
+		puts(path);
+}
+
+static int make_page(struct making *m, struct run *r, const struct summary *s, struct err *e)
+{
+	struct outfile out;
+	int rc = reportfile_page(&out, r, s, m->directory, e);
+
+	if (rc)
+		return rc;
+	tell(m, out.path);
+	written_add(&m->written, out.path);
+	return 0;
+}
+
+/* Who did not ask for the PDF gets the rest without the helper, and is told. */
+static int make_pdf(struct making *m, const struct plots *p, struct err *e)
+{
+	struct outfile out;
+	int rc = reportfile_pdf(&out, p, p->summary->job_id, m->directory, e);
+
+	if (rc == -ENOENT && !m->o->only) {
+		say("report: no PDF: %s", e->text);
+		return 0;
+	}
+	if (rc)
+		return rc;
+	tell(m, out.path);
+	written_add(&m->written, out.path);
+	return 0;
+}
+
+static int make_plots(struct making *m, const struct plots *p, struct err *e)
+{
+	int rc = reportfile_plots(p, m->directory, &m->place, &m->written, e);
+
+	if (!rc)
+		tell(m, m->place.path);
+	return rc;
+}
+
+static int make_drawings(struct making *m, struct run *r, const struct summary *s, struct err *e)
+{
+	struct plots p;
+	int rc = plots_make(&p, r, s, &plots_of_sonde, e);
+
+	if (!rc && m->wanted >> KIND_PDF & 1)
+		rc = make_pdf(m, &p, e);
+	if (!rc && m->wanted >> KIND_PLOTS & 1)
+		rc = make_plots(m, &p, e);
+	plots_free(&p);
+	return rc;
+}
+
+static int report(const char *recording, struct making *m, struct run *r, struct err *e)
 {
 	char own[PATH_MAX];
-	struct written w = { .verb = "report", .recording = recording, .json = o->json };
-	const char *directory =
-		o->output ? o->output : outfile_directory(recording, own, sizeof own);
-	struct outfile out;
-	int rc = reportfile_write(&out, r, directory, e);
+	struct summary s;
+	int rc = summary_make(&s, r, e);
 
-	if (!rc && !w.json)
-		puts(out.path);
-	if (!rc)
-		written_add(&w, out.path);
-	if (written_end(&w, r->ndamages) && !rc)
+	m->written =
+		(struct written){ .verb = "report", .recording = recording, .json = m->o->json };
+	m->directory = m->o->output ? m->o->output : outfile_directory(recording, own, sizeof own);
+	if (!rc && m->wanted >> KIND_HTML & 1)
+		rc = make_page(m, r, &s, e);
+	if (!rc && m->wanted & ~(1U << KIND_HTML))
+		rc = make_drawings(m, r, &s, e);
+	summary_free(&s);
+	if (written_end(&m->written, r->ndamages) && !rc)
 		rc = err_set(e, -EIO, "standard output did not take the names of the files");
 	return rc;
 }
 
 static int report_exec(const void *options, int noperands, char **operands)
 {
-	const struct report_options *o = options;
+	struct making m = { .o = options };
 	struct choice c;
 	struct err e = { "" };
 	int rc, code;
 
-	if (strcmp(o->only, "html") != 0) {
-		say("report: --only %s: there is only html", o->only);
+	if (!find_kinds(&m.wanted, m.o->only ? m.o->only : "html,pdf,plots"))
+		return EXIT_USAGE;
+	if (!reportfile_format(m.o->format, &m.place.format)) {
+		say("report: --format %s: there are svg, png, pdf and svg-outlines", m.o->format);
 		return EXIT_USAGE;
 	}
 	code = choose_recording(&c, "report", "reporting", noperands, operands);
 	if (code)
 		return code;
-	rc = report(c.path, o, c.run, &e);
+	rc = report(c.path, &m, c.run, &e);
 	if (rc)
 		say("report: %s", e.text);
 	else if (c.run->ndamages)
@@ -87,14 +187,22 @@ static int report_exec(const void *options, int noperands, char **operands)
 const struct command command_report = {
 	.name = "report",
 	.operands = "[DIR]",
-	.what = "Write a recording's report: one HTML file that needs no network",
+	.what = "Write a recording's report: a page that needs no network, a PDF, plots",
 	.description =
 		"Writes report.html: how the job ended, its figures, the verdicts with their "
 		"proof, charts that share one zoom and one cursor, its processes and commands, "
 		"what watching cost and what could not be measured. The file holds everything "
 		"it needs and opens from a disk without a network; without a script it still "
-		"has all but the charts. Only its owner may read it, as with the recording. Its "
-		"path is printed.\n\n"
+		"has all but the charts.\n\n"
+		"Writes job-report-JOB.pdf, or report.pdf of what was no batch job: a first page "
+		"that can be read alone, then the plots. The helper sonde-draw makes it, as all "
+		"plots that are not plain SVG; without it the rest is written.\n\n"
+		"Writes plots/, an SVG file each: cores, memory, disks, network and pressure over "
+		"time, each core, each GPU, power, the roofline, and of several nodes each node. "
+		"A value that is absent is a gap. What the recording has no values of has no "
+		"plot, but the roofline says what it lacks.\n\n"
+		"Only their owner may read them, as with the recording. The paths are "
+		"printed.\n\n"
 		"DIR is a directory that sonde made, or one file of it; without it the newest "
 		"sonde_* directory here is taken. Exit code 1 also means that the recording is "
 		"damaged and something was left out.",

@@ -1,41 +1,104 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/reportfile.h"
 
+#include "base/clock.h"
+#include "cmd/drawfile.h"
 #include "report/page.h"
+#include "report/pdf.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static int make_page(struct bytes *page, struct run *r, struct err *e)
+enum { PLOT_DPI = 200 };
+
+static const struct {
+	const char *name, *extension;
+	enum document_format format; /* of what the helper paints */
+} formats[] = {
+	[PLOTS_SVG] = { "svg", "svg", DOCUMENT_SVG },
+	[PLOTS_PNG] = { "png", "png", DOCUMENT_PNG },
+	[PLOTS_PDF] = { "pdf", "pdf", DOCUMENT_PDF },
+	[PLOTS_OUTLINED_SVG] = { "svg-outlines", "svg", DOCUMENT_SVG },
+};
+_Static_assert(sizeof formats / sizeof formats[0] == PLOTS_FORMAT_NUMBER_OF, "a row for each");
+
+bool reportfile_format(const char *name, enum plots_format *out)
 {
-	struct summary s;
-	int rc = summary_make(&s, r, e);
+	for (unsigned i = 0; i < PLOTS_FORMAT_NUMBER_OF; i++)
+		if (!strcmp(formats[i].name, name)) {
+			*out = (enum plots_format)i;
+			return true;
+		}
+	return false;
+}
 
-	if (rc)
-		return rc;
-	rc = page_make(page, r, &s, e);
-	summary_free(&s);
+int reportfile_page(struct outfile *out, struct run *r, const struct summary *s,
+		    const char *directory, struct err *e)
+{
+	struct bytes page = { 0 };
+	int rc = page_make(&page, r, s, e);
+
+	if (!rc)
+		rc = drawfile_save(out, directory, "report.html", &page, e);
+	bytes_free(&page);
 	return rc;
 }
 
-static int save(struct outfile *out, const struct bytes *page, const char *directory, struct err *e)
+static int write_plot(const struct plots *p, const struct plot *x, const struct plots_place *to,
+		      struct written *w, struct err *e)
 {
-	int rc = outfile_open(out, directory, "report.html", e);
+	static const struct box whole = { .w = PLOT_WIDTH, .h = PLOT_HEIGHT };
+	struct document d = { .format = formats[to->format].format,
+			      .dpi = PLOT_DPI,
+			      .created_s = p->summary->start_utc_ns / NS_PER_S };
+	struct bytes drawing = { 0 };
+	char name[PLOT_NAME + 8];
+	struct outfile out;
+	int rc;
 
-	if (rc)
-		return rc;
-	if (fwrite(page->data, 1, page->len, out->file) != page->len)
-		rc = err_set(e, -errno, "%s", strerror(errno));
-	return outfile_close(out, rc, e);
+	shape_page(&drawing, whole.w, whole.h);
+	plots_draw(p, x, &drawing, &whole);
+	shape_end(&drawing);
+	snprintf(name, sizeof name, "%s.%s", x->name, formats[to->format].extension);
+	snprintf(d.title, sizeof d.title, "%s", x->title);
+	if (to->format == PLOTS_SVG)
+		rc = drawfile_svg(&out, to->path, name, x->title, &drawing, e);
+	else
+		rc = drawfile_paint(&out, to->path, name, &d, &drawing, e);
+	if (!rc)
+		written_add(w, out.path);
+	bytes_free(&drawing);
+	return rc;
 }
 
-int reportfile_write(struct outfile *out, struct run *r, const char *directory, struct err *e)
+int reportfile_plots(const struct plots *p, const char *directory, struct plots_place *to,
+		     struct written *w, struct err *e)
 {
-	struct bytes page = { 0 };
-	int rc = make_page(&page, r, e);
+	int rc = 0;
 
+	if (snprintf(to->path, sizeof to->path, "%s/plots", directory) >= (int)sizeof to->path)
+		return err_set(e, -ENAMETOOLONG, "%.200s...: the name is too long", directory);
+	if (mkdir(directory, 0700) && errno != EEXIST)
+		return err_set(e, -errno, "cannot make the directory %s: %s", directory,
+			       strerror(errno));
+	for (uint32_t i = 0; i < p->n && !rc; i++)
+		rc = write_plot(p, &p->plot[i], to, w, e);
+	return rc;
+}
+
+int reportfile_pdf(struct outfile *out, const struct plots *p, const char *job_id,
+		   const char *directory, struct err *e)
+{
+	struct document d = { .format = DOCUMENT_PDF };
+	struct bytes drawing = { 0 };
+	char name[128];
+	int rc = pdf_draw(&drawing, p, e);
+
+	pdf_about(&d, p);
 	if (!rc)
-		rc = save(out, &page, directory, e);
-	bytes_free(&page);
+		rc = drawfile_paint(out, directory, pdf_name(job_id, name, sizeof name), &d,
+				    &drawing, e);
+	bytes_free(&drawing);
 	return rc;
 }

@@ -1,15 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reportfile.h - a recording's page as a file, as `report` and `perfmon -r` write it.
+ * reportfile.h - a recording's page and plots as files, as `report` and `perfmon -r` write them.
  */
 #ifndef SONDE_CMD_REPORTFILE_H
 #define SONDE_CMD_REPORTFILE_H
 
 #include "cmd/outfile.h"
-#include "core/run.h"
+#include "cmd/written.h"
+#include "report/plots.h"
 
 /* report.html in the directory, which is made when it is not there; out->path says where. 0, or
  * -errno with a sentence. */
-int reportfile_write(struct outfile *out, struct run *r, const char *directory, struct err *e);
+int reportfile_page(struct outfile *out, struct run *r, const struct summary *s,
+		    const char *directory, struct err *e);
+
+enum plots_format {
+	PLOTS_SVG = 0,
+	PLOTS_PNG,
+	PLOTS_PDF,
+	PLOTS_OUTLINED_SVG, /* whose texts are shapes, too */
+	PLOTS_FORMAT_NUMBER_OF
+};
+/* By its name: svg, png, pdf, svg-outlines. False: there is none such. */
+bool reportfile_format(const char *name, enum plots_format *out);
+
+struct plots_place {
+	enum plots_format format;
+	char path[PATH_MAX]; /* filled: the directory of the plots */
+};
+/* directory/plots/NAME.svg and so on for each of the plots. 0, or -errno with a sentence: -ENOENT
+ * where a format needs the helper and it is missing. */
+int reportfile_plots(const struct plots *p, const char *directory, struct plots_place *to,
+		     struct written *w, struct err *e);
+/* directory/job-report-JOB.pdf, or, without the id of a job, report.pdf; the same. */
+int reportfile_pdf(struct outfile *out, const struct plots *p, const char *job_id,
+		   const char *directory, struct err *e);
 
 #endif

@@ -87,21 +87,12 @@ static int serve(struct serving *s, struct err *e)
 	}
 }
 
-static int answer(int32_t code, const struct err *e)
-{
-	size_t n = code ? strlen(e->text) : 0;
-
-	return write(1, &code, sizeof(code)) == sizeof(code) && write(1, e->text, n) == (ssize_t)n
-		       ? EXIT_SUCCESS
-		       : EXIT_FAILURE;
-}
-
 /* After a failure the library may be in any state: it is left alone. */
 int foreign_serve(const struct sink *k)
 {
 	struct serving s = { .sink = k,
 			     .state = calloc(1, k->size),
-			     .out = fdopen(FOREIGN_FILE, "r+") };
+			     .out = fdopen(HELPER_FILE, "r+") };
 	struct err e = { "" };
 	int rc;
 
@@ -111,11 +102,11 @@ int foreign_serve(const struct sink *k)
 	else
 		rc = serve(&s, &e);
 	if (rc)
-		_exit(answer(rc, &e));
+		_exit(helper_answer(rc, &e));
 	k->free(s.state);
 	stream_reader_free(&s.reader);
 	free(s.state);
 	free(s.block);
 	fclose(s.out);
-	return answer(0, &e);
+	return helper_answer(0, &e);
 }

@@ -2,11 +2,11 @@
 /* sqlite.c - a table of an SQLite database; src/sqlite/ writes it. */
 #include "sink/foreign.h"
 
-static const struct foreign_format format = { "sqlite", "libsqlite3-dev", "libsqlite3-0" };
+static const struct helper_program program = { "sqlite", "libsqlite3-dev", "libsqlite3-0" };
 
 static int sqlite_begin(void *state, const struct frame_schema *schema, FILE *out, struct err *e)
 {
-	return foreign_begin(state, &format, schema, out, e);
+	return foreign_begin(state, &program, schema, out, e);
 }
 
 const struct sink sink_sqlite = {

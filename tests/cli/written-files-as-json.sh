@@ -14,6 +14,7 @@ for verb in export report; do
 		[ -s "$file" ] || fail "$verb names $file, which is not there"
 	done <files
 done
-[ "$(jq '.files | length' said.json)" = 1 ] || fail "a report is one file"
+[ "$(jq '[.files[] | select(test("/plots/"))] | length' said.json)" = "$(find job/plots -type f | wc -l)" ] || fail "not every plot is named"
+equal "files of the page alone" job/report.html "$("$SONDE" report --only html --json job | jq -r '.files[]')"
 equal "status of --json with -o -" 2 "$(status_of "$SONDE" export -o - --json job 2>err)"
 one_sentence err

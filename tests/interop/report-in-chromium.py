@@ -141,7 +141,7 @@ def record():
     sonde = os.environ["SONDE"]
     job = f'for i in 1 2 3 4 5; do ./"$0" 200000 & "{os.environ["PROGRAMS"]}/spin" 100000; wait; done'
     subprocess.run([sonde, "run", "--quiet", "-i", "50ms", "-o", "out", "--", "sh", "-c", job, program], check=True)
-    subprocess.run([sonde, "report", "out"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sonde, "report", "--only", "html", "out"], check=True, stdout=subprocess.DEVNULL)
     return "out/report.html"
 
 

@@ -3,7 +3,7 @@
 . "$TOP/tests/lib.sh"
 status=0
 # What helpers are made with.
-libraries=$(pkg-config --cflags hdf5 sqlite3 libdeflate)
+libraries=$(pkg-config --cflags hdf5 sqlite3 libdeflate pangocairo cairo-pdf cairo-svg)
 cd "$TOP" || exit 1
 while read -r header; do
 	# Twice: it must guard itself. -Wno-unused: a header's inline functions have no caller here.

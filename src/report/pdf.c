@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/pdf.h"
+
+#include "base/clock.h"
+#include "chart/colour.h"
+#include "chart/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HEADER_TEXT = 400, LINE = 12 };
+
+const char *pdf_name(const char *job_id, char *out, size_t size)
+{
+	if (!job_id || !job_id[0]) {
+		snprintf(out, size, "report.pdf");
+		return out;
+	}
+	snprintf(out, size, "job-report-%.100s.pdf", job_id);
+	for (char *c = out; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr(".-_", *c))
+			*c = '_';
+	return out;
+}
+
+static const char *said(const struct plots *p, const char *key)
+{
+	const struct run_meta *m = run_find_meta(p->run, 0, key);
+
+	return m && m->type == META_TEXT && m->text && m->text[0] ? m->text : NULL;
+}
+
+void pdf_about(struct document *d, const struct plots *p)
+{
+	const struct summary *s = p->summary;
+	const char *user = said(p, "job.user");
+
+	d->format = DOCUMENT_PDF;
+	d->dpi = 72;
+	d->created_s = s->start_utc_ns / NS_PER_S;
+	if (s->job_id && s->job_id[0])
+		snprintf(d->title, sizeof d->title, "Job %s", s->job_id);
+	else
+		snprintf(d->title, sizeof d->title, "%s", s->command ? s->command : "A job");
+	snprintf(d->author, sizeof d->author, "%s", user ? user : "");
+}
+
+/* Job, user, nodes, date: on every page. */
+static void header(struct bytes *drawing, const struct plots *p)
+{
+	const struct lettering l = { .size = 8, .colour = COLOUR_SOFT };
+	const struct lettering right = { .size = 8, .colour = COLOUR_SOFT, .anchor = ANCHOR_END };
+	const struct pen rule = { .colour = COLOUR_AXIS, .width = 0.5 };
+	const struct summary *s = p->summary;
+	const char *user = said(p, "job.user"), *job = s->job_id;
+	char text[HEADER_TEXT], fit[HEADER_TEXT], iso[48];
+	double date_width = 0, right_end = PDF_WIDTH - PDF_MARGIN;
+
+	if (s->start_utc_ns > 0) {
+		clock_iso(s->start_utc_ns / NS_PER_S * NS_PER_S, iso, sizeof iso);
+		snprintf(text, sizeof text, "%.10s %.5s UTC", iso,
+			 strlen(iso) > 11 ? iso + 11 : "");
+		date_width = text_width(text, 8, false) + 12;
+		shape_text(drawing, &right, (struct point){ right_end, 40 }, text);
+	}
+	snprintf(text, sizeof text, "%s%.80s   %s%.80s%s%u node%s", job ? "Job " : "No batch job",
+		 job ? job : "", user ? "User " : "", user ? user : "", user ? "   " : "",
+		 s->nhosts, s->nhosts == 1 ? "" : "s");
+	shape_text(drawing, &l, (struct point){ PDF_MARGIN, 40 },
+		   text_fit(text, &l, right_end - PDF_MARGIN - date_width, fit, sizeof fit));
+	shape_line(drawing, &rule, (const struct point[]){ { PDF_MARGIN, 46 }, { right_end, 46 } },
+		   2);
+}
+
+static void begin_page(struct bytes *drawing, const struct plots *p, uint32_t page, uint32_t pages)
+{
+	const struct lettering l = { .size = 8, .colour = COLOUR_SOFT };
+	const struct lettering right = { .size = 8, .colour = COLOUR_SOFT, .anchor = ANCHOR_END };
+	char text[64];
+
+	shape_page(drawing, PDF_WIDTH, PDF_HEIGHT);
+	header(drawing, p);
+	shape_text(drawing, &l, (struct point){ PDF_MARGIN, PDF_HEIGHT - 24 },
+		   "Sonde " SONDE_VERSION);
+	snprintf(text, sizeof text, "page %u of %u", page, pages);
+	shape_text(drawing, &right, (struct point){ PDF_WIDTH - PDF_MARGIN, PDF_HEIGHT - 24 },
+		   text);
+}
+
+/* What has no plot, and why; in the place of a plot. */
+static void draw_missing(struct bytes *drawing, const struct plots *p, const struct box *at)
+{
+	const struct lettering title = { .size = 10, .colour = COLOUR_INK, .bold = true };
+	const struct lettering l = { .size = 8, .colour = COLOUR_SOFT };
+	double y = at->y + 18, end = at->y + at->h;
+	char text[PLOT_WHY + 128];
+
+	shape_text(drawing, &title, (struct point){ at->x + 8, y }, "Not in this recording");
+	y += 4;
+	for (uint32_t i = 0; i < p->nmissing; i++) {
+		struct box line = { at->x + 8, y + LINE, at->w - 16, LINE };
+
+		if (line.y + LINE > end)
+			break;
+		snprintf(text, sizeof text, "%s: %s", p->missing[i].title, p->missing[i].why);
+		y += LINE * text_wrap(drawing, &l, &line, 2, text);
+	}
+}
+
+/* Which page each place is on and where: those of a group together, no more than a page takes. */
+struct place {
+	uint32_t page, slot;
+};
+
+static struct place next_place(const struct plots *p, struct place last, uint32_t i)
+{
+	bool other = i > 0 && i < p->n && p->plot[i].row->group != p->plot[i - 1].row->group;
+
+	if (i == 0 || other || last.slot + 1 == p->set->a_page)
+		return (struct place){ last.page + 1, 0 };
+	return (struct place){ last.page, last.slot + 1 };
+}
+
+int pdf_draw(struct bytes *drawing, const struct plots *p, struct err *e)
+{
+	uint32_t places = p->n + (p->nmissing > 0 && p->set->charts);
+	double height = (double)(PDF_BOTTOM - PDF_TOP) / p->set->a_page;
+	struct place at = { 1, 0 };
+	uint32_t pages;
+
+	for (uint32_t i = 0; i < places; i++)
+		at = next_place(p, at, i);
+	pages = at.page;
+	at = (struct place){ 1, 0 };
+	begin_page(drawing, p, 1, pages);
+	pdf_first_page(drawing, p);
+	for (uint32_t i = 0; i < places; i++) {
+		struct box box;
+
+		at = next_place(p, at, i);
+		box = (struct box){ PDF_MARGIN, PDF_TOP + at.slot * height,
+				    PDF_WIDTH - 2 * PDF_MARGIN, height - 8 };
+		if (at.slot == 0)
+			begin_page(drawing, p, at.page, pages);
+		if (i < p->n)
+			plots_draw(p, &p->plot[i], drawing, &box);
+		else
+			draw_missing(drawing, p, &box);
+	}
+	shape_end(drawing);
+	return drawing->failed ? err_set(e, -ENOMEM, "out of memory while drawing the report") : 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pdf.h - the report on paper: A4 pages of a first one that can be read alone (what ran, where,
+ * what was asked for and used, the verdicts, four figures) and the plots.
+ *
+ * Draws pages only; the helper sonde-draw makes the PDF of them.
+ */
+#ifndef SONDE_REPORT_PDF_H
+#define SONDE_REPORT_PDF_H
+
+#include "chart/document.h"
+#include "report/plots.h"
+
+/* Append all pages. 0 or -ENOMEM with a sentence. */
+int pdf_draw(struct bytes *drawing, const struct plots *p, struct err *e);
+/* What the file says of itself. */
+void pdf_about(struct document *d, const struct plots *p);
+/* "job-report-4711.pdf"; without a job's id (NULL or "") "report.pdf". Returns out. */
+const char *pdf_name(const char *job_id, char *out, size_t size);
+
+/* Private to pdf*.c: where a page has its text. */
+enum { PDF_WIDTH = 595, PDF_HEIGHT = 842, PDF_MARGIN = 42, PDF_TOP = 66, PDF_BOTTOM = 800 };
+/* The first page, below its header. */
+void pdf_first_page(struct bytes *drawing, const struct plots *p);
+
+#endif

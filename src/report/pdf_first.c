@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pdf_first.c - the first page of the report on paper: what a reader needs who turns no page. */
+#include "base/clock.h"
+#include "chart/colour.h"
+#include "chart/text.h"
+#include "report/machine.h"
+#include "report/page_metric.h"
+#include "report/pdf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	LEFT = PDF_MARGIN,
+	WIDTH = PDF_WIDTH - 2 * PDF_MARGIN,
+	TITLE = 15,
+	BODY = 9,
+	SMALL = 8,
+	TILES = 4,
+	TILE_GAP = 9,
+	TILE_HEIGHT = 74,
+	HOSTS_NAMED = 4,
+	MACHINES_NAMED = 3,
+	OVERVIEW_HEIGHT = 210,
+	TEXT_MAX = 1024
+};
+
+static const struct {
+	const char *word;
+	uint32_t colour;
+} looks[] = {
+	[SEVERITY_NOTE] = { "Note", 0x1d5a8a },           [SEVERITY_GOOD] = { "Good", 0x1a7a4c },
+	[SEVERITY_WARN] = { "Warning", 0x9a5b00 },        [SEVERITY_BAD] = { "Problem", 0xb3261e },
+	[SEVERITY_CANNOT_TELL] = { "Unknown", 0x6b4a86 },
+};
+_Static_assert(sizeof looks / sizeof looks[0] == SEVERITY_NUMBER_OF, "a look for every severity");
+
+static const struct lettering body = { .size = BODY, .colour = COLOUR_INK };
+static const struct lettering soft = { .size = SMALL, .colour = COLOUR_SOFT };
+
+/* A paragraph at y; y below it. */
+static double paragraph(struct bytes *d, const struct lettering *l, double y, uint32_t lines,
+			const char *text)
+{
+	struct box at = { LEFT, y + l->size, WIDTH, l->size * 1.35 };
+
+	return y + at.h * text_wrap(d, l, &at, lines, text);
+}
+
+static void words_of_ending(const struct summary *s, char *out, size_t size)
+{
+	char wall[64] = "";
+	int n;
+
+	if (!isnan(s->signal))
+		n = snprintf(out, size, "Killed by signal %.0f", s->signal);
+	else if (!isnan(s->exit_code))
+		n = snprintf(out, size, "Exit code %.0f", s->exit_code);
+	else
+		n = snprintf(out, size, "The end was not seen");
+	if (isnan(s->wall_s))
+		return;
+	unit_format(UNIT_SECONDS, s->wall_s, wall, sizeof wall);
+	snprintf(out + n, size - (size_t)n, "%s%s",
+		 isnan(s->signal) && isnan(s->exit_code) ? "; recorded for " : " after ", wall);
+}
+
+static void words_of_hosts(const struct summary *s, char *out, size_t size)
+{
+	uint32_t named = 0;
+	int n = snprintf(out, size, s->nhosts == 1 ? "On " : "%u nodes: ", s->nhosts);
+
+	for (uint32_t i = 0; i < s->nnodes && named < HOSTS_NAMED; i++)
+		if (!s->nodes[i].again)
+			n += snprintf(out + n, size - (size_t)n, "%s%.64s", named++ ? ", " : "",
+				      s->nodes[i].host ? s->nodes[i].host : "?");
+	if (s->nhosts > HOSTS_NAMED)
+		snprintf(out + n, size - (size_t)n, " and %u more", s->nhosts - HOSTS_NAMED);
+}
+
+static double machines(struct bytes *d, const struct plots *p, double y)
+{
+	struct machines x;
+	char text[TEXT_MAX];
+
+	if (machines_make(&x, p->run)) {
+		d->failed = true;
+		return y;
+	}
+	for (uint32_t i = 0; i < x.n && i < MACHINES_NAMED; i++) {
+		if (x.row[i].nodes > 1)
+			snprintf(text, sizeof text, "%u nodes: %.900s", x.row[i].nodes,
+				 x.row[i].words);
+		else
+			snprintf(text, sizeof text, "%.900s", x.row[i].words);
+		y = paragraph(d, &soft, y, 2, text);
+	}
+	machines_free(&x);
+	return y;
+}
+
+/* What ran, how it ended, where, when. */
+static double what_and_where(struct bytes *d, const struct plots *p, double y)
+{
+	const struct lettering title = { .size = TITLE, .colour = COLOUR_INK, .bold = true };
+	const struct lettering strong = { .size = BODY, .colour = COLOUR_INK, .bold = true };
+	const struct run_meta *name = run_find_meta(p->run, 0, "job.name");
+	const struct summary *s = p->summary;
+	bool named = name && name->type == META_TEXT && name->text && name->text[0];
+	char text[TEXT_MAX], iso[48];
+
+	y = paragraph(d, &title, y, 2,
+		      named        ? name->text
+		      : s->command ? s->command
+				   : "A recorded job");
+	y += 3;
+	if (named && s->command)
+		y = paragraph(d, &body, y, 2, s->command);
+	words_of_ending(s, text, sizeof text);
+	y = paragraph(d, &strong, y, 1, text);
+	words_of_hosts(s, text, sizeof text);
+	y = paragraph(d, &body, y, 2, text);
+	if (s->start_utc_ns > 0) {
+		clock_iso(s->start_utc_ns / NS_PER_S * NS_PER_S, iso, sizeof iso);
+		snprintf(text, sizeof text, "Started %.10s %.8s UTC", iso,
+			 strlen(iso) > 11 ? iso + 11 : "");
+		y = paragraph(d, &body, y, 1, text);
+	}
+	return machines(d, p, y);
+}
+
+/* A figure: what, how much, of how much, and a bar of that. */
+struct tile {
+	const char *label;
+	char value[64], of[128];
+	double share; /* NAN: none */
+};
+
+static void draw_tile(struct bytes *d, const struct tile *t, unsigned i, double y)
+{
+	const struct lettering label = { .size = SMALL, .colour = COLOUR_SOFT };
+	const struct lettering value = { .size = 15, .colour = COLOUR_INK, .bold = true };
+	const double w = (WIDTH - (TILES - 1) * TILE_GAP) / (double)TILES;
+	const struct box at = { LEFT + i * (w + TILE_GAP), y, w, TILE_HEIGHT };
+	const struct box of = { at.x + 7, y + 56, w - 14, 9.5 };
+	char fit[96];
+
+	shape_box(d, &at, 0xf3f5f7);
+	shape_text(d, &label, (struct point){ at.x + 7, y + 14 },
+		   text_fit(t->label, &label, w - 14, fit, sizeof fit));
+	shape_text(d, &value, (struct point){ at.x + 7, y + 33 },
+		   text_fit(t->value, &value, w - 14, fit, sizeof fit));
+	if (!isnan(t->share)) {
+		shape_box(d, &(struct box){ at.x + 7, y + 39, w - 14, 4 }, 0xd5dbe1);
+		shape_box(
+			d,
+			&(struct box){ at.x + 7, y + 39, (w - 14) * fmin(fmax(t->share, 0), 1), 4 },
+			colour_series(0));
+	}
+	text_wrap(d, &(struct lettering){ .size = 7, .colour = COLOUR_SOFT }, &of, 2, t->of);
+}
+
+/* What was asked for, else what was allowed, else what is there. */
+static double whole_of(double asked, double allowed, double present, const char **words)
+{
+	if (!isnan(asked)) {
+		*words = "asked for";
+		return asked;
+	}
+	if (allowed < present) {
+		*words = "allowed";
+		return allowed;
+	}
+	*words = "present";
+	return present;
+}
+
+static void put_unknown(struct tile *t)
+{
+	snprintf(t->value, sizeof t->value, "-");
+	snprintf(t->of, sizeof t->of, "not known");
+}
+
+static void fill_cores(struct tile *t, const struct summary *s)
+{
+	const char *words;
+	double whole = whole_of(s->cores_asked, s->cores_allowed, s->cores_present, &words);
+
+	t->label = "Cores used, on average";
+	t->share = s->cores_used_mean / whole;
+	if (isnan(s->cores_used_mean))
+		put_unknown(t);
+	else
+		snprintf(t->value, sizeof t->value, "%.2f", s->cores_used_mean);
+	if (!isnan(t->share))
+		snprintf(t->of, sizeof t->of, "of %.6g %s (%.0f %%)", whole, words, 100 * t->share);
+}
+
+static void fill_memory(struct tile *t, const struct summary *s)
+{
+	const char *words;
+	double whole = whole_of(s->memory_asked_bytes, NAN, s->memory_present, &words);
+	char of[64];
+
+	t->label = "Peak memory";
+	t->share = s->peak_memory_bytes / whole;
+	if (isnan(s->peak_memory_bytes))
+		put_unknown(t);
+	else
+		unit_format(UNIT_BYTES, s->peak_memory_bytes, t->value, sizeof t->value);
+	if (!isnan(t->share))
+		snprintf(t->of, sizeof t->of, "of %s %s%s%s",
+			 unit_format(UNIT_BYTES, whole, of, sizeof of), words,
+			 s->peak_memory_kind ? "; by " : "",
+			 s->peak_memory_kind ? s->peak_memory_kind : "");
+}
+
+static void fill_cpu(struct tile *t, const struct summary *s)
+{
+	char a[32], b[32];
+
+	t->label = "CPU time";
+	t->share = NAN;
+	if (isnan(s->cpu_s)) {
+		put_unknown(t);
+		return;
+	}
+	unit_format(UNIT_SECONDS, s->cpu_s, t->value, sizeof t->value);
+	if (!isnan(s->cpu_user_s) && !isnan(s->cpu_system_s))
+		snprintf(t->of, sizeof t->of, "%s user, %s system",
+			 unit_format(UNIT_SECONDS, s->cpu_user_s, a, sizeof a),
+			 unit_format(UNIT_SECONDS, s->cpu_system_s, b, sizeof b));
+}
+
+/* Energy where it was measured, else what was read and written. */
+static void fill_energy_or_io(struct tile *t, const struct summary *s)
+{
+	char a[32], b[32];
+
+	t->share = NAN;
+	if (s->energy_of) {
+		t->label = "Energy";
+		unit_format(UNIT_JOULES, s->energy_j, t->value, sizeof t->value);
+		snprintf(t->of, sizeof t->of, "measured: %.80s, whoever used it", s->energy_of);
+		return;
+	}
+	t->label = "Read and written";
+	if (isnan(s->read_bytes) || isnan(s->written_bytes)) {
+		put_unknown(t);
+		return;
+	}
+	unit_format(UNIT_BYTES, s->read_bytes + s->written_bytes, t->value, sizeof t->value);
+	snprintf(t->of, sizeof t->of, "%s read, %s written",
+		 unit_format(UNIT_BYTES, s->read_bytes, a, sizeof a),
+		 unit_format(UNIT_BYTES, s->written_bytes, b, sizeof b));
+}
+
+static double four_figures(struct bytes *d, const struct summary *s, double y)
+{
+	static void (*const fillers[TILES])(struct tile *, const struct summary *) = {
+		fill_cores, fill_memory, fill_cpu, fill_energy_or_io
+	};
+
+	for (unsigned i = 0; i < TILES; i++) {
+		struct tile t = { .share = NAN };
+
+		fillers[i](&t, s);
+		draw_tile(d, &t, i, y);
+	}
+	return y + TILE_HEIGHT;
+}
+
+static void proof_of(const struct plots *p, const struct summary_verdict *v, char *out, size_t size)
+{
+	char a[48], b[48];
+	int n = snprintf(out, size, "proof: %s", v->metric);
+
+	if (isfinite(v->from_s) && isfinite(v->to_s) && v->to_s > v->from_s)
+		n += snprintf(out + n, size - (size_t)n, " from %s to %s",
+			      unit_format(UNIT_SECONDS, v->from_s, a, sizeof a),
+			      unit_format(UNIT_SECONDS, v->to_s, b, sizeof b));
+	if (isfinite(v->threshold))
+		snprintf(out + n, size - (size_t)n, ", threshold %s",
+			 unit_format(page_unit(p->run, v->metric), v->threshold, a, sizeof a));
+}
+
+/* One verdict at y; y below it. A null drawing only measures. */
+static double verdict(struct bytes *d, const struct plots *p, const struct summary_verdict *v,
+		      double y)
+{
+	const struct lettering word = { .size = BODY,
+					.colour = looks[v->severity].colour,
+					.bold = true };
+	struct box at = { LEFT + 58, y + BODY, WIDTH - 58, BODY * 1.35 };
+	char proof[256];
+
+	if (d)
+		shape_text(d, &word, (struct point){ LEFT, y + BODY }, looks[v->severity].word);
+	y += at.h * text_wrap(d, &body, &at, 4, v->sentence);
+	if (!v->metric[0])
+		return y + 4;
+	at = (struct box){ LEFT + 58, y + SMALL, WIDTH - 58, SMALL * 1.3 };
+	proof_of(p, v, proof, sizeof proof);
+	return y + at.h * text_wrap(d, &soft, &at, 1, proof) + 4;
+}
+
+static double verdicts(struct bytes *d, const struct plots *p, double y, double end)
+{
+	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
+	const struct summary *s = p->summary;
+	char text[96];
+	uint32_t i;
+
+	y = paragraph(d, &heading, y, 1, "Verdicts") + 2;
+	if (!s->nverdicts)
+		return paragraph(d, &body, y, 1, "Nothing stands out.");
+	for (i = 0; i < s->nverdicts; i++) {
+		double last = i + 1 < s->nverdicts ? end - 2 * BODY : end;
+
+		if (verdict(NULL, p, &s->verdicts[i], y) > last)
+			break;
+		y = verdict(d, p, &s->verdicts[i], y);
+	}
+	if (i == s->nverdicts)
+		return y;
+	snprintf(text, sizeof text, "and %u more: sonde show has them all", s->nverdicts - i);
+	return paragraph(d, &soft, y, 1, text);
+}
+
+/* The first plots where there is room: at the bottom, two when the verdicts are few. */
+static void overview(struct bytes *d, const struct plots *p, double y)
+{
+	uint32_t n = (PDF_BOTTOM - y) / OVERVIEW_HEIGHT >= 2 ? 2 : 1;
+
+	for (uint32_t i = 0; i < n && i < p->n && p->plot[i].row->kind != PLOT_ROOFLINE; i++)
+		plots_draw(p, &p->plot[i], d,
+			   &(struct box){ LEFT, PDF_BOTTOM - (n - i) * (double)OVERVIEW_HEIGHT,
+					  WIDTH, OVERVIEW_HEIGHT - 6 });
+}
+
+void pdf_first_page(struct bytes *d, const struct plots *p)
+{
+	double y = what_and_where(d, p, 58) + 10;
+
+	y = four_figures(d, p->summary, y) + 12;
+	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
+	overview(d, p, y);
+}

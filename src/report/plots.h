@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plots.h - the plots of a run: which there are, and each as a drawing.
+ *
+ * What a run has no values of is left out and named with the reason, but for the roofline, whose
+ * place is always there to say which counters, or which permission, it lacks. Nodes are added up or
+ * averaged as the metric says, and shown beside each other.
+ */
+#ifndef SONDE_REPORT_PLOTS_H
+#define SONDE_REPORT_PLOTS_H
+
+#include "chart/shape.h"
+#include "report/plots_table.h"
+#include "report/summary.h"
+#include "report/traces.h"
+
+/* PLOT_LINES: as many as can be told apart. */
+enum { PLOT_NAME = 128, PLOT_WHY = 256, PLOT_LINES = 8 };
+
+struct plot {
+	char name[PLOT_NAME]; /* a file's, without its ending: only letters, digits, . _ - */
+	const char *title;
+	const struct plot_row *row;
+	uint32_t node; /* PLOT_CORES: whose */
+};
+
+struct plot_missing {
+	const char *title;
+	char why[PLOT_WHY]; /* hostile */
+};
+
+struct plots {
+	struct run *run;
+	const struct summary *summary;
+	const struct plot_set *set;
+	struct traces traces;
+	struct trace_wish *wish;
+	uint32_t *first, *rank; /* run_hosts, run_host_ranks */
+	struct plot_row *chart; /* [npage_charts] */
+	struct plot *plot;
+	struct plot_missing *missing;
+	uint32_t n, nmissing;
+	double to_s; /* where time ends */
+};
+
+/* Reads the run once for all of them. Borrows run and summary. 0, or -errno with a sentence; free
+ * in either case. */
+int plots_make(struct plots *p, struct run *r, const struct summary *s, const struct plot_set *set,
+	       struct err *e);
+void plots_free(struct plots *p);
+
+/* Into a box of a page that was begun. */
+void plots_draw(const struct plots *p, const struct plot *x, struct bytes *drawing,
+		const struct box *at);
+
+/* The size of one that is a file of its own: 18 cm wide. */
+#define PLOT_WIDTH  (18 / 2.54 * 72)
+#define PLOT_HEIGHT (9 / 2.54 * 72)
+
+/* Private to plots*.c: values over time, and who is drawn. */
+struct plot_values {
+	double *at, *mean, *min, *max; /* one allocation, at `at`; min NULL: no band */
+	uint32_t n;
+};
+/* Of all nodes together; n 0 when nothing is there. False: out of memory. */
+bool plot_values_of(const struct plots *p, const char *metric, struct plot_values *out);
+/* Of one trace. */
+bool plot_values_of_trace(const struct plots *p, const struct trace *x, struct plot_values *out);
+const char *plots_host(const struct plots *p, uint32_t node, char *out, size_t size);
+/* perfmon's: whether there is one, and it. */
+bool plots_perfmon_there(const struct plots *p, const struct plot_row *row);
+void plots_perfmon_draw(const struct plots *p, const struct plot *x, struct bytes *drawing,
+			const struct box *at);
+/* The traces of a wish: the first, and their number. */
+const struct trace *plots_traces(const struct plots *p, const char *metric, bool by_instance,
+				 uint32_t *n);
+
+#endif

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# report --only pdf: a private A4 document, job-report-JOB.pdf, whose text can be selected and whose fonts are in it; the
+# same recording gives the same bytes; without the helper the rest is written, and one sentence says so.
+. "$TOP/tests/lib.sh"
+need pdftotext
+[ -x "$(dirname "$SONDE")/libexec/sonde/sonde-draw" ] || skip "Sonde was built without cairo and pango"
+unset SLURM_JOB_ID LSB_JOBID OAR_JOB_ID FLUX_JOB_ID JOB_ID PBS_NUM_PPN
+export PBS_JOBID="47/11" PBS_JOBNAME='<b>&name' USER=nobody-else
+
+"$SONDE" run --quiet -i 50ms -o out -- sh -c '"$0" 400000; : "</script>"' "$PROGRAMS/spin" || fail run
+unset PBS_JOBID PBS_JOBNAME
+equal "the path" out/job-report-47_11.pdf "$("$SONDE" report --only pdf out 2>said)"
+[ ! -s said ] || fail "talks when all is well: $(cat said)"
+file=out/job-report-47_11.pdf
+equal "the mode" 600 "$(stat -c %a $file)"
+pdfinfo $file >info || fail pdfinfo
+pages=$(sed -n 's/^Pages: *//p' info)
+contains info '(A4)'
+contains info "Job 47/11"
+pdffonts $file | tail -n +3 | awk '{ n++; if ($(NF - 4) != "yes") bad = 1 } END { exit !n || bad }' || fail "a font is not embedded: $(pdffonts $file)"
+pdftotext -layout -f 1 -l 1 $file first
+for words in "Job 47/11" "1 node" "Exit code 0" "<b>&name" "Verdicts" "Cores used, on average" "Peak memory" "CPU time" "page 1 of $pages"; do
+	contains first "$words"
+done
+pdftotext -layout -f "$pages" -l "$pages" $file last
+contains last "page $pages of $pages"
+pdftotext $file - | grep -q "CPU of each core" || fail "no map of the cores"
+cp $file first.pdf
+"$SONDE" report --only pdf out >/dev/null || fail "report again"
+cmp first.pdf $file || fail "the same recording gives another file"
+
+# A few samples, or none at all, are a report, too.
+"$SONDE" run --quiet -i 1h -o short -- true || fail short
+"$SONDE" report --only pdf short >/dev/null || fail "report of a sample"
+pdftotext short/report.pdf - | grep -q "Exit code 0" || fail "short/report.pdf"
+
+# In the other formats. 18 cm at 200 dots an inch are 1417 pixels.
+"$SONDE" report --only plots --format png -o png out >/dev/null || fail png
+equal "the width of a PNG" 1417 "$(od -An -tu1 -j16 -N4 png/plots/cpu.png | awk '{ print $1 * 2^24 + $2 * 2^16 + $3 * 2^8 + $4 }')"
+"$SONDE" report --only plots --format pdf -o pdf out >/dev/null || fail pdf
+pdftotext pdf/plots/cpu.pdf - | grep -q "Cores used" || fail "pdf/plots/cpu.pdf"
+"$SONDE" report --only plots --format svg-outlines -o outlines out >/dev/null || fail svg-outlines
+grep -q "<text" outlines/plots/cpu.svg && fail "svg-outlines has text"
+equal "status of an unknown format" 2 "$(status_of "$SONDE" report --format gif out 2>said)"
+one_sentence said
+
+# Without the helper.
+mkdir empty
+SONDE_LIBEXEC=$PWD/empty "$SONDE" report -o rest out >stdout 2>said || fail "report without the helper"
+one_sentence said
+contains said "libcairo2-dev"
+equal "what was written" "rest/report.html rest/plots" "$(tr '\n' ' ' <stdout | sed 's/ $//')"
+equal "what is there" "plots report.html" "$(ls -A rest | tr '\n' ' ' | sed 's/ $//')"
+equal "status of --only pdf without it" 1 "$(SONDE_LIBEXEC=$PWD/empty status_of "$SONDE" report --only pdf -o none out 2>said)"
+one_sentence said
+printf 'not a drawing' | "$(dirname "$SONDE")/libexec/sonde/sonde-draw" 3<>taken >answer && [ "$(tail -c +5 answer)" = "what came is not a drawing of this version of Sonde" ] ||
+	fail "the helper answers: $(cat answer)"
