@@ -33,8 +33,8 @@ struct summary_command {
 	double processes, cpu_s, peak_rss_bytes, read_bytes, written_bytes;
 };
 
-/* A task, as an MPI rank, in the order of steps, launches and ranks. Of one that nobody told the end
- * of, the CPU time is a lower bound, at most a twentieth less than its last sample's. */
+/* A task, as an MPI rank, in the order of steps, launches and ranks. Of one that nobody told the
+ * end of, the CPU time is a lower bound, at most a twentieth less than its last sample's. */
 struct summary_task {
 	uint32_t instance;
 	uint32_t launch;  /* of several with the same ranks in one step: which, from 0 on */
