@@ -34,6 +34,13 @@ static const char *variable(const char *name)
 
 /* ---- the end of a recording ---- */
 
+bool history_is_kept(void)
+{
+	const char *off = variable("SONDE_HISTORY");
+
+	return !off || (strcmp(off, "off") != 0 && strcmp(off, "0") != 0);
+}
+
 static void leave(const struct run *r, const struct summary *s, const char *path)
 {
 	struct history h = { 0 };
@@ -57,12 +64,9 @@ static void leave(const struct run *r, const struct summary *s, const char *path
 void history_leave(const struct run *r, const struct summary *s, const char *path)
 {
 	const struct timespec a_little = { .tv_nsec = NS_PER_MS };
-	const char *off = variable("SONDE_HISTORY");
 	int64_t until = clock_mono_ns() + LEAVE_NS;
 	pid_t child;
 
-	if (off && (!strcmp(off, "off") || !strcmp(off, "0")))
-		return;
 	child = fork();
 	if (!child) {
 		signal(SIGXFSZ, SIG_IGN);
@@ -202,9 +206,14 @@ int history_add_recordings(const struct history_options *o, const char *verb, ch
 
 /* ---- choosing ---- */
 
+bool history_chooses(const struct history_options *o)
+{
+	return o->name || o->user || o->host || o->since;
+}
+
 bool history_wanted(const struct history_options *o)
 {
-	return o->store || o->name || o->user || o->host || o->since;
+	return o->store || history_chooses(o);
 }
 
 static bool parse_date(const char *text, int64_t *utc_ns)

@@ -37,6 +37,8 @@ struct history_options {
 	  OPTION_OFFSET(struct history_options, since) }
 /* clang-format on */
 
+/* Does one of them choose some of the runs? */
+bool history_chooses(const struct history_options *o);
 /* Does one of them say that the history is meant? */
 bool history_wanted(const struct history_options *o);
 
@@ -49,8 +51,10 @@ int history_find(struct history *h, const struct history_options *o, const char 
 int history_add_recordings(const struct history_options *o, const char *verb, char *const *path,
 			   size_t n);
 
-/* What the end of a recording leaves, unless SONDE_HISTORY=off: it takes 2 s at most, and says
- * nothing when it fails. s NULL: the recording is looked at later. */
+/* False with SONDE_HISTORY=off. */
+bool history_is_kept(void);
+/* What the end of a recording leaves: it takes 2 s at most, and says nothing when it fails. s NULL:
+ * the recording is looked at later. */
 void history_leave(const struct run *r, const struct summary *s, const char *path);
 
 #endif

@@ -170,7 +170,7 @@ static const char *text_or_dash(char *out, size_t size, const char *text)
 static void past_line(struct bytes *b, const struct history *h, const struct history_run *r)
 {
 	char when[40], wall[40] = "-", memory[40] = "-", cores[40] = "-", name[64], user[40];
-	char ended[32], path[PATH_MAX];
+	char ended[32], nodes[16] = "-", path[PATH_MAX];
 	const struct recording x = { .exit_code = r->number[HISTORY_EXIT_CODE],
 				     .signal = r->number[HISTORY_SIGNAL] };
 	double used = history_figure(h, r, "cores_used"),
@@ -183,9 +183,11 @@ static void past_line(struct bytes *b, const struct history *h, const struct his
 		snprintf(cores, sizeof cores, "%.2f", used);
 	if (!isnan(peak))
 		unit_format(UNIT_BYTES, peak, memory, sizeof memory);
+	if (!isnan(r->number[HISTORY_NODES]))
+		snprintf(nodes, sizeof nodes, "%.0f", r->number[HISTORY_NODES]);
 	ended_text(&x, ended, sizeof ended);
-	bytes_printf(b, "%-20s  %-11s  %5.0f  %-9s  %6s  %-10s  %-12s  %-16s  %s\n", when, wall,
-		     r->number[HISTORY_NODES], ended, cores, memory,
+	bytes_printf(b, "%-20s  %-11s  %5s  %-9s  %6s  %-10s  %-12s  %-16s  %s\n", when, wall,
+		     nodes, ended, cores, memory,
 		     text_or_dash(user, sizeof user, r->text[HISTORY_USER]),
 		     text_or_dash(name, sizeof name, r->text[HISTORY_NAME]),
 		     text_or_dash(path, sizeof path, r->text[HISTORY_PATH]));
@@ -260,6 +262,10 @@ static int ls_exec(const void *options, int noperands, char **operands)
 
 	if (noperands > 1) {
 		say("ls: one directory at a time, '%s' is too much", operands[1]);
+		return EXIT_USAGE;
+	}
+	if (o->add && history_chooses(&o->history)) {
+		say("ls: --add takes all of a directory; leave out what chooses runs");
 		return EXIT_USAGE;
 	}
 	if (!o->add && (o->past || history_wanted(&o->history))) {

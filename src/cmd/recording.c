@@ -141,9 +141,14 @@ static FILE *open_summary(const char *path)
 	return fdopen(fd, "w");
 }
 
+static bool keeps_history(const struct recording_plan *p)
+{
+	return !p->o->no_history && history_is_kept();
+}
+
 void recording_leave(const struct recording_plan *p)
 {
-	if (!p->o->no_history)
+	if (keeps_history(p))
 		history_leave(NULL, NULL, p->absolute);
 }
 
@@ -178,7 +183,7 @@ static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
 			summary_json(&s, r, out);
 		else if (out)
 			summary_print(&s, out, colour, SUMMARY_LINES);
-		if (!p->o->no_history)
+		if (keeps_history(p))
 			history_leave(r, &s, p->absolute);
 		summary_free(&s);
 	}
@@ -206,6 +211,6 @@ void recording_tell(const struct recording_plan *p)
 		tell_file(p);
 	else if (!p->o->quiet)
 		tell_to(p, stderr, isatty(STDERR_FILENO) && !(no_colour && no_colour[0]));
-	else if (!p->o->no_history)
+	else if (keeps_history(p))
 		tell_to(p, NULL, false);
 }
