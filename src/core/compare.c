@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A fifth of the values is cut off at each end, from this many values on. */
 enum { TRIM_FROM = 8, TRIM_OF = 5 };
@@ -163,7 +162,7 @@ static struct centre centre_of(const double *v, uint32_t n)
 {
 	struct centre c = { .n = n };
 	uint32_t cut = n >= TRIM_FROM ? n / TRIM_OF : 0, kept = n - 2 * cut;
-	double sum = 0, winsorized = 0, mean, squares = 0;
+	double sum = 0, mean = 0, winsorized, squares = 0;
 
 	for (uint32_t i = cut; i < n - cut; i++)
 		sum += v[i];
@@ -174,7 +173,6 @@ static struct centre centre_of(const double *v, uint32_t n)
 
 		squares += e * e;
 	}
-	mean = 0;
 	for (uint32_t i = 0; i < n; i++)
 		mean += v[i] / n;
 	for (uint32_t i = 0; i < n; i++)
@@ -312,28 +310,30 @@ int compare_groups(struct compared *out, const struct sample_group *a, const str
 	return o.item && value ? 0 : -ENOMEM;
 }
 
+/* With n values in each group, the interval of no difference leaves the margin in more than one of
+ * 10 cases. */
+static bool too_few(uint32_t n, double spread, double margin, double level)
+{
+	double df = 2.0 * n - 2;
+	double reach = student_quantile((1 - level) / 2, df) + student_quantile(0.05, df);
+
+	return reach * spread * sqrt(2.0 / n) > margin;
+}
+
 uint32_t compare_repeats(double spread, double margin, double level)
 {
 	uint32_t low = 1, high = 2;
 
 	if (!(spread >= 0) || !(margin > 0))
 		return 0;
-	/* The interval of no difference leaves the margin at neither end in 9 of 10 cases. */
-	while (high <= REPEATS_MOST) {
-		double df = 2.0 * high - 2;
-		double reach = student_quantile((1 - level) / 2, df) + student_quantile(0.05, df);
-
-		if (reach * spread * sqrt(2.0 / high) > margin)
-			low = high, high *= 2;
-		else
-			break;
+	while (high <= REPEATS_MOST && too_few(high, spread, margin, level)) {
+		low = high;
+		high *= 2;
 	}
 	while (high - low > 1) {
 		uint32_t n = low + (high - low) / 2;
-		double df = 2.0 * n - 2;
-		double reach = student_quantile((1 - level) / 2, df) + student_quantile(0.05, df);
 
-		if (reach * spread * sqrt(2.0 / n) > margin)
+		if (too_few(n, spread, margin, level))
 			low = n;
 		else
 			high = n;
