@@ -33,12 +33,14 @@ refused "the nearest is wall_seconds" --fail-if 'wall_second>+5%' a b
 refused "there is no function 'median'" --fail-if 'median(job.cpu_cores)>+5%' a b
 refused 'is no condition' --fail-if wall_seconds a b
 refused 'is no threshold' --fail-if 'wall_seconds>+5parsecs' a b
+refused 'is no threshold' --fail-if 'wall_seconds>+i' a b
 refused 'write <- and a number' --fail-if 'wall_seconds<+5%' a b
 refused 'names no figure' --fail-if '1>+5%' a b
 refused 'is no floor' --floor 'wall_seconds' a b
 refused 'is no floor' --floor 'wall_seconds=5%' a b
 refused '--margin takes a share' --margin much a b
 refused 'one of --json and --markdown' --json --markdown a b
+refused '--html takes the name of a file' --html empty/ a b
 refused 'cannot' --html file/page.html a a
 
 # Another command is a warning.
@@ -55,3 +57,13 @@ done
 rm cut/*.tail
 compared 3 a cut
 grep -qE 'is damaged|has no end' said || fail "$(cat said)"
+
+# What was measured in two ways is not one figure. Where the kernel keeps the peak for both, it is.
+"$SONDE" run -q -i 20ms -o estimated -- sleep 0.3
+"$SONDE" run -q -i 20ms --pss off -o summed -- sleep 0.3
+if [ "$(figure estimated .job.peak_memory_kind)" != "$(figure summed .job.peak_memory_kind)" ]; then
+	compared 3 --fail-if 'peak_memory_bytes>+5%' estimated summed
+	contains told 'peak_memory_bytes is not compared'
+	contains told 'is not the same thing in all runs'
+	! grep -q '^peak_memory_bytes  ' told || fail "it was compared"
+fi
