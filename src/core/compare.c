@@ -23,7 +23,7 @@ static const double likeness_most = 0.9;
 struct item {
 	double v;
 	int64_t at;
-	uint32_t group; /* 0: a, 1: b */
+	bool group; /* false: a, true: b */
 };
 
 /* Both groups in the order of time, and what that order does to the interval. */
@@ -122,7 +122,7 @@ static double likeness_factor(const struct ordered *o)
 
 	for (uint32_t lag = 0; lag < o->n; lag++, power *= o->rho)
 		for (uint32_t i = 0; i + lag < o->n; i++) {
-			uint32_t g = o->item[i].group, h = o->item[i + lag].group;
+			bool g = o->item[i].group, h = o->item[i + lag].group;
 
 			shared[g][h] += lag ? 2 * power : 1;
 		}
@@ -253,7 +253,7 @@ static void compare_ordered(struct compared *c, const struct ordered *o, double 
 	struct ranks ranks;
 
 	for (uint32_t i = 0; i < o->n; i++) {
-		uint32_t g = o->item[i].group;
+		bool g = o->item[i].group;
 
 		part[g][n[g]++] = o->item[i].v;
 	}
@@ -282,7 +282,7 @@ static void compare_ordered(struct compared *c, const struct ordered *o, double 
 	decide(c, error2 * c->widened * c->widened, df, o, w);
 }
 
-static void add_group(struct ordered *o, const struct sample_group *g, uint32_t which)
+static void add_group(struct ordered *o, const struct sample_group *g, bool which)
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		o->item[o->n++] = (struct item){ g->value[i], g->at ? g->at[i] : 0, which };
@@ -300,8 +300,8 @@ int compare_groups(struct compared *out, const struct sample_group *a, const str
 	out->a = out->b = out->difference = out->low = out->high = out->margin = NAN;
 	out->p = out->p_drift = out->p_same = out->effect = out->p_ranks = out->spread = NAN;
 	if (o.item && value && a->n && b->n) {
-		add_group(&o, a, 0);
-		add_group(&o, b, 1);
+		add_group(&o, a, false);
+		add_group(&o, b, true);
 		look_at_order(&o, a->at && b->at);
 		compare_ordered(out, &o, value, w);
 	}

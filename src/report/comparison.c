@@ -267,34 +267,71 @@ static const char *way_of(const struct comparison_run *run, size_t way)
 	return text;
 }
 
-static bool in_one_way(const struct comparison *x, size_t way)
+/* How many runs of a group were measured in that way. */
+static uint32_t count_way(const struct comparison *x, enum comparison_group group, size_t way,
+			  const char *like)
 {
-	const char *first = NULL;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < x->nruns; i++) {
 		const char *this = way_of(&x->run[i], way);
 
-		if (x->run[i].group == GROUP_HISTORY || !this)
-			continue;
-		if (first && strcmp(first, this) != 0)
-			return false;
-		first = this;
+		n += x->run[i].group == group && this && !strcmp(this, like);
 	}
-	return true;
+	return n;
+}
+
+/* The way that most runs of the group with fewer of them were measured in; NULL: none is known. */
+static const char *common_way(const struct comparison *x, size_t way, bool *in_both)
+{
+	const char *best = NULL;
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < x->nruns; i++) {
+		const char *this = way_of(&x->run[i], way);
+		uint32_t a = this ? count_way(x, GROUP_A, way, this) : 0;
+		uint32_t b = this ? count_way(x, GROUP_B, way, this) : 0;
+
+		if (!this || (best && (a < b ? a : b) <= most))
+			continue;
+		best = this;
+		most = a < b ? a : b;
+	}
+	*in_both = most > 0;
+	return best;
+}
+
+/* The values of runs that were measured in another way are left out. */
+static void leave_out(const struct comparison *x, struct comparison_figure *f, size_t way,
+		      const char *common, bool in_both)
+{
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < x->nruns; i++) {
+		const char *this = way_of(&x->run[i], way);
+
+		if (!this || !strcmp(this, common))
+			continue;
+		others += x->run[i].group != GROUP_HISTORY && isfinite(f->value[i]);
+		f->value[i] = in_both ? NAN : f->value[i];
+	}
+	f->unlike = others && !in_both;
+	f->left_out = f->unlike ? 0 : others;
 }
 
 static void mark_unlike(struct comparison *x)
 {
 	for (size_t k = 0; k < sizeof in_ways / sizeof in_ways[0]; k++) {
 		struct comparison_figure *f = comparison_figure(x, in_ways[k].figure);
+		bool in_both;
+		const char *common = common_way(x, in_ways[k].way, &in_both);
 
-		if (in_one_way(x, in_ways[k].way))
-			continue;
-		if (f)
-			f->unlike = true;
-		for (uint32_t i = 0; i < x->nconditions; i++)
-			x->condition[i].figure.unlike |=
-				strstr(x->condition[i].quantity, in_ways[k].figure) != NULL;
+		if (f && common)
+			leave_out(x, f, in_ways[k].way, common, in_both);
+		for (uint32_t i = 0; common && i < x->nconditions; i++)
+			if (strstr(x->condition[i].quantity, in_ways[k].figure))
+				leave_out(x, &x->condition[i].figure, in_ways[k].way, common,
+					  in_both);
 	}
 }
 

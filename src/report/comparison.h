@@ -37,10 +37,11 @@ struct comparison_figure {
 	bool leads;          /* one of the figures people quote */
 	double *value;       /* [runs]; NAN: not known */
 	struct compared result;
-	bool has_unit;    /* a run said which */
-	bool unlike;      /* it is not the same thing in all runs, and so is not compared */
-	uint32_t history; /* values that its spread is known by; 0: that of the groups */
-	uint32_t repeats; /* needed in each group for an answer; 0: not known */
+	bool has_unit;     /* a run said which */
+	bool unlike;       /* it is not the same thing in all runs, and so is not compared */
+	uint32_t left_out; /* runs in which it is something else than in the others */
+	uint32_t history;  /* values that its spread is known by; 0: that of the groups */
+	uint32_t repeats;  /* needed in each group for an answer; 0: not known */
 };
 
 /* What --fail-if says: the figure may not be more (or less) by more than the threshold. */

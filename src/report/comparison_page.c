@@ -24,7 +24,7 @@ static const char style[] =
 	"white-space:nowrap}td.wide{overflow-wrap:anywhere;min-width:160px}"
 	".worse{color:var(--bad);font-weight:700}.better{color:var(--good);font-weight:700}"
 	"code{font-family:ui-monospace,monospace;font-size:.93em}"
-	"td:first-child{overflow-wrap:anywhere}"
+	"td.name{overflow-wrap:anywhere}"
 	".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(380px,1fr));gap:14px}"
 	"figure{margin:0}figcaption{font-weight:600}svg.chart{width:100%;height:auto}"
 	"svg.strip{width:180px;height:30px}svg path{fill:none}"
@@ -119,7 +119,7 @@ static void row(struct bytes *b, const struct comparison *x, const struct compar
 	char change[64], low[64], high[64];
 	const char *class = strncmp(word, "not ", 4) == 0 ? "" : word;
 
-	bytes_puts(b, "<tr><td><code>");
+	bytes_puts(b, "<tr><td class=\"name\"><code>");
 	html_text(b, name);
 	bytes_puts(b, "</code><td class=\"n\">");
 	html_value(b, f->unit, f->result.a);

@@ -129,13 +129,19 @@ static void single_runs(struct bytes *b, const struct comparison *x)
 
 void comparison_advice(struct bytes *b, const struct comparison *x)
 {
-	for (uint32_t i = 0; i < x->nfigures; i++)
-		if (x->figure[i].unlike)
-			bytes_printf(
-				b,
-				"%s is not compared: it was measured in different ways, and is "
-				"not the same thing in all runs. ",
-				x->figure[i].name);
+	for (uint32_t i = 0; i < x->nfigures; i++) {
+		const struct comparison_figure *f = &x->figure[i];
+
+		if (f->unlike)
+			bytes_printf(b,
+				     "%s is not compared: it was measured in different ways, and "
+				     "is not the same thing in all runs. ",
+				     f->name);
+		if (f->left_out)
+			bytes_printf(b,
+				     "%s of %u run%s is left out: it was measured in another way. ",
+				     f->name, f->left_out, f->left_out > 1 ? "s" : "");
+	}
 	if (x->n[GROUP_A] == 1 && x->n[GROUP_B] == 1)
 		single_runs(b, x);
 }

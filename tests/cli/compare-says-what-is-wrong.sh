@@ -71,4 +71,11 @@ if [ "$(figure estimated .job.peak_memory_kind)" != "$(figure summed .job.peak_m
 	says 'peak_memory_bytes is not compared'
 	says 'is not the same thing in all runs'
 	! grep -q '^peak_memory_bytes  ' told || fail "it was compared"
+	# Among several only the odd one is left out.
+	for copy in e2 e3 e4; do
+		cp -r estimated $copy
+	done
+	"$SONDE" compare estimated,e2 e3,e4,summed >told 2>said || :
+	says 'peak_memory_bytes of 1 run is left out'
+	grep -q '^peak_memory_bytes  ' told || fail "it was not compared: $(cat told)"
 fi
