@@ -264,6 +264,8 @@ static int add_conditions(struct comparing *c, struct err *e)
 	for (size_t i = 0; i < sizeof built_in / sizeof built_in[0] && !o->fail_if.n && !rc; i++) {
 		snprintf(text, sizeof text, "%s>+%.6g%%", built_in[i], 100 * x->margin);
 		rc = comparison_add_condition(x, text, e);
+		if (!rc)
+			x->condition[x->nconditions - 1].if_known = true;
 	}
 	return rc;
 }
@@ -401,6 +403,9 @@ static int compare(struct comparing *c, int noperands, char **operands, struct e
 
 	if (c->o->json && c->o->markdown)
 		return err_set(e, -EINVAL, "one of --json and --markdown");
+	if (c->o->html && (!*c->o->html || c->o->html[strlen(c->o->html) - 1] == '/'))
+		return err_set(e, -EINVAL, "option --html takes the name of a file, not '%.200s'",
+			       c->o->html);
 	comparison_init(&c->result);
 	c->result.independent = c->o->independent;
 	rc = add_conditions(c, e);

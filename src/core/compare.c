@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A fifth of the values is cut off at each end, from this many values on. */
 enum { TRIM_FROM = 8, TRIM_OF = 5 };
@@ -24,7 +23,7 @@ static const double likeness_most = 0.9;
 struct item {
 	double v;
 	int64_t at;
-	uint32_t group; /* 0: a, 1: b */
+	bool group; /* false: a, true: b */
 };
 
 /* Both groups in the order of time, and what that order does to the interval. */
@@ -123,7 +122,7 @@ static double likeness_factor(const struct ordered *o)
 
 	for (uint32_t lag = 0; lag < o->n; lag++, power *= o->rho)
 		for (uint32_t i = 0; i + lag < o->n; i++) {
-			uint32_t g = o->item[i].group, h = o->item[i + lag].group;
+			bool g = o->item[i].group, h = o->item[i + lag].group;
 
 			shared[g][h] += lag ? 2 * power : 1;
 		}
@@ -163,7 +162,7 @@ static struct centre centre_of(const double *v, uint32_t n)
 {
 	struct centre c = { .n = n };
 	uint32_t cut = n >= TRIM_FROM ? n / TRIM_OF : 0, kept = n - 2 * cut;
-	double sum = 0, winsorized = 0, mean, squares = 0;
+	double sum = 0, mean = 0, winsorized, squares = 0;
 
 	for (uint32_t i = cut; i < n - cut; i++)
 		sum += v[i];
@@ -174,7 +173,6 @@ static struct centre centre_of(const double *v, uint32_t n)
 
 		squares += e * e;
 	}
-	mean = 0;
 	for (uint32_t i = 0; i < n; i++)
 		mean += v[i] / n;
 	for (uint32_t i = 0; i < n; i++)
@@ -255,7 +253,7 @@ static void compare_ordered(struct compared *c, const struct ordered *o, double 
 	struct ranks ranks;
 
 	for (uint32_t i = 0; i < o->n; i++) {
-		uint32_t g = o->item[i].group;
+		bool g = o->item[i].group;
 
 		part[g][n[g]++] = o->item[i].v;
 	}
@@ -284,7 +282,7 @@ static void compare_ordered(struct compared *c, const struct ordered *o, double 
 	decide(c, error2 * c->widened * c->widened, df, o, w);
 }
 
-static void add_group(struct ordered *o, const struct sample_group *g, uint32_t which)
+static void add_group(struct ordered *o, const struct sample_group *g, bool which)
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		o->item[o->n++] = (struct item){ g->value[i], g->at ? g->at[i] : 0, which };
@@ -302,8 +300,8 @@ int compare_groups(struct compared *out, const struct sample_group *a, const str
 	out->a = out->b = out->difference = out->low = out->high = out->margin = NAN;
 	out->p = out->p_drift = out->p_same = out->effect = out->p_ranks = out->spread = NAN;
 	if (o.item && value && a->n && b->n) {
-		add_group(&o, a, 0);
-		add_group(&o, b, 1);
+		add_group(&o, a, false);
+		add_group(&o, b, true);
 		look_at_order(&o, a->at && b->at);
 		compare_ordered(out, &o, value, w);
 	}
@@ -312,28 +310,30 @@ int compare_groups(struct compared *out, const struct sample_group *a, const str
 	return o.item && value ? 0 : -ENOMEM;
 }
 
+/* With n values in each group, the interval of no difference leaves the margin in more than one of
+ * 10 cases. */
+static bool too_few(uint32_t n, double spread, double margin, double level)
+{
+	double df = 2.0 * n - 2;
+	double reach = student_quantile((1 - level) / 2, df) + student_quantile(0.05, df);
+
+	return reach * spread * sqrt(2.0 / n) > margin;
+}
+
 uint32_t compare_repeats(double spread, double margin, double level)
 {
 	uint32_t low = 1, high = 2;
 
 	if (!(spread >= 0) || !(margin > 0))
 		return 0;
-	/* The interval of no difference leaves the margin at neither end in 9 of 10 cases. */
-	while (high <= REPEATS_MOST) {
-		double df = 2.0 * high - 2;
-		double reach = student_quantile((1 - level) / 2, df) + student_quantile(0.05, df);
-
-		if (reach * spread * sqrt(2.0 / high) > margin)
-			low = high, high *= 2;
-		else
-			break;
+	while (high <= REPEATS_MOST && too_few(high, spread, margin, level)) {
+		low = high;
+		high *= 2;
 	}
 	while (high - low > 1) {
 		uint32_t n = low + (high - low) / 2;
-		double df = 2.0 * n - 2;
-		double reach = student_quantile((1 - level) / 2, df) + student_quantile(0.05, df);
 
-		if (reach * spread * sqrt(2.0 / n) > margin)
+		if (too_few(n, spread, margin, level))
 			low = n;
 		else
 			high = n;

@@ -3,6 +3,7 @@
 #include "report/comparison.h"
 
 #include "base/array.h"
+#include "core/describe.h"
 #include "core/holm.h"
 #include "report/variables.h"
 
@@ -164,6 +165,9 @@ static void add_means(struct comparison *x, const struct summary *s, uint32_t ru
 		if (!f)
 			continue;
 		place = (uint32_t)(f - x->figure) + 1;
+		/* An import may measure something else under that name. */
+		f->unlike |= f->has_unit && f->unit != m->unit;
+		f->has_unit = true;
 		f->unit = m->unit;
 		/* Of several nodes it is the same each time. */
 		if (isnan(f->value[run]))
@@ -209,6 +213,14 @@ static void add_conditions(struct comparison *x, const struct summary *s, uint32
 	}
 }
 
+static const char *keep(struct comparison *x, const char *text)
+{
+	const char *kept = text ? pool_text(&x->pool, text, strlen(text)) : NULL;
+
+	x->failed |= text && !kept;
+	return kept;
+}
+
 int comparison_add_run(struct comparison *x, enum comparison_group group, const struct run *r,
 		       const struct summary *s)
 {
@@ -217,13 +229,14 @@ int comparison_add_run(struct comparison *x, enum comparison_group group, const 
 	if (x->failed || x->nruns == x->capacity)
 		return -ENOMEM;
 	*run = (struct comparison_run){
-		.path = pool_text(&x->pool, s->path, strlen(s->path)),
-		.command = s->command ? pool_text(&x->pool, s->command, strlen(s->command)) : NULL,
+		.path = keep(x, s->path),
+		.command = keep(x, s->command),
+		.memory_kind = keep(x, s->peak_memory_kind),
+		.energy_of = keep(x, s->energy_of),
 		.group = group,
 		.start_utc_ns = s->start_utc_ns,
 		.hosts = s->nhosts,
 	};
-	x->failed |= !run->path || (s->command && !run->command);
 	add_leading(x, s, x->nruns);
 	add_means(x, s, x->nruns);
 	add_conditions(x, s, x->nruns);
@@ -235,6 +248,92 @@ int comparison_add_run(struct comparison *x, enum comparison_group group, const 
 }
 
 /* ---- judging ---- */
+
+/* Figures that are measured in one of several ways, each of which gives another number. */
+static const struct {
+	const char *figure;
+	size_t way; /* of a const char * in struct comparison_run */
+} in_ways[] = {
+	{ "peak_memory_bytes", offsetof(struct comparison_run, memory_kind) },
+	{ "energy_joules", offsetof(struct comparison_run, energy_of) },
+	{ "energy_apportioned_joules", offsetof(struct comparison_run, energy_of) },
+};
+
+static const char *way_of(const struct comparison_run *run, size_t way)
+{
+	const char *text;
+
+	memcpy(&text, (const char *)run + way, sizeof text);
+	return text;
+}
+
+/* How many runs of a group were measured in that way. */
+static uint32_t count_way(const struct comparison *x, enum comparison_group group, size_t way,
+			  const char *like)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->nruns; i++) {
+		const char *this = way_of(&x->run[i], way);
+
+		n += x->run[i].group == group && this && !strcmp(this, like);
+	}
+	return n;
+}
+
+/* The way that most runs of the group with fewer of them were measured in; NULL: none is known. */
+static const char *common_way(const struct comparison *x, size_t way, bool *in_both)
+{
+	const char *best = NULL;
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < x->nruns; i++) {
+		const char *this = way_of(&x->run[i], way);
+		uint32_t a = this ? count_way(x, GROUP_A, way, this) : 0;
+		uint32_t b = this ? count_way(x, GROUP_B, way, this) : 0;
+
+		if (!this || (best && (a < b ? a : b) <= most))
+			continue;
+		best = this;
+		most = a < b ? a : b;
+	}
+	*in_both = most > 0;
+	return best;
+}
+
+/* The values of runs that were measured in another way are left out. */
+static void leave_out(const struct comparison *x, struct comparison_figure *f, size_t way,
+		      const char *common, bool in_both)
+{
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < x->nruns; i++) {
+		const char *this = way_of(&x->run[i], way);
+
+		if (!this || !strcmp(this, common))
+			continue;
+		others += x->run[i].group != GROUP_HISTORY && isfinite(f->value[i]);
+		f->value[i] = in_both ? NAN : f->value[i];
+	}
+	f->unlike = others && !in_both;
+	f->left_out = f->unlike ? 0 : others;
+}
+
+static void mark_unlike(struct comparison *x)
+{
+	for (size_t k = 0; k < sizeof in_ways / sizeof in_ways[0]; k++) {
+		struct comparison_figure *f = comparison_figure(x, in_ways[k].figure);
+		bool in_both;
+		const char *common = common_way(x, in_ways[k].way, &in_both);
+
+		if (f && common)
+			leave_out(x, f, in_ways[k].way, common, in_both);
+		for (uint32_t i = 0; common && i < x->nconditions; i++)
+			if (strstr(x->condition[i].quantity, in_ways[k].figure))
+				leave_out(x, &x->condition[i].figure, in_ways[k].way, common,
+					  in_both);
+	}
+}
 
 /* A group's values of a figure, in the order of the runs. */
 static uint32_t gather(const struct comparison *x, const struct comparison_figure *f,
@@ -251,17 +350,6 @@ static uint32_t gather(const struct comparison *x, const struct comparison_figur
 	return n;
 }
 
-static double deviation(const double *value, uint32_t n)
-{
-	double mean = 0, squares = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		mean += value[i] / n;
-	for (uint32_t i = 0; i < n; i++)
-		squares += (value[i] - mean) * (value[i] - mean);
-	return n > 1 ? sqrt(squares / (n - 1)) : 0;
-}
-
 /* value and at have room for all runs of each group. */
 static int judge_figure(struct comparison *x, struct comparison_figure *f, struct compare_wish *w,
 			double *value, int64_t *at)
@@ -272,9 +360,11 @@ static int judge_figure(struct comparison *x, struct comparison_figure *f, struc
 	bool timed = !x->independent;
 	int rc;
 
+	if (f->unlike)
+		na = nb = 0;
 	f->history = 0;
 	if (nh >= HISTORY_LEAST && (na == 1 || nb == 1)) {
-		w->spread = deviation(value + na + nb, nh);
+		w->spread = describe(value + na + nb, nh).sd;
 		w->spread_df = nh - 1;
 		f->history = nh;
 	}
@@ -300,6 +390,24 @@ static enum verdict_of_gate gate_of(const struct comparison_condition *c, double
 	return compare_finding(r, c->p, level) == bad ? GATE_FAILED : GATE_INCONCLUSIVE;
 }
 
+static void drop_unknown_conditions(struct comparison *x)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < x->nconditions; i++) {
+		struct comparison_condition *c = &x->condition[i];
+
+		if (c->if_known && !c->figure.unlike && !c->figure.result.na &&
+		    !c->figure.result.nb) {
+			expr_free(c->expression);
+			free(c->figure.value);
+		} else {
+			x->condition[kept++] = *c;
+		}
+	}
+	x->nconditions = kept;
+}
+
 static void judge_gate(struct comparison *x)
 {
 	double p[COMPARISON_CONDITIONS_MAX];
@@ -307,7 +415,7 @@ static void judge_gate(struct comparison *x)
 	for (uint32_t i = 0; i < x->nconditions; i++)
 		p[i] = x->condition[i].figure.result.p;
 	x->failed |= holm(p, x->nconditions) != 0;
-	x->verdict = GATE_PASSED;
+	x->verdict = x->nconditions ? GATE_PASSED : GATE_INCONCLUSIVE;
 	for (uint32_t i = 0; i < x->nconditions; i++) {
 		struct comparison_condition *c = &x->condition[i];
 
@@ -325,6 +433,7 @@ int comparison_judge(struct comparison *x)
 	int64_t *at = calloc(x->nruns + 1u, sizeof *at);
 
 	x->failed |= !value || !at || comparison_facts(x);
+	mark_unlike(x);
 	for (uint32_t i = 0; !x->failed && i < x->nfigures; i++) {
 		struct comparison_figure *f = &x->figure[i];
 		struct compare_wish w = { .margin_ratio = x->margin, .level = x->level };
@@ -341,6 +450,7 @@ int comparison_judge(struct comparison *x)
 					 comparison_floor_of(x, c->quantity, c->figure.unit));
 		x->failed |= judge_figure(x, &c->figure, &w, value, at) != 0;
 	}
+	drop_unknown_conditions(x);
 	if (!x->failed)
 		judge_gate(x);
 	free(value);

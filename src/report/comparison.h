@@ -22,6 +22,8 @@ enum { HISTORY_LEAST = 5, COMPARISON_FIGURES_MAX = 4096, COMPARISON_CONDITIONS_M
 
 struct comparison_run {
 	const char *path, *command; /* command NULL: not known */
+	const char *memory_kind;    /* what peak_memory_bytes is; NULL: not known */
+	const char *energy_of;      /* what energy_joules is of; NULL: not known */
 	enum comparison_group group;
 	int64_t start_utc_ns; /* 0: not known */
 	uint32_t hosts;
@@ -35,8 +37,11 @@ struct comparison_figure {
 	bool leads;          /* one of the figures people quote */
 	double *value;       /* [runs]; NAN: not known */
 	struct compared result;
-	uint32_t history; /* values that its spread is known by; 0: that of the groups */
-	uint32_t repeats; /* needed in each group for an answer; 0: not known */
+	bool has_unit;     /* a run said which */
+	bool unlike;       /* it is not the same thing in all runs, and so is not compared */
+	uint32_t left_out; /* runs in which it is something else than in the others */
+	uint32_t history;  /* values that its spread is known by; 0: that of the groups */
+	uint32_t repeats;  /* needed in each group for an answer; 0: not known */
 };
 
 /* What --fail-if says: the figure may not be more (or less) by more than the threshold. */
@@ -47,6 +52,7 @@ struct comparison_condition {
 	struct expr *expression;
 	struct comparison_figure figure;
 	bool more;        /* more of it fails, else less */
+	bool if_known;    /* nobody asked for it: without a value in any run it is no condition */
 	bool relative;    /* the threshold is a share of A */
 	double threshold; /* as a share or in the figure's unit, not negative */
 	double p;         /* corrected for the number of conditions (Holm) */
@@ -121,7 +127,8 @@ const char *comparison_change(const struct comparison_figure *f, double differen
 			      size_t size);
 /* Why the gate says what it says: a sentence. Not escaped. */
 void comparison_sentence(struct bytes *b, const struct comparison *x);
-/* What one run each cannot tell, and what would; nothing when both groups have several. */
+/* What was not compared; what one run each cannot tell, and what would. May be nothing. Not
+ * escaped. */
 void comparison_advice(struct bytes *b, const struct comparison *x);
 
 void comparison_text(struct bytes *b, const struct comparison *x, bool all);

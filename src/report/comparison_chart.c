@@ -158,7 +158,7 @@ static void line(struct bytes *b, const struct comparison_track *t, unsigned cha
 			     HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * fmax(v, 0) / s->most);
 		pen = "L";
 	}
-	bytes_puts(b, "\"/>");
+	bytes_puts(b, *pen == 'L' ? "h.1\"/>" : "\"/>"); /* so that a single point is seen */
 }
 
 void comparison_chart_svg(struct bytes *b, const struct comparison_page *p, unsigned chart)
@@ -211,7 +211,7 @@ void comparison_strip_svg(struct bytes *b, const struct comparison *x,
 		if (x->run[i].group == GROUP_A)
 			bytes_printf(b, "<circle class=\"a\" cx=\"%.1f\" cy=\"9\" r=\"4\"/>", at);
 		else
-			bytes_printf(b, "<path class=\"b\" d=\"M%.1f 26l4 -8h-8z\"/>", at);
+			bytes_printf(b, "<path class=\"b\" d=\"M%.1f 18l4 8h-8z\"/>", at);
 	}
 	bytes_puts(b, "</svg>");
 }

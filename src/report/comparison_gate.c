@@ -31,6 +31,12 @@ double comparison_floor_of(const struct comparison *x, const char *name, enum un
 	return floor_of_unit(unit);
 }
 
+static struct expr_value no_name(void *ctx, const char *function, const char *name)
+{
+	(void)ctx, (void)function, (void)name;
+	return (struct expr_value){ .known = false };
+}
+
 bool comparison_number(const char *text, double *v, bool *relative)
 {
 	struct expr *x = NULL;
@@ -39,7 +45,7 @@ bool comparison_number(const char *text, double *v, bool *relative)
 
 	if (!n || text[strspn(text, "0123456789.eE+kMGi% ")] || expr_parse(&x, text, NULL))
 		return false;
-	value = expr_eval(x, NULL, NULL);
+	value = expr_eval(x, no_name, NULL);
 	expr_free(x);
 	*v = value.v;
 	*relative = text[n - 1] == '%';

@@ -128,14 +128,17 @@ static void put_gate(struct json *j, const struct comparison *x)
 void comparison_json(struct bytes *b, const struct comparison *x)
 {
 	struct json j = { .out = b, .indent = true };
-	struct bytes sentence = { 0 };
+	struct bytes sentence = { 0 }, advice = { 0 };
 
 	comparison_sentence(&sentence, x);
 	bytes_u8(&sentence, '\0');
+	comparison_advice(&advice, x);
+	bytes_u8(&advice, '\0');
 	json_object(&j);
 	put_text(&j, "schema", "sonde/compare/1");
 	put_text(&j, "verdict", comparison_verdict(x->verdict));
 	put_text(&j, "sentence", sentence.failed ? NULL : (const char *)sentence.data);
+	put_text(&j, "advice", advice.len > 1 ? (const char *)advice.data : NULL);
 	put_real(&j, "level", x->level);
 	put_real(&j, "margin_ratio", x->margin);
 	put_runs(&j, x, "runs_a", GROUP_A);
@@ -156,6 +159,7 @@ void comparison_json(struct bytes *b, const struct comparison *x)
 	json_array_end(&j);
 	json_object_end(&j);
 	bytes_puts(b, "\n");
-	b->failed |= sentence.failed;
+	b->failed |= sentence.failed || advice.failed;
 	bytes_free(&sentence);
+	bytes_free(&advice);
 }

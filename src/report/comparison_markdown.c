@@ -98,9 +98,9 @@ static void facts(struct bytes *b, const struct comparison *x)
 	if (!x->nfacts)
 		return;
 	bytes_printf(b,
-		     "\n<details><summary>%u differences of hardware, software or settings"
+		     "\n<details><summary>%u difference%s of hardware, software or settings"
 		     "</summary>\n\n| | | A | B |\n|---|---|---|---|\n",
-		     x->nfacts);
+		     x->nfacts, x->nfacts == 1 ? "" : "s");
 	for (uint32_t i = 0; i < x->nfacts; i++) {
 		const struct comparison_fact *f = &x->fact[i];
 

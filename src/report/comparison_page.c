@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 static const char style[] =
 	":root{--page:#f4f6f9;--surface:#fff;--ink:#141c26;--soft:#4d5a69;--line:#dfe4ea;"
@@ -23,10 +24,11 @@ static const char style[] =
 	"white-space:nowrap}td.wide{overflow-wrap:anywhere;min-width:160px}"
 	".worse{color:var(--bad);font-weight:700}.better{color:var(--good);font-weight:700}"
 	"code{font-family:ui-monospace,monospace;font-size:.93em}"
+	"td.name{overflow-wrap:anywhere}"
 	".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(380px,1fr));gap:14px}"
 	"figure{margin:0}figcaption{font-weight:600}svg.chart{width:100%;height:auto}"
 	"svg.strip{width:180px;height:30px}svg path{fill:none}"
-	".chart path{stroke-width:1.6;stroke-opacity:.75}.chart .axis{stroke:var(--soft);"
+	".chart path{stroke-width:1.6;stroke-opacity:.75;stroke-linecap:round}.chart .axis{stroke:var(--soft);"
 	"stroke-width:1}.chart .a{stroke:var(--a)}.chart .b{stroke:var(--b);stroke-dasharray:5 3}"
 	".strip .a{fill:none;stroke:var(--a);stroke-width:2}.strip .b{fill:var(--b)}"
 	"text{fill:var(--soft);font-size:12px}.end{text-anchor:end}"
@@ -115,8 +117,9 @@ static void row(struct bytes *b, const struct comparison *x, const struct compar
 		const char *name, const char *word)
 {
 	char change[64], low[64], high[64];
+	const char *class = strncmp(word, "not ", 4) == 0 ? "" : word;
 
-	bytes_puts(b, "<tr><td><code>");
+	bytes_puts(b, "<tr><td class=\"name\"><code>");
 	html_text(b, name);
 	bytes_puts(b, "</code><td class=\"n\">");
 	html_value(b, f->unit, f->result.a);
@@ -130,7 +133,7 @@ static void row(struct bytes *b, const struct comparison *x, const struct compar
 	bytes_puts(b, "<td class=\"n\">");
 	if (!isnan(f->result.effect))
 		bytes_printf(b, "%+.2f", f->result.effect);
-	bytes_printf(b, "<td class=\"%s\">%s<td>", word, word);
+	bytes_printf(b, "<td class=\"%s\">%s<td>", class, word);
 	comparison_strip_svg(b, x, f);
 	bytes_puts(b, "\n");
 }
@@ -147,13 +150,17 @@ static void table(struct bytes *b, const char *title)
 		title);
 }
 
-static void figures(struct bytes *b, const struct comparison *x)
+static void gate(struct bytes *b, const struct comparison *x)
 {
 	table(b, "The gate");
 	for (uint32_t i = 0; i < x->nconditions; i++)
 		row(b, x, &x->condition[i].figure, x->condition[i].text,
 		    comparison_verdict(x->condition[i].verdict));
 	bytes_puts(b, "</tbody></table></div>\n");
+}
+
+static void figures(struct bytes *b, const struct comparison *x)
+{
 	table(b, "Every figure");
 	for (uint32_t i = 0; i < x->nfigures; i++) {
 		const struct comparison_figure *f = &x->figure[i];
@@ -175,6 +182,7 @@ int comparison_page_make(struct bytes *b, const struct comparison_page *p,
 	head(b, x, nonce);
 	runs(b, x);
 	facts(b, x);
+	gate(b, x);
 	bytes_puts(b, "<h2>Over time</h2><div class=\"panel charts\">");
 	for (unsigned i = 0; i < COMPARISON_CHARTS; i++)
 		comparison_chart_svg(b, p, i);

@@ -69,6 +69,10 @@ static void why(struct bytes *b, const struct comparison_condition *c)
 	char change[64];
 
 	bytes_printf(b, "%s ", c->quantity);
+	if (f->unlike) {
+		bytes_puts(b, "is not the same thing in all runs");
+		return;
+	}
 	if (f->result.finding == COMPARE_UNKNOWN) {
 		bytes_printf(b, "is not known of any run of %s", f->result.na ? "B" : "A");
 		return;
@@ -103,12 +107,10 @@ void comparison_sentence(struct bytes *b, const struct comparison *x)
 	}
 }
 
-void comparison_advice(struct bytes *b, const struct comparison *x)
+static void single_runs(struct bytes *b, const struct comparison *x)
 {
 	static const double noise[] = { 0.01, 0.02, 0.05 };
 
-	if (x->n[GROUP_A] > 1 || x->n[GROUP_B] > 1)
-		return;
 	if (x->n[GROUP_HISTORY] >= HISTORY_LEAST) {
 		bytes_printf(b,
 			     "One run each: how much single runs vary is taken from %u like runs.",
@@ -116,13 +118,32 @@ void comparison_advice(struct bytes *b, const struct comparison *x)
 		return;
 	}
 	bytes_printf(b,
-		     "One run each does not tell a difference from noise. For a margin of "
-		     "%.3g %%, record",
+		     "One run each does not tell a difference from noise. For a margin of %.3g %%, "
+		     "record",
 		     100 * x->margin);
 	for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++)
 		bytes_printf(b, "%s %u runs each where runs vary by %.0f %%", i ? "," : "",
 			     compare_repeats(noise[i], x->margin, x->level), 100 * noise[i]);
 	bytes_puts(b, ", A and B in turns.");
+}
+
+void comparison_advice(struct bytes *b, const struct comparison *x)
+{
+	for (uint32_t i = 0; i < x->nfigures; i++) {
+		const struct comparison_figure *f = &x->figure[i];
+
+		if (f->unlike)
+			bytes_printf(b,
+				     "%s is not compared: it was measured in different ways, and "
+				     "is not the same thing in all runs. ",
+				     f->name);
+		if (f->left_out)
+			bytes_printf(b,
+				     "%s of %u run%s is left out: it was measured in another way. ",
+				     f->name, f->left_out, f->left_out > 1 ? "s" : "");
+	}
+	if (x->n[GROUP_A] == 1 && x->n[GROUP_B] == 1)
+		single_runs(b, x);
 }
 
 /* ---- the terminal ---- */
@@ -319,6 +340,8 @@ void comparison_text(struct bytes *b, const struct comparison *x, bool all)
 	for (uint32_t i = 0; i < x->nfigures; i++)
 		if (x->figure[i].leads && x->figure[i].result.finding != COMPARE_UNKNOWN)
 			figure_line(b, &x->figure[i]);
+	bytes_printf(b, "same: by less than %.3g %% or the floors (%s)\n", 100 * x->margin,
+		     x->nfloors ? "--floor" : "10 ms, 1 MiB, 1 J");
 	others(b, x, all);
 	conditions(b, x);
 	bytes_printf(b, "\n%s", comparison_verdict(x->verdict));

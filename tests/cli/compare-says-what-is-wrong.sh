@@ -13,6 +13,11 @@ compared() { # EXIT-CODE ARGUMENTS...
 	equal "exit code of compare $*" "$wanted" "$status"
 }
 
+says() { # TEXT: whatever the lines it is broken into
+	tr -s ' \n' ' ' <told >unbroken
+	contains unbroken "$1"
+}
+
 refused() { # SENTENCE ARGUMENTS...
 	local wanted=$1
 	shift
@@ -33,12 +38,14 @@ refused "the nearest is wall_seconds" --fail-if 'wall_second>+5%' a b
 refused "there is no function 'median'" --fail-if 'median(job.cpu_cores)>+5%' a b
 refused 'is no condition' --fail-if wall_seconds a b
 refused 'is no threshold' --fail-if 'wall_seconds>+5parsecs' a b
+refused 'is no threshold' --fail-if 'wall_seconds>+i' a b
 refused 'write <- and a number' --fail-if 'wall_seconds<+5%' a b
 refused 'names no figure' --fail-if '1>+5%' a b
 refused 'is no floor' --floor 'wall_seconds' a b
 refused 'is no floor' --floor 'wall_seconds=5%' a b
 refused '--margin takes a share' --margin much a b
 refused 'one of --json and --markdown' --json --markdown a b
+refused '--html takes the name of a file' --html empty/ a b
 refused 'cannot' --html file/page.html a a
 
 # Another command is a warning.
@@ -46,7 +53,7 @@ compared 3 a b
 contains said 'A and B ran different commands'
 # A figure that nobody measured.
 compared 3 --fail-if 'mean(no.such_metric)>+5%' a b
-contains told 'known of any run of A'
+says 'known of any run of A'
 # Damaged: the rest is compared, and that is said.
 cp -r b cut
 for node in cut/*.sonde; do
@@ -55,3 +62,20 @@ done
 rm cut/*.tail
 compared 3 a cut
 grep -qE 'is damaged|has no end' said || fail "$(cat said)"
+
+# What was measured in two ways is not one figure. Where the kernel keeps the peak for both, it is.
+"$SONDE" run -q -i 20ms -o estimated -- sleep 0.3
+"$SONDE" run -q -i 20ms --pss off -o summed -- sleep 0.3
+if [ "$(figure estimated .job.peak_memory_kind)" != "$(figure summed .job.peak_memory_kind)" ]; then
+	compared 3 --fail-if 'peak_memory_bytes>+5%' estimated summed
+	says 'peak_memory_bytes is not compared'
+	says 'is not the same thing in all runs'
+	! grep -q '^peak_memory_bytes  ' told || fail "it was compared"
+	# Among several only the odd one is left out.
+	for copy in e2 e3 e4; do
+		cp -r estimated $copy
+	done
+	"$SONDE" compare estimated,e2 e3,e4,summed >told 2>said || :
+	says 'peak_memory_bytes of 1 run is left out'
+	grep -q '^peak_memory_bytes  ' told || fail "it was not compared: $(cat told)"
+fi

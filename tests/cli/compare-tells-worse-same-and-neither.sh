@@ -4,7 +4,7 @@
 mkdir sonde_many
 for i in 1 2 3; do
 	"$SONDE" run -q -o "old$i" -- sh -c '/bin/true; /bin/true; :'
-	"$SONDE" run -q -o "new$i" -- sh -c '/bin/true; /bin/true; /bin/true; /bin/true; :'
+	OMP_NUM_THREADS=4 "$SONDE" run -q -o "new$i" -- sh -c '/bin/true; /bin/true; /bin/true; /bin/true; :'
 	"$SONDE" run -q -o "same$i" -- sh -c '/bin/true; /bin/true; :'
 	cp -r "new$i" "sonde_many/sonde_$i"
 done
@@ -21,7 +21,11 @@ old=old1,old2,old3 new=new1,new2,new3
 compared 1 worse --fail-if "$gate" $old $new
 contains worse "worse, fails on $gate: processes_started +67 % (+67 % to +67 %)"
 contains worse "Different in A and B"
-contains worse "job.command"
+contains worse "  job         job.command"
+contains worse "  environment job.environment.OMP_NUM_THREADS"
+contains worse "    A  (not said)"
+contains worse "    B  4"
+! grep -qE 'boot_id|job.environment.PWD' worse || fail "what differs each time is told: $(cat worse)"
 compared 0 same --fail-if "$gate" $old same1,same2,same3
 grep -q '^processes_started .* same$' same || fail "$(cat same)"
 compared 0 better --fail-if "$gate" $new $old

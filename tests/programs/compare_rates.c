@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 		fputs("usage: compare_rates PAIRS\n", stderr);
 		return 2;
 	}
-	for (int order = 0; order < ORDER_NUMBER_OF; order++)
+	for (enum order order = IN_TURNS; order < ORDER_NUMBER_OF; order++)
 		for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++)
 			for (size_t n = 0; n < sizeof repeats / sizeof repeats[0]; n++)
 				for (double sd = 0.02; sd < 0.06; sd += 0.03)
