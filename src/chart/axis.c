@@ -100,7 +100,8 @@ static void linear_ticks(struct axis *a, double min, double max, bool binary)
 	high = ceil(high / step - 1e-9) * step;
 	a->from = low * a->divisor;
 	a->to = high * a->divisor;
-	for (double v = low; v <= high + step / 2 && a->nticks < AXIS_TICKS; v += step) {
+	for (long i = 0, n = lround((high - low) / step); i <= n; i++) {
+		double v = low + (double)i * step;
 		char label[AXIS_LABEL];
 
 		decimal_print(label, sizeof label, "%.*f", decimals, fabs(v) < step / 2 ? 0.0 : v);
@@ -118,7 +119,8 @@ static void log_ticks(struct axis *a, double min, double max)
 	every = ceil((high - low) / DECADES_MAX);
 	a->from = pow(10, low) * a->divisor;
 	a->to = pow(10, high) * a->divisor;
-	for (double d = low; d <= high; d += every) {
+	for (long i = 0, n = lround((high - low) / every); i <= n; i++) {
+		double d = low + (double)i * every;
 		char label[AXIS_LABEL];
 
 		if (fabs(d) > 5)
@@ -153,7 +155,7 @@ void axis_of_time(struct axis *a, double from_s, double to_s)
 		     { 172800, 3600, "h" },
 		     { INFINITY, 86400, "d" } };
 	size_t r = 0;
-	double length = to_s - from_s, step;
+	double length = to_s - from_s, step, first;
 	int decimals;
 
 	if (!(length > 0) || !isfinite(length))
@@ -168,10 +170,13 @@ void axis_of_time(struct axis *a, double from_s, double to_s)
 	if (r == 2 && step > 2)
 		step = length > 30 * a->divisor ? 6 : 4;
 	decimals = decimals_of(step);
-	for (double v = ceil(from_s / a->divisor / step - 1e-9) * step;
-	     v * a->divisor <= a->to * (1 + 1e-9) && a->nticks < AXIS_TICKS; v += step) {
+	first = ceil(from_s / a->divisor / step - 1e-9) * step;
+	for (long i = 0; i < AXIS_TICKS; i++) {
+		double v = first + (double)i * step;
 		char label[AXIS_LABEL];
 
+		if (v * a->divisor > a->to * (1 + 1e-9))
+			break;
 		decimal_print(label, sizeof label, "%.*f", decimals, fabs(v) < step / 2 ? 0.0 : v);
 		add_tick(a, v * a->divisor, label);
 	}

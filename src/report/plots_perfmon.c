@@ -153,9 +153,9 @@ static void draw_all(const struct plots *p, const struct hosts *h, const struct 
 static void draw_each(const struct plots *p, const struct hosts *h, struct bytes *drawing,
 		      const struct box *at, struct timeline *t)
 {
-	struct plot_values *values = calloc(h->n, sizeof *values);
-	struct layer *layer = calloc(h->n, sizeof *layer);
-	char(*name)[HOST] = calloc(h->n, sizeof *name);
+	struct plot_values *values = calloc(h->n + 1u, sizeof *values);
+	struct layer *layer = calloc(h->n + 1u, sizeof *layer);
+	char(*name)[HOST] = calloc(h->n + 1u, sizeof *name);
 
 	if (!values || !layer || !name)
 		drawing->failed = true;

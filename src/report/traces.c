@@ -48,15 +48,15 @@ static int open_pass(struct pass *p, const struct traces *t, struct run *r, bool
 	return rc;
 }
 
-static int find_wishes(struct pass *p, const struct traces *t, bool by_instance)
+static int find_wishes(struct pass *p, const struct traces *t, uint32_t nmetrics, bool by_instance)
 {
 	const struct plan *plan = &p->v.plan;
 
-	p->wish = calloc(plan->run->nmetrics + 1u, sizeof *p->wish);
+	p->wish = calloc(nmetrics + 1u, sizeof *p->wish);
 	p->trace = calloc(plan->ncells + 1u, sizeof *p->trace);
-	if (!p->wish || !p->trace)
+	if (!p->wish || !p->trace || !plan->quantity)
 		return -ENOMEM;
-	for (uint32_t q = 1; q < plan->run->nmetrics; q++)
+	for (uint32_t q = 1; q < nmetrics; q++)
 		while (p->wish[q] < t->nwishes &&
 		       (t->wish[p->wish[q]].by_instance != by_instance ||
 			strcmp(t->wish[p->wish[q]].metric, plan->quantity[q].name) != 0))
@@ -103,7 +103,7 @@ static int thin(struct traces *t, const struct run *r, uint32_t cells)
 /* The node's next row; false when it has more than it had when the run was opened. */
 static bool add_row(struct trace_node *n, double at)
 {
-	uint32_t point = n->nrows / n->thinned;
+	uint32_t point = n->thinned ? n->nrows / n->thinned : 0;
 
 	if (point >= n->cap)
 		return false;
@@ -209,7 +209,7 @@ int traces_read(struct traces *t, struct run *r, const struct trace_wish *wish, 
 		return no_memory(e);
 	for (int i = 0; i < 2 && !rc; i++) {
 		rc = open_pass(&pass[i], t, r, i == 1, e);
-		if (!rc && pass[i].open && find_wishes(&pass[i], t, i == 1))
+		if (!rc && pass[i].open && find_wishes(&pass[i], t, r->nmetrics, i == 1))
 			rc = no_memory(e);
 		cells += count_cells(&pass[i]);
 	}
