@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/escape.h"
 
+#include "base/width.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -38,28 +40,46 @@ static bool is_control(uint32_t c)
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
-enum { PIECE_MAX = 8 };
+/* One character of n bytes (0: no UTF-8) as the terminal may have it. */
+static void terminal_escaped(const char *text, size_t n, uint32_t c, char piece[ESCAPE_PIECE])
+{
+	if (c == '\n' || c == '\t' || c == '\r')
+		snprintf(piece, ESCAPE_PIECE, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+	else if (n > 1)
+		snprintf(piece, ESCAPE_PIECE, c > 0xffff ? "\\U%08x" : "\\u%04x", c);
+	else
+		snprintf(piece, ESCAPE_PIECE, "\\x%02x", (unsigned)(uint8_t)*text);
+}
 
 /* One character for the terminal into piece; returns the bytes read. */
-static size_t terminal_piece(const char *text, char piece[PIECE_MAX])
+static size_t terminal_piece(const char *text, char piece[ESCAPE_PIECE])
 {
 	uint32_t c = 0;
 	size_t n = decode(text, &c);
 
 	if (n && !is_control(c))
-		snprintf(piece, PIECE_MAX, "%.*s", (int)n, text);
-	else if (c == '\n' || c == '\t' || c == '\r')
-		snprintf(piece, PIECE_MAX, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
-	else if (n > 1)
-		snprintf(piece, PIECE_MAX, "\\u%04x", c & 0xffff);
+		snprintf(piece, ESCAPE_PIECE, "%.*s", (int)n, text);
 	else
-		snprintf(piece, PIECE_MAX, "\\x%02x", (unsigned)(uint8_t)*text);
+		terminal_escaped(text, n, c, piece);
+	return n ? n : 1;
+}
+
+size_t escape_terminal_cell(const char *text, char piece[ESCAPE_PIECE], unsigned *columns)
+{
+	uint32_t c = 0;
+	size_t n = decode(text, &c);
+
+	*columns = n && !is_control(c) ? width_of(c) : 0;
+	if (*columns)
+		return terminal_piece(text, piece);
+	terminal_escaped(text, n, c, piece);
+	*columns = (unsigned)strlen(piece);
 	return n ? n : 1;
 }
 
 void escape_terminal(struct bytes *b, const char *text)
 {
-	char piece[PIECE_MAX];
+	char piece[ESCAPE_PIECE];
 
 	while (*text) {
 		text += terminal_piece(text, piece);
@@ -69,7 +89,7 @@ void escape_terminal(struct bytes *b, const char *text)
 
 const char *escape_terminal_into(char *out, size_t size, const char *text)
 {
-	char piece[PIECE_MAX];
+	char piece[ESCAPE_PIECE];
 	size_t len = 0, cut = 0;
 
 	if (!size)

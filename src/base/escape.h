@@ -15,6 +15,11 @@
 void escape_terminal(struct bytes *b, const char *text);
 /* Same, into a fixed array; cut with "..." when too long. Returns out. */
 const char *escape_terminal_into(char *out, size_t size, const char *text);
+/* The first character of text, which is not empty, for one or two cells of a terminal: as
+ * escape_terminal gives it, and what takes no cell of its own (marks, joiners) escaped, too.
+ * *columns is what it takes there. Returns how many bytes of text it was. */
+enum { ESCAPE_PIECE = 12 };
+size_t escape_terminal_cell(const char *text, char piece[ESCAPE_PIECE], unsigned *columns);
 /* Inside a JSON string (without the quotes); also safe inside a <script>: <, >, & and U+2028/9
  * escaped. */
 void escape_json(struct bytes *b, const char *text);

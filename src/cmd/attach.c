@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attach.c - record processes that run already, and what they start. */
 #include "base/clock.h"
-#include "base/number.h"
 #include "cmd/attached.h"
+#include "cmd/jobline.h"
 #include "cmd/say.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ROOTS_MAX = 256 };
+#include <unistd.h>
 
 /* Before the scheduler ends the job, so that the recording is closed by then. */
 #define LIMIT_MARGIN_NS (5 * NS_PER_S)
@@ -57,30 +56,11 @@ static const struct example examples[] = {
 	{ "attach --job", "in a job script, by srun --overlap --ntasks-per-node=1: every node" },
 };
 
-static size_t parse_pids(const char *text, pid_t *out)
-{
-	size_t n = 0;
-
-	for (const char *p = text; n < ROOTS_MAX; p++) {
-		int64_t v;
-
-		if (*p < '0' || *p > '9' || !number_i64(&p, &v) || v <= 0 || v > INT32_MAX)
-			return 0;
-		out[n++] = (pid_t)v;
-		if (!*p)
-			return n;
-		if (*p != ',')
-			return 0;
-	}
-	return 0;
-}
-
 static int attach_pids(struct attached *x, const struct attach_options *o)
 {
-	x->nroots = parse_pids(o->pids, x->roots);
-	if (!x->nroots) {
+	if (!attached_pids(x, o->pids)) {
 		say("attach: -p %s is no list of at most %d process ids, as 1234,1235", o->pids,
-		    ROOTS_MAX);
+		    ATTACHED_PIDS);
 		return EXIT_USAGE;
 	}
 	snprintf(x->command, sizeof x->command, "attach -p %s", o->pids);
@@ -125,12 +105,17 @@ static void tell(const struct attach_options *o, const struct recording_plan *p)
 static int record(const struct attach_options *o, struct recording_plan *plan, struct attached *x)
 {
 	struct recorder_options r = attached_recorder(plan, x);
+	struct jobline line;
+	int bad;
 
 	r.await_ns = r.grace_ns = o->grace_ns;
 	r.duration_ns = o->duration_ns;
 	if (!r.duration_ns && o->job && !o->job[0])
 		r.duration_ns = attached_until_limit_ns(&plan->identity.job, LIMIT_MARGIN_NS);
-	if (recorder_run(&r))
+	jobline_start(&line, plan, getpid());
+	bad = recorder_run(&r);
+	jobline_end(&line);
+	if (bad)
 		return EXIT_FAILED;
 	tell(o, plan);
 	return EXIT_OK;

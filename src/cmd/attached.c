@@ -2,6 +2,7 @@
 #include "cmd/attached.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "job/election.h"
 
 #include <errno.h>
@@ -30,6 +31,23 @@ static void end_on_signals(void)
 
 	for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
 		sigaction(ending[i], &act, NULL);
+}
+
+bool attached_pids(struct attached *x, const char *text)
+{
+	x->nroots = 0;
+	for (const char *p = text; x->nroots < ATTACHED_PIDS; p++) {
+		int64_t v;
+
+		if (*p < '0' || *p > '9' || !number_i64(&p, &v) || v <= 0 || v > INT32_MAX)
+			return false;
+		x->roots[x->nroots++] = (pid_t)v;
+		if (!*p)
+			return true;
+		if (*p != ',')
+			return false;
+	}
+	return false;
 }
 
 int attached_job(struct attached *x, const struct recording_plan *plan, const char *id,

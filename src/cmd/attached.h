@@ -8,6 +8,8 @@
 
 #include "cmd/recording.h"
 
+enum { ATTACHED_PIDS = 256 };
+
 struct attached {
 	struct root proc;
 	struct members members; /* of the batch job, when `follow` is set */
@@ -18,6 +20,9 @@ struct attached {
 	char command[256]; /* what the recording says was recorded */
 };
 
+/* The processes of a list, as "1234,1235". False when it is none, or has more than ATTACHED_PIDS.
+ */
+bool attached_pids(struct attached *x, const char *text);
 /* The processes of the batch job on this node, those to come too: of the job id, NULL: of the one
  * that this is in. 0, or -errno with a sentence. */
 int attached_job(struct attached *x, const struct recording_plan *plan, const char *id,

@@ -17,7 +17,7 @@ struct recording_options {
 	int64_t pss, births; /* enum pss, enum births */
 	const char *perf, *events, *perf_cpu;
 	int64_t perf_scope; /* enum perf_scope */
-	bool force, quiet, json, no_history;
+	bool force, quiet, json, progress, no_history;
 };
 
 /* Rows for a command whose options struct begins with struct recording_options. */
@@ -46,6 +46,10 @@ struct recording_options {
 	  .help = "Leave the run out of the history that `sonde ls --history` and `sonde usage` " \
 		  "tell of; SONDE_HISTORY=off in the environment does so, too.", \
 	  OPTION_OFFSET(struct recording_options, no_history) }, \
+	{ .name = "progress", .type = ARG_FLAG, \
+	  .help = "While it runs, one line on standard error of what is in use now, when that is " \
+		  "a terminal; for jobs that write little there themselves.", \
+	  OPTION_OFFSET(struct recording_options, progress) }, \
 	{ .name = "openmetrics", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Keep the newest sample in FILE, for a textfile collector, until the recording " \
 		  "ends; the mode of a FILE that is there is kept, a new one is private.", \

@@ -2,6 +2,7 @@
 /* run.c - record a command and everything it starts. */
 #include "base/clock.h"
 #include "cmd/command.h"
+#include "cmd/jobline.h"
 #include "cmd/recording.h"
 #include "cmd/say.h"
 #include "cmd/shared.h"
@@ -68,6 +69,8 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	const struct message done = { .kind = MESSAGE_DONE };
 	struct recorder_options r = recording_recorder(plan);
 	struct bytes words = { 0 };
+	struct jobline line;
+	int bad;
 
 	words_join(&words, l->argv);
 	bytes_u8(&words, '\0');
@@ -75,7 +78,10 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	r.environment = with_environment ? environ : NULL;
 	r.launcher = l->recorder;
 	r.sampler.tree.launcher = launcher_pid;
-	if (!recorder_run(&r))
+	jobline_start(&line, plan, launcher_pid);
+	bad = recorder_run(&r);
+	jobline_end(&line);
+	if (!bad)
 		recording_tell(plan);
 	message_send(l->recorder, &done);
 	_exit(0);
@@ -104,6 +110,13 @@ static void start_recorder(struct launch *l, const struct recording_plan *plan, 
 		say("run: not recording: %s", e.text);
 }
 
+static void say_lost(const struct recording_plan *plan)
+{
+	say("recording: the recorder ended, or did not answer, before it was done; what it "
+	    "recorded is in %s",
+	    plan->directory);
+}
+
 static int run(const void *given, int n, char **argv)
 {
 	const struct run_options *o = given;
@@ -119,6 +132,7 @@ static int run(const void *given, int n, char **argv)
 			    .ready_ms = READY_MS,
 			    .done_ms = DONE_MS };
 	struct shared shared = { .plan = &plan, .argv = argv, .with_environment = !o->no_env };
+	struct jobline line = { .fd = -1 };
 	struct launch_end end;
 	struct err e = { "" };
 	int code;
@@ -143,14 +157,14 @@ static int run(const void *given, int n, char **argv)
 	if (shared_join(&shared, (enum node_recorder)o->node_recorder)) {
 		l.share = &shared.share;
 		setenv("SONDE_RUN_ID", plan.run_id, 1);
+		jobline_start(&line, &plan, shared.launcher);
 	} else {
 		start_recorder(&l, &plan, shared.launcher, !o->no_env);
 	}
 	code = launch_command(&l, &end, &e);
+	jobline_end(&line);
 	if (end.recorder_lost)
-		say("recording: the recorder ended, or did not answer, before it was done; what it "
-		    "recorded is in %s",
-		    plan.directory);
+		say_lost(&plan);
 	if (code == LAUNCH_NO_PROCESS) {
 		say("run: %s; CMD runs in sonde's place, without a recording", e.text);
 		launch_signals_restore(&saved);

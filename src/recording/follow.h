@@ -23,6 +23,8 @@ enum follow_state {
 struct follow_instance {
 	uint32_t id;
 	char *domain, *name; /* name is hostile text: escape where it goes */
+	int64_t pid;         /* its label "pid"; 0: none */
+	bool aside;          /* INSTANCE_ASIDE: left out of totals */
 };
 
 struct follow_series {
@@ -49,6 +51,7 @@ struct follow_node {
 	const char *error;            /* of UNREADABLE: what the kernel says; else NULL */
 	uint32_t replaced;            /* how often another recording took the file's place */
 	uint64_t damages;             /* places that were left out */
+	int64_t made_utc_ns;          /* when the recording was begun; 0: not known */
 	int64_t utc_ns, mono_ns;      /* of its newest sample; 0: none yet */
 	struct follow_series *series; /* in order of id */
 	uint32_t nseries;

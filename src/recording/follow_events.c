@@ -5,6 +5,7 @@
  */
 #include "base/array.h"
 #include "base/crc32c.h"
+#include "base/number.h"
 #include "recording/follow_part.h"
 #include "recording/format.h"
 
@@ -186,9 +187,21 @@ static int take_instance(struct follow *f, struct follow_file *x, const struct r
 		return -ENOMEM;
 	x->instance = moved;
 	memmove(moved + at + 1, moved + at, (x->ninstances - at) * sizeof *moved);
-	moved[at] = (struct follow_instance){ .id = e->id };
+	moved[at] = (struct follow_instance){ .id = e->id, .aside = e->flags & INSTANCE_ASIDE };
 	x->ninstances++;
 	return instance_call(&moved[at], e->domain, e->name) ? 0 : -ENOMEM;
+}
+
+static int take_label(struct follow *f, struct follow_file *x, const struct record *r)
+{
+	struct follow_instance *in = instance_find(x, r->event.id);
+	const char *text = r->event.text;
+	int64_t pid;
+
+	(void)f;
+	if (in && text && !strcmp(r->event.name, "pid") && number_i64(&text, &pid) && !*text)
+		in->pid = pid;
+	return 0;
 }
 
 static int take_name(struct follow *f, struct follow_file *x, const struct record *r)
@@ -370,13 +383,10 @@ int follow_event(struct follow *f, struct follow_file *x, const struct record *r
 {
 	static int (*const take[EVENT_KIND_NUMBER_OF])(struct follow *, struct follow_file *,
 						       const struct record *) = {
-		[EVENT_INSTANCE] = take_instance,
-		[EVENT_NAME] = take_name,
-		[EVENT_END] = take_end,
-		[EVENT_SERIES] = take_series,
-		[EVENT_SERIES_END] = take_series_end,
-		[EVENT_STATE] = take_state,
-		[EVENT_META] = take_meta,
+		[EVENT_INSTANCE] = take_instance,   [EVENT_LABEL] = take_label,
+		[EVENT_NAME] = take_name,           [EVENT_END] = take_end,
+		[EVENT_SERIES] = take_series,       [EVENT_SERIES_END] = take_series_end,
+		[EVENT_STATE] = take_state,         [EVENT_META] = take_meta,
 		[EVENT_CATALOGUE] = take_catalogue,
 	};
 

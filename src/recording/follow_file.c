@@ -48,7 +48,7 @@ void follow_file_reset(struct follow_file *x)
 	n->state = FOLLOW_WAITING;
 	n->error = NULL;
 	n->damages = 0;
-	n->utc_ns = n->mono_ns = 0;
+	n->utc_ns = n->mono_ns = n->made_utc_ns = 0;
 }
 
 /* n bytes at an offset; false when there are not so many. */
@@ -291,6 +291,7 @@ static void sonde_check(struct follow_file *x, int fd, const struct stat *st)
 	if (good) {
 		x->head = h;
 		x->have_head = true;
+		x->node.made_utc_ns = h.utc_ns;
 	}
 }
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* top.c - what the nodes of a running job do now, on a terminal. */
+#include "base/clock.h"
+#include "cmd/print.h"
+#include "cmd/say.h"
+#include "cmd/watched.h"
+#include "recording/join.h"
+#include "top/document.h"
+#include "top/watch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ONCE_ROWS = 24, ONCE_COLUMNS = 80, LOOK_MS = 50, PATIENCE_S = 10 };
+
+struct top_options {
+	const char *pids, *node;
+	int64_t interval_ns;
+	bool once, json;
+};
+
+static const struct option options[] = {
+	{ .name = "pid",
+	  .letter = 'p',
+	  .type = ARG_TEXT,
+	  .value = "PID[,PID...]",
+	  .help = "Watch these processes and what they start, which are not recorded: what is "
+		  "written down meanwhile is removed at the end.",
+	  OPTION_OFFSET(struct top_options, pids) },
+	{ .name = "interval",
+	  .letter = 'i',
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .fallback = "1s",
+	  .min = 100000000,
+	  .max = INT64_C(3600000000000),
+	  .help = "Time between two looks, and between the samples of --pid.",
+	  OPTION_OFFSET(struct top_options, interval_ns) },
+	{ .name = "node",
+	  .type = ARG_TEXT,
+	  .value = "NAME",
+	  .help = "Begin with the processes and GPUs of this node.",
+	  OPTION_OFFSET(struct top_options, node) },
+	{ .name = "once",
+	  .help = "Print one screen as plain text, when two samples have come; so it does, too, "
+		  "when standard input or output is no terminal.",
+	  OPTION_OFFSET(struct top_options, once) },
+	{ .name = "json",
+	  .help = "Print all figures of all nodes, processes and GPUs once, as JSON, schema "
+		  "sonde/top/1.",
+	  OPTION_OFFSET(struct top_options, json) },
+};
+
+static const struct example examples[] = {
+	{ "top", "the newest recording here, while its job runs" },
+	{ "top sonde_1234", "a job's nodes, from a login node that sees their recordings" },
+	{ "top -p 1234", "a process and what it starts, without a recording" },
+	{ "top --once --node node17 sonde_1234", "one node, for a log" },
+};
+
+/* ---- once ---- */
+
+/* Does every node that runs have rates, or none any more? */
+static bool has_rates(const struct now *now)
+{
+	for (uint32_t i = 0; i < now->n; i++) {
+		const struct now_node *n = &now->node[i];
+
+		if (n->state == NOW_WAITING ||
+		    (n->state == NOW_RUNNING && isnan(n->figure[NOW_CPU])))
+			return false;
+	}
+	return now->n > 0;
+}
+
+/* Rates take two samples; those of slow jobs are not waited for. */
+static int look_twice(struct now *now, struct err *e)
+{
+	int64_t end_ns = clock_mono_ns() + PATIENCE_S * NS_PER_S;
+	int rc = now_look(now, e);
+
+	while (!rc && !has_rates(now) && clock_mono_ns() < end_ns) {
+		usleep(LOOK_MS * 1000);
+		rc = now_look(now, e);
+	}
+	return rc;
+}
+
+static unsigned environment_size(const char *name, unsigned otherwise)
+{
+	const char *text = getenv(name);
+	long v = text ? strtol(text, NULL, 10) : 0;
+
+	return v > 0 && v < CELLS_COLUMNS_MAX ? (unsigned)v : otherwise;
+}
+
+static int no_such_node(const struct view *v, const char *name)
+{
+	say("top: %s has no node %s; without --node, --once lists them", v->title, name);
+	return EXIT_FAILED;
+}
+
+/* Room for every row, but when the size is given. */
+static int print_screen(struct view *v, const struct terminal *t)
+{
+	unsigned rows = v->screen >= VIEW_PROCESSES ? v->processes.n + v->gpus.n : v->nodes.n;
+	struct cells c = { .utf8 = t->utf8 };
+	struct bytes b = { 0 };
+
+	rows = rows + 6 > ONCE_ROWS ? rows + 6 : ONCE_ROWS;
+	if (cells_resize(&c, environment_size("LINES", rows),
+			 environment_size("COLUMNS", ONCE_COLUMNS))) {
+		say("top: out of memory");
+		return EXIT_FAILED;
+	}
+	view_draw(v, &c, false);
+	cells_lines(&c, &b);
+	cells_free(&c);
+	return print_bytes(&b);
+}
+
+static int print_json(const struct now *now, const char *title)
+{
+	struct bytes b = { 0 };
+
+	b.failed = document_put(&b, now, title, clock_utc_ns()) != 0;
+	return print_bytes(&b);
+}
+
+static int once(const struct top_options *o, struct now *now, struct view *v,
+		const struct terminal *t)
+{
+	struct err e = { "" };
+
+	if (look_twice(now, &e)) {
+		say("top: %s", e.text);
+		return EXIT_FAILED;
+	}
+	if (o->json)
+		return print_json(now, v->title);
+	view_look(v, UINT32_MAX);
+	if (o->node && !view_open_node(v, o->node))
+		return no_such_node(v, o->node);
+	return print_screen(v, t);
+}
+
+/* ---- on a terminal ---- */
+
+static int told_by_signal(int signal)
+{
+	if (signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT)
+		say("top: what shows the screen was ended by signal %d; the terminal is as it was",
+		    signal);
+	return 128 + signal;
+}
+
+static int live(const struct top_options *o, struct now *now, struct view *v, struct terminal *t)
+{
+	const struct watch w = { t, now, v, o->interval_ns };
+	struct err e = { "" };
+	int rc = now_look(now, &e);
+
+	if (!rc && o->node) {
+		view_look(v, UINT32_MAX);
+		if (!view_open_node(v, o->node))
+			return no_such_node(v, o->node);
+	}
+	if (!rc)
+		rc = watch_run(&w, &e);
+	if (rc < 0)
+		say("top: %s", e.text);
+	return rc < 0 ? EXIT_FAILED : rc ? told_by_signal(rc) : EXIT_OK;
+}
+
+static int show(const struct top_options *o, const char *path, const char *title)
+{
+	struct terminal t;
+	struct now now;
+	struct view v;
+	struct err e = { "" };
+	bool is_terminal = terminal_find(&t, STDIN_FILENO, STDOUT_FILENO);
+	int code = EXIT_FAILED;
+
+	if (now_open(&now, path, &e)) {
+		say("top: %s", e.text);
+		return EXIT_FAILED;
+	}
+	if (is_terminal && !t.moves && !o->once && !o->json)
+		say("top: on a terminal of TERM=dumb one screen is printed, as with --once");
+	view_init(&v, &now, title);
+	if (o->once || o->json || !is_terminal || !t.moves)
+		code = once(o, &now, &v, &t);
+	else
+		code = live(o, &now, &v, &t);
+	view_free(&v);
+	now_close(&now);
+	return code;
+}
+
+static int watch_pids(const struct top_options *o)
+{
+	struct watched *w = calloc(1, sizeof *w);
+	char title[80];
+	int code;
+
+	if (!w) {
+		say("top: out of memory");
+		return EXIT_FAILED;
+	}
+	code = watched_begin(w, o->pids, o->interval_ns);
+	if (code == EXIT_OK) {
+		snprintf(title, sizeof title, "process %.60s", o->pids);
+		code = show(o, w->directory, title);
+		watched_end(w);
+	}
+	free(w);
+	return code;
+}
+
+static int top(const void *given, int n, char **operands)
+{
+	const struct top_options *o = given;
+	char newest[PATH_MAX];
+	const char *path, *slash;
+	struct err e = { "" };
+
+	if (n > 1 || (n && o->pids)) {
+		say("top: one recording at a time, or --pid, '%s' is too much", operands[n - 1]);
+		return EXIT_USAGE;
+	}
+	if (o->pids)
+		return watch_pids(o);
+	if (!n && run_newest(".", newest, sizeof newest, &e)) {
+		say("top: %s", e.text);
+		return EXIT_FAILED;
+	}
+	path = n ? operands[0] : newest;
+	slash = strrchr(path, '/');
+	return show(o, path, slash && slash[1] ? slash + 1 : path);
+}
+
+const struct command command_top = {
+	.name = "top",
+	.operands = "[DIR | -p PID]",
+	.what = "Show what the nodes of a running job do now",
+	.description =
+		"Follows the recordings in DIR (default: the newest here) while they grow: each "
+		"node's CPU, memory, GPUs, reading and writing as a table or a heat map, and of "
+		"each node its processes and GPUs. It needs no connection to the nodes, only "
+		"their recordings, as a login node sees them.\n\n"
+		"Keys: arrows, Enter and Esc go through nodes, processes and GPUs; m changes "
+		"between table and map, g between processes and GPUs; capital letters sort by "
+		"their column; h helps; q ends it. A node is late when no sample came for three "
+		"intervals (at least five seconds), silent after ten (at least a minute). What is "
+		"not known is a dash, which is not 0.\n\n"
+		"It needs a terminal of 40 columns and 8 lines that knows what a VT100 knows. "
+		"NO_COLOR, and TERM=vt100, make it monochrome. With --once it takes the size from "
+		"COLUMNS and LINES.",
+	COMMAND_OPTIONS(options),
+	COMMAND_EXAMPLES(examples),
+	.size = sizeof(struct top_options),
+	.exec = top,
+};

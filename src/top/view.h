@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view.h - what `sonde top` shows: the nodes as a table or a map, a node's processes and GPUs, all
+ * figures of one of them, the help. Keys go in, cells come out; it knows no terminal.
+ */
+#ifndef SONDE_TOP_VIEW_H
+#define SONDE_TOP_VIEW_H
+
+#include "top/grid.h"
+
+enum { VIEW_ROWS_LEAST = 8, VIEW_COLUMNS_LEAST = 40 };
+
+enum view_screen { VIEW_NODES = 0, VIEW_MAP, VIEW_PROCESSES, VIEW_GPUS, VIEW_DETAIL };
+
+struct view {
+	const struct now *now; /* borrowed */
+	const char *title;     /* what is looked at; hostile */
+	enum view_screen screen;
+	enum view_screen list, behind; /* where the node, and the detail, was opened from */
+	uint32_t node_id, thing_id;    /* what was opened */
+	bool placed, help, failed;     /* failed: out of memory, something is missing */
+	struct grid nodes, processes, gpus;
+	struct now_things process, gpu; /* of the node that was opened */
+	unsigned detail_first;
+};
+
+void view_init(struct view *v, const struct now *now, const char *title);
+void view_free(struct view *v);
+/* After a look: the rows anew. rows: of the screen, by which the first screen is chosen. */
+void view_look(struct view *v, unsigned rows);
+/* Go to the node of this name; false when there is none. */
+bool view_open_node(struct view *v, const char *name);
+
+enum view_answer { VIEW_SAME, VIEW_CHANGED, VIEW_QUIT };
+enum view_answer view_key(struct view *v, int key);
+/* keys: with the line that names keys. */
+void view_draw(struct view *v, struct cells *c, bool keys);
+
+#endif

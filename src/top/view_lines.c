@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view_lines.c - the lines of text around the tables of `sonde top`: title, figures, states, keys.
+ */
+#include "top/view_part.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void words_add(struct words *w, const char *text)
+{
+	unsigned space = w->at ? 2 : 0;
+
+	if (w->at && w->at + space + strlen(text) > w->c->columns)
+		return; /* half a figure is another figure */
+	w->at += space;
+	w->at += cells_put(w->c, w->row, w->at, w->c->columns - w->at, w->style, text);
+}
+
+static void words_figure(struct words *w, const char *before, const double *figure,
+			 enum now_figure f, const char *after)
+{
+	char value[FIGURE_TEXT], text[96];
+
+	if (isnan(figure[f]))
+		return;
+	snprintf(text, sizeof text, "%s%s%s", before, figure_text(value, f, figure[f]), after);
+	words_add(w, text);
+}
+
+static void share_add(struct words *w, const char *before, const double *figure,
+		      enum now_figure used, enum now_figure of, enum now_figure ratio)
+{
+	char part[FIGURE_TEXT], whole[FIGURE_TEXT], share[FIGURE_TEXT], text[96];
+
+	if (isnan(figure[used]))
+		return;
+	figure_text(part, used, figure[used]);
+	if (isnan(figure[of]))
+		snprintf(text, sizeof text, "%s%s", before, part);
+	else
+		snprintf(text, sizeof text, "%s%s of %s, %s", before, part,
+			 figure_text(whole, of, figure[of]),
+			 figure_text(share, ratio, figure[ratio]));
+	words_add(w, text);
+}
+
+void view_figures_line(struct cells *c, unsigned row, const double *figure)
+{
+	struct words w = { .c = c, .row = row };
+
+	share_add(&w, "CPU ", figure, NOW_CPU, NOW_CORES, NOW_CPU_RATIO);
+	share_add(&w, "memory ", figure, NOW_MEMORY, NOW_MEMORY_LIMIT, NOW_MEMORY_RATIO);
+	words_figure(&w, "GPU ", figure, NOW_GPU, "");
+	words_figure(&w, "read ", figure, NOW_READ, "");
+	words_figure(&w, "written ", figure, NOW_WRITTEN, "");
+	words_figure(&w, "", figure, NOW_PROCESSES, " processes");
+	share_add(&w, "GPU memory ", figure, NOW_GPU_MEMORY, NOW_GPU_MEMORY_TOTAL,
+		  NOW_GPU_MEMORY_RATIO);
+	words_figure(&w, "CPU time ", figure, NOW_CPU_TIME, "");
+	if (!w.at)
+		words_add(&w, "no figures: nothing of it runs, or no sample has come");
+}
+
+static void states_add(struct words *w, const struct now *now)
+{
+	char text[64];
+
+	if (now->n != 1) {
+		snprintf(text, sizeof text, "%u nodes", now->n);
+		words_add(w, text);
+	}
+	for (unsigned s = 0; s < NOW_STATE_NUMBER_OF; s++) {
+		if (!now->state[s] || (now->n == 1 && s == NOW_RUNNING))
+			continue;
+		snprintf(text, sizeof text, "%u %s", now->state[s], now_state_name(s));
+		words_add(w, now->n == 1 ? now_state_name(s) : text);
+	}
+	if (now->damaged) {
+		snprintf(text, sizeof text, "%u damaged", now->damaged);
+		words_add(w, text);
+	}
+}
+
+void view_title_line(const struct view *v, struct cells *c)
+{
+	struct words w = { .c = c, .style = STYLE_REVERSE };
+	const struct now_node *n = view_in_node(v) ? view_node(v) : NULL;
+	char text[32];
+
+	cells_style(c, 0, 0, c->columns, STYLE_REVERSE);
+	words_add(&w, v->title);
+	if (n && v->now->n > 1) {
+		words_add(&w, ">");
+		words_add(&w, n->name);
+	}
+	states_add(&w, v->now);
+	if (!isnan(v->now->elapsed_s))
+		words_add(&w, unit_format(UNIT_SECONDS, v->now->elapsed_s, text, sizeof text));
+	if (v->failed)
+		words_add(&w, "out of memory: something is missing");
+}
+
+bool view_trouble_line(const struct now_node *n, struct cells *c, unsigned row)
+{
+	struct words w = { .c = c, .row = row, .style = STYLE_BOLD };
+	char text[96], age[32];
+
+	if (n->state == NOW_RUNNING && !n->from->damages)
+		return false;
+	words_add(&w, now_state_name(n->state));
+	if (n->state == NOW_ENDED)
+		words_add(&w, "sonde show has its summary");
+	if (n->state == NOW_UNREADABLE && n->from->error)
+		words_add(&w, n->from->error);
+	if (n->state == NOW_LATE || n->state == NOW_SILENT) {
+		snprintf(text, sizeof text, "its last sample came %s ago",
+			 unit_format(UNIT_SECONDS, n->age_s, age, sizeof age));
+		words_add(&w, text);
+	}
+	if (n->from->damages) {
+		snprintf(text, sizeof text, "damaged in %llu places, which are left out",
+			 (unsigned long long)n->from->damages);
+		words_add(&w, text);
+	}
+	return true;
+}
+
+void view_keys_line(const struct view *v, struct cells *c)
+{
+	static const char *const keys[] = {
+		[VIEW_NODES] = "h help  q quit  Enter open  m map  C M G R W sort",
+		[VIEW_MAP] = "h help  q quit  Enter open  m table  C M G R W show",
+		[VIEW_PROCESSES] = "h help  q quit  Esc back  Enter all  g GPUs  C M R W T sort",
+		[VIEW_GPUS] = "h help  q quit  Esc back  Enter all  g processes  G M P T sort",
+		[VIEW_DETAIL] = "h help  q quit  Esc back",
+	};
+
+	cells_put(c, c->rows - 1, 0, c->columns, STYLE_BOLD,
+		  v->help ? "any key: back" : keys[v->screen]);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "top/watch.h"
+
+#include "base/clock.h"
+#include "top/keeper.h"
+#include "top/keys.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ESCAPE_MS = 100, REST = 4, ROWS_MOST = 500 };
+
+/* What signal handlers may write; the one thing that is not handed in. */
+static volatile sig_atomic_t ended, resized, stopped;
+
+static void on_end(int signal)
+{
+	ended = signal;
+}
+
+static void on_resize(int signal)
+{
+	(void)signal;
+	resized = 1;
+}
+
+static void on_stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+/* They come while it waits, or writes to a terminal that does not take it. */
+static void take_signals(sigset_t *waiting)
+{
+	static const struct {
+		int signal;
+		void (*handler)(int);
+	} taken[] = { { SIGINT, on_end },  { SIGTERM, on_end },     { SIGHUP, on_end },
+		      { SIGQUIT, on_end }, { SIGWINCH, on_resize }, { SIGTSTP, on_stop } };
+	sigset_t set;
+
+	ended = resized = stopped = 0;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+		struct sigaction act = { .sa_handler = taken[i].handler };
+
+		sigaction(taken[i].signal, &act, NULL);
+		sigaddset(&set, taken[i].signal);
+	}
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, NULL, waiting);
+	for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+		sigdelset(waiting, taken[i].signal);
+}
+
+struct loop {
+	const struct watch *w;
+	struct cells cells;
+	struct keys keys;
+	struct bytes out;
+	sigset_t waiting;
+	int64_t look_ns; /* when to look again */
+	bool quit, gone; /* gone: the terminal is */
+	struct err *e;
+};
+
+static int fit(struct loop *l)
+{
+	unsigned rows, columns;
+
+	terminal_size(l->w->terminal, &rows, &columns);
+	rows = rows > ROWS_MOST ? ROWS_MOST : rows;
+	l->cells.colour = l->w->terminal->colour;
+	l->cells.utf8 = l->w->terminal->utf8;
+	return cells_resize(&l->cells, rows ? rows : 24, columns ? columns : 80);
+}
+
+static void paint(struct loop *l)
+{
+	sigset_t before;
+
+	bytes_reset(&l->out);
+	view_draw(l->w->view, &l->cells, true);
+	cells_paint(&l->cells, &l->out);
+	sigprocmask(SIG_SETMASK, &l->waiting, &before);
+	errno = 0;
+	if (!l->out.failed && !terminal_write(l->w->terminal, &l->out))
+		l->gone = errno == EIO;
+	if (l->out.failed || errno == EINTR)
+		cells_forget(&l->cells);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A file system that is slow keeps it from taking keys: it is left alone for as long as it takes,
+ * and more. */
+static int look(struct loop *l)
+{
+	int64_t begin = clock_mono_ns(), took;
+	int rc = now_look(l->w->now, l->e);
+
+	if (rc)
+		return rc;
+	view_look(l->w->view, l->cells.rows);
+	took = clock_mono_ns() - begin;
+	l->look_ns = begin + (REST * took > l->w->every_ns ? REST * took : l->w->every_ns);
+	paint(l);
+	return 0;
+}
+
+/* The keeper stops as well, once this has. */
+static int suspend(struct loop *l)
+{
+	stopped = 0;
+	terminal_leave(l->w->terminal);
+	raise(SIGSTOP);
+	terminal_enter(l->w->terminal);
+	resized = 1;
+	return 0;
+}
+
+static void act(struct loop *l, int key)
+{
+	enum view_answer answer = key ? view_key(l->w->view, key) : VIEW_SAME;
+
+	if (answer == VIEW_CHANGED)
+		paint(l);
+	l->quit |= answer == VIEW_QUIT;
+}
+
+static void read_keys(struct loop *l)
+{
+	char bytes[64];
+	ssize_t n = read(l->w->terminal->in, bytes, sizeof bytes);
+
+	l->gone |= n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+	for (ssize_t i = 0; i < n && !l->quit; i++)
+		act(l, keys_take(&l->keys, bytes[i]));
+}
+
+static void wait_and_act(struct loop *l)
+{
+	int64_t left = l->look_ns - clock_mono_ns();
+	struct pollfd in = { .fd = l->w->terminal->in, .events = POLLIN };
+	bool escape = keys_waits(&l->keys);
+	struct timespec t;
+	int n;
+
+	left = left < 0 ? 0 : left;
+	if (escape && left > ESCAPE_MS * NS_PER_MS)
+		left = ESCAPE_MS * NS_PER_MS;
+	t = (struct timespec){ left / NS_PER_S, left % NS_PER_S };
+	n = ppoll(&in, 1, &t, &l->waiting);
+	if (n > 0 && in.revents & (POLLIN | POLLHUP | POLLERR))
+		read_keys(l);
+	else if (n == 0 && escape)
+		act(l, keys_wait_over(&l->keys));
+}
+
+static int loop(struct loop *l)
+{
+	int rc = fit(l);
+
+	if (!rc)
+		rc = look(l);
+	while (!rc && !ended && !l->quit && !l->gone) {
+		wait_and_act(l);
+		if (stopped)
+			rc = suspend(l);
+		if (!rc && resized) {
+			resized = 0;
+			rc = fit(l);
+			if (!rc)
+				paint(l);
+		}
+		if (!rc && !ended && !l->quit && clock_mono_ns() >= l->look_ns)
+			rc = look(l);
+	}
+	return rc;
+}
+
+static int watch(const void *ctx, struct err *e)
+{
+	struct loop l = { .w = ctx, .e = e };
+	int rc;
+
+	take_signals(&l.waiting);
+	terminal_enter(l.w->terminal);
+	rc = loop(&l);
+	terminal_leave(l.w->terminal);
+	if (rc == -ENOMEM)
+		err_set(e, rc, "out of memory");
+	cells_free(&l.cells);
+	bytes_free(&l.out);
+	if (rc)
+		return rc;
+	return ended == SIGINT ? 0 : l.gone ? SIGHUP : ended;
+}
+
+int watch_run(const struct watch *w, struct err *e)
+{
+	return keeper_run(w->terminal, watch, w, e);
+}
