@@ -9,8 +9,10 @@
 #include "recording/join.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 64, URL_SIZE = 256 };
+enum { BACKLOG = 512, URL_SIZE = 256, RUNS_MAX = 1000 };
 
 struct serve_options {
 	const char *listen, *token_file;
@@ -30,7 +32,7 @@ struct serve_options {
 static const struct option options[] = {
 	{ .name = "metrics",
 	  .type = ARG_FLAG,
-	  .help = "Give the newest samples at /metrics, for Prometheus.",
+	  .help = "Instead of pages, give the newest samples at /metrics, for Prometheus.",
 	  OPTION_OFFSET(struct serve_options, metrics) },
 	{ .name = "listen",
 	  .type = ARG_TEXT,
@@ -52,6 +54,7 @@ static const struct option options[] = {
 };
 
 static const struct example examples[] = {
+	{ "serve sonde_1234", "the page of a running job, in a browser" },
 	{ "serve --metrics sonde_1234", "the running job, for a Prometheus on this machine" },
 	{ "serve --metrics --listen unix:/tmp/me.sock sonde_*",
 	  "several, on a socket of your own" },
@@ -136,7 +139,7 @@ static int listen_loopback(const char *where, char url[URL_SIZE])
 		getsockname(fd, (struct sockaddr *)&v6, &n);
 	else
 		getsockname(fd, (struct sockaddr *)&v4, &n);
-	snprintf(url, URL_SIZE, "http://%s:%u/metrics", six ? "[::1]" : "127.0.0.1",
+	snprintf(url, URL_SIZE, "http://%s:%u", six ? "[::1]" : "127.0.0.1",
 		 ntohs(six ? v6.sin6_port : v4.sin_port));
 	return fd;
 }
@@ -157,37 +160,110 @@ static int listen_where(const char *where, char url[URL_SIZE])
 
 /* ---- what ---- */
 
-static void tell(const struct serve_options *o, const char *url, const struct token *t)
+/* Recordings to serve: those that were named, else the newest here, or for pages all of them. */
+struct runs {
+	char **path;
+	int n;
+	struct dirent **found;
+	int nfound;
+	char newest[PATH_MAX], *one;
+};
+
+static int is_recording(const struct dirent *d)
 {
-	struct bytes text = { 0 };
+	return !strncmp(d->d_name, "sonde_", 6) && (d->d_type == DT_DIR || d->d_type == DT_UNKNOWN);
+}
+
+static int find_all(struct runs *r)
+{
+	r->nfound = scandir(".", &r->found, is_recording, alphasort);
+	if (r->nfound < 0)
+		r->nfound = 0;
+	r->n = r->nfound < RUNS_MAX ? r->nfound : RUNS_MAX;
+	r->path = calloc((size_t)r->n + 1, sizeof(char *));
+	if (!r->path) {
+		say("serve: out of memory");
+		return EXIT_FAILED;
+	}
+	for (int i = 0; i < r->n; i++)
+		r->path[i] = r->found[r->nfound - r->n + i]->d_name;
+	return EXIT_OK;
+}
+
+static int find_runs(struct runs *r, bool newest, int n, char **operands)
+{
+	struct err e = { "" };
+
+	for (int i = 0; i < n; i++) {
+		if (access(operands[i], R_OK)) {
+			say("serve: cannot read %s: %s", operands[i], strerror(errno));
+			return EXIT_FAILED;
+		}
+	}
+	r->path = operands;
+	r->n = n;
+	if (n)
+		return EXIT_OK;
+	r->one = r->newest;
+	r->path = &r->one;
+	r->n = 1;
+	if (run_newest(".", r->newest, sizeof r->newest, &e)) {
+		say("serve: %s", e.text);
+		return EXIT_FAILED;
+	}
+	return newest ? EXIT_OK : find_all(r);
+}
+
+static void free_runs(struct runs *r)
+{
+	if (r->found && r->path != &r->one)
+		free(r->path);
+	for (int i = 0; i < r->nfound; i++)
+		free(r->found[i]);
+	free(r->found);
+}
+
+/* The address of the pages has the token after its #, which no browser sends, where a person reads
+ * it and no log is written. */
+static void tell(const struct serve_options *o, const char *address, const struct token *t)
+{
+	bool is_unix = !strncmp(address, "unix:", 5), secret = !o->metrics && isatty(STDOUT_FILENO);
+	struct bytes url = { 0 }, text = { 0 };
 	struct json j = { .out = &text, .indent = true };
 
-	if (o->json) {
-		json_object(&j);
-		json_key(&j, "schema");
-		json_text(&j, "sonde/serve/1");
-		json_key(&j, "url");
-		json_text(&j, url);
-		json_key(&j, "token_file");
-		json_text(&j, t->file[0] ? t->file : NULL);
-		json_object_end(&j);
-		bytes_u8(&text, '\0');
-		if (!text.failed)
-			puts((const char *)text.data);
-	} else {
-		puts(url);
-	}
+	bytes_printf(&url, "%s%s%s%s", address,
+		     is_unix      ? ""
+		     : o->metrics ? "/metrics"
+				  : "/login",
+		     secret && !is_unix && !o->json ? "#" : "",
+		     secret && !is_unix && !o->json ? t->text : "");
+	bytes_u8(&url, '\0');
+	json_object(&j);
+	json_key(&j, "schema");
+	json_text(&j, "sonde/serve/1");
+	json_key(&j, "url");
+	json_text(&j, url.failed ? NULL : (const char *)url.data);
+	json_key(&j, "token_file");
+	json_text(&j, t->file[0] ? t->file : NULL);
+	json_object_end(&j);
+	bytes_u8(&text, '\0');
+	if (!url.failed && !text.failed)
+		puts((const char *)(o->json ? text.data : url.data));
 	fflush(stdout);
+	bytes_free(&url);
 	bytes_free(&text);
 	if (!o->json)
-		say("serve: the token, sent as \"Authorization: Bearer TOKEN\", is in %s",
+		say(o->metrics
+			    ? "serve: the token, sent as \"Authorization: Bearer TOKEN\", is in %s"
+			    : "serve: the token that the page asks for is in %s",
 		    t->file[0] ? t->file : "SONDE_TOKEN");
 }
 
-/* The words of the helper: FD DIR... */
-static int become_helper(int listener, int n, char **directories)
+/* The words of the helper: FD metrics|pages DIR... */
+static int become_helper(int listener, const struct serve_options *o, const struct runs *r)
 {
-	char **argv = calloc((size_t)n + 3, sizeof(char *)), fd[16];
+	char **argv = calloc((size_t)r->n + 4, sizeof(char *)), fd[16];
+	char metrics[] = "metrics", pages[] = "pages";
 	struct err e = { "" };
 
 	if (!argv) {
@@ -196,36 +272,21 @@ static int become_helper(int listener, int n, char **directories)
 	}
 	snprintf(fd, sizeof fd, "%d", listener);
 	argv[1] = fd;
-	for (int i = 0; i < n; i++)
-		argv[2 + i] = directories[i];
+	argv[2] = o->metrics ? metrics : pages;
+	memcpy(argv + 3, r->path, (size_t)r->n * sizeof(char *));
 	helper_exec("serve", argv, &e);
 	free(argv);
 	say("serve: %s", e.text);
 	return EXIT_FAILED;
 }
 
-static int serve(const void *given, int n, char **operands)
+static int serve_runs(const struct serve_options *o, const struct runs *r)
 {
-	const struct serve_options *o = given;
-	char newest[PATH_MAX], helper[PATH_MAX], *one[] = { newest }, url[URL_SIZE];
+	char helper[PATH_MAX], url[URL_SIZE];
 	struct token token;
 	struct err e = { "" };
 	int listener;
 
-	if (!o->metrics) {
-		say("serve: what shall be served is missing: --metrics");
-		return EXIT_USAGE;
-	}
-	for (int i = 0; i < n; i++) {
-		if (access(operands[i], R_OK)) {
-			say("serve: cannot read %s: %s", operands[i], strerror(errno));
-			return EXIT_FAILED;
-		}
-	}
-	if (!n && run_newest(".", newest, sizeof newest, &e)) {
-		say("serve: %s", e.text);
-		return EXIT_FAILED;
-	}
 	if (helper_find("serve", helper, sizeof helper)) {
 		say("serve: the helper sonde-serve is not installed; it is built where "
 		    "libmicrohttpd is (Debian: libmicrohttpd-dev)");
@@ -240,18 +301,37 @@ static int serve(const void *given, int n, char **operands)
 		return listener == -EDESTADDRREQ ? EXIT_USAGE : EXIT_FAILED;
 	setenv("SONDE_TOKEN", token.text, 1);
 	tell(o, url, &token);
-	return become_helper(listener, n ? n : 1, n ? operands : one);
+	return become_helper(listener, o, r);
+}
+
+static int serve(const void *given, int n, char **operands)
+{
+	const struct serve_options *o = given;
+	struct runs runs = { 0 };
+	int code = find_runs(&runs, o->metrics, n, operands);
+
+	if (code == EXIT_OK)
+		code = serve_runs(o, &runs);
+	free_runs(&runs);
+	return code;
 }
 
 const struct command command_serve = {
 	.name = "serve",
 	.operands = "[DIR...]",
-	.what = "Serve the newest samples of running jobs by HTTP",
+	.what = "Serve the pages of running jobs, or their newest samples, by HTTP",
 	.description =
-		"Follows the recordings in DIR (default: the newest here) while they grow, and "
-		"answers whoever asks with their newest samples, until it is ended. It listens on "
-		"this machine only, and answers only those who say its token.\n\n"
-		"Counters are given as they were read, for rates are made where they are asked for. "
+		"Serves the report page of each recording in DIR (default: all that are here now), "
+		"kept new while its job runs, until it is ended. The page is that of `sonde "
+		"report`. It listens on this machine only; elsewhere it is opened through a tunnel "
+		"(ssh -L 9477:127.0.0.1:9477 HOST, or -L 9477:/path/of/socket). Nothing can be "
+		"changed through it.\n\n"
+		"The page asks for a token first, since others may share the machine. On a terminal "
+		"the address that is printed has it after its #; else it is in the file that is "
+		"named.\n\n"
+		"With --metrics it answers Prometheus with the newest samples instead (default: of "
+		"the newest recording here). Counters are given as they were read, for rates are "
+		"made where they are asked for. "
 		"Each series is labelled with its job's id (its directory's path, when it is no "
 		"batch job or when two have one id), its node and its device. Of a recording that "
 		"ended, or of which nothing came for five minutes, only that is told.",

@@ -1,38 +1,131 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "live/request.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 /* In a time that does not tell how much of it was right. */
-static bool same(const char *said, const char *token)
+static bool same(const char *said, size_t n, const char *secret)
 {
-	size_t n = strlen(token), m = strlen(said);
-	unsigned different = n != m;
+	size_t length = strlen(secret);
+	unsigned different = n != length;
 
-	for (size_t i = 0; i < n; i++)
-		different |= (unsigned char)token[i] ^ (unsigned char)said[i < m ? i : m];
-	return !different;
+	for (size_t i = 0; i < length; i++)
+		different |= (unsigned char)secret[i] ^ (unsigned char)(i < n ? said[i] : 0);
+	return !different && length;
 }
 
-static bool may_ask(const struct request *r, const char *token)
+void request_guard_make(struct request_guard *g, const char *token, unsigned what)
+{
+	struct bytes text = { 0 };
+
+	*g = (struct request_guard){ .token = token };
+	bytes_printf(&text, "sonde session %s", token);
+	if (!text.failed)
+		sha256_hex(g->session, text.data, text.len);
+	snprintf(g->cookie, sizeof g->cookie, "sonde-%u", what);
+	bytes_free(&text);
+}
+
+static bool says_token(const struct request *r, const char *token)
 {
 	static const char scheme[] = "Bearer ";
 	size_t n = sizeof scheme - 1;
 
-	return *token && r->authorization && !strncasecmp(r->authorization, scheme, n) &&
-	       same(r->authorization + n, token);
+	return r->authorization && !strncasecmp(r->authorization, scheme, n) &&
+	       same(r->authorization + n, strlen(r->authorization + n), token);
 }
 
-unsigned request_judge(const struct request *r, const char *token)
+/* "a=1; sonde-9477=HEX; b=2" */
+static bool has_session(const struct request *r, const struct request_guard *g)
 {
-	if (!may_ask(r, token))
-		return 401;
-	if (!r->path || strcmp(r->path, "/metrics") != 0)
-		return 404;
-	if (!r->method || (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0))
-		return 405;
-	return 200;
+	size_t n = strlen(g->cookie);
+
+	for (const char *at = r->cookie; at && *at;) {
+		at += strspn(at, "; \t");
+		if (!strncmp(at, g->cookie, n) && at[n] == '=' &&
+		    same(at + n + 1, strcspn(at + n + 1, "; \t"), g->session))
+			return true;
+		at = strchr(at, ';');
+	}
+	return false;
+}
+
+/* This machine under any port: the end of a tunnel has its own. */
+static bool is_here(const char *host)
+{
+	static const char *const names[] = { "127.0.0.1", "localhost", "[::1]" };
+
+	for (size_t i = 0; host && i < sizeof names / sizeof names[0]; i++) {
+		size_t n = strlen(names[i]);
+
+		if (strncasecmp(host, names[i], n) != 0)
+			continue;
+		if (!host[n] || (host[n] == ':' && host[n + 1] &&
+				 !host[n + 1 + strspn(host + n + 1, "0123456789")]))
+			return true;
+	}
+	return false;
+}
+
+/* "/run/3/", "/run/3/data", "/run/3/events"; runs are counted from 1 on. */
+static struct answer judge_run(const char *path, uint32_t runs)
+{
+	static const struct {
+		const char *rest;
+		enum route route;
+	} parts[] = { { "/", ROUTE_PAGE }, { "/data", ROUTE_DATA }, { "/events", ROUTE_EVENTS } };
+	char *end;
+	unsigned long n = *path >= '1' && *path <= '9' ? strtoul(path, &end, 10) : 0;
+
+	for (size_t i = 0; n && n <= runs && i < sizeof parts / sizeof parts[0]; i++)
+		if (!strcmp(end, parts[i].rest))
+			return (struct answer){ 200, parts[i].route, (uint32_t)n - 1 };
+	return (struct answer){ .status = 404 };
+}
+
+static struct answer find(const char *path, const struct request_guard *g)
+{
+	static const struct {
+		const char *path;
+		bool metrics;
+		enum route route;
+	} places[] = { { "/metrics", true, ROUTE_METRICS },
+		       { "/login", false, ROUTE_LOGIN },
+		       { "/session", false, ROUTE_SESSION },
+		       { "/", false, ROUTE_LIST } };
+
+	for (size_t i = 0; path && i < sizeof places / sizeof places[0]; i++)
+		if (places[i].metrics == g->metrics && !strcmp(path, places[i].path))
+			return (struct answer){ .status = 200, .route = places[i].route };
+	if (path && !g->metrics && !strncmp(path, "/run/", 5))
+		return judge_run(path + 5, g->runs);
+	return (struct answer){ .status = 404 };
+}
+
+static bool is_method(const struct request *r, enum route route)
+{
+	if (!r->method)
+		return false;
+	return route == ROUTE_SESSION ? !strcmp(r->method, "POST")
+				      : !strcmp(r->method, "GET") || !strcmp(r->method, "HEAD");
+}
+
+/* The order tells who has no token nothing but that there is a server. */
+struct answer request_judge(const struct request *r, const struct request_guard *g)
+{
+	struct answer a = find(r->path, g);
+	bool may_ask = says_token(r, g->token) || (a.route != ROUTE_SESSION && has_session(r, g));
+
+	if (!is_here(r->host))
+		return (struct answer){ .status = 421 };
+	if (!may_ask && a.route != ROUTE_LOGIN)
+		return (struct answer){ .status = 401 };
+	if (a.status == 200 && !is_method(r, a.route))
+		a.status = 405;
+	return a;
 }
 
 enum exposition_format request_format(const struct request *r)

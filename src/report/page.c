@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page.h"
 
+#include "base/json.h"
 #include "report/assets.h"
 #include "report/nonce.h"
 #include "report/page_data.h"
@@ -14,12 +15,26 @@ struct part {
 	const char *name;
 	const char *text, *end;
 	void (*make)(struct bytes *b, const struct page_source *p);
+	bool live;  /* only in a page that is */
+	bool grows; /* made anew for a live page */
 };
 
 static void version(struct bytes *b, const struct page_source *p)
 {
 	(void)p;
 	bytes_puts(b, SONDE_VERSION);
+}
+
+static void live_mark(struct bytes *b, const struct page_source *p)
+{
+	(void)p;
+	bytes_puts(b, " data-live");
+}
+
+static void live_source(struct bytes *b, const struct page_source *p)
+{
+	(void)p;
+	bytes_puts(b, " connect-src 'self';");
 }
 
 static const struct part parts[] = {
@@ -31,18 +46,25 @@ static const struct part parts[] = {
 	{ .name = "format.js", asset_format_js, asset_format_js_end },
 	{ .name = "charts.js", asset_charts_js, asset_charts_js_end },
 	{ .name = "lanes.js", asset_lanes_js, asset_lanes_js_end },
+	{ .name = "heat.js", asset_heat_js, asset_heat_js_end },
+	{ .name = "tables.js", asset_tables_js, asset_tables_js_end },
 	{ .name = "page.js", asset_page_js, asset_page_js_end },
+	{ .name = "live.js", asset_live_js, asset_live_js_end, .live = true },
+	{ .name = "live", .make = live_mark, .live = true },
+	{ .name = "connect", .make = live_source, .live = true },
 	{ .name = "version", .make = version },
 	{ .name = "title", .make = html_title },
-	{ .name = "header", .make = html_header },
-	{ .name = "figures", .make = html_figures },
-	{ .name = "counters", .make = html_counters },
-	{ .name = "verdicts", .make = html_verdicts },
-	{ .name = "nodes", .make = html_nodes },
+	{ .name = "header", .make = html_header, .grows = true },
+	{ .name = "figures", .make = html_figures, .grows = true },
+	{ .name = "counters", .make = html_counters, .grows = true },
+	{ .name = "verdicts", .make = html_verdicts, .grows = true },
+	{ .name = "nodes", .make = html_nodes, .grows = true },
+	{ .name = "tasks", .make = html_tasks, .grows = true },
+	{ .name = "events", .make = html_events, .grows = true },
 	{ .name = "processes", .make = html_processes },
-	{ .name = "commands", .make = html_commands },
-	{ .name = "metrics", .make = html_metrics },
-	{ .name = "footer", .make = html_footer },
+	{ .name = "commands", .make = html_commands, .grows = true },
+	{ .name = "metrics", .make = html_metrics, .grows = true },
+	{ .name = "footer", .make = html_footer, .grows = true },
 };
 
 static bool is_name(const char *name, const char *text, size_t n)
@@ -53,7 +75,7 @@ static bool is_name(const char *name, const char *text, size_t n)
 static void put_part(struct bytes *out, const char *name, size_t n, const struct page_source *p)
 {
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-		if (!is_name(parts[i].name, name, n))
+		if (!is_name(parts[i].name, name, n) || (parts[i].live && !p->live))
 			continue;
 		if (parts[i].make)
 			parts[i].make(out, p);
@@ -62,9 +84,9 @@ static void put_part(struct bytes *out, const char *name, size_t n, const struct
 	}
 }
 
-int page_make(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
+static int fill_template(struct bytes *out, struct run *r, const struct page_source *p,
+			 struct err *e)
 {
-	const struct page_source source = { .run = r, .summary = s };
 	const char *at = asset_page_html, *end = asset_page_html_end;
 	char nonce[NONCE_SIZE];
 	int rc = nonce_make(nonce, e);
@@ -76,14 +98,63 @@ int page_make(struct bytes *out, struct run *r, const struct summary *s, struct 
 
 		bytes_put(out, at, (size_t)((close ? open : end) - at));
 		if (close && is_name("data", name, (size_t)(close - name)))
-			rc = page_data_json(out, r, s, e);
+			rc = page_data_json(out, r, p->summary, e);
 		else if (close && is_name("nonce", name, (size_t)(close - name)))
 			bytes_puts(out, nonce);
 		else if (close)
-			put_part(out, name, (size_t)(close - name), &source);
+			put_part(out, name, (size_t)(close - name), p);
 		at = close ? close + 2 : end;
 	}
-	if (rc == 0 && out->failed)
-		rc = err_set(e, -ENOMEM, "out of memory while writing the report");
 	return rc;
+}
+
+static int finish(const struct bytes *out, int rc, struct err *e)
+{
+	return rc == 0 && out->failed
+		       ? err_set(e, -ENOMEM, "out of memory while writing the report")
+		       : rc;
+}
+
+int page_make(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
+{
+	const struct page_source p = { .run = r, .summary = s };
+
+	return finish(out, fill_template(out, r, &p, e), e);
+}
+
+int page_make_live(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
+{
+	const struct page_source p = { .run = r, .summary = s, .live = true };
+
+	return finish(out, fill_template(out, r, &p, e), e);
+}
+
+int page_update_json(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
+{
+	const struct page_source p = { .run = r, .summary = s, .live = true };
+	struct json j = { .out = out };
+	struct bytes html = { 0 };
+	int rc;
+
+	json_object(&j);
+	json_key(&j, "parts");
+	json_object(&j);
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		if (!parts[i].grows)
+			continue;
+		bytes_reset(&html);
+		parts[i].make(&html, &p);
+		bytes_u8(&html, 0);
+		json_key(&j, parts[i].name);
+		json_text(&j, html.failed ? NULL : (const char *)html.data);
+		out->failed |= html.failed;
+	}
+	json_object_end(&j);
+	json_key(&j, "data");
+	rc = page_data_json(out, r, s, e);
+	j.comma = true;
+	j.after_key = false;
+	json_object_end(&j);
+	bytes_free(&html);
+	return finish(out, rc, e);
 }

@@ -12,7 +12,15 @@
 #include "base/bytes.h"
 #include "report/summary.h"
 
+/* Whether the page has statistics of all of the run's series: of many it has those that verdicts
+ * look at, and its summary needs no more. */
+bool page_wants_all(const struct run *r);
 /* Append the page of a run and its summary. 0, or -errno with a sentence. */
 int page_make(struct bytes *out, struct run *r, const struct summary *s, struct err *e);
+/* The same page, which asks the server it came from for what is new: events, then data. */
+int page_make_live(struct bytes *out, struct run *r, const struct summary *s, struct err *e);
+/* What it is given as data: {"parts": the plain parts of the page by name, "data": that of the
+ * charts}. */
+int page_update_json(struct bytes *out, struct run *r, const struct summary *s, struct err *e);
 
 #endif

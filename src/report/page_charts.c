@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-const char page_process_cpu[] = "process.cpu_seconds";
-
 const struct page_chart page_charts[] = {
 	{ .id = "cpu",
 	  .source = "cpu",
@@ -47,6 +45,24 @@ const struct page_chart page_charts[] = {
 		     { "node.hugepages_used_bytes", "Huge pages", PAGE_STACK, "grey" },
 		     { "node.memory_free_bytes", "Free", PAGE_STACK, "pale" },
 		     { "job.pss_bytes", "This job (PSS)", PAGE_LINE, "ink" } } },
+	{ .id = "gpu",
+	  .source = "gpu",
+	  .title = "GPUs",
+	  .note = "the mean of all of them, and the one that is fullest",
+	  .unit = UNIT_RATIO,
+	  .height = 170,
+	  .optional = true,
+	  .lines = { { "gpu.utilization_ratio", "Running kernels", PAGE_AREA, "green" },
+		     { "gpu.memory_used_ratio", "Memory used", PAGE_LINE, "purple" },
+		     { "gpu.job_sm_utilization_ratio", "This job", PAGE_LINE, "ink" } } },
+	{ .id = "gpu-power",
+	  .source = "gpu",
+	  .title = "Power of the GPUs",
+	  .note = "all of them together",
+	  .unit = UNIT_WATTS,
+	  .height = 170,
+	  .optional = true,
+	  .lines = { { "gpu.power_watts", "Drawn", PAGE_AREA, "orange" } } },
 	{ .id = "disk",
 	  .source = "disk",
 	  .title = "Disk",

@@ -30,6 +30,7 @@ struct page_chart {
 	const char *source; /* what reads most of its metrics: its failure is their reason */
 	enum unit unit;
 	int height;
+	bool optional;        /* left out of the page when no node has any of its metrics */
 	const char *limit_of; /* "cores" or "memory" of the node as a dashed line; NULL = none */
 	const char *limit_label;
 	struct page_line lines[PAGE_LINES];
@@ -40,8 +41,5 @@ extern const size_t npage_charts;
 
 /* The source behind a metric that is drawn. */
 const char *page_source_of(const char *metric);
-
-/* A process's CPU time at its end, for the lanes. */
-extern const char page_process_cpu[];
 
 #endif

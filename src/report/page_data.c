@@ -4,65 +4,31 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "report/page_charts.h"
+#include "report/page_charts_json.h"
+#include "report/page_events.h"
 #include "report/page_lanes.h"
+#include "report/page_maps_json.h"
 #include "report/page_metric.h"
-#include "report/page_series.h"
+#include "report/page_pack.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void json_base64(struct json *j, const void *data, size_t n)
-{
-	static const char digit[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const uint8_t *in = data;
-	struct bytes text = { 0 };
-
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t left = (uint32_t)(n - i);
-		uint32_t v = (uint32_t)in[i] << 16 | (left > 1 ? (uint32_t)in[i + 1] << 8 : 0) |
-			     (left > 2 ? in[i + 2] : 0U);
-
-		bytes_u8(&text, (uint8_t)digit[v >> 18]);
-		bytes_u8(&text, (uint8_t)digit[v >> 12 & 63]);
-		bytes_u8(&text, left > 1 ? (uint8_t)digit[v >> 6 & 63] : '=');
-		bytes_u8(&text, left > 2 ? (uint8_t)digit[v & 63] : '=');
-	}
-	bytes_u8(&text, 0);
-	if (text.failed)
-		j->out->failed = true;
-	else
-		json_text(j, (const char *)text.data);
-	bytes_free(&text);
-}
-
-/* Little-endian floats of the means or the maxima, or one number when all are the same. */
+/* Means or maxima of the node's points from `first` on. */
 static void values_json(struct json *j, const struct page_node *n, const struct page_point *p,
-			bool max)
+			uint32_t first, bool max)
 {
-	struct bytes raw = { 0 };
-	bool constant = true;
-	float first = NAN;
+	double *v = malloc((n->npoints + 1u) * sizeof *v);
 
-	for (uint32_t i = 0; i < n->npoints; i++) {
-		double mean = p[i].weight > 0 ? p[i].sum / p[i].weight : NAN;
-		float v = (float)(max && p[i].weight > 0 ? p[i].max : mean);
-		uint32_t bits;
-
-		memcpy(&bits, &v, sizeof bits);
-		bytes_u32(&raw, bits);
-		if (i == 0)
-			first = v;
-		constant = constant && v == first;
-	}
-	if (raw.failed)
-		j->out->failed = true;
-	else if (constant)
-		json_real(j, (double)first);
+	for (uint32_t i = first; v && i < n->npoints; i++)
+		v[i] = !(p[i].weight > 0) ? NAN : max ? p[i].max : p[i].sum / p[i].weight;
+	if (v)
+		page_pack_numbers(j, v + first, n->npoints - first);
 	else
-		json_base64(j, raw.data, raw.len);
-	bytes_free(&raw);
+		j->out->failed = true;
+	free(v);
 }
 
 /* Maxima are only drawn for lines. */
@@ -72,10 +38,10 @@ static bool wants_max(const char *metric)
 		for (size_t l = 0; l < PAGE_LINES && page_charts[c].lines[l].metric; l++)
 			if (strcmp(page_charts[c].lines[l].metric, metric) == 0)
 				return page_charts[c].lines[l].role != PAGE_STACK;
-	return false;
+	return true;
 }
 
-static void series_json(struct json *j, const struct page_data *d, uint32_t node)
+static void series_json(struct json *j, const struct page_data *d, uint32_t node, uint32_t first)
 {
 	const struct page_node *n = &d->nodes[node];
 
@@ -87,10 +53,10 @@ static void series_json(struct json *j, const struct page_data *d, uint32_t node
 		json_key(j, d->metrics[m]);
 		json_object(j);
 		json_key(j, "mean");
-		values_json(j, n, n->points[m], false);
+		values_json(j, n, n->points[m], first, false);
 		if (n->thinned > 1 && wants_max(d->metrics[m])) {
 			json_key(j, "max");
-			values_json(j, n, n->points[m], true);
+			values_json(j, n, n->points[m], first, true);
 		}
 		json_object_end(j);
 	}
@@ -131,11 +97,11 @@ static const struct summary_node *figures_of(const struct summary *s, uint32_t n
 struct page_making {
 	const struct page_data *data;
 	struct page_index index;
-	struct run *run;
+	const struct run *run;
 	const struct summary *summary;
 };
 
-static int node_json(struct json *j, const struct page_making *p, uint32_t node)
+static void node_json(struct json *j, const struct page_making *p, uint32_t node, uint32_t first)
 {
 	const struct page_data *d = p->data;
 	const struct run *r = p->run;
@@ -144,7 +110,6 @@ static int node_json(struct json *j, const struct page_making *p, uint32_t node)
 	const struct summary_node *f = figures_of(s, node);
 	const char *name = r->nodes[node].host ? r->nodes[node].host : "";
 	char host[256];
-	int rc;
 
 	json_object(j);
 	json_key(j, "host");
@@ -158,59 +123,11 @@ static int node_json(struct json *j, const struct page_making *p, uint32_t node)
 	json_key(j, "samples_in_a_point");
 	json_int(j, n->thinned);
 	json_key(j, "x");
-	json_base64(j, n->at, n->npoints * sizeof *n->at);
-	series_json(j, d, node);
+	page_pack_bytes(j, n->at + first, (n->npoints - first) * sizeof *n->at);
+	series_json(j, d, node, first);
 	missing_json(j, d, r, &p->index, node);
-	rc = page_lanes_json(j, r, &p->index.instances, s, node);
-	json_object_end(j);
-	return rc;
-}
-
-static void line_json(struct json *j, const struct page_line *l)
-{
-	static const char *const role[] = {
-		[PAGE_STACK] = "stack", [PAGE_LINE] = "line", [PAGE_AREA] = "area"
-	};
-
-	json_object(j);
-	json_key(j, "metric");
-	json_text(j, l->metric);
-	json_key(j, "label");
-	json_text(j, l->label);
-	json_key(j, "role");
-	json_text(j, role[l->role]);
-	json_key(j, "colour");
-	json_text(j, l->colour);
-	json_object_end(j);
-}
-
-static void chart_json(struct json *j, const struct page_chart *c)
-{
-	json_object(j);
-	json_key(j, "id");
-	json_text(j, c->id);
-	json_key(j, "title");
-	json_text(j, c->title);
-	json_key(j, "note");
-	json_text(j, c->note);
-	json_key(j, "unit");
-	json_text(j, unit_name(c->unit));
-	json_key(j, "height");
-	json_int(j, c->height);
-	if (c->limit_of) {
-		json_key(j, "limit");
-		json_object(j);
-		json_key(j, "of");
-		json_text(j, c->limit_of);
-		json_key(j, "label");
-		json_text(j, c->limit_label);
-		json_object_end(j);
-	}
-	json_key(j, "lines");
-	json_array(j);
-	for (size_t l = 0; l < PAGE_LINES && c->lines[l].metric; l++)
-		line_json(j, &c->lines[l]);
-	json_array_end(j);
+	page_maps_json(j, &d->maps, r, node);
+	page_lanes_json(j, r, &p->index.instances, s, node);
 	json_object_end(j);
 }
 
@@ -224,27 +141,21 @@ static double last_second(const struct page_data *d, const struct summary *s)
 	return end;
 }
 
-static int all_json(struct json *j, const struct page_making *p)
+static void all_json(struct json *j, const struct page_making *p)
 {
-	int rc = 0;
-
 	json_object(j);
 	json_key(j, "schema");
-	json_text(j, "sonde/report/1");
+	json_text(j, "sonde/report/2");
 	json_key(j, "end");
 	json_real(j, last_second(p->data, p->summary));
-	json_key(j, "charts");
-	json_array(j);
-	for (size_t c = 0; c < npage_charts; c++)
-		chart_json(j, &page_charts[c]);
-	json_array_end(j);
+	page_charts_json(j, p->data, p->run);
+	page_events_json(j, p->run);
 	json_key(j, "nodes");
 	json_array(j);
-	for (uint32_t i = 1; i < p->run->nnodes && rc == 0; i++)
-		rc = node_json(j, p, i);
+	for (uint32_t i = 1; i < p->run->nnodes; i++)
+		node_json(j, p, i, 0);
 	json_array_end(j);
 	json_object_end(j);
-	return rc;
 }
 
 int page_data_json(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
@@ -252,10 +163,12 @@ int page_data_json(struct bytes *out, struct run *r, const struct summary *s, st
 	struct json j = { .out = out };
 	struct page_data d;
 	struct page_making p = { .data = &d, .run = r, .summary = s };
-	int rc = page_data_read(&d, r, e);
+	int rc = page_data_read(&d, r, s, e);
 
-	if (rc == 0 && (page_index_make(&p.index, r) != 0 || all_json(&j, &p) != 0))
+	if (rc == 0 && page_index_make(&p.index, r) != 0)
 		rc = err_set(e, -ENOMEM, "out of memory while writing the report");
+	if (rc == 0)
+		all_json(&j, &p);
 	page_index_free(&p.index);
 	page_data_free(&d);
 	return rc;

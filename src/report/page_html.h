@@ -13,6 +13,7 @@
 struct page_source {
 	const struct run *run;
 	const struct summary *summary;
+	bool live; /* the page is of a server and may ask it for what is new */
 };
 
 /* Control characters become visible (\n, \x1b), then it is escaped for HTML. NULL: nothing. */
@@ -27,6 +28,9 @@ void html_counters(struct bytes *b, const struct page_source *p); /* nothing whe
 void html_verdicts(struct bytes *b, const struct page_source *p);
 /* A section of its own; nothing of a single node. */
 void html_nodes(struct bytes *b, const struct page_source *p);
+/* Sections of their own; nothing without tasks, or without marks and spans. */
+void html_tasks(struct bytes *b, const struct page_source *p);
+void html_events(struct bytes *b, const struct page_source *p);
 void html_processes(struct bytes *b, const struct page_source *p);
 void html_commands(struct bytes *b, const struct page_source *p);
 void html_metrics(struct bytes *b, const struct page_source *p);

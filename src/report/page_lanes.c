@@ -2,90 +2,77 @@
 #include "report/page_lanes.h"
 
 #include "base/escape.h"
-#include "report/page_charts.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of a node as many as a screen can show; of many nodes fewer. */
 enum {
 	LANE_PROCESSES_MAX = 500,
 	LANE_PROCESSES_MIN = 10,
-	LANE_PROCESSES_OF_ALL_NODES = 20000,
+	LANE_PROCESSES_OF_ALL_NODES = 6000,
 	LANE_NAME_MAX = 64
 };
-
-struct lane_process {
-	uint32_t instance;
-	double cpu_s; /* NAN: not known */
-};
-
-/* CPU of a process: as it ended, else what the summary knows of it. */
-static double cpu_of(const struct run *r, const struct summary *s, uint32_t instance)
-{
-	double v;
-
-	if (run_final_value(r, instance, page_process_cpu, &v))
-		return v;
-	for (uint32_t i = 0; i < s->nby_cpu; i++)
-		if (s->by_cpu[i].instance == instance)
-			return s->by_cpu[i].cpu_s;
-	return NAN;
-}
 
 /* Most CPU first, unknown last, then as they came. */
 static int by_cpu(const void *a, const void *b)
 {
-	const struct lane_process *x = a, *y = b;
-	double cx = isnan(x->cpu_s) ? -1 : x->cpu_s, cy = isnan(y->cpu_s) ? -1 : y->cpu_s;
+	const struct summary_process *const *x = a, *const *y = b;
+	double cx = isnan((*x)->cpu_s) ? -1 : (*x)->cpu_s;
+	double cy = isnan((*y)->cpu_s) ? -1 : (*y)->cpu_s;
 
 	if (cx != cy)
 		return cx < cy ? 1 : -1;
-	return x->instance < y->instance ? -1 : 1;
+	return (*x)->instance < (*y)->instance ? -1 : 1;
 }
 
-static uint32_t list_processes(struct lane_process *out, const struct run *r,
-			       const struct run_index *x, const struct summary *s, uint32_t node)
+static int by_instance(const void *key, const void *member)
+{
+	uint32_t x = *(const uint32_t *)key;
+	uint32_t y = ((const struct summary_process *)member)->instance;
+
+	return (x > y) - (x < y);
+}
+
+/* Those of the node. The summary's are in order of instance. */
+static uint32_t list_processes(const struct summary_process **out, const struct run_index *x,
+			       const struct summary *s, uint32_t node)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = x->first[node]; i < x->first[node + 1]; i++) {
-		const struct run_instance *p = &r->instances[x->id[i]];
+		const struct summary_process *p =
+			bsearch(&x->id[i], s->processes, s->nprocesses, sizeof *p, by_instance);
 
-		if (p->domain && strcmp(p->domain, "process") == 0)
-			out[n++] = (struct lane_process){ x->id[i], cpu_of(r, s, x->id[i]) };
+		if (p)
+			out[n++] = p;
 	}
 	qsort(out, n, sizeof *out, by_cpu);
 	return n;
 }
 
-static double rounded(double v, double steps)
+static void number_json(struct json *j, const char *key, double v, double steps)
 {
-	return round(v * steps) / steps;
+	if (!isfinite(v))
+		return;
+	json_key(j, key);
+	json_real(j, round(v * steps) / steps);
 }
 
-static void process_json(struct json *j, const struct run *r, const struct lane_process *p)
+static void process_json(struct json *j, const struct summary_process *p)
 {
-	const struct run_instance *at = &r->instances[p->instance];
 	char name[LANE_NAME_MAX];
 
 	json_object(j);
 	json_key(j, "name");
-	json_text(j, escape_terminal_into(name, sizeof name, at->name ? at->name : ""));
-	json_key(j, "pid");
-	json_text(j, run_label(r, p->instance, "pid"));
-	json_key(j, "start");
-	json_real(j, rounded(run_seconds(r, at->node, at->birth_ns), 1e3));
-	if (at->end_ns != INT64_MAX) {
-		json_key(j, "end");
-		json_real(j, rounded(run_seconds(r, at->node, at->end_ns), 1e3));
-	}
-	if (!isnan(p->cpu_s)) {
-		json_key(j, "cpu");
-		json_real(j, rounded(p->cpu_s, 1e4));
-	}
+	json_text(j, escape_terminal_into(name, sizeof name, p->name ? p->name : ""));
+	number_json(j, "pid", p->pid, 1);
+	number_json(j, "start", p->start_s, 1e3);
+	number_json(j, "end", p->end_s, 1e3);
+	number_json(j, "cpu", p->cpu_s, 1e4);
+	number_json(j, "memory", p->peak_rss_bytes, 1);
+	number_json(j, "read", p->read_bytes, 1);
+	number_json(j, "written", p->written_bytes, 1);
 	json_object_end(j);
 }
 
@@ -98,22 +85,24 @@ static uint32_t shown(const struct run *r)
 					   : each;
 }
 
-int page_lanes_json(struct json *j, const struct run *r, const struct run_index *x,
-		    const struct summary *s, uint32_t node)
+void page_lanes_json(struct json *j, const struct run *r, const struct run_index *x,
+		     const struct summary *s, uint32_t node)
 {
-	struct lane_process *list = calloc(x->first[node + 1] - x->first[node] + 1u, sizeof *list);
+	const struct summary_process **list =
+		calloc(x->first[node + 1] - x->first[node] + 1u, sizeof *list);
 	uint32_t n;
 
-	if (!list)
-		return -ENOMEM;
-	n = list_processes(list, r, x, s, node);
+	if (!list) {
+		j->out->failed = true;
+		return;
+	}
+	n = list_processes(list, x, s, node);
 	json_key(j, "processes_total");
 	json_int(j, n);
 	json_key(j, "processes");
 	json_array(j);
 	for (uint32_t i = 0; i < n && i < shown(r); i++)
-		process_json(j, r, &list[i]);
+		process_json(j, list[i]);
 	json_array_end(j);
 	free(list);
-	return 0;
 }

@@ -1,68 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of processes, commands and metrics; the page's script makes them sortable by data-v. */
+#include "report/page.h"
 #include "report/page_html.h"
+#include "report/page_table.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { COMMANDS_MAX = 50, METRICS_MAX = 500 };
-
-struct heading {
-	const char *title;
-	bool is_text, is_sorted;
-};
-
-static void table(struct bytes *b, const char *caption, const struct heading *h, size_t n)
-{
-	bytes_printf(b,
-		     "<div class=\"panel scroll\" tabindex=\"0\" role=\"group\" "
-		     "aria-label=\"%s\"><table class=\"sortable\"><caption>%s</caption><thead><tr>",
-		     caption, caption);
-	for (size_t i = 0; i < n; i++)
-		bytes_printf(b, "<th scope=\"col\"%s%s>%s</th>", h[i].is_text ? " data-text" : "",
-			     h[i].is_sorted ? " aria-sort=\"descending\"" : "", h[i].title);
-	bytes_puts(b, "</tr></thead><tbody>\n");
-}
-
-static void table_end(struct bytes *b)
-{
-	bytes_puts(b, "</tbody></table></div>");
-}
-
-static void number_cell(struct bytes *b, enum unit u, double v)
-{
-	if (isfinite(v))
-		bytes_printf(b, "<td data-v=\"%.9g\">", v);
-	else
-		bytes_puts(b, "<td>");
-	html_value(b, u, v);
-	bytes_puts(b, "</td>");
-}
-
-/* The first cell: a name, with its pid when it has one. */
-static void name_cell(struct bytes *b, const char *name, double pid)
-{
-	bytes_puts(b, "<tr><th scope=\"row\" class=\"name\" data-v=\"");
-	html_text(b, name);
-	bytes_puts(b, "\" title=\"");
-	html_text(b, name);
-	bytes_puts(b, "\">");
-	html_text(b, name);
-	if (isfinite(pid))
-		bytes_printf(b, "<span class=\"soft\">[%.0f]</span>", pid);
-	bytes_puts(b, "</th>");
-}
+enum { COMMANDS_MAX = 50, METRICS_MAX = 1000 };
 
 static void process_row(struct bytes *b, const struct summary_process *p)
 {
-	name_cell(b, p->name, p->pid);
-	number_cell(b, UNIT_SECONDS, p->cpu_s);
-	number_cell(b, UNIT_BYTES, p->peak_rss_bytes);
-	number_cell(b, UNIT_BYTES, p->read_bytes);
-	number_cell(b, UNIT_BYTES, p->written_bytes);
-	number_cell(b, UNIT_SECONDS, p->start_s);
+	html_name_cell(b, p->name, p->pid);
+	html_number_cell(b, UNIT_SECONDS, p->cpu_s);
+	html_number_cell(b, UNIT_BYTES, p->peak_rss_bytes);
+	html_number_cell(b, UNIT_BYTES, p->read_bytes);
+	html_number_cell(b, UNIT_BYTES, p->written_bytes);
+	html_number_cell(b, UNIT_SECONDS, p->start_s);
 	if (isfinite(p->end_s))
-		number_cell(b, UNIT_SECONDS, p->end_s - p->start_s);
+		html_number_cell(b, UNIT_SECONDS, p->end_s - p->start_s);
 	else
 		bytes_puts(b, "<td><span class=\"none\">alive at the end</span></td>");
 	bytes_puts(b, "</tr>\n");
@@ -105,7 +61,7 @@ static uint32_t merged(struct summary_process *out, const struct summary *s)
 
 void html_processes(struct bytes *b, const struct page_source *p)
 {
-	static const struct heading h[] = {
+	static const struct html_heading h[] = {
 		{ "Process", true, false },
 		{ "CPU time", false, true },
 		{ "Peak memory (RSS)", false, false },
@@ -121,16 +77,16 @@ void html_processes(struct bytes *b, const struct page_source *p)
 		bytes_puts(b, "<p class=\"panel empty\">No process is in this recording.</p>");
 		return;
 	}
-	table(b, "The largest by CPU, by memory and by input and output", h,
-	      sizeof h / sizeof h[0]);
+	html_table(b, "The largest by CPU, by memory and by input and output", h,
+		   sizeof h / sizeof h[0]);
 	for (uint32_t i = 0; i < n; i++)
 		process_row(b, &list[i]);
-	table_end(b);
+	html_table_end(b);
 }
 
 void html_commands(struct bytes *b, const struct page_source *p)
 {
-	static const struct heading h[] = {
+	static const struct html_heading h[] = {
 		{ "Command", true, false },  { "Processes", false, false },
 		{ "CPU time", false, true }, { "Peak memory (RSS)", false, false },
 		{ "Read", false, false },    { "Written", false, false },
@@ -143,27 +99,20 @@ void html_commands(struct bytes *b, const struct page_source *p)
 			"<p class=\"panel empty\">No totals by command are in this recording.</p>");
 		return;
 	}
-	table(b, "All processes of the same name together", h, sizeof h / sizeof h[0]);
+	html_table(b, "All processes of the same name together", h, sizeof h / sizeof h[0]);
 	for (uint32_t i = 0; i < s->ncommands && i < COMMANDS_MAX; i++) {
-		name_cell(b, s->commands[i].name, NAN);
-		number_cell(b, UNIT_COUNT, s->commands[i].processes);
-		number_cell(b, UNIT_SECONDS, s->commands[i].cpu_s);
-		number_cell(b, UNIT_BYTES, s->commands[i].peak_rss_bytes);
-		number_cell(b, UNIT_BYTES, s->commands[i].read_bytes);
-		number_cell(b, UNIT_BYTES, s->commands[i].written_bytes);
+		html_name_cell(b, s->commands[i].name, NAN);
+		html_number_cell(b, UNIT_COUNT, s->commands[i].processes);
+		html_number_cell(b, UNIT_SECONDS, s->commands[i].cpu_s);
+		html_number_cell(b, UNIT_BYTES, s->commands[i].peak_rss_bytes);
+		html_number_cell(b, UNIT_BYTES, s->commands[i].read_bytes);
+		html_number_cell(b, UNIT_BYTES, s->commands[i].written_bytes);
 		bytes_puts(b, "</tr>\n");
 	}
-	table_end(b);
+	html_table_end(b);
 	if (s->ncommands > COMMANDS_MAX)
 		bytes_printf(b, "<p class=\"soft\">and %u more that used less CPU</p>",
 			     s->ncommands - COMMANDS_MAX);
-}
-
-static void host_cell(struct bytes *b, const char *host)
-{
-	bytes_puts(b, "<td>");
-	html_text(b, host);
-	bytes_puts(b, "</td>");
 }
 
 static void comparison_row(struct bytes *b, const struct summary *s,
@@ -171,14 +120,14 @@ static void comparison_row(struct bytes *b, const struct summary *s,
 {
 	const struct spread *x = &c->spread;
 
-	name_cell(b, c->metric, NAN);
-	number_cell(b, c->unit, c->adds_up ? x->total : NAN);
-	number_cell(b, c->unit, x->mean);
-	number_cell(b, c->unit, x->min);
-	host_cell(b, s->hosts[x->least].host);
-	number_cell(b, c->unit, x->max);
-	host_cell(b, s->hosts[x->most].host);
-	number_cell(b, UNIT_RATIO, x->imbalance);
+	html_name_cell(b, c->metric, NAN);
+	html_number_cell(b, c->unit, c->adds_up ? x->total : NAN);
+	html_number_cell(b, c->unit, x->mean);
+	html_number_cell(b, c->unit, x->min);
+	html_text_cell(b, s->hosts[x->least].host);
+	html_number_cell(b, c->unit, x->max);
+	html_text_cell(b, s->hosts[x->most].host);
+	html_number_cell(b, UNIT_RATIO, x->imbalance);
 	bytes_puts(b, "</tr>\n");
 }
 
@@ -197,7 +146,7 @@ static void clocks(struct bytes *b, const struct summary *s)
 
 void html_nodes(struct bytes *b, const struct page_source *p)
 {
-	static const struct heading h[] = {
+	static const struct html_heading h[] = {
 		{ "Figure", true, false },   { "Total", false, false },
 		{ "Average", false, false }, { "Least", false, false },
 		{ "on", true, false },       { "Most", false, false },
@@ -209,10 +158,10 @@ void html_nodes(struct bytes *b, const struct page_source *p)
 		return;
 	bytes_puts(b, "<section aria-labelledby=\"h-nodes\">\n<h2 id=\"h-nodes\">Nodes side by "
 		      "side</h2>\n");
-	table(b, "Totals and peaks of the job, means of the node", h, sizeof h / sizeof h[0]);
+	html_table(b, "Totals and peaks of the job, means of the node", h, sizeof h / sizeof h[0]);
 	for (uint32_t i = 0; i < s->ncomparisons; i++)
 		comparison_row(b, s, &s->comparisons[i]);
-	table_end(b);
+	html_table_end(b);
 	clocks(b, s);
 	bytes_puts(b, "</section>");
 }
@@ -222,30 +171,30 @@ static void metric_row(struct bytes *b, const struct run *r, const struct summar
 {
 	const struct stats *st = &m->stats;
 
-	name_cell(b, m->name, NAN);
-	if (with_node) {
-		bytes_puts(b, "<td data-v=\"");
-		html_text(b, r->nodes[m->node].host);
-		bytes_puts(b, "\">");
-		html_text(b, r->nodes[m->node].host);
-		bytes_puts(b, "</td>");
-	}
-	number_cell(b, m->unit, stats_mean(st));
-	number_cell(b, m->unit, st->n ? st->min : NAN);
-	number_cell(b, m->unit, st->n ? st->max : NAN);
-	number_cell(b, m->unit, st->n ? st->last : NAN);
-	number_cell(b, UNIT_COUNT, (double)st->n);
+	html_name_cell(b, m->name, NAN);
+	if (with_node)
+		html_text_cell(b, r->nodes[m->node].host);
+	html_number_cell(b, m->unit, stats_mean(st));
+	html_number_cell(b, m->unit, st->n ? st->min : NAN);
+	html_number_cell(b, m->unit, st->n ? st->max : NAN);
+	html_number_cell(b, m->unit, st->n ? st->last : NAN);
+	html_number_cell(b, UNIT_COUNT, (double)st->n);
 	bytes_puts(b, "</tr>\n");
+}
+
+bool page_wants_all(const struct run *r)
+{
+	return r->nseries <= METRICS_MAX;
 }
 
 void html_metrics(struct bytes *b, const struct page_source *p)
 {
-	static const struct heading all[] = {
+	static const struct html_heading all[] = {
 		{ "Metric", true, false },  { "Node", true, false },  { "Mean", false, false },
 		{ "Least", false, false },  { "Most", false, false }, { "Last", false, false },
 		{ "Values", false, false },
 	};
-	struct heading h[sizeof all / sizeof all[0]];
+	struct html_heading h[sizeof all / sizeof all[0]];
 	const struct summary *s = p->summary;
 	bool with_node = s->nnodes > 1;
 	size_t n = 0;
@@ -257,12 +206,16 @@ void html_metrics(struct bytes *b, const struct page_source *p)
 		b,
 		"<details class=\"panel\"><summary>%u series, with their mean and range</summary>",
 		s->nmetrics);
-	table(b, "Means are weighted by time", h, n);
+	html_table(b, "Means are weighted by time", h, n);
 	for (uint32_t i = 0; i < s->nmetrics && i < METRICS_MAX; i++)
 		metric_row(b, p->run, &s->metrics[i], with_node);
-	table_end(b);
+	html_table_end(b);
 	if (s->nmetrics > METRICS_MAX)
 		bytes_printf(b, "<p class=\"soft\">and %u more: sonde show --json has them all</p>",
 			     s->nmetrics - METRICS_MAX);
+	else if (!page_wants_all(p->run))
+		bytes_puts(b,
+			   "<p class=\"soft\">Of so many series those that verdicts look at: sonde "
+			   "show --json has them all.</p>");
 	bytes_puts(b, "</details>");
 }

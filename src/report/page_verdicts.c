@@ -17,7 +17,7 @@ static const struct {
 };
 _Static_assert(sizeof looks / sizeof looks[0] == SEVERITY_NUMBER_OF, "a look for every severity");
 
-/* The metric, when, and the threshold. A stretch that is the whole run is not worth a button. */
+/* The metric, when, and the threshold; the page's script makes the button go there. */
 static void proof(struct bytes *b, const struct page_source *p, const struct summary_verdict *v)
 {
 	bool is_part = isfinite(v->from_s) && isfinite(v->to_s) && v->to_s > v->from_s &&
@@ -38,13 +38,14 @@ static void proof(struct bytes *b, const struct page_source *p, const struct sum
 		bytes_puts(b, ", threshold ");
 		html_value(b, page_unit(p->run, v->metric), v->threshold);
 	}
-	bytes_puts(b, "</span>");
+	bytes_puts(b, "</span><button type=\"button\" hidden data-metric=\"");
+	html_text(b, v->metric);
+	bytes_puts(b, "\"");
 	if (is_part)
-		bytes_printf(b,
-			     "<button type=\"button\" hidden data-from=\"%.3f\" data-to=\"%.3f\">"
-			     "Show in the charts</button>",
-			     v->from_s, v->to_s);
-	bytes_puts(b, "</p>");
+		bytes_printf(b, " data-from=\"%.3f\" data-to=\"%.3f\"", v->from_s, v->to_s);
+	if (isfinite(v->threshold))
+		bytes_printf(b, " data-threshold=\"%.9g\"", v->threshold);
+	bytes_puts(b, ">Show the proof</button></p>");
 }
 
 void html_verdicts(struct bytes *b, const struct page_source *p)

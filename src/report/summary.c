@@ -165,6 +165,7 @@ void summary_free(struct summary *s)
 	free(s->comparisons);
 	hostlist_free(&s->missing);
 	hostlist_free(&s->unsynchronised);
+	free(s->processes);
 	free(s->commands);
 	free(s->tasks);
 	free(s->steps);

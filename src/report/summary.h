@@ -172,6 +172,8 @@ struct summary {
 	double tasks_not_counted;                /* of the job, by perf events, while others were */
 	struct summary_process by_cpu[SUMMARY_TOP], by_memory[SUMMARY_TOP], by_io[SUMMARY_TOP];
 	uint32_t nby_cpu, nby_memory, nby_io;
+	struct summary_process *processes; /* all that there were, as they came */
+	uint32_t nprocesses;
 	struct summary_command *commands; /* by CPU, largest first */
 	uint32_t ncommands;
 	struct summary_task *tasks;

@@ -156,14 +156,12 @@ static bool is(const struct run_instance *i, const char *domain)
 	return i->domain && i->name && strcmp(i->domain, domain) == 0;
 }
 
-/* A command's rows hold its ended processes; those that live are added here. */
-static uint32_t count_commands(const struct run *r)
+static uint32_t count(const struct run *r, const char *domain)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 1; i < r->ninstances; i++)
-		n += is(&r->instances[i], "command") ||
-		     (is(&r->instances[i], "process") && r->instances[i].end_ns == INT64_MAX);
+		n += is(&r->instances[i], domain);
 	return n;
 }
 
@@ -191,17 +189,20 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 			   struct err *e)
 {
 	struct ids process = ids_of(r, "process"), command = ids_of(r, "command");
-	uint32_t cap = count_commands(r);
+	uint32_t processes = count(r, "process");
 
-	s->commands = calloc(cap + 1, sizeof *s->commands);
-	if (!s->commands)
-		return err_set(e, -ENOMEM, "out of memory for the commands of %.300s", r->path);
+	/* A command's rows hold its ended processes; those that live are added. */
+	s->commands = calloc((size_t)count(r, "command") + processes + 1, sizeof *s->commands);
+	s->processes = calloc((size_t)processes + 1, sizeof *s->processes);
+	if (!s->commands || !s->processes)
+		return err_set(e, -ENOMEM, "out of memory for the processes of %.300s", r->path);
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		if (is(&r->instances[i], "command")) {
 			s->commands[s->ncommands++] = command_of(r, x, &command, i);
 		} else if (is(&r->instances[i], "process")) {
 			struct summary_process p = process_of(r, x, &process, i);
 
+			s->processes[s->nprocesses++] = p;
 			offer(s->by_cpu, &s->nby_cpu, &p, by_cpu);
 			offer(s->by_memory, &s->nby_memory, &p, by_memory);
 			offer(s->by_io, &s->nby_io, &p, by_io);

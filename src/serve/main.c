@@ -1,37 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sonde-serve FD DIR...: answers HTTP requests for the newest samples of these recordings on a
- * listening socket. The token is in SONDE_TOKEN.
+ * sonde-serve FD metrics|pages DIR...: answers HTTP requests for these recordings on a listening
+ * socket: for their newest samples, or with their pages. The token is in SONDE_TOKEN.
  *
  * Requests are parsed by libmicrohttpd, which is held to few connections, little memory and little
- * time for each; one thread answers all of them.
+ * time for each (crowd.h). One thread answers all of them; what takes long is made by another
+ * (pages.h).
  */
 #include "base/clock.h"
+#include "base/crc32c.h"
 #include "live/exposition.h"
 #include "live/request.h"
+#include "serve/crowd.h"
+#include "serve/html.h"
+#include "serve/pages.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 64, MEMORY = 32 << 10, TIMEOUT_S = 10, FRESH_MS = 500 };
+enum { MEMORY = 32 << 10, TIMEOUT_S = 10, FRESH_MS = 500, FILES = 2 * CROWD_MAX };
 
 struct server {
+	struct request_guard guard;
 	struct exposition_run *run;
 	struct follow **follow;
 	char **path;
 	size_t n;
-	const char *token;
 	int64_t polled_ns;
 	struct bytes text;
+	struct crowd crowd;
+	struct pages *pages; /* NULL: metrics are served */
 };
 
 /* What was read a moment ago is new enough: askers cannot make it read all the time. */
@@ -68,36 +78,99 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, struct 
 	return rc;
 }
 
-static enum MHD_Result serve(void *ctx, struct MHD_Connection *c, const char *path,
-			     const char *method, const char *version, const char *data,
-			     size_t *size, void **seen)
+static enum MHD_Result metrics(struct server *s, struct MHD_Connection *c, const struct request *r)
 {
 	static const char *const types[] = {
 		[EXPOSITION_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
 		[EXPOSITION_OPENMETRICS] =
 			"application/openmetrics-text; version=1.0.0; charset=utf-8",
 	};
-	const struct request r = {
-		.method = method,
-		.path = path,
-		.authorization = MHD_lookup_connection_value(c, MHD_HEADER_KIND,
-							     MHD_HTTP_HEADER_AUTHORIZATION),
-		.accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT),
-	};
-	struct server *s = ctx;
-	unsigned status = request_judge(&r, s->token);
-	enum exposition_format format = request_format(&r);
+	enum exposition_format format = request_format(r);
 
-	(void)version;
-	(void)data;
-	(void)size;
-	(void)seen; /* answered at once: a body is not waited for */
-	if (status != MHD_HTTP_OK)
-		return answer(c, status, NULL, NULL);
 	look(s);
 	if (exposition_put(&s->text, s->run, s->n, clock_utc_ns(), format))
 		return answer(c, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, NULL);
-	return answer(c, status, &s->text, types[format]);
+	return answer(c, MHD_HTTP_OK, &s->text, types[format]);
+}
+
+static enum MHD_Result list(struct server *s, struct MHD_Connection *c)
+{
+	look(s);
+	return html_list(c, s->run, s->n);
+}
+
+/* No script reads the cookie, no other site's page sends it. */
+static enum MHD_Result session(struct server *s, struct MHD_Connection *c)
+{
+	struct MHD_Response *r = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	char cookie[REQUEST_COOKIE + SHA256_HEX + 64];
+	enum MHD_Result rc;
+
+	if (!r)
+		return MHD_NO;
+	snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", s->guard.cookie,
+		 s->guard.session);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_SET_COOKIE, cookie);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	rc = MHD_queue_response(c, MHD_HTTP_NO_CONTENT, r);
+	MHD_destroy_response(r);
+	return rc;
+}
+
+static const char *header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result serve(void *ctx, struct MHD_Connection *c, const char *path,
+			     const char *method, const char *version, const char *data,
+			     size_t *size, void **seen)
+{
+	const struct request r = {
+		.method = method,
+		.path = path,
+		.host = header(c, MHD_HTTP_HEADER_HOST),
+		.authorization = header(c, MHD_HTTP_HEADER_AUTHORIZATION),
+		.cookie = header(c, MHD_HTTP_HEADER_COOKIE),
+		.accept = header(c, MHD_HTTP_HEADER_ACCEPT),
+	};
+	struct server *s = ctx;
+	struct answer a = request_judge(&r, &s->guard);
+
+	(void)version;
+	(void)data;
+	(void)size; /* answered at once: a body is not waited for */
+	crowd_asked(&s->crowd, c);
+	if (a.status != MHD_HTTP_OK)
+		return answer(c, a.status, NULL, NULL);
+	switch (a.route) {
+	case ROUTE_METRICS:
+		return metrics(s, c, &r);
+	case ROUTE_LOGIN:
+		return html_login(c);
+	case ROUTE_SESSION:
+		return session(s, c);
+	case ROUTE_LIST:
+		return list(s, c);
+	case ROUTE_PAGE:
+	case ROUTE_DATA:
+		return pages_answer(s->pages, c, a.run, a.route == ROUTE_DATA, seen);
+	case ROUTE_EVENTS:
+		crowd_stays(&s->crowd, c);
+		return pages_stream(s->pages, c, a.run, header(c, "Last-Event-ID"));
+	default:
+		return MHD_NO;
+	}
+}
+
+static void completed(void *ctx, struct MHD_Connection *c, void **seen,
+		      enum MHD_RequestTerminationCode how)
+{
+	struct server *s = ctx;
+
+	(void)seen;
+	(void)how;
+	crowd_done(&s->crowd, c);
 }
 
 static bool runs_open(struct server *s, char **paths, size_t n)
@@ -160,17 +233,92 @@ static int listener_of(const char *word)
 	return *word && !*end && fd > STDERR_FILENO && fd < INT_MAX ? (int)fd : -1;
 }
 
+/* What tells it from other servers of this host, whose cookies a browser sends, too. */
+static unsigned number_of(int listener)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+		struct sockaddr_un un;
+	} a = { 0 };
+	socklen_t n = sizeof a;
+
+	if (getsockname(listener, &a.any, &n))
+		return 0;
+	if (a.any.sa_family == AF_INET)
+		return ntohs(a.v4.sin_port);
+	if (a.any.sa_family == AF_INET6)
+		return ntohs(a.v6.sin6_port);
+	return crc32c(0, a.un.sun_path, strnlen(a.un.sun_path, sizeof a.un.sun_path));
+}
+
+/* A connection is a file; what is left of the limit is for recordings. */
+static void allow_files(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= FILES)
+		return;
+	l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
+	setrlimit(RLIMIT_NOFILE, &l);
+}
+
+static struct MHD_Daemon *start(struct server *s, int listener)
+{
+	struct MHD_Daemon *d;
+	struct rlimit l;
+	unsigned connections = CROWD_MAX;
+
+	allow_files();
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur / 2 < connections)
+		connections = (unsigned)(l.rlim_cur / 2);
+	pthread_mutex_init(&s->crowd.lock, NULL);
+	d = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, serve, s,
+		MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, connections,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)TIMEOUT_S, MHD_OPTION_NOTIFY_CONNECTION, crowd_notify, &s->crowd,
+		MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_END);
+	if (!d)
+		dprintf(STDERR_FILENO, "sonde-serve: cannot serve: %s\n", strerror(errno));
+	return d;
+}
+
+/* Until it is asked to end. Who takes too long is put out meanwhile. */
+static void run_until_asked(struct server *s, const sigset_t *ends)
+{
+	const struct timespec second = { .tv_sec = 1 };
+
+	while (sigtimedwait(ends, NULL, &second) < 0)
+		crowd_expel(&s->crowd);
+}
+
+static bool is_asked_well(struct server *s, int argc, char **argv, int *listener)
+{
+	const char *token = getenv("SONDE_TOKEN");
+
+	*listener = argc > 3 ? listener_of(argv[1]) : -1;
+	if (*listener < 0 || !token || !*token ||
+	    (strcmp(argv[2], "metrics") != 0 && strcmp(argv[2], "pages") != 0))
+		return false;
+	request_guard_make(&s->guard, token, number_of(*listener));
+	s->guard.metrics = !strcmp(argv[2], "metrics");
+	s->guard.runs = (uint32_t)(argc - 3);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
-	struct server s = { .token = getenv("SONDE_TOKEN") };
-	int listener = argc > 2 ? listener_of(argv[1]) : -1, signal_number, status = 1;
+	static struct server s;
 	struct MHD_Daemon *d = NULL;
 	struct sockaddr_un address;
 	struct stat ours;
 	sigset_t ends;
 	bool has_file;
+	int listener;
 
-	if (listener < 0 || !s.token || !*s.token) {
+	if (!is_asked_well(&s, argc, argv, &listener)) {
 		dprintf(STDERR_FILENO, "sonde-serve: it is started by `sonde serve`\n");
 		return 2;
 	}
@@ -181,23 +329,21 @@ int main(int argc, char **argv)
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	if (runs_open(&s, argv + 2, (size_t)(argc - 2))) {
-		d = MHD_start_daemon(
-			MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, serve, &s,
-			MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
-			(unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
-			MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_END);
-		if (!d)
-			dprintf(STDERR_FILENO, "sonde-serve: cannot serve: %s\n", strerror(errno));
+	if (runs_open(&s, argv + 3, (size_t)(argc - 3))) {
+		if (!s.guard.metrics)
+			s.pages = pages_start(s.path, s.n);
+		d = s.guard.metrics || s.pages ? start(&s, listener) : NULL;
 	}
-	if (d) {
-		sigwait(&ends, &signal_number);
-		status = 0;
-	}
+	if (d)
+		run_until_asked(&s, &ends);
 	if (has_file)
 		remove_socket(listener, &ours);
+	if (s.pages)
+		pages_stop(s.pages);
 	if (d)
 		MHD_stop_daemon(d);
+	if (s.pages)
+		pages_free(s.pages);
 	runs_close(&s);
-	return status;
+	return d ? 0 : 1;
 }

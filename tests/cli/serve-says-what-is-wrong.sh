@@ -14,7 +14,8 @@ refused() { # STATUS TEXT ARGUMENTS...
 	contains err "$text"
 }
 
-refused 2 "--metrics" rec
+refused 1 "nowhere" nowhere
+refused 1 "no recording"
 refused 1 "nowhere" --metrics nowhere
 refused 1 "no recording" --metrics
 for where in 0.0.0.0:9999 127.0.0.1 127.0.0.1:70000 127.0.0.1:-1 localhost:80 :80 '[::]:80' ''; do

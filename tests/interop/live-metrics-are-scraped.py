@@ -126,7 +126,7 @@ def check_unix():
     check("the socket is private", url == "unix:s.sock" and stat.S_IMODE(os.stat("s.sock").st_mode) == 0o600)
     with socket.socket(socket.AF_UNIX) as s:
         s.connect("s.sock")
-        s.sendall(f"GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nConnection: close\r\n\r\n".encode())
+        s.sendall(f"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nConnection: close\r\n\r\n".encode())
         said = b""
         while part := s.recv(65536):
             said += part

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 240
-"""The report in a real browser, from file:// and without a network: it draws, listens to keys and mouse, fits, and says nothing on the console."""
+"""The report in a real browser, from file:// and without a network: it draws, listens to keys and mouse, fits, can be read in both palettes, and says
+nothing on the console; of one node, and of three whose tasks are ranks, with phases and verdicts put into the data."""
 import html
 import json
 import os
@@ -28,6 +29,78 @@ const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent('k
 const click = (e) => e.dispatchEvent(new MouseEvent('click', { bubbles: true }));
 const ranges = () => new Set(view.parts.filter((p) => p.plot).map((p) => [p.plot.scales.x.min, p.plot.scales.x.max].join())).size;
 const at = () => view.parts.filter((p) => p.plot).map((p) => p.plot.cursor.idx);
+/* Texts with less contrast to what is behind them than WCAG 2.1 AA wants. */
+const luminance = (rgb) => rgb.map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const parts = (text) => text.match(/[\d.]+/g).map(Number);
+function behind(e) {
+	for (; e; e = e.parentElement) {
+		const colour = parts(getComputedStyle(e).backgroundColor);
+		if (colour[3] === undefined || colour[3] > 0.99) return colour.slice(0, 3);
+	}
+	return [255, 255, 255];
+}
+function pale() {
+	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = new Set();
+	for (let text = walk.nextNode(); text; text = walk.nextNode()) {
+		const e = text.parentElement, style = getComputedStyle(e), size = parseFloat(style.fontSize);
+		if (!text.data.trim() || !e.getClientRects().length || e.closest('script, style, noscript, svg, [disabled], .unseen, .quiet, .skip, #found')) continue;
+		const [a, b] = [luminance(parts(style.color).slice(0, 3)), luminance(behind(e))].sort((x, y) => y - x);
+		const wanted = size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5;
+		if ((a + 0.05) / (b + 0.05) < wanted) found.add(e.tagName + '.' + e.className + ' ' + ((a + 0.05) / (b + 0.05)).toFixed(2));
+	}
+	return [...found];
+}
+const type = (input, text) => { input.value = text; input.dispatchEvent(new Event('input', { bubbles: true })); };
+const pick = (select, value) => { select.value = value; select.dispatchEvent(new Event('change', { bubbles: true })); };
+async function checkVerdict() {
+	const button = document.querySelector('.proof button:not([hidden])');
+	if (!button) return 'none';
+	click(button);
+	await frame();
+	const part = view.chartOf(button.dataset.metric), box = part.root.getBoundingClientRect();
+	const told = [document.activeElement === part.plotBox, box.bottom > 0 && box.top < innerHeight, view.range[0] > 0 && view.range[1] < view.full[1], view.proof.threshold];
+	press('Escape');
+	await frame();
+	return [...told, view.proof];
+}
+async function checkProcesses() {
+	const box = document.querySelector('#processes input'), rows = () => document.querySelectorAll('#processes tbody tr').length, all = rows();
+	type(box, 'spin[');
+	const some = rows(), right = [...document.querySelectorAll('#processes tbody th')].every((th) => th.textContent.includes('spin['));
+	type(box, 'no such process');
+	const none = rows();
+	type(box, '');
+	const short = view.nodes.flatMap((n) => n.spec.processes).filter((p) => p.end !== undefined).sort((x, y) => x.end - x.start - (y.end - y.start))[0];
+	type(box, '[' + short.pid + ']');
+	click(document.querySelector('#processes tbody th button'));
+	type(box, '');
+	await frame();
+	const lanes = view.parts.find((p) => p instanceof Lanes), told = [view.range[1] - view.range[0] < view.full[1], document.activeElement === lanes.plotBox].join();
+	view.reset();
+	return [some > 0 && some < all && right, none, rows() === all, told];
+}
+async function checkNodes() {
+	if (view.nodes.length < 2) return null;
+	view.show(0);
+	const map = view.parts[0], before = view.node.index;
+	map.plotBox.focus();
+	press('ArrowDown');
+	press('Enter');
+	await frame();
+	const opened = [view.node.index - before, document.getElementById('node').value === String(view.node.index)];
+	const over = map.plot.over, box = over.getBoundingClientRect();
+	for (const kind of ['mousemove', 'mousedown', 'mouseup'])
+		over.dispatchEvent(new MouseEvent(kind, { bubbles: true, movementX: 1, clientX: box.left + 9, clientY: box.top + 1 }));
+	await frame();
+	opened.push(view.node.index);
+	pick(document.getElementById('beside'), '2');
+	await frame();
+	const pairs = [...document.querySelectorAll('.pair')], tops = view.charts.filter((c) => c.plot).map((c) => [c.spec.id, c.plot.scales.y.max]);
+	const beside = [pairs.length > 3 && pairs.every((p) => p.children.length === 2), tops.every(([id, top]) => tops.filter(([other]) => other === id).every(([, t]) => t === top)), ranges()];
+	pick(document.getElementById('beside'), '-1');
+	await frame();
+	return [opened, beside, document.querySelectorAll('.pair').length, document.querySelectorAll('#h-tasks ~ .scroll tbody tr').length];
+}
 function frame() { return new Promise((done) => setTimeout(done, 60)); }
 async function check() {
 	say('ready', document.documentElement.dataset.ready);
@@ -71,13 +144,20 @@ async function check() {
 	click(document.getElementById('theme'));
 	await frame();
 	say('theme', before !== getComputedStyle(document.documentElement).backgroundColor);
-	const table = document.querySelector('table.sortable'), head = table.tHead.rows[0].cells[2];
+	const table = document.querySelector('#processes table'), head = table.tHead.rows[0].cells[2];
 	const names = [...table.tBodies[0].rows].map((r) => r.cells[0].textContent), cpu = [...table.tBodies[0].rows].map((r) => Number(r.cells[1].dataset.v ?? -1));
 	say('largest first', cpu.every((v, i) => !i || cpu[i - 1] >= v));
 	say('once each', new Set(names).size === names.length);
 	click(head.querySelector('button'));
 	const column = [...table.tBodies[0].rows].map((r) => r.cells[2].dataset.v).filter((v) => v !== undefined).map(Number);
 	say('sorted', [head.getAttribute('aria-sort'), column.every((v, i) => !i || column[i - 1] >= v)]);
+	say('pale', pale());
+	click(document.getElementById('theme'));
+	await frame();
+	say('pale, too', pale());
+	say('verdict', await checkVerdict());
+	say('processes', await checkProcesses());
+	say('nodes', await checkNodes());
 	say('unlabelled', [...document.querySelectorAll('button, select, [tabindex]')].filter((e) => !e.textContent.trim() && !e.getAttribute('aria-label')).length);
 }
 check().catch((e) => say('error', String(e))).then(() => {
@@ -89,7 +169,14 @@ WANTED = {
     "ready": "true", "unexplained": 0, "blank": 0, "loads": [], "smuggled": "undefined,0", "focused": True,
     "zoomed": [True, 1], "reset": [True, 1], "dragged": [True, 1], "whole": True, "hidden": ["false", True],
     "theme": True, "largest first": True, "once each": True, "sorted": ["descending", True], "unlabelled": 0,
+    "pale": [], "pale, too": [], "processes": [True, 0, True, "true,true"],
 }
+
+# Two phases, a mark, and a proof that is a part of the run: what few recordings have.
+EVENTS = {"marks": [{"node": 0, "at": 0.2, "name": "epoch <1>"}], "marks_total": 1, "spans_total": 2,
+          "spans": [{"node": 0, "from": 0.1, "to": 0.4, "name": "load", "track": "rank 0"}, {"node": 0, "from": 0.3, "name": "train"}]}
+PROOF = """<p class="proof"><span>proof</span><button type="button" hidden data-metric="job.cpu_cores" data-from="0.2" data-to="0.4" data-threshold="0.5">Show</button></p>"""
+WANTED_OF_NODES = {"nodes": [[1, True, 0], [True, True, 1], 0, 3], "verdict": [True, True, True, 0.5, None]}
 
 
 def chromium(*arguments):
@@ -101,10 +188,18 @@ def chromium(*arguments):
         shutil.rmtree(profile, ignore_errors=True)
 
 
-def checked(path, width):
+def with_events(page):
+    """The page with phases and a mark in its data, and a verdict."""
+    head, data, tail = re.match(r'(.*<script type="application/json" id="data">)(.*?)(</script>.*)', page, re.S).groups()
+    data = json.dumps(json.loads(data) | EVENTS).replace("<", "\\u003c")
+    return head.replace('<h2 id="h-verdicts">', PROOF + '<h2 id="h-verdicts">') + data + tail
+
+
+def checked(path, width, events):
     """What the page's checks found, and the lines on its console."""
     with open(path, encoding="utf-8") as f:
         page = f.read()
+    page = with_events(page) if events else page
     nonce = re.search(r"script-src 'nonce-([0-9a-f]{32})'", page).group(1)
     with open("checked.html", "w", encoding="utf-8") as f:
         f.write(page.replace("</body>", f'<script nonce="{nonce}">{CHECKS}</script></body>'))
@@ -114,11 +209,11 @@ def checked(path, width):
     return json.loads(html.unescape(found.group(1))) if found else {"error": run.stderr[-500:]}, console
 
 
-def faults_of(path, width):
-    found, console = checked(path, width)
+def faults_of(path, width, many=False):
+    found, console = checked(path, width, many)
     for line in console:
         yield f"{width}: on the console: {line}"
-    for key, value in WANTED.items():
+    for key, value in (WANTED | (WANTED_OF_NODES if many else {})).items():
         if found.get(key) != value:
             yield f"{width}: {key}: wanted {value!r}, got {found.get(key)!r}"
     if "error" in found:
@@ -145,12 +240,26 @@ def record():
     return "out/report.html"
 
 
+def record_nodes():
+    """Three nodes of a job, a task on each."""
+    for node in range(3):
+        job = {"SLURM_JOB_ID": "5", "SLURM_STEP_ID": "0", "SLURM_JOB_NODELIST": "node[0-2]", "SLURMD_NODENAME": f"node{node}",
+               "SLURM_PROCID": str(node), "SLURM_GTIDS": str(node)}
+        subprocess.run([os.environ["SONDE"], "run", "--quiet", "-i", "50ms", "-o", "nodes", "--", "sh", "-c",
+                        f'"{os.environ["PROGRAMS"]}/spin" {400000 + 200000 * node}; sleep 0.3'], check=True, env=os.environ | job)
+    subprocess.run([os.environ["SONDE"], "report", "nodes"], check=True, stdout=subprocess.DEVNULL)
+    return "nodes/report.html"
+
+
 def main():
     if not shutil.which("chromium"):
         print("chromium is not installed")
         sys.exit(77)
     path = sys.argv[1] if len(sys.argv) > 1 else record()
     faults = [fault for width in (1280, 400) for fault in faults_of(path, width)]
+    if len(sys.argv) == 1:
+        path = record_nodes()
+        faults += [f"nodes: {fault}" for width in (1280, 400) for fault in faults_of(path, width, many=True)]
     print("\n".join(faults))
     sys.exit(1 if faults else 0)
 

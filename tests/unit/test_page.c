@@ -29,7 +29,7 @@ static struct page_data read_page_data(struct synth *s)
 	struct page_data d;
 	struct err e = { "" };
 
-	if (page_data_read(&d, &s->run, &e))
+	if (page_data_read(&d, &s->run, NULL, &e))
 		fail_msg("page_data_read: %s", e.text);
 	return d;
 }
@@ -237,7 +237,7 @@ static void names_stay_text(void **state)
 	assert_null(strchr(page, '\x1b'));
 	assert_null(strchr(page, '\xff'));
 	assert_true(count(page, "{{data}}") >= 10); /* it is no part of the template */
-	assert_int_equal(count(page, "\"sonde/report/1\""), 1);
+	assert_int_equal(count(page, "\"sonde/report/2\""), 1);
 	free(page);
 	free(tame);
 	synth_free(s);

@@ -24,11 +24,25 @@ function decodeBase64(text, type) {
 	return new type(bytes.buffer);
 }
 
-/* A number stands for a constant; NaN means absent. A metric read less often than the others has
- * absences between all its values: those are joined (undefined), longer ones are gaps (null). */
-function decodeValues(spec, n) {
-	if (typeof spec === 'number') return new Array(n).fill(spec);
-	const values = Array.from(decodeBase64(spec, Float32Array), (v) => (Number.isNaN(v) ? null : v));
+/* What page_pack.h writes: 16 bits with 11 of fraction, times a power of two. */
+function decodePacked({ scale, values }) {
+	return Array.from(decodeBase64(values, Uint16Array), (bits) => {
+		const exponent = bits >> 11, fraction = bits & 2047;
+		if (bits === 65535) return null;
+		return (exponent ? (fraction + 2048) * 2 ** (exponent - 1) : fraction) * 2 ** scale;
+	});
+}
+
+/* The numbers as they were sent, absent ones as null. */
+function decodeNumbers(spec, n) {
+	if (spec === null || typeof spec === 'number') return new Array(n).fill(spec);
+	if (typeof spec === 'object') return decodePacked(spec);
+	return Array.from(decodeBase64(spec, Float32Array), (v) => (Number.isNaN(v) ? null : v));
+}
+
+/* A metric read less often than the others has absences between all its values: those are joined
+ * (undefined), longer ones are gaps (null). */
+function joined(values) {
 	const at = [];
 	values.forEach((v, i) => v !== null && at.push(i));
 	const steps = at.slice(1).map((i, k) => i - at[k]).sort((a, b) => a - b);
@@ -39,16 +53,17 @@ function decodeValues(spec, n) {
 }
 
 class Node {
-	constructor(spec) {
+	constructor(spec, index) {
 		this.spec = spec;
+		this.index = index;
 		this.x = Array.from(decodeBase64(spec.x, Float64Array));
 		this.cache = new Map();
 	}
 	values(metric, which) {
 		const series = this.spec.series[metric];
-		if (!series || series[which] === undefined) return null;
+		if (!series || series[which] === undefined || series[which] === null) return null;
 		const key = metric + ' ' + which;
-		if (!this.cache.has(key)) this.cache.set(key, decodeValues(series[which], this.x.length));
+		if (!this.cache.has(key)) this.cache.set(key, joined(decodeNumbers(series[which], this.x.length)));
 		return this.cache.get(key);
 	}
 	/* Index of the sample nearest to a time. */
@@ -89,8 +104,74 @@ function timeAxis() {
 	};
 }
 
-/* What every plot shares: range, cursor, drag to zoom. `view` is the View that owns it. */
-function plotOptions(view, height, more) {
+/* Lines are told apart without colours, too. */
+const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [1, 5]];
+
+/* Phases as bands, marks as dashed lines with a flag, and the stretch that proves a verdict. */
+function paintEvents(u, view, node) {
+	const ctx = u.ctx, { left, top, width, height } = u.bbox, ratio = uPlot.pxRatio;
+	const at = (seconds) => Math.min(Math.max(u.valToPos(seconds, 'x', true), left - 9), left + width + 9);
+	ctx.save();
+	ctx.beginPath();
+	ctx.rect(left, top, width, height);
+	ctx.clip();
+	view.data.spans.forEach((span, i) => {
+		if (span.node !== node.index) return;
+		const from = at(span.from), to = at(span.to ?? node.spec.end);
+		ctx.globalAlpha = i % 2 ? 0.05 : 0.1;
+		ctx.fillStyle = colour('ink');
+		ctx.fillRect(from, top, to - from, height);
+	});
+	ctx.globalAlpha = 1;
+	ctx.strokeStyle = colour('soft');
+	ctx.fillStyle = colour('soft');
+	ctx.lineWidth = ratio;
+	ctx.setLineDash([3 * ratio, 3 * ratio]);
+	for (const mark of view.data.marks) {
+		if (mark.node !== node.index) continue;
+		const x = at(mark.at);
+		ctx.beginPath();
+		ctx.moveTo(x, top);
+		ctx.lineTo(x, top + height);
+		ctx.stroke();
+		ctx.beginPath();
+		ctx.moveTo(x, top);
+		ctx.lineTo(x + 6 * ratio, top + 4 * ratio);
+		ctx.lineTo(x, top + 8 * ratio);
+		ctx.fill();
+	}
+	ctx.restore();
+}
+
+function paintProof(u, view, lines) {
+	const proof = view.proof, ctx = u.ctx, { left, top, width, height } = u.bbox, ratio = uPlot.pxRatio;
+	if (!proof || !lines.some((l) => l.metric === proof.metric)) return;
+	ctx.save();
+	ctx.beginPath();
+	ctx.rect(left, top, width, height);
+	ctx.clip();
+	ctx.strokeStyle = ctx.fillStyle = colour('bad');
+	ctx.lineWidth = 1.5 * ratio;
+	if (proof.to > proof.from) {
+		const from = u.valToPos(proof.from, 'x', true), to = u.valToPos(proof.to, 'x', true);
+		ctx.strokeRect(from, top + ratio, to - from, height - 2 * ratio);
+	}
+	if (proof.threshold !== undefined) {
+		const y = u.valToPos(proof.threshold, 'y', true);
+		ctx.setLineDash([6 * ratio, 4 * ratio]);
+		ctx.beginPath();
+		ctx.moveTo(left, y);
+		ctx.lineTo(left + width, y);
+		ctx.stroke();
+		ctx.font = 11 * ratio + 'px system-ui, sans-serif';
+		ctx.textAlign = 'right';
+		ctx.fillText('threshold', left + width - 4 * ratio, y < top + 16 * ratio ? y + 12 * ratio : y - 4 * ratio);
+	}
+	ctx.restore();
+}
+
+/* What every plot shares: range, cursor, drag to zoom, bands. `view` is the View that owns it. */
+function plotOptions(view, node, height, more) {
 	return {
 		width: 600, height, padding: [8, 10, 0, 0], legend: { show: false },
 		scales: { x: { time: false, auto: false, range: () => view.range }, ...more.scales },
@@ -101,6 +182,7 @@ function plotOptions(view, height, more) {
 		},
 		axes: more.axes, series: more.series, bands: more.bands,
 		hooks: {
+			drawClear: [(u) => paintEvents(u, view, node)],
 			setCursor: [(u) => view.follow(u)],
 			setSelect: [(u) => {
 				if (u.select.width < 4) return;
@@ -113,35 +195,61 @@ function plotOptions(view, height, more) {
 	};
 }
 
-/* One chart of the table in the data: panel, legend with values, plot. */
+function svg(tag, attributes, ...children) {
+	const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+	for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
+	e.append(...children);
+	return e;
+}
+
+/* How a line looks, beside its name. */
+function swatch(line) {
+	const box = svg('svg', { width: 20, height: 11, 'aria-hidden': 'true' });
+	if (line.role === 'stack') box.append(svg('rect', { x: 4, width: 11, height: 11, rx: 3, fill: colour(line.colour) }));
+	else box.append(svg('line', { x1: 0, x2: 20, y1: 5.5, y2: 5.5, stroke: colour(line.colour), 'stroke-width': 2.5, 'stroke-dasharray': line.dash.join(' ') }));
+	return box;
+}
+
+/* One chart of the table in the data: panel, legend with values, plot. twin: the same of the node beside. */
 class Chart {
-	constructor(spec, view) {
+	constructor(spec, view, slot) {
 		this.spec = spec;
 		this.view = view;
+		this.slot = slot;
 		this.unit = unitOf(spec.unit);
 		this.hidden = new Set();
 		this.plotBox = element('div', { className: 'plot' });
 		this.legend = element('ul', { className: 'legend' });
 		this.reading = element('span', { className: 'reading' });
-		this.root = element('section', { className: 'chart panel', id: 'chart-' + spec.id },
-			element('div', { className: 'chart-head' }, element('h3', { textContent: spec.title }),
-				element('span', { className: 'note', textContent: spec.note || '' }), this.reading),
+		this.host = element('span', { className: 'host' });
+		const layers = spec.lines.filter((line) => line.role === 'stack').length;
+		this.root = element('section', { className: 'chart panel', id: 'chart-' + spec.id + (slot ? '-beside' : '') },
+			element('div', { className: 'chart-head' }, element('h3', { textContent: spec.title }), this.host,
+				element('span', { className: 'note', textContent: [spec.note, layers > 1 ? 'layers from bottom to top' : ''].filter(Boolean).join('; ') }), this.reading),
 			this.legend, this.plotBox);
 		this.root.setAttribute('aria-label', spec.title);
 	}
 
-	build(node) {
-		this.destroy();
+	load(node) {
 		this.node = node;
-		this.lines = this.spec.lines.map((line) => ({ ...line, values: node.values(line.metric, 'mean'), max: node.values(line.metric, 'max') }));
-		const hasData = this.lines.some((l) => l.values);
+		this.host.textContent = this.view.other ? node.spec.host : '';
+		let lines = 0;
+		this.lines = this.spec.lines.map((line) => ({ ...line, values: node.values(line.metric, 'mean'), max: node.values(line.metric, 'max'), dash: line.role === 'stack' ? [] : DASHES[lines++ % DASHES.length] }));
+		this.hasData = this.lines.some((l) => l.values);
 		const limit = this.spec.limit && node.spec[this.spec.limit.of];
-		if (limit && hasData)
-			this.lines.push({ label: this.spec.limit.label, colour: 'soft', role: 'limit', values: new Array(node.x.length).fill(limit) });
+		if (limit && this.hasData)
+			this.lines.push({ label: this.spec.limit.label, colour: 'soft', role: 'limit', dash: [5, 5], values: new Array(node.x.length).fill(limit) });
+		const layers = stacked(this.lines.filter((l) => l.role === 'stack' && l.values).map((l) => l.values), node.x.length);
+		const largest = (values) => values.reduce((most, v) => (v > most ? v : most), 0);
+		this.high = Math.max(0, ...layers.map(largest), ...this.lines.filter((l) => l.role !== 'stack').flatMap((l) => [l.values, l.max]).filter(Boolean).map(largest));
+	}
+
+	build() {
+		this.destroy();
 		this.plotBox.replaceChildren();
 		this.legend.replaceChildren(...this.legendItems());
-		this.reading.hidden = !hasData;
-		if (this.reading.hidden) {
+		this.reading.hidden = !this.hasData;
+		if (!this.hasData) {
 			this.legend.replaceChildren();
 			this.plotBox.append(this.emptyText());
 			return;
@@ -171,10 +279,8 @@ class Chart {
 	}
 
 	legendItem(line) {
-		const swatch = element('i', { className: line.role === 'stack' ? '' : line.role === 'limit' ? 'dashed' : 'thin' });
-		swatch.style.background = swatch.style.borderColor = colour(line.colour);
 		line.output = element('b');
-		const button = element('button', { type: 'button', ariaPressed: String(!this.hidden.has(line.label)), title: 'Show or hide' }, swatch, element('span', { textContent: line.label }), line.output);
+		const button = element('button', { type: 'button', ariaPressed: String(!this.hidden.has(line.label)), title: 'Show or hide' }, swatch(line), element('span', { textContent: line.label }), line.output);
 		button.addEventListener('click', () => {
 			if (!this.hidden.delete(line.label)) this.hidden.add(line.label);
 			button.ariaPressed = String(!this.hidden.has(line.label));
@@ -191,7 +297,7 @@ class Chart {
 		stacked(layers.map((l) => l.values), this.node.x.length).forEach((values, i) => {
 			const fill = colour(layers[i].colour);
 			data.push(values);
-			series.push({ class: 'plain', stroke: dense ? undefined : colour('surface'), width: 0.7, fill: i === 0 ? fill : undefined, points: { show: false } });
+			series.push({ class: 'plain', stroke: layers[i].colour === 'pale' ? colour('grey') : dense ? undefined : colour('surface'), width: 0.7, fill: i === 0 ? fill : undefined, points: { show: false } });
 			if (i > 0) bands.push({ series: [i + 1, i], fill });
 		});
 		for (const line of over) {
@@ -206,7 +312,7 @@ class Chart {
 			}
 			data.push(line.values);
 			series.push({
-				class: line.role === 'limit' ? 'plain' : 'line', stroke, width: line.role === 'limit' ? 1.5 : 2, dash: line.role === 'limit' ? [5, 5] : undefined,
+				class: line.role === 'limit' ? 'plain' : 'line', stroke, width: line.role === 'limit' ? 1.5 : 2, dash: line.dash.length ? line.dash : undefined,
 				fill: line.role === 'area' ? stroke + '26' : undefined,
 				points: { show: (u, i, from, to) => to - from < 40 && line.role !== 'limit', size: 5, fill: stroke },
 			});
@@ -215,10 +321,13 @@ class Chart {
 			data.push(this.node.x.map(() => null));
 			series.push({});
 		}
-		const unit = this.unit;
-		this.plot = new uPlot(plotOptions(this.view, this.spec.height, {
+		const unit = this.unit, proof = this.view.proof;
+		const threshold = proof && this.spec.lines.some((l) => l.metric === proof.metric) ? proof.threshold ?? 0 : 0;
+		const top = (high) => Math.max(threshold, this.twin ? Math.max(this.high, this.twin.high) : high) * 1.06;
+		this.plot = new uPlot(plotOptions(this.view, this.node, this.spec.height, {
 			series, bands,
-			scales: { y: { range: (u, low, high) => [0, high > 0 ? high * 1.06 : 1] } },
+			scales: { y: { range: (u, low, high) => [0, top(high) > 0 ? top(high) : 1] } },
+			hooks: { draw: [(u) => paintProof(u, this.view, this.spec.lines)] },
 			axes: [timeAxis(), {
 				stroke: colour('faint'), font: AXIS_FONT, size: this.view.gutter, gap: 6, space: 34, incrs: unit.steps,
 				grid: { stroke: colour('grid'), width: 1 }, ticks: { show: false },

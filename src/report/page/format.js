@@ -32,6 +32,12 @@ const UNITS = {
 	ratio: { steps: STEPS.decimal, text: (v) => digits(100 * v) + ' %' },
 	seconds: { steps: STEPS.decimal, text: (v) => digits(v) + ' s' },
 	cores: { steps: STEPS.decimal, text: digits },
+	watts: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M'], 'W') },
+	joules: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], 'J') },
+	hertz: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], 'Hz') },
+	celsius: { steps: STEPS.decimal, text: (v) => digits(v) + ' °C' },
+	per_second: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], '/s') },
+	elapsed_seconds: { steps: STEPS.decimal, text: (v) => digits(v) + ' s' },
 	count: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], '').trim() },
 };
 

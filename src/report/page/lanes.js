@@ -1,37 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of the processes: a bar each from birth to end, packed into lanes, shaded by CPU. */
+/* Bars in lanes: the lives of the processes, shaded by CPU, and the phases of a node. */
 'use strict';
 
 const LANES_MAX = 32, LANE_HEIGHT = 19;
+const LANE_FONT = 'px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 
-/* Each process in the first lane that is free when it starts. */
-function packed(processes) {
+/* Each bar in the first lane that is free when it starts. */
+function packed(bars) {
 	const ends = [];
-	for (const p of [...processes].sort((a, b) => a.start - b.start)) {
-		let lane = ends.findIndex((end) => end <= p.start);
+	for (const bar of [...bars].sort((a, b) => a.start - b.start)) {
+		let lane = ends.findIndex((end) => end <= bar.start);
 		if (lane < 0) lane = ends.push(0) - 1;
-		ends[lane] = p.end;
-		p.lane = lane;
+		ends[lane] = bar.end;
+		bar.lane = lane;
 	}
 	return ends.length;
 }
 
-class Lanes {
-	constructor(view) {
+/* A kind of bars says bars(node): start, end, share (0 to 1, null unknown), name, label, words; those that matter most first. */
+class Bars {
+	constructor(view, id, title, slot) {
 		this.view = view;
+		this.slot = slot;
 		this.plotBox = element('div', { className: 'plot' });
-		this.reading = element('span', { className: 'reading' });
+		this.reading = element('p', { className: 'reading line' });
 		this.note = element('span', { className: 'note' });
-		this.root = element('section', { className: 'chart panel', id: 'chart-lanes' },
-			element('div', { className: 'chart-head' }, element('h3', { textContent: 'Lives of the processes' }), this.note, this.reading), this.plotBox);
-		this.root.setAttribute('aria-label', 'Lives of the processes');
+		this.host = element('span', { className: 'host' });
+		this.root = element('section', { className: 'chart panel', id: 'chart-' + id + (slot ? '-beside' : '') },
+			element('div', { className: 'chart-head' }, element('h3', { textContent: title }), this.host, this.note, this.reading), this.plotBox);
+		this.root.setAttribute('aria-label', title);
 	}
 
-	build(node) {
+	load(node) {
+		this.node = node;
+		this.host.textContent = this.view.other ? node.spec.host : '';
+	}
+
+	build() {
 		this.destroy();
-		const end = node.spec.end;
-		const all = node.spec.processes.map((p) => ({ ...p, start: Math.max(0, p.start), end: p.end ?? end })).sort((a, b) => (b.cpu ?? 0) - (a.cpu ?? 0));
-		let shown = all;
+		let shown = this.bars(this.node);
+		const all = shown.length;
 		this.lanes = packed(shown);
 		while (this.lanes > LANES_MAX) {
 			shown = shown.slice(0, Math.floor(shown.length * 0.9));
@@ -39,62 +47,57 @@ class Lanes {
 		}
 		this.shown = shown;
 		this.plotBox.replaceChildren();
+		this.note.textContent = this.noteOf(shown.length, all);
 		if (!shown.length) {
-			this.plotBox.append(element('p', { className: 'empty', textContent: 'No process of this node is in the recording.' }));
+			this.plotBox.append(element('p', { className: 'empty', textContent: this.nothing }));
 			return;
 		}
-		const count = node.spec.processes_total;
-		this.note.textContent = shown.length < count ? 'the ' + shown.length + ' that used most CPU, of ' + count : 'all ' + count + ' processes';
 		this.height = this.lanes * LANE_HEIGHT + 44;
-		this.plot = new uPlot(plotOptions(this.view, this.height, {
+		this.plot = new uPlot(plotOptions(this.view, this.node, this.height, {
 			series: [{}, { class: 'plain', stroke: 'transparent', points: { show: false } }],
 			scales: { y: { range: () => [0, 1] } },
 			axes: [timeAxis(), { size: this.view.gutter, values: () => [], splits: () => [], grid: { show: false }, ticks: { show: false } }],
 			hooks: { draw: [(u) => this.paint(u)] },
-		}), [node.x, node.x.map(() => 0)], this.plotBox);
+		}), [this.node.x, this.node.x.map(() => 0)], this.plotBox);
 		this.resize();
 		this.plot.over.addEventListener('mousemove', (e) => this.point(e));
 		this.plot.over.addEventListener('mouseleave', () => this.read(null));
 		this.read(null);
 	}
 
-	/* Mean cores of a process over its life; null when its CPU is not known. */
-	static cores(p) {
-		return typeof p.cpu === 'number' ? Math.min(1, p.cpu / Math.max(p.end - p.start, 0.01)) : null;
-	}
-
 	paint(u) {
 		const ctx = u.ctx, ratio = uPlot.pxRatio, { left, top, width } = u.bbox;
 		const lane = LANE_HEIGHT * ratio;
-		const [idle, busy, ink, faint] = ['pale', 'blue', 'ink', 'faint'].map(colour);
+		const [idle, busy, edge, ink, faint, onBusy] = ['pale', 'blue', 'grey', 'ink', 'soft', 'on-busy'].map(colour);
 		ctx.save();
 		ctx.beginPath();
 		ctx.rect(left, top, width, u.bbox.height);
 		ctx.clip();
-		ctx.font = 11 * ratio + 'px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+		ctx.font = 11 * ratio + LANE_FONT;
 		ctx.textBaseline = 'middle';
 		ctx.textAlign = 'left';
-		for (const p of this.shown) {
-			const x0 = u.valToPos(p.start, 'x', true), x1 = u.valToPos(p.end, 'x', true);
+		for (const bar of this.shown) {
+			const x0 = u.valToPos(bar.start, 'x', true), x1 = u.valToPos(bar.end, 'x', true);
+			bar.box = null;
 			if (x1 < left || x0 > left + width) continue;
-			const y = top + p.lane * lane + ratio, h = lane - 2 * ratio, w = Math.max(x1 - x0 - ratio, ratio);
-			const share = Lanes.cores(p);
-			p.box = [x0, y, Math.max(w, 4 * ratio), h];
+			const y = top + bar.lane * lane + ratio, h = lane - 2 * ratio, w = Math.max(x1 - x0 - ratio, ratio);
+			bar.box = [x0, y, Math.max(w, 4 * ratio), h];
 			ctx.globalAlpha = 1;
 			ctx.fillStyle = idle;
 			ctx.fillRect(x0, y, w, h);
-			ctx.globalAlpha = share ?? 0;
+			ctx.globalAlpha = bar.share ?? 0;
 			ctx.fillStyle = busy;
 			ctx.fillRect(x0, y, w, h);
 			ctx.globalAlpha = 1;
+			ctx.strokeStyle = edge;
+			ctx.lineWidth = ratio / 2;
+			ctx.strokeRect(x0, y, w, h);
 			const textLeft = Math.max(x0, left) + 5 * ratio, room = Math.min(x1, left + width) - textLeft - 4 * ratio;
-			const label = p.name + '[' + p.pid + ']';
-			if (room > 24 * ratio) {
-				const full = ctx.measureText(label).width <= room;
-				if (full || ctx.measureText(p.name).width <= room) {
-					ctx.fillStyle = share > 0.55 ? colour('on-busy') : share === null ? faint : ink;
-					ctx.fillText(full ? label : p.name, textLeft, y + h / 2 + ratio / 2);
-				}
+			if (room < 24 * ratio) continue;
+			const full = ctx.measureText(bar.label).width <= room;
+			if (full || ctx.measureText(bar.name).width <= room) {
+				ctx.fillStyle = bar.share > 0.55 ? onBusy : bar.share === null ? faint : ink;
+				ctx.fillText(full ? bar.label : bar.name, textLeft, y + h / 2 + ratio / 2);
 			}
 		}
 		ctx.restore();
@@ -106,15 +109,15 @@ class Lanes {
 		this.read(this.shown.find((p) => p.box && x >= p.box[0] && x <= p.box[0] + p.box[2] && y >= p.box[1] && y <= p.box[1] + p.box[3]) || null);
 	}
 
-	read(p) {
-		if (!p || typeof p.start !== 'number') {
-			const ramp = element('span', { className: 'ramp' });
-			ramp.style.background = 'linear-gradient(90deg,' + colour('pale') + ',' + colour('blue') + ')';
-			this.reading.replaceChildren('idle', ramp, 'one core or more');
-			return;
-		}
-		const cpu = typeof p.cpu === 'number' ? duration(p.cpu) + ' CPU' : 'CPU not known';
-		this.reading.textContent = p.name + '[' + p.pid + '] · ' + duration(p.start) + ' to ' + duration(p.end) + ' · ' + cpu;
+	read(bar) {
+		if (!bar || typeof bar.start !== 'number') this.reading.replaceChildren(...this.key());
+		else this.reading.textContent = bar.label + ' · ' + duration(bar.start) + ' to ' + duration(bar.end) + (bar.words ? ' · ' + bar.words : '');
+	}
+
+	/* What lies under the cursor, for who cannot see it. */
+	spoken(row) {
+		const at = this.node.x[row], names = this.shown.filter((p) => p.start <= at && p.end >= at).map((p) => p.label);
+		return names.length ? names.slice(0, 8).join(', ') + (names.length > 8 ? ' and ' + (names.length - 8) + ' more' : '') : 'none';
 	}
 
 	resize() {
@@ -124,5 +127,55 @@ class Lanes {
 	destroy() {
 		if (this.plot) this.plot.destroy();
 		this.plot = null;
+	}
+}
+
+class Lanes extends Bars {
+	constructor(view, slot) {
+		super(view, 'lanes', 'Lives of the processes', slot);
+		this.nothing = 'No process of this node is in the recording.';
+	}
+
+	/* Mean cores over its life; null when its CPU is not known. */
+	bars(node) {
+		return node.spec.processes.map((p) => {
+			const start = Math.max(0, p.start), end = p.end ?? node.spec.end, known = typeof p.cpu === 'number';
+			return { start, end, name: p.name, label: p.name + '[' + p.pid + ']', share: known ? Math.min(1, p.cpu / Math.max(end - start, 0.01)) : null, words: known ? duration(p.cpu) + ' CPU' : 'CPU not known' };
+		});
+	}
+
+	noteOf(shown) {
+		const count = this.node.spec.processes_total;
+		return shown < count ? 'the ' + shown + ' that used most CPU, of ' + count : 'all ' + count + ' processes';
+	}
+
+	key() {
+		const ramp = element('span', { className: 'ramp' });
+		ramp.style.background = 'linear-gradient(90deg,' + colour('pale') + ',' + colour('blue') + ')';
+		return ['idle', ramp, 'one core or more'];
+	}
+}
+
+/* Spans, and marks as bars of no length. */
+class Phases extends Bars {
+	constructor(view, slot) {
+		super(view, 'phases', 'Phases and marks', slot);
+		this.nothing = 'No phase and no mark of this node is in the recording.';
+	}
+
+	bars(node) {
+		const label = (e) => [e.track, e.name].filter(Boolean).join(': ');
+		const spans = this.view.data.spans.filter((s) => s.node === node.index).map((s) => ({ start: s.from, end: s.to ?? node.spec.end, name: s.name || '', label: label(s), share: 0, words: s.text }));
+		const marks = this.view.data.marks.filter((m) => m.node === node.index).map((m) => ({ start: m.at, end: m.at, name: m.name || '', label: '⚑ ' + label(m), share: 0, words: m.text }));
+		return [...spans, ...marks];
+	}
+
+	noteOf(shown) {
+		const { spans_total: spans, marks_total: marks } = this.view.data;
+		return shown + ' here; ' + spans + ' phases and ' + marks + ' marks in the run';
+	}
+
+	key() {
+		return [];
 	}
 }

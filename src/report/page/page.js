@@ -2,36 +2,70 @@
 /* Puts the page together: theme, toolbar, range and cursor, keyboard, sortable tables, print. */
 'use strict';
 
-/* What the charts share: the node shown, the visible range, where the cursor is. */
+/* What the charts share: the node shown and the one beside it, the visible range, where the cursor is. */
 class View {
 	constructor(data) {
-		this.data = data;
-		this.nodes = data.nodes.map((spec) => new Node(spec));
-		this.full = this.range = [0, Math.max(data.end, 0.001)];
-		this.row = null;
 		this.list = document.getElementById('chart-list');
-		this.charts = data.charts.map((spec) => new Chart(spec, this));
-		this.lanes = new Lanes(this);
-		this.parts = [...this.charts, this.lanes];
-		this.list.append(...this.parts.map((part) => part.root));
+		this.row = this.proof = this.other = null;
+		this.load(data);
 		this.toolbar();
 		this.keyboard();
-		this.show(0);
+		this.arrange();
 		new ResizeObserver(() => this.resize()).observe(this.list);
 	}
 
+	/* New data; the range stays where it was chosen. */
+	load(data) {
+		const index = this.node?.index ?? 0, beside = this.other?.index, whole = this.range === this.full;
+		this.data = data;
+		this.nodes = data.nodes.map((spec, i) => new Node(spec, i));
+		this.node = this.nodes[index] ?? this.nodes[0] ?? new Node({ host: '', x: '', series: {}, missing: {}, maps: {}, processes: [], processes_total: 0, end: 0 }, 0);
+		this.other = this.nodes[beside] ?? null;
+		this.full = [0, Math.max(data.end, 0.001)];
+		if (whole) this.range = this.full;
+	}
+
 	get gutter() {
-		return this.list.clientWidth < 560 ? 66 : 74;
+		return this.list.clientWidth < 560 || this.other ? 66 : 74;
+	}
+
+	/* Which parts there are: each once, or for both nodes side by side. */
+	arrange() {
+		const sides = this.other ? [0, 1] : [0], has = (id) => this.nodes.some((n) => n.spec.maps[id]);
+		const kinds = [
+			...(this.data.spans.length || this.data.marks.length ? [(slot) => new Phases(this, slot)] : []),
+			...this.data.charts.map((spec) => (slot) => new Chart(spec, this, slot)),
+			...this.data.maps.filter((spec) => has(spec.id)).map((spec) => (slot) => new DeviceMap(spec, this, slot)),
+			(slot) => new Lanes(this, slot),
+		];
+		for (const part of this.parts || []) part.destroy();
+		const rows = kinds.map((make) => sides.map(make));
+		for (const [left, right] of rows)
+			if (right) [left.twin, right.twin] = [right, left];
+		const overview = this.nodes.length > 1 ? [new NodesMap(this)] : [];
+		this.parts = [...overview, ...rows.flat()];
+		this.charts = this.parts.filter((part) => part instanceof Chart);
+		this.list.replaceChildren(...overview.map((part) => part.root), ...rows.map((row) => element('div', { className: row.length > 1 ? 'pair' : '' }, ...row.map((part) => part.root))));
+		for (const part of this.parts) this.listen(part);
+		this.rebuild();
 	}
 
 	show(index) {
 		this.node = this.nodes[index];
+		if (this.select) this.select.value = index;
+		this.row = null;
 		this.rebuild();
+	}
+
+	beside(index) {
+		this.other = this.nodes[index] ?? null;
+		this.arrange();
 	}
 
 	rebuild() {
 		this.width = this.list.clientWidth;
-		for (const part of this.parts) part.build(this.node);
+		for (const part of this.parts) part.load(part.slot ? this.other : this.node);
+		for (const part of this.parts) part.build();
 		this.status();
 	}
 
@@ -44,20 +78,57 @@ class View {
 		this.lastGutter = narrow;
 	}
 
+	choice(id, label, none) {
+		const select = element('select', { id }, ...(none ? [element('option', { value: -1, textContent: none })] : []), ...this.nodes.map((n, i) => element('option', { value: i, textContent: n.spec.host })));
+		document.getElementById('toolbar').append(element('label', { htmlFor: id, textContent: label }), select);
+		return select;
+	}
+
 	toolbar() {
 		const bar = document.getElementById('toolbar');
 		this.now = element('output', { className: 'now' });
 		this.whole = element('button', { type: 'button', textContent: 'Whole run' });
 		this.whole.addEventListener('click', () => this.reset());
 		if (this.nodes.length > 1) {
-			const select = element('select', { id: 'node' }, ...this.nodes.map((n, i) => element('option', { value: i, textContent: n.spec.host })));
-			select.addEventListener('change', () => this.show(Number(select.value)));
-			bar.append(element('label', { htmlFor: 'node', textContent: 'Node' }), select);
+			this.select = this.choice('node', 'Node');
+			this.select.addEventListener('change', () => this.show(Number(this.select.value)));
+			const other = this.choice('beside', 'beside', 'none');
+			other.addEventListener('change', () => this.beside(Number(other.value)));
 		}
 		const hint = element('span', { className: 'hint' }, 'drag to zoom · ', element('kbd', { textContent: '←' }), ' ', element('kbd', { textContent: '→' }), ' move · ',
 			element('kbd', { textContent: '+' }), ' ', element('kbd', { textContent: '−' }), ' zoom · ', element('kbd', { textContent: 'Esc' }), ' whole run');
 		bar.append(this.now, this.whole, hint);
 		bar.hidden = false;
+	}
+
+	/* Where a metric is to be seen; null: nowhere. */
+	chartOf(metric) {
+		return this.parts.find((p) => p.spec && !p.slot && (p.spec.metric === metric || p.spec.lines?.some((l) => l.metric === metric)) && (p.hasData ?? true)) ?? null;
+	}
+
+	/* Zoom to what proves a verdict, mark it in its chart and go there. */
+	prove(proof) {
+		if (proof.node !== undefined && this.nodes[proof.node]) this.show(proof.node);
+		this.proof = proof;
+		this.rebuild();
+		const room = (proof.to - proof.from) * 0.15;
+		if (proof.to > proof.from) this.zoom(proof.from - room, proof.to + room);
+		else this.reset();
+		this.go(this.chartOf(proof.metric));
+	}
+
+	go(part) {
+		if (!part) return;
+		part.root.scrollIntoView({ block: 'center', behavior: 'instant' });
+		part.plotBox.focus({ preventScroll: true });
+	}
+
+	/* The life of a process in the charts. */
+	life(p) {
+		const end = p.end ?? this.nodes[p.index].spec.end, room = Math.max((end - p.start) * 0.05, this.full[1] / 2000);
+		if (this.node.index !== p.index) this.show(p.index);
+		this.zoom(p.start - room, end + room);
+		this.go(this.parts.find((part) => part instanceof Lanes));
 	}
 
 	status() {
@@ -85,14 +156,11 @@ class View {
 
 	/* A plot's cursor moved, here or by the others' example. */
 	follow(u) {
-		const row = u.cursor.idx ?? null;
-		const chart = this.charts.find((c) => c.plot === u);
-		if (chart) chart.read(u.cursor.left < 0 ? null : row);
-		const next = u.cursor.left < 0 ? null : row;
-		if (next !== this.row) {
-			this.row = next;
-			this.status();
-		}
+		const part = this.parts.find((p) => p.plot === u), row = u.cursor.left < 0 ? null : u.cursor.idx ?? null;
+		if (part instanceof Chart) part.read(row);
+		if (!part || part.slot || row === this.row) return;
+		this.row = row;
+		this.status();
 	}
 
 	/* Put the cursor of all plots at a row of the node, once they have taken a new range. */
@@ -122,26 +190,28 @@ class View {
 	}
 
 	keyboard() {
-		const keys = {
+		this.keys = {
 			ArrowRight: (e) => this.step(e.shiftKey ? 10 : 1), ArrowLeft: (e) => this.step(e.shiftKey ? -10 : -1),
 			Home: () => this.step(-this.node.x.length), End: () => this.step(this.node.x.length),
 			'+': () => this.scale(0.5), '=': () => this.scale(0.5), '-': () => this.scale(2),
-			Escape: () => { this.reset(); return this.cursor(null); },
+			Escape: () => { this.proof = null; this.reset(); return this.cursor(null); },
 		};
-		for (const part of this.parts) {
-			part.plotBox.tabIndex = 0;
-			part.plotBox.setAttribute('role', 'application');
-			part.plotBox.setAttribute('aria-label', part.root.getAttribute('aria-label') + ' over time; arrow keys move the cursor, plus and minus zoom, Escape shows the whole run');
-			part.plotBox.addEventListener('keydown', async (e) => {
-				const act = !e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key];
-				if (!act || !part.plot) return;
-				e.preventDefault();
-				await act(e);
-				if (part.spoken && this.row !== null)
-					document.getElementById('spoken').textContent = duration(this.node.x[this.row]) + ': ' + part.spoken(this.row);
-			});
-		}
-		addEventListener('keydown', (e) => e.key === 'Escape' && keys.Escape());
+		addEventListener('keydown', (e) => e.key === 'Escape' && !e.target.matches('input') && this.keys.Escape());
+	}
+
+	listen(part) {
+		part.plotBox.tabIndex = 0;
+		part.plotBox.setAttribute('role', 'application');
+		part.plotBox.setAttribute('aria-label', part.root.getAttribute('aria-label') + ' over time; arrow keys move the cursor, plus and minus zoom, Escape shows the whole run');
+		part.plotBox.addEventListener('keydown', async (e) => {
+			const act = !e.ctrlKey && !e.metaKey && !e.altKey && this.keys[e.key];
+			if (!act || !part.plot) return;
+			e.preventDefault();
+			e.stopPropagation();
+			await act(e);
+			if (part.spoken && this.row !== null)
+				document.getElementById('spoken').textContent = duration(this.node.x[this.row]) + ': ' + part.spoken(this.row);
+		});
 	}
 }
 
@@ -175,37 +245,28 @@ function theme(view) {
 	});
 }
 
-/* Headings of a table become buttons; data-v holds what a cell is sorted by, empty is last. */
-function sortable(table) {
-	const body = table.tBodies[0];
-	[...table.tHead.rows[0].cells].forEach((th, column) => {
-		const button = element('button', { type: 'button', textContent: th.textContent });
-		th.replaceChildren(button);
+/* The buttons of the verdicts; one whose metric is not drawn goes to its row among all metrics. */
+function proofs(view) {
+	const rowOf = (metric) => [...document.querySelectorAll('#metrics th.name')].find((th) => th.dataset.v === metric);
+	for (const button of document.querySelectorAll('.proof button')) {
+		const { metric, from, to, threshold, node } = button.dataset, number = (text) => (text === undefined ? undefined : Number(text));
+		button.hidden = !view.chartOf(metric) && !rowOf(metric);
 		button.addEventListener('click', () => {
-			const down = th.getAttribute('aria-sort') !== 'descending' && !(th.dataset.text !== undefined && !th.hasAttribute('aria-sort'));
-			for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
-			th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-			const key = (row) => row.cells[column].dataset.v ?? '';
-			const order = (a, b) => {
-				const x = key(a), y = key(b);
-				if (x === '' || y === '') return (x === '') - (y === '');
-				const d = th.dataset.text !== undefined ? x.localeCompare(y) : Number(x) - Number(y);
-				return down ? -d : d;
-			};
-			body.append(...[...body.rows].sort(order));
+			if (view.chartOf(metric)) {
+				view.prove({ metric, from: number(from), to: number(to), threshold: number(threshold), node: number(node) });
+				return;
+			}
+			const row = rowOf(metric);
+			row.closest('details').open = true;
+			row.tabIndex = -1;
+			row.focus();
 		});
-	});
+	}
 }
 
 const view = new View(JSON.parse(document.getElementById('data').textContent));
 theme(view);
-document.querySelectorAll('table.sortable').forEach(sortable);
-for (const button of document.querySelectorAll('.proof button')) {
-	button.hidden = false;
-	button.addEventListener('click', () => {
-		const from = Number(button.dataset.from), to = Number(button.dataset.to), room = (to - from) * 0.05;
-		view.zoom(from - room, to + room);
-		document.getElementById('charts').scrollIntoView();
-	});
-}
+const processes = view.nodes.some((n) => n.spec.processes.length) ? new Processes(view, document.getElementById('processes')) : null;
+for (const table of document.querySelectorAll('table.sortable')) if (table !== processes?.table) sortable(table);
+proofs(view);
 document.documentElement.dataset.ready = 'true';

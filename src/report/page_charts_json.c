@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/page_charts_json.h"
+
+#include "base/escape.h"
+#include "report/page_charts.h"
+#include "report/page_metric.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PROOF_HEIGHT = 170 };
+
+static void line_json(struct json *j, const struct page_line *l)
+{
+	static const char *const role[] = {
+		[PAGE_STACK] = "stack", [PAGE_LINE] = "line", [PAGE_AREA] = "area"
+	};
+
+	json_object(j);
+	json_key(j, "metric");
+	json_text(j, l->metric);
+	json_key(j, "label");
+	json_text(j, l->label);
+	json_key(j, "role");
+	json_text(j, role[l->role]);
+	json_key(j, "colour");
+	json_text(j, l->colour);
+	json_object_end(j);
+}
+
+static void chart_json(struct json *j, const struct page_chart *c)
+{
+	json_object(j);
+	json_key(j, "id");
+	json_text(j, c->id);
+	json_key(j, "title");
+	json_text(j, c->title);
+	json_key(j, "note");
+	json_text(j, c->note);
+	json_key(j, "unit");
+	json_text(j, unit_name(c->unit));
+	json_key(j, "height");
+	json_int(j, c->height);
+	if (c->limit_of) {
+		json_key(j, "limit");
+		json_object(j);
+		json_key(j, "of");
+		json_text(j, c->limit_of);
+		json_key(j, "label");
+		json_text(j, c->limit_label);
+		json_object_end(j);
+	}
+	json_key(j, "lines");
+	json_array(j);
+	for (size_t l = 0; l < PAGE_LINES && c->lines[l].metric; l++)
+		line_json(j, &c->lines[l]);
+	json_array_end(j);
+	json_object_end(j);
+}
+
+static bool has_values(const struct page_data *d, uint32_t metric)
+{
+	for (uint32_t i = 1; i < d->nnodes; i++)
+		if (d->nodes[i].points && d->nodes[i].points[metric])
+			return true;
+	return false;
+}
+
+static bool is_shown(const struct page_data *d, const struct page_chart *c)
+{
+	for (uint32_t m = 0; c->optional && m < d->nmetrics; m++)
+		for (size_t l = 0; l < PAGE_LINES && c->lines[l].metric; l++)
+			if (!strcmp(c->lines[l].metric, d->metrics[m]) && has_values(d, m))
+				return true;
+	return !c->optional;
+}
+
+static bool is_charted(const char *metric)
+{
+	for (size_t c = 0; c < npage_charts; c++)
+		for (size_t l = 0; l < PAGE_LINES && page_charts[c].lines[l].metric; l++)
+			if (!strcmp(page_charts[c].lines[l].metric, metric))
+				return true;
+	return false;
+}
+
+static void proof_json(struct json *j, const struct page_data *d, const struct run *r, uint32_t m)
+{
+	const struct metric *row = page_metric(r, d->metrics[m], NULL);
+	char id[32], title[200];
+	struct page_chart c = { .id = id,
+				.title = title,
+				.note = d->metrics[m],
+				.unit = page_unit(r, d->metrics[m]),
+				.height = PROOF_HEIGHT,
+				.lines = { { d->metrics[m], title, PAGE_AREA, "blue" } } };
+
+	snprintf(id, sizeof id, "proof-%u", m);
+	escape_terminal_into(title, sizeof title, row && row->label ? row->label : d->metrics[m]);
+	chart_json(j, &c);
+}
+
+static void maps_json(struct json *j)
+{
+	json_key(j, "maps");
+	json_array(j);
+	for (size_t i = 0; i < PAGE_MAPS; i++) {
+		json_object(j);
+		json_key(j, "id");
+		json_text(j, page_maps[i].id);
+		json_key(j, "title");
+		json_text(j, page_maps[i].title);
+		json_key(j, "metric");
+		json_text(j, page_maps[i].metric);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void page_charts_json(struct json *j, const struct page_data *d, const struct run *r)
+{
+	json_key(j, "charts");
+	json_array(j);
+	for (uint32_t m = 0; m < d->nmetrics; m++)
+		if (!is_charted(d->metrics[m]) && has_values(d, m))
+			proof_json(j, d, r, m);
+	for (size_t c = 0; c < npage_charts; c++)
+		if (is_shown(d, &page_charts[c]))
+			chart_json(j, &page_charts[c]);
+	json_array_end(j);
+	maps_json(j);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/page_events.h"
+
+#include "base/escape.h"
+#include "report/page_html.h"
+#include "report/page_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { EVENTS_MAX = 2000, EVENTS_IN_TABLE = 500, EVENT_TEXT = 160 };
+
+/* A mark, or a span, on the run's clock. */
+struct page_event {
+	uint32_t node, id;
+	const char *name, *text, *track;
+	double from_s, to_s; /* to_s NAN: a mark, or a span that did not end */
+	bool is_span;
+};
+
+static double milliseconds(double s)
+{
+	return round(s * 1e3) / 1e3;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct page_event *x = a, *y = b;
+
+	if (x->from_s != y->from_s)
+		return x->from_s < y->from_s ? -1 : 1;
+	if (x->is_span != y->is_span)
+		return x->is_span ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct page_event event_of_mark(const struct run *r, uint32_t i)
+{
+	const struct run_mark *m = &r->marks[i];
+
+	return (struct page_event){ .node = m->node,
+				    .id = i,
+				    .name = m->name,
+				    .text = m->message,
+				    .from_s = milliseconds(run_seconds(r, m->node, m->at_ns)),
+				    .to_s = NAN };
+}
+
+static struct page_event event_of_span(const struct run *r, uint32_t i)
+{
+	const struct run_span *s = &r->spans[i];
+	bool open = s->end_ns == INT64_MAX;
+
+	return (struct page_event){
+		.node = s->node,
+		.id = i,
+		.name = s->name,
+		.text = s->detail,
+		.track = s->track ? r->instances[s->track].name : NULL,
+		.from_s = milliseconds(run_seconds(r, s->node, s->begin_ns)),
+		.to_s = open ? NAN : milliseconds(run_seconds(r, s->node, s->end_ns)),
+		.is_span = true,
+	};
+}
+
+/* All of them, in order; NULL when memory is out. */
+static struct page_event *events_of(const struct run *r, uint32_t *n)
+{
+	struct page_event *e = calloc((size_t)r->nmarks + r->nspans + 1, sizeof *e);
+
+	*n = 0;
+	for (uint32_t i = 1; e && i < r->nspans; i++)
+		e[(*n)++] = event_of_span(r, i);
+	for (uint32_t i = 1; e && i < r->nmarks; i++)
+		e[(*n)++] = event_of_mark(r, i);
+	if (e)
+		qsort(e, *n, sizeof *e, by_time);
+	return e;
+}
+
+static void text_json(struct json *j, const char *key, const char *text)
+{
+	char shown[EVENT_TEXT];
+
+	if (!text || !*text)
+		return;
+	json_key(j, key);
+	json_text(j, escape_terminal_into(shown, sizeof shown, text));
+}
+
+static void event_json(struct json *j, const struct page_event *e)
+{
+	json_object(j);
+	json_key(j, "node");
+	json_int(j, (int64_t)e->node - 1);
+	text_json(j, "name", e->name);
+	text_json(j, "text", e->text);
+	text_json(j, "track", e->track);
+	json_key(j, e->is_span ? "from" : "at");
+	json_real(j, e->from_s);
+	if (!isnan(e->to_s)) {
+		json_key(j, "to");
+		json_real(j, e->to_s);
+	}
+	json_object_end(j);
+}
+
+static void list_json(struct json *j, const char *key, const struct page_event *e, uint32_t n,
+		      bool spans)
+{
+	uint32_t told = 0;
+
+	json_key(j, key);
+	json_array(j);
+	for (uint32_t i = 0; i < n && told < EVENTS_MAX; i++) {
+		if (e[i].is_span != spans)
+			continue;
+		event_json(j, &e[i]);
+		told++;
+	}
+	json_array_end(j);
+}
+
+void page_events_json(struct json *j, const struct run *r)
+{
+	uint32_t n;
+	struct page_event *e = events_of(r, &n);
+
+	if (!e) {
+		j->out->failed = true;
+		return;
+	}
+	json_key(j, "marks_total");
+	json_int(j, r->nmarks ? r->nmarks - 1 : 0);
+	list_json(j, "marks", e, n, false);
+	json_key(j, "spans_total");
+	json_int(j, r->nspans ? r->nspans - 1 : 0);
+	list_json(j, "spans", e, n, true);
+	free(e);
+}
+
+static void event_row(struct bytes *b, const struct run *r, const struct page_event *e)
+{
+	html_name_cell(b, e->name, NAN);
+	html_text_cell(b, e->is_span ? "phase" : "mark");
+	if (r->nnodes > 2)
+		html_text_cell(b, r->nodes[e->node].host);
+	html_number_cell(b, UNIT_SECONDS, e->from_s);
+	html_number_cell(b, UNIT_SECONDS, e->to_s - e->from_s);
+	html_text_cell(b, e->text);
+	bytes_puts(b, "</tr>\n");
+}
+
+void html_events(struct bytes *b, const struct page_source *p)
+{
+	static const struct html_heading all[] = {
+		{ "Name", true, false },   { "Kind", true, false },
+		{ "Node", true, false },   { "Begins at", false, false },
+		{ "Takes", false, false }, { "Message", true, false },
+	};
+	struct html_heading h[sizeof all / sizeof all[0]];
+	size_t columns = 0;
+	uint32_t n;
+	struct page_event *e = events_of(p->run, &n);
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		if (i != 2 || p->run->nnodes > 2)
+			h[columns++] = all[i];
+	b->failed |= !e;
+	if (e && n) {
+		bytes_puts(b, "<section aria-labelledby=\"h-events\">\n<h2 id=\"h-events\">Phases "
+			      "and marks</h2>\n");
+		html_table(b, "In order of time", h, columns);
+		for (uint32_t i = 0; i < n && i < EVENTS_IN_TABLE; i++)
+			event_row(b, p->run, &e[i]);
+		html_table_end(b);
+		if (n > EVENTS_IN_TABLE)
+			bytes_printf(b,
+				     "<p class=\"soft\">and %u more: sonde export has them all</p>",
+				     n - EVENTS_IN_TABLE);
+		bytes_puts(b, "</section>");
+	}
+	free(e);
+}

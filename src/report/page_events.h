@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page_events.h - marks and spans of a run on its page: data for the charts, and a table.
+ *
+ * Those that fit, in order of time; how many there are in all is said.
+ */
+#ifndef SONDE_REPORT_PAGE_EVENTS_H
+#define SONDE_REPORT_PAGE_EVENTS_H
+
+#include "base/json.h"
+#include "core/run.h"
+
+/* Keys "marks", "marks_total", "spans" and "spans_total" of the object that is open. */
+void page_events_json(struct json *j, const struct run *r);
+
+#endif

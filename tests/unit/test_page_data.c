@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the page's script is given: numbers packed and read back, finer points where a verdict
+ * points, each core by itself, phases and marks. */
+#include "report/page_data.h"
+#include "report/page_events.h"
+#include "report/page_pack.h"
+#include "report/page_series.h"
+#include "unit/synthetic_run.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* jansson, which reads what was written, has some of the same names. */
+#define json_object jansson_object
+#define json_array  jansson_array
+#define json_real   jansson_real
+#define json_null   jansson_null
+#include <jansson.h>
+#undef json_object
+#undef json_array
+#undef json_real
+#undef json_null
+
+static const struct metric pss = { "job.pss_bytes", .unit = UNIT_BYTES, .kind = KIND_GAUGE };
+static const struct metric used = {
+	"cpu.used_ratio",   "cpu",      .unit = UNIT_RATIO,
+	.kind = KIND_GAUGE, .div = 100, .over_instances = COMBINE_MEAN
+};
+static const struct metric odd = { "node.odd_count", .label = "Odd things", .unit = UNIT_COUNT,
+				   .kind = KIND_GAUGE };
+
+static json_t *parsed(struct bytes *b)
+{
+	json_t *j = json_loadb((const char *)b->data, b->len, JSON_DECODE_ANY, NULL);
+
+	assert_false(b->failed);
+	assert_non_null(j);
+	bytes_free(b);
+	return j;
+}
+
+static json_t *packed(const double *v, size_t n)
+{
+	struct bytes out = { 0 };
+	struct json j = { .out = &out };
+
+	page_pack_numbers(&j, v, n);
+	return parsed(&out);
+}
+
+static size_t from_base64(const char *text, uint8_t *out)
+{
+	static const char digit[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t n = 0;
+
+	for (; text[0]; text += 4) {
+		uint32_t v = 0;
+
+		for (int i = 0; i < 4; i++)
+			v = v << 6 |
+			    (text[i] == '=' ? 0 : (uint32_t)(strchr(digit, text[i]) - digit));
+		out[n++] = (uint8_t)(v >> 16);
+		if (text[2] != '=')
+			out[n++] = (uint8_t)(v >> 8);
+		if (text[3] != '=')
+			out[n++] = (uint8_t)v;
+	}
+	return n;
+}
+
+/* As charts.js reads it. */
+static double unpacked(const json_t *j, size_t i)
+{
+	uint8_t raw[4096];
+	unsigned bits;
+
+	if (!json_is_object(j))
+		return json_number_value(j);
+	from_base64(json_string_value(json_object_get(j, "values")), raw);
+	bits = raw[2 * i] | (unsigned)raw[2 * i + 1] << 8;
+	if (bits == 0xffff)
+		return NAN;
+	return ldexp(bits >> 11 ? (bits & 2047) + 2048 : bits & 2047,
+		     (bits >> 11 ? (int)(bits >> 11) - 1 : 0) +
+			     (int)json_integer_value(json_object_get(j, "scale")));
+}
+
+static void numbers_keep_three_digits(void **state)
+{
+	double v[] = {
+		0, 1e-300, 1, 1023.5, 2047, 2048, 4095.9, 1e6, 123456789, 1e12, NAN, 3 * 1e11
+	};
+	size_t n = sizeof v / sizeof v[0];
+	json_t *j = packed(v, n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		double got = unpacked(j, i), step = 1e12 / ldexp(1, 40);
+
+		if (isnan(v[i]))
+			assert_true(isnan(got));
+		else
+			assert_true(fabs(got - v[i]) <= fmax(v[i] / 4000, step));
+	}
+	assert_true(unpacked(j, 0) == 0);
+	json_decref(j);
+}
+
+static void the_largest_is_not_absent(void **state)
+{
+	double v[2] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		json_t *j;
+
+		v[1] = nextafter(ldexp(1, i % 60), 0) - (i / 60 ? ldexp(i, -20) : 0);
+		j = packed(v, 2);
+		assert_true(fabs(unpacked(j, 1) / v[1] - 1) < 1 / 4000.0);
+		json_decref(j);
+	}
+}
+
+static void equal_ones_and_none_are_short(void **state)
+{
+	const double same[] = { 7, 7, 7 }, none[] = { NAN, NAN }, below[] = { -1, 2 };
+	json_t *a = packed(same, 3), *b = packed(none, 2), *c = packed(below, 2),
+	       *d = packed(NULL, 0);
+
+	(void)state;
+	assert_true(json_number_value(a) == 7);
+	assert_true(json_is_null(b));
+	assert_true(json_is_string(c));
+	assert_true(json_is_null(d));
+	json_decref(a);
+	json_decref(b);
+	json_decref(c);
+	json_decref(d);
+}
+
+static uint32_t points_within(const struct page_node *n, double from, double to)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n->npoints; i++)
+		count += n->at[i] >= from && n->at[i] <= to;
+	return count;
+}
+
+static void a_proof_has_finer_points(void **state)
+{
+	struct synth *s = synth_new(300);
+	uint32_t x = synth_series(s, 1, synth_metric(s, pss), 0);
+	struct summary sum = { .wall_s = 15000, .nverdicts = 1 };
+	struct page_data d;
+	double seen = 0;
+
+	(void)state;
+	sum.verdicts[0] =
+		(struct summary_verdict){ .metric = "job.pss_bytes", .from_s = 7000, .to_s = 7100 };
+	for (int i = 0; i < 15000; i++) {
+		synth_row(s, 1, i);
+		synth_put(s, x, i == 7050 ? 9000 : 1000);
+	}
+	assert_int_equal(page_data_read(&d, &s->run, &sum, NULL), 0);
+	assert_true(points_within(&d.nodes[1], 7000, 7100) >= 100);
+	assert_true(points_within(&d.nodes[1], 3000, 3100) <= 11);
+	assert_true(points_within(&d.nodes[1], 0, 29) >= 29);
+	assert_true(d.nodes[1].npoints < 2000);
+	for (uint32_t m = 0; m < d.nmetrics; m++)
+		for (uint32_t i = 0; d.nodes[1].points[m] && i < d.nodes[1].npoints; i++)
+			seen += d.nodes[1].points[m][i].weight;
+	assert_true(fabs(seen - 14999) < 1); /* no row is lost */
+	page_data_free(&d);
+	synth_free(s);
+}
+
+static json_t *data_of(struct synth *s, const struct summary *sum)
+{
+	struct bytes out = { 0 };
+
+	assert_int_equal(page_data_json(&out, &s->run, sum, NULL), 0);
+	return parsed(&out);
+}
+
+static void each_core_has_a_row(void **state)
+{
+	struct synth *s = synth_new(8);
+	uint32_t metric = synth_metric(s, used), x[2];
+	struct summary sum = { .wall_s = 10 };
+	json_t *j, *map;
+	uint8_t cells[64];
+
+	(void)state;
+	x[0] = synth_series(s, 1, metric, synth_instance(s, "cpu", "cpu0"));
+	x[1] = synth_series(s, 1, metric, synth_instance(s, "cpu", "cpu1"));
+	for (int i = 0; i <= 10; i++) {
+		synth_row(s, 1, i);
+		synth_put(s, x[0], 100);
+		if (i < 5)
+			synth_put(s, x[1], 10 * i);
+	}
+	s->nodes[1].last_ns = 10000000000;
+	j = data_of(s, &sum);
+	map = json_object_get(
+		json_object_get(json_array_get(json_object_get(j, "nodes"), 0), "maps"), "cores");
+	assert_int_equal(json_array_size(json_object_get(map, "names")), 2);
+	assert_int_equal(json_integer_value(json_object_get(map, "columns")), 11);
+	assert_int_equal(from_base64(json_string_value(json_object_get(map, "cells")), cells), 22);
+	assert_int_equal(cells[3], 250);
+	assert_in_range(cells[11 + 3], 70, 105); /* 30 to 40 % */
+	assert_int_equal(cells[11 + 9], 255);    /* absent, not 0 */
+	json_decref(j);
+	synth_free(s);
+}
+
+static void phases_marks_and_proofs_are_told(void **state)
+{
+	struct synth *s = synth_new(8);
+	uint32_t x = synth_series(s, 1, synth_metric(s, odd), 0);
+	struct summary sum = { .wall_s = 10, .nverdicts = 1 };
+	json_t *j, *e;
+
+	(void)state;
+	sum.verdicts[0] = (struct summary_verdict){ .metric = "node.odd_count" };
+	for (int i = 0; i < 5; i++) {
+		synth_row(s, 1, i);
+		synth_put(s, x, i);
+	}
+	s->marks[1] =
+		(struct run_mark){ .node = 1, .at_ns = 2000000000, .name = "<b>", .message = "m" };
+	s->run.nmarks = 2;
+	s->spans[1] = (struct run_span){ 1, 0, 1000000000, 3000000000, "load", "" };
+	s->spans[2] = (struct run_span){ 1, 0, 500000000, INT64_MAX, "open", "" };
+	s->run.nspans = 3;
+	j = data_of(s, &sum);
+	e = json_array_get(json_object_get(j, "marks"), 0);
+	assert_true(json_number_value(json_object_get(e, "at")) == 2);
+	assert_string_equal(json_string_value(json_object_get(e, "name")), "<b>");
+	e = json_array_get(json_object_get(j, "spans"), 0);
+	assert_string_equal(json_string_value(json_object_get(e, "name")), "open");
+	assert_null(json_object_get(e, "to"));
+	assert_int_equal(json_integer_value(json_object_get(j, "spans_total")), 2);
+	e = json_array_get(json_object_get(j, "charts"), 0);
+	assert_string_equal(json_string_value(json_object_get(e, "title")), "Odd things");
+	json_decref(j);
+	synth_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_keep_three_digits),
+		cmocka_unit_test(the_largest_is_not_absent),
+		cmocka_unit_test(equal_ones_and_none_are_short),
+		cmocka_unit_test(a_proof_has_finer_points),
+		cmocka_unit_test(each_core_has_a_row),
+		cmocka_unit_test(phases_marks_and_proofs_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
