@@ -2,7 +2,6 @@
 /* What is told of running jobs: current values only, each series once, whatever names are. */
 #include "base/clock.h"
 #include "live/exposition.h"
-#include "live/request.h"
 #include "unit/recording_truth.h"
 
 #define UTC0 INT64_C(1700000000000000000)
@@ -174,40 +173,12 @@ static void test_jobs_of_one_id_are_told_by_path(void **state)
 	truth_free(c);
 }
 
-static void test_who_may_ask_what(void **state)
-{
-	static const struct {
-		struct request r;
-		unsigned status;
-	} asked[] = {
-		{ { "GET", "/metrics", "Bearer secret", NULL }, 200 },
-		{ { "HEAD", "/metrics", "bearer secret", NULL }, 200 },
-		{ { "GET", "/metrics", "Bearer secre", NULL }, 401 },
-		{ { "GET", "/metrics", "Bearer secrett", NULL }, 401 },
-		{ { "GET", "/metrics", "Bearer ", NULL }, 401 },
-		{ { "GET", "/metrics", "secret", NULL }, 401 },
-		{ { "GET", "/metrics", NULL, NULL }, 401 },
-		{ { "GET", "/", "Bearer secret", NULL }, 404 },
-		{ { "GET", NULL, "Bearer secret", NULL }, 404 },
-		{ { "PUT", "/metrics", "Bearer secret", NULL }, 405 },
-		{ { NULL, "/metrics", "Bearer secret", NULL }, 405 },
-	};
-	const struct request empty = { "GET", "/metrics", "Bearer ", NULL };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-		assert_int_equal(request_judge(&asked[i].r, "secret"), asked[i].status);
-	assert_int_equal(request_judge(&empty, ""), 401);
-	assert_int_equal(request_format(&empty), EXPOSITION_TEXT);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_series_is_told_once),
 		cmocka_unit_test(test_only_what_is_current_is_told),
 		cmocka_unit_test(test_jobs_of_one_id_are_told_by_path),
-		cmocka_unit_test(test_who_may_ask_what),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
