@@ -3,17 +3,16 @@
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "job/election.h"
+#include "job/claim.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* Until a copy that begins at the same moment listens. */
-enum { CLAIM_TRIES = 50, CLAIM_PAUSE_MS = 20 };
 
 /* What a signal handler may write; the one thing that is not handed in. */
 static volatile int stop;
@@ -66,34 +65,45 @@ int attached_job(struct attached *x, const struct recording_plan *plan, const ch
 	return 0;
 }
 
-static const char *text_or(const char *text, const char *otherwise)
+/* Does this process write a recording there? */
+static bool records_into(const struct root *proc, pid_t pid, const char *directory)
 {
-	return text ? text : otherwise;
+	char path[sizeof proc->path + 320], to[PATH_MAX];
+	size_t n = strlen(directory);
+	bool does = false;
+	DIR *d;
+
+	snprintf(path, sizeof path, "%s/%d/fd", proc->path, (int)pid);
+	d = opendir(path);
+	for (struct dirent *entry; d && !does && (entry = readdir(d));) {
+		ssize_t len;
+
+		snprintf(path, sizeof path, "%s/%d/fd/%s", proc->path, (int)pid, entry->d_name);
+		len = readlink(path, to, sizeof to - 1);
+		to[len > 0 ? len : 0] = '\0';
+		does = !strncmp(to, directory, n) && !strncmp(to + n, "/node-", 6);
+	}
+	if (d)
+		closedir(d);
+	return does;
 }
 
 int attached_claim(struct attached *x, const struct recording_plan *plan, const char *id,
 		   struct err *e)
 {
 	const char *directory = plan->directory[0] == '/' ? plan->directory : plan->absolute;
-	const struct batch_job *job = &plan->identity.job;
-	char key[2 * PATH_MAX];
-	int how = -EAGAIN;
-	pid_t holder;
+	pid_t holder = claim_take(&plan->identity.job, id, directory, &x->claim);
+	char whole[PATH_MAX];
 
-	snprintf(key, sizeof key, "attach %s %s %s\n%s", text_or(batch_job_system(job), "-"),
-		 id ? id : job->id, job->node, directory);
-	for (int i = 0; i < CLAIM_TRIES && how == -EAGAIN; i++) {
-		if (i)
-			nanosleep(&(struct timespec){ .tv_nsec = CLAIM_PAUSE_MS * NS_PER_MS },
-				  NULL);
-		how = election_try(key, &x->claim, NULL);
-	}
-	if (how != ELECTION_CONNECTED)
-		return 0; /* where nobody can be met, nobody is refused */
-	holder = election_peer(x->claim);
-	file_close(&x->claim);
-	return err_set(e, -EEXIST, "process %d on this node records this job into %s already",
-		       (int)holder, directory);
+	/* Members are looked for by now: Sonde's own are among those that may become some. */
+	for (size_t i = 0; i < x->members.npending && !holder && realpath(directory, whole); i++)
+		if (records_into(&x->proc, x->members.pending[i], whole))
+			holder = x->members.pending[i];
+	return holder ? err_set(e, -EEXIST,
+				"process %d on this node records this job into %s already; end it, or "
+				"record into another directory",
+				(int)holder, directory)
+		      : 0;
 }
 
 void attached_close(struct attached *x)

@@ -27,8 +27,9 @@ bool attached_pids(struct attached *x, const char *text);
  * that this is in. 0, or -errno with a sentence. */
 int attached_job(struct attached *x, const struct recording_plan *plan, const char *id,
 		 struct err *e);
-/* Of copies that would record the same job on this node into one directory, and count it twice, one
- * does, as long as it lives. 0; -EEXIST with a sentence when another one does. */
+/* After attached_job. Of those that would record the same job on this node into one directory, and
+ * count it twice, one does, as long as it lives. 0; -EEXIST with a sentence when another one does.
+ */
 int attached_claim(struct attached *x, const struct recording_plan *plan, const char *id,
 		   struct err *e);
 void attached_close(struct attached *x);

@@ -80,3 +80,18 @@ int election_try(const char *key, int *out, struct err *e)
 	close(fd);
 	return bad;
 }
+
+pid_t election_holder(const char *key)
+{
+	struct sockaddr_un a;
+	socklen_t size = name_make(&a, key);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	pid_t holder = 0;
+
+	if (fd < 0)
+		return 0;
+	if (!connect(fd, (const struct sockaddr *)&a, size))
+		holder = election_peer(fd);
+	close(fd);
+	return holder > 0 ? holder : 0;
+}

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/code.h"
+#include "job/claim.h"
 #include "sampler/directory.h"
 #include "sampler/recorder_state.h"
 
@@ -338,6 +339,19 @@ static int start_clock(struct recorder *r, struct err *e)
 	return bad ? err_set(e, bad, "cannot set the timer: %s", strerror(-bad)) : 0;
 }
 
+/* Does another one record the whole job, beside it, into the same directory? */
+static int check_claim(const struct recorder *r, struct err *e)
+{
+	const struct recorder_options *o = r->o;
+	pid_t holder = recorder_is_launched(o) ? claim_holder(&o->identity->job, o->directory) : 0;
+
+	return holder ? err_set(e, -EEXIST,
+				"process %d on this node records all of this job into %s already; "
+				"name another directory with -o",
+				(int)holder, o->directory)
+		      : 0;
+}
+
 /* Up to the first sample, for which the job waits; its files it need not wait for. */
 static int begin(struct recorder *r, struct err *e)
 {
@@ -350,6 +364,9 @@ static int begin(struct recorder *r, struct err *e)
 				      &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
+	bad = check_claim(r, e);
+	if (bad)
+		return bad;
 	r->pids = r->o->members ? calloc(MEMBERS_AT_ONCE, sizeof *r->pids) : NULL;
 	if (r->o->members && !r->pids)
 		return err_set(e, -ENOMEM, "out of memory");

@@ -36,3 +36,30 @@ for copy in "$SONDE attach --job -q -o both" "./perfmon -d mons"; do
 done
 "$SONDE" attach --job -q -i 100ms --duration 300ms -o both 2>said || fail "after the first: $(cat said)"
 equal "recordings, one after the other" 2 "$(recordings both)"
+
+# What copies of run record of a job is not recorded once more beside them into the same directory, nor the other way round; the job runs.
+"$SONDE" run -q -i 100ms -o shared -- "$PROGRAMS/spin" 100000000 &
+first=$!
+wait_for 30 recorder_of shared >/dev/null
+equal "status of attach beside run" 1 "$(status_of "$SONDE" attach --job -q -i 100ms -o shared 2>said)"
+one_sentence said
+contains said "process $(recorder_of shared) on this node records this job into"
+kill -TERM $first
+wait $first
+"$SONDE" attach --job -q -i 100ms -o alone 2>/dev/null &
+first=$!
+wait_for 30 has_begun alone
+mkdir behind && ln -s ../alone behind/alone
+for place in alone behind/alone; do
+	equal "status of the command of run beside attach" 7 "$(status_of "$SONDE" run -q -i 100ms -o $place -- sh -c 'exit 7' 2>said)"
+	one_sentence said
+	contains said "process $first on this node records all of this job into $place already"
+done
+equal "recordings of both" 1 "$(recordings alone)"
+kill -TERM $first
+wait $first
+# A recorder that was refused goes on refusing for two seconds.
+records_again() {
+	"$SONDE" run -q -i 100ms -o alone -- true && [ "$(recordings alone)" = 2 ]
+}
+wait_for 30 records_again
