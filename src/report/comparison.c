@@ -160,6 +160,7 @@ static void add_means(struct comparison *x, const struct summary *s, uint32_t ru
 			continue;
 		bytes_printf(&name, "mean(%s)", m->name);
 		bytes_u8(&name, '\0');
+		x->failed |= name.failed;
 		f = name.failed ? NULL : figure_at(x, place, (const char *)name.data);
 		bytes_free(&name);
 		if (!f)
