@@ -69,7 +69,7 @@ void panel_legend(struct bytes *d, struct panel *p, const struct legend_entry *e
 	for (uint32_t i = 0; i < n; i++) {
 		double width;
 
-		text_fit(entry[i].label, &l, most / 2, label, sizeof label);
+		text_fit(entry[i].label, &l, most - SWATCH, label, sizeof label);
 		width = SWATCH + text_width(label, l.size, false);
 		if (x > left && x + width > left + most) {
 			x = left;

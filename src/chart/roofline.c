@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define DOT 1.6
 
@@ -57,20 +58,22 @@ bool roofline_draw(struct bytes *d, const struct box *at, const struct roofline 
 	struct reach x = reach_of(r);
 	struct legend_entry entry[2] = { { "a sample", colour_series(0), DASH_NONE, true },
 					 { NULL, COLOUR_INK, DASH_LONG, false } };
-	char roof[160], operations[32], traffic[32], title[120];
+	char roof[160], traffic[32], title[120], unit[AXIS_UNIT];
 	struct panel p;
 
 	if (!(x.most_y > 0))
 		return false;
-	unit_format(UNIT_PER_SECOND, x.most_y, operations, sizeof operations);
 	unit_format(UNIT_BYTES_PER_SECOND, x.most_traffic, traffic, sizeof traffic);
-	snprintf(roof, sizeof roof, "the most that was measured: %s operations, %s %s", operations,
-		 traffic, r->bytes);
-	entry[1].label = roof;
 	panel_begin(d, &p, at, r->title, r->note);
-	panel_legend(d, &p, entry, 2);
 	axis_of_values(&p.x, UNIT_ONE, x.least_x, x.most_x, true);
 	axis_of_values(&p.y, UNIT_PER_SECOND, x.least_y, x.most_y, true);
+	/* "G/s" are GFLOP/s. */
+	snprintf(unit, sizeof unit, "%.*sFLOP/s", (int)strcspn(p.y.unit, "/"), p.y.unit);
+	memcpy(p.y.unit, unit, sizeof unit);
+	snprintf(roof, sizeof roof, "the most that was measured: %.4g %s, %s %s",
+		 x.most_y / p.y.divisor, unit, traffic, r->bytes);
+	entry[1].label = roof;
+	panel_legend(d, &p, entry, 2);
 	snprintf(title, sizeof title, "operations per byte %s", r->bytes);
 	panel_axes(d, &p, title);
 	for (uint32_t i = 0; i < r->n; i++)

@@ -175,8 +175,15 @@ static void draw_lines(struct canvas *c, const struct timeline *t)
 	for (uint32_t k = 0; k < t->nlayers; k++) {
 		const struct layer *l = &t->layer[k];
 
-		if (l->role != LAYER_STACK && l->min && l->max)
+		if (l->role == LAYER_STACK || !l->min || !l->max)
+			continue;
+		if (!first_stacked(t)) {
 			draw_area(c, l, colour_tint(l->colour, BAND_TINT), l->max, l->min);
+			continue;
+		}
+		/* A band would hide the layers. */
+		draw_line(c, l, l->min, 0.3);
+		draw_line(c, l, l->max, 0.3);
 	}
 	for (uint32_t k = 0; k < t->nlayers; k++)
 		if (t->layer[k].role != LAYER_STACK)

@@ -79,7 +79,9 @@ static bool find_kinds(unsigned *wanted, const char *only)
 		*wanted |= 1U << k;
 		at += n + (at[n] == ',');
 	}
-	return true;
+	if (!*wanted)
+		say("report: --only wants html, pdf or plots");
+	return *wanted != 0;
 }
 
 static void tell(struct making *m, const char *path)

@@ -204,12 +204,14 @@ static int add_row(struct plots *p, const struct page_index *x, const struct plo
 {
 	if (!is_for(p, row))
 		return 0;
-	if (!is_there(p, row))
-		add_missing(p, x, row);
-	else if (row->kind == PLOT_CORES)
+	if (!is_there(p, row)) {
+		if (!row->chart || !row->chart->optional)
+			add_missing(p, x, row);
+		return 0;
+	}
+	if (row->kind == PLOT_CORES)
 		return add_cores(p, row);
-	else
-		add(p, row, 0);
+	add(p, row, 0);
 	return 0;
 }
 

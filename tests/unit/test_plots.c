@@ -139,7 +139,7 @@ static void compare(const struct bytes *got, const char *name)
 
 static void plots_are_as_they_were(void **state)
 {
-	static const char *const names[] = { "cpu", "job-memory", "cores", "gpu-utilization",
+	static const char *const names[] = { "cpu", "job-memory", "cores", "gpus-utilization",
 					     "roofline" };
 	struct synth *s = one_node(40);
 	struct summary sum = summary_of(s);
@@ -153,11 +153,29 @@ static void plots_are_as_they_were(void **state)
 		bytes_free(&svg);
 	}
 	assert_non_null(plot_named(&p, "memory")); /* for the job's part of it */
-	assert_int_equal(p.n, sizeof names / sizeof names[0] + 1);
+	assert_non_null(plot_named(&p, "gpu"));
+	assert_int_equal(p.n, sizeof names / sizeof names[0] + 2);
 	assert_null(plot_named(&p, "disk"));
 	assert_true(p.nmissing > 3);
 	plots_free(&p);
 	synth_free(s);
+}
+
+/* Each is a file of its own. */
+static void names_are_unlike(void **state)
+{
+	static const struct plot_set *const sets[] = { &plots_of_sonde, &plots_of_perfmon };
+
+	(void)state;
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < sets[k]->n; i++) {
+			const char *name = sets[k]->row[i].name;
+
+			for (size_t j = 0; j < i; j++)
+				assert_string_not_equal(name, sets[k]->row[j].name);
+			for (size_t j = 0; sets[k]->charts && j < npage_charts; j++)
+				assert_string_not_equal(name, page_charts[j].id);
+		}
 }
 
 static const struct trace *trace_named(const struct plots *p, const char *metric)
@@ -315,6 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plots_are_as_they_were),
+		cmocka_unit_test(names_are_unlike),
 		cmocka_unit_test(thinning_keeps_least_and_most),
 		cmocka_unit_test(nodes_add_up_where_both_are_there),
 		cmocka_unit_test(roofline_has_a_point_a_sample),
