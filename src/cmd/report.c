@@ -5,6 +5,7 @@
 #include "cmd/say.h"
 #include "cmd/written.h"
 #include "recording/join.h"
+#include "report/page.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -144,8 +145,9 @@ static int make_drawings(struct making *m, struct run *r, const struct summary *
 static int report(const char *recording, struct making *m, struct run *r, struct err *e)
 {
 	char own[PATH_MAX];
+	const struct summary_wish w = { .all = page_wants_all(r) };
 	struct summary s;
-	int rc = summary_make(&s, r, e);
+	int rc = summary_make_as(&s, r, &w, e);
 
 	m->written =
 		(struct written){ .verb = "report", .recording = recording, .json = m->o->json };

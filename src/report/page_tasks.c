@@ -34,7 +34,7 @@ static void rank_cell(struct bytes *b, double rank)
 }
 
 /* What it used as a share of the task that used most: a bar beside the number. */
-static void share_cell(struct bytes *b, enum unit u, double v, double most)
+static void share_cell(struct bytes *b, enum unit u, double v, double most, bool at_least)
 {
 	if (!isfinite(v) || !(most > 0)) {
 		html_number_cell(b, u, v);
@@ -47,6 +47,7 @@ static void share_cell(struct bytes *b, enum unit u, double v, double most)
 		"width=\"100\" height=\"6\"/><rect class=\"fill\" width=\"%.1f\" height=\"6\"/>"
 		"</svg>",
 		v, 100 * fmin(v / most, 1));
+	bytes_puts(b, at_least ? "at least " : "");
 	html_value(b, u, v);
 	bytes_puts(b, "</td>");
 }
@@ -59,8 +60,8 @@ static void task_row(struct bytes *b, const struct summary *s, const struct summ
 	rank_cell(b, t->rank);
 	if (s->nsteps > 1)
 		html_text_cell(b, t->step);
-	share_cell(b, UNIT_SECONDS, t->cpu_s, step->cpu.max);
-	share_cell(b, UNIT_BYTES, t->peak_rss_bytes, step->memory.max);
+	share_cell(b, UNIT_SECONDS, t->cpu_s, step->cpu.max, t->cpu_is_bound);
+	share_cell(b, UNIT_BYTES, t->peak_rss_bytes, step->memory.max, false);
 	html_number_cell(b, UNIT_SECONDS, t->start_s);
 	html_number_cell(b, UNIT_SECONDS, t->wall_s);
 	html_text_cell(b, ending_of(t, ending, sizeof ending));
@@ -108,7 +109,7 @@ void html_tasks(struct bytes *b, const struct page_source *p)
 		if (i != 1 || s->nsteps > 1)
 			h[n++] = all[i];
 	bytes_puts(b, "<section aria-labelledby=\"h-tasks\">\n<h2 id=\"h-tasks\">Tasks</h2>\n");
-	html_table(b, "Those that have ended, by rank", h, n);
+	html_table(b, "By rank; the bars are shares of the task that used most", h, n);
 	for (uint32_t i = 0; i < s->nsteps; i++)
 		for (uint32_t t = 0; t < s->steps[i].n && told < TASKS_MAX; t++, told++)
 			task_row(b, s, &s->steps[i], &s->tasks[s->steps[i].first + t]);
