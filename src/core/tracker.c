@@ -208,6 +208,17 @@ double tracker_value(const struct tracker *t, const struct tracker_figure *f)
 	return t->said[f->of] * f->scale;
 }
 
+const char *tracker_unknown(const struct tracker *t, const struct tracker_figure *f)
+{
+	bool cpus = f->take == TRACKER_TAKE_CPU_HOURS || f->take == TRACKER_TAKE_UNUSED_CPU_HOURS;
+
+	if (cpus && isnan(t->said[TRACKER_CPUS]))
+		return "the number of the node's CPUs is not known";
+	if (f->take == TRACKER_TAKE_SHARE && t->field[TRACKER_CPU_MEAN].n)
+		return "how long the only sample stands for is not known";
+	return "it was not measured";
+}
+
 static bool is_kept(char c)
 {
 	return isalnum((unsigned char)c) || (c && strchr("_-. ", c));

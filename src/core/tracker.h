@@ -99,10 +99,12 @@ struct tracker_figure {
 	unsigned of; /* enum tracker_field, threshold, or enum tracker_said */
 	double scale;
 };
-enum { TRACKER_FIGURES = 27 };
+enum { TRACKER_PLAIN_FIGURES = 18, TRACKER_FIGURES = 27 };
 extern const struct tracker_figure tracker_figures[TRACKER_FIGURES];
 /* NAN when it is not known. */
 double tracker_value(const struct tracker *t, const struct tracker_figure *figure);
+/* Why a figure is not known, a few words. */
+const char *tracker_unknown(const struct tracker *t, const struct tracker_figure *figure);
 
 /* A key that trackers take: letters, digits and _ - . / stay, blanks too, all else goes, and so
  * does what would make it a path upwards; cut to size - 1. Returns out, "_" when nothing is left.

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -136,6 +137,16 @@ static int take_node(struct reading *r, uint32_t node)
 	return rc;
 }
 
+/* Its key is the node's place in the job, as trackers have it. */
+static void say_place(struct store *s, uint32_t node, const char *key)
+{
+	char *end;
+	unsigned long place = strtoul(key, &end, 10);
+
+	if (*key >= '0' && *key <= '9' && !*end && place < UINT32_MAX)
+		store_meta_number(s, node, "job.node_index", (double)place, true);
+}
+
 static int take_member(struct reading *r)
 {
 	struct store *s = r->x->store;
@@ -155,6 +166,7 @@ static int take_member(struct reading *r)
 		store_leave_out(s, "%s is there twice, or one node too many", host);
 		return jsondoc_skip(&r->json, t, r->e) ? 0 : -EINVAL;
 	}
+	say_place(s, (uint32_t)node, host + strlen("node-"));
 	return take_node(r, (uint32_t)node);
 }
 
@@ -188,6 +200,10 @@ static int import_lightgbm_perf(const struct import *x, struct err *e)
 	if (r.unknown)
 		store_note(x->store, "what is no key of a sample was left out: %llu",
 			   (unsigned long long)r.unknown);
+	if (x->store->nnodes)
+		store_note(x->store,
+			   "the file does not say how many CPUs a node has: node_cpu_hours "
+			   "and node_unused_cpu_hours are not known");
 	if (rc == -EINVAL && x->store->nnodes) {
 		store_leave_out(x->store, "%.150s; what is behind it is left out", why.text);
 		rc = 0;

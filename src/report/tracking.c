@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which metric fills which field, and of which instances. */
-enum of { OF_NODE, OF_ROOT, OF_COUNTED, OF_LOOPBACK };
+/* Which metric fills which field, and of which instances. What was imported knows no devices:
+ * OF_NODE_ELSE fills the field of nodes where no other metric does. */
+enum of { OF_NODE, OF_NODE_ELSE, OF_ROOT, OF_COUNTED, OF_LOOPBACK };
 /* CPUs fill three fields: CPU_MEAN stands for them. What rates add up to is a counter again. */
 static const struct wanted {
 	const char *name; /* public */
@@ -19,8 +20,12 @@ static const struct wanted {
 	enum tracker_field field;
 } wanted[] = {
 	{ "cpu.used_ratio", OF_COUNTED, TRACKER_CPU_MEAN },
+	{ "node.cpu_used_ratio", OF_NODE_ELSE, TRACKER_CPU_MEAN },
+	{ "lightgbm.cpu_least_used_ratio", OF_NODE_ELSE, TRACKER_CPU_MIN },
+	{ "lightgbm.cpu_most_used_ratio", OF_NODE_ELSE, TRACKER_CPU_MAX },
 	{ "node.memory_used_ratio", OF_NODE, TRACKER_MEMORY },
 	{ "filesystem.used_ratio", OF_ROOT, TRACKER_DISK_USED },
+	{ "lightgbm.disk_used_ratio", OF_NODE_ELSE, TRACKER_DISK_USED },
 	{ "disk.read_bytes_per_second", OF_COUNTED, TRACKER_DISK_READ },
 	{ "disk.written_bytes_per_second", OF_COUNTED, TRACKER_DISK_WRITTEN },
 	{ "network.transmitted_bytes_per_second", OF_LOOPBACK, TRACKER_LOOPBACK_SENT },
@@ -44,6 +49,7 @@ struct part {
 	struct tracker_sample open; /* of a window that is not over */
 	int64_t window;
 	uint32_t ncpus;
+	bool filled[TRACKER_FIELDS];
 	bool any;
 };
 
@@ -60,8 +66,8 @@ static bool suits(const struct run *r, uint32_t instance, enum of of)
 	const struct run_instance *i = &r->instances[instance];
 	const char *class;
 
-	if (of == OF_NODE || !instance)
-		return of == OF_NODE && !instance;
+	if (of <= OF_NODE_ELSE || !instance)
+		return of <= OF_NODE_ELSE && !instance;
 	if (of == OF_ROOT)
 		return run_label(r, instance, "root");
 	if (of == OF_COUNTED)
@@ -70,7 +76,7 @@ static bool suits(const struct run *r, uint32_t instance, enum of of)
 	return class ? !strcmp(class, "loopback") : i->name && !strcmp(i->name, "lo");
 }
 
-static void find_field(struct pass *p, uint32_t cell)
+static void find_field(struct pass *p, uint32_t cell, bool others)
 {
 	const struct cell *c = &p->derive.plan.cell[cell];
 	const struct holder *h = &p->derive.plan.holder[c->holder];
@@ -80,12 +86,16 @@ static void find_field(struct pass *p, uint32_t cell)
 	for (size_t i = 0; i < NWANTED && c->emitted; i++) {
 		enum tracker_field field = wanted[i].field;
 
-		if (strcmp(wanted[i].name, name) || !suits(p->run, h->instance, wanted[i].of))
+		if ((wanted[i].of == OF_NODE_ELSE) != others || strcmp(wanted[i].name, name) ||
+		    !suits(p->run, h->instance, wanted[i].of))
 			continue;
+		if (others && part->filled[field])
+			return;
 		p->field[cell] = (uint8_t)(field + 1);
 		if (tracker_fields[field].merge == TRACKER_MERGE_LAST)
 			part->total[field] = part->tracker.before[field] = 0;
-		part->ncpus += field == TRACKER_CPU_MEAN;
+		part->filled[field] = true;
+		part->ncpus += field == TRACKER_CPU_MEAN && !others;
 		return;
 	}
 }
@@ -109,6 +119,8 @@ static void take(struct part *part, struct tracker_sample *s, enum tracker_field
 	if (field != TRACKER_CPU_MEAN)
 		return;
 	s->stands_s = fmax(s->stands_s, v->seconds);
+	if (!part->ncpus)
+		return;
 	s->value[TRACKER_CPU_MIN] = fmin(s->value[TRACKER_CPU_MIN], v->value);
 	s->value[TRACKER_CPU_MAX] = fmax(s->value[TRACKER_CPU_MAX], v->value);
 }
@@ -350,7 +362,9 @@ static int pass_through(struct pass *p, struct tracking *t, const struct summary
 		if (!rc && !p->field)
 			rc = err_set(e, -ENOMEM, "out of memory for %u series", p->run->nseries);
 		for (uint32_t i = 1; p->field && i < p->derive.plan.ncells; i++)
-			find_field(p, i);
+			find_field(p, i, false);
+		for (uint32_t i = 1; p->field && i < p->derive.plan.ncells; i++)
+			find_field(p, i, true);
 		rc = rc ? rc : read_run(p, samples_max, e);
 	}
 	if (!rc && finish(p, t, s))
@@ -386,6 +400,30 @@ void tracking_free(struct tracking *t)
 	*t = (struct tracking){ 0 };
 }
 
+static void figures_json(const struct tracker *t, struct json *j)
+{
+	json_key(j, "metrics");
+	json_object(j);
+	for (size_t f = 0; f < TRACKER_FIGURES; f++) {
+		double v = tracker_value(t, &tracker_figures[f]);
+
+		if (!isfinite(v))
+			continue;
+		json_key(j, tracker_figures[f].name);
+		json_real(j, v);
+	}
+	json_object_end(j);
+	json_key(j, "unknown");
+	json_object(j);
+	for (size_t f = 0; f < TRACKER_PLAIN_FIGURES; f++) {
+		if (isfinite(tracker_value(t, &tracker_figures[f])))
+			continue;
+		json_key(j, tracker_figures[f].name);
+		json_text(j, tracker_unknown(t, &tracker_figures[f]));
+	}
+	json_object_end(j);
+}
+
 void tracking_json(const struct tracking *t, struct json *j)
 {
 	json_object(j);
@@ -399,17 +437,7 @@ void tracking_json(const struct tracking *t, struct json *j)
 		json_int(j, t->host[i].step);
 		json_key(j, "host");
 		json_text(j, t->host[i].name);
-		json_key(j, "metrics");
-		json_object(j);
-		for (size_t f = 0; f < TRACKER_FIGURES; f++) {
-			double v = tracker_value(&t->host[i].tracker, &tracker_figures[f]);
-
-			if (!isfinite(v))
-				continue;
-			json_key(j, tracker_figures[f].name);
-			json_real(j, v);
-		}
-		json_object_end(j);
+		figures_json(&t->host[i].tracker, j);
 		json_object_end(j);
 	}
 	json_array_end(j);

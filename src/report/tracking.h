@@ -34,7 +34,8 @@ int tracking_make(struct tracking *t, struct run *r, const struct summary *s, ui
 		  struct err *e);
 void tracking_free(struct tracking *t);
 
-/* {"schema": "sonde/tracker/1", "nodes": [{"step", "host", "metrics"}]}: known figures only. */
+/* {"schema": "sonde/tracker/1", "nodes": [{"step", "host", "metrics", "unknown"}]}: known figures,
+ * and why the others of the plain ones are not. */
 void tracking_json(const struct tracking *t, struct json *j);
 /* {"0": [samples of the first host], ...}. */
 void tracking_samples_json(const struct tracking *t, struct json *j);
