@@ -2,6 +2,7 @@
 #include "cmd/shared.h"
 
 #include "cmd/say.h"
+#include "cmd/textfile.h"
 #include "core/metric.h"
 #include "job/words.h"
 
@@ -53,6 +54,8 @@ static int start_recorder(void *ctx, int listener, struct err *e)
 
 	if (s->share.run_id[0])
 		memcpy(s->plan->run_id, s->share.run_id, sizeof s->plan->run_id);
+	if (s->plan->o->openmetrics)
+		textfile_check(s->plan->o->openmetrics);
 	rc = recorder_detach_shared(listener, e);
 	if (rc == 1)
 		be_recorder(s, listener);

@@ -20,6 +20,14 @@ static void say_it(const char *sentence)
 	say("--openmetrics: %s", sentence);
 }
 
+void textfile_check(const char *file)
+{
+	struct err e = { "" };
+
+	if (textfile_try(file, &e))
+		say_it(e.text);
+}
+
 static _Noreturn void be_follower(const struct recording_plan *p, const char *name, pid_t recorder,
 				  int ended)
 {

@@ -8,6 +8,8 @@
 
 #include "cmd/recording.h"
 
+/* Say why the file cannot be written, if so: for a recorder that has no standard error. */
+void textfile_check(const char *file);
 /* In the recorder, when its recording is there: name is its file's in the plan's directory. plan is
  * a struct recording_plan. */
 void textfile_start(const void *plan, const char *name);

@@ -30,32 +30,69 @@ static int write_all(int fd, const struct bytes *text)
 	return 0;
 }
 
+/* A new file beside path, whose name is then *temporary (to be freed). A descriptor, or -1 with
+ * errno. before: what is there; its mode is 0 when nothing is. */
+static int file_beside(const char *path, char **temporary, struct stat *before)
+{
+	int fd, code;
+
+	if (stat(path, before)) {
+		before->st_mode = 0;
+	} else if (!S_ISREG(before->st_mode)) {
+		errno = EEXIST; /* a device, a FIFO, a directory: not ours to replace */
+		return -1;
+	}
+	if (asprintf(temporary, "%s.XXXXXX", path) < 0)
+		return -1;
+	fd = mkostemp(*temporary, O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	code = errno;
+	free(*temporary);
+	errno = code;
+	return -1;
+}
+
+static int cannot(const char *path, int rc, struct err *e)
+{
+	return err_set(e, rc, "cannot write %.300s: %s", path,
+		       rc == -EEXIST ? "it is not a regular file" : strerror(-rc));
+}
+
+int textfile_try(const char *file, struct err *e)
+{
+	struct stat before;
+	char *temporary;
+	int fd = file_beside(file, &temporary, &before);
+
+	if (fd < 0)
+		return cannot(file, -errno, e);
+	close(fd);
+	unlink(temporary);
+	free(temporary);
+	return 0;
+}
+
 /* st becomes that of what was written. */
 static int file_replace(const char *path, const struct bytes *text, struct stat *st)
 {
 	struct stat before;
-	bool there = !stat(path, &before);
 	char *temporary;
-	int fd, rc = 0;
+	int fd = file_beside(path, &temporary, &before), rc = 0;
 
-	if (there && !S_ISREG(before.st_mode))
-		return -EEXIST; /* a device, a FIFO, a directory: not ours to replace */
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
-	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
-		rc = -errno;
-	if (!rc && there && fchmod(fd, before.st_mode & 0666))
+		return -errno;
+	if (before.st_mode && fchmod(fd, before.st_mode & 0666))
 		rc = -errno;
 	if (!rc)
 		rc = write_all(fd, text);
 	if (!rc && fstat(fd, st))
 		rc = -errno;
-	if (fd >= 0 && close(fd) && !rc)
+	if (close(fd) && !rc)
 		rc = -errno;
 	if (!rc && rename(temporary, path))
 		rc = -errno;
-	if (rc && fd >= 0)
+	if (rc)
 		unlink(temporary);
 	free(temporary);
 	return rc;
@@ -117,9 +154,7 @@ int textfile_follow(const struct textfile *t, struct err *e)
 		if (!rc && now >= due) {
 			wrote = update(t, f, &text, &ours);
 			if (wrote && !said) {
-				err_set(e, wrote, "cannot write %.300s: %s", t->file,
-					wrote == -EEXIST ? "it is not a regular file"
-							 : strerror(-wrote));
+				cannot(t->file, wrote, e);
 				t->say(e->text);
 				said = true;
 			}

@@ -26,6 +26,8 @@ struct textfile {
 	void (*say)(const char *sentence);
 };
 
+/* Can file be written now? Nothing is left of the trial. 0, or -errno with a sentence. */
+int textfile_try(const char *file, struct err *e);
 /* Until the recording ends. 0, or -errno with a sentence when that cannot be read. */
 int textfile_follow(const struct textfile *t, struct err *e);
 
