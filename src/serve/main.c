@@ -17,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { CONNECTIONS = 64, MEMORY = 32 << 10, TIMEOUT_S = 10, FRESH_MS = 500 };
@@ -128,6 +131,27 @@ static void runs_close(struct server *s)
 	bytes_free(&s->text);
 }
 
+/* The Unix socket that is listened on, as it lies there; false: it is another kind, or gone. */
+static bool find_socket(int listener, struct sockaddr_un *a, struct stat *st)
+{
+	socklen_t n = sizeof *a - 1;
+
+	*a = (struct sockaddr_un){ .sun_family = AF_UNSPEC };
+	return !getsockname(listener, (struct sockaddr *)a, &n) && a->sun_family == AF_UNIX &&
+	       a->sun_path[0] && !lstat(a->sun_path, st) && S_ISSOCK(st->st_mode);
+}
+
+/* While it is listened on: nobody finds it refused, and another's that took its place stays. */
+static void remove_socket(int listener, const struct stat *ours)
+{
+	struct sockaddr_un a;
+	struct stat now;
+
+	if (find_socket(listener, &a, &now) && now.st_ino == ours->st_ino &&
+	    now.st_dev == ours->st_dev)
+		unlink(a.sun_path);
+}
+
 static int listener_of(const char *word)
 {
 	char *end;
@@ -141,12 +165,16 @@ int main(int argc, char **argv)
 	struct server s = { .token = getenv("SONDE_TOKEN") };
 	int listener = argc > 2 ? listener_of(argv[1]) : -1, signal_number, status = 1;
 	struct MHD_Daemon *d = NULL;
+	struct sockaddr_un address;
+	struct stat ours;
 	sigset_t ends;
+	bool has_file;
 
 	if (listener < 0 || !s.token || !*s.token) {
 		dprintf(STDERR_FILENO, "sonde-serve: it is started by `sonde serve`\n");
 		return 2;
 	}
+	has_file = find_socket(listener, &address, &ours);
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
@@ -164,9 +192,12 @@ int main(int argc, char **argv)
 	}
 	if (d) {
 		sigwait(&ends, &signal_number);
-		MHD_stop_daemon(d);
 		status = 0;
 	}
+	if (has_file)
+		remove_socket(listener, &ours);
+	if (d)
+		MHD_stop_daemon(d);
 	runs_close(&s);
 	return status;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running jobs, scraped by a real Prometheus, and their file for a textfile collector, held against promtool: the series are there, apart from
 each other, and gone when the jobs are; whoever has no token, or sends what is no request, gets nothing."""
+import atexit
 import json
 import os
 import re
@@ -78,6 +79,7 @@ def serve(where, *directories):
     environment = dict(os.environ, SONDE_TOKEN=TOKEN)
     server = subprocess.Popen([SONDE, "serve", "--metrics", "--json", "--listen", where, *directories], env=environment,
                               stdout=subprocess.PIPE, text=True)
+    atexit.register(server.kill)
     told = ""
     while "}" not in told:
         line = server.stdout.readline()
@@ -130,6 +132,14 @@ def check_unix():
             said += part
     check("it answers on a socket", b"sonde_node_memory_total_bytes{" in said)
     end(server)
+    check("its socket goes with it", not os.path.exists("s.sock"))
+    server, _ = serve("unix:s.sock", "c")
+    os.rename("s.sock", "moved.sock")
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind("s.sock")
+        end(server)
+    check("another's socket stays", os.path.exists("s.sock"))
+    os.remove("s.sock")
 
 
 def end(process):
