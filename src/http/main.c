@@ -76,8 +76,23 @@ static void set_protocols(CURL *curl)
 #endif
 }
 
+/* As curl itself does; MLflow's own variable comes first. NULL: those of the system. */
+static const char *authorities_of(const struct http_request *q)
+{
+	static const char *const variables[] = { "CURL_CA_BUNDLE", "SSL_CERT_FILE" };
+	const char *file = q->authorities;
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]) && !file; i++) {
+		file = getenv(variables[i]);
+		file = file && *file ? file : NULL;
+	}
+	return file;
+}
+
 static void set_identity(CURL *curl, const struct http_request *q)
 {
+	const char *authorities = authorities_of(q);
+
 	if (q->token) {
 		curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
 		curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, q->token);
@@ -86,8 +101,8 @@ static void set_identity(CURL *curl, const struct http_request *q)
 		curl_easy_setopt(curl, CURLOPT_USERNAME, q->user);
 		curl_easy_setopt(curl, CURLOPT_PASSWORD, q->password ? q->password : "");
 	}
-	if (q->authorities)
-		curl_easy_setopt(curl, CURLOPT_CAINFO, q->authorities);
+	if (authorities)
+		curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
 	if (q->certificate) {
 		curl_easy_setopt(curl, CURLOPT_SSLCERT, q->certificate);
 		curl_easy_setopt(curl, CURLOPT_SSLKEY, q->certificate);
