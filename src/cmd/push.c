@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PUSH(x, name) " " name
 
@@ -26,9 +27,12 @@ static const char known_services[] = "Service:"
 
 struct push_options {
 	const char *to, *url, *state, *metrics, *labels;
-	int64_t patience_ns, artifacts;
+	int64_t patience_ns, artifacts, every_ns;
 	bool json;
 };
+
+/* Following costs at most a twentieth of the time, however long the recording gets. */
+enum { REST_TIMES = 20 };
 
 static const struct option rows[] = {
 	{ .name = "to",
@@ -58,6 +62,15 @@ static const struct option rows[] = {
 	  .value = "NAME=VALUE,...",
 	  .help = "Remote write: labels of every series beside its node and device.",
 	  OPTION_OFFSET(struct push_options, labels) },
+	{ .name = "follow",
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .bare = "15s",
+	  .min = NS_PER_S,
+	  .max = INT64_C(86400) * NS_PER_S,
+	  .help = "Remote write: go on while the job runs, sending every 15 s, or TIME, what has "
+		  "come, and end with it.",
+	  OPTION_OFFSET(struct push_options, every_ns) },
 	{ .name = "patience",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
@@ -79,7 +92,9 @@ static const struct option rows[] = {
 static const struct example examples[] = {
 	{ "push --to mlflow", "the newest recording here, to MLFLOW_TRACKING_URI" },
 	{ "push --to remote-write --url http://localhost:9090/api/v1/write",
-	  "its series, also while it runs" },
+	  "its series as far as they are" },
+	{ "push --to remote-write --follow sonde_1234",
+	  "the series of a running job, until it ends, to SONDE_REMOTE_WRITE_URL" },
 	{ "push --to postgres --url postgres://anna@db.example.org/jobs",
 	  "all of it, into a database; the password is in ~/.pgpass" },
 	{ "push --to mlflow sonde_1234 --artifacts report",
@@ -130,6 +145,11 @@ static const struct push *understand(const struct push_options *o)
 		say("push: there is no service '%s'. %s", o->to, known_services);
 	else if (!p)
 		say("push: --to says where to. %s", known_services);
+	if (p && o->every_ns && !p->follows) {
+		say("push: --follow: %s cannot be told of a job piece by piece; leave it out",
+		    p->name);
+		return NULL;
+	}
 	return p && suits_url(p, o->url) ? p : NULL;
 }
 
@@ -175,7 +195,7 @@ static int print_json(const struct push_options *o, const struct push_result *r,
 	json_key(&j, "requests");
 	json_int(&j, (int64_t)r->requests);
 	json_key(&j, "damages");
-	json_int(&j, c->run->ndamages);
+	json_int(&j, c->run ? c->run->ndamages : 0);
 	json_object_end(&j);
 	bytes_u8(&out, '\n');
 	code = print_bytes(&out);
@@ -183,11 +203,10 @@ static int print_json(const struct push_options *o, const struct push_result *r,
 	return code;
 }
 
-static int push(const struct push *service, const struct push_options *o, const struct choice *c)
+static int push(const struct push *service, const struct push_options *o, const struct choice *c,
+		struct push_result *r, struct err *e)
 {
 	char own[PATH_MAX];
-	struct push_result r = { .where = "" };
-	struct err e = { "" };
 	const struct push_job job = {
 		.run = c->run,
 		.url = o->url,
@@ -198,31 +217,86 @@ static int push(const struct push *service, const struct push_options *o, const 
 		.artifacts = (enum push_artifacts)o->artifacts,
 		.variable = variable,
 	};
-	int rc = service->exec(&job, &r, &e);
 
-	say_done(&r, c->path, rc, &e);
-	if (!rc && c->run->ndamages)
+	*r = (struct push_result){ .where = "" };
+	return service->exec(&job, r, e);
+}
+
+static void rest(int64_t ns)
+{
+	struct timespec t = { .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+/* A server that is away is said once, and then asked again with what has come meanwhile. */
+static bool goes_on(int rc, const struct err *e, bool *away)
+{
+	bool passing = rc == -EHOSTUNREACH || rc == -EAGAIN;
+
+	if (passing && !*away)
+		say("push: %s; it is tried again", e->text);
+	*away = passing;
+	return !rc || passing;
+}
+
+/* Again and again until no more samples come; r is of all together. */
+static int follow(const struct push *service, const struct push_options *o, struct choice *c,
+		  struct push_result *r, struct err *e)
+{
+	uint64_t values = 0, requests = 0;
+	bool away = false;
+	int rc;
+
+	for (;;) {
+		int64_t began = clock_mono_ns(), took;
+
+		rc = push(service, o, c, r, e);
+		r->values = values += r->values;
+		r->requests = requests += r->requests;
+		if (!push_may_grow(c->run, clock_utc_ns()) || !goes_on(rc, e, &away))
+			break;
+		took = REST_TIMES * (clock_mono_ns() - began);
+		rest(took > o->every_ns ? took : o->every_ns);
+		run_close(c->run);
+		c->run = NULL;
+		if (run_open(&c->run, c->path, e))
+			return -ENOENT;
+	}
+	r->nothing_new = !rc && !values;
+	return rc;
+}
+
+static int say_result(const struct push_options *o, const struct push_result *r,
+		      const struct choice *c, int rc, const struct err *e)
+{
+	bool damaged = c->run && c->run->ndamages;
+
+	say_done(r, c->path, rc, e);
+	if (!rc && damaged)
 		say("push: %s is damaged; what is undamaged was pushed", c->path);
-	if (o->json && print_json(o, &r, c, rc))
+	if (o->json && print_json(o, r, c, rc))
 		return EXIT_FAILED;
-	return rc == -EINVAL                             ? EXIT_USAGE
-	       : rc || r.left_out[0] || c->run->ndamages ? EXIT_FAILED
-							 : EXIT_OK;
+	return rc == -EINVAL ? EXIT_USAGE : rc || r->left_out[0] || damaged ? EXIT_FAILED : EXIT_OK;
 }
 
 static int push_exec(const void *options, int noperands, char **operands)
 {
 	const struct push_options *o = options;
 	const struct push *service = understand(o);
+	struct push_result r;
+	struct err e = { "" };
 	struct choice c;
-	int code;
+	int code, rc;
 
 	if (!service)
 		return EXIT_USAGE;
 	code = choose_recording(&c, "push", "pushing", noperands, operands);
 	if (code)
 		return code;
-	code = push(service, o, &c);
+	rc = o->every_ns ? follow(service, o, &c, &r, &e) : push(service, o, &c, &r, &e);
+	code = say_result(o, &r, &c, rc, &e);
 	run_close(c.run);
 	return code;
 }
@@ -249,7 +323,7 @@ const struct command command_push = {
 		"remote write, with the user and password in it, or SONDE_REMOTE_WRITE_TOKEN "
 		"beside it. The series are those of `sonde export --to openmetrics`. A job that "
 		"is still running is sent as far as it is; the same command later sends what has "
-		"come since.\n\n"
+		"come since, and --follow does so until the job has ended.\n\n"
 		"postgres: SONDE_POSTGRES_URL is the address of a database of PostgreSQL, "
 		"postgres://user@host:port/database; the password is taken from PGPASSWORD, "
 		"PGPASSFILE or ~/.pgpass. The whole recording goes into the tables of its schema "

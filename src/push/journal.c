@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 64 << 20, LINE_MAX_BYTES = 4096 };
+enum { TEXT_MAX = 64 << 20, LINE_MAX_BYTES = 4096, DIGITS = 20 };
 
 static int fail(const struct journal *j, int code, struct err *e)
 {
@@ -193,4 +193,24 @@ int journal_add_number(struct journal *j, const char *key, uint64_t value, struc
 
 	snprintf(text, sizeof text, "%" PRIu64, value);
 	return journal_add(j, key, text, e);
+}
+
+int journal_set_number(struct journal *j, const char *key, uint64_t value, struct err *e)
+{
+	const char *at = (const char *)j->text.data, *line, *last = NULL;
+	char text[DIGITS + 1];
+	size_t n, offset;
+	ssize_t done;
+
+	snprintf(text, sizeof text, "%0*" PRIu64, DIGITS, value);
+	while ((line = next_line(j, &at, key, &n)))
+		last = n == DIGITS ? line : NULL;
+	if (!last)
+		return journal_add(j, key, text, e);
+	offset = (size_t)(last - (const char *)j->text.data);
+	done = pwrite(j->fd, text, DIGITS, (off_t)offset);
+	if (done != DIGITS)
+		return fail(j, done < 0 ? -errno : -ENOSPC, e);
+	memcpy(j->text.data + offset, text, DIGITS);
+	return 0;
 }

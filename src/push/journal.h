@@ -4,8 +4,8 @@
  * where the last one ended and two of them do not interleave.
  *
  * A file of lines "key value", mode 0600, one for each service and target (the server's whole
- * address, and what in it); lines are only ever added, and one that was cut off does not count. It
- * holds no passwords. Locked while it is open.
+ * address, and what in it); lines are added, and one that was cut off does not count. It holds no
+ * passwords. Locked while it is open.
  */
 #ifndef SONDE_PUSH_JOURNAL_H
 #define SONDE_PUSH_JOURNAL_H
@@ -34,5 +34,8 @@ uint64_t journal_number(const struct journal *j, const char *key);
 bool journal_has(const struct journal *j, const char *key, const char *value);
 int journal_add(struct journal *j, const char *key, const char *value, struct err *e);
 int journal_add_number(struct journal *j, const char *key, uint64_t value, struct err *e);
+/* In the place of the key's last number, when that was set so, too: for one that changes without
+ * end. */
+int journal_set_number(struct journal *j, const char *key, uint64_t value, struct err *e);
 
 #endif

@@ -38,6 +38,7 @@ struct push {
 	const char *name;
 	const char *what; /* a few words for people */
 	bool database;    /* its address is that of a database (store/place.h) */
+	bool follows;     /* what was pushed of a running job may be pushed on */
 	/* 0 or -errno with a sentence. */
 	int (*exec)(const struct push_job *j, struct push_result *r, struct err *e);
 };
@@ -49,5 +50,7 @@ const struct push *push_find(const char *name); /* NULL when unknown */
 
 /* Is the run still being recorded? Of a node that was not closed and gave a sample just now. */
 bool push_is_running(const struct run *r, int64_t now_utc_ns);
+/* May samples still come? Of a node that was not closed and gave one in the last five minutes. */
+bool push_may_grow(const struct run *r, int64_t now_utc_ns);
 
 #endif

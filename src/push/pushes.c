@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#define RUNNING_NS (3 * NS_PER_S)
+#define GROWS_NS   (300 * NS_PER_S)
+
 #define PUSH(x, name) extern const struct push push_##x;
 #include "pushes.def"
 #undef PUSH
@@ -25,16 +28,29 @@ const struct push *push_find(const char *name)
 	return NULL;
 }
 
-bool push_is_running(const struct run *r, int64_t now_utc_ns)
+/* A node's newest sample, that of its recorder's begin when there is none, is not so old. */
+static bool is_fresh(const struct run *r, int64_t now_utc_ns, int64_t patience_ns)
 {
 	const struct run_meta *m = run_find_meta(r, 0, "run.interval_ns");
-	int64_t patience_ns = 3 * NS_PER_S;
 
 	if (m && m->type == META_INT && m->value > 0 && m->value < 86400 * NS_PER_S)
 		patience_ns += 3 * m->value;
-	for (uint32_t i = 1; i < r->nnodes; i++)
-		if (!r->nodes[i].complete && r->nodes[i].rows &&
-		    now_utc_ns - run_utc_ns(r, i, r->nodes[i].last_ns) < patience_ns)
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const struct run_node *n = &r->nodes[i];
+		int64_t newest_ns = n->rows ? run_utc_ns(r, i, n->last_ns) : n->utc0_ns;
+
+		if (!n->complete && now_utc_ns - newest_ns < patience_ns)
 			return true;
+	}
 	return false;
+}
+
+bool push_is_running(const struct run *r, int64_t now_utc_ns)
+{
+	return is_fresh(r, now_utc_ns, RUNNING_NS);
+}
+
+bool push_may_grow(const struct run *r, int64_t now_utc_ns)
+{
+	return is_fresh(r, now_utc_ns, GROWS_NS);
 }

@@ -223,7 +223,7 @@ static int note(struct writing *w, const char *word, int64_t until_ns, struct er
 	char key[KEY_SIZE];
 
 	node_key(w->job->run, w->node, word, key);
-	return journal_add_number(&w->journal, key, (uint64_t)until_ns, e);
+	return journal_set_number(&w->journal, key, (uint64_t)until_ns, e);
 }
 
 /* What is refused is not on its way: the next push is not to take it for a request sent before. */
@@ -429,5 +429,6 @@ static int remote_write_exec(const struct push_job *job, struct push_result *r, 
 const struct push push_remote_write = {
 	.name = "remote-write",
 	.what = "a receiver of Prometheus' remote write: " URL_VARIABLE,
+	.follows = true,
 	.exec = remote_write_exec,
 };

@@ -34,7 +34,12 @@ def push(url, *options, code=0):
     return p.stderr
 
 
-def exported():
+def follow(url):
+    return subprocess.Popen([SONDE, "push", "job", "--to", "remote-write", "--labels", "cluster=f", "--follow=1s", "--patience", "0"],
+                            stderr=subprocess.PIPE, text=True, env={**os.environ, "SONDE_REMOTE_WRITE_URL": url})
+
+
+def exported(cluster):
     text = subprocess.run([SONDE, "export", "job", "-o", "-", "--table", "series"], check=True, capture_output=True, text=True).stdout
     want = {}
     for r in csv.DictReader(io.StringIO(text)):
@@ -42,7 +47,7 @@ def exported():
         if scope in ("process", "command"):
             continue
         device = {"device" if scope in ("node", "job", "instance") else scope: r["instance"]} if r["instance"] else {}
-        labels = frozenset({"__name__": "sonde_" + re.sub(r"[^a-zA-Z0-9]", "_", r["metric"]), "node": r["node"], "cluster": "x", **device}.items())
+        labels = frozenset({"__name__": "sonde_" + re.sub(r"[^a-zA-Z0-9]", "_", r["metric"]), "node": r["node"], "cluster": cluster, **device}.items())
         at, fraction = re.match(r"(.*?)(?:[.](\d+))?Z$", r["time"]).groups()
         ms = int(datetime.fromisoformat(at + "+00:00").timestamp()) * 1000 + int((fraction or "0").ljust(9, "0")[:3])
         series = want.setdefault(labels, [])
@@ -52,7 +57,7 @@ def exported():
 
 
 receivers = [prometheus.Receiver("prometheus"), prometheus.Receiver("victoria-metrics")]
-job = subprocess.Popen([SONDE, "run", "--quiet", "-i", "20ms", "-o", "job", "--", "sleep", "4"])
+job = subprocess.Popen([SONDE, "run", "--quiet", "-i", "20ms", "-o", "job", "--", "sh", "-c", "until [ -e over ]; do sleep 0.2; done"])
 try:
     for r in receivers:
         r.wait()
@@ -61,9 +66,22 @@ try:
     time.sleep(1)
     proxies = [mlflow_server.Proxy(r.port) for r in receivers]
     urls = [p.uri.replace("//", f"//user:{SECRET}@") + "/api/v1/write" for p in proxies]
+    proxies[0].fail = lambda method, path: 503 if len(proxies[0].seen) in (2, 3) else None  # who follows goes on when it is away
+    followers = [follow(url) for url in urls]
+    for proxy in proxies:
+        end = time.monotonic() + 60
+        while len(proxy.seen) < 4 and time.monotonic() < end:
+            time.sleep(0.05)
+        proxy.fail = lambda method, path: None
     for url in urls:
         push(url, "--labels", "cluster=x")  # it runs
+    open("over", "w").close()
     job.wait()
+    for follower in followers:
+        said = follower.communicate(timeout=120)[1]
+        check("who follows", follower.returncode == 0 and said.count("\n") == 1 + (follower is followers[0]) and "pushed job" in said, said)
+    lines = [sum(1 for _ in open(name)) for name in glob.glob("job/.push-*")]
+    check("journals do not grow", len(lines) == 4 and max(lines) == 3, lines)
     for url, proxy in zip(urls, proxies):
         for _ in range(3):
             p = subprocess.Popen([SONDE, "push", "job", "--to", "remote-write", "--labels", "cluster=x"], stderr=subprocess.DEVNULL,
@@ -75,17 +93,17 @@ try:
         requests = len(proxy.seen)
         check("again", "already" in push(url, "--labels", "cluster=x") and len(proxy.seen) == requests, "was sent again")
         check("who", all(h.get("Authorization", "").startswith("Basic ") for _, _, h in proxy.seen))
-    want = exported()
-    check("export", len(want) > 100, len(want))
-    for r in receivers:
+    for r, cluster in [(r, cluster) for r in receivers for cluster in "xf"]:
+        want = exported(cluster)
+        check("export", len(want) > 100, len(want))
         end, wrong = time.monotonic() + 60, True
         while wrong and time.monotonic() < end:  # VictoriaMetrics shows what it has after a moment, and keeps about fifteen digits
-            got = r.samples('{cluster="x"}', time.time())
+            got = r.samples(f'{{cluster="{cluster}"}}', time.time())
             wrong = [(dict(k), v[:3], got.get(k, [])[:3]) for k, v in want.items() if [t for t, _ in v] != [t for t, _ in got.get(k, [])] or
                      any(abs(a - b) > 1e-9 * abs(a) for (_, a), (_, b) in zip(v, got[k]))]
             time.sleep(0.3 * bool(wrong))
         check(r.name, len(got) == len(want) and not wrong, f"{len(got)} of {len(want)} series; {len(wrong)} differ; {wrong[:2]}")
-    check("journals", len(glob.glob("job/.push-remote-write-*")) == 2)
+    check("journals", len(glob.glob("job/.push-remote-write-*")) == 4)
     for name in glob.glob("job/.push-*"):
         check("a password in the journal", SECRET not in open(name).read() and os.stat(name).st_mode & 0o777 == 0o600)
     check("not found", "address of the receiver" in push(receivers[0].url.replace("write", "wrote"), code=1))
