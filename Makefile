@@ -48,7 +48,7 @@ DEFS := $(wildcard src/*.def)
 Q := $(if $(V),,@)
 SAY = $(if $(V),@:,@echo "  $1 $(@:$(BUILD)/%=%)")
 
-all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp
+all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp $(BUILD)/library.stamp
 	@$(foreach h,$(LEFTOUT),echo 'make: the helper sonde-$h is left out: pkg-config does not know $($h.needs) (on Debian, ./dev deps installs what it needs)' >&2;) :
 
 help:
@@ -132,6 +132,12 @@ $(BUILD)/docs.stamp: $(BUILD)/sonde
 	$(BUILD)/sonde docs man $(BUILD)/man
 	$(BUILD)/sonde docs completions $(BUILD)/completions
 	@touch $@
+# Those of the library come from its headers.
+HEADERS := include/sonde.h include/sonde_sampler.h
+$(BUILD)/library.stamp: src/lib/man.awk $(HEADERS)
+	@mkdir -p $(BUILD)/man
+	awk -v version=$(VERSION) -v out=$(BUILD)/man -f $< $(HEADERS)
+	@touch $@
 
 # Stand-ins for libraries that are loaded while running.
 STUBS := $(patsubst tests/stubs/%.c,$(BUILD)/stubs/%.so,$(wildcard tests/stubs/*.c))
@@ -193,7 +199,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a $(wildcard include/*.h)
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
-		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/sonde/rules \
+		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules \
 		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps \
 		$(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde \
 		$(DESTDIR)$(datadir)/bash-completion/completions \
@@ -204,11 +210,12 @@ install: all
 	install -m 644 $(BUILD)/libsonde.a $(DESTDIR)$(libdir)/libsonde.a
 	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0
 	ln -sf libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so
-	install -m 644 include/sonde.h include/sonde_sampler.h $(DESTDIR)$(includedir)/
+	install -m 644 $(HEADERS) $(DESTDIR)$(includedir)/
 	$(FILL) src/lib/sonde.pc.in > $(DESTDIR)$(libdir)/pkgconfig/sonde.pc
 	$(FILL) examples/modules/sonde.lua.in > $(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde/$(VERSION).lua
 	$(FILL) examples/modules/sonde.tcl.in > $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde/$(VERSION)
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(datadir)/man/man1/
+	install -m 644 $(BUILD)/man/*.3 $(DESTDIR)$(datadir)/man/man3/
 	ln -sf sonde-perfmon.1 $(DESTDIR)$(datadir)/man/man1/perfmon.1
 	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/

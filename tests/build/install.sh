@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 240
-# make install puts everything below DESTDIR; the example compiles against what was installed and reads a recording.
+# make install puts everything below DESTDIR; the example compiles against what was installed and reads a recording. Each function of the
+# library has a page of the manual.
 . "$TOP/tests/lib.sh"
 make -s -C "$TOP" BUILD="$BUILD" PREFIX=/opt/sonde DESTDIR="$PWD/destdir" install || fail "make install"
 for file in bin/sonde lib/libsonde.a lib/libsonde.so lib/libsonde.so.0 lib/pkgconfig/sonde.pc include/sonde.h \
@@ -32,4 +33,12 @@ nm -D --defined-only destdir/opt/sonde/lib/libsonde.so.0 | awk '$2 ~ /[TDBRV]/ {
 [ -s visible ] || fail "the library exports nothing"
 while read -r name; do
 	grep -qw "$name" "$TOP"/include/*.h || fail "$name is visible and in no header"
+	page=destdir/opt/sonde/share/man/man3/$name.3
+	[ -s "$page" ] || fail "$name has no page in the manual"
+	if [[ $(<"$page") == .so* ]]; then page=destdir/opt/sonde/share/man/$(cut -d ' ' -f 2 "$page"); fi
+	grep -q "^[^.].*[ *]$name(" "$page" || fail "$page does not show $name"
+	grep -A 1 'SH NAME' "$page" | grep -qw "$name" || fail "$page does not name $name"
 done <visible
+if command -v mandoc >/dev/null; then
+	(cd destdir/opt/sonde/share/man && mandoc -Tlint -W error man3/*.3) || fail "mandoc finds errors"
+fi
