@@ -21,7 +21,9 @@ TITLES = {
     "startup": "Start",
     "sources": "Reading the node",
     "recording": "The recording: size and speed",
+    "sampler": "The sampler within a program",
     "reading": "Reading at scale",
+    "export": "Exporting at scale",
     "columns": "Writing columns",
     "hdf5": "Writing HDF5",
 }
