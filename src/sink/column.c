@@ -63,34 +63,59 @@ static int find_code(struct columns *c, struct column_page *p, const char *text,
 static int take_texts(struct columns *c, struct column_page *p, const struct cells *cells,
 		      uint32_t row, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		int rc = 0;
+	const uint8_t *state = cells->state + row;
+	const char *const *text = cells->s + row;
+	uint32_t *code = p->code + c->nrows;
+	int rc = 0;
 
-		p->code[c->nrows + i] = 0;
-		if (cells->state[row + i] == STATE_PRESENT)
-			rc = find_code(c, p, cells->s[row + i], &p->code[c->nrows + i]);
-		if (rc)
-			return rc;
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		code[i] = 0;
+		if (state[i] == STATE_PRESENT)
+			rc = find_code(c, p, text[i], &code[i]);
 	}
-	return 0;
+	return rc;
 }
 
 static void take_numbers(const struct columns *c, struct column_page *p, const struct cells *cells,
 			 uint32_t row, uint32_t n)
 {
+	const uint8_t *state = cells->state + row;
+	const int64_t *from = cells->i + row;
+	int64_t *to = p->i + c->nrows;
+
 	for (uint32_t i = 0; i < n; i++)
-		p->i[c->nrows + i] = cells->state[row + i] == STATE_PRESENT ? cells->i[row + i] : 0;
+		to[i] = state[i] == STATE_PRESENT ? from[i] : 0;
 }
 
+/* n states, at most 8, as bits, the first one lowest. Mostly all are there. */
+static uint8_t bits_of(const uint8_t *state, uint32_t n)
+{
+	static const uint8_t all[8] = {
+		STATE_PRESENT, STATE_PRESENT, STATE_PRESENT, STATE_PRESENT,
+		STATE_PRESENT, STATE_PRESENT, STATE_PRESENT, STATE_PRESENT
+	};
+	unsigned bits = 0;
+
+	if (n == sizeof(all) && !memcmp(state, all, sizeof(all)))
+		return UINT8_MAX;
+	for (uint32_t i = 0; i < n; i++)
+		bits |= (unsigned)(state[i] == STATE_PRESENT) << i;
+	return (uint8_t)bits;
+}
+
+/* A byte at a time, since one that is read and written again for each of its bits takes longer than
+ * all else here. */
 static void take_states(const struct columns *c, struct column_page *p, const uint8_t *state,
 			uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		bool present = state[i] == STATE_PRESENT;
-		uint32_t at = c->nrows + i;
+	for (uint32_t i = 0, some; i < n; i += some) {
+		uint32_t at = c->nrows + i, shift = at % 8;
+		uint8_t bits;
 
-		p->valid[at / 8] |= (uint8_t)(present << at % 8);
-		p->nulls += !present;
+		some = n - i < 8 - shift ? n - i : 8 - shift;
+		bits = bits_of(state + i, some);
+		p->valid[at / 8] |= (uint8_t)(bits << shift);
+		p->nulls += some - (uint32_t)__builtin_popcount(bits);
 	}
 }
 

@@ -50,7 +50,9 @@ static void *work(void *argument)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&h->crew->next, 1)) < h->crew->n) {
-		struct squeeze_job *j = &h->crew->jobs[i];
+		/* From the last one: a table's numbers, which take longest, stand behind its
+		 * texts, and who gets one at the end keeps the other waiting. */
+		struct squeeze_job *j = &h->crew->jobs[h->crew->n - 1 - i];
 
 		bytes_reset(&j->out);
 		if (j->n)
