@@ -146,7 +146,7 @@ static const struct push *understand(const struct push_options *o)
 	else if (!p)
 		say("push: --to says where to. %s", known_services);
 	if (p && o->every_ns && !p->follows) {
-		say("push: %s takes no job that runs; push it without --follow when it has ended",
+		say("push: --follow: %s cannot be told of a job piece by piece; leave it out",
 		    p->name);
 		return NULL;
 	}
