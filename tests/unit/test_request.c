@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to ask for next time, in the words of each batch system. */
+#include "report/request.h"
+
+#include "summary_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* Four nodes of 16 cores, 64 GiB, 2 GPUs and 8 hours, of which less was needed; what "" says no
+ * line can say. */
+static const struct {
+	const char *scheduler, *asked;
+	enum resource resource;
+	double amount;
+	const char *line;
+} cases[] = {
+	{ "slurm", "tasks_asked=4", RESOURCE_CORES, 3.2, "#SBATCH --cpus-per-task=4" },
+	{ "slurm", "tasks_asked=16", RESOURCE_CORES, 9, "#SBATCH --cpus-per-task=3" },
+	{ "slurm", "tasks_asked=16", RESOURCE_CORES, 13, "" }, /* what it had */
+	{ "slurm", "tasks_asked=64", RESOURCE_CORES, 5.5, "#SBATCH --ntasks-per-node=6" },
+	{ "slurm", "", RESOURCE_MEMORY, 5.01 * 1073741824, "#SBATCH --mem=6G" },
+	{ "slurm", "", RESOURCE_MEMORY, 200e6, "#SBATCH --mem=256M" },
+	{ "slurm", "", RESOURCE_GPUS, 1, "#SBATCH --gres=gpu:1" },
+	{ "slurm", "", RESOURCE_GPUS, 0, "" },
+	{ "slurm", "", RESOURCE_TIME, 61 * 60, "#SBATCH --time=01:05:00" },
+	{ "slurm", "", RESOURCE_TIME, 26.1 * 3600, "#SBATCH --time=26:15:00" },
+	{ "pbs", "", RESOURCE_CORES, 4, "#PBS -l select=4:ncpus=4:mem=64gb:ngpus=2" },
+	{ "pbs", "tasks_asked=16", RESOURCE_MEMORY, 1e10,
+	  "#PBS -l select=4:ncpus=16:mpiprocs=4:mem=10gb:ngpus=2" },
+	{ "pbs", "", RESOURCE_TIME, 1, "#PBS -l walltime=00:05:00" },
+	{ "torque", "", RESOURCE_CORES, 4, "#PBS -l nodes=4:ppn=4:gpus=2" },
+	{ "torque", "", RESOURCE_MEMORY, 1e10, "#PBS -l mem=38gb" },
+	{ "oar", "gpus_asked=nan", RESOURCE_CORES, 4, "#OAR -l nodes=4/core=4,walltime=08:00:00" },
+	{ "oar", "", RESOURCE_GPUS, 1, "#OAR -l nodes=4/gpu=1,walltime=08:00:00" },
+	{ "oar", "", RESOURCE_MEMORY, 1e10, "" },
+	{ "lsf", "", RESOURCE_CORES, 4, "" },
+	{ NULL, "", RESOURCE_CORES, 4, "" },
+};
+
+static void test_each_system_has_its_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct fixture f;
+		char text[256];
+
+		snprintf(text, sizeof text,
+			 "nodes=4 cores_asked=64 memory_asked_bytes=274877906944 gpus_asked=8 "
+			 "time_limit_seconds=28800 nodes_asked=4 %s",
+			 cases[i].asked);
+		fixture_init(&f, text);
+		f.s.scheduler = cases[i].scheduler;
+		f.s.nverdicts = 1;
+		f.s.verdicts[0].resource = cases[i].resource;
+		f.s.verdicts[0].amount = cases[i].amount;
+		requests_write(&f.s);
+		assert_string_equal(f.s.verdicts[0].next, cases[i].line);
+	}
+}
+
+static void test_memory_of_each_core_stays_so(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "cores_asked=4 memory_asked_bytes=34359738368");
+	f.s.scheduler = "slurm";
+	f.s.memory_asked_per_core = true;
+	f.s.nverdicts = 1;
+	f.s.verdicts[0].resource = RESOURCE_MEMORY;
+	f.s.verdicts[0].amount = 8.0 * 1073741824;
+	requests_write(&f.s);
+	assert_string_equal(f.s.verdicts[0].next, "#SBATCH --mem-per-cpu=2G");
+}
+
+/* In PBS one line asks for all: what two verdicts advise is in both of theirs. */
+static void test_one_line_holds_what_all_verdicts_advise(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "cores_asked=16 memory_asked_bytes=68719476736");
+	f.s.scheduler = "pbs";
+	f.s.nverdicts = 2;
+	f.s.verdicts[0].resource = RESOURCE_CORES;
+	f.s.verdicts[0].amount = 4;
+	f.s.verdicts[1].resource = RESOURCE_MEMORY;
+	f.s.verdicts[1].amount = 8.0 * 1073741824;
+	requests_write(&f.s);
+	assert_string_equal(f.s.verdicts[0].next, "#PBS -l select=1:ncpus=4:mem=8gb");
+	assert_string_equal(f.s.verdicts[1].next, "#PBS -l select=1:ncpus=4:mem=8gb");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_system_has_its_words),
+		cmocka_unit_test(test_memory_of_each_core_stays_so),
+		cmocka_unit_test(test_one_line_holds_what_all_verdicts_advise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
