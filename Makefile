@@ -62,7 +62,8 @@ help:
 	@echo 'make clean'
 
 # What the page and the rules need travels inside the binary. uPlot comes from npm at build time.
-PAGE    := $(wildcard src/report/page/*) $(wildcard rules/*.rules)
+PAGE    := $(wildcard src/report/page/*)
+RULES   := $(wildcard rules/*.rules)
 UPLOT   := src/report/page/node_modules/uplot/dist
 EVENTS  := $(wildcard events/*.events)
 MAPS    := $(wildcard maps/*.map)
@@ -73,8 +74,9 @@ $(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/pa
 	cd src/report/page && npm ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
-$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(UPLOT)/uPlot.iife.min.js | $(BUILD)/gen
-	$(CC) -c -I. -o $@ $<
+$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(UPLOT)/uPlot.iife.min.js | $(BUILD)/gen
+	cat $(RULES) > $(BUILD)/gen/rules.txt
+	$(CC) -c -I. -I$(BUILD)/gen -o $@ $<
 
 $(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
 	cat $(EVENTS) > $(BUILD)/gen/events.txt

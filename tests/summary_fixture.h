@@ -3,8 +3,9 @@
  * summary_fixture.h - a summary made from text, for tests: "wall_seconds=60 node.load=1..4".
  *
  * Bare names are the variables of rules; names with a point are metrics, with one value or min..max
- * (the mean is in the middle). What is not named is not known; there are 60 samples on one node and
- * the recording is complete, unless said otherwise. Borrows the text.
+ * (the mean is in the middle); +disk.reads=5 is a counter that rose. What is not named is not
+ * known; there are 60 samples on one node and the recording is complete, unless said otherwise.
+ * Borrows the text.
  */
 #ifndef TESTS_SUMMARY_FIXTURE_H
 #define TESTS_SUMMARY_FIXTURE_H
@@ -23,6 +24,8 @@ struct fixture {
 	struct summary_node node[FIXTURE_NODES];
 	struct summary_metric metric[FIXTURE_METRICS];
 	char name[FIXTURE_METRICS][SUMMARY_NAME];
+	struct summary_growth growth[FIXTURE_METRICS];
+	char grown[FIXTURE_METRICS][SUMMARY_NAME];
 };
 
 static inline void fixture_metric(struct fixture *f, const char *name, double min, double max)
@@ -43,12 +46,18 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 	const char *range = strstr(value, "..");
 	double first = strtod(value, NULL);
 
-	if (strchr(name, '.')) {
+	if (*name == '+') {
+		f->growth[f->s.ngrowth] = (struct summary_growth){ f->grown[f->s.ngrowth], first };
+		snprintf(f->grown[f->s.ngrowth++], SUMMARY_NAME, "%s", name + 1);
+	} else if (strchr(name, '.')) {
 		fixture_metric(f, name, first, range ? strtod(range + 2, NULL) : first);
 	} else if (strcmp(name, "samples") == 0) {
 		f->node[0].samples = (uint64_t)first;
 	} else if (strcmp(name, "nodes") == 0) {
 		f->s.nnodes = f->s.nhosts = (uint32_t)first;
+	} else if (strcmp(name, "straggler") == 0) {
+		snprintf(f->s.story.straggler_cause, STORY_TEXT, "%s",
+			 first > 0 ? "clock 1 GHz" : "");
 	} else if (strcmp(name, "complete") == 0) {
 		f->s.complete = first != 0;
 	} else if (strcmp(name, "damages") == 0) {
@@ -63,9 +72,11 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 
 static inline void fixture_init(struct fixture *f, const char *text)
 {
-	char copy[512], *save, *word;
+	char copy[1024], *save, *word;
 
-	*f = (struct fixture){ .s = { .nodes = f->node, .metrics = f->metric } };
+	*f = (struct fixture){
+		.s = { .nodes = f->node, .metrics = f->metric, .growth = f->growth }
+	};
 	for (size_t i = 0; i < nvariables; i++)
 		if (!variables[i].make)
 			fixture_set(f, variables[i].name, "nan");

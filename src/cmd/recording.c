@@ -124,6 +124,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .output = p->directory,
 			     .interval_ns = o->interval_ns,
 			     .max_overhead = p->max_overhead,
+			     .watch_hang_ns = o->watch_hang_ns,
 			     .perf = p->perf,
 			     .tree = { .births = births_of(o), .pss = (enum pss)o->pss } },
 	};

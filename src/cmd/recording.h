@@ -11,7 +11,7 @@
 #include <limits.h>
 
 struct recording_options {
-	int64_t interval_ns, sync_ns;
+	int64_t interval_ns, sync_ns, watch_hang_ns;
 	const char *output, *summary, *openmetrics, *procfs, *sysfs;
 	const char *max_overhead;
 	int64_t pss, births; /* enum pss, enum births */
@@ -75,6 +75,13 @@ struct recording_options {
 		  "Without it 0.5% at one sample a second or fewer, as much a sample at higher " \
 		  "rates, but at most 20%.", \
 	  OPTION_OFFSET(struct recording_options, max_overhead) }, \
+	{ .name = "watch-hang", .type = ARG_DURATION, .value = "TIME", \
+	  .fallback = "0", .bare = "60s", .follows = true, \
+	  .max = INT64_C(86400000000000), \
+	  .help = "When the job uses less than 1% of a core for so long, keep what its processes " \
+		  "wait in as a mark in the recording; the verdicts tell of it. Nothing is done " \
+		  "to the job; one that waits by spinning is not seen. 0: no watch.", \
+	  OPTION_OFFSET(struct recording_options, watch_hang_ns) }, \
 	{ .name = "perf", .type = ARG_TEXT, .value = "GROUP,...", .fallback = "auto", \
 	  .help = "Perf events to count: auto (cycles and instructions), off, all, or groups as " \
 		  "l2cache, l3, flops_dp, memory, topdown; many at once take turns, and say so.", \

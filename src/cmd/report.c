@@ -6,6 +6,7 @@
 #include "cmd/written.h"
 #include "recording/join.h"
 #include "report/page.h"
+#include "report/rules.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 struct report_options {
-	const char *output, *only, *format;
+	const char *output, *only, *format, *rules;
 	bool json;
 };
 
@@ -38,6 +39,12 @@ static const struct option rows[] = {
 	  .help = "What the plots are: svg; or, by the helper, png (200 dots an inch), pdf or "
 		  "svg-outlines, whose texts need no font.",
 	  OPTION_OFFSET(struct report_options, format) },
+	{ .name = "rules",
+	  .value = "FILE|DIR",
+	  .type = ARG_TEXT,
+	  .help = "Judge by the rules in FILE, or in all files *.rules of DIR, too; a rule there "
+		  "replaces the built-in one of its name.",
+	  OPTION_OFFSET(struct report_options, rules) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Say which files were written as JSON.",
@@ -145,10 +152,14 @@ static int make_drawings(struct making *m, struct run *r, const struct summary *
 static int report(const char *recording, struct making *m, struct run *r, struct err *e)
 {
 	char own[PATH_MAX];
-	const struct summary_wish w = { .all = page_wants_all(r) };
-	struct summary s;
-	int rc = summary_make_as(&s, r, &w, e);
+	struct rules *site = NULL;
+	struct summary s = { 0 };
+	int rc = m->o->rules ? rules_read(&site, m->o->rules, e) : 0;
 
+	if (!rc)
+		rc = summary_make_as(
+			&s, r, &(struct summary_wish){ .all = page_wants_all(r), .site = site }, e);
+	rules_free(site);
 	m->written =
 		(struct written){ .verb = "report", .recording = recording, .json = m->o->json };
 	m->directory = m->o->output ? m->o->output : outfile_directory(recording, own, sizeof own);

@@ -80,12 +80,13 @@ static bool make_key(char *key, size_t size, const struct recording_plan *p,
 	if (n <= 0)
 		return false;
 	len = snprintf(key, size,
-		       "%s %s %s %s\n%s\n%s\n%lld %lld %.6g %lld %lld %lld\n%s\n%s\n%s\n%s",
+		       "%s %s %s %s\n%s\n%s\n%lld %lld %lld %.6g %lld %lld %lld\n%s\n%s\n%s\n%s",
 		       text_or(batch_job_system(j), "-"), j->id, j->node,
 		       j->scheduler ? "" : text_or(j->launch_id, ""), pids, p->absolute,
-		       (long long)o->interval_ns, (long long)o->sync_ns, p->max_overhead,
-		       (long long)o->pss, (long long)o->births, (long long)o->perf_scope,
-		       text_or(o->perf, ""), text_or(o->events, ""), text_or(o->perf_cpu, ""),
+		       (long long)o->interval_ns, (long long)o->sync_ns,
+		       (long long)o->watch_hang_ns, p->max_overhead, (long long)o->pss,
+		       (long long)o->births, (long long)o->perf_scope, text_or(o->perf, ""),
+		       text_or(o->events, ""), text_or(o->perf_cpu, ""),
 		       text_or(o->openmetrics, ""));
 	return len > 0 && (size_t)len < size;
 }

@@ -35,10 +35,10 @@ static const struct option rows[] = {
 		  "each node, or samples of each node, at most 1,000.",
 	  OPTION_OFFSET(struct show_options, tracker) },
 	{ .name = "rules",
-	  .value = "FILE",
+	  .value = "FILE|DIR",
 	  .type = ARG_TEXT,
-	  .help = "Judge by the rules in FILE too; a rule there replaces the built-in one of its "
-		  "name.",
+	  .help = "Judge by the rules in FILE, or in all files *.rules of DIR, too; a rule there "
+		  "replaces the built-in one of its name.",
 	  OPTION_OFFSET(struct show_options, rules) },
 	{ .name = "metrics",
 	  .value = "GLOB,...",
@@ -106,8 +106,6 @@ static int show(const struct show_options *o, struct run *r, struct err *e)
 							     .site = site,
 							     .compared = o->metrics },
 				     e);
-	if (!rc && site)
-		rules_apply(site, &s);
 	if (!rc && o->tracker)
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
 	else if (!rc)

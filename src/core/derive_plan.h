@@ -49,6 +49,7 @@ struct cell {
 	uint32_t combined;     /* the node's cell that this instance's value goes into */
 	enum cell_role role;
 	bool emitted;
+	bool kept;    /* set by who wants it in rows, whatever ranges say */
 	bool in_rows; /* emitted, or needed for what is */
 	bool ranged;  /* emitted, but not in rows: see plan_leave_to_ranges */
 };

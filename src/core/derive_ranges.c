@@ -34,7 +34,8 @@ void plan_leave_to_ranges(struct plan *p)
 	bool more = true;
 
 	for (uint32_t i = 1; i < p->ncells; i++)
-		p->cell[i].in_rows = p->cell[i].emitted && !is_told_by_ranges(p, &p->cell[i]);
+		p->cell[i].in_rows = p->cell[i].emitted &&
+				     (p->cell[i].kept || !is_told_by_ranges(p, &p->cell[i]));
 	while (more) {
 		more = false;
 		for (uint32_t i = 1; i < p->ncells; i++)

@@ -30,6 +30,8 @@ typedef struct expr_value expr_lookup(void *ctx, const char *function, const cha
 
 /* 0, or -EINVAL with a sentence that gives the column (1-based) of the fault. */
 int expr_parse(struct expr **x, const char *text, struct err *e);
+/* The same for who tells the place himself: *at is where in text the fault is, from 0 on. */
+int expr_parse_at(struct expr **x, const char *text, size_t *at, struct err *e);
 void expr_free(struct expr *x);
 struct expr_value expr_eval(const struct expr *x, expr_lookup *lookup, void *ctx);
 /* Visit each name the expression asks for (with its function or NULL). */

@@ -44,6 +44,7 @@ struct parser {
 	struct expr *x;
 	size_t names; /* bytes used of x->names */
 	unsigned nesting, stack;
+	size_t fault; /* where in the text */
 	int rc;
 	struct err *e;
 };
@@ -53,9 +54,10 @@ static void parse_binary(struct parser *p, enum level loosest);
 /* The first fault is the one told; after it the text is at its end, so that every loop stops. */
 static void fail(struct parser *p, const char *at, const char *what)
 {
-	if (!p->rc)
-		p->rc = err_set(p->e, -EINVAL, "column %zu: %s in the expression \"%s\"",
-				(size_t)(at - p->text) + 1, what, p->text);
+	if (!p->rc) {
+		p->fault = (size_t)(at - p->text);
+		p->rc = err_set(p->e, -EINVAL, "%s in the expression \"%s\"", what, p->text);
+	}
 	p->token = (struct token){ .kind = TOKEN_END, .at = at };
 }
 
@@ -238,15 +240,16 @@ static struct expr *expr_new(size_t length)
 	return NULL;
 }
 
-int expr_parse(struct expr **out, const char *text, struct err *e)
+int expr_parse_at(struct expr **out, const char *text, size_t *at, struct err *e)
 {
 	size_t length = strlen(text);
 	struct parser p = { .text = text, .token = { .at = text }, .e = e };
 
 	*out = NULL;
+	*at = EXPR_LENGTH_MAX;
 	if (length > EXPR_LENGTH_MAX)
-		return err_set(e, -EINVAL, "column %d: an expression has at most %d characters",
-			       EXPR_LENGTH_MAX + 1, EXPR_LENGTH_MAX);
+		return err_set(e, -EINVAL, "an expression has at most %d characters",
+			       EXPR_LENGTH_MAX);
 	p.x = expr_new(length);
 	if (!p.x)
 		return err_set(e, -ENOMEM, "out of memory for an expression");
@@ -255,9 +258,21 @@ int expr_parse(struct expr **out, const char *text, struct err *e)
 	if (p.token.kind != TOKEN_END)
 		fail(&p, p.token.at, "something unexpected after the end");
 	if (p.rc) {
+		*at = p.fault;
 		expr_free(p.x);
 		return p.rc;
 	}
 	*out = p.x;
 	return 0;
+}
+
+int expr_parse(struct expr **x, const char *text, struct err *e)
+{
+	struct err why;
+	size_t at;
+	int rc = expr_parse_at(x, text, &at, &why);
+
+	if (rc == -EINVAL)
+		return err_set(e, rc, "column %zu: %.480s", at + 1, why.text);
+	return rc ? err_set(e, rc, "%s", why.text) : 0;
 }

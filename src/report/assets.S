@@ -26,6 +26,6 @@ asset_\name\()_end:
 	asset uplot_js, "src/report/page/node_modules/uplot/dist/uPlot.iife.min.js"
 	asset uplot_css, "src/report/page/node_modules/uplot/dist/uPlot.min.css"
 	asset uplot_licence, "src/report/page/node_modules/uplot/LICENSE"
-	asset rules, "rules/basic.rules"
+	asset rules, "rules.txt"
 
 	.section .note.GNU-stack, "", %progbits

@@ -24,7 +24,7 @@ ASSET(login_html);
 ASSET(uplot_js);
 ASSET(uplot_css);
 ASSET(uplot_licence);
-ASSET(rules); /* rules/basic.rules */
+ASSET(rules); /* all of rules/, one behind the other */
 
 #undef ASSET
 

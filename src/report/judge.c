@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* judge.c - applies rules to a summary. */
+#include "report/request.h"
 #include "report/rule.h"
 #include "report/rules.h"
 #include "report/variables.h"
@@ -7,22 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	int rank; /* smaller is shown earlier */
-} severities[] = {
-	[SEVERITY_NOTE] = { "note", 3 },
-	[SEVERITY_GOOD] = { "good", 4 },
-	[SEVERITY_WARN] = { "warn", 1 },
-	[SEVERITY_BAD] = { "bad", 0 },
-	[SEVERITY_CANNOT_TELL] = { "cannot-tell", 2 },
+/* Smaller is shown earlier. */
+static const int ranks[] = {
+	[SEVERITY_BAD] = 0,  [SEVERITY_WARN] = 1, [SEVERITY_CANNOT_TELL] = 2,
+	[SEVERITY_NOTE] = 3, [SEVERITY_GOOD] = 4,
 };
-_Static_assert(sizeof severities / sizeof severities[0] == SEVERITY_NUMBER_OF, "a row for each");
-
-const char *severity_name(enum severity severity)
-{
-	return severities[severity].name;
-}
+_Static_assert(sizeof ranks / sizeof ranks[0] == SEVERITY_NUMBER_OF, "a rank for each");
 
 static struct expr_value value_of(const struct expr *x, const struct summary *s)
 {
@@ -72,10 +63,10 @@ static void verdict_remove(struct summary *s, const char *rule)
 /* Sorted by rank, in the order of the rules where equal; when there is no room the mildest go. */
 static void verdict_insert(struct summary *s, const struct summary_verdict *v)
 {
-	int rank = severities[v->severity].rank;
+	int rank = ranks[v->severity];
 	uint32_t at = s->nverdicts;
 
-	while (at && severities[s->verdicts[at - 1].severity].rank > rank)
+	while (at && ranks[s->verdicts[at - 1].severity] > rank)
 		at--;
 	if (at == SUMMARY_VERDICTS)
 		return;
@@ -86,22 +77,71 @@ static void verdict_insert(struct summary *s, const struct summary_verdict *v)
 	s->nverdicts++;
 }
 
+/* The node and the device that has most (or least) of the proof: "disk.busy_ratio[sda]". */
+static void find_where(const struct rule *r, const struct summary *s, struct summary_verdict *v)
+{
+	const struct summary_metric *found = NULL;
+	size_t n = strlen(v->metric);
+
+	for (uint32_t i = 0; i < s->nmetrics; i++) {
+		const struct summary_metric *m = &s->metrics[i];
+		bool is_device = m->name[n] == '[';
+
+		if (strncmp(m->name, v->metric, n) != 0 || (m->name[n] && !is_device))
+			continue;
+		if (!found ||
+		    (r->where == WHERE_MOST ? stats_mean(&m->stats) > stats_mean(&found->stats)
+					    : stats_mean(&m->stats) < stats_mean(&found->stats)))
+			found = m;
+	}
+	if (!found)
+		return;
+	v->node = s->nhosts > 1 ? found->node : 0;
+	if (found->name[n] == '[')
+		snprintf(v->instance, sizeof v->instance, "%.*s",
+			 (int)strcspn(found->name + n + 1, "]"), found->name + n + 1);
+}
+
+/* What the rule gives, else while the metric was beyond its threshold, else the whole run. */
+static void find_time(const struct rule *r, const struct summary *s, struct summary_verdict *v)
+{
+	v->from_s = value_or(&r->from, s, 0);
+	v->to_s = value_or(&r->to, s, s->wall_s);
+	if (r->during != DURING_ALL && !isnan(v->threshold))
+		timeline_beyond(&s->timeline, v->metric, v->threshold, r->during == DURING_BELOW,
+				&v->from_s, &v->to_s);
+}
+
+static void find_request(const struct rule *r, const struct summary *s, struct summary_verdict *v)
+{
+	v->amount = value_or(&r->request, s, NAN);
+	v->margin = value_or(&r->margin, s, 0);
+	v->amount *= 1 + v->margin;
+	v->resource = isfinite(v->amount) ? r->resource : RESOURCE_NONE;
+}
+
 static void rule_apply(const struct rule *r, struct summary *s)
 {
 	const struct sentence *said = judge(r, s);
-	struct summary_verdict v = { .severity = r->severity };
+	struct summary_verdict v = {
+		.severity = r->severity, .confidence = r->confidence, .amount = NAN, .margin = NAN
+	};
 
 	verdict_remove(s, r->name);
 	if (!said)
 		return;
-	if (said == &r->cannot)
-		v.severity = SEVERITY_CANNOT_TELL;
 	snprintf(v.rule, sizeof v.rule, "%s", r->name);
 	snprintf(v.metric, sizeof v.metric, "%s", r->proof ? r->proof : "");
 	sentence_write(said, s, v.sentence, sizeof v.sentence);
+	sentence_numbers(said, s, &v);
 	v.threshold = value_or(&r->threshold, s, NAN);
-	v.from_s = value_or(&r->from, s, 0);
-	v.to_s = value_or(&r->to, s, s->wall_s);
+	if (r->where != WHERE_ALL)
+		find_where(r, s, &v);
+	find_time(r, s, &v);
+	if (said == &r->cannot)
+		v.severity = SEVERITY_CANNOT_TELL;
+	else if (r->resource)
+		find_request(r, s, &v);
 	verdict_insert(s, &v);
 }
 
@@ -109,4 +149,5 @@ void rules_apply(const struct rules *rules, struct summary *s)
 {
 	for (size_t i = 0; i < rules->n; i++)
 		rule_apply(&rules->rule[i], s);
+	requests_write(s);
 }

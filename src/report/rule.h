@@ -18,11 +18,14 @@ enum number_form {
 	FORM_WHOLE,  /* rounded up to a whole number: 3.1 -> "4" */
 	FORM_NUMBER, /* as it is: 127 -> "127" */
 	FORM_SIGNAL, /* a signal's name: 9 -> "SIGKILL" */
+	FORM_TENTHS, /* 1.84 -> "1.8" */
+	FORM_TEXT,   /* a name, which is no number: {oom_process:text} */
 };
 
 struct sentence_part {
 	char *text;     /* what stands before the number */
-	struct expr *x; /* NULL: the sentence ends with this part */
+	char *source;   /* of the expression; NULL: the sentence ends with this part */
+	struct expr *x; /* NULL: likewise, or it is a text */
 	enum number_form form;
 	enum unit unit;
 };
@@ -39,12 +42,23 @@ struct rule_expr {
 	struct expr *x;
 };
 
+/* Which of the nodes and devices that have the proof's metric is meant. */
+enum rule_where { WHERE_ALL = 0, WHERE_MOST, WHERE_LEAST, WHERE_NUMBER_OF };
+/* The time that proves it: while the metric was on that side of the threshold. */
+enum rule_during { DURING_ALL = 0, DURING_ABOVE, DURING_BELOW, DURING_NUMBER_OF };
+
 struct rule {
 	char *name, *about;
+	char *theme; /* NULL: none was given */
 	struct rule_expr needs[RULE_NEEDS];
 	size_t nneeds;
-	struct rule_expr enough, when, threshold, from, to;
+	struct rule_expr enough, when, threshold, from, to, margin;
+	struct rule_expr request; /* how much of the resource to ask for, without the margin */
+	enum resource resource;
 	enum severity severity;
+	enum confidence confidence;
+	enum rule_where where;
+	enum rule_during during;
 	struct sentence say, cannot;
 	char *proof;
 };
@@ -54,13 +68,17 @@ struct rules {
 	size_t n;
 };
 
-/* text is "{expression:form} and words". 0, -EINVAL with a sentence, or -ENOMEM. */
-int sentence_parse(struct sentence *s, const char *text, struct err *e);
+/* text is "{expression:form} and words". 0, -EINVAL with a sentence, and *at where in text the
+ * fault is, or -ENOMEM. */
+int sentence_parse(struct sentence *s, const char *text, size_t *at, struct err *e);
 void sentence_free(struct sentence *s);
 /* Writes the sentence with the summary's figures to out. */
 void sentence_write(const struct sentence *s, const struct summary *sum, char *out, size_t size);
+/* The numbers that it holds, each once. */
+void sentence_numbers(const struct sentence *s, const struct summary *sum,
+		      struct summary_verdict *v);
 
-/* expr_parse, and every name in it must exist. 0, -EINVAL with a sentence, or -ENOMEM. */
-int rule_expr_parse(struct expr **x, const char *text, struct err *e);
+/* expr_parse_at, and every name in it must exist. */
+int rule_expr_parse(struct expr **x, const char *text, size_t *at, struct err *e);
 
 #endif

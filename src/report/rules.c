@@ -3,8 +3,6 @@
 #include "report/rules.h"
 
 #include "base/bytes.h"
-#include "base/textfile.h"
-#include "report/assets.h"
 #include "report/rule.h"
 #include "report/variables.h"
 
@@ -13,7 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RULES_MAX = 256, RULES_BYTES_MAX = 1 << 20 };
+enum { RULES_MAX = 256, PIECES = 64 };
+
+/* Where a line of the entry that is being read came from. */
+struct piece {
+	size_t at; /* in the entry */
+	unsigned line, column;
+};
 
 struct parser {
 	struct rules *rules;
@@ -21,31 +25,43 @@ struct parser {
 	const char *file;   /* what errors call the text */
 	unsigned rule_line; /* where the block began */
 	unsigned seen;      /* bit i: keys[i] was given in this block */
+	char *theme;        /* of the rules that follow; NULL: none */
 	struct bytes entry; /* the "key: value" being read, its lines joined */
-	unsigned line;      /* where it began */
+	struct piece piece[PIECES];
+	size_t npieces;
 };
 
-enum key_type { KEY_TEXT, KEY_EXPR, KEY_NEEDS, KEY_SEVERITY, KEY_SENTENCE };
+enum key_type { KEY_TEXT, KEY_EXPR, KEY_NEEDS, KEY_WORD, KEY_REQUEST, KEY_SENTENCE };
+
+static const char *const where_names[] = { "all", "most", "least", NULL };
+static const char *const during_names[] = { "all", "above", "below", NULL };
 
 static const struct key {
 	const char *name;
 	enum key_type type;
 	bool required;
 	size_t offset; /* in struct rule */
+	const char *const *words;
 } keys[] = {
-	{ "about", KEY_TEXT, true, offsetof(struct rule, about) },
-	{ "needs", KEY_NEEDS, false, 0 },
-	{ "enough", KEY_EXPR, false, offsetof(struct rule, enough) },
-	{ "when", KEY_EXPR, true, offsetof(struct rule, when) },
-	{ "severity", KEY_SEVERITY, true, 0 },
-	{ "say", KEY_SENTENCE, true, offsetof(struct rule, say) },
-	{ "cannot", KEY_SENTENCE, false, offsetof(struct rule, cannot) },
-	{ "proof", KEY_TEXT, false, offsetof(struct rule, proof) },
-	{ "threshold", KEY_EXPR, false, offsetof(struct rule, threshold) },
-	{ "from", KEY_EXPR, false, offsetof(struct rule, from) },
-	{ "to", KEY_EXPR, false, offsetof(struct rule, to) },
+	{ "about", KEY_TEXT, true, offsetof(struct rule, about), NULL },
+	{ "needs", KEY_NEEDS, false, 0, NULL },
+	{ "enough", KEY_EXPR, false, offsetof(struct rule, enough), NULL },
+	{ "when", KEY_EXPR, true, offsetof(struct rule, when), NULL },
+	{ "severity", KEY_WORD, true, offsetof(struct rule, severity), severity_names },
+	{ "confidence", KEY_WORD, false, offsetof(struct rule, confidence), confidence_names },
+	{ "say", KEY_SENTENCE, true, offsetof(struct rule, say), NULL },
+	{ "cannot", KEY_SENTENCE, false, offsetof(struct rule, cannot), NULL },
+	{ "request", KEY_REQUEST, false, offsetof(struct rule, request), NULL },
+	{ "margin", KEY_EXPR, false, offsetof(struct rule, margin), NULL },
+	{ "proof", KEY_TEXT, false, offsetof(struct rule, proof), NULL },
+	{ "threshold", KEY_EXPR, false, offsetof(struct rule, threshold), NULL },
+	{ "where", KEY_WORD, false, offsetof(struct rule, where), where_names },
+	{ "during", KEY_WORD, false, offsetof(struct rule, during), during_names },
+	{ "from", KEY_EXPR, false, offsetof(struct rule, from), NULL },
+	{ "to", KEY_EXPR, false, offsetof(struct rule, to), NULL },
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
+_Static_assert(KEYS <= 32, "parser.seen has a bit for each");
 
 struct name_check {
 	char wrong[SUMMARY_NAME]; /* first name that does not exist; "" = none */
@@ -62,14 +78,31 @@ static void check_name(void *ctx, const char *function, const char *name)
 			 function ? "()" : "");
 }
 
-int rule_expr_parse(struct expr **x, const char *text, struct err *e)
+/* Where a name stands in an expression. */
+static size_t place_of(const char *text, const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+	size_t n = strcspn(name, "(");
+
+	for (const char *at = text; *at;) {
+		size_t word = strspn(at, letters);
+
+		if (word == n && strncmp(at, name, n) == 0)
+			return (size_t)(at - text);
+		at += word ? word : 1;
+	}
+	return 0;
+}
+
+int rule_expr_parse(struct expr **x, const char *text, size_t *at, struct err *e)
 {
 	struct name_check c = { "" };
-	int rc = expr_parse(x, text, e);
+	int rc = expr_parse_at(x, text, at, e);
 
 	if (rc)
 		return rc;
 	expr_names(*x, check_name, &c);
+	*at = place_of(text, c.wrong);
 	if (*c.wrong)
 		return err_set(e, -EINVAL, "%s is neither a figure nor a function that rules know",
 			       c.wrong);
@@ -77,26 +110,30 @@ int rule_expr_parse(struct expr **x, const char *text, struct err *e)
 }
 
 /* Where a parsed key goes: the source beside the expression, so that documents show it. */
-static int take_expr(struct rule_expr *to, const char *value, struct err *e)
+static int take_expr(struct rule_expr *to, const char *value, size_t *at, struct err *e)
 {
 	to->source = strdup(value);
-	return to->source ? rule_expr_parse(&to->x, value, e) : -ENOMEM;
+	return to->source ? rule_expr_parse(&to->x, value, at, e) : -ENOMEM;
 }
 
-static int take_needs(struct rule *r, const char *value, struct err *e)
+static int take_needs(struct rule *r, const char *value, size_t *at, struct err *e)
 {
+	const char *begin = value;
+
 	while (*(value += strspn(value, " \t,"))) {
-		size_t n = strcspn(value, " \t,");
+		size_t n = strcspn(value, " \t,"), within = 0;
 		char *word;
 		int rc;
 
+		*at = (size_t)(value - begin);
 		if (r->nneeds == RULE_NEEDS)
 			return err_set(e, -EINVAL, "a rule needs at most %d things", RULE_NEEDS);
 		word = strndup(value, n);
 		if (!word)
 			return -ENOMEM;
-		rc = take_expr(&r->needs[r->nneeds++], word, e);
+		rc = take_expr(&r->needs[r->nneeds++], word, &within, e);
 		free(word);
+		*at += within;
 		if (rc)
 			return rc;
 		value += n;
@@ -104,28 +141,50 @@ static int take_needs(struct rule *r, const char *value, struct err *e)
 	return 0;
 }
 
-static int take_severity(struct rule *r, const char *value, struct err *e)
+static int take_word(void *to, const char *const *words, const char *value, struct err *e)
 {
-	for (enum severity v = SEVERITY_NOTE; v < SEVERITY_NUMBER_OF; v++) {
-		if (strcmp(value, severity_name(v)) == 0) {
-			r->severity = v;
+	char list[120] = "";
+
+	for (unsigned i = 0; words[i]; i++) {
+		size_t n = strlen(list);
+
+		if (strcmp(value, words[i]) == 0) {
+			memcpy(to, &i, sizeof i);
 			return 0;
 		}
+		snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", words[i]);
 	}
-	return err_set(e, -EINVAL, "it is one of note, good, warn, bad, cannot-tell, not '%s'",
-		       value);
+	return err_set(e, -EINVAL, "it is one of %s, not '%.60s'", list, value);
+}
+
+/* "memory 1.2 * peak_memory_bytes" */
+static int take_request(struct rule *r, const char *value, size_t *at, struct err *e)
+{
+	size_t n = strcspn(value, " \t"), rest = n + strspn(value + n, " \t");
+	int rc;
+
+	for (enum resource i = RESOURCE_CORES; i < RESOURCE_NUMBER_OF; i++) {
+		if (strlen(resource_names[i]) != n || strncmp(value, resource_names[i], n) != 0)
+			continue;
+		r->resource = i;
+		rc = take_expr(&r->request, value + rest, at, e);
+		*at += rest;
+		return rc;
+	}
+	return err_set(e, -EINVAL, "it begins with one of cores, memory, gpus, time");
 }
 
 static int take_text(char **to, const char *value, struct err *e)
 {
-	if (strlen(value) >= SUMMARY_SENTENCE)
+	if (strlen(value) >= VERDICT_SENTENCE)
 		return err_set(e, -EINVAL, "it is too long: %d characters are the most",
-			       SUMMARY_SENTENCE - 1);
+			       VERDICT_SENTENCE - 1);
 	*to = strdup(value);
 	return *to ? 0 : -ENOMEM;
 }
 
-static int take(struct rule *r, const struct key *k, const char *value, struct err *e)
+/* *at: where in value the fault is. */
+static int take(struct rule *r, const struct key *k, const char *value, size_t *at, struct err *e)
 {
 	void *to = (char *)r + k->offset;
 
@@ -133,21 +192,24 @@ static int take(struct rule *r, const struct key *k, const char *value, struct e
 	case KEY_TEXT:
 		return take_text(to, value, e);
 	case KEY_EXPR:
-		return take_expr(to, value, e);
+		return take_expr(to, value, at, e);
 	case KEY_NEEDS:
-		return take_needs(r, value, e);
-	case KEY_SEVERITY:
-		return take_severity(r, value, e);
+		return take_needs(r, value, at, e);
+	case KEY_WORD:
+		return take_word(to, k->words, value, e);
+	case KEY_REQUEST:
+		return take_request(r, value, at, e);
 	case KEY_SENTENCE:
-		return sentence_parse(to, value, e);
+		return sentence_parse(to, value, at, e);
 	}
 	return -EINVAL;
 }
 
-static int fault(const struct parser *p, unsigned line, struct err *e, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+static int fault(const struct parser *p, unsigned line, unsigned column, struct err *e,
+		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-static int fault(const struct parser *p, unsigned line, struct err *e, const char *format, ...)
+static int fault(const struct parser *p, unsigned line, unsigned column, struct err *e,
+		 const char *format, ...)
 {
 	char why[400];
 	va_list ap;
@@ -155,7 +217,7 @@ static int fault(const struct parser *p, unsigned line, struct err *e, const cha
 	va_start(ap, format);
 	vsnprintf(why, sizeof why, format, ap);
 	va_end(ap);
-	return err_set(e, -EINVAL, "%.100s:%u: %s", p->file, line, why);
+	return err_set(e, -EINVAL, "%.100s:%u:%u: %s", p->file, line, column, why);
 }
 
 /* The block has ended: is everything there? */
@@ -165,7 +227,7 @@ static int rule_finish(struct parser *p, struct err *e)
 		return 0;
 	for (size_t i = 0; i < KEYS; i++)
 		if (keys[i].required && !(p->seen & 1u << i))
-			return fault(p, p->rule_line, e, "rule %s has no '%s:'", p->rule->name,
+			return fault(p, p->rule_line, 1, e, "rule %s has no '%s:'", p->rule->name,
 				     keys[i].name);
 	return 0;
 }
@@ -185,54 +247,91 @@ static int rule_begin(struct parser *p, unsigned line, const char *name, struct 
 	if (rc)
 		return rc;
 	if (!name_valid(name))
-		return fault(p, line, e, "a rule's name is made of a-z, 0-9 and '-', not '%.60s'",
-			     name);
+		return fault(p, line, 1, e,
+			     "a rule's name is made of a-z, 0-9 and '-', not '%.60s'", name);
 	for (size_t i = 0; i < rules->n; i++)
 		if (strcmp(rules->rule[i].name, name) == 0)
-			return fault(p, line, e, "there is a rule %s already", name);
+			return fault(p, line, 1, e, "there is a rule %s already", name);
 	if (rules->n == RULES_MAX)
-		return fault(p, line, e, "a file holds at most %d rules", RULES_MAX);
+		return fault(p, line, 1, e, "there may be at most %d rules", RULES_MAX);
 	if (!rules->rule)
 		rules->rule = calloc(RULES_MAX, sizeof *rules->rule);
 	if (!rules->rule)
 		return -ENOMEM;
 	p->rule = &rules->rule[rules->n];
+	p->rule->confidence = CONFIDENCE_MEDIUM;
 	p->rule->name = strdup(name);
-	if (!p->rule->name)
-		return -ENOMEM;
+	p->rule->theme = p->theme ? strdup(p->theme) : NULL;
 	rules->n++;
+	if (!p->rule->name || (p->theme && !p->rule->theme))
+		return -ENOMEM;
 	p->rule_line = line;
 	p->seen = 0;
 	return 0;
 }
 
-/* One "key: value", its continuation lines joined. */
-static int entry(struct parser *p, unsigned line, char *text, struct err *e)
+static int theme_begin(struct parser *p, const char *theme, struct err *e)
 {
+	int rc = rule_finish(p, e);
+
+	if (rc)
+		return rc;
+	free(p->theme);
+	p->theme = strdup(theme);
+	p->rule = NULL;
+	return p->theme ? 0 : -ENOMEM;
+}
+
+static const struct key *key_find(const char *name)
+{
+	for (size_t i = 0; i < KEYS; i++)
+		if (strcmp(keys[i].name, name) == 0)
+			return &keys[i];
+	return NULL;
+}
+
+/* The fault is so far into the entry: which line and column is that? */
+static int fault_within(const struct parser *p, size_t at, const char *key, const char *why,
+			struct err *e)
+{
+	const struct piece *piece = p->piece;
+
+	for (size_t i = 1; i < p->npieces && p->piece[i].at <= at; i++)
+		piece = &p->piece[i];
+	return fault(p, piece->line, piece->column + (unsigned)(at - piece->at), e, "%s: %.300s",
+		     key, why);
+}
+
+/* One "key: value", its continuation lines joined. */
+static int entry(struct parser *p, char *text, struct err *e)
+{
+	unsigned line = p->piece[0].line;
 	char *value = strchr(text, ':');
 	struct err why = { "out of memory" };
+	const struct key *k;
+	size_t at = 0;
 
 	if (!value)
-		return fault(p, line, e, "'%.60s' is not 'key: value'", text);
+		return fault(p, line, 1, e, "'%.60s' is not 'key: value'", text);
 	*value++ = '\0';
 	value += strspn(value, " \t");
 	if (strcmp(text, "rule") == 0)
 		return rule_begin(p, line, value, e);
-	for (size_t i = 0; i < KEYS; i++) {
-		if (strcmp(keys[i].name, text) != 0)
-			continue;
-		if (!p->rule)
-			return fault(p, line, e, "'%s:' stands before the first 'rule:'", text);
-		if (p->seen & 1u << i)
-			return fault(p, line, e, "'%s:' is given twice", text);
-		p->seen |= 1u << i;
-		if (!*value)
-			return fault(p, line, e, "'%s:' is empty", text);
-		return take(p->rule, &keys[i], value, &why)
-			       ? fault(p, line, e, "%s: %.300s", text, why.text)
-			       : 0;
-	}
-	return fault(p, line, e, "'%.60s' is not a key; see docs/verdicts.md", text);
+	k = key_find(text);
+	if (!*value && (k || strcmp(text, "theme") == 0))
+		return fault(p, line, 1, e, "'%s:' is empty", text);
+	if (strcmp(text, "theme") == 0)
+		return theme_begin(p, value, e);
+	if (!k)
+		return fault(p, line, 1, e, "'%.60s' is not a key; see docs/verdicts.md", text);
+	if (!p->rule)
+		return fault(p, line, 1, e, "'%s:' stands before the first 'rule:'", text);
+	if (p->seen & 1u << (k - keys))
+		return fault(p, line, 1, e, "'%s:' is given twice", text);
+	p->seen |= 1u << (k - keys);
+	if (!take(p->rule, k, value, &at, &why))
+		return 0;
+	return fault_within(p, (size_t)(value - text) + at, text, why.text, e);
 }
 
 /* The entry read so far is whole. */
@@ -243,81 +342,68 @@ static int entry_finish(struct parser *p, struct err *e)
 	if (!p->entry.len)
 		return 0;
 	bytes_u8(&p->entry, 0);
-	rc = p->entry.failed ? -ENOMEM : entry(p, p->line, (char *)p->entry.data, e);
+	rc = p->entry.failed ? -ENOMEM : entry(p, (char *)p->entry.data, e);
 	bytes_reset(&p->entry);
+	p->npieces = 0;
 	return rc;
+}
+
+/* A line that is neither empty nor a comment. */
+static int take_line(struct parser *p, unsigned line, const char *from, const char *stop,
+		     struct err *e)
+{
+	const char *begin = from;
+	int rc;
+
+	if (*from == ' ' || *from == '\t') {
+		if (!p->entry.len)
+			return fault(p, line, 1, e, "an indented line continues nothing");
+		while (*from == ' ' || *from == '\t')
+			from++;
+		bytes_u8(&p->entry, ' ');
+	} else {
+		rc = entry_finish(p, e);
+		if (rc)
+			return rc;
+	}
+	if (p->npieces == PIECES)
+		return fault(p, line, 1, e, "a value has at most %d lines", PIECES);
+	p->piece[p->npieces++] = (struct piece){ p->entry.len, line, (unsigned)(from - begin) + 1 };
+	bytes_put(&p->entry, from, (size_t)(stop - from));
+	return 0;
 }
 
 static int parse(struct parser *p, const char *at, const char *end, struct err *e)
 {
-	for (unsigned line = 1; at < end; line++) {
+	int rc = 0;
+
+	for (unsigned line = 1; at < end && !rc; line++) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const char *from = at, *stop = newline ? newline : end;
 
 		at = newline ? newline + 1 : end;
 		while (stop > from && strchr(" \t\r", stop[-1]))
 			stop--;
-		if (from == stop || *from == '#')
-			continue;
-		if (*from == ' ' || *from == '\t') {
-			if (!p->entry.len)
-				return fault(p, line, e, "an indented line continues nothing");
-			while (*from == ' ' || *from == '\t')
-				from++;
-			bytes_u8(&p->entry, ' ');
-		} else {
-			int rc = entry_finish(p, e);
-
-			if (rc)
-				return rc;
-			p->line = line;
-		}
-		bytes_put(&p->entry, from, (size_t)(stop - from));
+		if (from < stop && *from != '#')
+			rc = take_line(p, line, from, stop, e);
 	}
-	return 0;
+	if (!rc)
+		rc = entry_finish(p, e);
+	return rc ? rc : rule_finish(p, e);
 }
 
-int rules_parse(struct rules **rules, const char *name, const char *text, size_t len, struct err *e)
+int rules_add(struct rules *rules, const char *name, const char *text, size_t len, struct err *e)
 {
-	struct parser p = { .file = name };
+	struct parser p = { .rules = rules, .file = name };
 	int rc;
 
-	*rules = NULL;
 	if (len > RULES_BYTES_MAX || (len && memchr(text, '\0', len)))
 		return err_set(e, -EINVAL, "%.200s: this is no text of at most %d bytes", name,
 			       RULES_BYTES_MAX);
-	p.rules = calloc(1, sizeof *p.rules);
-	if (!p.rules)
-		return err_set(e, -ENOMEM, "%.200s: out of memory", name);
 	rc = len ? parse(&p, text, text + len, e) : 0;
-	if (!rc)
-		rc = entry_finish(&p, e);
-	if (!rc)
-		rc = rule_finish(&p, e);
 	bytes_free(&p.entry);
-	if (rc)
-		rules_free(p.rules);
-	else
-		*rules = p.rules;
+	free(p.theme);
 	return rc == -ENOMEM ? err_set(e, rc, "%.200s: out of memory", name) : rc;
-}
-
-int rules_builtin(struct rules **rules, struct err *e)
-{
-	return rules_parse(rules, "basic.rules", asset_rules,
-			   (size_t)(asset_rules_end - asset_rules), e);
-}
-
-int rules_read(struct rules **rules, const char *path, struct err *e)
-{
-	struct bytes text = { 0 };
-	int rc = textfile_read(path, "rules file", RULES_BYTES_MAX, &text, e);
-
-	*rules = NULL;
-	if (!rc)
-		rc = rules_parse(rules, path, (const char *)text.data, text.len, e);
-	bytes_free(&text);
-	return rc;
 }
 
 static void rule_expr_free(struct rule_expr *x)
@@ -326,26 +412,27 @@ static void rule_expr_free(struct rule_expr *x)
 	expr_free(x->x);
 }
 
+static void rule_free(struct rule *r)
+{
+	free(r->name);
+	free(r->about);
+	free(r->theme);
+	free(r->proof);
+	for (size_t k = 0; k < r->nneeds; k++)
+		rule_expr_free(&r->needs[k]);
+	for (size_t k = 0; k < KEYS; k++)
+		if (keys[k].type == KEY_EXPR || keys[k].type == KEY_REQUEST)
+			rule_expr_free((struct rule_expr *)((char *)r + keys[k].offset));
+	sentence_free(&r->say);
+	sentence_free(&r->cannot);
+}
+
 void rules_free(struct rules *rules)
 {
 	if (!rules)
 		return;
-	for (size_t i = 0; i < rules->n; i++) {
-		struct rule *r = &rules->rule[i];
-
-		free(r->name);
-		free(r->about);
-		free(r->proof);
-		for (size_t k = 0; k < r->nneeds; k++)
-			rule_expr_free(&r->needs[k]);
-		rule_expr_free(&r->enough);
-		rule_expr_free(&r->when);
-		rule_expr_free(&r->threshold);
-		rule_expr_free(&r->from);
-		rule_expr_free(&r->to);
-		sentence_free(&r->say);
-		sentence_free(&r->cannot);
-	}
+	for (size_t i = 0; i < rules->n; i++)
+		rule_free(&rules->rule[i]);
 	free(rules->rule);
 	free(rules);
 }

@@ -15,11 +15,15 @@
 
 struct rules;
 
-/* text[0..len) need not end in NUL; name is what errors call it: "basic.rules:12: ...". 0 or
- * -EINVAL. */
+enum { RULES_BYTES_MAX = 1 << 20 };
+
+/* text[0..len) need not end in NUL; name is what errors call it: "site.rules:12:7: ..." is line and
+ * column. 0 or -EINVAL. */
 int rules_parse(struct rules **rules, const char *name, const char *text, size_t len,
 		struct err *e);
-/* The rules of a file: 0 or -errno. */
+/* Add them to others; a name may be there once. What was added before a fault stays. */
+int rules_add(struct rules *rules, const char *name, const char *text, size_t len, struct err *e);
+/* The rules of a file, or of all files *.rules of a directory: 0 or -errno. */
 int rules_read(struct rules **rules, const char *path, struct err *e);
 /* Those that travel in the program. */
 int rules_builtin(struct rules **rules, struct err *e);
@@ -29,8 +33,9 @@ void rules_free(struct rules *rules);
  * name gave is taken back: a site's rule replaces the built-in one. */
 void rules_apply(const struct rules *rules, struct summary *s);
 
-/* The metrics that rules look at over time, appended to names: "node.load_1min,job.swap_bytes". */
-void rules_metrics(const struct rules *rules, struct bytes *names);
+/* The metrics that rules look at over time, appended to names: "node.load_1min,job.swap_bytes";
+ * those of which they tell when they were beyond a threshold also to told. */
+void rules_metrics(const struct rules *rules, struct bytes *names, struct bytes *told);
 
 /* docs/verdicts.md: the rules, what a rule may ask for, how a file is written. */
 int rules_markdown(FILE *out, struct err *e);

@@ -5,6 +5,7 @@
 #include "report/variables.h"
 
 #include <errno.h>
+#include <string.h>
 
 static const char opening[] =
 	"# Verdicts\n\n"
@@ -12,9 +13,10 @@ static const char opening[] =
 	"and not used,\n"
 	"what the job waited for. Each comes from a rule, and rules are data: this page is made "
 	"from them.\n"
-	"`sonde show --rules FILE` judges by a site's own rules too; a rule there replaces the "
-	"built-in one of\n"
-	"its name. A rule without enough data says nothing, and one whose figures are missing "
+	"`sonde show --rules FILE`, or `--rules DIR` with files NAME.rules, judges by a site's own "
+	"rules too; a\n"
+	"rule there replaces the built-in one of its name. `sonde report` takes it, too.\n"
+	"A rule without enough data says nothing, and one whose figures are missing "
 	"says so.\n\n"
 	"# How a rule is written\n\n"
 	"    rule: cores-unused\n"
@@ -23,13 +25,15 @@ static const char opening[] =
 	"    needs: cores_asked mean(job.cpu_cores)\n"
 	"    when: mean(job.cpu_cores) < 50% * cores_asked\n"
 	"    severity: warn\n"
+	"    confidence: high\n"
 	"    say: {cores_asked:number} cores were asked for,\n"
 	"      {mean(job.cpu_cores):cores} were used.\n"
 	"    cannot: Cannot tell whether the cores were used, because nobody said how many.\n"
 	"    proof: job.cpu_cores\n"
 	"    threshold: 50% * cores_asked\n"
-	"    from: idle_head_seconds\n"
-	"    to: wall_seconds\n\n"
+	"    during: below\n"
+	"    request: cores max(1, cores_used_peak)\n"
+	"    margin: 20%\n\n"
 	"An indented line continues the one before it; a line that begins with `#` is a "
 	"comment.\n"
 	"`about`, `when`, `severity` and `say` must be there. The order of judging:\n\n"
@@ -37,13 +41,24 @@ static const char opening[] =
 	"2. When something that it `needs`, or `when` itself, is not known, it says `cannot`, "
 	"or nothing.\n"
 	"3. When `when` holds, it says `say`.\n\n"
-	"`severity` is one of bad, warn, cannot-tell, note, good. `{expression:unit}` in a "
-	"sentence is a number\n"
-	"with its unit (bytes, seconds, cores, ratio, count, bytes_per_second ...); `whole` "
-	"rounds it up, `number`\n"
-	"leaves it as it is, `signal` names a signal. `proof` names the metric to look at, "
-	"between the seconds\n"
-	"`from` and `to` (else the whole run), against `threshold`.\n\n"
+	"`severity` is one of bad, warn, cannot-tell, note, good; `confidence` of low, medium "
+	"(when it is not given),\n"
+	"high. `{expression:unit}` in a sentence is a number with its unit (bytes, seconds, "
+	"cores, ratio, count,\n"
+	"bytes_per_second ...); `whole` rounds it up, `tenths` to one decimal, `number` leaves it "
+	"as it is, `signal`\n"
+	"names a signal; `{name:text}` is one of the names below.\n\n"
+	"`proof` names the metric to look at, against `threshold`. The time that proves it is "
+	"from `from` to `to`,\n"
+	"in seconds; or, with `during: above` or `below`, from when the metric first was on that "
+	"side of the threshold\n"
+	"until when it last was; else the whole run. `where: most` (or `least`) names the node "
+	"or device with most of it.\n\n"
+	"`request` says what to ask for next time: cores, memory (bytes) or gpus of each node, or "
+	"time (seconds), and\n"
+	"how much; `margin` is added to it. It becomes a line for the job script of Slurm, PBS, "
+	"Torque or OAR.\n"
+	"`theme: WORDS` before rules is what they are about.\n\n"
 	"Expressions have numbers (with k M G Ki Mi Gi %), names, `+ - * /`, comparisons, `and "
 	"or not`,\n"
 	"`if(c, a, b)`, `min`, `max`, `abs` and `known(x)`. What is not known makes what it "
@@ -57,7 +72,8 @@ static void write_expr(FILE *out, const char *key, const struct rule_expr *x)
 
 static void write_rule(FILE *out, const struct rule *r)
 {
-	fprintf(out, "\n## `%s` (%s)\n\n%s\n\n", r->name, severity_name(r->severity), r->about);
+	fprintf(out, "\n## `%s` (%s, confidence %s)\n\n%s\n\n", r->name, severity_name(r->severity),
+		confidence_name(r->confidence), r->about);
 	fprintf(out, "> %s\n\n", r->say.source);
 	write_expr(out, "when", &r->when);
 	write_expr(out, "enough", &r->enough);
@@ -67,6 +83,15 @@ static void write_rule(FILE *out, const struct rule *r)
 	if (r->proof)
 		fprintf(out, "- proof: `%s`\n", r->proof);
 	write_expr(out, "threshold", &r->threshold);
+	if (r->during)
+		fprintf(out, "- time: while it was %s that\n",
+			r->during == DURING_ABOVE ? "above" : "below");
+	write_expr(out, "from", &r->from);
+	write_expr(out, "to", &r->to);
+	if (r->resource)
+		fprintf(out, "- asks next time for: %s `%s`, margin `%s`\n",
+			resource_name(r->resource), r->request.source,
+			r->margin.source ? r->margin.source : "0");
 	if (r->cannot.source)
 		fprintf(out, "- else: %s\n", r->cannot.source);
 }
@@ -87,9 +112,18 @@ int rules_markdown(FILE *out, struct err *e)
 	for (size_t i = 0; i < nvariable_functions; i++)
 		fprintf(out, "| `%s(metric)` | %s |\n", variable_functions[i].name,
 			variable_functions[i].help);
-	fputs("\n# The built-in rules\n", out);
-	for (size_t i = 0; i < rules->n; i++)
-		write_rule(out, &rules->rule[i]);
+	fputs("\n# Names\n\nWhat a sentence may hold as `{name:text}`.\n\n| name | what |\n|---|---|\n",
+	      out);
+	for (size_t i = 0; i < ntext_variables; i++)
+		fprintf(out, "| `%s` | %s |\n", text_variables[i].name, text_variables[i].help);
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct rule *r = &rules->rule[i];
+
+		if (r->theme && (i == 0 || !rules->rule[i - 1].theme ||
+				 strcmp(r->theme, rules->rule[i - 1].theme) != 0))
+			fprintf(out, "\n# Rules: %s\n", r->theme);
+		write_rule(out, r);
+	}
 	rules_free(rules);
 	return ferror(out) ? err_set(e, -EIO, "cannot write the verdicts") : 0;
 }

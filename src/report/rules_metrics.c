@@ -3,13 +3,18 @@
 #include "report/rule.h"
 #include "report/rules.h"
 
-/* A name without a function is a figure of the summary. */
+#include <string.h>
+
+static void add_name(struct bytes *names, const char *name)
+{
+	bytes_printf(names, "%s%s", names->len ? "," : "", name);
+}
+
+/* A name without a function is a figure of the summary; growth is told by footers. */
 static void add(void *ctx, const char *function, const char *name)
 {
-	struct bytes *names = ctx;
-
-	if (function)
-		bytes_printf(names, "%s%s", names->len ? "," : "", name);
+	if (function && strcmp(function, "grown") != 0)
+		add_name(ctx, name);
 }
 
 static void add_expr(struct bytes *names, const struct rule_expr *x)
@@ -25,7 +30,7 @@ static void add_sentence(struct bytes *names, const struct sentence *s)
 			expr_names(s->part[i].x, add, names);
 }
 
-void rules_metrics(const struct rules *rules, struct bytes *names)
+void rules_metrics(const struct rules *rules, struct bytes *names, struct bytes *told)
 {
 	for (size_t i = 0; i < rules->n; i++) {
 		const struct rule *r = &rules->rule[i];
@@ -38,6 +43,11 @@ void rules_metrics(const struct rules *rules, struct bytes *names)
 		add_expr(names, &r->from);
 		add_expr(names, &r->to);
 		add_sentence(names, &r->say);
+		add_expr(names, &r->request);
 		add_sentence(names, &r->cannot);
+		if (r->proof && r->where)
+			add_name(names, r->proof);
+		if (r->proof && r->during)
+			add_name(told, r->proof);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sentence.c - "{expression:form} and words": parsed once, written with a summary's figures. */
 #include "base/bytes.h"
+#include "base/decimal.h"
 #include "report/rule.h"
 #include "report/variables.h"
 
@@ -13,9 +14,8 @@
 enum { NUMBER_ROOM = 24 };
 
 static const char *const forms[] = {
-	[FORM_WHOLE] = "whole",
-	[FORM_NUMBER] = "number",
-	[FORM_SIGNAL] = "signal",
+	[FORM_WHOLE] = "whole",   [FORM_NUMBER] = "number", [FORM_SIGNAL] = "signal",
+	[FORM_TENTHS] = "tenths", [FORM_TEXT] = "text",
 };
 
 static bool form_parse(struct sentence_part *p, const char *name)
@@ -32,76 +32,76 @@ static bool form_parse(struct sentence_part *p, const char *name)
 }
 
 /* inside is what stands between the braces. */
-static int number_parse(struct sentence_part *p, const char *inside, struct err *e)
+static int number_parse(struct sentence_part *p, const char *inside, size_t *at, struct err *e)
 {
 	const char *colon = strrchr(inside, ':');
-	char *text;
-	int rc;
 
 	if (!colon || !form_parse(p, colon + 1))
 		return err_set(
 			e, -EINVAL,
 			"{%s} needs a unit (bytes, seconds, cores, ratio, count ...) or whole, "
-			"number, signal after a colon",
+			"tenths, number, signal, text after a colon",
 			inside);
-	text = strndup(inside, (size_t)(colon - inside));
-	if (!text)
+	p->source = strndup(inside, (size_t)(colon - inside));
+	if (!p->source)
 		return -ENOMEM;
-	rc = rule_expr_parse(&p->x, text, e);
-	free(text);
-	return rc;
+	if (p->form != FORM_TEXT)
+		return rule_expr_parse(&p->x, p->source, at, e);
+	return text_variable_find(p->source)
+		       ? 0
+		       : err_set(e, -EINVAL, "%s is no text that rules know", p->source);
 }
 
-/* One part from *at on; *at moves behind it. */
-static int part_parse(struct sentence_part *p, const char **at, struct err *e)
+/* One part from text + *at on; *at moves behind it, or to the fault. */
+static int part_parse(struct sentence_part *p, const char *text, size_t *at, struct err *e)
 {
-	const char *open = strchr(*at, '{'), *close;
+	const char *from = text + *at, *open = strchr(from, '{'), *close;
+	size_t within = 0;
 	char *inside;
 	int rc;
 
-	p->text = strndup(*at, open ? (size_t)(open - *at) : strlen(*at));
+	p->text = strndup(from, open ? (size_t)(open - from) : strlen(from));
 	if (!p->text)
 		return -ENOMEM;
-	if (!open) {
-		*at += strlen(*at);
+	*at += strlen(p->text);
+	if (!open)
 		return 0;
-	}
 	close = strchr(open, '}');
 	if (!close)
 		return err_set(e, -EINVAL, "a { is not closed");
 	inside = strndup(open + 1, (size_t)(close - open - 1));
 	if (!inside)
 		return -ENOMEM;
-	rc = number_parse(p, inside, e);
+	rc = number_parse(p, inside, &within, e);
 	free(inside);
-	*at = close + 1;
+	*at = (size_t)((rc ? open + 1 + within : close + 1) - text);
 	return rc;
 }
 
-int sentence_parse(struct sentence *s, const char *text, struct err *e)
+int sentence_parse(struct sentence *s, const char *text, size_t *at, struct err *e)
 {
 	size_t length = 0;
-	const char *at = text;
 	int rc;
 
+	*at = 0;
 	s->source = strdup(text);
 	if (!s->source)
 		return -ENOMEM;
-	while (*at) {
+	while (text[*at]) {
 		struct sentence_part *p = &s->part[s->nparts];
 
 		if (s->nparts == SENTENCE_PARTS)
 			return err_set(e, -EINVAL, "a sentence holds at most %d numbers",
 				       SENTENCE_PARTS - 1);
 		s->nparts++;
-		rc = part_parse(p, &at, e);
+		rc = part_parse(p, text, at, e);
 		if (rc)
 			return rc;
-		length += strlen(p->text) + (p->x ? NUMBER_ROOM : 0);
+		length += strlen(p->text) + (p->source ? NUMBER_ROOM : 0);
 	}
-	if (length >= SUMMARY_SENTENCE)
+	if (length >= VERDICT_SENTENCE)
 		return err_set(e, -EINVAL, "the sentence is too long: %d characters are the most",
-			       SUMMARY_SENTENCE - 1);
+			       VERDICT_SENTENCE - 1);
 	return 0;
 }
 
@@ -109,6 +109,7 @@ void sentence_free(struct sentence *s)
 {
 	for (size_t i = 0; i < s->nparts; i++) {
 		free(s->part[i].text);
+		free(s->part[i].source);
 		expr_free(s->part[i].x);
 	}
 	free(s->source);
@@ -126,6 +127,9 @@ static const char *number_write(const struct sentence_part *p, double v, char *o
 	case FORM_NUMBER:
 		snprintf(out, size, "%g", v);
 		break;
+	case FORM_TENTHS:
+		decimal_print(out, size, "%.1f", v);
+		break;
 	case FORM_SIGNAL:
 		name = v > 0 && v < 128 ? sigabbrev_np((int)v) : NULL;
 		if (name)
@@ -139,21 +143,55 @@ static const char *number_write(const struct sentence_part *p, double v, char *o
 	return out;
 }
 
+static void part_write(struct bytes *b, const struct sentence_part *p, const struct summary *sum)
+{
+	struct expr_value v;
+	const char *text;
+	char number[64];
+
+	if (p->form == FORM_TEXT) {
+		text = text_variable_find(p->source)->of(sum);
+		bytes_puts(b, text && *text ? text : "unknown");
+		return;
+	}
+	v = expr_eval(p->x, variable_lookup, (void *)sum);
+	bytes_puts(b, v.known ? number_write(p, v.v, number, sizeof number) : "unknown");
+}
+
 void sentence_write(const struct sentence *s, const struct summary *sum, char *out, size_t size)
 {
 	struct bytes b = { .data = (uint8_t *)out, .cap = size - 1, .fixed = true };
 
 	for (size_t i = 0; i < s->nparts; i++) {
-		const struct sentence_part *p = &s->part[i];
-		char number[64];
-
-		bytes_puts(&b, p->text);
-		if (p->x) {
-			struct expr_value v = expr_eval(p->x, variable_lookup, (void *)sum);
-
-			bytes_puts(&b, v.known ? number_write(p, v.v, number, sizeof number)
-					       : "unknown");
-		}
+		bytes_puts(&b, s->part[i].text);
+		if (s->part[i].source)
+			part_write(&b, &s->part[i], sum);
 	}
 	out[b.len] = '\0';
+}
+
+static bool is_there(const struct summary_verdict *v, const char *name)
+{
+	for (uint32_t i = 0; i < v->nnumbers; i++)
+		if (strncmp(v->number[i].name, name, sizeof v->number[i].name - 1) == 0)
+			return true;
+	return false;
+}
+
+void sentence_numbers(const struct sentence *s, const struct summary *sum,
+		      struct summary_verdict *v)
+{
+	for (size_t i = 0; i < s->nparts && v->nnumbers < VERDICT_NUMBERS; i++) {
+		const struct sentence_part *p = &s->part[i];
+		struct verdict_number *n = &v->number[v->nnumbers];
+		struct expr_value value;
+
+		if (!p->x || is_there(v, p->source))
+			continue;
+		value = expr_eval(p->x, variable_lookup, (void *)sum);
+		snprintf(n->name, sizeof n->name, "%s", p->source);
+		n->unit = p->unit;
+		n->value = value.known ? value.v : NAN;
+		v->nnumbers++;
+	}
 }

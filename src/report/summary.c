@@ -22,6 +22,8 @@ void series_index_add(struct series_index *x, const struct run *r, const struct 
 			x->begin[series] = metric_value(m, range[i].first);
 		x->last[series] = metric_value(m, range[i].last);
 		x->max[series] = fmax(x->max[series], metric_value(m, range[i].max));
+		x->sum[series] += range[i].weighted_sum * metric_value(m, 1);
+		x->seconds[series] += range[i].weight;
 	}
 }
 
@@ -30,9 +32,11 @@ int series_index_make(struct series_index *x, const struct run *r, struct err *e
 	x->begin = malloc((r->nseries + 1) * sizeof *x->begin);
 	x->last = malloc((r->nseries + 1) * sizeof *x->last);
 	x->max = malloc((r->nseries + 1) * sizeof *x->max);
+	x->sum = calloc(r->nseries + 1, sizeof *x->sum);
+	x->seconds = calloc(r->nseries + 1, sizeof *x->seconds);
 	x->next = calloc(r->nseries + 1, sizeof *x->next);
 	x->first = calloc(r->ninstances + 1, sizeof *x->first);
-	if (!x->begin || !x->last || !x->max || !x->next || !x->first)
+	if (!x->begin || !x->last || !x->max || !x->sum || !x->seconds || !x->next || !x->first)
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	for (uint32_t i = 0; i < r->nseries; i++)
 		x->begin[i] = x->last[i] = x->max[i] = NAN;
@@ -52,6 +56,8 @@ void series_index_free(struct series_index *x)
 	free(x->begin);
 	free(x->last);
 	free(x->max);
+	free(x->sum);
+	free(x->seconds);
 	free(x->next);
 	free(x->first);
 	*x = (struct series_index){ 0 };
@@ -79,32 +85,57 @@ double series_index_max(const struct series_index *x, const struct run *r, uint3
 	return found;
 }
 
-/* names as summary_metrics_make takes them. */
-static int make(struct summary *out, struct run *r, const struct rules *builtin, const char *names,
-		const char *compared, struct err *e)
+/* What rules look at: the metrics of expressions, and those of which they tell the time. */
+struct looked_at {
+	struct bytes names, told;
+};
+
+static int make_parts(struct summary *s, struct run *r, struct series_index *x,
+		      const struct summary_wish *w, struct err *e)
 {
+	int rc = summary_job_make(s, r, x, e);
+
+	if (!rc)
+		rc = summary_energy_make(s, r, x, e);
+	if (!rc)
+		rc = summary_nodes_make(s, r, w->compared, e);
+	if (!rc)
+		rc = summary_counters_make(s, r, x, e);
+	if (!rc)
+		rc = summary_mechanisms_make(s, r, e);
+	if (!rc)
+		rc = summary_tasks_make(s, r, e);
+	if (!rc)
+		rc = summary_processes_make(s, r, x, e);
+	if (!rc)
+		rc = summary_growth_make(s, r, x, e);
+	if (!rc)
+		rc = summary_straggler_make(s, r, x, e);
+	if (rc)
+		return rc;
+	summary_story_make(s);
+	summary_oom_make(s, r, x);
+	summary_gpus_make(s, r, x);
+	summary_hang_make(s, r);
+	return 0;
+}
+
+static int make(struct summary *out, struct run *r, const struct rules *builtin,
+		const struct looked_at *l, const struct summary_wish *w, struct err *e)
+{
+	const char *names = w->all ? NULL : (const char *)l->names.data;
 	struct series_index x = { 0 };
 	int rc;
 
-	*out = (struct summary){ .path = r->path, .start_utc_ns = r->t0_utc_ns };
+	*out = (struct summary){ .path = r->path,
+				 .start_utc_ns = r->t0_utc_ns,
+				 .ndamages = r->ndamages };
+	story_init(&out->story);
 	rc = series_index_make(&x, r, e);
 	if (!rc)
-		rc = summary_metrics_make(out, r, names, &x, e);
-	out->ndamages = r->ndamages;
+		rc = summary_metrics_make(out, r, names, (const char *)l->told.data, &x, e);
 	if (!rc)
-		rc = summary_job_make(out, r, &x, e);
-	if (!rc)
-		rc = summary_energy_make(out, r, &x, e);
-	if (!rc)
-		rc = summary_nodes_make(out, r, compared, e);
-	if (!rc)
-		rc = summary_counters_make(out, r, &x, e);
-	if (!rc)
-		rc = summary_mechanisms_make(out, r, e);
-	if (!rc)
-		rc = summary_tasks_make(out, r, e);
-	if (!rc)
-		rc = summary_processes_make(out, r, &x, e);
+		rc = make_parts(out, r, &x, w, e);
 	if (!rc)
 		rules_apply(builtin, out);
 	series_index_free(&x);
@@ -114,33 +145,42 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 }
 
 /* What rules look at, and what is compared over nodes. */
-static void add_names(struct bytes *names, const struct run *r, const struct rules *builtin,
-		      const struct summary_wish *w)
+static void look_at(struct looked_at *l, const struct run *r, const struct rules *builtin,
+		    const struct summary_wish *w)
 {
-	rules_metrics(builtin, names);
+	bytes_puts(&l->names, summary_kills_metric);
+	bytes_printf(&l->told, "%s,%s,%s", summary_cores_metric, summary_memory_metric,
+		     summary_kills_metric);
+	rules_metrics(builtin, &l->names, &l->told);
 	if (w->site)
-		rules_metrics(w->site, names);
+		rules_metrics(w->site, &l->names, &l->told);
 	if (r->nnodes > 2)
-		summary_compared(names);
+		summary_compared(&l->names);
 	if (w->compared)
-		bytes_printf(names, "%s%s", names->len ? "," : "", w->compared);
-	bytes_u8(names, 0);
+		bytes_printf(&l->names, "%s%s", l->names.len ? "," : "", w->compared);
+	bytes_u8(&l->told, 0);
+	if (summary_is_short(r) && !l->told.failed)
+		bytes_printf(&l->names, ",%s", (const char *)l->told.data);
+	bytes_u8(&l->names, 0);
 }
 
 int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w, struct err *e)
 {
-	struct bytes names = { 0 };
+	struct looked_at l = { 0 };
 	struct rules *builtin;
 	int rc = rules_builtin(&builtin, e);
 
 	*out = (struct summary){ 0 };
 	if (rc)
 		return rc;
-	if (!w->all)
-		add_names(&names, r, builtin, w);
-	rc = names.failed ? err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path)
-			  : make(out, r, builtin, (const char *)names.data, w->compared, e);
-	bytes_free(&names);
+	look_at(&l, r, builtin, w);
+	rc = l.names.failed || l.told.failed
+		     ? err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path)
+		     : make(out, r, builtin, &l, w, e);
+	if (!rc && w->site)
+		rules_apply(w->site, out);
+	bytes_free(&l.names);
+	bytes_free(&l.told);
 	rules_free(builtin);
 	return rc;
 }
@@ -170,5 +210,7 @@ void summary_free(struct summary *s)
 	free(s->tasks);
 	free(s->steps);
 	free(s->mechanism);
+	free(s->growth);
+	timeline_free(&s->timeline);
 	*s = (struct summary){ 0 };
 }

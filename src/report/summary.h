@@ -14,11 +14,14 @@
 #include "core/run.h"
 #include "core/spread.h"
 #include "core/stats.h"
+#include "report/story.h"
+#include "report/timeline.h"
+#include "report/verdict.h"
 
 #include <stdio.h>
 
 enum { SUMMARY_COUNTERS = 28 };
-enum { SUMMARY_TOP = 10, SUMMARY_VERDICTS = 32, SUMMARY_SENTENCE = 320, SUMMARY_NAME = 64 };
+enum { SUMMARY_TOP = 10, SUMMARY_VERDICTS = 32, SUMMARY_NAME = VERDICT_NAME };
 
 struct summary_process {
 	uint32_t instance;
@@ -47,24 +50,6 @@ struct summary_task {
 struct summary_step {
 	uint32_t first, n;         /* in summary.tasks */
 	struct spread cpu, memory; /* least and most: from first on */
-};
-
-/* Worst first is the order they are shown in: BAD, WARN, CANNOT_TELL, NOTE, GOOD. */
-enum severity {
-	SEVERITY_NOTE = 0,
-	SEVERITY_GOOD,
-	SEVERITY_WARN,
-	SEVERITY_BAD,
-	SEVERITY_CANNOT_TELL,
-	SEVERITY_NUMBER_OF
-};
-
-struct summary_verdict {
-	char rule[SUMMARY_NAME];
-	enum severity severity;
-	char sentence[SUMMARY_SENTENCE];
-	char metric[SUMMARY_NAME];      /* the proof: a public metric name; "" = none */
-	double from_s, to_s, threshold; /* threshold NAN: none */
 };
 
 struct summary_node {
@@ -126,11 +111,18 @@ struct summary_metric {
 	struct stats stats;
 };
 
+/* How much a counter rose while it was recorded, over all nodes and devices. */
+struct summary_growth {
+	const char *metric; /* as it is stored: "disk.reads" */
+	double grown;
+};
+
 struct summary {
 	const char *path; /* of the recording, as it was opened */
 	int64_t start_utc_ns;
 	/* job */
 	const char *command, *job_id;
+	const char *scheduler;    /* "slurm"; NULL: no batch job */
 	double exit_code, signal; /* NAN: not known, or did not happen */
 	double wall_s, cpu_s, cpu_user_s, cpu_system_s, attributed_ratio;
 	double peak_memory_bytes;
@@ -145,6 +137,12 @@ struct summary {
 	const char *energy_of; /* "processors and memory"; NULL: none was measured */
 	double cores_present, cores_allowed, cores_asked, cores_used_mean, cores_used_peak;
 	double memory_present, memory_asked_bytes;
+	double gpus_asked, nodes_asked, tasks_asked, time_limit_s;
+	bool memory_asked_per_core;
+	double gpus, gpus_used; /* that were recorded; that showed any use at all */
+	double gpu_memory_peak_bytes, gpu_memory_total_bytes,
+		gpu_memory_peak_ratio;   /* of the fullest */
+	double host_cores_used_peak;     /* of the recording that used most */
 	double idle_head_s, idle_tail_s; /* seconds without work before its first, after its last */
 	const char *mechanisms;          /* how processes were counted, in words */
 	const char *survivors;           /* names of what outlived the command; NULL none */
@@ -181,6 +179,10 @@ struct summary {
 	uint32_t ntasks, nsteps;
 	/* of the step whose tasks used the most unequal CPU time; NAN: none has two */
 	double unequal_tasks, unequal_ratio, unequal_mean_s, unequal_most_s, unequal_rank;
+	struct summary_growth *growth; /* [ngrowth] of counters */
+	uint32_t ngrowth;
+	struct story story;
+	struct timeline timeline; /* of the metrics that rules tell times of */
 	struct summary_verdict verdicts[SUMMARY_VERDICTS]; /* worst first */
 	uint32_t nverdicts;
 	struct summary_mechanism *mechanism; /* what was said of each last; a node's are together */
@@ -197,13 +199,13 @@ struct rules;
  * 0 or -errno. */
 int summary_make(struct summary *out, struct run *r, struct err *e);
 /* The same, but with only those metrics that the built-in rules and a site's (or NULL) look at:
- * what is to be said in words needs no more, and costs a fraction. The site's are not applied. */
+ * what is to be said in words needs no more, and costs a fraction. */
 int summary_make_judged(struct summary *out, struct run *r, const struct rules *site,
 			struct err *e);
 /* Either, as wished. */
 struct summary_wish {
 	bool all;                 /* statistics of all metrics */
-	const struct rules *site; /* whose metrics are wanted, too; NULL: none */
+	const struct rules *site; /* to judge by, too, after the built-in ones; NULL: none */
 	const char *compared;     /* globs of metrics to compare over nodes, too; NULL: none */
 };
 int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w,
@@ -222,8 +224,5 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out);
 
 /* "1.85", "2.9 GHz", "12.3 GFLOP/s". Returns out. */
 const char *summary_counter_format(const struct summary_counter *c, char *out, size_t size);
-
-/* "bad", "warn", ... */
-const char *severity_name(enum severity severity);
 
 #endif

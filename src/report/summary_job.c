@@ -42,6 +42,10 @@ enum {
 	CORES_ASKED,
 	MEMORY,
 	MEMORY_ASKED,
+	GPUS_ASKED,
+	NODES_ASKED,
+	TASKS_ASKED,
+	TIME_LIMIT,
 	MONITOR_CPU,
 	MONITOR_RSS,
 	MONITOR_BYTES,
@@ -88,6 +92,10 @@ static const struct figure {
 	[CORES_ASKED] = { "job.cores_asked", 1, NULL, TAKE_LAST, OVER_HOST },
 	[MEMORY] = { "node.memory_bytes", 1, NULL, TAKE_LAST, OVER_HOST },
 	[MEMORY_ASKED] = { "job.memory_asked_bytes", 1, NULL, TAKE_LAST, OVER_HOST },
+	[GPUS_ASKED] = { "job.gpus_asked", 1, NULL, TAKE_LAST, OVER_HOST },
+	[NODES_ASKED] = { "job.nodes_count", 1, NULL, TAKE_LAST, OVER_MAX },
+	[TASKS_ASKED] = { "job.tasks_asked", 1, NULL, TAKE_LAST, OVER_MAX },
+	[TIME_LIMIT] = { "job.time_limit_seconds", 1, NULL, TAKE_LAST, OVER_MAX },
 	[MONITOR_CPU] = { "monitor.cpu_ns", 1e-9, "monitor.cpu_seconds", TAKE_LAST, OVER_SUM },
 	[MONITOR_RSS] = { "monitor.max_rss_bytes", 1, "monitor.resident_bytes", TAKE_MAX,
 			  OVER_MAX },
@@ -389,6 +397,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 		v[i] = over_nodes(r, nodes, i);
 	s->command = text_of(r, "job.command");
 	s->job_id = text_of(r, "job.id");
+	s->scheduler = text_of(r, "job.scheduler");
 	s->mechanisms = text_of(r, "job.mechanisms");
 	s->survivors = text_of(r, "job.survivors");
 	s->reduced = text_of(r, "monitor.reduced");
@@ -416,6 +425,11 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->cores_asked = v[CORES_ASKED];
 	s->memory_present = v[MEMORY];
 	s->memory_asked_bytes = v[MEMORY_ASKED];
+	s->memory_asked_per_core = text_of(r, "job.environment.SLURM_MEM_PER_CPU") != NULL;
+	s->gpus_asked = v[GPUS_ASKED];
+	s->nodes_asked = v[NODES_ASKED];
+	s->tasks_asked = v[TASKS_ASKED];
+	s->time_limit_s = v[TIME_LIMIT];
 	s->monitor_cpu_s = v[MONITOR_CPU];
 	s->monitor_rss_bytes = v[MONITOR_RSS];
 	s->monitor_bytes = v[MONITOR_BYTES];

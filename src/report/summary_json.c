@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "report/findings.h"
 #include "report/summary.h"
+#include "report/verdicts_json.h"
 
 #include <math.h>
 
@@ -45,6 +46,11 @@ static void put_job(struct json *j, const struct summary *s)
 	put_real(j, "oom_kills", s->oom_kills);
 	put_real(j, "memory_present_bytes", s->memory_present);
 	put_real(j, "memory_asked_bytes", s->memory_asked_bytes);
+	put_text(j, "scheduler", s->scheduler);
+	put_real(j, "nodes_asked", s->nodes_asked);
+	put_real(j, "tasks_asked", s->tasks_asked);
+	put_real(j, "gpus_asked", s->gpus_asked);
+	put_real(j, "time_limit_seconds", s->time_limit_s);
 	put_real(j, "processes_started", s->processes_started);
 	put_real(j, "processes_started_at_most", s->processes_at_most);
 	put_real(j, "processes_peak", s->processes_peak);
@@ -193,26 +199,6 @@ static void put_monitor(struct json *j, const struct summary *s)
 	put_real(j, "interval_seconds", s->interval_s);
 	put_text(j, "reduced", s->reduced);
 	json_object_end(j);
-}
-
-static void put_verdicts(struct json *j, const struct summary *s)
-{
-	json_key(j, "verdicts");
-	json_array(j);
-	for (uint32_t i = 0; i < s->nverdicts; i++) {
-		const struct summary_verdict *v = &s->verdicts[i];
-
-		json_object(j);
-		put_text(j, "rule", v->rule);
-		put_text(j, "severity", severity_name(v->severity));
-		put_text(j, "sentence", v->sentence);
-		put_text(j, "metric", *v->metric ? v->metric : NULL);
-		put_real(j, "from_seconds", v->from_s);
-		put_real(j, "to_seconds", v->to_s);
-		put_real(j, "threshold", v->threshold);
-		json_object_end(j);
-	}
-	json_array_end(j);
 }
 
 static void put_top(struct json *j, const struct run *r, const char *key,
@@ -385,7 +371,8 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	findings_json(&j, &findings, r);
 	put_counters(&j, s);
 	put_monitor(&j, s);
-	put_verdicts(&j, s);
+	json_key(&j, "verdicts");
+	verdicts_json(&j, s, r);
 	json_key(&j, "processes");
 	json_object(&j);
 	put_top(&j, r, "by_cpu", s->by_cpu, s->nby_cpu);

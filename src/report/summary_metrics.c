@@ -7,6 +7,7 @@
  */
 #include "base/clock.h"
 #include "core/derive.h"
+#include "core/glob.h"
 #include "report/summary_part.h"
 
 #include <errno.h>
@@ -41,6 +42,8 @@ struct pass {
 	double *standing; /* [derive.plan.ncells] a gauge's value in its node's last row; NAN: none
 			   */
 	struct node_pass *node; /* [run.nnodes] */
+	struct timeline *timeline;
+	struct timeline_track *track; /* [derive.plan.ncells] */
 	struct series_index *index;
 	double first_work_s, last_work_s;
 };
@@ -113,12 +116,24 @@ static void add_range(struct pass *p, const struct chunk *c, const struct range 
 
 	if (!g->count || !p->derive.plan.cell[cell].ranged)
 		return;
+	if (p->track[cell].row && g->weight > 0)
+		timeline_put(p->timeline, &p->track[cell],
+			     run_seconds(p->run, c->node, g->first_ns),
+			     run_seconds(p->run, c->node, g->last_ns), st.weighted_sum / g->weight);
 	/* Of use only when no time passed: of one value exact, of several at one instant a guess.
 	 */
 	st.sum = (double)g->count * (st.first + st.last) / 2;
 	stats_join(&p->stats[cell], &st);
 	if (g->last_ns == c->mono_ns[c->nrows - 1])
 		p->standing[cell] = st.last;
+}
+
+/* A rate is of the time before it; what was read stands until the next row. */
+static void add_to_timeline(struct pass *p, const struct reading *v, bool interval, double at_s,
+			    double stood_s)
+{
+	timeline_put(p->timeline, &p->track[v->cell], interval ? at_s - v->seconds : at_s,
+		     interval ? at_s : at_s + stood_s, v->value);
 }
 
 /* The row `row` of the chunk. */
@@ -136,6 +151,8 @@ static void add_instant(struct pass *p, const struct chunk *c, const struct inst
 		stats_add(&p->stats[v->cell], v->value, interval ? v->seconds : seconds);
 		if (last && !interval)
 			p->standing[v->cell] = v->value;
+		if (p->track[v->cell].row)
+			add_to_timeline(p, v, interval, in->seconds, seconds);
 		if (v->cell == node->cores)
 			add_work(p, &node->work, v, in->seconds);
 	}
@@ -201,7 +218,34 @@ static void find_cores(struct pass *p)
 	}
 }
 
-static int pass_open(struct pass *p, const char *globs, struct err *e)
+bool summary_is_short(const struct run *r)
+{
+	enum { ROWS = 200000 };
+	uint64_t rows = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		rows += r->nodes[i].rows;
+	return rows <= ROWS;
+}
+
+/* Only the node's cell of what instances combine into, else each of theirs. */
+static void find_told(struct pass *p, const char *told)
+{
+	const struct plan *plan = &p->derive.plan;
+	bool rows = summary_is_short(p->run);
+
+	for (uint32_t c = 1; c < plan->ncells; c++) {
+		const struct quantity *q = derive_quantity(&p->derive, c);
+		bool sum = q->metric->over_nodes == COMBINE_SUM;
+
+		if (!plan->cell[c].emitted || !glob_match(told, q->name))
+			continue;
+		p->track[c].row = timeline_add(p->timeline, q->name, sum);
+		p->derive.plan.cell[c].kept = rows && p->track[c].row;
+	}
+}
+
+static int pass_open(struct pass *p, const char *globs, const char *told, struct err *e)
 {
 	struct selection sel = { .table = FRAME_SERIES, .combine = true, .metrics = globs };
 	int rc;
@@ -216,6 +260,10 @@ static int pass_open(struct pass *p, const char *globs, struct err *e)
 	rc = derive_open(&p->derive, p->run, &sel, e);
 	if (rc)
 		return rc;
+	p->track = calloc(p->derive.plan.ncells + 1, sizeof *p->track);
+	if (!p->track)
+		return -ENOMEM;
+	find_told(p, told);
 	plan_leave_to_ranges(&p->derive.plan);
 	p->stats = calloc(p->derive.plan.ncells + 1, sizeof *p->stats);
 	p->standing = malloc((p->derive.plan.ncells + 1) * sizeof *p->standing);
@@ -231,6 +279,7 @@ static void pass_close(struct pass *p)
 {
 	free(p->stats);
 	free(p->standing);
+	free(p->track);
 	free(p->node);
 	free(p->none);
 	derive_close(&p->derive);
@@ -283,7 +332,7 @@ static void fill_work(struct summary *s, struct pass *p)
 	const struct run *r = p->run;
 	double start = NAN, end = NAN;
 
-	s->cores_used_peak = s->idle_head_s = s->idle_tail_s = NAN;
+	s->cores_used_peak = s->host_cores_used_peak = s->idle_head_s = s->idle_tail_s = NAN;
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		struct work *w = &p->node[i].work;
 
@@ -291,6 +340,7 @@ static void fill_work(struct summary *s, struct pass *p)
 			continue;
 		close_window(p, w);
 		s->cores_used_peak = fmax(s->cores_used_peak, 0) + fmax(w->peak_cores, 0);
+		s->host_cores_used_peak = fmax(s->host_cores_used_peak, w->peak_cores);
 		start = fmin(start, run_seconds(r, i, r->nodes[i].first_ns));
 		end = fmax(end, run_seconds(r, i, r->nodes[i].last_ns));
 	}
@@ -300,19 +350,26 @@ static void fill_work(struct summary *s, struct pass *p)
 	s->idle_tail_s = isnan(p->last_work_s) ? 0 : end - p->last_work_s;
 }
 
-int summary_metrics_make(struct summary *s, struct run *r, const char *names,
+int summary_metrics_make(struct summary *s, struct run *r, const char *names, const char *told,
 			 struct series_index *x, struct err *e)
 {
-	struct pass p = { .run = r, .index = x, .first_work_s = NAN, .last_work_s = NAN };
+	struct pass p = { .run = r,
+			  .index = x,
+			  .timeline = &s->timeline,
+			  .first_work_s = NAN,
+			  .last_work_s = NAN };
 	struct bytes globs = { 0 };
 	int rc;
 
+	timeline_init(&s->timeline, r);
 	summary_select(&globs, r, names);
-	rc = globs.failed ? -ENOMEM : pass_open(&p, (const char *)globs.data, e);
+	rc = globs.failed ? -ENOMEM : pass_open(&p, (const char *)globs.data, told, e);
 	if (!rc)
 		rc = read_all(&p, e);
 	if (!rc)
 		rc = keep_metrics(s, &p);
+	for (uint32_t c = 1; !rc && p.derives && c < p.derive.plan.ncells; c++)
+		timeline_end(&p.track[c]);
 	if (!rc)
 		fill_work(s, &p);
 	if (rc == -ENOMEM)

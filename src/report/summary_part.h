@@ -14,6 +14,7 @@
 /* What is known of each series without decoding it, and the series of each instance. */
 struct series_index {
 	double *begin, *last, *max; /* [nseries] in base units; NAN: no value */
+	double *sum, *seconds;      /* [nseries] of value x seconds; the mean is their quotient */
 	uint32_t *first;            /* [ninstances] first series of the instance; 0: none */
 	uint32_t *next;             /* [nseries] next series of the same instance; 0: none */
 };
@@ -30,11 +31,16 @@ double series_index_max(const struct series_index *x, const struct run *r, uint3
 void series_index_add(struct series_index *x, const struct run *r, const struct range *range,
 		      uint32_t n);
 /* Statistics of the metrics that match names (globs; NULL: of all but those of processes), idle
- * head and tail, most cores; and fills x. One pass over the recording. */
-int summary_metrics_make(struct summary *s, struct run *r, const char *names,
+ * head and tail, most cores; the timeline of those that are told (names, without globs); and fills
+ * x. One pass over the recording. */
+int summary_metrics_make(struct summary *s, struct run *r, const char *names, const char *told,
 			 struct series_index *x, struct err *e);
+/* Rows of a short run are cheap to decode; of a long one the footers of its chunks must do. */
+bool summary_is_short(const struct run *r);
 /* What idle times, most cores and energy are made from: they are in every selection. */
 extern const char summary_cores_metric[], summary_power_metric[], summary_job_power_metric[];
+/* What the story is made from besides. */
+extern const char summary_memory_metric[], summary_kills_metric[];
 /* The selection of the frame for it: globs of metrics that the run has; "" for none. */
 void summary_select(struct bytes *globs, const struct run *r, const char *names);
 /* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
@@ -52,6 +58,18 @@ int summary_counters_make(struct summary *s, const struct run *r, const struct s
 			  struct err *e);
 /* The ways to follow processes that were tried, as the recorders said. */
 int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *e);
+/* What is in s->growth: how much each counter rose, from the footers alone. */
+int summary_growth_make(struct summary *s, const struct run *r, const struct series_index *x,
+			struct err *e);
+void story_init(struct story *y);
+/* Findings over time. After the metrics and the nodes; the one killed for want of memory; the host
+ * that is slow, and why; marks of a watch for hangs. */
+void summary_story_make(struct summary *s);
+void summary_oom_make(struct summary *s, const struct run *r, const struct series_index *x);
+int summary_straggler_make(struct summary *s, const struct run *r, const struct series_index *x,
+			   struct err *e);
+void summary_gpus_make(struct summary *s, const struct run *r, const struct series_index *x);
+void summary_hang_make(struct summary *s, const struct run *r);
 /* The tasks that ended, and how unequal those of each step are. */
 int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);
 /* Top processes, and the commands. */

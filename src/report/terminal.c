@@ -76,14 +76,29 @@ static void add_heading(struct lines *l, const struct summary *s)
 	name(b, s->command, room);
 }
 
+/* " Next time: #SBATCH --mem=8G (20 % to spare)." */
+static void add_next(struct bytes *b, const struct summary_verdict *v)
+{
+	bytes_printf(b, " Next time: %s", v->next);
+	if (v->margin > 0) {
+		bytes_puts(b, " (");
+		number(b, UNIT_RATIO, v->margin);
+		bytes_puts(b, " to spare)");
+	}
+	bytes_puts(b, ".");
+}
+
 static void add_verdicts(struct lines *l, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->nverdicts; i++) {
 		const struct summary_verdict *v = &s->verdicts[i];
 
-		escape_terminal(
-			lines_add(l, severities[v->severity].label, severities[v->severity].colour),
-			v->sentence);
+		struct bytes *b =
+			lines_add(l, severities[v->severity].label, severities[v->severity].colour);
+
+		escape_terminal(b, v->sentence);
+		if (*v->next)
+			add_next(b, v);
 	}
 }
 

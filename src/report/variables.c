@@ -46,6 +46,35 @@ static double complete(const struct summary *s)
 	return s->complete;
 }
 
+static double hosts(const struct summary *s)
+{
+	return s->nhosts;
+}
+
+static double host_cores_asked(const struct summary *s)
+{
+	return s->cores_asked / s->nhosts;
+}
+
+static double host_memory_asked(const struct summary *s)
+{
+	return s->memory_asked_bytes / s->nhosts;
+}
+
+static double host_peak_memory(const struct summary *s)
+{
+	double most = NAN;
+
+	for (uint32_t i = 0; s->hosts && i < s->nhosts; i++)
+		most = fmax(most, s->hosts[i].peak_memory_bytes);
+	return s->nhosts == 1 ? s->peak_memory_bytes : most;
+}
+
+static double straggler(const struct summary *s)
+{
+	return *s->story.straggler_cause != 0;
+}
+
 #define FIGURE(member) .offset = offsetof(struct summary, member)
 
 const struct variable variables[] = {
@@ -113,6 +142,77 @@ const struct variable variables[] = {
 	{ "recorder_lost_seconds", UNIT_SECONDS,
 	  "When a recorder was lost, since the run began; another one went on.",
 	  FIGURE(recorder_lost_s) },
+	{ "hosts", UNIT_COUNT, "Machines; several recordings of one are its steps.",
+	  .make = hosts },
+	{ "nodes_asked", UNIT_COUNT, "Nodes of the batch job.", FIGURE(nodes_asked) },
+	{ "tasks_asked", UNIT_COUNT, "Tasks that the scheduler was asked for.",
+	  FIGURE(tasks_asked) },
+	{ "time_limit_seconds", UNIT_SECONDS, "The batch job's time limit.", FIGURE(time_limit_s) },
+	{ "host_cores_asked", UNIT_CORES, "Cores asked for, of each machine.",
+	  .make = host_cores_asked },
+	{ "host_cores_used_peak", UNIT_CORES, "Most cores in use on one machine.",
+	  FIGURE(host_cores_used_peak) },
+	{ "host_memory_asked_bytes", UNIT_BYTES, "Memory asked for, of each machine.",
+	  .make = host_memory_asked },
+	{ "host_peak_memory_bytes", UNIT_BYTES, "Most memory that the job held on one machine.",
+	  .make = host_peak_memory },
+	{ "gpus_asked", UNIT_COUNT, "GPUs that the scheduler was asked for.", FIGURE(gpus_asked) },
+	{ "gpus", UNIT_COUNT, "GPUs that were recorded.", FIGURE(gpus) },
+	{ "gpus_used", UNIT_COUNT, "Those that were ever more than 2 % in use.",
+	  FIGURE(gpus_used) },
+	{ "gpu_memory_peak_bytes", UNIT_BYTES,
+	  "Most memory in use on the fullest GPU: the job's where that is told, else all.",
+	  FIGURE(gpu_memory_peak_bytes) },
+	{ "gpu_memory_total_bytes", UNIT_BYTES, "Memory that this GPU has.",
+	  FIGURE(gpu_memory_total_bytes) },
+	{ "serial_seconds", UNIT_SECONDS,
+	  "Time in which half a core to 1.3 cores worked, on all nodes together.",
+	  FIGURE(story.serial_s) },
+	{ "serial_from_seconds", UNIT_SECONDS, "When the longest stretch of it began.",
+	  FIGURE(story.serial_from_s) },
+	{ "serial_to_seconds", UNIT_SECONDS, "When that ended.", FIGURE(story.serial_to_s) },
+	{ "parallel_cores", UNIT_CORES, "Cores at work on average while it was more than 1.3.",
+	  FIGURE(story.parallel_cores) },
+	{ "holes_seconds", UNIT_SECONDS,
+	  "Time without work (5 % of a core) between the first work and the last.",
+	  FIGURE(story.holes_s) },
+	{ "hole_seconds", UNIT_SECONDS, "The longest stretch of it.", FIGURE(story.hole_s) },
+	{ "hole_from_seconds", UNIT_SECONDS, "When that began.", FIGURE(story.hole_from_s) },
+	{ "hole_to_seconds", UNIT_SECONDS, "When that ended.", FIGURE(story.hole_to_s) },
+	{ "leak_bytes_per_second", UNIT_BYTES_PER_SECOND,
+	  "Slope of the job's resident memory after the first fifth of the run, by least squares.",
+	  FIGURE(story.leak_bytes_per_s) },
+	{ "leak_error_bytes_per_second", UNIT_BYTES_PER_SECOND,
+	  "Two standard errors of that slope; neighbouring values count as alike as they are.",
+	  FIGURE(story.leak_error_bytes_per_s) },
+	{ "leak_steadiness", UNIT_RATIO,
+	  "The least slope of the thirds of that time, as a share of the slope of all of it.",
+	  FIGURE(story.leak_steadiness) },
+	{ "leak_from_seconds", UNIT_SECONDS, "When that time began.", FIGURE(story.leak_from_s) },
+	{ "leak_to_seconds", UNIT_SECONDS, "When it ended.", FIGURE(story.leak_to_s) },
+	{ "leak_from_bytes", UNIT_BYTES, "The line's value where it begins.",
+	  FIGURE(story.leak_from_bytes) },
+	{ "leak_to_bytes", UNIT_BYTES, "The line's value where it ends.",
+	  FIGURE(story.leak_to_bytes) },
+	{ "oom_seconds", UNIT_SECONDS, "When the first process was killed for want of memory.",
+	  FIGURE(story.oom_s) },
+	{ "oom_pid", UNIT_ONE, "Which process it was, most likely.", FIGURE(story.oom_pid) },
+	{ "oom_from_seconds", UNIT_SECONDS, "When memory began to grow before that.",
+	  FIGURE(story.oom_from_s) },
+	{ "oom_from_bytes", UNIT_BYTES, "Resident memory of the job at that time.",
+	  FIGURE(story.oom_from_bytes) },
+	{ "oom_bytes_per_second", UNIT_BYTES_PER_SECOND, "How fast it grew from there.",
+	  FIGURE(story.oom_bytes_per_s) },
+	{ "straggler", UNIT_ONE, "1 when one host is unlike the others in what makes slow, else 0.",
+	  .make = straggler },
+	{ "hosts_unequal_ratio", UNIT_RATIO,
+	  "By how much the CPU time of the busiest host exceeds the average.",
+	  FIGURE(story.hosts_unequal_ratio) },
+	{ "hangs", UNIT_COUNT, "Times that --watch-hang saw no progress; without it not known.",
+	  FIGURE(story.hangs) },
+	{ "hang_seconds", UNIT_SECONDS, "The longest of them.", FIGURE(story.hang_s) },
+	{ "hang_from_seconds", UNIT_SECONDS, "When that began.", FIGURE(story.hang_from_s) },
+	{ "hang_to_seconds", UNIT_SECONDS, "When it ended.", FIGURE(story.hang_to_s) },
 	{ "late_samples", UNIT_COUNT, "Samples taken late.", FIGURE(monitor_late) },
 	{ "skipped_samples", UNIT_COUNT, "Samples that were not taken.", FIGURE(monitor_skipped) },
 };
@@ -211,14 +311,88 @@ static double total(const struct summary *s, const char *metric)
 	return all;
 }
 
+static double grown(const struct summary *s, const char *metric)
+{
+	for (uint32_t i = 0; i < s->ngrowth; i++)
+		if (strcmp(s->growth[i].metric, metric) == 0)
+			return s->growth[i].grown;
+	return NAN;
+}
+
 const struct variable_function variable_functions[] = {
 	{ "mean", "Mean over time; nodes are combined as the metric says.", mean },
 	{ "max", "Largest value on any node or device.", largest },
 	{ "min", "Smallest value on any node or device.", smallest },
 	{ "last", "Last value; nodes are combined as the metric says.", last },
 	{ "total", "Sum of value x seconds: of a rate, what was counted.", total },
+	{ "grown",
+	  "How much a counter, by its stored name (`disk.reads`), rose over all nodes and devices; "
+	  "costs no decoding.",
+	  grown },
 };
 const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];
+
+static const char *oom_process(const struct summary *s)
+{
+	return s->story.oom_process;
+}
+
+static const char *oom_host(const struct summary *s)
+{
+	return s->story.oom_host;
+}
+
+static const char *straggler_host(const struct summary *s)
+{
+	return s->story.straggler_host;
+}
+
+static const char *straggler_cause(const struct summary *s)
+{
+	return s->story.straggler_cause;
+}
+
+static const char *busiest_host(const struct summary *s)
+{
+	return s->story.busiest_host;
+}
+
+static const char *hang_evidence(const struct summary *s)
+{
+	return s->story.hang_evidence;
+}
+
+static const char *energy_of(const struct summary *s)
+{
+	return s->energy_of;
+}
+
+static const char *reduced(const struct summary *s)
+{
+	return s->reduced;
+}
+
+const struct text_variable text_variables[] = {
+	{ "oom_process", "The process that was killed for want of memory.", oom_process },
+	{ "oom_host", "Where it ran.", oom_host },
+	{ "straggler_host", "The host that is unlike the others in what makes slow.",
+	  straggler_host },
+	{ "straggler_cause", "In what: \"clock 1.2 GHz, the others 2.6 GHz\".", straggler_cause },
+	{ "busiest_host", "The host that used most CPU time.", busiest_host },
+	{ "hang_evidence", "What the job's threads did when there was no progress.",
+	  hang_evidence },
+	{ "energy_of", "What energy was measured of: processors, memory, the node.", energy_of },
+	{ "reduced", "What Sonde read more rarely to stay within its limit.", reduced },
+};
+const size_t ntext_variables = sizeof text_variables / sizeof text_variables[0];
+
+const struct text_variable *text_variable_find(const char *name)
+{
+	for (size_t i = 0; i < ntext_variables; i++)
+		if (strcmp(text_variables[i].name, name) == 0)
+			return &text_variables[i];
+	return NULL;
+}
 
 const struct variable *variable_find(const char *name)
 {

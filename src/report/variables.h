@@ -25,11 +25,22 @@ struct variable_function {
 	double (*of)(const struct summary *s, const char *metric);
 };
 
+/* A name that a sentence may hold: {oom_process:text}. */
+struct text_variable {
+	const char *name;
+	const char *help;
+	const char *(*of)(const struct summary *s); /* hostile; NULL or "": not known */
+};
+
 extern const struct variable variables[];
 extern const size_t nvariables;
 extern const struct variable_function variable_functions[];
 extern const size_t nvariable_functions;
 
+extern const struct text_variable text_variables[];
+extern const size_t ntext_variables;
+
+const struct text_variable *text_variable_find(const char *name);         /* NULL: no such */
 const struct variable *variable_find(const char *name);                   /* NULL: no such */
 const struct variable_function *variable_function_find(const char *name); /* NULL: no such */
 

@@ -22,6 +22,8 @@ void metas_begin(struct recorder *r)
 	sample_meta_text(s, "sonde.version", SONDE_VERSION);
 	sample_meta_text(s, "run.id", r->o->run_id);
 	sample_meta_int(s, "run.interval_ns", r->o->interval_ns);
+	if (r->o->sampler.watch_hang_ns)
+		sample_meta_int(s, "run.watch_hang_ns", r->o->sampler.watch_hang_ns);
 	sample_meta_real(s, "monitor.max_overhead", r->o->sampler.max_overhead);
 	sample_meta_text(s, "job.command", r->o->command);
 	batch_job_say(&id->job, s);

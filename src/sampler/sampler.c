@@ -63,6 +63,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	int bad;
 
 	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
+	s->hang.patience_ns = o->watch_hang_ns;
 	s->env.output_path = o->output;
 	s->env.interval_ns = o->interval_ns;
 	s->env.roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
@@ -235,6 +236,8 @@ void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 	s->sample.last = last;
 	read_clocks(s, last);
 	tree_sample(s->tree, &s->sample, last);
+	if (!last) /* at its end every job rests */
+		hang_step(&s->hang, s->tree, &s->env.proc, &s->sample);
 	if (is_due(s, &s->node_ns, s->cadence.node_ns, last))
 		read_sources(s);
 	if (is_due(s, &s->self_ns, NS_PER_S, last))

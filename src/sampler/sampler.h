@@ -8,6 +8,7 @@
 #ifndef SONDE_SAMPLER_SAMPLER_H
 #define SONDE_SAMPLER_SAMPLER_H
 
+#include "sampler/hang.h"
 #include "sampler/tree.h"
 #include "source/perf.h"
 #include "source/source.h"
@@ -17,6 +18,7 @@ struct sampler_options {
 	const char *output;         /* directory of the recording */
 	int64_t interval_ns;
 	double max_overhead;      /* share of one core; 0: no limit */
+	int64_t watch_hang_ns;    /* 0: no watch */
 	struct tree_options tree; /* its proc is filled in */
 	struct perf_options perf;
 };
@@ -30,6 +32,7 @@ struct sampler {
 	uint8_t *failed;
 	struct budget budget;
 	struct cadence cadence;
+	struct hang hang;
 	int statm;
 	uint32_t monitor_slot;
 	int64_t page_bytes;

@@ -322,6 +322,11 @@ size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
 	return n;
 }
 
+int64_t tree_cpu_ns(const struct tree *t)
+{
+	return t->cpu_ns;
+}
+
 size_t tree_named(const struct tree *t, const char *beginning, pid_t *out, size_t cap)
 {
 	size_t n = 0, len = strlen(beginning);

@@ -42,6 +42,8 @@ void tree_close(struct tree *t);
 void tree_pace(struct tree *t, const struct cadence *c, double walks_share);
 /* CPU that reading PSS has taken so far. */
 int64_t tree_walks_ns(const struct tree *t);
+/* CPU of the job, as the last sample found it. */
+int64_t tree_cpu_ns(const struct tree *t);
 /* Births, ends, readings, series: one sample. last: the final one; what is alive is summed up too.
  */
 void tree_sample(struct tree *t, struct sample *s, bool last);

@@ -27,13 +27,28 @@ sed 's/processes_started </processes_begun </' site.rules >wrong.rules
 "$SONDE" show --rules wrong.rules out >nothing 2>said
 equal "exit status of a wrong rule" 1 $?
 one_sentence said
-contains said "wrong.rules:11: when: processes_begun"
+contains said "wrong.rules:11:7: when: processes_begun"
 [ ! -s nothing ] || fail "something on standard output"
 
 "$SONDE" show --rules none.rules out >nothing 2>said
 equal "exit status of no rules" 1 $?
 one_sentence said
 contains said none.rules
+
+mkdir site && cp site.rules site/a.rules && cp wrong.rules site/b.rules.off
+"$SONDE" show --rules site out >shown || fail "show --rules of a directory"
+contains shown "problem     Ask the help desk about exit code 3."
+mv site/b.rules.off site/b.rules
+sed -i 's/^rule: /rule: other-/' site/b.rules
+"$SONDE" show --rules site out >nothing 2>said
+equal "exit status of a directory with a wrong file" 1 $?
+contains said "site/b.rules:11:7: when: processes_begun"
+"$SONDE" report --rules site.rules -o page out >/dev/null || fail "report --rules"
+contains page/report.html "Ask the help desk about exit code 3."
+"$SONDE" report --rules wrong.rules -o none out >nothing 2>said
+equal "exit status of a report by a wrong rule" 1 $?
+contains said "wrong.rules:11:7: when: processes_begun"
+[ ! -e none ] || fail "a report was written all the same"
 
 mkfifo fifo.rules
 "$SONDE" show --rules fifo.rules out >nothing 2>said # a file that nobody writes is not waited for

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rules)
 		rules_apply(rules, &s);
 	for (uint32_t i = 0; i < s.nverdicts; i++)
-		if (strlen(s.verdicts[i].sentence) >= SUMMARY_SENTENCE)
+		if (strlen(s.verdicts[i].sentence) >= VERDICT_SENTENCE)
 			abort();
 	rules_free(rules);
 	free(text);

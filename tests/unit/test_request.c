@@ -1,108 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may ask a server of running jobs for what. */
-#include "live/request.h"
+/* What to ask for next time, in the words of each batch system. */
+#include "report/request.h"
+
+#include "summary_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include <cmocka.h>
 
-#define HERE "127.0.0.1:8000"
+/* Four nodes of 16 cores, 64 GiB, 2 GPUs and 8 hours, of which less was needed; what "" says no
+ * line can say. */
+static const struct {
+	const char *scheduler, *asked;
+	enum resource resource;
+	double amount;
+	const char *line;
+} cases[] = {
+	{ "slurm", "tasks_asked=4", RESOURCE_CORES, 3.2, "#SBATCH --cpus-per-task=4" },
+	{ "slurm", "tasks_asked=16", RESOURCE_CORES, 9, "#SBATCH --cpus-per-task=3" },
+	{ "slurm", "tasks_asked=16", RESOURCE_CORES, 13, "" }, /* what it had */
+	{ "slurm", "tasks_asked=64", RESOURCE_CORES, 5.5, "#SBATCH --ntasks-per-node=6" },
+	{ "slurm", "", RESOURCE_MEMORY, 5.01 * 1073741824, "#SBATCH --mem=6G" },
+	{ "slurm", "", RESOURCE_MEMORY, 200e6, "#SBATCH --mem=256M" },
+	{ "slurm", "", RESOURCE_GPUS, 1, "#SBATCH --gres=gpu:1" },
+	{ "slurm", "", RESOURCE_GPUS, 0, "" },
+	{ "slurm", "", RESOURCE_TIME, 61 * 60, "#SBATCH --time=01:05:00" },
+	{ "slurm", "", RESOURCE_TIME, 26.1 * 3600, "#SBATCH --time=26:15:00" },
+	{ "pbs", "", RESOURCE_CORES, 4, "#PBS -l select=4:ncpus=4:mem=64gb:ngpus=2" },
+	{ "pbs", "tasks_asked=16", RESOURCE_MEMORY, 1e10,
+	  "#PBS -l select=4:ncpus=16:mpiprocs=4:mem=10gb:ngpus=2" },
+	{ "pbs", "", RESOURCE_TIME, 1, "#PBS -l walltime=00:05:00" },
+	{ "torque", "", RESOURCE_CORES, 4, "#PBS -l nodes=4:ppn=4:gpus=2" },
+	{ "torque", "", RESOURCE_MEMORY, 1e10, "#PBS -l mem=38gb" },
+	{ "oar", "gpus_asked=nan", RESOURCE_CORES, 4, "#OAR -l nodes=4/core=4,walltime=08:00:00" },
+	{ "oar", "", RESOURCE_GPUS, 1, "#OAR -l nodes=4/gpu=1,walltime=08:00:00" },
+	{ "oar", "", RESOURCE_MEMORY, 1e10, "" },
+	{ "lsf", "", RESOURCE_CORES, 4, "" },
+	{ NULL, "", RESOURCE_CORES, 4, "" },
+};
 
-static unsigned judged(const struct request *r, bool metrics, const char *token)
+static void test_each_system_has_its_words(void **state)
 {
-	struct request_guard g;
-
-	request_guard_make(&g, token, 8000);
-	g.metrics = metrics;
-	g.runs = 2;
-	return request_judge(r, &g).status;
-}
-
-static void metrics_are_for_who_has_the_token(void **state)
-{
-	static const struct {
-		struct request r;
-		unsigned status;
-	} asked[] = {
-		{ { "GET", "/metrics", HERE, "Bearer secret", NULL, NULL }, 200 },
-		{ { "HEAD", "/metrics", "localhost", "bearer secret", NULL, NULL }, 200 },
-		{ { "GET", "/metrics", "[::1]:1", "Bearer secret", NULL, NULL }, 200 },
-		{ { "GET", "/metrics", HERE, "Bearer secre", NULL, NULL }, 401 },
-		{ { "GET", "/metrics", HERE, "Bearer secrett", NULL, NULL }, 401 },
-		{ { "GET", "/metrics", HERE, "Bearer ", NULL, NULL }, 401 },
-		{ { "GET", "/metrics", HERE, "secret", NULL, NULL }, 401 },
-		{ { "GET", "/metrics", HERE, NULL, NULL, NULL }, 401 },
-		{ { "GET", "/", HERE, "Bearer secret", NULL, NULL }, 404 },
-		{ { "GET", "/run/1/", HERE, "Bearer secret", NULL, NULL }, 404 },
-		{ { "GET", NULL, HERE, "Bearer secret", NULL, NULL }, 404 },
-		{ { "PUT", "/metrics", HERE, "Bearer secret", NULL, NULL }, 405 },
-		{ { NULL, "/metrics", HERE, "Bearer secret", NULL, NULL }, 405 },
-		{ { "GET", "/metrics", NULL, "Bearer secret", NULL, NULL }, 421 },
-		{ { "GET", "/metrics", "example.org", "Bearer secret", NULL, NULL }, 421 },
-		{ { "GET", "/metrics", "localhost.example.org", "Bearer secret", NULL, NULL },
-		  421 },
-		{ { "GET", "/metrics", "localhost:", "Bearer secret", NULL, NULL }, 421 },
-		{ { "GET", "/metrics", "localhost:8a", "Bearer secret", NULL, NULL }, 421 },
-	};
-	const struct request empty = { "GET", "/metrics", HERE, "Bearer ", NULL, NULL };
-
 	(void)state;
-	for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-		assert_int_equal(judged(&asked[i].r, true, "secret"), asked[i].status);
-	assert_int_equal(judged(&empty, true, ""), 401);
-	assert_int_equal(request_format(&empty), EXPOSITION_TEXT);
-}
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct fixture f;
+		char text[256];
 
-static void pages_are_for_who_has_the_token_or_its_cookie(void **state)
-{
-	struct request_guard g, other;
-	char cookie[256], elsewhere[256], text[256];
-	const struct {
-		const char *method, *path, *authorization, *cookie;
-		unsigned status;
-	} asked[] = {
-		{ "GET", "/", "Bearer secret", NULL, 200 },
-		{ "GET", "/", NULL, cookie, 200 },
-		{ "GET", "/run/2/events", NULL, cookie, 200 },
-		{ "GET", "/run/3/events", NULL, cookie, 404 },
-		{ "GET", "/run/0/", NULL, cookie, 404 },
-		{ "GET", "/run/-1/", NULL, cookie, 404 },
-		{ "GET", "/run/18446744073709551617/", NULL, cookie, 404 },
-		{ "GET", "/run/1/../2/", NULL, cookie, 404 },
-		{ "GET", "/metrics", NULL, cookie, 404 },
-		{ "GET", "/", NULL, elsewhere, 401 },
-		{ "GET", "/", NULL, text, 401 },
-		{ "GET", "/", NULL, NULL, 401 },
-		{ "GET", "/nowhere", NULL, NULL, 401 },
-		{ "GET", "/login", NULL, NULL, 200 },
-		{ "POST", "/session", "Bearer secret", NULL, 200 },
-		{ "POST", "/session", NULL, cookie, 401 },
-		{ "GET", "/session", "Bearer secret", NULL, 405 },
-		{ "POST", "/run/1/", NULL, cookie, 405 },
-	};
-
-	(void)state;
-	request_guard_make(&g, "secret", 8000);
-	request_guard_make(&other, "another", 8000);
-	snprintf(cookie, sizeof cookie, "a=b; %s=%s; c=d", g.cookie, g.session);
-	snprintf(elsewhere, sizeof elsewhere, "%s=%s", other.cookie, other.session);
-	snprintf(text, sizeof text, "%s=secret; %s=", g.cookie, g.cookie);
-	for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-		struct request r = { asked[i].method,        asked[i].path,   HERE,
-				     asked[i].authorization, asked[i].cookie, NULL };
-
-		assert_int_equal(judged(&r, false, "secret"), asked[i].status);
+		snprintf(text, sizeof text,
+			 "nodes=4 cores_asked=64 memory_asked_bytes=274877906944 gpus_asked=8 "
+			 "time_limit_seconds=28800 nodes_asked=4 %s",
+			 cases[i].asked);
+		fixture_init(&f, text);
+		f.s.scheduler = cases[i].scheduler;
+		f.s.nverdicts = 1;
+		f.s.verdicts[0].resource = cases[i].resource;
+		f.s.verdicts[0].amount = cases[i].amount;
+		requests_write(&f.s);
+		assert_string_equal(f.s.verdicts[0].next, cases[i].line);
 	}
+}
+
+static void test_memory_of_each_core_stays_so(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "cores_asked=4 memory_asked_bytes=34359738368");
+	f.s.scheduler = "slurm";
+	f.s.memory_asked_per_core = true;
+	f.s.nverdicts = 1;
+	f.s.verdicts[0].resource = RESOURCE_MEMORY;
+	f.s.verdicts[0].amount = 8.0 * 1073741824;
+	requests_write(&f.s);
+	assert_string_equal(f.s.verdicts[0].next, "#SBATCH --mem-per-cpu=2G");
+}
+
+/* In PBS one line asks for all: what two verdicts advise is in both of theirs. */
+static void test_one_line_holds_what_all_verdicts_advise(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "cores_asked=16 memory_asked_bytes=68719476736");
+	f.s.scheduler = "pbs";
+	f.s.nverdicts = 2;
+	f.s.verdicts[0].resource = RESOURCE_CORES;
+	f.s.verdicts[0].amount = 4;
+	f.s.verdicts[1].resource = RESOURCE_MEMORY;
+	f.s.verdicts[1].amount = 8.0 * 1073741824;
+	requests_write(&f.s);
+	assert_string_equal(f.s.verdicts[0].next, "#PBS -l select=1:ncpus=4:mem=8gb");
+	assert_string_equal(f.s.verdicts[1].next, "#PBS -l select=1:ncpus=4:mem=8gb");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(metrics_are_for_who_has_the_token),
-		cmocka_unit_test(pages_are_for_who_has_the_token_or_its_cookie),
+		cmocka_unit_test(test_each_system_has_its_words),
+		cmocka_unit_test(test_memory_of_each_core_stays_so),
+		cmocka_unit_test(test_one_line_holds_what_all_verdicts_advise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/rules.h"
+#include "report/rule.h"
 
 #include "summary_fixture.h"
 
@@ -125,39 +125,40 @@ static void test_faults_name_file_line_and_reason(void **state)
 	static const struct {
 		const char *text, *message;
 	} faults[] = {
-		{ "about: A.\n", "site.rules:1: 'about:' stands before the first 'rule:'" },
-		{ "# c\n\n  say: x\n", "site.rules:3: an indented line continues nothing" },
+		{ "about: A.\n", "site.rules:1:1: 'about:' stands before the first 'rule:'" },
+		{ "# c\n\n  say: x\n", "site.rules:3:1: an indented line continues nothing" },
 		{ "rule: A B\n",
-		  "site.rules:1: a rule's name is made of a-z, 0-9 and '-', not 'A B'" },
-		{ "rule: r\nnonsense\n", "site.rules:2: 'nonsense' is not 'key: value'" },
-		{ "rule: r\nwhy: 1\n", "site.rules:2: 'why' is not a key; see docs/verdicts.md" },
-		{ "rule: r\nwhen:\n", "site.rules:2: 'when:' is empty" },
-		{ "rule: r\nwhen: 1\nwhen: 1\n", "site.rules:3: 'when:' is given twice" },
-		{ "rule: r\nwhen: 1\n", "site.rules:1: rule r has no 'about:'" },
+		  "site.rules:1:1: a rule's name is made of a-z, 0-9 and '-', not 'A B'" },
+		{ "rule: r\nnonsense\n", "site.rules:2:1: 'nonsense' is not 'key: value'" },
+		{ "rule: r\nwhy: 1\n", "site.rules:2:1: 'why' is not a key; see docs/verdicts.md" },
+		{ "rule: r\nwhen:\n", "site.rules:2:1: 'when:' is empty" },
+		{ "rule: r\nwhen: 1\nwhen: 1\n", "site.rules:3:1: 'when:' is given twice" },
+		{ "rule: r\nwhen: 1\n", "site.rules:1:1: rule r has no 'about:'" },
 		{ SITE("r", "1", "bad") SITE("r", "1", "bad"),
-		  "site.rules:6: there is a rule r already" },
+		  "site.rules:6:1: there is a rule r already" },
 		{ SITE("a", "1", "bad") SITE("r", "1", "bad") SITE("r", "1", "bad"),
-		  "site.rules:11: there is a rule r already" },
+		  "site.rules:11:1: there is a rule r already" },
 		{ "rule: a2345678901234567890123456789012345678901234567890123456789012345\n",
-		  "site.rules:1: a rule's name is made of a-z, 0-9 and '-', not "
+		  "site.rules:1:1: a rule's name is made of a-z, 0-9 and '-', not "
 		  "'a23456789012345678901234567890123456789012345678901234567890'" },
 		{ SITE("r", "1", "worse"),
-		  "site.rules:4: severity: it is one of note, good, warn, bad, cannot-tell, not "
+		  "site.rules:4:11: severity: it is one of note, good, warn, bad, cannot-tell, not "
 		  "'worse'" },
-		{ SITE("r", "cores_ask > 1", "bad"), "site.rules:3: when: cores_ask is neither a "
+		{ SITE("r", "cores_ask > 1", "bad"), "site.rules:3:7: when: cores_ask is neither a "
 						     "figure nor a function that rules know" },
 		{ SITE("r", "median(node.load) > 1", "bad"),
-		  "site.rules:3: when: median() is neither a figure nor a function that rules "
+		  "site.rules:3:7: when: median() is neither a figure nor a function that rules "
 		  "know" },
-		{ "rule: r\nsay: {1:meters}\n", "site.rules:2: say: {1:meters} needs a unit "
-						"(bytes, seconds, cores, ratio, count ...) "
-						"or whole, number, signal after a colon" },
-		{ "rule: r\nsay: {1}\n", "site.rules:2: say: {1} needs a unit (bytes, seconds, "
+		{ "rule: r\nsay: {1:meters}\n",
+		  "site.rules:2:7: say: {1:meters} needs a unit "
+		  "(bytes, seconds, cores, ratio, count ...) "
+		  "or whole, tenths, number, signal, text after a colon" },
+		{ "rule: r\nsay: {1}\n", "site.rules:2:7: say: {1} needs a unit (bytes, seconds, "
 					 "cores, ratio, count ...) or "
-					 "whole, number, signal after a colon" },
-		{ "rule: r\nsay: {1:bytes\n", "site.rules:2: say: a { is not closed" },
+					 "whole, tenths, number, signal, text after a colon" },
+		{ "rule: r\nsay: {1:bytes\n", "site.rules:2:6: say: a { is not closed" },
 		{ "rule: r\nneeds: a.b c\n",
-		  "site.rules:2: needs: a.b is neither a figure nor a function that rules know" },
+		  "site.rules:2:8: needs: a.b is neither a figure nor a function that rules know" },
 	};
 	struct rules *rules;
 
@@ -181,7 +182,7 @@ static void test_a_fault_in_an_expression_says_where(void **state)
 
 	(void)state;
 	assert_int_equal(rules_parse(&rules, "site.rules", text, strlen(text), &e), -EINVAL);
-	assert_memory_equal(e.text, "site.rules:2: when: column 10: ", 31);
+	assert_memory_equal(e.text, "site.rules:3:3: when: ", 22);
 }
 
 static void test_too_long_and_too_many_are_refused(void **state)
@@ -192,9 +193,9 @@ static void test_too_long_and_too_many_are_refused(void **state)
 	size_t n = strlen(text);
 
 	(void)state;
-	memset(text + n, 'x', 400);
-	assert_int_equal(rules_parse(&rules, "f", text, n + 400, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "f:2: say: the sentence is too long"));
+	memset(text + n, 'x', 500);
+	assert_int_equal(rules_parse(&rules, "f", text, n + 500, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "say: the sentence is too long"));
 	for (int i = 0; i < 17; i++)
 		memcpy(text + n + 10 * i, "{1:number}", 10);
 	assert_int_equal(rules_parse(&rules, "f", text, n + 170, &e), -EINVAL);
@@ -214,7 +215,7 @@ static void test_numbers_out_of_all_proportion_do_not_overflow(void **state)
 	(void)state;
 	fixture_init(&f, "");
 	rules_apply(rules, &f.s);
-	assert_true(strlen(f.s.verdicts[0].sentence) < SUMMARY_SENTENCE);
+	assert_true(strlen(f.s.verdicts[0].sentence) < VERDICT_SENTENCE);
 	rules_free(rules);
 }
 
@@ -230,6 +231,94 @@ static void test_samples_are_those_of_the_node_with_fewest(void **state)
 	rules_apply(rules, &f.s);
 	assert_string_equal(f.s.verdicts[0].sentence, "7 3");
 	rules_free(rules);
+}
+
+/* What the fault is about may stand anywhere in a value of several lines. */
+static void test_places_are_those_of_the_file(void **state)
+{
+	static const struct {
+		const char *text, *place;
+	} faults[] = {
+		{ "rule: r\nwhen: 1 +\n   cores_ask\n", "site.rules:3:4: when: cores_ask" },
+		{ "rule: r\nsay: One {1:count}\n\tand {wall:seconds}.\n",
+		  "site.rules:3:7: say: wall" },
+		{ "rule: r\nneeds: signal\n  nothing\n", "site.rules:3:3: needs: nothing" },
+		{ "rule: r\nrequest: memory 2 *\n", "site.rules:2:20: request: " },
+		{ "rule: r\nrequest: disk 2\n", "site.rules:2:10: request: it begins with one of" },
+		{ "rule: r\nsay: {oom_process:text} {host:text}\n",
+		  "site.rules:2:26: say: host is no text that rules know" },
+		{ "rule: r\nconfidence: sure\n", "site.rules:2:13: confidence: it is one of low, "
+						 "medium, high, not 'sure'" },
+		{ "theme:\n", "site.rules:1:1: 'theme:' is empty" },
+	};
+	struct rules *rules;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+		struct err e = { "" };
+
+		assert_int_equal(rules_parse(&rules, "site.rules", faults[i].text,
+					     strlen(faults[i].text), &e),
+				 -EINVAL);
+		if (strncmp(e.text, faults[i].place, strlen(faults[i].place)) != 0)
+			fail_msg("%s\nis not: %s", e.text, faults[i].place);
+	}
+}
+
+static void test_numbers_and_confidence_are_in_the_verdict(void **state)
+{
+	struct rules *rules =
+		parsed("rule: r\nabout: A.\nwhen: 1\nseverity: note\nconfidence: low\nsay: "
+		       "{wall_seconds:seconds} {2 * wall_seconds:number} {wall_seconds:whole} "
+		       "{oom_process:text} {cores_asked:cores}.\n" SITE("s", "1", "good"));
+	const struct summary_verdict *v;
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "wall_seconds=2");
+	snprintf(f.s.story.oom_process, sizeof f.s.story.oom_process, "blastp");
+	rules_apply(rules, &f.s);
+	v = fixture_verdict(&f, "r");
+	assert_string_equal(v->sentence, "2.00 s 4 2 blastp unknown.");
+	assert_int_equal(v->confidence, CONFIDENCE_LOW);
+	assert_int_equal(v->nnumbers, 3);
+	assert_string_equal(v->number[1].name, "2 * wall_seconds");
+	assert_true(v->number[1].value == 4 && v->number[0].unit == UNIT_SECONDS);
+	assert_true(isnan(v->number[2].value));
+	assert_int_equal(fixture_verdict(&f, "s")->confidence, CONFIDENCE_MEDIUM);
+	rules_free(rules);
+}
+
+static void test_rules_from_a_directory(void **state)
+{
+	char path[] = "rules.XXXXXX", name[64];
+	struct rules *rules = NULL;
+	struct err e = { "" };
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(rules_read(&rules, path, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "holds no file named *.rules"));
+	for (char c = 'b'; c >= 'a'; c--) {
+		FILE *out;
+
+		snprintf(name, sizeof name, "%s/%c.rules", path, c);
+		out = fopen(name, "w");
+		assert_non_null(out);
+		fprintf(out, "theme: %c\nrule: %c\nabout: A.\nwhen: 1\nseverity: bad\nsay: %c.\n",
+			c, c, c);
+		fclose(out);
+	}
+	assert_int_equal(rules_read(&rules, path, &e), 0);
+	assert_int_equal(rules->n, 2);
+	assert_string_equal(rules->rule[0].name, "a");
+	assert_string_equal(rules->rule[1].theme, "b");
+	rules_free(rules);
+	for (char c = 'a'; c <= 'b'; c++) {
+		snprintf(name, sizeof name, "%s/%c.rules", path, c);
+		unlink(name);
+	}
+	rmdir(path);
 }
 
 static void test_rules_from_a_file(void **state)
@@ -278,7 +367,7 @@ static void test_a_file_that_is_not_there(void **state)
 	(void)state;
 	assert_int_equal(rules_read(&rules, "/nowhere/site.rules", &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nowhere/site.rules"));
-	assert_int_equal(rules_read(&rules, "/", &e), -EINVAL);
+	assert_int_equal(rules_read(&rules, "/", &e), -ENOENT);
 }
 
 int main(void)
@@ -294,6 +383,9 @@ int main(void)
 		cmocka_unit_test(test_too_long_and_too_many_are_refused),
 		cmocka_unit_test(test_numbers_out_of_all_proportion_do_not_overflow),
 		cmocka_unit_test(test_samples_are_those_of_the_node_with_fewest),
+		cmocka_unit_test(test_places_are_those_of_the_file),
+		cmocka_unit_test(test_numbers_and_confidence_are_in_the_verdict),
+		cmocka_unit_test(test_rules_from_a_directory),
 		cmocka_unit_test(test_rules_from_a_file),
 		cmocka_unit_test(test_files_without_a_last_newline_and_with_crlf),
 		cmocka_unit_test(test_a_file_that_is_not_there),

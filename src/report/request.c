@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/request.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of each node, but the time; NAN: not known, not to be asked for. */
+struct request {
+	double amount[RESOURCE_NUMBER_OF];
+	double nodes, tasks; /* tasks of each node, at least 1 */
+};
+
+typedef void line_writer(const struct summary *s, const struct request *q, enum resource resource,
+			 char *out, size_t size);
+
+/* ---- amounts as batch systems take them ---- */
+
+/* Rounded up, so that it is a round number and never less. */
+static const char *memory_text(double bytes, const char *mega, const char *giga, char *out,
+			       size_t size)
+{
+	enum { MEBI_STEP = 128 };
+	double mebi = bytes / (1 << 20);
+
+	if (mebi < 1024 - MEBI_STEP)
+		snprintf(out, size, "%.0f%s", fmax(1, ceil(mebi / MEBI_STEP)) * MEBI_STEP, mega);
+	else
+		snprintf(out, size, "%.0f%s", ceil(mebi / 1024), giga);
+	return out;
+}
+
+/* To 5 min, of more than two hours to a quarter. */
+static const char *time_text(double seconds, char *out, size_t size)
+{
+	double step = seconds > 7200 ? 900 : 300,
+	       minutes = fmax(1, ceil(seconds / step)) * step / 60;
+
+	snprintf(out, size, "%02.0f:%02.0f:00", floor(minutes / 60), fmod(minutes, 60));
+	return out;
+}
+
+/* ---- the systems ---- */
+
+static void slurm_cores(const struct request *q, double asked, char *out, size_t size)
+{
+	double cores = q->amount[RESOURCE_CORES], of_task = ceil(cores / q->tasks);
+
+	if (cores < q->tasks)
+		snprintf(out, size, "#SBATCH --ntasks-per-node=%.0f", cores);
+	else if (!(of_task * q->tasks >= asked)) /* else it is what was asked for */
+		snprintf(out, size, "#SBATCH --cpus-per-task=%.0f", of_task);
+}
+
+static void slurm_memory(const struct summary *s, const struct request *q, char *out, size_t size)
+{
+	double cores = q->amount[RESOURCE_CORES], bytes = q->amount[RESOURCE_MEMORY];
+	bool of_core = s->memory_asked_per_core && cores >= 1;
+	char text[32];
+
+	memory_text(of_core ? bytes / cores : bytes, "M", "G", text, sizeof text);
+	snprintf(out, size, "#SBATCH --%s=%s", of_core ? "mem-per-cpu" : "mem", text);
+}
+
+static void slurm_line(const struct summary *s, const struct request *q, enum resource resource,
+		       char *out, size_t size)
+{
+	char text[32];
+
+	switch (resource) {
+	case RESOURCE_CORES:
+		slurm_cores(q, s->cores_asked / s->nhosts, out, size);
+		break;
+	case RESOURCE_MEMORY:
+		slurm_memory(s, q, out, size);
+		break;
+	case RESOURCE_GPUS:
+		snprintf(out, size, "#SBATCH --gres=gpu:%.0f", q->amount[RESOURCE_GPUS]);
+		break;
+	case RESOURCE_TIME:
+		snprintf(out, size, "#SBATCH --time=%s",
+			 time_text(q->amount[RESOURCE_TIME], text, sizeof text));
+		break;
+	default:
+		break;
+	}
+}
+
+static void __attribute__((format(printf, 3, 4)))
+add(char *out, size_t size, const char *format, ...)
+{
+	size_t n = strlen(out);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(out + n, size - n, format, ap);
+	va_end(ap);
+}
+
+static void pbs_line(const struct summary *s, const struct request *q, enum resource resource,
+		     char *out, size_t size)
+{
+	char text[32];
+
+	(void)s;
+	if (resource == RESOURCE_TIME) {
+		snprintf(out, size, "#PBS -l walltime=%s",
+			 time_text(q->amount[RESOURCE_TIME], text, sizeof text));
+		return;
+	}
+	snprintf(out, size, "#PBS -l select=%.0f", q->nodes);
+	if (q->amount[RESOURCE_CORES] >= 1)
+		add(out, size, ":ncpus=%.0f", q->amount[RESOURCE_CORES]);
+	if (q->tasks > 1 && q->tasks <= q->amount[RESOURCE_CORES])
+		add(out, size, ":mpiprocs=%.0f", q->tasks);
+	if (q->amount[RESOURCE_MEMORY] > 0)
+		add(out, size, ":mem=%s",
+		    memory_text(q->amount[RESOURCE_MEMORY], "mb", "gb", text, sizeof text));
+	if (q->amount[RESOURCE_GPUS] >= 1)
+		add(out, size, ":ngpus=%.0f", q->amount[RESOURCE_GPUS]);
+}
+
+/* Its mem is of the whole job. */
+static void torque_line(const struct summary *s, const struct request *q, enum resource resource,
+			char *out, size_t size)
+{
+	char text[32];
+
+	if (resource == RESOURCE_TIME) {
+		pbs_line(s, q, resource, out, size);
+	} else if (resource == RESOURCE_MEMORY) {
+		snprintf(out, size, "#PBS -l mem=%s",
+			 memory_text(q->amount[RESOURCE_MEMORY] * q->nodes, "mb", "gb", text,
+				     sizeof text));
+	} else {
+		snprintf(out, size, "#PBS -l nodes=%.0f", q->nodes);
+		if (q->amount[RESOURCE_CORES] >= 1)
+			add(out, size, ":ppn=%.0f", q->amount[RESOURCE_CORES]);
+		if (q->amount[RESOURCE_GPUS] >= 1)
+			add(out, size, ":gpus=%.0f", q->amount[RESOURCE_GPUS]);
+	}
+}
+
+/* It has no request for memory: a site's own properties say how much cores or nodes have. */
+static void oar_line(const struct summary *s, const struct request *q, enum resource resource,
+		     char *out, size_t size)
+{
+	char text[32];
+
+	(void)s;
+	if (resource == RESOURCE_MEMORY)
+		return;
+	snprintf(out, size, "#OAR -l nodes=%.0f", q->nodes);
+	if (q->amount[RESOURCE_GPUS] >= 1)
+		add(out, size, "/gpu=%.0f", q->amount[RESOURCE_GPUS]);
+	else if (q->amount[RESOURCE_CORES] >= 1)
+		add(out, size, "/core=%.0f", q->amount[RESOURCE_CORES]);
+	if (q->amount[RESOURCE_TIME] > 0)
+		add(out, size, ",walltime=%s",
+		    time_text(q->amount[RESOURCE_TIME], text, sizeof text));
+}
+
+static const struct {
+	const char *scheduler;
+	line_writer *line;
+} systems[] = {
+	{ "slurm", slurm_line },
+	{ "pbs", pbs_line },
+	{ "torque", torque_line },
+	{ "oar", oar_line },
+};
+
+/* What was asked for, with what the verdicts advise in its place. */
+static struct request request_of(const struct summary *s)
+{
+	double hosts = s->nhosts;
+	struct request q = {
+		.amount = {
+			[RESOURCE_NONE] = NAN,
+			[RESOURCE_CORES] = s->cores_asked / hosts,
+			[RESOURCE_MEMORY] = s->memory_asked_bytes / hosts,
+			[RESOURCE_GPUS] = s->gpus_asked / hosts,
+			[RESOURCE_TIME] = s->time_limit_s,
+		},
+		.nodes = s->nodes_asked >= 1 ? s->nodes_asked : hosts,
+		.tasks = s->tasks_asked > hosts ? ceil(s->tasks_asked / hosts) : 1,
+	};
+
+	for (uint32_t i = 0; i < s->nverdicts; i++) {
+		const struct summary_verdict *v = &s->verdicts[i];
+
+		if (v->resource)
+			q.amount[v->resource] =
+				v->resource == RESOURCE_CORES || v->resource == RESOURCE_GPUS
+					? ceil(v->amount)
+					: v->amount;
+	}
+	return q;
+}
+
+void requests_write(struct summary *s)
+{
+	struct request q = request_of(s);
+	line_writer *line = NULL;
+
+	for (size_t i = 0; s->scheduler && i < sizeof systems / sizeof systems[0]; i++)
+		if (strcmp(systems[i].scheduler, s->scheduler) == 0)
+			line = systems[i].line;
+	for (uint32_t i = 0; i < s->nverdicts; i++) {
+		struct summary_verdict *v = &s->verdicts[i];
+
+		v->next[0] = '\0';
+		if (line && v->resource && v->amount > 0)
+			line(s, &q, v->resource, v->next, sizeof v->next);
+	}
+}

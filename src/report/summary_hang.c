@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary_hang.c - what a watch for hangs has marked: sonde.hang when it began, sonde.progress when
+ * it was over. */
+#include "report/summary_part.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void tell(struct story *y, double from_s, double to_s, const char *evidence)
+{
+	if (to_s - from_s <= y->hang_s)
+		return;
+	y->hang_s = to_s - from_s;
+	y->hang_from_s = from_s;
+	y->hang_to_s = to_s;
+	snprintf(y->hang_evidence, sizeof y->hang_evidence, "%s", evidence ? evidence : "");
+}
+
+/* Marks are in the order of time within a node. A hang is marked when it has lasted so long. */
+static void tell_node(struct story *y, const struct run *r, uint32_t node, double patience_s)
+{
+	double from_s = NAN;
+	const char *evidence = NULL;
+
+	for (uint32_t i = 1; i < r->nmarks; i++) {
+		const struct run_mark *m = &r->marks[i];
+		double at = run_seconds(r, m->node, m->at_ns);
+
+		if (m->node != node || !m->name)
+			continue;
+		if (strcmp(m->name, "sonde.hang") == 0) {
+			from_s = fmax(0, at - patience_s);
+			evidence = m->message;
+			y->hangs++;
+		} else if (strcmp(m->name, "sonde.progress") == 0 && !isnan(from_s)) {
+			tell(y, from_s, at, evidence);
+			from_s = NAN;
+		}
+	}
+	if (!isnan(from_s))
+		tell(y, from_s, run_seconds(r, node, r->nodes[node].last_ns), evidence);
+}
+
+/* Without a watch nothing is known; with one, no mark is no hang. */
+void summary_hang_make(struct summary *s, const struct run *r)
+{
+	const struct run_meta *watch = run_find_meta(r, 0, "run.watch_hang_ns");
+	struct story *y = &s->story;
+
+	if (!watch || watch->type != META_INT)
+		return;
+	y->hang_s = y->hangs = 0;
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		tell_node(y, r, i, (double)watch->value * 1e-9);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary_story.c - findings over time: one core at work, holes, growth of memory. */
+#include "report/summary_part.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* As many cores are nothing, or one; the rest is what a second thread does now and then. */
+static const double idle_cores = 0.05, serial_least = 0.5, serial_most = 1.3;
+
+/* ---- stretches of windows ---- */
+
+struct stretch {
+	double all_s, longest_s, from_s, to_s;
+	uint32_t begin, n; /* of the one that is open */
+};
+
+static void stretch_end(struct stretch *x, const struct timeline *t)
+{
+	double s = x->n * t->width_s;
+
+	x->all_s += s;
+	if (s > x->longest_s) {
+		x->longest_s = s;
+		x->from_s = t->from_s + x->begin * t->width_s;
+		x->to_s = x->from_s + s;
+	}
+	x->n = 0;
+}
+
+static void stretch_add(struct stretch *x, const struct timeline *t, uint32_t window, bool is_in)
+{
+	if (!is_in && x->n)
+		stretch_end(x, t);
+	if (is_in && !x->n++)
+		x->begin = window;
+}
+
+/* ---- cores ---- */
+
+static uint32_t first_work(const double *cores, uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (i < n && !(cores[i] > idle_cores))
+		i++;
+	return i;
+}
+
+static uint32_t last_work(const double *cores, uint32_t n)
+{
+	while (n && !(cores[n - 1] > idle_cores))
+		n--;
+	return n;
+}
+
+static void tell_cores(struct story *y, const struct timeline *t, const double *cores)
+{
+	uint32_t begin = first_work(cores, t->nwindows), end = last_work(cores, t->nwindows);
+	struct stretch serial = { 0 }, hole = { 0 };
+	double parallel = 0;
+	uint32_t nparallel = 0;
+
+	for (uint32_t i = begin; i < end; i++) {
+		stretch_add(&serial, t, i, cores[i] >= serial_least && cores[i] <= serial_most);
+		stretch_add(&hole, t, i, cores[i] <= idle_cores);
+		if (cores[i] > serial_most) {
+			parallel += cores[i];
+			nparallel++;
+		}
+	}
+	stretch_add(&serial, t, end, false);
+	stretch_add(&hole, t, end, false);
+	y->serial_s = serial.all_s;
+	y->serial_from_s = serial.from_s;
+	y->serial_to_s = serial.to_s;
+	y->parallel_cores = nparallel ? parallel / nparallel : NAN;
+	y->holes_s = hole.all_s;
+	y->hole_s = hole.longest_s;
+	y->hole_from_s = hole.from_s;
+	y->hole_to_s = hole.to_s;
+}
+
+/* ---- memory ---- */
+
+struct line {
+	double slope, error, from, to; /* error: two standard errors of the slope */
+};
+
+/* Least squares over windows begin..end. Neighbours are alike, so that there are fewer independent
+ * ones than windows: by (1 - r) / (1 + r), r the correlation of a residual with the next one
+ * (Bayley and Hammersley, 1946; as used for trends of climate by Santer et al., 2000). */
+static struct line fit(const struct timeline *t, const double *v, uint32_t begin, uint32_t end)
+{
+	double n = 0, x = 0, y = 0, xx = 0, xy = 0, rr = 0, next = 0, before = NAN, r;
+	struct line l = { NAN, NAN, NAN, NAN };
+
+	for (uint32_t i = begin; i < end; i++) {
+		if (isnan(v[i]))
+			continue;
+		n++;
+		x += i;
+		y += v[i];
+	}
+	x /= n;
+	y /= n;
+	for (uint32_t i = begin; i < end; i++) {
+		if (isnan(v[i]))
+			continue;
+		xx += (i - x) * (i - x);
+		xy += (i - x) * (v[i] - y);
+	}
+	if (!(n >= 4) || !(xx > 0))
+		return l;
+	l.slope = xy / xx;
+	for (uint32_t i = begin; i < end; i++) {
+		double rest = v[i] - y - l.slope * (i - x);
+
+		if (isnan(rest))
+			continue;
+		rr += rest * rest;
+		next += isnan(before) ? 0 : rest * before;
+		before = rest;
+	}
+	r = rr > 0 ? fmin(fmax(next / rr, 0), 0.98) : 0;
+	l.error = 2 * sqrt(rr / (n - 2) / xx * (1 + r) / (1 - r)) / t->width_s;
+	l.from = y + l.slope * (begin - x);
+	l.to = y + l.slope * (end - 1 - x);
+	l.slope /= t->width_s;
+	return l;
+}
+
+/* Of the thirds, the one that grows least. */
+static double least_slope(const struct timeline *t, const double *v, uint32_t begin, uint32_t end)
+{
+	uint32_t third = (end - begin) / 3;
+	double least = INFINITY;
+
+	for (uint32_t i = 0; i < 3; i++)
+		least = fmin(least, fit(t, v, begin + i * third, begin + (i + 1) * third).slope);
+	return least;
+}
+
+/* A job takes its memory when it begins and gives it back when it ends: neither is growth. */
+static void tell_memory(struct story *y, const struct timeline *t, const double *bytes)
+{
+	enum { LEAST_WINDOWS = 16 };
+	uint32_t begin = t->nwindows / 5, end = t->nwindows;
+	double most = 0;
+	struct line l;
+
+	for (uint32_t i = 0; i < t->nwindows; i++)
+		most = fmax(most, bytes[i]);
+	while (end > begin && !(bytes[end - 1] >= most / 2))
+		end--;
+	if (end - begin < LEAST_WINDOWS)
+		return;
+	l = fit(t, bytes, begin, end);
+	y->leak_bytes_per_s = l.slope;
+	y->leak_error_bytes_per_s = l.error;
+	y->leak_steadiness = l.slope > 0 ? least_slope(t, bytes, begin, end) / l.slope : NAN;
+	y->leak_from_s = t->from_s + begin * t->width_s;
+	y->leak_to_s = t->from_s + end * t->width_s;
+	y->leak_from_bytes = l.from;
+	y->leak_to_bytes = l.to;
+}
+
+void story_init(struct story *y)
+{
+	*y = (struct story){
+		.serial_s = NAN,
+		.serial_from_s = NAN,
+		.serial_to_s = NAN,
+		.parallel_cores = NAN,
+		.holes_s = NAN,
+		.hole_s = NAN,
+		.hole_from_s = NAN,
+		.hole_to_s = NAN,
+		.leak_bytes_per_s = NAN,
+		.leak_error_bytes_per_s = NAN,
+		.leak_steadiness = NAN,
+		.leak_from_s = NAN,
+		.leak_to_s = NAN,
+		.leak_from_bytes = NAN,
+		.leak_to_bytes = NAN,
+		.oom_s = NAN,
+		.oom_from_s = NAN,
+		.oom_from_bytes = NAN,
+		.oom_bytes_per_s = NAN,
+		.oom_pid = NAN,
+		.hosts_unequal_ratio = NAN,
+		.hang_s = NAN,
+		.hang_from_s = NAN,
+		.hang_to_s = NAN,
+		.hangs = NAN,
+	};
+}
+
+void summary_story_make(struct summary *s)
+{
+	const struct timeline *t = &s->timeline;
+	const struct timeline_row *cores = timeline_find(t, summary_cores_metric);
+	const struct timeline_row *memory = timeline_find(t, summary_memory_metric);
+
+	if (cores)
+		tell_cores(&s->story, t, cores->value);
+	if (memory)
+		tell_memory(&s->story, t, memory->value);
+}

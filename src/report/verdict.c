@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/verdict.h"
+
+const char *const severity_names[] = {
+	[SEVERITY_NOTE] = "note",
+	[SEVERITY_GOOD] = "good",
+	[SEVERITY_WARN] = "warn",
+	[SEVERITY_BAD] = "bad",
+	[SEVERITY_CANNOT_TELL] = "cannot-tell",
+	[SEVERITY_NUMBER_OF] = NULL,
+};
+
+const char *const confidence_names[] = {
+	[CONFIDENCE_LOW] = "low",
+	[CONFIDENCE_MEDIUM] = "medium",
+	[CONFIDENCE_HIGH] = "high",
+	[CONFIDENCE_NUMBER_OF] = NULL,
+};
+
+const char *const resource_names[] = {
+	[RESOURCE_NONE] = "",     [RESOURCE_CORES] = "cores", [RESOURCE_MEMORY] = "memory",
+	[RESOURCE_GPUS] = "gpus", [RESOURCE_TIME] = "time",   [RESOURCE_NUMBER_OF] = NULL,
+};
+
+const char *severity_name(enum severity severity)
+{
+	return severity_names[severity];
+}
+
+const char *confidence_name(enum confidence confidence)
+{
+	return confidence_names[confidence];
+}
+
+const char *resource_name(enum resource resource)
+{
+	return resource_names[resource];
+}
