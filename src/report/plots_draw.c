@@ -4,7 +4,7 @@
 #include "chart/heatmap.h"
 #include "chart/panel.h"
 #include "chart/roofline.h"
-#include "chart/timeline.h"
+#include "chart/time_chart.h"
 #include "report/plots.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ static struct layer layer_of(const struct plot_values *v, const char *label, uin
 			       .n = v->n };
 }
 
-static void draw_timeline(const struct plots *p, const struct plot *x, struct bytes *drawing,
-			  const struct box *at, struct timeline *t)
+static void draw_time_chart(const struct plots *p, const struct plot *x, struct bytes *drawing,
+			    const struct box *at, struct time_chart *t)
 {
 	char note[160];
 
@@ -67,7 +67,7 @@ static void draw_timeline(const struct plots *p, const struct plot *x, struct by
 			 *t->note ? "; " : "", t->note);
 		t->note = note;
 	}
-	if (!timeline_draw(drawing, at, t))
+	if (!time_chart_draw(drawing, at, t))
 		sentence(x, drawing, at, "No value was read.");
 }
 
@@ -77,9 +77,9 @@ static void draw_chart(const struct plots *p, const struct plot *x, struct bytes
 	const struct page_chart *chart = x->row->chart;
 	struct plot_values values[PAGE_LINES] = { { .n = 0 } };
 	struct layer layer[PAGE_LINES];
-	struct timeline t = { .layer = layer,
-			      .limit = limit_of(p, chart->limit_of),
-			      .limit_label = chart->limit_label };
+	struct time_chart t = { .layer = layer,
+				.limit = limit_of(p, chart->limit_of),
+				.limit_label = chart->limit_label };
 	uint32_t lines = 0;
 
 	for (size_t l = 0; l < PAGE_LINES && chart->lines[l].metric; l++) {
@@ -95,7 +95,7 @@ static void draw_chart(const struct plots *p, const struct plot *x, struct bytes
 			layer[t.nlayers].dash = (enum dash)(lines++ % DASH_NUMBER_OF);
 		t.nlayers++;
 	}
-	draw_timeline(p, x, drawing, at, &t);
+	draw_time_chart(p, x, drawing, at, &t);
 	for (size_t l = 0; l < PAGE_LINES; l++)
 		free(values[l].at);
 }
@@ -105,13 +105,13 @@ static void draw_total(const struct plots *p, const struct plot *x, struct bytes
 {
 	struct plot_values v;
 	struct layer layer;
-	struct timeline t = { .layer = &layer, .limit = NAN };
+	struct time_chart t = { .layer = &layer, .limit = NAN };
 
 	if (!plot_values_of(p, x->row->metric, &v))
 		drawing->failed = true;
 	layer = layer_of(&v, x->title, colour_series(0), LAYER_AREA);
 	t.nlayers = v.n && !drawing->failed;
-	draw_timeline(p, x, drawing, at, &t);
+	draw_time_chart(p, x, drawing, at, &t);
 	free(v.at);
 }
 
@@ -136,7 +136,7 @@ static void draw_lines(const struct plots *p, const struct plot *x, struct bytes
 	struct plot_values values[PLOT_LINES] = { { .n = 0 } };
 	char name[PLOT_LINES][ROW_NAME];
 	struct layer layer[PLOT_LINES];
-	struct timeline t = { .layer = layer, .limit = NAN };
+	struct time_chart t = { .layer = layer, .limit = NAN };
 
 	for (uint32_t i = 0; i < n && i < PLOT_LINES; i++) {
 		if (!plot_values_of_trace(p, &trace[i], &values[i])) {
@@ -148,7 +148,7 @@ static void draw_lines(const struct plots *p, const struct plot *x, struct bytes
 		layer[i].dash = (enum dash)(i % DASH_NUMBER_OF);
 		t.nlayers++;
 	}
-	draw_timeline(p, x, drawing, at, &t);
+	draw_time_chart(p, x, drawing, at, &t);
 	for (uint32_t i = 0; i < PLOT_LINES; i++)
 		free(values[i].at);
 }

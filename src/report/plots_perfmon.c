@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plots_perfmon.c - plots as perfmon drew them: all nodes together, and a line for each. */
 #include "chart/colour.h"
-#include "chart/timeline.h"
+#include "chart/time_chart.h"
 #include "report/plots.h"
 
 #include <math.h>
@@ -116,7 +116,7 @@ static void make_title(const struct plots *p, const struct hosts *h, const struc
 }
 
 static void draw_all(const struct plots *p, const struct hosts *h, const struct plot_row *row,
-		     struct bytes *drawing, const struct box *at, struct timeline *t)
+		     struct bytes *drawing, const struct box *at, struct time_chart *t)
 {
 	double *room = calloc((size_t)6 * COLUMNS, sizeof *room);
 	double *times = room, *sum = room + COLUMNS, *count = sum + COLUMNS;
@@ -146,12 +146,12 @@ static void draw_all(const struct plots *p, const struct hosts *h, const struct 
 	layer.mean = sum;
 	t->layer = &layer;
 	t->nlayers = 1;
-	timeline_draw(drawing, at, t);
+	time_chart_draw(drawing, at, t);
 	free(room);
 }
 
 static void draw_each(const struct plots *p, const struct hosts *h, struct bytes *drawing,
-		      const struct box *at, struct timeline *t)
+		      const struct box *at, struct time_chart *t)
 {
 	struct plot_values *values = calloc(h->n + 1u, sizeof *values);
 	struct layer *layer = calloc(h->n + 1u, sizeof *layer);
@@ -175,7 +175,7 @@ static void draw_each(const struct plots *p, const struct hosts *h, struct bytes
 	t->nlayers = h->n;
 	t->unnamed = h->n > NAMED;
 	if (!drawing->failed)
-		timeline_draw(drawing, at, t);
+		time_chart_draw(drawing, at, t);
 	for (uint32_t i = 0; values && i < h->n; i++)
 		free(values[i].at);
 	free(values);
@@ -186,7 +186,7 @@ static void draw_each(const struct plots *p, const struct hosts *h, struct bytes
 void plots_perfmon_draw(const struct plots *p, const struct plot *x, struct bytes *drawing,
 			const struct box *at)
 {
-	struct timeline t = {
+	struct time_chart t = {
 		.unit = x->row->unit, .log = x->row->log, .to_s = p->to_s, .limit = NAN
 	};
 	char title[200], note[64];

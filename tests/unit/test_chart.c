@@ -4,7 +4,7 @@
 #include "chart/document.h"
 #include "chart/svg.h"
 #include "chart/text.h"
-#include "chart/timeline.h"
+#include "chart/time_chart.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -123,12 +123,12 @@ static void absent_values_are_gaps_and_not_zero(void **state)
 {
 	double at[40], mean[40];
 	struct layer layer = { .label = "x", .colour = 0x123456, .at = at, .mean = mean, .n = 40 };
-	struct timeline t = { .title = "T",
-			      .unit = UNIT_BYTES,
-			      .to_s = 40,
-			      .layer = &layer,
-			      .nlayers = 1,
-			      .limit = NAN };
+	struct time_chart t = { .title = "T",
+				.unit = UNIT_BYTES,
+				.to_s = 40,
+				.layer = &layer,
+				.nlayers = 1,
+				.limit = NAN };
 	struct bytes drawing = { 0 }, svg;
 
 	(void)state;
@@ -137,7 +137,7 @@ static void absent_values_are_gaps_and_not_zero(void **state)
 		mean[i] = (i >= 10 && i < 15) || i == 17 ? NAN : 5;
 	}
 	shape_page(&drawing, page.w, page.h);
-	assert_true(timeline_draw(&drawing, &page, &t));
+	assert_true(time_chart_draw(&drawing, &page, &t));
 	shape_end(&drawing);
 	svg = svg_of(&drawing, "t");
 	/* One in the legend, then 10, 2 and 22 points. */
@@ -149,7 +149,7 @@ static void absent_values_are_gaps_and_not_zero(void **state)
 	bytes_free(&svg);
 	for (int i = 0; i < 40; i++)
 		mean[i] = NAN;
-	assert_false(timeline_draw(&drawing, &page, &t));
+	assert_false(time_chart_draw(&drawing, &page, &t));
 	assert_int_equal(drawing.len, 0);
 }
 
@@ -157,12 +157,12 @@ static void time_that_nobody_looked_at_is_a_gap(void **state)
 {
 	double at[40], mean[40];
 	struct layer layer = { .label = "x", .colour = 0x123456, .at = at, .mean = mean, .n = 40 };
-	struct timeline t = { .title = "T",
-			      .unit = UNIT_ONE,
-			      .to_s = 4000,
-			      .layer = &layer,
-			      .nlayers = 1,
-			      .limit = NAN };
+	struct time_chart t = { .title = "T",
+				.unit = UNIT_ONE,
+				.to_s = 4000,
+				.layer = &layer,
+				.nlayers = 1,
+				.limit = NAN };
 	struct bytes drawing = { 0 }, svg;
 
 	(void)state;
@@ -171,7 +171,7 @@ static void time_that_nobody_looked_at_is_a_gap(void **state)
 		mean[i] = 1;
 	}
 	shape_page(&drawing, page.w, page.h);
-	assert_true(timeline_draw(&drawing, &page, &t));
+	assert_true(time_chart_draw(&drawing, &page, &t));
 	shape_end(&drawing);
 	svg = svg_of(&drawing, "t");
 	assert_int_equal(points_of(&svg, "stroke=\"#123456\"", 2), 20);
@@ -196,17 +196,17 @@ static void layers_add_up_or_stop(void **state)
 				    .at = at,
 				    .mean = b,
 				    .n = 4 } };
-	struct timeline t = { .title = "T",
-			      .unit = UNIT_ONE,
-			      .to_s = 4,
-			      .layer = layer,
-			      .nlayers = 2,
-			      .limit = NAN };
+	struct time_chart t = { .title = "T",
+				.unit = UNIT_ONE,
+				.to_s = 4,
+				.layer = layer,
+				.nlayers = 2,
+				.limit = NAN };
 	struct bytes drawing = { 0 }, svg;
 
 	(void)state;
 	shape_page(&drawing, page.w, page.h);
-	assert_true(timeline_draw(&drawing, &page, &t));
+	assert_true(time_chart_draw(&drawing, &page, &t));
 	shape_end(&drawing);
 	svg = svg_of(&drawing, "t");
 	assert_int_equal(points_of(&svg, "<polygon fill=\"#aa0000\"", 1), 8);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - values over time as lines, areas and layers on each other.
+ * time_chart.h - values over time as lines, areas and layers on each other.
  *
  * A value that is NAN was not there: the line has a gap, it does not go to 0. Where several samples
  * became one point, their mean is the line, and least and most a band around it.
  */
-#ifndef SONDE_CHART_TIMELINE_H
-#define SONDE_CHART_TIMELINE_H
+#ifndef SONDE_CHART_TIME_CHART_H
+#define SONDE_CHART_TIME_CHART_H
 
 #include "chart/shape.h"
 #include "core/metric.h"
@@ -24,7 +24,7 @@ struct layer {
 	uint32_t n;
 };
 
-struct timeline {
+struct time_chart {
 	const char *title, *note;
 	enum unit unit;
 	bool log; /* unless there is nothing above 0 */
@@ -39,6 +39,6 @@ struct timeline {
 enum { TIMELINE_LAYERS = 64 };
 
 /* False when no layer has a value: then nothing is drawn. */
-bool timeline_draw(struct bytes *drawing, const struct box *at, const struct timeline *t);
+bool time_chart_draw(struct bytes *drawing, const struct box *at, const struct time_chart *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "chart/timeline.h"
+#include "chart/time_chart.h"
 
 #include "chart/colour.h"
 #include "chart/panel.h"
@@ -48,7 +48,7 @@ static void add_layer(double *sum, const struct layer *l)
 		sum[i] += l->mean[i];
 }
 
-static const struct layer *first_stacked(const struct timeline *t)
+static const struct layer *first_stacked(const struct time_chart *t)
 {
 	for (uint32_t i = 0; i < t->nlayers; i++)
 		if (is_stacked(&t->layer[i]))
@@ -57,7 +57,7 @@ static const struct layer *first_stacked(const struct timeline *t)
 }
 
 /* sum: [n] of the stacked layers. */
-static struct extent extent_of(const struct timeline *t, double *sum)
+static struct extent extent_of(const struct time_chart *t, double *sum)
 {
 	struct extent x = { INFINITY, -INFINITY, INFINITY };
 	const struct layer *stacked = first_stacked(t);
@@ -142,7 +142,7 @@ static void draw_line(struct canvas *c, const struct layer *l, const double *v, 
 	}
 }
 
-static bool draw_stack(struct canvas *c, const struct timeline *t, uint32_t longest)
+static bool draw_stack(struct canvas *c, const struct time_chart *t, uint32_t longest)
 {
 	double *sum = calloc(2 * (size_t)longest + 1, sizeof *sum), *below = sum + longest;
 
@@ -164,7 +164,7 @@ static bool draw_stack(struct canvas *c, const struct timeline *t, uint32_t long
 	return sum;
 }
 
-static void draw_lines(struct canvas *c, const struct timeline *t)
+static void draw_lines(struct canvas *c, const struct time_chart *t)
 {
 	for (uint32_t k = 0; k < t->nlayers; k++) {
 		const struct layer *l = &t->layer[k];
@@ -190,7 +190,7 @@ static void draw_lines(struct canvas *c, const struct timeline *t)
 			draw_line(c, &t->layer[k], t->layer[k].mean, 1.1);
 }
 
-static void draw_limit(struct canvas *c, const struct timeline *t)
+static void draw_limit(struct canvas *c, const struct time_chart *t)
 {
 	const struct pen pen = { .colour = COLOUR_SOFT, .width = 0.9, .dash = DASH_LONG };
 	const struct box *b = &c->panel.plot;
@@ -201,7 +201,7 @@ static void draw_limit(struct canvas *c, const struct timeline *t)
 			   (const struct point[]){ { b->x, y }, { b->x + b->w, y } }, 2);
 }
 
-static void draw_legend(struct canvas *c, const struct timeline *t)
+static void draw_legend(struct canvas *c, const struct time_chart *t)
 {
 	struct legend_entry entry[TIMELINE_LAYERS + 1];
 	char limit[LABEL_MAX], number[64];
@@ -223,7 +223,7 @@ static void draw_legend(struct canvas *c, const struct timeline *t)
 	panel_legend(c->drawing, &c->panel, entry, n);
 }
 
-static void make_axes(struct canvas *c, const struct timeline *t, const struct extent *x)
+static void make_axes(struct canvas *c, const struct time_chart *t, const struct extent *x)
 {
 	bool log = t->log && isfinite(x->least_above_0);
 	double max = x->max, min = x->min;
@@ -238,7 +238,7 @@ static void make_axes(struct canvas *c, const struct timeline *t, const struct e
 	panel_axes(c->drawing, &c->panel, "time since the start");
 }
 
-bool timeline_draw(struct bytes *drawing, const struct box *at, const struct timeline *t)
+bool time_chart_draw(struct bytes *drawing, const struct box *at, const struct time_chart *t)
 {
 	struct canvas c = { .drawing = drawing };
 	uint32_t longest = 0;
