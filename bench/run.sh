@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 export BUILD=${BUILD:-build} LC_ALL=C.UTF-8
 results=$BUILD/bench-results
 mkdir -p "$results"
+export XDG_DATA_HOME=$results/data # the history of the runs that are measured
 [ $# -gt 0 ] || for script in bench/*.sh; do
 	name=$(basename "$script" .sh)
 	[ "$name" = run ] || ! head -n 1 "$script" | grep -q '^#!' || set -- "$@" "$name"

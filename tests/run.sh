@@ -23,7 +23,7 @@ PYTHONPATH=$TOP/tests
 PYTHONDONTWRITEBYTECODE=1
 ASAN_OPTIONS=detect_leaks=1:abort_on_error=1
 UBSAN_OPTIONS=print_stacktrace=1
-export TOP BUILD PYTHON LONG PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
+export XDG_DATA_HOME TOP BUILD PYTHON LONG PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
 
 [ "${1:-}" != --long ] || {
 	LONG=1 fuzz_seconds=60
@@ -32,6 +32,7 @@ export TOP BUILD PYTHON LONG PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE 
 chosen=("$@")
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-check.XXXXXX")
 results=$scratch/results
+XDG_DATA_HOME=$scratch/data # the history of the runs in tests
 mkdir "$results"
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 names=() limits=() companies=() flavours=() commands=()

@@ -17,7 +17,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { SUMMARY_LINES = 15, VALUES_AT_ONCE = 50000000 };
+enum { SUMMARY_LINES = 15 };
 
 static void random_id(char out[33])
 {
@@ -153,17 +153,6 @@ void recording_leave(const struct recording_plan *p)
 		history_leave(NULL, NULL, p->absolute);
 }
 
-/* Its summary takes seconds, for which the end of a job does not wait. */
-static bool is_long(const struct run *r)
-{
-	uint64_t rows = 0;
-
-	for (uint32_t i = 1; i < r->nnodes; i++)
-		rows += r->nodes[i].rows;
-	return rows * r->nseries > VALUES_AT_ONCE;
-}
-
-/* out NULL: only for the history. */
 static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
 {
 	const struct summary_wish wish = { .all = p->o->json, .compared = past_metrics };
@@ -175,14 +164,12 @@ static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
 		say("summary: %s", e.text);
 		return;
 	}
-	if (!out && is_long(r)) {
-		recording_leave(p);
-	} else if (summary_make_as(&s, r, &wish, &e)) {
+	if (summary_make_as(&s, r, &wish, &e)) {
 		say("summary: %s", e.text);
 	} else {
-		if (out && p->o->json)
+		if (p->o->json)
 			summary_json(&s, r, out);
-		else if (out)
+		else
 			summary_print(&s, out, colour, SUMMARY_LINES);
 		if (keeps_history(p))
 			history_leave(r, &s, p->absolute);
@@ -212,6 +199,6 @@ void recording_tell(const struct recording_plan *p)
 		tell_file(p);
 	else if (!p->o->quiet)
 		tell_to(p, stderr, isatty(STDERR_FILENO) && !(no_colour && no_colour[0]));
-	else if (keeps_history(p))
-		tell_to(p, NULL, false);
+	else
+		recording_leave(p);
 }
