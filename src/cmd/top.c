@@ -159,7 +159,8 @@ static int told_by_signal(int signal)
 	return 128 + signal;
 }
 
-static int live(const struct top_options *o, struct now *now, struct view *v, struct terminal *t)
+static int live(const struct top_options *o, struct now *now, struct view *v,
+		const struct terminal *t)
 {
 	const struct watch w = { t, now, v, o->interval_ns };
 	struct err e = { "" };
