@@ -177,7 +177,7 @@ static int is_recording(const struct dirent *d)
 static int find_all(struct runs *r)
 {
 	r->nfound = scandir(".", &r->found, is_recording, alphasort);
-	if (r->nfound < 0)
+	if (r->nfound < 0 || !r->found)
 		r->nfound = 0;
 	r->n = r->nfound < RUNS_MAX ? r->nfound : RUNS_MAX;
 	r->path = calloc((size_t)r->n + 1, sizeof(char *));

@@ -128,7 +128,7 @@ static int print_json(const struct now *now, const char *title)
 {
 	struct bytes b = { 0 };
 
-	b.failed = document_put(&b, now, title, clock_utc_ns()) != 0;
+	b.failed = top_document_put(&b, now, title, clock_utc_ns()) != 0;
 	return print_bytes(&b);
 }
 

@@ -47,7 +47,7 @@ static uint32_t list_processes(const struct summary_process **out, const struct 
 		if (p)
 			out[n++] = p;
 	}
-	qsort(out, n, sizeof *out, by_cpu);
+	qsort(out, n, sizeof(struct summary_process *), by_cpu);
 	return n;
 }
 
@@ -89,7 +89,7 @@ void page_lanes_json(struct json *j, const struct run *r, const struct run_index
 		     const struct summary *s, uint32_t node)
 {
 	const struct summary_process **list =
-		calloc(x->first[node + 1] - x->first[node] + 1u, sizeof *list);
+		calloc(x->first[node + 1] - x->first[node] + 1u, sizeof(struct summary_process *));
 	uint32_t n;
 
 	if (!list) {
