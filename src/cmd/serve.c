@@ -218,7 +218,7 @@ static void free_runs(struct runs *r)
 {
 	if (r->found && r->path != &r->one)
 		free(r->path);
-	for (int i = 0; i < r->nfound; i++)
+	for (int i = 0; r->found && i < r->nfound; i++)
 		free(r->found[i]);
 	free(r->found);
 }
