@@ -42,7 +42,9 @@ static uint32_t list_processes(const struct summary_process **out, const struct 
 
 	for (uint32_t i = x->first[node]; i < x->first[node + 1]; i++) {
 		const struct summary_process *p =
-			bsearch(&x->id[i], s->processes, s->nprocesses, sizeof *p, by_instance);
+			s->nprocesses ? bsearch(&x->id[i], s->processes, s->nprocesses, sizeof *p,
+						by_instance)
+				      : NULL;
 
 		if (p)
 			out[n++] = p;
