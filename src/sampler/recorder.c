@@ -213,8 +213,9 @@ static bool job_is_over(struct recorder *r)
 		return true;
 	if (r->o->launcher >= 0 && !r->launcher_gone)
 		return false;
+	/* As of the last look: between looks nothing is known, and a sample may take long. */
 	if (r->o->members)
-		return clock_mono_ns() - r->alive_ns >= (r->seen ? r->o->grace_ns : r->o->await_ns);
+		return r->followed_ns - r->alive_ns >= (r->seen ? r->o->grace_ns : r->o->await_ns);
 	/* Attached, or the launcher was killed: until nothing of the job is left in a later sample.
 	 */
 	if (r->samples == r->samples_with_launcher)
