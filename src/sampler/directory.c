@@ -101,7 +101,7 @@ int directory_open(const char *path, const struct identity *who, bool force, con
 			       elsewhere);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return err_set(e, -errno, "cannot open the directory %s: %s", path,
-			       strerror(errno));
+		return err_set(e, -errno, "cannot open the directory %s: %s; %s", path,
+			       strerror(errno), elsewhere);
 	return fd;
 }
