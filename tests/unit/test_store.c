@@ -246,6 +246,9 @@ static void a_run_stays_what_it_was(void **state)
 		assert_int_equal(history_parse(&h, document, n, &e), -EBADMSG);
 		assert_int_equal(h.n, 1);
 	}
+	/* The store would refuse it. */
+	assert_int_equal(history_parse(&h, "{\"uid\":\"1\"}", 11, &e), -EBADMSG);
+	assert_int_equal(h.n, 1);
 	history_free(&h);
 	history_free(&back);
 	database_close(s);
