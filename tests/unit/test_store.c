@@ -277,7 +277,8 @@ static void groups_have_their_percentiles(void **state)
 	(void)state;
 	for (int i = 1; i <= 100; i++)
 		add(&h, "train", i <= 10 ? "7" : NULL, i * 1048576., i == 100 ? 1 : 0);
-	add(&h, "eval", NULL, NAN, 0);
+	add(&h, "eval", NULL, NAN, NAN);
+	history_add_text(&h, HISTORY_STATE, "cut"); /* killed with its recorder */
 	add(&h, "train", NULL, 1e18, 0);
 	history_add_text(&h, HISTORY_STATE, "running"); /* it does not count */
 	assert_int_equal(usage_make(&u, &h, USAGE_NAME, .95, .2), 0);
@@ -291,6 +292,7 @@ static void groups_have_their_percentiles(void **state)
 	assert_true(f->next == 200 * 1048576.); /* 95 x 1.2 = 114 MiB, in steps of 100 */
 	assert_int_equal(u.group[0].figure[0].n, 0);
 	assert_int_equal(u.group[1].figure[1].n, 0);
+	assert_int_equal(u.group[1].failed, 1);
 	usage_free(&u);
 	assert_int_equal(usage_make(&u, &h, USAGE_ARRAY, .95, .2), 0);
 	assert_true(u.n == 1 && u.group[0].runs == 10 && !strcmp(u.group[0].of, "train"));
