@@ -137,6 +137,13 @@ static void no_database_is_said(void **state)
 	assert_int_equal(database_open(&s, "no.sqlite", &e), -EBADMSG);
 	assert_int_equal(database_open(&s, "/nowhere/x.sqlite", &e), -ENOENT);
 	assert_int_equal(database_open(&s, "mysql://x/y", &e), -EINVAL);
+	assert_int_equal(database_connect(&s, "another.sqlite", &e), 0);
+	run(s, "CREATE TABLE mine (x)", NULL, 0);
+	database_close(s);
+	assert_int_equal(database_open(&s, "another.sqlite", &e), -EEXIST);
+	assert_int_equal(database_connect(&s, "another.sqlite", &e), 0);
+	assert_int_equal(ask(s, "SELECT COUNT(*) FROM sqlite_master").i, 1);
+	database_close(s);
 	s = opened("one.sqlite");
 	assert_true(database_exec(s, "SELECT FROM", NULL, 0, &e) < 0);
 	assert_true(database_copy_begin(s, "COPY runs FROM STDIN", &e) < 0);
