@@ -222,8 +222,10 @@ static bool parse_date(const char *text, int64_t *utc_ns)
 	const char *end = strptime(text, "%Y-%m-%d", &t);
 	time_t at = end && !*end ? timegm(&t) : -1;
 
+	if (at < 0 || at > INT64_MAX / NS_PER_S)
+		return false;
 	*utc_ns = (int64_t)at * NS_PER_S;
-	return at >= 0;
+	return true;
 }
 
 /* A date, or how long ago. */

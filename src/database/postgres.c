@@ -104,10 +104,12 @@ static int run(struct postgres *p, const char *sql, struct err *e)
 
 static int open_server(void *state, const char *where, int64_t patience_ms, struct err *e)
 {
-	/* What comes later wins. */
-	static const char *const keys[] = { "connect_timeout", "fallback_application_name",
-					    "dbname", "client_encoding", NULL };
-	const char *const values[] = { "10", "sonde", where, "UTF8", NULL };
+	/* What comes later wins. A server that is gone is noticed in a minute, not in hours. */
+	static const char *const keys[] = { "connect_timeout",           "keepalives_idle",
+					    "keepalives_interval",       "keepalives_count",
+					    "fallback_application_name", "dbname",
+					    "client_encoding",           NULL };
+	const char *const values[] = { "10", "30", "10", "3", "sonde", where, "UTF8", NULL };
 	struct postgres *p = state;
 	char wait[64];
 	int rc = libpq_load(&p->pq, e);
@@ -256,11 +258,15 @@ static int copied(void *state, struct answer *a, struct err *e)
 
 	p->pq.PQputCopyEnd(p->connection, NULL);
 	while ((r = p->pq.PQgetResult(p->connection))) {
-		if (p->pq.PQresultStatus(r) == PGRES_COMMAND_OK)
+		int status = p->pq.PQresultStatus(r);
+
+		if (status == PGRES_COMMAND_OK)
 			take(p, r, a);
 		else if (!rc)
 			rc = fail(p, r, e);
 		p->pq.PQclear(r);
+		if (status == PGRES_COPY_IN) /* it would say so for ever */
+			break;
 	}
 	if (!rc && p->copy_failed)
 		rc = err_set(e, -EHOSTUNREACH, "the connection to %.200s was lost", p->place.shown);

@@ -43,7 +43,12 @@ bool comparison_number(const char *text, double *v, bool *relative)
 	struct expr_value value;
 	size_t n = strlen(text);
 
-	if (!n || text[strspn(text, "0123456789.eE+kMGi% ")] || expr_parse(&x, text, NULL))
+	if (!n || text[strspn(text, "0123456789.eE+kMGi% ")])
+		return false;
+	for (size_t i = 1; i < n; i++) /* one number, no sum */
+		if (text[i] == '+' && !strchr("eE", text[i - 1]))
+			return false;
+	if (expr_parse(&x, text, NULL))
 		return false;
 	value = expr_eval(x, no_name, NULL);
 	expr_free(x);

@@ -177,9 +177,9 @@ static struct field number_field(const struct history_run *r, size_t i)
 {
 	double v = r->number[i];
 
-	if (!history_number_columns[i].whole || isnan(v) || fabs(v) > 1e15)
+	if (!history_number_columns[i].whole)
 		return field_real(v);
-	return field_int((int64_t)v);
+	return fabs(v) <= 1e15 ? field_int((int64_t)v) : (struct field){ 0 };
 }
 
 static int put_run(struct database *s, const struct history_run *r, struct err *e)

@@ -177,6 +177,10 @@ int history_parse(struct history *h, const void *text, size_t n, struct err *e)
 		rc = parse_member(h, &d, e);
 	if (!rc && (t != JSONDOC_OBJECT_END || jsondoc_next(&d, e) != JSONDOC_END))
 		rc = malformed(e);
+	/* The store would refuse it, and with it all that is put there together with it. */
+	if (!rc && !h->failed && h->run[before].text[HISTORY_UID] &&
+	    !h->run[before].text[HISTORY_STATE])
+		rc = malformed(e);
 	jsondoc_close(&d);
 	if (rc)
 		h->n = before;

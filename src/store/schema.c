@@ -105,6 +105,25 @@ static int read_version(struct database *s, int64_t *version, struct err *e)
 	return rc < 0 ? rc : 0;
 }
 
+/* A file of SQLite that is another program's stays as it is; on a server Sonde has a schema of its
+ * own. */
+static int check_empty(struct database *s, struct err *e)
+{
+	const struct field *row = NULL;
+	int rc;
+
+	if (database_is_postgres(s))
+		return 0;
+	rc = database_query(s, "SELECT COUNT(*) FROM sqlite_master", NULL, 0, e);
+	if (!rc)
+		rc = database_next(s, &row, e);
+	if (rc > 0 && row && row[0].i)
+		return err_set(e, -EEXIST,
+			       "%.300s is a database of another program; name another file",
+			       database_shown(s));
+	return rc < 0 ? rc : 0;
+}
+
 /* Begin what changes the tables; one at a time. */
 static int lock(struct database *s, struct err *e)
 {
@@ -146,6 +165,8 @@ static int migrate(struct database *s, uint32_t version, struct err *e)
 	if (rc || have >= version)
 		return rc;
 	if (!have)
+		rc = check_empty(s, e);
+	if (!have && !rc)
 		rc = database_exec(s,
 				   "CREATE TABLE sonde_schema (version BIGINT NOT NULL);"
 				   "INSERT INTO sonde_schema VALUES (0)",

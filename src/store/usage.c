@@ -99,9 +99,13 @@ static void add_run(struct member *m, uint32_t *n, const struct history *h,
 	}
 }
 
+/* Also one whose recorder was killed with it: nobody knows its exit code. */
 static bool has_failed(const struct history_run *r)
 {
-	return r->number[HISTORY_EXIT_CODE] > 0 || r->number[HISTORY_SIGNAL] > 0;
+	const char *state = r->text[HISTORY_STATE];
+
+	return (state && !strcmp(state, "cut")) || r->number[HISTORY_EXIT_CODE] > 0 ||
+	       r->number[HISTORY_SIGNAL] > 0;
 }
 
 static struct usage_figure make_figure(const struct usage_row *row, double *v, uint32_t n,

@@ -39,6 +39,7 @@ refused "there is no function 'median'" --fail-if 'median(job.cpu_cores)>+5%' a 
 refused 'is no condition' --fail-if wall_seconds a b
 refused 'is no threshold' --fail-if 'wall_seconds>+5parsecs' a b
 refused 'is no threshold' --fail-if 'wall_seconds>+i' a b
+refused 'is no threshold' --fail-if 'wall_seconds>+1Gi+5%' a b
 refused 'write <- and a number' --fail-if 'wall_seconds<+5%' a b
 refused 'names no figure' --fail-if '1>+5%' a b
 refused 'is no floor' --floor 'wall_seconds' a b

@@ -137,6 +137,13 @@ static void no_database_is_said(void **state)
 	assert_int_equal(database_open(&s, "no.sqlite", &e), -EBADMSG);
 	assert_int_equal(database_open(&s, "/nowhere/x.sqlite", &e), -ENOENT);
 	assert_int_equal(database_open(&s, "mysql://x/y", &e), -EINVAL);
+	assert_int_equal(database_connect(&s, "another.sqlite", &e), 0);
+	run(s, "CREATE TABLE mine (x)", NULL, 0);
+	database_close(s);
+	assert_int_equal(database_open(&s, "another.sqlite", &e), -EEXIST);
+	assert_int_equal(database_connect(&s, "another.sqlite", &e), 0);
+	assert_int_equal(ask(s, "SELECT COUNT(*) FROM sqlite_master").i, 1);
+	database_close(s);
 	s = opened("one.sqlite");
 	assert_true(database_exec(s, "SELECT FROM", NULL, 0, &e) < 0);
 	assert_true(database_copy_begin(s, "COPY runs FROM STDIN", &e) < 0);
@@ -246,6 +253,9 @@ static void a_run_stays_what_it_was(void **state)
 		assert_int_equal(history_parse(&h, document, n, &e), -EBADMSG);
 		assert_int_equal(h.n, 1);
 	}
+	/* The store would refuse it. */
+	assert_int_equal(history_parse(&h, "{\"uid\":\"1\"}", 11, &e), -EBADMSG);
+	assert_int_equal(h.n, 1);
 	history_free(&h);
 	history_free(&back);
 	database_close(s);
@@ -274,7 +284,8 @@ static void groups_have_their_percentiles(void **state)
 	(void)state;
 	for (int i = 1; i <= 100; i++)
 		add(&h, "train", i <= 10 ? "7" : NULL, i * 1048576., i == 100 ? 1 : 0);
-	add(&h, "eval", NULL, NAN, 0);
+	add(&h, "eval", NULL, NAN, NAN);
+	history_add_text(&h, HISTORY_STATE, "cut"); /* killed with its recorder */
 	add(&h, "train", NULL, 1e18, 0);
 	history_add_text(&h, HISTORY_STATE, "running"); /* it does not count */
 	assert_int_equal(usage_make(&u, &h, USAGE_NAME, .95, .2), 0);
@@ -288,6 +299,7 @@ static void groups_have_their_percentiles(void **state)
 	assert_true(f->next == 200 * 1048576.); /* 95 x 1.2 = 114 MiB, in steps of 100 */
 	assert_int_equal(u.group[0].figure[0].n, 0);
 	assert_int_equal(u.group[1].figure[1].n, 0);
+	assert_int_equal(u.group[1].failed, 1);
 	usage_free(&u);
 	assert_int_equal(usage_make(&u, &h, USAGE_ARRAY, .95, .2), 0);
 	assert_true(u.n == 1 && u.group[0].runs == 10 && !strcmp(u.group[0].of, "train"));
