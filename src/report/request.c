@@ -17,17 +17,17 @@ typedef void line_writer(const struct summary *s, const struct request *q, enum 
 
 /* ---- amounts as batch systems take them ---- */
 
-/* Rounded up, so that it is a round number and never less. */
+/* Rounded up, so that it is a round number and never less; of little memory a GiB is much. */
 static const char *memory_text(double bytes, const char *mega, const char *giga, char *out,
 			       size_t size)
 {
-	enum { MEBI_STEP = 128 };
-	double mebi = bytes / (1 << 20);
+	double mebi = bytes / (1 << 20), step = mebi < 128 ? 16 : mebi < 8192 ? 128 : 1024;
 
-	if (mebi < 1024 - MEBI_STEP)
-		snprintf(out, size, "%.0f%s", fmax(1, ceil(mebi / MEBI_STEP)) * MEBI_STEP, mega);
+	mebi = fmax(1, ceil(mebi / step)) * step;
+	if (fmod(mebi, 1024) != 0)
+		snprintf(out, size, "%.0f%s", mebi, mega);
 	else
-		snprintf(out, size, "%.0f%s", ceil(mebi / 1024), giga);
+		snprintf(out, size, "%.0f%s", mebi / 1024, giga);
 	return out;
 }
 
@@ -47,8 +47,13 @@ static void slurm_cores(const struct request *q, double asked, char *out, size_t
 {
 	double cores = q->amount[RESOURCE_CORES], of_task = ceil(cores / q->tasks);
 
-	if (cores < q->tasks)
-		snprintf(out, size, "#SBATCH --ntasks-per-node=%.0f", cores);
+	/* Beside --ntasks, --ntasks-per-node alone would be only a limit, and ask for more nodes.
+	 */
+	if (cores < q->tasks && q->nodes > 1)
+		snprintf(out, size, "#SBATCH --ntasks=%.0f --ntasks-per-node=%.0f",
+			 cores * q->nodes, cores);
+	else if (cores < q->tasks)
+		snprintf(out, size, "#SBATCH --ntasks=%.0f", cores);
 	else if (!(of_task * q->tasks >= asked)) /* else it is what was asked for */
 		snprintf(out, size, "#SBATCH --cpus-per-task=%.0f", of_task);
 }

@@ -125,7 +125,7 @@ static const char *number_write(const struct sentence_part *p, double v, char *o
 		snprintf(out, size, "%.0f", ceil(v));
 		break;
 	case FORM_NUMBER:
-		snprintf(out, size, "%g", v);
+		decimal_print(out, size, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%g", v);
 		break;
 	case FORM_TENTHS:
 		decimal_print(out, size, "%.1f", v);

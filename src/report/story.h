@@ -34,7 +34,7 @@ struct story {
 	char busiest_host[STORY_TEXT];
 	/* The longest time in which a watch for hangs saw no progress. */
 	double hang_s, hang_from_s, hang_to_s, hangs;
-	char hang_evidence[STORY_TEXT];
+	char hang_evidence[2 * STORY_TEXT];
 };
 
 #endif

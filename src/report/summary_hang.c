@@ -7,6 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A sentence has no room for all: "a (pid 1) sleeps; b (pid 2) sle" ends with the last whole one.
+ */
+static void cut_at_process(char *evidence)
+{
+	char *last = strrchr(evidence, ';');
+
+	if (last)
+		*last = '\0';
+}
+
 static void tell(struct story *y, double from_s, double to_s, const char *evidence)
 {
 	if (to_s - from_s <= y->hang_s)
@@ -15,6 +25,8 @@ static void tell(struct story *y, double from_s, double to_s, const char *eviden
 	y->hang_from_s = from_s;
 	y->hang_to_s = to_s;
 	snprintf(y->hang_evidence, sizeof y->hang_evidence, "%s", evidence ? evidence : "");
+	if (evidence && strlen(evidence) >= sizeof y->hang_evidence)
+		cut_at_process(y->hang_evidence);
 }
 
 /* Marks are in the order of time within a node. A hang is marked when it has lasted so long. */

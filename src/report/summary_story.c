@@ -54,16 +54,28 @@ static uint32_t last_work(const double *cores, uint32_t n)
 	return n;
 }
 
-static void tell_cores(struct story *y, const struct timeline *t, const double *cores)
+/* The idle head and tail are told by themselves; they are of half a second and more, in which a
+ * shorter window that was busy is no work. */
+static bool is_between(const struct summary *s, uint32_t window)
 {
+	const struct timeline *t = &s->timeline;
+	double begin = window * t->width_s, end = t->nwindows * t->width_s - begin;
+
+	return !(begin < s->idle_head_s) && !(end <= s->idle_tail_s);
+}
+
+static void tell_cores(struct summary *s, const double *cores)
+{
+	const struct timeline *t = &s->timeline;
 	uint32_t begin = first_work(cores, t->nwindows), end = last_work(cores, t->nwindows);
+	struct story *y = &s->story;
 	struct stretch serial = { 0 }, hole = { 0 };
 	double parallel = 0;
 	uint32_t nparallel = 0;
 
 	for (uint32_t i = begin; i < end; i++) {
 		stretch_add(&serial, t, i, cores[i] >= serial_least && cores[i] <= serial_most);
-		stretch_add(&hole, t, i, cores[i] <= idle_cores);
+		stretch_add(&hole, t, i, cores[i] <= idle_cores && is_between(s, i));
 		if (cores[i] > serial_most) {
 			parallel += cores[i];
 			nparallel++;
@@ -203,7 +215,7 @@ void summary_story_make(struct summary *s)
 	const struct timeline_row *memory = timeline_find(t, summary_memory_metric);
 
 	if (cores)
-		tell_cores(&s->story, t, cores->value);
+		tell_cores(s, cores->value);
 	if (memory)
 		tell_memory(&s->story, t, memory->value);
 }
