@@ -125,7 +125,7 @@ class Heat {
 	/* A press that drew no range opens a row, when the plot is done with the event: the row may be another plot's. */
 	released(e) {
 		const row = this.rowAt(e);
-		if (Math.abs(e.clientX - this.pressed) < 4) setTimeout(() => this.open(row), 0);
+		if (e.button === 0 && Math.abs(e.clientX - this.pressed) < 4) setTimeout(() => this.open(row), 0);
 	}
 
 	rowAt(e) {

@@ -39,9 +39,14 @@ class Live {
 		while (this.wanted) {
 			const now = this.wanted;
 			this.wanted = null;
-			const answer = await fetch('data').catch(() => null);
-			if (!answer?.ok) continue;
-			this.show(await answer.json());
+			const next = await fetch('data').then((answer) => (answer.ok ? answer.json() : null)).catch(() => null);
+			if (!next) {
+				/* The event is not told again. */
+				this.wanted ??= now;
+				await new Promise((done) => setTimeout(done, RETRY_MS));
+				continue;
+			}
+			this.show(next);
 			this.ended = now.ended;
 			this.at = Date.now();
 			this.say(now.ended ? 'Ended' : 'Live');

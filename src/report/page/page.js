@@ -117,7 +117,9 @@ class View {
 		this.go(this.chartOf(proof.metric));
 	}
 
-	go(part) {
+	/* Once the plots have taken their heights: those above would push it down. */
+	async go(part) {
+		await null;
 		if (!part) return;
 		part.root.scrollIntoView({ block: 'center', behavior: 'instant' });
 		part.plotBox.focus({ preventScroll: true });
@@ -251,7 +253,8 @@ function proofs(view) {
 	for (const button of document.querySelectorAll('.proof button')) {
 		const { metric, from, to, threshold, node } = button.dataset, number = (text) => (text === undefined ? undefined : Number(text));
 		button.hidden = !view.chartOf(metric) && !rowOf(metric);
-		button.addEventListener('click', () => {
+		/* One, however often a live page comes here. */
+		button.onclick = () => {
 			if (view.chartOf(metric)) {
 				view.prove({ metric, from: number(from), to: number(to), threshold: number(threshold), node: number(node) });
 				return;
@@ -260,7 +263,7 @@ function proofs(view) {
 			row.closest('details').open = true;
 			row.tabIndex = -1;
 			row.focus();
-		});
+		};
 	}
 }
 
