@@ -109,7 +109,8 @@ class Session:
 
     def take(self, seconds=0.1):
         """What comes within so many seconds of silence; false when the program's end has come."""
-        while select.select([self.fd], [], [], seconds)[0]:
+        end = time.monotonic() + PATIENCE
+        while select.select([self.fd], [], [], seconds)[0] and time.monotonic() < end:
             try:
                 data = os.read(self.fd, 65536)
             except OSError as e:
@@ -121,6 +122,13 @@ class Session:
             self.log += data
             self.screen.feed(data)
         return True
+
+    def count(self, seconds):
+        """How many bytes come in so many seconds."""
+        before, end = self.bytes, time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.take(0.02)
+        return self.bytes - before
 
     def send(self, keys):
         os.write(self.fd, keys.encode() if isinstance(keys, str) else keys)

@@ -23,7 +23,7 @@ static void put_words(struct bytes *out, const char *words)
 	bytes_free(&clean);
 }
 
-void document_put(struct bytes *out, const struct document *d)
+void document_encode(struct bytes *out, const struct document *d)
 {
 	bytes_u32(out, MAGIC);
 	bytes_u8(out, VERSION);
@@ -49,7 +49,7 @@ static void take_words(struct scan *in, char out[DOCUMENT_WORDS])
 	in->bad |= !escape_is_utf8(out);
 }
 
-int document_take(struct scan *in, struct document *d, struct err *e)
+int document_decode(struct scan *in, struct document *d, struct err *e)
 {
 	bool good = scan_u32(in) == MAGIC && scan_u8(in) == VERSION;
 	uint8_t format = scan_u8(in);

@@ -22,8 +22,8 @@ struct document {
 };
 
 /* Before the shapes. */
-void document_put(struct bytes *out, const struct document *d);
+void document_encode(struct bytes *out, const struct document *d);
 /* 0 and *in at the first shape, or -EPROTO. */
-int document_take(struct scan *in, struct document *d, struct err *e);
+int document_decode(struct scan *in, struct document *d, struct err *e);
 
 #endif

@@ -127,7 +127,7 @@ uint32_t text_wrap(struct bytes *drawing, const struct lettering *l, const struc
 
 	escape_terminal(&clean, text);
 	s = (const char *)clean.data;
-	for (end = s + clean.len; s < end && line < lines; line++) {
+	for (end = s ? s + clean.len : s; s < end && line < lines; line++) {
 		size_t n = line_end(s, (size_t)(end - s), l, at->w);
 		bool cut = line + 1 == lines && s + n < end;
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What a signal handler may write; the one thing that is not handed in. */
@@ -65,7 +66,7 @@ int attached_job(struct attached *x, const struct recording_plan *plan, const ch
 	return 0;
 }
 
-/* Does this process write a recording there? */
+/* Does this process write a recording there? The links' modes tell reading from writing. */
 static bool records_into(const struct root *proc, pid_t pid, const char *directory)
 {
 	char path[sizeof proc->path + 320], to[PATH_MAX];
@@ -76,9 +77,12 @@ static bool records_into(const struct root *proc, pid_t pid, const char *directo
 	snprintf(path, sizeof path, "%s/%d/fd", proc->path, (int)pid);
 	d = opendir(path);
 	for (struct dirent *entry; d && !does && (entry = readdir(d));) {
+		struct stat link;
 		ssize_t len;
 
 		snprintf(path, sizeof path, "%s/%d/fd/%s", proc->path, (int)pid, entry->d_name);
+		if (lstat(path, &link) || !(link.st_mode & S_IWUSR))
+			continue;
 		len = readlink(path, to, sizeof to - 1);
 		to[len > 0 ? len : 0] = '\0';
 		does = !strncmp(to, directory, n) && !strncmp(to + n, "/node-", 6);
@@ -97,7 +101,8 @@ int attached_claim(struct attached *x, const struct recording_plan *plan, const 
 
 	/* Members are looked for by now: Sonde's own are among those that may become some. */
 	for (size_t i = 0; i < x->members.npending && !holder && realpath(directory, whole); i++)
-		if (records_into(&x->proc, x->members.pending[i], whole))
+		if (members_is_here(&x->members, x->members.pending[i]) &&
+		    records_into(&x->proc, x->members.pending[i], whole))
 			holder = x->members.pending[i];
 	return holder ? err_set(e, -EEXIST,
 				"process %d on this node records this job into %s already; end it, or "

@@ -87,7 +87,7 @@ static const struct option rows[] = {
 static const struct example examples[] = {
 	{ "compare old new", "two runs" },
 	{ "compare old1,old2,old3 new1,new2,new3", "two groups of runs" },
-	{ "compare --fail-if 'wall_seconds>+5%' --fail-if 'peak_memory_bytes>+10%' main branch",
+	{ "compare --fail-if 'wall_seconds>+5%' --fail-if 'cpu_seconds>+9%' old new",
 	  "a gate: exit code 1 when it got worse" },
 	{ "compare --markdown --html diff.html main branch", "for a pull request" },
 };

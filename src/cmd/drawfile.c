@@ -18,7 +18,7 @@ static int paint(struct helper_talk *t, int file, const struct document *d,
 	struct bytes head = { 0 };
 	int rc;
 
-	document_put(&head, d);
+	document_encode(&head, d);
 	if (head.failed || drawing->failed)
 		rc = err_set(e, -ENOMEM, "out of memory while drawing");
 	else

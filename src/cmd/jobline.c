@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "base/number.h"
 #include "base/orphan.h"
 #include "cmd/say.h"
 #include "top/line.h"
@@ -34,9 +35,9 @@ static bool is_foreground(pid_t pid)
 {
 	char path[32], stat[512];
 	const char *end;
-	char state = 0;
-	int group = 0, foreground = -1, fd;
+	int64_t field[5] = { 0 }; /* from the fourth on */
 	ssize_t n;
+	int fd;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -47,9 +48,13 @@ static bool is_foreground(pid_t pid)
 		return false;
 	stat[n] = '\0';
 	end = strrchr(stat, ')');
-	if (!end || sscanf(end + 1, " %c %*d %d %*d %*d %d", &state, &group, &foreground) != 3)
+	if (!end || strlen(end) < 4 || end[2] == 'T')
 		return false;
-	return state != 'T' && (foreground == group || foreground == -1);
+	end += 3;
+	for (size_t i = 0; i < sizeof field / sizeof field[0]; i++)
+		if (!number_i64(&end, &field[i]))
+			return false;
+	return field[4] == field[1] || field[4] == -1;
 }
 
 static unsigned columns(void)

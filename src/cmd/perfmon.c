@@ -170,7 +170,11 @@ static void find_id(struct perfmon *x)
 
 static bool is_first_node(const struct batch_job *j)
 {
-	return j->number[BATCH_NODES] <= 1 || j->number[BATCH_NODE_INDEX] == 0;
+	int64_t index = j->number[BATCH_NODE_INDEX];
+
+	if (index >= 0)
+		return index == 0;
+	return j->number[BATCH_NODES] <= 1 || j->number[BATCH_RANK] == 0;
 }
 
 /* Everything that can be known to be wrong before a file is made. */

@@ -250,15 +250,15 @@ static int follow(const struct push *service, const struct push_options *o, stru
 	int rc;
 
 	for (;;) {
-		int64_t began = clock_mono_ns(), took;
+		int64_t began = clock_mono_ns(), pause;
 
 		rc = push(service, o, c, r, e);
 		r->values = values += r->values;
 		r->requests = requests += r->requests;
 		if (!push_may_grow(c->run, clock_utc_ns()) || !goes_on(rc, e, &away))
 			break;
-		took = REST_TIMES * (clock_mono_ns() - began);
-		rest(took > o->every_ns ? took : o->every_ns);
+		pause = REST_TIMES * (clock_mono_ns() - began);
+		rest(pause > o->every_ns ? pause : o->every_ns);
 		run_close(c->run);
 		c->run = NULL;
 		if (run_open(&c->run, c->path, e))

@@ -177,7 +177,7 @@ static int is_recording(const struct dirent *d)
 static int find_all(struct runs *r)
 {
 	r->nfound = scandir(".", &r->found, is_recording, alphasort);
-	if (r->nfound < 0)
+	if (r->nfound < 0 || !r->found)
 		r->nfound = 0;
 	r->n = r->nfound < RUNS_MAX ? r->nfound : RUNS_MAX;
 	r->path = calloc((size_t)r->n + 1, sizeof(char *));
@@ -218,7 +218,7 @@ static void free_runs(struct runs *r)
 {
 	if (r->found && r->path != &r->one)
 		free(r->path);
-	for (int i = 0; i < r->nfound; i++)
+	for (int i = 0; r->found && i < r->nfound; i++)
 		free(r->found[i]);
 	free(r->found);
 }

@@ -128,7 +128,7 @@ static int print_json(const struct now *now, const char *title)
 {
 	struct bytes b = { 0 };
 
-	b.failed = document_put(&b, now, title, clock_utc_ns()) != 0;
+	b.failed = top_document_put(&b, now, title, clock_utc_ns()) != 0;
 	return print_bytes(&b);
 }
 
@@ -159,7 +159,8 @@ static int told_by_signal(int signal)
 	return 128 + signal;
 }
 
-static int live(const struct top_options *o, struct now *now, struct view *v, struct terminal *t)
+static int live(const struct top_options *o, struct now *now, struct view *v,
+		const struct terminal *t)
 {
 	const struct watch w = { t, now, v, o->interval_ns };
 	struct err e = { "" };

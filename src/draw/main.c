@@ -45,7 +45,7 @@ int main(void)
 		rc = read_all(&in, &e);
 	scan = (struct scan){ in.data, in.data + in.len, false };
 	if (!rc)
-		rc = document_take(&scan, &d, &e);
+		rc = document_decode(&scan, &d, &e);
 	if (!rc)
 		rc = paint_document(&d, scan, out, &e);
 	bytes_free(&in);

@@ -16,13 +16,18 @@
 enum { TRIES = 50, PAUSE_MS = 20 };
 
 /* Without symbolic links, and where it is not there yet, its parent so. */
-static void resolve(const char *directory, char out[PATH_MAX])
+static void resolve(const char *given, char out[PATH_MAX])
 {
-	const char *slash = strrchr(directory, '/'), *name = slash ? slash + 1 : directory;
-	char parent[PATH_MAX], whole[PATH_MAX];
+	char directory[PATH_MAX], parent[PATH_MAX], whole[PATH_MAX];
+	const char *slash, *name;
 
-	if (realpath(directory, out))
+	if (realpath(given, out))
 		return;
+	snprintf(directory, sizeof directory, "%s", given);
+	for (size_t n = strlen(directory); n > 1 && directory[n - 1] == '/';)
+		directory[--n] = '\0';
+	slash = strrchr(directory, '/');
+	name = slash ? slash + 1 : directory;
 	snprintf(parent, sizeof parent, "%.*s", (int)(name - directory), directory);
 	if (!realpath(parent[0] ? parent : ".", whole) ||
 	    snprintf(out, PATH_MAX, "%s/%s", whole, name) >= PATH_MAX)
@@ -32,11 +37,12 @@ static void resolve(const char *directory, char out[PATH_MAX])
 static void make_key(char *key, size_t size, const struct batch_job *job, const char *id,
 		     const char *directory)
 {
-	const char *system = batch_job_system(job);
+	const char *system = batch_job_system(job), *raw = job->text[BATCH_RAW_ID];
+	bool is_own = !id || (raw && !strcmp(id, raw)); /* an element of an array has two ids */
 	char whole[PATH_MAX];
 
 	resolve(directory, whole);
-	snprintf(key, size, "all of %s %s on %s\n%s", system ? system : "-", id ? id : job->id,
+	snprintf(key, size, "all of %s %s on %s\n%s", system ? system : "-", is_own ? job->id : id,
 		 job->node, whole);
 }
 

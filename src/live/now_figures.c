@@ -87,9 +87,9 @@ _Static_assert(sizeof roles / sizeof roles[0] == ROLE_NUMBER_OF, "a row each");
 
 uint8_t now_role_of(const struct metric *m)
 {
-	for (uint8_t r = 1; r < ROLE_NUMBER_OF; r++)
+	for (unsigned r = 1; r < ROLE_NUMBER_OF; r++)
 		if (!strcmp(roles[r].metric, m->name))
-			return r;
+			return (uint8_t)r;
 	return ROLE_NONE;
 }
 

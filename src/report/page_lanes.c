@@ -42,12 +42,14 @@ static uint32_t list_processes(const struct summary_process **out, const struct 
 
 	for (uint32_t i = x->first[node]; i < x->first[node + 1]; i++) {
 		const struct summary_process *p =
-			bsearch(&x->id[i], s->processes, s->nprocesses, sizeof *p, by_instance);
+			s->nprocesses ? bsearch(&x->id[i], s->processes, s->nprocesses, sizeof *p,
+						by_instance)
+				      : NULL;
 
 		if (p)
 			out[n++] = p;
 	}
-	qsort(out, n, sizeof *out, by_cpu);
+	qsort(out, n, sizeof(struct summary_process *), by_cpu);
 	return n;
 }
 
@@ -89,7 +91,7 @@ void page_lanes_json(struct json *j, const struct run *r, const struct run_index
 		     const struct summary *s, uint32_t node)
 {
 	const struct summary_process **list =
-		calloc(x->first[node + 1] - x->first[node] + 1u, sizeof *list);
+		calloc(x->first[node + 1] - x->first[node] + 1u, sizeof(struct summary_process *));
 	uint32_t n;
 
 	if (!list) {

@@ -27,7 +27,16 @@ static void proof(struct bytes *b, const struct page_source *p, const struct sum
 		return;
 	bytes_puts(b, "<p class=\"proof\"><span>proof: <code>");
 	html_text(b, v->metric);
+	if (v->instance[0]) {
+		bytes_puts(b, "[");
+		html_text(b, v->instance);
+		bytes_puts(b, "]");
+	}
 	bytes_puts(b, "</code>");
+	if (v->node && v->node < p->run->nnodes && p->run->nnodes > 2) {
+		bytes_puts(b, " on ");
+		html_text(b, p->run->nodes[v->node].host);
+	}
 	if (is_part) {
 		bytes_puts(b, " from ");
 		html_value(b, UNIT_SECONDS, v->from_s);
@@ -43,9 +52,21 @@ static void proof(struct bytes *b, const struct page_source *p, const struct sum
 	bytes_puts(b, "\"");
 	if (is_part)
 		bytes_printf(b, " data-from=\"%.3f\" data-to=\"%.3f\"", v->from_s, v->to_s);
+	if (v->node)
+		bytes_printf(b, " data-node=\"%u\"", v->node - 1);
 	if (isfinite(v->threshold))
 		bytes_printf(b, " data-threshold=\"%.9g\"", v->threshold);
 	bytes_puts(b, ">Show the proof</button></p>");
+}
+
+/* What to ask for next time. */
+static void next_line(struct bytes *b, const struct summary_verdict *v)
+{
+	if (!v->next[0])
+		return;
+	bytes_puts(b, "<p class=\"next\">Next time: <code>");
+	html_text(b, v->next);
+	bytes_puts(b, "</code></p>");
 }
 
 void html_verdicts(struct bytes *b, const struct page_source *p)
@@ -68,6 +89,7 @@ void html_verdicts(struct bytes *b, const struct page_source *p)
 			     looks[v->severity].word);
 		html_text(b, v->sentence);
 		bytes_puts(b, "</p>");
+		next_line(b, v);
 		proof(b, p, v);
 		bytes_puts(b, "</div></li>\n");
 	}

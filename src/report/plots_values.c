@@ -38,9 +38,24 @@ const struct trace *plots_traces(const struct plots *p, const char *metric, bool
 	return *n ? t->trace + first : NULL;
 }
 
+/* Over absences that are none: points in between, for layers are added up point by point. */
+static void join(const double *at, double *v, uint32_t n, uint32_t reach)
+{
+	uint32_t last = UINT32_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (isnan(v[i]))
+			continue;
+		for (uint32_t k = last + 1; last != UINT32_MAX && i - last < reach && k < i; k++)
+			v[k] = v[last] + (v[i] - v[last]) * (at[k] - at[last]) / (at[i] - at[last]);
+		last = i;
+	}
+}
+
 bool plot_values_of_trace(const struct plots *p, const struct trace *x, struct plot_values *out)
 {
 	const struct trace_node *n = &p->traces.node[x->node];
+	uint32_t reach = traces_reach(&p->traces, x);
 
 	if (!reserve(out, n->npoints))
 		return false;
@@ -52,6 +67,9 @@ bool plot_values_of_trace(const struct plots *p, const struct trace *x, struct p
 		out->min[i] = there ? (double)x->point[i].min : NAN;
 		out->max[i] = there ? (double)x->point[i].max : NAN;
 	}
+	join(n->at, out->mean, out->n, reach);
+	join(n->at, out->min, out->n, reach);
+	join(n->at, out->max, out->n, reach);
 	if (n->thinned == 1)
 		out->min = out->max = NULL;
 	return true;

@@ -290,17 +290,61 @@ static void add_stretch(struct trace_columns *out, double *weight, double width,
 	}
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+uint32_t traces_reach(const struct traces *t, const struct trace *x)
+{
+	uint32_t n = t->node[x->node].npoints, nsteps = 0, last = UINT32_MAX, usual = 1;
+	uint32_t *step = calloc(n + 1u, sizeof *step);
+
+	for (uint32_t i = 0; step && i < n; i++) {
+		if (!(x->point[i].weight > 0))
+			continue;
+		if (last != UINT32_MAX)
+			step[nsteps++] = i - last;
+		last = i;
+	}
+	if (nsteps) {
+		qsort(step, nsteps, sizeof *step, by_number);
+		usual = step[nsteps / 2];
+	}
+	free(step);
+	return 2 * usual;
+}
+
+/* The time from the value at point `last` to the one at point i, but for what nobody looked at. */
+static struct stretch stretch_since(const struct trace_node *n, uint32_t last, uint32_t i)
+{
+	struct stretch s = stretch_of(n, i);
+
+	for (i--; i > last && s.from <= n->at[i]; i--)
+		s.from = stretch_of(n, i).from;
+	return s;
+}
+
 void traces_columns(const struct traces *t, const struct trace *x, struct trace_columns *out)
 {
 	const struct trace_node *n = &t->node[x->node];
 	double width = (t->to_s > 0 ? t->to_s : 1) / out->n;
 	double *weight = calloc(out->n, sizeof *weight);
+	uint32_t reach = traces_reach(t, x), last = UINT32_MAX;
 
 	for (uint32_t c = 0; c < out->n; c++)
 		out->mean[c] = out->min[c] = out->max[c] = NAN;
-	for (uint32_t i = 0; weight && i < n->npoints; i++)
-		if (x->point[i].weight > 0)
-			add_stretch(out, weight, width, &x->point[i], stretch_of(n, i));
+	for (uint32_t i = 0; weight && i < n->npoints; i++) {
+		bool joins = last != UINT32_MAX && i - last < reach;
+
+		if (!(x->point[i].weight > 0))
+			continue;
+		add_stretch(out, weight, width, &x->point[i],
+			    joins ? stretch_since(n, last, i) : stretch_of(n, i));
+		last = i;
+	}
 	for (uint32_t c = 0; weight && c < out->n; c++)
 		if (weight[c] > 0)
 			out->mean[c] /= weight[c];

@@ -51,6 +51,9 @@ void traces_free(struct traces *t);
 
 /* NAN where it is absent. */
 double trace_mean(const struct trace_point *p);
+/* A value that comes less than so many points after the one before has no gap before it: of a
+ * metric that is read less often than others, absences are usual. */
+uint32_t traces_reach(const struct traces *t, const struct trace *x);
 /* Of a wish that is not by instance; NULL when the node has none. */
 const struct trace *traces_of_node(const struct traces *t, const char *metric, uint32_t node);
 

@@ -72,10 +72,14 @@ static bool is_below_stepd(const struct members *m, struct proc_stat st)
 	return false;
 }
 
-/* Of simulated clusters, several nodes are on one host. */
-static bool is_here(const struct members *m, pid_t pid)
+bool members_is_here(const struct members *m, pid_t pid)
 {
 	return !m->node[0] || members_has_variable(m, pid, m->node);
+}
+
+static bool is_of_element(const struct members *m, pid_t pid)
+{
+	return !m->element[0] || members_has_variable(m, pid, m->element);
 }
 
 static bool is_member(const struct members *m, pid_t pid, const struct proc_stat *st)
@@ -84,9 +88,10 @@ static bool is_member(const struct members *m, pid_t pid, const struct proc_stat
 	case MEMBERS_CGROUP:
 		return members_in_group(m, pid);
 	case MEMBERS_STEPD:
-		return is_below_stepd(m, *st) && is_here(m, pid);
+		return is_below_stepd(m, *st) && members_is_here(m, pid);
 	case MEMBERS_VARIABLE:
-		return members_has_variable(m, pid, m->mark) && is_here(m, pid);
+		return members_has_variable(m, pid, m->mark) && is_of_element(m, pid) &&
+		       members_is_here(m, pid);
 	case MEMBERS_USER:
 		break;
 	}

@@ -24,7 +24,8 @@ struct members {
 	enum members_by by;
 	char mark[MEMBERS_PATH]; /* the group's path; "slurmstepd: [4."; "PBS_JOBID=0.phead" */
 	char node[HOSTLIST_NAME +
-		  32]; /* "SLURMD_NODENAME=n2" where others are on this host; else "" */
+		  32];    /* "SLURMD_NODENAME=n2" where others are on this host; else "" */
+	char element[96]; /* "SGE_TASK_ID=3" where all of an array have one id; else "" */
 	char how[MEMBERS_PATH + 128]; /* the same in words */
 	uid_t user;
 	pid_t self, last_pid;           /* last_pid 0: all are to be judged */
@@ -46,6 +47,8 @@ size_t members_next(struct members *m, pid_t *out, size_t cap);
 
 /* Is it Sonde's: the program itself or its helper? */
 bool members_is_own(const struct members *m, pid_t pid);
+/* Is it on this node? Of simulated clusters, several nodes are on one host. */
+bool members_is_here(const struct members *m, pid_t pid);
 /* Does it only wait: the batch script, srun, what Sonde was started by? */
 bool members_waits(const struct members *m, pid_t pid);
 

@@ -169,6 +169,19 @@ static int find_named(struct members *m, const char *id, struct err *e)
 		       id);
 }
 
+/* Where the id is the array's, each process has its element's index beside it. */
+static void by_element(struct members *m, const struct batch_job *job)
+{
+	const char *index = job->text[BATCH_ARRAY_INDEX];
+	size_t n = strlen(m->how);
+
+	if (!index || job->text[BATCH_ARRAY_ID] != job->text[BATCH_RAW_ID])
+		return;
+	snprintf(m->element, sizeof m->element, "%s=%s", job->scheduler->text[BATCH_ARRAY_INDEX][0],
+		 index);
+	snprintf(m->how + n, sizeof m->how - n, ", and %s", m->element);
+}
+
 static void find_own(struct members *m, const struct batch_job *job)
 {
 	const char *id = job->text[BATCH_RAW_ID];
@@ -184,6 +197,7 @@ static void find_own(struct members *m, const struct batch_job *job)
 		return;
 	if (job->scheduler && id) {
 		by_variable(m, job->scheduler->sign[0], id);
+		by_element(m, job);
 		return;
 	}
 	m->by = MEMBERS_USER;

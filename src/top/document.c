@@ -108,7 +108,7 @@ static int put_node(struct json *j, const struct now_node *n)
 	return rc;
 }
 
-int document_put(struct bytes *out, const struct now *now, const char *title, int64_t utc_ns)
+int top_document_put(struct bytes *out, const struct now *now, const char *title, int64_t utc_ns)
 {
 	struct json j = { .out = out, .indent = true };
 	int rc = 0;

@@ -9,6 +9,6 @@
 #include "live/now.h"
 
 /* Schema sonde/top/1. 0 or -ENOMEM. */
-int document_put(struct bytes *out, const struct now *now, const char *title, int64_t utc_ns);
+int top_document_put(struct bytes *out, const struct now *now, const char *title, int64_t utc_ns);
 
 #endif

@@ -106,8 +106,8 @@ static int result_of(const struct keeper *k, struct err *e)
 	return k->ended && WIFSIGNALED(k->status) ? WTERMSIG(k->status) : SIGKILL;
 }
 
-int keeper_run(struct terminal *t, int (*work)(const void *ctx, struct err *e), const void *ctx,
-	       struct err *e)
+int keeper_run(const struct terminal *t, int (*work)(const void *ctx, struct err *e),
+	       const void *ctx, struct err *e)
 {
 	struct keeper k = { 0 };
 	pid_t self = getpid();

@@ -6,13 +6,12 @@
 #ifndef SONDE_TOP_KEEPER_H
 #define SONDE_TOP_KEEPER_H
 
-#include "top/terminal.h"
-
 #include "base/err.h"
+#include "top/terminal.h"
 
 /* Does work in a process of its own: what that returns, with its sentence; the signal's number when
  * a signal ended it. Its process ends when this one does. */
-int keeper_run(struct terminal *t, int (*work)(const void *ctx, struct err *e), const void *ctx,
-	       struct err *e);
+int keeper_run(const struct terminal *t, int (*work)(const void *ctx, struct err *e),
+	       const void *ctx, struct err *e);
 
 #endif

@@ -52,7 +52,7 @@ static void send_text(const struct terminal *t, const char *text)
 }
 
 /* Signals of keys stay: Ctrl-C, Ctrl-Z. Without wrapping, the last column can be written to. */
-void terminal_enter(struct terminal *t)
+void terminal_enter(const struct terminal *t)
 {
 	struct termios m = t->modes;
 
@@ -63,17 +63,15 @@ void terminal_enter(struct terminal *t)
 	if (t->alternate)
 		send_text(t, "\033[?1049h");
 	send_text(t, "\033[?7l\033[?25l");
-	t->entered = true;
 }
 
 /* A terminal that Ctrl-S holds would keep its end waiting. */
-void terminal_leave(struct terminal *t)
+void terminal_leave(const struct terminal *t)
 {
 	tcflow(t->out, TCOON);
 	send_text(t, t->alternate ? "\033[m\033[?7h\033[?25h\033[?1049l"
 				  : "\033[m\033[H\033[J\033[?7h\033[?25h");
 	tcsetattr(t->in, TCSANOW, &t->modes);
-	t->entered = false;
 }
 
 bool terminal_write(const struct terminal *t, const struct bytes *b)

@@ -18,7 +18,6 @@ struct terminal {
 	bool colour;    /* and NO_COLOR does not forbid it */
 	bool alternate; /* it may have a second screen */
 	bool utf8;
-	bool entered;
 	struct termios modes; /* as they were */
 };
 
@@ -29,9 +28,9 @@ bool terminal_find(struct terminal *t, int in, int out);
 void terminal_size(const struct terminal *t, unsigned *rows, unsigned *columns);
 
 /* Keys come one by one and are not echoed; the second screen, if there is one. */
-void terminal_enter(struct terminal *t);
+void terminal_enter(const struct terminal *t);
 /* As it was. For who did not enter it, but knows that another did, too. */
-void terminal_leave(struct terminal *t);
+void terminal_leave(const struct terminal *t);
 /* All of it; false when a signal came in between, or the terminal is gone. */
 bool terminal_write(const struct terminal *t, const struct bytes *b);
 

@@ -112,14 +112,13 @@ static int look(struct loop *l)
 }
 
 /* The keeper stops as well, once this has. */
-static int suspend(struct loop *l)
+static void suspend(struct loop *l)
 {
 	stopped = 0;
 	terminal_leave(l->w->terminal);
 	raise(SIGSTOP);
 	terminal_enter(l->w->terminal);
 	resized = 1;
-	return 0;
 }
 
 static void act(struct loop *l, int key)
@@ -169,8 +168,8 @@ static int loop(struct loop *l)
 	while (!rc && !ended && !l->quit && !l->gone) {
 		wait_and_act(l);
 		if (stopped)
-			rc = suspend(l);
-		if (!rc && resized) {
+			suspend(l);
+		if (resized) {
 			resized = 0;
 			rc = fit(l);
 			if (!rc)

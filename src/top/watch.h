@@ -13,7 +13,7 @@
 #include "top/view.h"
 
 struct watch {
-	struct terminal *terminal;
+	const struct terminal *terminal;
 	struct now *now;
 	struct view *view;
 	int64_t every_ns; /* between two looks */

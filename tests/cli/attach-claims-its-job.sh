@@ -46,7 +46,7 @@ one_sentence said
 contains said "process $(recorder_of shared) on this node records this job into"
 kill -TERM $first
 wait $first
-"$SONDE" attach --job -q -i 100ms -o alone 2>/dev/null &
+"$SONDE" attach --job -q -i 100ms -o alone/ 2>/dev/null &
 first=$!
 wait_for 30 has_begun alone
 mkdir behind && ln -s ../alone behind/alone
@@ -63,3 +63,12 @@ records_again() {
 	"$SONDE" run -q -i 100ms -o alone -- true && [ "$(recordings alone)" = 2 ]
 }
 wait_for 30 records_again
+
+# Nodes of one job that are on one host are not each other's second copies.
+node=(env -u PBS_JOBID SLURM_JOB_ID=79 SLURM_JOB_NUM_NODES=2 'SLURM_JOB_NODELIST=n[1-2]')
+copy=("$SONDE" attach --job -q -i 100ms -o nodes)
+"${node[@]}" SLURMD_NODENAME=n1 "${copy[@]}" 2>/dev/null &
+first=$!
+wait_for 30 has_begun nodes
+"${node[@]}" SLURMD_NODENAME=n2 "${copy[@]}" --duration 300ms 2>said || fail "on another node of this host: $(cat said)"
+equal "recordings of two nodes" 2 "$(recordings nodes)"

@@ -80,3 +80,16 @@ cp -r "sonde_$job" taken/sonde_5.other
 equal "status in another job's directory" 1 "$(PBS_JOBID=5.other status_of ./perfmon -d taken 2>said)"
 one_sentence said
 contains said "name another with -d or -p"
+
+# A node that PBS numbers, but gives no list of nodes to, leaves the results to the first; where nothing numbers it, to rank 0.
+unset PBS_NODEFILE PBS_NODEFILE_LOCAL
+for told in "1 PBS_NODENUM=1" "1 PBS_NUM_PPN=1 PBS_NUM_NODES=2 PMI_RANK=1" "0 PBS_NUM_PPN=1 PBS_NUM_NODES=2 PMI_RANK=0"; do
+	place="node of ${told#* }"
+	# shellcheck disable=SC2086
+	env ${told#* } ./perfmon -i 100ms -d "$place" >said 2>&1 &
+	monitor=$!
+	wait_for 30 has_begun "$place/sonde_$job"
+	kill -TERM $monitor
+	ended_well $monitor
+	equal "leaves the results to others, $place" "${told%% *}" "$([ -e "$place/metrics" ] && echo 0 || echo 1)"
+done

@@ -43,7 +43,7 @@ sed -i 's/^rule: /rule: other-/' site/b.rules
 "$SONDE" show --rules site out >nothing 2>said
 equal "exit status of a directory with a wrong file" 1 $?
 contains said "site/b.rules:11:7: when: processes_begun"
-"$SONDE" report --rules site.rules -o page out >/dev/null || fail "report --rules"
+"$SONDE" report --rules site.rules --only html -o page out >/dev/null || fail "report --rules"
 contains page/report.html "Ask the help desk about exit code 3."
 "$SONDE" report --rules wrong.rules -o none out >nothing 2>said
 equal "exit status of a report by a wrong rule" 1 $?

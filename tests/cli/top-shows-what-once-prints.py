@@ -62,13 +62,12 @@ for rows, columns in ((50, 200), (10, 40), (24, 80)):
 check_small(nodes, session)
 
 # A slow line: nothing when nothing came, little when a sample came that changes little.
-session.take(1)
-session.bytes = 0
-session.take(2.5)
-assert session.bytes == 0, f"{session.bytes} bytes for no news"
+session.count(1)
+sent = session.count(2.5)
+assert sent == 0, f"{sent} bytes for no news"
 nodes.order("step")
-session.take(3)
-assert 0 < session.bytes < 120, f"{session.bytes} bytes for one more second"
+sent = session.count(3)
+assert 0 < sent < 120, f"{sent} bytes for one more second"
 
 # To a node whose processes have hostile names, to one of them, and back.
 session.send("\r")

@@ -30,7 +30,7 @@ begins() {
 	scontrol update "jobid=$id" StartTime=now 2>/dev/null
 	[ -e tried.1 ]
 }
-wait_for 90 begins
+wait_for 150 begins
 wait_for 60 job_gone "$id"
 equal "recordings of two tries" 2 "$(find "sonde_$id" -name 'node-*.sonde' | wc -l)"
 equal "state" COMPLETED "$(state_of "$id")"

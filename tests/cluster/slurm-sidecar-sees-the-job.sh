@@ -55,7 +55,7 @@ spins() { # in all three recordings, for some samples
 		started_on 3 cancelled
 }
 id=$(submit -N3 -n3 job)
-wait_for 40 spins
+wait_for 80 spins
 scancel "$id"
 wait_for 40 job_gone "$id"
 equal "state" CANCELLED "$(state_of "$id")"

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct shape_reader r = { .in = { data, data + size, false } };
 	struct document d;
 
-	if (size && data[0] == 'S' && document_take(&r.in, &d, NULL))
+	if (size && data[0] == 'S' && document_decode(&r.in, &d, NULL))
 		return 0;
 	if (r.in.at < r.in.end) {
 		struct bytes drawing = { .data = (uint8_t *)r.in.at,

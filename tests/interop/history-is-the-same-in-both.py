@@ -45,7 +45,7 @@ def job(index, status, **variables):
 check("no history yet", names() == [])
 os.mkdir("jobs")
 for i in range(1, 4):
-    sonde("run", "-q", "-o", f"jobs/sonde_{i}", "--", "sh", "-c", f"exit {i == 3:d}", code=int(i == 3), **job(i, 0))
+    sonde("run", "-o", f"jobs/sonde_{i}", "--", "sh", "-c", f"exit {i == 3:d}", code=int(i == 3), **job(i, 0))
 sonde("run", "-q", "-o", "jobs/sonde_4", "--", "sleep", "0.1", USER="otto")
 sonde("run", "-q", "-o", "jobs/sonde_5", "--", "sh", "-c", "kill -TERM $$", code=-15, USER="otto")
 check("modes", all(stat.S_IMODE(os.stat(os.path.join(d, f)).st_mode) & 0o77 == 0 for d, _, fs in os.walk(DATA) for f in fs))

@@ -99,7 +99,7 @@ def memory_of(server):
 def check_crowd(server, port):
     """Slow ones stay for a while: the one that drips is put out meanwhile."""
     drip = socket.create_connection(("127.0.0.1", port))
-    begin, sizes = time.monotonic(), []
+    sizes = []
     for _ in range(3):
         idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
         slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
@@ -113,7 +113,7 @@ def check_crowd(server, port):
             s.close()
         check_malformed(port)
     check(f"memory does not grow: {sizes} kB", sizes[-1] - sizes[0] < 24 << 10)
-    out = False
+    out, begin = False, time.monotonic()
     while not out and time.monotonic() - begin < PATIENCE:
         try:
             drip.sendall(b"G")

@@ -88,9 +88,11 @@ async function checkNodes() {
 	press('Enter');
 	await frame();
 	const opened = [view.node.index - before, document.getElementById('node').value === String(view.node.index)];
-	const over = map.plot.over, box = over.getBoundingClientRect();
-	for (const kind of ['mousemove', 'mousedown', 'mouseup'])
-		over.dispatchEvent(new MouseEvent(kind, { bubbles: true, movementX: 1, clientX: box.left + 9, clientY: box.top + 1 }));
+	const over = map.plot.over, mouse = (kind) => {
+		const box = over.getBoundingClientRect();
+		over.dispatchEvent(new MouseEvent(kind, { bubbles: true, movementX: 1, clientX: box.left + 9, clientY: box.top + 5 }));
+	};
+	for (const kind of ['mouseenter', 'mousemove', 'mousedown', 'mouseup']) mouse(kind);
 	await frame();
 	opened.push(view.node.index);
 	pick(document.getElementById('beside'), '2');

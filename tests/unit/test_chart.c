@@ -287,9 +287,9 @@ static void documents_come_as_they_went(void **state)
 
 	(void)state;
 	memset(d.author, 'x', sizeof d.author - 1);
-	document_put(&b, &d);
+	document_encode(&b, &d);
 	in = (struct scan){ b.data, b.data + b.len, false };
-	assert_int_equal(document_take(&in, &got, NULL), 0);
+	assert_int_equal(document_decode(&in, &got, NULL), 0);
 	assert_int_equal(got.format, DOCUMENT_PDF);
 	assert_int_equal(got.dpi, 200);
 	assert_int_equal(got.created_s, -5);
@@ -298,7 +298,7 @@ static void documents_come_as_they_went(void **state)
 	assert_ptr_equal(in.at, in.end);
 	for (size_t n = 0; n < b.len; n++) {
 		in = (struct scan){ b.data, b.data + n, false };
-		assert_true(document_take(&in, &got, NULL) < 0);
+		assert_true(document_decode(&in, &got, NULL) < 0);
 	}
 	bytes_free(&b);
 }

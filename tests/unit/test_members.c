@@ -247,6 +247,30 @@ static void of_this_node_where_others_are_on_the_host(void **unused)
 	end(&f);
 }
 
+/* Of Grid Engine and LSF all elements have the array's id. */
+static void of_this_element_of_an_array(void **unused)
+{
+	char *job[] = { "JOB_ID=55", "SGE_TASK_ID=3", NULL };
+	char *one[] = { "JOB_ID=55", "SGE_TASK_ID=undefined", NULL };
+	struct fake f;
+
+	(void)unused;
+	begin(&f, job, "0::/\n");
+	ENVIRONMENT(100, "JOB_ID=55\0SGE_TASK_ID=2");
+	ENVIRONMENT(101, "JOB_ID=55\0SGE_TASK_ID=3");
+	ENVIRONMENT(102, "JOB_ID=55\0SGE_TASK_ID=33");
+	opened(&f, NULL,
+	       "this user's processes with JOB_ID=55 in their environment, and SGE_TASK_ID=3");
+	came(&f, "101");
+	end(&f);
+	begin(&f, one, "0::/\n");
+	ENVIRONMENT(100, "JOB_ID=55\0SGE_TASK_ID=undefined");
+	ENVIRONMENT(101, "JOB_ID=55");
+	opened(&f, NULL, "this user's processes with JOB_ID=55 in their environment");
+	came(&f, "100 101");
+	end(&f);
+}
+
 static void else_all_of_the_user(void **unused)
 {
 	struct fake f;
@@ -348,6 +372,7 @@ int main(void)
 		cmocka_unit_test(by_the_group_of_a_named_job),
 		cmocka_unit_test(below_slurmstepd),
 		cmocka_unit_test(by_a_variable),
+		cmocka_unit_test(of_this_element_of_an_array),
 		cmocka_unit_test(of_this_node_where_others_are_on_the_host),
 		cmocka_unit_test(else_all_of_the_user),
 		cmocka_unit_test(what_came_since),

@@ -245,6 +245,45 @@ static void nodes_add_up_where_both_are_there(void **state)
 	synth_free(s);
 }
 
+/* Memory is read every fourth sample, on each node at another time, and once not for long. */
+static void what_is_read_less_often_has_no_gaps(void **state)
+{
+	struct synth *s = synth_new(64);
+	uint32_t metric = synth_metric(s, pss), often = synth_metric(s, used);
+	struct plot_values v;
+	struct summary sum;
+	struct plots p;
+
+	(void)state;
+	for (uint32_t node = 1; node <= 2; node++) {
+		uint32_t x = synth_series(s, node, metric, 0), y = synth_series(s, node, often, 0);
+
+		for (int i = 0; i <= 100; i++) {
+			synth_row(s, node, i);
+			synth_put(s, y, i);
+			if (i % 4 == (int)node && (i < 40 || i > 60))
+				synth_put(s, x, 1000 * i);
+		}
+	}
+	sum = summary_of(s);
+	p = plots_of(s, &sum);
+	assert_true(plot_values_of(&p, "job.pss_bytes", &v));
+	for (uint32_t i = 0; i < v.n; i++) {
+		if (v.at[i] > 3 && v.at[i] < 36)
+			assert_in_range(v.mean[i], 2000 * v.at[i], 2000 * v.at[i] + 8000);
+		if (v.at[i] > 40 && v.at[i] < 59)
+			assert_true(isnan(v.mean[i]));
+	}
+	free(v.at);
+	assert_true(plot_values_of_trace(&p, trace_named(&p, "job.pss_bytes"), &v));
+	for (uint32_t i = 1; i <= 37; i++)
+		assert_float_equal((float)v.mean[i], 1000.0F * (float)i, 0.1F);
+	assert_true(isnan(v.mean[38]) && isnan(v.mean[60]) && !isnan(v.mean[61]));
+	free(v.at);
+	plots_free(&p);
+	synth_free(s);
+}
+
 static void roofline_has_a_point_a_sample(void **state)
 {
 	struct synth *s = synth_new(64);
@@ -336,6 +375,7 @@ int main(void)
 		cmocka_unit_test(names_are_unlike),
 		cmocka_unit_test(thinning_keeps_least_and_most),
 		cmocka_unit_test(nodes_add_up_where_both_are_there),
+		cmocka_unit_test(what_is_read_less_often_has_no_gaps),
 		cmocka_unit_test(roofline_has_a_point_a_sample),
 		cmocka_unit_test(hostile_hosts_make_plain_files),
 		cmocka_unit_test(nothing_and_one_sample_are_drawn),
