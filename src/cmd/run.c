@@ -7,6 +7,7 @@
 #include "cmd/say.h"
 #include "cmd/shared.h"
 #include "job/launch.h"
+#include "job/markfile.h"
 #include "job/words.h"
 #include "sampler/reading.h"
 
@@ -57,6 +58,8 @@ static const struct example examples[] = {
 /* SONDE=0 in the environment switches recording off from outside of a job script. */
 static int without_recording(char **argv)
 {
+	if (!getenv(MARK_FILE_VARIABLE))
+		setenv(MARK_FILE_VARIABLE, "/dev/null", 1);
 	execvp(argv[0], argv);
 	say("%s: %s", argv[0], strerror(errno));
 	return errno == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
@@ -64,7 +67,7 @@ static int without_recording(char **argv)
 
 /* In the recorder's own process: record, tell the story, let the launcher go. */
 static _Noreturn void be_recorder(const struct recording_plan *plan, const struct launch *l,
-				  pid_t launcher_pid, bool with_environment)
+				  const struct shared *job)
 {
 	const struct message done = { .kind = MESSAGE_DONE };
 	struct recorder_options r = recording_recorder(plan);
@@ -75,10 +78,11 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	words_join(&words, l->argv);
 	bytes_u8(&words, '\0');
 	r.command = words.failed ? l->argv[0] : (const char *)words.data;
-	r.environment = with_environment ? environ : NULL;
+	r.environment = job->with_environment ? environ : NULL;
+	r.marks = job->marks >= 0 ? getenv(MARK_FILE_VARIABLE) : NULL;
 	r.launcher = l->recorder;
-	r.sampler.tree.launcher = launcher_pid;
-	jobline_start(&line, plan, launcher_pid);
+	r.sampler.tree.launcher = job->launcher;
+	jobline_start(&line, plan, job->launcher);
 	bad = recorder_run(&r);
 	jobline_end(&line);
 	if (!bad)
@@ -98,16 +102,29 @@ static pid_t own_pid(const char *procfs)
 	return pid ? pid : getpid();
 }
 
-static void start_recorder(struct launch *l, const struct recording_plan *plan, pid_t self,
-			   bool with_environment)
+static void start_recorder(struct launch *l, const struct recording_plan *plan,
+			   const struct shared *job)
 {
 	struct err e = { "" };
 	int code = recorder_detach(&l->recorder, &l->recorder_pid, &e);
 
 	if (code == 1)
-		be_recorder(plan, l, self, with_environment);
+		be_recorder(plan, l, job);
 	if (code < 0)
 		say("run: not recording: %s", e.text);
+}
+
+/* One that is shared, or one of its own. */
+static void find_recorder(struct launch *l, struct shared *s, enum node_recorder how,
+			  struct jobline *line)
+{
+	if (shared_join(s, how)) {
+		l->share = &s->share;
+		setenv("SONDE_RUN_ID", s->plan->run_id, 1);
+		jobline_start(line, s->plan, s->launcher);
+	} else {
+		start_recorder(l, s->plan, s);
+	}
 }
 
 static void say_lost(const struct recording_plan *plan)
@@ -133,6 +150,7 @@ static int run(const void *given, int n, char **argv)
 			    .done_ms = DONE_MS };
 	struct shared shared = { .plan = &plan, .argv = argv, .with_environment = !o->no_env };
 	struct jobline line = { .fd = -1 };
+	struct mark_file marks;
 	struct launch_end end;
 	struct err e = { "" };
 	int code;
@@ -152,17 +170,14 @@ static int run(const void *given, int n, char **argv)
 		say("run: %s", e.text);
 		return LAUNCH_FAILED;
 	}
+	mark_file_make(&marks);
+	shared.marks = marks.fd;
 	/* Before the recorder hears of births: it is none of the job's. */
 	sentinel_start(&sentinel);
-	if (shared_join(&shared, (enum node_recorder)o->node_recorder)) {
-		l.share = &shared.share;
-		setenv("SONDE_RUN_ID", plan.run_id, 1);
-		jobline_start(&line, &plan, shared.launcher);
-	} else {
-		start_recorder(&l, &plan, shared.launcher, !o->no_env);
-	}
+	find_recorder(&l, &shared, (enum node_recorder)o->node_recorder, &line);
 	code = launch_command(&l, &end, &e);
 	jobline_end(&line);
+	mark_file_remove(&marks);
 	if (end.recorder_lost)
 		say_lost(&plan);
 	if (code == LAUNCH_NO_PROCESS) {
@@ -183,17 +198,18 @@ const struct command command_run = {
 	.name = "run",
 	.operands = "[--] CMD [ARGS...]",
 	.what = "Record a command and everything it starts",
-	.description = "Runs CMD and records, until it ends, what it and its descendants used "
-		       "of the machine. The recording goes into a directory of its own, named "
-		       "after the batch job or the time.\n\n"
-		       "CMD does not notice: its standard input and output, exit status, "
-		       "signals, limits, affinity and environment are its own, but for the "
-		       "variables SONDE_DIR and SONDE_RUN_ID. When it ends by a signal, sonde "
-		       "ends by the same signal. A recording that cannot be made is said once "
-		       "on standard error, and CMD runs all the same.\n\n"
-		       "The exit status is CMD's; 125 when sonde itself was misused, 126 when "
-		       "CMD cannot be executed, 127 when it is not found. With SONDE=0 in the "
-		       "environment CMD is executed without recording.",
+	.description =
+		"Runs CMD and records, until it ends, what it and its descendants used "
+		"of the machine. The recording goes into a directory of its own, named "
+		"after the batch job or the time.\n\n"
+		"CMD does not notice: its standard input and output, exit status, "
+		"signals, limits, affinity and environment are its own, but for the "
+		"variables SONDE_DIR, SONDE_RUN_ID and SONDE_MARKS. When it ends by a signal, sonde "
+		"ends by the same signal. A recording that cannot be made is said once "
+		"on standard error, and CMD runs all the same.\n\n"
+		"The exit status is CMD's; 125 when sonde itself was misused, 126 when "
+		"CMD cannot be executed, 127 when it is not found. With SONDE=0 in the "
+		"environment CMD is executed without recording.",
 	COMMAND_OPTIONS(options),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct run_options),

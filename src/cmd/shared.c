@@ -117,7 +117,12 @@ bool shared_join(struct shared *s, enum node_recorder how)
 	struct err e = { "" };
 
 	s->share = (struct share){
-		.start = start_recorder, .ctx = s, .say = say_sentence, .fd = -1, .table = -1
+		.start = start_recorder,
+		.ctx = s,
+		.say = say_sentence,
+		.marks = s->marks,
+		.fd = -1,
+		.table = -1,
 	};
 	if (!describe(s, how))
 		return false;

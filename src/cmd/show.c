@@ -4,6 +4,7 @@
 #include "cmd/say.h"
 #include "recording/join.h"
 #include "report/machine.h"
+#include "report/page_events.h"
 #include "report/rules.h"
 #include "report/summary.h"
 #include "report/tracking.h"
@@ -70,6 +71,7 @@ static void print(const struct show_options *o, const struct summary *s, const s
 		machine_print(r, stdout);
 		summary_print_nodes(s, stdout);
 		summary_print_tops(s, stdout);
+		page_events_print(r, stdout);
 	}
 }
 
@@ -142,7 +144,7 @@ const struct command command_show = {
 	.description =
 		"Prints what `sonde run` printed when the job ended: the verdicts, worst first, "
 		"and the figures they rest on; then the largest processes by CPU, memory and "
-		"input and output with their lifetimes, and the commands. DIR is a directory that sonde made, or one file "
+		"input and output with their lifetimes, and the commands; phases and marks. DIR is a directory that sonde made, or one file "
 		"of it; without it the newest sonde_* directory here is shown.\n\n"
 		"The verdicts come from rules, which are data: --rules adds those of a site. A "
 		"rule without enough data says nothing. Exit code 1 also means that the "

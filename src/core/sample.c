@@ -341,12 +341,15 @@ void sample_meta_bool(struct sample *s, const char *key, bool value)
 		e->value = value;
 }
 
-void sample_mark(struct sample *s, int64_t at_ns, const char *name, const char *message)
+void sample_mark(struct sample *s, uint32_t instance, int64_t at_ns, const char *name,
+		 const char *message)
 {
 	struct event *e = event_add(s, EVENT_MARK);
 
-	if (e && event_texts(s, e, name, message))
+	if (e && event_texts(s, e, name, message)) {
+		e->parent = instance;
 		e->t0 = at_ns;
+	}
 }
 
 void sample_span(struct sample *s, uint32_t track, int64_t begin_ns, int64_t end_ns,

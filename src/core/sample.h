@@ -109,7 +109,9 @@ void sample_meta_text(struct sample *s, const char *key, const char *value);
 void sample_meta_int(struct sample *s, const char *key, int64_t value);
 void sample_meta_real(struct sample *s, const char *key, double value);
 void sample_meta_bool(struct sample *s, const char *key, bool value);
-void sample_mark(struct sample *s, int64_t at_ns, const char *name, const char *message);
+/* instance: what it is about; 0: the node. */
+void sample_mark(struct sample *s, uint32_t instance, int64_t at_ns, const char *name,
+		 const char *message);
 void sample_span(struct sample *s, uint32_t track, int64_t begin_ns, int64_t end_ns,
 		 const char *name, const char *detail);
 /* A pair of clocks, and what the kernel says of its own synchronisation (error_ns -1: unknown). */

@@ -33,7 +33,7 @@ static int try_once(struct share *s, struct err *e)
 	}
 	s->what.version = MESSAGE_VERSION;
 	s->what.kind = MESSAGE_REGISTER;
-	got = packet_send(fd, &s->what, sizeof s->what, -1);
+	got = packet_send(fd, &s->what, sizeof s->what, s->marks);
 	if (got) {
 		close(fd);
 		return -EAGAIN; /* it ends just now */

@@ -21,6 +21,7 @@ struct share {
 	void *ctx;
 	void (*say)(const char *sentence);
 
+	int marks;  /* the file that this task's marks are read from; -1: none */
 	int fd;     /* the recorder; -1: none */
 	int table;  /* what it has recorded of every task; -1: none */
 	bool ready; /* it records this task */

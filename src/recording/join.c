@@ -216,6 +216,7 @@ static int recording_read(struct join *j, struct join_file *f)
 	j->file = f;
 	idmap_free(&j->file_metrics);
 	idmap_free(&j->file_instances);
+	j->nbegun = 0;
 	rc = file_read(j->dir, f->sonde, f->tail, &v, &found);
 	f->sealed = found.sealed;
 	if (rc)

@@ -309,16 +309,43 @@ static int take_mark(struct join *j, const struct record *r)
 	return m->name && m->message ? 0 : -ENOMEM;
 }
 
+/* The span that was said to have begun, where this is its end; else NULL. */
+static struct run_span *begun_before(struct join *j, const struct run_span *ended)
+{
+	for (uint32_t i = j->nbegun; i--;) {
+		struct run_span *s = &j->run.spans[j->begun[i]];
+
+		if (s->begin_ns != ended->begin_ns || s->node != ended->node ||
+		    s->track != ended->track || strcmp(s->name, ended->name) != 0)
+			continue;
+		j->nbegun--;
+		memmove(&j->begun[i], &j->begun[i + 1], (j->nbegun - i) * sizeof j->begun[0]);
+		return s;
+	}
+	return NULL;
+}
+
 static int take_span(struct join *j, const struct record *r)
 {
 	const struct event *e = &r->event;
-	struct run_span *s;
+	struct run_span span = {
+		join_node(j, e->node), idmap_get(&j->file_instances, e->parent),
+		bounded(e->t0),        e->t1 == INT64_MAX ? INT64_MAX : bounded(e->t1),
+		join_text(j, e->name), join_text(j, e->text)
+	};
+	struct run_span *s = NULL;
 
-	ADD(j, &j->run, spans, nspans, s);
-	*s = (struct run_span){ join_node(j, e->node), idmap_get(&j->file_instances, e->parent),
-				bounded(e->t0),        bounded(e->t1),
-				join_text(j, e->name), join_text(j, e->text) };
-	return s->name && s->detail ? 0 : -ENOMEM;
+	if (!span.name || !span.detail)
+		return -ENOMEM;
+	if (span.end_ns != INT64_MAX)
+		s = begun_before(j, &span);
+	if (!s) {
+		ADD(j, &j->run, spans, nspans, s);
+		if (span.end_ns == INT64_MAX && j->nbegun < JOIN_BEGUN_MAX)
+			j->begun[j->nbegun++] = j->run.nspans - 1;
+	}
+	*s = span;
+	return 0;
 }
 
 static int take_clock(struct join *j, const struct record *r)

@@ -53,6 +53,8 @@ struct join_texts {
 	uint32_t n, cap;   /* cap: 0 or a power of two */
 };
 
+enum { JOIN_BEGUN_MAX = 1024 };
+
 struct join {
 	struct run run; /* first, so that run_close finds the rest */
 	struct run_telling telling;
@@ -74,6 +76,7 @@ struct join {
 	/* while a file is read */
 	struct join_file *file;
 	struct idmap file_metrics, file_instances;
+	uint32_t begun[JOIN_BEGUN_MAX], nbegun; /* spans whose end may follow */
 	/* the cursor */
 	uint32_t at;        /* next chunk */
 	uint32_t open_file; /* of fd */

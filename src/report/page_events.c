@@ -6,9 +6,10 @@
 #include "report/page_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { EVENTS_MAX = 2000, EVENTS_IN_TABLE = 500, EVENT_TEXT = 160 };
+enum { EVENTS_MAX = 2000, EVENTS_IN_TABLE = 500, EVENT_TEXT = 160, EVENTS_PRINTED = 30 };
 
 /* A mark, or a span, on the run's clock. */
 struct page_event {
@@ -180,5 +181,36 @@ void html_events(struct bytes *b, const struct page_source *p)
 				     n - EVENTS_IN_TABLE);
 		bytes_puts(b, "</section>");
 	}
+	free(e);
+}
+
+static void event_line(FILE *out, const struct run *r, const struct page_event *e)
+{
+	char at[32], takes[32] = "mark", name[48], text[64], host[32] = "";
+
+	unit_format(UNIT_SECONDS, e->from_s, at, sizeof at);
+	if (e->is_span && isnan(e->to_s))
+		snprintf(takes, sizeof takes, "no end");
+	else if (e->is_span)
+		unit_format(UNIT_SECONDS, e->to_s - e->from_s, takes, sizeof takes);
+	if (r->nnodes > 2)
+		escape_terminal_into(host, sizeof host, r->nodes[e->node].host);
+	fprintf(out, "  %10s  %10s  %s%s%s%s%s\n", at, takes,
+		escape_terminal_into(name, sizeof name, e->name), *host ? "  on " : "", host,
+		e->text && *e->text ? "  " : "",
+		escape_terminal_into(text, sizeof text, e->text ? e->text : ""));
+}
+
+void page_events_print(const struct run *r, FILE *out)
+{
+	uint32_t n;
+	struct page_event *e = events_of(r, &n);
+
+	if (n)
+		fprintf(out, "\nphases and marks\n  %10s  %10s\n", "at", "takes");
+	for (uint32_t i = 0; i < n && i < EVENTS_PRINTED; i++)
+		event_line(out, r, &e[i]);
+	if (n > EVENTS_PRINTED)
+		fprintf(out, "  and %u more: sonde export has them all\n", n - EVENTS_PRINTED);
 	free(e);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_events.h - marks and spans of a run on its page: data for the charts, and a table.
+ * page_events.h - marks and spans of a run: on its page as data for the charts and as a table, and
+ * as lines for a terminal.
  *
  * Those that fit, in order of time; how many there are in all is said.
  */
@@ -10,7 +11,11 @@
 #include "base/json.h"
 #include "core/run.h"
 
+#include <stdio.h>
+
 /* Keys "marks", "marks_total", "spans" and "spans_total" of the object that is open. */
 void page_events_json(struct json *j, const struct run *r);
+/* Nothing, where there are none. */
+void page_events_print(const struct run *r, FILE *out);
 
 #endif

@@ -89,7 +89,7 @@ void hang_step(struct hang *h, const struct tree *t, const struct root *proc, st
 	cpu_ns = tree_cpu_ns(t);
 	if (!h->since_ns || cpu_ns - h->cpu_ns > h->patience_ns / 100) {
 		if (h->told)
-			sample_mark(s, now_ns, "sonde.progress", "the job went on");
+			sample_mark(s, 0, now_ns, "sonde.progress", "the job went on");
 		begin_anew(h, cpu_ns, now_ns);
 		return;
 	}
@@ -101,6 +101,6 @@ void hang_step(struct hang *h, const struct tree *t, const struct root *proc, st
 		return;
 	}
 	collect(t, proc, evidence, sizeof evidence);
-	sample_mark(s, now_ns, "sonde.hang", *evidence ? evidence : "no process was left");
+	sample_mark(s, 0, now_ns, "sonde.hang", *evidence ? evidence : "no process was left");
 	h->told = true;
 }

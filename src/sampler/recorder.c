@@ -4,10 +4,12 @@
 #include "base/clock.h"
 #include "base/code.h"
 #include "job/claim.h"
+#include "job/markfile.h"
 #include "sampler/directory.h"
 #include "sampler/recorder_state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +93,7 @@ static int set_clock(struct recorder *r, int64_t from_ns)
 }
 
 /* What woke the recorder: one of the rings has its index added. */
-enum wake { WAKE_TIMER, WAKE_LAUNCHER, WAKE_ROSTER, WAKE_RING };
+enum wake { WAKE_TIMER, WAKE_LAUNCHER, WAKE_ROSTER, WAKE_MARKS, WAKE_RING };
 
 static int wait_for(struct recorder *r, int fd, uint32_t wake)
 {
@@ -123,6 +125,15 @@ static void rest_if_busy(struct recorder *r)
 	r->records = records;
 	if (rested != (r->rest_ns != 0))
 		wait_for_rings(r, rested);
+}
+
+/* Whoever writes many marks is not listened to all the time. */
+static void rest_from_marks(struct recorder *r, bool rest)
+{
+	struct epoll_event e = { .events = rest ? 0 : EPOLLIN, .data.u32 = WAKE_MARKS };
+
+	r->marks_rest_ns = rest ? clock_mono_ns() + REST_MS * NS_PER_MS : 0;
+	epoll_ctl(r->waiting, EPOLL_CTL_MOD, marks_fd(r->sampler.marks), &e);
 }
 
 /* Members of the batch job that came since, and Sonde's own that were taken for some: looked for
@@ -245,6 +256,8 @@ static int patience_ms(const struct recorder *r)
 {
 	int ms = until_ms(r, r->rest_ns);
 
+	if (r->marks_rest_ns)
+		ms = sooner(ms, until_ms(r, r->marks_rest_ns));
 	if (r->roster)
 		ms = sooner(ms, roster_timeout_ms(r->roster));
 	return r->o->members ? sooner(ms, until_ms(r, r->followed_ns + FOLLOW_LATE_NS)) : ms;
@@ -275,11 +288,17 @@ static void wait_and_act(struct recorder *r)
 			listen_to_launcher(r);
 		if (wake == WAKE_ROSTER)
 			roster_act(r->roster, &r->sampler);
+		if (wake == WAKE_MARKS) {
+			marks_act(r->sampler.marks, &r->sampler.sample);
+			rest_from_marks(r, true);
+		}
 		if (wake < WAKE_RING)
 			continue;
 		look |= (w[i].events & EPOLLIN) != 0;
 		ring_woke(r, wake - WAKE_RING, w[i].events);
 	}
+	if (r->marks_rest_ns && clock_mono_ns() >= r->marks_rest_ns)
+		rest_from_marks(r, false);
 	if (look) {
 		tree_drain(r->sampler.tree);
 		rest_if_busy(r);
@@ -302,6 +321,8 @@ static int start_waiting(struct recorder *r, struct err *e)
 		bad = wait_for(r, r->o->launcher, WAKE_LAUNCHER);
 	if (!bad && r->roster)
 		bad = wait_for(r, roster_fd(r->roster), WAKE_ROSTER);
+	if (!bad && marks_fd(r->sampler.marks) >= 0)
+		bad = wait_for(r, marks_fd(r->sampler.marks), WAKE_MARKS);
 	wait_for_rings(r, true);
 	return bad ? err_set(e, bad, "cannot wait for the timer: %s", strerror(-bad)) : 0;
 }
@@ -374,6 +395,8 @@ static int begin(struct recorder *r, struct err *e)
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
 	if (bad)
 		return bad;
+	if (r->o->marks)
+		marks_add(r->sampler.marks, open(r->o->marks, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
 	bad = start_clock(r, e);
 	if (!bad)
 		bad = start_waiting(r, e);
@@ -405,6 +428,8 @@ static void finish(struct recorder *r)
 	file_close(&r->timer);
 	file_close(&r->waiting);
 	file_close(&r->directory);
+	if (r->o->marks && r->launcher_gone)
+		mark_file_unlink(r->o->marks);
 	if (r->roster)
 		roster_end(r->roster);
 	roster_close(r->roster);

@@ -14,6 +14,7 @@
 #include "sampler/sampler.h"
 
 struct recorder_options {
+	const char *marks;        /* a file of the job's (job/markfile.h), or NULL */
 	const char *directory;    /* made when it is not there */
 	bool force;               /* record into a directory that holds another job's recording */
 	const char *elsewhere;    /* how another directory is named: "name another with -o" */

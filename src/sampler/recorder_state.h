@@ -24,7 +24,8 @@ struct recorder {
 	int waiting;         /* epoll of the timer, the launcher, and the rings unless they rest */
 	int64_t interval_ns; /* the timer's; as asked, or longer to save */
 	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
-	int64_t rest_ns; /* until then no records of births are waited for; 0: they are */
+	int64_t marks_rest_ns; /* until then no marks are waited for; 0: they are */
+	int64_t rest_ns;       /* until then no records of births are waited for; 0: they are */
 	uint64_t records;
 	int64_t followed_ns, alive_ns; /* when members were looked for, and there, last */
 	int64_t samples, samples_with_launcher;

@@ -42,6 +42,7 @@ struct seat {
 	int fd;
 	uint32_t task;
 	bool own_step;
+	uint32_t marks; /* its file of marks; 0: none */
 	struct task_record record;
 };
 
@@ -280,6 +281,17 @@ static void take_registration(struct roster *r, struct seat *s, struct sampler *
 	welcome(r, s);
 }
 
+/* The file of its marks came along with its registration. */
+static void take_marks(struct seat *s, struct sampler *to, int fd)
+{
+	if (to && s->state >= SEAT_RUNNING) {
+		s->marks = marks_add(to->marks, fd);
+		marks_about(to->marks, s->marks, s->record.instance);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+}
+
 /* ---- who speaks ---- */
 
 static void take_status(struct roster *r, int status)
@@ -317,6 +329,7 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 	tree_reaped(to->tree, s->task, m);
 	if (m->kind == MESSAGE_STARTED && !s->record.instance)
 		task_record_begin(&to->sample, &s->record, m->at_ns);
+	marks_about(to->marks, s->marks, s->record.instance);
 	if (m->kind == MESSAGE_STARTED && (!x->started_ns || m->at_ns < x->started_ns))
 		x->started_ns = m->at_ns;
 	if (m->kind != MESSAGE_ENDED)
@@ -357,15 +370,17 @@ static void take_all(struct roster *r, struct seat *s, struct sampler *to)
 
 		if (got == -EAGAIN)
 			return;
-		if (passed >= 0)
-			close(passed);
 		kind = got == 1 ? p.message.kind : MESSAGE_LEAVING;
-		if (kind == MESSAGE_REGISTER)
+		if (passed >= 0 && kind != MESSAGE_REGISTER)
+			close(passed);
+		if (kind == MESSAGE_REGISTER) {
 			take_registration(r, s, to, &p.registration);
-		else if (to && s->state != SEAT_SILENT && is_of_launcher(kind))
+			take_marks(s, to, passed);
+		} else if (to && s->state != SEAT_SILENT && is_of_launcher(kind)) {
 			take_message(r, s, to, &p.message);
-		else
+		} else {
 			take_gone(r, s, to);
+		}
 	}
 }
 

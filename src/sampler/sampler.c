@@ -64,6 +64,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 
 	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
 	s->hang.patience_ns = o->watch_hang_ns;
+	s->marks = marks_open();
 	s->env.output_path = o->output;
 	s->env.interval_ns = o->interval_ns;
 	s->env.roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
@@ -132,6 +133,7 @@ void sampler_close(struct sampler *s)
 	free(s->state);
 	free(s->failed);
 	tree_close(s->tree);
+	marks_close(s->marks);
 	sample_free(&s->sample);
 	file_close(&s->statm);
 	root_close(&s->env.proc);
@@ -212,7 +214,7 @@ static void keep_budget(struct sampler *s)
 		snprintf(text, sizeof text,
 			 "Sonde took %.2f %% of a core, the limit is %.2f %%: %s", b->share * 100,
 			 b->limit * 100, does);
-		sample_mark(&s->sample, s->sample.mono_ns,
+		sample_mark(&s->sample, 0, s->sample.mono_ns,
 			    b->step > was ? "sonde.reduced" : "sonde.restored", text);
 		if (b->worst > worst)
 			sample_meta_text(&s->sample, "monitor.reduced", does);
@@ -236,6 +238,7 @@ void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 	s->sample.last = last;
 	read_clocks(s, last);
 	tree_sample(s->tree, &s->sample, last);
+	marks_take(s->marks, &s->sample, last);
 	if (!last) /* at its end every job rests */
 		hang_step(&s->hang, s->tree, &s->env.proc, &s->sample);
 	if (is_due(s, &s->node_ns, s->cadence.node_ns, last))

@@ -9,6 +9,7 @@
 #define SONDE_SAMPLER_SAMPLER_H
 
 #include "sampler/hang.h"
+#include "sampler/marks.h"
 #include "sampler/tree.h"
 #include "source/perf.h"
 #include "source/source.h"
@@ -33,6 +34,7 @@ struct sampler {
 	struct budget budget;
 	struct cadence cadence;
 	struct hang hang;
+	struct marks *marks; /* NULL: no memory for them */
 	int statm;
 	uint32_t monitor_slot;
 	int64_t page_bytes;

@@ -295,7 +295,7 @@ static void begin_again(struct zone *z, struct sample *s)
 		"%.63s: its counter was set back, or went round more than once between two readings; "
 		"what was used in between is not known",
 		z->name);
-	sample_mark(s, s->mono_ns, "energy.unknown", text);
+	sample_mark(s, 0, s->mono_ns, "energy.unknown", text);
 	sample_series_end(s, z->slot, 1);
 	z->slot = sample_series(s, &metrics[CONSUMED], 1, z->instance);
 }

@@ -43,7 +43,7 @@ for verb in $("$SONDE" --version --json | jq -r '.commands[]'); do
 	"$SONDE" "$verb" -h | cmp - out || fail "sonde $verb -h differs from sonde help $verb"
 	! grep -nE '^.{81,}' out || fail "sonde help $verb has long lines"
 	status=2
-	[ "$verb" != run ] || status=125
+	[[ $verb != @(run|span) ]] || status=125
 	refused $status "unknown option --nonsense" "$verb" --nonsense
 	refused $status "unknown option --hel; the nearest is --help" "$verb" --hel
 done

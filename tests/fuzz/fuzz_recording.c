@@ -236,7 +236,7 @@ static void recording_make(unsigned seed)
 			sample_label(&s, 1, "key", "v");
 			sample_final(&s, 1, rows, 3, (int64_t[]){ 1, 2, 3 }, 5);
 			sample_refuse(&s, slot, STATE_FAILED, "why");
-			sample_mark(&s, i, "m", "n");
+			sample_mark(&s, 0, i, "m", "n");
 			sample_span(&s, 1, i, i + 1, "s", "t");
 			sample_clock(&s, 50, 100, 1, true);
 		}

@@ -219,7 +219,7 @@ static void test_what_is_said_of_the_run_comes_back(void **state)
 	slot = sample_series(&t->s, &truth_metric[0], 1, disk);
 	sample_begin(&t->s, 1700000000000000000, 1000000000);
 	sample_refuse(&t->s, slot, STATE_FORBIDDEN, "not yours");
-	sample_mark(&t->s, 1500000000, "half", "way");
+	sample_mark(&t->s, 0, 1500000000, "half", "way");
 	sample_span(&t->s, disk, 1100000000, 1900000000, "copy", "of it");
 	sample_clock(&t->s, 1000000000, 1700000000000000007, 250, true);
 	assert_int_equal(writer_sample(t->w, &t->s, NULL), 0);

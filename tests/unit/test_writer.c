@@ -297,7 +297,7 @@ static void test_events_wait_for_room(void **state)
 		snprintf(text, 8, "%07d", i);
 		text[7] = 'x';
 		text[sizeof text - 1] = '\0';
-		sample_mark(&t->s, 1000, "m", text);
+		sample_mark(&t->s, 0, 1000, "m", text);
 	}
 	assert_int_equal(t->s.refused, 0);
 	limit(4096);

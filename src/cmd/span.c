@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* span.c - a command as a span of the recording of the job that it runs in. */
+#include "cmd/command.h"
+#include "cmd/marked.h"
+#include "cmd/say.h"
+#include "job/launch.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct span_options {
+	const char *track;
+};
+
+static const struct option rows[] = {
+	MARKED_TRACK(struct span_options, track),
+};
+
+static const struct example examples[] = {
+	{ "span imaging -- ./image field_3", "from when to when a step of the script ran" },
+};
+
+/* Two commands of one name at the same time: each ends what it began. */
+static void put_words(struct bytes *text, const struct span_options *o, const int *status)
+{
+	char number[16];
+
+	snprintf(number, sizeof number, "%d", (int)getpid());
+	marked_word(text, "track", o->track ? o->track : number);
+	if (!status)
+		return;
+	snprintf(number, sizeof number, "%d",
+		 WIFSIGNALED(*status) ? WTERMSIG(*status) : WEXITSTATUS(*status));
+	marked_word(text, WIFSIGNALED(*status) ? "signal" : "exit_code", number);
+}
+
+static int run_it(const struct span_options *o, const char *name, char **argv)
+{
+	struct sentinel sentinel;
+	struct launch_signals saved;
+	struct launch l = { .argv = argv, .saved = &saved, .sentinel = &sentinel, .recorder = -1 };
+	struct launch_end end;
+	struct bytes text = { 0 };
+	struct err e = { "" };
+	int code, status;
+
+	if (launch_begin(&saved, &e)) {
+		say("span: %s", e.text);
+		return LAUNCH_FAILED;
+	}
+	sentinel_start(&sentinel);
+	put_words(&text, o, NULL);
+	marked_write(MARK_BEGIN, "span", name, &text);
+	code = launch_command(&l, &end, &e);
+	status = code ? code << 8 : end.status;
+	put_words(&text, o, &status);
+	marked_write(MARK_END, "span", name, &text);
+	if (!code)
+		launch_repeat(end.status);
+	say("span: %s", e.text);
+	return code == LAUNCH_NO_PROCESS ? LAUNCH_NOT_EXECUTABLE : code;
+}
+
+static int span(const void *given, int n, char **words)
+{
+	struct bytes text = { 0 };
+	int command = n > 1 && !strcmp(words[1], "--") ? 2 : 1;
+	bool sound = marked_words(&text, "span", n ? 1 : 0, words);
+
+	bytes_free(&text);
+	if (sound && n > command)
+		return run_it(given, words[0], words + command);
+	if (sound)
+		say("span: what shall be run is missing: sonde span NAME -- CMD [ARGS...]");
+	return LAUNCH_FAILED;
+}
+
+const struct command command_span = {
+	.name = "span",
+	.operands = "NAME -- CMD [ARGS...]",
+	.what = "Run a command as a span in the recording of the job",
+	.description =
+		"Runs CMD and notes, in the recording of the job that this is a part of, from "
+		"when to when it ran and how it ended. Outside of `sonde run` it only runs "
+		"CMD.\n\n"
+		"CMD gets the signals that are sent to sonde. The exit status is CMD's, and when "
+		"CMD ends by a signal, so does sonde; 125 when sonde itself was misused, 126 when "
+		"CMD cannot be executed, 127 when it is not found.",
+	COMMAND_OPTIONS(rows),
+	COMMAND_EXAMPLES(examples),
+	.size = sizeof(struct span_options),
+	.stop_at_operand = true,
+	.usage_code = LAUNCH_FAILED,
+	.exec = span,
+};

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/marks.h"
+
+#include "base/clock.h"
+#include "core/markline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	READ_BYTES = 64 * 1024,
+	LAST_READS = 256, /* of all files together */
+	TEXT_MAX = 1024,
+	TICK_NS = 10000000, /* at most, of the clock that tells when a file was changed */
+};
+
+struct file {
+	int fd;
+	uint32_t instance;
+	int64_t seen_ns; /* monotonic: what was written until then was read */
+	bool too_long;   /* in the midst of such a line */
+};
+
+/* A span that has begun. */
+struct begun {
+	uint32_t file; /* 0: free */
+	uint32_t track;
+	int64_t at_ns;
+	bool told; /* the recording has its begin */
+	char name[MARK_NAME_MAX], text[TEXT_MAX];
+};
+
+struct track {
+	uint32_t file, instance;
+	char name[MARK_NAME_MAX];
+};
+
+struct marks {
+	int watch;    /* inotify; -1: none */
+	bool written; /* something may be there to be read */
+	uint32_t nfiles, nbegun, ntracks;
+	int reads;                            /* that are left of this time's */
+	struct file file[MARK_FILES_MAX + 1]; /* from 1 on */
+	struct begun begun[MARK_SPANS_MAX];   /* in order of coming */
+	struct track track[MARK_TRACKS_MAX];
+	int64_t taken, bad, lost; /* lines: recorded; that are none; that there was no room for */
+	char buffer[READ_BYTES + 1];
+};
+
+/* When lines are read, on both clocks; when the file was changed last, and whether the last of
+ * these lines was that change. */
+struct when {
+	int64_t mono_ns, utc_ns, changed_ns;
+	bool exact;
+};
+
+struct marks *marks_open(void)
+{
+	struct marks *m = calloc(1, sizeof *m);
+
+	if (m)
+		m->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	return m;
+}
+
+void marks_close(struct marks *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 1; i <= m->nfiles; i++)
+		close(m->file[i].fd);
+	if (m->watch >= 0)
+		close(m->watch);
+	free(m);
+}
+
+int marks_fd(const struct marks *m)
+{
+	return m ? m->watch : -1;
+}
+
+static void watch(struct marks *m, int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (m->watch < 0 || inotify_add_watch(m->watch, path, IN_MODIFY) >= 0)
+		return;
+	close(m->watch);
+	m->watch = -1;
+}
+
+uint32_t marks_add(struct marks *m, int fd)
+{
+	struct stat st;
+
+	if (fd < 0)
+		return 0;
+	if (!m || m->nfiles == MARK_FILES_MAX || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return 0;
+	}
+	watch(m, fd);
+	m->written = true;
+	m->file[++m->nfiles] = (struct file){ .fd = fd, .seen_ns = clock_mono_ns() };
+	return m->nfiles;
+}
+
+void marks_about(struct marks *m, uint32_t file, uint32_t instance)
+{
+	if (m && file)
+		m->file[file].instance = instance;
+}
+
+/* ---- a line ---- */
+
+static uint32_t track_of(struct marks *m, struct sample *s, uint32_t file, const char *text,
+			 int64_t at_ns)
+{
+	char name[MARK_NAME_MAX];
+	struct track *t = m->track;
+
+	if (!mark_text_find(text, "track", name, sizeof name))
+		return m->file[file].instance;
+	for (; t < m->track + m->ntracks; t++)
+		if (t->file == file && !strcmp(t->name, name))
+			return t->instance;
+	if (m->ntracks == MARK_TRACKS_MAX)
+		return m->file[file].instance;
+	t->file = file;
+	t->instance = sample_instance(s, "track", name, m->file[file].instance, at_ns, 0);
+	memcpy(t->name, name, sizeof t->name);
+	m->ntracks += t->instance != 0;
+	return t->instance;
+}
+
+static void begin(struct marks *m, uint32_t file, uint32_t track, int64_t at_ns,
+		  const struct mark_line *l)
+{
+	struct begun *b = &m->begun[m->nbegun];
+
+	if (m->nbegun == MARK_SPANS_MAX) {
+		m->lost++;
+		return;
+	}
+	m->nbegun++;
+	*b = (struct begun){ .file = file, .track = track, .at_ns = at_ns };
+	memcpy(b->name, l->name, sizeof b->name);
+	snprintf(b->text, sizeof b->text, "%s", l->text);
+}
+
+static void end(struct marks *m, struct sample *s, uint32_t file, uint32_t track, int64_t at_ns,
+		const struct mark_line *l)
+{
+	char text[TEXT_MAX + MARK_LINE_MAX + 2];
+	uint32_t i = m->nbegun;
+	struct begun *b;
+
+	while (i && (m->begun[i - 1].file != file || m->begun[i - 1].track != track ||
+		     strcmp(m->begun[i - 1].name, l->name) != 0))
+		i--;
+	if (!i) {
+		snprintf(text, sizeof text, "ends without a begin%s%s", *l->text ? ": " : "",
+			 l->text);
+		sample_mark(s, track, at_ns, l->name, text);
+		return;
+	}
+	b = &m->begun[i - 1];
+	snprintf(text, sizeof text, "%s%s%s", b->text, *b->text && *l->text ? " " : "", l->text);
+	sample_span(s, track, b->at_ns, at_ns < b->at_ns ? b->at_ns : at_ns, b->name, text);
+	m->nbegun--;
+	memmove(b, b + 1, (m->nbegun - (i - 1)) * sizeof *b);
+}
+
+/* A time in another time namespace, or of a clock that went astray, is no time of this one. */
+static int64_t time_of(const struct mark_line *l, const struct when *w)
+{
+	int64_t at_ns;
+
+	if (l->mono_ns <= w->mono_ns)
+		return l->mono_ns;
+	at_ns = w->mono_ns - (w->utc_ns - l->utc_ns);
+	return at_ns < 0 || at_ns > w->mono_ns ? w->mono_ns : at_ns;
+}
+
+static void take_line(struct marks *m, struct sample *s, uint32_t file, const char *line, size_t n,
+		      const struct when *w)
+{
+	struct mark_line l;
+	char text[MARK_LINE_MAX + 48];
+	int64_t at_ns;
+	uint32_t track;
+
+	if (!n)
+		return;
+	if (!mark_line_parse(&l, line, n)) {
+		m->bad++;
+		return;
+	}
+	if (m->taken == MARKS_MAX) {
+		m->lost++;
+		return;
+	}
+	m->taken++;
+	at_ns = l.timed ? time_of(&l, w) : w->changed_ns;
+	track = track_of(m, s, file, l.text, at_ns);
+	if (!l.timed) {
+		snprintf(text, sizeof text, "%s%sseen_within=%.3f", l.text, *l.text ? " " : "",
+			 (double)(w->exact ? TICK_NS : at_ns - m->file[file].seen_ns) / NS_PER_S);
+		l.text = text;
+	}
+	if (l.kind == MARK_BEGIN)
+		begin(m, file, track, at_ns, &l);
+	else if (l.kind == MARK_END)
+		end(m, s, file, track, at_ns, &l);
+	else
+		sample_mark(s, track, at_ns, l.name, l.text);
+}
+
+/* ---- a file ---- */
+
+/* Whole lines among n bytes, and a last one without its end when no more will come. Returns how
+ * many bytes are done with. */
+static size_t take_lines(struct marks *m, struct sample *s, uint32_t file, size_t n, bool last,
+			 struct when *w)
+{
+	struct file *f = &m->file[file];
+	char *at = m->buffer, *end = m->buffer + n;
+	bool exact = w->exact;
+
+	while (at < end) {
+		char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t length = (size_t)((newline ? newline : end) - at);
+
+		if (!newline && !last && length <= MARK_LINE_MAX && !f->too_long)
+			break;
+		at[length] = '\0';
+		w->exact = exact && at + length + 1 >= end;
+		if (!f->too_long)
+			take_line(m, s, file, at, length, w);
+		f->too_long = !newline;
+		at += length + (newline != NULL);
+	}
+	return (size_t)(at - m->buffer);
+}
+
+/* When the file was changed, unless that makes no sense: then it is seen now. */
+static struct when when_of(const struct file *f, const struct stat *st)
+{
+	struct when w = { .mono_ns = clock_mono_ns(), .utc_ns = clock_utc_ns() };
+	int64_t utc_ns = st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
+
+	w.changed_ns = w.mono_ns - (w.utc_ns - utc_ns);
+	w.exact = w.changed_ns >= f->seen_ns - TICK_NS && w.changed_ns <= w.mono_ns;
+	if (!w.exact)
+		w.changed_ns = w.mono_ns;
+	return w;
+}
+
+/* Some of what was written since; whether there is more. */
+static bool take_some(struct marks *m, struct sample *s, uint32_t file, bool last)
+{
+	struct file *f = &m->file[file];
+	off_t from = lseek(f->fd, 0, SEEK_CUR);
+	struct when w;
+	struct stat st;
+	ssize_t n;
+	size_t done;
+
+	if (from < 0 || fstat(f->fd, &st))
+		return false;
+	if (st.st_size < from) /* emptied */
+		from = 0;
+	w = when_of(f, &st);
+	n = pread(f->fd, m->buffer, READ_BYTES, from);
+	if (n > 0) {
+		w.exact &= from + n == st.st_size;
+		done = take_lines(m, s, file, (size_t)n, last && n < READ_BYTES, &w);
+		lseek(f->fd, from + (off_t)done, SEEK_SET);
+	}
+	if (n < READ_BYTES)
+		f->seen_ns = w.mono_ns;
+	return n == READ_BYTES;
+}
+
+/* Marks leave room for what else happens between two samples. */
+static bool may_read(struct marks *m, const struct sample *s)
+{
+	return s->nevents < s->event_cap / 4 && m->reads-- > 0;
+}
+
+static void take_files(struct marks *m, struct sample *s, bool last)
+{
+	bool more = false;
+
+	m->reads = last ? LAST_READS : (int)m->nfiles;
+	for (uint32_t i = 1; i <= m->nfiles; i++) {
+		bool here = true;
+
+		while (here && may_read(m, s)) {
+			here = take_some(m, s, i, last);
+			if (!last)
+				break;
+		}
+		more |= here;
+	}
+	m->written = more;
+}
+
+/* ---- all ---- */
+
+/* So that who was killed within a span has it in its recording. */
+static void tell_begun(struct marks *m, struct sample *s)
+{
+	for (uint32_t i = 0; i < m->nbegun; i++) {
+		struct begun *b = &m->begun[i];
+
+		if (!b->told)
+			sample_span(s, b->track, b->at_ns, INT64_MAX, b->name, b->text);
+		b->told = true;
+	}
+}
+
+static int64_t unread(const struct marks *m)
+{
+	int64_t bytes = 0;
+
+	for (uint32_t i = 1; i <= m->nfiles; i++) {
+		off_t at = lseek(m->file[i].fd, 0, SEEK_CUR);
+		struct stat st;
+
+		if (at >= 0 && !fstat(m->file[i].fd, &st) && st.st_size > at)
+			bytes += st.st_size - at;
+	}
+	return bytes;
+}
+
+static void say_left_out(const struct marks *m, struct sample *s)
+{
+	const struct {
+		const char *key;
+		int64_t number;
+	} all[] = { { "marks.unclear_lines", m->bad },
+		    { "marks.left_out_lines", m->lost },
+		    { "marks.unread_bytes", unread(m) } };
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		if (all[i].number)
+			sample_meta_int(s, all[i].key, all[i].number);
+}
+
+void marks_act(struct marks *m, struct sample *s)
+{
+	char events[4096];
+
+	while (read(m->watch, events, sizeof events) > 0)
+		;
+	take_files(m, s, false);
+}
+
+void marks_take(struct marks *m, struct sample *s, bool last)
+{
+	if (!m)
+		return;
+	if (m->watch < 0 || m->written || last)
+		take_files(m, s, last);
+	tell_begun(m, s);
+	if (last)
+		say_left_out(m, s);
+}
