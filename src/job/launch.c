@@ -266,7 +266,7 @@ static bool is_ending(int64_t pid, pid_t recorder)
  * would be in nobody's total. */
 static void reap_ending(const struct launch *l, struct child *c)
 {
-	enum { TRIES = 50 };
+	enum { TRIES = 150 };
 	const struct timespec pause = { .tv_nsec = 2 * NS_PER_MS };
 
 	for (int i = 0; i < TRIES && any_child(is_ending, 0); i++) {
