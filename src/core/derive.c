@@ -1,47 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/derive.h"
 
-#include "base/clock.h"
+#include "core/derive_slice.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct last_reading {
-	int64_t value, mono_ns;
-	bool known;
-};
-
-/* The rise of a counter, exact for integers; negative or NAN when it is no rise. */
-static double rise(const struct metric *m, int64_t from, int64_t to)
-{
-	int64_t difference;
-
-	if (m->storage == STORE_REAL)
-		return metric_value(m, to) - metric_value(m, from);
-	return __builtin_sub_overflow(to, from, &difference) ? NAN : metric_value(m, difference);
-}
-
-static void put_measured(struct derive *d, uint32_t series, int64_t stored, int64_t mono_ns)
-{
-	uint32_t cell = d->plan.series_cell[series];
-	const struct metric *m = &d->run->metrics[d->run->series[series].metric].row;
-	struct last_reading *last = &d->last[d->place[series]], before = *last;
-	double seconds, v;
-
-	*last = (struct last_reading){ stored, mono_ns, true };
-	if (!derive_quantity(d, cell)->rate) {
-		derive_put(d, cell, metric_value(m, stored), d->row_seconds);
-		return;
-	}
-	if (!before.known || mono_ns <= before.mono_ns)
-		return;
-	seconds = (double)((uint64_t)mono_ns - (uint64_t)before.mono_ns) / (double)NS_PER_S;
-	v = rise(m, before.value, stored);
-	if (v >= 0)
-		derive_put(d, cell, v / seconds, seconds);
-}
 
 static void activate(struct derive *d, uint32_t holder)
 {
@@ -63,37 +27,47 @@ static void link_members(struct derive *d, const struct holder *h)
 	}
 }
 
-/* Room for every value that one row of this chunk can give. */
-static int reserve_readings(struct derive *d)
+/* Room for every value that a row of this chunk can give. */
+static int reserve_columns(struct derive *d)
 {
-	uint32_t want = 0;
-	struct reading *bigger;
-	uint32_t *more;
+	uint32_t want = 1;
 
 	for (uint32_t i = 0; i < d->nactive; i++)
 		want += d->plan.holder[d->active[i]].ncells;
-	if (want <= d->reading_cap)
-		return 0;
-	bigger = reallocarray(d->reading, want, sizeof(*bigger));
-	d->reading = bigger ? bigger : d->reading;
-	more = reallocarray(d->shown, want, sizeof(*more));
-	d->shown = more ? more : d->shown;
-	if (!bigger || !more)
-		return -ENOMEM;
-	d->reading_cap = want;
-	return 0;
+	return slice_reserve(d, want);
 }
 
-static void list_shown(struct derive *d)
+static bool is_shown(const struct cell *c)
 {
-	d->nshown = 0;
+	return c->emitted && !c->ranged;
+}
+
+/* Columns of the slice for the cells of active holders, those that are shown first. */
+static void place_cells(struct derive *d, bool shown)
+{
 	for (uint32_t i = 0; i < d->nactive; i++) {
 		const struct holder *h = &d->plan.holder[d->active[i]];
 
-		for (uint32_t c = h->first; c < h->first + h->ncells; c++)
-			if (d->plan.cell[c].emitted && !d->plan.cell[c].ranged)
-				d->shown[d->nshown++] = c;
+		for (uint32_t c = h->first; c < h->first + h->ncells; c++) {
+			if (is_shown(&d->plan.cell[c]) != shown)
+				continue;
+			d->column[c] = ++d->ncolumns;
+			d->cell[d->ncolumns] = c;
+		}
 	}
+	if (shown)
+		d->nshown = d->ncolumns;
+}
+
+static void forget_active(struct derive *d)
+{
+	for (uint32_t i = 0; i < d->nactive; i++) {
+		const struct holder *h = &d->plan.holder[d->active[i]];
+
+		d->is_active[d->active[i]] = 0;
+		memset(d->column + h->first, 0, h->ncells * sizeof(*d->column));
+	}
+	d->nactive = d->ncolumns = d->nshown = 0;
 }
 
 static int begin_chunk(struct derive *d)
@@ -101,9 +75,8 @@ static int begin_chunk(struct derive *d)
 	const struct plan *p = &d->plan;
 	const struct holder *node;
 
-	for (uint32_t i = 0; i < d->nactive; i++)
-		d->is_active[d->active[i]] = 0;
-	d->nactive = d->row = 0;
+	forget_active(d);
+	d->row = 0;
 	if (d->chunk.node >= d->run->nnodes)
 		return -EBADMSG;
 	node = &p->holder[p->node_holder[d->chunk.node]];
@@ -118,40 +91,38 @@ static int begin_chunk(struct derive *d)
 	}
 	for (uint32_t i = 0; i < d->nactive; i++)
 		link_members(d, &p->holder[d->active[i]]);
-	if (reserve_readings(d))
+	if (reserve_columns(d))
 		return -ENOMEM;
-	list_shown(d);
+	place_cells(d, true);
+	place_cells(d, false);
+	slice_begin(d);
 	return 0;
 }
 
-static void read_row(struct derive *d)
+/* The readings of this row as they lie, or, where some are absent, without these. */
+static void collect(struct derive *d, struct instant *out)
 {
-	int64_t mono_ns = d->chunk.mono_ns[d->row], *before = &d->node_last_ns[d->chunk.node];
+	const struct slice *s = &d->slice;
+	size_t base = (size_t)s->at * s->width + 1;
+	const struct kept *k = &d->kept;
 
-	d->serial++;
-	d->row_seconds = 0;
-	if (*before != INT64_MIN && mono_ns > *before)
-		d->row_seconds = (double)((uint64_t)mono_ns - (uint64_t)*before) / (double)NS_PER_S;
-	*before = mono_ns;
-	for (uint32_t i = 0; i < d->chunk.ncolumns; i++) {
-		const struct chunk_column *c = &d->chunk.column[i];
-
-		if (c->present[d->row] && d->plan.series_cell[c->series])
-			put_measured(d, c->series, c->value[d->row], mono_ns);
+	*out = (struct instant){ .n = d->nshown,
+				 .cell = d->cell + 1,
+				 .value = s->value + base,
+				 .stands = s->stands + base };
+	if (!slice_row_is_whole(d)) {
+		out->n = 0;
+		for (uint32_t i = 0; i < d->nshown; i++) {
+			k->cell[out->n] = d->cell[i + 1];
+			k->value[out->n] = s->value[base + i];
+			k->stands[out->n] = s->stands[base + i];
+			out->n += s->state[base + i] == STATE_PRESENT;
+		}
+		out->cell = k->cell;
+		out->value = k->value;
+		out->stands = k->stands;
 	}
-}
-
-static void collect(struct derive *d)
-{
-	d->nreadings = 0;
-	for (uint32_t i = 0; i < d->nshown; i++) {
-		const struct now *now = derive_evaluate(d, d->shown[i]);
-
-		if (now->known)
-			d->reading[d->nreadings++] =
-				(struct reading){ d->shown[i], now->value, now->value, now->value,
-						  now->seconds };
-	}
+	out->min = out->max = out->value;
 }
 
 int derive_chunk(struct derive *d, const struct chunk *c, struct err *e)
@@ -169,18 +140,19 @@ int derive_chunk(struct derive *d, const struct chunk *c, struct err *e)
 
 bool derive_row(struct derive *d, struct instant *out)
 {
-	for (; d->row < d->chunk.nrows; d->row++) {
-		read_row(d);
-		*out = (struct instant){ .node = d->chunk.node };
-		out->utc_ns = run_utc_ns(d->run, out->node, d->chunk.mono_ns[d->row]);
-		out->seconds = run_seconds(d->run, out->node, d->chunk.mono_ns[d->row]);
-		if ((d->from_s > 0 && out->seconds < d->from_s) ||
-		    (d->to_s > 0 && out->seconds >= d->to_s))
+	while (d->row < d->chunk.nrows) {
+		uint32_t node = d->chunk.node, row = d->row++;
+		double seconds = run_seconds(d->run, node, d->chunk.mono_ns[row]);
+
+		if (row == d->slice.first + d->slice.nrows)
+			slice_next(d);
+		d->slice.at = row - d->slice.first;
+		if ((d->from_s > 0 && seconds < d->from_s) || (d->to_s > 0 && seconds >= d->to_s))
 			continue;
-		collect(d);
-		out->n = d->nreadings;
-		out->reading = d->reading;
-		d->row++;
+		collect(d, out);
+		out->node = node;
+		out->utc_ns = run_utc_ns(d->run, node, d->chunk.mono_ns[row]);
+		out->seconds = seconds;
 		return true;
 	}
 	return false;
@@ -231,11 +203,11 @@ int derive_open(struct derive *d, struct run *r, const struct selection *sel, st
 	if (rc)
 		return rc;
 	d->node_last_ns = calloc(r->nnodes + 1u, sizeof(*d->node_last_ns));
-	d->now = calloc(d->plan.ncells, sizeof(*d->now));
+	d->column = calloc(d->plan.ncells, sizeof(*d->column));
 	d->link = calloc(d->plan.ncells, sizeof(*d->link));
 	d->active = calloc(d->plan.nholders, sizeof(*d->active));
 	d->is_active = calloc(d->plan.nholders, 1);
-	if (!reserve_last(d) || !d->node_last_ns || !d->now || !d->link || !d->active ||
+	if (!reserve_last(d) || !d->node_last_ns || !d->column || !d->link || !d->active ||
 	    !d->is_active)
 		return err_set(e, -ENOMEM, "out of memory for %u series", r->nseries);
 	return derive_rewind(d);
@@ -247,11 +219,10 @@ void derive_close(struct derive *d)
 	free(d->last);
 	free(d->place);
 	free(d->node_last_ns);
-	free(d->now);
+	free(d->column);
 	free(d->link);
 	free(d->active);
 	free(d->is_active);
-	free(d->reading);
-	free(d->shown);
+	slice_free(d);
 	*d = (struct derive){ 0 };
 }

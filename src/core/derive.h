@@ -4,33 +4,56 @@
  * combine into, derived metrics. The only place that makes them.
  *
  * A rate at a reading is its rise since the reading before it over the real time between the two; a
- * counter that went back has none. State is kept per series and per cell, never per row.
+ * counter that went back has none. State is kept per series and for a few rows, never for all.
  */
 #ifndef SONDE_CORE_DERIVE_H
 #define SONDE_CORE_DERIVE_H
 
 #include "core/derive_plan.h"
 
-struct reading {
-	uint32_t cell;
-	double value, min, max; /* of one instant all three are the same */
-	double seconds;         /* how long it stands for: 0 unknown */
-};
-
-/* The values that were there at one time on one node; borrowed until the next call. */
+/* The values that were there at one time on one node, side by side; borrowed until the next call.
+ */
 struct instant {
 	uint32_t node;
 	int64_t utc_ns;
 	double seconds; /* since the run began */
 	uint32_t n;
-	struct reading *reading;
+	const uint32_t *cell;
+	const double *value, *min, *max; /* of one instant all three are the same */
+	const double *stands;            /* seconds that each stands for: 0 unknown */
 };
 
-/* The value of a cell in row `serial`. */
-struct now {
+/* One of them. */
+struct reading {
+	uint32_t cell;
 	double value, seconds;
-	uint64_t serial;
-	bool known;
+};
+
+static inline struct reading instant_reading(const struct instant *in, uint32_t i)
+{
+	return (struct reading){ in->cell[i], in->value[i], in->stands[i] };
+}
+
+enum { SLICE_ROWS = 64 };
+
+/* The values of some rows of a chunk: measured ones are worked out a series at a time, the others
+ * when they are asked for. Row by row, so that an instant's values lie side by side. */
+struct slice {
+	uint32_t first, nrows; /* of the chunk */
+	uint32_t at;           /* of its rows the one that is read */
+	uint32_t width, cap;   /* cells of a row, and of all rows */
+	uint32_t widest;       /* row there is room for */
+	double *value, *stands;
+	uint8_t *state;                 /* enum state, or that it was not worked out yet */
+	uint8_t *blank;                 /* [width]: the states of a row before it is worked out */
+	int64_t before_ns[SLICE_ROWS];  /* time of the node's row before; INT64_MIN: none */
+	double row_seconds[SLICE_ROWS]; /* since then; 0 unknown */
+};
+
+/* The readings of an instant where some are absent. */
+struct kept {
+	uint32_t *cell;
+	double *value, *stands;
 };
 
 struct derive {
@@ -41,17 +64,17 @@ struct derive {
 	uint32_t *place;           /* [run->nseries] where in last; 0: not wanted */
 	uint32_t nlast;
 	int64_t *node_last_ns; /* [run->nnodes]: time of its last row; INT64_MIN: none yet */
-	struct now *now;       /* [plan.ncells] */
 	uint32_t *link;        /* [plan.ncells]: members of a combined cell, in this chunk */
 	uint32_t *active;      /* holders with values in this chunk, the node first */
 	uint8_t *is_active;    /* [plan.nholders] */
-	uint32_t *shown;       /* cells of these that may give readings */
-	uint32_t nactive, nshown, row;
-	uint64_t serial; /* of the row: what now[] holds of other rows is void */
-	double row_seconds;
+	uint32_t *column;      /* [plan.ncells]: of the slice, in this chunk; 0: none */
+	uint32_t *cell;        /* [slice.width]: of each column of the slice */
+	uint32_t *made;        /* cells that are shown and not measured, in this chunk */
+	uint32_t nactive, nmade, nshown, ncolumns; /* columns 1..nshown may give readings */
+	uint32_t row;                              /* of the chunk: the next one */
 	struct chunk chunk;
-	struct reading *reading;
-	uint32_t nreadings, reading_cap;
+	struct slice slice;
+	struct kept kept;
 };
 
 /* 0 or -errno. Close in either case. */
@@ -68,9 +91,7 @@ void derive_close(struct derive *d);
 
 /* The value of a cell in this row, worked out when it is first asked for. Cell 0 is always absent.
  */
-const struct now *derive_evaluate(struct derive *d, uint32_t cell);
-/* Infinities and NaN are no values. */
-void derive_put(struct derive *d, uint32_t cell, double value, double seconds);
+struct expr_value derive_evaluate(struct derive *d, uint32_t cell);
 
 static inline const struct quantity *derive_quantity(const struct derive *d, uint32_t cell)
 {

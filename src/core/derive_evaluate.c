@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/derive.h"
-
-#include <math.h>
-
-void derive_put(struct derive *d, uint32_t cell, double value, double seconds)
-{
-	if (isfinite(value))
-		d->now[cell] = (struct now){ value, seconds, d->serial, true };
-}
+#include "core/derive_slice.h"
 
 struct formula {
 	struct derive *d;
@@ -21,13 +13,11 @@ static struct expr_value look_up(void *ctx, const char *function, const char *na
 	struct formula *f = ctx;
 	const struct plan *p = &f->d->plan;
 	uint32_t i = f->next++;
-	const struct now *now;
 
 	(void)function; /* inputs that are calls were left without a source */
 	if (i >= f->q->ninputs || p->input[f->q->first_input + i].at != name)
 		return (struct expr_value){ false, 0 };
-	now = derive_evaluate(f->d, p->source[f->cell->first_source + i]);
-	return (struct expr_value){ now->known, now->value };
+	return derive_evaluate(f->d, p->source[f->cell->first_source + i]);
 }
 
 static void evaluate_formula(struct derive *d, uint32_t cell)
@@ -36,7 +26,7 @@ static void evaluate_formula(struct derive *d, uint32_t cell)
 	struct expr_value v = expr_eval(f.q->formula, look_up, &f);
 
 	if (v.known)
-		derive_put(d, cell, v.v, d->row_seconds);
+		slice_put(d, cell, v.v);
 }
 
 static double combine_two(enum combine how, double a, double b)
@@ -56,26 +46,29 @@ static void evaluate_combined(struct derive *d, uint32_t cell)
 	double v = 0;
 
 	for (uint32_t i = d->link[cell]; i; i = d->link[i]) {
-		const struct now *now = derive_evaluate(d, i);
+		struct expr_value x = derive_evaluate(d, i);
 
-		if (now->known)
-			v = n++ ? combine_two(how, v, now->value) : now->value;
+		if (x.known)
+			v = n++ ? combine_two(how, v, x.v) : x.v;
 	}
 	if (n)
-		derive_put(d, cell, how == COMBINE_MEAN ? v / n : v, d->row_seconds);
+		slice_put(d, cell, how == COMBINE_MEAN ? v / n : v);
 }
 
 /* Formulas do not lead back to themselves: the plan has seen to it. */
-const struct now *derive_evaluate(struct derive *d, uint32_t cell)
+struct expr_value derive_evaluate(struct derive *d, uint32_t cell)
 {
-	struct now *now = &d->now[cell];
+	const struct slice *s = &d->slice;
+	size_t at = (size_t)s->at * s->width + d->column[cell];
 
-	if (now->serial == d->serial)
-		return now;
-	*now = (struct now){ .serial = d->serial };
-	if (cell && d->plan.cell[cell].role == CELL_DERIVED)
-		evaluate_formula(d, cell);
-	else if (cell && d->plan.cell[cell].role == CELL_COMBINED)
-		evaluate_combined(d, cell);
-	return now;
+	if (s->state[at] == SLICE_UNKNOWN) {
+		s->state[at] = STATE_ABSENT;
+		if (d->plan.cell[cell].role == CELL_DERIVED)
+			evaluate_formula(d, cell);
+		else
+			evaluate_combined(d, cell);
+	}
+	if (s->state[at] != STATE_PRESENT)
+		return (struct expr_value){ false, 0 };
+	return (struct expr_value){ true, s->value[at] };
 }

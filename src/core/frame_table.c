@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int frame_column(struct frame *f, const struct column *c)
 {
@@ -25,34 +26,40 @@ int frame_columns(struct frame *f, const struct column *c, size_t n)
 	return rc;
 }
 
-void frame_row(struct frame *f)
+void frame_same_text(struct frame *f, uint32_t column, uint32_t n, const char *text)
 {
-	for (uint32_t i = 0; i < f->ncolumns; i++)
-		f->cells[i].state[f->nrows] = STATE_ABSENT;
-	f->nrows++;
+	const struct cells c = frame_end(f, column);
+
+	for (uint32_t i = 0; i < n; i++)
+		c.s[i] = text;
+	memset(c.state, frame_state(text), n);
 }
 
-static uint8_t present(bool there)
+void frame_same_int(struct frame *f, uint32_t column, uint32_t n, int64_t v)
 {
-	return there ? STATE_PRESENT : STATE_ABSENT;
+	const struct cells c = frame_end(f, column);
+
+	for (uint32_t i = 0; i < n; i++)
+		c.i[i] = v;
+	memset(c.state, STATE_PRESENT, n);
 }
 
-void frame_text(struct frame *f, uint32_t column, const char *text)
+void frame_same_real(struct frame *f, uint32_t column, uint32_t n, double v)
 {
-	f->cells[column].s[f->nrows - 1] = text;
-	f->cells[column].state[f->nrows - 1] = present(text);
+	const struct cells c = frame_end(f, column);
+
+	for (uint32_t i = 0; i < n; i++)
+		c.d[i] = v;
+	memset(c.state, frame_state(isfinite(v)), n);
 }
 
-void frame_int(struct frame *f, uint32_t column, int64_t v)
+void frame_reals(struct frame *f, uint32_t column, uint32_t n, const double *v)
 {
-	f->cells[column].i[f->nrows - 1] = v;
-	f->cells[column].state[f->nrows - 1] = STATE_PRESENT;
-}
+	const struct cells c = frame_end(f, column);
 
-void frame_real(struct frame *f, uint32_t column, double v)
-{
-	f->cells[column].d[f->nrows - 1] = v;
-	f->cells[column].state[f->nrows - 1] = present(isfinite(v));
+	memcpy(c.d, v, n * sizeof(*v));
+	for (uint32_t i = 0; i < n; i++)
+		c.state[i] = frame_state(isfinite(v[i]));
 }
 
 void frame_time(struct frame *f, uint32_t column, uint32_t node, int64_t mono_ns)

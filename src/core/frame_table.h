@@ -11,6 +11,8 @@
 
 #include "core/frame.h"
 
+#include <math.h>
+
 struct table {
 	const char *name;
 	size_t size; /* of its private state, zeroed before open */
@@ -46,12 +48,52 @@ static inline bool frame_full(const struct frame *f)
 {
 	return f->nrows >= f->row_cap;
 }
+static inline uint8_t frame_state(bool there)
+{
+	return there ? STATE_PRESENT : STATE_ABSENT;
+}
+
 /* Begin a row. There must be room. */
-void frame_row(struct frame *f);
+static inline void frame_row(struct frame *f)
+{
+	f->nrows++;
+}
+static inline uint32_t frame_room(const struct frame *f)
+{
+	return f->row_cap - f->nrows;
+}
+/* Many rows at once: their cells first, of each column, then the rows. There must be room. */
+void frame_same_text(struct frame *f, uint32_t column, uint32_t n, const char *text);
+void frame_same_int(struct frame *f, uint32_t column, uint32_t n, int64_t v);
+void frame_same_real(struct frame *f, uint32_t column, uint32_t n, double v);
+void frame_reals(struct frame *f, uint32_t column, uint32_t n, const double *v);
+static inline void frame_rows(struct frame *f, uint32_t n)
+{
+	f->nrows += n;
+}
+/* The cells of a column behind the last row. */
+static inline struct cells frame_end(const struct frame *f, uint32_t column)
+{
+	const struct cells *c = &f->cells[column];
+
+	return (struct cells){ { .i = c->i + f->nrows }, c->state + f->nrows };
+}
 /* Cells of the row begun last. NULL and NAN are absent. */
-void frame_text(struct frame *f, uint32_t column, const char *text);
-void frame_int(struct frame *f, uint32_t column, int64_t v);
-void frame_real(struct frame *f, uint32_t column, double v);
+static inline void frame_text(struct frame *f, uint32_t column, const char *text)
+{
+	f->cells[column].s[f->nrows - 1] = text;
+	f->cells[column].state[f->nrows - 1] = frame_state(text);
+}
+static inline void frame_int(struct frame *f, uint32_t column, int64_t v)
+{
+	f->cells[column].i[f->nrows - 1] = v;
+	f->cells[column].state[f->nrows - 1] = STATE_PRESENT;
+}
+static inline void frame_real(struct frame *f, uint32_t column, double v)
+{
+	f->cells[column].d[f->nrows - 1] = v;
+	f->cells[column].state[f->nrows - 1] = frame_state(isfinite(v));
+}
 /* A monotonic time of a node: its UTC in `column`, seconds since the run began in the next. */
 void frame_time(struct frame *f, uint32_t column, uint32_t node, int64_t mono_ns);
 

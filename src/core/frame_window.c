@@ -13,52 +13,62 @@ static void add(struct window *w, const struct instant *in)
 	struct node_window *node = &w->node[in->node];
 
 	for (uint32_t i = 0; i < in->n; i++) {
-		const struct reading *r = &in->reading[i];
+		const struct reading r = instant_reading(in, i);
 
-		if (!w->stats[r->cell].n) {
-			w->next[r->cell] = 0;
+		if (!w->stats[r.cell].n) {
+			w->next[r.cell] = 0;
 			if (node->first)
-				w->next[node->last] = r->cell;
+				w->next[node->last] = r.cell;
 			else
-				node->first = r->cell;
-			node->last = r->cell;
+				node->first = r.cell;
+			node->last = r.cell;
 		}
-		stats_add(&w->stats[r->cell], r->value, r->seconds);
+		stats_add(&w->stats[r.cell], r.value, r.seconds);
 	}
 }
 
 static int reserve(struct window *w, uint32_t want)
 {
-	struct reading *bigger;
-
-	if (want <= w->reading_cap)
+	if (want <= w->cap)
 		return 0;
-	bigger = reallocarray(w->reading, want, sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	w->reading = bigger;
-	w->reading_cap = want;
-	return 0;
+	free(w->cell);
+	free(w->value);
+	w->cell = calloc(want, sizeof(*w->cell));
+	w->value = calloc(want, 4 * sizeof(*w->value));
+	w->cap = w->cell && w->value ? want : 0;
+	return w->cap ? 0 : -ENOMEM;
 }
 
 /* Give the node's open window and empty it. */
 static int close_window(struct window *w, uint32_t id, struct instant *out, struct err *e)
 {
 	struct node_window *node = &w->node[id];
+	double *min, *max, *stands;
 	uint32_t n = 0;
 
 	for (uint32_t c = node->first; c; c = w->next[c])
 		n++;
 	if (reserve(w, n))
 		return err_set(e, -ENOMEM, "out of memory for a window of %u values", n);
-	*out = (struct instant){ .node = id, .reading = w->reading };
+	min = w->value + n;
+	max = min + n;
+	stands = max + n;
+	*out = (struct instant){ .node = id,
+				 .cell = w->cell,
+				 .value = w->value,
+				 .min = min,
+				 .max = max,
+				 .stands = stands };
 	out->seconds = w->derive->from_s + (double)node->index * w->every_s;
 	out->utc_ns = w->derive->run->t0_utc_ns + llround(out->seconds * (double)NS_PER_S);
 	for (uint32_t c = node->first; c; c = w->next[c]) {
 		struct stats *st = &w->stats[c];
 
-		w->reading[out->n++] =
-			(struct reading){ c, stats_mean(st), st->min, st->max, st->weight };
+		w->cell[out->n] = c;
+		w->value[out->n] = stats_mean(st);
+		min[out->n] = st->min;
+		max[out->n] = st->max;
+		stands[out->n++] = st->weight;
 		*st = (struct stats){ 0 };
 	}
 	*node = (struct node_window){ 0 };
@@ -120,6 +130,7 @@ void window_close(struct window *w)
 	free(w->stats);
 	free(w->next);
 	free(w->node);
-	free(w->reading);
+	free(w->cell);
+	free(w->value);
 	*w = (struct window){ 0 };
 }

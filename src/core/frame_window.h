@@ -25,8 +25,9 @@ struct window {
 	struct node_window *node;
 	struct instant in; /* read, but not yet in a window */
 	bool held;
-	struct reading *reading;
-	uint32_t reading_cap;
+	uint32_t *cell; /* of the instant that is given, and its value, min, max, stands */
+	double *value;
+	uint32_t cap;
 };
 
 /* 0 or -errno. Close in either case. d is borrowed. */

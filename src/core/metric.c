@@ -28,21 +28,6 @@ const char *combine_name(enum combine c)
 	return (unsigned)c < COMBINE_NUMBER_OF ? combine_names[c] : "unknown";
 }
 
-double metric_value(const struct metric *m, int64_t stored)
-{
-	double v;
-
-	if (m->storage == STORE_REAL)
-		memcpy(&v, &stored, sizeof v);
-	else
-		v = (double)stored;
-	if (m->mul > 1)
-		v *= m->mul;
-	if (m->div > 1)
-		v /= m->div;
-	return v;
-}
-
 /* [a-z][a-z0-9_]*: what is left after it, or NULL. */
 static const char *word_end(const char *p)
 {

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Base units only; a rate's unit is computed (unit_rate). The names are in core/unit.c.
  * The numbers are in the file format: append only. */
@@ -79,7 +80,20 @@ const char *combine_name(enum combine c);
 void metric_rate_name(const struct metric *m, char *out, size_t size);
 
 /* Stored integer (or the bits of a double) to base units. */
-double metric_value(const struct metric *m, int64_t stored);
+static inline double metric_value(const struct metric *m, int64_t stored)
+{
+	double v;
+
+	if (m->storage == STORE_REAL)
+		memcpy(&v, &stored, sizeof v);
+	else
+		v = (double)stored;
+	if (m->mul > 1)
+		v *= m->mul;
+	if (m->div > 1)
+		v /= m->div;
+	return v;
+}
 
 /* A number for people with its unit, in the manner of the unit: "3.1 GiB", "42.0 MB/s", "3.10
  * cores", "1 h 02 min", "12 %". Returns out. */

@@ -80,14 +80,14 @@ static bool read_counter(const struct mapped *w, struct map_input *in)
 
 static bool read_input(struct mapped *w, struct map_input *in)
 {
-	const struct now *now;
+	struct expr_value now;
 
 	if (in->how != MAP_VALUE)
 		return read_counter(w, in);
 	now = derive_evaluate(&w->derive, in->cell);
-	in->known = now->known;
-	in->value = now->value;
-	return now->known;
+	in->known = now.known;
+	in->value = now.v;
+	return now.known;
 }
 
 /* Whether anything of what the row's own host is measured by was read. */

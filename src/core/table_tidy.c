@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NODE = 0, METRIC, INSTANCE, TIME, SECONDS, VALUE, UNIT, KIND, MIN, MAX };
 
@@ -24,20 +25,27 @@ static const struct column columns[] = {
 	[MAX] = { "max", COLUMN_REAL, "", "Largest value in the window.", NULL },
 };
 
+/* What the texts of a cell's rows are; metric NULL: not asked for yet. */
+struct label {
+	const char *metric, *instance, *unit, *kind;
+};
+
 struct tidy {
 	struct series series;
 	struct instant at;
 	uint32_t next;          /* reading of `at` that has no row yet */
 	struct column *metrics; /* of the schema */
+	struct label *label;    /* [ncells] */
 };
 
-/* What the metric column may say. */
+/* What the metric column may say; and room for what the rows say. */
 static int list_metrics(struct frame *f, struct tidy *t)
 {
 	const struct plan *p = &t->series.derive.plan;
 
 	t->metrics = calloc(p->run->nmetrics, sizeof(*t->metrics));
-	if (!t->metrics)
+	t->label = calloc(p->ncells, sizeof(*t->label));
+	if (!t->metrics || !t->label)
 		return -ENOMEM;
 	f->schema.metrics = t->metrics;
 	for (uint32_t i = 1; i < p->run->nmetrics; i++) {
@@ -62,29 +70,63 @@ static int tidy_open(struct frame *f, const struct selection *sel, struct err *e
 	return rc;
 }
 
-static int put_row(struct frame *f, const struct tidy *t, const struct reading *r)
+static int make_label(struct frame *f, struct tidy *t, uint32_t cell)
 {
 	const struct plan *p = &t->series.derive.plan;
-	const struct cell *c = &p->cell[r->cell];
-	const struct quantity *q = &p->quantity[c->quantity];
-	const char *key;
-	int rc = frame_key(f, p->holder[c->holder].instance, &key);
+	const struct quantity *q = &p->quantity[p->cell[cell].quantity];
+	struct label *l = &t->label[cell];
+	int rc = frame_key(f, p->holder[p->cell[cell].holder].instance, &l->instance);
 
 	if (rc)
 		return rc;
-	frame_row(f);
-	frame_text(f, NODE, frame_host(f, t->at.node));
-	frame_text(f, METRIC, q->name);
-	frame_text(f, INSTANCE, key);
-	frame_int(f, TIME, t->at.utc_ns);
-	frame_real(f, SECONDS, t->at.seconds);
-	frame_real(f, VALUE, r->value);
-	frame_text(f, UNIT, unit_name(q->unit));
-	frame_text(f, KIND, quantity_kind(q));
-	if (t->series.windowed) {
-		frame_real(f, MIN, r->min);
-		frame_real(f, MAX, r->max);
+	l->metric = q->name;
+	l->unit = unit_name(q->unit);
+	l->kind = quantity_kind(q);
+	return 0;
+}
+
+/* The texts of n rows, one for each of the cells. */
+static int put_labels(struct frame *f, struct tidy *t, const uint32_t *cell, uint32_t n)
+{
+	const struct cells metric = frame_end(f, METRIC), instance = frame_end(f, INSTANCE);
+	const struct cells unit = frame_end(f, UNIT), kind = frame_end(f, KIND);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct label *l = &t->label[cell[i]];
+
+		if (!l->metric && make_label(f, t, cell[i]))
+			return -ENOMEM;
+		metric.s[i] = l->metric;
+		instance.s[i] = l->instance;
+		instance.state[i] = l->instance ? STATE_PRESENT : STATE_ABSENT;
+		unit.s[i] = l->unit;
+		kind.s[i] = l->kind;
 	}
+	memset(metric.state, STATE_PRESENT, n);
+	memset(unit.state, STATE_PRESENT, n);
+	memset(kind.state, STATE_PRESENT, n);
+	return 0;
+}
+
+/* Rows for readings of the instant, from t->next on, as many as there is room for. */
+static int put_rows(struct frame *f, struct tidy *t)
+{
+	const struct instant *at = &t->at;
+	uint32_t first = t->next, n = frame_room(f);
+
+	n = n < at->n - first ? n : at->n - first;
+	if (put_labels(f, t, at->cell + first, n))
+		return -ENOMEM;
+	frame_same_text(f, NODE, n, frame_host(f, at->node));
+	frame_same_int(f, TIME, n, at->utc_ns);
+	frame_same_real(f, SECONDS, n, at->seconds);
+	frame_reals(f, VALUE, n, at->value + first);
+	if (t->series.windowed) {
+		frame_reals(f, MIN, n, at->min + first);
+		frame_reals(f, MAX, n, at->max + first);
+	}
+	frame_rows(f, n);
+	t->next += n;
 	return 0;
 }
 
@@ -101,9 +143,8 @@ static int tidy_fill(struct frame *f, struct err *e)
 				t->at.n = 0;
 				return rc;
 			}
-			continue;
 		}
-		if (put_row(f, t, &t->at.reading[t->next++]))
+		if (put_rows(f, t))
 			return err_set(e, -ENOMEM, "out of memory for the names of processes");
 	}
 	return 0;
@@ -122,6 +163,7 @@ static void tidy_close(struct frame *f)
 	struct tidy *t = f->state;
 
 	free(t->metrics);
+	free(t->label);
 	series_close(&t->series);
 }
 

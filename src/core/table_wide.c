@@ -121,7 +121,7 @@ static int wide_fill(struct frame *f, struct err *e)
 		frame_int(f, TIME, at.utc_ns);
 		frame_real(f, SECONDS, at.seconds);
 		for (uint32_t i = 0; i < at.n; i++)
-			frame_real(f, w->column[at.reading[i].cell], at.reading[i].value);
+			frame_real(f, w->column[at.cell[i]], at.value[i]);
 	}
 	return rc < 0 ? rc : 0;
 }

@@ -180,13 +180,13 @@ static int give_instant(struct pass *p, const struct instant *in, struct err *e)
 
 	p->rows[in->node]++;
 	for (uint32_t i = 0; i < in->n && !rc; i++) {
-		const struct reading *v = &in->reading[i];
-		const struct cell_name *c = &p->cell[v->cell];
+		const struct reading v = instant_reading(in, i);
+		const struct cell_name *c = &p->cell[v.cell];
 
 		if (c->key && !c->sum) {
-			rc = give(p, in, c->key, v->value * c->scale, e);
+			rc = give(p, in, c->key, v.value * c->scale, e);
 		} else if (c->key) {
-			p->total[in->node][c->sum - 1] += v->value * v->seconds;
+			p->total[in->node][c->sum - 1] += v.value * v.seconds;
 			any[c->sum - 1] = true;
 		}
 	}

@@ -346,9 +346,8 @@ static int put_instant(struct writing *w, const struct instant *in, struct err *
 	if (rc || in->utc_ns <= w->until_ns)
 		return rc;
 	for (uint32_t i = 0; i < in->n && !rc; i++)
-		if (lasts(&w->derive.plan, in->reading[i].cell, w->job->run))
-			rc = put_sample(w, in->reading[i].cell, in->reading[i].value,
-					in->utc_ns / NS_PER_MS, e);
+		if (lasts(&w->derive.plan, in->cell[i], w->job->run))
+			rc = put_sample(w, in->cell[i], in->value[i], in->utc_ns / NS_PER_MS, e);
 	w->made_ns = in->utc_ns;
 	if (w->sending_ns > w->until_ns) /* as that request was */
 		return rc || w->made_ns < w->sending_ns ? rc : flush(w, e);

@@ -118,10 +118,10 @@ int page_maps_add(struct page_maps *m, const struct chunk *c, struct err *e)
 
 	while (!rc && m->nrows && derive_row(&m->derive, &in))
 		for (uint32_t i = 0; i < in.n && !rc; i++) {
-			const struct reading *v = &in.reading[i];
-			uint32_t row = m->row_of[v->cell];
+			const struct reading v = instant_reading(&in, i);
+			uint32_t row = m->row_of[v.cell];
 
-			if (row && add_reading(m, &m->row[row - 1], v, in.seconds))
+			if (row && add_reading(m, &m->row[row - 1], &v, in.seconds))
 				rc = err_set(e, -ENOMEM, "out of memory while drawing the charts");
 		}
 	return rc;

@@ -210,9 +210,9 @@ static int add_instant(struct page_data *d, const struct derive *v, const uint32
 	if (!add_row(d, n, in->seconds))
 		return 0;
 	for (uint32_t i = 0; i < in->n; i++) {
-		uint32_t m = metric[v->plan.cell[in->reading[i].cell].quantity];
+		uint32_t m = metric[v->plan.cell[in->cell[i]].quantity];
 
-		if (m < d->nmetrics && add_value(n, m, in->reading[i].value))
+		if (m < d->nmetrics && add_value(n, m, in->value[i]))
 			return -ENOMEM;
 	}
 	return 0;

@@ -145,16 +145,16 @@ static void add_instant(struct pass *p, const struct chunk *c, const struct inst
 	double seconds = last ? 0 : seconds_between(c->mono_ns[row], c->mono_ns[row + 1]);
 
 	for (uint32_t i = 0; i < in->n; i++) {
-		const struct reading *v = &in->reading[i];
-		bool interval = derive_quantity(&p->derive, v->cell)->interval;
+		const struct reading v = instant_reading(in, i);
+		bool interval = derive_quantity(&p->derive, v.cell)->interval;
 
-		stats_add(&p->stats[v->cell], v->value, interval ? v->seconds : seconds);
+		stats_add(&p->stats[v.cell], v.value, interval ? v.seconds : seconds);
 		if (last && !interval)
-			p->standing[v->cell] = v->value;
-		if (p->track[v->cell].row)
-			add_to_timeline(p, v, interval, in->seconds, seconds);
-		if (v->cell == node->cores)
-			add_work(p, &node->work, v, in->seconds);
+			p->standing[v.cell] = v.value;
+		if (p->track[v.cell].row)
+			add_to_timeline(p, &v, interval, in->seconds, seconds);
+		if (v.cell == node->cores)
+			add_work(p, &node->work, &v, in->seconds);
 	}
 }
 

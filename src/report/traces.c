@@ -156,7 +156,7 @@ static int add_instant(struct traces *t, struct pass *p, const struct instant *i
 	if (!add_row(n, in->seconds))
 		return 0;
 	for (uint32_t i = 0; i < in->n; i++) {
-		uint32_t cell = in->reading[i].cell;
+		uint32_t cell = in->cell[i];
 		struct trace *x;
 
 		if (p->wish[p->v.plan.cell[cell].quantity] >= t->nwishes)
@@ -164,7 +164,7 @@ static int add_instant(struct traces *t, struct pass *p, const struct instant *i
 		x = trace_of(t, p, cell);
 		if (!x)
 			return -ENOMEM;
-		add_value(&x->point[n->npoints - 1], in->reading[i].value, n->stood_s);
+		add_value(&x->point[n->npoints - 1], in->value[i], n->stood_s);
 	}
 	return 0;
 }

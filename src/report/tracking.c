@@ -131,10 +131,12 @@ static struct tracker_sample gather(struct pass *p, const struct instant *in)
 	struct part *part = &p->part[in->node];
 	uint32_t counts[TRACKER_FIELDS] = { 0 };
 
-	for (uint32_t i = 0; i < in->n; i++)
-		if (p->field[in->reading[i].cell])
-			take(part, &s, (enum tracker_field)(p->field[in->reading[i].cell] - 1),
-			     &in->reading[i], counts);
+	for (uint32_t i = 0; i < in->n; i++) {
+		const struct reading v = instant_reading(in, i);
+
+		if (p->field[v.cell])
+			take(part, &s, (enum tracker_field)(p->field[v.cell] - 1), &v, counts);
+	}
 	for (unsigned f = 0; f < TRACKER_FIELDS; f++) {
 		if (tracker_fields[f].merge == TRACKER_MERGE_LAST)
 			s.value[f] = part->total[f];
