@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/spool.h"
 
+#include "base/unnamed.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 int spool_open(struct spool *s, const char *directory)
 {
-	char path[PATH_MAX];
-
-	*s = (struct spool){ .fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) };
-	if (s->fd < 0 && snprintf(path, sizeof path, "%s/.sonde-XXXXXX", directory) < PATH_MAX) {
-		s->fd = mkostemp(path, O_CLOEXEC); /* network file systems know no O_TMPFILE */
-		if (s->fd >= 0)
-			unlink(path);
-	}
+	*s = (struct spool){ .fd = unnamed_open(directory) };
 	if (s->fd < 0)
-		return -errno;
+		return s->fd;
 	s->cap = 64;
 	s->column = calloc(s->cap, sizeof *s->column);
 	if (s->column)

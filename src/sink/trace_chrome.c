@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_chrome.c - the JSON that chrome://tracing, Perfetto and speedscope open: a group is a
+ * "process", a row a "thread".
+ *
+ * Times are in microseconds, and exact to the nanosecond, since they count from the begin.
+ */
+#include "base/clock.h"
+#include "base/json.h"
+#include "sink/trace.h"
+
+#include <inttypes.h>
+
+struct chrome {
+	bool begun; /* an event was written */
+};
+
+static void begin(void *state, struct bytes *out, int64_t utc0_ns)
+{
+	char text[40];
+
+	(void)state;
+	bytes_printf(out,
+		     "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"made_by\":\"sonde\","
+		     "\"begin_time\":\"%s\"},\"traceEvents\":[",
+		     clock_iso(utc0_ns, text, sizeof text));
+}
+
+static void begin_event(void *state, struct bytes *out, const char *phase, uint32_t group,
+			uint32_t row)
+{
+	struct chrome *c = state;
+
+	bytes_printf(out, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u", c->begun ? ",\n" : "\n", phase,
+		     group, row);
+	c->begun = true;
+}
+
+static void quoted(struct bytes *out, const char *text)
+{
+	struct json j = { .out = out };
+
+	json_text(&j, text ? text : "");
+}
+
+static void number(struct bytes *out, double v)
+{
+	struct json j = { .out = out };
+
+	json_real(&j, v);
+}
+
+static void time_us(struct bytes *out, const char *key, int64_t ns)
+{
+	bytes_printf(out, ",\"%s\":%" PRId64 ".%03" PRId64, key, ns / 1000, ns % 1000);
+}
+
+static void name_it(void *state, struct bytes *out, const char *what, uint32_t group, uint32_t row,
+		    const char *name)
+{
+	begin_event(state, out, "M", group, row);
+	bytes_printf(out, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
+	quoted(out, name);
+	bytes_puts(out, "}}");
+	begin_event(state, out, "M", group, row);
+	bytes_printf(out, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%u}}", what,
+		     row ? row : group);
+}
+
+static void name_group(void *state, struct bytes *out, uint32_t group, const char *name)
+{
+	name_it(state, out, "process", group, 0, name);
+}
+
+static void name_row(void *state, struct bytes *out, uint32_t group, uint32_t row, const char *name)
+{
+	name_it(state, out, "thread", group, row, name);
+}
+
+/* The name, the notes. */
+static void end_event(struct bytes *out, const struct trace_slice *s)
+{
+	bytes_printf(out, ",\"cat\":\"%s\",\"name\":", s->category);
+	quoted(out, s->name);
+	for (uint32_t i = 0; i < s->nnotes; i++) {
+		bytes_puts(out, i ? "," : ",\"args\":{");
+		quoted(out, s->note[i].key);
+		bytes_u8(out, ':');
+		if (s->note[i].text)
+			quoted(out, s->note[i].text);
+		else
+			number(out, s->note[i].number);
+	}
+	bytes_puts(out, s->nnotes ? "}}" : "}");
+}
+
+static void put_slice(void *state, struct bytes *out, const struct trace_slice *s)
+{
+	begin_event(state, out, "X", s->group, s->row);
+	time_us(out, "ts", s->begin_ns);
+	time_us(out, "dur", s->end_ns - s->begin_ns);
+	end_event(out, s);
+}
+
+static void put_mark(void *state, struct bytes *out, const struct trace_slice *m)
+{
+	begin_event(state, out, "i", m->group, m->row);
+	bytes_puts(out, ",\"s\":\"p\"");
+	time_us(out, "ts", m->begin_ns);
+	end_event(out, m);
+}
+
+/* A counter is there with its first value. */
+static void name_counter(void *state, struct bytes *out, const struct trace_counter *c)
+{
+	(void)state;
+	(void)out;
+	(void)c;
+}
+
+static void put_value(void *state, struct bytes *out, const struct trace_counter *c, int64_t at_ns,
+		      double v)
+{
+	begin_event(state, out, "C", c->group, 0);
+	time_us(out, "ts", at_ns);
+	bytes_puts(out, ",\"name\":");
+	quoted(out, c->name);
+	bytes_puts(out, ",\"args\":{\"value\":");
+	number(out, v);
+	bytes_puts(out, "}}");
+}
+
+static void end(void *state, struct bytes *out)
+{
+	(void)state;
+	bytes_puts(out, "\n]}\n");
+}
+
+static void let_go(void *state)
+{
+	(void)state;
+}
+
+const struct trace_format trace_chrome = {
+	.size = sizeof(struct chrome),
+	.begin = begin,
+	.group = name_group,
+	.row = name_row,
+	.slice = put_slice,
+	.mark = put_mark,
+	.counter = name_counter,
+	.value = put_value,
+	.end = end,
+	.free = let_go,
+};
