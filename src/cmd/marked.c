@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,6 +72,18 @@ static int open_file(const char *verb)
 	return -1;
 }
 
+/* At once, so that lines of several writers stay whole. A limit on the size of files, which may be
+ * that of standard error, too, is no reason to die. */
+static void append(int fd, const char *verb, const struct bytes *line)
+{
+	void (*old)(int) = signal(SIGXFSZ, SIG_IGN);
+
+	if (write(fd, line->data, line->len) != (ssize_t)line->len)
+		say("%s: cannot write the whole mark: %s; it is not recorded", verb,
+		    strerror(errno));
+	signal(SIGXFSZ, old);
+}
+
 int marked_write(enum mark_kind kind, const char *verb, const char *name, struct bytes *text)
 {
 	struct mark_line l = { .kind = kind,
@@ -95,10 +108,8 @@ int marked_write(enum mark_kind kind, const char *verb, const char *name, struct
 	} else {
 		fd = open_file(verb);
 	}
-	if (fd >= 0) { /* at once: lines of several writers stay whole */
-		if (write(fd, line.data, line.len) != (ssize_t)line.len)
-			say("%s: cannot write the whole mark: %s; it is not recorded", verb,
-			    strerror(errno));
+	if (fd >= 0) {
+		append(fd, verb, &line);
 		close(fd);
 	}
 	bytes_free(&line);
