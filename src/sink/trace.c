@@ -272,8 +272,11 @@ static int put_counters(struct trace *t, struct err *e)
 	int rc = 0;
 
 	while (t->has_counters && (rc = derive_next(&t->derive, &at, e)) > 0) {
-		for (uint32_t i = 0; i < at.n; i++)
-			put_value(t, &at, &at.reading[i]);
+		for (uint32_t i = 0; i < at.n; i++) {
+			const struct reading r = instant_reading(&at, i);
+
+			put_value(t, &at, &r);
+		}
 		rc = trace_flush(t, e);
 		if (rc)
 			break;
