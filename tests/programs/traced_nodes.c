@@ -100,6 +100,8 @@ static void fill(struct sample *s, struct writer *w, unsigned node, int at, int6
 		for (int64_t i = 0; i < spans; i++)
 			put_span(s, track, now - NS_PER_S, now);
 	}
+	if (at == SECONDS)
+		sample_span(s, track[1], now - 5, INT64_MAX, "not ended", NULL);
 	sample_put(s, slot, INT64_C(1000000) * (at + 1));
 	if (at != 4) /* absent is not zero */
 		sample_put(s, slot + 1, at * at);
