@@ -16,7 +16,7 @@ refused() { # TEXT ARGUMENTS...
 for name in job.xml job .json dir/.json job.json.zip -; do
 	refused "a trace's name ends with .trace, .json, .json.gz, .tar.gz or .pftrace" nothing-here -o "$name"
 done
-equal "what is in the folder" "err out" "$(echo *)"
+equal "what is in the folder" "err out output.log" "$(: >>output.log && echo *)"
 
 mkdir made
 "$PROGRAMS/traced_nodes" made 200 || fail "the recording"
