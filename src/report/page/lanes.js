@@ -172,7 +172,7 @@ class Phases extends Bars {
 
 	noteOf(shown) {
 		const { spans_total: spans, marks_total: marks } = this.view.data;
-		return shown + ' here; ' + spans + ' phases and ' + marks + ' marks in the run';
+		return shown + ' here; phases: ' + spans + ', marks: ' + marks + ' in the run';
 	}
 
 	key() {
