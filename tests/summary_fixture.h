@@ -26,6 +26,7 @@ struct fixture {
 	char name[FIXTURE_METRICS][SUMMARY_NAME];
 	struct summary_growth growth[FIXTURE_METRICS];
 	char grown[FIXTURE_METRICS][SUMMARY_NAME];
+	struct summary_verdict verdict[SUMMARY_VERDICTS];
 };
 
 static inline void fixture_metric(struct fixture *f, const char *name, double min, double max)
@@ -74,9 +75,10 @@ static inline void fixture_init(struct fixture *f, const char *text)
 {
 	char copy[1024], *save, *word;
 
-	*f = (struct fixture){
-		.s = { .nodes = f->node, .metrics = f->metric, .growth = f->growth }
-	};
+	*f = (struct fixture){ .s = { .nodes = f->node,
+				      .metrics = f->metric,
+				      .growth = f->growth,
+				      .verdicts = f->verdict } };
 	for (size_t i = 0; i < nvariables; i++)
 		if (!variables[i].make)
 			fixture_set(f, variables[i].name, "nan");

@@ -131,7 +131,9 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 				 .start_utc_ns = r->t0_utc_ns,
 				 .ndamages = r->ndamages };
 	story_init(&out->story);
-	rc = series_index_make(&x, r, e);
+	out->verdicts = calloc(SUMMARY_VERDICTS, sizeof *out->verdicts);
+	rc = out->verdicts ? series_index_make(&x, r, e)
+			   : err_set(e, -ENOMEM, "out of memory for the verdicts");
 	if (!rc)
 		rc = summary_metrics_make(out, r, names, (const char *)l->told.data, &x, e);
 	if (!rc)
@@ -211,6 +213,7 @@ void summary_free(struct summary *s)
 	free(s->steps);
 	free(s->mechanism);
 	free(s->growth);
+	free(s->verdicts);
 	timeline_free(&s->timeline);
 	*s = (struct summary){ 0 };
 }

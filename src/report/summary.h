@@ -182,8 +182,8 @@ struct summary {
 	struct summary_growth *growth; /* [ngrowth] of counters */
 	uint32_t ngrowth;
 	struct story story;
-	struct timeline timeline; /* of the metrics that rules tell times of */
-	struct summary_verdict verdicts[SUMMARY_VERDICTS]; /* worst first */
+	struct timeline timeline;         /* of the metrics that rules tell times of */
+	struct summary_verdict *verdicts; /* worst first; room for SUMMARY_VERDICTS */
 	uint32_t nverdicts;
 	struct summary_mechanism *mechanism; /* what was said of each last; a node's are together */
 	uint32_t nmechanisms;

@@ -11,7 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size ? size : 1); /* its own, so that a read past the end is seen */
-	struct summary s = { .wall_s = 60, .cpu_s = NAN, .cores_present = 4, .complete = true };
+	struct summary_verdict verdict[SUMMARY_VERDICTS];
+	struct summary s = { .wall_s = 60,
+			     .cpu_s = NAN,
+			     .cores_present = 4,
+			     .complete = true,
+			     .verdicts = verdict };
 	struct rules *rules = NULL;
 	struct err e = { "" };
 	int rc;

@@ -213,6 +213,7 @@ static void names_stay_text(void **state)
 	struct summary_command command = { .name = hostile };
 	struct summary_node node = { .node = 1, .host = hostile };
 	struct summary_mechanism mechanism = { .name = hostile, .state = "<b>", .reason = hostile };
+	struct summary_verdict verdict = { .rule = "" };
 	char *tame = page_of(s, &sum), *page;
 
 	(void)state;
@@ -228,9 +229,10 @@ static void names_stay_text(void **state)
 	sum.commands = &command, sum.ncommands = 1;
 	sum.metrics = &metric, sum.nmetrics = 1;
 	sum.by_cpu[0] = (struct summary_process){ .instance = 1, .name = hostile };
+	snprintf(verdict.sentence, sizeof verdict.sentence, "%s", hostile);
+	snprintf(verdict.metric, sizeof verdict.metric, "%s", hostile);
+	sum.verdicts = &verdict;
 	sum.nby_cpu = sum.nverdicts = 1;
-	snprintf(sum.verdicts[0].sentence, sizeof sum.verdicts[0].sentence, "%s", hostile);
-	snprintf(sum.verdicts[0].metric, sizeof sum.verdicts[0].metric, "%s", hostile);
 	page = page_of(s, &sum);
 	assert_int_equal(count(page, "<script"), count(tame, "<script"));
 	assert_int_equal(count(page, "</script"), count(tame, "</script"));

@@ -157,12 +157,13 @@ static void a_proof_has_finer_points(void **state)
 {
 	struct synth *s = synth_new(300);
 	uint32_t x = synth_series(s, 1, synth_metric(s, pss), 0);
-	struct summary sum = { .wall_s = 15000, .nverdicts = 1 };
+	struct summary_verdict verdict;
+	struct summary sum = { .wall_s = 15000, .verdicts = &verdict, .nverdicts = 1 };
 	struct page_data d;
 	double seen = 0;
 
 	(void)state;
-	sum.verdicts[0] =
+	verdict =
 		(struct summary_verdict){ .metric = "job.pss_bytes", .from_s = 7000, .to_s = 7100 };
 	for (int i = 0; i < 15000; i++) {
 		synth_row(s, 1, i);
@@ -224,11 +225,12 @@ static void phases_marks_and_proofs_are_told(void **state)
 {
 	struct synth *s = synth_new(8);
 	uint32_t x = synth_series(s, 1, synth_metric(s, odd), 0);
-	struct summary sum = { .wall_s = 10, .nverdicts = 1 };
+	struct summary_verdict verdict;
+	struct summary sum = { .wall_s = 10, .verdicts = &verdict, .nverdicts = 1 };
 	json_t *j, *e;
 
 	(void)state;
-	sum.verdicts[0] = (struct summary_verdict){ .metric = "node.odd_count" };
+	verdict = (struct summary_verdict){ .metric = "node.odd_count" };
 	for (int i = 0; i < 5; i++) {
 		synth_row(s, 1, i);
 		synth_put(s, x, i);
