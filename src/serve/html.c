@@ -2,9 +2,9 @@
 #include "serve/html.h"
 
 #include "base/clock.h"
-#include "base/escape.h"
 #include "report/assets.h"
 #include "report/nonce.h"
+#include "report/page_html.h"
 #include "serve/pages.h"
 
 #include <stdio.h>
@@ -56,19 +56,6 @@ enum MHD_Result html_login(struct MHD_Connection *c)
 
 /* ---- the list ---- */
 
-static void text(struct bytes *b, const char *hostile)
-{
-	struct bytes visible = { 0 };
-
-	escape_terminal(&visible, hostile);
-	bytes_u8(&visible, 0);
-	if (visible.failed)
-		b->failed = true;
-	else
-		escape_html(b, (const char *)visible.data);
-	bytes_free(&visible);
-}
-
 static const char *meta_of(const struct exposition_run *run, const char *key)
 {
 	for (uint32_t i = 0; i < follow_count(run->follow); i++) {
@@ -105,11 +92,11 @@ static void row(struct bytes *b, const struct exposition_run *run, size_t i)
 	const char *name = slash && slash[1] ? slash + 1 : run->path, *id = meta_of(run, "job.id");
 
 	bytes_printf(b, "<tr><th scope=\"row\"><a href=\"run/%zu/\">", i + 1);
-	text(b, name);
+	html_text(b, name);
 	bytes_printf(b, "</a></th><td>%s</td><td>", state_in_words(run));
-	text(b, id ? id : "–");
+	html_text(b, id ? id : "–");
 	bytes_printf(b, "</td><td>%u</td><td class=\"text\"><code>", follow_count(run->follow));
-	text(b, command ? command : "–");
+	html_text(b, command ? command : "–");
 	bytes_puts(b, "</code></td></tr>\n");
 }
 

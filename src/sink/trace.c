@@ -158,7 +158,7 @@ void trace_close(struct trace *t)
 		return;
 	if (t->has_counters)
 		derive_close(&t->derive);
-	if (t->state)
+	if (t->state && t->format->free)
 		t->format->free(t->state);
 	free(t->state);
 	bytes_free(&t->out);

@@ -63,7 +63,7 @@ struct trace_format {
 	void (*value)(void *state, struct bytes *out, const struct trace_counter *c, int64_t at_ns,
 		      double v);
 	void (*end)(void *state, struct bytes *out);
-	void (*free)(void *state);
+	void (*free)(void *state); /* NULL: there is nothing to let go of */
 };
 
 extern const struct trace_format trace_chrome, trace_perfetto;

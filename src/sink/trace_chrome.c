@@ -136,11 +136,6 @@ static void end(void *state, struct bytes *out)
 	bytes_puts(out, "\n]}\n");
 }
 
-static void let_go(void *state)
-{
-	(void)state;
-}
-
 const struct trace_format trace_chrome = {
 	.size = sizeof(struct chrome),
 	.begin = begin,
@@ -151,5 +146,4 @@ const struct trace_format trace_chrome = {
 	.counter = name_counter,
 	.value = put_value,
 	.end = end,
-	.free = let_go,
 };
