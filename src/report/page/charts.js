@@ -210,6 +210,30 @@ function swatch(line) {
 	return box;
 }
 
+/* What stands on the page beside the charts: a heading with what is read at the pointer, and a plot that is as high as `height`. */
+class Panel {
+	constructor(view, id, title, slot) {
+		this.view = view;
+		this.slot = slot;
+		this.plotBox = element('div', { className: 'plot' });
+		this.reading = element('p', { className: 'reading line' });
+		this.host = element('span', { className: 'host' });
+		this.note = element('span', { className: 'note' });
+		this.head = element('div', { className: 'chart-head' }, element('h3', { textContent: title }), this.host, this.note, this.reading);
+		this.root = element('section', { className: 'chart panel', id: 'chart-' + id + (slot ? '-beside' : '') }, this.head, this.plotBox);
+		this.root.setAttribute('aria-label', title);
+	}
+
+	resize() {
+		if (this.plot) this.plot.setSize({ width: this.plotBox.clientWidth || 600, height: this.height });
+	}
+
+	destroy() {
+		if (this.plot) this.plot.destroy();
+		this.plot = null;
+	}
+}
+
 /* One chart of the table in the data: panel, legend with values, plot. twin: the same of the node beside. */
 class Chart {
 	constructor(spec, view, slot) {

@@ -29,18 +29,11 @@ function hatch(ctx) {
 }
 
 /* A kind of map says rows(): name, x (the ends of its cells), values (null absent); top: the value of the last colour. */
-class Heat {
+class Heat extends Panel {
 	constructor(view, id, title, slot) {
-		this.view = view;
-		this.slot = slot;
+		super(view, id, title, slot);
 		this.row = null;
-		this.plotBox = element('div', { className: 'plot heat' });
-		this.reading = element('p', { className: 'reading line' });
-		this.host = element('span', { className: 'host' });
-		this.note = element('span', { className: 'note' });
-		this.head = element('div', { className: 'chart-head' }, element('h3', { textContent: title }), this.host, this.note, this.reading);
-		this.root = element('section', { className: 'chart panel', id: 'chart-' + id + (slot ? '-beside' : '') }, this.head, this.plotBox);
-		this.root.setAttribute('aria-label', title);
+		this.plotBox.classList.add('heat');
 		this.plotBox.addEventListener('keydown', (e) => this.key(e));
 	}
 
@@ -179,15 +172,6 @@ class Heat {
 	}
 
 	open() {
-	}
-
-	resize() {
-		if (this.plot) this.plot.setSize({ width: this.plotBox.clientWidth || 600, height: this.height });
-	}
-
-	destroy() {
-		if (this.plot) this.plot.destroy();
-		this.plot = null;
 	}
 }
 

@@ -18,19 +18,7 @@ function packed(bars) {
 }
 
 /* A kind of bars says bars(node): start, end, share (0 to 1, null unknown), name, label, words; those that matter most first. */
-class Bars {
-	constructor(view, id, title, slot) {
-		this.view = view;
-		this.slot = slot;
-		this.plotBox = element('div', { className: 'plot' });
-		this.reading = element('p', { className: 'reading line' });
-		this.note = element('span', { className: 'note' });
-		this.host = element('span', { className: 'host' });
-		this.root = element('section', { className: 'chart panel', id: 'chart-' + id + (slot ? '-beside' : '') },
-			element('div', { className: 'chart-head' }, element('h3', { textContent: title }), this.host, this.note, this.reading), this.plotBox);
-		this.root.setAttribute('aria-label', title);
-	}
-
+class Bars extends Panel {
 	load(node) {
 		this.node = node;
 		this.host.textContent = this.view.other ? node.spec.host : '';
@@ -118,15 +106,6 @@ class Bars {
 	spoken(row) {
 		const at = this.node.x[row], names = this.shown.filter((p) => p.start <= at && p.end >= at).map((p) => p.label);
 		return names.length ? names.slice(0, 8).join(', ') + (names.length > 8 ? ' and ' + (names.length - 8) + ' more' : '') : 'none';
-	}
-
-	resize() {
-		if (this.plot) this.plot.setSize({ width: this.plotBox.clientWidth || 600, height: this.height });
-	}
-
-	destroy() {
-		if (this.plot) this.plot.destroy();
-		this.plot = null;
 	}
 }
 
