@@ -23,6 +23,7 @@ TITLES = {
     "recording": "The recording: size and speed",
     "sampler": "The sampler within a program",
     "reading": "Reading at scale",
+    "report": "The report of a large run",
     "export": "Exporting at scale",
     "columns": "Writing columns",
     "hdf5": "Writing HDF5",
