@@ -179,11 +179,11 @@ static int put_tracks(struct spans *x)
 	int rc = 0;
 
 	while ((x->nevents || x->npacks) && !rc) {
-		const struct run_span *s = x->nevents ? &r->spans[*x->event] : NULL;
+		const struct run_span *s = &r->spans[x->nevents ? *x->event : 0];
 		const struct run_pack *p = x->npacks ? &r->packs[*x->pack] : NULL;
 
-		if (!p ||
-		    (s && (s->node < p->node || (s->node == p->node && s->track <= p->track))))
+		if (!p || (x->nevents &&
+			   (s->node < p->node || (s->node == p->node && s->track <= p->track))))
 			rc = put_track(x, s->node, s->track);
 		else
 			rc = put_track(x, p->node, p->track);
