@@ -135,7 +135,7 @@ void page_events_json(struct json *j, const struct run *r)
 	json_int(j, r->nmarks ? r->nmarks - 1 : 0);
 	list_json(j, "marks", e, n, false);
 	json_key(j, "spans_total");
-	json_int(j, r->nspans ? r->nspans - 1 : 0);
+	json_int(j, (int64_t)(r->npacked + (r->nspans ? r->nspans - 1 : 0)));
 	list_json(j, "spans", e, n, true);
 	free(e);
 }

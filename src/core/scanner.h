@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scanner.h - how a recording holds what Scanner profiled: a node for each worker and one for the
+ * master, an instance for each thread, whose intervals are its spans.
+ */
+#ifndef SONDE_CORE_SCANNER_H
+#define SONDE_CORE_SCANNER_H
+
+#include "core/metric.h"
+
+/* Of the instances: their domain, and keys of labels. */
+#define SCANNER_DOMAIN  "scanner"
+#define SCANNER_KIND    "kind"     /* process_job, load, eval, save, master */
+#define SCANNER_TAG     "tag"      /* of eval: pre, eval, post */
+#define SCANNER_NUMBER  "number"   /* which reader, pipeline, writer */
+#define SCANNER_COUNTER "counter." /* and its name, of those that have no metric */
+/* Keys of the nodes' metadata. */
+#define SCANNER_NODE   "scanner.node" /* its number, SCANNER_MASTER_NODE */
+#define SCANNER_BEGIN  "scanner.begin_ns"
+#define SCANNER_END    "scanner.end_ns"
+#define SCANNER_STAGES "scanner.stages" /* of a pipeline */
+enum { SCANNER_MASTER_NODE = -1 };
+
+/* The counters that are known. */
+enum { SCANNER_METRICS = 7 };
+struct scanner_metric {
+	const char *counter; /* what Scanner calls it */
+	struct metric row;
+};
+extern const struct scanner_metric scanner_metrics[SCANNER_METRICS];
+
+#endif
