@@ -66,7 +66,7 @@ def cpu_host(k):
 
 def perf_host():
     return {"hardware_events": {"cycles": [10**11 + i for i in range(N)], "instructions": [2 * 10**11] * N},
-            "software_events": {"context-switches": [5] * N}, "L2": {"L1D_REPLACEMENT": [100] * N}, "L2cache": {"derv_l2_miss_ratio": [0.01] * N},
+            "software_events": {"context-switches": [5] * N}, "L2": {"L1D_REPLACEMENT": [100] * N, "derv_of_its_own": [1.5] * N}, "L2cache": {"derv_l2_miss_ratio": [0.01] * N},
             "time_stamps": [t - 30 for t in STAMPS]}
 
 
@@ -108,6 +108,7 @@ for name in back["host_names"]:
     assert "core-0" not in got["rapl_powercap"], "0 stood for what may not be read"
 perf = read("back", "perf_metrics")["n1"]
 assert perf["hardware_events"]["cycles"] == [None] + [10**11 + i for i in range(N)]
+assert perf["L2"] == {"L1D_REPLACEMENT": [None] + [100] * N}, "the counts that perfmon worked figures out of"
 assert perf["time_stamps"] == [T0 - 30] + STAMPS, "an interval's count belongs to its end"
 gpu = read("back", "nv_gpu_metrics")
 assert gpu["host_names"] == ["gpu-0.n0", "gpu-1.n0"] and gpu["gpu-1.n0"]["power_usage"] == [250123] * N and gpu["gpu-1.n0"]["violation"] == list(range(N))
@@ -115,7 +116,7 @@ assert gpu["host_names"] == ["gpu-0.n0", "gpu-1.n0"] and gpu["gpu-1.n0"]["power_
 # The wrong ones are there under names of their own, and the metric they were meant for says why it failed.
 rows = list(csv.DictReader(done("export", "run", "-o", "-", "--metrics", "perfmon.*", "--raw").stdout.splitlines()))
 own = {r["metric"] for r in rows}
-assert {"perfmon.memory_info_vms", "perfmon.cpu_time", "perfmon.l2_l1d_replacement", "perfmon.a_key_of_its_own"} <= own, own
+assert {"perfmon.memory_info_vms", "perfmon.cpu_time", "perfmon.l2_derv_of_its_own", "perfmon.a_key_of_its_own"} <= own, own
 assert [float(r["value"]) for r in rows if r["metric"] == "perfmon.memory_info_vms" and r["node"] == "n0"] == given["n0"]["memory_info"]["vms"]
 states = {(r["node"], r["metric"]): r for r in csv.DictReader(done("export", "run", "-o", "-", "--table", "states").stdout.splitlines())}
 assert states[("n1", "job.virtual_bytes")]["state"] == "failed" and "ran on" in states[("n1", "job.virtual_bytes")]["reason"]
