@@ -191,7 +191,7 @@ static int know(struct store_series *s, const struct perfmon_host *h, const stru
 {
 	s->factor = k->factor;
 	s->rises = k->how == MAP_RISE;
-	if (map_star(k->metric))
+	if (star && map_star(k->metric))
 		return describe_count(x->store, k, star, &s->metric);
 	describe(x, k, &s->metric);
 	if (k->how == MAP_COUNTER && s->metric.kind == KIND_COUNTER && rate_is_there(h, &s->metric))
@@ -248,6 +248,12 @@ static bool split_host(const struct perfmon_host *h, struct store *s, const char
 	return *instance;
 }
 
+/* perfmon's code and its documentation differ. */
+static bool is_times(const char *key)
+{
+	return !strcmp(key, "time_stamps") || !strcmp(key, "timestamps");
+}
+
 static int keep_key(const struct perfmon_host *h, const struct perfmon_key *k,
 		    struct store_group *g, const char *instance, const struct import *x)
 {
@@ -257,7 +263,7 @@ static int keep_key(const struct perfmon_host *h, const struct perfmon_key *k,
 	struct store_series *s;
 	int rc = 0;
 
-	if (!k->present || !strcmp(k->key, "time_stamps"))
+	if (!k->present || is_times(k->key))
 		return 0;
 	s = store_series(x->store, g);
 	if (!s) {
@@ -311,7 +317,7 @@ static struct store_group *new_group(const struct perfmon_host *h, struct store 
 static uint32_t find_times(const struct perfmon_host *h)
 {
 	for (uint32_t i = 0; i < h->nkeys; i++)
-		if (!strcmp(h->key[i].key, "time_stamps"))
+		if (is_times(h->key[i].key))
 			return h->key[i].column;
 	return 0;
 }

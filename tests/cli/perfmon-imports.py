@@ -34,6 +34,10 @@ def write(where, **documents):
                 json.dump(document, f)
 
 
+def read_rows(where):
+    return [(float(r["seconds"]), float(r["value"])) for r in csv.DictReader(done("export", where, "-o", "-").stdout.splitlines())]
+
+
 def read(where, name):
     with open(f"{where}/metrics/{name}.json", encoding="utf-8") as f:
         return json.load(f)
@@ -189,12 +193,15 @@ assert sorted(os.listdir("names")) == ["node-_._.._x.sonde", "node-_._.._x.tail"
 write("same", cpu_metrics='{"h": {"time_stamps": [1650000000, 1650000000, 1650000001], "num_fds": [NaN, 2, -Infinity]}}')
 ended = done("import", "perfmon", "same", "-o", "apart")
 assert "moved by 1 ms: 1" in ended.stderr and "without a time" not in ended.stderr, ended.stderr
-values = [(float(r["seconds"]), float(r["value"])) for r in csv.DictReader(done("export", "apart", "-o", "-").stdout.splitlines())]
-assert values == [(0.001, 2.0)], values
+assert read_rows("apart") == [(0.001, 2.0)]
 # What is dropped is told: values for which there is no time, and keys of the machine that are too many.
 write("more", cpu_metrics='{"h": {"time_stamps": [1650000000], "num_fds": [1, 2, 3]}}', meta_data={"h": {f"k{i}": i for i in range(600)}})
 ended = sonde("import", "perfmon", "more", "-o", "less")
 assert ended.returncode == 1 and "values without a time were dropped: 2" in ended.stderr and "too many keys tell of the machine" in ended.stderr, ended
+# As perfmon's documentation calls the times.
+write("called", cpu_metrics='{"h": {"timestamps": [1650000000, 1650000030], "num_fds": [1, 2]}}')
+done("import", "perfmon", "called", "-o", "times")
+assert read_rows("times") == [(0.0, 1.0), (30.0, 2.0)]
 # The directory that one is in has a name, too.
 ended = subprocess.run([SONDE, "import", "perfmon", "."], cwd="same", capture_output=True, text=True, check=False)
 assert ended.returncode == 0 and os.path.isdir("same/sonde_perfmon_same"), (ended, os.listdir("same"))
