@@ -183,6 +183,23 @@ static void slots_are_nodes_once(void **unused)
 		assert_int_equal(hostlist_add_once(&h, slots[i], 2, &near, NULL), 0);
 	joined(&h, &text);
 	assert_string_equal((const char *)text.data, "p2 p1 p3");
+	hostlist_free(&h);
+
+	/* In turns, among those of a list that was there before. */
+	assert_int_equal(hostlist_expand(&h, "n[7,7,3]", NULL), 0);
+	for (int i = 0; i < 2 * HOSTLIST_MAX; i++) {
+		char name[16];
+		int n = snprintf(name, sizeof name, "n%d", i % (HOSTLIST_MAX - 1));
+
+		assert_int_equal(hostlist_add_once(&h, name, (size_t)n, &near, NULL), 0);
+	}
+	assert_int_equal(h.n, HOSTLIST_MAX);
+	assert_string_equal(hostlist_name(&h, 3), "n0");
+	assert_int_equal(hostlist_add_once(&h, "n65534", 6, &near, NULL), 0);
+	assert_int_equal(near, HOSTLIST_MAX - 1);
+	assert_int_equal(hostlist_add_once(&h, "n7", 2, &near, NULL), 0);
+	assert_int_equal(near, 0);
+	assert_int_equal(hostlist_add_once(&h, "other", 5, &near, NULL), -E2BIG);
 	bytes_free(&text);
 	hostlist_free(&h);
 }
