@@ -171,18 +171,20 @@ static void find_id(struct perfmon *x)
 
 enum order { ORDER_FIRST, ORDER_OTHER, ORDER_UNKNOWN };
 
-/* Which of the job's nodes this is. */
+/* Which of the job's nodes this is. The first of the copies may be on another one than the job's.
+ */
 static enum order order_of(const struct batch_job *j)
 {
 	int64_t index = j->number[BATCH_NODE_INDEX], nodes = j->number[BATCH_NODES];
+	int64_t rank = j->number[BATCH_RANK];
 
-	if (index < 0 && nodes == 1)
+	if (index == 0 || (index < 0 && nodes == 1))
 		return ORDER_FIRST;
-	if (index < 0 && nodes > 1)
-		index = j->number[BATCH_RANK];
-	if (index < 0)
+	if (index > 0)
+		return rank == 0 ? ORDER_UNKNOWN : ORDER_OTHER;
+	if (nodes < 1 || rank < 0)
 		return ORDER_UNKNOWN;
-	return index ? ORDER_OTHER : ORDER_FIRST;
+	return rank ? ORDER_OTHER : ORDER_FIRST;
 }
 
 /* Everything that can be known to be wrong before a file is made. */
@@ -362,7 +364,7 @@ static bool results(const struct perfmon *x, enum order order)
 	if (order == ORDER_FIRST || (order == ORDER_UNKNOWN && perfmon_results_are_ours(&p)))
 		return perfmon_results_write(&p);
 	log_info(&x->log, "%s of the job writes the results",
-		 order == ORDER_OTHER ? "The first node" : "The node that began first");
+		 order == ORDER_OTHER ? "The first node" : "Another node");
 	return true;
 }
 

@@ -113,7 +113,9 @@ bool perfmon_results_are_ours(const struct perfmon_results *p)
 		return true;
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const struct run_node *n = &r->nodes[i];
-		int64_t began = run_utc_ns(r, i, n->first_ns);
+		int64_t began = hostlist_find(&p->job->nodes, n->host ? n->host : "") == 0
+					? INT64_MIN /* it is the job's first */
+					: run_utc_ns(r, i, n->first_ns);
 		bool before = began < first_ns ||
 			      (began == first_ns && first && n->host && strcmp(n->host, first) < 0);
 

@@ -27,7 +27,27 @@ wait_for 30 recordings 2
 echo FINISHED >".ipc-$PBS_JOBID"
 wait $a || fail "node a: $(cat said.a)"
 wait $b || fail "node b: $(cat said.b)"
-contains ska_sdp_monitoring_metrics_a.log "The node that began first of the job writes the results"
+contains ska_sdp_monitoring_metrics_a.log "Another node of the job writes the results"
 contains ska_sdp_monitoring_metrics_b.log "| Written: $PWD/metrics/cpu_metrics.json"
 ! grep -q Written: ska_sdp_monitoring_metrics_a.log || fail "both have written the results"
 equal "hosts" "a b" "$(jq -r '.host_names | sort | join(" ")' metrics/cpu_metrics.json)"
+
+# The job's first node has no copy: that of rank 0 writes them; with a copy there that one does.
+printf '%s\n' first a b >nodes
+export PBS_NODEFILE=$PWD/nodes PMI_SIZE=2
+for others in b first; do
+	export PBS_JOBID="84.$others-$$"
+	PMI_RANK=0 node a
+	a=$!
+	wait_for 30 recordings 1
+	PMI_RANK=1 node $others
+	b=$!
+	wait_for 30 recordings 2
+	rm -r metrics
+	echo FINISHED >".ipc-$PBS_JOBID"
+	wait $a || fail "node a: $(cat said.a)"
+	wait $b || fail "node $others: $(cat said.$others)"
+	[ -s metrics/cpu_metrics.json ] || fail "nobody has written the results of a and $others"
+done
+equal "results that a has written" 1 "$(grep -c 'Written: .*cpu_metrics.json' ska_sdp_monitoring_metrics_a.log)"
+equal "results that the first node has written" 1 "$(grep -c 'Written: .*cpu_metrics.json' ska_sdp_monitoring_metrics_first.log)"
