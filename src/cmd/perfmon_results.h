@@ -28,8 +28,8 @@ struct perfmon_results {
 /* Until every node's recording is closed, or nothing comes of those that are not, or the job's time
  * is up, or a signal comes. The log says which. */
 void perfmon_results_wait(const struct perfmon_results *p);
-/* Where nothing tells which node is the job's first, or that one has no copy: is it this one's turn,
- * since it began before the others? */
+/* Where nothing tells which node is the job's first, or that one has no copy: is it this one's
+ * turn, since it began before the others? */
 bool perfmon_results_are_ours(const struct perfmon_results *p);
 /* Whether all could be written; the log says what, and why not. */
 bool perfmon_results_write(const struct perfmon_results *p);
