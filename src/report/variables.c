@@ -233,6 +233,7 @@ const struct variable variables[] = {
 	{ "hang_seconds", UNIT_SECONDS, "The longest of them.", FIGURE(story.hang_s) },
 	{ "hang_from_seconds", UNIT_SECONDS, "When that began.", FIGURE(story.hang_from_s) },
 	{ "hang_to_seconds", UNIT_SECONDS, "When it ended.", FIGURE(story.hang_to_s) },
+	{ "samples_taken", UNIT_COUNT, "Samples of all nodes.", FIGURE(monitor_samples) },
 	{ "late_samples", UNIT_COUNT, "Samples taken late.", FIGURE(monitor_late) },
 	{ "skipped_samples", UNIT_COUNT, "Samples that were not taken.", FIGURE(monitor_skipped) },
 };

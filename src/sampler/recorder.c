@@ -379,11 +379,12 @@ static int begin(struct recorder *r, struct err *e)
 {
 	const struct writer_options w = { .sync_ns = r->o->sync_ns };
 	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
+	const struct directory_wish directory = { r->o->directory, r->o->identity, r->o->force,
+						  r->o->elsewhere, r->o->anyway };
 	struct writer_figures figures;
 	int bad;
 
-	r->directory = directory_open(r->o->directory, r->o->identity, r->o->force, r->o->elsewhere,
-				      &r->made, e);
+	r->directory = directory_open(&directory, &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
 	bad = check_claim(r, e);
