@@ -4,42 +4,41 @@
 #include <math.h>
 
 struct formula {
-	struct derive *d;
+	const struct derive *d;
 	const struct quantity *q;
 	const struct cell *cell;
 	uint32_t next; /* input: names are asked for in the order they were listed */
 };
 
-/* Those of the slice, NAN for what is absent. */
-static void read_column(const struct derive *d, uint32_t cell, double *out)
-{
-	const struct slice *s = &d->slice;
-	size_t at = d->column[cell];
-
-	for (uint32_t r = 0; r < s->nrows; r++, at += s->width)
-		out[r] = s->state[at] == STATE_PRESENT ? s->value[at] : NAN;
-}
-
 static void look_up(void *ctx, const char *function, const char *name, double *out)
 {
 	struct formula *f = ctx;
 	const struct plan *p = &f->d->plan;
-	uint32_t i = f->next++, cell = 0;
+	const struct slice *s = &f->d->slice;
+	uint32_t i = f->next++, column = 0;
 
 	(void)function; /* inputs that are calls were left without a source */
 	if (i < f->q->ninputs && p->input[f->q->first_input + i].at == name)
-		cell = p->source[f->cell->first_source + i];
-	read_column(f->d, cell, out);
+		column = f->d->column[p->source[f->cell->first_source + i]];
+	for (uint32_t r = 0; r < s->nrows; r++) {
+		size_t at = (size_t)column * s->rows + r;
+
+		out[r] = s->state[at] == STATE_PRESENT ? s->value[at] : NAN;
+	}
 }
 
-static void evaluate_formula(struct derive *d, uint32_t cell)
+/* Formulas do not lead back to themselves: the plan has seen to it. */
+static void evaluate_formula(struct derive *d, uint32_t cell, uint32_t column)
 {
 	struct formula f = { d, derive_quantity(d, cell), &d->plan.cell[cell], 0 };
+	struct slice *s = &d->slice;
 
 	for (uint32_t i = 0; i < f.q->ninputs; i++)
-		slice_work_out(d, d->plan.source[f.cell->first_source + i]);
-	expr_eval_column(f.q->formula, look_up, &f, d->slice.nrows, d->stack);
-	slice_put_column(d, cell, d->stack);
+		derive_work_out(d, d->plan.source[f.cell->first_source + i]);
+	expr_eval_column(f.q->formula, look_up, &f, s->nrows, d->stack);
+	slice_clear(s, column);
+	for (uint32_t r = 0; r < s->nrows; r++)
+		slice_put(s, column, r, d->stack[r], s->row_seconds[r]);
 }
 
 static double combine_two(enum combine how, double a, double b)
@@ -52,45 +51,50 @@ static double combine_two(enum combine how, double a, double b)
 }
 
 /* What is absent has no part in it; when all is absent, so is the whole. */
-static void evaluate_combined(struct derive *d, uint32_t cell)
+static void evaluate_combined(struct derive *d, uint32_t cell, uint32_t column)
 {
 	enum combine how = derive_quantity(d, cell)->metric->over_instances;
-	double *whole = d->stack, *one = d->stack + SLICE_ROWS;
+	struct slice *s = &d->slice;
+	double *out = s->value + (size_t)column * s->rows;
 	uint32_t n[SLICE_ROWS] = { 0 };
 
-	for (uint32_t i = d->link[cell]; i; i = d->link[i])
-		slice_work_out(d, i);
 	for (uint32_t i = d->link[cell]; i; i = d->link[i]) {
-		read_column(d, i, one);
-		for (uint32_t r = 0; r < d->slice.nrows; r++)
-			if (!isnan(one[r]))
-				whole[r] = n[r]++ ? combine_two(how, whole[r], one[r]) : one[r];
+		uint32_t from = derive_work_out(d, i);
+		const double *value = s->value + (size_t)from * s->rows;
+		const uint8_t *state = s->state + (size_t)from * s->rows;
+
+		for (uint32_t r = 0; r < s->nrows; r++)
+			if (state[r] == STATE_PRESENT)
+				out[r] = n[r]++ ? combine_two(how, out[r], value[r]) : value[r];
 	}
-	for (uint32_t r = 0; r < d->slice.nrows; r++)
-		if (!n[r])
-			whole[r] = NAN;
-		else if (how == COMBINE_MEAN)
-			whole[r] /= n[r];
-	slice_put_column(d, cell, whole);
+	slice_clear(s, column);
+	for (uint32_t r = 0; r < s->nrows; r++)
+		if (n[r])
+			slice_put(s, column, r, how == COMBINE_MEAN ? out[r] / n[r] : out[r],
+				  s->row_seconds[r]);
 }
 
-/* Formulas do not lead back to themselves: the plan has seen to it. */
-void slice_work_out(struct derive *d, uint32_t cell)
+uint32_t derive_work_out(struct derive *d, uint32_t cell)
 {
-	if (d->slice.state[d->column[cell]] != SLICE_UNKNOWN)
-		return;
-	if (d->plan.cell[cell].role == CELL_DERIVED)
-		evaluate_formula(d, cell);
+	uint32_t column = d->column[cell];
+	enum cell_role role = d->plan.cell[cell].role;
+
+	if (d->slice.there[column] != SLICE_UNKNOWN)
+		return column;
+	if (role == CELL_DERIVED)
+		evaluate_formula(d, cell, column);
+	else if (role == CELL_COMBINED)
+		evaluate_combined(d, cell, column);
 	else
-		evaluate_combined(d, cell);
+		slice_clear(&d->slice, column);
+	return column;
 }
 
 struct expr_value derive_evaluate(struct derive *d, uint32_t cell)
 {
 	const struct slice *s = &d->slice;
-	size_t at = (size_t)s->at * s->width + d->column[cell];
+	size_t at = (size_t)derive_work_out(d, cell) * s->rows + s->at;
 
-	slice_work_out(d, cell);
 	if (s->state[at] != STATE_PRESENT)
 		return (struct expr_value){ false, 0 };
 	return (struct expr_value){ true, s->value[at] };
@@ -99,12 +103,8 @@ struct expr_value derive_evaluate(struct derive *d, uint32_t cell)
 bool derive_column(struct derive *d, uint32_t cell, struct derived *out)
 {
 	const struct slice *s = &d->slice;
-	uint32_t column = d->column[cell];
+	size_t at = (size_t)derive_work_out(d, cell) * s->rows;
 
-	if (!column)
-		return false;
-	slice_work_out(d, cell);
-	*out = (struct derived){ s->value + column, s->stands + column, s->state + column,
-				 s->width };
-	return true;
+	*out = (struct derived){ s->value + at, s->stands + at, s->state + at };
+	return d->column[cell];
 }

@@ -41,6 +41,11 @@ static int fail(struct sqlite *s, struct err *e)
 	case SQLITE_CANTOPEN:
 		return err_set(e, code ? -code : -EIO, "cannot open %.300s: %s", s->where,
 			       code ? strerror(code) : sqlite3_errmsg(s->db));
+	case SQLITE_CONSTRAINT:
+	case SQLITE_MISMATCH:
+	case SQLITE_TOOBIG:
+		return err_set(e, -EPROTO, "%.300s refuses: %.150s", s->where,
+			       sqlite3_errmsg(s->db));
 	default:
 		return err_set(e, -EIO, "%.300s: SQLite: %.150s", s->where, sqlite3_errmsg(s->db));
 	}

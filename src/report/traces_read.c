@@ -235,7 +235,7 @@ static int add_column(struct reading_run *x, struct feed *f)
 
 	if (!derive_column(&x->v, f->cell, &column))
 		return 0;
-	while (r < x->nrows && column.state[(size_t)r * column.stride] != STATE_PRESENT)
+	while (r < x->nrows && column.state[r] != STATE_PRESENT)
 		r++;
 	if (r == x->nrows)
 		return 0;
@@ -244,9 +244,8 @@ static int add_column(struct reading_run *x, struct feed *f)
 		return -ENOMEM;
 	point = trace->point;
 	for (; r < x->nrows; r++)
-		if (column.state[(size_t)r * column.stride] == STATE_PRESENT)
-			add_value(&point[x->point[r]], column.value[(size_t)r * column.stride],
-				  x->stood_s[r]);
+		if (column.state[r] == STATE_PRESENT)
+			add_value(&point[x->point[r]], column.value[r], x->stood_s[r]);
 	return 0;
 }
 
