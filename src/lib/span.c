@@ -268,7 +268,7 @@ static __attribute__((noinline)) struct ring_thread *join(void)
 	pthread_mutex_lock(&process.lock);
 	look_for_recorder();
 	head = process.head;
-	if (head && sonde_spans_wanted)
+	if (head && SONDE_SPANS_WANTED)
 		mine = ring_take(head);
 	pthread_mutex_unlock(&process.lock);
 	errno = code;

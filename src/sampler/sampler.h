@@ -35,7 +35,7 @@ struct sampler {
 	struct budget budget;
 	struct cadence cadence;
 	struct hang hang;
-	struct marks *marks; /* NULL: no memory for them */
+	struct marks *marks;      /* NULL: no memory for them */
 	struct span_files *spans; /* likewise */
 	int statm;
 	uint32_t monitor_slot;
