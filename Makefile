@@ -117,7 +117,7 @@ $(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
 	$(CC) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
 
 # The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
-LIBSOURCES := cpu cpulist memory disk network core interrupts topology device kept block sysfs
+LIBSOURCES := cpu cpulist memory disk network core interrupts topology device kept block sysfs spans
 LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/% \
             $(LIBSOURCES:%=$(BUILD)/obj/source/%.o),$(OBJ))
 $(BUILD)/libsonde.a: $(LIBOBJ)
@@ -135,7 +135,8 @@ $(BUILD)/docs.stamp: $(BUILD)/sonde
 	$(BUILD)/sonde docs completions $(BUILD)/completions
 	@touch $@
 # Those of the library come from its headers.
-HEADERS := include/sonde.h include/sonde_sampler.h
+HEADERS := include/sonde.h include/sonde_sampler.h include/sonde_span.h
+CPPHEADERS := include/sonde_span.hpp
 $(BUILD)/library.stamp: src/lib/man.awk $(HEADERS)
 	@mkdir -p $(BUILD)/man
 	awk -v version=$(VERSION) -v out=$(BUILD)/man -f $< $(HEADERS)
@@ -186,6 +187,9 @@ $(BUILD)/programs/%: tests/programs/%.c
 OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table compare_rates statistics growing_nodes traced_nodes)
 $(OWNPARTS): $(BUILD)/libsonde-all.a
 $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
+# And those that use the library as others do.
+$(BUILD)/programs/spanner: $(BUILD)/libsonde.a include/sonde_span.h
+$(BUILD)/programs/spanner: PROGRAMLIBS = $(LDLIBS) -pthread
 
 # The document is replaced whatever came out, and then a bound that was not held fails.
 accuracy: $(BUILD)/sonde programs
@@ -196,7 +200,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)
 examples: $(EXAMPLES)
 $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a $(wildcard include/*.h)
 	@mkdir -p $(@D)
-	$(CC) -Iinclude -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libsonde.a $(LDLIBS)
+	$(CC) -Iinclude -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libsonde.a $(LDLIBS) -pthread
 
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 install: all
@@ -212,7 +216,7 @@ install: all
 	install -m 644 $(BUILD)/libsonde.a $(DESTDIR)$(libdir)/libsonde.a
 	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0
 	ln -sf libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so
-	install -m 644 $(HEADERS) $(DESTDIR)$(includedir)/
+	install -m 644 $(HEADERS) $(CPPHEADERS) $(DESTDIR)$(includedir)/
 	$(FILL) src/lib/sonde.pc.in > $(DESTDIR)$(libdir)/pkgconfig/sonde.pc
 	$(FILL) examples/modules/sonde.lua.in > $(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde/$(VERSION).lua
 	$(FILL) examples/modules/sonde.tcl.in > $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde/$(VERSION)

@@ -22,6 +22,7 @@ TITLES = {
     "sources": "Reading the node",
     "recording": "The recording: size and speed",
     "sampler": "The sampler within a program",
+    "spans": "Spans from within a program",
     "reading": "Reading at scale",
     "report": "The report of a large run",
     "export": "Exporting at scale",

@@ -222,6 +222,7 @@ static int recording_read(struct join *j, struct join_file *f)
 	j->file = f;
 	idmap_free(&j->file_metrics);
 	idmap_free(&j->file_instances);
+	idmap_free(&j->file_words);
 	j->nbegun = 0;
 	rc = file_read(j->dir, f->sonde, f->tail, &v, &found);
 	f->sealed = found.sealed;
@@ -365,6 +366,7 @@ int run_open_telling(struct run **r, const char *path, const struct run_telling 
 	}
 	idmap_free(&j->file_metrics);
 	idmap_free(&j->file_instances);
+	idmap_free(&j->file_words);
 	zero_set(&j->run);
 	j->run.reader = j;
 	j->run.rewind = join_rewind;
@@ -395,9 +397,11 @@ void run_close(struct run *r)
 	free(r->packs);
 	free(j->labels);
 	free(j->finals);
+	free(j->words);
 	idmap_free(&j->metric_names);
 	idmap_free(&j->file_metrics);
 	idmap_free(&j->file_instances);
+	idmap_free(&j->file_words);
 	free(r->nodes);
 	free(r->metrics);
 	free(r->instances);

@@ -77,14 +77,16 @@ struct join {
 	struct join_label *labels; /* in order of coming, until they are sorted */
 	struct join_final *finals;
 	uint32_t nlabels, nfinals;
+	const char **words; /* what spans are called */
+	uint32_t nwords;
 	struct {
 		uint32_t nodes, metrics, instances, series, marks, spans, metas, damages;
-		uint32_t files, chunks, labels, finals, packs, run_packs;
+		uint32_t files, chunks, labels, finals, packs, run_packs, words;
 	} cap;
 	struct idmap metric_names; /* checksum of the name -> metric */
 	/* while a file is read */
 	struct join_file *file;
-	struct idmap file_metrics, file_instances;
+	struct idmap file_metrics, file_instances, file_words;
 	uint32_t begun[JOIN_BEGUN_MAX], nbegun; /* spans whose end may follow */
 	/* the cursor */
 	uint32_t at;        /* next chunk */

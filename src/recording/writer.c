@@ -441,6 +441,18 @@ int writer_spans(struct writer *w, const struct spans *s, struct err *e)
 	return 0;
 }
 
+int writer_events(struct writer *w, struct sample *s, struct err *e)
+{
+	int rc = events_write(w, s);
+
+	if (rc)
+		w->figures.dropped++;
+	commit_close(w, false);
+	if (!rc && w->written < w->image.len)
+		rc = tail_flush(w);
+	return rc ? files_error(&w->files, rc, e) : 0;
+}
+
 static int end_write(struct writer *w)
 {
 	size_t start;

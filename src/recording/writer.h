@@ -31,6 +31,9 @@ int writer_open(struct writer **w, int dirfd, const char *host, const struct wri
  * and each later call tries again. */
 int writer_sample(struct writer *w, struct sample *s, struct err *e);
 
+/* Record the sample's events alone, between samples; as writer_sample otherwise. */
+int writer_events(struct writer *w, struct sample *s, struct err *e);
+
 /* Append spans of one track at once; they are in no sample, and on the disk when the next block is
  * synchronised. Spans keep to the limits of recording/spans.h. Memory for it is taken by the first
  * call. */
