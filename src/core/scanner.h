@@ -19,6 +19,8 @@
 #define SCANNER_BEGIN  "scanner.begin_ns"
 #define SCANNER_END    "scanner.end_ns"
 #define SCANNER_STAGES "scanner.stages" /* of a pipeline */
+#define SCANNER_JOB    "job.id"         /* as text, as batch systems have it */
+#define SCANNER_NAME   "job.name"
 enum { SCANNER_MASTER_NODE = -1 };
 
 /* The counters that are known. */

@@ -171,9 +171,9 @@ static void say_node(struct writing *x)
 	sample_meta_text(s, "node.host", n->host);
 	sample_meta_int(s, SCANNER_NODE, n->number);
 	snprintf(id, sizeof id, "%" PRId64, n->job);
-	sample_meta_text(s, "job.id", id);
+	sample_meta_text(s, SCANNER_JOB, id);
 	if (n->job_name)
-		sample_meta_text(s, "job.name", n->job_name);
+		sample_meta_text(s, SCANNER_NAME, n->job_name);
 }
 
 /* The last row says when the node ended. */

@@ -453,7 +453,7 @@ static int end_write(struct writer *w)
 	bytes_varint(&w->out, w->rows_sealed);
 	block_finish(&w->out, start);
 	rc = files_append(&w->files, &w->out);
-	if (!rc)
+	if (!rc && w->options.sync_ns)
 		rc = files_sync(&w->files, false);
 	if (!rc && ftruncate(w->files.tail, 0) < 0)
 		rc = -errno; /* all of it is in the blocks now */
