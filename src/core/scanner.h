@@ -23,12 +23,8 @@
 #define SCANNER_NAME   "job.name"
 enum { SCANNER_MASTER_NODE = -1 };
 
-/* The counters that are known. */
+/* The counters that are known; the label is what Scanner calls it. */
 enum { SCANNER_METRICS = 7 };
-struct scanner_metric {
-	const char *counter; /* what Scanner calls it */
-	struct metric row;
-};
-extern const struct scanner_metric scanner_metrics[SCANNER_METRICS];
+extern const struct metric scanner_metrics[SCANNER_METRICS];
 
 #endif

@@ -30,13 +30,12 @@ static void begin(void *state, struct bytes *out, int64_t utc0_ns)
 /* Everything of an event but texts is shorter than this. */
 enum { EVENT_ROOM = 256, DIGITS_MAX = 20 };
 
-static uint8_t *put_literal(uint8_t *at, const char *text)
+static uint8_t *put_bytes(uint8_t *at, const char *text, size_t n)
 {
-	size_t n = strlen(text);
-
 	memcpy(at, text, n);
 	return at + n;
 }
+#define PUT(at, literal) put_bytes((at), (literal), sizeof(literal) - 1)
 
 static uint8_t *put_decimal(uint8_t *at, uint64_t v)
 {
@@ -52,9 +51,9 @@ static uint8_t *put_decimal(uint8_t *at, uint64_t v)
 	return at;
 }
 
-/* Events come by the million: printf would take most of the time. Returns where it goes on; false
- * (NULL) when there is no room. */
-static uint8_t *event_start(void *state, struct bytes *out, const char *phase, uint32_t group,
+/* Events come by the million: printf would take most of the time. Returns where it goes on; NULL:
+ * out of memory. */
+static uint8_t *event_start(void *state, struct bytes *out, char phase, uint32_t group,
 			    uint32_t row)
 {
 	struct chrome *c = state;
@@ -62,13 +61,14 @@ static uint8_t *event_start(void *state, struct bytes *out, const char *phase, u
 
 	if (!bytes_room(out, EVENT_ROOM))
 		return NULL;
-	at = put_literal(out->data + out->len, c->begun ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
-	at = put_literal(at, phase);
-	at = put_literal(at, "\",\"pid\":");
-	at = put_decimal(at, group);
-	at = put_literal(at, ",\"tid\":");
+	at = out->data + out->len;
+	if (c->begun)
+		*at++ = ',';
+	at = PUT(at, "\n{\"ph\":\"");
+	*at++ = (uint8_t)phase;
+	at = put_decimal(PUT(at, "\",\"pid\":"), group);
 	c->begun = true;
-	return put_decimal(at, row);
+	return put_decimal(PUT(at, ",\"tid\":"), row);
 }
 
 static void event_stop(struct bytes *out, const uint8_t *at)
@@ -76,8 +76,7 @@ static void event_stop(struct bytes *out, const uint8_t *at)
 	out->len = (size_t)(at - out->data);
 }
 
-static void begin_event(void *state, struct bytes *out, const char *phase, uint32_t group,
-			uint32_t row)
+static void begin_event(void *state, struct bytes *out, char phase, uint32_t group, uint32_t row)
 {
 	uint8_t *at = event_start(state, out, phase, group, row);
 
@@ -120,11 +119,11 @@ static void time_us(struct bytes *out, const char *key, int64_t ns)
 static void name_it(void *state, struct bytes *out, const char *what, uint32_t group, uint32_t row,
 		    const char *name)
 {
-	begin_event(state, out, "M", group, row);
+	begin_event(state, out, 'M', group, row);
 	bytes_printf(out, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
 	quoted(out, name);
 	bytes_puts(out, "}}");
-	begin_event(state, out, "M", group, row);
+	begin_event(state, out, 'M', group, row);
 	bytes_printf(out, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%u}}", what,
 		     row ? row : group);
 }
@@ -160,19 +159,19 @@ static void end_event(struct bytes *out, const struct trace_slice *s)
 
 static void put_slice(void *state, struct bytes *out, const struct trace_slice *s)
 {
-	uint8_t *at = event_start(state, out, "X", s->group, s->row);
+	uint8_t *at = event_start(state, out, 'X', s->group, s->row);
 
 	if (!at)
 		return;
-	at = put_us(put_literal(at, ",\"ts\":"), s->begin_ns);
-	at = put_us(put_literal(at, ",\"dur\":"), s->end_ns - s->begin_ns);
+	at = put_us(PUT(at, ",\"ts\":"), s->begin_ns);
+	at = put_us(PUT(at, ",\"dur\":"), s->end_ns - s->begin_ns);
 	event_stop(out, at);
 	end_event(out, s);
 }
 
 static void put_mark(void *state, struct bytes *out, const struct trace_slice *m)
 {
-	begin_event(state, out, "i", m->group, m->row);
+	begin_event(state, out, 'i', m->group, m->row);
 	bytes_puts(out, ",\"s\":\"p\"");
 	time_us(out, "ts", m->begin_ns);
 	end_event(out, m);
@@ -189,7 +188,7 @@ static void name_counter(void *state, struct bytes *out, const struct trace_coun
 static void put_value(void *state, struct bytes *out, const struct trace_counter *c, int64_t at_ns,
 		      double v)
 {
-	begin_event(state, out, "C", c->group, 0);
+	begin_event(state, out, 'C', c->group, 0);
 	time_us(out, "ts", at_ns);
 	bytes_puts(out, ",\"name\":");
 	quoted(out, c->name);
