@@ -83,6 +83,7 @@ static inline void made_open_series(struct made_node *n)
 		"job.resident_bytes",
 		"job.swap_bytes",
 		"job.threads_running_count",
+		"job.threads_blocked_count",
 		"job.run_queue_seconds",
 		"job.affinity_cpus_count",
 		"job.numa_local_bytes",
@@ -91,6 +92,8 @@ static inline void made_open_series(struct made_node *n)
 		"job.write_calls",
 		"job.read_bytes",
 		"job.written_bytes",
+		"job.storage_read_bytes",
+		"job.storage_written_bytes",
 		"node.cpu_steal_seconds",
 		"node.pressure_memory_some_seconds",
 		"node.pressure_io_some_seconds",
@@ -202,7 +205,7 @@ static inline void made_row(struct made_node *n, double at)
 {
 	struct made_job *j = n->job;
 	double cores = made_cores(n, at), memory = made_memory(n, at);
-	bool works = cores > 1.5, killed = at >= j->wall_s - 1;
+	bool works = cores > 1.5 / j->nodes, killed = at >= j->wall_s - 1;
 
 	n->cpu_s += cores;
 	n->peak_bytes = fmax(n->peak_bytes, memory);
@@ -218,6 +221,9 @@ static inline void made_row(struct made_node *n, double at)
 	grow(n, "job.write_calls", j->calls / 2 * noise(j, 0.2));
 	grow(n, "job.read_bytes", j->calls / 2 * j->call_bytes * noise(j, 0.2));
 	grow(n, "job.written_bytes", j->calls / 2 * j->call_bytes * noise(j, 0.2));
+	set(n, "job.threads_blocked_count", floor(j->blocked + between(j, 0, 1)));
+	grow(n, "job.storage_read_bytes", j->storage_rate / 2 * noise(j, 0.2));
+	grow(n, "job.storage_written_bytes", j->storage_rate / 2 * noise(j, 0.2));
 	grow(n, "node.cpu_steal_seconds", j->steal * cores * noise(j, 0.2));
 	grow(n, "node.pressure_memory_some_seconds", j->pressure_memory * noise(j, 0.2));
 	grow(n, "node.pressure_io_some_seconds", j->pressure_io * noise(j, 0.2));

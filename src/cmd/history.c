@@ -296,3 +296,14 @@ int history_find(struct history *h, const struct history_options *o, const char 
 	choose(h, o);
 	return EXIT_OK;
 }
+
+void history_recall(struct history *h, const char *verb)
+{
+	struct database *s = NULL;
+	struct err e;
+
+	*h = (struct history){ 0 };
+	if (history_is_kept() && !open_store(&s, &(struct history_options){ 0 }, verb, &e))
+		history_read(h, s, INT64_MIN, &e);
+	database_close(s);
+}

@@ -46,6 +46,10 @@ bool history_wanted(const struct history_options *o);
  * or another code, and then it has said why. Free in either case. */
 int history_find(struct history *h, const struct history_options *o, const char *verb);
 
+/* All runs of this user's own store, oldest first, as far as it is kept and can be read: nothing is
+ * said when it cannot. */
+void history_recall(struct history *h, const char *verb);
+
 /* Put the recordings at these paths into the store. EXIT_OK, or another code, and it has said why.
  */
 int history_add_recordings(const struct history_options *o, const char *verb, char *const *path,

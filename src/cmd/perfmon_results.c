@@ -151,7 +151,7 @@ static int report_on_paper(const struct perfmon_results *p, struct run *r, const
 	struct plots_place to = { .format = PLOTS_PNG };
 	struct outfile out;
 	struct plots plots;
-	int bad = plots_make(&plots, r, s, &plots_of_perfmon, e);
+	int bad = plots_make(&plots, r, s, &plots_of_perfmon, NULL, e);
 
 	if (!bad)
 		bad = reportfile_plots(&plots, p->place->directory, &to, w, e);
@@ -173,7 +173,7 @@ static int report(const struct perfmon_results *p, struct run *r, struct written
 	int bad = summary_make(&s, r, e);
 
 	if (!bad)
-		bad = reportfile_page(&out, r, &s, p->place->directory, e);
+		bad = reportfile_page(&out, r, &s, NULL, p->place->directory, e);
 	if (!bad)
 		written_add(w, out.path);
 	if (!bad)

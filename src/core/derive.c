@@ -138,6 +138,22 @@ int derive_chunk(struct derive *d, const struct chunk *c, struct err *e)
 		       rc == -ENOMEM ? "out of memory" : "a chunk is unsound");
 }
 
+/* What is shown of the next rows is worked out at once. */
+static void next_shown(struct derive *d)
+{
+	slice_next(d);
+	for (uint32_t i = 0; i < d->nmade; i++)
+		slice_work_out(d, d->made[i]);
+}
+
+bool derive_slice(struct derive *d)
+{
+	if (d->slice.first + d->slice.nrows >= d->chunk.nrows)
+		return false;
+	slice_next(d);
+	return true;
+}
+
 bool derive_row(struct derive *d, struct instant *out)
 {
 	while (d->row < d->chunk.nrows) {
@@ -145,7 +161,7 @@ bool derive_row(struct derive *d, struct instant *out)
 		double seconds = run_seconds(d->run, node, d->chunk.mono_ns[row]);
 
 		if (row == d->slice.first + d->slice.nrows)
-			slice_next(d);
+			next_shown(d);
 		d->slice.at = row - d->slice.first;
 		if ((d->from_s > 0 && seconds < d->from_s) || (d->to_s > 0 && seconds >= d->to_s))
 			continue;
@@ -207,8 +223,9 @@ int derive_open(struct derive *d, struct run *r, const struct selection *sel, st
 	d->link = calloc(d->plan.ncells, sizeof(*d->link));
 	d->active = calloc(d->plan.nholders, sizeof(*d->active));
 	d->is_active = calloc(d->plan.nholders, 1);
-	if (!reserve_last(d) || !d->node_last_ns || !d->column || !d->link || !d->active ||
-	    !d->is_active)
+	d->stack = calloc((size_t)EXPR_STACK_MAX * SLICE_ROWS, sizeof(*d->stack));
+	if (!reserve_last(d) || !d->stack || !d->node_last_ns || !d->column || !d->link ||
+	    !d->active || !d->is_active)
 		return err_set(e, -ENOMEM, "out of memory for %u series", r->nseries);
 	return derive_rewind(d);
 }
@@ -223,6 +240,7 @@ void derive_close(struct derive *d)
 	free(d->link);
 	free(d->active);
 	free(d->is_active);
+	free(d->stack);
 	slice_free(d);
 	*d = (struct derive){ 0 };
 }

@@ -36,8 +36,9 @@ static inline struct reading instant_reading(const struct instant *in, uint32_t 
 
 enum { SLICE_ROWS = 64 };
 
-/* The values of some rows of a chunk: measured ones are worked out a series at a time, the others
- * when they are asked for. Row by row, so that an instant's values lie side by side. */
+/* The values of some rows of a chunk: measured ones are worked out a series at a time, the others a
+ * cell at a time when they are asked for. Row by row, so that an instant's values lie side by side.
+ */
 struct slice {
 	uint32_t first, nrows; /* of the chunk */
 	uint32_t at;           /* of its rows the one that is read */
@@ -75,6 +76,7 @@ struct derive {
 	struct chunk chunk;
 	struct slice slice;
 	struct kept kept;
+	double *stack; /* [EXPR_STACK_MAX * SLICE_ROWS] to work in */
 };
 
 /* 0 or -errno. Close in either case. */
@@ -88,6 +90,19 @@ int derive_rewind(struct derive *d);
 int derive_chunk(struct derive *d, const struct chunk *c, struct err *e);
 bool derive_row(struct derive *d, struct instant *out);
 void derive_close(struct derive *d);
+
+/* A cell's values in the rows of the slice; the value of row r is at r * stride. */
+struct derived {
+	const double *value, *stands;
+	const uint8_t *state; /* enum state */
+	uint32_t stride;
+};
+
+/* For who wants columns, which is quicker than rows: take a chunk, then its slices until false, and
+ * of each slice any cell of the plan, chosen or needed for what is; false when the chunk has
+ * nothing of it. from_s and to_s are not looked at. */
+bool derive_slice(struct derive *d);
+bool derive_column(struct derive *d, uint32_t cell, struct derived *out);
 
 /* The value of a cell in this row, worked out when it is first asked for. Cell 0 is always absent.
  */

@@ -27,11 +27,15 @@ static inline void put(struct slice *s, size_t at, double value, double seconds)
 	s->state[at] = STATE_PRESENT;
 }
 
-void slice_put(struct derive *d, uint32_t cell, double value)
+void slice_put_column(struct derive *d, uint32_t cell, const double *value)
 {
 	struct slice *s = &d->slice;
+	size_t at = d->column[cell];
 
-	put(s, (size_t)s->at * s->width + d->column[cell], value, s->row_seconds[s->at]);
+	for (uint32_t r = 0; r < s->nrows; r++, at += s->width) {
+		s->state[at] = STATE_ABSENT;
+		put(s, at, value[r], s->row_seconds[r]);
+	}
 }
 
 /* ---- measured values ---- */
@@ -131,12 +135,10 @@ void slice_next(struct derive *d)
 			put_series(d, &d->chunk.column[i]);
 }
 
-bool slice_row_is_whole(struct derive *d)
+bool slice_row_is_whole(const struct derive *d)
 {
 	const uint8_t *state = d->slice.state + (size_t)d->slice.at * d->slice.width + 1;
 
-	for (uint32_t i = 0; i < d->nmade; i++)
-		derive_evaluate(d, d->made[i]);
 	return !memchr(state, STATE_ABSENT, d->nshown);
 }
 

@@ -25,10 +25,12 @@ int slice_reserve(struct derive *d, uint32_t want);
 void slice_begin(struct derive *d);
 /* Read the chunk's next rows. */
 void slice_next(struct derive *d);
-/* Works out what is shown of the row that is read; whether all of that is there. */
-bool slice_row_is_whole(struct derive *d);
-/* What a cell is made to be in the row that is read. */
-void slice_put(struct derive *d, uint32_t cell, double value);
+/* What a cell is in all of these rows, when it is not known yet. */
+void slice_work_out(struct derive *d, uint32_t cell);
+/* And what it is made to be: NAN is absent. */
+void slice_put_column(struct derive *d, uint32_t cell, const double *value);
+/* Whether all that is shown is there in the row that is read. */
+bool slice_row_is_whole(const struct derive *d);
 void slice_free(struct derive *d);
 
 #endif

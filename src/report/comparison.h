@@ -15,6 +15,7 @@
 #include "core/expr.h"
 #include "core/metric.h"
 #include "report/summary.h"
+#include "store/history.h"
 
 /* Of runs: those compared, and those that only tell how much single runs vary. */
 enum comparison_group { GROUP_A = 0, GROUP_B, GROUP_HISTORY, GROUP_NUMBER_OF };
@@ -107,6 +108,9 @@ bool comparison_number(const char *text, double *v, bool *relative);
 int comparison_expect(struct comparison *x, uint32_t runs);
 int comparison_add_run(struct comparison *x, enum comparison_group group, const struct run *r,
 		       const struct summary *s);
+/* One of GROUP_HISTORY, after all others: of what the history keeps. One that is there already (it
+ * began when that did) is not added again. */
+int comparison_add_past(struct comparison *x, const struct history *h, const struct history_run *r);
 /* 0 or -ENOMEM. */
 int comparison_judge(struct comparison *x);
 

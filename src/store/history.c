@@ -120,11 +120,28 @@ void history_add_host(struct history *h, const char *host)
 		add_host(h, &h->run[h->n - 1], host);
 }
 
-double history_figure(const struct history *h, const struct history_run *r, const char *name)
+static const struct history_figure *find_figure(const struct history *h,
+						const struct history_run *r, const char *name)
 {
 	for (uint32_t i = 0; i < r->nfigures; i++)
 		if (!strcmp(h->figure[r->first_figure + i].name, name))
-			return h->figure[r->first_figure + i].value;
+			return &h->figure[r->first_figure + i];
+	return NULL;
+}
+
+const char *history_said(const struct history *h, const struct history_run *r, const char *name)
+{
+	const struct history_figure *f = find_figure(h, r, name);
+
+	return f ? f->text : NULL;
+}
+
+double history_figure(const struct history *h, const struct history_run *r, const char *name)
+{
+	const struct history_figure *f = find_figure(h, r, name);
+
+	if (f)
+		return f->value;
 	for (size_t i = 0; i < HISTORY_NUMBERS; i++)
 		if (!strcmp(history_number_columns[i].name, name))
 			return r->number[i];
