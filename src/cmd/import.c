@@ -188,6 +188,10 @@ static int import_exec(const void *options, int noperands, char **operands)
 		say_usage();
 		return EXIT_USAGE;
 	}
+	if (o->subsample && !x.importer->has_jobs) {
+		say("import: --subsample chooses among the workers of scanner; leave it out");
+		return EXIT_USAGE;
+	}
 	x.job = noperands > 2 ? operands[2] : NULL;
 	choose_place(&x, by_name(operands[1], whole), o->output);
 	x.written = (struct written){

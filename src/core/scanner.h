@@ -19,14 +19,12 @@
 #define SCANNER_BEGIN  "scanner.begin_ns"
 #define SCANNER_END    "scanner.end_ns"
 #define SCANNER_STAGES "scanner.stages" /* of a pipeline */
+#define SCANNER_JOB    "job.id"         /* as text, as batch systems have it */
+#define SCANNER_NAME   "job.name"
 enum { SCANNER_MASTER_NODE = -1 };
 
-/* The counters that are known. */
+/* The counters that are known; the label is what Scanner calls it. */
 enum { SCANNER_METRICS = 7 };
-struct scanner_metric {
-	const char *counter; /* what Scanner calls it */
-	struct metric row;
-};
-extern const struct scanner_metric scanner_metrics[SCANNER_METRICS];
+extern const struct metric scanner_metrics[SCANNER_METRICS];
 
 #endif

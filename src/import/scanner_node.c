@@ -12,6 +12,9 @@
 
 enum { EVENTS_MAX = 4096, EVENTS_FLUSH = 512 };
 
+/* Rows of no time are left out by the writer, and what was said with them stays. */
+enum { NO_TIME = -1 };
+
 struct writing {
 	struct scanner_node *n;
 	struct writer *w;
@@ -49,8 +52,8 @@ static void take_times(void *ctx, int64_t begin_ns, int64_t end_ns)
 
 	sample_meta_int(s, SCANNER_BEGIN, begin_ns);
 	sample_meta_int(s, SCANNER_END, end_ns);
-	x->at_ns = known ? begin_ns - base : 0;
-	x->end_ns = known ? end_ns - base : 0;
+	x->at_ns = known ? begin_ns - base : NO_TIME;
+	x->end_ns = known ? end_ns - base : NO_TIME;
 	if (!known)
 		take_fault(x, 0, false,
 			   "it begins before the job or ends before it begins: its total time is "
@@ -137,7 +140,7 @@ static void take_counter(void *ctx, const char *name, int64_t value)
 	char key[SCANNER_TEXT_MAX + sizeof SCANNER_COUNTER], text[32];
 
 	for (unsigned i = 0; i < SCANNER_METRICS; i++)
-		if (!strcmp(scanner_metrics[i].counter, name)) {
+		if (!strcmp(scanner_metrics[i].label, name)) {
 			x->value[i] = value;
 			x->known |= UINT64_C(1) << i;
 			return;
@@ -155,8 +158,7 @@ static int take_thread_end(void *ctx)
 
 	for (unsigned i = 0; i < SCANNER_METRICS; i++)
 		if (x->known >> i & 1)
-			sample_final(&x->sample, x->track, &scanner_metrics[i].row, 1, &x->value[i],
-				     1);
+			sample_final(&x->sample, x->track, &scanner_metrics[i], 1, &x->value[i], 1);
 	return x->rc;
 }
 
@@ -171,9 +173,9 @@ static void say_node(struct writing *x)
 	sample_meta_text(s, "node.host", n->host);
 	sample_meta_int(s, SCANNER_NODE, n->number);
 	snprintf(id, sizeof id, "%" PRId64, n->job);
-	sample_meta_text(s, "job.id", id);
+	sample_meta_text(s, SCANNER_JOB, id);
 	if (n->job_name)
-		sample_meta_text(s, "job.name", n->job_name);
+		sample_meta_text(s, SCANNER_NAME, n->job_name);
 }
 
 /* The last row says when the node ended. */
@@ -189,7 +191,7 @@ static int finish(struct writing *x, int rc)
 int scanner_node_import(struct scanner_node *n, int profile, int dirfd, struct err *e)
 {
 	const struct writer_options o = { .sync_ns = 0 };
-	struct writing x = { .n = n, .e = e };
+	struct writing x = { .n = n, .at_ns = NO_TIME, .end_ns = NO_TIME, .e = e };
 	const struct scanner_visitor v = { .ctx = &x,
 					   .times = take_times,
 					   .chains = take_chains,

@@ -125,7 +125,7 @@ int join_sort(struct join *j);
 int join_pack(struct join *j, const struct block *b);
 /* The tracks of the packs from first on, when all of the file has been read. */
 void join_pack_tracks(struct join *j, uint32_t first);
-int join_unpack(struct run *r, uint32_t pack, const struct run_span **spans, struct err *e);
+int join_unpack(const struct run *r, uint32_t pack, const struct run_span **spans, struct err *e);
 
 /* Have that file open as j->fd and j->blocks. 0 or -errno. */
 int join_file_open(struct join *j, uint32_t file);

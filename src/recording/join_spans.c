@@ -73,7 +73,7 @@ static int decode(struct join *j, const struct join_pack *place, const struct ru
 	return rc;
 }
 
-int join_unpack(struct run *r, uint32_t pack, const struct run_span **spans, struct err *e)
+int join_unpack(const struct run *r, uint32_t pack, const struct run_span **spans, struct err *e)
 {
 	struct join *j = r->reader;
 	struct join_pack *place = &j->packs[pack];

@@ -9,7 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EVENTS_MAX = 2000, EVENTS_IN_TABLE = 500, EVENT_TEXT = 160, EVENTS_PRINTED = 30 };
+enum {
+	PACKED_MAX = 20000,
+	EVENTS_MAX = 2000,
+	EVENTS_IN_TABLE = 500,
+	EVENT_TEXT = 160,
+	EVENTS_PRINTED = 30
+};
 
 /* A mark, or a span, on the run's clock. */
 struct page_event {
@@ -47,14 +53,13 @@ static struct page_event event_of_mark(const struct run *r, uint32_t i)
 				    .to_s = NAN };
 }
 
-static struct page_event event_of_span(const struct run *r, uint32_t i)
+static struct page_event event_of_span(const struct run *r, const struct run_span *s, uint32_t id)
 {
-	const struct run_span *s = &r->spans[i];
 	bool open = s->end_ns == INT64_MAX;
 
 	return (struct page_event){
 		.node = s->node,
-		.id = i,
+		.id = id,
 		.name = s->name,
 		.text = s->detail,
 		.track = s->track ? r->instances[s->track].name : NULL,
@@ -64,18 +69,36 @@ static struct page_event event_of_span(const struct run *r, uint32_t i)
 	};
 }
 
+/* Spans in bulk, which are a trace's when they are more than a page can show. */
+static uint32_t add_packs(const struct run *r, struct page_event *e)
+{
+	const struct run_span *span;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->npacks && r->npacked <= PACKED_MAX; i++) {
+		int got = r->unpack(r, i, &span, NULL);
+
+		for (int k = 0; k < got; k++, n++)
+			e[n] = event_of_span(r, &span[k], r->nspans + n);
+	}
+	return n;
+}
+
 /* All of them, in order; NULL when memory is out. */
 static struct page_event *events_of(const struct run *r, uint32_t *n)
 {
-	struct page_event *e = calloc((size_t)r->nmarks + r->nspans + 1, sizeof *e);
+	size_t packed = r->npacked <= PACKED_MAX ? (size_t)r->npacked : 0;
+	struct page_event *e = calloc(r->nmarks + r->nspans + packed + 1, sizeof *e);
 
 	*n = 0;
-	for (uint32_t i = 1; e && i < r->nspans; i++)
-		e[(*n)++] = event_of_span(r, i);
-	for (uint32_t i = 1; e && i < r->nmarks; i++)
+	if (!e)
+		return NULL;
+	for (uint32_t i = 1; i < r->nspans; i++)
+		e[(*n)++] = event_of_span(r, &r->spans[i], i);
+	for (uint32_t i = 1; i < r->nmarks; i++)
 		e[(*n)++] = event_of_mark(r, i);
-	if (e)
-		qsort(e, *n, sizeof *e, by_time);
+	*n += add_packs(r, e + *n);
+	qsort(e, *n, sizeof *e, by_time);
 	return e;
 }
 

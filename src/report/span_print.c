@@ -172,6 +172,7 @@ static void put_counter(struct json *j, const struct span_counter *c)
 {
 	json_object(j);
 	put_text(j, "name", c->name);
+	put_text(j, "label", c->metric ? c->metric->label : c->name);
 	put_text(j, "unit", c->metric ? unit_name(c->metric->unit) : "");
 	json_key(j, "value");
 	if (!c->metric ||

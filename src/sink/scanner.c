@@ -96,7 +96,7 @@ void scanner_export_close(struct scanner_export *x)
 
 uint64_t scanner_export_job(const struct scanner_export *x)
 {
-	const struct run_meta *m = run_find_meta(x->run, 0, "job.id");
+	const struct run_meta *m = run_find_meta(x->run, 0, SCANNER_JOB);
 
 	return m && m->type == META_TEXT ? strtoull(m->text, NULL, 10) : 0;
 }
@@ -231,7 +231,7 @@ enum { IN_DATABASE_COMMITTED = 3 };
 
 static void put_job(struct scanner_export *x, struct bytes *out)
 {
-	const struct run_meta *name = run_find_meta(x->run, 0, "job.name");
+	const struct run_meta *name = run_find_meta(x->run, 0, SCANNER_NAME);
 
 	protobuf_number(out, JOB_ID, scanner_export_job(x));
 	if (name && name->type == META_TEXT)

@@ -125,8 +125,8 @@ static int by_counter(const void *a, const void *b)
 static const char *counter_name(const struct metric *m)
 {
 	for (unsigned i = 0; i < SCANNER_METRICS; i++)
-		if (!strcmp(scanner_metrics[i].row.name, m->name))
-			return scanner_metrics[i].counter;
+		if (!strcmp(scanner_metrics[i].name, m->name))
+			return scanner_metrics[i].label;
 	return NULL;
 }
 

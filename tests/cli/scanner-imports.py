@@ -62,6 +62,7 @@ for job, number in (("3", 3), ("old", 3), ("faces", 11), (None, 11)):
 ended = sonde("import", "scanner", "db", "none", "-o", "no")
 assert ended.returncode == 1 and "no job none" in ended.stderr and not os.path.exists("no"), ended
 assert sonde("import", "perfmon", "db", "3", "-o", "no").returncode == 2
+assert sonde("import", "perfmon", "db", "--subsample", "2", "-o", "no").returncode == 2 and not os.path.exists("no")
 text = sonde("show", "--spans", "rec").stdout
 assert "worker-03" in text and "caf\u00e9 \u00fc" in text and "of a kind of its own" in text, text
 
