@@ -48,7 +48,7 @@ int64_t bench_newest(struct database *s, struct err *e)
 
 	if (!rc)
 		rc = database_next(s, &row, e);
-	return rc < 0 ? rc : rc ? row[0].i : 0;
+	return rc < 0 ? rc : rc && row ? row[0].i : 0;
 }
 
 static int no_memory(struct err *e)
@@ -73,7 +73,7 @@ static int read_batch(struct bench_group *g, struct database *s, int64_t id, str
 		rc = database_next(s, &row, e);
 	if (rc < 0)
 		return rc;
-	if (!rc)
+	if (!rc || !row)
 		return err_set(e, -ENOENT, "there is no bench:%" PRId64 " in %.300s", id,
 			       database_shown(s));
 	g->batch = (struct batch){ .uid = keep(g, &row[0]),
@@ -101,7 +101,7 @@ static int read_indicator(struct bench_group *g, struct database *s, struct err 
 
 	if (!rc)
 		rc = database_next(s, &row, e);
-	if (rc <= 0)
+	if (rc <= 0 || !row)
 		return rc;
 	g->indicator = keep(g, &row[0]);
 	g->component = keep(g, &row[1]);

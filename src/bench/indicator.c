@@ -96,7 +96,7 @@ int indicator_read(struct database *s, const char *name, struct model *m, struct
 
 	if (!rc)
 		rc = database_next(s, &row, e);
-	if (rc <= 0)
+	if (rc <= 0 || !row)
 		return rc;
 	if (model_init(m, name))
 		return no_memory(e);
@@ -234,7 +234,7 @@ static int put_indicator(struct database *s, struct model *m, struct err *e)
 		rc = database_query(s, "SELECT id FROM indicators WHERE name = $1", v, 1, e);
 	if (!rc)
 		rc = database_next(s, &row, e);
-	if (rc <= 0)
+	if (rc <= 0 || !row)
 		return rc ? rc : err_set(e, -EPROTO, "%.300s lost an indicator", database_shown(s));
 	m->id = row[0].i;
 	return 0;
@@ -488,18 +488,23 @@ static struct field field_of(const struct jsontree *v, enum model_type type, str
 	return as_text(v, type, kept);
 }
 
-int indicator_put(struct database *s, const struct model *m, int64_t trial,
+int indicator_put(struct database *s, const struct model *m, struct indicator_trial trial,
 		  const struct contract *c, struct err *e)
 {
-	struct field *v = calloc(c->nvalues + 1u, sizeof *v);
-	struct bytes *kept = calloc(c->nvalues + 1u, sizeof *kept), sql = { 0 };
-	uint32_t n = 1;
-	int rc = v && kept ? 0 : no_memory(e);
+	struct field *v = calloc(c->nvalues + 2u, sizeof *v);
+	struct bytes *kept = calloc(c->nvalues + 2u, sizeof *kept), sql = { 0 };
+	uint32_t n = 2;
+	int rc;
 
+	if (!v || !kept) {
+		free(v);
+		free(kept);
+		return no_memory(e);
+	}
+	v[0] = field_int(trial.batch);
+	v[1] = field_int(trial.number);
 	bytes_printf(&sql, "INSERT INTO %s (trial_id", m->table);
-	if (!rc)
-		v[0] = field_int(trial);
-	for (uint32_t i = 0; i < c->nvalues && !rc; i++) {
+	for (uint32_t i = 0; i < c->nvalues; i++) {
 		const struct model_column *column = model_find(m, c->value[i].v->key);
 
 		if (!column)
@@ -509,13 +514,14 @@ int indicator_put(struct database *s, const struct model *m, int64_t trial,
 		v[n] = field_of(c->value[i].v, column->type, &kept[n]);
 		n++;
 	}
-	bytes_puts(&sql, ") VALUES ($1");
-	for (uint32_t i = 1; i < n; i++)
+	/* One statement: the trial's id need not come here first. */
+	bytes_puts(&sql, ") VALUES ((SELECT id FROM trials WHERE batch_id = $1 AND number = $2)");
+	for (uint32_t i = 2; i < n; i++)
 		bytes_printf(&sql, ", $%u", i + 1);
 	bytes_puts(&sql, ")");
-	if (!rc)
-		rc = execute(s, &sql, v, n, e);
-	for (uint32_t i = 0; kept && i < n; i++)
+	bytes_u8(&sql, 0);
+	rc = sql.failed ? no_memory(e) : database_exec_later(s, (const char *)sql.data, v, n, e);
+	for (uint32_t i = 0; i < n; i++)
 		bytes_free(&kept[i]);
 	free(kept);
 	free(v);

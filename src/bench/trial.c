@@ -91,7 +91,7 @@ static int ask_id(struct database *s, const char *sql, const struct field *v, ui
 
 	if (!rc)
 		rc = database_next(s, &row, e);
-	*id = rc > 0 ? row[0].i : 0;
+	*id = rc > 0 && row ? row[0].i : 0;
 	return rc < 0 ? rc : 0;
 }
 
@@ -204,13 +204,13 @@ int trial_exists(struct database *s, const struct batch *b, int64_t number, stru
 	return rc ? rc : id != 0;
 }
 
-enum { FIXED = 26, COLUMNS = FIXED + TRIAL_USAGES };
+enum { FIXED = 27, COLUMNS = FIXED + TRIAL_USAGES };
 
 static const char fixed_columns[] =
 	"batch_id, number, indicator_id, environment_id, state, reason, component, version, "
 	"overall_score, score, host, exit_code, signal, start_ns, end_ns, duration_seconds, "
 	"load_1m, governor, peak_memory_bytes, energy_joules, energy_apportioned_joules, counters, "
-	"document, stdout, stderr, path";
+	"document, stdout, stderr, path, run_id";
 
 static void fill(struct field v[COLUMNS], const struct batch *b, const struct trial *t,
 		 const struct model *m, const char *document)
@@ -247,6 +247,7 @@ static void fill(struct field v[COLUMNS], const struct batch *b, const struct tr
 		field_text(t->out),
 		field_text(t->err),
 		field_text(t->path),
+		id_field(t->run_id),
 	};
 
 	memcpy(v, fixed, sizeof fixed);
@@ -271,7 +272,7 @@ static int put_row(struct database *s, const struct field v[COLUMNS], struct err
 	bytes_puts(&sql, ")");
 	bytes_u8(&sql, 0);
 	rc = sql.failed ? err_set(e, -ENOMEM, "out of memory for a trial")
-			: database_exec(s, (const char *)sql.data, v, COLUMNS, e);
+			: database_exec_later(s, (const char *)sql.data, v, COLUMNS, e);
 	bytes_free(&sql);
 	return rc;
 }
@@ -300,17 +301,8 @@ static int bring(struct trial_store *s, struct trial *t, struct model **m, struc
 	return 0;
 }
 
-static int put_run(struct database *s, const struct trial *t, struct err *e)
-{
-	const struct field v[] = { field_int(t->id), field_int(t->run_id) };
-
-	return t->run_id ? database_exec(s, "UPDATE trials SET run_id = $2 WHERE id = $1", v, 2, e)
-			 : 0;
-}
-
 int trial_put(struct trial_store *s, const struct batch *b, struct trial *t, struct err *e)
 {
-	const struct field key[] = { field_int(b->id), field_int(t->number) };
 	struct field v[COLUMNS];
 	struct bytes document = { 0 };
 	struct json j = { .out = &document };
@@ -327,11 +319,8 @@ int trial_put(struct trial_store *s, const struct batch *b, struct trial *t, str
 		rc = put_row(s->database, v, e);
 	}
 	bytes_free(&document);
-	if (!rc)
-		rc = ask_id(s->database,
-			    "SELECT id FROM trials WHERE batch_id = $1 AND number = $2", key, 2,
-			    &t->id, e);
-	if (!rc)
-		rc = put_run(s->database, t, e);
-	return rc || !t->said_well ? rc : indicator_put(s->database, m, t->id, t->said, e);
+	return rc || !t->said_well
+		       ? rc
+		       : indicator_put(s->database, m, (struct indicator_trial){ b->id, t->number },
+				       t->said, e);
 }

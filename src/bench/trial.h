@@ -45,8 +45,7 @@ struct trial {
 	const char *counters;           /* JSON: of perf events, by metric */
 	const char *out, *err;          /* what it printed, as far as it is kept */
 	const char *path;               /* of its recording */
-	int64_t run_id, environment_id; /* 0: none */
-	int64_t id;                     /* in the store */
+	int64_t run_id, environment_id; /* in the store; 0: none */
 };
 
 /* What is known of the store while trials are put into it. {0} at first. */
@@ -66,7 +65,8 @@ int batch_put(struct database *s, struct batch *b, struct err *e);
 /* The id of facts that are equal to these, which need not be in an order; they are sorted. */
 int environment_put(struct database *s, struct bench_fact *fact, uint32_t n, int64_t *id,
 		    struct err *e);
-/* A result that fits no model makes it a failed one. 0; -EEXIST: a declared model does not fit the
+/* A result that fits no model makes it a failed one. What is wrong with its rows may be said by the
+ * next call of the database only. 0; -EEXIST: a declared model does not fit the
  * store's; -errno. */
 int trial_put(struct trial_store *s, const struct batch *b, struct trial *t, struct err *e);
 /* Is this one of a batch there? 1, 0, -errno. */
