@@ -40,7 +40,7 @@ void contract_fault_text(const struct contract_fault *f, char *out, size_t size)
 
 /* ---- what stands beside parameters and result ---- */
 
-static bool is_name(const char *name)
+bool contract_is_name(const char *name)
 {
 	if (!isalpha((unsigned char)*name) || strlen(name) > CONTRACT_NAME)
 		return false;
@@ -68,7 +68,7 @@ static const char *text_of(struct contract *c, const char *key)
 static void take_name(struct contract *c)
 {
 	c->name = text_of(c, "name");
-	if (c->name && !is_name(c->name))
+	if (c->name && !contract_is_name(c->name))
 		fault(c, false, jsontree_find(c->said, "name")->line,
 		      "name: '%.60s' is none: a letter first, then letters, digits, _ . and -, at "
 		      "most %d",

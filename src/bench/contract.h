@@ -55,6 +55,8 @@ int contract_read(struct contract *c, const void *text, size_t n, struct err *e)
 int contract_take(struct contract *c, const struct jsontree *document, struct err *e);
 void contract_free(struct contract *c);
 
+/* May an indicator be called so? */
+bool contract_is_name(const char *name);
 /* "line 3: @result.rate: ..." */
 void contract_fault_text(const struct contract_fault *f, char *out, size_t size);
 

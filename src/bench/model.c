@@ -38,6 +38,7 @@ static const char *table_of(struct pool *pool, const char *name)
 		bytes_u8(&b,
 			 isalnum((unsigned char)*p) ? (uint8_t)tolower((unsigned char)*p) : '_');
 	}
+	b.len = b.len > MODEL_TABLE ? MODEL_TABLE : b.len;
 	kept = b.failed ? NULL : pool_text(pool, (const char *)b.data, b.len);
 	bytes_free(&b);
 	return kept;

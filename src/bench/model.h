@@ -22,6 +22,9 @@ enum model_type {
 	MODEL_TYPES
 };
 
+/* Bytes of a table's name: PostgreSQL takes 63, and indexes have a number behind it. */
+enum { MODEL_TABLE = 55 };
+
 struct model_column {
 	const char *name; /* of a declared one a glob: "*_average" */
 	const char *unit; /* NULL: none was said */

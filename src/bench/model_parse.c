@@ -59,8 +59,9 @@ static int begin(struct reading *r, struct err *e)
 	struct model *slot = NULL;
 	void *grown;
 
-	if (r->nwords != 2)
-		return wrong(r, e, "an indicator has one name: indicator NAME", NULL);
+	if (r->nwords != 2 || !contract_is_name(r->word[1]))
+		return wrong(r, e, "an indicator has one name, of letters, digits, _ . and -",
+			     NULL);
 	for (uint32_t i = 0; i < m->n; i++)
 		if (!strcmp(m->model[i].name, r->word[1]))
 			slot = &m->model[i];
@@ -132,7 +133,7 @@ static int table(struct reading *r, struct err *e)
 	for (const char *p = name; *p; p++)
 		if (!islower((unsigned char)*p) && !isdigit((unsigned char)*p) && *p != '_')
 			name = "";
-	if (!islower((unsigned char)*name) || strlen(name) > CONTRACT_KEY)
+	if (!islower((unsigned char)*name) || strlen(name) > MODEL_TABLE)
 		return wrong(r, e, "a table has one name, of small letters, digits and _", NULL);
 	r->model->table = pool_text(&r->model->pool, name, strlen(name));
 	return r->model->table ? 0 : err_set(e, -ENOMEM, "out of memory for models");

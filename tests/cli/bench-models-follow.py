@@ -128,7 +128,7 @@ check("narrower is refused", "PiSite.size was real, whose values do not all fit 
 for text, words in (("parameter x int", "site.model:1: a model begins with indicator NAME"),
                     ("indicator PiX\n\nparameter x whole", "site.model:3: a type is int, real, text, bool, any or json, and not 'whole'"),
                     ("indicator PiX\nparameter x int sorted", "not 'sorted'"), ("indicator PiX\nparameter x int\nresult X int", "there already: 'X'"),
-                    ("indicator", "an indicator has one name"), ("indicator PiX\nscore x 1 2", "a score is a column of numbers"),
+                    ("indicator", "an indicator has one name"), ("indicator a;b", "an indicator has one name"), ("indicator PiX\nscore x 1 2", "a score is a column of numbers"),
                     ("indicator PiX\nresult x int\nscore x 1 1", "two numbers that differ"), ("indicator PiX\nresult * int required", "cannot be required"),
                     ("indicator PiX\ntable Other", "a table has one name"), ("frobnicate", "not with 'frobnicate'"), ("a\0b", "this is no text"),
                     ("indicator PiX\nparameter x int " + "y " * 20, "this is too much"), ("x" * 1000, "a line is too long")):
