@@ -67,7 +67,8 @@ RULES   := $(wildcard rules/*.rules)
 UPLOT   := src/report/page/node_modules/uplot/dist
 EVENTS  := $(wildcard events/*.events)
 MAPS    := $(wildcard maps/*.map)
-ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o $(BUILD)/gen/maps.o
+MODELS  := $(wildcard models/*.model)
+ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o $(BUILD)/gen/maps.o $(BUILD)/gen/models.o
 
 $(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/package.json
 	@command -v npm >/dev/null || { echo 'make: npm is missing (Debian: apt-get install npm); the report page needs uPlot from it' >&2; exit 1; }
@@ -83,6 +84,9 @@ $(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
 	$(CC) -c -I$(BUILD)/gen -o $@ $<
 
 $(BUILD)/gen/maps.o: src/cmd/maps.S $(MAPS) | $(BUILD)/gen
+	$(CC) -c -I. -o $@ $<
+
+$(BUILD)/gen/models.o: src/cmd/models.S $(MODELS) | $(BUILD)/gen
 	$(CC) -c -I. -o $@ $<
 
 $(BUILD)/gen:
@@ -206,7 +210,7 @@ FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
 		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules \
-		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps \
+		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps $(DESTDIR)$(datadir)/sonde/models \
 		$(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde \
 		$(DESTDIR)$(datadir)/bash-completion/completions \
 		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
@@ -226,6 +230,7 @@ install: all
 	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/
 	install -m 644 maps/*.map $(DESTDIR)$(datadir)/sonde/maps/
+	install -m 644 models/*.model $(DESTDIR)$(datadir)/sonde/models/
 	install -m 644 $(BUILD)/completions/sonde.bash $(DESTDIR)$(datadir)/bash-completion/completions/sonde
 	ln -sf sonde $(DESTDIR)$(datadir)/bash-completion/completions/perfmon
 	install -m 644 $(BUILD)/completions/_sonde $(DESTDIR)$(datadir)/zsh/site-functions/_sonde

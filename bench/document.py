@@ -28,6 +28,7 @@ TITLES = {
     "export": "Exporting at scale",
     "columns": "Writing columns",
     "hdf5": "Writing HDF5",
+    "trials": "Trials of benchmarks",
 }
 
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/command.h"
+#include "cmd/comparebench.h"
 #include "cmd/outfile.h"
 #include "cmd/print.h"
 #include "cmd/progress.h"
@@ -21,7 +22,7 @@ enum { FORM_TEXT, FORM_JSON, FORM_MARKDOWN };
 
 struct compare_options {
 	struct option_list first, second, fail_if, floor, history;
-	const char *margin, *html;
+	const char *margin, *html, *store;
 	bool json, markdown, all, independent;
 };
 
@@ -62,6 +63,11 @@ static const struct option rows[] = {
 	  .help = "Where to look for like runs that tell how much single runs vary; without it "
 		  "beside A, then in the history of `sonde ls --history`.",
 	  OPTION_OFFSET(struct compare_options, history) },
+	{ .name = "store",
+	  .type = ARG_TEXT,
+	  .value = "WHERE",
+	  .help = "Where bench:ID is looked for; else in SONDE_STORE, else in this user's store.",
+	  OPTION_OFFSET(struct compare_options, store) },
 	{ .name = "independent",
 	  .help = "Take runs to be independent of their neighbours in time and of drift, whatever "
 		  "their order tells: surer answers, which are wrong when it is not so.",
@@ -88,6 +94,7 @@ static const struct example examples[] = {
 	{ "compare --fail-if 'wall_seconds>+5%' --fail-if 'cpu_seconds>+9%' old new",
 	  "a gate: exit code 1 when it got worse" },
 	{ "compare --markdown --html diff.html main branch", "for a pull request" },
+	{ "compare bench:3 bench:4", "the trials of two batches of sonde bench" },
 };
 
 static const char *const built_in[] = { "wall_seconds", "cpu_seconds", "peak_memory_bytes" };
@@ -118,7 +125,9 @@ static int add_conditions(struct comparing *c, struct err *e)
 		rc = comparison_add_floor(x, o->floor.text[i], e);
 	for (uint32_t i = 0; i < o->fail_if.n && !rc; i++)
 		rc = comparison_add_condition(x, o->fail_if.text[i], e);
-	for (size_t i = 0; i < sizeof built_in / sizeof built_in[0] && !o->fail_if.n && !rc; i++) {
+	for (size_t i = 0;
+	     i < sizeof built_in / sizeof built_in[0] && !o->fail_if.n && !x->any_name && !rc;
+	     i++) {
 		snprintf(text, sizeof text, "%s>+%.6g%%", built_in[i], 100 * x->margin);
 		rc = comparison_add_condition(x, text, e);
 		if (!rc)
@@ -258,6 +267,13 @@ static int find_runs(struct comparing *c, int noperands, char **operands, struct
 	return rc;
 }
 
+/* Batches of trials, and no recordings? */
+static bool is_bench(int noperands, char **operands)
+{
+	return noperands == 2 && !strncmp(operands[0], "bench:", 6) &&
+	       !strncmp(operands[1], "bench:", 6);
+}
+
 static int compare(struct comparing *c, int noperands, char **operands, struct err *e)
 {
 	int rc;
@@ -269,7 +285,14 @@ static int compare(struct comparing *c, int noperands, char **operands, struct e
 			       c->o->html);
 	comparison_init(&c->result);
 	c->result.independent = c->o->independent;
+	c->result.any_name = is_bench(noperands, operands);
 	rc = add_conditions(c, e);
+	if (!rc && c->result.any_name)
+		return c->o->html || c->o->first.n || c->o->second.n || c->o->history.n
+			       ? err_set(e, -EINVAL,
+					 "batches of trials are two operands, without --html and "
+					 "--history")
+			       : comparebench_read(&c->result, c->o->store, operands, e);
 	if (!rc)
 		rc = find_runs(c, noperands, operands, e);
 	if (!rc)
@@ -318,6 +341,10 @@ const struct command command_compare = {
 		"nodes, ended well) tell it, when they lie beside A, are in the history, or in "
 		"--history; else it is said how many repeats would tell. Record A and B in turns: a machine that "
 		"drifts then does so in both.\n\n"
+		"bench:ID is a batch of trials that sonde bench keeps: its indicator's results are "
+		"figures, and so are wall_seconds, cpu_seconds and what else a trial used; trials "
+		"that failed are left out. Without --fail-if the condition is the margin on each "
+		"result of which is known what is better.\n\n"
 		"Exit code 0: not worse. 1: worse. 2: usage, or something could not be read. 3: "
 		"inconclusive.",
 	COMMAND_OPTIONS(rows),

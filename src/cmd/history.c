@@ -212,8 +212,8 @@ static int take_pending(struct database *s, const char *verb, struct err *e)
 	return rc;
 }
 
-static int open_store(struct database **s, const struct history_options *o, const char *verb,
-		      struct err *e)
+int history_open(struct database **s, const struct history_options *o, const char *verb,
+		 struct err *e)
 {
 	struct place p;
 	int rc;
@@ -245,7 +245,7 @@ int history_add_recordings(const struct history_options *o, const char *verb, ch
 {
 	struct database *s = NULL;
 	struct err e = { "" };
-	int rc = open_store(&s, o, verb, &e), code = EXIT_OK;
+	int rc = history_open(&s, o, verb, &e), code = EXIT_OK;
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct history h = { 0 };
@@ -346,7 +346,7 @@ int history_find(struct history *h, const struct history_options *o, const char 
 
 	*h = (struct history){ 0 };
 	if (!rc)
-		rc = open_store(&s, o, verb, &e);
+		rc = history_open(&s, o, verb, &e);
 	if (!rc)
 		rc = history_read(h, s, since, &e);
 	database_close(s);
@@ -362,7 +362,7 @@ void history_recall(struct history *h, const char *verb)
 	struct err e;
 
 	*h = (struct history){ 0 };
-	if (history_is_kept() && !open_store(&s, &(struct history_options){ 0 }, verb, &e))
+	if (history_is_kept() && !history_open(&s, &(struct history_options){ 0 }, verb, &e))
 		history_read(h, s, INT64_MIN, &e);
 	database_close(s);
 }

@@ -42,6 +42,10 @@ bool history_chooses(const struct history_options *o);
 /* Does one of them say that the history is meant? */
 bool history_wanted(const struct history_options *o);
 
+/* The store that was chosen, with what has ended since somebody looked last. 0 or -errno. */
+int history_open(struct database **s, const struct history_options *o, const char *verb,
+		 struct err *e);
+
 /* The runs that were chosen, oldest first, with what has ended since somebody looked last. EXIT_OK,
  * or another code, and then it has said why. Free in either case. */
 int history_find(struct history *h, const struct history_options *o, const char *verb);

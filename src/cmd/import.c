@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/importer.h"
 
+#include "cmd/amunfile.h"
 #include "cmd/catalogue.h"
 #include "cmd/command.h"
 #include "cmd/perfmonfile.h"
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 struct import_options {
-	const char *output;
+	const char *output, *store;
 	int64_t threads, subsample;
 	bool json;
 };
@@ -47,6 +48,11 @@ static const struct option rows[] = {
 	  .max = INT32_MAX,
 	  .help = "scanner: only K of the workers, spread evenly; each keeps its number.",
 	  OPTION_OFFSET(struct import_options, subsample) },
+	{ .name = "store",
+	  .type = ARG_TEXT,
+	  .value = "WHERE",
+	  .help = "Of amun: the store that its trials go to; else SONDE_STORE, else this user's.",
+	  OPTION_OFFSET(struct import_options, store) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Say which files were written, as JSON on standard output.",
@@ -58,6 +64,7 @@ static const struct example examples[] = {
 	  "what perfmon wrote there, as sonde_perfmon_job-metrics-4711" },
 	{ "import lightgbm-perf perf.json -o training", "what perf.py saved" },
 	{ "import scanner ~/.scanner/db faces -o faces", "the newest job of that name" },
+	{ "import amun inspections", "trials of Amun's, into the store" },
 };
 
 struct importing {
@@ -173,7 +180,7 @@ static void say_usage(void)
 	for (size_t i = 0; i < nimporters && n < sizeof known; i++)
 		n += (size_t)snprintf(known + n, sizeof known - n, "%s %s %s", i ? " or" : "",
 				      importers[i]->name, importers[i]->operand);
-	say("import: name the format and what to import:%s", known);
+	say("import: name the format and what to import:%s or amun PATH", known);
 }
 
 static int import_exec(const void *options, int noperands, char **operands)
@@ -182,6 +189,8 @@ static int import_exec(const void *options, int noperands, char **operands)
 	struct importing x = { .options = o };
 	char whole[PATH_MAX];
 
+	if (noperands == 2 && !strcmp(operands[0], "amun"))
+		return amunfile_import(operands[1], o->store, o->json);
 	if (noperands >= 2)
 		x.importer = importer_find(operands[0]);
 	if (!x.importer || noperands > (x.importer->has_jobs ? 3 : 2)) {
@@ -216,6 +225,9 @@ const struct command command_import = {
 		"JOB the newest. Each worker, and the master, becomes a host, each of its threads "
 		"a track whose intervals are spans, which trace and show --spans take. The clocks "
 		"of workers are not compared with each other there, nor here.\n\n"
+		"amun PATH: no recording but rows of the store, for `sonde bench list`: the folder of "
+		"an inspection (build/specification, results/N/result), a folder of such, or a "
+		"result. What was imported before is not imported again.\n\n"
 		"What is malformed is left out and named. Exit code 1 also means that something "
 		"was left out.",
 	COMMAND_OPTIONS(rows),

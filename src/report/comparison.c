@@ -248,6 +248,69 @@ int comparison_add_run(struct comparison *x, enum comparison_group group, const 
 	return x->failed ? -ENOMEM : 0;
 }
 
+/* ---- what is no recording ---- */
+
+struct values {
+	const struct comparison_value *value;
+	uint32_t n;
+};
+
+static const struct comparison_value *value_find(const struct values *v, const char *name)
+{
+	for (uint32_t i = 0; i < v->n; i++)
+		if (!strcmp(v->value[i].name, name))
+			return &v->value[i];
+	return NULL;
+}
+
+static struct expr_value value_lookup(void *ctx, const char *function, const char *name)
+{
+	const struct comparison_value *found = function ? NULL : value_find(ctx, name);
+	bool known = found && isfinite(found->v);
+
+	return (struct expr_value){ .known = known, .v = known ? found->v : 0 };
+}
+
+static void add_value_conditions(struct comparison *x, struct values *v, uint32_t run)
+{
+	for (uint32_t i = 0; i < x->nconditions; i++) {
+		struct comparison_condition *c = &x->condition[i];
+		const struct comparison_value *alone = value_find(v, c->quantity);
+		struct expr_value value = expr_eval(c->expression, value_lookup, v);
+
+		c->figure.value[run] = value.known ? value.v : NAN;
+		if (alone)
+			c->figure.unit = alone->unit;
+	}
+}
+
+int comparison_add_values(struct comparison *x, const struct comparison_run *run,
+			  const struct comparison_value *value, uint32_t n)
+{
+	struct values v = { value, n };
+
+	if (x->failed || x->nruns == x->capacity)
+		return -ENOMEM;
+	x->run[x->nruns] = *run;
+	x->run[x->nruns].path = keep(x, run->path);
+	x->run[x->nruns].command = keep(x, run->command);
+	for (uint32_t i = 0; i < n; i++) {
+		struct comparison_figure *f = figure_at(x, i, value[i].name);
+
+		if (!f)
+			continue;
+		f->unit = value[i].unit;
+		f->less_is_better = value[i].less_is_better;
+		f->more_is_better = value[i].more_is_better;
+		f->leads = value[i].leads;
+		f->value[x->nruns] = isfinite(value[i].v) ? value[i].v : (double)NAN;
+	}
+	add_value_conditions(x, &v, x->nruns);
+	x->n[run->group]++;
+	x->nruns++;
+	return x->failed ? -ENOMEM : 0;
+}
+
 /* ---- judging ---- */
 
 /* Figures that are measured in one of several ways, each of which gives another number. */

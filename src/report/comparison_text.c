@@ -16,9 +16,9 @@ const char *comparison_word(const struct comparison_figure *f)
 	case COMPARE_SAME:
 		return "same";
 	case COMPARE_MORE:
-		return f->less_is_better ? "worse" : "more";
+		return f->less_is_better ? "worse" : f->more_is_better ? "better" : "more";
 	case COMPARE_LESS:
-		return f->less_is_better ? "better" : "less";
+		return f->less_is_better ? "better" : f->more_is_better ? "worse" : "less";
 	case COMPARE_INCONCLUSIVE:
 		return "inconclusive";
 	default:
