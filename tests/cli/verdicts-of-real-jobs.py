@@ -176,7 +176,7 @@ def leaks(job, draw):
     job.steps.append(f"+grow:{draw(20, 60):.1f}:{draw(8, 30):.2f}:{seconds:.3f}")
     job.work(1, seconds)
     job.has.add("leak")
-    job.unknown.add("single-core")  # what grows works, too
+    job.unknown |= {"single-core", "serial-phase"}  # what grows works, too
 
 
 def keeps(job, draw):
@@ -192,7 +192,7 @@ def keeps(job, draw):
         )[kind]
     )
     job.work(1, seconds)
-    job.unknown.add("single-core")
+    job.unknown |= {"single-core", "serial-phase"}
 
 
 def out_of_memory(job, draw):

@@ -15,7 +15,7 @@ struct rules_case {
 	const char *rule, *fires;
 	enum severity severity;
 	const char *says;
-	const char *quiet[5];
+	const char *quiet[6];
 };
 
 static const struct rules_case cases[] = {
@@ -464,6 +464,7 @@ static const struct rules_case cases[] = {
 	    LONG "cores_present=2 cores_used=0.5 cores_used_peak=1.09",
 	    LONG "cores_present=1 cores_used=0.98 cores_used_peak=1.05",
 	    LONG "cores_present=2 cores_used=0.51 cores_used_peak=1 +job.run_queue_seconds=3",
+	    LONG "cores_present=2 cores_used=0.51 cores_used_peak=1 work_peak_cores=1.5",
 	    LONG "cores_present=4 cores_asked=4 cores_used=0.98 cores_used_peak=1.05" } },
 	{ "cores-unused",
 	  LONG "cores_present=4 cores_used=1.99 cores_used_peak=2.5",
