@@ -466,6 +466,13 @@ static const struct rules_case cases[] = {
 	    LONG "cores_present=2 cores_used=0.51 cores_used_peak=1 +job.run_queue_seconds=3",
 	    LONG "cores_present=2 cores_used=0.51 cores_used_peak=1 work_peak_cores=1.5",
 	    LONG "cores_present=4 cores_asked=4 cores_used=0.98 cores_used_peak=1.05" } },
+	{ "single-core", /* which others took for half of the time */
+	  LONG
+	  "cores_present=2 cores_used=0.4 cores_used_peak=0.8 +job.run_queue_seconds=2 job.threads_running_count=1",
+	  SEVERITY_NOTE,
+	  "Only one of 2 cores was in use at a time; nothing ran in parallel.",
+	  { LONG
+	    "cores_present=2 cores_used=0.4 cores_used_peak=0.8 +job.run_queue_seconds=2 job.threads_running_count=1..2" } },
 	{ "cores-unused",
 	  LONG "cores_present=4 cores_used=1.99 cores_used_peak=2.5",
 	  SEVERITY_NOTE,
