@@ -523,6 +523,13 @@ static const struct rules_case cases[] = {
 	  SEVERITY_NOTE,
 	  "Hardly any work: for 4.75 s nothing used more than 5 % of a core.",
 	  { LONG "idle_head_seconds=4.74" } },
+	{ "idle", /* though it waited for a core now and then */
+	  LONG
+	  "idle_head_seconds=1 cores_used=0.01 cores_used_peak=0.05 +job.run_queue_seconds=1.2",
+	  SEVERITY_NOTE,
+	  "Hardly any work: for 5.00 s nothing used more than 5 % of a core.",
+	  { LONG "idle_head_seconds=1 cores_used=0.01 cores_used_peak=0.051", LONG
+	    "idle_head_seconds=1 cores_used=0.01 cores_used_peak=0.05 +job.run_queue_seconds=1.21" } },
 	{ "energy-shared",
 	  LONG "energy_joules=50000 energy_apportioned_joules=44999",
 	  SEVERITY_NOTE,
