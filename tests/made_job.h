@@ -103,6 +103,7 @@ struct made_job {
 	double remote;   /* share of memory on other NUMA nodes */
 	double throttled, steal, swap_bytes, pressure_memory, pressure_io, refaults;
 	double nfs_rate, nfs_latency_s, nfs_metadata;
+	double cgroup_full, read_again; /* share of its limit; of what was dropped from its cache */
 	double calls, call_bytes;
 	double blocked, storage_rate; /* threads that wait for storage; bytes a second */
 	double gpu_use, gpu_hot, gpu_other_bytes;
@@ -245,15 +246,24 @@ static inline void draw_memory(struct made_job *j)
 	j->has[FAULT_SWAP] = chance(j, 0.1);
 	j->swap_bytes = j->has[FAULT_SWAP] ? between(j, 64e6, 4e9) : between(j, 0, 8e6);
 	j->pressure_memory = draw(j, FAULT_PRESSURE, 0.1, 0.1, 0.6);
-	j->refaults = draw(j, FAULT_THRASH, 0.1, 2000, 20000);
+	j->refaults = draw(j, FAULT_THRASH, 0.15, 2000, 20000);
+	j->cgroup_full = between(j, 0.95, 1);
+	j->read_again = between(j, 0.8, 1.2);
+	if (j->has[FAULT_THRASH] && chance(j, 0.3)) { /* no limit was reached, or others read */
+		j->has[FAULT_THRASH] = false;
+		if (chance(j, 0.5))
+			j->cgroup_full = between(j, 0.2, 0.6);
+		else
+			j->read_again = between(j, 0, 0.2);
+	}
 }
 
 static inline void draw_files(struct made_job *j)
 {
 	j->pressure_io = draw(j, FAULT_DISK, 0.15, 0.1, 0.6);
 	j->blocked = j->has[FAULT_DISK] ? between(j, 0.3, 4) : between(j, 0, 0.05);
-	j->storage_rate = j->has[FAULT_DISK] ? between(j, 0, 1e9) : between(j, 0, 2e6);
-	if (!j->has[FAULT_DISK] && chance(j, 0.2)) /* others wait */
+	j->storage_rate = j->has[FAULT_DISK] ? between(j, 1e5, 1e9) : between(j, 0, 2e6);
+	if (!j->has[FAULT_DISK] && j->refaults * j->read_again < 200 && chance(j, 0.5)) /* others */
 		j->pressure_io = between(j, 0.13, 0.6);
 	j->nfs_metadata = between(j, 0.1, 0.5);
 	switch (made_random(j) % 6) {

@@ -94,15 +94,20 @@ static inline void made_open_series(struct made_node *n)
 		"job.written_bytes",
 		"job.storage_read_bytes",
 		"job.storage_written_bytes",
+		"node.cpu_user_seconds",
+		"node.cpu_nice_seconds",
+		"node.cpu_system_seconds",
 		"node.cpu_steal_seconds",
 		"node.pressure_memory_some_seconds",
 		"node.pressure_io_some_seconds",
 	};
-	static const char *const of_group[] = {
-		"cgroup.periods",          "cgroup.throttled_periods",
-		"cgroup.cpu_limit_cores",  "cgroup.memory_limit_bytes",
-		"cgroup.memory_oom_kills", "cgroup.memory_refaults_file"
-	};
+	static const char *const of_group[] = { "cgroup.periods",
+						"cgroup.throttled_periods",
+						"cgroup.cpu_limit_cores",
+						"cgroup.memory_limit_bytes",
+						"cgroup.memory_oom_kills",
+						"cgroup.memory_bytes",
+						"cgroup.memory_refaults_file" };
 	static const char *const of_nfs[] = { "nfs.requests", "nfs.execute_seconds",
 					      "nfs.metadata_requests" };
 	static const char *const of_gpu[] = {
@@ -222,8 +227,11 @@ static inline void made_row(struct made_node *n, double at)
 	grow(n, "job.read_bytes", j->calls / 2 * j->call_bytes * noise(j, 0.2));
 	grow(n, "job.written_bytes", j->calls / 2 * j->call_bytes * noise(j, 0.2));
 	set(n, "job.threads_blocked_count", floor(j->blocked + between(j, 0, 1)));
-	grow(n, "job.storage_read_bytes", j->storage_rate / 2 * noise(j, 0.2));
+	grow(n, "job.storage_read_bytes",
+	     (j->storage_rate / 2 + j->read_again * 4096 * j->refaults) * noise(j, 0.2));
 	grow(n, "job.storage_written_bytes", j->storage_rate / 2 * noise(j, 0.2));
+	grow(n, "node.cpu_user_seconds", cores);
+	grow(n, "node.cpu_system_seconds", 0.02 * cores);
 	grow(n, "node.cpu_steal_seconds", j->steal * cores * noise(j, 0.2));
 	grow(n, "node.pressure_memory_some_seconds", j->pressure_memory * noise(j, 0.2));
 	grow(n, "node.pressure_io_some_seconds", j->pressure_io * noise(j, 0.2));
@@ -231,6 +239,7 @@ static inline void made_row(struct made_node *n, double at)
 	grow(n, "cgroup.throttled_periods", 10 * j->throttled * noise(j, 0.2));
 	set(n, "cgroup.cpu_limit_cores", j->cores_asked);
 	set(n, "cgroup.memory_limit_bytes", j->memory_asked);
+	set(n, "cgroup.memory_bytes", j->cgroup_full * j->memory_asked);
 	set(n, "cgroup.memory_oom_kills", killed && n->victim && j->has[FAULT_OOM]);
 	grow(n, "cgroup.memory_refaults_file", j->refaults * noise(j, 0.2));
 	grow(n, "nfs.requests", j->nfs_rate * noise(j, 0.2));

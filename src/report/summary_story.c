@@ -94,19 +94,25 @@ static double *work_of(const struct timeline *t, const double *cores, const doub
 	return work;
 }
 
-/* Who waits for a core at the start or the end is not idle. */
+/* Who waits for a core at the start or the end is not idle. How long threads waited is told of two
+ * seconds together: it is taken to have been at their end, or at their begin, where less is idle.
+ */
 static void shorten_idle(struct summary *s, const double *waited)
 {
 	const struct timeline *t = &s->timeline;
 	double end = t->from_s + t->nwindows * t->width_s;
 
-	for (uint32_t i = 0; i < t->nwindows; i++) {
-		double at = t->from_s + i * t->width_s;
+	for (uint32_t i = 0, from; i < t->nwindows; i++) {
+		double all = 0, begin;
 
-		if (!(waited[i] >= waited_least))
+		for (from = i; i < t->nwindows && waited[i] >= waited_least; i++)
+			all += waited[i] * t->width_s;
+		if (i == from)
 			continue;
-		s->idle_head_s = fmin(s->idle_head_s, at);
-		s->idle_tail_s = fmin(s->idle_tail_s, fmax(0, end - at - t->width_s));
+		begin = t->from_s + from * t->width_s;
+		all = fmin(all, (i - from) * t->width_s);
+		s->idle_head_s = fmin(s->idle_head_s, t->from_s + i * t->width_s - all);
+		s->idle_tail_s = fmin(s->idle_tail_s, fmax(0, end - begin - all));
 	}
 }
 

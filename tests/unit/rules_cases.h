@@ -15,7 +15,7 @@ struct rules_case {
 	const char *rule, *fires;
 	enum severity severity;
 	const char *says;
-	const char *quiet[5];
+	const char *quiet[6];
 };
 
 static const struct rules_case cases[] = {
@@ -206,11 +206,14 @@ static const struct rules_case cases[] = {
 	  "Too hot: processors were slowed down for 102 ms.",
 	  { LONG "cores_present=4 +cpu.throttled_seconds=0.39" } },
 	{ "stolen",
-	  LONG "cpu_seconds=100 +node.cpu_steal_seconds=10.1",
+	  LONG
+	  "cpu_seconds=60 +node.cpu_steal_seconds=10.1 +node.cpu_user_seconds=70 +node.cpu_nice_seconds=10 +node.cpu_system_seconds=20",
 	  SEVERITY_NOTE,
-	  "The hypervisor took 10.1 s of CPU time away while the job used 1 min 40 s.",
-	  { LONG "cpu_seconds=100 +node.cpu_steal_seconds=10",
-	    LONG "cpu_seconds=1 +node.cpu_steal_seconds=10" } },
+	  "The hypervisor took 10.1 s of CPU time away from the machine, where the job used 1 min 00 s.",
+	  { LONG
+	    "cpu_seconds=60 +node.cpu_steal_seconds=10 +node.cpu_user_seconds=70 +node.cpu_nice_seconds=10 +node.cpu_system_seconds=20",
+	    LONG
+	    "cpu_seconds=1 +node.cpu_steal_seconds=10 +node.cpu_user_seconds=1 +node.cpu_nice_seconds=0 +node.cpu_system_seconds=0" } },
 	{ "memory-bound",
 	  LONG "perf.topdown.memory_bound_ratio=0.401",
 	  SEVERITY_WARN,
@@ -223,27 +226,28 @@ static const struct rules_case cases[] = {
 	  { LONG "+node.pressure_memory_some_seconds=0.5",
 	    LONG "nodes=2 +node.pressure_memory_some_seconds=0.99" } },
 	{ "thrash",
-	  LONG "+cgroup.memory_refaults_file=10001",
+	  LONG
+	  "+cgroup.memory_refaults_file=10001 cgroup.memory_limit_bytes=100 cgroup.memory_bytes=50..80 +job.storage_read_bytes=20482049",
 	  SEVERITY_WARN,
 	  "Page cache thrashed: 8.2 MB/s of files were dropped and read again soon; more memory keeps them.",
-	  { LONG "+cgroup.memory_refaults_file=10000" } },
-	{ "leak",
-	  "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.41 leak_from_bytes=100000000 leak_to_bytes=180000000",
-	  SEVERITY_WARN,
-	  "Memory grew steadily by 1.0 MB/s (± 300.0 kB/s), from 95.4 MiB to 171.7 MiB: a leak, or results that are kept; it would fill 9.3 GiB after 2 h 45 min.",
-	  { "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=300000 leak_steadiness=0.41 leak_from_bytes=100000000 leak_to_bytes=180000000",
-	    "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.4 leak_from_bytes=100000000 leak_to_bytes=180000000",
-	    "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.9 leak_from_bytes=200000000 leak_to_bytes=250000000", "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.9 leak_from_bytes=1 leak_to_bytes=33554433",
-	    "wall_seconds=100" } },
+	  { LONG
+	    "+cgroup.memory_refaults_file=10000 cgroup.memory_limit_bytes=100 cgroup.memory_bytes=100 +job.storage_read_bytes=90000000",
+	    LONG
+	    "+cgroup.memory_refaults_file=10001 cgroup.memory_limit_bytes=100 cgroup.memory_bytes=79 +job.storage_read_bytes=90000000",
+	    LONG
+	    "+cgroup.memory_refaults_file=10001 cgroup.memory_limit_bytes=100 cgroup.memory_bytes=80 +job.storage_read_bytes=20482047" } },
+	{ "leak", "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.41 leak_from_bytes=100000000 leak_to_bytes=180000000", SEVERITY_WARN, "Memory grew steadily by 1.0 MB/s (± 300.0 kB/s), from 95.4 MiB to 171.7 MiB: a leak, or results that are kept; it would fill 9.3 GiB after 2 h 45 min.", { "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=300000 leak_steadiness=0.41 leak_from_bytes=100000000 leak_to_bytes=180000000", "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.4 leak_from_bytes=100000000 leak_to_bytes=180000000", "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.9 leak_from_bytes=200000000 leak_to_bytes=250000000", "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.9 leak_from_bytes=1 leak_to_bytes=33554433", "wall_seconds=100" } },
 	{ "waiting-on-disk",
 	  LONG
-	  "+node.pressure_io_some_seconds=0.501 job.threads_blocked_count=0.1 +job.storage_read_bytes=5000 +job.storage_written_bytes=0",
+	  "+node.pressure_io_some_seconds=0.501 job.threads_blocked_count=0.1 +job.storage_read_bytes=320001 +job.storage_written_bytes=0",
 	  SEVERITY_WARN,
-	  "Waited on disk: for 10 % of the time work on the machine, of this job or others, stood still for storage; the job read and wrote 1.0 kB/s.",
+	  "Waited on disk: for 10 % of the time work on the machine, of this job or others, stood still for storage; the job read and wrote 64.0 kB/s.",
 	  { LONG
-	    "+node.pressure_io_some_seconds=0.5 +node.cpu_iowait_seconds=9 job.threads_blocked_count=0.1",
+	    "+node.pressure_io_some_seconds=0.5 +node.cpu_iowait_seconds=9 job.threads_blocked_count=1 +job.storage_read_bytes=400000 +job.storage_written_bytes=0",
 	    LONG
-	    "+node.pressure_io_some_seconds=3 job.threads_blocked_count=0.09 +job.storage_read_bytes=5000 +job.storage_written_bytes=0",
+	    "+node.pressure_io_some_seconds=3 job.threads_blocked_count=0.09 +job.storage_read_bytes=400000 +job.storage_written_bytes=0",
+	    LONG
+	    "+node.pressure_io_some_seconds=3 job.threads_blocked_count=1 +job.storage_read_bytes=320000 +job.storage_written_bytes=0",
 	    "" } },
 	{ "waiting-on-disk",
 	  LONG
@@ -356,7 +360,7 @@ static const struct rules_case cases[] = {
 	{ "idle-hole",
 	  "samples=20 wall_seconds=50 holes_seconds=5.2 hole_seconds=5.1 hole_from_seconds=20",
 	  SEVERITY_WARN,
-	  "Idle in the middle: 5.20 s (10 % of the run), the longest time 5.10 s from 20.0 s on.",
+	  "Idle in the middle: for 5.20 s (10 % of the run) nothing used more than 5 % of a core, the longest time 5.10 s from 20.0 s on.",
 	  { "samples=20 wall_seconds=50 holes_seconds=9 hole_seconds=5",
 	    "samples=20 wall_seconds=60 holes_seconds=6 hole_seconds=6",
 	    "samples=19 wall_seconds=50 holes_seconds=9 hole_seconds=9" } },
@@ -460,7 +464,15 @@ static const struct rules_case cases[] = {
 	    LONG "cores_present=2 cores_used=0.5 cores_used_peak=1.09",
 	    LONG "cores_present=1 cores_used=0.98 cores_used_peak=1.05",
 	    LONG "cores_present=2 cores_used=0.51 cores_used_peak=1 +job.run_queue_seconds=3",
+	    LONG "cores_present=2 cores_used=0.51 cores_used_peak=1 work_peak_cores=1.5",
 	    LONG "cores_present=4 cores_asked=4 cores_used=0.98 cores_used_peak=1.05" } },
+	{ "single-core", /* which others took for half of the time */
+	  LONG
+	  "cores_present=2 cores_used=0.4 cores_used_peak=0.8 +job.run_queue_seconds=2 job.threads_running_count=1",
+	  SEVERITY_NOTE,
+	  "Only one of 2 cores was in use at a time; nothing ran in parallel.",
+	  { LONG
+	    "cores_present=2 cores_used=0.4 cores_used_peak=0.8 +job.run_queue_seconds=2 job.threads_running_count=1..2" } },
 	{ "cores-unused",
 	  LONG "cores_present=4 cores_used=1.99 cores_used_peak=2.5",
 	  SEVERITY_NOTE,
@@ -492,18 +504,18 @@ static const struct rules_case cases[] = {
 	{ "idle-head",
 	  "samples=10 wall_seconds=50 idle_head_seconds=5.01",
 	  SEVERITY_WARN,
-	  "Idle at the start: 5.01 s (10 % of the run) before any work.",
+	  "Idle at the start: for 5.01 s (10 % of the run) nothing used more than 5 % of a core.",
 	  { "wall_seconds=50 idle_head_seconds=5", "wall_seconds=20 idle_head_seconds=5",
 	    "wall_seconds=60 idle_head_seconds=6", "wall_seconds=60 idle_head_seconds=57" } },
 	{ "idle-head",
 	  "wall_seconds=60 idle_head_seconds=56.9",
 	  SEVERITY_WARN,
-	  "Idle at the start: 56.9 s (95 % of the run) before any work.",
+	  "Idle at the start: for 56.9 s (95 % of the run) nothing used more than 5 % of a core.",
 	  { "" } },
 	{ "idle-tail",
 	  "samples=10 wall_seconds=50 idle_tail_seconds=5.01",
 	  SEVERITY_WARN,
-	  "Idle at the end: 5.01 s (10 % of the run) after the last work.",
+	  "Idle at the end: for 5.01 s (10 % of the run) nothing used more than 5 % of a core.",
 	  { "wall_seconds=50 idle_tail_seconds=5", "wall_seconds=20 idle_tail_seconds=5",
 	    "wall_seconds=60 idle_tail_seconds=6" } },
 	{ "idle",
@@ -511,6 +523,13 @@ static const struct rules_case cases[] = {
 	  SEVERITY_NOTE,
 	  "Hardly any work: for 4.75 s nothing used more than 5 % of a core.",
 	  { LONG "idle_head_seconds=4.74" } },
+	{ "idle", /* though it waited for a core now and then */
+	  LONG
+	  "idle_head_seconds=1 cores_used=0.01 cores_used_peak=0.05 +job.run_queue_seconds=1.2",
+	  SEVERITY_NOTE,
+	  "Hardly any work: for 5.00 s nothing used more than 5 % of a core.",
+	  { LONG "idle_head_seconds=1 cores_used=0.01 cores_used_peak=0.051", LONG
+	    "idle_head_seconds=1 cores_used=0.01 cores_used_peak=0.05 +job.run_queue_seconds=1.21" } },
 	{ "energy-shared",
 	  LONG "energy_joules=50000 energy_apportioned_joules=44999",
 	  SEVERITY_NOTE,
