@@ -131,7 +131,7 @@ def hangs(job, draw):
     job.options += ["--watch-hang", f"{draw(2, 3):.1f}s"]
     job.work(CPUS, draw(1.5, 2.5))
     if draw(0, 1) < 0.6:
-        job.sleep(draw(6, 7))
+        job.sleep(draw(7.5, 8.5))
         job.has |= {"no-progress", "idle-hole"}
     job.work(CPUS, draw(3, 4))
 
