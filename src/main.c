@@ -65,10 +65,7 @@ static int run_command(const struct command *c, int argc, char **argv)
 	struct args args = { argc - 1, argv + 1, c->stop_at_operand, 0 };
 	void *options = calloc(1, c->size ? c->size : 1);
 	struct err e = { 0 };
-	const struct command *verb = argc > 1 ? command_verb(c, argv[1]) : NULL;
 
-	if (verb)
-		return run_command(verb, argc - 1, argv + 1);
 	if (!c->stop_at_operand)
 		own_output();
 	if (!options) {
@@ -160,6 +157,8 @@ static int dispatch(int argc, char **argv)
 	const char *word = argv[0];
 	const struct command *c = command_find(word);
 
+	if (c && argc > 1 && command_verb(c, argv[1]))
+		return run_command(command_verb(c, argv[1]), argc - 1, argv + 1);
 	if (c)
 		return run_command(c, argc, argv);
 	if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h"))
