@@ -128,7 +128,8 @@ struct run {
 	/* The spans of a pack, in the order they were written, until the next call. Their number;
 	 * 0 when they cannot be read (which is damage); or -errno. Not between next_ranges and
 	 * values. */
-	int (*unpack)(const struct run *r, uint32_t pack, const struct run_span **spans, struct err *e);
+	int (*unpack)(const struct run *r, uint32_t pack, const struct run_span **spans,
+		      struct err *e);
 };
 
 /* Seconds since the run began of a node's monotonic instant. */
