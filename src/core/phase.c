@@ -403,9 +403,10 @@ static int pair_all(struct phase_maker *m)
 
 static int apply(struct phase_maker *m, const struct phase_rules *rules)
 {
+	bool spans = m->rule->spans.n && !m->wish->marks_only;
 	int rc = 0;
 
-	for (uint32_t i = 1; m->rule->spans.n && i < m->run->nspans && !rc; i++)
+	for (uint32_t i = 1; spans && i < m->run->nspans && !rc; i++)
 		rc = add_span(m, &m->run->spans[i]);
 	m->ncandidates = 0;
 	for (uint32_t i = 1; m->rule->start.n && i < m->run->nmarks && !rc; i++)

@@ -49,6 +49,7 @@ struct phases {
 struct phase_wish {
 	const char *names; /* globs, separated by commas; NULL: all */
 	double size_step;  /* see phase_size; 0: 1000 */
+	bool marks_only;   /* no spans */
 };
 
 /* 0 or -errno with a sentence. The run and the rules are borrowed for as long as the phases are. */

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -342,6 +343,18 @@ static void wait_for_end(struct launch *l, struct child *c, bool *lost)
 	*lost |= l->recorder >= 0;
 }
 
+/* It closes its end when it has read what is left; nobody waits long for it. */
+static void end_follower(int fd)
+{
+	enum { FOLLOWER_MS = 300 };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd < 0)
+		return;
+	shutdown(fd, SHUT_WR);
+	poll(&p, 1, FOLLOWER_MS);
+}
+
 int launch_command(const struct launch *l, struct launch_end *end, struct err *e)
 {
 	struct launch here = *l;
@@ -369,6 +382,7 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 		tell(&here, MESSAGE_STARTED, &c, c.pid, 0);
 		supervise(&here, &c);
 		end->status = c.status;
+		end_follower(here.follower);
 		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status);
 	}
 	wait_for_end(&here, &c, &end->recorder_lost);

@@ -43,6 +43,8 @@ struct launch {
 	int recorder;          /* socket, or -1: without a recorder of its own */
 	pid_t recorder_pid;    /* its own recorder's; 0: none */
 	struct share *share;   /* of a recorder that is shared, joined already; NULL: none */
+	int follower;          /* socket of who follows the job's logs, or -1: it is told of the end
+				  before the recorder is, and reads what is left (marklog.h) */
 	bool wait_all;         /* wait for what the command left behind, too */
 	int ready_ms, done_ms; /* how long the recorder may keep the command waiting at its start;
 				  and, while it works, at its end (patience.h) */
