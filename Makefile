@@ -68,7 +68,8 @@ PHASES  := $(wildcard phases/*.phases)
 UPLOT   := src/report/page/node_modules/uplot/dist
 EVENTS  := $(wildcard events/*.events)
 MAPS    := $(wildcard maps/*.map)
-ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o $(BUILD)/gen/maps.o
+MODELS  := $(wildcard models/*.model)
+ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o $(BUILD)/gen/maps.o $(BUILD)/gen/models.o
 
 $(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/package.json
 	@command -v npm >/dev/null || { echo 'make: npm is missing (Debian: apt-get install npm); the report page needs uPlot from it' >&2; exit 1; }
@@ -85,6 +86,9 @@ $(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
 	$(CC) -c -I$(BUILD)/gen -o $@ $<
 
 $(BUILD)/gen/maps.o: src/cmd/maps.S $(MAPS) | $(BUILD)/gen
+	$(CC) -c -I. -o $@ $<
+
+$(BUILD)/gen/models.o: src/cmd/models.S $(MODELS) | $(BUILD)/gen
 	$(CC) -c -I. -o $@ $<
 
 $(BUILD)/gen:
@@ -119,7 +123,7 @@ $(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
 	$(CC) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
 
 # The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
-LIBSOURCES := cpu cpulist memory disk network core interrupts topology device kept block sysfs
+LIBSOURCES := cpu cpulist memory disk network core interrupts topology device kept block sysfs spans
 LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/% \
             $(LIBSOURCES:%=$(BUILD)/obj/source/%.o),$(OBJ))
 $(BUILD)/libsonde.a: $(LIBOBJ)
@@ -137,7 +141,8 @@ $(BUILD)/docs.stamp: $(BUILD)/sonde
 	$(BUILD)/sonde docs completions $(BUILD)/completions
 	@touch $@
 # Those of the library come from its headers.
-HEADERS := include/sonde.h include/sonde_sampler.h
+HEADERS := include/sonde.h include/sonde_sampler.h include/sonde_span.h
+CPPHEADERS := include/sonde_span.hpp
 $(BUILD)/library.stamp: src/lib/man.awk $(HEADERS)
 	@mkdir -p $(BUILD)/man
 	awk -v version=$(VERSION) -v out=$(BUILD)/man -f $< $(HEADERS)
@@ -188,6 +193,9 @@ $(BUILD)/programs/%: tests/programs/%.c
 OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table compare_rates statistics growing_nodes traced_nodes)
 $(OWNPARTS): $(BUILD)/libsonde-all.a
 $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
+# And those that use the library as others do.
+$(BUILD)/programs/spanner: $(BUILD)/libsonde.a include/sonde_span.h
+$(BUILD)/programs/spanner: PROGRAMLIBS = $(LDLIBS) -pthread
 
 # The document is replaced whatever came out, and then a bound that was not held fails.
 accuracy: $(BUILD)/sonde programs
@@ -198,13 +206,13 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)
 examples: $(EXAMPLES)
 $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a $(wildcard include/*.h)
 	@mkdir -p $(@D)
-	$(CC) -Iinclude -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libsonde.a $(LDLIBS)
+	$(CC) -Iinclude -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libsonde.a $(LDLIBS) -pthread
 
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
 		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules $(DESTDIR)$(datadir)/sonde/phases \
-		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps \
+		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps $(DESTDIR)$(datadir)/sonde/models \
 		$(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde \
 		$(DESTDIR)$(datadir)/bash-completion/completions \
 		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
@@ -214,7 +222,7 @@ install: all
 	install -m 644 $(BUILD)/libsonde.a $(DESTDIR)$(libdir)/libsonde.a
 	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0
 	ln -sf libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so
-	install -m 644 $(HEADERS) $(DESTDIR)$(includedir)/
+	install -m 644 $(HEADERS) $(CPPHEADERS) $(DESTDIR)$(includedir)/
 	$(FILL) src/lib/sonde.pc.in > $(DESTDIR)$(libdir)/pkgconfig/sonde.pc
 	$(FILL) examples/modules/sonde.lua.in > $(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde/$(VERSION).lua
 	$(FILL) examples/modules/sonde.tcl.in > $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde/$(VERSION)
@@ -225,6 +233,7 @@ install: all
 	install -m 644 phases/*.phases $(DESTDIR)$(datadir)/sonde/phases/
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/
 	install -m 644 maps/*.map $(DESTDIR)$(datadir)/sonde/maps/
+	install -m 644 models/*.model $(DESTDIR)$(datadir)/sonde/models/
 	install -m 644 $(BUILD)/completions/sonde.bash $(DESTDIR)$(datadir)/bash-completion/completions/sonde
 	ln -sf sonde $(DESTDIR)$(datadir)/bash-completion/completions/perfmon
 	install -m 644 $(BUILD)/completions/_sonde $(DESTDIR)$(datadir)/zsh/site-functions/_sonde

@@ -22,10 +22,13 @@ TITLES = {
     "sources": "Reading the node",
     "recording": "The recording: size and speed",
     "sampler": "The sampler within a program",
+    "spans": "Spans from within a program",
     "reading": "Reading at scale",
+    "report": "The report of a large run",
     "export": "Exporting at scale",
     "columns": "Writing columns",
     "hdf5": "Writing HDF5",
+    "trials": "Trials of benchmarks",
 }
 
 
@@ -83,7 +86,7 @@ def section(name, when, rows):
 def sections_of(document):
     """Of a document the lines of each bench's section."""
     found = {}
-    for text in document.split("\n## ")[1:]:
+    for text in document.split("\nNot measured: ")[0].split("\n## ")[1:]:
         name = first(r"Again: `\./dev bench (\w+)`", text, None)
         if name:
             found[name] = ("## " + text.rstrip()).splitlines()

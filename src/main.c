@@ -65,7 +65,10 @@ static int run_command(const struct command *c, int argc, char **argv)
 	struct args args = { argc - 1, argv + 1, c->stop_at_operand, 0 };
 	void *options = calloc(1, c->size ? c->size : 1);
 	struct err e = { 0 };
+	const struct command *verb = argc > 1 ? command_verb(c, argv[1]) : NULL;
 
+	if (verb)
+		return run_command(verb, argc - 1, argv + 1);
 	if (!c->stop_at_operand)
 		own_output();
 	if (!options) {
@@ -127,6 +130,8 @@ static int help_word(int argc, char **argv)
 
 	if (argc == 1 || argv[1][0] == '-')
 		return overview();
+	if (c && argc > 2 && command_verb(c, argv[2]))
+		c = command_verb(c, argv[2]);
 	return c ? explain(c) : unknown_word(argv[1]);
 }
 

@@ -13,7 +13,7 @@ FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-r
 
 
 class Chromium:
-    def __init__(self, width=1280):
+    def __init__(self, width=1280, flags=()):
         self.profile = tempfile.mkdtemp(dir=".")
         to_read, self.write = os.pipe()
         self.read, to_write = os.pipe()
@@ -23,7 +23,7 @@ class Chromium:
             os.dup2(kept[0], 3)
             os.dup2(kept[1], 4)
 
-        self.process = subprocess.Popen(["chromium", *FLAGS, f"--window-size={width},900", f"--user-data-dir={self.profile}"],
+        self.process = subprocess.Popen(["chromium", *FLAGS, *flags, f"--window-size={width},900", f"--user-data-dir={self.profile}"],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=pipes, close_fds=False)
         os.close(to_read)
         os.close(to_write)

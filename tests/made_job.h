@@ -103,7 +103,9 @@ struct made_job {
 	double remote;   /* share of memory on other NUMA nodes */
 	double throttled, steal, swap_bytes, pressure_memory, pressure_io, refaults;
 	double nfs_rate, nfs_latency_s, nfs_metadata;
+	double cgroup_full, read_again; /* share of its limit; of what was dropped from its cache */
 	double calls, call_bytes;
+	double blocked, storage_rate; /* threads that wait for storage; bytes a second */
 	double gpu_use, gpu_hot, gpu_other_bytes;
 	double slow_clock;   /* of the last node, as a share of the others' */
 	double others_share; /* work of the other nodes, of the first one's */
@@ -182,7 +184,7 @@ static inline void draw_cores(struct made_job *j)
 
 static inline void draw_threads(struct made_job *j)
 {
-	double many = between(j, 2, 4);
+	double many = between(j, 2, 4), wanted;
 
 	j->threads = j->cores / j->cores_asked;
 	j->affinity = j->cores_asked;
@@ -190,6 +192,8 @@ static inline void draw_threads(struct made_job *j)
 	switch (made_random(j) % 8) {
 	case 0:
 		j->has[FAULT_OVERSUBSCRIBED] = true;
+		j->has[FAULT_CORES_ASKED] = false;
+		j->cores = between(j, 0.9, 1) * j->cores_asked;
 		j->threads = many;
 		j->queue = many - 1;
 		break;
@@ -197,13 +201,19 @@ static inline void draw_threads(struct made_job *j)
 		j->has[FAULT_PINNED] = true;
 		j->affinity = fmax(3, floor(j->cores_asked * between(j, 0.1, 0.5)));
 		j->cores = fmin(j->cores, 0.97 * j->affinity);
-		j->has[FAULT_CORES_ASKED] = true;
 		j->threads = many * j->affinity / j->cores_asked;
-		j->queue = many - 1;
+		if (j->threads > 0.6 && j->threads < 0.9)
+			j->threads = between(j, 0.9, 1.4);
+		j->has[FAULT_CORES_ASKED] = j->threads < 0.7;
+		j->queue = j->threads * j->cores_asked / j->affinity - 1;
 		break;
-	case 2:
+	case 2: /* it would use all that it asked for */
 		j->has[FAULT_CROWDED] = true;
+		j->has[FAULT_CORES_ASKED] = false;
+		wanted = between(j, 0.9, 1.3);
 		j->queue = between(j, 0.4, 2);
+		j->cores = wanted * j->cores_asked / (1 + j->queue);
+		j->threads = wanted;
 		break;
 	default:
 		break;
@@ -236,12 +246,25 @@ static inline void draw_memory(struct made_job *j)
 	j->has[FAULT_SWAP] = chance(j, 0.1);
 	j->swap_bytes = j->has[FAULT_SWAP] ? between(j, 64e6, 4e9) : between(j, 0, 8e6);
 	j->pressure_memory = draw(j, FAULT_PRESSURE, 0.1, 0.1, 0.6);
-	j->refaults = draw(j, FAULT_THRASH, 0.1, 2000, 20000);
+	j->refaults = draw(j, FAULT_THRASH, 0.15, 2000, 20000);
+	j->cgroup_full = between(j, 0.95, 1);
+	j->read_again = between(j, 0.8, 1.2);
+	if (j->has[FAULT_THRASH] && chance(j, 0.3)) { /* no limit was reached, or others read */
+		j->has[FAULT_THRASH] = false;
+		if (chance(j, 0.5))
+			j->cgroup_full = between(j, 0.2, 0.6);
+		else
+			j->read_again = between(j, 0, 0.2);
+	}
 }
 
 static inline void draw_files(struct made_job *j)
 {
 	j->pressure_io = draw(j, FAULT_DISK, 0.15, 0.1, 0.6);
+	j->blocked = j->has[FAULT_DISK] ? between(j, 0.3, 4) : between(j, 0, 0.05);
+	j->storage_rate = j->has[FAULT_DISK] ? between(j, 1e5, 1e9) : between(j, 0, 2e6);
+	if (!j->has[FAULT_DISK] && j->refaults * j->read_again < 200 && chance(j, 0.5)) /* others */
+		j->pressure_io = between(j, 0.13, 0.6);
 	j->nfs_metadata = between(j, 0.1, 0.5);
 	switch (made_random(j) % 6) {
 	case 0: /* slow and much of it */
@@ -264,8 +287,12 @@ static inline void draw_files(struct made_job *j)
 		j->nfs_latency_s = between(j, 1e-4, 2e-3);
 	}
 	j->has[FAULT_SMALL_IO] = chance(j, 0.15);
-	j->calls = j->has[FAULT_SMALL_IO] ? between(j, 8e3, 1e5) : between(j, 0, 5e4);
+	j->calls = j->cores * (j->has[FAULT_SMALL_IO] ? between(j, 4e4, 3e5) : between(j, 0, 5e4));
 	j->call_bytes = j->has[FAULT_SMALL_IO] ? between(j, 50, 2500) : between(j, 8e3, 1e6);
+	if (!j->has[FAULT_SMALL_IO] && chance(j, 0.3)) { /* small, but few for what is computed */
+		j->calls = j->cores * between(j, 0, 3e3);
+		j->call_bytes = between(j, 50, 2500);
+	}
 }
 
 static inline void draw_gpus(struct made_job *j)

@@ -83,6 +83,7 @@ static inline void made_open_series(struct made_node *n)
 		"job.resident_bytes",
 		"job.swap_bytes",
 		"job.threads_running_count",
+		"job.threads_blocked_count",
 		"job.run_queue_seconds",
 		"job.affinity_cpus_count",
 		"job.numa_local_bytes",
@@ -91,15 +92,22 @@ static inline void made_open_series(struct made_node *n)
 		"job.write_calls",
 		"job.read_bytes",
 		"job.written_bytes",
+		"job.storage_read_bytes",
+		"job.storage_written_bytes",
+		"node.cpu_user_seconds",
+		"node.cpu_nice_seconds",
+		"node.cpu_system_seconds",
 		"node.cpu_steal_seconds",
 		"node.pressure_memory_some_seconds",
 		"node.pressure_io_some_seconds",
 	};
-	static const char *const of_group[] = {
-		"cgroup.periods",          "cgroup.throttled_periods",
-		"cgroup.cpu_limit_cores",  "cgroup.memory_limit_bytes",
-		"cgroup.memory_oom_kills", "cgroup.memory_refaults_file"
-	};
+	static const char *const of_group[] = { "cgroup.periods",
+						"cgroup.throttled_periods",
+						"cgroup.cpu_limit_cores",
+						"cgroup.memory_limit_bytes",
+						"cgroup.memory_oom_kills",
+						"cgroup.memory_bytes",
+						"cgroup.memory_refaults_file" };
 	static const char *const of_nfs[] = { "nfs.requests", "nfs.execute_seconds",
 					      "nfs.metadata_requests" };
 	static const char *const of_gpu[] = {
@@ -202,7 +210,7 @@ static inline void made_row(struct made_node *n, double at)
 {
 	struct made_job *j = n->job;
 	double cores = made_cores(n, at), memory = made_memory(n, at);
-	bool works = cores > 1.5, killed = at >= j->wall_s - 1;
+	bool works = cores > 1.5 / j->nodes, killed = at >= j->wall_s - 1;
 
 	n->cpu_s += cores;
 	n->peak_bytes = fmax(n->peak_bytes, memory);
@@ -218,6 +226,12 @@ static inline void made_row(struct made_node *n, double at)
 	grow(n, "job.write_calls", j->calls / 2 * noise(j, 0.2));
 	grow(n, "job.read_bytes", j->calls / 2 * j->call_bytes * noise(j, 0.2));
 	grow(n, "job.written_bytes", j->calls / 2 * j->call_bytes * noise(j, 0.2));
+	set(n, "job.threads_blocked_count", floor(j->blocked + between(j, 0, 1)));
+	grow(n, "job.storage_read_bytes",
+	     (j->storage_rate / 2 + j->read_again * 4096 * j->refaults) * noise(j, 0.2));
+	grow(n, "job.storage_written_bytes", j->storage_rate / 2 * noise(j, 0.2));
+	grow(n, "node.cpu_user_seconds", cores);
+	grow(n, "node.cpu_system_seconds", 0.02 * cores);
 	grow(n, "node.cpu_steal_seconds", j->steal * cores * noise(j, 0.2));
 	grow(n, "node.pressure_memory_some_seconds", j->pressure_memory * noise(j, 0.2));
 	grow(n, "node.pressure_io_some_seconds", j->pressure_io * noise(j, 0.2));
@@ -225,6 +239,7 @@ static inline void made_row(struct made_node *n, double at)
 	grow(n, "cgroup.throttled_periods", 10 * j->throttled * noise(j, 0.2));
 	set(n, "cgroup.cpu_limit_cores", j->cores_asked);
 	set(n, "cgroup.memory_limit_bytes", j->memory_asked);
+	set(n, "cgroup.memory_bytes", j->cgroup_full * j->memory_asked);
 	set(n, "cgroup.memory_oom_kills", killed && n->victim && j->has[FAULT_OOM]);
 	grow(n, "cgroup.memory_refaults_file", j->refaults * noise(j, 0.2));
 	grow(n, "nfs.requests", j->nfs_rate * noise(j, 0.2));

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libsonde.so.0: where it is, and what is declared in sonde.h and sonde_sampler.h."""
+"""libsonde.so.0: where it is, and what is declared in sonde.h, sonde_sampler.h and sonde_span.h."""
 import ctypes
 import functools
 import os
 import shutil
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint,
-                    c_uint8, c_uint64, c_void_p)
+                    c_uint8, c_uint32, c_uint64, c_void_p)
 
 NAME = "libsonde.so.0"
 
@@ -96,6 +96,14 @@ DECLARED = {
     "sonde_report_add_sampler": (c_bool, [c_void_p, c_uint, c_void_p]),
     "sonde_report_emit": (c_size_t, [c_void_p, LOG, c_void_p]),
     "sonde_report_save": (c_char_p, [c_void_p, c_char_p, POINTER(Error)]),
+    "sonde_name": (c_uint32, [c_char_p]),
+    "sonde_begin": (None, [c_uint32]),
+    "sonde_end": (None, []),
+    "sonde_mark": (None, [c_uint32]),
+    "sonde_counter": (None, [c_uint32, c_double]),
+    "sonde_spans_start": (c_bool, [c_char_p, POINTER(Error)]),
+    "sonde_spans_stop": (None, []),
+    "sonde_spans_lost": (c_uint64, []),
 }
 
 

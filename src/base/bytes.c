@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { VARINT_MAX = 10 };
+
 void bytes_free(struct bytes *b)
 {
 	free(b->data);
@@ -90,15 +92,21 @@ void bytes_u64(struct bytes *b, uint64_t v)
 
 void bytes_varint(struct bytes *b, uint64_t v)
 {
-	uint8_t out[10];
-	size_t n = 0;
+	uint8_t out[VARINT_MAX], *at = out;
+	bool roomy = !b->failed && b->cap - b->len >= VARINT_MAX;
 
+	/* In place where any would fit: traces have a dozen of them an event. */
+	if (roomy)
+		at = b->data + b->len;
 	while (v >= 0x80) {
-		out[n++] = (uint8_t)(v | 0x80);
+		*at++ = (uint8_t)(v | 0x80);
 		v >>= 7;
 	}
-	out[n++] = (uint8_t)v;
-	bytes_put(b, out, n);
+	*at++ = (uint8_t)v;
+	if (roomy)
+		b->len = (size_t)(at - b->data);
+	else
+		bytes_put(b, out, (size_t)(at - out));
 }
 
 void bytes_zigzag(struct bytes *b, int64_t v)

@@ -23,6 +23,11 @@ int64_t clock_utc_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
+int64_t clock_boot_ns(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
 int64_t clock_cpu_ns(void)
 {
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);

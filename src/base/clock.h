@@ -13,7 +13,8 @@
 
 int64_t clock_mono_ns(void);
 int64_t clock_utc_ns(void);
-int64_t clock_cpu_ns(void); /* CPU of this process */
+int64_t clock_boot_ns(void); /* since the boot, suspends included */
+int64_t clock_cpu_ns(void);  /* CPU of this process */
 /* "2026-11-20T13:05:33Z", with a fraction when there is one. Returns out. */
 const char *clock_iso(int64_t utc_ns, char *out, size_t size);
 

@@ -125,12 +125,28 @@ static void json_character(struct bytes *b, const char *text, size_t n, uint32_t
 		bytes_put(b, text, n);
 }
 
+/* How many characters stand for themselves: most texts are nothing else. */
+static size_t plain_in_json(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] >= ' ' && text[n] < 0x7f && text[n] != '"' && text[n] != '\\' &&
+	       text[n] != '<' && text[n] != '>' && text[n] != '&')
+		n++;
+	return n;
+}
+
 void escape_json(struct bytes *b, const char *text)
 {
 	while (*text) {
+		size_t n = plain_in_json(text);
 		uint32_t c;
-		size_t n = decode(text, &c);
 
+		bytes_put(b, text, n);
+		text += n;
+		if (!*text)
+			break;
+		n = decode(text, &c);
 		if (n)
 			json_character(b, text, n, c);
 		else

@@ -187,8 +187,8 @@ static const char *take_string(struct jsondoc *j)
 			return "a text without end";
 		if (c < ' ')
 			return "a control character in a text";
-		if (j->string.len > JSONDOC_TEXT)
-			return "a text of more than 64 KiB";
+		if (j->string.len > (j->text_most ? j->text_most : JSONDOC_TEXT))
+			return j->text_most ? "too long a text" : "a text of more than 64 KiB";
 		if (c != '\\')
 			bytes_u8(&j->string, (uint8_t)c);
 		else if (!take_escape(j))
@@ -254,7 +254,8 @@ static enum jsondoc_token take_number(struct jsondoc *j, struct err *e)
 	size_t n = 0, first;
 
 	take_if(j, "-", text, &n);
-	if (peek(j) == 'I')
+	j->no_number = peek(j) == 'I';
+	if (j->no_number)
 		return take_word(j, "Infinity") ? JSONDOC_NULL : bad(j, e, "an unknown word");
 	first = n;
 	if (!take_digits(j, text, &n) || (text[first] == '0' && n > first + 1))
@@ -306,6 +307,7 @@ static enum jsondoc_token word(struct jsondoc *j, int c, struct err *e)
 		      { "NaN", JSONDOC_NULL },
 		      { "Infinity", JSONDOC_NULL } };
 
+	j->no_number = c == 'N' || c == 'I';
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
 		if (words[i].text[0] == c)
 			return take_word(j, words[i].text) ? words[i].token

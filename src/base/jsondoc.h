@@ -35,13 +35,15 @@ struct jsondoc {
 	const char *text; /* of a key or string, ends in NUL; until the next token */
 	double number;    /* what does not fit is infinite */
 	int64_t integer;
-	bool whole; /* it is a whole number that fits in 64 bits, and was written as one */
+	bool whole;       /* it is a whole number that fits in 64 bits, and was written as one */
+	bool no_number;   /* a null that was written as NaN or an infinity */
+	uint64_t line;    /* of what came last, from 1 */
+	size_t text_most; /* of a text; 0: JSONDOC_TEXT */
 
 	/* private */
 	int fd;
 	const uint8_t *at, *end;
 	uint8_t *block;
-	uint64_t line;
 	uint8_t is_object[JSONDOC_DEPTH];
 	unsigned depth, expect;
 	struct bytes string;

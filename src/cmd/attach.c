@@ -139,8 +139,8 @@ static int record(const struct attach_options *o, struct recording_plan *plan, s
 	r.marks = o->marks;
 	r.await_ns = r.grace_ns = o->grace_ns;
 	r.duration_ns = o->duration_ns;
-	if (!r.duration_ns && o->job && !o->job[0])
-		r.duration_ns = attached_until_limit_ns(&plan->identity.job, LIMIT_MARGIN_NS);
+	if (!r.duration_ns)
+		r.duration_ns = attached_until_ns(x->ends_utc_ns, LIMIT_MARGIN_NS);
 	jobline_start(&line, plan, getpid());
 	bad = recorder_run(&r);
 	jobline_end(&line);

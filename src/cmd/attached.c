@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "job/claim.h"
+#include "sampler/members_find.h"
+#include "source/procfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define TIME_MAX_S (INT64_MAX / NS_PER_S)
 
 /* What a signal handler may write; the one thing that is not handed in. */
 static volatile int stop;
@@ -50,6 +54,35 @@ bool attached_pids(struct attached *x, const char *text)
 	return false;
 }
 
+/* When the oldest of the job's processes here began, in UTC; 0: none tells. */
+static int64_t oldest_utc_ns(const struct attached *x)
+{
+	int64_t since_boot = clock_boot_ns(), tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
+	int64_t age = -1;
+
+	for (size_t i = 0; i < x->nroots; i++) {
+		struct proc_stat st;
+		int64_t began = members_stat(&x->members, x->roots[i], &st)
+					? since_boot - st.starttime * tick_ns
+					: -1;
+
+		age = began > age ? began : age;
+	}
+	return age >= 0 ? clock_utc_ns() - age : 0;
+}
+
+/* As it is told, else what the job may last from its first process here on: on its first node that
+ * is the batch script, on others it may be a later one. */
+static int64_t end_of_job(const struct attached *x, const struct batch_job *job)
+{
+	int64_t end_s = job->number[BATCH_END_UTC], limit_s = job->number[BATCH_TIME_LIMIT];
+	int64_t began = end_s < 0 && limit_s > 0 ? oldest_utc_ns(x) : 0;
+
+	if (end_s > 0 && end_s < TIME_MAX_S)
+		return end_s * NS_PER_S;
+	return began && limit_s < TIME_MAX_S / 2 ? began + limit_s * NS_PER_S : 0;
+}
+
 int attached_job(struct attached *x, const struct recording_plan *plan, const char *id,
 		 struct err *e)
 {
@@ -63,6 +96,8 @@ int attached_job(struct attached *x, const struct recording_plan *plan, const ch
 		return bad;
 	x->follow = true;
 	x->nroots = members_next(&x->members, x->roots, MEMBERS_AT_ONCE);
+	if (!id)
+		x->ends_utc_ns = end_of_job(x, &plan->identity.job);
 	return 0;
 }
 
@@ -136,12 +171,9 @@ bool attached_signalled(void)
 	return stop;
 }
 
-int64_t attached_until_limit_ns(const struct batch_job *job, int64_t margin_ns)
+int64_t attached_until_ns(int64_t ends_utc_ns, int64_t margin_ns)
 {
-	int64_t end_s = job->number[BATCH_END_UTC], end_ns, now = clock_utc_ns();
+	int64_t left = ends_utc_ns - margin_ns - clock_utc_ns();
 
-	if (end_s < 0 || end_s > INT64_MAX / NS_PER_S)
-		return 0;
-	end_ns = end_s * NS_PER_S - margin_ns;
-	return end_ns > now ? end_ns - now : 0;
+	return ends_utc_ns && left > 0 ? left : 0;
 }

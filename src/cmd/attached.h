@@ -16,8 +16,9 @@ struct attached {
 	bool follow;
 	pid_t roots[MEMBERS_AT_ONCE];
 	size_t nroots;
-	int claim;         /* socket that other copies meet; 0: none */
-	char command[256]; /* what the recording says was recorded */
+	int64_t ends_utc_ns; /* when the scheduler ends the job; 0: not known */
+	int claim;           /* socket that other copies meet; 0: none */
+	char command[256];   /* what the recording says was recorded */
 };
 
 /* The processes of a list, as "1234,1235". False when it is none, or has more than ATTACHED_PIDS.
@@ -39,7 +40,7 @@ void attached_close(struct attached *x);
 struct recorder_options attached_recorder(const struct recording_plan *plan, struct attached *x);
 /* Was there such a signal? */
 bool attached_signalled(void);
-/* Until so long before the scheduler ends the job; 0: that is not known. */
-int64_t attached_until_limit_ns(const struct batch_job *job, int64_t margin_ns);
+/* From now until so long before that time (attached.ends_utc_ns); 0: it is not known, or over. */
+int64_t attached_until_ns(int64_t ends_utc_ns, int64_t margin_ns);
 
 #endif

@@ -22,6 +22,14 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
+const struct command *command_verb(const struct command *c, const char *word)
+{
+	for (size_t i = 0; i < c->nverbs; i++)
+		if (!strcmp(strrchr(c->verbs[i]->name, ' ') + 1, word))
+			return c->verbs[i];
+	return NULL;
+}
+
 const char *command_nearest(const char *word)
 {
 	const char *nearest = NULL;

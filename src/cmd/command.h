@@ -32,6 +32,10 @@ struct command {
 	bool by_name;         /* a link of its name to sonde is this command */
 	int usage_code;       /* exit code of a usage error; 0 = EXIT_USAGE */
 	int (*exec)(const void *options, int noperands, char **operands);
+	/* Of one that is several: `sonde bench run` is the verb named "bench run", a command of its
+	 * own. */
+	const struct command *const *verbs;
+	size_t nverbs;
 };
 
 #define COMMAND_OPTIONS(array)  .options = (array), .noptions = sizeof(array) / sizeof((array)[0])
@@ -42,6 +46,8 @@ extern const struct command *const commands[];
 extern const size_t ncommands;
 
 const struct command *command_find(const char *name); /* NULL when there is none */
+/* Its verb of that word, the last of the verb's name; NULL when there is none. */
+const struct command *command_verb(const struct command *c, const char *word);
 /* The command a mistyped word most likely means; NULL when none is near. */
 const char *command_nearest(const char *word);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/clock.h"
 #include "cmd/command.h"
-#include "cmd/listing.h"
+#include "cmd/comparebench.h"
 #include "cmd/outfile.h"
 #include "cmd/print.h"
 #include "cmd/progress.h"
 #include "cmd/say.h"
+#include "cmd/wanted.h"
 #include "recording/join.h"
 #include "report/comparison.h"
 #include "report/comparison_page.h"
@@ -18,12 +18,11 @@
 #include <unistd.h>
 
 enum { EXIT_INCONCLUSIVE = 3 };
-enum { RUNS_MAX = 1000, HISTORY_MAX = 50 };
 enum { FORM_TEXT, FORM_JSON, FORM_MARKDOWN };
 
 struct compare_options {
 	struct option_list first, second, fail_if, floor, history;
-	const char *margin, *html;
+	const char *margin, *html, *store;
 	bool json, markdown, all, independent;
 };
 
@@ -62,8 +61,13 @@ static const struct option rows[] = {
 	  .type = ARG_LIST,
 	  .value = "DIR",
 	  .help = "Where to look for like runs that tell how much single runs vary; without it "
-		  "beside A.",
+		  "beside A, then in the history of `sonde ls --history`.",
 	  OPTION_OFFSET(struct compare_options, history) },
+	{ .name = "store",
+	  .type = ARG_TEXT,
+	  .value = "WHERE",
+	  .help = "Where bench:ID is looked for; else in SONDE_STORE, else in this user's store.",
+	  OPTION_OFFSET(struct compare_options, store) },
 	{ .name = "independent",
 	  .help = "Take runs to be independent of their neighbours in time and of drift, whatever "
 		  "their order tells: surer answers, which are wrong when it is not so.",
@@ -90,18 +94,10 @@ static const struct example examples[] = {
 	{ "compare --fail-if 'wall_seconds>+5%' --fail-if 'cpu_seconds>+9%' old new",
 	  "a gate: exit code 1 when it got worse" },
 	{ "compare --markdown --html diff.html main branch", "for a pull request" },
+	{ "compare bench:3 bench:4", "the trials of two batches of sonde bench" },
 };
 
 static const char *const built_in[] = { "wall_seconds", "cpu_seconds", "peak_memory_bytes" };
-
-/* What is to be read: paths, each of a group. */
-struct wanted {
-	struct {
-		char *path;
-		enum comparison_group group;
-	} run[RUNS_MAX];
-	uint32_t n;
-};
 
 struct comparing {
 	const struct compare_options *o;
@@ -109,138 +105,6 @@ struct comparing {
 	struct comparison result;
 	struct comparison_page page;
 };
-
-static int add_path(struct wanted *w, const char *path, enum comparison_group group, struct err *e)
-{
-	if (w->n == RUNS_MAX)
-		return err_set(e, -EINVAL, "more than %d runs", RUNS_MAX);
-	w->run[w->n].path = strdup(path);
-	w->run[w->n].group = group;
-	if (!w->run[w->n].path)
-		return err_set(e, -ENOMEM, "out of memory for the names of runs");
-	w->n++;
-	return 0;
-}
-
-/* A recording, or a directory of several. */
-static int add_named(struct wanted *w, const char *path, enum comparison_group group, struct err *e)
-{
-	struct listing l = { 0 };
-	int rc = access(path, F_OK) ? -errno : 0;
-
-	if (rc)
-		return err_set(e, rc, "there is no %.300s: %s", path, strerror(-rc));
-	rc = listing_find(&l, path);
-	if (rc == -ENOTDIR || (!rc && !l.n)) /* a file, or what opening it will say */
-		rc = add_path(w, path, group, e);
-	else if (rc || l.failed)
-		rc = err_set(e, rc ? rc : -ENOMEM, "cannot read the directory %.300s: %s", path,
-			     strerror(rc ? -rc : ENOMEM));
-	else
-		for (size_t i = 0; i < l.n && !rc; i++)
-			rc = add_path(w, l.entry[i].path, group, e);
-	listing_free(&l);
-	return rc;
-}
-
-/* A,A2,...: a name with a comma in it is taken as it is when there is such a thing. */
-static int add_list(struct wanted *w, const char *text, enum comparison_group group, struct err *e)
-{
-	char part[PATH_MAX];
-	int rc = 0;
-
-	if (!strchr(text, ',') || !access(text, F_OK))
-		return add_named(w, text, group, e);
-	for (const char *at = text; !rc;) {
-		size_t n = strcspn(at, ",");
-
-		if (n >= sizeof part)
-			return err_set(e, -ENAMETOOLONG, "a name in the list is too long");
-		memcpy(part, at, n);
-		part[n] = '\0';
-		if (n)
-			rc = add_named(w, part, group, e);
-		if (!at[n])
-			break;
-		at += n + 1;
-	}
-	return rc;
-}
-
-/* ---- like runs ---- */
-
-static uint32_t count_of(const struct wanted *w, enum comparison_group group)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < w->n; i++)
-		n += w->run[i].group == group;
-	return n;
-}
-
-static bool is_compared(const struct wanted *w, const char *path)
-{
-	char one[PATH_MAX], other[PATH_MAX];
-
-	if (!realpath(path, one))
-		return true;
-	for (uint32_t i = 0; i < w->n; i++)
-		if (realpath(w->run[i].path, other) && !strcmp(one, other))
-			return true;
-	return false;
-}
-
-/* Of the same command and number of nodes, that ended well, and that is none of those compared. */
-static bool is_like(const struct wanted *w, const struct recording *x, const struct recording *a)
-{
-	return x->condition == COMPLETE && x->command && a->command &&
-	       !strcmp(x->command, a->command) && x->nodes == a->nodes && x->exit_code == 0 &&
-	       !is_compared(w, x->path);
-}
-
-/* The newest first. */
-static int add_like(struct wanted *w, const char *dir, const struct recording *a, struct err *e)
-{
-	struct listing l = { 0 };
-	uint32_t found = count_of(w, GROUP_HISTORY);
-	int rc = listing_find(&l, dir);
-
-	if (rc)
-		err_set(e, rc, "cannot look for like runs in %.300s: %s", dir, strerror(-rc));
-	for (size_t i = l.n; i-- > 0 && !rc && found < HISTORY_MAX;)
-		if (is_like(w, &l.entry[i], a)) {
-			rc = add_path(w, l.entry[i].path, GROUP_HISTORY, e);
-			found++;
-		}
-	listing_free(&l);
-	return rc;
-}
-
-/* Where a single run cannot tell how much runs vary, like runs may. */
-static int add_history(struct comparing *c, struct err *e)
-{
-	const struct option_list *dirs = &c->o->history;
-	struct wanted *w = &c->wanted;
-	struct listing a = { 0 };
-	char beside[PATH_MAX], real[PATH_MAX];
-	int rc;
-
-	if (count_of(w, GROUP_A) > 1 && count_of(w, GROUP_B) > 1)
-		return 0;
-	rc = listing_find(&a, w->run[0].path);
-	if (rc || a.n != 1 || !realpath(w->run[0].path, real)) {
-		listing_free(&a);
-		return 0; /* opening it will say what is wrong */
-	}
-	for (uint32_t i = 0; i < dirs->n && !rc; i++)
-		rc = add_like(w, dirs->text[i], &a.entry[0], e);
-	if (!dirs->n && strrchr(real, '/') > real) {
-		snprintf(beside, sizeof beside, "%.*s", (int)(strrchr(real, '/') - real), real);
-		rc = add_like(w, beside, &a.entry[0], e);
-	}
-	listing_free(&a);
-	return rc;
-}
 
 /* ---- conditions ---- */
 
@@ -261,7 +125,9 @@ static int add_conditions(struct comparing *c, struct err *e)
 		rc = comparison_add_floor(x, o->floor.text[i], e);
 	for (uint32_t i = 0; i < o->fail_if.n && !rc; i++)
 		rc = comparison_add_condition(x, o->fail_if.text[i], e);
-	for (size_t i = 0; i < sizeof built_in / sizeof built_in[0] && !o->fail_if.n && !rc; i++) {
+	for (size_t i = 0;
+	     i < sizeof built_in / sizeof built_in[0] && !o->fail_if.n && !x->any_name && !rc;
+	     i++) {
 		snprintf(text, sizeof text, "%s>+%.6g%%", built_in[i], 100 * x->margin);
 		rc = comparison_add_condition(x, text, e);
 		if (!rc)
@@ -300,10 +166,14 @@ static int read_run(struct comparing *c, const char *path, enum comparison_group
 
 static int read_all(struct comparing *c, struct err *e)
 {
+	const struct history *past = &c->wanted.past;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < c->wanted.n && !rc; i++)
 		rc = read_run(c, c->wanted.run[i].path, c->wanted.run[i].group, e);
+	for (uint32_t i = 0; i < past->n && !rc; i++)
+		if (comparison_add_past(&c->result, past, &past->run[i]))
+			rc = err_set(e, -ENOMEM, "out of memory for the figures of the history");
 	if (!rc && comparison_judge(&c->result))
 		rc = err_set(e, -ENOMEM, "out of memory while comparing");
 	return rc;
@@ -382,10 +252,10 @@ static int find_runs(struct comparing *c, int noperands, char **operands, struct
 				"which runs? sonde compare A[,A2...] B[,B2...] takes two, or "
 				"two groups");
 		if (!lists[g]->n)
-			rc = add_list(&c->wanted, operands[next++], g, e);
+			rc = wanted_list(&c->wanted, operands[next++], g, e);
 		for (uint32_t i = 0; i < lists[g]->n && !rc; i++)
-			rc = add_list(&c->wanted, lists[g]->text[i], g, e);
-		if (!rc && !count_of(&c->wanted, g))
+			rc = wanted_list(&c->wanted, lists[g]->text[i], g, e);
+		if (!rc && !wanted_count(&c->wanted, g))
 			rc = err_set(e, -EINVAL, "there is no run in %.300s",
 				     lists[g]->n ? lists[g]->text[0] : operands[next - 1]);
 	}
@@ -395,6 +265,13 @@ static int find_runs(struct comparing *c, int noperands, char **operands, struct
 			     "separated by commas",
 			     operands[next]);
 	return rc;
+}
+
+/* Batches of trials, and no recordings? */
+static bool is_bench(int noperands, char **operands)
+{
+	return noperands == 2 && !strncmp(operands[0], "bench:", 6) &&
+	       !strncmp(operands[1], "bench:", 6);
 }
 
 static int compare(struct comparing *c, int noperands, char **operands, struct err *e)
@@ -408,12 +285,19 @@ static int compare(struct comparing *c, int noperands, char **operands, struct e
 			       c->o->html);
 	comparison_init(&c->result);
 	c->result.independent = c->o->independent;
+	c->result.any_name = is_bench(noperands, operands);
 	rc = add_conditions(c, e);
+	if (!rc && c->result.any_name)
+		return c->o->html || c->o->first.n || c->o->second.n || c->o->history.n
+			       ? err_set(e, -EINVAL,
+					 "batches of trials are two operands, without --html and "
+					 "--history")
+			       : comparebench_read(&c->result, c->o->store, operands, e);
 	if (!rc)
 		rc = find_runs(c, noperands, operands, e);
 	if (!rc)
-		rc = add_history(c, e);
-	if (!rc && comparison_expect(&c->result, c->wanted.n))
+		rc = wanted_like(&c->wanted, &c->o->history, e);
+	if (!rc && comparison_expect(&c->result, c->wanted.n + c->wanted.past.n))
 		rc = err_set(e, -ENOMEM, "out of memory for the figures of %u runs", c->wanted.n);
 	if (!rc)
 		rc = read_all(c, e);
@@ -432,8 +316,7 @@ static int compare_exec(const void *options, int noperands, char **operands)
 		warn(&c.result);
 		code = tell(&c);
 	}
-	for (uint32_t i = 0; i < c.wanted.n; i++)
-		free(c.wanted.run[i].path);
+	wanted_free(&c.wanted);
 	comparison_page_free(&c.page);
 	comparison_free(&c.result);
 	return code;
@@ -455,9 +338,13 @@ const struct command command_compare = {
 		"a difference in that direction is shown, and that it is smaller than the "
 		"threshold is not. p-values are corrected for the number of conditions.\n\n"
 		"One run each has no spread. Five or more like runs (the same command and number of "
-		"nodes, ended well) tell it, when they lie beside A or in --history; else it is "
-		"said how many repeats would tell. Record A and B in turns: a machine that "
+		"nodes, ended well) tell it, when they lie beside A, are in the history, or in "
+		"--history; else it is said how many repeats would tell. Record A and B in turns: a machine that "
 		"drifts then does so in both.\n\n"
+		"bench:ID is a batch of trials that sonde bench keeps: its indicator's results are "
+		"figures, and so are wall_seconds, cpu_seconds and what else a trial used; trials "
+		"that failed are left out. Without --fail-if the condition is the margin on each "
+		"result of which is known what is better.\n\n"
 		"Exit code 0: not worse. 1: worse. 2: usage, or something could not be read. 3: "
 		"inconclusive.",
 	COMMAND_OPTIONS(rows),

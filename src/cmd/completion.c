@@ -17,7 +17,23 @@ static enum place place_of(const char *word)
 		return PLACE_COMMAND;
 	if (strstr(word, "DIR"))
 		return PLACE_DIRECTORY;
-	return strstr(word, "FILE") || strstr(word, "PATH") ? PLACE_FILE : PLACE_NOTHING;
+	return strstr(word, "FILE") || strstr(word, "PATH") || strstr(word, "SCRIPT")
+		       ? PLACE_FILE
+		       : PLACE_NOTHING;
+}
+
+/* The word it is called by: a verb's is the last of its name. */
+static const char *word_of(const struct command *c)
+{
+	const char *space = strrchr(c->name, ' ');
+
+	return space ? space + 1 : c->name;
+}
+
+static void verb_names(struct bytes *b, const struct command *c)
+{
+	for (size_t i = 0; i < c->nverbs; i++)
+		bytes_printf(b, "%s ", word_of(c->verbs[i]));
 }
 
 static void command_names(struct bytes *b)
@@ -58,7 +74,19 @@ static void bash_command(struct bytes *b, const struct command *c)
 {
 	static const char *const kinds[] = { "none", "directory", "file", "command" };
 
-	bytes_printf(b, "\t%s)\n\t\toptions='--help -h", c->name);
+	bytes_printf(b, "\t%s)\n", word_of(c));
+	if (c->nverbs) {
+		bytes_puts(b, "\t\tif [[ $COMP_CWORD -eq 2 ]]; then\n\t\t\tmapfile -t COMPREPLY < "
+			      "<(compgen -W \"");
+		verb_names(b, c);
+		bytes_puts(b, "--help\" -- \"$cur\")\n\t\t\treturn\n\t\tfi\n\t\tcase "
+			      "${COMP_WORDS[2]} in\n");
+		for (size_t i = 0; i < c->nverbs; i++)
+			bash_command(b, c->verbs[i]);
+		bytes_puts(b, "\t\tesac\n\t\t;;\n");
+		return;
+	}
+	bytes_puts(b, "\t\toptions='--help -h");
 	bash_list(b, c, false, -1);
 	bytes_puts(b, " '\n\t\tvalues='");
 	bash_list(b, c, true, -1);
@@ -147,11 +175,35 @@ static void zsh_option(struct bytes *b, const struct option *o)
 	bytes_u8(b, '\'');
 }
 
+static void zsh_list(struct bytes *b, const struct command *const *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (c[i]->hidden)
+			continue;
+		bytes_printf(b, "\t\t'%s:", word_of(c[i]));
+		quoted(b, c[i]->what, ":\\");
+		bytes_puts(b, "'\n");
+	}
+}
+
 static void zsh_command(struct bytes *b, const struct command *c)
 {
 	enum place place = place_of(c->operands);
 
-	bytes_printf(b, "\t%s)\n\t\t_arguments -s -S", c->name);
+	bytes_printf(b, "\t%s)\n", word_of(c));
+	if (c->nverbs) {
+		bytes_puts(b, "\t\tcommands=(\n");
+		zsh_list(b, c->verbs, c->nverbs);
+		bytes_puts(b,
+			   "\t\t)\n\t\tif (( CURRENT == 2 )); then\n\t\t\t_describe -t verbs verb "
+			   "commands\n\t\t\treturn\n\t\tfi\n\t\tshift words\n\t\t(( CURRENT-- "
+			   "))\n\t\tcase $words[1] in\n");
+		for (size_t i = 0; i < c->nverbs; i++)
+			zsh_command(b, c->verbs[i]);
+		bytes_puts(b, "\t\tesac\n\t\t;;\n");
+		return;
+	}
+	bytes_puts(b, "\t\t_arguments -s -S");
 	for (size_t i = 0; i < c->noptions; i++)
 		if (!c->options[i].hidden)
 			zsh_option(b, &c->options[i]);
@@ -175,13 +227,7 @@ void completion_zsh(struct bytes *b)
 		      "\tif [[ $service != sonde ]]; then\n\t\twords=(sonde $service "
 		      "\"${(@)words[2,-1]}\")\n\t\t(( CURRENT++ ))\n\tfi\n"
 		      "\tlocal -a commands\n\tcommands=(\n");
-	for (size_t i = 0; i < ncommands; i++) {
-		if (commands[i]->hidden)
-			continue;
-		bytes_printf(b, "\t\t'%s:", commands[i]->name);
-		quoted(b, commands[i]->what, ":\\");
-		bytes_puts(b, "'\n");
-	}
+	zsh_list(b, commands, ncommands);
 	bytes_puts(b, "\t\t'help:Explain a command'\n\t)\n\tif (( CURRENT == 2 )); "
 		      "then\n\t\t_describe -t commands command "
 		      "commands\n\t\treturn\n\tfi\n\tshift words\n\t(( CURRENT-- ))\n\tcase "
@@ -212,6 +258,24 @@ static void fish_subcommand(struct bytes *b, const struct command *c)
 	bytes_puts(b, ")'");
 }
 
+/* What is true where c was typed; "bench run" is not "run". */
+static void fish_seen(struct bytes *b, const struct command *c)
+{
+	const char *space = strchr(c->name, ' ');
+
+	if (space) {
+		bytes_printf(b,
+			     "__fish_seen_subcommand_from %.*s; and __fish_seen_subcommand_from %s",
+			     (int)(space - c->name), c->name, space + 1);
+		return;
+	}
+	bytes_printf(b, "__fish_seen_subcommand_from %s", c->name);
+	for (size_t i = 0; i < ncommands; i++)
+		if (commands[i]->nverbs && commands[i] != c)
+			bytes_printf(b, "; and not __fish_seen_subcommand_from %s",
+				     commands[i]->name);
+}
+
 static void fish_value(struct bytes *b, enum place place)
 {
 	if (place == PLACE_FILE)
@@ -228,7 +292,9 @@ static void fish_operand(struct bytes *b, const struct command *c)
 
 	if (place == PLACE_NOTHING)
 		return;
-	bytes_printf(b, "complete -c sonde -n '__fish_seen_subcommand_from %s'", c->name);
+	bytes_puts(b, "complete -c sonde -n '");
+	fish_seen(b, c);
+	bytes_u8(b, '\'');
 	if (place == PLACE_COMMAND)
 		fish_subcommand(b, c);
 	else
@@ -240,7 +306,12 @@ static void fish_command(struct bytes *b, const struct command *c)
 {
 	static const char special[] = "'\\";
 
-	bytes_printf(b, "complete -c sonde -n __fish_use_subcommand -a %s -d '", c->name);
+	if (strchr(c->name, ' '))
+		bytes_printf(b,
+			     "complete -c sonde -n '__fish_seen_subcommand_from %.*s' -a %s -d '",
+			     (int)strcspn(c->name, " "), c->name, word_of(c));
+	else
+		bytes_printf(b, "complete -c sonde -n __fish_use_subcommand -a %s -d '", c->name);
 	quoted(b, c->what, special);
 	bytes_puts(b, "'\n");
 	for (size_t i = 0; i < c->noptions; i++) {
@@ -248,8 +319,9 @@ static void fish_command(struct bytes *b, const struct command *c)
 
 		if (o->hidden)
 			continue;
-		bytes_printf(b, "complete -c sonde -n '__fish_seen_subcommand_from %s' -l %s",
-			     c->name, o->name);
+		bytes_puts(b, "complete -c sonde -n '");
+		fish_seen(b, c);
+		bytes_printf(b, "' -l %s", o->name);
 		if (o->letter)
 			bytes_printf(b, " -s %c", o->letter);
 		if (option_takes_word(o))
@@ -259,6 +331,8 @@ static void fish_command(struct bytes *b, const struct command *c)
 		bytes_puts(b, "'\n");
 	}
 	fish_operand(b, c);
+	for (size_t i = 0; i < c->nverbs; i++)
+		fish_command(b, c->verbs[i]);
 }
 
 void completion_fish(struct bytes *b)

@@ -28,6 +28,28 @@ static int save(struct bytes *b, const char *dir, const char *name)
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
+/* sonde-run.1, sonde-bench-run.1 */
+static int write_pages(const char *dir, const struct command *const *c, size_t n)
+{
+	struct bytes b = { 0 };
+	int code = EXIT_OK;
+
+	for (size_t i = 0; i < n && code == EXIT_OK; i++) {
+		char name[64];
+
+		if (c[i]->hidden)
+			continue;
+		snprintf(name, sizeof name, "sonde-%s.1", c[i]->name);
+		for (char *space = strchr(name, ' '); space; space = strchr(space, ' '))
+			*space = '-';
+		man_command(&b, c[i]);
+		code = save(&b, dir, name);
+		if (code == EXIT_OK)
+			code = write_pages(dir, c[i]->verbs, c[i]->nverbs);
+	}
+	return code;
+}
+
 static int write_man(const char *dir)
 {
 	struct bytes b = { 0 };
@@ -35,16 +57,7 @@ static int write_man(const char *dir)
 
 	man_overview(&b);
 	code = save(&b, dir, "sonde.1");
-	for (size_t i = 0; i < ncommands && code == EXIT_OK; i++) {
-		char name[64];
-
-		if (commands[i]->hidden)
-			continue;
-		snprintf(name, sizeof name, "sonde-%s.1", commands[i]->name);
-		man_command(&b, commands[i]);
-		code = save(&b, dir, name);
-	}
-	return code;
+	return code == EXIT_OK ? write_pages(dir, commands, ncommands) : code;
 }
 
 static int write_completions(const char *dir)

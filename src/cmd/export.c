@@ -7,6 +7,7 @@
 #include "cmd/outfile.h"
 #include "cmd/perfmonfile.h"
 #include "cmd/say.h"
+#include "cmd/scannerfile.h"
 #include "cmd/tablefile.h"
 #include "cmd/written.h"
 #include "recording/join.h"
@@ -31,11 +32,12 @@
 
 #define TO_STANDARD_OUTPUT "-"
 #define DOCUMENTS          "perfmon"
+#define PROFILES           "scanner"
 
 static const char known_tables[] = "One of the tables:" TABLES(NAME) ".";
 static const char known_formats[] = "Formats, separated by commas:"
 #include "sinks.def"
-				    " " DOCUMENTS ".";
+				    " " DOCUMENTS " " PROFILES ".";
 
 struct export_options {
 	const char *to, *output, *append, *lake, *metrics, *table, *names;
@@ -131,6 +133,7 @@ static const struct example examples[] = {
 	{ "export -o - --metrics 'node.*' --wide", "a table for a plot, to standard output" },
 	{ "export --lake lake", "for queries over many jobs" },
 	{ "export --to perfmon", "metrics/*.json for scripts that were made for perfmon" },
+	{ "export --to scanner faces -o db", "its spans as a database of Scanner's profiles" },
 	{ "export --to sqlite --append jobs.sqlite", "this job's tables beside those of others" },
 };
 
@@ -146,6 +149,7 @@ struct exporting {
 	struct tablefile to;
 	uint64_t formats; /* bit i: sinks[i] */
 	bool documents;   /* perfmon's */
+	bool profiles;    /* Scanner's */
 };
 
 static bool add_format(struct exporting *x, const char *name, size_t n)
@@ -155,15 +159,18 @@ static bool add_format(struct exporting *x, const char *name, size_t n)
 			x->formats |= UINT64_C(1) << i;
 			return true;
 		}
-	if (strlen(DOCUMENTS) != n || memcmp(DOCUMENTS, name, n) != 0)
+	if (strlen(DOCUMENTS) == n && !memcmp(DOCUMENTS, name, n))
+		x->documents = true;
+	else if (strlen(PROFILES) == n && !memcmp(PROFILES, name, n))
+		x->profiles = true;
+	else
 		return false;
-	x->documents = true;
 	return true;
 }
 
 static bool find_formats(struct exporting *x)
 {
-	for (const char *at = x->o->to; *at || !(x->formats || x->documents);) {
+	for (const char *at = x->o->to; *at || !(x->formats || x->documents || x->profiles);) {
 		size_t n = strcspn(at, ",");
 
 		if (!add_format(x, at, n)) {
@@ -248,12 +255,13 @@ static bool suits_documents(const struct exporting *x)
 {
 	const struct export_options *o = x->o;
 
-	if (!x->documents || !(o->append || o->table || o->metrics || o->wide || o->raw ||
-			       o->combine || o->every_ns || o->from_ns || o->until_ns ||
-			       (o->output && !strcmp(o->output, TO_STANDARD_OUTPUT))))
+	if (!(x->documents || x->profiles) ||
+	    !(o->append || o->table || o->metrics || o->wide || o->raw || o->combine ||
+	      o->every_ns || o->from_ns || o->until_ns ||
+	      (o->output && !strcmp(o->output, TO_STANDARD_OUTPUT))))
 		return true;
-	say("export: " DOCUMENTS " has a form of its own, of several files; leave out all options "
-	    "but --to, --output and --json");
+	say("export: " DOCUMENTS " and " PROFILES " have forms of their own, of several files; "
+	    "leave out all options but --to, --output and --json");
 	return false;
 }
 
@@ -353,6 +361,8 @@ static int export_tables(const struct exporting *x, struct err *e)
 
 	if (x->documents)
 		rc = perfmonfile_documents(x->run, x->to.directory, x->to.written, e);
+	if (x->profiles && !rc)
+		rc = scannerfile_write(x->run, x->to.directory, x->to.written, e);
 	if (x->o->names && !rc)
 		return perfmonfile_tables(x->run,
 					  &(struct perfmonfile){ x->to, x->formats, x->o->table,

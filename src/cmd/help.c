@@ -55,7 +55,9 @@ static void paragraphs(struct bytes *b, const char *text)
 void help_usage(struct bytes *b, const struct command *c)
 {
 	bytes_printf(b, "sonde %s", c->name);
-	if (c->noptions)
+	if (c->nverbs)
+		bytes_puts(b, " VERB");
+	if (c->noptions || c->nverbs)
 		bytes_puts(b, " [options]");
 	if (c->operands && *c->operands)
 		bytes_printf(b, " %s", c->operands);
@@ -118,11 +120,27 @@ static void options(struct bytes *b, const struct command *c)
 	option_line(b, 'h', "help", "", "Show this help.");
 }
 
+static void list(struct bytes *b, const struct command *const *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t start = b->len;
+		const char *word = strrchr(c[i]->name, ' ');
+
+		if (c[i]->hidden)
+			continue;
+		bytes_printf(b, "  %s  ", word ? word + 1 : c[i]->name);
+		wrapped(b, c[i]->what, b->len - start, COMMAND_COLUMN);
+	}
+}
+
 void help_command(struct bytes *b, const struct command *c)
 {
 	bytes_puts(b, "usage: ");
 	help_usage(b, c);
 	bytes_printf(b, "\n\n%s.\n", c->what);
+	if (c->nverbs)
+		bytes_puts(b, "\nverbs:\n");
+	list(b, c->verbs, c->nverbs);
 	if (c->nexamples)
 		bytes_puts(b, "\nexamples:\n");
 	for (size_t i = 0; i < c->nexamples; i++)
@@ -140,14 +158,7 @@ void help_overview(struct bytes *b)
 		      "  sonde run -- ./app     record a command and its descendants\n"
 		      "  sonde report           make the newest recording's page\n\n"
 		      "commands:\n");
-	for (size_t i = 0; i < ncommands; i++) {
-		size_t start = b->len;
-
-		if (commands[i]->hidden)
-			continue;
-		bytes_printf(b, "  %s  ", commands[i]->name);
-		wrapped(b, commands[i]->what, b->len - start, COMMAND_COLUMN);
-	}
+	list(b, commands, ncommands);
 	bytes_puts(b, "\n"
 		      "sonde help COMMAND       explain a command\n"
 		      "sonde --version [--json] say which version this is and what is in it\n");

@@ -101,27 +101,51 @@ static int past_of(struct history *h, const char *path, struct err *e)
 	return rc;
 }
 
-/* All of them or none. */
-static int put_all(struct database *s, const struct history *h, struct err *e)
+/* n of them, or none. */
+static int put_all(struct database *s, const struct history *h, uint32_t first, uint32_t n,
+		   struct err *e)
 {
 	int64_t id;
-	int rc = h->n ? database_begin(s, e) : 0;
+	int rc = n ? database_begin(s, e) : 0;
 
-	for (uint32_t i = 0; i < h->n && !rc; i++)
+	for (uint32_t i = first; i < first + n && !rc; i++)
 		rc = history_put(s, h, i, &id, e);
-	if (!rc && h->n)
+	if (!rc && n)
 		rc = database_commit(s, e);
 	else if (rc)
 		database_rollback(s);
 	return rc;
 }
 
-/* A file that was left: a run, or where one is. What is neither is dropped. */
-static int take_one(struct history *h, const struct pending *p, const char *folder, int i,
-		    const char *verb, struct err *e)
+/* Files that were left, and the runs that were in them. */
+struct taken {
+	struct pending pending;
+	struct history history;
+	int *file;   /* of each run */
+	bool *stays; /* each file */
+};
+
+static int taken_reserve(struct taken *t, struct err *e)
 {
+	t->file = calloc((size_t)t->pending.n + 1, sizeof *t->file);
+	t->stays = calloc((size_t)t->pending.n + 1, sizeof *t->stays);
+	return t->file && t->stays ? 0 : err_set(e, -ENOMEM, "out of memory for the history");
+}
+
+static void taken_free(struct taken *t)
+{
+	pending_free(&t->pending);
+	history_free(&t->history);
+	free(t->file);
+	free(t->stays);
+}
+
+/* A file that was left: a run, or where one is. What is neither is dropped. */
+static int take_one(struct taken *t, const char *folder, int i, const char *verb, struct err *e)
+{
+	struct history *h = &t->history;
 	struct err why = { "" };
-	int rc = pending_read(p, folder, i, h, &why);
+	int rc = pending_read(&t->pending, folder, i, h, &why);
 	const char *path;
 
 	if (!rc && !h->run[h->n - 1].text[HISTORY_UID]) {
@@ -132,32 +156,64 @@ static int take_one(struct history *h, const struct pending *p, const char *fold
 		return err_set(e, rc, "%s", why.text);
 	if (rc && rc != -ENOENT)
 		say("%s: a run that ended is left out of the history: %s", verb, why.text);
+	if (!rc)
+		t->file[h->n - 1] = i;
 	return 0;
+}
+
+/* Each for itself, so that one that the store refuses keeps none of the others out. */
+static int put_each(struct database *s, const struct taken *t, const char *verb, struct err *e)
+{
+	struct err why = { "" };
+	int refused = 0, rc = 0;
+
+	for (uint32_t i = 0; i < t->history.n && !rc; i++) {
+		rc = put_all(s, &t->history, i, 1, e);
+		if (rc != -EPROTO)
+			continue;
+		t->stays[t->file[i]] = true;
+		if (!refused++)
+			err_set(&why, rc, "%s: %s", t->pending.name[t->file[i]], e->text);
+		rc = 0;
+	}
+	if (refused)
+		say("%s: the history refuses runs that ended (%d); they stay in its folder "
+		    "%s, the first is %s",
+		    verb, refused, PENDING, why.text);
+	return rc;
+}
+
+static int put_taken(struct database *s, const struct taken *t, const char *verb, struct err *e)
+{
+	int rc = put_all(s, &t->history, 0, t->history.n, e);
+
+	return rc == -EPROTO ? put_each(s, t, verb, e) : rc;
 }
 
 /* What has ended since somebody looked last. */
 static int take_pending(struct database *s, const char *verb, struct err *e)
 {
-	struct history h = { 0 };
-	struct pending p = { 0 };
+	struct taken t = { 0 };
 	char folder[PATH_MAX];
 	int rc = place_data(variable, PENDING, folder, sizeof folder, e);
 
 	if (!rc)
-		rc = pending_find(&p, folder, e);
-	for (int i = 0; i < p.n && !rc; i++)
-		rc = take_one(&h, &p, folder, i, verb, e);
+		rc = pending_find(&t.pending, folder, e);
 	if (!rc)
-		rc = put_all(s, &h, e);
-	for (int i = 0; i < p.n && !rc; i++)
-		pending_remove(&p, folder, i);
-	pending_free(&p);
-	history_free(&h);
+		rc = taken_reserve(&t, e);
+	for (int i = 0; i < t.pending.n && !rc; i++)
+		rc = take_one(&t, folder, i, verb, e);
+	if (!rc)
+		rc = put_taken(s, &t, verb, e);
+	for (int i = 0; i < t.pending.n && !rc; i++)
+		if (!t.stays[i])
+			pending_remove(&t.pending, folder, i);
+	taken_free(&t);
 	return rc;
 }
 
-static int open_store(struct database **s, const struct history_options *o, const char *verb,
-		      struct err *e)
+int history_open(struct database **s, const struct history_options *o, const char *verb,
+		 struct err *e)
 {
 	struct place p;
 	int rc;
@@ -177,7 +233,10 @@ static int open_store(struct database **s, const struct history_options *o, cons
 
 static int failed(const char *verb, int rc, const struct err *e)
 {
-	say("%s: %s", verb, e->text);
+	say("%s: %s%s", verb, e->text,
+	    rc == -EHOSTUNREACH ? "; runs that end meanwhile are kept here, and the next look puts "
+				  "them there"
+				: "");
 	return rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -186,7 +245,7 @@ int history_add_recordings(const struct history_options *o, const char *verb, ch
 {
 	struct database *s = NULL;
 	struct err e = { "" };
-	int rc = open_store(&s, o, verb, &e), code = EXIT_OK;
+	int rc = history_open(&s, o, verb, &e), code = EXIT_OK;
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct history h = { 0 };
@@ -196,7 +255,7 @@ int history_add_recordings(const struct history_options *o, const char *verb, ch
 			say("%s: %s", verb, why.text);
 			code = EXIT_FAILED;
 		} else {
-			rc = put_all(s, &h, &e);
+			rc = put_all(s, &h, 0, h.n, &e);
 		}
 		history_free(&h);
 	}
@@ -287,7 +346,7 @@ int history_find(struct history *h, const struct history_options *o, const char 
 
 	*h = (struct history){ 0 };
 	if (!rc)
-		rc = open_store(&s, o, verb, &e);
+		rc = history_open(&s, o, verb, &e);
 	if (!rc)
 		rc = history_read(h, s, since, &e);
 	database_close(s);
@@ -295,4 +354,15 @@ int history_find(struct history *h, const struct history_options *o, const char 
 		return failed(verb, rc, &e);
 	choose(h, o);
 	return EXIT_OK;
+}
+
+void history_recall(struct history *h, const char *verb)
+{
+	struct database *s = NULL;
+	struct err e;
+
+	*h = (struct history){ 0 };
+	if (history_is_kept() && !history_open(&s, &(struct history_options){ 0 }, verb, &e))
+		history_read(h, s, INT64_MIN, &e);
+	database_close(s);
 }

@@ -42,9 +42,17 @@ bool history_chooses(const struct history_options *o);
 /* Does one of them say that the history is meant? */
 bool history_wanted(const struct history_options *o);
 
+/* The store that was chosen, with what has ended since somebody looked last. 0 or -errno. */
+int history_open(struct database **s, const struct history_options *o, const char *verb,
+		 struct err *e);
+
 /* The runs that were chosen, oldest first, with what has ended since somebody looked last. EXIT_OK,
  * or another code, and then it has said why. Free in either case. */
 int history_find(struct history *h, const struct history_options *o, const char *verb);
+
+/* All runs of this user's own store, oldest first, as far as it is kept and can be read: nothing is
+ * said when it cannot. */
+void history_recall(struct history *h, const char *verb);
 
 /* Put the recordings at these paths into the store. EXIT_OK, or another code, and it has said why.
  */

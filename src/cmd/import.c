@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/importer.h"
 
+#include "cmd/amunfile.h"
 #include "cmd/catalogue.h"
 #include "cmd/command.h"
 #include "cmd/perfmonfile.h"
@@ -18,7 +19,8 @@
 #include <unistd.h>
 
 struct import_options {
-	const char *output;
+	const char *output, *store;
+	int64_t threads, subsample;
 	bool json;
 };
 
@@ -30,6 +32,27 @@ static const struct option rows[] = {
 	  .help = "Directory of the recording, which must not be there; without it sonde_ and what is "
 		  "imported: sonde_perfmon_4711.",
 	  OPTION_OFFSET(struct import_options, output) },
+	{ .name = "threads",
+	  .letter = 'j',
+	  .type = ARG_COUNT,
+	  .value = "N",
+	  .fallback = "8",
+	  .min = 1,
+	  .max = 64,
+	  .help = "scanner: read so many profiles at a time.",
+	  OPTION_OFFSET(struct import_options, threads) },
+	{ .name = "subsample",
+	  .type = ARG_COUNT,
+	  .value = "K",
+	  .min = 1,
+	  .max = INT32_MAX,
+	  .help = "scanner: only K of the workers, spread evenly; each keeps its number.",
+	  OPTION_OFFSET(struct import_options, subsample) },
+	{ .name = "store",
+	  .type = ARG_TEXT,
+	  .value = "WHERE",
+	  .help = "Of amun: the store that its trials go to; else SONDE_STORE, else this user's.",
+	  OPTION_OFFSET(struct import_options, store) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Say which files were written, as JSON on standard output.",
@@ -40,10 +63,14 @@ static const struct example examples[] = {
 	{ "import perfmon job-metrics-4711",
 	  "what perfmon wrote there, as sonde_perfmon_job-metrics-4711" },
 	{ "import lightgbm-perf perf.json -o training", "what perf.py saved" },
+	{ "import scanner ~/.scanner/db faces -o faces", "the newest job of that name" },
+	{ "import amun inspections", "trials of Amun's, into the store" },
 };
 
 struct importing {
 	const struct importer *importer;
+	const struct import_options *options;
+	const char *job;
 	char to[PATH_MAX];
 	struct written written;
 };
@@ -73,30 +100,37 @@ static void choose_place(struct importing *x, const char *path, const char *outp
 			 path + first);
 }
 
-static int write_store(struct importing *x, struct store *s, const char *path, struct err *e)
+static int write_store(struct importing *x, const struct import *i, struct err *e)
 {
 	char from[PATH_MAX + 64];
-	int fd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
 
-	if (fd < 0)
-		return err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
-	snprintf(from, sizeof from, "%s %s", x->importer->name, path);
-	rc = import_write(s, fd, from, written_in, &x->written, e);
-	close(fd);
-	return rc;
+	snprintf(from, sizeof from, "%s %s", x->importer->name, i->path);
+	return import_write(i->store, i->dirfd, from, written_in, &x->written, e);
 }
 
 static int read_and_write(struct importing *x, struct store *s, const char *path, struct err *e)
 {
-	struct import import = { .path = path, .find = catalogue_find, .store = s };
+	struct import import = { .path = path,
+				 .find = catalogue_find,
+				 .store = s,
+				 .job = x->job,
+				 .threads = (unsigned)x->options->threads,
+				 .subsample = (unsigned)x->options->subsample,
+				 .wrote = written_in,
+				 .ctx = &x->written };
 	struct map map;
 	int rc = perfmonfile_map(&map, e);
 
 	import.map = &map;
+	import.dirfd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!rc && import.dirfd < 0)
+		rc = err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
 	if (!rc)
 		rc = x->importer->run(&import, e);
 	if (!rc)
-		rc = write_store(x, s, path, e);
+		rc = write_store(x, &import, e);
+	if (import.dirfd >= 0)
+		close(import.dirfd);
 	map_free(&map);
 	return rc;
 }
@@ -146,21 +180,28 @@ static void say_usage(void)
 	for (size_t i = 0; i < nimporters && n < sizeof known; i++)
 		n += (size_t)snprintf(known + n, sizeof known - n, "%s %s %s", i ? " or" : "",
 				      importers[i]->name, importers[i]->operand);
-	say("import: name the format and what to import:%s", known);
+	say("import: name the format and what to import:%s or amun PATH", known);
 }
 
 static int import_exec(const void *options, int noperands, char **operands)
 {
 	const struct import_options *o = options;
-	struct importing x = { 0 };
+	struct importing x = { .options = o };
 	char whole[PATH_MAX];
 
-	if (noperands == 2)
+	if (noperands == 2 && !strcmp(operands[0], "amun"))
+		return amunfile_import(operands[1], o->store, o->json);
+	if (noperands >= 2)
 		x.importer = importer_find(operands[0]);
-	if (!x.importer) {
+	if (!x.importer || noperands > (x.importer->has_jobs ? 3 : 2)) {
 		say_usage();
 		return EXIT_USAGE;
 	}
+	if (o->subsample && !x.importer->has_jobs) {
+		say("import: --subsample chooses among the workers of scanner; leave it out");
+		return EXIT_USAGE;
+	}
+	x.job = noperands > 2 ? operands[2] : NULL;
 	choose_place(&x, by_name(operands[1], whole), o->output);
 	x.written = (struct written){
 		.verb = "import", .recording = x.to, .to = x.to, .json = o->json
@@ -170,7 +211,7 @@ static int import_exec(const void *options, int noperands, char **operands)
 
 const struct command command_import = {
 	.name = "import",
-	.operands = "FORMAT PATH",
+	.operands = "FORMAT PATH [JOB]",
 	.what = "Make a recording of what another program measured",
 	.description =
 		"Reads what another program wrote and writes it as a recording, a file for each "
@@ -180,6 +221,13 @@ const struct command command_import = {
 		"name that begins with perfmon, and the metric they were meant for says why it "
 		"has failed.\n\n"
 		"lightgbm-perf FILE: the samples that lightgbm-benchmark's perf.py saves.\n\n"
+		"scanner DB_PATH [JOB]: the profiles of a job of Scanner, by its id or name; without "
+		"JOB the newest. Each worker, and the master, becomes a host, each of its threads "
+		"a track whose intervals are spans, which trace and show --spans take. The clocks "
+		"of workers are not compared with each other there, nor here.\n\n"
+		"amun PATH: no recording but rows of the store, for `sonde bench list`: the folder of "
+		"an inspection (build/specification, results/N/result), a folder of such, or a "
+		"result. What was imported before is not imported again.\n\n"
 		"What is malformed is left out and named. Exit code 1 also means that something "
 		"was left out.",
 	COMMAND_OPTIONS(rows),

@@ -46,6 +46,30 @@ static void paragraphs(struct bytes *b, const char *words)
 	}
 }
 
+/* -run, -bench-run */
+static void page_name(struct bytes *b, const char *verb)
+{
+	const char *space = strchr(verb, ' ');
+
+	bytes_puts(b, "\\-");
+	text_n(b, verb, space ? (size_t)(space - verb) : strlen(verb));
+	if (space)
+		page_name(b, space + 1);
+}
+
+static void pages(struct bytes *b, const struct command *const *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (c[i]->hidden)
+			continue;
+		bytes_puts(b, ".TP\n\\fBsonde");
+		page_name(b, c[i]->name);
+		bytes_puts(b, "\\fR(1)\n");
+		text(b, c[i]->what);
+		bytes_puts(b, ".\n");
+	}
+}
+
 /* The name of a page: sonde, or sonde-run. */
 static void title(struct bytes *b, const char *verb, const char *what)
 {
@@ -53,11 +77,10 @@ static void title(struct bytes *b, const char *verb, const char *what)
 	if (verb)
 		bytes_puts(b, "\\-");
 	for (const char *c = verb ? verb : ""; *c; c++)
-		bytes_u8(b, (uint8_t)toupper((unsigned char)*c));
+		bytes_u8(b, *c == ' ' ? '-' : (uint8_t)toupper((unsigned char)*c));
 	bytes_puts(b, " 1 \"\" \"Sonde " SONDE_VERSION "\" \"Sonde\"\n.SH NAME\nsonde");
 	if (verb) {
-		bytes_puts(b, "\\-");
-		text(b, verb);
+		page_name(b, verb);
 	}
 	bytes_puts(b, " \\- ");
 	bytes_u8(b, (uint8_t)tolower((unsigned char)*what));
@@ -127,7 +150,7 @@ void man_command(struct bytes *b, const struct command *c)
 	title(b, c->name, c->what);
 	bytes_puts(b, ".SH SYNOPSIS\n\\fBsonde ");
 	text(b, c->name);
-	bytes_puts(b, "\\fR [options]");
+	bytes_puts(b, c->nverbs ? "\\fR VERB [options]" : "\\fR [options]");
 	if (c->operands && *c->operands) {
 		bytes_u8(b, ' ');
 		text(b, c->operands);
@@ -136,6 +159,9 @@ void man_command(struct bytes *b, const struct command *c)
 	text(b, c->what);
 	bytes_puts(b, ".\n");
 	paragraphs(b, c->description);
+	if (c->nverbs)
+		bytes_puts(b, ".SH VERBS\n");
+	pages(b, c->verbs, c->nverbs);
 	bytes_puts(b, ".SH OPTIONS\n");
 	for (size_t i = 0; i < c->noptions; i++)
 		if (!c->options[i].hidden)
@@ -156,15 +182,7 @@ void man_overview(struct bytes *b)
 		"which processes used the cores, the memory, the disks and the network, when, "
 		"and what that means. Each command has a page of its own.\n");
 	bytes_puts(b, ".SH COMMANDS\n");
-	for (size_t i = 0; i < ncommands; i++) {
-		if (commands[i]->hidden)
-			continue;
-		bytes_puts(b, ".TP\n\\fBsonde\\-");
-		text(b, commands[i]->name);
-		bytes_puts(b, "\\fR(1)\n");
-		text(b, commands[i]->what);
-		bytes_puts(b, ".\n");
-	}
+	pages(b, commands, ncommands);
 	bytes_puts(b,
 		   ".SH ENVIRONMENT\n.TP\n\\fBSONDE_LIBEXEC\\fR\n"
 		   "Where helper programs are looked for: an unknown command NAME is the program "

@@ -117,9 +117,10 @@ struct perfmon {
 	struct perfmon_place place;
 	struct logfile log;
 	struct ipc ipc;
-	char directory[PATH_MAX]; /* of the recording */
-	char id[128];             /* of the job, as files are named after it; "" */
-	struct err why;           /* the last thing that went wrong */
+	char directory[PATH_MAX];          /* of the recording */
+	char id[128];                      /* of the job, as files are named after it; "" */
+	int64_t began_utc_ns, ends_utc_ns; /* of this recording; of the job, 0: not known */
+	struct err why;                    /* the last thing that went wrong */
 };
 
 static bool add_formats(uint64_t *formats, const char *names)
@@ -168,13 +169,22 @@ static void find_id(struct perfmon *x)
 			*c = '_';
 }
 
-static bool is_first_node(const struct batch_job *j)
-{
-	int64_t index = j->number[BATCH_NODE_INDEX];
+enum order { ORDER_FIRST, ORDER_OTHER, ORDER_UNKNOWN };
 
-	if (index >= 0)
-		return index == 0;
-	return j->number[BATCH_NODES] <= 1 || j->number[BATCH_RANK] == 0;
+/* Which of the job's nodes this is. The first of the copies may be on another one than the job's.
+ */
+static enum order order_of(const struct batch_job *j)
+{
+	int64_t index = j->number[BATCH_NODE_INDEX], nodes = j->number[BATCH_NODES];
+	int64_t rank = j->number[BATCH_RANK];
+
+	if (index == 0 || (index < 0 && nodes == 1))
+		return ORDER_FIRST;
+	if (index > 0)
+		return rank == 0 ? ORDER_UNKNOWN : ORDER_OTHER;
+	if (nodes < 1 || rank < 0)
+		return ORDER_UNKNOWN;
+	return rank ? ORDER_OTHER : ORDER_FIRST;
 }
 
 /* Everything that can be known to be wrong before a file is made. */
@@ -285,7 +295,7 @@ static bool begin(struct perfmon *x)
 	}
 	if (who->job.why.text[0])
 		log_warning(&x->log, "%s", who->job.why.text);
-	if (x->id[0] && ipc_begin(&x->ipc, x->id, is_first_node(&who->job), &e))
+	if (x->id[0] && ipc_begin(&x->ipc, x->id, order_of(&who->job) != ORDER_OTHER, &e))
 		log_warning(&x->log, "%s", e.text);
 	if (x->o->verbose)
 		write_config(x);
@@ -302,7 +312,6 @@ static void log_sentence(void *ctx, const char *sentence)
 
 static bool record(struct perfmon *x)
 {
-	const struct batch_job *job = &x->plan.identity.job;
 	struct attached a = { .command = "perfmon" };
 	struct recorder_options r;
 	int bad;
@@ -316,7 +325,9 @@ static bool record(struct perfmon *x)
 	r = attached_recorder(&x->plan, &a);
 	r.await_ns = AWAIT_NS;
 	r.grace_ns = GRACE_NS;
-	r.duration_ns = attached_until_limit_ns(job, MARGIN_NS);
+	r.duration_ns = attached_until_ns(a.ends_utc_ns, MARGIN_NS);
+	x->ends_utc_ns = a.ends_utc_ns;
+	x->began_utc_ns = clock_utc_ns();
 	r.ipc = x->id[0] ? &x->ipc : NULL;
 	r.elsewhere = "name another with -d or -p";
 	r.say = log_sentence;
@@ -334,19 +345,27 @@ static bool record(struct perfmon *x)
 	return !bad;
 }
 
-static bool results(const struct perfmon *x)
+static bool results(const struct perfmon *x, enum order order)
 {
 	const struct perfmon_results p = { .log = &x->log,
 					   .place = &x->place,
 					   .recording = x->directory,
 					   .job = &x->plan.identity.job,
+					   .host = x->plan.identity.host,
+					   .began_utc_ns = x->began_utc_ns,
+					   .ends_utc_ns = x->ends_utc_ns,
 					   .id = x->id,
 					   .interval_ns = x->o->interval_ns,
 					   .formats = x->formats,
 					   .report = x->o->report };
 
-	perfmon_results_wait(&p);
-	return perfmon_results_write(&p);
+	if (order != ORDER_OTHER)
+		perfmon_results_wait(&p);
+	if (order == ORDER_FIRST || (order == ORDER_UNKNOWN && perfmon_results_are_ours(&p)))
+		return perfmon_results_write(&p);
+	log_info(&x->log, "%s of the job writes the results",
+		 order == ORDER_OTHER ? "The first node" : "Another node");
+	return true;
 }
 
 static bool monitor(struct perfmon *x)
@@ -357,12 +376,7 @@ static bool monitor(struct perfmon *x)
 		log_info(&x->log, "Another copy on this node records it");
 		return true;
 	}
-	if (!record(x))
-		return false;
-	if (is_first_node(job))
-		return results(x);
-	log_info(&x->log, "The first node of the job writes the results");
-	return true;
+	return record(x) && results(x, order_of(job));
 }
 
 static int perfmon(const void *given, int n, char **operands)

@@ -83,7 +83,7 @@ static bool is_enough(const struct perfmon_results *p, int64_t waited_ns, bool *
 
 void perfmon_results_wait(const struct perfmon_results *p)
 {
-	int64_t begin = clock_mono_ns(), limit = attached_until_limit_ns(p->job, MARGIN_NS);
+	int64_t begin = clock_mono_ns(), limit = attached_until_ns(p->ends_utc_ns, MARGIN_NS);
 	bool signalled = attached_signalled(), told = false;
 	long ms = LOOK_FIRST_MS;
 
@@ -98,6 +98,35 @@ void perfmon_results_wait(const struct perfmon_results *p)
 		nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * NS_PER_MS }, NULL);
 		ms = ms * 3 / 2 > LOOK_LAST_MS ? LOOK_LAST_MS : ms * 3 / 2;
 	}
+}
+
+/* All nodes see the same recordings, so that one of them finds itself the first. What ended before
+ * this one began is another run of the job's. */
+bool perfmon_results_are_ours(const struct perfmon_results *p)
+{
+	const char *first = NULL;
+	int64_t first_ns = 0;
+	bool ours = true;
+	struct run *r;
+
+	if (run_open(&r, p->recording, NULL))
+		return true;
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const struct run_node *n = &r->nodes[i];
+		int64_t began = hostlist_find(&p->job->nodes, n->host ? n->host : "") == 0
+					? INT64_MIN /* it is the job's first */
+					: run_utc_ns(r, i, n->first_ns);
+		bool before = began < first_ns ||
+			      (began == first_ns && first && n->host && strcmp(n->host, first) < 0);
+
+		if (run_utc_ns(r, i, n->last_ns) < p->began_utc_ns || (first && !before))
+			continue;
+		first = n->host;
+		first_ns = began;
+	}
+	ours = !first || !strcmp(first, p->host);
+	run_close(r);
+	return ours;
 }
 
 static void tell_wait(const char *path, int64_t wait_ns)
@@ -151,7 +180,7 @@ static int report_on_paper(const struct perfmon_results *p, struct run *r, const
 	struct plots_place to = { .format = PLOTS_PNG };
 	struct outfile out;
 	struct plots plots;
-	int bad = plots_make(&plots, r, s, &plots_of_perfmon, e);
+	int bad = plots_make(&plots, r, s, &plots_of_perfmon, NULL, e);
 
 	if (!bad)
 		bad = reportfile_plots(&plots, p->place->directory, &to, w, e);
@@ -173,7 +202,7 @@ static int report(const struct perfmon_results *p, struct run *r, struct written
 	int bad = summary_make(&s, r, e);
 
 	if (!bad)
-		bad = reportfile_page(&out, r, &s, p->place->directory, e);
+		bad = reportfile_page(&out, r, &s, NULL, p->place->directory, e);
 	if (!bad)
 		written_add(w, out.path);
 	if (!bad)

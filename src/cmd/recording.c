@@ -109,7 +109,8 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 	return (struct recorder_options){
 		.directory = p->directory,
 		.force = o->force && o->output,
-		.elsewhere = "name another with -o, or add --force",
+		.elsewhere = "name another with -o",
+		.anyway = o->output ? ", or add --force" : NULL,
 		.run_id = p->run_id,
 		.identity = &p->identity,
 		.interval_ns = o->interval_ns,

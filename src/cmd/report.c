@@ -6,6 +6,7 @@
 #include "cmd/written.h"
 #include "recording/join.h"
 #include "report/page.h"
+#include "report/page_series.h"
 #include "report/rules.h"
 
 #include <errno.h>
@@ -98,10 +99,11 @@ static void tell(struct making *m, const char *path)
 		puts(path);
 }
 
-static int make_page(struct making *m, struct run *r, const struct summary *s, struct err *e)
+static int make_page(struct making *m, struct run *r, const struct summary *s,
+		     const struct traces *t, struct err *e)
 {
 	struct outfile out;
-	int rc = reportfile_page(&out, r, s, m->directory, e);
+	int rc = reportfile_page(&out, r, s, t, m->directory, e);
 
 	if (rc)
 		return rc;
@@ -136,16 +138,37 @@ static int make_plots(struct making *m, const struct plots *p, struct err *e)
 	return rc;
 }
 
-static int make_drawings(struct making *m, struct run *r, const struct summary *s, struct err *e)
+static int make_drawings(struct making *m, struct run *r, const struct summary *s,
+			 const struct traces *t, struct err *e)
 {
 	struct plots p;
-	int rc = plots_make(&p, r, s, &plots_of_sonde, e);
+	int rc = plots_make(&p, r, s, &plots_of_sonde, t, e);
 
 	if (!rc && m->wanted >> KIND_PDF & 1)
 		rc = make_pdf(m, &p, e);
 	if (!rc && m->wanted >> KIND_PLOTS & 1)
 		rc = make_plots(m, &p, e);
 	plots_free(&p);
+	return rc;
+}
+
+/* The run is read once for all that shows it over time. */
+static int make_all(struct making *m, struct run *r, const struct summary *s, struct err *e)
+{
+	bool page = m->wanted >> KIND_HTML & 1, drawings = m->wanted & ~(1U << KIND_HTML);
+	struct traces t = { 0 };
+	int rc;
+
+	if (page)
+		page_series_wish(&t, r, s);
+	if (drawings)
+		plots_wish(&t, &plots_of_sonde);
+	rc = traces_read(&t, r, e);
+	if (!rc && page)
+		rc = make_page(m, r, s, &t, e);
+	if (!rc && drawings)
+		rc = make_drawings(m, r, s, &t, e);
+	traces_free(&t);
 	return rc;
 }
 
@@ -163,10 +186,8 @@ static int report(const char *recording, struct making *m, struct run *r, struct
 	m->written =
 		(struct written){ .verb = "report", .recording = recording, .json = m->o->json };
 	m->directory = m->o->output ? m->o->output : outfile_directory(recording, own, sizeof own);
-	if (!rc && m->wanted >> KIND_HTML & 1)
-		rc = make_page(m, r, &s, e);
-	if (!rc && m->wanted & ~(1U << KIND_HTML))
-		rc = make_drawings(m, r, &s, e);
+	if (!rc)
+		rc = make_all(m, r, &s, e);
 	summary_free(&s);
 	if (written_end(&m->written, r->ndamages) && !rc)
 		rc = err_set(e, -EIO, "standard output did not take the names of the files");

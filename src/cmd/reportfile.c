@@ -34,10 +34,10 @@ bool reportfile_format(const char *name, enum plots_format *out)
 }
 
 int reportfile_page(struct outfile *out, struct run *r, const struct summary *s,
-		    const char *directory, struct err *e)
+		    const struct traces *t, const char *directory, struct err *e)
 {
 	struct bytes page = { 0 };
-	int rc = page_make(&page, r, s, e);
+	int rc = page_make(&page, r, s, t, e);
 
 	if (!rc)
 		rc = drawfile_save(out, directory, "report.html", &page, e);

@@ -9,10 +9,10 @@
 #include "cmd/written.h"
 #include "report/plots.h"
 
-/* report.html in the directory, which is made when it is not there; out->path says where. 0, or
- * -errno with a sentence. */
+/* report.html in the directory, which is made when it is not there; out->path says where. t: as
+ * page_make has it. 0, or -errno with a sentence. */
 int reportfile_page(struct outfile *out, struct run *r, const struct summary *s,
-		    const char *directory, struct err *e);
+		    const struct traces *t, const char *directory, struct err *e);
 
 enum plots_format {
 	PLOTS_SVG = 0,

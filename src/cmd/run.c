@@ -9,6 +9,7 @@
 #include "cmd/shared.h"
 #include "job/launch.h"
 #include "job/markfile.h"
+#include "job/spanfolder.h"
 #include "job/words.h"
 #include "sampler/reading.h"
 
@@ -97,6 +98,7 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	r.command = words.failed ? l->argv[0] : (const char *)words.data;
 	r.environment = job->with_environment ? environ : NULL;
 	r.marks = job->marks >= 0 ? getenv(MARK_FILE_VARIABLE) : NULL;
+	r.spans = job->spans;
 	r.launcher = l->recorder;
 	r.sampler.tree.launcher = job->launcher;
 	jobline_start(&line, plan, job->launcher);
@@ -178,6 +180,26 @@ static struct launch launch_of(const struct run_options *o, char **argv,
 				.done_ms = DONE_MS };
 }
 
+/* Where the job says what it does: its scripts, and its programs. */
+struct said {
+	struct mark_file marks;
+	struct span_folder spans;
+};
+
+static void said_make(struct said *x, struct shared *told)
+{
+	mark_file_make(&x->marks);
+	span_folder_make(&x->spans);
+	told->marks = x->marks.fd;
+	told->spans = x->spans.path;
+}
+
+static void said_remove(struct said *x)
+{
+	mark_file_remove(&x->marks);
+	span_folder_remove(&x->spans);
+}
+
 static int run(const void *given, int n, char **argv)
 {
 	const struct run_options *o = given;
@@ -189,7 +211,7 @@ static int run(const void *given, int n, char **argv)
 	struct shared shared = { .plan = &plan, .argv = argv, .with_environment = !o->no_env };
 	struct jobline line = { .fd = -1 };
 	struct mark_log *logs;
-	struct mark_file marks;
+	struct said said;
 	struct launch_end end;
 	struct err e = { "" };
 	int code;
@@ -210,15 +232,14 @@ static int run(const void *given, int n, char **argv)
 		say("run: %s", e.text);
 		return LAUNCH_FAILED;
 	}
-	mark_file_make(&marks);
-	shared.marks = marks.fd;
-	l.follower = logmarks_start(logs, marks.path);
+	said_make(&said, &shared);
+	l.follower = logmarks_start(logs, said.marks.path);
 	/* Before the recorder hears of births: it is none of the job's. */
 	sentinel_start(&sentinel);
 	find_recorder(&l, &shared, (enum node_recorder)o->node_recorder, &line);
 	code = launch_command(&l, &end, &e);
 	jobline_end(&line);
-	mark_file_remove(&marks);
+	said_remove(&said);
 	if (end.recorder_lost)
 		say_lost(&plan);
 	if (code == LAUNCH_NO_PROCESS) {
@@ -245,8 +266,8 @@ const struct command command_run = {
 		"after the batch job or the time.\n\n"
 		"CMD does not notice: its standard input and output, exit status, "
 		"signals, limits, affinity and environment are its own, but for the "
-		"variables SONDE_DIR, SONDE_RUN_ID and SONDE_MARKS. When it ends by a signal, sonde "
-		"ends by the same signal. A recording that cannot be made is said once "
+		"variables SONDE_DIR, SONDE_RUN_ID, SONDE_MARKS and SONDE_SPANS. When it ends by a "
+		"signal, sonde ends by the same signal. A recording that cannot be made is said once "
 		"on standard error, and CMD runs all the same.\n\n"
 		"The exit status is CMD's; 125 when sonde itself was misused, 126 when "
 		"CMD cannot be executed, 127 when it is not found. With SONDE=0 in the "

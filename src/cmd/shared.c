@@ -107,6 +107,7 @@ static bool describe(struct shared *s, enum node_recorder how)
 
 	g->rank = j->number[BATCH_RANK];
 	g->expected = j->part == BATCH_PART_STEP || j->launcher ? j->number[BATCH_LOCAL_RANKS] : -1;
+	snprintf(g->spans, sizeof g->spans, "%s", s->spans);
 	snprintf(g->step, sizeof g->step, "%s", text_or(j->text[BATCH_STEP], ""));
 	s->nodes = j->number[BATCH_NODES];
 	return wanted;

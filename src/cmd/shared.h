@@ -15,7 +15,8 @@ struct shared {
 	struct recording_plan *plan;
 	char *const *argv;
 	pid_t launcher;
-	int marks; /* the file of this task's marks; -1: none */
+	int marks;         /* the file of this task's marks; -1: none */
+	const char *spans; /* the folder of its spans; "": none */
 	bool with_environment;
 	int64_t nodes; /* of the job; -1: not known */
 	struct share share;

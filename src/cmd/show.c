@@ -6,6 +6,7 @@
 #include "report/machine.h"
 #include "report/page_events.h"
 #include "report/rules.h"
+#include "report/span_totals.h"
 #include "report/summary.h"
 #include "report/tracking.h"
 
@@ -18,7 +19,7 @@
 enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
 
 struct show_options {
-	bool json;
+	bool json, spans;
 	int64_t tracker;
 	const char *rules, *metrics;
 };
@@ -27,6 +28,11 @@ static const struct option rows[] = {
 	{ .name = "json",
 	  .help = "Print the summary as JSON, schema sonde/show/1.",
 	  OPTION_OFFSET(struct show_options, json) },
+	{ .name = "spans",
+	  .help = "Print instead what the spans took in all, by kind of track and name, the tracks' "
+		  "counters, and how long the job and each node took; with --json as schema "
+		  "sonde/spans/1.",
+	  OPTION_OFFSET(struct show_options, spans) },
 	{ .name = "tracker",
 	  .value = "off|figures|samples",
 	  .type = ARG_CHOICE,
@@ -52,6 +58,7 @@ static const struct example examples[] = {
 	{ "show --metrics 'gpu.*'", "the nodes side by side by what their GPUs did, too" },
 	{ "show", "the newest recording here" },
 	{ "show --json sonde_1234", "everything a script may want to know" },
+	{ "show --spans faces", "what each kind of thread did" },
 	{ "show --tracker", "figures for an experiment tracker, node by node" },
 };
 
@@ -96,7 +103,20 @@ static int print_tracker(bool samples, const struct summary *s, struct run *r, s
 	return rc;
 }
 
-static int show(const struct show_options *o, struct run *r, struct err *e)
+static int print_spans(const struct show_options *o, struct run *r, struct err *e)
+{
+	struct span_totals s;
+	int rc = span_totals_make(&s, r, e);
+
+	if (!rc && o->json && span_totals_json(&s, r, stdout))
+		rc = err_set(e, -ENOMEM, "out of memory for the spans of %.300s", r->path);
+	else if (!rc && !o->json)
+		span_totals_print(&s, r, stdout);
+	span_totals_free(&s);
+	return rc;
+}
+
+static int print_summary(const struct show_options *o, struct run *r, struct err *e)
 {
 	struct rules *site = NULL;
 	struct summary s = { 0 };
@@ -114,6 +134,13 @@ static int show(const struct show_options *o, struct run *r, struct err *e)
 		print(o, &s, r);
 	summary_free(&s);
 	rules_free(site);
+	return rc;
+}
+
+static int show(const struct show_options *o, struct run *r, struct err *e)
+{
+	int rc = o->spans ? print_spans(o, r, e) : print_summary(o, r, e);
+
 	if (!rc && (fflush(stdout) || ferror(stdout)))
 		return err_set(e, -EIO, "cannot write the summary to standard output");
 	return rc;

@@ -34,7 +34,7 @@ static int reserve_columns(struct derive *d)
 
 	for (uint32_t i = 0; i < d->nactive; i++)
 		want += d->plan.holder[d->active[i]].ncells;
-	return slice_reserve(d, want);
+	return slice_reserve(d, want) || turned_reserve(d) ? -ENOMEM : 0;
 }
 
 static bool is_shown(const struct cell *c)
@@ -99,32 +99,6 @@ static int begin_chunk(struct derive *d)
 	return 0;
 }
 
-/* The readings of this row as they lie, or, where some are absent, without these. */
-static void collect(struct derive *d, struct instant *out)
-{
-	const struct slice *s = &d->slice;
-	size_t base = (size_t)s->at * s->width + 1;
-	const struct kept *k = &d->kept;
-
-	*out = (struct instant){ .n = d->nshown,
-				 .cell = d->cell + 1,
-				 .value = s->value + base,
-				 .stands = s->stands + base };
-	if (!slice_row_is_whole(d)) {
-		out->n = 0;
-		for (uint32_t i = 0; i < d->nshown; i++) {
-			k->cell[out->n] = d->cell[i + 1];
-			k->value[out->n] = s->value[base + i];
-			k->stands[out->n] = s->stands[base + i];
-			out->n += s->state[base + i] == STATE_PRESENT;
-		}
-		out->cell = k->cell;
-		out->value = k->value;
-		out->stands = k->stands;
-	}
-	out->min = out->max = out->value;
-}
-
 int derive_chunk(struct derive *d, const struct chunk *c, struct err *e)
 {
 	int rc;
@@ -138,40 +112,112 @@ int derive_chunk(struct derive *d, const struct chunk *c, struct err *e)
 		       rc == -ENOMEM ? "out of memory" : "a chunk is unsound");
 }
 
+int64_t derive_row_utc_ns(const struct derive *d, uint32_t row)
+{
+	return run_utc_ns(d->run, d->chunk.node, d->chunk.mono_ns[d->slice.first + row]);
+}
+
+double derive_row_seconds(const struct derive *d, uint32_t row)
+{
+	return run_seconds(d->run, d->chunk.node, d->chunk.mono_ns[d->slice.first + row]);
+}
+
+bool derive_slice(struct derive *d)
+{
+	if (d->slice.first + d->slice.nrows >= d->chunk.nrows)
+		return false;
+	slice_next(d);
+	return true;
+}
+
+/* What is shown of the next rows is worked out at once. */
+static void next_shown(struct derive *d)
+{
+	slice_next(d);
+	for (uint32_t c = 1; c <= d->nshown; c++)
+		derive_work_out(d, d->cell[c]);
+}
+
+/* The chunk's next row, as one of the slice. False at the end. */
+static bool advance(struct derive *d, bool *selected)
+{
+	double seconds;
+
+	if (d->row >= d->chunk.nrows)
+		return false;
+	if (d->row == d->slice.first + d->slice.nrows)
+		next_shown(d);
+	d->slice.at = d->row++ - d->slice.first;
+	*selected = true;
+	if (d->from_s > 0 || d->to_s > 0) {
+		seconds = derive_row_seconds(d, d->slice.at);
+		*selected = seconds >= d->from_s && (d->to_s <= 0 || seconds < d->to_s);
+	}
+	return true;
+}
+
 bool derive_row(struct derive *d, struct instant *out)
 {
-	while (d->row < d->chunk.nrows) {
-		uint32_t node = d->chunk.node, row = d->row++;
-		double seconds = run_seconds(d->run, node, d->chunk.mono_ns[row]);
+	bool selected;
 
-		if (row == d->slice.first + d->slice.nrows)
-			slice_next(d);
-		d->slice.at = row - d->slice.first;
-		if ((d->from_s > 0 && seconds < d->from_s) || (d->to_s > 0 && seconds >= d->to_s))
+	while (advance(d, &selected)) {
+		if (!selected)
 			continue;
-		collect(d, out);
-		out->node = node;
-		out->utc_ns = run_utc_ns(d->run, node, d->chunk.mono_ns[row]);
-		out->seconds = seconds;
+		turned_row(d, d->slice.at, out);
+		out->node = d->chunk.node;
+		out->utc_ns = derive_row_utc_ns(d, d->slice.at);
+		out->seconds = derive_row_seconds(d, d->slice.at);
 		return true;
 	}
 	return false;
 }
 
+/* Rows that are selected one after the other, within the slice. */
+static bool next_rows(struct derive *d, uint32_t most, struct slice_rows *out)
+{
+	bool selected;
+
+	*out = (struct slice_rows){ .node = d->chunk.node };
+	while (out->n < most && advance(d, &selected)) {
+		if (!selected && out->n)
+			break;
+		if (!selected)
+			continue;
+		out->first = out->n ? out->first : d->slice.at;
+		out->n++;
+		if (d->slice.at + 1 == d->slice.nrows)
+			break;
+	}
+	return out->n;
+}
+
+static int next_chunk(struct derive *d, struct err *e)
+{
+	struct chunk c;
+	int rc = d->run->next_chunk(d->run, d->plan.wanted, &c, e);
+
+	if (rc <= 0)
+		return rc;
+	rc = derive_chunk(d, &c, e);
+	return rc ? rc : 1;
+}
+
+int derive_next_rows(struct derive *d, uint32_t most, struct slice_rows *out, struct err *e)
+{
+	int rc = 1;
+
+	while (rc > 0 && !next_rows(d, most, out))
+		rc = next_chunk(d, e);
+	return rc;
+}
+
 int derive_next(struct derive *d, struct instant *out, struct err *e)
 {
-	while (!derive_row(d, out)) {
-		struct chunk c;
-		int rc = d->run->next_chunk(d->run, d->plan.wanted, &c, e);
+	int rc = 1;
 
-		if (rc > 0)
-			rc = derive_chunk(d, &c, e);
-		else
-			return rc;
-		if (rc)
-			return rc;
-	}
-	return 1;
+	while (rc > 0 && !derive_row(d, out))
+		rc = next_chunk(d, e);
+	return rc;
 }
 
 int derive_rewind(struct derive *d)
@@ -207,8 +253,9 @@ int derive_open(struct derive *d, struct run *r, const struct selection *sel, st
 	d->link = calloc(d->plan.ncells, sizeof(*d->link));
 	d->active = calloc(d->plan.nholders, sizeof(*d->active));
 	d->is_active = calloc(d->plan.nholders, 1);
+	d->stack = calloc((size_t)EXPR_STACK_MAX * SLICE_ROWS, sizeof(*d->stack));
 	if (!reserve_last(d) || !d->node_last_ns || !d->column || !d->link || !d->active ||
-	    !d->is_active)
+	    !d->is_active || !d->stack)
 		return err_set(e, -ENOMEM, "out of memory for %u series", r->nseries);
 	return derive_rewind(d);
 }
@@ -223,6 +270,8 @@ void derive_close(struct derive *d)
 	free(d->link);
 	free(d->active);
 	free(d->is_active);
+	free(d->stack);
 	slice_free(d);
+	turned_free(&d->turned);
 	*d = (struct derive){ 0 };
 }

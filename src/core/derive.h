@@ -21,6 +21,10 @@ struct instant {
 	const uint32_t *cell;
 	const double *value, *min, *max; /* of one instant all three are the same */
 	const double *stands;            /* seconds that each stands for: 0 unknown */
+	/* Of an instant of samples: what it is a part of. Those of one layout not 0 have the cells
+	 * listed[nlisted], but the ones at gap[ngaps]. */
+	uint32_t layout, nlisted, ngaps;
+	const uint32_t *listed, *gap;
 };
 
 /* One of them. */
@@ -36,24 +40,32 @@ static inline struct reading instant_reading(const struct instant *in, uint32_t 
 
 enum { SLICE_ROWS = 64 };
 
-/* The values of some rows of a chunk: measured ones are worked out a series at a time, the others
- * when they are asked for. Row by row, so that an instant's values lie side by side. */
+/* The values of some rows of a chunk, a column for each cell: measured ones are worked out at once,
+ * others when they are asked for. */
 struct slice {
 	uint32_t first, nrows; /* of the chunk */
 	uint32_t at;           /* of its rows the one that is read */
-	uint32_t width, cap;   /* cells of a row, and of all rows */
-	uint32_t widest;       /* row there is room for */
+	uint32_t rows;         /* places of a column, at least nrows: column c begins at c * rows */
+	uint32_t widest;       /* columns there is room for */
+	size_t cells;          /* places of all columns */
 	double *value, *stands;
-	uint8_t *state;                 /* enum state, or that it was not worked out yet */
-	uint8_t *blank;                 /* [width]: the states of a row before it is worked out */
+	uint8_t *state;                 /* enum state */
+	uint32_t *there;                /* [column] rows that have a value, or SLICE_UNKNOWN */
 	int64_t before_ns[SLICE_ROWS];  /* time of the node's row before; INT64_MIN: none */
 	double row_seconds[SLICE_ROWS]; /* since then; 0 unknown */
+	bool rises;                     /* each row has one before it, which is earlier */
 };
 
-/* The readings of an instant where some are absent. */
-struct kept {
-	uint32_t *cell;
+/* The same, row by row: of the columns that are shown those which have any. */
+struct turned {
+	bool known;      /* it is that of this slice */
+	uint32_t layout; /* counts lists */
+	uint32_t nlisted, width, widest;
+	size_t cap;
+	uint32_t *listed; /* their cells */
 	double *value, *stands;
+	uint32_t *cell, *gap; /* of each row; cell: where it has gaps */
+	uint32_t ngaps[SLICE_ROWS];
 };
 
 struct derive {
@@ -68,13 +80,19 @@ struct derive {
 	uint32_t *active;      /* holders with values in this chunk, the node first */
 	uint8_t *is_active;    /* [plan.nholders] */
 	uint32_t *column;      /* [plan.ncells]: of the slice, in this chunk; 0: none */
-	uint32_t *cell;        /* [slice.width]: of each column of the slice */
-	uint32_t *made;        /* cells that are shown and not measured, in this chunk */
-	uint32_t nactive, nmade, nshown, ncolumns; /* columns 1..nshown may give readings */
-	uint32_t row;                              /* of the chunk: the next one */
+	uint32_t *cell;        /* of each column of the slice */
+	uint32_t nactive, nshown, ncolumns; /* columns 1..nshown may give readings */
+	uint32_t row;                       /* of the chunk: the next one */
+	bool values_only; /* set by who does not ask how long values stand: instants do not say */
 	struct chunk chunk;
 	struct slice slice;
-	struct kept kept;
+	struct turned turned;
+	double *stack; /* [EXPR_STACK_MAX * SLICE_ROWS] to work in */
+};
+
+/* Rows of the slice, one behind the other. */
+struct slice_rows {
+	uint32_t node, first, n;
 };
 
 /* 0 or -errno. Close in either case. */
@@ -87,11 +105,29 @@ int derive_rewind(struct derive *d);
  * until false. 0 or -errno. */
 int derive_chunk(struct derive *d, const struct chunk *c, struct err *e);
 bool derive_row(struct derive *d, struct instant *out);
+/* Instead of instants: the next rows, at most so many, whose columns lie in d->slice. 1, 0 at the
+ * end, -errno. */
+int derive_next_rows(struct derive *d, uint32_t most, struct slice_rows *out, struct err *e);
 void derive_close(struct derive *d);
+
+/* A cell's values in the rows of the slice. */
+struct derived {
+	const double *value, *stands;
+	const uint8_t *state; /* enum state */
+};
+
+/* For who wants columns, which is quicker than rows: take a chunk, then its slices until false, and
+ * of each slice any cell of the plan, chosen or needed for what is; false when the chunk has
+ * nothing of it. from_s and to_s are not looked at. */
+bool derive_slice(struct derive *d);
+bool derive_column(struct derive *d, uint32_t cell, struct derived *out);
 
 /* The value of a cell in this row, worked out when it is first asked for. Cell 0 is always absent.
  */
 struct expr_value derive_evaluate(struct derive *d, uint32_t cell);
+/* When and where a row of the slice was read. */
+int64_t derive_row_utc_ns(const struct derive *d, uint32_t row);
+double derive_row_seconds(const struct derive *d, uint32_t row);
 
 static inline const struct quantity *derive_quantity(const struct derive *d, uint32_t cell)
 {

@@ -1,32 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/derive_slice.h"
 
+#include <math.h>
+
 struct formula {
-	struct derive *d;
+	const struct derive *d;
 	const struct quantity *q;
 	const struct cell *cell;
 	uint32_t next; /* input: names are asked for in the order they were listed */
 };
 
-static struct expr_value look_up(void *ctx, const char *function, const char *name)
+static void look_up(void *ctx, const char *function, const char *name, double *out)
 {
 	struct formula *f = ctx;
 	const struct plan *p = &f->d->plan;
-	uint32_t i = f->next++;
+	const struct slice *s = &f->d->slice;
+	uint32_t i = f->next++, column = 0;
 
 	(void)function; /* inputs that are calls were left without a source */
-	if (i >= f->q->ninputs || p->input[f->q->first_input + i].at != name)
-		return (struct expr_value){ false, 0 };
-	return derive_evaluate(f->d, p->source[f->cell->first_source + i]);
+	if (i < f->q->ninputs && p->input[f->q->first_input + i].at == name)
+		column = f->d->column[p->source[f->cell->first_source + i]];
+	for (uint32_t r = 0; r < s->nrows; r++) {
+		size_t at = (size_t)column * s->rows + r;
+
+		out[r] = s->state[at] == STATE_PRESENT ? s->value[at] : NAN;
+	}
 }
 
-static void evaluate_formula(struct derive *d, uint32_t cell)
+/* Formulas do not lead back to themselves: the plan has seen to it. */
+static void evaluate_formula(struct derive *d, uint32_t cell, uint32_t column)
 {
 	struct formula f = { d, derive_quantity(d, cell), &d->plan.cell[cell], 0 };
-	struct expr_value v = expr_eval(f.q->formula, look_up, &f);
+	struct slice *s = &d->slice;
 
-	if (v.known)
-		slice_put(d, cell, v.v);
+	for (uint32_t i = 0; i < f.q->ninputs; i++)
+		derive_work_out(d, d->plan.source[f.cell->first_source + i]);
+	expr_eval_column(f.q->formula, look_up, &f, s->nrows, d->stack);
+	slice_clear(s, column);
+	for (uint32_t r = 0; r < s->nrows; r++)
+		slice_put(s, column, r, d->stack[r], s->row_seconds[r]);
 }
 
 static double combine_two(enum combine how, double a, double b)
@@ -39,36 +51,60 @@ static double combine_two(enum combine how, double a, double b)
 }
 
 /* What is absent has no part in it; when all is absent, so is the whole. */
-static void evaluate_combined(struct derive *d, uint32_t cell)
+static void evaluate_combined(struct derive *d, uint32_t cell, uint32_t column)
 {
 	enum combine how = derive_quantity(d, cell)->metric->over_instances;
-	uint32_t n = 0;
-	double v = 0;
+	struct slice *s = &d->slice;
+	double *out = s->value + (size_t)column * s->rows;
+	uint32_t n[SLICE_ROWS] = { 0 };
 
 	for (uint32_t i = d->link[cell]; i; i = d->link[i]) {
-		struct expr_value x = derive_evaluate(d, i);
+		uint32_t from = derive_work_out(d, i);
+		const double *value = s->value + (size_t)from * s->rows;
+		const uint8_t *state = s->state + (size_t)from * s->rows;
 
-		if (x.known)
-			v = n++ ? combine_two(how, v, x.v) : x.v;
+		for (uint32_t r = 0; r < s->nrows; r++)
+			if (state[r] == STATE_PRESENT)
+				out[r] = n[r]++ ? combine_two(how, out[r], value[r]) : value[r];
 	}
-	if (n)
-		slice_put(d, cell, how == COMBINE_MEAN ? v / n : v);
+	slice_clear(s, column);
+	for (uint32_t r = 0; r < s->nrows; r++)
+		if (n[r])
+			slice_put(s, column, r, how == COMBINE_MEAN ? out[r] / n[r] : out[r],
+				  s->row_seconds[r]);
 }
 
-/* Formulas do not lead back to themselves: the plan has seen to it. */
+uint32_t derive_work_out(struct derive *d, uint32_t cell)
+{
+	uint32_t column = d->column[cell];
+	enum cell_role role = d->plan.cell[cell].role;
+
+	if (d->slice.there[column] != SLICE_UNKNOWN)
+		return column;
+	if (role == CELL_DERIVED)
+		evaluate_formula(d, cell, column);
+	else if (role == CELL_COMBINED)
+		evaluate_combined(d, cell, column);
+	else
+		slice_clear(&d->slice, column);
+	return column;
+}
+
 struct expr_value derive_evaluate(struct derive *d, uint32_t cell)
 {
 	const struct slice *s = &d->slice;
-	size_t at = (size_t)s->at * s->width + d->column[cell];
+	size_t at = (size_t)derive_work_out(d, cell) * s->rows + s->at;
 
-	if (s->state[at] == SLICE_UNKNOWN) {
-		s->state[at] = STATE_ABSENT;
-		if (d->plan.cell[cell].role == CELL_DERIVED)
-			evaluate_formula(d, cell);
-		else
-			evaluate_combined(d, cell);
-	}
 	if (s->state[at] != STATE_PRESENT)
 		return (struct expr_value){ false, 0 };
 	return (struct expr_value){ true, s->value[at] };
+}
+
+bool derive_column(struct derive *d, uint32_t cell, struct derived *out)
+{
+	const struct slice *s = &d->slice;
+	size_t at = (size_t)derive_work_out(d, cell) * s->rows;
+
+	*out = (struct derived){ s->value + at, s->stands + at, s->state + at };
+	return d->column[cell];
 }

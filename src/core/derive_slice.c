@@ -9,41 +9,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many cells as stay in the processor's cache. */
-enum { SLICE_CELLS = 32768 };
+/* As many cells as stay in the processor's cache; a column has place for whole blocks. */
+enum { SLICE_CELLS = 32768, BLOCK = 16 };
+_Static_assert(SLICE_ROWS % BLOCK == 0, "a column is made of blocks");
 
 static double seconds_between(int64_t from_ns, int64_t to_ns)
 {
 	return (double)((uint64_t)to_ns - (uint64_t)from_ns) / (double)NS_PER_S;
 }
 
-/* A place of the slice, and what is put there; infinities and NaN are no values. */
-static inline void put(struct slice *s, size_t at, double value, double seconds)
+/* A column of which nothing is known yet: several series may share it. */
+void slice_clear(struct slice *s, uint32_t column)
 {
-	if (!isfinite(value))
+	if (s->there[column] == SLICE_UNKNOWN) {
+		memset(s->state + (size_t)column * s->rows, STATE_ABSENT, s->nrows);
+		s->there[column] = 0;
+	}
+}
+
+void slice_put(struct slice *s, uint32_t column, uint32_t row, double value, double seconds)
+{
+	size_t at = (size_t)column * s->rows + row;
+
+	if (!isfinite(value)) /* it is no value */
 		return;
+	s->there[column] += s->state[at] != STATE_PRESENT;
 	s->value[at] = value;
 	s->stands[at] = seconds;
 	s->state[at] = STATE_PRESENT;
 }
 
-void slice_put(struct derive *d, uint32_t cell, double value)
-{
-	struct slice *s = &d->slice;
+/* ---- measured values, where some are absent or odd ---- */
 
-	put(s, (size_t)s->at * s->width + d->column[cell], value, s->row_seconds[s->at]);
-}
-
-/* ---- measured values ---- */
-
-static void put_values(struct slice *s, size_t at, const struct metric *metric,
-		       const int64_t *value, const uint8_t *present)
+static void put_values_singly(struct slice *s, uint32_t column, const struct metric *metric,
+			      const int64_t *value, const uint8_t *present)
 {
 	const struct metric m = *metric; /* which no store below can change */
 
-	for (uint32_t r = 0; r < s->nrows; r++, at += s->width)
+	slice_clear(s, column);
+	for (uint32_t r = 0; r < s->nrows; r++)
 		if (present[r])
-			put(s, at, metric_value(&m, value[r]), s->row_seconds[r]);
+			slice_put(s, column, r, metric_value(&m, value[r]), s->row_seconds[r]);
 }
 
 /* The rise of a counter, exact for integers; negative or NAN when it is no rise. */
@@ -56,22 +62,22 @@ static inline double rise(const struct metric *m, int64_t from, int64_t to)
 	return __builtin_sub_overflow(to, from, &difference) ? NAN : metric_value(m, difference);
 }
 
-static void put_rates(struct derive *d, size_t at, const struct metric *metric,
-		      const struct chunk_column *c)
+static void put_rates_singly(struct derive *d, uint32_t column, const struct metric *metric,
+			     const int64_t *value, const uint8_t *present,
+			     struct last_reading *of_series)
 {
 	struct slice *s = &d->slice;
 	const struct metric m = *metric;
-	struct last_reading *of_series = &d->last[d->place[c->series]], last = *of_series;
+	struct last_reading last = *of_series;
 
-	for (uint32_t r = 0; r < s->nrows; r++, at += s->width) {
+	slice_clear(s, column);
+	for (uint32_t r = 0; r < s->nrows; r++) {
 		struct last_reading before = last;
 		double seconds, v;
 
-		if (!c->present[s->first + r])
+		if (!present[r])
 			continue;
-		last.value = c->value[s->first + r];
-		last.mono_ns = d->chunk.mono_ns[s->first + r];
-		last.known = true;
+		last = (struct last_reading){ value[r], d->chunk.mono_ns[s->first + r], true };
 		if (!before.known || last.mono_ns <= before.mono_ns)
 			continue;
 		seconds = before.mono_ns == s->before_ns[r]
@@ -79,21 +85,182 @@ static void put_rates(struct derive *d, size_t at, const struct metric *metric,
 				  : seconds_between(before.mono_ns, last.mono_ns);
 		v = rise(&m, before.value, last.value);
 		if (v >= 0)
-			put(s, at, v / seconds, seconds);
+			slice_put(s, column, r, v / seconds, seconds);
 	}
 	*of_series = last;
 }
 
+/* ---- whole numbers in every row ---- */
+
+/* n values: whether any is another than the one before them. */
+static bool moves(const int64_t *value, uint32_t n, int64_t before)
+{
+	uint32_t r = 0;
+
+	for (; n - r >= BLOCK; r += BLOCK) {
+		const int64_t *v = value + r;
+		uint64_t any = 0;
+
+		for (size_t i = 0; i < BLOCK; i++)
+			any |= (uint64_t)v[i] ^ (uint64_t)before;
+		if (any)
+			return true;
+	}
+	while (r < n && value[r] == before)
+		r++;
+	return r < n;
+}
+
+/* Blocks of a column; what is behind its rows is nobody's. */
+static void multiply(double *v, const double *end, double by)
+{
+	for (; v < end; v += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] *= by;
+}
+
+static void divide(double *v, const double *end, double by)
+{
+	for (; v < end; v += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] /= by;
+}
+
+static void divide_each(double *restrict v, const double *end, const double *restrict by)
+{
+	for (; v < end; v += BLOCK, by += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] /= by[i];
+}
+
+static void subtract(double *v, const double *end, double from)
+{
+	for (; v < end; v += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] -= from;
+}
+
+/* To base units: as metric_value. */
+static void scale(double *v, const double *end, const struct metric *m)
+{
+	if (m->mul > 1)
+		multiply(v, end, m->mul);
+	if (m->div > 1)
+		divide(v, end, m->div);
+}
+
+/* What rose since the value before, as a double. False when one did not, or rose by too much. A
+ * whole number below 2^52 is that double without its 2^52 that has these bits above it: unlike a
+ * conversion, this is done for several at once. */
+static bool put_rises(double *out, const int64_t *value, uint32_t n, int64_t before)
+{
+	const uint64_t bits_of_2_52 = UINT64_C(0x433) << 52;
+	uint64_t bits[SLICE_ROWS] = { 0 }, odd = 0;
+	uint32_t r = 1;
+
+	bits[0] = (uint64_t)value[0] - (uint64_t)before;
+	for (; n - r >= BLOCK; r += BLOCK) {
+		const int64_t *to = value + r, *from = to - 1;
+
+		for (size_t i = 0; i < BLOCK; i++)
+			bits[r + i] = (uint64_t)to[i] - (uint64_t)from[i];
+	}
+	for (; r < n; r++)
+		bits[r] = (uint64_t)value[r] - (uint64_t)value[r - 1];
+	for (r = 0; r < SLICE_ROWS; r++) {
+		odd |= bits[r];
+		bits[r] |= bits_of_2_52;
+	}
+	memcpy(out, bits, n * sizeof(*out));
+	subtract(out, out + n, 0x1p52);
+	/* Together they do not rise by so much that they could come around. */
+	return !(odd >> 52) && value[n - 1] >= before;
+}
+
+static void fill(double *v, const double *end, double with)
+{
+	for (; v < end; v += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] = with;
+}
+
+/* Whether a series has a whole number in every row, the one before the first among them. */
+static bool is_unbroken(const struct derive *d, const struct last_reading *last,
+			const uint8_t *present)
+{
+	const struct slice *s = &d->slice;
+
+	return s->rises && last->known && last->mono_ns == s->before_ns[0] &&
+	       !memchr(present, STATE_ABSENT, s->nrows);
+}
+
+static void say_all(struct derive *d, uint32_t column)
+{
+	struct slice *s = &d->slice;
+	size_t at = (size_t)column * s->rows;
+
+	memset(s->state + at, STATE_PRESENT, s->nrows);
+	if (!d->values_only)
+		memcpy(s->stands + at, s->row_seconds, s->nrows * sizeof(*s->stands));
+	s->there[column] = s->nrows;
+}
+
+static void put_rates(struct derive *d, uint32_t column, const struct metric *m,
+		      const int64_t *value, const uint8_t *present, struct last_reading *last)
+{
+	struct slice *s = &d->slice;
+	double *out = s->value + (size_t)column * s->rows;
+	uint32_t n = s->nrows;
+
+	if (m->storage != STORE_INT || !is_unbroken(d, last, present)) {
+		put_rates_singly(d, column, m, value, present, last);
+		return;
+	}
+	if (!moves(value, n, last->value)) {
+		fill(out, out + n, 0);
+	} else if (put_rises(out, value, n, last->value)) {
+		scale(out, out + n, m);
+		divide_each(out, out + n, s->row_seconds);
+	} else {
+		put_rates_singly(d, column, m, value, present, last);
+		return;
+	}
+	*last = (struct last_reading){ value[n - 1], d->chunk.mono_ns[s->first + n - 1], true };
+	say_all(d, column);
+}
+
+static void put_values(struct derive *d, uint32_t column, const struct metric *m,
+		       const int64_t *value, const uint8_t *present)
+{
+	struct slice *s = &d->slice;
+	double *out = s->value + (size_t)column * s->rows;
+	uint32_t n = s->nrows;
+
+	if (m->storage != STORE_INT || memchr(present, STATE_ABSENT, n)) {
+		put_values_singly(s, column, m, value, present);
+		return;
+	}
+	if (moves(value, n, value[0])) {
+		for (uint32_t r = 0; r < n; r++)
+			out[r] = (double)value[r];
+		scale(out, out + n, m);
+	} else {
+		fill(out, out + n, metric_value(m, value[0]));
+	}
+	say_all(d, column);
+}
+
 static void put_series(struct derive *d, const struct chunk_column *c)
 {
-	uint32_t cell = d->plan.series_cell[c->series];
+	uint32_t cell = d->plan.series_cell[c->series], column = d->column[cell];
 	const struct metric *m = &d->run->metrics[d->run->series[c->series].metric].row;
-	struct slice *s = &d->slice;
+	const int64_t *value = c->value + d->slice.first;
+	const uint8_t *present = c->present + d->slice.first;
 
 	if (derive_quantity(d, cell)->rate)
-		put_rates(d, d->column[cell], m, c);
+		put_rates(d, column, m, value, present, &d->last[d->place[c->series]]);
 	else
-		put_values(s, d->column[cell], m, c->value + s->first, c->present + s->first);
+		put_values(d, column, m, value, present);
 }
 
 /* ---- rows ---- */
@@ -103,13 +270,14 @@ static void read_times(struct derive *d)
 	struct slice *s = &d->slice;
 	int64_t *before_ns = &d->node_last_ns[d->chunk.node];
 
+	s->rises = true;
 	for (uint32_t r = 0; r < s->nrows; r++) {
 		int64_t mono_ns = d->chunk.mono_ns[s->first + r];
+		bool later = *before_ns != INT64_MIN && mono_ns > *before_ns;
 
 		s->before_ns[r] = *before_ns;
-		s->row_seconds[r] = 0;
-		if (*before_ns != INT64_MIN && mono_ns > *before_ns)
-			s->row_seconds[r] = seconds_between(*before_ns, mono_ns);
+		s->row_seconds[r] = later ? seconds_between(*before_ns, mono_ns) : 0;
+		s->rises &= later;
 		*before_ns = mono_ns;
 	}
 }
@@ -117,27 +285,19 @@ static void read_times(struct derive *d)
 void slice_next(struct derive *d)
 {
 	struct slice *s = &d->slice;
-	uint32_t rows = s->cap / s->width, left;
+	uint32_t left;
 
 	s->first += s->nrows;
 	left = d->chunk.nrows - s->first;
-	rows = rows < SLICE_ROWS ? rows : SLICE_ROWS;
-	s->nrows = rows < left ? rows : left;
+	s->nrows = s->rows < left ? s->rows : left;
+	d->turned.known = false;
 	read_times(d);
-	for (uint32_t r = 0; r < s->nrows; r++)
-		memcpy(s->state + (size_t)r * s->width, s->blank, d->ncolumns + 1u);
+	for (uint32_t c = 0; c <= d->ncolumns; c++)
+		s->there[c] = SLICE_UNKNOWN;
+	slice_clear(s, 0);
 	for (uint32_t i = 0; i < d->chunk.ncolumns; i++)
 		if (d->plan.series_cell[d->chunk.column[i].series])
 			put_series(d, &d->chunk.column[i]);
-}
-
-bool slice_row_is_whole(struct derive *d)
-{
-	const uint8_t *state = d->slice.state + (size_t)d->slice.at * d->slice.width + 1;
-
-	for (uint32_t i = 0; i < d->nmade; i++)
-		derive_evaluate(d, d->made[i]);
-	return !memchr(state, STATE_ABSENT, d->nshown);
 }
 
 /* ---- room ---- */
@@ -145,15 +305,6 @@ bool slice_row_is_whole(struct derive *d)
 void slice_begin(struct derive *d)
 {
 	d->slice.first = d->slice.nrows = 0;
-	d->nmade = 0;
-	d->slice.blank[0] = STATE_ABSENT;
-	for (uint32_t i = 1; i <= d->ncolumns; i++) {
-		bool measured = d->plan.cell[d->cell[i]].role == CELL_MEASURED;
-
-		d->slice.blank[i] = measured ? STATE_ABSENT : SLICE_UNKNOWN;
-		if (!measured && i <= d->nshown)
-			d->made[d->nmade++] = d->cell[i];
-	}
 }
 
 void slice_free(struct derive *d)
@@ -163,47 +314,37 @@ void slice_free(struct derive *d)
 	free(s->value);
 	free(s->stands);
 	free(s->state);
-	free(s->blank);
+	free(s->there);
 	free(d->cell);
-	free(d->made);
-	free(d->kept.cell);
-	free(d->kept.value);
-	free(d->kept.stands);
 	*s = (struct slice){ 0 };
-	d->kept = (struct kept){ 0 };
-	d->cell = d->made = NULL;
+	d->cell = NULL;
 }
 
 static int reserve(struct derive *d, uint32_t width)
 {
 	struct slice *s = &d->slice;
+	size_t cells = (size_t)width * BLOCK > SLICE_CELLS ? (size_t)width * BLOCK : SLICE_CELLS;
 
 	slice_free(d);
-	s->cap = width > SLICE_CELLS ? width : SLICE_CELLS;
-	s->value = calloc(s->cap, sizeof(*s->value));
-	s->stands = calloc(s->cap, sizeof(*s->stands));
-	s->state = calloc(s->cap, sizeof(*s->state));
-	s->blank = calloc(width, sizeof(*s->blank));
+	s->value = calloc(cells, sizeof(*s->value));
+	s->stands = calloc(cells, sizeof(*s->stands));
+	s->state = calloc(cells, sizeof(*s->state));
+	s->there = calloc(width, sizeof(*s->there));
 	d->cell = calloc(width, sizeof(*d->cell));
-	d->made = calloc(width, sizeof(*d->made));
-	d->kept.cell = calloc(width, sizeof(*d->kept.cell));
-	d->kept.value = calloc(width, sizeof(*d->kept.value));
-	d->kept.stands = calloc(width, sizeof(*d->kept.stands));
-	return s->value && s->stands && s->state && s->blank && d->cell && d->made &&
-			       d->kept.cell && d->kept.value && d->kept.stands
-		       ? 0
-		       : -ENOMEM;
+	s->cells = cells;
+	return s->value && s->stands && s->state && s->there && d->cell ? 0 : -ENOMEM;
 }
 
-int slice_reserve(struct derive *d, uint32_t want)
+int slice_reserve(struct derive *d, uint32_t width)
 {
-	/* an odd number of cache lines, so that a column is not all in the same few sets of it */
-	uint32_t width = ((want + 7U) & ~7U) | 8U;
+	struct slice *s = &d->slice;
+	size_t rows;
 
-	if (width > d->slice.widest && reserve(d, width))
+	if (width > s->widest && reserve(d, width))
 		return -ENOMEM;
-	if (width > d->slice.widest)
-		d->slice.widest = width;
-	d->slice.width = width;
+	if (width > s->widest)
+		s->widest = width;
+	rows = s->cells / width / BLOCK * BLOCK;
+	s->rows = rows < SLICE_ROWS ? (uint32_t)rows : SLICE_ROWS;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * derive_slice.h - the slice of a derivation: room for it, and its rows worked out.
+ * derive_slice.h - the slice of a derivation: room for it, its columns worked out, and turned into
+ * rows.
  *
  * Private to core/derive*.c.
  */
@@ -10,8 +11,8 @@
 #include "core/derive.h"
 #include "core/value.h"
 
-/* A state besides enum state: not worked out yet. */
-enum { SLICE_UNKNOWN = STATE_NUMBER_OF };
+/* Of a column: not worked out yet. */
+#define SLICE_UNKNOWN UINT32_MAX
 
 /* Of a series, as far as its rate needs it. */
 struct last_reading {
@@ -19,16 +20,24 @@ struct last_reading {
 	bool known;
 };
 
-/* Room for rows of so many cells, column 0 (none) included. 0 or -ENOMEM. */
-int slice_reserve(struct derive *d, uint32_t want);
+/* Room for so many columns, column 0 (none) included. 0 or -ENOMEM. */
+int slice_reserve(struct derive *d, uint32_t columns);
 /* A new chunk; its cells have their columns. */
 void slice_begin(struct derive *d);
 /* Read the chunk's next rows. */
 void slice_next(struct derive *d);
-/* Works out what is shown of the row that is read; whether all of that is there. */
-bool slice_row_is_whole(struct derive *d);
-/* What a cell is made to be in the row that is read. */
-void slice_put(struct derive *d, uint32_t cell, double value);
+/* A column of which nothing is known yet has no values. */
+void slice_clear(struct slice *s, uint32_t column);
+/* A value, which stands for so many seconds; what is not finite is none. */
+void slice_put(struct slice *s, uint32_t column, uint32_t row, double value, double seconds);
+/* Sees to it that the cell's column is worked out. Returns the column. */
+uint32_t derive_work_out(struct derive *d, uint32_t cell);
 void slice_free(struct derive *d);
+
+/* The readings of a row of the slice. */
+void turned_row(struct derive *d, uint32_t row, struct instant *out);
+/* Room for what slice_reserve has room for. 0 or -ENOMEM. */
+int turned_reserve(struct derive *d);
+void turned_free(struct turned *t);
 
 #endif

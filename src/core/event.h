@@ -31,16 +31,25 @@ enum event_kind {
 			     state = PRESENT when the kernel says its clock is synchronised */
 	EVENT_CATALOGUE,  /* metric[0..count) are declared without series: derived rows and their
 			     formulas */
-	EVENT_NAME, /* id = instance; name: what it is called now (a process that executed another
-		       program) */
+	EVENT_NAME,  /* id = instance; name: what it is called now (a process that executed another
+			program) */
+	EVENT_WORD,  /* id; name: what spans of a set are called by this id */
+	EVENT_SPANS, /* count spans on one track, in order of their ends; parent as in EVENT_SPAN */
 	EVENT_KIND_NUMBER_OF
 };
 
 enum meta_type { META_TEXT = 0, META_INT, META_REAL, META_BOOL, META_TYPE_NUMBER_OF };
 
 enum {
-	EVENT_SET_MAX = 64, /* metrics in one EVENT_SERIES or EVENT_FINAL: a mask has 64 bits */
-	INSTANCE_ASIDE = 1, /* flag: left out of totals (loopback, bond, partition, virtual) */
+	EVENT_SET_MAX = 64,     /* metrics in one EVENT_SERIES or EVENT_FINAL: a mask has 64 bits */
+	EVENT_SPANS_MAX = 1024, /* spans in one EVENT_SPANS */
+	INSTANCE_ASIDE = 1,     /* flag: left out of totals (loopback, bond, partition, virtual) */
+};
+
+/* One of a set: without a detail, and with an end. */
+struct event_span {
+	int64_t begin_ns, end_ns;
+	uint32_t word; /* id of its name; 0: it has none */
 };
 
 struct event {
@@ -55,6 +64,7 @@ struct event {
 	uint64_t mask; /* EVENT_FINAL: bit i set = values[i] is present */
 	const int64_t *values;
 	const struct metric *metric; /* first of `count` rows that lie side by side */
+	const struct event_span *spans;
 	const char *name, *text, *domain;
 };
 

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct expr_value absent = { false, 0 };
-
 void expr_free(struct expr *x)
 {
 	if (!x)
@@ -15,65 +13,46 @@ void expr_free(struct expr *x)
 	free(x);
 }
 
-/* What overflowed or has no value is absent, so that no infinity or NaN spreads. */
-static struct expr_value value_of(double v)
+/* What overflowed or has no value is absent, so that no infinity or NaN but that of absence
+ * spreads.
+ */
+static double value_of(double v)
 {
-	return isfinite(v) ? (struct expr_value){ true, v } : absent;
+	return isfinite(v) ? v : NAN;
 }
 
-static struct expr_value truth(bool t)
+static double truth(bool t)
 {
-	return (struct expr_value){ true, t ? 1 : 0 };
+	return t ? 1 : 0;
 }
 
-static bool is_true(struct expr_value a)
+static double unary(enum op_code code, double a)
 {
-	return a.known && a.v != 0;
-}
-
-static bool is_false(struct expr_value a)
-{
-	return a.known && a.v == 0;
-}
-
-static struct expr_value unary(enum op_code code, struct expr_value a)
-{
-	if (code == OP_KNOWN)
-		return truth(a.known);
-	if (!a.known)
-		return absent;
 	switch (code) {
+	case OP_KNOWN:
+		return truth(!isnan(a));
 	case OP_NEGATE:
-		return value_of(-a.v);
+		return -a;
 	case OP_NOT:
-		return truth(a.v == 0);
-	case OP_ABS:
-		return value_of(fabs(a.v));
+		return isnan(a) ? a : truth(a == 0);
 	default:
-		return absent;
+		return fabs(a);
 	}
 }
 
-static struct expr_value logical(enum op_code code, struct expr_value a, struct expr_value b)
+/* Decided by one side where it can be. */
+static double logical(enum op_code code, double a, double b)
 {
-	if (code == OP_AND && (is_false(a) || is_false(b)))
-		return truth(false);
-	if (code == OP_OR && (is_true(a) || is_true(b)))
-		return truth(true);
-	return a.known && b.known ? truth(code == OP_AND) : absent;
+	if (code == OP_AND && (a == 0 || b == 0))
+		return 0;
+	if (code == OP_OR && ((!isnan(a) && a != 0) || (!isnan(b) && b != 0)))
+		return 1;
+	return isnan(a) || isnan(b) ? NAN : truth(code == OP_AND);
 }
 
-static struct expr_value arithmetic(enum op_code code, double a, double b)
+static double compare(enum op_code code, double a, double b)
 {
 	switch (code) {
-	case OP_ADD:
-		return value_of(a + b);
-	case OP_SUBTRACT:
-		return value_of(a - b);
-	case OP_MULTIPLY:
-		return value_of(a * b);
-	case OP_DIVIDE:
-		return b == 0 ? absent : value_of(a / b);
 	case OP_LESS:
 		return truth(a < b);
 	case OP_LESS_EQUAL:
@@ -87,48 +66,87 @@ static struct expr_value arithmetic(enum op_code code, double a, double b)
 	case OP_NOT_EQUAL:
 		return truth(a != b);
 	case OP_MIN:
-		return value_of(a < b ? a : b);
-	case OP_MAX:
-		return value_of(a > b ? a : b);
+		return a < b ? a : b;
 	default:
-		return absent;
+		return a > b ? a : b;
 	}
 }
 
-static struct expr_value apply(enum op_code code, const struct expr_value *a)
+static double binary(enum op_code code, double a, double b)
 {
-	switch (op_arity(code)) {
-	case 1:
-		return unary(code, a[0]);
-	case 2:
-		if (code == OP_AND || code == OP_OR)
-			return logical(code, a[0], a[1]);
-		return a[0].known && a[1].known ? arithmetic(code, a[0].v, a[1].v) : absent;
-	default:
-		return a[0].known ? (a[0].v != 0 ? a[1] : a[2]) : absent;
-	}
+	if (code == OP_AND || code == OP_OR)
+		return logical(code, a, b);
+	return isnan(a) || isnan(b) ? NAN : compare(code, a, b);
 }
 
-struct expr_value expr_eval(const struct expr *x, expr_lookup *lookup, void *ctx)
+/* The operands are columns that lie behind each other; the first becomes the result. */
+static void apply(enum op_code code, double *a, size_t n)
 {
-	struct expr_value stack[EXPR_STACK_MAX] = { { false, 0 } }, v;
-	unsigned n = 0;
+	const double *b = a + n, *c = b + n;
+
+	for (size_t i = 0; i < n; i++)
+		switch (code) {
+		case OP_ADD:
+			a[i] = value_of(a[i] + b[i]);
+			break;
+		case OP_SUBTRACT:
+			a[i] = value_of(a[i] - b[i]);
+			break;
+		case OP_MULTIPLY:
+			a[i] = value_of(a[i] * b[i]);
+			break;
+		case OP_DIVIDE: /* by zero it is no finite number */
+			a[i] = value_of(a[i] / b[i]);
+			break;
+		case OP_IF:
+			a[i] = isnan(a[i]) ? a[i] : a[i] != 0 ? b[i] : c[i];
+			break;
+		default:
+			a[i] = op_arity(code) == 1 ? unary(code, a[i]) : binary(code, a[i], b[i]);
+		}
+}
+
+void expr_eval_column(const struct expr *x, expr_look_up_column *look_up, void *ctx, size_t n,
+		      double *stack)
+{
+	double *top = stack;
 
 	for (size_t i = 0; i < x->nops; i++) {
 		const struct op *op = &x->op[i];
 
 		if (op->code == OP_NUMBER) {
-			stack[n++] = (struct expr_value){ true, op->number };
+			for (size_t k = 0; k < n; k++)
+				top[k] = op->number;
 		} else if (op->code == OP_NAME) {
-			v = lookup(ctx, op->function, op->name);
-			stack[n++] = v.known ? value_of(v.v) : absent;
+			look_up(ctx, op->function, op->name, top);
 		} else {
-			n -= op_arity(op->code);
-			stack[n] = apply(op->code, &stack[n]);
-			n++;
+			top -= n * op_arity(op->code);
+			apply(op->code, top, n);
 		}
+		top += n;
 	}
-	return stack[0];
+}
+
+struct single {
+	expr_lookup *look_up;
+	void *ctx;
+};
+
+static void look_up_single(void *ctx, const char *function, const char *name, double *out)
+{
+	const struct single *s = ctx;
+	struct expr_value v = s->look_up(s->ctx, function, name);
+
+	*out = v.known ? value_of(v.v) : NAN;
+}
+
+struct expr_value expr_eval(const struct expr *x, expr_lookup *lookup, void *ctx)
+{
+	double stack[EXPR_STACK_MAX];
+	struct single s = { lookup, ctx };
+
+	expr_eval_column(x, look_up_single, &s, 1, stack);
+	return (struct expr_value){ !isnan(stack[0]), isnan(stack[0]) ? 0 : stack[0] };
 }
 
 void expr_names(const struct expr *x,

@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { EXPR_STACK_MAX = 64 };
+
 struct expr; /* parsed, immutable */
 
 struct expr_value {
@@ -34,6 +36,11 @@ int expr_parse(struct expr **x, const char *text, struct err *e);
 int expr_parse_at(struct expr **x, const char *text, size_t *at, struct err *e);
 void expr_free(struct expr *x);
 struct expr_value expr_eval(const struct expr *x, expr_lookup *lookup, void *ctx);
+/* The same of n rows at once, in a column where NAN is absent: what is looked up goes to out[n].
+ * The stack has room for EXPR_STACK_MAX columns; the first one is the answer. */
+typedef void expr_look_up_column(void *ctx, const char *function, const char *name, double *out);
+void expr_eval_column(const struct expr *x, expr_look_up_column *look_up, void *ctx, size_t n,
+		      double *stack);
 /* Visit each name the expression asks for (with its function or NULL). */
 void expr_names(const struct expr *x,
 		void (*visit)(void *ctx, const char *function, const char *name), void *ctx);

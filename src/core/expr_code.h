@@ -11,7 +11,7 @@
 
 #include "core/expr.h"
 
-enum { EXPR_LENGTH_MAX = 4096, EXPR_STACK_MAX = 64, EXPR_NESTING_MAX = 128 };
+enum { EXPR_LENGTH_MAX = 4096, EXPR_NESTING_MAX = 128 };
 
 enum op_code {
 	OP_NUMBER = 0,

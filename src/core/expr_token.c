@@ -100,6 +100,7 @@ struct token token_scan(const char *text)
 		t.kind = TOKEN_NAME;
 		while (is_name(text[t.n]))
 			t.n++;
+		t.n += text[t.n - 1] == '.' && text[t.n] == '*'; /* of all that begins so */
 	} else if (strchr("<>=!", *text)) {
 		t.n += text[1] == '=';
 	} else if (!strchr("+-*/(),", *text)) {

@@ -109,7 +109,7 @@ int frame_next(struct frame *f, struct batch *b, struct err *e)
 	int rc;
 
 	f->nrows = 0;
-	for (uint32_t i = 0; i < f->ncolumns; i++)
+	for (uint32_t i = 0; i < f->ncolumns && !f->table->keeps; i++)
 		memset(f->cells[i].state, STATE_ABSENT, f->row_cap);
 	rc = f->table->fill(f, e);
 	*b = (struct batch){ f->nrows, f->cells };

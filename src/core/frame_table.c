@@ -26,12 +26,22 @@ int frame_columns(struct frame *f, const struct column *c, size_t n)
 	return rc;
 }
 
+/* Eight at a time, which compilers make wide stores of. */
+#define FILL(to, n, v)                                                                             \
+	do {                                                                                       \
+		uint32_t done = 0;                                                                 \
+		for (; (n)-done >= 8; done += 8)                                                   \
+			for (size_t i = 0; i < 8; i++)                                             \
+				((to) + done)[i] = (v);                                            \
+		for (; done < (n); done++)                                                         \
+			(to)[done] = (v);                                                          \
+	} while (0)
+
 void frame_same_text(struct frame *f, uint32_t column, uint32_t n, const char *text)
 {
 	const struct cells c = frame_end(f, column);
 
-	for (uint32_t i = 0; i < n; i++)
-		c.s[i] = text;
+	FILL(c.s, n, text);
 	memset(c.state, frame_state(text), n);
 }
 
@@ -39,8 +49,7 @@ void frame_same_int(struct frame *f, uint32_t column, uint32_t n, int64_t v)
 {
 	const struct cells c = frame_end(f, column);
 
-	for (uint32_t i = 0; i < n; i++)
-		c.i[i] = v;
+	FILL(c.i, n, v);
 	memset(c.state, STATE_PRESENT, n);
 }
 
@@ -48,9 +57,16 @@ void frame_same_real(struct frame *f, uint32_t column, uint32_t n, double v)
 {
 	const struct cells c = frame_end(f, column);
 
-	for (uint32_t i = 0; i < n; i++)
-		c.d[i] = v;
+	FILL(c.d, n, v);
 	memset(c.state, frame_state(isfinite(v)), n);
+}
+
+void frame_finite(struct frame *f, uint32_t column, uint32_t n, const double *v)
+{
+	const struct cells c = frame_end(f, column);
+
+	memcpy(c.d, v, n * sizeof(*v));
+	memset(c.state, STATE_PRESENT, n);
 }
 
 void frame_reals(struct frame *f, uint32_t column, uint32_t n, const double *v)

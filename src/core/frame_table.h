@@ -16,6 +16,7 @@
 struct table {
 	const char *name;
 	size_t size; /* of its private state, zeroed before open */
+	bool keeps;  /* it fills every cell of a row, so that what is there may stay */
 	/* Adds the columns with frame_column. 0 or -errno; close follows in either case. */
 	int (*open)(struct frame *f, const struct selection *sel, struct err *e);
 	/* Rows until full or the end. 0 or -errno. */
@@ -67,6 +68,7 @@ void frame_same_text(struct frame *f, uint32_t column, uint32_t n, const char *t
 void frame_same_int(struct frame *f, uint32_t column, uint32_t n, int64_t v);
 void frame_same_real(struct frame *f, uint32_t column, uint32_t n, double v);
 void frame_reals(struct frame *f, uint32_t column, uint32_t n, const double *v);
+void frame_finite(struct frame *f, uint32_t column, uint32_t n, const double *v); /* all are */
 static inline void frame_rows(struct frame *f, uint32_t n)
 {
 	f->nrows += n;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/hostlist.h"
 
+#include "base/crc32c.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,7 @@ void hostlist_free(struct hostlist *h)
 {
 	bytes_free(&h->text);
 	free(h->start);
+	free(h->slot);
 	*h = (struct hostlist){ 0 };
 }
 
@@ -57,19 +60,53 @@ static bool is_name(const struct hostlist *h, uint32_t i, const char *name, size
 	return !strncmp(have, name, len) && !have[len];
 }
 
+/* The slot of a name, or the free one that it would have. */
+static uint32_t *slot_of(const struct hostlist *h, const char *name, size_t len)
+{
+	uint32_t i = crc32c(0, name, len) & (h->nslots - 1);
+
+	while (h->slot[i] && !is_name(h, h->slot[i] - 1, name, len))
+		i = (i + 1) & (h->nslots - 1);
+	return &h->slot[i];
+}
+
+/* Every name has a slot, the first of two alike, and half of all slots are free. */
+static bool has_slots(struct hostlist *h)
+{
+	if (h->n >= h->nslots / 2) {
+		uint32_t nslots = h->nslots ? 4 * h->nslots : 64;
+
+		while (nslots / 2 <= h->n)
+			nslots *= 2;
+		free(h->slot);
+		h->slot = calloc(nslots, sizeof *h->slot);
+		h->nslots = h->slot ? nslots : 0;
+		h->found = 0;
+	}
+	for (; h->slot && h->found < h->n; h->found++) {
+		const char *name = hostlist_name(h, h->found);
+		uint32_t *slot = slot_of(h, name, strlen(name));
+
+		*slot = *slot ? *slot : h->found + 1;
+	}
+	return h->slot;
+}
+
 int hostlist_add_once(struct hostlist *h, const char *name, size_t len, uint32_t *near,
 		      struct err *e)
 {
-	for (uint32_t tries = 0; tries < h->n; tries++) {
-		uint32_t i = (*near + tries) % h->n;
+	uint32_t slot;
 
+	for (uint32_t i = *near; i < h->n && i <= *near + 1; i++)
 		if (is_name(h, i, name, len)) {
 			*near = i;
 			return 0;
 		}
-	}
-	*near = h->n;
-	return hostlist_add(h, name, len, e);
+	if (!has_slots(h))
+		return err_set(e, -ENOMEM, "out of memory");
+	slot = *slot_of(h, name, len);
+	*near = slot ? slot - 1 : h->n;
+	return slot ? 0 : hostlist_add(h, name, len, e);
 }
 
 int64_t hostlist_find(const struct hostlist *h, const char *name)

@@ -18,6 +18,8 @@ struct hostlist {
 	struct bytes text; /* the names, each with its NUL */
 	uint32_t *start;   /* of each name in text */
 	uint32_t n, cap;
+	uint32_t *slot; /* by the name's checksum: 1 + its place, 0: none; for hostlist_add_once */
+	uint32_t nslots, found; /* found: how many of the names are in there */
 };
 
 void hostlist_free(struct hostlist *h);

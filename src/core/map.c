@@ -135,6 +135,9 @@ static int take_value(struct parser *p, struct map_key *k, struct err *e)
 			       "divided by otherwise stands in if(known(x), x, 1)",
 			       names.first);
 	k->factor = v.v;
+	if (map_star(k->metric) && !map_star(k->key))
+		return err_set(e, -EINVAL, "of what %s stands for, each has a * in its key",
+			       k->metric);
 	return 0;
 }
 

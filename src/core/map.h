@@ -6,7 +6,8 @@
  * A key's value is an expression (core/expr.h) over names of metrics: a bare name is the public
  * value at that moment, counter(name) the counter as it stands, rise(name) by how much it rose
  * since it was read before. The first name is what the key is about: its value alone must give the
- * key's, so that the way back (an import) is a division by `factor`.
+ * key's, so that the way back (an import) is a division by `factor`. rise(perf.l2.*) is of each
+ * count that begins so, and the key's * is what that one is labelled.
  */
 #ifndef SONDE_CORE_MAP_H
 #define SONDE_CORE_MAP_H
@@ -20,7 +21,8 @@
 enum map_how { MAP_VALUE = 0, MAP_COUNTER, MAP_RISE };
 
 struct map_key {
-	const char *key;       /* "memory_info.rss"; a * stands for what an instance is called */
+	const char *
+		key; /* "memory_info.rss"; a * stands for what an instance, or a count, is called */
 	const char *header;    /* of the table's column */
 	bool optional;         /* there only where the recording has it, as what has a * is */
 	double header_divisor; /* the column's unit is so many of the key's */

@@ -62,6 +62,12 @@ struct run_span {
 	const char *name, *detail;
 };
 
+/* Spans of one track that are stored in bulk, from the earliest begin to the latest end. */
+struct run_pack {
+	uint32_t node, track, nspans;
+	int64_t first_ns, last_ns;
+};
+
 struct run_meta {
 	uint32_t node;
 	enum meta_type type;
@@ -96,8 +102,11 @@ struct run {
 	uint32_t nfinals;
 	struct run_mark *marks;
 	uint32_t nmarks;
-	struct run_span *spans;
+	struct run_span *spans; /* but those in packs */
 	uint32_t nspans;
+	struct run_pack *packs; /* from 0, as they were written */
+	uint32_t npacks;
+	uint64_t npacked; /* spans in all packs */
 	struct run_meta *metas;
 	uint32_t nmetas;
 	struct run_damage *damages;
@@ -116,6 +125,10 @@ struct run {
 	/* The rest of the chunk that next_ranges gave last: node, times, wanted columns. 1; 0 when
 	 * it is malformed, so that its ranges are void, too (they stay readable); or -errno. */
 	int (*values)(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
+	/* The spans of a pack, in the order they were written, until the next call. Their number;
+	 * 0 when they cannot be read (which is damage); or -errno. Not between next_ranges and
+	 * values. */
+	int (*unpack)(const struct run *r, uint32_t pack, const struct run_span **spans, struct err *e);
 };
 
 /* Seconds since the run began of a node's monotonic instant. */

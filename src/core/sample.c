@@ -43,7 +43,8 @@ int sample_init(struct sample *s, uint32_t slot_cap, uint32_t event_cap)
 			      .slot_cap = slot_cap,
 			      .event_cap = event_cap,
 			      .next_series = 1,
-			      .next_instance = 1 };
+			      .next_instance = 1,
+			      .next_word = 1 };
 	s->text_cap = (size_t)event_cap * TEXT_PER_EVENT + TEXT_LEAST;
 	s->memory_size = lay_out(s);
 	s->memory = reserve(s->memory_size);
@@ -362,6 +363,34 @@ void sample_span(struct sample *s, uint32_t track, int64_t begin_ns, int64_t end
 		e->t0 = begin_ns;
 		e->t1 = end_ns;
 	}
+}
+
+uint32_t sample_word(struct sample *s, const char *name)
+{
+	struct event *e = event_add(s, EVENT_WORD);
+
+	if (!e || !event_texts(s, e, name, NULL))
+		return 0;
+	e->id = s->next_word++;
+	return e->id;
+}
+
+bool sample_spans(struct sample *s, uint32_t track, const struct event_span *spans, uint32_t n)
+{
+	struct event *e = event_add(s, EVENT_SPANS);
+	struct event_span *copy = e ? text_take(s, n * sizeof *copy) : NULL;
+
+	if (e && !copy) {
+		s->nevents--;
+		s->refused++;
+	}
+	if (!copy)
+		return false;
+	memcpy(copy, spans, n * sizeof *copy);
+	e->parent = track;
+	e->count = n;
+	e->spans = copy;
+	return true;
 }
 
 void sample_clock(struct sample *s, int64_t mono_ns, int64_t utc_ns, int64_t error_ns,

@@ -42,7 +42,7 @@ struct sample {
 	uint32_t nevents, event_cap;
 	char *text; /* pool for the events' strings and final values, emptied with them */
 	size_t text_len, text_cap;
-	uint32_t next_series, next_instance;
+	uint32_t next_series, next_instance, next_word;
 	uint64_t refused;
 	struct left_out left_out[LEFT_OUT_MAX]; /* up to a row without metric */
 	/* private */
@@ -114,6 +114,11 @@ void sample_mark(struct sample *s, uint32_t instance, int64_t at_ns, const char 
 		 const char *message);
 void sample_span(struct sample *s, uint32_t track, int64_t begin_ns, int64_t end_ns,
 		 const char *name, const char *detail);
+/* What spans of a set may be called. Its id, or 0. */
+uint32_t sample_word(struct sample *s, const char *name);
+/* n <= EVENT_SPANS_MAX spans that have ended, in the order of their ends. False: there is no room.
+ */
+bool sample_spans(struct sample *s, uint32_t track, const struct event_span *spans, uint32_t n);
 /* A pair of clocks, and what the kernel says of its own synchronisation (error_ns -1: unknown). */
 void sample_clock(struct sample *s, int64_t mono_ns, int64_t utc_ns, int64_t error_ns,
 		  bool synchronised);

@@ -7,16 +7,16 @@
 #include <errno.h>
 #include <math.h>
 
-/* The element that has no row yet. */
+/* The element that has no row yet; of spans behind all of these: the pack, and which in it. */
 struct cursor {
-	uint32_t next;
+	uint32_t next, pack, in_pack;
 };
 
 static int events_rewind(struct frame *f)
 {
 	struct cursor *c = f->state;
 
-	c->next = 0;
+	*c = (struct cursor){ 0 };
 	return 0;
 }
 
@@ -93,30 +93,58 @@ static double duration_seconds(const struct run_span *s)
 	return __builtin_sub_overflow(s->end_ns, s->begin_ns, &ns) ? NAN : (double)ns / NS_PER_S;
 }
 
+static int span_row(struct frame *f, const struct run_span *s, struct err *e)
+{
+	const char *key;
+
+	if (!frame_selects(f, s->node, s->begin_ns, s->end_ns))
+		return 0;
+	if (frame_key(f, s->track, &key))
+		return no_memory(e);
+	frame_row(f);
+	frame_text(f, 0, frame_host(f, s->node));
+	frame_text(f, 1, key);
+	frame_text(f, 2, s->name);
+	frame_time(f, 3, s->node, s->begin_ns);
+	if (s->end_ns != INT64_MAX) {
+		frame_time(f, 5, s->node, s->end_ns);
+		frame_real(f, 7, duration_seconds(s));
+	}
+	frame_text(f, 8, s->detail);
+	return 0;
+}
+
+/* A pack is larger than a batch, and is unpacked again for each. */
+static int packs_fill(struct frame *f, struct cursor *c, struct err *e)
+{
+	struct run *r = f->run;
+
+	while (c->pack < r->npacks && !frame_full(f)) {
+		const struct run_span *span;
+		int n = r->unpack(r, c->pack, &span, e), rc = 0;
+
+		if (n < 0)
+			return n;
+		for (; c->in_pack < (uint32_t)n && !frame_full(f) && !rc; c->in_pack++)
+			rc = span_row(f, &span[c->in_pack], e);
+		if (rc)
+			return rc;
+		if (c->in_pack >= (uint32_t)n) {
+			c->pack++;
+			c->in_pack = 0;
+		}
+	}
+	return 0;
+}
+
 static int spans_fill(struct frame *f, struct err *e)
 {
 	struct cursor *c = f->state;
+	int rc = 0;
 
-	for (; c->next < f->run->nspans && !frame_full(f); c->next++) {
-		const struct run_span *s = &f->run->spans[c->next];
-		const char *key;
-
-		if (!frame_selects(f, s->node, s->begin_ns, s->end_ns))
-			continue;
-		if (frame_key(f, s->track, &key))
-			return no_memory(e);
-		frame_row(f);
-		frame_text(f, 0, frame_host(f, s->node));
-		frame_text(f, 1, key);
-		frame_text(f, 2, s->name);
-		frame_time(f, 3, s->node, s->begin_ns);
-		if (s->end_ns != INT64_MAX) {
-			frame_time(f, 5, s->node, s->end_ns);
-			frame_real(f, 7, duration_seconds(s));
-		}
-		frame_text(f, 8, s->detail);
-	}
-	return 0;
+	for (; c->next < f->run->nspans && !frame_full(f) && !rc; c->next++)
+		rc = span_row(f, &f->run->spans[c->next], e);
+	return rc ? rc : packs_fill(f, c, e);
 }
 
 static int states_open(struct frame *f, const struct selection *sel, struct err *e)

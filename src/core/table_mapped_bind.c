@@ -47,6 +47,17 @@ static void public_name(const struct metric *m, char *name, size_t size)
 		snprintf(name, size, "%s", m->name);
 }
 
+/* Whether it is what a name asks for; one that ends with a * asks for all counts that begin so. */
+static bool is_asked(const struct metric *m, const char *name)
+{
+	const char *star = map_star(name);
+
+	if (!star)
+		return !strcmp(m->name, name);
+	return m->kind == KIND_COUNTER && m->unit == UNIT_COUNT && !m->formula &&
+	       !strncmp(m->name, name, (size_t)(star - name));
+}
+
 /* What to select so that a name can be answered. */
 static void visit_name(void *ctx, const char *function, const char *name)
 {
@@ -59,7 +70,8 @@ static void visit_name(void *ctx, const char *function, const char *name)
 		return;
 	for (uint32_t i = 1; i < r->nmetrics; i++) {
 		public_name(&r->metrics[i].row, public, sizeof public);
-		if (strcmp(how == MAP_VALUE ? public : r->metrics[i].row.name, name) != 0)
+		if (how == MAP_VALUE ? strcmp(public, name) != 0
+				     : !is_asked(&r->metrics[i].row, name))
 			continue;
 		b->counted[i] |= how != MAP_VALUE;
 		bytes_puts(&b->names, b->names.len ? "," : "");
@@ -100,19 +112,6 @@ static void star_name(const char *name, char *out, size_t size)
 		snprintf(out, size, "%s", name);
 }
 
-/* Its key, or its heading, in which words are apart. */
-static void starred(const struct mapped *w, const char *pattern, const char *name, char *out,
-		    size_t size)
-{
-	char part[NAME_SIZE];
-	const char *star = map_star(pattern);
-
-	star_name(name, part, sizeof part);
-	for (char *c = part; !w->keys && *c; c++)
-		*c = *c == '-' ? ' ' : *c;
-	snprintf(out, size, "%.*s%s%s", (int)(star - pattern), pattern, part, star + 1);
-}
-
 static const char *heading(const struct mapped *w, const struct map_key *k)
 {
 	return w->keys ? k->key : k->header;
@@ -134,6 +133,37 @@ static uint32_t find_column(const struct frame *f, uint32_t first, const char *n
 	return 0;
 }
 
+/* "disks.sda" of an instance, where keys are asked for; in a heading words are apart.
+ * "L2.L1D_M_EVICT" of a count labelled L1D.M_EVICT. */
+static void starred(const struct mapped *w, const struct map_key *k, uint32_t series, char *out,
+		    size_t size)
+{
+	const struct metric *m = metric_of(w, series);
+	const char *pattern = heading(w, k), *star = map_star(pattern);
+	char part[NAME_SIZE], apart = '.', with = '_';
+
+	if (map_star(k->metric)) {
+		snprintf(part, sizeof part, "%s", m->label ? m->label : m->name);
+	} else {
+		star_name(w->run->instances[w->run->series[series].instance].name, part,
+			  sizeof part);
+		apart = '-';
+		with = w->keys ? '-' : ' ';
+	}
+	for (char *c = part; *c; c++)
+		*c = *c == apart ? with : *c;
+	snprintf(out, size, "%.*s%s%s", (int)(star - pattern), pattern, part, star + 1);
+}
+
+/* Whether a series has a column of its own by the * of a key. */
+static bool has_column(const struct mapped *w, const struct map_key *k, uint32_t series)
+{
+	if (!is_asked(metric_of(w, series), k->metric))
+		return false;
+	return map_star(k->metric) ? w->run->series[series].state <= STATE_PRESENT
+				   : w->run->series[series].instance != 0;
+}
+
 static int add_starred(struct binder *b, uint32_t key)
 {
 	struct mapped *w = b->w;
@@ -142,12 +172,9 @@ static int add_starred(struct binder *b, uint32_t key)
 	int rc = 0;
 
 	for (uint32_t s = 1; s < w->run->nseries && !rc; s++) {
-		uint32_t instance = w->run->series[s].instance;
-
-		if (!is_sound(w->run, s) || !instance ||
-		    strcmp(metric_of(w, s)->name, k->metric) != 0)
+		if (!is_sound(w->run, s) || !has_column(w, k, s))
 			continue;
-		starred(w, heading(w, k), w->run->instances[instance].name, name, sizeof name);
+		starred(w, k, s, name, sizeof name);
 		if (find_column(b->f, b->column[key], name) ||
 		    b->instance_columns == INSTANCE_COLUMNS_MAX)
 			continue;
@@ -200,7 +227,7 @@ static bool is_of(const struct run *r, const struct whose *whose, uint32_t insta
 	return !(r->instances[instance].flags & INSTANCE_ASIDE);
 }
 
-static int add_series(struct binder *b, struct map_input *in, uint32_t instance)
+static int add_series(struct binder *b, struct map_input *in, const char *name, uint32_t instance)
 {
 	struct mapped *w = b->w;
 	struct whose whose = { instance, false };
@@ -208,11 +235,11 @@ static int add_series(struct binder *b, struct map_input *in, uint32_t instance)
 	in->first = w->nseries;
 	for (uint32_t i = 0; i < b->nnear && !instance; i++)
 		whose.own |= !w->run->series[b->near[i]].instance &&
-			     !strcmp(metric_of(w, b->near[i])->name, in->name);
+			     !strcmp(metric_of(w, b->near[i])->name, name);
 	for (uint32_t i = 0; i < b->nnear; i++) {
 		uint32_t s = b->near[i];
 
-		if (strcmp(metric_of(w, s)->name, in->name) != 0 ||
+		if (strcmp(metric_of(w, s)->name, name) != 0 ||
 		    !is_of(w->run, &whose, w->run->series[s].instance))
 			continue;
 		if (!plan_grow((void **)&w->series, w->nseries, &w->series_cap, sizeof *w->series))
@@ -227,6 +254,7 @@ static int add_series(struct binder *b, struct map_input *in, uint32_t instance)
 struct adding {
 	struct binder *b;
 	uint32_t node, instance;
+	const char *counted; /* what a name with a * stands for */
 	int rc;
 };
 
@@ -246,7 +274,7 @@ static void add_input(void *ctx, const char *function, const char *name)
 	in = &w->input[w->ninputs++];
 	*in = (struct map_input){ .how = how, .name = name };
 	if (how != MAP_VALUE)
-		a->rc = add_series(a->b, in, a->instance);
+		a->rc = add_series(a->b, in, map_star(name) ? a->counted : name, a->instance);
 	else
 		in->cell = find_cell(w,
 				     a->instance ? a->b->holder_of[a->instance]
@@ -271,19 +299,21 @@ static int add_binding(struct adding *a, const struct map_key *k, uint32_t colum
 
 static int bind_starred(struct adding *a, const struct map_key *k, uint32_t first)
 {
-	struct binder *b = a->b;
+	const struct mapped *w = a->b->w;
 	char name[HEADING_SIZE];
 	int rc = 0;
 
-	for (uint32_t i = 0; i < b->nnear && !rc; i++) {
-		uint32_t instance = b->w->run->series[b->near[i]].instance, column;
+	for (uint32_t i = 0; i < a->b->nnear && !rc; i++) {
+		uint32_t s = a->b->near[i], column;
 
-		if (!instance || strcmp(metric_of(b->w, b->near[i])->name, k->metric) != 0)
+		if (!has_column(w, k, s))
 			continue;
-		starred(b->w, heading(b->w, k), b->w->run->instances[instance].name, name,
-			sizeof name);
-		column = find_column(b->f, first, name);
-		a->instance = instance;
+		starred(w, k, s, name, sizeof name);
+		column = find_column(a->b->f, first, name);
+		if (map_star(k->metric))
+			a->counted = metric_of(w, s)->name;
+		else
+			a->instance = w->run->series[s].instance;
 		rc = column ? add_binding(a, k, column) : 0;
 	}
 	a->instance = 0;
@@ -325,7 +355,7 @@ static const char *entity_host(const struct binder *b, uint32_t node, uint32_t i
 static int add_entity(struct binder *b, uint32_t node, uint32_t instance)
 {
 	struct mapped *w = b->w;
-	struct adding a = { b, node, instance, 0 };
+	struct adding a = { b, node, instance, NULL, 0 };
 
 	if (!plan_grow((void **)&w->entity, w->nentities, &w->entity_cap, sizeof *w->entity))
 		return -ENOMEM;

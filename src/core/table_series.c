@@ -6,6 +6,7 @@ int series_open(struct series *s, struct run *r, const struct selection *sel, st
 	int rc = derive_open(&s->derive, r, sel, e);
 
 	s->windowed = sel->every_s > 0;
+	s->derive.values_only = !s->windowed;
 	if (!rc && s->windowed)
 		rc = window_open(&s->window, &s->derive, sel->every_s, e);
 	return rc;

@@ -109,7 +109,7 @@ static int wide_open(struct frame *f, const struct selection *sel, struct err *e
 	return rc;
 }
 
-static int wide_fill(struct frame *f, struct err *e)
+static int fill_by_instants(struct frame *f, struct err *e)
 {
 	struct wide *w = f->state;
 	struct instant at;
@@ -124,6 +124,51 @@ static int wide_fill(struct frame *f, struct err *e)
 			frame_real(f, w->column[at.cell[i]], at.value[i]);
 	}
 	return rc < 0 ? rc : 0;
+}
+
+/* What is in the slice in columns goes into columns. */
+static void put_rows(struct frame *f, const struct wide *w, const struct slice_rows *rows)
+{
+	const struct derive *d = &w->series.derive;
+	const struct slice *s = &d->slice;
+	const struct cells time = frame_end(f, TIME), seconds = frame_end(f, SECONDS);
+
+	frame_same_text(f, NODE, rows->n, frame_host(f, rows->node));
+	for (uint32_t r = 0; r < rows->n; r++) {
+		time.i[r] = derive_row_utc_ns(d, rows->first + r);
+		seconds.d[r] = derive_row_seconds(d, rows->first + r);
+	}
+	memset(time.state, STATE_PRESENT, rows->n);
+	memset(seconds.state, STATE_PRESENT, rows->n);
+	for (uint32_t c = 1; c <= d->nshown; c++) {
+		const struct cells to = frame_end(f, w->column[d->cell[c]]);
+		size_t from = (size_t)c * s->rows + rows->first;
+
+		if (!s->there[c])
+			continue;
+		memcpy(to.d, s->value + from, rows->n * sizeof(*to.d));
+		memcpy(to.state, s->state + from, rows->n);
+	}
+	frame_rows(f, rows->n);
+}
+
+static int fill_by_columns(struct frame *f, struct err *e)
+{
+	struct wide *w = f->state;
+	struct slice_rows rows;
+	int rc = 0;
+
+	while (!frame_full(f) &&
+	       (rc = derive_next_rows(&w->series.derive, frame_room(f), &rows, e)) > 0)
+		put_rows(f, w, &rows);
+	return rc < 0 ? rc : 0;
+}
+
+static int wide_fill(struct frame *f, struct err *e)
+{
+	const struct wide *w = f->state;
+
+	return w->series.windowed ? fill_by_instants(f, e) : fill_by_columns(f, e);
 }
 
 static int wide_rewind(struct frame *f)

@@ -14,7 +14,7 @@ struct pg_conn;
 struct pg_result;
 
 enum { CONNECTION_OK = 0 };
-enum { PQPING_OK = 0 };
+enum { PQPING_OK = 0, PQPING_NO_RESPONSE = 2 };
 enum {
 	PGRES_EMPTY_QUERY = 0,
 	PGRES_COMMAND_OK = 1,
@@ -33,8 +33,13 @@ enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M' };
 	X(char *, PQerrorMessage, (const struct pg_conn *)) \
 	X(void, PQfinish, (struct pg_conn *)) \
 	X(void *, PQsetNoticeProcessor, (struct pg_conn *, void (*)(void *, const char *), void *)) \
-	X(struct pg_result *, PQexec, (struct pg_conn *, const char *)) \
-	X(struct pg_result *, PQexecParams, (struct pg_conn *, const char *, int, const unsigned *, \
+	X(int, PQsocket, (const struct pg_conn *)) \
+	X(int, PQsetnonblocking, (struct pg_conn *, int)) \
+	X(int, PQflush, (struct pg_conn *)) \
+	X(int, PQconsumeInput, (struct pg_conn *)) \
+	X(int, PQisBusy, (struct pg_conn *)) \
+	X(int, PQsendQuery, (struct pg_conn *, const char *)) \
+	X(int, PQsendQueryParams, (struct pg_conn *, const char *, int, const unsigned *, \
 	  const char *const *, const int *, const int *, int)) \
 	X(int, PQresultStatus, (const struct pg_result *)) \
 	X(char *, PQresultErrorField, (const struct pg_result *, int)) \

@@ -6,7 +6,7 @@
 #include "base/decimal.h"
 #include "base/number.h"
 #include "database/driver.h"
-#include "database/libpq.h"
+#include "database/session.h"
 #include "store/place.h"
 
 #include <errno.h>
@@ -15,14 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_SIZE = 32, SAID = 200 };
+enum { NUMBER_SIZE = 32, SAID = 200, PATIENCE_S = 20, PATIENCE_MAX_S = 3600, MS_PER_S = 1000 };
+
+#define PATIENCE "SONDE_STORE_PATIENCE"
 
 /* Of pg_type: their numbers never change. */
 enum { BOOL = 16, INT8 = 20, INT2 = 21, INT4 = 23, FLOAT4 = 700, FLOAT8 = 701, NUMERIC = 1700 };
 
 struct postgres {
-	struct libpq pq;
-	struct pg_conn *connection;
+	struct session session;
 	struct place place;
 	bool copy_failed;
 };
@@ -41,8 +42,8 @@ static int code_of(const char *state)
 		int code;
 	} rows[] = {
 		{ "08", -EHOSTUNREACH }, { "40", -EAGAIN },    { "55P03", -EAGAIN },
-		{ "57P0", -EAGAIN },     { "53100", -ENOSPC }, { "53", -EAGAIN },
-		{ "42501", -EACCES },    { "28", -EACCES },
+		{ "57P0", -EAGAIN },     { "57014", -EAGAIN }, { "53100", -ENOSPC },
+		{ "53", -EAGAIN },       { "42501", -EACCES }, { "28", -EACCES },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -51,28 +52,36 @@ static int code_of(const char *state)
 	return -EPROTO;
 }
 
+static int lost(const struct postgres *p, struct err *e)
+{
+	if (p->session.silent_ms)
+		return err_set(e, -EHOSTUNREACH, "%.200s has not answered for %lld s",
+			       p->place.shown, (long long)p->session.silent_ms / MS_PER_S);
+	return err_set(e, -EHOSTUNREACH, "the connection to %.200s was lost", p->place.shown);
+}
+
 static int fail(const struct postgres *p, const struct pg_result *r, struct err *e)
 {
-	const char *state = p->pq.PQresultErrorField(r, PG_DIAG_SQLSTATE);
-	const char *why = p->pq.PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+	const struct libpq *pq = &p->session.pq;
+	const char *state = pq->PQresultErrorField(r, PG_DIAG_SQLSTATE);
+	const char *why = pq->PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
 
-	if (p->pq.PQstatus(p->connection) != CONNECTION_OK)
-		return err_set(e, -EHOSTUNREACH, "the connection to %.200s was lost",
-			       p->place.shown);
+	if (p->session.silent_ms || pq->PQstatus(p->session.connection) != CONNECTION_OK)
+		return lost(p, e);
 	return err_set(e, state ? code_of(state) : -EPROTO, "%.200s refuses: %.200s",
 		       p->place.shown, why ? why : "it does not say why");
 }
 
 /* Whether it is the server that says no, and not that there is none. */
-static int refused(struct postgres *p, const char *const *keys, const char *const *values,
-		   struct err *e)
+static int refused(struct postgres *p, struct err *e)
 {
-	const char *text = p->pq.PQerrorMessage(p->connection), *fatal = strstr(text, "FATAL:");
+	const char *text = p->session.pq.PQerrorMessage(p->session.connection);
+	const char *fatal = strstr(text, "FATAL:");
 	const char *why = fatal ? fatal + strspn(fatal, "FATL: ") : text;
 	int n = (int)strcspn(why, "\n");
 
 	n = n < SAID ? n : SAID;
-	if (fatal && p->pq.PQpingParams(keys, values, 1) == PQPING_OK)
+	if (fatal && session_ping(&p->session) == PQPING_OK)
 		return err_set(e, -EACCES,
 			       "%.200s refuses: %.*s; the password is taken from PGPASSWORD, "
 			       "PGPASSFILE or ~/.pgpass",
@@ -82,37 +91,43 @@ static int refused(struct postgres *p, const char *const *keys, const char *cons
 
 static int check_address(struct postgres *p, const char *where, struct err *e)
 {
-	void *parsed = p->pq.PQconninfoParse(where, NULL);
+	void *parsed = p->session.pq.PQconninfoParse(where, NULL);
 
 	if (!parsed)
 		return err_set(e, -EINVAL,
 			       "the address of the database is malformed: it is "
 			       "postgres://user@host:port/database");
-	p->pq.PQconninfoFree(parsed);
+	p->session.pq.PQconninfoFree(parsed);
 	return 0;
 }
 
 static int run(struct postgres *p, const char *sql, struct err *e)
 {
-	struct pg_result *r = p->pq.PQexec(p->connection, sql);
-	int status = p->pq.PQresultStatus(r);
+	struct pg_result *r = session_exec(&p->session, sql);
+	int status = p->session.pq.PQresultStatus(r);
 	int rc = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? 0 : fail(p, r, e);
 
-	p->pq.PQclear(r);
+	p->session.pq.PQclear(r);
 	return rc;
+}
+
+/* How long a server may say nothing. */
+static int64_t silence_ms(void)
+{
+	const char *p = getenv(PATIENCE);
+	int64_t seconds;
+
+	return p && number_i64(&p, &seconds) && !*p && seconds > 0 && seconds <= PATIENCE_MAX_S
+		       ? seconds * MS_PER_S
+		       : PATIENCE_S * MS_PER_S;
 }
 
 static int open_server(void *state, const char *where, int64_t patience_ms, struct err *e)
 {
-	/* What comes later wins. A server that is gone is noticed in a minute, not in hours. */
-	static const char *const keys[] = { "connect_timeout",           "keepalives_idle",
-					    "keepalives_interval",       "keepalives_count",
-					    "fallback_application_name", "dbname",
-					    "client_encoding",           NULL };
-	const char *const values[] = { "10", "30", "10", "3", "sonde", where, "UTF8", NULL };
 	struct postgres *p = state;
-	char wait[64];
-	int rc = libpq_load(&p->pq, e);
+	struct libpq *pq = &p->session.pq;
+	char settings[128];
+	int rc = libpq_load(pq, e);
 
 	if (!rc)
 		rc = place_parse(&p->place, where, e);
@@ -120,15 +135,16 @@ static int open_server(void *state, const char *where, int64_t patience_ms, stru
 		rc = check_address(p, where, e);
 	if (rc)
 		return rc;
-	p->connection = p->pq.PQconnectdbParams(keys, values, 1);
-	if (!p->connection)
+	if (session_open(&p->session, where, silence_ms()))
 		return err_set(e, -ENOMEM, "out of memory");
-	if (p->pq.PQstatus(p->connection) != CONNECTION_OK)
-		return refused(p, keys, values, e);
-	p->pq.PQsetNoticeProcessor(p->connection, say_nothing, NULL);
-	snprintf(wait, sizeof wait, "SET search_path TO sonde; SET lock_timeout TO %lld",
-		 (long long)patience_ms);
-	return run(p, wait, e);
+	if (pq->PQstatus(p->session.connection) != CONNECTION_OK)
+		return refused(p, e);
+	pq->PQsetNoticeProcessor(p->session.connection, say_nothing, NULL);
+	snprintf(
+		settings, sizeof settings,
+		"SET search_path TO sonde; SET lock_timeout TO %lld; SET statement_timeout TO %lld",
+		(long long)patience_ms, (long long)session_statement_ms(&p->session));
+	return run(p, settings, e);
 }
 
 /* As PostgreSQL reads it; a text is borrowed. */
@@ -179,37 +195,37 @@ static struct field field_of(unsigned type, const char *text)
 
 static void take(const struct postgres *p, struct pg_result *r, struct answer *a)
 {
-	int rows = p->pq.PQntuples(r), columns = p->pq.PQnfields(r);
-	const char *changed = p->pq.PQcmdTuples(r);
+	const struct libpq *pq = &p->session.pq;
+	int rows = pq->PQntuples(r), columns = pq->PQnfields(r);
+	const char *changed = pq->PQcmdTuples(r);
 
 	for (int i = 0; i < rows && columns && !a->lost; i++) {
 		answer_row(a, columns);
 		for (int c = 0; c < columns; c++)
-			answer_field(a, p->pq.PQgetisnull(r, i, c)
-						? (struct field){ 0 }
-						: field_of(p->pq.PQftype(r, c),
-							   p->pq.PQgetvalue(r, i, c)));
+			answer_field(
+				a, pq->PQgetisnull(r, i, c)
+					   ? (struct field){ 0 }
+					   : field_of(pq->PQftype(r, c), pq->PQgetvalue(r, i, c)));
 	}
 	if (changed && *changed)
 		a->changed = (uint64_t)strtoull(changed, NULL, 10);
 }
 
 /* With fields it is one statement. */
-static struct pg_result *ask(const struct postgres *p, const char *sql, const struct field *v,
-			     uint32_t n)
+static struct pg_result *ask(struct postgres *p, const char *sql, const struct field *v, uint32_t n)
 {
 	const char **text;
 	char(*number)[NUMBER_SIZE];
 	struct pg_result *r = NULL;
 
 	if (!n)
-		return p->pq.PQexec(p->connection, sql);
+		return session_exec(&p->session, sql);
 	text = calloc(n, sizeof *text);
 	number = calloc(n, sizeof *number);
 	for (uint32_t i = 0; i < n && text && number; i++)
 		text[i] = text_of(&v[i], number[i]);
 	if (text && number)
-		r = p->pq.PQexecParams(p->connection, sql, (int)n, NULL, text, NULL, NULL, 0);
+		r = session_exec_params(&p->session, sql, (int)n, text);
 	free(text);
 	free(number);
 	return r;
@@ -220,24 +236,24 @@ static int execute(void *state, const char *sql, const struct field *v, uint32_t
 {
 	struct postgres *p = state;
 	struct pg_result *r = ask(p, sql, v, n);
-	int status = p->pq.PQresultStatus(r), rc = 0;
+	int status = p->session.pq.PQresultStatus(r), rc = 0;
 
 	if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY)
 		take(p, r, a);
 	else
 		rc = fail(p, r, e);
-	p->pq.PQclear(r);
+	p->session.pq.PQclear(r);
 	return rc;
 }
 
 static int copy(void *state, const char *sql, struct err *e)
 {
 	struct postgres *p = state;
-	struct pg_result *r = p->pq.PQexec(p->connection, sql);
-	int rc = p->pq.PQresultStatus(r) == PGRES_COPY_IN ? 0 : fail(p, r, e);
+	struct pg_result *r = session_exec(&p->session, sql);
+	int rc = p->session.pq.PQresultStatus(r) == PGRES_COPY_IN ? 0 : fail(p, r, e);
 
 	p->copy_failed = false;
-	p->pq.PQclear(r);
+	p->session.pq.PQclear(r);
 	return rc;
 }
 
@@ -246,8 +262,7 @@ static void data(void *state, const uint8_t *rows, size_t n)
 	struct postgres *p = state;
 
 	if (n && !p->copy_failed)
-		p->copy_failed =
-			p->pq.PQputCopyData(p->connection, (const char *)rows, (int)n) != 1;
+		p->copy_failed = !session_copy(&p->session, (const char *)rows, n);
 }
 
 static int copied(void *state, struct answer *a, struct err *e)
@@ -256,29 +271,26 @@ static int copied(void *state, struct answer *a, struct err *e)
 	struct pg_result *r;
 	int rc = 0;
 
-	p->pq.PQputCopyEnd(p->connection, NULL);
-	while ((r = p->pq.PQgetResult(p->connection))) {
-		int status = p->pq.PQresultStatus(r);
+	p->copy_failed |= !session_copy_end(&p->session);
+	while ((r = session_result(&p->session))) {
+		int status = p->session.pq.PQresultStatus(r);
 
 		if (status == PGRES_COMMAND_OK)
 			take(p, r, a);
 		else if (!rc)
 			rc = fail(p, r, e);
-		p->pq.PQclear(r);
+		p->session.pq.PQclear(r);
 		if (status == PGRES_COPY_IN) /* it would say so for ever */
 			break;
 	}
-	if (!rc && p->copy_failed)
-		rc = err_set(e, -EHOSTUNREACH, "the connection to %.200s was lost", p->place.shown);
-	return rc;
+	return !rc && (p->copy_failed || p->session.silent_ms) ? lost(p, e) : rc;
 }
 
 static void close_server(void *state)
 {
 	struct postgres *p = state;
 
-	if (p->connection)
-		p->pq.PQfinish(p->connection);
+	session_close(&p->session);
 }
 
 const struct driver driver_postgres = {

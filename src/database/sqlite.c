@@ -12,9 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KEPT = 16 };
+
+struct kept_statement {
+	char *sql; /* NULL: none */
+	sqlite3_stmt *statement;
+	uint64_t used; /* the one that was asked for longest ago goes first */
+};
+
 struct sqlite {
 	sqlite3 *db;
 	char where[PATH_MAX];
+	struct kept_statement kept[KEPT];
+	uint64_t asked;
 };
 
 static int fail(struct sqlite *s, struct err *e)
@@ -41,6 +51,11 @@ static int fail(struct sqlite *s, struct err *e)
 	case SQLITE_CANTOPEN:
 		return err_set(e, code ? -code : -EIO, "cannot open %.300s: %s", s->where,
 			       code ? strerror(code) : sqlite3_errmsg(s->db));
+	case SQLITE_CONSTRAINT:
+	case SQLITE_MISMATCH:
+	case SQLITE_TOOBIG:
+		return err_set(e, -EPROTO, "%.300s refuses: %.150s", s->where,
+			       sqlite3_errmsg(s->db));
 	default:
 		return err_set(e, -EIO, "%.300s: SQLite: %.150s", s->where, sqlite3_errmsg(s->db));
 	}
@@ -126,11 +141,59 @@ static int step(sqlite3_stmt *statement, struct answer *a)
 	return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
+/* The statement as it was prepared before, or is now; NULL: it cannot be kept. Who asks for one
+ * thing again and again pays for its plan once. */
+static sqlite3_stmt *kept(struct sqlite *s, const char *sql)
+{
+	struct kept_statement *oldest = &s->kept[0];
+	const char *rest = "";
+
+	for (size_t i = 0; i < KEPT; i++) {
+		if (s->kept[i].sql && !strcmp(s->kept[i].sql, sql)) {
+			s->kept[i].used = ++s->asked;
+			return s->kept[i].statement;
+		}
+		if (s->kept[i].used < oldest->used)
+			oldest = &s->kept[i];
+	}
+	sqlite3_finalize(oldest->statement);
+	free(oldest->sql);
+	*oldest = (struct kept_statement){ .sql = strdup(sql), .used = ++s->asked };
+	if (!oldest->sql ||
+	    sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &oldest->statement,
+			       &rest) != SQLITE_OK ||
+	    *rest) {
+		sqlite3_finalize(oldest->statement);
+		free(oldest->sql);
+		*oldest = (struct kept_statement){ 0 };
+	}
+	return oldest->statement;
+}
+
+/* One with fields, which is one alone. */
+static int execute_kept(struct sqlite *s, sqlite3_stmt *statement, const struct field *v,
+			uint32_t n, struct answer *a, struct err *e)
+{
+	int rc = bind(statement, v, n);
+
+	if (rc == SQLITE_OK)
+		rc = step(statement, a);
+	if (rc != SQLITE_OK)
+		rc = fail(s, e);
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	a->changed = (uint64_t)sqlite3_changes(s->db);
+	return rc;
+}
+
 static int execute(void *state, const char *sql, const struct field *v, uint32_t n,
 		   struct answer *a, struct err *e)
 {
 	struct sqlite *s = state;
+	sqlite3_stmt *again = n ? kept(s, sql) : NULL;
 
+	if (again)
+		return execute_kept(s, again, v, n, a, e);
 	while (*sql) {
 		sqlite3_stmt *statement = NULL;
 		int rc = sqlite3_prepare_v2(s->db, sql, -1, &statement, &sql);
@@ -153,6 +216,10 @@ static void close_file(void *state)
 {
 	struct sqlite *s = state;
 
+	for (size_t i = 0; i < KEPT; i++) {
+		sqlite3_finalize(s->kept[i].statement);
+		free(s->kept[i].sql);
+	}
 	sqlite3_close(s->db);
 }
 

@@ -20,12 +20,22 @@ struct import {
 	 * there is none. */
 	bool (*find)(const char *name, struct metric *out);
 	struct store *store;
+	/* Of what holds many jobs, and is much: which job, by how many threads it is read, of how
+	 * many nodes at most (0: all). */
+	const char *job; /* NULL: the newest */
+	unsigned threads, subsample;
+	/* Who writes by itself does it there, and tells of each file, from any thread but one at a
+	 * time. */
+	int dirfd;
+	void (*wrote)(void *ctx, const char *name);
+	void *ctx;
 };
 
 struct importer {
 	const char *name;                                  /* of the format: "lightgbm-perf" */
 	const char *operand;                               /* "DIR", "FILE" */
 	const char *what;                                  /* a few words for people */
+	bool has_jobs;                                     /* a job may be named behind the path */
 	int (*run)(const struct import *x, struct err *e); /* 0 or -errno */
 };
 

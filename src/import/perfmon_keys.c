@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_SIZE = 256 };
+enum { NAME_SIZE = 256, KEY_MAX = 200 };
 
 bool perfmon_key_is_series(const char *key)
 {
@@ -80,6 +80,12 @@ static const struct fault *find_fault(const struct perfmon_host *h, const struct
 	return NULL;
 }
 
+/* What perfmon worked out of its counts is none, whatever its name. */
+static bool may_stand_for(const struct map_key *k, const char *star)
+{
+	return *star && (!map_star(k->metric) || strncmp(star, "derv_", 5) != 0);
+}
+
 /* The map's key; *star is what stands for the *, or NULL. */
 static const struct map_key *find_key(const struct map_table *t, const char *key, const char **star)
 {
@@ -91,7 +97,7 @@ static const struct map_key *find_key(const struct map_table *t, const char *key
 
 		if (!at && !strcmp(k->key, key))
 			return k;
-		if (at && !at[1] && !strncmp(k->key, key, n) && key[n]) {
+		if (at && !at[1] && !strncmp(k->key, key, n) && may_stand_for(k, key + n)) {
 			*star = key + n;
 			return k;
 		}
@@ -108,6 +114,35 @@ static enum unit unit_of_name(const char *name)
 			return u;
 	}
 	return UNIT_ONE;
+}
+
+/* In small letters, and nothing but these, digits and _. */
+static void put_plain(char *out, size_t size, const char *text)
+{
+	size_t n = 0;
+
+	for (; *text && n + 1 < size; text++)
+		out[n++] =
+			isalnum((unsigned char)*text) ? (char)tolower((unsigned char)*text) : '_';
+	out[n] = '\0';
+}
+
+/* One of the counts that a key is of: perf.l2.l1d_replacement, labelled L1D_REPLACEMENT. */
+static int describe_count(struct store *s, const struct map_key *k, const char *star,
+			  struct metric *m)
+{
+	char name[NAME_SIZE];
+	int n = snprintf(name, NAME_SIZE / 2, "%.*s", (int)strcspn(k->metric, "*"), k->metric);
+
+	put_plain(name + n, sizeof name - (size_t)n, star);
+	*m = (struct metric){ .name = store_text(s, name),
+			      .label = store_text(s, star),
+			      .help = "As the other program told it.",
+			      .unit = UNIT_COUNT,
+			      .kind = KIND_COUNTER,
+			      .storage = STORE_REAL,
+			      .over_nodes = COMBINE_SUM };
+	return m->name && m->label ? 0 : -ENOMEM;
 }
 
 /* Sonde's row for a key, ready to be stored. */
@@ -151,18 +186,21 @@ static bool is_aside(const char *zone)
 	return false;
 }
 
-static void know(struct store_series *s, const struct perfmon_host *h, const struct map_key *k,
-		 const char *star, const struct import *x)
+static int know(struct store_series *s, const struct perfmon_host *h, const struct map_key *k,
+		const char *star, const struct import *x)
 {
-	describe(x, k, &s->metric);
 	s->factor = k->factor;
 	s->rises = k->how == MAP_RISE;
+	if (star && map_star(k->metric))
+		return describe_count(x->store, k, star, &s->metric);
+	describe(x, k, &s->metric);
 	if (k->how == MAP_COUNTER && s->metric.kind == KIND_COUNTER && rate_is_there(h, &s->metric))
 		s->metric.kind = KIND_TOTAL;
 	if (s->metric.domain && !s->instance) {
 		s->instance = star ? star : "all";
 		s->aside = star && is_aside(star);
 	}
+	return 0;
 }
 
 /* A metric of its own: perfmon.io_counters_write_count. */
@@ -170,12 +208,9 @@ static int make_own(struct store_series *s, struct store *store, const struct ma
 		    const char *key, const char *why)
 {
 	char name[NAME_SIZE], help[NAME_SIZE];
-	int n = snprintf(name, sizeof name, "perfmon.%s%.200s",
-			 isalpha((unsigned char)*key) ? "" : "x", key);
+	int n = snprintf(name, sizeof name, "perfmon.%s", isalpha((unsigned char)*key) ? "" : "x");
 
-	for (int i = 8; i < n && (size_t)i < sizeof name; i++)
-		name[i] = isalnum((unsigned char)name[i]) ? (char)tolower((unsigned char)name[i])
-							  : '_';
+	put_plain(name + n, KEY_MAX, key);
 	snprintf(help, sizeof help, "As perfmon told it%s%s.", why ? ": " : "", why ? why : "");
 	s->metric = (struct metric){ .name = store_text(store, name),
 				     .domain = t->domain,
@@ -213,6 +248,12 @@ static bool split_host(const struct perfmon_host *h, struct store *s, const char
 	return *instance;
 }
 
+/* perfmon's code and its documentation differ. */
+static bool is_times(const char *key)
+{
+	return !strcmp(key, "time_stamps") || !strcmp(key, "timestamps");
+}
+
 static int keep_key(const struct perfmon_host *h, const struct perfmon_key *k,
 		    struct store_group *g, const char *instance, const struct import *x)
 {
@@ -222,7 +263,7 @@ static int keep_key(const struct perfmon_host *h, const struct perfmon_key *k,
 	struct store_series *s;
 	int rc = 0;
 
-	if (!k->present || !strcmp(k->key, "time_stamps"))
+	if (!k->present || is_times(k->key))
 		return 0;
 	s = store_series(x->store, g);
 	if (!s) {
@@ -233,20 +274,20 @@ static int keep_key(const struct perfmon_host *h, const struct perfmon_key *k,
 	s->values = k->column;
 	s->instance = instance;
 	if (known && !(fault && fault->why)) {
-		know(s, h, known, star, x);
+		rc = know(s, h, known, star, x);
 		s->factor *= fault ? fault->times : 1;
 		s->zeros = fault ? fault->zeros : 0;
-		return 0;
+		return rc;
 	}
 	rc = make_own(s, x->store, h->table, k->key, fault ? fault->why : NULL);
 	s = known && !rc ? store_series(x->store, g) : NULL;
 	if (!s)
 		return rc; /* nothing is called so by Sonde */
 	s->instance = instance;
-	know(s, h, known, star, x);
+	rc = know(s, h, known, star, x);
 	s->refused = fault->why;
 	store_note(x->store, "%.100s is wrong: %s", k->key, fault->why);
-	return 0;
+	return rc;
 }
 
 /* Whether rises are among what the table tells: of intervals, not of instants. */
@@ -276,7 +317,7 @@ static struct store_group *new_group(const struct perfmon_host *h, struct store 
 static uint32_t find_times(const struct perfmon_host *h)
 {
 	for (uint32_t i = 0; i < h->nkeys; i++)
-		if (!strcmp(h->key[i].key, "time_stamps"))
+		if (is_times(h->key[i].key))
 			return h->key[i].column;
 	return 0;
 }

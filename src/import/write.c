@@ -172,6 +172,7 @@ static void say_metas(struct writing *w, const char *from)
 	struct sample *s = &w->sample;
 
 	sample_meta_text(s, "import.from", from);
+	sample_meta_text(s, "sonde.version", SONDE_VERSION); /* who has written it counts right */
 	sample_meta_text(s, "node.host", w->node->host);
 	if (w->store->interval_s > 0)
 		sample_meta_int(s, "run.interval_ns",

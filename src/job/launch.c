@@ -21,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROOM_MS = 500 }; /* a recorder that works makes room for a message at once */
+enum { ROOM_MS = 500 };         /* a recorder that works makes room for a message at once */
+#define GRACE_NS (2 * NS_PER_S) /* between asking a command to end and killing it */
 
 static const int forwarded[] = { SIGTERM, SIGINT,   SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGCONT,
 				 SIGTSTP, SIGWINCH, SIGALRM, SIGURG,  SIGXCPU, SIGVTALRM };
@@ -52,6 +53,9 @@ struct child {
 	bool ended;
 	int status;
 	int64_t start_ns, max_rss_bytes;
+	int64_t end_ns, deadline_ns; /* deadline 0: none */
+	bool timed_out;
+	struct rusage usage;
 	/* of children waited for before the command */
 	int64_t base_user_ns, base_system_ns, base_minor_faults, base_major_faults;
 	int64_t base_voluntary_switches, base_involuntary_switches;
@@ -157,6 +161,8 @@ static void reap(const struct launch *l, struct child *c)
 		if (pid == c->pid) {
 			c->ended = true;
 			c->status = status;
+			c->end_ns = clock_mono_ns();
+			c->usage = own;
 		}
 		tell(l, MESSAGE_EXITED, c, pid, status);
 	}
@@ -221,13 +227,35 @@ static bool listen_to_recorder(const struct launch *l, struct child *c)
 	return another;
 }
 
+static int wait_for_signal(const struct child *c, const sigset_t *set, siginfo_t *info)
+{
+	int64_t left = c->deadline_ns - clock_mono_ns();
+	struct timespec t = { 0, 0 };
+
+	if (!c->deadline_ns || c->ended)
+		return sigwaitinfo(set, info);
+	if (left > 0)
+		t = (struct timespec){ left / NS_PER_S, left % NS_PER_S };
+	return sigtimedwait(set, info, &t);
+}
+
+/* First it is asked to end. */
+static void end_late(struct child *c)
+{
+	if (!c->deadline_ns || c->ended || clock_mono_ns() < c->deadline_ns)
+		return;
+	kill(c->pid, c->timed_out ? SIGKILL : SIGTERM);
+	c->timed_out = true;
+	c->deadline_ns = clock_mono_ns() + GRACE_NS;
+}
+
 static int next_signal(const struct launch *l, struct child *c, const sigset_t *set,
 		       siginfo_t *info)
 {
 	const struct timespec now = { 0, 0 };
 
 	if (!l->share || c->signals <= 0)
-		return sigwaitinfo(set, info);
+		return wait_for_signal(c, set, info);
 	for (;;) {
 		struct pollfd p[2] = { { .fd = c->signals, .events = POLLIN },
 				       { .fd = l->share->fd, .events = POLLIN } };
@@ -288,6 +316,7 @@ static void supervise(const struct launch *l, struct child *c)
 	while (!c->ended || (l->wait_all && children_left(l, c))) {
 		int signal = next_signal(l, c, &set, &info);
 
+		end_late(c);
 		if (signal < 0)
 			continue;
 		if (signal != SIGCHLD && !command_has_it(l, signal, &info) && !c->ended)
@@ -380,8 +409,12 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 		tell(&here, MESSAGE_ENDED, &c, 0, code << 8);
 	} else {
 		tell(&here, MESSAGE_STARTED, &c, c.pid, 0);
+		c.deadline_ns = l->limit_ns ? c.start_ns + l->limit_ns : 0;
 		supervise(&here, &c);
 		end->status = c.status;
+		end->timed_out = c.timed_out;
+		end->wall_ns = c.end_ns - c.start_ns;
+		end->usage = c.usage;
 		end_follower(here.follower);
 		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status);
 	}

@@ -16,6 +16,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 
 /* NO_PROCESS: there was no room for another process, so nothing was started. */
 enum {
@@ -46,13 +47,18 @@ struct launch {
 	int follower;          /* socket of who follows the job's logs, or -1: it is told of the end
 				  before the recorder is, and reads what is left (marklog.h) */
 	bool wait_all;         /* wait for what the command left behind, too */
+	int64_t limit_ns;      /* end the command when it takes so long: SIGTERM, and SIGKILL 2 s
+				  later; 0: never */
 	int ready_ms, done_ms; /* how long the recorder may keep the command waiting at its start;
 				  and, while it works, at its end (patience.h) */
 };
 
 struct launch_end {
-	int status;         /* as wait(2) gives it */
-	bool recorder_lost; /* it ended, or did not answer, before it was done */
+	int status;          /* as wait(2) gives it */
+	bool recorder_lost;  /* it ended, or did not answer, before it was done */
+	bool timed_out;      /* it took longer than it was given */
+	int64_t wall_ns;     /* from before its fork until it was waited for */
+	struct rusage usage; /* of the command, as wait4(2) gives it: with what it waited for */
 };
 
 /* Start, forward, wait. Returns 0 and how it ended, or an exit code (LAUNCH_*) with a sentence; in

@@ -117,6 +117,7 @@ static bool registration_is_sound(struct registration *r)
 	const int64_t told[] = { r->rank, r->expected };
 
 	r->step[sizeof r->step - 1] = r->key[sizeof r->key - 1] = '\0';
+	r->spans[sizeof r->spans - 1] = '\0';
 	return r->kind == MESSAGE_REGISTER && in_bounds(told, 2, -1) &&
 	       in_bounds(&r->lost_ns, 1, 0) && in_bounds(r->recorded, RECORDED_NUMBER_OF, 0);
 }

@@ -14,7 +14,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { MESSAGE_VERSION = 1, MESSAGE_KEY = 1024, MESSAGE_TEXT = 320, MESSAGE_STEP = 64 };
+enum {
+	MESSAGE_VERSION = 2,
+	MESSAGE_KEY = 1024,
+	MESSAGE_TEXT = 320,
+	MESSAGE_STEP = 64,
+	MESSAGE_PATH = 256,
+};
 
 enum message_kind {
 	MESSAGE_READY = 1, /* recorder, whose pid it is: its first sample is taken */
@@ -61,8 +67,9 @@ struct registration {
 	int64_t rank, expected; /* expected: tasks of its step on this node; -1: not known */
 	int64_t lost_ns; /* when the recorder was lost that recorded it before; 0: none was */
 	int64_t recorded[RECORDED_NUMBER_OF];
-	char step[MESSAGE_STEP]; /* who is in one is killed with it */
-	char key[MESSAGE_KEY];   /* what must be equal for one recorder */
+	char step[MESSAGE_STEP];  /* who is in one is killed with it */
+	char spans[MESSAGE_PATH]; /* the folder of its spans (job/spanfolder.h), or "" */
+	char key[MESSAGE_KEY];    /* what must be equal for one recorder */
 };
 
 /* The recorder's side of a shared socket. */

@@ -46,6 +46,15 @@ static const struct starter starters[] = {
 	  .ranks = "PMI_SIZE",
 	  .local_rank = "MPI_LOCALRANKID",
 	  .local_ranks = "MPI_LOCALNRANKS",
+	  .id = { "I_MPI_HYDRA_UUID" },
+	  .copies_environment = true },
+	{ .name = "intel-mpi", /* by mpiexec.hydra itself */
+	  .rank = "PMI_RANK",
+	  .sign = "I_MPI_HYDRA_UUID",
+	  .ranks = "PMI_SIZE",
+	  .local_rank = "MPI_LOCALRANKID",
+	  .local_ranks = "MPI_LOCALNRANKS",
+	  .id = { "I_MPI_HYDRA_UUID" },
 	  .copies_environment = true },
 	{ .name = "mpich", /* Hydra, which Intel's is a variety of */
 	  .rank = "PMI_RANK",
@@ -54,6 +63,11 @@ static const struct starter starters[] = {
 	  .local_rank = "MPI_LOCALRANKID",
 	  .local_ranks = "MPI_LOCALNRANKS",
 	  .copies_environment = true },
+	{ .name = "flux", /* in an instance below another batch system, too */
+	  .rank = "FLUX_TASK_RANK",
+	  .sign = "FLUX_JOB_ID",
+	  .ranks = "FLUX_JOB_SIZE",
+	  .local_rank = "FLUX_TASK_LOCAL_ID" },
 	{ .rank = "PMIX_RANK", .id = { "PMIX_NAMESPACE" } },
 	{ .rank = "PMI_RANK", .ranks = "PMI_SIZE", .id = { "PMI_JOBID" } },
 };

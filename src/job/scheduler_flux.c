@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_flux.c - Flux: its tasks are told their ranks and the number of nodes, no names. The
- * script of flux-batch is told nothing, not even its id. */
+/* scheduler_flux.c - Flux: its tasks are told their ranks (job/mpi.c) and the number of nodes, no
+ * names. The script of flux-batch is told nothing, not even its id. */
 #include "job/scheduler_row.h"
 
 static void flux_read(struct batch_job *j, char *const *environment, const char *host)
 {
-	const struct batch_ranks ranks = {
-		.rank = batch_number(batch_variable(environment, "FLUX_TASK_RANK")),
-		.ranks = batch_number(batch_variable(environment, "FLUX_JOB_SIZE")),
-		.local_rank = batch_number(batch_variable(environment, "FLUX_TASK_LOCAL_ID")),
-		.local_ranks = -1,
-	};
-
+	(void)environment;
 	(void)host;
-	batch_ranks(j, &ranks);
 	j->part = BATCH_PART_STEP;
 }
 

@@ -58,7 +58,7 @@ function comment_line(line) {
 
 function note_function(line) {
 	sub(/^SONDE_API /, "", line)
-	sub(/\(.*/, "", line)
+	sub(/[(;].*/, "", line)
 	sub(/.*[ *]/, "", line)
 	names[++nnames] = line
 }
@@ -70,7 +70,7 @@ function finish(    i, list, page) {
 	page = out "/" header ".3"
 	printf ".TH %s 3 \"\" \"Sonde %s\" \"libsonde\"\n.SH NAME\n%s \\- %s\n", toupper(roff(header)), version, list, roff(what) >page
 	printf ".SH SYNOPSIS\n.nf\n#include <%s.h>\n.fi\n.PP\ncc file.c $(pkg\\-config \\-\\-cflags \\-\\-libs sonde)\n", header >page
-	printf "%s.SH SEE ALSO\n\\fBsonde\\fR(1), \\fBsonde\\fR(3), \\fBsonde_sampler\\fR(3)\n", body >page
+	printf "%s.SH SEE ALSO\n\\fBsonde\\fR(1), \\fBsonde\\fR(3), \\fBsonde_sampler\\fR(3), \\fBsonde_span\\fR(3)\n", body >page
 	close(page)
 	for (i = 1; i <= nnames; i++) {
 		printf ".so man3/%s.3\n", header >(out "/" names[i] ".3")
@@ -110,6 +110,8 @@ comment {
 	next
 }
 /^$/ { turn(""); next }
+/^static inline / { inlined = 1 } # what a macro needs
+inlined { inlined = !/^}/; next }
 /^}$/ { next } # of extern "C"
 {
 	if (/^SONDE_API /)

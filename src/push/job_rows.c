@@ -310,24 +310,33 @@ static int put_marks(struct job_rows *w, struct err *e)
 	return rc;
 }
 
+static int put_span(struct job_rows *w, const struct run_span *s, struct err *e)
+{
+	row(w);
+	put_int(w, s->node);
+	put_id(w, s->track);
+	put_time(w, s->node, s->begin_ns);
+	put_time(w, s->node, s->end_ns);
+	put_text(w, s->name);
+	put_text(w, s->detail);
+	return row_end(w, e);
+}
+
 static int put_spans(struct job_rows *w, struct err *e)
 {
-	const struct run *r = w->run;
+	struct run *r = w->run;
+	const struct run_span *span;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < r->nspans && !rc; i++) {
-		const struct run_span *s = &r->spans[i];
+	for (uint32_t i = 0; i < r->nspans && !rc; i++)
+		if (r->spans[i].node)
+			rc = put_span(w, &r->spans[i], e);
+	for (uint32_t i = 0; i < r->npacks && !rc; i++) {
+		int n = r->unpack(r, i, &span, e);
 
-		if (!s->node)
-			continue;
-		row(w);
-		put_int(w, s->node);
-		put_id(w, s->track);
-		put_time(w, s->node, s->begin_ns);
-		put_time(w, s->node, s->end_ns);
-		put_text(w, s->name);
-		put_text(w, s->detail);
-		rc = row_end(w, e);
+		rc = n < 0 ? n : 0;
+		for (int k = 0; k < n && !rc; k++)
+			rc = put_span(w, &span[k], e);
 	}
 	return rc;
 }

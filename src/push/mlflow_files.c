@@ -20,7 +20,7 @@ struct made {
 
 static int make_report(struct bytes *out, struct mlflow *m, const struct summary *s, struct err *e)
 {
-	return page_make(out, m->job->run, s, e);
+	return page_make(out, m->job->run, s, NULL, e);
 }
 
 static int make_samples(struct bytes *out, struct mlflow *m, const struct summary *s, struct err *e)

@@ -104,6 +104,8 @@ static int content_take(struct reading *g, const struct block *b, bool in_memory
 		return events_take(g, b);
 	case BLOCK_CHUNK:
 		return chunk_take(g, b, in_memory);
+	case BLOCK_SPANS:
+		return g->v->spans && !in_memory ? g->v->spans(g->v->ctx, b) : 0;
 	case BLOCK_END:
 		g->found->closed = b->length > 0 && b->payload[0] == 1;
 		return 0;

@@ -27,6 +27,9 @@ struct file_visitor {
 	int (*head)(void *ctx, const struct head *h);
 	int (*event)(void *ctx, const struct record *r);
 	int (*chunk)(void *ctx, const struct file_chunk *c);
+	/* Spans in bulk, whose payload is still to be looked at; NULL: nobody wants them. 0,
+	 * -EBADMSG or -ENOMEM. */
+	int (*spans)(void *ctx, const struct block *b);
 	void (*damage)(void *ctx, bool in_tail, uint64_t offset, uint64_t length, const char *what);
 	struct pool *pool;           /* strings of events go here */
 	struct chunk_reader *reader; /* of the chunks; one for many files spares its making */

@@ -36,6 +36,7 @@ enum block_type {
 	BLOCK_CHUNK,    /* the rows of one generation */
 	BLOCK_END,      /* last: the recording was closed */
 	BLOCK_TAIL,     /* first of a .tail file */
+	BLOCK_SPANS,    /* spans of one track */
 };
 
 /* Times and clocks outside these are refused, so that sums of them cannot overflow. */

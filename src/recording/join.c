@@ -200,25 +200,33 @@ static int visit_chunk(void *ctx, const struct file_chunk *c)
 	return 0;
 }
 
+static int visit_spans(void *ctx, const struct block *b)
+{
+	return join_pack(ctx, b);
+}
+
 static int recording_read(struct join *j, struct join_file *f)
 {
 	const struct file_visitor v = { .ctx = j,
 					.head = visit_head,
 					.event = visit_event,
 					.chunk = visit_chunk,
+					.spans = visit_spans,
 					.damage = visit_damage,
 					.pool = &j->record,
 					.reader = &j->chunk };
-	uint32_t first_node = j->run.nnodes;
+	uint32_t first_node = j->run.nnodes, first_pack = j->run.npacks;
 	struct file_found found;
 	int rc;
 
 	j->file = f;
 	idmap_free(&j->file_metrics);
 	idmap_free(&j->file_instances);
+	idmap_free(&j->file_words);
 	j->nbegun = 0;
 	rc = file_read(j->dir, f->sonde, f->tail, &v, &found);
 	f->sealed = found.sealed;
+	join_pack_tracks(j, first_pack);
 	if (rc)
 		return rc;
 	if (found.future)
@@ -358,12 +366,14 @@ int run_open_telling(struct run **r, const char *path, const struct run_telling 
 	}
 	idmap_free(&j->file_metrics);
 	idmap_free(&j->file_instances);
+	idmap_free(&j->file_words);
 	zero_set(&j->run);
 	j->run.reader = j;
 	j->run.rewind = join_rewind;
 	j->run.next_chunk = join_next_chunk;
 	j->run.next_ranges = join_next_ranges;
 	j->run.values = join_values;
+	j->run.unpack = join_unpack;
 	*r = &j->run;
 	return 0;
 }
@@ -382,11 +392,16 @@ void run_close(struct run *r)
 	}
 	free(j->files);
 	free(j->chunks);
+	free(j->packs);
+	free(j->unpacked);
+	free(r->packs);
 	free(j->labels);
 	free(j->finals);
+	free(j->words);
 	idmap_free(&j->metric_names);
 	idmap_free(&j->file_metrics);
 	idmap_free(&j->file_instances);
+	idmap_free(&j->file_words);
 	free(r->nodes);
 	free(r->metrics);
 	free(r->instances);

@@ -32,7 +32,7 @@ int join_rewind(struct run *r)
 	return 0;
 }
 
-static int file_open(struct join *j, uint32_t file)
+int join_file_open(struct join *j, uint32_t file)
 {
 	int rc;
 
@@ -60,7 +60,7 @@ static int chunk_load(struct join *j, const struct join_chunk *c)
 
 	if (c->memory)
 		return chunk_read(&j->chunk, c->memory, c->length);
-	rc = file_open(j, c->file);
+	rc = join_file_open(j, c->file);
 	if (!rc)
 		rc = blocks_at(&j->blocks, c->offset, &b);
 	if (rc <= 0)

@@ -348,6 +348,39 @@ static int take_span(struct join *j, const struct record *r)
 	return 0;
 }
 
+static int take_word(struct join *j, const struct record *r)
+{
+	const char **word;
+
+	if (!r->event.id)
+		return 0;
+	ADD(j, j, words, nwords, word);
+	*word = join_text(j, r->event.name);
+	return *word ? idmap_put(&j->file_words, r->event.id, j->nwords) : -ENOMEM;
+}
+
+static int take_spans(struct join *j, const struct record *r)
+{
+	const struct event *e = &r->event;
+	uint32_t node = join_node(j, e->node), track = idmap_get(&j->file_instances, e->parent);
+
+	for (uint32_t i = 0; e->spans && i < e->count; i++) {
+		const struct event_span *from = &e->spans[i];
+		int64_t begin_ns = bounded(from->begin_ns), end_ns = bounded(from->end_ns);
+		uint32_t word = idmap_get(&j->file_words, from->word);
+		struct run_span *s;
+
+		ADD(j, &j->run, spans, nspans, s);
+		*s = (struct run_span){ node,
+					track,
+					begin_ns,
+					end_ns < begin_ns ? begin_ns : end_ns,
+					word ? j->words[word - 1] : "",
+					"" };
+	}
+	return 0;
+}
+
 static int take_clock(struct join *j, const struct record *r)
 {
 	const struct event *e = &r->event;
@@ -377,7 +410,8 @@ int join_event(struct join *j, const struct record *r)
 		[EVENT_STATE] = take_state, [EVENT_META] = take_meta,
 		[EVENT_MARK] = take_mark,   [EVENT_SPAN] = take_span,
 		[EVENT_CLOCK] = take_clock, [EVENT_CATALOGUE] = take_catalogue,
-		[EVENT_NAME] = take_name,
+		[EVENT_NAME] = take_name,   [EVENT_WORD] = take_word,
+		[EVENT_SPANS] = take_spans,
 	};
 
 	if (!r->event.node || !join_node(j, r->event.node))

@@ -38,6 +38,13 @@ struct join_chunk {
 	bool damaged; /* that was said already, when it was read before */
 };
 
+/* Where the spans of run.packs[i] are. */
+struct join_pack {
+	uint64_t offset;
+	uint32_t file, track; /* track: the file's id */
+	bool damaged;
+};
+
 struct join_label {
 	uint32_t instance;
 	struct run_label label;
@@ -65,17 +72,21 @@ struct join {
 	uint32_t nfiles;
 	struct join_chunk *chunks;
 	uint32_t nchunks;
+	struct join_pack *packs;
+	struct run_span *unpacked; /* the spans of one pack */
 	struct join_label *labels; /* in order of coming, until they are sorted */
 	struct join_final *finals;
 	uint32_t nlabels, nfinals;
+	const char **words; /* what spans are called */
+	uint32_t nwords;
 	struct {
 		uint32_t nodes, metrics, instances, series, marks, spans, metas, damages;
-		uint32_t files, chunks, labels, finals;
+		uint32_t files, chunks, labels, finals, packs, run_packs, words;
 	} cap;
 	struct idmap metric_names; /* checksum of the name -> metric */
 	/* while a file is read */
 	struct join_file *file;
-	struct idmap file_metrics, file_instances;
+	struct idmap file_metrics, file_instances, file_words;
 	uint32_t begun[JOIN_BEGUN_MAX], nbegun; /* spans whose end may follow */
 	/* the cursor */
 	uint32_t at;        /* next chunk */
@@ -110,6 +121,14 @@ int join_event(struct join *j, const struct record *r);
 /* Labels and finals in order of their instances. 0 or -ENOMEM. */
 int join_sort(struct join *j);
 
+/* Take a block of spans of the file being read. 0, -EBADMSG or -ENOMEM. */
+int join_pack(struct join *j, const struct block *b);
+/* The tracks of the packs from first on, when all of the file has been read. */
+void join_pack_tracks(struct join *j, uint32_t first);
+int join_unpack(const struct run *r, uint32_t pack, const struct run_span **spans, struct err *e);
+
+/* Have that file open as j->fd and j->blocks. 0 or -errno. */
+int join_file_open(struct join *j, uint32_t file);
 int join_rewind(struct run *r);
 int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
 int join_next_ranges(struct run *r, const struct range **ranges, uint32_t *n, struct err *e);

@@ -6,7 +6,16 @@
 #include <errno.h>
 #include <string.h>
 
-enum shape { SHAPE_U32, SHAPE_U64, SHAPE_I64, SHAPE_REAL, SHAPE_TEXT, SHAPE_VALUES, SHAPE_ROWS };
+enum shape {
+	SHAPE_U32,
+	SHAPE_U64,
+	SHAPE_I64,
+	SHAPE_REAL,
+	SHAPE_TEXT,
+	SHAPE_VALUES,
+	SHAPE_ROWS,
+	SHAPE_SPANS
+};
 
 struct field {
 	enum shape shape;
@@ -38,6 +47,7 @@ static const struct field fields[] = {
 	[FIELD_VALUES] = EVENT_FIELD(SHAPE_VALUES, values),
 	[FIELD_METRIC] = { SHAPE_U32, offsetof(struct record, metric_id), 0 },
 	[FIELD_ROWS] = EVENT_FIELD(SHAPE_ROWS, metric),
+	[FIELD_SPANS] = EVENT_FIELD(SHAPE_SPANS, spans),
 };
 _Static_assert(sizeof fields / sizeof fields[0] == FIELD_NUMBER_OF, "a row for each field");
 _Static_assert(sizeof(enum state) == 4 && sizeof(enum meta_type) == 4, "they are read as 32 bits");
@@ -92,6 +102,8 @@ static struct record record_of(const struct event *e, uint32_t metric_id)
 		r.event.values = NULL;
 	if (e->kind != EVENT_CATALOGUE)
 		r.event.metric = NULL;
+	if (e->kind != EVENT_SPANS)
+		r.event.spans = NULL;
 	return r;
 }
 
@@ -112,6 +124,7 @@ static bool is_set(const struct record *r, const struct field *f)
 		return text && *text;
 	case SHAPE_VALUES:
 	case SHAPE_ROWS:
+	case SHAPE_SPANS:
 		break;
 	}
 	return load_pointer(at) != NULL;
@@ -143,6 +156,21 @@ static void values_put(struct bytes *out, const struct event *e)
 	}
 }
 
+/* One begins soon after the end of the one before, or before it. */
+static void span_set_put(struct bytes *out, const struct event *e)
+{
+	int64_t before_ns = 0;
+
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct event_span *s = &e->spans[i];
+
+		bytes_varint(out, s->word);
+		bytes_zigzag(out, (int64_t)((uint64_t)s->begin_ns - (uint64_t)before_ns));
+		bytes_varint(out, (uint64_t)s->end_ns - (uint64_t)s->begin_ns);
+		before_ns = s->end_ns;
+	}
+}
+
 static void field_put(struct bytes *out, const struct record *r, const struct field *f)
 {
 	const uint8_t *at = (const uint8_t *)r + f->offset;
@@ -168,6 +196,9 @@ static void field_put(struct bytes *out, const struct record *r, const struct fi
 		break;
 	case SHAPE_ROWS:
 		rows_put(out, r->event.metric, r->event.count);
+		break;
+	case SHAPE_SPANS:
+		span_set_put(out, &r->event);
 		break;
 	}
 }
@@ -277,6 +308,28 @@ static void rows_get(struct reading *g)
 	g->r->event.metric = rows;
 }
 
+static void span_set_get(struct reading *g)
+{
+	uint32_t count = g->r->event.count;
+	struct event_span *spans;
+	uint64_t at_ns = 0;
+
+	if (count > EVENT_SPANS_MAX || !g->pool)
+		return; /* the caller sees a set without spans */
+	spans = array_get(g, count, sizeof *spans);
+	for (uint32_t i = 0; spans && i < count && !g->in.bad; i++) {
+		uint64_t word = scan_varint(&g->in);
+
+		g->in.bad |= word > UINT32_MAX;
+		at_ns += (uint64_t)scan_zigzag(&g->in);
+		spans[i].word = (uint32_t)word;
+		spans[i].begin_ns = (int64_t)at_ns;
+		at_ns += scan_varint(&g->in);
+		spans[i].end_ns = (int64_t)at_ns;
+	}
+	g->r->event.spans = spans;
+}
+
 static void field_get(struct reading *g, const struct field *f)
 {
 	void *at = (uint8_t *)g->r + f->offset;
@@ -309,6 +362,9 @@ static void field_get(struct reading *g, const struct field *f)
 		return;
 	case SHAPE_ROWS:
 		rows_get(g);
+		return;
+	case SHAPE_SPANS:
+		span_set_get(g);
 		return;
 	}
 	memcpy(at, &v, sizeof v);

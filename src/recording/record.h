@@ -34,6 +34,7 @@ enum record_field {
 	FIELD_VALUES, /* those whose bit in the mask is set */
 	FIELD_METRIC, /* id of the first metric */
 	FIELD_ROWS,   /* count metric rows */
+	FIELD_SPANS,  /* count spans */
 	FIELD_NUMBER_OF
 };
 

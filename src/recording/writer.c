@@ -40,6 +40,7 @@ struct writer {
 	struct bytes image; /* what stands in the tail's slot */
 	struct bytes row;   /* scratch: a row, with room for the largest */
 	struct bytes out;   /* blocks on their way to the file */
+	uint8_t *spans;     /* scratch of SPANS_RAW_MAX, or NULL */
 	ssize_t commit;     /* where the open commit starts in image */
 	size_t written;     /* bytes of image that are in the file */
 	uint32_t generation, sequence;
@@ -60,6 +61,7 @@ static void writer_free(struct writer *w)
 	reserve_bytes_free(&w->image);
 	reserve_bytes_free(&w->row);
 	reserve_bytes_free(&w->out);
+	reserve_free(w->spans, SPANS_RAW_MAX);
 	free(w);
 }
 
@@ -418,6 +420,39 @@ int writer_sample(struct writer *w, struct sample *s, struct err *e)
 	return rc ? files_error(&w->files, rc, e) : 0;
 }
 
+int writer_spans(struct writer *w, const struct spans *s, struct err *e)
+{
+	size_t start;
+	int rc;
+
+	if (!w->spans)
+		w->spans = reserve(SPANS_RAW_MAX);
+	if (!w->spans)
+		return err_set(e, -ENOMEM, "not enough memory to record spans");
+	bytes_reset(&w->out);
+	start = block_start(&w->out, BLOCK_SPANS, w->sequence);
+	spans_put(&w->out, &w->sealer.compressor, w->spans, NODE, s);
+	block_finish(&w->out, start);
+	rc = w->out.failed ? -ENOBUFS : files_append(&w->files, &w->out);
+	if (rc)
+		return files_error(&w->files, rc, e);
+	w->sequence++;
+	w->figures.blocks++;
+	return 0;
+}
+
+int writer_events(struct writer *w, struct sample *s, struct err *e)
+{
+	int rc = events_write(w, s);
+
+	if (rc)
+		w->figures.dropped++;
+	commit_close(w, false);
+	if (!rc && w->written < w->image.len)
+		rc = tail_flush(w);
+	return rc ? files_error(&w->files, rc, e) : 0;
+}
+
 static int end_write(struct writer *w)
 {
 	size_t start;
@@ -430,7 +465,7 @@ static int end_write(struct writer *w)
 	bytes_varint(&w->out, w->rows_sealed);
 	block_finish(&w->out, start);
 	rc = files_append(&w->files, &w->out);
-	if (!rc)
+	if (!rc && w->options.sync_ns)
 		rc = files_sync(&w->files, false);
 	if (!rc && ftruncate(w->files.tail, 0) < 0)
 		rc = -errno; /* all of it is in the blocks now */

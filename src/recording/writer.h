@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "core/sample.h"
+#include "recording/spans.h"
 
 struct writer;
 
@@ -29,6 +30,14 @@ int writer_open(struct writer **w, int dirfd, const char *host, const struct wri
  * writer stays usable: what cannot be written is dropped and counted, what is on disk stays whole,
  * and each later call tries again. */
 int writer_sample(struct writer *w, struct sample *s, struct err *e);
+
+/* Record the sample's events alone, between samples; as writer_sample otherwise. */
+int writer_events(struct writer *w, struct sample *s, struct err *e);
+
+/* Append spans of one track at once; they are in no sample, and on the disk when the next block is
+ * synchronised. Spans keep to the limits of recording/spans.h. Memory for it is taken by the first
+ * call. */
+int writer_spans(struct writer *w, const struct spans *s, struct err *e);
 
 /* Seal what is open, mark the recording complete, sync, close. Frees w whatever happens. */
 int writer_close(struct writer *w, struct err *e);

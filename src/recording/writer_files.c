@@ -183,7 +183,7 @@ void files_close(struct writer_files *f)
 int files_error(const struct writer_files *f, int code, struct err *e)
 {
 	const char *advice = code == -ENOSPC || code == -EDQUOT
-				     ? "; free some space or choose another place with -o"
+				     ? "; free some space or choose another directory"
 				     : "";
 
 	return err_set(e, code, "cannot write %.300s: %s%s", f->path, strerror(-code), advice);

@@ -248,6 +248,69 @@ int comparison_add_run(struct comparison *x, enum comparison_group group, const 
 	return x->failed ? -ENOMEM : 0;
 }
 
+/* ---- what is no recording ---- */
+
+struct values {
+	const struct comparison_value *value;
+	uint32_t n;
+};
+
+static const struct comparison_value *value_find(const struct values *v, const char *name)
+{
+	for (uint32_t i = 0; i < v->n; i++)
+		if (!strcmp(v->value[i].name, name))
+			return &v->value[i];
+	return NULL;
+}
+
+static struct expr_value value_lookup(void *ctx, const char *function, const char *name)
+{
+	const struct comparison_value *found = function ? NULL : value_find(ctx, name);
+	bool known = found && isfinite(found->v);
+
+	return (struct expr_value){ .known = known, .v = known ? found->v : 0 };
+}
+
+static void add_value_conditions(struct comparison *x, struct values *v, uint32_t run)
+{
+	for (uint32_t i = 0; i < x->nconditions; i++) {
+		struct comparison_condition *c = &x->condition[i];
+		const struct comparison_value *alone = value_find(v, c->quantity);
+		struct expr_value value = expr_eval(c->expression, value_lookup, v);
+
+		c->figure.value[run] = value.known ? value.v : NAN;
+		if (alone)
+			c->figure.unit = alone->unit;
+	}
+}
+
+int comparison_add_values(struct comparison *x, const struct comparison_run *run,
+			  const struct comparison_value *value, uint32_t n)
+{
+	struct values v = { value, n };
+
+	if (x->failed || x->nruns == x->capacity)
+		return -ENOMEM;
+	x->run[x->nruns] = *run;
+	x->run[x->nruns].path = keep(x, run->path);
+	x->run[x->nruns].command = keep(x, run->command);
+	for (uint32_t i = 0; i < n; i++) {
+		struct comparison_figure *f = figure_at(x, i, value[i].name);
+
+		if (!f)
+			continue;
+		f->unit = value[i].unit;
+		f->less_is_better = value[i].less_is_better;
+		f->more_is_better = value[i].more_is_better;
+		f->leads = value[i].leads;
+		f->value[x->nruns] = isfinite(value[i].v) ? value[i].v : (double)NAN;
+	}
+	add_value_conditions(x, &v, x->nruns);
+	x->n[run->group]++;
+	x->nruns++;
+	return x->failed ? -ENOMEM : 0;
+}
+
 /* ---- judging ---- */
 
 /* Figures that are measured in one of several ways, each of which gives another number. */
@@ -266,6 +329,68 @@ static const char *way_of(const struct comparison_run *run, size_t way)
 
 	memcpy(&text, (const char *)run + way, sizeof text);
 	return text;
+}
+
+struct past {
+	const struct history *history;
+	const struct history_run *run;
+};
+
+static struct expr_value past_figure(void *ctx, const char *function, const char *name)
+{
+	const struct past *p = ctx;
+	double v = function ? NAN : history_figure(p->history, p->run, name);
+
+	return (struct expr_value){ !isnan(v), isnan(v) ? 0 : v };
+}
+
+/* A figure that the run may have measured in another way than the others is not known of it. */
+static void forget_unknown_ways(struct comparison *x, uint32_t run)
+{
+	for (size_t k = 0; k < sizeof in_ways / sizeof in_ways[0]; k++) {
+		if (way_of(&x->run[run], in_ways[k].way))
+			continue;
+		comparison_figure(x, in_ways[k].figure)->value[run] = NAN;
+		for (uint32_t i = 0; i < x->nconditions; i++)
+			if (strstr(x->condition[i].quantity, in_ways[k].figure))
+				x->condition[i].figure.value[run] = NAN;
+	}
+}
+
+int comparison_add_past(struct comparison *x, const struct history *h, const struct history_run *r)
+{
+	struct past p = { h, r };
+	double nodes = history_figure(h, r, "nodes");
+
+	if (x->failed || x->nruns == x->capacity)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < x->nruns; i++)
+		if (x->run[i].start_utc_ns == r->start_ns)
+			return 0;
+	x->run[x->nruns] = (struct comparison_run){
+		.path = keep(x, r->text[HISTORY_PATH]),
+		.command = keep(x, r->text[HISTORY_COMMAND]),
+		.memory_kind = keep(x, history_said(h, r, "peak_memory_kind")),
+		.group = GROUP_HISTORY,
+		.start_utc_ns = r->start_ns,
+		.hosts = nodes > 0 && nodes < UINT32_MAX ? (uint32_t)nodes : 0
+	};
+	for (uint32_t i = 0; i < LEADING; i++) {
+		struct comparison_figure *f = figure_at(x, i, leading[i].name);
+
+		if (!f)
+			return -ENOMEM;
+		f->value[x->nruns] = history_figure(h, r, f->name);
+	}
+	for (uint32_t i = 0; i < x->nconditions; i++) {
+		struct expr_value v = expr_eval(x->condition[i].expression, past_figure, &p);
+
+		x->condition[i].figure.value[x->nruns] = v.known ? v.v : NAN;
+	}
+	forget_unknown_ways(x, x->nruns);
+	x->n[GROUP_HISTORY]++;
+	x->nruns++;
+	return x->failed ? -ENOMEM : 0;
 }
 
 /* How many runs of a group were measured in that way. */

@@ -15,6 +15,7 @@
 #include "core/expr.h"
 #include "core/metric.h"
 #include "report/summary.h"
+#include "store/history.h"
 
 /* Of runs: those compared, and those that only tell how much single runs vary. */
 enum comparison_group { GROUP_A = 0, GROUP_B, GROUP_HISTORY, GROUP_NUMBER_OF };
@@ -33,7 +34,8 @@ struct comparison_run {
 struct comparison_figure {
 	const char *name; /* "wall_seconds", "mean(job.cpu_cores)", or the gate's own expression */
 	enum unit unit;
-	bool less_is_better; /* else a difference is neither worse nor better */
+	bool less_is_better;
+	bool more_is_better; /* neither: a difference is neither worse nor better */
 	bool leads;          /* one of the figures people quote */
 	double *value;       /* [runs]; NAN: not known */
 	struct compared result;
@@ -85,6 +87,7 @@ struct comparison {
 	struct said *said; /* facts as they were said, until it is judged */
 	uint32_t nsaid, said_cap;
 	double margin, level;
+	bool any_name;                /* conditions may ask for figures that no summary has */
 	bool independent;             /* the order of the runs is not looked at */
 	enum verdict_of_gate verdict; /* of all conditions */
 	struct pool pool;
@@ -107,6 +110,24 @@ bool comparison_number(const char *text, double *v, bool *relative);
 int comparison_expect(struct comparison *x, uint32_t runs);
 int comparison_add_run(struct comparison *x, enum comparison_group group, const struct run *r,
 		       const struct summary *s);
+/* One of GROUP_HISTORY, after all others: of what the history keeps. One that is there already (it
+ * began when that did) is not added again. */
+int comparison_add_past(struct comparison *x, const struct history *h, const struct history_run *r);
+
+/* A quantity of something else than a recording, measured once. */
+struct comparison_value {
+	const char *name;
+	enum unit unit;
+	bool less_is_better, more_is_better, leads;
+	double v; /* NAN: not known */
+};
+
+/* A run of which that is known; what is said of its machine is for comparison_say_text. */
+int comparison_add_values(struct comparison *x, const struct comparison_run *run,
+			  const struct comparison_value *value, uint32_t n);
+/* A fact by its key, as in a recording's metadata. */
+void comparison_say_text(struct comparison *x, const char *key, const char *text,
+			 enum comparison_group group);
 /* 0 or -ENOMEM. */
 int comparison_judge(struct comparison *x);
 

@@ -47,6 +47,12 @@ static const struct {
 	{ "node.cores_*", HARDWARE },
 	{ "node.memory_bytes", HARDWARE },
 	{ "sonde.version", SOFTWARE },
+	{ "runtime*", SOFTWARE },
+	{ "package.*", SOFTWARE },
+	{ "os_release.*", SOFTWARE },
+	{ "hwinfo.platform.*", SOFTWARE },
+	{ "hwinfo.*", HARDWARE },
+	{ "parameter.*", JOB },
 	{ "run.interval_ns", SOFTWARE },
 	{ "job.command", JOB },
 	{ "job.working_directory", JOB },
@@ -92,6 +98,32 @@ static unsigned kind_of(const char *key)
 	return LEFT_OUT;
 }
 
+static void say(struct comparison *x, const char *key, const char *text, unsigned kind,
+		enum comparison_group group)
+{
+	void *grown = array_room(x->said, x->nsaid, &x->said_cap, sizeof *x->said);
+	struct said s = { .key = pool_text(&x->pool, key, strlen(key)),
+			  .text = text,
+			  .kind = kind,
+			  .group = group };
+
+	if (grown)
+		x->said = grown;
+	if (!grown || !s.key || !s.text)
+		x->failed = true;
+	else
+		x->said[x->nsaid++] = s;
+}
+
+void comparison_say_text(struct comparison *x, const char *key, const char *text,
+			 enum comparison_group group)
+{
+	unsigned kind = kind_of(key);
+
+	if (kind != LEFT_OUT)
+		say(x, key, pool_text(&x->pool, text, strlen(text)), kind, group);
+}
+
 static const char *text_of(struct comparison *x, const struct run_meta *m)
 {
 	struct bytes b = { 0 };
@@ -110,23 +142,6 @@ static const char *text_of(struct comparison *x, const struct run_meta *m)
 	return kept;
 }
 
-static void say(struct comparison *x, const struct run_meta *m, unsigned kind,
-		enum comparison_group group)
-{
-	void *grown = array_room(x->said, x->nsaid, &x->said_cap, sizeof *x->said);
-	struct said s = { .key = pool_text(&x->pool, m->key, strlen(m->key)),
-			  .text = text_of(x, m),
-			  .kind = kind,
-			  .group = group };
-
-	if (grown)
-		x->said = grown;
-	if (!grown || !s.key || !s.text)
-		x->failed = true;
-	else
-		x->said[x->nsaid++] = s;
-}
-
 void comparison_say(struct comparison *x, const struct run *r, enum comparison_group group)
 {
 	struct metadata m = { 0 };
@@ -138,7 +153,7 @@ void comparison_say(struct comparison *x, const struct run *r, enum comparison_g
 		unsigned kind = kind_of(said->key);
 
 		if (kind != LEFT_OUT)
-			say(x, said, kind, group);
+			say(x, said->key, text_of(x, said), kind, group);
 	}
 	metadata_free(&m);
 }

@@ -155,7 +155,7 @@ static int parse_condition(struct comparison *x, struct comparison_condition *c,
 			       c->text, number);
 	if (expr_parse(&c->expression, c->quantity, &why))
 		return err_set(e, -EINVAL, "'%.150s': %.200s", c->text, why.text);
-	return check_names(c, e);
+	return x->any_name ? 0 : check_names(c, e);
 }
 
 int comparison_add_condition(struct comparison *x, const char *text, struct err *e)
@@ -173,6 +173,7 @@ int comparison_add_condition(struct comparison *x, const char *text, struct err 
 	}
 	c->figure.name = c->quantity;
 	c->figure.less_is_better = c->more;
+	c->figure.more_is_better = !c->more && x->any_name;
 	c->figure.leads = true;
 	x->nconditions++;
 	return x->failed ? err_set(e, -ENOMEM, "out of memory for the conditions") : 0;

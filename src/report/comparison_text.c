@@ -16,9 +16,9 @@ const char *comparison_word(const struct comparison_figure *f)
 	case COMPARE_SAME:
 		return "same";
 	case COMPARE_MORE:
-		return f->less_is_better ? "worse" : "more";
+		return f->less_is_better ? "worse" : f->more_is_better ? "better" : "more";
 	case COMPARE_LESS:
-		return f->less_is_better ? "better" : "less";
+		return f->less_is_better ? "better" : f->more_is_better ? "worse" : "less";
 	case COMPARE_INCONCLUSIVE:
 		return "inconclusive";
 	default:
@@ -127,6 +127,36 @@ static void single_runs(struct bytes *b, const struct comparison *x)
 	bytes_puts(b, ", A and B in turns.");
 }
 
+/* When each run was must be known. */
+static bool is_before(const struct comparison *x, enum comparison_group first,
+		      enum comparison_group then)
+{
+	int64_t last = INT64_MIN, next = INT64_MAX;
+
+	for (uint32_t i = 0; i < x->nruns; i++) {
+		int64_t at = x->run[i].start_utc_ns;
+
+		if (x->run[i].group == first)
+			last = !at ? INT64_MAX : at > last ? at : last;
+		else if (x->run[i].group == then)
+			next = at < next ? at : next;
+	}
+	return last < next;
+}
+
+/* Why so many runs do not tell. */
+static void order_of_runs(struct bytes *b, const struct comparison *x)
+{
+	bool a_first = is_before(x, GROUP_A, GROUP_B);
+
+	if (a_first || is_before(x, GROUP_B, GROUP_A))
+		bytes_printf(b,
+			     "All runs of %s came before all of %s, and a drift of the machine "
+			     "then looks like a difference: recorded in turns, as many runs tell "
+			     "more.",
+			     a_first ? "A" : "B", a_first ? "B" : "A");
+}
+
 void comparison_advice(struct bytes *b, const struct comparison *x)
 {
 	for (uint32_t i = 0; i < x->nfigures; i++) {
@@ -144,6 +174,8 @@ void comparison_advice(struct bytes *b, const struct comparison *x)
 	}
 	if (x->n[GROUP_A] == 1 && x->n[GROUP_B] == 1)
 		single_runs(b, x);
+	else if (x->verdict == GATE_INCONCLUSIVE && !x->independent)
+		order_of_runs(b, x);
 }
 
 /* ---- the terminal ---- */

@@ -6,6 +6,7 @@
 #include "report/nonce.h"
 #include "report/page_data.h"
 #include "report/page_html.h"
+#include "report/page_series.h"
 
 #include <errno.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static void put_part(struct bytes *out, const char *name, size_t n, const struct
 	}
 }
 
-static int fill_template(struct bytes *out, struct run *r, const struct page_source *p,
+static int fill_template(struct bytes *out, const struct page_source *p, const struct traces *t,
 			 struct err *e)
 {
 	const char *at = asset_page_html, *end = asset_page_html_end;
@@ -98,7 +99,7 @@ static int fill_template(struct bytes *out, struct run *r, const struct page_sou
 
 		bytes_put(out, at, (size_t)((close ? open : end) - at));
 		if (close && is_name("data", name, (size_t)(close - name)))
-			rc = page_data_json(out, r, p->summary, e);
+			rc = page_data_json(out, p->run, p->summary, t, e);
 		else if (close && is_name("nonce", name, (size_t)(close - name)))
 			bytes_puts(out, nonce);
 		else if (close)
@@ -115,23 +116,9 @@ static int finish(const struct bytes *out, int rc, struct err *e)
 		       : rc;
 }
 
-int page_make(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
+static int put_update(struct bytes *out, const struct page_source *p, const struct traces *t,
+		      struct err *e)
 {
-	const struct page_source p = { .run = r, .summary = s };
-
-	return finish(out, fill_template(out, r, &p, e), e);
-}
-
-int page_make_live(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
-{
-	const struct page_source p = { .run = r, .summary = s, .live = true };
-
-	return finish(out, fill_template(out, r, &p, e), e);
-}
-
-int page_update_json(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
-{
-	const struct page_source p = { .run = r, .summary = s, .live = true };
 	struct json j = { .out = out };
 	struct bytes html = { 0 };
 	int rc;
@@ -143,7 +130,7 @@ int page_update_json(struct bytes *out, struct run *r, const struct summary *s, 
 		if (!parts[i].grows)
 			continue;
 		bytes_reset(&html);
-		parts[i].make(&html, &p);
+		parts[i].make(&html, p);
 		bytes_u8(&html, 0);
 		json_key(&j, parts[i].name);
 		json_text(&j, html.failed ? NULL : (const char *)html.data);
@@ -151,10 +138,50 @@ int page_update_json(struct bytes *out, struct run *r, const struct summary *s, 
 	}
 	json_object_end(&j);
 	json_key(&j, "data");
-	rc = page_data_json(out, r, s, e);
+	rc = page_data_json(out, p->run, p->summary, t, e);
 	j.comma = true;
 	j.after_key = false;
 	json_object_end(&j);
 	bytes_free(&html);
+	return rc;
+}
+
+/* What is put, a page or what is new in it, from a run that was not read for it before. */
+static int read_and_put(struct bytes *out, struct run *r, const struct page_source *p,
+			int (*put)(struct bytes *, const struct page_source *,
+				   const struct traces *, struct err *),
+			struct err *e)
+{
+	struct traces t = { 0 };
+	int rc;
+
+	page_series_wish(&t, r, p->summary);
+	rc = traces_read(&t, r, e);
+	if (!rc)
+		rc = put(out, p, &t, e);
+	traces_free(&t);
 	return finish(out, rc, e);
+}
+
+int page_make(struct bytes *out, struct run *r, const struct summary *s, const struct traces *t,
+	      struct err *e)
+{
+	const struct page_source p = { .run = r, .summary = s };
+
+	return t ? finish(out, fill_template(out, &p, t, e), e)
+		 : read_and_put(out, r, &p, fill_template, e);
+}
+
+int page_make_live(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
+{
+	const struct page_source p = { .run = r, .summary = s, .live = true };
+
+	return read_and_put(out, r, &p, fill_template, e);
+}
+
+int page_update_json(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
+{
+	const struct page_source p = { .run = r, .summary = s, .live = true };
+
+	return read_and_put(out, r, &p, put_update, e);
 }

@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "report/page_charts.h"
+#include "report/page_maps.h"
 #include "report/page_metric.h"
 
 #include <stdio.h>
@@ -58,15 +59,14 @@ static void chart_json(struct json *j, const struct page_chart *c)
 	json_object_end(j);
 }
 
-static bool has_values(const struct page_data *d, uint32_t metric)
+static bool has_values(const struct page_series *d, uint32_t metric)
 {
-	for (uint32_t i = 1; i < d->nnodes; i++)
-		if (d->nodes[i].points && d->nodes[i].points[metric])
-			return true;
-	return false;
+	uint32_t n;
+
+	return traces_of(d->traces, d->metrics[metric], false, &n);
 }
 
-static bool is_shown(const struct page_data *d, const struct page_chart *c)
+static bool is_shown(const struct page_series *d, const struct page_chart *c)
 {
 	for (uint32_t m = 0; c->optional && m < d->nmetrics; m++)
 		for (size_t l = 0; l < PAGE_LINES && c->lines[l].metric; l++)
@@ -84,7 +84,7 @@ static bool is_charted(const char *metric)
 	return false;
 }
 
-static void proof_json(struct json *j, const struct page_data *d, const struct run *r, uint32_t m)
+static void proof_json(struct json *j, const struct page_series *d, const struct run *r, uint32_t m)
 {
 	const struct metric *row = page_metric(r, d->metrics[m], NULL);
 	char id[32], title[200];
@@ -117,16 +117,16 @@ static void maps_json(struct json *j)
 	json_array_end(j);
 }
 
-void page_charts_json(struct json *j, const struct page_data *d, const struct run *r)
+void page_charts_json(struct json *j, const struct page_series *d, const struct run *r)
 {
 	json_key(j, "charts");
 	json_array(j);
-	for (uint32_t m = 0; m < d->nmetrics; m++)
-		if (!is_charted(d->metrics[m]) && has_values(d, m))
-			proof_json(j, d, r, m);
 	for (size_t c = 0; c < npage_charts; c++)
 		if (is_shown(d, &page_charts[c]))
 			chart_json(j, &page_charts[c]);
+	for (uint32_t m = 0; m < d->nmetrics; m++)
+		if (!is_charted(d->metrics[m]) && has_values(d, m))
+			proof_json(j, d, r, m);
 	json_array_end(j);
 	maps_json(j);
 }

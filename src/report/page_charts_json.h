@@ -12,6 +12,6 @@
 #include "report/page_series.h"
 
 /* Keys "charts" and "maps" of the object that is open. */
-void page_charts_json(struct json *j, const struct page_data *d, const struct run *r);
+void page_charts_json(struct json *j, const struct page_series *d, const struct run *r);
 
 #endif

@@ -7,25 +7,38 @@
 #include "report/page_charts_json.h"
 #include "report/page_events.h"
 #include "report/page_lanes.h"
-#include "report/page_maps_json.h"
+#include "report/page_maps.h"
 #include "report/page_metric.h"
 #include "report/page_pack.h"
+#include "report/page_series.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Means or maxima of the node's points from `first` on. */
-static void values_json(struct json *j, const struct page_node *n, const struct page_point *p,
-			uint32_t first, bool max)
+/* Means or maxima of the n traces that a node has of a metric. */
+static void values_json(struct json *j, const struct trace *x, uint32_t n, uint32_t npoints,
+			bool max)
 {
-	double *v = malloc((n->npoints + 1u) * sizeof *v);
+	double *v = malloc((npoints + 1u) * sizeof *v);
 
-	for (uint32_t i = first; v && i < n->npoints; i++)
-		v[i] = !(p[i].weight > 0) ? NAN : max ? p[i].max : p[i].sum / p[i].weight;
+	for (uint32_t i = 0; v && i < npoints; i++) {
+		double sum = 0, weight = 0, most = NAN;
+
+		for (uint32_t k = 0; k < n; k++) {
+			const struct trace_point *p = &x[k].point[i];
+
+			if (!(p->weight > 0))
+				continue;
+			sum += p->sum;
+			weight += (double)p->weight;
+			most = fmax(most, (double)p->max);
+		}
+		v[i] = max ? most : weight > 0 ? sum / weight : NAN;
+	}
 	if (v)
-		page_pack_numbers(j, v + first, n->npoints - first);
+		page_pack_numbers(j, v, npoints);
 	else
 		j->out->failed = true;
 	free(v);
@@ -41,37 +54,41 @@ static bool wants_max(const char *metric)
 	return true;
 }
 
-static void series_json(struct json *j, const struct page_data *d, uint32_t node, uint32_t first)
+static void series_json(struct json *j, const struct page_series *d, uint32_t node)
 {
-	const struct page_node *n = &d->nodes[node];
+	const struct trace_node *t = &d->traces->node[node];
+	uint32_t n;
 
 	json_key(j, "series");
 	json_object(j);
 	for (uint32_t m = 0; m < d->nmetrics; m++) {
-		if (!n->points[m])
+		const struct trace *x = page_series_of(d, m, node, &n);
+
+		if (!x)
 			continue;
 		json_key(j, d->metrics[m]);
 		json_object(j);
 		json_key(j, "mean");
-		values_json(j, n, n->points[m], first, false);
-		if (n->thinned > 1 && wants_max(d->metrics[m])) {
+		values_json(j, x, n, t->npoints, false);
+		if (t->thinned > 1 && wants_max(d->metrics[m])) {
 			json_key(j, "max");
-			values_json(j, n, n->points[m], first, true);
+			values_json(j, x, n, t->npoints, true);
 		}
 		json_object_end(j);
 	}
 	json_object_end(j);
 }
 
-static void missing_json(struct json *j, const struct page_data *d, const struct run *r,
+static void missing_json(struct json *j, const struct page_series *d, const struct run *r,
 			 const struct page_index *x, uint32_t node)
 {
 	char why[400], text[400];
+	uint32_t n;
 
 	json_key(j, "missing");
 	json_object(j);
 	for (uint32_t m = 0; m < d->nmetrics; m++) {
-		if (d->nodes[node].points[m])
+		if (page_series_of(d, m, node, &n))
 			continue;
 		json_key(j, d->metrics[m]);
 		page_why_missing(r, x,
@@ -95,19 +112,19 @@ static const struct summary_node *figures_of(const struct summary *s, uint32_t n
 }
 
 struct page_making {
-	const struct page_data *data;
+	struct page_series series;
 	struct page_index index;
 	const struct run *run;
 	const struct summary *summary;
+	uint32_t map_columns;
 };
 
-static void node_json(struct json *j, const struct page_making *p, uint32_t node, uint32_t first)
+static void node_json(struct json *j, const struct page_making *p, uint32_t node)
 {
-	const struct page_data *d = p->data;
+	const struct traces *t = p->series.traces;
 	const struct run *r = p->run;
-	const struct summary *s = p->summary;
-	const struct page_node *n = &d->nodes[node];
-	const struct summary_node *f = figures_of(s, node);
+	const struct trace_node *n = &t->node[node];
+	const struct summary_node *f = figures_of(p->summary, node);
 	const char *name = r->nodes[node].host ? r->nodes[node].host : "";
 	char host[256];
 
@@ -123,22 +140,12 @@ static void node_json(struct json *j, const struct page_making *p, uint32_t node
 	json_key(j, "samples_in_a_point");
 	json_int(j, n->thinned);
 	json_key(j, "x");
-	page_pack_bytes(j, n->at + first, (n->npoints - first) * sizeof *n->at);
-	series_json(j, d, node, first);
-	missing_json(j, d, r, &p->index, node);
-	page_maps_json(j, &d->maps, r, node);
-	page_lanes_json(j, r, &p->index.instances, s, node);
+	page_pack_bytes(j, n->at, n->npoints * sizeof *n->at);
+	series_json(j, &p->series, node);
+	missing_json(j, &p->series, r, &p->index, node);
+	page_maps_json(j, t, r, node, p->map_columns);
+	page_lanes_json(j, r, &p->index.instances, p->summary, node);
 	json_object_end(j);
-}
-
-static double last_second(const struct page_data *d, const struct summary *s)
-{
-	double end = s->wall_s > 0 ? s->wall_s : 0;
-
-	for (uint32_t i = 1; i < d->nnodes; i++)
-		if (d->nodes[i].npoints)
-			end = fmax(end, d->nodes[i].at[d->nodes[i].npoints - 1]);
-	return end;
 }
 
 static void all_json(struct json *j, const struct page_making *p)
@@ -147,29 +154,29 @@ static void all_json(struct json *j, const struct page_making *p)
 	json_key(j, "schema");
 	json_text(j, "sonde/report/2");
 	json_key(j, "end");
-	json_real(j, last_second(p->data, p->summary));
-	page_charts_json(j, p->data, p->run);
+	json_real(j, fmax(p->series.traces->to_s, p->summary->wall_s > 0 ? p->summary->wall_s : 0));
+	page_charts_json(j, &p->series, p->run);
 	page_events_json(j, p->run);
 	json_key(j, "nodes");
 	json_array(j);
 	for (uint32_t i = 1; i < p->run->nnodes; i++)
-		node_json(j, p, i, 0);
+		node_json(j, p, i);
 	json_array_end(j);
 	json_object_end(j);
 }
 
-int page_data_json(struct bytes *out, struct run *r, const struct summary *s, struct err *e)
+int page_data_json(struct bytes *out, const struct run *r, const struct summary *s,
+		   const struct traces *t, struct err *e)
 {
 	struct json j = { .out = out };
-	struct page_data d;
-	struct page_making p = { .data = &d, .run = r, .summary = s };
-	int rc = page_data_read(&d, r, s, e);
+	struct page_making p = { .run = r, .summary = s, .map_columns = page_maps_columns(t) };
+	int rc = page_series_make(&p.series, t, s);
 
-	if (rc == 0 && page_index_make(&p.index, r) != 0)
+	if (rc || page_index_make(&p.index, r) != 0)
 		rc = err_set(e, -ENOMEM, "out of memory while writing the report");
 	if (rc == 0)
 		all_json(&j, &p);
 	page_index_free(&p.index);
-	page_data_free(&d);
+	page_series_free(&p.series);
 	return rc;
 }

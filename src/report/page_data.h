@@ -10,8 +10,10 @@
 
 #include "base/bytes.h"
 #include "report/summary.h"
+#include "report/traces.h"
 
-/* 0, or -errno with a sentence. */
-int page_data_json(struct bytes *out, struct run *r, const struct summary *s, struct err *e);
+/* Of traces that page_series_wish wished for. 0, or -errno with a sentence. */
+int page_data_json(struct bytes *out, const struct run *r, const struct summary *s,
+		   const struct traces *t, struct err *e);
 
 #endif

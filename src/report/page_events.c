@@ -10,7 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EVENTS_MAX = 2000, EVENTS_IN_TABLE = 500, EVENT_TEXT = 160, EVENTS_PRINTED = 30 };
+enum {
+	PACKED_MAX = 20000,
+	EVENTS_MAX = 2000,
+	EVENTS_IN_TABLE = 500,
+	EVENT_TEXT = 160,
+	EVENTS_PRINTED = 30
+};
 
 /* A mark, or a span, on the run's clock. */
 struct page_event {
@@ -57,14 +63,13 @@ static struct page_event event_of_mark(const struct run *r, uint32_t i)
 				    .to_s = NAN };
 }
 
-static struct page_event event_of_span(const struct run *r, uint32_t i)
+static struct page_event event_of_span(const struct run *r, const struct run_span *s, uint32_t id)
 {
-	const struct run_span *s = &r->spans[i];
 	bool open = s->end_ns == INT64_MAX;
 
 	return (struct page_event){
 		.node = s->node,
-		.id = i,
+		.id = id,
 		.name = s->name,
 		.text = s->detail,
 		.track = s->track ? r->instances[s->track].name : NULL,
@@ -88,25 +93,42 @@ static struct page_event event_of_phase(const struct run *r, const struct phase 
 	};
 }
 
+/* Spans in bulk, which are a trace's when they are more than a page can show. */
+static uint32_t add_packs(const struct run *r, struct page_event *e)
+{
+	const struct run_span *span;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->npacks && r->npacked <= PACKED_MAX; i++) {
+		int got = r->unpack(r, i, &span, NULL);
+
+		for (int k = 0; k < got; k++, n++)
+			e[n] = event_of_span(r, &span[k], r->nspans + n);
+	}
+	return n;
+}
+
 /* Without phases of marks where memory is out for them. */
 static void events_make(struct page_events *x, const struct run *r)
 {
 	const struct phase_wish wish = { .marks_only = true };
+	size_t packed = r->npacked <= PACKED_MAX ? (size_t)r->npacked : 0;
 	struct err e;
 
 	*x = (struct page_events){ 0 };
 	if (r->nmarks > 1 && !phase_rules_builtin(&x->rules, &e))
 		phases_make(&x->phases, r, &x->rules, &wish, &e);
-	x->event = calloc((size_t)r->nmarks + r->nspans + x->phases.n + 1, sizeof *x->event);
+	x->event = calloc(r->nmarks + r->nspans + packed + x->phases.n + 1, sizeof *x->event);
 	x->failed = !x->event;
 	if (x->failed)
 		return;
 	for (uint32_t i = 1; i < r->nspans; i++)
-		x->event[x->n++] = event_of_span(r, i);
+		x->event[x->n++] = event_of_span(r, &r->spans[i], i);
 	for (uint32_t i = 0; i < x->phases.n; i++)
-		x->event[x->n++] = event_of_phase(r, &x->phases.phase[i], r->nspans + i);
+		x->event[x->n++] = event_of_phase(r, &x->phases.phase[i], UINT32_MAX - i);
 	for (uint32_t i = 1; i < r->nmarks; i++)
 		x->event[x->n++] = event_of_mark(r, i);
+	x->n += add_packs(r, x->event + x->n);
 	qsort(x->event, x->n, sizeof *x->event, by_time);
 }
 
@@ -171,7 +193,7 @@ void page_events_json(struct json *j, const struct run *r)
 	json_int(j, marks);
 	list_json(j, "marks", x.event, x.n, false);
 	json_key(j, "spans_total");
-	json_int(j, x.n - (x.failed ? 0 : marks));
+	json_int(j, (int64_t)(r->npacked + (r->nspans ? r->nspans - 1 : 0) + x.phases.n));
 	list_json(j, "spans", x.event, x.n, true);
 	events_free(&x);
 }

@@ -90,7 +90,7 @@ static void hosts(struct bytes *b, const struct summary *s)
 	if (s->nhosts > HOSTS_NAMED)
 		bytes_printf(b, " and %u more", s->nhosts - HOSTS_NAMED);
 	if (s->nnodes > s->nhosts)
-		bytes_printf(b, " in %u steps", s->nnodes);
+		bytes_printf(b, " in %u recordings", s->nnodes);
 	bytes_puts(b, "</li>");
 }
 

@@ -1,138 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page_maps.h"
 
-#include "base/bytes.h"
-#include "report/page_metric.h"
+#include "base/escape.h"
+#include "report/page_pack.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Cells of all nodes together, and columns of a map. */
 enum { CELLS_MAX = 400000, COLUMNS_MAX = 600, COLUMNS_MIN = 8 };
+enum { WHOLE = 250, ABSENT = 255, DEVICE_NAME = 64 };
 
 const struct page_map page_maps[PAGE_MAPS] = {
 	{ "cores", "Each core", "cpu.used_ratio" },
 	{ "gpus", "Each GPU", "gpu.utilization_ratio" },
 };
 
-static uint32_t map_of(const struct page_maps *m, uint32_t cell)
+/* No more columns than points. */
+uint32_t page_maps_columns(const struct traces *t)
 {
-	for (uint32_t i = 0; i < PAGE_MAPS; i++)
-		if (!strcmp(derive_quantity(&m->derive, cell)->name, page_maps[i].metric))
-			return i;
-	return PAGE_MAPS;
+	uint32_t devices = 0, points = 1, n;
+
+	for (size_t i = 0; i < PAGE_MAPS; i++) {
+		traces_of(t, page_maps[i].metric, true, &n);
+		devices += n;
+	}
+	for (uint32_t i = 1; i < t->nnodes; i++) {
+		uint32_t own = (t->node[i].nrows + t->node[i].thinned - 1) / t->node[i].thinned;
+
+		points = own > points ? own : points;
+	}
+	n = devices ? CELLS_MAX / devices : 0;
+	n = n > COLUMNS_MAX ? COLUMNS_MAX : n < COLUMNS_MIN ? 0 : n;
+	return n > points ? points : n;
 }
 
-static int list_rows(struct page_maps *m)
+static void map_json(struct json *j, const struct traces *t, const struct run *r,
+		     const struct trace *x, uint32_t n, uint32_t columns)
 {
-	const struct plan *p = &m->derive.plan;
+	double *room = calloc((size_t)3 * columns, sizeof *room);
+	struct trace_columns c = { room, room + columns, room + (size_t)2 * columns, columns };
+	struct bytes cells = { .failed = !room };
+	char name[DEVICE_NAME];
 
-	m->row = calloc(p->ncells + 1u, sizeof *m->row);
-	m->row_of = calloc(p->ncells + 1u, sizeof *m->row_of);
-	if (!m->row || !m->row_of)
-		return -ENOMEM;
-	for (uint32_t c = 1; c < p->ncells; c++) {
-		const struct holder *h = &p->holder[p->cell[c].holder];
-		uint32_t map = map_of(m, c);
+	json_key(j, "columns");
+	json_int(j, columns);
+	json_key(j, "end");
+	json_real(j, t->to_s);
+	json_key(j, "names");
+	json_array(j);
+	for (uint32_t i = 0; i < n && room; i++) {
+		const char *text = r->instances[x[i].instance].name;
 
-		if (!p->cell[c].emitted || !h->instance || map == PAGE_MAPS)
+		json_text(j, escape_terminal_into(name, sizeof name, text ? text : ""));
+		traces_columns(t, &x[i], &c);
+		for (uint32_t k = 0; k < columns; k++)
+			bytes_u8(&cells,
+				 isnan(c.mean[k])
+					 ? ABSENT
+					 : (uint8_t)lround(WHOLE * fmin(fmax(c.mean[k], 0), 1)));
+	}
+	json_array_end(j);
+	json_key(j, "cells");
+	if (cells.failed)
+		j->out->failed = true;
+	else
+		page_pack_bytes(j, cells.data, cells.len);
+	bytes_free(&cells);
+	free(room);
+}
+
+void page_maps_json(struct json *j, const struct traces *t, const struct run *r, uint32_t node,
+		    uint32_t columns)
+{
+	uint32_t n;
+
+	json_key(j, "maps");
+	json_object(j);
+	for (size_t i = 0; i < PAGE_MAPS && columns; i++) {
+		const struct trace *x = traces_of_node(t, page_maps[i].metric, true, node, &n);
+
+		/* of the node itself there is no device */
+		for (; n && !x->instance; n--)
+			x++;
+		if (!n)
 			continue;
-		m->row[m->nrows] = (struct page_map_row){ .instance = h->instance, .map = map };
-		m->row_of[c] = ++m->nrows;
+		json_key(j, page_maps[i].id);
+		json_object(j);
+		map_json(j, t, r, x, n, columns);
+		json_object_end(j);
 	}
-	return 0;
-}
-
-/* No more columns than samples. */
-static void choose_columns(struct page_maps *m, const struct run *r)
-{
-	uint64_t rows = 1;
-
-	for (uint32_t i = 1; i < r->nnodes; i++)
-		rows = r->nodes[i].rows > rows ? r->nodes[i].rows : rows;
-	m->columns = m->nrows ? CELLS_MAX / m->nrows : 0;
-	if (m->columns < COLUMNS_MIN)
-		m->nrows = 0;
-	if (m->columns > COLUMNS_MAX)
-		m->columns = COLUMNS_MAX;
-	if (m->columns > rows)
-		m->columns = (uint32_t)rows;
-}
-
-int page_maps_open(struct page_maps *m, struct run *r, double end_s, struct err *e)
-{
-	struct selection sel = { .table = FRAME_SERIES };
-	struct bytes names = { 0 };
-	int rc = 0;
-
-	*m = (struct page_maps){ .end_s = end_s };
-	for (uint32_t i = 0; i < PAGE_MAPS; i++)
-		if (page_metric(r, page_maps[i].metric, NULL))
-			bytes_printf(&names, "%s%s", names.len ? "," : "", page_maps[i].metric);
-	m->any = names.len && end_s > 0;
-	bytes_u8(&names, 0);
-	sel.metrics = (const char *)names.data;
-	if (m->any && !names.failed)
-		rc = derive_open(&m->derive, r, &sel, e);
-	if (names.failed || (!rc && m->any && list_rows(m) != 0))
-		rc = err_set(e, -ENOMEM, "out of memory while drawing the charts");
-	choose_columns(m, r);
-	bytes_free(&names);
-	return rc;
-}
-
-static uint32_t column_at(const struct page_maps *m, double seconds)
-{
-	double column = seconds / m->end_s * m->columns;
-
-	return column < 0 ? 0 : column < m->columns ? (uint32_t)column : m->columns - 1;
-}
-
-/* A reading is of the time before it: its columns have their part of it. */
-static int add_reading(const struct page_maps *m, struct page_map_row *row, const struct reading *v,
-		       double at)
-{
-	double from = at - v->seconds, width = m->end_s / m->columns;
-	uint32_t last = column_at(m, at);
-
-	if (!row->cell)
-		row->cell = calloc(m->columns, sizeof *row->cell);
-	if (!row->cell)
-		return -ENOMEM;
-	for (uint32_t i = column_at(m, from); i <= last; i++) {
-		double part = fmin(at, (i + 1) * width) - fmax(from, i * width);
-		float seconds = part > 0 ? (float)part : 1e-9F;
-
-		row->cell[i].sum += (float)v->value * seconds;
-		row->cell[i].weight += seconds;
-	}
-	return 0;
-}
-
-int page_maps_add(struct page_maps *m, const struct chunk *c, struct err *e)
-{
-	struct instant in;
-	int rc = m->nrows ? derive_chunk(&m->derive, c, e) : 0;
-
-	while (!rc && m->nrows && derive_row(&m->derive, &in))
-		for (uint32_t i = 0; i < in.n && !rc; i++) {
-			const struct reading v = instant_reading(&in, i);
-			uint32_t row = m->row_of[v.cell];
-
-			if (row && add_reading(m, &m->row[row - 1], &v, in.seconds))
-				rc = err_set(e, -ENOMEM, "out of memory while drawing the charts");
-		}
-	return rc;
-}
-
-void page_maps_free(struct page_maps *m)
-{
-	for (uint32_t i = 0; i < m->nrows; i++)
-		free(m->row[i].cell);
-	free(m->row);
-	free(m->row_of);
-	derive_close(&m->derive);
-	*m = (struct page_maps){ 0 };
+	json_object_end(j);
 }

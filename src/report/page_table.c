@@ -4,6 +4,8 @@
 #include "report/page_html.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 void html_table(struct bytes *b, const char *caption, const struct html_heading *h, size_t n)
 {
@@ -24,8 +26,11 @@ void html_table_end(struct bytes *b)
 
 void html_number_cell(struct bytes *b, enum unit u, double v)
 {
-	if (isfinite(v))
-		bytes_printf(b, "<td data-v=\"%.9g\">", v);
+	char exact[32], shown[64];
+
+	snprintf(exact, sizeof exact, "%.6g", v);
+	if (isfinite(v) && strcmp(exact, unit_format(u, v, shown, sizeof shown)) != 0)
+		bytes_printf(b, "<td data-v=\"%s\">", exact);
 	else
 		bytes_puts(b, "<td>");
 	html_value(b, u, v);
@@ -34,9 +39,7 @@ void html_number_cell(struct bytes *b, enum unit u, double v)
 
 void html_name_cell(struct bytes *b, const char *name, double pid)
 {
-	bytes_puts(b, "<tr><th scope=\"row\" class=\"name\" data-v=\"");
-	html_text(b, name);
-	bytes_puts(b, "\" title=\"");
+	bytes_puts(b, "<tr><th scope=\"row\" class=\"name\" title=\"");
 	html_text(b, name);
 	bytes_puts(b, "\">");
 	html_text(b, name);
@@ -47,9 +50,7 @@ void html_name_cell(struct bytes *b, const char *name, double pid)
 
 void html_text_cell(struct bytes *b, const char *text)
 {
-	bytes_puts(b, "<td class=\"text\" data-v=\"");
-	html_text(b, text);
-	bytes_puts(b, "\">");
+	bytes_puts(b, "<td class=\"text\">");
 	html_text(b, text);
 	bytes_puts(b, "</td>");
 }

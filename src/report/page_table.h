@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_table.h - tables of the report page. The page's script sorts them by data-v of their cells.
+ * page_table.h - tables of the report page. The page's script sorts them by data-v of their cells,
+ * and by what these say where there is none: texts, and numbers that are shown as they are.
  *
  * Every text is escaped here. A row: html_name_cell, which begins it, further cells, "</tr>".
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of processes, commands and metrics; the page's script makes them sortable by data-v. */
+/* Tables of processes, commands and metrics; the page's script makes them sortable. */
 #include "report/page.h"
 #include "report/page_html.h"
 #include "report/page_table.h"

@@ -328,15 +328,16 @@ static double verdicts(struct bytes *d, const struct plots *p, double y, double 
 	return paragraph(d, &soft, y, 1, text);
 }
 
-/* The first plots where there is room: at the bottom, two when the verdicts are few. */
+/* The first plots in what is left: two when the verdicts are few. */
 static void overview(struct bytes *d, const struct plots *p, double y)
 {
-	uint32_t n = (PDF_BOTTOM - y) / OVERVIEW_HEIGHT >= 2 ? 2 : 1;
+	double left = PDF_BOTTOM - y;
+	uint32_t n = left >= 1.6 * OVERVIEW_HEIGHT ? 2 : 1;
+	double height = fmin(left / n, 1.6 * OVERVIEW_HEIGHT);
 
 	for (uint32_t i = 0; i < n && i < p->n && p->plot[i].row->kind != PLOT_ROOFLINE; i++)
 		plots_draw(p, &p->plot[i], d,
-			   &(struct box){ LEFT, PDF_BOTTOM - (n - i) * (double)OVERVIEW_HEIGHT,
-					  WIDTH, OVERVIEW_HEIGHT - 6 });
+			   &(struct box){ LEFT, PDF_BOTTOM - (n - i) * height, WIDTH, height - 6 });
 }
 
 void pdf_first_page(struct bytes *d, const struct plots *p)

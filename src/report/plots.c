@@ -29,15 +29,6 @@ const char *plots_host(const struct plots *p, uint32_t node, char *out, size_t s
 	return out;
 }
 
-static void add_wish(struct plots *p, uint32_t *n, const char *metric, bool by_instance)
-{
-	for (uint32_t i = 0; i < *n; i++)
-		if (p->wish[i].by_instance == by_instance && !strcmp(p->wish[i].metric, metric))
-			return;
-	if (*metric)
-		p->wish[(*n)++] = (struct trace_wish){ metric, by_instance };
-}
-
 static bool is_by_instance(enum plot_kind kind)
 {
 	return kind == PLOT_CORES || kind == PLOT_INSTANCES;
@@ -48,30 +39,22 @@ static size_t ncharts(const struct plots *p)
 	return p->set->charts ? npage_charts : 0;
 }
 
-/* Every metric that some plot shows. 0: out of memory. */
-static uint32_t make_wishes(struct plots *p)
+void plots_wish(struct traces *t, const struct plot_set *set)
 {
-	uint32_t n = 0;
-
-	p->wish =
-		calloc(npage_charts * PAGE_LINES + p->set->n + PLOT_PRECISIONS + PLOT_TRAFFICS + 1,
-		       sizeof *p->wish);
-	if (!p->wish)
-		return 0;
-	for (size_t c = 0; c < ncharts(p); c++)
+	for (size_t c = 0; set->charts && c < npage_charts; c++)
 		for (size_t l = 0; l < PAGE_LINES && page_charts[c].lines[l].metric; l++)
-			add_wish(p, &n, page_charts[c].lines[l].metric, false);
-	for (size_t i = 0; i < p->set->n; i++)
-		add_wish(p, &n, p->set->row[i].metric,
-			 is_by_instance(p->set->row[i].kind) || p->set->row[i].part);
-	if (!p->set->charts)
-		return n;
-	add_wish(p, &n, plot_operations, false);
+			traces_wish(t, page_charts[c].lines[l].metric, false);
+	for (size_t i = 0; i < set->n; i++)
+		if (*set->row[i].metric)
+			traces_wish(t, set->row[i].metric,
+				    is_by_instance(set->row[i].kind) || set->row[i].part);
+	if (!set->charts)
+		return;
+	traces_wish(t, plot_operations, false);
 	for (size_t i = 0; i < PLOT_PRECISIONS; i++)
-		add_wish(p, &n, plot_operations_by_precision[i], false);
+		traces_wish(t, plot_operations_by_precision[i], false);
 	for (size_t i = 0; i < PLOT_TRAFFICS; i++)
-		add_wish(p, &n, plot_traffics[i].metric, false);
-	return n;
+		traces_wish(t, plot_traffics[i].metric, false);
 }
 
 /* How many recordings have a trace of the metric, or, of a chart, of one of its lines. */
@@ -79,7 +62,7 @@ static bool has_trace(const struct plots *p, const char *metric, bool by_instanc
 {
 	uint32_t n;
 
-	plots_traces(p, metric, by_instance, &n);
+	traces_of(p->traces, metric, by_instance, &n);
 	return n > 0;
 }
 
@@ -139,7 +122,7 @@ static double mean_of_node(const struct plots *p, const struct trace *x, uint32_
 	double sum = 0, weight = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; x[i].node == node && k < p->traces.node[node].npoints; k++) {
+		for (uint32_t k = 0; x[i].node == node && k < p->traces->node[node].npoints; k++) {
 			sum += x[i].point[k].sum;
 			weight += (double)x[i].point[k].weight;
 		}
@@ -164,7 +147,7 @@ static int add_cores(struct plots *p, const struct plot_row *row)
 {
 	struct use *use = calloc(p->run->nnodes, sizeof *use);
 	uint32_t n, nuse = 0;
-	const struct trace *x = plots_traces(p, row->metric, true, &n);
+	const struct trace *x = traces_of(p->traces, row->metric, true, &n);
 
 	if (!use)
 		return -ENOMEM;
@@ -251,26 +234,30 @@ static bool reserve(struct plots *p)
 }
 
 int plots_make(struct plots *p, struct run *r, const struct summary *s, const struct plot_set *set,
-	       struct err *e)
+	       const struct traces *t, struct err *e)
 {
-	uint32_t nwishes;
-	int rc;
+	int rc = 0;
 
 	*p = (struct plots){ .run = r, .summary = s, .set = set };
-	nwishes = make_wishes(p);
-	if (!nwishes || !reserve(p))
+	p->own = calloc(1, sizeof *p->own);
+	if (!reserve(p) || !p->own)
 		return no_memory(e);
-	rc = traces_read(&p->traces, r, p->wish, nwishes, e);
+	p->traces = t ? t : p->own;
+	if (!t) {
+		plots_wish(p->own, set);
+		rc = traces_read(p->own, r, e);
+	}
 	if (rc)
 		return rc;
-	p->to_s = p->traces.to_s > 0 ? p->traces.to_s : s->wall_s > 0 ? s->wall_s : 1;
+	p->to_s = p->traces->to_s > 0 ? p->traces->to_s : s->wall_s > 0 ? s->wall_s : 1;
 	return list_plots(p) ? no_memory(e) : 0;
 }
 
 void plots_free(struct plots *p)
 {
-	traces_free(&p->traces);
-	free(p->wish);
+	if (p->own)
+		traces_free(p->own);
+	free(p->own);
 	free(p->first);
 	free(p->rank);
 	free(p->plot);

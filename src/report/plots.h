@@ -33,8 +33,8 @@ struct plots {
 	struct run *run;
 	const struct summary *summary;
 	const struct plot_set *set;
-	struct traces traces;
-	struct trace_wish *wish;
+	const struct traces *traces;
+	struct traces *own;     /* when nobody read them before */
 	uint32_t *first, *rank; /* run_hosts, run_host_ranks */
 	struct plot_row *chart; /* [npage_charts] */
 	struct plot *plot;
@@ -43,10 +43,12 @@ struct plots {
 	double to_s; /* where time ends */
 };
 
-/* Reads the run once for all of them. Borrows run and summary. 0, or -errno with a sentence; free
- * in either case. */
+/* What the plots of the set show. */
+void plots_wish(struct traces *t, const struct plot_set *set);
+/* Of traces that this was wished of; NULL: it reads the run. Borrows run, summary and traces. 0, or
+ * -errno with a sentence; free in either case. */
 int plots_make(struct plots *p, struct run *r, const struct summary *s, const struct plot_set *set,
-	       struct err *e);
+	       const struct traces *t, struct err *e);
 void plots_free(struct plots *p);
 
 /* Into a box of a page that was begun. */
@@ -71,8 +73,4 @@ const char *plots_host(const struct plots *p, uint32_t node, char *out, size_t s
 bool plots_perfmon_there(const struct plots *p, const struct plot_row *row);
 void plots_perfmon_draw(const struct plots *p, const struct plot *x, struct bytes *drawing,
 			const struct box *at);
-/* The traces of a wish: the first, and their number. */
-const struct trace *plots_traces(const struct plots *p, const char *metric, bool by_instance,
-				 uint32_t *n);
-
 #endif

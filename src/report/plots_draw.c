@@ -180,7 +180,7 @@ static bool rows_make(struct rows *r, const struct plots *p, const struct trace 
 		struct trace_columns c = { r->column, r->column + HEAT_COLUMNS,
 					   r->column + (size_t)2 * HEAT_COLUMNS, HEAT_COLUMNS };
 
-		traces_columns(&p->traces, &x[i], &c);
+		traces_columns(p->traces, &x[i], &c);
 		for (uint32_t k = 0; k < HEAT_COLUMNS; k++)
 			if (!isnan(c.mean[k])) {
 				r->value[first + k] += c.mean[k];
@@ -265,16 +265,16 @@ static void add_values(double *to, const struct trace_point *p, uint32_t n)
 /* A node's operations a second into operations[0..npoints): of all precisions, else their sum. */
 static void node_operations(const struct plots *p, uint32_t node, double *operations)
 {
-	const struct trace *all = traces_of_node(&p->traces, plot_operations, node);
-	uint32_t n = p->traces.node[node].npoints;
+	uint32_t n = p->traces->node[node].npoints, any;
+	const struct trace *all = traces_of_node(p->traces, plot_operations, false, node, &any);
 
 	for (uint32_t i = 0; i < n; i++)
 		operations[i] = NAN;
 	if (all)
 		add_values(operations, all->point, n);
 	for (int k = 0; !all && k < PLOT_PRECISIONS; k++) {
-		const struct trace *x =
-			traces_of_node(&p->traces, plot_operations_by_precision[k], node);
+		const struct trace *x = traces_of_node(p->traces, plot_operations_by_precision[k],
+						       false, node, &any);
 
 		if (x)
 			add_values(operations, x->point, n);
@@ -286,10 +286,10 @@ static bool fill_roofline(const struct plots *p, const struct plot_traffic *traf
 			  struct roofline *r, double **room)
 {
 	uint32_t total = 0, ntraces;
-	const struct trace *x = plots_traces(p, traffic->metric, false, &ntraces);
+	const struct trace *x = traces_of(p->traces, traffic->metric, false, &ntraces);
 
 	for (uint32_t i = 0; i < ntraces; i++)
-		total += p->traces.node[x[i].node].npoints;
+		total += p->traces->node[x[i].node].npoints;
 	free(*room);
 	*room = calloc(2 * (size_t)total + 1, sizeof **room);
 	if (!*room)
@@ -299,7 +299,7 @@ static bool fill_roofline(const struct plots *p, const struct plot_traffic *traf
 	r->traffic = *room + total;
 	r->bytes = traffic->words;
 	for (uint32_t i = 0; i < ntraces; i++) {
-		uint32_t n = p->traces.node[x[i].node].npoints;
+		uint32_t n = p->traces->node[x[i].node].npoints;
 
 		node_operations(p, x[i].node, *room + r->n);
 		for (uint32_t k = 0; k < n; k++)
@@ -337,8 +337,8 @@ void plots_draw(const struct plots *p, const struct plot *x, struct bytes *drawi
 {
 	uint32_t n = 0;
 	const struct trace *trace =
-		plots_traces(p, x->row->metric,
-			     x->row->kind == PLOT_CORES || x->row->kind == PLOT_INSTANCES, &n);
+		traces_of(p->traces, x->row->metric,
+			  x->row->kind == PLOT_CORES || x->row->kind == PLOT_INSTANCES, &n);
 
 	switch (x->row->kind) {
 	case PLOT_CHART:

@@ -27,7 +27,7 @@ static bool is_part(const struct plots *p, const struct trace *x, const char *pa
 
 static bool add_part(const struct plots *p, struct hosts *h, const struct trace *x)
 {
-	uint32_t npoints = p->traces.node[x->node].npoints;
+	uint32_t npoints = p->traces->node[x->node].npoints;
 	struct trace *to = h->n ? &h->x[h->n - 1] : NULL;
 
 	if (!to || to->node != x->node) {
@@ -54,7 +54,7 @@ static bool add_part(const struct plots *p, struct hosts *h, const struct trace 
 static bool hosts_make(struct hosts *h, const struct plots *p, const struct plot_row *row)
 {
 	uint32_t n;
-	const struct trace *x = plots_traces(p, row->metric, row->part != NULL, &n);
+	const struct trace *x = traces_of(p->traces, row->metric, row->part != NULL, &n);
 	bool good = true;
 
 	*h = (struct hosts){ .own = row->part };
@@ -97,7 +97,7 @@ static void make_title(const struct plots *p, const struct hosts *h, const struc
 	for (uint32_t i = 0; i < h->n; i++) {
 		double sum = 0, weight = 0;
 
-		for (uint32_t k = 0; k < p->traces.node[h->x[i].node].npoints; k++) {
+		for (uint32_t k = 0; k < p->traces->node[h->x[i].node].npoints; k++) {
 			const struct trace_point *t = &h->x[i].point[k];
 
 			sum += t->sum;
@@ -130,7 +130,7 @@ static void draw_all(const struct plots *p, const struct hosts *h, const struct 
 		struct trace_columns c = { count + COLUMNS, count + (size_t)2 * COLUMNS,
 					   count + (size_t)3 * COLUMNS, COLUMNS };
 
-		traces_columns(&p->traces, &h->x[i], &c);
+		traces_columns(p->traces, &h->x[i], &c);
 		for (uint32_t k = 0; k < COLUMNS; k++)
 			if (!isnan(c.mean[k])) {
 				sum[k] += c.mean[k];

@@ -22,22 +22,6 @@ static bool reserve(struct plot_values *v, uint32_t n)
 	return true;
 }
 
-const struct trace *plots_traces(const struct plots *p, const char *metric, bool by_instance,
-				 uint32_t *n)
-{
-	const struct traces *t = &p->traces;
-	uint32_t wish = 0, first = 0;
-
-	while (wish < t->nwishes && (t->wish[wish].by_instance != by_instance ||
-				     strcmp(t->wish[wish].metric, metric) != 0))
-		wish++;
-	while (first < t->n && t->trace[first].wish < wish)
-		first++;
-	for (*n = 0; first + *n < t->n && t->trace[first + *n].wish == wish; ++*n)
-		;
-	return *n ? t->trace + first : NULL;
-}
-
 /* Over absences that are none: points in between, for layers are added up point by point. */
 static void join(const double *at, double *v, uint32_t n, uint32_t reach)
 {
@@ -54,8 +38,8 @@ static void join(const double *at, double *v, uint32_t n, uint32_t reach)
 
 bool plot_values_of_trace(const struct plots *p, const struct trace *x, struct plot_values *out)
 {
-	const struct trace_node *n = &p->traces.node[x->node];
-	uint32_t reach = traces_reach(&p->traces, x);
+	const struct trace_node *n = &p->traces->node[x->node];
+	uint32_t reach = traces_reach(p->traces, x);
 
 	if (!reserve(out, n->npoints))
 		return false;
@@ -116,7 +100,7 @@ static bool add_hosts(const struct plots *p, const struct trace *x, uint32_t n,
 
 			if (p->first[x[k].node] != x[i].node)
 				continue;
-			traces_columns(&p->traces, &x[k], &columns);
+			traces_columns(p->traces, &x[k], &columns);
 			for (uint32_t c = 0; c < COLUMNS; c++)
 				host.mean[c] = within_host(of_job, host.mean[c], one.mean[c]);
 		}
@@ -134,7 +118,7 @@ bool plot_values_of(const struct plots *p, const char *metric, struct plot_value
 {
 	const struct metric *m = page_metric(p->run, metric, NULL);
 	uint32_t n;
-	const struct trace *x = plots_traces(p, metric, false, &n);
+	const struct trace *x = traces_of(p->traces, metric, false, &n);
 	double *count;
 	bool good;
 

@@ -14,9 +14,10 @@
 enum { STORY_TEXT = 160 };
 
 struct story {
-	/* One core at work, on all nodes together: how long in all, the longest stretch of it, and
-	 * how many cores worked on average while there were more. */
-	double serial_s, serial_from_s, serial_to_s, parallel_cores;
+	/* Work for one core, on all nodes together: how long in all, the longest stretch of it, and
+	 * for how many cores there was work on average while it was more. */
+	double serial_s, serial_from_s, serial_to_s, parallel_s, parallel_cores;
+	double work_peak_cores; /* for how many cores there was work at most, over two seconds */
 	/* Nothing at work between the first work and the last: in all, and the longest. */
 	double holes_s, hole_s, hole_from_s, hole_to_s;
 	/* The job's memory after its first fifth: the line through it with its error (two standard

@@ -185,11 +185,72 @@ static struct ids ids_of(const struct run *r, const char *domain)
 	};
 }
 
+/* A process of a host's recorders: one that was lost, or had to end, leaves it open; who went on
+ * tells all of it. */
+struct seen {
+	uint32_t host, node;
+	bool open, goes_on;
+	double born_s; /* or found */
+	struct summary_process *process;
+};
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	if (x->process->pid != y->process->pid)
+		return x->process->pid < y->process->pid ? -1 : 1;
+	return x->born_s < y->born_s ? -1 : x->born_s > y->born_s;
+}
+
+static uint32_t find_seen(struct seen *seen, const struct summary *s, const struct run *r,
+			  const uint32_t *host)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		struct summary_process *p = &s->processes[i];
+		uint32_t node = r->instances[p->instance].node;
+		bool open = isnan(p->end_s);
+		bool goes_on = run_label(r, p->instance, "goes_on") != NULL;
+
+		if ((open || goes_on) && !isnan(p->pid))
+			seen[n++] = (struct seen){ host[node], node, open, goes_on, p->start_s, p };
+	}
+	qsort(seen, n, sizeof *seen, compare_seen);
+	return n;
+}
+
+/* Of a process that two recorders have, one after the other, the second tells all. */
+static int find_told_again(struct summary *s, const struct run *r, struct err *e)
+{
+	struct seen *seen = calloc((size_t)s->nprocesses + 1, sizeof *seen);
+	uint32_t *host = calloc(r->nnodes, sizeof *host), n;
+	int bad = seen && host ? run_hosts(r, host) : -ENOMEM;
+
+	n = bad ? 0 : find_seen(seen, s, r, host);
+	for (uint32_t i = 1; i < n; i++) {
+		const struct seen *before = &seen[i - 1], *x = &seen[i];
+
+		if (!x->goes_on || !before->open || before->host != x->host ||
+		    before->node == x->node || before->process->pid != x->process->pid)
+			continue;
+		before->process->told_again = true;
+		x->process->start_s = before->process->start_s;
+	}
+	free(seen);
+	free(host);
+	return bad ? err_set(e, bad, "out of memory for the processes of %.300s", r->path) : 0;
+}
+
 int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
 			   struct err *e)
 {
 	struct ids process = ids_of(r, "process"), command = ids_of(r, "command");
 	uint32_t processes = count(r, "process");
+	int bad;
 
 	/* A command's rows hold its ended processes; those that live are added. */
 	s->commands = calloc((size_t)count(r, "command") + processes + 1, sizeof *s->commands);
@@ -200,16 +261,21 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 		if (is(&r->instances[i], "command")) {
 			s->commands[s->ncommands++] = command_of(r, x, &command, i);
 		} else if (is(&r->instances[i], "process")) {
-			struct summary_process p = process_of(r, x, &process, i);
-
-			s->processes[s->nprocesses++] = p;
-			offer(s->by_cpu, &s->nby_cpu, &p, by_cpu);
-			offer(s->by_memory, &s->nby_memory, &p, by_memory);
-			offer(s->by_io, &s->nby_io, &p, by_io);
-			if (isnan(p.end_s))
-				s->commands[s->ncommands++] = living(&p);
+			s->processes[s->nprocesses++] = process_of(r, x, &process, i);
 		}
 	}
+	bad = find_told_again(s, r, e);
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const struct summary_process *p = &s->processes[i];
+
+		if (p->told_again)
+			continue;
+		offer(s->by_cpu, &s->nby_cpu, p, by_cpu);
+		offer(s->by_memory, &s->nby_memory, p, by_memory);
+		offer(s->by_io, &s->nby_io, p, by_io);
+		if (isnan(p->end_s))
+			s->commands[s->ncommands++] = living(p);
+	}
 	s->ncommands = merge(s->commands, s->ncommands);
-	return 0;
+	return bad;
 }

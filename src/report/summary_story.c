@@ -2,11 +2,14 @@
 /* summary_story.c - findings over time: one core at work, holes, growth of memory. */
 #include "report/summary_part.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* As many cores are nothing, or one; the rest is what a second thread does now and then. */
+/* Work for as many cores is nothing, or one; the rest is what a second thread does now and then. */
 static const double idle_cores = 0.05, serial_least = 0.5, serial_most = 1.3;
+/* Threads that wait less than this for a core, in seconds per second, are hardly slower for it. */
+static const double waited_least = 0.25;
 
 /* ---- stretches of windows ---- */
 
@@ -64,20 +67,70 @@ static bool is_between(const struct summary *s, uint32_t window)
 	return !(begin < s->idle_head_s) && !(end <= s->idle_tail_s);
 }
 
-static void tell_cores(struct summary *s, const double *cores)
+/* The mean over a second before a window to a second after it; 0: none is known. */
+static double around(const struct timeline *t, const double *value, uint32_t window)
+{
+	uint32_t near = (uint32_t)(1 / t->width_s), n = 0;
+	double sum = 0;
+
+	for (uint32_t i = window > near ? window - near : 0; i <= window + near && i < t->nwindows;
+	     i++)
+		if (!isnan(value[i])) {
+			sum += value[i];
+			n++;
+		}
+	return n ? sum / n : 0;
+}
+
+/* A thread that waits for a core has work to do as well. How long threads waited is told every two
+ * seconds at best, so that the cores they got meanwhile are taken over as long a time. */
+static double *work_of(const struct timeline *t, const double *cores, const double *waited)
+{
+	double *work = malloc(t->nwindows * sizeof *work);
+
+	for (uint32_t i = 0; work && i < t->nwindows; i++)
+		work[i] = waited && waited[i] >= waited_least ? around(t, cores, i) + waited[i]
+							      : cores[i];
+	return work;
+}
+
+/* Who waits for a core at the start or the end is not idle. How long threads waited is told of two
+ * seconds together: it is taken to have been at their end, or at their begin, where less is idle.
+ */
+static void shorten_idle(struct summary *s, const double *waited)
 {
 	const struct timeline *t = &s->timeline;
-	uint32_t begin = first_work(cores, t->nwindows), end = last_work(cores, t->nwindows);
+	double end = t->from_s + t->nwindows * t->width_s;
+
+	for (uint32_t i = 0, from; i < t->nwindows; i++) {
+		double all = 0, begin;
+
+		for (from = i; i < t->nwindows && waited[i] >= waited_least; i++)
+			all += waited[i] * t->width_s;
+		if (i == from)
+			continue;
+		begin = t->from_s + from * t->width_s;
+		all = fmin(all, (i - from) * t->width_s);
+		s->idle_head_s = fmin(s->idle_head_s, t->from_s + i * t->width_s - all);
+		s->idle_tail_s = fmin(s->idle_tail_s, fmax(0, end - begin - all));
+	}
+}
+
+static void tell_cores(struct summary *s, const double *work)
+{
+	const struct timeline *t = &s->timeline;
+	uint32_t begin = first_work(work, t->nwindows), end = last_work(work, t->nwindows);
 	struct story *y = &s->story;
 	struct stretch serial = { 0 }, hole = { 0 };
 	double parallel = 0;
 	uint32_t nparallel = 0;
 
 	for (uint32_t i = begin; i < end; i++) {
-		stretch_add(&serial, t, i, cores[i] >= serial_least && cores[i] <= serial_most);
-		stretch_add(&hole, t, i, cores[i] <= idle_cores && is_between(s, i));
-		if (cores[i] > serial_most) {
-			parallel += cores[i];
+		y->work_peak_cores = fmax(y->work_peak_cores, around(t, work, i));
+		stretch_add(&serial, t, i, work[i] >= serial_least && work[i] <= serial_most);
+		stretch_add(&hole, t, i, work[i] <= idle_cores && is_between(s, i));
+		if (work[i] > serial_most) {
+			parallel += work[i];
 			nparallel++;
 		}
 	}
@@ -86,6 +139,7 @@ static void tell_cores(struct summary *s, const double *cores)
 	y->serial_s = serial.all_s;
 	y->serial_from_s = serial.from_s;
 	y->serial_to_s = serial.to_s;
+	y->parallel_s = nparallel * t->width_s;
 	y->parallel_cores = nparallel ? parallel / nparallel : NAN;
 	y->holes_s = hole.all_s;
 	y->hole_s = hole.longest_s;
@@ -183,7 +237,9 @@ void story_init(struct story *y)
 		.serial_s = NAN,
 		.serial_from_s = NAN,
 		.serial_to_s = NAN,
+		.parallel_s = NAN,
 		.parallel_cores = NAN,
+		.work_peak_cores = NAN,
 		.holes_s = NAN,
 		.hole_s = NAN,
 		.hole_from_s = NAN,
@@ -208,14 +264,25 @@ void story_init(struct story *y)
 	};
 }
 
-void summary_story_make(struct summary *s)
+int summary_story_make(struct summary *s)
 {
 	const struct timeline *t = &s->timeline;
 	const struct timeline_row *cores = timeline_find(t, summary_cores_metric);
 	const struct timeline_row *memory = timeline_find(t, summary_memory_metric);
+	const struct timeline_row *waited = timeline_find(t, summary_waited_metric);
 
-	if (cores)
-		tell_cores(s, cores->value);
+	double *work;
+
+	if (waited)
+		shorten_idle(s, waited->value);
+	if (cores) {
+		work = work_of(t, cores->value, waited ? waited->value : NULL);
+		if (!work)
+			return -ENOMEM;
+		tell_cores(s, work);
+		free(work);
+	}
 	if (memory)
 		tell_memory(&s->story, t, memory->value);
+	return 0;
 }

@@ -68,7 +68,7 @@ static void add_heading(struct lines *l, const struct summary *s)
 		bytes_printf(b, " on %u nodes%s", s->nhosts,
 			     s->complete ? "" : ", not all to the end");
 	if (s->nnodes > s->nhosts)
-		bytes_printf(b, " in %u steps", s->nnodes);
+		bytes_printf(b, " in %u recordings", s->nnodes);
 	if (!s->command)
 		return;
 	bytes_puts(b, ": ");

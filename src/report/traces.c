@@ -2,190 +2,47 @@
 #include "report/traces.h"
 
 #include "base/array.h"
-#include "base/bytes.h"
-#include "core/derive.h"
-#include "report/page_metric.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Points of a trace: as many as a chart is wide; of very many traces fewer. */
-enum { POINTS_MAX = 800, POINTS_MIN = 40, POINTS_OF_ALL = 4000000 };
+/* ---- wishes ---- */
 
-static int no_memory(struct err *e)
+void traces_wish(struct traces *t, const char *metric, bool by_instance)
 {
-	return err_set(e, -ENOMEM, "out of memory while drawing the plots");
-}
-
-/* One way through the run: the wishes by instance, or those of whole nodes. */
-struct pass {
-	struct derive v;
-	uint32_t *wish;  /* [quantities]: nwishes for none */
-	uint32_t *trace; /* [cells]: which trace + 1 */
-	bool open;
-};
-
-static int open_pass(struct pass *p, const struct traces *t, struct run *r, bool by_instance,
-		     struct err *e)
-{
-	struct selection sel = { .table = FRAME_SERIES, .combine = !by_instance };
-	struct bytes names = { 0 };
-	int rc = 0;
+	struct trace_wish *room;
 
 	for (uint32_t i = 0; i < t->nwishes; i++)
-		if (t->wish[i].by_instance == by_instance &&
-		    page_metric(r, t->wish[i].metric, NULL))
-			bytes_printf(&names, "%s%s", names.len ? "," : "", t->wish[i].metric);
-	if (names.len) {
-		bytes_u8(&names, 0);
-		sel.metrics = (const char *)names.data;
-		p->open = true;
-		rc = names.failed ? no_memory(e) : derive_open(&p->v, r, &sel, e);
+		if (t->wish[i].by_instance == by_instance && !strcmp(t->wish[i].metric, metric))
+			return;
+	room = array_room(t->wish, t->nwishes, &t->wishes_cap, sizeof *t->wish);
+	if (!room) {
+		t->failed = true;
+		return;
 	}
-	bytes_free(&names);
-	return rc;
+	t->wish = room;
+	t->wish[t->nwishes++] = (struct trace_wish){ metric, by_instance };
 }
 
-static int find_wishes(struct pass *p, const struct traces *t, uint32_t nmetrics, bool by_instance)
+void traces_focus(struct traces *t, double from_s, double to_s)
 {
-	const struct plan *plan = &p->v.plan;
-
-	p->wish = calloc(nmetrics + 1u, sizeof *p->wish);
-	p->trace = calloc(plan->ncells + 1u, sizeof *p->trace);
-	if (!p->wish || !p->trace || !plan->quantity)
-		return -ENOMEM;
-	for (uint32_t q = 1; q < nmetrics; q++)
-		while (p->wish[q] < t->nwishes &&
-		       (t->wish[p->wish[q]].by_instance != by_instance ||
-			strcmp(t->wish[p->wish[q]].metric, plan->quantity[q].name) != 0))
-			p->wish[q]++;
-	return 0;
+	if (to_s > from_s && t->nfocuses < TRACE_FOCUSES)
+		t->focus[t->nfocuses++] = (struct trace_focus){ from_s, to_s };
 }
 
-static void close_pass(struct pass *p)
+uint32_t traces_wish_of(const struct traces *t, const char *metric, bool by_instance)
 {
-	if (p->open)
-		derive_close(&p->v);
-	free(p->wish);
-	free(p->trace);
-	*p = (struct pass){ 0 };
-}
+	uint32_t i = 0;
 
-static uint32_t count_cells(const struct pass *p)
-{
-	uint32_t n = 0;
-
-	for (uint32_t c = 1; p->open && c < p->v.plan.ncells; c++)
-		n += p->v.plan.cell[c].emitted;
-	return n;
-}
-
-static int thin(struct traces *t, const struct run *r, uint32_t cells)
-{
-	uint32_t limit = POINTS_OF_ALL / (cells ? cells : 1);
-
-	limit = limit > POINTS_MAX ? POINTS_MAX : limit < POINTS_MIN ? POINTS_MIN : limit;
-	for (uint32_t i = 1; i < t->nnodes; i++) {
-		struct trace_node *n = &t->node[i];
-		uint64_t rows = r->nodes[i].rows;
-
-		n->thinned = rows ? (uint32_t)((rows + limit - 1) / limit) : 1;
-		n->cap = (uint32_t)((rows + n->thinned - 1) / n->thinned);
-		n->at = calloc(n->cap + 1u, sizeof *n->at);
-		if (!n->at)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* The node's next row; false when it has more than it had when the run was opened. */
-static bool add_row(struct trace_node *n, double at)
-{
-	uint32_t point = n->thinned ? n->nrows / n->thinned : 0;
-
-	if (point >= n->cap)
-		return false;
-	n->stood_s = n->nrows ? at - n->last_s : 0;
-	if (!(n->stood_s > 0))
-		n->stood_s = 1e-9;
-	if (!n->nrows)
-		n->first_s = at;
-	n->last_s = n->at[point] = at;
-	n->npoints = point + 1;
-	n->nrows++;
-	return true;
-}
-
-static struct trace *trace_of(struct traces *t, struct pass *p, uint32_t cell)
-{
-	const struct cell *c = &p->v.plan.cell[cell];
-	const struct holder *h = &p->v.plan.holder[c->holder];
-	struct trace *room;
-
-	if (p->trace[cell])
-		return &t->trace[p->trace[cell] - 1];
-	room = array_room(t->trace, t->n, &t->cap, sizeof *t->trace);
-	if (!room)
-		return NULL;
-	t->trace = room;
-	room = &t->trace[t->n];
-	*room = (struct trace){ h->node, h->instance, p->wish[c->quantity], NULL };
-	room->point = calloc(t->node[h->node].cap + 1u, sizeof *room->point);
-	if (!room->point)
-		return NULL;
-	p->trace[cell] = ++t->n;
-	return room;
-}
-
-static void add_value(struct trace_point *p, double v, double seconds)
-{
-	float f = (float)v;
-
-	p->min = p->weight > 0 ? fminf(p->min, f) : f;
-	p->max = p->weight > 0 ? fmaxf(p->max, f) : f;
-	p->sum += v * seconds;
-	p->weight += (float)seconds;
-}
-
-static int add_instant(struct traces *t, struct pass *p, const struct instant *in)
-{
-	struct trace_node *n = &t->node[in->node];
-
-	if (!add_row(n, in->seconds))
-		return 0;
-	for (uint32_t i = 0; i < in->n; i++) {
-		uint32_t cell = in->cell[i];
-		struct trace *x;
-
-		if (p->wish[p->v.plan.cell[cell].quantity] >= t->nwishes)
-			continue;
-		x = trace_of(t, p, cell);
-		if (!x)
-			return -ENOMEM;
-		add_value(&x->point[n->npoints - 1], in->value[i], n->stood_s);
-	}
-	return 0;
-}
-
-static int read_pass(struct traces *t, struct pass *p, struct err *e)
-{
-	struct instant in;
-	int rc = derive_rewind(&p->v);
-
-	for (uint32_t i = 0; i < t->nnodes; i++)
-		t->node[i].nrows = 0;
-	while (rc == 0 && (rc = derive_next(&p->v, &in, e)) > 0) {
-		rc = add_instant(t, p, &in);
-		if (rc)
-			no_memory(e);
-	}
-	return rc;
+	while (i < t->nwishes &&
+	       (t->wish[i].by_instance != by_instance || strcmp(t->wish[i].metric, metric) != 0))
+		i++;
+	return i;
 }
 
 /* By wish; those of one as they came. */
-static int compare(const void *a, const void *b)
+static int by_wish(const void *a, const void *b)
 {
 	const struct trace *x = a, *y = b;
 
@@ -196,35 +53,10 @@ static int compare(const void *a, const void *b)
 	return (x->instance > y->instance) - (x->instance < y->instance);
 }
 
-int traces_read(struct traces *t, struct run *r, const struct trace_wish *wish, uint32_t nwishes,
-		struct err *e)
+void traces_sort(struct traces *t)
 {
-	struct pass pass[2] = { { .open = false } };
-	uint32_t cells = 0;
-	int rc = 0;
-
-	*t = (struct traces){ .wish = wish, .nwishes = nwishes, .nnodes = r->nnodes };
-	t->node = calloc(r->nnodes + 1u, sizeof *t->node);
-	if (!t->node)
-		return no_memory(e);
-	for (int i = 0; i < 2 && !rc; i++) {
-		rc = open_pass(&pass[i], t, r, i == 1, e);
-		if (!rc && pass[i].open && find_wishes(&pass[i], t, r->nmetrics, i == 1))
-			rc = no_memory(e);
-		cells += count_cells(&pass[i]);
-	}
-	if (!rc && thin(t, r, cells))
-		rc = no_memory(e);
-	for (int i = 0; i < 2; i++) {
-		if (!rc && pass[i].open)
-			rc = read_pass(t, &pass[i], e);
-		close_pass(&pass[i]);
-	}
-	for (uint32_t i = 1; i < t->nnodes; i++)
-		t->to_s = fmax(t->to_s, t->node[i].last_s);
 	if (t->n)
-		qsort(t->trace, t->n, sizeof *t->trace, compare);
-	return rc;
+		qsort(t->trace, t->n, sizeof *t->trace, by_wish);
 }
 
 void traces_free(struct traces *t)
@@ -235,26 +67,52 @@ void traces_free(struct traces *t)
 		free(t->node[i].at);
 	free(t->trace);
 	free(t->node);
+	free(t->wish);
 	*t = (struct traces){ 0 };
 }
+
+/* ---- what was read ---- */
 
 double trace_mean(const struct trace_point *p)
 {
 	return p->weight > 0 ? p->sum / (double)p->weight : NAN;
 }
 
-const struct trace *traces_of_node(const struct traces *t, const char *metric, uint32_t node)
+/* Those from the first that is not before key on, as far as they are alike in wish (and node). */
+static const struct trace *alike(const struct traces *t, const struct trace *key, bool node,
+				 uint32_t *n)
 {
-	for (uint32_t w = 0; w < t->nwishes; w++) {
-		const struct trace key = { .wish = w, .node = node };
-		const struct trace *x = NULL;
+	uint32_t low = 0, high = t->n, end;
 
-		if (!t->wish[w].by_instance && t->n && !strcmp(t->wish[w].metric, metric))
-			x = bsearch(&key, t->trace, t->n, sizeof *t->trace, compare);
-		if (x)
-			return x;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (by_wish(&t->trace[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return NULL;
+	for (end = low; end < t->n && t->trace[end].wish == key->wish &&
+			(!node || t->trace[end].node == key->node);)
+		end++;
+	*n = end - low;
+	return *n ? &t->trace[low] : NULL;
+}
+
+const struct trace *traces_of(const struct traces *t, const char *metric, bool by_instance,
+			      uint32_t *n)
+{
+	const struct trace key = { .wish = traces_wish_of(t, metric, by_instance) };
+
+	return alike(t, &key, false, n);
+}
+
+const struct trace *traces_of_node(const struct traces *t, const char *metric, bool by_instance,
+				   uint32_t node, uint32_t *n)
+{
+	const struct trace key = { .wish = traces_wish_of(t, metric, by_instance), .node = node };
+
+	return alike(t, &key, true, n);
 }
 
 struct stretch {

@@ -46,6 +46,15 @@ static double complete(const struct summary *s)
 	return s->complete;
 }
 
+static double grown(const struct summary *s, const char *metric);
+
+static double cores_wanted(const struct summary *s)
+{
+	double waited = grown(s, "job.run_queue_seconds");
+
+	return s->cores_used_mean + (isnan(waited) ? 0 : waited / s->wall_s);
+}
+
 static double hosts(const struct summary *s)
 {
 	return s->nhosts;
@@ -104,6 +113,9 @@ const struct variable variables[] = {
 	{ "cores_used_peak", UNIT_CORES,
 	  "Most cores in use over half a second, or over an interval that is longer.",
 	  FIGURE(cores_used_peak) },
+	{ "cores_wanted", UNIT_CORES,
+	  "Cores used, and those that threads waited for, where that is known.",
+	  .make = cores_wanted },
 	{ "memory_present_bytes", UNIT_BYTES, "Memory of the nodes.", FIGURE(memory_present) },
 	{ "memory_asked_bytes", UNIT_BYTES, "Memory that the scheduler was asked for.",
 	  FIGURE(memory_asked_bytes) },
@@ -133,9 +145,11 @@ const struct variable variables[] = {
 	  FIGURE(unequal_most_s) },
 	{ "unequal_rank", UNIT_COUNT, "The rank of that one.", FIGURE(unequal_rank) },
 	{ "idle_head_seconds", UNIT_SECONDS,
-	  "From the start until the job first used 5 % of a core.", FIGURE(idle_head_s) },
+	  "From the start until the job first used 5 % of a core, or waited for one.",
+	  FIGURE(idle_head_s) },
 	{ "idle_tail_seconds", UNIT_SECONDS,
-	  "From when the job last used 5 % of a core until its end.", FIGURE(idle_tail_s) },
+	  "From when the job last used 5 % of a core, or waited for one, until its end.",
+	  FIGURE(idle_tail_s) },
 	{ "monitor_cpu_seconds", UNIT_SECONDS, "CPU time of Sonde itself.", FIGURE(monitor_cpu_s) },
 	{ "monitor_cores", UNIT_CORES, "Sonde's CPU time divided by wall time.",
 	  .make = monitor_ratio },
@@ -166,15 +180,21 @@ const struct variable variables[] = {
 	{ "gpu_memory_total_bytes", UNIT_BYTES, "Memory that this GPU has.",
 	  FIGURE(gpu_memory_total_bytes) },
 	{ "serial_seconds", UNIT_SECONDS,
-	  "Time in which half a core to 1.3 cores worked, on all nodes together.",
+	  "Time in which there was work for half a core to 1.3 cores, on all nodes together.",
 	  FIGURE(story.serial_s) },
 	{ "serial_from_seconds", UNIT_SECONDS, "When the longest stretch of it began.",
 	  FIGURE(story.serial_from_s) },
 	{ "serial_to_seconds", UNIT_SECONDS, "When that ended.", FIGURE(story.serial_to_s) },
-	{ "parallel_cores", UNIT_CORES, "Cores at work on average while it was more than 1.3.",
+	{ "parallel_cores", UNIT_CORES,
+	  "Cores at work or waited for, on average while it was more than 1.3.",
 	  FIGURE(story.parallel_cores) },
+	{ "parallel_seconds", UNIT_SECONDS, "For how long it was.", FIGURE(story.parallel_s) },
+	{ "work_peak_cores", UNIT_CORES,
+	  "Cores at work or waited for at most, over two seconds, on all nodes together.",
+	  FIGURE(story.work_peak_cores) },
 	{ "holes_seconds", UNIT_SECONDS,
-	  "Time without work (5 % of a core) between the first work and the last.",
+	  "Time without work (5 % of a core, or a thread that waits for one) between the first "
+	  "work and the last.",
 	  FIGURE(story.holes_s) },
 	{ "hole_seconds", UNIT_SECONDS, "The longest stretch of it.", FIGURE(story.hole_s) },
 	{ "hole_from_seconds", UNIT_SECONDS, "When that began.", FIGURE(story.hole_from_s) },
@@ -213,6 +233,7 @@ const struct variable variables[] = {
 	{ "hang_seconds", UNIT_SECONDS, "The longest of them.", FIGURE(story.hang_s) },
 	{ "hang_from_seconds", UNIT_SECONDS, "When that began.", FIGURE(story.hang_from_s) },
 	{ "hang_to_seconds", UNIT_SECONDS, "When it ended.", FIGURE(story.hang_to_s) },
+	{ "samples_taken", UNIT_COUNT, "Samples of all nodes.", FIGURE(monitor_samples) },
 	{ "late_samples", UNIT_COUNT, "Samples taken late.", FIGURE(monitor_late) },
 	{ "skipped_samples", UNIT_COUNT, "Samples that were not taken.", FIGURE(monitor_skipped) },
 };

@@ -87,21 +87,20 @@ static enum whose whose_directory(const char *path, const struct identity *who)
 	return whose;
 }
 
-int directory_open(const char *path, const struct identity *who, bool force, const char *elsewhere,
-		   bool *made, struct err *e)
+int directory_open(const struct directory_wish *w, bool *made, struct err *e)
 {
 	int fd;
 
-	*made = !mkdir(path, 0700);
+	*made = !mkdir(w->path, 0700);
 	if (!*made && errno != EEXIST)
-		return err_set(e, -errno, "cannot make the directory %s: %s; %s", path,
-			       strerror(errno), elsewhere);
-	if (!*made && !force && whose_directory(path, who) == ANOTHERS)
-		return err_set(e, -EEXIST, "%s holds the recording of another job; %s", path,
-			       elsewhere);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		return err_set(e, -errno, "cannot make the directory %s: %s; %s", w->path,
+			       strerror(errno), w->elsewhere);
+	if (!*made && !w->force && whose_directory(w->path, w->who) == ANOTHERS)
+		return err_set(e, -EEXIST, "%s holds the recording of another job; %s%s", w->path,
+			       w->elsewhere, w->anyway ? w->anyway : "");
+	fd = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return err_set(e, -errno, "cannot open the directory %s: %s; %s", path,
-			       strerror(errno), elsewhere);
+		return err_set(e, -errno, "cannot open the directory %s: %s; %s", w->path,
+			       strerror(errno), w->elsewhere);
 	return fd;
 }

@@ -13,11 +13,18 @@
 
 #include <stdbool.h>
 
+struct directory_wish {
+	const char *path;
+	const struct identity *who;
+	bool force; /* though it holds another job's recording */
+	/* What a sentence tells to do: "name another with -o"; and where another job's is in the
+	 * way, besides: ", or add --force", NULL: nothing. */
+	const char *elsewhere, *anyway;
+};
+
 /* An open directory, or -errno: -EEXIST when it is another job's, or this is neither a batch job
  * nor of the launch there. *made: it was not there. One recording there is looked into: nodes begin
- * at the same time, and there may be thousands. elsewhere: what the sentence tells to do,
- * "name another with -o". */
-int directory_open(const char *path, const struct identity *who, bool force, const char *elsewhere,
-		   bool *made, struct err *e);
+ * at the same time, and there may be thousands. */
+int directory_open(const struct directory_wish *w, bool *made, struct err *e);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/code.h"
 #include "job/claim.h"
 #include "job/markfile.h"
+#include "job/spanfolder.h"
 #include "sampler/directory.h"
 #include "sampler/recorder_state.h"
 
@@ -26,6 +27,7 @@ enum {
 	TURN_NS = 100000,      /* the shortest there is */
 	FOLLOW_NS = 900000000, /* a little less than a second: samples may be a second apart */
 	FOLLOW_LATE_NS = 1100000000, /* and when they are rarer, it is done between them */
+	LAST_TURNS = 4,              /* at what spans processes have left */
 	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
 
@@ -93,7 +95,7 @@ static int set_clock(struct recorder *r, int64_t from_ns)
 }
 
 /* What woke the recorder: one of the rings has its index added. */
-enum wake { WAKE_TIMER, WAKE_LAUNCHER, WAKE_ROSTER, WAKE_MARKS, WAKE_RING };
+enum wake { WAKE_TIMER, WAKE_LAUNCHER, WAKE_ROSTER, WAKE_MARKS, WAKE_SPANS, WAKE_RING };
 
 static int wait_for(struct recorder *r, int fd, uint32_t wake)
 {
@@ -258,6 +260,8 @@ static int patience_ms(const struct recorder *r)
 
 	if (r->marks_rest_ns)
 		ms = sooner(ms, until_ms(r, r->marks_rest_ns));
+	if (span_files_due_ns(r->sampler.spans))
+		ms = sooner(ms, until_ms(r, span_files_due_ns(r->sampler.spans)));
 	if (r->roster)
 		ms = sooner(ms, roster_timeout_ms(r->roster));
 	return r->o->members ? sooner(ms, until_ms(r, r->followed_ns + FOLLOW_LATE_NS)) : ms;
@@ -274,11 +278,36 @@ static void ring_woke(struct recorder *r, uint32_t i, uint32_t events)
 	epoll_ctl(r->waiting, EPOLL_CTL_DEL, rings[i], NULL);
 }
 
+/* What was taken is on its way before the next sample: there may be much of it. */
+static void take_spans(struct recorder *r)
+{
+	struct err e;
+
+	span_files_act(r->sampler.spans, r->sampler.tree, &r->sampler.sample);
+	if (r->sampler.sample.nevents && writer_events(r->writer, &r->sampler.sample, &e))
+		say_once(r, e.text);
+}
+
+/* Of processes that ended with more than a sample has room for. */
+static void take_spans_left(struct recorder *r)
+{
+	for (int i = 0; r->sampler.spans && i < LAST_TURNS; i++)
+		take_spans(r);
+}
+
+static bool spans_are_due(const struct recorder *r)
+{
+	int64_t due_ns = span_files_due_ns(r->sampler.spans);
+
+	return due_ns && clock_mono_ns() >= due_ns;
+}
+
 static void wait_and_act(struct recorder *r)
 {
 	struct epoll_event w[WAKES];
 	int n = epoll_wait(r->waiting, w, WAKES, patience_ms(r));
 	bool look = r->rest_ns && clock_mono_ns() >= r->rest_ns, due = false;
+	bool spans = spans_are_due(r);
 
 	for (int i = 0; i < n; i++) {
 		uint32_t wake = w[i].data.u32;
@@ -292,6 +321,7 @@ static void wait_and_act(struct recorder *r)
 			marks_act(r->sampler.marks, &r->sampler.sample);
 			rest_from_marks(r, true);
 		}
+		spans |= wake == WAKE_SPANS;
 		if (wake < WAKE_RING)
 			continue;
 		look |= (w[i].events & EPOLLIN) != 0;
@@ -303,6 +333,8 @@ static void wait_and_act(struct recorder *r)
 		tree_drain(r->sampler.tree);
 		rest_if_busy(r);
 	}
+	if (spans)
+		take_spans(r);
 	if (due && !r->ended)
 		tick(r);
 	else
@@ -323,6 +355,8 @@ static int start_waiting(struct recorder *r, struct err *e)
 		bad = wait_for(r, roster_fd(r->roster), WAKE_ROSTER);
 	if (!bad && marks_fd(r->sampler.marks) >= 0)
 		bad = wait_for(r, marks_fd(r->sampler.marks), WAKE_MARKS);
+	if (!bad && span_files_fd(r->sampler.spans) >= 0)
+		bad = wait_for(r, span_files_fd(r->sampler.spans), WAKE_SPANS);
 	wait_for_rings(r, true);
 	return bad ? err_set(e, bad, "cannot wait for the timer: %s", strerror(-bad)) : 0;
 }
@@ -379,11 +413,12 @@ static int begin(struct recorder *r, struct err *e)
 {
 	const struct writer_options w = { .sync_ns = r->o->sync_ns };
 	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
+	const struct directory_wish directory = { r->o->directory, r->o->identity, r->o->force,
+						  r->o->elsewhere, r->o->anyway };
 	struct writer_figures figures;
 	int bad;
 
-	r->directory = directory_open(r->o->directory, r->o->identity, r->o->force, r->o->elsewhere,
-				      &r->made, e);
+	r->directory = directory_open(&directory, &r->made, e);
 	if (r->directory < 0)
 		return r->directory;
 	bad = check_claim(r, e);
@@ -397,6 +432,7 @@ static int begin(struct recorder *r, struct err *e)
 		return bad;
 	if (r->o->marks)
 		marks_add(r->sampler.marks, open(r->o->marks, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+	span_files_add(r->sampler.spans, r->o->spans);
 	bad = start_clock(r, e);
 	if (!bad)
 		bad = start_waiting(r, e);
@@ -430,6 +466,8 @@ static void finish(struct recorder *r)
 	file_close(&r->directory);
 	if (r->o->marks && r->launcher_gone)
 		mark_file_unlink(r->o->marks);
+	if (r->o->spans && r->o->spans[0] && r->launcher_gone)
+		span_folder_unlink(r->o->spans);
 	if (r->roster)
 		roster_end(r->roster);
 	roster_close(r->roster);
@@ -470,6 +508,7 @@ int recorder_run(const struct recorder_options *o)
 	}
 	while (!job_is_over(&r))
 		wait_and_act(&r);
+	take_spans_left(&r);
 	take(&r, true);
 	write_down(&r);
 	bad = writer_close(r.writer, &e);

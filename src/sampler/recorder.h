@@ -15,9 +15,11 @@
 
 struct recorder_options {
 	const char *marks;        /* a file of the job's (job/markfile.h), or NULL */
+	const char *spans;        /* a folder of the job's (job/spanfolder.h), "" or NULL */
 	const char *directory;    /* made when it is not there */
 	bool force;               /* record into a directory that holds another job's recording */
 	const char *elsewhere;    /* how another directory is named: "name another with -o" */
+	const char *anyway;       /* and how this one is taken: ", or add --force"; NULL: not */
 	const char *command;      /* words of the job, or what was attached to */
 	char *const *environment; /* of the job, to be recorded; NULL: it is not */
 	const char *run_id;

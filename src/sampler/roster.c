@@ -43,6 +43,7 @@ struct seat {
 	uint32_t task;
 	bool own_step;
 	uint32_t marks; /* its file of marks; 0: none */
+	uint32_t spans; /* its folder of spans; 0: none */
 	struct task_record record;
 };
 
@@ -281,12 +282,14 @@ static void take_registration(struct roster *r, struct seat *s, struct sampler *
 	welcome(r, s);
 }
 
-/* The file of its marks came along with its registration. */
-static void take_marks(struct seat *s, struct sampler *to, int fd)
+/* The file of its marks came along with its registration, which names the folder of its spans. */
+static void take_marks(struct seat *s, struct sampler *to, int fd, const char *spans)
 {
 	if (to && s->state >= SEAT_RUNNING) {
 		s->marks = marks_add(to->marks, fd);
 		marks_about(to->marks, s->marks, s->record.instance);
+		s->spans = span_files_add(to->spans, spans);
+		span_files_about(to->spans, s->spans, s->record.instance);
 	} else if (fd >= 0) {
 		close(fd);
 	}
@@ -330,6 +333,7 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 	if (m->kind == MESSAGE_STARTED && !s->record.instance)
 		task_record_begin(&to->sample, &s->record, m->at_ns);
 	marks_about(to->marks, s->marks, s->record.instance);
+	span_files_about(to->spans, s->spans, s->record.instance);
 	if (m->kind == MESSAGE_STARTED && (!x->started_ns || m->at_ns < x->started_ns))
 		x->started_ns = m->at_ns;
 	if (m->kind != MESSAGE_ENDED)
@@ -375,7 +379,7 @@ static void take_all(struct roster *r, struct seat *s, struct sampler *to)
 			close(passed);
 		if (kind == MESSAGE_REGISTER) {
 			take_registration(r, s, to, &p.registration);
-			take_marks(s, to, passed);
+			take_marks(s, to, passed, p.registration.spans);
 		} else if (to && s->state != SEAT_SILENT && is_of_launcher(kind)) {
 			take_message(r, s, to, &p.message);
 		} else {

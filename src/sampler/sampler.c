@@ -65,6 +65,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
 	s->hang.patience_ns = o->watch_hang_ns;
 	s->marks = marks_open();
+	s->spans = span_files_open();
 	s->env.output_path = o->output;
 	s->env.interval_ns = o->interval_ns;
 	s->env.roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
@@ -134,6 +135,7 @@ void sampler_close(struct sampler *s)
 	free(s->failed);
 	tree_close(s->tree);
 	marks_close(s->marks);
+	span_files_close(s->spans);
 	sample_free(&s->sample);
 	file_close(&s->statm);
 	root_close(&s->env.proc);
@@ -239,6 +241,7 @@ void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 	read_clocks(s, last);
 	tree_sample(s->tree, &s->sample, last);
 	marks_take(s->marks, &s->sample, last);
+	span_files_take(s->spans, s->tree, &s->sample, last);
 	if (!last) /* at its end every job rests */
 		hang_step(&s->hang, s->tree, &s->env.proc, &s->sample);
 	if (is_due(s, &s->node_ns, s->cadence.node_ns, last))

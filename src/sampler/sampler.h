@@ -10,6 +10,7 @@
 
 #include "sampler/hang.h"
 #include "sampler/marks.h"
+#include "sampler/span_files.h"
 #include "sampler/tree.h"
 #include "source/perf.h"
 #include "source/source.h"
@@ -34,7 +35,8 @@ struct sampler {
 	struct budget budget;
 	struct cadence cadence;
 	struct hang hang;
-	struct marks *marks; /* NULL: no memory for them */
+	struct marks *marks;      /* NULL: no memory for them */
+	struct span_files *spans; /* likewise */
 	int statm;
 	uint32_t monitor_slot;
 	int64_t page_bytes;

@@ -124,7 +124,8 @@ struct process {
 	int kept[PROCESS_FILES_KEPT];
 	bool io_known, io_refused, files_known, files_refused, shared_known;
 	bool walk_refused, walked_now, before_us, looks_refused, looked_now;
-	bool waited; /* its time is in what its launcher has waited for */
+	bool goes_on; /* an earlier recorder, which was lost, has it, too */
+	bool waited;  /* its time is in what its launcher has waited for */
 };
 
 struct table {

@@ -343,3 +343,10 @@ bool tree_has(const struct tree *t, pid_t pid)
 
 	return p && !p->ended;
 }
+
+uint32_t tree_instance(const struct tree *t, pid_t pid)
+{
+	const struct process *p = table_find(&t->table, pid);
+
+	return p ? p->instance : 0;
+}

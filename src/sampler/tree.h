@@ -100,6 +100,8 @@ void tree_totals(const struct tree *t, struct tree_totals *out);
 /* The pids of what is alive; returns how many of them fit. */
 size_t tree_pids(const struct tree *t, pid_t *out, size_t cap);
 bool tree_has(const struct tree *t, pid_t pid);
+/* What it is in the recording; 0: nothing, or not yet. */
+uint32_t tree_instance(const struct tree *t, pid_t pid);
 /* Names and pids of what is alive, "sleep (123), ..."; returns how many. Cut with "..." when too
  * long. */
 size_t tree_survivors(const struct tree *t, char *out, size_t size);

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -43,7 +42,8 @@ static void adopt(struct tree *t, const struct process *look)
 		return;
 	process_name(p, look->comm);
 	p->found_ns = clock_mono_ns();
-	t->started -= tasks_have_recorded(t, p, look->start_ticks);
+	p->goes_on = tasks_have_recorded(t, p, look->start_ticks);
+	t->started -= p->goes_on;
 	p->tasks_live = (int32_t)look->stat.num_threads;
 }
 
@@ -264,11 +264,7 @@ bool tree_adopt(struct tree *t, pid_t pid)
 
 static int64_t ticks_since_boot(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (int64_t)now.tv_sec * sysconf(_SC_CLK_TCK) +
-	       now.tv_nsec / (NS_PER_S / sysconf(_SC_CLK_TCK));
+	return clock_boot_ns() / (NS_PER_S / sysconf(_SC_CLK_TCK));
 }
 
 void discover_say(struct tree *t, const char *mechanism, int bad, const char *why)

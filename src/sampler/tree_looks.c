@@ -105,7 +105,13 @@ static void not_told(struct tree *t, enum thread_use use, const char *why)
 	sample_refuse(t->sample, t->job_slot + JOB_VOLUNTARY + use, STATE_UNSUPPORTED, why);
 }
 
-static int64_t waited(struct tree *t, pid_t pid, pid_t tid, struct text *text)
+/* A file that is missing says nothing of the kernel when its thread has just ended. */
+static bool is_there(const struct tree *t, pid_t pid, pid_t tid, struct text *text)
+{
+	return read_of(t, pid, tid, "status", text) > 0;
+}
+
+static int64_t waited(struct tree *t, pid_t pid, pid_t tid, bool has_run, struct text *text)
 {
 	int64_t ns = -1;
 	ssize_t n;
@@ -115,7 +121,9 @@ static int64_t waited(struct tree *t, pid_t pid, pid_t tid, struct text *text)
 		return -1;
 	n = read_of(t, pid, tid, "schedstat", text);
 	bad = n < 0 ? (int)n : thread_schedstat_parse(text->buf, &ns);
-	if (bad == -ENOENT || bad == -EOPNOTSUPP)
+	if (bad == -EOPNOTSUPP && !has_run) /* nor did it wait to its end */
+		return 0;
+	if (bad == -EOPNOTSUPP || (bad == -ENOENT && is_there(t, pid, tid, text)))
 		not_told(t, USE_WAITED,
 			 "this kernel does not account the time tasks wait for a CPU");
 	return ns;
@@ -129,7 +137,7 @@ static int64_t migrations(struct tree *t, pid_t pid, pid_t tid, struct text *tex
 	if (t->looks.unsupported[USE_MIGRATIONS])
 		return -1;
 	n = read_of(t, pid, tid, "sched", text);
-	if (n == -ENOENT)
+	if (n == -ENOENT && is_there(t, pid, tid, text))
 		not_told(t, USE_MIGRATIONS,
 			 "this kernel has no /proc/PID/sched (CONFIG_SCHED_DEBUG)");
 	else if (n > 0)
@@ -152,7 +160,8 @@ static int look_at_thread(struct tree *t, struct process *p, struct thread *row)
 	r.state = state_of_letter(st.state);
 	r.use[USE_VOLUNTARY] = st.voluntary;
 	r.use[USE_INVOLUNTARY] = st.involuntary;
-	r.use[USE_WAITED] = waited(t, p->pid, row->tid, &text);
+	r.use[USE_WAITED] =
+		waited(t, p->pid, row->tid, st.voluntary > 0 || st.involuntary > 0, &text);
 	r.use[USE_MIGRATIONS] = migrations(t, p->pid, row->tid, &text);
 	threads_note(row, p, &r);
 	t->looks.looked++;

@@ -88,6 +88,8 @@ static void make_instance(struct tree *t, struct process *p)
 	snprintf(pid, sizeof pid, "%d", (int)p->pid);
 	if (p->instance)
 		sample_label(t->sample, p->instance, "pid", pid);
+	if (p->instance && p->goes_on)
+		sample_label(t->sample, p->instance, "goes_on", "1");
 	tell_name(t, p);
 }
 
@@ -218,10 +220,11 @@ void series_put(struct tree *t, struct sample *s)
 	commands_put(&t->commands, s);
 }
 
-/* Short processes become instances of their own while there are not too many of them. */
+/* Short processes become instances of their own while there are not too many of them, and those
+ * that an earlier recorder has, so that they are not counted twice. */
 static bool worth_naming(struct tree *t, const struct process *p)
 {
-	if (p->instance || process_own_ns(p) >= NAMED_ALWAYS_MS * NS_PER_MS)
+	if (p->instance || p->goes_on || process_own_ns(p) >= NAMED_ALWAYS_MS * NS_PER_MS)
 		return true;
 	if (t->named_left_ns < NS_PER_S / NAMED_PER_S)
 		return false;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 void tasks_close(struct tree *t)
 {
@@ -172,10 +171,7 @@ int tasks_init(struct tree *t, const struct tree_options *o)
 /* Start times count from the boot, samples by the clock that stands still in a suspend. */
 static int64_t since_boot_ns(int64_t mono_ns)
 {
-	struct timespec t = { 0, 0 };
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return mono_ns + t.tv_sec * NS_PER_S + t.tv_nsec - clock_mono_ns();
+	return mono_ns + clock_boot_ns() - clock_mono_ns();
 }
 
 bool tasks_have_recorded(const struct tree *t, const struct process *p, int64_t start_ticks)

@@ -204,25 +204,38 @@ static void runs_close(struct server *s)
 	bytes_free(&s->text);
 }
 
-/* The Unix socket that is listened on, as it lies there; false: it is another kind, or gone. */
-static bool find_socket(int listener, struct sockaddr_un *a, struct stat *st)
-{
-	socklen_t n = sizeof *a - 1;
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	struct sockaddr_un un;
+};
 
-	*a = (struct sockaddr_un){ .sun_family = AF_UNSPEC };
-	return !getsockname(listener, (struct sockaddr *)a, &n) && a->sun_family == AF_UNIX &&
-	       a->sun_path[0] && !lstat(a->sun_path, st) && S_ISSOCK(st->st_mode);
+/* What is listened on; AF_UNSPEC when it is not known. The path of a socket ends with a NUL. */
+static union address address_of(int listener)
+{
+	union address a = { 0 };
+	socklen_t n = sizeof a.un - 1;
+
+	if (getsockname(listener, &a.any, &n))
+		a.any.sa_family = AF_UNSPEC;
+	return a;
+}
+
+/* The Unix socket of that address, as it lies there; false: it is another kind, or gone. */
+static bool find_socket(const union address *a, struct stat *st)
+{
+	return a->any.sa_family == AF_UNIX && a->un.sun_path[0] && !lstat(a->un.sun_path, st) &&
+	       S_ISSOCK(st->st_mode);
 }
 
 /* While it is listened on: nobody finds it refused, and another's that took its place stays. */
-static void remove_socket(int listener, const struct stat *ours)
+static void remove_socket(const union address *a, const struct stat *ours)
 {
-	struct sockaddr_un a;
 	struct stat now;
 
-	if (find_socket(listener, &a, &now) && now.st_ino == ours->st_ino &&
-	    now.st_dev == ours->st_dev)
-		unlink(a.sun_path);
+	if (find_socket(a, &now) && now.st_ino == ours->st_ino && now.st_dev == ours->st_dev)
+		unlink(a->un.sun_path);
 }
 
 static int listener_of(const char *word)
@@ -234,23 +247,15 @@ static int listener_of(const char *word)
 }
 
 /* What tells it from other servers of this host, whose cookies a browser sends, too. */
-static unsigned number_of(int listener)
+static unsigned number_of(const union address *a)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-		struct sockaddr_un un;
-	} a = { 0 };
-	socklen_t n = sizeof a;
-
-	if (getsockname(listener, &a.any, &n))
-		return 0;
-	if (a.any.sa_family == AF_INET)
-		return ntohs(a.v4.sin_port);
-	if (a.any.sa_family == AF_INET6)
-		return ntohs(a.v6.sin6_port);
-	return crc32c(0, a.un.sun_path, strnlen(a.un.sun_path, sizeof a.un.sun_path));
+	if (a->any.sa_family == AF_INET)
+		return ntohs(a->v4.sin_port);
+	if (a->any.sa_family == AF_INET6)
+		return ntohs(a->v6.sin6_port);
+	return a->any.sa_family == AF_UNIX
+		       ? crc32c(0, a->un.sun_path, strnlen(a->un.sun_path, sizeof a->un.sun_path))
+		       : 0;
 }
 
 /* A connection is a file; what is left of the limit is for recordings. */
@@ -294,7 +299,8 @@ static void run_until_asked(struct server *s, const sigset_t *ends)
 		crowd_expel(&s->crowd);
 }
 
-static bool is_asked_well(struct server *s, int argc, char **argv, int *listener)
+static bool is_asked_well(struct server *s, int argc, char **argv, int *listener,
+			  union address *address)
 {
 	const char *token = getenv("SONDE_TOKEN");
 
@@ -302,7 +308,8 @@ static bool is_asked_well(struct server *s, int argc, char **argv, int *listener
 	if (*listener < 0 || !token || !*token ||
 	    (strcmp(argv[2], "metrics") != 0 && strcmp(argv[2], "pages") != 0))
 		return false;
-	request_guard_make(&s->guard, token, number_of(*listener));
+	*address = address_of(*listener);
+	request_guard_make(&s->guard, token, number_of(address));
 	s->guard.metrics = !strcmp(argv[2], "metrics");
 	s->guard.runs = (uint32_t)(argc - 3);
 	return true;
@@ -312,17 +319,17 @@ int main(int argc, char **argv)
 {
 	static struct server s;
 	struct MHD_Daemon *d = NULL;
-	struct sockaddr_un address;
+	union address address;
 	struct stat ours;
 	sigset_t ends;
 	bool has_file;
 	int listener;
 
-	if (!is_asked_well(&s, argc, argv, &listener)) {
+	if (!is_asked_well(&s, argc, argv, &listener, &address)) {
 		dprintf(STDERR_FILENO, "sonde-serve: it is started by `sonde serve`\n");
 		return 2;
 	}
-	has_file = find_socket(listener, &address, &ours);
+	has_file = find_socket(&address, &ours);
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
@@ -337,7 +344,7 @@ int main(int argc, char **argv)
 	if (d)
 		run_until_asked(&s, &ends);
 	if (has_file)
-		remove_socket(listener, &ours);
+		remove_socket(&address, &ours);
 	if (s.pages)
 		pages_stop(s.pages);
 	if (d)

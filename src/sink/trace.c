@@ -80,6 +80,12 @@ static void find_begin(struct trace *t)
 		if (utc < t->utc0_ns && utc >= 0)
 			t->utc0_ns = utc;
 	}
+	for (uint32_t i = 0; i < r->npacks; i++) {
+		int64_t utc = run_utc_ns(r, r->packs[i].node, r->packs[i].first_ns);
+
+		if (utc < t->utc0_ns && utc >= 0)
+			t->utc0_ns = utc;
+	}
 }
 
 /* Whether the run has any of these, by their public names. */
@@ -177,7 +183,7 @@ int trace_estimate(struct trace *t, uint64_t *events, struct err *e)
 	uint32_t n;
 	int rc = 1;
 
-	*events = (uint64_t)r->nspans + r->nmarks + r->ninstances;
+	*events = r->npacked + r->nspans + r->nmarks + r->ninstances;
 	while (t->has_counters && (rc = r->next_ranges(r, &range, &n, e)) > 0)
 		for (uint32_t i = 0; i < n; i++)
 			if (range[i].series < r->nseries && t->derive.plan.wanted[range[i].series])

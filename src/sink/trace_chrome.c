@@ -10,6 +10,7 @@
 #include "sink/trace.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 struct chrome {
 	bool begun; /* an event was written */
@@ -26,14 +27,61 @@ static void begin(void *state, struct bytes *out, int64_t utc0_ns)
 		     clock_iso(utc0_ns, text, sizeof text));
 }
 
-static void begin_event(void *state, struct bytes *out, const char *phase, uint32_t group,
-			uint32_t row)
+/* Everything of an event but texts is shorter than this. */
+enum { EVENT_ROOM = 256, DIGITS_MAX = 20 };
+
+static uint8_t *put_bytes(uint8_t *at, const char *text, size_t n)
+{
+	memcpy(at, text, n);
+	return at + n;
+}
+#define PUT(at, literal) put_bytes((at), (literal), sizeof(literal) - 1)
+
+static uint8_t *put_decimal(uint8_t *at, uint64_t v)
+{
+	uint8_t digit[DIGITS_MAX];
+	unsigned n = 0;
+
+	do {
+		digit[n++] = (uint8_t)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	while (n)
+		*at++ = digit[--n];
+	return at;
+}
+
+/* Events come by the million: printf would take most of the time. Returns where it goes on; NULL:
+ * out of memory. */
+static uint8_t *event_start(void *state, struct bytes *out, char phase, uint32_t group,
+			    uint32_t row)
 {
 	struct chrome *c = state;
+	uint8_t *at;
 
-	bytes_printf(out, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u", c->begun ? ",\n" : "\n", phase,
-		     group, row);
+	if (!bytes_room(out, EVENT_ROOM))
+		return NULL;
+	at = out->data + out->len;
+	if (c->begun)
+		*at++ = ',';
+	at = PUT(at, "\n{\"ph\":\"");
+	*at++ = (uint8_t)phase;
+	at = put_decimal(PUT(at, "\",\"pid\":"), group);
 	c->begun = true;
+	return put_decimal(PUT(at, ",\"tid\":"), row);
+}
+
+static void event_stop(struct bytes *out, const uint8_t *at)
+{
+	out->len = (size_t)(at - out->data);
+}
+
+static void begin_event(void *state, struct bytes *out, char phase, uint32_t group, uint32_t row)
+{
+	uint8_t *at = event_start(state, out, phase, group, row);
+
+	if (at)
+		event_stop(out, at);
 }
 
 static void quoted(struct bytes *out, const char *text)
@@ -50,6 +98,19 @@ static void number(struct bytes *out, double v)
 	json_real(&j, v);
 }
 
+/* Microseconds with three decimals; times are not negative. */
+static uint8_t *put_us(uint8_t *at, int64_t ns)
+{
+	unsigned rest = (unsigned)(ns % 1000);
+
+	at = put_decimal(at, (uint64_t)(ns / 1000));
+	*at++ = '.';
+	*at++ = (uint8_t)('0' + rest / 100);
+	*at++ = (uint8_t)('0' + rest / 10 % 10);
+	*at++ = (uint8_t)('0' + rest % 10);
+	return at;
+}
+
 static void time_us(struct bytes *out, const char *key, int64_t ns)
 {
 	bytes_printf(out, ",\"%s\":%" PRId64 ".%03" PRId64, key, ns / 1000, ns % 1000);
@@ -58,11 +119,11 @@ static void time_us(struct bytes *out, const char *key, int64_t ns)
 static void name_it(void *state, struct bytes *out, const char *what, uint32_t group, uint32_t row,
 		    const char *name)
 {
-	begin_event(state, out, "M", group, row);
+	begin_event(state, out, 'M', group, row);
 	bytes_printf(out, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
 	quoted(out, name);
 	bytes_puts(out, "}}");
-	begin_event(state, out, "M", group, row);
+	begin_event(state, out, 'M', group, row);
 	bytes_printf(out, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%u}}", what,
 		     row ? row : group);
 }
@@ -80,7 +141,9 @@ static void name_row(void *state, struct bytes *out, uint32_t group, uint32_t ro
 /* The name, the notes. */
 static void end_event(struct bytes *out, const struct trace_slice *s)
 {
-	bytes_printf(out, ",\"cat\":\"%s\",\"name\":", s->category);
+	bytes_puts(out, ",\"cat\":\"");
+	bytes_puts(out, s->category);
+	bytes_puts(out, "\",\"name\":");
 	quoted(out, s->name);
 	for (uint32_t i = 0; i < s->nnotes; i++) {
 		bytes_puts(out, i ? "," : ",\"args\":{");
@@ -96,15 +159,19 @@ static void end_event(struct bytes *out, const struct trace_slice *s)
 
 static void put_slice(void *state, struct bytes *out, const struct trace_slice *s)
 {
-	begin_event(state, out, "X", s->group, s->row);
-	time_us(out, "ts", s->begin_ns);
-	time_us(out, "dur", s->end_ns - s->begin_ns);
+	uint8_t *at = event_start(state, out, 'X', s->group, s->row);
+
+	if (!at)
+		return;
+	at = put_us(PUT(at, ",\"ts\":"), s->begin_ns);
+	at = put_us(PUT(at, ",\"dur\":"), s->end_ns - s->begin_ns);
+	event_stop(out, at);
 	end_event(out, s);
 }
 
 static void put_mark(void *state, struct bytes *out, const struct trace_slice *m)
 {
-	begin_event(state, out, "i", m->group, m->row);
+	begin_event(state, out, 'i', m->group, m->row);
 	bytes_puts(out, ",\"s\":\"p\"");
 	time_us(out, "ts", m->begin_ns);
 	end_event(out, m);
@@ -121,7 +188,7 @@ static void name_counter(void *state, struct bytes *out, const struct trace_coun
 static void put_value(void *state, struct bytes *out, const struct trace_counter *c, int64_t at_ns,
 		      double v)
 {
-	begin_event(state, out, "C", c->group, 0);
+	begin_event(state, out, 'C', c->group, 0);
 	time_us(out, "ts", at_ns);
 	bytes_puts(out, ",\"name\":");
 	quoted(out, c->name);

@@ -11,16 +11,20 @@
 #include <string.h>
 
 enum { PATIENCE_MS = 30000, RESULT_MAX = 1 << 30 };
+/* Answers that nobody has heard yet: so few that they never fill the socket. */
+enum { OWED_MAX = 128, LATER_BYTES = 65536 };
 
 struct database {
 	struct talk helper;
 	struct place place;
 	struct bytes message, answer;
+	struct bytes later;  /* messages that are sent with the next one */
 	struct bytes result; /* rows of the last query */
 	struct scan at;      /* the next of them */
 	struct field *row;   /* [room] */
 	uint32_t ncolumns, room;
 	uint64_t changed;
+	uint32_t owed; /* answers to statements that were not waited for */
 };
 
 static int lost(struct err *e)
@@ -34,8 +38,20 @@ static int no_memory(struct err *e)
 	return err_set(e, -ENOMEM, "out of memory for what the store is asked");
 }
 
+static int send_later(struct database *s, struct err *e)
+{
+	bool good = !s->later.len || talk_write(s->helper.socket, s->later.data, s->later.len);
+
+	bytes_reset(&s->later);
+	return good ? 0 : lost(e);
+}
+
 static int send_message(struct database *s, struct err *e)
 {
+	int rc = send_later(s, e);
+
+	if (rc)
+		return rc;
 	if (s->message.failed)
 		return no_memory(e);
 	return talk_write(s->helper.socket, s->message.data, s->message.len) ? 0 : lost(e);
@@ -85,10 +101,10 @@ static int take_rows(struct database *s, bool wanted, struct err *e)
 	return s->result.failed ? no_memory(e) : 0;
 }
 
-/* Ask, and hear all of the answer. */
-static int ask(struct database *s, bool wanted, struct err *e)
+/* All of an answer. */
+static int take_answer(struct database *s, bool wanted, struct err *e)
 {
-	int rc = send_message(s, e), kind = 0, bad = 0;
+	int rc = 0, kind = 0, bad = 0;
 
 	while (!rc && kind != STORE_DONE) {
 		struct scan at;
@@ -109,14 +125,40 @@ static int ask(struct database *s, bool wanted, struct err *e)
 	return rc ? rc : bad;
 }
 
+/* What was not waited for; the first that went wrong counts. */
+static int settle(struct database *s, struct err *e)
+{
+	int first = send_later(s, e);
+
+	for (; s->owed; s->owed--) {
+		struct err why = { "" };
+		int rc = take_answer(s, false, &why);
+
+		if (rc && !first)
+			first = err_set(e, rc, "%s", why.text);
+	}
+	return first;
+}
+
+/* Ask, and hear all of the answer. */
+static int ask(struct database *s, bool wanted, struct err *e)
+{
+	int rc = send_message(s, e), before;
+
+	if (rc)
+		return rc;
+	before = settle(s, e);
+	rc = take_answer(s, wanted, before ? NULL : e);
+	return before ? before : rc;
+}
+
 static size_t begin(struct database *s, enum store_message kind)
 {
 	bytes_reset(&s->message);
 	return store_message_begin(&s->message, kind);
 }
 
-static int execute(struct database *s, const char *sql, const struct field *v, uint32_t n,
-		   bool wanted, struct err *e)
+static void put_statement(struct database *s, const char *sql, const struct field *v, uint32_t n)
 {
 	const struct field text = field_text(sql);
 	size_t begun = begin(s, STORE_EXEC);
@@ -125,7 +167,32 @@ static int execute(struct database *s, const char *sql, const struct field *v, u
 	for (uint32_t i = 0; i < n; i++)
 		field_put(&s->message, &v[i]);
 	store_message_end(&s->message, begun);
+}
+
+static int execute(struct database *s, const char *sql, const struct field *v, uint32_t n,
+		   bool wanted, struct err *e)
+{
+	put_statement(s, sql, v, n);
 	return ask(s, wanted, e);
+}
+
+int database_exec_later(struct database *s, const char *sql, const struct field *v, uint32_t n,
+			struct err *e)
+{
+	int rc = s->owed == OWED_MAX ? settle(s, e) : 0;
+
+	if (rc)
+		return rc;
+	put_statement(s, sql, v, n);
+	if (s->message.failed)
+		return no_memory(e);
+	bytes_put(&s->later, s->message.data, s->message.len);
+	if (s->later.failed) {
+		s->later.failed = false;
+		return no_memory(e);
+	}
+	s->owed++;
+	return s->later.len > LATER_BYTES ? send_later(s, e) : 0;
 }
 
 int database_exec(struct database *s, const char *sql, const struct field *v, uint32_t n,
@@ -285,6 +352,7 @@ void database_close(struct database *s)
 	}
 	talk_close(&s->helper);
 	bytes_free(&s->message);
+	bytes_free(&s->later);
 	bytes_free(&s->answer);
 	bytes_free(&s->result);
 	free(s->row);

@@ -46,6 +46,10 @@ void database_rollback(struct database *s);
 /* One statement with n fields, or, when n is 0, several with ; between them. 0 or -errno. */
 int database_exec(struct database *s, const char *sql, const struct field *v, uint32_t n,
 		  struct err *e);
+/* The same without waiting for its answer: what is wrong with it, the next call says, at the latest
+ * database_commit. */
+int database_exec_later(struct database *s, const char *sql, const struct field *v, uint32_t n,
+			struct err *e);
 /* The same; its rows are then there for database_next until the next database_query. */
 int database_query(struct database *s, const char *sql, const struct field *v, uint32_t n,
 		   struct err *e);

@@ -11,6 +11,10 @@
 
 enum { COLUMNS = HISTORY_TEXTS + HISTORY_NUMBERS + 1, HOSTS_AT_ONCE = 200, FIGURE_FIELDS = 4 };
 
+/* PostgreSQL refuses rows whose indexed texts take more than a third of a page, which is 2,704
+ * bytes; one that is no UTF-8 becomes three. */
+enum { KEY_BYTES = 800 };
+
 const char *const history_text_columns[HISTORY_TEXTS] = {
 	[HISTORY_UID] = "uid",
 	[HISTORY_NAME] = "name",
@@ -68,10 +72,27 @@ static const char *keep(struct history *h, const char *text)
 	return copy;
 }
 
+/* Cut where a character of UTF-8 ends, when it is too long for an index. */
+static const char *keep_key(struct history *h, const char *text)
+{
+	size_t n = text ? strnlen(text, KEY_BYTES + 1) : 0;
+	const char *copy;
+
+	if (n <= KEY_BYTES)
+		return keep(h, text);
+	for (n = KEY_BYTES; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
+		n--;
+	copy = pool_text(&h->pool, text, n);
+	h->failed |= !copy;
+	return copy;
+}
+
 void history_add_text(struct history *h, enum history_text which, const char *text)
 {
+	bool is_key = which == HISTORY_UID || which == HISTORY_NAME;
+
 	if (!h->failed)
-		h->run[h->n - 1].text[which] = keep(h, text);
+		h->run[h->n - 1].text[which] = is_key ? keep_key(h, text) : keep(h, text);
 }
 
 /* A run's figures and hosts lie side by side: none of another run comes in between. */
@@ -89,7 +110,7 @@ static void add_figure(struct history *h, struct history_run *r, const struct hi
 		r->first_figure = h->nfigures;
 	h->figure = moved;
 	h->figure[h->nfigures++] =
-		(struct history_figure){ keep(h, f->name), keep(h, f->text), f->value };
+		(struct history_figure){ keep_key(h, f->name), keep(h, f->text), f->value };
 }
 
 static void add_host(struct history *h, struct history_run *r, const char *host)
@@ -105,7 +126,7 @@ static void add_host(struct history *h, struct history_run *r, const char *host)
 	if (!r->nhosts++)
 		r->first_host = h->nhosts;
 	h->host = moved;
-	h->host[h->nhosts++] = keep(h, host);
+	h->host[h->nhosts++] = keep_key(h, host);
 }
 
 void history_add_figure(struct history *h, const char *name, double value, const char *text)
@@ -120,11 +141,28 @@ void history_add_host(struct history *h, const char *host)
 		add_host(h, &h->run[h->n - 1], host);
 }
 
-double history_figure(const struct history *h, const struct history_run *r, const char *name)
+static const struct history_figure *find_figure(const struct history *h,
+						const struct history_run *r, const char *name)
 {
 	for (uint32_t i = 0; i < r->nfigures; i++)
 		if (!strcmp(h->figure[r->first_figure + i].name, name))
-			return h->figure[r->first_figure + i].value;
+			return &h->figure[r->first_figure + i];
+	return NULL;
+}
+
+const char *history_said(const struct history *h, const struct history_run *r, const char *name)
+{
+	const struct history_figure *f = find_figure(h, r, name);
+
+	return f ? f->text : NULL;
+}
+
+double history_figure(const struct history *h, const struct history_run *r, const char *name)
+{
+	const struct history_figure *f = find_figure(h, r, name);
+
+	if (f)
+		return f->value;
 	for (size_t i = 0; i < HISTORY_NUMBERS; i++)
 		if (!strcmp(history_number_columns[i].name, name))
 			return r->number[i];

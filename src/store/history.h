@@ -68,6 +68,8 @@ void history_add_text(struct history *h, enum history_text which, const char *te
 void history_add_figure(struct history *h, const char *name, double value, const char *text);
 void history_add_host(struct history *h, const char *host);
 
+/* What a figure that is a text says; NULL when the run has none such. */
+const char *history_said(const struct history *h, const struct history_run *r, const char *name);
 /* NAN when the run has no such figure; a number of its own is one by its column's name, too. */
 double history_figure(const struct history *h, const struct history_run *r, const char *name);
 

@@ -17,7 +17,7 @@
 
 #define EXTENSION ".json"
 
-enum { FILE_MAX = 16 << 20 };
+enum { FILE_MAX = 16 << 20, TIME_DIGITS = 20, ABANDONED_S = 3600 };
 
 static int write_file(const char *path, const struct bytes *text)
 {
@@ -43,8 +43,8 @@ static bool name_file(const char *folder, char path[PATH_MAX], char whole[PATH_M
 	gethostname(host, sizeof host - 1);
 	for (char *c = host; *c; c++)
 		*c = *c == '/' ? '_' : *c;
-	n = snprintf(path, PATH_MAX, "%s/%020" PRId64 "-%d-%s", folder, clock_utc_ns(),
-		     (int)getpid(), host);
+	n = snprintf(path, PATH_MAX, "%s/%0*" PRId64 "-%d-%s", folder, (int)TIME_DIGITS,
+		     clock_utc_ns(), (int)getpid(), host);
 	return n > 0 && snprintf(whole, PATH_MAX, "%s%s", path, EXTENSION) < PATH_MAX;
 }
 
@@ -77,12 +77,38 @@ static int is_whole(const struct dirent *d)
 	return n > sizeof EXTENSION && !strcmp(d->d_name + n - sizeof EXTENSION + 1, EXTENSION);
 }
 
+/* One that was never finished, since who wrote it was killed: named as name_file does, without the
+ * extension, and older than anything that takes a moment. */
+static bool is_abandoned(const struct dirent *d, const char *folder, char path[PATH_MAX])
+{
+	struct stat st;
+
+	return !is_whole(d) && strspn(d->d_name, "0123456789") == TIME_DIGITS &&
+	       snprintf(path, PATH_MAX, "%s/%s", folder, d->d_name) < PATH_MAX &&
+	       !lstat(path, &st) && S_ISREG(st.st_mode) &&
+	       st.st_mtime < clock_utc_ns() / NS_PER_S - ABANDONED_S;
+}
+
+static void remove_abandoned(const char *folder)
+{
+	DIR *d = opendir(folder);
+	const struct dirent *entry;
+	char path[PATH_MAX];
+
+	while (d && (entry = readdir(d)))
+		if (is_abandoned(entry, folder, path))
+			unlink(path);
+	if (d)
+		closedir(d);
+}
+
 int pending_find(struct pending *p, const char *folder, struct err *e)
 {
 	struct dirent **names = NULL;
 	int n = scandir(folder, &names, is_whole, alphasort);
 
 	*p = (struct pending){ 0 };
+	remove_abandoned(folder);
 	if (n < 0)
 		return errno == ENOENT ? 0
 				       : err_set(e, -errno, "cannot read %.300s: %s", folder,

@@ -20,7 +20,8 @@ struct pending {
 	int n;
 };
 
-/* 0 or -errno; a folder that is not there is empty. */
+/* 0 or -errno; a folder that is not there is empty. What killed processes left half written goes.
+ */
 int pending_find(struct pending *p, const char *folder, struct err *e);
 /* Adds the run of file i to the history. 0; -EBADMSG when it holds none; -ENOENT when another took
  * it; -errno. */

@@ -14,5 +14,7 @@ extern const uint32_t schema_latest;
 
 /* Make the tables, or bring them to a version. 0; -EPROTO when they are of a newer one; -errno. */
 int schema_bring(struct database *s, uint32_t version, struct err *e);
+/* The statements that make all of them of nothing. */
+void schema_text(struct bytes *b, bool postgres);
 
 #endif

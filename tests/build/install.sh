@@ -5,7 +5,8 @@
 . "$TOP/tests/lib.sh"
 make -s -C "$TOP" BUILD="$BUILD" PREFIX=/opt/sonde DESTDIR="$PWD/destdir" install || fail "make install"
 for file in bin/sonde lib/libsonde.a lib/libsonde.so lib/libsonde.so.0 lib/pkgconfig/sonde.pc include/sonde.h \
-	include/sonde_sampler.h share/man/man1/sonde-run.1 share/bash-completion/completions/sonde share/zsh/site-functions/_sonde \
+	include/sonde_sampler.h include/sonde_span.h include/sonde_span.hpp \
+	share/man/man1/sonde-run.1 share/bash-completion/completions/sonde share/zsh/site-functions/_sonde \
 	share/fish/vendor_completions.d/sonde.fish bin/perfmon share/man/man1/perfmon.1 \
 	share/bash-completion/completions/perfmon share/fish/vendor_completions.d/perfmon.fish; do
 	[ -s "destdir/opt/sonde/$file" ] || fail "$file is not there, or empty"
@@ -36,7 +37,7 @@ while read -r name; do
 	page=destdir/opt/sonde/share/man/man3/$name.3
 	[ -s "$page" ] || fail "$name has no page in the manual"
 	if [[ $(<"$page") == .so* ]]; then page=destdir/opt/sonde/share/man/$(cut -d ' ' -f 2 "$page"); fi
-	grep -q "^[^.].*[ *]$name(" "$page" || fail "$page does not show $name"
+	grep -q "^[^.].*[ *]${name}[(;]" "$page" || fail "$page does not show $name"
 	grep -A 1 'SH NAME' "$page" | grep -qw "$name" || fail "$page does not name $name"
 done <visible
 if command -v mandoc >/dev/null; then

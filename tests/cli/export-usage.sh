@@ -17,7 +17,7 @@ refused() { # TEXT ARGUMENTS...
 }
 
 formats=$(sed -n 's/^SINK(\(.*\))$/\1/p' "$TOP/src/sinks.def" | paste -sd ' ')
-refused "no format 'xml'. Formats, separated by commas: $formats perfmon." --to xml
+refused "no format 'xml'. Formats, separated by commas: $formats perfmon scanner." --to xml
 # Who reads README finds them, too.
 for format in $formats; do
 	grep 'sonde export --to' "$TOP/README.md" | grep -qw "$format" || fail "README's line of export does not name $format"

@@ -11,7 +11,7 @@ exported() { # FILE [NM-OPTION]: names defined for others that are not ours
 ! exported "$BUILD/libsonde.a" || fail "libsonde.a exports these"
 ! exported "$BUILD/libsonde.so.0" --dynamic || fail "libsonde.so.0 exports these"
 nm --dynamic --defined-only "$BUILD/libsonde.so.0" | awk '{ print $3 }' | sort >exported
-grep -ohE '\bsonde_[a-z_]+\(' "$TOP"/include/*.h | tr -d '(' | sort -u >declared
+sed -n 's/^SONDE_API [^(;]*\b\(sonde_[a-z_]*\)[(;].*/\1/p' "$TOP"/include/*.h | sort -u >declared
 diff declared exported || fail "what the header declares is not what the library exports"
 
 mkdir include

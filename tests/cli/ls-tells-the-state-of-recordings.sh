@@ -34,7 +34,7 @@ steps=$("$SONDE" ls --json steps | jq -c '.recordings[0] | [.nodes, .exit_code, 
 equal "nodes, exit code and time of two steps" '[1,3,true]' "$steps"
 "$SONDE" show steps/sonde_steps >out
 contains out "exit code 3 after"
-contains out "in 2 steps"
+contains out "in 2 recordings"
 
 # Others are listed beside it: killed by a signal, running, cut, damaged, empty, no recording at all.
 "$SONDE" run -i 10ms -q -o sonde_killed -- sh -c 'kill -TERM $$' || :

@@ -123,6 +123,29 @@ for i in range(8):
     assert {v for v in values if v is not None} == {10 * (i + 1)}, values
     assert set(lengths(gpu[f"gpu-{i}.{name}"])) == {len(values)}
 
+# What the groups of events counted stands beside what follows from it, by the names that the events have.
+with open("l2.events", "w", encoding="utf-8") as f:
+    f.write("group l2\nevent switched L2_TRANS.SWITCHED software config=3\nevent faults L1D.REPLACEMENT software config=2\n"
+            "metric load_bytes_per_second = 64*faults\n")
+done("run", "--quiet", "-i", "50ms", "--perf", "l2", "--events", "l2.events", "-o", "counted", "--", "python3", "-c",
+     "import time\nfor i in range(5): bytearray(4 << 20); time.sleep(0.1)")
+if series("counted", "perf.l2.faults", "--raw"):
+    done("export", "counted", "--to", "perfmon", "-o", "events")
+    perf = documents("events")["perf_metrics"][name]
+    assert set(lengths(perf)) == {len(perf["time_stamps"])}
+    counts = [v for v in perf["L2"]["L1D_REPLACEMENT"] if v is not None]
+    assert sum(counts) == series("counted", "perf.l2.faults", "--raw")[-1][1] - series("counted", "perf.l2.faults", "--raw")[0][1] > 1000, counts
+    loads = [v for v in perf["L2"]["derv_l2_load_bandwidth"] if v is not None]
+    assert len(loads) == len(counts) and max(loads) > 0
+    done("import", "perfmon", "events", "-o", "counted_again")
+    done("export", "counted_again", "--to", "perfmon", "-o", "events_again")
+    again = documents("events_again")["perf_metrics"][name]["L2"]
+    assert again["L1D_REPLACEMENT"] == perf["L2"]["L1D_REPLACEMENT"] and list(again) == list(perf["L2"]), again
+    done("export", "counted", "--names", "perfmon", "-o", "tables_of_events")
+    with open("tables_of_events/perf_metrics.csv", newline="", encoding="utf-8") as f:
+        columns = [float(r["L2 L1D_REPLACEMENT"]) for r in csv.DictReader(f) if r["L2 L1D_REPLACEMENT"]]
+    assert columns == counts, columns
+
 # What does not fit together is said, in a sentence.
 for words, says in (
     (("--to", "perfmon", "--wide"), "leave out all options"),

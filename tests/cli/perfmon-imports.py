@@ -34,6 +34,10 @@ def write(where, **documents):
                 json.dump(document, f)
 
 
+def read_rows(where):
+    return [(float(r["seconds"]), float(r["value"])) for r in csv.DictReader(done("export", where, "-o", "-").stdout.splitlines())]
+
+
 def read(where, name):
     with open(f"{where}/metrics/{name}.json", encoding="utf-8") as f:
         return json.load(f)
@@ -66,7 +70,7 @@ def cpu_host(k):
 
 def perf_host():
     return {"hardware_events": {"cycles": [10**11 + i for i in range(N)], "instructions": [2 * 10**11] * N},
-            "software_events": {"context-switches": [5] * N}, "L2": {"L1D_REPLACEMENT": [100] * N}, "L2cache": {"derv_l2_miss_ratio": [0.01] * N},
+            "software_events": {"context-switches": [5] * N}, "L2": {"L1D_REPLACEMENT": [100] * N, "derv_of_its_own": [1.5] * N}, "L2cache": {"derv_l2_miss_ratio": [0.01] * N},
             "time_stamps": [t - 30 for t in STAMPS]}
 
 
@@ -108,6 +112,7 @@ for name in back["host_names"]:
     assert "core-0" not in got["rapl_powercap"], "0 stood for what may not be read"
 perf = read("back", "perf_metrics")["n1"]
 assert perf["hardware_events"]["cycles"] == [None] + [10**11 + i for i in range(N)]
+assert perf["L2"] == {"L1D_REPLACEMENT": [None] + [100] * N}, "the counts that perfmon worked figures out of"
 assert perf["time_stamps"] == [T0 - 30] + STAMPS, "an interval's count belongs to its end"
 gpu = read("back", "nv_gpu_metrics")
 assert gpu["host_names"] == ["gpu-0.n0", "gpu-1.n0"] and gpu["gpu-1.n0"]["power_usage"] == [250123] * N and gpu["gpu-1.n0"]["violation"] == list(range(N))
@@ -115,7 +120,7 @@ assert gpu["host_names"] == ["gpu-0.n0", "gpu-1.n0"] and gpu["gpu-1.n0"]["power_
 # The wrong ones are there under names of their own, and the metric they were meant for says why it failed.
 rows = list(csv.DictReader(done("export", "run", "-o", "-", "--metrics", "perfmon.*", "--raw").stdout.splitlines()))
 own = {r["metric"] for r in rows}
-assert {"perfmon.memory_info_vms", "perfmon.cpu_time", "perfmon.l2_l1d_replacement", "perfmon.a_key_of_its_own"} <= own, own
+assert {"perfmon.memory_info_vms", "perfmon.cpu_time", "perfmon.l2_derv_of_its_own", "perfmon.a_key_of_its_own"} <= own, own
 assert [float(r["value"]) for r in rows if r["metric"] == "perfmon.memory_info_vms" and r["node"] == "n0"] == given["n0"]["memory_info"]["vms"]
 states = {(r["node"], r["metric"]): r for r in csv.DictReader(done("export", "run", "-o", "-", "--table", "states").stdout.splitlines())}
 assert states[("n1", "job.virtual_bytes")]["state"] == "failed" and "ran on" in states[("n1", "job.virtual_bytes")]["reason"]
@@ -188,12 +193,15 @@ assert sorted(os.listdir("names")) == ["node-_._.._x.sonde", "node-_._.._x.tail"
 write("same", cpu_metrics='{"h": {"time_stamps": [1650000000, 1650000000, 1650000001], "num_fds": [NaN, 2, -Infinity]}}')
 ended = done("import", "perfmon", "same", "-o", "apart")
 assert "moved by 1 ms: 1" in ended.stderr and "without a time" not in ended.stderr, ended.stderr
-values = [(float(r["seconds"]), float(r["value"])) for r in csv.DictReader(done("export", "apart", "-o", "-").stdout.splitlines())]
-assert values == [(0.001, 2.0)], values
+assert read_rows("apart") == [(0.001, 2.0)]
 # What is dropped is told: values for which there is no time, and keys of the machine that are too many.
 write("more", cpu_metrics='{"h": {"time_stamps": [1650000000], "num_fds": [1, 2, 3]}}', meta_data={"h": {f"k{i}": i for i in range(600)}})
 ended = sonde("import", "perfmon", "more", "-o", "less")
 assert ended.returncode == 1 and "values without a time were dropped: 2" in ended.stderr and "too many keys tell of the machine" in ended.stderr, ended
+# As perfmon's documentation calls the times.
+write("called", cpu_metrics='{"h": {"timestamps": [1650000000, 1650000030], "num_fds": [1, 2]}}')
+done("import", "perfmon", "called", "-o", "times")
+assert read_rows("times") == [(0.0, 1.0), (30.0, 2.0)]
 # The directory that one is in has a name, too.
 ended = subprocess.run([SONDE, "import", "perfmon", "."], cwd="same", capture_output=True, text=True, check=False)
 assert ended.returncode == 0 and os.path.isdir("same/sonde_perfmon_same"), (ended, os.listdir("same"))

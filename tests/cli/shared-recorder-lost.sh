@@ -36,6 +36,11 @@ holds "all of it was recorded" "$cpu >= $waited - 0.02"
 holds "nothing was recorded twice" "$cpu <= $waited * 1.01 + 0.1"
 equal "tasks, each once" "0 1 2 3 4" "$(figure "sonde_$$" '[.tasks[] | select(.launch == 0 and (.cpu_is_lower_bound | not)).rank | tostring] | join(" ")')"
 holds "CPU of the tasks" "$(figure "sonde_$$" '[.tasks[].cpu_seconds] | add') >= $waited - 0.02"
+# By command: each of the fifteen spins and all of their time, those that both recorders saw included.
+by_command=$(figure "sonde_$$" '[.commands[].cpu_seconds] | add')
+holds "figures by command make up the job's: $by_command of $cpu s" "$by_command <= $cpu * 1.01 + 0.1 && $by_command >= $cpu * 0.9 - 0.1"
+holds "processes by command" "$(figure "sonde_$$" '[.commands[] | select(.name == "spin") | .processes] | add') <= 15"
+holds "shells by command" "$(figure "sonde_$$" '[.commands[] | select(.name == "bash") | .processes] | add') <= 10"
 # The five shells, three spins of each and what sleeps: each counted once, as far as it was seen.
 slept=$(cat slept.* | wc -l)
 started=$(figure "sonde_$$" .job.processes_started)

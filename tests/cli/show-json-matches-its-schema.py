@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import jsonschema
+import schemas
 
 SONDE = os.environ["SONDE"]
 SPIN = os.environ["PROGRAMS"] + "/spin"
@@ -14,22 +15,12 @@ with open(os.environ["TOP"] + "/docs/schema/show.json", encoding="utf-8") as f:
     VALIDATOR = jsonschema.Draft202012Validator(json.load(f), format_checker=jsonschema.FormatChecker())
 
 
-def strict(schema):
-    """The same schema, but a member that it does not name is a fault: the page must not lag behind."""
-    if isinstance(schema, dict):
-        made = {key: strict(value) for key, value in schema.items()}
-        if "properties" in made and made.get("type") == "object":
-            made["additionalProperties"] = False
-        return made
-    return [strict(value) for value in schema] if isinstance(schema, list) else schema
-
-
 def shown(directory, status=0):
     ended = subprocess.run([SONDE, "show", "--json", directory], capture_output=True, check=False)
     assert ended.returncode == status, (directory, ended)
     summary = json.loads(ended.stdout)
     VALIDATOR.validate(summary)
-    jsonschema.Draft202012Validator(strict(VALIDATOR.schema)).validate(summary)
+    jsonschema.Draft202012Validator(schemas.strict(VALIDATOR.schema)).validate(summary)
     return summary
 
 

@@ -6,6 +6,8 @@ import os
 import subprocess
 import time
 
+import jsonschema
+import schemas
 import terminal
 
 SONDE = os.environ["SONDE"]
@@ -118,6 +120,8 @@ with open("job/node-node5.sonde", "r+b") as f:
 with open("job/node-node99.sonde", "wb"):
     pass
 document = json.loads(subprocess.run([SONDE, "top", "--json", "job"], stdout=subprocess.PIPE, check=True, timeout=60).stdout)
+with open(os.environ["TOP"] + "/docs/schema/top.json", encoding="utf-8") as f:
+    jsonschema.Draft202012Validator(schemas.strict(json.load(f)), format_checker=jsonschema.FormatChecker()).validate(document)
 states = {node["node"]: node for node in document["nodes"]}
 assert document["schema"] == "sonde/top/1"
 assert states["node3"]["state"] == "ended" and states["node3"]["cpu_cores"] is None, states["node3"]

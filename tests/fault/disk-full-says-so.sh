@@ -26,3 +26,4 @@ head -c 4000000 /dev/zero >disk/filler 2>/dev/null
 "$SONDE" run --quiet -o disk/again -- sh -c 'exit 43' 2>said
 equal "the job's exit status on a full disk" 43 $?
 contains said disk/again
+contains said "choose another directory"

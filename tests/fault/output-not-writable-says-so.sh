@@ -11,6 +11,7 @@ check() { # DIR
 touch file
 check file/out
 contains said "name another with -o"
+! grep -q -- --force said || fail "--force makes no directory: $(cat said)"
 check /proc/out
 contains said "name another with -o"
 check "$(printf 'x%.0s' $(seq 300))"

@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (which == META)
 		put(dir, names[0], "{\"h\":{\"time_stamps\":[1e9],\"cpu_time\":[1]}}", 43);
 	char path[128];
-	struct import x = { path, &map, find, &s };
+	struct import x = { .path = path, .map = &map, .find = find, .store = &s };
 
 	snprintf(path, sizeof path, "%s%s%s", directory, which == LIGHTGBM ? "/" : "",
 		 which == LIGHTGBM ? names[LIGHTGBM] : "");

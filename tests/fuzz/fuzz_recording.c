@@ -74,11 +74,28 @@ static void read_text(const char *text)
 		sink = sink + strlen(text);
 }
 
+static void read_packs(struct run *r)
+{
+	const struct run_span *span;
+
+	for (uint32_t i = 0; i < r->npacks; i++) {
+		int n = r->unpack(r, i, &span, NULL);
+
+		check(r->packs[i].node < r->nnodes && r->packs[i].track < r->ninstances);
+		for (int k = 0; k < n; k++) {
+			check(span[k].begin_ns >= -MONO_MAX && span[k].end_ns <= MONO_MAX);
+			read_text(span[k].name);
+		}
+	}
+}
+
 static void read_all(struct run *r)
 {
 	const struct range *ranges;
 	struct chunk c;
 	uint32_t n;
+
+	read_packs(r);
 
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		check(r->instances[i].parent < r->ninstances && r->instances[i].node < r->nnodes);
@@ -245,6 +262,12 @@ static void recording_make(unsigned seed)
 				sample_put(&s, slot + k, (int64_t)(seed >> k) * 1000);
 		}
 		check(!writer_sample(w, &s, NULL));
+		check(i % 5 || !writer_spans(w,
+					     &(struct spans){ 1, 3, 2, (const char *[]){ "a", "b" },
+							      (uint16_t[]){ 0, 1, 1 },
+							      (int64_t[]){ i, 5, seed },
+							      (int64_t[]){ i, 9, seed } },
+					     NULL));
 	}
 	writer_abandon(w);
 	sample_free(&s);

@@ -42,7 +42,7 @@ static void tell(struct run *r)
 		summary_print(&s, out, true, 40);
 		summary_print_tops(&s, out);
 		summary_json(&s, r, out);
-		if (page_make(&page, r, &s, &e))
+		if (page_make(&page, r, &s, NULL, &e))
 			check(e.text[0]);
 		summary_free(&s);
 	}

@@ -4,16 +4,19 @@
 SQLite and from PostgreSQL; many that end or are added at once lose nothing; a job notices nothing of it."""
 import json
 import os
+import random
 import shutil
 import stat
 import subprocess
 import sys
+import time
 
 import postgres
 
 SONDE = os.environ["SONDE"]
 DATA = os.path.join(os.getcwd(), "data")
 faults = []
+chance = random.Random(6)
 server = postgres.Server()
 clean = {k: v for k, v in server.environment.items() if not k.startswith(("SLURM", "SONDE_")) and k != "USER"}
 
@@ -122,6 +125,39 @@ check("SONDE_STORE", len(runs(SONDE_STORE=url)) == 12)
 check("a password", "seen by everybody" in sonde("ls", "--store", url.replace("anna@", "anna:x@"), code=2).stderr)
 check("no server", "cannot reach" in sonde("usage", "--store", "postgres://anna@127.0.0.1:1/jobs", code=1).stderr)
 check("no store", "cannot open" in sonde("usage", "--store", "nowhere/x.sqlite", code=1).stderr)
+
+# One that a database refuses keeps none of the others out; what is too long for an index is cut; what a killed process left goes.
+os.makedirs(f"{DATA}2/sonde/ended")
+
+
+def leave(number, **what):
+    with open(f"{DATA}2/sonde/ended/{number:020}-1-host.json", "w") as f:
+        json.dump({"uid": f"left-{number}", "state": "complete", "start": "2026-11-20T13:05:33Z", **what}, f)
+
+
+def ended():
+    return sorted(os.listdir(f"{DATA}2/sonde/ended"))
+
+
+long = "".join(chance.choices("abcdefghijklmnopqrstuvwxyz\u00e9", k=20000))
+leave(1, name="before")
+leave(2, name=long, uid=long[::-1], command=long, hosts=[long[1:], long[2:]])
+leave(3, name="refused")
+leave(4, name="after")
+for name, age in (("00000000000000000005-1-host", 7200), ("00000000000000000006-1-host", 0), ("notes", 7200)):
+    path = f"{DATA}2/sonde/ended/{name}"
+    open(path, "w").close()
+    os.utime(path, (time.time() - age,) * 2)
+server.sql("ALTER TABLE runs ADD CHECK (name <> 'refused')")
+p = sonde("ls", "--history", "--json", XDG_DATA_HOME=f"{DATA}2", SONDE_STORE=url)
+left = [r["name"] for r in json.loads(p.stdout)["runs"]]
+check("the others", {"before", "after"} < set(left) and "refused" not in left, left)
+check("a long name", any(n and n != long and long.startswith(n) and len(n.encode()) > 700 for n in left), [len(n or "") for n in left])
+check("one is refused", p.stderr.count("\n") == 1 and "refuses" in p.stderr and "00000000000000000003" in p.stderr, p.stderr)
+check("what stays", ended() == ["00000000000000000003-1-host.json", "00000000000000000006-1-host", "notes"], ended())
+server.sql("ALTER TABLE runs DROP CONSTRAINT runs_name_check")
+p = sonde("ls", "--history", "--json", XDG_DATA_HOME=f"{DATA}2", SONDE_STORE=url)
+check("later", p.stderr == "" and "refused" in p.stdout and len(ended()) == 2, p.stderr)
 
 server.stop()
 for fault in faults:

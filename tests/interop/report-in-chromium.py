@@ -117,6 +117,7 @@ async function check() {
 	say('drawn', view.parts.filter((p) => p.plot).length);
 	say('unexplained', view.parts.filter((p) => !p.plot && !p.root.querySelector('.empty')).length);
 	say('blank', [...document.querySelectorAll('canvas')].filter((c) => painted(c) < 3).length);
+	say('layers', stacked([[1, undefined, 4, null], [null, 2, null, null]], [0, 1, 3, 4]));
 	say('wide', document.documentElement.scrollWidth - innerWidth);
 	say('loads', [...document.querySelectorAll('[src], link[href], a[href], [style*=url]')].map((e) => e.getAttribute('src') || e.getAttribute('href')).filter((u) => !/^(#|data:,$)/.test(u)));
 	say('smuggled', [typeof pwned, document.querySelectorAll('main img, main script, main iframe').length].join());
@@ -175,7 +176,7 @@ check().catch((e) => say('error', String(e))).then(() => {
 """
 
 WANTED = {
-    "ready": "true", "unexplained": 0, "blank": 0, "loads": [], "smuggled": "undefined,0", "focused": True,
+    "ready": "true", "unexplained": 0, "blank": 0, "loads": [], "layers": [[1, 2, 4, None], [1, 4, 4, None]], "smuggled": "undefined,0", "focused": True,
     "zoomed": [True, 1], "reset": [True, 1], "dragged": [True, 1], "whole": True, "hidden": ["false", True],
     "theme": True, "largest first": True, "once each": True, "sorted": ["descending", True], "unlabelled": 0,
     "pale": [], "pale, too": [], "processes": [True, 0, True, "true,true"],

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sqlite3, pandas, PyTables and h5py read from SQLite and HDF5 what JSON has, cell by cell: random tables of absent cells, extremes and odd
+# limit: 300
+"""sqlite3, PyTables, h5py and pandas 1.5, 2 and 3 read from SQLite and HDF5 what JSON has, cell by cell: random tables of absent cells, extremes and odd
 texts, and every table of a recording. What is absent is NULL, NaN, NaT or no category; units and kinds are in the file."""
 import datetime
 import json
-import math
 import os
 import random
 import re
@@ -19,11 +19,13 @@ import h5py
 import pandas
 import tables
 
+import hdf5
+
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 EPOCH = datetime.datetime(1970, 1, 1)
 TABLES = ["series", "processes", "commands", "marks", "spans", "states"]
 warnings.simplefilter("ignore", tables.NaturalNameWarning)
-faults = []
+faults, read = [], []
 
 
 def check(what, good, detail=""):
@@ -60,43 +62,9 @@ def read_sqlite(path, table):
         return names, cursor.fetchall(), told, metrics
 
 
-def plain(values, dtype):
-    if isinstance(dtype, pandas.CategoricalDtype):
-        return [None if isinstance(v, float) else v for v in values]
-    if str(dtype).startswith("datetime"):
-        return [None if v == -2**63 else int(v) for v in values.dt.tz_convert(None).astype("datetime64[ns]").to_numpy().view("i8")]
-    return [None if math.isnan(v) else v for v in values]
-
-
-def read_pandas(path, key):
-    frame = pandas.read_hdf(path, key)
-    check(path, list(frame.index) == list(range(len(frame))), "has another index")
-    for name, dtype in frame.dtypes.items():
-        check(path, not str(dtype).startswith("datetime") or str(dtype.tz) == "UTC", f"{name} is {dtype}")
-    return list(frame.columns), list(zip(*(plain(frame[c], frame[c].dtype) for c in frame.columns))) if len(frame) else []
-
-
-def read_h5py(path, key):
-    """Without what pandas makes of it: codes looked up in the categories beside them."""
+def description(path, key):
     with h5py.File(path) as f:
-        rows = f[key]["table"][:]
-        columns = []
-        for name in rows.dtype.names[1:]:
-            values = rows[name]
-            if values.dtype.kind == "f":
-                columns.append([None if math.isnan(v) else v for v in values])
-            elif values.dtype.itemsize == 8:
-                columns.append([None if v == -2**63 else int(v) for v in values])
-            else:
-                texts = f[key]["meta"][name]["meta/table"]["values"]
-                columns.append([None if v < 0 else texts[v].decode() for v in values])
-        told = json.loads(f[key]["sonde"][()])
-        return list(rows.dtype.names[1:]), list(zip(*columns)) if len(rows) else [], told
-
-
-def read_pytables(path, key):
-    with tables.open_file(path) as f:
-        return f.get_node(f"/{key}/table").nrows
+        return json.loads(f[key]["sonde"][()])
 
 
 def same(what, want, given):
@@ -118,18 +86,18 @@ def compare(where, table, folder):
         check(f"{where} {table} SQLite", (name, kind or "", text) == (c["name"], c.get("kind", ""), c["help"]) and unit_known, (c, name, unit))
     check(f"{where} {table} SQLite", len(told) == len(columns), told)
     safe = [re.sub(r"/", "|", re.sub(r"[^ -~]|\\", "?", n)) for n in names]
-    for reader in (read_pandas, read_h5py):
-        given_names, given, *rest = reader(f"{folder}/{table}.h5", table)
+    for reader in (hdf5.with_pandas, hdf5.with_h5py, hdf5.with_pytables):
+        given_names, given = reader(f"{folder}/{table}.h5", table)
         same(f"{where} {table} {reader.__name__}", want, given)
         check(f"{where} {table} {reader.__name__}", given_names == safe, given_names)
-    described = rest[0]
+    read.append((f"{where} {table}", f"{folder}/{table}.h5", table, safe, want))
+    described = description(f"{folder}/{table}.h5", table)
     check(f"{where} {table} HDF5", described["schema"] == "sonde/columns/1" and
           [(c["name"], c["unit"], c.get("kind", "")) for c in described["columns"]] == [(c["name"], c["unit"], c.get("kind", "")) for c in columns],
           described["columns"])
     check(f"{where} {table} HDF5", [(m["name"], m.get("unit", ""), m.get("kind", ""), m.get("help", "")) for m in described["metrics"]]
           == [tuple(x or "" for x in m) for m in metrics],
           "tells of other metrics than SQLite")
-    check(f"{where} {table} PyTables", read_pytables(f"{folder}/{table}.h5", table) == len(want))
     return columns, want, metrics
 
 
@@ -155,9 +123,26 @@ for where, options in (("tidy", []), ("raw", ["--raw"]), ("windows", ["--every",
             check(where, {m[2] for m in metrics} >= ({"counter", "gauge"} if where == "raw" else {"gauge"}), "has other kinds")
         check(where, table not in ("processes", "commands") or kinds & {"counter", "total"}, f"{table} has the kinds {kinds}")
 
+# The same files with older versions of pandas.
+missing = []
+for venv in ("venv-pandas1", "venv-pandas2"):
+    if not os.path.exists(f"{BUILD}/{venv}/requirements.txt"):
+        missing.append(venv)
+        continue
+    p = subprocess.run([f"{BUILD}/{venv}/bin/python", f"{os.environ['TOP']}/tests/hdf5.py", *(w for r in read for w in r[1:3])],
+                       capture_output=True, text=True, check=False)
+    check(venv, p.returncode == 0 and p.stdout.count("\n") == len(read), p.stderr[-500:])
+    for (where, _, _, names, want), line in zip(read, p.stdout.splitlines()):
+        given_names, given = json.loads(line)
+        same(f"{venv} {where}", want, given)
+        check(f"{venv} {where}", given_names == names, given_names)
+
 frame = pandas.read_hdf("tidy/series.h5", "series", where='metric == "node.load_1min"')
 check("a query", len(frame) > 0 and set(frame["metric"]) == {"node.load_1min"}, len(frame))
 
 for fault in faults:
     print(fault, file=sys.stderr)
+if not faults and missing:
+    print(f"not all readers were asked: {', '.join(missing)} is not there (tests/readers/venv.sh makes it with what PyPI has)")
+    sys.exit(77)
 sys.exit(bool(faults))

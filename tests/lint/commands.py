@@ -11,7 +11,7 @@ SONDE = os.environ["SONDE"]
 
 def help_of(verb, seen={}):
     if verb not in seen:
-        done = subprocess.run([SONDE, verb, "--help"], capture_output=True, text=True)
+        done = subprocess.run([SONDE, *verb.split(), "--help"], capture_output=True, text=True)
         seen[verb] = done.stdout if done.returncode == 0 else None
     return seen[verb]
 
@@ -21,6 +21,9 @@ def faults_of_sonde(words):
     if not words or not re.fullmatch(r"[a-z]+", words[0]):
         return
     text = help_of(words[0])
+    if text is not None and "\nverbs:\n" in text and len(words) > 1 and re.fullmatch(r"[a-z]+", words[1]):
+        words = [f"{words[0]} {words[1]}"] + words[2:]
+        text = help_of(words[0])
     if text is None:
         yield f"sonde has no verb {words[0]}"
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every header compiles alone; the public one also as C++ and as C11 without extensions.
+# Every header compiles alone; the public ones also as C++ and as C11 without extensions.
 . "$TOP/tests/lib.sh"
 status=0
 # What helpers are made with.
@@ -12,6 +12,10 @@ while read -r header; do
 		gcc -std=gnu17 -D_GNU_SOURCE -Isrc -Iinclude -Itests -I. $libraries -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 			-Werror -fsyntax-only -x c - || status=1
 done < <(find src include tests -name '*.h' -not -path '*/node_modules/*')
-gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c include/sonde.h || status=1
-clang++ -std=c++11 -Wall -Wextra -Wpedantic -Wno-pragma-once-outside-header -Werror -fsyntax-only -x c++ include/sonde.h || status=1
+for header in include/*.h; do
+	gcc -std=c11 -Iinclude -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header" || status=1
+done
+for header in include/*.h include/*.hpp; do
+	clang++ -std=c++11 -Iinclude -Wall -Wextra -Wpedantic -Wno-pragma-once-outside-header -Wno-unused -Werror -fsyntax-only -x c++ "$header" || status=1
+done
 exit $status

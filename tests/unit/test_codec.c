@@ -132,6 +132,11 @@ static void events_equal(const struct event *a, const struct event *b)
 		if (a->mask >> i & 1)
 			assert_int_equal(a->values[i], b->values[i]);
 	}
+	for (uint32_t i = 0; a->kind == EVENT_SPANS && i < a->count; i++) {
+		assert_int_equal(a->spans[i].begin_ns, b->spans[i].begin_ns);
+		assert_int_equal(a->spans[i].end_ns, b->spans[i].end_ns);
+		assert_int_equal(a->spans[i].word, b->spans[i].word);
+	}
 	for (uint32_t i = 0; a->kind == EVENT_CATALOGUE && i < a->count; i++)
 		metrics_equal(&a->metric[i], &b->metric[i]);
 }
@@ -140,6 +145,8 @@ static void events_equal(const struct event *a, const struct event *b)
 static struct event full(enum event_kind kind, unsigned i)
 {
 	static const int64_t values[2] = { INT64_MIN, 5 };
+	static const struct event_span spans[2] = { { INT64_MAX, INT64_MIN, 0 },
+						    { 7, 1000, UINT32_MAX } };
 
 	return (struct event){ .kind = kind,
 			       .state = (enum state)(i % STATE_NUMBER_OF),
@@ -159,6 +166,7 @@ static struct event full(enum event_kind kind, unsigned i)
 							 kind == EVENT_CATALOGUE
 						 ? two
 						 : NULL,
+			       .spans = kind == EVENT_SPANS ? spans : NULL,
 			       .name = i % 3 ? "name \xff\n" : "",
 			       .text = i % 4 ? "some text" : "",
 			       .domain = i % 2 ? "disk" : "" };

@@ -5,12 +5,14 @@
 #include "core/holm.h"
 #include "core/ranks.h"
 #include "core/student.h"
+#include "report/comparison.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -167,6 +169,31 @@ static void test_drift_is_no_difference(void **state)
 	}
 }
 
+static bool advises_turns(bool in_turns, enum verdict_of_gate verdict)
+{
+	struct comparison_run run[6];
+	struct comparison x = { .run = run, .nruns = 6, .n = { 3, 3 }, .verdict = verdict };
+	struct bytes b = { 0 };
+	bool said;
+
+	for (int i = 0; i < 6; i++)
+		run[i] = (struct comparison_run){ .group = (in_turns ? i % 2 : i / 3) ? GROUP_B
+										      : GROUP_A,
+						  .start_utc_ns = 1000 + i };
+	comparison_advice(&b, &x);
+	said = b.len && memmem(b.data, b.len, "All runs of A came before all of B", 34);
+	bytes_free(&b);
+	return said;
+}
+
+static void test_who_records_in_no_turns_is_told(void **state)
+{
+	(void)state;
+	assert_true(advises_turns(false, GATE_INCONCLUSIVE));
+	assert_false(advises_turns(true, GATE_INCONCLUSIVE));
+	assert_false(advises_turns(false, GATE_FAILED));
+}
+
 static void test_holm(void **state)
 {
 	double p[] = { 0.01, 0.04, NAN, 0.03 };
@@ -197,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_no_spread_needs_repeats),
 		cmocka_unit_test(test_history_tells_spread_of_single_values),
 		cmocka_unit_test(test_drift_is_no_difference),
+		cmocka_unit_test(test_who_records_in_no_turns_is_told),
 		cmocka_unit_test(test_holm),
 		cmocka_unit_test(test_repeats),
 	};

@@ -160,6 +160,132 @@ static void test_formula_without_sense_has_no_values(void **state)
 	synth_free(s);
 }
 
+/* ---- many rows ---- */
+
+enum { MANY = 333 };
+
+/* The counters of the next test at a row: some do what none should. */
+static int64_t counted(unsigned which, int64_t row)
+{
+	switch (which) {
+	case 0:
+		return 4711; /* it stays */
+	case 1:
+		return row * row * 1000;
+	case 2:
+		return row < 100 ? row * 7 : (row - 100) * 7; /* it goes back */
+	case 3:
+		return row * 7 + (row < 200 ? 0 : INT64_C(1) << 60); /* it leaps */
+	case 4:
+		return row < 150 ? INT64_MAX - 1000 + row : INT64_MIN + row; /* it comes around */
+	default:
+		return row / 40;
+	}
+}
+
+static bool counts(unsigned which, int64_t row)
+{
+	return which < 5 || row % 7 != 3;
+}
+
+/* What a rate is by its definition; false: there is none. */
+static bool rate_of(unsigned which, int64_t row, double *rate)
+{
+	int64_t before = row - 1, rise;
+
+	while (before >= 0 && !counts(which, before))
+		before--;
+	if (!counts(which, row) || before < 0 ||
+	    __builtin_sub_overflow(counted(which, row), counted(which, before), &rise) || rise < 0)
+		return false;
+	*rate = (double)rise / 1000 / ((double)(row - before) * 0.5);
+	return true;
+}
+
+static void check_wide(struct synth *s)
+{
+	const struct selection sel = { .wide = true };
+	struct frame *f;
+	struct batch b;
+	struct err e;
+	int64_t row = 0;
+
+	assert_int_equal(frame_open(&f, &s->run, &sel, &e), 0);
+	while (frame_next(f, &b, &e) > 0)
+		for (uint32_t i = 0; i < b.nrows; i++, row++)
+			for (unsigned which = 0; which < 6; which++) {
+				const struct cells *c = &b.columns[3 + which];
+				double want = 0;
+				bool there = rate_of(which, row, &want);
+
+				if (there != (c->state[i] == STATE_PRESENT) ||
+				    (there && c->d[i] != want))
+					fail_msg("counter %u, row %d: %d %.17g, not %d %.17g",
+						 which, (int)row, c->state[i], c->d[i], there,
+						 want);
+			}
+	assert_int_equal(row, MANY);
+	frame_close(f);
+}
+
+/* The next one that there is, of row * 6 + counter; MANY * 6: none. */
+static int64_t next_rate(int64_t at, double *rate)
+{
+	for (at++; at < MANY * 6; at++)
+		if (rate_of((unsigned)(at % 6), at / 6, rate))
+			break;
+	return at;
+}
+
+static void check_tidy(struct synth *s)
+{
+	const struct selection sel = { 0 };
+	struct frame *f;
+	struct batch b;
+	struct err e;
+	double want = 0;
+	int64_t at = next_rate(-1, &want);
+
+	assert_int_equal(frame_open(&f, &s->run, &sel, &e), 0);
+	while (frame_next(f, &b, &e) > 0)
+		for (uint32_t i = 0; i < b.nrows; i++, at = next_rate(at, &want)) {
+			assert_true(at < MANY * 6);
+			assert_string_equal(b.columns[1].s[i], s->metrics[1 + at % 6].row.label);
+			assert_true(b.columns[4].d[i] == (double)(at / 6) * 0.5);
+			assert_true(b.columns[5].d[i] == want);
+		}
+	assert_int_equal(at, MANY * 6);
+	frame_close(f);
+}
+
+static void test_rates_of_many_rows_are_those_of_each(void **state)
+{
+	static const char *const names[][2] = { { "job.a_count", "job.a_count_per_second" },
+						{ "job.b_count", "job.b_count_per_second" },
+						{ "job.c_count", "job.c_count_per_second" },
+						{ "job.d_count", "job.d_count_per_second" },
+						{ "job.e_count", "job.e_count_per_second" },
+						{ "job.f_count", "job.f_count_per_second" } };
+	struct synth *s = synth_new(150);
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++)
+		synth_series(s, 1,
+			     synth_metric(s, (struct metric){ names[i][0], .label = names[i][1],
+							      .unit = UNIT_COUNT, .div = 1000,
+							      .kind = KIND_COUNTER }),
+			     0);
+	for (int64_t row = 0; row < MANY; row++) {
+		synth_row(s, 1, (double)row * 0.5);
+		for (unsigned i = 0; i < 6; i++)
+			if (counts(i, row))
+				synth_put(s, i + 1, counted(i, row));
+	}
+	check_wide(s);
+	check_tidy(s);
+	synth_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_node_formula_sees_what_instances_combine_into),
 		cmocka_unit_test(test_formulas_build_on_formulas_in_any_order),
 		cmocka_unit_test(test_formula_without_sense_has_no_values),
+		cmocka_unit_test(test_rates_of_many_rows_are_those_of_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,14 @@ static void a_list_has_its_names_in_order(void **unused)
 		{ ",n1,,n2\n", "n1 n2", "n[1-2]" },
 		{ "n-1", "n-1", NULL },
 		{ "n[998-1001]", "n998 n999 n1000 n1001", NULL },
+		{ "n[001-2]", "n001 n002", "n[001-002]" },
+		{ "n[0-0]", "n0", "n0" },
+		{ "r[1-2]n[09-10]-ib,login", "r1n09-ib r1n10-ib r2n09-ib r2n10-ib login",
+		  "r1n[09-10]-ib,r2n[09-10]-ib,login" },
+		{ "a[1]b[2]c[3]d[4]", "a1b2c3d4", "a1b2c3d4" },
+		{ "n[000000000000000001]", "n000000000000000001", "n000000000000000001" },
+		{ "n 1", "n 1", "n,1" },
+		{ "[01-02]-[1,3]", "01-1 01-3 02-1 02-3", "01-[1,3],02-[1,3]" },
 	};
 	struct bytes text = { 0 };
 
@@ -85,6 +93,14 @@ static void what_is_no_list_is_refused_where_it_breaks(void **unused)
 		  "byte 6 of the list of nodes: a ',' or ']' should be here" },
 		{ "n[3-1]", -EINVAL,
 		  "byte 6 of the list of nodes: the range before this goes backwards" },
+		{ "n[1,[2-3]]", -EINVAL, "byte 5 of the list of nodes: a number is missing" },
+		{ "n[1,]", -EINVAL, "byte 5 of the list of nodes: a number is missing" },
+		{ "n[,1]", -EINVAL, "byte 3 of the list of nodes: a number is missing" },
+		{ "n[-1]", -EINVAL, "byte 3 of the list of nodes: a number is missing" },
+		{ "n[1 - 2]", -EINVAL, "byte 4 of the list of nodes: a ',' or ']' should be here" },
+		{ "n[1-2-3]", -EINVAL, "byte 6 of the list of nodes: a ',' or ']' should be here" },
+		{ "n[1][", -EINVAL, "byte 6 of the list of nodes: a number is missing" },
+		{ "n[%n]", -EINVAL, "byte 3 of the list of nodes: a number is missing" },
 		{ "n1]", -EINVAL, "byte 3 of the list of nodes: this is no part of a name" },
 		{ "n\x1b[1]", -EINVAL, "byte 2 of the list of nodes: this is no part of a name" },
 		{ "", -EINVAL, "the list of nodes is empty" },
@@ -167,6 +183,23 @@ static void slots_are_nodes_once(void **unused)
 		assert_int_equal(hostlist_add_once(&h, slots[i], 2, &near, NULL), 0);
 	joined(&h, &text);
 	assert_string_equal((const char *)text.data, "p2 p1 p3");
+	hostlist_free(&h);
+
+	/* In turns, among those of a list that was there before. */
+	assert_int_equal(hostlist_expand(&h, "n[7,7,3]", NULL), 0);
+	for (int i = 0; i < 2 * HOSTLIST_MAX; i++) {
+		char name[16];
+		int n = snprintf(name, sizeof name, "n%d", i % (HOSTLIST_MAX - 1));
+
+		assert_int_equal(hostlist_add_once(&h, name, (size_t)n, &near, NULL), 0);
+	}
+	assert_int_equal(h.n, HOSTLIST_MAX);
+	assert_string_equal(hostlist_name(&h, 3), "n0");
+	assert_int_equal(hostlist_add_once(&h, "n65534", 6, &near, NULL), 0);
+	assert_int_equal(near, HOSTLIST_MAX - 1);
+	assert_int_equal(hostlist_add_once(&h, "n7", 2, &near, NULL), 0);
+	assert_int_equal(near, 0);
+	assert_int_equal(hostlist_add_once(&h, "other", 5, &near, NULL), -E2BIG);
 	bytes_free(&text);
 	hostlist_free(&h);
 }

@@ -15,9 +15,27 @@
 /* ---- files that may not be read, as hidepid and security modules make them ---- */
 
 static const char *forbidden;
+static const char *ending; /* a thread that ends when its first file has been read */
+static bool ended;
+
+static bool is_gone(const char *path)
+{
+	bool of_thread = strstr(path, "/status") || strstr(path, "/sched");
+
+	if (!ending || !of_thread || strncmp(path, ending, strlen(ending)) != 0)
+		return false;
+	if (ended)
+		return true;
+	ended = true;
+	return false;
+}
 
 int openat(int dir, const char *path, int flags, ...)
 {
+	if (is_gone(path)) {
+		errno = ENOENT;
+		return -1;
+	}
 	if (forbidden && strstr(path, forbidden)) {
 		errno = EACCES;
 		return -1;
@@ -102,7 +120,8 @@ static int fake_open(void **state)
 	assert_int_equal(sample_init(&k->sample, 32768, 4096), 0);
 	k->now_ns = clock_mono_ns();
 	sample_begin(&k->sample, 0, k->now_ns);
-	forbidden = NULL;
+	forbidden = ending = NULL;
+	ended = false;
 	*state = k;
 	return 0;
 }
@@ -333,6 +352,34 @@ static void what_a_kernel_does_not_account_is_unsupported(void **state)
 	assert_int_equal(job_state(k, JOB_MIGRATIONS), STATE_ABSENT);
 }
 
+/* A thread that waits for a core since it began has no figures yet. */
+static void a_thread_that_has_not_run_says_nothing_of_the_kernel(void **state)
+{
+	struct fake *k = *state;
+
+	put_process(k, 500, 1, 1);
+	put_thread(k, (struct fake_thread){ 500, 500, 'R', 0, 0, 0, 0, "0" });
+	tree_put(k->dir, "500/schedstat", "0 0 0\n");
+	attach(k, 500);
+	put_thread(k, (struct fake_thread){ 500, 500, 'R', 1, 0, 700, 0, "0" });
+	a_round_later(k);
+	assert_int_equal(job_state(k, JOB_WAITED), STATE_PRESENT);
+}
+
+static void a_thread_that_ends_says_nothing_of_the_kernel(void **state)
+{
+	struct fake *k = *state;
+
+	put_three(k);
+	put_process(k, 600, 500, 1);
+	put_thread(k, (struct fake_thread){ 600, 600, 'S', 10, 0, 100, 0, "0" });
+	ending = "600/";
+	attach(k, 500);
+	a_round_later(k);
+	assert_int_equal(job_state(k, JOB_WAITED), STATE_PRESENT);
+	assert_int_equal(job_state(k, JOB_MIGRATIONS), STATE_PRESENT);
+}
+
 static void many_threads_take_several_samples(void **state)
 {
 	enum { THREADS = 400 };
@@ -417,6 +464,8 @@ int main(void)
 		TEST(a_thread_that_vanishes_is_no_harm),
 		TEST(a_process_that_may_not_be_looked_at_leaves_nothing_known),
 		TEST(what_a_kernel_does_not_account_is_unsupported),
+		TEST(a_thread_that_has_not_run_says_nothing_of_the_kernel),
+		TEST(a_thread_that_ends_says_nothing_of_the_kernel),
 		TEST(many_threads_take_several_samples),
 		TEST(what_was_done_before_is_never_counted),
 		TEST(the_total_follows_what_was_waited_for),

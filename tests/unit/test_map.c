@@ -50,6 +50,7 @@ static void test_lines_that_are_bad(void **state)
 	       "site.map:3: a has this key or column");
 	refuse("table a\nx.* \"X\" = node.a", "site.map:2: a * stands in both");
 	refuse("table a\nx.*.* \"X *\" = node.a", "site.map:2: a key has one *");
+	refuse("table a\nx \"X\" = rise(node.a.*)", "site.map:2: of what node.a.* stands for");
 	refuse("table a\nx \"X\" / 0 = node.a", "site.map:2: a column's unit");
 	refuse("table a\ntable a", "site.map:2: there is a table a already");
 	refuse("table a of", "site.map:1: of what it is of is missing");

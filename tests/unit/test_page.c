@@ -24,36 +24,36 @@ static const struct metric read_bytes = { "disk.read_bytes", "disk", .unit = UNI
 static const struct metric process_cpu = { "process.cpu_seconds", "process", .unit = UNIT_SECONDS,
 					   .kind = KIND_COUNTER, .div = 1000 };
 
-static struct page_data read_page_data(struct synth *s)
+static struct traces read_traces(struct synth *s)
 {
-	struct page_data d;
+	struct traces t = { 0 };
 	struct err e = { "" };
 
-	if (page_data_read(&d, &s->run, NULL, &e))
-		fail_msg("page_data_read: %s", e.text);
-	return d;
+	page_series_wish(&t, &s->run, NULL);
+	if (traces_read(&t, &s->run, &e))
+		fail_msg("traces_read: %s", e.text);
+	return t;
 }
 
-static struct page_point *points_of(const struct page_data *d, uint32_t node, const char *metric)
+static struct trace_point *points_of(const struct traces *t, uint32_t node, const char *metric)
 {
-	for (uint32_t i = 0; i < d->nmetrics; i++)
-		if (strcmp(d->metrics[i], metric) == 0)
-			return d->nodes[node].points[i];
-	fail_msg("no chart draws %s", metric);
-	return NULL;
+	uint32_t n;
+	const struct trace *x = traces_of_node(t, metric, false, node, &n);
+
+	return x ? x->point : NULL;
 }
 
-static float mean_of(const struct page_point *p)
+static float mean_of(const struct trace_point *p)
 {
-	return p->weight > 0 ? (float)(p->sum / p->weight) : NAN;
+	return (float)trace_mean(p);
 }
 
 static void absent_values_stay_absent(void **state)
 {
 	struct synth *s = synth_new(8);
 	uint32_t x = synth_series(s, 1, synth_metric(s, pss), 0);
-	struct page_point *p;
-	struct page_data d;
+	struct trace_point *p;
+	struct traces d;
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
@@ -61,9 +61,9 @@ static void absent_values_stay_absent(void **state)
 		if (i < 5 || i > 9)
 			synth_put(s, x, i == 12 ? 0 : 1000 + i);
 	}
-	d = read_page_data(s);
-	assert_int_equal(d.nodes[1].npoints, 20);
-	assert_int_equal(d.nodes[1].thinned, 1);
+	d = read_traces(s);
+	assert_int_equal(d.node[1].npoints, 20);
+	assert_int_equal(d.node[1].thinned, 1);
 	p = points_of(&d, 1, "job.pss_bytes");
 	for (int i = 0; i < 20; i++) {
 		if (i >= 5 && i <= 9)
@@ -72,10 +72,10 @@ static void absent_values_stay_absent(void **state)
 			assert_float_equal(mean_of(&p[i]), i == 12 ? 0.0F : 1000.0F + (float)i,
 					   1e-3F);
 	}
-	assert_float_equal((float)d.nodes[1].at[19], 19, 1e-3F);
+	assert_float_equal((float)d.node[1].at[19], 19, 1e-3F);
 	assert_null(points_of(&d, 1, "job.cpu_cores"));
-	assert_int_equal(d.nodes[2].npoints, 0);
-	page_data_free(&d);
+	assert_int_equal(d.node[2].npoints, 0);
+	traces_free(&d);
 	synth_free(s);
 }
 
@@ -86,7 +86,7 @@ static void instances_and_nodes_keep_apart(void **state)
 	uint32_t a = synth_series(s, 1, metric, synth_instance(s, "disk", "sda"));
 	uint32_t b = synth_series(s, 1, metric, synth_instance(s, "disk", "sdb"));
 	uint32_t other = synth_series(s, 2, cpu, 0);
-	struct page_data d;
+	struct traces d;
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
@@ -98,13 +98,13 @@ static void instances_and_nodes_keep_apart(void **state)
 		synth_row(s, 2, 2 * i);
 		synth_put(s, other, 3000 * i);
 	}
-	d = read_page_data(s);
+	d = read_traces(s);
 	assert_float_equal(mean_of(&points_of(&d, 1, "disk.read_bytes_per_second")[3]), 111.0F,
 			   1e-3F);
 	assert_null(points_of(&d, 2, "disk.read_bytes_per_second"));
 	assert_null(points_of(&d, 1, "job.cpu_cores"));
 	assert_float_equal(mean_of(&points_of(&d, 2, "job.cpu_cores")[2]), 1.5F, 1e-3F);
-	page_data_free(&d);
+	traces_free(&d);
 	synth_free(s);
 }
 
@@ -114,8 +114,8 @@ static void long_runs_are_thinned_by_time(void **state)
 	struct synth *s = synth_new(300);
 	uint32_t x = synth_series(s, 1, synth_metric(s, pss), 0);
 	double at = 0;
-	struct page_point *p;
-	struct page_data d;
+	struct trace_point *p;
+	struct traces d;
 
 	(void)state;
 	for (int i = 0; i < 15000; i++) {
@@ -123,13 +123,13 @@ static void long_runs_are_thinned_by_time(void **state)
 		synth_row(s, 1, at);
 		synth_put(s, x, i % 10 == 0 ? 1000 : 100);
 	}
-	d = read_page_data(s);
-	assert_int_equal(d.nodes[1].npoints, 1500);
-	assert_int_equal(d.nodes[1].thinned, 10);
+	d = read_traces(s);
+	assert_int_equal(d.node[1].npoints, 1500);
+	assert_int_equal(d.node[1].thinned, 10);
 	p = points_of(&d, 1, "job.pss_bytes");
 	assert_float_equal(mean_of(&p[700]), (5 * 1000 + 9 * 100) / 14.0F, 1e-3F);
 	assert_float_equal((float)p[700].max, 1000, 0);
-	page_data_free(&d);
+	traces_free(&d);
 	synth_free(s);
 }
 
@@ -187,7 +187,7 @@ static char *page_of(struct synth *s, const struct summary *sum)
 	struct bytes out = { 0 };
 	struct err e = { "" };
 
-	if (page_make(&out, &s->run, sum, &e))
+	if (page_make(&out, &s->run, sum, NULL, &e))
 		fail_msg("page_make: %s", e.text);
 	bytes_u8(&out, 0);
 	assert_false(out.failed);

@@ -144,7 +144,7 @@ static void equal_ones_and_none_are_short(void **state)
 	json_decref(d);
 }
 
-static uint32_t points_within(const struct page_node *n, double from, double to)
+static uint32_t points_within(const struct trace_node *n, double from, double to)
 {
 	uint32_t count = 0;
 
@@ -159,7 +159,7 @@ static void a_proof_has_finer_points(void **state)
 	uint32_t x = synth_series(s, 1, synth_metric(s, pss), 0);
 	struct summary_verdict verdict;
 	struct summary sum = { .wall_s = 15000, .verdicts = &verdict, .nverdicts = 1 };
-	struct page_data d;
+	struct traces d = { 0 };
 	double seen = 0;
 
 	(void)state;
@@ -169,24 +169,28 @@ static void a_proof_has_finer_points(void **state)
 		synth_row(s, 1, i);
 		synth_put(s, x, i == 7050 ? 9000 : 1000);
 	}
-	assert_int_equal(page_data_read(&d, &s->run, &sum, NULL), 0);
-	assert_true(points_within(&d.nodes[1], 7000, 7100) >= 100);
-	assert_true(points_within(&d.nodes[1], 3000, 3100) <= 11);
-	assert_true(points_within(&d.nodes[1], 0, 29) >= 29);
-	assert_true(d.nodes[1].npoints < 2000);
-	for (uint32_t m = 0; m < d.nmetrics; m++)
-		for (uint32_t i = 0; d.nodes[1].points[m] && i < d.nodes[1].npoints; i++)
-			seen += d.nodes[1].points[m][i].weight;
+	page_series_wish(&d, &s->run, &sum);
+	assert_int_equal(traces_read(&d, &s->run, NULL), 0);
+	assert_true(points_within(&d.node[1], 7000, 7100) >= 100);
+	assert_true(points_within(&d.node[1], 3000, 3100) <= 11);
+	assert_true(points_within(&d.node[1], 0, 29) >= 29);
+	assert_true(d.node[1].npoints < 2000);
+	for (uint32_t i = 0; i < d.n * d.node[1].npoints; i++)
+		seen += (double)d.trace[i / d.node[1].npoints].point[i % d.node[1].npoints].weight;
 	assert_true(fabs(seen - 14999) < 1); /* no row is lost */
-	page_data_free(&d);
+	traces_free(&d);
 	synth_free(s);
 }
 
 static json_t *data_of(struct synth *s, const struct summary *sum)
 {
 	struct bytes out = { 0 };
+	struct traces t = { 0 };
 
-	assert_int_equal(page_data_json(&out, &s->run, sum, NULL), 0);
+	page_series_wish(&t, &s->run, sum);
+	assert_int_equal(traces_read(&t, &s->run, NULL), 0);
+	assert_int_equal(page_data_json(&out, &s->run, sum, &t, NULL), 0);
+	traces_free(&t);
 	return parsed(&out);
 }
 
@@ -227,7 +231,7 @@ static void phases_marks_and_proofs_are_told(void **state)
 	uint32_t x = synth_series(s, 1, synth_metric(s, odd), 0);
 	struct summary_verdict verdict;
 	struct summary sum = { .wall_s = 10, .verdicts = &verdict, .nverdicts = 1 };
-	json_t *j, *e;
+	json_t *j, *e, *charts;
 
 	(void)state;
 	verdict = (struct summary_verdict){ .metric = "node.odd_count" };
@@ -249,7 +253,10 @@ static void phases_marks_and_proofs_are_told(void **state)
 	assert_string_equal(json_string_value(json_object_get(e, "name")), "open");
 	assert_null(json_object_get(e, "to"));
 	assert_int_equal(json_integer_value(json_object_get(j, "spans_total")), 2);
-	e = json_array_get(json_object_get(j, "charts"), 0);
+	charts = json_object_get(j, "charts");
+	e = json_array_get(charts, 0);
+	assert_string_equal(json_string_value(json_object_get(e, "title")), "Cores used");
+	e = json_array_get(charts, json_array_size(charts) - 1);
 	assert_string_equal(json_string_value(json_object_get(e, "title")), "Odd things");
 	json_decref(j);
 	synth_free(s);

@@ -84,7 +84,7 @@ static struct plots plots_of(struct synth *s, const struct summary *sum)
 	struct plots p;
 	struct err e = { "" };
 
-	if (plots_make(&p, &s->run, sum, &plots_of_sonde, &e))
+	if (plots_make(&p, &s->run, sum, &plots_of_sonde, NULL, &e))
 		fail_msg("plots_make: %s", e.text);
 	return p;
 }
@@ -180,7 +180,8 @@ static void names_are_unlike(void **state)
 
 static const struct trace *trace_named(const struct plots *p, const char *metric)
 {
-	const struct trace *x = traces_of_node(&p->traces, metric, 1);
+	uint32_t n;
+	const struct trace *x = traces_of_node(p->traces, metric, false, 1, &n);
 
 	assert_non_null(x);
 	return x;
@@ -204,8 +205,8 @@ static void thinning_keeps_least_and_most(void **state)
 	sum = summary_of(s);
 	p = plots_of(s, &sum);
 	t = trace_named(&p, "job.pss_bytes");
-	assert_int_equal(p.traces.node[1].thinned, 19);
-	assert_int_equal(p.traces.node[1].npoints, (15000 + 18) / 19);
+	assert_int_equal(p.traces->node[1].thinned, 19);
+	assert_int_equal(p.traces->node[1].npoints, (15000 + 18) / 19);
 	assert_float_equal(t->point[7777 / 19].min, 1, 0);
 	assert_float_equal(t->point[3333 / 19].max, 9000, 0);
 	assert_float_equal((float)trace_mean(&t->point[3333 / 19]), (18 * 100 + 9000) / 19.0F,

@@ -50,7 +50,9 @@ static void test_each_rule_speaks_at_its_threshold_only(void **state)
 		if (!v)
 			fail_msg("%s says nothing of: %s", cases[i].rule, cases[i].fires);
 		assert_string_equal(v->sentence, cases[i].says);
-		for (size_t q = 0; q < 5 && cases[i].quiet[q]; q++) {
+		for (size_t q = 0;
+		     q < sizeof cases[i].quiet / sizeof cases[i].quiet[0] && cases[i].quiet[q];
+		     q++) {
 			v = verdict_of(rules, &f, i, cases[i].quiet[q]);
 			if (v)
 				fail_msg("%s of '%s': %s", v->rule, cases[i].quiet[q], v->sentence);

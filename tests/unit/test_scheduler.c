@@ -166,6 +166,26 @@ static void mpichs_copied_node_name_is_not_believed(void **unused)
 	      "slurm 4 nodes=n[1-3] node=vm of=3 by=mpich rank=2 ranks=6 local=0 locals=2 cores=2");
 }
 
+/* As MPICH's by mpirun; srun's own are the step's. */
+static void slurm_with_intel_mpi(void **unused)
+{
+	(void)unused;
+	found("slurm-intel-mpirun", "n3",
+	      "slurm 4 nodes=n[1-3] node=n3 index=2 of=3 by=intel-mpi rank=5 ranks=6 local=1 "
+	      "locals=2 cores=2");
+	found("slurm-intel-srun", "n2",
+	      "slurm 4 step=1 in=step nodes=n[1-3] node=n2 index=1 of=3 rank=3 ranks=6 local=1 "
+	      "locals=2 cores=2");
+}
+
+static void slurm_names_nodes_oddly(void **unused)
+{
+	(void)unused;
+	found("slurm-odd-list", "rack2n10-ib.site",
+	      "slurm 8 step=0 in=step nodes=rack1n[09-10]-ib,rack2n[09-10]-ib,login,g0007 "
+	      "node=rack2n10-ib index=3 of=6 rank=3 ranks=7 local=0 locals=1 cores=2");
+}
+
 static void slurm_has_several_nodes_on_one_host(void **unused)
 {
 	(void)unused;
@@ -204,6 +224,18 @@ static void pbs(void **unused)
 	      "seconds=3600");
 }
 
+/* The ranks of Intel MPI have the first node's environment on every node. */
+static void pbs_with_intel_mpi(void **unused)
+{
+	(void)unused;
+	found("pbs-intel-mpirun", "p1",
+	      "pbs 0.phead nodes=p[2,1] node=p1 index=1 of=2 by=intel-mpi rank=2 ranks=4 local=0 "
+	      "locals=2 tasks=4 cores=2");
+	found("torque-second", "p1",
+	      "torque 77.tsrv in=step node=p1 index=1 of=2 cores=2 seconds=3600 (PBS_NODEFILE: "
+	      "cannot open the file of nodes /nonexistent/77.tsrv: No such file or directory)");
+}
+
 /* Tasks on the first node have no file of nodes; those of mpirun -x have a copy's path. */
 static void pbs_tasks(void **unused)
 {
@@ -223,6 +255,7 @@ static void oar(void **unused)
 {
 	(void)unused;
 	found("oar-batch", "o1", "oar 1 nodes=o[1-2] node=o1 index=0 of=2 cores=2 seconds=120");
+	found("oar-array", "o2", "oar 12 nodes=o[1-2] node=o2 index=1 of=2 cores=2 seconds=7200");
 	found("oar-oarsh", "o2", "oar 1 nodes=o[1-2] node=o2 index=1 of=2 cores=2 seconds=120");
 }
 
@@ -231,12 +264,23 @@ static void others(void **unused)
 	(void)unused;
 	found("lsf-batch", "h2", "lsf 900 nodes=h[1-2] node=h2 index=1 of=2 cores=2");
 	found("lsf-array", "h1", "lsf 900[7] nodes=h[1-2] node=h1 index=0 of=2 cores=4");
+	found("lsf-jsrun", "h36n05",
+	      "lsf 901 nodes=batch5,h36n[05-06] node=h36n05 index=1 of=3 by=jsrun rank=1 ranks=2 "
+	      "local=0 locals=1 cores=42");
+	found("lsf-hosts", "h2", "lsf 902 nodes=h[1-2] node=h2 index=1 of=2 cores=2");
+	found("sge-two-queues", "g1",
+	      "sge 56 nodes=g[1-2].site node=g1.site index=0 of=2 cores=5 restarts=1");
 	found("sge-batch", "g2",
 	      "sge 55 nodes=g[1-2].site node=g2.site index=1 of=2 cores=2 restarts=0");
 	found("sge-array", "g1", "sge 55.3 node=g1 of=1 cores=1 restarts=0");
 	found("flux-task", "f1",
 	      "flux \xc6\x92"
-	      "3ETxsR9H in=step node=f1 of=2 rank=5 ranks=8 local=1 tasks=8");
+	      "3ETxsR9H in=step node=f1 of=2 by=flux rank=5 ranks=8 local=1 tasks=8");
+	found("flux-script", "f1", "none - node=f1");
+	/* in an instance of Flux that is a step, whose task is Flux's daemon */
+	found("flux-below-slurm", "n2",
+	      "slurm 4 step=0 in=step nodes=n[1-3] node=n2 index=1 of=3 by=flux rank=7 ranks=12 "
+	      "local=3");
 }
 
 static void mpirun_alone(void **unused)
@@ -245,6 +289,8 @@ static void mpirun_alone(void **unused)
 	found("mpirun-openmpi", "a", "none - node=a by=openmpi rank=1 ranks=2 local=1 locals=2");
 	found("mpirun-mpich", "a", "none - node=a by=mpich rank=1 ranks=2 local=1 locals=2");
 	found("mpirun-intel", "a", "none - node=a by=intel-mpi rank=1 ranks=2 local=1 locals=2");
+	found("mpirun-intel-hydra", "a",
+	      "none - node=a by=intel-mpi rank=5 ranks=6 local=1 locals=2");
 	found("plain", "a", "none - node=a");
 }
 
@@ -297,10 +343,13 @@ int main(void)
 		cmocka_unit_test(slurms_node_of_a_step_is_not_the_jobs),
 		cmocka_unit_test(slurm_with_ranks_of_mpirun),
 		cmocka_unit_test(mpichs_copied_node_name_is_not_believed),
+		cmocka_unit_test(slurm_with_intel_mpi),
+		cmocka_unit_test(slurm_names_nodes_oddly),
 		cmocka_unit_test(slurm_has_several_nodes_on_one_host),
 		cmocka_unit_test(slurm_arrays_and_components),
 		cmocka_unit_test(a_list_that_cannot_be_read_does_no_harm),
 		cmocka_unit_test(pbs),
+		cmocka_unit_test(pbs_with_intel_mpi),
 		cmocka_unit_test(pbs_tasks),
 		cmocka_unit_test(oar),
 		cmocka_unit_test(others),

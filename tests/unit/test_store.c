@@ -108,8 +108,35 @@ static void tables_are_brought_up_from_each_version(void **state)
 		assert_int_equal(ask(s, "SELECT COUNT(*) FROM runs WHERE uid = 'x'").i, 1);
 		assert_int_equal(ask(s, "SELECT COUNT(*) FROM pushes").i, 0);
 		assert_int_equal(ask(s, "SELECT COUNT(*) FROM rates").i, 0);
+		assert_int_equal(ask(s, "SELECT COUNT(*) FROM trials").i, 0);
 		database_close(s);
 	}
+}
+
+/* More of them than may be owed at once, and one that is wrong: it is told in the end. */
+static void statements_may_go_without_waiting(void **state)
+{
+	struct database *s = opened("later.sqlite");
+	struct err e = { "" };
+
+	(void)state;
+	run(s, "CREATE TABLE t (n BIGINT UNIQUE)", NULL, 0);
+	for (int good = 1; good >= 0; good--) {
+		int rc = database_begin(s, &e);
+
+		for (int i = 0; i < 1000 && !rc; i++) {
+			const struct field v = field_int(good || i != 990 ? i + 1000 * !good : 7);
+
+			rc = database_exec_later(s, "INSERT INTO t (n) VALUES ($1)", &v, 1, &e);
+		}
+		assert_int_equal(rc, 0);
+		assert_int_equal(database_commit(s, &e) == 0, good);
+		if (!good)
+			assert_non_null(strstr(e.text, "UNIQUE"));
+	}
+	database_rollback(s);
+	assert_int_equal(ask(s, "SELECT COUNT(*) FROM t WHERE n < 1000").i, 1000);
+	database_close(s);
 }
 
 static void newer_tables_are_left_alone(void **state)
@@ -341,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_come_back),
 		cmocka_unit_test(tables_are_brought_up_from_each_version),
+		cmocka_unit_test(statements_may_go_without_waiting),
 		cmocka_unit_test(newer_tables_are_left_alone),
 		cmocka_unit_test(no_database_is_said),
 		cmocka_unit_test(what_is_not_committed_has_not_happened),

@@ -466,7 +466,10 @@ static struct synthetic *judged_run(unsigned seed)
 	look_at(x, "node.swap_used_bytes", KIND_GAUGE, seed / 4);
 	look_at(x, "node.pressure_io_some_seconds", KIND_COUNTER, seed / 16);
 	look_at(x, "node.cpu_iowait_seconds", KIND_COUNTER, seed / 64);
+	look_at(x, "job.storage_read_bytes", KIND_COUNTER, seed / 16);
+	look_at(x, "job.storage_written_bytes", KIND_COUNTER, seed / 16);
 	look_at(x, "node.load_1min", KIND_GAUGE, 1); /* no rule does */
+	x->metric[run_find_metric(&x->run, "job.storage_read_bytes")].row.mul = NS_PER_S;
 	x->metric[run_find_metric(&x->run, "node.cpu_iowait_seconds")].row.unit = UNIT_SECONDS;
 	x->metric[run_find_metric(&x->run, "node.pressure_io_some_seconds")].row.unit =
 		UNIT_ELAPSED_SECONDS;

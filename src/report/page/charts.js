@@ -84,10 +84,24 @@ function valueAt(values, i) {
 	return values[i];
 }
 
+/* What is joined, as numbers: on the line from the value before to the one after. */
+function bridged(values, x) {
+	const out = values.slice();
+	let last = -1;
+	values.forEach((v, i) => {
+		if (typeof v !== 'number') return;
+		for (let k = last + 1; last >= 0 && k < i; k++)
+			if (values[k] === undefined) out[k] = values[last] + (v - values[last]) * (x[k] - x[last]) / (x[i] - x[last]);
+		last = i;
+	});
+	return out;
+}
+
 /* Cumulated layers; a layer that is absent adds nothing, a row without any layer is a gap. */
-function stacked(layers, n) {
-	const sum = new Array(n).fill(0);
-	const any = new Array(n).fill(false);
+function stacked(parts, x) {
+	const layers = parts.map((values) => bridged(values, x));
+	const sum = new Array(x.length).fill(0);
+	const any = new Array(x.length).fill(false);
 	layers.forEach((layer) => layer.forEach((v, i) => { if (typeof v === 'number') any[i] = true; }));
 	return layers.map((layer) => layer.map((v, i) => {
 		sum[i] += typeof v === 'number' ? v : 0;
@@ -263,7 +277,7 @@ class Chart {
 		const limit = this.spec.limit && node.spec[this.spec.limit.of];
 		if (limit && this.hasData)
 			this.lines.push({ label: this.spec.limit.label, colour: 'soft', role: 'limit', dash: [5, 5], values: new Array(node.x.length).fill(limit) });
-		const layers = stacked(this.lines.filter((l) => l.role === 'stack' && l.values).map((l) => l.values), node.x.length);
+		const layers = stacked(this.lines.filter((l) => l.role === 'stack' && l.values).map((l) => l.values), node.x);
 		const largest = (values) => values.reduce((most, v) => (v > most ? v : most), 0);
 		this.high = Math.max(0, ...layers.map(largest), ...this.lines.filter((l) => l.role !== 'stack').flatMap((l) => [l.values, l.max]).filter(Boolean).map(largest));
 	}
@@ -318,7 +332,7 @@ class Chart {
 		const shown = this.lines.filter((l) => !this.hidden.has(l.label));
 		const layers = shown.filter((l) => l.role === 'stack'), over = shown.filter((l) => l.role !== 'stack');
 		const data = [this.node.x], series = [{}], bands = [], dense = this.node.x.length > 300;
-		stacked(layers.map((l) => l.values), this.node.x.length).forEach((values, i) => {
+		stacked(layers.map((l) => l.values), this.node.x).forEach((values, i) => {
 			const fill = colour(layers[i].colour);
 			data.push(values);
 			series.push({ class: 'plain', stroke: layers[i].colour === 'pale' ? colour('grey') : dense ? undefined : colour('surface'), width: 0.7, fill: i === 0 ? fill : undefined, points: { show: false } });

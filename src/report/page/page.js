@@ -249,7 +249,7 @@ function theme(view) {
 
 /* The buttons of the verdicts; one whose metric is not drawn goes to its row among all metrics. */
 function proofs(view) {
-	const rowOf = (metric) => [...document.querySelectorAll('#metrics th.name')].find((th) => th.dataset.v === metric);
+	const rowOf = (metric) => [...document.querySelectorAll('#metrics th.name')].find((th) => th.textContent === metric);
 	for (const button of document.querySelectorAll('.proof button')) {
 		const { metric, from, to, threshold, node } = button.dataset, number = (text) => (text === undefined ? undefined : Number(text));
 		button.hidden = !view.chartOf(metric) && !rowOf(metric);

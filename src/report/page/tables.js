@@ -35,11 +35,16 @@ function filterBox(what, changed) {
 	return { input, told, box: element('div', { className: 'filter' }, input, told) };
 }
 
-/* data-v holds what a cell is sorted by. */
+/* data-v holds what a cell is sorted by when that is not what it says. */
+function keyOf(cell, isText) {
+	const key = cell.dataset.v ?? cell.textContent;
+	return isText || Number.isFinite(Number(key)) ? key : '';
+}
+
 function sortable(table) {
 	const body = table.tBodies[0], rows = [...body.rows];
 	sortButtons(table, (column, down, isText) => {
-		const key = (row) => row.cells[column].dataset.v;
+		const key = (row) => keyOf(row.cells[column], isText);
 		body.append(...[...body.rows].sort((a, b) => compared(key(a), key(b), isText, down)));
 	});
 	if (rows.length < FILTER_FROM) return;

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What `sonde bench run` costs a script, and what it costs to put trials into the store. Takes 5 minutes.
+#
+# The script works for about 1 s. It is run bare and by `sonde bench run` in turns; each time it is measured from before its fork until it
+# was waited for, and a pair is one of each. The overhead is how much longer it took, and its interval that of Student's t over the pairs.
+#
+# 10,000 trials go into SQLite in transactions of 100, with all that is checked and written of each; the same rows go bare, by Python's sqlite3,
+# into tables of the same schema with the same indexes, in the same transactions. Both take turns.
+set -eu
+. bench/bar.sh
+BUILD=${BUILD:-build} PAIRS=${PAIRS:-60} ROUNDS=${ROUNDS:-5}
+[ -z "${QUICK:-}" ] || PAIRS=8 ROUNDS=2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export SONDE=$BUILD/sonde
+
+read -r mean high < <(/usr/bin/python3 bench/trials_overhead.py "$scratch" "$PAIRS")
+figure "a script of 1 s takes longer by" "$mean" %
+bar "upper bound of the 95 % interval of that" "$high" % "<=" 1
+
+for _ in $(seq "$ROUNDS"); do
+	rm -f "$scratch"/*.sqlite
+	own=$("$BUILD/bench/trials" "$scratch/own.sqlite" 10000 100)
+	bare=$(/usr/bin/python3 bench/trials_arm.py "$scratch/own.sqlite" "$scratch/bare.sqlite" 100)
+	echo "$own" >>"$scratch/own"
+	awk "BEGIN { print $own / $bare }" >>"$scratch/ratio"
+done
+figure "10,000 trials in transactions of 100" "$(median <"$scratch/own")" s
+bar "the same inserts bare, times" "$(median <"$scratch/ratio" | awk '{ printf "%.2f\n", $1 }')" "" "<=" 2
+exit "$missed"

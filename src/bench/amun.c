@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/amun.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/sha256.h"
+#include "base/textfile.h"
+#include "bench/amun_facts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { RESULTS_MAX = 100000, KEPT_BYTES = 65536 };
+
+static void note(struct amun *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(struct amun *a, const char *format, ...)
+{
+	char text[768];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	a->note(a->ctx, text);
+}
+
+int64_t amun_time(const char *text)
+{
+	struct tm tm = { 0 };
+	const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	int64_t ns = 0, unit = NS_PER_S;
+	time_t s = end ? timegm(&tm) : -1;
+
+	if (!end || s <= 0 || s > INT64_MAX / NS_PER_S / 2)
+		return 0;
+	if (*end == '.')
+		for (end++; *end >= '0' && *end <= '9' && unit > 1; end++) {
+			unit /= 10;
+			ns += (*end - '0') * unit;
+		}
+	return (int64_t)s * NS_PER_S + ns;
+}
+
+/* ---- a result ---- */
+
+static void take_usage(struct trial *t, const struct jsontree *usage)
+{
+	for (unsigned i = 0; i < TRIAL_USAGES; i++) {
+		double v = jsontree_number(usage, trial_usage_names[i]);
+
+		trial_usage_set(&t->usage, i, v);
+		t->has_usage |= !isnan(v);
+	}
+}
+
+/* Cut where a row has no room for more. */
+static const char *shortened(struct pool *pool, const char *text)
+{
+	return text ? pool_text(pool, text, strnlen(text, KEPT_BYTES)) : NULL;
+}
+
+static const char *output_of(struct pool *pool, const struct jsontree *v)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b };
+	const char *kept = NULL;
+
+	if (!v)
+		return NULL;
+	if (v->type == JSONDOC_STRING)
+		return shortened(pool, v->text);
+	jsontree_write(&j, v);
+	if (!b.failed)
+		kept = pool_text(pool, (const char *)b.data,
+				 b.len < KEPT_BYTES ? b.len : KEPT_BYTES);
+	bytes_free(&b);
+	return kept;
+}
+
+/* What Amun's wrapper says around what the script printed. */
+static void take_result(struct trial *t, const struct jsontree *v, struct pool *pool)
+{
+	const char *start = jsontree_text(v, "start_datetime");
+
+	t->exit_code = jsontree_number(v, "exit_code");
+	t->host = jsontree_text(v, "hostname");
+	t->script_sha256 = jsontree_text(v, "script_sha256");
+	t->start_ns = amun_time(start ? start : jsontree_text(v, "datetime"));
+	t->end_ns = amun_time(jsontree_text(v, "end_datetime"));
+	if (t->start_ns && t->end_ns >= t->start_ns)
+		t->duration_s = (double)(t->end_ns - t->start_ns) / 1e9;
+	take_usage(t, jsontree_find(v, "usage"));
+	t->err = shortened(pool, jsontree_text(v, "stderr"));
+	t->out = output_of(pool, jsontree_find(v, "stdout"));
+	if (!isnan(t->exit_code) && t->exit_code != 0)
+		snprintf(t->reason, sizeof t->reason, "it ended with exit code %.0f", t->exit_code);
+}
+
+/* A file that is JSON, or NULL and *e says why. */
+static const struct jsontree *read_json(const char *path, const char *what, struct pool *pool,
+					char digest[SHA256_HEX], struct err *e)
+{
+	struct bytes b = { 0 };
+	const struct jsontree *v = NULL;
+	struct err why = { "" };
+
+	if (!textfile_read(path, what, CONTRACT_DOCUMENT, &b, e)) {
+		v = jsontree_read(pool, b.len ? b.data : (const uint8_t *)"", b.len, &why);
+		if (!v)
+			err_set(e, -EBADMSG, "%.300s: %s", path, why.text);
+		else if (digest)
+			sha256_hex(digest, b.data, b.len);
+	}
+	bytes_free(&b);
+	return v;
+}
+
+struct inspection {
+	struct batch batch;
+	char folder[PATH_MAX];
+	const struct jsontree *specification;
+	struct pool pool;
+};
+
+static int put_result(struct amun *a, struct inspection *x, int64_t number, const char *path,
+		      const struct jsontree *document, struct err *e)
+{
+	struct contract said = { 0 };
+	struct amun_facts facts = { 0 };
+	struct pool pool = { 0 };
+	struct trial t;
+	struct err why = { "" };
+	int rc;
+
+	trial_init(&t, number);
+	rc = contract_take(&said, document, &why);
+	if (said.wrapped)
+		take_result(&t, said.wrapped, &pool);
+	t.said = &said;
+	t.said_well = !rc;
+	t.path = path;
+	if (rc && !*t.reason)
+		snprintf(t.reason, sizeof t.reason, "%s", why.text);
+	amun_facts_of(&facts, said.wrapped ? said.wrapped : document, x->specification, x->folder,
+		      number - 1);
+	rc = facts.failed ? err_set(e, -ENOMEM, "out of memory for facts of a trial") : 0;
+	if (!rc)
+		rc = environment_put(a->store->database, facts.fact, facts.n, &t.environment_id, e);
+	if (!rc)
+		rc = trial_put(a->store, &x->batch, &t, e);
+	a->trials += !rc;
+	a->failed += !rc && *t.reason;
+	amun_facts_free(&facts);
+	contract_free(&said);
+	pool_free(&pool);
+	return rc;
+}
+
+static int import_result(struct amun *a, struct inspection *x, int64_t number, const char *path,
+			 struct err *e)
+{
+	struct pool pool = { 0 };
+	struct err why = { "" };
+	const struct jsontree *document;
+	int rc = trial_exists(a->store->database, &x->batch, number, e);
+
+	if (rc) {
+		a->there_already += rc > 0;
+		return rc < 0 ? rc : 0;
+	}
+	document = read_json(path, "result", &pool, NULL, &why);
+	if (!document) {
+		note(a, "%.700s; it is left out", why.text);
+		a->left_out++;
+	} else {
+		rc = put_result(a, x, number, path, document, e);
+	}
+	pool_free(&pool);
+	return rc;
+}
+
+/* ---- an inspection ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The N of results/N, ascending. */
+static int find_results(const char *folder, int64_t **number, uint32_t *n, struct err *e)
+{
+	char path[PATH_MAX];
+	uint32_t cap = 0;
+	struct dirent *d;
+	DIR *dir;
+	int rc = 0;
+
+	*number = NULL;
+	*n = 0;
+	if ((size_t)snprintf(path, sizeof path, "%s/results", folder) >= sizeof path)
+		return err_set(e, -ENAMETOOLONG, "a name in %.200s is too long", folder);
+	dir = opendir(path);
+	if (!dir)
+		return err_set(e, -errno, "cannot read %.300s: %s", path, strerror(errno));
+	while (!rc && (d = readdir(dir))) {
+		const char *at = d->d_name;
+		int64_t value;
+		void *grown;
+
+		if (*at < '0' || *at > '9' || !number_i64(&at, &value) || *at ||
+		    value > RESULTS_MAX)
+			continue;
+		grown = array_room(*number, *n, &cap, sizeof **number);
+		if (!grown) {
+			rc = err_set(e, -ENOMEM, "out of memory for results");
+			continue;
+		}
+		*number = grown;
+		(*number)[(*n)++] = value;
+	}
+	closedir(dir);
+	if (*n)
+		qsort(*number, *n, sizeof **number, compare_numbers);
+	return rc;
+}
+
+static void tell_missing(struct amun *a, const struct inspection *x, const int64_t *number,
+			 uint32_t n)
+{
+	double wanted = jsontree_number(x->specification, "batch_size");
+	int64_t last = n ? number[n - 1] + 1 : 0;
+
+	if (last > n)
+		note(a, "%.300s: %" PRId64 " of %" PRId64 " results are missing in between",
+		     x->folder, last - n, last);
+	if (wanted > (double)last)
+		note(a, "%.300s: a batch of %.0f was asked for, and %" PRId64 " results came",
+		     x->folder, wanted, last);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void read_specification(struct amun *a, struct inspection *x)
+{
+	char path[PATH_MAX];
+	struct bytes b = { 0 };
+	struct json j = { .out = &b };
+	struct stat st;
+	struct err why = { "" };
+
+	if ((size_t)snprintf(path, sizeof path, "%s/build/specification", x->folder) >=
+		    sizeof path ||
+	    stat(path, &st))
+		return;
+	x->specification = read_json(path, "specification", &x->pool, NULL, &why);
+	if (!x->specification) {
+		note(a, "%.700s; the inspection is taken without it", why.text);
+		return;
+	}
+	x->batch.origin = jsontree_text(x->specification, "script");
+	x->batch.start_ns = amun_time(jsontree_text(x->specification, "@created"));
+	jsontree_write(&j, x->specification);
+	if (!b.failed)
+		x->batch.specification = pool_text(&x->pool, (const char *)b.data, b.len);
+	bytes_free(&b);
+}
+
+static int in_transaction(struct amun *a, struct inspection *x, const int64_t *number, uint32_t n,
+			  struct err *e)
+{
+	struct database *s = a->store->database;
+	char path[PATH_MAX];
+	int rc = database_begin(s, e);
+
+	if (!rc)
+		rc = batch_put(s, &x->batch, e);
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		if ((size_t)snprintf(path, sizeof path, "%s/results/%" PRId64 "/result", x->folder,
+				     number[i]) < sizeof path)
+			rc = import_result(a, x, number[i] + 1, path, e);
+	}
+	if (!rc)
+		return database_commit(s, e);
+	database_rollback(s);
+	return rc;
+}
+
+static int import_inspection(struct amun *a, const char *folder, struct err *e)
+{
+	struct inspection x = { .batch = { .source = "amun" } };
+	char uid[NAME_MAX + 16];
+	int64_t *number = NULL;
+	uint32_t n = 0;
+	int rc;
+
+	if (!realpath(folder, x.folder))
+		return err_set(e, -errno, "cannot read %.300s: %s", folder, strerror(errno));
+	snprintf(uid, sizeof uid, "amun:%.255s", base_name(x.folder));
+	x.batch.uid = uid;
+	rc = find_results(x.folder, &number, &n, e);
+	if (!rc) {
+		read_specification(a, &x);
+		tell_missing(a, &x, number, n);
+		rc = in_transaction(a, &x, number, n, e);
+	}
+	a->inspections += !rc;
+	free(number);
+	pool_free(&x.pool);
+	return rc;
+}
+
+/* ---- what was named ---- */
+
+static bool is_inspection(const char *path)
+{
+	char results[PATH_MAX];
+	struct stat st;
+
+	return (size_t)snprintf(results, sizeof results, "%s/results", path) < sizeof results &&
+	       !stat(results, &st) && S_ISDIR(st.st_mode);
+}
+
+static int import_folder(struct amun *a, const char *path, struct err *e)
+{
+	struct dirent **names = NULL;
+	int n = scandir(path, &names, NULL, alphasort), rc = 0;
+	uint32_t found = 0;
+
+	if (n < 0)
+		return err_set(e, -errno, "cannot read %.300s: %s", path, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		char inner[PATH_MAX];
+
+		if (!rc && names[i]->d_name[0] != '.' &&
+		    (size_t)snprintf(inner, sizeof inner, "%s/%s", path, names[i]->d_name) <
+			    sizeof inner &&
+		    is_inspection(inner)) {
+			rc = import_inspection(a, inner, e);
+			found++;
+		}
+		free(names[i]);
+	}
+	free(names);
+	if (!rc && !found)
+		return err_set(
+			e, -ENOENT,
+			"there is no inspection of Amun in %.300s: a folder with results/0/result, "
+			"or a folder of such",
+			path);
+	return rc;
+}
+
+static int import_document(struct amun *a, const char *path, struct err *e)
+{
+	struct inspection x = { .batch = { .source = "amun" } };
+	char uid[SHA256_HEX + 16], digest[SHA256_HEX];
+	const struct jsontree *document = read_json(path, "result", &x.pool, digest, e);
+	int rc = document ? 0 : -EBADMSG;
+
+	if (!rc) {
+		snprintf(uid, sizeof uid, "amun:%s", digest);
+		x.batch.uid = uid;
+		rc = database_begin(a->store->database, e);
+	}
+	if (!rc)
+		rc = batch_put(a->store->database, &x.batch, e);
+	if (!rc) {
+		int there = trial_exists(a->store->database, &x.batch, 1, e);
+
+		a->there_already += there > 0;
+		rc = there < 0 ? there : there ? 0 : put_result(a, &x, 1, path, document, e);
+	}
+	if (!rc)
+		rc = database_commit(a->store->database, e);
+	a->inspections += !rc;
+	pool_free(&x.pool);
+	return rc;
+}
+
+int amun_import(struct amun *a, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return err_set(e, -errno, "cannot read %.300s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return import_document(a, path, e);
+	return is_inspection(path) ? import_inspection(a, path, e) : import_folder(a, path, e);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/group.h"
+
+#include "base/array.h"
+#include "base/number.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What every trial has, beside the columns of its indicator. */
+static const struct {
+	const char *column, *unit;
+	enum bench_sense sense;
+} machine[] = {
+	{ "score", NULL, BENCH_MORE_IS_BETTER },
+	{ "duration_seconds", "s", BENCH_LESS_IS_BETTER },
+	{ "ru_utime", "s", BENCH_LESS_IS_BETTER },
+	{ "ru_stime", "s", BENCH_LESS_IS_BETTER },
+	{ "ru_maxrss", "KiB", BENCH_LESS_IS_BETTER },
+	{ "ru_minflt", NULL, BENCH_NEITHER },
+	{ "ru_majflt", NULL, BENCH_NEITHER },
+	{ "ru_inblock", NULL, BENCH_NEITHER },
+	{ "ru_oublock", NULL, BENCH_NEITHER },
+	{ "ru_nvcsw", NULL, BENCH_NEITHER },
+	{ "ru_nivcsw", NULL, BENCH_NEITHER },
+	{ "peak_memory_bytes", "B", BENCH_LESS_IS_BETTER },
+	{ "energy_joules", "J", BENCH_LESS_IS_BETTER },
+	{ "energy_apportioned_joules", "J", BENCH_LESS_IS_BETTER },
+};
+enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 11 };
+
+int64_t bench_batch_id(const char *word)
+{
+	int64_t id;
+
+	if (!strncmp(word, "bench:", 6))
+		word += 6;
+	return number_i64(&word, &id) && !*word && id > 0 ? id : 0;
+}
+
+int64_t bench_newest(struct database *s, struct err *e)
+{
+	const struct field *row = NULL;
+	int rc = database_query(s, "SELECT MAX(id) FROM batches", NULL, 0, e);
+
+	if (!rc)
+		rc = database_next(s, &row, e);
+	return rc < 0 ? rc : rc && row ? row[0].i : 0;
+}
+
+static int no_memory(struct err *e)
+{
+	return err_set(e, -ENOMEM, "out of memory for the trials of a batch");
+}
+
+static const char *keep(struct bench_group *g, const struct field *f)
+{
+	return f->s ? pool_text(&g->pool, f->s, strlen(f->s)) : NULL;
+}
+
+static int read_batch(struct bench_group *g, struct database *s, int64_t id, struct err *e)
+{
+	const struct field v = field_int(id), *row = NULL;
+	int rc = database_query(s,
+				"SELECT uid, source, origin, script_sha256, command, user_name, "
+				"start_ns, specification FROM batches WHERE id = $1",
+				&v, 1, e);
+
+	if (!rc)
+		rc = database_next(s, &row, e);
+	if (rc < 0)
+		return rc;
+	if (!rc || !row)
+		return err_set(e, -ENOENT, "there is no bench:%" PRId64 " in %.300s", id,
+			       database_shown(s));
+	g->batch = (struct batch){ .uid = keep(g, &row[0]),
+				   .source = keep(g, &row[1]),
+				   .origin = keep(g, &row[2]),
+				   .script_sha256 = keep(g, &row[3]),
+				   .command = keep(g, &row[4]),
+				   .user = keep(g, &row[5]),
+				   .start_ns = row[6].i,
+				   .specification = keep(g, &row[7]),
+				   .id = id };
+	return 0;
+}
+
+/* That of most of its trials. */
+static int read_indicator(struct bench_group *g, struct database *s, struct err *e)
+{
+	const struct field v = field_int(g->batch.id), *row = NULL;
+	int rc = database_query(
+		s,
+		"SELECT i.name, MIN(t.component) FROM trials t JOIN indicators i ON i.id = "
+		"t.indicator_id WHERE t.batch_id = $1 GROUP BY i.name ORDER BY COUNT(*) "
+		"DESC, i.name LIMIT 1",
+		&v, 1, e);
+
+	if (!rc)
+		rc = database_next(s, &row, e);
+	if (rc <= 0 || !row)
+		return rc;
+	g->indicator = keep(g, &row[0]);
+	g->component = keep(g, &row[1]);
+	if (!g->indicator)
+		return no_memory(e);
+	rc = indicator_read(s, g->indicator, &g->model, e);
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- figures ---- */
+
+static int add_figure(struct bench_group *g, const struct bench_figure *f, struct err *e)
+{
+	void *grown = array_room(g->figure, g->nfigures, &g->figure_cap, sizeof *g->figure);
+
+	if (!grown)
+		return no_memory(e);
+	g->figure = grown;
+	g->figure[g->nfigures++] = *f;
+	return 0;
+}
+
+static bool is_number(const struct model_column *c)
+{
+	return c->is_result && (c->type == MODEL_INT || c->type == MODEL_REAL);
+}
+
+/* What a unit tells of what is good; a score's direction tells more. */
+static enum bench_sense sense_of(const struct model *m, const struct model_column *c)
+{
+	static const char *const times[] = { "s", "ms", "us", "ns", "B", "J" };
+
+	if (m->score && !strcmp(m->score, c->name))
+		return m->best > m->worst ? BENCH_MORE_IS_BETTER : BENCH_LESS_IS_BETTER;
+	for (size_t i = 0; c->unit && i < sizeof times / sizeof times[0]; i++)
+		if (!strcmp(c->unit, times[i]))
+			return BENCH_LESS_IS_BETTER;
+	return c->unit && strstr(c->unit, "/s") ? BENCH_MORE_IS_BETTER : BENCH_NEITHER;
+}
+
+static int plan_figures(struct bench_group *g, struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < g->model.ncolumns && !rc; i++) {
+		const struct model_column *c = &g->model.column[i];
+		const struct bench_figure f = { .name = c->name,
+						.unit = c->unit,
+						.sense = sense_of(&g->model, c),
+						.is_own = true };
+
+		if (is_number(c))
+			rc = add_figure(g, &f, e);
+	}
+	for (uint32_t i = 0; i < MACHINE && !rc; i++) {
+		const struct bench_figure f = { .name = machine[i].column,
+						.unit = machine[i].unit,
+						.sense = machine[i].sense };
+
+		rc = add_figure(g, &f, e);
+	}
+	return rc;
+}
+
+static void select_trials(struct bytes *sql, const struct bench_group *g)
+{
+	bytes_puts(sql, "SELECT t.number, t.start_ns, t.exit_code, t.signal, t.duration_seconds, "
+			"t.reason, t.document, t.path, t.environment_id, t.host, t.state");
+	for (uint32_t i = 0; i < g->nfigures; i++) {
+		bytes_puts(sql, g->figure[i].is_own ? ", x." : ", t.");
+		indicator_quote(sql, g->figure[i].name);
+	}
+	bytes_puts(sql, " FROM trials t");
+	if (g->indicator)
+		bytes_printf(sql, " LEFT JOIN %s x ON x.trial_id = t.id", g->model.table);
+	bytes_puts(sql, " WHERE t.batch_id = $1 ORDER BY t.number");
+	bytes_u8(sql, 0);
+}
+
+static int64_t whole(const struct field *f)
+{
+	return f->type == FIELD_INT ? f->i : -1;
+}
+
+static int add_row(struct bench_group *g, const struct field *row, struct err *e)
+{
+	void *grown = array_room(g->row, g->ntrials, &g->row_cap, sizeof *g->row);
+	bool failed = !row[10].s || strcmp(row[10].s, "ok") != 0;
+
+	if (!grown)
+		return no_memory(e);
+	g->row = grown;
+	g->row[g->ntrials] = (struct bench_row){
+		.number = row[0].i,
+		.start_ns = row[1].type == FIELD_INT ? row[1].i : 0,
+		.exit_code = whole(&row[2]),
+		.signal = whole(&row[3]),
+		.duration_s = field_number(&row[4]),
+		.reason = failed ? keep(g, &row[5]) : NULL,
+		.document = keep(g, &row[6]),
+		.path = keep(g, &row[7]),
+		.environment_id = row[8].type == FIELD_INT ? row[8].i : 0,
+	};
+	if (failed && !g->row[g->ntrials].reason)
+		g->row[g->ntrials].reason = "";
+	if (!g->host)
+		g->host = keep(g, &row[9]);
+	for (uint32_t i = 0; i < g->nfigures; i++) {
+		double *value = reallocarray(g->figure[i].value, g->ntrials + 1u, sizeof *value);
+
+		if (!value)
+			return no_memory(e);
+		g->figure[i].value = value;
+		value[g->ntrials] = failed ? (double)NAN : field_number(&row[ROW + i]);
+	}
+	g->nfailed += failed;
+	g->ntrials++;
+	return 0;
+}
+
+/* Figures without any value go. */
+static int describe_figures(struct bench_group *g, struct err *e)
+{
+	double *known = calloc(g->ntrials + 1u, sizeof *known);
+	uint32_t kept = 0;
+
+	if (!known)
+		return no_memory(e);
+	for (uint32_t i = 0; i < g->nfigures; i++) {
+		struct bench_figure f = g->figure[i];
+		uint32_t n = 0;
+
+		for (uint32_t k = 0; k < g->ntrials; k++)
+			if (isfinite(f.value[k]))
+				known[n++] = f.value[k];
+		f.d = describe(known, n);
+		if (n)
+			g->figure[kept++] = f;
+		else
+			free(f.value);
+	}
+	g->nfigures = kept;
+	free(known);
+	return 0;
+}
+
+int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, struct err *e)
+{
+	const struct field v = field_int(batch), *row;
+	struct bytes sql = { 0 };
+	int rc = read_batch(g, s, batch, e);
+
+	if (!rc)
+		rc = read_indicator(g, s, e);
+	if (!rc)
+		rc = plan_figures(g, e);
+	if (rc)
+		return rc;
+	select_trials(&sql, g);
+	rc = sql.failed ? no_memory(e) : database_query(s, (const char *)sql.data, &v, 1, e);
+	bytes_free(&sql);
+	while (!rc && (rc = database_next(s, &row, e)) > 0)
+		rc = add_row(g, row, e);
+	return rc ? rc : describe_figures(g, e);
+}
+
+void bench_group_free(struct bench_group *g)
+{
+	for (uint32_t i = 0; i < g->nfigures; i++)
+		free(g->figure[i].value);
+	free(g->figure);
+	free(g->row);
+	model_free(&g->model);
+	pool_free(&g->pool);
+	*g = (struct bench_group){ 0 };
+}

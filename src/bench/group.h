@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * group.h - the trials of a batch as the store has them: figures side by side, with their
+ * statistics; those that failed are apart.
+ *
+ * {0} is empty and safe to free. Every text is hostile.
+ */
+#ifndef SONDE_BENCH_GROUP_H
+#define SONDE_BENCH_GROUP_H
+
+#include "bench/trial.h"
+#include "core/describe.h"
+
+enum bench_sense { BENCH_NEITHER = 0, BENCH_LESS_IS_BETTER, BENCH_MORE_IS_BETTER };
+
+struct bench_figure {
+	const char *name; /* "elapsed", "ru_utime" */
+	const char *unit; /* NULL: none was said */
+	enum bench_sense sense;
+	bool is_own;   /* of the indicator, not of the machine */
+	double *value; /* [trials]; NAN: not known, or the trial failed */
+	struct description d;
+};
+
+struct bench_row {
+	int64_t number, start_ns, exit_code, signal; /* -1: not known, or did not happen */
+	double duration_s;
+	const char *reason; /* NULL: it is well */
+	const char *document, *path;
+	int64_t environment_id;
+};
+
+struct bench_group {
+	struct batch batch;
+	const char *indicator, *component; /* NULL: no trial said one */
+	const char *host;
+	struct bench_row *row; /* [ntrials], by number */
+	uint32_t ntrials, nfailed, row_cap;
+	struct bench_figure *figure; /* those that have a value */
+	uint32_t nfigures, figure_cap;
+	struct model model;
+	struct pool pool;
+};
+
+/* 0; -ENOENT with a sentence: there is no such batch; -errno. */
+int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, struct err *e);
+void bench_group_free(struct bench_group *g);
+
+/* "bench:7", "7": its id; 0: it is none. */
+int64_t bench_batch_id(const char *word);
+/* The id of the newest batch; 0: there is none; -errno. */
+int64_t bench_newest(struct database *s, struct err *e);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/model.h"
+
+#include "base/array.h"
+#include "core/glob.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const type_names[] = {
+	[MODEL_INT] = "int",   [MODEL_REAL] = "real", [MODEL_TEXT] = "text",
+	[MODEL_BOOL] = "bool", [MODEL_ANY] = "any",   [MODEL_JSON] = "json",
+};
+_Static_assert(sizeof type_names / sizeof type_names[0] == MODEL_TYPES, "a name for each type");
+
+const char *model_type_name(enum model_type t)
+{
+	return type_names[t];
+}
+
+/* PiConv2D is trials_pi_conv2d: no table of Sonde's own begins so. */
+static const char *table_of(struct pool *pool, const char *name)
+{
+	struct bytes b = { 0 };
+	const char *kept;
+
+	bytes_puts(&b, "trials_");
+	for (const char *p = name; *p; p++) {
+		bool upper = isupper((unsigned char)*p),
+		     before = p > name && islower((unsigned char)p[-1]);
+
+		if (upper && before)
+			bytes_u8(&b, '_');
+		bytes_u8(&b,
+			 isalnum((unsigned char)*p) ? (uint8_t)tolower((unsigned char)*p) : '_');
+	}
+	b.len = b.len > MODEL_TABLE ? MODEL_TABLE : b.len;
+	kept = b.failed ? NULL : pool_text(pool, (const char *)b.data, b.len);
+	bytes_free(&b);
+	return kept;
+}
+
+int model_init(struct model *m, const char *name)
+{
+	*m = (struct model){ .worst = NAN, .best = NAN, .version = 1 };
+	m->name = pool_text(&m->pool, name, strlen(name));
+	m->table = table_of(&m->pool, name);
+	return m->name && m->table ? 0 : -ENOMEM;
+}
+
+void model_free(struct model *m)
+{
+	free(m->column);
+	pool_free(&m->pool);
+	*m = (struct model){ 0 };
+}
+
+static const char *keep(struct model *m, const char *text)
+{
+	return text ? pool_text(&m->pool, text, strlen(text)) : NULL;
+}
+
+int model_add(struct model *m, const struct model_column *c)
+{
+	void *grown = array_room(m->column, m->ncolumns, &m->cap, sizeof *m->column);
+	struct model_column *new;
+
+	if (!grown)
+		return -ENOMEM;
+	m->column = grown;
+	new = &m->column[m->ncolumns];
+	*new = *c;
+	new->name = keep(m, c->name);
+	new->unit = keep(m, c->unit);
+	if (!new->name || (c->unit && !new->unit))
+		return -ENOMEM;
+	m->ncolumns++;
+	return 0;
+}
+
+int model_copy(struct model *to, const struct model *from)
+{
+	int rc = model_init(to, from->name);
+
+	to->table = keep(to, from->table);
+	to->score = keep(to, from->score);
+	to->worst = from->worst;
+	to->best = from->best;
+	to->declared = from->declared;
+	to->version = from->version;
+	to->id = from->id;
+	for (uint32_t i = 0; i < from->ncolumns && !rc; i++)
+		rc = model_add(to, &from->column[i]);
+	return rc ? rc : to->table && (to->score || !from->score) ? 0 : -ENOMEM;
+}
+
+void models_free(struct models *m)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		model_free(&m->model[i]);
+	free(m->model);
+	*m = (struct models){ 0 };
+}
+
+const struct model *models_find(const struct models *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (!strcmp(m->model[i].name, name))
+			return &m->model[i];
+	return NULL;
+}
+
+const struct model_column *model_find(const struct model *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->ncolumns; i++)
+		if (!strcasecmp(m->column[i].name, name))
+			return &m->column[i];
+	for (uint32_t i = 0; i < m->ncolumns && m->declared; i++)
+		if (strchr(m->column[i].name, '*') && glob_match(m->column[i].name, name))
+			return &m->column[i];
+	return NULL;
+}
+
+/* ---- values ---- */
+
+bool model_fits(enum model_type type, const struct jsontree *v)
+{
+	if (v->type == JSONDOC_NULL)
+		return true;
+	switch (type) {
+	case MODEL_INT:
+		return v->type == JSONDOC_NUMBER && v->whole;
+	case MODEL_REAL:
+		return v->type == JSONDOC_NUMBER;
+	case MODEL_TEXT:
+		return v->type == JSONDOC_STRING;
+	case MODEL_BOOL:
+		return v->type == JSONDOC_TRUE || v->type == JSONDOC_FALSE;
+	case MODEL_ANY:
+		return v->type != JSONDOC_OBJECT && v->type != JSONDOC_ARRAY;
+	case MODEL_JSON:
+	case MODEL_TYPES:
+		break;
+	}
+	return true;
+}
+
+/* Results that happen to be whole are measured numbers all the same. */
+enum model_type model_type_of(const struct contract_value *v)
+{
+	switch (v->v->type) {
+	case JSONDOC_NUMBER:
+		return v->v->whole && !v->is_result ? MODEL_INT : MODEL_REAL;
+	case JSONDOC_STRING:
+		return MODEL_TEXT;
+	case JSONDOC_TRUE:
+	case JSONDOC_FALSE:
+		return MODEL_BOOL;
+	default:
+		return MODEL_JSON;
+	}
+}
+
+static const struct jsontree *value_of(const struct contract *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->nvalues; i++)
+		if (!strcasecmp(c->value[i].v->key, name))
+			return c->value[i].v;
+	return NULL;
+}
+
+static int check_value(const struct model *m, const struct contract_value *v, struct err *e)
+{
+	const struct model_column *column = model_find(m, v->v->key);
+	const char *part = v->is_result ? "@result" : "@parameters";
+
+	if (!column && !m->declared)
+		return 0; /* it brings a column */
+	if (!column)
+		return err_set(
+			e, -EBADMSG,
+			"line %llu: %s.%.63s is none of the columns that are declared of %s; "
+			"declare it, too, with --model FILE",
+			(unsigned long long)v->v->line, part, v->v->key, m->name);
+	if (column->is_result != v->is_result)
+		return err_set(e, -EBADMSG, "line %llu: %s.%.63s is declared as a %s of %s",
+			       (unsigned long long)v->v->line, part, v->v->key,
+			       column->is_result ? "result" : "parameter", m->name);
+	if (!model_fits(column->type, v->v))
+		return err_set(e, -EBADMSG,
+			       "line %llu: %s.%.63s: %s, and as a column of %s it is %s",
+			       (unsigned long long)v->v->line, part, v->v->key, jsontree_kind(v->v),
+			       m->name, type_names[column->type]);
+	return 0;
+}
+
+int model_check(const struct model *m, const struct contract *c, struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < c->nvalues && !rc; i++)
+		rc = check_value(m, &c->value[i], e);
+	for (uint32_t i = 0; i < m->ncolumns && !rc; i++) {
+		const struct model_column *column = &m->column[i];
+		const struct jsontree *v = value_of(c, column->name);
+
+		if (column->required && (!v || v->type == JSONDOC_NULL))
+			rc = err_set(e, -EBADMSG, "%s.%.63s is missing, and %s requires it",
+				     column->is_result ? "@result" : "@parameters", column->name,
+				     m->name);
+	}
+	return rc;
+}
+
+double model_score(const struct model *m, const struct contract *c)
+{
+	const struct jsontree *v = m->score ? value_of(c, m->score) : NULL;
+	double score;
+
+	if (!v || v->type != JSONDOC_NUMBER || m->best == m->worst)
+		return NAN;
+	score = 2 * (v->number - m->worst) / (m->best - m->worst) - 1;
+	return fmin(1, fmax(-1, score));
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model.h - an indicator's columns: what its parameters and results are called, of which type they
+ * are, and which of them says how good it is.
+ *
+ * Declared in a text file (docs/bench.md), or derived from the first result and then checked. In
+ * the store each indicator has a table of its own with these columns; a change of columns makes
+ * another version of the model, and the table is changed with it. {0} is empty and safe to free.
+ */
+#ifndef SONDE_BENCH_MODEL_H
+#define SONDE_BENCH_MODEL_H
+
+#include "bench/contract.h"
+
+enum model_type {
+	MODEL_INT = 0,
+	MODEL_REAL, /* whole numbers, too */
+	MODEL_TEXT,
+	MODEL_BOOL,
+	MODEL_ANY,  /* a text, a number, true or false: kept as a text */
+	MODEL_JSON, /* anything, kept as JSON */
+	MODEL_TYPES
+};
+
+/* Bytes of a table's name: PostgreSQL takes 63, and indexes have a number behind it. */
+enum { MODEL_TABLE = 55 };
+
+struct model_column {
+	const char *name; /* of a declared one a glob: "*_average" */
+	const char *unit; /* NULL: none was said */
+	enum model_type type;
+	bool is_result, indexed, required;
+	uint32_t since; /* version of the model that brought it */
+};
+
+struct model {
+	const char *name, *table; /* table: in the store; "trials_pi_matmul" */
+	struct model_column *column;
+	uint32_t ncolumns, cap;
+	const char *score;  /* the column that says how good it is; NULL: none */
+	double worst, best; /* of its values: stand for -1 and 1 */
+	bool declared;
+	uint32_t version;
+	int64_t id; /* in the store; 0: it is not there */
+	struct pool pool;
+};
+
+struct models {
+	struct model *model;
+	uint32_t n, cap;
+};
+
+/* Those of a text add to the others, or stand in place of one of the same name. name is what errors
+ * call it: "site.model:3: ...". 0 or -errno with a sentence. */
+int models_parse(struct models *m, const char *name, const char *text, size_t n, struct err *e);
+const struct model *models_find(const struct models *m, const char *name);
+void models_free(struct models *m);
+
+/* Name and table; no columns. 0 or -ENOMEM. */
+int model_init(struct model *m, const char *name);
+int model_copy(struct model *to, const struct model *from);
+void model_free(struct model *m);
+/* NULL: it has no such column. In a model of the store no name is a glob. */
+const struct model_column *model_find(const struct model *m, const char *name);
+/* The name is copied. 0 or -ENOMEM. */
+int model_add(struct model *m, const struct model_column *c);
+
+/* Is what a result says of this type? null is of every type. */
+bool model_fits(enum model_type type, const struct jsontree *v);
+/* Of a value whose model is not declared. */
+enum model_type model_type_of(const struct contract_value *v);
+const char *model_type_name(enum model_type t);
+/* 0, or -EBADMSG: a value is of another type, is missing, or is none of a declared model's (of
+ * others it brings a column). */
+int model_check(const struct model *m, const struct contract *c, struct err *e);
+/* The score, -1..1, that a result's value of its score column stands for; NAN: none. */
+double model_score(const struct model *m, const struct contract *c);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trial.h - trials of a benchmark as rows of the store: what the script said, what it used, how it
+ * ended, on which machine.
+ *
+ * A batch is what was started together: repeats of a script, an inspection of Amun. A trial that
+ * failed is kept, too, with its reason, and has no row in its indicator's table unless it said what
+ * fits there. What is not known is NULL or NAN.
+ */
+#ifndef SONDE_BENCH_TRIAL_H
+#define SONDE_BENCH_TRIAL_H
+
+#include "bench/indicator.h"
+
+#include <sys/resource.h>
+
+struct batch {
+	const char *uid;    /* the same however often it is told */
+	const char *source; /* "run", "amun" */
+	const char *origin; /* of the script: a path, an address */
+	const char *script_sha256, *command, *user, *specification;
+	int64_t start_ns; /* 0: not known */
+	int64_t id;       /* in the store */
+};
+
+/* A fact of a machine or its software. */
+struct bench_fact {
+	const char *name, *text;
+};
+
+struct trial {
+	int64_t number;        /* in its batch, from 1 */
+	char reason[512];      /* why it failed; "": it did not */
+	struct contract *said; /* NULL, or broken: it has no row in an indicator's table */
+	bool said_well;        /* the contract was kept */
+	double exit_code, signal;
+	int64_t start_ns, end_ns; /* UTC; 0: not known */
+	double duration_s;        /* monotonic, where it was measured so */
+	struct rusage usage;
+	bool has_usage;
+	const char *host, *governor;
+	const char *script_sha256; /* where its batch does not know it */
+	double load_1m;
+	double peak_memory_bytes, energy_j, energy_apportioned_j;
+	const char *counters;           /* JSON: of perf events, by metric */
+	const char *out, *err;          /* what it printed, as far as it is kept */
+	const char *path;               /* of its recording */
+	int64_t run_id, environment_id; /* in the store; 0: none */
+};
+
+/* What is known of the store while trials are put into it. {0} at first. */
+struct trial_store {
+	struct database *database;
+	const struct models *models; /* declared */
+	struct model *known;         /* as the store has them */
+	uint32_t nknown, cap;
+};
+
+void trial_store_free(struct trial_store *s);
+
+void trial_init(struct trial *t, int64_t number);
+
+/* Each within the caller's transaction. A batch that is there already keeps its id. */
+int batch_put(struct database *s, struct batch *b, struct err *e);
+/* The id of facts that are equal to these, which need not be in an order; they are sorted. */
+int environment_put(struct database *s, struct bench_fact *fact, uint32_t n, int64_t *id,
+		    struct err *e);
+/* A result that fits no model makes it a failed one. What is wrong with its rows may be said by the
+ * next call of the database only. 0; -EEXIST: a declared model does not fit the
+ * store's; -errno. */
+int trial_put(struct trial_store *s, const struct batch *b, struct trial *t, struct err *e);
+/* Is this one of a batch there? 1, 0, -errno. */
+int trial_exists(struct database *s, const struct batch *b, int64_t number, struct err *e);
+
+/* Each of the sixteen of struct rusage: its name, as the store has it, and its value. */
+enum { TRIAL_USAGES = 16 };
+extern const char *const trial_usage_names[TRIAL_USAGES];
+double trial_usage(const struct rusage *u, unsigned i);
+void trial_usage_set(struct rusage *u, unsigned i, double v);
+
+#endif

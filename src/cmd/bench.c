@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench.c - benchmarks: the verbs of bench.def. */
+#include "cmd/command.h"
+#include "cmd/say.h"
+
+#define VERB(x) extern const struct command command_bench_##x;
+#include "bench.def"
+#undef VERB
+
+static const struct command *const verbs[] = {
+#define VERB(x) &command_bench_##x,
+#include "bench.def"
+#undef VERB
+};
+
+static const struct example examples[] = {
+	{ "bench check ./matmul.py", "does a script keep the contract?" },
+};
+
+static int bench_exec(const void *options, int noperands, char **operands)
+{
+	(void)options;
+	if (noperands)
+		say("bench: there is no verb '%s'; sonde bench --help lists those there are",
+		    operands[0]);
+	else
+		say("bench: which verb? sonde bench --help lists them");
+	return EXIT_USAGE;
+}
+
+const struct command command_bench = {
+	.name = "bench",
+	.operands = "[operands]",
+	.what = "Run benchmarks under one contract and keep their results",
+	.description =
+		"A benchmark is an executable of any language that prints one JSON object: its "
+		"name, its @parameters and its @result. What else there is to know of a trial, "
+		"from its exit code to the machine's clock frequency, Sonde finds out by itself.",
+	COMMAND_EXAMPLES(examples),
+	.exec = bench_exec,
+	.verbs = verbs,
+	.nverbs = sizeof verbs / sizeof verbs[0],
+};

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/benchtell.h"
+
+#include "base/escape.h"
+#include "cmd/command.h"
+#include "cmd/print.h"
+#include "cmd/say.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REASONS_MAX = 8 };
+
+void benchtell_trial(const struct trial *t, int64_t of)
+{
+	char took[40] = "";
+
+	if (!isnan(t->duration_s))
+		snprintf(took, sizeof took, "%.4g s, ", t->duration_s);
+	say("trial %" PRId64 " of %" PRId64 ": %s%s%s", t->number, of, took,
+	    *t->reason ? "failed: " : "ok", t->reason);
+}
+
+void benchtell_head(struct bytes *b, const struct bench_group *g)
+{
+	char text[300];
+
+	bytes_printf(b, "bench:%" PRId64 " ", g->batch.id);
+	escape_terminal(b, g->indicator ? g->indicator : "(no indicator)");
+	if (g->component)
+		bytes_printf(b, " (%s)", escape_terminal_into(text, sizeof text, g->component));
+	bytes_printf(b, ": %u trial%s, %u failed\n", g->ntrials, g->ntrials == 1 ? "" : "s",
+		     g->nfailed);
+}
+
+/* Each reason once, with how often. */
+static void put_reasons(struct bytes *b, const struct bench_group *g)
+{
+	const char *seen[REASONS_MAX];
+	uint32_t times[REASONS_MAX] = { 0 }, n = 0, others = 0;
+
+	for (uint32_t i = 0; i < g->ntrials; i++) {
+		uint32_t k = 0;
+
+		if (!g->row[i].reason)
+			continue;
+		while (k < n && strcmp(seen[k], g->row[i].reason) != 0)
+			k++;
+		if (k == REASONS_MAX) {
+			others++;
+			continue;
+		}
+		seen[k] = g->row[i].reason;
+		times[k]++;
+		n += k == n;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		bytes_printf(b, "  failed (%u): ", times[k]);
+		escape_terminal(b, seen[k]);
+		bytes_u8(b, '\n');
+	}
+	if (others)
+		bytes_printf(b, "  failed (%u): for other reasons\n", others);
+}
+
+static void put_number(struct bytes *b, double v)
+{
+	char text[32] = "-";
+
+	if (!isnan(v))
+		snprintf(text, sizeof text, "%.4g", v);
+	bytes_printf(b, " %10s", text);
+}
+
+static void figure_line(struct bytes *b, const struct bench_figure *f)
+{
+	const double v[] = { f->d.mean, f->d.median, f->d.sd,  f->d.sem, f->d.q1,  f->d.q3,
+			     f->d.iqr,  f->d.min,    f->d.max, f->d.cv,  f->d.skew };
+	struct bytes name = { 0 };
+
+	escape_terminal(&name, f->name);
+	if (f->unit) {
+		bytes_puts(&name, " [");
+		escape_terminal(&name, f->unit);
+		bytes_puts(&name, "]");
+	}
+	bytes_u8(&name, 0);
+	bytes_printf(b, "  %-26s %5u", name.failed ? "" : (const char *)name.data, f->d.n);
+	bytes_free(&name);
+	for (size_t i = 0; i < sizeof v / sizeof v[0]; i++)
+		put_number(b, v[i]);
+	bytes_u8(b, '\n');
+}
+
+static void stats_text(struct bytes *b, const struct bench_group *g)
+{
+	static const char *const heads[] = { "MEAN", "MEDIAN", "SD",  "SE", "Q1",  "Q3",
+					     "IQR",  "MIN",    "MAX", "CV", "SKEW" };
+
+	benchtell_head(b, g);
+	put_reasons(b, g);
+	if (g->nfigures)
+		bytes_printf(b, "  %-26s %5s", "", "N");
+	for (size_t i = 0; g->nfigures && i < sizeof heads / sizeof heads[0]; i++)
+		bytes_printf(b, " %10s", heads[i]);
+	if (g->nfigures)
+		bytes_u8(b, '\n');
+	for (uint32_t i = 0; i < g->nfigures; i++)
+		figure_line(b, &g->figure[i]);
+}
+
+static void put(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_real(j, v);
+}
+
+static void figure_json(struct json *j, const struct bench_figure *f)
+{
+	const struct description *d = &f->d;
+
+	json_key(j, f->name);
+	json_object(j);
+	json_key(j, "unit");
+	json_text(j, f->unit);
+	json_key(j, "n");
+	json_int(j, d->n);
+	put(j, "mean", d->mean);
+	put(j, "median", d->median);
+	put(j, "sd", d->sd);
+	put(j, "se", d->sem);
+	put(j, "min", d->min);
+	put(j, "q1", d->q1);
+	put(j, "q3", d->q3);
+	put(j, "max", d->max);
+	put(j, "iqr", d->iqr);
+	put(j, "cv", d->cv);
+	put(j, "cv_median", d->cv_median);
+	put(j, "skew", d->skew);
+	json_object_end(j);
+}
+
+static void group_json(struct json *j, const struct bench_group *g)
+{
+	json_object(j);
+	json_key(j, "batch");
+	json_int(j, g->batch.id);
+	json_key(j, "indicator");
+	json_text(j, g->indicator);
+	json_key(j, "component");
+	json_text(j, g->component);
+	json_key(j, "origin");
+	json_text(j, g->batch.origin);
+	json_key(j, "trials");
+	json_int(j, g->ntrials);
+	json_key(j, "failed");
+	json_array(j);
+	for (uint32_t i = 0; i < g->ntrials; i++) {
+		if (!g->row[i].reason)
+			continue;
+		json_object(j);
+		json_key(j, "trial");
+		json_int(j, g->row[i].number);
+		json_key(j, "reason");
+		json_text(j, g->row[i].reason);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_key(j, "figures");
+	json_object(j);
+	for (uint32_t i = 0; i < g->nfigures; i++)
+		figure_json(j, &g->figure[i]);
+	json_object_end(j);
+	json_object_end(j);
+}
+
+int benchtell_stats(struct database *s, const int64_t *batch, uint32_t n, bool json)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b, .indent = true };
+	struct err e = { "" };
+	int rc = 0;
+
+	if (json) {
+		json_object(&j);
+		json_key(&j, "schema");
+		json_text(&j, "sonde/bench-stats/1");
+		json_key(&j, "batches");
+		json_array(&j);
+	}
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		struct bench_group g = { 0 };
+
+		rc = bench_group_read(&g, s, batch[i], &e);
+		if (!rc && json)
+			group_json(&j, &g);
+		else if (!rc)
+			stats_text(&b, &g);
+		bench_group_free(&g);
+	}
+	if (rc) {
+		say("bench: %s", e.text);
+		bytes_free(&b);
+		return EXIT_FAILED;
+	}
+	if (json) {
+		json_array_end(&j);
+		json_object_end(&j);
+		bytes_u8(&b, '\n');
+	}
+	return print_bytes(&b);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/comparebench.h"
+
+#include "bench/group.h"
+#include "cmd/history.h"
+#include "cmd/say.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BATCHES_MAX = 64, FIGURES_MAX = 1200 };
+
+struct groups {
+	struct bench_group group[BATCHES_MAX];
+	enum comparison_group side[BATCHES_MAX];
+	uint32_t n;
+};
+
+static int add_list(struct groups *g, struct database *s, const char *list,
+		    enum comparison_group side, struct err *e)
+{
+	int rc = 0;
+
+	for (const char *at = list; !rc;) {
+		char word[64];
+		size_t n = strcspn(at, ",");
+		int64_t id;
+
+		snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : 0, at);
+		id = bench_batch_id(word);
+		if (!id)
+			return err_set(e, -EINVAL,
+				       "'%.100s' is no batch; sonde bench list has them", at);
+		if (g->n == BATCHES_MAX)
+			return err_set(e, -EINVAL, "more than %d batches", BATCHES_MAX);
+		g->side[g->n] = side;
+		rc = bench_group_read(&g->group[g->n++], s, id, e);
+		if (!at[n])
+			break;
+		at += n + 1;
+	}
+	return rc;
+}
+
+/* Units that people's scripts write, among those that are known here. */
+static enum unit unit_of(const struct bench_figure *f)
+{
+	return !f->unit                ? UNIT_ONE
+	       : !strcmp(f->unit, "s") ? UNIT_SECONDS
+	       : !strcmp(f->unit, "B") ? UNIT_BYTES
+	       : !strcmp(f->unit, "J") ? UNIT_JOULES
+				       : UNIT_ONE;
+}
+
+/* What runs call it. */
+static const char *name_of(const struct bench_figure *f)
+{
+	return !f->is_own && !strcmp(f->name, "duration_seconds") ? "wall_seconds" : f->name;
+}
+
+static double value_of(const struct bench_group *g, const char *name, uint32_t at)
+{
+	for (uint32_t i = 0; i < g->nfigures; i++)
+		if (!g->figure[i].is_own && !strcmp(g->figure[i].name, name))
+			return g->figure[i].value[at];
+	return NAN;
+}
+
+static int add_trial(struct comparison *x, const struct bench_group *g, enum comparison_group side,
+		     uint32_t at)
+{
+	struct comparison_value v[FIGURES_MAX];
+	const struct comparison_run run = { .path = g->row[at].path ? g->row[at].path : "",
+					    .command = g->batch.command,
+					    .group = side,
+					    .start_utc_ns = g->row[at].start_ns,
+					    .hosts = 1 };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->nfigures && n < FIGURES_MAX - 1; i++) {
+		const struct bench_figure *f = &g->figure[i];
+
+		v[n++] = (struct comparison_value){
+			.name = name_of(f),
+			.unit = unit_of(f),
+			.less_is_better = f->sense == BENCH_LESS_IS_BETTER,
+			.more_is_better = f->sense == BENCH_MORE_IS_BETTER,
+			.leads = f->is_own || f->sense != BENCH_NEITHER,
+			.v = f->value[at],
+		};
+	}
+	v[n++] = (struct comparison_value){ .name = "cpu_seconds",
+					    .unit = UNIT_SECONDS,
+					    .less_is_better = true,
+					    .leads = true,
+					    .v = value_of(g, "ru_utime", at) +
+						 value_of(g, "ru_stime", at) };
+	return comparison_add_values(x, &run, v, n);
+}
+
+static int say_facts(struct comparison *x, struct database *s, const struct bench_group *g,
+		     enum comparison_group side, struct err *e)
+{
+	const struct field v = field_int(g->batch.id), *row;
+	int rc = database_query(
+		s,
+		"SELECT DISTINCT f.name, f.text FROM environment_facts f JOIN trials t ON "
+		"t.environment_id = f.environment_id WHERE t.batch_id = $1",
+		&v, 1, e);
+
+	while (!rc && (rc = database_next(s, &row, e)) > 0) {
+		rc = 0;
+		if (row[0].s && row[1].s)
+			comparison_say_text(x, row[0].s, row[1].s, side);
+	}
+	return rc;
+}
+
+/* What the scripts say they were asked to do. */
+static int say_parameters(struct comparison *x, const struct bench_group *g,
+			  enum comparison_group side)
+{
+	for (uint32_t i = 0; i < g->ntrials; i++) {
+		struct contract c = { 0 };
+		struct err e;
+		int rc = g->row[i].reason || !g->row[i].document
+				 ? -EBADMSG
+				 : contract_read(&c, g->row[i].document, strlen(g->row[i].document),
+						 &e);
+
+		for (uint32_t k = 0; k < c.nvalues && !rc; k++) {
+			struct bytes text = { 0 };
+			struct json j = { .out = &text };
+			char key[96];
+
+			if (c.value[k].is_result)
+				continue;
+			snprintf(key, sizeof key, "parameter.%s", c.value[k].v->key);
+			jsontree_write(&j, c.value[k].v);
+			bytes_u8(&text, 0);
+			x->failed |= text.failed;
+			if (!text.failed)
+				comparison_say_text(x, key, (const char *)text.data, side);
+			bytes_free(&text);
+		}
+		contract_free(&c);
+	}
+	return x->failed ? -ENOMEM : 0;
+}
+
+/* Without a condition of the user's. */
+static int add_conditions(struct comparison *x, const struct bench_group *g, struct err *e)
+{
+	char text[160];
+	int rc = 0;
+
+	for (uint32_t i = 0; i < g->nfigures && !rc; i++) {
+		const struct bench_figure *f = &g->figure[i];
+		bool more = f->sense == BENCH_MORE_IS_BETTER;
+
+		if (!f->is_own || f->sense == BENCH_NEITHER ||
+		    x->nconditions == COMPARISON_CONDITIONS_MAX)
+			continue;
+		snprintf(text, sizeof text, "%s%s%.6g%%", f->name, more ? "<-" : ">+",
+			 100 * x->margin);
+		rc = comparison_add_condition(x, text, e);
+		rc = rc == -EINVAL ? 0 : rc; /* its name is no name of an expression */
+	}
+	if (rc || x->nconditions)
+		return rc;
+	snprintf(text, sizeof text, "wall_seconds>+%.6g%%", 100 * x->margin);
+	return comparison_add_condition(x, text, e);
+}
+
+static int fill(struct comparison *x, struct groups *g, struct database *s, struct err *e)
+{
+	uint32_t trials = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < g->n; i++)
+		trials += g->group[i].ntrials;
+	if (!x->nconditions)
+		rc = add_conditions(x, &g->group[0], e);
+	if (!rc && comparison_expect(x, trials))
+		rc = err_set(e, -ENOMEM, "out of memory for the figures of %u trials", trials);
+	for (uint32_t i = 0; i < g->n && !rc; i++) {
+		for (uint32_t k = 0; k < g->group[i].ntrials && !rc; k++)
+			if (!g->group[i].row[k].reason && add_trial(x, &g->group[i], g->side[i], k))
+				rc = err_set(e, -ENOMEM, "out of memory for the trials");
+		if (!rc)
+			rc = say_facts(x, s, &g->group[i], g->side[i], e);
+		if (!rc && say_parameters(x, &g->group[i], g->side[i]))
+			rc = err_set(e, -ENOMEM, "out of memory for the trials");
+		if (!rc && g->group[i].nfailed)
+			say("compare: bench:%" PRId64 ": %u of %u trials failed and are left out",
+			    g->group[i].batch.id, g->group[i].nfailed, g->group[i].ntrials);
+	}
+	if (!rc && comparison_judge(x))
+		rc = err_set(e, -ENOMEM, "out of memory while comparing");
+	return rc;
+}
+
+int comparebench_read(struct comparison *x, const char *store, char *const operand[2],
+		      struct err *e)
+{
+	const struct history_options where = { .store = store };
+	struct groups g = { .n = 0 };
+	struct database *s = NULL;
+	int rc = history_open(&s, &where, "compare", e);
+
+	for (int side = 0; side < 2 && !rc; side++)
+		rc = add_list(&g, s, operand[side], side ? GROUP_B : GROUP_A, e);
+	if (!rc)
+		rc = fill(x, &g, s, e);
+	for (uint32_t i = 0; i < g.n; i++)
+		bench_group_free(&g.group[i]);
+	database_close(s);
+	return rc;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/evidence.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "core/glob.h"
+#include "recording/join.h"
+#include "report/past.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is said of machine and software; what is another one each time is not of them. */
+static const char facts_kept[] = "host.*,node.memory_bytes,node.cores_*,sonde.version";
+static const char facts_left_out[] = "host.boot_id,host.cpu_hertz,host.*_evidence";
+
+void facts_add(struct facts *f, const char *name, const char *text)
+{
+	void *grown = array_room(f->fact, f->n, &f->cap, sizeof *f->fact);
+	struct bench_fact new = { pool_text(&f->pool, name, strlen(name)),
+				  pool_text(&f->pool, text, strlen(text)) };
+
+	if (grown)
+		f->fact = grown;
+	if (!grown || !new.name || !new.text)
+		f->failed = true;
+	else
+		f->fact[f->n++] = new;
+}
+
+void facts_free(struct facts *f)
+{
+	free(f->fact);
+	pool_free(&f->pool);
+	*f = (struct facts){ 0 };
+}
+
+static void add_meta(struct facts *f, const struct run_meta *m)
+{
+	char number[40];
+
+	if (!glob_match(facts_kept, m->key) || glob_match(facts_left_out, m->key))
+		return;
+	if (m->type == META_REAL)
+		snprintf(number, sizeof number, "%.12g", m->real);
+	else if (m->type == META_BOOL)
+		snprintf(number, sizeof number, "%s", m->value ? "true" : "false");
+	else
+		snprintf(number, sizeof number, "%" PRId64, m->value);
+	if (m->type != META_TEXT)
+		facts_add(f, m->key, number);
+	else if (m->text)
+		facts_add(f, m->key, m->text);
+}
+
+static void put_counters(struct bytes *b, const struct summary *s)
+{
+	struct json j = { .out = b };
+
+	if (!s->ncounters)
+		return;
+	json_object(&j);
+	for (uint32_t i = 0; i < s->ncounters; i++) {
+		json_key(&j, s->counters[i].metric);
+		json_real(&j, s->counters[i].value);
+	}
+	json_object_end(&j);
+	bytes_u8(b, 0);
+}
+
+static const char *text_of(const struct run *r, const char *key)
+{
+	const struct run_meta *m = r->nnodes ? run_find_meta(r, r->nnodes - 1, key) : NULL;
+
+	return m && m->type == META_TEXT && m->text ? m->text : "";
+}
+
+static int take(struct evidence *v, struct trial *t, struct run *r, struct err *e)
+{
+	const struct summary_wish wish = { .compared = past_metrics };
+	struct summary s;
+	int rc = summary_make_as(&s, r, &wish, e);
+
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < r->nmetas; i++)
+		add_meta(&v->facts, &r->metas[i]);
+	snprintf(v->governor, sizeof v->governor, "%s", text_of(r, "host.cpu_governor"));
+	snprintf(v->host, sizeof v->host, "%s", text_of(r, "node.host"));
+	put_counters(&v->counters, &s);
+	t->peak_memory_bytes = s.peak_memory_bytes;
+	t->energy_j = s.energy_j;
+	t->energy_apportioned_j = s.energy_job_j;
+	if (past_add(&v->past, r, &s, r->path, clock_utc_ns()) || v->facts.failed ||
+	    v->counters.failed)
+		rc = err_set(e, -ENOMEM, "out of memory for the recording of a trial");
+	summary_free(&s);
+	return rc;
+}
+
+int evidence_read(struct evidence *v, struct trial *t, const char *path, struct err *e)
+{
+	struct run *r = NULL;
+	int rc;
+
+	*v = (struct evidence){ 0 };
+	rc = run_open(&r, path, e);
+	if (!rc)
+		rc = take(v, t, r, e);
+	run_close(r);
+	if (rc)
+		return rc;
+	t->path = v->past.n ? v->past.run[0].text[HISTORY_PATH] : NULL;
+	t->governor = *v->governor ? v->governor : NULL;
+	t->counters = v->counters.len ? (const char *)v->counters.data : NULL;
+	if (*v->host)
+		t->host = v->host;
+	return 0;
+}
+
+void evidence_free(struct evidence *v)
+{
+	facts_free(&v->facts);
+	history_free(&v->past);
+	bytes_free(&v->counters);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * evidence.h - what the recording of a trial, and the software that runs its script, say about it.
+ *
+ * Facts are what hardly changes between trials; figures are of one of them.
+ */
+#ifndef SONDE_CMD_EVIDENCE_H
+#define SONDE_CMD_EVIDENCE_H
+
+#include "bench/trial.h"
+#include "cmd/recording.h"
+#include "store/history.h"
+
+struct facts {
+	struct bench_fact *fact;
+	uint32_t n, cap;
+	struct pool pool;
+	bool failed; /* out of memory: something is missing */
+};
+
+void facts_add(struct facts *f, const char *name, const char *text);
+void facts_free(struct facts *f);
+
+/* Which interpreter runs the script, of which version, and which packages it has: by asking it.
+ * What does not answer within seconds is left out. */
+void software_find(struct facts *f, const char *script, const struct option_list *environment);
+
+struct evidence {
+	struct facts facts;
+	struct history past; /* the run, for the history */
+	char governor[64], host[256];
+	struct bytes counters; /* JSON; empty: none were counted */
+};
+
+/* Of the recording at path: facts, and the trial's figures. 0 or -errno with a sentence: there is
+ * no evidence, and the trial stays as it was. Free in either case. */
+int evidence_read(struct evidence *v, struct trial *t, const char *path, struct err *e);
+void evidence_free(struct evidence *v);
+
+#endif

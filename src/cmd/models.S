@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The models that travel in the program. Assembled from the root of the source tree. */
+
+	.section .rodata
+	.globl asset_thoth_model
+	.hidden asset_thoth_model
+	.globl asset_thoth_model_end
+	.hidden asset_thoth_model_end
+asset_thoth_model:
+	.incbin "models/thoth.model"
+asset_thoth_model_end:
+
+	.section .note.GNU-stack, "", %progbits

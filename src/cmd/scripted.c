@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/scripted.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/root.h"
+#include "job/markfile.h"
+#include "job/message.h"
+#include "job/words.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READY_MS = 3000, DONE_MS = 15000 };
+/* One byte more than a result may have, so that it is seen to be too long. */
+enum { OUT_MOST = (16 << 20) + 1, ERR_MOST = 1 << 20, BLOCK = 65536 };
+enum { OUT, ERR, REPORT, PIPES };
+
+/* ---- in the process that starts the script ---- */
+
+static _Noreturn void be_recorder(const struct scripted_wish *w, const struct launch *l,
+				  pid_t launcher, const char *marks)
+{
+	const struct message done = { .kind = MESSAGE_DONE };
+	struct recorder_options r = recording_recorder(w->plan);
+	struct bytes words = { 0 };
+
+	words_join(&words, l->argv);
+	bytes_u8(&words, '\0');
+	r.command = words.failed ? l->argv[0] : (const char *)words.data;
+	r.environment = environ;
+	r.marks = marks;
+	r.launcher = l->recorder;
+	r.sampler.tree.launcher = launcher;
+	recorder_run(&r);
+	message_send(l->recorder, &done);
+	_exit(0);
+}
+
+static void start_recorder(const struct scripted_wish *w, struct launch *l, const char *marks)
+{
+	pid_t launcher = getpid();
+	struct err e;
+
+	if (recorder_detach(&l->recorder, &l->recorder_pid, &e) == 1)
+		be_recorder(w, l, launcher, marks);
+}
+
+static ssize_t read_children(char *buf, size_t size)
+{
+	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : file_reread(fd, buf, size);
+
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
+static void name_of(int64_t pid, char *out, size_t size)
+{
+	char path[40];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%" PRId64 "/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : file_reread(fd, out, size);
+	if (fd >= 0)
+		close(fd);
+	out[n > 0 ? strcspn(out, "\n") : 0] = '\0';
+}
+
+/* Orphans of the script have become children here: they end, and so do theirs. */
+static void end_left(struct scripted_report *r)
+{
+	enum { TRIES = 2000 };
+	const struct timespec pause = { .tv_nsec = NS_PER_MS };
+	char buf[4096];
+	int64_t pid;
+
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	for (int i = 0; i < TRIES && read_children(buf, sizeof buf) > 0; i++) {
+		for (const char *p = buf; number_i64(&p, &pid);) {
+			if (!r->left)
+				name_of(pid, r->left_name, sizeof r->left_name);
+			r->left += !i;
+			kill((pid_t)pid, SIGKILL);
+		}
+		nanosleep(&pause, NULL);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+	}
+}
+
+static void set_environment(const struct scripted_wish *w)
+{
+	for (uint32_t i = 0; w->environment && i < w->environment->n; i++) {
+		char name[256];
+		const char *text = w->environment->text[i], *is = strchr(text, '=');
+
+		snprintf(name, sizeof name, "%.*s", is ? (int)(is - text) : 0, text);
+		if (is)
+			setenv(name, is + 1, 1);
+	}
+	if (!w->plan)
+		return;
+	setenv("SONDE_DIR", w->plan->absolute, 1);
+	setenv("SONDE_RUN_ID", w->plan->run_id, 1);
+}
+
+static void take_output(int out, int err)
+{
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (in >= 0)
+		dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+}
+
+static _Noreturn void be_launcher(const struct scripted_wish *w, const int to[PIPES])
+{
+	struct launch_signals saved;
+	struct sentinel sentinel;
+	struct launch l = { .argv = w->argv,
+			    .sentinel = &sentinel,
+			    .saved = &saved,
+			    .recorder = -1,
+			    .follower = -1,
+			    .limit_ns = w->limit_ns,
+			    .ready_ms = READY_MS,
+			    .done_ms = DONE_MS };
+	struct scripted_report r = { .code = LAUNCH_FAILED };
+	struct mark_file marks = { .fd = -1 };
+	struct err e = { "" };
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	set_environment(w);
+	if (!launch_begin(&saved, &e)) {
+		if (w->plan)
+			mark_file_make(&marks);
+		sentinel_start(&sentinel);
+		if (w->plan)
+			start_recorder(w, &l, marks.fd >= 0 ? getenv(MARK_FILE_VARIABLE) : NULL);
+		take_output(to[OUT], to[ERR]);
+		r.start_utc_ns = clock_utc_ns();
+		r.code = launch_command(&l, &r.end, &e);
+		r.end_utc_ns = r.start_utc_ns + r.end.wall_ns;
+		end_left(&r);
+		if (w->plan)
+			mark_file_remove(&marks);
+	}
+	snprintf(r.why, sizeof r.why, "%s", e.text);
+	_exit(write(to[REPORT], &r, sizeof r) != sizeof r);
+}
+
+/* ---- in the one that waits for it ---- */
+
+/* What is there now; 0: it is at its end. What there is no room for is counted. */
+static ssize_t take(int fd, struct bytes *kept, size_t most, uint64_t *total)
+{
+	uint8_t block[BLOCK];
+	ssize_t n;
+
+	do
+		n = read(fd, block, sizeof block);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 && errno == EAGAIN ? -1 : 0;
+	*total += (uint64_t)n;
+	if (kept->len < most)
+		bytes_put(kept, block, (size_t)n < most - kept->len ? (size_t)n : most - kept->len);
+	return n;
+}
+
+static void take_report(struct scripted *r, int fd, bool *over)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, &r->report, sizeof r->report);
+	while (n < 0 && errno == EINTR);
+	r->reported = n == sizeof r->report;
+	*over = true;
+}
+
+/* Until it is reported, and what was written until then. */
+static void listen_to(struct scripted *r, const int from[PIPES])
+{
+	struct pollfd p[PIPES] = { { from[OUT], POLLIN, 0 },
+				   { from[ERR], POLLIN, 0 },
+				   { from[REPORT], POLLIN, 0 } };
+	bool over = false;
+
+	while (!over) {
+		if (poll(p, PIPES, -1) < 0)
+			continue;
+		if (p[OUT].revents && !take(p[OUT].fd, &r->out, OUT_MOST, &r->out_bytes))
+			p[OUT].fd = -1;
+		if (p[ERR].revents && !take(p[ERR].fd, &r->err, ERR_MOST, &r->err_bytes))
+			p[ERR].fd = -1;
+		if (p[REPORT].revents)
+			take_report(r, p[REPORT].fd, &over);
+	}
+	while (p[OUT].fd >= 0 && take(p[OUT].fd, &r->out, OUT_MOST, &r->out_bytes) > 0)
+		;
+	while (p[ERR].fd >= 0 && take(p[ERR].fd, &r->err, ERR_MOST, &r->err_bytes) > 0)
+		;
+}
+
+static int make_pipes(int from[PIPES], int to[PIPES], struct err *e)
+{
+	for (int i = 0; i < PIPES; i++) {
+		int ends[2];
+
+		if (pipe2(ends, O_CLOEXEC)) {
+			int rc = -errno;
+
+			while (i-- > 0) {
+				close(from[i]);
+				close(to[i]);
+			}
+			return err_set(e, rc, "cannot make a pipe: %s", strerror(-rc));
+		}
+		from[i] = ends[0];
+		to[i] = ends[1];
+		fcntl(from[i], F_SETFL, O_NONBLOCK);
+	}
+	return 0;
+}
+
+int scripted_run(struct scripted *r, const struct scripted_wish *w, struct err *e)
+{
+	int from[PIPES], to[PIPES], rc;
+	pid_t pid;
+
+	*r = (struct scripted){ .load_1m = NAN };
+	rc = make_pipes(from, to, e);
+	if (rc)
+		return rc;
+	if (getloadavg(&r->load_1m, 1) != 1)
+		r->load_1m = NAN;
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		for (int i = 0; i < PIPES; i++)
+			close(from[i]);
+		be_launcher(w, to);
+	}
+	rc = pid < 0 ? err_set(e, -errno, "cannot fork: %s", strerror(errno)) : 0;
+	for (int i = 0; i < PIPES; i++)
+		close(to[i]);
+	if (!rc) {
+		listen_to(r, from);
+		waitpid(pid, NULL, 0);
+	}
+	for (int i = 0; i < PIPES; i++)
+		close(from[i]);
+	bytes_u8(&r->out, 0);
+	bytes_u8(&r->err, 0);
+	if (!rc && (r->out.failed || r->err.failed))
+		rc = err_set(e, -ENOMEM, "out of memory for what the script printed");
+	return rc;
+}
+
+void scripted_free(struct scripted *r)
+{
+	bytes_free(&r->out);
+	bytes_free(&r->err);
+}
+
+bool scripted_failed(const struct scripted *r, char *why, size_t size)
+{
+	const struct scripted_report *p = &r->report;
+	int status = p->end.status;
+
+	*why = '\0';
+	if (!r->reported)
+		snprintf(why, size, "the process that started it was killed");
+	else if (p->code)
+		snprintf(why, size, "it could not be started: %s", p->why);
+	else if (p->end.timed_out)
+		snprintf(why, size, "it was ended after %.3g s: it took longer than it was given",
+			 (double)p->end.wall_ns / 1e9);
+	else if (WIFSIGNALED(status))
+		snprintf(why, size, "it was ended by signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		snprintf(why, size, "it ended with exit code %d", WEXITSTATUS(status));
+	else if (p->left)
+		snprintf(
+			why, size,
+			"it left %u process%s behind (%s), which %s ended: a trial is over when its "
+			"script is",
+			p->left, p->left == 1 ? "" : "es", p->left_name,
+			p->left == 1 ? "was" : "were");
+	return *why;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+int scripted_find(const char *word, char path[PATH_MAX], struct err *e)
+{
+	const char *list = strchr(word, '/') ? NULL : getenv("PATH");
+	bool here = !access(word, F_OK);
+
+	for (const char *at = list ? list : ""; *at;) {
+		size_t n = strcspn(at, ":");
+
+		if ((size_t)snprintf(path, PATH_MAX, "%.*s/%s", (int)n, at, word) < PATH_MAX && n &&
+		    is_program(path))
+			return 0;
+		at += n + (at[n] == ':');
+	}
+	if (!here)
+		return err_set(e, -ENOENT, "%.300s: there is no such script%s", word,
+			       list ? ", here or in PATH" : "");
+	if (!is_program(word))
+		return err_set(e, -EACCES, "%.300s is no executable script; chmod +x makes it one",
+			       word);
+	if ((size_t)snprintf(path, PATH_MAX, "%s%s", strchr(word, '/') ? "" : "./", word) >=
+	    PATH_MAX)
+		return err_set(e, -ENAMETOOLONG, "the script's name is too long");
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scripted.h - a benchmark's script, run once: what it printed, how it ended, what it used.
+ *
+ * The script is a child of a process of its own, which ends what the script leaves behind, so that
+ * one trial finds no trace of another. Its standard input is empty.
+ */
+#ifndef SONDE_CMD_SCRIPTED_H
+#define SONDE_CMD_SCRIPTED_H
+
+#include "base/bytes.h"
+#include "cmd/recording.h"
+#include "job/launch.h"
+
+struct scripted_wish {
+	char *const *argv;
+	const struct option_list *environment; /* "NAME=VALUE" */
+	int64_t limit_ns;                      /* 0: none */
+	const struct recording_plan *plan;     /* of its recording; NULL: there is none */
+};
+
+/* What the process that started it says at its end, in one write. */
+struct scripted_report {
+	int code; /* 0, or LAUNCH_*: it could not be started, and why: */
+	char why[512];
+	struct launch_end end;
+	int64_t start_utc_ns, end_utc_ns;
+	uint32_t left; /* processes that it left behind, and one of their names: */
+	char left_name[32];
+};
+
+struct scripted {
+	struct scripted_report report;
+	bool reported;         /* else it was lost, and nothing is known */
+	struct bytes out, err; /* the first bytes of each, ended by a NUL */
+	uint64_t out_bytes, err_bytes;
+	double load_1m; /* before it started; NAN: not known */
+};
+
+/* 0 when it was run, whatever came of it; or -errno with a sentence. Free in either case. */
+int scripted_run(struct scripted *r, const struct scripted_wish *w, struct err *e);
+void scripted_free(struct scripted *r);
+
+/* Why this is no good trial, as far as that is told by how it ended; false: it ended well. */
+bool scripted_failed(const struct scripted *r, char *why, size_t size);
+
+/* The script as it is executed: in PATH, or here. 0, or -errno with a sentence. */
+int scripted_find(const char *word, char path[PATH_MAX], struct err *e);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* software.c - which interpreter runs a script, and with which packages. */
+#include "cmd/evidence.h"
+
+#include "base/clock.h"
+#include "base/jsontree.h"
+#include "cmd/scripted.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE (20 * NS_PER_S)
+
+/* What a Python has installed, as JSON. */
+static char packages_program[] =
+	"import json\n"
+	"try:\n"
+	"    from importlib.metadata import distributions\n"
+	"    found = {d.metadata['Name']: d.version for d in distributions() if d.metadata['Name']}\n"
+	"except ImportError:\n"
+	"    import pkg_resources\n"
+	"    found = {d.project_name: d.version for d in pkg_resources.working_set}\n"
+	"print(json.dumps({str(k): str(v) for k, v in found.items()}))\n";
+
+/* The words behind #!, at most two; with env in front, the program that env finds. */
+static bool interpreter_of(const char *script, char *out, size_t size)
+{
+	char head[512] = "", *word[2] = { NULL };
+	int fd = open(script, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head - 1);
+	char *save = NULL;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 3 || memcmp(head, "#!", 2) != 0)
+		return false;
+	head[2 + strcspn(head + 2, "\n")] = '\0';
+	word[0] = strtok_r(head + 2, " \t\r", &save);
+	word[1] = word[0] ? strtok_r(NULL, " \t\r", &save) : NULL;
+	if (word[1] && !strcmp(word[1], "-S"))
+		word[1] = strtok_r(NULL, " \t\r", &save);
+	if (!word[0])
+		return false;
+	n = strlen(word[0]) >= 4 && !strcmp(word[0] + strlen(word[0]) - 4, "/env") && word[1];
+	snprintf(out, size, "%s", word[n ? 1 : 0]);
+	return true;
+}
+
+/* The first line that it prints; "" when it fails, or says nothing. */
+static void ask_version(char *program, const struct option_list *environment, char *out,
+			size_t size)
+{
+	char version[] = "--version";
+	char *argv[] = { program, version, NULL };
+	const struct scripted_wish w = { .argv = argv,
+					 .environment = environment,
+					 .limit_ns = PATIENCE };
+	struct scripted r;
+	char why[600];
+	struct err e;
+
+	*out = '\0';
+	if (!scripted_run(&r, &w, &e) && !scripted_failed(&r, why, sizeof why)) {
+		const char *said = (const char *)(r.out.len > 1 ? r.out.data : r.err.data);
+
+		snprintf(out, size, "%.*s", (int)strcspn(said, "\n"), said);
+	}
+	scripted_free(&r);
+}
+
+static void ask_packages(struct facts *f, char *python, const struct option_list *environment)
+{
+	char option[] = "-c";
+	char *argv[] = { python, option, packages_program, NULL };
+	const struct scripted_wish w = { .argv = argv,
+					 .environment = environment,
+					 .limit_ns = PATIENCE };
+	const struct jsontree *found = NULL;
+	struct pool pool = { 0 };
+	struct scripted r;
+	struct err e;
+
+	if (!scripted_run(&r, &w, &e) && r.out.len > 1)
+		found = jsontree_read(&pool, r.out.data, r.out.len - 1, &e);
+	for (const struct jsontree *v = found && found->type == JSONDOC_OBJECT ? found->first
+									       : NULL;
+	     v; v = v->next) {
+		char name[200];
+
+		snprintf(name, sizeof name, "package.%s", v->key);
+		if (v->type == JSONDOC_STRING)
+			facts_add(f, name, v->text);
+	}
+	scripted_free(&r);
+	pool_free(&pool);
+}
+
+static bool is_python(const char *program)
+{
+	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+
+	return !strncmp(name, "python", 6) || !strncmp(name, "pypy", 4);
+}
+
+void software_find(struct facts *f, const char *script, const struct option_list *environment)
+{
+	char word[400], path[PATH_MAX], version[256];
+	struct err e;
+
+	facts_add(f, "runtime.libc", gnu_get_libc_version());
+	if (!interpreter_of(script, word, sizeof word) || scripted_find(word, path, &e))
+		return;
+	facts_add(f, "runtime.interpreter", path);
+	ask_version(word, environment, version, sizeof version);
+	if (*version)
+		facts_add(f, "runtime.version", version);
+	if (is_python(word))
+		ask_packages(f, word, environment);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process has one file of rings, and a thread one ring of it: the one place here with a state of
+ * the process. What costs anything is done when a process or a thread makes its first span.
+ */
+#include "lib/span.h"
+
+#include "base/clock.h"
+#include "core/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int sonde_spans_wanted = 1;
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_once_t once;
+	pthread_key_t key; /* so that a thread gives its ring back */
+	bool keyed;
+	bool tried; /* whether there is a recorder is known */
+	bool found; /* one of a job takes what is in the file */
+	int fd;     /* of the file; its program may close it, and open another by that number */
+	dev_t device;
+	ino_t inode;
+	_Atomic(struct ring_head *) head; /* NULL: none; it stays mapped */
+	struct ring_thread *ring[RING_THREADS_MAX];
+	bool taken[RING_THREADS_MAX];
+	uint32_t nrings;
+	/* Names outlive the file: a child has another one. */
+	uint32_t nnames;
+	char name[RING_NAMES_MAX + 1][RING_NAME_SIZE];
+} process = { .lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT, .fd = -1 };
+
+/* initial-exec: one load, and there is room for a pointer wherever the library is loaded. */
+static __thread struct ring_thread *mine __attribute__((tls_model("initial-exec")));
+
+/* ---- the file ---- */
+
+static bool file_is_ours(void)
+{
+	struct stat st;
+
+	return process.fd >= 0 && !fstat(process.fd, &st) && st.st_dev == process.device &&
+	       st.st_ino == process.inode;
+}
+
+/* Reserved, since who writes into memory that a full file system does not have is killed; and a
+ * file that may not grow so far would be a signal. */
+static void *file_map(int fd, size_t at, size_t size)
+{
+	struct rlimit most;
+	void *memory;
+
+	if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < at + size ||
+	    posix_fallocate(fd, (off_t)at, (off_t)size))
+		return NULL;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static uint64_t pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : (uint64_t)st.st_ino;
+}
+
+static bool head_make(int fd)
+{
+	struct ring_head *head = file_map(fd, 0, ring_head_size());
+	struct stat st;
+
+	if (!head || fstat(fd, &st))
+		return false;
+	memcpy(head->name, process.name, sizeof head->name);
+	head->nnames = process.nnames;
+	head->pid = (uint32_t)getpid();
+	head->pid_namespace = pid_namespace();
+	head->version = RING_VERSION;
+	head->magic = RING_MAGIC;
+	process.fd = fd;
+	process.device = st.st_dev;
+	process.inode = st.st_ino;
+	atomic_store_explicit(&process.head, head, memory_order_release);
+	return true;
+}
+
+/* In the folder of the job's recorder. It gets its name when it is whole. */
+static bool file_in(const char *folder)
+{
+	char new[512], name[512];
+	int fd, n;
+
+	n = snprintf(new, sizeof new, "%s/" RING_NEW "%d-XXXXXX", folder, (int)getpid());
+	if (folder[0] != '/' || n < 0 || (size_t)n >= sizeof new)
+		return false;
+	fd = mkostemp(new, O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	snprintf(name, sizeof name, "%s/%s", folder, new + strlen(folder) + strlen("/" RING_NEW));
+	if (head_make(fd) && !rename(new, name))
+		return true;
+	unlink(new);
+	if (!process.head)
+		close(fd);
+	return false;
+}
+
+/* Once: is there a recorder? */
+static void look_for_recorder(void)
+{
+	const char *folder = secure_getenv(RING_FOLDER_VARIABLE);
+	int code = errno;
+
+	if (process.tried)
+		return;
+	process.tried = true;
+	process.found = folder && *folder && file_in(folder);
+	if (!process.found)
+		span_want(false);
+	errno = code;
+}
+
+void span_want(bool wanted)
+{
+	__atomic_store_n(&sonde_spans_wanted, wanted, __ATOMIC_RELAXED);
+}
+
+/* ---- forks ---- */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&process.lock);
+}
+
+static void after_fork_here(void)
+{
+	pthread_mutex_unlock(&process.lock);
+}
+
+/* What is mapped is the parent's, whose threads go on writing into it. */
+static void after_fork_there(void)
+{
+	struct ring_head *head = process.head;
+
+	for (uint32_t i = 0; i < process.nrings; i++)
+		munmap(process.ring[i], ring_thread_size());
+	if (head)
+		munmap(head, ring_head_size());
+	if (file_is_ours())
+		close(process.fd);
+	process.head = NULL;
+	process.fd = -1;
+	process.nrings = 0;
+	memset(process.taken, 0, sizeof process.taken);
+	mine = NULL;
+	process.tried = false;
+	/* A recording of the parent's own is not the child's. */
+	if (head)
+		span_want(process.found);
+	process.found = false;
+	pthread_mutex_unlock(&process.lock);
+}
+
+/* ---- threads ---- */
+
+static void ring_give_back(void *ring)
+{
+	pthread_mutex_lock(&process.lock);
+	for (uint32_t i = 0; i < process.nrings; i++)
+		if (process.ring[i] == ring)
+			process.taken[i] = false;
+	pthread_mutex_unlock(&process.lock);
+	mine = NULL;
+}
+
+static void begin_once(void)
+{
+	process.keyed = !pthread_key_create(&process.key, ring_give_back);
+	pthread_atfork(before_fork, after_fork_here, after_fork_there);
+}
+
+static bool ring_has_room(const struct ring_thread *r)
+{
+	return r->written - __atomic_load_n(&r->taken, __ATOMIC_ACQUIRE) < RING_SLOTS;
+}
+
+static inline struct ring_slot *slot_of(struct ring_thread *r, uint64_t number)
+{
+	return (struct ring_slot *)((char *)r + RING_PAGE) + number % RING_SLOTS;
+}
+
+/* Only its thread writes into a ring. */
+static inline void publish(struct ring_thread *r, struct ring_slot slot)
+{
+	uint64_t written = r->written;
+
+	if (written - __atomic_load_n(&r->taken, __ATOMIC_ACQUIRE) >= RING_SLOTS) {
+		__atomic_store_n(&r->lost, r->lost + 1, __ATOMIC_RELAXED);
+		return;
+	}
+	*slot_of(r, written) = slot;
+	__atomic_store_n(&r->written, written + 1, __ATOMIC_RELEASE);
+}
+
+/* One that a thread gave back, or a new one. NULL: there is none. */
+static struct ring_thread *ring_find(struct ring_head *head)
+{
+	uint32_t i = 0, n = process.nrings;
+	struct ring_thread *r;
+
+	while (i < n && (process.taken[i] || !ring_has_room(process.ring[i])))
+		i++;
+	if (i == RING_THREADS_MAX)
+		return NULL;
+	if (i == n) {
+		r = file_is_ours() ? file_map(process.fd, ring_thread_at(n), ring_thread_size())
+				   : NULL;
+		if (!r)
+			return NULL;
+		process.ring[n] = r;
+		process.nrings++;
+		__atomic_store_n(&head->nthreads, n + 1, __ATOMIC_RELEASE);
+	}
+	process.taken[i] = true;
+	return process.ring[i];
+}
+
+static struct ring_thread *ring_take(struct ring_head *head)
+{
+	struct ring_thread *r = ring_find(head);
+	struct ring_slot comes = { .what = RING_THREAD, .to_ns = syscall(SYS_gettid) };
+
+	if (!r) {
+		head->lost++;
+		return NULL;
+	}
+	r->depth = 0;
+	r->thread = (uint32_t)comes.to_ns;
+	prctl(PR_GET_NAME, r->called);
+	comes.from_ns = clock_mono_ns();
+	publish(r, comes);
+	if (process.keyed)
+		pthread_setspecific(process.key, r);
+	return r;
+}
+
+/* A ring for this thread; NULL: it has none. */
+static __attribute__((noinline)) struct ring_thread *join(void)
+{
+	struct ring_head *head;
+	int code = errno;
+
+	pthread_once(&process.once, begin_once);
+	pthread_mutex_lock(&process.lock);
+	look_for_recorder();
+	head = process.head;
+	if (head && SONDE_SPANS_WANTED)
+		mine = ring_take(head);
+	pthread_mutex_unlock(&process.lock);
+	errno = code;
+	return mine;
+}
+
+static inline struct ring_thread *ring_mine(void)
+{
+	return __builtin_expect(!mine, 0) ? join() : mine;
+}
+
+/* ---- what is declared ---- */
+
+#undef sonde_begin
+#undef sonde_end
+#undef sonde_mark
+#undef sonde_counter
+
+static inline int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+void sonde_begin(uint32_t name)
+{
+	struct ring_thread *r = ring_mine();
+	uint32_t depth;
+
+	if (!r)
+		return;
+	depth = r->depth;
+	if (depth < RING_OPEN_MAX)
+		r->open[depth] = (struct ring_open){ .from_ns = now_ns(), .name = name };
+	__atomic_store_n(&r->depth, depth + 1, __ATOMIC_RELEASE);
+}
+
+void sonde_end(void)
+{
+	struct ring_thread *r = mine;
+	const struct ring_open *o;
+	uint32_t depth;
+
+	if (!r || !r->depth)
+		return;
+	depth = r->depth - 1;
+	__atomic_store_n(&r->depth, depth, __ATOMIC_RELAXED);
+	if (depth >= RING_OPEN_MAX) {
+		__atomic_store_n(&r->lost, r->lost + 1, __ATOMIC_RELAXED);
+		return;
+	}
+	o = &r->open[depth];
+	publish(r, (struct ring_slot){ o->from_ns, now_ns(), o->name, RING_SPAN });
+}
+
+void sonde_mark(uint32_t name)
+{
+	struct ring_thread *r = ring_mine();
+
+	if (r)
+		publish(r, (struct ring_slot){ now_ns(), 0, name, RING_MARK });
+}
+
+void sonde_counter(uint32_t name, double value)
+{
+	struct ring_head *head = ring_mine() ? process.head : NULL;
+	uint64_t bits;
+
+	if (!head || !name || name > RING_NAMES_MAX)
+		return;
+	memcpy(&bits, &value, sizeof bits);
+	__atomic_store_n(&head->value[name], bits, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->valued[name], 1, __ATOMIC_RELEASE);
+}
+
+static uint32_t name_find(const char *text)
+{
+	struct ring_head *head = process.head;
+	uint32_t i = 1;
+
+	while (i <= process.nnames && strncmp(process.name[i], text, RING_NAME_SIZE - 1) != 0)
+		i++;
+	if (i <= process.nnames || i > RING_NAMES_MAX)
+		return i > RING_NAMES_MAX ? 0 : i;
+	snprintf(process.name[i], RING_NAME_SIZE, "%s", text);
+	process.nnames = i;
+	if (head) {
+		memcpy(head->name[i], process.name[i], RING_NAME_SIZE);
+		__atomic_store_n(&head->nnames, i, __ATOMIC_RELEASE);
+	}
+	return i;
+}
+
+uint32_t sonde_name(const char *text)
+{
+	uint32_t number;
+
+	if (!text || !*text)
+		return 0;
+	pthread_once(&process.once, begin_once);
+	pthread_mutex_lock(&process.lock);
+	number = name_find(text);
+	pthread_mutex_unlock(&process.lock);
+	return number;
+}
+
+uint64_t sonde_spans_lost(void)
+{
+	uint64_t lost;
+
+	pthread_mutex_lock(&process.lock);
+	lost = process.head ? process.head->lost : 0;
+	for (uint32_t i = 0; i < process.nrings; i++)
+		lost += __atomic_load_n(&process.ring[i]->lost, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&process.lock);
+	return lost;
+}
+
+int span_rings(void)
+{
+	int fd = -1, rc = 0;
+
+	pthread_once(&process.once, begin_once);
+	pthread_mutex_lock(&process.lock);
+	look_for_recorder();
+	if (process.found) {
+		rc = -EBUSY;
+	} else if (!process.head) {
+		fd = memfd_create("sonde", MFD_CLOEXEC);
+		rc = fd < 0 || fchmod(fd, 0600) ? -errno : head_make(fd) ? 0 : -ENOSPC;
+		if (rc && fd >= 0)
+			close(fd);
+	}
+	if (!rc)
+		rc = file_is_ours() ? fcntl(process.fd, F_DUPFD_CLOEXEC, 0) : -EBADF;
+	if (rc == -1)
+		rc = -errno;
+	pthread_mutex_unlock(&process.lock);
+	return rc;
+}

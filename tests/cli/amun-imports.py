@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 120
+"""Inspections of Amun become batches and trials, with all that Amun says of them: in folders, with gaps and short batches, in older layouts,
+damaged; once only. They compare with trials that sonde ran."""
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+SONDE = os.environ["SONDE"]
+faults = []
+if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), "libexec/sonde/sonde-database")):
+    print("sonde-database was not built: libsqlite3-dev is not installed")
+    sys.exit(77)
+
+
+def check(what, good, detail=""):
+    if not good and len(faults) < 20:
+        faults.append(f"{what}: {str(detail)[:600]}")
+
+
+def sonde(*words, code=0):
+    p = subprocess.run([SONDE, *words], capture_output=True, text=True, timeout=100, env={**os.environ, "SONDE_STORE": "s.sqlite"})
+    check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}{p.stdout}")
+    return p
+
+
+def database(sql):
+    with sqlite3.connect("s.sqlite") as db:
+        db.row_factory = sqlite3.Row
+        return db.execute(sql).fetchall()
+
+
+USAGE = {f"ru_{n}": i for i, n in enumerate("maxrss ixrss idrss isrss minflt majflt nswap inblock oublock msgsnd msgrcv nsignals nvcsw nivcsw".split(), 100)}
+HWINFO = {"cpu_info": {"brand_raw": "Xeon", "hz_actual": [2100000000, 0]}, "platform": {"node": "n1"}, "cpu_features": {"flags": ["avx", "fma"]}}
+
+
+def result(i, elapsed, **changes):
+    printed = {"name": "PiConv1D", "component": "pytorch", "@parameters": {"device": "cpu", "dtype": "float32", "padding": i if i % 2 else "SAME"},
+               "@result": {"elapsed": elapsed, "rate": 1}, "overall_score": None}
+    return {"hwinfo": HWINFO, "stdout": printed, "stderr": "warm\n", "exit_code": 0, "script_sha256": "ab" * 32,
+            "usage": {"ru_utime": 1.25, "ru_stime": 0.5, **USAGE}, "start_datetime": f"2020-03-01T12:00:{i:02d}.500000", "end_datetime": f"2020-03-01T12:00:{i + 2:02d}.750000",
+            "os_release": {"id": "fedora"}, "runtime_environment": {"python_version": "3.8"}, "hostname": "n1", **changes}
+
+
+def inspection(name, results, specification=None):
+    os.makedirs(f"{name}/build")
+    if specification is not None:
+        with open(f"{name}/build/specification", "w") as f:
+            json.dump(specification, f)
+    for i, document in results.items():
+        os.makedirs(f"{name}/results/{i}")
+        with open(f"{name}/results/{i}/result", "w") as f:
+            f.write(document if isinstance(document, str) else json.dumps(document, sort_keys=True, indent=2))
+
+
+SPECIFICATION = {"base": "fedora:32", "batch_size": 5, "script": "https://example.org/conv1d.py", "@created": "2020-03-01T11:59:00.000000",
+                 "python": {"requirements": {}, "requirements_locked": {"default": {"torch": {"version": "==1.4.0"}}}}}
+inspection("all/inspection-a-0001", {0: result(0, 10.0), 1: result(1, 11), 3: result(3, 12, exit_code=1)}, SPECIFICATION)
+inspection("all/inspection-b-0002", {0: {**result(0, 20.0)["stdout"], "exit_code": 0, "usage": {}, "datetime": "2020-03-01T12:00:00"},
+                                     1: result(1, 1, stdout="Traceback (most recent call last):"), 2: "{", 10: result(10, 21.0, stdout={})})
+os.mkdir("all/notes")
+p = sonde("import", "amun", "all", code=1)
+for words in ("1 of 4 results are missing", "a batch of 5 was asked for, and 4 results came", "results/2/result: it is no JSON", "inspections: 2, trials: 6, of them failed: 3"):
+    check(f"says {words}", words in p.stderr, p.stderr)
+trials = database("SELECT t.*, b.uid, b.origin FROM trials t JOIN batches b ON b.id = t.batch_id ORDER BY b.uid, number")
+check("trials", [(t["uid"], t["number"], t["state"]) for t in trials] ==
+      [("amun:inspection-a-0001", 1, "ok"), ("amun:inspection-a-0001", 2, "ok"), ("amun:inspection-a-0001", 4, "failed"), ("amun:inspection-b-0002", 1, "ok"),
+       ("amun:inspection-b-0002", 2, "failed"), ("amun:inspection-b-0002", 11, "failed")], [tuple(t) for t in trials])
+t = trials[0]
+check("usage", t["ru_utime"] == 1.25 and t["ru_stime"] == 0.5 and [t[n] for n in USAGE] == list(USAGE.values()), dict(t))
+check("times", t["duration_seconds"] == 2.25 and t["start_ns"] == 1583064000500000000, dict(t))
+check("who", t["host"] == "n1" and t["version"] == "ab" * 32 and t["stderr"] == "warm\n" and t["origin"] == SPECIFICATION["script"], dict(t))
+check("unknown is null", trials[3]["ru_utime"] is None and trials[3]["duration_seconds"] is None and trials[3]["start_ns"] == 1583064000000000000, dict(trials[3]))
+check("typed", [tuple(r) for r in database("SELECT padding, elapsed, rate FROM pi_conv1d ORDER BY trial_id")][:3] == [("SAME", 10, 1), ("1", 11, 1), ("3", 12, 1)])
+facts = {r["name"]: r["text"] for r in database(f"SELECT * FROM environment_facts WHERE environment_id = {t['environment_id']}")}
+check("facts", facts == {"hwinfo.cpu_info.brand_raw": "Xeon", "hwinfo.platform.node": "n1", "hwinfo.cpu_features.flags": '["avx","fma"]', "os_release.id": "fedora",
+                         "runtime_environment.python_version": "3.8", "package.torch": "1.4.0"}, facts)
+check("one environment", trials[1]["environment_id"] == t["environment_id"])
+before = [tuple(r) for r in database("SELECT * FROM trials ORDER BY id")]
+p = sonde("import", "amun", "--json", "all", code=1)
+check("once only", json.loads(p.stdout)["trials"] == 0 and json.loads(p.stdout)["there_already"] == 6 and
+      before == [tuple(r) for r in database("SELECT * FROM trials ORDER BY id")], p.stdout)
+with open("single.json", "w") as f:
+    json.dump(result(5, 13.5), f)
+sonde("import", "amun", "single.json")
+check("one document", database("SELECT state FROM trials ORDER BY id DESC")[0][0] == "ok")
+batches = json.loads(sonde("bench", "list", "--json").stdout)["batches"]
+check("list", [(b["source"], b["indicator"], b["trials"], b["failed"]) for b in batches] ==
+      [("amun", "PiConv1D", 3, 1), ("amun", "PiConv1D", 3, 2), ("amun", "PiConv1D", 1, 0)], batches)
+for path, words in (("nowhere", "cannot read nowhere"), ("all/notes", "there is no inspection"), ("all/inspection-b-0002/results/2/result", "it is no JSON")):
+    p = sonde("import", "amun", path, code=1)
+    check(f"sentence for {path}", words in p.stderr and p.stderr.count("\n") == 1, p.stderr)
+print("\n".join(faults))
+sys.exit(bool(faults))

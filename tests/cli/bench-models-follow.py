@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 240
+"""An indicator's columns are derived from its first result and then checked, or declared and changed with their declaration, version by
+version; nothing that is stored is lost. `sonde bench schema` prints them as SQL that SQLite takes, as a graph's schema, and as JSON."""
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+SONDE = os.environ["SONDE"]
+faults = []
+if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), "libexec/sonde/sonde-database")):
+    print("sonde-database was not built: libsqlite3-dev is not installed")
+    sys.exit(77)
+
+
+def check(what, good, detail=""):
+    if not good and len(faults) < 20:
+        faults.append(f"{what}: {str(detail)[:600]}")
+
+
+def sonde(*words, code=0):
+    p = subprocess.run([SONDE, *words], capture_output=True, text=True, timeout=100, env={**os.environ, "SONDE_STORE": "s.sqlite"})
+    check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}{p.stdout}")
+    return p
+
+
+def database(sql, *values):
+    with sqlite3.connect("s.sqlite") as db:
+        return db.execute(sql, values).fetchall()
+
+
+runs = 0
+
+
+def result(parameters, measured, *words, code=0, name="PiSome"):
+    """Runs a script that says so; the reason of its trial."""
+    global runs
+    runs += 1
+    with open("script", "w") as f:
+        f.write("#!/bin/sh\ncat <<'END'\n" + json.dumps({"name": name, "component": "x", "@parameters": parameters, "@result": measured}) + "\nEND\n")
+    os.chmod("script", 0o755)
+    sonde("bench", "run", "-q", "-o", f"d{runs}", *words, "./script", code=code)
+    return database("SELECT reason FROM trials ORDER BY id DESC LIMIT 1")[0][0]
+
+
+def columns(table="trials_pi_some"):
+    return {name: kind for _, name, kind, *_ in database(f"PRAGMA table_info({table})")}
+
+
+def version(name="PiSome"):
+    return database("SELECT version FROM indicators WHERE name = ?", name)[0][0]
+
+
+# Derived.
+result({"n": 1, "mode": "fast", "deep": True, "list": [1]}, {"elapsed": 3, "none": None, "select": "x", 'a"b': 1.5})
+check("derived", columns() == {"trial_id": "INTEGER", "n": "BIGINT", "mode": "TEXT", "deep": "INTEGER", "list": "TEXT", "elapsed": "DOUBLE PRECISION",
+                               "select": "TEXT", 'a"b': "DOUBLE PRECISION"}, columns())
+check("first version", version() == 1)
+indexed = {row[0] for row in database("SELECT name FROM indicator_columns WHERE is_indexed = 1")}
+check("indexed", indexed == {"n", "mode", "deep"} and len(database("PRAGMA index_list(trials_pi_some)")) == 3, indexed)
+result({"n": 2, "mode": "fast", "deep": False, "list": {"x": 2}}, {"elapsed": 3.5, "none": None})
+check("the same columns", version() == 1 and database("SELECT n, list, elapsed FROM trials_pi_some ORDER BY n") == [(1, "[1]", 3.0), (2, '{"x":2}', 3.5)])
+result({"n": 0.5, "mode": "slow"}, {"elapsed": 4, "none": 7})
+check("a wider one and a new one", version() == 2 and columns()["n"] == "DOUBLE PRECISION" and columns()["none"] == "DOUBLE PRECISION", columns())
+check("values stay", database("SELECT n FROM trials_pi_some ORDER BY trial_id") == [(1.0,), (2.0,), (0.5,)])
+check("since", dict(database("SELECT name, since FROM indicator_columns")) == {**{c: 1 for c in columns() if c not in ("trial_id", "n", "none")}, "n": 2, "none": 2},
+      database("SELECT name, since FROM indicator_columns"))
+reason = result({"n": 1, "mode": 3}, {"elapsed": 1}, code=1)
+check("another type", reason == "line 1: @parameters.mode: a number, and as a column of PiSome it is text", reason)
+reason = result({"n": 1}, {"elapsed": 1, "mode": "x"}, code=1)
+check("another part", reason == "line 1: @result.mode is declared as a parameter of PiSome", reason)
+check("nothing changed", version() == 2 and len(database("SELECT * FROM trials_pi_some")) == 3)
+
+
+# Declared.
+def declare(text):
+    with open("site.model", "w") as f:
+        f.write(text)
+    return "--model", "site.model"
+
+
+first = declare("""# of this site
+indicator PiSite
+  parameter size int index required   # elements
+  parameter padding any
+  result elapsed real unit=ms required
+  result *_average real unit=us
+  score elapsed 100 0
+""")
+result({"size": 8, "padding": "SAME"}, {"elapsed": 25, "x_average": 1}, *first, name="PiSite")
+result({"size": 8, "padding": 1}, {"elapsed": 200.5}, *first, name="PiSite")
+check("declared", columns("trials_pi_site") == {"trial_id": "INTEGER", "size": "BIGINT", "padding": "TEXT", "elapsed": "DOUBLE PRECISION",
+                                               "x_average": "DOUBLE PRECISION"}, columns("trials_pi_site"))
+check("texts and numbers", database("SELECT padding FROM trials_pi_site") == [("SAME",), ("1",)])
+check("score", [r[0] for r in database("SELECT score FROM trials ORDER BY id DESC LIMIT 2")] == [-1, 0.5])
+for parameters, measured, words in (({"size": 8.5}, {"elapsed": 1}, "size: a number, and as a column of PiSite it is int"),
+                                    ({"size": 8}, {}, "@result.elapsed is missing, and PiSite requires it"),
+                                    ({"size": 8}, {"elapsed": None}, "@result.elapsed is missing, and PiSite requires it"),
+                                    ({"size": 8, "more": 1}, {"elapsed": 1}, "more is none of the columns that are declared of PiSite")):
+    reason = result(parameters, measured, *first, code=1, name="PiSite")
+    check(f"reason of {parameters}", words in reason, reason)
+# Without its file the store knows it all the same.
+reason = result({"size": 8, "more": 1}, {"elapsed": 1}, code=1, name="PiSite")
+check("known in the store", "more is none of the columns" in reason, reason)
+second = declare("""indicator PiSite
+  parameter size real index required
+  parameter padding any index
+  parameter more int
+  result elapsed real unit=ms required
+  result *_average real unit=us
+  score elapsed 100 0
+""")
+result({"size": 8.5, "more": 1}, {"elapsed": 1}, *second, name="PiSite")
+check("changed", version("PiSite") == 2 and columns("trials_pi_site")["size"] == "DOUBLE PRECISION" and
+      database("SELECT size, elapsed FROM trials_pi_site ORDER BY trial_id") == [(8.0, 25.0), (8.0, 200.5), (8.5, 1.0)],
+      (version("PiSite"), database("SELECT * FROM trials_pi_site")))
+check("unit", database("SELECT unit FROM indicator_columns WHERE name = 'elapsed' AND indicator_id = 2")[0][0] == "ms")
+n = database("SELECT COUNT(*) FROM trials")[0][0]
+third = declare("indicator PiSite\n parameter size int\n result elapsed real\n")
+with open("script", "w") as f:
+    f.write('#!/bin/sh\necho \'{"name": "PiSite", "component": "x", "@parameters": {"size": 1}, "@result": {"elapsed": 1}}\'\n')
+p = sonde("bench", "run", "-q", "-o", "narrow", *third, "./script", code=1)
+check("narrower is refused", "PiSite.size was real, whose values do not all fit int" in p.stderr and database("SELECT COUNT(*) FROM trials")[0][0] == n, p.stderr)
+
+# What is no model says where and why.
+for text, words in (("parameter x int", "site.model:1: a model begins with indicator NAME"),
+                    ("indicator PiX\n\nparameter x whole", "site.model:3: a type is int, real, text, bool, any or json, and not 'whole'"),
+                    ("indicator PiX\nparameter x int sorted", "not 'sorted'"), ("indicator PiX\nparameter x int\nresult X int", "there already: 'X'"),
+                    ("indicator", "an indicator has one name"), ("indicator a;b", "an indicator has one name"), ("indicator PiX\nscore x 1 2", "a score is a column of numbers"),
+                    ("indicator PiX\nresult x int\nscore x 1 1", "two numbers that differ"), ("indicator PiX\nresult * int required", "cannot be required"),
+                    ("indicator PiX\ntable Other", "a table has one name"), ("frobnicate", "not with 'frobnicate'"), ("a\0b", "this is no text"),
+                    ("indicator PiX\nparameter x int " + "y " * 20, "this is too much"), ("x" * 1000, "a line is too long")):
+    declare(text)
+    p = sonde("bench", "schema", "--model", "site.model", code=2)
+    check(f"sentence for {text!r}", words in p.stderr and p.stderr.count("\n") == 1, p.stderr)
+
+# The schema of the document's example, as a graph's and as SQL.
+words = declare("""indicator PiModel
+  parameter dtype text index
+  parameter device text index
+  parameter reps int index
+  parameter matrix_size int index
+""")
+rdf = sonde("bench", "schema", "--format", "rdf", *words).stdout
+for line in ("<dtype>: string @index(exact) .", "<device>: string @index(exact) .", "<reps>: int @index(int) .", "<matrix_size>: int @index(int) .",
+             "<overall_score>: float .", "<ru_utime>: float .", "<ru_nvcsw>: int .", "<origin>: string @index(exact) .", "<padding>: string @index(exact) ."):
+    check(f"predicate {line}", rdf.splitlines().count(line) == 1, rdf)
+predicates = [line.split(":")[0] for line in rdf.splitlines() if line.endswith(" .")]
+check("each predicate once", len(predicates) == len(set(predicates)), predicates)
+check("its type", "type PiModel {" in rdf and all(f"  <{name}>" in rdf.split("type PiModel {")[1] for name in ("dtype", "device", "reps", "matrix_size")), rdf)
+sql = sonde("bench", "schema", *words).stdout
+with sqlite3.connect(":memory:") as db:
+    db.executescript(sql)
+    check("SQL", {"trials_pi_model", "pi_matmul", "trials"} <= {r[0] for r in db.execute("SELECT name FROM sqlite_master")})
+check("PostgreSQL's", "GENERATED BY DEFAULT AS IDENTITY" in sonde("bench", "schema", "--database", "postgres").stdout)
+said = json.loads(sonde("bench", "schema", "--format", "json", *words).stdout)
+check("JSON", {i["name"] for i in said["indicators"]} >= {"PiModel", "PiMatmul", "PiConv1D", "PiConv2D", "PiPyBench"}, said)
+print("\n".join(faults))
+sys.exit(bool(faults))

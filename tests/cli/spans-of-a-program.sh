@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+# plain
+# limit: 180
+# Spans, marks and counters that programs make through libsonde are in the recording: all of them, of every thread and every
+# child, and what a program that was killed had made; what found no room is counted. Without a recorder nothing happens.
+. "$TOP/tests/lib.sh"
+spanner=$PROGRAMS/spanner
+spans() { # RECORDING NAME: how many
+	"$SONDE" export --to csv -o "csv-$1" "$1" || fail "export"
+	awk -F, -v name="$2" '$3 == name' "csv-$1/spans.csv" | wc -l
+}
+record() { # RECORDING ARGUMENTS...
+	local to=$1
+	shift
+	"$SONDE" run --quiet -o "$to" -- "$spanner" "$@" >lost
+}
+left_out() { # RECORDING
+	figure "$1" '.nodes[0].metadata["spans.left_out"] // 0'
+}
+
+# Threads at the same time, one after the other, and within each other.
+record many many 4000 16 || fail "run: $?"
+equal "outer of 16 threads" 32000 "$(spans many outer)"
+equal "inner of 16 threads" 32000 "$(spans many inner)"
+equal "tracks" 16 "$(cut -d, -f2 csv-many/spans.csv | grep spanner | sort -u | wc -l)"
+equal "none is lost" "0 0" "$(cat lost) $(left_out many)"
+holds "stored in at most 8 bytes each" "$(cat many/*.sonde | wc -c) <= 8 * 64000"
+"$PYTHON" - csv-many/spans.csv <<'PY' || fail "some span is not where it was"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert all(float(r["duration_seconds"]) >= 0 for r in rows)
+last = {}
+for r in rows:  # each inner one is told before the outer one that it is within
+    if r["name"] == "inner":
+        last[r["track"]] = r
+    elif r["name"] == "outer":
+        inner = last[r["track"]]
+        assert float(r["begin_seconds"]) <= float(inner["begin_seconds"]) and float(inner["end_seconds"]) <= float(r["end_seconds"]), (r, inner)
+PY
+record short short 40 || fail "run: $?"
+equal "of 40 short threads" 120 "$(spans short short)"
+equal "each is a track" 40 "$(grep ,short, csv-short/spans.csv | cut -d, -f2 | sort -u | wc -l)"
+record deep deep || fail "run: $?"
+equal "so deep" 64 "$(spans deep deep)"
+equal "and what is deeper is counted" "36 36" "$(cat lost) $(left_out deep)"
+
+# What was made is in the recording when the process was killed, and what was open, too.
+record killed kill 1000 && fail "it was not killed"
+equal "before it was killed" 500 "$(spans killed outer)"
+equal "open ones have no end" 2 "$(grep -cE ',(open|within),[^,]*,[^,]*,,,,' csv-killed/spans.csv)"
+
+# Children have their own; an executed program, too.
+record forked fork || fail "run: $?"
+for made in parent:5 child:10 grandchild:15 outer:20; do
+	equal "spans of ${made%:*}" "${made#*:}" "$(spans forked "${made%:*}")"
+done
+equal "around the children" 1 "$(grep -c ',parent around,' csv-forked/spans.csv)"
+equal "processes" 4 "$(tail -n +2 csv-forked/spans.csv | cut -d, -f2 | sort -u | wc -l)"
+
+# Faster than it can be taken: made and lost are all.
+record fast fast 3000000 || fail "run: $?"
+"$SONDE" export --to csv -o csv-fast fast || fail "export"
+equal "made and lost" 3000000 $(($(grep -cE ',(fast|inner),' csv-fast/spans.csv) + $(cat lost)))
+equal "the recording says how many" "$(cat lost)" "$(left_out fast)"
+
+"$SONDE" run --quiet -i 50ms -o count -- "$spanner" count >lost || fail "run: $?"
+"$SONDE" export --to csv -o csv-count count || fail "export"
+grep 'program.counter,images done,' csv-count/series.csv | cut -d, -f6 | uniq | tr '\n' ' ' >values
+equal "values of the counter" "1 41.5 " "$(cat values)"
+! grep -q 'program.counter,nothing,' csv-count/series.csv || fail "a value that is no number is recorded"
+
+# A branch without a recorder, and no file; SONDE=0 as well.
+equal "without a recorder" 0 "$("$spanner" many 1000 2)"
+env SONDE=0 "$SONDE" run -- "$spanner" many 1000 2 >lost || fail "run: $?"
+SONDE_SPANS=/nonexistent "$spanner" many 1000 2 >lost || fail "a folder that is not there: $?"
+SONDE_SPANS=relative "$spanner" many 1000 2 >lost || fail "a folder that is none: $?"
+mkdir folder && chmod 700 folder
+(ulimit -f 1 && SONDE_SPANS=$PWD/folder "$spanner" many 1000 2 >lost) || fail "where files may not grow: $?"
+
+# Hostile files in the folder: the recorder goes on.
+cat >hostile.sh <<'END'
+"$PROGRAMS/spanner" many 1000 1
+echo "$SONDE_SPANS" >where
+stat -c '%a' "$SONDE_SPANS" >mode
+cd "$SONDE_SPANS"
+ln -s /etc/passwd 1-link
+mkfifo 2-fifo
+mkdir 3-folder
+head -c 3000000 /dev/urandom >4-noise
+: >5-empty
+for f in [0-9]*-??????; do cp "$f" "6-$f" && truncate -s 200000 "6-$f"; done 2>/dev/null
+"$PROGRAMS/spanner" many 3000 1 &
+sleep 0.2
+truncate -s 0 7-* "$!"-?????? 2>/dev/null
+wait
+mv 4-noise 8-noise
+sleep 0.3
+"$PROGRAMS/spanner" many 10 1
+END
+"$SONDE" run --quiet -i 50ms -o hostile -- bash hostile.sh || fail "run: $?"
+holds "spans of honest ones" "$(spans hostile outer) >= 505"
+equal "the folder is private" 700 "$(cat mode)"
+[ ! -e "$(cat where)" ] || fail "the folder is still there"
+"$SONDE" show hostile >shown || fail "show"
+
+# Copies that share a recorder: each track is of a process of its rank.
+for rank in 0 1; do
+	SLURM_JOB_ID=$$ SLURM_PROCID=$rank SLURM_NTASKS=2 SLURM_STEP_ID=0 SLURM_NTASKS_PER_NODE=2 "$SONDE" run --quiet -i 100ms -o shared -- \
+		sh -c 'sleep 0.5; "$PROGRAMS/spanner" many 100 1 >/dev/null; sleep 0.5' &
+	copies[rank]=$!
+done
+wait "${copies[@]}" || fail "run: $?"
+equal "they share a recorder" 1 "$(find shared -name '*.sonde' | wc -l)"
+equal "spans of both" 100 "$(spans shared outer)"
+
+# Alone: a recording of its own, and none of what is made while nobody records; a kill leaves it readable.
+"$spanner" alone own >lost || fail "alone: $?"
+equal "of its own" 50 "$(spans own alone)"
+equal "of the other one" 50 "$(spans own.2 again)"
+equal "made for nobody" "0 0" "$(spans own nobody) $(spans own.2 nobody)"
+contains csv-own/marks.csv ',made,'
+"$SONDE" ls >/dev/null
+"$spanner" orphan orphan >lost 2>/dev/null && fail "it was not killed"
+equal "of one that was killed" 50 "$(spans orphan alone)"
+"$SONDE" run --quiet -o outer -- "$BUILD/examples/spans" inner || fail "run: $?"
+[ ! -e inner ] || fail "it has a recording of its own under sonde run"
+equal "the example's" "20 20" "$(spans outer load) $(spans outer imaging)"
+"$SONDE" trace outer -o trace.json || fail "trace"
+equal "in the trace" 20 "$(jq '[.traceEvents[] | select(.name == "load" and .ph == "X")] | length' trace.json)"

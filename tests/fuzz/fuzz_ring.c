@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file in which a process leaves its spans, with bytes of a stranger in it: u16 place, u8 value
+ * at a time. What is taken of it makes sense, and is no more than there can be. */
+#include "source/spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void put(int fd, size_t at, const void *data, size_t n)
+{
+	check(pwrite(fd, data, n, (off_t)at) == (ssize_t)n);
+}
+
+/* What an honest process leaves. */
+static int file_make(void)
+{
+	const struct ring_slot slots[] = { { 1, 7, 0, RING_THREAD },
+					   { 2, 5, 1, RING_SPAN },
+					   { 6, 0, 2, RING_MARK },
+					   { 5, 9, 2, RING_SPAN } };
+	struct ring_thread ring = { .written = 4, .depth = 1, .called = "a thread" };
+	struct ring_head *head = calloc(1, sizeof *head);
+	int fd = memfd_create("ring", MFD_CLOEXEC);
+
+	check(head && fd >= 0 && !fchmod(fd, 0600) && !ftruncate(fd, (off_t)ring_thread_at(2)));
+	head->magic = RING_MAGIC;
+	head->version = RING_VERSION;
+	head->pid = 1;
+	head->pid_namespace = 1; /* of nobody here */
+	head->nnames = 2;
+	head->nthreads = 2;
+	memcpy(head->name[1], "one", 4);
+	memcpy(head->name[2], "two", 4);
+	head->valued[2] = 1;
+	ring.open[0] = (struct ring_open){ .from_ns = 3, .name = 1 };
+	put(fd, 0, head, sizeof *head);
+	put(fd, ring_thread_at(0), &ring, sizeof ring);
+	put(fd, ring_thread_at(0) + RING_PAGE, slots, sizeof slots);
+	free(head);
+	return fd;
+}
+
+/* The parts that are looked at, one behind the other. */
+static void patch(int fd, const uint8_t *data, size_t n)
+{
+	const struct {
+		size_t at, size;
+	} parts[] = { { 0, 48 + 4 * (size_t)RING_NAME_SIZE },
+		      { offsetof(struct ring_head, value), 64 },
+		      { offsetof(struct ring_head, valued), 64 },
+		      { ring_thread_at(0), sizeof(struct ring_thread) },
+		      { ring_thread_at(0) + RING_PAGE, 256 },
+		      { ring_thread_at(1), 256 } };
+
+	for (; n >= 3; data += 3, n -= 3) {
+		size_t place = data[0] | (size_t)data[1] << 8;
+
+		if (place == UINT16_MAX)
+			check(!ftruncate(fd, (off_t)data[2] << 12));
+		for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+			if (place < parts[i].size)
+				put(fd, parts[i].at + place, data + 2, 1);
+			place -= place < parts[i].size ? 0 : parts[i].size;
+		}
+	}
+}
+
+static void check_events(const struct sample *s)
+{
+	for (uint32_t i = 0; i < s->nevents; i++) {
+		const struct event *e = &s->event[i];
+
+		check(e->kind != EVENT_SPANS || (e->count && e->count <= EVENT_SPANS_MAX));
+		for (uint32_t k = 0; e->kind == EVENT_SPANS && k < e->count; k++)
+			check(e->spans[k].begin_ns >= 0 &&
+			      e->spans[k].end_ns >= e->spans[k].begin_ns &&
+			      e->spans[k].word < s->next_word);
+		check(strlen(e->name) <= 64);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static struct span_intake in;
+	struct sample s;
+	struct span_reader *r;
+	int fd = file_make();
+
+	patch(fd, data, n);
+	memset(&in, 0, sizeof in);
+	check(!sample_init(&s, 1024, 8192));
+	sample_begin(&s, 1, 1);
+	r = span_reader_open(fd);
+	for (int turn = 0; r && turn < 2; turn++) {
+		span_reader_filled(r);
+		span_reader_take(r, &in, &s);
+		span_reader_values(r, &in, &s);
+	}
+	if (r)
+		span_reader_end(r, &in, &s);
+	span_intake_tell(&in, &s);
+	check(in.lost >= 0 && in.marks >= 0 && in.unclear >= 0);
+	check_events(&s);
+	span_reader_close(r);
+	sample_free(&s);
+	return 0;
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 300
+"""Trials, models and what is asked of them are the same in SQLite and in PostgreSQL; columns change in both; eight that write at once lose
+nothing."""
+import json
+import os
+import subprocess
+import sys
+
+import postgres
+
+SONDE = os.environ["SONDE"]
+WRITERS, REPEAT = 8, 4
+faults = []
+server = postgres.Server()
+clean = {k: v for k, v in server.environment.items() if not k.startswith("SONDE_")}
+
+
+def check(what, good, detail=""):
+    if not good and len(faults) < 20:
+        faults.append(f"{what}: {str(detail)[:800]}")
+
+
+def sonde(*words, code=0):
+    p = subprocess.run([SONDE, *words], capture_output=True, text=True, timeout=200, env=clean)
+    check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}")
+    return p
+
+
+def script(name, parameters, measured):
+    with open(name, "w") as f:
+        f.write("#!/bin/sh\ncat <<'END'\n" + json.dumps({"name": "PiBoth", "component": "x", "@parameters": parameters, "@result": measured}) + "\nEND\n")
+    os.chmod(name, 0o755)
+    return "./" + name
+
+
+SCRIPTS = [script("one", {"n": 1, "text": "it's $1"}, {"elapsed": 1.5, "fine": True}), script("two", {"n": 1.5}, {"elapsed": 2, "more": [1]}),
+           script("three", {"n": "x"}, {"elapsed": 2})]
+told = []
+for where in ("s.sqlite", server.url):
+    name = "lite" if where == "s.sqlite" else "pg"
+    for i, path in enumerate(SCRIPTS):
+        sonde("bench", "run", "-q", "-n", "2", "-o", f"{name}{i}", "--store", where, path, code=int(i == 2))
+    writers = [subprocess.Popen([SONDE, "bench", "run", "-q", "-n", str(REPEAT), "-o", f"{name}w{i}", "--store", where,
+                                 script(f"w{name}{i}", {"n": i, f"own{i}": i}, {"elapsed": i})], env=clean, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True) for i in range(WRITERS)]
+    ends = [w.communicate()[1] for w in writers]
+    check(f"writers into {name}", all(w.returncode == 0 for w in writers), ends)
+    listed = json.loads(sonde("bench", "list", "--json", "--store", where).stdout)["batches"]
+    check(f"none lost in {name}", [b["trials"] for b in listed] == [2] * 3 + [REPEAT] * WRITERS, listed)
+    stats = json.loads(sonde("bench", "stats", "--json", "--store", where, "bench:1", "bench:2", "bench:3").stdout)["batches"]
+    machine = {"duration_seconds", "peak_memory_bytes", "energy_joules", "energy_apportioned_joules"}
+    told.append([{**b, "origin": None, "figures": {k: v for k, v in b["figures"].items() if k not in machine and not k.startswith("ru_")}} for b in stats])
+    shown = sonde("bench", "show", "--store", where, "bench:1/2").stdout
+    check(f"a trial of {name}", "it's $1" in shown and "ru_nivcsw" in shown and "host.architecture" in shown, shown)
+check("the same statistics", told[0] == told[1], told)
+check("what they are", [b["figures"].get("elapsed", {}).get("mean") for b in told[0]] == [1.5, 2.0, None] and len(told[0][2]["failed"]) == 2, told[0])
+columns = server.sql("SELECT data_type FROM information_schema.columns WHERE table_name = 'trials_pi_both' AND column_name IN ('n', 'elapsed')")
+check("types in PostgreSQL", columns == [["double precision"]] * 2, columns)
+print("\n".join(faults))
+sys.exit(bool(faults))

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes spans through libsonde.
+ *
+ *     spanner many SPANS THREADS [DIRECTORY]
+ *                                  each thread so many in pairs, with a rest after each thousand
+ *     spanner fast SPANS           without a rest
+ *     spanner short THREADS        threads one after the other, of three spans each
+ *     spanner kill SPANS           that many, two open ones, and the end by SIGKILL
+ *     spanner fork                 of parent, child and grandchild; and an executed program's
+ *     spanner calls SPANS          between two getppid()
+ *     spanner deep                 100 within each other, and an end too many
+ *     spanner count                counters
+ *     spanner alone DIRECTORY      100 in a recording of its own, which stops, and 100 in another
+ *     spanner orphan DIRECTORY     100 in a recording of its own, and SIGKILL a second later
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <sonde_span.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void rest(long ms)
+{
+	const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static void make(const char *text, long n, bool rests)
+{
+	uint32_t outer = sonde_name(text), inner = sonde_name("inner");
+
+	for (long i = 0; i < n; i += 2) {
+		sonde_begin(outer);
+		sonde_begin(inner);
+		sonde_end();
+		sonde_end();
+		if (rests && i % 1000 == 998)
+			rest(2);
+	}
+}
+
+static void *thread(void *spans)
+{
+	make("outer", *(const long *)spans, true);
+	return NULL;
+}
+
+static void many(long spans, int threads)
+{
+	pthread_t id[64];
+
+	for (int i = 0; i < threads; i++)
+		pthread_create(&id[i], NULL, thread, &spans);
+	for (int i = 0; i < threads; i++)
+		pthread_join(id[i], NULL);
+}
+
+static void *three(void *unused)
+{
+	for (int i = 0; i < 3; i++) {
+		SONDE_SPAN("short");
+	}
+	return unused;
+}
+
+static void short_threads(int n)
+{
+	pthread_t id;
+
+	for (int i = 0; i < n; i++) {
+		pthread_create(&id, NULL, three, NULL);
+		pthread_join(id, NULL);
+	}
+}
+
+static void end_here(long spans)
+{
+	make("outer", spans, false);
+	sonde_begin(sonde_name("open"));
+	sonde_begin(sonde_name("within"));
+	raise(SIGKILL);
+}
+
+static void forks(void)
+{
+	make("parent", 10, false);
+	sonde_begin(sonde_name("parent around"));
+	if (!fork()) {
+		sonde_end(); /* of none */
+		make("child", 20, false);
+		if (!fork()) {
+			make("grandchild", 30, false);
+			_exit(0);
+		}
+		wait(NULL);
+		_exit(0);
+	}
+	if (!vfork()) {
+		execl("/proc/self/exe", "spanner", "many", "40", "1", (char *)NULL);
+		_exit(127);
+	}
+	while (wait(NULL) > 0)
+		;
+	sonde_end();
+}
+
+static void deep(void)
+{
+	for (int i = 0; i < 100; i++)
+		sonde_begin(sonde_name("deep"));
+	for (int i = 0; i < 101; i++)
+		sonde_end();
+}
+
+static void count(void)
+{
+	sonde_counter(sonde_name("images done"), 1);
+	rest(300);
+	sonde_counter(sonde_name("images done"), 41.5);
+	sonde_counter(sonde_name("nothing"), 0.0 / (double)getppid() - (double)__builtin_inf());
+	rest(300);
+}
+
+static void alone(const char *directory, bool killed)
+{
+	struct sonde_error e;
+	char again[4096];
+
+	if (!sonde_spans_start(directory, &e) || sonde_spans_start(directory, &e))
+		exit(1);
+	make("alone", 100, false);
+	sonde_mark(sonde_name("made"));
+	if (killed) {
+		rest(1000);
+		raise(SIGKILL);
+	}
+	sonde_spans_stop();
+	sonde_spans_stop();
+	snprintf(again, sizeof again, "%s.2", directory);
+	make("nobody", 100, false);
+	if (!sonde_spans_start(again, &e))
+		exit(1);
+	make("again", 100, false);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long n = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+
+	if (!strcmp(what, "many") && argc > 4 && !sonde_spans_start(argv[4], NULL))
+		return 1;
+	if (!strcmp(what, "many"))
+		many(n, argc > 3 ? (int)strtol(argv[3], NULL, 10) : 1);
+	else if (!strcmp(what, "fast"))
+		make("fast", n, false);
+	else if (!strcmp(what, "short"))
+		short_threads((int)n);
+	else if (!strcmp(what, "kill"))
+		end_here(n);
+	else if (!strcmp(what, "fork"))
+		forks();
+	else if (!strcmp(what, "deep"))
+		deep();
+	else if (!strcmp(what, "count"))
+		count();
+	else if (!strcmp(what, "alone") || !strcmp(what, "orphan"))
+		alone(argv[2], what[0] == 'o');
+	if (!strcmp(what, "calls")) {
+		make("warm", 10, false);
+		getppid();
+		make("warm", n, false);
+		sonde_mark(1);
+		sonde_counter(2, (double)n);
+		getppid();
+	}
+	printf("%llu\n", (unsigned long long)sonde_spans_lost());
+	return 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a job did when: threads that wait for a core have work to do. */
+#include "summary_made.h"
+
+#include <math.h>
+
+/* In thousandths of a core, for each second: what ran, and what waited for a core. */
+static struct summary story_of(const int *ran, const int *waited)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t queue = metric(x, "job.run_queue_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t cpu_series = series(x, 1, cpu, 0), queue_series = series(x, 1, queue, 0);
+	int64_t cpu_ms = 0, queue_ms = 0;
+	struct summary s;
+
+	x->metric[cpu].row.div = x->metric[queue].row.div = 1000;
+	for (int row = 0; row < ROWS; row++) {
+		cpu_ms += row ? ran[row - 1] : 0;
+		queue_ms += row && waited ? waited[row - 1] : 0;
+		put(x, cpu_series, row, cpu_ms);
+		put(x, queue_series, row, queue_ms);
+	}
+	s = made(x);
+	free(x);
+	return s;
+}
+
+static void fill(int *each, int from, int to, int thousandths)
+{
+	for (int i = from; i < to; i++)
+		each[i] = thousandths;
+}
+
+static void test_a_hole_is_where_nobody_waits_for_a_core(void **state)
+{
+	int ran[ROWS - 1], waited[ROWS - 1] = { 0 };
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, ROWS - 1, 1000);
+	fill(ran, 7, 14, 20);
+	fill(waited, 0, 7, 200);
+	s = story_of(ran, waited);
+	assert_true(fabs(s.story.holes_s - 7) < 0.01);
+	assert_true(fabs(s.story.hole_from_s - 7) < 0.01);
+	summary_free(&s);
+
+	fill(waited, 7, 14, 970);
+	s = story_of(ran, waited);
+	assert_true(s.story.holes_s == 0);
+	summary_free(&s);
+}
+
+static void test_who_waits_at_the_start_or_the_end_is_not_idle(void **state)
+{
+	int ran[ROWS - 1] = { 0 }, waited[ROWS - 1] = { 0 };
+	struct summary s;
+
+	(void)state;
+	fill(ran, 6, 14, 1000);
+	s = story_of(ran, waited);
+	assert_true(fabs(s.idle_head_s - 6) < 0.01 && fabs(s.idle_tail_s - 6) < 0.01);
+	summary_free(&s);
+
+	fill(waited, 1, 6, 990);
+	fill(waited, 14, 17, 990);
+	s = story_of(ran, waited);
+	assert_true(fabs(s.idle_head_s - 1.05) < 0.01 && fabs(s.idle_tail_s - 3.03) < 0.01);
+	summary_free(&s);
+
+	fill(waited, 1, 6, 0);
+	fill(waited, 4, 6, 500); /* a second of two */
+	s = story_of(ran, waited);
+	assert_true(fabs(s.idle_head_s - 5) < 0.01);
+	summary_free(&s);
+}
+
+static void test_one_thread_and_several_are_told_apart_on_a_crowded_machine(void **state)
+{
+	int ran[ROWS - 1], waited[ROWS - 1];
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, ROWS - 1, 1000);
+	fill(ran, 0, 10, 400); /* one thread that gets less than half a core */
+	fill(waited, 0, 10, 600);
+	fill(waited, 10, 20, 1000); /* two that get one core */
+	s = story_of(ran, waited);
+	assert_true(fabs(s.story.serial_s - 9.5) < 0.6);
+	assert_true(fabs(s.story.parallel_cores - 2) < 0.1);
+	summary_free(&s);
+
+	s = story_of(ran, NULL);
+	assert_true(fabs(s.story.serial_s - 10) < 0.01 && isnan(s.story.parallel_cores));
+	summary_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_hole_is_where_nobody_waits_for_a_core),
+		cmocka_unit_test(test_who_waits_at_the_start_or_the_end_is_not_idle),
+		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
