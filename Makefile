@@ -64,6 +64,7 @@ help:
 # What the page and the rules need travels inside the binary. uPlot comes from npm at build time.
 PAGE    := $(wildcard src/report/page/*)
 RULES   := $(wildcard rules/*.rules)
+PHASES  := $(wildcard phases/*.phases)
 UPLOT   := src/report/page/node_modules/uplot/dist
 EVENTS  := $(wildcard events/*.events)
 MAPS    := $(wildcard maps/*.map)
@@ -75,8 +76,9 @@ $(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/pa
 	cd src/report/page && npm ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
-$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(UPLOT)/uPlot.iife.min.js | $(BUILD)/gen
+$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(UPLOT)/uPlot.iife.min.js | $(BUILD)/gen
 	cat $(RULES) > $(BUILD)/gen/rules.txt
+	cat $(PHASES) > $(BUILD)/gen/phases.txt
 	$(CC) -c -I. -I$(BUILD)/gen -o $@ $<
 
 $(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
@@ -209,7 +211,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a $(wildcard include/*.h)
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
-		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules \
+		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules $(DESTDIR)$(datadir)/sonde/phases \
 		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps $(DESTDIR)$(datadir)/sonde/models \
 		$(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde \
 		$(DESTDIR)$(datadir)/bash-completion/completions \
@@ -228,6 +230,7 @@ install: all
 	install -m 644 $(BUILD)/man/*.3 $(DESTDIR)$(datadir)/man/man3/
 	ln -sf sonde-perfmon.1 $(DESTDIR)$(datadir)/man/man1/perfmon.1
 	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
+	install -m 644 phases/*.phases $(DESTDIR)$(datadir)/sonde/phases/
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/
 	install -m 644 maps/*.map $(DESTDIR)$(datadir)/sonde/maps/
 	install -m 644 models/*.model $(DESTDIR)$(datadir)/sonde/models/

@@ -5,9 +5,12 @@
 #include "cmd/jobline.h"
 #include "cmd/say.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Before the scheduler ends the job, so that the recording is closed by then. */
@@ -15,7 +18,7 @@
 
 struct attach_options {
 	struct recording_options recording; /* first, as RECORDING_OPTIONS wants it */
-	const char *pids, *job;
+	const char *pids, *job, *marks;
 	int64_t duration_ns, grace_ns;
 };
 
@@ -47,6 +50,12 @@ static const struct option options[] = {
 	  .value = "TIME",
 	  .help = "End after TIME; without it, when the processes have ended or on Ctrl-C.",
 	  OPTION_OFFSET(struct attach_options, duration_ns) },
+	{ .name = "marks",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "Take the marks that the job writes into FILE, as it would into $SONDE_MARKS; it "
+		  "is made when it is not there.",
+	  OPTION_OFFSET(struct attach_options, marks) },
 	RECORDING_OPTIONS,
 };
 
@@ -102,12 +111,32 @@ static void tell(const struct attach_options *o, const struct recording_plan *p)
 		    j->id, p->identity.host, p->directory, p->directory);
 }
 
+/* A regular file, for who writes waits for nobody; it stays. */
+static bool make_marks(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+		      0600);
+	struct stat st;
+	bool regular = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode);
+
+	if (fd < 0)
+		say("attach: --marks %s: %s", path, strerror(errno));
+	else if (!regular)
+		say("attach: --marks %s is no regular file", path);
+	if (fd >= 0)
+		close(fd);
+	return regular;
+}
+
 static int record(const struct attach_options *o, struct recording_plan *plan, struct attached *x)
 {
 	struct recorder_options r = attached_recorder(plan, x);
 	struct jobline line;
 	int bad;
 
+	if (o->marks && !make_marks(o->marks))
+		return EXIT_FAILED;
+	r.marks = o->marks;
 	r.await_ns = r.grace_ns = o->grace_ns;
 	r.duration_ns = o->duration_ns;
 	if (!r.duration_ns)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cmd/command.h"
 #include "cmd/jobline.h"
+#include "cmd/logmarks.h"
 #include "cmd/recording.h"
 #include "cmd/say.h"
 #include "cmd/shared.h"
@@ -24,6 +25,7 @@ struct run_options {
 	struct recording_options recording; /* first, as RECORDING_OPTIONS wants it */
 	bool wait_all, no_env;
 	int64_t node_recorder; /* enum node_recorder */
+	struct option_list mark_logs, mark_rules;
 };
 
 _Static_assert(offsetof(struct run_options, recording) == 0, "RECORDING_OPTIONS");
@@ -35,6 +37,19 @@ static const struct option options[] = {
 	  .help = "Leave the command's environment out of the recording; else it is recorded with "
 		  "passwords, keys and tokens masked.",
 	  OPTION_OFFSET(struct run_options, no_env) },
+	{ .name = "mark-log",
+	  .type = ARG_LIST,
+	  .value = "FILE",
+	  .help = "Make marks of lines of this log, which the job writes, by --mark-rule; may be "
+		  "given again. What is in it before is left out.",
+	  OPTION_OFFSET(struct run_options, mark_logs) },
+	{ .name = "mark-rule",
+	  .type = ARG_LIST,
+	  .value = "REGEX=MARK",
+	  .help = "A line that REGEX (extended) matches is this mark: NAME [KEY=VALUE ...], or B "
+		  "NAME and E NAME of a span; \\1 in it is what the first parentheses matched. May "
+		  "be given again.",
+	  OPTION_OFFSET(struct run_options, mark_rules) },
 	{ .name = "node-recorder",
 	  .type = ARG_CHOICE,
 	  .value = "auto|shared|own",
@@ -54,6 +69,8 @@ static const struct example examples[] = {
 	{ "run -i 100ms -o first_try -- ./app --size 10",
 	  "ten samples a second, into a named directory" },
 	{ "run --quiet --summary summary.txt -- ./app", "leave stderr to the application" },
+	{ "run --mark-log app.log --mark-rule 'Epoch ([0-9]+)=epoch n=\\1' -- ./app",
+	  "marks from the program's own log" },
 };
 
 /* SONDE=0 in the environment switches recording off from outside of a job script. */
@@ -136,6 +153,33 @@ static void say_lost(const struct recording_plan *plan)
 	    plan->directory);
 }
 
+/* On the heap: the job's limit of the stack may be a small one. NULL: it has said why. */
+static struct mark_log *logs_to_follow(const struct run_options *o)
+{
+	struct mark_log *logs = calloc(1, sizeof *logs);
+
+	if (!logs)
+		say("run: out of memory");
+	else if (logmarks_read(logs, &o->mark_logs, &o->mark_rules))
+		return logs;
+	free(logs);
+	return NULL;
+}
+
+/* What the launcher starts with. */
+static struct launch launch_of(const struct run_options *o, char **argv,
+			       const struct launch_signals *saved, struct sentinel *sentinel)
+{
+	return (struct launch){ .argv = argv,
+				.sentinel = sentinel,
+				.saved = saved,
+				.recorder = -1,
+				.follower = -1,
+				.wait_all = o->wait_all,
+				.ready_ms = READY_MS,
+				.done_ms = DONE_MS };
+}
+
 /* Where the job says what it does: its scripts, and its programs. */
 struct said {
 	struct mark_file marks;
@@ -163,15 +207,10 @@ static int run(const void *given, int n, char **argv)
 	struct recording_plan plan;
 	struct launch_signals saved;
 	struct sentinel sentinel;
-	struct launch l = { .argv = argv,
-			    .sentinel = &sentinel,
-			    .saved = &saved,
-			    .recorder = -1,
-			    .wait_all = o->wait_all,
-			    .ready_ms = READY_MS,
-			    .done_ms = DONE_MS };
+	struct launch l = launch_of(o, argv, &saved, &sentinel);
 	struct shared shared = { .plan = &plan, .argv = argv, .with_environment = !o->no_env };
 	struct jobline line = { .fd = -1 };
+	struct mark_log *logs;
 	struct said said;
 	struct launch_end end;
 	struct err e = { "" };
@@ -183,7 +222,8 @@ static int run(const void *given, int n, char **argv)
 	}
 	if (off && !strcmp(off, "0"))
 		return without_recording(argv);
-	if (!recording_plan(&plan, &o->recording))
+	logs = logs_to_follow(o);
+	if (!logs || !recording_plan(&plan, &o->recording))
 		return LAUNCH_FAILED;
 	shared.launcher = own_pid(o->recording.procfs);
 	setenv("SONDE_DIR", plan.absolute, 1);
@@ -193,6 +233,7 @@ static int run(const void *given, int n, char **argv)
 		return LAUNCH_FAILED;
 	}
 	said_make(&said, &shared);
+	l.follower = logmarks_start(logs, said.marks.path);
 	/* Before the recorder hears of births: it is none of the job's. */
 	sentinel_start(&sentinel);
 	find_recorder(&l, &shared, (enum node_recorder)o->node_recorder, &line);

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -371,6 +372,18 @@ static void wait_for_end(struct launch *l, struct child *c, bool *lost)
 	*lost |= l->recorder >= 0;
 }
 
+/* It closes its end when it has read what is left; nobody waits long for it. */
+static void end_follower(int fd)
+{
+	enum { FOLLOWER_MS = 300 };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd < 0)
+		return;
+	shutdown(fd, SHUT_WR);
+	poll(&p, 1, FOLLOWER_MS);
+}
+
 int launch_command(const struct launch *l, struct launch_end *end, struct err *e)
 {
 	struct launch here = *l;
@@ -402,6 +415,7 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 		end->timed_out = c.timed_out;
 		end->wall_ns = c.end_ns - c.start_ns;
 		end->usage = c.usage;
+		end_follower(here.follower);
 		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status);
 	}
 	wait_for_end(&here, &c, &end->recorder_lost);

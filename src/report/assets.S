@@ -27,5 +27,6 @@ asset_\name\()_end:
 	asset uplot_css, "src/report/page/node_modules/uplot/dist/uPlot.min.css"
 	asset uplot_licence, "src/report/page/node_modules/uplot/LICENSE"
 	asset rules, "rules.txt"
+	asset phases, "phases.txt"
 
 	.section .note.GNU-stack, "", %progbits

@@ -24,7 +24,8 @@ ASSET(login_html);
 ASSET(uplot_js);
 ASSET(uplot_css);
 ASSET(uplot_licence);
-ASSET(rules); /* all of rules/, one behind the other */
+ASSET(rules);  /* all of rules/, one behind the other */
+ASSET(phases); /* all of phases/, likewise */
 
 #undef ASSET
 

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "report/page_html.h"
 #include "report/page_table.h"
+#include "report/phases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +24,15 @@ struct page_event {
 	const char *name, *text, *track;
 	double from_s, to_s; /* to_s NAN: a mark, or a span that did not end */
 	bool is_span;
+};
+
+/* All of them, in order: marks, spans, and phases that rules make of marks. */
+struct page_events {
+	struct phase_rules rules;
+	struct phases phases;
+	struct page_event *event;
+	uint32_t n;
+	bool failed;
 };
 
 static double milliseconds(double s)
@@ -69,6 +79,20 @@ static struct page_event event_of_span(const struct run *r, const struct run_spa
 	};
 }
 
+static struct page_event event_of_phase(const struct run *r, const struct phase *p, uint32_t id)
+{
+	return (struct page_event){
+		.node = p->node,
+		.id = id,
+		.name = p->name,
+		.text = p->text,
+		.track = p->track ? r->instances[p->track].name : NULL,
+		.from_s = milliseconds(p->begin_s),
+		.to_s = milliseconds(p->end_s),
+		.is_span = true,
+	};
+}
+
 /* Spans in bulk, which are a trace's when they are more than a page can show. */
 static uint32_t add_packs(const struct run *r, struct page_event *e)
 {
@@ -84,22 +108,35 @@ static uint32_t add_packs(const struct run *r, struct page_event *e)
 	return n;
 }
 
-/* All of them, in order; NULL when memory is out. */
-static struct page_event *events_of(const struct run *r, uint32_t *n)
+/* Without phases of marks where memory is out for them. */
+static void events_make(struct page_events *x, const struct run *r)
 {
+	const struct phase_wish wish = { .marks_only = true };
 	size_t packed = r->npacked <= PACKED_MAX ? (size_t)r->npacked : 0;
-	struct page_event *e = calloc(r->nmarks + r->nspans + packed + 1, sizeof *e);
+	struct err e;
 
-	*n = 0;
-	if (!e)
-		return NULL;
+	*x = (struct page_events){ 0 };
+	if (r->nmarks > 1 && !phase_rules_builtin(&x->rules, &e))
+		phases_make(&x->phases, r, &x->rules, &wish, &e);
+	x->event = calloc(r->nmarks + r->nspans + packed + x->phases.n + 1, sizeof *x->event);
+	x->failed = !x->event;
+	if (x->failed)
+		return;
 	for (uint32_t i = 1; i < r->nspans; i++)
-		e[(*n)++] = event_of_span(r, &r->spans[i], i);
+		x->event[x->n++] = event_of_span(r, &r->spans[i], i);
+	for (uint32_t i = 0; i < x->phases.n; i++)
+		x->event[x->n++] = event_of_phase(r, &x->phases.phase[i], UINT32_MAX - i);
 	for (uint32_t i = 1; i < r->nmarks; i++)
-		e[(*n)++] = event_of_mark(r, i);
-	*n += add_packs(r, e + *n);
-	qsort(e, *n, sizeof *e, by_time);
-	return e;
+		x->event[x->n++] = event_of_mark(r, i);
+	x->n += add_packs(r, x->event + x->n);
+	qsort(x->event, x->n, sizeof *x->event, by_time);
+}
+
+static void events_free(struct page_events *x)
+{
+	free(x->event);
+	phases_free(&x->phases);
+	phase_rules_free(&x->rules);
 }
 
 static void text_json(struct json *j, const char *key, const char *text)
@@ -147,20 +184,18 @@ static void list_json(struct json *j, const char *key, const struct page_event *
 
 void page_events_json(struct json *j, const struct run *r)
 {
-	uint32_t n;
-	struct page_event *e = events_of(r, &n);
+	uint32_t marks = r->nmarks ? r->nmarks - 1 : 0;
+	struct page_events x;
 
-	if (!e) {
-		j->out->failed = true;
-		return;
-	}
+	events_make(&x, r);
+	j->out->failed |= x.failed;
 	json_key(j, "marks_total");
-	json_int(j, r->nmarks ? r->nmarks - 1 : 0);
-	list_json(j, "marks", e, n, false);
+	json_int(j, marks);
+	list_json(j, "marks", x.event, x.n, false);
 	json_key(j, "spans_total");
-	json_int(j, (int64_t)(r->npacked + (r->nspans ? r->nspans - 1 : 0)));
-	list_json(j, "spans", e, n, true);
-	free(e);
+	json_int(j, (int64_t)(r->npacked + (r->nspans ? r->nspans - 1 : 0) + x.phases.n));
+	list_json(j, "spans", x.event, x.n, true);
+	events_free(&x);
 }
 
 static void event_row(struct bytes *b, const struct run *r, const struct page_event *e)
@@ -184,27 +219,27 @@ void html_events(struct bytes *b, const struct page_source *p)
 	};
 	struct html_heading h[sizeof all / sizeof all[0]];
 	size_t columns = 0;
-	uint32_t n;
-	struct page_event *e = events_of(p->run, &n);
+	struct page_events x;
 
+	events_make(&x, p->run);
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (i != 2 || p->run->nnodes > 2)
 			h[columns++] = all[i];
-	b->failed |= !e;
-	if (e && n) {
+	b->failed |= x.failed;
+	if (x.n) {
 		bytes_puts(b, "<section aria-labelledby=\"h-events\">\n<h2 id=\"h-events\">Phases "
 			      "and marks</h2>\n");
 		html_table(b, "In order of time", h, columns);
-		for (uint32_t i = 0; i < n && i < EVENTS_IN_TABLE; i++)
-			event_row(b, p->run, &e[i]);
+		for (uint32_t i = 0; i < x.n && i < EVENTS_IN_TABLE; i++)
+			event_row(b, p->run, &x.event[i]);
 		html_table_end(b);
-		if (n > EVENTS_IN_TABLE)
+		if (x.n > EVENTS_IN_TABLE)
 			bytes_printf(b,
 				     "<p class=\"soft\">and %u more: sonde export has them all</p>",
-				     n - EVENTS_IN_TABLE);
+				     x.n - EVENTS_IN_TABLE);
 		bytes_puts(b, "</section>");
 	}
-	free(e);
+	events_free(&x);
 }
 
 static void event_line(FILE *out, const struct run *r, const struct page_event *e)
@@ -226,14 +261,14 @@ static void event_line(FILE *out, const struct run *r, const struct page_event *
 
 void page_events_print(const struct run *r, FILE *out)
 {
-	uint32_t n;
-	struct page_event *e = events_of(r, &n);
+	struct page_events x;
 
-	if (n)
+	events_make(&x, r);
+	if (x.n)
 		fprintf(out, "\nphases and marks\n  %10s  %10s\n", "at", "takes");
-	for (uint32_t i = 0; i < n && i < EVENTS_PRINTED; i++)
-		event_line(out, r, &e[i]);
-	if (n > EVENTS_PRINTED)
-		fprintf(out, "  and %u more: sonde export has them all\n", n - EVENTS_PRINTED);
-	free(e);
+	for (uint32_t i = 0; i < x.n && i < EVENTS_PRINTED; i++)
+		event_line(out, r, &x.event[i]);
+	if (x.n > EVENTS_PRINTED)
+		fprintf(out, "  and %u more: sonde export has them all\n", x.n - EVENTS_PRINTED);
+	events_free(&x);
 }

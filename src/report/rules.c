@@ -2,22 +2,15 @@
 /* rules.c - reads rules: blocks of "key: value", one block a rule. */
 #include "report/rules.h"
 
-#include "base/bytes.h"
+#include "base/entries.h"
 #include "report/rule.h"
 #include "report/variables.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RULES_MAX = 256, PIECES = 64 };
-
-/* Where a line of the entry that is being read came from. */
-struct piece {
-	size_t at; /* in the entry */
-	unsigned line, column;
-};
+enum { RULES_MAX = 256 };
 
 struct parser {
 	struct rules *rules;
@@ -26,9 +19,6 @@ struct parser {
 	unsigned rule_line; /* where the block began */
 	unsigned seen;      /* bit i: keys[i] was given in this block */
 	char *theme;        /* of the rules that follow; NULL: none */
-	struct bytes entry; /* the "key: value" being read, its lines joined */
-	struct piece piece[PIECES];
-	size_t npieces;
 };
 
 enum key_type { KEY_TEXT, KEY_EXPR, KEY_NEEDS, KEY_WORD, KEY_REQUEST, KEY_SENTENCE };
@@ -205,21 +195,6 @@ static int take(struct rule *r, const struct key *k, const char *value, size_t *
 	return -EINVAL;
 }
 
-static int fault(const struct parser *p, unsigned line, unsigned column, struct err *e,
-		 const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-static int fault(const struct parser *p, unsigned line, unsigned column, struct err *e,
-		 const char *format, ...)
-{
-	char why[400];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(why, sizeof why, format, ap);
-	va_end(ap);
-	return err_set(e, -EINVAL, "%.100s:%u:%u: %s", p->file, line, column, why);
-}
-
 /* The block has ended: is everything there? */
 static int rule_finish(struct parser *p, struct err *e)
 {
@@ -227,8 +202,8 @@ static int rule_finish(struct parser *p, struct err *e)
 		return 0;
 	for (size_t i = 0; i < KEYS; i++)
 		if (keys[i].required && !(p->seen & 1u << i))
-			return fault(p, p->rule_line, 1, e, "rule %s has no '%s:'", p->rule->name,
-				     keys[i].name);
+			return entries_fault(p->file, p->rule_line, 1, e, "rule %s has no '%s:'",
+					     p->rule->name, keys[i].name);
 	return 0;
 }
 
@@ -247,13 +222,16 @@ static int rule_begin(struct parser *p, unsigned line, const char *name, struct 
 	if (rc)
 		return rc;
 	if (!name_valid(name))
-		return fault(p, line, 1, e,
-			     "a rule's name is made of a-z, 0-9 and '-', not '%.60s'", name);
+		return entries_fault(p->file, line, 1, e,
+				     "a rule's name is made of a-z, 0-9 and '-', not '%.60s'",
+				     name);
 	for (size_t i = 0; i < rules->n; i++)
 		if (strcmp(rules->rule[i].name, name) == 0)
-			return fault(p, line, 1, e, "there is a rule %s already", name);
+			return entries_fault(p->file, line, 1, e, "there is a rule %s already",
+					     name);
 	if (rules->n == RULES_MAX)
-		return fault(p, line, 1, e, "there may be at most %d rules", RULES_MAX);
+		return entries_fault(p->file, line, 1, e, "there may be at most %d rules",
+				     RULES_MAX);
 	if (!rules->rule)
 		rules->rule = calloc(RULES_MAX, sizeof *rules->rule);
 	if (!rules->rule)
@@ -290,106 +268,30 @@ static const struct key *key_find(const char *name)
 	return NULL;
 }
 
-/* The fault is so far into the entry: which line and column is that? */
-static int fault_within(const struct parser *p, size_t at, const char *key, const char *why,
-			struct err *e)
+/* One "key: value". */
+static int entry(void *ctx, const struct entry *en, struct err *e)
 {
-	const struct piece *piece = p->piece;
-
-	for (size_t i = 1; i < p->npieces && p->piece[i].at <= at; i++)
-		piece = &p->piece[i];
-	return fault(p, piece->line, piece->column + (unsigned)(at - piece->at), e, "%s: %.300s",
-		     key, why);
-}
-
-/* One "key: value", its continuation lines joined. */
-static int entry(struct parser *p, char *text, struct err *e)
-{
-	unsigned line = p->piece[0].line;
-	char *value = strchr(text, ':');
+	struct parser *p = ctx;
+	const struct key *k = key_find(en->key);
 	struct err why = { "out of memory" };
-	const struct key *k;
 	size_t at = 0;
 
-	if (!value)
-		return fault(p, line, 1, e, "'%.60s' is not 'key: value'", text);
-	*value++ = '\0';
-	value += strspn(value, " \t");
-	if (strcmp(text, "rule") == 0)
-		return rule_begin(p, line, value, e);
-	k = key_find(text);
-	if (!*value && (k || strcmp(text, "theme") == 0))
-		return fault(p, line, 1, e, "'%s:' is empty", text);
-	if (strcmp(text, "theme") == 0)
-		return theme_begin(p, value, e);
+	if (strcmp(en->key, "rule") == 0)
+		return rule_begin(p, en->line, en->value, e);
+	if (!*en->value && (k || strcmp(en->key, "theme") == 0))
+		return entries_fault(p->file, en->line, 1, e, "'%s:' is empty", en->key);
+	if (strcmp(en->key, "theme") == 0)
+		return theme_begin(p, en->value, e);
 	if (!k)
-		return fault(p, line, 1, e, "'%.60s' is not a key; see docs/verdicts.md", text);
+		return entries_fault(p->file, en->line, 1, e,
+				     "'%.60s' is not a key; see docs/verdicts.md", en->key);
 	if (!p->rule)
-		return fault(p, line, 1, e, "'%s:' stands before the first 'rule:'", text);
+		return entries_fault(p->file, en->line, 1, e,
+				     "'%s:' stands before the first 'rule:'", en->key);
 	if (p->seen & 1u << (k - keys))
-		return fault(p, line, 1, e, "'%s:' is given twice", text);
+		return entries_fault(p->file, en->line, 1, e, "'%s:' is given twice", en->key);
 	p->seen |= 1u << (k - keys);
-	if (!take(p->rule, k, value, &at, &why))
-		return 0;
-	return fault_within(p, (size_t)(value - text) + at, text, why.text, e);
-}
-
-/* The entry read so far is whole. */
-static int entry_finish(struct parser *p, struct err *e)
-{
-	int rc;
-
-	if (!p->entry.len)
-		return 0;
-	bytes_u8(&p->entry, 0);
-	rc = p->entry.failed ? -ENOMEM : entry(p, (char *)p->entry.data, e);
-	bytes_reset(&p->entry);
-	p->npieces = 0;
-	return rc;
-}
-
-/* A line that is neither empty nor a comment. */
-static int take_line(struct parser *p, unsigned line, const char *from, const char *stop,
-		     struct err *e)
-{
-	const char *begin = from;
-	int rc;
-
-	if (*from == ' ' || *from == '\t') {
-		if (!p->entry.len)
-			return fault(p, line, 1, e, "an indented line continues nothing");
-		while (*from == ' ' || *from == '\t')
-			from++;
-		bytes_u8(&p->entry, ' ');
-	} else {
-		rc = entry_finish(p, e);
-		if (rc)
-			return rc;
-	}
-	if (p->npieces == PIECES)
-		return fault(p, line, 1, e, "a value has at most %d lines", PIECES);
-	p->piece[p->npieces++] = (struct piece){ p->entry.len, line, (unsigned)(from - begin) + 1 };
-	bytes_put(&p->entry, from, (size_t)(stop - from));
-	return 0;
-}
-
-static int parse(struct parser *p, const char *at, const char *end, struct err *e)
-{
-	int rc = 0;
-
-	for (unsigned line = 1; at < end && !rc; line++) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		const char *from = at, *stop = newline ? newline : end;
-
-		at = newline ? newline + 1 : end;
-		while (stop > from && strchr(" \t\r", stop[-1]))
-			stop--;
-		if (from < stop && *from != '#')
-			rc = take_line(p, line, from, stop, e);
-	}
-	if (!rc)
-		rc = entry_finish(p, e);
-	return rc ? rc : rule_finish(p, e);
+	return take(p->rule, k, en->value, &at, &why) ? entry_fault(en, at, why.text, e) : 0;
 }
 
 int rules_add(struct rules *rules, const char *name, const char *text, size_t len, struct err *e)
@@ -400,8 +302,9 @@ int rules_add(struct rules *rules, const char *name, const char *text, size_t le
 	if (len > RULES_BYTES_MAX || (len && memchr(text, '\0', len)))
 		return err_set(e, -EINVAL, "%.200s: this is no text of at most %d bytes", name,
 			       RULES_BYTES_MAX);
-	rc = len ? parse(&p, text, text + len, e) : 0;
-	bytes_free(&p.entry);
+	rc = entries_read(name, text, len, entry, &p, e);
+	if (!rc)
+		rc = rule_finish(&p, e);
 	free(p.theme);
 	return rc == -ENOMEM ? err_set(e, rc, "%.200s: out of memory", name) : rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary_json.c - the summary as JSON; docs/schema/show.json is its schema. */
 #include "base/json.h"
+#include "report/events_json.h"
 #include "report/findings.h"
 #include "report/summary.h"
 #include "report/verdicts_json.h"
@@ -380,6 +381,7 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	put_top(&j, r, "by_io", s->by_io, s->nby_io);
 	json_object_end(&j);
 	put_commands(&j, s);
+	events_json(&j, r);
 	put_metrics(&j, s, r);
 	put_damage(&j, r);
 	json_object_end(&j);

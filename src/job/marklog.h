@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * marklog.h - follows the logs that a program writes, and makes lines of its file of marks
+ * (job/markfile.h) of what rules match (core/markrule.h).
+ *
+ * It runs in a process of its own, which the job does not know: at the lowest priority, within a
+ * twentieth of one core and 256 MB. A log may come later, be emptied, or be another file of the
+ * same name later; what is in it at the start is not the job's and is left out, as is what is too
+ * much to be kept up with. An expression that takes half a second of CPU time for 64 KiB ends it
+ * all, with a mark that says so.
+ */
+#ifndef SONDE_JOB_MARKLOG_H
+#define SONDE_JOB_MARKLOG_H
+
+#include "core/markrule.h"
+
+enum { MARK_LOGS_MAX = 16, MARK_RULES_MAX = 64 };
+
+struct mark_log {
+	const char *path[MARK_LOGS_MAX]; /* borrowed */
+	uint32_t npaths, nrules;
+	struct mark_rule rule[MARK_RULES_MAX];
+	const char *marks; /* the file of marks */
+	int ended;         /* readable: read what is left and return */
+};
+
+/* In the process that was forked for it; returns at the end. */
+void mark_log_follow(const struct mark_log *l);
+
+#endif
