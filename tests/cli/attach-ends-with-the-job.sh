@@ -7,6 +7,10 @@ export PBS_JOBID="80.ends-$$"
 "$PROGRAMS/spin" 100000000 &
 app=$!
 trap 'kill $app 2>/dev/null' EXIT
+is_of_the_job() {
+	grep -qz "^PBS_JOBID=80.ends-$$\$" "/proc/$app/environ"
+}
+wait_for 60 is_of_the_job
 "$SONDE" attach --job -q -i 100ms --grace 50ms -o out &
 sidecar=$!
 samples() { # AT LEAST
