@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
-# limit: 180
+# limit: 300
 # Spans, marks and counters that programs make through libsonde are in the recording: all of them, of every thread and every
 # child, and what a program that was killed had made; what found no room is counted. Without a recorder nothing happens.
 . "$TOP/tests/lib.sh"
@@ -40,6 +40,8 @@ PY
 record short short 40 || fail "run: $?"
 equal "of 40 short threads" 120 "$(spans short short)"
 equal "each is a track" 40 "$(grep ,short, csv-short/spans.csv | cut -d, -f2 | sort -u | wc -l)"
+record signals signals 300 || fail "run: $?"
+equal "of threads that are interrupted" 900 "$(spans signals short)"
 record deep deep || fail "run: $?"
 equal "so deep" 64 "$(spans deep deep)"
 equal "and what is deeper is counted" "36 36" "$(cat lost) $(left_out deep)"
@@ -56,6 +58,12 @@ for made in parent:5 child:10 grandchild:15 outer:20; do
 done
 equal "around the children" 1 "$(grep -c ',parent around,' csv-forked/spans.csv)"
 equal "processes" 4 "$(tail -n +2 csv-forked/spans.csv | cut -d, -f2 | sort -u | wc -l)"
+
+# More processes than are read at a time, where there is memory for what they leave.
+if [ "$(df --output=avail -k /dev/shm | tail -1)" -gt 2000000 ]; then
+	record crowd crowd 700 || fail "run: $?"
+	equal "of a crowd of processes" 3500 "$(spans crowd outer)"
+fi
 
 # Faster than it can be taken: made and lost are all.
 record fast fast 3000000 || fail "run: $?"

@@ -6,8 +6,10 @@
  *                                  each thread so many in pairs, with a rest after each thousand
  *     spanner fast SPANS           without a rest
  *     spanner short THREADS        threads one after the other, of three spans each
+ *     spanner signals THREADS      the same, of which handlers of signals make spans, too
  *     spanner kill SPANS           that many, two open ones, and the end by SIGKILL
  *     spanner fork                 of parent, child and grandchild; and an executed program's
+ *     spanner crowd PROCESSES      at a time, of ten spans each
  *     spanner calls SPANS          between two getppid()
  *     spanner deep                 100 within each other, and an end too many
  *     spanner count                counters
@@ -20,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,6 +82,24 @@ static void short_threads(int n)
 	}
 }
 
+static void handler(int signal)
+{
+	(void)signal;
+	sonde_begin(1);
+	sonde_end();
+}
+
+/* They come while a thread gets its ring. */
+static void signalled(int threads)
+{
+	const struct itimerval often = { { 0, 300 }, { 0, 300 } };
+
+	sonde_name("handler");
+	signal(SIGALRM, handler);
+	setitimer(ITIMER_REAL, &often, NULL);
+	short_threads(threads);
+}
+
 static void end_here(long spans)
 {
 	make("outer", spans, false);
@@ -108,6 +129,18 @@ static void forks(void)
 	while (wait(NULL) > 0)
 		;
 	sonde_end();
+}
+
+static void crowd(long processes)
+{
+	for (long i = 0; i < processes; i++) {
+		if (!fork()) {
+			make("outer", 10, false);
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
 }
 
 static void deep(void)
@@ -162,10 +195,14 @@ int main(int argc, char **argv)
 		make("fast", n, false);
 	else if (!strcmp(what, "short"))
 		short_threads((int)n);
+	else if (!strcmp(what, "signals"))
+		signalled((int)n);
 	else if (!strcmp(what, "kill"))
 		end_here(n);
 	else if (!strcmp(what, "fork"))
 		forks();
+	else if (!strcmp(what, "crowd"))
+		crowd(n);
 	else if (!strcmp(what, "deep"))
 		deep();
 	else if (!strcmp(what, "count"))
