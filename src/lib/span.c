@@ -377,17 +377,26 @@ void sonde_counter(uint32_t name, double value)
 	__atomic_store_n(&head->valued[name], 1, __ATOMIC_RELEASE);
 }
 
+/* 0: it is not known yet. */
 static uint32_t name_find(const char *text)
 {
-	struct ring_head *head = process.head;
-	uint32_t i = 1;
+	uint32_t n = __atomic_load_n(&process.nnames, __ATOMIC_ACQUIRE);
 
-	while (i <= process.nnames && strncmp(process.name[i], text, RING_NAME_SIZE - 1) != 0)
-		i++;
-	if (i <= process.nnames || i > RING_NAMES_MAX)
-		return i > RING_NAMES_MAX ? 0 : i;
+	for (uint32_t i = 1; i <= n; i++)
+		if (!strncmp(process.name[i], text, RING_NAME_SIZE - 1))
+			return i;
+	return 0;
+}
+
+static uint32_t name_add(const char *text)
+{
+	struct ring_head *head = process.head;
+	uint32_t i = process.nnames + 1;
+
+	if (i > RING_NAMES_MAX)
+		return 0;
 	snprintf(process.name[i], RING_NAME_SIZE, "%s", text);
-	process.nnames = i;
+	__atomic_store_n(&process.nnames, i, __ATOMIC_RELEASE);
 	if (head) {
 		memcpy(head->name[i], process.name[i], RING_NAME_SIZE);
 		__atomic_store_n(&head->nnames, i, __ATOMIC_RELEASE);
@@ -402,8 +411,13 @@ uint32_t sonde_name(const char *text)
 
 	if (!text || !*text)
 		return 0;
+	number = name_find(text);
+	if (number)
+		return number;
 	lock(&before);
 	number = name_find(text);
+	if (!number)
+		number = name_add(text);
 	unlock(&before);
 	return number;
 }

@@ -149,6 +149,8 @@ equal "of the other one" 50 "$(spans own.2 again)"
 equal "made for nobody" "0 0" "$(spans own nobody) $(spans own.2 nobody)"
 contains csv-own/marks.csv ',made,'
 "$SONDE" ls >/dev/null
+mkdir forks
+"$spanner" forks forks/run >lost || fail "children that come while a recording starts: $?"
 "$spanner" orphan orphan >lost 2>/dev/null && fail "it was not killed"
 equal "of one that was killed" 50 "$(spans orphan alone)"
 "$SONDE" run --quiet -o outer -- "$BUILD/examples/spans" inner || fail "run: $?"

@@ -14,6 +14,7 @@
  *     spanner deep                 100 within each other, and an end too many
  *     spanner count                counters
  *     spanner alone DIRECTORY      100 in a recording of its own, which stops, and 100 in another
+ *     spanner forks DIRECTORY      100 children, while recordings of its own start and stop
  *     spanner orphan DIRECTORY     100 in a recording of its own, and SIGKILL a second later
  */
 #include <pthread.h>
@@ -182,6 +183,33 @@ static void alone(const char *directory, bool killed)
 	make("again", 100, false);
 }
 
+static void *start_and_stop(void *directory)
+{
+	char path[4096];
+
+	for (int i = 0; __atomic_load_n((char *)directory, __ATOMIC_RELAXED); i++) {
+		snprintf(path, sizeof path, "%s.%d", (const char *)directory, i);
+		sonde_spans_start(path, NULL);
+		sonde_spans_stop();
+	}
+	return NULL;
+}
+
+/* Each ends by exit(), which stops a recording that there may be. */
+static void forks_beside_recordings(char *directory)
+{
+	pthread_t id;
+
+	pthread_create(&id, NULL, start_and_stop, directory);
+	for (int i = 0; i < 100; i++) {
+		if (!fork())
+			exit(0);
+		wait(NULL);
+	}
+	__atomic_store_n(directory, '\0', __ATOMIC_RELAXED);
+	pthread_join(id, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -209,6 +237,8 @@ int main(int argc, char **argv)
 		count();
 	else if (!strcmp(what, "alone") || !strcmp(what, "orphan"))
 		alone(argv[2], what[0] == 'o');
+	else if (!strcmp(what, "forks"))
+		forks_beside_recordings(argv[2]);
 	if (!strcmp(what, "calls")) {
 		make("warm", 10, false);
 		getppid();
