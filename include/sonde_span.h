@@ -43,7 +43,7 @@ extern "C" {
 
 /* The number of a name, the same for equal texts, for as long as the process and its forks live. A
  * text is copied, and cut after 63 bytes. There are 1,024 numbers in a process; behind them 0,
- * which stands for no name. It takes a lock: keep the number. */
+ * which stands for no name. It looks through all that there are: keep the number. */
 SONDE_API uint32_t sonde_name(const char *text);
 
 /* A span of this name begins in this thread. Spans may lie within each other, 64 deep. */

@@ -58,11 +58,11 @@ int logmarks_start(struct mark_log *l, const char *marks)
 	int ends[2], forked;
 
 	if (!l->npaths || !*marks)
-		return -1;
+		return 0;
 	l->marks = marks;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
 		say("--mark-log: cannot make a socket: %s", strerror(errno));
-		return -1;
+		return 0;
 	}
 	forked = orphan_fork();
 	if (!forked)
@@ -72,5 +72,5 @@ int logmarks_start(struct mark_log *l, const char *marks)
 		return ends[0];
 	close(ends[0]);
 	say("--mark-log: cannot fork: %s", strerror(-forked));
-	return -1;
+	return 0;
 }

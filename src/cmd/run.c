@@ -174,7 +174,6 @@ static struct launch launch_of(const struct run_options *o, char **argv,
 				.sentinel = sentinel,
 				.saved = saved,
 				.recorder = -1,
-				.follower = -1,
 				.wait_all = o->wait_all,
 				.ready_ms = READY_MS,
 				.done_ms = DONE_MS };

@@ -138,7 +138,6 @@ static _Noreturn void be_launcher(const struct scripted_wish *w, const int to[PI
 			    .sentinel = &sentinel,
 			    .saved = &saved,
 			    .recorder = -1,
-			    .follower = -1,
 			    .limit_ns = w->limit_ns,
 			    .ready_ms = READY_MS,
 			    .done_ms = DONE_MS };

@@ -54,6 +54,7 @@ struct child {
 	int status;
 	int64_t start_ns, max_rss_bytes;
 	int64_t end_ns, deadline_ns; /* deadline 0: none */
+	int64_t over_ns;             /* all of it was waited for; not when the recorder hears so */
 	bool timed_out;
 	struct rusage usage;
 	/* of children waited for before the command */
@@ -110,6 +111,8 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 		return;
 	if (kind == MESSAGE_STARTED)
 		m.at_ns = c->start_ns; /* its CPU counts from its fork, and so does its time */
+	if (kind == MESSAGE_ENDED && c->over_ns)
+		m.at_ns = c->over_ns;
 	getrusage(RUSAGE_CHILDREN, &total);
 	m.total_user_ns = timeval_ns(total.ru_utime) - c->base_user_ns;
 	m.total_system_ns = timeval_ns(total.ru_stime) - c->base_system_ns;
@@ -378,7 +381,7 @@ static void end_follower(int fd)
 	enum { FOLLOWER_MS = 300 };
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	if (fd < 0)
+	if (fd <= 0)
 		return;
 	shutdown(fd, SHUT_WR);
 	poll(&p, 1, FOLLOWER_MS);
@@ -411,6 +414,7 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 		tell(&here, MESSAGE_STARTED, &c, c.pid, 0);
 		c.deadline_ns = l->limit_ns ? c.start_ns + l->limit_ns : 0;
 		supervise(&here, &c);
+		c.over_ns = clock_mono_ns();
 		end->status = c.status;
 		end->timed_out = c.timed_out;
 		end->wall_ns = c.end_ns - c.start_ns;

@@ -44,8 +44,8 @@ struct launch {
 	int recorder;          /* socket, or -1: without a recorder of its own */
 	pid_t recorder_pid;    /* its own recorder's; 0: none */
 	struct share *share;   /* of a recorder that is shared, joined already; NULL: none */
-	int follower;          /* socket of who follows the job's logs, or -1: it is told of the end
-				  before the recorder is, and reads what is left (marklog.h) */
+	int follower;          /* socket of who follows the job's logs; 0: nobody. It is told of the
+				  end before the recorder is, and reads what is left (marklog.h) */
 	bool wait_all;         /* wait for what the command left behind, too */
 	int64_t limit_ns;      /* end the command when it takes so long: SIGTERM, and SIGKILL 2 s
 				  later; 0: never */

@@ -9,14 +9,67 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
+
+#define NAME "sonde-spans."
+
+enum { FORGOTTEN_S = 3600, LOOKS_MOST = 10000 };
+
+/* Nobody has it, and had it for long: its launcher and its recorder were killed. */
+static bool is_forgotten(int folder)
+{
+	struct stat st;
+
+	return !fstat(folder, &st) && st.st_uid == geteuid() &&
+	       st.st_mtim.tv_sec < time(NULL) - FORGOTTEN_S && !flock(folder, LOCK_EX | LOCK_NB);
+}
+
+/* Folders that earlier jobs of this user left there hold memory. */
+static void tidy(const char *where)
+{
+	char path[SPAN_FOLDER_SIZE];
+	DIR *d = opendir(where);
+	struct dirent *entry;
+
+	for (int i = 0; d && i < LOOKS_MOST && (entry = readdir(d)); i++) {
+		int fd, n;
+
+		if (strncmp(entry->d_name, NAME, strlen(NAME)) != 0)
+			continue;
+		n = snprintf(path, sizeof path, "%s/%s", where, entry->d_name);
+		if (n < 0 || (size_t)n >= sizeof path)
+			continue;
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 && is_forgotten(fd))
+			span_folder_unlink(path);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (d)
+		closedir(d);
+}
 
 static bool make_in(struct span_folder *f, const char *where)
 {
-	int n = snprintf(f->path, sizeof f->path, "%s/sonde-spans.XXXXXX", where);
+	int n = snprintf(f->path, sizeof f->path, "%s/" NAME "XXXXXX", where);
 
-	return n > 0 && (size_t)n < sizeof f->path && mkdtemp(f->path);
+	if (n < 0 || (size_t)n >= sizeof f->path || !mkdtemp(f->path))
+		return false;
+	f->fd = open(f->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	span_folder_hold(f->fd);
+	tidy(where);
+	return true;
+}
+
+void span_folder_hold(int fd)
+{
+	if (fd >= 0)
+		flock(fd, LOCK_SH | LOCK_NB);
 }
 
 static bool is_in_memory(const char *where)
@@ -37,6 +90,7 @@ void span_folder_make(struct span_folder *f)
 		return;
 	}
 	f->path[0] = '\0';
+	f->fd = -1;
 	unsetenv(RING_FOLDER_VARIABLE);
 }
 
@@ -44,6 +98,9 @@ void span_folder_remove(struct span_folder *f)
 {
 	if (f->path[0])
 		span_folder_unlink(f->path);
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
 	f->path[0] = '\0';
 	unsetenv(RING_FOLDER_VARIABLE);
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +31,10 @@ static struct {
 	pthread_once_t once;
 	pthread_key_t key; /* so that a thread gives its ring back */
 	bool keyed;
-	bool tried; /* whether there is a recorder is known */
-	bool found; /* one of a job takes what is in the file */
-	int fd;     /* of the file; its program may close it, and open another by that number */
+	sigset_t before_fork; /* of the thread that forks */
+	bool tried;           /* whether there is a recorder is known */
+	bool found;           /* one of a job takes what is in the file */
+	int fd; /* of the file; its program may close it, and open another by that number */
 	dev_t device;
 	ino_t inode;
 	_Atomic(struct ring_head *) head; /* NULL: none; it stays mapped */
@@ -46,6 +48,28 @@ static struct {
 
 /* initial-exec: one load, and there is room for a pointer wherever the library is loaded. */
 static __thread struct ring_thread *mine __attribute__((tls_model("initial-exec")));
+
+/* ---- the lock ---- */
+
+static void begin_once(void);
+
+/* A signal's handler may make spans: one that came while its own thread has the lock would wait for
+ * ever, and one that came while the file grows would end that. before: the thread's mask. */
+static void lock(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+	pthread_once(&process.once, begin_once);
+	pthread_mutex_lock(&process.lock);
+}
+
+static void unlock(const sigset_t *before)
+{
+	pthread_mutex_unlock(&process.lock);
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
 
 /* ---- the file ---- */
 
@@ -143,12 +167,17 @@ void span_want(bool wanted)
 
 static void before_fork(void)
 {
-	pthread_mutex_lock(&process.lock);
+	sigset_t before;
+
+	lock(&before);
+	process.before_fork = before;
 }
 
 static void after_fork_here(void)
 {
-	pthread_mutex_unlock(&process.lock);
+	const sigset_t before = process.before_fork;
+
+	unlock(&before);
 }
 
 /* What is mapped is the parent's, whose threads go on writing into it. */
@@ -172,19 +201,21 @@ static void after_fork_there(void)
 	if (head)
 		span_want(process.found);
 	process.found = false;
-	pthread_mutex_unlock(&process.lock);
+	after_fork_here();
 }
 
 /* ---- threads ---- */
 
 static void ring_give_back(void *ring)
 {
-	pthread_mutex_lock(&process.lock);
+	sigset_t before;
+
+	lock(&before);
 	for (uint32_t i = 0; i < process.nrings; i++)
 		if (process.ring[i] == ring)
 			process.taken[i] = false;
-	pthread_mutex_unlock(&process.lock);
 	mine = NULL;
+	unlock(&before);
 }
 
 static void begin_once(void)
@@ -262,15 +293,15 @@ static struct ring_thread *ring_take(struct ring_head *head)
 static __attribute__((noinline)) struct ring_thread *join(void)
 {
 	struct ring_head *head;
+	sigset_t before;
 	int code = errno;
 
-	pthread_once(&process.once, begin_once);
-	pthread_mutex_lock(&process.lock);
+	lock(&before);
 	look_for_recorder();
 	head = process.head;
-	if (head && SONDE_SPANS_WANTED)
+	if (!mine && head && SONDE_SPANS_WANTED)
 		mine = ring_take(head);
-	pthread_mutex_unlock(&process.lock);
+	unlock(&before);
 	errno = code;
 	return mine;
 }
@@ -346,17 +377,26 @@ void sonde_counter(uint32_t name, double value)
 	__atomic_store_n(&head->valued[name], 1, __ATOMIC_RELEASE);
 }
 
+/* 0: it is not known yet. */
 static uint32_t name_find(const char *text)
 {
-	struct ring_head *head = process.head;
-	uint32_t i = 1;
+	uint32_t n = __atomic_load_n(&process.nnames, __ATOMIC_ACQUIRE);
 
-	while (i <= process.nnames && strncmp(process.name[i], text, RING_NAME_SIZE - 1) != 0)
-		i++;
-	if (i <= process.nnames || i > RING_NAMES_MAX)
-		return i > RING_NAMES_MAX ? 0 : i;
+	for (uint32_t i = 1; i <= n; i++)
+		if (!strncmp(process.name[i], text, RING_NAME_SIZE - 1))
+			return i;
+	return 0;
+}
+
+static uint32_t name_add(const char *text)
+{
+	struct ring_head *head = process.head;
+	uint32_t i = process.nnames + 1;
+
+	if (i > RING_NAMES_MAX)
+		return 0;
 	snprintf(process.name[i], RING_NAME_SIZE, "%s", text);
-	process.nnames = i;
+	__atomic_store_n(&process.nnames, i, __ATOMIC_RELEASE);
 	if (head) {
 		memcpy(head->name[i], process.name[i], RING_NAME_SIZE);
 		__atomic_store_n(&head->nnames, i, __ATOMIC_RELEASE);
@@ -367,34 +407,40 @@ static uint32_t name_find(const char *text)
 uint32_t sonde_name(const char *text)
 {
 	uint32_t number;
+	sigset_t before;
 
 	if (!text || !*text)
 		return 0;
-	pthread_once(&process.once, begin_once);
-	pthread_mutex_lock(&process.lock);
 	number = name_find(text);
-	pthread_mutex_unlock(&process.lock);
+	if (number)
+		return number;
+	lock(&before);
+	number = name_find(text);
+	if (!number)
+		number = name_add(text);
+	unlock(&before);
 	return number;
 }
 
 uint64_t sonde_spans_lost(void)
 {
 	uint64_t lost;
+	sigset_t before;
 
-	pthread_mutex_lock(&process.lock);
+	lock(&before);
 	lost = process.head ? process.head->lost : 0;
 	for (uint32_t i = 0; i < process.nrings; i++)
 		lost += __atomic_load_n(&process.ring[i]->lost, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&process.lock);
+	unlock(&before);
 	return lost;
 }
 
 int span_rings(void)
 {
 	int fd = -1, rc = 0;
+	sigset_t before;
 
-	pthread_once(&process.once, begin_once);
-	pthread_mutex_lock(&process.lock);
+	lock(&before);
 	look_for_recorder();
 	if (process.found) {
 		rc = -EBUSY;
@@ -408,6 +454,6 @@ int span_rings(void)
 		rc = file_is_ours() ? fcntl(process.fd, F_DUPFD_CLOEXEC, 0) : -EBADF;
 	if (rc == -1)
 		rc = -errno;
-	pthread_mutex_unlock(&process.lock);
+	unlock(&before);
 	return rc;
 }

@@ -38,6 +38,17 @@ static struct recording {
 } * recording;
 static pthread_mutex_t recording_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A child that came while another thread had the lock would wait for it at its exit. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&recording_lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&recording_lock);
+}
+
 static void recording_free(struct recording *x)
 {
 	span_reader_close(x->reader);
@@ -173,8 +184,11 @@ static int start_thread(struct recording *x, struct err *e)
 /* As open_reader. */
 static int start(struct recording *x, const char *directory, struct err *e)
 {
+	static bool forks;
 	int rc = x ? open_reader(x, e) : err_set(e, -ENOMEM, "out of memory");
 
+	/* behind span.c's, so that this lock is taken first there, too */
+	forks = forks || !pthread_atfork(before_fork, after_fork, after_fork);
 	if (!rc && sample_init(&x->sample, SLOTS, EVENTS))
 		rc = err_set(e, -ENOMEM, "out of memory");
 	if (!rc)

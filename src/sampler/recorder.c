@@ -27,7 +27,8 @@ enum {
 	TURN_NS = 100000,      /* the shortest there is */
 	FOLLOW_NS = 900000000, /* a little less than a second: samples may be a second apart */
 	FOLLOW_LATE_NS = 1100000000, /* and when they are rarer, it is done between them */
-	LAST_TURNS = 4,              /* at what spans processes have left */
+	LAST_TURNS = 4,              /* at what spans processes have left, */
+	LAST_TURNS_MOST = 64,        /* and where more processes left some than are read at once */
 	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
 
@@ -291,8 +292,13 @@ static void take_spans(struct recorder *r)
 /* Of processes that ended with more than a sample has room for. */
 static void take_spans_left(struct recorder *r)
 {
-	for (int i = 0; r->sampler.spans && i < LAST_TURNS; i++)
+	int i = 0;
+
+	while (r->sampler.spans &&
+	       (i < LAST_TURNS || (i < LAST_TURNS_MOST && span_files_wait(r->sampler.spans)))) {
 		take_spans(r);
+		i++;
+	}
 }
 
 static bool spans_are_due(const struct recorder *r)

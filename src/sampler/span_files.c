@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/root.h"
+#include "job/spanfolder.h"
 #include "source/spans.h"
 
 #include <dirent.h>
@@ -22,6 +23,8 @@ enum {
 	SHORT_NS = 5000000, /* when a ring was half full */
 	NAME_MAX_HERE = 40,
 	LISTING = 16 * 1024,
+	CROWD = SPAN_PROCESSES_MAX / 2, /* so many hold much memory: who is gone is not kept */
+	LAST_LOOKS = 64,
 };
 
 struct folder {
@@ -89,6 +92,7 @@ uint32_t span_files_add(struct span_files *x, const char *path)
 		close(fd);
 		return 0;
 	}
+	span_folder_hold(fd);
 	if (x->watch >= 0 && inotify_add_watch(x->watch, path, IN_MOVED_TO | IN_ONLYDIR) < 0)
 		file_close(&x->watch);
 	x->look = true;
@@ -212,23 +216,33 @@ static void rest(struct span_files *x, bool all)
 
 void span_files_act(struct span_files *x, const struct tree *t, struct sample *s)
 {
-	bool all = true;
+	bool all = true, crowd;
 
 	look(x);
-	for (uint32_t i = 0; i < x->nprocesses; i++)
-		if (is_ready(x, &x->process[i], t, false))
-			all &= process_take(x, &x->process[i], s);
+	crowd = x->nprocesses > CROWD;
+	for (uint32_t i = x->nprocesses; i--;) {
+		struct process *p = &x->process[i];
+		bool gone = crowd && is_gone(p), taken;
+
+		if (!is_ready(x, p, t, gone))
+			continue;
+		taken = process_take(x, p, s);
+		all &= taken;
+		if (gone && taken && !span_reader_counts(p->reader))
+			process_end(x, p, s);
+	}
 	rest(x, all);
 }
 
-void span_files_take(struct span_files *x, const struct tree *t, struct sample *s, bool last)
+bool span_files_wait(const struct span_files *x)
+{
+	return x && x->look;
+}
+
+static bool all_take(struct span_files *x, const struct tree *t, struct sample *s, bool last)
 {
 	bool all = true;
 
-	if (!x)
-		return;
-	if (x->watch < 0 || x->look || last)
-		look(x);
 	for (uint32_t i = x->nprocesses; i--;) {
 		struct process *p = &x->process[i];
 		bool gone = last || is_gone(p), taken;
@@ -244,6 +258,22 @@ void span_files_take(struct span_files *x, const struct tree *t, struct sample *
 			process_end(x, p, s);
 		else
 			p->over = gone && taken;
+	}
+	return all;
+}
+
+void span_files_take(struct span_files *x, const struct tree *t, struct sample *s, bool last)
+{
+	bool all;
+
+	if (!x)
+		return;
+	if (x->watch < 0 || x->look || last)
+		look(x);
+	all = all_take(x, t, s, last);
+	for (int i = 0; i < LAST_LOOKS && last && x->look; i++) {
+		look(x);
+		all_take(x, t, s, true);
 	}
 	rest(x, all);
 	span_intake_tell(&x->intake, s);

@@ -29,6 +29,8 @@ void span_files_about(struct span_files *x, uint32_t folder, uint32_t instance);
 int64_t span_files_due_ns(const struct span_files *x);
 /* span_files_fd is readable, or it is due: take what is there. */
 void span_files_act(struct span_files *x, const struct tree *t, struct sample *s);
+/* Processes wait for a place that others have left meanwhile. x may be NULL. */
+bool span_files_wait(const struct span_files *x);
 /* With a sample, behind that of the tree. last: no more will come. x may be NULL. */
 void span_files_take(struct span_files *x, const struct tree *t, struct sample *s, bool last);
 

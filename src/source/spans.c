@@ -390,6 +390,14 @@ void span_reader_values(struct span_reader *r, struct span_intake *in, struct sa
 	}
 }
 
+bool span_reader_counts(const struct span_reader *r)
+{
+	uint8_t valued[RING_NAMES_MAX + 1];
+
+	return file_get(r, offsetof(struct ring_head, valued), valued, sizeof valued) &&
+	       memchr(valued, 1, sizeof valued);
+}
+
 static void open_tell(struct span_reader *r, uint32_t thread, struct sample *s)
 {
 	int64_t now_ns = clock_mono_ns();
@@ -410,6 +418,8 @@ static void open_tell(struct span_reader *r, uint32_t thread, struct sample *s)
 
 void span_reader_end(struct span_reader *r, struct span_intake *in, struct sample *s)
 {
+	int64_t end_ns = s->last ? s->mono_ns : clock_mono_ns(); /* it may be between two samples */
+
 	losses_take(r, in);
 	for (uint32_t i = 0; i < r->nthreads; i++) {
 		uint64_t written;
@@ -417,7 +427,7 @@ void span_reader_end(struct span_reader *r, struct span_intake *in, struct sampl
 		if (written_get(r, i, &written))
 			in->lost += (int64_t)(written - r->thread[i].taken);
 		open_tell(r, i, s);
-		sample_end(s, r->thread[i].track, s->mono_ns);
+		sample_end(s, r->thread[i].track, end_ns);
 	}
 	for (uint32_t i = 1; i <= RING_NAMES_MAX && !s->last; i++) {
 		sample_series_end(s, r->counter[i].slot, 1);

@@ -44,6 +44,8 @@ pid_t span_reader_pid(const struct span_reader *r);
 void span_reader_about(struct span_reader *r, uint32_t instance);
 /* How full the fullest of its rings is, 0..1. */
 double span_reader_filled(struct span_reader *r);
+/* It has counters. */
+bool span_reader_counts(const struct span_reader *r);
 /* Take what there is. False: there was no room in the sample for all of it. */
 bool span_reader_take(struct span_reader *r, struct span_intake *in, struct sample *s);
 /* With a sample: the values of its counters, and what it lost so far. */

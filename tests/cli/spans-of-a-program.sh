@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
-# limit: 180
+# limit: 300
 # Spans, marks and counters that programs make through libsonde are in the recording: all of them, of every thread and every
 # child, and what a program that was killed had made; what found no room is counted. Without a recorder nothing happens.
 . "$TOP/tests/lib.sh"
@@ -40,6 +40,8 @@ PY
 record short short 40 || fail "run: $?"
 equal "of 40 short threads" 120 "$(spans short short)"
 equal "each is a track" 40 "$(grep ,short, csv-short/spans.csv | cut -d, -f2 | sort -u | wc -l)"
+record signals signals 300 || fail "run: $?"
+equal "of threads that are interrupted" 900 "$(spans signals short)"
 record deep deep || fail "run: $?"
 equal "so deep" 64 "$(spans deep deep)"
 equal "and what is deeper is counted" "36 36" "$(cat lost) $(left_out deep)"
@@ -56,6 +58,12 @@ for made in parent:5 child:10 grandchild:15 outer:20; do
 done
 equal "around the children" 1 "$(grep -c ',parent around,' csv-forked/spans.csv)"
 equal "processes" 4 "$(tail -n +2 csv-forked/spans.csv | cut -d, -f2 | sort -u | wc -l)"
+
+# More processes than are read at a time, where there is memory for what they leave.
+if [ "$(df --output=avail -k /dev/shm | tail -1)" -gt 2000000 ]; then
+	record crowd crowd 700 || fail "run: $?"
+	equal "of a crowd of processes" 3500 "$(spans crowd outer)"
+fi
 
 # Faster than it can be taken: made and lost are all.
 record fast fast 3000000 || fail "run: $?"
@@ -103,6 +111,27 @@ equal "the folder is private" 700 "$(cat mode)"
 [ ! -e "$(cat where)" ] || fail "the folder is still there"
 "$SONDE" show hostile >shown || fail "show"
 
+# A folder whose launcher and recorder were killed goes with a later job when it is old; one that is in use stays.
+for job in dead new live; do
+	"$SONDE" run --quiet -o "$job" -- sh -c ': >"$SONDE_SPANS/1-left"; echo "$SONDE_SPANS" >"$0.folder"; while [ ! -e over ]; do sleep 0.1; done' "$job" &
+	launcher=$!
+	wait_for 30 test -s "$job.folder"
+	wait_for 30 recorder_of "$job" >recorder
+	[ "$job" = live ] && break
+	kill -9 "$launcher" "$(cat recorder)"
+	wait_for 30 process_gone "$(cat recorder)"
+	wait_for 30 process_gone "$launcher"
+done
+touch -d '2 hours ago' "$(cat dead.folder)" "$(cat live.folder)"
+"$SONDE" run --quiet -o later -- true || fail "run: $?"
+[ ! -e "$(cat dead.folder)" ] || fail "a folder that nobody has any more is still there"
+[ -e "$(cat new.folder)" ] || fail "a folder that is new is gone"
+[ -e "$(cat live.folder)" ] || fail "a folder that is in use is gone"
+touch over
+wait "$launcher" || fail "run: $?"
+[ ! -e "$(cat live.folder)" ] || fail "the folder is still there"
+rm -r "$(cat new.folder)"
+
 # Copies that share a recorder: each track is of a process of its rank.
 for rank in 0 1; do
 	SLURM_JOB_ID=$$ SLURM_PROCID=$rank SLURM_NTASKS=2 SLURM_STEP_ID=0 SLURM_NTASKS_PER_NODE=2 "$SONDE" run --quiet -i 100ms -o shared -- \
@@ -120,6 +149,8 @@ equal "of the other one" 50 "$(spans own.2 again)"
 equal "made for nobody" "0 0" "$(spans own nobody) $(spans own.2 nobody)"
 contains csv-own/marks.csv ',made,'
 "$SONDE" ls >/dev/null
+mkdir forks
+"$spanner" forks forks/run >lost || fail "children that come while a recording starts: $?"
 "$spanner" orphan orphan >lost 2>/dev/null && fail "it was not killed"
 equal "of one that was killed" 50 "$(spans orphan alone)"
 "$SONDE" run --quiet -o outer -- "$BUILD/examples/spans" inner || fail "run: $?"

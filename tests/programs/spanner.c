@@ -6,12 +6,15 @@
  *                                  each thread so many in pairs, with a rest after each thousand
  *     spanner fast SPANS           without a rest
  *     spanner short THREADS        threads one after the other, of three spans each
+ *     spanner signals THREADS      the same, of which handlers of signals make spans, too
  *     spanner kill SPANS           that many, two open ones, and the end by SIGKILL
  *     spanner fork                 of parent, child and grandchild; and an executed program's
+ *     spanner crowd PROCESSES      at a time, of ten spans each
  *     spanner calls SPANS          between two getppid()
  *     spanner deep                 100 within each other, and an end too many
  *     spanner count                counters
  *     spanner alone DIRECTORY      100 in a recording of its own, which stops, and 100 in another
+ *     spanner forks DIRECTORY      100 children, while recordings of its own start and stop
  *     spanner orphan DIRECTORY     100 in a recording of its own, and SIGKILL a second later
  */
 #include <pthread.h>
@@ -20,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,6 +83,24 @@ static void short_threads(int n)
 	}
 }
 
+static void handler(int signal)
+{
+	(void)signal;
+	sonde_begin(1);
+	sonde_end();
+}
+
+/* They come while a thread gets its ring. */
+static void signalled(int threads)
+{
+	const struct itimerval often = { { 0, 300 }, { 0, 300 } };
+
+	sonde_name("handler");
+	signal(SIGALRM, handler);
+	setitimer(ITIMER_REAL, &often, NULL);
+	short_threads(threads);
+}
+
 static void end_here(long spans)
 {
 	make("outer", spans, false);
@@ -108,6 +130,18 @@ static void forks(void)
 	while (wait(NULL) > 0)
 		;
 	sonde_end();
+}
+
+static void crowd(long processes)
+{
+	for (long i = 0; i < processes; i++) {
+		if (!fork()) {
+			make("outer", 10, false);
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
 }
 
 static void deep(void)
@@ -149,6 +183,33 @@ static void alone(const char *directory, bool killed)
 	make("again", 100, false);
 }
 
+static void *start_and_stop(void *directory)
+{
+	char path[4096];
+
+	for (int i = 0; __atomic_load_n((char *)directory, __ATOMIC_RELAXED); i++) {
+		snprintf(path, sizeof path, "%s.%d", (const char *)directory, i);
+		sonde_spans_start(path, NULL);
+		sonde_spans_stop();
+	}
+	return NULL;
+}
+
+/* Each ends by exit(), which stops a recording that there may be. */
+static void forks_beside_recordings(char *directory)
+{
+	pthread_t id;
+
+	pthread_create(&id, NULL, start_and_stop, directory);
+	for (int i = 0; i < 100; i++) {
+		if (!fork())
+			exit(0);
+		wait(NULL);
+	}
+	__atomic_store_n(directory, '\0', __ATOMIC_RELAXED);
+	pthread_join(id, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -162,16 +223,22 @@ int main(int argc, char **argv)
 		make("fast", n, false);
 	else if (!strcmp(what, "short"))
 		short_threads((int)n);
+	else if (!strcmp(what, "signals"))
+		signalled((int)n);
 	else if (!strcmp(what, "kill"))
 		end_here(n);
 	else if (!strcmp(what, "fork"))
 		forks();
+	else if (!strcmp(what, "crowd"))
+		crowd(n);
 	else if (!strcmp(what, "deep"))
 		deep();
 	else if (!strcmp(what, "count"))
 		count();
 	else if (!strcmp(what, "alone") || !strcmp(what, "orphan"))
 		alone(argv[2], what[0] == 'o');
+	else if (!strcmp(what, "forks"))
+		forks_beside_recordings(argv[2]);
 	if (!strcmp(what, "calls")) {
 		make("warm", 10, false);
 		getppid();
