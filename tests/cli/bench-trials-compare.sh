@@ -68,5 +68,14 @@ for words in "show bench:9" "stats bench:9" "show bench:1/9" "show x" "stats x";
 	one_sentence said
 	[ ! -s told ] || fail "bench $words wrote to standard output"
 done
+# What a script calls as Sonde calls what it measures stays the script's, wherever it is told.
+printf '%s\n' '#!/bin/sh' 'echo "{\"name\": \"PiOwn\", \"component\": \"x\", \"@parameters\": {}, \"@result\": {\"cpu_seconds\": 70, \"wall_seconds\": 80, \"ru_utime\": 90}}"' >own
+chmod +x own
+"$SONDE" bench run -q --json -n 2 -o d_own ./own >told || fail "bench run of own"
+equal "figures of that name" 1 "$(grep -c '"ru_utime"' told)"
+equal "figure of that name" 90 "$(jq .batches[0].figures.ru_utime.mean told)"
+"$SONDE" bench run -q -n 2 -o d_own2 ./own >/dev/null || fail "bench run of own"
+"$SONDE" compare --json --independent bench:5 bench:6 >json || true
+equal "figures of that name, compared" "70 80 90" "$(jq -r '[.figures[] | select(.name == ("cpu_seconds", "wall_seconds", "ru_utime")) | .a] | sort | join(" ")' json)"
 SONDE_STORE=$PWD/none.sqlite "$SONDE" bench list 2>said
 contains said "no such batch"
