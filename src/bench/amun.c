@@ -59,8 +59,7 @@ static void take_usage(struct trial *t, const struct jsontree *usage)
 	for (unsigned i = 0; i < TRIAL_USAGES; i++) {
 		double v = jsontree_number(usage, trial_usage_names[i]);
 
-		trial_usage_set(&t->usage, i, v);
-		t->has_usage |= !isnan(v);
+		t->usage[i] = v >= 0 && v < 1e15 ? v : (double)NAN;
 	}
 }
 
