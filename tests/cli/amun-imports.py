@@ -85,7 +85,7 @@ check("once only", json.loads(p.stdout)["trials"] == 0 and json.loads(p.stdout)[
 with open("single.json", "w") as f:
     json.dump(result(5, 13.5), f)
 sonde("import", "amun", "single.json")
-check("one document", database("SELECT state FROM trials ORDER BY id DESC")[0][0] == "ok")
+check("one document", [*database("SELECT state, path FROM trials ORDER BY id DESC")[0]] == ["ok", os.path.abspath("single.json")])
 with open("partly.json", "w") as f:
     json.dump(result(6, 14, usage={"ru_utime": 1.999999, "ru_stime": "x", "ru_maxrss": 1e300}), f)
 sonde("import", "amun", "partly.json")
