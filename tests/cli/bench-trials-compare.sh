@@ -79,3 +79,19 @@ equal "figure of that name" 90 "$(jq .batches[0].figures.ru_utime.mean told)"
 equal "figures of that name, compared" "70 80 90" "$(jq -r '[.figures[] | select(.name == ("cpu_seconds", "wall_seconds", "ru_utime")) | .a] | sort | join(" ")' json)"
 SONDE_STORE=$PWD/none.sqlite "$SONDE" bench list 2>said
 contains said "no such batch"
+
+# Each is as its schema says, and has no member that it does not know.
+"$SONDE" bench list --json >list.json && "$SONDE" bench stats --json bench:1 bench:4 >stats.json && "$SONDE" bench show --json bench:4 >show.json || fail "list, stats, show"
+"$SONDE" bench show --json bench:1/2 >trial.json && "$SONDE" bench schema --format json >schema.json || fail "a trial, the schema"
+"$SONDE" bench check --json ./own >check.json || fail "bench check --json"
+"$SONDE" bench check --json ./broken >broken.json && fail "bench check of a broken one"
+"$PYTHON" - <<'END' || fail "not as docs/schema/bench-*.json say"
+import json, os
+import jsonschema, schemas
+for name, of in {"list": "list", "stats": "stats", "show": "show", "trial": "show", "schema": "schema", "check": "check", "broken": "check"}.items():
+    with open(f"{os.environ['TOP']}/docs/schema/bench-{of}.json", encoding="utf-8") as f:
+        schema = json.load(f)
+    with open(name + ".json", encoding="utf-8") as f:
+        document = json.load(f)
+    jsonschema.Draft202012Validator(schemas.strict(schema), format_checker=jsonschema.FormatChecker()).validate(document)
+END
