@@ -59,8 +59,7 @@ static void take_usage(struct trial *t, const struct jsontree *usage)
 	for (unsigned i = 0; i < TRIAL_USAGES; i++) {
 		double v = jsontree_number(usage, trial_usage_names[i]);
 
-		trial_usage_set(&t->usage, i, v);
-		t->has_usage |= !isnan(v);
+		t->usage[i] = v >= 0 && v < 1e15 ? v : (double)NAN;
 	}
 }
 
@@ -371,7 +370,7 @@ static int import_folder(struct amun *a, const char *path, struct err *e)
 static int import_document(struct amun *a, const char *path, struct err *e)
 {
 	struct inspection x = { .batch = { .source = "amun" } };
-	char uid[SHA256_HEX + 16], digest[SHA256_HEX];
+	char uid[SHA256_HEX + 16], digest[SHA256_HEX], absolute[PATH_MAX];
 	const struct jsontree *document = read_json(path, "result", &x.pool, digest, e);
 	int rc = document ? 0 : -EBADMSG;
 
@@ -386,7 +385,10 @@ static int import_document(struct amun *a, const char *path, struct err *e)
 		int there = trial_exists(a->store->database, &x.batch, 1, e);
 
 		a->there_already += there > 0;
-		rc = there < 0 ? there : there ? 0 : put_result(a, &x, 1, path, document, e);
+		rc = there < 0 ? there : 0;
+		if (!there)
+			rc = put_result(a, &x, 1, realpath(path, absolute) ? absolute : path,
+					document, e);
 	}
 	if (!rc)
 		rc = database_commit(a->store->database, e);

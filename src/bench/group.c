@@ -142,6 +142,15 @@ static enum bench_sense sense_of(const struct model *m, const struct model_colum
 	return c->unit && strstr(c->unit, "/s") ? BENCH_MORE_IS_BETTER : BENCH_NEITHER;
 }
 
+/* What a script measured itself stands in the place of what was measured of it by the same name. */
+static bool is_own(const struct bench_group *g, const char *name)
+{
+	for (uint32_t i = 0; i < g->model.ncolumns; i++)
+		if (is_number(&g->model.column[i]) && !strcmp(g->model.column[i].name, name))
+			return true;
+	return false;
+}
+
 static int plan_figures(struct bench_group *g, struct err *e)
 {
 	int rc = 0;
@@ -161,7 +170,8 @@ static int plan_figures(struct bench_group *g, struct err *e)
 						.unit = machine[i].unit,
 						.sense = machine[i].sense };
 
-		rc = add_figure(g, &f, e);
+		if (!is_own(g, f.name))
+			rc = add_figure(g, &f, e);
 	}
 	return rc;
 }

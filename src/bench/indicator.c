@@ -11,6 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* Of an indicator: PostgreSQL has 1600 in a table, those that were dropped among them. */
+enum { COLUMNS_MAX = 1400 };
+
 /* Two that make the same table wait for each other in PostgreSQL; SQLite has one writer. */
 #define LOCK "SELECT pg_advisory_xact_lock(7239587100362786)"
 
@@ -404,6 +407,20 @@ static int read_again(struct database *s, const char *name, struct model *m, str
 	return rc < 0 ? rc : 0;
 }
 
+/* Names that differ may make the same table: Pi.X and Pi-X. */
+static int check_table(struct database *s, const struct model *m, struct err *e)
+{
+	const struct field v = field_text(m->table), *row = NULL;
+	int rc = database_query(s, "SELECT name FROM indicators WHERE table_name = $1", &v, 1, e);
+
+	if (!rc)
+		rc = database_next(s, &row, e);
+	if (rc <= 0 || !row)
+		return rc;
+	return err_set(e, -EBADMSG, "the table %s is that of %.64s; give %s another name", m->table,
+		       row[0].s ? row[0].s : "", m->name);
+}
+
 static int make(struct database *s, const struct model *declared, const struct contract *c,
 		struct model *m, struct err *e)
 {
@@ -413,7 +430,24 @@ static int make(struct database *s, const struct model *declared, const struct c
 		m->table = pool_text(&m->pool, declared->table, strlen(declared->table));
 		rc = m->table ? 0 : no_memory(e);
 	}
+	if (!rc)
+		rc = check_table(s, m, e);
 	return rc ? rc : make_table(s, m, e);
+}
+
+/* Before the database refuses columns, and with them the whole transaction. */
+static int check_room(const struct model *m, const struct contract *c, struct err *e)
+{
+	uint32_t more = 0;
+
+	for (uint32_t i = 0; i < c->nvalues; i++)
+		more += c->value[i].v->type != JSONDOC_NULL && !model_find(m, c->value[i].v->key);
+	if (!more || m->ncolumns + more <= COLUMNS_MAX)
+		return 0;
+	return err_set(e, -EBADMSG,
+		       "%s has %u columns, and this brings %u more, where a table has room for %d; "
+		       "what differs from trial to trial is a value, and no name",
+		       c->name, m->ncolumns, more, COLUMNS_MAX);
 }
 
 /* Would a result's value have to be another than it is? */
@@ -443,6 +477,8 @@ int indicator_bring(struct database *s, const struct model *declared, const stru
 	/* A declared model that is not declared to us changes by no result. */
 	if (!rc && m->id && !declared && (m->declared || contradicts(m, c)))
 		return model_check(m, c, e);
+	if (!rc)
+		rc = check_room(m, c, e);
 	if (!rc && !m->id)
 		rc = make(s, declared, c, m, e);
 	if (!rc && declared)

@@ -20,37 +20,23 @@ const char *const trial_usage_names[TRIAL_USAGES] = {
 
 enum { FIRST_COUNT = 2 }; /* before them are the two times */
 
-static long *count_of(struct rusage *u, unsigned i)
+static double seconds(struct timeval t)
 {
-	long *const counts[] = { &u->ru_maxrss,  &u->ru_ixrss,  &u->ru_idrss,  &u->ru_isrss,
-				 &u->ru_minflt,  &u->ru_majflt, &u->ru_nswap,  &u->ru_inblock,
-				 &u->ru_oublock, &u->ru_msgsnd, &u->ru_msgrcv, &u->ru_nsignals,
-				 &u->ru_nvcsw,   &u->ru_nivcsw };
+	return ((double)t.tv_sec * 1e6 + (double)t.tv_usec) / 1e6;
+}
+
+void trial_take_usage(struct trial *t, const struct rusage *u)
+{
+	const long counts[] = { u->ru_maxrss,  u->ru_ixrss,  u->ru_idrss,  u->ru_isrss,
+				u->ru_minflt,  u->ru_majflt, u->ru_nswap,  u->ru_inblock,
+				u->ru_oublock, u->ru_msgsnd, u->ru_msgrcv, u->ru_nsignals,
+				u->ru_nvcsw,   u->ru_nivcsw };
 
 	_Static_assert(sizeof counts / sizeof counts[0] + FIRST_COUNT == TRIAL_USAGES, "all of it");
-	return counts[i - FIRST_COUNT];
-}
-
-double trial_usage(const struct rusage *u, unsigned i)
-{
-	struct rusage copy = *u;
-	struct timeval t = i ? u->ru_stime : u->ru_utime;
-
-	return i < FIRST_COUNT ? (double)t.tv_sec + (double)t.tv_usec / 1e6
-			       : (double)*count_of(&copy, i);
-}
-
-void trial_usage_set(struct rusage *u, unsigned i, double v)
-{
-	struct timeval *t = i ? &u->ru_stime : &u->ru_utime;
-	bool fits = isfinite(v) && fabs(v) < 1e15;
-
-	if (i >= FIRST_COUNT) {
-		*count_of(u, i) = fits ? (long)v : 0;
-		return;
-	}
-	t->tv_sec = fits ? (time_t)v : 0;
-	t->tv_usec = fits ? (suseconds_t)lround((v - (double)t->tv_sec) * 1e6) : 0;
+	t->usage[0] = seconds(u->ru_utime);
+	t->usage[1] = seconds(u->ru_stime);
+	for (unsigned i = FIRST_COUNT; i < TRIAL_USAGES; i++)
+		t->usage[i] = (double)counts[i - FIRST_COUNT];
 }
 
 /* ---- batches, environments ---- */
@@ -65,6 +51,8 @@ void trial_init(struct trial *t, int64_t number)
 			     .peak_memory_bytes = NAN,
 			     .energy_j = NAN,
 			     .energy_apportioned_j = NAN };
+	for (unsigned i = 0; i < TRIAL_USAGES; i++)
+		t->usage[i] = NAN;
 }
 
 static struct field time_field(int64_t ns)
@@ -251,11 +239,8 @@ static void fill(struct field v[COLUMNS], const struct batch *b, const struct tr
 	};
 
 	memcpy(v, fixed, sizeof fixed);
-	for (unsigned i = 0; i < TRIAL_USAGES; i++) {
-		double value = t->has_usage ? trial_usage(&t->usage, i) : NAN;
-
-		v[FIXED + i] = i < FIRST_COUNT ? field_real(value) : whole_field(value);
-	}
+	for (unsigned i = 0; i < TRIAL_USAGES; i++)
+		v[FIXED + i] = i < FIRST_COUNT ? field_real(t->usage[i]) : whole_field(t->usage[i]);
 }
 
 static int put_row(struct database *s, const struct field v[COLUMNS], struct err *e)

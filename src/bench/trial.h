@@ -14,6 +14,10 @@
 
 #include <sys/resource.h>
 
+/* What struct rusage has, as the store calls it: two times, in seconds, and counts. */
+enum { TRIAL_USAGES = 16 };
+extern const char *const trial_usage_names[TRIAL_USAGES];
+
 struct batch {
 	const char *uid;    /* the same however often it is told */
 	const char *source; /* "run", "amun" */
@@ -36,8 +40,7 @@ struct trial {
 	double exit_code, signal;
 	int64_t start_ns, end_ns; /* UTC; 0: not known */
 	double duration_s;        /* monotonic, where it was measured so */
-	struct rusage usage;
-	bool has_usage;
+	double usage[TRIAL_USAGES];
 	const char *host, *governor;
 	const char *script_sha256; /* where its batch does not know it */
 	double load_1m;
@@ -72,10 +75,6 @@ int trial_put(struct trial_store *s, const struct batch *b, struct trial *t, str
 /* Is this one of a batch there? 1, 0, -errno. */
 int trial_exists(struct database *s, const struct batch *b, int64_t number, struct err *e);
 
-/* Each of the sixteen of struct rusage: its name, as the store has it, and its value. */
-enum { TRIAL_USAGES = 16 };
-extern const char *const trial_usage_names[TRIAL_USAGES];
-double trial_usage(const struct rusage *u, unsigned i);
-void trial_usage_set(struct rusage *u, unsigned i, double v);
+void trial_take_usage(struct trial *t, const struct rusage *u);
 
 #endif

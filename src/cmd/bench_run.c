@@ -279,8 +279,7 @@ static void take_end(struct trial *t, const struct scripted *r)
 		return;
 	}
 	t->duration_s = (double)p->end.wall_ns / 1e9;
-	t->usage = p->end.usage;
-	t->has_usage = true;
+	trial_take_usage(t, &p->end.usage);
 	if (WIFSIGNALED(p->end.status))
 		t->signal = WTERMSIG(p->end.status);
 	else

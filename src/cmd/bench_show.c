@@ -71,6 +71,25 @@ static void entry(struct shown *x, const char *name, const char *text)
 	}
 }
 
+static void number_entry(struct shown *x, const char *name, const struct field *f)
+{
+	char number[40];
+
+	if (x->json) {
+		json_key(x->json, name);
+		if (f->type == FIELD_INT)
+			json_int(x->json, f->i);
+		else
+			json_real(x->json, f->d);
+		return;
+	}
+	if (f->type == FIELD_INT)
+		snprintf(number, sizeof number, "%" PRId64, f->i);
+	else
+		snprintf(number, sizeof number, "%.9g", f->d);
+	entry(x, name, number);
+}
+
 static void part(struct shown *x, const char *name, const char *words)
 {
 	if (x->json) {
@@ -124,16 +143,10 @@ static int put_columns(struct shown *x, struct database *s, const char *const *c
 	if (!rc)
 		rc = database_next(s, &row, e);
 	for (size_t i = 0; i < n && rc > 0; i++) {
-		char number[40];
-
-		if (row[i].type == FIELD_INT)
-			snprintf(number, sizeof number, "%" PRId64, row[i].i);
+		if (row[i].type == FIELD_INT || row[i].type == FIELD_REAL)
+			number_entry(x, column[i], &row[i]);
 		else
-			snprintf(number, sizeof number, "%.9g", field_number(&row[i]));
-		entry(x, column[i],
-		      row[i].type == FIELD_TEXT   ? row[i].s
-		      : row[i].type == FIELD_NULL ? NULL
-						  : number);
+			entry(x, column[i], row[i].s);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -220,10 +233,13 @@ static void trial_json(struct shown *x, uint32_t at)
 		json_null(j);
 	json_key(j, "reason");
 	json_text(j, r->reason);
+	json_key(j, "figures");
+	json_object(j);
 	for (uint32_t i = 0; i < x->g.nfigures; i++) {
 		json_key(j, x->g.figure[i].name);
 		json_real(j, x->g.figure[i].value[at]);
 	}
+	json_object_end(j);
 	json_object_end(j);
 }
 

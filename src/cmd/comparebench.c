@@ -61,6 +61,15 @@ static const char *name_of(const struct bench_figure *f)
 	return !f->is_own && !strcmp(f->name, "duration_seconds") ? "wall_seconds" : f->name;
 }
 
+/* Does the script itself say something by this name? It goes before. */
+static bool is_own(const struct bench_group *g, const char *name)
+{
+	for (uint32_t i = 0; i < g->nfigures; i++)
+		if (g->figure[i].is_own && !strcmp(g->figure[i].name, name))
+			return true;
+	return false;
+}
+
 static double value_of(const struct bench_group *g, const char *name, uint32_t at)
 {
 	for (uint32_t i = 0; i < g->nfigures; i++)
@@ -83,6 +92,8 @@ static int add_trial(struct comparison *x, const struct bench_group *g, enum com
 	for (uint32_t i = 0; i < g->nfigures && n < FIGURES_MAX - 1; i++) {
 		const struct bench_figure *f = &g->figure[i];
 
+		if (!f->is_own && is_own(g, name_of(f)))
+			continue;
 		v[n++] = (struct comparison_value){
 			.name = name_of(f),
 			.unit = unit_of(f),
@@ -92,12 +103,13 @@ static int add_trial(struct comparison *x, const struct bench_group *g, enum com
 			.v = f->value[at],
 		};
 	}
-	v[n++] = (struct comparison_value){ .name = "cpu_seconds",
-					    .unit = UNIT_SECONDS,
-					    .less_is_better = true,
-					    .leads = true,
-					    .v = value_of(g, "ru_utime", at) +
-						 value_of(g, "ru_stime", at) };
+	if (!is_own(g, "cpu_seconds"))
+		v[n++] = (struct comparison_value){ .name = "cpu_seconds",
+						    .unit = UNIT_SECONDS,
+						    .less_is_better = true,
+						    .leads = true,
+						    .v = value_of(g, "ru_utime", at) +
+							 value_of(g, "ru_stime", at) };
 	return comparison_add_values(x, &run, v, n);
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,7 @@ static const char *text_of(const struct run *r, const char *key)
 static int take(struct evidence *v, struct trial *t, struct run *r, struct err *e)
 {
 	const struct summary_wish wish = { .compared = past_metrics };
+	char absolute[PATH_MAX];
 	struct summary s;
 	int rc = summary_make_as(&s, r, &wish, e);
 
@@ -95,8 +97,9 @@ static int take(struct evidence *v, struct trial *t, struct run *r, struct err *
 	t->peak_memory_bytes = s.peak_memory_bytes;
 	t->energy_j = s.energy_j;
 	t->energy_apportioned_j = s.energy_job_j;
-	if (past_add(&v->past, r, &s, r->path, clock_utc_ns()) || v->facts.failed ||
-	    v->counters.failed)
+	if (past_add(&v->past, r, &s, realpath(r->path, absolute) ? absolute : r->path,
+		     clock_utc_ns()) ||
+	    v->facts.failed || v->counters.failed)
 		rc = err_set(e, -ENOMEM, "out of memory for the recording of a trial");
 	summary_free(&s);
 	return rc;

@@ -43,6 +43,9 @@ static void moments(struct description *d, const double *value)
 	}
 	if (d->n < 2)
 		return;
+	/* Values that are all the same differ from their mean by what rounding makes of it. */
+	if (value[0] == value[d->n - 1])
+		squares = 0;
 	d->sd = sqrt(squares / (n - 1));
 	d->sem = d->sd / sqrt(n);
 	if (d->mean != 0)

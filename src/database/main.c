@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SOCKET = 0, BLOCK = 1 << 18, FIELDS_MAX = 1000 };
+enum { SOCKET = 0, BLOCK = 1 << 18 };
 
 struct serving {
 	const struct driver *driver;
@@ -21,7 +21,7 @@ struct serving {
 	struct place place;
 	uint8_t *text;
 	uint32_t room;
-	struct field field[FIELDS_MAX];
+	struct field field[STORE_FIELDS_MAX];
 	uint32_t nfields;
 	struct answer answer;
 };
@@ -108,7 +108,7 @@ static bool take_fields(struct serving *s, uint32_t length)
 	struct scan at = { .at = s->text, .end = s->text + length };
 
 	for (s->nfields = 0; at.at < at.end; s->nfields++)
-		if (s->nfields == FIELDS_MAX || !field_get(&at, &s->field[s->nfields]))
+		if (s->nfields == STORE_FIELDS_MAX || !field_get(&at, &s->field[s->nfields]))
 			return false;
 	return true;
 }

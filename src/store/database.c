@@ -92,7 +92,7 @@ static int take_rows(struct database *s, bool wanted, struct err *e)
 
 	if (!wanted)
 		return 0;
-	if (at.bad || !n || n > 1000 || (s->ncolumns && n != s->ncolumns))
+	if (at.bad || !n || n > STORE_FIELDS_MAX || (s->ncolumns && n != s->ncolumns))
 		return lost(e);
 	if (s->result.len + s->answer.len > RESULT_MAX)
 		return err_set(e, -E2BIG, "the store has more rows for this than fit into memory");

@@ -24,7 +24,8 @@ enum store_message {
 	STORE_FAILED /* fields: negative errno, sentence */
 };
 
-enum { STORE_HEAD = 8, STORE_MESSAGE_MAX = 64 << 20 };
+/* Fields of a statement or a row: no table has more columns, in SQLite 2000, in PostgreSQL 1600. */
+enum { STORE_HEAD = 8, STORE_MESSAGE_MAX = 64 << 20, STORE_FIELDS_MAX = 2000 };
 
 /* Returns where it began, for store_message_end. */
 size_t store_message_begin(struct bytes *out, enum store_message kind);

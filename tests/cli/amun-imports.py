@@ -85,10 +85,15 @@ check("once only", json.loads(p.stdout)["trials"] == 0 and json.loads(p.stdout)[
 with open("single.json", "w") as f:
     json.dump(result(5, 13.5), f)
 sonde("import", "amun", "single.json")
-check("one document", database("SELECT state FROM trials ORDER BY id DESC")[0][0] == "ok")
+check("one document", [*database("SELECT state, path FROM trials ORDER BY id DESC")[0]] == ["ok", os.path.abspath("single.json")])
+with open("partly.json", "w") as f:
+    json.dump(result(6, 14, usage={"ru_utime": 1.999999, "ru_stime": "x", "ru_maxrss": 1e300}), f)
+sonde("import", "amun", "partly.json")
+used = dict(database("SELECT * FROM trials ORDER BY id DESC")[0])
+check("what was not said is null", used["ru_utime"] == 1.999999 and [n for n in ("ru_stime", *USAGE) if used[n] is not None] == [], used)
 batches = json.loads(sonde("bench", "list", "--json").stdout)["batches"]
 check("list", [(b["source"], b["indicator"], b["trials"], b["failed"]) for b in batches] ==
-      [("amun", "PiConv1D", 3, 1), ("amun", "PiConv1D", 3, 2), ("amun", "PiConv1D", 1, 0)], batches)
+      [("amun", "PiConv1D", 3, 1), ("amun", "PiConv1D", 3, 2), ("amun", "PiConv1D", 1, 0), ("amun", "PiConv1D", 1, 0)], batches)
 for path, words in (("nowhere", "cannot read nowhere"), ("all/notes", "there is no inspection"), ("all/inspection-b-0002/results/2/result", "it is no JSON")):
     p = sonde("import", "amun", path, code=1)
     check(f"sentence for {path}", words in p.stderr and p.stderr.count("\n") == 1, p.stderr)

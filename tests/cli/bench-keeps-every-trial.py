@@ -134,6 +134,7 @@ with open("in_python", "rb") as f:
     import hashlib
     check("hash", batch["script_sha256"] == hashlib.sha256(f.read()).hexdigest(), dict(batch))
 check("evidence", "in_python" in sonde("show", "--json", "py/sonde_0002").stdout)
+check("where it is", t["path"] == os.path.abspath("py/sonde_0001") and database("SELECT path FROM runs WHERE id = ?", t["run_id"])[0][0] == t["path"], t["path"])
 check("its run", database("SELECT uid FROM runs WHERE id = ?", t["run_id"]), t["run_id"])
 modes = {os.stat(os.path.join(d, f)).st_mode & 0o77 for d, _, fs in os.walk("py") for f in fs}
 check("private files", modes == {0}, modes)

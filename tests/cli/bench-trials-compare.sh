@@ -68,5 +68,30 @@ for words in "show bench:9" "stats bench:9" "show bench:1/9" "show x" "stats x";
 	one_sentence said
 	[ ! -s told ] || fail "bench $words wrote to standard output"
 done
+# What a script calls as Sonde calls what it measures stays the script's, wherever it is told.
+printf '%s\n' '#!/bin/sh' 'echo "{\"name\": \"PiOwn\", \"component\": \"x\", \"@parameters\": {}, \"@result\": {\"cpu_seconds\": 70, \"wall_seconds\": 80, \"ru_utime\": 90}}"' >own
+chmod +x own
+"$SONDE" bench run -q --json -n 2 -o d_own ./own >told || fail "bench run of own"
+equal "figures of that name" 1 "$(grep -c '"ru_utime"' told)"
+equal "figure of that name" 90 "$(jq .batches[0].figures.ru_utime.mean told)"
+"$SONDE" bench run -q -n 2 -o d_own2 ./own >/dev/null || fail "bench run of own"
+"$SONDE" compare --json --independent bench:5 bench:6 >json || true
+equal "figures of that name, compared" "70 80 90" "$(jq -r '[.figures[] | select(.name == ("cpu_seconds", "wall_seconds", "ru_utime")) | .a] | sort | join(" ")' json)"
 SONDE_STORE=$PWD/none.sqlite "$SONDE" bench list 2>said
 contains said "no such batch"
+
+# Each is as its schema says, and has no member that it does not know.
+"$SONDE" bench list --json >list.json && "$SONDE" bench stats --json bench:1 bench:4 >stats.json && "$SONDE" bench show --json bench:4 >show.json || fail "list, stats, show"
+"$SONDE" bench show --json bench:1/2 >trial.json && "$SONDE" bench schema --format json >schema.json || fail "a trial, the schema"
+"$SONDE" bench check --json ./own >check.json || fail "bench check --json"
+"$SONDE" bench check --json ./broken >broken.json && fail "bench check of a broken one"
+"$PYTHON" - <<'END' || fail "not as docs/schema/bench-*.json say"
+import json, os
+import jsonschema, schemas
+for name, of in {"list": "list", "stats": "stats", "show": "show", "trial": "show", "schema": "schema", "check": "check", "broken": "check"}.items():
+    with open(f"{os.environ['TOP']}/docs/schema/bench-{of}.json", encoding="utf-8") as f:
+        schema = json.load(f)
+    with open(name + ".json", encoding="utf-8") as f:
+        document = json.load(f)
+    jsonschema.Draft202012Validator(schemas.strict(schema), format_checker=jsonschema.FormatChecker()).validate(document)
+END

@@ -63,6 +63,8 @@ def questions():
         if min(v) == max(v):
             continue
         yield f"describe {len(v)} {numbers(v)}", described(v), 1e-3 * scale
+    # Values that are the same have no skew, however their mean is rounded.
+    yield "describe 3 0.1 0.1 0.1", [0.1, 0.1, 0, 0, 0.1, 0.1, 0, 0, 0, numpy.nan], 1
     for _ in range(500):
         n = random.choice([2, 3, 5, 7, 10, 15, 20, 40])
         (a, _), (b, _) = group(n), group(n)
