@@ -184,6 +184,32 @@ static int add_span(struct phase_maker *m, const struct run_span *s)
 	return 0;
 }
 
+static int too_many(const struct run *r, struct err *e)
+{
+	return err_set(e, -E2BIG,
+		       "%.300s has %llu spans, and phases are made of %d at most: choose some by "
+		       "name, or see sonde show --spans",
+		       r->path, (unsigned long long)r->npacked, PHASES_MAX);
+}
+
+/* Those stored in bulk. */
+static int add_packs(struct phase_maker *m, struct err *e)
+{
+	const struct run_span *span;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < m->run->npacks && !rc; i++) {
+		int n = m->run->unpack(m->run, i, &span, e);
+
+		rc = n < 0 ? n : 0;
+		for (int k = 0; k < n && !rc; k++)
+			rc = add_span(m, &span[k]);
+		if (!rc && m->out->n > PHASES_MAX)
+			return too_many(m->run, e);
+	}
+	return rc;
+}
+
 /* ---- pairs of marks ---- */
 
 static const char *said_by(const struct phase_maker *m, const struct candidate *c)
@@ -401,13 +427,15 @@ static int pair_all(struct phase_maker *m)
 	return rc;
 }
 
-static int apply(struct phase_maker *m, const struct phase_rules *rules)
+static int apply(struct phase_maker *m, const struct phase_rules *rules, struct err *e)
 {
 	bool spans = m->rule->spans.n && !m->wish->marks_only;
 	int rc = 0;
 
 	for (uint32_t i = 1; spans && i < m->run->nspans && !rc; i++)
 		rc = add_span(m, &m->run->spans[i]);
+	if (spans && !rc)
+		rc = add_packs(m, e);
 	m->ncandidates = 0;
 	for (uint32_t i = 1; m->rule->start.n && i < m->run->nmarks && !rc; i++)
 		rc = add_mark(m, rules, i);
@@ -456,18 +484,17 @@ int phases_make(struct phases *p, const struct run *r, const struct phase_rules 
 	*p = (struct phases){ 0 };
 	for (uint32_t i = 0; i < rules->n && !rc; i++) {
 		m.rule = &rules->rule[i];
-		rc = apply(&m, rules);
+		rc = apply(&m, rules, e);
 	}
 	if (!rc)
 		rc = settle(&m);
 	bytes_free(&m.text);
 	free(m.texts);
 	free(m.candidate);
-	if (rc) {
+	if (rc)
 		phases_free(p);
-		return err_set(e, rc, "out of memory for the phases of %.300s", r->path);
-	}
-	return 0;
+	return rc == -ENOMEM ? err_set(e, rc, "out of memory for the phases of %.300s", r->path)
+			     : rc;
 }
 
 void phases_free(struct phases *p)

@@ -46,13 +46,17 @@ struct phases {
 	char *text; /* where names, keys and texts are */
 };
 
+/* Phases of spans in bulk are made as long as there are no more than so many phases. */
+enum { PHASES_MAX = 250000 };
+
 struct phase_wish {
 	const char *names; /* globs, separated by commas; NULL: all */
 	double size_step;  /* see phase_size; 0: 1000 */
 	bool marks_only;   /* no spans */
 };
 
-/* 0 or -errno with a sentence. The run and the rules are borrowed for as long as the phases are. */
+/* 0 or -errno with a sentence: -E2BIG for too many. The run and the rules are borrowed for as long
+ * as the phases are. Not between next_ranges and values of the run. */
 int phases_make(struct phases *p, const struct run *r, const struct phase_rules *rules,
 		const struct phase_wish *w, struct err *e);
 void phases_free(struct phases *p);

@@ -56,6 +56,8 @@ static void spans(struct json *j, const struct run *r)
 		json_object_end(j);
 	}
 	json_array_end(j);
+	json_key(j, "spans_in_bulk");
+	json_int(j, (int64_t)r->npacked);
 }
 
 void events_json(struct json *j, const struct run *r)

@@ -15,8 +15,13 @@ int phase_rules_builtin(struct phase_rules *rules, struct err *e)
 /* A run need not have any of the metrics that nobody named. */
 static int add_figures(struct phase_report *p, const char *globs, struct err *e)
 {
-	int rc = phase_meter_make(&p->meter, p->run, &p->phases, &p->totals,
-				  globs ? globs : PHASE_METRICS, e);
+	int rc;
+
+	p->unmetered = !globs && p->phases.n > PHASE_METERED_MAX;
+	if (p->unmetered)
+		return 0;
+	rc = phase_meter_make(&p->meter, p->run, &p->phases, &p->totals,
+			      globs ? globs : PHASE_METRICS, e);
 
 	return rc == -EINVAL && !globs ? 0 : rc;
 }

@@ -25,6 +25,7 @@ struct phase_report {
 	struct phases phases;
 	struct phase_totals totals;
 	struct phase_meter meter;
+	bool unmetered; /* there are too many for figures, which nobody asked for */
 };
 
 struct phase_report_wish {

@@ -166,6 +166,8 @@ void phase_report_json(struct bytes *b, const struct phase_report *p)
 	json_key(&j, "begin_time");
 	json_time(&j, p->run->t0_utc_ns);
 	put_int(&j, "damages", p->run->ndamages);
+	json_key(&j, "metered");
+	json_bool(&j, !p->unmetered);
 	metrics(&j, &p->meter);
 	json_key(&j, "totals");
 	json_array(&j);

@@ -212,6 +212,11 @@ void phase_report_text(struct bytes *b, const struct phase_report *p, bool all)
 		bytes_printf(b,
 			     "\n%u phases cross others: they overlap and none lies in the other\n",
 			     crossing);
+	if (p->unmetered)
+		bytes_printf(b,
+			     "\nfigures of metrics are made of %d phases at most: --phases chooses "
+			     "some\n",
+			     PHASE_METERED_MAX);
 	if (all && p->phases.n)
 		list(b, &p->phases, p);
 	loose(b, p);

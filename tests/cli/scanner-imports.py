@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""import scanner takes every interval and counter of a job, names what is damaged with its offset, and keeps the rest; show --spans adds them up."""
+"""import scanner takes every interval and counter of a job, names what is damaged with its offset, and keeps the rest; show --spans adds them up, as
+docs/schema/spans.json says, and phases tells each."""
 import json
 import os
 import pathlib
@@ -8,9 +9,13 @@ import shutil
 import struct
 import subprocess
 
+import jsonschema
 import scanner_profiles as made
+import schemas
 
 SONDE = os.environ["SONDE"]
+with open(os.environ["TOP"] + "/docs/schema/spans.json", encoding="utf-8") as f:
+    VALIDATOR = jsonschema.Draft202012Validator(schemas.strict(json.load(f)), format_checker=jsonschema.FormatChecker())
 LABELS = {"io_read": "scanner.read_bytes", "io_write": "scanner.written_bytes", "frames_used": "scanner.used_frames",
           "frames_decoded": "scanner.decoded_frames", "frames_fed": "scanner.fed_frames",
           "max_memory_used": "scanner.memory_max_bytes", "current_memory_used": "scanner.memory_bytes"}
@@ -31,7 +36,26 @@ def imported(db, job, where, *options, code=0):
 def shown(where):
     ended = sonde("show", "--spans", "--json", where)
     assert ended.returncode == 0 and not ended.stderr, ended
-    return json.loads(ended.stdout)
+    said = json.loads(ended.stdout)
+    VALIDATOR.validate(said)
+    return said
+
+
+def phases_hold(where, profiles):
+    """Each interval is a phase of its name, on its thread's node, when it was; show says how many it does not list."""
+    ended = sonde("phases", "--json", where)
+    assert ended.returncode == 0 and not ended.stderr, ended
+    wanted, told = [], json.loads(ended.stdout)
+    first = min(p.begin for p in profiles)
+    for p in profiles:
+        host = "master" if p.number is None else f"worker-{p.number}"
+        wanted += [(key, host, begin, end) for t in p.threads() for key, begin, end in t.intervals]
+    found = [(x["name"], x["node"], *(round(x[k] * 1e9) for k in ("begin_seconds", "end_seconds"))) for x in told["phases"]]
+    assert sorted(found) == sorted(wanted) and told["metered"], (first, sorted(found)[:3], sorted(wanted)[:3])
+    ended = sonde("show", "--json", where)
+    assert ended.returncode == 0, ended
+    said = json.loads(ended.stdout)
+    assert said["spans"] == [] and said["spans_in_bulk"] == len(wanted), said["spans_in_bulk"]
 
 
 def holds(where, profiles):
@@ -65,6 +89,20 @@ assert sonde("import", "perfmon", "db", "3", "-o", "no").returncode == 2
 assert sonde("import", "perfmon", "db", "--subsample", "2", "-o", "no").returncode == 2 and not os.path.exists("no")
 text = sonde("show", "--spans", "rec").stdout
 assert "worker-03" in text and "caf\u00e9 \u00fc" in text and "of a kind of its own" in text, text
+
+imported("db", ["3"], "rec")
+phases_hold("rec", jobs[3][1])
+
+# More phases than figures are made of: they are told without, and it is said.
+many = made.Profile(0, 0, 10**10)
+many.loop.intervals = [("io", i * 1000, i * 1000 + 500) for i in range(50_001)]
+made.write_database("many", {1: ("many", [many])})
+imported("many", [], "rec")
+ended = sonde("phases", "rec")
+assert ended.returncode == 0 and "figures of metrics are made of 50000 phases at most" in ended.stdout, ended
+assert ended.stdout.splitlines()[1].split()[:2] == ["io", "50001"], ended.stdout
+ended = sonde("phases", "--metrics", "*", "rec")
+assert ended.returncode == 1 and "choose some by name" in ended.stderr, ended
 
 # Some of the workers keep their numbers; a worker that died is said, not an error.
 said = imported("db", [], "some", "--subsample", "3", "-j", "1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 600
+# limit: 3600
 """1,000 made-up profiles come out of export --to scanner byte by byte as they went in. Mutated ones, 1,000 here and 100,000 with --long, end no import,
 take no time or memory to speak of, and cost no other file a byte."""
 import os

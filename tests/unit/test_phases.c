@@ -8,6 +8,7 @@
 #include "core/phase_meter.h"
 #include "unit/synthetic_run.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -80,6 +81,63 @@ static void check_pairs(const char *text, const struct scene_mark *m, size_t n, 
 	phase_rules_free(&rules);
 	free(all);
 	synth_free(s);
+}
+
+static struct run_span bulk[1 << 15];
+
+/* Pack 0 has one span of another name. */
+static int unpack(const struct run *r, uint32_t pack, const struct run_span **spans, struct err *e)
+{
+	(void)r, (void)e;
+	for (uint32_t i = 0; i < sizeof bulk / sizeof *bulk; i++)
+		bulk[i] = (struct run_span){ .node = 1,
+					     .begin_ns = (int64_t)(pack + 1) * NS + i * 10,
+					     .end_ns = (int64_t)(pack + 1) * NS + i * 10 + 5,
+					     .name = pack || i ? "io" : "setup",
+					     .detail = "" };
+	*spans = bulk;
+	return sizeof bulk / sizeof *bulk;
+}
+
+static int make_of_packs(struct phases *p, uint32_t npacks, const char *names, struct err *e)
+{
+	struct synth *s = synth_new(4);
+	struct phase_rules rules = { 0 };
+	static const char rule[] = "rule: spans\nphase: *\nspans: *\n";
+	int rc;
+
+	s->run.path = "bulk";
+	s->run.npacks = npacks;
+	s->run.npacked = (uint64_t)npacks << 15;
+	s->run.unpack = unpack;
+	assert_int_equal(0, phase_rules_add(&rules, "site", rule, strlen(rule), e));
+	rc = phases_make(p, &s->run, &rules, &(struct phase_wish){ .names = names }, e);
+	phase_rules_free(&rules);
+	synth_free(s);
+	return rc;
+}
+
+static void test_spans_in_bulk(void **state)
+{
+	struct err e = { "" };
+	struct phases p;
+
+	(void)state;
+	assert_int_equal(0, make_of_packs(&p, 2, NULL, &e));
+	assert_int_equal(p.n, 2 << 15);
+	assert_string_equal(p.phase[0].name, "setup");
+	assert_string_equal(p.phase[p.n - 1].name, "io");
+	assert_true(fabs(p.phase[p.n - 1].duration_s - 5e-9) < 1e-15);
+	phases_free(&p);
+	/* Never some of too many. */
+	assert_int_equal(-E2BIG, make_of_packs(&p, 8, NULL, &e));
+	assert_int_equal(p.n, 0);
+	assert_string_equal(e.text,
+			    "bulk has 262144 spans, and phases are made of 250000 at most: choose "
+			    "some by name, or see sonde show --spans");
+	assert_int_equal(0, make_of_packs(&p, 8, "setup", &e));
+	assert_int_equal(p.n, 1);
+	phases_free(&p);
 }
 
 #define RULE "rule: r\nstart: a\nend: b\n"
@@ -399,6 +457,7 @@ static void test_figures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_spans_in_bulk),
 		cmocka_unit_test(test_several_and_none),
 		cmocka_unit_test(test_the_end_that_is_named_first),
 		cmocka_unit_test(test_keys_stars_and_what_ends_say),
