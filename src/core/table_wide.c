@@ -126,6 +126,25 @@ static int fill_by_instants(struct frame *f, struct err *e)
 	return rc < 0 ? rc : 0;
 }
 
+/* A column of the slice, into one that another of its name may have values in: a device that went
+ * and came back. */
+static void put_column(const struct cells *to, const struct slice *s, uint32_t column,
+		       const struct slice_rows *rows)
+{
+	size_t from = (size_t)column * s->rows + rows->first;
+
+	if (s->there[column] == s->nrows) {
+		memcpy(to->d, s->value + from, rows->n * sizeof(*to->d));
+		memcpy(to->state, s->state + from, rows->n);
+		return;
+	}
+	for (uint32_t r = 0; s->there[column] && r < rows->n; r++)
+		if (s->state[from + r] == STATE_PRESENT) {
+			to->d[r] = s->value[from + r];
+			to->state[r] = STATE_PRESENT;
+		}
+}
+
 /* What is in the slice in columns goes into columns. */
 static void put_rows(struct frame *f, const struct wide *w, const struct slice_rows *rows)
 {
@@ -142,12 +161,8 @@ static void put_rows(struct frame *f, const struct wide *w, const struct slice_r
 	memset(seconds.state, STATE_PRESENT, rows->n);
 	for (uint32_t c = 1; c <= d->nshown; c++) {
 		const struct cells to = frame_end(f, w->column[d->cell[c]]);
-		size_t from = (size_t)c * s->rows + rows->first;
 
-		if (!s->there[c])
-			continue;
-		memcpy(to.d, s->value + from, rows->n * sizeof(*to.d));
-		memcpy(to.state, s->state + from, rows->n);
+		put_column(&to, s, c, rows);
 	}
 	frame_rows(f, rows->n);
 }

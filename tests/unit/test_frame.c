@@ -238,6 +238,24 @@ static void test_nodes_share_wide_columns(void **state)
 	synth_free(s);
 }
 
+static void test_a_device_that_comes_back_goes_on_in_its_wide_column(void **state)
+{
+	struct synth *s = synth_new(300);
+	uint32_t m = synth_metric(s, queue), x[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		x[i] = synth_series(s, 1, m, synth_instance(s, "disk", "sda"));
+	for (int i = 0; i < 3; i++) {
+		synth_row(s, 1, i);
+		if (i != 1)
+			synth_put(s, x[i / 2], 10 + i);
+	}
+	check(s, &(struct selection){ .wide = true }, "time",
+	      "alpha 0 10 \nalpha 1 - \nalpha 2 12 \n");
+	synth_free(s);
+}
+
 static void test_time_range_keeps_the_reading_before_it(void **state)
 {
 	struct synth *s = synth_new(3);
@@ -459,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_tidy_says_what_its_metrics_are),
 		cmocka_unit_test(test_what_passes_may_be_left_out),
 		cmocka_unit_test(test_nodes_share_wide_columns),
+		cmocka_unit_test(test_a_device_that_comes_back_goes_on_in_its_wide_column),
 		cmocka_unit_test(test_time_range_keeps_the_reading_before_it),
 		cmocka_unit_test(test_windows_are_weighted_by_time),
 		cmocka_unit_test(test_windows_of_nodes_that_alternate),
