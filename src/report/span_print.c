@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_SHOWN = 48 };
@@ -57,12 +58,12 @@ static void print_times(const struct run *r, FILE *out)
 					    sizeof text));
 }
 
-static void print_kind(const char *kind, FILE *out)
+static void print_heading(const char *what, FILE *out)
 {
 	char shown[NAME_SHOWN];
 
 	fprintf(out, "\n%s\n  %12s  %10s  %12s  %12s\n",
-		escape_terminal_into(shown, sizeof shown, kind), "seconds", "spans", "mean",
+		escape_terminal_into(shown, sizeof shown, what), "seconds", "spans", "mean",
 		"longest");
 }
 
@@ -97,7 +98,7 @@ void span_totals_print(const struct span_totals *s, const struct run *r, FILE *o
 {
 	print_times(r, out);
 	for (uint32_t k = 0; k < s->norder; k++) {
-		print_kind(s->order[k], out);
+		print_heading(s->order[k], out);
 		for (uint32_t i = 0; i < s->ntotals; i++)
 			if (s->total[i].kind == s->order[k])
 				print_total(&s->total[i], out);
@@ -107,6 +108,27 @@ void span_totals_print(const struct span_totals *s, const struct run *r, FILE *o
 	}
 	if (!s->norder)
 		fprintf(out, "the recording has no spans\n");
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct span_total *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+void span_totals_print_most(struct span_totals *s, FILE *out, uint32_t most)
+{
+	if (s->ntotals)
+		qsort(s->total, s->ntotals, sizeof *s->total, by_time);
+	print_heading("spans by what they took in all", out);
+	for (uint32_t i = 0; i < s->ntotals && i < most; i++)
+		print_total(&s->total[i], out);
+	if (s->ntotals > most)
+		fprintf(out, "  and %u more names: sonde show --spans has them all\n",
+			s->ntotals - most);
 }
 
 /* ---- JSON ---- */
