@@ -7,6 +7,7 @@
 #include "report/phases.h"
 #include "report/span_totals.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +220,18 @@ static void event_row(struct bytes *b, const struct run *r, const struct page_ev
 	bytes_puts(b, "</tr>\n");
 }
 
+static void events_table(struct bytes *b, const struct run *r, const struct page_events *x,
+			 const struct html_heading *h, size_t columns)
+{
+	html_table(b, "In order of time", h, columns);
+	for (uint32_t i = 0; i < x->n && i < EVENTS_IN_TABLE; i++)
+		event_row(b, r, &x->event[i]);
+	html_table_end(b);
+	if (x->n > EVENTS_IN_TABLE)
+		bytes_printf(b, "<p class=\"soft\">and %u more: sonde export has them all</p>",
+			     x->n - EVENTS_IN_TABLE);
+}
+
 void html_events(struct bytes *b, const struct page_source *p)
 {
 	static const struct html_heading all[] = {
@@ -235,17 +248,17 @@ void html_events(struct bytes *b, const struct page_source *p)
 		if (i != 2 || p->run->nnodes > 2)
 			h[columns++] = all[i];
 	b->failed |= x.failed;
-	if (x.n) {
+	if (x.n || spans_of(p->run)) {
 		bytes_puts(b, "<section aria-labelledby=\"h-events\">\n<h2 id=\"h-events\">Phases "
 			      "and marks</h2>\n");
-		html_table(b, "In order of time", h, columns);
-		for (uint32_t i = 0; i < x.n && i < EVENTS_IN_TABLE; i++)
-			event_row(b, p->run, &x.event[i]);
-		html_table_end(b);
-		if (x.n > EVENTS_IN_TABLE)
+		if (x.n)
+			events_table(b, p->run, &x, h, columns);
+		if (p->run->npacked > PACKED_MAX)
 			bytes_printf(b,
-				     "<p class=\"soft\">and %u more: sonde export has them all</p>",
-				     x.n - EVENTS_IN_TABLE);
+				     "<p class=\"soft\">%" PRIu64 " spans are too many for a page: "
+				     "sonde show --spans sums them up, sonde trace writes each for "
+				     "a viewer</p>",
+				     p->run->npacked);
 		bytes_puts(b, "</section>");
 	}
 	events_free(&x);

@@ -67,17 +67,20 @@ static void print_heading(const char *what, FILE *out)
 		"longest");
 }
 
-static void print_total(const struct span_total *t, FILE *out)
+/* Of the kind that it stands below, NULL, or says itself. */
+static void print_total(const struct span_total *t, const char *kind, FILE *out)
 {
-	char mean[32] = "-", longest[32] = "-", name[NAME_SHOWN];
+	char mean[32] = "-", longest[32] = "-", name[NAME_SHOWN], of[NAME_SHOWN] = "";
 	uint64_t ended = t->count - t->open;
 
 	if (ended) {
 		unit_format(UNIT_SECONDS, seconds(t->ns) / (double)ended, mean, sizeof mean);
 		unit_format(UNIT_SECONDS, seconds(t->longest_ns), longest, sizeof longest);
 	}
-	fprintf(out, "  %12.6f  %10" PRIu64 "  %12s  %12s  %s", seconds(t->ns), t->count, mean,
-		longest, escape_terminal_into(name, sizeof name, t->name));
+	if (kind)
+		escape_terminal_into(of, sizeof of, kind);
+	fprintf(out, "  %12.6f  %10" PRIu64 "  %12s  %12s  %s%s%s", seconds(t->ns), t->count, mean,
+		longest, of, kind ? ": " : "", escape_terminal_into(name, sizeof name, t->name));
 	if (t->open)
 		fprintf(out, "  (without an end: %" PRIu64 ")", t->open);
 	fputc('\n', out);
@@ -101,7 +104,7 @@ void span_totals_print(const struct span_totals *s, const struct run *r, FILE *o
 		print_heading(s->order[k], out);
 		for (uint32_t i = 0; i < s->ntotals; i++)
 			if (s->total[i].kind == s->order[k])
-				print_total(&s->total[i], out);
+				print_total(&s->total[i], NULL, out);
 		for (uint32_t i = 0; i < s->ncounters; i++)
 			if (s->counter[i].kind == s->order[k])
 				print_counter(&s->counter[i], out);
@@ -125,7 +128,7 @@ void span_totals_print_most(struct span_totals *s, FILE *out, uint32_t most)
 		qsort(s->total, s->ntotals, sizeof *s->total, by_time);
 	print_heading("spans by what they took in all", out);
 	for (uint32_t i = 0; i < s->ntotals && i < most; i++)
-		print_total(&s->total[i], out);
+		print_total(&s->total[i], s->norder > 1 ? s->total[i].kind : NULL, out);
 	if (s->ntotals > most)
 		fprintf(out, "  and %u more names: sonde show --spans has them all\n",
 			s->ntotals - most);
