@@ -69,17 +69,18 @@ static bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
-static void print(const struct show_options *o, const struct summary *s, const struct run *r)
+static int print(const struct show_options *o, const struct summary *s, struct run *r,
+		 struct err *e)
 {
 	if (o->json) {
 		summary_json(s, r, stdout);
-	} else {
-		summary_print(s, stdout, wants_colour(), 0);
-		machine_print(r, stdout);
-		summary_print_nodes(s, stdout);
-		summary_print_tops(s, stdout);
-		page_events_print(r, stdout);
+		return 0;
 	}
+	summary_print(s, stdout, wants_colour(), 0);
+	machine_print(r, stdout);
+	summary_print_nodes(s, stdout);
+	summary_print_tops(s, stdout);
+	return page_events_print(r, stdout, e);
 }
 
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
@@ -131,7 +132,7 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 	if (!rc && o->tracker)
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
 	else if (!rc)
-		print(o, &s, r);
+		rc = print(o, &s, r, e);
 	summary_free(&s);
 	rules_free(site);
 	return rc;
@@ -171,8 +172,8 @@ const struct command command_show = {
 	.description =
 		"Prints what `sonde run` printed when the job ended: the verdicts, worst first, "
 		"and the figures they rest on; then the largest processes by CPU, memory and "
-		"input and output with their lifetimes, and the commands; phases and marks. DIR is a directory that sonde made, or one file "
-		"of it; without it the newest sonde_* directory here is shown.\n\n"
+		"input and output with their lifetimes, and the commands; phases and marks, and of more than 30 spans what they took by name. "
+		"DIR is a directory that sonde made, or one file of it; without it the newest sonde_* directory here is shown.\n\n"
 		"The verdicts come from rules, which are data: --rules adds those of a site. A "
 		"rule without enough data says nothing. Exit code 1 also means that the "
 		"recording is damaged and something was left out.",

@@ -5,7 +5,9 @@
 #include "report/page_html.h"
 #include "report/page_table.h"
 #include "report/phases.h"
+#include "report/span_totals.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,8 @@ enum {
 	EVENTS_MAX = 2000,
 	EVENTS_IN_TABLE = 500,
 	EVENT_TEXT = 160,
-	EVENTS_PRINTED = 30
+	EVENTS_PRINTED = 30,
+	NAMES_PRINTED = 10
 };
 
 /* A mark, or a span, on the run's clock. */
@@ -35,9 +38,10 @@ struct page_events {
 	bool failed;
 };
 
-static double milliseconds(double s)
+/* A short text where they are many; what a program's spans take is often less than that. */
+static double microseconds(double s)
 {
-	return round(s * 1e3) / 1e3;
+	return round(s * 1e6) / 1e6;
 }
 
 static int by_time(const void *a, const void *b)
@@ -59,7 +63,7 @@ static struct page_event event_of_mark(const struct run *r, uint32_t i)
 				    .id = i,
 				    .name = m->name,
 				    .text = m->message,
-				    .from_s = milliseconds(run_seconds(r, m->node, m->at_ns)),
+				    .from_s = run_seconds(r, m->node, m->at_ns),
 				    .to_s = NAN };
 }
 
@@ -73,8 +77,8 @@ static struct page_event event_of_span(const struct run *r, const struct run_spa
 		.name = s->name,
 		.text = s->detail,
 		.track = s->track ? r->instances[s->track].name : NULL,
-		.from_s = milliseconds(run_seconds(r, s->node, s->begin_ns)),
-		.to_s = open ? NAN : milliseconds(run_seconds(r, s->node, s->end_ns)),
+		.from_s = run_seconds(r, s->node, s->begin_ns),
+		.to_s = open ? NAN : run_seconds(r, s->node, s->end_ns),
 		.is_span = true,
 	};
 }
@@ -87,8 +91,8 @@ static struct page_event event_of_phase(const struct run *r, const struct phase 
 		.name = p->name,
 		.text = p->text,
 		.track = p->track ? r->instances[p->track].name : NULL,
-		.from_s = milliseconds(p->begin_s),
-		.to_s = milliseconds(p->end_s),
+		.from_s = p->begin_s,
+		.to_s = p->end_s,
 		.is_span = true,
 	};
 }
@@ -108,8 +112,13 @@ static uint32_t add_packs(const struct run *r, struct page_event *e)
 	return n;
 }
 
+static uint64_t spans_of(const struct run *r)
+{
+	return r->npacked + (r->nspans ? r->nspans - 1 : 0);
+}
+
 /* Without phases of marks where memory is out for them. */
-static void events_make(struct page_events *x, const struct run *r)
+static void events_make(struct page_events *x, const struct run *r, bool with_spans)
 {
 	const struct phase_wish wish = { .marks_only = true };
 	size_t packed = r->npacked <= PACKED_MAX ? (size_t)r->npacked : 0;
@@ -122,13 +131,14 @@ static void events_make(struct page_events *x, const struct run *r)
 	x->failed = !x->event;
 	if (x->failed)
 		return;
-	for (uint32_t i = 1; i < r->nspans; i++)
+	for (uint32_t i = 1; with_spans && i < r->nspans; i++)
 		x->event[x->n++] = event_of_span(r, &r->spans[i], i);
 	for (uint32_t i = 0; i < x->phases.n; i++)
 		x->event[x->n++] = event_of_phase(r, &x->phases.phase[i], UINT32_MAX - i);
 	for (uint32_t i = 1; i < r->nmarks; i++)
 		x->event[x->n++] = event_of_mark(r, i);
-	x->n += add_packs(r, x->event + x->n);
+	if (with_spans)
+		x->n += add_packs(r, x->event + x->n);
 	qsort(x->event, x->n, sizeof *x->event, by_time);
 }
 
@@ -158,10 +168,10 @@ static void event_json(struct json *j, const struct page_event *e)
 	text_json(j, "text", e->text);
 	text_json(j, "track", e->track);
 	json_key(j, e->is_span ? "from" : "at");
-	json_real(j, e->from_s);
+	json_real(j, microseconds(e->from_s));
 	if (!isnan(e->to_s)) {
 		json_key(j, "to");
-		json_real(j, e->to_s);
+		json_real(j, microseconds(e->to_s));
 	}
 	json_object_end(j);
 }
@@ -187,13 +197,13 @@ void page_events_json(struct json *j, const struct run *r)
 	uint32_t marks = r->nmarks ? r->nmarks - 1 : 0;
 	struct page_events x;
 
-	events_make(&x, r);
+	events_make(&x, r, true);
 	j->out->failed |= x.failed;
 	json_key(j, "marks_total");
 	json_int(j, marks);
 	list_json(j, "marks", x.event, x.n, false);
 	json_key(j, "spans_total");
-	json_int(j, (int64_t)(r->npacked + (r->nspans ? r->nspans - 1 : 0) + x.phases.n));
+	json_int(j, (int64_t)(spans_of(r) + x.phases.n));
 	list_json(j, "spans", x.event, x.n, true);
 	events_free(&x);
 }
@@ -210,6 +220,18 @@ static void event_row(struct bytes *b, const struct run *r, const struct page_ev
 	bytes_puts(b, "</tr>\n");
 }
 
+static void events_table(struct bytes *b, const struct run *r, const struct page_events *x,
+			 const struct html_heading *h, size_t columns)
+{
+	html_table(b, "In order of time", h, columns);
+	for (uint32_t i = 0; i < x->n && i < EVENTS_IN_TABLE; i++)
+		event_row(b, r, &x->event[i]);
+	html_table_end(b);
+	if (x->n > EVENTS_IN_TABLE)
+		bytes_printf(b, "<p class=\"soft\">and %u more: sonde export has them all</p>",
+			     x->n - EVENTS_IN_TABLE);
+}
+
 void html_events(struct bytes *b, const struct page_source *p)
 {
 	static const struct html_heading all[] = {
@@ -221,22 +243,22 @@ void html_events(struct bytes *b, const struct page_source *p)
 	size_t columns = 0;
 	struct page_events x;
 
-	events_make(&x, p->run);
+	events_make(&x, p->run, true);
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (i != 2 || p->run->nnodes > 2)
 			h[columns++] = all[i];
 	b->failed |= x.failed;
-	if (x.n) {
+	if (x.n || spans_of(p->run)) {
 		bytes_puts(b, "<section aria-labelledby=\"h-events\">\n<h2 id=\"h-events\">Phases "
 			      "and marks</h2>\n");
-		html_table(b, "In order of time", h, columns);
-		for (uint32_t i = 0; i < x.n && i < EVENTS_IN_TABLE; i++)
-			event_row(b, p->run, &x.event[i]);
-		html_table_end(b);
-		if (x.n > EVENTS_IN_TABLE)
+		if (x.n)
+			events_table(b, p->run, &x, h, columns);
+		if (p->run->npacked > PACKED_MAX)
 			bytes_printf(b,
-				     "<p class=\"soft\">and %u more: sonde export has them all</p>",
-				     x.n - EVENTS_IN_TABLE);
+				     "<p class=\"soft\">%" PRIu64 " spans are too many for a page: "
+				     "sonde show --spans sums them up, sonde trace writes each for "
+				     "a viewer</p>",
+				     p->run->npacked);
 		bytes_puts(b, "</section>");
 	}
 	events_free(&x);
@@ -259,11 +281,23 @@ static void event_line(FILE *out, const struct run *r, const struct page_event *
 		escape_terminal_into(text, sizeof text, e->text ? e->text : ""));
 }
 
-void page_events_print(const struct run *r, FILE *out)
+static int print_totals(struct run *r, FILE *out, struct err *e)
 {
+	struct span_totals s;
+	int rc = span_totals_make(&s, r, e);
+
+	if (!rc)
+		span_totals_print_most(&s, out, NAMES_PRINTED);
+	span_totals_free(&s);
+	return rc;
+}
+
+int page_events_print(struct run *r, FILE *out, struct err *e)
+{
+	bool many = spans_of(r) > EVENTS_PRINTED;
 	struct page_events x;
 
-	events_make(&x, r);
+	events_make(&x, r, !many);
 	if (x.n)
 		fprintf(out, "\nphases and marks\n  %10s  %10s\n", "at", "takes");
 	for (uint32_t i = 0; i < x.n && i < EVENTS_PRINTED; i++)
@@ -271,4 +305,5 @@ void page_events_print(const struct run *r, FILE *out)
 	if (x.n > EVENTS_PRINTED)
 		fprintf(out, "  and %u more: sonde export has them all\n", x.n - EVENTS_PRINTED);
 	events_free(&x);
+	return many ? print_totals(r, out, e) : 0;
 }

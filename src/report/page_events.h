@@ -15,7 +15,7 @@
 
 /* Keys "marks", "marks_total", "spans" and "spans_total" of the object that is open. */
 void page_events_json(struct json *j, const struct run *r);
-/* Nothing, where there are none. */
-void page_events_print(const struct run *r, FILE *out);
+/* Nothing, where there are none; of many spans, those that took most by name. 0 or -errno. */
+int page_events_print(struct run *r, FILE *out, struct err *e);
 
 #endif

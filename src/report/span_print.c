@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_SHOWN = 48 };
@@ -57,26 +58,29 @@ static void print_times(const struct run *r, FILE *out)
 					    sizeof text));
 }
 
-static void print_kind(const char *kind, FILE *out)
+static void print_heading(const char *what, FILE *out)
 {
 	char shown[NAME_SHOWN];
 
 	fprintf(out, "\n%s\n  %12s  %10s  %12s  %12s\n",
-		escape_terminal_into(shown, sizeof shown, kind), "seconds", "spans", "mean",
+		escape_terminal_into(shown, sizeof shown, what), "seconds", "spans", "mean",
 		"longest");
 }
 
-static void print_total(const struct span_total *t, FILE *out)
+/* Of the kind that it stands below, NULL, or says itself. */
+static void print_total(const struct span_total *t, const char *kind, FILE *out)
 {
-	char mean[32] = "-", longest[32] = "-", name[NAME_SHOWN];
+	char mean[32] = "-", longest[32] = "-", name[NAME_SHOWN], of[NAME_SHOWN] = "";
 	uint64_t ended = t->count - t->open;
 
 	if (ended) {
 		unit_format(UNIT_SECONDS, seconds(t->ns) / (double)ended, mean, sizeof mean);
 		unit_format(UNIT_SECONDS, seconds(t->longest_ns), longest, sizeof longest);
 	}
-	fprintf(out, "  %12.6f  %10" PRIu64 "  %12s  %12s  %s", seconds(t->ns), t->count, mean,
-		longest, escape_terminal_into(name, sizeof name, t->name));
+	if (kind)
+		escape_terminal_into(of, sizeof of, kind);
+	fprintf(out, "  %12.6f  %10" PRIu64 "  %12s  %12s  %s%s%s", seconds(t->ns), t->count, mean,
+		longest, of, kind ? ": " : "", escape_terminal_into(name, sizeof name, t->name));
 	if (t->open)
 		fprintf(out, "  (without an end: %" PRIu64 ")", t->open);
 	fputc('\n', out);
@@ -97,16 +101,37 @@ void span_totals_print(const struct span_totals *s, const struct run *r, FILE *o
 {
 	print_times(r, out);
 	for (uint32_t k = 0; k < s->norder; k++) {
-		print_kind(s->order[k], out);
+		print_heading(s->order[k], out);
 		for (uint32_t i = 0; i < s->ntotals; i++)
 			if (s->total[i].kind == s->order[k])
-				print_total(&s->total[i], out);
+				print_total(&s->total[i], NULL, out);
 		for (uint32_t i = 0; i < s->ncounters; i++)
 			if (s->counter[i].kind == s->order[k])
 				print_counter(&s->counter[i], out);
 	}
 	if (!s->norder)
 		fprintf(out, "the recording has no spans\n");
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct span_total *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+void span_totals_print_most(struct span_totals *s, FILE *out, uint32_t most)
+{
+	if (s->ntotals)
+		qsort(s->total, s->ntotals, sizeof *s->total, by_time);
+	print_heading("spans by what they took in all", out);
+	for (uint32_t i = 0; i < s->ntotals && i < most; i++)
+		print_total(&s->total[i], s->norder > 1 ? s->total[i].kind : NULL, out);
+	if (s->ntotals > most)
+		fprintf(out, "  and %u more names: sonde show --spans has them all\n",
+			s->ntotals - most);
 }
 
 /* ---- JSON ---- */

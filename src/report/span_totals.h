@@ -43,6 +43,8 @@ struct span_totals {
 int span_totals_make(struct span_totals *s, struct run *r, struct err *e);
 void span_totals_free(struct span_totals *s);
 void span_totals_print(const struct span_totals *s, const struct run *r, FILE *out);
+/* Of all kinds together, most names; they are in that order thereafter. */
+void span_totals_print_most(struct span_totals *s, FILE *out, uint32_t most);
 /* Schema sonde/spans/1. 0 or -errno. */
 int span_totals_json(const struct span_totals *s, const struct run *r, FILE *out);
 

@@ -160,6 +160,7 @@ static void end(struct marks *m, struct sample *s, uint32_t file, uint32_t track
 	char text[TEXT_MAX + MARK_LINE_MAX + 2];
 	uint32_t i = m->nbegun;
 	struct begun *b;
+	size_t said;
 
 	while (i && (m->begun[i - 1].file != file || m->begun[i - 1].track != track ||
 		     strcmp(m->begun[i - 1].name, l->name) != 0))
@@ -171,7 +172,11 @@ static void end(struct marks *m, struct sample *s, uint32_t file, uint32_t track
 		return;
 	}
 	b = &m->begun[i - 1];
-	snprintf(text, sizeof text, "%s%s%s", b->text, *b->text && *l->text ? " " : "", l->text);
+	said = strlen(b->text);
+	if (!strncmp(l->text, b->text, said) && strchr(" ", l->text[said]))
+		said = 0; /* the end says it again */
+	snprintf(text, sizeof text, "%.*s%s%s", (int)said, b->text, said && *l->text ? " " : "",
+		 l->text);
 	sample_span(s, track, b->at_ns, at_ns < b->at_ns ? b->at_ns : at_ns, b->name, text);
 	m->nbegun--;
 	memmove(b, b + 1, (m->nbegun - (i - 1)) * sizeof *b);

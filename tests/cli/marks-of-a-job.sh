@@ -83,6 +83,7 @@ equal "codes" "7 137" "$(tr '\n' ' ' <code | sed 's/ $//')"
 "$SONDE" export --to csv -o csv spans || fail "export"
 contains csv/spans.csv ' exit_code=7'
 contains csv/spans.csv ' signal=9'
+! grep 'track=.*track=' csv/spans.csv || fail "what begin and end say is told twice"
 unset SONDE_MARKS
 equal "outside" 0 "$(status_of "$SONDE" mark alone)"
 equal "outside, as a span" 3 "$(status_of "$SONDE" span alone -- sh -c 'exit 3')"

@@ -245,6 +245,22 @@ static void names_stay_text(void **state)
 	synth_free(s);
 }
 
+static void spans_that_find_no_room_are_said(void **state)
+{
+	struct synth *s = synth_new(8);
+	struct summary sum = unknown_summary();
+	char *page = page_of(s, &sum);
+
+	(void)state;
+	assert_int_equal(count(page, "Phases and marks"), count(page, "'Phases and marks'"));
+	free(page);
+	s->run.npacked = 30000;
+	page = page_of(s, &sum);
+	assert_int_equal(count(page, ">30000 spans are too many for a page: "), 1);
+	free(page);
+	synth_free(s);
+}
+
 static void what_was_not_used_says_why(void **state)
 {
 	struct synth *s = synth_new(8);
@@ -381,6 +397,7 @@ int main(void)
 		cmocka_unit_test(long_runs_are_thinned_by_time),
 		cmocka_unit_test(missing_says_why),
 		cmocka_unit_test(names_stay_text),
+		cmocka_unit_test(spans_that_find_no_room_are_said),
 		cmocka_unit_test(what_was_not_used_says_why),
 		cmocka_unit_test(unknown_is_a_dash),
 		cmocka_unit_test(energy_says_its_kind),

@@ -244,7 +244,8 @@ static void phases_marks_and_proofs_are_told(void **state)
 	s->run.nmarks = 2;
 	s->spans[1] = (struct run_span){ 1, 0, 1000000000, 3000000000, "load", "" };
 	s->spans[2] = (struct run_span){ 1, 0, 500000000, INT64_MAX, "open", "" };
-	s->run.nspans = 3;
+	s->spans[3] = (struct run_span){ 1, 0, 3000020000, 3000070000, "short", "" };
+	s->run.nspans = 4;
 	j = data_of(s, &sum);
 	e = json_array_get(json_object_get(j, "marks"), 0);
 	assert_true(json_number_value(json_object_get(e, "at")) == 2);
@@ -252,7 +253,10 @@ static void phases_marks_and_proofs_are_told(void **state)
 	e = json_array_get(json_object_get(j, "spans"), 0);
 	assert_string_equal(json_string_value(json_object_get(e, "name")), "open");
 	assert_null(json_object_get(e, "to"));
-	assert_int_equal(json_integer_value(json_object_get(j, "spans_total")), 2);
+	e = json_array_get(json_object_get(j, "spans"), 2);
+	assert_true(json_number_value(json_object_get(e, "from")) == 3.00002);
+	assert_true(json_number_value(json_object_get(e, "to")) == 3.00007);
+	assert_int_equal(json_integer_value(json_object_get(j, "spans_total")), 3);
 	charts = json_object_get(j, "charts");
 	e = json_array_get(charts, 0);
 	assert_string_equal(json_string_value(json_object_get(e, "title")), "Cores used");
