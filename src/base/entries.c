@@ -102,10 +102,13 @@ static int take_line(struct entries *r, unsigned line, const char *from, const c
 int entries_read(const char *file, const char *text, size_t len, entry_taker *take, void *ctx,
 		 struct err *e)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* that some editors put before UTF-8 */
 	struct entries r = { .file = file, .take = take, .ctx = ctx };
 	const char *at = text, *end = text + len;
 	int rc = 0;
 
+	if (len >= sizeof mark - 1 && !memcmp(text, mark, sizeof mark - 1))
+		at += sizeof mark - 1;
 	for (unsigned line = 1; len && at < end && !rc; line++) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const char *from = at, *stop = newline ? newline : end;

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-static void pbs_read(struct batch_job *j, char *const *environment, const char *host)
+/* Returns the processes that the scheduler was asked for here; -1: not told. */
+static int64_t read_tasks(struct batch_job *j, char *const *environment, const char *host)
 {
 	static const struct slots_source files = {
 		.variable = { "PBS_NODEFILE", "PBS_NODEFILE_LOCAL" },
@@ -28,6 +29,23 @@ static void pbs_read(struct batch_job *j, char *const *environment, const char *
 			j->part = task == 1 ? BATCH_PART_SCRIPT : BATCH_PART_STEP;
 	}
 	j->number[BATCH_TASKS_ASKED] = n.all;
+	return n.here;
+}
+
+static void torque_read(struct batch_job *j, char *const *environment, const char *host)
+{
+	read_tasks(j, environment, host);
+}
+
+/* NCPUS is what a chunk has, or with ompthreads what a process has: where it is less than there are
+ * processes, each has as many. */
+static void pbs_read(struct batch_job *j, char *const *environment, const char *host)
+{
+	int64_t *cores = &j->number[BATCH_CORES_ASKED];
+	int64_t tasks = read_tasks(j, environment, host);
+
+	if (*cores > 0 && *cores < tasks && __builtin_mul_overflow(*cores, tasks, cores))
+		*cores = -1;
 }
 
 #define PBS_TEXT                                                                                   \
@@ -47,7 +65,7 @@ const struct scheduler scheduler_torque = {
 		[BATCH_CORES_ASKED] = { "PBS_NUM_PPN" },
 		[BATCH_TIME_LIMIT] = { "PBS_WALLTIME" },
 	},
-	.read = pbs_read,
+	.read = torque_read,
 };
 
 const struct scheduler scheduler_pbs = {

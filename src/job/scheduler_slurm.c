@@ -57,30 +57,89 @@ static void add_list(struct batch_job *j, const char *name, const char *list)
 		batch_fault(j, name, &e);
 }
 
-/* Each component of a heterogeneous job has a list of its own. */
-static void find_components(struct batch_job *j, char *const *environment)
+/* Each component of a heterogeneous job has variables of its own. */
+static const char *of_component(char *const *environment, const char *name, int component)
 {
 	static const char *const forms[] = { "HET", "PACK" };
+	const char *value = NULL;
+
+	for (size_t i = 0; i < 2 && !value; i++) {
+		char whole[64];
+
+		snprintf(whole, sizeof whole, "%s_%s_GROUP_%d", name, forms[i], component);
+		value = batch_variable(environment, whole);
+	}
+	return value;
+}
+
+static int components(const struct batch_job *j)
+{
 	int64_t n = j->number[BATCH_COMPONENTS];
 
-	for (int i = 0; i < n && i < COMPONENTS_MAX; i++)
-		for (size_t k = 0; k < 2; k++) {
-			char name[64];
-			const char *list;
+	return n <= 1 ? 0 : n < COMPONENTS_MAX ? (int)n : COMPONENTS_MAX;
+}
 
-			snprintf(name, sizeof name, "SLURM_JOB_NODELIST_%s_GROUP_%d", forms[k], i);
-			list = batch_variable(environment, name);
-			if (list)
-				add_list(j, name, list);
-		}
+static void find_components(struct batch_job *j, char *const *environment)
+{
+	for (int i = 0; i < components(j); i++) {
+		const char *list = of_component(environment, "SLURM_JOB_NODELIST", i);
+
+		if (list)
+			add_list(j, "SLURM_JOB_NODELIST", list);
+	}
+}
+
+/* The component that has this node, and its place in there; -1: not told. */
+static int component_here(const struct batch_job *j, char *const *environment, int64_t *place)
+{
+	*place = -1;
+	for (int i = 0; i < components(j); i++) {
+		const char *list = of_component(environment, "SLURM_JOB_NODELIST", i);
+		struct hostlist nodes = { 0 };
+
+		if (list && !hostlist_expand(&nodes, list, NULL))
+			*place = hostlist_find(&nodes, j->node);
+		hostlist_free(&nodes);
+		if (*place >= 0)
+			return i;
+	}
+	return -1;
+}
+
+/* What was asked for here. The plain variables are the first component's on all nodes. */
+static const char *asked_here(const struct batch_job *j, char *const *environment, const char *name,
+			      int64_t *place)
+{
+	const char *value;
+	int component;
+
+	*place = j->number[BATCH_NODE_INDEX];
+	if (!components(j))
+		return batch_variable(environment, name);
+	component = component_here(j, environment, place);
+	value = component >= 0 ? of_component(environment, name, component) : NULL;
+	return value || component ? value : batch_variable(environment, name);
+}
+
+/* Of all components; -1 when one does not tell. */
+static int64_t tasks_asked(const struct batch_job *j, char *const *environment)
+{
+	int64_t all = components(j) ? 0 : j->number[BATCH_TASKS_ASKED];
+
+	for (int i = 0; i < components(j); i++) {
+		int64_t n = batch_number(of_component(environment, "SLURM_NTASKS", i));
+
+		if (n < 0 || __builtin_add_overflow(all, n, &all))
+			return -1;
+	}
+	return all;
 }
 
 static void find_nodes(struct batch_job *j, char *const *environment)
 {
 	const char *list = batch_variable(environment, "SLURM_JOB_NODELIST");
 
-	if (j->number[BATCH_COMPONENTS] > 1)
-		find_components(j, environment);
+	find_components(j, environment);
 	if (!j->nodes.n && list)
 		add_list(j, "SLURM_JOB_NODELIST", list);
 }
@@ -92,19 +151,18 @@ static int64_t mebibytes(int64_t n)
 
 static int64_t cores_here(const struct batch_job *j, char *const *environment)
 {
-	const char *of_nodes = batch_variable(environment, "SLURM_JOB_CPUS_PER_NODE");
-	int64_t n = -1;
+	int64_t place, n;
+	const char *of_nodes = asked_here(j, environment, "SLURM_JOB_CPUS_PER_NODE", &place);
 
-	if (j->number[BATCH_COMPONENTS] <= 1)
-		n = batch_repeated(of_nodes, j->number[BATCH_NODE_INDEX]);
+	n = batch_repeated(of_nodes, place);
 	return n > 0 ? n : batch_number(batch_variable(environment, "SLURM_CPUS_ON_NODE"));
 }
 
 static int64_t memory_here(const struct batch_job *j, char *const *environment)
 {
-	int64_t of_node = batch_number(batch_variable(environment, "SLURM_MEM_PER_NODE"));
-	int64_t of_cpu = batch_number(batch_variable(environment, "SLURM_MEM_PER_CPU"));
-	int64_t cores = j->number[BATCH_CORES_ASKED], all;
+	int64_t cores = j->number[BATCH_CORES_ASKED], place, all;
+	int64_t of_node = batch_number(asked_here(j, environment, "SLURM_MEM_PER_NODE", &place));
+	int64_t of_cpu = batch_number(asked_here(j, environment, "SLURM_MEM_PER_CPU", &place));
 
 	if (of_node > 0)
 		return mebibytes(of_node);
@@ -170,8 +228,9 @@ static void slurm_read(struct batch_job *j, char *const *environment, const char
 	j->number[BATCH_CORES_ASKED] = cores_here(j, environment);
 	j->number[BATCH_MEMORY_ASKED] = memory_here(j, environment);
 	j->number[BATCH_GPUS_ASKED] = gpus_here(environment);
-	if (j->part != BATCH_PART_SCRIPT && j->part != BATCH_PART_SUBMIT)
-		j->number[BATCH_TASKS_ASKED] = -1;
+	j->number[BATCH_TASKS_ASKED] = j->part == BATCH_PART_SCRIPT || j->part == BATCH_PART_SUBMIT
+					       ? tasks_asked(j, environment)
+					       : -1;
 	find_time(j, environment);
 	find_ranks(j, environment);
 }

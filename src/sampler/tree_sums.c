@@ -280,12 +280,20 @@ static void peak_memory(const struct tree *t, struct tree_totals *out)
 
 /* When all was waited for the kernel's account stands, unless much more was recorded: children of a
  * parent that ignores SIGCHLD. Records of perf events hold what interrupts and a hypervisor took
- * meanwhile, some per cent. Else it is what the samples have found, which never goes back. */
+ * meanwhile, some per cent, and on a crowded machine a third. */
+static bool account_stands(const struct tree *t)
+{
+	bool childless = t->started <= 1 && !t->recorded[RECORDED_CPU];
+
+	return childless || t->cpu_ns - t->waited_ns <= t->waited_ns / 8;
+}
+
+/* Where not all was waited for, it is what the samples have found, which never goes back. */
 static int64_t cpu_total(const struct tree *t, bool apart)
 {
 	if (!apart)
 		return t->job[JOB_CPU];
-	return t->cpu_ns - t->waited_ns <= t->waited_ns / 8 ? t->waited_ns : t->cpu_ns;
+	return account_stands(t) ? t->waited_ns : t->cpu_ns;
 }
 
 static const char *births_how(const struct tree *t)
@@ -314,7 +322,7 @@ static const char *totals_how(const struct tree *t, bool waits)
 void tree_totals(const struct tree *t, struct tree_totals *out)
 {
 	bool waits = t->launched && !tasks_lost(t), apart = waits && !t->table.nlive;
-	bool split = apart && !t->recorded[RECORDED_CPU];
+	bool split = apart && !t->recorded[RECORDED_CPU] && account_stands(t);
 	bool exact = tree_is_told(t) && !t->lost_records && !t->unwatched && !t->follow;
 
 	struct message reaped;

@@ -122,8 +122,8 @@ static bool is_job(struct part p, const struct part before[2])
 		return has(p, "_");
 	if (begins(p, "oar-u") && has(p, "-j") && ends(p, ".slice"))
 		return true;
-	/* PBS: pbs_jobs*.service/jobid/J */
-	return is(before[0], "jobid") && begins(before[1], "pbs_jobs");
+	/* PBS: pbs_jobs*.service/jobid/J; its first word is the site's to choose, and was pbspro */
+	return is(before[0], "jobid") && (begins(before[1], "pbs") || ends(before[1], ".service"));
 }
 
 enum cgroup_level cgroup_path_level(const char *path, size_t *job)

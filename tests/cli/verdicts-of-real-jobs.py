@@ -342,6 +342,7 @@ def record(job, directory):
         command = ["sh", "-c", '"$@"; exit $?', "sh", *command]
     begin, before = time.monotonic(), busy_seconds()
     tasks = []
+    said = open(f"{directory}/said", "ab")
     for rank in range(job.tasks):
         of_task = [f"{PROGRAMS}/spin", str(int(job.steps[rank] * 1e6))] if job.tasks > 1 else command
         rank_of = {"SLURM_PROCID": str(rank)} if job.tasks > 1 else {}
@@ -351,11 +352,12 @@ def record(job, directory):
                 cwd=directory,
                 env=environment | rank_of,
                 preexec_fn=group.enter if group else None,
-                stderr=subprocess.DEVNULL,
+                stderr=said,
             )
         )
     for task in tasks:
         task.wait(timeout=120)
+    said.close()
     spent = (busy_seconds() - before) / (time.monotonic() - begin) / os.cpu_count()
     for rival in rivals:
         rival.send_signal(signal.SIGKILL)
@@ -418,6 +420,9 @@ def score(number, kinds, scores):
         print("    " + " ".join(map(str, job.steps)), flush=True)
         for rule, sentence in told.items():
             print(f"    {rule}: {sentence}", flush=True)
+        if not summary["job"]["complete"]:
+            with open(f"{directory}/said", encoding="utf-8") as said:
+                print(f"    a recording has no end: {said.read().strip() or 'nothing was said'}", flush=True)
     else:
         subprocess.run(["rm", "-rf", directory], check=True)
 

@@ -28,6 +28,8 @@ static void names_tell_the_level(void **unused)
 		{ "/oar.slice/oar-u1000.slice/oar-u1000-j77.slice/x", LEVEL_JOB,
 		  "/oar.slice/oar-u1000.slice/oar-u1000-j77.slice" },
 		{ "/pbs_jobs.service/jobid/0.phead", LEVEL_JOB, "/pbs_jobs.service/jobid/0.phead" },
+		{ "/site.service/jobid/1.p", LEVEL_JOB, "/site.service/jobid/1.p" },
+		{ "/pbspro/jobid/1.p/x", LEVEL_JOB, "/pbspro/jobid/1.p" },
 		{ "/user.slice/user-0.slice/session-1.scope", LEVEL_SLICE, "" },
 		{ "/sessions/job_1/step_2/task_3", LEVEL_SLICE, "" },
 		{ "/", LEVEL_SLICE, "" },

@@ -185,6 +185,18 @@ static void test_a_fault_in_an_expression_says_where(void **state)
 	assert_memory_equal(e.text, "site.rules:3:3: when: ", 22);
 }
 
+static void test_a_byte_order_mark_is_no_part_of_the_first_key(void **state)
+{
+	struct rules *rules = parsed("\xef\xbb\xbf" SITE("a", "1", "note"));
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, 1);
+	rules_free(rules);
+}
+
 static void test_too_long_and_too_many_are_refused(void **state)
 {
 	char text[2048] = "rule: r\nsay: ";
@@ -380,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_functions_of_metrics),
 		cmocka_unit_test(test_faults_name_file_line_and_reason),
 		cmocka_unit_test(test_a_fault_in_an_expression_says_where),
+		cmocka_unit_test(test_a_byte_order_mark_is_no_part_of_the_first_key),
 		cmocka_unit_test(test_too_long_and_too_many_are_refused),
 		cmocka_unit_test(test_numbers_out_of_all_proportion_do_not_overflow),
 		cmocka_unit_test(test_samples_are_those_of_the_node_with_fewest),

@@ -200,8 +200,15 @@ static void slurm_arrays_and_components(void **unused)
 	found("slurm-array", "n1",
 	      "slurm 3_4 step=batch in=script nodes=n[1-3] node=n1 index=0 of=3 tasks=6 cores=2");
 	found("slurm-het", "g2",
-	      "slurm 4 step=batch in=script nodes=n1,g[1-2] node=g2 index=2 of=3 tasks=6 cores=2 "
+	      "slurm 4 step=batch in=script nodes=n1,g[1-2] node=g2 index=2 of=3 cores=2 "
 	      "components=2");
+	/* what was asked for is the component's */
+	found("slurm-het-asked", "n1",
+	      "slurm 4 step=batch in=script nodes=n1,g[1-2] node=n1 index=0 of=3 tasks=9 cores=2 "
+	      "memory=1073741824 components=2");
+	found("slurm-het-asked", "g2",
+	      "slurm 4 step=batch in=script nodes=n1,g[1-2] node=g2 index=2 of=3 tasks=9 cores=8 "
+	      "memory=17179869184 components=2");
 }
 
 static void a_list_that_cannot_be_read_does_no_harm(void **unused)
@@ -219,6 +226,9 @@ static void pbs(void **unused)
 	      "pbs 0.phead in=script nodes=p[2,1] node=p2 index=0 of=2 tasks=4 cores=2");
 	found("pbs-array", "p1.site",
 	      "pbs 12[3].phead in=script nodes=p[2,1] node=p1 index=1 of=2 tasks=4 cores=2");
+	/* of ompthreads=1: NCPUS is a process's */
+	found("pbs-one-core-each", "p2",
+	      "pbs 0.phead in=script nodes=p[2,1] node=p2 index=0 of=2 tasks=4 cores=2");
 	found("torque-batch", "p1",
 	      "torque 77.tsrv in=script nodes=p[2,1] node=p1 index=1 of=2 tasks=4 cores=2 "
 	      "seconds=3600");

@@ -177,7 +177,7 @@ static void what_ended_does_not_bring_what_was_before(void **state)
 
 static void what_was_waited_for_is_the_total(void **state)
 {
-	struct tree t = { .launched = true, .waited_ns = 1000, .cpu_ns = 1040 };
+	struct tree t = { .launched = true, .started = 2, .waited_ns = 1000, .cpu_ns = 1040 };
 	struct tree_totals totals;
 
 	(void)state;
@@ -185,10 +185,16 @@ static void what_was_waited_for_is_the_total(void **state)
 	tree_totals(&t, &totals);
 	assert_int_equal(totals.cpu_ns, 1000);
 	assert_int_equal(totals.attributed_ns, 1000);
+	assert_int_equal(totals.user_ns, 0);
 	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 2000; /* nobody waited for a half of them */
 	tree_totals(&t, &totals);
 	assert_int_equal(totals.cpu_ns, 2000);
 	assert_int_equal(totals.attributed_ns, 2000);
+	assert_int_equal(totals.user_ns, -1); /* of a half of them */
+	t.started = 1;                        /* it was: the rest is interrupts and a hypervisor */
+	tree_totals(&t, &totals);
+	assert_int_equal(totals.cpu_ns, 1000);
+	t.started = 2;
 	t.launched = false; /* attached: who waits is not known */
 	t.cpu_ns = t.job[JOB_CPU] = t.job[JOB_ATTRIBUTED_CPU] = 1040;
 	tree_totals(&t, &totals);
