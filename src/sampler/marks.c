@@ -198,7 +198,7 @@ static void take_line(struct marks *m, struct sample *s, uint32_t file, const ch
 {
 	struct mark_line l;
 	char text[MARK_LINE_MAX + 48];
-	int64_t at_ns;
+	int64_t at_ns, within_ns;
 	uint32_t track;
 
 	if (!n)
@@ -215,8 +215,11 @@ static void take_line(struct marks *m, struct sample *s, uint32_t file, const ch
 	at_ns = l.timed ? time_of(&l, w) : w->changed_ns;
 	track = track_of(m, s, file, l.text, at_ns);
 	if (!l.timed) {
+		within_ns = at_ns - m->file[file].seen_ns;
+		if (w->exact || within_ns < TICK_NS)
+			within_ns = TICK_NS;
 		snprintf(text, sizeof text, "%s%sseen_within=%.3f", l.text, *l.text ? " " : "",
-			 (double)(w->exact ? TICK_NS : at_ns - m->file[file].seen_ns) / NS_PER_S);
+			 (double)within_ns / NS_PER_S);
 		l.text = text;
 	}
 	if (l.kind == MARK_BEGIN)

@@ -32,6 +32,8 @@ contains csv/marks.csv ',start,"n=3 ""note=two words"" value=4.5 unit=images/s",
 contains csv/marks.csv ',nothing,ends without a begin,'
 contains csv/marks.csv ',late,seen_within='
 contains csv/marks.csv ',last,seen_within='
+# The clock of files is no finer than that.
+! grep -E 'seen_within=(-|0\.00)' csv/marks.csv csv/spans.csv || fail "no bound"
 span() { # NAME COLUMN
 	"$PYTHON" -c 'import csv, sys
 rows = [r for r in csv.DictReader(open("csv/spans.csv")) if r["name"] == sys.argv[1]]

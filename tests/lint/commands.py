@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the documents tell people to type exists: verbs and options of sonde, verbs of ./dev, make targets, files."""
+"""What the documents tell people to type exists: verbs and options of sonde, verbs of ./dev, make targets, files, metrics."""
 import os
 import re
 import subprocess
@@ -48,11 +48,15 @@ def faults_of_line(line):
 
 def main():
     faults = []
+    metrics = subprocess.run([SONDE, "metrics"], capture_output=True, text=True, check=True).stdout.split()
     for path in ["README.md"] + source.files(".md"):
         text = source.read(path)
         for number, line in enumerate(text.splitlines(), 1):
             typed = line if line.startswith("    ") else " ; ".join(re.findall(r"`([^`]+)`", line))
             faults += [f"{path}:{number}: {fault}" for fault in faults_of_line(typed)]
+        for name in re.findall(r"""metric ==? ['"]([\w.]+)['"]""", text):
+            if name not in metrics:
+                faults.append(f"{path}: asks for the metric {name}, which is not there")
         for target in re.findall(r"\]\(([^)#:]+)\)", text):
             if not os.path.exists(os.path.join(source.TOP, os.path.dirname(path), target)):
                 faults.append(f"{path}: links to {target}, which is not there")

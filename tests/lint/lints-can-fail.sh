@@ -58,4 +58,5 @@ notices commands.py README.md '    sonde nonsense x'
 notices commands.py README.md '    sonde run --nonsense'
 notices commands.py README.md '    ./dev nonsense'
 notices commands.py README.md '[there](docs/nonsense.md)'
+notices commands.py README.md "    WHERE metric = 'node.nonsense'"
 notices metrics.sh docs/metrics.md 'one more line'
