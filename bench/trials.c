@@ -35,7 +35,7 @@ static int put(struct trial_store *s, const struct batch *b, int64_t number, str
 	t.start_ns = clock_utc_ns();
 	t.end_ns = t.start_ns + NS_PER_S;
 	t.duration_s = 1;
-	t.has_usage = true;
+	trial_take_usage(&t, &(struct rusage){ 0 });
 	t.host = "node001";
 	t.governor = "performance";
 	t.out = text;
