@@ -131,8 +131,9 @@ $(BUILD)/libsonde.a: $(LIBOBJ)
 	ld -r -o $(BUILD)/libsonde.o $^
 	objcopy --localize-hidden $(BUILD)/libsonde.o
 	$(AR) rcs $@ $(BUILD)/libsonde.o
+# It stays in memory when it is unloaded: threads that made spans return to it when they end.
 $(BUILD)/libsonde.so.0: $(LIBOBJ)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs -pthread -o $@ $^ -lzstd -lm
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs,-z,nodelete -pthread -o $@ $^ -lzstd -lm
 
 # Man pages and completions come from the option tables.
 $(BUILD)/docs.stamp: $(BUILD)/sonde

@@ -55,6 +55,20 @@ record killed kill 1000 && fail "it was not killed"
 equal "before it was killed" 500 "$(spans killed outer)"
 equal "open ones have no end" 2 "$(grep -cE ',(open|within),[^,]*,[^,]*,,,,' csv-killed/spans.csv)"
 
+# A thread that unloads the library has a ring to give back when it ends.
+"$SONDE" run --quiet -o unloaded -- "$PYTHON" - "$BUILD/libsonde.so.0" <<'PY' || fail "run: $?"
+import _ctypes, ctypes, sys, threading
+def load():
+    lib = ctypes.CDLL(sys.argv[1])
+    lib.sonde_begin(lib.sonde_name(b"loaded"))
+    lib.sonde_end()
+    _ctypes.dlclose(lib._handle)
+t = threading.Thread(target=load)
+t.start()
+t.join()
+PY
+equal "of a library that was unloaded" 1 "$(spans unloaded loaded)"
+
 # Children have their own; an executed program, too.
 record forked fork || fail "run: $?"
 for made in parent:5 child:10 grandchild:15 outer:20; do
