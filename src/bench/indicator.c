@@ -435,6 +435,21 @@ static int make(struct database *s, const struct model *declared, const struct c
 	return rc ? rc : make_table(s, m, e);
 }
 
+/* Every table of PostgreSQL has these already. */
+static int check_names(const struct contract *c, struct err *e)
+{
+	static const char *const taken[] = { "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid" };
+
+	for (uint32_t i = 0; i < c->nvalues; i++)
+		for (size_t k = 0; k < sizeof taken / sizeof taken[0]; k++)
+			if (!strcmp(c->value[i].v->key, taken[k]))
+				return err_set(e, -EBADMSG,
+					       "PostgreSQL has no column %s but its own; "
+					       "give it another name",
+					       taken[k]);
+	return 0;
+}
+
 /* Before the database refuses columns, and with them the whole transaction. */
 static int check_room(const struct model *m, const struct contract *c, struct err *e)
 {
@@ -477,6 +492,8 @@ int indicator_bring(struct database *s, const struct model *declared, const stru
 	/* A declared model that is not declared to us changes by no result. */
 	if (!rc && m->id && !declared && (m->declared || contradicts(m, c)))
 		return model_check(m, c, e);
+	if (!rc && database_is_postgres(s))
+		rc = check_names(c, e);
 	if (!rc)
 		rc = check_room(m, c, e);
 	if (!rc && !m->id)

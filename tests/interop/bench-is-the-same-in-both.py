@@ -57,5 +57,9 @@ check("the same statistics", told[0] == told[1], told)
 check("what they are", [b["figures"].get("elapsed", {}).get("mean") for b in told[0]] == [1.5, 2.0, None] and len(told[0][2]["failed"]) == 2, told[0])
 columns = server.sql("SELECT data_type FROM information_schema.columns WHERE table_name = 'trials_pi_both' AND column_name IN ('n', 'elapsed')")
 check("types in PostgreSQL", columns == [["double precision"]] * 2, columns)
+# A name that only PostgreSQL does not have is a failed trial there.
+sonde("bench", "run", "-q", "-o", "taken_lite", "--store", "s.sqlite", script("taken", {"xmin": 0}, {"elapsed": 1}))
+said = sonde("bench", "run", "-q", "-o", "taken_pg", "--store", server.url, "./taken", code=1).stdout
+check("a name that is taken", "failed (1): PostgreSQL has no column xmin but its own; give it another name" in said, said)
 print("\n".join(faults))
 sys.exit(bool(faults))
