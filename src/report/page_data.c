@@ -32,7 +32,7 @@ static void values_json(struct json *j, const struct trace *x, uint32_t n, uint3
 			if (!(p->weight > 0))
 				continue;
 			sum += p->sum;
-			weight += (double)p->weight;
+			weight += p->weight;
 			most = fmax(most, (double)p->max);
 		}
 		v[i] = max ? most : weight > 0 ? sum / weight : NAN;

@@ -124,7 +124,7 @@ static double mean_of_node(const struct plots *p, const struct trace *x, uint32_
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; x[i].node == node && k < p->traces->node[node].npoints; k++) {
 			sum += x[i].point[k].sum;
-			weight += (double)x[i].point[k].weight;
+			weight += x[i].point[k].weight;
 		}
 	return weight > 0 ? sum / weight : NAN;
 }

@@ -44,7 +44,7 @@ static bool add_part(const struct plots *p, struct hosts *h, const struct trace 
 		if (!(x->point[i].weight > 0))
 			continue;
 		t->sum += x->point[i].sum;
-		t->weight = fmaxf(t->weight, x->point[i].weight);
+		t->weight = fmax(t->weight, x->point[i].weight);
 		t->min += x->point[i].min;
 		t->max += x->point[i].max;
 	}
@@ -101,7 +101,7 @@ static void make_title(const struct plots *p, const struct hosts *h, const struc
 			const struct trace_point *t = &h->x[i].point[k];
 
 			sum += t->sum;
-			weight += (double)t->weight;
+			weight += t->weight;
 			if (t->weight > 0)
 				most = fmax(most, (double)t->max);
 		}

@@ -75,7 +75,7 @@ void traces_free(struct traces *t)
 
 double trace_mean(const struct trace_point *p)
 {
-	return p->weight > 0 ? p->sum / (double)p->weight : NAN;
+	return p->weight > 0 ? p->sum / p->weight : NAN;
 }
 
 /* Those from the first that is not before key on, as far as they are alike in wish (and node). */

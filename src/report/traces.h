@@ -24,8 +24,8 @@ struct trace_focus {
 };
 
 struct trace_point {
-	double sum;             /* values x seconds */
-	float weight, min, max; /* weight: the seconds; 0: absent */
+	double sum, weight; /* values x seconds; seconds, 0: absent */
+	float min, max;
 };
 
 struct trace {

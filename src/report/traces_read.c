@@ -223,7 +223,7 @@ static void add_value(struct trace_point *p, double v, double seconds)
 		p->max = f > p->max ? f : p->max;
 	}
 	p->sum += v * seconds;
-	p->weight += (float)seconds;
+	p->weight += seconds;
 }
 
 static int add_column(struct reading_run *x, struct feed *f)

@@ -182,6 +182,26 @@ static void a_proof_has_finer_points(void **state)
 	synth_free(s);
 }
 
+static void a_mean_is_exact_as_shown(void **state)
+{
+	struct synth *s = synth_new(300);
+	uint32_t x = synth_series(s, 1, synth_metric(s, pss), 0);
+	struct traces d = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 9000; i++) {
+		synth_row(s, 1, 0.1 * i);
+		synth_put(s, x, 971776);
+	}
+	traces_wish(&d, "job.pss_bytes", false);
+	assert_int_equal(traces_read(&d, &s->run, NULL), 0);
+	assert_int_equal(d.n, 1);
+	for (uint32_t i = 0; i < d.node[1].npoints; i++)
+		assert_true((float)trace_mean(&d.trace[0].point[i]) == 971776.0F);
+	traces_free(&d);
+	synth_free(s);
+}
+
 static json_t *data_of(struct synth *s, const struct summary *sum)
 {
 	struct bytes out = { 0 };
@@ -273,6 +293,7 @@ int main(void)
 		cmocka_unit_test(the_largest_is_not_absent),
 		cmocka_unit_test(equal_ones_and_none_are_short),
 		cmocka_unit_test(a_proof_has_finer_points),
+		cmocka_unit_test(a_mean_is_exact_as_shown),
 		cmocka_unit_test(each_core_has_a_row),
 		cmocka_unit_test(phases_marks_and_proofs_are_told),
 	};
