@@ -246,13 +246,18 @@ static int execute(void *state, const char *sql, const struct field *v, uint32_t
 	return rc;
 }
 
+/* A statement that lasts as long as rows come has no limit but silence. */
 static int copy(void *state, const char *sql, struct err *e)
 {
 	struct postgres *p = state;
-	struct pg_result *r = session_exec(&p->session, sql);
-	int rc = p->session.pq.PQresultStatus(r) == PGRES_COPY_IN ? 0 : fail(p, r, e);
+	struct pg_result *r;
+	int rc = run(p, "SET LOCAL statement_timeout TO 0", e);
 
 	p->copy_failed = false;
+	if (rc)
+		return rc;
+	r = session_exec(&p->session, sql);
+	rc = p->session.pq.PQresultStatus(r) == PGRES_COPY_IN ? 0 : fail(p, r, e);
 	p->session.pq.PQclear(r);
 	return rc;
 }
