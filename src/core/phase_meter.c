@@ -21,6 +21,7 @@ struct course {
 	double until_s, sum, known_s; /* so far */
 	double *sum_at, *known_at;    /* [n instants] */
 	double *most;                 /* [n instants] from this one to the next; NAN: no reading */
+	double *highest; /* a tree over most, which ends it: [i] of [2i] and [2i + 1] */
 };
 
 struct node_course {
@@ -177,16 +178,17 @@ static int find_courses(struct metering *m, struct phase_meter *out)
 		m->course_of[c] = ++m->ncourses;
 		want += node->n;
 	}
-	at = m->room = calloc(want * 3 + 1, sizeof *m->room);
+	at = m->room = calloc(want * 4 + 1, sizeof *m->room);
 	if (!m->room)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < m->derive.run->nnodes; i++)
-		for (uint32_t k = 0; k < m->node[i].ncourses; k++, at += 3 * m->node[i].n) {
+		for (uint32_t k = 0; k < m->node[i].ncourses; k++, at += 4 * (size_t)m->node[i].n) {
 			struct course *c = &m->course[m->node[i].first + k];
 
 			c->sum_at = at;
 			c->known_at = at + m->node[i].n;
-			c->most = at + 2 * m->node[i].n;
+			c->highest = at + 2 * (size_t)m->node[i].n;
+			c->most = c->highest + m->node[i].n;
 			for (uint32_t s = 0; s < m->node[i].n; s++)
 				c->most[s] = NAN;
 		}
@@ -244,14 +246,18 @@ static int read_all(struct metering *m, struct err *e)
 				c->sum_at[c->next] = c->sum;
 				c->known_at[c->next] = c->known_s;
 			}
+			for (uint32_t s = m->node[i].n; s-- > 1;)
+				c->highest[s] = fmax(c->highest[2 * (size_t)s],
+						     c->highest[2 * (size_t)s + 1]);
 		}
 	return rc;
 }
 
 /* ---- figures ---- */
 
-/* Add what there was between two instants of a node; mean is the sum so far. */
-static void add_between(struct phase_figure *f, const struct course *c, uint32_t from, uint32_t to)
+/* Add what there was between two instants of a node's n. */
+static void add_between(struct phase_figure *f, const struct course *c, uint32_t n, uint32_t from,
+			uint32_t to)
 {
 	double known = c->known_at[to] - c->known_at[from];
 
@@ -259,8 +265,13 @@ static void add_between(struct phase_figure *f, const struct course *c, uint32_t
 		f->known_s += known;
 		f->total = (isnan(f->total) ? 0 : f->total) + c->sum_at[to] - c->sum_at[from];
 	}
-	for (uint32_t i = from; i < to; i++)
-		f->most = fmax(f->most, c->most[i]);
+	for (size_t low = (size_t)from + n, high = (size_t)to + n; low < high;
+	     low /= 2, high /= 2) {
+		if (low & 1)
+			f->most = fmax(f->most, c->highest[low++]);
+		if (high & 1)
+			f->most = fmax(f->most, c->highest[--high]);
+	}
 }
 
 static void add_interval(const struct metering *m, struct phase_figure *f, uint32_t node,
@@ -271,7 +282,7 @@ static void add_interval(const struct metering *m, struct phase_figure *f, uint3
 	for (uint32_t k = 0; k < n->ncourses; k++) {
 		const struct course *c = &m->course[n->first + k];
 
-		add_between(&f[c->metric], c, instant_of(n, from_s), instant_of(n, to_s));
+		add_between(&f[c->metric], c, n->n, instant_of(n, from_s), instant_of(n, to_s));
 	}
 }
 

@@ -161,8 +161,10 @@ static bool take_some(struct follower *f, struct log *g, bool last)
 
 	if (g->fd < 0 || fstat(g->fd, &st))
 		return false;
-	if (st.st_size < g->at) /* emptied */
+	if (st.st_size < g->at) { /* emptied */
 		g->at = 0;
+		g->within = false;
+	}
 	if (st.st_size - g->at > backlog_max) {
 		g->left_out += st.st_size - READ_BYTES - g->at;
 		g->at = st.st_size - READ_BYTES;
