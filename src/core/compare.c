@@ -243,30 +243,36 @@ enum finding_of_two compare_finding(const struct compared *c, double p, double l
 	return c->difference > 0 ? COMPARE_MORE : COMPARE_LESS;
 }
 
-/* value: room for all of both groups, sorted by group and then by value. */
+/* The values of both groups, each sorted, to value[]: as measured when drift is what was taken out
+ * of them, without it when that is 0. */
+static void sort_groups(const struct ordered *o, double drift, double *value)
+{
+	uint32_t n[2] = { 0, o->count[0] };
+
+	for (uint32_t i = 0; i < o->n; i++)
+		value[n[o->item[i].group]++] = o->item[i].v + drift * (i - (o->n - 1) / 2.0);
+	sort_values(value, o->count[0]);
+	sort_values(value + o->count[0], o->count[1]);
+}
+
+/* value: room for all of both groups. */
 static void compare_ordered(struct compared *c, const struct ordered *o, double *value,
 			    const struct compare_wish *w)
 {
 	double *part[2] = { value, value + o->count[0] }, error2, df;
-	uint32_t n[2] = { 0 };
 	struct centre a, b;
 	struct ranks ranks;
 
-	for (uint32_t i = 0; i < o->n; i++) {
-		bool g = o->item[i].group;
-
-		part[g][n[g]++] = o->item[i].v;
-	}
-	sort_values(part[0], n[0]);
-	sort_values(part[1], n[1]);
-	a = centre_of(part[0], n[0]);
-	b = centre_of(part[1], n[1]);
-	ranks = ranks_of(part[0], n[0], part[1], n[1]);
+	sort_groups(o, o->drift, value);
+	c->a = centre_of(part[0], o->count[0]).at;
+	c->b = centre_of(part[1], o->count[1]).at;
+	sort_groups(o, 0, value);
+	a = centre_of(part[0], o->count[0]);
+	b = centre_of(part[1], o->count[1]);
+	ranks = ranks_of(part[0], o->count[0], part[1], o->count[1]);
 	c->finding = COMPARE_INCONCLUSIVE;
-	c->a = a.at;
-	c->b = b.at;
 	c->difference = b.at - a.at;
-	c->margin = fmax(w->margin_ratio * fabs(a.at), w->margin_absolute);
+	c->margin = fmax(w->margin_ratio * fabs(c->a), w->margin_absolute);
 	c->effect = ranks.delta;
 	c->p_ranks = ranks.p;
 	c->likeness = o->rho;

@@ -42,15 +42,17 @@ struct compare_wish {
 struct compared {
 	enum finding_of_two finding;
 	uint32_t na, nb;
-	double a, b;                  /* centres: trimmed means, or means of less than 8 */
-	double difference, low, high; /* b - a and its interval; ends NAN: no spread is known */
-	double margin;                /* that was applied */
-	double p;                     /* two-sided, of no difference */
-	double p_drift;               /* one-sided, of none were it not for a straight drift */
-	double p_same;                /* of a difference of the margin or more (TOST) */
-	double effect;                /* Cliff's delta, -1..1 */
-	double p_ranks;               /* Mann-Whitney, two-sided: a second opinion */
-	double spread;                /* standard deviation of one value, of both groups */
+	double a, b; /* centres, as measured: trimmed means, or means of less than 8 */
+	/* b - a, without the drift where one was taken out, and its interval; ends NAN: no spread
+	 * is known */
+	double difference, low, high;
+	double margin;   /* that was applied */
+	double p;        /* two-sided, of no difference */
+	double p_drift;  /* one-sided, of none were it not for a straight drift */
+	double p_same;   /* of a difference of the margin or more (TOST) */
+	double effect;   /* Cliff's delta, -1..1 */
+	double p_ranks;  /* Mann-Whitney, two-sided: a second opinion */
+	double spread;   /* standard deviation of one value, of both groups */
 	double likeness; /* of neighbours in time: the correlation that was allowed for, 0..1 */
 	double drift;    /* per run, taken out before; 0: none was seen */
 	double widened;  /* by how much both made the interval wider, at least 1 */

@@ -157,8 +157,27 @@ static void order_of_runs(struct bytes *b, const struct comparison *x)
 			     a_first ? "A" : "B", a_first ? "B" : "A");
 }
 
+/* Whose differences are not B less A as they stand beside them. */
+static void drifted(struct bytes *b, const struct comparison *x)
+{
+	const char *before = "A drift from run to run is taken out of the difference of ";
+	bool any = false;
+
+	for (uint32_t i = 0; i < x->nfigures; i++) {
+		const struct comparison_figure *f = &x->figure[i];
+
+		if (!f->leads || f->result.drift == 0)
+			continue;
+		bytes_printf(b, "%s%s", any ? ", " : before, f->name);
+		any = true;
+	}
+	if (any)
+		bytes_puts(b, "; A and B are as measured. ");
+}
+
 void comparison_advice(struct bytes *b, const struct comparison *x)
 {
+	drifted(b, x);
 	for (uint32_t i = 0; i < x->nfigures; i++) {
 		const struct comparison_figure *f = &x->figure[i];
 

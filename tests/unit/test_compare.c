@@ -164,6 +164,9 @@ static void test_drift_is_no_difference(void **state)
 				 0);
 		assert_true(fabs(c.drift - 0.3) < 0.03);
 		assert_int_equal(c.finding, COMPARE_SAME);
+		/* What is shown is what was measured. */
+		assert_true(near(c.a, compare(a, 10, b, 10, 0.05).a));
+		assert_true(near(c.b, compare(a, 10, b, 10, 0.05).b));
 		assert_int_equal(compare(a, 10, b, 10, 0.05).finding,
 				 turns ? COMPARE_INCONCLUSIVE : COMPARE_MORE);
 	}
@@ -184,6 +187,26 @@ static bool advises_turns(bool in_turns, enum verdict_of_gate verdict)
 	said = b.len && memmem(b.data, b.len, "All runs of A came before all of B", 34);
 	bytes_free(&b);
 	return said;
+}
+
+static void test_a_drift_that_is_taken_out_is_told(void **state)
+{
+	struct comparison_figure figure[] = {
+		{ .name = "wall_seconds", .leads = true, .result.drift = 0.5 },
+		{ .name = "cpu_seconds", .leads = true },
+		{ .name = "read_bytes", .result.drift = 2 },
+		{ .name = "score", .leads = true, .result.drift = -1 },
+	};
+	struct comparison x = { .figure = figure, .nfigures = COUNT(figure), .independent = true };
+	struct bytes b = { 0 };
+
+	(void)state;
+	comparison_advice(&b, &x);
+	bytes_u8(&b, 0);
+	assert_string_equal((const char *)b.data,
+			    "A drift from run to run is taken out of the difference of "
+			    "wall_seconds, score; A and B are as measured. ");
+	bytes_free(&b);
 }
 
 static void test_who_records_in_no_turns_is_told(void **state)
@@ -224,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_no_spread_needs_repeats),
 		cmocka_unit_test(test_history_tells_spread_of_single_values),
 		cmocka_unit_test(test_drift_is_no_difference),
+		cmocka_unit_test(test_a_drift_that_is_taken_out_is_told),
 		cmocka_unit_test(test_who_records_in_no_turns_is_told),
 		cmocka_unit_test(test_holm),
 		cmocka_unit_test(test_repeats),
