@@ -145,3 +145,21 @@ void json_time(struct json *j, int64_t utc_ns)
 
 	json_text(j, clock_iso(utc_ns, text, sizeof text));
 }
+
+void json_put_text(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_text(j, text);
+}
+
+void json_put_int(struct json *j, const char *key, int64_t v)
+{
+	json_key(j, key);
+	json_int(j, v);
+}
+
+void json_put_real(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_real(j, v);
+}

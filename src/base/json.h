@@ -32,5 +32,9 @@ void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
 /* UTC ns as "2026-11-20T13:05:33.123Z" (ms; more digits when there are any). */
 void json_time(struct json *j, int64_t utc_ns);
+/* A member: its key and its value. */
+void json_put_text(struct json *j, const char *key, const char *text); /* NULL: null */
+void json_put_int(struct json *j, const char *key, int64_t v);
+void json_put_real(struct json *j, const char *key, double v); /* NAN: null, it is not known */
 
 #endif

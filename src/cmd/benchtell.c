@@ -112,12 +112,6 @@ static void stats_text(struct bytes *b, const struct bench_group *g)
 		figure_line(b, &g->figure[i]);
 }
 
-static void put(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_real(j, v);
-}
-
 static void figure_json(struct json *j, const struct bench_figure *f)
 {
 	const struct description *d = &f->d;
@@ -128,18 +122,18 @@ static void figure_json(struct json *j, const struct bench_figure *f)
 	json_text(j, f->unit);
 	json_key(j, "n");
 	json_int(j, d->n);
-	put(j, "mean", d->mean);
-	put(j, "median", d->median);
-	put(j, "sd", d->sd);
-	put(j, "se", d->sem);
-	put(j, "min", d->min);
-	put(j, "q1", d->q1);
-	put(j, "q3", d->q3);
-	put(j, "max", d->max);
-	put(j, "iqr", d->iqr);
-	put(j, "cv", d->cv);
-	put(j, "cv_median", d->cv_median);
-	put(j, "skew", d->skew);
+	json_put_real(j, "mean", d->mean);
+	json_put_real(j, "median", d->median);
+	json_put_real(j, "sd", d->sd);
+	json_put_real(j, "se", d->sem);
+	json_put_real(j, "min", d->min);
+	json_put_real(j, "q1", d->q1);
+	json_put_real(j, "q3", d->q3);
+	json_put_real(j, "max", d->max);
+	json_put_real(j, "iqr", d->iqr);
+	json_put_real(j, "cv", d->cv);
+	json_put_real(j, "cv_median", d->cv_median);
+	json_put_real(j, "skew", d->skew);
 	json_object_end(j);
 }
 

@@ -107,12 +107,6 @@ static void print_text(struct bytes *b, const struct usage *u, const struct usag
 			     (int)o->percentile, (int)o->margin);
 }
 
-static void put(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_real(j, v);
-}
-
 static void figure_json(struct json *j, const struct usage_figure *f)
 {
 	json_key(j, f->row->name);
@@ -121,11 +115,11 @@ static void figure_json(struct json *j, const struct usage_figure *f)
 	json_text(j, unit_name(f->row->unit));
 	json_key(j, "runs");
 	json_int(j, f->n);
-	put(j, "p50", f->p50);
-	put(j, "p90", f->p90);
-	put(j, "p95", f->p95);
-	put(j, "max", f->max);
-	put(j, "next", f->next);
+	json_put_real(j, "p50", f->p50);
+	json_put_real(j, "p90", f->p90);
+	json_put_real(j, "p95", f->p95);
+	json_put_real(j, "max", f->max);
+	json_put_real(j, "next", f->next);
 	json_object_end(j);
 }
 

@@ -106,12 +106,6 @@ static int no_mlflow(const struct mlflow *m, const char *missing, struct err *e)
 		       m->server.shown, missing);
 }
 
-static void put_pair(struct json *j, const char *key, const char *value)
-{
-	json_key(j, key);
-	json_text(j, value);
-}
-
 /* ---- the run ---- */
 
 /* Of a name: one that is not there yet is made. */
@@ -136,7 +130,7 @@ static int find_experiment(struct mlflow *m, struct err *e)
 		rc = no_mlflow(m, "experiment.experiment_id", e);
 	if (rc == -ENOENT) {
 		json_object(&j);
-		put_pair(&j, "name", name);
+		json_put_text(&j, "name", name);
 		json_object_end(&j);
 		rc = call(m, "experiments/create", &body, e);
 		if (!rc && !said(m, "experiment_id", m->experiment, sizeof m->experiment))
@@ -161,7 +155,7 @@ static int find_made(struct mlflow *m, const char *mark, struct err *e)
 	json_array(&j);
 	json_text(&j, m->experiment);
 	json_array_end(&j);
-	put_pair(&j, "filter", filter);
+	json_put_text(&j, "filter", filter);
 	json_key(&j, "max_results");
 	json_int(&j, 1);
 	json_object_end(&j);
@@ -182,15 +176,15 @@ static int make_once(struct mlflow *m, const char *mark, struct err *e)
 	int rc;
 
 	json_object(&j);
-	put_pair(&j, "experiment_id", m->experiment);
-	put_pair(&j, "run_name", name ? name : m->name);
+	json_put_text(&j, "experiment_id", m->experiment);
+	json_put_text(&j, "run_name", name ? name : m->name);
 	json_key(&j, "start_time");
 	json_int(&j, m->job->run->t0_utc_ns / NS_PER_MS);
 	json_key(&j, "tags");
 	json_array(&j);
 	json_object(&j);
-	put_pair(&j, "key", "sonde.push");
-	put_pair(&j, "value", mark);
+	json_put_text(&j, "key", "sonde.push");
+	json_put_text(&j, "value", mark);
 	json_object_end(&j);
 	json_array_end(&j);
 	json_object_end(&j);
@@ -370,11 +364,11 @@ static int end_run(struct mlflow *m, const struct summary *s, struct err *e)
 	if (!isnan(s->wall_s))
 		end_ms += llround(s->wall_s * 1e3);
 	json_object(&j);
-	put_pair(&j, "run_id", m->run_id);
-	put_pair(&j, "status",
-		 s->signal > 0 || !s->complete ? "KILLED"
-		 : s->exit_code > 0            ? "FAILED"
-					       : "FINISHED");
+	json_put_text(&j, "run_id", m->run_id);
+	json_put_text(&j, "status",
+		      s->signal > 0 || !s->complete ? "KILLED"
+		      : s->exit_code > 0            ? "FAILED"
+						    : "FINISHED");
 	json_key(&j, "end_time");
 	json_int(&j, end_ms);
 	json_object_end(&j);

@@ -5,18 +5,6 @@
 
 #include <math.h>
 
-static void put_real(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_real(j, v);
-}
-
-static void put_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_text(j, text);
-}
-
 static void put_runs(struct json *j, const struct comparison *x, const char *key,
 		     enum comparison_group group)
 {
@@ -28,8 +16,8 @@ static void put_runs(struct json *j, const struct comparison *x, const char *key
 		if (run->group != group)
 			continue;
 		json_object(j);
-		put_text(j, "path", run->path);
-		put_text(j, "command", run->command);
+		json_put_text(j, "path", run->path);
+		json_put_text(j, "command", run->command);
 		json_key(j, "start");
 		if (run->start_utc_ns)
 			json_time(j, run->start_utc_ns);
@@ -48,10 +36,10 @@ static void put_facts(struct json *j, const struct comparison *x)
 	json_array(j);
 	for (uint32_t i = 0; i < x->nfacts; i++) {
 		json_object(j);
-		put_text(j, "of", x->fact[i].what);
-		put_text(j, "key", x->fact[i].key);
-		put_text(j, "a", x->fact[i].a);
-		put_text(j, "b", x->fact[i].b);
+		json_put_text(j, "of", x->fact[i].what);
+		json_put_text(j, "key", x->fact[i].key);
+		json_put_text(j, "a", x->fact[i].a);
+		json_put_text(j, "b", x->fact[i].b);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -76,28 +64,28 @@ static void put_figure(struct json *j, const struct comparison *x,
 	const struct compared *r = &f->result;
 	double whole = fabs(r->a);
 
-	put_text(j, "unit", unit_name(f->unit));
-	put_text(j, "finding", comparison_word(f));
-	put_real(j, "a", r->a);
-	put_real(j, "b", r->b);
-	put_real(j, "difference", r->difference);
-	put_real(j, "low", r->low);
-	put_real(j, "high", r->high);
-	put_real(j, "difference_ratio", r->difference / whole);
-	put_real(j, "low_ratio", r->low / whole);
-	put_real(j, "high_ratio", r->high / whole);
-	put_real(j, "margin", r->margin);
-	put_real(j, "p_different", r->p);
-	put_real(j, "p_without_drift", r->p_drift);
-	put_real(j, "p_not_same", r->p_same);
-	put_real(j, "p_ranks", r->p_ranks);
-	put_real(j, "effect", r->effect);
-	put_real(j, "spread", r->spread);
+	json_put_text(j, "unit", unit_name(f->unit));
+	json_put_text(j, "finding", comparison_word(f));
+	json_put_real(j, "a", r->a);
+	json_put_real(j, "b", r->b);
+	json_put_real(j, "difference", r->difference);
+	json_put_real(j, "low", r->low);
+	json_put_real(j, "high", r->high);
+	json_put_real(j, "difference_ratio", r->difference / whole);
+	json_put_real(j, "low_ratio", r->low / whole);
+	json_put_real(j, "high_ratio", r->high / whole);
+	json_put_real(j, "margin", r->margin);
+	json_put_real(j, "p_different", r->p);
+	json_put_real(j, "p_without_drift", r->p_drift);
+	json_put_real(j, "p_not_same", r->p_same);
+	json_put_real(j, "p_ranks", r->p_ranks);
+	json_put_real(j, "effect", r->effect);
+	json_put_real(j, "spread", r->spread);
 	json_key(j, "spread_from_history");
 	json_int(j, f->history);
-	put_real(j, "drift_per_run", r->drift);
-	put_real(j, "likeness_of_neighbours", r->likeness);
-	put_real(j, "interval_widened", r->widened);
+	json_put_real(j, "drift_per_run", r->drift);
+	json_put_real(j, "likeness_of_neighbours", r->likeness);
+	json_put_real(j, "interval_widened", r->widened);
 	json_key(j, "repeats_needed");
 	if (f->repeats)
 		json_int(j, f->repeats);
@@ -115,10 +103,10 @@ static void put_gate(struct json *j, const struct comparison *x)
 		const struct comparison_condition *c = &x->condition[i];
 
 		json_object(j);
-		put_text(j, "condition", c->text);
-		put_text(j, "figure", c->quantity);
-		put_text(j, "verdict", comparison_verdict(c->verdict));
-		put_real(j, "p_corrected", c->p);
+		json_put_text(j, "condition", c->text);
+		json_put_text(j, "figure", c->quantity);
+		json_put_text(j, "verdict", comparison_verdict(c->verdict));
+		json_put_real(j, "p_corrected", c->p);
 		put_figure(j, x, &c->figure);
 		json_object_end(j);
 	}
@@ -135,12 +123,12 @@ void comparison_json(struct bytes *b, const struct comparison *x)
 	comparison_advice(&advice, x);
 	bytes_u8(&advice, '\0');
 	json_object(&j);
-	put_text(&j, "schema", "sonde/compare/1");
-	put_text(&j, "verdict", comparison_verdict(x->verdict));
-	put_text(&j, "sentence", sentence.failed ? NULL : (const char *)sentence.data);
-	put_text(&j, "advice", advice.len > 1 ? (const char *)advice.data : NULL);
-	put_real(&j, "level", x->level);
-	put_real(&j, "margin_ratio", x->margin);
+	json_put_text(&j, "schema", "sonde/compare/1");
+	json_put_text(&j, "verdict", comparison_verdict(x->verdict));
+	json_put_text(&j, "sentence", sentence.failed ? NULL : (const char *)sentence.data);
+	json_put_text(&j, "advice", advice.len > 1 ? (const char *)advice.data : NULL);
+	json_put_real(&j, "level", x->level);
+	json_put_real(&j, "margin_ratio", x->margin);
 	put_runs(&j, x, "runs_a", GROUP_A);
 	put_runs(&j, x, "runs_b", GROUP_B);
 	put_runs(&j, x, "history", GROUP_HISTORY);
@@ -152,7 +140,7 @@ void comparison_json(struct bytes *b, const struct comparison *x)
 		if (x->figure[i].result.finding == COMPARE_UNKNOWN)
 			continue;
 		json_object(&j);
-		put_text(&j, "name", x->figure[i].name);
+		json_put_text(&j, "name", x->figure[i].name);
 		put_figure(&j, x, &x->figure[i]);
 		json_object_end(&j);
 	}

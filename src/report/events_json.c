@@ -3,12 +3,6 @@
 
 #include <math.h>
 
-static void put_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_text(j, text);
-}
-
 static void put_seconds(struct json *j, const char *key, const struct run *r, uint32_t node,
 			int64_t at_ns)
 {
@@ -29,10 +23,10 @@ static void marks(struct json *j, const struct run *r)
 		const struct run_mark *m = &r->marks[i];
 
 		json_object(j);
-		put_text(j, "host", r->nodes[m->node].host);
-		put_text(j, "track", name_of(r, m->instance));
-		put_text(j, "name", m->name);
-		put_text(j, "text", m->message);
+		json_put_text(j, "host", r->nodes[m->node].host);
+		json_put_text(j, "track", name_of(r, m->instance));
+		json_put_text(j, "name", m->name);
+		json_put_text(j, "text", m->message);
 		put_seconds(j, "at_seconds", r, m->node, m->at_ns);
 		json_object_end(j);
 	}
@@ -47,10 +41,10 @@ static void spans(struct json *j, const struct run *r)
 		const struct run_span *s = &r->spans[i];
 
 		json_object(j);
-		put_text(j, "host", r->nodes[s->node].host);
-		put_text(j, "track", name_of(r, s->track));
-		put_text(j, "name", s->name);
-		put_text(j, "text", s->detail);
+		json_put_text(j, "host", r->nodes[s->node].host);
+		json_put_text(j, "track", name_of(r, s->track));
+		json_put_text(j, "name", s->name);
+		json_put_text(j, "text", s->detail);
 		put_seconds(j, "begin_seconds", r, s->node, s->begin_ns);
 		put_seconds(j, "end_seconds", r, s->node, s->end_ns);
 		json_object_end(j);

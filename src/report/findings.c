@@ -116,12 +116,6 @@ void findings_free(struct findings *f)
 	*f = (struct findings){ 0 };
 }
 
-static void put_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_text(j, text);
-}
-
 void findings_json(struct json *j, const struct findings *f, const struct run *r)
 {
 	json_array(j);
@@ -129,13 +123,13 @@ void findings_json(struct json *j, const struct findings *f, const struct run *r
 		const struct run_finding *row = &f->row[i];
 
 		json_object(j);
-		put_text(j, "host", row->node < r->nnodes ? r->nodes[row->node].host : NULL);
-		put_text(j, "kind", row->is_source ? "source" : "metric");
-		put_text(j, "name", row->name);
-		put_text(j, "state", row->state);
-		put_text(j, "reason", row->reason);
-		put_text(j, "fix_user", row->fix_user);
-		put_text(j, "fix_admin", row->fix_admin);
+		json_put_text(j, "host", row->node < r->nnodes ? r->nodes[row->node].host : NULL);
+		json_put_text(j, "kind", row->is_source ? "source" : "metric");
+		json_put_text(j, "name", row->name);
+		json_put_text(j, "state", row->state);
+		json_put_text(j, "reason", row->reason);
+		json_put_text(j, "fix_user", row->fix_user);
+		json_put_text(j, "fix_admin", row->fix_admin);
 		json_object_end(j);
 	}
 	json_array_end(j);

@@ -7,29 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-static void put_real(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_real(j, v);
-}
-
-static void put_int(struct json *j, const char *key, int64_t v)
-{
-	json_key(j, key);
-	json_int(j, v);
-}
-
-static void put_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_text(j, text);
-}
-
 static void put_node(struct json *j, const struct phase_report *p, uint32_t node)
 {
 	char name[300];
 
-	put_text(j, "node", node ? phase_report_node(p, node, name, sizeof name) : NULL);
+	json_put_text(j, "node", node ? phase_report_node(p, node, name, sizeof name) : NULL);
 }
 
 static void put_time(struct json *j, const char *key, const struct run *r, uint32_t node,
@@ -51,10 +33,10 @@ static void figures(struct json *j, const struct phase_meter *m, const struct ph
 			continue;
 		json_key(j, m->metric[i].name);
 		json_object(j);
-		put_real(j, "mean", f[i].mean);
-		put_real(j, "max", f[i].most);
-		put_real(j, "total", f[i].total);
-		put_real(j, "known_seconds", f[i].known_s);
+		json_put_real(j, "mean", f[i].mean);
+		json_put_real(j, "max", f[i].most);
+		json_put_real(j, "total", f[i].total);
+		json_put_real(j, "known_seconds", f[i].known_s);
 		json_object_end(j);
 	}
 	json_object_end(j);
@@ -71,10 +53,10 @@ static void metrics(struct json *j, const struct phase_meter *m)
 			continue;
 		json_key(j, m->metric[i].name);
 		json_object(j);
-		put_text(j, "label", m->metric[i].label);
-		put_text(j, "unit", unit_name(m->metric[i].unit));
-		put_text(j, "total", adds_up ? m->metric[i].total_name : NULL);
-		put_text(j, "total_unit", adds_up ? unit_name(m->metric[i].total_unit) : NULL);
+		json_put_text(j, "label", m->metric[i].label);
+		json_put_text(j, "unit", unit_name(m->metric[i].unit));
+		json_put_text(j, "total", adds_up ? m->metric[i].total_name : NULL);
+		json_put_text(j, "total_unit", adds_up ? unit_name(m->metric[i].total_unit) : NULL);
 		json_object_end(j);
 	}
 	json_object_end(j);
@@ -86,23 +68,23 @@ static void phase(struct json *j, const struct phase_report *p, uint32_t i)
 	const struct phase_meter *m = &p->meter;
 
 	json_object(j);
-	put_text(j, "name", x->name);
-	put_text(j, "rule", x->rule->name);
-	put_text(j, "key", *x->key ? x->key : NULL);
+	json_put_text(j, "name", x->name);
+	json_put_text(j, "rule", x->rule->name);
+	json_put_text(j, "key", *x->key ? x->key : NULL);
 	put_node(j, p, x->node);
-	put_text(j, "track", x->track ? p->run->instances[x->track].name : NULL);
+	json_put_text(j, "track", x->track ? p->run->instances[x->track].name : NULL);
 	put_time(j, "begin_time", p->run, x->node, x->begin_ns);
-	put_real(j, "begin_seconds", x->begin_s);
+	json_put_real(j, "begin_seconds", x->begin_s);
 	put_time(j, "end_time", p->run, x->node, x->end_ns);
-	put_real(j, "end_seconds", x->end_s);
-	put_real(j, "duration_seconds", x->duration_s);
-	put_text(j, "duration_from", isnan(x->duration_s) ? NULL : x->told ? "end" : "times");
-	put_real(j, "size_bytes", x->size_bytes);
-	put_real(j, "bytes_per_second", x->size_bytes / x->duration_s);
-	put_int(j, "depth", x->depth);
+	json_put_real(j, "end_seconds", x->end_s);
+	json_put_real(j, "duration_seconds", x->duration_s);
+	json_put_text(j, "duration_from", isnan(x->duration_s) ? NULL : x->told ? "end" : "times");
+	json_put_real(j, "size_bytes", x->size_bytes);
+	json_put_real(j, "bytes_per_second", x->size_bytes / x->duration_s);
+	json_put_int(j, "depth", x->depth);
 	json_key(j, "crosses");
 	json_bool(j, x->crosses);
-	put_text(j, "text", x->text);
+	json_put_text(j, "text", x->text);
 	figures(j, m, m->of_phase + (size_t)i * m->nmetrics);
 	json_object_end(j);
 }
@@ -113,23 +95,23 @@ static void total(struct json *j, const struct phase_report *p, uint32_t i)
 	const struct phase_meter *m = &p->meter;
 
 	json_object(j);
-	put_text(j, "name", t->name);
-	put_text(j, "key", t->key);
+	json_put_text(j, "name", t->name);
+	json_put_text(j, "key", t->key);
 	put_node(j, p, t->node);
-	put_int(j, "count", t->n);
-	put_int(j, "unfinished", t->unfinished);
-	put_int(j, "nodes", t->nodes);
-	put_real(j, "total_seconds", t->total_s);
-	put_real(j, "mean_seconds", t->mean_s);
-	put_real(j, "min_seconds", t->min_s);
-	put_real(j, "max_seconds", t->max_s);
-	put_real(j, "covered_seconds", t->covered_s);
-	put_real(j, "first_begin_seconds", t->first_begin_s);
-	put_real(j, "last_begin_seconds", t->last_begin_s);
-	put_real(j, "last_end_seconds", t->last_end_s);
-	put_real(j, "starts_apart_seconds", t->starts_apart_s);
-	put_real(j, "size_bytes", t->size_bytes);
-	put_real(j, "bytes_per_second", t->bytes_per_second);
+	json_put_int(j, "count", t->n);
+	json_put_int(j, "unfinished", t->unfinished);
+	json_put_int(j, "nodes", t->nodes);
+	json_put_real(j, "total_seconds", t->total_s);
+	json_put_real(j, "mean_seconds", t->mean_s);
+	json_put_real(j, "min_seconds", t->min_s);
+	json_put_real(j, "max_seconds", t->max_s);
+	json_put_real(j, "covered_seconds", t->covered_s);
+	json_put_real(j, "first_begin_seconds", t->first_begin_s);
+	json_put_real(j, "last_begin_seconds", t->last_begin_s);
+	json_put_real(j, "last_end_seconds", t->last_end_s);
+	json_put_real(j, "starts_apart_seconds", t->starts_apart_s);
+	json_put_real(j, "size_bytes", t->size_bytes);
+	json_put_real(j, "bytes_per_second", t->bytes_per_second);
 	figures(j, m, m->of_total + (size_t)i * m->nmetrics);
 	json_object_end(j);
 }
@@ -146,11 +128,11 @@ static void loose(struct json *j, const struct phase_report *p)
 		const struct phase_loose *l = &p->phases.loose[i];
 
 		json_object(j);
-		put_text(j, "name", l->name);
-		put_text(j, "rule", l->rule->name);
+		json_put_text(j, "name", l->name);
+		json_put_text(j, "rule", l->rule->name);
 		put_node(j, p, l->node);
-		put_real(j, "at_seconds", l->at_s);
-		put_text(j, "why", why[l->why]);
+		json_put_real(j, "at_seconds", l->at_s);
+		json_put_text(j, "why", why[l->why]);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -161,11 +143,11 @@ void phase_report_json(struct bytes *b, const struct phase_report *p)
 	struct json j = { .out = b, .indent = true };
 
 	json_object(&j);
-	put_text(&j, "schema", "sonde/phases/1");
-	put_text(&j, "recording", p->run->path);
+	json_put_text(&j, "schema", "sonde/phases/1");
+	json_put_text(&j, "recording", p->run->path);
 	json_key(&j, "begin_time");
 	json_time(&j, p->run->t0_utc_ns);
-	put_int(&j, "damages", p->run->ndamages);
+	json_put_int(&j, "damages", p->run->ndamages);
 	json_key(&j, "metered");
 	json_bool(&j, !p->unmetered);
 	metrics(&j, &p->meter);

@@ -136,24 +136,6 @@ void span_totals_print_most(struct span_totals *s, FILE *out, uint32_t most)
 
 /* ---- JSON ---- */
 
-static void put_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_text(j, text);
-}
-
-static void put_real(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_real(j, v);
-}
-
-static void put_whole(struct json *j, const char *key, int64_t v)
-{
-	json_key(j, key);
-	json_int(j, v);
-}
-
 static void put_times(struct json *j, const struct run *r)
 {
 	int64_t begin, end;
@@ -172,11 +154,12 @@ static void put_times(struct json *j, const struct run *r)
 		if (!n->rows)
 			continue;
 		json_object(j);
-		put_text(j, "node", n->host);
-		put_text(j, "begin_time",
-			 clock_iso(run_utc_ns(r, i, n->first_ns), text, sizeof text));
-		put_text(j, "end_time", clock_iso(run_utc_ns(r, i, n->last_ns), text, sizeof text));
-		put_real(j, "total_seconds", node_seconds(n));
+		json_put_text(j, "node", n->host);
+		json_put_text(j, "begin_time",
+			      clock_iso(run_utc_ns(r, i, n->first_ns), text, sizeof text));
+		json_put_text(j, "end_time",
+			      clock_iso(run_utc_ns(r, i, n->last_ns), text, sizeof text));
+		json_put_real(j, "total_seconds", node_seconds(n));
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -185,20 +168,20 @@ static void put_times(struct json *j, const struct run *r)
 static void put_total(struct json *j, const struct span_total *t)
 {
 	json_object(j);
-	put_text(j, "name", t->name);
-	put_whole(j, "count", (int64_t)t->count);
-	put_whole(j, "without_end", (int64_t)t->open);
-	put_real(j, "seconds", seconds(t->ns));
-	put_real(j, "longest_seconds", seconds(t->longest_ns));
+	json_put_text(j, "name", t->name);
+	json_put_int(j, "count", (int64_t)t->count);
+	json_put_int(j, "without_end", (int64_t)t->open);
+	json_put_real(j, "seconds", seconds(t->ns));
+	json_put_real(j, "longest_seconds", seconds(t->longest_ns));
 	json_object_end(j);
 }
 
 static void put_counter(struct json *j, const struct span_counter *c)
 {
 	json_object(j);
-	put_text(j, "name", c->name);
-	put_text(j, "label", c->metric ? c->metric->label : c->name);
-	put_text(j, "unit", c->metric ? unit_name(c->metric->unit) : "");
+	json_put_text(j, "name", c->name);
+	json_put_text(j, "label", c->metric ? c->metric->label : c->name);
+	json_put_text(j, "unit", c->metric ? unit_name(c->metric->unit) : "");
 	json_key(j, "value");
 	if (!c->metric ||
 	    (c->metric->storage == STORE_INT && c->metric->mul <= 1 && c->metric->div <= 1))
@@ -211,7 +194,7 @@ static void put_counter(struct json *j, const struct span_counter *c)
 static void put_kind(struct json *j, const struct span_totals *s, const char *kind)
 {
 	json_object(j);
-	put_text(j, "kind", kind);
+	json_put_text(j, "kind", kind);
 	json_key(j, "spans");
 	json_array(j);
 	for (uint32_t i = 0; i < s->ntotals; i++)
@@ -234,10 +217,10 @@ int span_totals_json(const struct span_totals *s, const struct run *r, FILE *out
 	bool failed;
 
 	json_object(&j);
-	put_text(&j, "schema", "sonde/spans/1");
-	put_text(&j, "recording", r->path);
-	put_whole(&j, "damages", r->ndamages);
-	put_whole(&j, "spans", (int64_t)s->spans);
+	json_put_text(&j, "schema", "sonde/spans/1");
+	json_put_text(&j, "recording", r->path);
+	json_put_int(&j, "damages", r->ndamages);
+	json_put_int(&j, "spans", (int64_t)s->spans);
 	put_times(&j, r);
 	json_key(&j, "kinds");
 	json_array(&j);

@@ -8,61 +8,49 @@
 
 #include <math.h>
 
-static void put_real(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_real(j, v); /* NAN becomes null: not known */
-}
-
-static void put_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_text(j, text);
-}
-
 static void put_job(struct json *j, const struct summary *s)
 {
 	json_key(j, "job");
 	json_object(j);
-	put_text(j, "command", s->command);
-	put_text(j, "id", s->job_id);
+	json_put_text(j, "command", s->command);
+	json_put_text(j, "id", s->job_id);
 	json_key(j, "start");
 	json_time(j, s->start_utc_ns);
-	put_real(j, "exit_code", s->exit_code);
-	put_real(j, "signal", s->signal);
-	put_real(j, "wall_seconds", s->wall_s);
-	put_real(j, "cpu_seconds", s->cpu_s);
-	put_real(j, "cpu_user_seconds", s->cpu_user_s);
-	put_real(j, "cpu_system_seconds", s->cpu_system_s);
-	put_real(j, "attributed_ratio", s->attributed_ratio);
-	put_text(j, "mechanisms", s->mechanisms);
-	put_real(j, "cores_used", s->cores_used_mean);
-	put_real(j, "cores_used_peak", s->cores_used_peak);
-	put_real(j, "cores_present", s->cores_present);
-	put_real(j, "cores_allowed", s->cores_allowed);
-	put_real(j, "cores_asked", s->cores_asked);
-	put_real(j, "peak_memory_bytes", s->peak_memory_bytes);
-	put_text(j, "peak_memory_kind", s->peak_memory_kind);
-	put_real(j, "peak_memory_age_seconds", s->peak_memory_age_s);
-	put_real(j, "oom_kills", s->oom_kills);
-	put_real(j, "memory_present_bytes", s->memory_present);
-	put_real(j, "memory_asked_bytes", s->memory_asked_bytes);
-	put_text(j, "scheduler", s->scheduler);
-	put_real(j, "nodes_asked", s->nodes_asked);
-	put_real(j, "tasks_asked", s->tasks_asked);
-	put_real(j, "gpus_asked", s->gpus_asked);
-	put_real(j, "time_limit_seconds", s->time_limit_s);
-	put_real(j, "processes_started", s->processes_started);
-	put_real(j, "processes_started_at_most", s->processes_at_most);
-	put_real(j, "processes_peak", s->processes_peak);
-	put_real(j, "read_bytes", s->read_bytes);
-	put_real(j, "written_bytes", s->written_bytes);
-	put_real(j, "energy_joules", s->energy_j);
-	put_text(j, "energy_of", s->energy_of);
-	put_real(j, "energy_apportioned_joules", s->energy_job_j);
-	put_real(j, "idle_head_seconds", s->idle_head_s);
-	put_real(j, "idle_tail_seconds", s->idle_tail_s);
-	put_text(j, "survivors", s->survivors);
+	json_put_real(j, "exit_code", s->exit_code);
+	json_put_real(j, "signal", s->signal);
+	json_put_real(j, "wall_seconds", s->wall_s);
+	json_put_real(j, "cpu_seconds", s->cpu_s);
+	json_put_real(j, "cpu_user_seconds", s->cpu_user_s);
+	json_put_real(j, "cpu_system_seconds", s->cpu_system_s);
+	json_put_real(j, "attributed_ratio", s->attributed_ratio);
+	json_put_text(j, "mechanisms", s->mechanisms);
+	json_put_real(j, "cores_used", s->cores_used_mean);
+	json_put_real(j, "cores_used_peak", s->cores_used_peak);
+	json_put_real(j, "cores_present", s->cores_present);
+	json_put_real(j, "cores_allowed", s->cores_allowed);
+	json_put_real(j, "cores_asked", s->cores_asked);
+	json_put_real(j, "peak_memory_bytes", s->peak_memory_bytes);
+	json_put_text(j, "peak_memory_kind", s->peak_memory_kind);
+	json_put_real(j, "peak_memory_age_seconds", s->peak_memory_age_s);
+	json_put_real(j, "oom_kills", s->oom_kills);
+	json_put_real(j, "memory_present_bytes", s->memory_present);
+	json_put_real(j, "memory_asked_bytes", s->memory_asked_bytes);
+	json_put_text(j, "scheduler", s->scheduler);
+	json_put_real(j, "nodes_asked", s->nodes_asked);
+	json_put_real(j, "tasks_asked", s->tasks_asked);
+	json_put_real(j, "gpus_asked", s->gpus_asked);
+	json_put_real(j, "time_limit_seconds", s->time_limit_s);
+	json_put_real(j, "processes_started", s->processes_started);
+	json_put_real(j, "processes_started_at_most", s->processes_at_most);
+	json_put_real(j, "processes_peak", s->processes_peak);
+	json_put_real(j, "read_bytes", s->read_bytes);
+	json_put_real(j, "written_bytes", s->written_bytes);
+	json_put_real(j, "energy_joules", s->energy_j);
+	json_put_text(j, "energy_of", s->energy_of);
+	json_put_real(j, "energy_apportioned_joules", s->energy_job_j);
+	json_put_real(j, "idle_head_seconds", s->idle_head_s);
+	json_put_real(j, "idle_tail_seconds", s->idle_tail_s);
+	json_put_text(j, "survivors", s->survivors);
 	json_key(j, "complete");
 	json_bool(j, s->complete);
 	json_object_end(j);
@@ -74,11 +62,11 @@ static void put_nodes(struct json *j, const struct summary *s, const struct meta
 	json_array(j);
 	for (uint32_t i = 0; i < s->nnodes; i++) {
 		json_object(j);
-		put_text(j, "host", s->nodes[i].host);
+		json_put_text(j, "host", s->nodes[i].host);
 		json_key(j, "samples");
 		json_int(j, (int64_t)s->nodes[i].samples);
-		put_real(j, "cores", s->nodes[i].cores);
-		put_real(j, "memory_bytes", s->nodes[i].memory_bytes);
+		json_put_real(j, "cores", s->nodes[i].cores);
+		json_put_real(j, "memory_bytes", s->nodes[i].memory_bytes);
 		json_key(j, "complete");
 		json_bool(j, s->nodes[i].complete);
 		json_key(j, "metadata");
@@ -96,13 +84,13 @@ static void put_hosts(struct json *j, const struct summary *s)
 		const struct summary_host *h = &s->hosts[i];
 
 		json_object(j);
-		put_text(j, "host", h->host);
-		put_real(j, "cpu_seconds", h->cpu_s);
-		put_real(j, "peak_memory_bytes", h->peak_memory_bytes);
-		put_real(j, "read_bytes", h->read_bytes);
-		put_real(j, "written_bytes", h->written_bytes);
-		put_real(j, "energy_joules", h->energy_j);
-		put_real(j, "late_seconds", h->late_s);
+		json_put_text(j, "host", h->host);
+		json_put_real(j, "cpu_seconds", h->cpu_s);
+		json_put_real(j, "peak_memory_bytes", h->peak_memory_bytes);
+		json_put_real(j, "read_bytes", h->read_bytes);
+		json_put_real(j, "written_bytes", h->written_bytes);
+		json_put_real(j, "energy_joules", h->energy_j);
+		json_put_real(j, "late_seconds", h->late_s);
 		json_key(j, "lost");
 		json_bool(j, h->lost);
 		json_key(j, "restarted");
@@ -129,18 +117,18 @@ static void put_comparisons(struct json *j, const struct summary *s)
 		const struct summary_comparison *c = &s->comparisons[i];
 
 		json_object(j);
-		put_text(j, "metric", c->metric);
-		put_text(j, "of", c->of);
-		put_text(j, "unit", unit_name(c->unit));
+		json_put_text(j, "metric", c->metric);
+		json_put_text(j, "of", c->of);
+		json_put_text(j, "unit", unit_name(c->unit));
 		json_key(j, "hosts");
 		json_int(j, c->spread.n);
-		put_real(j, "total", c->adds_up ? c->spread.total : NAN);
-		put_real(j, "average", c->spread.mean);
-		put_real(j, "least", c->spread.min);
-		put_text(j, "least_host", s->hosts[c->spread.least].host);
-		put_real(j, "most", c->spread.max);
-		put_text(j, "most_host", s->hosts[c->spread.most].host);
-		put_real(j, "imbalance_ratio", c->spread.imbalance);
+		json_put_real(j, "total", c->adds_up ? c->spread.total : NAN);
+		json_put_real(j, "average", c->spread.mean);
+		json_put_real(j, "least", c->spread.min);
+		json_put_text(j, "least_host", s->hosts[c->spread.least].host);
+		json_put_real(j, "most", c->spread.max);
+		json_put_text(j, "most_host", s->hosts[c->spread.most].host);
+		json_put_real(j, "imbalance_ratio", c->spread.imbalance);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -154,10 +142,10 @@ static void put_mechanisms(struct json *j, const struct summary *s, const struct
 		const struct summary_mechanism *m = &s->mechanism[i];
 
 		json_object(j);
-		put_text(j, "host", r->nodes[m->node].host);
-		put_text(j, "name", m->name);
-		put_text(j, "state", m->state);
-		put_text(j, "reason", m->reason);
+		json_put_text(j, "host", r->nodes[m->node].host);
+		json_put_text(j, "name", m->name);
+		json_put_text(j, "state", m->state);
+		json_put_text(j, "reason", m->reason);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -167,20 +155,20 @@ static void put_counters(struct json *j, const struct summary *s)
 {
 	json_key(j, "counters");
 	json_object(j);
-	put_real(j, "tasks_not_counted", s->tasks_not_counted);
-	put_text(j, "refused", s->counters_refused);
-	put_text(j, "refused_groups", *s->counters_missing ? s->counters_missing : NULL);
+	json_put_real(j, "tasks_not_counted", s->tasks_not_counted);
+	json_put_text(j, "refused", s->counters_refused);
+	json_put_text(j, "refused_groups", *s->counters_missing ? s->counters_missing : NULL);
 	json_key(j, "figures");
 	json_array(j);
 	for (uint32_t i = 0; i < s->ncounters; i++) {
 		const struct summary_counter *c = &s->counters[i];
 
 		json_object(j);
-		put_text(j, "metric", c->metric);
-		put_text(j, "what", c->words);
-		put_text(j, "unit", unit_name(c->unit));
-		put_real(j, "value", c->value);
-		put_real(j, "counted_ratio", c->share);
+		json_put_text(j, "metric", c->metric);
+		json_put_text(j, "what", c->words);
+		json_put_text(j, "unit", unit_name(c->unit));
+		json_put_real(j, "value", c->value);
+		json_put_real(j, "counted_ratio", c->share);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -191,14 +179,14 @@ static void put_monitor(struct json *j, const struct summary *s)
 {
 	json_key(j, "monitor");
 	json_object(j);
-	put_real(j, "cpu_seconds", s->monitor_cpu_s);
-	put_real(j, "samples", s->monitor_samples);
-	put_real(j, "max_rss_bytes", s->monitor_rss_bytes);
-	put_real(j, "bytes_written", s->monitor_bytes);
-	put_real(j, "late_samples", s->monitor_late);
-	put_real(j, "skipped_samples", s->monitor_skipped);
-	put_real(j, "interval_seconds", s->interval_s);
-	put_text(j, "reduced", s->reduced);
+	json_put_real(j, "cpu_seconds", s->monitor_cpu_s);
+	json_put_real(j, "samples", s->monitor_samples);
+	json_put_real(j, "max_rss_bytes", s->monitor_rss_bytes);
+	json_put_real(j, "bytes_written", s->monitor_bytes);
+	json_put_real(j, "late_samples", s->monitor_late);
+	json_put_real(j, "skipped_samples", s->monitor_skipped);
+	json_put_real(j, "interval_seconds", s->interval_s);
+	json_put_text(j, "reduced", s->reduced);
 	json_object_end(j);
 }
 
@@ -211,15 +199,15 @@ static void put_top(struct json *j, const struct run *r, const char *key,
 		const struct summary_process *p = &top[i];
 
 		json_object(j);
-		put_text(j, "name", p->name);
-		put_real(j, "pid", p->pid);
-		put_text(j, "host", r->nodes[r->instances[p->instance].node].host);
-		put_real(j, "start_seconds", p->start_s);
-		put_real(j, "end_seconds", p->end_s);
-		put_real(j, "cpu_seconds", p->cpu_s);
-		put_real(j, "peak_resident_bytes", p->peak_rss_bytes);
-		put_real(j, "read_bytes", p->read_bytes);
-		put_real(j, "written_bytes", p->written_bytes);
+		json_put_text(j, "name", p->name);
+		json_put_real(j, "pid", p->pid);
+		json_put_text(j, "host", r->nodes[r->instances[p->instance].node].host);
+		json_put_real(j, "start_seconds", p->start_s);
+		json_put_real(j, "end_seconds", p->end_s);
+		json_put_real(j, "cpu_seconds", p->cpu_s);
+		json_put_real(j, "peak_resident_bytes", p->peak_rss_bytes);
+		json_put_real(j, "read_bytes", p->read_bytes);
+		json_put_real(j, "written_bytes", p->written_bytes);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -233,12 +221,12 @@ static void put_commands(struct json *j, const struct summary *s)
 		const struct summary_command *c = &s->commands[i];
 
 		json_object(j);
-		put_text(j, "name", c->name);
-		put_real(j, "processes", c->processes);
-		put_real(j, "cpu_seconds", c->cpu_s);
-		put_real(j, "peak_resident_bytes", c->peak_rss_bytes);
-		put_real(j, "read_bytes", c->read_bytes);
-		put_real(j, "written_bytes", c->written_bytes);
+		json_put_text(j, "name", c->name);
+		json_put_real(j, "processes", c->processes);
+		json_put_real(j, "cpu_seconds", c->cpu_s);
+		json_put_real(j, "peak_resident_bytes", c->peak_rss_bytes);
+		json_put_real(j, "read_bytes", c->read_bytes);
+		json_put_real(j, "written_bytes", c->written_bytes);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -252,19 +240,19 @@ static void put_tasks(struct json *j, const struct summary *s, const struct run 
 		const struct summary_task *t = &s->tasks[i];
 
 		json_object(j);
-		put_text(j, "host", r->nodes[r->instances[t->instance].node].host);
-		put_text(j, "step", t->step);
+		json_put_text(j, "host", r->nodes[r->instances[t->instance].node].host);
+		json_put_text(j, "step", t->step);
 		json_key(j, "launch");
 		json_int(j, t->launch);
-		put_real(j, "rank", t->rank);
-		put_real(j, "start_seconds", t->start_s);
-		put_real(j, "wall_seconds", t->wall_s);
-		put_real(j, "cpu_seconds", t->cpu_s);
+		json_put_real(j, "rank", t->rank);
+		json_put_real(j, "start_seconds", t->start_s);
+		json_put_real(j, "wall_seconds", t->wall_s);
+		json_put_real(j, "cpu_seconds", t->cpu_s);
 		json_key(j, "cpu_is_lower_bound");
 		json_bool(j, t->cpu_is_bound);
-		put_real(j, "peak_resident_bytes", t->peak_rss_bytes);
-		put_real(j, "exit_code", t->exit_code);
-		put_real(j, "signal", t->signal);
+		json_put_real(j, "peak_resident_bytes", t->peak_rss_bytes);
+		json_put_real(j, "exit_code", t->exit_code);
+		json_put_real(j, "signal", t->signal);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -277,12 +265,12 @@ static void put_step_spread(struct json *j, const struct summary *s, const struc
 
 	json_key(j, key);
 	json_object(j);
-	put_real(j, "average", spread->mean);
-	put_real(j, "least", spread->min);
-	put_real(j, "least_rank", known ? s->tasks[x->first + spread->least].rank : NAN);
-	put_real(j, "most", spread->max);
-	put_real(j, "most_rank", known ? s->tasks[x->first + spread->most].rank : NAN);
-	put_real(j, "imbalance_ratio", spread->imbalance);
+	json_put_real(j, "average", spread->mean);
+	json_put_real(j, "least", spread->min);
+	json_put_real(j, "least_rank", known ? s->tasks[x->first + spread->least].rank : NAN);
+	json_put_real(j, "most", spread->max);
+	json_put_real(j, "most_rank", known ? s->tasks[x->first + spread->most].rank : NAN);
+	json_put_real(j, "imbalance_ratio", spread->imbalance);
 	json_object_end(j);
 }
 
@@ -294,7 +282,7 @@ static void put_steps(struct json *j, const struct summary *s)
 		const struct summary_step *x = &s->steps[i];
 
 		json_object(j);
-		put_text(j, "step", s->tasks[x->first].step);
+		json_put_text(j, "step", s->tasks[x->first].step);
 		json_key(j, "launch");
 		json_int(j, s->tasks[x->first].launch);
 		json_key(j, "tasks");
@@ -314,14 +302,14 @@ static void put_metrics(struct json *j, const struct summary *s, const struct ru
 		const struct summary_metric *m = &s->metrics[i];
 
 		json_object(j);
-		put_text(j, "name", m->name);
-		put_text(j, "host", r->nodes[m->node].host);
-		put_text(j, "unit", unit_name(m->unit));
+		json_put_text(j, "name", m->name);
+		json_put_text(j, "host", r->nodes[m->node].host);
+		json_put_text(j, "unit", unit_name(m->unit));
 		json_key(j, "n");
 		json_int(j, (int64_t)m->stats.n);
-		put_real(j, "min", m->stats.min);
-		put_real(j, "mean", stats_mean(&m->stats));
-		put_real(j, "max", m->stats.max);
+		json_put_real(j, "min", m->stats.min);
+		json_put_real(j, "mean", stats_mean(&m->stats));
+		json_put_real(j, "max", m->stats.max);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -335,12 +323,12 @@ static void put_damage(struct json *j, const struct run *r)
 		const struct run_damage *d = &r->damages[i];
 
 		json_object(j);
-		put_text(j, "file", d->file);
+		json_put_text(j, "file", d->file);
 		json_key(j, "offset");
 		json_int(j, (int64_t)d->offset);
 		json_key(j, "length");
 		json_int(j, (int64_t)d->length);
-		put_text(j, "what", d->what);
+		json_put_text(j, "what", d->what);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -356,13 +344,13 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	if (metadata_make(&metadata, r) || findings_make(&findings, r, &metadata))
 		text.failed = true;
 	json_object(&j);
-	put_text(&j, "schema", "sonde/show/1");
-	put_text(&j, "path", s->path);
+	json_put_text(&j, "schema", "sonde/show/1");
+	json_put_text(&j, "path", s->path);
 	put_job(&j, s);
 	put_nodes(&j, s, &metadata);
 	put_hosts(&j, s);
 	put_names(&j, "missing_hosts", &s->missing);
-	put_real(&j, "clock_error_seconds", s->clock_error_s);
+	json_put_real(&j, "clock_error_seconds", s->clock_error_s);
 	put_names(&j, "unsynchronised_hosts", &s->unsynchronised);
 	put_comparisons(&j, s);
 	put_tasks(&j, s, r);

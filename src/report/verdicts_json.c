@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/verdicts_json.h"
 
-static void put_real(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_real(j, v); /* NAN becomes null: not known */
-}
-
 /* "" becomes null: there is none. */
 static void put_text(struct json *j, const char *key, const char *text)
 {
@@ -23,7 +17,7 @@ static void put_numbers(struct json *j, const struct summary_verdict *v)
 		put_text(j, "name", v->number[i].name);
 		json_key(j, "unit");
 		json_text(j, unit_name(v->number[i].unit));
-		put_real(j, "value", v->number[i].value);
+		json_put_real(j, "value", v->number[i].value);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -38,8 +32,8 @@ static void put_request(struct json *j, const struct summary_verdict *v)
 	}
 	json_object(j);
 	put_text(j, "resource", resource_name(v->resource));
-	put_real(j, "amount", v->amount);
-	put_real(j, "margin", v->margin);
+	json_put_real(j, "amount", v->amount);
+	json_put_real(j, "margin", v->margin);
 	put_text(j, "line", v->next);
 	json_object_end(j);
 }
@@ -58,9 +52,9 @@ void verdicts_json(struct json *j, const struct summary *s, const struct run *r)
 		put_text(j, "metric", v->metric);
 		put_text(j, "host", v->node && v->node < r->nnodes ? r->nodes[v->node].host : NULL);
 		put_text(j, "instance", v->instance);
-		put_real(j, "from_seconds", v->from_s);
-		put_real(j, "to_seconds", v->to_s);
-		put_real(j, "threshold", v->threshold);
+		json_put_real(j, "from_seconds", v->from_s);
+		json_put_real(j, "to_seconds", v->to_s);
+		json_put_real(j, "threshold", v->threshold);
 		put_numbers(j, v);
 		put_request(j, v);
 		json_object_end(j);

@@ -19,21 +19,15 @@ static const char *const type_names[] = {
 	[COLUMN_TIME] = "time",
 };
 
-static void put_pair(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_text(j, text);
-}
-
 static void put_column(struct json *j, const struct column *c)
 {
 	json_object(j);
-	put_pair(j, "name", c->name);
-	put_pair(j, "type", type_names[c->type]);
-	put_pair(j, "unit", c->unit ? c->unit : "");
-	put_pair(j, "help", c->help ? c->help : "");
+	json_put_text(j, "name", c->name);
+	json_put_text(j, "type", type_names[c->type]);
+	json_put_text(j, "unit", c->unit ? c->unit : "");
+	json_put_text(j, "help", c->help ? c->help : "");
 	if (c->kind)
-		put_pair(j, "kind", c->kind);
+		json_put_text(j, "kind", c->kind);
 	json_object_end(j);
 }
 
@@ -46,8 +40,8 @@ static int json_begin(void *state, const struct frame_schema *schema, FILE *out,
 	s->out = out;
 	j->out = &s->text;
 	json_object(j);
-	put_pair(j, "schema", "sonde/table/1");
-	put_pair(j, "table", schema->table);
+	json_put_text(j, "schema", "sonde/table/1");
+	json_put_text(j, "table", schema->table);
 	json_key(j, "columns");
 	json_array(j);
 	for (uint32_t i = 0; i < schema->ncolumns; i++)
