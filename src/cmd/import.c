@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,7 @@ static const struct example examples[] = {
 	  "what perfmon wrote there, as sonde_perfmon_job-metrics-4711" },
 	{ "import lightgbm-perf perf.json -o training", "what perf.py saved" },
 	{ "import scanner ~/.scanner/db faces -o faces", "the newest job of that name" },
+	{ "import cascade perf.json mypool", "how the nodes of a Batch Shipyard pool started" },
 	{ "import amun inspections", "trials of Amun's, into the store" },
 };
 
@@ -161,6 +163,10 @@ static int import_run(struct importing *x, const char *path)
 
 	for (uint32_t i = 0; i < s.nnotes; i++)
 		say("import: %s", s.note[i]);
+	if (s.nnotes == STORE_NOTES_MAX && s.left_out)
+		say("import: only the first %d of such sentences are told; left out in all: "
+		    "%" PRIu64,
+		    STORE_NOTES_MAX, s.left_out);
 	if (rc)
 		say("import: %s", e.text);
 	else
@@ -197,7 +203,7 @@ static int import_exec(const void *options, int noperands, char **operands)
 		say_usage();
 		return EXIT_USAGE;
 	}
-	if (o->subsample && !x.importer->has_jobs) {
+	if (o->subsample && !x.importer->has_workers) {
 		say("import: --subsample chooses among the workers of scanner; leave it out");
 		return EXIT_USAGE;
 	}
@@ -211,7 +217,7 @@ static int import_exec(const void *options, int noperands, char **operands)
 
 const struct command command_import = {
 	.name = "import",
-	.operands = "FORMAT PATH [JOB]",
+	.operands = "FORMAT PATH [JOB|POOL]",
 	.what = "Make a recording of what another program measured",
 	.description =
 		"Reads what another program wrote and writes it as a recording, a file for each "
@@ -225,6 +231,10 @@ const struct command command_import = {
 		"JOB the newest. Each worker, and the master, becomes a host, each of its threads "
 		"a track whose intervals are spans, which trace and show --spans take. The clocks "
 		"of workers are not compared with each other there, nor here.\n\n"
+		"cascade FILE|DIR [POOL]: the start-up events of Batch Shipyard's pools, from a "
+		"dump of their table as JSON or CSV, or from all such files of a directory; of one "
+		"pool or of all. Each node becomes a host, each event a mark at the event's own "
+		"time, which phases takes.\n\n"
 		"amun PATH: no recording but rows of the store, for `sonde bench list`: the folder of "
 		"an inspection (build/specification, results/N/result), a folder of such, or a "
 		"result. What was imported before is not imported again.\n\n"

@@ -32,10 +32,11 @@ struct import {
 };
 
 struct importer {
-	const char *name;                                  /* of the format: "lightgbm-perf" */
-	const char *operand;                               /* "DIR", "FILE" */
-	const char *what;                                  /* a few words for people */
-	bool has_jobs;                                     /* a job may be named behind the path */
+	const char *name;    /* of the format: "lightgbm-perf" */
+	const char *operand; /* "DIR", "FILE" */
+	const char *what;    /* a few words for people */
+	bool has_jobs;       /* a job, or a pool, may be named behind the path */
+	bool has_workers;    /* some of which may be chosen */
 	int (*run)(const struct import *x, struct err *e); /* 0 or -errno */
 };
 
