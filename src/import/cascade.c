@@ -343,7 +343,7 @@ static int import_cascade(const struct import *x, struct err *e)
 	if (!rc && !g.n)
 		rc = err_set(e, -ENODATA, "%.300s holds no start-up event%s%.100s", x->path,
 			     x->job ? " of the pool " : "", x->job ? x->job : "");
-	if (!rc) {
+	if (!rc && g.event) {
 		qsort(g.event, g.n, sizeof *g.event, by_node_and_time);
 		drop_repeated(&g);
 		rc = write_nodes(&g, e);
