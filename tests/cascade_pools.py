@@ -87,13 +87,14 @@ def make_node(rng, name, start, images):
     return node
 
 
-def make_pool(rng, nodes, account="shipacct", pool="mypool"):
+def make_pool(rng, nodes, account="shipacct", pool="mypool", together=0.1):
+    """together: how many nodes start when another one does, which two keys of a table cannot."""
     images = sorted({image_name(rng) for _ in range(3)})
     made = []
     for i in range(nodes):
         start = (EPOCH + rng.randrange(600)) * 10**6 + rng.randrange(10**6)
-        if made and rng.random() < 0.1:
-            start = made[-1].events[0][0]  # two that start together
+        if made and rng.random() < together:
+            start = made[-1].events[0][0]
         made.append(make_node(rng, f"tvm-{rng.randrange(10**9)}_{i}", start, images))
     return f"{account}${pool}", made
 

@@ -121,11 +121,14 @@ int marked_write(enum mark_kind kind, const char *verb, const char *name, struct
 	return write_line(kind, verb, name, text, clock_mono_ns(), clock_utc_ns());
 }
 
-/* What was before the machine was started has no time on its clock. */
 int marked_write_at(enum mark_kind kind, const char *verb, const char *name, struct bytes *text,
 		    int64_t utc_ns)
 {
 	int64_t mono_ns = clock_mono_ns() - (clock_utc_ns() - utc_ns);
 
-	return write_line(kind, verb, name, text, mono_ns > 0 ? mono_ns : 0, utc_ns);
+	if (mono_ns >= 0)
+		return write_line(kind, verb, name, text, mono_ns, utc_ns);
+	say("%s: that was before this machine was started; it is not recorded", verb);
+	bytes_free(text);
+	return EXIT_OK;
 }

@@ -118,8 +118,7 @@ static struct cascade_node make_node(struct making *m, uint32_t node)
 
 /* ---- a pool ---- */
 
-/* ACCOUNT$POOL as it was imported, or as Azure Batch tells the tasks of a node. */
-static void name_pool(const struct run *r, uint32_t node, char *out, size_t size)
+void cascade_pool_name(const struct run *r, uint32_t node, char *out, size_t size)
 {
 	const struct run_meta *said = run_find_meta(r, node, CASCADE_POOL);
 	const struct run_meta *account =
@@ -164,7 +163,7 @@ static int add_node(struct making *m, uint32_t node)
 	struct cascade_node *more;
 	char name[sizeof p->name];
 
-	name_pool(m->run, node, name, sizeof name);
+	cascade_pool_name(m->run, node, name, sizeof name);
 	p = find_pool(m, name);
 	more = p ? array_room(p->node, p->nnodes, &p->nodes_cap, sizeof *more) : NULL;
 	if (!more)

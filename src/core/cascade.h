@@ -20,6 +20,12 @@
 /* How each 1 kB, MB and GB of what docker prints was taken there. */
 #define CASCADE_GRAPH_PY_STEP 1024
 
+enum { CASCADE_POOL_SIZE = 512 };
+
+/* ACCOUNT$POOL of a node: as it was imported, or as Azure Batch tells the tasks of a node; "": not
+ * known. */
+void cascade_pool_name(const struct run *r, uint32_t node, char *out, size_t size);
+
 enum cascade_lack {
 	CASCADE_NO_PREPARATION = 1 << 0, /* nodeprep:start */
 	CASCADE_UNPREPARED = 1 << 1,     /* nodeprep:end */
@@ -50,10 +56,10 @@ struct cascade_image {
 };
 
 struct cascade_pool {
-	char name[512];              /* ACCOUNT$POOL, "": not known */
-	char offer[256], sku[256];   /* of the first node that has them; "": none has */
-	struct cascade_node *node;   /* by start, then by host */
-	struct cascade_image *image; /* each once, with the size that was said first */
+	char name[CASCADE_POOL_SIZE]; /* ACCOUNT$POOL, "": not known */
+	char offer[256], sku[256];    /* of the first node that has them; "": none has */
+	struct cascade_node *node;    /* by start, then by host */
+	struct cascade_image *image;  /* each once, with the size that was said first */
 	uint32_t nnodes, nimages, ncounted;
 	uint32_t nodes_cap, images_cap; /* private */
 	double variance_s; /* between the first start and the last; NAN: no node counts */

@@ -46,6 +46,7 @@ struct gathering {
 	uint32_t n, cap;
 	uint32_t twice; /* events that were there before */
 	uint32_t nodes;
+	struct err *e;
 };
 
 /* ---- one record ---- */
@@ -123,26 +124,39 @@ static int take_entity(void *ctx, uint64_t offset, const char *const f[CASCADE_F
 
 /* ---- the dumps ---- */
 
-static int read_dump(struct gathering *g, struct err *e)
+static int take_text(struct gathering *g, const char *text, size_t n, struct err *e)
 {
 	const struct cascade_visitor v = { g, take_entity, take_fault };
+	int rc = n ? cascade_dump_read(text, n, &v) : 0;
+
+	return rc ? err_set(e, rc, "%.300s: %s", g->path, strerror(-rc)) : 0;
+}
+
+static int read_dump(struct gathering *g, struct err *e)
+{
 	struct bytes text = { 0 };
 	uint32_t before = g->n;
 	uint64_t faults = g->x->store->left_out;
 	int rc = textfile_read(g->path, "dump", DUMP_MAX, &text, e);
 
-	if (!rc) {
-		rc = text.len ? cascade_dump_read((const char *)text.data, text.len, &v) : 0;
-		if (rc)
-			err_set(e, rc, "%.300s: %s", g->path, strerror(-rc));
-		else if (g->n == before && g->x->store->left_out == faults && !g->x->job)
-			store_leave_out(g->x->store,
-					"%.200s holds no record with PartitionKey, RowKey, Event "
-					"and NodeId",
-					g->path);
-	}
+	if (!rc)
+		rc = take_text(g, (const char *)text.data, text.len, e);
+	if (!rc && g->n == before && g->x->store->left_out == faults && !g->x->job)
+		store_leave_out(g->x->store,
+				"%.200s holds no record with PartitionKey, RowKey, Event and "
+				"NodeId",
+				g->path);
 	bytes_free(&text);
 	return rc;
+}
+
+/* Of the table itself; it may be empty. */
+static int take_page(void *ctx, const char *name, const char *text, size_t n)
+{
+	struct gathering *g = ctx;
+
+	snprintf(g->path, sizeof g->path, "%s", name);
+	return take_text(g, text, n, g->e);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -189,6 +203,8 @@ static int read_all(struct gathering *g, struct err *e)
 {
 	struct stat st;
 
+	if (g->x->pages)
+		return g->x->pages(g->x->pages_ctx, take_page, g, e);
 	if (!stat(g->x->path, &st) && S_ISDIR(st.st_mode))
 		return read_directory(g, e);
 	snprintf(g->path, sizeof g->path, "%s", g->x->path);
@@ -337,7 +353,7 @@ static int write_nodes(struct gathering *g, struct err *e)
 
 static int import_cascade(const struct import *x, struct err *e)
 {
-	struct gathering g = { .x = x };
+	struct gathering g = { .x = x, .e = e };
 	int rc = read_all(&g, e);
 
 	if (!rc && !g.n)
@@ -354,7 +370,7 @@ static int import_cascade(const struct import *x, struct err *e)
 
 const struct importer importer_cascade = {
 	.name = "cascade",
-	.operand = "FILE|DIR [POOL]",
+	.operand = "FILE|DIR|URL [POOL]",
 	.what = "the start-up events of Batch Shipyard's pools",
 	.has_jobs = true,
 	.run = import_cascade,

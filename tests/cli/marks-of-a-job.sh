@@ -40,6 +40,8 @@ for wrong in '--source a' '--event a' '--ts 1' '--source a --event b name' '--so
 	equal "$wrong" 2 "$(status_of "$SONDE" mark $wrong 2>said)"
 	one_sentence said
 done
+equal "before the machine was started" 0 "$(status_of "$SONDE" mark --source a --event b --ts 1.5 2>said)"
+contains said "before this machine was started"
 equal "two lines" 2 "$(status_of "$SONDE" mark --source a --event b --message $'c\nd' 2>said)"
 contains csv/marks.csv ',nothing,ends without a begin,'
 contains csv/marks.csv ',late,seen_within='
