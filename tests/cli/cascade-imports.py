@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 600
 """import cascade takes every start-up event of a table's dump with its time and message; what is bad is named with its place and costs nothing else."""
 import calendar
 import csv

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 3600
 """phases --cascade has the numbers of graph.py, of generated pools, as a computation in Python has them; what a node lacks is said and costs the others nothing."""
 import datetime
 import json

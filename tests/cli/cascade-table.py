@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 240
 """import cascade asks the table itself: signed in each way, page by page, again where it is asked to come later, as configuration files say; no key comes out."""
 import csv
 import json
