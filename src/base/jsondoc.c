@@ -382,3 +382,8 @@ bool jsondoc_skip(struct jsondoc *j, enum jsondoc_token begun, struct err *e)
 		begun = jsondoc_next(j, e);
 	return begun != JSONDOC_BAD;
 }
+
+size_t jsondoc_left(const struct jsondoc *j)
+{
+	return (size_t)(j->end - j->at);
+}

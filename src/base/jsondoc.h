@@ -59,5 +59,7 @@ enum jsondoc_token jsondoc_next(struct jsondoc *j, struct err *e);
 /* What a token began, to its end: an object, an array, a key's value; others are over already.
  * False: it is bad. */
 bool jsondoc_skip(struct jsondoc *j, enum jsondoc_token begun, struct err *e);
+/* Of bytes in memory: how many are behind the last token. */
+size_t jsondoc_left(const struct jsondoc *j);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/sha256.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 64, ROUNDS = 64 };
@@ -89,4 +90,37 @@ void sha256_hex(char out[SHA256_HEX], const void *data, size_t n)
 		*out++ = "0123456789abcdef"[sum[i] & 15];
 	}
 	*out = '\0';
+}
+
+/* What is signed stands behind a block that the key makes. */
+static bool sign(uint8_t out[SHA256_BYTES], const uint8_t key[BLOCK], uint8_t with,
+		 const void *data, size_t n)
+{
+	uint8_t *text = n < SIZE_MAX - BLOCK ? malloc(BLOCK + n) : NULL;
+
+	if (!text)
+		return false;
+	for (unsigned i = 0; i < BLOCK; i++)
+		text[i] = key[i] ^ with;
+	if (n)
+		memcpy(text + BLOCK, data, n);
+	sha256(out, text, BLOCK + n);
+	explicit_bzero(text, BLOCK);
+	free(text);
+	return true;
+}
+
+bool sha256_hmac(uint8_t out[SHA256_BYTES], const void *key, size_t key_n, const void *data,
+		 size_t n)
+{
+	uint8_t block[BLOCK] = { 0 }, inner[SHA256_BYTES];
+	bool signs;
+
+	if (key_n > BLOCK)
+		sha256(block, key, key_n);
+	else if (key_n)
+		memcpy(block, key, key_n);
+	signs = sign(inner, block, 0x36, data, n) && sign(out, block, 0x5c, inner, sizeof inner);
+	explicit_bzero(block, sizeof block);
+	return signs;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/importer.h"
 
+#include "base/clock.h"
 #include "cmd/amunfile.h"
+#include "cmd/cascadetable.h"
 #include "cmd/catalogue.h"
 #include "cmd/command.h"
 #include "cmd/perfmonfile.h"
@@ -11,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +23,8 @@
 
 struct import_options {
 	const char *output, *store;
-	int64_t threads, subsample;
+	struct table_files table;
+	int64_t threads, subsample, patience_ns;
 	bool json;
 };
 
@@ -53,6 +57,35 @@ static const struct option rows[] = {
 	  .value = "WHERE",
 	  .help = "Of amun: the store that its trials go to; else SONDE_STORE, else this user's.",
 	  OPTION_OFFSET(struct import_options, store) },
+	{ .name = "configdir",
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .help = "cascade: the table that credentials.json, config.json and pool.json of DIR name, "
+		  "as Batch Shipyard has them. In place of FILE.",
+	  OPTION_OFFSET(struct import_options, table.directory) },
+	{ .name = "credentials",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "cascade: in place of credentials.json of --configdir.",
+	  OPTION_OFFSET(struct import_options, table.credentials) },
+	{ .name = "config",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "cascade: in place of its config.json.",
+	  OPTION_OFFSET(struct import_options, table.config) },
+	{ .name = "pool",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "cascade: in place of its pool.json.",
+	  OPTION_OFFSET(struct import_options, table.pool) },
+	{ .name = "patience",
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .fallback = "1m",
+	  .max = INT64_C(86400) * NS_PER_S,
+	  .help = "cascade: how long to ask a server again that does not answer, or asks to come "
+		  "later.",
+	  OPTION_OFFSET(struct import_options, patience_ns) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Say which files were written, as JSON on standard output.",
@@ -64,6 +97,10 @@ static const struct example examples[] = {
 	  "what perfmon wrote there, as sonde_perfmon_job-metrics-4711" },
 	{ "import lightgbm-perf perf.json -o training", "what perf.py saved" },
 	{ "import scanner ~/.scanner/db faces -o faces", "the newest job of that name" },
+	{ "import cascade perf.json mypool", "how the nodes of a Batch Shipyard pool started" },
+	{ "import cascade https://me.table.core.windows.net/shipyardperf mypool",
+	  "the table itself; AZURE_STORAGE_KEY has the key" },
+	{ "import cascade --configdir config -o start", "the same, as Batch Shipyard's files say" },
 	{ "import amun inspections", "trials of Amun's, into the store" },
 };
 
@@ -73,6 +110,7 @@ struct importing {
 	const char *job;
 	char to[PATH_MAX];
 	struct written written;
+	struct cascade_table *table; /* what is imported is no file; or NULL */
 };
 
 /* "." and ".." have names, too. */
@@ -116,6 +154,8 @@ static int read_and_write(struct importing *x, struct store *s, const char *path
 				 .job = x->job,
 				 .threads = (unsigned)x->options->threads,
 				 .subsample = (unsigned)x->options->subsample,
+				 .pages = x->table ? cascade_table_pages : NULL,
+				 .pages_ctx = x->table,
 				 .wrote = written_in,
 				 .ctx = &x->written };
 	struct map map;
@@ -161,6 +201,10 @@ static int import_run(struct importing *x, const char *path)
 
 	for (uint32_t i = 0; i < s.nnotes; i++)
 		say("import: %s", s.note[i]);
+	if (s.nnotes == STORE_NOTES_MAX && s.left_out)
+		say("import: only the first %d of such sentences are told; left out in all: "
+		    "%" PRIu64,
+		    STORE_NOTES_MAX, s.left_out);
 	if (rc)
 		say("import: %s", e.text);
 	else
@@ -183,6 +227,77 @@ static void say_usage(void)
 	say("import: name the format and what to import:%s or amun PATH", known);
 }
 
+/* ---- the table of cascade ---- */
+
+static bool names_files(const struct import_options *o)
+{
+	return o->table.directory || o->table.credentials || o->table.config || o->table.pool;
+}
+
+static bool is_address(const char *path)
+{
+	return !strncmp(path, "https://", 8) || !strncmp(path, "http://", 7);
+}
+
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* Everybody on the machine sees the command line. */
+static int place_of(struct table_place *p, const struct import_options *o, const char *path,
+		    struct err *e)
+{
+	if (names_files(o))
+		return table_place_of_files(p, &o->table, variable, e);
+	return table_place_of_url(p, path, variable, e);
+}
+
+static int import_table(struct importing *x, const char *path)
+{
+	struct cascade_table t = { .pool = x->job, .patience_ns = x->options->patience_ns };
+	struct err e = { "" };
+	int code;
+
+	if (place_of(&t.place, x->options, path, &e)) {
+		say("import: %s", e.text);
+		return EXIT_FAILED;
+	}
+	x->table = &t;
+	if (*t.place.partition)
+		x->job = t.place.partition;
+	choose_place(x, t.place.url, x->options->output);
+	x->written.to = x->to;
+	code = import_run(x, t.place.url);
+	explicit_bzero(&t, sizeof t);
+	return code;
+}
+
+/* ---- */
+
+static bool suits(const struct import_options *o, const struct importing *x, int noperands)
+{
+	bool files = names_files(o);
+	int least = files ? 1 : 2, most = files ? 1 : 2 + (x->importer && x->importer->has_jobs);
+
+	if (!x->importer || noperands < least || noperands > most) {
+		say_usage();
+		return false;
+	}
+	if (o->subsample && !x->importer->has_workers) {
+		say("import: --subsample chooses among the workers of scanner; leave it out");
+		return false;
+	}
+	if (files && strcmp(x->importer->name, "cascade") != 0) {
+		say("import: --configdir, --credentials, --config and --pool name the table of "
+		    "cascade; leave them out");
+		return false;
+	}
+	return true;
+}
+
 static int import_exec(const void *options, int noperands, char **operands)
 {
 	const struct import_options *o = options;
@@ -191,27 +306,22 @@ static int import_exec(const void *options, int noperands, char **operands)
 
 	if (noperands == 2 && !strcmp(operands[0], "amun"))
 		return amunfile_import(operands[1], o->store, o->json);
-	if (noperands >= 2)
+	if (noperands)
 		x.importer = importer_find(operands[0]);
-	if (!x.importer || noperands > (x.importer->has_jobs ? 3 : 2)) {
-		say_usage();
+	if (!suits(o, &x, noperands))
 		return EXIT_USAGE;
-	}
-	if (o->subsample && !x.importer->has_jobs) {
-		say("import: --subsample chooses among the workers of scanner; leave it out");
-		return EXIT_USAGE;
-	}
 	x.job = noperands > 2 ? operands[2] : NULL;
+	x.written = (struct written){ .verb = "import", .recording = x.to, .json = o->json };
+	if (noperands == 1 || (!strcmp(x.importer->name, "cascade") && is_address(operands[1])))
+		return import_table(&x, noperands > 1 ? operands[1] : NULL);
 	choose_place(&x, by_name(operands[1], whole), o->output);
-	x.written = (struct written){
-		.verb = "import", .recording = x.to, .to = x.to, .json = o->json
-	};
+	x.written.to = x.to;
 	return import_run(&x, operands[1]);
 }
 
 const struct command command_import = {
 	.name = "import",
-	.operands = "FORMAT PATH [JOB]",
+	.operands = "FORMAT [PATH [JOB|POOL]]",
 	.what = "Make a recording of what another program measured",
 	.description =
 		"Reads what another program wrote and writes it as a recording, a file for each "
@@ -225,6 +335,12 @@ const struct command command_import = {
 		"JOB the newest. Each worker, and the master, becomes a host, each of its threads "
 		"a track whose intervals are spans, which trace and show --spans take. The clocks "
 		"of workers are not compared with each other there, nor here.\n\n"
+		"cascade FILE|DIR [POOL]: the start-up events of Batch Shipyard's pools, from a "
+		"dump of their table as JSON or CSV, or from all such files of a directory; of one "
+		"pool or of all. Each node becomes a host, each event a mark at the event's own "
+		"time, which phases takes. In place of a file the table itself: its address, with the "
+		"account's key in AZURE_STORAGE_KEY or a signature in AZURE_STORAGE_SAS_TOKEN, or what "
+		"Batch Shipyard's configuration files say (--configdir).\n\n"
 		"amun PATH: no recording but rows of the store, for `sonde bench list`: the folder of "
 		"an inspection (build/specification, results/N/result), a folder of such, or a "
 		"result. What was imported before is not imported again.\n\n"

@@ -84,13 +84,12 @@ static void append(int fd, const char *verb, const struct bytes *line)
 	signal(SIGXFSZ, old);
 }
 
-int marked_write(enum mark_kind kind, const char *verb, const char *name, struct bytes *text)
+static int write_line(enum mark_kind kind, const char *verb, const char *name, struct bytes *text,
+		      int64_t mono_ns, int64_t utc_ns)
 {
-	struct mark_line l = { .kind = kind,
-			       .timed = true,
-			       .mono_ns = clock_mono_ns(),
-			       .utc_ns = clock_utc_ns(),
-			       .text = "" };
+	struct mark_line l = {
+		.kind = kind, .timed = true, .mono_ns = mono_ns, .utc_ns = utc_ns, .text = ""
+	};
 	struct bytes line = { 0 };
 	int code = EXIT_OK, fd = -1;
 
@@ -115,4 +114,21 @@ int marked_write(enum mark_kind kind, const char *verb, const char *name, struct
 	bytes_free(&line);
 	bytes_free(text);
 	return code;
+}
+
+int marked_write(enum mark_kind kind, const char *verb, const char *name, struct bytes *text)
+{
+	return write_line(kind, verb, name, text, clock_mono_ns(), clock_utc_ns());
+}
+
+int marked_write_at(enum mark_kind kind, const char *verb, const char *name, struct bytes *text,
+		    int64_t utc_ns)
+{
+	int64_t mono_ns = clock_mono_ns() - (clock_utc_ns() - utc_ns);
+
+	if (mono_ns >= 0)
+		return write_line(kind, verb, name, text, mono_ns, utc_ns);
+	say("%s: that was before this machine was started; it is not recorded", verb);
+	bytes_free(text);
+	return EXIT_OK;
 }

@@ -19,6 +19,9 @@ bool marked_words(struct bytes *text, const char *verb, int n, char **words);
 void marked_word(struct bytes *text, const char *key, const char *value);
 /* Write the line, with the time it is. text may be empty; it is freed. The exit code. */
 int marked_write(enum mark_kind kind, const char *verb, const char *name, struct bytes *text);
+/* The same of another time, UTC. */
+int marked_write_at(enum mark_kind kind, const char *verb, const char *name, struct bytes *text,
+		    int64_t utc_ns);
 
 #define MARKED_TRACK(options, member)                                                              \
 	{                                                                                          \

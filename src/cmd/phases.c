@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/phases.h"
 
+#include "cmd/cascadefile.h"
 #include "cmd/choose.h"
 #include "cmd/command.h"
 #include "cmd/print.h"
@@ -13,9 +14,9 @@
 enum { CSV_OFF, CSV_PHASES, CSV_TOTALS };
 
 struct phases_options {
-	const char *rules, *names, *metrics;
+	const char *rules, *names, *metrics, *output;
 	int64_t csv;
-	bool json, all;
+	bool json, all, cascade, local, as_graph_py;
 };
 
 static const struct option rows[] = {
@@ -50,11 +51,30 @@ static const struct option rows[] = {
 	{ .name = "json",
 	  .help = "Print phases, totals and figures as JSON, schema sonde/phases/1.",
 	  OPTION_OFFSET(struct phases_options, json) },
+	{ .name = "cascade",
+	  .help = "How the nodes of a Batch Shipyard pool started, with the numbers of its "
+		  "graph.py; with --json schema sonde/cascade/1.",
+	  OPTION_OFFSET(struct phases_options, cascade) },
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .help = "With --cascade: write ACCOUNT-POOL.dat, .plot (for gnuplot) and .png there.",
+	  OPTION_OFFSET(struct phases_options, output) },
+	{ .name = "local",
+	  .help = "With --cascade: times of this machine's time zone, as graph.py has them; else "
+		  "UTC.",
+	  OPTION_OFFSET(struct phases_options, local) },
+	{ .name = "as-graph-py",
+	  .help = "With --cascade: the kB, MB, GB and TB of images are 1024^n, as graph.py has "
+		  "them; else 1000^n, as docker means them.",
+	  OPTION_OFFSET(struct phases_options, as_graph_py) },
 };
 
 static const struct example examples[] = {
 	{ "phases", "the newest recording here" },
 	{ "phases --all --metrics 'job.*' sonde_1234", "each phase, with all that the job did" },
+	{ "phases --cascade -o . start", "a pool's start-up, and its chart" },
 	{ "phases --rules site.phases --csv sonde_1234", "by rules of one's own, as a table" },
 };
 
@@ -110,20 +130,49 @@ static int phases_of(const struct phases_options *o, struct run *r, const char *
 	return code;
 }
 
+static bool is_clear(const struct phases_options *o)
+{
+	if (o->json && o->csv) {
+		say("phases: --json and --csv are two forms: choose one");
+		return false;
+	}
+	if (!o->cascade && (o->output || o->local || o->as_graph_py)) {
+		say("phases: --output, --local and --as-graph-py go with --cascade");
+		return false;
+	}
+	if (o->cascade && (o->rules || o->names || o->metrics || o->csv || o->all)) {
+		say("phases: --cascade has its own rules and numbers: leave out --rules, --phases, "
+		    "--metrics, --csv and --all");
+		return false;
+	}
+	return true;
+}
+
+static int cascade_of(const struct phases_options *o, const struct run *r)
+{
+	const struct cascade_wish wish = { .directory = o->output,
+					   .local = o->local,
+					   .as_graph_py = o->as_graph_py,
+					   .json = o->json };
+	int code = cascadefile_tell(r, &wish);
+
+	if (r->ndamages)
+		say("phases: %s is damaged; what is undamaged was read", r->path);
+	return r->ndamages ? EXIT_FAILED : code;
+}
+
 static int phases_exec(const void *options, int noperands, char **operands)
 {
 	const struct phases_options *o = options;
 	struct choice c;
 	int code;
 
-	if (o->json && o->csv) {
-		say("phases: --json and --csv are two forms: choose one");
+	if (!is_clear(o))
 		return EXIT_USAGE;
-	}
 	code = choose_recording(&c, "phases", "reading", noperands, operands);
 	if (code)
 		return code;
-	code = phases_of(o, c.run, c.path);
+	code = o->cascade ? cascade_of(o, c.run) : phases_of(o, c.run, c.path);
 	run_close(c.run);
 	return code;
 }
@@ -141,6 +190,8 @@ const struct command command_phases = {
 		"Rules are data: --rules adds those of a site, docs/phases.md says how they are "
 		"written. What did not end has no duration; it is counted and told, as are ends "
 		"without a start and phases that cross each other.\n\n"
+		"--cascade tells of the start-up of Batch Shipyard's pools, which `sonde import "
+		"cascade` reads: exit code 1 then also means that a node lacks an event.\n\n"
 		"DIR is a directory that sonde made, or one file of it; without it the newest "
 		"sonde_* directory here is taken. Exit code 1 also means that the recording is "
 		"damaged and something was left out.",

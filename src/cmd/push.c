@@ -97,6 +97,8 @@ static const struct example examples[] = {
 	  "the series of a running job, until it ends, to SONDE_REMOTE_WRITE_URL" },
 	{ "push --to postgres --url postgres://anna@db.example.org/jobs",
 	  "all of it, into a database; the password is in ~/.pgpass" },
+	{ "push --to azure-table start",
+	  "start-up events into Batch Shipyard's table, SONDE_AZURE_TABLE_URL" },
 	{ "push --to mlflow sonde_1234 --artifacts report",
 	  "a job that ended, without its recording" },
 };
@@ -329,6 +331,11 @@ const struct command command_push = {
 		"PGPASSFILE or ~/.pgpass. The whole recording goes into the tables of its schema "
 		"sonde, which is made when it is not there, in one transaction: all of it or "
 		"nothing. A job that has gone on since is replaced.\n\n"
+		"azure-table: SONDE_AZURE_TABLE_URL is the address of the table that Batch "
+		"Shipyard's nodes write their start-up events into, AZURE_STORAGE_KEY the key of "
+		"its account, or AZURE_STORAGE_SAS_TOKEN a signature; or SHIPYARD_STORAGE_ENV has "
+		"ACCOUNT:ENDPOINT:KEY. Marks SOURCE:EVENT become its entities; the table itself "
+		"says which of them have arrived.\n\n"
 		"Exit code 1 also means that something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct push_options),

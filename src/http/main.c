@@ -15,12 +15,21 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SOCKET = 0, KEPT = 2 << 20, CONNECT_S = 20, SLOW_BYTES = 1000, SLOW_S = 60 };
+enum {
+	SOCKET = 0,
+	KEPT = 2 << 20,
+	CONNECT_S = 20,
+	SLOW_BYTES = 1000,
+	SLOW_S = 60,
+	HEADERS_MAX = 65536
+};
 
 struct asking {
 	struct bytes kept;   /* a small body, so that it can be sent again on another connection */
 	uint64_t left;       /* of a large one, still in the socket */
 	struct bytes answer; /* the server's */
+	const char *wanted;  /* what the names of headers that are told begin with; or NULL */
+	struct bytes header; /* these */
 	uint32_t retry_after_s;
 	bool lost; /* who asks is gone */
 };
@@ -50,6 +59,18 @@ static size_t take_body(char *from, size_t size, size_t n, void *ctx)
 	return a->answer.failed ? 0 : size * n;
 }
 
+/* A header is a line; what is in it beside text is no value. */
+static void keep_header(struct asking *a, const char *line, size_t n)
+{
+	while (n && (line[n - 1] == '\r' || line[n - 1] == '\n'))
+		n--;
+	if (!a->wanted || n < strlen(a->wanted) || memchr(line, 0, n) ||
+	    strncasecmp(line, a->wanted, strlen(a->wanted)) != 0 || a->header.len + n > HEADERS_MAX)
+		return;
+	bytes_put(&a->header, line, n);
+	bytes_u8(&a->header, '\n');
+}
+
 static size_t take_header(char *from, size_t size, size_t n, void *ctx)
 {
 	static const char name[] = "retry-after:";
@@ -64,6 +85,7 @@ static size_t take_header(char *from, size_t size, size_t n, void *ctx)
 		seconds = strtol(text + sizeof(name) - 1, NULL, 10);
 		a->retry_after_s = seconds > 0 && seconds < 86400 ? (uint32_t)seconds : 0;
 	}
+	keep_header(a, from, size * n);
 	return size * n;
 }
 
@@ -134,7 +156,7 @@ static void set_body(CURL *curl, struct asking *a, const struct http_request *q)
 
 static struct curl_slist *header(struct curl_slist *list, const char *name, const char *value)
 {
-	char line[512];
+	char line[1024];
 
 	if (!value)
 		return list;
@@ -142,12 +164,24 @@ static struct curl_slist *header(struct curl_slist *list, const char *name, cons
 	return curl_slist_append(list, line);
 }
 
+static struct curl_slist *header_lines(struct curl_slist *list, const char *lines)
+{
+	char line[1024];
+
+	for (size_t n; lines && *lines; lines += n + (lines[n] == '\n')) {
+		n = strcspn(lines, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)n, lines);
+		list = header(list, "", line);
+	}
+	return list;
+}
+
 static struct curl_slist *headers_of(const struct http_request *q)
 {
 	struct curl_slist *list = header(NULL, "Content-Type: ", q->content_type);
 
 	list = header(list, "Content-Encoding: ", q->encoding);
-	list = header(list, "", q->header);
+	list = header_lines(list, q->header);
 	return curl_slist_append(list, "Expect:"); /* a body is not asked for first */
 }
 
@@ -219,9 +253,12 @@ static bool drain(struct asking *a)
 
 static bool say(struct asking *a, uint32_t status, const char *why)
 {
-	const struct http_answer answer = { status, a->retry_after_s,
-					    status ? (const char *)a->answer.data : why,
-					    status ? a->answer.len : strlen(why) };
+	const struct http_answer answer = { .status = status,
+					    .retry_after_s = a->retry_after_s,
+					    .header = a->header.len ? (const char *)a->header.data
+								    : "",
+					    .text = status ? (const char *)a->answer.data : why,
+					    .length = status ? a->answer.len : strlen(why) };
 	struct bytes out = { 0 };
 	bool said;
 
@@ -246,9 +283,13 @@ static bool serve(CURL *curl, struct asking *a)
 	if (text && talk_read(SOCKET, text, length) && wire_get_request(&q, text, length) &&
 	    hear_body(a, q.body_length)) {
 		bytes_reset(&a->answer);
+		bytes_reset(&a->header);
+		a->wanted = q.wanted;
 		a->retry_after_s = 0;
 		status = ask(curl, a, &q, why);
-		on = drain(a) && say(a, status, why);
+		if (a->header.len)
+			bytes_u8(&a->header, 0);
+		on = drain(a) && !a->header.failed && say(a, status, why);
 	}
 	free(text);
 	return on;
@@ -267,5 +308,6 @@ int main(void)
 	curl_global_cleanup();
 	bytes_free(&a.kept);
 	bytes_free(&a.answer);
+	bytes_free(&a.header);
 	return EXIT_SUCCESS;
 }

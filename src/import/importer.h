@@ -27,15 +27,22 @@ struct import {
 	/* Who writes by itself does it there, and tells of each file, from any thread but one at a
 	 * time. */
 	int dirfd;
+	/* Of what is no file: tells of each of its pages, by a name for sentences. NULL: path is a
+	 * file or a directory. */
+	int (*pages)(void *pages_ctx,
+		     int (*take)(void *ctx, const char *name, const char *text, size_t n),
+		     void *ctx, struct err *e);
+	void *pages_ctx;
 	void (*wrote)(void *ctx, const char *name);
 	void *ctx;
 };
 
 struct importer {
-	const char *name;                                  /* of the format: "lightgbm-perf" */
-	const char *operand;                               /* "DIR", "FILE" */
-	const char *what;                                  /* a few words for people */
-	bool has_jobs;                                     /* a job may be named behind the path */
+	const char *name;    /* of the format: "lightgbm-perf" */
+	const char *operand; /* "DIR", "FILE" */
+	const char *what;    /* a few words for people */
+	bool has_jobs;       /* a job, or a pool, may be named behind the path */
+	bool has_workers;    /* some of which may be chosen */
 	int (*run)(const struct import *x, struct err *e); /* 0 or -errno */
 };
 

@@ -433,5 +433,6 @@ const struct importer importer_scanner = {
 	.operand = "DB_PATH [JOB]",
 	.what = "the profiles of a job of Scanner",
 	.has_jobs = true,
+	.has_workers = true,
 	.run = import_scanner,
 };

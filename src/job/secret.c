@@ -14,7 +14,8 @@ static const char *const flag_words[] = {
 static const char *const variable_words[] = {
 	"pass", "key", "cookie", "signature", "private", "jwt", "webhook", "connection_string",
 };
-static const char *const variable_beginnings[] = { "AWS_", "AZURE_", "VAULT_", "MUNGE_" };
+static const char *const variable_beginnings[] = { "AWS_", "AZURE_", "VAULT_", "MUNGE_",
+						   "SHIPYARD_STORAGE" };
 static const char *const variable_endings[] = { "_PAT", "_PW", "_PWD", "_SAS", "_DSN", "_PIN" };
 
 /* How tokens of services begin, and how long they are at least. */

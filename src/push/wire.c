@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#define REQUEST_MAGIC UINT32_C(0x31514853) /* "SHQ1" */
-#define ANSWER_MAGIC  UINT32_C(0x31414853) /* "SHA1" */
+#define REQUEST_MAGIC UINT32_C(0x32514853) /* "SHQ2" */
+#define ANSWER_MAGIC  UINT32_C(0x32414853) /* "SHA2" */
 
-enum { NTEXTS = 10, INSECURE = 1, ONCE = 2 };
+enum { NTEXTS = 11, INSECURE = 1, ONCE = 2 };
 
 /* A text that is not there is not an empty one. Each has its NUL, so that it can be borrowed. */
 static void put_text(struct bytes *out, const char *text)
@@ -45,10 +45,10 @@ static void end(struct bytes *out, size_t from)
 
 void wire_put_request(struct bytes *out, const struct http_request *q)
 {
-	const char *const text[NTEXTS] = { q->method,     q->url,    q->user,
-					   q->password,   q->token,  q->content_type,
-					   q->encoding,   q->header, q->authorities,
-					   q->certificate };
+	const char *const text[NTEXTS] = { q->method,      q->url,    q->user,
+					   q->password,    q->token,  q->content_type,
+					   q->encoding,    q->header, q->authorities,
+					   q->certificate, q->wanted };
 	size_t from = begin(out, REQUEST_MAGIC);
 
 	for (size_t i = 0; i < NTEXTS; i++)
@@ -61,10 +61,10 @@ void wire_put_request(struct bytes *out, const struct http_request *q)
 
 bool wire_get_request(struct http_request *q, uint8_t *text, uint32_t length)
 {
-	const char **const to[NTEXTS] = { &q->method,     &q->url,    &q->user,
-					  &q->password,   &q->token,  &q->content_type,
-					  &q->encoding,   &q->header, &q->authorities,
-					  &q->certificate };
+	const char **const to[NTEXTS] = { &q->method,      &q->url,    &q->user,
+					  &q->password,    &q->token,  &q->content_type,
+					  &q->encoding,    &q->header, &q->authorities,
+					  &q->certificate, &q->wanted };
 	struct scan s = { .at = text, .end = text + length };
 	uint32_t flags;
 
@@ -86,6 +86,7 @@ void wire_put_answer(struct bytes *out, const struct http_answer *a)
 
 	bytes_u32(out, a->status);
 	bytes_u32(out, a->retry_after_s);
+	put_text(out, a->header ? a->header : "");
 	bytes_put(out, a->text, a->length);
 	end(out, from);
 }
@@ -96,6 +97,8 @@ bool wire_get_answer(struct http_answer *a, uint8_t *text, uint32_t length)
 
 	a->status = scan_u32(&s);
 	a->retry_after_s = scan_u32(&s);
+	if (!get_text(&s, &a->header) || !a->header)
+		return false;
 	a->text = (const char *)s.at;
 	a->length = s.bad ? 0 : (size_t)(s.end - s.at);
 	text[length] = '\0';

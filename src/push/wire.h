@@ -14,12 +14,13 @@
 enum { WIRE_HEAD = 8, WIRE_MESSAGE_MAX = 1 << 20, WIRE_ANSWER_MAX = 4 << 20 };
 
 struct http_request {
-	const char *method;                    /* "GET", "POST", "PUT" */
-	const char *url;                       /* without user and password */
-	const char *user, *password, *token;   /* NULL: none; token: of Authorization: Bearer */
-	const char *content_type;              /* NULL: no body */
-	const char *encoding;                  /* Content-Encoding; NULL: none */
-	const char *header;                    /* one more, "Name: value"; NULL: none */
+	const char *method;                  /* "GET", "POST", "PUT" */
+	const char *url;                     /* without user and password */
+	const char *user, *password, *token; /* NULL: none; token: of Authorization: Bearer */
+	const char *content_type;            /* NULL: no body */
+	const char *encoding;                /* Content-Encoding; NULL: none */
+	const char *header;                  /* more, "Name: value", a line each; NULL: none */
+	const char *wanted; /* headers of the answer whose names begin so; NULL: none */
 	const char *authorities, *certificate; /* files for TLS; NULL: the system's, none */
 	bool insecure;                         /* certificates are not checked */
 	bool once; /* not even libcurl may repeat it, as it does where a kept connection was lost */
@@ -30,6 +31,7 @@ struct http_request {
 struct http_answer {
 	uint32_t status;        /* of HTTP; 0: there was no answer, and `text` says why */
 	uint32_t retry_after_s; /* 0: not said */
+	const char *header;     /* those that were wanted, "Name: value\n" each; "": none */
 	const char *text;       /* the body, with a NUL behind it */
 	size_t length;
 };

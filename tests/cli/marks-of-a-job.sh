@@ -20,15 +20,29 @@ echo 'E echoed rows=5' >>"$SONDE_MARKS"
 "$SONDE" begin --track right work
 "$SONDE" end --track left work side=left
 "$SONDE" end nothing
+"$SONDE" mark --source Cascade --event PULL-end --message 'grtype=docker,img=a b,diff=3.5' --ts "$(cat ts)"
+"$SONDE" mark --source nodeprep --event end
 "$SONDE" begin open
 echo 'M late' >>"$SONDE_MARKS"
 printf 'M last' >>"$SONDE_MARKS"
 END
+echo "$(($(date +%s) - 5)).25" >ts
 "$SONDE" run --quiet -i 100ms -o out -- bash script.sh || fail "run: $?"
 equal "modes" "600 regular empty file 700 directory" "$(tr '\n' ' ' <modes | sed 's/ $//')"
 [ ! -e "$(dirname "$(cat where)")" ] || fail "the file of marks is still there"
 "$SONDE" export --to csv -o csv out || fail "export"
 contains csv/marks.csv ',start,"n=3 ""note=two words"" value=4.5 unit=images/s",'
+contains csv/marks.csv ',cascade:pull-end,"grtype=docker,img=a b,diff=3.5",'
+contains csv/marks.csv ',nodeprep:end,,'
+holds "its own time" "$(date -u -d "$(sed -n 's/^[^,]*,\([^,]*\),[^,]*,cascade:pull-end.*/\1/p' csv/marks.csv)" +%s.%N) - $(cat ts) < 0.05"
+for wrong in '--source a' '--event a' '--ts 1' '--source a --event b name' '--source a --event b --ts soon' '--source a --event b --value 3'; do
+	# shellcheck disable=SC2086
+	equal "$wrong" 2 "$(status_of "$SONDE" mark $wrong 2>said)"
+	one_sentence said
+done
+equal "before the machine was started" 0 "$(status_of "$SONDE" mark --source a --event b --ts 1.5 2>said)"
+contains said "before this machine was started"
+equal "two lines" 2 "$(status_of "$SONDE" mark --source a --event b --message $'c\nd' 2>said)"
 contains csv/marks.csv ',nothing,ends without a begin,'
 contains csv/marks.csv ',late,seen_within='
 contains csv/marks.csv ',last,seen_within='

@@ -36,9 +36,33 @@ static void known_sums(void **state)
 	free(many);
 }
 
+/* Cases 2 and 6 of RFC 4231. */
+static void known_signatures(void **state)
+{
+	static const uint8_t short_one[] = { 0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60, 0x75, 0x4e,
+					     0x6a, 0x04, 0x24, 0x26, 0x08, 0x95, 0x75, 0xc7,
+					     0x5a, 0x00, 0x3f, 0x08, 0x9d, 0x27, 0x39, 0x83,
+					     0x9d, 0xec, 0x58, 0xb9, 0x64, 0xec, 0x38, 0x43 };
+	static const uint8_t long_one[] = { 0x60, 0xe4, 0x31, 0x59, 0x1e, 0xe0, 0xb6, 0x7f,
+					    0x0d, 0x8a, 0x26, 0xaa, 0xcb, 0xf5, 0xb7, 0x7f,
+					    0x8e, 0x0b, 0xc6, 0x21, 0x37, 0x28, 0xc5, 0x14,
+					    0x05, 0x46, 0x04, 0x0f, 0x0e, 0xe3, 0x7f, 0x54 };
+	static const char text[] = "what do ya want for nothing?",
+			  more[] = "Test Using Larger Than Block-Size Key - Hash Key First";
+	uint8_t key[131], sum[SHA256_BYTES];
+
+	(void)state;
+	memset(key, 0xaa, sizeof key);
+	assert_true(sha256_hmac(sum, "Jefe", 4, text, sizeof text - 1));
+	assert_memory_equal(sum, short_one, sizeof sum);
+	assert_true(sha256_hmac(sum, key, sizeof key, more, sizeof more - 1));
+	assert_memory_equal(sum, long_one, sizeof sum);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(known_sums) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(known_sums),
+					    cmocka_unit_test(known_signatures) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
