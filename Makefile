@@ -97,7 +97,7 @@ $(BUILD)/gen:
 $(BUILD)/obj/%.o: src/%.c Makefile | $(BUILD)/gen
 	@mkdir -p $(@D)
 	$(call SAY,CC)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
 
 # Everything but main, for the program, the tests and the fuzzers.
 $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
@@ -153,7 +153,7 @@ $(BUILD)/library.stamp: src/lib/man.awk $(HEADERS)
 STUBS := $(patsubst tests/stubs/%.c,$(BUILD)/stubs/%.so,$(wildcard tests/stubs/*.c))
 $(BUILD)/stubs/%.so: tests/stubs/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -shared -MMD -MP -MF $(@:.so=.d) -o $@ $<
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -shared -MMD -MP -MT $@ -MF $(@:.so=.d) -o $@ $<
 
 # Tests, fuzzers and benches: one file, one program.
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
@@ -161,7 +161,7 @@ unit: $(UNIT)
 $(UNIT): | $(HELPERPROG) $(STUBS)
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libsonde-all.a | $(BUILD)/nodes.stamp
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
+	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
 
 # /proc and /sys of whole machines, too many small files to keep.
 nodes: $(BUILD)/nodes.stamp
@@ -174,7 +174,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c
 fuzz: $(FUZZ)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	@mkdir -p $(@D)
-	clang $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
+	clang $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 PROGS := $(patsubst tests/programs/%.c,$(BUILD)/programs/%,$(wildcard tests/programs/*.c))
@@ -186,10 +186,10 @@ $(BUILD)/bench/codec_speed: LDLIBS += -lz
 programs: $(PROGS)
 $(BUILD)/bench/%: bench/%.c $(BUILD)/libsonde-all.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libsonde-all.a $(LDLIBS)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a $(LDLIBS)
 $(BUILD)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.a,$^) $(PROGRAMLIBS) -lm
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(filter %.a,$^) $(PROGRAMLIBS) -lm
 # Those that are made of Sonde's own parts.
 OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table compare_rates statistics growing_nodes traced_nodes)
 $(OWNPARTS): $(BUILD)/libsonde-all.a
