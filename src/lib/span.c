@@ -20,9 +20,15 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+enum {
+	SPARE_BYTES = 64 << 20, /* what rings leave free where they lie; a head, half of it */
+	WAITS = 1024,           /* spans of a thread without a ring until it looks for one again */
+};
 
 int sonde_spans_wanted = 1;
 
@@ -48,6 +54,8 @@ static struct {
 
 /* initial-exec: one load, and there is room for a pointer wherever the library is loaded. */
 static __thread struct ring_thread *mine __attribute__((tls_model("initial-exec")));
+/* There was no ring for it: how many spans until it looks again. */
+static __thread uint32_t waits __attribute__((tls_model("initial-exec")));
 
 /* ---- the lock ---- */
 
@@ -81,15 +89,29 @@ static bool file_is_ours(void)
 	       st.st_ino == process.inode;
 }
 
+/* The job needs that memory, too: half of a small file system is left to it, and of a large one so
+ * many rings' worth. A file system without a size has no limit. */
+static bool leaves_room(int fd, size_t size, size_t spare)
+{
+	struct statvfs fs;
+	uint64_t half;
+
+	if (fstatvfs(fd, &fs))
+		return false;
+	half = (uint64_t)fs.f_blocks * fs.f_frsize / 2;
+	return !fs.f_blocks ||
+	       (uint64_t)fs.f_bavail * fs.f_frsize >= size + (half < spare ? half : spare);
+}
+
 /* Reserved, since who writes into memory that a full file system does not have is killed; and a
  * file that may not grow so far would be a signal. */
-static void *file_map(int fd, size_t at, size_t size)
+static void *file_map(int fd, size_t at, size_t size, size_t spare)
 {
 	struct rlimit most;
 	void *memory;
 
 	if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < at + size ||
-	    posix_fallocate(fd, (off_t)at, (off_t)size))
+	    !leaves_room(fd, size, spare) || posix_fallocate(fd, (off_t)at, (off_t)size))
 		return NULL;
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
 	return memory == MAP_FAILED ? NULL : memory;
@@ -104,7 +126,7 @@ static uint64_t pid_namespace(void)
 
 static bool head_make(int fd)
 {
-	struct ring_head *head = file_map(fd, 0, ring_head_size());
+	struct ring_head *head = file_map(fd, 0, ring_head_size(), SPARE_BYTES / 2);
 	struct stat st;
 
 	if (!head || fstat(fd, &st))
@@ -196,6 +218,7 @@ static void after_fork_there(void)
 	process.nrings = 0;
 	memset(process.taken, 0, sizeof process.taken);
 	mine = NULL;
+	waits = 0;
 	process.tried = false;
 	/* A recording of the parent's own is not the child's. */
 	if (head)
@@ -258,7 +281,8 @@ static struct ring_thread *ring_find(struct ring_head *head)
 	if (i == RING_THREADS_MAX)
 		return NULL;
 	if (i == n) {
-		r = file_is_ours() ? file_map(process.fd, ring_thread_at(n), ring_thread_size())
+		r = file_is_ours() ? file_map(process.fd, ring_thread_at(n), ring_thread_size(),
+					      SPARE_BYTES)
 				   : NULL;
 		if (!r)
 			return NULL;
@@ -270,13 +294,20 @@ static struct ring_thread *ring_find(struct ring_head *head)
 	return process.ring[i];
 }
 
+/* Threads without a ring do so side by side. */
+static void count_lost(struct ring_head *head)
+{
+	__atomic_fetch_add(&head->lost, 1, __ATOMIC_RELAXED);
+}
+
 static struct ring_thread *ring_take(struct ring_head *head)
 {
 	struct ring_thread *r = ring_find(head);
 	struct ring_slot comes = { .what = RING_THREAD, .to_ns = syscall(SYS_gettid) };
 
 	if (!r) {
-		head->lost++;
+		count_lost(head);
+		waits = WAITS;
 		return NULL;
 	}
 	r->depth = 0;
@@ -292,10 +323,15 @@ static struct ring_thread *ring_take(struct ring_head *head)
 /* A ring for this thread; NULL: it has none. */
 static __attribute__((noinline)) struct ring_thread *join(void)
 {
-	struct ring_head *head;
+	struct ring_head *head = process.head;
 	sigset_t before;
 	int code = errno;
 
+	if (waits && head) {
+		waits--;
+		count_lost(head);
+		return NULL;
+	}
 	lock(&before);
 	look_for_recorder();
 	head = process.head;
@@ -428,7 +464,7 @@ uint64_t sonde_spans_lost(void)
 	sigset_t before;
 
 	lock(&before);
-	lost = process.head ? process.head->lost : 0;
+	lost = process.head ? __atomic_load_n(&process.head->lost, __ATOMIC_RELAXED) : 0;
 	for (uint32_t i = 0; i < process.nrings; i++)
 		lost += __atomic_load_n(&process.ring[i]->lost, __ATOMIC_RELAXED);
 	unlock(&before);

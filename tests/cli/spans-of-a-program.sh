@@ -95,6 +95,22 @@ grep 'program.counter,images done,' csv-count/series.csv | cut -d, -f6 | uniq | 
 equal "values of the counter" "1 41.5 " "$(cat values)"
 ! grep -q 'program.counter,nothing,' csv-count/series.csv || fail "a value that is no number is recorded"
 
+# Where there is little memory for rings, the job keeps half of it and ends as it would; what is not recorded is counted.
+small() { # SIZE COMMAND...: where $PWD/small is a file system so large
+	unshare -Urm sh -c 'mount -t tmpfs -o size="$0" none small && export TMPDIR=$PWD/small && exec "$@"' "$@"
+}
+mkdir small
+if small 1m true 2>/dev/null; then
+	for size in 8m 1m 64k; do
+		small $size "$SONDE" run --quiet -o "in-$size" -- sh -c '"$0" many 2000 32 >lost && df --output=avail -k small | tail -1 >avail' "$spanner" || fail "run: $?"
+		holds "the job keeps half of $size" "$(cat avail) >= $(numfmt --from=iec "${size^^}") / 1024 / 2"
+		[ $size = 64k ] || equal "made and lost in $size" 64000 $(($(spans in-$size outer) + $(spans in-$size inner) + $(cat lost)))
+		[ $size = 64k ] || equal "the recording of $size says how many" "$(cat lost)" "$(left_out in-$size)"
+	done
+	holds "some have rings in 8 MB" "$(spans in-8m outer) > 2000"
+	small 1m "$SONDE" run --quiet -o full -- sh -c 'head -c 2000000 /dev/zero >small/full 2>/dev/null; "$0" many 2000 8 >lost' "$spanner" || fail "where it is full: $?"
+fi
+
 # A branch without a recorder, and no file; SONDE=0 as well.
 equal "without a recorder" 0 "$("$spanner" many 1000 2)"
 env SONDE=0 "$SONDE" run -- "$spanner" many 1000 2 >lost || fail "run: $?"
