@@ -6,13 +6,14 @@
 #include "cmd/tracefile.h"
 #include "cmd/written.h"
 #include "recording/join.h"
+#include "report/phases.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 struct trace_options {
-	const char *output, *metrics;
+	const char *output, *metrics, *rules;
 	int64_t from_ns, to_ns, min_ns;
 	bool json;
 };
@@ -48,6 +49,12 @@ static const struct option rows[] = {
 		  "too: 'process.cpu_cores'. Without it cores, memory, GPUs, power and traffic of "
 		  "the job, the nodes and their devices.",
 	  OPTION_OFFSET(struct trace_options, metrics) },
+	{ .name = "rules",
+	  .type = ARG_TEXT,
+	  .value = "FILE|DIR",
+	  .help = "Pair marks to phases by the rules in FILE, or in all files *.phases of DIR, too, "
+		  "as phases does.",
+	  OPTION_OFFSET(struct trace_options, rules) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Say which file was written, as JSON on standard output.",
@@ -122,16 +129,23 @@ static int write_trace(const struct trace_options *o, struct trace *t, const str
 	return rc;
 }
 
+/* Spans are in the trace as such. */
 static int trace_run(const struct trace_options *o, struct run *r, const char *path)
 {
+	const struct phase_report_wish marks = { .rules = o->rules, .marks_only = true };
+	struct phase_report made;
 	const struct trace_wish wish = { .metrics = o->metrics,
 					 .from_s = (double)o->from_ns / NS_PER_S,
 					 .to_s = (double)o->to_ns / NS_PER_S,
-					 .min_ns = o->min_ns };
+					 .min_ns = o->min_ns,
+					 .phases = &made.phases };
 	struct err e = { "" };
-	struct trace *t;
+	struct trace *t = NULL;
 	int code = EXIT_OK;
-	int rc = trace_open(&t, r, &wish, &e);
+	int rc = phase_report_make(&made, r, &marks, &e);
+
+	if (!rc)
+		rc = trace_open(&t, r, &wish, &e);
 
 	if (rc == -EINVAL)
 		code = EXIT_USAGE;
@@ -142,6 +156,7 @@ static int trace_run(const struct trace_options *o, struct run *r, const char *p
 	if (!code && (rc || r->ndamages))
 		code = EXIT_FAILED;
 	trace_close(t);
+	phase_report_free(&made);
 	return code;
 }
 
@@ -169,7 +184,7 @@ const struct command command_trace = {
 	.what = "Write a recording as a timeline for trace viewers",
 	.description =
 		"Writes one timeline of everything: when processes lived, spans on their tracks, "
-		"marks, and counters of cores, memory, GPUs, power and traffic, of all nodes on "
+		"marks and the phases that they make, and counters of cores, memory, GPUs, power and traffic, of all nodes on "
 		"one clock. Viewers such as ui.perfetto.dev, chrome://tracing and speedscope open "
 		"it; what is opened in them stays in the browser.\n\n"
 		"The ending of the file's name says how it is written: .trace, .json (Chrome's "

@@ -29,7 +29,7 @@ static int add_figures(struct phase_report *p, const char *globs, struct err *e)
 int phase_report_make(struct phase_report *p, struct run *r, const struct phase_report_wish *w,
 		      struct err *e)
 {
-	const struct phase_wish wish = { .names = w->names };
+	const struct phase_wish wish = { .names = w->names, .marks_only = w->marks_only };
 	int rc;
 
 	*p = (struct phase_report){ .run = r };

@@ -33,6 +33,7 @@ struct phase_report_wish {
 	const char *metrics; /* globs; NULL: those of PHASE_METRICS that there are */
 	const char *rules;   /* a file or a directory of rules beside the built-in ones; or NULL */
 	bool figures;        /* with figures of metrics */
+	bool marks_only;     /* no spans */
 };
 
 /* The rules that travel in the program. 0 or -errno with a sentence. */

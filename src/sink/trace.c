@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PHASES = 1 }; /* the domain that phases are of */
+
 static int no_memory(struct err *e)
 {
 	return err_set(e, -ENOMEM, "out of memory for a trace");
@@ -44,7 +46,8 @@ static void find_domains(struct trace *t)
 {
 	const struct run *r = t->run;
 
-	t->ndomains = 1;
+	t->domain[PHASES] = "phase";
+	t->ndomains = PHASES + 1;
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const char *domain = r->instances[i].domain;
 		uint32_t d = 1;
@@ -151,6 +154,7 @@ int trace_open(struct trace **out, struct run *r, const struct trace_wish *w, st
 			       w->from_s, w->to_s);
 	t->run = r;
 	t->min_ns = w->min_ns;
+	t->phases = w->phases;
 	find_begin(t);
 	t->from_ns = w->from_s > 0 ? at_second(t, w->from_s) : 0;
 	t->until_ns = w->to_s > 0 ? at_second(t, w->to_s) : INT64_MAX;
@@ -183,7 +187,8 @@ int trace_estimate(struct trace *t, uint64_t *events, struct err *e)
 	uint32_t n;
 	int rc = 1;
 
-	*events = r->npacked + r->nspans + r->nmarks + r->ninstances;
+	*events =
+		r->npacked + r->nspans + r->nmarks + r->ninstances + (t->phases ? t->phases->n : 0);
 	while (t->has_counters && (rc = r->next_ranges(r, &range, &n, e)) > 0)
 		for (uint32_t i = 0; i < n; i++)
 			if (range[i].series < r->nseries && t->derive.plan.wanted[range[i].series])
@@ -207,9 +212,8 @@ static void name_group(struct trace *t, uint32_t node, uint32_t domain, uint32_t
 	t->next_row[group] = 1;
 }
 
-uint32_t trace_group(struct trace *t, uint32_t node, uint32_t instance)
+static uint32_t group_of(struct trace *t, uint32_t node, uint32_t domain)
 {
-	uint32_t domain = instance < t->run->ninstances ? t->domain_of[instance] : 0;
 	uint32_t group;
 
 	node = node < t->run->nnodes ? node : 0;
@@ -217,6 +221,16 @@ uint32_t trace_group(struct trace *t, uint32_t node, uint32_t instance)
 	if (!t->next_row[group])
 		name_group(t, node, domain, group);
 	return group;
+}
+
+uint32_t trace_group(struct trace *t, uint32_t node, uint32_t instance)
+{
+	return group_of(t, node, instance < t->run->ninstances ? t->domain_of[instance] : 0);
+}
+
+uint32_t trace_phase_group(struct trace *t, uint32_t node)
+{
+	return group_of(t, node, PHASES);
 }
 
 uint32_t trace_add_row(struct trace *t, uint32_t group, const char *name)
@@ -304,6 +318,8 @@ int trace_write(struct trace *t, const struct trace_format *k, FILE *out, struct
 		return no_memory(e);
 	k->begin(t->state, &t->out, t->utc0_ns);
 	rc = trace_marks(t, e);
+	if (!rc)
+		rc = trace_phases(t, e);
 	if (!rc)
 		rc = trace_spans(t, e);
 	if (!rc)

@@ -10,7 +10,7 @@
 #define SONDE_SINK_TRACE_H
 
 #include "base/bytes.h"
-#include "core/run.h"
+#include "core/phase.h"
 
 #include <stdio.h>
 
@@ -26,9 +26,10 @@
 	"lustre.[rw]*_bytes_per_second"
 
 struct trace_wish {
-	const char *metrics; /* globs on public names; NULL: TRACE_METRICS */
-	double from_s, to_s; /* seconds since the run began; to_s 0: the end */
-	int64_t min_ns;      /* slices shorter than this are left out */
+	const char *metrics;         /* globs on public names; NULL: TRACE_METRICS */
+	double from_s, to_s;         /* seconds since the run began; to_s 0: the end */
+	int64_t min_ns;              /* slices shorter than this are left out */
+	const struct phases *phases; /* of marks; NULL: none. Borrowed until trace_close */
 };
 
 struct trace_note {

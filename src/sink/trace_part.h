@@ -20,9 +20,10 @@ struct trace {
 	int64_t from_ns, until_ns; /* the window, since then */
 	bool has_counters;
 	struct derive derive;
-	uint32_t *rank; /* [nnodes] of run_host_name */
+	uint32_t *rank;              /* [nnodes] of run_host_name */
+	const struct phases *phases; /* borrowed; or NULL */
 	const char *domain[GROUPS_OF_NODE];
-	uint32_t ndomains;  /* 0: the node itself */
+	uint32_t ndomains;  /* 0: the node itself, 1: its phases */
 	uint8_t *domain_of; /* [ninstances] */
 	uint32_t *next_row; /* of each group; 0: it has no name yet */
 	uint8_t *named;     /* [derive.plan.ncells]: counters */
@@ -39,14 +40,16 @@ struct trace {
 int64_t trace_time(const struct trace *t, uint32_t node, int64_t mono_ns);
 /* The group of an instance, or, 0, of the node itself, which is named when it is new. */
 uint32_t trace_group(struct trace *t, uint32_t node, uint32_t instance);
+uint32_t trace_phase_group(struct trace *t, uint32_t node);
 uint32_t trace_add_row(struct trace *t, uint32_t group, const char *name);
 /* An instance's name, with its process id if it has one. Returns out. */
 const char *trace_title(const struct trace *t, uint32_t instance, char *out, size_t size);
 /* Give what was made to the file, when it is enough. 0 or -errno. */
 int trace_flush(struct trace *t, struct err *e);
 
-/* Marks, spans and processes. 0 or -errno. */
+/* Marks, phases, spans and processes. 0 or -errno. */
 int trace_marks(struct trace *t, struct err *e);
+int trace_phases(struct trace *t, struct err *e);
 int trace_spans(struct trace *t, struct err *e);
 int trace_processes(struct trace *t, struct err *e);
 

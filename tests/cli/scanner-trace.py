@@ -6,10 +6,12 @@ import gzip
 import json
 import os
 import random
+import shutil
 import subprocess
 import tarfile
 
 import scanner_profiles as made
+import traces
 
 SONDE = os.environ["SONDE"]
 BASE = 1_700_000_000_000_000_000
@@ -88,6 +90,13 @@ for (pid, tid), list_ in slices.items():
         open_until.append(end)
 assert rows[[pid for pid in groups if groups[pid] == "worker-00 scanner"][0], 2] == "Reader[0]"
 assert sum(1 for r in rows.values() if r.startswith("Reader[0] (")) == 0, rows
+
+# Perfetto's protobuf, of which protoc knows every field, holds the same.
+if shutil.which("protoc"):
+    sonde("trace", "rec", "-o", "t.pftrace")
+    in_json, in_protobuf = traces.read_chrome(plain), traces.read_perfetto("t.pftrace")
+    assert in_json.begin == in_protobuf.begin and collections.Counter(in_json.slices) == collections.Counter(in_protobuf.slices)
+    assert not traces.faults, traces.faults
 
 # A window and a shortest length leave out the same as counting does.
 begun = min(b for p in job for t in p.threads() for _, b, _ in t.intervals)
