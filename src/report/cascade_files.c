@@ -37,11 +37,14 @@ static void put_sum(struct bytes *b, double v)
 	bytes_printf(b, " %s", text);
 }
 
-/* A word: what would be another column becomes '_'. */
+/* A word: what would be another column, or to gnuplot begin a text of several words, becomes '_'.
+ */
 static void put_word(struct bytes *b, const char *text)
 {
 	for (; *text; text++)
-		bytes_u8(b, (unsigned char)*text <= ' ' || *text == 127 ? '_' : (uint8_t)*text);
+		bytes_u8(b, (unsigned char)*text <= ' ' || *text == 127 || *text == '"'
+				    ? '_'
+				    : (uint8_t)*text);
 }
 
 void cascade_table(struct bytes *b, const struct cascade_report *c, const struct cascade_pool *p)
@@ -193,26 +196,43 @@ static void make_axes(struct canvas *v)
 static const char *const parts[STACKED] = { "NodePrep+DockerInstall", "PrivateRegistrySetup",
 					    "ShipyardContainerPull", "GlobalResourcesLoad" };
 
+static double place_of(const struct canvas *v, const struct cascade_node *n)
+{
+	return axis_place(&v->panel.x, (double)(n->start_utc_ns - v->zero_ns) / 1e9);
+}
+
+static void draw_bar(struct canvas *v, const struct cascade_node *n, double x, double width)
+{
+	const struct axis *y = &v->panel.y;
+	double sum[STACKED];
+
+	stack_of(n, sum);
+	for (unsigned k = 0; k < STACKED; k++) {
+		double top = axis_place(y, sum[k]), low = axis_place(y, k ? sum[k - 1] : 0);
+
+		shape_box(v->drawing, &(struct box){ x, top, width, low - top }, colour_series(k));
+	}
+}
+
+/* Nodes that start so close that one would hide another share a bar's width. */
 static void draw_bars(struct canvas *v)
 {
 	const struct panel *p = &v->panel;
-	double width = p->plot.w * box_width_s(v->p) / (p->x.to - p->x.from), sum[STACKED];
+	const struct cascade_node *node = v->p->node, *end = node + v->p->nnodes, *next;
+	double width = p->plot.w * box_width_s(v->p) / (p->x.to - p->x.from);
 
 	width = fmin(fmax(width, 1.5), 40);
-	for (uint32_t i = 0; i < v->p->nnodes; i++) {
-		const struct cascade_node *n = &v->p->node[i];
-		double x = axis_place(&p->x, (double)(n->start_utc_ns - v->zero_ns) / 1e9);
+	for (; node < end; node = next) {
+		double first = place_of(v, node), x = first - width / 2;
+		uint32_t beside = 0;
 
-		if (!n->counts)
-			continue;
-		stack_of(n, sum);
-		for (unsigned k = 0; k < STACKED; k++) {
-			double top = axis_place(&p->y, sum[k]);
-			double low = axis_place(&p->y, k ? sum[k - 1] : 0);
-
-			shape_box(v->drawing, &(struct box){ x - width / 2, top, width, low - top },
-				  colour_series(k));
-		}
+		for (next = node; next < end && place_of(v, next) - first < width; next++)
+			beside += next->counts;
+		for (; node < next; node++)
+			if (node->counts) {
+				draw_bar(v, node, x, width / beside);
+				x += width / beside;
+			}
 	}
 }
 
