@@ -70,18 +70,12 @@ static bool write_body(struct pushing *p, const char *key)
 
 	bytes_reset(&p->body);
 	json_object(&j);
-	json_key(&j, "PartitionKey");
-	json_text(&j, x->partition);
-	json_key(&j, "RowKey");
-	json_text(&j, key);
-	json_key(&j, "Event");
-	json_text(&j, text_of(&x->event));
-	json_key(&j, "NodeId");
-	json_text(&j, text_of(&x->node));
-	if (*text_of(&x->message)) {
-		json_key(&j, "Message");
-		json_text(&j, text_of(&x->message));
-	}
+	json_put_text(&j, "PartitionKey", x->partition);
+	json_put_text(&j, "RowKey", key);
+	json_put_text(&j, "Event", text_of(&x->event));
+	json_put_text(&j, "NodeId", text_of(&x->node));
+	if (*text_of(&x->message))
+		json_put_text(&j, "Message", text_of(&x->message));
 	json_object_end(&j);
 	return !p->body.failed;
 }

@@ -118,16 +118,16 @@ void cascade_report_text(struct bytes *b, const struct cascade_report *c)
 
 /* ---- JSON ---- */
 
-static void member_text(struct json *j, const char *key, const char *text)
+/* What is empty is not known. */
+static const char *known(const char *text)
 {
-	json_key(j, key);
-	json_text(j, text && *text ? text : NULL);
+	return *text ? text : NULL;
 }
 
-static void member_real(struct json *j, const char *key, double v)
+static const char *field_of(const struct phase *x, const char *key, char value[PHASE_VALUE_MAX])
 {
-	json_key(j, key);
-	json_real(j, v);
+	return phase_field(PHASE_COMMAS, x->text, key, value, PHASE_VALUE_MAX) ? known(value)
+									       : NULL;
 }
 
 static void json_of_image(struct json *j, const struct phase *x)
@@ -135,13 +135,10 @@ static void json_of_image(struct json *j, const struct phase *x)
 	char value[PHASE_VALUE_MAX];
 
 	json_object(j);
-	member_text(j, "phase", x->name);
-	member_text(j, "image",
-		    phase_field(PHASE_COMMAS, x->text, "img", value, sizeof value) ? value : NULL);
-	member_text(j, "mode",
-		    phase_field(PHASE_COMMAS, x->text, "grtype", value, sizeof value) ? value
-										      : NULL);
-	member_real(j, "seconds", x->duration_s);
+	json_put_text(j, "phase", x->name);
+	json_put_text(j, "image", field_of(x, "img", value));
+	json_put_text(j, "mode", field_of(x, "grtype", value));
+	json_put_real(j, "seconds", x->duration_s);
 	json_object_end(j);
 }
 
@@ -150,7 +147,7 @@ static void json_of_node(struct json *j, const struct cascade_node *n)
 	const char *lack;
 
 	json_object(j);
-	member_text(j, "node", n->host);
+	json_put_text(j, "node", n->host);
 	json_key(j, "start_time");
 	if (n->start_utc_ns == INT64_MAX)
 		json_null(j);
@@ -163,18 +160,17 @@ static void json_of_node(struct json *j, const struct cascade_node *n)
 	for (unsigned i = 0; (lack = cascade_lack_name(n, i)); i++)
 		json_text(j, lack);
 	json_array_end(j);
-	json_key(j, "unreadable_sizes");
-	json_int(j, n->unreadable_sizes);
-	member_real(j, "nodeprep_seconds", n->nodeprep_s);
-	member_real(j, "docker_install_seconds", n->docker_install_s);
-	member_real(j, "private_registry_setup_seconds", n->private_registry_s);
-	member_real(j, "container_pull_seconds", n->container_pull_s);
-	member_real(j, "global_resources_seconds", n->global_resources_s);
-	member_real(j, "pull_seconds", n->pull_s);
-	member_real(j, "save_seconds", n->save_s);
-	member_real(j, "load_seconds", n->load_s);
-	member_real(j, "torrent_seconds", n->torrent_s);
-	member_real(j, "acquisition_seconds", n->acquisition_s);
+	json_put_int(j, "unreadable_sizes", n->unreadable_sizes);
+	json_put_real(j, "nodeprep_seconds", n->nodeprep_s);
+	json_put_real(j, "docker_install_seconds", n->docker_install_s);
+	json_put_real(j, "private_registry_setup_seconds", n->private_registry_s);
+	json_put_real(j, "container_pull_seconds", n->container_pull_s);
+	json_put_real(j, "global_resources_seconds", n->global_resources_s);
+	json_put_real(j, "pull_seconds", n->pull_s);
+	json_put_real(j, "save_seconds", n->save_s);
+	json_put_real(j, "load_seconds", n->load_s);
+	json_put_real(j, "torrent_seconds", n->torrent_s);
+	json_put_real(j, "acquisition_seconds", n->acquisition_s);
 	json_key(j, "images");
 	json_array(j);
 	for (uint32_t i = 0; i < n->images; i++)
@@ -192,8 +188,8 @@ static void json_of_sizes(struct json *j, const struct cascade_report *c,
 		double size = p->image[i].size_bytes;
 
 		json_object(j);
-		member_text(j, "image", p->image[i].name);
-		member_real(j, "size_bytes", c->as_graph_py ? trunc(size) : round(size));
+		json_put_text(j, "image", p->image[i].name);
+		json_put_real(j, "size_bytes", c->as_graph_py ? trunc(size) : round(size));
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -205,16 +201,15 @@ static void json_of_pool(struct json *j, const struct cascade_report *c,
 	double n = p->ncounted ? (double)p->ncounted : (double)NAN;
 
 	json_object(j);
-	member_text(j, "pool", p->name);
-	member_text(j, "offer", p->offer);
-	member_text(j, "sku", p->sku);
-	json_key(j, "counted_nodes");
-	json_int(j, p->ncounted);
-	member_real(j, "nodeready_variance_seconds", p->variance_s);
-	member_real(j, "global_resources_seconds", p->global_resources_s);
-	member_real(j, "mean_global_resources_seconds", p->global_resources_s / n);
-	member_real(j, "acquisition_seconds", p->acquisition_s);
-	member_real(j, "mean_acquisition_seconds", p->acquisition_s / n);
+	json_put_text(j, "pool", known(p->name));
+	json_put_text(j, "offer", known(p->offer));
+	json_put_text(j, "sku", known(p->sku));
+	json_put_int(j, "counted_nodes", p->ncounted);
+	json_put_real(j, "nodeready_variance_seconds", p->variance_s);
+	json_put_real(j, "global_resources_seconds", p->global_resources_s);
+	json_put_real(j, "mean_global_resources_seconds", p->global_resources_s / n);
+	json_put_real(j, "acquisition_seconds", p->acquisition_s);
+	json_put_real(j, "mean_acquisition_seconds", p->acquisition_s / n);
 	json_of_sizes(j, c, p);
 	json_key(j, "nodes");
 	json_array(j);
@@ -229,10 +224,9 @@ void cascade_report_json(struct bytes *b, const struct cascade_report *c)
 	struct json j = { .out = b, .indent = true };
 
 	json_object(&j);
-	member_text(&j, "schema", "sonde/cascade/1");
-	member_text(&j, "recording", c->run->path);
-	json_key(&j, "damages");
-	json_int(&j, c->run->ndamages);
+	json_put_text(&j, "schema", "sonde/cascade/1");
+	json_put_text(&j, "recording", c->run->path);
+	json_put_int(&j, "damages", c->run->ndamages);
 	json_key(&j, "as_graph_py");
 	json_bool(&j, c->as_graph_py);
 	json_key(&j, "pools");
