@@ -47,6 +47,22 @@ static int take_secrets(struct table_place *p, table_variable *variable, struct 
 	return 0;
 }
 
+/* An address is in sentences and recordings, which nothing secret may be in. */
+static int check_url(struct table_place *p, const char *url, struct err *e)
+{
+	struct address a;
+	int rc = address_parse(&a, url, "the table's address", e);
+
+	if (rc)
+		return rc;
+	if (a.user[0] || a.password[0] || strchr(a.url, '?'))
+		return err_set(e, -EINVAL,
+			       "the table's address is to be without user and query; "
+			       "AZURE_STORAGE_SAS_TOKEN has the signature");
+	copy(p->url, sizeof p->url, a.url);
+	return 0;
+}
+
 /* An endpoint is the end of the server's name, or, of an emulator, a whole address. */
 static bool make_url(struct table_place *p, const char *account, const char *endpoint,
 		     const char *prefix)
@@ -79,7 +95,6 @@ int table_place_of_url(struct table_place *p, const char *url, table_variable *v
 		       struct err *e)
 {
 	const char *shipyard = variable("SHIPYARD_STORAGE_ENV");
-	struct address a;
 	int rc;
 
 	*p = (struct table_place){ .url = "" };
@@ -90,15 +105,8 @@ int table_place_of_url(struct table_place *p, const char *url, table_variable *v
 			       "https://ACCOUNT.table.core.windows.net/shipyardperf");
 	if (!url && !read_shipyard(p, shipyard))
 		return err_set(e, -EINVAL, "SHIPYARD_STORAGE_ENV is not ACCOUNT:ENDPOINT:KEY");
-	rc = address_parse(&a, url ? url : p->url, "the table's address", e);
-	if (rc)
-		return rc;
-	if (a.user[0] || strchr(a.url, '?'))
-		return err_set(e, -EINVAL,
-			       "the table's address is to be without user and query; "
-			       "AZURE_STORAGE_SAS_TOKEN has the signature");
-	copy(p->url, sizeof p->url, a.url);
-	return take_secrets(p, variable, e);
+	rc = check_url(p, url ? url : p->url, e);
+	return rc ? rc : take_secrets(p, variable, e);
 }
 
 /* ---- three files ---- */
@@ -199,6 +207,8 @@ int table_place_of_files(struct table_place *p, const struct table_files *f,
 	}
 	if (!rc)
 		rc = understand(p, &c, e);
+	if (!rc)
+		rc = check_url(p, p->url, e);
 	pool_free(&pool);
 	return rc ? rc : take_secrets(p, variable, e);
 }
