@@ -28,6 +28,7 @@ enum {
 	NAME_MAX_BYTES = 255, /* of what a mark or a node is called */
 	MESSAGE_MAX = 16000,  /* what a mark may say */
 	BATCH = 512,          /* events that wait to be written */
+	SAME_TIME_MAX = 16, /* events of a node at one time, among which repeated ones are found */
 };
 /* A node is not started for longer: a time that is further away from its others is none. */
 #define SPAN_MOST_NS (INT64_C(10) * 365 * 86400 * NS_PER_S)
@@ -239,12 +240,26 @@ static bool same_event(const struct cascade_event *a, const struct cascade_event
 	       !strcmp(a->message, b->message);
 }
 
+/* Keys that differ by less than a microsecond lie beside each other. */
+static bool is_repeated(const struct gathering *g, uint32_t kept, const struct cascade_event *ev)
+{
+	for (uint32_t i = 1; i <= kept && i <= SAME_TIME_MAX; i++) {
+		const struct cascade_event *before = &g->event[kept - i];
+
+		if (before->utc_ns != ev->utc_ns)
+			return false;
+		if (same_event(before, ev))
+			return true;
+	}
+	return false;
+}
+
 static void drop_repeated(struct gathering *g)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < g->n; i++)
-		if (kept && same_event(&g->event[kept - 1], &g->event[i]))
+		if (is_repeated(g, kept, &g->event[i]))
 			g->twice++;
 		else
 			g->event[kept++] = g->event[i];
