@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 300
 """Traces open in the viewers people have, in headless Chromium that reaches nothing but this test: Perfetto's UI with its trace processor, catapult's
-importer (chrome://tracing), speedscope. None has a warning or an error, and each holds as many slices of as much time as the recording."""
+importer (chrome://tracing), speedscope. None has a warning or an error, and each holds as many slices of as much time as the recording: intervals of
+Scanner's, and phases that marks make."""
+import csv
 import functools
 import http.server
+import io
 import json
 import os
 import random
@@ -12,6 +15,7 @@ import subprocess
 import sys
 import threading
 
+import cascade_pools
 import chromium
 import readers
 import scanner_profiles as made
@@ -32,18 +36,19 @@ IN_PERFETTO = """(async () => {
 		const answer = await app.trace.engine.query(sql), row = answer.iter({});
 		return answer.columns().map((k) => Number(row.get(k)));
 	};
-	return [...await ask('select count(*), sum(dur), count(distinct track_id) from slice'),
+	return [...await ask("select count(*), sum(dur), count(distinct track_id) from slice where category = 'CATEGORY'"),
 		...await ask("select count(*) from stats where severity in ('error', 'data_loss') and value > 0")];
 })().catch(() => null)"""
 IN_CATAPULT = """(async () => {
-	const text = await (await fetch('/t.json')).text(), model = new tr.Model(), options = new tr.importer.ImportOptions();
+	const text = await (await fetch('/NAME.json')).text(), model = new tr.Model(), options = new tr.importer.ImportOptions();
 	options.showImportWarnings = false;
 	new tr.importer.Import(model, options).importTraces([text]);
 	let slices = 0, ms = 0, rows = 0;
 	for (const p of model.getAllProcesses())
 		for (const id in p.threads) {
-			rows += p.threads[id].sliceGroup.slices.length > 0;
-			for (const s of p.threads[id].sliceGroup.slices) { slices++; ms += s.duration; }
+			const found = p.threads[id].sliceGroup.slices.filter((s) => s.category === 'CATEGORY');
+			rows += found.length > 0;
+			for (const s of found) { slices++; ms += s.duration; }
 		}
 	return [slices, Math.round(ms * 1e6), rows, model.importWarnings.length];
 })()"""
@@ -67,26 +72,43 @@ def serve():
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
+def trace(name, *words):
+    for words in (["import", *words, "-o", name], ["trace", name, "-o", f"www/{name}.json"], ["trace", name, "-o", f"www/{name}.pftrace"]):
+        subprocess.run([SONDE, *words], check=True, capture_output=True)
+
+
+def phases(name):
+    """How many, how long, in how many tracks."""
+    told = subprocess.run([SONDE, "phases", "--csv", name], check=True, capture_output=True, text=True).stdout
+    rows = list(csv.DictReader(io.StringIO(told)))
+    return [len(rows), sum(round(float(r["duration_seconds"]) * 1e9) for r in rows)]
+
+
+base = serve()
 job = made.make_job(random.Random(2), 5)
 made.write_database("db", {1: ("j", job)})
-base = serve()
-for words in (["import", "scanner", "db", "-o", "rec"], ["trace", "rec", "-o", "www/t.json"], ["trace", "rec", "-o", "www/t.pftrace"]):
-    subprocess.run([SONDE, *words], check=True, capture_output=True)
+trace("profile", "scanner", "db")
 intervals = [(b, e) for p in job for t in p.threads() for _, b, e in t.intervals]
-wanted = [len(intervals), sum(e - b for b, e in intervals), sum(bool(t.intervals) for p in job for t in p.threads())]
+partition, nodes = cascade_pools.make_pool(random.Random(3), 9)
+with open("pool.json", "w", encoding="utf-8") as f:
+    json.dump(cascade_pools.entities(partition, nodes), f)
+trace("start", "cascade", "pool.json")
+WANTED = {"profile": ("span", [len(intervals), sum(e - b for b, e in intervals), sum(bool(t.intervals) for p in job for t in p.threads())]),
+          "start": ("phase", phases("start"))}
 
 browser = chromium.Chromium(flags=["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"])
-for name in ("t.pftrace", "t.json"):
-    browser.open("about:blank")
-    browser.open(f"{base}/perfetto/index.html#!/?url={base}/{name}")
-    assert browser.wait_for(f"document.title.startsWith({json.dumps(name)})"), name
-    found = browser.wait_for(IN_PERFETTO)
-    assert found == wanted + [0], (name, found, wanted)
-browser.open(f"{base}/catapult.html")
-assert browser.wait_for("document.readyState === 'complete' && window.tr && tr.importer ? 1 : 0")
-found = browser.evaluate(IN_CATAPULT)
-assert found == wanted + [0], (found, wanted)
-browser.open(f"{base}/speedscope/index.html#profileURL=/t.json")
-text = browser.wait_for("document.title.startsWith('t.json') && document.body.innerText")
-assert text and f"(1/{wanted[2]})" in text, text
+for name, (category, wanted) in WANTED.items():
+    for file in (f"{name}.pftrace", f"{name}.json"):
+        browser.open("about:blank")
+        browser.open(f"{base}/perfetto/index.html#!/?url={base}/{file}")
+        assert browser.wait_for(f"document.title.startsWith({json.dumps(file)})"), file
+        *found, errors = browser.wait_for(IN_PERFETTO.replace("CATEGORY", category))
+        assert found[:len(wanted)] == wanted and not errors, (file, found, errors, wanted)
+    browser.open(f"{base}/catapult.html")
+    assert browser.wait_for("document.readyState === 'complete' && window.tr && tr.importer ? 1 : 0")
+    *found, warnings = browser.evaluate(IN_CATAPULT.replace("CATEGORY", category).replace("NAME", name))
+    assert found[:len(wanted)] == wanted and not warnings, (name, found, warnings, wanted)
+browser.open(f"{base}/speedscope/index.html#profileURL=/profile.json")
+text = browser.wait_for("document.title.startsWith('profile.json') && document.body.innerText")
+assert text and f"(1/{WANTED['profile'][1][2]})" in text, text
 browser.close()
