@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 600
+# limit: 3600
 """import cascade takes every start-up event of a table's dump with its time and message; what is bad is named with its place and costs nothing else."""
 import calendar
 import csv
@@ -14,7 +14,7 @@ import subprocess
 import cascade_pools as made
 
 SONDE = os.environ["SONDE"]
-MUTATED = 2000 if os.environ.get("LONG") else 40
+MUTATED = 10_000 if os.environ.get("LONG") else 40
 rng = random.Random(84)
 
 
