@@ -108,5 +108,5 @@ try:
     sonde("import", "cascade", URL, "many", "-o", "many", AZURE_STORAGE_KEY=KEY)
     assert len(events("many")) == len(more)
 finally:
-    process.terminate()
-    process.wait(20)
+    process.kill()
+    process.wait()
