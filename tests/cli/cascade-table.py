@@ -122,6 +122,7 @@ for change, why in ((lambda f: f["pool.json"]["pool_specification"].clear(), "do
                     (lambda f: f["config.json"].pop("batch_shipyard"), "storage_account_settings"),
                     (lambda f: f["config.json"]["batch_shipyard"].update(storage_account_settings="x"), "account and endpoint"),
                     (lambda f: f["pool.json"]["batch_shipyard"].update(storage_entity_prefix="other"), "status 404"),
+                    (lambda f: f["config.json"]["credentials"]["storage"]["mine"].update(endpoint=server.endpoint + "?sig=abc%2Bdef"), "without user and query"),
                     (lambda f: f.update({"config.json": "{"}), "config.json: it is no JSON"),
                     (lambda f: f.update({"pool.json": "[]"}), "holds no object")):
     configure(change)
