@@ -42,4 +42,11 @@ int phase_meter_make(struct phase_meter *m, struct run *r, const struct phases *
 		     const struct phase_totals *t, const char *globs, struct err *e);
 void phase_meter_free(struct phase_meter *m);
 
+/* Those of one phase, or total: [nmetrics]. NULL: there are none. */
+static inline const struct phase_figure *phase_figures(const struct phase_meter *m,
+						       const struct phase_figure *all, uint32_t i)
+{
+	return all ? all + (size_t)i * m->nmetrics : NULL;
+}
+
 #endif

@@ -108,7 +108,7 @@ static void put_phase(struct made *t, uint32_t i)
 	put_real(t, 9, x->size_bytes / x->duration_s);
 	put_int(t, 10, x->depth);
 	put_int(t, 11, x->crosses);
-	put_figures(t, p->meter.of_phase + (size_t)i * p->meter.nmetrics);
+	put_figures(t, phase_figures(&p->meter, p->meter.of_phase, i));
 }
 
 static void put_total(struct made *t, uint32_t i)
@@ -130,7 +130,7 @@ static void put_total(struct made *t, uint32_t i)
 	put_real(t, 11, x->starts_apart_s);
 	put_real(t, 12, x->size_bytes);
 	put_real(t, 13, x->bytes_per_second);
-	put_figures(t, p->meter.of_total + (size_t)i * p->meter.nmetrics);
+	put_figures(t, phase_figures(&p->meter, p->meter.of_total, i));
 }
 
 /* ---- the table ---- */

@@ -85,7 +85,7 @@ static void phase(struct json *j, const struct phase_report *p, uint32_t i)
 	json_key(j, "crosses");
 	json_bool(j, x->crosses);
 	json_put_text(j, "text", x->text);
-	figures(j, m, m->of_phase + (size_t)i * m->nmetrics);
+	figures(j, m, phase_figures(m, m->of_phase, i));
 	json_object_end(j);
 }
 
@@ -112,7 +112,7 @@ static void total(struct json *j, const struct phase_report *p, uint32_t i)
 	json_put_real(j, "starts_apart_seconds", t->starts_apart_s);
 	json_put_real(j, "size_bytes", t->size_bytes);
 	json_put_real(j, "bytes_per_second", t->bytes_per_second);
-	figures(j, m, m->of_total + (size_t)i * m->nmetrics);
+	figures(j, m, phase_figures(m, m->of_total, i));
 	json_object_end(j);
 }
 
