@@ -23,6 +23,7 @@ struct file {
 	int fd;
 	uint32_t instance;
 	int64_t seen_ns; /* monotonic: what was written until then was read */
+	int64_t told_ns; /* the latest time that a line of it has said */
 	bool too_long;   /* in the midst of such a line */
 };
 
@@ -57,6 +58,8 @@ struct marks {
 struct when {
 	int64_t mono_ns, utc_ns, changed_ns;
 	bool exact;
+	const char *next; /* the next line that says when it was; NULL: it is not looked for yet */
+	int64_t next_ns;  /* what it says; INT64_MAX: there is none */
 };
 
 struct marks *marks_open(void)
@@ -193,6 +196,17 @@ static int64_t time_of(const struct mark_line *l, const struct when *w)
 	return at_ns < 0 || at_ns > w->mono_ns ? w->mono_ns : at_ns;
 }
 
+/* What one script writes is in its order: a line without a time lies between those around it that
+ * have one, as far as it is not known when it was written. */
+static int64_t time_of_bare(const struct file *f, const struct when *w)
+{
+	int64_t at_ns = w->changed_ns;
+
+	if (w->next_ns < at_ns && w->next_ns >= f->seen_ns - TICK_NS)
+		at_ns = w->next_ns;
+	return at_ns < f->told_ns ? f->told_ns : at_ns;
+}
+
 static void take_line(struct marks *m, struct sample *s, uint32_t file, const char *line, size_t n,
 		      const struct when *w)
 {
@@ -212,7 +226,9 @@ static void take_line(struct marks *m, struct sample *s, uint32_t file, const ch
 		return;
 	}
 	m->taken++;
-	at_ns = l.timed ? time_of(&l, w) : w->changed_ns;
+	at_ns = l.timed ? time_of(&l, w) : time_of_bare(&m->file[file], w);
+	if (l.timed && l.mono_ns == at_ns && at_ns > m->file[file].told_ns)
+		m->file[file].told_ns = at_ns;
 	track = track_of(m, s, file, l.text, at_ns);
 	if (!l.timed) {
 		within_ns = at_ns - m->file[file].seen_ns;
@@ -232,6 +248,25 @@ static void take_line(struct marks *m, struct sample *s, uint32_t file, const ch
 
 /* ---- a file ---- */
 
+static void find_next(struct when *w, char *at, char *end)
+{
+	char *newline;
+
+	w->next = end;
+	w->next_ns = INT64_MAX;
+	while (w->next == end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
+		struct mark_line l;
+
+		*newline = '\0';
+		if (mark_line_parse(&l, at, (size_t)(newline - at)) && l.timed) {
+			w->next = at;
+			w->next_ns = l.mono_ns;
+		}
+		*newline = '\n';
+		at = newline + 1;
+	}
+}
+
 /* Whole lines among n bytes, and a last one without its end when no more will come. Returns how
  * many bytes are done with. */
 static size_t take_lines(struct marks *m, struct sample *s, uint32_t file, size_t n, bool last,
@@ -248,6 +283,8 @@ static size_t take_lines(struct marks *m, struct sample *s, uint32_t file, size_
 		if (!newline && !last && length <= MARK_LINE_MAX && !f->too_long)
 			break;
 		at[length] = '\0';
+		if (newline && (!w->next || at >= w->next))
+			find_next(w, newline + 1, end);
 		w->exact = exact && at + length + 1 >= end;
 		if (!f->too_long)
 			take_line(m, s, file, at, length, w);

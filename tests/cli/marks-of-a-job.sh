@@ -55,6 +55,23 @@ print(";".join(r[sys.argv[2]] for r in rows))' "$@"
 }
 equal "detail" "field=7 images=412" "$(span imaging detail)"
 holds "the inner one is within" "$(span inner begin_seconds) >= $(span imaging begin_seconds) && $(span inner end_seconds) <= $(span imaging end_seconds)"
+# Lines with a time and without one keep their order.
+cat >mixed.sh <<'END'
+for i in $(seq 25); do
+	echo "M step-start n=$i" >>"$SONDE_MARKS"
+	"$SONDE" mark step-end "n=$i"
+	"$SONDE" mark turn-start "n=$i"
+	echo "M turn-end n=$i" >>"$SONDE_MARKS"
+done
+END
+"$SONDE" run --quiet -o mixed -- bash mixed.sh || fail "run: $?"
+"$SONDE" export --to csv -o csv-mixed mixed || fail "export"
+"$PYTHON" - <<'PY' || fail "marks have changed places"
+import csv
+at = {(r["name"], r["message"].split()[0]): float(r["seconds"]) for r in csv.DictReader(open("csv-mixed/marks.csv")) if r["message"].startswith("n=")}
+times = [at[name, f"n={i}"] for i in range(1, 26) for name in ("step-start", "step-end", "turn-start", "turn-end")]
+assert times == sorted(times), [(a, b) for a, b in zip(times, times[1:]) if a > b]
+PY
 holds "how long the inner one was" "$(span inner duration_seconds) >= 0.3"
 holds "how long the echoed one was" "$(span echoed duration_seconds) >= 0.29"
 holds "and not longer than what was around it" "$(span echoed duration_seconds) < $(span imaging duration_seconds)"
