@@ -184,9 +184,10 @@ const struct command command_trace = {
 	.what = "Write a recording as a timeline for trace viewers",
 	.description =
 		"Writes one timeline of everything: when processes lived, spans on their tracks, "
-		"marks and the phases that they make, and counters of cores, memory, GPUs, power and traffic, of all nodes on "
-		"one clock. Viewers such as ui.perfetto.dev, chrome://tracing and speedscope open "
-		"it; what is opened in them stays in the browser.\n\n"
+		"marks and the phases that they make, and counters of cores, memory, GPUs, power "
+		"and traffic, of all nodes on one clock. Viewers such as ui.perfetto.dev, "
+		"chrome://tracing and speedscope open it; what is opened in them stays in the "
+		"browser.\n\n"
 		"The ending of the file's name says how it is written: .trace, .json (Chrome's "
 		"JSON), .json.gz (the same, compressed), .tar.gz (an archive that holds a "
 		".trace), .pftrace (Perfetto's protobuf, smaller, for millions of events).\n\n"

@@ -89,8 +89,8 @@ static bool file_is_ours(void)
 	       st.st_ino == process.inode;
 }
 
-/* The job needs that memory, too: half of a small file system is left to it, and of a large one so
- * many rings' worth. A file system without a size has no limit. */
+/* The job needs that memory, too: half of a small file system is left to it, and so many bytes of a
+ * large one. One without a size has no limit. */
 static bool leaves_room(int fd, size_t size, size_t spare)
 {
 	struct statvfs fs;
