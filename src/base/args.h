@@ -42,6 +42,8 @@ struct option {
 	const char *bare; /* the value of --name alone; another only as --name=VALUE. NULL: none */
 	bool follows;     /* with bare: another also as the next word, unless that begins with - */
 	const char *help; /* one sentence, ends with a full stop */
+	const char
+		*words;   /* those that a text may be, as " csv json", for completions; NULL: any */
 	size_t offset;    /* into the options struct */
 	int64_t min, max; /* of durations (ns) and counts; both 0: any */
 	bool hidden;      /* left out of help */

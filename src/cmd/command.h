@@ -20,6 +20,7 @@ struct example {
 struct command {
 	const char *name;
 	const char *operands;    /* "[DIR]", "-- CMD [ARGS...]", "" */
+	const char *words;       /* those that the first operand may be; as in struct option */
 	const char *what;        /* one line, no full stop */
 	const char *description; /* for the man page: paragraphs separated by a blank line */
 	const struct option *options;

@@ -56,6 +56,19 @@ static void quoted(struct bytes *b, const char *text, const char *special)
 	}
 }
 
+/* The words that an option's value may be; NULL: anything. */
+static const char *choices_of(const struct option *o)
+{
+	return o->type == ARG_CHOICE ? o->value : o->words;
+}
+
+/* With blanks between them. */
+static void put_choices(struct bytes *b, const char *words)
+{
+	for (words += *words == ' '; *words; words++)
+		bytes_u8(b, *words == '|' ? ' ' : (uint8_t)*words);
+}
+
 static void bash_list(struct bytes *b, const struct command *c, bool values, int place)
 {
 	for (size_t i = 0; i < c->noptions; i++) {
@@ -68,6 +81,30 @@ static void bash_list(struct bytes *b, const struct command *c, bool values, int
 		if (o->letter)
 			bytes_printf(b, " -%c", o->letter);
 	}
+}
+
+/* Behind which word only some are offered. */
+static void bash_choices(struct bytes *b, const struct command *c)
+{
+	bytes_puts(b, "\t\tcase $prev in\n");
+	for (size_t i = 0; i < c->noptions; i++) {
+		const struct option *o = &c->options[i];
+
+		if (o->hidden || !choices_of(o) || !option_takes_word(o))
+			continue;
+		bytes_printf(b, "\t\t--%s", o->name);
+		if (o->letter)
+			bytes_printf(b, " | -%c", o->letter);
+		bytes_puts(b, ") choices='");
+		put_choices(b, choices_of(o));
+		bytes_puts(b, "' ;;\n");
+	}
+	if (c->words) {
+		bytes_printf(b, "\t\t%s) choices='", word_of(c));
+		put_choices(b, c->words);
+		bytes_puts(b, "' ;;\n");
+	}
+	bytes_puts(b, "\t\tesac\n");
 }
 
 static void bash_command(struct bytes *b, const struct command *c)
@@ -94,7 +131,9 @@ static void bash_command(struct bytes *b, const struct command *c)
 	bash_list(b, c, true, PLACE_DIRECTORY);
 	bytes_puts(b, " '\n\t\tfiles='");
 	bash_list(b, c, true, PLACE_FILE);
-	bytes_printf(b, " '\n\t\toperand='%s'\n\t\t;;\n", kinds[place_of(c->operands)]);
+	bytes_printf(b, " '\n\t\toperand='%s'\n", kinds[place_of(c->operands)]);
+	bash_choices(b, c);
+	bytes_puts(b, "\t\t;;\n");
 }
 
 void completion_bash(struct bytes *b)
@@ -105,7 +144,8 @@ void completion_bash(struct bytes *b)
 		      "\tmapfile -t COMPREPLY < <(compgen \"$@\")\n}\n\n"
 		      "_sonde()\n{\n"
 		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-		      "\tlocal options='' values='' directories='' files='' operand='' commands='");
+		      "\tlocal options='' values='' directories='' files='' operand='' choices='' "
+		      "commands='");
 	command_names(b);
 	bytes_puts(b, "' i\n\tCOMPREPLY=()\n\tif [[ $COMP_CWORD -eq 1 ]]; then\n\t\tmapfile -t "
 		      "COMPREPLY < <(compgen -W \"$commands help --help --version\" -- "
@@ -122,7 +162,9 @@ void completion_bash(struct bytes *b)
 		   "${COMP_WORDS[i]} \"* ]]; then\n\t\t\t\t((i++))\n\t\t\telif [[ ${COMP_WORDS[i]} "
 		   "!= -* ]]; then\n\t\t\t\tbreak\n\t\t\tfi\n\t\tdone\n\t\tif ((i < COMP_CWORD)) "
 		   "&& declare -F _command_offset >/dev/null; then\n\t\t\t_command_offset "
-		   "\"$i\"\n\t\t\treturn\n\t\tfi\n\tfi\n\tif [[ $directories = *\" $prev \"* ]]; "
+		   "\"$i\"\n\t\t\treturn\n\t\tfi\n\tfi\n\tif [[ -n $choices ]]; "
+		   "then\n\t\tmapfile -t COMPREPLY < <(compgen -W \"$choices\" -- "
+		   "\"$cur\")\n\telif [[ $directories = *\" $prev \"* ]]; "
 		   "then\n\t\t_sonde_offer -d -- \"$cur\"\n\telif [[ $files = *\" $prev \"* ]]; "
 		   "then\n\t\t_sonde_offer -f -- \"$cur\"\n\telif [[ $values = *\" $prev \"* ]]; "
 		   "then\n\t\treturn\n\telif [[ $cur = -* ]]; then\n\t\tmapfile -t COMPREPLY < "
@@ -138,6 +180,13 @@ void completion_bash(struct bytes *b)
 	for (size_t i = 0; i < ncommands; i++)
 		if (commands[i]->by_name)
 			bytes_printf(b, "complete -F _sonde_by_name %s\n", commands[i]->name);
+}
+
+static void zsh_choices(struct bytes *b, const char *words)
+{
+	bytes_puts(b, ":(");
+	put_choices(b, words);
+	bytes_u8(b, ')');
 }
 
 static const char *zsh_action(enum place place)
@@ -170,7 +219,10 @@ static void zsh_option(struct bytes *b, const struct option *o)
 	if (option_takes_word(o)) {
 		bytes_puts(b, o->bare ? "::" : ":");
 		quoted(b, o->value ? o->value : "VALUE", special);
-		bytes_printf(b, ":%s", zsh_action(place_of(o->value)));
+		if (choices_of(o))
+			zsh_choices(b, choices_of(o));
+		else
+			bytes_printf(b, ":%s", zsh_action(place_of(o->value)));
 	}
 	bytes_u8(b, '\'');
 }
@@ -208,6 +260,11 @@ static void zsh_command(struct bytes *b, const struct command *c)
 		if (!c->options[i].hidden)
 			zsh_option(b, &c->options[i]);
 	bytes_puts(b, " \\\n\t\t\t'(-h --help)'{-h,--help}'[Show the usage and end.]'");
+	if (c->words) {
+		bytes_puts(b, " \\\n\t\t\t'1:what");
+		zsh_choices(b, c->words);
+		bytes_u8(b, '\'');
+	}
 	if (place == PLACE_COMMAND)
 		bytes_puts(b,
 			   " \\\n\t\t\t'(-)1:command: _command_names -e' '*::arguments: _normal'");
@@ -276,9 +333,21 @@ static void fish_seen(struct bytes *b, const struct command *c)
 				     commands[i]->name);
 }
 
-static void fish_value(struct bytes *b, enum place place)
+static void fish_choices(struct bytes *b, const char *words)
 {
-	if (place == PLACE_FILE)
+	bytes_puts(b, " -a '");
+	put_choices(b, words);
+	bytes_u8(b, '\'');
+}
+
+static void fish_value(struct bytes *b, const struct option *o)
+{
+	enum place place = place_of(o->value);
+
+	if (choices_of(o)) {
+		bytes_puts(b, " -x");
+		fish_choices(b, choices_of(o));
+	} else if (place == PLACE_FILE)
 		bytes_puts(b, " -r -F");
 	else if (place == PLACE_DIRECTORY)
 		bytes_puts(b, " -x -a '(__fish_complete_directories)'");
@@ -325,10 +394,19 @@ static void fish_command(struct bytes *b, const struct command *c)
 		if (o->letter)
 			bytes_printf(b, " -s %c", o->letter);
 		if (option_takes_word(o))
-			fish_value(b, place_of(o->value));
+			fish_value(b, o);
 		bytes_puts(b, " -d '");
 		quoted(b, o->help, special);
 		bytes_puts(b, "'\n");
+	}
+	if (c->words) {
+		bytes_puts(b, "complete -c sonde -n '");
+		fish_seen(b, c);
+		bytes_puts(b, "; and not __fish_seen_subcommand_from ");
+		put_choices(b, c->words);
+		bytes_u8(b, '\'');
+		fish_choices(b, c->words);
+		bytes_u8(b, '\n');
 	}
 	fish_operand(b, c);
 	for (size_t i = 0; i < c->nverbs; i++)

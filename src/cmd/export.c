@@ -38,6 +38,10 @@ static const char known_tables[] = "One of the tables:" TABLES(NAME) ".";
 static const char known_formats[] = "Formats, separated by commas:"
 #include "sinks.def"
 				    " " DOCUMENTS " " PROFILES ".";
+static const char table_words[] = TABLES(NAME);
+static const char format_words[] =
+#include "sinks.def"
+	" " DOCUMENTS " " PROFILES;
 
 struct export_options {
 	const char *to, *output, *append, *lake, *metrics, *table, *names;
@@ -51,6 +55,7 @@ static const struct option rows[] = {
 	  .value = "FORMATS",
 	  .fallback = "csv",
 	  .help = known_formats,
+	  .words = format_words,
 	  OPTION_OFFSET(struct export_options, to) },
 	{ .name = "output",
 	  .letter = 'o',
@@ -80,10 +85,12 @@ static const struct option rows[] = {
 	  .type = ARG_TEXT,
 	  .value = "NAME",
 	  .help = known_tables,
+	  .words = table_words,
 	  OPTION_OFFSET(struct export_options, table) },
 	{ .name = "names",
 	  .type = ARG_TEXT,
 	  .value = "perfmon",
+	  .words = DOCUMENTS,
 	  .help = "Tables, columns and units as perfmon has them: cpu_metrics, perf_metrics, "
 		  "nv_gpu_metrics, with a row for each host and time.",
 	  OPTION_OFFSET(struct export_options, names) },

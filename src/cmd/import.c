@@ -21,6 +21,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define IMPORTER(x, name) " " name
+static const char formats[] =
+#include "import.def"
+	" amun";
+#undef IMPORTER
+
 struct import_options {
 	const char *output, *store;
 	struct table_files table;
@@ -322,6 +328,7 @@ static int import_exec(const void *options, int noperands, char **operands)
 const struct command command_import = {
 	.name = "import",
 	.operands = "FORMAT [PATH [JOB|POOL]]",
+	.words = formats,
 	.what = "Make a recording of what another program measured",
 	.description =
 		"Reads what another program wrote and writes it as a recording, a file for each "

@@ -23,6 +23,9 @@
 static const char known_services[] = "Service:"
 #include "pushes.def"
 				     ".";
+static const char services[] =
+#include "pushes.def"
+	;
 #undef PUSH
 
 struct push_options {
@@ -39,6 +42,7 @@ static const struct option rows[] = {
 	  .type = ARG_TEXT,
 	  .value = "SERVICE",
 	  .help = known_services,
+	  .words = services,
 	  OPTION_OFFSET(struct push_options, to) },
 	{ .name = "url",
 	  .type = ARG_TEXT,

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#define IMPORTER(x) extern const struct importer importer_##x;
+#define IMPORTER(x, name) extern const struct importer importer_##x;
 #include "import.def"
 #undef IMPORTER
 
-#define IMPORTER(x) &importer_##x,
+#define IMPORTER(x, name) &importer_##x,
 const struct importer *const importers[] = {
 #include "import.def"
 };
