@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/stream.h"
 
+#include "base/escape.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
@@ -26,15 +28,25 @@ static int finish(struct stream_writer *w, struct err *e)
 	return 0;
 }
 
-static void put_columns(struct bytes *b, const struct column *c, uint32_t n)
+/* In UTF-8, as the texts of cells: a column may be called after a device. */
+static void put_text(struct stream_writer *w, const char *text)
 {
-	bytes_u32(b, n);
+	bytes_reset(&w->codes);
+	escape_utf8(&w->codes, text ? text : "");
+	bytes_u8(&w->codes, '\0');
+	bytes_text(&w->block, w->codes.failed ? NULL : (const char *)w->codes.data);
+	w->block.failed |= w->codes.failed;
+}
+
+static void put_columns(struct stream_writer *w, const struct column *c, uint32_t n)
+{
+	bytes_u32(&w->block, n);
 	for (uint32_t i = 0; i < n; i++) {
-		bytes_u8(b, (uint8_t)c[i].type);
-		bytes_text(b, c[i].name);
-		bytes_text(b, c[i].unit);
-		bytes_text(b, c[i].help);
-		bytes_text(b, c[i].kind);
+		bytes_u8(&w->block, (uint8_t)c[i].type);
+		put_text(w, c[i].name);
+		put_text(w, c[i].unit);
+		put_text(w, c[i].help);
+		put_text(w, c[i].kind);
 	}
 }
 
@@ -42,9 +54,9 @@ int stream_put_schema(struct stream_writer *w, const struct frame_schema *schema
 {
 	w->schema = schema;
 	begin(w, STREAM_SCHEMA);
-	bytes_text(&w->block, schema->table);
-	put_columns(&w->block, schema->columns, schema->ncolumns);
-	put_columns(&w->block, schema->metrics, schema->nmetrics);
+	put_text(w, schema->table);
+	put_columns(w, schema->columns, schema->ncolumns);
+	put_columns(w, schema->metrics, schema->nmetrics);
 	return finish(w, e);
 }
 
