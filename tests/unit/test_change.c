@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { LONG_SERIES = 200, SERIES = 100 };
+enum { LONG_SERIES = 200, SERIES = 300 };
 
 /* Student's with 3 degrees of freedom, of variance 1: values far out. */
 static double far_out(struct random *r)
@@ -73,8 +73,9 @@ static void test_stable_is_stable_and_a_step_is_found(void **state)
 	static const struct {
 		double rho;
 		bool heavy;
-	} rows[] = { { 0, false }, { 0.3, false }, { 0.6, false },
-		     { 0, true },  { 0.3, true },  { 0.6, true } };
+		int percent; /* of steps that are found */
+	} rows[] = { { 0, false, 95 }, { 0.3, false, 95 }, { 0.6, false, 95 },
+		     { 0, true, 95 },  { 0.3, true, 95 },  { 0.6, true, 90 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -84,8 +85,8 @@ static void test_stable_is_stable_and_a_step_is_found(void **state)
 		print_message("rho %.1f%s: %d of %d stable ones flagged, %d steps found\n",
 			      rows[i].rho, rows[i].heavy ? ", heavy tails" : "", flagged, SERIES,
 			      found);
-		assert_true(flagged <= 2);
-		assert_true(found >= 95);
+		assert_true(100 * flagged <= 2 * SERIES);
+		assert_true(100 * found >= rows[i].percent * SERIES);
 	}
 }
 
