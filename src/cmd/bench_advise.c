@@ -102,6 +102,7 @@ static int choose_machine(struct answer *a, struct err *e)
 	struct campaign_groups machines;
 	const struct campaign_group *newest = NULL;
 	const char *name = NULL;
+	uint32_t last = 0; /* its newest trial */
 	int rc;
 
 	for (uint32_t i = 0; i < a->c.g.ntrials && a->o->hardware; i++)
@@ -110,16 +111,18 @@ static int choose_machine(struct answer *a, struct err *e)
 	for (uint32_t i = 0; i < machines.n && !rc; i++) {
 		const struct campaign_group *g = &machines.group[i];
 
-		if (!newest || g->trial[g->n - 1] > newest->trial[newest->n - 1])
+		if (g->n && (!newest || g->trial[g->n - 1] > last)) {
+			last = g->trial[g->n - 1];
 			newest = g;
+		}
 	}
-	for (uint32_t i = 0; i < machines.n && !rc; i++)
+	for (uint32_t i = 0; i < machines.n && newest; i++)
 		for (uint32_t k = 0; k < machines.group[i].n && &machines.group[i] != newest; k++) {
 			a->c.left_out[machines.group[i].trial[k]] = true;
 			a->others++;
 		}
 	for (size_t i = 0; newest && i < MACHINE_NAMES && !name; i++)
-		name = campaign_text(&a->c, newest->trial[newest->n - 1], machine_names[i]);
+		name = campaign_text(&a->c, last, machine_names[i]);
 	snprintf(a->machine, sizeof a->machine, "%s", name ? name : "a machine that is not known");
 	campaign_groups_free(&machines);
 	return rc;
