@@ -83,8 +83,8 @@ struct campaign_groups {
 	struct pool pool;
 };
 
-/* by: campaign_by together. Trials that said nothing are in none. 0 or -ENOMEM with a sentence;
- * free in either case. */
+/* by: campaign_by together; parameters have the component with them. Trials that said nothing are
+ * in none. 0 or -ENOMEM with a sentence; free in either case. */
 int campaign_group(struct campaign_groups *out, const struct campaign *c, unsigned by,
 		   struct err *e);
 void campaign_groups_free(struct campaign_groups *g);

@@ -53,8 +53,8 @@ static int choose_names(struct names *x, const struct campaign *c, unsigned by)
 
 	for (uint32_t i = 0; i < c->g.nparameters && (by & CAMPAIGN_PARAMETERS) && !rc; i++)
 		rc = add_name(x, c->g.parameter[i].name);
-	if ((by & CAMPAIGN_SOFTWARE) && !rc)
-		rc = add_name(x, "component");
+	if ((by & (CAMPAIGN_PARAMETERS | CAMPAIGN_SOFTWARE)) && !rc)
+		rc = add_name(x, "component"); /* what is measured at all */
 	if ((by & CAMPAIGN_SOFTWARE) && !rc)
 		rc = add_name(x, "version");
 	x->nown = x->n;

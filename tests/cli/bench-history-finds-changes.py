@@ -25,7 +25,7 @@ def sonde(*words, code=0):
     return p
 
 
-def inspection(folder, batch, values, package):
+def inspection(folder, batch, values, package, framework="t"):
     """As Amun leaves one: many trials at no cost."""
     os.makedirs(f"{folder}/build")
     lock = {"default": {"numpy": {"version": f"=={package}"}}}
@@ -34,7 +34,7 @@ def inspection(folder, batch, values, package):
     for i, v in enumerate(values):
         os.makedirs(f"{folder}/results/{i}")
         at = f"2026-01-{batch:02}T00:{i // 60:02}:{i % 60:02}.000000"
-        said = {"name": "PiPlay", "framework": "t", "@parameters": {"size": 8, "kind": NAME}, "@result": {"elapsed": v, "odd": 1, "flat": 3.5}}
+        said = {"name": "PiPlay", "framework": framework, "@parameters": {"size": 8, "kind": NAME}, "@result": {"elapsed": v, "odd": 1, "flat": 3.5}}
         with open(f"{folder}/results/{i}/result", "w") as f:
             json.dump({"exit_code": 0 if v else 1, "stdout": said if v else {}, "stderr": "", "start_datetime": at, "end_datetime": at,
                        "script_sha256": "ab" * 32, "hwinfo": {"cpu_info": {"brand_raw": "CPU", "count": 4}}, "hostname": "h" + str(batch)}, f)
@@ -57,12 +57,16 @@ with open(os.environ["TOP"] + "/docs/schema/bench-history.json", encoding="utf-8
 assert change["at"] == 30 and change["low"] <= 30 <= change["high"] and change["difference_low"] < 10 < change["difference_high"], change
 assert [f["name"] for f in change["facts"]] == ["node.host", "package.numpy"], change
 assert series["failed"] == 0 and series["parameters"]["kind"] == NAME and series["enough"], series
+# What is measured with another component is another series.
+inspection("three", 3, [random.gauss(150, 2) for _ in range(15)], "1.19.0", framework="other")
+told = sonde("bench", "history", "PiPlay", "-c", "elapsed").stdout
+assert "component=other: 15 trials" in told and "component=t: 60 trials" in told, told
 # Neither what never differs nor too few are told a change.
-assert "no change is shown" in sonde("bench", "history", "PiPlay", "-c", "flat").stdout
-assert "too few to tell" in sonde("bench", "history", "PiPlay", "-c", "elapsed", "-w", "elapsed<98").stdout
+assert "no change is shown" in sonde("bench", "history", "PiPlay", "-c", "flat", "-w", "component=t").stdout
+assert "too few to tell" in sonde("bench", "history", "PiPlay", "-c", "elapsed", "-w", "elapsed<98", "-w", "component=t").stdout
 assert sonde("bench", "history", "PiPlay", "-c", "elapsed", "-w", "package.numpy=1.18.*").stdout.count("no change is shown") == 1
 assert "30 trials" in sonde("bench", "history", "PiPlay", "-c", "elapsed", "-w", "batch=2").stdout
-assert sonde("bench", "history", "PiPlay", "-c", "elapsed", "--by", "software").stdout.count(" trials") == 2
+assert sonde("bench", "history", "PiPlay", "-c", "elapsed", "--by", "software", "-w", "component=t").stdout.count(" trials") == 2
 sonde("bench", "history", "PiPlay", "-c", "elapsed", "--plot", "deep/p.svg")
 with open("deep/p.svg", encoding="utf-8") as f:
     drawn = f.read()
