@@ -191,7 +191,7 @@ $(BUILD)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(filter %.a,$^) $(PROGRAMLIBS) -lm
 # Those that are made of Sonde's own parts.
-OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table compare_rates statistics growing_nodes traced_nodes)
+OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_rates statistics growing_nodes traced_nodes)
 $(OWNPARTS): $(BUILD)/libsonde-all.a
 $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 # And those that use the library as others do.

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ static const struct {
 	{ "energy_joules", "J", BENCH_LESS_IS_BETTER },
 	{ "energy_apportioned_joules", "J", BENCH_LESS_IS_BETTER },
 };
-enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 11 };
+enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 14 };
 
 int64_t bench_batch_id(const char *word)
 {
@@ -124,6 +125,15 @@ static int add_figure(struct bench_group *g, const struct bench_figure *f, struc
 	return 0;
 }
 
+enum unit bench_unit(const struct bench_figure *f)
+{
+	return !f->unit                ? UNIT_ONE
+	       : !strcmp(f->unit, "s") ? UNIT_SECONDS
+	       : !strcmp(f->unit, "B") ? UNIT_BYTES
+	       : !strcmp(f->unit, "J") ? UNIT_JOULES
+				       : UNIT_ONE;
+}
+
 static bool is_number(const struct model_column *c)
 {
 	return c->is_result && (c->type == MODEL_INT || c->type == MODEL_REAL);
@@ -176,18 +186,41 @@ static int plan_figures(struct bench_group *g, struct err *e)
 	return rc;
 }
 
-static void select_trials(struct bytes *sql, const struct bench_group *g)
+static int plan_parameters(struct bench_group *g, struct err *e)
 {
-	bytes_puts(sql, "SELECT t.number, t.start_ns, t.exit_code, t.signal, t.duration_seconds, "
-			"t.reason, t.document, t.path, t.environment_id, t.host, t.state");
+	g->parameter = calloc(g->model.ncolumns + 1u, sizeof *g->parameter);
+	if (!g->parameter)
+		return no_memory(e);
+	for (uint32_t i = 0; i < g->model.ncolumns; i++)
+		if (!g->model.column[i].is_result)
+			g->parameter[g->nparameters++].name = g->model.column[i].name;
+	return 0;
+}
+
+/* Of a batch with what the script said, of an indicator with what it was asked. */
+static void select_trials(struct bytes *sql, const struct bench_group *g, bool all)
+{
+	bytes_printf(sql,
+		     "SELECT t.number, t.start_ns, t.exit_code, t.signal, t.duration_seconds, "
+		     "t.reason, %s, t.path, t.environment_id, t.host, t.state, t.batch_id, "
+		     "t.component, t.version",
+		     all ? "NULL" : "t.document");
 	for (uint32_t i = 0; i < g->nfigures; i++) {
 		bytes_puts(sql, g->figure[i].is_own ? ", x." : ", t.");
 		indicator_quote(sql, g->figure[i].name);
 	}
+	for (uint32_t i = 0; i < g->nparameters; i++) {
+		bytes_puts(sql, ", x.");
+		indicator_quote(sql, g->parameter[i].name);
+	}
 	bytes_puts(sql, " FROM trials t");
 	if (g->indicator)
 		bytes_printf(sql, " LEFT JOIN %s x ON x.trial_id = t.id", g->model.table);
-	bytes_puts(sql, " WHERE t.batch_id = $1 ORDER BY t.number");
+	bytes_puts(sql,
+		   all ? " WHERE t.indicator_id = $1 OR (t.indicator_id IS NULL AND t.batch_id "
+			 "IN (SELECT batch_id FROM trials WHERE indicator_id = $1)) "
+			 "ORDER BY t.start_ns, t.batch_id, t.number"
+		       : " WHERE t.batch_id = $1 ORDER BY t.number");
 	bytes_u8(sql, 0);
 }
 
@@ -196,14 +229,60 @@ static int64_t whole(const struct field *f)
 	return f->type == FIELD_INT ? f->i : -1;
 }
 
-static int add_row(struct bench_group *g, const struct field *row, struct err *e)
+/* Room for one more in every column. */
+static int grow(struct bench_group *g, struct err *e)
 {
+	uint32_t cap = g->row_cap;
 	void *grown = array_room(g->row, g->ntrials, &g->row_cap, sizeof *g->row);
-	bool failed = !row[10].s || strcmp(row[10].s, "ok") != 0;
 
 	if (!grown)
 		return no_memory(e);
 	g->row = grown;
+	for (uint32_t i = 0; i < g->nfigures && g->row_cap != cap; i++) {
+		double *value = g->figure[i].value;
+
+		value = reallocarray(value, g->row_cap, sizeof *value);
+		if (!value)
+			return no_memory(e);
+		g->figure[i].value = value;
+	}
+	for (uint32_t i = 0; i < g->nparameters && g->row_cap != cap; i++) {
+		const char **text = g->parameter[i].text;
+
+		text = reallocarray(text, g->row_cap, sizeof *text);
+		if (!text)
+			return no_memory(e);
+		g->parameter[i].text = text;
+	}
+	return 0;
+}
+
+/* A parameter as people write it. */
+static const char *keep_value(struct bench_group *g, const struct model_column *c,
+			      const struct field *f)
+{
+	char text[40];
+
+	if (f->type == FIELD_TEXT)
+		return keep(g, f);
+	if (f->type == FIELD_NULL)
+		return NULL;
+	if (c->type == MODEL_BOOL)
+		snprintf(text, sizeof text, "%s", field_number(f) != 0 ? "true" : "false");
+	else if (f->type == FIELD_INT)
+		snprintf(text, sizeof text, "%" PRId64, f->i);
+	else
+		snprintf(text, sizeof text, "%.15g", f->d);
+	return pool_text(&g->pool, text, strlen(text));
+}
+
+static int add_row(struct bench_group *g, const struct field *row, struct err *e)
+{
+	bool failed = !row[10].s || strcmp(row[10].s, "ok") != 0;
+	int rc = grow(g, e);
+
+	if (rc)
+		return rc;
 	g->row[g->ntrials] = (struct bench_row){
 		.number = row[0].i,
 		.start_ns = row[1].type == FIELD_INT ? row[1].i : 0,
@@ -214,19 +293,21 @@ static int add_row(struct bench_group *g, const struct field *row, struct err *e
 		.document = keep(g, &row[6]),
 		.path = keep(g, &row[7]),
 		.environment_id = row[8].type == FIELD_INT ? row[8].i : 0,
+		.host = keep(g, &row[9]),
+		.batch_id = row[11].i,
+		.component = keep(g, &row[12]),
+		.version = keep(g, &row[13]),
 	};
 	if (failed && !g->row[g->ntrials].reason)
 		g->row[g->ntrials].reason = "";
 	if (!g->host)
-		g->host = keep(g, &row[9]);
-	for (uint32_t i = 0; i < g->nfigures; i++) {
-		double *value = reallocarray(g->figure[i].value, g->ntrials + 1u, sizeof *value);
-
-		if (!value)
-			return no_memory(e);
-		g->figure[i].value = value;
-		value[g->ntrials] = failed ? (double)NAN : field_number(&row[ROW + i]);
-	}
+		g->host = g->row[g->ntrials].host;
+	for (uint32_t i = 0; i < g->nfigures; i++)
+		g->figure[i].value[g->ntrials] = failed ? (double)NAN : field_number(&row[ROW + i]);
+	for (uint32_t i = 0; i < g->nparameters; i++)
+		g->parameter[i].text[g->ntrials] =
+			keep_value(g, model_find(&g->model, g->parameter[i].name),
+				   &row[ROW + g->nfigures + i]);
 	g->nfailed += failed;
 	g->ntrials++;
 	return 0;
@@ -258,19 +339,13 @@ static int describe_figures(struct bench_group *g, struct err *e)
 	return 0;
 }
 
-int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, struct err *e)
+static int read_rows(struct bench_group *g, struct database *s, int64_t id, bool all, struct err *e)
 {
-	const struct field v = field_int(batch), *row;
+	const struct field v = field_int(id), *row;
 	struct bytes sql = { 0 };
-	int rc = read_batch(g, s, batch, e);
+	int rc;
 
-	if (!rc)
-		rc = read_indicator(g, s, e);
-	if (!rc)
-		rc = plan_figures(g, e);
-	if (rc)
-		return rc;
-	select_trials(&sql, g);
+	select_trials(&sql, g, all);
 	rc = sql.failed ? no_memory(e) : database_query(s, (const char *)sql.data, &v, 1, e);
 	bytes_free(&sql);
 	while (!rc && (rc = database_next(s, &row, e)) > 0)
@@ -278,11 +353,44 @@ int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, s
 	return rc ? rc : describe_figures(g, e);
 }
 
+int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, struct err *e)
+{
+	int rc = read_batch(g, s, batch, e);
+
+	if (!rc)
+		rc = read_indicator(g, s, e);
+	if (!rc)
+		rc = plan_figures(g, e);
+	return rc ? rc : read_rows(g, s, batch, false, e);
+}
+
+int bench_group_read_indicator(struct bench_group *g, struct database *s, const char *indicator,
+			       struct err *e)
+{
+	int rc = indicator_read(s, indicator, &g->model, e);
+
+	if (rc < 0)
+		return rc;
+	if (!rc)
+		return err_set(e, -ENOENT,
+			       "no trial of '%.100s' is kept in %.300s; sonde bench list has the "
+			       "indicators that are",
+			       indicator, database_shown(s));
+	g->indicator = g->model.name;
+	rc = plan_figures(g, e);
+	if (!rc)
+		rc = plan_parameters(g, e);
+	return rc ? rc : read_rows(g, s, g->model.id, true, e);
+}
+
 void bench_group_free(struct bench_group *g)
 {
 	for (uint32_t i = 0; i < g->nfigures; i++)
 		free(g->figure[i].value);
+	for (uint32_t i = 0; i < g->nparameters; i++)
+		free(g->parameter[i].text);
 	free(g->figure);
+	free(g->parameter);
 	free(g->row);
 	model_free(&g->model);
 	pool_free(&g->pool);

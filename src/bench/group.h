@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group.h - the trials of a batch as the store has them: figures side by side, with their
- * statistics; those that failed are apart.
+ * group.h - the trials of a batch, or of an indicator, as the store has them: figures side by side,
+ * with their statistics; those that failed are apart.
  *
  * {0} is empty and safe to free. Every text is hostile.
  */
@@ -10,6 +10,7 @@
 
 #include "bench/trial.h"
 #include "core/describe.h"
+#include "core/metric.h"
 
 enum bench_sense { BENCH_NEITHER = 0, BENCH_LESS_IS_BETTER, BENCH_MORE_IS_BETTER };
 
@@ -28,6 +29,16 @@ struct bench_row {
 	const char *reason; /* NULL: it is well */
 	const char *document, *path;
 	int64_t environment_id;
+	/* What tells trials of an indicator apart; version: the script's SHA-256 when it says none.
+	 */
+	int64_t batch_id;
+	const char *component, *version, *host;
+};
+
+/* What the script was asked to do. */
+struct bench_parameter {
+	const char *name;
+	const char **text; /* [trials]; NULL: not said */
 };
 
 struct bench_group {
@@ -38,13 +49,22 @@ struct bench_group {
 	uint32_t ntrials, nfailed, row_cap;
 	struct bench_figure *figure; /* those that have a value */
 	uint32_t nfigures, figure_cap;
+	struct bench_parameter *parameter; /* of an indicator's trials */
+	uint32_t nparameters;
 	struct model model;
 	struct pool pool;
 };
 
 /* 0; -ENOENT with a sentence: there is no such batch; -errno. */
 int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, struct err *e);
+/* All of an indicator, by the time of their start, without the documents; those that said nothing
+ * are of it when others of their batch are. 0; -ENOENT with a sentence; -errno. */
+int bench_group_read_indicator(struct bench_group *g, struct database *s, const char *indicator,
+			       struct err *e);
 void bench_group_free(struct bench_group *g);
+
+/* Of what people's scripts write, what is known here; else a bare number. */
+enum unit bench_unit(const struct bench_figure *f);
 
 /* "bench:7", "7": its id; 0: it is none. */
 int64_t bench_batch_id(const char *word);

@@ -89,7 +89,7 @@ static void add_tick(struct axis *a, double value, const char *label)
 
 static void linear_ticks(struct axis *a, double min, double max, bool binary)
 {
-	double low = fmin(min, 0) / a->divisor, high = fmax(max, 0) / a->divisor, step;
+	double low = min / a->divisor, high = max / a->divisor, step;
 	int decimals;
 
 	if (!(high > low))
@@ -104,7 +104,11 @@ static void linear_ticks(struct axis *a, double min, double max, bool binary)
 		double v = low + (double)i * step;
 		char label[AXIS_LABEL];
 
-		decimal_print(label, sizeof label, "%.*f", decimals, fabs(v) < step / 2 ? 0.0 : v);
+		v = fabs(v) < step / 2 ? 0.0 : v;
+		if (step < 1e-5)
+			decimal_print(label, sizeof label, "%.6g", v);
+		else
+			decimal_print(label, sizeof label, "%.*f", decimals, v);
 		add_tick(a, v * a->divisor, label);
 	}
 }
@@ -142,7 +146,17 @@ void axis_of_values(struct axis *a, enum unit unit, double min, double max, bool
 	if (log)
 		log_ticks(a, min, max);
 	else
-		linear_ticks(a, min, max, unit == UNIT_BYTES && a->divisor >= 1024);
+		linear_ticks(a, fmin(min, 0), fmax(max, 0),
+			     unit == UNIT_BYTES && a->divisor >= 1024);
+}
+
+void axis_around_values(struct axis *a, enum unit unit, double min, double max)
+{
+	double room = max > min ? 0 : fmax(fabs(max) / 20, 1e-300);
+
+	*a = (struct axis){ .log = false };
+	choose_prefix(a, unit, fmax(fabs(min), fabs(max)));
+	linear_ticks(a, min - room, max + room, unit == UNIT_BYTES && a->divisor >= 1024);
 }
 
 void axis_of_time(struct axis *a, double from_s, double to_s)
@@ -177,7 +191,11 @@ void axis_of_time(struct axis *a, double from_s, double to_s)
 
 		if (v * a->divisor > a->to * (1 + 1e-9))
 			break;
-		decimal_print(label, sizeof label, "%.*f", decimals, fabs(v) < step / 2 ? 0.0 : v);
+		v = fabs(v) < step / 2 ? 0.0 : v;
+		if (step < 1e-5)
+			decimal_print(label, sizeof label, "%.6g", v);
+		else
+			decimal_print(label, sizeof label, "%.*f", decimals, v);
 		add_tick(a, v * a->divisor, label);
 	}
 }

@@ -28,6 +28,8 @@ struct axis {
 /* For values from min to max, ends at ticks. A linear one begins at 0 unless min is below. On a
  * logarithmic one min has to be above 0. */
 void axis_of_values(struct axis *a, enum unit unit, double min, double max, bool log);
+/* The same, which begins where the values do: for values that hardly differ. */
+void axis_around_values(struct axis *a, enum unit unit, double min, double max);
 /* Seconds since the run's start, in the unit that suits them; ends where they end. */
 void axis_of_time(struct axis *a, double from_s, double to_s);
 /* Its place; values beyond an end are moved to it. */

@@ -45,16 +45,6 @@ static int add_list(struct groups *g, struct database *s, const char *list,
 	return rc;
 }
 
-/* Units that people's scripts write, among those that are known here. */
-static enum unit unit_of(const struct bench_figure *f)
-{
-	return !f->unit                ? UNIT_ONE
-	       : !strcmp(f->unit, "s") ? UNIT_SECONDS
-	       : !strcmp(f->unit, "B") ? UNIT_BYTES
-	       : !strcmp(f->unit, "J") ? UNIT_JOULES
-				       : UNIT_ONE;
-}
-
 /* What runs call it. */
 static const char *name_of(const struct bench_figure *f)
 {
@@ -96,7 +86,7 @@ static int add_trial(struct comparison *x, const struct bench_group *g, enum com
 			continue;
 		v[n++] = (struct comparison_value){
 			.name = name_of(f),
-			.unit = unit_of(f),
+			.unit = bench_unit(f),
 			.less_is_better = f->sense == BENCH_LESS_IS_BETTER,
 			.more_is_better = f->sense == BENCH_MORE_IS_BETTER,
 			.leads = f->is_own || f->sense != BENCH_NEITHER,

@@ -13,6 +13,7 @@
 ASSET(page_html);
 ASSET(page_css);
 ASSET(dark_css);
+ASSET(element_js);
 ASSET(format_js);
 ASSET(charts_js);
 ASSET(lanes_js);
@@ -20,6 +21,9 @@ ASSET(heat_js);
 ASSET(tables_js);
 ASSET(page_js);
 ASSET(live_js);
+ASSET(bench_html);
+ASSET(bench_css);
+ASSET(bench_js);
 ASSET(login_html);
 ASSET(uplot_js);
 ASSET(uplot_css);

@@ -52,6 +52,8 @@ static const struct {
 	{ "os_release.*", SOFTWARE },
 	{ "hwinfo.platform.*", SOFTWARE },
 	{ "hwinfo.*", HARDWARE },
+	{ "script", SOFTWARE },
+	{ "component", SOFTWARE },
 	{ "parameter.*", JOB },
 	{ "run.interval_ns", SOFTWARE },
 	{ "job.command", JOB },

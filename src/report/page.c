@@ -44,6 +44,7 @@ static const struct part parts[] = {
 	{ .name = "uplot.css", asset_uplot_css, asset_uplot_css_end },
 	{ .name = "uplot.js", asset_uplot_js, asset_uplot_js_end },
 	{ .name = "uplot.licence", asset_uplot_licence, asset_uplot_licence_end },
+	{ .name = "element.js", asset_element_js, asset_element_js_end },
 	{ .name = "format.js", asset_format_js, asset_format_js_end },
 	{ .name = "charts.js", asset_charts_js, asset_charts_js_end },
 	{ .name = "lanes.js", asset_lanes_js, asset_lanes_js_end },

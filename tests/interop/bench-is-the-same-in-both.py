@@ -36,7 +36,7 @@ def script(name, parameters, measured):
 
 SCRIPTS = [script("one", {"n": 1, "text": "it's $1"}, {"elapsed": 1.5, "fine": True}), script("two", {"n": 1.5}, {"elapsed": 2, "more": [1]}),
            script("three", {"n": "x"}, {"elapsed": 2})]
-told = []
+told, asked = [], []
 for where in ("s.sqlite", server.url):
     name = "lite" if where == "s.sqlite" else "pg"
     for i, path in enumerate(SCRIPTS):
@@ -53,6 +53,14 @@ for where in ("s.sqlite", server.url):
     told.append([{**b, "origin": None, "figures": {k: v for k, v in b["figures"].items() if k not in machine and not k.startswith("ru_")}} for b in stats])
     shown = sonde("bench", "show", "--store", where, "bench:1/2").stdout
     check(f"a trial of {name}", "it's $1" in shown and "ru_nivcsw" in shown and "host.architecture" in shown, shown)
+    advised = json.loads(sonde("bench", "advise", "PiBoth", "-c", "elapsed", "--better", "less", "--json", "--store", where).stdout)
+    history = json.loads(sonde("bench", "history", "PiBoth", "-c", "elapsed", "-w", "n<2", "--json", "--store", where).stdout)
+    report = sonde("bench", "report", "PiBoth", "-c", "elapsed", "-o", f"{name}.html", "--store", where)
+    check(f"the page of {name}", report.stderr == f"sonde: bench report: {name}.html\n", report)
+    candidates = sorted((sorted(c["parameters"].items()), c["n"], c["failed"], c["value"]) for c in advised["candidates"])
+    check(f"candidates of {name}", len(candidates) == 2 + WRITERS and sum(c[1] for c in candidates) == 4 + WRITERS * REPEAT, candidates)
+    asked.append([candidates, sorted((sorted(x["parameters"].items()), x["values"]) for x in history["series"])])
+check("the same answers", asked[0] == asked[1], asked)
 check("the same statistics", told[0] == told[1], told)
 check("what they are", [b["figures"].get("elapsed", {}).get("mean") for b in told[0]] == [1.5, 2.0, None] and len(told[0][2]["failed"]) == 2, told[0])
 columns = server.sql("SELECT data_type FROM information_schema.columns WHERE table_name = 'trials_pi_both' AND column_name IN ('n', 'elapsed')")

@@ -70,6 +70,15 @@ static void test_description(void **state)
 	d = describe(v, 1);
 	assert_true(d.mean == 9.8 && isnan(d.sd) && isnan(d.skew) && d.iqr == 0);
 	assert_true(isnan(describe(v, 0).mean));
+	for (int e = -300; e <= 300; e += 600) { /* neither squares nor cubes leave the doubles */
+		for (int i = 0; i < 10; i++)
+			v[i] = old[i] * pow(10, e);
+		d = describe(v, 10);
+		assert_true(near(d.sd, 0.7795297727904089 * pow(10, e)));
+		assert_true(near(d.skew, 2.8581727040652365));
+	}
+	v[0] = v[1] = v[2] = 1.7e308;
+	assert_true(near(describe(v, 3).mean, 1.7e308));
 }
 
 static void test_interval_is_yuens(void **state)

@@ -8,16 +8,6 @@ function colour(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 }
 
-function element(tag, attributes, ...children) {
-	const e = document.createElement(tag);
-	for (const [key, value] of Object.entries(attributes || {})) {
-		if (key in e && key !== 'list') e[key] = value;
-		else e.setAttribute(key, value);
-	}
-	e.append(...children);
-	return e;
-}
-
 function decodeBase64(text, type) {
 	const raw = atob(text), bytes = new Uint8Array(raw.length);
 	for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);

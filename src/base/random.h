@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * random.h - numbers that look random and are the same each time: for simulations, never for
+ * secrets.
+ *
+ * Equal seeds give equal numbers, on every machine.
+ */
+#ifndef SONDE_BASE_RANDOM_H
+#define SONDE_BASE_RANDOM_H
+
+#include <stdint.h>
+
+struct random {
+	uint64_t state; /* the seed, at first */
+};
+
+/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
+uint64_t random_u64(struct random *r);
+/* 0 <= x < 1. */
+double random_unit(struct random *r);
+/* Standard normal, by the polar method (Marsaglia and Bray 1964). */
+double random_normal(struct random *r);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_advise.c - what is best of what was tried, how sure that is, and what to try next. */
+#include "base/escape.h"
+#include "bench/advice.h"
+#include "cmd/benchask.h"
+#include "cmd/command.h"
+#include "cmd/print.h"
+#include "cmd/say.h"
+#include "core/glob.h"
+#include "report/comparison.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct advise_options {
+	struct benchask ask;
+	struct option_list constraint;
+	const char *hardware, *margin, *better;
+	bool json;
+};
+
+static const struct option rows[] = {
+	BENCHASK_ROWS(struct advise_options),
+	{ .name = "hardware",
+	  .type = ARG_TEXT,
+	  .value = "GLOB",
+	  .help = "On machines whose processor, GPU or host is called so: '*EPYC*'; else on that of "
+		  "the newest trial.",
+	  OPTION_OFFSET(struct advise_options, hardware) },
+	{ .name = "constraint",
+	  .type = ARG_LIST,
+	  .value = "CONDITION",
+	  .help = "Only what keeps this in every trial, as 'peak_memory_bytes<4G'; may be given "
+		  "again.",
+	  OPTION_OFFSET(struct advise_options, constraint) },
+	{ .name = "margin",
+	  .type = ARG_TEXT,
+	  .value = "PERCENT",
+	  .fallback = "5%",
+	  .help = "A smaller difference does not matter: a tie.",
+	  OPTION_OFFSET(struct advise_options, margin) },
+	{ .name = "better",
+	  .type = ARG_TEXT,
+	  .value = "LESS|MORE",
+	  .help = "What of the figure is better, where neither its unit nor its model tells: less "
+		  "or more.",
+	  OPTION_OFFSET(struct advise_options, better) },
+	{ .name = "json",
+	  .type = ARG_FLAG,
+	  .help = "Print it as JSON, schema sonde/bench-advise/1.",
+	  OPTION_OFFSET(struct advise_options, json) },
+};
+
+static const struct example examples[] = {
+	{ "bench advise PiMatmul", "by its score, or its first result" },
+	{ "bench advise PiMatmul -c elapsed --constraint 'peak_memory_bytes<4G'",
+	  "within a limit of memory" },
+};
+
+struct answer {
+	const struct advise_options *o;
+	struct campaign c;
+	struct campaign_groups groups;
+	const struct bench_figure *figure;
+	struct campaign_condition constraint[ADVICE_CONSTRAINTS];
+	struct advice_wish wish;
+	struct advice advice;
+	char machine[200]; /* hostile */
+	uint32_t others;   /* trials on other machines */
+};
+
+/* ---- one machine ---- */
+
+static const char *const machine_names[] = { "host.cpu_model", "hwinfo.cpu_info.brand_raw",
+					     "runtime_environment.hardware.cpu_model", "host" };
+enum { MACHINE_NAMES = sizeof machine_names / sizeof machine_names[0] };
+
+static bool is_hardware(const struct campaign *c, uint32_t trial, const char *glob)
+{
+	const struct bench_environment *v = campaign_environment(c, trial);
+
+	for (size_t i = 0; i < MACHINE_NAMES; i++) {
+		const char *text = campaign_text(c, trial, machine_names[i]);
+
+		if (text && glob_match(glob, text))
+			return true;
+	}
+	for (uint32_t i = 0; v && i < v->n; i++)
+		if (glob_match("host.gpu*.model", v->fact[i].name) &&
+		    glob_match(glob, v->fact[i].text))
+			return true;
+	return false;
+}
+
+/* Of all that are left only the machine of the newest trial stays. */
+static int choose_machine(struct answer *a, struct err *e)
+{
+	struct campaign_groups machines;
+	const struct campaign_group *newest = NULL;
+	const char *name = NULL;
+	uint32_t last = 0; /* its newest trial */
+	int rc;
+
+	for (uint32_t i = 0; i < a->c.g.ntrials && a->o->hardware; i++)
+		a->c.left_out[i] |= !is_hardware(&a->c, i, a->o->hardware);
+	rc = campaign_group(&machines, &a->c, CAMPAIGN_HARDWARE, e);
+	for (uint32_t i = 0; i < machines.n && !rc; i++) {
+		const struct campaign_group *g = &machines.group[i];
+
+		if (g->n && (!newest || g->trial[g->n - 1] > last)) {
+			last = g->trial[g->n - 1];
+			newest = g;
+		}
+	}
+	for (uint32_t i = 0; i < machines.n && newest; i++)
+		for (uint32_t k = 0; k < machines.group[i].n && &machines.group[i] != newest; k++) {
+			a->c.left_out[machines.group[i].trial[k]] = true;
+			a->others++;
+		}
+	for (size_t i = 0; newest && i < MACHINE_NAMES && !name; i++)
+		name = campaign_text(&a->c, last, machine_names[i]);
+	snprintf(a->machine, sizeof a->machine, "%s", name ? name : "a machine that is not known");
+	campaign_groups_free(&machines);
+	return rc;
+}
+
+/* ---- text ---- */
+
+static void put_label(struct bytes *b, const struct candidate *x)
+{
+	escape_terminal(b, *x->group->label ? x->group->label : "the only one that was tried");
+}
+
+static double share(const struct candidate *x, double difference)
+{
+	return 100 * difference / fabs(x->against.a);
+}
+
+static void verdict_text(struct bytes *b, const struct answer *a)
+{
+	const struct advice *v = &a->advice;
+	const struct candidate *lead = v->candidate;
+	uint32_t count[STANDING_NUMBER_OF] = { 0 };
+	char number[64] = "", n[32] = "";
+
+	for (uint32_t i = 0; i < v->n; i++)
+		count[v->candidate[i].standing]++;
+	if (v->ntaken) {
+		benchask_number(a->figure, lead->centre, number, sizeof number);
+		benchask_trials(lead->n, n, sizeof n);
+	}
+	switch (v->verdict) {
+	case ADVICE_WINNER:
+		bytes_puts(b, "The best known: ");
+		put_label(b, lead);
+		bytes_printf(b, ", %s in %s. It is shown to be better than %s, with 95 %%.\n",
+			     number, n, v->ntaken == 2 ? "the other" : "each of the others");
+		break;
+	case ADVICE_TIE:
+		bytes_printf(b, "A tie: %u are the same within %.3g %%. ", count[STANDING_SAME] + 1,
+			     100 * a->wish.margin);
+		put_label(b, lead);
+		bytes_printf(b, " is one of them, %s in %s.\n", number, n);
+		break;
+	case ADVICE_UNDECIDED:
+		bytes_puts(b, "No winner yet. ");
+		put_label(b, lead);
+		bytes_printf(b,
+			     " leads with %s in %s, but %u of %u others cannot be told from it.\n",
+			     number, n, count[STANDING_OPEN], v->ntaken - 1);
+		break;
+	case ADVICE_SINGLE:
+		bytes_puts(b, "Nothing to choose from: ");
+		put_label(b, lead);
+		bytes_printf(b, ", %s in %s.\n", number, n);
+		break;
+	default:
+		bytes_puts(b, "Nothing that could be advised.\n");
+	}
+}
+
+static void candidate_text(struct bytes *b, const struct answer *a, const struct candidate *x)
+{
+	char number[64], change[64] = "", interval[64] = "";
+
+	if (!isnan(x->against.difference) && x->standing > STANDING_LEADS &&
+	    x->standing < STANDING_REFUSED && x->against.a != 0) {
+		snprintf(change, sizeof change, "%+.1f %%", share(x, x->against.difference));
+		if (!isnan(x->against.low))
+			snprintf(interval, sizeof interval, "%+.1f to %+.1f",
+				 share(x, x->against.low), share(x, x->against.high));
+	}
+	bytes_printf(b, "  %-8s %6u %6u  %12s %10s %18s  ", standing_name(x->standing), x->n,
+		     x->nfailed, benchask_number(a->figure, x->centre, number, sizeof number),
+		     change, interval);
+	put_label(b, x);
+	if (x->broken) {
+		bytes_puts(b, x->standing == STANDING_REFUSED ? " (breaks " : " (does not tell ");
+		escape_terminal(b, x->broken);
+		bytes_puts(b, ")");
+	} else if (x->reason) {
+		char why[160];
+
+		bytes_printf(b, " (failed: %s)", escape_terminal_into(why, sizeof why, x->reason));
+	}
+	bytes_u8(b, '\n');
+}
+
+static void step_text(struct bytes *b, const struct answer *a, uint32_t i)
+{
+	const struct advice_step *s = &a->advice.step[i];
+	const struct candidate *x = &a->advice.candidate[s->candidate];
+
+	bytes_printf(b, "  %u. ", i + 1);
+	if (s->parameter) {
+		escape_terminal(b, s->parameter);
+		bytes_puts(b, "=");
+		escape_terminal(b, s->value);
+		bytes_printf(b, ", else as what leads, %u times: %s\n", s->repeats, s->why);
+		return;
+	}
+	put_label(b, x);
+	bytes_printf(b, ", %u more time%s: %s\n", s->repeats, s->repeats == 1 ? "" : "s", s->why);
+}
+
+static void text(struct bytes *b, const struct answer *a)
+{
+	const struct advice *v = &a->advice;
+
+	escape_terminal(b, a->c.g.indicator);
+	bytes_puts(b, ", ");
+	escape_terminal(b, a->figure->name);
+	if (a->figure->unit) {
+		bytes_puts(b, " [");
+		escape_terminal(b, a->figure->unit);
+		bytes_puts(b, "]");
+	}
+	bytes_printf(b, ", %s is better, on ", a->wish.more_is_better ? "more" : "less");
+	escape_terminal(b, a->machine);
+	bytes_u8(b, '\n');
+	verdict_text(b, a);
+	if (v->n)
+		bytes_printf(b, "  %-8s %6s %6s  %12s %10s %18s  %s\n", "", "TRIALS", "FAILED",
+			     "VALUE", "CHANGE", "95 % INTERVAL", "TRIED");
+	for (uint32_t i = 0; i < v->n; i++)
+		candidate_text(b, a, &v->candidate[i]);
+	if (v->nsteps)
+		bytes_puts(b, "What to try next:\n");
+	for (uint32_t i = 0; i < v->nsteps; i++)
+		step_text(b, a, i);
+}
+
+/* ---- JSON ---- */
+
+static void candidate_json(struct json *j, const struct answer *a, const struct candidate *x)
+{
+	bool compared = x->standing > STANDING_LEADS && x->standing < STANDING_REFUSED;
+
+	json_object(j);
+	json_put_text(j, "label", x->group->label);
+	benchask_parameters_json(j, &a->c, x->group->trial[0]);
+	json_put_text(j, "component", campaign_text(&a->c, x->group->trial[0], "component"));
+	json_put_text(j, "version", campaign_text(&a->c, x->group->trial[0], "version"));
+	json_put_text(j, "standing", standing_name(x->standing));
+	json_put_int(j, "n", x->n);
+	json_put_int(j, "failed", x->nfailed);
+	json_put_text(j, "reason", x->reason);
+	json_put_text(j, "constraint", x->broken);
+	json_put_real(j, "value", x->centre);
+	json_put_real(j, "difference", compared ? x->against.difference : (double)NAN);
+	json_put_real(j, "difference_low", compared ? x->against.low : (double)NAN);
+	json_put_real(j, "difference_high", compared ? x->against.high : (double)NAN);
+	json_put_real(j, "p", x->p);
+	json_key(j, "more");
+	if (x->more)
+		json_int(j, x->more);
+	else
+		json_null(j);
+	json_object_end(j);
+}
+
+static void step_json(struct json *j, const struct advice_step *s)
+{
+	json_object(j);
+	json_put_int(j, "candidate", s->candidate);
+	json_put_int(j, "repeats", s->repeats);
+	json_put_text(j, "parameter", s->parameter);
+	json_put_text(j, "value", s->value);
+	json_put_text(j, "why", s->why);
+	json_object_end(j);
+}
+
+static void json(struct bytes *b, const struct answer *a)
+{
+	struct json j = { .out = b, .indent = true };
+	const struct advice *v = &a->advice;
+
+	json_object(&j);
+	json_put_text(&j, "schema", "sonde/bench-advise/1");
+	json_put_text(&j, "indicator", a->c.g.indicator);
+	json_put_text(&j, "figure", a->figure->name);
+	json_put_text(&j, "unit", a->figure->unit);
+	json_put_text(&j, "better", a->wish.more_is_better ? "more" : "less");
+	json_put_text(&j, "hardware", a->machine);
+	json_put_int(&j, "trials_on_others", a->others);
+	json_put_int(&j, "failed_silently", v->nsilent);
+	json_put_real(&j, "margin", a->wish.margin);
+	json_put_text(&j, "verdict", advice_verdict_name(v->verdict));
+	json_key(&j, "candidates");
+	json_array(&j);
+	for (uint32_t i = 0; i < v->n; i++)
+		candidate_json(&j, a, &v->candidate[i]);
+	json_array_end(&j);
+	json_key(&j, "next");
+	json_array(&j);
+	for (uint32_t i = 0; i < v->nsteps; i++)
+		step_json(&j, &v->step[i]);
+	json_array_end(&j);
+	json_object_end(&j);
+	bytes_u8(b, '\n');
+}
+
+/* ---- the command ---- */
+
+static int parse(struct answer *a, struct err *e)
+{
+	const struct advise_options *o = a->o;
+	bool relative;
+	int rc = 0;
+
+	if (!comparison_number(o->margin, &a->wish.margin, &relative))
+		return err_set(e, -EINVAL, "option --margin takes a share such as 5%%, not '%.80s'",
+			       o->margin);
+	if (!relative)
+		a->wish.margin /= 100;
+	if (o->better && strcmp(o->better, "less") != 0 && strcmp(o->better, "more") != 0)
+		return err_set(e, -EINVAL, "option --better takes less or more, not '%.80s'",
+			       o->better);
+	if (o->constraint.n > ADVICE_CONSTRAINTS)
+		return err_set(e, -EINVAL, "more than %d constraints", ADVICE_CONSTRAINTS);
+	for (uint32_t i = 0; i < o->constraint.n && !rc; i++)
+		rc = campaign_condition_parse(&a->constraint[i], o->constraint.text[i], e);
+	a->wish.constraint = a->constraint;
+	a->wish.text = o->constraint.text;
+	a->wish.nconstraints = o->constraint.n;
+	return rc;
+}
+
+static int find(struct answer *a, int noperands, char **operands, struct err *e)
+{
+	int rc = parse(a, e);
+
+	if (!rc)
+		rc = benchask_read(&a->c, &a->figure, &a->o->ask, "bench advise",
+				   noperands == 1 ? operands[0] : NULL, e);
+	if (!rc && !a->o->better && a->figure->sense == BENCH_NEITHER)
+		return err_set(e, -EINVAL,
+			       "whether less or more of %.80s is better is not known; say it with "
+			       "--better",
+			       a->figure->name);
+	if (rc)
+		return rc;
+	a->wish.more_is_better = a->o->better ? !strcmp(a->o->better, "more")
+					      : a->figure->sense == BENCH_MORE_IS_BETTER;
+	rc = choose_machine(a, e);
+	if (!rc)
+		rc = campaign_group(&a->groups, &a->c, CAMPAIGN_PARAMETERS | CAMPAIGN_SOFTWARE, e);
+	if (!rc)
+		rc = advice_make(&a->advice, &a->c, &a->groups, a->figure, &a->wish, e);
+	return rc;
+}
+
+static int advise_exec(const void *options, int noperands, char **operands)
+{
+	struct answer a = { .o = options };
+	struct bytes b = { 0 };
+	struct err e = { "" };
+	int rc = find(&a, noperands, operands, &e), code;
+
+	if (rc) {
+		say("bench advise: %s", e.text);
+		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	} else {
+		if (a.others)
+			say("bench advise: %u trials on other machines are left out; --hardware "
+			    "chooses",
+			    a.others);
+		benchask_say_silent(&a.c, "bench advise");
+		if (a.o->json)
+			json(&b, &a);
+		else
+			text(&b, &a);
+		code = print_bytes(&b);
+	}
+	advice_free(&a.advice);
+	campaign_groups_free(&a.groups);
+	campaign_free(&a.c);
+	return code;
+}
+
+const struct command command_bench_advise = {
+	.name = "bench advise",
+	.operands = "INDICATOR",
+	.what = "Tell what is best of what was tried, how sure that is, and what to try next",
+	.description =
+		"Of all trials of an indicator on one machine: each combination of parameters and "
+		"software that was tried, best first, held against the one that leads. There is a "
+		"winner only when it is shown to be better than each other, with 95 % for all of "
+		"them together; those that are shown to be the same within the margin are a tie; "
+		"of the rest it says how many more trials an answer needs. Trials that failed are "
+		"counted apart; what breaks a constraint in any trial, or says nothing of it, is "
+		"no choice.\n\n"
+		"What to try next: what might be better than what leads, the most promising first; "
+		"the nearest values of each parameter that were not tried with it; one step beyond, "
+		"where what leads lies at the edge.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct advise_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = advise_exec,
+};

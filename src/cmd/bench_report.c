@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_report.c - trials of an indicator as a page of HTML. */
+#include "bench/campaign_page.h"
+#include "cmd/benchask.h"
+#include "cmd/command.h"
+#include "cmd/drawfile.h"
+#include "cmd/say.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+struct report_options {
+	struct benchask ask;
+	const char *output;
+};
+
+static const struct option rows[] = {
+	BENCHASK_ROWS(struct report_options),
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "The page; without it INDICATOR.html.",
+	  OPTION_OFFSET(struct report_options, output) },
+};
+
+static const struct example examples[] = {
+	{ "bench report PiMatmul -o matmul.html", "all trials of an indicator" },
+	{ "bench report PiMatmul -c elapsed -w 'batch>=3' -o new.html", "the newer ones" },
+};
+
+static int save(const struct bytes *page, const char *file, struct err *e)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	struct outfile out;
+	char directory[PATH_MAX];
+
+	if (!*name)
+		return err_set(e, -EINVAL, "option --output takes the name of a file, not '%.200s'",
+			       file);
+	snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - file + 1) : 1,
+		 slash ? file : ".");
+	return drawfile_save(&out, directory, name, page, e);
+}
+
+static int report(struct campaign *c, const struct report_options *o, int noperands,
+		  char **operands, struct err *e)
+{
+	struct campaign_groups groups = { 0 };
+	const struct bench_figure *f;
+	struct bytes page = { 0 };
+	char file[PATH_MAX];
+	int rc = benchask_read(c, &f, &o->ask, "bench report", noperands == 1 ? operands[0] : NULL,
+			       e);
+
+	if (!rc)
+		rc = campaign_group(&groups, c,
+				    CAMPAIGN_PARAMETERS | CAMPAIGN_HARDWARE | CAMPAIGN_SOFTWARE, e);
+	if (!rc && !groups.n)
+		rc = err_set(e, -ENOENT,
+			     "none of its trials is like that: there is nothing to show");
+	if (!rc)
+		rc = campaign_page_make(&page, c, &groups, f, e);
+	if (!rc) {
+		snprintf(file, sizeof file, "%s%s", o->output ? o->output : c->g.indicator,
+			 o->output ? "" : ".html");
+		rc = save(&page, file, e);
+	}
+	if (!rc)
+		say("bench report: %s", file);
+	bytes_free(&page);
+	campaign_groups_free(&groups);
+	return rc;
+}
+
+static int report_exec(const void *options, int noperands, char **operands)
+{
+	struct campaign c = { 0 };
+	struct err e = { "" };
+	int rc = report(&c, options, noperands, operands, &e);
+
+	if (rc)
+		say("bench report: %s", e.text);
+	campaign_free(&c);
+	return !rc ? EXIT_OK : rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+const struct command command_bench_report = {
+	.name = "bench report",
+	.operands = "INDICATOR",
+	.what = "Write a page of what was tried of an indicator",
+	.description =
+		"One file of HTML that needs no network: a chart for each parameter that differs, "
+		"time against energy and against peak memory with the front of what nothing beats "
+		"in both, and a table of each combination of parameters, machine and software, "
+		"which sorts and filters. What is not known is said, never 0.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct report_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = report_exec,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/benchask.h"
+
+#include "cmd/history.h"
+#include "cmd/say.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+int benchask_read(struct campaign *c, const struct bench_figure **f, const struct benchask *ask,
+		  const char *verb, const char *indicator, struct err *e)
+{
+	const struct history_options where = { .store = ask->store };
+	struct database *s = NULL;
+	int rc;
+
+	if (!indicator)
+		return err_set(e, -EINVAL,
+			       "which indicator? sonde %s INDICATOR takes one; sonde bench list "
+			       "has them",
+			       verb);
+	rc = history_open(&s, &where, verb, e);
+	if (!rc)
+		rc = campaign_read(c, s, indicator, e);
+	database_close(s);
+	for (uint32_t i = 0; i < ask->where.n && !rc; i++)
+		rc = campaign_where(c, ask->where.text[i], e);
+	return rc ? rc : campaign_choose(c, ask->column, f, e);
+}
+
+void benchask_say_silent(const struct campaign *c, const char *verb)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->g.ntrials; i++)
+		n += !c->left_out[i] && !campaign_said(c, i);
+	if (n)
+		say("%s: %u trial%s failed before %s said what %s", verb, n, n == 1 ? "" : "s",
+		    n == 1 ? "it" : "they", n == 1 ? "it was" : "they were");
+}
+
+const char *benchask_number(const struct bench_figure *f, double v, char *out, size_t size)
+{
+	enum unit u = bench_unit(f);
+
+	if (isnan(v))
+		snprintf(out, size, "-");
+	else if (u != UNIT_ONE)
+		unit_format(u, v, out, size);
+	else
+		snprintf(out, size, "%.5g%s%.40s", v, f->unit ? " " : "", f->unit ? f->unit : "");
+	return out;
+}
+
+const char *benchask_trial(const struct campaign *c, uint32_t trial, char *out, size_t size)
+{
+	snprintf(out, size, "bench:%" PRId64 "/%" PRId64, c->g.row[trial].batch_id,
+		 c->g.row[trial].number);
+	return out;
+}
+
+const char *benchask_trials(uint32_t n, char *out, size_t size)
+{
+	snprintf(out, size, "%u trial%s", n, n == 1 ? "" : "s");
+	return out;
+}
+
+void benchask_trial_json(struct json *j, const struct campaign *c, uint32_t trial)
+{
+	json_object(j);
+	json_put_int(j, "batch", c->g.row[trial].batch_id);
+	json_put_int(j, "trial", c->g.row[trial].number);
+	json_key(j, "start");
+	if (c->g.row[trial].start_ns)
+		json_time(j, c->g.row[trial].start_ns);
+	else
+		json_null(j);
+	json_object_end(j);
+}
+
+void benchask_parameters_json(struct json *j, const struct campaign *c, uint32_t trial)
+{
+	json_key(j, "parameters");
+	json_object(j);
+	for (uint32_t i = 0; i < c->g.nparameters; i++)
+		if (c->g.parameter[i].text[trial])
+			json_put_text(j, c->g.parameter[i].name, c->g.parameter[i].text[trial]);
+	json_object_end(j);
+}
+
+const char *benchask_better(const struct bench_figure *f)
+{
+	return f->sense == BENCH_LESS_IS_BETTER   ? "less"
+	       : f->sense == BENCH_MORE_IS_BETTER ? "more"
+						  : NULL;
+}

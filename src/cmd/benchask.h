@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * benchask.h - what the questions about an indicator (history, advise, report) begin with.
+ */
+#ifndef SONDE_CMD_BENCHASK_H
+#define SONDE_CMD_BENCHASK_H
+
+#include "base/args.h"
+#include "bench/campaign.h"
+
+/* Rows for a command whose options struct begins with struct benchask. */
+/* clang-format off */
+#define BENCHASK_ROWS(options) \
+	{ .name = "column", .letter = 'c', .type = ARG_TEXT, .value = "NAME", \
+	  .help = "About this figure, as `sonde bench stats` names it; else the score, or the first " \
+		  "result of which is known what is better, or duration_seconds.", \
+	  OPTION_OFFSET(options, ask.column) }, \
+	{ .name = "where", .letter = 'w', .type = ARG_LIST, .value = "CONDITION", \
+	  .help = "Only trials for which this holds: a parameter, figure, component, version, host, " \
+		  "batch or fact of the environment, then = != < <= > >= and a value, which = takes as " \
+		  "a glob; may be given again.", \
+	  OPTION_OFFSET(options, ask.where) }, \
+	{ .name = "store", .type = ARG_TEXT, .value = "WHERE", \
+	  .help = "Of this store; else of SONDE_STORE, else of this user.", \
+	  OPTION_OFFSET(options, ask.store) }
+/* clang-format on */
+
+struct benchask {
+	const char *column, *store;
+	struct option_list where;
+};
+
+/* The trials that are asked about, and the figure; indicator NULL: none was named, or several. 0;
+ * -EINVAL: usage; -errno; each with a sentence. Free the campaign in either case. */
+int benchask_read(struct campaign *c, const struct bench_figure **f, const struct benchask *ask,
+		  const char *verb, const char *indicator, struct err *e);
+/* Says how many trials failed before they said what they were, which are in no group. */
+void benchask_say_silent(const struct campaign *c, const char *verb);
+
+/* "20.1 ms", "3.1 GiB"; "-" of NAN. Not escaped. Returns out. */
+const char *benchask_number(const struct bench_figure *f, double v, char *out, size_t size);
+/* "bench:3/2" */
+const char *benchask_trial(const struct campaign *c, uint32_t trial, char *out, size_t size);
+/* "3 trials". */
+const char *benchask_trials(uint32_t n, char *out, size_t size);
+/* {"batch": 3, "trial": 2, "start": "..."} */
+void benchask_trial_json(struct json *j, const struct campaign *c, uint32_t trial);
+/* The member "parameters": what the script was asked. */
+void benchask_parameters_json(struct json *j, const struct campaign *c, uint32_t trial);
+/* "less", "more", or NULL: what of a figure is better. */
+const char *benchask_better(const struct bench_figure *f);
+
+#endif

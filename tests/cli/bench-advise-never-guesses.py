@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 240
+"""sonde bench advise names a winner only when trials show it; ties are ties, what is open takes so many more trials, failures are apart, constraints hold,
+and the next things to try were not tried."""
+import json
+import os
+import random
+import subprocess
+import sys
+
+import jsonschema
+import schemas
+
+if not os.path.exists(os.path.dirname(os.path.realpath(os.environ["SONDE"])) + "/libexec/sonde/sonde-database"):
+    print("sonde-database was not built: libsqlite3-dev is not installed")
+    sys.exit(77)
+SONDE, STORE = os.environ["SONDE"], "s.sqlite"
+HOSTILE = "<b>\x1b[31m"
+random.seed(1)
+with open(os.environ["TOP"] + "/docs/schema/bench-advise.json", encoding="utf-8") as f:
+    SCHEMA = schemas.strict(json.load(f))
+batches = 0
+
+
+def sonde(*words, code=0):
+    p = subprocess.run([SONDE, *words, "--store", STORE], capture_output=True, text=True, timeout=200)
+    assert p.returncode == code, (words, p.returncode, p.stderr)
+    return p
+
+
+def inspection(name, trials, cpu="CPU A", package="1.0"):
+    """As Amun leaves one: trials are (parameters, results, exit code)."""
+    global batches
+    batches += 1
+    folder = f"i{batches}"
+    os.makedirs(f"{folder}/build")
+    with open(f"{folder}/build/specification", "w") as f:
+        json.dump({"python": {"requirements_locked": {"default": {"numpy": {"version": "==" + package}}}}, "batch_size": len(trials)}, f)
+    for i, (parameters, results, exit_code) in enumerate(trials):
+        os.makedirs(f"{folder}/results/{i}")
+        at = f"2026-01-{batches:02}T00:{i // 60:02}:{i % 60:02}.000000"
+        with open(f"{folder}/results/{i}/result", "w") as f:
+            json.dump({"exit_code": exit_code, "stdout": {"name": name, "framework": "t", "@parameters": parameters, "@result": results}, "stderr": "",
+                       "start_datetime": at, "end_datetime": at, "script_sha256": "ab" * 32, "hwinfo": {"cpu_info": {"brand_raw": cpu}}, "hostname": "h"}, f)
+    sonde("import", "amun", folder)
+
+
+def repeats(n, middle, sd=1, failed=0, peak=1e9, **parameters):
+    return [(parameters, {"elapsed": random.gauss(middle, sd), "peak": peak}, int(i < failed)) for i in range(n + failed)]
+
+
+def advise(name, *words):
+    p = sonde("bench", "advise", name, "-c", "elapsed", "--better", "less", *words)
+    answer = json.loads(sonde("bench", "advise", name, "-c", "elapsed", "--better", "less", "--json", *words).stdout)
+    jsonschema.Draft202012Validator(SCHEMA).validate(answer)
+    return answer, p.stdout, {c["label"]: c for c in answer["candidates"]}
+
+
+# A winner, at the edge of what was tried; what failed each time is apart; another machine is left out.
+inspection("PiWin", repeats(9, 10, size=1), cpu="CPU B")
+inspection("PiWin", repeats(9, 100, size=64, kind=HOSTILE) + repeats(9, 60, size=128, kind=HOSTILE) + repeats(9, 40, size=256, kind=HOSTILE, failed=2) +
+           repeats(0, 1, failed=3, size=99, kind=HOSTILE) + repeats(9, 80, size=128, kind="plain"))
+answer, told, of = advise("PiWin")
+assert answer["verdict"] == "winner" and answer["hardware"] == "CPU A" and answer["trials_on_others"] == 9, answer
+assert answer["candidates"][0]["parameters"] == {"size": "256", "kind": HOSTILE} and answer["candidates"][0]["failed"] == 2, answer
+assert [c["standing"] for c in answer["candidates"]] == ["leads", "worse", "worse", "worse", "failed"], answer
+tried = [(s["parameter"], s["value"]) for s in answer["next"]]
+assert ("size", "512") in tried and ("kind", "plain") in tried and ("size", "128") not in tried, answer["next"]
+assert "\x1b" not in told and "The best known: " in told, told
+assert advise("PiWin", "--hardware", "*B")[0]["verdict"] == "single"
+answer, told, of = advise("PiWin", "--constraint", "peak<2G", "--constraint", "size<200")
+assert answer["candidates"][0]["parameters"]["size"] == "128" and "breaks size<200" in told, told
+assert advise("PiWin", "--constraint", "nothing<1")[0]["verdict"] == "nothing"
+# Equals are a tie, and stacks are candidates, too.
+inspection("PiTie", repeats(20, 100, size=1), package="1.18")
+inspection("PiTie", repeats(20, 100, size=1), package="1.19")
+answer, told, of = advise("PiTie")
+assert answer["verdict"] == "tie" and "package.numpy=1.1" in told and "A tie: 2 are" in told, told
+# Few or scattered trials show nothing, and it is said how many would.
+inspection("PiOpen", repeats(4, 100, 10, size=1) + repeats(4, 98, 10, size=2))
+answer, told, of = advise("PiOpen")
+assert answer["verdict"] == "undecided" and answer["candidates"][1]["more"] > 10 and "No winner yet" in told, told
+assert answer["next"][0]["repeats"] == answer["candidates"][1]["more"], answer
+inspection("PiFew", repeats(1, 50, size=1) + repeats(9, 100, size=2))
+answer, told, of = advise("PiFew")
+assert answer["verdict"] == "undecided" and any(s["candidate"] == 0 and s["repeats"] >= 2 for s in answer["next"]), answer
+# However many equal candidates: hardly ever is one called the best.
+wins = 0
+for i in range(12):
+    inspection(f"PiMany{i}", [t for size in range(10) for t in repeats(5, 100, 2, size=size)])
+    wins += advise(f"PiMany{i}")[0]["verdict"] == "winner"
+assert wins <= 1, wins
+assert told == advise("PiFew")[1], "the same question has the same answer"
+for words, why, code in ((["PiTie"], "say it with --better", 2), (["PiTie", "--better", "x"], "--better takes", 2), (["PiTie", "--constraint", "x"], "no condition", 2),
+                         (["PiTie", "--margin", "x"], "--margin takes", 2), (["PiNone"], "no trial of", 1)):
+    said = sonde("bench", "advise", *words, *(["-c", "elapsed"] if "-c" not in words else []), code=code)
+    assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout, (words, said)
