@@ -8,6 +8,7 @@
 #ifndef SONDE_BENCH_GROUP_H
 #define SONDE_BENCH_GROUP_H
 
+#include "bench/batch_id.h"
 #include "bench/trial.h"
 #include "core/describe.h"
 
@@ -46,8 +47,6 @@ struct bench_group {
 int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, struct err *e);
 void bench_group_free(struct bench_group *g);
 
-/* "bench:7", "7": its id; 0: it is none. */
-int64_t bench_batch_id(const char *word);
 /* The id of the newest batch; 0: there is none; -errno. */
 int64_t bench_newest(struct database *s, struct err *e);
 

@@ -236,8 +236,13 @@ static int prepare(struct bench_run *x, struct err *e)
 	x->batch.command = x->command.failed ? x->script.path : (const char *)x->command.data;
 	x->batch.start_ns = clock_utc_ns();
 	software_find(&x->software, x->script.path, &x->o->environment);
+	rc = make_directory(x, e);
+	if (rc)
+		return rc;
 	rc = open_store(x, e);
-	return rc ? rc : make_directory(x, e);
+	if (rc)
+		rmdir(x->directory);
+	return rc;
 }
 
 /* ---- a trial ---- */
