@@ -55,6 +55,9 @@ check("facts", facts == {"hwinfo.cpu_info.brand_raw": "Xeon", "hwinfo.platform.n
 check("one environment", trials[1]["environment_id"] == t["environment_id"])
 before = [tuple(r) for r in database("SELECT * FROM trials ORDER BY id")]
 p = sonde("import", "amun", "--json", "all", code=1)
+with open(os.environ["TOP"] + "/docs/schema/import-amun.json") as f:
+    members = json.load(f)["properties"]
+check("as its schema says", set(json.loads(p.stdout)) == set(members) and json.loads(p.stdout)["schema"] == members["schema"]["const"], p.stdout)
 check("once only", json.loads(p.stdout)["trials"] == 0 and json.loads(p.stdout)["there_already"] == 6 and
       before == [tuple(r) for r in database("SELECT * FROM trials ORDER BY id")], p.stdout)
 with open("single.json", "w") as f:
