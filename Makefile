@@ -28,13 +28,16 @@ LDLIBS   += $(ZSTD) -lm
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
 # One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there.
-HELPERS     := nvml sqlite hdf5 draw http serve database
+HELPERS     := nvml sqlite hdf5 draw http serve database indicator nothing
 sqlite.needs := sqlite3
 hdf5.needs   := hdf5 libdeflate
 draw.needs   := pangocairo cairo-pdf cairo-svg cairo-png
 http.needs   := libcurl
 serve.needs  := libmicrohttpd
 database.needs := sqlite3
+# What the indicator spawn starts: no loader is to be measured, where that can be.
+nothing.link := $(if $(SANITIZE),,$(if $(wildcard $(shell $(CC) -print-file-name=libc.a)),-static))
+$(BUILD)/obj/indicator/%.o: CPPFLAGS += $(if $(nothing.link),-DNOTHING_IS_STATIC)
 HELPERDIR   := $(BUILD)/libexec/sonde
 LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell pkg-config --exists $($(h).needs) 2>/dev/null || echo $(h))))
 HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))
@@ -113,7 +116,7 @@ define helper
 $(HELPERDIR)/sonde-$1: $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/$1/*.c)) $(BUILD)/libsonde-all.a
 	@mkdir -p $$(@D)
 	$$(call SAY,LD)
-	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ $(if $($1.needs),$(shell pkg-config --libs $($1.needs))) -ldl $$(LDLIBS)
+	$$(Q)$$(CC) $$(LDFLAGS) $($1.link) -o $$@ $$^ $(if $($1.needs),$(shell pkg-config --libs $($1.needs))) -ldl $$(LDLIBS)
 $(if $($1.needs),$(BUILD)/obj/$1/%.o: CPPFLAGS += $(shell pkg-config --cflags $($1.needs)))
 endef
 $(foreach h,$(filter-out $(LEFTOUT),$(HELPERS)),$(eval $(call helper,$h)))

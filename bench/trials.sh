@@ -7,6 +7,8 @@
 #
 # 10,000 trials go into SQLite in transactions of 100, with all that is checked and written of each; the same rows go bare, by Python's sqlite3,
 # into tables of the same schema with the same indexes, in the same transactions. Both take turns.
+#
+# Then two batches of 50,000 trials are compared, which takes all their rows, and Python's sqlite3 fetches these in one query for each batch.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} PAIRS=${PAIRS:-60} ROUNDS=${ROUNDS:-5}
@@ -28,4 +30,10 @@ for _ in $(seq "$ROUNDS"); do
 done
 figure "10,000 trials in transactions of 100" "$(median <"$scratch/own")" s
 bar "the same inserts bare, times" "$(median <"$scratch/ratio" | awk '{ printf "%.2f\n", $1 }')" "" "<=" 2
+
+"$BUILD/bench/trials" "$scratch/many.sqlite" 50000 5000 >"$scratch/none"
+"$BUILD/bench/trials" "$scratch/many.sqlite" 50000 5000 >"$scratch/none"
+read -r own ratio < <(/usr/bin/python3 bench/trials_compare.py "$scratch/many.sqlite" "$ROUNDS")
+figure "100,000 trials in two batches compared" "$own" s
+bar "the same rows by a bare query of each, times" "$ratio" "" "<=" 3
 exit $missed

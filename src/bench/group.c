@@ -2,7 +2,6 @@
 #include "bench/group.h"
 
 #include "base/array.h"
-#include "base/number.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,15 +31,6 @@ static const struct {
 	{ "energy_apportioned_joules", "J", BENCH_LESS_IS_BETTER },
 };
 enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 14 };
-
-int64_t bench_batch_id(const char *word)
-{
-	int64_t id;
-
-	if (!strncmp(word, "bench:", 6))
-		word += 6;
-	return number_i64(&word, &id) && !*word && id > 0 ? id : 0;
-}
 
 int64_t bench_newest(struct database *s, struct err *e)
 {

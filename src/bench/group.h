@@ -8,6 +8,7 @@
 #ifndef SONDE_BENCH_GROUP_H
 #define SONDE_BENCH_GROUP_H
 
+#include "bench/batch_id.h"
 #include "bench/trial.h"
 #include "core/describe.h"
 #include "core/metric.h"
@@ -66,8 +67,6 @@ void bench_group_free(struct bench_group *g);
 /* Of what people's scripts write, what is known here; else a bare number. */
 enum unit bench_unit(const struct bench_figure *f);
 
-/* "bench:7", "7": its id; 0: it is none. */
-int64_t bench_batch_id(const char *word);
 /* The id of the newest batch; 0: there is none; -errno. */
 int64_t bench_newest(struct database *s, struct err *e);
 

@@ -355,6 +355,12 @@ static struct model_column column_for(const struct model *declared, const struct
 	return c;
 }
 
+/* Is it a null of which only another result says what it is? What is declared says it by itself. */
+static bool is_unknown(const struct model *declared, const struct contract_value *v)
+{
+	return v->v->type == JSONDOC_NULL && !(declared && model_find(declared, v->v->key));
+}
+
 static int want_values(struct database *s, struct model *m, const struct model *declared,
 		       const struct contract *c, bool *changed, struct err *e)
 {
@@ -363,7 +369,7 @@ static int want_values(struct database *s, struct model *m, const struct model *
 	for (uint32_t i = 0; i < c->nvalues && !rc; i++) {
 		struct model_column column;
 
-		if (c->value[i].v->type == JSONDOC_NULL) /* of which type, another result says */
+		if (is_unknown(declared, &c->value[i]))
 			continue;
 		column = column_for(declared, m, &c->value[i]);
 		rc = want_column(s, m, &column, changed, e);
@@ -380,8 +386,9 @@ static bool has_all(const struct model *m, const struct model *declared, const s
 		const struct jsontree *v = c->value[i].v;
 		const struct model_column *have = model_find(m, v->key);
 
-		if (v->type != JSONDOC_NULL && (!have || !model_fits(have->type, v) ||
-						have->is_result != c->value[i].is_result))
+		if (!is_unknown(declared, &c->value[i]) &&
+		    (!have || !model_fits(have->type, v) ||
+		     have->is_result != c->value[i].is_result))
 			return false;
 	}
 	for (uint32_t i = 0; declared && i < declared->ncolumns; i++) {

@@ -14,7 +14,12 @@ static const struct command *const verbs[] = {
 };
 
 static const struct example examples[] = {
+	{ "bench run -n 10 --warmup 1 ./matmul.py", "ten trials of a script" },
+	{ "bench run stream", "one of a built-in benchmark: bench list --builtin" },
 	{ "bench check ./matmul.py", "does a script keep the contract?" },
+	{ "bench list", "what is kept" },
+	{ "bench stats bench:3 bench:4", "of two batches, with their spread" },
+	{ "compare bench:3 bench:4", "is the second one better?" },
 };
 
 static int bench_exec(const void *options, int noperands, char **operands)

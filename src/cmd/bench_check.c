@@ -5,6 +5,7 @@
 #include "base/textfile.h"
 #include "bench/contract.h"
 #include "cmd/benchmodels.h"
+#include "cmd/builtin.h"
 #include "cmd/command.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
@@ -166,20 +167,19 @@ static int obtain(struct checked *x, const struct check_options *o, char **opera
 		  struct bytes *output, struct err *e)
 {
 	struct stat st;
-	char path[PATH_MAX];
-	struct scripted_wish w = { .argv = operands,
-				   .environment = &o->environment,
-				   .limit_ns = o->limit_ns };
+	struct chosen_script script = { .argv = NULL };
+	struct scripted_wish w = { .environment = &o->environment, .limit_ns = o->limit_ns };
 	struct scripted r;
 	int rc;
 
 	if (!stat(operands[0], &st) && S_ISREG(st.st_mode) && access(operands[0], X_OK))
 		return textfile_read(operands[0], "result", CONTRACT_DOCUMENT, output, e);
-	rc = scripted_find(operands[0], path, e);
+	rc = chosen_script_find(&script, operands, e);
 	if (rc)
 		return rc;
-	operands[0] = path;
+	w.argv = script.argv;
 	rc = scripted_run(&r, &w, e);
+	chosen_script_free(&script);
 	scripted_failed(&r, x->ended, sizeof x->ended);
 	*output = r.out;
 	output->len -= output->len > 0; /* the NUL */
@@ -236,12 +236,13 @@ const struct command command_bench_check = {
 	.name = "bench check",
 	.operands = "SCRIPT [ARGS...]",
 	.what = "Tell whether a script keeps the contract, and what is wrong where",
-	.description =
-		"Runs SCRIPT once, without keeping anything, and looks at what it printed; of a file "
-		"that is not executable, at what it holds: a result, as a script prints it or as "
-		"Amun stores it.\n\n"
-		"One line for each thing that is wrong, with the line of the output that it is in. "
-		"A warning is taken all the same.",
+	.description = BUILTIN_RULE
+	"\n\n"
+	"Runs SCRIPT once, without keeping anything, and looks at what it printed; of a file "
+	"that is not executable, at what it holds: a result, as a script prints it or as "
+	"Amun stores it.\n\n"
+	"One line for each thing that is wrong, with the line of the output that it is in. "
+	"A warning is taken all the same.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct check_options),
 	COMMAND_EXAMPLES(examples),

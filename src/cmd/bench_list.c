@@ -2,6 +2,7 @@
 /* bench_list.c - the batches that are kept. */
 #include "base/clock.h"
 #include "base/escape.h"
+#include "cmd/builtin.h"
 #include "cmd/command.h"
 #include "cmd/history.h"
 #include "cmd/print.h"
@@ -16,7 +17,7 @@
 
 struct list_options {
 	const char *store, *name;
-	bool json;
+	bool builtin, json;
 };
 
 static const struct option rows[] = {
@@ -30,15 +31,21 @@ static const struct option rows[] = {
 	  .value = "GLOBS",
 	  .help = "Only of such indicators: 'PiConv*,PiMatmul'.",
 	  OPTION_OFFSET(struct list_options, name) },
+	{ .name = "builtin",
+	  .type = ARG_FLAG,
+	  .help = "The built-in benchmarks instead, which sonde bench run takes by name.",
+	  OPTION_OFFSET(struct list_options, builtin) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Print it as JSON, schema sonde/bench-list/1.",
+	  .help = "Print it as JSON, schema sonde/bench-list/1; with --builtin "
+		  "sonde/bench-builtin/1.",
 	  OPTION_OFFSET(struct list_options, json) },
 };
 
 static const struct example examples[] = {
 	{ "bench list", "all of them" },
 	{ "bench list --name 'PiConv*'", "of some indicators" },
+	{ "bench list --builtin", "what can be run without a script" },
 };
 
 /* The columns of what is asked. */
@@ -139,6 +146,35 @@ static int list(struct bytes *b, struct database *s, const struct list_options *
 	return rc;
 }
 
+static int list_builtin(bool as_json)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b, .indent = true };
+
+	if (as_json) {
+		json_object(&j);
+		json_put_text(&j, "schema", "sonde/bench-builtin/1");
+		json_key(&j, "benchmarks");
+		json_array(&j);
+	}
+	for (size_t i = 0; i < nbuiltins; i++) {
+		if (!as_json) {
+			bytes_printf(&b, "%-10s  %s\n", builtins[i].name, builtins[i].what);
+			continue;
+		}
+		json_object(&j);
+		json_put_text(&j, "name", builtins[i].name);
+		json_put_text(&j, "what", builtins[i].what);
+		json_object_end(&j);
+	}
+	if (as_json) {
+		json_array_end(&j);
+		json_object_end(&j);
+		bytes_u8(&b, '\n');
+	}
+	return print_bytes(&b);
+}
+
 static int list_exec(const void *options, int noperands, char **operands)
 {
 	const struct list_options *o = options;
@@ -152,6 +188,8 @@ static int list_exec(const void *options, int noperands, char **operands)
 		say("bench list: it takes no '%s'; sonde bench show tells of one", operands[0]);
 		return EXIT_USAGE;
 	}
+	if (o->builtin)
+		return list_builtin(o->json);
 	rc = history_open(&s, &where, "bench list", &e);
 	if (!rc)
 		rc = list(&b, s, o, &e);

@@ -5,6 +5,7 @@
 #include "base/textfile.h"
 #include "cmd/benchmodels.h"
 #include "cmd/benchtell.h"
+#include "cmd/builtin.h"
 #include "cmd/evidence.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
@@ -105,13 +106,15 @@ static const struct example examples[] = {
 	{ "bench run -n 10 --warmup 1 ./matmul.py", "ten trials, after one that does not count" },
 	{ "bench run -n 10 --env MATMUL_MATRIX_SIZE=1024 --timeout 5m ./matmul.py",
 	  "another parameter" },
+	{ "bench run -n 5 stream --threads 4", "a built-in benchmark, with an option of its own" },
 };
 
 struct bench_run {
 	const struct run_options *o;
 	struct recording_options recording;
-	char **argv;
-	char script[PATH_MAX], origin[PATH_MAX], directory[PATH_MAX], host[256];
+	char *const *words;          /* as they were given */
+	struct chosen_script script; /* as it is executed */
+	char origin[PATH_MAX], directory[PATH_MAX], host[256];
 	char sha256[SHA256_HEX], uid[33];
 	struct models models;
 	struct facts software;
@@ -149,7 +152,7 @@ static void hash_script(struct bench_run *x)
 	struct bytes b = { 0 };
 	struct err e;
 
-	if (!textfile_read(x->script, "script", SCRIPT_BYTES, &b, &e) && b.len) {
+	if (!textfile_read(x->script.path, "script", SCRIPT_BYTES, &b, &e) && b.len) {
 		sha256_hex(x->sha256, b.data, b.len);
 		x->batch.script_sha256 = x->sha256;
 	}
@@ -158,7 +161,7 @@ static void hash_script(struct bench_run *x)
 
 static int make_directory(struct bench_run *x, struct err *e)
 {
-	const char *slash = strrchr(x->script, '/');
+	const char *slash = strrchr(x->words[0], '/');
 	time_t now = time(NULL);
 	char when[32] = "";
 	struct tm tm;
@@ -169,7 +172,7 @@ static int make_directory(struct bench_run *x, struct err *e)
 		snprintf(x->directory, sizeof x->directory, "%s", x->o->output);
 	else
 		snprintf(x->directory, sizeof x->directory, "bench_%.200s_%s_%d",
-			 slash ? slash + 1 : x->script, when, (int)getpid());
+			 slash ? slash + 1 : x->words[0], when, (int)getpid());
 	if (!mkdir(x->directory, 0700))
 		return 0;
 	return err_set(e, -errno, "cannot make %.300s: %s%s", x->directory, strerror(errno),
@@ -209,31 +212,37 @@ static int prepare(struct bench_run *x, struct err *e)
 	if (!rc)
 		rc = benchmodels_read(&x->models, &x->o->models, e);
 	if (!rc)
-		rc = scripted_find(x->argv[0], x->script, e);
+		rc = chosen_script_find(&x->script, x->words, e);
 	if (!rc)
 		rc = recording_defaults(&x->recording, e);
 	if (rc)
 		return rc == -ENOMEM ? rc : -EINVAL;
-	x->argv[0] = x->script;
 	x->recording.interval_ns = x->o->recording.interval_ns;
 	x->recording.quiet = true;
 	if (!recording_plan(&plan, &x->recording))
 		return err_set(e, -EINVAL, "the trials cannot be recorded");
 	snprintf(x->uid, sizeof x->uid, "%s", plan.run_id);
-	words_join(&x->command, x->argv);
+	words_join(&x->command, x->script.builtin ? x->words : x->script.argv);
 	bytes_u8(&x->command, 0);
-	if (!realpath(x->script, x->origin))
-		snprintf(x->origin, sizeof x->origin, "%s", x->script);
+	if (x->script.builtin)
+		snprintf(x->origin, sizeof x->origin, "built-in:%s", x->words[0]);
+	else if (!realpath(x->script.path, x->origin))
+		snprintf(x->origin, sizeof x->origin, "%s", x->script.path);
 	hash_script(x);
 	find_user(x);
 	x->batch.uid = x->uid;
 	x->batch.source = "run";
 	x->batch.origin = x->origin;
-	x->batch.command = x->command.failed ? x->script : (const char *)x->command.data;
+	x->batch.command = x->command.failed ? x->script.path : (const char *)x->command.data;
 	x->batch.start_ns = clock_utc_ns();
-	software_find(&x->software, x->script, &x->o->environment);
+	software_find(&x->software, x->script.path, &x->o->environment);
+	rc = make_directory(x, e);
+	if (rc)
+		return rc;
 	rc = open_store(x, e);
-	return rc ? rc : make_directory(x, e);
+	if (rc)
+		rmdir(x->directory);
+	return rc;
 }
 
 /* ---- a trial ---- */
@@ -342,7 +351,7 @@ static int trial(struct bench_run *x, int64_t number, struct err *e)
 {
 	struct recording_options o = x->recording;
 	struct recording_plan plan;
-	struct scripted_wish w = { .argv = x->argv,
+	struct scripted_wish w = { .argv = x->script.argv,
 				   .environment = &x->o->environment,
 				   .limit_ns = x->o->limit_ns,
 				   .plan = &plan };
@@ -365,7 +374,7 @@ static int trial(struct bench_run *x, int64_t number, struct err *e)
 
 static int warm_up(struct bench_run *x, struct err *e)
 {
-	const struct scripted_wish w = { .argv = x->argv,
+	const struct scripted_wish w = { .argv = x->script.argv,
 					 .environment = &x->o->environment,
 					 .limit_ns = x->o->limit_ns };
 	char why[600];
@@ -384,7 +393,7 @@ static int warm_up(struct bench_run *x, struct err *e)
 
 static int run_exec(const void *options, int noperands, char **operands)
 {
-	struct bench_run x = { .o = options, .argv = operands };
+	struct bench_run x = { .o = options, .words = operands };
 	struct err e = { "" };
 	int rc, code = EXIT_FAILED;
 
@@ -406,6 +415,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 	}
 	database_close(x.store.database);
 	trial_store_free(&x.store);
+	chosen_script_free(&x.script);
 	models_free(&x.models);
 	facts_free(&x.software);
 	bytes_free(&x.command);
@@ -416,17 +426,18 @@ const struct command command_bench_run = {
 	.name = "bench run",
 	.operands = "SCRIPT [ARGS...]",
 	.what = "Run a benchmark again and again, and keep every trial",
-	.description =
-		"Each trial is a row of the store: what the script said, how it ended, its own use of "
-		"the machine as wait4(2) tells it, when and for how long it ran; its environment: "
-		"hardware, system, interpreter and packages, once for all trials that share it; the "
-		"governor, the load before; memory, energy and counters of its recording, which is "
-		"kept beside what it printed in a directory for each trial.\n\n"
-		"A trial that fails is kept with its reason: the script ended otherwise than with "
-		"exit code 0, took too long, left processes behind, printed what is no result, or one "
-		"that does not fit the columns of its indicator. The others go on.\n\n"
-		"Exit code 1: a trial failed. What was kept is for sonde bench list, show and stats, "
-		"and for sonde compare.",
+	.description = BUILTIN_RULE
+	"\n\n"
+	"Each trial is a row of the store: what the script said, how it ended, its own use of "
+	"the machine as wait4(2) tells it, when and for how long it ran; its environment: "
+	"hardware, system, interpreter and packages, once for all trials that share it; the "
+	"governor, the load before; memory, energy and counters of its recording, which is "
+	"kept beside what it printed in a directory for each trial.\n\n"
+	"A trial that fails is kept with its reason: the script ended otherwise than with "
+	"exit code 0, took too long, left processes behind, printed what is no result, or one "
+	"that does not fit the columns of its indicator. The others go on.\n\n"
+	"Exit code 1: a trial failed. What was kept is for sonde bench list, show and stats, "
+	"and for sonde compare.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct run_options),
 	COMMAND_EXAMPLES(examples),

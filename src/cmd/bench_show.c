@@ -16,22 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct show_options {
-	const char *store;
-	bool json;
-};
-
-static const struct option rows[] = {
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Of this store; else of SONDE_STORE, else of this user.",
-	  OPTION_OFFSET(struct show_options, store) },
-	{ .name = "json",
-	  .type = ARG_FLAG,
-	  .help = "Print it as JSON, schema sonde/bench-show/1.",
-	  OPTION_OFFSET(struct show_options, json) },
-};
+static const struct option rows[] = { BENCHTELL_OPTIONS("sonde/bench-show/1") };
 
 static const struct example examples[] = {
 	{ "bench show bench:3", "its trials, its machine, its software" },
@@ -308,7 +293,7 @@ static int show(struct shown *x, struct database *s, const char *word, struct er
 
 static int show_exec(const void *options, int noperands, char **operands)
 {
-	const struct show_options *o = options;
+	const struct benchtell_options *o = options;
 	const struct history_options where = { .store = o->store };
 	struct database *s = NULL;
 	struct bytes b = { 0 };
@@ -342,7 +327,7 @@ const struct command command_bench_show = {
 		"software they ran on; of a trial everything: what it printed, what it used, where "
 		"its recording is.",
 	COMMAND_OPTIONS(rows),
-	.size = sizeof(struct show_options),
+	.size = sizeof(struct benchtell_options),
 	COMMAND_EXAMPLES(examples),
 	.exec = show_exec,
 };

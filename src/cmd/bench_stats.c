@@ -9,22 +9,7 @@
 
 enum { BATCHES_MAX = 256 };
 
-struct stats_options {
-	const char *store;
-	bool json;
-};
-
-static const struct option rows[] = {
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Of this store; else of SONDE_STORE, else of this user.",
-	  OPTION_OFFSET(struct stats_options, store) },
-	{ .name = "json",
-	  .type = ARG_FLAG,
-	  .help = "Print it as JSON, schema sonde/bench-stats/1.",
-	  OPTION_OFFSET(struct stats_options, json) },
-};
+static const struct option rows[] = { BENCHTELL_OPTIONS("sonde/bench-stats/1") };
 
 static const struct example examples[] = {
 	{ "bench stats", "of the newest batch" },
@@ -51,7 +36,7 @@ static int choose(int64_t *batch, int n, char **words, struct database *s, struc
 
 static int stats_exec(const void *options, int noperands, char **operands)
 {
-	const struct stats_options *o = options;
+	const struct benchtell_options *o = options;
 	const struct history_options where = { .store = o->store };
 	int64_t batch[BATCHES_MAX];
 	struct database *s = NULL;
@@ -86,7 +71,7 @@ const struct command command_bench_stats = {
 		"least, most, coefficient of variation and skew (adjusted, G1). Trials that failed "
 		"are counted apart, with their reasons, and are in no statistic.",
 	COMMAND_OPTIONS(rows),
-	.size = sizeof(struct stats_options),
+	.size = sizeof(struct benchtell_options),
 	COMMAND_EXAMPLES(examples),
 	.exec = stats_exec,
 };

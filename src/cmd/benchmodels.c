@@ -5,13 +5,23 @@
 
 enum { MODEL_BYTES = 1 << 20 };
 
+extern const char asset_sonde_model[], asset_sonde_model_end[];
 extern const char asset_thoth_model[], asset_thoth_model_end[];
+
+static const struct {
+	const char *name, *text, *end;
+} own[] = {
+	{ "sonde.model", asset_sonde_model, asset_sonde_model_end },
+	{ "thoth.model", asset_thoth_model, asset_thoth_model_end },
+};
 
 int benchmodels_read(struct models *m, const struct option_list *files, struct err *e)
 {
-	int rc = models_parse(m, "thoth.model", asset_thoth_model,
-			      (size_t)(asset_thoth_model_end - asset_thoth_model), e);
+	int rc = 0;
 
+	for (size_t i = 0; i < sizeof own / sizeof own[0] && !rc; i++)
+		rc = models_parse(m, own[i].name, own[i].text, (size_t)(own[i].end - own[i].text),
+				  e);
 	for (uint32_t i = 0; i < files->n && !rc; i++) {
 		struct bytes text = { 0 };
 

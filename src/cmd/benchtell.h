@@ -5,7 +5,24 @@
 #ifndef SONDE_CMD_BENCHTELL_H
 #define SONDE_CMD_BENCHTELL_H
 
+#include "base/args.h"
 #include "bench/group.h"
+
+/* What a verb that only reads is told: where, and in which form. */
+struct benchtell_options {
+	const char *store;
+	bool json;
+};
+#define BENCHTELL_OPTIONS(schema)                                                                  \
+	{ .name = "store",                                                                         \
+	  .type = ARG_TEXT,                                                                        \
+	  .value = "WHERE",                                                                        \
+	  .help = "Of this store; else of SONDE_STORE, else of this user.",                        \
+	  OPTION_OFFSET(struct benchtell_options, store) },                                        \
+	{                                                                                          \
+		.name = "json", .type = ARG_FLAG, .help = "Print it as JSON, schema " schema ".",  \
+		OPTION_OFFSET(struct benchtell_options, json)                                      \
+	}
 
 /* A line on standard error: how the trial went. */
 void benchtell_trial(const struct trial *t, int64_t of);

@@ -121,36 +121,75 @@ static int say_facts(struct comparison *x, struct database *s, const struct benc
 	return rc;
 }
 
-/* What the scripts say they were asked to do. */
-static int say_parameters(struct comparison *x, const struct bench_group *g,
-			  enum comparison_group side)
+/* A value as the script wrote it. */
+static void put_value(struct json *j, enum model_type type, const struct field *f)
 {
-	for (uint32_t i = 0; i < g->ntrials; i++) {
-		struct contract c = { 0 };
-		struct err e;
-		int rc = g->row[i].reason || !g->row[i].document
-				 ? -EBADMSG
-				 : contract_read(&c, g->row[i].document, strlen(g->row[i].document),
-						 &e);
+	if (type == MODEL_BOOL)
+		json_bool(j, f->i);
+	else if (type == MODEL_JSON)
+		bytes_puts(j->out, f->s ? f->s : "null");
+	else if (f->type == FIELD_INT)
+		json_int(j, f->i);
+	else if (f->type == FIELD_REAL)
+		json_real(j, f->d);
+	else
+		json_text(j, f->s);
+}
 
-		for (uint32_t k = 0; k < c.nvalues && !rc; k++) {
-			struct bytes text = { 0 };
-			struct json j = { .out = &text };
-			char key[96];
+/* Of a row of the parameters' columns, in their order. */
+static void say_row(struct comparison *x, const struct bench_group *g, enum comparison_group side,
+		    const struct field *row)
+{
+	for (uint32_t i = 0; i < g->model.ncolumns; i++) {
+		const struct model_column *c = &g->model.column[i];
+		struct bytes text = { 0 };
+		struct json j = { .out = &text };
+		char key[96];
 
-			if (c.value[k].is_result)
-				continue;
-			snprintf(key, sizeof key, "parameter.%s", c.value[k].v->key);
-			jsontree_write(&j, c.value[k].v);
+		if (c->is_result)
+			continue;
+		if (row->type != FIELD_NULL) {
+			snprintf(key, sizeof key, "parameter.%s", c->name);
+			put_value(&j, c->type, row);
 			bytes_u8(&text, 0);
 			x->failed |= text.failed;
 			if (!text.failed)
 				comparison_say_text(x, key, (const char *)text.data, side);
-			bytes_free(&text);
 		}
-		contract_free(&c);
+		bytes_free(&text);
+		row++;
 	}
-	return x->failed ? -ENOMEM : 0;
+}
+
+/* What the scripts say they were asked to do: each combination once, however many trials had it. */
+static int say_parameters(struct comparison *x, struct database *s, const struct bench_group *g,
+			  enum comparison_group side, struct err *e)
+{
+	const struct field v = field_int(g->batch.id), *row;
+	struct bytes sql = { 0 };
+	uint32_t n = 0;
+	int rc;
+
+	bytes_puts(&sql, "SELECT DISTINCT ");
+	for (uint32_t i = 0; i < g->model.ncolumns; i++) {
+		if (g->model.column[i].is_result)
+			continue;
+		bytes_puts(&sql, n++ ? ", x." : "x.");
+		indicator_quote(&sql, g->model.column[i].name);
+	}
+	bytes_printf(&sql,
+		     " FROM trials t JOIN %s x ON x.trial_id = t.id WHERE t.batch_id = $1 AND "
+		     "t.state = 'ok'",
+		     n ? g->model.table : "");
+	bytes_u8(&sql, 0);
+	rc = sql.failed ? -ENOMEM : n ? database_query(s, (const char *)sql.data, &v, 1, e) : 0;
+	while (n && !rc && (rc = database_next(s, &row, e)) > 0) {
+		rc = 0;
+		say_row(x, g, side, row);
+	}
+	bytes_free(&sql);
+	return rc == -ENOMEM || x->failed ? err_set(e, -ENOMEM, "out of memory for the trials")
+					  : rc;
 }
 
 /* Without a condition of the user's. */
@@ -194,8 +233,8 @@ static int fill(struct comparison *x, struct groups *g, struct database *s, stru
 				rc = err_set(e, -ENOMEM, "out of memory for the trials");
 		if (!rc)
 			rc = say_facts(x, s, &g->group[i], g->side[i], e);
-		if (!rc && say_parameters(x, &g->group[i], g->side[i]))
-			rc = err_set(e, -ENOMEM, "out of memory for the trials");
+		if (!rc)
+			rc = say_parameters(x, s, &g->group[i], g->side[i], e);
 		if (!rc && g->group[i].nfailed)
 			say("compare: bench:%" PRId64 ": %u of %u trials failed and are left out",
 			    g->group[i].batch.id, g->group[i].nfailed, g->group[i].ntrials);

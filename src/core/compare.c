@@ -118,14 +118,19 @@ static double neighbours_alike(const struct ordered *o)
  * spread within the groups, when runs that are k places apart are correlated by rho^k. */
 static double likeness_factor(const struct ordered *o)
 {
-	double shared[2][2] = { { 0 } }, power = 1, variance, left = 0;
+	double shared[2][2] = { { 0 } }, variance, left = 0;
+	double before[2] = { 0 }; /* the sum of rho^k over those k places before, by group */
 
-	for (uint32_t lag = 0; lag < o->n; lag++, power *= o->rho)
-		for (uint32_t i = 0; i + lag < o->n; i++) {
-			bool g = o->item[i].group, h = o->item[i + lag].group;
+	for (uint32_t i = 0; i < o->n; i++) {
+		bool h = o->item[i].group;
 
-			shared[g][h] += lag ? 2 * power : 1;
-		}
+		shared[0][h] += 2 * before[0];
+		shared[1][h] += 2 * before[1];
+		shared[h][h]++;
+		before[h]++;
+		before[0] *= o->rho;
+		before[1] *= o->rho;
+	}
 	variance = -(shared[0][1] + shared[1][0]) / ((double)o->count[0] * o->count[1]);
 	for (int g = 0; g < 2; g++) {
 		double n = o->count[g];

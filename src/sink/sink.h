@@ -35,6 +35,15 @@ const struct sink *sink_find(const char *name); /* NULL when unknown */
 /* Of the files it writes, without the point. */
 const char *sink_extension(const struct sink *k);
 
+/* Where a table comes from that is no frame. */
+struct table_source {
+	const struct frame_schema *schema;
+	int (*next)(void *ctx, struct batch *b, struct err *e); /* as frame_next */
+	void *ctx;
+};
+/* As sink_run. */
+int sink_pull(const struct sink *k, const struct table_source *from, FILE *out, struct err *e);
+
 /* Pull the frame through the sink into out and flush it. 0 or -errno; what could not be written is
  * told without a name, which the caller knows. */
 int sink_run(const struct sink *k, struct frame *f, FILE *out, struct err *e);

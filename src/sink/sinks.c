@@ -30,19 +30,37 @@ const char *sink_extension(const struct sink *k)
 	return k->extension ? k->extension : k->name;
 }
 
-static int pull(const struct sink *k, void *state, struct frame *f,
-		const struct frame_schema *schema, FILE *out, struct err *e)
+static int pull(const struct sink *k, void *state, const struct table_source *from, FILE *out,
+		struct err *e)
 {
 	struct batch b;
-	int rc = k->begin(state, schema, out, e);
+	int rc = k->begin(state, from->schema, out, e);
 
-	while (!rc && (rc = frame_next(f, &b, e)) > 0)
+	while (!rc && (rc = from->next(from->ctx, &b, e)) > 0)
 		rc = k->batch(state, &b, e);
 	if (!rc)
 		rc = k->end(state, e);
 	if (!rc && fflush(out))
 		rc = err_set(e, -errno, "%s", strerror(errno));
 	return rc;
+}
+
+int sink_pull(const struct sink *k, const struct table_source *from, FILE *out, struct err *e)
+{
+	void *state = calloc(1, k->size);
+	int rc;
+
+	if (!state)
+		return err_set(e, -ENOMEM, "out of memory");
+	rc = pull(k, state, from, out, e);
+	k->free(state);
+	free(state);
+	return rc;
+}
+
+static int next_of_frame(void *ctx, struct batch *b, struct err *e)
+{
+	return frame_next(ctx, b, e);
 }
 
 int sink_run(const struct sink *k, struct frame *f, FILE *out, struct err *e)
@@ -53,14 +71,7 @@ int sink_run(const struct sink *k, struct frame *f, FILE *out, struct err *e)
 int sink_run_as(const struct sink *k, struct frame *f, const char *table, FILE *out, struct err *e)
 {
 	struct frame_schema schema = *frame_schema(f);
-	void *state = calloc(1, k->size);
-	int rc;
 
-	if (!state)
-		return err_set(e, -ENOMEM, "out of memory");
 	schema.table = table;
-	rc = pull(k, state, f, &schema, out, e);
-	k->free(state);
-	free(state);
-	return rc;
+	return sink_pull(k, &(struct table_source){ &schema, next_of_frame, f }, out, e);
 }

@@ -4,33 +4,8 @@
 damaged; once only. They compare with trials that sonde ran."""
 import json
 import os
-import sqlite3
-import subprocess
-import sys
 
-SONDE = os.environ["SONDE"]
-faults = []
-if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), "libexec/sonde/sonde-database")):
-    print("sonde-database was not built: libsqlite3-dev is not installed")
-    sys.exit(77)
-
-
-def check(what, good, detail=""):
-    if not good and len(faults) < 20:
-        faults.append(f"{what}: {str(detail)[:600]}")
-
-
-def sonde(*words, code=0):
-    p = subprocess.run([SONDE, *words], capture_output=True, text=True, timeout=100, env={**os.environ, "SONDE_STORE": "s.sqlite"})
-    check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}{p.stdout}")
-    return p
-
-
-def database(sql):
-    with sqlite3.connect("s.sqlite") as db:
-        db.row_factory = sqlite3.Row
-        return db.execute(sql).fetchall()
-
+from trials import check, database, end, sonde
 
 USAGE = {f"ru_{n}": i for i, n in enumerate("maxrss ixrss idrss isrss minflt majflt nswap inblock oublock msgsnd msgrcv nsignals nvcsw nivcsw".split(), 100)}
 HWINFO = {"cpu_info": {"brand_raw": "Xeon", "hz_actual": [2100000000, 0]}, "platform": {"node": "n1"}, "cpu_features": {"flags": ["avx", "fma"]}}
@@ -80,6 +55,9 @@ check("facts", facts == {"hwinfo.cpu_info.brand_raw": "Xeon", "hwinfo.platform.n
 check("one environment", trials[1]["environment_id"] == t["environment_id"])
 before = [tuple(r) for r in database("SELECT * FROM trials ORDER BY id")]
 p = sonde("import", "amun", "--json", "all", code=1)
+with open(os.environ["TOP"] + "/docs/schema/import-amun.json") as f:
+    members = json.load(f)["properties"]
+check("as its schema says", set(json.loads(p.stdout)) == set(members) and json.loads(p.stdout)["schema"] == members["schema"]["const"], p.stdout)
 check("once only", json.loads(p.stdout)["trials"] == 0 and json.loads(p.stdout)["there_already"] == 6 and
       before == [tuple(r) for r in database("SELECT * FROM trials ORDER BY id")], p.stdout)
 with open("single.json", "w") as f:
@@ -97,5 +75,4 @@ check("list", [(b["source"], b["indicator"], b["trials"], b["failed"]) for b in 
 for path, words in (("nowhere", "cannot read nowhere"), ("all/notes", "there is no inspection"), ("all/inspection-b-0002/results/2/result", "it is no JSON")):
     p = sonde("import", "amun", path, code=1)
     check(f"sentence for {path}", words in p.stderr and p.stderr.count("\n") == 1, p.stderr)
-print("\n".join(faults))
-sys.exit(bool(faults))
+end()

@@ -5,39 +5,11 @@ tells of the script itself; `sonde bench check` says of each what is wrong and i
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
-import sys
 
-SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
-faults = []
-if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), "libexec/sonde/sonde-database")):
-    print("sonde-database was not built: libsqlite3-dev is not installed")
-    sys.exit(77)
+from trials import SONDE, check, database, end, script, sonde
 
-
-def check(what, good, detail=""):
-    if not good and len(faults) < 20:
-        faults.append(f"{what}: {str(detail)[:600]}")
-
-
-def sonde(*words, code=0, **variables):
-    p = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", timeout=200, env={**os.environ, **variables})
-    check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}{p.stdout}")
-    return p
-
-
-def script(name, text):
-    with open(name, "w") as f:
-        f.write(text)
-    os.chmod(name, 0o755)
-    return "./" + name
-
-
-def database(sql, *values):
-    with sqlite3.connect("s.sqlite") as db:
-        db.row_factory = sqlite3.Row
-        return db.execute(sql, values).fetchall()
+PROGRAMS = os.environ["PROGRAMS"]
 
 
 def processes_here():
@@ -212,5 +184,4 @@ p = sonde("bench", "run", "-o", "py", *STORE, shell, code=1)
 check("a directory that is there", "nothing is added" in p.stderr, p.stderr)
 check("no verb", "there is no verb 'nonsense'" in sonde("bench", "nonsense", code=2).stderr)
 shutil.rmtree("d_flood", ignore_errors=True)
-print("\n".join(faults))
-sys.exit(bool(faults))
+end()

@@ -3,33 +3,9 @@
 """An indicator's columns are derived from its first result and then checked, or declared and changed with their declaration, version by
 version; nothing that is stored is lost. `sonde bench schema` prints them as SQL that SQLite takes, as a graph's schema, and as JSON."""
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 
-SONDE = os.environ["SONDE"]
-faults = []
-if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), "libexec/sonde/sonde-database")):
-    print("sonde-database was not built: libsqlite3-dev is not installed")
-    sys.exit(77)
-
-
-def check(what, good, detail=""):
-    if not good and len(faults) < 20:
-        faults.append(f"{what}: {str(detail)[:600]}")
-
-
-def sonde(*words, code=0):
-    p = subprocess.run([SONDE, *words], capture_output=True, text=True, timeout=100, env={**os.environ, "SONDE_STORE": "s.sqlite"})
-    check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}{p.stdout}")
-    return p
-
-
-def database(sql, *values):
-    with sqlite3.connect("s.sqlite") as db:
-        return db.execute(sql, values).fetchall()
-
+from trials import check, database, end, script, sonde
 
 runs = 0
 
@@ -38,10 +14,8 @@ def result(parameters, measured, *words, code=0, name="PiSome"):
     """Runs a script that says so; the reason of its trial."""
     global runs
     runs += 1
-    with open("script", "w") as f:
-        f.write("#!/bin/sh\ncat <<'END'\n" + json.dumps({"name": name, "component": "x", "@parameters": parameters, "@result": measured}) + "\nEND\n")
-    os.chmod("script", 0o755)
-    sonde("bench", "run", "-q", "-o", f"d{runs}", *words, "./script", code=code)
+    text = json.dumps({"name": name, "component": "x", "@parameters": parameters, "@result": measured})
+    sonde("bench", "run", "-q", "-o", f"d{runs}", *words, script("script", f"#!/bin/sh\ncat <<'END'\n{text}\nEND\n"), code=code)
     return database("SELECT reason FROM trials ORDER BY id DESC LIMIT 1")[0][0]
 
 
@@ -168,5 +142,4 @@ check("too many columns", reason == "PiWide has 1000 columns, and this brings 10
 result({}, {"x": 1}, name="Pi.Same")
 reason = result({}, {"x": 1}, code=1, name="Pi-Same")
 check("another's table", reason == "the table trials_pi_same is that of Pi.Same; give Pi-Same another name", reason)
-print("\n".join(faults))
-sys.exit(bool(faults))
+end()

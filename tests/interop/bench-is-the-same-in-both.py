@@ -36,7 +36,7 @@ def script(name, parameters, measured):
 
 SCRIPTS = [script("one", {"n": 1, "text": "it's $1"}, {"elapsed": 1.5, "fine": True}), script("two", {"n": 1.5}, {"elapsed": 2, "more": [1]}),
            script("three", {"n": "x"}, {"elapsed": 2})]
-told, asked = [], []
+told, asked, tables = [], [], []
 for where in ("s.sqlite", server.url):
     name = "lite" if where == "s.sqlite" else "pg"
     for i, path in enumerate(SCRIPTS):
@@ -47,6 +47,8 @@ for where in ("s.sqlite", server.url):
     ends = [w.communicate()[1] for w in writers]
     check(f"writers into {name}", all(w.returncode == 0 for w in writers), ends)
     listed = json.loads(sonde("bench", "list", "--json", "--store", where).stdout)["batches"]
+    exported = sonde("bench", "export", "-o", "-", "--to", "json", "--table", "trials_pi_both", "--store", where, "bench:1", "bench:2").stdout
+    tables.append(json.loads(exported))
     check(f"none lost in {name}", [b["trials"] for b in listed] == [2] * 3 + [REPEAT] * WRITERS, listed)
     stats = json.loads(sonde("bench", "stats", "--json", "--store", where, "bench:1", "bench:2", "bench:3").stdout)["batches"]
     machine = {"duration_seconds", "peak_memory_bytes", "energy_joules", "energy_apportioned_joules"}
@@ -62,6 +64,10 @@ for where in ("s.sqlite", server.url):
     asked.append([candidates, sorted((sorted(x["parameters"].items()), x["values"]) for x in history["series"])])
 check("the same answers", asked[0] == asked[1], asked)
 check("the same statistics", told[0] == told[1], told)
+names = ("n", "text", "elapsed", "fine", "more")
+exported = [{c["name"]: (c["type"], [row[i] for row in t["rows"]]) for i, c in enumerate(t["columns"]) if c["name"] in names} for t in tables]
+check("the same tables", exported[0] == exported[1] and exported[0]["n"] == ("real", [1, 1, 1.5, 1.5]) and
+      exported[0]["fine"] == ("integer", [1, 1, None, None]), exported)
 check("what they are", [b["figures"].get("elapsed", {}).get("mean") for b in told[0]] == [1.5, 2.0, None] and len(told[0][2]["failed"]) == 2, told[0])
 columns = server.sql("SELECT data_type FROM information_schema.columns WHERE table_name = 'trials_pi_both' AND column_name IN ('n', 'elapsed')")
 check("types in PostgreSQL", columns == [["double precision"]] * 2, columns)

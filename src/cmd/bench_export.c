@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_export.c - the trials that are kept, as files of any format that sonde export writes. */
+#include "base/array.h"
+#include "bench/batch_id.h"
+#include "cmd/command.h"
+#include "cmd/history.h"
+#include "cmd/outfile.h"
+#include "cmd/say.h"
+#include "cmd/storetable.h"
+#include "cmd/written.h"
+#include "core/glob.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TO_STANDARD_OUTPUT "-"
+#define NAME_CHARACTERS    "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+struct export_options {
+	const char *to, *output, *store, *table;
+	bool json;
+};
+
+static const struct option rows[] = {
+	{ .name = "to",
+	  .type = ARG_TEXT,
+	  .value = "FORMATS",
+	  .fallback = "csv",
+	  .help = "Formats, separated by commas: csv json parquet feather orc pickle sqlite hdf5.",
+	  OPTION_OFFSET(struct export_options, to) },
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .fallback = ".",
+	  .help = "Directory of the files, made when it is not there; - writes one table in one "
+		  "format to standard output.",
+	  OPTION_OFFSET(struct export_options, output) },
+	{ .name = "table",
+	  .type = ARG_TEXT,
+	  .value = "GLOBS",
+	  .help = "Only such tables: 'trials,trials_pi_*'.",
+	  OPTION_OFFSET(struct export_options, table) },
+	{ .name = "store",
+	  .type = ARG_TEXT,
+	  .value = "WHERE",
+	  .help = "Of this store; else of SONDE_STORE, else of this user.",
+	  OPTION_OFFSET(struct export_options, store) },
+	{ .name = "json",
+	  .type = ARG_FLAG,
+	  .help = "Say which files were written, as JSON, schema sonde/bench-export/1.",
+	  OPTION_OFFSET(struct export_options, json) },
+};
+
+static const struct example examples[] = {
+	{ "bench export --to parquet -o trials", "all tables" },
+	{ "bench export -o - --table trials_pi_matmul bench:3", "one, of one batch" },
+};
+
+/* Those of all indicators; %s: the ids of batches. */
+static const struct own_table {
+	const char *name, *only;
+} own_tables[] = {
+	{ "batches", "id IN (%s)" },
+	{ "trials", "batch_id IN (%s)" },
+	{ "environments", "id IN (SELECT environment_id FROM trials WHERE batch_id IN (%s))" },
+	{ "environment_facts",
+	  "environment_id IN (SELECT environment_id FROM trials WHERE batch_id IN (%s))" },
+	{ "indicators", NULL },
+	{ "indicator_columns", NULL },
+};
+enum { OWN = sizeof own_tables / sizeof own_tables[0] };
+static const char of_indicator[] = "trial_id IN (SELECT id FROM trials WHERE batch_id IN (%s))";
+
+struct exporting {
+	const struct export_options *o;
+	struct database *database;
+	struct written written;
+	struct bytes batches; /* "3, 4"; empty: all */
+	struct pool pool;
+	const char **name; /* of the indicators' tables */
+	uint32_t n, cap;
+};
+
+/* The sinks that are asked for, one after the other: *at moves on. NULL: no more, or none such. */
+static const struct sink *next_format(const char **at)
+{
+	char name[32];
+	size_t n = strcspn(*at, ",");
+
+	snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : 0), *at);
+	*at += n + ((*at)[n] == ',');
+	return sink_find(name);
+}
+
+static int check_formats(const char *to, struct err *e)
+{
+	const char *at = to;
+	unsigned n = 0;
+
+	do {
+		const struct sink *k = next_format(&at);
+
+		n++;
+		if (!k || k->series_only)
+			return err_set(e, -EINVAL,
+				       "%.100s: the formats are csv, json, parquet, feather, orc, "
+				       "pickle, sqlite and hdf5, with commas between them",
+				       to);
+	} while (*at);
+	return (int)n;
+}
+
+static int choose_batches(struct exporting *x, int n, char **words, struct err *e)
+{
+	for (int i = 0; i < n; i++) {
+		int64_t id = bench_batch_id(words[i]);
+
+		if (!id)
+			return err_set(e, -EINVAL,
+				       "'%.100s' is no batch; sonde bench list has them", words[i]);
+		bytes_printf(&x->batches, "%s%" PRId64, i ? ", " : "", id);
+	}
+	bytes_u8(&x->batches, 0);
+	return x->batches.failed ? err_set(e, -ENOMEM, "out of memory") : 0;
+}
+
+static int find_indicators(struct exporting *x, struct err *e)
+{
+	const struct field *row;
+	int rc = database_query(
+		x->database, "SELECT table_name FROM indicators ORDER BY table_name", NULL, 0, e);
+
+	while (!rc && (rc = database_next(x->database, &row, e)) > 0) {
+		const char *name = row[0].s ? row[0].s : "";
+		void *grown = array_room(x->name, x->n, &x->cap, sizeof *x->name);
+
+		rc = 0;
+		if (!*name || name[strspn(name, NAME_CHARACTERS)])
+			continue; /* no table of ours */
+		if (grown)
+			x->name = grown;
+		if (!grown || !(x->name[x->n] = pool_text(&x->pool, name, strlen(name))))
+			return err_set(e, -ENOMEM, "out of memory");
+		x->n++;
+	}
+	return rc;
+}
+
+static int write_file(struct exporting *x, struct storetable *t, const struct sink *k,
+		      struct err *e)
+{
+	const struct table_source from = storetable_source(t);
+	struct outfile out;
+	char name[128];
+	int rc;
+
+	if (!strcmp(x->o->output, TO_STANDARD_OUTPUT))
+		return sink_pull(k, &from, stdout, e);
+	snprintf(name, sizeof name, "%s.%s", t->schema.table, sink_extension(k));
+	rc = outfile_open(&out, x->o->output, name, e);
+	if (rc)
+		return rc;
+	rc = outfile_close(&out, sink_pull(k, &from, out.file, e), e);
+	if (!rc)
+		written_add(&x->written, out.path);
+	return rc;
+}
+
+static bool is_wanted(const struct exporting *x, const char *name)
+{
+	return !x->o->table || glob_match(x->o->table, name);
+}
+
+static int export_table(struct exporting *x, const char *name, const char *only, bool times,
+			struct err *e)
+{
+	struct storetable t;
+	struct bytes where = { 0 };
+	const char *hole = only ? strstr(only, "%s") : NULL;
+	int rc;
+
+	if (!is_wanted(x, name))
+		return 0;
+	if (hole && x->batches.len > 1) {
+		bytes_put(&where, only, (size_t)(hole - only));
+		bytes_puts(&where, (const char *)x->batches.data);
+		bytes_puts(&where, hole + 2);
+	}
+	bytes_u8(&where, 0);
+	rc = where.failed ? err_set(e, -ENOMEM, "out of memory") : 0;
+	t = (struct storetable){ 0 };
+	if (!rc)
+		rc = storetable_open(&t, x->database, name, (const char *)where.data, times, e);
+	for (const char *at = x->o->to; !rc && *at;)
+		rc = write_file(x, &t, next_format(&at), e);
+	storetable_close(&t);
+	bytes_free(&where);
+	return rc;
+}
+
+static uint32_t count_wanted(const struct exporting *x)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < OWN; i++)
+		n += is_wanted(x, own_tables[i].name);
+	for (uint32_t i = 0; i < x->n; i++)
+		n += is_wanted(x, x->name[i]);
+	return n;
+}
+
+/* All of them as they are at one moment. */
+static int export_tables(struct exporting *x, int formats, struct err *e)
+{
+	uint32_t wanted;
+	int rc = find_indicators(x, e);
+
+	if (rc)
+		return rc;
+	wanted = count_wanted(x);
+	if (!wanted)
+		return err_set(
+			e, -EINVAL,
+			"there is no table '%.100s'; there are batches, trials, "
+			"environments, environment_facts, indicators, indicator_columns, and "
+			"one of each indicator",
+			x->o->table);
+	if (!strcmp(x->o->output, TO_STANDARD_OUTPUT) && (wanted > 1 || formats > 1 || x->o->json))
+		return err_set(e, -EINVAL,
+			       "standard output takes one table in one format: choose it with "
+			       "--table and --to, and leave out --json");
+	for (size_t i = 0; i < OWN && !rc; i++)
+		rc = export_table(x, own_tables[i].name, own_tables[i].only, true, e);
+	for (uint32_t i = 0; i < x->n && !rc; i++)
+		rc = export_table(x, x->name[i], of_indicator, false, e);
+	return rc;
+}
+
+static int export_exec(const void *options, int noperands, char **operands)
+{
+	const struct export_options *o = options;
+	const struct history_options where = { .store = o->store };
+	struct exporting x = { .o = o, .written = { .verb = "bench-export", .json = o->json } };
+	struct err e = { "" };
+	int formats = check_formats(o->to, &e), rc = formats < 0 ? formats : 0;
+
+	if (!rc)
+		rc = choose_batches(&x, noperands, operands, &e);
+	if (!rc)
+		rc = history_open(&x.database, &where, "bench export", &e);
+	if (!rc)
+		rc = export_tables(&x, formats, &e);
+	database_close(x.database);
+	if (rc)
+		say("bench export: %s", e.text);
+	else if (strcmp(o->output, TO_STANDARD_OUTPUT) != 0)
+		say("exported %u file%s to %s", x.written.files, x.written.files == 1 ? "" : "s",
+		    o->output);
+	if (written_end(&x.written, 0) && !rc)
+		rc = -EIO;
+	bytes_free(&x.batches);
+	free(x.name);
+	pool_free(&x.pool);
+	return rc == -EINVAL ? EXIT_USAGE : rc ? EXIT_FAILED : EXIT_OK;
+}
+
+const struct command command_bench_export = {
+	.name = "bench export",
+	.operands = "[bench:ID...]",
+	.what = "Write the trials that are kept as tables",
+	.description =
+		"Writes batches, trials, environments with their facts, the indicators with their "
+		"columns, and the table of each indicator as a file each, named by table and format; "
+		"only what belongs to batches that are named. trial_id of an indicator's table is id "
+		"of trials. Numbers stay numbers; what is not known is empty in CSV and null "
+		"elsewhere, never 0.\n\n"
+		"A file that is there is replaced when the new one is complete, not before.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct export_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = export_exec,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/builtin.h"
+
+#include "base/helper.h"
+#include "cmd/scripted.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDICATOR(name, what) { #name, what },
+const struct builtin builtins[] = {
+#include "indicators.def"
+};
+#undef INDICATOR
+
+const size_t nbuiltins = sizeof builtins / sizeof builtins[0];
+
+static bool is_builtin(const char *word)
+{
+	for (size_t i = 0; i < nbuiltins; i++)
+		if (!strcmp(builtins[i].name, word))
+			return true;
+	return false;
+}
+
+int chosen_script_find(struct chosen_script *s, char *const *words, struct err *e)
+{
+	size_t n = 1;
+	int rc = scripted_find(words[0], s->path, e);
+
+	s->builtin = rc == -ENOENT && is_builtin(words[0]);
+	if (rc && !s->builtin)
+		return rc;
+	if (s->builtin && helper_find("indicator", s->path, sizeof s->path))
+		return err_set(e, -ENOENT,
+			       "the built-in benchmarks are not installed: the helper "
+			       "sonde-indicator is missing");
+	while (words[n])
+		n++;
+	s->argv = calloc(n + 2, sizeof *s->argv);
+	if (!s->argv)
+		return err_set(e, -ENOMEM, "out of memory");
+	s->argv[0] = s->path;
+	memcpy(s->argv + 1, words + !s->builtin, (n - !s->builtin) * sizeof *s->argv);
+	return 0;
+}
+
+void chosen_script_free(struct chosen_script *s)
+{
+	free(s->argv);
+	s->argv = NULL;
+}

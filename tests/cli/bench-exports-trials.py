@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 120
+"""`sonde bench export` writes every table of benchmarks in every format, with types and nulls as the store has them, and only of batches
+that are named."""
+import csv
+import io
+import json
+import os
+import sqlite3
+
+from trials import check, database, end, script, sonde
+
+VALUES = [(1, "it's \"x\",\n$1 <b>", True, 1.5, None), (2, None, False, 0.1, 7), (3, "", None, 1e300, -0.0)]
+for i, (n, text, fine, real, late) in enumerate(VALUES):
+    said = {"name": "PiSome", "component": "x", "@parameters": {"n": n, "text": text, "fine": fine}, "@result": {"real": real, "late_ns": late}}
+    sonde("bench", "run", "-q", "-o", f"d{i}", script("script", f"#!/bin/sh\ncat <<'END'\n{json.dumps(said)}\nEND\n"))
+sonde("bench", "run", "-q", "-o", "d_bad", script("bad", "#!/bin/sh\nexit 3\n"), code=1)
+
+check("a directory that is there", "nothing is added" in sonde("bench", "run", "-q", "-o", "d_bad", "./bad", code=1).stderr and len(database("SELECT * FROM batches")) == 4)
+
+# Every format has every table.
+FORMATS = {"csv": "csv", "json": "json", "parquet": "parquet", "feather": "feather", "orc": "orc", "pickle": "pkl", "sqlite": "sqlite"}
+p = sonde("bench", "export", "--to", ",".join(FORMATS), "-o", "out", "--json")
+TABLES = ["batches", "trials", "environments", "environment_facts", "indicators", "indicator_columns", "trials_pi_some"]
+files = json.loads(p.stdout)
+check("what was written", files["schema"] == "sonde/bench-export/1" and sorted(files["files"]) == sorted(f"out/{t}.{e}" for t in TABLES for e in FORMATS.values()), files)
+check("private", {os.stat(f).st_mode & 0o77 for f in files["files"]} == {0})
+for table in TABLES:
+    have = database(f'SELECT * FROM "{table}" ORDER BY 1, 2')
+    names = list(have[0].keys())
+    with sqlite3.connect(f"out/{table}.sqlite") as db:
+        got = db.execute(f'SELECT * FROM "{table}"')
+        check(f"{table} in SQLite", [c[0] for c in got.description] == names and got.fetchall() == [tuple(r) for r in have], names)
+    with open(f"out/{table}.csv", newline="") as f:
+        lines = list(csv.reader(f))
+    check(f"{table} as CSV", lines[0] == names and len(lines) == 1 + len(have), lines[:2])
+    with open(f"out/{table}.json") as f:
+        check(f"{table} as JSON", table in f.read(4096) and f.seek(0) == 0 and json.load(f))
+with sqlite3.connect("out/trials_pi_some.sqlite") as db:
+    types = dict(db.execute("SELECT name, type FROM pragma_table_info('trials_pi_some')"))
+check("types", types == {"trial_id": "INTEGER", "n": "INTEGER", "text": "TEXT", "fine": "INTEGER", "real": "REAL", "late_ns": "REAL"}, types)
+
+# One table, of one batch, to standard output.
+rows = list(csv.DictReader(io.StringIO(sonde("bench", "export", "-o", "-", "--table", "trials_pi_some", "bench:2").stdout)))
+check("one batch", [(r["n"], r["text"], r["late_ns"]) for r in rows] == [("2", "", "7")], rows)
+rows = list(csv.DictReader(io.StringIO(sonde("bench", "export", "-o", "-", "--table", "trials", "bench:1", "bench:4").stdout)))
+check("two batches", [(r["batch_id"], r["state"]) for r in rows] == [("1", "ok"), ("4", "failed")] and rows[1]["component"] == "" and
+      rows[1]["reason"] == "it ended with exit code 3", rows)
+check("times", rows[0]["start_ns"][:2] == "20" and rows[0]["start_ns"].endswith("Z"), rows[0]["start_ns"])
+
+# What cannot be is said.
+for words, sentence in ((["--to", "xls"], "the formats are"), (["--to", "openmetrics"], "the formats are"), (["--table", "none"], "there is no table"),
+                        (["-o", "-"], "takes one table"), (["bench:x"], "is no batch")):
+    check(f"{words}", sentence in sonde("bench", "export", *words, code=2).stderr, words)
+end()
