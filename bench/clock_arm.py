@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clock_arm.py SONDE PID INTERVAL_SECONDS SECONDS DIRECTORY
+"""clock_arm.py SONDE PID INTERVAL_SECONDS SECONDS DIRECTORY [OPTION...]
 
-Attaches Sonde to the process and prints, separated by spaces:
+Attaches Sonde to the process, with these options, and prints, separated by spaces:
 - the share of one core that it and its helpers took, in per cent, seen from outside and without the first second;
 - samples that began more than a tenth of the interval late or not at all, in per cent of all that were due;
 - samples that were due, were not taken and were not said to be skipped;
@@ -20,7 +20,7 @@ sonde, pid, interval, seconds, directory = sys.argv[1], sys.argv[2], *map(float,
 
 attach = subprocess.Popen(
     [sonde, "attach", "-q", "-p", pid, "-i", f"{round(interval * 1e6)}us", "-o", directory]
-    + ["--duration", f"{round(seconds * 1000)}ms"]
+    + ["--duration", f"{round(seconds * 1000)}ms", *sys.argv[6:]]
 )
 time.sleep(1)
 recorder = family(attach.pid)

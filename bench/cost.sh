@@ -9,12 +9,15 @@
 # at least 640, so that two sealings are in it, without PSS and with its limit of cost lifted, so that it leaves
 # nothing out. The floor makes the same readings: CPU time in ns is that of the CPU clock, which stat, whose ticks are
 # 10 ms, does not give. Quotients are made in each round, and the median round counts. The interval is 100 ms: more
-# often Sonde does not read everything in each sample (tests/bench/floor-is-what-it-says.py holds it to that).
+# often Sonde does not read everything in each sample (tests/bench/floor-is-what-it-says.py holds it to that). What the
+# kernel takes for the readings alone bounds what can be had: where the floor, times what Sonde may take of it, is
+# less below psutil than is wanted, this machine's kernel and processor do not give it to a sampler that reads all of it.
 #
 # CELLS="100:all 1000:idle" measures these alone; ":crowd" is with 5,000 unrelated processes beside, too.
 set -eu
 . bench/bar.sh
 . bench/tree.sh
+. bench/floor.sh
 ROUNDS=${ROUNDS:-3} SONDE_SAMPLES=${SONDE_SAMPLES:-650} FLOOR_SAMPLES=200 PSUTIL_SAMPLES=40
 [ -z "${QUICK:-}" ] || ROUNDS=1 SONDE_SAMPLES=50 FLOOR_SAMPLES=30 PSUTIL_SAMPLES=8
 MS=100
@@ -39,15 +42,6 @@ sonde_us() { # PROCESSES SHARE: CPU us of a sample of $tree
 	account_agrees "$scratch/out" $(cat "$scratch/times")
 	tree_was_as_said "$scratch/out" "$1" "$2"
 	recorded_cost "$scratch/out" | awk '{ printf "%.1f\n", $1 * 1e6 }'
-}
-
-# The files of the control group that Sonde reads in each sample.
-group_files() {
-	strace -f -y -e trace=pread64 -o "$scratch/calls" "$BUILD/sonde" attach -q -p $$ -i "${MS}ms" --duration 3s \
-		--pss off -o "$scratch/out" 2>/dev/null
-	sed -n 's/.*pread64([0-9]*<\(\/sys\/fs\/cgroup\/[^>]*\)>.*/\1/p' "$scratch/calls" | sort | uniq -c |
-		awk -v n=$((1500 / MS)) '$1 > n { print $2 }'
-	rm -rf "$scratch/out"
 }
 
 floor_us() { # MODE
@@ -82,6 +76,12 @@ judge() { # ARM OTHER WHAT OP LIMIT
 	bar "$3" "$(quotient "$1" "$2")" times "$4" "$5"
 }
 
+allowed() { # FLOOR TIMES WHAT: how far below psutil the floor is, and what may take so many times as much
+	figure "that floor, times less than psutil, $3" "$(quotient psutil "$1")" times
+	figure "$2 times that floor, times less than psutil, $3" \
+		"$(awk "BEGIN { printf \"%.2f\", $(quotient psutil "$1") / $2 }")" times
+}
+
 # What other processes of the machine cost: the same tree beside 5,000 that sleep.
 measure_in_crowd() { # PROCESSES ACTIVE-PERCENT
 	local watched=$tree
@@ -110,17 +110,20 @@ compare() { # PROCESSES SHARE CROWD: Sonde, the floor and psutil
 	case $2 in
 	some)
 		say moved "the floor that reads who ran, $what"
-		figure "that floor, times less than psutil, $what" "$(quotient psutil moved)" times
+		figure "times that floor, $what" "$(quotient sonde moved)" times
+		allowed moved 1.25 "$what"
 		;;
 	all)
 		say moved "the floor, $what"
 		judge sonde moved "times the floor, $what" '<=' 1.25
+		allowed moved 1.25 "$what"
 		say full "the floor without CPU clocks, $what"
 		figure "times the floor without CPU clocks, $what" "$(quotient sonde full)" times
 		;;
 	idle)
 		say gate "the gate floor, $what"
 		judge sonde gate "times the gate floor, $what" '<=' 2
+		allowed gate 2 "$what"
 		;;
 	esac
 	[ -z "$3" ] || {
@@ -129,7 +132,7 @@ compare() { # PROCESSES SHARE CROWD: Sonde, the floor and psutil
 	}
 }
 
-mapfile -t group < <(group_files)
+mapfile -t group < <(group_files "$MS" 30)
 for cell in $CELLS; do
 	IFS=: read -r processes share crowd <<<"$cell"
 	rm -f "$scratch"/{sonde,crowd,full,moved,gate,psutil}

@@ -58,6 +58,7 @@ struct cadence budget_cadence(const struct budget *b)
 {
 	int64_t interval = interval_at(b, b->step);
 	int64_t in_time = larger(1, REFRESH_SECONDS * NS_PER_S / interval);
+	int64_t shared = larger(1, SHARED_SECONDS * NS_PER_S / interval);
 	int64_t refresh = in_time < REFRESH_SAMPLES ? in_time : REFRESH_SAMPLES;
 	int rarer = b->step >= STEP_REFRESH ? RARE : 1;
 
@@ -72,7 +73,7 @@ struct cadence budget_cadence(const struct budget *b)
 		.node_ns = larger(io_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
 		.refresh = (uint64_t)(rarer * refresh),
 		.rarer = rarer,
-		.shared = (uint64_t)(rarer * larger(refresh, in_time)),
+		.shared = (uint64_t)(rarer * larger(refresh, shared)),
 	};
 }
 

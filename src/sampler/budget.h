@@ -15,8 +15,9 @@
 
 enum {
 	REFRESH_SAMPLES =
-		16, /* a process that does not run is read again after so many samples ... */
+		64, /* a process that does not run is read again after so many samples ... */
 	REFRESH_SECONDS = 10, /* ... or seconds, whichever is sooner; more rarely to save */
+	SHARED_SECONDS = 30,  /* and shared memory of one whose resident memory stays as it is */
 };
 
 /* How often what is read. What is not due in a sample is absent in it. */
@@ -28,7 +29,7 @@ struct cadence {
 	int64_t node_ns;     /* the node's own files */
 	uint64_t refresh;    /* a process that does not run is read again after so many samples */
 	int64_t rarer;       /* threads are looked at so many times more rarely */
-	uint64_t shared;     /* and shared memory of one whose resident memory stays as it is */
+	uint64_t shared;     /* and shared memory of any, that of SHARED_SECONDS */
 };
 
 struct budget {

@@ -289,6 +289,16 @@ static bool shared_may_differ(const struct process *p)
 	return llabs(p->stat.rss_pages - p->statm_rss_pages) > p->statm_rss_pages / 64;
 }
 
+/* Since the last sample others have driven its row out of the caches: it comes back while the
+ * kernel tells of the process. */
+static void fetch_row(const struct process *p)
+{
+	enum { LINE = 64 };
+
+	for (size_t at = LINE; at < sizeof *p; at += LINE)
+		__builtin_prefetch((const char *)p + at, 1);
+}
+
 int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep)
 {
 	int bad;
@@ -302,6 +312,7 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 		p->stale &= (uint8_t)~READ_FILES;
 		return 0;
 	}
+	fetch_row(p);
 	bad = read_stat(r, p, keep);
 	if (bad)
 		return bad;

@@ -137,7 +137,7 @@ static void make_room(struct tree *t)
 
 enum {
 	OLDEST_ACTIVE = 1 << 7, /* of its history */
-	PARENT_TURNS = 6,       /* who does not run may get another parent: once a minute */
+	PARENT_TURNS = 2,       /* who does not run may get another parent: once a minute */
 };
 
 /* Twice active of late: its files are worth holding open. */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { IDLE_SAMPLES = 16 }; /* who has not run for so many may cease to be series */
+
 static struct proc_io own_io(const struct process *p)
 {
 	struct proc_io io = p->io;
@@ -126,7 +128,7 @@ static void demote_idle(struct tree *t, uint32_t wanted)
 		for (uint32_t i = 0; i < t->table.nlive; i++) {
 			struct process *p = &t->table.row[t->table.live[i]];
 
-			if (!p->slot || p->idle_samples < REFRESH_SAMPLES)
+			if (!p->slot || p->idle_samples < IDLE_SAMPLES)
 				continue;
 			if (!victim || p->idle_samples > victim->idle_samples ||
 			    (p->idle_samples == victim->idle_samples &&

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 /* A value is at most 16 samples, and PERIOD + PATIENCE, old. */
-static const int64_t PERIOD_NS = 5 * NS_PER_S, PERIOD_LEAST_NS = NS_PER_S,
+static const int64_t PERIOD_NS = 10 * NS_PER_S, PERIOD_LEAST_NS = NS_PER_S,
 		     PATIENCE_NS = 5 * NS_PER_S;
 #define TOO_LATE "it did not answer in 5 s"
 

@@ -164,11 +164,11 @@ static void high_rates_do_not_read_what_cannot_change(void **state)
 	c = budget_cadence(&r.b);
 	assert_int_equal(c.stat_ns, 40 * NS_PER_MS);
 	assert_int_equal(c.node_ns, 100 * NS_PER_MS);
-	assert_int_equal(c.refresh, 1600);
+	assert_int_equal(c.refresh, 6400);
 	begin(&r, budget_default(100 * NS_PER_MS), 100 * NS_PER_MS);
 	c = budget_cadence(&r.b);
-	assert_int_equal(c.refresh, 16);
-	assert_int_equal(c.shared, 100);
+	assert_int_equal(c.refresh, 64);
+	assert_int_equal(c.shared, 300);
 	begin(&r, budget_default(60 * NS_PER_S), 60 * NS_PER_S);
 	c = budget_cadence(&r.b);
 	assert_true(c.refresh == 1 && c.shared == 1);
