@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-	ROUND_LEAST_S = 5,
+	ROUND_LEAST_S = 2,
 	SAID_MAX = 64, /* so often what the job may run on is said */
 	/* Of one core, in millionths: what looking takes, and half of one for each thread */
 	SHARE = 100,

@@ -73,7 +73,7 @@ static const struct metric metrics[] = {
 	[JOB_VOLUNTARY] = { "job.voluntary_switches", COUNT, COUNTER, .label = "Voluntary switches",
 			    .help = "Context switches because a thread waited for something, of "
 				    "what was looked at: at least so many. Put when all that ran "
-				    "were looked at, every 5 s or more rarely." },
+				    "were looked at, every 2 s or more rarely." },
 	[JOB_INVOLUNTARY] = { "job.involuntary_switches", COUNT, COUNTER,
 			      .label = "Involuntary switches",
 			      .help = "Context switches because another thread got the CPU; known "
