@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * summary_waits.c - when threads waited for a core.
+ *
+ * Threads are looked at in rounds of two seconds and more: how long they waited in a round is
+ * known, not when. Where the job ran for a part of a round they waited there, as long as so many
+ * threads can have; only what is beyond that was waited while none of them ran at all. A wait is
+ * known when it is over: what is more than all of them can have waited in a round was waited
+ * before. And what ended before it was looked at again took its waits along: of threads that were
+ * ready to run when a round began and when it ended it is taken that they were all the time, as
+ * others were in their place.
+ */
+#include "report/summary_part.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const double summary_idle_cores = 0.05;
+
+/* Windows begin..end of the timeline; threads that wanted a core when it began and when it ended.
+ */
+struct round {
+	uint32_t begin, end;
+	double first, last;
+};
+
+/* later: what is known to have been waited later, but was not. What was waited before this one. */
+static double place_round(double *waited, const double *cores, const struct round *r, double later)
+{
+	double ran = 0, ran_there = 0, known = 0, all, room, there;
+	double threads = fmax(r->first, r->last);
+	uint32_t n = r->end - r->begin, busy = 0;
+
+	for (uint32_t i = r->begin; i < r->end; i++) {
+		known += waited[i];
+		ran += isnan(cores[i]) ? 0 : cores[i];
+		if (cores[i] > summary_idle_cores) {
+			ran_there += cores[i];
+			busy++;
+		}
+	}
+	known += threads > 0 ? later : 0;
+	room = threads > 0 ? fmax(0, n * threads - ran) : known;
+	all = fmax(fmin(known, room), n * fmin(r->first, r->last) - ran);
+	/* Who ran did not wait meanwhile. */
+	there = fmin(all, fmax(0, busy * fmax(1, threads) - ran_there));
+	if (busy == n)
+		there = all;
+	for (uint32_t i = r->begin; i < r->end; i++)
+		waited[i] =
+			cores[i] > summary_idle_cores ? there / busy : (all - there) / (n - busy);
+	return fmax(0, known - room);
+}
+
+/* A round ends where the threads' states were put, and the next begins. */
+static void place(double *waited, const double *cores, const double *threads, uint32_t n)
+{
+	struct round r = { .end = n };
+	double later = 0;
+
+	for (uint32_t i = n; i-- > 0;) {
+		if (i && isnan(threads[i]))
+			continue;
+		r.begin = i;
+		r.first = isnan(threads[i]) ? 0 : threads[i];
+		later = place_round(waited, cores, &r, later);
+		r.end = r.begin;
+		r.last = r.first;
+	}
+}
+
+double *summary_waits_make(const struct summary *s)
+{
+	const struct timeline *t = &s->timeline;
+	const struct timeline_row *cores = timeline_find(t, summary_cores_metric);
+	const struct timeline_row *known = timeline_find(t, summary_waited_metric);
+	const struct timeline_row *threads = timeline_find(t, summary_threads_metric);
+	double *waited = calloc(t->nwindows + 1, sizeof *waited);
+
+	for (uint32_t i = 0; waited && known && i < t->nwindows; i++)
+		waited[i] = isnan(known->value[i]) ? 0 : known->value[i];
+	/* Rounds of several nodes are not at the same time. */
+	if (waited && cores && threads && s->nnodes == 1)
+		place(waited, cores->value, threads->value, t->nwindows);
+	return waited;
+}
