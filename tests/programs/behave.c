@@ -14,8 +14,13 @@
  * calls:BYTES:SECONDS          writes and reads of so many bytes
  * build:SECONDS                reads a file of some kilobytes, works on it for a while, writes one
  * sync:KIB:SECONDS             pieces that each go to the disk before the next
+ * fetch:KIB:SECONDS            pieces that each come from the disk, from anywhere in a file
  * reread:MIB:SECONDS           a file that is read again and again
+ * meek                         from here on it runs when nobody else wants to (SCHED_IDLE)
  * exit:CODE   kill:SIGNAL
+ *
+ * Each thread adds a line to the file that BEHAVE_REPORT names when it ends: nanoseconds on a CPU,
+ * in wait for one as the kernel says, and in system calls that went to the disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,10 +65,31 @@ static _Noreturn void die(const char *what)
 	exit(125);
 }
 
+static void report(double in_calls)
+{
+	const char *path = getenv("BEHAVE_REPORT");
+	long long on_cpu = 0, waited = 0;
+	FILE *in = fopen("/proc/thread-self/schedstat", "re"), *out;
+
+	if (in && path && fscanf(in, "%lld %lld", &on_cpu, &waited) == 2 &&
+	    (out = fopen(path, "ae"))) {
+		fprintf(out, "%lld %lld %.0f\n", on_cpu, waited, in_calls * 1e9);
+		fclose(out);
+	}
+	if (in)
+		fclose(in);
+}
+
+static void spin_until(double until)
+{
+	while (now() < until)
+		;
+}
+
 static void *spin(void *until)
 {
-	while (now() < *(double *)until)
-		;
+	spin_until(*(double *)until);
+	report(0);
 	return NULL;
 }
 
@@ -75,7 +101,7 @@ static void work(struct step *s)
 	for (int i = 1; i < n; i++)
 		if (pthread_create(&thread[i], NULL, spin, &s->until))
 			die("behave: a thread");
-	spin(&s->until);
+	spin_until(s->until);
 	for (int i = 1; i < n; i++)
 		pthread_join(thread[i], NULL);
 }
@@ -218,25 +244,70 @@ static void build(struct step *s)
 			if (pwrite(fd, block, 1500, 1500 * i) != 1500 ||
 			    pread(fd, block, 1500, 1500 * i) != 1500)
 				die("behave: a file");
-		spin(&until);
+		spin_until(until);
 	}
 	close(fd);
+}
+
+static double in_calls; /* seconds of the first thread in calls that went to the disk */
+
+static void *aligned(size_t bytes)
+{
+	void *block = NULL;
+
+	if (posix_memalign(&block, 4096, bytes))
+		die("behave: memory");
+	memset(block, 'x', bytes);
+	return block;
 }
 
 static void sync_pieces(struct step *s)
 {
 	size_t bytes = (size_t)(s->n[0] * 1024);
 	int fd = scratch(O_DIRECT | O_DSYNC);
-	void *block = NULL;
+	void *block = aligned(bytes);
+	double begin = now();
 
-	if (posix_memalign(&block, 4096, bytes))
-		die("behave: memory");
-	memset(block, 'x', bytes);
 	for (unsigned i = 0; now() < s->until; i++)
 		if (pwrite(fd, block, bytes, (off_t)(bytes * (i % 16))) != (ssize_t)bytes)
 			die("behave: a file");
+	in_calls += now() - begin;
 	free(block);
 	close(fd);
+}
+
+static void fetch(struct step *s)
+{
+	enum { PIECES = 512 };
+	size_t bytes = (size_t)(s->n[0] * 1024);
+	int fd = scratch(O_DIRECT);
+	void *block = aligned(bytes);
+	unsigned at = 1;
+	double begin;
+
+	for (unsigned i = 0; i < PIECES; i++)
+		if (pwrite(fd, block, bytes, (off_t)(bytes * i)) != (ssize_t)bytes)
+			die("behave: a file");
+	fdatasync(fd);
+	begin = now();
+	while (now() < s->until) {
+		at = at * 1664525 + 1013904223;
+		if (pread(fd, block, bytes, (off_t)(bytes * ((at >> 16) % PIECES))) !=
+		    (ssize_t)bytes)
+			die("behave: a file");
+	}
+	in_calls += now() - begin;
+	free(block);
+	close(fd);
+}
+
+static void be_meek(struct step *s)
+{
+	struct sched_param none = { 0 };
+
+	(void)s;
+	if (sched_setscheduler(0, SCHED_IDLE, &none))
+		die("behave: sched_setscheduler");
 }
 
 static void reread(struct step *s)
@@ -257,11 +328,13 @@ static void reread(struct step *s)
 
 static void end(struct step *s)
 {
+	report(in_calls);
 	exit((int)s->n[0]);
 }
 
 static void die_by(struct step *s)
 {
+	report(in_calls);
 	kill(getpid(), (int)s->n[0]);
 }
 
@@ -274,10 +347,10 @@ static const struct kind {
 	{ "hold", 2, 1, hold },        { "grow", 3, 2, grow },     { "saw", 3, 2, saw },
 	{ "steps", 3, 2, steps },      { "calls", 2, 1, calls },   { "build", 1, 0, build },
 	{ "sync", 2, 1, sync_pieces }, { "reread", 2, 1, reread }, { "exit", 1, -1, end },
-	{ "kill", 1, -1, die_by },
+	{ "kill", 1, -1, die_by },     { "fetch", 2, 1, fetch },   { "meek", 0, -1, be_meek },
 };
 
-static void go(const char *text)
+static void go(const char *text, double begin)
 {
 	size_t name = strcspn(text, ":");
 	struct step s = { 0 };
@@ -298,7 +371,7 @@ static void go(const char *text)
 		if (*at || n != k->numbers)
 			break;
 		if (k->seconds >= 0)
-			s.until = now() + s.n[k->seconds];
+			s.until = begin + s.n[k->seconds];
 		k->go(&s);
 		return;
 	}
@@ -309,18 +382,22 @@ static void go(const char *text)
 int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
+		double begin = now(); /* a child may have to wait for its first turn */
 		pid_t pid = *argv[i] == '+' ? fork() : -1;
 
 		if (*argv[i] != '+')
-			go(argv[i]);
+			go(argv[i], begin);
 		else if (pid < 0)
 			die("behave: fork");
 		else if (!pid) {
-			go(argv[i] + 1);
+			in_calls = 0;
+			go(argv[i] + 1, begin);
+			report(in_calls);
 			_exit(0);
 		}
 	}
 	while (wait(NULL) > 0)
 		;
+	report(in_calls);
 	return 0;
 }
