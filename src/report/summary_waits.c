@@ -52,10 +52,11 @@ static double place_round(double *waited, const double *cores, const struct roun
 	return fmax(0, known - room);
 }
 
-/* A round ends where the threads' states were put, and the next begins. */
+/* A round ends where the threads' states were put, and the next begins. What the last ones did
+ * after that, nobody saw: what they wanted before. */
 static void place(double *waited, const double *cores, const double *threads, uint32_t n)
 {
-	struct round r = { .end = n };
+	struct round r = { .end = n, .last = NAN };
 	double later = 0;
 
 	for (uint32_t i = n; i-- > 0;) {
