@@ -24,49 +24,58 @@ struct round {
 	double first, last;
 };
 
-/* later: what is known to have been waited later, but was not. What was waited before this one. */
-static double place_round(double *waited, const double *cores, const struct round *r, double later)
+/* As many threads as at first wanted a core until so many windows had gone by, then the others. */
+static void place_change(double *waited, const double *cores, const struct round *r, double until)
 {
-	double ran = 0, ran_there = 0, known = 0, all, room, there;
-	double threads = fmax(r->first, r->last);
+	for (uint32_t i = r->begin; i < r->end; i++)
+		waited[i] = fmax(0, (i - r->begin < until ? r->first : r->last) - cores[i]);
+}
+
+static void place_round(double *waited, const double *cores, const struct round *r)
+{
+	double ran = 0, ran_there = 0, all = 0, there, until;
+	double least = fmin(r->first, r->last), most = fmax(r->first, r->last);
 	uint32_t n = r->end - r->begin, busy = 0;
 
 	for (uint32_t i = r->begin; i < r->end; i++) {
-		known += waited[i];
+		all += waited[i];
 		ran += isnan(cores[i]) ? 0 : cores[i];
 		if (cores[i] > summary_idle_cores) {
 			ran_there += cores[i];
 			busy++;
 		}
 	}
-	known += threads > 0 ? later : 0;
-	room = threads > 0 ? fmax(0, n * threads - ran) : known;
-	all = fmax(fmin(known, room), n * fmin(r->first, r->last) - ran);
+	if (most > 0)
+		all = fmin(all, fmax(0, n * most - ran));
+	all = fmax(all, n * least - ran);
+	until = (all + ran - n * r->last) / (r->first - r->last);
+	if (least >= 1 && until >= 0 && until <= n) {
+		place_change(waited, cores, r, until);
+		return;
+	}
 	/* Who ran did not wait meanwhile. */
-	there = fmin(all, fmax(0, busy * fmax(1, threads) - ran_there));
+	there = fmin(all, fmax(0, busy * fmax(1, most) - ran_there));
 	if (busy == n)
 		there = all;
 	for (uint32_t i = r->begin; i < r->end; i++)
 		waited[i] =
 			cores[i] > summary_idle_cores ? there / busy : (all - there) / (n - busy);
-	return fmax(0, known - room);
 }
 
 /* A round ends where the threads' states were put, and the next begins. What the last ones did
  * after that, nobody saw: what they wanted before. */
 static void place(double *waited, const double *cores, const double *threads, uint32_t n)
 {
-	struct round r = { .end = n, .last = NAN };
-	double later = 0;
+	struct round r = { .first = n && !isnan(threads[0]) ? threads[0] : 0 };
 
-	for (uint32_t i = n; i-- > 0;) {
-		if (i && isnan(threads[i]))
+	for (uint32_t i = 1; i <= n; i++) {
+		if (i < n && isnan(threads[i]))
 			continue;
-		r.begin = i;
-		r.first = isnan(threads[i]) ? 0 : threads[i];
-		later = place_round(waited, cores, &r, later);
-		r.end = r.begin;
-		r.last = r.first;
+		r.end = i;
+		r.last = i < n ? threads[i] : NAN;
+		place_round(waited, cores, &r);
+		r.begin = r.end;
+		r.first = r.last;
 	}
 }
 

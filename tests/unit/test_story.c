@@ -143,6 +143,24 @@ static void test_who_waits_longer_than_it_can_have_while_it_ran_has_no_hole(void
 	summary_free(&s);
 }
 
+/* The round in which one of two threads ended is divided. */
+static void test_a_serial_phase_begins_when_a_thread_ends(void **state)
+{
+	static const int threads[] = { 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1 };
+	int ran[ROWS - 1], waited[ROWS - 1];
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, ROWS - 1, 100);
+	fill(waited, 0, 4, 1900);
+	fill(waited, 4, 6, 1400);
+	fill(waited, 6, 20, 900);
+	s = story_of(ran, waited, threads);
+	assert_true(fabs(s.story.serial_s - 15) < 0.01);
+	assert_true(fabs(s.story.serial_from_s - 5) < 0.01);
+	summary_free(&s);
+}
+
 /* It got no core for seconds: what it waited is known when it gets one. */
 static void test_one_thread_that_starves_is_never_several(void **state)
 {
@@ -189,6 +207,7 @@ int main(void)
 		cmocka_unit_test(test_a_hole_is_as_long_as_it_was_on_a_crowded_machine),
 		cmocka_unit_test(test_who_waits_longer_than_it_can_have_while_it_ran_has_no_hole),
 		cmocka_unit_test(test_who_wants_a_core_whenever_it_is_looked_at_is_not_idle),
+		cmocka_unit_test(test_a_serial_phase_begins_when_a_thread_ends),
 		cmocka_unit_test(test_one_thread_that_starves_is_never_several),
 		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),
 	};
