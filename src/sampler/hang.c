@@ -93,7 +93,8 @@ void hang_step(struct hang *h, const struct tree *t, const struct root *proc, st
 		begin_anew(h, cpu_ns, now_ns);
 		return;
 	}
-	if (now_ns - h->since_ns < h->patience_ns)
+	/* Who waits for a core does not hang: others hold it up. */
+	if (now_ns - h->since_ns < h->patience_ns || tree_threads_running(t) > 0)
 		return;
 	if (h->told) { /* what little it uses does not add up to progress */
 		h->since_ns = now_ns;
