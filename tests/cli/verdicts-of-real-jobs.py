@@ -258,6 +258,7 @@ def starves(job, draw):
     seconds = draw(8, 12)
     job.rivals.append([BEHAVE, f"work:{CPUS * 4}:{seconds + 8:.3f}"])
     job.steps.append("meek")
+    job.options += ["--watch-hang", "2s"]
     job.work(1 if draw(0, 1) < 0.5 else CPUS, seconds)
     if job.threads == 1:
         job.unknown |= {"single-core", "cores-unused"}

@@ -50,13 +50,19 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Until a time of the clock: who loses the CPU on the way sleeps no longer for it. */
+static void rest_until(double when)
+{
+	struct timespec t = { .tv_sec = (time_t)when };
+
+	t.tv_nsec = (long)((when - (double)t.tv_sec) * 1e9);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
 static void rest(double seconds)
 {
-	struct timespec t = { .tv_sec = (time_t)seconds };
-
-	t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
-	while (seconds > 0 && nanosleep(&t, &t) && errno == EINTR)
-		;
+	rest_until(now() + seconds);
 }
 
 static _Noreturn void die(const char *what)
@@ -65,19 +71,36 @@ static _Noreturn void die(const char *what)
 	exit(125);
 }
 
+/* Nanoseconds that this thread was on a CPU, and waited for one. */
+struct use {
+	long long on_cpu, waited;
+};
+
+static _Thread_local struct use before; /* by what it was when it was no job yet */
+
+static struct use use_now(void)
+{
+	struct use u = { 0 };
+	FILE *in = fopen("/proc/thread-self/schedstat", "re");
+
+	if (in && fscanf(in, "%lld %lld", &u.on_cpu, &u.waited) != 2)
+		u = (struct use){ 0 };
+	if (in)
+		fclose(in);
+	return u;
+}
+
 static void report(double in_calls)
 {
 	const char *path = getenv("BEHAVE_REPORT");
-	long long on_cpu = 0, waited = 0;
-	FILE *in = fopen("/proc/thread-self/schedstat", "re"), *out;
+	struct use u = use_now();
+	FILE *out = path ? fopen(path, "ae") : NULL;
 
-	if (in && path && fscanf(in, "%lld %lld", &on_cpu, &waited) == 2 &&
-	    (out = fopen(path, "ae"))) {
-		fprintf(out, "%lld %lld %.0f\n", on_cpu, waited, in_calls * 1e9);
-		fclose(out);
-	}
-	if (in)
-		fclose(in);
+	if (!out)
+		return;
+	fprintf(out, "%lld %lld %.0f\n", u.on_cpu - before.on_cpu, u.waited - before.waited,
+		in_calls * 1e9);
+	fclose(out);
 }
 
 static void spin_until(double until)
@@ -127,7 +150,7 @@ static void pinned(struct step *s)
 
 static void idle(struct step *s)
 {
-	rest(s->until - now());
+	rest_until(s->until);
 }
 
 static char *memory(double mib)
@@ -197,7 +220,7 @@ static void steps(struct step *s)
 
 	for (int i = 0; i < n; i++) {
 		memory(s->n[0] / n);
-		rest(begin + s->n[2] / 2 * (i + 1) / n - now());
+		rest_until(begin + s->n[2] / 2 * (i + 1) / n);
 	}
 	idle(s);
 }
@@ -381,6 +404,7 @@ static void go(const char *text, double begin)
 
 int main(int argc, char **argv)
 {
+	before = use_now();
 	for (int i = 1; i < argc; i++) {
 		double begin = now(); /* a child may have to wait for its first turn */
 		pid_t pid = *argv[i] == '+' ? fork() : -1;
@@ -391,6 +415,7 @@ int main(int argc, char **argv)
 			die("behave: fork");
 		else if (!pid) {
 			in_calls = 0;
+			before = (struct use){ 0 };
 			go(argv[i] + 1, begin);
 			report(in_calls);
 			_exit(0);
