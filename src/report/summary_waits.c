@@ -8,7 +8,8 @@
  * known when it is over: what is more than all of them can have waited in a round was waited
  * before. And what ended before it was looked at again took its waits along: of threads that were
  * ready to run when a round began and when it ended it is taken that they were all the time, as
- * others were in their place.
+ * others were in their place. When there were fewer at its end, or more, the sum tells when that
+ * changed.
  */
 #include "report/summary_part.h"
 
