@@ -206,7 +206,7 @@ def out_of_memory(job, draw):
     job.steps.append(f"grow:10:{mib / seconds:.1f}:30")
     job.add(0, seconds)
     job.has |= {"out-of-memory", "killed"}
-    job.unknown |= {"cores-unused", "thrash", "waiting-on-disk"}
+    job.unknown |= {"cores-unused", "thrash", "waiting-on-disk", "idle"}
 
 
 def throttled(job, draw):
@@ -259,7 +259,12 @@ def starves(job, draw):
     job.rivals.append([BEHAVE, f"work:{CPUS * 4}:{seconds + 8:.3f}"])
     job.steps.append("meek")
     job.options += ["--watch-hang", "2s"]
-    job.work(1 if draw(0, 1) < 0.5 else CPUS, seconds)
+    kind = int(draw(0, 3))
+    if kind == 2:
+        job.steps.append(f"chain:{draw(2, 10):.1f}:{seconds:.3f}")
+        job.add(1, seconds)
+    else:
+        job.work((1, CPUS)[kind], seconds)
     if job.threads == 1:
         job.unknown |= {"single-core", "cores-unused"}
 

@@ -6,6 +6,7 @@
  *
  * work:THREADS:SECONDS         they spin
  * pinned:THREADS:CPUS:SECONDS  the same, on the first CPUs of those that it may use
+ * chain:MS:SECONDS             processes one after the other, each for so much CPU time
  * sleep:SECONDS
  * hold:MIB:SECONDS             memory that stays as it is
  * grow:MIB:MIB_A_SECOND:SECONDS  memory that is kept, from so much on
@@ -146,6 +147,32 @@ static void pinned(struct step *s)
 		die("behave: sched_setaffinity");
 	work(s);
 	sched_setaffinity(0, sizeof all, &all);
+}
+
+static void spin_for(double cpu_s)
+{
+	struct timespec t;
+
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	while ((double)t.tv_sec + (double)t.tv_nsec * 1e-9 < cpu_s);
+}
+
+static void chain(struct step *s)
+{
+	while (now() < s->until) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("behave: fork");
+		if (!pid) {
+			before = (struct use){ 0 };
+			spin_for(s->n[0] / 1000);
+			report(0);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
 }
 
 static void idle(struct step *s)
@@ -370,7 +397,8 @@ static const struct kind {
 	{ "hold", 2, 1, hold },        { "grow", 3, 2, grow },     { "saw", 3, 2, saw },
 	{ "steps", 3, 2, steps },      { "calls", 2, 1, calls },   { "build", 1, 0, build },
 	{ "sync", 2, 1, sync_pieces }, { "reread", 2, 1, reread }, { "exit", 1, -1, end },
-	{ "kill", 1, -1, die_by },     { "fetch", 2, 1, fetch },   { "meek", 0, -1, be_meek },
+	{ "chain", 2, 1, chain },      { "kill", 1, -1, die_by },  { "fetch", 2, 1, fetch },
+	{ "meek", 0, -1, be_meek },
 };
 
 static void go(const char *text, double begin)
