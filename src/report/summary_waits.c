@@ -64,7 +64,7 @@ static void place_round(double *waited, const double *cores, const struct round 
 }
 
 /* A round ends where the threads' states were put, and the next begins. What the last ones did
- * after that, nobody saw: what they wanted before. */
+ * after that, nobody saw: one of them wanted what it wanted before. */
 static void place(double *waited, const double *cores, const double *threads, uint32_t n)
 {
 	struct round r = { .first = n && !isnan(threads[0]) ? threads[0] : 0 };
@@ -72,8 +72,10 @@ static void place(double *waited, const double *cores, const double *threads, ui
 	for (uint32_t i = 1; i <= n; i++) {
 		if (i < n && isnan(threads[i]))
 			continue;
+		if (i < n && i == r.begin + 1 && threads[i] == r.first)
+			continue; /* it stood until the next row, in the next window */
 		r.end = i;
-		r.last = i < n ? threads[i] : NAN;
+		r.last = i < n ? threads[i] : fmin(r.first, 1);
 		place_round(waited, cores, &r);
 		r.begin = r.end;
 		r.first = r.last;
