@@ -217,7 +217,8 @@ static inline void made_row(struct made_node *n, double at)
 	grow(n, "job.cpu_seconds", cores);
 	set(n, "job.resident_bytes", memory);
 	set(n, "job.swap_bytes", j->swap_bytes * at / j->wall_s);
-	set(n, "job.threads_running_count", works ? floor(j->threads * j->cores_asked + 0.5) : 1);
+	set(n, "job.threads_running_count",
+	    works ? floor(j->threads * j->cores_asked + 0.5) : cores > 0.1);
 	grow(n, "job.run_queue_seconds", works ? j->queue * cores * noise(j, 0.1) : 0);
 	set(n, "job.affinity_cpus_count", j->affinity);
 	set(n, "job.numa_local_bytes", memory * (1 - j->remote));

@@ -18,6 +18,7 @@ struct story {
 	 * for how many cores there was work on average while it was more. */
 	double serial_s, serial_from_s, serial_to_s, parallel_s, parallel_cores;
 	double work_peak_cores; /* for how many cores there was work at most, over two seconds */
+	double waited_s; /* of threads for a core, with those that ended before it was known */
 	/* Nothing at work between the first work and the last: in all, and the longest. */
 	double holes_s, hole_s, hole_from_s, hole_to_s;
 	/* The job's memory after its first fifth: the line through it with its error (two standard

@@ -40,7 +40,10 @@ bool summary_is_short(const struct run *r);
 /* What idle times, most cores and energy are made from: they are in every selection. */
 extern const char summary_cores_metric[], summary_power_metric[], summary_job_power_metric[];
 /* What the story is made from besides. */
-extern const char summary_memory_metric[], summary_kills_metric[], summary_waited_metric[];
+extern const char summary_memory_metric[], summary_kills_metric[], summary_waited_metric[],
+	summary_threads_metric[];
+/* Work for as many cores, or less, is none. */
+extern const double summary_idle_cores;
 /* The selection of the frame for it: globs of metrics that the run has; "" for none. */
 void summary_select(struct bytes *globs, const struct run *r, const char *names);
 /* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
@@ -61,6 +64,9 @@ int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *
 /* What is in s->growth: how much each counter rose, from the footers alone. */
 int summary_growth_make(struct summary *s, const struct run *r, const struct series_index *x,
 			struct err *e);
+/* For each window of the timeline how many threads waited for a core; 0 where that is not known.
+ * To be freed; NULL: out of memory. */
+double *summary_waits_make(const struct summary *s);
 void story_init(struct story *y);
 /* Findings over time, after the metrics and the nodes: 0 or -ENOMEM; the one killed for want of
  * memory; the host that is slow, and why; marks of a watch for hangs. */

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Work for as many cores is nothing, or one; the rest is what a second thread does now and then. */
-static const double idle_cores = 0.05, serial_least = 0.5, serial_most = 1.3;
+/* Work for as many cores is one core's; the rest is what a second thread does now and then. */
+static const double serial_least = 0.5, serial_most = 1.3;
 /* Threads that wait less than this for a core, in seconds per second, are hardly slower for it. */
 static const double waited_least = 0.25;
 
@@ -45,14 +45,14 @@ static uint32_t first_work(const double *cores, uint32_t n)
 {
 	uint32_t i = 0;
 
-	while (i < n && !(cores[i] > idle_cores))
+	while (i < n && !(cores[i] > summary_idle_cores))
 		i++;
 	return i;
 }
 
 static uint32_t last_work(const double *cores, uint32_t n)
 {
-	while (n && !(cores[n - 1] > idle_cores))
+	while (n && !(cores[n - 1] > summary_idle_cores))
 		n--;
 	return n;
 }
@@ -82,16 +82,12 @@ static double around(const struct timeline *t, const double *value, uint32_t win
 	return n ? sum / n : 0;
 }
 
-/* A thread that waits for a core has work to do as well. How long threads waited is told every two
- * seconds at best, so that the cores they got meanwhile are taken over as long a time. */
-static double *work_of(const struct timeline *t, const double *cores, const double *waited)
+/* A thread that waits for a core has work to do as well. How long threads waited is known of two
+ * seconds together at best, so that the cores they got meanwhile are taken over as long a time. */
+static void add_work(const struct timeline *t, const double *cores, double *waited)
 {
-	double *work = malloc(t->nwindows * sizeof *work);
-
-	for (uint32_t i = 0; work && i < t->nwindows; i++)
-		work[i] = waited && waited[i] >= waited_least ? around(t, cores, i) + waited[i]
-							      : cores[i];
-	return work;
+	for (uint32_t i = 0; i < t->nwindows; i++)
+		waited[i] = waited[i] >= waited_least ? around(t, cores, i) + waited[i] : cores[i];
 }
 
 /* Who waits for a core at the start or the end is not idle. How long threads waited is told of two
@@ -128,7 +124,7 @@ static void tell_cores(struct summary *s, const double *work)
 	for (uint32_t i = begin; i < end; i++) {
 		y->work_peak_cores = fmax(y->work_peak_cores, around(t, work, i));
 		stretch_add(&serial, t, i, work[i] >= serial_least && work[i] <= serial_most);
-		stretch_add(&hole, t, i, work[i] <= idle_cores && is_between(s, i));
+		stretch_add(&hole, t, i, work[i] <= summary_idle_cores && is_between(s, i));
 		if (work[i] > serial_most) {
 			parallel += work[i];
 			nparallel++;
@@ -240,6 +236,7 @@ void story_init(struct story *y)
 		.parallel_s = NAN,
 		.parallel_cores = NAN,
 		.work_peak_cores = NAN,
+		.waited_s = NAN,
 		.holes_s = NAN,
 		.hole_s = NAN,
 		.hole_from_s = NAN,
@@ -269,19 +266,19 @@ int summary_story_make(struct summary *s)
 	const struct timeline *t = &s->timeline;
 	const struct timeline_row *cores = timeline_find(t, summary_cores_metric);
 	const struct timeline_row *memory = timeline_find(t, summary_memory_metric);
-	const struct timeline_row *waited = timeline_find(t, summary_waited_metric);
+	double *work = summary_waits_make(s), waited_s = 0;
 
-	double *work;
-
-	if (waited)
-		shorten_idle(s, waited->value);
+	if (!work)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nwindows; i++)
+		waited_s += work[i] * t->width_s;
+	s->story.waited_s = waited_s;
+	shorten_idle(s, work);
 	if (cores) {
-		work = work_of(t, cores->value, waited ? waited->value : NULL);
-		if (!work)
-			return -ENOMEM;
+		add_work(t, cores->value, work);
 		tell_cores(s, work);
-		free(work);
 	}
+	free(work);
 	if (memory)
 		tell_memory(&s->story, t, memory->value);
 	return 0;

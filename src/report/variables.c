@@ -50,7 +50,7 @@ static double grown(const struct summary *s, const char *metric);
 
 static double cores_wanted(const struct summary *s)
 {
-	double waited = grown(s, "job.run_queue_seconds");
+	double waited = fmax(grown(s, "job.run_queue_seconds"), s->story.waited_s);
 
 	return s->cores_used_mean + (isnan(waited) ? 0 : waited / s->wall_s);
 }

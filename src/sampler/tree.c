@@ -322,6 +322,11 @@ size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
 	return n;
 }
 
+int64_t tree_threads_running(const struct tree *t)
+{
+	return t->parts[PART_THREADS_RUNNING];
+}
+
 int64_t tree_cpu_ns(const struct tree *t)
 {
 	return t->cpu_ns;

@@ -44,6 +44,8 @@ void tree_pace(struct tree *t, const struct cadence *c, double walks_share);
 int64_t tree_walks_ns(const struct tree *t);
 /* CPU of the job, as the last sample found it. */
 int64_t tree_cpu_ns(const struct tree *t);
+/* Threads that ran, or wanted to, when they were looked at last. */
+int64_t tree_threads_running(const struct tree *t);
 /* Births, ends, readings, series: one sample. last: the final one; what is alive is summed up too.
  */
 void tree_sample(struct tree *t, struct sample *s, bool last);

@@ -2,9 +2,10 @@
 # limit: 1800
 """Real jobs whose behaviour is drawn from a seed, each recorded and judged: what is wrong with them is told, and nothing else.
 
-The label of a job comes from what was drawn: a fault is clearly there or clearly not; what lies between, or depends on what else the
-machine does, is not scored. Prints precision and recall of each rule. JOBS=200 makes more of them, FIRST=1000 others, KIND=disk those
-of one kind.
+The label of a job comes from what was drawn, and from what the job itself measured where that depends on what else the machine does: a
+fault is clearly there or clearly not; what lies between is not scored. Prints precision and recall of each rule. JOBS=200 makes more of
+them, FIRST=1000 others, KIND="disk serial" those of some kinds. RESULTS=FILE adds what came of each job to FILE and tells of all that
+is in there, so that many may run in pieces; JOBS=0 only tells.
 """
 import json
 import os
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 
 SONDE = os.environ["SONDE"]
 PROGRAMS = os.environ["PROGRAMS"]
@@ -41,6 +43,7 @@ class Job:
         self.environment = {}
         self.limits = {}  # of a control group of its own
         self.rivals = []  # what others do meanwhile
+        self.on_disk = False  # it does nothing but wait for the disk
         self.tasks = 1
         self.shell = False
         self.seconds = 0.0
@@ -154,9 +157,10 @@ def builds(job, draw):
 
 def disk(job, draw):
     seconds = draw(5.5, 8)
-    job.steps.append(f"sync:{int(draw(2, 5)) * 4096}:{seconds:.3f}")
+    step = "sync" if draw(0, 1) < 0.5 else "fetch"
+    job.steps.append(f"{step}:{4 * int(draw(1, 65)) if step == 'fetch' else int(draw(2, 5)) * 4096}:{seconds:.3f}")
     job.add(0, seconds)
-    job.has.add("waiting-on-disk")
+    job.on_disk = True
     job.unknown |= {"cores-unused", "single-core", "idle", "idle-head", "idle-tail", "idle-hole"}
 
 
@@ -202,13 +206,14 @@ def out_of_memory(job, draw):
     job.steps.append(f"grow:10:{mib / seconds:.1f}:30")
     job.add(0, seconds)
     job.has |= {"out-of-memory", "killed"}
-    job.unknown |= {"cores-unused", "thrash", "waiting-on-disk"}
+    job.unknown |= {"cores-unused", "thrash", "waiting-on-disk", "idle"}
 
 
 def throttled(job, draw):
-    job.limits["cpu"] = draw(0.3, 0.7) * CPUS
+    """Of a group with a limit, which it may never come to."""
+    wrong = draw(0, 1) < 0.7
+    job.limits["cpu"] = draw(0.3, 0.7) * CPUS if wrong else draw(1.5, 3) * CPUS
     job.work(CPUS, draw(5.5, 8))
-    job.has.add("throttled-cgroup")
     job.unknown |= {"cores-unused", "single-core"}
 
 
@@ -224,6 +229,44 @@ def thrashes(job, draw):
 def sleeps(job, draw):
     job.sleep(draw(5.5, 8))
     job.has.add("idle")
+
+
+def bursts(job, draw, threads, work, rest):
+    """It works now and then. No rest is a hole."""
+    for i in range(3):
+        if i:
+            job.sleep(draw(*rest))
+        job.work(threads, draw(*work))
+
+
+def dozes(job, draw):
+    bursts(job, draw, 1 if draw(0, 1) < 0.5 else CPUS, (0.5, 0.9), (2.8, 4.2))
+
+
+def partly(job, draw):
+    """A batch job that uses all of its cores at times, or mostly."""
+    job.environment = {"SLURM_JOB_ID": "4713", "SLURM_CPUS_ON_NODE": str(CPUS)}
+    if draw(0, 1) < 0.6 and CPUS > 1:
+        bursts(job, draw, CPUS, (1.1, 1.3), (3.5, 4.2))
+        job.has.add("cores-asked-idle")
+    else:
+        bursts(job, draw, CPUS, (1.8, 2.2), (0.5, 0.8))
+
+
+def starves(job, draw):
+    """Others leave it next to nothing, and yet it has work all the time."""
+    seconds = draw(8, 12)
+    job.rivals.append([BEHAVE, f"work:{CPUS * 4}:{seconds + 8:.3f}"])
+    job.steps.append("meek")
+    job.options += ["--watch-hang", "2s"]
+    kind = int(draw(0, 3))
+    if kind == 2:
+        job.steps.append(f"chain:{draw(2, 10):.1f}:{seconds:.3f}")
+        job.add(1, seconds)
+    else:
+        job.work((1, CPUS)[kind], seconds)
+    if job.threads == 1:
+        job.unknown |= {"single-core", "cores-unused"}
 
 
 def fails(job, draw):
@@ -251,22 +294,22 @@ def asks(job, draw):
         job.has.add("cores-asked")
     if memory < 2:
         job.has.add(("memory-asked", "memory-tight")[memory])
+    job.unknown |= {"oversubscribed", "crowded"}  # who fills memory on a busy machine is one more at work for long
 
 
 def crowds(job, draw):
     seconds = draw(6, 8)
     job.rivals += [[BEHAVE, f"work:{CPUS * int(draw(2, 4))}:{seconds + 4:.3f}"]]
     job.work(CPUS, seconds)
-    job.has.add("crowded")
 
 
 def unequal(job, draw):
     """Two tasks, which use as much CPU time however busy the machine is."""
-    most = draw(3, 4)
+    most = draw(2, 2.6)
     job.tasks = 2
     job.environment = {"SLURM_JOB_ID": "4712", "SLURM_STEP_ID": "0", "SLURM_GTIDS": "0,1"}
     if draw(0, 1) < 0.6:
-        job.steps = [most, draw(0.3, 0.7)]
+        job.steps = [most, draw(0.2, 0.5)]
         job.has.add("unequal-tasks")
     else:
         job.steps = [most] * 2
@@ -277,6 +320,7 @@ def unequal(job, draw):
 KINDS = [
     serial, calls, rests, leaks, fails, oversubscribed, builds, disk, out_of_memory, asks, pinned, keeps, throttled, hangs, others_disk,
     crowds, steady, thrashes, sleeps, unequal, alone,
+    dozes, partly, starves,
 ]  # fmt: skip
 
 
@@ -306,6 +350,16 @@ class Group:
             with open(f"{path}/cgroup.procs", "w", encoding="ascii") as f:
                 f.write("0")
 
+    def throttled_ratio(self):
+        """How many of its periods it came to its limit in; None: it has no limit, or ran in too few to tell."""
+        stat = {}
+        for path in self.paths:
+            if os.path.exists(f"{path}/cpu.stat"):
+                with open(f"{path}/cpu.stat", encoding="ascii") as f:
+                    stat |= dict(line.split() for line in f)
+        periods = int(stat.get("nr_periods", 0))
+        return int(stat["nr_throttled"]) / periods if periods >= 20 else None
+
     def remove(self):
         for path in dict.fromkeys(self.paths):
             for _ in range(100):
@@ -332,11 +386,26 @@ def busy_seconds():
     return (sum(fields) - fields[3] - fields[4] - fields[7]) / os.sysconf("SC_CLK_TCK")
 
 
+class Truth:
+    """What a job and its generator measured themselves, in seconds; None: nobody did."""
+
+    def __init__(self, directory, wall, spent, throttled):
+        self.wall = wall
+        self.spent = spent  # of the whole machine
+        self.throttled_ratio = throttled
+        self.ran = self.waited = self.stored = None
+        if os.path.exists(f"{directory}/report"):
+            with open(f"{directory}/report", encoding="ascii") as f:
+                rows = [[int(x) * 1e-9 for x in line.split()] for line in f]
+            self.ran, self.waited, in_calls = (sum(column) for column in zip(*rows))
+            self.stored = max(0, in_calls - self.ran - self.waited)
+
+
 def record(job, directory):
-    """Runs it. What others used of the machine meanwhile, as a share of its cores."""
     group = Group(job.limits, f"sonde-{os.getpid()}") if job.limits else None
     rivals = [subprocess.Popen(r, cwd=directory) for r in job.rivals]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_")} | job.environment
+    environment["BEHAVE_REPORT"] = os.path.abspath(f"{directory}/report")
     command = [BEHAVE, *map(str, job.steps)]
     if job.shell:
         command = ["sh", "-c", '"$@"; exit $?', "sh", *command]
@@ -356,15 +425,16 @@ def record(job, directory):
             )
         )
     for task in tasks:
-        task.wait(timeout=120)
+        task.wait(timeout=900)
     said.close()
-    spent = (busy_seconds() - before) / (time.monotonic() - begin) / os.cpu_count()
+    wall = time.monotonic() - begin
+    truth = Truth(directory, wall, busy_seconds() - before, group.throttled_ratio() if group else None)
     for rival in rivals:
         rival.send_signal(signal.SIGKILL)
         rival.wait()
     if group:
         group.remove()
-    return spent
+    return truth
 
 
 def judged(directory):
@@ -380,8 +450,39 @@ def judged(directory):
     return summary, told
 
 
-def others_share(summary, spent):
-    return spent - (summary["job"]["cpu_seconds"] or 0) / summary["job"]["wall_seconds"] / os.cpu_count()
+def others_share(summary, truth):
+    own = (summary["job"]["cpu_seconds"] or 0) / summary["job"]["wall_seconds"]
+    return (truth.spent / truth.wall - own) / os.cpu_count()
+
+
+def label(job, rule, is_there, is_not):
+    """What lies between is not known."""
+    job.has.discard(rule)
+    if is_there:
+        job.has.add(rule)
+    elif not is_not:
+        job.unknown.add(rule)
+
+
+def label_measured(job, truth, others):
+    """What depends on who else is there, by what was measured."""
+    makes_waits = job.has & {"oversubscribed", "pinned-together"} or job.limits.get("cpu", CPUS) < CPUS
+    if truth.ran is None or (makes_waits and others > 0.1):
+        label(job, "crowded", False, others <= 0.1)
+    elif not makes_waits:
+        wanted = truth.ran + truth.waited
+        label(
+            job,
+            "crowded",
+            truth.waited >= 0.33 * truth.ran and wanted >= 2.6 and truth.wall >= 6,
+            truth.waited <= 0.18 * truth.ran or wanted <= 1.5 or truth.wall <= 4,
+        )
+    if "cpu" in job.limits:
+        ratio = truth.throttled_ratio
+        label(job, "throttled-cgroup", ratio is not None and ratio >= 0.13, ratio is not None and ratio <= 0.07)
+    if job.on_disk:
+        stored = truth.stored / truth.wall
+        label(job, "waiting-on-disk", stored >= 0.13, stored <= 0.07)
 
 
 def draw_job(number, kinds):
@@ -394,37 +495,36 @@ def draw_job(number, kinds):
     return kind.__name__, job
 
 
-def score(number, kinds, scores):
-    kind, job = draw_job(number, kinds)
-    directory = f"job-{number}"
-    os.mkdir(directory)
-    spent = record(job, directory)
-    summary, told = judged(directory)
-    others = others_share(summary, spent)
-    if others > 0.1 and "crowded" not in job.has:
-        job.unknown.add("crowded")  # it may be
-    if others > 0.3 and "throttled-cgroup" in job.has:
-        job.unknown.add("throttled-cgroup")  # it may never have come to its limit
-    if others > 0.9 and "waiting-on-disk" in job.has:
-        job.unknown.add("waiting-on-disk")  # it waits for a core instead
-    wrong = []
-    for rule in SCORED:
-        if rule in job.unknown:
-            continue
-        there, said = rule in job.has, rule in told
-        scores[rule][OUTCOMES[there, said]] += 1
-        if there != said:
-            wrong.append(f"{rule} is {'missed' if there else 'invented: ' + told[rule]}")
-    print(f"job {number}, {kind}, others used {others:.0%} of the cores: {'; '.join(wrong) or 'right'}", flush=True)
+def outcomes_of(job, told):
+    return {rule: OUTCOMES[rule in job.has, rule in told] for rule in SCORED if rule not in job.unknown}
+
+
+def tell(number, kind, others, job, outcomes, told):
+    wrong = {rule: outcome for rule, outcome in outcomes.items() if outcome in ("missed", "invented")}
+    what = "; ".join(f"{rule} is {outcome}" for rule, outcome in wrong.items())
+    print(f"job {number}, {kind}, others used {others:.0%} of the cores: {what or 'right'}", flush=True)
     if wrong:
         print("    " + " ".join(map(str, job.steps)), flush=True)
         for rule, sentence in told.items():
             print(f"    {rule}: {sentence}", flush=True)
-        if not summary["job"]["complete"]:
-            with open(f"{directory}/said", encoding="utf-8") as said:
-                print(f"    a recording has no end: {said.read().strip() or 'nothing was said'}", flush=True)
-    else:
+    return bool(wrong)
+
+
+def score(number, kinds):
+    kind, job = draw_job(number, kinds)
+    directory = f"job-{number}"
+    os.mkdir(directory)
+    truth = record(job, directory)
+    summary, told = judged(directory)
+    others = others_share(summary, truth)
+    label_measured(job, truth, others)
+    outcomes = outcomes_of(job, told)
+    if not tell(number, kind, others, job, outcomes, told):
         subprocess.run(["rm", "-rf", directory], check=True)
+    elif not summary["job"]["complete"]:
+        with open(f"{directory}/said", encoding="utf-8") as said:
+            print(f"    a recording has no end: {said.read().strip() or 'nothing was said'}", flush=True)
+    return outcomes
 
 
 def share(of, rest):
@@ -439,26 +539,43 @@ def main():
     if not is_permitted({"memory": 64, "cpu": 1}):
         print("control groups may not be made here: no jobs in them")
         kinds = [k for k in kinds if k not in needs]
-    scores = {rule: dict.fromkeys(OUTCOMES.values(), 0) for rule in SCORED}
+    results = os.environ.get("RESULTS", "results")
     for number in range(FIRST, FIRST + JOBS):
-        score(number, kinds, scores)
-    total = dict.fromkeys(OUTCOMES.values(), 0)
+        outcomes = score(number, kinds)
+        with open(results, "a", encoding="ascii") as f:
+            f.write(json.dumps({"job": number, "outcomes": outcomes}) + "\n")
+    with open(results, encoding="ascii") as f:
+        rows = [json.loads(line)["outcomes"] for line in f]
+    sys.exit(1 if print_scores(rows) else 0)
+
+
+def print_scores(rows):
+    """True: they are too low."""
+    total = Counter()
     bad = False
-    for rule, s in scores.items():
-        for what, n in s.items():
-            total[what] += n
-        if s["right"] + s["missed"] + s["invented"]:
-            print_score(rule, s)
-        bad |= JOBS >= 100 and min(share(s["right"], s["invented"]), share(s["right"], s["missed"])) < 0.95
-    print_score("all", total)
-    bad |= total["missed"] + total["invented"] > max(1, 0.05 * total["right"])
-    sys.exit(1 if bad else 0)
+    for rule in SCORED:
+        of_rule = Counter(row[rule] for row in rows if rule in row)
+        total += of_rule
+        if of_rule.total() > of_rule["silent"]:
+            print_score(rule, of_rule)
+        bad |= len(rows) >= 100 and min(precision(of_rule), recall(of_rule)) < 0.95
+    print_score(f"all of {len(rows)} jobs", total)
+    return bad or total["missed"] + total["invented"] > max(1, 0.05 * total["right"])
 
 
-def print_score(rule, s):
+def precision(outcomes):
+    return share(outcomes["right"], outcomes["invented"])
+
+
+def recall(outcomes):
+    return share(outcomes["right"], outcomes["missed"])
+
+
+def print_score(rule, outcomes):
+    there = outcomes["right"] + outcomes["missed"]
     print(
-        f"{rule:20} {s['right'] + s['missed']:4} jobs  precision {share(s['right'], s['invented']):.3f}  "
-        f"recall {share(s['right'], s['missed']):.3f}"
+        f"{rule:20} there {there:4}, told {outcomes['right']:4}; not there {outcomes['silent'] + outcomes['invented']:5}, "
+        f"told {outcomes['invented']:3}: precision {precision(outcomes):.3f}  recall {recall(outcomes):.3f}"
     )
 
 

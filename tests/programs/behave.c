@@ -6,6 +6,7 @@
  *
  * work:THREADS:SECONDS         they spin
  * pinned:THREADS:CPUS:SECONDS  the same, on the first CPUs of those that it may use
+ * chain:MS:SECONDS             processes one after the other, each for so much CPU time
  * sleep:SECONDS
  * hold:MIB:SECONDS             memory that stays as it is
  * grow:MIB:MIB_A_SECOND:SECONDS  memory that is kept, from so much on
@@ -14,8 +15,13 @@
  * calls:BYTES:SECONDS          writes and reads of so many bytes
  * build:SECONDS                reads a file of some kilobytes, works on it for a while, writes one
  * sync:KIB:SECONDS             pieces that each go to the disk before the next
+ * fetch:KIB:SECONDS            pieces that each come from the disk, from anywhere in a file
  * reread:MIB:SECONDS           a file that is read again and again
+ * meek                         from here on it runs when nobody else wants to (SCHED_IDLE)
  * exit:CODE   kill:SIGNAL
+ *
+ * Each thread adds a line to the file that BEHAVE_REPORT names when it ends: nanoseconds on a CPU,
+ * in wait for one as the kernel says, and in system calls that went to the disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,13 +51,19 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Until a time of the clock: who loses the CPU on the way sleeps no longer for it. */
+static void rest_until(double when)
+{
+	struct timespec t = { .tv_sec = (time_t)when };
+
+	t.tv_nsec = (long)((when - (double)t.tv_sec) * 1e9);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
 static void rest(double seconds)
 {
-	struct timespec t = { .tv_sec = (time_t)seconds };
-
-	t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
-	while (seconds > 0 && nanosleep(&t, &t) && errno == EINTR)
-		;
+	rest_until(now() + seconds);
 }
 
 static _Noreturn void die(const char *what)
@@ -60,10 +72,48 @@ static _Noreturn void die(const char *what)
 	exit(125);
 }
 
+/* Nanoseconds that this thread was on a CPU, and waited for one. */
+struct use {
+	long long on_cpu, waited;
+};
+
+static _Thread_local struct use before; /* by what it was when it was no job yet */
+
+static struct use use_now(void)
+{
+	struct use u = { 0 };
+	FILE *in = fopen("/proc/thread-self/schedstat", "re");
+
+	if (in && fscanf(in, "%lld %lld", &u.on_cpu, &u.waited) != 2)
+		u = (struct use){ 0 };
+	if (in)
+		fclose(in);
+	return u;
+}
+
+static void report(double in_calls)
+{
+	const char *path = getenv("BEHAVE_REPORT");
+	struct use u = use_now();
+	FILE *out = path ? fopen(path, "ae") : NULL;
+
+	if (!out)
+		return;
+	fprintf(out, "%lld %lld %.0f\n", u.on_cpu - before.on_cpu, u.waited - before.waited,
+		in_calls * 1e9);
+	fclose(out);
+}
+
+static void spin_until(double until)
+{
+	while (now() < until)
+		;
+}
+
 static void *spin(void *until)
 {
-	while (now() < *(double *)until)
-		;
+	spin_until(*(double *)until);
+	report(0);
 	return NULL;
 }
 
@@ -75,7 +125,7 @@ static void work(struct step *s)
 	for (int i = 1; i < n; i++)
 		if (pthread_create(&thread[i], NULL, spin, &s->until))
 			die("behave: a thread");
-	spin(&s->until);
+	spin_until(s->until);
 	for (int i = 1; i < n; i++)
 		pthread_join(thread[i], NULL);
 }
@@ -99,9 +149,35 @@ static void pinned(struct step *s)
 	sched_setaffinity(0, sizeof all, &all);
 }
 
+static void spin_for(double cpu_s)
+{
+	struct timespec t;
+
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	while ((double)t.tv_sec + (double)t.tv_nsec * 1e-9 < cpu_s);
+}
+
+static void chain(struct step *s)
+{
+	while (now() < s->until) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("behave: fork");
+		if (!pid) {
+			before = (struct use){ 0 };
+			spin_for(s->n[0] / 1000);
+			report(0);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
 static void idle(struct step *s)
 {
-	rest(s->until - now());
+	rest_until(s->until);
 }
 
 static char *memory(double mib)
@@ -171,7 +247,7 @@ static void steps(struct step *s)
 
 	for (int i = 0; i < n; i++) {
 		memory(s->n[0] / n);
-		rest(begin + s->n[2] / 2 * (i + 1) / n - now());
+		rest_until(begin + s->n[2] / 2 * (i + 1) / n);
 	}
 	idle(s);
 }
@@ -218,25 +294,70 @@ static void build(struct step *s)
 			if (pwrite(fd, block, 1500, 1500 * i) != 1500 ||
 			    pread(fd, block, 1500, 1500 * i) != 1500)
 				die("behave: a file");
-		spin(&until);
+		spin_until(until);
 	}
 	close(fd);
+}
+
+static double in_calls; /* seconds of the first thread in calls that went to the disk */
+
+static void *aligned(size_t bytes)
+{
+	void *block = NULL;
+
+	if (posix_memalign(&block, 4096, bytes))
+		die("behave: memory");
+	memset(block, 'x', bytes);
+	return block;
 }
 
 static void sync_pieces(struct step *s)
 {
 	size_t bytes = (size_t)(s->n[0] * 1024);
 	int fd = scratch(O_DIRECT | O_DSYNC);
-	void *block = NULL;
+	void *block = aligned(bytes);
+	double begin = now();
 
-	if (posix_memalign(&block, 4096, bytes))
-		die("behave: memory");
-	memset(block, 'x', bytes);
 	for (unsigned i = 0; now() < s->until; i++)
 		if (pwrite(fd, block, bytes, (off_t)(bytes * (i % 16))) != (ssize_t)bytes)
 			die("behave: a file");
+	in_calls += now() - begin;
 	free(block);
 	close(fd);
+}
+
+static void fetch(struct step *s)
+{
+	enum { PIECES = 512 };
+	size_t bytes = (size_t)(s->n[0] * 1024);
+	int fd = scratch(O_DIRECT);
+	void *block = aligned(bytes);
+	unsigned at = 1;
+	double begin;
+
+	for (unsigned i = 0; i < PIECES; i++)
+		if (pwrite(fd, block, bytes, (off_t)(bytes * i)) != (ssize_t)bytes)
+			die("behave: a file");
+	fdatasync(fd);
+	begin = now();
+	while (now() < s->until) {
+		at = at * 1664525 + 1013904223;
+		if (pread(fd, block, bytes, (off_t)(bytes * ((at >> 16) % PIECES))) !=
+		    (ssize_t)bytes)
+			die("behave: a file");
+	}
+	in_calls += now() - begin;
+	free(block);
+	close(fd);
+}
+
+static void be_meek(struct step *s)
+{
+	struct sched_param none = { 0 };
+
+	(void)s;
+	if (sched_setscheduler(0, SCHED_IDLE, &none))
+		die("behave: sched_setscheduler");
 }
 
 static void reread(struct step *s)
@@ -257,11 +378,13 @@ static void reread(struct step *s)
 
 static void end(struct step *s)
 {
+	report(in_calls);
 	exit((int)s->n[0]);
 }
 
 static void die_by(struct step *s)
 {
+	report(in_calls);
 	kill(getpid(), (int)s->n[0]);
 }
 
@@ -274,10 +397,11 @@ static const struct kind {
 	{ "hold", 2, 1, hold },        { "grow", 3, 2, grow },     { "saw", 3, 2, saw },
 	{ "steps", 3, 2, steps },      { "calls", 2, 1, calls },   { "build", 1, 0, build },
 	{ "sync", 2, 1, sync_pieces }, { "reread", 2, 1, reread }, { "exit", 1, -1, end },
-	{ "kill", 1, -1, die_by },
+	{ "chain", 2, 1, chain },      { "kill", 1, -1, die_by },  { "fetch", 2, 1, fetch },
+	{ "meek", 0, -1, be_meek },
 };
 
-static void go(const char *text)
+static void go(const char *text, double begin)
 {
 	size_t name = strcspn(text, ":");
 	struct step s = { 0 };
@@ -298,7 +422,7 @@ static void go(const char *text)
 		if (*at || n != k->numbers)
 			break;
 		if (k->seconds >= 0)
-			s.until = now() + s.n[k->seconds];
+			s.until = begin + s.n[k->seconds];
 		k->go(&s);
 		return;
 	}
@@ -308,19 +432,25 @@ static void go(const char *text)
 
 int main(int argc, char **argv)
 {
+	before = use_now();
 	for (int i = 1; i < argc; i++) {
+		double begin = now(); /* a child may have to wait for its first turn */
 		pid_t pid = *argv[i] == '+' ? fork() : -1;
 
 		if (*argv[i] != '+')
-			go(argv[i]);
+			go(argv[i], begin);
 		else if (pid < 0)
 			die("behave: fork");
 		else if (!pid) {
-			go(argv[i] + 1);
+			in_calls = 0;
+			before = (struct use){ 0 };
+			go(argv[i] + 1, begin);
+			report(in_calls);
 			_exit(0);
 		}
 	}
 	while (wait(NULL) > 0)
 		;
+	report(in_calls);
 	return 0;
 }

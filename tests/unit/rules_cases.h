@@ -87,6 +87,15 @@ static const struct rules_case cases[] = {
 	    LONG "cores_asked=1 cores_used=0.1 host_cores_used_peak=1",
 	    LONG "cores_asked=8 cores_used=3.9 host_cores_used_peak=8 +job.run_queue_seconds=0.5",
 	    LONG "cores_asked=8 cores_used=3.9 host_cores_used_peak=6" } },
+	{ "cores-asked-idle", /* which it never got */
+	  LONG
+	  "cores_asked=8 cores_used=2 cpu_seconds=10 host_cores_used_peak=4 +job.run_queue_seconds=2.5 job.threads_running_count=7",
+	  SEVERITY_WARN,
+	  "8 cores asked for, 2.00 cores used on average.",
+	  { LONG
+	    "cores_asked=8 cores_used=2 cpu_seconds=10 host_cores_used_peak=4 +job.run_queue_seconds=2.5 job.threads_running_count=6",
+	    LONG
+	    "cores_asked=8 cores_used=2 cpu_seconds=10 host_cores_used_peak=4 +job.run_queue_seconds=2.4 job.threads_running_count=7" } },
 	{ "cores-used",
 	  LONG "cores_present=5 cores_used=4",
 	  SEVERITY_GOOD,
@@ -165,6 +174,13 @@ static const struct rules_case cases[] = {
 	    "cores_allowed=4 cpu_seconds=100 work_peak_cores=3 job.affinity_cpus_count=2 job.threads_running_count=3 +job.run_queue_seconds=24",
 	    LONG
 	    "cores_allowed=4 cpu_seconds=100 work_peak_cores=2.9 job.affinity_cpus_count=2 job.threads_running_count=3 +job.run_queue_seconds=25" } },
+	{ "pinned-together", /* but for the beginning */
+	  LONG
+	  "cores_allowed=4 cpu_seconds=100 work_peak_cores=3 job.affinity_cpus_count=2..3.8 job.threads_running_count=3 +job.run_queue_seconds=25",
+	  SEVERITY_WARN,
+	  "Pinned wrong: up to 3 threads at work shared 2 of the 4 CPUs that the job may use.",
+	  { LONG
+	    "cores_allowed=4 cpu_seconds=100 work_peak_cores=3 job.affinity_cpus_count=2..4 job.threads_running_count=3 +job.run_queue_seconds=25" } },
 	{ "crowded", /* many threads, but only for a moment */
 	  LONG
 	  "cores_allowed=4 cpu_seconds=100 work_peak_cores=5.9 job.affinity_cpus_count=4 job.threads_running_count=6 +job.run_queue_seconds=25",
@@ -193,7 +209,7 @@ static const struct rules_case cases[] = {
 	{ "throttled-cgroup",
 	  LONG "cgroup.cpu_limit_cores=2 +cgroup.periods=1000 +cgroup.throttled_periods=101",
 	  SEVERITY_WARN,
-	  "Throttled: a CPU limit of 2.00 cores stopped the job in 10 % of its periods.",
+	  "Throttled: a CPU limit of 2.00 cores stopped the job in 10 % of its periods; ask for more cores, or run no more threads than that.",
 	  { LONG "+cgroup.periods=1000 +cgroup.throttled_periods=100" } },
 	{ "throttled-heat",
 	  LONG "cores_present=4 +package.throttled_seconds=0.11",
@@ -236,7 +252,15 @@ static const struct rules_case cases[] = {
 	    "+cgroup.memory_refaults_file=10001 cgroup.memory_limit_bytes=100 cgroup.memory_bytes=79 +job.storage_read_bytes=90000000",
 	    LONG
 	    "+cgroup.memory_refaults_file=10001 cgroup.memory_limit_bytes=100 cgroup.memory_bytes=80 +job.storage_read_bytes=20482047" } },
-	{ "leak", "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.41 leak_from_bytes=100000000 leak_to_bytes=180000000", SEVERITY_WARN, "Memory grew steadily by 1.0 MB/s (± 300.0 kB/s), from 95.4 MiB to 171.7 MiB: a leak, or results that are kept; it would fill 9.3 GiB after 2 h 45 min.", { "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=300000 leak_steadiness=0.41 leak_from_bytes=100000000 leak_to_bytes=180000000", "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.4 leak_from_bytes=100000000 leak_to_bytes=180000000", "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.9 leak_from_bytes=200000000 leak_to_bytes=250000000", "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.9 leak_from_bytes=1 leak_to_bytes=33554433", "wall_seconds=100" } },
+	{ "leak",
+	  "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.41 leak_from_bytes=100000000 leak_to_bytes=180000000",
+	  SEVERITY_WARN,
+	  "Memory grew steadily by 1.0 MB/s (± 300.0 kB/s), from 95.4 MiB to 171.7 MiB: a leak, or results that are kept; it would fill 9.3 GiB after 2 h 45 min.",
+	  { "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=300000 leak_steadiness=0.41 leak_from_bytes=100000000 leak_to_bytes=180000000",
+	    "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.4 leak_from_bytes=100000000 leak_to_bytes=180000000",
+	    "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.9 leak_from_bytes=200000000 leak_to_bytes=250000000",
+	    "samples=30 wall_seconds=100 memory_present_bytes=10000000000 leak_bytes_per_second=1000000 leak_from_seconds=20 leak_to_seconds=100 leak_error_bytes_per_second=299999 leak_steadiness=0.9 leak_from_bytes=1 leak_to_bytes=33554433",
+	    "wall_seconds=100" } },
 	{ "waiting-on-disk",
 	  LONG
 	  "+node.pressure_io_some_seconds=0.501 job.threads_blocked_count=0.1 +job.storage_read_bytes=320001 +job.storage_written_bytes=0",
@@ -285,13 +309,13 @@ static const struct rules_case cases[] = {
 	{ "metadata-storm-nfs",
 	  LONG "+nfs.metadata_requests=2501 +nfs.requests=3126",
 	  SEVERITY_WARN,
-	  "Metadata storm: 500/s requests to NFS for names and attributes, 80 % of all; fewer and larger files, or a local copy.",
+	  "Metadata storm: 500/s requests to NFS for names and attributes, 80 % of all; fewer and larger files, or a local copy, save most of them.",
 	  { LONG "+nfs.metadata_requests=2500 +nfs.requests=2500",
 	    LONG "+nfs.metadata_requests=2504 +nfs.requests=3131" } },
 	{ "metadata-storm-lustre",
 	  LONG "+lustre.opens=2501 +lustre.getattrs=2500 +lustre.reads=5000 +lustre.writes=0",
 	  SEVERITY_WARN,
-	  "Metadata storm: 1.0 k/s opens and stats on Lustre, more than reads and writes; fewer and larger files, or a local copy.",
+	  "Metadata storm: 1.0 k/s opens and stats on Lustre, more than reads and writes; fewer and larger files, or a local copy, save most of them.",
 	  { LONG "+lustre.opens=2500 +lustre.getattrs=2500 +lustre.reads=0 +lustre.writes=0",
 	    LONG "+lustre.opens=2501 +lustre.getattrs=2500 +lustre.reads=5001 +lustre.writes=0" } },
 	{ "small-io",

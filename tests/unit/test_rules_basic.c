@@ -88,6 +88,7 @@ static void test_use_over_time_wants_ten_samples_and_five_seconds(void **state)
 	rules_free(rules);
 }
 
+/* What just makes it speak, and what just does not. */
 static void count_rules(const char *line, size_t *rules, size_t *tested)
 {
 	if (strncmp(line, "## `", 4) != 0)
@@ -96,7 +97,8 @@ static void count_rules(const char *line, size_t *rules, size_t *tested)
 	for (size_t i = 0; i < CASES; i++) {
 		size_t n = strlen(cases[i].rule);
 
-		if (strncmp(line + 4, cases[i].rule, n) == 0 && line[4 + n] == '`') {
+		if (strncmp(line + 4, cases[i].rule, n) == 0 && line[4 + n] == '`' &&
+		    cases[i].quiet[0] && *cases[i].quiet[0]) {
 			++*tested;
 			return;
 		}

@@ -4,13 +4,17 @@
 
 #include <math.h>
 
-/* In thousandths of a core, for each second: what ran, and what waited for a core. */
-static struct summary story_of(const int *ran, const int *waited)
+/* In thousandths of a core, for each second: what ran, and what waited for a core; for every other
+ * row how many threads wanted one, NULL: not told. */
+static struct summary story_of(const int *ran, const int *waited, const int *threads)
 {
 	struct synthetic *x = synthetic_new(1);
 	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
 	uint32_t queue = metric(x, "job.run_queue_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
 	uint32_t cpu_series = series(x, 1, cpu, 0), queue_series = series(x, 1, queue, 0);
+	uint32_t running =
+		threads ? metric(x, "job.threads_running_count", NULL, KIND_GAUGE, UNIT_COUNT) : 0;
+	uint32_t running_series = threads ? series(x, 1, running, 0) : 0;
 	int64_t cpu_ms = 0, queue_ms = 0;
 	struct summary s;
 
@@ -20,6 +24,8 @@ static struct summary story_of(const int *ran, const int *waited)
 		queue_ms += row && waited ? waited[row - 1] : 0;
 		put(x, cpu_series, row, cpu_ms);
 		put(x, queue_series, row, queue_ms);
+		if (threads && row % 2 == 0)
+			put(x, running_series, row, threads[row / 2]);
 	}
 	s = made(x);
 	free(x);
@@ -41,13 +47,13 @@ static void test_a_hole_is_where_nobody_waits_for_a_core(void **state)
 	fill(ran, 0, ROWS - 1, 1000);
 	fill(ran, 7, 14, 20);
 	fill(waited, 0, 7, 200);
-	s = story_of(ran, waited);
+	s = story_of(ran, waited, NULL);
 	assert_true(fabs(s.story.holes_s - 7) < 0.01);
 	assert_true(fabs(s.story.hole_from_s - 7) < 0.01);
 	summary_free(&s);
 
 	fill(waited, 7, 14, 970);
-	s = story_of(ran, waited);
+	s = story_of(ran, waited, NULL);
 	assert_true(s.story.holes_s == 0);
 	summary_free(&s);
 }
@@ -59,19 +65,19 @@ static void test_who_waits_at_the_start_or_the_end_is_not_idle(void **state)
 
 	(void)state;
 	fill(ran, 6, 14, 1000);
-	s = story_of(ran, waited);
+	s = story_of(ran, waited, NULL);
 	assert_true(fabs(s.idle_head_s - 6) < 0.01 && fabs(s.idle_tail_s - 6) < 0.01);
 	summary_free(&s);
 
 	fill(waited, 1, 6, 990);
 	fill(waited, 14, 17, 990);
-	s = story_of(ran, waited);
+	s = story_of(ran, waited, NULL);
 	assert_true(fabs(s.idle_head_s - 1.05) < 0.01 && fabs(s.idle_tail_s - 3.03) < 0.01);
 	summary_free(&s);
 
 	fill(waited, 1, 6, 0);
 	fill(waited, 4, 6, 500); /* a second of two */
-	s = story_of(ran, waited);
+	s = story_of(ran, waited, NULL);
 	assert_true(fabs(s.idle_head_s - 5) < 0.01);
 	summary_free(&s);
 }
@@ -86,13 +92,110 @@ static void test_one_thread_and_several_are_told_apart_on_a_crowded_machine(void
 	fill(ran, 0, 10, 400); /* one thread that gets less than half a core */
 	fill(waited, 0, 10, 600);
 	fill(waited, 10, 20, 1000); /* two that get one core */
-	s = story_of(ran, waited);
+	s = story_of(ran, waited, NULL);
 	assert_true(fabs(s.story.serial_s - 9.5) < 0.6);
 	assert_true(fabs(s.story.parallel_cores - 2) < 0.1);
 	summary_free(&s);
 
-	s = story_of(ran, NULL);
+	s = story_of(ran, NULL, NULL);
 	assert_true(fabs(s.story.serial_s - 10) < 0.01 && isnan(s.story.parallel_cores));
+	summary_free(&s);
+}
+
+/* A round in which threads were looked at began before the hole, another one ended after it. */
+static void test_a_hole_is_as_long_as_it_was_on_a_crowded_machine(void **state)
+{
+	static const int threads[] = { 2, 2, 2, 0, 0, 0, 0, 2, 2, 2, 0 };
+	int ran[ROWS - 1], waited[ROWS - 1];
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, ROWS - 1, 1000);
+	fill(waited, 0, ROWS - 1, 1000);
+	fill(ran, 5, 13, 0);
+	fill(waited, 4, 6, 500);
+	fill(waited, 6, 12, 0);
+	fill(waited, 12, 14, 500);
+	s = story_of(ran, waited, threads);
+	assert_true(fabs(s.story.hole_s - 8) < 0.01);
+	assert_true(fabs(s.story.hole_from_s - 5) < 0.01);
+	summary_free(&s);
+
+	s = story_of(ran, waited, NULL); /* it cannot be told so well */
+	assert_true(fabs(s.story.hole_s - 6) < 0.01);
+	summary_free(&s);
+}
+
+static void test_who_waits_longer_than_it_can_have_while_it_ran_has_no_hole(void **state)
+{
+	static const int threads[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 };
+	int ran[ROWS - 1], waited[ROWS - 1];
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, ROWS - 1, 20);
+	fill(waited, 0, ROWS - 1, 980);
+	for (int i = 0; i < ROWS - 1; i += 5)
+		ran[i] = 60;
+	s = story_of(ran, waited, threads);
+	assert_true(s.story.holes_s == 0);
+	assert_true(s.idle_head_s < 1.1 && s.idle_tail_s < 1.1);
+	summary_free(&s);
+}
+
+/* The round in which one of two threads ended is divided. */
+static void test_a_serial_phase_begins_when_a_thread_ends(void **state)
+{
+	static const int threads[] = { 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1 };
+	int ran[ROWS - 1], waited[ROWS - 1];
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, ROWS - 1, 100);
+	fill(waited, 0, 4, 1900);
+	fill(waited, 4, 6, 1400);
+	fill(waited, 6, 20, 900);
+	s = story_of(ran, waited, threads);
+	assert_true(fabs(s.story.serial_s - 15) < 0.01);
+	assert_true(fabs(s.story.serial_from_s - 5) < 0.01);
+	summary_free(&s);
+}
+
+/* It got no core for seconds: what it waited is known when it gets one. */
+static void test_one_thread_that_starves_is_never_several(void **state)
+{
+	static const int one[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	int ran[ROWS - 1], waited[ROWS - 1] = { 0 };
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, ROWS - 1, 5);
+	fill(waited, 8, 10, 4900);
+	fill(waited, 18, 20, 4900);
+	s = story_of(ran, waited, one);
+	assert_true(isnan(s.story.parallel_cores));
+	assert_true(s.story.holes_s == 0);
+	summary_free(&s);
+}
+
+/* One short process after the other, each of which took its waits along. */
+static void test_who_wants_a_core_whenever_it_is_looked_at_is_not_idle(void **state)
+{
+	static const int always[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 },
+			 once[] = { 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0 };
+	int ran[ROWS - 1], waited[ROWS - 1] = { 0 };
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, ROWS - 1, 20);
+	ran[0] = ran[ROWS - 2] = 100;
+	s = story_of(ran, waited, always);
+	assert_true(s.story.holes_s < 2.1);
+	assert_true(fabs(s.story.waited_s - 19.44) < 0.1);
+	summary_free(&s);
+
+	s = story_of(ran, waited, once);
+	assert_true(s.story.hole_s > 15);
 	summary_free(&s);
 }
 
@@ -101,6 +204,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_hole_is_where_nobody_waits_for_a_core),
 		cmocka_unit_test(test_who_waits_at_the_start_or_the_end_is_not_idle),
+		cmocka_unit_test(test_a_hole_is_as_long_as_it_was_on_a_crowded_machine),
+		cmocka_unit_test(test_who_waits_longer_than_it_can_have_while_it_ran_has_no_hole),
+		cmocka_unit_test(test_who_wants_a_core_whenever_it_is_looked_at_is_not_idle),
+		cmocka_unit_test(test_a_serial_phase_begins_when_a_thread_ends),
+		cmocka_unit_test(test_one_thread_that_starves_is_never_several),
 		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),
 	};
 
