@@ -93,6 +93,13 @@ const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const c
 	return NULL;
 }
 
+const char *run_find_text(const struct run *r, uint32_t node, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, node, key);
+
+	return m && m->type == META_TEXT && m->text && *m->text ? m->text : NULL;
+}
+
 uint32_t run_find_metric(const struct run *r, const char *name)
 {
 	for (uint32_t i = 1; i < r->nmetrics; i++) {
