@@ -173,13 +173,16 @@ static void node_json(struct json *j, const struct page_making *p, uint32_t node
 
 static void all_json(struct json *j, const struct page_making *p)
 {
+	double end_s =
+		fmax(p->series.traces->to_s, p->summary->wall_s > 0 ? p->summary->wall_s : 0);
+
 	json_object(j);
 	json_key(j, "schema");
 	json_text(j, "sonde/report/2");
 	json_key(j, "end");
-	json_real(j, fmax(p->series.traces->to_s, p->summary->wall_s > 0 ? p->summary->wall_s : 0));
+	json_real(j, end_s);
 	page_charts_json(j, &p->series, p->run);
-	page_events_json(j, p->run);
+	page_events_json(j, p->run, end_s);
 	json_key(j, "nodes");
 	json_array(j);
 	for (uint32_t i = 1; i < p->run->nnodes; i++)

@@ -119,11 +119,11 @@ function paintEvents(u, view, node) {
 	ctx.beginPath();
 	ctx.rect(left, top, width, height);
 	ctx.clip();
+	ctx.fillStyle = colour('ink');
 	view.data.spans.forEach((span, i) => {
 		if (span.node !== node.index) return;
 		const from = at(span.from), to = at(span.to ?? node.spec.end);
 		ctx.globalAlpha = i % 2 ? 0.05 : 0.1;
-		ctx.fillStyle = colour('ink');
 		ctx.fillRect(from, top, to - from, height);
 	});
 	ctx.globalAlpha = 1;
