@@ -88,7 +88,8 @@ static void why(struct bytes *b, const struct comparison_condition *c)
 	if (c->verdict != GATE_INCONCLUSIVE)
 		return;
 	if (f->result.p < f->result.p_drift && f->result.p <= 0.05 && f->result.p_drift > 0.05)
-		bytes_puts(b, ", which a drift of the machine could have made: record in turns");
+		bytes_puts(b, ", which a drift of the machine could have made: record A and B in "
+			      "turns, A B A B, to tell");
 	else if (f->repeats > f->result.na && f->repeats > f->result.nb)
 		bytes_printf(b, ", about %u runs each would tell", f->repeats);
 }
@@ -150,11 +151,12 @@ static void order_of_runs(struct bytes *b, const struct comparison *x)
 	bool a_first = is_before(x, GROUP_A, GROUP_B);
 
 	if (a_first || is_before(x, GROUP_B, GROUP_A))
-		bytes_printf(b,
-			     "All runs of %s came before all of %s, and a drift of the machine "
-			     "then looks like a difference: recorded in turns, as many runs tell "
-			     "more.",
-			     a_first ? "A" : "B", a_first ? "B" : "A");
+		bytes_printf(
+			b,
+			"All runs of %s came before all of %s, and a drift of the machine "
+			"then looks like a difference: recorded in turns, A B A B, as many runs "
+			"tell more.",
+			a_first ? "A" : "B", a_first ? "B" : "A");
 }
 
 /* Whose differences are not B less A as they stand beside them. */
