@@ -100,15 +100,6 @@ static void add_name(struct history *h, const struct run *r)
 	history_add_text(h, HISTORY_NAME, name ? name : *program ? program : NULL);
 }
 
-static void add_user(struct history *h, const struct run *r)
-{
-	const char *user = run_find_text(r, 0, "job.user");
-
-	user = user ? user : run_find_text(r, 0, "job.environment.USER");
-	user = user ? user : run_find_text(r, 0, "job.environment.LOGNAME");
-	history_add_text(h, HISTORY_USER, user);
-}
-
 /* Of all devices and nodes, each over its own time. */
 static double mean_of(const struct summary *s, const char *metric)
 {
@@ -164,7 +155,7 @@ int past_add(struct history *h, const struct run *r, const struct summary *s, co
 	last->number[HISTORY_NODES] = s->nhosts;
 	add_uid(h, r);
 	add_name(h, r);
-	add_user(h, r);
+	history_add_text(h, HISTORY_USER, run_find_user(r));
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		history_add_text(h, texts[i].which, run_find_text(r, 0, texts[i].key));
 	history_add_text(h, HISTORY_PATH, path);

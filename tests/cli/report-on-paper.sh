@@ -38,6 +38,7 @@ cmp first.pdf $file || fail "the same recording gives another file"
 "$SONDE" run --quiet -i 1h -o short -- true || fail short
 "$SONDE" report --only pdf short >/dev/null || fail "report of a sample"
 pdftotext short/report.pdf - | grep -q "Exit code 0" || fail "short/report.pdf"
+pdftotext short/report.pdf - | grep -q nobody-else || fail "whose it was"
 
 # In the other formats. 18 cm at 200 dots an inch are 1417 pixels.
 "$SONDE" report --only plots --format png -o png out >/dev/null || fail png
