@@ -75,9 +75,9 @@ static void put_counters(struct bytes *b, const struct summary *s)
 
 static const char *text_of(const struct run *r, const char *key)
 {
-	const struct run_meta *m = r->nnodes ? run_find_meta(r, r->nnodes - 1, key) : NULL;
+	const char *text = r->nnodes ? run_find_text(r, r->nnodes - 1, key) : NULL;
 
-	return m && m->type == META_TEXT && m->text ? m->text : "";
+	return text ? text : "";
 }
 
 static int take(struct evidence *v, struct trial *t, struct run *r, struct err *e)

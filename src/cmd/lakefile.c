@@ -27,10 +27,10 @@ static const char *cluster_name(const struct run *r)
 	static const char *const keys[] = { "job.cluster", "job.environment.SLURM_CLUSTER_NAME" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const struct run_meta *m = run_find_meta(r, 0, keys[i]);
+		const char *name = run_find_text(r, 0, keys[i]);
 
-		if (m && m->text && *m->text)
-			return m->text;
+		if (name)
+			return name;
 	}
 	return "unknown";
 }

@@ -62,7 +62,7 @@ static double seconds_seen(const struct run *r)
 
 static void describe(struct recording *x, const struct run *r, struct listing *l)
 {
-	const struct run_meta *command = run_find_meta(r, 0, "job.command");
+	const char *command = run_find_text(r, 0, "job.command");
 	char note[256];
 
 	x->condition = condition_of(r, clock_utc_ns());
@@ -73,8 +73,8 @@ static void describe(struct recording *x, const struct run *r, struct listing *l
 	x->wall_s = condition_number(r, "job.wall_ns") / 1e9;
 	if (isnan(x->wall_s) || x->nodes + 1 < r->nnodes)
 		x->wall_s = seconds_seen(r);
-	if (command && command->type == META_TEXT && command->text) {
-		x->command = strdup(command->text);
+	if (command) {
+		x->command = strdup(command);
 		l->failed |= !x->command;
 	}
 	if (x->condition == DAMAGED) {

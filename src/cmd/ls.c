@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/escape.h"
 #include "base/json.h"
+#include "cmd/columns.h"
 #include "cmd/history.h"
 #include "cmd/listing.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
 #include "core/metric.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -44,8 +43,6 @@ static const struct example examples[] = {
 	{ "ls --name 'train*' --since 30d", "what ran in the last month, from the history" },
 };
 
-enum { NAME_WIDEST = 40 };
-
 static void ended_text(const struct recording *x, char *out, size_t size)
 {
 	if (!isnan(x->signal))
@@ -56,45 +53,49 @@ static void ended_text(const struct recording *x, char *out, size_t size)
 		snprintf(out, size, "-");
 }
 
-static void text_line(struct bytes *b, const struct recording *x, int width)
+static void wall_text(double seconds, char *out, size_t size)
 {
-	char when[40] = "-", wall[40] = "-", ended[32], path[PATH_MAX], what[200];
-	const char *text = x->note ? x->note : x->command ? x->command : "-";
+	if (isnan(seconds))
+		snprintf(out, size, "-");
+	else
+		unit_format(UNIT_SECONDS, seconds, out, size);
+}
+
+static void recording_row(struct columns *c, const struct recording *x)
+{
+	char when[40] = "", wall[40], nodes[16], ended[32];
 
 	if (x->start_utc_ns)
 		clock_iso(x->start_utc_ns / NS_PER_S * NS_PER_S, when, sizeof when);
-	if (!isnan(x->wall_s))
-		unit_format(UNIT_SECONDS, x->wall_s, wall, sizeof wall);
+	wall_text(x->wall_s, wall, sizeof wall);
+	snprintf(nodes, sizeof nodes, "%u", x->nodes);
 	ended_text(x, ended, sizeof ended);
-	bytes_printf(b, "%-20s  %-11s  %5u  %-9s  %-10s  %-*s  %s\n", when, wall, x->nodes, ended,
-		     condition_name(x->condition), width,
-		     escape_terminal_into(path, sizeof path, x->path),
-		     escape_terminal_into(what, sizeof what, text));
-}
-
-/* Of the longest name, but no wider than most terminals have room for. */
-static int name_width(const struct listing *l)
-{
-	size_t widest = sizeof "RECORDING" - 1;
-	char path[PATH_MAX];
-
-	for (size_t i = 0; i < l->n; i++) {
-		size_t n = strlen(escape_terminal_into(path, sizeof path, l->entry[i].path));
-
-		widest = n > widest && n <= NAME_WIDEST ? n : widest;
-	}
-	return (int)widest;
+	columns_cell(c, when);
+	columns_cell(c, wall);
+	columns_cell(c, nodes);
+	columns_cell(c, ended);
+	columns_cell(c, condition_name(x->condition));
+	columns_cell(c, x->path);
+	columns_cell(c, x->note ? x->note : x->command);
 }
 
 static void list_text(struct bytes *b, const struct listing *l)
 {
-	int width = name_width(l);
+	static const struct column_look look[] = {
+		{ .heading = "START (UTC)" },
+		{ .heading = "WALL" },
+		{ .heading = "NODES", .right = true },
+		{ .heading = "EXIT" },
+		{ .heading = "STATE" },
+		{ .heading = "RECORDING", .shrinks = true },
+		{ .heading = "COMMAND" },
+	};
+	struct columns c = { .look = look, .ncolumns = sizeof look / sizeof look[0] };
 
-	if (l->n)
-		bytes_printf(b, "%-20s  %-11s  %5s  %-9s  %-10s  %-*s  %s\n", "START (UTC)", "WALL",
-			     "NODES", "EXIT", "STATE", width, "RECORDING", "COMMAND");
 	for (size_t i = 0; i < l->n; i++)
-		text_line(b, &l->entry[i], width);
+		recording_row(&c, &l->entry[i]);
+	columns_print(&c, b, columns_of_terminal());
+	columns_free(&c);
 }
 
 static void json_number(struct json *j, const char *key, double v, bool whole)
@@ -162,23 +163,16 @@ static int print_list(const struct listing *l, bool json, const char *dir)
 
 /* ---- the history ---- */
 
-static const char *text_or_dash(char *out, size_t size, const char *text)
+static void past_row(struct columns *c, const struct history *h, const struct history_run *r)
 {
-	return escape_terminal_into(out, size, text ? text : "-");
-}
-
-static void past_line(struct bytes *b, const struct history *h, const struct history_run *r)
-{
-	char when[40], wall[40] = "-", memory[40] = "-", cores[40] = "-", name[64], user[40];
-	char ended[32], nodes[16] = "-", path[PATH_MAX];
+	char when[40], wall[40], memory[40] = "", cores[40] = "", ended[32], nodes[16] = "";
 	const struct recording x = { .exit_code = r->number[HISTORY_EXIT_CODE],
 				     .signal = r->number[HISTORY_SIGNAL] };
 	double used = history_figure(h, r, "cores_used"),
 	       peak = history_figure(h, r, "peak_memory_bytes");
 
 	clock_iso(r->start_ns / NS_PER_S * NS_PER_S, when, sizeof when);
-	if (!isnan(r->number[HISTORY_WALL_SECONDS]))
-		unit_format(UNIT_SECONDS, r->number[HISTORY_WALL_SECONDS], wall, sizeof wall);
+	wall_text(r->number[HISTORY_WALL_SECONDS], wall, sizeof wall);
 	if (!isnan(used))
 		snprintf(cores, sizeof cores, "%.2f", used);
 	if (!isnan(peak))
@@ -186,21 +180,36 @@ static void past_line(struct bytes *b, const struct history *h, const struct his
 	if (!isnan(r->number[HISTORY_NODES]))
 		snprintf(nodes, sizeof nodes, "%.0f", r->number[HISTORY_NODES]);
 	ended_text(&x, ended, sizeof ended);
-	bytes_printf(b, "%-20s  %-11s  %5s  %-9s  %6s  %-10s  %-12s  %-16s  %s\n", when, wall,
-		     nodes, ended, cores, memory,
-		     text_or_dash(user, sizeof user, r->text[HISTORY_USER]),
-		     text_or_dash(name, sizeof name, r->text[HISTORY_NAME]),
-		     text_or_dash(path, sizeof path, r->text[HISTORY_PATH]));
+	columns_cell(c, when);
+	columns_cell(c, wall);
+	columns_cell(c, nodes);
+	columns_cell(c, ended);
+	columns_cell(c, cores);
+	columns_cell(c, memory);
+	columns_cell(c, r->text[HISTORY_USER]);
+	columns_cell(c, r->text[HISTORY_NAME]);
+	columns_cell(c, r->text[HISTORY_PATH]);
 }
 
 static void past_text(struct bytes *b, const struct history *h)
 {
-	if (h->n)
-		bytes_printf(b, "%-20s  %-11s  %5s  %-9s  %6s  %-10s  %-12s  %-16s  %s\n",
-			     "START (UTC)", "WALL", "NODES", "EXIT", "CORES", "MEMORY", "USER",
-			     "NAME", "RECORDING");
+	static const struct column_look look[] = {
+		{ .heading = "START (UTC)" },
+		{ .heading = "WALL" },
+		{ .heading = "NODES", .right = true },
+		{ .heading = "EXIT" },
+		{ .heading = "CORES", .right = true },
+		{ .heading = "MEMORY" },
+		{ .heading = "USER", .shrinks = true },
+		{ .heading = "NAME", .shrinks = true },
+		{ .heading = "RECORDING" },
+	};
+	struct columns c = { .look = look, .ncolumns = sizeof look / sizeof look[0] };
+
 	for (uint32_t i = 0; i < h->n; i++)
-		past_line(b, h, &h->run[i]);
+		past_row(&c, h, &h->run[i]);
+	columns_print(&c, b, columns_of_terminal());
+	columns_free(&c);
 }
 
 static void past_json(struct bytes *b, const struct history *h)
@@ -292,9 +301,11 @@ const struct command command_ls = {
 	.what = "List the recordings in a directory",
 	.description = "One line for each sonde_* directory in DIR, or here, oldest first: when "
 		       "it began, how long it took, on how many nodes, how the command ended, "
-		       "and the command.\n\n"
+		       "and the command. What is too long for the terminal is cut there; into a "
+		       "pipe or a file it goes whole.\n\n"
 		       "STATE is complete, running (not closed, and a sample came just now), "
-		       "cut (not closed: the recorder was killed or its machine was lost; what "
+		       "cut (not closed, and no sample for a while: the recorder was killed, its "
+		       "machine was lost, or it gets neither CPU nor memory and closes late; what "
 		       "was written is there), damaged (some bytes cannot be trusted; the rest "
 		       "is read) or unreadable. For the last two, the reason stands where the "
 		       "command would.\n\n"

@@ -9,11 +9,11 @@
 
 const char *tablefile_job(const struct run *r, const char *path)
 {
-	const struct run_meta *id = run_find_meta(r, 0, "job.id");
+	const char *id = run_find_text(r, 0, "job.id");
 	const char *slash = strrchr(path, '/');
 
-	if (id && id->text && *id->text)
-		return id->text;
+	if (id)
+		return id;
 	return slash && slash[1] ? slash + 1 : path;
 }
 

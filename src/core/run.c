@@ -93,6 +93,24 @@ const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const c
 	return NULL;
 }
 
+const char *run_find_text(const struct run *r, uint32_t node, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, node, key);
+
+	return m && m->type == META_TEXT && m->text && *m->text ? m->text : NULL;
+}
+
+const char *run_find_user(const struct run *r)
+{
+	static const char *const keys[] = { "job.user", "job.environment.USER",
+					    "job.environment.LOGNAME" };
+	const char *user = NULL;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0] && !user; i++)
+		user = run_find_text(r, 0, keys[i]);
+	return user;
+}
+
 uint32_t run_find_metric(const struct run *r, const char *name)
 {
 	for (uint32_t i = 1; i < r->nmetrics; i++) {

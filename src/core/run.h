@@ -146,6 +146,10 @@ int run_host_ranks(const struct run *r, uint32_t *rank);
 void run_host_name(const struct run *r, uint32_t node, uint32_t rank, char *out, size_t size);
 /* The last value said of key on node (0: any node); NULL when never said. */
 const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const char *key);
+/* The text of it; NULL when it is none, or empty. */
+const char *run_find_text(const struct run *r, uint32_t node, const char *key);
+/* Whose job it was: what the batch system says, else the job's environment; NULL: not said. */
+const char *run_find_user(const struct run *r);
 /* Metric id by name; 0 when the run has none. */
 uint32_t run_find_metric(const struct run *r, const char *name);
 /* A label's value; NULL when it has none. */

@@ -96,6 +96,9 @@ static int open_font(struct painter *p, struct err *e)
 	cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
 	cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
 	pango_cairo_context_set_font_options(pango_layout_get_context(p->layout), options);
+	/* Else small letters are as far apart as whole points, and lines leave the paper's margin.
+	 */
+	pango_context_set_round_glyph_positions(pango_layout_get_context(p->layout), FALSE);
 	cairo_font_options_destroy(options);
 	p->font = pango_font_description_from_string("DejaVu Sans, sans-serif");
 	return 0;

@@ -24,7 +24,7 @@ static const char style[] =
 	"white-space:nowrap}td.wide{overflow-wrap:anywhere;min-width:160px}"
 	".worse{color:var(--bad);font-weight:700}.better{color:var(--good);font-weight:700}"
 	"code{font-family:ui-monospace,monospace;font-size:.93em}"
-	"td.name{overflow-wrap:anywhere}"
+	"td.name{overflow-wrap:anywhere;min-width:190px}"
 	".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(380px,1fr));gap:14px}"
 	"figure{margin:0}figcaption{font-weight:600}svg.chart{width:100%;height:auto}"
 	"svg.strip{width:180px;height:30px}svg path{fill:none}"
@@ -142,7 +142,7 @@ static void table(struct bytes *b, const char *title)
 {
 	bytes_printf(
 		b,
-		"<h2>%s</h2><div class=\"panel\"><table><thead><tr><th>Figure<th class=\"n\">A"
+		"<h2>%s</h2><div class=\"panel\" tabindex=\"0\"><table><thead><tr><th>Figure<th class=\"n\">A"
 		"<th class=\"n\">B<th class=\"n\">B − A<th class=\"n\">95 %% interval"
 		"<th class=\"n\" title=\"Cliff's delta: the share of pairs in which B is more, "
 		"less the share in which A is\">Effect<th><th>Runs: ○ A, ▲ B"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FACTS_SHOWN = 12, OTHERS_SHOWN = 10, NAME_COLUMNS = 26 };
+enum { FACTS_SHOWN = 12, OTHERS_SHOWN = 10, NAME_COLUMNS = 26, DRIFTED_NAMED = 6 };
 
 const char *comparison_word(const struct comparison_figure *f)
 {
@@ -88,7 +88,8 @@ static void why(struct bytes *b, const struct comparison_condition *c)
 	if (c->verdict != GATE_INCONCLUSIVE)
 		return;
 	if (f->result.p < f->result.p_drift && f->result.p <= 0.05 && f->result.p_drift > 0.05)
-		bytes_puts(b, ", which a drift of the machine could have made: record in turns");
+		bytes_puts(b, ", which a drift of the machine could have made: record A and B in "
+			      "turns, A B A B, to tell");
 	else if (f->repeats > f->result.na && f->repeats > f->result.nb)
 		bytes_printf(b, ", about %u runs each would tell", f->repeats);
 }
@@ -150,28 +151,40 @@ static void order_of_runs(struct bytes *b, const struct comparison *x)
 	bool a_first = is_before(x, GROUP_A, GROUP_B);
 
 	if (a_first || is_before(x, GROUP_B, GROUP_A))
-		bytes_printf(b,
-			     "All runs of %s came before all of %s, and a drift of the machine "
-			     "then looks like a difference: recorded in turns, as many runs tell "
-			     "more.",
-			     a_first ? "A" : "B", a_first ? "B" : "A");
+		bytes_printf(
+			b,
+			"All runs of %s came before all of %s, and a drift of the machine "
+			"then looks like a difference: recorded in turns, A B A B, as many runs "
+			"tell more.",
+			a_first ? "A" : "B", a_first ? "B" : "A");
 }
 
 /* Whose differences are not B less A as they stand beside them. */
+static bool differs(const struct comparison_figure *f)
+{
+	return f->result.finding == COMPARE_MORE || f->result.finding == COMPARE_LESS;
+}
+
 static void drifted(struct bytes *b, const struct comparison *x)
 {
-	const char *before = "A drift from run to run is taken out of the difference of ";
-	bool any = false;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < x->nfigures; i++) {
 		const struct comparison_figure *f = &x->figure[i];
 
-		if (!f->leads || f->result.drift == 0)
+		if ((!f->leads && !differs(f)) || f->result.drift == 0)
 			continue;
-		bytes_printf(b, "%s%s", any ? ", " : before, f->name);
-		any = true;
+		if (n < DRIFTED_NAMED)
+			bytes_printf(
+				b, "%s%s",
+				n ? ", "
+				  : "A drift from run to run is taken out of the difference of ",
+				f->name);
+		n++;
 	}
-	if (any)
+	if (n > DRIFTED_NAMED)
+		bytes_printf(b, " and %u more", n - DRIFTED_NAMED);
+	if (n)
 		bytes_puts(b, "; A and B are as measured. ");
 }
 
@@ -322,11 +335,6 @@ static void figure_line(struct bytes *b, const struct comparison_figure *f)
 		     isnan(f->result.a) ? "-" : unit_format(f->unit, f->result.a, a, sizeof a),
 		     isnan(f->result.b) ? "-" : unit_format(f->unit, f->result.b, bb, sizeof bb),
 		     change, both, isnan(f->result.low) ? "" : comparison_word(f));
-}
-
-static bool differs(const struct comparison_figure *f)
-{
-	return f->result.finding == COMPARE_MORE || f->result.finding == COMPARE_LESS;
 }
 
 /* Figures that nobody asked for are told when they differ, those that differ most first. */

@@ -59,18 +59,18 @@ static void chart_json(struct json *j, const struct page_chart *c)
 	json_object_end(j);
 }
 
-static bool has_values(const struct page_series *d, uint32_t metric)
+static bool has_values(const struct page_series *d, uint32_t drawn)
 {
 	uint32_t n;
 
-	return traces_of(d->traces, d->metrics[metric], false, &n);
+	return traces_of(d->traces, d->drawn[drawn].metric, false, &n);
 }
 
 static bool is_shown(const struct page_series *d, const struct page_chart *c)
 {
-	for (uint32_t m = 0; c->optional && m < d->nmetrics; m++)
+	for (uint32_t i = 0; c->optional && i < d->ndrawn; i++)
 		for (size_t l = 0; l < PAGE_LINES && c->lines[l].metric; l++)
-			if (!strcmp(c->lines[l].metric, d->metrics[m]) && has_values(d, m))
+			if (!strcmp(c->lines[l].metric, d->drawn[i].metric) && has_values(d, i))
 				return true;
 	return !c->optional;
 }
@@ -84,19 +84,22 @@ static bool is_charted(const char *metric)
 	return false;
 }
 
-static void proof_json(struct json *j, const struct page_series *d, const struct run *r, uint32_t m)
+static void proof_json(struct json *j, const struct page_series *d, const struct run *r, uint32_t i)
 {
-	const struct metric *row = page_metric(r, d->metrics[m], NULL);
-	char id[32], title[200];
+	const struct page_drawn *drawn = &d->drawn[i];
+	const struct metric *row = page_metric(r, drawn->metric, NULL);
+	char id[32], name[200], title[300], key[sizeof drawn->key];
 	struct page_chart c = { .id = id,
 				.title = title,
-				.note = d->metrics[m],
-				.unit = page_unit(r, d->metrics[m]),
+				.note = escape_terminal_into(key, sizeof key, drawn->key),
+				.unit = page_unit(r, drawn->metric),
 				.height = PROOF_HEIGHT,
-				.lines = { { d->metrics[m], title, PAGE_AREA, "blue" } } };
+				.lines = { { drawn->key, title, PAGE_AREA, "blue" } } };
 
-	snprintf(id, sizeof id, "proof-%u", m);
-	escape_terminal_into(title, sizeof title, row && row->label ? row->label : d->metrics[m]);
+	snprintf(id, sizeof id, "proof-%u", i);
+	snprintf(name, sizeof name, *drawn->instance ? "%s of %s" : "%s",
+		 row && row->label ? row->label : drawn->metric, drawn->instance);
+	escape_terminal_into(title, sizeof title, name);
 	chart_json(j, &c);
 }
 
@@ -124,9 +127,9 @@ void page_charts_json(struct json *j, const struct page_series *d, const struct 
 	for (size_t c = 0; c < npage_charts; c++)
 		if (is_shown(d, &page_charts[c]))
 			chart_json(j, &page_charts[c]);
-	for (uint32_t m = 0; m < d->nmetrics; m++)
-		if (!is_charted(d->metrics[m]) && has_values(d, m))
-			proof_json(j, d, r, m);
+	for (uint32_t i = 0; i < d->ndrawn; i++)
+		if (!is_charted(d->drawn[i].key) && has_values(d, i))
+			proof_json(j, d, r, i);
 	json_array_end(j);
 	maps_json(j);
 }

@@ -17,26 +17,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Means or maxima of the n traces that a node has of a metric. */
-static void values_json(struct json *j, const struct trace *x, uint32_t n, uint32_t npoints,
-			bool max)
+enum value { VALUE_MEAN, VALUE_LEAST, VALUE_MOST };
+
+static double value_of(enum value which, const struct trace *x, uint32_t n, uint32_t point)
+{
+	double v = NAN;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct trace_point *p = &x[k].point[point];
+
+		if (!(p->weight > 0))
+			continue;
+		if (which == VALUE_MEAN)
+			v = trace_mean(p);
+		else
+			v = which == VALUE_MOST ? fmax(v, (double)p->max) : fmin(v, (double)p->min);
+	}
+	return v;
+}
+
+/* Of the n traces that a node has of a metric. */
+static void values_json(struct json *j, enum value which, const struct trace *x, uint32_t n,
+			uint32_t npoints)
 {
 	double *v = malloc((npoints + 1u) * sizeof *v);
 
-	for (uint32_t i = 0; v && i < npoints; i++) {
-		double sum = 0, weight = 0, most = NAN;
-
-		for (uint32_t k = 0; k < n; k++) {
-			const struct trace_point *p = &x[k].point[i];
-
-			if (!(p->weight > 0))
-				continue;
-			sum += p->sum;
-			weight += p->weight;
-			most = fmax(most, (double)p->max);
-		}
-		v[i] = max ? most : weight > 0 ? sum / weight : NAN;
-	}
+	for (uint32_t i = 0; v && i < npoints; i++)
+		v[i] = value_of(which, x, n, i);
 	if (v)
 		page_pack_numbers(j, v, npoints);
 	else
@@ -54,6 +61,28 @@ static bool wants_max(const char *metric)
 	return true;
 }
 
+/* Several traces are of instances that nothing can add up, nor has a mean of them a meaning: from
+ * the least to the most. */
+static void lines_json(struct json *j, const struct trace *x, uint32_t n,
+		       const struct trace_node *t, bool wants_most)
+{
+	json_object(j);
+	if (n > 1) {
+		json_key(j, "instances");
+		json_int(j, n);
+		json_key(j, "min");
+		values_json(j, VALUE_LEAST, x, n, t->npoints);
+	} else {
+		json_key(j, "mean");
+		values_json(j, VALUE_MEAN, x, n, t->npoints);
+	}
+	if (n > 1 || (t->thinned > 1 && wants_most)) {
+		json_key(j, "max");
+		values_json(j, VALUE_MOST, x, n, t->npoints);
+	}
+	json_object_end(j);
+}
+
 static void series_json(struct json *j, const struct page_series *d, uint32_t node)
 {
 	const struct trace_node *t = &d->traces->node[node];
@@ -61,20 +90,13 @@ static void series_json(struct json *j, const struct page_series *d, uint32_t no
 
 	json_key(j, "series");
 	json_object(j);
-	for (uint32_t m = 0; m < d->nmetrics; m++) {
-		const struct trace *x = page_series_of(d, m, node, &n);
+	for (uint32_t i = 0; i < d->ndrawn; i++) {
+		const struct trace *x = page_series_of(d, i, node, &n);
 
 		if (!x)
 			continue;
-		json_key(j, d->metrics[m]);
-		json_object(j);
-		json_key(j, "mean");
-		values_json(j, x, n, t->npoints, false);
-		if (t->thinned > 1 && wants_max(d->metrics[m])) {
-			json_key(j, "max");
-			values_json(j, x, n, t->npoints, true);
-		}
-		json_object_end(j);
+		json_key(j, d->drawn[i].key);
+		lines_json(j, x, n, t, wants_max(d->drawn[i].key));
 	}
 	json_object_end(j);
 }
@@ -87,13 +109,14 @@ static void missing_json(struct json *j, const struct page_series *d, const stru
 
 	json_key(j, "missing");
 	json_object(j);
-	for (uint32_t m = 0; m < d->nmetrics; m++) {
-		if (page_series_of(d, m, node, &n))
+	for (uint32_t i = 0; i < d->ndrawn; i++) {
+		const char *metric = d->drawn[i].metric;
+
+		if (page_series_of(d, i, node, &n))
 			continue;
-		json_key(j, d->metrics[m]);
+		json_key(j, d->drawn[i].key);
 		page_why_missing(r, x,
-				 &(struct page_question){ node, d->metrics[m],
-							  page_source_of(d->metrics[m]) },
+				 &(struct page_question){ node, metric, page_source_of(metric) },
 				 why, sizeof why);
 		json_text(j, escape_terminal_into(text, sizeof text, why));
 	}
@@ -150,13 +173,16 @@ static void node_json(struct json *j, const struct page_making *p, uint32_t node
 
 static void all_json(struct json *j, const struct page_making *p)
 {
+	double end_s =
+		fmax(p->series.traces->to_s, p->summary->wall_s > 0 ? p->summary->wall_s : 0);
+
 	json_object(j);
 	json_key(j, "schema");
 	json_text(j, "sonde/report/2");
 	json_key(j, "end");
-	json_real(j, fmax(p->series.traces->to_s, p->summary->wall_s > 0 ? p->summary->wall_s : 0));
+	json_real(j, end_s);
 	page_charts_json(j, &p->series, p->run);
-	page_events_json(j, p->run);
+	page_events_json(j, p->run, end_s);
 	json_key(j, "nodes");
 	json_array(j);
 	for (uint32_t i = 1; i < p->run->nnodes; i++)
@@ -170,7 +196,7 @@ int page_data_json(struct bytes *out, const struct run *r, const struct summary 
 {
 	struct json j = { .out = out };
 	struct page_making p = { .run = r, .summary = s, .map_columns = page_maps_columns(t) };
-	int rc = page_series_make(&p.series, t, s);
+	int rc = page_series_make(&p.series, r, t, s);
 
 	if (rc || page_index_make(&p.index, r) != 0)
 		rc = err_set(e, -ENOMEM, "out of memory while writing the report");

@@ -2,6 +2,7 @@
 #include "report/page_events.h"
 
 #include "base/escape.h"
+#include "report/page_event.h"
 #include "report/page_html.h"
 #include "report/page_table.h"
 #include "report/phases.h"
@@ -13,20 +14,12 @@
 #include <stdlib.h>
 
 enum {
-	PACKED_MAX = 20000,
+	PACKED_MAX = 200000,
 	EVENTS_MAX = 2000,
 	EVENTS_IN_TABLE = 500,
 	EVENT_TEXT = 160,
 	EVENTS_PRINTED = 30,
 	NAMES_PRINTED = 10
-};
-
-/* A mark, or a span, on the run's clock. */
-struct page_event {
-	uint32_t node, id;
-	const char *name, *text, *track;
-	double from_s, to_s; /* to_s NAN: a mark, or a span that did not end */
-	bool is_span;
 };
 
 /* All of them, in order: marks, spans, and phases that rules make of marks. */
@@ -44,17 +37,6 @@ static double microseconds(double s)
 	return round(s * 1e6) / 1e6;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct page_event *x = a, *y = b;
-
-	if (x->from_s != y->from_s)
-		return x->from_s < y->from_s ? -1 : 1;
-	if (x->is_span != y->is_span)
-		return x->is_span ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 static struct page_event event_of_mark(const struct run *r, uint32_t i)
 {
 	const struct run_mark *m = &r->marks[i];
@@ -64,7 +46,8 @@ static struct page_event event_of_mark(const struct run *r, uint32_t i)
 				    .name = m->name,
 				    .text = m->message,
 				    .from_s = run_seconds(r, m->node, m->at_ns),
-				    .to_s = NAN };
+				    .to_s = NAN,
+				    .count = 1 };
 }
 
 static struct page_event event_of_span(const struct run *r, const struct run_span *s, uint32_t id)
@@ -79,6 +62,7 @@ static struct page_event event_of_span(const struct run *r, const struct run_spa
 		.track = s->track ? r->instances[s->track].name : NULL,
 		.from_s = run_seconds(r, s->node, s->begin_ns),
 		.to_s = open ? NAN : run_seconds(r, s->node, s->end_ns),
+		.count = 1,
 		.is_span = true,
 	};
 }
@@ -93,6 +77,7 @@ static struct page_event event_of_phase(const struct run *r, const struct phase 
 		.track = p->track ? r->instances[p->track].name : NULL,
 		.from_s = p->begin_s,
 		.to_s = p->end_s,
+		.count = 1,
 		.is_span = true,
 	};
 }
@@ -139,7 +124,7 @@ static void events_make(struct page_events *x, const struct run *r, bool with_sp
 		x->event[x->n++] = event_of_mark(r, i);
 	if (with_spans)
 		x->n += add_packs(r, x->event + x->n);
-	qsort(x->event, x->n, sizeof *x->event, by_time);
+	qsort(x->event, x->n, sizeof *x->event, page_event_by_time);
 }
 
 static void events_free(struct page_events *x)
@@ -173,38 +158,55 @@ static void event_json(struct json *j, const struct page_event *e)
 		json_key(j, "to");
 		json_real(j, microseconds(e->to_s));
 	}
+	if (e->count > 1) {
+		json_key(j, "count");
+		json_int(j, e->count);
+		json_key(j, "lasted");
+		json_real(j, microseconds(e->lasted_s));
+	}
 	json_object_end(j);
 }
 
-static void list_json(struct json *j, const char *key, const struct page_event *e, uint32_t n,
-		      bool spans)
+static void list_json(struct json *j, const char *key, const struct page_event *e, uint32_t n)
 {
-	uint32_t told = 0;
-
 	json_key(j, key);
 	json_array(j);
-	for (uint32_t i = 0; i < n && told < EVENTS_MAX; i++) {
-		if (e[i].is_span != spans)
-			continue;
+	for (uint32_t i = 0; i < n; i++)
 		event_json(j, &e[i]);
-		told++;
-	}
 	json_array_end(j);
 }
 
-void page_events_json(struct json *j, const struct run *r)
+/* The spans before the marks; how many spans there are. */
+static uint32_t spans_first(struct page_event *e, uint32_t n)
 {
-	uint32_t marks = r->nmarks ? r->nmarks - 1 : 0;
+	uint32_t spans = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct page_event one = e[i];
+
+		if (!one.is_span)
+			continue;
+		e[i] = e[spans];
+		e[spans++] = one;
+	}
+	return spans;
+}
+
+void page_events_json(struct json *j, const struct run *r, double length_s)
+{
+	uint32_t marks = r->nmarks ? r->nmarks - 1 : 0, spans;
 	struct page_events x;
 
 	events_make(&x, r, true);
 	j->out->failed |= x.failed;
+	spans = spans_first(x.event, x.n);
 	json_key(j, "marks_total");
 	json_int(j, marks);
-	list_json(j, "marks", x.event, x.n, false);
+	list_json(j, "marks", x.event + spans,
+		  page_events_merge(x.event + spans, x.n - spans, EVENTS_MAX, length_s));
 	json_key(j, "spans_total");
 	json_int(j, (int64_t)(spans_of(r) + x.phases.n));
-	list_json(j, "spans", x.event, x.n, true);
+	list_json(j, "spans", x.event, page_events_merge(x.event, spans, EVENTS_MAX, length_s));
 	events_free(&x);
 }
 

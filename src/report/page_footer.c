@@ -3,6 +3,8 @@
  */
 #include "report/findings.h"
 #include "report/page_html.h"
+#include "report/page_metric.h"
+#include "report/plots_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -165,6 +167,25 @@ static uint32_t all_findings(struct bytes *b, const struct findings *f)
 	return n;
 }
 
+/* It is drawn for paper; here is where to find it, or what it would take. */
+static void roofline(struct bytes *b, const struct page_source *p)
+{
+	const char *why = p->summary->counters_refused;
+	bool counted = false;
+
+	for (int i = 0; i < PLOT_TRAFFICS && !why; i++)
+		counted |= page_metric(p->run, plot_traffics[i].metric, NULL) != NULL;
+	bytes_puts(b, "<div><h3>Roofline</h3><p>");
+	if (why) {
+		bytes_puts(b, "Not drawn, since perf events were not counted: ");
+		html_text(b, why);
+	} else {
+		html_text(b, counted ? "sonde report draws it: plots/roofline.svg, and in the PDF."
+				     : plot_roofline_missing);
+	}
+	bytes_puts(b, "</p></div>\n");
+}
+
 static void refusals(struct bytes *b, const struct run *r)
 {
 	struct metadata m = { 0 };
@@ -192,5 +213,6 @@ void html_footer(struct bytes *b, const struct page_source *p)
 	counted(b, p->summary);
 	recordings(b, p);
 	refusals(b, p->run);
+	roofline(b, p);
 	bytes_puts(b, "</div>");
 }

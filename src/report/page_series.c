@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,39 +21,61 @@ enum {
 	POINTS_MIN = 10
 };
 
-static void list(struct page_series *p, const char *metric)
+static void list(struct page_series *p, const char *metric, const char *instance)
 {
-	for (const char **known = p->metrics; *known; known++)
-		if (strcmp(*known, metric) == 0)
+	struct page_drawn *d = &p->drawn[p->ndrawn];
+
+	for (uint32_t i = 0; i < p->ndrawn; i++)
+		if (!strcmp(p->drawn[i].metric, metric) && !strcmp(p->drawn[i].instance, instance))
 			return;
-	p->metrics[p->nmetrics++] = metric;
+	d->metric = metric;
+	d->instance = instance;
+	snprintf(d->key, sizeof d->key, *instance ? "%s[%s]" : "%s", metric, instance);
+	p->ndrawn++;
 }
 
-int page_series_make(struct page_series *p, const struct traces *t, const struct summary *s)
+int page_series_make(struct page_series *p, const struct run *r, const struct traces *t,
+		     const struct summary *s)
 {
-	*p = (struct page_series){ .traces = t };
-	p->metrics = calloc(npage_charts * PAGE_LINES + SUMMARY_VERDICTS + 1, sizeof *p->metrics);
-	if (!p->metrics)
+	*p = (struct page_series){ .run = r, .traces = t };
+	p->drawn = calloc(npage_charts * PAGE_LINES + SUMMARY_VERDICTS, sizeof *p->drawn);
+	if (!p->drawn)
 		return -ENOMEM;
 	for (size_t c = 0; c < npage_charts; c++)
 		for (size_t l = 0; l < PAGE_LINES && page_charts[c].lines[l].metric; l++)
-			list(p, page_charts[c].lines[l].metric);
+			list(p, page_charts[c].lines[l].metric, "");
 	for (uint32_t i = 0; s && i < s->nverdicts; i++)
 		if (s->verdicts[i].metric[0])
-			list(p, s->verdicts[i].metric);
+			list(p, s->verdicts[i].metric, s->verdicts[i].instance);
 	return 0;
 }
 
 void page_series_free(struct page_series *p)
 {
-	free(p->metrics);
+	free(p->drawn);
 	*p = (struct page_series){ 0 };
 }
 
-const struct trace *page_series_of(const struct page_series *p, uint32_t metric, uint32_t node,
+/* A verdict has a name no longer than it has room for. */
+static bool is_named(const struct run *r, const struct trace *x, const char *name)
+{
+	const char *own = r->instances[x->instance].name;
+
+	return own && !strncmp(own, name, VERDICT_NAME - 1);
+}
+
+const struct trace *page_series_of(const struct page_series *p, uint32_t drawn, uint32_t node,
 				   uint32_t *n)
 {
-	return traces_of_node(p->traces, p->metrics[metric], false, node, n);
+	const struct page_drawn *d = &p->drawn[drawn];
+	const struct trace *x = traces_of_node(p->traces, d->metric, false, node, n);
+
+	if (!*d->instance)
+		return x;
+	for (; *n && !is_named(p->run, x, d->instance); --*n)
+		x++;
+	*n = *n ? 1 : 0;
+	return *n ? x : NULL;
 }
 
 /* ---- how finely ---- */
@@ -89,10 +112,10 @@ void page_series_wish(struct traces *t, const struct run *r, const struct summar
 {
 	struct page_series p;
 
-	if (page_series_make(&p, NULL, s))
+	if (page_series_make(&p, r, NULL, s))
 		t->failed = true;
-	for (uint32_t i = 0; i < p.nmetrics; i++)
-		traces_wish(t, p.metrics[i], false);
+	for (uint32_t i = 0; i < p.ndrawn; i++)
+		traces_wish(t, p.drawn[i].metric, false);
 	for (size_t i = 0; i < PAGE_MAPS; i++)
 		traces_wish(t, page_maps[i].metric, true);
 	t->points = points_of_a_node(r);

@@ -17,6 +17,16 @@ static const struct {
 };
 _Static_assert(sizeof looks / sizeof looks[0] == SEVERITY_NUMBER_OF, "a look for every severity");
 
+static void metric_with_instance(struct bytes *b, const struct summary_verdict *v)
+{
+	html_text(b, v->metric);
+	if (v->instance[0]) {
+		bytes_puts(b, "[");
+		html_text(b, v->instance);
+		bytes_puts(b, "]");
+	}
+}
+
 /* The metric, when, and the threshold; the page's script makes the button go there. */
 static void proof(struct bytes *b, const struct page_source *p, const struct summary_verdict *v)
 {
@@ -26,12 +36,7 @@ static void proof(struct bytes *b, const struct page_source *p, const struct sum
 	if (!v->metric[0])
 		return;
 	bytes_puts(b, "<p class=\"proof\"><span>proof: <code>");
-	html_text(b, v->metric);
-	if (v->instance[0]) {
-		bytes_puts(b, "[");
-		html_text(b, v->instance);
-		bytes_puts(b, "]");
-	}
+	metric_with_instance(b, v);
 	bytes_puts(b, "</code>");
 	if (v->node && v->node < p->run->nnodes && p->run->nnodes > 2) {
 		bytes_puts(b, " on ");
@@ -48,7 +53,7 @@ static void proof(struct bytes *b, const struct page_source *p, const struct sum
 		html_value(b, page_unit(p->run, v->metric), v->threshold);
 	}
 	bytes_puts(b, "</span><button type=\"button\" hidden data-metric=\"");
-	html_text(b, v->metric);
+	metric_with_instance(b, v);
 	bytes_puts(b, "\"");
 	if (is_part)
 		bytes_printf(b, " data-from=\"%.3f\" data-to=\"%.3f\"", v->from_s, v->to_s);

@@ -53,13 +53,6 @@ static const struct past_text {
 	{ HISTORY_VERSION, "sonde.version" },
 };
 
-static const char *text_of(const struct run *r, uint32_t node, const char *key)
-{
-	const struct run_meta *m = run_find_meta(r, node, key);
-
-	return m && m->type == META_TEXT && m->text && *m->text ? m->text : NULL;
-}
-
 /* The node that began first: that of others, which come later, changes nothing. */
 static uint32_t first_node(const struct run *r)
 {
@@ -77,7 +70,8 @@ static uint32_t first_node(const struct run *r)
 static void add_uid(struct history *h, const struct run *r)
 {
 	uint32_t node = first_node(r), sum = 0;
-	const char *id = text_of(r, node, "run.id"), *command = text_of(r, node, "job.command");
+	const char *id = run_find_text(r, node, "run.id"),
+		   *command = run_find_text(r, node, "job.command");
 	const char *host = r->nnodes > 1 ? r->nodes[node].host : NULL;
 	char made[64];
 
@@ -90,7 +84,8 @@ static void add_uid(struct history *h, const struct run *r)
 /* The program's name, when nobody named the job: "./app --size 10" is app. */
 static void add_name(struct history *h, const struct run *r)
 {
-	const char *name = text_of(r, 0, "job.name"), *command = text_of(r, 0, "job.command");
+	const char *name = run_find_text(r, 0, "job.name"),
+		   *command = run_find_text(r, 0, "job.command");
 	char program[NAME_BYTES];
 	size_t n = command ? strcspn(command, " \t\n") : 0;
 
@@ -103,15 +98,6 @@ static void add_name(struct history *h, const struct run *r)
 	snprintf(program, sizeof program, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES),
 		 command ? command : "");
 	history_add_text(h, HISTORY_NAME, name ? name : *program ? program : NULL);
-}
-
-static void add_user(struct history *h, const struct run *r)
-{
-	const char *user = text_of(r, 0, "job.user");
-
-	user = user ? user : text_of(r, 0, "job.environment.USER");
-	user = user ? user : text_of(r, 0, "job.environment.LOGNAME");
-	history_add_text(h, HISTORY_USER, user);
 }
 
 /* Of all devices and nodes, each over its own time. */
@@ -169,9 +155,9 @@ int past_add(struct history *h, const struct run *r, const struct summary *s, co
 	last->number[HISTORY_NODES] = s->nhosts;
 	add_uid(h, r);
 	add_name(h, r);
-	add_user(h, r);
+	history_add_text(h, HISTORY_USER, run_find_user(r));
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-		history_add_text(h, texts[i].which, text_of(r, 0, texts[i].key));
+		history_add_text(h, texts[i].which, run_find_text(r, 0, texts[i].key));
 	history_add_text(h, HISTORY_PATH, path);
 	history_add_text(h, HISTORY_STATE, condition_name(condition_of(r, now_utc_ns)));
 	add_figures(h, r, s);

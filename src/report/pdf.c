@@ -25,17 +25,10 @@ const char *pdf_name(const char *job_id, char *out, size_t size)
 	return out;
 }
 
-static const char *said(const struct plots *p, const char *key)
-{
-	const struct run_meta *m = run_find_meta(p->run, 0, key);
-
-	return m && m->type == META_TEXT && m->text && m->text[0] ? m->text : NULL;
-}
-
 void pdf_about(struct document *d, const struct plots *p)
 {
 	const struct summary *s = p->summary;
-	const char *user = said(p, "job.user");
+	const char *user = run_find_user(p->run);
 
 	d->format = DOCUMENT_PDF;
 	d->dpi = 72;
@@ -54,7 +47,7 @@ static void header(struct bytes *drawing, const struct plots *p)
 	const struct lettering right = { .size = 8, .colour = COLOUR_SOFT, .anchor = ANCHOR_END };
 	const struct pen rule = { .colour = COLOUR_AXIS, .width = 0.5 };
 	const struct summary *s = p->summary;
-	const char *user = said(p, "job.user"), *job = s->job_id;
+	const char *user = run_find_user(p->run), *job = s->job_id;
 	char text[HEADER_TEXT], fit[HEADER_TEXT], iso[48];
 	double date_width = 0, right_end = PDF_WIDTH - PDF_MARGIN;
 

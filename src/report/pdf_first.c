@@ -105,17 +105,13 @@ static double what_and_where(struct bytes *d, const struct plots *p, double y)
 {
 	const struct lettering title = { .size = TITLE, .colour = COLOUR_INK, .bold = true };
 	const struct lettering strong = { .size = BODY, .colour = COLOUR_INK, .bold = true };
-	const struct run_meta *name = run_find_meta(p->run, 0, "job.name");
+	const char *name = run_find_text(p->run, 0, "job.name");
 	const struct summary *s = p->summary;
-	bool named = name && name->type == META_TEXT && name->text && name->text[0];
 	char text[TEXT_MAX], iso[48];
 
-	y = paragraph(d, &title, y, 2,
-		      named        ? name->text
-		      : s->command ? s->command
-				   : "A recorded job");
+	y = paragraph(d, &title, y, 2, name ? name : s->command ? s->command : "A recorded job");
 	y += 3;
-	if (named && s->command)
+	if (name && s->command)
 		y = paragraph(d, &body, y, 2, s->command);
 	words_of_ending(s, text, sizeof text);
 	y = paragraph(d, &strong, y, 1, text);

@@ -305,13 +305,6 @@ static const char *memory_kind(const struct run *r, const struct node_figures *n
 	return NULL;
 }
 
-static const char *text_of(const struct run *r, const char *key)
-{
-	const struct run_meta *m = run_find_meta(r, 0, key);
-
-	return m && m->type == META_TEXT && m->text && *m->text ? m->text : NULL;
-}
-
 /* Whether another recorder went on where this one was lost. */
 static bool gone_on(const struct node_figures *nodes, uint32_t node)
 {
@@ -395,12 +388,12 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 
 	for (size_t i = 0; i < FIGURES; i++)
 		v[i] = over_nodes(r, nodes, i);
-	s->command = text_of(r, "job.command");
-	s->job_id = text_of(r, "job.id");
-	s->scheduler = text_of(r, "job.scheduler");
-	s->mechanisms = text_of(r, "job.mechanisms");
-	s->survivors = text_of(r, "job.survivors");
-	s->reduced = text_of(r, "monitor.reduced");
+	s->command = run_find_text(r, 0, "job.command");
+	s->job_id = run_find_text(r, 0, "job.id");
+	s->scheduler = run_find_text(r, 0, "job.scheduler");
+	s->mechanisms = run_find_text(r, 0, "job.mechanisms");
+	s->survivors = run_find_text(r, 0, "job.survivors");
+	s->reduced = run_find_text(r, 0, "monitor.reduced");
 	s->signal = v[SIGNAL] > 0 ? v[SIGNAL] : NAN;
 	s->exit_code = isnan(s->signal) ? v[EXIT_CODE] : NAN;
 	s->wall_s = v[WALL];
@@ -425,7 +418,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->cores_asked = v[CORES_ASKED];
 	s->memory_present = v[MEMORY];
 	s->memory_asked_bytes = v[MEMORY_ASKED];
-	s->memory_asked_per_core = text_of(r, "job.environment.SLURM_MEM_PER_CPU") != NULL;
+	s->memory_asked_per_core = run_find_text(r, 0, "job.environment.SLURM_MEM_PER_CPU") != NULL;
 	s->gpus_asked = v[GPUS_ASKED];
 	s->nodes_asked = v[NODES_ASKED];
 	s->tasks_asked = v[TASKS_ASKED];

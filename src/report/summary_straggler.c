@@ -5,6 +5,7 @@
  * From footers alone: each host's figure is compared with the median of all. A job whose tasks
  * wait for each other by spinning uses as much CPU everywhere: there only the cause tells.
  */
+#include "core/describe.h"
 #include "report/summary_part.h"
 
 #include <errno.h>
@@ -96,13 +97,6 @@ static void take_figures(const struct summary *s, const struct run *r, const str
 	free(f);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median(const double *value, uint32_t n, double *room)
 {
 	uint32_t known = 0;
@@ -112,8 +106,8 @@ static double median(const double *value, uint32_t n, double *room)
 			room[known++] = value[i];
 	if (known < 3)
 		return NAN;
-	qsort(room, known, sizeof *room, by_value);
-	return known % 2 ? room[known / 2] : (room[known / 2 - 1] + room[known / 2]) / 2;
+	sort_values(room, known);
+	return quantile_of(room, known, 0.5);
 }
 
 /* The host that differs most; nhosts: none does by enough, or many do. */

@@ -23,13 +23,6 @@ static bool is_recording(const char *name)
 	return !strncmp(name, "node-", 5) && n > 11 && !strcmp(name + n - 6, ".sonde");
 }
 
-static const char *text_of(const struct run *r, const char *key)
-{
-	const struct run_meta *m = run_find_meta(r, 0, key);
-
-	return m ? m->text : NULL;
-}
-
 /* Not told by both of them: no difference. */
 static bool differ(const char *a, const char *b)
 {
@@ -40,13 +33,14 @@ static bool differ(const char *a, const char *b)
 static bool is_ours(const struct run *r, const struct identity *who)
 {
 	const struct batch_job *job = &who->job;
-	const char *id = text_of(r, "job.id"), *launch = text_of(r, "job.launch");
+	const char *id = run_find_text(r, 0, "job.id"), *launch = run_find_text(r, 0, "job.launch");
 
 	if (!who->id[0])
 		return who->launch[0] && launch && !strcmp(launch, who->launch);
 	return id && !strcmp(id, job->id) &&
-	       !differ(text_of(r, "job.scheduler"), batch_job_system(job)) &&
-	       !differ(text_of(r, batch_text_key(BATCH_CLUSTER)), job->text[BATCH_CLUSTER]);
+	       !differ(run_find_text(r, 0, "job.scheduler"), batch_job_system(job)) &&
+	       !differ(run_find_text(r, 0, batch_text_key(BATCH_CLUSTER)),
+		       job->text[BATCH_CLUSTER]);
 }
 
 static enum whose whose_recording(const char *path, const struct identity *who)
@@ -58,7 +52,7 @@ static enum whose whose_recording(const char *path, const struct identity *who)
 		return UNKNOWN;
 	if (is_ours(r, who))
 		whose = OURS;
-	else if (text_of(r, "job.id") || text_of(r, "run.id"))
+	else if (run_find_text(r, 0, "job.id") || run_find_text(r, 0, "run.id"))
 		whose = ANOTHERS;
 	run_close(r);
 	return whose;

@@ -7,7 +7,8 @@ need pdftotext
 unset SLURM_JOB_ID LSB_JOBID OAR_JOB_ID FLUX_JOB_ID JOB_ID PBS_NUM_PPN
 export PBS_JOBID="47/11" PBS_JOBNAME='<b>&name' USER=nobody-else
 
-"$SONDE" run --quiet -i 50ms -o out -- sh -c '"$0" 400000; : "</script>"' "$PROGRAMS/spin" || fail run
+narrow=$(printf 'it will still fit until the limit is hit %.0s' $(seq 8)) # letters whose widths are far from whole points
+"$SONDE" run --quiet -i 50ms -o out -- sh -c '"$0" 400000; : "</script>"' "$PROGRAMS/spin" "$narrow" || fail run
 unset PBS_JOBID PBS_JOBNAME
 equal "the path" out/job-report-47_11.pdf "$("$SONDE" report --only pdf out 2>said)"
 [ ! -s said ] || fail "talks when all is well: $(cat said)"
@@ -22,6 +23,10 @@ pdftotext -layout -f 1 -l 1 $file first
 for words in "Job 47/11" "1 node" "Exit code 0" "<b>&name" "Verdicts" "Cores used, on average" "Peak memory" "CPU time" "page 1 of $pages"; do
 	contains first "$words"
 done
+# The paper is 595 points wide, 42.5 of them margin.
+pdftotext -bbox $file words
+widest=$(sed -n 's/.*<word.* xMax="\([0-9.]*\)".*/\1/p' words | sort -n | tail -n 1)
+holds "words end at the margin, at $widest" "$widest > 500 && $widest < 553"
 pdftotext -layout -f "$pages" -l "$pages" $file last
 contains last "page $pages of $pages"
 pdftotext $file - | grep -q "CPU of each core" || fail "no map of the cores"
@@ -33,6 +38,7 @@ cmp first.pdf $file || fail "the same recording gives another file"
 "$SONDE" run --quiet -i 1h -o short -- true || fail short
 "$SONDE" report --only pdf short >/dev/null || fail "report of a sample"
 pdftotext short/report.pdf - | grep -q "Exit code 0" || fail "short/report.pdf"
+pdftotext short/report.pdf - | grep -q nobody-else || fail "whose it was"
 
 # In the other formats. 18 cm at 200 dots an inch are 1417 pixels.
 "$SONDE" report --only plots --format png -o png out >/dev/null || fail png

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 240
-"""The report in a real browser, from file:// and without a network: it draws, listens to keys and mouse, fits, can be read in both palettes, and says
-nothing on the console; of one node, and of three whose tasks are ranks, with phases and verdicts put into the data."""
+"""The report in a real browser, from file:// and without a network: it draws what the export has, listens to keys and mouse, fits, can be read in both
+palettes, and says nothing on the console; of one node, and of three whose tasks are ranks, with phases and verdicts put into the data."""
+import csv
 import html
 import json
 import os
@@ -110,6 +111,19 @@ async function checkNodes() {
 	await frame();
 	return [opened, beside, document.querySelectorAll('.pair').length, document.querySelectorAll('#h-tasks ~ .scroll tbody tr').length];
 }
+/* What the lines of a metric hold when they are drawn, and how high the last point stands in its plot. */
+function drawn(metric) {
+	const chart = view.charts.find((c) => c.plot && c.lines.some((l) => l.metric === metric)), line = chart.lines.find((l) => l.metric === metric);
+	const plot = chart.plot, values = plot.data.find((column) => column === line.values), last = values.length - 1;
+	const foot = plot.valToPos(0, 'y'), top = plot.valToPos(plot.scales.y.max, 'y');
+	return [view.node.x, values, (foot - plot.valToPos(values[last], 'y')) / (foot - top) * plot.scales.y.max];
+}
+function checkPhases() {
+	const phases = view.parts.find((p) => p instanceof Phases);
+	if (!phases) return null;
+	phases.read(phases.shown.find((bar) => bar.count > 1));
+	return [phases.note.textContent, phases.reading.textContent];
+}
 function frame() { return new Promise((done) => setTimeout(done, 60)); }
 async function check() {
 	say('ready', document.documentElement.dataset.ready);
@@ -118,6 +132,8 @@ async function check() {
 	say('unexplained', view.parts.filter((p) => !p.plot && !p.root.querySelector('.empty')).length);
 	say('blank', [...document.querySelectorAll('canvas')].filter((c) => painted(c) < 3).length);
 	say('layers', stacked([[1, undefined, 4, null], [null, 2, null, null]], [0, 1, 3, 4]));
+	say('values', Object.fromEntries(DRAWN.map((metric) => [metric, drawn(metric)])));
+	say('phases', checkPhases());
 	say('wide', document.documentElement.scrollWidth - innerWidth);
 	say('loads', [...document.querySelectorAll('[src], link[href], a[href], [style*=url]')].map((e) => e.getAttribute('src') || e.getAttribute('href')).filter((u) => !/^(#|data:,$)/.test(u)));
 	say('smuggled', [typeof pwned, document.querySelectorAll('main img, main script, main iframe').length].join());
@@ -183,10 +199,17 @@ WANTED = {
 }
 
 # Two phases, a mark, and a proof that is a part of the run: what few recordings have.
-EVENTS = {"marks": [{"node": 0, "at": 0.2, "name": "epoch <1>"}], "marks_total": 1, "spans_total": 2,
-          "spans": [{"node": 0, "from": 0.1, "to": 0.4, "name": "load", "track": "rank 0"}, {"node": 0, "from": 0.3, "name": "train"}]}
+EVENTS = {"marks": [{"node": 0, "at": 0.2, "name": "epoch <1>"}], "marks_total": 1, "spans_total": 45,
+          "spans": [{"node": 0, "from": 0.1, "to": 0.4, "name": "load", "track": "rank 0"}, {"node": 0, "from": 0.3, "name": "train"},
+                    {"node": 0, "from": 0.1, "to": 0.2, "name": "step", "track": "rank 0", "count": 40, "lasted": 0.05}]}
 PROOF = """<p class="proof"><span>proof</span><button type="button" hidden data-metric="job.cpu_cores" data-from="0.2" data-to="0.4" data-threshold="0.5">Show</button></p>"""
-WANTED_OF_NODES = {"nodes": [[1, True, 0], [True, True, 1], 0, 3], "verdict": [1, True, True, True, 0.5, None]}
+WANTED_OF_NODES = {
+    "nodes": [[1, True, 0], [True, True, 1], 0, 3], "verdict": [1, True, True, True, 0.5, None],
+    "phases": ["43 of this node in 4 bars; 3 of the run are too many for a page; phases: 45, marks: 1 in the run",
+               "rank 0: step ×40 · 0.100 s to 0.200 s · 0.050 s in all, too short to be told apart"],
+}
+# Lines whose values are compared with the export's.
+DRAWN = ["job.cpu_cores", "job.resident_bytes", "node.pressure_cpu_some_ratio"]
 
 
 def chromium(*arguments):
@@ -212,14 +235,35 @@ def checked(path, width, events):
     page = with_events(page) if events else page
     nonce = re.search(r"script-src 'nonce-([0-9a-f]{32})'", page).group(1)
     with open("checked.html", "w", encoding="utf-8") as f:
-        f.write(page.replace("</body>", f'<script nonce="{nonce}">{CHECKS}</script></body>'))
+        f.write(page.replace("</body>", f'<script nonce="{nonce}">const DRAWN = {json.dumps(DRAWN)};{CHECKS}</script></body>'))
     run = chromium(f"--window-size={width},900", "--dump-dom", "file://" + os.path.abspath("checked.html"))
     found = re.search(r'<pre id="found">(.*?)</pre>', run.stdout, re.S)
     console = [line for line in run.stderr.splitlines() if "CONSOLE" in line]
     return json.loads(html.unescape(found.group(1))) if found else {"error": run.stderr[-500:]}, console
 
 
-def faults_of(path, width, many=False):
+def exported(directory):
+    """{metric: {seconds: value}} of the first node."""
+    subprocess.run([os.environ["SONDE"], "export", "--to", "csv", "-o", "csv", directory], check=True, stdout=subprocess.DEVNULL)
+    with open("csv/series.csv", encoding="utf-8", newline="") as f:
+        rows = [row for row in csv.DictReader(f) if row["metric"] in DRAWN and not row["instance"]]
+    return {metric: {float(r["seconds"]): float(r["value"]) for r in rows if r["metric"] == metric and r["value"]} for metric in DRAWN}
+
+
+def wrong_values(found, export):
+    """What is drawn is what the export has, but for the 11 bits of fraction that the page keeps."""
+    for metric, (times, values, height) in found.items():
+        drawn = [(t, v) for t, v in zip(times, values) if v is not None]
+        wanted = sorted(export[metric].items())
+        if len(wanted) < 2 or len(drawn) != len(wanted):
+            yield f"{metric}: {len(drawn)} points are drawn, {len(wanted)} exported"
+        elif any(abs(t - at) > 1e-6 or abs(v - value) > abs(value) / 2048 for (t, v), (at, value) in zip(drawn, wanted)):
+            yield f"{metric}: drawn {drawn}, exported {wanted}"
+        elif abs(height - values[-1]) > abs(values[-1]) / 1000 + 1e-9:
+            yield f"{metric}: {values[-1]} is drawn at {height}"
+
+
+def faults_of(path, width, many=False, export=None):
     found, console = checked(path, width, many)
     for line in console:
         yield f"{width}: on the console: {line}"
@@ -229,6 +273,8 @@ def faults_of(path, width, many=False):
     if "error" in found:
         yield f"{width}: {found['error']}"
         return
+    for fault in wrong_values(found["values"], export) if export else ():
+        yield f"{width}: {fault}"
     if found["drawn"] < 3:
         yield f"{width}: only {found['drawn']} of {found['charts']} charts are drawn"
     if found["wide"] > 0:
@@ -266,7 +312,8 @@ def main():
         print("chromium is not installed")
         sys.exit(77)
     path = sys.argv[1] if len(sys.argv) > 1 else record()
-    faults = [fault for width in (1280, 400) for fault in faults_of(path, width)]
+    export = None if len(sys.argv) > 1 else exported(os.path.dirname(path))
+    faults = [fault for width in (1280, 400) for fault in faults_of(path, width, export=export)]
     if len(sys.argv) == 1:
         path = record_nodes()
         faults += [f"nodes: {fault}" for width in (1280, 400) for fault in faults_of(path, width, many=True)]

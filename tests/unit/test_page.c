@@ -254,9 +254,9 @@ static void spans_that_find_no_room_are_said(void **state)
 	(void)state;
 	assert_int_equal(count(page, "Phases and marks"), count(page, "'Phases and marks'"));
 	free(page);
-	s->run.npacked = 30000;
+	s->run.npacked = 300000;
 	page = page_of(s, &sum);
-	assert_int_equal(count(page, ">30000 spans are too many for a page: "), 1);
+	assert_int_equal(count(page, ">300000 spans are too many for a page: "), 1);
 	free(page);
 	synth_free(s);
 }

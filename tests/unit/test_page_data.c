@@ -2,6 +2,7 @@
 /* What the page's script is given: numbers packed and read back, finer points where a verdict
  * points, each core by itself, phases and marks. */
 #include "report/page_data.h"
+#include "report/page_event.h"
 #include "report/page_events.h"
 #include "report/page_pack.h"
 #include "report/page_series.h"
@@ -12,6 +13,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -33,6 +36,9 @@ static const struct metric used = {
 };
 static const struct metric odd = { "node.odd_count", .label = "Odd things", .unit = UNIT_COUNT,
 				   .kind = KIND_GAUGE };
+
+static const struct metric disk_mode = { "disk.mode_number", "disk", .label = "Mode",
+					 .unit = UNIT_COUNT, .kind = KIND_GAUGE };
 
 static json_t *parsed(struct bytes *b)
 {
@@ -286,6 +292,139 @@ static void phases_marks_and_proofs_are_told(void **state)
 	synth_free(s);
 }
 
+/* What nothing can add up is never averaged: from the least to the most, or the one that a verdict
+ * is about. */
+static void instances_that_nothing_adds_up_are_a_range(void **state)
+{
+	static struct summary_verdict verdicts[] = {
+		{ .metric = "disk.mode_number" },
+		{ .metric = "disk.mode_number", .instance = "sdb" },
+	};
+	const struct summary sum = { .verdicts = verdicts, .nverdicts = 2 };
+	struct synth *s = synth_new(8);
+	uint32_t metric = synth_metric(s, disk_mode), x[2];
+	json_t *j, *e;
+
+	(void)state;
+	x[0] = synth_series(s, 1, metric, synth_instance(s, "disk", "sda"));
+	x[1] = synth_series(s, 1, metric, synth_instance(s, "disk", "sdb"));
+	for (int i = 0; i < 5; i++) {
+		synth_row(s, 1, i);
+		synth_put(s, x[0], 2);
+		synth_put(s, x[1], 8);
+	}
+	j = data_of(s, &sum);
+	e = json_object_get(json_array_get(json_object_get(j, "nodes"), 0), "series");
+	assert_true(json_number_value(json_object_get(json_object_get(e, "disk.mode_number[sdb]"),
+						      "mean")) == 8);
+	e = json_object_get(e, "disk.mode_number");
+	assert_null(json_object_get(e, "mean"));
+	assert_true(json_number_value(json_object_get(e, "min")) == 2);
+	assert_true(json_number_value(json_object_get(e, "max")) == 8);
+	assert_int_equal(json_integer_value(json_object_get(e, "instances")), 2);
+	e = json_object_get(j, "charts");
+	e = json_array_get(e, json_array_size(e) - 1);
+	assert_string_equal(json_string_value(json_object_get(e, "title")), "Mode of sdb");
+	json_decref(j);
+	synth_free(s);
+}
+
+enum { MANY = 5000 };
+
+static struct page_event *steps_of(const char *name)
+{
+	struct page_event *e = calloc(MANY + 2, sizeof *e);
+
+	assert_non_null(e);
+	for (uint32_t i = 0; i < MANY; i++)
+		e[i] = (struct page_event){ .node = 1,
+					    .id = i,
+					    .name = name,
+					    .from_s = i * 0.01,
+					    .to_s = i * 0.01 + 0.005,
+					    .count = 1,
+					    .is_span = true };
+	return e;
+}
+
+static double lasted(const struct page_event *e)
+{
+	return e->count > 1 ? e->lasted_s : e->to_s - e->from_s;
+}
+
+/* Each of the short ones is in some bar, with its time; what is long stays itself. */
+static void many_short_phases_become_few(void **state)
+{
+	struct page_event *e = steps_of("step");
+	uint32_t n, count = 0;
+	double sum = 0;
+
+	(void)state;
+	e[MANY] = (struct page_event){
+		.node = 1, .name = "all", .to_s = 50, .count = 1, .is_span = true
+	};
+	e[MANY + 1] = (struct page_event){
+		.node = 2, .name = "step", .from_s = 3, .to_s = NAN, .count = 1, .is_span = true
+	};
+	n = page_events_merge(e, MANY + 2, 400, 50);
+	assert_in_range(n, 50, 400);
+	assert_string_equal(e[0].name, "all");
+	assert_int_equal(e[0].count, 1);
+	for (uint32_t i = 0; i < n; i++) {
+		count += e[i].count;
+		sum += e[i].node == 1 ? lasted(&e[i]) : 0;
+		assert_true(!i || e[i - 1].from_s <= e[i].from_s);
+		if (e[i].node == 2)
+			assert_true(isnan(e[i].to_s));
+	}
+	assert_int_equal(count, MANY + 2);
+	assert_true(fabs(sum - (50 + MANY * 0.005)) < 1e-6);
+	free(e);
+}
+
+static void phases_of_many_names_lose_them(void **state)
+{
+	static char name[MANY][16];
+	struct page_event *e = steps_of("");
+	uint32_t n, count = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		snprintf(name[i], sizeof name[i], "step %u", i);
+		e[i].name = name[i];
+	}
+	n = page_events_merge(e, MANY, 100, 50);
+	assert_in_range(n, 10, 100);
+	for (uint32_t i = 0; i < n; i++) {
+		count += e[i].count;
+		assert_true(e[i].count == 1 || !e[i].name);
+	}
+	assert_int_equal(count, MANY);
+	free(e);
+}
+
+/* A mark lasts no time, and many of them from the first to the last. */
+static void many_marks_become_few(void **state)
+{
+	struct page_event *e = steps_of("epoch");
+	uint32_t n, count = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		e[i].is_span = false;
+		e[i].to_s = NAN;
+	}
+	n = page_events_merge(e, MANY, 100, 50);
+	assert_in_range(n, 10, 100);
+	for (uint32_t i = 0; i < n; i++) {
+		count += e[i].count;
+		assert_true(e[i].lasted_s == 0);
+		assert_true(e[i].to_s - e[i].from_s < 5);
+	}
+	assert_int_equal(count, MANY);
+	free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +435,10 @@ int main(void)
 		cmocka_unit_test(a_mean_is_exact_as_shown),
 		cmocka_unit_test(each_core_has_a_row),
 		cmocka_unit_test(phases_marks_and_proofs_are_told),
+		cmocka_unit_test(instances_that_nothing_adds_up_are_a_range),
+		cmocka_unit_test(many_short_phases_become_few),
+		cmocka_unit_test(phases_of_many_names_lose_them),
+		cmocka_unit_test(many_marks_become_few),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,11 +119,11 @@ function paintEvents(u, view, node) {
 	ctx.beginPath();
 	ctx.rect(left, top, width, height);
 	ctx.clip();
+	ctx.fillStyle = colour('ink');
 	view.data.spans.forEach((span, i) => {
 		if (span.node !== node.index) return;
 		const from = at(span.from), to = at(span.to ?? node.spec.end);
 		ctx.globalAlpha = i % 2 ? 0.05 : 0.1;
-		ctx.fillStyle = colour('ink');
 		ctx.fillRect(from, top, to - from, height);
 	});
 	ctx.globalAlpha = 1;
@@ -238,6 +238,13 @@ class Panel {
 	}
 }
 
+/* Of instances that nothing can add up: from the least to the most of them. */
+function valuesOf(line, node) {
+	const of = (which) => node.values(line.metric, which), values = of('mean');
+	if (values || !of('min')) return { ...line, values, max: of('max') };
+	return { ...line, role: 'line', label: line.label + ', least to most of ' + node.spec.series[line.metric].instances, values: of('max'), least: of('min') };
+}
+
 /* One chart of the table in the data: panel, legend with values, plot. twin: the same of the node beside. */
 class Chart {
 	constructor(spec, view, slot) {
@@ -262,7 +269,7 @@ class Chart {
 		this.node = node;
 		this.host.textContent = this.view.other ? node.spec.host : '';
 		let lines = 0;
-		this.lines = this.spec.lines.map((line) => ({ ...line, values: node.values(line.metric, 'mean'), max: node.values(line.metric, 'max'), dash: line.role === 'stack' ? [] : DASHES[lines++ % DASHES.length] }));
+		this.lines = this.spec.lines.map((line) => ({ ...valuesOf(line, node), dash: line.role === 'stack' ? [] : DASHES[lines++ % DASHES.length] }));
 		this.hasData = this.lines.some((l) => l.values);
 		const limit = this.spec.limit && node.spec[this.spec.limit.of];
 		if (limit && this.hasData)
@@ -334,6 +341,11 @@ class Chart {
 				data.push(line.max);
 				series.push({ class: 'plain', stroke: stroke + '66', width: 1, points: { show: false } });
 			}
+			if (line.least) {
+				data.push(line.least);
+				series.push({ class: 'plain', stroke, width: 1, points: { show: false } });
+				bands.push({ series: [data.length, data.length - 1], fill: stroke + '26' });
+			}
 			if (layers.length) {
 				data.push(line.values);
 				series.push({ class: 'plain', stroke: colour('surface'), width: 4.5, points: { show: false } });
@@ -366,25 +378,27 @@ class Chart {
 		this.read(null);
 	}
 
-	/* Values at a row; without one, means over the visible range, weighted by time. */
+	/* Over the visible range, weighted by time. */
+	meanOf(values) {
+		const [from, to] = this.view.range;
+		let sum = 0, seconds = 0;
+		this.node.x.forEach((x, i) => {
+			if (x < from || x > to || typeof values[i] !== 'number') return;
+			const stood = i ? x - this.node.x[i - 1] : 1e-9;
+			sum += values[i] * stood;
+			seconds += stood;
+		});
+		return seconds > 0 ? sum / seconds : null;
+	}
+
+	/* Values at a row; without one, means. */
 	read(row) {
 		if (!this.plot) return;
-		const [from, to] = this.view.range;
-		for (const line of this.lines) {
-			let v;
-			if (row !== null) v = valueAt(line.values, row);
-			else {
-				let sum = 0, seconds = 0;
-				this.node.x.forEach((x, i) => {
-					if (x < from || x > to || typeof line.values[i] !== 'number') return;
-					const stood = i ? x - this.node.x[i - 1] : 1e-9;
-					sum += line.values[i] * stood;
-					seconds += stood;
-				});
-				v = seconds > 0 ? sum / seconds : null;
-			}
-			line.output.textContent = typeof v === 'number' ? this.unit.text(v) : '–';
-		}
+		const told = (values) => {
+			const v = row === null ? this.meanOf(values) : valueAt(values, row);
+			return typeof v === 'number' ? this.unit.text(v) : '–';
+		};
+		for (const line of this.lines) line.output.textContent = (line.least ? told(line.least) + ' to ' : '') + told(line.values);
 		this.reading.textContent = row === null ? 'mean of what is shown' : 'at ' + duration(this.node.x[row]);
 	}
 

@@ -198,7 +198,7 @@ class NodesMap extends Heat {
 		const metric = this.choice.value, chart = this.view.data.charts.find((c) => c.lines.some((l) => l.metric === metric));
 		if (!chart) return [];
 		this.text = unitOf(chart.unit).text;
-		const rows = this.view.nodes.map((n) => ({ name: n.spec.host, x: n.x, start: 0, values: n.values(metric, 'mean') || [] }));
+		const rows = this.view.nodes.map((n) => ({ name: n.spec.host, x: n.x, start: 0, values: n.values(metric, 'mean') ?? n.values(metric, 'max') ?? [] }));
 		this.top = rows.reduce((most, row) => row.values.reduce((m, v) => (v > m ? v : m), most), 0) || 1;
 		return rows;
 	}

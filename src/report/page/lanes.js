@@ -135,26 +135,42 @@ class Lanes extends Bars {
 	}
 }
 
-/* Spans, and marks as bars of no length. */
+/* Spans, and marks as bars of no length. Very many that are too short to be told apart come as one, with their number. */
 class Phases extends Bars {
 	constructor(view, slot) {
 		super(view, 'phases', 'Phases and marks', slot);
 		this.nothing = 'No phase and no mark of this node is in the recording.';
 	}
 
-	bars(node) {
-		const label = (e) => [e.track, e.name].filter(Boolean).join(': ');
-		const spans = this.view.data.spans.filter((s) => s.node === node.index).map((s) => ({ start: s.from, end: s.to ?? node.spec.end, name: s.name || '', label: label(s), share: 0, words: s.text }));
-		const marks = this.view.data.marks.filter((m) => m.node === node.index).map((m) => ({ start: m.at, end: m.at, name: m.name || '', label: '⚑ ' + label(m), share: 0, words: m.text }));
-		return [...spans, ...marks];
+	bar(e, start, end, flag) {
+		const many = e.count > 1, name = (e.name || (many ? 'several' : '')) + (many ? ' ×' + e.count : '');
+		return {
+			start, end, name, label: flag + [e.track, name].filter(Boolean).join(': '), count: e.count ?? 1,
+			share: many ? Math.min(1, e.lasted / Math.max(end - start, 1e-9)) : 0,
+			words: many ? [e.lasted > 0 && duration(e.lasted) + ' in all', 'too short to be told apart'].filter(Boolean).join(', ') : e.text,
+		};
 	}
 
-	noteOf(shown) {
-		const { spans_total: spans, marks_total: marks } = this.view.data;
-		return shown + ' here; phases: ' + spans + ', marks: ' + marks + ' in the run';
+	/* The longest matter most. */
+	bars(node) {
+		const of = (e) => e.node === node.index;
+		const spans = this.view.data.spans.filter(of).map((s) => this.bar(s, s.from, s.to ?? node.spec.end, ''));
+		const marks = this.view.data.marks.filter(of).map((m) => this.bar(m, m.at, m.to ?? m.at, '⚑ '));
+		return [...spans, ...marks].sort((a, b) => b.end - b.start - (a.end - a.start));
+	}
+
+	noteOf(shown, all) {
+		const { spans_total: phases, marks_total: marks, spans, marks: flags } = this.view.data;
+		const counted = [...spans, ...flags].reduce((sum, e) => sum + (e.count ?? 1), 0), lost = phases + marks - counted;
+		const here = this.shown.reduce((sum, e) => sum + e.count, 0);
+		return [here + ' of this node' + (here > shown ? ' in ' + shown + ' bars' : ''), all > shown && all - shown + ' shorter bars left out',
+			lost > 0 && lost + ' of the run are too many for a page', 'phases: ' + phases + ', marks: ' + marks + ' in the run'].filter(Boolean).join('; ');
 	}
 
 	key() {
-		return [];
+		if (!this.shown?.some((bar) => bar.count > 1)) return [];
+		const ramp = element('span', { className: 'ramp' });
+		ramp.style.background = 'linear-gradient(90deg,' + colour('pale') + ',' + colour('blue') + ')';
+		return ['many in one bar (×): seldom', ramp, 'all the time'];
 	}
 }
