@@ -28,13 +28,14 @@ LDLIBS   += $(ZSTD) -lm
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
 # One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there.
-HELPERS     := nvml sqlite hdf5 draw http serve database
+HELPERS     := nvml sqlite hdf5 draw http serve database yaml
 sqlite.needs := sqlite3
 hdf5.needs   := hdf5 libdeflate
 draw.needs   := pangocairo cairo-pdf cairo-svg cairo-png
 http.needs   := libcurl
 serve.needs  := libmicrohttpd
 database.needs := sqlite3
+yaml.needs   := yaml-0.1
 HELPERDIR   := $(BUILD)/libexec/sonde
 LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell pkg-config --exists $($(h).needs) 2>/dev/null || echo $(h))))
 HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))
