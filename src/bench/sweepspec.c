@@ -195,8 +195,8 @@ static int environment_of(const struct spec_reading *r, struct jsontree *v, stru
 					     { 0 } };
 	int rc = spec_read_object(r, v, fields);
 
-	if (!rc && !out->name)
-		rc = spec_fault(r, v, "an environment needs a name");
+	if (!out->name)
+		return rc ? rc : spec_fault(r, v, "an environment needs a name");
 	for (uint32_t k = 0; k < s->nenvironments && !rc; k++)
 		if (!strcmp(s->environments[k].name, out->name))
 			rc = spec_fault(r, v, "there are two environments '%.60s'", out->name);
@@ -320,6 +320,11 @@ static int check_size(const struct spec_reading *r, const struct jsontree *v,
 	if (all > SWEEP_COMBINATIONS)
 		return spec_fault(r, v, "the matrix has %.0f combinations, more than %d", all,
 				  SWEEP_COMBINATIONS);
+	if (s->count && (double)s->count < all)
+		all = (double)s->count;
+	if (all * (double)s->batch_size > SWEEP_TRIALS)
+		return spec_fault(r, v, "these are %.0f trials, more than %d; count takes some",
+				  all * (double)s->batch_size, SWEEP_TRIALS);
 	if (variables + most > SWEEP_VARIABLES)
 		return spec_fault(r, v, "a trial would have more than %d variables",
 				  SWEEP_VARIABLES);
@@ -383,7 +388,7 @@ int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool 
 	*s = (struct sweep_spec){
 		.batch_size = 1, .timeout_s = 3600, .stack = first, .nstacks = 1
 	};
-	if (rc)
+	if (!first)
 		return rc;
 	first->base = "host";
 	first->interpreter = "python3";
