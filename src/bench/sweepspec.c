@@ -101,24 +101,6 @@ static int files_field(const struct spec_reading *r, struct jsontree *v, void *o
 
 /* ---- stacks ---- */
 
-static int newest_field(const struct spec_reading *r, struct jsontree *v, void *out)
-{
-	return spec_read_count(r, v, 1, VALUES_MAX, out);
-}
-
-static int expand_field(const struct spec_reading *r, struct jsontree *v, void *out)
-{
-	struct sweep_stack *s = out;
-	const struct spec_field fields[] = { { "newest", newest_field, &s->newest },
-					     { "count", newest_field, &s->most },
-					     { "vary", spec_words, &s->vary },
-					     { 0 } };
-
-	s->newest = 3;
-	s->most = 100;
-	return spec_read_object(r, v, fields);
-}
-
 static int python_field(const struct spec_reading *r, struct jsontree *v, void *out)
 {
 	struct sweep_stack *s = out;
@@ -126,16 +108,11 @@ static int python_field(const struct spec_reading *r, struct jsontree *v, void *
 					     { "requirements_locked", spec_text, &s->locked },
 					     { "interpreter", spec_text, &s->interpreter },
 					     { "pip", spec_words, &s->pip },
-					     { "expand", expand_field, s },
 					     { 0 } };
 	int rc = spec_read_object(r, v, fields);
 
 	if (!rc && !s->requirements && !s->locked)
 		rc = spec_fault(r, v, "python: which requirements?");
-	if (!rc && s->locked && s->newest)
-		rc = spec_fault(r, v,
-				"python: what is locked has one version of each and cannot be "
-				"expanded");
 	return rc;
 }
 
@@ -152,7 +129,6 @@ static int stack_of(const struct spec_reading *r, struct jsontree *v,
 
 	*s = *common;
 	s->name = NULL;
-	s->line = v->line;
 	if (v->type == JSONDOC_STRING) { /* its name alone */
 		s->name = v->text;
 		return 0;

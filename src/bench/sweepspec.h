@@ -59,10 +59,6 @@ struct sweep_stack {
 	const char *locked;          /* NULL: none was given */
 	const char *interpreter;     /* that makes the virtual environment */
 	struct sweep_words pip;      /* further words for pip: --index-url, --find-links, ... */
-	int64_t newest;              /* take so many versions of each requirement; 0: one stack */
-	int64_t most;                /* stacks that come of that */
-	struct sweep_words vary;     /* which packages are varied first */
-	uint64_t line;
 };
 
 struct sweep_environment {
