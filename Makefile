@@ -28,13 +28,14 @@ LDLIBS   += $(ZSTD) -lm
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
 # One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there.
-HELPERS     := nvml sqlite hdf5 draw http serve database indicator nothing
+HELPERS     := nvml sqlite hdf5 draw http serve database indicator nothing yaml
 sqlite.needs := sqlite3
 hdf5.needs   := hdf5 libdeflate
 draw.needs   := pangocairo cairo-pdf cairo-svg cairo-png
 http.needs   := libcurl
 serve.needs  := libmicrohttpd
 database.needs := sqlite3
+yaml.needs     := yaml-0.1
 # What the indicator spawn starts: no loader is to be measured, where that can be.
 nothing.link := $(if $(SANITIZE),,$(if $(wildcard $(shell $(CC) -print-file-name=libc.a)),-static))
 $(BUILD)/obj/indicator/%.o: CPPFLAGS += $(if $(nothing.link),-DNOTHING_IS_STATIC)

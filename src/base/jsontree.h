@@ -20,10 +20,11 @@ struct jsontree {
 	bool whole;              /* of a number: integer is it */
 	bool no_number;          /* of a null: written as NaN or an infinity */
 	const char *key;         /* in an object; else NULL */
-	const char *text;        /* of a string */
+	const char *text;        /* of a string; of YAML also of a number, as it was written */
 	double number;
 	int64_t integer;
 	uint64_t line;
+	uint32_t column;               /* in its line, from 1; 0: not known */
 	struct jsontree *first, *next; /* what is in it; what follows it */
 };
 

@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_run.c - run a benchmark again and again and keep every trial. */
 #include "base/clock.h"
-#include "base/sha256.h"
-#include "base/textfile.h"
 #include "cmd/benchmodels.h"
 #include "cmd/benchtell.h"
 #include "cmd/builtin.h"
-#include "cmd/evidence.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
-#include "cmd/scripted.h"
+#include "cmd/trialrun.h"
 #include "job/words.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIALS_MAX = 100000, WARMUPS_MAX = 1000, SCRIPT_BYTES = 64 << 20, KEPT_BYTES = 65536 };
+enum { TRIALS_MAX = 100000, WARMUPS_MAX = 1000 };
 
 struct run_options {
 	struct recording_options recording; /* its rows are not offered; the defaults are taken */
@@ -111,7 +104,7 @@ static const struct example examples[] = {
 
 struct bench_run {
 	const struct run_options *o;
-	struct recording_options recording;
+	struct trial_run run;
 	char *const *words;          /* as they were given */
 	struct chosen_script script; /* as it is executed */
 	char origin[PATH_MAX], directory[PATH_MAX], host[256];
@@ -121,7 +114,6 @@ struct bench_run {
 	struct bytes command;
 	struct batch batch;
 	struct trial_store store;
-	int64_t failed;
 };
 
 /* ---- before the first trial ---- */
@@ -136,27 +128,6 @@ static int check_environment(const struct option_list *list, struct err *e)
 				       list->text[i]);
 	}
 	return 0;
-}
-
-/* What an own table of RECORDING_OPTIONS gives without any word. */
-static int recording_defaults(struct recording_options *r, struct err *e)
-{
-	static const struct option own[] = { RECORDING_OPTIONS };
-	struct args none = { 0, NULL, false, 0 };
-
-	return args_parse(own, sizeof own / sizeof own[0], r, &none, e);
-}
-
-static void hash_script(struct bench_run *x)
-{
-	struct bytes b = { 0 };
-	struct err e;
-
-	if (!textfile_read(x->script.path, "script", SCRIPT_BYTES, &b, &e) && b.len) {
-		sha256_hex(x->sha256, b.data, b.len);
-		x->batch.script_sha256 = x->sha256;
-	}
-	bytes_free(&b);
 }
 
 static int make_directory(struct bench_run *x, struct err *e)
@@ -180,15 +151,6 @@ static int make_directory(struct bench_run *x, struct err *e)
 				       : "");
 }
 
-static void find_user(struct bench_run *x)
-{
-	const struct passwd *p = getpwuid(geteuid());
-
-	x->batch.user = p ? p->pw_name : NULL;
-	if (gethostname(x->host, sizeof x->host - 1))
-		x->host[0] = '\0';
-}
-
 static int open_store(struct bench_run *x, struct err *e)
 {
 	const struct history_options where = { .store = x->o->store };
@@ -204,6 +166,21 @@ static int open_store(struct bench_run *x, struct err *e)
 	return rc ? rc : database_commit(s, e);
 }
 
+/* What its trials have in common. */
+static void share(struct bench_run *x)
+{
+	x->run.verb = "bench run";
+	x->run.argv = x->script.argv;
+	x->run.environment = &x->o->environment;
+	x->run.limit_ns = x->o->limit_ns;
+	x->run.software = &x->software;
+	x->run.batch = &x->batch;
+	x->run.store = &x->store;
+	x->run.host = x->host;
+	x->run.of = x->o->repeat;
+	x->run.quiet = x->o->quiet;
+}
+
 static int prepare(struct bench_run *x, struct err *e)
 {
 	struct recording_plan plan;
@@ -214,12 +191,10 @@ static int prepare(struct bench_run *x, struct err *e)
 	if (!rc)
 		rc = chosen_script_find(&x->script, x->words, e);
 	if (!rc)
-		rc = recording_defaults(&x->recording, e);
+		rc = trial_run_defaults(&x->run.recording, x->o->recording.interval_ns, e);
 	if (rc)
 		return rc == -ENOMEM ? rc : -EINVAL;
-	x->recording.interval_ns = x->o->recording.interval_ns;
-	x->recording.quiet = true;
-	if (!recording_plan(&plan, &x->recording))
+	if (!recording_plan(&plan, &x->run.recording))
 		return err_set(e, -EINVAL, "the trials cannot be recorded");
 	snprintf(x->uid, sizeof x->uid, "%s", plan.run_id);
 	words_join(&x->command, x->script.builtin ? x->words : x->script.argv);
@@ -228,14 +203,17 @@ static int prepare(struct bench_run *x, struct err *e)
 		snprintf(x->origin, sizeof x->origin, "built-in:%s", x->words[0]);
 	else if (!realpath(x->script.path, x->origin))
 		snprintf(x->origin, sizeof x->origin, "%s", x->script.path);
-	hash_script(x);
-	find_user(x);
+	if (trial_run_digest(x->script.path, x->sha256))
+		x->batch.script_sha256 = x->sha256;
+	trial_run_host(x->host, sizeof x->host);
+	x->batch.user = trial_run_user();
 	x->batch.uid = x->uid;
 	x->batch.source = "run";
 	x->batch.origin = x->origin;
 	x->batch.command = x->command.failed ? x->script.path : (const char *)x->command.data;
 	x->batch.start_ns = clock_utc_ns();
 	software_find(&x->software, x->script.path, &x->o->environment);
+	share(x);
 	rc = make_directory(x, e);
 	if (rc)
 		return rc;
@@ -245,150 +223,16 @@ static int prepare(struct bench_run *x, struct err *e)
 	return rc;
 }
 
-/* ---- a trial ---- */
-
-static void keep_file(const char *directory, const char *name, const struct bytes *b)
-{
-	char path[PATH_MAX];
-	size_t n = b->len ? b->len - 1 : 0;
-	int fd;
-
-	if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, name) >= sizeof path)
-		return;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return;
-	if (write(fd, b->data, n) != (ssize_t)n)
-		say("bench run: %s could not be kept: %s", path, strerror(errno));
-	close(fd);
-}
-
-/* As much as a row has room for; the files have more. */
-static const char *shortened(struct bytes *b)
-{
-	if (!b->len || b->failed)
-		return NULL;
-	if (b->len > KEPT_BYTES)
-		b->data[KEPT_BYTES] = '\0';
-	return (const char *)b->data;
-}
-
-static void take_end(struct trial *t, const struct scripted *r)
-{
-	const struct scripted_report *p = &r->report;
-
-	scripted_failed(r, t->reason, sizeof t->reason);
-	t->load_1m = r->load_1m;
-	if (!r->reported)
-		return;
-	t->start_ns = p->start_utc_ns;
-	t->end_ns = p->end_utc_ns;
-	if (p->code) {
-		t->exit_code = p->code;
-		return;
-	}
-	t->duration_s = (double)p->end.wall_ns / 1e9;
-	trial_take_usage(t, &p->end.usage);
-	if (WIFSIGNALED(p->end.status))
-		t->signal = WTERMSIG(p->end.status);
-	else
-		t->exit_code = WEXITSTATUS(p->end.status);
-}
-
-static int put(struct bench_run *x, struct trial *t, struct evidence *v, struct err *e)
-{
-	struct database *s = x->store.database;
-	int rc = database_begin(s, e);
-
-	for (uint32_t i = 0; i < x->software.n; i++)
-		facts_add(&v->facts, x->software.fact[i].name, x->software.fact[i].text);
-	if (!rc && v->past.n && history_is_kept())
-		rc = history_put(s, &v->past, 0, &t->run_id, e);
-	if (!rc)
-		rc = environment_put(s, v->facts.fact, v->facts.n, &t->environment_id, e);
-	if (!rc)
-		rc = trial_put(&x->store, &x->batch, t, e);
-	if (!rc)
-		return database_commit(s, e);
-	database_rollback(s);
-	return rc;
-}
-
-static int keep(struct bench_run *x, struct scripted *r, const char *directory, int64_t number,
-		struct err *e)
-{
-	struct contract said = { 0 };
-	struct evidence v;
-	struct trial t;
-	struct err why = { "" };
-	int rc;
-
-	trial_init(&t, number);
-	take_end(&t, r);
-	t.host = *x->host ? x->host : NULL;
-	rc = contract_read(&said, r->out.data, r->out.len - 1, &why);
-	t.said = &said;
-	t.said_well = !rc;
-	if (rc && !*t.reason)
-		snprintf(t.reason, sizeof t.reason, "%s", why.text);
-	mkdir(directory, 0700); /* when there is no recording */
-	keep_file(directory, "stdout", &r->out);
-	keep_file(directory, "stderr", &r->err);
-	if (evidence_read(&v, &t, directory, &why))
-		say("bench run: trial %" PRId64 " has no recording: %s", number, why.text);
-	t.out = shortened(&r->out);
-	t.err = shortened(&r->err);
-	rc = put(x, &t, &v, e);
-	x->failed += !rc && *t.reason;
-	if (!rc && !x->o->quiet)
-		benchtell_trial(&t, x->o->repeat);
-	evidence_free(&v);
-	contract_free(&said);
-	return rc;
-}
+/* ---- the trials ---- */
 
 static int trial(struct bench_run *x, int64_t number, struct err *e)
 {
-	struct recording_options o = x->recording;
-	struct recording_plan plan;
-	struct scripted_wish w = { .argv = x->script.argv,
-				   .environment = &x->o->environment,
-				   .limit_ns = x->o->limit_ns,
-				   .plan = &plan };
-	struct scripted r;
 	char directory[PATH_MAX];
-	int rc;
 
 	if ((size_t)snprintf(directory, sizeof directory, "%s/sonde_%04" PRId64, x->directory,
 			     number) >= sizeof directory)
 		return err_set(e, -ENAMETOOLONG, "the recordings' directory is too long a name");
-	o.output = directory;
-	if (!recording_plan(&plan, &o))
-		return err_set(e, -EINVAL, "trial %" PRId64 " cannot be recorded", number);
-	rc = scripted_run(&r, &w, e);
-	if (!rc)
-		rc = keep(x, &r, directory, number, e);
-	scripted_free(&r);
-	return rc;
-}
-
-static int warm_up(struct bench_run *x, struct err *e)
-{
-	const struct scripted_wish w = { .argv = x->script.argv,
-					 .environment = &x->o->environment,
-					 .limit_ns = x->o->limit_ns };
-	char why[600];
-	int rc = 0;
-
-	for (int64_t i = 0; i < x->o->warmup && !rc; i++) {
-		struct scripted r;
-
-		rc = scripted_run(&r, &w, e);
-		if (!rc && scripted_failed(&r, why, sizeof why))
-			say("bench run: while warming up: %s", why);
-		scripted_free(&r);
-	}
-	return rc;
+	return trial_run(&x->run, number, directory, e);
 }
 
 static int run_exec(const void *options, int noperands, char **operands)
@@ -403,7 +247,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 	}
 	rc = prepare(&x, &e);
 	if (!rc)
-		rc = warm_up(&x, &e);
+		rc = trial_run_warmup(&x.run, x.o->warmup, &e);
 	for (int64_t i = 1; i <= x.o->repeat && !rc; i++)
 		rc = trial(&x, i, &e);
 	if (rc) {
@@ -411,7 +255,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	} else {
 		code = benchtell_stats(x.store.database, &x.batch.id, 1, x.o->json);
-		code = code == EXIT_OK && x.failed ? EXIT_FAILED : code;
+		code = code == EXIT_OK && x.run.failed ? EXIT_FAILED : code;
 	}
 	database_close(x.store.database);
 	trial_store_free(&x.store);

@@ -21,8 +21,11 @@ struct facts {
 void facts_add(struct facts *f, const char *name, const char *text);
 void facts_free(struct facts *f);
 
-/* Which interpreter runs the script, of which version, and which packages it has: by asking it.
- * What does not answer within seconds is left out. */
+/* Is it run by a Python, as its #! line says? */
+bool software_is_python(const char *script);
+/* Which interpreter runs the script, of which version, and which packages it has: by asking it. Of
+ * a Python it is that of VIRTUAL_ENV, when the environment has that. What does not answer within
+ * seconds is left out. */
 void software_find(struct facts *f, const char *script, const struct option_list *environment);
 
 struct evidence {

@@ -155,7 +155,10 @@ static _Noreturn void be_launcher(const struct scripted_wish *w, const int to[PI
 			start_recorder(w, &l, marks.fd >= 0 ? getenv(MARK_FILE_VARIABLE) : NULL);
 		take_output(to[OUT], to[ERR]);
 		r.start_utc_ns = clock_utc_ns();
-		r.code = launch_command(&l, &r.end, &e);
+		if (w->directory && chdir(w->directory))
+			err_set(&e, -errno, "%s: %s", w->directory, strerror(errno));
+		else
+			r.code = launch_command(&l, &r.end, &e);
 		r.end_utc_ns = r.start_utc_ns + r.end.wall_ns;
 		end_left(&r);
 		if (w->plan)
@@ -317,9 +320,15 @@ static bool is_program(const char *path)
 
 int scripted_find(const char *word, char path[PATH_MAX], struct err *e)
 {
-	const char *list = strchr(word, '/') ? NULL : getenv("PATH");
+	return scripted_find_in(getenv("PATH"), word, path, e);
+}
+
+int scripted_find_in(const char *list, const char *word, char path[PATH_MAX], struct err *e)
+{
 	bool here = !access(word, F_OK);
 
+	if (strchr(word, '/'))
+		list = NULL;
 	for (const char *at = list ? list : ""; *at;) {
 		size_t n = strcspn(at, ":");
 

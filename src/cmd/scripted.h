@@ -15,6 +15,7 @@
 struct scripted_wish {
 	char *const *argv;
 	const struct option_list *environment; /* "NAME=VALUE" */
+	const char *directory;                 /* it runs there; NULL: here */
 	int64_t limit_ns;                      /* 0: none */
 	const struct recording_plan *plan;     /* of its recording; NULL: there is none */
 };
@@ -46,5 +47,7 @@ bool scripted_failed(const struct scripted *r, char *why, size_t size);
 
 /* The script as it is executed: in PATH, or here. 0, or -errno with a sentence. */
 int scripted_find(const char *word, char path[PATH_MAX], struct err *e);
+/* The same with another PATH. */
+int scripted_find_in(const char *list, const char *word, char path[PATH_MAX], struct err *e);
 
 #endif

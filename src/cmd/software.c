@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -106,18 +107,42 @@ static bool is_python(const char *program)
 	return !strncmp(name, "python", 6) || !strncmp(name, "pypy", 4);
 }
 
+bool software_is_python(const char *script)
+{
+	char word[400];
+
+	return interpreter_of(script, word, sizeof word) && is_python(word);
+}
+
+/* The last one counts; NULL: it is not set there. */
+static const char *variable(const struct option_list *environment, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (uint32_t i = environment->n; i-- > 0;)
+		if (!strncmp(environment->text[i], name, n) && environment->text[i][n] == '=')
+			return environment->text[i] + n + 1;
+	return NULL;
+}
+
 void software_find(struct facts *f, const char *script, const struct option_list *environment)
 {
-	char word[400], path[PATH_MAX], version[256];
+	const char *list = variable(environment, "PATH"), *own;
+	char word[PATH_MAX], path[PATH_MAX], version[256];
 	struct err e;
 
 	facts_add(f, "runtime.libc", gnu_get_libc_version());
-	if (!interpreter_of(script, word, sizeof word) || scripted_find(word, path, &e))
+	if (!interpreter_of(script, word, sizeof word))
+		return;
+	own = is_python(word) ? variable(environment, "VIRTUAL_ENV") : NULL;
+	if (own)
+		snprintf(word, sizeof word, "%.4000s/bin/python", own);
+	if (scripted_find_in(list ? list : getenv("PATH"), word, path, &e))
 		return;
 	facts_add(f, "runtime.interpreter", path);
-	ask_version(word, environment, version, sizeof version);
+	ask_version(path, environment, version, sizeof version);
 	if (*version)
 		facts_add(f, "runtime.version", version);
-	if (is_python(word))
-		ask_packages(f, word, environment);
+	if (own || is_python(word))
+		ask_packages(f, path, environment);
 }

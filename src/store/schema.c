@@ -113,7 +113,19 @@ static const char benchmarks[] =
 	" run_id INTEGER REFERENCES runs (id) ON DELETE SET NULL, UNIQUE (batch_id, number));"
 	"CREATE INDEX trials_indicator ON trials (indicator_id, start_ns)";
 
-static const char *const versions[] = { history, recordings, benchmarks };
+/* 4: sweeps: what is tried of a matrix. Whether a trial was run, its row says: number N of the
+ * batch of its combination. */
+static const char sweeps[] =
+	"CREATE TABLE sweeps (id " ID ", uid TEXT NOT NULL UNIQUE, identifier TEXT,"
+	" user_name TEXT, start_ns BIGINT, directory TEXT NOT NULL, decision TEXT NOT NULL,"
+	" seed BIGINT NOT NULL, batch_size BIGINT NOT NULL, specification TEXT NOT NULL);"
+	"CREATE TABLE sweep_points (sweep_id INTEGER NOT NULL"
+	" REFERENCES sweeps (id) ON DELETE CASCADE, combination BIGINT NOT NULL,"
+	" position BIGINT NOT NULL, batch_id INTEGER REFERENCES batches (id) ON DELETE SET NULL,"
+	" stack TEXT NOT NULL, environment TEXT NOT NULL, parameters TEXT NOT NULL,"
+	" skipped TEXT, PRIMARY KEY (sweep_id, combination))";
+
+static const char *const versions[] = { history, recordings, benchmarks, sweeps };
 const uint32_t schema_latest = sizeof versions / sizeof versions[0];
 
 /* 0: there are no tables yet. */

@@ -3,7 +3,7 @@
 # clang-tidy finds nothing to say about src.
 . "$TOP/tests/lib.sh"
 need clang-tidy
-libraries=$(pkg-config --cflags hdf5 sqlite3 libdeflate libcurl pangocairo cairo-pdf cairo-svg) # of what helpers are made with
+libraries=$(pkg-config --cflags hdf5 sqlite3 libdeflate libcurl pangocairo cairo-pdf cairo-svg yaml-0.1) # of what helpers are made with
 export libraries
 cd "$TOP" || exit 1
 find src -name '*.c' -not -path '*/node_modules/*' -print0 |

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/sweep.h"
+
+#include "bench/group.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int in_transaction(struct database *s, int rc, struct err *e)
+{
+	if (!rc)
+		return database_commit(s, e);
+	database_rollback(s);
+	return rc;
+}
+
+static int find(struct database *s, struct sweep *w, struct err *e)
+{
+	const struct field v = field_text(w->uid), *row = NULL;
+	int rc = database_query(s, "SELECT id, directory FROM sweeps WHERE uid = $1", &v, 1, e);
+
+	if (!rc)
+		rc = database_next(s, &row, e);
+	if (rc <= 0 || !row)
+		return rc < 0 ? rc : err_set(e, -EIO, "the store has lost a sweep");
+	w->id = row[0].i;
+	snprintf(w->directory, sizeof w->directory, "%s", row[1].s ? row[1].s : "");
+	return 0;
+}
+
+int sweep_put(struct database *s, struct sweep *w, struct err *e)
+{
+	const struct field v[] = { field_text(w->uid),          field_text(w->identifier),
+				   field_text(w->user),         field_int(w->start_ns),
+				   field_text(w->directory),    field_text(w->decision),
+				   field_int(w->seed),          field_int(w->batch_size),
+				   field_text(w->specification) };
+	int rc = database_begin(s, e);
+
+	if (rc)
+		return rc;
+	rc = database_exec(s,
+			   "INSERT INTO sweeps (uid, identifier, user_name, start_ns, directory, "
+			   "decision, seed, batch_size, specification) VALUES ($1, $2, $3, $4, $5, "
+			   "$6, $7, $8, $9) ON CONFLICT (uid) DO NOTHING",
+			   v, sizeof v / sizeof v[0], e);
+	if (!rc)
+		rc = find(s, w, e);
+	return in_transaction(s, rc, e);
+}
+
+int sweep_put_point(struct database *s, const struct sweep *w, const struct sweep_point *p,
+		    struct batch *b, struct err *e)
+{
+	int rc = database_begin(s, e);
+
+	if (rc)
+		return rc;
+	if (b)
+		rc = batch_put(s, b, e);
+	if (!rc) {
+		const struct field v[] = {
+			field_int(w->id),          field_int(p->combination),
+			field_int(p->position),    b ? field_int(b->id) : (struct field){ 0 },
+			field_text(p->stack),      field_text(p->environment),
+			field_text(p->parameters), field_text(p->skipped)
+		};
+
+		rc = database_exec(
+			s,
+			"INSERT INTO sweep_points (sweep_id, combination, position, batch_id, "
+			"stack, environment, parameters, skipped) VALUES ($1, $2, $3, $4, $5, $6, "
+			"$7, $8) ON CONFLICT (sweep_id, combination) DO UPDATE SET batch_id = "
+			"COALESCE(excluded.batch_id, sweep_points.batch_id), skipped = "
+			"excluded.skipped",
+			v, sizeof v / sizeof v[0], e);
+	}
+	return in_transaction(s, rc, e);
+}
+
+int sweep_done(struct database *s, const struct batch *b, bool *done, int64_t n, struct err *e)
+{
+	const struct field v = field_int(b->id), *row;
+	int rc = database_query(s, "SELECT number FROM trials WHERE batch_id = $1", &v, 1, e);
+
+	memset(done, 0, (size_t)n * sizeof *done);
+	while (!rc && (rc = database_next(s, &row, e)) > 0) {
+		rc = 0;
+		if (row[0].i >= 1 && row[0].i <= n)
+			done[row[0].i - 1] = true;
+	}
+	return rc;
+}
+
+int sweep_score_of(struct database *s, const struct batch *b, const struct sweep_spec *spec,
+		   struct sweep_score *score, struct err *e)
+{
+	const char *wanted = spec->result ? spec->result : "score";
+	struct bench_group g = { 0 };
+	int rc = bench_group_read(&g, s, b->id, e);
+
+	*score = (struct sweep_score){ .state = SWEEP_FAILED };
+	for (uint32_t i = 0; i < g.nfigures && !rc; i++)
+		if (!strcmp(g.figure[i].name, wanted) && !isnan(g.figure[i].d.median)) {
+			score->state = SWEEP_KNOWN;
+			score->value =
+				spec->less_is_better ? -g.figure[i].d.median : g.figure[i].d.median;
+		}
+	bench_group_free(&g);
+	return rc;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/sweepspace.h"
+
+#include "base/random.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the matrix ---- */
+
+void sweepspace_at(const struct sweep_space *s, uint32_t combination, uint32_t at[SWEEP_AXES])
+{
+	for (uint32_t i = s->axes; i-- > 0;) {
+		at[i] = combination % s->size[i];
+		combination /= s->size[i];
+	}
+}
+
+static uint32_t combination_of(const struct sweep_space *s, const uint32_t at[SWEEP_AXES])
+{
+	uint32_t c = 0;
+
+	for (uint32_t i = 0; i < s->axes; i++)
+		c = c * s->size[i] + at[i];
+	return c;
+}
+
+/* The text of an axis by the name that exclude gives it; NULL: there is no such axis. */
+static const char *text_of(const struct sweep_spec *spec, const uint32_t at[SWEEP_AXES],
+			   const char *name)
+{
+	for (uint32_t i = 0; i < spec->nparameters; i++)
+		if (!strcmp(spec->parameter[i].name, name))
+			return spec->parameter[i].values.word[at[SWEEP_AXIS_PARAMETER + i]];
+	if (!strcmp(name, "stack"))
+		return spec->stack[at[SWEEP_AXIS_STACK]].name;
+	if (!strcmp(name, "environment"))
+		return spec->environments[at[SWEEP_AXIS_ENVIRONMENT]].name;
+	return NULL;
+}
+
+static bool is_excluded(const struct sweep_spec *spec, const uint32_t at[SWEEP_AXES])
+{
+	for (uint32_t i = 0; i < spec->nexcludes; i++) {
+		const struct jsontree *v = spec->exclude[i]->first;
+		bool all = v;
+
+		for (; v && all; v = v->next) {
+			const char *text = text_of(spec, at, v->key);
+
+			all = text && !strcmp(text, v->text);
+		}
+		if (all)
+			return true;
+	}
+	return false;
+}
+
+int sweepspace_init(struct sweep_space *s, const struct sweep_spec *spec)
+{
+	uint32_t at[SWEEP_AXES];
+
+	*s = (struct sweep_space){ .axes = SWEEP_AXIS_PARAMETER + spec->nparameters,
+				   .combinations = 1 };
+	s->size[SWEEP_AXIS_STACK] = spec->nstacks;
+	s->size[SWEEP_AXIS_ENVIRONMENT] = spec->nenvironments;
+	for (uint32_t i = 0; i < spec->nparameters; i++)
+		s->size[SWEEP_AXIS_PARAMETER + i] = spec->parameter[i].values.n;
+	for (uint32_t i = 0; i < s->axes; i++)
+		s->combinations *= s->size[i];
+	s->excluded = calloc(s->combinations, sizeof *s->excluded);
+	if (!s->excluded)
+		return -ENOMEM;
+	for (uint32_t c = 0; c < s->combinations; c++) {
+		sweepspace_at(s, c, at);
+		s->excluded[c] = is_excluded(spec, at);
+	}
+	return 0;
+}
+
+void sweepspace_free(struct sweep_space *s)
+{
+	free(s->excluded);
+	*s = (struct sweep_space){ 0 };
+}
+
+/* ---- all, random ---- */
+
+/* 0 <= x < n, each as likely. */
+static uint32_t below(struct random *r, uint32_t n)
+{
+	uint64_t most = UINT64_MAX - UINT64_MAX % n, x;
+
+	do
+		x = random_u64(r);
+	while (x >= most);
+	return (uint32_t)(x % n);
+}
+
+int64_t sweepspace_choose(const struct sweep_space *s, const struct sweep_spec *spec,
+			  uint32_t *order)
+{
+	struct random r = { .state = (uint64_t)spec->seed };
+	uint32_t n = 0, wanted;
+
+	for (uint32_t c = 0; c < s->combinations; c++)
+		if (!s->excluded[c])
+			order[n++] = c;
+	wanted = spec->count && spec->count < n ? (uint32_t)spec->count : n;
+	/* The first steps of Fisher and Yates' shuffle. */
+	for (uint32_t i = 0; i < wanted && spec->decision == SWEEP_RANDOM; i++) {
+		uint32_t k = i + below(&r, n - i), taken = order[k];
+
+		order[k] = order[i];
+		order[i] = taken;
+	}
+	return wanted;
+}
+
+/* ---- hill climbing ---- */
+
+/* One that is not excluded; -1: there is none. */
+static int64_t begin_of(const struct sweep_space *s, struct random *r)
+{
+	uint32_t c = below(r, s->combinations);
+
+	for (uint32_t i = 0; i < s->combinations; i++, c = (c + 1) % s->combinations)
+		if (!s->excluded[c])
+			return c;
+	return -1;
+}
+
+static bool is_better(const struct sweep_score *a, const struct sweep_score *than)
+{
+	return a->state == SWEEP_KNOWN && (than->state != SWEEP_KNOWN || a->value > than->value);
+}
+
+struct climb {
+	const struct sweep_space *space;
+	const struct sweep_score *score;
+	uint32_t at[SWEEP_AXES], here;
+	int64_t unknown; /* the next to try; -1: none is needed */
+	bool moved;
+};
+
+/* Along an axis in one direction while it is better. False: what is there is not known yet. */
+static bool climb_along(struct climb *c, uint32_t axis, int step)
+{
+	for (;;) {
+		uint32_t to = c->at[axis] + (uint32_t)step, there;
+
+		if (to >= c->space->size[axis]) /* below 0, too */
+			return true;
+		c->at[axis] = to;
+		there = combination_of(c->space, c->at);
+		if (!c->space->excluded[there] && c->score[there].state == SWEEP_UNKNOWN) {
+			c->unknown = there;
+			return false;
+		}
+		if (c->space->excluded[there] || !is_better(&c->score[there], &c->score[c->here])) {
+			c->at[axis] = to - (uint32_t)step;
+			return true;
+		}
+		c->here = there;
+		c->moved = true;
+	}
+}
+
+static void shuffle(uint32_t *axis, uint32_t n, struct random *r)
+{
+	for (uint32_t i = 0; i < n; i++)
+		axis[i] = i;
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = below(r, i), last = axis[i - 1];
+
+		axis[i - 1] = axis[k];
+		axis[k] = last;
+	}
+}
+
+static int64_t tried(const struct sweep_space *s, const struct sweep_score *score)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < s->combinations; i++)
+		n += score[i].state != SWEEP_UNKNOWN;
+	return n;
+}
+
+int64_t sweepspace_climb(const struct sweep_space *s, const struct sweep_spec *spec,
+			 const struct sweep_score *score)
+{
+	struct random r = { .state = (uint64_t)spec->seed };
+	struct climb c = { .space = s, .score = score, .moved = true };
+	int64_t begin = begin_of(s, &r);
+	uint32_t axis[SWEEP_AXES];
+
+	if (begin < 0 || (spec->count && tried(s, score) >= spec->count))
+		return -1;
+	c.here = (uint32_t)begin;
+	if (score[c.here].state == SWEEP_UNKNOWN)
+		return begin;
+	sweepspace_at(s, c.here, c.at);
+	while (c.moved) {
+		c.moved = false;
+		shuffle(axis, s->axes, &r);
+		for (uint32_t i = 0; i < s->axes; i++)
+			if (!climb_along(&c, axis[i], 1) || !climb_along(&c, axis[i], -1))
+				return c.unknown;
+	}
+	return -1;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sweepspace.h - the combinations of a sweep's matrix, and which of them are tried in which order.
+ *
+ * A combination is a number from 0: stacks vary slowest, then environments, then the parameters in
+ * the order of the specification, the last one fastest. All is a function of the specification, the
+ * seed and what was measured, so that a sweep that was cut off goes on with the same decisions.
+ */
+#ifndef SONDE_BENCH_SWEEPSPACE_H
+#define SONDE_BENCH_SWEEPSPACE_H
+
+#include "bench/sweepspec.h"
+
+struct sweep_space {
+	uint32_t size[SWEEP_AXES]; /* stacks, environments, parameters */
+	uint32_t axes;
+	uint32_t combinations;
+	bool *excluded; /* [combinations] */
+};
+
+enum { SWEEP_AXIS_STACK = 0, SWEEP_AXIS_ENVIRONMENT, SWEEP_AXIS_PARAMETER };
+
+/* 0 or -ENOMEM. Free in either case. */
+int sweepspace_init(struct sweep_space *s, const struct sweep_spec *spec);
+void sweepspace_free(struct sweep_space *s);
+
+/* Which value of each axis a combination has. */
+void sweepspace_at(const struct sweep_space *s, uint32_t combination, uint32_t at[SWEEP_AXES]);
+
+/* All that are not excluded, in order, or those that chance takes of them, in the order drawn:
+ * order[] has room for all combinations. How many, or -ENOMEM. */
+int64_t sweepspace_choose(const struct sweep_space *s, const struct sweep_spec *spec,
+			  uint32_t *order);
+
+/* What is known of a combination: the more the better. */
+struct sweep_score {
+	enum { SWEEP_UNKNOWN = 0, SWEEP_FAILED, SWEEP_KNOWN } state;
+	double value;
+};
+
+/* Hill climbing: the next combination to try, or -1: it is at a top, or has tried as many as it
+ * may. From a combination that the seed takes, it goes a step along one axis at a time, on while
+ * that is better, until no step is; axes are taken in an order of the seed's. */
+int64_t sweepspace_climb(const struct sweep_space *s, const struct sweep_spec *spec,
+			 const struct sweep_score *score);
+
+#endif

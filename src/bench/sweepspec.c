@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/sweepspec.h"
+
+#include "base/args.h"
+#include "bench/specfield.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { VALUES_MAX = 1000, LIST_MAX = 1000, FILES_MAX = 256 };
+
+const char *const sweep_decision_names[SWEEP_DECISIONS] = { "all", "random", "hill-climbing" };
+
+static int count_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	return spec_read_count(r, v, 1, SWEEP_TRIALS, out);
+}
+
+static int seed_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	return spec_read_count(r, v, 0, INT64_MAX, out);
+}
+
+static int hardware_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	struct sweep_needs *n = out;
+	const struct spec_field fields[] = { { "cpu_family", spec_text, &n->cpu_family },
+					     { "cpu_model", spec_text, &n->cpu_model },
+					     { "physical_cpus", count_field, &n->physical_cpus },
+					     { "processor", spec_text, &n->processor },
+					     { 0 } };
+
+	return spec_read_object(r, v, fields);
+}
+
+static int requests_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	struct sweep_needs *n = out;
+	const struct spec_field fields[] = { { "cpu", spec_quantity, &n->cores },
+					     { "memory", spec_quantity, &n->memory_bytes },
+					     { "hardware", hardware_field, n },
+					     { 0 } };
+
+	return spec_read_object(r, v, fields);
+}
+
+/* Of "build" and "run": Amun has nothing but requests in them. */
+static int needs_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	const struct spec_field fields[] = { { "requests", requests_field, out }, { 0 } };
+
+	return spec_read_object(r, v, fields);
+}
+
+static int timeout_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	const char *text;
+	int64_t ns = 0;
+	int rc = spec_read_text(r, v, &text);
+
+	if (!rc && args_duration(text, &ns))
+		rc = spec_fault(r, v, "timeout: '%.40s' is no time; 90, 300ms, 5m, 1h are", text);
+	*(double *)out = (double)ns / 1e9;
+	return rc;
+}
+
+/* ---- files ---- */
+
+static bool is_below(const char *path)
+{
+	for (const char *p = path; p; p = strchr(p, '/') ? strchr(p, '/') + 1 : NULL)
+		if (!strncmp(p, "../", 3) || !strcmp(p, ".."))
+			return false;
+	return *path && *path != '/';
+}
+
+static int files_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	struct sweep_spec *s = out;
+	int rc = spec_want(r, v, JSONDOC_ARRAY, "a list of path and content");
+
+	if (!rc && spec_length(v) > FILES_MAX)
+		rc = spec_fault(r, v, "files: more than %d", FILES_MAX);
+	if (!rc)
+		s->file = spec_room(r, spec_length(v), sizeof *s->file, &rc);
+	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
+		struct sweep_file *f = &s->file[s->nfiles++];
+		const struct spec_field fields[] = { { "path", spec_text, &f->path },
+						     { "content", spec_text, &f->content },
+						     { 0 } };
+
+		rc = spec_read_object(r, i, fields);
+		if (!rc && (!f->path || !f->content))
+			rc = spec_fault(r, i, "a file with path and content is wanted");
+		else if (!rc && !is_below(f->path))
+			rc = spec_fault(r, i, "'%.100s' does not lie below the trial's directory",
+					f->path);
+	}
+	return rc;
+}
+
+/* ---- stacks ---- */
+
+static int python_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	struct sweep_stack *s = out;
+	const struct spec_field fields[] = { { "requirements", spec_text, &s->requirements },
+					     { "requirements_locked", spec_text, &s->locked },
+					     { "interpreter", spec_text, &s->interpreter },
+					     { "pip", spec_words, &s->pip },
+					     { 0 } };
+	int rc = spec_read_object(r, v, fields);
+
+	if (!rc && !s->requirements && !s->locked)
+		rc = spec_fault(r, v, "python: which requirements?");
+	return rc;
+}
+
+static int stack_of(const struct spec_reading *r, struct jsontree *v,
+		    const struct sweep_stack *common, struct sweep_stack *s)
+{
+	const struct spec_field fields[] = { { "name", spec_text, &s->name },
+					     { "base", spec_text, &s->base },
+					     { "packages", spec_words, &s->packages },
+					     { "modules", spec_words, &s->modules },
+					     { "python", python_field, s },
+					     { 0 } };
+	int rc;
+
+	*s = *common;
+	s->name = NULL;
+	if (v->type == JSONDOC_STRING) { /* its name alone */
+		s->name = v->text;
+		return 0;
+	}
+	rc = spec_read_object(r, v, fields);
+	if (!rc && !s->name)
+		rc = spec_fault(r, v, "a stack needs a name");
+	return rc;
+}
+
+static int stacks_of(const struct spec_reading *r, struct jsontree *v, struct sweep_spec *s)
+{
+	const struct sweep_stack common = s->stack[0];
+	uint32_t n = spec_length(v);
+	int rc = spec_want(r, v, JSONDOC_ARRAY, "a list of stacks");
+
+	if (!rc && (!n || n > LIST_MAX))
+		rc = spec_fault(r, v, "stacks: from 1 to %d of them are wanted", LIST_MAX);
+	if (!rc)
+		s->stack = spec_room(r, n, sizeof *s->stack, &rc);
+	s->nstacks = 0;
+	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
+		rc = stack_of(r, i, &common, &s->stack[s->nstacks]);
+		for (uint32_t k = 0; k < s->nstacks && !rc; k++)
+			if (!strcmp(s->stack[k].name, s->stack[s->nstacks].name))
+				rc = spec_fault(r, i, "there are two stacks '%.60s'",
+						s->stack[k].name);
+		s->nstacks++;
+	}
+	return rc;
+}
+
+/* ---- the matrix ---- */
+
+static int environment_of(const struct spec_reading *r, struct jsontree *v, struct sweep_spec *s)
+{
+	struct sweep_environment *out = &s->environments[s->nenvironments];
+	const struct spec_field fields[] = { { "name", spec_text, &out->name },
+					     { "environment", spec_variables, &out->variables },
+					     { 0 } };
+	int rc = spec_read_object(r, v, fields);
+
+	if (!out->name)
+		return rc ? rc : spec_fault(r, v, "an environment needs a name");
+	for (uint32_t k = 0; k < s->nenvironments && !rc; k++)
+		if (!strcmp(s->environments[k].name, out->name))
+			rc = spec_fault(r, v, "there are two environments '%.60s'", out->name);
+	s->nenvironments++;
+	return rc;
+}
+
+static int environments_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	struct sweep_spec *s = out;
+	int rc = spec_want(r, v, JSONDOC_ARRAY, "a list of environments");
+
+	if (!rc && (!v->first || spec_length(v) > LIST_MAX))
+		rc = spec_fault(r, v, "environments: from 1 to %d of them are wanted", LIST_MAX);
+	if (!rc)
+		s->environments = spec_room(r, spec_length(v), sizeof *s->environments, &rc);
+	s->nenvironments = 0;
+	for (struct jsontree *i = v->first; i && !rc; i = i->next)
+		rc = environment_of(r, i, s);
+	return rc;
+}
+
+static int parameters_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	struct sweep_spec *s = out;
+	int rc = spec_want(r, v, JSONDOC_OBJECT, "an object: of each variable its values");
+
+	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
+		struct sweep_parameter *p = &s->parameter[s->nparameters];
+
+		if (s->nparameters == SWEEP_AXES - 2)
+			return spec_fault(r, i, "more than %d parameters", SWEEP_AXES - 2);
+		if (!spec_is_variable(i->key) || jsontree_find(v, i->key) != i)
+			return spec_fault(r, i, "'%.60s' %s", i->key,
+					  spec_is_variable(i->key)
+						  ? "stands here twice"
+						  : "cannot be the name of a variable");
+		p->name = i->key;
+		rc = spec_read_words(r, i, &p->values);
+		if (!rc && !p->values.n)
+			rc = spec_fault(r, i, "%s: which values?", i->key);
+		s->nparameters++;
+	}
+	return rc;
+}
+
+static int excludes_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	struct sweep_spec *s = out;
+	int rc = spec_want(r, v, JSONDOC_ARRAY, "a list of objects");
+
+	if (!rc)
+		s->exclude = spec_room(r, spec_length(v), sizeof(void *), &rc);
+	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
+		rc = spec_want(r, i, JSONDOC_OBJECT, "an object: of parameters their values");
+		for (struct jsontree *k = i->first; k && !rc; k = k->next) {
+			const char *text;
+
+			rc = spec_read_text(r, k, &text);
+		}
+		s->exclude[s->nexcludes++] = i;
+	}
+	return rc;
+}
+
+static int matrix_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	/* The stacks come last of all: they begin as what the specification says of all of them. */
+	const struct spec_field fields[] = { { "parameters", parameters_field, out },
+					     { "environments", environments_field, out },
+					     { "stacks", NULL, NULL },
+					     { "exclude", excludes_field, out },
+					     { 0 } };
+
+	return spec_read_object(r, v, fields);
+}
+
+static int decision_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	struct sweep_spec *s = out;
+	const char *type = NULL, *better = NULL;
+	const struct spec_field fields[] = {
+		{ "type", spec_text, &type },        { "seed", seed_field, &s->seed },
+		{ "count", count_field, &s->count }, { "result", spec_text, &s->result },
+		{ "better", spec_text, &better },    { 0 }
+	};
+	int rc = v->type == JSONDOC_STRING ? spec_read_text(r, v, &type)
+					   : spec_read_object(r, v, fields);
+	int i = 0;
+
+	if (rc)
+		return rc;
+	while (i < SWEEP_DECISIONS && (!type || strcmp(type, sweep_decision_names[i]) != 0))
+		i++;
+	if (i == SWEEP_DECISIONS)
+		return spec_fault(r, v, "decision: its type is all, random or hill-climbing");
+	s->decision = (enum sweep_decision)i;
+	if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
+		return spec_fault(r, v, "better: less or more");
+	if (s->result && !better)
+		return spec_fault(r, v, "result: is less of it better, or more? better: less");
+	s->less_is_better = better && !strcmp(better, "less");
+	if (s->decision == SWEEP_RANDOM && !s->count)
+		return spec_fault(r, v, "count: how many of all combinations?");
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int check_size(const struct spec_reading *r, const struct jsontree *v,
+		      const struct sweep_spec *s)
+{
+	double all = (double)s->nstacks * s->nenvironments;
+	uint32_t variables = s->environment.n + s->nparameters, most = 0;
+
+	for (uint32_t i = 0; i < s->nparameters; i++)
+		all *= s->parameter[i].values.n;
+	for (uint32_t i = 0; i < s->nenvironments; i++)
+		if (s->environments[i].variables.n > most)
+			most = s->environments[i].variables.n;
+	if (all > SWEEP_COMBINATIONS)
+		return spec_fault(r, v, "the matrix has %.0f combinations, more than %d", all,
+				  SWEEP_COMBINATIONS);
+	if (s->count && (double)s->count < all)
+		all = (double)s->count;
+	if (all * (double)s->batch_size > SWEEP_TRIALS)
+		return spec_fault(r, v, "these are %.0f trials, more than %d; count takes some",
+				  all * (double)s->batch_size, SWEEP_TRIALS);
+	if (variables + most > SWEEP_VARIABLES)
+		return spec_fault(r, v, "a trial would have more than %d variables",
+				  SWEEP_VARIABLES);
+	return 0;
+}
+
+static int complete(const struct spec_reading *r, struct jsontree *v, struct sweep_spec *s)
+{
+	const struct jsontree *matrix = jsontree_find(v, "matrix");
+	const struct jsontree *stacks = jsontree_find(matrix, "stacks");
+	int rc = 0;
+
+	if (!s->script || !*s->script)
+		return spec_fault(r, v, "script: which one?");
+	s->script_is_text = strchr(s->script, '\n') || !strncmp(s->script, "#!", 2);
+	if (strstr(s->script, "://") && !s->script_is_text)
+		return spec_fault(r, jsontree_find(v, "script"),
+				  "script: nothing is fetched; name a file, or put the text here");
+	if (!s->stack[0].name)
+		s->stack[0].name = s->stack[0].requirements || s->stack[0].locked ? "python"
+				   : strcmp(s->stack[0].base, "host") != 0        ? s->stack[0].base
+										  : "host";
+	if (stacks && stacks->type != JSONDOC_NULL)
+		rc = stacks_of(r, (struct jsontree *)stacks, s);
+	if (!rc && !s->nenvironments) {
+		s->environments = spec_room(r, 1, sizeof *s->environments, &rc);
+		s->nenvironments = 1;
+		if (!rc)
+			s->environments[0].name = "plain";
+	}
+	return rc ? rc : check_size(r, v, s);
+}
+
+int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool *pool,
+		   const char *name, struct err *e)
+{
+	const struct spec_reading r = { pool, name, e };
+	int rc = 0;
+	struct sweep_stack *first = spec_room(&r, 1, sizeof *first, &rc);
+	const struct spec_field fields[] = { { "identifier", spec_text, &s->identifier },
+					     { "script", spec_text, &s->script },
+					     { "script_sha256", NULL, NULL },
+					     { "arguments", spec_words, &s->arguments },
+					     { "base", spec_text, first ? &first->base : NULL },
+					     { "packages", spec_words,
+					       first ? &first->packages : NULL },
+					     { "python", python_field, first },
+					     { "environment", spec_variables, &s->environment },
+					     { "files", files_field, s },
+					     { "build", needs_field, &s->build },
+					     { "run", needs_field, &s->run },
+					     { "batch_size", count_field, &s->batch_size },
+					     { "count", count_field, &s->batch_size },
+					     { "warmup", seed_field, &s->warmup },
+					     { "timeout", timeout_field, &s->timeout_s },
+					     { "matrix", matrix_field, s },
+					     { "decision", decision_field, s },
+					     { "slurm", spec_words, &s->slurm },
+					     { 0 } };
+
+	*s = (struct sweep_spec){
+		.batch_size = 1, .timeout_s = 3600, .stack = first, .nstacks = 1
+	};
+	if (!first)
+		return rc;
+	first->base = "host";
+	first->interpreter = "python3";
+	rc = spec_read_object(&r, document, fields);
+	return rc ? rc : complete(&r, document, s);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_sweep.c - try the combinations of a specification. */
+#include "base/clock.h"
+#include "cmd/command.h"
+#include "cmd/say.h"
+#include "cmd/sweephost.h"
+#include "cmd/sweepslurm.h"
+#include "cmd/sweeptell.h"
+
+#include <errno.h>
+
+static const struct option rows[] = {
+	{ .name = "dry-run",
+	  .type = ARG_FLAG,
+	  .help = "Print which combinations would be tried, in order, and run nothing.",
+	  OPTION_OFFSET(struct sweep_options, dry_run) },
+	{ .name = "executor",
+	  .type = ARG_CHOICE,
+	  .value = "local|slurm",
+	  .fallback = "local",
+	  .help = "Where trials run: here, one after another, or as elements of Slurm's job arrays, "
+		  "whose nodes see the same files.",
+	  OPTION_OFFSET(struct sweep_options, executor) },
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .help = "Directory of the recordings and the report; without it sweep_ and the sweep's "
+		  "name. A sweep that goes on keeps the one it had.",
+	  OPTION_OFFSET(struct sweep_options, output) },
+	{ .name = "stacks",
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .help = "Keep virtual environments there, for other sweeps, too; else in "
+		  "sonde/stacks of XDG_CACHE_HOME or ~/.cache.",
+	  OPTION_OFFSET(struct sweep_options, stacks) },
+	{ .name = "interval",
+	  .letter = 'i',
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .fallback = "1s",
+	  .min = NS_PER_MS,
+	  .max = 3600 * NS_PER_S,
+	  .help = "Time between samples of each trial's recording.",
+	  OPTION_OFFSET(struct sweep_options, interval_ns) },
+	{ .name = "store",
+	  .type = ARG_TEXT,
+	  .value = "WHERE",
+	  .help = "Keep the trials in this store: a file, or postgres://user@host/database without a "
+		  "password; else in SONDE_STORE, else in this user's.",
+	  OPTION_OFFSET(struct sweep_options, store) },
+	{ .name = "model",
+	  .type = ARG_LIST,
+	  .value = "FILE",
+	  .help = "Columns of indicators, beside the built-in ones; may be given again.",
+	  OPTION_OFFSET(struct sweep_options, models) },
+	{ .name = "element",
+	  .type = ARG_TEXT,
+	  .value = "LIST",
+	  .help = "Run the one trial of this job array's list that SLURM_ARRAY_TASK_ID says.",
+	  .hidden = true,
+	  OPTION_OFFSET(struct sweep_options, element) },
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .type = ARG_FLAG,
+	  .help = "Say nothing of each trial.",
+	  OPTION_OFFSET(struct sweep_options, quiet) },
+	{ .name = "json",
+	  .type = ARG_FLAG,
+	  .help = "Print the report as JSON, schema sonde/bench-sweep/1.",
+	  OPTION_OFFSET(struct sweep_options, json) },
+};
+
+static const struct example examples[] = {
+	{ "bench sweep --dry-run sweep.yaml", "what would it try?" },
+	{ "bench sweep sweep.yaml", "try it; the same again goes on where it was cut off" },
+	{ "bench sweep --executor slurm sweep.yaml", "on the nodes of a cluster" },
+};
+
+static int run_here(struct sweeping *x, struct err *e)
+{
+	struct swept *p;
+	int rc = 0;
+
+	while (!rc && (p = sweeping_next(x, &rc, e))) {
+		rc = sweeping_open(x, p, e);
+		if (!rc && !p->skipped)
+			rc = sweeping_run(x, p, e);
+	}
+	return rc;
+}
+
+static int plan(struct sweeping *x, struct err *e)
+{
+	int rc = sweepspace_init(&x->space, &x->spec) ? err_set(e, -ENOMEM, "out of memory") : 0;
+
+	if (!rc)
+		sweephost_has(&x->spec.run, x->lacks, sizeof x->lacks);
+	while (!rc && sweeping_next(x, &rc, e))
+		if (x->spec.decision == SWEEP_HILL_CLIMBING)
+			break;
+	return rc;
+}
+
+static int work(struct sweeping *x, struct err *e)
+{
+	int rc;
+
+	if (x->o->dry_run)
+		return plan(x, e);
+	if (x->o->element) {
+		rc = sweeping_join(x, e);
+		return rc ? rc : sweepslurm_element(x, x->o->element, e);
+	}
+	rc = sweeping_begin(x, e);
+	if (rc)
+		return rc;
+	return x->o->executor == SWEEP_SLURM ? sweepslurm_run(x, e) : run_here(x, e);
+}
+
+static int sweep_exec(const void *options, int noperands, char **operands)
+{
+	struct sweeping x = { .o = options, .lock = -1 };
+	struct err e = { "" };
+	bool well = true;
+	int rc, code = EXIT_OK;
+
+	if (noperands != 1) {
+		say("bench sweep: which specification? sonde bench sweep SPEC.yaml");
+		return EXIT_USAGE;
+	}
+	rc = sweeping_read(&x, operands[0], &e);
+	if (!rc)
+		rc = work(&x, &e);
+	if (rc) {
+		say("bench sweep: %s", e.text);
+		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	} else if (x.o->dry_run) {
+		code = sweeptell_plan(&x);
+	} else if (!x.o->element) {
+		code = sweeptell_report(&x, &well);
+	}
+	sweeping_end(&x);
+	return code == EXIT_OK && !well ? EXIT_FAILED : code;
+}
+
+const struct command command_bench_sweep = {
+	.name = "bench sweep",
+	.operands = "SPEC.yaml",
+	.what = "Try the combinations of a specification",
+	.description =
+		"A specification says which script is run, what it needs, and a matrix of software "
+		"stacks, environments and parameters; docs/sweeps.md has all of it. Each "
+		"combination becomes a batch of trials, as sonde bench run makes them. What cannot "
+		"be run is skipped with its reason; a trial that fails is kept with its reason; the "
+		"others go on.\n\n"
+		"The same specification again is the same sweep: it goes on with the trials that "
+		"the store does not have, whatever ended it, and runs none of them twice.\n\n"
+		"Exit code 1: a trial failed or is missing.",
+	COMMAND_OPTIONS(rows),
+	.size = sizeof(struct sweep_options),
+	COMMAND_EXAMPLES(examples),
+	.exec = sweep_exec,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/sweephost.h"
+
+#include "base/number.h"
+#include "base/root.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+enum { CPUINFO_BYTES = 65536, CORES_MOST = 4096 };
+
+/* The first CPU's line of that name: what stands behind its colon. */
+static bool line_of(const char *text, const char *name, char *out, size_t size)
+{
+	const char *at = number_find_line(text, name);
+
+	at = at ? at + strspn(at, " \t") : NULL;
+	if (!at || *at != ':')
+		return false;
+	at += 1 + strspn(at + 1, " \t");
+	snprintf(out, size, "%.*s", (int)strcspn(at, "\n"), at);
+	return true;
+}
+
+static void fill(char *text, size_t size, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : file_reread(fd, text, size);
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		*text = '\0';
+}
+
+/* Cores, each once however many threads it has, as far as the text goes; 0: not told. */
+static int64_t cores_of(const char *text)
+{
+	static int64_t seen[CORES_MOST];
+	int64_t n = 0, package = 0, core;
+
+	for (const char *p = text; *p && n < CORES_MOST; p = number_next_line(p)) {
+		const char *at = strchr(p, ':');
+		bool known = false;
+
+		if (!at || strncmp(p, "physical id", 11) != 0) {
+			if (!at || strncmp(p, "core id", 7) != 0)
+				continue;
+			at++;
+			if (!number_i64(&at, &core))
+				continue;
+			for (int64_t i = 0; i < n; i++)
+				known |= seen[i] == (package << 32 | core);
+			if (!known)
+				seen[n++] = package << 32 | core;
+			continue;
+		}
+		at++;
+		number_i64(&at, &package);
+	}
+	return n;
+}
+
+static bool differs(const char *text, const char *line, const char *wanted, char *why, size_t size)
+{
+	char got[256];
+
+	if (!wanted || !line_of(text, line, got, sizeof got) || !strcmp(got, wanted))
+		return false;
+	snprintf(why, size, "the %s is %.100s, and %.100s is asked for", line, got, wanted);
+	return true;
+}
+
+/* The name of a processor is written in many ways: a part of it is enough. */
+static bool is_another_processor(const char *text, const char *wanted, char *why, size_t size)
+{
+	char got[256];
+
+	if (!wanted || !line_of(text, "model name", got, sizeof got) || strcasestr(got, wanted))
+		return false;
+	snprintf(why, size, "the processor is %.100s, and %.100s is asked for", got, wanted);
+	return true;
+}
+
+bool sweephost_has(const struct sweep_needs *n, char *why, size_t size)
+{
+	char text[CPUINFO_BYTES];
+	struct sysinfo memory;
+	cpu_set_t cpus;
+	int64_t cores;
+
+	if (!sched_getaffinity(0, sizeof cpus, &cpus) && n->cores > CPU_COUNT(&cpus)) {
+		snprintf(why, size, "%g CPUs are asked for, and there are %d", n->cores,
+			 CPU_COUNT(&cpus));
+		return false;
+	}
+	if (!sysinfo(&memory) && n->memory_bytes > (double)memory.totalram * memory.mem_unit) {
+		snprintf(why, size, "%.4g GiB of memory are asked for, and there are %.4g",
+			 n->memory_bytes / 1073741824,
+			 (double)memory.totalram * memory.mem_unit / 1073741824);
+		return false;
+	}
+	fill(text, sizeof text, "/proc/cpuinfo");
+	cores = n->physical_cpus ? cores_of(text) : 0;
+	if (cores && cores < n->physical_cpus) {
+		snprintf(why, size, "%" PRId64 " cores are asked for, and there are %" PRId64,
+			 n->physical_cpus, cores);
+		return false;
+	}
+	return !differs(text, "cpu family", n->cpu_family, why, size) &&
+	       !differs(text, "model", n->cpu_model, why, size) &&
+	       !is_another_processor(text, n->processor, why, size);
+}

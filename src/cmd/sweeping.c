@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/sweeping.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "cmd/benchmodels.h"
+#include "cmd/history.h"
+#include "cmd/say.h"
+#include "cmd/sweephost.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOCK_SECONDS = 60, ARGV_WORDS = SWEEP_WORDS + 16, ATTEMPTS_MOST = 10000 };
+static const char verb[] = "bench sweep";
+
+static int no_memory(struct err *e)
+{
+	return err_set(e, -ENOMEM, "out of memory for a sweep");
+}
+
+/* ---- its directory ---- */
+
+static int make_directory(const char *path, struct err *e)
+{
+	return mkdir(path, 0700) && errno != EEXIST
+		       ? err_set(e, -errno, "cannot make %.300s: %s", path, strerror(errno))
+		       : 0;
+}
+
+/* Whole or not at all; one that is there stays. */
+static int put_file(const char *path, const char *text, mode_t mode, struct err *e)
+{
+	char part[PATH_MAX];
+	size_t n = strlen(text);
+	int fd, rc = 0;
+
+	if (!access(path, F_OK))
+		return 0;
+	if ((size_t)snprintf(part, sizeof part, "%s.%d", path, (int)getpid()) >= sizeof part)
+		return err_set(e, -ENAMETOOLONG, "%.300s is too long a name", path);
+	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	if (fd < 0 || write(fd, text, n) != (ssize_t)n || fsync(fd))
+		rc = err_set(e, errno ? -errno : -EIO, "cannot write %.300s: %s", part,
+			     strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	if (!rc && rename(part, path))
+		rc = err_set(e, -errno, "cannot write %.300s: %s", path, strerror(errno));
+	return rc;
+}
+
+/* The files that trials find, and the script when it is a text. */
+static int put_files(struct sweeping *x, struct err *e)
+{
+	char path[PATH_MAX];
+	int rc = 0;
+
+	for (uint32_t i = 0; i < x->spec.nfiles && !rc; i++) {
+		if ((size_t)snprintf(path, sizeof path, "%s/%s", x->work, x->spec.file[i].path) >=
+		    sizeof path)
+			return err_set(e, -ENAMETOOLONG, "%.300s is too long a name",
+				       x->spec.file[i].path);
+		for (char *at = path + strlen(x->work) + 1; (at = strchr(at, '/')) && !rc; at++) {
+			*at = '\0';
+			rc = make_directory(path, e);
+			*at = '/';
+		}
+		if (!rc)
+			rc = put_file(path, x->spec.file[i].content, 0600, e);
+	}
+	if (rc || !x->spec.script_is_text)
+		return rc;
+	snprintf(x->script, sizeof x->script, "%.4000s/script", x->sweep.directory);
+	return put_file(x->script, x->spec.script, 0700, e);
+}
+
+/* Waits for one that was killed a moment ago, whose trial may still be ending. A descriptor, or
+ * -EAGAIN: it is held, or -errno. */
+static int hold(const char *path, int seconds)
+{
+	const struct timespec pause = { .tv_nsec = 50 * NS_PER_MS };
+	int64_t until = clock_mono_ns() + seconds * NS_PER_S;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	while (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (clock_mono_ns() >= until) {
+			close(fd);
+			return -EAGAIN;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return fd;
+}
+
+static int lock_it(struct sweeping *x, struct err *e)
+{
+	char path[PATH_MAX + 8];
+
+	snprintf(path, sizeof path, "%s/lock", x->sweep.directory);
+	x->lock = hold(path, 10);
+	if (x->lock == -EAGAIN)
+		return err_set(e, -EBUSY, "another sonde bench sweep is at work on it, in %.300s",
+			       x->sweep.directory);
+	return x->lock < 0 ? err_set(e, x->lock, "%.300s: %s", path, strerror(-x->lock)) : 0;
+}
+
+/* ---- begin and end ---- */
+
+static int open_store(struct sweeping *x, struct err *e)
+{
+	const struct history_options where = { .store = x->o->store };
+	struct database *s = NULL;
+	int rc = benchmodels_read(&x->models, &x->o->models, e);
+
+	if (!rc)
+		rc = history_open(&s, &where, verb, e);
+	x->store.database = s;
+	x->store.models = &x->models;
+	return rc;
+}
+
+static int enter_sweep(struct sweeping *x, struct err *e)
+{
+	struct sweep *w = &x->sweep;
+	char wanted[PATH_MAX], here[PATH_MAX];
+
+	if (x->o->output && *x->o->output == '/')
+		snprintf(wanted, sizeof wanted, "%s", x->o->output);
+	else if (!getcwd(here, sizeof here))
+		return err_set(e, -errno, "this directory is not there any more");
+	else if (x->o->output)
+		snprintf(wanted, sizeof wanted, "%.2000s/%.2000s", here, x->o->output);
+	else
+		snprintf(wanted, sizeof wanted, "%.4000s/sweep_%s", here, x->uid);
+	snprintf(w->directory, sizeof w->directory, "%.4000s", wanted);
+	w->uid = x->uid;
+	w->identifier = x->spec.identifier;
+	w->user = trial_run_user();
+	w->decision = sweep_decision_names[x->spec.decision];
+	w->specification = (const char *)x->text.data;
+	w->seed = x->spec.seed;
+	w->batch_size = x->spec.batch_size;
+	w->start_ns = clock_utc_ns();
+	return sweep_put(x->store.database, w, e);
+}
+
+static int prepare(struct sweeping *x, struct err *e)
+{
+	int rc = trial_run_defaults(&x->recording, x->o->interval_ns, e);
+
+	trial_run_host(x->host, sizeof x->host);
+	snprintf(x->work, sizeof x->work, "%.4000s/work", x->sweep.directory);
+	if (!x->spec.script_is_text)
+		snprintf(x->script, sizeof x->script, "%.4000s", x->spec.script);
+	x->stack = calloc(x->spec.nstacks, sizeof *x->stack);
+	x->software = calloc(x->spec.nstacks, sizeof *x->software);
+	if (!rc && (!x->stack || !x->software))
+		rc = no_memory(e);
+	return rc ? rc : sweepstack_cache(x->o->stacks, x->cache, e);
+}
+
+int sweeping_begin(struct sweeping *x, struct err *e)
+{
+	char path[PATH_MAX];
+	int rc = sweepspace_init(&x->space, &x->spec) ? no_memory(e) : 0;
+
+	if (!rc)
+		rc = open_store(x, e);
+	if (!rc)
+		rc = enter_sweep(x, e);
+	if (!rc)
+		rc = prepare(x, e);
+	if (!rc)
+		rc = make_directory(x->sweep.directory, e);
+	if (!rc)
+		rc = make_directory(x->work, e);
+	if (!rc)
+		rc = lock_it(x, e);
+	snprintf(path, sizeof path, "%.4000s/specification.json", x->sweep.directory);
+	if (!rc)
+		rc = put_file(path, (const char *)x->text.data, 0600, e);
+	if (!rc)
+		rc = put_files(x, e);
+	if (!rc && x->o->executor == SWEEP_LOCAL &&
+	    !sweephost_has(&x->spec.run, x->lacks, sizeof x->lacks))
+		say("%s: %s", verb, x->lacks);
+	return rc;
+}
+
+int sweeping_join(struct sweeping *x, struct err *e)
+{
+	int rc = sweepspace_init(&x->space, &x->spec) ? no_memory(e) : 0;
+
+	if (!rc)
+		rc = open_store(x, e);
+	if (!rc)
+		rc = enter_sweep(x, e);
+	if (!rc)
+		rc = prepare(x, e);
+	return rc ? rc : put_files(x, e);
+}
+
+void sweeping_end(struct sweeping *x)
+{
+	database_close(x->store.database);
+	trial_store_free(&x->store);
+	models_free(&x->models);
+	for (uint32_t i = 0; x->stack && i < x->spec.nstacks; i++)
+		sweepstack_free(&x->stack[i]);
+	for (uint32_t i = 0; x->software && i < x->spec.nstacks; i++)
+		facts_free(&x->software[i]);
+	free(x->stack);
+	free(x->software);
+	free(x->swept);
+	free(x->order);
+	sweepspace_free(&x->space);
+	bytes_free(&x->text);
+	pool_free(&x->pool);
+	if (x->lock >= 0)
+		close(x->lock);
+}
+
+/* ---- combinations ---- */
+
+const char *sweeping_stack(const struct sweeping *x, const struct swept *p)
+{
+	return x->spec.stack[p->at[SWEEP_AXIS_STACK]].name;
+}
+
+const char *sweeping_environment(const struct sweeping *x, const struct swept *p)
+{
+	return x->spec.environments[p->at[SWEEP_AXIS_ENVIRONMENT]].name;
+}
+
+static const char *parameters_of(struct sweeping *x, const struct swept *p)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b };
+	const char *text = NULL;
+
+	json_object(&j);
+	for (uint32_t i = 0; i < x->spec.nparameters; i++)
+		json_put_text(&j, x->spec.parameter[i].name,
+			      x->spec.parameter[i].values.word[p->at[SWEEP_AXIS_PARAMETER + i]]);
+	json_object_end(&j);
+	if (!b.failed)
+		text = pool_text(&x->pool, (const char *)b.data, b.len);
+	bytes_free(&b);
+	return text;
+}
+
+struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, struct err *e)
+{
+	void *grown = array_room(x->swept, x->nswept, &x->cap, sizeof(struct swept *));
+	struct swept *p = pool_take(&x->pool, sizeof *p);
+	size_t done = (size_t)x->spec.batch_size * sizeof(bool);
+
+	*rc = 0;
+	if (grown)
+		x->swept = grown;
+	if (p) {
+		*p = (struct swept){ .combination = combination,
+				     .done = pool_take(&x->pool, done) };
+		sweepspace_at(&x->space, combination, p->at);
+		p->parameters = parameters_of(x, p);
+	}
+	if (!grown || !p || !p->parameters || !p->done) {
+		*rc = no_memory(e);
+		return NULL;
+	}
+	memset(p->done, 0, done);
+	snprintf(p->batch_uid, sizeof p->batch_uid, "sweep:%s:%u", x->uid, combination + 1);
+	p->batch = (struct batch){ .uid = p->batch_uid,
+				   .source = "sweep",
+				   .origin = x->script,
+				   .script_sha256 = x->sha256,
+				   .command = x->script,
+				   .user = x->sweep.user,
+				   .specification = p->parameters,
+				   .start_ns = clock_utc_ns() };
+	x->swept[x->nswept++] = p;
+	return p;
+}
+
+static int64_t climb(struct sweeping *x, int *rc, struct err *e)
+{
+	struct sweep_score *score = calloc(x->space.combinations, sizeof *score);
+	int64_t next = -1;
+
+	*rc = 0;
+	if (!score) {
+		*rc = no_memory(e);
+		return -1;
+	}
+	for (uint32_t i = 0; i < x->nswept && !*rc; i++) {
+		const struct swept *p = x->swept[i];
+
+		score[p->combination].state = SWEEP_FAILED;
+		if (!p->skipped && p->batch.id)
+			*rc = sweep_score_of(x->store.database, &p->batch, &x->spec,
+					     &score[p->combination], e);
+	}
+	if (!*rc)
+		next = sweepspace_climb(&x->space, &x->spec, score);
+	free(score);
+	return next;
+}
+
+/* Those that need no result are all chosen at the first call. */
+static int64_t choose(struct sweeping *x, int *rc, struct err *e)
+{
+	*rc = 0;
+	if (!x->order) {
+		x->order = calloc(x->space.combinations, sizeof *x->order);
+		if (!x->order) {
+			*rc = no_memory(e);
+			return -1;
+		}
+		x->norder = sweepspace_choose(&x->space, &x->spec, x->order);
+	}
+	return x->nswept < x->norder ? (int64_t)x->order[x->nswept] : -1;
+}
+
+struct swept *sweeping_next(struct sweeping *x, int *rc, struct err *e)
+{
+	int64_t next = x->spec.decision == SWEEP_HILL_CLIMBING ? climb(x, rc, e) : choose(x, rc, e);
+
+	return *rc || next < 0 ? NULL : sweeping_enter(x, (uint32_t)next, rc, e);
+}
+
+static const char *cannot_be(struct sweeping *x, const struct swept *p)
+{
+	uint32_t i = p->at[SWEEP_AXIS_STACK];
+
+	if (*x->lacks)
+		return x->lacks;
+	sweepstack_make(&x->stack[i], &x->spec.stack[i], x->cache);
+	return *x->stack[i].reason ? x->stack[i].reason : NULL;
+}
+
+int sweeping_open(struct sweeping *x, struct swept *p, struct err *e)
+{
+	struct sweep_point point = { .combination = p->combination,
+				     .position = x->nswept,
+				     .stack = sweeping_stack(x, p),
+				     .environment = sweeping_environment(x, p),
+				     .parameters = p->parameters };
+	int rc;
+
+	p->skipped = cannot_be(x, p);
+	point.skipped = p->skipped;
+	rc = sweep_put_point(x->store.database, &x->sweep, &point, p->skipped ? NULL : &p->batch,
+			     e);
+	return rc || p->skipped
+		       ? rc
+		       : sweep_done(x->store.database, &p->batch, p->done, x->spec.batch_size, e);
+}
+
+/* ---- a trial ---- */
+
+static bool add_all(struct option_list *list, struct pool *pool, const struct sweep_variables *v)
+{
+	for (uint32_t i = 0; i < v->n; i++)
+		if (!sweepstack_set(list, pool, v->v[i].name, v->v[i].text))
+			return false;
+	return true;
+}
+
+/* The stack's, then the specification's, the environment's and the parameters'. */
+static int environment_of(struct sweeping *x, const struct swept *p, struct option_list *list,
+			  struct err *e)
+{
+	const struct sweep_spec *s = &x->spec;
+	bool room;
+
+	*list = x->stack[p->at[SWEEP_AXIS_STACK]].environment;
+	room = add_all(list, &x->pool, &s->environment) &&
+	       add_all(list, &x->pool, &s->environments[p->at[SWEEP_AXIS_ENVIRONMENT]].variables);
+	for (uint32_t i = 0; i < s->nparameters && room; i++)
+		room = sweepstack_set(list, &x->pool, s->parameter[i].name,
+				      s->parameter[i].values.word[p->at[SWEEP_AXIS_PARAMETER + i]]);
+	return room ? 0
+		    : err_set(e, -EINVAL,
+			      "a trial has more than %d variables, with those of its stack",
+			      OPTION_LIST_MAX);
+}
+
+static void command_of(struct sweeping *x, struct stack_made *m, const char *image,
+		       char *argv[ARGV_WORDS])
+{
+	static char exec[] = "exec", pwd[] = "--pwd", bind[] = "--bind";
+	uint32_t n = 0;
+
+	if (*m->runtime) {
+		char *run[] = { m->runtime, exec,    bind,         x->sweep.directory,
+				pwd,        x->work, (char *)image };
+
+		memcpy(argv, run, sizeof run);
+		n = sizeof run / sizeof run[0];
+	}
+	if (*m->python && software_is_python(x->script))
+		argv[n++] = m->python;
+	argv[n++] = x->script;
+	for (uint32_t i = 0; i < x->spec.arguments.n && n < ARGV_WORDS - 1; i++)
+		argv[n++] = (char *)x->spec.arguments.word[i];
+	argv[n] = NULL;
+}
+
+/* What runs the trials of a stack: asked once. */
+static const struct facts *software_of(struct sweeping *x, const struct swept *p)
+{
+	uint32_t i = p->at[SWEEP_AXIS_STACK];
+	struct facts *f = &x->software[i];
+
+	if (f->n)
+		return f;
+	if (!*x->stack[i].runtime)
+		software_find(f, x->script, &x->stack[i].environment);
+	facts_add(f, "stack.name", x->spec.stack[i].name);
+	if (*x->stack[i].fingerprint)
+		facts_add(f, "stack.fingerprint", x->stack[i].fingerprint);
+	for (uint32_t k = 0; k < x->spec.stack[i].modules.n; k++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "stack.module_%u", k + 1);
+		facts_add(f, name, x->spec.stack[i].modules.word[k]);
+	}
+	if (*x->stack[i].runtime)
+		facts_add(f, "stack.image", x->spec.stack[i].base);
+	return f;
+}
+
+/* What a killed one left stays: the next has another name. */
+static bool free_name(char out[PATH_MAX], const char *folder, int64_t number)
+{
+	for (int attempt = 1; attempt < ATTEMPTS_MOST; attempt++) {
+		int n = snprintf(out, PATH_MAX, "%.4000s/sonde_%04" PRId64, folder, number);
+
+		if (attempt > 1)
+			snprintf(out + n, PATH_MAX - (size_t)n, ".%d", attempt);
+		if (access(out, F_OK))
+			return true;
+	}
+	return false;
+}
+
+static int run_it(struct sweeping *x, struct swept *p, int64_t number, const char *folder,
+		  struct err *e)
+{
+	struct stack_made *m = &x->stack[p->at[SWEEP_AXIS_STACK]];
+	char *argv[ARGV_WORDS], directory[PATH_MAX];
+	struct option_list environment;
+	struct trial_run run = { .verb = verb,
+				 .argv = argv,
+				 .environment = &environment,
+				 .in = x->work,
+				 .limit_ns = (int64_t)(x->spec.timeout_s * 1e9),
+				 .recording = x->recording,
+				 .batch = &p->batch,
+				 .store = &x->store,
+				 .host = x->host,
+				 .of = x->spec.batch_size,
+				 .quiet = x->o->quiet };
+	int rc = environment_of(x, p, &environment, e);
+
+	if (rc)
+		return rc;
+	command_of(x, m, x->spec.stack[p->at[SWEEP_AXIS_STACK]].base, argv);
+	run.software = software_of(x, p);
+	if (number == 1)
+		rc = trial_run_warmup(&run, x->spec.warmup, e);
+	if (!rc && !free_name(directory, folder, number))
+		rc = err_set(e, -EEXIST, "%.300s has no room for another recording", folder);
+	return rc ? rc : trial_run(&run, number, directory, e);
+}
+
+static int run_unless_there(struct sweeping *x, struct swept *p, int64_t number, const char *folder,
+			    struct err *e)
+{
+	int there = trial_exists(x->store.database, &p->batch, number, e);
+
+	return there ? (there < 0 ? there : 0) : run_it(x, p, number, folder, e);
+}
+
+int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct err *e)
+{
+	char folder[PATH_MAX], claim[PATH_MAX];
+	int fd, rc;
+
+	snprintf(folder, sizeof folder, "%.4000s/combination_%06u", x->sweep.directory,
+		 p->combination + 1);
+	snprintf(claim, sizeof claim, "%.4060s/claim_%04" PRId64, folder, number);
+	rc = make_directory(folder, e);
+	if (rc)
+		return rc;
+	/* Whoever runs it holds this, with the processes that see the trial to its end. */
+	fd = hold(claim, LOCK_SECONDS);
+	if (fd == -EAGAIN) {
+		say("%s: trial %" PRId64 " of combination %u is run by another process", verb,
+		    number, p->combination + 1);
+		return 0;
+	}
+	if (fd < 0)
+		return err_set(e, fd, "%.300s: %s", claim, strerror(-fd));
+	rc = run_unless_there(x, p, number, folder, e);
+	if (!rc)
+		unlink(claim);
+	close(fd);
+	return rc;
+}
+
+int sweeping_run(struct sweeping *x, struct swept *p, struct err *e)
+{
+	int rc = 0;
+
+	for (int64_t i = 1; i <= x->spec.batch_size && !rc; i++)
+		if (!p->done[i - 1])
+			rc = sweeping_trial(x, p, i, e);
+	return rc;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sweeping.h - a sweep while it is at work: what it read, where it is, what came of each
+ * combination.
+ */
+#ifndef SONDE_CMD_SWEEPING_H
+#define SONDE_CMD_SWEEPING_H
+
+#include "bench/sweep.h"
+#include "cmd/sweepstack.h"
+#include "cmd/trialrun.h"
+
+enum { SWEEP_UID = 17 };
+
+/* A combination that was chosen. */
+struct swept {
+	uint32_t combination, at[SWEEP_AXES];
+	const char *parameters; /* as a JSON object */
+	const char *skipped;    /* why it is not run; NULL: it is */
+	struct batch batch;     /* id 0: it was not begun */
+	char batch_uid[48];
+	bool *done; /* [batch_size], as the store had it when it was last asked */
+};
+
+struct sweeping {
+	const struct sweep_options *o;
+	struct pool pool;
+	struct sweep_spec spec;
+	struct sweep_space space;
+	struct sweep sweep;
+	struct bytes text; /* the specification, with what it names, as JSON */
+	char uid[SWEEP_UID], script[PATH_MAX], sha256[SHA256_HEX], host[256];
+	char folder[PATH_MAX]; /* where the specification lies */
+	char work[PATH_MAX];   /* where trials run */
+	char cache[PATH_MAX];
+	struct models models;
+	struct trial_store store;
+	struct recording_options recording;
+	struct stack_made *stack; /* [spec.nstacks] */
+	struct facts *software;   /* [spec.nstacks] */
+	char lacks[256];          /* what this machine does not have; "": nothing */
+	struct swept **swept;     /* in the order they were chosen */
+	uint32_t nswept, cap;
+	uint32_t *order; /* [norder], of what needs no result */
+	int64_t norder;
+	int lock; /* descriptor; -1: none */
+};
+
+struct sweep_options {
+	const char *store, *output, *stacks, *element;
+	int64_t executor, interval_ns;
+	struct option_list models;
+	bool dry_run, quiet, json;
+};
+
+enum sweep_executor { SWEEP_LOCAL = 0, SWEEP_SLURM };
+
+/* Reads the specification. -EINVAL when it is none. */
+int sweeping_read(struct sweeping *x, const char *path, struct err *e);
+/* Opens the store, makes its directory, takes its lock. */
+int sweeping_begin(struct sweeping *x, struct err *e);
+/* The same for one that another process leads. */
+int sweeping_join(struct sweeping *x, struct err *e);
+void sweeping_end(struct sweeping *x);
+
+/* The next combination to try is entered; NULL: there is none, or *rc says what is wrong. */
+struct swept *sweeping_next(struct sweeping *x, int *rc, struct err *e);
+/* That one, in that place. */
+struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, struct err *e);
+/* Puts it into the store, or finds it there. */
+int sweeping_open(struct sweeping *x, struct swept *p, struct err *e);
+/* One trial of it, unless it is there, or another runs it. */
+int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct err *e);
+/* All that are missing, here. */
+int sweeping_run(struct sweeping *x, struct swept *p, struct err *e);
+
+/* Of a combination: its name for people: "stack, environment, A=1 B=2". */
+const char *sweeping_stack(const struct sweeping *x, const struct swept *p);
+const char *sweeping_environment(const struct sweeping *x, const struct swept *p);
+
+#endif

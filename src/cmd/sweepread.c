@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sweepread.c - a sweep's specification with all that it names put into it. */
+#include "base/textfile.h"
+#include "base/yamltree.h"
+#include "cmd/scripted.h"
+#include "cmd/sweeping.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SPEC_BYTES = YAMLTREE_BYTES, REQUIREMENTS_BYTES = 1 << 20 };
+
+struct inlining {
+	struct sweeping *x;
+	const char *name; /* of the document */
+	struct err *e;
+};
+
+static int fault(const struct inlining *r, const struct jsontree *at, const char *text)
+{
+	return err_set(r->e, -EBADMSG, "%.100s:%" PRIu64 ":%u: %s", r->name, at->line, at->column,
+		       text);
+}
+
+/* A name in the specification is one beside it. */
+static bool beside(const struct inlining *r, const char *name, char out[PATH_MAX])
+{
+	if (*name == '/')
+		return (size_t)snprintf(out, PATH_MAX, "%s", name) < PATH_MAX;
+	return (size_t)snprintf(out, PATH_MAX, "%s/%s", r->x->folder, name) < PATH_MAX;
+}
+
+/* A text that is the name of a file becomes what the file holds. */
+static int take_file(const struct inlining *r, struct jsontree *v)
+{
+	char path[PATH_MAX];
+	struct bytes b = { 0 };
+	struct stat st;
+	int rc;
+
+	if (!v || v->type != JSONDOC_STRING || strchr(v->text, '\n') || strpbrk(v->text, "=<>~ ") ||
+	    !beside(r, v->text, path) || stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	rc = textfile_read(path, "requirements", REQUIREMENTS_BYTES, &b, r->e);
+	if (!rc && b.len && memchr(b.data, 0, b.len))
+		rc = fault(r, v, "the file of requirements holds a NUL");
+	if (!rc)
+		v->text = pool_text(&r->x->pool, b.len ? (const char *)b.data : "", b.len);
+	bytes_free(&b);
+	return rc || v->text ? rc : -ENOMEM;
+}
+
+/* A word for pip, "--find-links=wheels" or "wheels", that names what is there, gets its whole path.
+ */
+static int take_word(const struct inlining *r, struct jsontree *v)
+{
+	const char *is = v->type == JSONDOC_STRING && *v->text == '-' ? strchr(v->text, '=') : NULL,
+		   *name = is ? is + 1 : v->text;
+	char path[PATH_MAX], absolute[PATH_MAX], word[PATH_MAX + 64];
+
+	if (v->type != JSONDOC_STRING || *name == '-' || !beside(r, name, path) ||
+	    !realpath(path, absolute))
+		return 0;
+	snprintf(word, sizeof word, "%.*s%s", (int)(name - v->text < 60 ? name - v->text : 0),
+		 v->text, absolute);
+	v->text = pool_text(&r->x->pool, word, strlen(word));
+	return v->text ? 0 : -ENOMEM;
+}
+
+static int take_python(const struct inlining *r, const struct jsontree *of)
+{
+	const struct jsontree *python = jsontree_find(of, "python"),
+			      *pip = jsontree_find(python, "pip");
+	int rc = take_file(r, (struct jsontree *)jsontree_find(python, "requirements"));
+
+	if (!rc)
+		rc = take_file(r, (struct jsontree *)jsontree_find(python, "requirements_locked"));
+	for (struct jsontree *v = pip && pip->type == JSONDOC_ARRAY ? pip->first : NULL; v && !rc;
+	     v = v->next)
+		rc = take_word(r, v);
+	return rc;
+}
+
+/* Behind the script stands its digest, so that a changed one is another sweep. */
+static int put_digest(const struct inlining *r, struct jsontree *document, struct jsontree *script)
+{
+	const char *said = jsontree_text(document, "script_sha256");
+	struct jsontree *v;
+
+	if (said)
+		return strcmp(said, r->x->sha256)
+			       ? fault(r, script, "the script has changed since this was written")
+			       : 0;
+	v = pool_take(&r->x->pool, sizeof *v);
+	if (!v)
+		return -ENOMEM;
+	*v = (struct jsontree){ .type = JSONDOC_STRING,
+				.key = "script_sha256",
+				.text = r->x->sha256,
+				.line = script->line,
+				.column = script->column,
+				.next = script->next };
+	script->next = v;
+	return 0;
+}
+
+static int take_script(const struct inlining *r, struct jsontree *document)
+{
+	struct jsontree *v = (struct jsontree *)jsontree_find(document, "script");
+	char path[PATH_MAX], absolute[PATH_MAX];
+	struct err why;
+
+	if (!v || v->type != JSONDOC_STRING)
+		return 0;
+	if (strchr(v->text, '\n') || !strncmp(v->text, "#!", 2)) {
+		sha256_hex(r->x->sha256, v->text, strlen(v->text));
+		return 0;
+	}
+	if (strstr(v->text, "://"))
+		return 0;
+	if (!beside(r, v->text, path) || access(path, F_OK)) {
+		if (strchr(v->text, '/') || scripted_find(v->text, path, &why))
+			return fault(r, v, "script: there is no such file");
+	}
+	if (!realpath(path, absolute) || access(absolute, X_OK))
+		return fault(r, v, "script: it is not executable; chmod +x makes it so");
+	v->text = pool_text(&r->x->pool, absolute, strlen(absolute));
+	if (!v->text)
+		return -ENOMEM;
+	if (!trial_run_digest(absolute, r->x->sha256))
+		return fault(r, v, "script: it cannot be read");
+	return put_digest(r, document, v);
+}
+
+static int take_files(const struct inlining *r, struct jsontree *document)
+{
+	const struct jsontree *stacks = jsontree_find(jsontree_find(document, "matrix"), "stacks");
+	int rc = take_script(r, document);
+
+	if (!rc)
+		rc = take_python(r, document);
+	for (const struct jsontree *v = stacks && stacks->type == JSONDOC_ARRAY ? stacks->first
+										: NULL;
+	     v && !rc; v = v->next)
+		rc = take_python(r, v);
+	return rc;
+}
+
+static int find_folder(struct sweeping *x, const char *path, struct err *e)
+{
+	char absolute[PATH_MAX], *slash;
+
+	if (!realpath(path, absolute))
+		return err_set(e, -errno, "cannot read %.300s: %s", path, strerror(errno));
+	slash = strrchr(absolute, '/');
+	snprintf(x->folder, sizeof x->folder, "%.*s",
+		 slash == absolute ? 1 : (int)(slash - absolute), absolute);
+	return 0;
+}
+
+/* The same specification has the same name, whatever its spaces and comments. */
+static int name_it(struct sweeping *x, struct jsontree *document, struct err *e)
+{
+	struct json j = { .out = &x->text };
+	char digest[SHA256_HEX];
+
+	jsontree_write(&j, document);
+	bytes_u8(&x->text, '\n');
+	bytes_u8(&x->text, 0);
+	if (x->text.failed)
+		return err_set(e, -ENOMEM, "out of memory for the specification");
+	sha256_hex(digest, x->text.data, x->text.len - 1);
+	snprintf(x->uid, sizeof x->uid, "%.16s", digest);
+	return 0;
+}
+
+int sweeping_read(struct sweeping *x, const char *path, struct err *e)
+{
+	const struct inlining r = { x, path, e };
+	struct jsontree *document = NULL;
+	struct bytes b = { 0 };
+	int rc = find_folder(x, path, e);
+
+	if (!rc)
+		rc = textfile_read(path, "specification", SPEC_BYTES, &b, e);
+	if (!rc) {
+		document =
+			yamltree_read(&x->pool, path, b.len ? (const void *)b.data : "", b.len, e);
+		rc = document ? 0 : -EBADMSG;
+	}
+	if (!rc)
+		rc = take_files(&r, document);
+	if (!rc)
+		rc = sweepspec_read(&x->spec, document, &x->pool, path, e);
+	if (!rc)
+		rc = name_it(x, document, e);
+	bytes_free(&b);
+	return rc == -ENOMEM || !rc ? rc : -EINVAL;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/trialrun.h"
+
+#include "base/textfile.h"
+#include "cmd/benchtell.h"
+#include "cmd/history.h"
+#include "cmd/say.h"
+#include "cmd/scripted.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SCRIPT_BYTES = 64 << 20, KEPT_BYTES = 65536 };
+
+int trial_run_defaults(struct recording_options *r, int64_t interval_ns, struct err *e)
+{
+	static const struct option own[] = { RECORDING_OPTIONS };
+	struct args none = { 0, NULL, false, 0 };
+	int rc = args_parse(own, sizeof own / sizeof own[0], r, &none, e);
+
+	r->interval_ns = interval_ns;
+	r->quiet = true;
+	return rc;
+}
+
+void trial_run_host(char *out, size_t size)
+{
+	if (gethostname(out, size - 1))
+		*out = '\0';
+	out[size - 1] = '\0';
+}
+
+const char *trial_run_user(void)
+{
+	const struct passwd *p = getpwuid(geteuid());
+
+	return p ? p->pw_name : NULL;
+}
+
+bool trial_run_digest(const char *script, char out[SHA256_HEX])
+{
+	struct bytes b = { 0 };
+	struct err e;
+	bool well = !textfile_read(script, "script", SCRIPT_BYTES, &b, &e) && b.len;
+
+	if (well)
+		sha256_hex(out, b.data, b.len);
+	bytes_free(&b);
+	return well;
+}
+
+static void keep_file(const struct trial_run *x, const char *directory, const char *name,
+		      const struct bytes *b)
+{
+	char path[PATH_MAX];
+	size_t n = b->len ? b->len - 1 : 0;
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, name) >= sizeof path)
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	if (write(fd, b->data, n) != (ssize_t)n)
+		say("%s: %s could not be kept: %s", x->verb, path, strerror(errno));
+	close(fd);
+}
+
+/* As much as a row has room for; the files have more. */
+static const char *shortened(struct bytes *b)
+{
+	if (!b->len || b->failed)
+		return NULL;
+	if (b->len > KEPT_BYTES)
+		b->data[KEPT_BYTES] = '\0';
+	return (const char *)b->data;
+}
+
+static void take_end(struct trial *t, const struct scripted *r)
+{
+	const struct scripted_report *p = &r->report;
+
+	scripted_failed(r, t->reason, sizeof t->reason);
+	t->load_1m = r->load_1m;
+	if (!r->reported)
+		return;
+	t->start_ns = p->start_utc_ns;
+	t->end_ns = p->end_utc_ns;
+	if (p->code) {
+		t->exit_code = p->code;
+		return;
+	}
+	t->duration_s = (double)p->end.wall_ns / 1e9;
+	trial_take_usage(t, &p->end.usage);
+	if (WIFSIGNALED(p->end.status))
+		t->signal = WTERMSIG(p->end.status);
+	else
+		t->exit_code = WEXITSTATUS(p->end.status);
+}
+
+/* 1: the store has it already. */
+static int put(struct trial_run *x, struct trial *t, struct evidence *v, struct err *e)
+{
+	struct database *s = x->store->database;
+	int rc = database_begin(s, e), there = 0;
+
+	for (uint32_t i = 0; i < x->software->n; i++)
+		facts_add(&v->facts, x->software->fact[i].name, x->software->fact[i].text);
+	if (!rc) /* another may have run it meanwhile */
+		there = trial_exists(s, x->batch, t->number, e);
+	rc = rc ? rc : there;
+	if (!rc && v->past.n && history_is_kept())
+		rc = history_put(s, &v->past, 0, &t->run_id, e);
+	if (!rc)
+		rc = environment_put(s, v->facts.fact, v->facts.n, &t->environment_id, e);
+	if (!rc)
+		rc = trial_put(x->store, x->batch, t, e);
+	if (!rc)
+		return database_commit(s, e);
+	database_rollback(s);
+	return rc;
+}
+
+static int keep(struct trial_run *x, struct scripted *r, const char *directory, int64_t number,
+		struct err *e)
+{
+	struct contract said = { 0 };
+	struct evidence v;
+	struct trial t;
+	struct err why = { "" };
+	int rc;
+
+	trial_init(&t, number);
+	take_end(&t, r);
+	t.host = x->host && *x->host ? x->host : NULL;
+	rc = contract_read(&said, r->out.data, r->out.len - 1, &why);
+	t.said = &said;
+	t.said_well = !rc;
+	if (rc && !*t.reason)
+		snprintf(t.reason, sizeof t.reason, "%s", why.text);
+	mkdir(directory, 0700); /* when there is no recording */
+	keep_file(x, directory, "stdout", &r->out);
+	keep_file(x, directory, "stderr", &r->err);
+	if (evidence_read(&v, &t, directory, &why))
+		say("%s: trial %" PRId64 " has no recording: %s", x->verb, number, why.text);
+	t.out = shortened(&r->out);
+	t.err = shortened(&r->err);
+	rc = put(x, &t, &v, e);
+	if (rc > 0)
+		say("%s: trial %" PRId64 " was kept by another meanwhile; this one is dropped",
+		    x->verb, number);
+	x->failed += !rc && *t.reason;
+	if (!rc && !x->quiet)
+		benchtell_trial(&t, x->of);
+	evidence_free(&v);
+	contract_free(&said);
+	return rc < 0 ? rc : 0;
+}
+
+int trial_run(struct trial_run *x, int64_t number, const char *directory, struct err *e)
+{
+	struct recording_options o = x->recording;
+	struct recording_plan plan;
+	struct scripted_wish w = { .argv = x->argv,
+				   .environment = x->environment,
+				   .directory = x->in,
+				   .limit_ns = x->limit_ns,
+				   .plan = &plan };
+	struct scripted r;
+	int rc;
+
+	o.output = directory;
+	if (!recording_plan(&plan, &o))
+		return err_set(e, -EINVAL, "trial %" PRId64 " cannot be recorded", number);
+	rc = scripted_run(&r, &w, e);
+	if (!rc)
+		rc = keep(x, &r, directory, number, e);
+	scripted_free(&r);
+	return rc;
+}
+
+int trial_run_warmup(const struct trial_run *x, int64_t n, struct err *e)
+{
+	const struct scripted_wish w = { .argv = x->argv,
+					 .environment = x->environment,
+					 .directory = x->in,
+					 .limit_ns = x->limit_ns };
+	char why[600];
+	int rc = 0;
+
+	for (int64_t i = 0; i < n && !rc; i++) {
+		struct scripted r;
+
+		rc = scripted_run(&r, &w, e);
+		if (!rc && scripted_failed(&r, why, sizeof why))
+			say("%s: while warming up: %s", x->verb, why);
+		scripted_free(&r);
+	}
+	return rc;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantities, and which combinations of a matrix are tried in which order. */
+#include "bench/quantity.h"
+#include "bench/sweepspace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void quantities_are_those_of_kubernetes(void **state)
+{
+	static const struct {
+		const char *text;
+		double wanted;
+	} good[] = {
+		{ "500m", 0.5 },
+		{ "2", 2 },
+		{ "0.1", 0.1 },
+		{ "1Gi", 1073741824 },
+		{ "256Mi", 256 * 1048576.0 },
+		{ "1.5G", 1.5e9 },
+		{ "129e6", 129e6 },
+		{ "12E2", 1200 },
+		{ "2E", 2e18 },
+		{ "1Ei", 1152921504606846976.0 },
+		{ "100u", 1e-4 },
+		{ "1e-3k", 1 },
+		{ "0", 0 },
+		{ "7K", 7000 },
+	};
+	static const char *const bad[] = { "",     "m",   "-1",   "1 Gi",  "1gi",
+					   "1GiB", "1e",  "1..2", "0x10",  "Gi",
+					   "1mm",  "inf", "nan",  "1e999", "+1" };
+	double v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+		assert_true(quantity_read(good[i].text, &v));
+		assert_true(v > good[i].wanted * (1 - 1e-12) - 1e-300 &&
+			    v < good[i].wanted * (1 + 1e-12) + 1e-300);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		if (quantity_read(bad[i], &v))
+			fail_msg("'%s' is taken for %g", bad[i], v);
+}
+
+/* Two stacks, one environment, parameters of 5 and 7 values. */
+static const char *values[] = { "0", "1", "2", "3", "4", "5", "6" };
+static struct sweep_stack stacks[] = { { .name = "a" }, { .name = "b" } };
+static struct sweep_environment plain = { .name = "plain" };
+
+static struct sweep_spec grid(enum sweep_decision decision, int64_t seed, int64_t count)
+{
+	struct sweep_spec s = { .stack = stacks,
+				.nstacks = 2,
+				.environments = &plain,
+				.nenvironments = 1,
+				.nparameters = 2,
+				.decision = decision,
+				.seed = seed,
+				.count = count };
+
+	s.parameter[0] = (struct sweep_parameter){ "X", { values, 5 } };
+	s.parameter[1] = (struct sweep_parameter){ "Y", { values, 7 } };
+	return s;
+}
+
+static void all_come_in_order_without_the_excluded(void **state)
+{
+	struct jsontree stack = { .type = JSONDOC_STRING, .key = "stack", .text = "a" };
+	struct jsontree x = { .type = JSONDOC_STRING, .key = "X", .text = "4", .next = &stack };
+	struct jsontree entry = { .type = JSONDOC_OBJECT, .first = &x };
+	const struct jsontree *exclude[] = { &entry };
+	struct sweep_spec spec = grid(SWEEP_ALL, 0, 0);
+	struct sweep_space s;
+	uint32_t order[70], at[SWEEP_AXES];
+
+	(void)state;
+	spec.exclude = exclude;
+	spec.nexcludes = 1;
+	assert_int_equal(sweepspace_init(&s, &spec), 0);
+	assert_int_equal(s.combinations, 70);
+	assert_int_equal(sweepspace_choose(&s, &spec, order), 63);
+	for (int i = 1; i < 63; i++)
+		assert_true(order[i - 1] < order[i]);
+	sweepspace_at(&s, order[28], at);
+	assert_int_equal(at[0], 1);
+	assert_int_equal(at[2], 0);
+	assert_int_equal(at[3], 0);
+	sweepspace_free(&s);
+}
+
+static void chance_draws_each_alike_and_none_twice(void **state)
+{
+	uint32_t times[70] = { 0 }, order[70], again[70];
+	struct sweep_space s;
+	struct sweep_spec spec = grid(SWEEP_RANDOM, 0, 10);
+
+	(void)state;
+	assert_int_equal(sweepspace_init(&s, &spec), 0);
+	for (int seed = 0; seed < 7000; seed++) {
+		bool seen[70] = { false };
+
+		spec.seed = seed;
+		assert_int_equal(sweepspace_choose(&s, &spec, order), 10);
+		for (int i = 0; i < 10; i++) {
+			assert_true(order[i] < 70 && !seen[order[i]]);
+			seen[order[i]] = true;
+			times[order[i]]++;
+		}
+	}
+	for (int i = 0; i < 70; i++) /* 1000 +- 6 standard deviations */
+		assert_in_range(times[i], 822, 1178);
+	sweepspace_choose(&s, &spec, again);
+	assert_memory_equal(order, again, 10 * sizeof *order);
+	sweepspace_free(&s);
+}
+
+/* Highest at stack b, X 3, Y 2, and without another top. */
+static double hill(const struct sweep_space *s, uint32_t combination)
+{
+	uint32_t at[SWEEP_AXES];
+
+	sweepspace_at(s, combination, at);
+	return 10.0 * at[0] - 3 * abs((int)at[2] - 3) - 2 * abs((int)at[3] - 2);
+}
+
+static int64_t climb(const struct sweep_spec *spec, const struct sweep_space *s, uint32_t *path,
+		     uint32_t failing)
+{
+	struct sweep_score score[70] = { { SWEEP_UNKNOWN, 0 } };
+	int64_t n = 0, next;
+
+	while ((next = sweepspace_climb(s, spec, score)) >= 0) {
+		assert_true(next < 70 && score[next].state == SWEEP_UNKNOWN);
+		score[next].state = (uint32_t)next == failing ? SWEEP_FAILED : SWEEP_KNOWN;
+		score[next].value = hill(s, (uint32_t)next);
+		path[n++] = (uint32_t)next;
+	}
+	return n;
+}
+
+static void climbing_finds_the_top_from_everywhere(void **state)
+{
+	struct sweep_spec spec = grid(SWEEP_HILL_CLIMBING, 0, 0);
+	uint32_t path[70], again[70], top = 35 + 3 * 7 + 2;
+	struct sweep_space s;
+
+	(void)state;
+	assert_int_equal(sweepspace_init(&s, &spec), 0);
+	for (spec.seed = 0; spec.seed < 200; spec.seed++) {
+		int64_t n = climb(&spec, &s, path, UINT32_MAX);
+		bool found = false;
+
+		for (int64_t i = 0; i < n; i++)
+			found |= path[i] == top;
+		assert_true(found && n < 45);
+		assert_int_equal(climb(&spec, &s, again, UINT32_MAX), n);
+		assert_memory_equal(path, again, (size_t)n * sizeof *path);
+		climb(&spec, &s, path, path[0]); /* it begins where it fails */
+		assert_int_equal(path[0], again[0]);
+	}
+	spec.count = 4;
+	assert_int_equal(climb(&spec, &s, path, UINT32_MAX), 4);
+	sweepspace_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quantities_are_those_of_kubernetes),
+		cmocka_unit_test(all_come_in_order_without_the_excluded),
+		cmocka_unit_test(chance_draws_each_alike_and_none_twice),
+		cmocka_unit_test(climbing_finds_the_top_from_everywhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
