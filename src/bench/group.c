@@ -30,7 +30,7 @@ static const struct {
 	{ "energy_joules", "J", BENCH_LESS_IS_BETTER },
 	{ "energy_apportioned_joules", "J", BENCH_LESS_IS_BETTER },
 };
-enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 14 };
+enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 13 };
 
 int64_t bench_newest(struct database *s, struct err *e)
 {
@@ -190,11 +190,9 @@ static int plan_parameters(struct bench_group *g, struct err *e)
 /* Of a batch with what the script said, of an indicator with what it was asked. */
 static void select_trials(struct bytes *sql, const struct bench_group *g, bool all)
 {
-	bytes_printf(sql,
-		     "SELECT t.number, t.start_ns, t.exit_code, t.signal, t.duration_seconds, "
-		     "t.reason, %s, t.path, t.environment_id, t.host, t.state, t.batch_id, "
-		     "t.component, t.version",
-		     all ? "NULL" : "t.document");
+	bytes_puts(sql, "SELECT t.number, t.start_ns, t.exit_code, t.signal, t.duration_seconds, "
+			"t.reason, t.path, t.environment_id, t.host, t.state, t.batch_id, "
+			"t.component, t.version");
 	for (uint32_t i = 0; i < g->nfigures; i++) {
 		bytes_puts(sql, g->figure[i].is_own ? ", x." : ", t.");
 		indicator_quote(sql, g->figure[i].name);
@@ -268,7 +266,7 @@ static const char *keep_value(struct bench_group *g, const struct model_column *
 
 static int add_row(struct bench_group *g, const struct field *row, struct err *e)
 {
-	bool failed = !row[10].s || strcmp(row[10].s, "ok") != 0;
+	bool failed = !row[9].s || strcmp(row[9].s, "ok") != 0;
 	int rc = grow(g, e);
 
 	if (rc)
@@ -280,13 +278,12 @@ static int add_row(struct bench_group *g, const struct field *row, struct err *e
 		.signal = whole(&row[3]),
 		.duration_s = field_number(&row[4]),
 		.reason = failed ? keep(g, &row[5]) : NULL,
-		.document = keep(g, &row[6]),
-		.path = keep(g, &row[7]),
-		.environment_id = row[8].type == FIELD_INT ? row[8].i : 0,
-		.host = keep(g, &row[9]),
-		.batch_id = row[11].i,
-		.component = keep(g, &row[12]),
-		.version = keep(g, &row[13]),
+		.path = keep(g, &row[6]),
+		.environment_id = row[7].type == FIELD_INT ? row[7].i : 0,
+		.host = keep(g, &row[8]),
+		.batch_id = row[10].i,
+		.component = keep(g, &row[11]),
+		.version = keep(g, &row[12]),
 	};
 	if (failed && !g->row[g->ntrials].reason)
 		g->row[g->ntrials].reason = "";

@@ -28,7 +28,7 @@ struct bench_row {
 	int64_t number, start_ns, exit_code, signal; /* -1: not known, or did not happen */
 	double duration_s;
 	const char *reason; /* NULL: it is well */
-	const char *document, *path;
+	const char *path;
 	int64_t environment_id;
 	/* What tells trials of an indicator apart; version: the script's SHA-256 when it says none.
 	 */
@@ -58,7 +58,7 @@ struct bench_group {
 
 /* 0; -ENOENT with a sentence: there is no such batch; -errno. */
 int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, struct err *e);
-/* All of an indicator, by the time of their start, without the documents; those that said nothing
+/* All of an indicator, by the time of their start; those that said nothing
  * are of it when others of their batch are. 0; -ENOENT with a sentence; -errno. */
 int bench_group_read_indicator(struct bench_group *g, struct database *s, const char *indicator,
 			       struct err *e);
