@@ -165,21 +165,22 @@ kills = 20 if LONG else 3
 chance = random.Random(len(os.getcwd()))
 name = spec("killed.yaml", "identifier: killed\n", xs="[1, 2, 3]", size=3)
 os.remove(LOG)
-done, was_killed, patience = 0, 0, 4.0
-while was_killed < kills:
+sweeps, was_killed, patience = 1, 0, 4.0
+while was_killed < kills and sweeps < 40:
     p = subprocess.Popen([SONDE, "bench", "sweep", "-q", *STORE, name], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
     try:
         p.wait(chance.uniform(0.05, patience / (was_killed + 1)))
         check("it ended well before it was killed", p.returncode == 0, p.stderr.read())
-        name = spec("killed.yaml", f"identifier: killed-{was_killed}\n", xs="[1, 2, 3]", size=3)  # too early: another one
-        done += 27
+        name = spec("killed.yaml", f"identifier: killed-{sweeps}\n", xs="[1, 2, 3]", size=3)  # too early: another one
+        sweeps, patience = sweeps + 1, 0.7 * patience
         continue
     except subprocess.TimeoutExpired:
         os.killpg(p.pid, signal.SIGKILL) if was_killed % 2 else p.kill()
         p.wait()
     was_killed += 1
+check("killed often enough", was_killed == kills, (was_killed, sweeps))
 report = sweep(name)
-done += 27
+done = 27 * sweeps
 check("every response", len(report["responses"]) == 9 and all(r["trials"] == 3 and not r["missing"] and not r["failed"] for r in report["responses"]), report)
 rows = database("SELECT t.batch_id, t.number, COUNT(*) AS n FROM trials t JOIN batches b ON b.id = t.batch_id JOIN sweep_points p ON p.batch_id = b.id "
                 "JOIN sweeps s ON s.id = p.sweep_id WHERE s.identifier LIKE 'killed%' GROUP BY t.batch_id, t.number")
