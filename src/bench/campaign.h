@@ -61,9 +61,26 @@ struct campaign_condition {
 int campaign_condition_parse(struct campaign_condition *x, const char *text, struct err *e);
 /* 1, 0, or -1: the trial says nothing of that name. */
 int campaign_holds(const struct campaign *c, const struct campaign_condition *x, uint32_t trial);
+/* What a trial says by that name, as a number where it is one, else NAN. False: nothing. */
+bool campaign_value(const struct campaign *c, const char *name, uint32_t trial, const char **text,
+		    double *number);
 /* Leaves out what does not hold, or says nothing. -ENOENT with a sentence: no trial has anything of
  * that name. */
 int campaign_where(struct campaign *c, const char *condition, struct err *e);
+
+/* ---- named queries ---- */
+
+struct campaign_answer {
+	uint32_t *trial; /* [n] in the order that is asked for; what is not known comes last */
+	uint32_t n;
+	uint32_t nfound;  /* without the limit */
+	uint32_t nfailed; /* that match, and are left out */
+};
+
+/* Leaves out what its conditions leave out. 0, -ENOENT, -ENOMEM; free in either case. */
+int campaign_ask(struct campaign_answer *a, struct campaign *c, const struct model_query *q,
+		 struct err *e);
+void campaign_answer_free(struct campaign_answer *a);
 
 /* ---- trials that are alike ---- */
 

@@ -82,9 +82,8 @@ int campaign_condition_parse(struct campaign_condition *x, const char *text, str
 	return 0;
 }
 
-/* What a trial says by that name, as a number where it is one. */
-static bool value_of(const struct campaign *c, const char *name, uint32_t trial, const char **text,
-		     double *number)
+bool campaign_value(const struct campaign *c, const char *name, uint32_t trial, const char **text,
+		    double *number)
 {
 	const struct bench_figure *f = campaign_figure(c, name);
 
@@ -101,7 +100,7 @@ int campaign_holds(const struct campaign *c, const struct campaign_condition *x,
 	double v;
 	bool same;
 
-	if (!value_of(c, x->name, trial, &text, &v))
+	if (!campaign_value(c, x->name, trial, &text, &v))
 		return -1;
 	same = (!isnan(v) && v == x->number) ||
 	       (text && (!strcmp(text, x->value) || glob_match(x->value, text)));

@@ -161,6 +161,39 @@ static void column_json(struct json *j, const struct model_column *c)
 	json_object_end(j);
 }
 
+static void texts_json(struct json *j, const char *key, const char *const *text, uint32_t n)
+{
+	json_key(j, key);
+	json_array(j);
+	for (uint32_t i = 0; i < n; i++)
+		json_text(j, text[i]);
+	json_array_end(j);
+}
+
+static void query_json(struct json *j, const struct model_query *q)
+{
+	json_object(j);
+	json_put_text(j, "name", q->name);
+	texts_json(j, "show", q->show, q->nshow);
+	texts_json(j, "where", q->condition, q->nconditions);
+	json_key(j, "order");
+	json_array(j);
+	for (uint32_t i = 0; i < q->norders; i++) {
+		json_object(j);
+		json_put_text(j, "name", q->order[i]);
+		json_key(j, "descending");
+		json_bool(j, q->descending[i]);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_key(j, "limit");
+	if (q->limit)
+		json_int(j, q->limit);
+	else
+		json_null(j);
+	json_object_end(j);
+}
+
 void declare_json(struct bytes *b, const struct models *m)
 {
 	struct json j = { .out = b, .indent = true };
@@ -186,6 +219,11 @@ void declare_json(struct bytes *b, const struct models *m)
 		json_array(&j);
 		for (uint32_t k = 0; k < m->model[i].ncolumns; k++)
 			column_json(&j, &m->model[i].column[k]);
+		json_array_end(&j);
+		json_key(&j, "queries");
+		json_array(&j);
+		for (uint32_t k = 0; k < m->model[i].nqueries; k++)
+			query_json(&j, &m->model[i].query[k]);
 		json_array_end(&j);
 		json_object_end(&j);
 	}

@@ -32,6 +32,14 @@ static const struct {
 };
 enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 13 };
 
+bool bench_is_figure(const char *name)
+{
+	for (size_t i = 0; i < MACHINE; i++)
+		if (!strcmp(machine[i].column, name))
+			return true;
+	return false;
+}
+
 int64_t bench_newest(struct database *s, struct err *e)
 {
 	const struct field *row = NULL;

@@ -64,6 +64,8 @@ int bench_group_read_indicator(struct bench_group *g, struct database *s, const 
 			       struct err *e);
 void bench_group_free(struct bench_group *g);
 
+/* Has every trial, whatever its indicator, a figure of that name? */
+bool bench_is_figure(const char *name);
 /* Of what people's scripts write, what is known here; else a bare number. */
 enum unit bench_unit(const struct bench_figure *f);
 

@@ -55,6 +55,7 @@ int model_init(struct model *m, const char *name)
 void model_free(struct model *m)
 {
 	free(m->column);
+	free(m->query);
 	pool_free(&m->pool);
 	*m = (struct model){ 0 };
 }
@@ -122,6 +123,14 @@ const struct model_column *model_find(const struct model *m, const char *name)
 	for (uint32_t i = 0; i < m->ncolumns && m->declared; i++)
 		if (strchr(m->column[i].name, '*') && glob_match(m->column[i].name, name))
 			return &m->column[i];
+	return NULL;
+}
+
+const struct model_query *model_find_query(const struct model *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->nqueries; i++)
+		if (!strcmp(m->query[i].name, name))
+			return &m->query[i];
 	return NULL;
 }
 

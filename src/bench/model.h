@@ -33,10 +33,25 @@ struct model_column {
 	uint32_t since; /* version of the model that brought it */
 };
 
+/* What a model's file asks by name; each text as it stands there, and checked. */
+enum { QUERY_SHOWN = 48, QUERY_CONDITIONS = 16, QUERY_ORDERS = 4, QUERY_LIMIT = 1000000 };
+
+struct model_query {
+	const char *name;
+	const char *show[QUERY_SHOWN];           /* columns, figures, facts; none: all columns */
+	const char *condition[QUERY_CONDITIONS]; /* "matrix_size>=512": bench/campaign.h */
+	const char *order[QUERY_ORDERS];         /* the first counts first */
+	bool descending[QUERY_ORDERS];
+	uint32_t nshow, nconditions, norders;
+	uint32_t limit; /* 0: none */
+};
+
 struct model {
 	const char *name, *table; /* table: in the store; "trials_pi_matmul" */
 	struct model_column *column;
 	uint32_t ncolumns, cap;
+	struct model_query *query; /* of a declared one, which is no copy */
+	uint32_t nqueries, query_cap;
 	const char *score;  /* the column that says how good it is; NULL: none */
 	double worst, best; /* of its values: stand for -1 and 1 */
 	bool declared;
@@ -51,7 +66,7 @@ struct models {
 };
 
 /* Those of a text add to the others, or stand in place of one of the same name. name is what errors
- * call it: "site.model:3: ...". 0 or -errno with a sentence. */
+ * call it: "site.model:3:5: ...". 0 or -errno with a sentence. */
 int models_parse(struct models *m, const char *name, const char *text, size_t n, struct err *e);
 const struct model *models_find(const struct models *m, const char *name);
 void models_free(struct models *m);
@@ -62,6 +77,8 @@ int model_copy(struct model *to, const struct model *from);
 void model_free(struct model *m);
 /* NULL: it has no such column. In a model of the store no name is a glob. */
 const struct model_column *model_find(const struct model *m, const char *name);
+/* NULL: it has no such query. */
+const struct model_query *model_find_query(const struct model *m, const char *name);
 /* The name is copied. 0 or -ENOMEM. */
 int model_add(struct model *m, const struct model_column *c);
 

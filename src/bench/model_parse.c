@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_parse.c - declared models: a line for each indicator, and one for each of its columns. */
-#include "bench/model.h"
+/* model_parse.c - declared models: a line for each indicator, and one for each of its columns;
+ * queries are in model_query.c. */
+#include "bench/model_parse.h"
 
 #include "base/array.h"
 #include "base/decimal.h"
@@ -12,39 +13,30 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS = 8, LINE_BYTES = 512 };
-
-struct reading {
-	const char *name; /* of the text */
-	unsigned line;
-	char text[LINE_BYTES];
-	char *word[WORDS];
-	uint32_t nwords;
-	struct models *models;
-	struct model *model; /* the one that is being declared */
-};
-
-static int wrong(const struct reading *r, struct err *e, const char *what, const char *word)
+int model_wrong(const struct model_reading *r, struct err *e, const char *what, const char *word)
 {
-	return err_set(e, -EINVAL, "%.200s:%u: %s%s%.80s%s", r->name, r->line, what,
-		       word ? " '" : "", word ? word : "", word ? "'" : "");
+	const char *at = word ? word : r->nwords ? r->word[0] : r->text;
+
+	return err_set(e, -EINVAL, "%.200s:%u:%zu: %s%s%.80s%s", r->name, r->line,
+		       (size_t)(at - r->text) + 1, what, word ? " '" : "", word ? word : "",
+		       word ? "'" : "");
 }
 
 /* The words up to a #. */
-static int split(struct reading *r, const char *line, size_t n, struct err *e)
+static int split(struct model_reading *r, const char *line, size_t n, struct err *e)
 {
 	char *at = r->text;
 
 	r->nwords = 0;
 	if (n >= sizeof r->text)
-		return wrong(r, e, "a line is too long", NULL);
+		return model_wrong(r, e, "a line is too long", NULL);
 	memcpy(r->text, line, n);
 	r->text[n] = '\0';
 	if (!escape_is_utf8(r->text) || strlen(r->text) != n)
-		return wrong(r, e, "this is no text", NULL);
+		return model_wrong(r, e, "this is no text", NULL);
 	while (*(at += strspn(at, " \t\r")) && *at != '#') {
-		if (r->nwords == WORDS)
-			return wrong(r, e, "this is too much:", at);
+		if (r->nwords == MODEL_WORDS)
+			return model_wrong(r, e, "this is too much:", at);
 		r->word[r->nwords++] = at;
 		at += strcspn(at, " \t\r");
 		if (*at)
@@ -53,15 +45,15 @@ static int split(struct reading *r, const char *line, size_t n, struct err *e)
 	return 0;
 }
 
-static int begin(struct reading *r, struct err *e)
+static int begin(struct model_reading *r, struct err *e)
 {
 	struct models *m = r->models;
 	struct model *slot = NULL;
 	void *grown;
 
 	if (r->nwords != 2 || !contract_is_name(r->word[1]))
-		return wrong(r, e, "an indicator has one name, of letters, digits, _ . and -",
-			     NULL);
+		return model_wrong(r, e, "an indicator has one name, of letters, digits, _ . and -",
+				   NULL);
 	for (uint32_t i = 0; i < m->n; i++)
 		if (!strcmp(m->model[i].name, r->word[1]))
 			slot = &m->model[i];
@@ -75,7 +67,7 @@ static int begin(struct reading *r, struct err *e)
 		slot = &m->model[m->n++];
 	}
 	r->model = slot;
-	slot->declared = true;
+	r->in_query = false;
 	if (model_init(slot, r->word[1]))
 		return err_set(e, -ENOMEM, "out of memory for models");
 	slot->declared = true;
@@ -93,20 +85,21 @@ static bool type_by_name(const char *name, enum model_type *type)
 }
 
 /* parameter NAME TYPE [index] [required] [unit=UNIT] */
-static int column(struct reading *r, bool is_result, struct err *e)
+static int column(struct model_reading *r, bool is_result, struct err *e)
 {
 	struct model_column c = { .is_result = is_result, .since = 1 };
 
 	if (r->nwords < 3)
-		return wrong(r, e, "a column has a name and a type: parameter NAME TYPE", NULL);
+		return model_wrong(r, e, "a column has a name and a type: parameter NAME TYPE",
+				   NULL);
 	c.name = r->word[1];
 	if (strlen(c.name) > CONTRACT_KEY)
-		return wrong(r, e, "too long a name:", c.name);
+		return model_wrong(r, e, "too long a name:", c.name);
 	if (model_find(r->model, c.name))
-		return wrong(r, e, "a column that is there already:", c.name);
+		return model_wrong(r, e, "a column that is there already:", c.name);
 	if (!type_by_name(r->word[2], &c.type))
-		return wrong(r, e, "a type is int, real, text, bool, any or json, and not",
-			     r->word[2]);
+		return model_wrong(r, e, "a type is int, real, text, bool, any or json, and not",
+				   r->word[2]);
 	for (uint32_t i = 3; i < r->nwords; i++) {
 		if (!strcmp(r->word[i], "index"))
 			c.indexed = true;
@@ -115,18 +108,18 @@ static int column(struct reading *r, bool is_result, struct err *e)
 		else if (!strncmp(r->word[i], "unit=", 5) && r->word[i][5])
 			c.unit = r->word[i] + 5;
 		else
-			return wrong(r, e,
-				     "behind the type stand index, required or unit=UNIT, not",
-				     r->word[i]);
+			return model_wrong(
+				r, e, "behind the type stand index, required or unit=UNIT, not",
+				r->word[i]);
 	}
 	if (c.required && strchr(c.name, '*'))
-		return wrong(r, e,
-			     "a name with * stands for several and cannot be required:", c.name);
+		return model_wrong(
+			r, e, "a name with * stands for several and cannot be required:", c.name);
 	return model_add(r->model, &c) ? err_set(e, -ENOMEM, "out of memory for models") : 0;
 }
 
 /* table NAME: another than follows from the indicator's. */
-static int table(struct reading *r, struct err *e)
+static int table(struct model_reading *r, struct err *e)
 {
 	const char *name = r->nwords == 2 ? r->word[1] : "";
 
@@ -134,19 +127,20 @@ static int table(struct reading *r, struct err *e)
 		if (!islower((unsigned char)*p) && !isdigit((unsigned char)*p) && *p != '_')
 			name = "";
 	if (!islower((unsigned char)*name) || strlen(name) > MODEL_TABLE)
-		return wrong(r, e, "a table has one name, of small letters, digits and _", NULL);
+		return model_wrong(r, e, "a table has one name, of small letters, digits and _",
+				   NULL);
 	r->model->table = pool_text(&r->model->pool, name, strlen(name));
 	return r->model->table ? 0 : err_set(e, -ENOMEM, "out of memory for models");
 }
 
 /* score COLUMN WORST BEST */
-static int score(struct reading *r, struct err *e)
+static int score(struct model_reading *r, struct err *e)
 {
 	const struct model_column *c = r->nwords == 4 ? model_find(r->model, r->word[1]) : NULL;
 	char *end[2];
 
 	if (!c || (c->type != MODEL_INT && c->type != MODEL_REAL))
-		return wrong(
+		return model_wrong(
 			r, e,
 			"a score is a column of numbers, declared above, with its worst and its "
 			"best value: score COLUMN WORST BEST",
@@ -155,34 +149,41 @@ static int score(struct reading *r, struct err *e)
 	r->model->best = decimal_parse(r->word[3], &end[1]);
 	if (*end[0] || *end[1] || !isfinite(r->model->worst) || !isfinite(r->model->best) ||
 	    r->model->worst == r->model->best)
-		return wrong(r, e, "the worst and the best value are two numbers that differ",
-			     NULL);
+		return model_wrong(r, e, "the worst and the best value are two numbers that differ",
+				   NULL);
 	r->model->score = c->name;
 	return 0;
 }
 
-static int statement(struct reading *r, struct err *e)
+static int statement(struct model_reading *r, struct err *e)
 {
 	const char *what = r->word[0];
 
 	if (!strcmp(what, "indicator"))
 		return begin(r, e);
 	if (!r->model)
-		return wrong(r, e, "a model begins with indicator NAME, not with", what);
+		return model_wrong(r, e, "a model begins with indicator NAME, not with", what);
+	if (!strcmp(what, "query"))
+		return model_query_begin(r, e);
+	if (!strcmp(what, "show") || !strcmp(what, "where") || !strcmp(what, "order") ||
+	    !strcmp(what, "limit"))
+		return model_query_line(r, e);
 	if (!strcmp(what, "parameter") || !strcmp(what, "result"))
 		return column(r, what[0] == 'r', e);
 	if (!strcmp(what, "score"))
 		return score(r, e);
 	if (!strcmp(what, "table"))
 		return table(r, e);
-	return wrong(r, e,
-		     "a line begins with indicator, table, parameter, result or score, not with",
-		     what);
+	return model_wrong(
+		r, e,
+		"a line begins with indicator, table, parameter, result, score or query (show, "
+		"where, order, limit), not with",
+		what);
 }
 
 int models_parse(struct models *m, const char *name, const char *text, size_t n, struct err *e)
 {
-	struct reading r = { .name = name, .models = m };
+	struct model_reading r = { .name = name, .models = m };
 	int rc = 0;
 
 	for (size_t at = 0; at < n && !rc;) {

@@ -99,16 +99,74 @@ p = sonde("bench", "run", "-q", "-o", "narrow", *third, "./script", code=1)
 check("narrower is refused", "PiSite.size was real, whose values do not all fit int" in p.stderr and database("SELECT COUNT(*) FROM trials")[0][0] == n, p.stderr)
 
 # What is no model says where and why.
-for text, words in (("parameter x int", "site.model:1: a model begins with indicator NAME"),
-                    ("indicator PiX\n\nparameter x whole", "site.model:3: a type is int, real, text, bool, any or json, and not 'whole'"),
+for text, words in (("parameter x int", "site.model:1:1: a model begins with indicator NAME"),
+                    ("indicator PiX\n\nparameter x whole", "site.model:3:13: a type is int, real, text, bool, any or json, and not 'whole'"),
                     ("indicator PiX\nparameter x int sorted", "not 'sorted'"), ("indicator PiX\nparameter x int\nresult X int", "there already: 'X'"),
                     ("indicator", "an indicator has one name"), ("indicator a;b", "an indicator has one name"), ("indicator PiX\nscore x 1 2", "a score is a column of numbers"),
                     ("indicator PiX\nresult x int\nscore x 1 1", "two numbers that differ"), ("indicator PiX\nresult * int required", "cannot be required"),
                     ("indicator PiX\ntable Other", "a table has one name"), ("frobnicate", "not with 'frobnicate'"), ("a\0b", "this is no text"),
-                    ("indicator PiX\nparameter x int " + "y " * 20, "this is too much"), ("x" * 1000, "a line is too long")):
+                    ("indicator PiX\nparameter x int " + "y " * 80, "this is too much"), ("x" * 1000, "a line is too long")):
     declare(text)
     p = sonde("bench", "schema", "--model", "site.model", code=2)
     check(f"sentence for {text!r}", words in p.stderr and p.stderr.count("\n") == 1, p.stderr)
+
+# Named queries: columns, conditions, an order, a limit; what is wrong with one says where.
+QUERIES = """indicator PiQuery
+  parameter size int index
+  parameter mode text
+  parameter deep bool
+  result elapsed real unit=ms required
+  result *_average real
+  result note text
+  query fast       # of the deep ones
+    show size mode deep elapsed
+    show x_average peak_memory_bytes host.cpu_model batch
+    where size>=2
+    where host.cpu_model=*   # a fact
+    where mode=a *
+    order elapsed
+    order size desc
+    limit 2
+  query all
+"""
+words = declare(QUERIES)
+for size, mode, elapsed, more in ((1, "a b", 1, {}), (2, "a b", 5, {"x_average": 0.5}), (4, "a b", 5, {}), (8, "a c", 4, {}), (8, "b", 3, {"note": "x"})):
+    result({"size": size, "mode": mode, "deep": size > 2}, {"elapsed": elapsed, **more}, *words, name="PiQuery")
+result({"size": 16, "mode": "a d", "deep": True}, {"elapsed": 1}, *words, name="PiQuery")
+with open("script", "a") as f:
+    f.write("exit 1\n")
+sonde("bench", "run", "-q", "-o", "queried", *words, "./script", code=1)
+p = sonde("bench", "query", *words, "PiQuery", "fast", "-w", "size<16", "--json")
+said = json.loads(p.stdout)
+check("columns of a query", [(c["name"], c["unit"]) for c in said["columns"]] == [("size", None), ("mode", None), ("deep", None), ("elapsed", "ms"), ("x_average", None),
+      ("peak_memory_bytes", "B" if said["columns"][5]["unit"] else None), ("host.cpu_model", None), ("batch", None)], said["columns"])
+check("its order and limit", said["found"] == 3 and [t["values"][:5] for t in said["trials"]] == [[8, "a c", True, 4, None], [4, "a b", True, 5, None]], said)
+check("batch and fact", all(t["values"][7] == t["batch"] and t["values"][6] for t in said["trials"]), said)
+p = sonde("bench", "query", *words, "PiQuery", "fast", "-w", "size<16")
+check("as text", [line.split()[1:4] for line in p.stdout.splitlines()] == [["size", "mode", "deep"], ["8", "a", "c"], ["4", "a", "b"]] and
+      "the first 2 of 3 trials" in p.stderr, (p.stdout, p.stderr))
+said = json.loads(sonde("bench", "query", *words, "PiQuery", "all", "-w", "size<4", "--json").stdout)
+check("all columns", {c["name"] for c in said["columns"]} == {"size", "mode", "deep", "elapsed", "x_average"} and len(said["trials"]) == 2, said)
+check("failed ones", "1 trial that failed is left out" in sonde("bench", "query", *words, "PiQuery", "all").stderr)
+check("none like that", "none of its trials is like that" in sonde("bench", "query", *words, "PiQuery", "all", "-w", "size>99").stderr)
+for operands, text in (((), "which indicator"), (("PiQuery",), "has fast, all"), (("PiQuery", "slow"), "has fast, all"), (("PiNone", "x"), "no model declares 'PiNone'")):
+    p = sonde("bench", "query", *words, *operands, code=2)
+    check(f"sentence for query {operands}", text in p.stderr and p.stderr.count("\n") == 1, p.stderr)
+check("without trials", "no trial of 'PiMatmul' is kept" in sonde("bench", "query", "PiMatmul", "best", code=1).stderr)
+declared = next(i for i in json.loads(sonde("bench", "schema", "--format", "json", *words).stdout)["indicators"] if i["name"] == "PiQuery")["queries"]
+check("declared queries", declared[0]["where"] == ["size>=2", "host.cpu_model=*", "mode=a *"] and declared[0]["limit"] == 2 and
+      declared[0]["order"] == [{"name": "elapsed", "descending": False}, {"name": "size", "descending": True}] and declared[1]["show"] == [], declared)
+for line, at, text in (("query", 3, "a query has one name"), ("query a;b", 3, "a query has one name"), ("query fast", 9, "there already: 'fast'"),
+                       ("show", 3, "show takes names"), ("show size sise", 13, "no parameter or result that is declared above"), ("show *_average", 8, "each column by itself"),
+                       ("show note", 8, "those that are numbers"), ("where sise=1", 9, "no parameter or result"), ("where size", 9, "is no condition"),
+                       ("where size<x", 9, "'x' is no number"), ("where", 3, "where takes a condition"), ("order Size", 9, "no parameter or result"),
+                       ("order size up", 14, "asc or desc, not 'up'"), ("order", 3, "one column"), ("limit 0", 9, "a whole number"), ("limit 9x", 9, "a whole number"),
+                       ("limit 1", 9, "a second limit"), ("select 1", 3, "not with 'select'")):
+    declare(QUERIES.replace("  query all\n", "") + "  " + line + "\n")
+    p = sonde("bench", "query", *words, "PiQuery", "fast", code=2)
+    check(f"sentence for {line!r}", f"site.model:17:{at}: " in p.stderr and text in p.stderr and p.stderr.count("\n") == 1, p.stderr)
+declare("indicator PiX\n  show x\n")
+check("a query's line alone", "site.model:2:3: a query begins with query NAME" in sonde("bench", "schema", "--model", "site.model", code=2).stderr)
 
 # The schema of the document's example, as a graph's and as SQL.
 words = declare("""indicator PiModel

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is models or is refused with a sentence that names it; what is declared is written as a
  * schema. */
+#include "bench/campaign.h"
 #include "bench/declare.h"
 
 #include <math.h>
@@ -9,6 +10,25 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What was taken is asked without another look. */
+static void check_query(const struct model_query *q)
+{
+	struct campaign_condition x;
+	struct err e;
+
+	if (!q->name || q->limit > QUERY_LIMIT)
+		abort();
+	for (uint32_t i = 0; i < q->nshow; i++)
+		if (!*q->show[i] || strchr(q->show[i], '*'))
+			abort();
+	for (uint32_t i = 0; i < q->nconditions; i++)
+		if (campaign_condition_parse(&x, q->condition[i], &e))
+			abort();
+	for (uint32_t i = 0; i < q->norders; i++)
+		if (!*q->order[i])
+			abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -27,6 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i < m.n && !rc; i++)
 		if (m.model[i].score && (!isfinite(m.model[i].worst) || !isfinite(m.model[i].best)))
 			abort();
+	for (uint32_t i = 0; i < m.n && !rc; i++)
+		for (uint32_t k = 0; k < m.model[i].nqueries; k++)
+			check_query(&m.model[i].query[k]);
 	if (!rc && m.n < 100) {
 		declare_rdf(&b, &m);
 		declare_json(&b, &m);

@@ -36,7 +36,10 @@ def script(name, parameters, measured):
 
 SCRIPTS = [script("one", {"n": 1, "text": "it's $1"}, {"elapsed": 1.5, "fine": True}), script("two", {"n": 1.5}, {"elapsed": 2, "more": [1]}),
            script("three", {"n": "x"}, {"elapsed": 2})]
-told, asked, tables = [], [], []
+with open("both.model", "w") as f:  # only asked with: the store derives the columns
+    f.write("indicator PiBoth\n parameter n real\n parameter text text\n result elapsed real\n query some\n  show n text elapsed\n  where n<=3\n"
+            "  where elapsed<9\n  order elapsed desc\n  order text\n  limit 7\n")
+told, asked, tables, queried = [], [], [], []
 for where in ("s.sqlite", server.url):
     name = "lite" if where == "s.sqlite" else "pg"
     for i, path in enumerate(SCRIPTS):
@@ -56,12 +59,16 @@ for where in ("s.sqlite", server.url):
     shown = sonde("bench", "show", "--store", where, "bench:1/2").stdout
     check(f"a trial of {name}", "it's $1" in shown and "ru_nivcsw" in shown and "host.architecture" in shown, shown)
     advised = json.loads(sonde("bench", "advise", "PiBoth", "-c", "elapsed", "--better", "less", "--json", "--store", where).stdout)
+    queried.append(json.loads(sonde("bench", "query", "--model", "both.model", "PiBoth", "some", "--json", "--store", where).stdout))
     history = json.loads(sonde("bench", "history", "PiBoth", "-c", "elapsed", "-w", "n<2", "--json", "--store", where).stdout)
     report = sonde("bench", "report", "PiBoth", "-c", "elapsed", "-o", f"{name}.html", "--store", where)
     check(f"the page of {name}", report.stderr == f"sonde: bench report: {name}.html\n", report)
     candidates = sorted((sorted(c["parameters"].items()), c["n"], c["failed"], c["value"]) for c in advised["candidates"])
     check(f"candidates of {name}", len(candidates) == 2 + WRITERS and sum(c[1] for c in candidates) == 4 + WRITERS * REPEAT, candidates)
     asked.append([candidates, sorted((sorted(x["parameters"].items()), x["values"]) for x in history["series"])])
+answers = [[q["found"], q["columns"], [t["values"] for t in q["trials"]]] for q in queried]
+check("the same query", answers[0] == answers[1] and answers[0][0] == 4 + 4 * REPEAT and answers[0][2] == [[3, None, 3]] * REPEAT + [[1.5, None, 2]] * 2 + [[2, None, 2]],
+      answers)
 check("the same answers", asked[0] == asked[1], asked)
 check("the same statistics", told[0] == told[1], told)
 names = ("n", "text", "elapsed", "fine", "more")
