@@ -81,6 +81,31 @@ bool talk_read(int fd, void *to, size_t n)
 	return true;
 }
 
+bool talk_read_ahead(int fd, struct talk_ahead *ahead, void *to, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		size_t there = ahead->end - ahead->at, part = there < n - done ? there : n - done;
+		ssize_t got;
+
+		if (part) {
+			memcpy((char *)to + done, ahead->bytes + ahead->at, part);
+			ahead->at += part;
+			done += part;
+			continue;
+		}
+		if (n - done >= sizeof ahead->bytes)
+			return talk_read(fd, (char *)to + done, n - done);
+		got = read(fd, ahead->bytes, sizeof ahead->bytes);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		ahead->at = 0;
+		ahead->end = (size_t)got;
+	}
+	return true;
+}
+
 bool talk_write(int fd, const void *from, size_t n)
 {
 	for (size_t done = 0; done < n;) {

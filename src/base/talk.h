@@ -23,6 +23,17 @@ struct talk {
 int talk_open(struct talk *t, const char *helper, const char *packages, struct err *e);
 void talk_close(struct talk *t);
 
+/* What came of a socket and was not asked for yet: one look at it takes many small messages. {0} is
+ * empty. */
+enum { TALK_AHEAD = 16384 };
+struct talk_ahead {
+	size_t at, end;
+	unsigned char bytes[TALK_AHEAD];
+};
+
+/* As talk_read; once it is used, nothing else may read that socket. */
+bool talk_read_ahead(int fd, struct talk_ahead *ahead, void *to, size_t n);
+
 /* All n bytes of a socket; false at an end or an error. */
 bool talk_read(int fd, void *to, size_t n);
 bool talk_write(int fd, const void *from, size_t n);

@@ -11,6 +11,7 @@
 /* Where the rows of an answer go, a block of them at a time. */
 struct answer {
 	struct bytes block;
+	struct bytes waiting; /* whole messages that are not sent yet */
 	uint64_t changed;
 	bool lost; /* who asked is gone */
 };

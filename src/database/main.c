@@ -24,21 +24,28 @@ struct serving {
 	struct field field[STORE_FIELDS_MAX];
 	uint32_t nfields;
 	struct answer answer;
+	struct talk_ahead ahead;
 };
+
+/* Answers wait until nothing more is asked: statements that come together are answered together. */
+static void send_waiting(struct answer *a)
+{
+	a->lost |= a->waiting.failed ||
+		   (a->waiting.len && !talk_write(SOCKET, a->waiting.data, a->waiting.len));
+	bytes_reset(&a->waiting);
+}
 
 static void flush(struct answer *a)
 {
-	struct bytes head = { 0 };
+	size_t begun;
 
 	if (!a->block.len)
 		return;
-	store_message_begin(&head, STORE_ROWS);
-	head.failed |= a->block.failed || a->block.len > STORE_MESSAGE_MAX;
-	for (size_t i = 0; i < 4 && !head.failed; i++)
-		head.data[4 + i] = (uint8_t)(a->block.len >> 8 * i);
-	a->lost |= head.failed || !talk_write(SOCKET, head.data, head.len) ||
-		   !talk_write(SOCKET, a->block.data, a->block.len);
-	bytes_free(&head);
+	begun = store_message_begin(&a->waiting, STORE_ROWS);
+	bytes_put(&a->waiting, a->block.data, a->block.len);
+	store_message_end(&a->waiting, begun);
+	a->waiting.failed |= a->block.failed;
+	send_waiting(a);
 	bytes_reset(&a->block);
 }
 
@@ -58,20 +65,18 @@ void answer_field(struct answer *a, struct field f)
 static bool say(struct answer *a, int code, const struct err *e)
 {
 	const struct field v[] = { field_int(code), field_text(e->text) };
-	struct bytes out = { 0 };
 	size_t begun;
 
 	flush(a);
-	begun = store_message_begin(&out, code ? STORE_FAILED : STORE_DONE);
+	begun = store_message_begin(&a->waiting, code ? STORE_FAILED : STORE_DONE);
 	if (code) {
-		field_put(&out, &v[0]);
-		field_put(&out, &v[1]);
+		field_put(&a->waiting, &v[0]);
+		field_put(&a->waiting, &v[1]);
 	} else {
-		bytes_u64(&out, a->changed);
+		bytes_u64(&a->waiting, a->changed);
 	}
-	store_message_end(&out, begun);
-	a->lost |= out.failed || !talk_write(SOCKET, out.data, out.len);
-	bytes_free(&out);
+	store_message_end(&a->waiting, begun);
+	a->lost |= a->waiting.failed;
 	return !a->lost;
 }
 
@@ -138,14 +143,17 @@ static bool hear(struct serving *s, uint32_t *kind, uint32_t *length)
 {
 	uint8_t head[STORE_HEAD];
 
-	if (!talk_read(SOCKET, head, sizeof head) || !store_message_head(head, kind, length))
+	if (s->ahead.at == s->ahead.end)
+		send_waiting(&s->answer);
+	if (!talk_read_ahead(SOCKET, &s->ahead, head, sizeof head) ||
+	    !store_message_head(head, kind, length))
 		return false;
 	if (*length >= s->room) {
 		free(s->text);
 		s->room = *length + 1;
 		s->text = malloc(s->room);
 	}
-	return s->text && talk_read(SOCKET, s->text, *length);
+	return s->text && talk_read_ahead(SOCKET, &s->ahead, s->text, *length);
 }
 
 int main(void)
@@ -161,8 +169,10 @@ int main(void)
 		s.driver->close(s.state);
 	if (kind == STORE_CLOSE) /* all is over: nothing is cut off by an early end */
 		say(&s.answer, 0, &e);
+	send_waiting(&s.answer);
 	free(s.state);
 	free(s.text);
 	bytes_free(&s.answer.block);
+	bytes_free(&s.answer.waiting);
 	return EXIT_SUCCESS;
 }

@@ -17,6 +17,7 @@ enum { KEPT = 16 };
 struct kept_statement {
 	char *sql; /* NULL: none */
 	sqlite3_stmt *statement;
+	bool by_place; /* $1 is its first parameter, $2 its second, ... */
 	uint64_t used; /* the one that was asked for longest ago goes first */
 };
 
@@ -96,7 +97,30 @@ static int bind_one(sqlite3_stmt *statement, int at, const struct field *f)
 	return sqlite3_bind_null(statement, at);
 }
 
-/* $1 is a name here, and not a place. */
+static bool is_by_place(sqlite3_stmt *statement)
+{
+	char name[16];
+
+	for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
+		const char *own = sqlite3_bind_parameter_name(statement, i);
+
+		snprintf(name, sizeof name, "$%d", i);
+		if (!own || strcmp(own, name) != 0)
+			return false;
+	}
+	return true;
+}
+
+static int bind_by_place(sqlite3_stmt *statement, const struct field *v, uint32_t n)
+{
+	int rc = SQLITE_OK, places = sqlite3_bind_parameter_count(statement);
+
+	for (int i = 0; i < places && (uint32_t)i < n && rc == SQLITE_OK; i++)
+		rc = bind_one(statement, i + 1, &v[i]);
+	return rc;
+}
+
+/* $1 is a name here, and not a place: each is looked for. */
 static int bind(sqlite3_stmt *statement, const struct field *v, uint32_t n)
 {
 	int rc = SQLITE_OK;
@@ -143,7 +167,7 @@ static int step(sqlite3_stmt *statement, struct answer *a)
 
 /* The statement as it was prepared before, or is now; NULL: it cannot be kept. Who asks for one
  * thing again and again pays for its plan once. */
-static sqlite3_stmt *kept(struct sqlite *s, const char *sql)
+static const struct kept_statement *kept(struct sqlite *s, const char *sql)
 {
 	struct kept_statement *oldest = &s->kept[0];
 	const char *rest = "";
@@ -151,7 +175,7 @@ static sqlite3_stmt *kept(struct sqlite *s, const char *sql)
 	for (size_t i = 0; i < KEPT; i++) {
 		if (s->kept[i].sql && !strcmp(s->kept[i].sql, sql)) {
 			s->kept[i].used = ++s->asked;
-			return s->kept[i].statement;
+			return &s->kept[i];
 		}
 		if (s->kept[i].used < oldest->used)
 			oldest = &s->kept[i];
@@ -166,15 +190,18 @@ static sqlite3_stmt *kept(struct sqlite *s, const char *sql)
 		sqlite3_finalize(oldest->statement);
 		free(oldest->sql);
 		*oldest = (struct kept_statement){ 0 };
+		return NULL;
 	}
-	return oldest->statement;
+	oldest->by_place = is_by_place(oldest->statement);
+	return oldest;
 }
 
 /* One with fields, which is one alone. */
-static int execute_kept(struct sqlite *s, sqlite3_stmt *statement, const struct field *v,
+static int execute_kept(struct sqlite *s, const struct kept_statement *k, const struct field *v,
 			uint32_t n, struct answer *a, struct err *e)
 {
-	int rc = bind(statement, v, n);
+	sqlite3_stmt *statement = k->statement;
+	int rc = k->by_place ? bind_by_place(statement, v, n) : bind(statement, v, n);
 
 	if (rc == SQLITE_OK)
 		rc = step(statement, a);
@@ -190,7 +217,7 @@ static int execute(void *state, const char *sql, const struct field *v, uint32_t
 		   struct answer *a, struct err *e)
 {
 	struct sqlite *s = state;
-	sqlite3_stmt *again = n ? kept(s, sql) : NULL;
+	const struct kept_statement *again = n ? kept(s, sql) : NULL;
 
 	if (again)
 		return execute_kept(s, again, v, n, a, e);

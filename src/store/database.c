@@ -16,6 +16,7 @@ enum { OWED_MAX = 128, LATER_BYTES = 65536 };
 
 struct database {
 	struct talk helper;
+	struct talk_ahead ahead;
 	struct place place;
 	struct bytes message, answer;
 	struct bytes later;  /* messages that are sent with the next one */
@@ -63,14 +64,15 @@ static int hear(struct database *s, struct err *e)
 	uint8_t head[STORE_HEAD];
 	uint32_t kind, length;
 
-	if (!talk_read(s->helper.socket, head, sizeof head) ||
+	if (!talk_read_ahead(s->helper.socket, &s->ahead, head, sizeof head) ||
 	    !store_message_head(head, &kind, &length))
 		return lost(e);
 	bytes_reset(&s->answer);
 	if (!bytes_room(&s->answer, length + 1u))
 		return no_memory(e);
 	s->answer.len = length;
-	return talk_read(s->helper.socket, s->answer.data, length) ? (int)kind : lost(e);
+	return talk_read_ahead(s->helper.socket, &s->ahead, s->answer.data, length) ? (int)kind
+										    : lost(e);
 }
 
 static int failure(struct database *s, struct err *e)
