@@ -3,7 +3,8 @@
 # What `sonde bench run` costs a script, and what it costs to put trials into the store. Takes 5 minutes.
 #
 # The script works for about 1 s. It is run bare and by `sonde bench run` in turns; each time it is measured from before its fork until it
-# was waited for, and a pair is one of each. The overhead is how much longer it took, and its interval that of Student's t over the pairs.
+# was waited for, and a pair is one of each. The overhead is how much longer it took; its estimate and interval are those of signed ranks over
+# the pairs, since other machines on the same processor make single pairs differ by much, in both directions.
 #
 # 10,000 trials go into SQLite in transactions of 100, with all that is checked and written of each; the same rows go bare, by Python's sqlite3,
 # into tables of the same schema with the same indexes, in the same transactions. Both take turns.
@@ -17,8 +18,10 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export SONDE=$BUILD/sonde
 
-read -r mean high < <(/usr/bin/python3 bench/trials_overhead.py "$scratch" "$PAIRS")
-figure "a script of 1 s takes longer by" "$mean" %
+read -r middle high cpu own < <(/usr/bin/python3 bench/trials_overhead.py "$scratch" "$PAIRS")
+figure "a script of 1 s takes longer by" "$middle" %
+figure "its own CPU time grows by" "$cpu" %
+figure "CPU time of sonde for a trial, from its start to its end" "$own" ms
 bar "upper bound of the 95 % interval of that" "$high" % "<=" 1
 
 for _ in $(seq "$ROUNDS"); do
