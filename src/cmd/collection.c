@@ -120,6 +120,7 @@ int collection_open(struct collection *c, const char *path, int64_t wait_ns,
 		return rc;
 	c->made = !fstat(c->lock, &st) && !st.st_size;
 	rc = open_copy(c, e);
+	c->out.held_empty = !rc && c->made;
 	if (!rc && !c->made && fchmod(fileno(c->out.file), st.st_mode & 0777))
 		rc = err_set(e, -errno, "%s", strerror(errno));
 	if (!rc)

@@ -3,10 +3,59 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The open ones: a signal handler is handed nothing. Each change is one store, so that the list is
+ * whole whenever a signal comes. */
+static struct outfile *volatile unfinished;
+
+static void take_away(int signal)
+{
+	for (const struct outfile *f = unfinished; f; f = f->next) {
+		struct stat st;
+
+		unlink(f->temporary);
+		if (f->held_empty && !stat(f->path, &st) && !st.st_size)
+			unlink(f->path);
+	}
+	raise(signal); /* which now ends the process, when this returns */
+}
+
+/* A signal that is ignored, as by nohup, or that a command takes itself, is left to it. */
+static void take_signals(void)
+{
+	static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	struct sigaction act = { .sa_handler = take_away, .sa_flags = (int)SA_RESETHAND }, old;
+
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (!sigaction(ending[i], NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(ending[i], &act, NULL);
+}
+
+static void enlist(struct outfile *f)
+{
+	take_signals();
+	f->next = unfinished;
+	unfinished = f;
+}
+
+static void delist(const struct outfile *f)
+{
+	struct outfile *before = unfinished;
+
+	if (before == f) {
+		unfinished = f->next;
+		return;
+	}
+	while (before && before->next != f)
+		before = before->next;
+	if (before)
+		before->next = f->next;
+}
 
 /* The last '/' of an absolute path is left alone. */
 static void cut_last(char *path)
@@ -56,6 +105,7 @@ int outfile_open(struct outfile *f, const char *directory, const char *name, str
 	int fd, n = snprintf(f->temporary, sizeof(f->temporary), "%s/.%s.XXXXXX", directory, name);
 
 	f->file = NULL;
+	f->held_empty = false;
 	snprintf(f->path, sizeof(f->path), "%s/%s", directory, name);
 	if (n < 0 || (size_t)n >= sizeof(f->temporary))
 		return err_set(e, -ENAMETOOLONG, "cannot write into %s: the name is too long",
@@ -66,6 +116,7 @@ int outfile_open(struct outfile *f, const char *directory, const char *name, str
 		return err_set(e, -code, "cannot make the directory %s: %s", directory,
 			       strerror(code));
 	}
+	enlist(f);
 	fd = mkostemp(f->temporary, O_CLOEXEC);
 	f->file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!f->file) {
@@ -75,6 +126,7 @@ int outfile_open(struct outfile *f, const char *directory, const char *name, str
 			close(fd);
 			unlink(f->temporary);
 		}
+		delist(f);
 		return fail(f, -code, strerror(code), e);
 	}
 	return 0;
@@ -98,14 +150,15 @@ int outfile_close(struct outfile *f, int failed, struct err *e)
 	char why[sizeof(e->text)];
 	int rc = failed;
 
-	if (!failed) {
+	if (!failed)
 		rc = finish(f);
-		if (!rc)
-			return 0;
-	} else {
+	else
 		fclose(f->file);
-	}
-	unlink(f->temporary);
+	if (rc)
+		unlink(f->temporary);
+	delist(f);
+	if (!rc)
+		return 0;
 	snprintf(why, sizeof(why), "%s", failed && e ? e->text : strerror(-rc));
 	return fail(f, rc, why, e);
 }

@@ -3,7 +3,8 @@
  * outfile.h - a result file that is whole or not there: written beside its place, synced, then
  * renamed.
  *
- * A file of that name stays as it was until then, whatever happens. Mode 0600.
+ * A file of that name stays as it was until then, whatever happens. Mode 0600. A signal that ends
+ * the process (SIGHUP, SIGINT, SIGQUIT, SIGTERM) takes what is unfinished away first.
  */
 #ifndef SONDE_CMD_OUTFILE_H
 #define SONDE_CMD_OUTFILE_H
@@ -11,11 +12,15 @@
 #include "base/err.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 
+/* Stays where it is while it is open. */
 struct outfile {
 	FILE *file;
 	char path[PATH_MAX], temporary[PATH_MAX];
+	bool held_empty; /* path is an empty file made for this one, and goes with it */
+	struct outfile *next;
 };
 
 /* The directory is made when it is not there. 0, or -errno with a sentence that names the file. */

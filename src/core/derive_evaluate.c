@@ -2,6 +2,7 @@
 #include "core/derive_slice.h"
 
 #include <math.h>
+#include <string.h>
 
 struct formula {
 	const struct derive *d;
@@ -16,15 +17,18 @@ static void look_up(void *ctx, const char *function, const char *name, double *o
 	const struct plan *p = &f->d->plan;
 	const struct slice *s = &f->d->slice;
 	uint32_t i = f->next++, column = 0;
+	size_t at;
 
 	(void)function; /* inputs that are calls were left without a source */
 	if (i < f->q->ninputs && p->input[f->q->first_input + i].at == name)
 		column = f->d->column[p->source[f->cell->first_source + i]];
-	for (uint32_t r = 0; r < s->nrows; r++) {
-		size_t at = (size_t)column * s->rows + r;
-
-		out[r] = s->state[at] == STATE_PRESENT ? s->value[at] : NAN;
+	at = (size_t)column * s->rows;
+	if (s->there[column] == s->nrows) {
+		memcpy(out, s->value + at, s->nrows * sizeof(*out));
+		return;
 	}
+	for (uint32_t r = 0; r < s->nrows; r++)
+		out[r] = s->state[at + r] == STATE_PRESENT ? s->value[at + r] : NAN;
 }
 
 /* Formulas do not lead back to themselves: the plan has seen to it. */

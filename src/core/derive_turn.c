@@ -31,16 +31,37 @@ static void list(struct derive *d)
 	t->width = width_of(n);
 }
 
+/* Columns side by side, so that what is written lies together. */
+enum { ABREAST = 4 };
+
+static void turn_abreast(double *to, const double *const from[ABREAST], uint32_t nrows,
+			 uint32_t width)
+{
+	const double *a = from[0], *b = from[1], *c = from[2], *d = from[3];
+
+	for (uint32_t r = 0; r < nrows; r++, to += width) {
+		to[0] = a[r];
+		to[1] = b[r];
+		to[2] = c[r];
+		to[3] = d[r];
+	}
+}
+
+/* A row has room for whole groups of columns: the last one's are there more than once. */
 static void turn_columns(const struct derive *d, double *to, const double *from)
 {
 	const struct slice *s = &d->slice;
 	const struct turned *t = &d->turned;
 
-	for (uint32_t i = 0; i < t->nlisted; i++) {
-		const double *column = from + (size_t)d->column[t->listed[i]] * s->rows;
+	for (uint32_t i = 0; i < t->nlisted; i += ABREAST) {
+		const double *column[ABREAST];
 
-		for (uint32_t r = 0; r < s->nrows; r++)
-			to[(size_t)r * t->width + i] = column[r];
+		for (uint32_t k = 0; k < ABREAST; k++) {
+			uint32_t at = i + k < t->nlisted ? i + k : t->nlisted - 1;
+
+			column[k] = from + (size_t)d->column[t->listed[at]] * s->rows;
+		}
+		turn_abreast(to + i, column, s->nrows, t->width);
 	}
 }
 

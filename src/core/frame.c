@@ -54,7 +54,8 @@ static int reserve_cells(struct frame *f)
 	if (!f->row_cap)
 		f->row_cap = 1;
 	f->cells = calloc(f->ncolumns + 1u, sizeof(*f->cells));
-	if (!f->cells)
+	f->given = calloc(f->ncolumns + 1u, sizeof(*f->given));
+	if (!f->cells || !f->given)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->ncolumns; i++) {
 		f->cells[i].i = calloc(f->row_cap, sizeof(int64_t));
@@ -111,8 +112,9 @@ int frame_next(struct frame *f, struct batch *b, struct err *e)
 	f->nrows = 0;
 	for (uint32_t i = 0; i < f->ncolumns && !f->table->keeps; i++)
 		memset(f->cells[i].state, STATE_ABSENT, f->row_cap);
+	memcpy(f->given, f->cells, f->ncolumns * sizeof(*f->given));
 	rc = f->table->fill(f, e);
-	*b = (struct batch){ f->nrows, f->cells };
+	*b = (struct batch){ f->nrows, f->given };
 	return rc < 0 ? rc : f->nrows > 0;
 }
 
@@ -134,6 +136,7 @@ void frame_close(struct frame *f)
 	for (uint32_t i = 0; f->key && i < f->run->ninstances; i++)
 		free(f->key[i]);
 	free(f->cells);
+	free(f->given);
 	free(f->columns);
 	free(f->key);
 	free(f->state);

@@ -36,6 +36,7 @@ struct frame {
 	struct frame_schema schema; /* its table is the table's name, unless open() sets another */
 	struct column *columns;
 	struct cells *cells;
+	struct cells *given; /* of this batch: cells, unless fill() has put others there */
 	uint32_t ncolumns, column_cap, nrows, row_cap;
 	char **key; /* [run->ninstances] identity texts made so far */
 };

@@ -30,20 +30,25 @@ struct label {
 	const char *metric, *instance, *unit, *kind;
 };
 
-/* The same of the cells that a layout lists, side by side, so that they are copied. */
+/* The texts of an instant's rows, side by side, so that they are pointed at or copied. */
 struct side {
-	uint32_t layout, cap;
-	const char **metric, **instance, **unit, **kind;
-	uint8_t *there; /* enum state of the instance */
+	uint32_t layout, n, cap; /* what is listed in a layout, but the gaps */
+	uint32_t ngaps, *gap;
+	const char **node, **metric, **instance, **unit, **kind;
+	uint8_t *named, *there; /* enum state of the node and of the instance */
+	uint8_t *present;       /* of what is always there */
 };
+
+/* So many rows are worth a batch of their own. */
+enum { BATCH_LEAST = 128 };
 
 struct tidy {
 	struct series series;
 	struct instant at;
-	uint32_t next;          /* reading of `at` that has no row yet */
-	struct column *metrics; /* of the schema */
-	struct label *label;    /* [ncells] */
-	struct side side;
+	uint32_t next;            /* reading of `at` that has no row yet */
+	struct column *metrics;   /* of the schema */
+	struct label *label;      /* [ncells] */
+	struct side whole, holey; /* of the last instants without and with gaps */
 };
 
 /* What the metric column may say; and room for what the rows say. */
@@ -73,6 +78,7 @@ static int tidy_open(struct frame *f, const struct selection *sel, struct err *e
 	size_t n = sel->every_s > 0 ? MAX + 1 : KIND + 1;
 	int rc = series_open(&t->series, f->run, sel, e);
 
+	f->schema.texts_stay = true;
 	if (!rc && (frame_columns(f, columns, n) || list_metrics(f, t)))
 		rc = err_set(e, -ENOMEM, "out of memory for a table");
 	return rc;
@@ -93,9 +99,10 @@ static int make_label(struct frame *f, struct tidy *t, uint32_t cell)
 	return 0;
 }
 
-/* The texts of n rows, one for each of the cells. */
-static int put_labels(struct frame *f, struct tidy *t, const uint32_t *cell, uint32_t n)
+/* The texts of n rows, from `first` of the instant on, one by one. */
+static int put_labels(struct frame *f, struct tidy *t, uint32_t first, uint32_t n)
 {
+	const uint32_t *cell = t->at.cell + first;
 	const struct cells metric = frame_end(f, METRIC), instance = frame_end(f, INSTANCE);
 	const struct cells unit = frame_end(f, UNIT), kind = frame_end(f, KIND);
 
@@ -110,16 +117,24 @@ static int put_labels(struct frame *f, struct tidy *t, const uint32_t *cell, uin
 		unit.s[i] = l->unit;
 		kind.s[i] = l->kind;
 	}
+	memset(metric.state, STATE_PRESENT, n);
+	memset(unit.state, STATE_PRESENT, n);
+	memset(kind.state, STATE_PRESENT, n);
+	frame_same_text(f, NODE, n, frame_host(f, t->at.node));
 	return 0;
 }
 
 static void free_side(struct side *s)
 {
+	free(s->gap);
+	free(s->node);
 	free(s->metric);
 	free(s->instance);
 	free(s->unit);
 	free(s->kind);
+	free(s->named);
 	free(s->there);
+	free(s->present);
 	*s = (struct side){ 0 };
 }
 
@@ -128,21 +143,31 @@ static int reserve_side(struct side *s, uint32_t n)
 	if (n <= s->cap)
 		return 0;
 	free_side(s);
+	s->gap = calloc(n, sizeof(*s->gap));
+	s->node = calloc(n, sizeof(*s->node));
 	s->metric = calloc(n, sizeof(*s->metric));
 	s->instance = calloc(n, sizeof(*s->instance));
 	s->unit = calloc(n, sizeof(*s->unit));
 	s->kind = calloc(n, sizeof(*s->kind));
+	s->named = calloc(n, sizeof(*s->named));
 	s->there = calloc(n, sizeof(*s->there));
+	s->present = calloc(n, sizeof(*s->present));
+	if (!s->gap || !s->node || !s->metric || !s->instance || !s->unit || !s->kind ||
+	    !s->named || !s->there || !s->present)
+		return -ENOMEM;
+	memset(s->present, STATE_PRESENT, n);
 	s->cap = n;
-	return s->metric && s->instance && s->unit && s->kind && s->there ? 0 : -ENOMEM;
+	return 0;
 }
 
-static int make_side(struct frame *f, struct tidy *t)
+static int make_whole(struct frame *f, struct tidy *t)
 {
-	struct side *s = &t->side;
+	const char *host = frame_host(f, t->at.node);
+	struct side *s = &t->whole;
 
 	if (s->layout == t->at.layout)
 		return 0;
+	s->layout = 0;
 	if (reserve_side(s, t->at.nlisted))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->at.nlisted; i++) {
@@ -150,43 +175,106 @@ static int make_side(struct frame *f, struct tidy *t)
 
 		if (!l->metric && make_label(f, t, t->at.listed[i]))
 			return -ENOMEM;
+		s->node[i] = host;
 		s->metric[i] = l->metric;
 		s->instance[i] = l->instance;
 		s->unit[i] = l->unit;
 		s->kind[i] = l->kind;
+		s->named[i] = frame_state(host);
 		s->there[i] = frame_state(l->instance);
 	}
 	s->layout = t->at.layout;
+	s->n = t->at.nlisted;
 	return 0;
 }
 
-/* What is listed between two gaps, into rows from `row` behind the last one on. */
-static void copy_side(struct frame *f, const struct side *s, uint32_t row, uint32_t first,
-		      uint32_t n)
+/* n of another side behind what there is. */
+static void append_side(struct side *s, const struct side *other, uint32_t first, uint32_t n)
 {
-	const struct cells instance = frame_end(f, INSTANCE);
+	memcpy(s->node + s->n, other->node + first, n * sizeof(*s->node));
+	memcpy(s->metric + s->n, other->metric + first, n * sizeof(*s->metric));
+	memcpy(s->instance + s->n, other->instance + first, n * sizeof(*s->instance));
+	memcpy(s->unit + s->n, other->unit + first, n * sizeof(*s->unit));
+	memcpy(s->kind + s->n, other->kind + first, n * sizeof(*s->kind));
+	memcpy(s->named + s->n, other->named + first, n);
+	memcpy(s->there + s->n, other->there + first, n);
+	s->n += n;
+}
 
-	memcpy(frame_end(f, METRIC).s + row, s->metric + first, n * sizeof(*s->metric));
-	memcpy(instance.s + row, s->instance + first, n * sizeof(*s->instance));
-	memcpy(instance.state + row, s->there + first, n);
-	memcpy(frame_end(f, UNIT).s + row, s->unit + first, n * sizeof(*s->unit));
-	memcpy(frame_end(f, KIND).s + row, s->kind + first, n * sizeof(*s->kind));
+/* What is listed between the gaps; often they are those of the instant before. */
+static int make_holey(struct tidy *t)
+{
+	const struct instant *at = &t->at;
+	struct side *s = &t->holey;
+	uint32_t first = 0;
+
+	if (s->layout == at->layout && s->ngaps == at->ngaps &&
+	    !memcmp(s->gap, at->gap, at->ngaps * sizeof(*s->gap)))
+		return 0;
+	if (reserve_side(s, at->nlisted))
+		return -ENOMEM;
+	s->n = 0;
+	for (uint32_t g = 0; g <= at->ngaps; g++) {
+		uint32_t end = g < at->ngaps ? at->gap[g] : at->nlisted;
+
+		append_side(s, &t->whole, first, end - first);
+		first = end + 1;
+	}
+	memcpy(s->gap, at->gap, at->ngaps * sizeof(*s->gap));
+	s->layout = at->layout;
+	s->ngaps = at->ngaps;
+	return 0;
+}
+
+/* The texts of the instant's rows; NULL when memory is short. */
+static const struct side *make_side(struct frame *f, struct tidy *t)
+{
+	if (make_whole(f, t) || (t->at.ngaps && make_holey(t)))
+		return NULL;
+	return t->at.ngaps ? &t->holey : &t->whole;
+}
+
+static void put_texts(struct frame *f, uint32_t column, const char *const *text,
+		      const uint8_t *state, uint32_t n)
+{
+	const struct cells to = frame_end(f, column);
+
+	memcpy(to.s, text, n * sizeof(*text));
+	memcpy(to.state, state, n);
 }
 
 static int put_side(struct frame *f, struct tidy *t)
 {
-	const struct instant *at = &t->at;
-	uint32_t row = 0, first = 0;
+	const struct side *s = make_side(f, t);
 
-	if (make_side(f, t))
+	if (!s)
 		return -ENOMEM;
-	for (uint32_t g = 0; g <= at->ngaps; g++) {
-		uint32_t end = g < at->ngaps ? at->gap[g] : at->nlisted;
+	put_texts(f, NODE, s->node, s->named, s->n);
+	put_texts(f, METRIC, s->metric, s->present, s->n);
+	put_texts(f, INSTANCE, s->instance, s->there, s->n);
+	put_texts(f, UNIT, s->unit, s->present, s->n);
+	put_texts(f, KIND, s->kind, s->present, s->n);
+	return 0;
+}
 
-		copy_side(f, &t->side, row, first, end - first);
-		row += end - first;
-		first = end + 1;
-	}
+/* A batch of this instant alone, which is where it is: only its time is written. */
+static int give(struct frame *f, struct tidy *t)
+{
+	const struct instant *at = &t->at;
+	const struct side *s = make_side(f, t);
+
+	if (!s)
+		return -ENOMEM;
+	f->given[NODE] = (struct cells){ { .s = s->node }, s->named };
+	f->given[METRIC] = (struct cells){ { .s = s->metric }, s->present };
+	f->given[INSTANCE] = (struct cells){ { .s = s->instance }, s->there };
+	f->given[VALUE] = (struct cells){ { .d = (double *)at->value }, s->present };
+	f->given[UNIT] = (struct cells){ { .s = s->unit }, s->present };
+	f->given[KIND] = (struct cells){ { .s = s->kind }, s->present };
+	frame_same_int(f, TIME, at->n, at->utc_ns);
+	frame_same_real(f, SECONDS, at->n, at->seconds);
+	frame_rows(f, at->n);
+	t->next = at->n;
 	return 0;
 }
 
@@ -197,12 +285,8 @@ static int put_rows(struct frame *f, struct tidy *t)
 	uint32_t first = t->next, n = frame_room(f);
 
 	n = n < at->n - first ? n : at->n - first;
-	if (at->layout && n == at->n ? put_side(f, t) : put_labels(f, t, at->cell + first, n))
+	if (at->layout && n == at->n ? put_side(f, t) : put_labels(f, t, first, n))
 		return -ENOMEM;
-	memset(frame_end(f, METRIC).state, STATE_PRESENT, n);
-	memset(frame_end(f, UNIT).state, STATE_PRESENT, n);
-	memset(frame_end(f, KIND).state, STATE_PRESENT, n);
-	frame_same_text(f, NODE, n, frame_host(f, at->node));
 	frame_same_int(f, TIME, n, at->utc_ns);
 	frame_same_real(f, SECONDS, n, at->seconds);
 	if (t->series.windowed) {
@@ -220,6 +304,7 @@ static int put_rows(struct frame *f, struct tidy *t)
 static int tidy_fill(struct frame *f, struct err *e)
 {
 	struct tidy *t = f->state;
+	bool alone;
 	int rc;
 
 	while (!frame_full(f)) {
@@ -232,10 +317,14 @@ static int tidy_fill(struct frame *f, struct err *e)
 			}
 			continue;
 		}
-		if (f->nrows && t->at.n > frame_room(f)) /* the next batch has all of it */
+		alone = t->at.layout && !t->next && t->at.n >= BATCH_LEAST && t->at.n <= f->row_cap;
+		if (f->nrows &&
+		    (alone || t->at.n > frame_room(f))) /* the next batch has all of it */
 			return 0;
-		if (put_rows(f, t))
+		if (alone ? give(f, t) : put_rows(f, t))
 			return err_set(e, -ENOMEM, "out of memory for the names of processes");
+		if (alone)
+			return 0;
 	}
 	return 0;
 }
@@ -254,7 +343,8 @@ static void tidy_close(struct frame *f)
 
 	free(t->metrics);
 	free(t->label);
-	free_side(&t->side);
+	free_side(&t->whole);
+	free_side(&t->holey);
 	series_close(&t->series);
 }
 

@@ -135,7 +135,7 @@ int columns_take(struct columns *c, const struct batch *b, uint32_t *row, struct
 
 	if (n > c->room - c->nrows)
 		n = c->room - c->nrows;
-	c->stamp++;
+	c->stamp += !c->schema->texts_stay;
 	for (uint32_t i = 0; i < c->schema->ncolumns && !rc; i++) {
 		struct column_page *p = &c->column[i];
 

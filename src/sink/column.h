@@ -38,7 +38,7 @@ struct columns {
 	const struct frame_schema *schema;
 	uint32_t nrows, room;
 	struct column_page *column; /* [schema->ncolumns] */
-	uint32_t stamp;             /* of the batch */
+	uint32_t stamp;             /* while texts stay */
 };
 
 /* 0 or -errno. Close in either case. The schema is borrowed. */

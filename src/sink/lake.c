@@ -119,6 +119,7 @@ int lake_write(struct frame *f, const char *job, FILE *out, struct err *e)
 	if (l) {
 		l->parquet = sink_find("parquet");
 		l->schema = *frame_schema(f);
+		l->schema.texts_stay = false;
 		l->schema.columns = columns;
 		l->schema.ncolumns = COLUMNS;
 		l->job = job;
