@@ -73,7 +73,7 @@ UPLOT   := src/report/page/node_modules/uplot/dist
 EVENTS  := $(wildcard events/*.events)
 MAPS    := $(wildcard maps/*.map)
 MODELS  := $(wildcard models/*.model)
-ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o $(BUILD)/gen/maps.o $(BUILD)/gen/models.o
+ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o $(BUILD)/gen/maps.o $(BUILD)/gen/models.o $(BUILD)/gen/expand.o
 
 $(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/package.json
 	@command -v npm >/dev/null || { echo 'make: npm is missing (Debian: apt-get install npm); the report page needs uPlot from it' >&2; exit 1; }
@@ -93,6 +93,9 @@ $(BUILD)/gen/maps.o: src/cmd/maps.S $(MAPS) | $(BUILD)/gen
 	$(CC) -c -I. -o $@ $<
 
 $(BUILD)/gen/models.o: src/cmd/models.S $(MODELS) | $(BUILD)/gen
+	$(CC) -c -I. -o $@ $<
+
+$(BUILD)/gen/expand.o: src/cmd/expand.S src/cmd/expand.py | $(BUILD)/gen
 	$(CC) -c -I. -o $@ $<
 
 $(BUILD)/gen:

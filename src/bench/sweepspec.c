@@ -108,9 +108,14 @@ static int python_field(const struct spec_reading *r, struct jsontree *v, void *
 					     { "requirements_locked", spec_text, &s->locked },
 					     { "interpreter", spec_text, &s->interpreter },
 					     { "pip", spec_words, &s->pip },
+					     { "expand", NULL, NULL },
 					     { 0 } };
-	int rc = spec_read_object(r, v, fields);
+	int rc;
 
+	/* What a stack says of packages stands alone; the rest may be that of all stacks. */
+	if (jsontree_find(v, "requirements") || jsontree_find(v, "requirements_locked"))
+		s->requirements = s->locked = NULL;
+	rc = spec_read_object(r, v, fields);
 	if (!rc && !s->requirements && !s->locked)
 		rc = spec_fault(r, v, "python: which requirements?");
 	return rc;
@@ -124,6 +129,7 @@ static int stack_of(const struct spec_reading *r, struct jsontree *v,
 					     { "packages", spec_words, &s->packages },
 					     { "modules", spec_words, &s->modules },
 					     { "python", python_field, s },
+					     { "unresolved", spec_text, &s->unresolved },
 					     { 0 } };
 	int rc;
 

@@ -59,6 +59,7 @@ struct sweep_stack {
 	const char *locked;          /* NULL: none was given */
 	const char *interpreter;     /* that makes the virtual environment */
 	struct sweep_words pip;      /* further words for pip: --index-url, --find-links, ... */
+	const char *unresolved;      /* why there are no such packages; NULL: there may be */
 };
 
 struct sweep_environment {

@@ -92,13 +92,16 @@ static int run_here(struct sweeping *x, struct err *e)
 
 static int plan(struct sweeping *x, struct err *e)
 {
+	struct swept *p;
 	int rc = sweepspace_init(&x->space, &x->spec) ? err_set(e, -ENOMEM, "out of memory") : 0;
 
 	if (!rc)
 		sweephost_has(&x->spec.run, x->lacks, sizeof x->lacks);
-	while (!rc && sweeping_next(x, &rc, e))
-		if (x->spec.decision == SWEEP_HILL_CLIMBING)
+	while (!rc && (p = sweeping_next(x, &rc, e))) {
+		p->skipped = x->spec.stack[p->at[SWEEP_AXIS_STACK]].unresolved;
+		if (x->spec.decision == SWEEP_HILL_CLIMBING && !p->skipped)
 			break;
+	}
 	return rc;
 }
 

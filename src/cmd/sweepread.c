@@ -3,7 +3,7 @@
 #include "base/textfile.h"
 #include "base/yamltree.h"
 #include "cmd/scripted.h"
-#include "cmd/sweeping.h"
+#include "cmd/sweepexpand.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -195,6 +195,8 @@ int sweeping_read(struct sweeping *x, const char *path, struct err *e)
 	}
 	if (!rc)
 		rc = take_files(&r, document);
+	if (!rc)
+		rc = sweepexpand(x, document, path, e);
 	if (!rc)
 		rc = sweepspec_read(&x->spec, document, &x->pool, path, e);
 	if (!rc)

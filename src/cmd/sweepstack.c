@@ -396,7 +396,9 @@ void sweepstack_make(struct stack_made *m, const struct sweep_stack *s, const ch
 	if (m->tried)
 		return;
 	m->tried = true;
-	if (strcmp(s->base, "host") != 0)
+	if (s->unresolved)
+		cannot(m, "its requirements cannot be resolved: %s", s->unresolved);
+	if (!*m->reason && strcmp(s->base, "host") != 0)
 		find_runtime(m, s->base);
 	if (!*m->reason)
 		look_for_packages(m, &s->packages);

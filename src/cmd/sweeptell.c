@@ -87,6 +87,34 @@ static void text_where(struct bytes *b, const struct sweeping *x, const struct s
 	bytes_u8(b, '\n');
 }
 
+static void put_skipped(struct bytes *b, struct json *j, const struct sweeping *x)
+{
+	if (j) {
+		json_key(j, "skipped");
+		json_array(j);
+	}
+	for (uint32_t i = 0; i < x->nswept; i++) {
+		const struct swept *p = x->swept[i];
+
+		if (!p->skipped)
+			continue;
+		if (j) {
+			json_object(j);
+			json_where(j, x, p);
+			json_put_text(j, "reason", p->skipped);
+			json_object_end(j);
+			continue;
+		}
+		bytes_puts(b, "skipped     ");
+		text_where(b, x, p);
+		bytes_puts(b, "            ");
+		escape_terminal(b, p->skipped);
+		bytes_u8(b, '\n');
+	}
+	if (j)
+		json_array_end(j);
+}
+
 /* ---- what would be ---- */
 
 int sweeptell_plan(struct sweeping *x)
@@ -105,6 +133,8 @@ int sweeptell_plan(struct sweeping *x)
 				       "results.\n");
 	}
 	for (uint32_t i = 0; i < x->nswept; i++) {
+		if (x->swept[i]->skipped)
+			continue;
 		if (x->o->json) {
 			json_object(&j);
 			json_where(&j, x, x->swept[i]);
@@ -116,10 +146,16 @@ int sweeptell_plan(struct sweeping *x)
 	}
 	if (x->o->json) {
 		json_array_end(&j);
-		json_put_text(&j, "skipped", *x->lacks ? x->lacks : NULL);
+		if (*x->lacks)
+			json_put_text(&j, "skipped", x->lacks);
+		else
+			put_skipped(&b, &j, x);
 		json_object_end(&j);
 		bytes_u8(&b, '\n');
-	} else if (*x->lacks) {
+		return print_bytes(&b);
+	}
+	put_skipped(&b, NULL, x);
+	if (*x->lacks) {
 		bytes_puts(&b, "None of them would be run: ");
 		escape_terminal(&b, x->lacks);
 		bytes_u8(&b, '\n');
@@ -199,34 +235,6 @@ static void text_response(struct bytes *b, struct sweeping *x, const struct swep
 	bytes_puts(b, "            failed: ");
 	escape_terminal(b, o->reason);
 	bytes_u8(b, '\n');
-}
-
-static void put_skipped(struct bytes *b, struct json *j, const struct sweeping *x)
-{
-	if (j) {
-		json_key(j, "skipped");
-		json_array(j);
-	}
-	for (uint32_t i = 0; i < x->nswept; i++) {
-		const struct swept *p = x->swept[i];
-
-		if (!p->skipped)
-			continue;
-		if (j) {
-			json_object(j);
-			json_where(j, x, p);
-			json_put_text(j, "reason", p->skipped);
-			json_object_end(j);
-			continue;
-		}
-		bytes_puts(b, "skipped     ");
-		text_where(b, x, p);
-		bytes_puts(b, "            ");
-		escape_terminal(b, p->skipped);
-		bytes_u8(b, '\n');
-	}
-	if (j)
-		json_array_end(j);
 }
 
 static int put_report(struct bytes *b, struct bytes *text, struct sweeping *x, bool *well,

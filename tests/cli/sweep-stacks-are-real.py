@@ -136,6 +136,59 @@ report, said = sweep(f"identifier: half\nscript: which.py\nmatrix: {{stacks: [{{
                      f"{{name: locked, python: {{interpreter: {PYTHON}, requirements_locked: 'thing==1.0 --hash=sha256:{digest['1.0']}', {PIP}}}}}]}}\n")
 check("made anew", said.count("making the stack") == 1 and len(report["responses"]) == 2 and not any(r["failed"] for r in report["responses"]), said)
 
+# Ranges become stacks that pip resolved, what is varied first fastest; what does not resolve is skipped. A sweep that goes on has the same ones.
+text = f"""identifier: expanded
+script: which.py
+python: {{interpreter: {PYTHON}, requirements: 'thing==1.0', {PIP}}}
+matrix:
+  stacks:
+    - name: both
+      python:
+        requirements: |
+          thing>=1.1   # not the oldest
+          part
+          other; python_version < '3'
+        expand: {{newest: 2, vary: [Part]}}
+"""
+names = ["both part==0.2 thing==2.0", "both part==0.1 thing==2.0", "both part==0.2 thing==1.1", "both part==0.1 thing==1.1"]
+if subprocess.run([PYTHON, "-m", "pip", "index", "--help"], capture_output=True).returncode == 0:
+    planned, said = sweep(text, options=["--dry-run"])
+    report, said = sweep(text)
+    conflict = {s["stack"]: s["reason"] for s in report["skipped"]}
+    check("resolved", [r["stack"] for r in report["responses"]] == [names[0], names[3]] and not any(r["failed"] for r in report["responses"]), (report, said))
+    check("not resolved", list(conflict) == names[1:3] and all("cannot be resolved: " in r and "onflict" in r for r in conflict.values()), report)
+    check("the plan of it", [r["stack"] for r in planned["would_run"]] == [names[0], names[3]] and [s["stack"] for s in planned["skipped"]] == names[1:3] and
+          planned["sweep"] == report["sweep"], planned)
+    check("what the locked ones imported", (things().get(names[0]), things().get(names[3])) == ("2.0", "1.1"), things())
+    with sqlite3.connect("s.sqlite") as db:
+        check("hashes", digest["2.0"] in db.execute("SELECT specification FROM sweeps WHERE identifier = 'expanded'").fetchone()[0])
+    wheel("thing", "3.0")
+    again, said = sweep(text)
+    check("the same after a new version", again == report, again)
+    report, said = sweep(text.replace("identifier: expanded", "identifier: fewer").replace("newest: 2", "newest: 2, count: 1"), options=["--dry-run"])
+    check("fewer", [r["stack"] for r in report["would_run"] + report["skipped"]] == ["both part==0.2 thing==3.0"] and
+          "spec.yaml:8:9: 1 of 4 stacks are taken" in said, (report, said))
+    for old, new, sentence in (("  part\n", "  part\n          nothing-like-it\n", "no versions of nothing-like-it were found"), ("thing>=1.1", "thing>=9", "none of the versions of thing"),
+                               ("thing>=1.1", "-r other.txt", "'-r other.txt' cannot be expanded"), ("[Part]", "[parts]", "vary: parts is none of")):
+        report, said = sweep(text.replace("expanded", "wrong").replace(old, new), code=2)
+        check(f"{new.strip()}: {sentence}", said.startswith("sonde: bench sweep: spec.yaml:8:9: ") and sentence in said and said.count("\n") == 1, said)
+    for new, sentence in (("newest: 0", "newest: a whole number from 1 to 100"), ("newset: 2", "did you mean newest")):
+        report, said = sweep(text.replace("newest: 2", new), code=2)
+        check(new, "spec.yaml:12:" in said and sentence in said, said)
+
+# A Pipfile and its lock.
+with open("Pipfile", "w") as f:
+    f.write("[[source]]\nname = 'pypi'\n[packages]\nthing = {version = '==1.0', markers = \"python_version > '3'\"}\n")
+with open("Pipfile.lock", "w") as f:
+    json.dump({"_meta": {}, "default": {"thing": {"version": "==1.1", "index": "pypi", "hashes": [f"sha256:{digest['1.1']}"]}}}, f)
+if subprocess.run([PYTHON, "-c", "import tomllib"], capture_output=True).returncode == 0:
+    stack = "{name: %s, python: {interpreter: " + PYTHON + ", %s: %s, " + PIP + "}}"
+    report, said = sweep(f"script: which.py\nmatrix:\n  stacks:\n    - {stack % ('pipfile', 'requirements', 'Pipfile')}\n"
+                         f"    - {stack % ('pipfile.lock', 'requirements_locked', 'Pipfile.lock')}\n")
+    check("a Pipfile", (things().get("pipfile"), things().get("pipfile.lock")) == ("1.0", "1.1") and report["skipped"] == [], (report, said))
+    report, said = sweep(f"script: which.py\npython: {{interpreter: {PYTHON}, requirements_locked: Pipfile}}\n", code=2)
+    check("no lock", said == "sonde: bench sweep: spec.yaml:2:9: requirements_locked: a Pipfile is no lock; its Pipfile.lock is\n", said)
+
 # Modules, where there are any: of a directory of our own.
 lmod = "/usr/share/lmod/lmod/libexec/lmod"
 if os.environ.get("LMOD_CMD") or os.path.exists(lmod):
