@@ -154,7 +154,7 @@ def check_page(port, browser, server):
     check("the page is live", browser.wait_for("document.documentElement.dataset.version >= 2"))
     check("it says so", "Live" in str(browser.evaluate("document.getElementById('live').textContent")))
     moves = "view.nodes[0].x.length + ' ' + view.full[1]"
-    before = browser.evaluate(moves)
+    before = browser.wait_for(moves) or "none 0"
     browser.evaluate("view.zoom(0, 0.5)")
     check("charts move", browser.wait_for(f"{moves} !== '{before}' && view.full[1] > {float(before.split()[1])} + 1"))
     check("what was zoomed stays", browser.evaluate("view.range[1] === 0.5"))
