@@ -15,7 +15,7 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-enum { SLOTS = 32768, EVENTS = 65536, CLOCK_PAIR_S = 60 };
+enum { SLOTS = 32768, EVENTS = 65536, CLOCK_PAIR_S = 60, LATE_SHARE = 8 };
 
 static void open_source(struct sampler *s, size_t i)
 {
@@ -234,6 +234,23 @@ static bool is_due(const struct sampler *s, int64_t *last_ns, int64_t every_ns, 
 	return true;
 }
 
+/* Who gets hardly any CPU comes to the node long after the sample began. What the node counted
+ * until then, over the time from sample to sample, may be more than it has: such a reading is left
+ * out, until the time since the last one is long enough that it matters little. */
+static bool is_node_due(struct sampler *s, bool last)
+{
+	int64_t before_ns = s->node_ns, late_ns = clock_mono_ns() - s->sample.mono_ns;
+
+	if (!is_due(s, &s->node_ns, s->cadence.node_ns, last))
+		return false;
+	if (!last && llabs(late_ns - s->node_late_ns) > (s->node_ns - before_ns) / LATE_SHARE) {
+		s->node_ns = before_ns;
+		return false;
+	}
+	s->node_late_ns = late_ns;
+	return true;
+}
+
 void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 {
 	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
@@ -244,7 +261,7 @@ void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 	span_files_take(s->spans, s->tree, &s->sample, last);
 	if (!last) /* at its end every job rests */
 		hang_step(&s->hang, s->tree, &s->env.proc, &s->sample);
-	if (is_due(s, &s->node_ns, s->cadence.node_ns, last))
+	if (is_node_due(s, last))
 		read_sources(s);
 	if (is_due(s, &s->self_ns, NS_PER_S, last))
 		read_self_rarely(s);

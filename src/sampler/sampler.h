@@ -41,6 +41,7 @@ struct sampler {
 	uint32_t monitor_slot;
 	int64_t page_bytes;
 	int64_t clock_ns, node_ns, self_ns; /* when clocks, node and itself were read last */
+	int64_t node_late_ns; /* how long after the begin of its sample the node was read */
 	int64_t cpu_ns, children_ns, resident_bytes, peak_resident_bytes;
 };
 
