@@ -96,7 +96,7 @@ static int by_centre(const void *a, const void *b)
 
 	if (first != second)
 		return first - second;
-	if (x->centre != y->centre)
+	if (x->centre != y->centre && !(isnan(x->centre) && isnan(y->centre)))
 		return isnan(x->centre)        ? 1
 		       : isnan(y->centre)      ? -1
 		       : x->centre < y->centre ? -1

@@ -30,9 +30,16 @@ static double promise(const struct candidate *x, bool more_is_better)
 	return more_is_better ? x->against.high : -x->against.low;
 }
 
+static bool is_step(const struct advice *a, uint32_t candidate)
+{
+	for (uint32_t i = 0; i < a->nsteps; i++)
+		if (a->step[i].candidate == candidate)
+			return true;
+	return false;
+}
+
 static void add_repeats(struct advice *a, const struct advice_wish *w)
 {
-	bool done[ADVICE_STEPS] = { false };
 	uint32_t most = 0, open = 0;
 
 	for (uint32_t i = 1; i < a->ntaken; i++)
@@ -46,15 +53,14 @@ static void add_repeats(struct advice *a, const struct advice_wish *w)
 		uint32_t best = 0;
 		struct advice_step *s;
 
-		for (uint32_t i = 1; i < a->ntaken && i < ADVICE_STEPS; i++)
-			if (a->candidate[i].standing == STANDING_OPEN && !done[i] &&
+		for (uint32_t i = 1; i < a->ntaken; i++)
+			if (a->candidate[i].standing == STANDING_OPEN && !is_step(a, i) &&
 			    (!best || promise(&a->candidate[i], w->more_is_better) >
 					      promise(&a->candidate[best], w->more_is_better)))
 				best = i;
 		s = best ? add(a, best) : NULL;
 		if (!s)
 			break;
-		done[best] = true;
 		s->repeats = a->candidate[best].more ? a->candidate[best].more : ADVICE_LEAST;
 		snprintf(s->why, sizeof s->why, "%s",
 			 a->candidate[best].n < ADVICE_LEAST ||
@@ -156,16 +162,17 @@ static void add_beyond(struct advice *a, const struct campaign *c, uint32_t para
 		       double before)
 {
 	double next = before > 0 && last > 0 ? last * (last / before) : last + (last - before);
+	bool whole = last == floor(last) && before == floor(before);
 	char text[40];
 
 	if (!isfinite(next) || next == last)
 		return;
-	if (last == floor(last) && before == floor(before)) {
+	if (whole) {
 		next = round(next);
 		if (next < 1 && last >= 1)
 			return;
 	}
-	decimal_print(text, sizeof text, "%.6g", next);
+	decimal_print(text, sizeof text, whole ? "%.15g" : "%.6g", next);
 	add_value(a, c, parameter, pool_text(&a->pool, text, strlen(text)),
 		  "what leads lies at the edge of what was tried");
 }

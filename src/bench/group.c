@@ -137,6 +137,14 @@ static bool is_number(const struct model_column *c)
 	return c->is_result && (c->type == MODEL_INT || c->type == MODEL_REAL);
 }
 
+/* "GB/s", "images/s"; not "ms/step", which is a time. */
+static bool is_rate(const char *unit)
+{
+	size_t n = strlen(unit);
+
+	return n > 2 && !strcmp(unit + n - 2, "/s");
+}
+
 /* What a unit tells of what is good; a score's direction tells more. */
 static enum bench_sense sense_of(const struct model *m, const struct model_column *c)
 {
@@ -147,7 +155,7 @@ static enum bench_sense sense_of(const struct model *m, const struct model_colum
 	for (size_t i = 0; c->unit && i < sizeof times / sizeof times[0]; i++)
 		if (!strcmp(c->unit, times[i]))
 			return BENCH_LESS_IS_BETTER;
-	return c->unit && strstr(c->unit, "/s") ? BENCH_MORE_IS_BETTER : BENCH_NEITHER;
+	return c->unit && is_rate(c->unit) ? BENCH_MORE_IS_BETTER : BENCH_NEITHER;
 }
 
 /* What a script measured itself stands in the place of what was measured of it by the same name. */

@@ -392,9 +392,10 @@ const struct command command_bench_history = {
 		"and what was another one on both sides: hardware, system, packages, the script. "
 		"Ten trials are the least that can tell; trials that failed are left out.\n\n"
 		"A change is told when ranks of the values show it against noise whose neighbours "
-		"are as alike as they were found to be: a series that never changed has one told "
-		"of it in at most 2 of 100 cases, each series by itself. A slow drift looks like "
-		"one or several changes.",
+		"are as alike as they were found to be. Of series that never changed about 2 in "
+		"100 have one told of them, each series by itself; more of those with fewer than "
+		"50 trials or with neighbours that are much alike. A slow drift looks like one or "
+		"several changes.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct history_question),
 	COMMAND_EXAMPLES(examples),

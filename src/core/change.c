@@ -274,7 +274,8 @@ static int prune(struct changes *c, const double *value, uint32_t count, struct 
 }
 
 /* To out: values, those that lie further than 3 standard deviations from the middle of their side
- * of the change brought to there; the deviation is that of the median one. */
+ * of the change brought to there; the deviation is that of the median one. They are told from the
+ * first value, so that squares of large ones that hardly differ keep their digits. */
 static void clip(double *out, const double *value, uint32_t n, uint32_t at, double *room)
 {
 	for (int side = 0; side < 2; side++) {
@@ -289,7 +290,7 @@ static void clip(double *out, const double *value, uint32_t n, uint32_t at, doub
 		sort_values(room, m);
 		most = 3 * 1.4826 * quantile_of(room, m, 0.5);
 		for (uint32_t i = from; i < to; i++)
-			out[i] = fmin(fmax(value[i], middle - most), middle + most);
+			out[i] = fmin(fmax(value[i], middle - most), middle + most) - value[0];
 	}
 }
 

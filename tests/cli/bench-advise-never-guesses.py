@@ -84,13 +84,21 @@ assert answer["next"][0]["repeats"] == answer["candidates"][1]["more"], answer
 inspection("PiFew", repeats(1, 50, size=1) + repeats(9, 100, size=2))
 answer, told, of = advise("PiFew")
 assert answer["verdict"] == "undecided" and any(s["candidate"] == 0 and s["repeats"] >= 2 for s in answer["next"]), answer
+few = told
+# What is open is asked for however far down it is; large sizes stay whole; what failed is in the order of the trials.
+inspection("PiLarge", repeats(5, 40, size=2**20) + [t for k in range(12, 20) for t in repeats(5, 100 - k, size=2**k)] + repeats(1, 500, size=2048) +
+           repeats(0, 1, failed=1, size=2) + repeats(0, 1, failed=1, size=1))
+answer, told, of = advise("PiLarge")
+assert any(s["candidate"] == 9 and s["repeats"] >= 2 for s in answer["next"]), answer
+assert ("size", "2097152") in [(s["parameter"], s["value"]) for s in answer["next"]], answer["next"]
+assert [c["parameters"]["size"] for c in answer["candidates"] if c["standing"] == "failed"] == ["2", "1"], told
 # However many equal candidates: hardly ever is one called the best.
 wins = 0
 for i in range(12):
     inspection(f"PiMany{i}", [t for size in range(10) for t in repeats(5, 100, 2, size=size)])
     wins += advise(f"PiMany{i}")[0]["verdict"] == "winner"
 assert wins <= 1, wins
-assert told == advise("PiFew")[1], "the same question has the same answer"
+assert few == advise("PiFew")[1], "the same question has the same answer"
 for words, why, code in ((["PiTie"], "say it with --better", 2), (["PiTie", "--better", "x"], "--better takes", 2), (["PiTie", "--constraint", "x"], "no condition", 2),
                          (["PiTie", "--margin", "x"], "--margin takes", 2), (["PiNone"], "no trial of", 1)):
     said = sonde("bench", "advise", *words, *(["-c", "elapsed"] if "-c" not in words else []), code=code)

@@ -200,4 +200,9 @@ check("too many columns", reason == "PiWide has 1000 columns, and this brings 10
 result({}, {"x": 1}, name="Pi.Same")
 reason = result({}, {"x": 1}, code=1, name="Pi-Same")
 check("another's table", reason == "the table trials_pi_same is that of Pi.Same; give Pi-Same another name", reason)
+# Which of two values is better follows from the unit, where it tells: what is per second is a rate, a time per step is none.
+units = declare("indicator PiUnits\n" + "".join(f"  result r{i} real unit={unit}\n" for i, unit in enumerate(("GB/s", "ms/step", "ms", "steps"))))
+result({}, {f"r{i}": 1 for i in range(4)}, *units, name="PiUnits")
+better = [json.loads(sonde("bench", "history", "PiUnits", "-c", f"r{i}", "--json").stdout)["better"] for i in range(4)]
+check("better", better == ["more", None, "less", None], better)
 end()

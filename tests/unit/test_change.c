@@ -111,6 +111,29 @@ static void test_two_steps_have_levels(void **state)
 	changes_free(&c);
 }
 
+/* As times since 1970: what is told of a series does not depend on where its values lie. */
+static void test_large_values_that_hardly_differ(void **state)
+{
+	struct random r = { 7 };
+	double v[60], far[60];
+	struct changes c, d;
+
+	(void)state;
+	for (uint32_t i = 0; i < 60; i++) {
+		v[i] = random_normal(&r) + (i >= 25 ? 4 : 0);
+		far[i] = v[i] + 1e10;
+	}
+	assert_int_equal(changes_find(&c, v, 60), 0);
+	assert_int_equal(changes_find(&d, far, 60), 0);
+	assert_int_equal(c.n, 1);
+	assert_int_equal(d.n, 1);
+	assert_int_equal(c.change[0].at, d.change[0].at);
+	assert_int_equal(c.change[0].low, d.change[0].low);
+	assert_int_equal(c.change[0].high, d.change[0].high);
+	changes_free(&c);
+	changes_free(&d);
+}
+
 static void test_odd_series(void **state)
 {
 	double v[40], huge[20];
@@ -149,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stable_is_stable_and_a_step_is_found),
 		cmocka_unit_test(test_two_steps_have_levels),
+		cmocka_unit_test(test_large_values_that_hardly_differ),
 		cmocka_unit_test(test_odd_series),
 	};
 
