@@ -128,6 +128,26 @@ static int choose_batches(struct exporting *x, int n, char **words, struct err *
 	return x->batches.failed ? err_set(e, -ENOMEM, "out of memory") : 0;
 }
 
+static int check_batches(struct exporting *x, int n, char **words, struct err *e)
+{
+	const struct field *row;
+	int rc = 0;
+
+	for (int i = 0; i < n && !rc; i++) {
+		const struct field id = field_int(bench_batch_id(words[i]));
+
+		rc = database_query(x->database, "SELECT id FROM batches WHERE id = $1", &id, 1, e);
+		if (!rc)
+			rc = database_next(x->database, &row, e);
+		if (!rc)
+			return err_set(e, -ENOENT, "there is no %.100s; sonde bench list has them",
+				       words[i]);
+		while (rc > 0)
+			rc = database_next(x->database, &row, e);
+	}
+	return rc;
+}
+
 static int find_indicators(struct exporting *x, struct err *e)
 {
 	const struct field *row;
@@ -252,6 +272,8 @@ static int export_exec(const void *options, int noperands, char **operands)
 		rc = choose_batches(&x, noperands, operands, &e);
 	if (!rc)
 		rc = history_open(&x.database, &where, "bench export", &e);
+	if (!rc)
+		rc = check_batches(&x, noperands, operands, &e);
 	if (!rc)
 		rc = export_tables(&x, formats, &e);
 	database_close(x.database);

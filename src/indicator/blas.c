@@ -58,8 +58,7 @@ bool blas_load(struct blas *b, const char *name, int64_t threads, struct err *e)
  * product of the transposed is the transposed of the product in the other order. */
 void blas_multiply(const struct blas *x, double *c, const double *a, const double *b, int64_t n)
 {
-	const int m = (int)n;
 	const double one = 1, zero = 0;
 
-	x->dgemm("N", "N", &m, &m, &m, &one, b, &m, a, &m, &zero, c, &m, (size_t)1, (size_t)1);
+	x->dgemm("N", "N", &n, &n, &n, &one, b, &n, a, &n, &zero, c, &n, (size_t)1, (size_t)1);
 }

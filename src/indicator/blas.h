@@ -12,9 +12,11 @@
 #include <stdint.h>
 
 struct blas {
-	void (*dgemm)(const char *, const char *, const int *, const int *, const int *,
-		      const double *, const double *, const int *, const double *, const int *,
-		      const double *, double *, const int *, ...);
+	/* Its numbers are int, or 64 bits wide where it was built so: a little-endian one is both.
+	 */
+	void (*dgemm)(const char *, const char *, const int64_t *, const int64_t *, const int64_t *,
+		      const double *, const double *, const int64_t *, const double *,
+		      const int64_t *, const double *, double *, const int64_t *, ...);
 	char library[PATH_MAX]; /* the file it came from */
 };
 

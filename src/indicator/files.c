@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/root.h"
 #include "indicator/indicator.h"
+#include "indicator/room.h"
 #include "indicator/team.h"
 #include "source/mountinfo.h"
 
@@ -13,17 +14,18 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { STEPS = 4, ROUNDS_MAX = 100000, SPACE_SHARE = 4, SIZE_MAX_BYTES = 16 << 20 };
+enum { STEPS = 4, SPACE_SHARE = 4, SIZE_MAX_BYTES = 16 << 20 };
 #define REFERENCE 10000.0
 
 static const struct option rows[] = {
@@ -184,6 +186,7 @@ static void clean_up(struct files *f)
 static int check_space(const struct wish *w, struct err *e)
 {
 	struct statvfs v;
+	struct statfs kind;
 	double files = (double)w->files * (double)w->threads, bytes;
 
 	if (statvfs(w->directory, &v))
@@ -200,6 +203,9 @@ static int check_space(const struct wish *w, struct err *e)
 			       "%.0f files are more than a quarter of those that %.300s has room "
 			       "for: give fewer --files",
 			       files, w->directory);
+	/* What is written there is memory of this process's control group. */
+	if (!statfs(w->directory, &kind) && kind.f_type == TMPFS_MAGIC)
+		return room_check(bytes, "these files, which are kept in memory,", e);
 	return 0;
 }
 
@@ -215,8 +221,11 @@ static int make_directories(struct files *f, struct err *e)
 		return err_set(e, -errno, "cannot make a directory in %.300s: %s", where,
 			       strerror(errno));
 	f->fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (f->fd < 0)
-		return err_set(e, -errno, "cannot open %.300s: %s", f->path, strerror(errno));
+	if (f->fd < 0) {
+		err_set(e, -errno, "cannot open %.300s: %s", f->path, strerror(errno));
+		rmdir(f->path);
+		return -EIO;
+	}
 	for (int64_t t = 0; t < f->wish->threads; t++) {
 		snprintf(name, sizeof name, "%" PRId64, t);
 		if (mkdirat(f->fd, name, 0700))
@@ -252,35 +261,40 @@ static int round_of(struct files *f, double seconds[STEPS], struct err *e)
 	return rc;
 }
 
-static int repeat(struct files *f, int64_t rounds, struct figure *rate, struct err *e)
+static double sum_of(const double seconds[STEPS])
 {
-	double seconds[STEPS + 1] = { 0 };
-	double files = (double)rounds * (double)f->wish->files * (double)f->wish->threads;
-	int rc = 0;
+	double sum = 0;
 
-	for (int64_t i = 0; i < rounds && !rc; i++)
-		rc = round_of(f, seconds, e);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < STEPS; i++) {
+	for (size_t i = 0; i < STEPS; i++)
+		sum += seconds[i];
+	return sum;
+}
+
+/* As many rounds as the time that is asked for takes. */
+static int repeat(struct files *f, struct figure *rate, struct err *e)
+{
+	double seconds[STEPS] = { 0 }, wanted = (double)f->wish->seconds_ns / 1e9, files = 0;
+
+	do {
+		int rc = round_of(f, seconds, e);
+
+		if (rc)
+			return rc;
+		files += (double)f->wish->files * (double)f->wish->threads;
+	} while (sum_of(seconds) < wanted);
+	for (size_t i = 0; i < STEPS; i++)
 		figure_add(&rate[i], files / seconds[i]);
-		seconds[STEPS] += seconds[i];
-	}
-	figure_add(&rate[STEPS], files / seconds[STEPS]);
+	figure_add(&rate[STEPS], files / sum_of(seconds));
 	return 0;
 }
 
 static int measure_all(struct files *f, struct figure *rate, struct err *e)
 {
-	double warm[STEPS] = { 0 }, once = 0, rounds;
+	double warm[STEPS] = { 0 };
 	int rc = round_of(f, warm, e);
 
-	for (size_t i = 0; i < STEPS; i++)
-		once += warm[i];
-	rounds = once > 0 ? ceil((double)f->wish->seconds_ns / 1e9 / once) : 1;
-	rounds = fmax(1, fmin(rounds, ROUNDS_MAX));
 	for (int64_t i = 0; i < f->wish->repeats && !rc; i++)
-		rc = repeat(f, (int64_t)rounds, rate, e);
+		rc = repeat(f, rate, e);
 	return rc;
 }
 
@@ -324,14 +338,16 @@ static void tell_all(struct tell *t, const struct wish *w, const char *type)
 		      "each file has its size, and each byte is read as it was written");
 }
 
+/* One that is ignored, as by nohup, stays so. */
 static void take_signals(void)
 {
 	static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXCPU };
-	struct sigaction a = { .sa_handler = on_signal };
+	struct sigaction a = { .sa_handler = on_signal }, before;
 
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
-		sigaction(ending[i], &a, NULL);
+		if (!sigaction(ending[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(ending[i], &a, NULL);
 }
 
 static int make_content(struct files *f, struct err *e)

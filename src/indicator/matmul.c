@@ -132,10 +132,11 @@ static int repeat(struct product *p, const struct wish *w, struct figure *rate, 
 
 	p->threads = team.threads;
 	p->times = 1;
-	rc = team_times(&team, w->seconds_ns, INT32_MAX, &p->times, e);
+	/* The first is warm-up. */
+	rc = team_measure(&team, w->seconds_ns, INT32_MAX, &p->times, &seconds, e);
 	for (int64_t i = 0; i < w->repeats && !rc; i++) {
 		memset(p->c, 0xff, p->n * p->n * sizeof *p->c); /* NaN: nothing is left over */
-		rc = team_run(&team, &seconds, e);
+		rc = team_measure(&team, w->seconds_ns, INT32_MAX, &p->times, &seconds, e);
 		if (!rc)
 			rc = check(p, e);
 		if (!rc)

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -107,16 +107,17 @@ struct told {
 	struct figure rate, median, p99;
 };
 
+/* f: NULL for a warm-up. */
 static int repeat(struct spawn *s, const struct wish *w, const struct team *team, struct told *f,
 		  struct err *e)
 {
-	uint32_t n = (uint32_t)(w->threads * s->times);
 	double seconds;
-	int rc = team_run(team, &seconds, e);
+	int rc = team_measure(team, w->seconds_ns, LATENCIES / w->threads, &s->times, &seconds, e);
+	uint32_t n = (uint32_t)(w->threads * s->times);
 
 	if (!rc && s->failed)
 		rc = failure(s, e);
-	if (rc)
+	if (rc || !f)
 		return rc;
 	sort_values(s->latency, n);
 	figure_add(&f->rate, n / seconds);
@@ -128,16 +129,10 @@ static int repeat(struct spawn *s, const struct wish *w, const struct team *team
 static int measure_kind(struct spawn *s, const struct wish *w, struct told *f, struct err *e)
 {
 	const struct team team = { w->threads, work, s };
-	int rc = 0;
+	int rc;
 
 	s->times = 1;
-	/* The second is warm, and tells how many there are to be. */
-	for (int i = 0; i < 2 && !rc && !s->failed; i++) {
-		s->times = 1;
-		rc = team_times(&team, w->seconds_ns, LATENCIES / w->threads, &s->times, e);
-	}
-	if (!rc && s->failed)
-		rc = failure(s, e);
+	rc = repeat(s, w, &team, NULL, e);
 	for (int64_t i = 0; i < w->repeats && !rc; i++)
 		rc = repeat(s, w, &team, f, e);
 	return rc;
@@ -207,6 +202,7 @@ static int measure(const struct wish *w, struct tell *t, struct err *e)
 		f ? find_program(program, sizeof program, e) : err_set(e, -ENOMEM, "out of memory");
 
 	s.program = program;
+	signal(SIGCHLD, SIG_DFL); /* who ignores it has no exit codes */
 	if (!rc)
 		rc = take_room(w, &s, &memory, e);
 	for (size_t i = 0; i < KINDS && !rc; i++) {

@@ -108,13 +108,14 @@ static void work(void *ctx, int64_t thread)
 
 /* A repeat is each kernel so many times, which gives the same as once each: none reads what it
  * writes. */
-static int repeat(struct stream *s, const struct team *team, struct figure *rate, struct err *e)
+static int repeat(struct stream *s, const struct wish *w, const struct team *team,
+		  struct figure *rate, struct err *e)
 {
 	double seconds;
 	int rc = 0;
 
 	for (s->kernel = 0; s->kernel < KERNELS && !rc; s->kernel++) {
-		rc = team_run(team, &seconds, e);
+		rc = team_measure(team, w->seconds_ns, INT32_MAX, &s->times, &seconds, e);
 		if (!rc)
 			figure_add(&rate[s->kernel], kernels[s->kernel].arrays * sizeof(double) *
 							     (double)s->n * (double)s->times /
@@ -207,9 +208,9 @@ static int measure(const struct wish *w, struct tell *t, struct err *e)
 		rc = team_run(&team, &seconds, e);
 	s.kernel = 0;
 	if (!rc)
-		rc = team_times(&team, w->seconds_ns, INT32_MAX, &s.times, e);
+		rc = team_measure(&team, w->seconds_ns, INT32_MAX, &s.times, &seconds, e);
 	for (int64_t i = 0; i < w->repeats && !rc; i++)
-		rc = repeat(&s, &team, rate, e);
+		rc = repeat(&s, w, &team, rate, e);
 	if (!rc)
 		rc = check(&s, w->repeats, e);
 	if (!rc) {

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STEP_MAX = 16 };
+
 struct gate {
 	pthread_mutex_t mutex;
 	pthread_cond_t change;
@@ -87,15 +89,17 @@ int team_run(const struct team *t, double *seconds, struct err *e)
 	return 0;
 }
 
-int team_times(const struct team *t, int64_t seconds_ns, int64_t most, int64_t *times,
-	       struct err *e)
+/* A first round is cold, and tells little of how long the next ones take: it grows in steps. */
+int team_measure(const struct team *t, int64_t seconds_ns, int64_t most, int64_t *times,
+		 double *seconds, struct err *e)
 {
-	double once, wanted = (double)seconds_ns / 1e9;
-	int rc = team_run(t, &once, e);
+	double wanted = (double)seconds_ns / 1e9;
+	int rc;
 
-	if (rc)
-		return rc;
-	wanted = once > 0 ? ceil(wanted / once) : (double)most;
-	*times = wanted < 1 ? 1 : wanted > (double)most ? most : (int64_t)wanted;
-	return 0;
+	while (!(rc = team_run(t, seconds, e)) && *seconds < wanted && *times < most) {
+		double more = *seconds > 0 ? fmin(1.1 * wanted / *seconds, STEP_MAX) : STEP_MAX;
+
+		*times = (int64_t)fmin(ceil((double)*times * more), (double)most);
+	}
+	return rc;
 }

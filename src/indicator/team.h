@@ -19,9 +19,9 @@ struct team {
 /* 0 and the seconds, or -errno when so many threads cannot be had: then nobody worked. */
 int team_run(const struct team *t, double *seconds, struct err *e);
 
-/* Does the work once, and says how often it is to be repeated to take so long: at least 1, at most
- * `most`. */
-int team_times(const struct team *t, int64_t seconds_ns, int64_t most, int64_t *times,
-	       struct err *e);
+/* The same of work that is repeated *times times, which grows, at most to most, until that takes so
+ * long at least. */
+int team_measure(const struct team *t, int64_t seconds_ns, int64_t most, int64_t *times,
+		 double *seconds, struct err *e);
 
 #endif

@@ -55,6 +55,16 @@ check("one repeat has no spread", one["@result"]["copy_rate_stdev"] is None and 
 check("score", math.isclose(one["overall_score"], max(-1, min(1, math.log10(one["@result"]["triad_rate"] / 10))), rel_tol=1e-9), one)
 check("formulas", "STREAM's convention" in one["info"]["formula"] and one["info"]["verified"] and one["@parameters"]["size"] == 1, one["info"])
 
+# Each measurement takes as long as is asked at least, however fast the work gets when it is warm.
+for words in (("matmul", "--size", "8", "--blas", "none"), ("files", "--files", "99")):
+    begin = time.monotonic()
+    said(*words, "--repeats", "3", "--seconds", "100ms")
+    check(f"{words[0]} takes its time", time.monotonic() - begin >= 0.3, time.monotonic() - begin)
+
+# Who ignores what tells of ended children counts them all the same.
+p = subprocess.run([HELPER, "spawn", *FAST], preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), capture_output=True, timeout=100)
+check("children of who ignores them", p.returncode == 0, p.stderr)
+
 # Products of all shapes of blocks are right, by any number of threads; a BLAS that is wrong by one number is found out.
 for size in (1, 2, 3, 5, 66, 129, 257):
     for threads in (1, 3):
@@ -62,6 +72,7 @@ for size in (1, 2, 3, 5, 66, 129, 257):
         check(f"product of {size}", product["@result"]["residual"] < 1 and product["@result"]["blas_residual"] < 1 and
               product["@parameters"]["blas"] == FAKE_BLAS and product["@result"]["blas_rate"] > 0, product)
 check("a wrong product", "fake_blas.so is wrong" in said("matmul", "--size", "64", "--blas", FAKE_BLAS, *FAST, code=1, FAKE_BLAS_WRONG="1"))
+check("a BLAS of 64-bit numbers", said("matmul", "--size", "9", "--blas", FAKE_BLAS, *FAST, FAKE_BLAS_WIDE="1")["@result"]["blas_residual"] < 1)
 check("no such BLAS", "no library with dgemm_" in said("matmul", "--size", "8", "--blas", "./nothing.so", *FAST, code=2))
 
 # What does not fit is refused before anything is taken; a trial of it has failed.
