@@ -23,8 +23,8 @@ int sweep_find(struct database *s, struct sweep *w, struct err *e)
 
 	if (!rc)
 		rc = database_next(s, &row, e);
-	if (rc <= 0)
-		return rc;
+	if (rc <= 0 || !row)
+		return rc < 0 ? rc : 0;
 	w->id = row[0].i;
 	snprintf(w->directory, sizeof w->directory, "%s", row[1].s ? row[1].s : "");
 	return 1;

@@ -103,8 +103,8 @@ static int files_field(const struct spec_reading *r, struct jsontree *v, void *o
 		else if (!rc && !is_below(f->path))
 			rc = spec_fault(r, i, "'%.100s' does not lie below the trial's directory",
 					f->path);
-		for (const struct sweep_file *k = s->file; k < f && !rc; k++)
-			if (!strcmp(k->path, f->path))
+		for (const struct sweep_file *k = s->file; k < f && !rc && f->path; k++)
+			if (k->path && !strcmp(k->path, f->path))
 				rc = spec_fault(r, i, "there are two files '%.60s'", f->path);
 	}
 	return rc;
