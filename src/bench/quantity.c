@@ -56,7 +56,7 @@ bool quantity_read(const char *text, double *out)
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (!strcmp(suffix, units[i].suffix)) {
 			*out = v * units[i].factor;
-			return true;
+			return isfinite(*out);
 		}
 	return false;
 }

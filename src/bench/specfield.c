@@ -188,9 +188,15 @@ int spec_text(const struct spec_reading *r, struct jsontree *v, void *out)
 	return spec_read_text(r, v, out);
 }
 
+/* Of a command: all of them have to find room in it. */
 int spec_words(const struct spec_reading *r, struct jsontree *v, void *out)
 {
-	return spec_read_words(r, v, out);
+	struct sweep_words *w = out;
+	int rc = spec_read_words(r, v, w);
+
+	return rc || w->n <= SWEEP_WORDS
+		       ? rc
+		       : spec_fault(r, v, "%s: more than %d words", v->key, SWEEP_WORDS);
 }
 
 int spec_variables(const struct spec_reading *r, struct jsontree *v, void *out)

@@ -16,7 +16,7 @@ static int in_transaction(struct database *s, int rc, struct err *e)
 	return rc;
 }
 
-static int find(struct database *s, struct sweep *w, struct err *e)
+int sweep_find(struct database *s, struct sweep *w, struct err *e)
 {
 	const struct field v = field_text(w->uid), *row = NULL;
 	int rc = database_query(s, "SELECT id, directory FROM sweeps WHERE uid = $1", &v, 1, e);
@@ -24,10 +24,10 @@ static int find(struct database *s, struct sweep *w, struct err *e)
 	if (!rc)
 		rc = database_next(s, &row, e);
 	if (rc <= 0 || !row)
-		return rc < 0 ? rc : err_set(e, -EIO, "the store has lost a sweep");
+		return rc < 0 ? rc : 0;
 	w->id = row[0].i;
 	snprintf(w->directory, sizeof w->directory, "%s", row[1].s ? row[1].s : "");
-	return 0;
+	return 1;
 }
 
 int sweep_put(struct database *s, struct sweep *w, struct err *e)
@@ -47,8 +47,10 @@ int sweep_put(struct database *s, struct sweep *w, struct err *e)
 			   "$6, $7, $8, $9) ON CONFLICT (uid) DO NOTHING",
 			   v, sizeof v / sizeof v[0], e);
 	if (!rc)
-		rc = find(s, w, e);
-	return in_transaction(s, rc, e);
+		rc = sweep_find(s, w, e);
+	if (!rc)
+		rc = err_set(e, -EIO, "the store has lost a sweep");
+	return in_transaction(s, rc < 0 ? rc : 0, e);
 }
 
 int sweep_put_point(struct database *s, const struct sweep *w, const struct sweep_point *p,

@@ -27,6 +27,8 @@ struct sweep_point {
 	const char *skipped;                          /* why it is not run; NULL: it is */
 };
 
+/* 1: the store has it, with its id and directory; 0: it has not; or -errno. */
+int sweep_find(struct database *s, struct sweep *w, struct err *e);
 /* Each is a transaction of its own. A sweep that is there keeps its id and directory. */
 int sweep_put(struct database *s, struct sweep *w, struct err *e);
 /* With its batch, unless it is skipped (b NULL). */

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-enum { VALUES_MAX = 1000, LIST_MAX = 1000, FILES_MAX = 256 };
+enum { LIST_MAX = 1000, FILES_MAX = 256 };
+static const int64_t TIMEOUT_MOST_S = 7 * 86400;
 
 const char *const sweep_decision_names[SWEEP_DECISIONS] = { "all", "random", "hill-climbing" };
 
@@ -60,18 +61,25 @@ static int timeout_field(const struct spec_reading *r, struct jsontree *v, void 
 
 	if (!rc && args_duration(text, &ns))
 		rc = spec_fault(r, v, "timeout: '%.40s' is no time; 90, 300ms, 5m, 1h are", text);
+	if (!rc && ns > TIMEOUT_MOST_S * 1000000000)
+		rc = spec_fault(r, v, "timeout: at most a week (168h); 0 is never");
 	*(double *)out = (double)ns / 1e9;
 	return rc;
 }
 
 /* ---- files ---- */
 
+/* A file's name, and not one of a directory. */
 static bool is_below(const char *path)
 {
+	const char *last = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	if (!*last || !strcmp(last, "."))
+		return false;
 	for (const char *p = path; p; p = strchr(p, '/') ? strchr(p, '/') + 1 : NULL)
 		if (!strncmp(p, "../", 3) || !strcmp(p, ".."))
 			return false;
-	return *path && *path != '/';
+	return *path != '/';
 }
 
 static int files_field(const struct spec_reading *r, struct jsontree *v, void *out)
@@ -95,6 +103,9 @@ static int files_field(const struct spec_reading *r, struct jsontree *v, void *o
 		else if (!rc && !is_below(f->path))
 			rc = spec_fault(r, i, "'%.100s' does not lie below the trial's directory",
 					f->path);
+		for (const struct sweep_file *k = s->file; k < f && !rc && f->path; k++)
+			if (k->path && !strcmp(k->path, f->path))
+				rc = spec_fault(r, i, "there are two files '%.60s'", f->path);
 	}
 	return rc;
 }
@@ -230,6 +241,8 @@ static int excludes_field(const struct spec_reading *r, struct jsontree *v, void
 	struct sweep_spec *s = out;
 	int rc = spec_want(r, v, JSONDOC_ARRAY, "a list of objects");
 
+	if (!rc && spec_length(v) > LIST_MAX)
+		rc = spec_fault(r, v, "exclude: more than %d", LIST_MAX);
 	if (!rc)
 		s->exclude = spec_room(r, spec_length(v), sizeof(void *), &rc);
 	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
@@ -313,6 +326,22 @@ static int check_size(const struct spec_reading *r, const struct jsontree *v,
 	return 0;
 }
 
+/* A name that nothing has would leave nothing out. */
+static int check_excludes(const struct spec_reading *r, const struct sweep_spec *s)
+{
+	for (uint32_t i = 0; i < s->nexcludes; i++)
+		for (const struct jsontree *k = s->exclude[i]->first; k; k = k->next) {
+			bool known = !strcmp(k->key, "stack") || !strcmp(k->key, "environment");
+
+			for (uint32_t n = 0; n < s->nparameters && !known; n++)
+				known = !strcmp(k->key, s->parameter[n].name);
+			if (!known)
+				return spec_fault(r, k, "exclude: there is no parameter '%.60s'",
+						  k->key);
+		}
+	return 0;
+}
+
 static int complete(const struct spec_reading *r, struct jsontree *v, struct sweep_spec *s)
 {
 	const struct jsontree *matrix = jsontree_find(v, "matrix");
@@ -337,6 +366,8 @@ static int complete(const struct spec_reading *r, struct jsontree *v, struct swe
 		if (!rc)
 			s->environments[0].name = "plain";
 	}
+	if (!rc)
+		rc = check_excludes(r, s);
 	return rc ? rc : check_size(r, v, s);
 }
 

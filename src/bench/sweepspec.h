@@ -20,7 +20,7 @@ enum {
 	SWEEP_VARIABLES = 60,         /* of a trial's environment, all together */
 	SWEEP_COMBINATIONS = 1000000, /* of the whole matrix */
 	SWEEP_TRIALS = 100000,        /* that are run */
-	SWEEP_WORDS = 64,             /* of any list of words */
+	SWEEP_WORDS = 64,             /* of any list of words for a command */
 };
 
 struct sweep_variable {

@@ -2,18 +2,16 @@
 #include "cmd/sweephost.h"
 
 #include "base/number.h"
-#include "base/root.h"
+#include "base/textfile.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
-enum { CPUINFO_BYTES = 65536, CORES_MOST = 4096 };
+enum { CPUINFO_BYTES = 16 << 20, CORES_MOST = 4096 };
 
 /* The first CPU's line of that name: what stands behind its colon. */
 static bool line_of(const char *text, const char *name, char *out, size_t size)
@@ -28,18 +26,7 @@ static bool line_of(const char *text, const char *name, char *out, size_t size)
 	return true;
 }
 
-static void fill(char *text, size_t size, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : file_reread(fd, text, size);
-
-	if (fd >= 0)
-		close(fd);
-	if (n < 0)
-		*text = '\0';
-}
-
-/* Cores, each once however many threads it has, as far as the text goes; 0: not told. */
+/* Cores, each once however many threads it has; 0: not told. */
 static int64_t cores_of(const char *text)
 {
 	static int64_t seen[CORES_MOST];
@@ -88,12 +75,27 @@ static bool is_another_processor(const char *text, const char *wanted, char *why
 	return true;
 }
 
+static bool has_processor(const struct sweep_needs *n, const char *text, char *why, size_t size)
+{
+	int64_t cores = n->physical_cpus ? cores_of(text) : 0;
+
+	if (cores && cores < n->physical_cpus) {
+		snprintf(why, size, "%" PRId64 " cores are asked for, and there are %" PRId64,
+			 n->physical_cpus, cores);
+		return false;
+	}
+	return !differs(text, "cpu family", n->cpu_family, why, size) &&
+	       !differs(text, "model", n->cpu_model, why, size) &&
+	       !is_another_processor(text, n->processor, why, size);
+}
+
 bool sweephost_has(const struct sweep_needs *n, char *why, size_t size)
 {
-	char text[CPUINFO_BYTES];
+	struct bytes text = { 0 };
 	struct sysinfo memory;
 	cpu_set_t cpus;
-	int64_t cores;
+	struct err e;
+	bool has = true;
 
 	if (!sched_getaffinity(0, sizeof cpus, &cpus) && n->cores > CPU_COUNT(&cpus)) {
 		snprintf(why, size, "%g CPUs are asked for, and there are %d", n->cores,
@@ -106,14 +108,11 @@ bool sweephost_has(const struct sweep_needs *n, char *why, size_t size)
 			 (double)memory.totalram * memory.mem_unit / 1073741824);
 		return false;
 	}
-	fill(text, sizeof text, "/proc/cpuinfo");
-	cores = n->physical_cpus ? cores_of(text) : 0;
-	if (cores && cores < n->physical_cpus) {
-		snprintf(why, size, "%" PRId64 " cores are asked for, and there are %" PRId64,
-			 n->physical_cpus, cores);
-		return false;
+	/* All of it: it has over a kilobyte for each CPU. */
+	if (!textfile_read("/proc/cpuinfo", "processors", CPUINFO_BYTES, &text, &e)) {
+		bytes_u8(&text, 0);
+		has = text.failed || has_processor(n, (const char *)text.data, why, size);
 	}
-	return !differs(text, "cpu family", n->cpu_family, why, size) &&
-	       !differs(text, "model", n->cpu_model, why, size) &&
-	       !is_another_processor(text, n->processor, why, size);
+	bytes_free(&text);
+	return has;
 }

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/textfile.h"
 #include "cmd/benchmodels.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
@@ -48,14 +49,29 @@ static int put_file(const char *path, const char *text, mode_t mode, struct err 
 	if ((size_t)snprintf(part, sizeof part, "%s.%d", path, (int)getpid()) >= sizeof part)
 		return err_set(e, -ENAMETOOLONG, "%.300s is too long a name", path);
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-	if (fd < 0 || write(fd, text, n) != (ssize_t)n || fsync(fd))
-		rc = err_set(e, errno ? -errno : -EIO, "cannot write %.300s: %s", part,
-			     strerror(errno));
+	errno = fd < 0 ? errno : ENOSPC; /* of what is not written whole */
+	if (fd < 0 || write(fd, text, n) != (ssize_t)n || fsync(fd) || rename(part, path))
+		rc = err_set(e, -errno, "cannot write %.300s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
-	if (!rc && rename(part, path))
-		rc = err_set(e, -errno, "cannot write %.300s: %s", path, strerror(errno));
+	if (rc)
+		unlink(part);
 	return rc;
+}
+
+/* One that is there is run as it is only when it is what was asked for. */
+static int put_script(struct sweeping *x, struct err *e)
+{
+	const char *text = x->spec.script;
+	struct bytes b = { 0 };
+	struct err why;
+
+	snprintf(x->script, sizeof x->script, "%.4000s/script", x->sweep.directory);
+	if (textfile_read(x->script, "script", strlen(text), &b, &why) || b.len != strlen(text) ||
+	    memcmp(b.data, text, b.len) != 0)
+		unlink(x->script);
+	bytes_free(&b);
+	return put_file(x->script, text, 0700, e);
 }
 
 /* The files that trials find, and the script when it is a text. */
@@ -77,10 +93,7 @@ static int put_files(struct sweeping *x, struct err *e)
 		if (!rc)
 			rc = put_file(path, x->spec.file[i].content, 0600, e);
 	}
-	if (rc || !x->spec.script_is_text)
-		return rc;
-	snprintf(x->script, sizeof x->script, "%.4000s/script", x->sweep.directory);
-	return put_file(x->script, x->spec.script, 0700, e);
+	return rc || !x->spec.script_is_text ? rc : put_script(x, e);
 }
 
 /* Waits for one that was killed a moment ago, whose trial may still be ending. A descriptor, or
@@ -94,9 +107,11 @@ static int hold(const char *path, int seconds)
 	if (fd < 0)
 		return -errno;
 	while (flock(fd, LOCK_EX | LOCK_NB)) {
-		if (clock_mono_ns() >= until) {
+		int rc = errno == EWOULDBLOCK || errno == EINTR ? -EAGAIN : -errno;
+
+		if (rc != -EAGAIN || clock_mono_ns() >= until) {
 			close(fd);
-			return -EAGAIN;
+			return rc;
 		}
 		nanosleep(&pause, NULL);
 	}
@@ -134,6 +149,7 @@ static int enter_sweep(struct sweeping *x, struct err *e)
 {
 	struct sweep *w = &x->sweep;
 	char wanted[PATH_MAX], here[PATH_MAX];
+	int rc;
 
 	if (x->o->output && *x->o->output == '/')
 		snprintf(wanted, sizeof wanted, "%s", x->o->output);
@@ -152,7 +168,11 @@ static int enter_sweep(struct sweeping *x, struct err *e)
 	w->seed = x->spec.seed;
 	w->batch_size = x->spec.batch_size;
 	w->start_ns = clock_utc_ns();
-	return sweep_put(x->store.database, w, e);
+	/* A place that cannot be is not kept: another may be named then. */
+	rc = sweep_find(x->store.database, w, e);
+	if (!rc)
+		rc = make_directory(w->directory, e);
+	return rc < 0 ? rc : sweep_put(x->store.database, w, e);
 }
 
 static int prepare(struct sweeping *x, struct err *e)
@@ -455,6 +475,15 @@ static bool free_name(char out[PATH_MAX], const char *folder, int64_t number)
 	return false;
 }
 
+/* One that is a file may be written to while the sweep is at work. */
+static bool script_has_changed(const struct sweeping *x)
+{
+	char digest[SHA256_HEX];
+
+	return !x->spec.script_is_text &&
+	       (!trial_run_digest(x->script, digest) || strcmp(digest, x->sha256) != 0);
+}
+
 static int run_it(struct sweeping *x, struct swept *p, int64_t number, const char *folder,
 		  struct err *e)
 {
@@ -476,6 +505,11 @@ static int run_it(struct sweeping *x, struct swept *p, int64_t number, const cha
 
 	if (rc)
 		return rc;
+	if (script_has_changed(x))
+		return err_set(e, -ESTALE,
+			       "%.300s has changed since this sweep began; begin it again: with "
+			       "another script it is another sweep",
+			       x->script);
 	command_of(x, m, x->spec.stack[p->at[SWEEP_AXIS_STACK]].base, argv);
 	run.software = software_of(x, p);
 	if (number == 1)

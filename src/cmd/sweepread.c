@@ -63,11 +63,10 @@ static int take_word(const struct inlining *r, struct jsontree *v)
 		   *name = is ? is + 1 : v->text;
 	char path[PATH_MAX], absolute[PATH_MAX], word[PATH_MAX + 64];
 
-	if (v->type != JSONDOC_STRING || *name == '-' || !beside(r, name, path) ||
-	    !realpath(path, absolute))
+	if (v->type != JSONDOC_STRING || !*name || *name == '-' || name - v->text > 60 ||
+	    !beside(r, name, path) || !realpath(path, absolute))
 		return 0;
-	snprintf(word, sizeof word, "%.*s%s", (int)(name - v->text < 60 ? name - v->text : 0),
-		 v->text, absolute);
+	snprintf(word, sizeof word, "%.*s%s", (int)(name - v->text), v->text, absolute);
 	v->text = pool_text(&r->x->pool, word, strlen(word));
 	return v->text ? 0 : -ENOMEM;
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/helper.h"
+#include "base/number.h"
 #include "base/textfile.h"
 #include "cmd/say.h"
 #include "cmd/scripted.h"
@@ -62,7 +63,22 @@ static const char *value_of(const struct option_list *list, const char *name)
 	return getenv(name);
 }
 
-/* Runs a program. False: it failed; why is the last line that it wrote. */
+/* Of what a program wrote, the line that says most: pip's own error, or the last one; "": none. */
+static const char *last_words(char *text)
+{
+	size_t n = strlen(text);
+	char *line;
+
+	while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+		text[--n] = '\0';
+	line = strstr(text, "ERROR: ");
+	if (!line)
+		line = strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
+	line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+/* Runs a program. False: it failed; why is what it said of that. */
 static bool ask(const struct stack_made *m, char *const *argv, struct bytes *out, char *why,
 		size_t size)
 {
@@ -76,15 +92,10 @@ static bool ask(const struct stack_made *m, char *const *argv, struct bytes *out
 	if (*e.text)
 		snprintf(why, size, "%s", e.text);
 	if (failed && r.err.len > 1) {
-		char *text = (char *)r.err.data, *line;
+		const char *line = last_words((char *)r.err.data);
 
-		text[strcspn(text, "\r") ? r.err.len - 1 : 0] = '\0';
-		while (r.err.len > 1 && text[strlen(text) - 1] == '\n')
-			text[strlen(text) - 1] = '\0';
-		line = strstr(text, "ERROR: ");
-		if (!line)
-			line = strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
-		snprintf(why, size, "%.*s", (int)strcspn(line, "\n"), line);
+		if (*line)
+			snprintf(why, size, "%s", line);
 	}
 	if (!failed && out)
 		bytes_put(out, r.out.data, r.out.len);
@@ -93,6 +104,17 @@ static bool ask(const struct stack_made *m, char *const *argv, struct bytes *out
 }
 
 /* ---- native packages ---- */
+
+/* "half-installed" and "not-installed" are others. */
+static bool has_line(const char *text, const char *line)
+{
+	size_t n = strlen(line);
+
+	for (; *text; text = number_next_line(text))
+		if (!strncmp(text, line, n) && (!text[n] || text[n] == '\n'))
+			return true;
+	return false;
+}
 
 static void look_for_packages(struct stack_made *m, const struct sweep_words *packages)
 {
@@ -108,7 +130,7 @@ static void look_for_packages(struct stack_made *m, const struct sweep_words *pa
 		struct bytes out = { 0 };
 
 		if (*name == '-' || !ask(m, debian ? of_dpkg : of_rpm, &out, why, sizeof why) ||
-		    (debian && !strstr((const char *)out.data, "installed")))
+		    (debian && !has_line((const char *)out.data, "installed")))
 			cannot(m, "the native package %.100s is not installed", name);
 		bytes_free(&out);
 	}
@@ -161,7 +183,8 @@ static void take_environment(struct stack_made *m, const struct bytes *printed)
 static void load_modules(struct stack_made *m, const struct sweep_words *modules)
 {
 	static char bash[] = "bash", option[] = "-c",
-		    program[] = "code=$(\"$0\" bash load \"$@\") && eval \"$code\" && env -0";
+		    program[] = "code=$(\"$0\" bash load \"$@\") && eval \"$code\" >&2 && "
+				"env -0";
 	char *argv[SWEEP_WORDS + 5] = { bash, option, program, (char *)module_command() };
 	struct bytes out = { 0 };
 	char why[300];

@@ -90,6 +90,12 @@ for text, where, sentence in (
         ("script: nowhere.sh\n", "1:9", "there is no such file"),
         ("script: https://example.org/x\n", "1:9", "nothing is fetched"),
         ("script: far.sh\nfiles: [{path: ../x, content: y}]\n", "2:9", "does not lie below"),
+        ("script: far.sh\nfiles: [{path: x/, content: y}]\n", "2:9", "does not lie below"),
+        ("script: far.sh\nfiles: [{path: x, content: y}, {path: x, content: z}]\n", "2:32", "there are two files 'x'"),
+        ("script: far.sh\nmatrix:\n  parameters: {A: [1, 2]}\n  exclude: [{B: 1}]\n", "4:17", "there is no parameter 'B'"),
+        ("run: {requests: {memory: 1e308E}}\nscript: far.sh\n", "1:26", "'1e308E' is no quantity"),
+        (f"script: far.sh\narguments: {list(range(65))}\n", "2:12", "arguments: more than 64 words"),
+        ("script: far.sh\ntimeout: 9223372036\n", "2:10", "at most a week"),
         ("batch_size: 2\n", "1:1", "script: which one?"),
         ("- 1\n", "1:1", "a list, where an object is wanted"),
         ("a: &a [*a]\n", "1:4", "it is too deep"),
@@ -153,6 +159,29 @@ check("too large", len(report["skipped"]) == 18 and "4000 CPUs are asked for" in
 report = sweep(write("broken.yaml", "script: |\n  #!/bin/sh\n  eval \"$DO\"\nmatrix:\n  parameters:\n    DO: ['echo no', 'exit 2', 'kill -9 $$', 'sleep 100']\n"
                      "timeout: 300ms\n"), code=1)
 check("broken", [r["failed"] for r in report["responses"]] == [1] * 4 and "took longer" in report["responses"][3]["reason"], report)
+
+# Cores of a machine whose /proc/cpuinfo is long: a name space shows another one, where that is permitted.
+with open("cpuinfo", "w") as f:
+    for cpu in range(128):
+        f.write(f"processor\t: {cpu}\nmodel name\t: A\nflags\t\t: {'flag ' * 300}\nphysical id\t: {cpu // 64}\ncore id\t\t: {cpu % 64 // 2}\n\n")
+name = write("cores.yaml", "script: far.sh\nrun: {requests: {hardware: {physical_cpus: 65}}}\n")
+inside = ["unshare", "-Urm", "sh", "-c", 'mount --bind cpuinfo /proc/cpuinfo || exit 77; exec "$@"', "sh"]
+p = subprocess.run([*inside, SONDE, "bench", "sweep", "--dry-run", name], capture_output=True, text=True)
+check("cores", p.returncode == 77 or "unshare" in p.stderr or "65 cores are asked for, and there are 64" in p.stdout, (p.returncode, p.stdout, p.stderr))
+
+# What runs is the script that the sweep is named after.
+OWN = """#!/bin/sh
+[ "$0" != "$OWN" ] || echo '#' >>"$0"
+echo '{"name": "PiOwn", "component": "sh", "@parameters": {}, "@result": {"n": 1}}'
+"""
+os.chmod(write("own.sh", OWN), 0o755)
+p = sonde("bench", "sweep", "-q", *STORE, write("own.yaml", f"script: own.sh\nbatch_size: 2\nenvironment: {{OWN: {os.path.abspath('own.sh')}}}\n"), code=1)
+check("a script that is written to", "own.sh has changed since this sweep began" in p.stderr, p.stderr)
+sonde("bench", "sweep", *STORE, "-o", "nowhere/there", write("own.yaml", json.dumps({"script": OWN})), code=1)
+os.mkdir("left")
+os.chmod(write("left/script", "#!/bin/sh\nexit 9\n"), 0o700)
+report = sweep("-o", "left", "own.yaml")
+check("the text of the script, where another place could not be", report.get("responses") and report["responses"][0]["failed"] == 0, report)
 
 # The example of the documents.
 os.mkdir("example")
