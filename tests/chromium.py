@@ -15,6 +15,7 @@ FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-r
 class Chromium:
     def __init__(self, width=1280, flags=()):
         self.profile = tempfile.mkdtemp(dir=".")
+        self.sockets = tempfile.mkdtemp(dir="/tmp")  # their path is to have less than 108 letters
         to_read, self.write = os.pipe()
         self.read, to_write = os.pipe()
 
@@ -24,7 +25,8 @@ class Chromium:
             os.dup2(kept[1], 4)
 
         self.process = subprocess.Popen(["chromium", *FLAGS, *flags, f"--window-size={width},900", f"--user-data-dir={self.profile}"],
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=pipes, close_fds=False)
+                                        env=os.environ | {"TMPDIR": self.sockets}, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL, preexec_fn=pipes, close_fds=False)
         os.close(to_read)
         os.close(to_write)
         self.said, self.number, self.session = b"", 0, None
@@ -77,3 +79,4 @@ class Chromium:
         os.close(self.write)
         os.close(self.read)
         shutil.rmtree(self.profile, ignore_errors=True)
+        shutil.rmtree(self.sockets, ignore_errors=True)

@@ -83,22 +83,6 @@ int model_add(struct model *m, const struct model_column *c)
 	return 0;
 }
 
-int model_copy(struct model *to, const struct model *from)
-{
-	int rc = model_init(to, from->name);
-
-	to->table = keep(to, from->table);
-	to->score = keep(to, from->score);
-	to->worst = from->worst;
-	to->best = from->best;
-	to->declared = from->declared;
-	to->version = from->version;
-	to->id = from->id;
-	for (uint32_t i = 0; i < from->ncolumns && !rc; i++)
-		rc = model_add(to, &from->column[i]);
-	return rc ? rc : to->table && (to->score || !from->score) ? 0 : -ENOMEM;
-}
-
 void models_free(struct models *m)
 {
 	for (uint32_t i = 0; i < m->n; i++)

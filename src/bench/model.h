@@ -50,7 +50,7 @@ struct model {
 	const char *name, *table; /* table: in the store; "trials_pi_matmul" */
 	struct model_column *column;
 	uint32_t ncolumns, cap;
-	struct model_query *query; /* of a declared one, which is no copy */
+	struct model_query *query; /* of a declared one */
 	uint32_t nqueries, query_cap;
 	const char *score;  /* the column that says how good it is; NULL: none */
 	double worst, best; /* of its values: stand for -1 and 1 */
@@ -73,7 +73,6 @@ void models_free(struct models *m);
 
 /* Name and table; no columns. 0 or -ENOMEM. */
 int model_init(struct model *m, const char *name);
-int model_copy(struct model *to, const struct model *from);
 void model_free(struct model *m);
 /* NULL: it has no such column. In a model of the store no name is a glob. */
 const struct model_column *model_find(const struct model *m, const char *name);
