@@ -68,10 +68,10 @@ int campaign_ask(struct campaign_answer *a, struct campaign *c, const struct mod
 	int rc = 0;
 
 	*a = (struct campaign_answer){ 0 };
+	if (!line)
+		return no_memory(e);
 	for (uint32_t i = 0; i < q->nconditions && !rc; i++)
 		rc = campaign_where(c, q->condition[i], e);
-	if (!rc && !line)
-		rc = no_memory(e);
 	for (uint32_t i = 0; i < c->g.ntrials && !rc; i++) {
 		if (c->left_out[i])
 			continue;
@@ -81,15 +81,17 @@ int campaign_ask(struct campaign_answer *a, struct campaign *c, const struct mod
 			line[a->nfound++] = line_of(c, q, i);
 	}
 	a->trial = rc ? NULL : calloc(a->nfound + 1u, sizeof *a->trial);
-	if (!rc && !a->trial)
-		rc = no_memory(e);
-	if (!rc && a->nfound)
+	if (rc || !a->trial) {
+		free(line);
+		return rc ? rc : no_memory(e);
+	}
+	if (a->nfound)
 		qsort(line, a->nfound, sizeof *line, compare);
 	a->n = q->limit && q->limit < a->nfound ? q->limit : a->nfound;
-	for (uint32_t i = 0; i < a->n && !rc; i++)
+	for (uint32_t i = 0; i < a->n; i++)
 		a->trial[i] = line[i].trial;
 	free(line);
-	return rc;
+	return 0;
 }
 
 void campaign_answer_free(struct campaign_answer *a)

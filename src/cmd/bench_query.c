@@ -200,16 +200,15 @@ static int text(struct bytes *b, const struct answer *a, struct err *e)
 static void value_json(struct json *j, const struct answer *a, uint32_t trial, const char *name)
 {
 	const struct model_column *column = model_find(&a->c.g.model, name);
+	bool is_asked = column && !column->is_result;
 	const char *text;
 	double v;
 
 	if (!campaign_value(&a->c, name, trial, &text, &v))
 		json_null(j);
-	else if (!text)
-		json_real(j, v);
-	else if (column && !column->is_result && column->type == MODEL_BOOL)
+	else if (text && is_asked && column->type == MODEL_BOOL)
 		json_bool(j, !strcmp(text, "true"));
-	else if (column && !column->is_result && column->type <= MODEL_REAL && !isnan(v))
+	else if (!text || (is_asked && column->type <= MODEL_REAL && !isnan(v)))
 		json_real(j, v);
 	else
 		json_text(j, text);
@@ -242,7 +241,7 @@ static void json(struct bytes *b, const struct answer *a)
 	json_object(&j);
 	json_put_text(&j, "schema", "sonde/bench-query/1");
 	json_put_text(&j, "indicator", a->c.g.indicator);
-	json_put_text(&j, "query", a->query->name);
+	json_put_text(&j, "query", a->query ? a->query->name : NULL);
 	json_put_int(&j, "found", a->found.nfound);
 	json_put_int(&j, "failed", a->found.nfailed);
 	json_key(&j, "columns");
