@@ -84,7 +84,7 @@ allowed() { # FLOOR TIMES WHAT: how far below psutil the floor is, and what may 
 
 # What other processes of the machine cost: the same tree beside 5,000 that sleep.
 measure_in_crowd() { # PROCESSES ACTIVE-PERCENT
-	local watched=$tree
+	local watched=$tree tree
 	tree_start 5000 0 1000
 	tree=$watched measure crowd "$1" "$2"
 	tree_end
