@@ -61,6 +61,8 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 			 first > 0 ? "clock 1 GHz" : "");
 	} else if (strcmp(name, "complete") == 0) {
 		f->s.complete = first != 0;
+	} else if (strcmp(name, "running") == 0) {
+		f->s.running = first != 0;
 	} else if (strcmp(name, "damages") == 0) {
 		f->s.ndamages = (uint32_t)first;
 	} else if (v && !v->make) {

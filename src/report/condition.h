@@ -9,7 +9,8 @@
 
 enum condition { COMPLETE = 0, RUNNING, CUT, DAMAGED, UNREADABLE, CONDITION_NUMBER_OF };
 
-/* A recording that was not closed and gave a sample just now is taken to be running. */
+/* A recording that was not closed is running when its recorder has it open; where that cannot be
+ * seen (another machine, another user's), when it gave a sample just now. */
 enum condition condition_of(const struct run *r, int64_t now_utc_ns);
 const char *condition_name(enum condition c);
 /* The largest number that a node said; NAN: none did. */

@@ -41,15 +41,15 @@ void html_title(struct bytes *b, const struct page_source *p)
 	html_text(b, p->summary->command ? p->summary->command : "A recorded job");
 }
 
-/* How a job ended: a class and an icon of the page, and words. */
+/* How a job ended: a class and an icon of the page, words, and what its wall time is. */
 struct ending {
-	const char *class, *icon;
+	const char *class, *icon, *time;
 	char words[160];
 };
 
 static struct ending ending_of(const struct summary *s)
 {
-	struct ending e = { .class = "is-cannot", .icon = "i-cannot" };
+	struct ending e = { .class = "is-cannot", .icon = "i-cannot", .time = "after" };
 	int code = isfinite(s->exit_code) ? (int)s->exit_code : -1;
 	int sig = isfinite(s->signal) ? (int)s->signal : 0;
 	const char *name = sigabbrev_np(sig);
@@ -58,7 +58,11 @@ static struct ending ending_of(const struct summary *s)
 		e.class = "is-bad", e.icon = "i-bad";
 		snprintf(e.words, sizeof e.words, "Killed by %s%s (signal %d)", name ? "SIG" : "",
 			 name ? name : "a signal", sig);
+	} else if (code < 0 && s->running) {
+		e.class = "is-note", e.icon = "i-note", e.time = "for";
+		snprintf(e.words, sizeof e.words, "Running");
 	} else if (code < 0) {
+		e.time = "recorded for";
 		snprintf(e.words, sizeof e.words, "Exit code not recorded");
 	} else if (code == 0) {
 		e.class = "is-good", e.icon = "i-good";

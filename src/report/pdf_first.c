@@ -58,7 +58,7 @@ static void words_of_ending(const struct summary *s, char *out, size_t size)
 	else if (!isnan(s->exit_code))
 		n = snprintf(out, size, "Exit code %.0f", s->exit_code);
 	else
-		n = snprintf(out, size, "The end was not seen");
+		n = snprintf(out, size, s->running ? "Running" : "The end was not seen");
 	if (isnan(s->wall_s))
 		return;
 	unit_format(UNIT_SECONDS, s->wall_s, wall, sizeof wall);

@@ -192,6 +192,7 @@ struct summary {
 	uint32_t nmetrics;
 	uint32_t ndamages;
 	bool complete; /* every node's recording was closed in order, or another one goes on */
+	bool running;  /* it was not, and is written now (condition.h) */
 };
 
 struct rules;

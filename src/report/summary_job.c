@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary_job.c - the figures of the job, the nodes and the monitor. */
+#include "base/clock.h"
+#include "report/condition.h"
 #include "report/summary_part.h"
 
 #include <errno.h>
@@ -379,6 +381,7 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 		if (first)
 			fill_host(&s->hosts[s->nhosts++], r, nodes, i);
 	}
+	s->running = !s->complete && condition_of(r, clock_utc_ns()) == RUNNING;
 	return 0;
 }
 

@@ -53,6 +53,8 @@ static void put_job(struct json *j, const struct summary *s)
 	json_put_text(j, "survivors", s->survivors);
 	json_key(j, "complete");
 	json_bool(j, s->complete);
+	json_key(j, "running");
+	json_bool(j, s->running);
 	json_object_end(j);
 }
 

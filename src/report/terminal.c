@@ -59,7 +59,7 @@ static void add_heading(struct lines *l, const struct summary *s)
 	else if (!isnan(s->exit_code))
 		bytes_printf(b, "exit code %.0f", s->exit_code);
 	else
-		bytes_puts(b, "end not seen");
+		bytes_puts(b, s->running ? "running" : "end not seen");
 	if (!isnan(s->wall_s)) {
 		bytes_puts(b, ended ? " after " : ", recorded for ");
 		number(b, UNIT_SECONDS, s->wall_s);

@@ -46,6 +46,11 @@ static double complete(const struct summary *s)
 	return s->complete;
 }
 
+static double running(const struct summary *s)
+{
+	return s->running;
+}
+
 static double grown(const struct summary *s, const char *metric);
 
 static double cores_wanted(const struct summary *s)
@@ -92,6 +97,8 @@ const struct variable variables[] = {
 	{ "complete", UNIT_ONE,
 	  "1 when every recording was closed in order, or another one went on, else 0.",
 	  .make = complete },
+	{ "running", UNIT_ONE, "1 while a recording that is not closed is written, else 0.",
+	  .make = running },
 	{ "damages", UNIT_COUNT, "Damaged places found in the recording.", .make = damages },
 	{ "wall_seconds", UNIT_SECONDS, "From the job's start to its end.", FIGURE(wall_s) },
 	{ "exit_code", UNIT_ONE, "The job's exit code.", FIGURE(exit_code) },

@@ -49,8 +49,18 @@ printf '\377\377\377\377' | dd of="$(echo sonde_damaged/node-*.sonde)" bs=1 seek
 "$SONDE" run -i 10ms -q -o sonde_running -- sleep 60 &
 launcher=$!
 wait_for 20 is sonde_running running
+"$SONDE" show sonde_running >out
+contains out "running, recorded for"
+! grep -q "not closed" out || fail "what is written is said to be lost: $(cat out)"
 equal "exit code of what runs" null "$(state_of sonde_running '.exit_code | tostring')"
 recorder=$(recorder_of sonde_running)
+# A recorder that gets no CPU, and will go on: no sample for longer than is waited for one.
+kill -STOP "$recorder"
+sleep 4
+equal "state while the recorder lives" running "$(state_of sonde_running)"
+cp -r sonde_running sonde_copy
+equal "state of a copy, which nobody writes" cut "$(state_of sonde_copy)"
+rm -r sonde_copy
 kill -KILL "$recorder"
 kill -TERM $launcher
 wait $launcher 2>/dev/null || :

@@ -153,6 +153,7 @@ def check_page(port, browser, server):
     browser.evaluate("document.querySelector('tbody a').click()")
     check("the page is live", browser.wait_for("document.documentElement.dataset.version >= 2"))
     check("it says so", "Live" in str(browser.evaluate("document.getElementById('live').textContent")))
+    check("the job is said to run", "Running" in str(browser.evaluate("document.querySelector('.badge').textContent")))
     moves = "view.nodes[0].x.length + ' ' + view.full[1]"
     before = browser.wait_for(moves) or "none 0"
     browser.evaluate("view.zoom(0, 0.5)")

@@ -439,7 +439,7 @@ static const struct rules_case cases[] = {
 	  "complete=0",
 	  SEVERITY_WARN,
 	  "The recording was not closed; figures end with its last sample.",
-	  { "complete=1" } },
+	  { "complete=1", "complete=0 running=1" } },
 	{ "recorder-lost",
 	  "recorder_lost_seconds=12",
 	  SEVERITY_WARN,
