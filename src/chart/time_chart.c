@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chart/time_chart.h"
 
+#include "base/decimal.h"
 #include "chart/colour.h"
 #include "chart/panel.h"
 
@@ -215,7 +216,10 @@ static void draw_legend(struct canvas *c, const struct time_chart *t)
 							    l->role == LAYER_STACK };
 	}
 	if (isfinite(t->limit)) {
-		unit_format(t->unit, t->limit, number, sizeof number);
+		if (t->unit == UNIT_CORES) /* a number of them, not a measurement */
+			decimal_print(number, sizeof number, "%.6g", t->limit);
+		else
+			unit_format(t->unit, t->limit, number, sizeof number);
 		snprintf(limit, sizeof limit, "%s: %s", t->limit_label, number);
 		entry[n++] =
 			(struct legend_entry){ limit, COLOUR_SOFT, DASH_LONG, .filled = false };

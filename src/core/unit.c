@@ -79,6 +79,12 @@ static double scale(double v, double base, unsigned largest, unsigned *prefix)
 	return v;
 }
 
+/* What two decimals would round to one digit, or to 0.00. */
+static bool is_little(double v)
+{
+	return v > 0 && v < 0.095;
+}
+
 static void format_binary(double v, char *out, size_t size)
 {
 	static const char *const prefixes[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
@@ -95,7 +101,11 @@ static void format_si(enum unit u, double v, char *out, size_t size)
 
 	v = scale(v, 1000, 6, &p);
 	if (u == UNIT_PER_SECOND && p == 0)
-		decimal_print(out, size, "%.*f/s", v < 10 && v > 0 ? 2 : 0, v);
+		decimal_print(out, size,
+			      is_little(v)      ? "%.2g/s"
+			      : v < 10 && v > 0 ? "%.2f/s"
+						: "%.0f/s",
+			      v);
 	else if (u == UNIT_BYTES_PER_SECOND && p == 0)
 		decimal_print(out, size, "%.0f B/s", v);
 	else
@@ -154,6 +164,8 @@ static void format_plain(enum unit u, double v, char *out, size_t size)
 
 	if (v >= 1e6)
 		decimal_print(out, size, "%.3g%s%s", v, *symbol ? " " : "", symbol);
+	else if (u != UNIT_CELSIUS && is_little(v))
+		decimal_print(out, size, "%.2g%s%s", v, *symbol ? " " : "", symbol);
 	else
 		decimal_print(out, size, "%.*f%s%s", u == UNIT_CELSIUS || v >= 99.995 ? 1 : 2, v,
 			      *symbol ? " " : "", symbol);

@@ -130,7 +130,7 @@ void html_header(struct bytes *b, const struct page_source *p)
 		     "</code></h1>\n<ul class=\"facts\"><li class=\"badge %s\"><svg "
 		     "aria-hidden=\"true\"><use href=\"#%s\"/></svg>%s</li>",
 		     e.class, e.icon, e.words);
-	bytes_puts(b, "<li>after <b>");
+	bytes_printf(b, "<li>%s <b>", e.time);
 	html_value(b, UNIT_SECONDS, s->wall_s);
 	bytes_puts(b, "</b></li>");
 	hosts(b, s);
@@ -195,17 +195,17 @@ static void cores_figure(struct bytes *b, const struct summary *s)
 	double share = s->cores_used_mean / whole.v;
 
 	figure(b, "Cores used, on average");
-	if (isfinite(s->cores_used_mean))
-		bytes_printf(b, "%.2f", s->cores_used_mean);
-	else
-		html_value(b, UNIT_CORES, NAN);
+	html_value(b, UNIT_ONE, s->cores_used_mean);
 	if (isfinite(whole.v))
 		bytes_printf(b, " <small>of %.4g</small>", whole.v);
 	figure_bar(b, share);
 	if (isfinite(share))
 		bytes_printf(b, "%.0f %% of the cores %s", 100 * share, whole.words);
-	if (isfinite(s->cores_used_peak))
-		bytes_printf(b, "; %.2f at most", s->cores_used_peak);
+	if (isfinite(s->cores_used_peak)) {
+		bytes_puts(b, "; ");
+		html_value(b, UNIT_ONE, s->cores_used_peak);
+		bytes_puts(b, " at most");
+	}
 	figure_end(b);
 }
 

@@ -71,7 +71,13 @@ static void next_line(struct bytes *b, const struct summary_verdict *v)
 		return;
 	bytes_puts(b, "<p class=\"next\">Next time: <code>");
 	html_text(b, v->next);
-	bytes_puts(b, "</code></p>");
+	bytes_puts(b, "</code>");
+	if (v->margin > 0) {
+		bytes_puts(b, " <span class=\"soft\">(");
+		html_value(b, UNIT_RATIO, v->margin);
+		bytes_puts(b, " to spare)</span>");
+	}
+	bytes_puts(b, "</p>");
 }
 
 void html_verdicts(struct bytes *b, const struct page_source *p)

@@ -188,7 +188,7 @@ static void fill_cores(struct tile *t, const struct summary *s)
 	if (isnan(s->cores_used_mean))
 		put_unknown(t);
 	else
-		snprintf(t->value, sizeof t->value, "%.2f", s->cores_used_mean);
+		unit_format(UNIT_ONE, s->cores_used_mean, t->value, sizeof t->value);
 	if (!isnan(t->share))
 		snprintf(t->of, sizeof t->of, "of %.6g %s (%.0f %%)", whole, words, 100 * t->share);
 }
@@ -289,11 +289,13 @@ static double verdict(struct bytes *d, const struct plots *p, const struct summa
 					.colour = looks[v->severity].colour,
 					.bold = true };
 	struct box at = { LEFT + 58, y + BODY, WIDTH - 58, BODY * 1.35 };
-	char proof[256];
+	char proof[256], next[VERDICT_NEXT + 64];
 
 	if (d)
 		shape_text(d, &word, (struct point){ LEFT, y + BODY }, looks[v->severity].word);
 	y += at.h * text_wrap(d, &body, &at, 4, v->sentence);
+	at.y = y + BODY;
+	y += at.h * text_wrap(d, &body, &at, 2, verdict_next(v, next, sizeof next));
 	if (!v->metric[0])
 		return y + 4;
 	at = (struct box){ LEFT + 58, y + SMALL, WIDTH - 58, SMALL * 1.3 };

@@ -76,16 +76,11 @@ static void add_heading(struct lines *l, const struct summary *s)
 	name(b, s->command, room);
 }
 
-/* " Next time: #SBATCH --mem=8G (20 % to spare)." */
 static void add_next(struct bytes *b, const struct summary_verdict *v)
 {
-	bytes_printf(b, " Next time: %s", v->next);
-	if (v->margin > 0) {
-		bytes_puts(b, " (");
-		number(b, UNIT_RATIO, v->margin);
-		bytes_puts(b, " to spare)");
-	}
-	bytes_puts(b, ".");
+	char text[VERDICT_NEXT + 64];
+
+	bytes_printf(b, " %s.", verdict_next(v, text, sizeof text));
 }
 
 static void add_verdicts(struct lines *l, const struct summary *s)
@@ -190,14 +185,17 @@ static void add_cores(struct lines *l, const struct summary *s)
 	if (isnan(s->cores_used_mean))
 		return;
 	b = lines_add(l, "cores", NULL);
-	bytes_printf(b, "%.1f", s->cores_used_mean);
+	number(b, UNIT_ONE, s->cores_used_mean);
 	if (!isnan(s->cores_asked))
 		bytes_printf(b, " of the %.0f asked for", s->cores_asked);
 	else if (!isnan(s->cores_present))
 		bytes_printf(b, " of %.0f", s->cores_present);
 	bytes_puts(b, " used on average");
-	if (s->cores_used_peak >= s->cores_used_mean)
-		bytes_printf(b, ", %.1f at most", s->cores_used_peak);
+	if (s->cores_used_peak >= s->cores_used_mean) {
+		bytes_puts(b, ", ");
+		number(b, UNIT_ONE, s->cores_used_peak);
+		bytes_puts(b, " at most");
+	}
 	if (s->cores_allowed < s->cores_present)
 		bytes_printf(b, " (affinity allows %.0f)", s->cores_allowed);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/verdict.h"
 
+#include <stdio.h>
+
 const char *const severity_names[] = {
 	[SEVERITY_NOTE] = "note",
 	[SEVERITY_GOOD] = "good",
@@ -35,4 +37,18 @@ const char *confidence_name(enum confidence confidence)
 const char *resource_name(enum resource resource)
 {
 	return resource_names[resource];
+}
+
+const char *verdict_next(const struct summary_verdict *v, char *out, size_t size)
+{
+	char margin[32];
+
+	if (!*v->next)
+		snprintf(out, size, "%s", "");
+	else if (v->margin > 0)
+		snprintf(out, size, "Next time: %s (%s to spare)", v->next,
+			 unit_format(UNIT_RATIO, v->margin, margin, sizeof margin));
+	else
+		snprintf(out, size, "Next time: %s", v->next);
+	return out;
 }

@@ -67,5 +67,7 @@ extern const char *const severity_names[], *const confidence_names[], *const res
 const char *severity_name(enum severity severity);
 const char *confidence_name(enum confidence confidence);
 const char *resource_name(enum resource resource); /* "cores", "memory", "gpus", "time" */
+/* "Next time: #SBATCH --mem=8G (20 % to spare)"; "" when there is no such line. Returns out. */
+const char *verdict_next(const struct summary_verdict *v, char *out, size_t size);
 
 #endif

@@ -34,6 +34,12 @@ cp $file first.pdf
 "$SONDE" report --only pdf out >/dev/null || fail "report again"
 cmp first.pdf $file || fail "the same recording gives another file"
 
+# What to ask for next time stands below its verdict.
+printf '%s\n' 'rule: asks' 'about: It asks.' 'when: processes_started > 0' 'severity: note' 'say: A finding.' 'request: memory 1073741824' 'margin: 20%' >asks.rules
+"$SONDE" report --rules asks.rules --only pdf,html -o asks out >/dev/null || fail "report --rules"
+pdftotext -layout -f 1 -l 1 asks/job-report-47_11.pdf - | grep -q 'Next time: #PBS -l .*(20 % to spare)' || fail "no next line: $(pdftotext -layout -f 1 -l 1 asks/job-report-47_11.pdf -)"
+grep -q 'Next time: <code>#PBS -l .*(20 % to spare)' asks/report.html || fail "no next line in the page"
+
 # A few samples, or none at all, are a report, too.
 "$SONDE" run --quiet -i 1h -o short -- true || fail short
 "$SONDE" report --only pdf short >/dev/null || fail "report of a sample"

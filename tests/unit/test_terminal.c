@@ -71,7 +71,7 @@ static void test_the_whole_summary(void **state)
 		"sonde       exit code 0 after 1 min 12 s: make -j2\n"
 		"unsure      Cannot tell if it waited on disk: no I/O pressure, no iowait.\n"
 		"good        The cores were well used: 1.85 cores of 2 on average.\n"
-		"cores       1.9 of 2 used on average, 2.0 at most\n"
+		"cores       1.85 of 2 used on average, 2.01 at most\n"
 		"memory peak 1.2 GiB of 8.0 GiB (sampled PSS, an estimate)\n"
 		"CPU time    2 min 14 s (user 1 min 50 s, system 24.0 s); 99 % known by process\n"
 		"counted by  wait4 totals\n"
@@ -180,7 +180,7 @@ static void test_asked_for_is_shown_before_present(void **state)
 	text = printed(&f.s, false, 15);
 	assert_non_null(strstr(text, "sonde       killed by signal 9 after 1.00 s on 2 nodes\n"));
 	assert_non_null(
-		strstr(text, "3.1 of the 64 asked for used on average (affinity allows 64)\n"));
+		strstr(text, "3.10 of the 64 asked for used on average (affinity allows 64)\n"));
 	assert_non_null(strstr(
 		text,
 		"memory peak 1.0 GiB of the 8.0 GiB asked for (RSS: shared pages count twice)\n"));
