@@ -141,6 +141,8 @@ double comparison_floor_of(const struct comparison *x, const char *name, enum un
 
 /* "worse", "better", "more", "less", "same", "inconclusive", "unknown". */
 const char *comparison_word(const struct comparison_figure *f);
+/* Of a single run the share of pairs is all or none, whatever it is. */
+bool comparison_has_effect(const struct comparison_figure *f);
 /* "worse", "not worse", "inconclusive". */
 const char *comparison_verdict(enum verdict_of_gate v);
 /* "+5.0 %", or "+12.0 MiB" where A is 0; "unknown". Returns out. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * comparison_markdown.c - for a pull request: the verdict, the gate, the figures people quote, and
- * what else differs folded away.
+ * comparison_markdown.c - for a pull request: the verdict, what differs of the machines folded
+ * away, the gate, the figures people quote.
  *
  * Hostile text is escaped for HTML, which Markdown lets through, and for Markdown.
  */
@@ -53,12 +53,17 @@ static void row(struct bytes *b, const char *name, const char *word,
 	if (!isnan(f->result.low))
 		bytes_printf(b, "%s to %s", comparison_change(f, f->result.low, low, sizeof low),
 			     comparison_change(f, f->result.high, high, sizeof high));
+	bytes_puts(b, " | ");
+	if (comparison_has_effect(f))
+		bytes_printf(b, "%+.2f", f->result.effect);
 	bytes_printf(b, " | %s |\n", word);
 }
 
 static void head(struct bytes *b, const char *what)
 {
-	bytes_printf(b, "| %s | A | B | B - A | 95 %% interval | |\n|---|--:|--:|--:|:-:|---|\n",
+	bytes_printf(b,
+		     "| %s | A | B | B - A | 95 %% interval | effect | |\n"
+		     "|---|--:|--:|--:|:-:|--:|---|\n",
 		     what);
 }
 
@@ -98,7 +103,7 @@ static void facts(struct bytes *b, const struct comparison *x)
 	if (!x->nfacts)
 		return;
 	bytes_printf(b,
-		     "\n<details><summary>%u difference%s of hardware, software or settings"
+		     "<details><summary>%u difference%s of hardware, software or settings"
 		     "</summary>\n\n| | | A | B |\n|---|---|---|---|\n",
 		     x->nfacts, x->nfacts == 1 ? "" : "s");
 	for (uint32_t i = 0; i < x->nfacts; i++) {
@@ -107,12 +112,12 @@ static void facts(struct bytes *b, const struct comparison *x)
 		bytes_printf(b, "| %s | ", f->what);
 		text(b, f->key);
 		bytes_puts(b, " | ");
-		text(b, f->a ? f->a : "");
+		text(b, f->a ? f->a : "(not said)");
 		bytes_puts(b, " | ");
-		text(b, f->b ? f->b : "");
+		text(b, f->b ? f->b : "(not said)");
 		bytes_puts(b, " |\n");
 	}
-	bytes_puts(b, "\n</details>\n");
+	bytes_puts(b, "\n</details>\n\n");
 }
 
 void comparison_markdown(struct bytes *b, const struct comparison *x)
@@ -127,7 +132,7 @@ void comparison_markdown(struct bytes *b, const struct comparison *x)
 	bytes_puts(b, " ");
 	sentence(b, comparison_advice, x);
 	bytes_puts(b, "\n\n");
+	facts(b, x);
 	gate(b, x);
 	figures(b, x);
-	facts(b, x);
 }

@@ -131,7 +131,7 @@ static void row(struct bytes *b, const struct comparison *x, const struct compar
 		bytes_printf(b, "%s to %s", comparison_change(f, f->result.low, low, sizeof low),
 			     comparison_change(f, f->result.high, high, sizeof high));
 	bytes_puts(b, "<td class=\"n\">");
-	if (!isnan(f->result.effect))
+	if (comparison_has_effect(f))
 		bytes_printf(b, "%+.2f", f->result.effect);
 	bytes_printf(b, "<td class=\"%s\">%s<td>", class, word);
 	comparison_strip_svg(b, x, f);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FACTS_SHOWN = 12, OTHERS_SHOWN = 10, NAME_COLUMNS = 26, DRIFTED_NAMED = 6 };
+enum { FACTS_SHOWN = 12, OTHERS_SHOWN = 10, NAME_COLUMNS = 20, DRIFTED_NAMED = 6 };
 
 const char *comparison_word(const struct comparison_figure *f)
 {
@@ -24,6 +24,11 @@ const char *comparison_word(const struct comparison_figure *f)
 	default:
 		return "unknown";
 	}
+}
+
+bool comparison_has_effect(const struct comparison_figure *f)
+{
+	return f->result.na > 1 && f->result.nb > 1 && !isnan(f->result.effect);
 }
 
 const char *comparison_verdict(enum verdict_of_gate v)
@@ -294,6 +299,13 @@ static void group_line(struct bytes *b, const struct comparison *x, enum compari
 	}
 }
 
+static void fact_value(struct bytes *b, const char *group, const char *text)
+{
+	bytes_printf(b, "    %s  ", group);
+	shown(b, !text ? "(not said)" : *text ? text : "(empty)", 72);
+	bytes_puts(b, "\n");
+}
+
 static void facts(struct bytes *b, const struct comparison *x, bool all)
 {
 	uint32_t most = all || x->nfacts <= FACTS_SHOWN ? x->nfacts : FACTS_SHOWN;
@@ -308,11 +320,9 @@ static void facts(struct bytes *b, const struct comparison *x, bool all)
 
 		bytes_printf(b, "  %-12s", f->what);
 		shown(b, f->key, 60);
-		bytes_puts(b, "\n    A  ");
-		shown(b, f->a ? f->a : "(not said)", 72);
-		bytes_puts(b, "\n    B  ");
-		shown(b, f->b ? f->b : "(not said)", 72);
 		bytes_puts(b, "\n");
+		fact_value(b, "A", f->a);
+		fact_value(b, "B", f->b);
 	}
 	if (most < x->nfacts)
 		bytes_printf(b, "  and %u more; --all shows them\n", x->nfacts - most);
@@ -321,20 +331,23 @@ static void facts(struct bytes *b, const struct comparison *x, bool all)
 /* A name that is too long for its column has a line of its own. */
 static void figure_line(struct bytes *b, const struct comparison_figure *f)
 {
-	char a[64], bb[64], change[64], low[64], high[64], both[160] = "", name[80];
+	char a[64], bb[64], change[64], low[64], high[64], both[160], name[80];
 	bool fits = strlen(escape_terminal_into(name, sizeof name, f->name)) <= NAME_COLUMNS;
 
 	if (!fits)
 		bytes_printf(b, "%s\n", name);
 	comparison_change(f, f->result.difference, change, sizeof change);
-	if (!isnan(f->result.low))
+	bytes_printf(b, "%-*s %10s %10s %8s", NAME_COLUMNS, fits ? name : "",
+		     isnan(f->result.a) ? "-" : unit_format(f->unit, f->result.a, a, sizeof a),
+		     isnan(f->result.b) ? "-" : unit_format(f->unit, f->result.b, bb, sizeof bb),
+		     change);
+	if (!isnan(f->result.low)) {
 		snprintf(both, sizeof both, "%s..%s",
 			 comparison_change(f, f->result.low, low, sizeof low),
 			 comparison_change(f, f->result.high, high, sizeof high));
-	bytes_printf(b, "%-*s %10s %10s %8s %-18s %s\n", NAME_COLUMNS, fits ? name : "",
-		     isnan(f->result.a) ? "-" : unit_format(f->unit, f->result.a, a, sizeof a),
-		     isnan(f->result.b) ? "-" : unit_format(f->unit, f->result.b, bb, sizeof bb),
-		     change, both, isnan(f->result.low) ? "" : comparison_word(f));
+		bytes_printf(b, " %-14s %s", both, comparison_word(f));
+	}
+	bytes_puts(b, "\n");
 }
 
 /* Figures that nobody asked for are told when they differ, those that differ most first. */
@@ -369,7 +382,7 @@ static void conditions(struct bytes *b, const struct comparison *x)
 		const struct comparison_condition *c = &x->condition[i];
 		struct bytes line = { 0 };
 
-		bytes_printf(&line, "  %s, fails on %s: ", comparison_verdict(c->verdict), c->text);
+		bytes_printf(&line, "%s, fails on %s: ", comparison_verdict(c->verdict), c->text);
 		why(&line, c);
 		sentence_line(b, &line);
 		b->failed |= line.failed;
@@ -394,7 +407,7 @@ void comparison_text(struct bytes *b, const struct comparison *x, bool all)
 	group_line(b, x, GROUP_A);
 	group_line(b, x, GROUP_B);
 	facts(b, x, all);
-	bytes_printf(b, "\n%-*s %10s %10s %8s %-18s\n", NAME_COLUMNS, "", "A", "B", "B-A",
+	bytes_printf(b, "\n%-*s %10s %10s %8s %s\n", NAME_COLUMNS, "", "A", "B", "B-A",
 		     "95 % interval");
 	for (uint32_t i = 0; i < x->nfigures; i++)
 		if (x->figure[i].leads && x->figure[i].result.finding != COMPARE_UNKNOWN)

@@ -42,6 +42,7 @@ contains options 'A  3 runs'
 compared 3 single --fail-if "$gate" old1 new1
 contains single "inconclusive, fails on $gate: processes_started +67 %, of single"
 contains single "3 runs each where runs vary by 1 %"
+! grep -n ' $' worse same single || fail "blanks at the end of lines"
 # Five like runs do.
 mkdir past
 for i in 1 2 3 4 5; do
