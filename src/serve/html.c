@@ -86,14 +86,35 @@ static const char *state_in_words(const struct exposition_run *run)
 	return open ? "running" : stale ? "not closed" : ended ? "ended" : "no recording yet";
 }
 
+/* When the first of its recordings was begun: "2026-11-22 21:02:17"; "–" when none says. */
+static const char *started(const struct exposition_run *run, char *out, size_t size)
+{
+	int64_t first = 0;
+	char iso[48];
+
+	for (uint32_t i = 0; i < follow_count(run->follow); i++) {
+		int64_t made = follow_node(run->follow, i)->made_utc_ns;
+
+		if (made && (!first || made < first))
+			first = made;
+	}
+	if (!first)
+		return "–";
+	clock_iso(first / NS_PER_S * NS_PER_S, iso, sizeof iso);
+	snprintf(out, size, "%.10s %.8s", iso, strlen(iso) > 11 ? iso + 11 : "");
+	return out;
+}
+
 static void row(struct bytes *b, const struct exposition_run *run, size_t i)
 {
 	const char *slash = strrchr(run->path, '/'), *command = meta_of(run, "job.command");
 	const char *name = slash && slash[1] ? slash + 1 : run->path, *id = meta_of(run, "job.id");
+	char when[32];
 
 	bytes_printf(b, "<tr><th scope=\"row\"><a href=\"run/%zu/\">", i + 1);
 	html_text(b, name);
-	bytes_printf(b, "</a></th><td>%s</td><td>", state_in_words(run));
+	bytes_printf(b, "</a></th><td class=\"text\">%s</td><td>%s</td><td class=\"text\">",
+		     state_in_words(run), started(run, when, sizeof when));
 	html_text(b, id ? id : "–");
 	bytes_printf(b, "</td><td>%u</td><td class=\"text\"><code>", follow_count(run->follow));
 	html_text(b, command ? command : "–");
@@ -121,9 +142,9 @@ enum MHD_Result html_list(struct MHD_Connection *c, const struct exposition_run 
 	bytes_puts(&b, "a { color: var(--accent); }</style></head><body><main><section>\n"
 		       "<h1>Runs</h1>\n<div class=\"panel scroll\" tabindex=\"0\" role=\"group\" "
 		       "aria-label=\"Runs\"><table><thead><tr><th scope=\"col\">Run</th><th "
-		       "scope=\"col\">State</th><th scope=\"col\">Job</th><th "
-		       "scope=\"col\">Recordings</th><th scope=\"col\" data-text>Command</th>"
-		       "</tr></thead><tbody>\n");
+		       "scope=\"col\" data-text>State</th><th scope=\"col\">Started (UTC)</th><th "
+		       "scope=\"col\" data-text>Job</th><th scope=\"col\">Recordings</th><th "
+		       "scope=\"col\" data-text>Command</th></tr></thead><tbody>\n");
 	for (size_t i = 0; i < runs; i++)
 		row(&b, &run[i], i);
 	bytes_puts(&b, "</tbody></table></div></section></main></body></html>\n");
