@@ -145,6 +145,8 @@ def check_malformed(port):
 
 def check_page(port, browser, server):
     url = f"http://127.0.0.1:{port}"
+    browser.open(f"{url}/login")
+    check("the page asks for the token", browser.wait_for("document.readyState === 'complete' && location.pathname === '/login'"))
     browser.open(f"{url}/login#{TOKEN}")
     check("the token opens the list", browser.wait_for("location.pathname === '/' && document.querySelectorAll('tbody a').length === 1"))
     check("its address is without the token", TOKEN not in str(browser.evaluate("location.href")))
