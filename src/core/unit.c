@@ -102,7 +102,7 @@ static void format_si(enum unit u, double v, char *out, size_t size)
 	v = scale(v, 1000, 6, &p);
 	if (u == UNIT_PER_SECOND && p == 0)
 		decimal_print(out, size,
-			      is_little(v)      ? "%.2g/s"
+			      is_little(v)      ? "%#.2g/s"
 			      : v < 10 && v > 0 ? "%.2f/s"
 						: "%.0f/s",
 			      v);
@@ -165,7 +165,7 @@ static void format_plain(enum unit u, double v, char *out, size_t size)
 	if (v >= 1e6)
 		decimal_print(out, size, "%.3g%s%s", v, *symbol ? " " : "", symbol);
 	else if (u != UNIT_CELSIUS && is_little(v))
-		decimal_print(out, size, "%.2g%s%s", v, *symbol ? " " : "", symbol);
+		decimal_print(out, size, "%#.2g%s%s", v, *symbol ? " " : "", symbol);
 	else
 		decimal_print(out, size, "%.*f%s%s", u == UNIT_CELSIUS || v >= 99.995 ? 1 : 2, v,
 			      *symbol ? " " : "", symbol);

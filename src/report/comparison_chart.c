@@ -11,7 +11,7 @@
 
 enum { TRACKS_OF_A_GROUP = 20 };
 enum { WIDTH = 560, HEIGHT = 180, LEFT = 70, RIGHT = 12, TOP = 10, BOTTOM = 26 };
-enum { STRIP_WIDTH = 180, STRIP_HEIGHT = 30 };
+enum { STRIP_WIDTH = 130, STRIP_HEIGHT = 30 };
 
 const struct comparison_chart comparison_charts[COMPARISON_CHARTS] = {
 	{ "job.cpu_cores", "Cores in use", UNIT_CORES },

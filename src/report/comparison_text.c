@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FACTS_SHOWN = 12, OTHERS_SHOWN = 10, NAME_COLUMNS = 20, DRIFTED_NAMED = 6 };
+enum { FACTS_SHOWN = 12, OTHERS_SHOWN = 10, NAME_COLUMNS = 18, DRIFTED_NAMED = 6 };
 
 const char *comparison_word(const struct comparison_figure *f)
 {
@@ -337,7 +337,7 @@ static void figure_line(struct bytes *b, const struct comparison_figure *f)
 	if (!fits)
 		bytes_printf(b, "%s\n", name);
 	comparison_change(f, f->result.difference, change, sizeof change);
-	bytes_printf(b, "%-*s %10s %10s %8s", NAME_COLUMNS, fits ? name : "",
+	bytes_printf(b, "%-*s %12s %12s %7s", NAME_COLUMNS, fits ? name : "",
 		     isnan(f->result.a) ? "-" : unit_format(f->unit, f->result.a, a, sizeof a),
 		     isnan(f->result.b) ? "-" : unit_format(f->unit, f->result.b, bb, sizeof bb),
 		     change);
@@ -407,7 +407,7 @@ void comparison_text(struct bytes *b, const struct comparison *x, bool all)
 	group_line(b, x, GROUP_A);
 	group_line(b, x, GROUP_B);
 	facts(b, x, all);
-	bytes_printf(b, "\n%-*s %10s %10s %8s %s\n", NAME_COLUMNS, "", "A", "B", "B-A",
+	bytes_printf(b, "\n%-*s %12s %12s %7s %s\n", NAME_COLUMNS, "", "A", "B", "B-A",
 		     "95 % interval");
 	for (uint32_t i = 0; i < x->nfigures; i++)
 		if (x->figure[i].leads && x->figure[i].result.finding != COMPARE_UNKNOWN)

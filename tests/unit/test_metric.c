@@ -223,7 +223,7 @@ static void numbers_look_as_people_expect(void **unused)
 		{ UNIT_PER_SECOND, 850, "850/s" },
 		{ UNIT_PER_SECOND, 12345, "12.3 k/s" },
 		{ UNIT_PER_SECOND, 0.0042, "0.0042/s" },
-		{ UNIT_CORES, 0.0042, "0.0042 cores" },
+		{ UNIT_CORES, 0.006, "0.0060 cores" },
 		{ UNIT_CORES, 0.0996, "0.10 cores" },
 		{ UNIT_CORES, 3.1, "3.10 cores" },
 		{ UNIT_CORES, 128, "128.0 cores" },
