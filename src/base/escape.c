@@ -242,10 +242,26 @@ static bool starts_formula(const char *text)
 	       !strncmp(text, "\xef\xbc\xa0", 3);
 }
 
+/* As plain_in_json. */
+static size_t plain_in_csv(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] >= ' ' && text[n] < 0x7f && text[n] != '"' && text[n] != ',')
+		n++;
+	return n;
+}
+
 void escape_csv(struct bytes *b, const char *text)
 {
-	bool quoted = text[strcspn(text, "\",\r\n")] != '\0';
+	size_t plain = plain_in_csv(text);
+	bool quoted;
 
+	if (!text[plain] && !starts_formula(text)) {
+		bytes_put(b, text, plain);
+		return;
+	}
+	quoted = text[plain + strcspn(text + plain, "\",\r\n")] != '\0';
 	if (quoted)
 		bytes_u8(b, '"');
 	if (starts_formula(text))

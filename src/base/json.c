@@ -5,10 +5,7 @@
 #include "base/decimal.h"
 #include "base/escape.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void line(struct json *j)
 {
@@ -106,27 +103,19 @@ void json_text(struct json *j, const char *text)
 
 void json_int(struct json *j, int64_t v)
 {
-	char text[32];
+	char text[DECIMAL_ROOM];
 
-	snprintf(text, sizeof text, "%" PRId64, v);
-	plain(j, text);
+	plain(j, decimal_whole(text, v));
 }
 
 void json_real(struct json *j, double v)
 {
-	char text[40];
+	char text[DECIMAL_ROOM];
 
-	if (!isfinite(v)) {
+	if (!isfinite(v))
 		json_null(j);
-		return;
-	}
-	v += 0.0; /* -0 becomes 0 */
-	for (int digits = 15; digits <= 17; digits++) {
-		decimal_print(text, sizeof text, "%.*g", digits, v);
-		if (decimal_parse(text, NULL) == v) /* exact: the same double */
-			break;
-	}
-	plain(j, text);
+	else
+		plain(j, decimal_shortest(text, v));
 }
 
 void json_bool(struct json *j, bool v)

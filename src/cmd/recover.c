@@ -147,7 +147,8 @@ const struct command command_recover = {
 		"that are undamaged, with the samples of a recorder that was killed, as clean recordings "
 		"to a new directory. DIR itself is only read.\n\n"
 		"Each damaged place is named, with the file and the byte. Exit code 0 means that everything "
-		"that can be read was written, however much was damaged. Any recording can be read without "
+		"that can be read was written, however much was damaged. Killed on the way, it leaves no "
+		"recording, and the same command writes them all. Any recording can be read without "
 		"recovering it first: this makes one that others can read without being told of damage. A "
 		"recording that was not closed, or that lost anything, still counts as cut afterwards.",
 	COMMAND_OPTIONS(rows),

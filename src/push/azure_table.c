@@ -40,15 +40,10 @@ struct pushing {
 /* As Python writes the number of seconds. */
 static void write_key(char out[KEY_SIZE], int64_t us)
 {
-	double s = (double)us / 1e6;
+	char room[DECIMAL_ROOM];
+	const char *text = decimal_shortest(room, (double)us / 1e6);
 
-	for (int digits = 15; digits <= 17; digits++) {
-		decimal_print(out, KEY_SIZE, "%.*g", digits, s);
-		if (decimal_parse(out, NULL) == s) /* exact: the same double */
-			break;
-	}
-	if (!strchr(out, '.'))
-		snprintf(out + strlen(out), KEY_SIZE - strlen(out), ".0");
+	snprintf(out, KEY_SIZE, "%s%s", text, strchr(text, '.') ? "" : ".0");
 }
 
 static void set_text(struct bytes *b, const char *text)

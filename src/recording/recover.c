@@ -6,8 +6,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+/* What it is called until all are whole: no reader takes it for a recording. */
+struct part_name {
+	char text[NAME_MAX + 1];
+};
 
 struct copy {
 	const struct join_file *file;
@@ -116,9 +125,18 @@ static bool is_damaged(const struct run *r, const struct join_file *f)
 	return false;
 }
 
+static int part_of(const char *name, struct part_name *part)
+{
+	int n = snprintf(part->text, sizeof part->text, ".%s.part", name);
+
+	return n < 0 || (size_t)n >= sizeof part->text ? -ENAMETOOLONG : 0;
+}
+
+/* Into its part, in place of one that a killed recovery has left. */
 static int file_copy(struct join *j, struct copy *c, int to)
 {
 	const struct join_file *f = c->file;
+	struct part_name part;
 	const struct file_visitor v = { .ctx = c,
 					.head = head_ignore,
 					.event = event_ignore,
@@ -127,9 +145,14 @@ static int file_copy(struct join *j, struct copy *c, int to)
 					.damage = damage_ignore,
 					.block = block_copy };
 	struct file_found found;
-	int rc;
+	int rc = part_of(f->sonde, &part);
 
-	c->fd = openat(to, f->sonde, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (rc)
+		return rc;
+	if (!faccessat(to, f->sonde, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	unlinkat(to, part.text, 0);
+	c->fd = openat(to, part.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (c->fd < 0)
 		return -errno;
 	rc = head_write(c);
@@ -143,16 +166,19 @@ static int file_copy(struct join *j, struct copy *c, int to)
 		rc = -errno;
 	close(c->fd);
 	if (rc)
-		unlinkat(to, f->sonde, 0);
+		unlinkat(to, part.text, 0);
 	bytes_free(&c->out);
 	return rc;
 }
 
-int recover(struct run *r, int to, void (*wrote)(void *ctx, const char *name), void *ctx,
-	    struct err *e)
+static int cannot_write(const char *name, int rc, struct err *e)
 {
-	struct join *j = r->reader;
+	return err_set(e, rc, "cannot write %.200s: %s", name, strerror(-rc));
+}
 
+/* copied: for each file whether it has a part. */
+static int copy_all(struct join *j, int to, bool *copied, struct err *e)
+{
 	for (uint32_t i = 0; i < j->nfiles; i++) {
 		struct copy c = { .file = &j->files[i] };
 		int rc = file_copy(j, &c, to);
@@ -160,9 +186,49 @@ int recover(struct run *r, int to, void (*wrote)(void *ctx, const char *name), v
 		if (rc == -ENODATA || rc == -EPROTO)
 			continue; /* nothing of this one can be read: the run's damages say so */
 		if (rc)
-			return err_set(e, rc, "cannot write %.200s: %s", j->files[i].sonde,
-				       strerror(-rc));
-		wrote(ctx, j->files[i].sonde);
+			return cannot_write(j->files[i].sonde, rc, e);
+		copied[i] = true;
 	}
 	return 0;
+}
+
+/* Their names, now that all are whole; after a failure none. */
+static int name_all(const struct join *j, int to, const bool *copied, int rc, struct err *e)
+{
+	struct part_name part;
+
+	for (uint32_t i = 0; i < j->nfiles; i++) {
+		const char *name = j->files[i].sonde;
+
+		if (!copied[i])
+			continue;
+		part_of(name, &part);
+		if (!rc && renameat(to, part.text, to, name))
+			rc = cannot_write(name, -errno, e);
+		if (rc)
+			unlinkat(to, part.text, 0);
+	}
+	return rc;
+}
+
+int recover(struct run *r, int to, void (*wrote)(void *ctx, const char *name), void *ctx,
+	    struct err *e)
+{
+	struct join *j = r->reader;
+	bool *copied;
+	int rc;
+
+	/* Where directories have no locks, two at once are the user's business. */
+	if (flock(to, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return err_set(e, -EWOULDBLOCK, "another `sonde recover` writes to the same place");
+	copied = calloc(j->nfiles + 1u, sizeof(*copied));
+	if (!copied)
+		return err_set(e, -ENOMEM, "out of memory for %u files", j->nfiles);
+	rc = copy_all(j, to, copied, e);
+	rc = name_all(j, to, copied, rc, e);
+	for (uint32_t i = 0; i < j->nfiles && !rc; i++)
+		if (copied[i])
+			wrote(ctx, j->files[i].sonde);
+	free(copied);
+	return rc;
 }

@@ -3,7 +3,9 @@
  * recover.h - writes what can be read of a run as clean recordings in another directory.
  *
  * Good blocks are copied as they are, rows of a tail become blocks. The source is only read. A
- * recording that lost anything, or was never closed, is marked as not closed in its copy, too.
+ * recording that lost anything, or was never closed, is marked as not closed in its copy, too. All
+ * of them get their names when the last one is whole: who is killed before leaves none, and what he
+ * leaves (.NAME.part) is replaced the next time.
  */
 #ifndef SONDE_RECORDING_RECOVER_H
 #define SONDE_RECORDING_RECOVER_H

@@ -14,18 +14,13 @@
 /* As Python prints it: the fewest digits that make this number. What there was none of is 0. */
 static void put_number(struct bytes *b, double v)
 {
-	char text[40];
+	char room[DECIMAL_ROOM];
+	const char *text = decimal_shortest(room, v);
 
-	if (isnan(v)) {
+	if (isnan(v))
 		bytes_puts(b, " 0");
-		return;
-	}
-	for (int digits = 15; digits <= 17; digits++) {
-		decimal_print(text, sizeof text, "%.*g", digits, v);
-		if (decimal_parse(text, NULL) == v) /* exact: the same double */
-			break;
-	}
-	bytes_printf(b, " %s%s", text, strpbrk(text, ".e") ? "" : ".0");
+	else
+		bytes_printf(b, " %s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 /* A sum, with a point whatever the locale. */

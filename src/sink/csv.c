@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* csv.c - comma-separated values as RFC 4180 has them: a header, CRLF, quotes where needed. */
-#include "base/clock.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "sink/sink.h"
 #include "sink/text.h"
 
-#include <inttypes.h>
-
 struct csv {
 	const struct frame_schema *schema;
 	FILE *out;
 	struct bytes text;
+	struct text_time time;
 };
 
 static int csv_begin(void *state, const struct frame_schema *schema, FILE *out, struct err *e)
@@ -29,25 +27,24 @@ static int csv_begin(void *state, const struct frame_schema *schema, FILE *out, 
 	return text_flush(&c->text, out, TEXT_BLOCK, e);
 }
 
-static void put_cell(struct bytes *b, enum column_type type, const struct cells *c, uint32_t row)
+static void put_cell(struct csv *csv, enum column_type type, const struct cells *c, uint32_t row)
 {
-	struct json number = { .out = b }; /* a JSON number is a CSV number */
-	char time[40];
+	struct json number = { .out = &csv->text }; /* a JSON number is a CSV number */
 
 	if (c->state[row] != STATE_PRESENT)
 		return;
 	switch (type) {
 	case COLUMN_TEXT:
-		escape_csv(b, c->s[row]);
+		escape_csv(&csv->text, c->s[row]);
 		break;
 	case COLUMN_INT:
-		bytes_printf(b, "%" PRId64, c->i[row]);
+		json_int(&number, c->i[row]);
 		break;
 	case COLUMN_REAL:
 		json_real(&number, c->d[row]);
 		break;
 	case COLUMN_TIME:
-		bytes_puts(b, clock_iso(c->i[row], time, sizeof(time)));
+		bytes_puts(&csv->text, text_time(&csv->time, c->i[row]));
 		break;
 	}
 }
@@ -61,7 +58,7 @@ static int csv_batch(void *state, const struct batch *b, struct err *e)
 		for (uint32_t i = 0; i < c->schema->ncolumns; i++) {
 			if (i)
 				bytes_u8(&c->text, ',');
-			put_cell(&c->text, c->schema->columns[i].type, &b->columns[i], row);
+			put_cell(c, c->schema->columns[i].type, &b->columns[i], row);
 		}
 		bytes_puts(&c->text, "\r\n");
 		rc = text_flush(&c->text, c->out, TEXT_BLOCK, e);

@@ -10,6 +10,7 @@ struct json_sink {
 	FILE *out;
 	struct bytes text;
 	struct json json;
+	struct text_time time;
 };
 
 static const char *const type_names[] = {
@@ -52,8 +53,11 @@ static int json_begin(void *state, const struct frame_schema *schema, FILE *out,
 	return text_flush(&s->text, out, TEXT_BLOCK, e);
 }
 
-static void put_cell(struct json *j, enum column_type type, const struct cells *c, uint32_t row)
+static void put_cell(struct json_sink *s, enum column_type type, const struct cells *c,
+		     uint32_t row)
 {
+	struct json *j = &s->json;
+
 	if (c->state[row] != STATE_PRESENT) {
 		json_null(j);
 		return;
@@ -69,7 +73,7 @@ static void put_cell(struct json *j, enum column_type type, const struct cells *
 		json_real(j, c->d[row]);
 		break;
 	case COLUMN_TIME:
-		json_time(j, c->i[row]);
+		json_text(j, text_time(&s->time, c->i[row]));
 		break;
 	}
 }
@@ -83,7 +87,7 @@ static int json_batch(void *state, const struct batch *b, struct err *e)
 		bytes_u8(&s->text, '\n');
 		json_array(&s->json);
 		for (uint32_t i = 0; i < s->schema->ncolumns; i++)
-			put_cell(&s->json, s->schema->columns[i].type, &b->columns[i], row);
+			put_cell(s, s->schema->columns[i].type, &b->columns[i], row);
 		json_array_end(&s->json);
 		rc = text_flush(&s->text, s->out, TEXT_BLOCK, e);
 	}

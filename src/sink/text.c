@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/text.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -17,4 +19,13 @@ int text_flush(struct bytes *b, FILE *out, size_t most, struct err *e)
 	}
 	bytes_reset(b);
 	return 0;
+}
+
+const char *text_time(struct text_time *t, int64_t ns)
+{
+	if (t->ns != ns || !t->text[0]) {
+		t->ns = ns;
+		clock_iso(ns, t->text, sizeof t->text);
+	}
+	return t->text;
 }

@@ -15,4 +15,11 @@ int text_flush(struct bytes *b, FILE *out, size_t most, struct err *e);
 
 enum { TEXT_BLOCK = 65536 };
 
+/* A time as clock_iso writes it: the rows of an instant have it made once. {0} is none yet. */
+struct text_time {
+	int64_t ns;
+	char text[40];
+};
+const char *text_time(struct text_time *t, int64_t ns);
+
 #endif

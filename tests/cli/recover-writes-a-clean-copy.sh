@@ -18,6 +18,14 @@ equal "nothing is overwritten" 1 "$(status_of "$SONDE" recover out 2>said)"
 one_sentence said
 contains said "-o"
 
+# One that is killed on the way leaves no recording, and the next one in the same place writes them all.
+equal "killed while it writes" 153 "$(ulimit -c 0 -f 1 && status_of "$SONDE" recover out -o again 2>said)"
+equal "of its files" 0 "$(find again -name 'node-*' | wc -l)"
+equal "what it left" 1 "$(find again -name '.node-*.part' | wc -l)"
+"$SONDE" recover out -o again 2>said || fail "recover where one was killed: $(cat said)"
+equal "what is there then" "$(ls -A out-recovered)" "$(ls -A again)"
+equal "the copies" "$(cat out-recovered/* | cksum)" "$(cat again/* | cksum)"
+
 # Damage is named by file and byte; the copy has none.
 file=$(echo out-recovered/node-*.sonde)
 at=$(($(stat -c %s "$file") - 200)) # in the values; the events come first

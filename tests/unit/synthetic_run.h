@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SYNTH_MAX = 64, SYNTH_ROWS = 20000 };
+enum { SYNTH_MAX = 192, SYNTH_ROWS = 20000 };
 #define SYNTH_T0 INT64_C(1700000000000000000)
 
 struct synth_row {

@@ -100,6 +100,111 @@ static void test_pages_are_bounded(void **state)
 	}
 }
 
+/* An instant of so many rows is a batch of its own, which points at what the frame has. */
+enum { DEVICES = 150, FEW = 20, INSTANTS = 500 };
+
+static bool is_there(uint32_t device, uint32_t instant)
+{
+	if (instant % 5 == 0)
+		return device < FEW;
+	return instant % 7 || (device * 31 + instant) % 11 > 2;
+}
+
+static int64_t value_of(uint32_t device, uint32_t instant)
+{
+	return (int64_t)device * 1000 + instant;
+}
+
+static struct synth *large_instants(void)
+{
+	struct synth *s = synth_new(100);
+	uint32_t m = synth_metric(s, (struct metric){ "disk.queue_count", "disk",
+						      .unit = UNIT_COUNT, .kind = KIND_GAUGE });
+	static char name[DEVICES][8];
+
+	for (uint32_t i = 0; i < DEVICES; i++) {
+		snprintf(name[i], sizeof name[i], "sd%u", i);
+		synth_series(s, 1, m, synth_instance(s, "disk", name[i]));
+	}
+	for (uint32_t at = 0; at < INSTANTS; at++) {
+		synth_row(s, 1, at);
+		for (uint32_t i = 0; i < DEVICES; i++)
+			if (is_there(i, at))
+				synth_put(s, i + 1, value_of(i, at));
+	}
+	return s;
+}
+
+struct seen {
+	struct columns c;
+	uint8_t rows[INSTANTS][DEVICES];
+};
+
+static void assert_text(const struct seen *x, uint32_t column, uint32_t row, const char *wanted)
+{
+	const struct column_page *p = &x->c.column[column];
+	uint32_t n;
+	const char *text = dictionary_get(&p->texts, p->code[row], &n);
+
+	assert_int_equal(n, strlen(wanted));
+	assert_memory_equal(text, wanted, n);
+}
+
+static int check_page(void *state, struct err *e)
+{
+	enum { NODE, METRIC, INSTANCE, TIME, SECONDS, VALUE, UNIT, KIND, COLUMNS };
+	struct seen *x = state;
+	const struct column_page *p = x->c.column;
+
+	(void)e;
+	assert_int_equal(x->c.schema->ncolumns, COLUMNS);
+	for (uint32_t row = 0; row < x->c.nrows; row++) {
+		uint32_t at = (uint32_t)p[SECONDS].d[row];
+		uint32_t device = (uint32_t)p[VALUE].d[row] / 1000;
+		char name[16];
+
+		assert_in_range(at, 0, INSTANTS - 1);
+		assert_in_range(device, 0, DEVICES - 1);
+		assert_true(p[VALUE].d[row] == (double)value_of(device, at));
+		assert_int_equal(p[TIME].i[row], SYNTH_T0 + at * INT64_C(1000000000));
+		snprintf(name, sizeof name, "sd%u", device);
+		assert_text(x, NODE, row, "alpha");
+		assert_text(x, METRIC, row, "disk.queue_count");
+		assert_text(x, INSTANCE, row, name);
+		assert_text(x, UNIT, row, "count");
+		assert_text(x, KIND, row, "gauge");
+		x->rows[at][device]++;
+	}
+	for (uint32_t i = 0; i < COLUMNS; i++)
+		assert_int_equal(p[i].nulls, 0);
+	columns_next_page(&x->c);
+	return 0;
+}
+
+static void test_large_instants_arrive_whole(void **state)
+{
+	struct synth *s = large_instants();
+	struct seen *x = calloc(1, sizeof *x);
+	const struct selection sel = { 0 };
+	struct err e = { "" };
+	struct frame *f;
+	struct batch b;
+
+	(void)state;
+	assert_int_equal(frame_open(&f, &s->run, &sel, &e), 0);
+	assert_int_equal(columns_open(&x->c, frame_schema(f), &e), 0);
+	while (frame_next(f, &b, &e) > 0)
+		assert_int_equal(columns_batch(&x->c, &b, check_page, x, &e), 0);
+	check_page(x, &e);
+	for (uint32_t at = 0; at < INSTANTS; at++)
+		for (uint32_t i = 0; i < DEVICES; i++)
+			assert_int_equal(x->rows[at][i], is_there(i, at));
+	columns_close(&x->c);
+	frame_close(f);
+	free(x);
+	synth_free(s);
+}
+
 static void check_hybrid(const uint32_t *v, uint32_t n, const char *wanted, size_t size)
 {
 	struct bytes b = { 0 };
@@ -153,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_many_texts_and_numbers),
 		cmocka_unit_test(test_a_text_is_read_in_each_batch),
 		cmocka_unit_test(test_pages_are_bounded),
+		cmocka_unit_test(test_large_instants_arrive_whole),
 		cmocka_unit_test(test_runs_and_packed_numbers),
 		cmocka_unit_test(test_full_disk),
 	};

@@ -190,6 +190,9 @@ static void csv_is_quoted_and_no_formula(void **state)
 		  "'\xef\xbc\x9d"
 		  "1" }, /* full-width = */
 		{ "a=b", "a=b" },
+		{ "a b ~", "a b ~" },
+		{ "\xc3\xbc,\"", "\"\xc3\xbc,\"\"\"" },
+		{ "-a\"b", "\"'-a\"\"b\"" },
 		{ "a\x1b\x01\xc2\x9b\xff", "a" FFFD FFFD FFFD FFFD },
 	};
 
