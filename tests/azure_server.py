@@ -16,9 +16,9 @@ TABLE = "shipyardperf"
 
 
 class Server:
-    """entities: {(partition, row): entity}. fail(n) says of the n-th request None, or (status, Retry-After)."""
+    """entities: {(partition, row): entity}. fail(n) says of the n-th request None, or (status, Retry-After). endless: so many pages follow one another in a ring."""
 
-    def __init__(self, entities=(), page=1000, empty_every=0, fail=lambda n: None, endless=False):
+    def __init__(self, entities=(), page=1000, empty_every=0, fail=lambda n: None, endless=0):
         self.entities = {(e["PartitionKey"], e["RowKey"]): e for e in entities}
         self.page, self.empty_every, self.fail, self.endless = page, empty_every, fail, endless
         self.seen = []  # (method, path with its query, headers)
@@ -91,7 +91,7 @@ class Server:
                 end = begin if empty else begin + owner.page
                 more = {"x_ms_continuation_nextpartitionkey": "1!a=b&c", "x_ms_continuation_NextRowKey": f"1!{end}"}
                 if owner.endless:
-                    more["x_ms_continuation_NextRowKey"] = "1!7"
+                    more["x_ms_continuation_NextRowKey"] = f"1!{7 + pages % owner.endless}"
                 value = [owner.entities[r] for r in rows[begin:end]]
                 self.answer(200, json.dumps({"value": value}).encode(), **(more if end < len(rows) or owner.endless else {}))
 

@@ -275,33 +275,53 @@ static int ask_page(struct table *t, const char *path, struct bytes *query, stru
 	return rc || a->status == 200 ? rc : refusal(t, a, e);
 }
 
-/* A page may be empty and not be the last one; a server that had no time says the same again. */
+/* From page to page. */
+struct walk {
+	struct token at, next, seen; /* seen: one of those before */
+	unsigned page, same;
+};
+
+static bool same_token(const struct token *a, const struct token *b)
+{
+	return !strcmp(a->partition, b->partition) && !strcmp(a->row, b->row);
+}
+
+/* A server that had no time says the same again, but does not come back to where it was. By Brent's
+ * algorithm one token finds a ring of any length. */
+static bool walk_on(struct walk *w)
+{
+	w->same = same_token(&w->at, &w->next) ? w->same + 1 : 0;
+	if (w->same > SAME_MAX || (!w->same && same_token(&w->seen, &w->next)))
+		return false;
+	if (!(w->page & (w->page - 1)))
+		w->seen = w->next;
+	w->at = w->next;
+	return true;
+}
+
+/* A page may be empty and not be the last one. */
 int table_pages(struct table *t, const char *partition,
 		int (*take)(void *ctx, unsigned page, const char *text, size_t n), void *ctx,
 		struct err *e)
 {
-	struct token at = { .row = "" }, next;
+	struct walk w = { .same = 0 };
 	struct bytes query = { 0 };
 	char path[ADDRESS_MAX + 8];
 	struct http_answer a;
-	unsigned same = 0;
 	int rc = 0;
 
 	snprintf(path, sizeof path, "%s()", t->path);
-	for (unsigned page = 1; !rc; page++) {
-		write_query(&query, partition, &at);
+	for (w.page = 1; !rc; w.page++) {
+		write_query(&query, partition, &w.at);
 		rc = ask_page(t, path, &query, &a, e);
-		if (!rc && (!next_page(&a, &next) || page == PAGES_MAX))
+		if (!rc && (!next_page(&a, &w.next) || w.page == PAGES_MAX))
 			rc = err_set(e, -EPROTO, "%.200s does not come to an end", t->server.shown);
-		rc = rc ? rc : take(ctx, page, a.text, a.length);
-		if (rc || (!next.partition[0] && !next.row[0]))
+		rc = rc ? rc : take(ctx, w.page, a.text, a.length);
+		if (rc || (!w.next.partition[0] && !w.next.row[0]))
 			break;
-		same = strcmp(at.partition, next.partition) || strcmp(at.row, next.row) ? 0
-											: same + 1;
-		if (same > SAME_MAX)
-			rc = err_set(e, -EPROTO, "%.200s gives the same page again and again",
+		if (!walk_on(&w))
+			rc = err_set(e, -EPROTO, "%.200s gives the same pages again and again",
 				     t->server.shown);
-		at = next;
 	}
 	bytes_free(&query);
 	return rc;

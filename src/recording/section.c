@@ -22,8 +22,6 @@ static const ZSTD_compressionParameters parameters = {
 	.minMatch = 7,
 };
 
-enum { SIZE_ROOM = 10 }; /* of a varint */
-
 static bool parameters_set(ZSTD_CCtx *zstd)
 {
 	const struct {
@@ -73,24 +71,52 @@ void compressor_free(struct compressor *c)
 	*c = (struct compressor){ 0 };
 }
 
+/* A frame, with a Huffman code where one saves anything; without, as zstd's negative levels are. */
+static size_t frame_write(struct compressor *c, uint8_t *to, size_t room, const uint8_t *raw,
+			  size_t n, bool coded)
+{
+	size_t rc = ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_targetLength, !coded);
+
+	return ZSTD_isError(rc) ? rc : ZSTD_compress2(c->zstd, to, room, raw, n);
+}
+
+/* Their size, or an error when they would be larger than the raw bytes. */
+static size_t frames_write(struct compressor *c, uint8_t *to, const uint8_t *raw, size_t n,
+			   size_t coded)
+{
+	size_t first = coded ? frame_write(c, to, n, raw, coded, true) : 0, rest;
+
+	if (coded == n || ZSTD_isError(first))
+		return first;
+	rest = frame_write(c, to + first, n - first, raw + coded, n - coded, false);
+	return ZSTD_isError(rest) ? rest : first + rest;
+}
+
 void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n)
 {
-	size_t stored, head;
+	section_put_mixed(out, c, raw, n, n);
+}
+
+void section_put_mixed(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n,
+		       size_t coded)
+{
+	size_t before = out->len, stored, room;
+	uint8_t *to;
 
 	bytes_varint(out, n);
-	head = out->len;
-	if (!bytes_room(out, n + SIZE_ROOM))
+	room = out->len - before; /* for the other size, which is seldom shorter when written */
+	if (!bytes_room(out, room + n))
 		return;
-	/* Compressed behind where its size will stand; too large for the room is an error. */
-	stored = n && set_up(c) ? ZSTD_compress2(c->zstd, out->data + head + SIZE_ROOM, n, raw, n)
-				: n;
+	to = out->data + out->len + room;
+	stored = n && set_up(c) ? frames_write(c, to, raw, n, coded) : n;
 	if (ZSTD_isError(stored) || stored >= n) {
 		bytes_varint(out, n);
 		bytes_put(out, raw, n);
 		return;
 	}
 	bytes_varint(out, stored);
-	memmove(out->data + out->len, out->data + head + SIZE_ROOM, stored);
+	if (to != out->data + out->len)
+		memmove(out->data + out->len, to, stored);
 	out->len += stored;
 }
 

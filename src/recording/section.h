@@ -2,7 +2,7 @@
 /*
  * section.h - bytes inside a block, compressed when that makes them smaller.
  *
- * varint raw size, varint stored size, bytes: a zstd frame, or the bytes themselves when the sizes
+ * varint raw size, varint stored size, bytes: zstd frames, or the bytes themselves when the sizes
  * are equal. The compressor lives in memory reserved at its start and never allocates.
  */
 #ifndef SONDE_RECORDING_SECTION_H
@@ -19,6 +19,10 @@ struct compressor {
 int compressor_init(struct compressor *c); /* 0 or -ENOMEM */
 void compressor_free(struct compressor *c);
 void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
+/* The same for bytes of which only the first `coded` are skewed. What is behind is searched for
+ * what comes again, but not given a Huffman code, which costs more than all the rest of it. */
+void section_put_mixed(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n,
+		       size_t coded);
 
 struct expander {
 	struct ZSTD_DCtx_s *zstd;

@@ -5,64 +5,68 @@
 #include "recording/varint.h"
 
 #include <errno.h>
-
-/* From the end of the one before: what a thread does comes one behind the other. */
-static uint8_t *times_write(uint8_t *at, const struct spans *s)
-{
-	uint64_t behind = 0;
-
-	for (uint32_t i = 0; i < s->n; i++) {
-		uint64_t begin = (uint64_t)s->begin_ns[i];
-
-		at = varint_write(at, zigzag_encode((int64_t)(begin - behind)));
-		behind = (uint64_t)s->end_ns[i];
-	}
-	for (uint32_t i = 0; i < s->n; i++) {
-		uint64_t took = (uint64_t)s->end_ns[i] - (uint64_t)s->begin_ns[i];
-
-		at = varint_write(at, zigzag_encode((int64_t)took));
-	}
-	return at;
-}
+#include <string.h>
 
 static uint8_t *names_write(uint8_t *at, const struct spans *s)
 {
-	bool wide = s->nnames > 256;
+	const uint16_t *name = s->name;
+	uint32_t n = s->n;
 
-	for (uint32_t i = 0; i < s->n; i++) {
-		*at++ = (uint8_t)s->name[i];
-		if (wide)
-			*at++ = (uint8_t)(s->name[i] >> 8);
+	if (s->nnames <= 256) {
+		for (uint32_t i = 0; i < n; i++)
+			at[i] = (uint8_t)name[i];
+		return at + n;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		*at++ = (uint8_t)name[i];
+		*at++ = (uint8_t)(name[i] >> 8);
 	}
 	return at;
 }
 
-static void extent_put(struct bytes *out, const struct spans *s)
-{
-	int64_t first = s->n ? s->begin_ns[0] : 0, last = s->n ? s->end_ns[0] : 0;
+struct extent {
+	int64_t first_ns, last_ns;
+};
 
-	for (uint32_t i = 1; i < s->n; i++) {
-		first = s->begin_ns[i] < first ? s->begin_ns[i] : first;
-		last = s->end_ns[i] > last ? s->end_ns[i] : last;
+/* Begins from the end of the one before: what a thread does comes one behind the other. Durations
+ * are written out of the begins' way, and then moved to their end. */
+static uint8_t *times_write(uint8_t *at, const struct spans *s, struct extent *x)
+{
+	const int64_t *begin_ns = s->begin_ns, *end_ns = s->end_ns;
+	uint8_t *const apart = at + (size_t)s->n * VARINT_MAX;
+	uint8_t *took_at = apart;
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	uint64_t behind = 0;
+
+	for (uint32_t i = 0, n = s->n; i < n; i++) {
+		uint64_t begin = (uint64_t)begin_ns[i], end = (uint64_t)end_ns[i];
+
+		at = varint_write(at, zigzag_encode((int64_t)(begin - behind)));
+		took_at = varint_write(took_at, zigzag_encode((int64_t)(end - begin)));
+		first = (int64_t)begin < first ? (int64_t)begin : first;
+		last = (int64_t)end > last ? (int64_t)end : last;
+		behind = end;
 	}
-	bytes_zigzag(out, first);
-	bytes_zigzag(out, (int64_t)((uint64_t)last - (uint64_t)first));
+	*x = s->n ? (struct extent){ first, last } : (struct extent){ 0, 0 };
+	memmove(at, apart, (size_t)(took_at - apart));
+	return at + (took_at - apart);
 }
 
 void spans_put(struct bytes *out, struct compressor *c, uint8_t *raw, uint32_t node,
 	       const struct spans *s)
 {
-	uint8_t *at;
+	struct extent x;
+	uint8_t *times = names_write(raw, s), *end = times_write(times, s, &x);
 
 	bytes_varint(out, node);
 	bytes_varint(out, s->track);
 	bytes_varint(out, s->n);
-	extent_put(out, s);
+	bytes_zigzag(out, x.first_ns);
+	bytes_zigzag(out, (int64_t)((uint64_t)x.last_ns - (uint64_t)x.first_ns));
 	bytes_varint(out, s->nnames);
 	for (uint32_t i = 0; i < s->nnames; i++)
 		bytes_text(out, s->names[i]);
-	at = times_write(names_write(raw, s), s);
-	section_put(out, c, raw, (size_t)(at - raw));
+	section_put_mixed(out, c, raw, (size_t)(end - raw), (size_t)(times - raw));
 }
 
 const char *spans_name_get(struct spans_head *h, size_t *n)
