@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `sonde bench run` costs a script, and what it costs to put trials into the store. Takes 5 minutes.
 #
-# The script works for about 1 s. It is run bare and by `sonde bench run` in turns; each time it is measured from before its fork until it
-# was waited for, and a pair is one of each. The overhead is how much longer it took; its estimate and interval are those of signed ranks over
-# the pairs, since other machines on the same processor make single pairs differ by much, in both directions.
+# The overhead on a script of 1 s is put together from parts (bench/trials_overhead.py): how much longer a script takes that does nothing, by
+# what the CPU time of the same work grows, in turns of 5 ms between a bare script and one under Sonde, and Sonde's own CPU time for each second,
+# counted as if the script had waited for all of it. Other machines on the same processor change its speed from second to second: so the
+# difference of whole scripts of 1 s, which take turns, too, has a wide interval, and no bar.
 #
 # 10,000 trials go into SQLite in transactions of 100, with all that is checked and written of each; the same rows go bare, by Python's sqlite3,
 # into tables of the same schema with the same indexes, in the same transactions. Both take turns.
@@ -12,17 +13,22 @@
 # Then two batches of 50,000 trials are compared, which takes all their rows, and Python's sqlite3 fetches these in one query for each batch.
 set -eu
 . bench/bar.sh
-BUILD=${BUILD:-build} PAIRS=${PAIRS:-60} ROUNDS=${ROUNDS:-5}
+BUILD=${BUILD:-build} PAIRS=${PAIRS:-40} ROUNDS=${ROUNDS:-5}
 [ -z "${QUICK:-}" ] || PAIRS=8 ROUNDS=2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export SONDE=$BUILD/sonde
 
-read -r middle high cpu own < <(/usr/bin/python3 bench/trials_overhead.py "$scratch" "$PAIRS")
-figure "a script of 1 s takes longer by" "$middle" %
-figure "its own CPU time grows by" "$cpu" %
-figure "CPU time of sonde for a trial, from its start to its end" "$own" ms
+read -r start work second total high whole low_whole high_whole own < <(/usr/bin/python3 bench/trials_overhead.py "$scratch" "$PAIRS")
+figure "a script that does nothing takes longer by" "$start" ms
+figure "CPU time of the same work grows by" "$work" %
+figure "CPU time of sonde for each second of a script" "$second" ms
+figure "these together, of a script of 1 s" "$total" %
 bar "upper bound of the 95 % interval of that" "$high" % "<=" 1
+figure "a script of 1 s as a whole takes longer by" "$whole" %
+figure "lower end of the 95 % interval of that" "$low_whole" %
+figure "upper end of it" "$high_whole" %
+figure "CPU time of sonde for a trial, from its start to its end" "$own" ms
 
 for _ in $(seq "$ROUNDS"); do
 	rm -f "$scratch"/*.sqlite

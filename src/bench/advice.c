@@ -29,8 +29,8 @@ const char *advice_verdict_name(enum advice_verdict v)
 
 /* ---- candidates ---- */
 
-/* A trial that breaks a constraint refuses the candidate; one that keeps it, at least, has to say
- * so. */
+/* A trial that ended well and breaks a constraint refuses the candidate; one that keeps it, at
+ * least, has to say so. */
 static void constrain(struct candidate *x, const struct campaign *c, const struct advice_wish *w)
 {
 	for (uint32_t i = 0; i < w->nconstraints; i++) {

@@ -132,28 +132,59 @@ struct inspection {
 	struct pool pool;
 };
 
-static int put_result(struct amun *a, struct inspection *x, int64_t number, const char *path,
-		      const struct jsontree *document, struct err *e)
+struct result {
+	int64_t number; /* from 1 */
+	const char *path;
+	const struct jsontree *document; /* NULL: there is none, and why: */
+	const char *why;
+	const char *log; /* what the container said; NULL: it is not there */
+};
+
+/* What is in the result, and what it says of how it came about. */
+static int take_document(struct trial *t, struct contract *said, const struct result *r,
+			 struct pool *pool)
+{
+	struct err why = { "" };
+	int rc = contract_take(said, r->document, &why);
+
+	if (rc == -ENOMEM)
+		return rc;
+	if (said->wrapped)
+		take_result(t, said->wrapped, pool);
+	t->said = said;
+	t->said_well = !rc;
+	if (rc && !*t->reason)
+		snprintf(t->reason, sizeof t->reason, "%s", why.text);
+	return 0;
+}
+
+static int put_result(struct amun *a, struct inspection *x, const struct result *r, struct err *e)
 {
 	struct contract said = { 0 };
 	struct amun_facts facts = { 0 };
 	struct pool pool = { 0 };
 	struct trial t;
-	struct err why = { "" };
-	int rc;
+	int rc = 0;
 
-	trial_init(&t, number);
-	rc = contract_take(&said, document, &why);
-	if (said.wrapped)
-		take_result(&t, said.wrapped, &pool);
-	t.said = &said;
-	t.said_well = !rc;
-	t.path = path;
-	if (rc && !*t.reason)
-		snprintf(t.reason, sizeof t.reason, "%s", why.text);
-	amun_facts_of(&facts, said.wrapped ? said.wrapped : document, x->specification, x->folder,
-		      number - 1);
-	rc = facts.failed ? err_set(e, -ENOMEM, "out of memory for facts of a trial") : 0;
+	trial_init(&t, r->number);
+	if (r->document)
+		rc = take_document(&t, &said, r, &pool);
+	else
+		snprintf(t.reason, sizeof t.reason, "%s", r->why);
+	if (r->log && !(t.err && *t.err))
+		t.err = r->log;
+	t.path = r->path;
+	amun_facts_of(&facts, said.wrapped ? said.wrapped : r->document, x->specification,
+		      x->folder, r->number - 1);
+	if (*facts.wrong.text)
+		note(a, "%.600s; the facts in it are left out", facts.wrong.text);
+	if (facts.left_out)
+		note(a,
+		     "%.300s: %u facts of its machine and software are left out: it has more than "
+		     "there is room for",
+		     r->path, facts.left_out);
+	if (rc || facts.failed)
+		rc = err_set(e, -ENOMEM, "out of memory for a trial");
 	if (!rc)
 		rc = environment_put(a->store->database, facts.fact, facts.n, &t.environment_id, e);
 	if (!rc)
@@ -166,24 +197,44 @@ static int put_result(struct amun *a, struct inspection *x, int64_t number, cons
 	return rc;
 }
 
+/* The end of it: there it says why there is no more. */
+static const char *log_beside(const char *result, struct pool *pool)
+{
+	char path[PATH_MAX];
+	struct bytes b = { 0 };
+	const char *kept = NULL;
+	struct err e;
+	size_t cut;
+
+	snprintf(path, sizeof path, "%.*slog", (int)(strlen(result) - strlen("result")), result);
+	if (!textfile_read(path, "log", CONTRACT_DOCUMENT, &b, &e) && b.len) {
+		cut = b.len > KEPT_BYTES ? b.len - KEPT_BYTES : 0;
+		kept = pool_text(pool, (const char *)b.data + cut, b.len - cut);
+	}
+	bytes_free(&b);
+	return kept;
+}
+
 static int import_result(struct amun *a, struct inspection *x, int64_t number, const char *path,
 			 struct err *e)
 {
+	struct result r = { .number = number, .path = path };
 	struct pool pool = { 0 };
 	struct err why = { "" };
-	const struct jsontree *document;
 	int rc = trial_exists(a->store->database, &x->batch, number, e);
 
 	if (rc) {
 		a->there_already += rc > 0;
 		return rc < 0 ? rc : 0;
 	}
-	document = read_json(path, "result", &pool, NULL, &why);
-	if (!document) {
+	r.document = read_json(path, "result", &pool, NULL, &why);
+	r.why = why.text;
+	r.log = log_beside(path, &pool);
+	if (!r.document && !r.log) {
 		note(a, "%.700s; it is left out", why.text);
 		a->left_out++;
 	} else {
-		rc = put_result(a, x, number, path, document, e);
+		rc = put_result(a, x, &r, e);
 	}
 	pool_free(&pool);
 	return rc;
@@ -387,8 +438,12 @@ static int import_document(struct amun *a, const char *path, struct err *e)
 		a->there_already += there > 0;
 		rc = there < 0 ? there : 0;
 		if (!there)
-			rc = put_result(a, &x, 1, realpath(path, absolute) ? absolute : path,
-					document, e);
+			rc = put_result(a, &x,
+					&(struct result){
+						.number = 1,
+						.path = realpath(path, absolute) ? absolute : path,
+						.document = document },
+					e);
 	}
 	if (!rc)
 		rc = database_commit(a->store->database, e);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/textfile.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -25,8 +26,12 @@ static void add(struct amun_facts *f, const char *name, const char *text)
 	struct bench_fact new;
 
 	/* A clock frequency of that moment makes no other machine. */
-	if (f->n == FACTS_MAX || strstr(name, "hz_actual"))
+	if (strstr(name, "hz_actual"))
 		return;
+	if (f->n == FACTS_MAX) {
+		f->left_out++;
+		return;
+	}
 	grown = array_room(f->fact, f->n, &f->cap, sizeof *f->fact);
 	new = (struct bench_fact){ pool_text(&f->pool, name, strlen(name)),
 				   pool_text(&f->pool, text, strlen(text)) };
@@ -95,15 +100,24 @@ static void packages(struct amun_facts *f, const struct jsontree *specification)
 static void hwinfo_beside(struct amun_facts *f, const char *folder, int64_t number)
 {
 	char path[PATH_MAX];
+	const struct jsontree *hwinfo = NULL;
 	struct pool pool = { 0 };
 	struct bytes b = { 0 };
-	struct err e;
+	struct err e = { "" };
+	int rc;
 
-	if (*folder &&
-	    (size_t)snprintf(path, sizeof path, "%s/results/%" PRId64 "/hwinfo", folder, number) <
-		    sizeof path &&
-	    !textfile_read(path, "hwinfo", CONTRACT_DOCUMENT, &b, &e) && b.len)
-		flatten(f, "hwinfo", jsontree_read(&pool, b.data, b.len, &e), 0);
+	if (!*folder || (size_t)snprintf(path, sizeof path, "%s/results/%" PRId64 "/hwinfo", folder,
+					 number) >= sizeof path)
+		return;
+	rc = textfile_read(path, "hwinfo", CONTRACT_DOCUMENT, &b, &e);
+	if (!rc && b.len) {
+		hwinfo = jsontree_read(&pool, b.data, b.len, &e);
+		flatten(f, "hwinfo", hwinfo, 0);
+	}
+	if (rc && rc != -ENOENT)
+		f->wrong = e;
+	else if (!rc && b.len && !hwinfo)
+		err_set(&f->wrong, -EBADMSG, "%.300s: %s", path, e.text);
 	bytes_free(&b);
 	pool_free(&pool);
 }

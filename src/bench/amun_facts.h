@@ -11,7 +11,9 @@ struct amun_facts {
 	struct bench_fact *fact;
 	uint32_t n, cap;
 	struct pool pool;
-	bool failed; /* out of memory */
+	bool failed;       /* out of memory */
+	uint32_t left_out; /* there was no room for so many */
+	struct err wrong;  /* with the file hwinfo; "": nothing */
 };
 
 /* Of the result, of the file hwinfo beside it, and of the specification, which may be NULL. */

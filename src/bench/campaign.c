@@ -134,6 +134,9 @@ const char *campaign_text(const struct campaign *c, uint32_t trial, const char *
 		return r->version;
 	if (!strcmp(name, "host"))
 		return r->host;
+	for (uint32_t i = c->g.nparameters; i < c->g.ntexts; i++)
+		if (!strcmp(c->g.parameter[i].name, name))
+			return c->g.parameter[i].text[trial];
 	return bench_environment_text(campaign_environment(c, trial), name);
 }
 

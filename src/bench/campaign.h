@@ -4,7 +4,8 @@
  * was asked to do, and the machine and software it ran on.
  *
  * What is asked of a trial by name is a parameter of its script, component, version, host or batch,
- * or a fact of its environment (host.cpu_model, package.numpy). {0} is empty and safe to free.
+ * a result that is a text or a truth value, or a fact of its environment (host.cpu_model,
+ * package.numpy). {0} is empty and safe to free.
  * Every text is hostile.
  */
 #ifndef SONDE_BENCH_CAMPAIGN_H
@@ -43,7 +44,7 @@ const struct bench_environment *campaign_environment(const struct campaign *c, u
 /* ---- conditions: "matrix_size=512", "package.numpy!=1.*", "peak_memory_bytes<4G" ---- */
 
 enum campaign_relation {
-	CAMPAIGN_IS = 0, /* a glob, or a number */
+	CAMPAIGN_IS = 0, /* a glob; of what is a number, that number, however it is written */
 	CAMPAIGN_IS_NOT,
 	CAMPAIGN_LESS,
 	CAMPAIGN_AT_MOST,

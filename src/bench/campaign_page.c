@@ -82,9 +82,10 @@ static void put_header(struct bytes *b, const struct page *p)
 		      : p->figure->sense == BENCH_MORE_IS_BETTER ? ", more is better"
 								 : "");
 	bytes_printf(b,
-		     "</li><li><b>%u</b> trials</li><li><b>%u</b> of them failed</li>"
-		     "<li><b>%u</b> different ones</li></ul>",
-		     trials, failed, p->groups->n);
+		     "</li><li><b>%u</b> trial%s</li><li><b>%u</b> of them failed</li>"
+		     "<li><b>%u</b> combination%s tried</li></ul>",
+		     trials, trials == 1 ? "" : "s", failed, p->groups->n,
+		     p->groups->n == 1 ? "" : "s");
 }
 
 static void put_parameters(struct bytes *b, const struct page *p)

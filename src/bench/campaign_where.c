@@ -94,6 +94,15 @@ bool campaign_value(const struct campaign *c, const char *name, uint32_t trial, 
 	return *text || !isnan(*number);
 }
 
+/* Is what a trial says by that name a number, and no text that may look like one? "1.10" of a
+ * package is not "1.1", of a parameter it is. */
+static bool is_number(const struct campaign *c, const char *name, const char *text)
+{
+	const struct model_column *m = text ? model_find(&c->g.model, name) : NULL;
+
+	return !text || (m && (m->type == MODEL_INT || m->type == MODEL_REAL));
+}
+
 int campaign_holds(const struct campaign *c, const struct campaign_condition *x, uint32_t trial)
 {
 	const char *text;
@@ -102,7 +111,7 @@ int campaign_holds(const struct campaign *c, const struct campaign_condition *x,
 
 	if (!campaign_value(c, x->name, trial, &text, &v))
 		return -1;
-	same = (!isnan(v) && v == x->number) ||
+	same = (is_number(c, x->name, text) && v == x->number) ||
 	       (text && (!strcmp(text, x->value) || glob_match(x->value, text)));
 	switch (x->relation) {
 	case CAMPAIGN_IS:

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* Of the object itself: each is held against each. */
+enum { KEYS_MAX = 4096 };
+
 static void fault(struct contract *c, bool warning, uint64_t line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -135,6 +138,14 @@ static bool ends_in(const char *text, const char *end)
 /* tensorflow_aicoe_buildinfo, pytorch_buildinfo, ...; and nothing may be said twice. */
 static void check_keys(struct contract *c)
 {
+	unsigned n = 0;
+
+	for (const struct jsontree *v = c->said->first; v; v = v->next)
+		if (n++ == KEYS_MAX) {
+			fault(c, false, v->line,
+			      "more than %d keys; what there is much of is a list", KEYS_MAX);
+			return;
+		}
 	for (const struct jsontree *v = c->said->first; v; v = v->next) {
 		if (jsontree_find(c->said, v->key) != v)
 			fault(c, false, v->line, "the key \"%.60s\" is there twice", v->key);

@@ -137,6 +137,12 @@ static bool is_number(const struct model_column *c)
 	return c->is_result && (c->type == MODEL_INT || c->type == MODEL_REAL);
 }
 
+static bool is_word(const struct model_column *c)
+{
+	return c->is_result &&
+	       (c->type == MODEL_TEXT || c->type == MODEL_BOOL || c->type == MODEL_ANY);
+}
+
 /* "GB/s", "images/s"; not "ms/step", which is a time. */
 static bool is_rate(const char *unit)
 {
@@ -200,6 +206,10 @@ static int plan_parameters(struct bench_group *g, struct err *e)
 	for (uint32_t i = 0; i < g->model.ncolumns; i++)
 		if (!g->model.column[i].is_result)
 			g->parameter[g->nparameters++].name = g->model.column[i].name;
+	g->ntexts = g->nparameters;
+	for (uint32_t i = 0; i < g->model.ncolumns; i++)
+		if (is_word(&g->model.column[i]))
+			g->parameter[g->ntexts++].name = g->model.column[i].name;
 	return 0;
 }
 
@@ -213,7 +223,7 @@ static void select_trials(struct bytes *sql, const struct bench_group *g, bool a
 		bytes_puts(sql, g->figure[i].is_own ? ", x." : ", t.");
 		indicator_quote(sql, g->figure[i].name);
 	}
-	for (uint32_t i = 0; i < g->nparameters; i++) {
+	for (uint32_t i = 0; i < g->ntexts; i++) {
 		bytes_puts(sql, ", x.");
 		indicator_quote(sql, g->parameter[i].name);
 	}
@@ -250,7 +260,7 @@ static int grow(struct bench_group *g, struct err *e)
 			return no_memory(e);
 		g->figure[i].value = value;
 	}
-	for (uint32_t i = 0; i < g->nparameters && g->row_cap != cap; i++) {
+	for (uint32_t i = 0; i < g->ntexts && g->row_cap != cap; i++) {
 		const char **text = g->parameter[i].text;
 
 		text = reallocarray(text, g->row_cap, sizeof *text);
@@ -307,7 +317,7 @@ static int add_row(struct bench_group *g, const struct field *row, struct err *e
 		g->host = g->row[g->ntrials].host;
 	for (uint32_t i = 0; i < g->nfigures; i++)
 		g->figure[i].value[g->ntrials] = failed ? (double)NAN : field_number(&row[ROW + i]);
-	for (uint32_t i = 0; i < g->nparameters; i++)
+	for (uint32_t i = 0; i < g->ntexts; i++)
 		g->parameter[i].text[g->ntrials] =
 			keep_value(g, model_find(&g->model, g->parameter[i].name),
 				   &row[ROW + g->nfigures + i]);
@@ -390,7 +400,7 @@ void bench_group_free(struct bench_group *g)
 {
 	for (uint32_t i = 0; i < g->nfigures; i++)
 		free(g->figure[i].value);
-	for (uint32_t i = 0; i < g->nparameters; i++)
+	for (uint32_t i = 0; i < g->ntexts; i++)
 		free(g->parameter[i].text);
 	free(g->figure);
 	free(g->parameter);

@@ -36,7 +36,7 @@ struct bench_row {
 	const char *component, *version, *host;
 };
 
-/* What the script was asked to do. */
+/* What the script was asked to do, or answered with another thing than a number. */
 struct bench_parameter {
 	const char *name;
 	const char **text; /* [trials]; NULL: not said */
@@ -50,8 +50,10 @@ struct bench_group {
 	uint32_t ntrials, nfailed, row_cap;
 	struct bench_figure *figure; /* those that have a value */
 	uint32_t nfigures, figure_cap;
-	struct bench_parameter *parameter; /* of an indicator's trials */
-	uint32_t nparameters;
+	struct bench_parameter *parameter; /* [ntexts] of an indicator's trials; behind the
+					    * parameters those results that are texts, or true or
+					    * false */
+	uint32_t nparameters, ntexts;
 	struct model model;
 	struct pool pool;
 };

@@ -17,7 +17,8 @@ int indicator_read(struct database *s, const char *name, struct model *m, struct
 /* Makes *m what a result of that indicator goes by. The store's model is made when there is none,
  * and changed to have the columns of `declared`, when that is not NULL, or else those that the
  * result brings. m: {0}, or as it was read before. 0; -EBADMSG: the result does not fit the model,
- * which stays as it is; -EEXIST: what is declared does not fit what is stored; -errno. */
+ * which stays as it is, or is made as it is declared when there is none; -EEXIST: what is declared
+ * does not fit what is stored; -errno. */
 int indicator_bring(struct database *s, const struct model *declared, const struct contract *c,
 		    struct model *m, struct err *e);
 

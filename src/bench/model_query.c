@@ -57,9 +57,8 @@ static int check_name(const struct model_reading *r, const char *name, char *at,
 
 	if (strchr(name, '*'))
 		return model_wrong(r, e, "a query names each column by itself, not", at);
-	if (c && c->is_result && c->type != MODEL_INT && c->type != MODEL_REAL)
-		return model_wrong(
-			r, e, "of results a query takes those that are numbers, which is not", at);
+	if (c && c->is_result && c->type == MODEL_JSON)
+		return model_wrong(r, e, "of results a query takes no lists and objects:", at);
 	if (c && (!strcmp(c->name, name) || strchr(c->name, '*')))
 		return 0;
 	if (is_of_trials(name))

@@ -34,8 +34,8 @@ static const struct option rows[] = {
 	{ .name = "constraint",
 	  .type = ARG_LIST,
 	  .value = "CONDITION",
-	  .help = "Only what keeps this in every trial, as 'peak_memory_bytes<4G'; may be given "
-		  "again.",
+	  .help = "Only what keeps this in every trial that ended well, as "
+		  "'peak_memory_bytes<4G'; may be given again.",
 	  OPTION_OFFSET(struct advise_options, constraint) },
 	{ .name = "margin",
 	  .type = ARG_TEXT,
@@ -137,7 +137,7 @@ static void put_label(struct bytes *b, const struct candidate *x)
 
 static double share(const struct candidate *x, double difference)
 {
-	return 100 * difference / fabs(x->against.a);
+	return difference / fabs(x->against.a) * 100;
 }
 
 static void verdict_text(struct bytes *b, const struct answer *a)
@@ -412,8 +412,8 @@ const struct command command_bench_advise = {
 		"winner only when it is shown to be better than each other, with 95 % for all of "
 		"them together; those that are shown to be the same within the margin are a tie; "
 		"of the rest it says how many more trials an answer needs. Trials that failed are "
-		"counted apart; what breaks a constraint in any trial, or says nothing of it, is "
-		"no choice.\n\n"
+		"counted apart and decide nothing; what breaks a constraint in any other, or says "
+		"nothing of it in all of them, is no choice.\n\n"
 		"What to try next: what might be better than what leads, the most promising first; "
 		"the nearest values of each parameter that were not tried with it; one step beyond, "
 		"where what leads lies at the edge.",

@@ -180,7 +180,8 @@ static int obtain(struct checked *x, const struct check_options *o, char **opera
 	w.argv = script.argv;
 	rc = scripted_run(&r, &w, e);
 	chosen_script_free(&script);
-	scripted_failed(&r, x->ended, sizeof x->ended);
+	if (!rc && scripted_failed(&r, x->ended, sizeof x->ended))
+		scripted_last_words(&r, x->ended, sizeof x->ended);
 	*output = r.out;
 	output->len -= output->len > 0; /* the NUL */
 	bytes_free(&r.err);

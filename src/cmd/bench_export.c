@@ -273,6 +273,8 @@ static int export_exec(const void *options, int noperands, char **operands)
 	if (!rc)
 		rc = history_open(&x.database, &where, "bench export", &e);
 	if (!rc)
+		rc = database_snapshot(x.database, &e);
+	if (!rc)
 		rc = check_batches(&x, noperands, operands, &e);
 	if (!rc)
 		rc = export_tables(&x, formats, &e);
@@ -300,7 +302,8 @@ const struct command command_bench_export = {
 		"only what belongs to batches that are named. trial_id of an indicator's table is id "
 		"of trials. Numbers stay numbers; what is not known is empty in CSV and null "
 		"elsewhere, never 0.\n\n"
-		"A file that is there is replaced when the new one is complete, not before.",
+		"All tables are as the store was at one moment, whoever writes to it meanwhile. A "
+		"file that is there is replaced when the new one is complete, not before.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct export_options),
 	COMMAND_EXAMPLES(examples),

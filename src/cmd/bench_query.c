@@ -96,7 +96,7 @@ static int choose_columns(struct answer *a, struct err *e)
 	const struct model_query *q = a->query;
 	const struct bench_group *g = &a->c.g;
 
-	a->column = calloc(QUERY_SHOWN + g->nparameters + g->nfigures, sizeof *a->column);
+	a->column = calloc(QUERY_SHOWN + g->ntexts + g->nfigures, sizeof *a->column);
 	if (!a->column)
 		return err_set(e, -ENOMEM, "out of memory for columns");
 	for (uint32_t i = 0; i < q->nshow; i++)
@@ -106,6 +106,8 @@ static int choose_columns(struct answer *a, struct err *e)
 	for (uint32_t i = 0; i < g->nfigures && !q->nshow; i++)
 		if (g->figure[i].is_own)
 			a->column[a->ncolumns++] = g->figure[i].name;
+	for (uint32_t i = g->nparameters; i < g->ntexts && !q->nshow; i++)
+		a->column[a->ncolumns++] = g->parameter[i].name;
 	return 0;
 }
 
@@ -200,15 +202,14 @@ static int text(struct bytes *b, const struct answer *a, struct err *e)
 static void value_json(struct json *j, const struct answer *a, uint32_t trial, const char *name)
 {
 	const struct model_column *column = model_find(&a->c.g.model, name);
-	bool is_asked = column && !column->is_result;
 	const char *text;
 	double v;
 
 	if (!campaign_value(&a->c, name, trial, &text, &v))
 		json_null(j);
-	else if (text && is_asked && column->type == MODEL_BOOL)
+	else if (text && column && column->type == MODEL_BOOL)
 		json_bool(j, !strcmp(text, "true"));
-	else if (!text || (is_asked && column->type <= MODEL_REAL && !isnan(v)))
+	else if (!text || (column && column->type <= MODEL_REAL && !isnan(v)))
 		json_real(j, v);
 	else
 		json_text(j, text);

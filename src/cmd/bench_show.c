@@ -75,6 +75,21 @@ static void number_entry(struct shown *x, const char *name, const struct field *
 	entry(x, name, number);
 }
 
+static void time_entry(struct shown *x, const char *name, const struct field *f)
+{
+	char when[40];
+
+	if (!x->json) {
+		entry(x, name, f->type == FIELD_INT ? clock_iso(f->i, when, sizeof when) : NULL);
+		return;
+	}
+	json_key(x->json, name);
+	if (f->type == FIELD_INT)
+		json_time(x->json, f->i);
+	else
+		json_null(x->json);
+}
+
 static void part(struct shown *x, const char *name, const char *words)
 {
 	if (x->json) {
@@ -128,7 +143,11 @@ static int put_columns(struct shown *x, struct database *s, const char *const *c
 	if (!rc)
 		rc = database_next(s, &row, e);
 	for (size_t i = 0; i < n && rc > 0; i++) {
-		if (row[i].type == FIELD_INT || row[i].type == FIELD_REAL)
+		if (!strcmp(column[i], "start_ns"))
+			time_entry(x, "start", &row[i]);
+		else if (!strcmp(column[i], "end_ns"))
+			time_entry(x, "end", &row[i]);
+		else if (row[i].type == FIELD_INT || row[i].type == FIELD_REAL)
 			number_entry(x, column[i], &row[i]);
 		else
 			entry(x, column[i], row[i].s);
@@ -147,6 +166,8 @@ static int put_trial(struct shown *x, struct database *s, struct err *e)
 					       "host",
 					       "exit_code",
 					       "signal",
+					       "start_ns",
+					       "end_ns",
 					       "duration_seconds",
 					       "ru_utime",
 					       "ru_stime",

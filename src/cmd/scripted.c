@@ -2,6 +2,7 @@
 #include "cmd/scripted.h"
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/number.h"
 #include "base/root.h"
 #include "job/markfile.h"
@@ -26,6 +27,7 @@ enum { READY_MS = 3000, DONE_MS = 15000 };
 /* One byte more than a result may have, so that it is seen to be too long. */
 enum { OUT_MOST = (16 << 20) + 1, ERR_MOST = 1 << 20, BLOCK = 65536 };
 enum { OUT, ERR, REPORT, PIPES };
+enum { LAST_WORDS = 200 }; /* bytes of them in a reason */
 
 /* ---- in the process that starts the script ---- */
 
@@ -309,6 +311,24 @@ bool scripted_failed(const struct scripted *r, char *why, size_t size)
 			p->left, p->left == 1 ? "" : "es", p->left_name,
 			p->left == 1 ? "was" : "were");
 	return *why;
+}
+
+void scripted_last_words(const struct scripted *r, char *why, size_t size)
+{
+	const char *text = (const char *)r->err.data;
+	size_t end = r->err.len - 1, begun, n = strlen(why);
+	char line[4 * LAST_WORDS], clean[LAST_WORDS];
+
+	if (r->err_bytes > end)
+		return; /* its end was not kept */
+	while (end && strchr(" \t\r\n", text[end - 1]))
+		end--;
+	for (begun = end; begun && text[begun - 1] && !strchr("\r\n", text[begun - 1]); begun--)
+		;
+	snprintf(line, sizeof line, "%.*s", (int)(end - begun), text + begun);
+	if (*line && n < size)
+		snprintf(why + n, size - n, "; it said last: %s",
+			 escape_terminal_into(clean, sizeof clean, line));
 }
 
 static bool is_program(const char *path)

@@ -44,6 +44,9 @@ void scripted_free(struct scripted *r);
 
 /* Why this is no good trial, as far as that is told by how it ended; false: it ended well. */
 bool scripted_failed(const struct scripted *r, char *why, size_t size);
+/* Adds to why the last line of its standard error, which mostly tells more: cut, and harmless on a
+ * terminal. */
+void scripted_last_words(const struct scripted *r, char *why, size_t size);
 
 /* The script as it is executed: in PATH, or here. 0, or -errno with a sentence. */
 int scripted_find(const char *word, char path[PATH_MAX], struct err *e);

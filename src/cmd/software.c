@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +15,24 @@
 
 #define PATIENCE (20 * NS_PER_S)
 
-/* What a Python has installed, as JSON. */
+/* What a Python has installed, as JSON: of a package that is there twice the one that would be
+ * imported; one whose files are broken is left out. */
 static char packages_program[] =
 	"import json\n"
+	"found = {}\n"
 	"try:\n"
 	"    from importlib.metadata import distributions\n"
-	"    found = {d.metadata['Name']: d.version for d in distributions() if d.metadata['Name']}\n"
+	"    for d in distributions():\n"
+	"        try:\n"
+	"            name, version = d.metadata['Name'], d.version\n"
+	"        except Exception:\n"
+	"            continue\n"
+	"        if name and version:\n"
+	"            found.setdefault(str(name), str(version))\n"
 	"except ImportError:\n"
 	"    import pkg_resources\n"
 	"    found = {d.project_name: d.version for d in pkg_resources.working_set}\n"
-	"print(json.dumps({str(k): str(v) for k, v in found.items()}))\n";
+	"print(json.dumps(found))\n";
 
 /* The words behind #!, at most two; with env in front, the program that env finds. */
 static bool interpreter_of(const char *script, char *out, size_t size)
@@ -52,11 +59,10 @@ static bool interpreter_of(const char *script, char *out, size_t size)
 }
 
 /* The first line that it prints; "" when it fails, or says nothing. */
-static void ask_version(char *program, const struct option_list *environment, char *out,
-			size_t size)
+static void ask(char *program, char *question, const struct option_list *environment, char *out,
+		size_t size)
 {
-	char version[] = "--version";
-	char *argv[] = { program, version, NULL };
+	char *argv[] = { program, question, NULL };
 	const struct scripted_wish w = { .argv = argv,
 					 .environment = environment,
 					 .limit_ns = PATIENCE };
@@ -71,6 +77,21 @@ static void ask_version(char *program, const struct option_list *environment, ch
 		snprintf(out, size, "%.*s", (int)strcspn(said, "\n"), said);
 	}
 	scripted_free(&r);
+}
+
+/* That of the machine: a static Sonde brings another one. */
+static void find_libc(struct facts *f)
+{
+	static const char before[] = "glibc ";
+	char question[] = "GNU_LIBC_VERSION";
+	char path[PATH_MAX], version[64];
+	struct err e;
+
+	if (scripted_find_in(getenv("PATH"), "getconf", path, &e))
+		return;
+	ask(path, question, NULL, version, sizeof version);
+	if (!strncmp(version, before, sizeof before - 1))
+		facts_add(f, "runtime.libc", version + sizeof before - 1);
 }
 
 static void ask_packages(struct facts *f, char *python, const struct option_list *environment)
@@ -100,11 +121,25 @@ static void ask_packages(struct facts *f, char *python, const struct option_list
 	pool_free(&pool);
 }
 
-static bool is_python(const char *program)
+/* What is behind the name of a Python; NULL: it is none. */
+static const char *behind_python(const char *program)
 {
 	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
 
-	return !strncmp(name, "python", 6) || !strncmp(name, "pypy", 4);
+	return !strncmp(name, "python", 6) ? name + 6 : !strncmp(name, "pypy", 4) ? name + 4 : NULL;
+}
+
+static bool is_python(const char *program)
+{
+	return behind_python(program);
+}
+
+/* "python3.11", and not "python_benchmark". */
+static bool is_python_itself(const char *script)
+{
+	const char *behind = behind_python(script);
+
+	return behind && !behind[strspn(behind, "0123456789.")];
 }
 
 bool software_is_python(const char *script)
@@ -128,11 +163,13 @@ static const char *variable(const struct option_list *environment, const char *n
 void software_find(struct facts *f, const char *script, const struct option_list *environment)
 {
 	const char *list = variable(environment, "PATH"), *own;
-	char word[PATH_MAX], path[PATH_MAX], version[256];
+	char word[PATH_MAX], path[PATH_MAX], version[256], option[] = "--version";
 	struct err e;
 
-	facts_add(f, "runtime.libc", gnu_get_libc_version());
-	if (!interpreter_of(script, word, sizeof word))
+	find_libc(f);
+	if (is_python_itself(script)) /* which may be a script, too */
+		snprintf(word, sizeof word, "%s", script);
+	else if (!interpreter_of(script, word, sizeof word))
 		return;
 	own = is_python(word) ? variable(environment, "VIRTUAL_ENV") : NULL;
 	if (own)
@@ -140,7 +177,7 @@ void software_find(struct facts *f, const char *script, const struct option_list
 	if (scripted_find_in(list ? list : getenv("PATH"), word, path, &e))
 		return;
 	facts_add(f, "runtime.interpreter", path);
-	ask_version(path, environment, version, sizeof version);
+	ask(path, option, environment, version, sizeof version);
 	if (*version)
 		facts_add(f, "runtime.version", version);
 	if (own || is_python(word))

@@ -87,7 +87,8 @@ static void take_end(struct trial *t, const struct scripted *r)
 {
 	const struct scripted_report *p = &r->report;
 
-	scripted_failed(r, t->reason, sizeof t->reason);
+	if (scripted_failed(r, t->reason, sizeof t->reason))
+		scripted_last_words(r, t->reason, sizeof t->reason);
 	t->load_1m = r->load_1m;
 	if (!r->reported)
 		return;
@@ -143,8 +144,11 @@ static int keep(struct trial_run *x, struct scripted *r, const char *directory, 
 	rc = contract_read(&said, r->out.data, r->out.len - 1, &why);
 	t.said = &said;
 	t.said_well = !rc;
-	if (rc && !*t.reason)
+	if (rc && !*t.reason) {
 		snprintf(t.reason, sizeof t.reason, "%s", why.text);
+		if (!r->out_bytes)
+			scripted_last_words(r, t.reason, sizeof t.reason);
+	}
 	mkdir(directory, 0700); /* when there is no recording */
 	keep_file(x, directory, "stdout", &r->out);
 	keep_file(x, directory, "stderr", &r->err);
@@ -199,8 +203,10 @@ int trial_run_warmup(const struct trial_run *x, int64_t n, struct err *e)
 		struct scripted r;
 
 		rc = scripted_run(&r, &w, e);
-		if (!rc && scripted_failed(&r, why, sizeof why))
+		if (!rc && scripted_failed(&r, why, sizeof why)) {
+			scripted_last_words(&r, why, sizeof why);
 			say("%s: while warming up: %s", x->verb, why);
+		}
 		scripted_free(&r);
 	}
 	return rc;

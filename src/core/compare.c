@@ -14,6 +14,8 @@ enum { TRIM_FROM = 8, TRIM_OF = 5 };
 /* The order tells nothing of fewer runs than this. */
 enum { ORDER_FROM = 6 };
 enum { REPEATS_MOST = 1000000 };
+/* Powers of two; of what is tinier, differences would be lost when it is given back. */
+enum { SCALE_FROM = 200, SCALE_TINIEST = -900 };
 /* A drift is taken out when it is this unlikely to be none. */
 static const double drift_level = 0.1;
 /* And whether or not one is seen, a difference has to be there without it, as surely as this. */
@@ -300,12 +302,40 @@ static void add_group(struct ordered *o, const struct sample_group *g, bool whic
 	o->count[which] = g->n;
 }
 
+/* Takes a power of two out of values whose fourth powers doubles cannot hold. It is returned; 0 of
+ * any others, which stay as they are. */
+static int take_scale(struct ordered *o)
+{
+	double most = 0;
+	int scale;
+
+	for (uint32_t i = 0; i < o->n; i++)
+		most = fmax(most, fabs(o->item[i].v));
+	(void)frexp(most, &scale);
+	if (abs(scale) < SCALE_FROM || scale < SCALE_TINIEST)
+		return 0;
+	for (uint32_t i = 0; i < o->n; i++)
+		o->item[i].v = ldexp(o->item[i].v, -scale);
+	return scale;
+}
+
+static void give_scale_back(struct compared *c, int scale)
+{
+	double *const of_unit[] = { &c->a,    &c->b,      &c->difference, &c->low,
+				    &c->high, &c->margin, &c->spread,     &c->drift };
+
+	for (size_t i = 0; i < sizeof of_unit / sizeof of_unit[0]; i++)
+		*of_unit[i] = ldexp(*of_unit[i], scale);
+}
+
 int compare_groups(struct compared *out, const struct sample_group *a, const struct sample_group *b,
 		   const struct compare_wish *w)
 {
 	size_t n = (size_t)a->n + b->n;
 	struct ordered o = { .item = calloc(n + 1, sizeof *o.item) };
 	double *value = calloc(n + 1, sizeof *value);
+	struct compare_wish scaled = *w;
+	int scale;
 
 	*out = (struct compared){ .na = a->n, .nb = b->n, .widened = 1 };
 	out->a = out->b = out->difference = out->low = out->high = out->margin = NAN;
@@ -313,8 +343,12 @@ int compare_groups(struct compared *out, const struct sample_group *a, const str
 	if (o.item && value && a->n && b->n) {
 		add_group(&o, a, false);
 		add_group(&o, b, true);
+		scale = take_scale(&o);
+		scaled.margin_absolute = ldexp(w->margin_absolute, -scale);
+		scaled.spread = ldexp(w->spread, -scale);
 		look_at_order(&o, a->at && b->at);
-		compare_ordered(out, &o, value, w);
+		compare_ordered(out, &o, value, &scaled);
+		give_scale_back(out, scale);
 	}
 	free(value);
 	free(o.item);

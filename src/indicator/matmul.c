@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matmul.c - products of square matrices: by Sonde's own kernel, and by a BLAS. */
+#include "base/random.h"
 #include "indicator/blas.h"
 #include "indicator/indicator.h"
 #include "indicator/kernel.h"
@@ -47,14 +48,10 @@ struct product {
 	double residual;         /* the greatest there was */
 };
 
-/* splitmix64: the same numbers of [-1, 1) everywhere. */
-static double random_number(uint64_t *state)
+/* -1 <= x < 1. */
+static double random_number(struct random *r)
 {
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (double)((z ^ (z >> 31)) >> 11) / 0x1p52 - 1;
+	return 2 * random_unit(r) - 1;
 }
 
 static void multiply(void *ctx, int64_t thread)
@@ -100,7 +97,7 @@ static int check(struct product *p, struct err *e)
 {
 	double *x = p->x, *bx = x + p->n, *abx = bx + p->n, *cx = abx + p->n;
 	double most = 0, largest = 0, scale;
-	uint64_t seed = 4711;
+	struct random seed = { 4711 };
 
 	for (size_t i = 0; i < p->n; i++) {
 		x[i] = random_number(&seed);
@@ -150,7 +147,7 @@ static int take_room(struct product *p, const struct wish *w, struct err *e)
 	size_t n = (size_t)w->size, square = n * n, room = (size_t)w->threads * KERNEL_ROOM;
 	size_t all = 3 * square + 4 * n + room;
 	char what[80];
-	uint64_t seed = 1;
+	struct random seed = { 1 };
 	int rc;
 
 	snprintf(what, sizeof what, "3 matrices of %zu x %zu numbers", n, n);

@@ -280,6 +280,13 @@ int database_begin(struct database *s, struct err *e)
 	return database_exec(s, s->place.postgres ? "BEGIN" : "BEGIN IMMEDIATE", NULL, 0, e);
 }
 
+int database_snapshot(struct database *s, struct err *e)
+{
+	return database_exec(
+		s, s->place.postgres ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN",
+		NULL, 0, e);
+}
+
 int database_commit(struct database *s, struct err *e)
 {
 	return database_exec(s, "COMMIT", NULL, 0, e);

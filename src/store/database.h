@@ -40,6 +40,9 @@ bool database_is_postgres(const struct database *s);
 const char *database_shown(const struct database *s); /* for sentences: without a password */
 
 int database_begin(struct database *s, struct err *e);
+/* For questions only: all of them until database_rollback see the store as it is at the first. In
+ * SQLite nobody else can commit meanwhile. */
+int database_snapshot(struct database *s, struct err *e);
 int database_commit(struct database *s, struct err *e);
 void database_rollback(struct database *s);
 

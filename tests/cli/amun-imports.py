@@ -69,6 +69,27 @@ with open("partly.json", "w") as f:
 sonde("import", "amun", "partly.json")
 used = dict(database("SELECT * FROM trials ORDER BY id DESC")[0])
 check("what was not said is null", used["ru_utime"] == 1.999999 and [n for n in ("ru_stime", *USAGE) if used[n] is not None] == [], used)
+# Where there is no result, the log says why; where it says nothing on standard error, too.
+inspection("logged", {0: result(0, 1, stderr=""), 2: result(2, 1)})
+os.mkdir("logged/results/1")
+for i in range(3):
+    with open(f"logged/results/{i}/log", "w") as f:
+        f.write("x" * 70000 + f"the end {i}\n")
+sonde("import", "amun", "logged")
+logged = database("SELECT * FROM trials ORDER BY id DESC LIMIT 3")[::-1]
+check("a log is kept", [t["stderr"][-10:] for t in logged] == ["the end 0\n", "the end 1\n", "warm\n"] and len(logged[0]["stderr"]) == 65536, logged)
+check("a log without a result", [t["state"] for t in logged] == ["ok", "failed", "ok"] and "cannot open the result" in logged[1]["reason"], logged[1]["reason"])
+# What there is no room for is said.
+inspection("large", {0: result(0, 1), 1: result(1, 2, hwinfo=None)}, {"python": {"requirements_locked": {"default": {f"p{i}": {"version": "==1"} for i in range(6000)}}}})
+with open("large/results/1/hwinfo", "w") as f:
+    f.write("{")
+p = sonde("import", "amun", "large")
+check("facts without room", "results/0/result: 1005 facts of its machine and software are left out" in p.stderr, p.stderr)
+check("a broken hwinfo", "results/1/hwinfo: it is no JSON" in p.stderr and "the facts in it are left out" in p.stderr, p.stderr)
+os.remove("s.sqlite")
+sonde("import", "amun", "all", code=1)
+sonde("import", "amun", "single.json")
+sonde("import", "amun", "partly.json")
 batches = json.loads(sonde("bench", "list", "--json").stdout)["batches"]
 check("list", [(b["source"], b["indicator"], b["trials"], b["failed"]) for b in batches] ==
       [("amun", "PiConv1D", 3, 1), ("amun", "PiConv1D", 3, 2), ("amun", "PiConv1D", 1, 0), ("amun", "PiConv1D", 1, 0)], batches)

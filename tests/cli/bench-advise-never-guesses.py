@@ -76,6 +76,13 @@ inspection("PiTie", repeats(20, 100, size=1), package="1.18")
 inspection("PiTie", repeats(20, 100, size=1), package="1.19")
 answer, told, of = advise("PiTie")
 assert answer["verdict"] == "tie" and "package.numpy=1.1" in told and "A tie: 2 are" in told, told
+# A text is no number that looks like it; a parameter is one, however it is written.
+assert [advise("PiTie", "-w", c)[0]["verdict"] for c in ("package.numpy=1.18", "package.numpy=1.180", "size=1.0", "package.numpy!=1.180")] == \
+    ["single", "nothing", "tie", "tie"]
+# Huge values are what they are.
+inspection("PiHuge", [({"size": i % 2}, {"elapsed": (1 + i % 2 / 4) * 1e308 + i * 1e303}, 0) for i in range(20)])
+answer, told, of = advise("PiHuge")
+assert answer["verdict"] == "winner" and 1e308 <= answer["candidates"][0]["value"] < 1.01e308 and "inf" not in told and "+25.0 %" in told, told
 # Few or scattered trials show nothing, and it is said how many would.
 inspection("PiOpen", repeats(4, 100, 10, size=1) + repeats(4, 98, 10, size=2))
 answer, told, of = advise("PiOpen")

@@ -7,6 +7,8 @@ import io
 import json
 import os
 import sqlite3
+import threading
+import time
 
 from trials import check, database, end, script, sonde
 
@@ -47,6 +49,36 @@ rows = list(csv.DictReader(io.StringIO(sonde("bench", "export", "-o", "-", "--ta
 check("two batches", [(r["batch_id"], r["state"]) for r in rows] == [("1", "ok"), ("4", "failed")] and rows[1]["component"] == "" and
       rows[1]["reason"] == "it ended with exit code 3", rows)
 check("times", rows[0]["start_ns"][:2] == "20" and rows[0]["start_ns"].endswith("Z"), rows[0]["start_ns"])
+
+# However many write meanwhile: all tables are of one moment.
+writing = threading.Event()
+
+
+def write():
+    with sqlite3.connect("s.sqlite", timeout=60, isolation_level=None) as db:
+        for number in range(1000, 1000000):
+            if writing.is_set():
+                return
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("INSERT INTO trials (batch_id, number, indicator_id, state) VALUES (1, ?, 1, 'ok')", (number,))
+            db.execute("INSERT INTO trials_pi_some (trial_id, n) VALUES (last_insert_rowid(), 1)")
+            db.execute("COMMIT")
+            time.sleep(0.005)  # others have a turn
+
+
+writer = threading.Thread(target=write)
+writer.start()
+try:
+    for _ in range(8):
+        sonde("bench", "export", "-o", "moment", "--table", "trials,environment_facts,trials_pi_some")
+        ids = []
+        for name, column in (("trials", "id"), ("trials_pi_some", "trial_id")):
+            with open(f"moment/{name}.csv", newline="") as f:
+                ids.append([r[column] for r in csv.DictReader(f) if name != "trials" or r["state"] == "ok"])
+        check("one moment", ids[0] == ids[1], (ids[0][-3:], ids[1][-3:]))
+finally:
+    writing.set()
+    writer.join()
 
 # What cannot be is said.
 for words, sentence in ((["--to", "xls"], "the formats are"), (["--to", "openmetrics"], "the formats are"), (["--table", "none"], "there is no table"),

@@ -94,12 +94,24 @@ check("its own memory", 50 << 10 < t["ru_maxrss"] < 150 << 10, t["ru_maxrss"])
 check("its own CPU time", 0 < t["ru_utime"] + t["ru_stime"] <= t["duration_seconds"] + 0.1, dict(t))
 check("times", t["start_ns"] < t["end_ns"] and abs((t["end_ns"] - t["start_ns"]) / 1e9 - t["duration_seconds"]) < 0.5)
 check("kept", t["stderr"] == "to whom it may concern\n" and json.loads(t["stdout"])["name"] == "PiSome" and t["exit_code"] == 0, dict(t))
+shown = json.loads(sonde("bench", "show", "--json", "bench:1/1").stdout)["trial"]
+check("times are shown", shown["start"][:2] == "20" and shown["start"] < shown["end"] and "  end  " in sonde("bench", "show", "bench:1/1").stdout, shown)
 check("load", t["load_1m"] is not None and t["host"])
 check("typed", [tuple(r) for r in database("SELECT size, list, elapsed, fine, note FROM trials_pi_some")] ==
       [(9, "[1,2]", 1.25, 1, "x'; DROP TABLE trials; --")] * 3, [tuple(r) for r in database("SELECT * FROM trials_pi_some")])
 facts = {r["name"]: r["text"] for r in database("SELECT * FROM environment_facts WHERE environment_id = ?", t["environment_id"])}
 check("facts", {"host.kernel_release", "host.architecture", "node.memory_bytes", "runtime.libc", "runtime.interpreter"} <= set(facts) and
       facts.get("runtime.version", "").startswith("Python 3"), facts)
+# What a Python would import counts, whatever else lies about; also of a Python that is named itself.
+for place, version in (("first", "2.0"), ("second", "1.0")):
+    os.makedirs(f"{place}/some_package-{version}.dist-info")
+    with open(f"{place}/some_package-{version}.dist-info/METADATA", "w") as f:
+        f.write(f"Metadata-Version: 2.1\nName: some-package\nVersion: {version}\n")
+os.mkdir("first/broken-1.dist-info")
+for name, words in (("as_script", [script("nothing", "#!/usr/bin/env python3\n")]), ("named", ["python3", "nothing"])):
+    sonde("bench", "run", "-q", "-o", name, "--env", f"PYTHONPATH={os.getcwd()}/first:second", *STORE, *words, code=1)
+    packages = dict(database("SELECT name, text FROM environment_facts WHERE environment_id = ?", newest()["environment_id"]))
+    check(f"packages {name}", packages.get("package.some-package") == "2.0" and packages.get("runtime.version", "").startswith("Python 3"), packages)
 check("one environment", len({r["environment_id"] for r in rows}) == 1)
 batch = database("SELECT * FROM batches")[0]
 with open("in_python", "rb") as f:
@@ -128,6 +140,16 @@ def failing(name, text, reason, options=()):
     return t
 
 
+t = failing("raises", "#!/usr/bin/env python3\nimport sys\nprint('warming up', file=sys.stderr)\nraise SystemExit('no \x1b[31mluck \xff')\n",
+            r"it ended with exit code 1; it said last: no \x1b[31mluck")
+check("no more of it", "warming" not in t["reason"] and "\x1b" not in t["reason"], t["reason"])
+sonde("bench", "run", "-q", "-o", "d_crash", *STORE, PROGRAMS + "/indicator", "alas", code=1)
+check("C that crashes", newest()["signal"] == 6 and newest()["reason"].endswith("; it said last: alas: it is all over"), newest()["reason"])
+t = failing("mute", "#!/bin/sh\necho >&2 'no input'\n", "nothing was printed, where one JSON object is wanted")
+check("why it is mute", t["reason"].endswith("; it said last: no input"), t["reason"])
+failing("no_interpreter", "#!/nowhere/python\n", "it could not be started: ")
+
+
 def says(name, document, reason):
     failing(name, "#!/bin/sh\ncat <<'END'\n" + document + "\nEND\n", reason)
 
@@ -138,6 +160,9 @@ t = failing("signal", "#!/bin/sh\nkill -SEGV $$\n", "it was ended by signal 11")
 check("signal", t["signal"] == 11 and t["exit_code"] is None)
 t = failing("hangs", "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1; done\n", "it took longer than it was given", ("--timeout", "300ms"))
 check("time of one that hangs", 0.3 <= t["duration_seconds"] < 60, t["duration_seconds"])
+says("deep", '{"name": "PiBad", "component": "x", "@parameters": {}, "@result": {"b": ' + "[" * 100 + "1" + "]" * 100 + "}}", "more than 64 levels")
+failing("no_utf8", "#!/bin/sh\nprintf '{\"name\": \"PiBad\", \"component\": \"x\", \"@parameters\": {\"\\377\": 1}, \"@result\": {\"b\": 1}}'\n", "cannot be a column's name")
+failing("many_keys", f"#!/bin/sh\nawk 'BEGIN {{ printf \"{{\"; for (i = 0; i < 300000; i++) printf \"\\\"k%d\\\": 1,\", i }}'\necho '{GOOD[1:]}'\n", "more than 4096 keys")
 failing("silent", "#!/bin/sh\n", "nothing was printed")
 says("no_json", "rate: 12", "not one JSON object")
 says("a_list", "[1, 2]", "a list was printed")
@@ -170,6 +195,9 @@ check("another type", newest()["state"] == "failed" and "@parameters.a: a text, 
 t = script("unknown", "#!/bin/sh\nprintf '%s' '" + EXAMPLE.replace('"reps"', '"repeats"') + "'\n")
 sonde("bench", "run", "-q", "-o", "unknown_d", *STORE, t, code=1)
 check("an undeclared column", "@parameters.repeats is none of the columns that are declared of PiMatmul" in newest()["reason"], newest()["reason"])
+sonde("bench", "run", "-q", "-o", "unknown_again", *STORE, t, code=1)
+check("they are of their indicator", database("SELECT i.name, COUNT(*) FROM trials t JOIN indicators i ON i.id = t.indicator_id WHERE t.reason LIKE '%PiMatmul%' "
+                                              "GROUP BY i.name") == [("PiMatmul", 2)] and database("SELECT * FROM pi_matmul") == [])
 check("a warning", "warning: line 1: component: 'X' has capital" in
       sonde("bench", "check", script("capital", "#!/bin/sh\necho '" + GOOD.replace('"x"', '"X"') + "'\n")).stdout)
 

@@ -118,6 +118,8 @@ QUERIES = """indicator PiQuery
   result elapsed real unit=ms required
   result *_average real
   result note text
+  result fine bool
+  result list json
   query fast       # of the deep ones
     show size mode deep elapsed
     show x_average peak_memory_bytes host.cpu_model batch
@@ -128,9 +130,14 @@ QUERIES = """indicator PiQuery
     order size desc
     limit 2
   query all
+  query noted
+    show note fine
+    where note=x*
+    order fine desc
 """
 words = declare(QUERIES)
-for size, mode, elapsed, more in ((1, "a b", 1, {}), (2, "a b", 5, {"x_average": 0.5}), (4, "a b", 5, {}), (8, "a c", 4, {}), (8, "b", 3, {"note": "x"})):
+for size, mode, elapsed, more in ((1, "a b", 1, {}), (2, "a b", 5, {"x_average": 0.5}), (4, "a b", 5, {}), (8, "a c", 4, {}), (8, "b", 3, {"note": "x", "fine": False}),
+                                  (9, "b", 3, {"note": "xy", "fine": True})):
     result({"size": size, "mode": mode, "deep": size > 2}, {"elapsed": elapsed, **more}, *words, name="PiQuery")
 result({"size": 16, "mode": "a d", "deep": True}, {"elapsed": 1}, *words, name="PiQuery")
 with open("script", "a") as f:
@@ -146,10 +153,14 @@ p = sonde("bench", "query", *words, "PiQuery", "fast", "-w", "size<16")
 check("as text", [line.split()[1:4] for line in p.stdout.splitlines()] == [["size", "mode", "deep"], ["8", "a", "c"], ["4", "a", "b"]] and
       "the first 2 of 3 trials" in p.stderr, (p.stdout, p.stderr))
 said = json.loads(sonde("bench", "query", *words, "PiQuery", "all", "-w", "size<4", "--json").stdout)
-check("all columns", {c["name"] for c in said["columns"]} == {"size", "mode", "deep", "elapsed", "x_average"} and len(said["trials"]) == 2, said)
+check("all columns", {c["name"] for c in said["columns"]} == {"size", "mode", "deep", "elapsed", "x_average", "note", "fine"} and len(said["trials"]) == 2, said)
+said = json.loads(sonde("bench", "query", *words, "PiQuery", "noted", "--json").stdout)
+check("results that are texts", [t["values"] for t in said["trials"]] == [["xy", True], ["x", False]], said)
+check("of them with other words", [line.split()[1:] for line in sonde("bench", "query", *words, "PiQuery", "noted", "-w", "fine=true").stdout.splitlines()] ==
+      [["note", "fine"], ["xy", "true"]])
 check("failed ones", "1 trial that failed is left out" in sonde("bench", "query", *words, "PiQuery", "all").stderr)
 check("none like that", "none of its trials is like that" in sonde("bench", "query", *words, "PiQuery", "all", "-w", "size>99").stderr)
-for operands, text in (((), "which indicator"), (("PiQuery",), "has fast, all"), (("PiQuery", "slow"), "has fast, all"), (("PiNone", "x"), "no model declares 'PiNone'")):
+for operands, text in (((), "which indicator"), (("PiQuery",), "has fast, all, noted"), (("PiQuery", "slow"), "has fast, all, noted"), (("PiNone", "x"), "no model declares 'PiNone'")):
     p = sonde("bench", "query", *words, *operands, code=2)
     check(f"sentence for query {operands}", text in p.stderr and p.stderr.count("\n") == 1, p.stderr)
 check("without trials", "no trial of 'PiMatmul' is kept" in sonde("bench", "query", "PiMatmul", "best", code=1).stderr)
@@ -158,13 +169,13 @@ check("declared queries", declared[0]["where"] == ["size>=2", "host.cpu_model=*"
       declared[0]["order"] == [{"name": "elapsed", "descending": False}, {"name": "size", "descending": True}] and declared[1]["show"] == [], declared)
 for line, at, text in (("query", 3, "a query has one name"), ("query a;b", 3, "a query has one name"), ("query fast", 9, "there already: 'fast'"),
                        ("show", 3, "show takes names"), ("show size sise", 13, "no parameter or result that is declared above"), ("show *_average", 8, "each column by itself"),
-                       ("show note", 8, "those that are numbers"), ("where sise=1", 9, "no parameter or result"), ("where size", 9, "is no condition"),
+                       ("show list", 8, "no lists and objects"), ("where sise=1", 9, "no parameter or result"), ("where size", 9, "is no condition"),
                        ("where size<x", 9, "'x' is no number"), ("where", 3, "where takes a condition"), ("order Size", 9, "no parameter or result"),
                        ("order size up", 14, "asc or desc, not 'up'"), ("order", 3, "one column"), ("limit 0", 9, "a whole number"), ("limit 9x", 9, "a whole number"),
                        ("limit 1", 9, "a second limit"), ("select 1", 3, "not with 'select'")):
-    declare(QUERIES.replace("  query all\n", "") + "  " + line + "\n")
+    declare(QUERIES[:QUERIES.index("  query all")] + "  " + line + "\n")
     p = sonde("bench", "query", *words, "PiQuery", "fast", code=2)
-    check(f"sentence for {line!r}", f"site.model:17:{at}: " in p.stderr and text in p.stderr and p.stderr.count("\n") == 1, p.stderr)
+    check(f"sentence for {line!r}", f"site.model:19:{at}: " in p.stderr and text in p.stderr and p.stderr.count("\n") == 1, p.stderr)
 declare("indicator PiX\n  show x\n")
 check("a query's line alone", "site.model:2:3: a query begins with query NAME" in sonde("bench", "schema", "--model", "site.model", code=2).stderr)
 

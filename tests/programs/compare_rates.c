@@ -7,6 +7,7 @@
  * order noise repeats sd aa_worse aa_same three_worse five_worse, the last four in percent. The
  * seed is fixed, so that the figures are the same everywhere.
  */
+#include "base/random.h"
 #include "core/compare.h"
 
 #include <math.h>
@@ -16,16 +17,12 @@
 enum { REPEATS_MOST = 32 };
 static const double margin = 0.05, level = 0.95;
 
-static uint64_t state = 20261122;
+static struct random source = { 20261122 };
 
-/* splitmix64 */
+/* 0 < x <= 1: it has a logarithm. */
 static double uniform(void)
 {
-	uint64_t z = state += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
+	return random_unit(&source) + 0x1p-54;
 }
 
 static double gaussian(void)

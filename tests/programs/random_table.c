@@ -6,6 +6,7 @@
  * behind each) of column N.
  */
 #include "base/escape.h"
+#include "base/random.h"
 #include "sink/sink.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ struct made {
 };
 
 struct maker {
-	uint64_t seed;
+	struct random source;
 	uint32_t ncolumns;
 	struct column columns[COLUMNS_MAX];
 	struct made made[COLUMNS_MAX];
@@ -42,11 +43,7 @@ static void die(const char *what)
 
 static uint64_t draw(struct maker *m)
 {
-	uint64_t z = m->seed += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return random_u64(&m->source);
 }
 
 static uint64_t below(struct maker *m, uint64_t n)
@@ -246,7 +243,7 @@ static FILE *wanted_file(const char *folder, uint32_t column, const char *what)
 static void make_table(uint64_t seed, uint64_t rows, const struct sink *k, const char *path,
 		       const char *folder)
 {
-	struct maker m = { .seed = seed };
+	struct maker m = { .source = { seed } };
 	struct frame_schema schema = { .table = "random", .columns = m.columns };
 	void *state = calloc(1, k->size);
 	FILE *out = fopen(path, "w");
@@ -294,7 +291,7 @@ static void write_schema(uint64_t seed, const char *folder)
 					     [COLUMN_INT] = "int",
 					     [COLUMN_REAL] = "real",
 					     [COLUMN_TIME] = "time" };
-	struct maker m = { .seed = seed };
+	struct maker m = { .source = { seed } };
 	char path[4096];
 	FILE *f;
 

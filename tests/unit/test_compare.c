@@ -181,6 +181,30 @@ static void test_drift_is_no_difference(void **state)
 	}
 }
 
+/* Whatever power of two is taken out of huge and tiny values: the answer is that of others. */
+static void test_scale(void **state)
+{
+	static const int powers[] = { 1019, 400, -400, -900 };
+	struct compared wanted = compare(old, 10, new, 10, 0.02);
+
+	(void)state;
+	for (size_t p = 0; p < sizeof powers / sizeof powers[0]; p++) {
+		double a[10], b[10];
+		struct compared c;
+
+		for (int i = 0; i < 10; i++) {
+			a[i] = ldexp(old[i], powers[p]);
+			b[i] = ldexp(new[i], powers[p]);
+		}
+		c = compare(a, 10, b, 10, 0.02);
+		assert_int_equal(c.finding, wanted.finding);
+		assert_true(near(c.p, wanted.p) && near(c.p_same, wanted.p_same));
+		assert_true(near(ldexp(c.a, -powers[p]), wanted.a));
+		assert_true(near(ldexp(c.low, -powers[p]), wanted.low));
+		assert_true(near(ldexp(c.high, -powers[p]), wanted.high));
+	}
+}
+
 static bool advises_turns(bool in_turns, enum verdict_of_gate verdict)
 {
 	struct comparison_run run[6];
@@ -259,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_a_drift_that_is_taken_out_is_told),
 		cmocka_unit_test(test_who_records_in_no_turns_is_told),
 		cmocka_unit_test(test_holm),
+		cmocka_unit_test(test_scale),
 		cmocka_unit_test(test_repeats),
 	};
 
