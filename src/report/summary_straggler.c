@@ -110,6 +110,14 @@ static double median(const double *value, uint32_t n, double *room)
 	return quantile_of(room, known, 0.5);
 }
 
+/* Clocks are low where little runs: that makes nobody wait. */
+static void leave_out_idle(const struct summary *s, double usual_cpu_s, double *value)
+{
+	for (uint32_t i = 0; i < s->nhosts; i++)
+		if (s->hosts[i].cpu_s < usual_cpu_s / 2)
+			value[i] = NAN;
+}
+
 /* The host that differs most; nhosts: none does by enough, or many do. */
 static uint32_t outlier(const struct cause *c, const double *value, uint32_t n, double middle)
 {
@@ -127,7 +135,7 @@ static uint32_t outlier(const struct cause *c, const double *value, uint32_t n, 
 			found = i;
 		}
 	}
-	return beyond * 4 <= n ? found : n;
+	return beyond == 1 || beyond * 4 <= n ? found : n;
 }
 
 static void tell(struct story *y, const struct summary *s, const struct cause *c, uint32_t host,
@@ -163,16 +171,20 @@ int summary_straggler_make(struct summary *s, const struct run *r, const struct 
 	double *value = calloc(s->nhosts + 1, 2 * sizeof *value), *room = value + s->nhosts + 1;
 	uint32_t *host_of = calloc(r->nnodes + 1, sizeof *host_of);
 	int rc = value && host_of ? run_hosts(r, host_of) : -ENOMEM;
+	double usual_cpu_s = NAN;
 
-	if (!rc)
+	if (!rc) {
 		to_hosts(host_of, r->nnodes);
-	if (!rc)
 		compare_work(s, value);
+		usual_cpu_s = median(value, s->nhosts, room);
+	}
 	for (size_t i = 0; !rc && s->nhosts >= 3 && i < CAUSES; i++) {
 		uint32_t found;
 		double middle;
 
 		take_figures(s, r, x, &causes[i], host_of, value);
+		if (causes[i].how == HOW_MEAN)
+			leave_out_idle(s, usual_cpu_s, value);
 		middle = median(value, s->nhosts, room);
 		found = isnan(middle) ? s->nhosts : outlier(&causes[i], value, s->nhosts, middle);
 		if (found < s->nhosts) {
