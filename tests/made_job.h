@@ -207,11 +207,11 @@ static inline void draw_threads(struct made_job *j)
 		j->has[FAULT_CORES_ASKED] = j->threads < 0.7;
 		j->queue = j->threads * j->cores_asked / j->affinity - 1;
 		break;
-	case 2: /* it would use all that it asked for */
+	case 2: /* it would use all that it asked for, or more */
 		j->has[FAULT_CROWDED] = true;
 		j->has[FAULT_CORES_ASKED] = false;
-		wanted = between(j, 0.9, 1.3);
-		j->queue = between(j, 0.4, 2);
+		wanted = chance(j, 0.3) ? many : between(j, 0.9, 1.3);
+		j->queue = wanted > 1.5 ? wanted / between(j, 0.2, 0.6) - 1 : between(j, 0.6, 2);
 		j->cores = wanted * j->cores_asked / (1 + j->queue);
 		j->threads = wanted;
 		break;

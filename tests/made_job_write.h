@@ -184,7 +184,8 @@ static inline double made_memory(struct made_node *n, double at)
 		    j->memory_asked * 0.999);
 }
 
-static inline void made_gpu_row(struct made_node *n)
+/* GPUs rest when cores do. */
+static inline void made_gpu_row(struct made_node *n, bool rests)
 {
 	static const char *const first = "gpu.utilization_ratio";
 	struct made_job *j = n->job;
@@ -195,7 +196,8 @@ static inline void made_gpu_row(struct made_node *n)
 
 		if (strcmp(s->metric->name, first) != 0)
 			continue;
-		s[0].value = gpu < j->gpus_used ? fmin(j->gpu_use * noise(j, 0.02), 1) : 0;
+		s[0].value =
+			gpu < j->gpus_used && !rests ? fmin(j->gpu_use * noise(j, 0.02), 1) : 0;
 		s[1].value = 30e9 + j->gpu_other_bytes;
 		s[2].value = 80e9;
 		s[3].value = gpu < j->gpus_used ? 30e9 : 0;
@@ -248,7 +250,7 @@ static inline void made_row(struct made_node *n, double at)
 	grow(n, "nfs.metadata_requests", j->nfs_rate * j->nfs_metadata);
 	set(n, "cpu.frequency_hertz",
 	    2.6e9 * (n->number + 1 == j->nodes ? j->slow_clock : 1) * noise(j, 0.01));
-	made_gpu_row(n);
+	made_gpu_row(n, cores < 0.1);
 	made_put(n);
 }
 

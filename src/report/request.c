@@ -54,7 +54,7 @@ static void slurm_cores(const struct request *q, double asked, char *out, size_t
 			 cores * q->nodes, cores);
 	else if (cores < q->tasks)
 		snprintf(out, size, "#SBATCH --ntasks=%.0f", cores);
-	else if (!(of_task * q->tasks >= asked)) /* else it is what was asked for */
+	else if (!(of_task * q->tasks >= asked) || cores > asked) /* else it was asked for */
 		snprintf(out, size, "#SBATCH --cpus-per-task=%.0f", of_task);
 }
 

@@ -19,6 +19,9 @@ struct story {
 	double serial_s, serial_from_s, serial_to_s, parallel_s, parallel_cores;
 	double work_peak_cores; /* for how many cores there was work at most, over two seconds */
 	double waited_s; /* of threads for a core, with those that ended before it was known */
+	/* The part of it for cores that others had: up to those that the job may use. And how many
+	 * it had while it wanted more than it may use. */
+	double taken_s, crowded_cores;
 	/* Nothing at work between the first work and the last: in all, and the longest. */
 	double holes_s, hole_s, hole_from_s, hole_to_s;
 	/* The job's memory after its first fifth: the line through it with its error (two standard

@@ -111,12 +111,11 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		rc = summary_growth_make(s, r, x, e);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
-	if (!rc && summary_story_make(s))
+	if (!rc && (summary_story_make(s) || summary_gpus_make(s, r, x)))
 		rc = err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	if (rc)
 		return rc;
 	summary_oom_make(s, r, x);
-	summary_gpus_make(s, r, x);
 	summary_hang_make(s, r);
 	return 0;
 }
@@ -152,8 +151,9 @@ static void look_at(struct looked_at *l, const struct run *r, const struct rules
 		    const struct summary_wish *w)
 {
 	bytes_puts(&l->names, summary_kills_metric);
-	bytes_printf(&l->told, "%s,%s,%s,%s,%s", summary_cores_metric, summary_waited_metric,
-		     summary_threads_metric, summary_memory_metric, summary_kills_metric);
+	bytes_printf(&l->told, "%s,%s,%s,%s,%s,%s", summary_cores_metric, summary_waited_metric,
+		     summary_threads_metric, summary_memory_metric, summary_kills_metric,
+		     summary_gpus_metric);
 	rules_metrics(builtin, &l->names, &l->told);
 	if (w->site)
 		rules_metrics(w->site, &l->names, &l->told);

@@ -137,13 +137,19 @@ struct summary {
 	double energy_job_j;   /* apportioned to the job by its share of the CPU time used */
 	const char *energy_of; /* "processors and memory"; NULL: none was measured */
 	double cores_present, cores_allowed, cores_asked, cores_used_mean, cores_used_peak;
+	double cores_limit, memory_limit_bytes; /* of the job's control groups; NAN: not on every
+						   host */
+	double threads_per_core;                /* of the node that has most */
+	double affinity_cpus; /* that the job's threads might run on, on average over time */
 	double memory_present, memory_asked_bytes;
 	double gpus_asked, nodes_asked, tasks_asked, time_limit_s;
 	bool memory_asked_per_core;
 	double gpus, gpus_used; /* that were recorded; that showed any use at all */
 	double gpu_memory_peak_bytes, gpu_memory_total_bytes,
-		gpu_memory_peak_ratio;   /* of the fullest */
-	double host_cores_used_peak;     /* of the recording that used most */
+		gpu_memory_peak_ratio;    /* of the fullest */
+	double host_cores_used_peak;      /* of the recording that used most */
+	double host_threads_running_peak; /* at a look, of the host that had most */
+	double host_gpus_used;            /* of the host that used most */
 	double idle_head_s, idle_tail_s; /* seconds without work before its first, after its last */
 	const char *mechanisms;          /* how processes were counted, in words */
 	const char *survivors;           /* names of what outlived the command; NULL none */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum take { TAKE_LAST, TAKE_MAX };
+enum take { TAKE_LAST, TAKE_MAX, TAKE_MEAN };
 /*
  * A host may have several recordings, which are steps of the job. OVER_HOST: its largest;
  * OVER_PEAK: what they had at the same time; these add up over hosts. OVER_SPAN: from its first
@@ -42,7 +42,12 @@ enum {
 	CORES_PRESENT,
 	CORES_ALLOWED,
 	CORES_ASKED,
+	CORES_LIMIT,
+	THREADS_PER_CORE,
+	THREADS_RUNNING,
+	AFFINITY,
 	MEMORY,
+	MEMORY_LIMIT,
 	MEMORY_ASKED,
 	GPUS_ASKED,
 	NODES_ASKED,
@@ -92,7 +97,12 @@ static const struct figure {
 	[CORES_PRESENT] = { "node.cores_present", 1, NULL, TAKE_LAST, OVER_HOST },
 	[CORES_ALLOWED] = { "node.cores_allowed", 1, NULL, TAKE_LAST, OVER_HOST },
 	[CORES_ASKED] = { "job.cores_asked", 1, NULL, TAKE_LAST, OVER_HOST },
+	[CORES_LIMIT] = { NULL, 1, NULL, TAKE_MAX, OVER_HOST }, /* take_cgroup */
+	[THREADS_PER_CORE] = { "host.threads_per_core", 1, NULL, TAKE_LAST, OVER_MAX },
+	[THREADS_RUNNING] = { NULL, 1, "job.threads_running_count", TAKE_MAX, OVER_PEAK },
+	[AFFINITY] = { NULL, 1, "job.affinity_cpus_count", TAKE_MEAN, OVER_HOST },
 	[MEMORY] = { "node.memory_bytes", 1, NULL, TAKE_LAST, OVER_HOST },
+	[MEMORY_LIMIT] = { NULL, 1, NULL, TAKE_MAX, OVER_HOST }, /* take_cgroup */
 	[MEMORY_ASKED] = { "job.memory_asked_bytes", 1, NULL, TAKE_LAST, OVER_HOST },
 	[GPUS_ASKED] = { "job.gpus_asked", 1, NULL, TAKE_LAST, OVER_HOST },
 	[NODES_ASKED] = { "job.nodes_count", 1, NULL, TAKE_LAST, OVER_MAX },
@@ -145,6 +155,14 @@ static void take_meta(struct node_figures *n, const struct run_meta *m)
 			n->v[i] = meta_value(m) * figures[i].scale;
 }
 
+static double taken(const struct series_index *x, enum take take, uint32_t series)
+{
+	if (take == TAKE_MEAN) /* of a single value, which stood for no time, that */
+		return x->seconds[series] > 0 ? x->sum[series] / x->seconds[series]
+					      : x->last[series];
+	return take == TAKE_MAX ? x->max[series] : x->last[series];
+}
+
 /* Series fill what the recorder did not live to say. */
 static void take_series(struct node_figures *nodes, const struct run *r,
 			const struct series_index *x)
@@ -160,7 +178,7 @@ static void take_series(struct node_figures *nodes, const struct run *r,
 			double *v = &nodes[row->node].v[i];
 
 			if (metric[i] && metric[i] == row->metric && isnan(*v))
-				*v = figures[i].take == TAKE_MAX ? x->max[s] : x->last[s];
+				*v = taken(x, figures[i].take, s);
 		}
 	}
 }
@@ -171,6 +189,8 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 {
 	uint32_t peak = run_find_metric(r, "cgroup.memory_peak_bytes");
 	uint32_t kills = run_find_metric(r, "cgroup.memory_oom_kills");
+	uint32_t cores = run_find_metric(r, "cgroup.cpu_limit_cores");
+	uint32_t memory = run_find_metric(r, "cgroup.memory_limit_bytes");
 
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const struct run_instance *g = &r->instances[i];
@@ -180,6 +200,8 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 		    g->flags & INSTANCE_ASIDE)
 			continue;
 		v[PEAK_CGROUP] = series_index_max(x, r, i, peak);
+		v[CORES_LIMIT] = series_index_max(x, r, i, cores);
+		v[MEMORY_LIMIT] = series_index_max(x, r, i, memory);
 		killed = series_index_last(x, r, i, kills) - v[OOM_KILLS_BEFORE];
 		v[OOM_KILLS] = killed >= 0 ? killed : NAN;
 	}
@@ -356,6 +378,17 @@ static void fill_host(struct summary_host *h, const struct run *r, const struct 
 		h->late_s = start_s;
 }
 
+/* The most that a host had of something. */
+static double most_of_hosts(const struct run *r, const struct node_figures *nodes, size_t figure)
+{
+	double most = NAN;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		if (nodes[i].host == i)
+			most = fmax(most, of_host(nodes, i, figure));
+	return most;
+}
+
 static int fill_nodes(struct summary *s, const struct run *r, const struct node_figures *nodes)
 {
 	s->complete = true;
@@ -391,6 +424,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 
 	for (size_t i = 0; i < FIGURES; i++)
 		v[i] = over_nodes(r, nodes, i);
+	s->host_threads_running_peak = most_of_hosts(r, nodes, THREADS_RUNNING);
 	s->command = run_find_text(r, 0, "job.command");
 	s->job_id = run_find_text(r, 0, "job.id");
 	s->scheduler = run_find_text(r, 0, "job.scheduler");
@@ -419,7 +453,11 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->cores_present = v[CORES_PRESENT];
 	s->cores_allowed = v[CORES_ALLOWED];
 	s->cores_asked = v[CORES_ASKED];
+	s->cores_limit = v[CORES_LIMIT];
+	s->threads_per_core = v[THREADS_PER_CORE];
+	s->affinity_cpus = v[AFFINITY];
 	s->memory_present = v[MEMORY];
+	s->memory_limit_bytes = v[MEMORY_LIMIT];
 	s->memory_asked_bytes = v[MEMORY_ASKED];
 	s->memory_asked_per_core = run_find_text(r, 0, "job.environment.SLURM_MEM_PER_CPU") != NULL;
 	s->gpus_asked = v[GPUS_ASKED];

@@ -41,7 +41,7 @@ bool summary_is_short(const struct run *r);
 extern const char summary_cores_metric[], summary_power_metric[], summary_job_power_metric[];
 /* What the story is made from besides. */
 extern const char summary_memory_metric[], summary_kills_metric[], summary_waited_metric[],
-	summary_threads_metric[];
+	summary_threads_metric[], summary_gpus_metric[];
 /* Work for as many cores, or less, is none. */
 extern const double summary_idle_cores;
 /* The selection of the frame for it: globs of metrics that the run has; "" for none. */
@@ -74,7 +74,8 @@ int summary_story_make(struct summary *s);
 void summary_oom_make(struct summary *s, const struct run *r, const struct series_index *x);
 int summary_straggler_make(struct summary *s, const struct run *r, const struct series_index *x,
 			   struct err *e);
-void summary_gpus_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* How many GPUs there were and did anything, and the fullest: 0 or -ENOMEM. */
+int summary_gpus_make(struct summary *s, const struct run *r, const struct series_index *x);
 void summary_hang_make(struct summary *s, const struct run *r);
 /* The tasks that ended, and how unequal those of each step are. */
 int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);

@@ -8,6 +8,8 @@
 
 /* Work for as many cores is one core's; the rest is what a second thread does now and then. */
 static const double serial_least = 0.5, serial_most = 1.3;
+/* Of all GPUs together: one of eight that works now and then shows as much. */
+static const double idle_gpus = 0.01;
 /* Threads that wait less than this for a core, in seconds per second, are hardly slower for it. */
 static const double waited_least = 0.25;
 
@@ -112,7 +114,52 @@ static void shorten_idle(struct summary *s, const double *waited)
 	}
 }
 
-static void tell_cores(struct summary *s, const double *work)
+/* Cores may be idle while GPUs work: that is no idle time of the job. */
+static bool gpus_work(const struct timeline_row *gpus, uint32_t window)
+{
+	return gpus && gpus->value[window] > idle_gpus;
+}
+
+static void shorten_idle_by_gpus(struct summary *s, const struct timeline_row *gpus)
+{
+	const struct timeline *t = &s->timeline;
+
+	for (uint32_t i = 0; i < t->nwindows; i++) {
+		if (!gpus_work(gpus, i))
+			continue;
+		s->idle_head_s = fmin(s->idle_head_s, t->from_s + i * t->width_s);
+		s->idle_tail_s = fmin(s->idle_tail_s, (t->nwindows - i - 1) * t->width_s);
+	}
+}
+
+/* Threads that wait for more cores than the job may use wait for each other; for less than that,
+ * for others. */
+static void tell_waits(struct summary *s, const double *cores, const double *waited)
+{
+	const struct timeline *t = &s->timeline;
+	struct story *y = &s->story;
+	double may = isnan(s->cores_allowed) ? s->cores_present : s->cores_allowed, ran = 0;
+	uint32_t n = 0;
+
+	y->waited_s = 0;
+	y->taken_s = 0;
+	for (uint32_t i = 0; i < t->nwindows; i++) {
+		double had = cores && !isnan(cores[i]) ? cores[i] : 0;
+
+		y->waited_s += waited[i] * t->width_s;
+		y->taken_s += fmin(waited[i], fmax(0, may - had)) * t->width_s;
+		if (had + waited[i] > may) {
+			ran += had;
+			n++;
+		}
+	}
+	if (n)
+		y->crowded_cores = ran / n;
+	if (!cores || isnan(may))
+		y->taken_s = NAN;
+}
+
+static void tell_cores(struct summary *s, const double *work, const struct timeline_row *gpus)
 {
 	const struct timeline *t = &s->timeline;
 	uint32_t begin = first_work(work, t->nwindows), end = last_work(work, t->nwindows);
@@ -124,7 +171,9 @@ static void tell_cores(struct summary *s, const double *work)
 	for (uint32_t i = begin; i < end; i++) {
 		y->work_peak_cores = fmax(y->work_peak_cores, around(t, work, i));
 		stretch_add(&serial, t, i, work[i] >= serial_least && work[i] <= serial_most);
-		stretch_add(&hole, t, i, work[i] <= summary_idle_cores && is_between(s, i));
+		stretch_add(&hole, t, i,
+			    work[i] <= summary_idle_cores && is_between(s, i) &&
+				    !gpus_work(gpus, i));
 		if (work[i] > serial_most) {
 			parallel += work[i];
 			nparallel++;
@@ -237,6 +286,8 @@ void story_init(struct story *y)
 		.parallel_cores = NAN,
 		.work_peak_cores = NAN,
 		.waited_s = NAN,
+		.taken_s = NAN,
+		.crowded_cores = NAN,
 		.holes_s = NAN,
 		.hole_s = NAN,
 		.hole_from_s = NAN,
@@ -266,17 +317,17 @@ int summary_story_make(struct summary *s)
 	const struct timeline *t = &s->timeline;
 	const struct timeline_row *cores = timeline_find(t, summary_cores_metric);
 	const struct timeline_row *memory = timeline_find(t, summary_memory_metric);
-	double *work = summary_waits_make(s), waited_s = 0;
+	const struct timeline_row *gpus = timeline_find(t, summary_gpus_metric);
+	double *work = summary_waits_make(s);
 
 	if (!work)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->nwindows; i++)
-		waited_s += work[i] * t->width_s;
-	s->story.waited_s = waited_s;
+	tell_waits(s, cores ? cores->value : NULL, work);
 	shorten_idle(s, work);
+	shorten_idle_by_gpus(s, gpus);
 	if (cores) {
 		add_work(t, cores->value, work);
-		tell_cores(s, work);
+		tell_cores(s, work, gpus);
 	}
 	free(work);
 	if (memory)

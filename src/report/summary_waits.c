@@ -7,9 +7,11 @@
  * threads can have; only what is beyond that was waited while none of them ran at all. A wait is
  * known when it is over: what is more than all of them can have waited in a round was waited
  * before. And what ended before it was looked at again took its waits along: of threads that were
- * ready to run when a round began and when it ended it is taken that they were all the time, as
- * others were in their place. When there were fewer at its end, or more, the sum tells when that
- * changed.
+ * ready to run when a round began and when it ended, and ran for less than a quarter of it, it is
+ * taken that they were all the time, as others were in their place. One that only sleeps now and
+ * then is seen like that as well: being at work for a share p of the time, in p * p of the rounds,
+ * so that what is taken for waiting is at most p * p * (1 - p) of a core, less than a twentieth.
+ * When there were fewer at its end, or more, the sum tells when that changed.
  */
 #include "report/summary_part.h"
 
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 
 const double summary_idle_cores = 0.05;
+static const double starved_ratio = 0.25;
 
 /* Windows begin..end of the timeline; threads that wanted a core when it began and when it ended.
  */
@@ -25,11 +28,19 @@ struct round {
 	double first, last;
 };
 
-/* As many threads as at first wanted a core until so many windows had gone by, then the others. */
-static void place_change(double *waited, const double *cores, const struct round *r, double until)
+/* As many threads as at first wanted a core until so many windows had gone by, then the others. In
+ * all they waited no longer than known, though more ran in some window than wanted to. */
+static void place_change(double *waited, const double *cores, const struct round *r, double until,
+			 double all)
 {
-	for (uint32_t i = r->begin; i < r->end; i++)
+	double sum = 0;
+
+	for (uint32_t i = r->begin; i < r->end; i++) {
 		waited[i] = fmax(0, (i - r->begin < until ? r->first : r->last) - cores[i]);
+		sum += waited[i];
+	}
+	for (uint32_t i = r->begin; sum > all && i < r->end; i++)
+		waited[i] *= all / sum;
 }
 
 static void place_round(double *waited, const double *cores, const struct round *r)
@@ -48,10 +59,11 @@ static void place_round(double *waited, const double *cores, const struct round 
 	}
 	if (most > 0)
 		all = fmin(all, fmax(0, n * most - ran));
-	all = fmax(all, n * least - ran);
+	if (ran < starved_ratio * n * least)
+		all = fmax(all, n * least - ran);
 	until = (all + ran - n * r->last) / (r->first - r->last);
 	if (least >= 1 && until >= 0 && until <= n) {
-		place_change(waited, cores, r, until);
+		place_change(waited, cores, r, until, all);
 		return;
 	}
 	/* Who ran did not wait meanwhile. */

@@ -18,12 +18,13 @@ static double cores_available(const struct summary *s)
 {
 	if (!isnan(s->cores_asked))
 		return s->cores_asked;
-	return isnan(s->cores_allowed) ? s->cores_present : s->cores_allowed;
+	return fmin(isnan(s->cores_allowed) ? s->cores_present : s->cores_allowed, s->cores_limit);
 }
 
 static double memory_available(const struct summary *s)
 {
-	return isnan(s->memory_asked_bytes) ? s->memory_present : s->memory_asked_bytes;
+	return isnan(s->memory_asked_bytes) ? fmin(s->memory_present, s->memory_limit_bytes)
+					    : s->memory_asked_bytes;
 }
 
 static double monitor_ratio(const struct summary *s)
@@ -70,6 +71,11 @@ static double host_cores_asked(const struct summary *s)
 	return s->cores_asked / s->nhosts;
 }
 
+static double host_affinity_cpus(const struct summary *s)
+{
+	return s->affinity_cpus / s->nhosts;
+}
+
 static double host_memory_asked(const struct summary *s)
 {
 	return s->memory_asked_bytes / s->nhosts;
@@ -82,6 +88,13 @@ static double host_peak_memory(const struct summary *s)
 	for (uint32_t i = 0; s->hosts && i < s->nhosts; i++)
 		most = fmax(most, s->hosts[i].peak_memory_bytes);
 	return s->nhosts == 1 ? s->peak_memory_bytes : most;
+}
+
+static double mean(const struct summary *s, const char *metric);
+
+static double gpus_used_ratio(const struct summary *s)
+{
+	return mean(s, "gpu.utilization_ratio") * s->gpus / s->gpus_used;
 }
 
 static double straggler(const struct summary *s)
@@ -114,8 +127,14 @@ const struct variable variables[] = {
 	  FIGURE(cores_allowed) },
 	{ "cores_asked", UNIT_CORES, "Cores that the scheduler was asked for.",
 	  FIGURE(cores_asked) },
-	{ "cores_available", UNIT_CORES, "Cores asked for, else allowed, else present.",
+	{ "cores_limit", UNIT_CORES, "Cores that the limits of the job's control groups allow.",
+	  FIGURE(cores_limit) },
+	{ "cores_available", UNIT_CORES,
+	  "Cores asked for, else allowed, else present; where not asked for at most cores_limit.",
 	  .make = cores_available },
+	{ "threads_per_core", UNIT_COUNT,
+	  "Hardware threads of a core (SMT), each of which the kernel has as a core.",
+	  FIGURE(threads_per_core) },
 	{ "cores_used", UNIT_CORES, "CPU time divided by wall time.", FIGURE(cores_used_mean) },
 	{ "cores_used_peak", UNIT_CORES,
 	  "Most cores in use over half a second, or over an interval that is longer.",
@@ -126,7 +145,10 @@ const struct variable variables[] = {
 	{ "memory_present_bytes", UNIT_BYTES, "Memory of the nodes.", FIGURE(memory_present) },
 	{ "memory_asked_bytes", UNIT_BYTES, "Memory that the scheduler was asked for.",
 	  FIGURE(memory_asked_bytes) },
-	{ "memory_available_bytes", UNIT_BYTES, "Memory asked for, else present.",
+	{ "memory_limit_bytes", UNIT_BYTES, "Memory that the job's control groups may have.",
+	  FIGURE(memory_limit_bytes) },
+	{ "memory_available_bytes", UNIT_BYTES,
+	  "Memory asked for, else present, and then at most memory_limit_bytes.",
 	  .make = memory_available },
 	{ "peak_memory_bytes", UNIT_BYTES, "Most memory that the job held at a time.",
 	  FIGURE(peak_memory_bytes) },
@@ -152,10 +174,10 @@ const struct variable variables[] = {
 	  FIGURE(unequal_most_s) },
 	{ "unequal_rank", UNIT_COUNT, "The rank of that one.", FIGURE(unequal_rank) },
 	{ "idle_head_seconds", UNIT_SECONDS,
-	  "From the start until the job first used 5 % of a core, or waited for one.",
+	  "From the start until the job first used 5 % of a core, waited for one, or used GPUs.",
 	  FIGURE(idle_head_s) },
 	{ "idle_tail_seconds", UNIT_SECONDS,
-	  "From when the job last used 5 % of a core, or waited for one, until its end.",
+	  "From when the job last used 5 % of a core, waited for one, or used GPUs, until its end.",
 	  FIGURE(idle_tail_s) },
 	{ "monitor_cpu_seconds", UNIT_SECONDS, "CPU time of Sonde itself.", FIGURE(monitor_cpu_s) },
 	{ "monitor_cores", UNIT_CORES, "Sonde's CPU time divided by wall time.",
@@ -173,6 +195,13 @@ const struct variable variables[] = {
 	  .make = host_cores_asked },
 	{ "host_cores_used_peak", UNIT_CORES, "Most cores in use on one machine.",
 	  FIGURE(host_cores_used_peak) },
+	{ "host_threads_running_peak", UNIT_COUNT,
+	  "Most threads of the job that ran or were ready to run on one machine.",
+	  FIGURE(host_threads_running_peak) },
+	{ "host_affinity_cpus", UNIT_COUNT,
+	  "CPUs of each machine that the job's threads might run on, on average over time; of "
+	  "several recordings of a machine, of the one that had most.",
+	  .make = host_affinity_cpus },
 	{ "host_memory_asked_bytes", UNIT_BYTES, "Memory asked for, of each machine.",
 	  .make = host_memory_asked },
 	{ "host_peak_memory_bytes", UNIT_BYTES, "Most memory that the job held on one machine.",
@@ -181,6 +210,9 @@ const struct variable variables[] = {
 	{ "gpus", UNIT_COUNT, "GPUs that were recorded.", FIGURE(gpus) },
 	{ "gpus_used", UNIT_COUNT, "Those that were ever more than 2 % in use.",
 	  FIGURE(gpus_used) },
+	{ "gpus_used_ratio", UNIT_RATIO,
+	  "Share of the time in which those were in use, on average.", .make = gpus_used_ratio },
+	{ "host_gpus_used", UNIT_COUNT, "Most of them on one machine.", FIGURE(host_gpus_used) },
 	{ "gpu_memory_peak_bytes", UNIT_BYTES,
 	  "Most memory in use on the fullest GPU: the job's where that is told, else all.",
 	  FIGURE(gpu_memory_peak_bytes) },
@@ -199,9 +231,15 @@ const struct variable variables[] = {
 	{ "work_peak_cores", UNIT_CORES,
 	  "Cores at work or waited for at most, over two seconds, on all nodes together.",
 	  FIGURE(story.work_peak_cores) },
+	{ "crowded_cores", UNIT_CORES,
+	  "Cores in use on average while the job had work for more than it may use.",
+	  FIGURE(story.crowded_cores) },
+	{ "taken_seconds", UNIT_SECONDS,
+	  "Time that threads waited for cores while the job had fewer than it may use.",
+	  FIGURE(story.taken_s) },
 	{ "holes_seconds", UNIT_SECONDS,
-	  "Time without work (5 % of a core, or a thread that waits for one) between the first "
-	  "work and the last.",
+	  "Time without work (5 % of a core, a thread that waits for one, or GPUs in use) between "
+	  "the first work and the last.",
 	  FIGURE(story.holes_s) },
 	{ "hole_seconds", UNIT_SECONDS, "The longest stretch of it.", FIGURE(story.hole_s) },
 	{ "hole_from_seconds", UNIT_SECONDS, "When that began.", FIGURE(story.hole_from_s) },
@@ -319,6 +357,19 @@ static double last_value(const struct stats *st)
 	return st->last;
 }
 
+static double risen(const struct summary *s, const char *metric)
+{
+	double found = NAN;
+
+	for (uint32_t i = 0; i < s->nmetrics; i++) {
+		const struct summary_metric *m = &s->metrics[i];
+
+		if (strcmp(m->name, metric) == 0 || of_device(m, metric))
+			found = fmax(found, m->stats.last - m->stats.min);
+	}
+	return found;
+}
+
 static double mean(const struct summary *s, const char *metric)
 {
 	return over_nodes(s, metric, stats_mean);
@@ -351,6 +402,8 @@ const struct variable_function variable_functions[] = {
 	{ "mean", "Mean over time; nodes are combined as the metric says.", mean },
 	{ "max", "Largest value on any node or device.", largest },
 	{ "min", "Smallest value on any node or device.", smallest },
+	{ "risen", "Last value less the smallest before it, on the node or device that has most.",
+	  risen },
 	{ "last", "Last value; nodes are combined as the metric says.", last },
 	{ "total", "Sum of value x seconds: of a rate, what was counted.", total },
 	{ "grown",

@@ -467,7 +467,11 @@ def label(job, rule, is_there, is_not):
 def label_measured(job, truth, others):
     """What depends on who else is there, by what was measured."""
     makes_waits = job.has & {"oversubscribed", "pinned-together"} or job.limits.get("cpu", CPUS) < CPUS
-    if truth.ran is None or (makes_waits and others > 0.1):
+    if "oversubscribed" in job.has and truth.ran is not None:
+        had = truth.ran / truth.wall / CPUS
+        label(job, "crowded", had <= 0.65, had >= 0.85)
+        label(job, "oversubscribed", had >= 0.85, had <= 0.65)
+    elif truth.ran is None or (makes_waits and others > 0.1):
         label(job, "crowded", False, others <= 0.1)
     elif not makes_waits:
         wanted = truth.ran + truth.waited

@@ -21,6 +21,7 @@ static const struct {
 	{ "slurm", "tasks_asked=4", RESOURCE_CORES, 3.2, "#SBATCH --cpus-per-task=4" },
 	{ "slurm", "tasks_asked=16", RESOURCE_CORES, 9, "#SBATCH --cpus-per-task=3" },
 	{ "slurm", "tasks_asked=16", RESOURCE_CORES, 13, "" }, /* what it had */
+	{ "slurm", "tasks_asked=16", RESOURCE_CORES, 21, "#SBATCH --cpus-per-task=6" },
 	{ "slurm", "tasks_asked=64", RESOURCE_CORES, 5.5,
 	  "#SBATCH --ntasks=24 --ntasks-per-node=6" },
 	{ "slurm", "nodes_asked=1 tasks_asked=64", RESOURCE_CORES, 5.5, "#SBATCH --ntasks=6" },

@@ -3,6 +3,7 @@
 #include "summary_made.h"
 
 #include <math.h>
+#include <string.h>
 
 /* In thousandths of a core, for each second: what ran, and what waited for a core; for every other
  * row how many threads wanted one, NULL: not told. */
@@ -18,6 +19,7 @@ static struct summary story_of(const int *ran, const int *waited, const int *thr
 	int64_t cpu_ms = 0, queue_ms = 0;
 	struct summary s;
 
+	meta_int(x, 1, "node.cores_allowed", 4);
 	x->metric[cpu].row.div = x->metric[queue].row.div = 1000;
 	for (int row = 0; row < ROWS; row++) {
 		cpu_ms += row ? ran[row - 1] : 0;
@@ -30,6 +32,14 @@ static struct summary story_of(const int *ran, const int *waited, const int *thr
 	s = made(x);
 	free(x);
 	return s;
+}
+
+static bool says(const struct summary *s, const char *rule)
+{
+	for (uint32_t i = 0; i < s->nverdicts; i++)
+		if (strcmp(s->verdicts[i].rule, rule) == 0)
+			return true;
+	return false;
 }
 
 static void fill(int *each, int from, int to, int thousandths)
@@ -199,6 +209,128 @@ static void test_who_wants_a_core_whenever_it_is_looked_at_is_not_idle(void **st
 	summary_free(&s);
 }
 
+/* Of one that is at work for half of the time two looks in a row mostly see it at work, too. */
+static void test_who_sleeps_now_and_then_did_not_wait(void **state)
+{
+	static const int threads[] = { 1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1 };
+	int ran[ROWS - 1];
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, ROWS - 1, 500);
+	s = story_of(ran, NULL, threads);
+	assert_true(s.story.waited_s == 0);
+	summary_free(&s);
+}
+
+/* Between looks that saw two threads and one, more than one and a half ran: that is no wait. */
+static void test_threads_that_end_did_not_wait(void **state)
+{
+	static const int threads[] = { 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1 };
+	int ran[ROWS - 1];
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, 4, 2000);
+	fill(ran, 4, 6, 1500);
+	fill(ran, 6, 20, 1000);
+	s = story_of(ran, NULL, threads);
+	assert_true(s.story.waited_s == 0);
+	summary_free(&s);
+}
+
+/* The job may use four cores. */
+static void test_waits_for_others_are_told_from_those_for_each_other(void **state)
+{
+	static const struct {
+		int ran, waited;
+		double taken_s, crowded_cores;
+	} cases[] = {
+		{ 4000, 4000, 0, 4 },    /* eight threads that have all cores */
+		{ 1000, 7000, 60, 1 },   /* eight that have one, as others have three */
+		{ 3500, 1500, 10, 3.5 }, /* five, nearly all */
+		{ 1000, 1000, 20, NAN }, /* two of which one runs */
+	};
+	int ran[ROWS - 1], waited[ROWS - 1];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct summary s;
+
+		fill(ran, 0, ROWS - 1, cases[i].ran);
+		fill(waited, 0, ROWS - 1, cases[i].waited);
+		s = story_of(ran, waited, NULL);
+		assert_true(fabs(s.story.taken_s - cases[i].taken_s) < 0.01);
+		assert_int_equal(isnan(s.story.crowded_cores), isnan(cases[i].crowded_cores));
+		assert_false(fabs(s.story.crowded_cores - cases[i].crowded_cores) > 0.01);
+		summary_free(&s);
+	}
+}
+
+/* Cores work from second 4 to 6 and at 17; a GPU, if there is one, from 2 to 12. */
+static struct summary with_a_gpu(bool is_there)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t use = metric(x, "gpu.utilization_ratio", "gpu", KIND_GAUGE, UNIT_RATIO);
+	uint32_t cpu_series = series(x, 1, cpu, 0);
+	uint32_t gpu = is_there ? instance(x, 1, "gpu", "gpu0", false) : 0;
+	uint32_t gpu_series = gpu ? series(x, 1, use, gpu) : 0;
+	struct summary s;
+	int64_t seconds = 0;
+
+	for (int row = 0; row < ROWS; row++) {
+		seconds += row == 5 || row == 6 || row == 18;
+		put(x, cpu_series, row, seconds);
+		if (gpu)
+			put(x, gpu_series, row, row >= 2 && row < 12);
+	}
+	s = made(x);
+	free(x);
+	return s;
+}
+
+static void test_time_in_which_gpus_work_is_not_idle(void **state)
+{
+	struct summary s = with_a_gpu(false);
+
+	(void)state;
+	assert_true(fabs(s.idle_head_s - 4) < 0.01 && fabs(s.idle_tail_s - 2) < 0.01);
+	assert_true(fabs(s.story.hole_s - 11) < 0.01);
+	summary_free(&s);
+
+	s = with_a_gpu(true);
+	assert_true(fabs(s.idle_head_s - 2) < 0.01 && fabs(s.idle_tail_s - 2) < 0.01);
+	assert_true(fabs(s.story.hole_from_s - 12) < 0.01 && fabs(s.story.hole_s - 5) < 0.01);
+	summary_free(&s);
+}
+
+/* What is idle all the time has a head and no tail, and is told once; so is a fifth of it. */
+static void test_idle_time_is_told_once(void **state)
+{
+	static const struct {
+		int from, to;
+		const char *told, *not_told[2];
+	} cases[] = {
+		{ 0, 0, "idle", { "idle-head", "idle-tail" } },
+		{ 6, 20, "idle-head", { "idle-tail", "idle" } },
+		{ 0, 14, "idle-tail", { "idle-head", "idle" } },
+		{ 0, 20, NULL, { "idle-head", "idle-tail" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		int ran[ROWS - 1] = { 0 };
+		struct summary s;
+
+		fill(ran, cases[i].from, cases[i].to, 1000);
+		s = story_of(ran, NULL, NULL);
+		assert_true(!cases[i].told || says(&s, cases[i].told));
+		assert_false(says(&s, cases[i].not_told[0]) || says(&s, cases[i].not_told[1]));
+		summary_free(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +341,11 @@ int main(void)
 		cmocka_unit_test(test_who_wants_a_core_whenever_it_is_looked_at_is_not_idle),
 		cmocka_unit_test(test_a_serial_phase_begins_when_a_thread_ends),
 		cmocka_unit_test(test_one_thread_that_starves_is_never_several),
+		cmocka_unit_test(test_who_sleeps_now_and_then_did_not_wait),
+		cmocka_unit_test(test_threads_that_end_did_not_wait),
+		cmocka_unit_test(test_waits_for_others_are_told_from_those_for_each_other),
+		cmocka_unit_test(test_time_in_which_gpus_work_is_not_idle),
+		cmocka_unit_test(test_idle_time_is_told_once),
 		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),
 	};
 
