@@ -81,6 +81,16 @@ static double host_memory_asked(const struct summary *s)
 	return s->memory_asked_bytes / s->nhosts;
 }
 
+static double largest(const struct summary *s, const char *metric);
+
+static double host_memory_limit(const struct summary *s)
+{
+	double limit = isnan(s->memory_limit_bytes) ? largest(s, "cgroup.memory_limit_bytes")
+						    : s->memory_limit_bytes / s->nhosts;
+
+	return isnan(limit) ? s->memory_present / s->nhosts : limit;
+}
+
 static double host_peak_memory(const struct summary *s)
 {
 	double most = NAN;
@@ -204,6 +214,9 @@ const struct variable variables[] = {
 	  .make = host_affinity_cpus },
 	{ "host_memory_asked_bytes", UNIT_BYTES, "Memory asked for, of each machine.",
 	  .make = host_memory_asked },
+	{ "host_memory_limit_bytes", UNIT_BYTES,
+	  "Memory that control groups allow on each machine, else that it has.",
+	  .make = host_memory_limit },
 	{ "host_peak_memory_bytes", UNIT_BYTES, "Most memory that the job held on one machine.",
 	  .make = host_peak_memory },
 	{ "gpus_asked", UNIT_COUNT, "GPUs that the scheduler was asked for.", FIGURE(gpus_asked) },
