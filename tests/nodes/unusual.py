@@ -166,7 +166,7 @@ def oar(t):
     cpus.topology(t, cores)
     joined, job = "cpuset,cpu,cpuacct,blkio,memory,devices,freezer,pids", "/oar/alice_2001234"
     cgroups.v1(t, {joined: job}, ("",), (4242,), [c.cpu for c in cores], "0-1", limits={job: 16000000000})
-    old, new = f"sys/fs/cgroup/{joined}", "proc/4242/root/dev/oar_cgroups"
+    old, new = f"sys/fs/cgroup/{joined}", "proc/4242/root" + "/dev/oar_cgroups"
     for kind in (t.files, t.links):
         for path in [p for p in kind if p.startswith(("sys/fs/cgroup/",))]:
             value = kind.pop(path)
