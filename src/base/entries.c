@@ -49,6 +49,41 @@ int entry_fault(const struct entry *entry, size_t at, const char *why, struct er
 			     "%s: %.300s", entry->key, why);
 }
 
+int entry_of_block(const struct entry *entry, int key, bool begun, unsigned *seen,
+		   const char *manual, struct err *e)
+{
+	const char *file = entry->of->file;
+
+	if (key < 0)
+		return entries_fault(file, entry->line, 1, e, "'%.60s' is not a key; see %s",
+				     entry->key, manual);
+	if (!*entry->value)
+		return entries_fault(file, entry->line, 1, e, "'%s:' is empty", entry->key);
+	if (!begun)
+		return entries_fault(file, entry->line, 1, e,
+				     "'%s:' stands before the first 'rule:'", entry->key);
+	if (*seen & 1u << key)
+		return entries_fault(file, entry->line, 1, e, "'%s:' is given twice", entry->key);
+	*seen |= 1u << key;
+	return 0;
+}
+
+int entry_choice(void *to, const char *const *words, const char *value, struct err *e)
+{
+	char list[120] = "";
+
+	for (unsigned i = 0; words[i]; i++) {
+		size_t n = strlen(list);
+
+		if (strcmp(value, words[i]) == 0) {
+			memcpy(to, &i, sizeof i);
+			return 0;
+		}
+		snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", words[i]);
+	}
+	return err_set(e, -EINVAL, "it is one of %s, not '%.60s'", list, value);
+}
+
 /* The entry read so far is whole. */
 static int finish(struct entries *r, struct err *e)
 {

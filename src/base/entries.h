@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct entries;
@@ -34,5 +35,14 @@ int entries_fault(const char *file, unsigned line, unsigned column, struct err *
 		  const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* The same of what stands so many bytes into the entry's value: "...: KEY: why". */
 int entry_fault(const struct entry *entry, size_t at, const char *why, struct err *e);
+
+/* Blocks of entries, each begun by "rule: NAME". May the block have this entry now? key is its
+ * number, -1: none is called so, and `manual` says which are; *seen has a bit for each that the
+ * block has, and gets this one's. 0, or -EINVAL with the sentence. */
+int entry_of_block(const struct entry *entry, int key, bool begun, unsigned *seen,
+		   const char *manual, struct err *e);
+/* Its value is one of these words, the last of which is NULL: the word's number goes to the
+ * unsigned at `to`. Else -EINVAL, with the sentence. */
+int entry_choice(void *to, const char *const *words, const char *value, struct err *e);
 
 #endif

@@ -67,6 +67,8 @@ int logmarks_start(struct mark_log *l, const char *marks)
 	forked = orphan_fork();
 	if (!forked)
 		be_follower(l, ends[1]);
+	for (; l->nrules; l->nrules--) /* it has its own copies */
+		mark_rule_free(&l->rule[l->nrules - 1]);
 	close(ends[1]);
 	if (forked > 0)
 		return ends[0];

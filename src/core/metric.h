@@ -99,7 +99,4 @@ static inline double metric_value(const struct metric *m, int64_t stored)
  * cores", "1 h 02 min", "12 %". Returns out. */
 const char *unit_format(enum unit u, double value, char *out, size_t size);
 
-/* Why a row is malformed, or NULL: name pattern, label, help's full stop, scale, domain. */
-const char *metric_fault(const struct metric *m);
-
 #endif

@@ -97,22 +97,6 @@ static int take_text(char **to, const char *value, bool word, struct err *e)
 	return *to ? 0 : err_set(e, -ENOMEM, "out of memory");
 }
 
-static int take_choice(void *to, const char *const *words, const char *value, struct err *e)
-{
-	char list[120] = "";
-
-	for (unsigned i = 0; words[i]; i++) {
-		size_t n = strlen(list);
-
-		if (strcmp(value, words[i]) == 0) {
-			memcpy(to, &i, sizeof i);
-			return 0;
-		}
-		snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", words[i]);
-	}
-	return err_set(e, -EINVAL, "it is one of %s, not '%.60s'", list, value);
-}
-
 static int take(struct phase_rule *r, const struct key *k, const char *value, size_t *at,
 		struct err *e)
 {
@@ -125,7 +109,7 @@ static int take(struct phase_rule *r, const struct key *k, const char *value, si
 	case KEY_WORDS:
 		return take_words(to, value, at, e);
 	case KEY_CHOICE:
-		return take_choice(to, k->choice, value, e);
+		return entry_choice(to, k->choice, value, e);
 	}
 	return -EINVAL;
 }
@@ -243,35 +227,30 @@ static int rule_begin(struct parser *p, unsigned line, const char *name, struct 
 	return p->rule->name ? 0 : -ENOMEM;
 }
 
-static const struct key *key_find(const char *name)
+/* -1: none is called so. */
+static int key_find(const char *name)
 {
-	for (size_t i = 0; i < KEYS; i++)
-		if (strcmp(keys[i].name, name) == 0)
-			return &keys[i];
-	return NULL;
+	int i = KEYS - 1;
+
+	while (i >= 0 && strcmp(keys[i].name, name) != 0)
+		i--;
+	return i;
 }
 
 static int take_entry(void *ctx, const struct entry *en, struct err *e)
 {
 	struct parser *p = ctx;
-	const struct key *k = key_find(en->key);
+	int key = key_find(en->key), rc;
 	struct err why = { "" };
 	size_t at = 0;
 
 	if (strcmp(en->key, "rule") == 0)
 		return rule_begin(p, en->line, en->value, e);
-	if (!k)
-		return entries_fault(p->file, en->line, 1, e,
-				     "'%.60s' is not a key; see docs/phases.md", en->key);
-	if (!*en->value)
-		return entries_fault(p->file, en->line, 1, e, "'%s:' is empty", en->key);
-	if (!p->rule)
-		return entries_fault(p->file, en->line, 1, e,
-				     "'%s:' stands before the first 'rule:'", en->key);
-	if (p->seen & 1u << (k - keys))
-		return entries_fault(p->file, en->line, 1, e, "'%s:' is given twice", en->key);
-	p->seen |= 1u << (k - keys);
-	return take(p->rule, k, en->value, &at, &why) ? entry_fault(en, at, why.text, e) : 0;
+	rc = entry_of_block(en, key, p->rule, &p->seen, "docs/phases.md", e);
+	if (rc)
+		return rc;
+	return take(p->rule, &keys[key], en->value, &at, &why) ? entry_fault(en, at, why.text, e)
+							       : 0;
 }
 
 int phase_rules_add(struct phase_rules *rules, const char *name, const char *text, size_t len,

@@ -12,8 +12,7 @@
 struct answer {
 	struct bytes block;
 	struct bytes waiting; /* whole messages that are not sent yet */
-	uint64_t changed;
-	bool lost; /* who asked is gone */
+	bool lost;            /* who asked is gone */
 };
 
 /* Begin a row of n columns; its fields are put behind it. */
@@ -28,7 +27,7 @@ struct driver {
 	/* NULL: it has no COPY. data's failures are told by copied. */
 	int (*copy)(void *state, const char *sql, struct err *e);
 	void (*data)(void *state, const uint8_t *rows, size_t n);
-	int (*copied)(void *state, struct answer *a, struct err *e);
+	int (*copied)(void *state, struct err *e);
 	void (*close)(void *state);
 };
 

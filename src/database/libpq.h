@@ -48,7 +48,6 @@ enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M' };
 	X(unsigned, PQftype, (const struct pg_result *, int)) \
 	X(int, PQgetisnull, (const struct pg_result *, int, int)) \
 	X(char *, PQgetvalue, (const struct pg_result *, int, int)) \
-	X(char *, PQcmdTuples, (struct pg_result *)) \
 	X(void, PQclear, (struct pg_result *)) \
 	X(int, PQputCopyData, (struct pg_conn *, const char *, int)) \
 	X(int, PQputCopyEnd, (struct pg_conn *, const char *)) \

@@ -72,8 +72,6 @@ static bool say(struct answer *a, int code, const struct err *e)
 	if (code) {
 		field_put(&a->waiting, &v[0]);
 		field_put(&a->waiting, &v[1]);
-	} else {
-		bytes_u64(&a->waiting, a->changed);
 	}
 	store_message_end(&a->waiting, begun);
 	a->lost |= a->waiting.failed;
@@ -124,14 +122,13 @@ static bool serve(struct serving *s, uint32_t kind, uint32_t length)
 	struct err e = { "" };
 	int rc;
 
-	s->answer.changed = 0;
 	if (kind == STORE_DATA) {
 		if (copies)
 			s->driver->data(s->state, s->text, length);
 		return copies;
 	}
 	if (kind == STORE_COPIED)
-		rc = copies ? s->driver->copied(s->state, &s->answer, &e) : -EPROTO;
+		rc = copies ? s->driver->copied(s->state, &e) : -EPROTO;
 	else if (kind == STORE_CLOSE || kind > STORE_CLOSE || !take_fields(s, length))
 		return false;
 	else

@@ -197,7 +197,6 @@ static void take(const struct postgres *p, struct pg_result *r, struct answer *a
 {
 	const struct libpq *pq = &p->session.pq;
 	int rows = pq->PQntuples(r), columns = pq->PQnfields(r);
-	const char *changed = pq->PQcmdTuples(r);
 
 	for (int i = 0; i < rows && columns && !a->lost; i++) {
 		answer_row(a, columns);
@@ -207,8 +206,6 @@ static void take(const struct postgres *p, struct pg_result *r, struct answer *a
 					   ? (struct field){ 0 }
 					   : field_of(pq->PQftype(r, c), pq->PQgetvalue(r, i, c)));
 	}
-	if (changed && *changed)
-		a->changed = (uint64_t)strtoull(changed, NULL, 10);
 }
 
 /* With fields it is one statement. */
@@ -270,7 +267,7 @@ static void data(void *state, const uint8_t *rows, size_t n)
 		p->copy_failed = !session_copy(&p->session, (const char *)rows, n);
 }
 
-static int copied(void *state, struct answer *a, struct err *e)
+static int copied(void *state, struct err *e)
 {
 	struct postgres *p = state;
 	struct pg_result *r;
@@ -280,9 +277,7 @@ static int copied(void *state, struct answer *a, struct err *e)
 	while ((r = session_result(&p->session))) {
 		int status = p->session.pq.PQresultStatus(r);
 
-		if (status == PGRES_COMMAND_OK)
-			take(p, r, a);
-		else if (!rc)
+		if (status != PGRES_COMMAND_OK && !rc)
 			rc = fail(p, r, e);
 		p->session.pq.PQclear(r);
 		if (status == PGRES_COPY_IN) /* it would say so for ever */

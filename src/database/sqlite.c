@@ -209,7 +209,6 @@ static int execute_kept(struct sqlite *s, const struct kept_statement *k, const 
 		rc = fail(s, e);
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
-	a->changed = (uint64_t)sqlite3_changes(s->db);
 	return rc;
 }
 
@@ -235,7 +234,6 @@ static int execute(void *state, const char *sql, const struct field *v, uint32_t
 		if (rc)
 			return rc;
 	}
-	a->changed = (uint64_t)sqlite3_changes(s->db);
 	return 0;
 }
 

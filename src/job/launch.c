@@ -2,14 +2,12 @@
 #include "job/launch.h"
 
 #include "base/clock.h"
-#include "base/number.h"
 #include "base/root.h"
+#include "job/glance.h"
 #include "job/message.h"
 #include "job/patience.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROOM_MS = 500 };         /* a recorder that works makes room for a message at once */
-#define GRACE_NS (2 * NS_PER_S) /* between asking a command to end and killing it */
+enum { ROOM_MS = 500 };           /* a recorder that works makes room for a message at once */
+#define GRACE_NS  (2 * NS_PER_S)  /* between asking a command to end and killing it */
+#define MOMENT_NS (2 * NS_PER_MS) /* of CPU, in which an orphan that ends gets to exit(2) */
 
 static const int forwarded[] = { SIGTERM, SIGINT,   SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGCONT,
 				 SIGTSTP, SIGWINCH, SIGALRM, SIGURG,  SIGXCPU, SIGVTALRM };
@@ -180,34 +179,25 @@ static bool command_has_it(const struct launch *l, int signal, const siginfo_t *
 	return group || info->si_code > 0;
 }
 
-static bool any_child(bool (*is_so)(int64_t pid, pid_t recorder), pid_t recorder)
-{
-	char buf[4096];
-	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : file_reread(fd, buf, sizeof buf);
-	int64_t pid;
-
-	if (fd >= 0)
-		close(fd);
-	for (const char *p = buf; n > 0 && number_i64(&p, &pid);)
-		if (is_so(pid, recorder))
-			return true;
-	return false;
-}
-
 /* As process 1 of a container the launcher is the recorder's parent, too, and must not wait for it.
  */
-static bool is_another(int64_t pid, pid_t recorder)
+static bool is_another(void *recorder, pid_t pid)
 {
-	return pid != recorder;
+	return pid != *(const pid_t *)recorder;
+}
+
+static pid_t recorder_of(const struct launch *l, const struct child *c)
+{
+	return l->share ? l->share->recorder : c->recorder;
 }
 
 static bool children_left(const struct launch *l, const struct child *c)
 {
+	pid_t recorder = recorder_of(l, c);
 	siginfo_t info;
 
 	if (getpid() == 1)
-		return any_child(is_another, l->share ? l->share->recorder : c->recorder);
+		return glance_any_child(is_another, &recorder);
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
@@ -272,26 +262,38 @@ static int next_signal(const struct launch *l, struct child *c, const sigset_t *
 	}
 }
 
-/* Is this process within exit(2)? */
-static bool is_ending(int64_t pid, pid_t recorder)
-{
-	enum { FLAGS_FIELD = 7, EXITING = 0x4 }; /* after the name; PF_EXITING of linux/sched.h */
-	char path[32], buf[1024];
-	const char *p;
-	int64_t flags = 0;
-	ssize_t n;
-	int fd;
+/* Children that were running when the command had ended. */
+struct orphans {
+	pid_t recorder;
+	uint32_t n;
+	struct {
+		pid_t pid;
+		int64_t cpu_ns; /* that it had when it was first looked at */
+	} seen[32];
+};
 
-	(void)recorder;
-	snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : file_reread(fd, buf, sizeof buf);
-	if (fd >= 0)
-		close(fd);
-	p = n > 0 ? strrchr(buf, ')') : NULL;
-	for (int field = 0; p && field < FLAGS_FIELD; field++)
-		p = strchr(p + 1, ' ');
-	return p && number_i64(&p, &flags) && flags & EXITING;
+/* Is this child within exit(2), or may it be on its way there? One that could run has not had a CPU
+ * on a busy machine, and is given one for a moment; who then still computes goes on without us. */
+static bool is_ending(void *ctx, pid_t pid)
+{
+	struct orphans *o = ctx;
+	struct glance g = glance_at(pid);
+	uint32_t i = 0;
+
+	if (pid == o->recorder)
+		return false;
+	if (g.ending || g.state != 'R')
+		return g.ending;
+	while (i < o->n && o->seen[i].pid != pid)
+		i++;
+	if (i == sizeof o->seen / sizeof o->seen[0])
+		return false;
+	if (i == o->n) {
+		o->seen[i].pid = pid;
+		o->seen[i].cpu_ns = g.cpu_ns;
+		o->n++;
+	}
+	return g.cpu_ns - o->seen[i].cpu_ns < MOMENT_NS;
 }
 
 /* An orphan that ends together with the command may not be waited for yet when that is: its CPU
@@ -300,8 +302,9 @@ static void reap_ending(const struct launch *l, struct child *c)
 {
 	enum { TRIES = 150 };
 	const struct timespec pause = { .tv_nsec = 2 * NS_PER_MS };
+	struct orphans o = { .recorder = recorder_of(l, c) };
 
-	for (int i = 0; i < TRIES && any_child(is_ending, 0); i++) {
+	for (int i = 0; i < TRIES && glance_any_child(is_ending, &o); i++) {
 		nanosleep(&pause, NULL);
 		reap(l, c);
 	}

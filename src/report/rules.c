@@ -131,22 +131,6 @@ static int take_needs(struct rule *r, const char *value, size_t *at, struct err 
 	return 0;
 }
 
-static int take_word(void *to, const char *const *words, const char *value, struct err *e)
-{
-	char list[120] = "";
-
-	for (unsigned i = 0; words[i]; i++) {
-		size_t n = strlen(list);
-
-		if (strcmp(value, words[i]) == 0) {
-			memcpy(to, &i, sizeof i);
-			return 0;
-		}
-		snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", words[i]);
-	}
-	return err_set(e, -EINVAL, "it is one of %s, not '%.60s'", list, value);
-}
-
 /* "memory 1.2 * peak_memory_bytes" */
 static int take_request(struct rule *r, const char *value, size_t *at, struct err *e)
 {
@@ -186,7 +170,7 @@ static int take(struct rule *r, const struct key *k, const char *value, size_t *
 	case KEY_NEEDS:
 		return take_needs(r, value, at, e);
 	case KEY_WORD:
-		return take_word(to, k->words, value, e);
+		return entry_choice(to, k->words, value, e);
 	case KEY_REQUEST:
 		return take_request(r, value, at, e);
 	case KEY_SENTENCE:
@@ -260,38 +244,34 @@ static int theme_begin(struct parser *p, const char *theme, struct err *e)
 	return p->theme ? 0 : -ENOMEM;
 }
 
-static const struct key *key_find(const char *name)
+/* -1: none is called so. */
+static int key_find(const char *name)
 {
-	for (size_t i = 0; i < KEYS; i++)
-		if (strcmp(keys[i].name, name) == 0)
-			return &keys[i];
-	return NULL;
+	int i = KEYS - 1;
+
+	while (i >= 0 && strcmp(keys[i].name, name) != 0)
+		i--;
+	return i;
 }
 
 /* One "key: value". */
 static int entry(void *ctx, const struct entry *en, struct err *e)
 {
 	struct parser *p = ctx;
-	const struct key *k = key_find(en->key);
+	int key = key_find(en->key), rc;
 	struct err why = { "out of memory" };
 	size_t at = 0;
 
 	if (strcmp(en->key, "rule") == 0)
 		return rule_begin(p, en->line, en->value, e);
-	if (!*en->value && (k || strcmp(en->key, "theme") == 0))
-		return entries_fault(p->file, en->line, 1, e, "'%s:' is empty", en->key);
 	if (strcmp(en->key, "theme") == 0)
-		return theme_begin(p, en->value, e);
-	if (!k)
-		return entries_fault(p->file, en->line, 1, e,
-				     "'%.60s' is not a key; see docs/verdicts.md", en->key);
-	if (!p->rule)
-		return entries_fault(p->file, en->line, 1, e,
-				     "'%s:' stands before the first 'rule:'", en->key);
-	if (p->seen & 1u << (k - keys))
-		return entries_fault(p->file, en->line, 1, e, "'%s:' is given twice", en->key);
-	p->seen |= 1u << (k - keys);
-	return take(p->rule, k, en->value, &at, &why) ? entry_fault(en, at, why.text, e) : 0;
+		return *en->value ? theme_begin(p, en->value, e)
+				  : entries_fault(p->file, en->line, 1, e, "'theme:' is empty");
+	rc = entry_of_block(en, key, p->rule, &p->seen, "docs/verdicts.md", e);
+	if (rc)
+		return rc;
+	return take(p->rule, &keys[key], en->value, &at, &why) ? entry_fault(en, at, why.text, e)
+							       : 0;
 }
 
 int rules_add(struct rules *rules, const char *name, const char *text, size_t len, struct err *e)

@@ -193,11 +193,6 @@ int summary_make(struct summary *out, struct run *r, struct err *e)
 	return summary_make_as(out, r, &(struct summary_wish){ .all = true }, e);
 }
 
-int summary_make_judged(struct summary *out, struct run *r, const struct rules *site, struct err *e)
-{
-	return summary_make_as(out, r, &(struct summary_wish){ .site = site }, e);
-}
-
 void summary_free(struct summary *s)
 {
 	for (uint32_t i = 0; i < s->nmetrics; i++)

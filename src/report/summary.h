@@ -206,13 +206,10 @@ struct rules;
 /* Reads the whole run and judges it by the built-in rules. Strings are borrowed from the run.
  * 0 or -errno. */
 int summary_make(struct summary *out, struct run *r, struct err *e);
-/* The same, but with only those metrics that the built-in rules and a site's (or NULL) look at:
- * what is to be said in words needs no more, and costs a fraction. */
-int summary_make_judged(struct summary *out, struct run *r, const struct rules *site,
-			struct err *e);
-/* Either, as wished. */
+/* The same as wished. */
 struct summary_wish {
-	bool all;                 /* statistics of all metrics */
+	bool all; /* statistics of all metrics, not only of those that rules look at: what is to
+		     be said in words needs no more, and costs a fraction */
 	const struct rules *site; /* to judge by, too, after the built-in ones; NULL: none */
 	const char *compared;     /* globs of metrics to compare over nodes, too; NULL: none */
 };

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LIST_SIZE = 4096 };
-
 #define SETS (sizeof((struct affinity *)0)->set / sizeof(struct placement))
 
 static size_t line_length(const char *text)
@@ -24,7 +22,7 @@ static uint64_t hash_line(uint64_t hash, const char *text)
 static bool parse_line(struct cpulist *out, const char *text)
 {
 	size_t n = line_length(text);
-	char line[LIST_SIZE];
+	char line[CPULIST_TEXT];
 
 	if (n >= sizeof line)
 		return false;
@@ -36,7 +34,7 @@ static bool parse_line(struct cpulist *out, const char *text)
 uint8_t affinity_of(struct affinity *a, const char *cpus, const char *nodes)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	struct cpulist list;
+	struct cpulist list = { { 0 } };
 	size_t spare = 0;
 
 	if (!cpus)
@@ -53,16 +51,17 @@ uint8_t affinity_of(struct affinity *a, const char *cpus, const char *nodes)
 		spare = ++a->top;
 	if (!spare || !parse_line(&a->set[spare].cpus, cpus))
 		return 0;
-	a->set[spare].nodes = nodes && parse_line(&list, nodes) ? list.word[0] : 0;
+	if (nodes)
+		parse_line(&list, nodes);
+	memcpy(a->set[spare].nodes, list.word, sizeof a->set[spare].nodes);
 	a->set[spare].hash = hash;
 	return (uint8_t)spare;
 }
 
 bool affinity_tidy(struct affinity *a, const struct threads *t)
 {
-	struct cpulist all = { { 0 } };
+	struct cpulist cpus = { { 0 } }, nodes = { { 0 } };
 	bool used[SETS] = { false }, changed;
-	uint64_t nodes = 0;
 
 	a->whole = true;
 	for (uint32_t i = 1; i < t->used; i++) {
@@ -76,12 +75,13 @@ bool affinity_tidy(struct affinity *a, const struct threads *t)
 			a->set[i].hash = 0;
 			continue;
 		}
-		nodes |= a->set[i].nodes;
+		for (size_t w = 0; w < AFFINITY_NODES / 64; w++)
+			nodes.word[w] |= a->set[i].nodes[w];
 		for (size_t w = 0; w < CPUS_MAX / 64; w++)
-			all.word[w] |= a->set[i].cpus.word[w];
+			cpus.word[w] |= a->set[i].cpus.word[w];
 	}
-	changed = nodes != a->nodes || memcmp(&all, &a->cpus, sizeof all) != 0;
-	a->cpus = all;
+	changed = memcmp(&nodes, &a->nodes, sizeof nodes) || memcmp(&cpus, &a->cpus, sizeof cpus);
+	a->cpus = cpus;
 	a->nodes = nodes;
 	return changed;
 }

@@ -11,18 +11,19 @@
 #include "sampler/threads.h"
 #include "source/cpulist.h"
 
+enum { AFFINITY_NODES = 256 };
+
 struct placement {
-	uint64_t hash;  /* of the lists; 0: free */
-	uint64_t nodes; /* NUMA nodes below 64 that memory may come from */
+	uint64_t hash;                       /* of the lists; 0: free */
+	uint64_t nodes[AFFINITY_NODES / 64]; /* NUMA nodes that memory may come from */
 	struct cpulist cpus;
 };
 
 struct affinity {
-	struct placement set[256]; /* the first is never used */
-	size_t top;                /* none behind it has been used */
-	struct cpulist cpus;       /* of all threads, as affinity_tidy found it */
-	uint64_t nodes;
-	bool whole; /* every thread's is in it */
+	struct placement set[256];  /* the first is never used */
+	size_t top;                 /* none behind it has been used */
+	struct cpulist cpus, nodes; /* of all threads, as affinity_tidy found them */
+	bool whole;                 /* every thread's are in them */
 };
 
 /* The number of the set of these lists, which end with their line; 0: no lists, or no room. */

@@ -287,7 +287,6 @@ static void begin_round(struct looks *l, const struct tree *t)
 static void end_round(struct tree *t)
 {
 	struct looks *l = &t->looks;
-	struct cpulist nodes = { { l->affinity->nodes } };
 	char text[512];
 
 	l->open = false;
@@ -299,8 +298,7 @@ static void end_round(struct tree *t)
 	affinity_text(&l->affinity->cpus, text, sizeof text);
 	if (text[0])
 		sample_meta_text(t->sample, "job.affinity", text);
-	nodes.word[0] = l->affinity->nodes;
-	affinity_text(&nodes, text, sizeof text);
+	affinity_text(&l->affinity->nodes, text, sizeof text);
 	if (text[0])
 		sample_meta_text(t->sample, "job.memory_nodes", text);
 }

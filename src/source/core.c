@@ -38,11 +38,24 @@ static void path_of(char out[96], int64_t cpu, const char *file)
 	snprintf(out, 96, "devices/system/cpu/cpu%" PRId64 "/%s", cpu, file);
 }
 
+/* CPU 0 may be off, or taken out of service. */
+static uint32_t first_online(const struct root *sys)
+{
+	char text[CPULIST_TEXT];
+	struct cpulist online;
+	uint32_t first;
+
+	sysfs_line(sys, "devices/system/cpu/online", text, sizeof text);
+	cpulist_parse(&online, text);
+	first = cpulist_next(&online, 0);
+	return first < CPUS_MAX ? first : 0;
+}
+
 static bool any_has(const struct core_reader *r, const char *file)
 {
 	char path[96];
 
-	path_of(path, 0, file);
+	path_of(path, r->first, file);
 	return sysfs_exists(r->sys, path);
 }
 
@@ -169,6 +182,7 @@ void core_open(struct core_reader *r, const struct source_env *env, uint32_t nco
 	uint32_t files = 0;
 
 	r->sys = &env->sys;
+	r->first = first_online(r->sys);
 	topology_open(&r->topology, r->sys);
 	open_interrupts(r, &env->proc);
 	open_frequency(r, &env->proc);

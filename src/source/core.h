@@ -22,6 +22,7 @@ enum core_detail { CORE_INTERRUPTS, CORE_FREQUENCY, CORE_THROTTLES, CORE_THROTTL
 struct core_reader {
 	const struct root *sys;
 	struct topology topology;
+	uint32_t first; /* CPU that is online: what it has, all have */
 	struct period period;
 	int64_t period_ns;
 	int cpuinfo; /* kept open where it tells the frequency */

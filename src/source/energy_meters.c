@@ -154,6 +154,8 @@ static void label_of(const struct meter *m, enum zone_form form, int64_t number,
 	snprintf(path, sizeof path, "%s/power%" PRId64 "_oem_info", m->dir, number);
 	if (!*out)
 		sysfs_line(m->sys, path, out, ZONE_NAME_SIZE / 2);
+	for (size_t n = strlen(out); n && out[n - 1] == ' '; n--)
+		out[n - 1] = '\0'; /* "Chip 0 " */
 }
 
 static int add_meter(struct energy *x, struct meter *m, const char *file)
@@ -168,8 +170,11 @@ static int add_meter(struct energy *x, struct meter *m, const char *file)
 		return 0;
 	label_of(m, form, number, label);
 	snprintf(name, sizeof name, "%s", label);
-	if (!*label || is_known(x, name))
+	if (!*label)
 		snprintf(name, sizeof name, "%s.%" PRId64 ".%" PRId64, m->chip, m->hwmon, number);
+	if (is_known(x, name)) /* POWER: the energy and the power of one meter */
+		snprintf(name, sizeof name, "%s%s%s.%" PRId64 ".%.*s", label, *label ? " " : "",
+			 m->chip, m->hwmon, (int)strcspn(file, "_"), file);
 	z = energy_add(x, "hwmon", name);
 	if (!z)
 		return 0;

@@ -111,7 +111,7 @@ static int add_zone(struct energy *x, const struct pmu *p, const struct event_ro
 int energy_find_perf(struct energy *x, const struct root *sys)
 {
 	struct pmu p = { .sys = sys };
-	char list[4096];
+	char list[CPULIST_TEXT];
 	int error = 0;
 
 	if (sysfs_read_number(sys, PMU "/type", &p.type) < 0 || p.type < 0 || p.type > UINT32_MAX)

@@ -91,10 +91,10 @@ static void take_count(struct interrupts *x)
 			x->sum[i] += x->row[i];
 }
 
-/* ERR and MIS of x86, Err of ARM: faults of the interrupt controllers. */
+/* ERR and MIS of x86, Err of ARM, BAD of POWER: faults of the interrupt controllers. */
 static bool is_of_no_cpu(const struct interrupts *x)
 {
-	static const char labels[][4] = { "ERR", "MIS", "Err" };
+	static const char labels[][4] = { "ERR", "MIS", "Err", "BAD" };
 
 	for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
 		const unsigned char *l = (const unsigned char *)labels[i];

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NODES_MAX = 1024, TEXT_SIZE = 8192, LIST_SIZE = 4096 };
+enum { NODES_MAX = 1024, TEXT_SIZE = 8192 };
 
 /* Since Linux 5.14 each reading of numastat walks all cores: a node a second in the mean. */
 static const int64_t PERIOD_PER_NODE_NS = NS_PER_S, PERIOD_MAX_NS = 10 * NS_PER_S;
@@ -222,7 +222,7 @@ static void refuse(const struct numa *n, struct device *v, struct sample *s)
 
 static void born(const struct numa *n, struct device *v, struct sample *s)
 {
-	char path[96], cpus[LIST_SIZE];
+	char path[96], cpus[CPULIST_TEXT];
 
 	device_born(v, s, &metrics[MEASURED], NFIELDS);
 	snprintf(path, sizeof path, "devices/system/node/%s/cpulist", v->name);
@@ -258,7 +258,7 @@ static void numa_close(void *state)
 static int numa_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct numa *n = state;
-	char list[LIST_SIZE];
+	char list[CPULIST_TEXT];
 	int64_t counted;
 	int r;
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NUMA_MAPS_NODES = 64 };
+enum { NUMA_MAPS_NODES = 256 }; /* the memory of GPUs beside POWER9 is nodes 252 to 255 */
 
 struct numa_maps {
 	int64_t bytes[NUMA_MAPS_NODES];

@@ -25,7 +25,6 @@ enum {
 	FIRST_NS_PER_MB = 11000,
 	LEARN_FROM_MB = 8, /* smaller ones tell little of the cost of their pages */
 	TEXT_SIZE = 16 * 1024,
-	LIST_SIZE = 4096,
 };
 
 static const int64_t OPENING_NS = 15000, AT_FIRST_NS = 20 * NS_PER_MS;
@@ -105,7 +104,7 @@ struct placement {
 static void add_node(struct placement *p, uint32_t number, struct sample *s)
 {
 	struct node *v = &p->node[p->nodes];
-	char path[64], cpus[LIST_SIZE], name[32];
+	char path[64], cpus[CPULIST_TEXT], name[32];
 	uint32_t instance;
 
 	snprintf(path, sizeof path, "devices/system/node/node%u/cpulist", number);
@@ -124,7 +123,7 @@ static int placement_open(void *state, const struct source_env *env, struct samp
 {
 	struct placement *p = state;
 	struct cpulist online;
-	char list[LIST_SIZE];
+	char list[CPULIST_TEXT];
 
 	sysfs_line(&env->sys, "devices/system/node/online", list, sizeof list);
 	cpulist_parse(&online, list);
@@ -157,7 +156,7 @@ static struct cpulist cpus_of(struct placement *p)
 {
 	struct thread_status status;
 	struct cpulist cpus;
-	char list[LIST_SIZE];
+	char list[CPULIST_TEXT];
 
 	memset(&cpus, 0xff, sizeof cpus);
 	if (read_text(p, "status") > 0 && !thread_status_parse(p->text, &status) && status.cpus) {

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "source/cpulist.h"
 #include "source/platform_part.h"
+#include "source/sysfs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,14 +27,14 @@ static const struct platform_fact facts[] = {
 	{ "host.cpu_pstate_driver", IN_SYS, CPU "amd_pstate/status", FORM_TEXT, 0 },
 };
 
-/* Of one CPU that is online: the files give kHz. */
+/* Of the first CPU that is online: the files give kHz. */
 static const struct platform_fact clock_facts[] = {
-	{ "host.cpu_frequency_driver", IN_SYS, CPU "cpu0/cpufreq/scaling_driver", FORM_TEXT, 0 },
-	{ "host.cpu_energy_preference", IN_SYS, CPU "cpu0/cpufreq/energy_performance_preference",
+	{ "host.cpu_frequency_driver", IN_SYS, CPU "%s/cpufreq/scaling_driver", FORM_TEXT, 0 },
+	{ "host.cpu_energy_preference", IN_SYS, CPU "%s/cpufreq/energy_performance_preference",
 	  FORM_TEXT, 0 },
-	{ "host.cpu_min_hertz", IN_SYS, CPU "cpu0/cpufreq/cpuinfo_min_freq", FORM_NUMBER, 1000 },
-	{ "host.cpu_max_hertz", IN_SYS, CPU "cpu0/cpufreq/cpuinfo_max_freq", FORM_NUMBER, 1000 },
-	{ "host.cpu_base_hertz", IN_SYS, CPU "cpu0/cpufreq/base_frequency", FORM_NUMBER, 1000 },
+	{ "host.cpu_min_hertz", IN_SYS, CPU "%s/cpufreq/cpuinfo_min_freq", FORM_NUMBER, 1000 },
+	{ "host.cpu_max_hertz", IN_SYS, CPU "%s/cpufreq/cpuinfo_max_freq", FORM_NUMBER, 1000 },
+	{ "host.cpu_base_hertz", IN_SYS, CPU "%s/cpufreq/base_frequency", FORM_NUMBER, 1000 },
 };
 
 /* The value of a field of the first CPU in /proc/cpuinfo, "name<blanks>: value"; NULL: none. */
@@ -121,10 +122,11 @@ static void say_cpuinfo(const struct platform *p)
 
 static bool list_of(const struct platform *p, struct cpulist *set, uint32_t cpu, const char *name)
 {
-	char path[PLATFORM_PATH], line[PLATFORM_TEXT];
+	char path[PLATFORM_PATH], list[CPULIST_TEXT];
 
 	snprintf(path, sizeof path, CPU "cpu%u/%s", cpu, name);
-	return platform_line(p->sys, path, line) && cpulist_parse(set, line);
+	sysfs_line(p->sys, path, list, sizeof list);
+	return *list && cpulist_parse(set, list);
 }
 
 /* How many groups the CPUs fall into, by the file that lists a CPU's group under its old name or
@@ -169,44 +171,44 @@ static void say_topology(const struct platform *p, const struct cpulist *online)
 		sample_meta_int(p->sample, "host.dies_count", dies);
 }
 
-static bool cache_line(const struct platform *p, unsigned index, const char *name,
+static bool cache_line(const struct platform *p, const char *cpu, unsigned index, const char *name,
 		       char line[PLATFORM_TEXT])
 {
 	char path[PLATFORM_PATH];
 
-	snprintf(path, sizeof path, CPU "cpu0/cache/index%u/%s", index, name);
+	snprintf(path, sizeof path, CPU "%s/cache/index%u/%s", cpu, index, name);
 	return platform_line(p->sys, path, line);
 }
 
-/* Size and users of one cache of the first CPU: host.cache_l1d_bytes, host.cache_l3_cpus_count. */
-static void say_cache(const struct platform *p, unsigned index)
+/* Size and users of one cache of a CPU: host.cache_l1d_bytes, host.cache_l3_cpus_count. */
+static void say_cache(const struct platform *p, const char *cpu, unsigned index)
 {
 	char key[PLATFORM_KEY], level[PLATFORM_TEXT], line[PLATFORM_TEXT];
 	const char *q = line, *type;
 	struct cpulist set;
 	int64_t kib;
 
-	if (!cache_line(p, index, "level", level) || *level < '1' || *level > '9' ||
-	    !cache_line(p, index, "type", line))
+	if (!cache_line(p, cpu, index, "level", level) || *level < '1' || *level > '9' ||
+	    !cache_line(p, cpu, index, "type", line))
 		return;
 	type = *line == 'D' ? "d" : *line == 'I' ? "i" : "";
-	if (cache_line(p, index, "size", line) && number_i64(&q, &kib) && *q == 'K' && kib > 0 &&
-	    kib < INT32_MAX) {
+	if (cache_line(p, cpu, index, "size", line) && number_i64(&q, &kib) && *q == 'K' &&
+	    kib > 0 && kib < INT32_MAX) {
 		snprintf(key, sizeof key, "host.cache_l%c%s_bytes", *level, type);
 		sample_meta_int(p->sample, key, kib * 1024);
 	}
-	if (cache_line(p, index, "shared_cpu_list", line) && cpulist_parse(&set, line)) {
+	if (cache_line(p, cpu, index, "shared_cpu_list", line) && cpulist_parse(&set, line)) {
 		snprintf(key, sizeof key, "host.cache_l%c%s_cpus_count", *level, type);
 		sample_meta_int(p->sample, key, cpulist_count(&set));
 	}
 }
 
-static void say_caches(const struct platform *p)
+static void say_caches(const struct platform *p, const char *cpu)
 {
 	enum { INDEXES = 8 };
 
 	for (unsigned i = 0; i < INDEXES; i++)
-		say_cache(p, i);
+		say_cache(p, cpu, i);
 }
 
 /* "performance", or "performance, powersave" when the CPUs differ. */
@@ -238,15 +240,20 @@ static void say_boost(const struct platform *p)
 
 void platform_cpu(const struct platform *p)
 {
-	char line[PLATFORM_TEXT];
+	char list[CPULIST_TEXT], first[16] = "cpu0";
 	struct cpulist online;
+	bool known;
 
+	sysfs_line(p->sys, CPU "online", list, sizeof list);
+	known = cpulist_parse(&online, list) && cpulist_count(&online);
+	if (known) /* CPU 0 may be off, or taken out of service */
+		snprintf(first, sizeof first, "cpu%u", cpulist_next(&online, 0));
 	platform_facts(p, FACTS(facts));
 	say_cpuinfo(p);
-	platform_facts(p, FACTS(clock_facts));
+	platform_facts_of(p, FACTS(clock_facts), first);
 	say_boost(p);
-	say_caches(p);
-	if (!platform_line(p->sys, CPU "online", line) || !cpulist_parse(&online, line))
+	say_caches(p, first);
+	if (!known)
 		return;
 	say_topology(p, &online);
 	say_governors(p, &online);

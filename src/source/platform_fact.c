@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "source/cpulist.h"
 #include "source/platform_part.h"
+#include "source/sysfs.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -112,19 +113,32 @@ static void say_number(const struct platform *p, const char *key, const char *li
 		sample_meta_int(p->sample, key, v);
 }
 
+/* With every other thread off, a list is long: cut, it would be another one. */
+static void say_cpus(const struct platform *p, const struct platform_fact *f, const char *key,
+		     const char *path)
+{
+	char list[CPULIST_TEXT];
+	struct cpulist set;
+
+	sysfs_line(root_of(p, f->place), path, list, sizeof list);
+	if (*list && cpulist_parse(&set, list))
+		sample_meta_text(p->sample, key, list);
+}
+
 static void say_fact(const struct platform *p, const struct platform_fact *f, const char *key,
 		     const char *path)
 {
 	char line[PLATFORM_TEXT];
-	struct cpulist set;
 
-	if (!platform_line(root_of(p, f->place), path, line))
+	if (f->form == FORM_CPUS)
+		say_cpus(p, f, key, path);
+	else if (!platform_line(root_of(p, f->place), path, line))
 		return;
-	if (f->form == FORM_NUMBER)
+	else if (f->form == FORM_NUMBER)
 		say_number(p, key, line, f->scale);
 	else if (f->form == FORM_CHOSEN)
 		say_chosen(p, key, line);
-	else if (f->form != FORM_CPUS || cpulist_parse(&set, line))
+	else
 		sample_meta_text(p->sample, key, line);
 }
 
@@ -139,7 +153,10 @@ static void fill(char *out, size_t size, const char *text, const char *of)
 {
 	const char *at = strstr(text, "%s");
 
-	snprintf(out, size, "%.*s%s%s", (int)(at - text), text, of, at + 2);
+	if (at)
+		snprintf(out, size, "%.*s%s%s", (int)(at - text), text, of, at + 2);
+	else
+		snprintf(out, size, "%s", text);
 }
 
 void platform_facts_of(const struct platform *p, const struct platform_fact *fact, size_t n,

@@ -32,7 +32,7 @@ struct platform_fact {
 
 /* Says those facts whose files are there. */
 void platform_facts(const struct platform *p, const struct platform_fact *fact, size_t n);
-/* The same, with one %s in keys and paths: what stands for it. */
+/* The same, where keys and paths may have one %s: what stands for it. */
 void platform_facts_of(const struct platform *p, const struct platform_fact *fact, size_t n,
 		       const char *of);
 

@@ -98,14 +98,16 @@ static void find_packages(struct sensors *x, struct sample *s)
 {
 	int64_t known[PACKAGES_MAX];
 	int nknown = 0;
-	char list[4096], path[THERMAL_PATH_SIZE];
+	char list[CPULIST_TEXT], path[THERMAL_PATH_SIZE];
 	struct cpulist online;
 
-	if (!sysfs_exists(x->sys,
-			  "devices/system/cpu/cpu0/thermal_throttle/package_throttle_count"))
-		return;
 	sysfs_line(x->sys, "devices/system/cpu/online", list, sizeof list);
 	cpulist_parse(&online, list);
+	snprintf(path, sizeof path,
+		 "devices/system/cpu/cpu%" PRIu32 "/thermal_throttle/package_throttle_count",
+		 cpulist_next(&online, 0));
+	if (!sysfs_exists(x->sys, path))
+		return;
 	for (uint32_t cpu = cpulist_next(&online, 0); cpu < CPUS_MAX && nknown < PACKAGES_MAX;
 	     cpu = cpulist_next(&online, cpu + 1)) {
 		int64_t package;

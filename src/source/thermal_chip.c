@@ -104,7 +104,7 @@ static int count_label(const struct lists *l, const char *label)
  * where all CPUs of that node are of one. */
 static int64_t package_of_numa(const struct root *sys, const struct chip *c)
 {
-	char path[THERMAL_PATH_SIZE], list[4096];
+	char path[THERMAL_PATH_SIZE], list[CPULIST_TEXT];
 	struct cpulist cpus;
 	int64_t node, package = -1, v;
 

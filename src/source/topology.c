@@ -6,11 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { LIST_SIZE = 4096 };
-
 static void read_list(const struct root *sys, const char *path, struct cpulist *out)
 {
-	char text[LIST_SIZE];
+	char text[CPULIST_TEXT];
 
 	sysfs_line(sys, path, text, sizeof text);
 	cpulist_parse(out, text);

@@ -24,7 +24,6 @@ struct database {
 	struct scan at;      /* the next of them */
 	struct field *row;   /* [room] */
 	uint32_t ncolumns, room;
-	uint64_t changed;
 	uint32_t owed; /* answers to statements that were not waited for */
 };
 
@@ -109,19 +108,14 @@ static int take_answer(struct database *s, bool wanted, struct err *e)
 	int rc = 0, kind = 0, bad = 0;
 
 	while (!rc && kind != STORE_DONE) {
-		struct scan at;
-
 		kind = hear(s, e);
-		at = (struct scan){ .at = s->answer.data, .end = s->answer.data + s->answer.len };
 		if (kind < 0)
 			rc = kind;
 		else if (kind == STORE_FAILED)
 			return failure(s, e);
 		else if (kind == STORE_ROWS)
 			bad = bad ? bad : take_rows(s, wanted, e);
-		else if (kind == STORE_DONE)
-			s->changed = scan_u64(&at);
-		else
+		else if (kind != STORE_DONE)
 			rc = lost(e);
 	}
 	return rc ? rc : bad;
@@ -234,11 +228,6 @@ int database_next(struct database *s, const struct field **row, struct err *e)
 		if (!field_get(&s->at, &s->row[i]))
 			return lost(e);
 	return 1;
-}
-
-uint64_t database_changed(const struct database *s)
-{
-	return s->changed;
 }
 
 int database_copy_begin(struct database *s, const char *sql, struct err *e)

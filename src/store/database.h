@@ -58,8 +58,6 @@ int database_query(struct database *s, const char *sql, const struct field *v, u
 		   struct err *e);
 /* 1 and a row, borrowed until the next; 0 at the end; -errno. */
 int database_next(struct database *s, const struct field **row, struct err *e);
-/* How many rows the last statement changed. */
-uint64_t database_changed(const struct database *s);
 
 /* PostgreSQL only: many rows in the text form of COPY, each ends with a newline. What is wrong with
  * them is told at the end. */

@@ -19,8 +19,8 @@ enum store_message {
 	STORE_COPIED,
 	STORE_CLOSE,
 	/* The answers. */
-	STORE_ROWS,  /* varint: columns of a row; then the fields of whole rows */
-	STORE_DONE,  /* u64: rows that were changed */
+	STORE_ROWS, /* varint: columns of a row; then the fields of whole rows */
+	STORE_DONE,
 	STORE_FAILED /* fields: negative errno, sentence */
 };
 

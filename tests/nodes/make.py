@@ -11,6 +11,7 @@ import grace
 import groups
 import hybrid_intel
 import two_socket
+import unusual
 import zen4
 from tree import Tree
 
@@ -30,6 +31,11 @@ MACHINES = {
     "broken-sysfs": broken.broken_sysfs,
     "largest-counters": broken.largest_counters,
     "vast": broken.vast,
+    "power9": unusual.power9,
+    "a64fx": unusual.a64fx,
+    "cray-xc": unusual.cray_xc,
+    "cloud-efa": unusual.cloud,
+    "oar-one-hierarchy": unusual.oar,
 }
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem private|shared MEBIBYTES MILLISECONDS: holds that much memory, every page touched. shared:
- * two processes hold the same pages, so that the sum of resident sets counts them twice.
+ * mem private|shared MEBIBYTES MILLISECONDS: holds that much memory, every page touched; 0 ms:
+ * until its standard input ends. shared: two processes hold the same pages, so that the sum of
+ * resident sets counts them twice.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +27,16 @@ int main(int argc, char **argv)
 		perror("mem: mmap");
 		return 1;
 	}
+	memset(p, 1, size);
+
 	pid_t pid = shared ? fork() : -1;
 
-	memset(p, 1, size);
-	usleep(us);
+	if (pid == 0) /* the pages are there, and not yet in its tables */
+		memset(p, 2, size);
+	if (us)
+		usleep(us);
+	for (char c; !us && read(0, &c, 1) > 0;)
+		;
 	if (pid == 0)
 		_exit(0);
 	if (pid > 0)

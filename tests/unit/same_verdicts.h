@@ -39,7 +39,7 @@ static inline void assert_same_when_judged(const struct summary *all, struct run
 {
 	struct summary s;
 
-	assert_int_equal(summary_make_judged(&s, r, NULL, NULL), 0);
+	assert_int_equal(summary_make_as(&s, r, &(struct summary_wish){ 0 }, NULL), 0);
 	assert_int_equal(s.nverdicts, all->nverdicts);
 	for (uint32_t i = 0; i < s.nverdicts; i++)
 		assert_same_verdict(&s.verdicts[i], &all->verdicts[i]);

@@ -60,7 +60,8 @@ static void what_is_no_row_counts_for_none(void **unused)
 	assert_int_equal(x.sum[0], 8);
 	assert_int_equal(x.sum[1], 10);
 	/* On a machine with one CPU the controllers' faults look like its interrupts. */
-	assert_true(feed(&x, " CPU0\n 1: 5 timer\nERR: 40\nMIS: 70\n Err: 80\nMOS: 2\n", 3));
+	assert_true(
+		feed(&x, " CPU0\n 1: 5 timer\nERR: 40\nMIS: 70\n Err: 80\nBAD: 90\nMOS: 2\n", 3));
 	assert_int_equal(x.sum[0], 7);
 	/* A file that is cut is no whole one; one without CPUs is none at all. */
 	assert_false(feed(&x, " CPU0 CPU1\n 1: 5 6 timer", 100));

@@ -82,7 +82,7 @@ static void put_files(const struct fake *k, const char *where, const struct fake
 	snprintf(path, sizeof path, "%s/status", where);
 	tree_put(k->dir, path,
 		 "Name:\tx) R (y\nState:\t%c (whatever)\nCpus_allowed_list:\t%s\n"
-		 "Mems_allowed_list:\t0\nvoluntary_ctxt_switches:\t%d\n"
+		 "Mems_allowed_list:\t0,8,252-255\nvoluntary_ctxt_switches:\t%d\n"
 		 "nonvoluntary_ctxt_switches:\t%d\n",
 		 t->state, t->cpus ? t->cpus : "0-1", t->voluntary, t->involuntary);
 	snprintf(path, sizeof path, "%s/schedstat", where);
@@ -194,6 +194,15 @@ static int64_t job(const struct fake *k, enum job_metric row)
 	return k->sample.value[k->tree->job_slot + row];
 }
 
+/* What the last sample said of the job under this key; "": nothing. */
+static const char *told(const struct fake *k, const char *key)
+{
+	for (uint32_t i = 0; i < k->sample.nevents; i++)
+		if (k->sample.event[i].kind == EVENT_META && !strcmp(k->sample.event[i].name, key))
+			return k->sample.event[i].text;
+	return "";
+}
+
 /* A first thread that waits for storage, one that runs, one that sleeps. */
 static void put_three(const struct fake *k)
 {
@@ -216,6 +225,8 @@ static void every_thread_of_a_process_counts(void **state)
 	assert_int_equal(job(k, JOB_THREADS_SLEEPING), 1);
 	assert_int_equal(job(k, JOB_THREADS_STOPPED), 0);
 	assert_int_equal(job(k, JOB_AFFINITY), 4);
+	assert_string_equal(told(k, "job.affinity"), "0-3");
+	assert_string_equal(told(k, "job.memory_nodes"), "0,8,252-255");
 	/* What was before the recording is not the recording's. */
 	assert_int_equal(job(k, JOB_VOLUNTARY), 0);
 	put_thread(k, (struct fake_thread){ 500, 500, 'T', 101, 12, 1004, 1, "0-1" });

@@ -2,6 +2,7 @@
 /* The catalogue of all sources is well formed; numbers and names of rates look as people expect. */
 #include "core/expr.h"
 #include "source/source.h"
+#include "unit/metric_fault.h"
 
 #include <errno.h>
 #include <math.h>

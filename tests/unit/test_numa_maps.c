@@ -31,12 +31,14 @@ static void pages_are_added_up_by_node(void **unused)
 		    "5589 bind:0-1 heap anon=3 dirty=3 N0=1 N1=2 kernelpagesize_kB=4\n"
 		    "7f00 prefer (many):0 huge anon=2 dirty=2 N3=2 kernelpagesize_kB=2048\n"
 		    "7f11 interleave:0-3 stack anon=1 dirty=1 active=0 N0=1\n"
-		    "7f12 default\n"),
+		    "7f12 default\n"
+		    "7f13 default anon=1 dirty=1 N255=1 kernelpagesize_kB=64\n"),
 		0);
 	assert_int_equal(m.bytes[0], 2 * 4096);
 	assert_int_equal(m.bytes[1], 4 * 4096);
 	assert_int_equal(m.bytes[2], 0);
 	assert_int_equal(m.bytes[3], 4 << 20);
+	assert_int_equal(m.bytes[255], 65536);
 }
 
 static void a_line_that_is_cut_is_left_for_the_next_piece(void **unused)
@@ -60,7 +62,7 @@ static void garbage_is_refused(void **unused)
 		"1 default N0=x\n",
 		"1 default N0=-1\n",
 		"1 default N0\n",
-		"1 default N64=1\n",
+		"1 default N256=1\n",
 		"1 default N0=99999999999999999999\n",
 		"1 default N0=999999999999999\n",
 		"1 default N0=1 kernelpagesize_kB=0\n",

@@ -3,6 +3,7 @@
  * in which they were, and sound rows for every CPU. */
 #include "core/expr.h"
 #include "source/perf_session.h"
+#include "unit/metric_fault.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -150,6 +150,7 @@ int main(void)
 		MACHINE("big-little"),
 		MACHINE("guest"),
 		MACHINE("old"),
+		MACHINE("power9"),
 		MACHINE("broken"),
 		cmocka_unit_test(an_empty_machine_says_nothing),
 		cmocka_unit_test(lists_of_cpus),

@@ -71,7 +71,6 @@ static void values_come_back(void **state)
 					   field_int(i), field_real(NAN) };
 
 		run(s, "INSERT INTO t (n, i, d, s) VALUES ($4, $3, $1, $2)", v, 5);
-		assert_int_equal(database_changed(s), 1);
 	}
 	assert_int_equal(database_query(s, "SELECT i, d, s, NULL FROM t ORDER BY n", NULL, 0, &e),
 			 0);

@@ -156,7 +156,7 @@ static void test_a_meter_of_power_counts_by_the_time(void **state)
 	assert_true(fabs(s.energy_job_j - s.energy_j / 2) < 1e-6);
 	assert_string_equal(s.energy_of, "what the nodes have meters for");
 	summary_free(&s);
-	assert_int_equal(summary_make_judged(&s, &x->run, NULL, &e), 0);
+	assert_int_equal(summary_make_as(&s, &x->run, &(struct summary_wish){ 0 }, &e), 0);
 	assert_true(fabs(s.energy_j - 3000) < 1e-6 && fabs(s.energy_job_j - 1500) < 1e-6);
 	done(&s, x);
 }

@@ -96,7 +96,7 @@ static void what_threads_may_run_on_is_their_union(void **state)
 	assert_true(a->whole);
 	affinity_text(&a->cpus, text, sizeof text);
 	assert_string_equal(text, "0-3,8,10");
-	assert_int_equal(a->nodes, 3);
+	assert_int_equal(a->nodes.word[0], 3);
 	assert_false(affinity_tidy(a, &t));
 	row[2].state = THREAD_STATES;
 	assert_true(affinity_tidy(a, &t));

@@ -68,7 +68,7 @@ static void judge(struct score *score, uint64_t number, const char *directory)
 	struct run *r;
 
 	made_job_write(&j, directory);
-	if (run_open(&r, directory, &e) || summary_make_judged(&s, r, NULL, &e))
+	if (run_open(&r, directory, &e) || summary_make_as(&s, r, &(struct summary_wish){ 0 }, &e))
 		fail_msg("%s", e.text);
 	count(score, &drawn, &s, number);
 	summary_free(&s);

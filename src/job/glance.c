@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/glance.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/root.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* False when there is nothing to read. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : file_reread(fd, text, size);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0;
+}
+
+static int64_t cpu_ns_of(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+struct glance glance_at(pid_t pid)
+{
+	enum { FLAGS_FIELD = 7, EXITING = 0x4 }; /* after the name; PF_EXITING of linux/sched.h */
+	struct glance g = { 0 };
+	char path[32], text[1024];
+	const char *p;
+	int64_t flags;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	p = read_text(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+	if (!p || p[1] != ' ')
+		return g;
+	g.state = p[2];
+	for (int field = 0; p && field < FLAGS_FIELD; field++)
+		p = strchr(p + 1, ' ');
+	g.ending = p && number_i64(&p, &flags) && flags & EXITING;
+	g.cpu_ns = cpu_ns_of(pid);
+	return g;
+}
+
+bool glance_any_child(bool (*is_so)(void *ctx, pid_t pid), void *ctx)
+{
+	char text[4096];
+	int64_t pid;
+
+	if (!read_text("/proc/thread-self/children", text, sizeof text))
+		return false;
+	for (const char *p = text; number_i64(&p, &pid);)
+		if (is_so(ctx, (pid_t)pid))
+			return true;
+	return false;
+}

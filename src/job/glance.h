@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * glance.h - what the launcher may want to know of a process: what it does just now.
+ *
+ * No file stays open; a process that is gone is {0}.
+ */
+#ifndef SONDE_JOB_GLANCE_H
+#define SONDE_JOB_GLANCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct glance {
+	char state;  /* proc_pid_stat(5): R, S, D, ...; 0: it cannot be told */
+	bool ending; /* it is within exit(2), or has ended and nobody has waited for it */
+	int64_t cpu_ns;
+};
+
+struct glance glance_at(pid_t pid);
+
+/* Is it so of a child of the calling thread? Of more than some 500 children the first are asked. */
+bool glance_any_child(bool (*is_so)(void *ctx, pid_t pid), void *ctx);
+
+#endif
