@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/perfmonfile.h"
 
+#include "base/folder.h"
 #include "cmd/collection.h"
 #include "cmd/outfile.h"
 #include "sink/perfmon.h"
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 extern const char asset_perfmon_map[], asset_perfmon_map_end[];
 
@@ -61,9 +61,8 @@ int perfmonfile_documents(struct run *r, const char *directory, struct written *
 
 	if (!rc && snprintf(metrics, sizeof metrics, "%s/metrics", directory) >= PATH_MAX)
 		rc = err_set(e, -ENAMETOOLONG, "%.200s...: the name is too long", directory);
-	if (!rc && mkdir(directory, 0700) && errno != EEXIST)
-		rc = err_set(e, -errno, "cannot make the directory %s: %s", directory,
-			     strerror(errno));
+	if (!rc)
+		rc = folder_make(directory, e);
 	if (!rc)
 		rc = write_documents(r, &m, metrics, w, e);
 	map_free(&m);
@@ -91,10 +90,9 @@ static int collect_table(const struct perfmonfile *x, const char *table, const s
 	if (snprintf(path, sizeof path, "%s/%s.%s", to.directory, table, sink_extension(k)) >=
 	    PATH_MAX)
 		return err_set(e, -ENAMETOOLONG, "%.200s...: the name is too long", to.directory);
-	if (mkdir(to.directory, 0700) && errno != EEXIST)
-		return err_set(e, -errno, "cannot make the directory %s: %s", to.directory,
-			       strerror(errno));
-	rc = collection_open(&c, path, x->wait_ns, x->tell, e);
+	rc = folder_make(to.directory, e);
+	if (!rc)
+		rc = collection_open(&c, path, x->wait_ns, x->tell, e);
 	if (rc)
 		return rc;
 	to.file = c.out.file;

@@ -2,13 +2,13 @@
 #include "cmd/reportfile.h"
 
 #include "base/clock.h"
+#include "base/folder.h"
 #include "cmd/drawfile.h"
 #include "report/page.h"
 #include "report/pdf.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { PLOT_DPI = 200 };
 
@@ -75,13 +75,11 @@ static int write_plot(const struct plots *p, const struct plot *x, const struct 
 int reportfile_plots(const struct plots *p, const char *directory, struct plots_place *to,
 		     struct written *w, struct err *e)
 {
-	int rc = 0;
+	int rc;
 
 	if (snprintf(to->path, sizeof to->path, "%s/plots", directory) >= (int)sizeof to->path)
 		return err_set(e, -ENAMETOOLONG, "%.200s...: the name is too long", directory);
-	if (mkdir(directory, 0700) && errno != EEXIST)
-		return err_set(e, -errno, "cannot make the directory %s: %s", directory,
-			       strerror(errno));
+	rc = folder_make(directory, e);
 	for (uint32_t i = 0; i < p->n && !rc; i++)
 		rc = write_plot(p, &p->plot[i], to, w, e);
 	return rc;

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/scannerfile.h"
 
+#include "base/folder.h"
 #include "cmd/outfile.h"
 #include "sink/scanner.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
-
-static int make_directory(const char *path, struct err *e)
-{
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return err_set(e, -errno, "cannot make the directory %.300s: %s", path,
-			       strerror(errno));
-	return 0;
-}
 
 static int write_profile(struct scanner_export *x, uint32_t node, const char *directory,
 			 struct written *w, struct err *e)
@@ -59,8 +50,8 @@ static int write_job(struct scanner_export *x, const struct run *r, const char *
 	    snprintf(job, sizeof job, "%s/jobs/%" PRIu64, directory, scanner_export_job(x)) >=
 		    PATH_MAX)
 		return err_set(e, -ENAMETOOLONG, "%.200s...: the name is too long", directory);
-	rc = make_directory(directory, e);
-	rc = rc ? rc : make_directory(path, e);
+	rc = folder_make(directory, e);
+	rc = rc ? rc : folder_make(path, e);
 	for (uint32_t i = 1; i < r->nnodes && !rc; i++)
 		rc = write_profile(x, i, job, w, e);
 	if (!rc)
