@@ -91,6 +91,7 @@ void campaign_free(struct campaign *c)
 		free(c->environment[i].fact);
 	free(c->environment);
 	free(c->left_out);
+	free(c->gap);
 	bench_group_free(&c->g);
 	pool_free(&c->pool);
 	*c = (struct campaign){ 0 };

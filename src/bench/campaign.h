@@ -19,15 +19,26 @@ struct bench_environment {
 	uint32_t n, cap;
 };
 
+/* A combination of a sweep of which no trial said anything. */
+struct campaign_gap {
+	const char *where, *reason; /* "host, plain: X=1 Y=a" */
+};
+
 struct campaign {
 	struct bench_group g;                  /* by the time of their start */
 	struct bench_environment *environment; /* by id */
 	uint32_t nenvironments, environment_cap;
-	bool *left_out; /* [g.ntrials] by conditions */
+	bool *left_out;           /* [g.ntrials] by conditions */
+	const char *sweep;        /* the name of the one it is of; NULL: of none */
+	struct campaign_gap *gap; /* of a sweep */
+	uint32_t ngaps, gap_cap;
 	struct pool pool;
 };
 
 int campaign_read(struct campaign *c, struct database *s, const char *indicator, struct err *e);
+/* Of the sweep of that name or, the newest, identifier. What differs in its matrix (stack,
+ * environment, parameters) is a parameter of its trials, too, unless the script says the same. */
+int campaign_read_sweep(struct campaign *c, struct database *s, const char *name, struct err *e);
 void campaign_free(struct campaign *c);
 
 /* NULL: it is not known of that trial. Borrowed. */

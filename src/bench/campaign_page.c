@@ -58,6 +58,10 @@ bool campaign_differs(const struct campaign *c, const struct campaign_groups *gr
 static void put_title(struct bytes *b, const struct page *p)
 {
 	html_text(b, p->c->g.indicator);
+	if (p->c->sweep) {
+		bytes_puts(b, ", sweep ");
+		html_text(b, p->c->sweep);
+	}
 }
 
 static void put_header(struct bytes *b, const struct page *p)
@@ -71,7 +75,13 @@ static void put_header(struct bytes *b, const struct page *p)
 		}
 	bytes_puts(b, "<h1><code>");
 	html_text(b, p->c->g.indicator);
-	bytes_puts(b, "</code></h1><ul class=\"facts\"><li><b>");
+	bytes_puts(b, "</code></h1><ul class=\"facts\"><li>");
+	if (p->c->sweep) {
+		bytes_puts(b, "sweep <b>");
+		html_text(b, p->c->sweep);
+		bytes_puts(b, "</b></li><li>");
+	}
+	bytes_puts(b, "<b>");
 	html_text(b, p->figure->name);
 	bytes_puts(b, "</b>");
 	if (p->figure->unit) {
@@ -207,6 +217,29 @@ static void put_table(struct bytes *b, const struct page *p)
 	bytes_free(&x.titles);
 }
 
+/* ---- what of a sweep is not there ---- */
+
+static void put_gaps(struct bytes *b, const struct page *p)
+{
+	static const struct html_heading headings[] = { { .title = "What", .is_text = true },
+							{ .title = "Why", .is_text = true } };
+
+	if (!p->c->ngaps)
+		return;
+	bytes_puts(b,
+		   "<section id=\"gaps\" aria-labelledby=\"h-gaps\">\n<h2 id=\"h-gaps\">Without a "
+		   "result</h2>\n");
+	html_table(b, "Combinations that were skipped, or of which no trial said anything",
+		   headings, sizeof headings / sizeof headings[0]);
+	for (uint32_t i = 0; i < p->c->ngaps; i++) {
+		html_name_cell(b, p->c->gap[i].where, NAN);
+		html_text_cell(b, p->c->gap[i].reason);
+		bytes_puts(b, "</tr>\n");
+	}
+	html_table_end(b);
+	bytes_puts(b, "</section>\n");
+}
+
 /* ---- the page ---- */
 
 static void put_version(struct bytes *b, const struct page *p)
@@ -231,6 +264,7 @@ static const struct {
 	{ "parameters", NULL, NULL, put_parameters },
 	{ "front", NULL, NULL, put_front },
 	{ "table", NULL, NULL, put_table },
+	{ "gaps", NULL, NULL, put_gaps },
 };
 
 static void put_part(struct bytes *out, const char *name, size_t n, const struct page *p)

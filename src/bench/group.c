@@ -396,6 +396,20 @@ int bench_group_read_indicator(struct bench_group *g, struct database *s, const 
 	return rc ? rc : read_rows(g, s, g->model.id, true, e);
 }
 
+int bench_group_add_parameter(struct bench_group *g, const char *name, const char **text,
+			      struct err *e)
+{
+	void *grown = reallocarray(g->parameter, g->nparameters + 1u, sizeof *g->parameter);
+
+	if (!grown) {
+		free(text);
+		return no_memory(e);
+	}
+	g->parameter = grown;
+	g->parameter[g->nparameters++] = (struct bench_parameter){ name, text };
+	return 0;
+}
+
 void bench_group_free(struct bench_group *g)
 {
 	for (uint32_t i = 0; i < g->nfigures; i++)

@@ -64,6 +64,10 @@ int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, s
  * are of it when others of their batch are. 0; -ENOENT with a sentence; -errno. */
 int bench_group_read_indicator(struct bench_group *g, struct database *s, const char *indicator,
 			       struct err *e);
+/* Another parameter of an indicator's trials; text, [ntrials], is the group's from then on, also
+ * when this fails. */
+int bench_group_add_parameter(struct bench_group *g, const char *name, const char **text,
+			      struct err *e);
 void bench_group_free(struct bench_group *g);
 
 /* Has every trial, whatever its indicator, a figure of that name? */

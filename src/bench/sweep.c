@@ -53,6 +53,51 @@ int sweep_put(struct database *s, struct sweep *w, struct err *e)
 	return in_transaction(s, rc < 0 ? rc : 0, e);
 }
 
+int sweep_ask_anew(struct database *s, const struct sweep *w, struct err *e)
+{
+	const struct field v = field_int(w->id);
+	int rc = database_begin(s, e);
+
+	if (rc)
+		return rc;
+	rc = database_exec(s, "UPDATE sweep_points SET skipped = NULL WHERE sweep_id = $1", &v, 1,
+			   e);
+	return in_transaction(s, rc, e);
+}
+
+int sweep_skip(struct database *s, const struct sweep *w, uint32_t combination, const char *reason,
+	       struct err *e)
+{
+	const struct field v[] = { field_text(reason), field_int(w->id), field_int(combination) };
+	int rc = database_begin(s, e);
+
+	if (rc)
+		return rc;
+	rc = database_exec(s,
+			   "UPDATE sweep_points SET skipped = $1 WHERE sweep_id = $2 AND "
+			   "combination = $3",
+			   v, 3, e);
+	return in_transaction(s, rc, e);
+}
+
+int sweep_reason(struct database *s, const struct sweep *w, uint32_t combination, struct pool *pool,
+		 const char **reason, struct err *e)
+{
+	const struct field v[] = { field_int(w->id), field_int(combination) }, *row = NULL;
+	int rc = database_query(s,
+				"SELECT skipped FROM sweep_points WHERE sweep_id = $1 AND "
+				"combination = $2",
+				v, 2, e);
+
+	*reason = NULL;
+	if (!rc)
+		rc = database_next(s, &row, e);
+	if (rc <= 0 || !row || !row[0].s)
+		return rc < 0 ? rc : 0;
+	*reason = pool_text(pool, row[0].s, strlen(row[0].s));
+	return *reason ? 0 : err_set(e, -ENOMEM, "out of memory for a sweep");
+}
+
 int sweep_put_point(struct database *s, const struct sweep *w, const struct sweep_point *p,
 		    struct batch *b, struct err *e)
 {
@@ -76,7 +121,7 @@ int sweep_put_point(struct database *s, const struct sweep *w, const struct swee
 			"stack, environment, parameters, skipped) VALUES ($1, $2, $3, $4, $5, $6, "
 			"$7, $8) ON CONFLICT (sweep_id, combination) DO UPDATE SET batch_id = "
 			"COALESCE(excluded.batch_id, sweep_points.batch_id), skipped = "
-			"excluded.skipped",
+			"COALESCE(excluded.skipped, sweep_points.skipped)",
 			v, sizeof v / sizeof v[0], e);
 	}
 	return in_transaction(s, rc, e);

@@ -31,9 +31,19 @@ struct sweep_point {
 int sweep_find(struct database *s, struct sweep *w, struct err *e);
 /* Each is a transaction of its own. A sweep that is there keeps its id and directory. */
 int sweep_put(struct database *s, struct sweep *w, struct err *e);
-/* With its batch, unless it is skipped (b NULL). */
+/* Why combinations were skipped is forgotten: whoever leads the sweep looks again. */
+int sweep_ask_anew(struct database *s, const struct sweep *w, struct err *e);
+/* With its batch, unless it is skipped (b NULL). A reason that is there stays: of the trials of a
+ * combination, some may run on nodes that can run them, and some not. */
 int sweep_put_point(struct database *s, const struct sweep *w, const struct sweep_point *p,
 		    struct batch *b, struct err *e);
+
+/* Of a combination that was put there: why it is skipped, or some of its trials are. */
+int sweep_skip(struct database *s, const struct sweep *w, uint32_t combination, const char *reason,
+	       struct err *e);
+/* *reason NULL: it is not. */
+int sweep_reason(struct database *s, const struct sweep *w, uint32_t combination, struct pool *pool,
+		 const char **reason, struct err *e);
 
 /* Which of the trials 1..n of a batch are there: done[number - 1] is set. */
 int sweep_done(struct database *s, const struct batch *b, bool *done, int64_t n, struct err *e);

@@ -26,13 +26,27 @@ static uint32_t combination_of(const struct sweep_space *s, const uint32_t at[SW
 	return c;
 }
 
+/* Of a parameter; NULL: there is no such. */
+static const char *value_of(const struct sweep_spec *spec, const uint32_t at[SWEEP_AXES],
+			    const char *name, size_t n)
+{
+	for (uint32_t i = 0; i < spec->nparameters; i++) {
+		const struct sweep_parameter *p = &spec->parameter[i];
+
+		if (!strncmp(p->name, name, n) && !p->name[n])
+			return p->values.word[at[SWEEP_AXIS_PARAMETER + i]];
+	}
+	return NULL;
+}
+
 /* The text of an axis by the name that exclude gives it; NULL: there is no such axis. */
 static const char *text_of(const struct sweep_spec *spec, const uint32_t at[SWEEP_AXES],
 			   const char *name)
 {
-	for (uint32_t i = 0; i < spec->nparameters; i++)
-		if (!strcmp(spec->parameter[i].name, name))
-			return spec->parameter[i].values.word[at[SWEEP_AXIS_PARAMETER + i]];
+	const char *value = value_of(spec, at, name, strlen(name));
+
+	if (value)
+		return value;
 	if (!strcmp(name, "stack"))
 		return spec->stack[at[SWEEP_AXIS_STACK]].name;
 	if (!strcmp(name, "environment"))
@@ -83,6 +97,28 @@ void sweepspace_free(struct sweep_space *s)
 {
 	free(s->excluded);
 	*s = (struct sweep_space){ 0 };
+}
+
+/* ---- words ---- */
+
+void sweepspace_word(struct bytes *out, const struct sweep_spec *spec,
+		     const uint32_t at[SWEEP_AXES], const char *word)
+{
+	enum { NAME_MOST = 256 };
+
+	while (*word) {
+		const char *name = strncmp(word, "${", 2) ? "" : word + 2;
+		const char *end = memchr(name, '}', strnlen(name, NAME_MOST));
+		const char *value = end ? value_of(spec, at, name, (size_t)(end - name)) : NULL;
+
+		if (value) {
+			bytes_puts(out, value);
+			word = end + 1;
+		} else {
+			bytes_u8(out, (uint8_t)*word++);
+		}
+	}
+	bytes_u8(out, 0);
 }
 
 /* ---- all, random ---- */

@@ -27,6 +27,10 @@ void sweepspace_free(struct sweep_space *s);
 /* Which value of each axis a combination has. */
 void sweepspace_at(const struct sweep_space *s, uint32_t combination, uint32_t at[SWEEP_AXES]);
 
+/* A word for the script, ended by a NUL: "${NAME}" of a parameter stands for its value there. */
+void sweepspace_word(struct bytes *out, const struct sweep_spec *spec,
+		     const uint32_t at[SWEEP_AXES], const char *word);
+
 /* All that are not excluded, in order, or those that chance takes of them, in the order drawn:
  * order[] has room for all combinations. How many, or -ENOMEM. */
 int64_t sweepspace_choose(const struct sweep_space *s, const struct sweep_spec *spec,

@@ -67,6 +67,16 @@ static int timeout_field(const struct spec_reading *r, struct jsontree *v, void 
 	return rc;
 }
 
+/* Amun puts these beside the environment; here there is nothing beside it. */
+static int python_packages_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	(void)out;
+	return v->first ? spec_fault(r, v,
+				     "python_packages: nothing is installed beside the environment "
+				     "of python; put them into its requirements")
+			: spec_want(r, v, JSONDOC_ARRAY, "a list");
+}
+
 /* ---- files ---- */
 
 /* A file's name, and not one of a directory. */
@@ -120,6 +130,7 @@ static int python_field(const struct spec_reading *r, struct jsontree *v, void *
 					     { "interpreter", spec_text, &s->interpreter },
 					     { "pip", spec_words, &s->pip },
 					     { "expand", NULL, NULL },
+					     { "runtime_environment", NULL, NULL },
 					     { 0 } };
 	int rc;
 
@@ -371,6 +382,29 @@ static int complete(const struct spec_reading *r, struct jsontree *v, struct swe
 	return rc ? rc : check_size(r, v, s);
 }
 
+/* What Amun's service is told, or writes, is no part of what is tried. */
+static void drop_service_keys(struct jsontree *document)
+{
+	static const char *const keys[] = {
+		"package_manager",       "update",        "upgrade_pip",
+		"send_messages",         "force_sync",    "@created",
+		"@amun_service_version", "@amun_api_url", "@amun_deployment_name"
+	};
+
+	if (document->type != JSONDOC_OBJECT)
+		return;
+	for (struct jsontree **at = &document->first; *at;) {
+		bool drop = false;
+
+		for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+			drop |= !strcmp((*at)->key, keys[i]);
+		if (drop)
+			*at = (*at)->next;
+		else
+			at = &(*at)->next;
+	}
+}
+
 int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool *pool,
 		   const char *name, struct err *e)
 {
@@ -396,6 +430,7 @@ int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool 
 					     { "matrix", matrix_field, s },
 					     { "decision", decision_field, s },
 					     { "slurm", spec_words, &s->slurm },
+					     { "python_packages", python_packages_field, NULL },
 					     { 0 } };
 
 	*s = (struct sweep_spec){
@@ -405,6 +440,7 @@ int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool 
 		return rc;
 	first->base = "host";
 	first->interpreter = "python3";
+	drop_service_keys(document);
 	rc = spec_read_object(&r, document, fields);
 	return rc ? rc : complete(&r, document, s);
 }

@@ -404,7 +404,7 @@ static int advise_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_advise = {
 	.name = "bench advise",
-	.operands = "INDICATOR",
+	.operands = "INDICATOR|sweep:NAME",
 	.what = "Tell what is best of what was tried, how sure that is, and what to try next",
 	.description =
 		"Of all trials of an indicator on one machine: each combination of parameters and "

@@ -383,7 +383,7 @@ static int history_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_history = {
 	.name = "bench history",
-	.operands = "INDICATOR",
+	.operands = "INDICATOR|sweep:NAME",
 	.what = "Tell where an indicator changed over time, and what changed with it",
 	.description =
 		"The trials of an indicator in the order of their start, a series for each "

@@ -22,12 +22,13 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "The page; without it INDICATOR.html.",
+	  .help = "The page; without it INDICATOR.html, or sweep_NAME.html.",
 	  OPTION_OFFSET(struct report_options, output) },
 };
 
 static const struct example examples[] = {
 	{ "bench report PiMatmul -o matmul.html", "all trials of an indicator" },
+	{ "bench report sweep:nightly", "what came of a sweep" },
 	{ "bench report PiMatmul -c elapsed -w 'batch>=3' -o new.html", "the newer ones" },
 };
 
@@ -64,8 +65,11 @@ static int report(struct campaign *c, const struct report_options *o, int nopera
 	if (!rc)
 		rc = campaign_page_make(&page, c, &groups, f, e);
 	if (!rc) {
-		snprintf(file, sizeof file, "%s%s", o->output ? o->output : c->g.indicator,
-			 o->output ? "" : ".html");
+		if (o->output)
+			snprintf(file, sizeof file, "%s", o->output);
+		else
+			snprintf(file, sizeof file, "%s%s.html", c->sweep ? "sweep_" : "",
+				 c->sweep ? c->sweep : c->g.indicator);
 		rc = save(&page, file, e);
 	}
 	if (!rc)
@@ -89,13 +93,15 @@ static int report_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_report = {
 	.name = "bench report",
-	.operands = "INDICATOR",
+	.operands = "INDICATOR|sweep:NAME",
 	.what = "Write a page of what was tried of an indicator",
 	.description =
 		"One file of HTML that needs no network: a chart for each parameter that differs, "
 		"time against energy and against peak memory with the front of what nothing beats "
 		"in both, and a table of each combination of parameters, machine and software, "
-		"which sorts and filters. What is not known is said, never 0.",
+		"which sorts and filters. What is not known is said, never 0.\n\n"
+		"sweep:NAME are the trials of that sweep, by the name it says or its identifier "
+		"(then the newest): by what its matrix varies, and with what was skipped and why.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct report_options),
 	COMMAND_EXAMPLES(examples),

@@ -159,7 +159,9 @@ const struct command command_bench_sweep = {
 		"others go on.\n\n"
 		"The same specification again is the same sweep: it goes on with the trials that "
 		"the store does not have, whatever ended it, and runs none of them twice.\n\n"
-		"Exit code 1: a trial failed or is missing.",
+		"Of variables that are named like secrets, the store has *** and "
+		"specification.json in the sweep's directory (mode 0600) the value.\n\n"
+		"Exit code 1: a trial failed or is missing, or Slurm did not take it.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct sweep_options),
 	COMMAND_EXAMPLES(examples),

@@ -8,6 +8,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+#define SWEEP_WORD "sweep:"
 
 int benchask_read(struct campaign *c, const struct bench_figure **f, const struct benchask *ask,
 		  const char *verb, const char *indicator, struct err *e)
@@ -23,7 +26,9 @@ int benchask_read(struct campaign *c, const struct bench_figure **f, const struc
 			       verb);
 	rc = history_open(&s, &where, verb, e);
 	if (!rc)
-		rc = campaign_read(c, s, indicator, e);
+		rc = strncmp(indicator, SWEEP_WORD, strlen(SWEEP_WORD)) != 0
+			     ? campaign_read(c, s, indicator, e)
+			     : campaign_read_sweep(c, s, indicator + strlen(SWEEP_WORD), e);
 	database_close(s);
 	for (uint32_t i = 0; i < ask->where.n && !rc; i++)
 		rc = campaign_where(c, ask->where.text[i], e);

@@ -30,7 +30,8 @@ struct benchask {
 	struct option_list where;
 };
 
-/* The trials that are asked about, and the figure; indicator NULL: none was named, or several. 0;
+/* The trials that are asked about, and the figure; indicator: its name, or "sweep:NAME"; NULL: none
+ * was named, or several. 0;
  * -EINVAL: usage; -errno; each with a sentence. Free the campaign in either case. */
 int benchask_read(struct campaign *c, const struct bench_figure **f, const struct benchask *ask,
 		  const char *verb, const char *indicator, struct err *e);

@@ -3,131 +3,27 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/textfile.h"
+#include "base/folder.h"
 #include "cmd/benchmodels.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
+#include "cmd/sweepfiles.h"
 #include "cmd/sweephost.h"
+#include "job/words.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { LOCK_SECONDS = 60, ARGV_WORDS = SWEEP_WORDS + 16, ATTEMPTS_MOST = 10000 };
+enum { CLAIM_SECONDS = 60, ARGV_WORDS = SWEEP_WORDS + 16, ATTEMPTS_MOST = 10000 };
 static const char verb[] = "bench sweep";
 
 static int no_memory(struct err *e)
 {
 	return err_set(e, -ENOMEM, "out of memory for a sweep");
-}
-
-/* ---- its directory ---- */
-
-static int make_directory(const char *path, struct err *e)
-{
-	return mkdir(path, 0700) && errno != EEXIST
-		       ? err_set(e, -errno, "cannot make %.300s: %s", path, strerror(errno))
-		       : 0;
-}
-
-/* Whole or not at all; one that is there stays. */
-static int put_file(const char *path, const char *text, mode_t mode, struct err *e)
-{
-	char part[PATH_MAX];
-	size_t n = strlen(text);
-	int fd, rc = 0;
-
-	if (!access(path, F_OK))
-		return 0;
-	if ((size_t)snprintf(part, sizeof part, "%s.%d", path, (int)getpid()) >= sizeof part)
-		return err_set(e, -ENAMETOOLONG, "%.300s is too long a name", path);
-	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-	errno = fd < 0 ? errno : ENOSPC; /* of what is not written whole */
-	if (fd < 0 || write(fd, text, n) != (ssize_t)n || fsync(fd) || rename(part, path))
-		rc = err_set(e, -errno, "cannot write %.300s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	if (rc)
-		unlink(part);
-	return rc;
-}
-
-/* One that is there is run as it is only when it is what was asked for. */
-static int put_script(struct sweeping *x, struct err *e)
-{
-	const char *text = x->spec.script;
-	struct bytes b = { 0 };
-	struct err why;
-
-	snprintf(x->script, sizeof x->script, "%.4000s/script", x->sweep.directory);
-	if (textfile_read(x->script, "script", strlen(text), &b, &why) || b.len != strlen(text) ||
-	    memcmp(b.data, text, b.len) != 0)
-		unlink(x->script);
-	bytes_free(&b);
-	return put_file(x->script, text, 0700, e);
-}
-
-/* The files that trials find, and the script when it is a text. */
-static int put_files(struct sweeping *x, struct err *e)
-{
-	char path[PATH_MAX];
-	int rc = 0;
-
-	for (uint32_t i = 0; i < x->spec.nfiles && !rc; i++) {
-		if ((size_t)snprintf(path, sizeof path, "%s/%s", x->work, x->spec.file[i].path) >=
-		    sizeof path)
-			return err_set(e, -ENAMETOOLONG, "%.300s is too long a name",
-				       x->spec.file[i].path);
-		for (char *at = path + strlen(x->work) + 1; (at = strchr(at, '/')) && !rc; at++) {
-			*at = '\0';
-			rc = make_directory(path, e);
-			*at = '/';
-		}
-		if (!rc)
-			rc = put_file(path, x->spec.file[i].content, 0600, e);
-	}
-	return rc || !x->spec.script_is_text ? rc : put_script(x, e);
-}
-
-/* Waits for one that was killed a moment ago, whose trial may still be ending. A descriptor, or
- * -EAGAIN: it is held, or -errno. */
-static int hold(const char *path, int seconds)
-{
-	const struct timespec pause = { .tv_nsec = 50 * NS_PER_MS };
-	int64_t until = clock_mono_ns() + seconds * NS_PER_S;
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return -errno;
-	while (flock(fd, LOCK_EX | LOCK_NB)) {
-		int rc = errno == EWOULDBLOCK || errno == EINTR ? -EAGAIN : -errno;
-
-		if (rc != -EAGAIN || clock_mono_ns() >= until) {
-			close(fd);
-			return rc;
-		}
-		nanosleep(&pause, NULL);
-	}
-	return fd;
-}
-
-static int lock_it(struct sweeping *x, struct err *e)
-{
-	char path[PATH_MAX + 8];
-
-	snprintf(path, sizeof path, "%s/lock", x->sweep.directory);
-	x->lock = hold(path, 10);
-	if (x->lock == -EAGAIN)
-		return err_set(e, -EBUSY, "another sonde bench sweep is at work on it, in %.300s",
-			       x->sweep.directory);
-	return x->lock < 0 ? err_set(e, x->lock, "%.300s: %s", path, strerror(-x->lock)) : 0;
 }
 
 /* ---- begin and end ---- */
@@ -164,14 +60,14 @@ static int enter_sweep(struct sweeping *x, struct err *e)
 	w->identifier = x->spec.identifier;
 	w->user = trial_run_user();
 	w->decision = sweep_decision_names[x->spec.decision];
-	w->specification = (const char *)x->text.data;
+	w->specification = (const char *)x->kept.data;
 	w->seed = x->spec.seed;
 	w->batch_size = x->spec.batch_size;
 	w->start_ns = clock_utc_ns();
 	/* A place that cannot be is not kept: another may be named then. */
 	rc = sweep_find(x->store.database, w, e);
 	if (!rc)
-		rc = make_directory(w->directory, e);
+		rc = folder_make(w->directory, e);
 	return rc < 0 ? rc : sweep_put(x->store.database, w, e);
 }
 
@@ -181,8 +77,10 @@ static int prepare(struct sweeping *x, struct err *e)
 
 	trial_run_host(x->host, sizeof x->host);
 	snprintf(x->work, sizeof x->work, "%.4000s/work", x->sweep.directory);
-	if (!x->spec.script_is_text)
-		snprintf(x->script, sizeof x->script, "%.4000s", x->spec.script);
+	if (x->spec.script_is_text)
+		snprintf(x->script, sizeof x->script, "%.4000s/script", x->sweep.directory);
+	snprintf(x->origin, sizeof x->origin, "%s%s", x->builtin ? "built-in:" : "",
+		 x->builtin ? x->spec.script : x->script);
 	x->stack = calloc(x->spec.nstacks, sizeof *x->stack);
 	x->software = calloc(x->spec.nstacks, sizeof *x->software);
 	if (!rc && (!x->stack || !x->software))
@@ -192,7 +90,6 @@ static int prepare(struct sweeping *x, struct err *e)
 
 int sweeping_begin(struct sweeping *x, struct err *e)
 {
-	char path[PATH_MAX];
 	int rc = sweepspace_init(&x->space, &x->spec) ? no_memory(e) : 0;
 
 	if (!rc)
@@ -202,16 +99,13 @@ int sweeping_begin(struct sweeping *x, struct err *e)
 	if (!rc)
 		rc = prepare(x, e);
 	if (!rc)
-		rc = make_directory(x->sweep.directory, e);
+		rc = folder_make(x->sweep.directory, e);
 	if (!rc)
-		rc = make_directory(x->work, e);
+		rc = sweepfiles_lock(x, e);
 	if (!rc)
-		rc = lock_it(x, e);
-	snprintf(path, sizeof path, "%.4000s/specification.json", x->sweep.directory);
+		rc = sweep_ask_anew(x->store.database, &x->sweep, e);
 	if (!rc)
-		rc = put_file(path, (const char *)x->text.data, 0600, e);
-	if (!rc)
-		rc = put_files(x, e);
+		rc = sweepfiles_put(x, e);
 	if (!rc && x->o->executor == SWEEP_LOCAL &&
 	    !sweephost_has(&x->spec.run, x->lacks, sizeof x->lacks))
 		say("%s: %s", verb, x->lacks);
@@ -228,7 +122,7 @@ int sweeping_join(struct sweeping *x, struct err *e)
 		rc = enter_sweep(x, e);
 	if (!rc)
 		rc = prepare(x, e);
-	return rc ? rc : put_files(x, e);
+	return rc ? rc : sweepfiles_put(x, e);
 }
 
 void sweeping_end(struct sweeping *x)
@@ -246,6 +140,7 @@ void sweeping_end(struct sweeping *x)
 	free(x->order);
 	sweepspace_free(&x->space);
 	bytes_free(&x->text);
+	bytes_free(&x->kept);
 	pool_free(&x->pool);
 	if (x->lock >= 0)
 		close(x->lock);
@@ -303,9 +198,8 @@ struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, 
 	snprintf(p->batch_uid, sizeof p->batch_uid, "sweep:%s:%u", x->uid, combination + 1);
 	p->batch = (struct batch){ .uid = p->batch_uid,
 				   .source = "sweep",
-				   .origin = x->script,
+				   .origin = x->origin,
 				   .script_sha256 = x->sha256,
-				   .command = x->script,
 				   .user = x->sweep.user,
 				   .specification = p->parameters,
 				   .start_ns = clock_utc_ns() };
@@ -359,6 +253,38 @@ struct swept *sweeping_next(struct sweeping *x, int *rc, struct err *e)
 	return *rc || next < 0 ? NULL : sweeping_enter(x, (uint32_t)next, rc, e);
 }
 
+/* The words behind the script. How many there are then; 0: out of memory. */
+static uint32_t add_arguments(struct sweeping *x, const struct swept *p, char *argv[ARGV_WORDS],
+			      uint32_t n)
+{
+	for (uint32_t i = 0; i < x->spec.arguments.n && n < ARGV_WORDS - 1; i++) {
+		struct bytes b = { 0 };
+
+		sweepspace_word(&b, &x->spec, p->at, x->spec.arguments.word[i]);
+		argv[n] = b.failed ? NULL : pool_text(&x->pool, (const char *)b.data, b.len - 1);
+		bytes_free(&b);
+		if (!argv[n++])
+			return 0;
+	}
+	argv[n] = NULL;
+	return n;
+}
+
+/* As one would give it to bench run, without secrets. NULL: out of memory. */
+static const char *command_text(struct sweeping *x, const struct swept *p)
+{
+	char *argv[ARGV_WORDS] = { x->builtin ? (char *)x->spec.script : x->script };
+	struct bytes b = { 0 };
+	const char *text = NULL;
+
+	if (add_arguments(x, p, argv, 1))
+		words_join(&b, argv);
+	if (b.len && !b.failed)
+		text = pool_text(&x->pool, (const char *)b.data, b.len);
+	bytes_free(&b);
+	return text;
+}
+
 static const char *cannot_be(struct sweeping *x, const struct swept *p)
 {
 	uint32_t i = p->at[SWEEP_AXIS_STACK];
@@ -376,10 +302,18 @@ int sweeping_open(struct sweeping *x, struct swept *p, struct err *e)
 				     .stack = sweeping_stack(x, p),
 				     .environment = sweeping_environment(x, p),
 				     .parameters = p->parameters };
+	char here[600];
 	int rc;
 
+	p->batch.command = command_text(x, p);
+	if (!p->batch.command)
+		return no_memory(e);
 	p->skipped = cannot_be(x, p);
 	point.skipped = p->skipped;
+	if (p->skipped && x->o->element) { /* what is so on one node need not be so on another */
+		snprintf(here, sizeof here, "%.80s: %.500s", x->host, p->skipped);
+		point.skipped = here;
+	}
 	rc = sweep_put_point(x->store.database, &x->sweep, &point, p->skipped ? NULL : &p->batch,
 			     e);
 	return rc || p->skipped
@@ -416,9 +350,11 @@ static int environment_of(struct sweeping *x, const struct swept *p, struct opti
 			      OPTION_LIST_MAX);
 }
 
-static void command_of(struct sweeping *x, struct stack_made *m, const char *image,
-		       char *argv[ARGV_WORDS])
+static int command_of(struct sweeping *x, const struct swept *p, char *argv[ARGV_WORDS],
+		      struct err *e)
 {
+	struct stack_made *m = &x->stack[p->at[SWEEP_AXIS_STACK]];
+	const char *image = x->spec.stack[p->at[SWEEP_AXIS_STACK]].base;
 	static char exec[] = "exec", pwd[] = "--pwd", bind[] = "--bind";
 	uint32_t n = 0;
 
@@ -432,9 +368,9 @@ static void command_of(struct sweeping *x, struct stack_made *m, const char *ima
 	if (*m->python && software_is_python(x->script))
 		argv[n++] = m->python;
 	argv[n++] = x->script;
-	for (uint32_t i = 0; i < x->spec.arguments.n && n < ARGV_WORDS - 1; i++)
-		argv[n++] = (char *)x->spec.arguments.word[i];
-	argv[n] = NULL;
+	if (x->builtin)
+		argv[n++] = (char *)x->spec.script;
+	return add_arguments(x, p, argv, n) ? 0 : no_memory(e);
 }
 
 /* What runs the trials of a stack: asked once. */
@@ -487,7 +423,6 @@ static bool script_has_changed(const struct sweeping *x)
 static int run_it(struct sweeping *x, struct swept *p, int64_t number, const char *folder,
 		  struct err *e)
 {
-	struct stack_made *m = &x->stack[p->at[SWEEP_AXIS_STACK]];
 	char *argv[ARGV_WORDS], directory[PATH_MAX];
 	struct option_list environment;
 	struct trial_run run = { .verb = verb,
@@ -510,9 +445,9 @@ static int run_it(struct sweeping *x, struct swept *p, int64_t number, const cha
 			       "%.300s has changed since this sweep began; begin it again: with "
 			       "another script it is another sweep",
 			       x->script);
-	command_of(x, m, x->spec.stack[p->at[SWEEP_AXIS_STACK]].base, argv);
+	rc = command_of(x, p, argv, e);
 	run.software = software_of(x, p);
-	if (number == 1)
+	if (number == 1 && !rc)
 		rc = trial_run_warmup(&run, x->spec.warmup, e);
 	if (!rc && !free_name(directory, folder, number))
 		rc = err_set(e, -EEXIST, "%.300s has no room for another recording", folder);
@@ -535,11 +470,11 @@ int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct e
 	snprintf(folder, sizeof folder, "%.4000s/combination_%06u", x->sweep.directory,
 		 p->combination + 1);
 	snprintf(claim, sizeof claim, "%.4060s/claim_%04" PRId64, folder, number);
-	rc = make_directory(folder, e);
+	rc = folder_make(folder, e);
 	if (rc)
 		return rc;
 	/* Whoever runs it holds this, with the processes that see the trial to its end. */
-	fd = hold(claim, LOCK_SECONDS);
+	fd = sweepfiles_hold(claim, CLAIM_SECONDS);
 	if (fd == -EAGAIN) {
 		say("%s: trial %" PRId64 " of combination %u is run by another process", verb,
 		    number, p->combination + 1);

@@ -17,6 +17,7 @@ struct swept {
 	uint32_t combination, at[SWEEP_AXES];
 	const char *parameters; /* as a JSON object */
 	const char *skipped;    /* why it is not run; NULL: it is */
+	const char *missing;    /* why some of its trials were not run elsewhere; NULL: not told */
 	struct batch batch;     /* id 0: it was not begun */
 	char batch_uid[48];
 	bool *done; /* [batch_size], as the store had it when it was last asked */
@@ -29,7 +30,11 @@ struct sweeping {
 	struct sweep_space space;
 	struct sweep sweep;
 	struct bytes text; /* the specification, with what it names, as JSON */
-	char uid[SWEEP_UID], script[PATH_MAX], sha256[SHA256_HEX], host[256];
+	struct bytes kept; /* the same without secrets, for the store */
+	char uid[SWEEP_UID], sha256[SHA256_HEX], host[256];
+	char script[PATH_MAX]; /* what is executed; its digest is sha256 */
+	bool builtin; /* it is the helper, whose first word is the specification's script */
+	char origin[PATH_MAX + 16];
 	char folder[PATH_MAX]; /* where the specification lies */
 	char work[PATH_MAX];   /* where trials run */
 	char cache[PATH_MAX];
@@ -43,7 +48,8 @@ struct sweeping {
 	uint32_t nswept, cap;
 	uint32_t *order; /* [norder], of what needs no result */
 	int64_t norder;
-	int lock; /* descriptor; -1: none */
+	bool refused; /* the scheduler did not take trials */
+	int lock;     /* descriptor; -1: none */
 };
 
 struct sweep_options {

@@ -2,8 +2,9 @@
 /* sweepread.c - a sweep's specification with all that it names put into it. */
 #include "base/textfile.h"
 #include "base/yamltree.h"
-#include "cmd/scripted.h"
+#include "cmd/builtin.h"
 #include "cmd/sweepexpand.h"
+#include "job/secret.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -108,11 +109,36 @@ static int put_digest(const struct inlining *r, struct jsontree *document, struc
 	return 0;
 }
 
+/* A file beside the specification, else as `sonde bench run` finds it. */
+static int find_script(const struct inlining *r, const struct jsontree *v)
+{
+	struct sweeping *x = r->x;
+	char path[PATH_MAX], *words[] = { (char *)v->text, NULL };
+	struct chosen_script found = { 0 };
+	struct err why = { "script: there is no such file" };
+	struct stat st;
+	int rc = -ENOENT;
+
+	if (beside(r, v->text, path) && !stat(path, &st) && S_ISREG(st.st_mode)) {
+		rc = 0;
+	} else if (!strchr(v->text, '/')) {
+		rc = chosen_script_find(&found, words, &why);
+		x->builtin = found.builtin;
+		snprintf(path, sizeof path, "%s", found.path);
+		chosen_script_free(&found);
+	}
+	if (rc)
+		return fault(r, v, why.text);
+	if (!realpath(path, x->script) || access(x->script, X_OK))
+		return fault(r, v, "script: it is not executable; chmod +x makes it so");
+	return trial_run_digest(x->script, x->sha256) ? 0
+						      : fault(r, v, "script: it cannot be read");
+}
+
 static int take_script(const struct inlining *r, struct jsontree *document)
 {
 	struct jsontree *v = (struct jsontree *)jsontree_find(document, "script");
-	char path[PATH_MAX], absolute[PATH_MAX];
-	struct err why;
+	int rc;
 
 	if (!v || v->type != JSONDOC_STRING)
 		return 0;
@@ -122,18 +148,13 @@ static int take_script(const struct inlining *r, struct jsontree *document)
 	}
 	if (strstr(v->text, "://"))
 		return 0;
-	if (!beside(r, v->text, path) || access(path, F_OK)) {
-		if (strchr(v->text, '/') || scripted_find(v->text, path, &why))
-			return fault(r, v, "script: there is no such file");
-	}
-	if (!realpath(path, absolute) || access(absolute, X_OK))
-		return fault(r, v, "script: it is not executable; chmod +x makes it so");
-	v->text = pool_text(&r->x->pool, absolute, strlen(absolute));
-	if (!v->text)
-		return -ENOMEM;
-	if (!trial_run_digest(absolute, r->x->sha256))
-		return fault(r, v, "script: it cannot be read");
-	return put_digest(r, document, v);
+	rc = find_script(r, v);
+	/* A built-in one keeps its name: on another node its helper may lie elsewhere. */
+	if (!rc && !r->x->builtin)
+		v->text = pool_text(&r->x->pool, r->x->script, strlen(r->x->script));
+	if (!rc && !v->text)
+		rc = -ENOMEM;
+	return rc ? rc : put_digest(r, document, v);
 }
 
 static int take_files(const struct inlining *r, struct jsontree *document)
@@ -178,6 +199,68 @@ static int name_it(struct sweeping *x, struct jsontree *document, struct err *e)
 	return 0;
 }
 
+/* ---- what the store keeps of it ---- */
+
+static int mask(struct pool *pool, struct jsontree *v, bool secret)
+{
+	struct bytes b = { 0 };
+
+	if (v->type != JSONDOC_STRING)
+		return 0;
+	if (secret)
+		bytes_puts(&b, SECRET_MASK);
+	else
+		secret_text(&b, v->text);
+	v->text = b.failed ? NULL : pool_text(pool, b.len ? (const char *)b.data : "", b.len);
+	bytes_free(&b);
+	return v->text ? 0 : -ENOMEM;
+}
+
+/* As a list of name and value, or an object. */
+static int mask_variables(struct pool *pool, struct jsontree *v)
+{
+	int rc = mask(pool, v, false);
+
+	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
+		struct jsontree *value = (struct jsontree *)jsontree_find(i, "value");
+		const char *name = value ? jsontree_text(i, "name") : i->key;
+
+		rc = mask(pool, value ? value : i, name && secret_variable(name, strlen(name)));
+	}
+	return rc;
+}
+
+/* As recordings have it. Parameters stay: they are what is compared. */
+static int mask_all(struct pool *pool, struct jsontree *v)
+{
+	int rc = mask(pool, v, false);
+
+	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
+		const char *key = i->key ? i->key : "";
+
+		if (!strcmp(key, "environment"))
+			rc = mask_variables(pool, i);
+		else if (strcmp(key, "parameters") != 0)
+			rc = mask_all(pool, i);
+	}
+	return rc;
+}
+
+static int keep_it(struct sweeping *x, struct err *e)
+{
+	struct json j = { .out = &x->kept };
+	struct jsontree *copy = jsontree_read(&x->pool, x->text.data, x->text.len - 1, e);
+
+	if (!copy)
+		return -EBADMSG;
+	if (mask_all(&x->pool, copy))
+		return -ENOMEM;
+	jsontree_write(&j, copy);
+	bytes_u8(&x->kept, '\n');
+	bytes_u8(&x->kept, 0);
+	return x->kept.failed ? -ENOMEM : 0;
+}
+
 int sweeping_read(struct sweeping *x, const char *path, struct err *e)
 {
 	const struct inlining r = { x, path, e };
@@ -200,6 +283,10 @@ int sweeping_read(struct sweeping *x, const char *path, struct err *e)
 		rc = sweepspec_read(&x->spec, document, &x->pool, path, e);
 	if (!rc)
 		rc = name_it(x, document, e);
+	if (!rc)
+		rc = keep_it(x, e);
 	bytes_free(&b);
-	return rc == -ENOMEM || !rc ? rc : -EINVAL;
+	if (rc == -ENOMEM)
+		return err_set(e, rc, "out of memory for the specification");
+	return rc ? -EINVAL : 0;
 }

@@ -7,6 +7,7 @@
 #include "base/textfile.h"
 #include "cmd/say.h"
 #include "cmd/scripted.h"
+#include "cmd/sweephost.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,9 +116,10 @@ static int ask(char *const *argv, struct bytes *out, struct err *e)
 	char why[600] = "";
 	int rc = scripted_run(&r, &w, e);
 
-	if (!rc && scripted_failed(&r, why, sizeof why))
-		rc = err_set(e, -EIO, "%s: %s%s%.200s", argv[0], why, r.err.len > 1 ? ": " : "",
-			     r.err.len > 1 ? (const char *)r.err.data : "");
+	if (!rc && scripted_failed(&r, why, sizeof why)) {
+		scripted_last_words(&r, why, sizeof why);
+		rc = err_set(e, -EIO, "%s: %s", argv[0], why);
+	}
 	if (!rc)
 		bytes_put(out, r.out.data, r.out.len);
 	scripted_free(&r);
@@ -276,18 +278,34 @@ static int new_array(const struct sweeping *x)
 	return i;
 }
 
+/* All trials ask for the same: what Slurm says of some, it says of those that follow. The others
+ * go on. */
+static int refuse(struct sweeping *x, const struct wanted *v, uint32_t n, const char *reason,
+		  struct err *e)
+{
+	int rc = 0;
+
+	say("bench sweep: %s", reason);
+	x->refused = true;
+	for (uint32_t i = 0; i < n && !rc; i++)
+		if (!i || v[i].combination != v[i - 1].combination)
+			rc = sweep_skip(x->store.database, &x->sweep, v[i].combination, reason, e);
+	return rc;
+}
+
 static int submit_all(struct sweeping *x, const struct wanted_list *l, struct err *e)
 {
 	uint32_t most = l->n ? elements_most() : 1;
+	struct err why;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < l->n && !rc; i += most) {
+	for (uint32_t i = 0; i < l->n && !rc && !x->refused; i += most) {
 		uint32_t n = l->n - i < most ? l->n - i : most;
 		int array = new_array(x);
 
 		rc = write_list(x, array, l->v + i, n, e);
-		if (!rc)
-			rc = submit(x, array, n, e);
+		if (!rc && submit(x, array, n, &why))
+			rc = refuse(x, l->v + i, l->n - i, why.text, e);
 	}
 	return rc;
 }
@@ -303,6 +321,22 @@ static int wait_for_all(const struct sweeping *x, struct err *e)
 		nanosleep(&pause, NULL);
 		rc = find_live(x, NULL, &live, e);
 	}
+	return rc;
+}
+
+/* What nodes said of those that did not run. */
+static int look_again(struct sweeping *x, struct swept *p, struct err *e)
+{
+	int64_t size = x->spec.batch_size, ran = 0;
+	int rc = sweep_done(x->store.database, &p->batch, p->done, size, e);
+
+	for (int64_t k = 0; k < size && !rc; k++)
+		ran += p->done[k];
+	if (!rc && ran < size)
+		rc = sweep_reason(x->store.database, &x->sweep, p->combination, &x->pool,
+				  &p->missing, e);
+	if (!ran)
+		p->skipped = p->missing;
 	return rc;
 }
 
@@ -328,6 +362,9 @@ static int run_some(struct sweeping *x, uint32_t first, struct err *e)
 		rc = submit_all(x, &missing, e);
 	if (!rc && (n || missing.n))
 		rc = wait_for_all(x, e);
+	for (uint32_t i = first; i < x->nswept && !rc; i++)
+		if (!x->swept[i]->skipped)
+			rc = look_again(x, x->swept[i], e);
 	free(live.v);
 	free(missing.v);
 	return rc;
@@ -339,7 +376,7 @@ int sweepslurm_run(struct sweeping *x, struct err *e)
 	struct swept *p;
 	int rc = 0;
 
-	while (!rc && (p = sweeping_next(x, &rc, e))) {
+	while (!rc && !x->refused && (p = sweeping_next(x, &rc, e))) {
 		rc = sweeping_open(x, p, e);
 		if (!rc && climbs && !p->skipped)
 			rc = run_some(x, x->nswept - 1, e);
@@ -357,6 +394,7 @@ int sweepslurm_element(struct sweeping *x, const char *list, struct err *e)
 
 	if (!text || !number_i64(&text, &element) || !read_element(x, list, element, &w))
 		return err_set(e, -EINVAL, "%.300s has no such element of this sweep", list);
+	sweephost_has(&x->spec.run, x->lacks, sizeof x->lacks);
 	p = sweeping_enter(x, w.combination, &rc, e);
 	if (!rc)
 		rc = sweeping_open(x, p, e);

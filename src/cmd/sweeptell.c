@@ -190,6 +190,8 @@ static int look(struct sweeping *x, const struct swept *p, struct outcome *o, st
 	for (uint32_t i = 0; i < g.ntrials && !rc && !o->reason; i++)
 		if (g.row[i].reason)
 			o->reason = pool_text(&x->pool, g.row[i].reason, strlen(g.row[i].reason));
+	if (!o->reason && o->missing)
+		o->reason = p->missing;
 	bench_group_free(&g);
 	return rc;
 }
@@ -232,7 +234,7 @@ static void text_response(struct bytes *b, struct sweeping *x, const struct swep
 	text_where(b, x, p);
 	if (!o->reason)
 		return;
-	bytes_puts(b, "            failed: ");
+	bytes_puts(b, o->failed ? "            failed: " : "            missing: ");
 	escape_terminal(b, o->reason);
 	bytes_u8(b, '\n');
 }
@@ -253,7 +255,7 @@ static int put_report(struct bytes *b, struct bytes *text, struct sweeping *x, b
 	put_skipped(b, &j, x);
 	json_key(&j, "responses");
 	json_array(&j);
-	*well = true;
+	*well = !x->refused;
 	for (uint32_t i = 0; i < x->nswept && !rc; i++) {
 		if (x->swept[i]->skipped)
 			continue;

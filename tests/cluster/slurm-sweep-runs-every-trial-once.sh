@@ -46,6 +46,34 @@ json_says '.responses | length == 6 and all(.trials == 2 and .failed == 0 and .m
 sweep whole || fail "again: $(cat whole.said)"
 equal "runs, asked again" 12 "$(wc -l <log.whole)"
 
+# A built-in benchmark; what a node has not, and what Slurm does not take.
+cat >built_in.yaml <<-'END'
+	script: files
+	arguments: [--files, '${N}', --repeats, 1, --seconds, 1ms]
+	matrix: {parameters: {N: [9, 12]}}
+END
+cat >cores.yaml <<-'END'
+	script: files
+	arguments: [--files, 9]
+	run: {requests: {hardware: {physical_cpus: 100000}}}
+END
+cat >nowhere.yaml <<-'END'
+	script: files
+	arguments: [--files, 9]
+	matrix: {parameters: {N: [1, 2]}}
+	slurm: [--partition=nowhere]
+END
+sweep built_in || fail "built in: $(cat built_in.said built_in.json)"
+json_says '.responses | length == 2 and all(.trials == 1 and .failed == 0)' <built_in.json >/dev/null || fail "built in: $(cat built_in.json)"
+if grep -q '^core id' /proc/cpuinfo; then
+	sweep cores || fail "cores: $(cat cores.said cores.json)"
+	json_says '.responses == [] and (.skipped[0].reason | contains(": 100000 cores are asked for, and there are"))' <cores.json >/dev/null ||
+		fail "cores: $(cat cores.json)"
+fi
+sweep nowhere && fail "a sweep that Slurm refuses ends well"
+json_says '.responses == [] and (.skipped | length == 2 and all(.reason | startswith("sbatch: ")))' <nowhere.json >/dev/null ||
+	fail "nowhere: $(cat nowhere.said nowhere.json)"
+
 RANDOM=$$
 for kill in $(seq $kills); do
 	# Each time another sweep, every second one cut off twice.

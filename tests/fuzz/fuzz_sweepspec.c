@@ -10,6 +10,22 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Each word as the last combination has it. */
+static void try_words(const struct sweep_spec *spec, const struct sweep_space *space)
+{
+	uint32_t at[SWEEP_AXES];
+
+	sweepspace_at(space, space->combinations - 1, at);
+	for (uint32_t i = 0; i < spec->arguments.n; i++) {
+		struct bytes b = { 0 };
+
+		sweepspace_word(&b, spec, at, spec->arguments.word[i]);
+		if (!b.failed && (!b.len || b.data[b.len - 1]))
+			abort();
+		bytes_free(&b);
+	}
+}
+
 static void try_document(struct jsontree *document, struct pool *pool)
 {
 	struct sweep_space space;
@@ -27,6 +43,7 @@ static void try_document(struct jsontree *document, struct pool *pool)
 		if (order && sweepspace_choose(&space, &spec, order) > space.combinations)
 			abort();
 		free(order);
+		try_words(&spec, &space);
 	}
 	sweepspace_free(&space);
 }

@@ -39,7 +39,12 @@ SCRIPTS = [script("one", {"n": 1, "text": "it's $1"}, {"elapsed": 1.5, "fine": T
 with open("both.model", "w") as f:  # only asked with: the store derives the columns
     f.write("indicator PiBoth\n parameter n real\n parameter text text\n result elapsed real\n query some\n  show n text elapsed\n  where n<=3\n"
             "  where elapsed<9\n  order elapsed desc\n  order text\n  limit 7\n")
-told, asked, tables, queried = [], [], [], []
+with open("sweep.yaml", "w") as f:
+    f.write("identifier: both\nscript: |\n  #!/bin/sh\n  echo run >>\"$LOG\"\n  [ $X != 3 ] || exit 3\n"
+            "  echo '{\"name\": \"PiSwept\", \"component\": \"x\", \"@parameters\": {}, \"@result\": {\"far\": '$X'}}'\n"
+            f"batch_size: 2\nenvironment: {{LOG: {os.path.abspath('log')}, PASSWORD: {postgres.PASSWORD}}}\nmatrix:\n"
+            "  parameters: {X: [1, 2, 3]}\n  stacks: [host, {name: none, packages: [no-such-package]}]\n")
+told, asked, tables, queried, swept = [], [], [], [], []
 for where in ("s.sqlite", server.url):
     name = "lite" if where == "s.sqlite" else "pg"
     for i, path in enumerate(SCRIPTS):
@@ -63,12 +68,26 @@ for where in ("s.sqlite", server.url):
     history = json.loads(sonde("bench", "history", "PiBoth", "-c", "elapsed", "-w", "n<2", "--json", "--store", where).stdout)
     report = sonde("bench", "report", "PiBoth", "-c", "elapsed", "-o", f"{name}.html", "--store", where)
     check(f"the page of {name}", report.stderr == f"sonde: bench report: {name}.html\n", report)
+    # Swept, asked again, and as a page.
+    words = ("bench", "sweep", "-q", "--json", "--store", where, "-o", f"{name}_sweep", "sweep.yaml")
+    swept.append([json.loads(sonde(*words, code=1).stdout) for _ in range(2)])
+    sonde("bench", "report", "sweep:both", "-o", f"{name}_sweep.html", "--store", where)
+    with open(f"{name}_sweep.html") as f:
+        page = f.read()
+    check(f"the sweep's page of {name}", page.count('<tr id="g') == 2 and "no-such-package is not installed" in page and "exit code 3" in page)
     candidates = sorted((sorted(c["parameters"].items()), c["n"], c["failed"], c["value"]) for c in advised["candidates"])
     check(f"candidates of {name}", len(candidates) == 2 + WRITERS and sum(c[1] for c in candidates) == 4 + WRITERS * REPEAT, candidates)
     asked.append([candidates, sorted((sorted(x["parameters"].items()), x["values"]) for x in history["series"])])
 answers = [[q["found"], q["columns"], [t["values"] for t in q["trials"]]] for q in queried]
 check("the same query", answers[0] == answers[1] and answers[0][0] == 4 + 4 * REPEAT and answers[0][2] == [[3, None, 3]] * REPEAT + [[1.5, None, 2]] * 2 + [[2, None, 2]],
       answers)
+with open("log") as f:
+    check("swept once", f.read().count("run") == 2 * 6, swept)
+of = [[[(r["parameters"], r["trials"], r["failed"], r["result"]) for r in s["responses"]] + [x["reason"] for x in s["skipped"]] for s in x] for x in swept]
+check("the same sweep", of[0] == of[1] and of[0][0] == of[0][1] and [r[1:3] for r in of[0][0][:3]] == [(2, 0), (2, 0), (2, 2)], of)
+rows = server.sql("SELECT COUNT(*), COUNT(DISTINCT t.batch_id * 10 + t.number), MIN(s.specification) FROM trials t JOIN sweep_points p ON p.batch_id = t.batch_id "
+                  "JOIN sweeps s ON s.id = p.sweep_id")
+check("in PostgreSQL", rows[0][:2] == ["6", "6"] and postgres.PASSWORD not in rows[0][2], rows)
 check("the same answers", asked[0] == asked[1], asked)
 check("the same statistics", told[0] == told[1], told)
 names = ("n", "text", "elapsed", "fine", "more")

@@ -93,6 +93,30 @@ static void all_come_in_order_without_the_excluded(void **state)
 	sweepspace_free(&s);
 }
 
+static void words_take_parameters(void **state)
+{
+	static const char *const words[][2] = {
+		{ "--x=${X}", "--x=4" },
+		{ "${X}${Y}", "46" },
+		{ "$X ${Z} ${X", "$X ${Z} ${X" },
+		{ "", "" },
+		{ "$${X}}", "$4}" },
+		{ "${}${X }", "${}${X }" },
+		{ "${${Y}", "${6" },
+	};
+	const struct sweep_spec spec = grid(SWEEP_ALL, 0, 0);
+	const uint32_t at[SWEEP_AXES] = { 0, 0, 4, 6 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		struct bytes b = { 0 };
+
+		sweepspace_word(&b, &spec, at, words[i][0]);
+		assert_string_equal((const char *)b.data, words[i][1]);
+		bytes_free(&b);
+	}
+}
+
 static void chance_draws_each_alike_and_none_twice(void **state)
 {
 	uint32_t times[70] = { 0 }, order[70], again[70];
@@ -173,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quantities_are_those_of_kubernetes),
 		cmocka_unit_test(all_come_in_order_without_the_excluded),
+		cmocka_unit_test(words_take_parameters),
 		cmocka_unit_test(chance_draws_each_alike_and_none_twice),
 		cmocka_unit_test(climbing_finds_the_top_from_everywhere),
 	};
