@@ -241,7 +241,10 @@ static int add_parameter(struct campaign *c, const char *name, const char **text
 	bytes_printf(&b, "%s%s", taken ? "sweep." : "", name);
 	name = b.failed ? NULL : pool_text(&c->pool, (const char *)b.data, b.len);
 	bytes_free(&b);
-	return name ? bench_group_add_parameter(&c->g, name, text, e) : no_memory(e);
+	if (name)
+		return bench_group_add_parameter(&c->g, name, text, e);
+	free(text);
+	return no_memory(e);
 }
 
 /* One that is the same in all of the sweep tells nothing. */
