@@ -93,9 +93,13 @@ static void put_header(struct bytes *b, const struct page *p)
 								 : "");
 	bytes_printf(b,
 		     "</li><li><b>%u</b> trial%s</li><li><b>%u</b> of them failed</li>"
-		     "<li><b>%u</b> combination%s tried</li></ul>",
+		     "<li><b>%u</b> combination%s tried</li>",
 		     trials, trials == 1 ? "" : "s", failed, p->groups->n,
 		     p->groups->n == 1 ? "" : "s");
+	if (p->c->ngaps)
+		bytes_printf(b, "<li><a href=\"#gaps\"><b>%u</b> without a result</a></li>",
+			     p->c->ngaps);
+	bytes_puts(b, "</ul>");
 }
 
 static void put_parameters(struct bytes *b, const struct page *p)

@@ -73,6 +73,7 @@ check("rows", len(labels) == 3 and sorted(re.sub(r".*environment=(\w+).*", r"\1"
 check("once by its own name", "size=8" in labels[0] and "SIZE" not in labels[0], labels)
 check("without a result", gaps.count('<tr><th scope="row"') == 2 + 5 and gaps.count("no-such-package-anywhere is not installed") == 5 and
       "host, loud: SIZE=none" in gaps and "it ended with exit code" in gaps, gaps[:3000])
+check("how many", "<b>7</b> without a result" in page)
 check("escaped", "<both>" not in page)
 sonde("bench", "report", f"sweep:{report['sweep']}", "-w", "environment=loud", "-o", "loud.html")
 with open("loud.html") as f:
