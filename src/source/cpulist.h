@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CPUS_MAX = 8192, CPULIST_TEXT = 4096 }; /* the kernel gives a page at most */
+enum { CPUS_MAX = 8192, CPULIST_TEXT = 4096 }; /* room for a list; a longer one is not known */
 
 struct cpulist {
 	uint64_t word[CPUS_MAX / 64];

@@ -107,8 +107,7 @@ static size_t count_kinds(const struct platform *p, struct core_kind kind[KINDS_
 	struct cpulist online;
 	size_t n = 0, k;
 
-	if (!platform_line(p->sys, "devices/system/cpu/online", line) ||
-	    !cpulist_parse(&online, line))
+	if (!platform_list(p->sys, "devices/system/cpu/online", &online))
 		return 0;
 	for (uint32_t cpu = 0; (cpu = cpulist_next(&online, cpu)) < CPUS_MAX; cpu++) {
 		uint32_t midr;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* platform_cpu.c - the CPUs: model, topology, caches, clock, governor. */
 #include "base/number.h"
-#include "source/cpulist.h"
 #include "source/platform_part.h"
-#include "source/sysfs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,11 +120,10 @@ static void say_cpuinfo(const struct platform *p)
 
 static bool list_of(const struct platform *p, struct cpulist *set, uint32_t cpu, const char *name)
 {
-	char path[PLATFORM_PATH], list[CPULIST_TEXT];
+	char path[PLATFORM_PATH];
 
 	snprintf(path, sizeof path, CPU "cpu%u/%s", cpu, name);
-	sysfs_line(p->sys, path, list, sizeof list);
-	return *list && cpulist_parse(set, list);
+	return platform_list(p->sys, path, set);
 }
 
 /* How many groups the CPUs fall into, by the file that lists a CPU's group under its old name or
@@ -183,7 +180,7 @@ static bool cache_line(const struct platform *p, const char *cpu, unsigned index
 /* Size and users of one cache of a CPU: host.cache_l1d_bytes, host.cache_l3_cpus_count. */
 static void say_cache(const struct platform *p, const char *cpu, unsigned index)
 {
-	char key[PLATFORM_KEY], level[PLATFORM_TEXT], line[PLATFORM_TEXT];
+	char key[PLATFORM_KEY], path[PLATFORM_PATH], level[PLATFORM_TEXT], line[PLATFORM_TEXT];
 	const char *q = line, *type;
 	struct cpulist set;
 	int64_t kib;
@@ -197,7 +194,8 @@ static void say_cache(const struct platform *p, const char *cpu, unsigned index)
 		snprintf(key, sizeof key, "host.cache_l%c%s_bytes", *level, type);
 		sample_meta_int(p->sample, key, kib * 1024);
 	}
-	if (cache_line(p, cpu, index, "shared_cpu_list", line) && cpulist_parse(&set, line)) {
+	snprintf(path, sizeof path, CPU "%s/cache/index%u/shared_cpu_list", cpu, index);
+	if (platform_list(p->sys, path, &set)) {
 		snprintf(key, sizeof key, "host.cache_l%c%s_cpus_count", *level, type);
 		sample_meta_int(p->sample, key, cpulist_count(&set));
 	}
@@ -240,12 +238,10 @@ static void say_boost(const struct platform *p)
 
 void platform_cpu(const struct platform *p)
 {
-	char list[CPULIST_TEXT], first[16] = "cpu0";
+	char first[16] = "cpu0";
 	struct cpulist online;
-	bool known;
+	bool known = platform_list(p->sys, CPU "online", &online) && cpulist_count(&online);
 
-	sysfs_line(p->sys, CPU "online", list, sizeof list);
-	known = cpulist_parse(&online, list) && cpulist_count(&online);
 	if (known) /* CPU 0 may be off, or taken out of service */
 		snprintf(first, sizeof first, "cpu%u", cpulist_next(&online, 0));
 	platform_facts(p, FACTS(facts));

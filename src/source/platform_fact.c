@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* platform_fact.c - small files, links and folders, and the facts in them. */
 #include "base/number.h"
-#include "source/cpulist.h"
 #include "source/platform_part.h"
 #include "source/sysfs.h"
 
@@ -33,6 +32,14 @@ bool platform_line(const struct root *r, const char *path, char out[PLATFORM_TEX
 		return false;
 	snprintf(out, PLATFORM_TEXT, "%.*s", PLATFORM_TEXT - 1, line);
 	return true;
+}
+
+bool platform_list(const struct root *r, const char *path, struct cpulist *set)
+{
+	char list[CPULIST_TEXT];
+
+	sysfs_line(r, path, list, sizeof list);
+	return *list && cpulist_parse(set, list);
 }
 
 void platform_text(const struct platform *p, const char *key, const char *text, size_t n)

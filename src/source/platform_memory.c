@@ -46,11 +46,11 @@ static void say_node_memory(const struct platform *p, const char *node)
 static void say_nodes(const struct platform *p)
 {
 	enum { NODES_SAID = 64 };
-	char line[PLATFORM_TEXT], name[16];
+	char name[16];
 	struct cpulist nodes;
 	uint32_t said = 0;
 
-	if (!platform_line(p->sys, NODE "online", line) || !cpulist_parse(&nodes, line))
+	if (!platform_list(p->sys, NODE "online", &nodes))
 		return;
 	sample_meta_int(p->sample, "host.numa_nodes_count", cpulist_count(&nodes));
 	for (uint32_t i = 0; (i = cpulist_next(&nodes, i)) < CPUS_MAX && said < NODES_SAID; i++) {

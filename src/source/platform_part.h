@@ -8,6 +8,7 @@
 #ifndef SONDE_SOURCE_PLATFORM_PART_H
 #define SONDE_SOURCE_PLATFORM_PART_H
 
+#include "source/cpulist.h"
 #include "source/platform.h"
 
 #include <stdbool.h>
@@ -38,6 +39,8 @@ void platform_facts_of(const struct platform *p, const struct platform_fact *fac
 
 /* The first line of a file; false when there is none. */
 bool platform_line(const struct root *r, const char *path, char out[PLATFORM_TEXT]);
+/* The list that a file is, whole; false when there is none. */
+bool platform_list(const struct root *r, const char *path, struct cpulist *set);
 /* In place: without the blanks around it, cut at the first newline. Returns where it begins. */
 char *platform_trim(char *text);
 /* Says text[0..n) when it is not empty. */

@@ -133,6 +133,42 @@ static void lists_of_cpus(void **state)
 	}
 }
 
+/* With one thread of eight on, the lists of a large machine are longer than other texts are kept.
+ */
+static void long_lists_are_whole(void **state)
+{
+	static const char *const files[] = {
+		"sys/devices/system/cpu/online",
+		"sys/devices/system/cpu/cpu0/topology/core_siblings_list",
+		"sys/devices/system/cpu/cpu0/cache/index3/shared_cpu_list",
+	};
+	struct bytes list = { 0 }, want = { 0 }, b = { 0 };
+
+	(void)state;
+	for (unsigned cpu = 0; cpu < 160 * 8; cpu += 8)
+		bytes_printf(&list, "%s%u", cpu ? "," : "", cpu);
+	bytes_u8(&list, 0);
+	assert_true(list.len > 512);
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+		platform_tree_file("long", files[i], (const char *)list.data, list.len - 1);
+	platform_tree_file("long", "sys/devices/system/cpu/cpu0/cache/index3/level", "3", 1);
+	platform_tree_file("long", "sys/devices/system/cpu/cpu0/cache/index3/type", "Unified", 7);
+	bytes_printf(&want,
+		     "host.cpus_online = %s\n"
+		     "host.cache_l3_cpus_count = 160\n"
+		     "host.cpus_count = 160\n"
+		     "host.sockets_count = 1\n"
+		     "host.container = none\n"
+		     "host.container_evidence = no sign of one was found\n",
+		     (const char *)list.data);
+	bytes_u8(&want, 0);
+	say("long", "", &b);
+	assert_string_equal((const char *)b.data, (const char *)want.data);
+	bytes_free(&list);
+	bytes_free(&want);
+	bytes_free(&b);
+}
+
 #define MACHINE(machine)                                                                           \
 	{                                                                                          \
 		machine, gives_its_golden_file, NULL, NULL, (char[])                               \
@@ -154,6 +190,7 @@ int main(void)
 		MACHINE("broken"),
 		cmocka_unit_test(an_empty_machine_says_nothing),
 		cmocka_unit_test(lists_of_cpus),
+		cmocka_unit_test(long_lists_are_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
