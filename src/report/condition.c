@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char *const names[] = {
 	[COMPLETE] = "complete", [RUNNING] = "running",       [CUT] = "cut",
@@ -91,8 +91,8 @@ static enum recorder look_for_recorder(const struct run *r, uint32_t node)
 		if (holds(fds, &file)) /* else the number may be another process's by now */
 			found = RECORDER_LIVES;
 		closedir(fds);
-	} else if (errno == ENOENT && file.st_uid == geteuid()) { /* others' may be hidden */
-		found = RECORDER_GONE;
+	} else if (kill((pid_t)pid->value, 0) && errno == ESRCH) {
+		found = RECORDER_GONE; /* /proc alone may hide it, or be another namespace's */
 	}
 	return found;
 }
