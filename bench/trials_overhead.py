@@ -6,7 +6,7 @@ speed changes from second to second. Prints, separated by spaces:
 - percent by which the CPU time of the same work grows: a bare script and one under Sonde live at the same time and take turns of 5 ms;
 - milliseconds of CPU that Sonde takes for each second of a script: for one of 1 s less those for one that does nothing;
 - percent that these are together of 1 s, Sonde's CPU time counted as if the script had waited for all of it, and the upper bound of the
-  95 % interval of that: of each part that of 99.2 % (Bonferroni);
+  95 % interval of that: of each part that of 98.3 % (Bonferroni);
 - percent that a script of 1 s takes longer as a whole, in turns, with the ends of its own 95 % interval;
 - milliseconds of CPU that Sonde takes for a trial of 1 s, all before and after it included.
 
