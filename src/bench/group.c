@@ -399,14 +399,18 @@ int bench_group_read_indicator(struct bench_group *g, struct database *s, const 
 int bench_group_add_parameter(struct bench_group *g, const char *name, const char **text,
 			      struct err *e)
 {
-	void *grown = reallocarray(g->parameter, g->nparameters + 1u, sizeof *g->parameter);
+	void *grown = reallocarray(g->parameter, g->ntexts + 1u, sizeof *g->parameter);
 
 	if (!grown) {
 		free(text);
 		return no_memory(e);
 	}
 	g->parameter = grown;
+	/* Results stay behind the parameters. */
+	memmove(&g->parameter[g->nparameters + 1], &g->parameter[g->nparameters],
+		(g->ntexts - g->nparameters) * sizeof *g->parameter);
 	g->parameter[g->nparameters++] = (struct bench_parameter){ name, text };
+	g->ntexts++;
 	return 0;
 }
 

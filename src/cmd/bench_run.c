@@ -184,6 +184,7 @@ static void share(struct bench_run *x)
 static int prepare(struct bench_run *x, struct err *e)
 {
 	struct recording_plan plan;
+	const char *script;
 	int rc = check_environment(&x->o->environment, e);
 
 	if (!rc)
@@ -199,11 +200,12 @@ static int prepare(struct bench_run *x, struct err *e)
 	snprintf(x->uid, sizeof x->uid, "%s", plan.run_id);
 	words_join(&x->command, x->script.builtin ? x->words : x->script.argv);
 	bytes_u8(&x->command, 0);
+	script = software_script(x->script.path, x->words + 1);
 	if (x->script.builtin)
 		snprintf(x->origin, sizeof x->origin, "built-in:%s", x->words[0]);
-	else if (!realpath(x->script.path, x->origin))
-		snprintf(x->origin, sizeof x->origin, "%s", x->script.path);
-	if (trial_run_digest(x->script.path, x->sha256))
+	else if (!realpath(script, x->origin))
+		snprintf(x->origin, sizeof x->origin, "%s", script);
+	if (trial_run_digest(script, x->sha256))
 		x->batch.script_sha256 = x->sha256;
 	trial_run_host(x->host, sizeof x->host);
 	x->batch.user = trial_run_user();

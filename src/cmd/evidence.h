@@ -23,6 +23,8 @@ void facts_free(struct facts *f);
 
 /* Is it run by a Python, as its #! line says? */
 bool software_is_python(const char *script);
+/* What a program is a benchmark by, given the words behind it: of `python3 -u x.py` x.py. */
+const char *software_script(const char *program, char *const *words);
 /* Which interpreter runs the script, of which version, and which packages it has: by asking it. Of
  * a Python it is that of VIRTUAL_ENV, when the environment has that. What does not answer within
  * seconds is left out. */

@@ -345,10 +345,13 @@ int scripted_find(const char *word, char path[PATH_MAX], struct err *e)
 
 int scripted_find_in(const char *list, const char *word, char path[PATH_MAX], struct err *e)
 {
-	bool here = !access(word, F_OK);
+	struct stat st;
+	bool here = !stat(word, &st);
 
 	if (strchr(word, '/'))
 		list = NULL;
+	else /* a directory that is only called like it is not meant */
+		here = here && !S_ISDIR(st.st_mode);
 	for (const char *at = list ? list : ""; *at;) {
 		size_t n = strcspn(at, ":");
 

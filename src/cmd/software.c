@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATIENCE (20 * NS_PER_S)
@@ -140,6 +141,29 @@ static bool is_python_itself(const char *script)
 	const char *behind = behind_python(script);
 
 	return behind && !behind[strspn(behind, "0123456789.")];
+}
+
+static bool is_interpreter(const char *program)
+{
+	static const char *const names[] = { "sh",   "bash", "dash",    "ksh",   "zsh", "perl",
+					     "ruby", "node", "Rscript", "julia", "lua" };
+	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return is_python_itself(program);
+}
+
+const char *software_script(const char *program, char *const *words)
+{
+	struct stat st;
+
+	if (!is_interpreter(program))
+		return program;
+	while (*words && **words == '-')
+		words++;
+	return *words && !stat(*words, &st) && S_ISREG(st.st_mode) ? *words : program;
 }
 
 bool software_is_python(const char *script)

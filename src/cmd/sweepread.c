@@ -234,11 +234,17 @@ static int mask_variables(struct pool *pool, struct jsontree *v)
 static int mask_all(struct pool *pool, struct jsontree *v)
 {
 	int rc = mask(pool, v, false);
+	bool is_next = false; /* the word behind --token is one */
 
 	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
 		const char *key = i->key ? i->key : "";
+		const char *word = !*key && i->type == JSONDOC_STRING ? i->text : "";
+		bool is_secret = is_next && *word && *word != '-';
 
-		if (!strcmp(key, "environment"))
+		is_next = *word == '-' && !strchr(word, '=') && secret_flag(word, strlen(word));
+		if (is_secret)
+			rc = mask(pool, i, true);
+		else if (!strcmp(key, "environment"))
 			rc = mask_variables(pool, i);
 		else if (strcmp(key, "parameters") != 0)
 			rc = mask_all(pool, i);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 enum { SCRIPT_BYTES = 64 << 20, KEPT_BYTES = 65536 };
+enum { BUSY_MOST = 20 }; /* times half a minute */
 
 int trial_run_defaults(struct recording_options *r, int64_t interval_ns, struct err *e)
 {
@@ -106,11 +107,27 @@ static void take_end(struct trial *t, const struct scripted *r)
 		t->exit_code = WEXITSTATUS(p->end.status);
 }
 
+/* Begins or commits: a reader who keeps an SQLite store busy for longer than that waits by itself
+ * does not cost a trial. A commit of PostgreSQL is not tried again: it has ended its transaction.
+ */
+static int step(const struct trial_run *x, int (*way)(struct database *, struct err *),
+		struct err *e)
+{
+	struct database *s = x->store->database;
+	int rc = way(s, e);
+
+	for (int i = 1; i < BUSY_MOST && rc == -EAGAIN && !database_is_postgres(s); i++) {
+		say("%s: a trial waits to be kept: %s", x->verb, e->text);
+		rc = way(s, e);
+	}
+	return rc;
+}
+
 /* 1: the store has it already. */
 static int put(struct trial_run *x, struct trial *t, struct evidence *v, struct err *e)
 {
 	struct database *s = x->store->database;
-	int rc = database_begin(s, e), there = 0;
+	int rc = step(x, database_begin, e), there = 0;
 
 	for (uint32_t i = 0; i < x->software->n; i++)
 		facts_add(&v->facts, x->software->fact[i].name, x->software->fact[i].text);
@@ -124,8 +141,9 @@ static int put(struct trial_run *x, struct trial *t, struct evidence *v, struct 
 	if (!rc)
 		rc = trial_put(x->store, x->batch, t, e);
 	if (!rc)
-		return database_commit(s, e);
-	database_rollback(s);
+		rc = step(x, database_commit, e);
+	if (rc)
+		database_rollback(s);
 	return rc;
 }
 

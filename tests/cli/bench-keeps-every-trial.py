@@ -117,6 +117,14 @@ batch = database("SELECT * FROM batches")[0]
 with open("in_python", "rb") as f:
     import hashlib
     check("hash", batch["script_sha256"] == hashlib.sha256(f.read()).hexdigest(), dict(batch))
+# Behind an interpreter's options, the script is what it runs.
+with open("nothing", "rb") as f:
+    digest = hashlib.sha256(f.read()).hexdigest()
+for name, words, wanted in (("behind", ["python3", "-u", "nothing"], True), ("words", ["python3", "-c", "pass"], False), ("not_run", ["/bin/cat", "nothing"], False)):
+    sonde("bench", "run", "-q", "-o", name, *STORE, *words, code=1)
+    batch = database("SELECT * FROM batches ORDER BY id DESC")[0]
+    check(f"hash {name}", (batch["script_sha256"] == digest) == wanted == (batch["origin"] == os.path.abspath("nothing")), dict(batch))
+batch = database("SELECT * FROM batches")[0]
 check("evidence", "in_python" in sonde("show", "--json", "py/sonde_0002").stdout)
 check("where it is", t["path"] == os.path.abspath("py/sonde_0001") and database("SELECT path FROM runs WHERE id = ?", t["run_id"])[0][0] == t["path"], t["path"])
 check("its run", database("SELECT uid FROM runs WHERE id = ?", t["run_id"]), t["run_id"])

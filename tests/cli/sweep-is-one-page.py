@@ -81,6 +81,15 @@ with open("loud.html") as f:
 p = sonde("bench", "report", "sweep:none", code=1)
 check("no such sweep", "no sweep 'none' is kept in" in p.stderr and p.stderr.count("\n") == 1, p.stderr)
 
+# Results that are texts stay what they are beside what the matrix says.
+script("said.sh", """#!/bin/sh
+echo '{"name": "PiSaid", "component": "sh", "@parameters": {}, "@result": {"n": 1, "backend": "avx", "exact": true}}'
+""")
+said = sweep(write("said.yaml", "script: said.sh\nmatrix: {parameters: {A: [1, 2], B: [3, 4], C: [5, 6]}}\n"))["sweep"]
+sonde("bench", "report", f"sweep:{said}", "-w", "backend=avx", "-w", "exact=true", "-w", "C=5", "-o", "said.html")
+with open("said.html") as f:
+    check("texts", f.read().count('<tr id="g') == 4)
+
 # Secrets.
 script("login.sh", """#!/bin/sh
 [ "$DB_PASSWORD$API_TOKEN$WHERE" = Gehe1mHush1https://me:S3cret@example.org/ ] || exit 9
@@ -88,7 +97,7 @@ echo '{"name": "PiLogin", "component": "sh", "@parameters": {}, "@result": {"n":
 """)
 SECRET = """script: login.sh
 environment: [{name: DB_PASSWORD, value: Gehe1m}, {name: WHERE, value: 'https://me:S3cret@example.org/'}]
-arguments: [--token=Hush2]
+arguments: [--token=Hush2, --password, Hush3, --size, 8]
 matrix:
   environments: [{name: in, environment: {API_TOKEN: Hush1, PLAIN: seen}}]
   parameters: {KEY_BYTES: [16, 32]}
@@ -101,7 +110,7 @@ check("the store does not", not re.search(b"Gehe1m|Hush|S3cret", stored), re.fin
 kept = json.loads(database("SELECT specification FROM sweeps ORDER BY id DESC LIMIT 1")[0][0])
 check("what is kept", kept["environment"] == [{"name": "DB_PASSWORD", "value": "***"}, {"name": "WHERE", "value": "https://***@example.org/"}] and
       kept["matrix"]["environments"][0]["environment"] == {"API_TOKEN": "***", "PLAIN": "seen"} and
-      kept["matrix"]["parameters"] == {"KEY_BYTES": ["16", "32"]} and kept["arguments"] == ["--token=***"], kept)
+      kept["matrix"]["parameters"] == {"KEY_BYTES": ["16", "32"]} and kept["arguments"] == ["--token=***", "--password", "***", "--size", "8"], kept)
 check("where they are", "Gehe1m" in open("secret/specification.json").read() and os.stat("secret/specification.json").st_mode & 0o77 == 0)
 check("it goes on", sweep("secret.yaml") == report)
 write("secret.yaml", SECRET.replace("Gehe1m", "Other"))
