@@ -117,12 +117,14 @@ class View {
 		this.go(this.chartOf(proof.metric));
 	}
 
-	/* Once the plots have taken their heights: those above would push it down. */
+	/* Once the plots have taken their heights: those above would push it down. On a busy machine some take them in the frame after. */
 	async go(part) {
 		await null;
 		if (!part) return;
-		part.root.scrollIntoView({ block: 'center', behavior: 'instant' });
+		const show = () => part.root.scrollIntoView({ block: 'center', behavior: 'instant' });
+		show();
 		part.plotBox.focus({ preventScroll: true });
+		requestAnimationFrame(show);
 	}
 
 	/* The life of a process in the charts. */
