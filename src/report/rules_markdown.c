@@ -60,6 +60,7 @@ static const char opening[] =
 	"Torque or OAR;\n"
 	"OAR itself has no request for memory (a site's own properties are for that, "
 	"`-p`), so that there is none.\n"
+	"Of several rules that ask for the same it is the worst one's.\n"
 	"`theme: WORDS` before rules is what they are about.\n\n"
 	"Expressions have numbers (with k M G Ki Mi Gi %), names, `+ - * /`, comparisons, `and "
 	"or not`,\n"
