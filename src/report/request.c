@@ -177,6 +177,9 @@ static const struct {
 	{ "oar", oar_line },
 };
 
+/* The batch system's own processes, shells and Sonde count, too. */
+static const double memory_least = 128 << 20;
+
 /* Of several verdicts on one resource the worst, which is first, has the word. */
 static bool is_told(const struct summary *s, uint32_t verdict)
 {
@@ -209,7 +212,8 @@ static struct request request_of(const struct summary *s)
 			q.amount[v->resource] =
 				v->resource == RESOURCE_CORES || v->resource == RESOURCE_GPUS
 					? ceil(v->amount)
-					: v->amount;
+				: v->resource == RESOURCE_MEMORY ? fmax(v->amount, memory_least)
+								 : v->amount;
 	}
 	return q;
 }

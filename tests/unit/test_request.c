@@ -28,7 +28,7 @@ static const struct {
 	{ "slurm", "", RESOURCE_MEMORY, 5.01 * 1073741824, "#SBATCH --mem=5248M" },
 	{ "slurm", "", RESOURCE_MEMORY, 8.01 * 1073741824, "#SBATCH --mem=9G" },
 	{ "slurm", "", RESOURCE_MEMORY, 3.9 * 1073741824, "#SBATCH --mem=4G" },
-	{ "slurm", "", RESOURCE_MEMORY, 33e6, "#SBATCH --mem=32M" },
+	{ "slurm", "", RESOURCE_MEMORY, 33e6, "#SBATCH --mem=128M" },
 	{ "slurm", "", RESOURCE_MEMORY, 200e6, "#SBATCH --mem=256M" },
 	{ "slurm", "", RESOURCE_GPUS, 1, "#SBATCH --gres=gpu:1" },
 	{ "slurm", "", RESOURCE_GPUS, 0, "" },
