@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -176,6 +177,18 @@ static const struct {
 	{ "oar", oar_line },
 };
 
+/* The batch system's own processes, shells and Sonde count, too. */
+static const double memory_least = 128 << 20;
+
+/* Of several verdicts on one resource the worst, which is first, has the word. */
+static bool is_told(const struct summary *s, uint32_t verdict)
+{
+	for (uint32_t i = 0; i < verdict; i++)
+		if (s->verdicts[i].resource == s->verdicts[verdict].resource)
+			return true;
+	return false;
+}
+
 /* What was asked for, with what the verdicts advise in its place. */
 static struct request request_of(const struct summary *s)
 {
@@ -195,11 +208,12 @@ static struct request request_of(const struct summary *s)
 	for (uint32_t i = 0; i < s->nverdicts; i++) {
 		const struct summary_verdict *v = &s->verdicts[i];
 
-		if (v->resource)
+		if (v->resource && !is_told(s, i))
 			q.amount[v->resource] =
 				v->resource == RESOURCE_CORES || v->resource == RESOURCE_GPUS
 					? ceil(v->amount)
-					: v->amount;
+				: v->resource == RESOURCE_MEMORY ? fmax(v->amount, memory_least)
+								 : v->amount;
 	}
 	return q;
 }
@@ -216,7 +230,7 @@ void requests_write(struct summary *s)
 		struct summary_verdict *v = &s->verdicts[i];
 
 		v->next[0] = '\0';
-		if (line && v->resource && v->amount > 0)
+		if (line && v->resource && v->amount > 0 && !is_told(s, i))
 			line(s, &q, v->resource, v->next, sizeof v->next);
 	}
 }

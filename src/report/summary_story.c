@@ -100,6 +100,8 @@ static void shorten_idle(struct summary *s, const double *waited)
 	const struct timeline *t = &s->timeline;
 	double end = t->from_s + t->nwindows * t->width_s;
 
+	if (isnan(s->idle_head_s)) /* what the cores did is not known */
+		return;
 	for (uint32_t i = 0, from; i < t->nwindows; i++) {
 		double all = 0, begin;
 
@@ -125,7 +127,7 @@ static void shorten_idle_by_gpus(struct summary *s, const struct timeline_row *g
 	const struct timeline *t = &s->timeline;
 
 	for (uint32_t i = 0; i < t->nwindows; i++) {
-		if (!gpus_work(gpus, i))
+		if (isnan(s->idle_head_s) || !gpus_work(gpus, i))
 			continue;
 		s->idle_head_s = fmin(s->idle_head_s, t->from_s + i * t->width_s);
 		s->idle_tail_s = fmin(s->idle_tail_s, (t->nwindows - i - 1) * t->width_s);

@@ -28,7 +28,7 @@ static const struct {
 	{ "slurm", "", RESOURCE_MEMORY, 5.01 * 1073741824, "#SBATCH --mem=5248M" },
 	{ "slurm", "", RESOURCE_MEMORY, 8.01 * 1073741824, "#SBATCH --mem=9G" },
 	{ "slurm", "", RESOURCE_MEMORY, 3.9 * 1073741824, "#SBATCH --mem=4G" },
-	{ "slurm", "", RESOURCE_MEMORY, 33e6, "#SBATCH --mem=32M" },
+	{ "slurm", "", RESOURCE_MEMORY, 33e6, "#SBATCH --mem=128M" },
 	{ "slurm", "", RESOURCE_MEMORY, 200e6, "#SBATCH --mem=256M" },
 	{ "slurm", "", RESOURCE_GPUS, 1, "#SBATCH --gres=gpu:1" },
 	{ "slurm", "", RESOURCE_GPUS, 0, "" },
@@ -101,12 +101,31 @@ static void test_one_line_holds_what_all_verdicts_advise(void **state)
 	assert_string_equal(f.s.verdicts[1].next, "#PBS -l select=1:ncpus=4:mem=8gb");
 }
 
+/* Killed near its limit, and near its limit: the first asks for more. */
+static void test_the_worst_verdict_on_a_resource_has_the_word(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "memory_asked_bytes=8589934592");
+	f.s.scheduler = "slurm";
+	f.s.nverdicts = 2;
+	for (int i = 0; i < 2; i++) {
+		f.s.verdicts[i].resource = RESOURCE_MEMORY;
+		f.s.verdicts[i].amount = (12.0 - 2 * i) * 1073741824;
+	}
+	requests_write(&f.s);
+	assert_string_equal(f.s.verdicts[0].next, "#SBATCH --mem=12G");
+	assert_string_equal(f.s.verdicts[1].next, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_system_has_its_words),
 		cmocka_unit_test(test_memory_of_each_core_stays_so),
 		cmocka_unit_test(test_one_line_holds_what_all_verdicts_advise),
+		cmocka_unit_test(test_the_worst_verdict_on_a_resource_has_the_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

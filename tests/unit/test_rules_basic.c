@@ -205,6 +205,40 @@ static void test_proof_has_metric_range_and_threshold(void **state)
 	assert_string_equal(v->metric, "job.cpu_cores");
 	assert_true(v->from_s == 70 && v->to_s == 100);
 	assert_true(v->threshold == 0.05);
+
+	fixture_init(&f, "wall_seconds=100 signal=9");
+	rules_apply(rules, &f.s);
+	v = fixture_verdict(&f, "killed");
+	assert_string_equal(v->metric, "job.cpu_cores");
+	assert_true(v->from_s == 70 && v->to_s == 100);
+	rules_free(rules);
+}
+
+/* Memory that was too little is never answered by less, idle cores never by more. */
+static void test_a_request_keeps_to_what_was_asked_for(void **state)
+{
+	static const struct {
+		const char *rule, *summary;
+		double amount;
+	} wanted[] = {
+		{ "out-of-memory-unseen",
+		  "oom_kills=1 memory_asked_bytes=4000 peak_memory_bytes=1000", 6000 },
+		{ "cores-asked",
+		  LONG "threads_per_core=2 cores_asked=16 cores_used=2 cpu_seconds=10 "
+		       "host_cores_used_peak=2 +job.run_queue_seconds=4 "
+		       "job.threads_running_count=12",
+		  16 },
+	};
+	struct rules *rules = builtin();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+		struct fixture f;
+
+		fixture_init(&f, wanted[i].summary);
+		rules_apply(rules, &f.s);
+		assert_true(fixture_verdict(&f, wanted[i].rule)->amount == wanted[i].amount);
+	}
 	rules_free(rules);
 }
 
@@ -217,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_every_metric_that_is_asked_for_is_measured),
 		cmocka_unit_test(test_the_page_of_verdicts_is_up_to_date),
 		cmocka_unit_test(test_proof_has_metric_range_and_threshold),
+		cmocka_unit_test(test_a_request_keeps_to_what_was_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

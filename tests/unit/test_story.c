@@ -267,8 +267,8 @@ static void test_waits_for_others_are_told_from_those_for_each_other(void **stat
 	}
 }
 
-/* Cores work from second 4 to 6 and at 17; a GPU, if there is one, from 2 to 12. */
-static struct summary with_a_gpu(bool is_there)
+/* Cores, if known, work from second 4 to 6 and at 17; a GPU, if there is one, from 2 to 12. */
+static struct summary with_a_gpu(bool is_there, bool cores_known)
 {
 	struct synthetic *x = synthetic_new(1);
 	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
@@ -281,7 +281,8 @@ static struct summary with_a_gpu(bool is_there)
 
 	for (int row = 0; row < ROWS; row++) {
 		seconds += row == 5 || row == 6 || row == 18;
-		put(x, cpu_series, row, seconds);
+		if (cores_known)
+			put(x, cpu_series, row, seconds);
 		if (gpu)
 			put(x, gpu_series, row, row >= 2 && row < 12);
 	}
@@ -292,16 +293,20 @@ static struct summary with_a_gpu(bool is_there)
 
 static void test_time_in_which_gpus_work_is_not_idle(void **state)
 {
-	struct summary s = with_a_gpu(false);
+	struct summary s = with_a_gpu(false, true);
 
 	(void)state;
 	assert_true(fabs(s.idle_head_s - 4) < 0.01 && fabs(s.idle_tail_s - 2) < 0.01);
 	assert_true(fabs(s.story.hole_s - 11) < 0.01);
 	summary_free(&s);
 
-	s = with_a_gpu(true);
+	s = with_a_gpu(true, true);
 	assert_true(fabs(s.idle_head_s - 2) < 0.01 && fabs(s.idle_tail_s - 2) < 0.01);
 	assert_true(fabs(s.story.hole_from_s - 12) < 0.01 && fabs(s.story.hole_s - 5) < 0.01);
+	summary_free(&s);
+
+	s = with_a_gpu(true, false);
+	assert_true(isnan(s.idle_head_s) && isnan(s.idle_tail_s));
 	summary_free(&s);
 }
 

@@ -61,7 +61,8 @@ static void test_json_says_null_for_what_is_not_known(void **state)
 	row = json_array_get(json_object_get(j, "verdicts"), 0);
 	assert_string_equal(json_string_value(json_object_get(row, "rule")), "killed");
 	assert_string_equal(json_string_value(json_object_get(row, "severity")), "bad");
-	assert_true(json_is_null(json_object_get(row, "metric")));
+	assert_string_equal(json_string_value(json_object_get(row, "metric")), "job.cpu_cores");
+	assert_true(json_is_null(json_object_get(row, "instance")));
 	json_decref(j);
 	free(x);
 }
