@@ -127,8 +127,16 @@ static int help_word(int argc, char **argv)
 
 	if (argc == 1 || argv[1][0] == '-')
 		return overview();
-	if (c && argc > 2 && command_verb(c, argv[2]))
-		c = command_verb(c, argv[2]);
+	if (c && c->nverbs && argc > 2 && argv[2][0] != '-') {
+		const struct command *verb = command_verb(c, argv[2]);
+
+		if (!verb) {
+			say("%s: there is no verb '%s'; sonde %s --help lists those there are",
+			    c->name, argv[2], c->name);
+			return EXIT_USAGE;
+		}
+		c = verb;
+	}
 	return c ? explain(c) : unknown_word(argv[1]);
 }
 

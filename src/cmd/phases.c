@@ -117,7 +117,10 @@ static int phases_of(const struct phases_options *o, struct run *r, const char *
 		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	} else {
 		code = print(o, &p);
-		if (!p.phases.n)
+		if (!p.phases.n && o->names)
+			say("phases: no phase in %s is called '%s'; without --phases all are shown",
+			    path, o->names);
+		else if (!p.phases.n)
 			say("phases: there is no phase in %s; `sonde begin` and `sonde end` make "
 			    "some",
 			    path);

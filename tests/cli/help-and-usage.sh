@@ -51,6 +51,7 @@ done
 refused 2 "there is no command 'metrisc'; the nearest is 'metrics'" metrisc
 refused 2 "there is no command 'qqqqqqqq'; sonde --help lists" qqqqqqqq
 refused 2 "there is no command 'metrisc'; the nearest is 'metrics'" help metrisc
+refused 2 "bench: there is no verb 'rum'; sonde bench --help lists" help bench rum
 refused 2 "unknown option -i before the command" -i 1s -- ./app
 refused 2 "unknown option --jso; the nearest is --json" --version --jso
 refused 2 "there is no command ''" ''
