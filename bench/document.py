@@ -29,6 +29,7 @@ TITLES = {
     "columns": "Writing columns",
     "hdf5": "Writing HDF5",
     "trials": "Trials of benchmarks",
+    "profiles": "Profiles of Scanner",
 }
 
 
