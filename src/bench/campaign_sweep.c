@@ -37,13 +37,11 @@ static int find_sweep(struct campaign *c, struct database *s, const char *name, 
 		      struct err *e)
 {
 	const struct field v = field_text(name), *row = NULL;
-	int rc = database_query(s,
+	int rc = database_first(s,
 				"SELECT id, uid FROM sweeps WHERE uid = $1 OR identifier = $1 "
 				"ORDER BY CASE WHEN uid = $1 THEN 0 ELSE 1 END, id DESC LIMIT 1",
-				&v, 1, e);
+				&v, 1, &row, e);
 
-	if (!rc)
-		rc = database_next(s, &row, e);
 	if (rc <= 0 || !row)
 		return rc < 0 ? rc
 			      : err_set(e, -ENOENT,
@@ -60,15 +58,13 @@ static int find_indicator(struct campaign *c, struct database *s, int64_t sweep,
 			  const char **indicator, struct err *e)
 {
 	const struct field v = field_int(sweep), *row = NULL;
-	int rc = database_query(
+	int rc = database_first(
 		s,
 		"SELECT i.name FROM sweep_points p JOIN trials t ON t.batch_id = p.batch_id JOIN "
 		"indicators i ON i.id = t.indicator_id WHERE p.sweep_id = $1 GROUP BY i.name "
 		"ORDER BY COUNT(*) DESC, i.name LIMIT 1",
-		&v, 1, e);
+		&v, 1, &row, e);
 
-	if (!rc)
-		rc = database_next(s, &row, e);
 	if (rc <= 0 || !row)
 		return rc < 0 ? rc
 			      : err_set(e, -ENOENT, "no trial of sweep %s has said anything yet",

@@ -43,10 +43,8 @@ bool bench_is_figure(const char *name)
 int64_t bench_newest(struct database *s, struct err *e)
 {
 	const struct field *row = NULL;
-	int rc = database_query(s, "SELECT MAX(id) FROM batches", NULL, 0, e);
+	int rc = database_first(s, "SELECT MAX(id) FROM batches", NULL, 0, &row, e);
 
-	if (!rc)
-		rc = database_next(s, &row, e);
 	return rc < 0 ? rc : rc && row ? row[0].i : 0;
 }
 
@@ -63,13 +61,11 @@ static const char *keep(struct bench_group *g, const struct field *f)
 static int read_batch(struct bench_group *g, struct database *s, int64_t id, struct err *e)
 {
 	const struct field v = field_int(id), *row = NULL;
-	int rc = database_query(s,
+	int rc = database_first(s,
 				"SELECT uid, source, origin, script_sha256, command, user_name, "
 				"start_ns, specification FROM batches WHERE id = $1",
-				&v, 1, e);
+				&v, 1, &row, e);
 
-	if (!rc)
-		rc = database_next(s, &row, e);
 	if (rc < 0)
 		return rc;
 	if (!rc || !row)
@@ -91,15 +87,13 @@ static int read_batch(struct bench_group *g, struct database *s, int64_t id, str
 static int read_indicator(struct bench_group *g, struct database *s, struct err *e)
 {
 	const struct field v = field_int(g->batch.id), *row = NULL;
-	int rc = database_query(
+	int rc = database_first(
 		s,
 		"SELECT i.name, MIN(t.component) FROM trials t JOIN indicators i ON i.id = "
 		"t.indicator_id WHERE t.batch_id = $1 GROUP BY i.name ORDER BY COUNT(*) "
 		"DESC, i.name LIMIT 1",
-		&v, 1, e);
+		&v, 1, &row, e);
 
-	if (!rc)
-		rc = database_next(s, &row, e);
 	if (rc <= 0 || !row)
 		return rc;
 	g->indicator = keep(g, &row[0]);

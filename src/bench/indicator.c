@@ -84,14 +84,12 @@ static int read_columns(struct database *s, struct model *m, struct err *e)
 int indicator_read(struct database *s, const char *name, struct model *m, struct err *e)
 {
 	const struct field v = field_text(name), *row = NULL;
-	int rc = database_query(
+	int rc = database_first(
 		s,
 		"SELECT id, table_name, version, declared, score_column, score_worst, "
 		"score_best FROM indicators WHERE name = $1",
-		&v, 1, e);
+		&v, 1, &row, e);
 
-	if (!rc)
-		rc = database_next(s, &row, e);
 	if (rc <= 0 || !row)
 		return rc;
 	if (model_init(m, name))
@@ -227,9 +225,7 @@ static int put_indicator(struct database *s, struct model *m, struct err *e)
 		v, sizeof v / sizeof v[0], e);
 
 	if (!rc)
-		rc = database_query(s, "SELECT id FROM indicators WHERE name = $1", v, 1, e);
-	if (!rc)
-		rc = database_next(s, &row, e);
+		rc = database_first(s, "SELECT id FROM indicators WHERE name = $1", v, 1, &row, e);
 	if (rc <= 0 || !row)
 		return rc ? rc : err_set(e, -EPROTO, "%.300s lost an indicator", database_shown(s));
 	m->id = row[0].i;
@@ -411,10 +407,9 @@ static int read_again(struct database *s, const char *name, struct model *m, str
 static int check_table(struct database *s, const struct model *m, struct err *e)
 {
 	const struct field v = field_text(m->table), *row = NULL;
-	int rc = database_query(s, "SELECT name FROM indicators WHERE table_name = $1", &v, 1, e);
+	int rc = database_first(s, "SELECT name FROM indicators WHERE table_name = $1", &v, 1, &row,
+				e);
 
-	if (!rc)
-		rc = database_next(s, &row, e);
 	if (rc <= 0 || !row)
 		return rc;
 	return err_set(e, -EBADMSG, "the table %s is that of %.64s; give %s another name", m->table,

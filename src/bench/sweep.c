@@ -19,10 +19,9 @@ static int in_transaction(struct database *s, int rc, struct err *e)
 int sweep_find(struct database *s, struct sweep *w, struct err *e)
 {
 	const struct field v = field_text(w->uid), *row = NULL;
-	int rc = database_query(s, "SELECT id, directory FROM sweeps WHERE uid = $1", &v, 1, e);
+	int rc = database_first(s, "SELECT id, directory FROM sweeps WHERE uid = $1", &v, 1, &row,
+				e);
 
-	if (!rc)
-		rc = database_next(s, &row, e);
 	if (rc <= 0 || !row)
 		return rc < 0 ? rc : 0;
 	w->id = row[0].i;
@@ -84,14 +83,12 @@ int sweep_reason(struct database *s, const struct sweep *w, uint32_t combination
 		 const char **reason, struct err *e)
 {
 	const struct field v[] = { field_int(w->id), field_int(combination) }, *row = NULL;
-	int rc = database_query(s,
+	int rc = database_first(s,
 				"SELECT skipped FROM sweep_points WHERE sweep_id = $1 AND "
 				"combination = $2",
-				v, 2, e);
+				v, 2, &row, e);
 
 	*reason = NULL;
-	if (!rc)
-		rc = database_next(s, &row, e);
 	if (rc <= 0 || !row || !row[0].s)
 		return rc < 0 ? rc : 0;
 	*reason = pool_text(pool, row[0].s, strlen(row[0].s));

@@ -75,10 +75,8 @@ static int ask_id(struct database *s, const char *sql, const struct field *v, ui
 		  int64_t *id, struct err *e)
 {
 	const struct field *row = NULL;
-	int rc = database_query(s, sql, v, n, e);
+	int rc = database_first(s, sql, v, n, &row, e);
 
-	if (!rc)
-		rc = database_next(s, &row, e);
 	*id = rc > 0 && row ? row[0].i : 0;
 	return rc < 0 ? rc : 0;
 }

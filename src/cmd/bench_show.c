@@ -138,10 +138,8 @@ static int put_columns(struct shown *x, struct database *s, const char *const *c
 	bytes_puts(&sql, " FROM trials WHERE batch_id = $1 AND number = $2");
 	bytes_u8(&sql, 0);
 	rc = sql.failed ? err_set(e, -ENOMEM, "out of memory")
-			: database_query(s, (const char *)sql.data, v, 2, e);
+			: database_first(s, (const char *)sql.data, v, 2, &row, e);
 	bytes_free(&sql);
-	if (!rc)
-		rc = database_next(s, &row, e);
 	for (size_t i = 0; i < n && rc > 0; i++) {
 		if (!strcmp(column[i], "start_ns"))
 			time_entry(x, "start", &row[i]);

@@ -230,6 +230,14 @@ int database_next(struct database *s, const struct field **row, struct err *e)
 	return 1;
 }
 
+int database_first(struct database *s, const char *sql, const struct field *v, uint32_t n,
+		   const struct field **row, struct err *e)
+{
+	int rc = database_query(s, sql, v, n, e);
+
+	return rc ? rc : database_next(s, row, e);
+}
+
 int database_copy_begin(struct database *s, const char *sql, struct err *e)
 {
 	const struct field text = field_text(sql);

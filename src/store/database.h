@@ -58,6 +58,9 @@ int database_query(struct database *s, const char *sql, const struct field *v, u
 		   struct err *e);
 /* 1 and a row, borrowed until the next; 0 at the end; -errno. */
 int database_next(struct database *s, const struct field **row, struct err *e);
+/* A query of which the first row is all that is wanted: as database_query and database_next. */
+int database_first(struct database *s, const char *sql, const struct field *v, uint32_t n,
+		   const struct field **row, struct err *e);
 
 /* PostgreSQL only: many rows in the text form of COPY, each ends with a newline. What is wrong with
  * them is told at the end. */

@@ -138,16 +138,12 @@ static int read_version(struct database *s, int64_t *version, struct err *e)
 			: "SELECT COUNT(*) FROM sqlite_master WHERE name = "
 			  "'sonde_schema'";
 	const struct field *row = NULL;
-	int rc = database_query(s, find, NULL, 0, e);
+	int rc = database_first(s, find, NULL, 0, &row, e);
 
 	*version = 0;
-	if (!rc)
-		rc = database_next(s, &row, e);
 	if (rc <= 0 || !row || row[0].i == 0)
 		return rc < 0 ? rc : 0;
-	rc = database_query(s, "SELECT version FROM sonde_schema", NULL, 0, e);
-	if (!rc)
-		rc = database_next(s, &row, e);
+	rc = database_first(s, "SELECT version FROM sonde_schema", NULL, 0, &row, e);
 	if (rc > 0 && row[0].type == FIELD_INT)
 		*version = row[0].i;
 	return rc < 0 ? rc : 0;
@@ -162,9 +158,7 @@ static int check_empty(struct database *s, struct err *e)
 
 	if (database_is_postgres(s))
 		return 0;
-	rc = database_query(s, "SELECT COUNT(*) FROM sqlite_master", NULL, 0, e);
-	if (!rc)
-		rc = database_next(s, &row, e);
+	rc = database_first(s, "SELECT COUNT(*) FROM sqlite_master", NULL, 0, &row, e);
 	if (rc > 0 && row && row[0].i)
 		return err_set(e, -EEXIST,
 			       "%.300s is a database of another program; name another file",
