@@ -62,6 +62,7 @@ help:
 	@echo 'make unit fuzz          test programs, fuzz targets'
 	@echo 'make nodes              $(BUILD)/nodes: /proc and /sys of the machines that the tests look at'
 	@echo 'make accuracy           hold every figure against an independent reference, write docs/accuracy.md'
+	@echo 'make causes             run jobs whose true cause is known, score what the verdicts say of them'
 	@echo 'make bench              measure and print the bars; BENCHES="cost memory" only these, QUICK=1 in minutes'
 	@echo 'make clean'
 
@@ -210,6 +211,10 @@ accuracy: $(BUILD)/sonde programs
 	$(Q)SONDE=$(abspath $(BUILD)/sonde) PROGRAMS=$(abspath $(BUILD)/programs) python3 bench/accuracy.py >$(BUILD)/accuracy.md; \
 		status=$$?; mv $(BUILD)/accuracy.md docs/accuracy.md; exit $$status
 
+# JUDGE="--busy --half all" hands options on: tests/causes/judge.py --help.
+causes: $(BUILD)/sonde
+	$(Q)SONDE=$(abspath $(BUILD)/sonde) BUILD=$(abspath $(BUILD)) python3 tests/causes/judge.py $(JUDGE)
+
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 examples: $(EXAMPLES)
 $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a $(wildcard include/*.h)
@@ -251,6 +256,6 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all help static unit nodes fuzz accuracy bench bench-programs programs examples install clean
+.PHONY: all help static unit nodes fuzz accuracy causes bench bench-programs programs examples install clean
 .SECONDARY:
 -include $(OBJ:.o=.d) $(HELPEROBJ:.o=.d) $(STUBS:.so=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

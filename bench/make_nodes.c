@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORKERS = 2, ENDED_PROCESSES = 20, SETS_MAX = 512 };
+enum { WORKERS = 2, ENDED_PROCESSES = 20, VARIABLES = 150, SETS_MAX = 512 };
 
 /* Metrics side by side of one thing. */
 struct set {
@@ -190,11 +190,16 @@ static void open_series(struct node *n)
 static void say_begin(struct node *n, const char *host)
 {
 	struct sample *s = &n->sample;
+	char name[48];
 
 	for (size_t i = 0; i < nsources; i++)
 		sample_catalogue(s, sources[i]->metrics, (uint32_t)sources[i]->nmetrics);
 	sample_clock(s, n->mono_ns, n->utc_ns, 1000, true);
 	sample_meta_text(s, "run.id", "0123456789abcdef0123456789abcdef");
+	for (unsigned i = 0; i < VARIABLES; i++) {
+		snprintf(name, sizeof name, "job.environment.VARIABLE_%u", i);
+		sample_meta_text(s, name, "as on every node");
+	}
 	sample_meta_int(s, "run.interval_ns", NS_PER_S);
 	sample_meta_text(s, "job.command", "./solver input.dat");
 	sample_meta_text(s, "node.host", host);

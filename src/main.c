@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/escape.h"
 #include "base/helper.h"
+#include "base/json.h"
+#include "base/reserve.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
 #include "cmd/print.h"
@@ -13,7 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 #include <unistd.h>
+#include <wchar.h>
 
 /* A closed descriptor 0, 1 or 2 would be taken by the next file that is opened. Held the wrong way
  * round, so that using it is still an error, and closed again for whatever is executed. */
@@ -24,8 +30,8 @@ static void hold_stdio(void)
 			(void)open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
 }
 
-/* A closed pipe is an error to report; but what a job or a helper inherits is not ours to change.
- */
+/* A closed pipe ends no command that has files to write; but what a job or a helper inherits is not
+ * ours to change. */
 static void own_output(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -59,9 +65,40 @@ static int no_arguments(void)
 	return EXIT_USAGE;
 }
 
+/* Whether JSON was asked for, also by words that could not be parsed. */
+static bool wants_json(const struct command *c, int argc, char **argv)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < c->noptions; i++)
+		has |= !strcmp(c->options[i].name, "json") && c->options[i].type == ARG_FLAG;
+	if (!has || c->stop_at_operand) /* what a job prints is its own */
+		return false;
+	for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
+		if (!strcmp(argv[i], "--json"))
+			return true;
+	return false;
+}
+
+/* In place of the document that there is none of: nothing was written to standard output. */
+static void error_json(const char *command)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b, .indent = true };
+
+	json_object(&j);
+	json_put_text(&j, "schema", "sonde/error/1");
+	json_put_text(&j, "command", command);
+	json_put_text(&j, "error", say_last());
+	json_object_end(&j);
+	bytes_u8(&b, '\n');
+	print_bytes(&b);
+}
+
 static int run_command(const struct command *c, int argc, char **argv)
 {
 	int code, rc;
+	bool json = wants_json(c, argc - 1, argv + 1);
 	struct args args = { argc - 1, argv + 1, c->stop_at_operand, 0 };
 	void *options = calloc(1, c->size ? c->size : 1);
 	struct err e = { 0 };
@@ -82,6 +119,9 @@ static int run_command(const struct command *c, int argc, char **argv)
 		code = c->exec(options, args.argc - args.first, args.argv + args.first);
 	}
 	free(options);
+	/* a stream without an orientation has had nothing written to it */
+	if (json && code != EXIT_OK && !fwide(stdout, 0) && *say_last())
+		error_json(c->name);
 	return code;
 }
 
@@ -189,7 +229,7 @@ static const struct command *called_by_name(const char *word)
 	return c && c->by_name ? c : NULL;
 }
 
-int main(int argc, char **argv)
+static int sonde(int argc, char **argv)
 {
 	const struct command *own = argc ? called_by_name(argv[0]) : NULL;
 	int code;
@@ -199,10 +239,46 @@ int main(int argc, char **argv)
 		return no_arguments();
 	code = own ? run_command(own, argc, argv) : dispatch(argc - 1, argv + 1);
 	errno = 0;
-	if ((fflush(stdout) || ferror(stdout)) && code == EXIT_OK) {
+	if ((fflush(stdout) || ferror(stdout)) && say_reader_is_gone())
+		return EXIT_OK; /* as head -1 does: it has what it wanted */
+	if (ferror(stdout) && code == EXIT_OK) {
 		say("cannot write to standard output: %s",
 		    errno ? strerror(errno) : "an earlier write failed");
 		code = EXIT_FAILED;
 	}
 	return code;
+}
+
+/* The job's limit of the stack is ours, too, and may be less than we need. */
+enum { STACK_SMALL = 1 << 20, STACK_OWN = 8 << 20, STACK_GUARD = 1 << 16 };
+
+static struct {
+	int argc, code;
+	char **argv;
+	ucontext_t before, inside;
+} moved;
+
+static void on_own_stack(void)
+{
+	moved.code = sonde(moved.argc, moved.argv);
+}
+
+int main(int argc, char **argv)
+{
+	struct rlimit limit;
+	char *stack = NULL;
+
+	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < STACK_SMALL)
+		stack = reserve(STACK_OWN);
+	if (!stack || getcontext(&moved.inside))
+		return sonde(argc, argv);
+	mprotect(stack, STACK_GUARD, PROT_NONE);
+	moved.argc = argc;
+	moved.argv = argv;
+	moved.inside.uc_stack.ss_sp = stack;
+	moved.inside.uc_stack.ss_size = STACK_OWN;
+	moved.inside.uc_link = &moved.before;
+	makecontext(&moved.inside, on_own_stack, 0);
+	swapcontext(&moved.before, &moved.inside);
+	return moved.code;
 }

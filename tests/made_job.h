@@ -214,6 +214,7 @@ static inline void draw_threads(struct made_job *j)
 		j->queue = wanted > 1.5 ? wanted / between(j, 0.2, 0.6) - 1 : between(j, 0.6, 2);
 		j->cores = wanted * j->cores_asked / (1 + j->queue);
 		j->threads = wanted;
+		j->has[FAULT_OVERSUBSCRIBED] = wanted > 1.5;
 		break;
 	default:
 		break;

@@ -97,6 +97,8 @@ static inline void made_open_series(struct made_node *n)
 		"node.cpu_user_seconds",
 		"node.cpu_nice_seconds",
 		"node.cpu_system_seconds",
+		"node.cpu_irq_seconds",
+		"node.cpu_softirq_seconds",
 		"node.cpu_steal_seconds",
 		"node.pressure_memory_some_seconds",
 		"node.pressure_io_some_seconds",
@@ -121,6 +123,7 @@ static inline void made_open_series(struct made_node *n)
 
 	for (size_t i = 0; i < sizeof of_node / sizeof of_node[0]; i++)
 		made_add(n, of_node[i], 0);
+	sample_catalogue(s, made_metric("node.cpu_used_cores"), 1);
 	id = sample_instance(s, "cgroup", "job", 0, s->mono_ns, 0);
 	for (size_t i = 0; i < sizeof of_group / sizeof of_group[0]; i++)
 		made_add(n, of_group[i], id);
@@ -212,6 +215,7 @@ static inline void made_row(struct made_node *n, double at)
 {
 	struct made_job *j = n->job;
 	double cores = made_cores(n, at), memory = made_memory(n, at);
+	double others = j->has[FAULT_CROWDED] ? j->cores_asked : 0;
 	bool works = cores > 1.5 / j->nodes, killed = at >= j->wall_s - 1;
 
 	n->cpu_s += cores;
@@ -233,9 +237,9 @@ static inline void made_row(struct made_node *n, double at)
 	grow(n, "job.storage_read_bytes",
 	     (j->storage_rate / 2 + j->read_again * 4096 * j->refaults) * noise(j, 0.2));
 	grow(n, "job.storage_written_bytes", j->storage_rate / 2 * noise(j, 0.2));
-	grow(n, "node.cpu_user_seconds", cores);
+	grow(n, "node.cpu_user_seconds", cores + others);
 	grow(n, "node.cpu_system_seconds", 0.02 * cores);
-	grow(n, "node.cpu_steal_seconds", j->steal * cores * noise(j, 0.2));
+	grow(n, "node.cpu_steal_seconds", j->steal * (cores + others) * noise(j, 0.2));
 	grow(n, "node.pressure_memory_some_seconds", j->pressure_memory * noise(j, 0.2));
 	grow(n, "node.pressure_io_some_seconds", j->pressure_io * noise(j, 0.2));
 	grow(n, "cgroup.periods", 10);

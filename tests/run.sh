@@ -4,8 +4,9 @@
 # is printed: "cli/", "unit/frame". A test is a program that exits with 0, or with 77 and a last line of
 # output that says why it was skipped. Each runs in an empty folder, which is kept when it fails.
 # In a script's first lines, "# limit: SECONDS" changes its time limit, "# alone" keeps others away, and
-# "# plain" keeps it from being run with sanitizers. What a fuzz target found is kept in
-# build/sanitized/corpus, and its next run goes on from there.
+# "# plain" keeps it from being run with sanitizers. A fuzz target is given its corpus, and nothing by chance; with
+# --long it searches for a minute, goes on in build/sanitized/corpus from where it was, adds to its corpus what covers
+# more, and its runs are added up in build/sanitized/fuzz-runs.
 # What failed beside others and watches running processes is run once more, alone: on a busy machine a process may get
 # no CPU for seconds. The report names each test that passed only then.
 set -u
@@ -15,7 +16,6 @@ TOP=$PWD
 BUILD=$(realpath -m "${BUILD:-build}")
 PYTHON=/usr/bin/python3
 LONG=
-fuzz_seconds=5
 JOBS=2
 PROGRAMS=$BUILD/programs
 LC_ALL=C.UTF-8
@@ -26,7 +26,7 @@ UBSAN_OPTIONS=print_stacktrace=1
 export XDG_DATA_HOME TOP BUILD PYTHON LONG PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
 
 [ "${1:-}" != --long ] || {
-	LONG=1 fuzz_seconds=60
+	LONG=1
 	shift
 }
 chosen=("$@")
@@ -64,7 +64,7 @@ add_script() { # FILE FLAVOUR
 }
 
 collect() {
-	local file name folder seeds corpus live=
+	local file name folder live=
 	# These ask hardware that few machines have.
 	[[ ! -e /dev/nvidiactl && " ${chosen[*]}" != *" live"* ]] || live=live
 	for folder in lint build cli fault interop cluster golden bench accuracy $live; do
@@ -79,11 +79,7 @@ collect() {
 	done
 	for file in tests/fuzz/fuzz_*.c; do
 		name=$(basename "$file" .c)
-		seeds=$TOP/tests/fuzz/corpus/${name#fuzz_}
-		[ -d "$seeds" ] || seeds=
-		corpus="\$BUILD/corpus/${name#fuzz_}"
-		add "fuzz/${name#fuzz_}" 240 together sanitized "mkdir -p $corpus && \$BUILD/fuzz/$name \
-			-error_exitcode=1 -max_total_time=$fuzz_seconds -timeout=10 -rss_limit_mb=2048 $corpus $seeds"
+		add "fuzz/${name#fuzz_}" 240 together sanitized "\$TOP/tests/fuzz/run.sh ${name#fuzz_}"
 	done
 	for file in ${LONG:+tests/cli/*.sh tests/fault/*.sh}; do
 		add_script "$file" sanitized

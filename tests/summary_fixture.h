@@ -10,6 +10,7 @@
 #ifndef TESTS_SUMMARY_FIXTURE_H
 #define TESTS_SUMMARY_FIXTURE_H
 
+#include "report/ending.h"
 #include "report/summary.h"
 #include "report/variables.h"
 
@@ -77,7 +78,7 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 
 static inline void fixture_init(struct fixture *f, const char *text)
 {
-	char copy[1024], *save, *word;
+	char copy[4096], *save, *word;
 
 	*f = (struct fixture){ .s = { .nodes = f->node,
 				      .metrics = f->metric,
@@ -101,6 +102,8 @@ static inline void fixture_init(struct fixture *f, const char *text)
 		*value++ = '\0';
 		fixture_set(f, word, value);
 	}
+	f->s.story.died_pid = NAN;
+	ending_make(&f->s);
 }
 
 static inline const struct summary_verdict *fixture_verdict(const struct fixture *f,

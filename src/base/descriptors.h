@@ -8,5 +8,10 @@
 
 /* Close every descriptor from `first` on, but `keep`. */
 void descriptors_close(int first, int keep);
+/* Below `end` there is nothing to read from then on, and what is written goes nowhere. */
+void descriptors_null(int end);
+/* The same below standard error; and close what else was inherited: all that would stay open when
+ * something is executed, as no file of Sonde's own does, but `keep`; -1: all. */
+void descriptors_let_go(int keep);
 
 #endif

@@ -134,3 +134,9 @@ const char *number_find_line(const char *text, const char *key)
 			return text + n;
 	return NULL;
 }
+
+void number_add(int64_t *sum, int64_t count)
+{
+	if (__builtin_add_overflow(*sum, count, sum))
+		*sum = INT64_MAX;
+}

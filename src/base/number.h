@@ -24,6 +24,9 @@ bool number_count(const char **p, int64_t *out);
 /* "0.52" with decimals 2 gives 52: a number >= 0 with at most that many places. */
 bool number_fixed(const char **p, unsigned decimals, int64_t *out);
 
+/* A count added to a sum of such, which stops at the largest that there is. */
+void number_add(int64_t *sum, int64_t count);
+
 /* The start of the next line; at the last one, the NUL. */
 const char *number_next_line(const char *p);
 /* What follows key on the first line that starts with it; NULL when there is none. */

@@ -298,6 +298,13 @@ static bool is_blank(const char *text, size_t n)
 	return true;
 }
 
+static bool is_utf8(struct contract *c, const void *text, size_t n)
+{
+	const char *copy = pool_text(&c->pool, text, n);
+
+	return copy && escape_is_utf8(copy);
+}
+
 int contract_read(struct contract *c, const void *text, size_t n, struct err *e)
 {
 	const struct jsontree *document;
@@ -311,6 +318,10 @@ int contract_read(struct contract *c, const void *text, size_t n, struct err *e)
 	}
 	if (is_blank(text, n)) {
 		fault(c, false, 0, "nothing was printed, where one JSON object is wanted");
+		return judge(c, e);
+	}
+	if (!is_utf8(c, text, n)) {
+		fault(c, false, 0, "standard output is not UTF-8, which JSON is written in");
 		return judge(c, e);
 	}
 	document = jsontree_read(&c->pool, text, n, &why);

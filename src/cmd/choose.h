@@ -17,7 +17,7 @@ struct choice {
 	struct progress progress;
 };
 
-/* Open the only operand, or the newest sonde_* directory here, and then say which ("showing DIR").
+/* Open the only operand, or the newest recording here, and then say which ("showing DIR").
  * Returns EXIT_OK, or EXIT_USAGE or EXIT_FAILED, and then it has said why. */
 int choose_recording(struct choice *c, const char *verb, const char *doing, int noperands,
 		     char **operands);

@@ -482,7 +482,7 @@ const struct command command_export = {
 	.description =
 		"Writes series, processes, commands, marks, spans and states (what could "
 		"not be measured, and why) as a file each, named by table and format. "
-		"Without DIR, the newest sonde_* directory here. Counters become rates; "
+		"Without DIR, the newest recording here. Counters become rates; "
 		"--raw leaves them as they were read. A cell of which nothing is known "
 		"is empty in CSV and null in JSON, never 0.\n\n"
 		"The series table is tidy: a row for each node, metric, instance and "

@@ -102,6 +102,7 @@ static const struct example examples[] = {
 	{ "import perfmon job-metrics-4711",
 	  "what perfmon wrote there, as sonde_perfmon_job-metrics-4711" },
 	{ "import lightgbm-perf perf.json -o training", "what perf.py saved" },
+	{ "import benchmon savedir -o job", "what benchmon-run saved, all its nodes" },
 	{ "import scanner ~/.scanner/db faces -o faces", "the newest job of that name" },
 	{ "import cascade perf.json mypool", "how the nodes of a Batch Shipyard pool started" },
 	{ "import cascade https://me.table.core.windows.net/shipyardperf mypool",
@@ -338,6 +339,9 @@ const struct command command_import = {
 		"name that begins with perfmon, and the metric they were meant for says why it "
 		"has failed.\n\n"
 		"lightgbm-perf FILE: the samples that lightgbm-benchmark's perf.py saves.\n\n"
+		"benchmon DIR: the CSV files of SKA's benchmon in DIR/benchmon_traces_HOST/, or in "
+		"one such directory: CPUs, frequencies, memory, network, disks, InfiniBand, energy. "
+		"The stages in annotations.csv become spans.\n\n"
 		"scanner DB_PATH [JOB]: the profiles of a job of Scanner, by its id or name; without "
 		"JOB the newest. Each worker, and the master, becomes a host, each of its threads "
 		"a track whose intervals are spans, which trace and show --spans take. The clocks "

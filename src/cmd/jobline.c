@@ -108,6 +108,7 @@ static _Noreturn void be_line(const struct recording_plan *p, pid_t foreground, 
 	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
 		signal(ignored[i], SIG_IGN);
 	descriptors_close(3, ended);
+	descriptors_null(STDERR_FILENO);
 	while (poll(&end, 1, LOOK_MS) == 0) {
 		look(&l, p->absolute);
 		if (l.open && is_foreground(foreground))

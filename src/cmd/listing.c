@@ -107,15 +107,8 @@ static void look_at(struct listing *l, const char *path)
 
 static int is_named(const struct dirent *d)
 {
-	return !strncmp(d->d_name, "sonde_", 6) &&
+	return d->d_name[0] != '.' &&
 	       (d->d_type == DT_DIR || d->d_type == DT_UNKNOWN || d->d_type == DT_LNK);
-}
-
-static int is_node(const struct dirent *d)
-{
-	size_t n = strlen(d->d_name);
-
-	return n > 11 && !strncmp(d->d_name, "node-", 5) && !strcmp(d->d_name + n - 6, ".sonde");
 }
 
 static void names_free(struct dirent **names, int n)
@@ -123,16 +116,6 @@ static void names_free(struct dirent **names, int n)
 	for (int i = 0; i < n; i++)
 		free(names[i]);
 	free(names);
-}
-
-static bool holds_nodes(const char *dir)
-{
-	struct dirent **names = NULL;
-	int n = scandir(dir, &names, is_node, alphasort);
-
-	if (n >= 0)
-		names_free(names, n);
-	return n > 0;
 }
 
 /* Oldest first; what could not be read, and so has no time, at the end. */
@@ -150,7 +133,7 @@ int listing_find(struct listing *l, const char *dir)
 	struct dirent **names = NULL;
 	int n;
 
-	if (holds_nodes(dir)) {
+	if (run_is_recorded(dir)) {
 		look_at(l, dir);
 		return 0;
 	}
@@ -163,10 +146,10 @@ int listing_find(struct listing *l, const char *dir)
 		int len = snprintf(path, sizeof path, "%s%s%s", here ? "" : dir, here ? "" : "/",
 				   names[i]->d_name);
 
-		if (len > 0 && (size_t)len < sizeof path)
-			look_at(l, path);
-		else
+		if (len <= 0 || (size_t)len >= sizeof path)
 			l->failed = true;
+		else if (!strncmp(names[i]->d_name, "sonde_", 6) || run_is_recorded(path))
+			look_at(l, path); /* an empty one of this name is told of, too */
 	}
 	names_free(names, n);
 	if (l->n)

@@ -29,8 +29,8 @@ struct listing {
 	bool failed; /* out of memory, or a path too long: something is missing here */
 };
 
-/* Those in the sonde_* directories of dir, or dir itself when it is one; oldest first. 0, -errno.
- */
+/* Those right below dir, whatever their names, or dir itself when it is one; oldest first. 0,
+ * -errno. */
 int listing_find(struct listing *l, const char *dir);
 void listing_free(struct listing *l);
 

@@ -112,8 +112,7 @@ static void json_number(struct json *j, const char *key, double v, bool whole)
 static void recording_json(struct json *j, const struct recording *x)
 {
 	json_object(j);
-	json_key(j, "path");
-	json_text(j, x->path);
+	json_put_text(j, "recording", x->path);
 	json_key(j, "state");
 	json_text(j, condition_name(x->condition));
 	json_key(j, "note");
@@ -157,7 +156,7 @@ static int print_list(const struct listing *l, bool json, const char *dir)
 	else
 		list_text(&b, l);
 	if (!l->n && !json)
-		say("ls: no sonde_* recording in %s; sonde run -- CMD makes one", dir);
+		say("ls: no recording in %s; sonde run -- CMD makes one", dir);
 	return print_bytes(&b);
 }
 
@@ -299,7 +298,7 @@ const struct command command_ls = {
 	.name = "ls",
 	.operands = "[DIR]",
 	.what = "List the recordings in a directory",
-	.description = "One line for each sonde_* directory in DIR, or here, oldest first: when "
+	.description = "One line for each recording in DIR, or here, oldest first: when "
 		       "it began, how long it took, on how many nodes, how the command ended, "
 		       "and the command. What is too long for the terminal is cut there; into a "
 		       "pipe or a file it goes whole.\n\n"

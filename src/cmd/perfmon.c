@@ -20,6 +20,7 @@
 /* The job's processes may be long in coming; a step that follows another one is not. Before the
  * scheduler ends the job, the recording has to be closed and the results be written. */
 #define AWAIT_NS  (60 * NS_PER_S)
+#define BLOCK_NS  (20 * NS_PER_S) /* a step that may keep those of the job from beginning */
 #define GRACE_NS  (10 * NS_PER_S)
 #define MARGIN_NS (30 * NS_PER_S)
 
@@ -310,8 +311,18 @@ static void log_sentence(void *ctx, const char *sentence)
 	err_set(&x->why, 0, "%s", sentence);
 }
 
+/* Is this a step of Slurm that others may wait for? */
+static bool may_block(const struct perfmon *x)
+{
+	const struct batch_job *j = &x->plan.identity.job;
+	const char *system = batch_job_system(j);
+
+	return system && !strcmp(system, "slurm") && j->part == BATCH_PART_STEP;
+}
+
 static bool record(struct perfmon *x)
 {
+	bool saw = false;
 	struct attached a = { .command = "perfmon" };
 	struct recorder_options r;
 	int bad;
@@ -323,13 +334,14 @@ static bool record(struct perfmon *x)
 		return false;
 	}
 	r = attached_recorder(&x->plan, &a);
-	r.await_ns = AWAIT_NS;
+	r.await_ns = may_block(x) ? BLOCK_NS : AWAIT_NS;
 	r.grace_ns = GRACE_NS;
 	r.duration_ns = attached_until_ns(a.ends_utc_ns, MARGIN_NS);
 	x->ends_utc_ns = a.ends_utc_ns;
 	x->began_utc_ns = clock_utc_ns();
 	r.ipc = x->id[0] ? &x->ipc : NULL;
 	r.elsewhere = "name another with -d or -p";
+	r.saw = &saw;
 	r.say = log_sentence;
 	r.say_ctx = x;
 	log_info(&x->log, "Recording %s into %s", a.members.how, x->directory);
@@ -337,6 +349,16 @@ static bool record(struct perfmon *x)
 		  (double)x->o->interval_ns / NS_PER_S, (double)x->o->sync_ns / NS_PER_S,
 		  x->o->launcher && x->o->launcher[0] ? x->o->launcher : "not given");
 	bad = recorder_run(&r);
+	if (!bad && r.saw && !*r.saw)
+		log_error(&x->log,
+			  "Nothing of the job but what waits for others was here in the first %lld "
+			  "s%s",
+			  (long long)(r.await_ns / NS_PER_S),
+			  may_block(x)
+				  ? ": this step holds CPUs that the job's own steps may wait "
+				    "for, as steps of Slurm 20.11 and later share none; start it "
+				    "by srun --overlap"
+				  : "");
 	if (x->ipc.over)
 		log_info(&x->log, "%s says that the job is over", x->ipc.path);
 	if (!bad)

@@ -196,7 +196,7 @@ const struct command command_phases = {
 		"--cascade tells of the start-up of Batch Shipyard's pools, which `sonde import "
 		"cascade` reads: exit code 1 then also means that a node lacks an event.\n\n"
 		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"sonde_* directory here is taken. Exit code 1 also means that the recording is "
+		"recording here is taken. Exit code 1 also means that the recording is "
 		"damaged and something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct phases_options),

@@ -314,7 +314,7 @@ const struct command command_push = {
 	.description =
 		"Sends a recording's values to a server, from any machine that reaches it and the "
 		"recording: a login node, when compute nodes have no network. Without DIR, the "
-		"newest sonde_* directory here.\n\n"
+		"newest recording here.\n\n"
 		"A push that failed or was killed goes on where it ended when the same command is "
 		"given again, and one of what has been pushed adds nothing: what has arrived is "
 		"noted in a file .push-* beside the recording (--state: elsewhere). A server that "

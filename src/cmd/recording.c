@@ -17,8 +17,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { SUMMARY_LINES = 15 };
-
 static void random_id(char out[33])
 {
 	uint8_t bytes[16] = { 0 };
@@ -66,7 +64,9 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 						.file = o->events,
 						.cpu = o->perf_cpu,
 						.scope = (enum perf_scope)o->perf_scope } };
-	if (!overhead_parse(o->max_overhead, o->interval_ns, &p->max_overhead)) {
+	p->quickly = !o->interval_ns;
+	p->interval_ns = o->interval_ns ? o->interval_ns : NS_PER_S;
+	if (!overhead_parse(o->max_overhead, p->interval_ns, &p->max_overhead)) {
 		say("--max-overhead takes a percentage of one core from 0.01 to 100, or off, not "
 		    "'%s'",
 		    o->max_overhead);
@@ -96,9 +96,11 @@ static enum births births_of(const struct recording_options *o)
 	return (enum births)o->births;
 }
 
-static void say_not_recorded(void *ctx, const char *sentence)
+/* Before the job, or while it runs; who has a place for it says the last one again at the end. */
+static void say_sentence(void *ctx, const char *sentence)
 {
-	(void)ctx;
+	if (ctx)
+		snprintf(ctx, RECORDING_WHY, "%s", sentence);
 	say("recording: %s", sentence);
 }
 
@@ -113,21 +115,25 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 		.anyway = o->output ? ", or add --force" : NULL,
 		.run_id = p->run_id,
 		.identity = &p->identity,
-		.interval_ns = o->interval_ns,
+		.interval_ns = p->interval_ns,
 		.sync_ns = o->sync_ns,
 		.launcher = -1,
 		.listener = -1,
-		.say = say_not_recorded,
+		.say = say_sentence,
+		.say_ctx = p->why,
 		.opened = o->openmetrics ? textfile_start : NULL,
 		.opened_context = p,
 		.sampler = { .procfs = o->procfs,
 			     .sysfs = o->sysfs,
 			     .output = p->directory,
-			     .interval_ns = o->interval_ns,
+			     .interval_ns = p->interval_ns,
+			     .quickly = p->quickly,
 			     .max_overhead = p->max_overhead,
 			     .watch_hang_ns = o->watch_hang_ns,
 			     .perf = p->perf,
-			     .tree = { .births = births_of(o), .pss = (enum pss)o->pss } },
+			     .tree = { .births = births_of(o),
+				       .pss = (enum pss)o->pss,
+				       .no_arguments = o->no_args } },
 	};
 }
 
@@ -154,7 +160,7 @@ void recording_leave(const struct recording_plan *p)
 		history_leave(NULL, NULL, p->absolute);
 }
 
-static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
+static void tell_to(const struct recording_plan *p, FILE *out, bool brief, bool colour)
 {
 	const struct summary_wish wish = { .all = p->o->json, .compared = past_metrics };
 	struct summary s;
@@ -170,8 +176,10 @@ static void tell_to(const struct recording_plan *p, FILE *out, bool colour)
 	} else {
 		if (p->o->json)
 			summary_json(&s, r, out);
+		else if (brief)
+			summary_print_brief(&s, out, colour, !strchr(p->directory, '/'));
 		else
-			summary_print(&s, out, colour, SUMMARY_LINES);
+			summary_print(&s, out, colour);
 		if (keeps_history(p))
 			history_leave(r, &s, p->absolute);
 		summary_free(&s);
@@ -187,7 +195,7 @@ static void tell_file(const struct recording_plan *p)
 		say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
 		return;
 	}
-	tell_to(p, file, false);
+	tell_to(p, file, false, false);
 	if (fclose(file))
 		say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
 }
@@ -199,7 +207,7 @@ void recording_tell(const struct recording_plan *p)
 	if (p->o->summary)
 		tell_file(p);
 	else if (!p->o->quiet)
-		tell_to(p, stderr, isatty(STDERR_FILENO) && !(no_colour && no_colour[0]));
+		tell_to(p, stderr, true, isatty(STDERR_FILENO) && !(no_colour && no_colour[0]));
 	else
 		recording_leave(p);
 }

@@ -17,18 +17,19 @@ struct recording_options {
 	int64_t pss, births; /* enum pss, enum births */
 	const char *perf, *events, *perf_cpu;
 	int64_t perf_scope; /* enum perf_scope */
-	bool force, quiet, json, progress, no_history;
+	bool force, quiet, json, progress, no_history, no_args;
 };
 
 /* Rows for a command whose options struct begins with struct recording_options. */
 /* clang-format off */
 #define RECORDING_OPTIONS \
 	{ .name = "interval", .letter = 'i', .type = ARG_DURATION, .value = "TIME", \
-	  .fallback = "1s", .min = 1000000, .max = INT64_C(3600000000000), \
-	  .help = "Time between samples.", \
+	  .min = 1000000, .max = INT64_C(3600000000000), \
+	  .help = "Time between samples; without it 1s, after ten seconds in which it grows from " \
+		  "50ms as far as --max-overhead allows.", \
 	  OPTION_OFFSET(struct recording_options, interval_ns) }, \
 	{ .name = "output", .letter = 'o', .type = ARG_TEXT, .value = "DIR", \
-	  .help = "Directory of the recording, made when it is not there.", \
+	  .help = "Directory of the recording, created with its parents if missing.", \
 	  OPTION_OFFSET(struct recording_options, output) }, \
 	{ .name = "force", .type = ARG_FLAG, \
 	  .help = "Add to the directory of -o even when it holds another job's recording.", \
@@ -37,7 +38,7 @@ struct recording_options {
 	  .help = "No summary on standard error.", \
 	  OPTION_OFFSET(struct recording_options, quiet) }, \
 	{ .name = "summary", .type = ARG_TEXT, .value = "FILE", \
-	  .help = "Write the summary to FILE instead of standard error.", \
+	  .help = "Write the summary, with all its figures, to FILE instead of standard error.", \
 	  OPTION_OFFSET(struct recording_options, summary) }, \
 	{ .name = "json", .type = ARG_FLAG, \
 	  .help = "The summary as JSON, as `sonde show --json` gives it.", \
@@ -69,6 +70,10 @@ struct recording_options {
 	  .help = "When PSS and USS are read, which holds a lock of the job's memory: within " \
 		  "the budget, in every sample, never.", \
 	  OPTION_OFFSET(struct recording_options, pss) }, \
+	{ .name = "no-args", .type = ARG_FLAG, \
+	  .help = "Do not read the command lines of the job's processes, which are kept " \
+		  "shortened and without what looks like a secret.", \
+	  OPTION_OFFSET(struct recording_options, no_args) }, \
 	{ .name = "max-overhead", .type = ARG_TEXT, .value = "PERCENT|off", \
 	  .help = "The most of one core that Sonde may use; costly readings are made more " \
 		  "rarely first, the rate is lowered last, and the recording says so. " \
@@ -76,11 +81,11 @@ struct recording_options {
 		  "rates, but at most 20%.", \
 	  OPTION_OFFSET(struct recording_options, max_overhead) }, \
 	{ .name = "watch-hang", .type = ARG_DURATION, .value = "TIME", \
-	  .fallback = "0", .bare = "60s", .follows = true, \
+	  .fallback = "5m", .bare = "60s", .follows = true, \
 	  .max = INT64_C(86400000000000), \
 	  .help = "When the job uses less than 1% of a core for so long, keep what its processes " \
-		  "wait in as a mark in the recording; the verdicts tell of it. Nothing is done " \
-		  "to the job; one that waits by spinning is not seen. 0: no watch.", \
+		  "wait for as a mark in the recording, for the verdicts. Nothing is done to the " \
+		  "job; one that waits by spinning is not seen. 0: no watch.", \
 	  OPTION_OFFSET(struct recording_options, watch_hang_ns) }, \
 	{ .name = "perf", .type = ARG_TEXT, .value = "GROUP,...", .fallback = "auto", \
 	  .help = "Perf events to count: auto (cycles and instructions), off, all, or groups as " \
@@ -106,12 +111,17 @@ struct recording_options {
 	  OPTION_OFFSET(struct recording_options, sysfs) }
 /* clang-format on */
 
+enum { RECORDING_WHY = 512 };
+
 struct recording_plan {
 	const struct recording_options *o;
+	char *why; /* RECORDING_WHY bytes, shared with the recorder: what it said last; or NULL */
 	struct identity identity;
 	struct perf_options perf; /* without its processes */
 	const char *directory;    /* of -o, or named */
-	double max_overhead;      /* share of one core; 0: no limit */
+	int64_t interval_ns;
+	bool quickly;        /* it was not given: the first seconds have more samples */
+	double max_overhead; /* share of one core; 0: no limit */
 	char named[PATH_MAX], absolute[PATH_MAX], run_id[33];
 };
 

@@ -240,7 +240,7 @@ const struct command command_report = {
 		"Only their owner may read them, as with the recording. The paths are "
 		"printed.\n\n"
 		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"sonde_* directory here is taken. Exit code 1 also means that the recording is "
+		"recording here is taken. Exit code 1 also means that the recording is "
 		"damaged and something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct report_options),

@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/jobline.h"
 #include "cmd/logmarks.h"
+#include "cmd/program.h"
 #include "cmd/recording.h"
 #include "cmd/say.h"
 #include "cmd/shared.h"
@@ -17,13 +18,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { READY_MS = 3000, DONE_MS = 15000 };
 
 struct run_options {
 	struct recording_options recording; /* first, as RECORDING_OPTIONS wants it */
-	bool wait_all, no_env;
+	bool wait_all, no_env, report;
 	int64_t node_recorder; /* enum node_recorder */
 	struct option_list mark_logs, mark_rules;
 };
@@ -58,6 +61,11 @@ static const struct option options[] = {
 		  "the same options, share one recorder: in a batch job and under mpirun, always, "
 		  "never.",
 	  OPTION_OFFSET(struct run_options, node_recorder) },
+	{ .name = "report",
+	  .type = ARG_FLAG,
+	  .help = "Write the page at the end, as `sonde report --only html` does, and print its "
+		  "path on standard error; not of copies that share a recorder.",
+	  OPTION_OFFSET(struct run_options, report) },
 	{ .name = "wait-all",
 	  .type = ARG_FLAG,
 	  .help = "Wait for what the command leaves behind, too.",
@@ -68,6 +76,7 @@ static const struct example examples[] = {
 	{ "run -- make -j2", "record a build" },
 	{ "run -i 100ms -o first_try -- ./app --size 10",
 	  "ten samples a second, into a named directory" },
+	{ "run --report -- ./app", "write the page as well" },
 	{ "run --quiet --summary summary.txt -- ./app", "leave stderr to the application" },
 	{ "run --mark-log app.log --mark-rule 'Epoch ([0-9]+)=epoch n=\\1' -- ./app",
 	  "marks from the program's own log" },
@@ -106,6 +115,8 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	jobline_end(&line);
 	if (!bad)
 		recording_tell(plan);
+	if (!bad && plan->why)
+		*plan->why = '\0'; /* what it said was no failure */
 	message_send(l->recorder, &done);
 	_exit(0);
 }
@@ -153,6 +164,47 @@ static void say_lost(const struct recording_plan *plan)
 	    plan->directory);
 }
 
+/* What the recorder says of a failure, which is said again when the job has printed all it had. */
+static char *shared_text(void)
+{
+	char *text = mmap(NULL, RECORDING_WHY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			  -1, 0);
+
+	return text == MAP_FAILED ? NULL : text;
+}
+
+/* By another process: the page takes memory, and the job's end is to be repeated here. */
+static void write_page(const struct recording_plan *plan, const struct launch_signals *saved)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		launch_signals_restore(saved);
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		execl("/proc/self/exe", "sonde", "report", "--only", "html", "--", plan->absolute,
+		      (char *)NULL);
+		say("run: --report: %s", strerror(errno));
+		_exit(EXIT_FAILED);
+	}
+	if (pid > 0)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+}
+
+/* When the job is over, what went wrong with the recording, else its page. */
+static void conclude(const struct run_options *o, const struct recording_plan *plan,
+		     const struct launch *l, const struct launch_end *end)
+{
+	bool failed = plan->why && *plan->why;
+
+	if (failed)
+		say("recording failed: %s", plan->why);
+	if (end->recorder_lost)
+		say_lost(plan);
+	else if (o->report && !failed && end->wall_ns && !l->share)
+		write_page(plan, l->saved);
+}
+
 /* On the heap: the job's limit of the stack may be a small one. NULL: it has said why. */
 static struct mark_log *logs_to_follow(const struct run_options *o)
 {
@@ -175,6 +227,7 @@ static struct launch launch_of(const struct run_options *o, char **argv,
 				.saved = saved,
 				.recorder = -1,
 				.wait_all = o->wait_all,
+				.let_go = true,
 				.ready_ms = READY_MS,
 				.done_ms = DONE_MS };
 }
@@ -221,9 +274,13 @@ static int run(const void *given, int n, char **argv)
 	}
 	if (off && !strcmp(off, "0"))
 		return without_recording(argv);
+	code = program_check(argv);
+	if (code)
+		return code;
 	logs = logs_to_follow(o);
 	if (!logs || !recording_plan(&plan, &o->recording))
 		return LAUNCH_FAILED;
+	plan.why = shared_text();
 	shared.launcher = own_pid(o->recording.procfs);
 	setenv("SONDE_DIR", plan.absolute, 1);
 	setenv("SONDE_RUN_ID", plan.run_id, 1);
@@ -239,8 +296,7 @@ static int run(const void *given, int n, char **argv)
 	code = launch_command(&l, &end, &e);
 	jobline_end(&line);
 	said_remove(&said);
-	if (end.recorder_lost)
-		say_lost(&plan);
+	conclude(o, &plan, &l, &end);
 	if (code == LAUNCH_NO_PROCESS) {
 		say("run: %s; CMD runs in sonde's place, without a recording", e.text);
 		launch_signals_restore(&saved);
@@ -266,8 +322,9 @@ const struct command command_run = {
 		"CMD does not notice: its standard input and output, exit status, "
 		"signals, limits, affinity and environment are its own, but for the "
 		"variables SONDE_DIR, SONDE_RUN_ID, SONDE_MARKS and SONDE_SPANS. When it ends by a "
-		"signal, sonde ends by the same signal. A recording that cannot be made is said once "
-		"on standard error, and CMD runs all the same.\n\n"
+		"signal, sonde ends by the same signal. A recording that cannot be made is said on "
+		"standard error before CMD starts and again when it has ended; CMD runs all the "
+		"same.\n\n"
 		"The exit status is CMD's; 125 when sonde itself was misused, 126 when "
 		"CMD cannot be executed, 127 when it is not found. With SONDE=0 in the "
 		"environment CMD is executed without recording.",

@@ -171,7 +171,8 @@ struct runs {
 
 static int is_recording(const struct dirent *d)
 {
-	return !strncmp(d->d_name, "sonde_", 6) && (d->d_type == DT_DIR || d->d_type == DT_UNKNOWN);
+	return d->d_name[0] != '.' && (d->d_type == DT_DIR || d->d_type == DT_UNKNOWN) &&
+	       run_is_recorded(d->d_name);
 }
 
 static int find_all(struct runs *r)

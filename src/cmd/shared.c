@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/shared.h"
 
+#include "base/escape.h"
 #include "cmd/say.h"
 #include "cmd/textfile.h"
 #include "core/metric.h"
 #include "job/words.h"
+#include "recording/join.h"
+#include "report/summary.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { JOIN_MS = 5000, READY_MS = 10000 };
+enum {
+	JOIN_MS = 5000,
+	READY_MS = 10000,
+	NODES_LOOKED_AT = 64 /* of more, reading would keep the job's end waiting */
+};
 
 static void say_nothing(void *ctx, const char *sentence)
 {
@@ -155,11 +162,31 @@ static void how_it_failed(char *out, size_t size, const struct note *n)
 			 WEXITSTATUS(n->status));
 }
 
+/* Who failed first, on whichever node, as far as the recordings of the others have it by now. */
+static void add_first_failure(struct bytes *out, const struct shared *s)
+{
+	struct summary sum;
+	struct run *r;
+
+	if (s->nodes > NODES_LOOKED_AT || run_open(&r, s->plan->directory, NULL))
+		return;
+	if (!summary_make(&sum, r, NULL)) {
+		if (story_has_first_failure(&sum.story)) {
+			bytes_puts(out, "; first to fail: ");
+			escape_terminal(out, sum.story.death_task);
+			bytes_printf(out, ", %s", sum.story.death_end);
+		}
+		summary_free(&sum);
+	}
+	run_close(r);
+}
+
 void shared_tell(const struct shared *s)
 {
 	const struct note *n = &s->share.done;
 	const struct recording_plan *p = s->plan;
-	char failed[64], wall[64];
+	char failed[64], wall[64], nodes[64] = "";
+	struct bytes first = { 0 };
 
 	if (!n->kind || !n->speaks)
 		return;
@@ -171,8 +198,14 @@ void shared_tell(const struct shared *s)
 	if (p->o->quiet)
 		return;
 	how_it_failed(failed, sizeof failed, n);
-	say("%u tasks on %s, %s, in %s; recording: %s; next: sonde report %s", n->tasks,
-	    p->identity.host, failed,
-	    unit_format(UNIT_SECONDS, (double)n->wall_ns / 1e9, wall, sizeof wall), p->directory,
-	    p->directory);
+	if (s->nodes > 1)
+		snprintf(nodes, sizeof nodes, ", one of %lld nodes", (long long)s->nodes);
+	if (n->failed)
+		add_first_failure(&first, s);
+	bytes_u8(&first, '\0');
+	say("%u tasks on %s%s: %s, in %s%s; recording: %s; next: sonde report %s", n->tasks,
+	    p->identity.host, nodes, failed,
+	    unit_format(UNIT_SECONDS, (double)n->wall_ns / 1e9, wall, sizeof wall),
+	    first.failed ? "" : (const char *)first.data, p->directory, p->directory);
+	bytes_free(&first);
 }

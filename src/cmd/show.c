@@ -4,6 +4,7 @@
 #include "cmd/say.h"
 #include "recording/join.h"
 #include "report/machine.h"
+#include "report/own.h"
 #include "report/page_events.h"
 #include "report/rules.h"
 #include "report/span_totals.h"
@@ -19,12 +20,18 @@
 enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
 
 struct show_options {
-	bool json, spans;
+	bool json, spans, all;
+	bool newest; /* it was not named */
 	int64_t tracker;
 	const char *rules, *metrics;
 };
 
 static const struct option rows[] = {
+	{ .name = "all",
+	  .letter = 'a',
+	  .help = "Print all verdicts and figures, the machine, the nodes side by side, the largest "
+		  "processes and commands, phases and marks.",
+	  OPTION_OFFSET(struct show_options, all) },
 	{ .name = "json",
 	  .help = "Print the summary as JSON, schema sonde/show/1.",
 	  OPTION_OFFSET(struct show_options, json) },
@@ -50,13 +57,15 @@ static const struct option rows[] = {
 	{ .name = "metrics",
 	  .value = "GLOB,...",
 	  .type = ARG_TEXT,
-	  .help = "Of several nodes, compare these metrics side by side, too.",
+	  .help = "Of several nodes, compare these metrics side by side, too; with --all, which "
+		  "it implies.",
 	  OPTION_OFFSET(struct show_options, metrics) },
 };
 
 static const struct example examples[] = {
 	{ "show --metrics 'gpu.*'", "the nodes side by side by what their GPUs did, too" },
-	{ "show", "the newest recording here" },
+	{ "show", "the newest recording here, in about five lines" },
+	{ "show --all first_try", "all that was found of one" },
 	{ "show --json sonde_1234", "everything a script may want to know" },
 	{ "show --spans faces", "what each kind of thread did" },
 	{ "show --tracker", "figures for an experiment tracker, node by node" },
@@ -69,18 +78,36 @@ static bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
+static int print_own(struct run *r, struct err *e)
+{
+	struct own own;
+	int rc = own_make(&own, r, e);
+
+	if (!rc)
+		own_print(&own, r, stdout);
+	own_free(&own);
+	return rc;
+}
+
 static int print(const struct show_options *o, const struct summary *s, struct run *r,
 		 struct err *e)
 {
+	int rc;
+
 	if (o->json) {
 		summary_json(s, r, stdout);
 		return 0;
 	}
-	summary_print(s, stdout, wants_colour(), 0);
+	if (!o->all && !o->metrics) {
+		summary_print_brief(s, stdout, wants_colour(), o->newest);
+		return 0;
+	}
+	summary_print(s, stdout, wants_colour());
 	machine_print(r, stdout);
 	summary_print_nodes(s, stdout);
 	summary_print_tops(s, stdout);
-	return page_events_print(r, stdout, e);
+	rc = print_own(r, e);
+	return rc ? rc : page_events_print(r, stdout, e);
 }
 
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
@@ -147,15 +174,17 @@ static int show(const struct show_options *o, struct run *r, struct err *e)
 	return rc;
 }
 
-static int show_exec(const void *options, int noperands, char **operands)
+static int show_exec(const void *given, int noperands, char **operands)
 {
+	struct show_options options = *(const struct show_options *)given;
 	struct choice c;
 	struct err e = { "" };
 	int rc, code = choose_recording(&c, "show", "showing", noperands, operands);
 
 	if (code)
 		return code;
-	rc = show(options, c.run, &e);
+	options.newest = !noperands;
+	rc = show(&options, c.run, &e);
 	if (rc)
 		say("show: %s", e.text);
 	else if (c.run->ndamages)
@@ -170,10 +199,13 @@ const struct command command_show = {
 	.operands = "[DIR]",
 	.what = "Show a recording's summary and verdicts again",
 	.description =
-		"Prints what `sonde run` printed when the job ended: the verdicts, worst first, "
-		"and the figures they rest on; then the largest processes by CPU, memory and "
-		"input and output with their lifetimes, and the commands; phases and marks, and of more than 30 spans what they took by name. "
-		"DIR is a directory that sonde made, or one file of it; without it the newest sonde_* directory here is shown.\n\n"
+		"Prints what `sonde run` printed when the job ended: how it ended, the first "
+		"verdicts, where the time went, what was used. With --all: every verdict and the "
+		"figures they rest on, the machine, the largest processes by CPU, memory and input "
+		"and output with their lifetimes, the commands, phases and marks, and of more than "
+		"30 spans what they took by name. "
+		"DIR is a directory that sonde made, or one file of it; without it the newest "
+		"recording here is shown, whatever its name.\n\n"
 		"The verdicts come from rules, which are data: --rules adds those of a site. A "
 		"rule without enough data says nothing. Exit code 1 also means that the "
 		"recording is damaged and something was left out.",

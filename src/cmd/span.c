@@ -40,7 +40,9 @@ static int run_it(const struct span_options *o, const char *name, char **argv)
 {
 	struct sentinel sentinel;
 	struct launch_signals saved;
-	struct launch l = { .argv = argv, .saved = &saved, .sentinel = &sentinel, .recorder = -1 };
+	struct launch l = {
+		.argv = argv, .saved = &saved, .sentinel = &sentinel, .recorder = -1, .let_go = true
+	};
 	struct launch_end end;
 	struct bytes text = { 0 };
 	struct err e = { "" };

@@ -37,13 +37,14 @@ static _Noreturn void be_follower(const struct recording_plan *p, const char *na
 		.only = name,
 		.recorder = recorder,
 		.ended = ended,
-		.every_ns = p->o->interval_ns > EVERY_NS ? p->o->interval_ns : EVERY_NS,
+		.every_ns = p->interval_ns > EVERY_NS ? p->interval_ns : EVERY_NS,
 		.say = say_it,
 	};
 	struct err e = { "" };
 
 	prctl(PR_SET_NAME, "sonde-textfile");
 	descriptors_close(3, ended);
+	descriptors_null(STDERR_FILENO);
 	if (textfile_follow(&t, &e))
 		say_it(e.text);
 	_exit(0);

@@ -194,7 +194,7 @@ const struct command command_trace = {
 		"A file that is there is replaced when the new one is complete, not before. Only "
 		"its owner may read it, as with the recording.\n\n"
 		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"sonde_* directory here is taken. Exit code 1 also means that the recording is "
+		"recording here is taken. Exit code 1 also means that the recording is "
 		"damaged and something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct trace_options),

@@ -87,12 +87,9 @@ static int record(const char *directory, struct attached *x, int64_t interval_ns
 static _Noreturn void be_recorder(const struct watched *w, struct attached *x, int64_t interval_ns,
 				  int begun)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
 	setsid();
 	descriptors_close(3, begun);
-	for (int fd = 0; null >= 0 && fd < STDERR_FILENO; fd++)
-		dup2(null, fd);
+	descriptors_null(STDERR_FILENO);
 	prctl(PR_SET_NAME, "sonde-recorder");
 	if (!record(w->directory, x, interval_ns, begun))
 		while (!attached_signalled()) /* their end is shown as long as somebody looks */

@@ -20,7 +20,7 @@ static void link_members(struct derive *d, const struct holder *h)
 	for (uint32_t i = h->first; i < h->first + h->ncells; i++) {
 		uint32_t combined = d->plan.cell[i].combined;
 
-		if (!combined)
+		if (!combined || d->plan.cell[i].member)
 			continue;
 		d->link[i] = d->link[combined];
 		d->link[combined] = i;
@@ -66,6 +66,7 @@ static void forget_active(struct derive *d)
 
 		d->is_active[d->active[i]] = 0;
 		memset(d->column + h->first, 0, h->ncells * sizeof(*d->column));
+		memset(d->source + h->first, 0, h->ncells * sizeof(*d->source));
 	}
 	d->nactive = d->ncolumns = d->nshown = 0;
 }
@@ -95,6 +96,7 @@ static int begin_chunk(struct derive *d)
 		return -ENOMEM;
 	place_cells(d, true);
 	place_cells(d, false);
+	combine_chunk(d);
 	slice_begin(d);
 	return 0;
 }
@@ -225,6 +227,7 @@ int derive_rewind(struct derive *d)
 	d->chunk = (struct chunk){ 0 };
 	d->row = 0;
 	memset(d->last, 0, d->nlast * sizeof(*d->last));
+	combine_rewind(d);
 	for (uint32_t i = 0; i < d->run->nnodes; i++)
 		d->node_last_ns[i] = INT64_MIN;
 	return d->run->rewind(d->run);
@@ -254,8 +257,8 @@ int derive_open(struct derive *d, struct run *r, const struct selection *sel, st
 	d->active = calloc(d->plan.nholders, sizeof(*d->active));
 	d->is_active = calloc(d->plan.nholders, 1);
 	d->stack = calloc((size_t)EXPR_STACK_MAX * SLICE_ROWS, sizeof(*d->stack));
-	if (!reserve_last(d) || !d->node_last_ns || !d->column || !d->link || !d->active ||
-	    !d->is_active || !d->stack)
+	if (combine_open(d) || !reserve_last(d) || !d->node_last_ns || !d->column || !d->link ||
+	    !d->active || !d->is_active || !d->stack)
 		return err_set(e, -ENOMEM, "out of memory for %u series", r->nseries);
 	return derive_rewind(d);
 }
@@ -268,6 +271,8 @@ void derive_close(struct derive *d)
 	free(d->node_last_ns);
 	free(d->column);
 	free(d->link);
+	free(d->member);
+	free(d->source);
 	free(d->active);
 	free(d->is_active);
 	free(d->stack);

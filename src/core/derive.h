@@ -77,6 +77,8 @@ struct derive {
 	uint32_t nlast;
 	int64_t *node_last_ns; /* [run->nnodes]: time of its last row; INT64_MIN: none yet */
 	uint32_t *link;        /* [plan.ncells]: members of a combined cell, in this chunk */
+	struct member *member; /* [plan.nmembers + 1]: what lasting things were last read to have */
+	uint32_t *source;      /* [plan.ncells]: of a member, its column of the chunk; 0: none */
 	uint32_t *active;      /* holders with values in this chunk, the node first */
 	uint8_t *is_active;    /* [plan.nholders] */
 	uint32_t *column;      /* [plan.ncells]: of the slice, in this chunk; 0: none */

@@ -70,8 +70,11 @@ static int add_combined(struct builder *b, uint32_t first)
 		    add_cell(b, p->cell[i].quantity, CELL_COMBINED))
 			return -ENOMEM;
 		combined = find(&b->own, holder, p->cell[i].quantity);
-		if (p->cell[combined].role == CELL_COMBINED)
-			p->cell[i].combined = combined;
+		if (p->cell[combined].role != CELL_COMBINED)
+			continue;
+		p->cell[i].combined = combined;
+		if (!instance_passes(&p->run->instances[instance]))
+			p->cell[i].member = ++p->nmembers;
 	}
 	return 0;
 }

@@ -45,39 +45,6 @@ static void evaluate_formula(struct derive *d, uint32_t cell, uint32_t column)
 		slice_put(s, column, r, d->stack[r], s->row_seconds[r]);
 }
 
-static double combine_two(enum combine how, double a, double b)
-{
-	if (how == COMBINE_MAX)
-		return a > b ? a : b;
-	if (how == COMBINE_MIN)
-		return a < b ? a : b;
-	return a + b;
-}
-
-/* What is absent has no part in it; when all is absent, so is the whole. */
-static void evaluate_combined(struct derive *d, uint32_t cell, uint32_t column)
-{
-	enum combine how = derive_quantity(d, cell)->metric->over_instances;
-	struct slice *s = &d->slice;
-	double *out = s->value + (size_t)column * s->rows;
-	uint32_t n[SLICE_ROWS] = { 0 };
-
-	for (uint32_t i = d->link[cell]; i; i = d->link[i]) {
-		uint32_t from = derive_work_out(d, i);
-		const double *value = s->value + (size_t)from * s->rows;
-		const uint8_t *state = s->state + (size_t)from * s->rows;
-
-		for (uint32_t r = 0; r < s->nrows; r++)
-			if (state[r] == STATE_PRESENT)
-				out[r] = n[r]++ ? combine_two(how, out[r], value[r]) : value[r];
-	}
-	slice_clear(s, column);
-	for (uint32_t r = 0; r < s->nrows; r++)
-		if (n[r])
-			slice_put(s, column, r, how == COMBINE_MEAN ? out[r] / n[r] : out[r],
-				  s->row_seconds[r]);
-}
-
 uint32_t derive_work_out(struct derive *d, uint32_t cell)
 {
 	uint32_t column = d->column[cell];
@@ -88,7 +55,7 @@ uint32_t derive_work_out(struct derive *d, uint32_t cell)
 	if (role == CELL_DERIVED)
 		evaluate_formula(d, cell, column);
 	else if (role == CELL_COMBINED)
-		evaluate_combined(d, cell, column);
+		derive_combine(d, cell, column);
 	else
 		slice_clear(&d->slice, column);
 	return column;

@@ -47,6 +47,8 @@ struct cell {
 	uint32_t holder, quantity;
 	uint32_t first_source; /* derived: plan.source, one for each input of the quantity */
 	uint32_t combined;     /* the node's cell that this instance's value goes into */
+	uint32_t member;       /* of a device's that goes into one: its number, 1 .. plan.nmembers;
+				* of the whole: its first member */
 	enum cell_role role;
 	bool emitted;
 	bool kept;    /* set by who wants it in rows, whatever ranges say */
@@ -70,7 +72,7 @@ struct plan {
 	uint32_t *source;
 	uint32_t *series_cell; /* [run->nseries] */
 	uint8_t *wanted;       /* [run->nseries], for run.next_chunk */
-	uint32_t ninputs, nderived, ncells, nholders, nsources;
+	uint32_t ninputs, nderived, ncells, nholders, nsources, nmembers;
 	uint32_t input_cap, cell_cap, holder_cap, source_cap;
 };
 

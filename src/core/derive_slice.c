@@ -250,6 +250,21 @@ static void put_values(struct derive *d, uint32_t column, const struct metric *m
 	say_all(d, column);
 }
 
+double slice_next_rate(const struct derive *d, const struct chunk_column *c)
+{
+	const struct last_reading *last = &d->last[d->place[c->series]];
+	uint32_t from = d->slice.first + d->slice.nrows;
+	const uint8_t *present =
+		from < d->chunk.nrows ? memchr(c->present + from, 1, d->chunk.nrows - from) : NULL;
+	uint32_t r = present ? (uint32_t)(present - c->present) : 0;
+	double v;
+
+	if (!present || !last->known || d->chunk.mono_ns[r] <= last->mono_ns)
+		return NAN;
+	v = rise(&d->run->metrics[d->run->series[c->series].metric].row, last->value, c->value[r]);
+	return v >= 0 ? v / seconds_between(last->mono_ns, d->chunk.mono_ns[r]) : (double)NAN;
+}
+
 static void put_series(struct derive *d, const struct chunk_column *c)
 {
 	uint32_t cell = d->plan.series_cell[c->series], column = d->column[cell];

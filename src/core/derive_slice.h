@@ -20,6 +20,27 @@ struct last_reading {
 	bool known;
 };
 
+/* A cell of a device, one of those that a sum is made of (core/derive_combine.c). */
+struct member {
+	uint32_t cell, next;   /* the next one of the same sum; 0: none */
+	double value;          /* its last one */
+	int64_t at_ns, gap_ns; /* when that was, and how long after the one before */
+	int64_t whole_ns;      /* of the first one: when the whole was last known */
+	bool whole_known;
+	bool known, begun; /* has a last value; was read at all (a first reading has no rate) */
+};
+
+/* Links the members of each sum. 0 or -ENOMEM. */
+int combine_open(struct derive *d);
+/* A new chunk: where its columns have them. */
+void combine_chunk(struct derive *d);
+/* Nothing has been read yet. */
+void combine_rewind(struct derive *d);
+/* What a node's instances combine into, for the rows of the slice. */
+void derive_combine(struct derive *d, uint32_t cell, uint32_t column);
+/* The rate of a series at its first reading after the slice, in this chunk; NAN: it has none. */
+double slice_next_rate(const struct derive *d, const struct chunk_column *c);
+
 /* Room for so many columns, column 0 (none) included. 0 or -ENOMEM. */
 int slice_reserve(struct derive *d, uint32_t columns);
 /* A new chunk; its cells have their columns. */

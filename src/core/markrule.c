@@ -42,21 +42,45 @@ static double repeats(const char *at)
 	return (double)most;
 }
 
+/* At the end of what stands between brackets, or of the text. */
+static const char *bracket_end(const char *at)
+{
+	at += at[1] == '^' ? 2 : 1;
+	at += *at == ']';
+	while (*at && *at != ']') {
+		bool class = *at == '[' && strchr(":.=", at[1]) && at[1];
+		const char *end = class ? strchr(at + 2, ']') : NULL;
+
+		at = end ? end + 1 : at + 1;
+	}
+	return at;
+}
+
 /* What makes libc's compiler and matcher slow or large without bound; NULL: nothing. It writes out
  * what is repeated by number, and twice what has a +. */
 static const char *regex_fault(const char *regex)
 {
+	bool repeated = false; /* what stands before this */
 	double copies = 1;
 
 	for (const char *at = regex; *at; at++) {
-		if (*at == '\\' && at[1]) {
-			if (isdigit((unsigned char)*++at))
-				return "it refers back (\\1), which may take for ever";
-		} else if (*at == '{') {
+		bool repeats_it = strchr("*+?{", *at);
+
+		if (repeats_it && repeated)
+			return "it repeats what is repeated, as a*+";
+		if (*at == '\\' && at[1] && isdigit((unsigned char)*++at))
+			return "it refers back (\\1), which may take for ever";
+		if (*at == '{' && repeats_it) {
 			copies *= repeats(at + 1);
-		} else if (*at == '+' && at > regex && strchr(")+*?}", at[-1])) {
+			at += strcspn(at, "}");
+		} else if (*at == '+' && repeats_it && at > regex && at[-1] == ')') {
 			copies *= 2;
+		} else if (*at == '[' && (at == regex || at[-1] != '\\')) {
+			at = bracket_end(at);
 		}
+		if (!*at)
+			break;
+		repeated = repeats_it;
 	}
 	return copies > COPIES_MAX ? "it repeats what is repeated more than 1,000 times" : NULL;
 }

@@ -14,12 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the time that is known, what readings make up that lie within altogether. */
+static const double inner_least = 0.5;
+
 /* One metric of a node at its instants. */
 struct course {
 	uint32_t metric;
 	uint32_t next;                /* the first instant that no reading has reached */
 	double until_s, sum, known_s; /* so far */
 	double *sum_at, *known_at;    /* [n instants] */
+	double *before, *after;       /* [n instants] of the reading that it divides, seconds */
 	double *most;                 /* [n instants] from this one to the next; NAN: no reading */
 	double *highest; /* a tree over most, which ends it: [i] of [2i] and [2i + 1] */
 };
@@ -178,17 +182,19 @@ static int find_courses(struct metering *m, struct phase_meter *out)
 		m->course_of[c] = ++m->ncourses;
 		want += node->n;
 	}
-	at = m->room = calloc(want * 4 + 1, sizeof *m->room);
+	at = m->room = calloc(want * 6 + 1, sizeof *m->room);
 	if (!m->room)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < m->derive.run->nnodes; i++)
-		for (uint32_t k = 0; k < m->node[i].ncourses; k++, at += 4 * (size_t)m->node[i].n) {
+		for (uint32_t k = 0; k < m->node[i].ncourses; k++, at += 6 * (size_t)m->node[i].n) {
 			struct course *c = &m->course[m->node[i].first + k];
 
 			c->sum_at = at;
 			c->known_at = at + m->node[i].n;
 			c->highest = at + 2 * (size_t)m->node[i].n;
 			c->most = c->highest + m->node[i].n;
+			c->before = c->most + m->node[i].n;
+			c->after = c->before + m->node[i].n;
 			for (uint32_t s = 0; s < m->node[i].n; s++)
 				c->most[s] = NAN;
 		}
@@ -208,6 +214,10 @@ static void add_reading(struct course *c, const struct node_course *n, double fr
 	while (c->next < n->n && n->at[c->next] <= to_s) {
 		double part = fmax(0, n->at[c->next] - begin);
 
+		if (part > 0 && n->at[c->next] < to_s) {
+			c->before[c->next] = part;
+			c->after[c->next] = to_s - n->at[c->next];
+		}
 		c->sum_at[c->next] = c->sum + v * part;
 		c->known_at[c->next++] = c->known_s + part;
 	}
@@ -263,6 +273,7 @@ static void add_between(struct phase_figure *f, const struct course *c, uint32_t
 
 	if (known > 0) {
 		f->known_s += known;
+		f->inner_s += fmax(0, known - c->after[from] - c->before[to]);
 		f->total = (isnan(f->total) ? 0 : f->total) + c->sum_at[to] - c->sum_at[from];
 	}
 	for (size_t low = (size_t)from + n, high = (size_t)to + n; low < high;
@@ -291,6 +302,8 @@ static void finish(struct phase_meter *out, struct phase_figure *f)
 	for (uint32_t i = 0; i < out->nmetrics; i++) {
 		struct phase_metric *m = &out->metric[i];
 
+		if (f[i].inner_s < inner_least * f[i].known_s)
+			f[i].total = f[i].most = NAN;
 		f[i].mean = f[i].total / f[i].known_s;
 		f[i].most = fmax(f[i].most, f[i].mean);
 		if (m->total_unit == UNIT_NUMBER_OF)
@@ -331,7 +344,7 @@ static struct phase_figure *figures(size_t n)
 	struct phase_figure *f = malloc((n + 1) * sizeof *f);
 
 	for (size_t i = 0; f && i < n; i++)
-		f[i] = (struct phase_figure){ NAN, NAN, NAN, 0 };
+		f[i] = (struct phase_figure){ NAN, NAN, NAN, 0, 0 };
 	return f;
 }
 

@@ -5,8 +5,10 @@
  *
  * A reading holds for the time it stands for (core/derive.h) and counts in a phase with the part of
  * it that lies within; the most of a phase is that of readings whose middle lies within. known_s
- * says for how much of the phase there were readings; without any a figure is absent. Of several
- * phases together each instant of a node counts once.
+ * says for how much of the phase there were readings; without any a figure is absent. So it is when
+ * readings that lie within altogether make up less than half of that: of a phase that is finer than
+ * the samples, what they saw outside of it would be told. Of several phases together each instant
+ * of a node counts once.
  */
 #ifndef SONDE_CORE_PHASE_METER_H
 #define SONDE_CORE_PHASE_METER_H
@@ -25,7 +27,7 @@ struct phase_metric {
 
 struct phase_figure {
 	double mean, most, total; /* NAN: not known */
-	double known_s;           /* over all nodes */
+	double known_s, inner_s;  /* over all nodes; of readings that lie within altogether */
 };
 
 struct phase_meter {

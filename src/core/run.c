@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/run.h"
 
+#include "core/run_index.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,8 +84,22 @@ void run_host_name(const struct run *r, uint32_t node, uint32_t rank, char *out,
 		snprintf(out, size, "%s", host ? host : "");
 }
 
+static const struct run_meta *find_meta_of(const struct run *r, uint32_t node, const char *key)
+{
+	const struct run_index *x = r->metas_of;
+
+	if (node >= r->nnodes)
+		return NULL;
+	for (uint32_t i = x->first[node + 1]; i-- > x->first[node];)
+		if (!strcmp(r->metas[x->id[i]].key, key))
+			return &r->metas[x->id[i]];
+	return NULL;
+}
+
 const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const char *key)
 {
+	if (node && r->metas_of)
+		return find_meta_of(r, node, key);
 	for (uint32_t i = r->nmetas; i-- > 1;) {
 		const struct run_meta *m = &r->metas[i];
 
@@ -134,6 +150,15 @@ const char *run_label(const struct run *r, uint32_t instance, const char *key)
 			return label->value;
 	}
 	return NULL;
+}
+
+const char *run_command_shown(const char *command_line)
+{
+	size_t n = strcspn(command_line, " '");
+
+	while (n > 0 && command_line[n - 1] != '/')
+		n--;
+	return command_line + n;
 }
 
 bool run_final_value(const struct run *r, uint32_t instance, const char *metric, double *out)

@@ -87,6 +87,8 @@ struct run_metric {
 	struct metric row;
 };
 
+struct run_index;
+
 struct run {
 	struct run_node *nodes;
 	uint32_t nnodes; /* largest id + 1, as for all counts here */
@@ -109,6 +111,7 @@ struct run {
 	uint64_t npacked; /* spans in all packs */
 	struct run_meta *metas;
 	uint32_t nmetas;
+	struct run_index *metas_of; /* of each node; NULL: run_find_meta looks at all of them */
 	struct run_damage *damages;
 	uint32_t ndamages;
 	const char *path;  /* the directory or file that was opened */
@@ -154,6 +157,8 @@ const char *run_find_user(const struct run *r);
 uint32_t run_find_metric(const struct run *r, const char *name);
 /* A label's value; NULL when it has none. */
 const char *run_label(const struct run *r, uint32_t instance, const char *key);
+/* A process's label "command_line" as people read it: without the folder of its program. */
+const char *run_command_shown(const char *command_line);
 /* Final counter of an instance in base units; false when it is not known. */
 bool run_final_value(const struct run *r, uint32_t instance, const char *metric, double *out);
 

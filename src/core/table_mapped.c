@@ -47,21 +47,39 @@ static struct expr_value look_up(void *ctx, const char *function, const char *na
 	return in ? (struct expr_value){ in->known, in->value } : (struct expr_value){ false, 0 };
 }
 
-/* The sum over its series of what each had last; of a gauge, an instance's own. False: none was
- * read in this row. */
+/* Whether a series belongs to a device that was there when its node's run began. */
+static bool is_from_the_start(const struct mapped *w, const struct run_series *s)
+{
+	const struct run_instance *i = &w->run->instances[s->instance];
+
+	return !s->instance || i->birth_ns <= w->run->nodes[s->node].first_ns;
+}
+
+/* A source may read devices in turn: there is no sum until it has read each of them. */
+static bool is_awaited(const struct mapped *w, uint32_t series)
+{
+	const struct run_series *s = &w->run->series[series];
+
+	return !w->counter[series].serial && s->instance && s->state == STATE_PRESENT &&
+	       !instance_passes(&w->run->instances[s->instance]) && is_from_the_start(w, s);
+}
+
+/* The sum over its series of what each had last; of a gauge, an instance's own. What a device that
+ * came later had counted before is no rise. False: none was read in this row. */
 static bool sum_counters(const struct mapped *w, const struct map_input *in, double *sum)
 {
-	bool any = false;
+	bool any = false, all = true;
 
 	*sum = 0;
 	for (uint32_t i = in->first; i < in->first + in->nseries; i++) {
 		const struct map_counter *c = &w->counter[w->series[i]];
 
 		any |= c->serial == w->serial;
+		all &= !is_awaited(w, w->series[i]);
 		if (c->serial)
-			*sum += c->value;
+			*sum += c->value - (in->nseries > 1 ? c->before : 0);
 	}
-	return any;
+	return any && all;
 }
 
 static bool read_counter(const struct mapped *w, struct map_input *in)
@@ -138,12 +156,15 @@ static void read_counters(struct mapped *w)
 	for (uint32_t i = 0; i < c->ncolumns; i++) {
 		uint32_t series = c->column[i].series;
 
+		struct map_counter *to = &w->counter[series];
+
 		if (!w->is_counter[series] || !c->column[i].present[row])
 			continue;
-		w->counter[series].value =
-			metric_value(&w->run->metrics[w->run->series[series].metric].row,
-				     c->column[i].value[row]);
-		w->counter[series].serial = w->serial;
+		to->value = metric_value(&w->run->metrics[w->run->series[series].metric].row,
+					 c->column[i].value[row]);
+		if (!to->serial && !is_from_the_start(w, &w->run->series[series]))
+			to->before = to->value;
+		to->serial = w->serial;
 	}
 }
 

@@ -14,6 +14,7 @@
 
 struct map_counter {
 	double value;
+	double before;   /* what it had counted before the run saw its device for the first time */
 	uint64_t serial; /* of the row that it is of; 0: none yet */
 };
 

@@ -163,3 +163,24 @@ void store_meta_number(struct store *s, uint32_t node, const char *key, double v
 		m->whole = whole;
 	}
 }
+
+void store_event(struct store *s, uint32_t node, enum store_event_kind kind, double at_s,
+		 const char *name, const char *text)
+{
+	struct store_node *n = &s->node[node];
+	struct store_event *x =
+		n->nevents < STORE_EVENTS_MAX ? pool_take(&s->pool, sizeof *x) : NULL;
+
+	if (x)
+		*x = (struct store_event){ .kind = kind,
+					   .at_s = at_s,
+					   .name = store_text(s, name),
+					   .text = store_text(s, text) };
+	if (!x || !x->name || !x->text) {
+		store_leave_out(s, "%.100s: too many events; those behind are left out", n->host);
+		return;
+	}
+	*(n->last_event ? &n->last_event->next : &n->event) = x;
+	n->last_event = x;
+	n->nevents++;
+}

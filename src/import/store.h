@@ -25,6 +25,7 @@ enum {
 	STORE_NODE_SERIES_MAX = 8192, /* of a node */
 	STORE_METAS_MAX = 512,        /* of a node */
 	STORE_META_TEXT_MAX = 1024,
+	STORE_EVENTS_MAX = 8192, /* of a node */
 	STORE_NOTES_MAX = 40
 };
 
@@ -64,8 +65,20 @@ struct store_meta {
 	struct store_meta *next;
 };
 
+/* What happened; a span is a BEGIN and the END of its name behind it. */
+enum store_event_kind { STORE_MARK, STORE_BEGIN, STORE_END, STORE_TAKEN };
+
+struct store_event {
+	enum store_event_kind kind;
+	double at_s; /* since 1970 */
+	const char *name, *text;
+	struct store_event *next;
+};
+
 struct store_node {
 	const char *host;
+	struct store_event *event, *last_event;
+	uint32_t nevents;
 	struct store_group *group;
 	struct store_meta *meta;
 	uint32_t ngroups, nseries, nmetas;
@@ -94,6 +107,9 @@ struct store_group *store_group(struct store *s, uint32_t node);
 struct store_series *store_series(struct store *s, struct store_group *g);
 void store_meta_text(struct store *s, uint32_t node, const char *key, const char *text);
 void store_meta_number(struct store *s, uint32_t node, const char *key, double v, bool whole);
+/* Name and text are copied. */
+void store_event(struct store *s, uint32_t node, enum store_event_kind kind, double at_s,
+		 const char *name, const char *text);
 /* A copy that lives as long as the store; NULL: no memory. */
 const char *store_text(struct store *s, const char *text);
 

@@ -18,7 +18,7 @@ struct writing {
 	struct writer *writer;
 	struct sample sample;
 	int64_t begin_ns, last_ns; /* UTC of its first row, and of the one before this */
-	uint64_t moved, behind, short_of_values, timeless, rows;
+	uint64_t moved, behind, short_of_values, timeless, early, rows;
 };
 
 static int64_t stored(double v)
@@ -193,6 +193,60 @@ static void say_metas(struct writing *w, const char *from)
 	}
 }
 
+/* The span that a BEGIN opens: to the END of its name that is next, or it has none. */
+static struct store_event *end_of(struct store_event *begin)
+{
+	for (struct store_event *x = begin->next; x; x = x->next)
+		if (x->kind == STORE_END && !strcmp(x->name, begin->name) && x->at_s >= begin->at_s)
+			return x;
+	return NULL;
+}
+
+/* Times of the row that begins the run; what lies before it has no place. */
+static bool mono_of(const struct writing *w, const struct store_event *x, int64_t *mono_ns)
+{
+	double after_s = x->at_s - (double)w->begin_ns / (double)NS_PER_S;
+
+	*mono_ns = 0;
+	if (!(after_s > -1e6 && after_s < 1e9))
+		return false;
+	*mono_ns = llroundl((long double)x->at_s * NS_PER_S) - w->begin_ns;
+	return *mono_ns >= 0;
+}
+
+static void put_event(struct writing *w, struct store_event *x, int64_t at_ns)
+{
+	struct store_event *end = x->kind == STORE_BEGIN ? end_of(x) : NULL;
+	int64_t end_ns = INT64_MAX;
+
+	switch (x->kind) {
+	case STORE_MARK:
+		sample_mark(&w->sample, 0, at_ns, x->name, x->text);
+		break;
+	case STORE_BEGIN:
+		if (end && mono_of(w, end, &end_ns))
+			end->kind = STORE_TAKEN;
+		sample_span(&w->sample, 0, at_ns, end_ns, x->name, x->text);
+		break;
+	case STORE_END:
+		sample_mark(&w->sample, 0, at_ns, x->name, "end without a begin");
+		break;
+	case STORE_TAKEN:
+		break;
+	}
+}
+
+static void put_events(struct writing *w)
+{
+	int64_t at_ns;
+
+	for (struct store_event *x = w->node->event; x; x = x->next)
+		if (mono_of(w, x, &at_ns))
+			put_event(w, x, at_ns);
+		else
+			w->early++;
+}
+
 static int write_row(struct writing *w, int64_t utc_ns, struct err *e)
 {
 	w->rows++;
@@ -218,8 +272,10 @@ static int write_rows(struct writing *w, struct err *e)
 			w->begin_ns = utc_ns;
 		w->behind += behind;
 		sample_begin(&w->sample, utc_ns, utc_ns - w->begin_ns);
-		if (!w->rows)
+		if (!w->rows) {
 			sample_clock(&w->sample, 0, utc_ns, -1, false);
+			put_events(w);
+		}
 		for (struct store_group *g = w->node->group; g && rc >= 0; g = g->next)
 			if (g->at_ns == at_ns)
 				rc = take_row(w, g, !behind);
@@ -254,6 +310,10 @@ static void note_faults(struct writing *w)
 	if (w->short_of_values)
 		store_note(w->store, "%.100s: values that are missing at the end of a key: %llu",
 			   host, (unsigned long long)w->short_of_values);
+	if (w->early)
+		store_leave_out(w->store,
+				"%.100s: events left out that lie before the first sample: %llu",
+				host, (unsigned long long)w->early);
 	count_timeless(w);
 	if (w->timeless)
 		store_note(w->store, "%.100s: values without a time were dropped: %llu", host,
@@ -266,7 +326,8 @@ static int write_node(struct writing *w, const char *from, int dirfd, const char
 	const struct writer_options o = { .chunk_rows = CHUNK_ROWS };
 	const uint32_t nseries = w->node->nseries;
 	struct writer_figures figures;
-	int rc = sample_init(&w->sample, nseries + 64, 3 * nseries + STORE_METAS_MAX + EVENTS_MORE);
+	int rc = sample_init(&w->sample, nseries + 64,
+			     3 * nseries + STORE_METAS_MAX + EVENTS_MORE + w->node->nevents);
 
 	if (rc)
 		return err_set(e, rc, "out of memory for %u series", nseries);

@@ -2,14 +2,19 @@
 #include "job/launch.h"
 
 #include "base/clock.h"
+#include "base/descriptors.h"
+#include "base/number.h"
 #include "base/root.h"
 #include "job/glance.h"
 #include "job/message.h"
 #include "job/patience.h"
+#include "job/signals.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -23,26 +28,15 @@ enum { ROOM_MS = 500 };           /* a recorder that works makes room for a mess
 #define GRACE_NS  (2 * NS_PER_S)  /* between asking a command to end and killing it */
 #define MOMENT_NS (2 * NS_PER_MS) /* of CPU, in which an orphan that ends gets to exit(2) */
 
-static const int forwarded[] = { SIGTERM, SIGINT,   SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGCONT,
-				 SIGTSTP, SIGWINCH, SIGALRM, SIGURG,  SIGXCPU, SIGVTALRM };
-
-static void forwarded_set(sigset_t *set)
-{
-	sigemptyset(set);
-	for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
-		sigaddset(set, forwarded[i]);
-	sigaddset(set, SIGCHLD);
-}
-
 int launch_begin(struct launch_signals *saved, struct err *e)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL };
-	sigset_t set;
+	sigset_t all;
 
-	forwarded_set(&set);
+	signals_all(&all);
 	/* With SIGCHLD ignored the kernel reaps children itself and wait4 learns nothing. */
 	if (sigaction(SIGCHLD, &standard, &saved->child) ||
-	    sigprocmask(SIG_BLOCK, &set, &saved->mask))
+	    signals_mask(SIG_BLOCK, &all, &saved->mask))
 		return err_set(e, -errno, "cannot set up signals: %s", strerror(errno));
 	return 0;
 }
@@ -65,7 +59,42 @@ struct child {
 void launch_signals_restore(const struct launch_signals *saved)
 {
 	sigaction(SIGCHLD, &saved->child, NULL);
-	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+	signals_mask(SIG_SETMASK, &saved->mask, NULL);
+}
+
+/* What came before the command was there: it has none of it. */
+struct early {
+	uint32_t n;
+	siginfo_t signal[64];
+};
+
+/* What the kernel sends to the launcher alone and not because of the command: its children's ends,
+ * its own broken pipes. */
+static bool is_own(const siginfo_t *info)
+{
+	if (info->si_signo == SIGCHLD)
+		return info->si_code > 0;
+	return info->si_signo == SIGPIPE && info->si_pid == getpid();
+}
+
+static void take_early(struct early *before)
+{
+	const struct timespec now = { 0, 0 };
+	siginfo_t info;
+	sigset_t all;
+
+	signals_all(&all);
+	before->n = 0;
+	while (before->n < sizeof before->signal / sizeof before->signal[0] &&
+	       sigtimedwait(&all, &info, &now) > 0)
+		if (!is_own(&info))
+			before->signal[before->n++] = info;
+}
+
+static void send_early(struct early *before, pid_t pid)
+{
+	for (uint32_t i = 0; i < before->n; i++)
+		signals_send(pid, &before->signal[i]);
 }
 
 /* Start the command; returns once its exec has succeeded, or with the exit code that says why not.
@@ -73,9 +102,13 @@ void launch_signals_restore(const struct launch_signals *saved)
 static int start(const struct launch *l, struct child *c, struct err *e)
 {
 	volatile int failed = 0;
+	struct early before;
 
+	take_early(&before);
 	c->start_ns = clock_mono_ns();
 	c->pid = vfork();
+	if (c->pid < 0)
+		send_early(&before, getpid()); /* for what then takes the launcher's place */
 	if (c->pid < 0)
 		return err_set(e, LAUNCH_NO_PROCESS, "cannot fork: %s", strerror(errno));
 	if (!c->pid) {
@@ -84,8 +117,10 @@ static int start(const struct launch *l, struct child *c, struct err *e)
 		failed = errno;
 		_exit(failed == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE);
 	}
-	if (!failed)
+	if (!failed) {
+		send_early(&before, c->pid);
 		return 0;
+	}
 	waitpid(c->pid, NULL, 0);
 	if (failed == ENOENT)
 		return err_set(e, LAUNCH_NOT_FOUND, "%s: command not found", l->argv[0]);
@@ -170,13 +205,21 @@ static void reap(const struct launch *l, struct child *c)
 	}
 }
 
-/* A signal for the whole process group has reached the command already; the terminal always sends
- * such. */
-static bool command_has_it(const struct launch *l, int signal, const siginfo_t *info)
+/* The kernel says so of what was typed, too; but a timer that was set before the launcher was
+ * executed is the launcher's alone. */
+static bool is_of_kernel(const siginfo_t *info)
 {
-	bool group = sentinel_got(l->sentinel, signal);
+	return info->si_code > 0 && info->si_signo != SIGALRM && info->si_signo != SIGVTALRM &&
+	       info->si_signo != SIGPROF;
+}
 
-	return group || info->si_code > 0;
+/* A signal for the whole process group has reached the command already; the terminal always sends
+ * such. What carries a value cannot be sent to a group. */
+static bool command_has_it(const struct launch *l, const struct child *c, const siginfo_t *info)
+{
+	if (info->si_code < 0)
+		return false;
+	return sentinel_got(l->sentinel, info->si_signo, c->start_ns) || is_of_kernel(info);
 }
 
 /* As process 1 of a container the launcher is the recorder's parent, too, and must not wait for it.
@@ -315,7 +358,7 @@ static void supervise(const struct launch *l, struct child *c)
 	sigset_t set;
 	siginfo_t info;
 
-	forwarded_set(&set);
+	signals_all(&set);
 	if (l->share)
 		c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	reap(l, c);
@@ -325,8 +368,8 @@ static void supervise(const struct launch *l, struct child *c)
 		end_late(c);
 		if (signal < 0)
 			continue;
-		if (signal != SIGCHLD && !command_has_it(l, signal, &info) && !c->ended)
-			kill(c->pid, signal);
+		if (!is_own(&info) && !command_has_it(l, c, &info) && !c->ended)
+			signals_send(c->pid, &info);
 		reap(l, c);
 	}
 	reap_ending(l, c);
@@ -390,6 +433,18 @@ static void end_follower(int fd)
 	poll(&p, 1, FOLLOWER_MS);
 }
 
+/* The socket on which a rank speaks with the one who started it (PMI): when it closes before the
+ * launcher has ended, MPICH's hydra takes the rank for lost and kills the others. -1: none. */
+static int rank_descriptor(void)
+{
+	const char *text = getenv("PMI_FD");
+	int64_t fd;
+
+	return text && number_i64(&text, &fd) && !*text && fd > STDERR_FILENO && fd < INT_MAX
+		       ? (int)fd
+		       : -1;
+}
+
 int launch_command(const struct launch *l, struct launch_end *end, struct err *e)
 {
 	struct launch here = *l;
@@ -415,6 +470,8 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 		tell(&here, MESSAGE_ENDED, &c, 0, code << 8);
 	} else {
 		tell(&here, MESSAGE_STARTED, &c, c.pid, 0);
+		if (l->let_go)
+			descriptors_let_go(rank_descriptor());
 		c.deadline_ns = l->limit_ns ? c.start_ns + l->limit_ns : 0;
 		supervise(&here, &c);
 		c.over_ns = clock_mono_ns();
@@ -440,9 +497,8 @@ void launch_repeat(int status)
 	setrlimit(RLIMIT_CORE, &no_core);
 	prctl(PR_SET_DUMPABLE, 0);
 	sigaction(WTERMSIG(status), &standard, NULL);
-	sigemptyset(&one);
-	sigaddset(&one, WTERMSIG(status));
-	raise(WTERMSIG(status));
-	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	signals_one(&one, WTERMSIG(status));
+	kill(getpid(), WTERMSIG(status));
+	signals_mask(SIG_UNBLOCK, &one, NULL);
 	_exit(128 + WTERMSIG(status));
 }

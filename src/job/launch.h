@@ -47,6 +47,8 @@ struct launch {
 	int follower;          /* socket of who follows the job's logs; 0: nobody. It is told of the
 				  end before the recorder is, and reads what is left (marklog.h) */
 	bool wait_all;         /* wait for what the command left behind, too */
+	bool let_go;           /* once the command runs, of all that it inherited, too, but standard
+				  error */
 	int64_t limit_ns;      /* end the command when it takes so long: SIGTERM, and SIGKILL 2 s
 				  later; 0: never */
 	int ready_ms, done_ms; /* how long the recorder may keep the command waiting at its start;

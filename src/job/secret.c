@@ -2,68 +2,123 @@
 #include "job/secret.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-static const char *const flag_words[] = {
-	"password", "passwd",  "passphrase", "secret",     "token",
-	"apikey",   "api-key", "api_key",    "credential", "auth",
+enum kind {
+	KIND_NAME,
+	KIND_WORD,
+	KIND_MAYBE,
+	KIND_VARIABLE,
+	KIND_BEGINNING,
+	KIND_ENDING,
+	KIND_WHOLE,
+	KIND_HARMLESS
 };
 
-/* Parts of the names of variables, besides those of flags. */
-static const char *const variable_words[] = {
-	"pass", "key", "cookie", "signature", "private", "jwt", "webhook", "connection_string",
+/* One inclusion for each table: rows of the other tables are nothing then. */
+#define ROW(kind, text) { kind, text, sizeof(text) - 1 },
+#define NAME(text)      ROW(KIND_NAME, text)
+#define WORD(text)      ROW(KIND_WORD, text)
+#define MAYBE(text)     ROW(KIND_MAYBE, text)
+#define VARIABLE(text)  ROW(KIND_VARIABLE, text)
+#define BEGINNING(text) ROW(KIND_BEGINNING, text)
+#define ENDING(text)    ROW(KIND_ENDING, text)
+#define WHOLE(text)     ROW(KIND_WHOLE, text)
+#define HARMLESS(text)  ROW(KIND_HARMLESS, text)
+#define TOKEN(text, least)
+#define PROGRAM(name, option, after, where)
+static const struct {
+	enum kind kind;
+	const char *text;
+	size_t n;
+} names[] = {
+#include "job/secrets.def"
 };
-static const char *const variable_beginnings[] = { "AWS_", "AZURE_", "VAULT_", "MUNGE_",
-						   "SHIPYARD_STORAGE" };
-static const char *const variable_endings[] = { "_PAT", "_PW", "_PWD", "_SAS", "_DSN", "_PIN" };
-
-/* How tokens of services begin, and how long they are at least. */
+#undef ROW
+#undef TOKEN
+#define ROW(kind, text)
+#define TOKEN(text, least) { text, sizeof(text) - 1, least },
 static const struct {
 	const char *beginning;
-	size_t least;
+	size_t n, least;
 } tokens[] = {
-	{ "ghp_", 30 },      { "gho_", 30 },   { "ghu_", 30 },        { "ghs_", 30 },
-	{ "ghr_", 30 },      { "glpat-", 20 }, { "xoxb-", 20 },       { "xoxp-", 20 },
-	{ "xoxa-", 20 },     { "AKIA", 20 },   { "ASIA", 20 },        { "sk-", 32 },
-	{ "sk_live_", 20 },  { "hf_", 30 },    { "npm_", 30 },        { "pypi-", 30 },
-	{ "dckr_pat_", 20 }, { "eyJ", 40 },    { "github_pat_", 30 },
+#include "job/secrets.def"
+};
+#undef TOKEN
+#undef PROGRAM
+#define TOKEN(text, least)
+#define PROGRAM(name, option, after, where) { name, option, after, where },
+static const struct {
+	const char *name, *option, *after;
+	enum { NEXT = 1, BEHIND = 2, BOTH = 3 } where;
+} programs[] = {
+#include "job/secrets.def"
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool has_word(const char *const *words, size_t nwords, const char *name, size_t n)
-{
-	for (size_t i = 0; i < nwords; i++) {
-		size_t len = strlen(words[i]);
+/* ---- names ---- */
 
-		for (size_t at = 0; at + len <= n; at++)
-			if (!strncasecmp(name + at, words[i], len))
+/* Ends a word at `at`: at a sign, or where a capital letter follows a small one? */
+static bool is_boundary(const char *name, size_t n, size_t at)
+{
+	if (at == 0 || at >= n || !isalnum((unsigned char)name[at - 1]) ||
+	    !isalnum((unsigned char)name[at]))
+		return true;
+	return islower((unsigned char)name[at - 1]) && isupper((unsigned char)name[at]);
+}
+
+/* Is what lies at `at` in the name a part of a harmless word? */
+static bool is_harmless(const char *name, size_t n, size_t at, size_t len)
+{
+	for (size_t i = 0; i < COUNT(names); i++) {
+		size_t m = names[i].n, from = at + len > m ? at + len - m : 0;
+
+		if (names[i].kind != KIND_HARMLESS || m < len)
+			continue;
+		for (; from <= at && from + m <= n; from++)
+			if (!strncasecmp(name + from, names[i].text, m) &&
+			    is_boundary(name, n, from + m))
 				return true;
+	}
+	return false;
+}
+
+/* Does the name hold a row of this kind? */
+static bool holds(const char *name, size_t n, enum kind kind)
+{
+	for (size_t i = 0; i < COUNT(names); i++) {
+		size_t m = names[i].n;
+		size_t from = kind == KIND_ENDING || kind == KIND_MAYBE ? n - m : 0;
+		size_t to = kind == KIND_BEGINNING ? 0 : n - m;
+
+		if (names[i].kind != kind || m > n || (kind == KIND_WHOLE && m != n))
+			continue;
+		for (size_t at = from; at <= to; at++) {
+			if (strncasecmp(name + at, names[i].text, m) != 0)
+				continue;
+			if ((kind == KIND_WORD || kind == KIND_MAYBE) &&
+			    !(is_boundary(name, n, at) && is_boundary(name, n, at + m)))
+				continue;
+			if (!is_harmless(name, n, at, m))
+				return true;
+		}
 	}
 	return false;
 }
 
 bool secret_flag(const char *name, size_t n)
 {
-	return has_word(flag_words, COUNT(flag_words), name, n);
+	return holds(name, n, KIND_NAME) || (*name == '-' && holds(name, n, KIND_WORD));
 }
 
 bool secret_variable(const char *name, size_t n)
 {
-	for (size_t i = 0; i < COUNT(variable_beginnings); i++) {
-		size_t len = strlen(variable_beginnings[i]);
-
-		if (n >= len && !strncasecmp(name, variable_beginnings[i], len))
-			return true;
-	}
-	for (size_t i = 0; i < COUNT(variable_endings); i++) {
-		size_t len = strlen(variable_endings[i]);
-
-		if (n >= len && !strncasecmp(name + n - len, variable_endings[i], len))
-			return true;
-	}
-	return secret_flag(name, n) || has_word(variable_words, COUNT(variable_words), name, n);
+	return holds(name, n, KIND_BEGINNING) || holds(name, n, KIND_ENDING) ||
+	       holds(name, n, KIND_WHOLE) || holds(name, n, KIND_NAME) ||
+	       holds(name, n, KIND_VARIABLE);
 }
 
 bool secret_assigned(const char *name, size_t n)
@@ -74,26 +129,119 @@ bool secret_assigned(const char *name, size_t n)
 	return secret_variable(name, n);
 }
 
+/* Long, with letters and digits: nobody typed it. */
+static bool is_drawn(const char *value)
+{
+	enum { LEAST = 16 };
+	size_t n = 0, letters = 0, digits = 0;
+
+	for (; isalnum((unsigned char)value[n]) || (value[n] && strchr("-_+=", value[n])); n++) {
+		letters += isalpha((unsigned char)value[n]) != 0;
+		digits += isdigit((unsigned char)value[n]) != 0;
+	}
+	return n >= LEAST && letters && digits > 1;
+}
+
+/* A small number or a path is no password. */
+static bool may_be_password(const char *value)
+{
+	size_t digits = strspn(value, "0123456789");
+
+	return *value && !strchr("/.~", *value) &&
+	       !(digits && digits < 4 && !isalnum((unsigned char)value[digits]));
+}
+
+/* With the value known, names that are less certain are told, too. */
+static bool is_secret(const char *name, size_t n, const char *value)
+{
+	return secret_assigned(name, n) || (holds(name, n, KIND_WORD) && may_be_password(value)) ||
+	       (holds(name, n, KIND_MAYBE) && is_drawn(value));
+}
+
+/* ---- words of a command ---- */
+
+static void begin_command(struct secret_command *c, const char *word, size_t n)
+{
+	static const char before[] = " env sudo exec time nohup nice srun mpirun timeout ";
+	char padded[32];
+
+	for (size_t i = n; i-- > 0;)
+		if (word[i] == '/') {
+			word += i + 1;
+			n -= i + 1;
+			break;
+		}
+	if (memchr(word, '=', n) || n + 3 > sizeof padded || !n)
+		return;
+	snprintf(padded, sizeof padded, " %.*s ", (int)n, word);
+	if (!strstr(before, padded))
+		snprintf(c->program, sizeof c->program, "%.*s", (int)n, word);
+}
+
+static bool is(const char *word, size_t n, const char *text)
+{
+	return strlen(text) == n && !strncmp(word, text, n);
+}
+
+bool secret_word(struct secret_command *c, const char *word, size_t n, size_t *keep)
+{
+	bool masked = c->next;
+
+	*keep = 0;
+	c->next = false;
+	if (masked)
+		return true;
+	if (!c->program[0]) {
+		begin_command(c, word, n);
+		return false;
+	}
+	for (size_t i = 0; i < COUNT(programs); i++) {
+		size_t m = strlen(programs[i].option);
+
+		if (strcmp(c->program, programs[i].name) != 0)
+			continue;
+		c->after |= is(word, n, programs[i].after);
+		if (*programs[i].after && !c->after)
+			continue;
+		c->next |= is(word, n, programs[i].option) && programs[i].where & NEXT;
+		if (n > m && programs[i].where & BEHIND && !strncmp(word, programs[i].option, m)) {
+			*keep = m;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- texts ---- */
+
 /* Bytes up to the value in NAME=value, NAME: value, --NAME value and Bearer value, when that is a
  * secret; 0: it is none. A value is a quoted text, the rest of a header's line or a word. */
 static size_t assignment(const char *text, size_t *value)
 {
 	static const char quotes[] = "\"'", word_ends[] = " \t\n\"'&|;<>)";
+	enum { NAME_MOST = 128 };
 	size_t n = strspn(text, "-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-	const char *at = text + n, *ends = word_ends;
-	bool secret;
+	const char *at = text + n, *ends = word_ends, *begin, *name = text;
+	size_t len = n;
+	bool secret = false, quoted = *at && strchr(quotes, *at) && at[1] == ':'; /* JSON */
 
-	if (*at && strchr(quotes, *at) && at[1] == ':') /* JSON */
-		at++;
+	if (n > NAME_MOST) { /* its end tells, in bounded time */
+		name = at - NAME_MOST;
+		len = NAME_MOST;
+	}
+	at += quoted;
+	begin = *at ? at + 1 + strspn(at + 1, *at == '=' ? "" : " \t") : at;
+	begin += *begin && strchr(quotes, *begin);
 	if (*at == '=') {
-		secret = secret_assigned(text, n);
-	} else if (*at == ':') {
-		secret = secret_flag(text, n) && at[1] != '/';
+		secret = is_secret(name, len, begin);
+	} else if (*at == ':' && at[1] != '/') {
+		bool weak = quoted || at[1] == ' ' || is(text, n, "pass");
+
+		secret = secret_flag(name, len) || (weak && is_secret(name, len, begin));
 		ends = "\n\"'";
-	} else {
-		secret = (*text == '-' && secret_flag(text, n)) ||
-			 (n == strlen("bearer") && !strncasecmp(text, "bearer", n));
-		secret = secret && *at == ' ' && at[1] != '-';
+	} else if (*at == ' ' && at[1] != '-') {
+		secret = *text == '-' ? is_secret(name, len, begin)
+				      : n == strlen("bearer") && !strncasecmp(text, "bearer", n);
 	}
 	if (!n || !secret)
 		return 0;
@@ -133,53 +281,97 @@ static size_t parameter(const char *text)
 
 	if (text[n] != '=' || !n)
 		return 0;
-	return secret_variable(text, n) || (n == 3 && !strncasecmp(text, "sig", n)) ? n + 1 : 0;
+	return secret_variable(text, n) || is(text, n, "sig") ? n + 1 : 0;
 }
 
-/* Bytes of a token; 0: this is none. */
-static size_t token(const char *text)
+/* 1234567890:AA...: of a bot. */
+static size_t bot_token(const char *text)
 {
-	size_t i = 0, n = 0;
+	enum { DIGITS_LEAST = 8, DIGITS_MOST = 10, REST_LEAST = 32 };
+	size_t digits = strspn(text, "0123456789"), n = digits;
 
-	while (i < COUNT(tokens) &&
-	       strncmp(text, tokens[i].beginning, strlen(tokens[i].beginning)) != 0)
+	if (digits < DIGITS_LEAST || digits > DIGITS_MOST || strncmp(text + n, ":AA", 3) != 0)
+		return 0;
+	for (n++; isalnum((unsigned char)text[n]) || (text[n] && strchr("_-", text[n])); n++)
+		;
+	return n - digits > REST_LEAST ? n : 0;
+}
+
+/* Bytes of a token; 0: this is none. inner: behind a '_', where only what is long enough to be sure
+ * begins one. */
+static size_t token(const char *text, bool inner)
+{
+	enum { SURE = 4 };
+	size_t i = 0, n = 0;
+	bool is_path;
+
+	while (i < COUNT(tokens) && (strncmp(text, tokens[i].beginning, tokens[i].n) != 0 ||
+				     (inner && tokens[i].n < SURE)))
 		i++;
 	if (i == COUNT(tokens))
-		return 0;
-	while (isalnum((unsigned char)text[n]) || (text[n] && strchr("_-.", text[n])))
+		return inner ? 0 : bot_token(text);
+	is_path = strchr(tokens[i].beginning, '/');
+	while (isalnum((unsigned char)text[n]) ||
+	       (text[n] && strchr(is_path ? "_-./" : "_-.", text[n])))
 		n++;
 	return n >= tokens[i].least ? n : 0;
 }
 
+/* What of the text is masked: *keep bytes stay, the n behind them go; 0 and 0: nothing here. */
+static size_t secret_at(const char *text, bool word_begins, bool inner, size_t *keep)
+{
+	size_t n = word_begins || inner ? token(text, !word_begins) : 0;
+
+	*keep = 0;
+	if (!n && word_begins)
+		*keep = assignment(text, &n);
+	if (*keep || n)
+		return n;
+	if (!strncmp(text, "://", 3)) {
+		*keep = 3;
+		return user_info(text + 3);
+	}
+	if (*text == '?' || *text == '&') {
+		*keep = parameter(text + 1);
+		*keep += *keep > 0;
+		return *keep ? strcspn(text + *keep, "&# \t\n\"'") : 0;
+	}
+	return 0;
+}
+
+/* A word of a shell's command begins here. True: it is masked behind *keep bytes, in all n. */
+static bool command_word(struct secret_command *c, const char *text, size_t *keep, size_t *n)
+{
+	*n = strcspn(text, " \t\n;|&<>()");
+	return *n && secret_word(c, text, *n, keep) && *n > *keep;
+}
+
 void secret_text(struct bytes *out, const char *text)
 {
-	bool word_begins = true;
+	struct secret_command command = { "", false, false };
+	bool begins = true, inner = false, blank = true;
 
 	if (strstr(text, "-----BEGIN ")) { /* a key or a certificate in full */
 		bytes_puts(out, SECRET_MASK);
 		return;
 	}
 	while (*text) {
-		size_t n = word_begins ? token(text) : 0, keep = 0;
+		size_t keep = 0, n = 0, word;
 
-		if (!n && word_begins)
-			keep = assignment(text, &n);
-		if (keep) {
-			/* as it is */
-		} else if (!n && !strncmp(text, "://", 3)) {
-			keep = 3;
-			n = user_info(text + keep);
-		} else if (!n && (*text == '?' || *text == '&')) {
-			keep = parameter(text + 1);
-			keep += keep > 0;
-			n = keep ? strcspn(text + keep, "&# \t\n\"'") : 0;
-		}
+		if (blank && command_word(&command, text, &keep, &word))
+			n = word - keep;
+		else
+			n = secret_at(text, begins, inner, &keep);
 		if (!keep && !n)
 			keep = 1;
 		bytes_put(out, text, keep);
 		if (n)
 			bytes_puts(out, SECRET_MASK);
 		text += keep + n;
-		word_begins = !isalnum((unsigned char)text[-1]) && text[-1] != '_';
+		begins = !isalnum((unsigned char)text[-1]) && text[-1] != '_';
+		inner = text[-1] == '_';
+		blank = strchr(" \t\n;|&(", text[-1]) != NULL;
+		if (blank && !strchr(" \t", text[-1]))
+			command = (struct secret_command){ "", false, false };
 	}
 }

@@ -4,7 +4,8 @@
  * go by or by how they look.
  *
  * A guess, made to hide too much rather than too little; docs/metadata.md lists what it goes by. It
- * cannot know a secret that has neither name nor shape.
+ * cannot know a secret that has neither name nor shape. Names and shapes are data:
+ * job/secrets.def.
  */
 #ifndef SONDE_JOB_SECRET_H
 #define SONDE_JOB_SECRET_H
@@ -21,6 +22,14 @@ bool secret_variable(const char *name, size_t n);
 /* The same of what is given a value by '=': a variable where the name has no small letters, else a
  * flag. */
 bool secret_assigned(const char *name, size_t n);
+/* The words of a command, one after the other; {0} at its begin. */
+struct secret_command {
+	char program[24];
+	bool after, next;
+};
+/* True: what stands behind the first *keep of the n bytes of the word is a secret, since this
+ * program takes it there: curl -u me:hush, mysql -phush. */
+bool secret_word(struct secret_command *c, const char *word, size_t n, size_t *keep);
 /* The text with what looks like a secret masked: user and password before a host in a URL, query
  * parameters, assignments, flags and headers named like secrets, tokens of well-known forms. */
 void secret_text(struct bytes *out, const char *text);

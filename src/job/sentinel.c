@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/orphan.h"
+#include "job/signals.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -28,8 +29,8 @@ static _Noreturn void watch(int launcher)
 	struct signalfd_siginfo info;
 	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	signals_all(&all);
+	signals_mask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "sonde-sentinel");
 	descriptors_close(0, launcher);
 	p[1] = (struct pollfd){ .fd = signalfd(-1, &all, SFD_CLOEXEC), .events = POLLIN };
@@ -60,7 +61,7 @@ void sentinel_start(struct sentinel *s)
 	s->fd = pair[0];
 }
 
-bool sentinel_got(struct sentinel *s, int signal)
+bool sentinel_got(struct sentinel *s, int signal, int64_t since_ns)
 {
 	int64_t arrived = clock_mono_ns(), until = arrived + ANSWER_MS * NS_PER_MS;
 	struct sighting seen;
@@ -74,7 +75,7 @@ bool sentinel_got(struct sentinel *s, int signal)
 			continue;
 		if (recv(s->fd, &seen, sizeof seen, MSG_DONTWAIT) != (ssize_t)sizeof seen)
 			return false;
-		if (seen.signal > 0 && seen.signal < 65)
+		if (seen.signal > 0 && seen.signal <= SIGNALS && seen.at_ns >= since_ns)
 			s->group_ns[seen.signal] = seen.at_ns;
 	}
 	return arrived - s->group_ns[signal] < TOGETHER_MS * NS_PER_MS;

@@ -21,8 +21,8 @@ struct sentinel {
 /* Forked twice, so that it is nobody's child. Must come before the launcher becomes a sub-reaper.
  */
 void sentinel_start(struct sentinel *s);
-/* Was this signal, that has just arrived here, for the whole group? Waits a moment for the answer.
- */
-bool sentinel_got(struct sentinel *s, int signal);
+/* Was this signal, that has just arrived here, for the whole group, and sent since the command is a
+ * member of it? Waits a moment for the answer. */
+bool sentinel_got(struct sentinel *s, int signal, int64_t since_ns);
 
 #endif

@@ -14,37 +14,48 @@ static size_t secret_prefix(const char *word)
 	return word[n] == '=' && secret_assigned(word, n) ? n + 1 : 0;
 }
 
-static void quoted(struct bytes *out, const char *word)
+static void quoted(struct bytes *out, struct bytes *masked, const char *word)
 {
-	struct bytes masked = { 0 };
-
-	secret_text(&masked, word);
-	bytes_u8(&masked, '\0');
-	if (masked.failed)
+	bytes_reset(masked);
+	secret_text(masked, word);
+	bytes_u8(masked, '\0');
+	if (masked->failed)
 		out->failed = true;
 	else
-		escape_shell(out, (const char *)masked.data);
-	bytes_free(&masked);
+		escape_shell(out, (const char *)masked->data);
 }
 
-void words_join(struct bytes *out, char *const *argv)
+void words_join_with(struct bytes *out, struct bytes *scratch, char *const *argv)
 {
+	struct secret_command command = { 0 };
 	bool mask_next = false;
 
 	for (size_t i = 0; argv[i]; i++) {
 		const char *word = argv[i];
-		size_t prefix = secret_prefix(word);
+		size_t prefix = secret_prefix(word), keep;
+		bool taken = secret_word(&command, word, strlen(word), &keep);
 
 		if (i)
 			bytes_u8(out, ' ');
 		if (mask_next && word[0] != '-') {
 			bytes_puts(out, SECRET_MASK);
+		} else if (taken && strlen(word) > keep) {
+			bytes_put(out, word, keep);
+			bytes_puts(out, SECRET_MASK);
 		} else if (prefix) {
 			bytes_put(out, word, prefix);
 			bytes_puts(out, SECRET_MASK);
 		} else {
-			quoted(out, word);
+			quoted(out, scratch, word);
 		}
 		mask_next = word[0] == '-' && !prefix && secret_flag(word, strlen(word));
 	}
+}
+
+void words_join(struct bytes *out, char *const *argv)
+{
+	struct bytes scratch = { 0 };
+
+	words_join_with(out, &scratch, argv);
+	bytes_free(&scratch);
 }

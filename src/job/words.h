@@ -11,5 +11,7 @@
 #include "base/bytes.h"
 
 void words_join(struct bytes *out, char *const *argv);
+/* The same, which allocates nothing where both are fixed; scratch is for one word. */
+void words_join_with(struct bytes *out, struct bytes *scratch, char *const *argv);
 
 #endif

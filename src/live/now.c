@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/root.h"
 #include "live/now_part.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { LATE_S = 5, SILENT_S = 60 };
 
@@ -148,6 +150,27 @@ static int node_look(struct now_node *n, int64_t mono_ns, int64_t utc_ns)
 	return rc;
 }
 
+bool now_is_here(const struct now_node *n)
+{
+	const struct follow_meta *boot = follow_meta(n->from, "host.boot_id");
+	const struct follow_meta *pids = follow_meta(n->from, "monitor.pid_namespace");
+	struct root proc;
+	struct stat here;
+	char id[64];
+	bool same = false;
+
+	if (!boot || boot->type != META_TEXT || !pids || pids->type != META_INT ||
+	    root_open(&proc, "/proc"))
+		return false;
+	if (root_read(&proc, "sys/kernel/random/boot_id", id, sizeof id) > 0 &&
+	    !fstatat(proc.fd, "self/ns/pid", &here, 0)) {
+		id[strcspn(id, "\n")] = '\0';
+		same = !strcmp(id, boot->text) && (int64_t)here.st_ino == pids->value;
+	}
+	root_close(&proc);
+	return same;
+}
+
 static bool is_current(const struct now_node *n)
 {
 	return n->state == NOW_RUNNING || n->state == NOW_LATE;
@@ -174,8 +197,16 @@ static void add_node(struct now *x, uint32_t i, double *gpus, double *used)
 {
 	static const enum now_figure summed[] = { NOW_CPU,     NOW_CPU_TIME,  NOW_MEMORY, NOW_READ,
 						  NOW_WRITTEN, NOW_PROCESSES, NOW_THREADS };
-	static const enum now_figure of_host[] = { NOW_CORES, NOW_MEMORY_LIMIT, NOW_GPU_MEMORY,
-						   NOW_GPU_MEMORY_TOTAL, NOW_POWER };
+	static const enum now_figure of_host[] = { NOW_CORES,
+						   NOW_MEMORY_LIMIT,
+						   NOW_GPU_MEMORY,
+						   NOW_GPU_MEMORY_TOTAL,
+						   NOW_POWER,
+						   NOW_NODE_CPU,
+						   NOW_NODE_CORES,
+						   NOW_NODE_MEMORY_TOTAL,
+						   NOW_NODE_MEMORY_FREE,
+						   NOW_LOAD };
 	const struct now_node *n = &x->node[i];
 
 	for (size_t k = 0; k < sizeof summed / sizeof summed[0]; k++)

@@ -30,6 +30,14 @@ enum now_figure {
 	NOW_GPU_MEMORY_TOTAL,
 	NOW_POWER,
 	NOW_TEMPERATURE,
+	NOW_NODE_CPU,   /* cores that work on the node, whoever uses them */
+	NOW_OTHERS_CPU, /* those of them that the job does not */
+	NOW_NODE_CORES,
+	NOW_NODE_MEMORY, /* that programs use on the node */
+	NOW_OTHERS_MEMORY,
+	NOW_NODE_MEMORY_TOTAL,
+	NOW_NODE_MEMORY_FREE,
+	NOW_LOAD, /* threads that run or wait, 1 min */
 	NOW_FIGURE_NUMBER_OF
 };
 
@@ -87,7 +95,9 @@ void now_close(struct now *x);
 struct now_thing {
 	uint32_t id; /* of its instance */
 	const char *name;
-	int64_t pid; /* 0: none */
+	const char *command_line; /* NULL: not known */
+	uint32_t parent;          /* instance, or 0 */
+	int64_t pid;              /* 0: none */
 	double figure[NOW_FIGURE_NUMBER_OF];
 };
 struct now_things {
@@ -98,6 +108,9 @@ struct now_things {
  * -ENOMEM; in either case things_free. */
 int now_things(const struct now_node *n, const char *domain, struct now_things *out);
 void now_things_free(struct now_things *t);
+
+/* Are its processes those of this machine, by the same numbers? */
+bool now_is_here(const struct now_node *n);
 
 /* What series i of the node is now, in *unit: a counter's rate, else its value. */
 double now_value(const struct now_node *n, uint32_t i, enum unit *unit);

@@ -27,6 +27,14 @@ const struct now_figure_row now_figures[] = {
 	[NOW_GPU_MEMORY_TOTAL] = { "gpu_memory_total_bytes", UNIT_BYTES },
 	[NOW_POWER] = { "gpu_power_watts", UNIT_WATTS },
 	[NOW_TEMPERATURE] = { "gpu_temperature_celsius", UNIT_CELSIUS },
+	[NOW_NODE_CPU] = { "node_cpu_cores", UNIT_CORES },
+	[NOW_OTHERS_CPU] = { "others_cpu_cores", UNIT_CORES },
+	[NOW_NODE_CORES] = { "node_cores_count", UNIT_COUNT },
+	[NOW_NODE_MEMORY] = { "node_memory_bytes", UNIT_BYTES },
+	[NOW_OTHERS_MEMORY] = { "others_memory_bytes", UNIT_BYTES },
+	[NOW_NODE_MEMORY_TOTAL] = { "node_memory_total_bytes", UNIT_BYTES },
+	[NOW_NODE_MEMORY_FREE] = { "node_memory_available_bytes", UNIT_BYTES },
+	[NOW_LOAD] = { "node_load", UNIT_ONE },
 };
 _Static_assert(sizeof now_figures / sizeof now_figures[0] == NOW_FIGURE_NUMBER_OF, "a row each");
 
@@ -44,6 +52,13 @@ enum role {
 	ROLE_CPU_LIMIT,
 	ROLE_MEMORY_LIMIT,
 	ROLE_MEMORY_TOTAL,
+	ROLE_NODE_USER,
+	ROLE_NODE_NICE,
+	ROLE_NODE_SYSTEM,
+	ROLE_NODE_IRQ,
+	ROLE_NODE_SOFTIRQ,
+	ROLE_NODE_AVAILABLE,
+	ROLE_NODE_LOAD,
 	ROLE_PROCESS_CPU,
 	ROLE_PROCESS_RSS,
 	ROLE_PROCESS_READ,
@@ -72,6 +87,13 @@ static const struct role_row {
 	[ROLE_CPU_LIMIT] = { "cgroup.cpu_limit_cores", NOW_CORES },
 	[ROLE_MEMORY_LIMIT] = { "cgroup.memory_limit_bytes", NOW_MEMORY_LIMIT },
 	[ROLE_MEMORY_TOTAL] = { "node.memory_total_bytes", NOW_MEMORY_LIMIT },
+	[ROLE_NODE_USER] = { "node.cpu_user_seconds", NOW_NODE_CPU },
+	[ROLE_NODE_NICE] = { "node.cpu_nice_seconds", NOW_NODE_CPU },
+	[ROLE_NODE_SYSTEM] = { "node.cpu_system_seconds", NOW_NODE_CPU },
+	[ROLE_NODE_IRQ] = { "node.cpu_irq_seconds", NOW_NODE_CPU },
+	[ROLE_NODE_SOFTIRQ] = { "node.cpu_softirq_seconds", NOW_NODE_CPU },
+	[ROLE_NODE_AVAILABLE] = { "node.memory_available_bytes", NOW_NODE_MEMORY_FREE },
+	[ROLE_NODE_LOAD] = { "node.load_1min", NOW_LOAD },
 	[ROLE_PROCESS_CPU] = { "process.cpu_seconds", NOW_CPU },
 	[ROLE_PROCESS_RSS] = { "process.resident_bytes", NOW_MEMORY },
 	[ROLE_PROCESS_READ] = { "process.read_bytes", NOW_READ },
@@ -104,10 +126,19 @@ static double quotient(double a, double b)
 	return b > 0 ? a / b : (double)NAN;
 }
 
+/* Both are read a moment apart. */
+static double rest(double whole, double part)
+{
+	return isnan(whole) || isnan(part) ? (double)NAN : fmax(whole - part, 0);
+}
+
 void now_figures_ratios(double figure[NOW_FIGURE_NUMBER_OF])
 {
 	figure[NOW_CPU_RATIO] = quotient(figure[NOW_CPU], figure[NOW_CORES]);
 	figure[NOW_MEMORY_RATIO] = quotient(figure[NOW_MEMORY], figure[NOW_MEMORY_LIMIT]);
+	figure[NOW_OTHERS_CPU] = rest(figure[NOW_NODE_CPU], figure[NOW_CPU]);
+	figure[NOW_NODE_MEMORY] = rest(figure[NOW_NODE_MEMORY_TOTAL], figure[NOW_NODE_MEMORY_FREE]);
+	figure[NOW_OTHERS_MEMORY] = rest(figure[NOW_NODE_MEMORY], figure[NOW_MEMORY]);
 	figure[NOW_GPU_MEMORY_RATIO] =
 		quotient(figure[NOW_GPU_MEMORY], figure[NOW_GPU_MEMORY_TOTAL]);
 }
@@ -143,8 +174,12 @@ static void take(double figure[NOW_FIGURE_NUMBER_OF], const struct now_node *n, 
 
 	if (role == ROLE_CPU || role == ROLE_PROCESS_CPU)
 		figure[NOW_CPU_TIME] = cpu_time_of(&n->from->series[i]);
+	if (role == ROLE_MEMORY_TOTAL)
+		figure[NOW_NODE_MEMORY_TOTAL] = v;
 	if (f == NOW_CORES || f == NOW_MEMORY_LIMIT)
 		least(&figure[f], v);
+	else if (f == NOW_NODE_CPU)
+		figure[f] = role == ROLE_NODE_USER ? v : figure[f] + v;
 	else if (role != ROLE_RSS || isnan(figure[f]))
 		figure[f] = isnan(v) ? figure[f] : v;
 }
@@ -202,6 +237,7 @@ void now_figures_look(struct now_node *n)
 	}
 	gpus_put(n, &gpus);
 	least_meta(&n->figure[NOW_CORES], n->from, "node.cores_present");
+	least_meta(&n->figure[NOW_NODE_CORES], n->from, "node.cores_present");
 	least_meta(&n->figure[NOW_CORES], n->from, "node.cores_allowed");
 	least_meta(&n->figure[NOW_CORES], n->from, "job.cores_asked");
 	least_meta(&n->figure[NOW_MEMORY_LIMIT], n->from, "node.memory_bytes");
@@ -219,7 +255,11 @@ static struct now_thing *thing_add(struct now_things *t, const struct follow_ins
 		return NULL;
 	t->thing = moved;
 	to = &moved[t->n++];
-	*to = (struct now_thing){ .id = in->id, .name = in->name, .pid = in->pid };
+	*to = (struct now_thing){ .id = in->id,
+				  .name = in->name,
+				  .command_line = in->command_line,
+				  .parent = in->parent,
+				  .pid = in->pid };
 	now_figures_clear(to->figure);
 	return to;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "core/table_series.h"
+#include "report/own.h"
 
 #include <errno.h>
 #include <math.h>
@@ -267,12 +268,49 @@ static int figures(struct pass *p, const struct tracking *t, struct err *e)
 	return rc;
 }
 
+/* The job's own numbers: "epoch/loss" for the words of a mark, else the counter's name; of several
+ * nodes with the host before it. A step is a value. */
+static int give_own(struct pass *p, const struct own_series *s, bool of_many, struct err *e)
+{
+	const struct run_node *node = &p->run->nodes[s->node];
+	char name[HOST_SIZE + OWN_NAME + 2], key[KEY_SIZE], *blank;
+	int rc = 0;
+
+	snprintf(name, sizeof name, "%.*s%s%s", HOST_SIZE, of_many && node->host ? node->host : "",
+		 of_many ? "/" : "", s->name);
+	blank = s->mark ? strrchr(name, ' ') : NULL;
+	if (blank)
+		*blank = '/';
+	tracker_key(key, sizeof key, name);
+	for (uint32_t i = 0; i < s->npoints && !rc; i++) {
+		int64_t start_ms = p->run->t0_utc_ns / NS_PER_MS;
+		const struct point point = { key, s->value[i],
+					     start_ms + (int64_t)(s->at_s[i] * 1e3), i };
+
+		rc = p->take(p->ctx, &point, e);
+	}
+	return rc;
+}
+
+static int own_numbers(struct pass *p, bool of_many, struct err *e)
+{
+	struct own own;
+	int rc = own_make(&own, p->run, e);
+
+	for (uint32_t i = 0; i < own.nseries && !rc; i++)
+		rc = give_own(p, &own.series[i], of_many, e);
+	own_free(&own);
+	return rc;
+}
+
 int mlflow_points(struct run *r, const struct tracking *t, const char *node_id, point_take take,
 		  void *ctx, struct err *e)
 {
 	struct pass p = { .run = r, .take = take, .ctx = ctx, .every_s = window_of(r, t->n) };
 	int rc = samples(&p, t, node_id, e);
 
+	if (!rc)
+		rc = own_numbers(&p, t->n > 1, e);
 	if (!rc)
 		rc = figures(&p, t, e);
 	series_close(&p.series);

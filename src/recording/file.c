@@ -25,8 +25,9 @@ struct reading {
 	unsigned sealed_already[TAIL_SLOTS]; /* SEAL_ bits of the tail's generations found in blocks
 					      */
 	struct head head;
-	bool have_head;
+	bool have_head, have_end;
 	uint32_t generation; /* last that was found in a block */
+	uint32_t chunked;    /* last whose rows were found, too */
 	uint32_t next_sequence;
 	bool gap_reported;    /* since the last good block */
 	uint64_t cut_at, cut; /* a block that is cut off by the end of the file */
@@ -45,6 +46,8 @@ static void generation_found(struct reading *g, uint64_t generation, unsigned pa
 {
 	if (generation > g->generation && generation <= UINT32_MAX)
 		g->generation = (uint32_t)generation;
+	if (part == SEAL_CHUNK && generation > g->chunked && generation <= UINT32_MAX)
+		g->chunked = (uint32_t)generation;
 	for (int i = 0; i < TAIL_SLOTS; i++) {
 		if (g->tail.slot[i].generation == generation)
 			g->sealed_already[i] |= part;
@@ -108,6 +111,7 @@ static int content_take(struct reading *g, const struct block *b, bool in_memory
 		return g->v->spans && !in_memory ? g->v->spans(g->v->ctx, b) : 0;
 	case BLOCK_END:
 		g->found->closed = b->length > 0 && b->payload[0] == 1;
+		g->have_end = true;
 		return 0;
 	default:
 		return 0; /* of a later kind */
@@ -155,7 +159,7 @@ static int blocks_take(struct reading *g, int fd)
 	while ((rc = blocks_next(&s, &b)) > 0) {
 		if (!order_check(g, &s, &b))
 			continue;
-		g->found->closed = false; /* an end is an end only at the end */
+		g->found->closed = g->have_end = false; /* an end is an end only at the end */
 		if (b.version > FORMAT_VERSION) {
 			g->found->future = true;
 			continue;
@@ -189,6 +193,9 @@ static int slot_seal(struct reading *g, struct sealer *sealer, int i)
 	const struct tail_slot *s = &g->tail.slot[i];
 	struct image image = { s->data, s->len, 1, s->generation };
 	unsigned which = (SEAL_EVENTS | SEAL_CHUNK) & ~g->sealed_already[i];
+	/* A block that is cut off has this generation, or the rows of the one before it. */
+	bool follows =
+		s->generation == g->generation + 1 && (!g->cut || g->chunked == g->generation);
 	int rc;
 
 	if (!which || !s->generation) {
@@ -196,7 +203,7 @@ static int slot_seal(struct reading *g, struct sealer *sealer, int i)
 			slot_damage(g, s);
 		return 0;
 	}
-	if (s->generation > g->generation + 1)
+	if (s->generation > g->generation && !follows)
 		g->v->damage(g->v->ctx, true, tail_slot_at(g->tail.head.slot, s->generation), 0,
 			     "samples before this slot's are missing");
 	slot_damage(g, s);
@@ -207,11 +214,10 @@ static int slot_seal(struct reading *g, struct sealer *sealer, int i)
 		return 0;
 	}
 	/* What a block held that is cut off, because it was just being written, is here. */
-	if (s->generation == g->generation + 1 ||
-	    (s->generation == g->generation && which & SEAL_CHUNK))
+	if (follows || (s->generation == g->generation && which & SEAL_CHUNK))
 		g->cut = 0;
-	if (s->generation > g->generation)
-		g->generation = s->generation;
+	if (s->generation >= g->generation)
+		g->generation = g->chunked = s->generation;
 	return rc;
 }
 
@@ -268,7 +274,41 @@ static int sonde_take(struct reading *g, int dirfd, const char *sonde)
 	return rc;
 }
 
-static int files_take(struct reading *g, int dirfd, const char *sonde, int tail_rc)
+static const char *tail_fault(const struct tail *t, int rc)
+{
+	switch (rc) {
+	case 0:
+		return t->cut ? "it is cut off: samples since the last block may be missing" : NULL;
+	case -ENOENT:
+		return "it is missing: samples since the last block may be missing";
+	case -ENODATA:
+		return "it is empty: samples since the last block may be missing";
+	case -EBADMSG:
+		return "its head cannot be read: samples since the last block may be missing";
+	case -EPROTO:
+		return NULL; /* the file's version is told */
+	default:
+		return "it cannot be read: samples since the last block may be missing";
+	}
+}
+
+/* A recording without an end has a tail, whole from before its first block. One that began while it
+ * was read has it now. */
+static void tail_check(struct reading *g, int dirfd, const char *tail, int rc)
+{
+	const char *fault = g->have_end ? NULL : tail_fault(&g->tail, rc);
+	struct tail now = { 0 };
+	uint64_t at = g->tail.data.len;
+
+	if (fault)
+		fault = tail_fault(&now, tail ? tail_read(&now, dirfd, tail) : -ENOENT);
+	tail_free(&now);
+	if (fault)
+		g->v->damage(g->v->ctx, true, at, 0, fault);
+}
+
+static int files_take(struct reading *g, int dirfd, const char *sonde, const char *tail,
+		      int tail_rc)
 {
 	int rc = sonde_take(g, dirfd, sonde);
 
@@ -276,8 +316,8 @@ static int files_take(struct reading *g, int dirfd, const char *sonde, int tail_
 		rc = 0;
 	if (tail_rc == -EPROTO)
 		g->found->future = true;
-	if (tail_rc == -EBADMSG && !rc && !g->found->closed)
-		g->v->damage(g->v->ctx, true, 0, 0, "its head cannot be read");
+	if (!rc && (g->found->blocks || g->have_tail))
+		tail_check(g, dirfd, tail, tail_rc);
 	if (!rc && g->have_tail)
 		rc = tail_take(g);
 	if (!rc && g->cut)
@@ -299,7 +339,7 @@ int file_read(int dirfd, const char *sonde, const char *tail, const struct file_
 	*found = (struct file_found){ 0 };
 	tail_rc = tail ? tail_read(&g.tail, dirfd, tail) : -ENOENT;
 	g.have_tail = !tail_rc;
-	rc = tail_rc == -ENOMEM ? -ENOMEM : files_take(&g, dirfd, sonde, tail_rc);
+	rc = tail_rc == -ENOMEM ? -ENOMEM : files_take(&g, dirfd, sonde, tail, tail_rc);
 	tail_free(&g.tail);
 	bytes_free(&g.events);
 	return rc;

@@ -23,7 +23,9 @@ enum follow_state {
 struct follow_instance {
 	uint32_t id;
 	char *domain, *name; /* name is hostile text: escape where it goes */
+	char *command_line;  /* its label of that name, hostile; NULL: none */
 	int64_t pid;         /* its label "pid"; 0: none */
+	uint32_t parent;     /* instance, or 0 */
 	bool aside;          /* INSTANCE_ASIDE: left out of totals */
 };
 

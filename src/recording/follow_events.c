@@ -187,7 +187,9 @@ static int take_instance(struct follow *f, struct follow_file *x, const struct r
 		return -ENOMEM;
 	x->instance = moved;
 	memmove(moved + at + 1, moved + at, (x->ninstances - at) * sizeof *moved);
-	moved[at] = (struct follow_instance){ .id = e->id, .aside = e->flags & INSTANCE_ASIDE };
+	moved[at] = (struct follow_instance){ .id = e->id,
+					      .parent = e->parent,
+					      .aside = e->flags & INSTANCE_ASIDE };
 	x->ninstances++;
 	return instance_call(&moved[at], e->domain, e->name) ? 0 : -ENOMEM;
 }
@@ -201,7 +203,11 @@ static int take_label(struct follow *f, struct follow_file *x, const struct reco
 	(void)f;
 	if (in && text && !strcmp(r->event.name, "pid") && number_i64(&text, &pid) && !*text)
 		in->pid = pid;
-	return 0;
+	if (!in || !in->name || !text || strcmp(r->event.name, "command_line") != 0)
+		return 0;
+	free(in->command_line);
+	in->command_line = strndup(text, FOLLOW_TEXT_MAX);
+	return in->command_line ? 0 : -ENOMEM;
 }
 
 static int take_name(struct follow *f, struct follow_file *x, const struct record *r)
@@ -229,6 +235,7 @@ static int take_end(struct follow *f, struct follow_file *x, const struct record
 	if (!in || !in->name)
 		return 0;
 	free(in->domain);
+	free(in->command_line);
 	*in = (struct follow_instance){ .id = in->id };
 	x->nended++;
 	return 0;

@@ -31,8 +31,10 @@ void follow_file_reset(struct follow_file *x)
 {
 	struct follow_node *n = &x->node;
 
-	for (uint32_t i = 0; i < x->ninstances; i++)
+	for (uint32_t i = 0; i < x->ninstances; i++) {
 		free(x->instance[i].domain);
+		free(x->instance[i].command_line);
+	}
 	for (uint32_t i = 0; i < n->nmetas; i++) {
 		free(n->metas[i].key);
 		free(n->metas[i].text);

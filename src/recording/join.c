@@ -326,7 +326,7 @@ static int none_set(struct join *j)
 	return 0;
 }
 
-static int open_path(struct join *j, const char *path, struct err *e)
+static int open_path(struct join *j, const char *path, const struct join_attempts *a, struct err *e)
 {
 	struct stat st;
 	int rc;
@@ -337,9 +337,12 @@ static int open_path(struct join *j, const char *path, struct err *e)
 	if (!j->run.path || none_set(j) || chunk_reader_init(&j->chunk))
 		return err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
 	rc = S_ISDIR(st.st_mode) ? directory_list(j, j->run.path, e) : file_list(j, j->run.path, e);
+	if (!rc && a->nkeep)
+		join_attempts_leave(j, a);
 	if (!rc)
 		rc = recordings_read(j, e);
-	if (!rc && join_sort(j))
+	if (!rc &&
+	    (join_attempts_tell(j, a) || join_sort(j) || run_index_metas(&j->metas_of, &j->run)))
 		rc = err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
 	return rc;
 }
@@ -349,25 +352,58 @@ int run_open(struct run **r, const char *path, struct err *e)
 	return run_open_telling(r, path, &(struct run_telling){ 0 }, e);
 }
 
-int run_open_telling(struct run **r, const char *path, const struct run_telling *t, struct err *e)
+static int join_open(struct join **out, const char *path, const struct join_attempts *a,
+		     const struct run_telling *t, struct err *e)
 {
 	struct join *j = calloc(1, sizeof *j);
 	int rc;
 
-	*r = NULL;
+	*out = NULL;
 	if (!j)
 		return err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
 	j->dir = j->fd = -1;
 	j->telling = *t;
-	rc = open_path(j, path, e);
-	if (rc) {
+	rc = open_path(j, path, a, e);
+	if (rc)
 		run_close(&j->run);
+	else
+		*out = j;
+	return rc;
+}
+
+/* Of a job that began again, the recordings of its last attempt. */
+static int join_open_last(struct join **out, const char *path, const struct run_telling *t,
+			  struct err *e)
+{
+	struct join_attempts a = { 0 };
+	int rc = join_open(out, path, &a, t, e), several;
+
+	if (rc)
 		return rc;
+	several = join_attempts_find(&a, &(*out)->run);
+	if (several) {
+		run_close(&(*out)->run);
+		*out = NULL;
+		rc = several < 0 ? err_set(e, several, "not enough memory to read %.300s", path)
+				 : join_open(out, path, &a, t, e);
 	}
+	join_attempts_free(&a);
+	return rc;
+}
+
+int run_open_telling(struct run **r, const char *path, const struct run_telling *t, struct err *e)
+{
+	struct join *j;
+	int rc = join_open_last(&j, path, t, e);
+
+	*r = NULL;
+	if (rc || !j)
+		return rc;
 	idmap_free(&j->file_metrics);
 	idmap_free(&j->file_instances);
 	idmap_free(&j->file_words);
 	zero_set(&j->run);
+	j->run.metas_of = &j->metas_of;
 	j->run.reader = j;
 	j->run.rewind = join_rewind;
 	j->run.next_chunk = join_next_chunk;
@@ -411,6 +447,7 @@ void run_close(struct run *r)
 	free(r->marks);
 	free(r->spans);
 	free(r->metas);
+	run_index_free(&j->metas_of);
 	free(r->damages);
 	if (j->dir >= 0)
 		close(j->dir);

@@ -25,8 +25,10 @@ struct run_telling {
 int run_open_telling(struct run **r, const char *path, const struct run_telling *t, struct err *e);
 void run_close(struct run *r);
 
-/* The newest sonde_* directory below dir, by the time in its newest recording's head.
- * Writes its path to out. 0 or -ENOENT. */
+/* A recording is a directory that holds node-*.sonde, whatever its name. */
+bool run_is_recorded(const char *dir);
+/* The newest recording right below dir, by the time in its newest head; else dir itself when it is
+ * one. Writes its path to out. 0 or -ENOENT. */
 int run_newest(const char *dir, char *out, size_t size, struct err *e);
 
 #endif

@@ -421,6 +421,19 @@ int join_event(struct join *j, const struct record *r)
 
 /* ---- labels and finals, side by side per instance ---- */
 
+/* What is said again replaces what was said before. */
+static void label_put(struct run_label *own, uint32_t *n, const struct run_label *label)
+{
+	enum { LOOKED_AT = 16 };
+
+	for (uint32_t i = *n; i > 0 && *n - i < LOOKED_AT; i--)
+		if (!strcmp(own[i - 1].key, label->key)) {
+			own[i - 1] = *label;
+			return;
+		}
+	own[(*n)++] = *label;
+}
+
 static int labels_sort(struct join *j)
 {
 	struct run *r = &j->run;
@@ -441,7 +454,7 @@ static int labels_sort(struct join *j)
 	for (uint32_t i = 0; i < j->nlabels; i++) {
 		struct run_instance *in = &r->instances[j->labels[i].instance];
 
-		r->labels[in->first_label + in->nlabels++] = j->labels[i].label;
+		label_put(&r->labels[in->first_label], &in->nlabels, &j->labels[i].label);
 	}
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/idmap.h"
 #include "base/pool.h"
-#include "core/run.h"
+#include "core/run_index.h"
 #include "recording/file.h"
 #include "recording/join.h"
 
@@ -67,6 +67,7 @@ struct join {
 	struct run_telling telling;
 	struct pool pool, record; /* what stays; strings of the record being taken */
 	struct join_texts texts;
+	struct run_index metas_of;
 	int dir; /* descriptor of the directory */
 	struct join_file *files;
 	uint32_t nfiles;
@@ -100,6 +101,21 @@ struct join {
 	uint8_t *present;
 	size_t ranges_cap, columns_cap, values_cap;
 };
+
+/* Attempts of a job that began again: which recordings are the last one's, and what is told of
+ * those before it. {0}: there is one attempt. */
+struct join_attempts {
+	int64_t last;
+	char *before;
+	const char **keep; /* paths */
+	size_t nkeep;
+};
+/* 1 when there are several, 0, or -ENOMEM. */
+int join_attempts_find(struct join_attempts *x, const struct run *r);
+void join_attempts_free(struct join_attempts *x);
+/* Only the files that are to be kept; what is told, as metadata. */
+void join_attempts_leave(struct join *j, const struct join_attempts *x);
+int join_attempts_tell(struct join *j, const struct join_attempts *x);
 
 static inline void join_tell(const struct join *j, uint32_t file)
 {

@@ -140,6 +140,7 @@ int tail_read(struct tail *t, int dirfd, const char *name)
 	in = (struct scan){ .at = b.payload, .end = b.payload + b.length };
 	if (!head_get(in, &t->head) || t->head.slot > TAIL_SLOT_MAX)
 		return -EBADMSG;
+	t->cut = t->data.len < TAIL_SLOTS_AT + TAIL_SLOTS * (uint64_t)t->head.slot;
 	for (uint32_t i = 0; i < TAIL_SLOTS; i++) {
 		uint64_t at = tail_slot_at(t->head.slot, i), end = at + t->head.slot;
 

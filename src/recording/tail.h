@@ -30,6 +30,7 @@ struct tail_slot {
 struct tail {
 	struct head head;
 	struct tail_slot slot[TAIL_SLOTS]; /* older generation first */
+	bool cut; /* it is shorter than a writer makes it before the first sample */
 	struct bytes data;
 };
 

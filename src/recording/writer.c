@@ -25,7 +25,8 @@ enum {
 	DECLARED_MAX = 512,            /* sets that are remembered; others are declared each time */
 	OUT_MAX = 16 << 20,
 	NONE_OPEN = -1,
-	LET_GO_S = 10, /* to map the code again takes as long as a few samples */
+	END_ROOM = 8 << 10, /* for what the last sample says */
+	LET_GO_S = 10,      /* to map the code again takes as long as a few samples */
 };
 
 struct declared {
@@ -43,6 +44,7 @@ struct writer {
 	uint8_t *spans;     /* scratch of SPANS_RAW_MAX, or NULL */
 	ssize_t commit;     /* where the open commit starts in image */
 	size_t written;     /* bytes of image that are in the file */
+	bool full, ending;  /* files may not grow any more; this is the last sample */
 	uint32_t generation, sequence;
 	uint32_t nrows, ncolumns; /* of this generation */
 	uint64_t rows_sealed;
@@ -68,8 +70,8 @@ static void writer_free(struct writer *w)
 static int memory_take(struct writer *w)
 {
 	if (rows_init(&w->rows, COLUMNS_MAX) ||
-	    sealer_init(&w->sealer, TAIL_SLOT, WRITER_VALUES_MAX) ||
-	    reserve_bytes(&w->image, TAIL_SLOT) ||
+	    sealer_init(&w->sealer, w->files.slot, WRITER_VALUES_MAX) ||
+	    reserve_bytes(&w->image, w->files.slot) ||
 	    reserve_bytes(&w->row, rows_size_max(COLUMNS_MAX)) || reserve_bytes(&w->out, OUT_MAX))
 		return -ENOMEM;
 	return 0;
@@ -85,18 +87,19 @@ static int heads_write(struct writer *w, const char *host)
 	if (getrandom(h.id, sizeof h.id, 0) != (ssize_t)sizeof h.id)
 		return -EIO;
 	snprintf(h.host, sizeof h.host, "%s", host);
-	start = block_start(&w->out, BLOCK_HEAD, w->sequence++);
-	head_put(&w->out, &h);
-	block_finish(&w->out, start);
-	rc = files_append(&w->files, &w->out);
-	if (rc)
-		return rc;
-	h.slot = TAIL_SLOT;
-	bytes_reset(&w->out);
+	h.slot = w->files.slot;
 	start = block_start(&w->out, BLOCK_TAIL, 0);
 	head_put(&w->out, &h);
 	block_finish(&w->out, start);
-	return files_tail(&w->files, 0, w->out.data, w->out.len);
+	rc = files_tail(&w->files, 0, w->out.data, w->out.len);
+	if (rc)
+		return rc;
+	h.slot = 0;
+	bytes_reset(&w->out);
+	start = block_start(&w->out, BLOCK_HEAD, w->sequence++);
+	head_put(&w->out, &h);
+	block_finish(&w->out, start);
+	return files_append(&w->files, &w->out);
 }
 
 int writer_open(struct writer **out, int dirfd, const char *host, const struct writer_options *o,
@@ -106,12 +109,12 @@ int writer_open(struct writer **out, int dirfd, const char *host, const struct w
 	int rc;
 
 	*out = NULL;
-	if (!w || memory_take(w)) {
+	rc = w ? files_init(&w->files, e) : 0;
+	if (!w || rc || memory_take(w)) {
 		if (w)
 			writer_free(w);
-		return err_set(e, -ENOMEM, "not enough memory to record");
+		return rc ? rc : err_set(e, -ENOMEM, "not enough memory to record");
 	}
-	w->files.sonde = w->files.tail = -1;
 	w->commit = NONE_OPEN;
 	w->generation = w->next_metric = 1;
 	w->options = o ? *o : (struct writer_options){ .sync_ns = 10 * NS_PER_S };
@@ -160,6 +163,14 @@ static void commit_close(struct writer *w, bool row)
 
 /* ---- sealing ---- */
 
+/* Where files may not grow large, what the last sample says of the job needs room, too. */
+static bool has_room(const struct writer *w)
+{
+	uint64_t kept = w->ending ? 0 : w->files.slot + END_ROOM;
+
+	return w->files.end + w->out.len + kept <= w->files.most;
+}
+
 /* Sealing takes the most memory, and none of the code that sampling does; sampling does not need
  * that memory. So one makes room for the other. */
 static int seal_in_turn(struct writer *w, const struct image *image, uint32_t *sequence)
@@ -171,6 +182,9 @@ static int seal_in_turn(struct writer *w, const struct image *image, uint32_t *s
 		code_let_go();
 	bytes_reset(&w->out);
 	rc = seal(&w->sealer, image, SEAL_EVENTS | SEAL_CHUNK, sequence, &w->out);
+	w->full = !rc && !has_room(w);
+	if (w->full)
+		rc = -EFBIG;
 	if (!rc)
 		rc = files_append(&w->files, &w->out);
 	if (!let_go)
@@ -190,6 +204,8 @@ static int generation_seal(struct writer *w)
 
 	if (!w->image.len)
 		return 0;
+	if (w->full && !w->ending)
+		return -EFBIG;
 	/* The next generation overwrites the slot of the one before this, whose blocks must be
 	 * safe. */
 	if (w->options.sync_ns)
@@ -212,7 +228,7 @@ static int generation_seal(struct writer *w)
 
 static int tail_flush(struct writer *w)
 {
-	uint64_t at = tail_slot_at(TAIL_SLOT, w->generation) + w->written;
+	uint64_t at = tail_slot_at(w->files.slot, w->generation) + w->written;
 	int rc = files_tail(&w->files, at, w->image.data + w->written, w->image.len - w->written);
 
 	if (!rc)
@@ -301,11 +317,12 @@ static enum fit event_fit(struct writer *w, const struct event *e)
 	return FIT_YES;
 }
 
-/* Record the events in order. What cannot be recorded now stays in the sample. */
+/* Record the events in order. What cannot be recorded now stays in the sample; what never can be,
+ * since the file may not grow, is dropped. */
 static int events_write(struct writer *w, struct sample *s)
 {
 	uint32_t done = 0;
-	int rc = 0;
+	int rc = 0, full = 0;
 
 	while (done < s->nevents && !rc) {
 		enum fit fit = event_fit(w, &s->event[done]);
@@ -313,9 +330,12 @@ static int events_write(struct writer *w, struct sample *s)
 		if (fit == FIT_NO) {
 			commit_close(w, false);
 			rc = generation_seal(w);
-			continue;
+			if (!w->full)
+				continue;
+			full = rc;
+			rc = 0;
 		}
-		w->figures.dropped += fit == FIT_NEVER;
+		w->figures.dropped += fit != FIT_YES;
 		done++;
 	}
 	if (done == s->nevents) {
@@ -324,7 +344,7 @@ static int events_write(struct writer *w, struct sample *s)
 		s->nevents -= done;
 		memmove(s->event, s->event + done, s->nevents * sizeof *s->event);
 	}
-	return rc;
+	return rc ? rc : full;
 }
 
 /* ---- rows ---- */
@@ -399,8 +419,10 @@ static int sync_ahead(struct writer *w)
 int writer_sample(struct writer *w, struct sample *s, struct err *e)
 {
 	int64_t gap_ns = w->last_mono_ns ? s->mono_ns - w->last_mono_ns : 0;
-	int rc = events_write(w, s), failed;
+	int rc, failed;
 
+	w->ending = s->last;
+	rc = events_write(w, s);
 	w->figures.samples++;
 	if (rc)
 		w->figures.dropped++;

@@ -8,11 +8,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
-	NAMES_MAX = 10000, /* recordings of one host in a directory */
-	NAME_HOST = 200,   /* bytes of a host's name in a file name */
+	NAMES_MAX = 10000,     /* recordings of one host in a directory */
+	NAME_HOST = 200,       /* bytes of a host's name in a file name */
+	FILE_LEAST = 96 << 10, /* what a short recording needs, and somewhat more */
+	SLOT_UNIT = 4096,
 };
 
 /* Characters with a meaning in paths, patterns or terminals have no place in a file name. */
@@ -78,7 +81,7 @@ static void path_find(struct writer_files *f, int dirfd)
 static int tail_allocate(struct writer_files *f)
 {
 	static const uint8_t zeros[4096];
-	off_t size = TAIL_SLOTS_AT + (off_t)TAIL_SLOTS * TAIL_SLOT;
+	off_t size = TAIL_SLOTS_AT + (off_t)TAIL_SLOTS * f->slot;
 
 	if (!fallocate(f->tail, 0, 0, size))
 		return 0;
@@ -93,12 +96,31 @@ static int tail_allocate(struct writer_files *f)
 	return 0;
 }
 
+int files_init(struct writer_files *f, struct err *e)
+{
+	struct rlimit l;
+	uint64_t slot;
+
+	*f = (struct writer_files){
+		.sonde = -1, .tail = -1, .most = UINT64_MAX, .slot = TAIL_SLOT
+	};
+	if (getrlimit(RLIMIT_FSIZE, &l) || l.rlim_cur == RLIM_INFINITY)
+		return 0;
+	f->most = l.rlim_cur;
+	if (f->most < FILE_LEAST)
+		return err_set(e, -EFBIG,
+			       "files may have %llu bytes here (ulimit -f), which is too few for a "
+			       "recording: it needs %d",
+			       (unsigned long long)f->most, FILE_LEAST);
+	slot = (f->most - TAIL_SLOTS_AT) / TAIL_SLOTS / SLOT_UNIT * SLOT_UNIT;
+	f->slot = slot < TAIL_SLOT ? (uint32_t)slot : TAIL_SLOT;
+	return 0;
+}
+
 int files_make(struct writer_files *f, int dirfd, const char *host, struct err *e)
 {
-	int rc;
+	int rc = create_both(f, dirfd, host);
 
-	*f = (struct writer_files){ .sonde = -1, .tail = -1 };
-	rc = create_both(f, dirfd, host);
 	path_find(f, dirfd);
 	if (rc) {
 		f->sonde = f->tail = -1;
@@ -182,9 +204,11 @@ void files_close(struct writer_files *f)
 
 int files_error(const struct writer_files *f, int code, struct err *e)
 {
-	const char *advice = code == -ENOSPC || code == -EDQUOT
-				     ? "; free some space or choose another directory"
-				     : "";
+	const char *advice =
+		code == -ENOSPC || code == -EDQUOT ? "; free some space or choose another directory"
+		: code == -EFBIG
+			? "; ulimit -f limits its size, and of what follows only the end is recorded"
+			: "";
 
 	return err_set(e, code, "cannot write %.300s: %s%s", f->path, strerror(-code), advice);
 }

@@ -147,7 +147,12 @@ static int parse_condition(struct comparison *x, struct comparison_condition *c,
 		return err_set(e, -EINVAL,
 			       "'%.200s': what fails is %s than A, so write %c%c and a number",
 			       c->text, c->more ? "more" : "less", *sign, c->more ? '+' : '-');
-	number += *number == '+' || *number == '-';
+	if (*number != '+' && *number != '-')
+		return err_set(e, -EINVAL,
+			       "'%.200s': is that %s than A by so much? write %.80s%c%c%.80s",
+			       c->text, c->more ? "more" : "less", c->quantity, *sign,
+			       c->more ? '+' : '-', number);
+	number++;
 	if (!comparison_number(number, &c->threshold, &c->relative))
 		return err_set(e, -EINVAL,
 			       "'%.200s': '%.80s' is no threshold; one is a share of A, 5%%, or a "

@@ -37,11 +37,17 @@ static bool needs_known(const struct rule *r, const struct summary *s)
 	return true;
 }
 
+/* Where the ranks ran out of reach, figures are of who started them: only of its end something can
+ * be said. */
+static const char theme_of_endings[] = "how it ended";
+
 /* What the rule says of s, or NULL when it has nothing to say. */
 static const struct sentence *judge(const struct rule *r, const struct summary *s)
 {
 	struct expr_value when;
 
+	if (s->story.ranks_elsewhere > 0 && (!r->theme || strcmp(r->theme, theme_of_endings) != 0))
+		return NULL;
 	if (r->enough.x && value_or(&r->enough, s, 0) == 0)
 		return NULL;
 	when = value_of(r->when.x, s);
@@ -60,13 +66,24 @@ static void verdict_remove(struct summary *s, const char *rule)
 	s->nverdicts = kept;
 }
 
-/* Sorted by rank, in the order of the rules where equal; when there is no room the mildest go. */
+/* Whether a is shown before b, the older of the two: the worse one, then the dearer one. */
+static bool is_before(const struct summary_verdict *a, const struct summary_verdict *b)
+{
+	double cost = isnan(a->cost_s) ? 0 : a->cost_s;
+
+	if (a->severity != b->severity)
+		return ranks[a->severity] < ranks[b->severity];
+	if (a->yields != b->yields)
+		return b->yields;
+	return cost > (isnan(b->cost_s) ? 0 : b->cost_s);
+}
+
+/* Sorted, in the order of the rules where equal; when there is no room the last one goes. */
 static void verdict_insert(struct summary *s, const struct summary_verdict *v)
 {
-	int rank = ranks[v->severity];
 	uint32_t at = s->nverdicts;
 
-	while (at && ranks[s->verdicts[at - 1].severity] > rank)
+	while (at && is_before(v, &s->verdicts[at - 1]))
 		at--;
 	if (at == SUMMARY_VERDICTS)
 		return;
@@ -120,19 +137,67 @@ static void find_request(const struct rule *r, const struct summary *s, struct s
 	v->resource = isfinite(v->amount) ? r->resource : RESOURCE_NONE;
 }
 
-static void rule_apply(const struct rule *r, struct summary *s)
+/* What costs hardly anything is no more than a note. */
+static void find_cost(const struct rule *r, const struct summary *s, struct summary_verdict *v)
 {
-	const struct sentence *said = judge(r, s);
-	struct summary_verdict v = {
-		.severity = r->severity, .confidence = r->confidence, .amount = NAN, .margin = NAN
-	};
+	static const double least_to_warn = 0.05, least_to_say = 0.01;
+	double cost = value_or(&r->cost, s, NAN);
+	size_t n = strlen(v->sentence);
+	char seconds[32], share[32];
 
-	verdict_remove(s, r->name);
-	if (!said)
-		return;
+	v->cost_s = isnan(cost) ? NAN : fmin(fmax(cost, 0), s->wall_s);
+	if (v->severity == SEVERITY_WARN && v->cost_s < least_to_warn * s->wall_s)
+		v->severity = SEVERITY_NOTE;
+	if (v->cost_s >= least_to_say * s->wall_s)
+		snprintf(v->sentence + n, sizeof v->sentence - n,
+			 " It costs up to %s, %s of the run.",
+			 unit_format(UNIT_SECONDS, v->cost_s, seconds, sizeof seconds),
+			 unit_format(UNIT_RATIO, v->cost_s / s->wall_s, share, sizeof share));
+}
+
+static bool is_named(const char *names, const char *name)
+{
+	char word[SUMMARY_NAME + 2];
+
+	snprintf(word, sizeof word, " %s ", name);
+	return names && strstr(names, word);
+}
+
+/* What every rule says, without those that others exclude. Of two that exclude each other the first
+ * one speaks. */
+static void judge_all(const struct rules *rules, struct summary *s, const struct sentence **said)
+{
+	for (size_t i = 0; i < rules->n; i++) {
+		said[i] = judge(&rules->rule[i], s);
+		verdict_remove(s, rules->rule[i].name);
+	}
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct rule *r = &rules->rule[i];
+
+		if (said[i] != &r->say)
+			continue;
+		for (size_t k = 0; k < rules->n; k++)
+			if (is_named(r->excludes, rules->rule[k].name))
+				said[k] = NULL;
+		for (uint32_t k = s->nverdicts; k-- > 0;)
+			if (is_named(r->excludes, s->verdicts[k].rule))
+				verdict_remove(s, s->verdicts[k].rule);
+	}
+}
+
+static void rule_apply(const struct rule *r, const struct sentence *said, bool yields,
+		       struct summary *s)
+{
+	struct summary_verdict v = { .severity = r->severity,
+				     .confidence = r->confidence,
+				     .yields = yields,
+				     .cost_s = NAN,
+				     .amount = NAN,
+				     .margin = NAN };
+
 	snprintf(v.rule, sizeof v.rule, "%s", r->name);
 	snprintf(v.metric, sizeof v.metric, "%s", r->proof ? r->proof : "");
-	sentence_write(said, s, v.sentence, sizeof v.sentence);
+	sentence_write(said, s, v.sentence, VERDICT_SENTENCE);
 	sentence_numbers(said, s, &v);
 	v.threshold = value_or(&r->threshold, s, NAN);
 	if (r->where != WHERE_ALL)
@@ -140,14 +205,27 @@ static void rule_apply(const struct rule *r, struct summary *s)
 	find_time(r, s, &v);
 	if (said == &r->cannot)
 		v.severity = SEVERITY_CANNOT_TELL;
-	else if (r->resource)
-		find_request(r, s, &v);
+	else {
+		find_cost(r, s, &v);
+		if (r->resource)
+			find_request(r, s, &v);
+	}
 	verdict_insert(s, &v);
 }
 
 void rules_apply(const struct rules *rules, struct summary *s)
 {
-	for (size_t i = 0; i < rules->n; i++)
-		rule_apply(&rules->rule[i], s);
+	const struct sentence *said[RULES_MAX] = { NULL };
+
+	judge_all(rules, s, said);
+	for (size_t i = 0; i < rules->n; i++) {
+		bool yields = false;
+
+		for (size_t k = 0; k < rules->n && !yields; k++)
+			yields = said[k] == &rules->rule[k].say &&
+				 is_named(rules->rule[i].yields, rules->rule[k].name);
+		if (said[i])
+			rule_apply(&rules->rule[i], said[i], yields, s);
+	}
 	requests_write(s);
 }

@@ -6,7 +6,6 @@
 struct terminal {
 	FILE *out;
 	bool colour;
-	unsigned left; /* lines that may still be written */
 };
 
 struct bytes *lines_add(struct lines *l, const char *label, const char *colour)
@@ -26,12 +25,19 @@ void lines_free(struct lines *l)
 	l->n = 0;
 }
 
-/* Bytes of the next line of text: broken at the last space that fits. */
+/* Bytes of the next line of text: broken at the last space that fits. Colours, which are the only
+ * control characters that text has, take no column. */
 static size_t line_length(const char *text)
 {
 	size_t columns = 0, space = 0, i;
 
 	for (i = 0; text[i]; i++) {
+		if (text[i] == '\033') {
+			i += strcspn(text + i + 1, "m") + 1;
+			if (!text[i])
+				return i;
+			continue;
+		}
 		if (text[i] == ' ')
 			space = i;
 		if (((unsigned char)text[i] & 0xc0) != 0x80 && ++columns > LINES_TEXT)
@@ -65,9 +71,6 @@ static unsigned row_lines(const struct line_row *row)
 static void put_line(struct terminal *t, const char *label, const char *colour, const char *text,
 		     size_t length)
 {
-	if (!t->left)
-		return;
-	t->left--;
 	fprintf(t->out, "%s%-*s%s%.*s\n", colour ? colour : "", LINES_LABEL, label,
 		colour ? "\033[0m" : "", (int)length, text);
 }
@@ -83,22 +86,20 @@ static void put_row(struct terminal *t, const struct line_row *row)
 	}
 }
 
-/* Lines that are left for verdicts; one of them is kept to count what does not fit. */
+/* Lines that verdicts get; one of them is kept to count what does not fit. */
 static unsigned verdict_room(const struct lines *l, unsigned most)
 {
-	unsigned figures = 0, verdicts = 0;
+	unsigned verdicts = 0;
 
 	for (unsigned i = 0; i < l->n; i++)
-		*(l->row[i].colour ? &verdicts : &figures) += row_lines(&l->row[i]);
-	if (most <= figures)
-		return 0;
-	return verdicts <= most - figures ? verdicts : most - figures - 1;
+		verdicts += l->row[i].colour ? row_lines(&l->row[i]) : 0;
+	return verdicts <= most ? verdicts : most - (most > 0);
 }
 
 void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const char *what)
 {
-	struct terminal t = { .out = out, .colour = colour, .left = most };
-	unsigned room, left_out = 0;
+	struct terminal t = { .out = out, .colour = colour };
+	unsigned room, written = 0, left_out = 0;
 	char more[128];
 
 	for (unsigned i = 0; i < l->n; i++)
@@ -108,7 +109,7 @@ void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const c
 		const struct line_row *row = &l->row[i];
 		unsigned n = row_lines(row);
 
-		if (row->colour && (left_out || n > room)) {
+		if (row->colour && written && (left_out || n > room)) {
 			left_out++;
 			continue;
 		}
@@ -118,6 +119,9 @@ void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const c
 			left_out = 0;
 		}
 		put_row(&t, row);
-		room -= row->colour ? n : 0;
+		if (row->colour) {
+			room -= n < room ? n : room;
+			written++;
+		}
 	}
 }

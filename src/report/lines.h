@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.h - labelled rows of text on a terminal of 80 columns, in no more lines than there is room
- * for.
+ * lines.h - labelled rows of text on a terminal of 80 columns.
  *
- * Text is escaped by whoever appends it. Figures have their place first; verdicts that do not fit
- * are counted in one line. It knows no summary.
+ * Text is escaped by whoever appends it. Verdicts that do not fit are counted in one line. It knows
+ * no summary.
  */
 #ifndef SONDE_REPORT_LINES_H
 #define SONDE_REPORT_LINES_H
@@ -32,7 +31,8 @@ struct lines {
 
 /* A new row, whose text the caller appends to; NULL colour: a figure. */
 struct bytes *lines_add(struct lines *l, const char *label, const char *colour);
-/* Writes at most `most` lines; what says how to see the verdicts that were left out. */
+/* Verdicts take at most so many lines, but the first one is written in any case; what says how to
+ * see those that were left out. */
 void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const char *what);
 void lines_free(struct lines *l);
 

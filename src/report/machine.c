@@ -203,7 +203,7 @@ void machine_print(const struct run *r, FILE *out)
 			bytes_printf(b, "%u nodes: ", x.row[i].nodes);
 		escape_terminal(b, x.row[i].words);
 	}
-	lines_write(&l, out, false, UINT_MAX, "sonde show");
+	lines_write(&l, out, false, UINT_MAX, "");
 	lines_free(&l);
 	machines_free(&x);
 }

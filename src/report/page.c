@@ -60,6 +60,7 @@ static const struct part parts[] = {
 	{ .name = "figures", .make = html_figures, .grows = true },
 	{ .name = "counters", .make = html_counters, .grows = true },
 	{ .name = "verdicts", .make = html_verdicts, .grows = true },
+	{ .name = "account", .make = html_account, .grows = true },
 	{ .name = "nodes", .make = html_nodes, .grows = true },
 	{ .name = "tasks", .make = html_tasks, .grows = true },
 	{ .name = "events", .make = html_events, .grows = true },

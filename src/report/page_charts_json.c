@@ -5,6 +5,7 @@
 #include "report/page_charts.h"
 #include "report/page_maps.h"
 #include "report/page_metric.h"
+#include "report/page_own.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -120,10 +121,12 @@ static void maps_json(struct json *j)
 	json_array_end(j);
 }
 
-void page_charts_json(struct json *j, const struct page_series *d, const struct run *r)
+void page_charts_json(struct json *j, const struct page_series *d, const struct own *own,
+		      const struct run *r)
 {
 	json_key(j, "charts");
 	json_array(j);
+	page_own_charts_json(j, own);
 	for (size_t c = 0; c < npage_charts; c++)
 		if (is_shown(d, &page_charts[c]))
 			chart_json(j, &page_charts[c]);

@@ -9,8 +9,11 @@
 #include "report/page_lanes.h"
 #include "report/page_maps.h"
 #include "report/page_metric.h"
+#include "report/page_nodes.h"
+#include "report/page_own.h"
 #include "report/page_pack.h"
 #include "report/page_series.h"
+#include "report/plots.h"
 
 #include <errno.h>
 #include <math.h>
@@ -83,7 +86,8 @@ static void lines_json(struct json *j, const struct trace *x, uint32_t n,
 	json_object_end(j);
 }
 
-static void series_json(struct json *j, const struct page_series *d, uint32_t node)
+static void series_json(struct json *j, const struct page_series *d, const struct own *own,
+			uint32_t node)
 {
 	const struct trace_node *t = &d->traces->node[node];
 	uint32_t n;
@@ -98,6 +102,7 @@ static void series_json(struct json *j, const struct page_series *d, uint32_t no
 		json_key(j, d->drawn[i].key);
 		lines_json(j, x, n, t, wants_max(d->drawn[i].key));
 	}
+	page_own_series_json(j, own, node, t->at, t->npoints);
 	json_object_end(j);
 }
 
@@ -140,6 +145,10 @@ struct page_making {
 	const struct run *run;
 	const struct summary *summary;
 	uint32_t map_columns;
+	struct page_nodes nodes;
+	struct own own;
+	struct plots all; /* nodes together, of several */
+	uint32_t *first;  /* run_hosts */
 };
 
 static void node_json(struct json *j, const struct page_making *p, uint32_t node)
@@ -152,6 +161,8 @@ static void node_json(struct json *j, const struct page_making *p, uint32_t node
 	char host[256];
 
 	json_object(j);
+	json_key(j, "id");
+	json_int(j, (int64_t)node - 1);
 	json_key(j, "host");
 	json_text(j, escape_terminal_into(host, sizeof host, name));
 	json_key(j, "cores");
@@ -164,11 +175,77 @@ static void node_json(struct json *j, const struct page_making *p, uint32_t node
 	json_int(j, n->thinned);
 	json_key(j, "x");
 	page_pack_bytes(j, n->at, n->npoints * sizeof *n->at);
-	series_json(j, &p->series, node);
+	series_json(j, &p->series, &p->own, node);
 	missing_json(j, &p->series, r, &p->index, node);
 	page_maps_json(j, t, r, node, p->map_columns);
 	page_lanes_json(j, r, &p->index.instances, p->summary, node);
 	json_object_end(j);
+}
+
+/* What all hosts have; NAN when it is not known of one. */
+static double on_all(const struct summary *s, bool cores)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->nnodes; i++)
+		if (!s->nodes[i].again)
+			sum += cores ? s->nodes[i].cores : s->nodes[i].memory_bytes;
+	return sum;
+}
+
+static void total_series_json(struct json *j, const struct page_making *p, const double *at,
+			      uint32_t n)
+{
+	struct plot_values v;
+
+	json_key(j, "series");
+	json_object(j);
+	for (uint32_t i = 0; i < p->series.ndrawn; i++) {
+		const struct page_drawn *d = &p->series.drawn[i];
+
+		if (*d->instance)
+			continue;
+		if (!plot_values_of(&p->all, d->metric, &v))
+			j->out->failed = true;
+		if (v.n && !j->out->failed) {
+			json_key(j, d->key);
+			json_object(j);
+			json_key(j, "mean");
+			page_pack_numbers(j, v.mean, v.n);
+			json_object_end(j);
+		}
+		free(v.at);
+	}
+	page_own_series_json(j, &p->own, 0, at, n);
+	json_object_end(j);
+}
+
+/* All nodes together, as on paper. */
+static void total_json(struct json *j, const struct page_making *p)
+{
+	uint32_t n = plot_values_columns(&p->all);
+	double *at = calloc(n, sizeof *at);
+
+	json_key(j, "total");
+	json_object(j);
+	json_key(j, "hosts");
+	json_int(j, p->summary->nhosts);
+	json_key(j, "cores");
+	json_real(j, on_all(p->summary, true));
+	json_key(j, "memory");
+	json_real(j, on_all(p->summary, false));
+	json_key(j, "end");
+	json_real(j, p->all.to_s);
+	json_key(j, "x");
+	for (uint32_t c = 0; at && c < n; c++)
+		at[c] = (c + 0.5) * p->all.to_s / n;
+	page_pack_bytes(j, at, at ? n * sizeof *at : 0);
+	j->out->failed |= !at;
+	if (at)
+		total_series_json(j, p, at, n);
+	missing_json(j, &p->series, p->run, &p->index, 1);
+	json_object_end(j);
+	free(at);
 }
 
 static void all_json(struct json *j, const struct page_making *p)
@@ -181,14 +258,33 @@ static void all_json(struct json *j, const struct page_making *p)
 	json_text(j, "sonde/report/2");
 	json_key(j, "end");
 	json_real(j, end_s);
-	page_charts_json(j, &p->series, p->run);
+	page_charts_json(j, &p->series, &p->own, p->run);
 	page_events_json(j, p->run, end_s);
+	if (p->run->nnodes > 2)
+		total_json(j, p);
+	json_key(j, "nodes_total");
+	json_int(j, (int64_t)p->run->nnodes - 1);
 	json_key(j, "nodes");
 	json_array(j);
-	for (uint32_t i = 1; i < p->run->nnodes; i++)
-		node_json(j, p, i);
+	for (uint32_t i = 0; i < p->nodes.n; i++)
+		node_json(j, p, p->nodes.id[i]);
 	json_array_end(j);
 	json_object_end(j);
+}
+
+static int making_begin(struct page_making *p, const struct traces *t)
+{
+	const struct run *r = p->run;
+	int rc = page_series_make(&p->series, r, t, p->summary);
+
+	p->first = calloc(r->nnodes + 1u, sizeof *p->first);
+	p->all = (struct plots){ .run = r, .traces = t, .first = p->first, .to_s = t->to_s };
+	rc = rc ? rc : page_index_make(&p->index, r);
+	rc = rc ? rc : page_nodes_make(&p->nodes, r, p->summary);
+	rc = rc ? rc : own_of_marks(&p->own, r);
+	if (!rc)
+		own_add_counters(&p->own, r, t);
+	return rc ? rc : p->first ? run_hosts(r, p->first) : -ENOMEM;
 }
 
 int page_data_json(struct bytes *out, const struct run *r, const struct summary *s,
@@ -196,13 +292,16 @@ int page_data_json(struct bytes *out, const struct run *r, const struct summary 
 {
 	struct json j = { .out = out };
 	struct page_making p = { .run = r, .summary = s, .map_columns = page_maps_columns(t) };
-	int rc = page_series_make(&p.series, r, t, s);
+	int rc = making_begin(&p, t);
 
-	if (rc || page_index_make(&p.index, r) != 0)
+	if (rc)
 		rc = err_set(e, -ENOMEM, "out of memory while writing the report");
-	if (rc == 0)
+	else
 		all_json(&j, &p);
+	own_free(&p.own);
+	page_nodes_free(&p.nodes);
 	page_index_free(&p.index);
 	page_series_free(&p.series);
+	free(p.first);
 	return rc;
 }

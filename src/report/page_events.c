@@ -2,6 +2,7 @@
 #include "report/page_events.h"
 
 #include "base/escape.h"
+#include "report/own.h"
 #include "report/page_event.h"
 #include "report/page_html.h"
 #include "report/page_table.h"
@@ -234,6 +235,39 @@ static void events_table(struct bytes *b, const struct run *r, const struct page
 			     x->n - EVENTS_IN_TABLE);
 }
 
+/* How long it took from one mark of a name to the next. */
+static void intervals(struct bytes *b, const struct run *r)
+{
+	struct own own;
+
+	b->failed |= own_of_marks(&own, r) != 0;
+	for (uint32_t i = 0; i < own.nlaps; i++) {
+		const struct own_laps *l = &own.laps[i];
+
+		bytes_puts(b, i ? "" : "<ul class=\"facts intervals\">");
+		bytes_puts(b, "<li><b>");
+		html_text(b, l->mark);
+		bytes_puts(b, "</b>");
+		if (r->nnodes > 2) {
+			bytes_puts(b, " on ");
+			html_text(b, r->nodes[l->node].host);
+		}
+		bytes_puts(b, " every <b>");
+		html_value(b, UNIT_SECONDS, l->median_s);
+		bytes_printf(b, "</b> (median of %" PRIu64 "; ", l->n);
+		html_value(b, UNIT_SECONDS, l->least_s);
+		bytes_puts(b, " to ");
+		html_value(b, UNIT_SECONDS, l->most_s);
+		bytes_puts(b, ")");
+		if (fabs(l->change) >= 0.05)
+			bytes_printf(b, ", later ones %.0f %% %s", 100 * fabs(l->change),
+				     l->change > 0 ? "longer" : "shorter");
+		bytes_puts(b, "</li>\n");
+	}
+	bytes_puts(b, own.nlaps ? "</ul>\n" : "");
+	own_free(&own);
+}
+
 void html_events(struct bytes *b, const struct page_source *p)
 {
 	static const struct html_heading all[] = {
@@ -253,6 +287,7 @@ void html_events(struct bytes *b, const struct page_source *p)
 	if (x.n || spans_of(p->run)) {
 		bytes_puts(b, "<section aria-labelledby=\"h-events\">\n<h2 id=\"h-events\">Phases "
 			      "and marks</h2>\n");
+		intervals(b, p->run);
 		if (x.n)
 			events_table(b, p->run, &x, h, columns);
 		if (p->run->npacked > PACKED_MAX)

@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { DAMAGES_MAX = 20, REFUSALS_MAX = 40 };
+enum { DAMAGES_MAX = 20, REFUSALS_MAX = 40, NODES_MAX = 64 };
 
 static void monitor(struct bytes *b, const struct summary *s)
 {
-	bytes_puts(b, "<div><h3>What watching cost</h3><p>");
+	bytes_puts(b, "<div><h3>Sonde's overhead</h3><p>");
 	html_value(b, UNIT_SECONDS, s->monitor_cpu_s);
 	bytes_puts(b, " of CPU, ");
 	html_value(b, UNIT_BYTES, s->monitor_rss_bytes);
@@ -97,16 +97,27 @@ static void recordings(struct bytes *b, const struct page_source *p)
 {
 	const struct run *r = p->run;
 
+	uint32_t listed = 0, left = 0;
+
 	bytes_puts(b, "<div><h3>The recording</h3><ul>");
 	for (uint32_t i = 0; i < p->summary->nnodes; i++) {
 		const struct summary_node *n = &p->summary->nodes[i];
 
+		/* Of many those that say something. */
+		if ((p->summary->nnodes > NODES_MAX && n->complete) || listed == NODES_MAX) {
+			left++;
+			continue;
+		}
+		listed++;
 		bytes_puts(b, "<li>");
 		html_text(b, n->host);
 		bytes_printf(b, ": %llu samples, %s</li>", (unsigned long long)n->samples,
 			     n->complete ? "complete"
 					 : "not closed: still running, killed or cut off");
 	}
+	if (left)
+		bytes_printf(b, "<li>%s%u more node%s</li>", listed ? "and " : "", left,
+			     left == 1 ? "" : "s");
 	for (uint32_t i = 0; i < r->ndamages && i < DAMAGES_MAX; i++) {
 		bytes_puts(b, "<li>damaged: ");
 		html_text(b, r->damages[i].file);

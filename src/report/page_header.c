@@ -44,7 +44,7 @@ void html_title(struct bytes *b, const struct page_source *p)
 /* How a job ended: a class and an icon of the page, words, and what its wall time is. */
 struct ending {
 	const char *class, *icon, *time;
-	char words[160];
+	char words[2 * STORY_TEXT];
 };
 
 static struct ending ending_of(const struct summary *s)
@@ -54,7 +54,11 @@ static struct ending ending_of(const struct summary *s)
 	int sig = isfinite(s->signal) ? (int)s->signal : 0;
 	const char *name = sigabbrev_np(sig);
 
-	if (sig > 0) {
+	if (story_has_first_failure(&s->story)) {
+		e.class = "is-bad", e.icon = "i-bad", e.time = "all ended after";
+		snprintf(e.words, sizeof e.words, "First to fail: %s, %s", s->story.death_task,
+			 s->story.death_end);
+	} else if (sig > 0) {
 		e.class = "is-bad", e.icon = "i-bad";
 		snprintf(e.words, sizeof e.words, "Killed by %s%s (signal %d)", name ? "SIG" : "",
 			 name ? name : "a signal", sig);
@@ -128,8 +132,10 @@ void html_header(struct bytes *b, const struct page_source *p)
 	html_title(b, p);
 	bytes_printf(b,
 		     "</code></h1>\n<ul class=\"facts\"><li class=\"badge %s\"><svg "
-		     "aria-hidden=\"true\"><use href=\"#%s\"/></svg>%s</li>",
-		     e.class, e.icon, e.words);
+		     "aria-hidden=\"true\"><use href=\"#%s\"/></svg>",
+		     e.class, e.icon);
+	html_text(b, e.words);
+	bytes_puts(b, "</li>");
 	bytes_printf(b, "<li>%s <b>", e.time);
 	html_value(b, UNIT_SECONDS, s->wall_s);
 	bytes_puts(b, "</b></li>");
@@ -189,13 +195,18 @@ static struct whole whole_of(double asked, double allowed, double present)
 	return (struct whole){ present, "present" };
 }
 
+#define LEAST_CORES 0.005
+
 static void cores_figure(struct bytes *b, const struct summary *s)
 {
 	struct whole whole = whole_of(s->cores_asked, s->cores_allowed, s->cores_present);
 	double share = s->cores_used_mean / whole.v;
 
 	figure(b, "Cores used, on average");
-	html_value(b, UNIT_ONE, s->cores_used_mean);
+	if (s->cores_used_mean < LEAST_CORES)
+		bytes_puts(b, "under 0.01");
+	else
+		html_value(b, UNIT_ONE, s->cores_used_mean);
 	if (isfinite(whole.v))
 		bytes_printf(b, " <small>of %.4g</small>", whole.v);
 	figure_bar(b, share);
@@ -266,8 +277,9 @@ static void wall_figure(struct bytes *b, const struct summary *s)
 	if (isfinite(s->monitor_samples))
 		bytes_printf(b, "%.0f samples", s->monitor_samples);
 	if (isfinite(s->monitor_samples) && isfinite(s->interval_s)) {
-		bytes_puts(b, ", one every ");
+		bytes_puts(b, ", ");
 		html_value(b, UNIT_SECONDS, s->interval_s);
+		bytes_puts(b, " apart or less");
 	}
 	figure_end(b);
 }
@@ -287,7 +299,7 @@ static void process_figure(struct bytes *b, const struct summary *s)
 	if (isfinite(s->processes_peak)) {
 		bytes_puts(b, "at most ");
 		html_value(b, UNIT_COUNT, s->processes_peak);
-		bytes_puts(b, " alive at once");
+		bytes_puts(b, " at a time");
 	}
 	figure_end(b);
 }
@@ -360,7 +372,7 @@ static void monitor_figure(struct bytes *b, const struct summary *s)
 {
 	double share = 100 * s->monitor_cpu_s / s->wall_s;
 
-	figure(b, "What watching cost");
+	figure(b, "Sonde's overhead");
 	if (isfinite(share))
 		bytes_printf(b, "%.*f %% <small>of one core</small>", share < 0.1 ? 3 : 2, share);
 	else

@@ -25,6 +25,8 @@ void html_title(struct bytes *b, const struct page_source *p);
 void html_header(struct bytes *b, const struct page_source *p);
 void html_figures(struct bytes *b, const struct page_source *p);
 void html_counters(struct bytes *b, const struct page_source *p); /* nothing when none were */
+/* A section of its own; nothing of a job whose wall time or cores are not known. */
+void html_account(struct bytes *b, const struct page_source *p);
 void html_verdicts(struct bytes *b, const struct page_source *p);
 /* A section of its own; nothing of a single node. */
 void html_nodes(struct bytes *b, const struct page_source *p);

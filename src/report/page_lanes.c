@@ -11,7 +11,8 @@ enum {
 	LANE_PROCESSES_MAX = 500,
 	LANE_PROCESSES_MIN = 10,
 	LANE_PROCESSES_OF_ALL_NODES = 6000,
-	LANE_NAME_MAX = 64
+	LANE_NAME_MAX = 64,
+	LANE_LINE_MAX = 200
 };
 
 /* Most CPU first, unknown last, then as they came. */
@@ -63,11 +64,15 @@ static void number_json(struct json *j, const char *key, double v, double steps)
 
 static void process_json(struct json *j, const struct summary_process *p)
 {
-	char name[LANE_NAME_MAX];
+	char name[LANE_NAME_MAX], line[LANE_LINE_MAX];
 
 	json_object(j);
 	json_key(j, "name");
 	json_text(j, escape_terminal_into(name, sizeof name, p->name ? p->name : ""));
+	if (p->command_line)
+		json_put_text(j, "args",
+			      escape_terminal_into(line, sizeof line,
+						   run_command_shown(p->command_line)));
 	number_json(j, "pid", p->pid, 1);
 	number_json(j, "start", p->start_s, 1e3);
 	number_json(j, "end", p->end_s, 1e3);

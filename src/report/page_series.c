@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page_series.h"
 
+#include "report/own.h"
 #include "report/page_charts.h"
 #include "report/page_maps.h"
 
@@ -116,6 +117,8 @@ void page_series_wish(struct traces *t, const struct run *r, const struct summar
 		t->failed = true;
 	for (uint32_t i = 0; i < p.ndrawn; i++)
 		traces_wish(t, p.drawn[i].metric, false);
+	if (run_find_metric(r, own_counter))
+		traces_wish(t, own_counter, true);
 	for (size_t i = 0; i < PAGE_MAPS; i++)
 		traces_wish(t, page_maps[i].metric, true);
 	t->points = points_of_a_node(r);

@@ -20,7 +20,7 @@ static void process_row(struct bytes *b, const struct summary_process *p)
 	if (isfinite(p->end_s))
 		html_number_cell(b, UNIT_SECONDS, p->end_s - p->start_s);
 	else
-		bytes_puts(b, "<td><span class=\"none\">alive at the end</span></td>");
+		bytes_puts(b, "<td><span class=\"none\">running at the end</span></td>");
 	bytes_puts(b, "</tr>\n");
 }
 
@@ -67,8 +67,8 @@ void html_processes(struct bytes *b, const struct page_source *p)
 		{ "Peak memory (RSS)", false, false },
 		{ "Read", false, false },
 		{ "Written", false, false },
-		{ "Born at", false, false },
-		{ "Lived", false, false },
+		{ "Started", false, false },
+		{ "Ran for", false, false },
 	};
 	struct summary_process list[3 * SUMMARY_TOP];
 	uint32_t n = merged(list, p->summary);

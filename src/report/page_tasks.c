@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { TASKS_MAX = 1000 };
+enum { STEP = 1, NODE }; /* columns that a job of one has not */
 
 /* "0", "signal 9 (KILL)"; "" when it is not known. */
 static const char *ending_of(const struct summary_task *t, char *out, size_t size)
@@ -60,6 +61,8 @@ static void task_row(struct bytes *b, const struct summary *s, const struct summ
 	rank_cell(b, t->rank);
 	if (s->nsteps > 1)
 		html_text_cell(b, t->step);
+	if (s->nhosts > 1)
+		html_text_cell(b, t->host);
 	share_cell(b, UNIT_SECONDS, t->cpu_s, step->cpu.max, t->cpu_is_bound);
 	share_cell(b, UNIT_BYTES, t->peak_rss_bytes, step->memory.max, false);
 	html_number_cell(b, UNIT_SECONDS, t->start_s);
@@ -93,9 +96,13 @@ static void spread(struct bytes *b, const struct summary *s)
 void html_tasks(struct bytes *b, const struct page_source *p)
 {
 	static const struct html_heading all[] = {
-		{ "Rank", false, false },     { "Step", true, false },
-		{ "CPU time", false, false }, { "Peak memory (RSS)", false, false },
-		{ "Began at", false, false }, { "Ran", false, false },
+		{ "Rank", false, false },
+		{ "Step", true, false },
+		{ "Node", true, false },
+		{ "CPU time", false, false },
+		{ "Peak memory (RSS)", false, false },
+		{ "Started", false, false },
+		{ "Ran for", false, false },
 		{ "Exit", true, false },
 	};
 	struct html_heading h[sizeof all / sizeof all[0]];
@@ -106,7 +113,7 @@ void html_tasks(struct bytes *b, const struct page_source *p)
 	if (!s->ntasks)
 		return;
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		if (i != 1 || s->nsteps > 1)
+		if ((i != STEP || s->nsteps > 1) && (i != NODE || s->nhosts > 1))
 			h[n++] = all[i];
 	bytes_puts(b, "<section aria-labelledby=\"h-tasks\">\n<h2 id=\"h-tasks\">Tasks</h2>\n");
 	html_table(b, "By rank; the bars are shares of the task that used most", h, n);

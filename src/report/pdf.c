@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER_TEXT = 400, LINE = 12 };
+enum { HEADER_TEXT = 400, POINTS_MIN = 3 };
 
 const char *pdf_name(const char *job_id, char *out, size_t size)
 {
@@ -82,24 +82,34 @@ static void begin_page(struct bytes *drawing, const struct plots *p, uint32_t pa
 		   text);
 }
 
-/* What has no plot, and why; in the place of a plot. */
-static void draw_missing(struct bytes *drawing, const struct plots *p, const struct box *at)
+/* What has no plot, in a line at the foot of the last page; the page says why. */
+static void draw_missing(struct bytes *drawing, const struct plots *p)
 {
-	const struct lettering title = { .size = 10, .colour = COLOUR_INK, .bold = true };
-	const struct lettering l = { .size = 8, .colour = COLOUR_SOFT };
-	double y = at->y + 18, end = at->y + at->h;
-	char text[PLOT_WHY + 128];
+	const struct lettering l = { .size = 7, .colour = COLOUR_SOFT };
+	char text[512] = "Not in this recording: ", fit[512];
+	size_t n = strlen(text);
 
-	shape_text(drawing, &title, (struct point){ at->x + 8, y }, "Not in this recording");
-	y += 4;
-	for (uint32_t i = 0; i < p->nmissing; i++) {
-		struct box line = { at->x + 8, y + LINE, at->w - 16, LINE };
+	for (uint32_t i = 0; i < p->nmissing && n < sizeof text - 1; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : "",
+				      p->missing[i].title);
+	if (p->nmissing && p->set->charts)
+		shape_text(drawing, &l, (struct point){ PDF_MARGIN, PDF_HEIGHT - 36 },
+			   text_fit(text, &l, PDF_WIDTH - 2 * PDF_MARGIN, fit, sizeof fit));
+}
 
-		if (line.y + LINE > end)
-			break;
-		snprintf(text, sizeof text, "%s: %s", p->missing[i].title, p->missing[i].why);
-		y += LINE * text_wrap(drawing, &l, &line, 2, text);
+/* A line needs samples, a roofline its counters. */
+bool pdf_has(const struct plots *p, uint32_t plot)
+{
+	bool roofline = p->plot[plot].row->kind == PLOT_ROOFLINE;
+	uint32_t points = 0, traffic = 0, n;
+
+	for (uint32_t i = 1; i < p->traces->nnodes; i++)
+		points = p->traces->node[i].npoints > points ? p->traces->node[i].npoints : points;
+	for (size_t i = 0; i < PLOT_TRAFFICS; i++) {
+		traces_of(p->traces, plot_traffics[i].metric, false, &n);
+		traffic += n;
 	}
+	return points >= POINTS_MIN && (!roofline || traffic);
 }
 
 /* Which page each place is on and where: those of a group together, no more than a page takes. */
@@ -118,30 +128,29 @@ static struct place next_place(const struct plots *p, struct place last, uint32_
 
 int pdf_draw(struct bytes *drawing, const struct plots *p, struct err *e)
 {
-	uint32_t places = p->n + (p->nmissing > 0 && p->set->charts);
 	double height = (double)(PDF_BOTTOM - PDF_TOP) / p->set->a_page;
 	struct place at = { 1, 0 };
 	uint32_t pages;
 
-	for (uint32_t i = 0; i < places; i++)
-		at = next_place(p, at, i);
+	for (uint32_t i = 0; i < p->n; i++)
+		at = pdf_has(p, i) ? next_place(p, at, i) : at;
 	pages = at.page;
 	at = (struct place){ 1, 0 };
 	begin_page(drawing, p, 1, pages);
 	pdf_first_page(drawing, p);
-	for (uint32_t i = 0; i < places; i++) {
+	for (uint32_t i = 0; i < p->n; i++) {
 		struct box box;
 
+		if (!pdf_has(p, i))
+			continue;
 		at = next_place(p, at, i);
 		box = (struct box){ PDF_MARGIN, PDF_TOP + at.slot * height,
 				    PDF_WIDTH - 2 * PDF_MARGIN, height - 8 };
 		if (at.slot == 0)
 			begin_page(drawing, p, at.page, pages);
-		if (i < p->n)
-			plots_draw(p, &p->plot[i], drawing, &box);
-		else
-			draw_missing(drawing, p, &box);
+		plots_draw(p, &p->plot[i], drawing, &box);
 	}
+	draw_missing(drawing, p);
 	shape_end(drawing);
 	return drawing->failed ? err_set(e, -ENOMEM, "out of memory while drawing the report") : 0;
 }

@@ -20,6 +20,8 @@ const char *pdf_name(const char *job_id, char *out, size_t size);
 
 /* Private to pdf*.c: where a page has its text. */
 enum { PDF_WIDTH = 595, PDF_HEIGHT = 842, PDF_MARGIN = 42, PDF_TOP = 66, PDF_BOTTOM = 800 };
+/* Whether there is enough to print of a plot. */
+bool pdf_has(const struct plots *p, uint32_t plot);
 /* The first page, below its header. */
 void pdf_first_page(struct bytes *drawing, const struct plots *p);
 

@@ -4,6 +4,7 @@
 #include "chart/colour.h"
 #include "chart/text.h"
 #include "report/machine.h"
+#include "report/page_account.h"
 #include "report/page_metric.h"
 #include "report/pdf.h"
 
@@ -23,6 +24,8 @@ enum {
 	HOSTS_NAMED = 4,
 	MACHINES_NAMED = 3,
 	OVERVIEW_HEIGHT = 210,
+	BAR_HEIGHT = 13,
+	LEGEND_LINE = 12,
 	TEXT_MAX = 1024
 };
 
@@ -35,6 +38,8 @@ static const struct {
 	[SEVERITY_CANNOT_TELL] = { "Unknown", 0x6b4a86 },
 };
 _Static_assert(sizeof looks / sizeof looks[0] == SEVERITY_NUMBER_OF, "a look for every severity");
+
+#define LEAST_CORES 0.005
 
 static const struct lettering body = { .size = BODY, .colour = COLOUR_INK };
 static const struct lettering soft = { .size = SMALL, .colour = COLOUR_SOFT };
@@ -53,7 +58,10 @@ static void words_of_ending(const struct summary *s, char *out, size_t size)
 	char wall[64] = "";
 	int n;
 
-	if (!isnan(s->signal))
+	if (story_has_first_failure(&s->story))
+		n = snprintf(out, size, "First to fail: %s, %s; all ended", s->story.death_task,
+			     s->story.death_end);
+	else if (!isnan(s->signal))
 		n = snprintf(out, size, "Killed by signal %.0f", s->signal);
 	else if (!isnan(s->exit_code))
 		n = snprintf(out, size, "Exit code %.0f", s->exit_code);
@@ -100,6 +108,20 @@ static double machines(struct bytes *d, const struct plots *p, double y)
 	return y;
 }
 
+static double tasks(struct bytes *d, const struct summary *s, double y)
+{
+	struct bytes words = { 0 };
+
+	bytes_puts(&words, "Tasks: ");
+	summary_tasks_words(s, &words);
+	bytes_u8(&words, '\0');
+	if (s->ntasks > 1 && !words.failed)
+		y = paragraph(d, &body, y, 3, (const char *)words.data);
+	d->failed |= words.failed;
+	bytes_free(&words);
+	return y;
+}
+
 /* What ran, how it ended, where, when. */
 static double what_and_where(struct bytes *d, const struct plots *p, double y)
 {
@@ -117,6 +139,7 @@ static double what_and_where(struct bytes *d, const struct plots *p, double y)
 	y = paragraph(d, &strong, y, 1, text);
 	words_of_hosts(s, text, sizeof text);
 	y = paragraph(d, &body, y, 2, text);
+	y = tasks(d, s, y);
 	if (s->start_utc_ns > 0) {
 		clock_iso(s->start_utc_ns / NS_PER_S * NS_PER_S, iso, sizeof iso);
 		snprintf(text, sizeof text, "Started %.10s %.8s UTC", iso,
@@ -181,6 +204,7 @@ static void put_unknown(struct tile *t)
 static void fill_cores(struct tile *t, const struct summary *s)
 {
 	const char *words;
+	char a[32];
 	double whole = whole_of(s->cores_asked, s->cores_allowed, s->cores_present, &words);
 
 	t->label = "Cores used, on average";
@@ -188,7 +212,10 @@ static void fill_cores(struct tile *t, const struct summary *s)
 	if (isnan(s->cores_used_mean))
 		put_unknown(t);
 	else
-		unit_format(UNIT_ONE, s->cores_used_mean, t->value, sizeof t->value);
+		snprintf(t->value, sizeof t->value, "%s",
+			 s->cores_used_mean < LEAST_CORES
+				 ? "under 0.01"
+				 : unit_format(UNIT_ONE, s->cores_used_mean, a, sizeof a));
 	if (!isnan(t->share))
 		snprintf(t->of, sizeof t->of, "of %.6g %s (%.0f %%)", whole, words, 100 * t->share);
 }
@@ -267,6 +294,61 @@ static double four_figures(struct bytes *d, const struct summary *s, double y)
 	return y + TILE_HEIGHT;
 }
 
+/* The legend below the bar: the parts one behind the other, in lines. y below it. */
+static double account_legend(struct bytes *d, const struct account *a, double y)
+{
+	int percent[ACCOUNT_PARTS];
+	double x = LEFT;
+	char text[160];
+
+	account_percent(a, percent);
+	for (int i = 0; i < ACCOUNT_PARTS; i++) {
+		double width;
+
+		if (!(a->part_s[i] > 0))
+			continue;
+		snprintf(text, sizeof text, "%s%d %% %s", percent[i] ? "" : "under ",
+			 percent[i] ? percent[i] : 1, account_rows[i].label);
+		width = 11 + text_width(text, SMALL, false) + 12;
+		if (x > LEFT && x + width > LEFT + WIDTH + 12) {
+			x = LEFT;
+			y += LEGEND_LINE;
+		}
+		shape_box(d, &(struct box){ x, y - 6.5, 7, 7 }, colour_named(account_colours[i]));
+		shape_text(d, &soft, (struct point){ x + 11, y }, text);
+		x += width;
+	}
+	return y + LEGEND_LINE;
+}
+
+/* Where the time went, as on the page. */
+static double time_bar(struct bytes *d, const struct summary *s, double y)
+{
+	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
+	const struct account *a = &s->account;
+	char text[160], wall[32], whole[32];
+	double x = LEFT;
+
+	if (!(a->whole_s > 0))
+		return y;
+	y = paragraph(d, &heading, y, 1, "Where the time went");
+	snprintf(text, sizeof text, "%s on %.4g core%s: %s of core time",
+		 unit_format(UNIT_SECONDS, a->wall_s, wall, sizeof wall), a->cores,
+		 a->cores == 1 ? "" : "s",
+		 unit_format(UNIT_SECONDS, a->whole_s, whole, sizeof whole));
+	y = paragraph(d, &soft, y, 1, text) + 3;
+	for (int i = 0; i < ACCOUNT_PARTS; i++) {
+		double w = WIDTH * a->part_s[i] / a->whole_s;
+
+		if (!(w > 0))
+			continue;
+		shape_box(d, &(struct box){ x, y, w, BAR_HEIGHT },
+			  colour_named(account_colours[i]));
+		x += w;
+	}
+	return account_legend(d, a, y + BAR_HEIGHT + LEGEND_LINE) + 4;
+}
+
 static void proof_of(const struct plots *p, const struct summary_verdict *v, char *out, size_t size)
 {
 	char a[48], b[48];
@@ -333,7 +415,7 @@ static void overview(struct bytes *d, const struct plots *p, double y)
 	uint32_t n = left >= 1.6 * OVERVIEW_HEIGHT ? 2 : 1;
 	double height = fmin(left / n, 1.6 * OVERVIEW_HEIGHT);
 
-	for (uint32_t i = 0; i < n && i < p->n && p->plot[i].row->kind != PLOT_ROOFLINE; i++)
+	for (uint32_t i = 0; i < n && i < p->n && pdf_has(p, i); i++)
 		plots_draw(p, &p->plot[i], d,
 			   &(struct box){ LEFT, PDF_BOTTOM - (n - i) * height, WIDTH, height - 6 });
 }
@@ -343,6 +425,7 @@ void pdf_first_page(struct bytes *d, const struct plots *p)
 	double y = what_and_where(d, p, 58) + 10;
 
 	y = four_figures(d, p->summary, y) + 12;
+	y = time_bar(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	overview(d, p, y);
 }

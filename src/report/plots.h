@@ -30,7 +30,7 @@ struct plot_missing {
 };
 
 struct plots {
-	struct run *run;
+	const struct run *run;
 	const struct summary *summary;
 	const struct plot_set *set;
 	const struct traces *traces;
@@ -59,13 +59,17 @@ void plots_draw(const struct plots *p, const struct plot *x, struct bytes *drawi
 #define PLOT_WIDTH  (18 / 2.54 * 72)
 #define PLOT_HEIGHT (9 / 2.54 * 72)
 
-/* Private to plots*.c: values over time, and who is drawn. */
+/* Values over time. */
 struct plot_values {
 	double *at, *mean, *min, *max; /* one allocation, at `at`; min NULL: no band */
 	uint32_t n;
 };
-/* Of all nodes together; n 0 when nothing is there. False: out of memory. */
+/* Of all nodes together, for the page, too: of p it needs run, traces, first and to_s. n 0 when
+ * nothing is there. False: out of memory. */
 bool plot_values_of(const struct plots *p, const char *metric, struct plot_values *out);
+/* How many points those of several nodes have. */
+uint32_t plot_values_columns(const struct plots *p);
+/* Private to plots*.c. */
 /* Of one trace. */
 bool plot_values_of_trace(const struct plots *p, const struct trace *x, struct plot_values *out);
 const char *plots_host(const struct plots *p, uint32_t node, char *out, size_t size);

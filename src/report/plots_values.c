@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 400 };
+enum { COLUMNS_MAX = 400 };
 
 static bool reserve(struct plot_values *v, uint32_t n)
 {
@@ -82,44 +82,80 @@ static double over_hosts(enum combine how, double before, double v)
 	}
 }
 
-/* x[0..n): the traces of one metric, by node. sum and count: [COLUMNS]. */
-static bool add_hosts(const struct plots *p, const struct trace *x, uint32_t n,
-		      const struct metric *m, struct plot_values *out, double *count)
+uint32_t plot_values_columns(const struct plots *p)
 {
+	uint32_t n = 1;
+
+	for (uint32_t i = 1; i < p->traces->nnodes; i++)
+		n = p->traces->node[i].npoints > n ? p->traces->node[i].npoints : n;
+	return n < COLUMNS_MAX ? n : COLUMNS_MAX;
+}
+
+struct of_host {
+	uint32_t host, trace;
+};
+
+static int by_host(const void *a, const void *b)
+{
+	const struct of_host *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return (x->trace > y->trace) - (x->trace < y->trace);
+}
+
+/* Room for what is added up: one recording, one host. */
+struct sums {
 	struct plot_values one, host;
-	bool of_job = strncmp(m->name, "job.", 4) == 0, good = reserve(&one, COLUMNS);
+	double *count; /* [columns] hosts that had a value */
+	struct of_host *order;
+};
 
-	good = reserve(&host, COLUMNS) && good;
-	for (uint32_t i = 0; i < n && good; i++) {
-		if (p->first[x[i].node] != x[i].node)
-			continue;
-		for (uint32_t c = 0; c < COLUMNS; c++)
-			host.mean[c] = NAN;
-		for (uint32_t k = i; k < n; k++) {
-			struct trace_columns columns = { one.mean, one.min, one.max, COLUMNS };
-
-			if (p->first[x[k].node] != x[i].node)
-				continue;
-			traces_columns(p->traces, &x[k], &columns);
-			for (uint32_t c = 0; c < COLUMNS; c++)
-				host.mean[c] = within_host(of_job, host.mean[c], one.mean[c]);
-		}
-		for (uint32_t c = 0; c < COLUMNS; c++) {
-			count[c] += !isnan(host.mean[c]);
-			out->mean[c] = over_hosts(m->over_nodes, out->mean[c], host.mean[c]);
-		}
+static void add_host(struct plot_values *out, struct sums *x, const struct metric *m)
+{
+	for (uint32_t c = 0; c < out->n; c++) {
+		x->count[c] += !isnan(x->host.mean[c]);
+		out->mean[c] = over_hosts(m->over_nodes, out->mean[c], x->host.mean[c]);
 	}
-	free(one.at);
-	free(host.at);
-	return good;
+}
+
+/* trace[0..n): those of one metric. */
+static void add_hosts(const struct plots *p, const struct trace *trace, uint32_t n,
+		      const struct metric *m, struct plot_values *out, struct sums *x)
+{
+	struct trace_columns columns = { x->one.mean, x->one.min, x->one.max, out->n };
+	bool of_job = strncmp(m->name, "job.", 4) == 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		x->order[i] = (struct of_host){ p->first[trace[i].node], i };
+	qsort(x->order, n, sizeof *x->order, by_host);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!i || x->order[i].host != x->order[i - 1].host)
+			for (uint32_t c = 0; c < out->n; c++)
+				x->host.mean[c] = NAN;
+		traces_columns(p->traces, &trace[x->order[i].trace], &columns);
+		for (uint32_t c = 0; c < out->n; c++)
+			x->host.mean[c] = within_host(of_job, x->host.mean[c], x->one.mean[c]);
+		if (i + 1 == n || x->order[i + 1].host != x->order[i].host)
+			add_host(out, x, m);
+	}
+}
+
+/* Of two instances of a node that nothing can add up. */
+static bool is_apart(const struct trace *x, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (x[i].node == x[i - 1].node)
+			return true;
+	return false;
 }
 
 bool plot_values_of(const struct plots *p, const char *metric, struct plot_values *out)
 {
 	const struct metric *m = page_metric(p->run, metric, NULL);
-	uint32_t n;
+	uint32_t n, columns = plot_values_columns(p);
 	const struct trace *x = traces_of(p->traces, metric, false, &n);
-	double *count;
+	struct sums sums = { 0 };
 	bool good;
 
 	*out = (struct plot_values){ 0 };
@@ -127,17 +163,25 @@ bool plot_values_of(const struct plots *p, const char *metric, struct plot_value
 		return true;
 	if (p->run->nnodes == 2)
 		return plot_values_of_trace(p, x, out);
-	count = calloc(COLUMNS, sizeof *count);
-	good = reserve(out, COLUMNS) && count;
-	for (uint32_t c = 0; c < COLUMNS && good; c++) {
-		out->at[c] = (c + 0.5) * p->to_s / COLUMNS;
+	if (is_apart(x, n))
+		return true;
+	sums.count = calloc(columns, sizeof *sums.count);
+	sums.order = calloc(n, sizeof *sums.order);
+	good = reserve(out, columns) && sums.count && sums.order;
+	good = reserve(&sums.one, columns) && reserve(&sums.host, columns) && good;
+	for (uint32_t c = 0; c < columns && good; c++) {
+		out->at[c] = (c + 0.5) * p->to_s / columns;
 		out->mean[c] = NAN;
 	}
-	good = good && add_hosts(p, x, n, m, out, count);
-	for (uint32_t c = 0; c < COLUMNS && good; c++)
+	if (good)
+		add_hosts(p, x, n, m, out, &sums);
+	for (uint32_t c = 0; c < columns && good; c++)
 		if (m->over_nodes == COMBINE_MEAN || m->over_nodes == COMBINE_NONE)
-			out->mean[c] /= count[c];
+			out->mean[c] /= sums.count[c];
 	out->min = out->max = NULL;
-	free(count);
+	free(sums.one.at);
+	free(sums.host.at);
+	free(sums.count);
+	free(sums.order);
 	return good;
 }

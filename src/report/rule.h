@@ -10,7 +10,7 @@
 #include "core/expr.h"
 #include "report/rules.h"
 
-enum { RULE_NEEDS = 8, SENTENCE_PARTS = 16 };
+enum { RULES_MAX = 256, RULE_NEEDS = 8, SENTENCE_PARTS = 16 };
 
 /* How a number is written in a sentence: with its unit, or in one of these ways. */
 enum number_form {
@@ -53,6 +53,8 @@ struct rule {
 	struct rule_expr needs[RULE_NEEDS];
 	size_t nneeds;
 	struct rule_expr enough, when, threshold, from, to, margin;
+	struct rule_expr cost;    /* seconds of wall time lost, at most */
+	char *excludes, *yields;  /* names of other rules, a space before and behind each */
 	struct rule_expr request; /* how much of the resource to ask for, without the margin */
 	enum resource resource;
 	enum severity severity;

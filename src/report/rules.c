@@ -2,6 +2,7 @@
 /* rules.c - reads rules: blocks of "key: value", one block a rule. */
 #include "report/rules.h"
 
+#include "base/bytes.h"
 #include "base/entries.h"
 #include "report/rule.h"
 #include "report/variables.h"
@@ -9,8 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { RULES_MAX = 256 };
 
 struct parser {
 	struct rules *rules;
@@ -21,7 +20,7 @@ struct parser {
 	char *theme;        /* of the rules that follow; NULL: none */
 };
 
-enum key_type { KEY_TEXT, KEY_EXPR, KEY_NEEDS, KEY_WORD, KEY_REQUEST, KEY_SENTENCE };
+enum key_type { KEY_TEXT, KEY_EXPR, KEY_NEEDS, KEY_NAMES, KEY_WORD, KEY_REQUEST, KEY_SENTENCE };
 
 static const char *const where_names[] = { "all", "most", "least", NULL };
 static const char *const during_names[] = { "all", "above", "below", NULL };
@@ -43,6 +42,9 @@ static const struct key {
 	{ "cannot", KEY_SENTENCE, false, offsetof(struct rule, cannot), NULL },
 	{ "request", KEY_REQUEST, false, offsetof(struct rule, request), NULL },
 	{ "margin", KEY_EXPR, false, offsetof(struct rule, margin), NULL },
+	{ "cost", KEY_EXPR, false, offsetof(struct rule, cost), NULL },
+	{ "excludes", KEY_NAMES, false, offsetof(struct rule, excludes), NULL },
+	{ "yields", KEY_NAMES, false, offsetof(struct rule, yields), NULL },
 	{ "proof", KEY_TEXT, false, offsetof(struct rule, proof), NULL },
 	{ "threshold", KEY_EXPR, false, offsetof(struct rule, threshold), NULL },
 	{ "where", KEY_WORD, false, offsetof(struct rule, where), where_names },
@@ -157,6 +159,41 @@ static int take_text(char **to, const char *value, struct err *e)
 	return *to ? 0 : -ENOMEM;
 }
 
+static bool name_valid(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return n > 0 && !name[n] && n < SUMMARY_NAME;
+}
+
+/* "single-core cores-used" becomes " single-core cores-used ". */
+static int take_names(char **to, const char *value, size_t *at, struct err *e)
+{
+	const char *begin = value;
+	struct bytes b = { 0 };
+
+	while (*(value += strspn(value, " \t,"))) {
+		size_t n = strcspn(value, " \t,");
+		char name[SUMMARY_NAME];
+
+		*at = (size_t)(value - begin);
+		snprintf(name, sizeof name, "%.*s", (int)n, value);
+		if (n >= sizeof name || !name_valid(name)) {
+			bytes_free(&b);
+			return err_set(e, -EINVAL, "'%.60s' is no name of a rule", name);
+		}
+		bytes_printf(&b, "%s%s ", b.len ? "" : " ", name);
+		value += n;
+	}
+	bytes_u8(&b, 0);
+	if (b.failed) {
+		bytes_free(&b);
+		return -ENOMEM;
+	}
+	*to = (char *)b.data;
+	return 0;
+}
+
 /* *at: where in value the fault is. */
 static int take(struct rule *r, const struct key *k, const char *value, size_t *at, struct err *e)
 {
@@ -169,6 +206,8 @@ static int take(struct rule *r, const struct key *k, const char *value, size_t *
 		return take_expr(to, value, at, e);
 	case KEY_NEEDS:
 		return take_needs(r, value, at, e);
+	case KEY_NAMES:
+		return take_names(to, value, at, e);
 	case KEY_WORD:
 		return entry_choice(to, k->words, value, e);
 	case KEY_REQUEST:
@@ -189,13 +228,6 @@ static int rule_finish(struct parser *p, struct err *e)
 			return entries_fault(p->file, p->rule_line, 1, e, "rule %s has no '%s:'",
 					     p->rule->name, keys[i].name);
 	return 0;
-}
-
-static bool name_valid(const char *name)
-{
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-	return n > 0 && !name[n] && n < SUMMARY_NAME;
 }
 
 static int rule_begin(struct parser *p, unsigned line, const char *name, struct err *e)
@@ -301,6 +333,8 @@ static void rule_free(struct rule *r)
 	free(r->about);
 	free(r->theme);
 	free(r->proof);
+	free(r->excludes);
+	free(r->yields);
 	for (size_t k = 0; k < r->nneeds; k++)
 		rule_expr_free(&r->needs[k]);
 	for (size_t k = 0; k < KEYS; k++)

@@ -9,8 +9,8 @@
 
 static const char opening[] =
 	"# Verdicts\n\n"
-	"Every summary opens with sentences, worst first: what went wrong, what was asked for "
-	"and not used,\n"
+	"Every summary opens with sentences, worst and dearest first: what went wrong, what was asked "
+	"for and not used,\n"
 	"what the job waited for. Each comes from a rule, and rules are data: this page is made "
 	"from them.\n"
 	"`sonde show --rules FILE`, or `--rules DIR` with files NAME.rules, judges by a site's own "
@@ -33,7 +33,10 @@ static const char opening[] =
 	"    threshold: 50% * cores_asked\n"
 	"    during: below\n"
 	"    request: cores max(1, cores_used_peak)\n"
-	"    margin: 20%\n\n"
+	"    margin: 20%\n"
+	"    cost: wall_seconds * (1 - mean(job.cpu_cores) / cores_asked)\n"
+	"    excludes: single-core cores-used\n"
+	"    yields: throttled-cgroup\n\n"
 	"An indented line continues the one before it; a line that begins with `#` is a "
 	"comment.\n"
 	"`about`, `when`, `severity` and `say` must be there. The order of judging:\n\n"
@@ -61,7 +64,18 @@ static const char opening[] =
 	"OAR itself has no request for memory (a site's own properties are for that, "
 	"`-p`), so that there is none.\n"
 	"Of several rules that ask for the same it is the worst one's.\n"
-	"`theme: WORDS` before rules is what they are about.\n\n"
+	"`cost` is the wall time that is lost at most, in seconds. The sentence ends with it from 1 % "
+	"of the run on; a\n"
+	"warning that costs less than 5 % is a note. Verdicts are shown by severity, then by "
+	"cost.\n"
+	"`excludes` names the rules that are silent when this one speaks, so that no two verdicts "
+	"contradict each other;\n"
+	"of two that exclude each other the first one speaks. `yields` names those that this one "
+	"is shown behind,\n"
+	"whatever it costs: they have the cause.\n"
+	"`theme: WORDS` before rules is what they are about. Where a launcher of ranks was recorded "
+	"and not the ranks,\n"
+	"only those of `theme: how it ended` are judged.\n\n"
 	"Expressions have numbers (with k M G Ki Mi Gi %), names, `+ - * /`, comparisons, `and "
 	"or not`,\n"
 	"`if(c, a, b)`, `min`, `max`, `abs` and `known(x)`. What is not known makes what it "
@@ -91,6 +105,11 @@ static void write_rule(FILE *out, const struct rule *r)
 			r->during == DURING_ABOVE ? "above" : "below");
 	write_expr(out, "from", &r->from);
 	write_expr(out, "to", &r->to);
+	write_expr(out, "cost", &r->cost);
+	if (r->excludes)
+		fprintf(out, "- excludes:%.*s\n", (int)strlen(r->excludes) - 1, r->excludes);
+	if (r->yields)
+		fprintf(out, "- yields to:%.*s\n", (int)strlen(r->yields) - 1, r->yields);
 	if (r->resource)
 		fprintf(out, "- asks next time for: %s `%s`, margin `%s`\n",
 			resource_name(r->resource), r->request.source,

@@ -44,6 +44,7 @@ void rules_metrics(const struct rules *rules, struct bytes *names, struct bytes 
 		add_expr(names, &r->to);
 		add_sentence(names, &r->say);
 		add_expr(names, &r->request);
+		add_expr(names, &r->cost);
 		add_sentence(names, &r->cannot);
 		if (r->proof && r->where)
 			add_name(names, r->proof);

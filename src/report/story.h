@@ -13,15 +13,33 @@
 
 enum { STORY_TEXT = 160 };
 
+/* The limits that a process is given (ulimit), and how near it came to them. */
+enum {
+	LIMIT_ADDRESS_SPACE,
+	LIMIT_CPU,
+	LIMIT_FILES,
+	LIMIT_PROCESSES,
+	LIMIT_FILE_SIZE,
+	LIMIT_STACK,
+	STORY_LIMITS
+};
+struct story_limit {
+	double limit, reached; /* of the process that came nearest; limit NAN: there is none */
+	char process[STORY_TEXT];
+};
+
 struct story {
 	/* Work for one core, on all nodes together: how long in all, the longest stretch of it, and
 	 * for how many cores there was work on average while it was more. */
 	double serial_s, serial_from_s, serial_to_s, parallel_s, parallel_cores;
+	char serial_process[STORY_TEXT]; /* that ran in that longest stretch most */
 	double work_peak_cores; /* for how many cores there was work at most, over two seconds */
 	double waited_s; /* of threads for a core, with those that ended before it was known */
 	/* The part of it for cores that others had: up to those that the job may use. And how many
 	 * it had while it wanted more than it may use. */
 	double taken_s, crowded_cores;
+	double taken_wall_s; /* by how much less the job would have run without them, at most */
+	double others_cores; /* that others used, on average; of all nodes together */
 	/* Nothing at work between the first work and the last: in all, and the longest. */
 	double holes_s, hole_s, hole_from_s, hole_to_s;
 	/* The job's memory after its first fifth: the line through it with its error (two standard
@@ -30,8 +48,17 @@ struct story {
 	double leak_bytes_per_s, leak_error_bytes_per_s, leak_steadiness;
 	double leak_from_s, leak_to_s, leak_from_bytes, leak_to_bytes;
 	/* The first kill for want of memory: when, whom, and how memory grew before it. */
-	double oom_s, oom_from_s, oom_from_bytes, oom_bytes_per_s, oom_pid;
+	double oom_s, oom_from_s, oom_from_bytes, oom_bytes_per_s, oom_pid, oom_limit_bytes;
 	char oom_process[STORY_TEXT], oom_host[STORY_TEXT];
+	/* The first task that failed, or command where there are no tasks; of how many that could
+	 * how many did. And the memory its host held at most, and might have. */
+	double death_s, death_rank, death_signal, death_exit_code, failed, could_fail;
+	double death_memory_bytes, death_limit_bytes;
+	double ended_together; /* 1: all at once by a signal: from outside, none of them was the
+				  first */
+	char death_host[STORY_TEXT], death_task[STORY_TEXT], death_end[64];
+	double ranks_elsewhere;
+	char launcher[32]; /* that started ranks out of reach: "srun" */
 	/* The host that is unlike the others in what makes slow, and how. */
 	char straggler_host[STORY_TEXT], straggler_cause[STORY_TEXT];
 	uint32_t straggler_node;    /* of the run; 0: none */
@@ -40,6 +67,25 @@ struct story {
 	/* The longest time in which a watch for hangs saw no progress. */
 	double hang_s, hang_from_s, hang_to_s, hangs;
 	char hang_evidence[2 * STORY_TEXT];
+	/* For how long nothing had run when the job ended, and what its processes waited for. */
+	double silent_s;
+	char silent_in[STORY_TEXT + 60];
+	/* The process that ended first by a signal, or that failed as the job did a moment later.
+	 */
+	double died_s, died_pid, died_signal, died_code, died_core;
+	char died_process[STORY_TEXT];
+	struct story_limit limit[STORY_LIMITS];
+	/* Of the file systems of the job's directories the fullest at the end: what users may still
+	 * fill of what they may in all; or, where none is left, inodes. */
+	double disk_free_bytes, disk_bytes, disk_free_ratio;
+	double disk_no_inodes; /* that many there are, and not one is left */
+	char disk_path[STORY_TEXT];
 };
+
+/* Of several that could fail one was the first: it says more than the greatest status of all. */
+static inline bool story_has_first_failure(const struct story *y)
+{
+	return y->could_fail >= 2 && y->failed >= 1 && !(y->ended_together > 0);
+}
 
 #endif

@@ -111,12 +111,15 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		rc = summary_growth_make(s, r, x, e);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
-	if (!rc && (summary_story_make(s) || summary_gpus_make(s, r, x)))
+	if (!rc && (summary_elsewhere_make(s, r) || summary_story_make(s) ||
+		    summary_gpus_make(s, r, x) || summary_account_make(s, r)))
 		rc = err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	if (rc)
 		return rc;
 	summary_oom_make(s, r, x);
+	summary_death_make(s, r);
 	summary_hang_make(s, r);
+	summary_ending_make(s, r, x);
 	return 0;
 }
 
@@ -151,9 +154,10 @@ static void look_at(struct looked_at *l, const struct run *r, const struct rules
 		    const struct summary_wish *w)
 {
 	bytes_puts(&l->names, summary_kills_metric);
-	bytes_printf(&l->told, "%s,%s,%s,%s,%s,%s", summary_cores_metric, summary_waited_metric,
-		     summary_threads_metric, summary_memory_metric, summary_kills_metric,
-		     summary_gpus_metric);
+	bytes_printf(&l->told, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s", summary_cores_metric,
+		     summary_waited_metric, summary_threads_metric, summary_blocked_metric,
+		     summary_memory_metric, summary_kills_metric, summary_gpus_metric,
+		     summary_ready_metric, summary_count_metric, summary_node_cores_metric);
 	rules_metrics(builtin, &l->names, &l->told);
 	if (w->site)
 		rules_metrics(w->site, &l->names, &l->told);

@@ -10,10 +10,12 @@
 #ifndef SONDE_REPORT_SUMMARY_H
 #define SONDE_REPORT_SUMMARY_H
 
+#include "base/bytes.h"
 #include "core/hostlist.h"
 #include "core/run.h"
 #include "core/spread.h"
 #include "core/stats.h"
+#include "report/account.h"
 #include "report/story.h"
 #include "report/timeline.h"
 #include "report/verdict.h"
@@ -26,6 +28,7 @@ enum { SUMMARY_TOP = 10, SUMMARY_VERDICTS = 32, SUMMARY_NAME = VERDICT_NAME };
 struct summary_process {
 	uint32_t instance;
 	const char *name;
+	const char *command_line; /* shortened, without secrets; NULL: not known */
 	double pid;
 	double start_s, end_s; /* since the run began; end NAN while it lives */
 	double cpu_s, peak_rss_bytes, read_bytes, written_bytes; /* NAN: not known */
@@ -39,10 +42,17 @@ struct summary_command {
 
 /* A task, as an MPI rank, in the order of steps, launches and ranks. Of one that nobody told the
  * end of, the CPU time is a lower bound, at most a twentieth less than its last sample's. */
+/* How the job ended: "Killed by SIGSEGV", and why, what ended first: ": it ... memory that it may
+ * not. First to die: ..." (report/ending.h). */
+struct summary_ending {
+	char words[48], why[320];
+};
+
 struct summary_task {
 	uint32_t instance;
 	uint32_t launch;  /* of several with the same ranks in one step: which, from 0 on */
 	const char *step; /* NULL: not told */
+	const char *host;
 	double rank, start_s, wall_s, cpu_s, peak_rss_bytes, exit_code, signal;
 	bool cpu_is_bound;
 };
@@ -58,6 +68,8 @@ struct summary_node {
 	const char *host;
 	uint64_t samples;
 	double cores, memory_bytes;
+	double exit_code, signal,
+		end_s; /* of what the recorder's launchers ran; since the run began */
 	bool complete;
 	bool lost; /* not closed, and no other recorder went on: killed, cut off or still running */
 	bool again; /* an entry before it is the same host */
@@ -69,9 +81,12 @@ struct summary_host {
 	const char *host;
 	double cpu_s, peak_memory_bytes, read_bytes, written_bytes, energy_j;
 	double energy_job_j; /* the job's part of it */
-	double late_s;       /* it began so long after the first node; NAN: it did not */
-	bool lost;           /* as summary_node.lost, of any of them */
-	bool restarted;      /* a recorder was lost here, and another one went on */
+	double held_bytes;   /* resident memory that samples saw, at most */
+	double limit_bytes;  /* of control groups, else asked for, else present */
+	double oom_kills;
+	double late_s;  /* it began so long after the first node; NAN: it did not */
+	bool lost;      /* as summary_node.lost, of any of them */
+	bool restarted; /* a recorder was lost here, and another one went on */
 };
 
 /* A figure of all hosts side by side; least and most are indices into summary.hosts. */
@@ -152,15 +167,22 @@ struct summary {
 	double host_gpus_used;            /* of the host that used most */
 	double idle_head_s, idle_tail_s; /* seconds without work before its first, after its last */
 	const char *mechanisms;          /* how processes were counted, in words */
-	const char *survivors;           /* names of what outlived the command; NULL none */
+	double began_again;              /* 1: the batch job, which had begun before; else 0 */
+	const char *attempts_before; /* how those before this one ended; NULL: there were none */
+	const char *survivors;       /* names of what outlived the command; NULL none */
 	/* monitor */
 	double monitor_cpu_s, monitor_rss_bytes /* largest of a node */, monitor_bytes,
-		monitor_samples, monitor_late, monitor_skipped;
+		monitor_samples, monitor_late, monitor_skipped,
+		monitor_unwritten; /* samples that were taken and could not be recorded */
 	const char *reduced; /* what a node read more rarely to stay within its limit; NULL none */
 	double interval_s;
 	double recorder_lost_s;     /* when one was lost that another went on for; NAN: none was */
 	struct summary_node *nodes; /* [nnodes], no entry is empty */
 	uint32_t nnodes, nhosts;
+	/* The host that came nearest to its limit of memory, and what it held; host NULL: not known
+	 */
+	double tight_peak_bytes, tight_held_bytes, tight_limit_bytes;
+	const char *tight_host;
 	struct summary_host *hosts;             /* [nhosts] */
 	struct summary_comparison *comparisons; /* of several hosts */
 	uint32_t ncomparisons;
@@ -189,6 +211,8 @@ struct summary {
 	struct summary_growth *growth; /* [ngrowth] of counters */
 	uint32_t ngrowth;
 	struct story story;
+	struct summary_ending ending;
+	struct account account;           /* where the time went */
 	struct timeline timeline;         /* of the metrics that rules tell times of */
 	struct summary_verdict *verdicts; /* worst first; room for SUMMARY_VERDICTS */
 	uint32_t nverdicts;
@@ -217,15 +241,25 @@ int summary_make_as(struct summary *out, struct run *r, const struct summary_wis
 		    struct err *e);
 void summary_free(struct summary *s);
 
-/* The terminal summary: at most `lines` lines (0: as many as it takes), every text escaped, colour
- * if asked. */
-void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lines);
+/* The command of which most processes ran; NULL: none is known. */
+const struct summary_command *summary_most_started(const struct summary *s);
+
+/* The terminal summary in about five lines of 80 columns: how it ended, the first verdicts, where
+ * the time went, what was used, where the recording is and what to type next. newest: commands take
+ * this recording when none is named. Every text is escaped, colour if asked. */
+void summary_print_brief(const struct summary *s, FILE *out, bool colour, bool newest);
+/* The terminal summary with all verdicts and figures, likewise. */
+void summary_print(const struct summary *s, FILE *out, bool colour);
 /* The largest processes with their lifetimes, and the commands, as tables of 80 columns. */
 void summary_print_tops(const struct summary *s, FILE *out);
 /* The figures of all nodes side by side, likewise; nothing of a single one. */
 void summary_print_nodes(const struct summary *s, FILE *out);
 /* `sonde show --json`: schema "sonde/show/1". */
-void summary_json(const struct summary *s, const struct run *r, FILE *out);
+void summary_json(const struct summary *s, struct run *r, FILE *out);
+
+/* "6: ranks 0-1 on n1, 2-3 on n2; failed: rank 3 on n2 (SIGSEGV)", not escaped; nothing where there
+ * are not two tasks. */
+void summary_tasks_words(const struct summary *s, struct bytes *out);
 
 /* "1.85", "2.9 GHz", "12.3 GFLOP/s". Returns out. */
 const char *summary_counter_format(const struct summary_counter *c, char *out, size_t size);

@@ -54,12 +54,37 @@ static void tell_node(struct story *y, const struct run *r, uint32_t node, doubl
 		tell(y, from_s, run_seconds(r, node, r->nodes[node].last_ns), evidence);
 }
 
+/* The job was silent at its end when all of its nodes were; the one that was for longest says what
+ * it waited for. */
+static void tell_silence(struct story *y, const struct run *r)
+{
+	double least = INFINITY, most = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const struct run_meta *silent = run_find_meta(r, i, "job.silent_ns");
+		const char *in = run_find_text(r, i, "job.silent_in");
+		double seconds =
+			silent && silent->type == META_INT ? (double)silent->value * 1e-9 : 0;
+
+		least = fmin(least, seconds);
+		if (!in || seconds <= most)
+			continue;
+		most = seconds;
+		snprintf(y->silent_in, sizeof y->silent_in, "%s", in);
+		if (strlen(in) >= sizeof y->silent_in)
+			cut_at_process(y->silent_in);
+	}
+	if (most > 0 && least > 0)
+		y->silent_s = least;
+}
+
 /* Without a watch nothing is known; with one, no mark is no hang. */
 void summary_hang_make(struct summary *s, const struct run *r)
 {
 	const struct run_meta *watch = run_find_meta(r, 0, "run.watch_hang_ns");
 	struct story *y = &s->story;
 
+	tell_silence(y, r);
 	if (!watch || watch->type != META_INT)
 		return;
 	y->hang_s = y->hangs = 0;

@@ -89,7 +89,7 @@ static const struct figure {
 	[PEAK_MEMORY] = { "job.peak_memory_bytes", 1, NULL, TAKE_LAST, OVER_PEAK },
 	[PEAK_MEMORY_AGE] = { "job.peak_memory_age_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
 	[PEAK_PSS] = { NULL, 1, "job.pss_bytes", TAKE_MAX, OVER_SUM },
-	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_SUM },
+	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_PEAK },
 	[PEAK_CGROUP] = { NULL, 1, NULL, TAKE_MAX, OVER_SUM }, /* take_cgroup */
 	[PEAK_CGROUP_BEFORE] = { "cgroup.memory_peak_before_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
 	[OOM_KILLS] = { NULL, 1, NULL, TAKE_LAST, OVER_SUM },
@@ -351,6 +351,14 @@ static double of_host(const struct node_figures *nodes, uint32_t host, size_t fi
 	return all;
 }
 
+static double memory_limit(const struct node_figures *nodes, uint32_t host)
+{
+	double limit = of_host(nodes, host, MEMORY_LIMIT);
+	double asked = of_host(nodes, host, MEMORY_ASKED);
+
+	return fmin(isnan(limit) ? asked : limit, of_host(nodes, host, MEMORY));
+}
+
 static void fill_host(struct summary_host *h, const struct run *r, const struct node_figures *nodes,
 		      uint32_t host)
 {
@@ -366,6 +374,9 @@ static void fill_host(struct summary_host *h, const struct run *r, const struct 
 		.written_bytes = of_host(nodes, host, WRITTEN),
 		.energy_j = NAN,
 		.energy_job_j = NAN,
+		.held_bytes = of_host(nodes, host, PEAK_RSS),
+		.limit_bytes = memory_limit(nodes, host),
+		.oom_kills = of_host(nodes, host, OOM_KILLS),
 		.late_s = NAN,
 	};
 	for (uint32_t i = host; i; i = nodes[i].next) {
@@ -389,6 +400,25 @@ static double most_of_hosts(const struct run *r, const struct node_figures *node
 	return most;
 }
 
+static void find_tightest(struct summary *s)
+{
+	double most = 0;
+
+	s->tight_peak_bytes = s->tight_held_bytes = s->tight_limit_bytes = NAN;
+	for (uint32_t i = 0; i < s->nhosts; i++) {
+		const struct summary_host *h = &s->hosts[i];
+		double share = h->peak_memory_bytes / h->limit_bytes;
+
+		if (!(share > most))
+			continue;
+		most = share;
+		s->tight_host = h->host;
+		s->tight_peak_bytes = h->peak_memory_bytes;
+		s->tight_held_bytes = h->held_bytes;
+		s->tight_limit_bytes = h->limit_bytes;
+	}
+}
+
 static int fill_nodes(struct summary *s, const struct run *r, const struct node_figures *nodes)
 {
 	s->complete = true;
@@ -407,6 +437,9 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 			.samples = n->rows,
 			.cores = nodes[i].v[CORES_PRESENT],
 			.memory_bytes = nodes[i].v[MEMORY],
+			.signal = nodes[i].v[SIGNAL] > 0 ? nodes[i].v[SIGNAL] : NAN,
+			.exit_code = nodes[i].v[EXIT_CODE],
+			.end_s = nodes[i].start_s + nodes[i].v[WALL],
 			.complete = n->complete,
 			.lost = lost,
 			.again = !first,
@@ -414,8 +447,18 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 		if (first)
 			fill_host(&s->hosts[s->nhosts++], r, nodes, i);
 	}
+	find_tightest(s);
 	s->running = !s->complete && condition_of(r, clock_utc_ns()) == RUNNING;
 	return 0;
+}
+
+static double recorded(const struct run *r)
+{
+	double rows = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		rows += (double)r->nodes[i].rows;
+	return rows;
 }
 
 static void fill_job(struct summary *s, const struct run *r, const struct node_figures *nodes)
@@ -429,6 +472,8 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->job_id = run_find_text(r, 0, "job.id");
 	s->scheduler = run_find_text(r, 0, "job.scheduler");
 	s->mechanisms = run_find_text(r, 0, "job.mechanisms");
+	s->attempts_before = run_find_text(r, 0, "run.attempts_before");
+	s->began_again = s->attempts_before != NULL;
 	s->survivors = run_find_text(r, 0, "job.survivors");
 	s->reduced = run_find_text(r, 0, "monitor.reduced");
 	s->signal = v[SIGNAL] > 0 ? v[SIGNAL] : NAN;
@@ -470,6 +515,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->monitor_samples = v[MONITOR_SAMPLES];
 	s->monitor_late = v[MONITOR_LATE];
 	s->monitor_skipped = v[MONITOR_SKIPPED];
+	s->monitor_unwritten = v[MONITOR_SAMPLES] - recorded(r);
 	s->interval_s = v[INTERVAL];
 	s->recorder_lost_s = v[RECORDER_LOST];
 }

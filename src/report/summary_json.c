@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "report/events_json.h"
 #include "report/findings.h"
+#include "report/own.h"
 #include "report/summary.h"
 #include "report/verdicts_json.h"
 
@@ -202,6 +203,7 @@ static void put_top(struct json *j, const struct run *r, const char *key,
 
 		json_object(j);
 		json_put_text(j, "name", p->name);
+		json_put_text(j, "command_line", p->command_line);
 		json_put_real(j, "pid", p->pid);
 		json_put_text(j, "host", r->nodes[r->instances[p->instance].node].host);
 		json_put_real(j, "start_seconds", p->start_s);
@@ -319,7 +321,8 @@ static void put_metrics(struct json *j, const struct summary *s, const struct ru
 
 static void put_damage(struct json *j, const struct run *r)
 {
-	json_key(j, "damage");
+	json_put_int(j, "damages", r->ndamages);
+	json_key(j, "damaged_places");
 	json_array(j);
 	for (uint32_t i = 0; i < r->ndamages; i++) {
 		const struct run_damage *d = &r->damages[i];
@@ -336,19 +339,24 @@ static void put_damage(struct json *j, const struct run *r)
 	json_array_end(j);
 }
 
-void summary_json(const struct summary *s, const struct run *r, FILE *out)
+void summary_json(const struct summary *s, struct run *r, FILE *out)
 {
 	struct bytes text = { 0 };
 	struct json j = { .out = &text, .indent = true };
 	struct metadata metadata = { 0 };
 	struct findings findings = { 0 };
+	struct own own;
+	struct err e;
 
-	if (metadata_make(&metadata, r) || findings_make(&findings, r, &metadata))
+	if (own_make(&own, r, &e) || metadata_make(&metadata, r) ||
+	    findings_make(&findings, r, &metadata))
 		text.failed = true;
 	json_object(&j);
 	json_put_text(&j, "schema", "sonde/show/1");
-	json_put_text(&j, "path", s->path);
+	json_put_text(&j, "recording", s->path);
 	put_job(&j, s);
+	json_key(&j, "where_time_went");
+	account_json(&j, &s->account);
 	put_nodes(&j, s, &metadata);
 	put_hosts(&j, s);
 	put_names(&j, "missing_hosts", &s->missing);
@@ -372,6 +380,7 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	json_object_end(&j);
 	put_commands(&j, s);
 	events_json(&j, r);
+	own_json(&j, &own, r);
 	put_metrics(&j, s, r);
 	put_damage(&j, r);
 	json_object_end(&j);
@@ -379,6 +388,7 @@ void summary_json(const struct summary *s, const struct run *r, FILE *out)
 	if (!text.failed)
 		fwrite(text.data, 1, text.len, out);
 	bytes_free(&text);
+	own_free(&own);
 	findings_free(&findings);
 	metadata_free(&metadata);
 }

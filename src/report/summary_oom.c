@@ -56,9 +56,20 @@ static double peak_of(const struct run *r, const struct series_index *x, uint32_
 		       : series_index_max(x, r, i, rss);
 }
 
+/* The host where the kernel killed most; NULL: where is not known. */
+static const struct summary_host *host_of_kills(const struct summary *s)
+{
+	const struct summary_host *found = NULL;
+
+	for (uint32_t i = 0; i < s->nhosts; i++)
+		if (s->hosts[i].oom_kills > (found ? found->oom_kills : 0))
+			found = &s->hosts[i];
+	return found;
+}
+
 /* The kernel takes the largest; it ended when the count rose. */
 static void tell_victim(struct story *y, const struct run *r, const struct series_index *x,
-			double slack_s)
+			const char *host, double slack_s)
 {
 	uint32_t rss = run_find_metric(r, "process.resident_bytes"), victim = 0;
 	double most = 0;
@@ -69,6 +80,8 @@ static void tell_victim(struct story *y, const struct run *r, const struct serie
 		double end, peak;
 
 		if (!in->domain || strcmp(in->domain, "process") != 0 || in->end_ns == INT64_MAX)
+			continue;
+		if (host && strcmp(r->nodes[in->node].host, host) != 0)
 			continue;
 		end = run_seconds(r, in->node, in->end_ns);
 		peak = peak_of(r, x, i, rss);
@@ -90,11 +103,16 @@ static void tell_victim(struct story *y, const struct run *r, const struct serie
 void summary_oom_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	const struct timeline *t = &s->timeline;
+	const struct summary_host *host = host_of_kills(s);
 	uint32_t killed = kill_window(t);
 
+	if (host) {
+		snprintf(s->story.oom_host, sizeof s->story.oom_host, "%s", host->host);
+		s->story.oom_limit_bytes = host->limit_bytes;
+	}
 	if (killed >= t->nwindows)
 		return;
 	s->story.oom_s = t->from_s + (killed + 0.5) * t->width_s;
 	tell_growth(&s->story, t, killed);
-	tell_victim(&s->story, r, x, 1.5 * t->width_s);
+	tell_victim(&s->story, r, x, host ? host->host : NULL, 1.5 * t->width_s);
 }

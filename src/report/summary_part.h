@@ -41,7 +41,8 @@ bool summary_is_short(const struct run *r);
 extern const char summary_cores_metric[], summary_power_metric[], summary_job_power_metric[];
 /* What the story is made from besides. */
 extern const char summary_memory_metric[], summary_kills_metric[], summary_waited_metric[],
-	summary_threads_metric[], summary_gpus_metric[];
+	summary_threads_metric[], summary_gpus_metric[], summary_blocked_metric[],
+	summary_ready_metric[], summary_count_metric[], summary_node_cores_metric[];
 /* Work for as many cores, or less, is none. */
 extern const double summary_idle_cores;
 /* The selection of the frame for it: globs of metrics that the run has; "" for none. */
@@ -64,9 +65,14 @@ int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *
 /* What is in s->growth: how much each counter rose, from the footers alone. */
 int summary_growth_make(struct summary *s, const struct run *r, const struct series_index *x,
 			struct err *e);
-/* For each window of the timeline how many threads waited for a core; 0 where that is not known.
- * To be freed; NULL: out of memory. */
+/* For each window of the timeline how many threads waited for a core; 0 where that is not known,
+ * an estimate where threads were too many to be looked at. To be freed; NULL: out of memory. */
 double *summary_waits_make(const struct summary *s);
+/* If they were: what the summary has of them by looks is wrong, and becomes what was estimated. */
+void summary_waits_correct(struct summary *s, const double *waited);
+/* Whether more of the job's threads than ran may have been ready in a window: nobody looked at them
+ * for long, the node was full, and more was ready there than before the job and after it. */
+bool summary_waits_unseen(const struct summary *s, uint32_t window);
 void story_init(struct story *y);
 /* Findings over time, after the metrics and the nodes: 0 or -ENOMEM; the one killed for want of
  * memory; the host that is slow, and why; marks of a watch for hangs. */
@@ -76,9 +82,17 @@ int summary_straggler_make(struct summary *s, const struct run *r, const struct 
 			   struct err *e);
 /* How many GPUs there were and did anything, and the fullest: 0 or -ENOMEM. */
 int summary_gpus_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Where the time went; after all of these. 0 or -ENOMEM. */
+int summary_account_make(struct summary *s, const struct run *r);
+/* What ended first, limits that were near, and the words of the ending. After the story. */
+void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x);
 void summary_hang_make(struct summary *s, const struct run *r);
 /* The tasks that ended, and how unequal those of each step are. */
 int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);
+/* Who failed first, after the tasks and the nodes. */
+void summary_death_make(struct summary *s, const struct run *r);
+/* Whether the job's ranks ran out of reach: 0 or -ENOMEM. */
+int summary_elsewhere_make(struct summary *s, const struct run *r);
 /* Top processes, and the commands. */
 int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
 			   struct err *e);

@@ -33,6 +33,7 @@ static struct summary_process process_of(const struct run *r, const struct serie
 	const char *pid = run_label(r, i, "pid");
 	struct summary_process p = { .instance = i, .name = in->name, .pid = NAN };
 
+	p.command_line = run_label(r, i, "command_line");
 	if (pid && *pid)
 		p.pid = decimal_parse(pid, NULL);
 	p.start_s = run_seconds(r, in->node, in->birth_ns);
@@ -278,4 +279,14 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 	}
 	s->ncommands = merge(s->commands, s->ncommands);
 	return bad;
+}
+
+const struct summary_command *summary_most_started(const struct summary *s)
+{
+	const struct summary_command *most = NULL;
+
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		if (!most || s->commands[i].processes > most->processes)
+			most = &s->commands[i];
+	return most;
 }

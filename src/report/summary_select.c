@@ -11,6 +11,10 @@ const char summary_job_power_metric[] = "job.power_apportioned_watts";
 const char summary_memory_metric[] = "job.resident_bytes";
 const char summary_waited_metric[] = "job.run_queue_cores";
 const char summary_threads_metric[] = "job.threads_running_count";
+const char summary_blocked_metric[] = "job.threads_blocked_count";
+const char summary_count_metric[] = "job.threads_count";
+const char summary_ready_metric[] = "node.procs_running";
+const char summary_node_cores_metric[] = "node.cpu_used_cores";
 const char summary_gpus_metric[] = "gpu.utilization_ratio";
 const char summary_kills_metric[] = "cgroup.memory_oom_kills_per_second";
 
@@ -27,7 +31,7 @@ static bool is_always_wanted(const char *name)
 	return !strcmp(name, summary_cores_metric) || !strcmp(name, summary_power_metric) ||
 	       !strcmp(name, summary_job_power_metric) || !strcmp(name, summary_memory_metric) ||
 	       !strcmp(name, summary_waited_metric) || !strcmp(name, summary_threads_metric) ||
-	       !strcmp(name, summary_gpus_metric);
+	       !strcmp(name, summary_blocked_metric) || !strcmp(name, summary_gpus_metric);
 }
 
 static void public_name(const struct metric *m, char name[NAME_SIZE])

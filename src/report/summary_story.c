@@ -134,22 +134,36 @@ static void shorten_idle_by_gpus(struct summary *s, const struct timeline_row *g
 	}
 }
 
+/* Cores that the job may use by its affinity and by the limits of its control groups. */
+static double cores_permitted(const struct summary *s)
+{
+	return fmin(isnan(s->cores_allowed) ? s->cores_present : s->cores_allowed, s->cores_limit);
+}
+
 /* Threads that wait for more cores than the job may use wait for each other; for less than that,
- * for others. */
+ * for others, as far as others ran meanwhile. */
 static void tell_waits(struct summary *s, const double *cores, const double *waited)
 {
 	const struct timeline *t = &s->timeline;
+	const struct timeline_row *node = timeline_find(t, summary_node_cores_metric);
 	struct story *y = &s->story;
-	double may = isnan(s->cores_allowed) ? s->cores_present : s->cores_allowed, ran = 0;
-	uint32_t n = 0;
+	double may = cores_permitted(s), ran = 0, others = 0;
+	uint32_t n = 0, known = 0;
 
-	y->waited_s = 0;
-	y->taken_s = 0;
+	y->waited_s = y->taken_s = y->taken_wall_s = 0;
 	for (uint32_t i = 0; i < t->nwindows; i++) {
 		double had = cores && !isnan(cores[i]) ? cores[i] : 0;
+		double theirs = node ? fmax(0, node->value[i] - had) : 0;
+		double taken = fmin(fmin(waited[i], theirs), fmax(0, may - had));
 
 		y->waited_s += waited[i] * t->width_s;
-		y->taken_s += fmin(waited[i], fmax(0, may - had)) * t->width_s;
+		y->taken_s += taken * t->width_s;
+		if (taken > 0)
+			y->taken_wall_s += t->width_s * taken / (had + taken);
+		if (node && !isnan(node->value[i])) {
+			others += theirs;
+			known++;
+		}
 		if (had + waited[i] > may) {
 			ran += had;
 			n++;
@@ -157,8 +171,10 @@ static void tell_waits(struct summary *s, const double *cores, const double *wai
 	}
 	if (n)
 		y->crowded_cores = ran / n;
-	if (!cores || isnan(may))
-		y->taken_s = NAN;
+	if (known)
+		y->others_cores = others / known;
+	if (!cores || !known || isnan(may))
+		y->taken_s = y->taken_wall_s = NAN;
 }
 
 static void tell_cores(struct summary *s, const double *work, const struct timeline_row *gpus)
@@ -172,7 +188,9 @@ static void tell_cores(struct summary *s, const double *work, const struct timel
 
 	for (uint32_t i = begin; i < end; i++) {
 		y->work_peak_cores = fmax(y->work_peak_cores, around(t, work, i));
-		stretch_add(&serial, t, i, work[i] >= serial_least && work[i] <= serial_most);
+		stretch_add(&serial, t, i,
+			    work[i] >= serial_least && work[i] <= serial_most &&
+				    !summary_waits_unseen(s, i));
 		stretch_add(&hole, t, i,
 			    work[i] <= summary_idle_cores && is_between(s, i) &&
 				    !gpus_work(gpus, i));
@@ -192,6 +210,26 @@ static void tell_cores(struct summary *s, const double *work, const struct timel
 	y->hole_s = hole.longest_s;
 	y->hole_from_s = hole.from_s;
 	y->hole_to_s = hole.to_s;
+}
+
+/* The process that used most CPU time in the longest serial stretch, of those that lived through
+ * most of it. A process used its time evenly, as far as is known. */
+static void tell_serial_process(struct summary *s)
+{
+	struct story *y = &s->story;
+	double most = 0, length = y->serial_to_s - y->serial_from_s;
+
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const struct summary_process *p = &s->processes[i];
+		double end = isnan(p->end_s) ? s->wall_s : p->end_s;
+		double both = fmin(end, y->serial_to_s) - fmax(p->start_s, y->serial_from_s);
+		double used = p->cpu_s * both / (end - p->start_s);
+
+		if (!p->name || !(both > length / 2) || !(used > most))
+			continue;
+		most = used;
+		snprintf(y->serial_process, sizeof y->serial_process, "%s", p->name);
+	}
 }
 
 /* ---- memory ---- */
@@ -289,6 +327,8 @@ void story_init(struct story *y)
 		.work_peak_cores = NAN,
 		.waited_s = NAN,
 		.taken_s = NAN,
+		.taken_wall_s = NAN,
+		.others_cores = NAN,
 		.crowded_cores = NAN,
 		.holes_s = NAN,
 		.hole_s = NAN,
@@ -302,16 +342,37 @@ void story_init(struct story *y)
 		.leak_from_bytes = NAN,
 		.leak_to_bytes = NAN,
 		.oom_s = NAN,
+		.silent_s = NAN,
+		.died_s = NAN,
+		.died_pid = NAN,
+		.died_signal = NAN,
+		.died_code = NAN,
+		.died_core = NAN,
 		.oom_from_s = NAN,
 		.oom_from_bytes = NAN,
 		.oom_bytes_per_s = NAN,
 		.oom_pid = NAN,
+		.oom_limit_bytes = NAN,
+		.death_s = NAN,
+		.death_rank = NAN,
+		.death_signal = NAN,
+		.death_exit_code = NAN,
+		.failed = NAN,
+		.could_fail = NAN,
+		.death_memory_bytes = NAN,
+		.death_limit_bytes = NAN,
 		.hosts_unequal_ratio = NAN,
 		.hang_s = NAN,
 		.hang_from_s = NAN,
 		.hang_to_s = NAN,
 		.hangs = NAN,
+		.disk_free_bytes = NAN,
+		.disk_bytes = NAN,
+		.disk_free_ratio = NAN,
+		.disk_no_inodes = NAN,
 	};
+	for (size_t i = 0; i < STORY_LIMITS; i++)
+		y->limit[i].limit = y->limit[i].reached = NAN;
 }
 
 int summary_story_make(struct summary *s)
@@ -324,12 +385,14 @@ int summary_story_make(struct summary *s)
 
 	if (!work)
 		return -ENOMEM;
+	summary_waits_correct(s, work);
 	tell_waits(s, cores ? cores->value : NULL, work);
 	shorten_idle(s, work);
 	shorten_idle_by_gpus(s, gpus);
 	if (cores) {
 		add_work(t, cores->value, work);
 		tell_cores(s, work, gpus);
+		tell_serial_process(s);
 	}
 	free(work);
 	if (memory)

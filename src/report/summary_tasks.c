@@ -31,15 +31,27 @@ static bool is_task(const struct run_instance *in)
 	return in->domain && strcmp(in->domain, "task") == 0;
 }
 
+/* mpirun's ranks are of one launch, whoever started them: those of its own node are in its step, as
+ * the batch script's, those of others in the one that it started its daemons by. */
+static const char *step_of(const struct run *r, uint32_t i)
+{
+	const char *step = run_label(r, i, "step");
+
+	if (run_find_text(r, r->instances[i].node, "job.launcher"))
+		return NULL;
+	return step && *step ? step : NULL;
+}
+
 static struct summary_task task_of(const struct run *r, uint32_t i)
 {
 	const struct run_instance *in = &r->instances[i];
-	const char *step = run_label(r, i, "step");
+	const char *step = step_of(r, i);
 	double exit_code = label_number(r, i, "exit_code"), signal = label_number(r, i, "signal");
 
 	return (struct summary_task){
 		.instance = i,
-		.step = step && *step ? step : NULL,
+		.step = step,
+		.host = r->nodes[in->node].host,
 		.rank = label_number(r, i, "rank"),
 		.start_s = run_seconds(r, in->node, in->birth_ns),
 		.wall_s = in->end_ns == INT64_MAX ? NAN
@@ -176,4 +188,73 @@ int summary_tasks_make(struct summary *s, const struct run *r, struct err *e)
 	compare_steps(s, value);
 	free(value);
 	return 0;
+}
+
+enum { NAMED = 8 };
+
+/* Ranks of one node that follow each other, from i on: the next one that is not of them. */
+static uint32_t put_ranks(const struct summary *s, uint32_t i, struct bytes *out)
+{
+	const struct summary_task *t = s->tasks;
+	uint32_t n = 1;
+
+	while (i + n < s->ntasks && strcmp(t[i + n].host, t[i].host) == 0 &&
+	       t[i + n].rank - t[i].rank == n)
+		n++;
+	bytes_printf(out, n > 1 ? "%.0f-%.0f on " : "%.0f on ", t[i].rank, t[i + n - 1].rank);
+	bytes_puts(out, t[i].host);
+	return i + n;
+}
+
+static void put_places(const struct summary *s, struct bytes *out)
+{
+	uint32_t named = 0, i = 0;
+
+	while (i < s->ntasks && named < NAMED) {
+		bytes_puts(out, named++ ? ", " : "ranks ");
+		i = put_ranks(s, i, out);
+	}
+	if (i < s->ntasks)
+		bytes_printf(out, " and %u more", s->ntasks - i);
+}
+
+static void put_failed(const struct summary_task *t, struct bytes *out)
+{
+	const char *name = t->signal > 0 ? sigabbrev_np((int)t->signal) : NULL;
+
+	if (!isnan(t->rank))
+		bytes_printf(out, "rank %.0f on ", t->rank);
+	bytes_puts(out, t->host);
+	if (name)
+		bytes_printf(out, " (SIG%s)", name);
+	else if (t->signal > 0)
+		bytes_printf(out, " (signal %.0f)", t->signal);
+	else
+		bytes_printf(out, " (exit code %.0f)", t->exit_code);
+}
+
+void summary_tasks_words(const struct summary *s, struct bytes *out)
+{
+	uint32_t failed = 0;
+
+	if (s->ntasks < 2)
+		return;
+	bytes_printf(out, "%u", s->ntasks);
+	if (s->nsteps > 1)
+		bytes_printf(out, " in %u launches", s->nsteps);
+	else if (!isnan(s->tasks[0].rank)) {
+		bytes_puts(out, ": ");
+		put_places(s, out);
+	}
+	for (uint32_t i = 0; i < s->ntasks; i++) {
+		if (!(s->tasks[i].signal > 0) && !(s->tasks[i].exit_code > 0))
+			continue;
+		if (failed < NAMED) {
+			bytes_puts(out, failed ? ", " : "; failed: ");
+			put_failed(&s->tasks[i], out);
+		}
+		failed++;
+	}
+	if (failed > NAMED)
+		bytes_printf(out, " and %u more", failed - NAMED);
 }

@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const double summary_idle_cores = 0.05;
 static const double starved_ratio = 0.25;
@@ -94,6 +95,48 @@ static void place(double *waited, const double *cores, const double *threads, ui
 	}
 }
 
+/* Whether threads were so many that none was looked at but in the first moments and the last. */
+static bool is_rare(const struct timeline *t, const struct timeline_row *threads)
+{
+	enum { LEAST_WINDOWS = 8 };
+	uint32_t edge = t->nwindows / 8 + 1;
+
+	for (uint32_t i = edge; threads && i + edge < t->nwindows; i++)
+		if (!isnan(threads->value[i]))
+			return false;
+	return threads && t->nwindows >= LEAST_WINDOWS;
+}
+
+/* How many threads of others were ready to run, as far as the moments before the job and after it
+ * tell. */
+static double others_ready(const struct summary *s)
+{
+	double most = NAN;
+
+	for (uint32_t i = 0; i < s->nmetrics; i++)
+		if (!strcmp(s->metrics[i].name, summary_ready_metric))
+			most = fmax(s->metrics[i].stats.first, s->metrics[i].stats.last);
+	return most;
+}
+
+/* How many of the job's threads wanted a core is then what was ready on the node, less others, and
+ * no more than the job had. */
+static void estimate(const struct summary *s, double *waited, const double *cores)
+{
+	const struct timeline *t = &s->timeline;
+	const struct timeline_row *ready = timeline_find(t, summary_ready_metric);
+	const struct timeline_row *threads = timeline_find(t, summary_count_metric);
+	double others = others_ready(s), have = NAN;
+
+	for (uint32_t i = 0; ready && threads && s->nnodes == 1 && i < t->nwindows; i++) {
+		have = isnan(threads->value[i]) ? have : threads->value[i];
+		if (isnan(ready->value[i] - others))
+			continue; /* nothing is known of what waited, and nothing is made up */
+		waited[i] = fmax(0, fmin(have, ready->value[i] - others) -
+					    (isnan(cores[i]) ? 0 : cores[i]));
+	}
+}
+
 double *summary_waits_make(const struct summary *s)
 {
 	const struct timeline *t = &s->timeline;
@@ -102,10 +145,70 @@ double *summary_waits_make(const struct summary *s)
 	const struct timeline_row *threads = timeline_find(t, summary_threads_metric);
 	double *waited = calloc(t->nwindows + 1, sizeof *waited);
 
+	if (waited && cores && is_rare(t, threads)) {
+		estimate(s, waited, cores->value);
+		return waited;
+	}
 	for (uint32_t i = 0; waited && known && i < t->nwindows; i++)
 		waited[i] = isnan(known->value[i]) ? 0 : known->value[i];
 	/* Rounds of several nodes are not at the same time. */
 	if (waited && cores && threads && s->nnodes == 1)
 		place(waited, cores->value, threads->value, t->nwindows);
 	return waited;
+}
+
+void summary_waits_correct(struct summary *s, const double *waited)
+{
+	const struct timeline *t = &s->timeline;
+	const struct timeline_row *cores = timeline_find(t, summary_cores_metric);
+	double peak = NAN, all = 0;
+
+	if (!cores || !is_rare(t, timeline_find(t, summary_threads_metric)))
+		return;
+	for (uint32_t i = 0; i < t->nwindows; i++) {
+		if (!(waited[i] > 0))
+			continue;
+		all += waited[i] * t->width_s;
+		peak = fmax(peak,
+			    floor(waited[i] + (isnan(cores->value[i]) ? 0 : cores->value[i])));
+	}
+	s->host_threads_running_peak = peak;
+	for (uint32_t i = 0; i < s->ngrowth; i++)
+		if (!strcmp(s->growth[i].metric, "job.run_queue_seconds"))
+			s->growth[i].grown = peak > 0 ? all : NAN;
+}
+
+/* For how long nobody looked at the threads around a window. */
+static double unseen_s(const struct timeline *t, const struct timeline_row *threads,
+		       uint32_t window)
+{
+	uint32_t begin = window, end = window;
+
+	while (begin > 0 && isnan(threads->value[begin]))
+		begin--;
+	while (end < t->nwindows && isnan(threads->value[end]))
+		end++;
+	return (end - begin) * t->width_s;
+}
+
+static double last_known(const struct timeline_row *row, uint32_t window)
+{
+	while (window > 0 && isnan(row->value[window]))
+		window--;
+	return row->value[window];
+}
+
+bool summary_waits_unseen(const struct summary *s, uint32_t window)
+{
+	static const double long_s = 3, full_ratio = 0.9;
+	const struct timeline *t = &s->timeline;
+	const struct timeline_row *ready = timeline_find(t, summary_ready_metric);
+	const struct timeline_row *threads = timeline_find(t, summary_threads_metric);
+	const struct timeline_row *node = timeline_find(t, summary_node_cores_metric);
+
+	if (!ready || !threads || s->nnodes != 1 || unseen_s(t, threads, window) < long_s)
+		return false;
+	if (node && last_known(node, window) < full_ratio * s->cores_present)
+		return false;
+	return last_known(ready, window) - others_ready(s) >= 2;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* terminal.c - the summary for a terminal of 80 columns: a heading, the verdicts, the figures. */
+/* terminal.c - the summary for a terminal of 80 columns: in five lines, or with all its figures. */
 #include "base/bytes.h"
 #include "base/escape.h"
 #include "report/lines.h"
@@ -7,9 +7,17 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { COMMANDS_SHOWN = 3 };
+enum { COMMANDS_SHOWN = 3, BRIEF_VERDICT_LINES = 3 };
+
+/* A job that took less says no more than what it used. */
+static const double judged_s = 2;
+
+/* What is missing is less than rounding. */
+static const double all_ratio = 0.995;
+static const double part_that_matters = 0.1;
 
 static const struct {
 	const char *label, *colour;
@@ -54,7 +62,10 @@ static void add_heading(struct lines *l, const struct summary *s)
 	struct bytes *b = lines_add(l, "sonde", NULL);
 	size_t room;
 
-	if (!isnan(s->signal))
+	if (story_has_first_failure(&s->story)) {
+		name(b, s->story.death_task, STORY_TEXT);
+		bytes_printf(b, ": %s; all ended", s->story.death_end);
+	} else if (!isnan(s->signal))
 		bytes_printf(b, "killed by signal %.0f", s->signal);
 	else if (!isnan(s->exit_code))
 		bytes_printf(b, "exit code %.0f", s->exit_code);
@@ -69,7 +80,7 @@ static void add_heading(struct lines *l, const struct summary *s)
 			     s->complete ? "" : ", not all to the end");
 	if (s->nnodes > s->nhosts)
 		bytes_printf(b, " in %u recordings", s->nnodes);
-	if (!s->command)
+	if (!s->command || b->len >= LINES_TEXT)
 		return;
 	bytes_puts(b, ": ");
 	room = b->len < LINES_TEXT ? LINES_TEXT - b->len : 0;
@@ -83,18 +94,31 @@ static void add_next(struct bytes *b, const struct summary_verdict *v)
 	bytes_printf(b, " %s.", verdict_next(v, text, sizeof text));
 }
 
+static void add_verdict(struct lines *l, const struct summary_verdict *v)
+{
+	struct bytes *b =
+		lines_add(l, severities[v->severity].label, severities[v->severity].colour);
+
+	escape_terminal(b, v->sentence);
+	if (*v->next)
+		add_next(b, v);
+}
+
 static void add_verdicts(struct lines *l, const struct summary *s)
 {
-	for (uint32_t i = 0; i < s->nverdicts; i++) {
-		const struct summary_verdict *v = &s->verdicts[i];
+	for (uint32_t i = 0; i < s->nverdicts; i++)
+		add_verdict(l, &s->verdicts[i]);
+}
 
-		struct bytes *b =
-			lines_add(l, severities[v->severity].label, severities[v->severity].colour);
-
-		escape_terminal(b, v->sentence);
-		if (*v->next)
-			add_next(b, v);
-	}
+/* What cannot be told comes last, and of a short job not at all. */
+static void add_verdicts_briefly(struct lines *l, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->nverdicts; i++)
+		if (s->verdicts[i].severity != SEVERITY_CANNOT_TELL)
+			add_verdict(l, &s->verdicts[i]);
+	for (uint32_t i = 0; i < s->nverdicts && !(s->wall_s < judged_s); i++)
+		if (s->verdicts[i].severity == SEVERITY_CANNOT_TELL)
+			add_verdict(l, &s->verdicts[i]);
 }
 
 enum { NAMED = 8 };
@@ -178,6 +202,23 @@ static void add_nodes(struct lines *l, const struct summary *s)
 	bytes_free(&text);
 }
 
+static void add_account(struct lines *l, const struct summary *s, bool colour)
+{
+	if (s->account.whole_s > 0)
+		account_print(lines_add(l, "time", NULL), &s->account, LINES_TEXT, colour);
+}
+
+static void add_tasks(struct lines *l, const struct summary *s)
+{
+	struct bytes words = { 0 };
+
+	summary_tasks_words(s, &words);
+	bytes_u8(&words, '\0');
+	if (words.len > 1 && !words.failed)
+		escape_terminal(lines_add(l, "tasks", NULL), (const char *)words.data);
+	bytes_free(&words);
+}
+
 static void add_cores(struct lines *l, const struct summary *s)
 {
 	struct bytes *b;
@@ -252,13 +293,11 @@ static void add_cpu(struct lines *l, const struct summary *s)
 		number(b, UNIT_SECONDS, s->cpu_system_s);
 		bytes_puts(b, ")");
 	}
-	if (!isnan(s->attributed_ratio)) {
+	if (s->attributed_ratio < all_ratio) {
 		bytes_puts(b, "; ");
-		number(b, UNIT_RATIO, s->attributed_ratio);
-		bytes_puts(b, " known by process");
+		number(b, UNIT_RATIO, 1 - s->attributed_ratio);
+		bytes_puts(b, " of it by processes too short to sample");
 	}
-	if (s->mechanisms)
-		name(lines_add(l, "counted by", NULL), s->mechanisms, LINES_TEXT);
 }
 
 static void add_processes(struct lines *l, const struct summary *s)
@@ -422,6 +461,79 @@ static void add_path(struct bytes *b, const char *path)
 	bytes_free(&word);
 }
 
+/* "8.0 GiB" as "8 GiB"; without its unit where that is the one said next. */
+static void short_bytes(struct bytes *b, double v, const char *unit_said)
+{
+	char text[64], *point, *unit;
+
+	unit_format(UNIT_BYTES, v, text, sizeof text);
+	point = strstr(text, ".0 ");
+	if (point)
+		memmove(point, point + 2, strlen(point + 2) + 1);
+	unit = strchr(text, ' ');
+	if (unit && unit_said && strcmp(unit, unit_said) == 0)
+		*unit = '\0';
+	bytes_puts(b, text);
+}
+
+/* Of what there is, where the job took a part of it that matters. */
+static void add_memory_briefly(struct bytes *b, const struct summary *s)
+{
+	double of = isnan(s->memory_asked_bytes) ? s->memory_present : s->memory_asked_bytes;
+	bool matters = s->peak_memory_bytes >= part_that_matters * of;
+	char total[64] = "";
+
+	if (isnan(s->peak_memory_bytes))
+		return;
+	bytes_puts(b, b->len ? ", " : "");
+	if (matters)
+		unit_format(UNIT_BYTES, of, total, sizeof total);
+	short_bytes(b, s->peak_memory_bytes, strchr(total, ' '));
+	if (matters) {
+		bytes_puts(b, " of ");
+		short_bytes(b, of, NULL);
+	}
+	bytes_puts(b, " memory");
+}
+
+static void add_bytes_briefly(struct bytes *b, const char *what, double v)
+{
+	char text[64];
+	double shown;
+
+	if (isnan(v))
+		return;
+	unit_format(UNIT_BYTES, v, text, sizeof text);
+	shown = strtod(text, NULL);
+	bytes_printf(b, "%s%s", b->len ? ", " : "", what);
+	if (shown >= 10)
+		bytes_printf(b, "%.0f%s", shown, text + strcspn(text, " "));
+	else
+		short_bytes(b, v, NULL);
+}
+
+/* "1.85 of 2 cores, 1.2 of 8 GiB memory, read 120 MiB, wrote 300 MiB" */
+static void add_used(struct lines *l, const struct summary *s)
+{
+	double of = isnan(s->cores_asked) ? s->cores_present : s->cores_asked;
+	struct bytes text = { 0 };
+
+	if (!isnan(s->cores_used_mean)) {
+		number(&text, UNIT_ONE, s->cores_used_mean);
+		if (!isnan(of))
+			bytes_printf(&text, " of %.0f", of);
+		bytes_puts(&text, " cores");
+	}
+	add_memory_briefly(&text, s);
+	if (s->gpus > 0)
+		bytes_printf(&text, ", %.0f of %.0f GPUs", s->gpus_used, s->gpus);
+	add_bytes_briefly(&text, "read ", s->read_bytes);
+	add_bytes_briefly(&text, "wrote ", s->written_bytes);
+	if (text.len)
+		bytes_put(lines_add(l, "used", NULL), text.data, text.len);
+	bytes_free(&text);
+}
+
 static void add_recording(struct lines *l, const struct summary *s)
 {
 	struct bytes *b = lines_add(l, "recording", NULL);
@@ -431,13 +543,45 @@ static void add_recording(struct lines *l, const struct summary *s)
 	add_path(b, s->path);
 }
 
-void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lines)
+static void add_recording_briefly(struct lines *l, const struct summary *s, bool newest)
+{
+	static const char *const next[] = { "; next: sonde show --all", ", sonde report" };
+	struct bytes *b = lines_add(l, "recording", NULL);
+
+	add_path(b, s->path);
+	for (size_t i = 0; i < sizeof next / sizeof next[0]; i++) {
+		bytes_puts(b, next[i]);
+		if (newest)
+			continue;
+		bytes_puts(b, " ");
+		add_path(b, s->path);
+	}
+}
+
+void summary_print_brief(const struct summary *s, FILE *out, bool colour, bool newest)
+{
+	struct lines l = { .n = 0 };
+
+	add_heading(&l, s);
+	add_verdicts_briefly(&l, s);
+	add_nodes(&l, s);
+	add_account(&l, s, colour);
+	add_used(&l, s);
+	add_survivors(&l, s);
+	add_recording_briefly(&l, s, newest);
+	lines_write(&l, out, colour, BRIEF_VERDICT_LINES, "sonde show --all");
+	lines_free(&l);
+}
+
+void summary_print(const struct summary *s, FILE *out, bool colour)
 {
 	struct lines l = { .n = 0 };
 
 	add_heading(&l, s);
 	add_verdicts(&l, s);
 	add_nodes(&l, s);
+	add_account(&l, s, colour);
+	add_tasks(&l, s);
 	add_cores(&l, s);
 	add_memory(&l, s);
 	add_cpu(&l, s);
@@ -448,6 +592,6 @@ void summary_print(const struct summary *s, FILE *out, bool colour, unsigned lin
 	add_survivors(&l, s);
 	add_monitor(&l, s);
 	add_recording(&l, s);
-	lines_write(&l, out, colour, lines ? lines : UINT_MAX, "sonde show");
+	lines_write(&l, out, colour, UINT_MAX, "");
 	lines_free(&l);
 }

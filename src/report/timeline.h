@@ -11,7 +11,7 @@
 
 #include "core/run.h"
 
-enum { TIMELINE_WINDOWS = 512, TIMELINE_ROWS = 32 };
+enum { TIMELINE_WINDOWS = 512, TIMELINE_ROWS = 48 };
 
 struct timeline_row {
 	char metric[64]; /* public name */

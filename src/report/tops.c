@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tops.c - the largest processes and commands as tables for a terminal of 80 columns. */
+/* tops.c - the largest processes and commands as tables for a terminal of 80 columns and more. */
 #include "base/escape.h"
 #include "report/cell.h"
 #include "report/summary.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 
-enum { SHOWN = 5, COMMANDS_SHOWN = 10, NAME_WIDTH = 15 };
+enum {
+	SHOWN = 5,
+	COMMANDS_SHOWN = 10,
+	NAME_WIDTH = 24,
+	COLUMNS_LEAST = 80,
+	COLUMNS_MOST = 400,
+	BEFORE_COMMAND = 64, /* the columns before the last one */
+	ROOM_OF_ARGUMENTS = 32,
+};
 
 /* A hostile name in a column of its own: escaped, then cut. */
 static const char *name_cell(char out[NAME_WIDTH + 1], const char *name)
@@ -15,29 +24,47 @@ static const char *name_cell(char out[NAME_WIDTH + 1], const char *name)
 	return escape_terminal_into(out, NAME_WIDTH + 1, name ? name : "");
 }
 
-static void print_process(const struct summary_process *p, FILE *out)
+/* What is left for the last column. */
+static size_t room_of(FILE *out)
 {
-	char name[NAME_WIDTH + 1], pid[CELL], cpu[CELL], rss[CELL], in[CELL], wrote[CELL],
+	struct winsize w = { 0 };
+	int columns = ioctl(fileno(out), TIOCGWINSZ, &w) ? 0 : w.ws_col;
+
+	columns = columns < COLUMNS_LEAST  ? COLUMNS_LEAST
+		  : columns > COLUMNS_MOST ? COLUMNS_MOST
+					   : columns;
+	return (size_t)(columns - BEFORE_COMMAND);
+}
+
+static void print_process(const struct summary_process *p, size_t room, FILE *out)
+{
+	char command[COLUMNS_MOST], pid[CELL], cpu[CELL], rss[CELL], in[CELL], wrote[CELL],
 		from[CELL], lived[CELL];
+	bool whole = p->command_line && room >= ROOM_OF_ARGUMENTS;
+	const char *name = p->name ? p->name : "";
 
 	snprintf(pid, sizeof pid, isnan(p->pid) ? "-" : "%.0f", p->pid);
-	fprintf(out, "  %-*s %7s %7s %9s %9s %9s %7s %7s\n", NAME_WIDTH, name_cell(name, p->name),
-		pid, cell_text(cpu, UNIT_SECONDS, p->cpu_s),
+	fprintf(out, "  %7s %7s %9s %9s %9s %7s %7s  %s\n", pid,
+		cell_text(cpu, UNIT_SECONDS, p->cpu_s),
 		cell_text(rss, UNIT_BYTES, p->peak_rss_bytes),
 		cell_text(in, UNIT_BYTES, p->read_bytes),
 		cell_text(wrote, UNIT_BYTES, p->written_bytes),
 		cell_text(from, UNIT_SECONDS, p->start_s),
-		isnan(p->end_s) ? "alive" : cell_text(lived, UNIT_SECONDS, p->end_s - p->start_s));
+		isnan(p->end_s) ? "alive" : cell_text(lived, UNIT_SECONDS, p->end_s - p->start_s),
+		escape_terminal_into(command, room + 1,
+				     whole ? run_command_shown(p->command_line) : name));
 }
 
 static void print_processes(const char *by, const struct summary_process *p, uint32_t n, FILE *out)
 {
+	size_t room = room_of(out);
+
 	if (!n)
 		return;
-	fprintf(out, "\nProcesses by %s\n  %-*s %7s %7s %9s %9s %9s %7s %7s\n", by, NAME_WIDTH,
-		"name", "pid", "CPU", "peak RSS", "read", "written", "born at", "lived");
+	fprintf(out, "\nProcesses by %s\n  %7s %7s %9s %9s %9s %7s %7s  %s\n", by, "pid", "CPU",
+		"peak RSS", "read", "written", "started", "lived", "command");
 	for (uint32_t i = 0; i < n && i < SHOWN; i++)
-		print_process(&p[i], out);
+		print_process(&p[i], room, out);
 }
 
 static void print_commands(const struct summary *s, FILE *out)

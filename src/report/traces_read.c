@@ -14,6 +14,7 @@
 
 /* Points of a trace: as many as a plot is wide; of very many traces fewer. */
 enum { POINTS_MAX = 800, POINTS_MIN = 10, POINTS_OF_ALL = 4000000 };
+#define CLOSING_PART 0.25 /* of the usual time between two samples */
 
 static int no_memory(struct err *e)
 {
@@ -167,6 +168,15 @@ static bool is_focused(const struct traces *t, double at)
 	return false;
 }
 
+/* The sample at a job's end comes whenever that is. Soon after the one before, its rates are of
+ * next to no time and its job has gone: drawn it would be a spike, or a fall. */
+static bool is_closing(const struct trace_node *n, const struct run_node *of, double at)
+{
+	double usual = n->nrows > 1 ? (n->last_s - n->first_s) / (n->nrows - 1) : 0;
+
+	return n->nrows + UINT64_C(1) == of->rows && at - n->last_s < CLOSING_PART * usual;
+}
+
 /* The node's next row, in a point of its own or in the last one. */
 static void add_row(const struct traces *t, struct trace_node *n, double at)
 {
@@ -258,7 +268,15 @@ static void add_rows(struct reading_run *x, const struct run *r, const struct ch
 
 	x->nrows = node->cap ? n : 0;
 	for (uint32_t i = 0; i < x->nrows; i++) {
-		add_row(x->t, node, run_seconds(r, c->node, c->mono_ns[first + i]));
+		double at = run_seconds(r, c->node, c->mono_ns[first + i]);
+
+		if (is_closing(node, &r->nodes[c->node], at)) {
+			node->last_s = at;
+			node->nrows++;
+			x->nrows = i;
+			break;
+		}
+		add_row(x->t, node, at);
 		x->point[i] = node->npoints - 1;
 		x->stood_s[i] = node->stood_s;
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/variables.h"
 
+#include "report/ending.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -112,6 +114,21 @@ static double straggler(const struct summary *s)
 	return *s->story.straggler_cause != 0;
 }
 
+static double hung(const struct summary *s)
+{
+	const double silent = s->story.silent_s;
+
+	return silent >= 2 && (silent >= 0.5 * s->wall_s || silent >= 60) && !(s->oom_kills > 0) &&
+	       ending_is_from_outside(s);
+}
+
+static double most_started_processes(const struct summary *s)
+{
+	const struct summary_command *most = summary_most_started(s);
+
+	return most ? most->processes : NAN;
+}
+
 #define FIGURE(member) .offset = offsetof(struct summary, member)
 
 const struct variable variables[] = {
@@ -167,6 +184,8 @@ const struct variable variables[] = {
 	  FIGURE(oom_kills) },
 	{ "processes_started", UNIT_COUNT, "Processes that the job started.",
 	  FIGURE(processes_started) },
+	{ "most_started_processes", UNIT_COUNT,
+	  "Processes of the command that was started most often.", .make = most_started_processes },
 	{ "processes_peak", UNIT_COUNT, "Most processes at a time.", FIGURE(processes_peak) },
 	{ "read_bytes", UNIT_BYTES, "Returned to the job by read calls, from cache or not.",
 	  FIGURE(read_bytes) },
@@ -219,6 +238,15 @@ const struct variable variables[] = {
 	  .make = host_memory_limit },
 	{ "host_peak_memory_bytes", UNIT_BYTES, "Most memory that the job held on one machine.",
 	  .make = host_peak_memory },
+	{ "tight_peak_bytes", UNIT_BYTES,
+	  "Most memory that the job held on the machine that came nearest to its limit.",
+	  FIGURE(tight_peak_bytes) },
+	{ "tight_held_bytes", UNIT_BYTES,
+	  "Most resident memory that samples saw there; page cache is none of it.",
+	  FIGURE(tight_held_bytes) },
+	{ "tight_limit_bytes", UNIT_BYTES,
+	  "That machine's limit: of control groups, else what was asked for, else what it has.",
+	  FIGURE(tight_limit_bytes) },
 	{ "gpus_asked", UNIT_COUNT, "GPUs that the scheduler was asked for.", FIGURE(gpus_asked) },
 	{ "gpus", UNIT_COUNT, "GPUs that were recorded.", FIGURE(gpus) },
 	{ "gpus_used", UNIT_COUNT, "Those that were ever more than 2 % in use.",
@@ -248,8 +276,14 @@ const struct variable variables[] = {
 	  "Cores in use on average while the job had work for more than it may use.",
 	  FIGURE(story.crowded_cores) },
 	{ "taken_seconds", UNIT_SECONDS,
-	  "Time that threads waited for cores while the job had fewer than it may use.",
+	  "Time that threads waited for cores while the job had fewer than it may use, as far as "
+	  "others ran meanwhile.",
 	  FIGURE(story.taken_s) },
+	{ "taken_wall_seconds", UNIT_SECONDS,
+	  "By how much shorter the run would have been at most if others had taken no cores away.",
+	  FIGURE(story.taken_wall_s) },
+	{ "others_cores", UNIT_CORES, "Cores that others used meanwhile, on average.",
+	  FIGURE(story.others_cores) },
 	{ "holes_seconds", UNIT_SECONDS,
 	  "Time without work (5 % of a core, a thread that waits for one, or GPUs in use) between "
 	  "the first work and the last.",
@@ -281,6 +315,31 @@ const struct variable variables[] = {
 	  FIGURE(story.oom_from_bytes) },
 	{ "oom_bytes_per_second", UNIT_BYTES_PER_SECOND, "How fast it grew from there.",
 	  FIGURE(story.oom_bytes_per_s) },
+	{ "oom_limit_bytes", UNIT_BYTES, "The limit of memory of the machine where it was.",
+	  FIGURE(story.oom_limit_bytes) },
+	{ "could_fail", UNIT_COUNT,
+	  "Tasks of the job; where none are told, recordings of what one launcher started.",
+	  FIGURE(story.could_fail) },
+	{ "failed", UNIT_COUNT,
+	  "Those of them that ended by a signal or with another exit code than 0.",
+	  FIGURE(story.failed) },
+	{ "death_seconds", UNIT_SECONDS, "When the first of these ended.", FIGURE(story.death_s) },
+	{ "death_rank", UNIT_COUNT, "Its rank.", FIGURE(story.death_rank) },
+	{ "death_signal", UNIT_ONE, "The signal that ended it.", FIGURE(story.death_signal) },
+	{ "death_exit_code", UNIT_ONE, "Its exit code.", FIGURE(story.death_exit_code) },
+	{ "death_memory_bytes", UNIT_BYTES, "Most memory that the job held where it ran.",
+	  FIGURE(story.death_memory_bytes) },
+	{ "death_limit_bytes", UNIT_BYTES, "The limit of memory there.",
+	  FIGURE(story.death_limit_bytes) },
+	{ "ended_together", UNIT_ONE,
+	  "1 when all tasks were ended at once by the same signal, which others sent, else 0.",
+	  FIGURE(story.ended_together) },
+	{ "began_again", UNIT_ONE,
+	  "1 when the batch job had begun before and was put back into the queue, else 0.",
+	  FIGURE(began_again) },
+	{ "ranks_elsewhere", UNIT_ONE,
+	  "1 when a launcher of ranks was recorded, and not the ranks, else 0.",
+	  FIGURE(story.ranks_elsewhere) },
 	{ "straggler", UNIT_ONE, "1 when one host is unlike the others in what makes slow, else 0.",
 	  .make = straggler },
 	{ "hosts_unequal_ratio", UNIT_RATIO,
@@ -291,7 +350,52 @@ const struct variable variables[] = {
 	{ "hang_seconds", UNIT_SECONDS, "The longest of them.", FIGURE(story.hang_s) },
 	{ "hang_from_seconds", UNIT_SECONDS, "When that began.", FIGURE(story.hang_from_s) },
 	{ "hang_to_seconds", UNIT_SECONDS, "When it ended.", FIGURE(story.hang_to_s) },
+	{ "silent_seconds", UNIT_SECONDS,
+	  "For how long nothing of the job had run when it ended; not known when something had.",
+	  FIGURE(story.silent_s) },
+	{ "hung", UNIT_ONE,
+	  "1 when the job was silent for half of its time, or a minute, until timeout or a signal "
+	  "ended it, else 0.",
+	  .make = hung },
+	{ "limit_address_space_bytes", UNIT_BYTES,
+	  "Address space that a process might have (ulimit -v), of the one that came nearest.",
+	  FIGURE(story.limit[LIMIT_ADDRESS_SPACE].limit) },
+	{ "reached_address_space_bytes", UNIT_BYTES, "What that one had at most, as sampled.",
+	  FIGURE(story.limit[LIMIT_ADDRESS_SPACE].reached) },
+	{ "limit_cpu_seconds", UNIT_SECONDS, "CPU time that a process might use (ulimit -t).",
+	  FIGURE(story.limit[LIMIT_CPU].limit) },
+	{ "reached_cpu_seconds", UNIT_SECONDS, "What the one that came nearest used.",
+	  FIGURE(story.limit[LIMIT_CPU].reached) },
+	{ "limit_open_files", UNIT_COUNT, "Files that a process might have open (ulimit -n).",
+	  FIGURE(story.limit[LIMIT_FILES].limit) },
+	{ "reached_open_files", UNIT_COUNT, "What the one that came nearest had open, as sampled.",
+	  FIGURE(story.limit[LIMIT_FILES].reached) },
+	{ "limit_processes", UNIT_COUNT,
+	  "Processes and threads that the user might have (ulimit -u).",
+	  FIGURE(story.limit[LIMIT_PROCESSES].limit) },
+	{ "reached_processes", UNIT_COUNT,
+	  "Those of the job, at most, as sampled; the user's others count, too.",
+	  FIGURE(story.limit[LIMIT_PROCESSES].reached) },
+	{ "limit_file_bytes", UNIT_BYTES, "How large a file might become (ulimit -f).",
+	  FIGURE(story.limit[LIMIT_FILE_SIZE].limit) },
+	{ "reached_file_bytes", UNIT_BYTES,
+	  "What the process that wrote most wrote in all, to whatever files.",
+	  FIGURE(story.limit[LIMIT_FILE_SIZE].reached) },
+	{ "limit_stack_bytes", UNIT_BYTES, "How large a stack might become (ulimit -s).",
+	  FIGURE(story.limit[LIMIT_STACK].limit) },
+	{ "disk_free_bytes", UNIT_BYTES,
+	  "Space left at the end on the fullest file system of those that the job wrote to or had its directories on.",
+	  FIGURE(story.disk_free_bytes) },
+	{ "disk_bytes", UNIT_BYTES, "What users may fill there in all.", FIGURE(story.disk_bytes) },
+	{ "disk_free_ratio", UNIT_RATIO, "Its share of what users may fill there.",
+	  FIGURE(story.disk_free_ratio) },
+	{ "disk_no_inodes", UNIT_COUNT, "Inodes there when none of them was left.",
+	  FIGURE(story.disk_no_inodes) },
+	{ "died_signal", UNIT_ONE, "The signal that the process that ended first by one had.",
+	  FIGURE(story.died_signal) },
 	{ "samples_taken", UNIT_COUNT, "Samples of all nodes.", FIGURE(monitor_samples) },
+	{ "unwritten_samples", UNIT_COUNT, "Samples that were taken and could not be recorded.",
+	  FIGURE(monitor_unwritten) },
 	{ "late_samples", UNIT_COUNT, "Samples taken late.", FIGURE(monitor_late) },
 	{ "skipped_samples", UNIT_COUNT, "Samples that were not taken.", FIGURE(monitor_skipped) },
 };
@@ -425,68 +529,6 @@ const struct variable_function variable_functions[] = {
 	  grown },
 };
 const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];
-
-static const char *oom_process(const struct summary *s)
-{
-	return s->story.oom_process;
-}
-
-static const char *oom_host(const struct summary *s)
-{
-	return s->story.oom_host;
-}
-
-static const char *straggler_host(const struct summary *s)
-{
-	return s->story.straggler_host;
-}
-
-static const char *straggler_cause(const struct summary *s)
-{
-	return s->story.straggler_cause;
-}
-
-static const char *busiest_host(const struct summary *s)
-{
-	return s->story.busiest_host;
-}
-
-static const char *hang_evidence(const struct summary *s)
-{
-	return s->story.hang_evidence;
-}
-
-static const char *energy_of(const struct summary *s)
-{
-	return s->energy_of;
-}
-
-static const char *reduced(const struct summary *s)
-{
-	return s->reduced;
-}
-
-const struct text_variable text_variables[] = {
-	{ "oom_process", "The process that was killed for want of memory.", oom_process },
-	{ "oom_host", "Where it ran.", oom_host },
-	{ "straggler_host", "The host that is unlike the others in what makes slow.",
-	  straggler_host },
-	{ "straggler_cause", "In what: \"clock 1.2 GHz, the others 2.6 GHz\".", straggler_cause },
-	{ "busiest_host", "The host that used most CPU time.", busiest_host },
-	{ "hang_evidence", "What the job's threads did when there was no progress.",
-	  hang_evidence },
-	{ "energy_of", "What energy was measured of: processors, memory, the node.", energy_of },
-	{ "reduced", "What Sonde read more rarely to stay within its limit.", reduced },
-};
-const size_t ntext_variables = sizeof text_variables / sizeof text_variables[0];
-
-const struct text_variable *text_variable_find(const char *name)
-{
-	for (size_t i = 0; i < ntext_variables; i++)
-		if (strcmp(text_variables[i].name, name) == 0)
-			return &text_variables[i];
-	return NULL;
-}
 
 const struct variable *variable_find(const char *name)
 {

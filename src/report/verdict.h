@@ -10,9 +10,16 @@
 
 #include "core/metric.h"
 
-enum { VERDICT_NAME = 64, VERDICT_SENTENCE = 400, VERDICT_NEXT = 160, VERDICT_NUMBERS = 8 };
+enum {
+	VERDICT_NAME = 64,
+	VERDICT_SENTENCE = 400,
+	VERDICT_NEXT = 160,
+	VERDICT_NUMBERS = 8,
+	VERDICT_COST = 80
+};
 
-/* Worst first is the order they are shown in: BAD, WARN, CANNOT_TELL, NOTE, GOOD. */
+/* Worst first is the order they are shown in: BAD, WARN, CANNOT_TELL, NOTE, GOOD; of one severity,
+ * the dearest first. */
 enum severity {
 	SEVERITY_NOTE = 0,
 	SEVERITY_GOOD,
@@ -47,12 +54,14 @@ struct summary_verdict {
 	char rule[VERDICT_NAME];
 	enum severity severity;
 	enum confidence confidence;
-	char sentence[VERDICT_SENTENCE];
+	char sentence[VERDICT_SENTENCE + VERDICT_COST]; /* with its cost */
 	char metric[VERDICT_NAME];   /* the proof: a public metric name; "" = none */
 	char instance[VERDICT_NAME]; /* the device it is about: "sda"; "" = none */
 	uint32_t node;               /* of the run, that it is about; 0: the whole job */
 	double from_s, to_s;         /* since the run began: when it was so */
 	double threshold;            /* in the unit of the metric; NAN: none */
+	double cost_s;               /* wall time lost, at most; NAN: not known */
+	bool yields;                 /* shown last of its severity: another one has the cause */
 	struct verdict_number number[VERDICT_NUMBERS];
 	uint32_t nnumbers;
 	enum resource resource;  /* what to ask for next time */

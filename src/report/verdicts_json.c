@@ -55,6 +55,8 @@ void verdicts_json(struct json *j, const struct summary *s, const struct run *r)
 		json_put_real(j, "from_seconds", v->from_s);
 		json_put_real(j, "to_seconds", v->to_s);
 		json_put_real(j, "threshold", v->threshold);
+		json_put_real(j, "cost_seconds", v->cost_s);
+		json_put_real(j, "cost_ratio", v->cost_s / s->wall_s);
 		put_numbers(j, v);
 		put_request(j, v);
 		json_object_end(j);

@@ -49,7 +49,7 @@ static int64_t larger(int64_t a, int64_t b)
 static int64_t interval_at(const struct budget *b, int step)
 {
 	int halvings = step < STEP_RATE ? 0 : step - STEP_RATE + 1;
-	int64_t interval = b->asked_ns << halvings;
+	int64_t interval = (b->quick_ns ? b->quick_ns : b->asked_ns) << halvings;
 
 	return interval > interval_max_ns ? larger(b->asked_ns, interval_max_ns) : interval;
 }
@@ -83,6 +83,55 @@ static bool can_go_down(const struct budget *b)
 	       (b->step + 1 < STEP_RATE || interval_at(b, b->step + 1) > interval_at(b, b->step));
 }
 
+/* Until so long after the first sample, samples come so often. */
+static const struct {
+	int64_t until_ns, interval_ns;
+} quick[] = {
+	{ NS_PER_S, 50 * NS_PER_MS },
+	{ 2 * NS_PER_S, 100 * NS_PER_MS },
+	{ 5 * NS_PER_S, 250 * NS_PER_MS },
+	{ 10 * NS_PER_S, 500 * NS_PER_MS },
+};
+enum { QUICK = sizeof quick / sizeof quick[0] };
+
+void budget_begin_quickly(struct budget *b)
+{
+	if (b->asked_ns > quick[0].interval_ns)
+		b->quick_ns = quick[0].interval_ns;
+}
+
+/* What a sample costs without the odd one that does more. */
+static int64_t usual_cost(const struct budget *b)
+{
+	int64_t least = b->cost_ns[0];
+
+	for (int i = 1; i < QUICK_COSTS; i++)
+		if (b->cost_ns[i] < least)
+			least = b->cost_ns[i];
+	return least;
+}
+
+bool budget_slow_down(struct budget *b, int64_t mono_ns, int64_t cpu_ns)
+{
+	int64_t was = b->quick_ns, needed = 0;
+	size_t i = 0;
+
+	if (!was)
+		return false;
+	if (!b->begin_ns)
+		b->begin_ns = mono_ns;
+	else
+		b->cost_ns[b->quick_samples++ % QUICK_COSTS] = cpu_ns - b->before_ns;
+	b->before_ns = cpu_ns;
+	if (b->limit > 0 && b->quick_samples >= QUICK_COSTS)
+		needed = (int64_t)((double)usual_cost(b) / b->limit);
+	while (i < QUICK &&
+	       (mono_ns - b->begin_ns >= quick[i].until_ns || quick[i].interval_ns < needed))
+		i++;
+	b->quick_ns = i < QUICK && quick[i].interval_ns < b->asked_ns ? quick[i].interval_ns : 0;
+	return b->quick_ns != was;
+}
+
 /* A step back is tried when it would most likely fit: each halves the cost at most. */
 static bool judge(struct budget *b)
 {
@@ -106,7 +155,7 @@ static bool judge(struct budget *b)
 bool budget_step(struct budget *b, int64_t mono_ns, int64_t cpu_ns, int64_t walks_ns)
 {
 	int64_t span = mono_ns - b->mono_ns;
-	bool first = !b->mono_ns, changed = false;
+	bool first = !b->mono_ns || b->quick_ns, changed = false;
 
 	if (!first && (++b->samples < WINDOW_SAMPLES || span < window_least_ns))
 		return false;

@@ -32,21 +32,31 @@ struct cadence {
 	uint64_t shared;     /* and shared memory of any, that of SHARED_SECONDS */
 };
 
+enum { QUICK_COSTS = 3 };
+
 struct budget {
 	double limit; /* share of one core; 0: none */
 	int64_t asked_ns;
-	int step;     /* down the ladder; 0: everything as asked */
-	int worst;    /* the lowest there was */
-	double share; /* of the last window, without PSS */
+	int64_t quick_ns; /* the interval in the first seconds, shorter than asked; 0: as asked */
+	int step;         /* down the ladder; 0: everything as asked */
+	int worst;        /* the lowest there was */
+	double share;     /* of the last window, without PSS */
 	/* private */
 	int64_t mono_ns, cpu_ns, walks_ns;
 	int samples, over, under, patience;
+	int64_t begin_ns, before_ns, cost_ns[QUICK_COSTS]; /* of the last samples, CPU time */
+	uint64_t quick_samples;
 };
 
 /* The limit when none was given: 0.5 % of one core at a sample a second or fewer, as much a sample
  * at higher rates, and never more than 20 %. */
 double budget_default(int64_t interval_ns);
 void budget_init(struct budget *b, double limit, int64_t interval_ns);
+/* Begin with short intervals, so that a short job has samples enough, and slow down to the one
+ * asked for over ten seconds; as fast as the limit allows what the samples cost. */
+void budget_begin_quickly(struct budget *b);
+/* After each sample, with its time and the CPU time used so far. True when quick_ns has changed. */
+bool budget_slow_down(struct budget *b, int64_t mono_ns, int64_t cpu_ns);
 /* After a sample: when it was, and what Sonde and the walks of it have used so far. True when the
  * step has changed. */
 bool budget_step(struct budget *b, int64_t mono_ns, int64_t cpu_ns, int64_t walks_ns);

@@ -5,13 +5,25 @@
 
 #include <string.h>
 
-static struct command_row *find(struct commands *c, const char *name)
+static struct command_row *look_up(struct commands *c, const char *name)
 {
-	struct command_row *r;
-
 	for (uint32_t i = 0; i < c->n; i++)
 		if (!strncmp(c->row[i].name, name, COMMAND_NAME - 1))
 			return &c->row[i];
+	return NULL;
+}
+
+static struct command_row *find(struct commands *c, const struct command_use *use)
+{
+	const char *name = use->name;
+	struct command_row *r = look_up(c, name);
+
+	if (!r && c->n >= COMMANDS_MAX / 2) {
+		name = use->comm;
+		r = look_up(c, name);
+	}
+	if (r)
+		return r;
 	if (c->n == COMMANDS_MAX) {
 		c->other = true;
 		r = &c->row[COMMANDS_MAX];
@@ -26,7 +38,7 @@ static struct command_row *find(struct commands *c, const char *name)
 
 void commands_add(struct commands *c, const struct command_use *use)
 {
-	struct command_row *r = find(c, use->name);
+	struct command_row *r = find(c, use);
 
 	r->processes++;
 	r->cpu_ns += use->cpu_ns;

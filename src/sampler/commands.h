@@ -3,13 +3,14 @@
  * commands.h - totals of ended processes by command name; bounded, whatever the job starts.
  *
  * At most COMMANDS_MAX names have a row of their own; all further names share the row "(other)".
+ * Scripts that come when half of the rows are taken count as their interpreter.
  */
 #ifndef SONDE_SAMPLER_COMMANDS_H
 #define SONDE_SAMPLER_COMMANDS_H
 
 #include "core/sample.h"
 
-enum { COMMANDS_MAX = 256, COMMAND_NAME = 16 };
+enum { COMMANDS_MAX = 256, COMMAND_NAME = 48 };
 
 struct command_row {
 	char name[COMMAND_NAME];
@@ -25,7 +26,8 @@ struct commands {
 };
 
 struct command_use {
-	const char *name;
+	const char *name; /* what it is called */
+	const char *comm; /* and its command alone, when there are many names */
 	int64_t cpu_ns, read_bytes, written_bytes, peak_rss_bytes; /* cpu, peak 0: not seen */
 	bool io_known;
 };

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +59,11 @@ static enum whose whose_recording(const char *path, const struct identity *who)
 	return whose;
 }
 
+static bool is_batch(const struct identity *who)
+{
+	return who->id[0] || who->launch[0];
+}
+
 /* As the first recording there that tells. */
 static enum whose whose_directory(const char *path, const struct identity *who)
 {
@@ -72,7 +78,7 @@ static enum whose whose_directory(const char *path, const struct identity *who)
 			    sizeof file)
 			continue;
 		looks++;
-		whose = who->id[0] || who->launch[0] ? whose_recording(file, who) : ANOTHERS;
+		whose = is_batch(who) ? whose_recording(file, who) : ANOTHERS;
 		if (whose != UNKNOWN)
 			break;
 	}
@@ -81,20 +87,62 @@ static enum whose whose_directory(const char *path, const struct identity *who)
 	return whose;
 }
 
+/* As mkdir -p does. What is wrong is seen when the directory itself is made. */
+static void make_parents(const char *path)
+{
+	char parent[PATH_MAX];
+
+	if ((size_t)snprintf(parent, sizeof parent, "%s", path) >= sizeof parent)
+		return;
+	for (char *slash = parent; (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		mkdir(parent, 0777);
+		*slash = '/';
+	}
+}
+
+/* Of several that begin at once outside of a job, one has the directory; the lock is held until its
+ * recording is there to be seen. Where directories have no locks, they are the user's business. */
+static bool is_taken(const struct directory_wish *w, int fd)
+{
+	if (w->force)
+		return false;
+	if (!is_batch(w->who) && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return true;
+	return whose_directory(w->path, w->who) == ANOTHERS;
+}
+
+void directory_settled(int fd)
+{
+	flock(fd, LOCK_UN);
+}
+
 int directory_open(const struct directory_wish *w, bool *made, struct err *e)
 {
 	int fd;
 
 	*made = !mkdir(w->path, 0700);
+	if (!*made && errno == ENOENT) {
+		make_parents(w->path);
+		*made = !mkdir(w->path, 0700);
+	}
 	if (!*made && errno != EEXIST)
 		return err_set(e, -errno, "cannot make the directory %s: %s; %s", w->path,
 			       strerror(errno), w->elsewhere);
-	if (!*made && !w->force && whose_directory(w->path, w->who) == ANOTHERS)
-		return err_set(e, -EEXIST, "%s holds the recording of another job; %s%s", w->path,
-			       w->elsewhere, w->anyway ? w->anyway : "");
 	fd = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, -errno, "cannot open the directory %s: %s; %s", w->path,
 			       strerror(errno), w->elsewhere);
-	return fd;
+	if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS)) {
+		int rc = err_set(e, -errno, "cannot write into the directory %s: %s; %s", w->path,
+				 strerror(errno), w->elsewhere);
+
+		close(fd);
+		return rc;
+	}
+	if (!is_taken(w, fd))
+		return fd;
+	close(fd);
+	return err_set(e, -EEXIST, "%s holds the recording of another job; %s%s", w->path,
+		       w->elsewhere, w->anyway ? w->anyway : "");
 }

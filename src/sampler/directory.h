@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * directory.h - the directory a recording goes into: made, joined, or refused.
+ * directory.h - the directory a recording goes into: made with its parents, joined, or refused.
  *
  * A job may add nodes, steps and restarts to its own directory; a directory with the recording of
  * another job is refused unless forced. Nothing in it is ever overwritten.
@@ -23,8 +23,11 @@ struct directory_wish {
 };
 
 /* An open directory, or -errno: -EEXIST when it is another job's, or this is neither a batch job
- * nor of the launch there. *made: it was not there. One recording there is looked into: nodes begin
- * at the same time, and there may be thousands. */
+ * nor of the launch there; when several such begin at once, for all but one. *made: it was not
+ * there. One recording there is looked into: nodes begin at the same time, and there may be
+ * thousands. */
 int directory_open(const struct directory_wish *w, bool *made, struct err *e);
+/* This recording stands in it: who comes now sees that it is taken. */
+void directory_settled(int fd);
 
 #endif

@@ -1,111 +1,131 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/hang.h"
 
-#include "source/procfile.h"
+#include "base/clock.h"
+#include "source/waiting.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { PROCESSES_SHOWN = 6, EVIDENCE_BYTES = 400 };
+enum {
+	PROCESSES_LOOKED_AT = 16,
+	PROCESSES_SHOWN = 3,
+	SILENT_S = 1,              /* after which the last silence is looked at */
+	AGAIN_S = 60,              /* and again when it has doubled, or after this */
+	STIR_NS = 5 * 1000 * 1000, /* so little CPU is no progress, however short the time */
+};
 
-static const char *state_words(char state)
+/* Puts it where it belongs among those that say most; n are there. */
+static void place(struct waiting *best, size_t *n, const struct waiting *w)
 {
-	switch (state) {
-	case 'D':
-		return "waits uninterruptibly";
-	case 'T':
-	case 't':
-		return "is stopped";
-	default:
-		return "sleeps";
-	}
+	size_t at = *n;
+
+	while (at && best[at - 1].kind > w->kind)
+		at--;
+	if (at == PROCESSES_SHOWN)
+		return;
+	if (*n < PROCESSES_SHOWN)
+		++*n;
+	memmove(&best[at + 1], &best[at], (*n - at - 1) * sizeof *best);
+	best[at] = *w;
 }
 
-/* The kernel function that it waits in, which may be hidden: then it is "0". */
-static void read_wchan(const struct root *proc, pid_t pid, char *out, size_t size)
+/* Who only waits for another process is left out when there is one that does not. */
+static void write_down(const struct waiting *best, size_t n, char *out, size_t size)
 {
-	char path[48];
-	ssize_t n;
+	size_t len = 0;
 
-	snprintf(path, sizeof path, "%d/wchan", (int)pid);
-	n = root_read(proc, path, out, size);
-	if (n <= 0 ||
-	    out[strspn(out, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			    "0123456789_.")] ||
-	    strcmp(out, "0") == 0)
-		*out = '\0';
+	*out = '\0';
+	for (size_t i = 0; i < n && (!i || best[i].kind < STALL_SIGNAL); i++)
+		if (len + strlen(best[i].text) + 3 <= size)
+			len += (size_t)snprintf(out + len, size - len, "%s%s", len ? "; " : "",
+						best[i].text);
 }
 
-/* "solver (pid 12, 16 threads) sleeps in futex_wait_queue" of its first thread. ready: set when it
- * wants a core. */
-static int describe(const struct root *proc, pid_t pid, char *out, size_t size, bool *ready)
-{
-	char path[48], text[512], wchan[64], threads[32] = "";
-	struct proc_stat st;
-
-	snprintf(path, sizeof path, "%d/stat", (int)pid);
-	if (root_read(proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0)
-		return 0;
-	*ready = *ready || st.state == 'R';
-	read_wchan(proc, pid, wchan, sizeof wchan);
-	if (st.num_threads > 1)
-		snprintf(threads, sizeof threads, ", %lld threads", (long long)st.num_threads);
-	return snprintf(out, size, "%s (pid %d%s) %s%s%s", st.comm, (int)pid, threads,
-			state_words(st.state), *wchan ? " in " : "", wchan);
-}
-
-/* Of the last ones that were born: what they wait in is what the others wait for. False: one of
+/* Of the last ones that were started: what they wait for is what the others wait for. False: one of
  * them wants a core, or a thread that was looked at did: others hold the job up, it does not hang.
  */
 static bool collect(const struct tree *t, const struct root *proc, char *out, size_t size)
 {
+	struct waiting best[PROCESSES_SHOWN + 1];
 	pid_t pid[256];
-	size_t n = tree_pids(t, pid, sizeof pid / sizeof pid[0]), len = 0, shown = 0;
-	bool ready = tree_threads_running(t) > 0;
+	size_t n = tree_pids(t, pid, sizeof pid / sizeof pid[0]), looked = 0, shown = 0;
 
-	*out = '\0';
-	while (!ready && n-- && shown < PROCESSES_SHOWN) {
-		char one[160];
-		int length = describe(proc, pid[n], one, sizeof one, &ready);
+	if (tree_threads_running(t) > 0)
+		return false;
+	while (n-- && looked < PROCESSES_LOOKED_AT) {
+		struct waiting w;
 
-		if (length <= 0 || len + (size_t)length + 3 > size)
+		if (waiting_look(proc, pid[n], &w))
 			continue;
-		len += (size_t)snprintf(out + len, size - len, "%s%s", shown ? "; " : "", one);
-		shown++;
+		if (w.kind == STALL_NONE)
+			return false;
+		looked++;
+		place(best, &shown, &w);
 	}
-	return !ready;
+	write_down(best, shown, out, size);
+	return true;
 }
 
-static void begin_anew(struct hang *h, int64_t cpu_ns, int64_t now_ns)
+/* Has there been none of it? Else the silence begins anew. */
+static bool is_quiet(struct quiet *q, int64_t cpu_ns, int64_t least_ns, int64_t now_ns)
 {
-	h->since_ns = now_ns;
-	h->cpu_ns = cpu_ns;
-	h->told = false;
+	if (q->since_ns && cpu_ns - q->cpu_ns <= least_ns)
+		return true;
+	*q = (struct quiet){ .since_ns = now_ns, .cpu_ns = cpu_ns };
+	return false;
+}
+
+/* What the job waits for now, in case that it is ended before it goes on. */
+static void look_at_last(struct hang *h, const struct tree *t, const struct root *proc,
+			 int64_t cpu_ns, int64_t now_ns)
+{
+	int64_t quiet_ns = now_ns - h->last_one.since_ns, least_ns = quiet_ns / 100;
+
+	if (!is_quiet(&h->last_one, cpu_ns, least_ns > STIR_NS ? least_ns : STIR_NS, now_ns)) {
+		h->seen_ns = 0;
+		return;
+	}
+	if (quiet_ns < SILENT_S * NS_PER_S)
+		return;
+	if (h->seen_ns && quiet_ns < 2 * (h->seen_ns - h->last_one.since_ns) &&
+	    now_ns - h->seen_ns < AGAIN_S * NS_PER_S)
+		return;
+	if (collect(t, proc, h->evidence, sizeof h->evidence))
+		h->seen_ns = now_ns;
 }
 
 void hang_step(struct hang *h, const struct tree *t, const struct root *proc, struct sample *s)
 {
 	int64_t cpu_ns, now_ns = s->mono_ns;
-	char evidence[EVIDENCE_BYTES];
+	char evidence[HANG_EVIDENCE];
 
 	if (!h->patience_ns)
 		return;
 	cpu_ns = tree_cpu_ns(t);
-	if (!h->since_ns || cpu_ns - h->cpu_ns > h->patience_ns / 100) {
+	look_at_last(h, t, proc, cpu_ns, now_ns);
+	if (!is_quiet(&h->long_one, cpu_ns, h->patience_ns / 100, now_ns)) {
 		if (h->told)
 			sample_mark(s, 0, now_ns, "sonde.progress", "the job went on");
-		begin_anew(h, cpu_ns, now_ns);
+		h->told = false;
 		return;
 	}
-	if (now_ns - h->since_ns < h->patience_ns)
+	if (now_ns - h->long_one.since_ns < h->patience_ns)
 		return;
 	if (h->told) { /* what little it uses does not add up to progress */
-		h->since_ns = now_ns;
-		h->cpu_ns = cpu_ns;
+		h->long_one = (struct quiet){ .since_ns = now_ns, .cpu_ns = cpu_ns };
 		return;
 	}
 	if (!collect(t, proc, evidence, sizeof evidence))
 		return;
 	sample_mark(s, 0, now_ns, "sonde.hang", *evidence ? evidence : "no process was left");
 	h->told = true;
+}
+
+void hang_say_end(const struct hang *h, struct sample *s)
+{
+	if (!h->seen_ns || !h->evidence[0])
+		return;
+	sample_meta_int(s, "job.silent_ns", s->mono_ns - h->last_one.since_ns);
+	sample_meta_text(s, "job.silent_in", h->evidence);
 }

@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hang.h - a watch over a job that makes no progress: it keeps what its processes were waiting in.
+ * hang.h - a watch over a job that makes no progress: it keeps what its processes were waiting for.
  *
  * No progress is less than a hundredth of a core, on average, for as long as it was told to be
  * patient. A job that waits by spinning is not seen. Its marks are sonde.hang, with the evidence,
- * and sonde.progress. Nothing is done to the job.
+ * and sonde.progress. What a job waited for that was silent when it ended is kept, too, however
+ * short that was: it may have been ended since it hung. Nothing is done to the job.
  */
 #ifndef SONDE_SAMPLER_HANG_H
 #define SONDE_SAMPLER_HANG_H
 
 #include "sampler/tree.h"
 
+enum { HANG_EVIDENCE = 400 };
+
 struct hang {
 	int64_t patience_ns; /* 0: no watch */
-	int64_t since_ns;    /* of the last progress; 0: not begun */
-	int64_t cpu_ns;      /* the job's, then */
+	struct quiet {
+		int64_t since_ns; /* of the last progress; 0: not begun */
+		int64_t cpu_ns;   /* the job's, then */
+	} long_one, last_one;
 	bool told;
+	int64_t seen_ns; /* when the evidence was collected; 0: there is none */
+	char evidence[HANG_EVIDENCE];
 };
 
-/* After the tree's sample. proc: to read what processes wait in. */
+/* After the tree's sample. proc: to read what processes wait for. */
 void hang_step(struct hang *h, const struct tree *t, const struct root *proc, struct sample *s);
+/* At the end, as metadata: what a job that was silent then had waited for, and for how long. */
+void hang_say_end(const struct hang *h, struct sample *s);
 
 #endif

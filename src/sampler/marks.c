@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "core/markline.h"
+#include "job/secret.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -71,14 +72,14 @@ struct marks *marks_open(void)
 	return m;
 }
 
+/* What watches the file is left to the end of the process: closing an inotify descriptor waits 15
+ * to 25 ms for the kernel (Linux 6.1, synchronize_srcu), and so would the job. */
 void marks_close(struct marks *m)
 {
 	if (!m)
 		return;
 	for (uint32_t i = 1; i <= m->nfiles; i++)
 		close(m->file[i].fd);
-	if (m->watch >= 0)
-		close(m->watch);
 	free(m);
 }
 
@@ -207,11 +208,21 @@ static int64_t time_of_bare(const struct file *f, const struct when *w)
 	return at_ns < f->told_ns ? f->told_ns : at_ns;
 }
 
+/* What no longer fits with its secrets masked is masked whole. */
+static const char *without_secrets(const char *text, char *room, size_t size)
+{
+	struct bytes b = { .data = (uint8_t *)room, .cap = size, .fixed = true };
+
+	secret_text(&b, text);
+	bytes_u8(&b, 0);
+	return b.failed ? SECRET_MASK : room;
+}
+
 static void take_line(struct marks *m, struct sample *s, uint32_t file, const char *line, size_t n,
 		      const struct when *w)
 {
 	struct mark_line l;
-	char text[MARK_LINE_MAX + 48];
+	char text[MARK_LINE_MAX + 48], masked[MARK_LINE_MAX];
 	int64_t at_ns, within_ns;
 	uint32_t track;
 
@@ -229,6 +240,7 @@ static void take_line(struct marks *m, struct sample *s, uint32_t file, const ch
 	at_ns = l.timed ? time_of(&l, w) : time_of_bare(&m->file[file], w);
 	if (l.timed && l.mono_ns == at_ns && at_ns > m->file[file].told_ns)
 		m->file[file].told_ns = at_ns;
+	l.text = without_secrets(l.text, masked, sizeof masked);
 	track = track_of(m, s, file, l.text, at_ns);
 	if (!l.timed) {
 		within_ns = at_ns - m->file[file].seen_ns;

@@ -111,13 +111,27 @@ bool members_is_above(const struct members *m, pid_t pid)
 	return false;
 }
 
+/* What starts ranks and waits for them: these are others. */
+static bool is_launcher(const char *comm)
+{
+	static const char *const names[] = { "srun", "mpirun", "mpiexec", "orterun", "prterun" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		size_t n = strlen(names[i]);
+
+		if (!strncmp(comm, names[i], n) && (!comm[n] || comm[n] == '.'))
+			return true;
+	}
+	return false;
+}
+
 /* The batch script is the child of the batch step's slurmstepd. */
 static bool only_waits(const struct members *m, const struct proc_stat *st)
 {
 	struct proc_stat parent;
 	char path[32], line[64] = "";
 
-	if (!strcmp(st->comm, "srun") || members_is_above(m, st->pid))
+	if (is_launcher(st->comm) || members_is_above(m, st->pid))
 		return true;
 	if (!members_stat(m, st->ppid, &parent) || strcmp(parent.comm, "slurmstepd") != 0)
 		return false;

@@ -234,6 +234,9 @@ static int read_stat(struct reading *r, struct process *p, enum keep keep)
 	p->start_ticks = st.starttime ? st.starttime : 1;
 	p->ppid = st.ppid;
 	process_name(p, st.comm);
+	if (st.stack && st.stack != p->stack)
+		process_executes(p);
+	p->stack = st.stack ? st.stack : p->stack;
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -27,20 +28,39 @@ enum {
 	TURN_NS = 100000,      /* the shortest there is */
 	FOLLOW_NS = 900000000, /* a little less than a second: samples may be a second apart */
 	FOLLOW_LATE_NS = 1100000000, /* and when they are rarer, it is done between them */
+	FILES_KEPT = 12,             /* descriptors that sources may not take */
 	LAST_TURNS = 4,              /* at what spans processes have left, */
 	LAST_TURNS_MOST = 64,        /* and where more processes left some than are read at once */
 	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
 
-static void more_files(struct recorder *r)
+/* The job's limits are not meant for who records it: as far as it may, the recorder lifts its own.
+ */
+static void lift_limits(struct recorder *r)
 {
-	struct rlimit files;
+	static const __rlimit_resource_t lifted[] = { RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS,
+						      RLIMIT_DATA, RLIMIT_CPU };
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 
-	if (getrlimit(RLIMIT_NOFILE, &files))
-		return;
-	r->files = files;
-	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
+	for (__rlimit_resource_t i = 0; i < RLIM_NLIMITS; i++)
+		getrlimit(i, &r->limits[i]);
+	for (size_t i = 0; i < sizeof lifted / sizeof lifted[0]; i++) {
+		struct rlimit l = r->limits[lifted[i]];
+
+		l.rlim_cur = l.rlim_max;
+		if (lifted[i] == RLIMIT_NOFILE || setrlimit(lifted[i], &none))
+			setrlimit(lifted[i], &l);
+	}
+	signal(SIGXFSZ, SIG_IGN); /* what is too large for a file is an error of the write */
+}
+
+/* Sources open as many files as they get; what the recording itself needs is kept from them. */
+static void keep_files(const struct recorder *r, rlim_t kept)
+{
+	struct rlimit l = r->limits[RLIMIT_NOFILE];
+
+	l.rlim_cur = l.rlim_max > 2 * kept ? l.rlim_max - kept : l.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &l);
 }
 
 static void say(struct recorder *r, const char *sentence)
@@ -165,19 +185,23 @@ static void follow(struct recorder *r)
 		if (!members_waits(r->o->members, r->pids[i]))
 			r->alive_ns = now;
 	r->seen |= r->alive_ns == now;
+	if (r->o->saw)
+		*r->o->saw = r->seen;
 }
 
 /* The timer has expired n times since it was looked at: one sample, the others are lost. */
 static void tick(struct recorder *r)
 {
+	/* By the interval that was asked for: those of the first seconds are a gift. */
+	int64_t asked_ns = r->interval_ns > r->o->interval_ns ? r->interval_ns : r->o->interval_ns;
 	uint64_t n = 0;
 
 	if (read(r->timer, &n, sizeof n) != (ssize_t)sizeof n || !n)
 		return;
-	r->figures.skipped += (int64_t)(n - 1);
+	r->figures.skipped += (int64_t)(n - 1) * r->interval_ns / asked_ns;
 	r->deadline_ns += (int64_t)n * r->interval_ns;
 	/* deadline_ns is the next one: this sample was due an interval earlier */
-	if (clock_mono_ns() - (r->deadline_ns - r->interval_ns) > r->interval_ns / 10)
+	if (clock_mono_ns() - (r->deadline_ns - r->interval_ns) > asked_ns / 10)
 		r->figures.late++;
 	follow(r);
 	r->told = r->o->ipc && ipc_over(r->o->ipc);
@@ -433,7 +457,9 @@ static int begin(struct recorder *r, struct err *e)
 	r->pids = r->o->members ? calloc(MEMBERS_AT_ONCE, sizeof *r->pids) : NULL;
 	if (r->o->members && !r->pids)
 		return err_set(e, -ENOMEM, "out of memory");
+	keep_files(r, FILES_KEPT);
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
+	keep_files(r, 0);
 	if (bad)
 		return bad;
 	if (r->o->marks)
@@ -451,6 +477,7 @@ static int begin(struct recorder *r, struct err *e)
 	if (r->o->launcher >= 0)
 		message_send(r->o->launcher, &ready);
 	bad = writer_open(&r->writer, r->directory, r->o->identity->host, &w, e);
+	directory_settled(r->directory);
 	if (bad)
 		return bad;
 	metas_machine(r);
@@ -498,7 +525,7 @@ int recorder_run(const struct recorder_options *o)
 
 	if (recorder_is_launched(o))
 		recorder_ignore_signals();
-	more_files(&r);
+	lift_limits(&r);
 	bad = open_roster(&r, &e);
 	if (!bad)
 		bad = begin(&r, &e);

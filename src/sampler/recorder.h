@@ -27,6 +27,7 @@ struct recorder_options {
 	struct sampler_options sampler;
 	int64_t interval_ns, sync_ns, duration_ns; /* duration 0: until the job ends */
 	struct members *members; /* attached to a batch job: who is of it; else NULL */
+	bool *saw;               /* set when one of them was seen; or NULL */
 	int64_t await_ns;        /* and how long the first one is waited for */
 	int64_t grace_ns;        /* and how long none may be there before the recording ends */
 	struct ipc *ipc; /* attached: a file that may end it, asked at each sample; or NULL */

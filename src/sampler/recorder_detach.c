@@ -5,7 +5,6 @@
 #include "sampler/recorder_state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,13 +15,9 @@
  * 3 is to speak on. */
 static void settle(int kept, int speaks)
 {
-	int null;
-
 	setsid();
 	descriptors_close(3, kept);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; null >= 0 && fd < speaks; fd++)
-		dup2(null, fd);
+	descriptors_null(speaks);
 	prctl(PR_SET_NAME, "sonde-recorder");
 }
 

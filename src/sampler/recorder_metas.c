@@ -69,10 +69,8 @@ static const struct {
 static void say_limits(struct recorder *r)
 {
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-		struct rlimit l = r->files;
+		struct rlimit l = r->limits[limits[i].resource];
 
-		if (limits[i].resource != RLIMIT_NOFILE && getrlimit(limits[i].resource, &l))
-			continue;
 		if (l.rlim_cur == RLIM_INFINITY)
 			sample_meta_text(&r->sampler.sample, limits[i].key, "unlimited");
 		else
@@ -135,6 +133,8 @@ static void take_roster(struct recorder *r)
 	r->ended_ns = x.ended_ns;
 	sample_meta_int(s, "job.tasks", x.tasks);
 	sample_meta_int(s, "job.tasks_failed", x.failed);
+	if (x.foreign)
+		sample_meta_int(s, "monitor.foreign_connections", (int64_t)x.foreign);
 	if (x.lost_ns)
 		sample_meta_int(s, "monitor.recorder_lost_ns", x.lost_ns);
 }

@@ -31,7 +31,7 @@ struct recorder {
 	int64_t samples, samples_with_launcher;
 	pid_t *pids; /* MEMBERS_AT_ONCE, where members are looked for */
 	struct sampler_figures figures;
-	struct rlimit files; /* as the job has it: the recorder raises its own */
+	struct rlimit limits[RLIM_NLIMITS]; /* as the job has them: the recorder raises its own */
 	bool said, ended, launcher_gone, made;
 	bool seen;                  /* some member that does more than wait */
 	bool told;                  /* by the stop file that the job is over */

@@ -14,16 +14,21 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
 	SEATS_MAX = TREE_TASKS_MAX + 64, /* who has not registered yet, too */
 	LISTENER = SEATS_MAX,            /* beside the numbers of seats */
-	GRACE_MS = 2000,                 /* for tasks that are still to come */
-	GRACE_UNKNOWN_MS = 500,          /* for those that may */
-	NOBODY_MS = 20000,               /* without anybody the recorder ends */
-	REFUSE_MS = 2000,                /* after the last that was refused */
+	PAUSE,                           /* its end */
+	ACCEPTS = 256,                   /* at once */
+	FOREIGN_MANY = 16,               /* of them are a flood, and the listener rests */
+	PAUSE_MS = 50,
+	GRACE_MS = 2000,        /* for tasks that are still to come */
+	GRACE_UNKNOWN_MS = 500, /* for those that may */
+	NOBODY_MS = 20000,      /* without anybody the recorder ends */
+	REFUSE_MS = 2000,       /* after the last that was refused */
 	REFUSE_MOST_MS = 20000,
 	CPUS = 8192,
 	EVENTS = 32,
@@ -50,6 +55,7 @@ struct seat {
 struct roster {
 	struct roster_options o;
 	int waiting; /* epoll */
+	int pause;   /* timerfd: while it runs nobody is let in */
 	int table;   /* memfd: a row for each task; what launchers find there outlives this */
 	int64_t *rows;
 	struct seat seat[SEATS_MAX];
@@ -59,13 +65,16 @@ struct roster {
 	int64_t last_ns, gone_samples;
 	struct roster_result result;
 	char said[MESSAGE_TEXT]; /* for the first that comes */
+	uint64_t foreign;        /* connections of other users, all refused */
 	bool refusing;
+	bool held; /* all are gone, what one left behind is not: a sample will say when */
 	unsigned char allowed[CPUS / 8];
 };
 
 int roster_open(struct roster **out, const struct roster_options *o, struct err *e)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = LISTENER };
+	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = LISTENER },
+			   rest = { .events = EPOLLIN, .data.u32 = PAUSE };
 	struct roster *r = calloc(1, sizeof *r);
 
 	*out = NULL;
@@ -76,8 +85,10 @@ int roster_open(struct roster **out, const struct roster_options *o, struct err 
 	r->last_ns = clock_mono_ns();
 	r->rows = calloc(TREE_TASKS_MAX, RECORDED_NUMBER_OF * sizeof *r->rows);
 	r->waiting = epoll_create1(EPOLL_CLOEXEC);
+	r->pause = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	r->table = memfd_create("sonde-recorded", MFD_CLOEXEC);
-	if (!r->rows || r->waiting < 0 || r->table < 0 ||
+	if (!r->rows || r->waiting < 0 || r->pause < 0 || r->table < 0 ||
+	    epoll_ctl(r->waiting, EPOLL_CTL_ADD, r->pause, &rest) ||
 	    epoll_ctl(r->waiting, EPOLL_CTL_ADD, o->listener, &ev)) {
 		int bad = err_set(e, -errno, "cannot wait for the job's launchers: %s",
 				  strerror(errno));
@@ -104,6 +115,8 @@ void roster_close(struct roster *r)
 		leave_seat(&r->seat[i]);
 	if (r->waiting >= 0)
 		close(r->waiting);
+	if (r->pause >= 0)
+		close(r->pause);
 	if (r->table >= 0)
 		close(r->table);
 	free(r->rows);
@@ -131,32 +144,69 @@ static void shut(struct roster *r)
 	r->o.listener = -1;
 }
 
-static void accept_one(struct roster *r, int fd)
+/* False: it is another user's, and not even listened to. */
+static bool accept_one(struct roster *r, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
-	uint32_t seats = election_peer(fd) > 0 ? SEATS_MAX : 0;
+	bool ours = election_peer(fd) > 0;
 
-	for (uint32_t i = 0; i < seats; i++) {
+	for (uint32_t i = 0; ours && i < SEATS_MAX; i++) {
 		ev.data.u32 = i;
 		if (r->seat[i].state != SEAT_EMPTY)
 			continue;
 		if (epoll_ctl(r->waiting, EPOLL_CTL_ADD, fd, &ev))
 			break;
 		r->seat[i] = (struct seat){ .state = SEAT_SILENT, .fd = fd };
-		return;
+		return true;
 	}
 	close(fd);
+	return ours;
 }
 
-/* Without room for another descriptor this recorder is full: who comes now elects another. */
-static void accept_all(struct roster *r)
+static void listen_to(struct roster *r, bool all)
 {
-	int fd;
+	struct epoll_event ev = { .events = all ? EPOLLIN : 0, .data.u32 = LISTENER };
 
-	while ((fd = accept4(r->o.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-		accept_one(r, fd);
-	if (errno == EMFILE || errno == ENFILE)
-		shut(r);
+	if (r->o.listener >= 0)
+		epoll_ctl(r->waiting, EPOLL_CTL_MOD, r->o.listener, &ev);
+}
+
+/* Who connects without end can neither keep the recorder from its samples nor cost a core. */
+static void rest(struct roster *r)
+{
+	const struct itimerspec t = { .it_value.tv_nsec = PAUSE_MS * NS_PER_MS };
+
+	if (!timerfd_settime(r->pause, 0, &t, NULL))
+		listen_to(r, false);
+}
+
+static void rested(struct roster *r)
+{
+	uint64_t times;
+
+	if (read(r->pause, &times, sizeof times) == sizeof times)
+		listen_to(r, true);
+}
+
+/* Those that are there, up to a bound. Without room for another descriptor this recorder is full:
+ * who comes now elects another. */
+static void accept_some(struct roster *r)
+{
+	uint32_t foreign = 0;
+
+	for (int i = 0; i < ACCEPTS; i++) {
+		int fd = accept4(r->o.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0) {
+			if (errno == EMFILE || errno == ENFILE)
+				shut(r);
+			break;
+		}
+		foreign += !accept_one(r, fd);
+	}
+	r->foreign += foreign;
+	if (foreign >= FOREIGN_MANY)
+		rest(r);
 }
 
 /* CPUs that any of the tasks may use. */
@@ -398,7 +448,9 @@ void roster_act(struct roster *r, struct sampler *to)
 		n = epoll_wait(r->waiting, ev, EVENTS, 0);
 		for (int i = 0; i < n; i++) {
 			if (ev[i].data.u32 == LISTENER)
-				accept_all(r);
+				accept_some(r);
+			else if (ev[i].data.u32 == PAUSE)
+				rested(r);
 			else if (ev[i].data.u32 < SEATS_MAX)
 				take_all(r, &r->seat[ev[i].data.u32], to);
 		}
@@ -431,7 +483,9 @@ int roster_timeout_ms(const struct roster *r)
 
 	if (at == INT64_MAX)
 		return -1;
-	return at > now ? (int)((at - now) / NS_PER_MS) + 1 : 0;
+	if (at <= now)
+		return r->held ? -1 : 0;
+	return (int)((at - now) / NS_PER_MS) + 1;
 }
 
 /* What a launcher that was killed has left behind is the job's until it ends. */
@@ -452,7 +506,10 @@ static bool left_behind(struct roster *r, const struct tree *t, int64_t samples)
 
 bool roster_over(struct roster *r, const struct tree *t, int64_t samples)
 {
-	return clock_mono_ns() >= end_ns(r) && !left_behind(r, t, samples);
+	bool due = clock_mono_ns() >= end_ns(r);
+
+	r->held = due && left_behind(r, t, samples);
+	return due && !r->held;
 }
 
 bool roster_shut(struct roster *r, struct sampler *to)
@@ -512,7 +569,10 @@ void roster_refuse(struct roster *r, const char *sentence)
 
 struct roster_result roster_result(const struct roster *r)
 {
-	return r->result;
+	struct roster_result x = r->result;
+
+	x.foreign = r->foreign;
+	return x;
 }
 
 void roster_end(struct roster *r)

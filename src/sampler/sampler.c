@@ -76,6 +76,8 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->perf = o->perf;
 	s->env.perf = &s->perf;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
+	if (o->quickly)
+		budget_begin_quickly(&s->budget);
 	bad = root_open(&s->env.proc, procfs);
 	if (bad)
 		return err_set(e, bad, "cannot read %s: %s", procfs, strerror(-bad));
@@ -221,8 +223,8 @@ static void keep_budget(struct sampler *s)
 		if (b->worst > worst)
 			sample_meta_text(&s->sample, "monitor.reduced", does);
 	}
-	if (!b->samples) /* a window is over */
-		set_pace(s);
+	if (budget_slow_down(b, s->sample.mono_ns, s->cpu_ns) || !b->samples)
+		set_pace(s); /* or a window is over */
 }
 
 /* Samples are not quite on time: what is due within half an interval is due now. */
@@ -259,7 +261,9 @@ void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 	tree_sample(s->tree, &s->sample, last);
 	marks_take(s->marks, &s->sample, last);
 	span_files_take(s->spans, s->tree, &s->sample, last);
-	if (!last) /* at its end every job rests */
+	if (last) /* at its end every job rests */
+		hang_say_end(&s->hang, &s->sample);
+	else
 		hang_step(&s->hang, s->tree, &s->env.proc, &s->sample);
 	if (is_node_due(s, last))
 		read_sources(s);

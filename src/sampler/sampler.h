@@ -19,6 +19,7 @@ struct sampler_options {
 	const char *procfs, *sysfs; /* NULL: /proc, /sys */
 	const char *output;         /* directory of the recording */
 	int64_t interval_ns;
+	bool quickly;             /* shorter intervals in the first seconds (sampler/budget.h) */
 	double max_overhead;      /* share of one core; 0: no limit */
 	int64_t watch_hang_ns;    /* 0: no watch */
 	struct tree_options tree; /* its proc is filled in */

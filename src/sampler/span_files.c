@@ -69,8 +69,7 @@ void span_files_close(struct span_files *x)
 		span_reader_close(x->process[i].reader);
 	for (uint32_t i = 1; i <= x->nfolders; i++)
 		file_close(&x->folder[i].fd);
-	file_close(&x->watch);
-	free(x);
+	free(x); /* watch is left to the end of the process, as in marks_close */
 }
 
 int span_files_fd(const struct span_files *x)

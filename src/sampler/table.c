@@ -67,8 +67,21 @@ struct process *table_add(struct table *t, pid_t pid, pid_t ppid)
 void process_name(struct process *p, const char *comm)
 {
 	process_changed(p);
+	if (strncmp(p->comm, comm, sizeof p->comm - 1) != 0)
+		process_executes(p);
 	memset(p->comm, 0, sizeof p->comm);
 	memcpy(p->comm, comm, strnlen(comm, sizeof p->comm - 1));
+}
+
+void process_executes(struct process *p)
+{
+	p->script[0] = '\0';
+	p->arguments_due = true;
+}
+
+const char *process_called(const struct process *p)
+{
+	return p->script[0] ? p->script : p->comm;
 }
 
 void table_remove(struct table *t, struct process *p)

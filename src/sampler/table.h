@@ -12,7 +12,7 @@
 
 #include "source/procfile.h"
 
-enum { TABLE_CAP = 32768, PROCESS_FILES_KEPT = 4, NAME_SIZE = 16 };
+enum { TABLE_CAP = 32768, PROCESS_FILES_KEPT = 4, NAME_SIZE = 16, CALLED_SIZE = 48 };
 
 enum kept_file { KEPT_STATM, KEPT_STAT, KEPT_IO, KEPT_FDS };
 
@@ -96,8 +96,10 @@ struct process {
 	uint32_t next, place;         /* bucket chain; index in live[] */
 	int64_t part[PART_NUMBER_OF]; /* as it is in the job's totals */
 	int64_t cpu_base_ns, end_ns;  /* base: what was before recording began */
-	char comm[NAME_SIZE], told[NAME_SIZE]; /* told: what its instance is called so far */
-	int64_t start_ticks;                   /* 0: stat was not read yet */
+	char comm[NAME_SIZE];
+	char script[CALLED_SIZE]; /* what an interpreter runs, with its name; "": none */
+	char told[CALLED_SIZE];   /* what its instance is called so far */
+	int64_t start_ticks;      /* 0: stat was not read yet */
 	int64_t birth_ns;
 	int64_t found_ns; /* when it was found in /proc; 0: its birth was recorded */
 	/* CPU */
@@ -122,6 +124,10 @@ struct process {
 	int64_t used[USE_NUMBER_OF], used_base[USE_NUMBER_OF];
 	int64_t used_children[USE_REAPED]; /* what those it may have waited for had */
 	int kept[PROCESS_FILES_KEPT];
+	int64_t stack;      /* of the program whose arguments were read */
+	bool arguments_due; /* it executes another program since */
+	int handle;         /* pidfd; 0: none */
+	int status; /* as wait(2) gives it, of one that ended; 0 also where it is not known */
 	bool io_known, io_refused, files_known, files_refused, shared_known;
 	bool walk_refused, walked_now, before_us, looks_refused, looked_now;
 	bool goes_on; /* an earlier recorder, which was lost, has it, too */
@@ -149,6 +155,10 @@ static inline void process_changed(struct process *p)
 }
 /* What it is called, cut to what the kernel gives. The rest is zero: names compare as bytes. */
 void process_name(struct process *p, const char *comm);
+/* It executes another program: its arguments are others. */
+void process_executes(struct process *p);
+/* What people call it: its script, or its command. */
+const char *process_called(const struct process *p);
 void table_remove(struct table *t, struct process *p); /* its files must be closed */
 
 #endif

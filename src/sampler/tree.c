@@ -30,7 +30,8 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	int bad;
 
 	*out = NULL;
-	if (!t || table_init(&t->table) || looks_open(t)) {
+	if (!t || table_init(&t->table) || looks_open(t) ||
+	    (!o->no_arguments && arguments_open(&t->arguments))) {
 		tree_close(t);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
@@ -69,12 +70,15 @@ void tree_close(struct tree *t)
 {
 	if (!t)
 		return;
-	for (uint32_t i = 0; i < t->table.nlive; i++)
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
 		process_close(&t->reading, &t->table.row[t->table.live[i]], KEEP_NONE);
+		status_forget(t, &t->table.row[t->table.live[i]]);
+	}
 	exits_close(t->exits);
 	connector_close(&t->connector);
 	discover_close(t);
 	looks_close(t);
+	arguments_close(&t->arguments);
 	tasks_close(t);
 	table_free(&t->table);
 	free(t);
@@ -302,7 +306,7 @@ size_t tree_survivors(const struct tree *t, char *out, size_t size)
 		n++;
 		if (len + 100 < size)
 			len += (size_t)snprintf(out + len, size - len, "%s%s (%d)", len ? ", " : "",
-						p->comm, (int)p->pid);
+						process_called(p), (int)p->pid);
 		else if (len + 5 < size && out[len - 1] != '.')
 			len += (size_t)snprintf(out + len, size - len, ", ...");
 	}

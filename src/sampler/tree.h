@@ -31,6 +31,7 @@ struct tree_options {
 	bool follow; /* attach: roots come and go, tree_adopt tells of more */
 	enum births births;
 	enum pss pss;
+	bool no_arguments; /* command lines are not read */
 };
 
 struct tree;

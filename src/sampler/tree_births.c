@@ -21,6 +21,11 @@ struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 	p->tasks_live = 1;
 	p->pss_bytes = p->uss_bytes = p->swap_bytes = -1;
 	process_name(p, parent ? parent->comm : "sonde");
+	if (parent) {
+		memcpy(p->script, parent->script, sizeof p->script);
+		p->stack = parent->stack;
+	}
+	status_watch(t, p);
 	return p;
 }
 
@@ -85,6 +90,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns)
 {
 	struct process *heir = heir_of(t, p->ppid);
 
+	status_take(t, p);
 	t->ended++;
 	t->ending -= p->ended;
 	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
@@ -105,6 +111,7 @@ void tree_disown(struct tree *t, pid_t pid)
 	if (!p)
 		return;
 	t->started--;
+	status_forget(t, p);
 	t->ending -= p->ended;
 	if (p->instance)
 		series_ended(t, p, t->now_ns);
@@ -141,8 +148,10 @@ static void on_name(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec
 	if (!p || (pid != tid && !exec))
 		return;
 	process_name(p, comm ? comm : "?"); /* until it is read */
-	if (exec)
+	if (exec) {
 		p->tasks_live = 1; /* exec ends all other threads */
+		process_executes(p);
+	}
 }
 
 /* The events of a task end with it, but also when it executes a set-uid program; and of a process

@@ -70,14 +70,28 @@ static uint64_t values_of(const struct tree *t, const struct process *p, unsigne
 	return known;
 }
 
+/* Once for each program that it executes, while it is there. */
+static bool new_arguments(struct tree *t, struct process *p)
+{
+	bool due = p->arguments_due;
+
+	p->arguments_due = false;
+	return due && arguments_read(&t->arguments, t->reading.proc, p);
+}
+
+static void tell_arguments(struct tree *t, const struct process *p)
+{
+	sample_label(t->sample, p->instance, "command_line", t->arguments.line);
+}
+
 /* A process that executes another program goes by that program's name from then on. */
 static void tell_name(struct tree *t, struct process *p)
 {
-	if (!memcmp(p->told, p->comm, sizeof p->told))
+	if (!strcmp(p->told, process_called(p)))
 		return;
 	if (p->told[0])
-		sample_name(t->sample, p->instance, p->comm);
-	memcpy(p->told, p->comm, sizeof p->told);
+		sample_name(t->sample, p->instance, process_called(p));
+	snprintf(p->told, sizeof p->told, "%s", process_called(p));
 }
 
 static void make_instance(struct tree *t, struct process *p)
@@ -85,8 +99,8 @@ static void make_instance(struct tree *t, struct process *p)
 	const struct process *parent = table_find(&t->table, p->ppid);
 	char pid[16];
 
-	p->instance = sample_instance(t->sample, "process", p->comm, parent ? parent->instance : 0,
-				      p->birth_ns, 0);
+	p->instance = sample_instance(t->sample, "process", process_called(p),
+				      parent ? parent->instance : 0, p->birth_ns, 0);
 	snprintf(pid, sizeof pid, "%d", (int)p->pid);
 	if (p->instance)
 		sample_label(t->sample, p->instance, "pid", pid);
@@ -97,10 +111,14 @@ static void make_instance(struct tree *t, struct process *p)
 
 static void promote(struct tree *t, struct process *p)
 {
+	bool told = new_arguments(t, p);
+
 	if (!p->instance)
 		make_instance(t, p);
 	if (!p->instance)
 		return;
+	if (told)
+		tell_arguments(t, p);
 	p->slot = sample_series(t->sample, process_metrics, PROCESS_SERIES, p->instance);
 	if (!p->slot)
 		return;
@@ -209,6 +227,8 @@ void series_put(struct tree *t, struct sample *s)
 			continue;
 		}
 		p->fresh--;
+		if (new_arguments(t, p))
+			tell_arguments(t, p);
 		tell_name(t, p);
 		known = values_of(t, p, p->stale, v);
 		for (uint32_t row = 0; row < PROCESS_SERIES; row++)
@@ -238,7 +258,8 @@ static void use_command(struct tree *t, const struct process *p)
 {
 	const struct proc_io io = own_io(p);
 	const struct command_use use = {
-		.name = p->comm,
+		.name = process_called(p),
+		.comm = p->comm,
 		.cpu_ns = process_own_ns(p) - p->cpu_base_ns,
 		.read_bytes = io.rchar,
 		.written_bytes = io.wchar,
@@ -275,6 +296,7 @@ void series_ended(struct tree *t, struct process *p, int64_t at_ns)
 		demote(t, p);
 	tell_name(t, p);
 	put_finals(t, p);
+	status_say(t, p);
 	sample_end(t->sample, p->instance, at_ns);
 }
 

@@ -11,6 +11,7 @@
 #define SONDE_SAMPLER_TREE_STATE_H
 
 #include "sampler/affinity.h"
+#include "sampler/arguments.h"
 #include "sampler/commands.h"
 #include "sampler/connector.h"
 #include "sampler/exits.h"
@@ -100,6 +101,7 @@ struct tree {
 	int64_t departed_cpu_ns; /* whose time moved to nobody we see */
 	int64_t attributed_ended_ns;
 	int64_t started, ended;
+	uint32_t handles, handles_max; /* pidfds that are open, and may be; max 0: not known yet */
 	uint32_t ending; /* rows whose process has ended and whose counts are on their way */
 	uint64_t lost_records;
 	int64_t forks_before, pid_before; /* when the recording began; -1: not known */
@@ -117,6 +119,7 @@ struct tree {
 	int64_t peak_rss, peak_pss, peak_pss_age_ns, samples_with_pss, samples_with_live;
 
 	struct looks looks;
+	struct arguments arguments;
 
 	/* PSS */
 	enum pss pss;
@@ -165,6 +168,15 @@ bool tasks_io(const struct tree *t, struct proc_io *sum);
 bool tasks_lost(const struct tree *t);
 /* Was p, which began at that tick, there when an earlier recorder took its last sample? */
 bool tasks_have_recorded(const struct tree *t, const struct process *p, int64_t start_ticks);
+
+/* tree_status.c */
+/* A process was found: how it ends will be known. */
+void status_watch(struct tree *t, struct process *p);
+/* It has ended: take how. */
+void status_take(struct tree *t, struct process *p);
+void status_forget(struct tree *t, struct process *p);
+/* Labels of its instance: exit_code, or signal and core_dumped. */
+void status_say(struct tree *t, const struct process *p);
 
 /* tree_bound.c */
 void bound_begin(struct tree *t);

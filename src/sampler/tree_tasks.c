@@ -117,8 +117,10 @@ void tree_reaped(struct tree *t, uint32_t task, const struct message *m)
 		return;
 	t->task[task].reaped = *m;
 	p = m->kind == MESSAGE_EXITED ? table_find(&t->table, m->pid) : NULL;
-	if (p && p->task == task)
+	if (p && p->task == task) {
 		p->waited = true;
+		p->status = m->status;
+	}
 	if (m->max_rss_bytes > t->max_rss_reaped)
 		t->max_rss_reaped = m->max_rss_bytes;
 }

@@ -86,8 +86,8 @@ static void scan_nodes(const char *text, int64_t *servers, int64_t *value)
 		if (*p != ' ') {
 			*servers += memmem(p, len, " [ID: ", 6) != NULL;
 		} else if (memmem(p, len, "Connections: ", 13)) {
-			value[TCP] += number_behind(p, len, " TCP: ");
-			value[RDMA] += number_behind(p, len, " RDMA: ");
+			number_add(&value[TCP], number_behind(p, len, " TCP: "));
+			number_add(&value[RDMA], number_behind(p, len, " RDMA: "));
 			value[FALLBACK] += memmem(p, len, "[fallback route]", 16) != NULL;
 		}
 	}

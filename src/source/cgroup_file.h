@@ -15,6 +15,9 @@ enum { CGROUP_FIELDS_MAX = 20, CGROUP_FILES = 26, CGROUP_LIMITS = 4 };
 
 /* A file is read in every sample, or rarely. */
 enum cgroup_pace { ALWAYS, RARELY };
+/* Does its count have the groups below in it? OWN_ONLY: no, and it is read of the job's own group
+ * only. ADDED: no, and those are read, too (cgroup_below.h). */
+enum cgroup_reach { WITH_BELOW, OWN_ONLY, ADDED };
 enum cgroup_shape { FIELDS, DISKS_V2, DISKS_V1_BYTES, DISKS_V1_COUNTS };
 
 /* The number behind `line` at the start of a line ("": of the first one), or there behind `after`.
@@ -30,7 +33,7 @@ struct cgroup_file {
 	enum cgroup_concern concern;
 	const char *name;
 	enum cgroup_pace pace;
-	bool own_only; /* does not count groups below this one: for the job's own group only */
+	enum cgroup_reach reach;
 	enum cgroup_shape shape;
 	struct cgroup_field field[CGROUP_FIELDS_MAX];
 };

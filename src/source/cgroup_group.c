@@ -22,6 +22,8 @@ static uint64_t bit(enum cgroup_metric m)
 static void put(struct cgroup_group *g, struct sample *s, enum cgroup_metric m, int64_t value)
 {
 	g->has |= bit(m);
+	if (m == CGROUP_OOM_KILLS)
+		value += g->kills_below;
 	if (m == CGROUP_MEMORY_PEAK)
 		g->peak_bytes = value;
 	if (m == CGROUP_OOM_KILLS)
@@ -100,9 +102,13 @@ static int scan_disks(struct cgroup_group *g, struct sample *s, enum cgroup_shap
 static int read_file(struct cgroup_group *g, size_t i, struct sample *s, char *text)
 {
 	const struct cgroup_file *file = &cgroup_files[i];
-	ssize_t n = file_reread(g->file[i].fd, text, GROUP_TEXT);
+	ssize_t n;
 	char *end;
 
+	if (file->reach == ADDED)
+		g->kills_below = cgroup_below_kills(
+			&g->below, period_is_due(&g->below_period, s, rarely_ns), text, GROUP_TEXT);
+	n = file_reread(g->file[i].fd, text, GROUP_TEXT);
 	if (n < 0)
 		return (int)n;
 	end = n ? memrchr(text, '\n', (size_t)n) : NULL;
@@ -252,11 +258,23 @@ static int open_file(struct cgroup_group *g, const struct cgroup_file *file)
 
 	if (p->error)
 		return p->error;
-	if (p->version != file->version || !g->end[file->concern] || (file->own_only && g->above))
+	if (p->version != file->version || !g->end[file->concern] ||
+	    (file->reach == OWN_ONLY && g->above))
 		return -EOPNOTSUPP;
 	if (!cgroup_place_file(p, g->end[file->concern], file->name, path, sizeof path))
 		return -ENAMETOOLONG;
 	return root_file(p->root, path);
+}
+
+static void open_below(struct cgroup_group *g, enum cgroup_concern c)
+{
+	const struct cgroup_place *p = &g->places->of[c];
+	char path[PATH_ROOM];
+	int dir = cgroup_place_file(p, g->end[c], "", path, sizeof path) ? root_file(p->root, path)
+									 : -1;
+
+	if (dir > 0)
+		cgroup_below_open(&g->below, dir);
 }
 
 int cgroup_group_open(struct cgroup_group *g, const struct source_env *env, struct err *e)
@@ -273,6 +291,8 @@ int cgroup_group_open(struct cgroup_group *g, const struct source_env *env, stru
 
 		g->file[i].error = r < 0 ? r : 0;
 		g->file[i].fd = r < 0 ? 0 : r;
+		if (r > 0 && cgroup_files[i].reach == ADDED)
+			open_below(g, cgroup_files[i].concern);
 		opened += r > 0;
 		if (r == -EACCES || r == -EPERM || !error)
 			error = r;
@@ -288,6 +308,7 @@ void cgroup_group_close(struct cgroup_group *g)
 {
 	for (size_t i = 0; i < CGROUP_FILES; i++)
 		file_close(&g->file[i].fd);
+	cgroup_below_close(&g->below);
 	cgroup_disks_free(&g->disks);
 }
 

@@ -9,6 +9,7 @@
 #ifndef SONDE_SOURCE_CGROUP_GROUP_H
 #define SONDE_SOURCE_CGROUP_GROUP_H
 
+#include "source/cgroup_below.h"
 #include "source/cgroup_disk.h"
 #include "source/cgroup_file.h"
 #include "source/period.h"
@@ -32,6 +33,9 @@ struct cgroup_group {
 	uint64_t has;                  /* bit of each series that has values */
 	uint64_t bad;                  /* of each that is there and no number */
 	int64_t peak_bytes, oom_kills; /* as read last; -1: not known */
+	struct cgroup_below below;
+	int64_t kills_below;
+	struct period below_period;
 	struct cgroup_disks disks;
 	uint32_t instance, slot;
 };

@@ -164,3 +164,11 @@ void cgroup_path_to_step(char *path)
 		*slash = '\0';
 	}
 }
+
+void cgroup_path_to_job(char *path)
+{
+	size_t job;
+
+	if (cgroup_path_level(path, &job) > LEVEL_JOB)
+		path[job] = '\0';
+}

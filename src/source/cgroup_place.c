@@ -167,6 +167,8 @@ static void find_concern(struct cgroup_places *x, const struct mounts *mounts, c
 			continue;
 		if (mounts->env->shared)
 			cgroup_path_to_step(p.path);
+		if (mounts->env->followed) /* its steps come and go, Sonde's own is one */
+			cgroup_path_to_job(p.path);
 		p.error = find(&p, mounts, controllers[i]);
 		if (p.error && i && first == 0 && out->error != -ENXIO)
 			break; /* why it is not in its own hierarchy says more */

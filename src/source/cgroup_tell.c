@@ -87,7 +87,7 @@ static enum state why_missing(const struct cgroup_group *g, enum cgroup_metric m
 		snprintf(why, size, "the batch job has no group of its own for it");
 		return STATE_UNSUPPORTED;
 	}
-	if (!l && cgroup_files[i].own_only && g->above) {
+	if (!l && cgroup_files[i].reach == OWN_ONLY && g->above) {
 		snprintf(why, size, "%s does not count the groups below it", cgroup_files[i].name);
 		return STATE_UNSUPPORTED;
 	}
@@ -133,8 +133,11 @@ static void close_useless(struct cgroup_group *g)
 
 		for (const struct cgroup_field *f = cgroup_files[i].field; f->line; f++)
 			given |= g->has & UINT64_C(1) << f->metric;
-		if (!given)
-			file_close(&g->file[i].fd);
+		if (given)
+			continue;
+		file_close(&g->file[i].fd);
+		if (cgroup_files[i].reach == ADDED)
+			cgroup_below_close(&g->below);
 	}
 }
 

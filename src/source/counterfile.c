@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of the traffic so many files are read in a sample, of the others so many, or one sum. */
-enum { KEPT_AT_ONCE = 8, OTHERS_AT_ONCE = 4, TEXT_SIZE = 64 };
-static const int64_t LISTING_NS = 10 * NS_PER_S;
+/* So many files of traffic may be read in every sample; of the others so many, or one sum. */
+enum { KEPT_ALWAYS = 8, OTHERS_AT_ONCE = 4, TEXT_SIZE = 64 };
+/* An adapter's answer takes up to 100 us: with more files of traffic each costs 1 % of a core at
+ * most. */
+static const int64_t LISTING_NS = 10 * NS_PER_S, PER_FILE_NS = 9 * NS_PER_MS;
 
 int counters_init(struct counters *c, const struct counter_kind *kind, const struct root *root,
 		  uint32_t cap)
@@ -242,22 +244,23 @@ static bool is_asked(const struct counters *c, uint32_t device, uint32_t row)
 	return c->devices.row[device].slot && c->device[device].asked >> row & 1;
 }
 
+/* The traffic of all devices in one sample, so that it can be added up. */
 static void read_kept(struct counters *c, struct sample *s)
 {
-	uint32_t files = 0;
+	int64_t files = 0;
 
-	for (uint32_t tried = 0; tried < c->devices.n && files + c->kind->nkept <= KEPT_AT_ONCE;
-	     tried++) {
-		uint32_t i = c->next_kept++ % c->devices.n;
-
+	if (s->mono_ns < c->traffic_ns && !s->last)
+		return;
+	for (uint32_t i = 0; i < c->devices.n; i++)
 		for (uint32_t row = 0; row < c->kind->nkept; row++)
 			if (is_asked(c, i, row)) {
 				read_row(c, &c->devices.row[i], s, row);
 				files++;
 			}
-	}
+	c->traffic_ns = s->mono_ns + (files > KEPT_ALWAYS ? files * PER_FILE_NS : 0);
 }
 
+/* One of them of all devices before the next one. */
 static void read_others(struct counters *c, struct sample *s)
 {
 	uint32_t n = c->kind->nrows - c->kind->nkept, files = 0;
@@ -272,8 +275,9 @@ static void read_others(struct counters *c, struct sample *s)
 			read_row(c, &c->devices.row[i], s, row);
 			files += costs;
 		}
-		c->next_row = (c->next_row + 1) % n;
-		c->next_device += !c->next_row;
+		c->next_device = (i + 1) % c->devices.n;
+		if (!c->next_device)
+			c->next_row = (c->next_row + 1) % n;
 	}
 }
 

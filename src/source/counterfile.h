@@ -3,8 +3,9 @@
  * counterfile.h - devices that tell each of their counters in a file of its own: InfiniBand ports,
  * Slingshot adapters.
  *
- * A file holds one number, "123" or "123@seconds". An adapter is asked for each of them, so they
- * are read in turn: traffic of some devices (its files stay open) and a few others in each sample.
+ * A file holds one number, "123" or "123@seconds". An adapter is asked for each of them: traffic of
+ * all devices is read in the same sample (its files stay open), with many devices not in every one;
+ * of the others a few in each sample, in turn.
  * A counter that is full and stands still has failed; it is no rate of 0. A sum of which a part is
  * not there has failed until it is there. Nothing is allocated but by counters_init.
  */
@@ -52,7 +53,8 @@ struct counters {
 	struct devices devices;
 	struct counter_device *device; /* side by side with devices.row */
 	struct period listing;
-	uint32_t next_kept, next_device, next_row;
+	int64_t traffic_ns; /* its next reading, not before */
+	uint32_t next_device, next_row;
 };
 
 /* 0 or -ENOMEM. kind and root are borrowed. */

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filesystem.c - the file systems of the recording and of /: statfs(2), asked by a helper process.
+/* filesystem.c - the file systems of /, of the recording, and of the job's working and temporary
+ * directories, and of one more that it has files open on for writing: statfs(2), asked by a helper
+ * process each. None is started while samples are taken: the one for the last waits for its path.
  */
 #include "base/clock.h"
+#include "base/number.h"
+#include "source/fdlist.h"
 #include "source/kept.h"
 #include "source/mountinfo.h"
+#include "source/period.h"
 #include "source/source.h"
 #include "source/statfs_helper.h"
 
@@ -11,12 +16,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 /* A value is at most 16 samples, and PERIOD + PATIENCE, old. */
 static const int64_t PERIOD_NS = 10 * NS_PER_S, PERIOD_LEAST_NS = NS_PER_S,
 		     PATIENCE_NS = 5 * NS_PER_S;
+/* At the end the last question is waited for: how full was it when the job ended? */
+static const int64_t LAST_PATIENCE_NS = 50 * NS_PER_MS, LAST_PAUSE_NS = NS_PER_MS / 5;
 #define TOO_LATE "it did not answer in 5 s"
 
 enum {
@@ -60,10 +70,17 @@ static const struct metric metrics[] = {
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
 
+enum { FILES_A_SECOND = 8, PIDS = 256 };
+enum { ROOT, OUTPUT, WORK, TEMPORARY, WRITTEN, NPLACES };
+/* Labels of the instance, with the path. */
+static const char *const roles[NPLACES] = { "root", "output", "work", "temporary", "written" };
+
 /* One file system, as seen from a path on it. */
 struct place {
-	const char *role; /* label of the instance; NULL: no such place */
-	char path[PATH_MAX];
+	char path[PATH_MAX]; /* "": no such place */
+	uint64_t mount;      /* of path, as text; 0: not listed */
+	int home;            /* the place that speaks for this one: it is on the same mount */
+	bool runs, last;     /* its helper does; it was asked for the last time */
 	struct statfs_helper helper;
 	int64_t asked_ns;
 	uint32_t instance, slot;
@@ -71,12 +88,16 @@ struct place {
 	int64_t value[MEASURED]; /* the last answer; -1 = not told */
 };
 
-enum { ROOT, OUTPUT, NPLACES };
 struct filesystem {
 	struct place place[NPLACES];
-	bool shared;           /* the recording is on the file system of /, which speaks for both */
 	struct kept mountinfo; /* until every place was told of */
 	int64_t period_ns;
+	/* The job's open files, looked at in turn until WRITTEN is found. */
+	const struct source_env *env;
+	struct period looks;
+	struct fdlist files;
+	pid_t pids[PIDS];
+	size_t npids, turn; /* pids[turn] is the next one */
 };
 
 static int64_t product(uint64_t a, uint64_t b)
@@ -120,9 +141,11 @@ static void tell(struct filesystem *f, struct place *p, struct sample *s)
 	if (!p->instance)
 		return;
 	p->slot = sample_series(s, metrics, MEASURED, p->instance);
-	sample_label(s, p->instance, p->role, p->path);
-	if (f->shared)
-		sample_label(s, p->instance, "output", f->place[OUTPUT].path);
+	for (int i = 0; i < NPLACES; i++)
+		if (*f->place[i].path && &f->place[f->place[i].home] == p)
+			sample_label(s, p->instance, roles[i], f->place[i].path);
+	if (p->helper.answer->read_only)
+		sample_label(s, p->instance, "read_only", "1");
 	if (*type)
 		sample_label(s, p->instance, "type", type);
 	for (uint32_t i = 0; p->slot && i < MEASURED; i++)
@@ -134,7 +157,7 @@ static void tell(struct filesystem *f, struct place *p, struct sample *s)
 static void drop(struct place *p)
 {
 	statfs_helper_stop(&p->helper);
-	p->role = NULL;
+	p->runs = false;
 }
 
 static void ask(struct place *p, struct sample *s)
@@ -183,8 +206,89 @@ static void read_place(struct filesystem *f, struct place *p, struct sample *s)
 	for (uint32_t i = 0; p->slot && !p->refused && i < MEASURED; i++)
 		if (p->value[i] >= 0)
 			sample_put(s, p->slot + i, p->value[i]);
-	if (steady && waited_ns >= f->period_ns)
+	if (steady && !s->last && waited_ns >= f->period_ns)
 		ask(p, s);
+}
+
+/* Whoever hangs already is not waited for. */
+static void ask_last(struct filesystem *f, struct sample *s)
+{
+	const struct timespec pause = { .tv_nsec = LAST_PAUSE_NS };
+	int64_t end_ns = clock_mono_ns() + LAST_PATIENCE_NS;
+	bool waits = true;
+
+	for (struct place *p = f->place; p < f->place + NPLACES; p++) {
+		p->last = p->runs && statfs_helper_answered(&p->helper);
+		if (p->last)
+			ask(p, s);
+	}
+	while (waits && clock_mono_ns() < end_ns) {
+		waits = false;
+		for (const struct place *p = f->place; p < f->place + NPLACES; p++)
+			waits |= p->last && p->runs && !statfs_helper_answered(&p->helper);
+		if (waits)
+			nanosleep(&pause, NULL);
+	}
+}
+
+static bool is_device(const char *target)
+{
+	return !strncmp(target, "/dev/", 5) && strncmp(target, "/dev/shm/", 9) != 0;
+}
+
+/* A file that is open for writing, on a mount that no place speaks for yet? */
+static void look_at(struct filesystem *f, struct sample *s, pid_t pid, int fd)
+{
+	struct place *p = &f->place[WRITTEN];
+	char name[48], text[1024], type[MOUNT_TYPE_SIZE];
+	const char *flags;
+	uint64_t id;
+	ssize_t n;
+
+	snprintf(name, sizeof name, "%d/fdinfo/%d", (int)pid, fd);
+	n = root_read(&f->env->proc, name, text, sizeof text);
+	flags = n > 0 || n == -EFBIG ? number_find_line(text, "flags:") : NULL;
+	if (!flags || (strtoul(flags, NULL, 8) & O_ACCMODE) == O_RDONLY ||
+	    !mountinfo_id_of(text, &id))
+		return;
+	for (int i = 0; i < WRITTEN; i++)
+		if (*f->place[i].path && f->place[i].mount == id)
+			return;
+	if (!mountinfo_find(f->mountinfo.text, id, p->path, sizeof p->path, type))
+		return;
+	p->mount = id;
+	p->home = WRITTEN;
+	p->runs = true;
+	statfs_helper_path(&p->helper, p->path);
+	ask(p, s);
+}
+
+static bool is_looking(const struct filesystem *f)
+{
+	return f->place[WRITTEN].helper.answer && !*f->place[WRITTEN].path && f->mountinfo.text;
+}
+
+static void look_for_files(struct filesystem *f, struct sample *s)
+{
+	char target[FDLIST_TARGET];
+	int fd;
+
+	for (int n = 0; n < FILES_A_SECOND && is_looking(f); n++) {
+		if (f->files.dir) {
+			if (fdlist_next(&f->files, &fd, target) && *target == '/' &&
+			    !is_device(target))
+				look_at(f, s, f->pids[f->turn - 1], fd);
+			continue;
+		}
+		if (f->turn >= f->npids) {
+			f->turn = 0;
+			f->npids = f->env->job.pids(f->env->job.tree, f->pids, PIDS);
+			if (f->npids > PIDS)
+				f->npids = PIDS;
+		}
+		if (f->turn < f->npids)
+			fdlist_open(&f->files, &f->env->proc, f->pids[f->turn++]);
+	}
 }
 
 static int filesystem_read(void *state, struct sample *s)
@@ -192,25 +296,29 @@ static int filesystem_read(void *state, struct sample *s)
 	struct filesystem *f = state;
 	bool told = true;
 
+	if (f->env->job.tree && period_is_due(&f->looks, s, NS_PER_S))
+		look_for_files(f, s);
+	if (s->last)
+		ask_last(f, s);
 	for (int i = 0; i < NPLACES; i++) {
 		struct place *p = &f->place[i];
 
-		if (p->role)
+		if (p->runs)
 			read_place(f, p, s);
-		told &= p->told || !p->role;
+		told &= p->told || !p->runs;
 	}
-	if (told)
+	if (told && !is_looking(f))
 		kept_close(&f->mountinfo);
 	return 0;
 }
 
-static int start(struct place *p, struct sample *s, const char *role)
+static int start(struct place *p, struct sample *s)
 {
 	int r = statfs_helper_start(&p->helper, p->path);
 
 	if (r < 0)
 		return r;
-	p->role = role;
+	p->runs = true;
 	ask(p, s);
 	return 0;
 }
@@ -225,12 +333,53 @@ static bool same_device(const char *a, const char *b)
 	       x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor;
 }
 
+/* As text: neither directory is touched, for its file system may hang. */
+static void find_mount(struct filesystem *f, struct place *p)
+{
+	char path[2 * PATH_MAX];
+	bool relative = p->path[0] != '/';
+
+	snprintf(path, sizeof path, "%s%s%s", relative ? f->place[WORK].path : "",
+		 relative ? "/" : "", p->path);
+	p->mount = f->mountinfo.text ? mountinfo_of_path(f->mountinfo.text, path) : 0;
+}
+
+static int home_of(const struct filesystem *f, int i)
+{
+	const struct place *p = &f->place[i];
+
+	if (i == OUTPUT)
+		return same_device("/", p->path) ? ROOT : OUTPUT;
+	for (int k = 0; k < i; k++)
+		if (*f->place[k].path && f->place[k].mount == p->mount)
+			return f->place[k].home;
+	return i;
+}
+
+/* Of the launcher, or of the first process of the job. */
+static void find_job(struct filesystem *f, const struct source_env *env)
+{
+	const char *temporary = env->launched ? getenv("TMPDIR") : NULL;
+	char link[64];
+	ssize_t n;
+
+	if (!env->nroots)
+		return;
+	snprintf(link, sizeof link, "%d/cwd", (int)env->roots[0]);
+	n = readlinkat(env->proc.fd, link, f->place[WORK].path, PATH_MAX - 1);
+	f->place[WORK].path[n > 0 && *f->place[WORK].path == '/' ? n : 0] = '\0';
+	if (!temporary || *temporary != '/')
+		temporary = "/tmp";
+	snprintf(f->place[TEMPORARY].path, PATH_MAX, "%s", temporary);
+}
+
 static void filesystem_close(void *state)
 {
 	struct filesystem *f = state;
 
 	for (int i = 0; i < NPLACES; i++)
 		drop(&f->place[i]);
+	fdlist_close(&f->files);
 	kept_close(&f->mountinfo);
 }
 
@@ -239,34 +388,42 @@ static int filesystem_open(void *state, const struct source_env *env, struct sam
 			   struct err *e)
 {
 	struct filesystem *f = state;
-	struct place *root = &f->place[ROOT], *output = &f->place[OUTPUT];
 	const char *path = env->output_path;
 	int r = 0;
 
+	f->env = env;
 	f->period_ns = env->interval_ns * 16 < PERIOD_NS ? env->interval_ns * 16 : PERIOD_NS;
 	if (f->period_ns < PERIOD_LEAST_NS)
 		f->period_ns = PERIOD_LEAST_NS;
-	snprintf(root->path, sizeof root->path, "/");
-	if (path && snprintf(output->path, sizeof output->path, "%s", path) >= PATH_MAX)
+	kept_open(&f->mountinfo, &env->proc, "self/mountinfo", 0, NULL);
+	snprintf(f->place[ROOT].path, PATH_MAX, "/");
+	if (path && snprintf(f->place[OUTPUT].path, PATH_MAX, "%s", path) >= PATH_MAX)
 		r = -ENAMETOOLONG;
-	f->shared = path && same_device("/", path);
-	if (!r)
-		r = start(root, s, "root");
-	if (!r && path && !f->shared)
-		r = start(output, s, "output");
+	find_job(f, env);
+	for (int i = 0; i < WRITTEN && !r; i++) {
+		struct place *p = &f->place[i];
+
+		if (!*p->path)
+			continue;
+		find_mount(f, p);
+		p->home = home_of(f, i);
+		if (p->home == i)
+			r = start(p, s);
+	}
+	if (!r && env->nroots) /* without it, there is no such place */
+		(void)statfs_helper_start(&f->place[WRITTEN].helper, "");
 	if (r < 0) {
 		filesystem_close(f);
 		return err_set(e, r, "no helper process for statfs could be started: %s",
 			       strerror(-r));
 	}
 	sample_catalogue(s, &metrics[MEASURED], METRICS_NUMBER_OF - MEASURED);
-	kept_open(&f->mountinfo, &env->proc, "self/mountinfo", 0, NULL);
 	return 0;
 }
 
 const struct source source_filesystem = {
 	.name = "filesystem",
-	.what = "the file systems of the recording and of /",
+	.what = "the file systems of the job's directories, of the recording and of /",
 	.fix_user = "raise the limit of processes (ulimit -u)",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct filesystem),

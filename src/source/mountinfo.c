@@ -57,6 +57,30 @@ bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size
 	return false;
 }
 
+uint64_t mountinfo_of_path(const char *mountinfo, const char *path)
+{
+	char point[MOUNT_PATH_SIZE];
+	uint64_t best = 0;
+	size_t longest = 0;
+
+	for (const char *p = mountinfo; *p; p = number_next_line(p)) {
+		const char *at = p;
+		uint64_t id;
+		size_t n;
+
+		if (!number_u64(&at, &id))
+			continue;
+		mountinfo_unescape(skip_fields(at, 4), point, sizeof point);
+		n = strcmp(point, "/") ? strlen(point) : 0;
+		if (*point != '/' || n < longest || strncmp(path, point, n) != 0 ||
+		    (path[n] && path[n] != '/'))
+			continue;
+		best = id; /* the later one covers what is mounted at the same place */
+		longest = n;
+	}
+	return best;
+}
+
 static bool is_field(const char *at, const char *want, size_t len)
 {
 	return strcspn(at, " \n") == len && memcmp(at, want, len) == 0;

@@ -29,6 +29,9 @@ bool mountinfo_next(const char **at, struct mount *out);
 bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size,
 		    char type[MOUNT_TYPE_SIZE]);
 
+/* The id of the mount that an absolute path without links is on; 0 when none is. */
+uint64_t mountinfo_of_path(const char *mountinfo, const char *path);
+
 /* The mount of an open file, as /proc/PID/fdinfo/FD says; false when it does not (Linux 3.14 and
  * before). */
 bool mountinfo_id_of(const char *fdinfo, uint64_t *id);

@@ -39,6 +39,17 @@ static const char *copy_comm(const char *text, struct proc_stat *out)
 	return close + 1;
 }
 
+/* Field 28, behind three that no number of ours can hold. */
+static int64_t stack_of(const char *after_rss)
+{
+	const char *p = after_rss;
+	int64_t stack;
+
+	for (int i = 25; i <= 27 && p; i++)
+		p = *p == ' ' ? strchr(p + 1, ' ') : NULL;
+	return p && number_i64(&p, &stack) && stack > 0 ? stack : 0;
+}
+
 int proc_stat_parse(const char *text, struct proc_stat *out)
 {
 	int64_t field[25] = { 0 }; /* numbered as in proc(5): 4 = ppid ... 24 = rss */
@@ -75,6 +86,7 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 	out->starttime = field[22];
 	out->vsize_bytes = field[23];
 	out->rss_pages = field[24];
+	out->stack = stack_of(p);
 	return 0;
 }
 

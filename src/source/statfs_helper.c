@@ -6,16 +6,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void look(const char *path, struct statfs_answer *a)
+static void look(struct statfs_answer *a)
 {
+	const char *path = a->path;
 	struct statfs fs;
 	struct stat st;
 	struct statx sx = { 0 };
@@ -33,6 +36,7 @@ static void look(const char *path, struct statfs_answer *a)
 	a->blocks = fs.f_blocks;
 	a->free = fs.f_bfree;
 	a->available = fs.f_bavail;
+	a->read_only = (fs.f_flags & ST_RDONLY) != 0;
 	a->inodes = fs.f_files;
 	a->inodes_free = fs.f_ffree;
 }
@@ -56,7 +60,7 @@ static void let_go(int socket)
 }
 
 /* What the child does: only system calls, since the parent may have had threads. */
-static _Noreturn void serve(int socket, pid_t parent, const char *path, struct statfs_answer *a)
+static _Noreturn void serve(int socket, pid_t parent, struct statfs_answer *a)
 {
 	sigset_t all;
 	char question;
@@ -67,7 +71,7 @@ static _Noreturn void serve(int socket, pid_t parent, const char *path, struct s
 	prctl(PR_SET_NAME, "sonde-statfs");
 	let_go(socket);
 	while (getppid() == parent && read(SOCKET, &question, 1) == 1) {
-		look(path, a);
+		look(a);
 		atomic_fetch_add_explicit(&a->answered, 1, memory_order_release);
 	}
 	_exit(0);
@@ -85,9 +89,11 @@ int statfs_helper_start(struct statfs_helper *h, const char *path)
 	close(pair[0]);
 	h->answer = mmap(NULL, sizeof *h->answer, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (h->answer != MAP_FAILED)
+		statfs_helper_path(h, path);
 	h->pid = h->answer == MAP_FAILED || h->socket < 0 ? -1 : fork();
 	if (h->pid == 0)
-		serve(pair[1], parent, path, h->answer);
+		serve(pair[1], parent, h->answer);
 	saved = errno;
 	close(pair[1]);
 	if (h->pid > 0)
@@ -96,6 +102,11 @@ int statfs_helper_start(struct statfs_helper *h, const char *path)
 		h->answer = NULL;
 	statfs_helper_stop(h);
 	return -saved;
+}
+
+void statfs_helper_path(struct statfs_helper *h, const char *path)
+{
+	snprintf(h->answer->path, sizeof h->answer->path, "%s", path);
 }
 
 int statfs_helper_ask(struct statfs_helper *h)

@@ -24,7 +24,8 @@ const struct column columns_of_processes[COLUMNS_OF_PROCESSES] = {
 	{ 'W', COLUMN_FIGURE, NOW_WRITTEN, 10, 4, "WRITTEN", "bytes written a second" },
 	{ 'H', COLUMN_FIGURE, NOW_THREADS, 4, 5, "THR", "threads" },
 	{ 'T', COLUMN_FIGURE, NOW_CPU_TIME, 11, 2, "CPU TIME", "CPU time so far" },
-	{ 'N', COLUMN_NAME, 0, 8, 0, "COMMAND", "its name" },
+	{ 0, COLUMN_WAIT, 0, 21, 6, "WAITS FOR", "what it waits for, or runs; of processes of this machine" },
+	{ 'N', COLUMN_NAME, 0, 8, 0, "COMMAND", "its command line where there is room, else its name" },
 };
 
 const struct column columns_of_gpus[COLUMNS_OF_GPUS] = {

@@ -39,6 +39,13 @@ static const enum now_figure of_nodes[] = {
 	NOW_GPU_MEMORY_RATIO,
 	NOW_GPU_MEMORY_TOTAL,
 	NOW_POWER,
+	NOW_NODE_CPU,
+	NOW_OTHERS_CPU,
+	NOW_NODE_CORES,
+	NOW_NODE_MEMORY,
+	NOW_OTHERS_MEMORY,
+	NOW_NODE_MEMORY_TOTAL,
+	NOW_LOAD,
 };
 static const enum now_figure of_processes[] = { NOW_CPU,  NOW_CPU_TIME, NOW_MEMORY,
 						NOW_READ, NOW_WRITTEN,  NOW_THREADS };
@@ -66,6 +73,7 @@ static int put_things(struct json *j, const struct now_node *n, const char *doma
 				json_int(j, t.thing[i].pid);
 			else
 				json_null(j);
+			json_put_text(j, "command_line", t.thing[i].command_line);
 			PUT_FIGURES(j, t.thing[i].figure, of_processes);
 		} else {
 			PUT_FIGURES(j, t.thing[i].figure, of_gpus);

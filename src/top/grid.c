@@ -3,12 +3,15 @@
 
 #include "base/array.h"
 #include "base/decimal.h"
+#include "live/wait.h"
 #include "top/keys.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ROOM_OF_LINE = 24 }; /* a narrower column has the name alone */
 
 const char *figure_text(char out[FIGURE_TEXT], enum now_figure f, double v)
 {
@@ -85,12 +88,110 @@ static int compare(const void *a, const void *b, void *ctx)
 	return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 
+/* ---- as a tree ---- */
+
+struct tree {
+	uint32_t *by_id;           /* rows in order of their ids */
+	uint32_t *child, *sibling; /* the first one, the next one; 1 + row, 0: none */
+	struct row *sorted;
+};
+
+static int compare_ids(const void *a, const void *b, void *rows)
+{
+	const struct row *row = rows;
+	uint32_t x = row[*(const uint32_t *)a].id, y = row[*(const uint32_t *)b].id;
+
+	return (x > y) - (x < y);
+}
+
+/* 1 + the row of this id; 0: none. */
+static uint32_t row_of(const struct grid *t, const struct tree *x, uint32_t id)
+{
+	uint32_t low = 0, high = t->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (t->row[x->by_id[middle]].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return id && low < t->n && t->row[x->by_id[low]].id == id ? 1 + x->by_id[low] : 0;
+}
+
+/* A recording may say that two are each other's parents: an older one has a smaller id. */
+static uint32_t parent_of(const struct grid *t, const struct tree *x, uint32_t i)
+{
+	return t->row[i].parent < t->row[i].id ? row_of(t, x, t->row[i].parent) : 0;
+}
+
+static void tree_link(const struct grid *t, struct tree *x)
+{
+	for (uint32_t i = t->n; i-- > 0;) {
+		uint32_t parent = parent_of(t, x, i);
+
+		x->sibling[i] = x->child[parent];
+		x->child[parent] = 1 + i;
+	}
+}
+
+/* Depth first: behind a row its first child, else who follows it or one above it. */
+static void tree_walk(struct grid *t, struct tree *x)
+{
+	enum { DEPTH_MOST = 12 };
+	uint32_t n = 0, depth = 0, i = x->child[0];
+
+	while (i) {
+		x->sorted[n] = t->row[i - 1];
+		x->sorted[n++].depth = (uint8_t)(depth < DEPTH_MOST ? depth : DEPTH_MOST);
+		if (x->child[i]) {
+			i = x->child[i];
+			depth++;
+			continue;
+		}
+		while (i && !x->sibling[i - 1]) {
+			i = parent_of(t, x, i - 1);
+			depth -= i > 0;
+		}
+		i = i ? x->sibling[i - 1] : 0;
+	}
+	memcpy(t->row, x->sorted, n * sizeof *t->row);
+}
+
+/* Siblings stay in the order that the rows have. Without memory nothing changes. */
+static void tree_order(struct grid *t)
+{
+	struct tree x = {
+		.by_id = calloc(t->n, sizeof *x.by_id),
+		.child = calloc(t->n + 1, sizeof *x.child),
+		.sibling = calloc(t->n, sizeof *x.sibling),
+		.sorted = calloc(t->n, sizeof *x.sorted),
+	};
+
+	if (x.by_id && x.child && x.sibling && x.sorted) {
+		for (uint32_t i = 0; i < t->n; i++)
+			x.by_id[i] = i;
+		qsort_r(x.by_id, t->n, sizeof *x.by_id, compare_ids, t->row);
+		tree_link(t, &x);
+		tree_walk(t, &x);
+	}
+	free(x.by_id);
+	free(x.child);
+	free(x.sibling);
+	free(x.sorted);
+}
+
 void grid_end(struct grid *t)
 {
 	uint32_t at = t->at;
 
 	if (t->n)
 		qsort_r(t->row, t->n, sizeof *t->row, compare, t);
+	for (uint32_t i = 0; i < t->n; i++)
+		t->row[i].depth = 0;
+	if (t->n && t->tree && !t->by_name)
+		tree_order(t);
 	for (uint32_t i = 0; t->chosen && i < t->n; i++)
 		at = t->row[i].id == t->chosen ? i : at;
 	t->at = at < t->n ? at : t->n ? t->n - 1 : 0;
@@ -103,10 +204,32 @@ const struct row *grid_chosen(const struct grid *t)
 	return t->at < t->n ? &t->row[t->at] : NULL;
 }
 
+void grid_find(struct grid *t, const char *text, bool with_this)
+{
+	for (uint32_t k = with_this ? 0 : 1; *text && k <= t->n; k++) {
+		uint32_t i = t->n ? (t->at + k) % t->n : 0;
+		const struct row *r = &t->row[i];
+
+		if (!t->n || !((r->name && strcasestr(r->name, text)) ||
+			       (r->line && strcasestr(r->line, text))))
+			continue;
+		t->at = i;
+		t->chosen = r->id;
+		return;
+	}
+}
+
 /* ---- keys ---- */
 
 static bool sort_key(struct grid *t, int key)
 {
+	if (key == '<' || key == '>') {
+		do
+			t->sort = (t->sort + (key == '>' ? 1 : t->ncolumns - 1)) % t->ncolumns;
+		while (t->column[t->sort].kind == COLUMN_WAIT);
+		t->reversed = false;
+		return true;
+	}
 	for (unsigned i = 0; key && i < t->ncolumns; i++) {
 		if (t->column[i].key != key)
 			continue;
@@ -185,17 +308,29 @@ static uint64_t columns_shown(const struct grid *t, unsigned room, unsigned *nam
 	}
 }
 
-static void cell_draw(struct cells *c, unsigned row, unsigned at, unsigned width,
-		      const struct row *r, const struct column *col)
+struct place {
+	unsigned row, at, width;
+};
+
+static void cell_draw(const struct grid *t, struct cells *c, struct place at, const struct row *r,
+		      const struct column *col)
 {
-	char text[FIGURE_TEXT + 8];
+	char text[WAIT_TEXT];
 
 	switch (col->kind) {
-	case COLUMN_NAME:
-		cells_put(c, row, at, width, r->style, r->name);
+	case COLUMN_NAME: {
+		unsigned in = 2U * r->depth < at.width / 2 ? 2U * r->depth : at.width / 2;
+
+		cells_put(c, at.row, at.at + in, at.width - in, r->style,
+			  r->line && at.width >= ROOM_OF_LINE ? r->line : r->name);
+		return;
+	}
+	case COLUMN_WAIT:
+		cells_put(c, at.row, at.at, at.width, r->style,
+			  t->here ? wait_words(text, sizeof text, r->pid) : "-");
 		return;
 	case COLUMN_STATE:
-		cells_put(c, row, at, width, r->style, r->state ? r->state : "-");
+		cells_put(c, at.row, at.at, at.width, r->style, r->state ? r->state : "-");
 		return;
 	case COLUMN_PID:
 		snprintf(text, sizeof text, r->pid ? "%lld" : "-", (long long)r->pid);
@@ -203,7 +338,7 @@ static void cell_draw(struct cells *c, unsigned row, unsigned at, unsigned width
 	case COLUMN_FIGURE:
 		figure_text(text, col->figure, r->figure[col->figure]);
 	}
-	cells_put_right(c, row, at, width, r->style, text);
+	cells_put_right(c, at.row, at.at, at.width, r->style, text);
 }
 
 /* A line of headings (r NULL) or of a row. */
@@ -215,13 +350,14 @@ static void line_draw(const struct grid *t, struct cells *c, unsigned row, const
 	for (unsigned i = 0; i < t->ncolumns; i++) {
 		const struct column *col = &t->column[i];
 		unsigned width = col->kind == COLUMN_NAME ? name : col->width;
-		bool left = col->kind == COLUMN_NAME || col->kind == COLUMN_STATE;
+		bool left = col->kind == COLUMN_NAME || col->kind == COLUMN_STATE ||
+			    col->kind == COLUMN_WAIT;
 		uint8_t style = i == t->sort ? STYLE_BOLD | STYLE_REVERSE : STYLE_BOLD;
 
 		if (!(shown >> i & 1))
 			continue;
 		if (r)
-			cell_draw(c, row, at, width, r, col);
+			cell_draw(t, c, (struct place){ row, at, width }, r, col);
 		else if (left)
 			cells_put(c, row, at, width, style, col->heading);
 		else

@@ -9,7 +9,7 @@
 #include "live/now.h"
 #include "top/cells.h"
 
-enum column_kind { COLUMN_FIGURE = 0, COLUMN_NAME, COLUMN_STATE, COLUMN_PID };
+enum column_kind { COLUMN_FIGURE = 0, COLUMN_NAME, COLUMN_STATE, COLUMN_PID, COLUMN_WAIT };
 
 struct column {
 	char key; /* sorts by it */
@@ -25,7 +25,10 @@ struct row {
 	uint32_t id; /* not 0 */
 	int64_t pid;
 	const char *name, *state; /* hostile; NULL: none */
-	char mark;                /* on a map, instead of a figure; 0: none */
+	const char *line;         /* instead of the name, where there is room; NULL: none */
+	uint32_t parent;          /* id, in a tree */
+	uint8_t depth;
+	char mark; /* on a map, instead of a figure; 0: none */
 	uint8_t style;
 	const double *figure;
 };
@@ -35,6 +38,8 @@ struct grid {
 	unsigned ncolumns;
 	unsigned sort; /* which column; of figures the largest is first */
 	bool reversed;
+	bool tree;    /* children behind their parent */
+	bool here;    /* pids are those of this machine: what they wait for can be asked */
 	bool by_name; /* whatever it is sorted by: on a map each has its place */
 	struct row *row;
 	uint32_t n, cap;
@@ -53,6 +58,9 @@ void grid_end(struct grid *t);
 const struct row *grid_chosen(const struct grid *t);
 /* A key that moves the cursor or sorts; false when it is none. */
 bool grid_key(struct grid *t, int key, bool is_map);
+
+/* Put the cursor on the next row, or with this one, whose name or line holds the text. */
+void grid_find(struct grid *t, const char *text, bool with_this);
 
 /* A line of headings, then rows; what does not fit is counted in the last line. */
 void grid_draw(struct grid *t, struct cells *c, unsigned top, unsigned height, bool cursor);

@@ -11,7 +11,8 @@ static const struct {
 	{ "A", KEY_UP },    { "B", KEY_DOWN }, { "C", KEY_RIGHT },    { "D", KEY_LEFT },
 	{ "H", KEY_HOME },  { "F", KEY_END },  { "1~", KEY_HOME },    { "7~", KEY_HOME },
 	{ "4~", KEY_END },  { "8~", KEY_END }, { "5~", KEY_PAGE_UP }, { "6~", KEY_PAGE_DOWN },
-	{ "M", KEY_ENTER },
+	{ "M", KEY_ENTER }, { "P", KEY_F1 },   { "11~", KEY_F1 },     { "R", KEY_F3 },
+	{ "13~", KEY_F3 },  { "15~", KEY_F5 }, { "17~", KEY_F6 },     { "21~", KEY_F10 },
 };
 
 static int sequence(const char *text)

@@ -23,7 +23,12 @@ enum key {
 	KEY_HOME,
 	KEY_END,
 	KEY_PAGE_UP,
-	KEY_PAGE_DOWN
+	KEY_PAGE_DOWN,
+	KEY_F1,
+	KEY_F3 = KEY_F1 + 2,
+	KEY_F5 = KEY_F1 + 4,
+	KEY_F6,
+	KEY_F10 = KEY_F1 + 9
 };
 
 struct keys {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top/view.h"
 
+#include "core/run.h"
 #include "top/keys.h"
 #include "top/view_part.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,7 +99,12 @@ static void things_look(struct view *v, struct grid *t, struct now_things *thing
 	for (uint32_t i = 0; i < things->n; i++) {
 		const struct now_thing *x = &things->thing[i];
 		const struct row r = {
-			.id = x->id, .pid = x->pid, .name = x->name, .figure = x->figure
+			.id = x->id,
+			.pid = x->pid,
+			.name = x->name,
+			.parent = x->parent,
+			.figure = x->figure,
+			.line = x->command_line ? run_command_shown(x->command_line) : NULL,
 		};
 
 		v->failed |= !grid_add(t, &r);
@@ -107,6 +114,9 @@ static void things_look(struct view *v, struct grid *t, struct now_things *thing
 
 static void node_look(struct view *v)
 {
+	const struct now_node *n = view_node(v);
+
+	v->processes.here = n && n->state != NOW_ENDED && now_is_here(n);
 	things_look(v, &v->processes, &v->process, "process");
 	things_look(v, &v->gpus, &v->gpu, "gpu");
 }
@@ -132,6 +142,31 @@ static void place(struct view *v, unsigned rows)
 		open_node(v, &v->now->node[0]);
 }
 
+/* One more value when a sample has come; of another node it begins anew. */
+static void history_look(struct view *v)
+{
+	const struct now_node *n = view_in_node(v) ? view_node(v) : NULL;
+	const double *figure = n ? n->figure : v->now->figure;
+	struct history *h = &v->history;
+	int64_t mono_ns = 0;
+
+	for (uint32_t i = 0; i < v->now->n; i++)
+		if ((!n || n == &v->now->node[i]) && v->now->node[i].from->mono_ns > mono_ns)
+			mono_ns = v->now->node[i].from->mono_ns;
+	if (h->node_id != (n ? n->id : 0))
+		*h = (struct history){ .node_id = n ? n->id : 0 };
+	if (mono_ns == h->mono_ns || isnan(figure[NOW_CPU]))
+		return;
+	h->mono_ns = mono_ns;
+	if (h->n == HISTORY) {
+		memmove(h->cores, h->cores + 1, sizeof h->cores - sizeof h->cores[0]);
+		memmove(h->memory, h->memory + 1, sizeof h->memory - sizeof h->memory[0]);
+		h->n--;
+	}
+	h->cores[h->n] = (float)figure[NOW_CPU];
+	h->memory[h->n++] = (float)figure[NOW_MEMORY];
+}
+
 void view_look(struct view *v, unsigned rows)
 {
 	if (!v->placed && v->now->n)
@@ -139,6 +174,7 @@ void view_look(struct view *v, unsigned rows)
 	nodes_look(v);
 	if (view_in_node(v))
 		node_look(v);
+	history_look(v);
 }
 
 bool view_open_node(struct view *v, const char *name)
@@ -231,8 +267,65 @@ static bool toggle(struct view *v, int key)
 	return true;
 }
 
+/* Each character that is typed moves the cursor to what holds the text; Enter keeps it there. */
+static enum view_answer search_key(struct view *v, int key)
+{
+	size_t n = strlen(v->search);
+
+	if (key == KEY_F3 || key == KEY_DOWN) {
+		grid_find(grid_of(v), v->search, false);
+	} else if (key == KEY_BACK && n) {
+		v->search[n - 1] = '\0';
+	} else if (key >= ' ' && key < 0x7f && n + 1 < sizeof v->search) {
+		v->search[n] = (char)key;
+		v->search[n + 1] = '\0';
+		grid_find(grid_of(v), v->search, true);
+	} else if (key == KEY_ENTER || key == KEY_ESCAPE || key == KEY_BACK) {
+		v->searching = false;
+	} else {
+		return VIEW_SAME;
+	}
+	return VIEW_CHANGED;
+}
+
+/* /: search; n: the next one; t: a tree of the processes. */
+static bool search_or_tree(struct view *v, int key)
+{
+	if (key == '/' && v->screen != VIEW_DETAIL && v->screen != VIEW_MAP) {
+		v->searching = true;
+		v->search[0] = '\0';
+	} else if (key == 'n' && v->screen != VIEW_DETAIL && v->search[0]) {
+		grid_find(grid_of(v), v->search, false);
+	} else if (key == 't' && v->screen == VIEW_PROCESSES) {
+		v->processes.tree = !v->processes.tree;
+		grid_end(&v->processes);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* What others are used to. */
+static int key_meant(int key)
+{
+	static const struct {
+		int key, means;
+	} rows[] = {
+		{ KEY_F1, 'h' }, { KEY_F3, '/' },  { KEY_F5, 't' },
+		{ KEY_F6, '>' }, { KEY_F10, 'q' },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].key == key)
+			return rows[i].means;
+	return key;
+}
+
 enum view_answer view_key(struct view *v, int key)
 {
+	if (v->searching)
+		return search_key(v, key);
+	key = key_meant(key);
 	if (key == 'q' && !v->help)
 		return VIEW_QUIT;
 	if (v->help) {
@@ -243,7 +336,7 @@ enum view_answer view_key(struct view *v, int key)
 		v->help = true;
 		return VIEW_CHANGED;
 	}
-	if (toggle(v, key))
+	if (toggle(v, key) || search_or_tree(v, key))
 		return VIEW_CHANGED;
 	if (key == KEY_ENTER)
 		return open_chosen(v);
@@ -300,26 +393,28 @@ static void draw_node(struct view *v, struct cells *c, unsigned top, unsigned he
 	grid_draw(&v->processes, c, top, height, true);
 }
 
-static void draw_body(struct view *v, struct cells *c, unsigned height)
+static void draw_body(struct view *v, struct cells *c, unsigned top)
 {
+	unsigned height = c->rows - top - 1;
+
 	if (!v->now->n) {
-		cells_put(c, TOP, 0, c->columns, STYLE_PLAIN,
+		cells_put(c, top, 0, c->columns, STYLE_PLAIN,
 			  "No recording is here yet: waiting for one.");
 		return;
 	}
 	switch (v->screen) {
 	case VIEW_NODES:
-		grid_draw(&v->nodes, c, TOP, height, true);
+		grid_draw(&v->nodes, c, top, height, true);
 		break;
 	case VIEW_MAP:
-		draw_map(v, c, TOP, height);
+		draw_map(v, c, top, height);
 		break;
 	case VIEW_PROCESSES:
 	case VIEW_GPUS:
-		draw_node(v, c, TOP, height);
+		draw_node(v, c, top, height);
 		break;
 	case VIEW_DETAIL:
-		view_draw_detail(v, c, TOP, height);
+		view_draw_detail(v, c, top, height);
 	}
 }
 
@@ -350,5 +445,7 @@ void view_draw(struct view *v, struct cells *c, bool keys)
 	}
 	view_title_line(v, c);
 	view_figures_line(c, 1, n ? n->figure : v->now->figure);
-	draw_body(v, c, c->rows - TOP - 1);
+	if (c->rows >= METERS_FROM)
+		view_meters(v, c, TOP, n ? n->figure : v->now->figure);
+	draw_body(v, c, c->rows >= METERS_FROM ? TOP + METER_ROWS : TOP);
 }

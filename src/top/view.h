@@ -12,6 +12,15 @@ enum { VIEW_ROWS_LEAST = 8, VIEW_COLUMNS_LEAST = 40 };
 
 enum view_screen { VIEW_NODES = 0, VIEW_MAP, VIEW_PROCESSES, VIEW_GPUS, VIEW_DETAIL };
 
+/* Of what was looked at last, the newest at the end. */
+enum { HISTORY = 256 };
+struct history {
+	uint32_t node_id; /* whose; 0: of all together */
+	int64_t mono_ns;  /* of the newest */
+	unsigned n;
+	float cores[HISTORY], memory[HISTORY];
+};
+
 struct view {
 	const struct now *now; /* borrowed */
 	const char *title;     /* what is looked at; hostile */
@@ -22,6 +31,9 @@ struct view {
 	struct grid nodes, processes, gpus;
 	struct now_things process, gpu; /* of the node that was opened */
 	unsigned detail_first;
+	struct history history;
+	char search[40];
+	bool searching;
 };
 
 void view_init(struct view *v, const struct now *now, const char *title);

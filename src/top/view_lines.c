@@ -50,6 +50,7 @@ void view_figures_line(struct cells *c, unsigned row, const double *figure)
 	struct words w = { .c = c, .row = row };
 
 	share_add(&w, "CPU ", figure, NOW_CPU, NOW_CORES, NOW_CPU_RATIO);
+	words_figure(&w, "others ", figure, NOW_OTHERS_CPU, "");
 	share_add(&w, "memory ", figure, NOW_MEMORY, NOW_MEMORY_LIMIT, NOW_MEMORY_RATIO);
 	words_figure(&w, "GPU ", figure, NOW_GPU, "");
 	words_figure(&w, "read ", figure, NOW_READ, "");
@@ -60,6 +61,88 @@ void view_figures_line(struct cells *c, unsigned row, const double *figure)
 	words_figure(&w, "CPU time ", figure, NOW_CPU_TIME, "");
 	if (!w.at)
 		words_add(&w, "no figures: nothing of it runs, or no sample has come");
+}
+
+/* ---- meters ---- */
+
+/* The job's part, then the others', of the whole. */
+static void bar_draw(struct cells *c, unsigned row, unsigned at, unsigned width,
+		     const double part[2], double whole)
+{
+	unsigned from = 0;
+
+	cells_put(c, row, at, 1, STYLE_BOLD, "[");
+	cells_put(c, row, at + width - 1, 1, STYLE_BOLD, "]");
+	for (int k = 0; k < 2; k++) {
+		double share = whole > 0 && part[k] > 0 ? fmin(part[k] / whole, 1) : 0;
+		unsigned to = from + (unsigned)lround(share * (width - 2));
+
+		for (; from < to && from < width - 2; from++)
+			cells_put(c, row, at + 1 + from, 1, k ? STYLE_YELLOW : STYLE_CYAN,
+				  k ? ":" : "|");
+	}
+}
+
+static void meter_draw(struct cells *c, unsigned row, const char *name, const double *figure,
+		       const enum now_figure which[4])
+{
+	unsigned width = c->columns / 3, at = 8 + width + 2;
+	const double part[2] = { figure[which[0]], figure[which[1]] };
+	struct words w = { .c = c, .row = row, .at = at };
+	char text[FIGURE_TEXT];
+
+	cells_put(c, row, 0, 7, STYLE_BOLD, name);
+	bar_draw(c, row, 8, width, part, figure[which[2]]);
+	w.at = at - 2;
+	words_figure(&w, "| job ", figure, which[0], "");
+	words_figure(&w, ": others ", figure, which[1], "");
+	if (!isnan(figure[which[2]])) {
+		char whole[64];
+
+		snprintf(whole, sizeof whole, "of %s",
+			 figure_text(text, which[2], figure[which[2]]));
+		words_add(&w, whole);
+	}
+	if (which[3] != which[0])
+		words_figure(&w, "load ", figure, which[3], "");
+}
+
+/* As many of the newest as fit, of the largest of them. Returns the columns that it took. */
+static unsigned history_draw(struct cells *c, unsigned row, unsigned at, unsigned width,
+			     const float *v, unsigned n)
+{
+	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const plain[] = { "_", ".", "-", "=", "+", "*", "%", "#" };
+	unsigned from = n > width ? n - width : 0;
+	float most = 0;
+
+	for (unsigned i = from; i < n; i++)
+		most = v[i] > most ? v[i] : most; /* NAN is not larger */
+	for (unsigned i = from; i < n; i++) {
+		unsigned level = most > 0 && v[i] > 0 ? (unsigned)(v[i] / most * 7.99F) : 0;
+
+		cells_put(c, row, at + i - from, 1, STYLE_CYAN,
+			  isnan(v[i]) ? " "
+			  : c->utf8   ? blocks[level]
+				      : plain[level]);
+	}
+	return n - from;
+}
+
+void view_meters(const struct view *v, struct cells *c, unsigned row, const double *figure)
+{
+	static const enum now_figure cpu[] = { NOW_CPU, NOW_OTHERS_CPU, NOW_NODE_CORES, NOW_LOAD };
+	static const enum now_figure memory[] = { NOW_MEMORY, NOW_OTHERS_MEMORY,
+						  NOW_NODE_MEMORY_TOTAL, NOW_MEMORY };
+	const struct history *h = &v->history;
+	unsigned half = c->columns / 2;
+
+	meter_draw(c, row, "CPU", figure, cpu);
+	meter_draw(c, row + 1, "Memory", figure, memory);
+	cells_put(c, row + 2, 0, 13, STYLE_BOLD, "History cores");
+	history_draw(c, row + 2, 14, half - 16, h->cores, h->n);
+	cells_put(c, row + 2, half, 6, STYLE_BOLD, "memory");
+	history_draw(c, row + 2, half + 7, c->columns - half - 8, h->memory, h->n);
 }
 
 static void states_add(struct words *w, const struct now *now)
@@ -131,11 +214,20 @@ void view_keys_line(const struct view *v, struct cells *c)
 	static const char *const keys[] = {
 		[VIEW_NODES] = "h help  q quit  Enter open  m map  C M G R W sort",
 		[VIEW_MAP] = "h help  q quit  Enter open  m table  C M G R W show",
-		[VIEW_PROCESSES] = "h help  q quit  Esc back  Enter all  g GPUs  C M R W T sort",
+		[VIEW_PROCESSES] =
+			"h help  q quit  Esc back  Enter all  t tree  / search  g GPUs  C M R W T sort",
 		[VIEW_GPUS] = "h help  q quit  Esc back  Enter all  g processes  G M P T sort",
 		[VIEW_DETAIL] = "h help  q quit  Esc back",
 	};
 
+	if (v->searching) {
+		unsigned at = cells_put(c, c->rows - 1, 0, c->columns, STYLE_BOLD, "search: ");
+
+		at += cells_put(c, c->rows - 1, at, c->columns - at, STYLE_REVERSE, v->search);
+		cells_put(c, c->rows - 1, at + 2, c->columns, STYLE_PLAIN,
+			  "Down: next  Enter: done");
+		return;
+	}
 	cells_put(c, c->rows - 1, 0, c->columns, STYLE_BOLD,
 		  v->help ? "any key: back" : keys[v->screen]);
 }

@@ -8,7 +8,7 @@
 #include "top/view.h"
 
 /* The tables' columns. */
-enum { COLUMNS_OF_NODES = 10, COLUMNS_OF_PROCESSES = 8, COLUMNS_OF_GPUS = 7 };
+enum { COLUMNS_OF_NODES = 10, COLUMNS_OF_PROCESSES = 9, COLUMNS_OF_GPUS = 7 };
 extern const struct column columns_of_nodes[COLUMNS_OF_NODES];
 extern const struct column columns_of_processes[COLUMNS_OF_PROCESSES];
 extern const struct column columns_of_gpus[COLUMNS_OF_GPUS];
@@ -36,6 +36,10 @@ void words_add(struct words *w, const char *text);
 void view_title_line(const struct view *v, struct cells *c);
 /* Those figures for which there is room whole. */
 void view_figures_line(struct cells *c, unsigned row, const double *figure);
+/* Bars of the job's share and the others' of the node's cores and memory, and their history: so
+ * many rows. */
+enum { METER_ROWS = 3, METERS_FROM = 30 };
+void view_meters(const struct view *v, struct cells *c, unsigned row, const double *figure);
 /* What is wrong with a node; false when nothing is. */
 bool view_trouble_line(const struct now_node *n, struct cells *c, unsigned row);
 void view_keys_line(const struct view *v, struct cells *c);

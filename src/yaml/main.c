@@ -161,6 +161,32 @@ static void tell_problem(struct bytes *out, const yaml_parser_t *p)
 	fault(out, at, text);
 }
 
+/* Read event by event first: what libyaml takes for a text of brackets grows with the square of
+ * their depth. True: it has told that it is too deep. */
+static bool is_too_deep(struct bytes *out, const uint8_t *text, size_t n)
+{
+	unsigned depth = 0;
+	yaml_event_t event;
+	yaml_parser_t p;
+	bool over = false;
+
+	if (!yaml_parser_initialize(&p))
+		return false;
+	yaml_parser_set_input_string(&p, text, n);
+	while (!over && depth <= YAMLTREE_DEPTH && yaml_parser_parse(&p, &event)) {
+		over = event.type == YAML_STREAM_END_EVENT;
+		depth += event.type == YAML_MAPPING_START_EVENT ||
+			 event.type == YAML_SEQUENCE_START_EVENT;
+		depth -= event.type == YAML_MAPPING_END_EVENT ||
+			 event.type == YAML_SEQUENCE_END_EVENT;
+		if (depth > YAMLTREE_DEPTH)
+			fault(out, event.start_mark, "it is too deep");
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&p);
+	return depth > YAMLTREE_DEPTH;
+}
+
 static void answer(struct bytes *out, const uint8_t *text, size_t n)
 {
 	yaml_document_t document, second;
@@ -168,7 +194,7 @@ static void answer(struct bytes *out, const uint8_t *text, size_t n)
 	yaml_mark_t at = { 0 };
 	yaml_parser_t p;
 
-	if (!yaml_parser_initialize(&p))
+	if (is_too_deep(out, text, n) || !yaml_parser_initialize(&p))
 		return;
 	yaml_parser_set_input_string(&p, text, n);
 	if (!yaml_parser_load(&p, &document)) {

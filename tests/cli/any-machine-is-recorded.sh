@@ -16,7 +16,7 @@ for machine in "$BUILD"/nodes/*; do
 	[ "$name" != vast ] || continue
 	"$SONDE" run --quiet -i 20ms -o "$name" "${roots[@]}" -- sleep 0.1 2>said.txt || fail "run on $name: $?, $(cat said.txt)"
 	"$SONDE" show --json "$name" >show.json || fail "show of $name: $?"
-	equal "damage of $name" 0 "$(jq -r '.damage | length' show.json)"
+	equal "damage of $name" 0 "$(jq -r '.damages' show.json)"
 	count=$((count + 1))
 	# Cores tell of their first thread, and most interfaces of their speed: doctor says that it is to be had.
 	[ "$name" != two-socket ] || for metric in cpu.throttles network.speed_bytes_per_second network.receive_used_ratio; do

@@ -17,6 +17,6 @@ contains said.n1 "next: sonde report both"
 equal "what the second node says" "" "$(cat said.n2)"
 equal "recordings" 2 "$(find both -name 'node-*.sonde' | wc -l)"
 on n1 n1 -o alone
-contains said.n1 "recording   alone; next: sonde report alone"
+contains said.n1 "recording   alone; next: sonde show --all, sonde report"
 on n2 'n[1-2]' -o told --summary summary
 contains summary "recording   told; next: sonde report told"

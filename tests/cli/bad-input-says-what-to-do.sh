@@ -33,7 +33,7 @@ for verb in show report 'export --to csv'; do
 	}
 done
 equal "what is in a folder that was refused" "node-x.sonde notes.txt" "$(cd other && echo *)"
-refuses 1 sonde_ show
+refuses 1 "no recording is in" show
 refuses 2 nonsense nonsense
 refuses 2 tape export --to tape other
 refuses 125 --no-such run --no-such -- true

@@ -58,10 +58,9 @@ recordings() {
 }
 in_job slurm-srun "$SONDE" run --quiet -- true || fail "a step of the same job"
 equal "recordings of the job" 2 "$(recordings sonde_4)"
-refused() { # CMD...: says so in a sentence, and the command runs
+refused() { # CMD...: says so, and the command runs
 	equal "exit status" 7 "$(status_of "$@" "$SONDE" run --quiet -o sonde_4 -- sh -c 'exit 7' 2>refused)"
-	one_sentence refused
-	contains refused "another job"
+	contains refused "sonde: recording: sonde_4 holds the recording of another job"
 	equal "recordings of the job" 2 "$(recordings sonde_4)"
 }
 refused in_job slurm-array

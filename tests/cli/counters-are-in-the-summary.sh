@@ -16,6 +16,7 @@ metric flops_per_second = 1000000*flops
 END
 "$SONDE" run -i 100ms --perf hardware,flops --events stand.events -o out -- \
 	"$PYTHON" -c 'import time; time.sleep(0.5); bytearray(64 << 20); time.sleep(0.3)' 2>said || fail "run"
+"$SONDE" show --all out >said || fail "show"
 contains said "counters    "
 contains said " instructions per cycle, "
 grep -q '[MGT]FLOP/s of all precisions' said || fail "no operations per second"
@@ -36,6 +37,7 @@ equal "tasks" 0 "$(figure out '.counters.tasks_not_counted')"
 grep -rq '<ul class="facts counters">' page || fail "the page has no counters"
 
 "$SONDE" run --perf off -o none -- true 2>said || fail "run --perf off"
+"$SONDE" show --all none >said || fail "show"
 ! grep -q '^counters' said || fail "counters of nothing"
 equal "figures of nothing" 0 "$(figure none '.counters.figures | length')"
 "$SONDE" report none -o nothing >/dev/null 2>&1 || fail "report of nothing"
@@ -44,10 +46,13 @@ equal "figures of nothing" 0 "$(figure none '.counters.figures | length')"
 # What was asked for and is not there is said; what nobody asked for is not.
 printf 'group absent\nevent a A no_such_device config=0x1\n' >absent.events
 "$SONDE" run --perf absent,software --events absent.events -o absent -- true 2>said || fail "run --perf absent"
+"$SONDE" show --all absent >said || fail "show"
 contains said "counters    not counted: absent.a: "
 contains said no_such_device
 figure absent '.counters.refused' | grep -q no_such_device || fail "JSON has no reason"
 "$SONDE" run --perf absent --events absent.events -o all_absent -- true 2>said || fail "run --perf absent alone"
+"$SONDE" show --all all_absent >said || fail "show"
 contains said "counters    not counted: "
 "$SONDE" run -o unasked -- true 2>said || fail "run"
+"$SONDE" show --all unasked >said || fail "show"
 ! grep -q '^counters.*not counted' said || fail "what nobody asked for is missed"

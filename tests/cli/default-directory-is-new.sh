@@ -13,7 +13,7 @@ grep -qF -e "$1" -e "$2" said || fail "show does not say which folder it took"
 sum=$(cat "$1"/* | cksum)
 "$SONDE" run --quiet -o "$1" -- sh -c 'exit 5' 2>said
 equal "exit status on another job's folder" 5 $?
-one_sentence said
+equal "how often it is said" 2 "$(grep -c "holds the recording of another job" said)"
 contains said "$1"
 equal "checksum of the recording there" "$sum" "$(cat "$1"/* | cksum)"
 "$SONDE" run --quiet --force -o "$1" -- sh -c 'exit 3'

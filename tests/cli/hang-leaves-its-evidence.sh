@@ -13,7 +13,7 @@ contains sentence "sleep (pid "
 contains sentence " sleeps"
 holds "when it began" "$(jq "$hang | .from_seconds" show.json) < 3"
 holds "when it was over" "$(jq "$hang | .to_seconds" show.json) > 6 && $(jq "$hang | .to_seconds" show.json) < 12"
-"$SONDE" show out >shown || fail "show"
+"$SONDE" show --all out >shown || fail "show"
 contains shown "No progress for "
 
 "$SONDE" run --quiet -i 100ms --watch-hang=2s -o busy -- "$PROGRAMS/spin" 3000000

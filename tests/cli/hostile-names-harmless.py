@@ -41,7 +41,7 @@ def check_terminal(what, data):
 
 ended = run("run", "-i", "100ms", "-o", "out", "--", PROGRAM, "700", "\033]0;t\a<script>\n")
 check_terminal("the summary", ended.stderr)
-shown = check_terminal("show", run("show", "out").stdout)
+shown = check_terminal("show", run("show", "--all", "out").stdout)
 check("show", "red" in shown, "does not name the processes")
 check_terminal("ls", run("ls").stdout)
 

@@ -9,7 +9,7 @@ contains err "sonde run -- CMD makes one"
 equal "the list of an empty folder" '[]' "$("$SONDE" ls --json | jq -c .recordings)"
 
 state_of() { # DIR [FILTER]
-	"$SONDE" ls --json | json_says -r --arg path "$1" ".recordings[] | select(.path == \$path) | ${2:-.state}"
+	"$SONDE" ls --json | json_says -r --arg path "$1" ".recordings[] | select(.recording == \$path) | ${2:-.state}"
 }
 
 is() { # DIR STATE
@@ -33,7 +33,7 @@ mkdir steps
 steps=$("$SONDE" ls --json steps | jq -c '.recordings[0] | [.nodes, .exit_code, .wall_seconds >= 0.2]')
 equal "nodes, exit code and time of two steps" '[1,3,true]' "$steps"
 "$SONDE" show steps/sonde_steps >out
-contains out "exit code 3 after"
+contains out "exit code 3"
 contains out "in 2 recordings"
 
 # Others are listed beside it: killed by a signal, running, cut, damaged, empty, no recording at all.
@@ -79,8 +79,8 @@ equal "lines" 8 "$(wc -l <out)"
 awk 'NR == 1 { at = index($0, "COMMAND") } substr($0, at - 1, 1) != " " || substr($0, at, 1) == " " { bad = 1 } END { exit bad }' out ||
 	fail "a name pushes its line out of the columns"
 equal "oldest first" sonde_good "$(grep -oE 'sonde_(good|killed|running|bad|empty)' out | head -n 1)"
-equal "one recording, asked for by name" sonde_good "$("$SONDE" ls --json sonde_good | jq -r '.recordings[].path')"
-equal "below another folder" sonde_good "$(cd sonde_bad && "$SONDE" ls --json .. | jq -r '.recordings[].path' | grep -o 'sonde_good')"
+equal "one recording, asked for by name" sonde_good "$("$SONDE" ls --json sonde_good | jq -r '.recordings[].recording')"
+equal "below another folder" sonde_good "$(cd sonde_bad && "$SONDE" ls --json .. | jq -r '.recordings[].recording' | grep -o 'sonde_good')"
 
 equal "a folder that is not there" 1 "$(status_of "$SONDE" ls nowhere 2>err)"
 one_sentence err

@@ -39,7 +39,7 @@ cat out/*.sonde >all
 ! grep -qF '<script>x()' out/report.html || fail "markup of the environment is in the page"
 ! "$SONDE" show --json out | grep -q $'\033' || fail "a control character is in the JSON"
 contains out/report.html "Linux $(uname -r)"
-"$SONDE" show out | grep -q '^machine  .*' || fail "show does not tell the machine"
+"$SONDE" show --all out | grep -q '^machine  .*' || fail "show does not tell the machine"
 
 "$SONDE" run -q --no-env -o bare -- true || fail "run --no-env"
 equal "variables with --no-env" 0 "$("$SONDE" show --json bare | jq '[.nodes[0].metadata | keys[] | select(startswith("job.environment"))] | length')"

@@ -159,5 +159,5 @@ equal "they share a recorder" 1 "$(find shared -name '*.sonde' | wc -l)"
 equal "marks of ranks" "rank 0 rank 1" "$(grep ',here,' csv/marks.csv | grep -o 'rank [01]' | sort | tr '\n' ' ' | sed 's/ $//')"
 equal "spans of ranks" "rank 0 rank 1" "$(grep ',work,' csv/spans.csv | grep -o 'rank [01]' | sort | tr '\n' ' ' | sed 's/ $//')"
 
-"$SONDE" show out >shown || fail "show"
+"$SONDE" show --all out >shown || fail "show"
 contains shown "imaging"

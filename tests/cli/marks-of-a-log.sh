@@ -43,7 +43,8 @@ refused "it is REGEX=NAME" --mark-log x.log --mark-rule 'x='
 refused "refers back" --mark-log x.log --mark-rule '(a)\1=x'
 refused "is no regular expression" --mark-log x.log --mark-rule '(=x'
 refused "more than 1,000 times" --mark-log x.log --mark-rule '(a{100}){100}=x'
-refused "more than 1,000 times" --mark-log x.log --mark-rule '(.++++++++++++++++++++++++++)=x'
+refused "repeats what is repeated, as a*+" --mark-log x.log --mark-rule '(.++++++++++++++++++++++++++)=x'
+refused "repeats what is repeated, as a*+" --mark-log x.log --mark-rule 'a*+?{500}=x'
 
 # A log that grows faster than it may be read is left out in part, and that is told; the end is read.
 cat >fast.sh <<'END'
@@ -72,6 +73,6 @@ one_sentence said
 
 # Marks that rules pair are phases in `show` and bands on the page.
 "$SONDE" run --quiet -i 100ms -o bands -- sh -c '"$SONDE" mark solve-start; sleep 0.3; "$SONDE" mark solve-end' || fail "run: $?"
-"$SONDE" show bands | grep -qE '^ +[0-9.]+ m?s +[0-9.]+ m?s +solve( |$)' || fail "$("$SONDE" show bands)"
+"$SONDE" show --all bands | grep -qE '^ +[0-9.]+ m?s +[0-9.]+ m?s +solve( |$)' || fail "$("$SONDE" show --all bands)"
 "$SONDE" report bands --only html >/dev/null 2>&1 || fail "report"
 grep -qF '"spans_total": 1,' bands/report.html || grep -qF '"spans_total":1' bands/report.html || fail "the page has no band"

@@ -44,7 +44,7 @@ pkill -STOP -P $fifth # the launcher starts no other one
 kill -KILL "$recorder"
 pkill -KILL -P $fifth
 kill -KILL $fifth "$(cat runs.5)"
-"$SONDE" show out >shown || fail "show: $?"
+"$SONDE" show --all out >shown || fail "show: $?"
 contains shown "without an end: n5"
 contains shown "with a second recorder: n4"
 equal "restarted" n4 "$(figure out '[.hosts[] | select(.restarted).host] | join(" ")')"
@@ -59,5 +59,5 @@ contains out/report.html "Nodes side by side"
 # One node is no comparison.
 "$SONDE" run -q -o single -- true
 equal "comparisons of one node" 0 "$("$SONDE" show --json single | jq '.comparisons | length')"
-"$SONDE" show single >shown
+"$SONDE" show --all single >shown
 ! grep -q '^Nodes' shown || fail "one node side by side"

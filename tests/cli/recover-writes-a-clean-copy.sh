@@ -34,7 +34,7 @@ printf '\377\377\377\377' | dd of="$file" bs=1 seek=$at conv=notrunc status=none
 contains said "$file, byte"
 equal "files" "clean/$(basename "$file")" "$(jq -r '.files[0]' files.json)"
 holds "damages" "$(jq .damages files.json) >= 1"
-equal "damage of the copy" 0 "$("$SONDE" show --json clean | jq '.damage | length')"
+equal "damage of the copy" 0 "$("$SONDE" show --json clean | jq '.damages')"
 
 # What is no recording is refused.
 mkdir empty

@@ -29,6 +29,8 @@ widest=$(sed -n 's/.*<word.* xMax="\([0-9.]*\)".*/\1/p' words | sort -n | tail -
 holds "words end at the margin, at $widest" "$widest > 500 && $widest < 553"
 pdftotext -layout -f "$pages" -l "$pages" $file last
 contains last "page $pages of $pages"
+contains last "Not in this recording: "
+if pdftotext $file - | grep -q "^Roofline"; then fail "a roofline without its counters is printed"; fi
 pdftotext $file - | grep -q "CPU of each core" || fail "no map of the cores"
 cp $file first.pdf
 "$SONDE" report --only pdf out >/dev/null || fail "report again"

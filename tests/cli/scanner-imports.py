@@ -89,7 +89,7 @@ assert sonde("import", "perfmon", "db", "3", "-o", "no").returncode == 2
 assert sonde("import", "perfmon", "db", "--subsample", "2", "-o", "no").returncode == 2 and not os.path.exists("no")
 text = sonde("show", "--spans", "rec").stdout
 assert "worker-03" in text and "caf\u00e9 \u00fc" in text and "of a kind of its own" in text, text
-text = sonde("show", "rec").stdout
+text = sonde("show", "--all", "rec").stdout
 most = max((s["seconds"], f"{k['kind']}: {s['name']}") for k in shown("rec")["kinds"] for s in k["spans"])[1]
 assert text[text.index("\nspans by"):].splitlines()[3].endswith("  " + most), (most, text)
 

@@ -25,7 +25,7 @@ both() { # a second copy, with its options and variables, while the first one's 
 batch_job "$$" 2
 both "sonde_$$" SLURM_PROCID=1 "$SONDE" run -q -- true
 equal "copies of one job" 1 "$(recordings "sonde_$$")"
-contains said "2 tasks on $(hostname), 1 failed (worst: exit code 1)"
+contains said "2 tasks on $(hostname): 1 failed (worst: exit code 1)"
 
 batch_job "$$.1" 2
 both "sonde_$$.1" SLURM_PROCID=1 "$SONDE" run -q -i 100ms -- true

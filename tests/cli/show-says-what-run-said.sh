@@ -3,8 +3,13 @@
 . "$TOP/tests/lib.sh"
 "$SONDE" run -i 100ms -o out -- sh -c 'sleep 0.3; exit 7' 2>said
 equal "exit status" 7 $?
-"$SONDE" show out >shown || fail "show"
-diff said <(head -n "$(wc -l <said)" shown) || fail "show says something else than run"
+"$SONDE" show >shown 2>talk.txt || fail "show"
+diff said shown || fail "show says something else than run"
+contains talk.txt "showing out"
+"$SONDE" show out >named || fail "show out"
+tail -1 named | grep -qx "recording   out; next: sonde show --all out, sonde report out" || fail "last line: $(tail -1 named)"
+"$SONDE" show --all out >shown || fail "show --all"
+diff <(head -2 said) <(head -2 shown) || fail "show --all begins with something else"
 [ -z "$(awk "length > 80" shown)" ] || fail "lines of more than 80 columns"
 contains shown "Processes by CPU"
 contains shown "Processes by memory"
@@ -15,7 +20,7 @@ sed -n 2p shown | grep -q '^problem     Failed: exit code 7 ' || fail "the secon
 contains shown "recording   out; next: sonde report out"
 
 # One file of it, and nothing else than the summary on standard output.
-"$SONDE" show out/node-*.sonde >single 2>talk.txt || fail "show of one file"
+"$SONDE" show --all out/node-*.sonde >single 2>talk.txt || fail "show of one file"
 [ ! -s talk.txt ] || fail "talk: $(cat talk.txt)"
 equal "lines" "$(wc -l <shown)" "$(wc -l <single)"
 

@@ -3,7 +3,7 @@
 . "$TOP/tests/lib.sh"
 "$SONDE" run --quiet -i 20ms -o out -- sh -c 'sleep 0.5' || fail "run"
 file=$(echo out/node-*.sonde)
-equal "damage before" 0 "$("$SONDE" show --json out | jq '.damage | length')"
+equal "damage before" 0 "$("$SONDE" show --json out | jq '.damages')"
 at=$(($(stat -c %s "$file") / 2))
 byte=$(od -An -tu1 -j$at -N1 "$file")
 # shellcheck disable=SC2059 # the format is the byte
@@ -12,8 +12,8 @@ printf "\\$(printf %o $((byte ^ 64)))" | dd of="$file" bs=1 seek=$at conv=notrun
 equal "exit status" 1 $?
 one_sentence said
 contains said out
-holds "damages" "$(jq '.damage | length' show.json) >= 1"
-equal "the file" "$file" "$(jq -r '.damage[0].file' show.json)"
+holds "damages" "$(jq '.damages' show.json) >= 1"
+equal "the file" "$file" "$(jq -r '.damaged_places[0].file' show.json)"
 json_says '.verdicts[] | select(.rule == "recording-damaged")' <show.json >verdict || fail "no verdict of it"
 "$SONDE" show out >shown 2>said
 contains shown "The recording is damaged"

@@ -8,9 +8,21 @@ small() { # CMD...
 small "$SONDE" run -i 100ms -o out -- sh -c 'for i in 1 2 3; do sleep 0.1; done; ulimit -s >stack' >said 2>&1 ||
 	fail "run: $(cat said)"
 equal "the job's own stack" 72 "$(cat stack)"
-contains said "CPU time"
+contains said "next: sonde show --all"
 holds "it was recorded" "$(figure out '.nodes[0].samples') >= 3 && $(figure out .job.exit_code) == 0"
 equal "the job's limit" 73728 "$(figure out '.nodes[0].metadata["job.limit.stack_bytes"]')"
+
+# Less than Sonde itself needs, if the job can do with it: both limits are lowered, so none can be raised.
+for kib in 16 32; do
+	sh -c "ulimit -s $kib; exec sh -c 'ulimit -s >plain'" 2>/dev/null || continue
+	rm -rf least stack
+	sh -c "ulimit -s $kib; exec \"\$@\"" sh "$SONDE" run -i 50ms -o least -- \
+		sh -c 'sleep 0.3; ulimit -s >stack; exit 3' >said 2>&1
+	equal "the end of a job with $kib kB" 3 $?
+	equal "its stack" "$(cat plain)" "$(cat stack)"
+	contains said "exit code 3"
+	holds "samples with $kib kB" "$(figure least '.nodes[0].samples') >= 3"
+done
 
 # Births that nobody tells of are looked for in a list.
 small "$SONDE" run --quiet --births polling -i 100ms -o polled -- sh -c 'for i in 1 2 3; do sleep 0.1; done' ||
@@ -24,5 +36,5 @@ wait_for 30 grep -q ready ready
 small "$SONDE" attach -p $tree --births polling -i 100ms --duration 500ms --quiet -o attached || fail "attach"
 equal "processes attached to" 3 "$(figure attached '[.commands[].processes] | add')"
 small "$SONDE" attach --job -i 100ms --duration 500ms --quiet -o job 2>/dev/null || fail "attach --job"
-small "$SONDE" show out >shown || fail "show"
+small "$SONDE" show --all out >shown || fail "show"
 small "$SONDE" doctor >diagnosis || fail "doctor"

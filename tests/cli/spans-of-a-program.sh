@@ -24,7 +24,7 @@ equal "outer of 16 threads" 32000 "$(spans many outer)"
 equal "inner of 16 threads" 32000 "$(spans many inner)"
 equal "tracks" 16 "$(cut -d, -f2 csv-many/spans.csv | grep spanner | sort -u | wc -l)"
 equal "none is lost" "0 0" "$(cat lost) $(left_out many)"
-"$SONDE" show many >shown || fail "show"
+"$SONDE" show --all many >shown || fail "show"
 sed -n '/^spans by/,$p' shown >totals
 equal "show sums up so many" "32000 inner 32000 outer" "$(awk 'NR > 2 { print $2, $NF }' totals | sort | tr '\n' ' ' | sed 's/ $//')"
 ! grep -q '^phases and marks' shown || fail "show prints each of so many spans"
@@ -143,7 +143,7 @@ END
 holds "spans of honest ones" "$(spans hostile outer) >= 505"
 equal "the folder is private" 700 "$(cat mode)"
 [ ! -e "$(cat where)" ] || fail "the folder is still there"
-"$SONDE" show hostile >shown || fail "show"
+"$SONDE" show --all hostile >shown || fail "show"
 
 # A folder whose launcher and recorder were killed goes with a later job when it is old; one that is in use stays.
 for job in dead new live; do

@@ -19,6 +19,12 @@ equal "sleepers" 3 "$(grep -c sleeper screen)"
 "$SONDE" top -p $tree -i 200ms --json >json || fail "top -p --json"
 equal "what it says" "[\"sonde/top/1\",1,\"running\",4,true,true]" "$(jq -c '[.schema, (.nodes | length), .nodes[0].state,
 	(.nodes[0].processes | length), .cpu_cores >= 0, .memory_bytes > 0]' json)"
+equal "command lines, and what others use" '[true,true,true]' "$(jq -c '[(.nodes[0].processes | any(.command_line // "" | endswith("tree 4"))),
+	.nodes[0].others_cpu_cores >= 0, .node_memory_bytes > .memory_bytes]' json)"
+LINES=50 COLUMNS=200 "$SONDE" top -p $tree -i 200ms --once >wide || fail "top of a large screen"
+for text in "| job" ": others" "History cores" "WAITS FOR" "$PROGRAMS/tree 4"; do
+	contains wide "${text##*/}"
+done
 kill -0 $tree || fail "the process did not live on"
 equal "what stays behind" "" "$(ls temporary)"
 

@@ -135,7 +135,7 @@ def hangs(job, draw):
     job.work(CPUS, draw(1.5, 2.5))
     if draw(0, 1) < 0.6:
         job.sleep(draw(7.5, 8.5))
-        job.has |= {"no-progress", "idle-hole"}
+        job.has |= {"no-progress-for-a-while", "idle-hole"}
     job.work(CPUS, draw(3, 4))
 
 
@@ -447,6 +447,9 @@ def judged(directory):
     told = {v["rule"]: v["sentence"] for v in summary["verdicts"] if v["severity"] != "cannot-tell"}
     if "out-of-memory-unseen" in told:
         told["out-of-memory"] = told.pop("out-of-memory-unseen")
+    for how in ("fsync-storm", "random-reads"):  # it says how the disk was waited for
+        if how in told:
+            told["waiting-on-disk"] = told.pop(how)
     return summary, told
 
 
@@ -470,7 +473,6 @@ def label_measured(job, truth, others):
     if "oversubscribed" in job.has and truth.ran is not None:
         had = truth.ran / truth.wall / CPUS
         label(job, "crowded", had <= 0.65, had >= 0.85)
-        label(job, "oversubscribed", had >= 0.85, had <= 0.65)
     elif truth.ran is None or (makes_waits and others > 0.1):
         label(job, "crowded", False, others <= 0.1)
     elif not makes_waits:
@@ -500,6 +502,8 @@ def draw_job(number, kinds):
 
 
 def outcomes_of(job, told):
+    if "waited" in told:  # it says why, in place of these
+        told = set(told) | (job.has & {"idle", "cores-unused"})
     return {rule: OUTCOMES[rule in job.has, rule in told] for rule in SCORED if rule not in job.unknown}
 
 

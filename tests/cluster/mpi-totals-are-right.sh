@@ -49,6 +49,8 @@ holds "bytes sent: $bytes" "$bytes >= 3 * 64 * 1048576 && $bytes <= 3 * 64 * 104
 
 batch 2 "mpirun.openmpi $record mpirun -- ./ring.openmpi 1000000 1"
 right mpirun 6 "job-$id.out"
+# One launch, though the ranks of the first node are the batch script's and those of the others a step's of Slurm.
+equal "tasks of each launch" 6 "$(figure mpirun '[.steps[].tasks | tostring] | join(" ")')"
 
 batch 1 "mpiexec.mpich $record mpiexec -- ./ring.mpich 1000000 1 leave"
 right mpiexec 3 "job-$id.out"

@@ -82,7 +82,7 @@ wait_for 120 both_worked
 as_user oardel "$id" >/dev/null
 wait_for 120 oar_job_is "$id" 'Terminated|Error'
 [ ! -e "$home/signalled" ] || fail "OAR sent a signal before KILL"
-"$SONDE" show "$home/sonde_$id" >shown 2>&1 || fail "show: $(cat shown)"
+"$SONDE" show --all "$home/sonde_$id" >shown 2>&1 || fail "show: $(cat shown)"
 contains shown "without an end: o1, o2"
 cpu=$(recorded "$id" .job.cpu_seconds)
 holds "CPU seconds until then: $cpu" "$cpu >= 0.4 && $cpu <= 0.6"

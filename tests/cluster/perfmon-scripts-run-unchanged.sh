@@ -26,5 +26,5 @@ equal "file of the job" FINISHED "$(cat ".ipc-$id")"
 # What dask leaves behind does not end: it is the file that ends the monitor.
 mkdir src
 printf '%s\n' 'import sys, time' 'time.sleep(3)' 'print("client of", sys.argv[1])' >src/cluster_dask_test.py
-run_script slurm-dask python3
+run_script slurm-dask "python3 cluster_dask_test.py"
 contains ska_sdp_monitoring_metrics.log ".ipc-$id says that the job is over"

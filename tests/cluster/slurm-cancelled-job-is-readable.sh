@@ -23,7 +23,7 @@ spun() { # DIR
 }
 
 readable() { # DIR
-	"$SONDE" show "$1" >shown 2>&1 || fail "show $1: $(cat shown)"
+	"$SONDE" show --all "$1" >shown 2>&1 || fail "show $1: $(cat shown)"
 	holds "CPU time in $1" "$(figure "$1" .job.cpu_seconds) >= 0.6"
 	equal "nodes of $1" "n1 n2 n3" "$(hosts_of "$1")"
 }

@@ -25,7 +25,7 @@ finished() { # HOST: its recording is
 }
 wait_for 60 finished n1
 wait_for 60 finished n2
-"$SONDE" show out >shown 2>&1 || fail "show: $(cat shown)"
+"$SONDE" show --all out >shown 2>&1 || fail "show: $(cat shown)"
 "$SONDE" report out >reported 2>&1 || fail "report: $(cat reported)"
 equal "nodes" "n1 n2 n3" "$(hosts_of out)"
 equal "incomplete nodes" n3 "$(figure out '[.nodes[] | select(.complete | not).host] | join(" ")')"

@@ -4,12 +4,7 @@
 # step, what left its step's process tree, and nothing of another job of the same user on the same node.
 PROCTRACK=cgroup
 . "$TOP/tests/cluster/harness/slurm.sh"
-[ "$(id -u)" = 0 ] || skip "not root: Slurm cannot make control groups"
-[ -w /sys/fs/cgroup/freezer/cgroup.procs ] || skip "no freezer of control groups of version 1"
-for node in n1 n2 n3; do
-	[ ! -e "/sys/fs/cgroup/freezer/slurm_$node" ] || skip "another Slurm has control groups of these names here"
-	echo "/sys/fs/cgroup/freezer/slurm_$node" >>"$CLUSTER/cgroups"
-done
+need_cgroups freezer
 cluster_start
 export SONDE PROGRAMS
 

@@ -16,7 +16,7 @@ kill -KILL "$recorder"
 scontrol update "jobid=$id" EndTime=now+1
 wait_for 60 job_gone "$id"
 equal "state" TIMEOUT "$(state_of "$id")"
-"$SONDE" show out >shown 2>&1 || fail "show: $(cat shown)"
+"$SONDE" show --all out >shown 2>&1 || fail "show: $(cat shown)"
 "$SONDE" report out >reported 2>&1 || fail "report: $(cat reported)"
 holds "CPU time" "$(figure out .job.cpu_seconds) >= 0.4"
 equal "nodes" "n1 n2 n3" "$(hosts_of out)"

@@ -20,6 +20,6 @@ for round in $(seq 10); do
 	holds "round $round: samples" "$(jq '.nodes[0].samples' show.json) >= $(jq .job.wall_seconds show.json) / 0.02 * 0.7"
 	holds "round $round: wall" "$(jq .job.wall_seconds show.json) > 0 && $(jq .job.wall_seconds show.json) < 30"
 	equal "round $round: the node's recording is complete" true "$(jq '.nodes[0].complete' show.json)"
-	equal "round $round: damage" 0 "$(jq '.damage | length' show.json)"
+	equal "round $round: damage" 0 "$(jq '.damages' show.json)"
 	rm -f job.pid
 done

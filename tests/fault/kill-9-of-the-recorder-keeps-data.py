@@ -46,8 +46,8 @@ def kill_once(number, after_s):
     lost = f"sonde: recording: the recorder ended, or did not answer, before it was done; what it recorded is in {out}\n"
     if (job.returncode, said, complained) != (42, SAID, lost):
         wrong.append(f"the job ended with {job.returncode}, said {said!r} and {complained!r}")
-    if shown["nodes"][0]["complete"] or shown["damage"]:
-        wrong.append(f"the recording is {shown['nodes'][0]}, damage {shown['damage']}")
+    if shown["nodes"][0]["complete"] or shown["damages"]:
+        wrong.append(f"the recording is {shown['nodes'][0]}, damage {shown['damages']}")
     if gap > OLDEST_S:
         wrong.append(f"the last sample is {gap * 1000:.1f} ms older than the kill")
     return [f"round {number}, {after_s:.3f} s: {w}" for w in wrong], gap

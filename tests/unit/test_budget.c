@@ -178,6 +178,62 @@ static void high_rates_do_not_read_what_cannot_change(void **state)
 	assert_true(budget_default(60 * NS_PER_S) == 0.005);
 }
 
+/* Samples for ten seconds and more, each of which costs so much; the interval in each second, in
+ * milliseconds. */
+static int begin_quickly(int64_t at_ms[13], double limit, int64_t interval_ns, int64_t cost_ns)
+{
+	struct budget b;
+	int64_t mono_ns = 1000 * NS_PER_S, cpu_ns = 0, begin_ns = mono_ns;
+	int samples = 0;
+
+	budget_init(&b, limit, interval_ns);
+	budget_begin_quickly(&b);
+	while (mono_ns < begin_ns + 12 * NS_PER_S) {
+		/* the first ones do what is done once */
+		cpu_ns += samples++ < 2 ? 20 * NS_PER_MS : cost_ns;
+		budget_slow_down(&b, mono_ns, cpu_ns);
+		budget_step(&b, mono_ns, cpu_ns, 0);
+		at_ms[(mono_ns - begin_ns) / NS_PER_S] = budget_cadence(&b).interval_ns / NS_PER_MS;
+		mono_ns += budget_cadence(&b).interval_ns;
+	}
+	return samples;
+}
+
+static void a_job_begins_with_short_intervals(void **state)
+{
+	int64_t at[13];
+	int samples;
+
+	(void)state;
+	samples = begin_quickly(at, 0.005, NS_PER_S, NS_PER_MS / 5);
+	assert_int_equal(samples, 20 + 10 + 12 + 10 + 2);
+	assert_int_equal(at[0], 50);
+	assert_int_equal(at[1], 100);
+	assert_int_equal(at[3], 250);
+	assert_int_equal(at[8], 500);
+	assert_int_equal(at[10], 1000);
+	/* no more than asked for, and none where the one asked for is as short */
+	begin_quickly(at, 0.02, NS_PER_S / 4, NS_PER_MS / 5);
+	assert_int_equal(at[1], 100);
+	assert_int_equal(at[2], 250);
+	begin_quickly(at, 0, 20 * NS_PER_MS, NS_PER_MS / 5);
+	assert_int_equal(at[0], 20);
+}
+
+static void costly_samples_come_as_often_as_the_limit_allows(void **state)
+{
+	int64_t at[13];
+
+	(void)state;
+	begin_quickly(at, 0.005, NS_PER_S, NS_PER_MS); /* 1 ms of 200 */
+	assert_int_equal(at[0], 250);
+	assert_int_equal(at[4], 250);
+	begin_quickly(at, 0.005, NS_PER_S, 4 * NS_PER_MS);
+	assert_int_equal(at[0], 1000);
+	begin_quickly(at, 0, NS_PER_S, 4 * NS_PER_MS); /* no limit */
+	assert_int_equal(at[0], 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +245,8 @@ int main(void)
 		cmocka_unit_test(no_limit_means_none),
 		cmocka_unit_test(pss_is_paid_from_what_is_left),
 		cmocka_unit_test(high_rates_do_not_read_what_cannot_change),
+		cmocka_unit_test(a_job_begins_with_short_intervals),
+		cmocka_unit_test(costly_samples_come_as_often_as_the_limit_allows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,8 +20,9 @@ static struct truth *small(bool closed)
 	return t;
 }
 
-/* What is read is true, or nothing can be read, and that is said. */
-static void check(const struct truth *t)
+/* What is read is true, or nothing can be read, and that is said. A flip in the last sample of a
+ * tail makes it one that was just being written; a cut is always damage. */
+static void check(const struct truth *t, bool cut)
 {
 	struct err e = { "" };
 	uint64_t n;
@@ -34,7 +35,7 @@ static void check(const struct truth *t)
 	n = truth_check(t, r);
 	assert_true(n <= t->nvalues);
 	if (n < t->nvalues || r->nodes[1].rows < t->nrows)
-		assert_true(r->ndamages > 0 || !r->nodes[1].complete);
+		assert_true(r->ndamages > 0 || (!cut && !r->nodes[1].complete));
 	run_close(r);
 }
 
@@ -56,7 +57,7 @@ static void flip_every_bit(const struct truth *t, int fd, off_t from, off_t to)
 		for (int bit = 0; bit < 8; bit++) {
 			flipped = (uint8_t)(byte ^ 1 << bit);
 			assert_int_equal(pwrite(fd, &flipped, 1, at), 1);
-			check(t);
+			check(t, false);
 		}
 		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 	}
@@ -118,7 +119,7 @@ static void cut_every_byte(const struct truth *t, int fd, off_t from, off_t to)
 {
 	while (to-- > from) {
 		assert_int_equal(ftruncate(fd, to), 0);
-		check(t);
+		check(t, true);
 	}
 }
 
@@ -237,6 +238,38 @@ static void test_a_block_cut_while_it_was_written_loses_nothing(void **state)
 	truth_free(t);
 }
 
+/* Neither at a block's end nor anywhere else: without an end the tail is owed. */
+static void test_a_tail_that_is_empty_or_gone_is_damage(void **state)
+{
+	struct truth *t = small(false);
+	off_t size;
+	int fd = open_one(t, "node-host.tail", &size);
+	struct run *r;
+
+	(void)state;
+	assert_int_equal(run_open(&r, t->dir, NULL), 0);
+	assert_int_equal(r->ndamages, 0);
+	run_close(r);
+	assert_int_equal(ftruncate(fd, size - 1), 0);
+	assert_int_equal(run_open(&r, t->dir, NULL), 0);
+	assert_non_null(strstr(r->damages[0].what, "it is cut off: samples"));
+	assert_int_equal(r->damages[0].offset, size - 1);
+	run_close(r);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(run_open(&r, t->dir, NULL), 0);
+	assert_int_equal(r->ndamages, 1);
+	assert_non_null(strstr(r->damages[0].what, "it is empty: samples"));
+	run_close(r);
+	assert_int_equal(unlinkat(t->fd, "node-host.tail", 0), 0);
+	assert_int_equal(run_open(&r, t->dir, NULL), 0);
+	assert_int_equal(r->ndamages, 1);
+	assert_non_null(strstr(r->damages[0].file, "/node-host.tail"));
+	assert_non_null(strstr(r->damages[0].what, "it is missing: samples"));
+	run_close(r);
+	close(fd);
+	truth_free(t);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_every_bit_of_a_closed_recording_flipped),
 	cmocka_unit_test(test_every_bit_of_the_blocks_of_a_killed_recording_flipped),
@@ -245,6 +278,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_killed_recording_cut_at_every_byte),
 	cmocka_unit_test(test_a_tail_cut_at_every_byte),
 	cmocka_unit_test(test_a_block_cut_while_it_was_written_loses_nothing),
+	cmocka_unit_test(test_a_tail_that_is_empty_or_gone_is_damage),
 	cmocka_unit_test(test_damage_names_the_place),
 	cmocka_unit_test(test_a_block_that_is_gone_is_missed),
 };

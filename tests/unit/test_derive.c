@@ -13,14 +13,26 @@ static void test_combine_sums_and_means_without_what_is_aside(void **state)
 	synth_free(s);
 }
 
-static void test_combine_counts_only_what_is_present(void **state)
+/* A disk that is not read in a row has what it had. */
+static void test_a_device_that_is_not_read_keeps_its_value(void **state)
 {
 	struct synth *s = disks();
 
 	(void)state;
 	s->row[1].present[2] = 0;
 	check(s, &(struct selection){ .combine = true, .metrics = "disk.queue_count" }, TIDY_SKIP,
-	      "disk.queue_count - 0 15 \ndisk.queue_count - 1 20 \n");
+	      "disk.queue_count - 0 15 \ndisk.queue_count - 1 15 \n");
+	synth_free(s);
+}
+
+static void test_combine_counts_only_what_was_ever_read(void **state)
+{
+	struct synth *s = disks();
+
+	(void)state;
+	s->row[0].present[2] = s->row[1].present[2] = 0;
+	check(s, &(struct selection){ .combine = true, .metrics = "disk.queue_count" }, TIDY_SKIP,
+	      "disk.queue_count - 0 20 \ndisk.queue_count - 1 20 \n");
 	synth_free(s);
 }
 
@@ -290,7 +302,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_combine_sums_and_means_without_what_is_aside),
-		cmocka_unit_test(test_combine_counts_only_what_is_present),
+		cmocka_unit_test(test_a_device_that_is_not_read_keeps_its_value),
+		cmocka_unit_test(test_combine_counts_only_what_was_ever_read),
 		cmocka_unit_test(test_combine_keeps_what_may_not_be_combined),
 		cmocka_unit_test(test_derived_is_made_per_instance_then_from_the_node),
 		cmocka_unit_test(test_instance_does_not_borrow_from_its_kind),

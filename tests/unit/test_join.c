@@ -126,6 +126,14 @@ static void image_make(struct bytes *image, uint32_t series, int64_t value)
 	rows_free(&rows);
 }
 
+static void end_put(struct bytes *out, uint32_t sequence)
+{
+	size_t start = block_start(out, BLOCK_END, sequence);
+
+	bytes_u8(out, 1);
+	block_finish(out, start);
+}
+
 static void many_nodes(struct bytes *out)
 {
 	struct event catalogue = {
@@ -182,6 +190,7 @@ static void many_nodes(struct bytes *out)
 				      SEAL_CHUNK, &sequence, out),
 				 0);
 	}
+	end_put(out, sequence);
 	sealer_free(&sealer);
 	bytes_free(&events);
 	bytes_free(&image);

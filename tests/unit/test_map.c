@@ -103,6 +103,44 @@ static char *table_text(struct run *r, const struct map_table *t, bool keys)
 	return (char *)b.data;
 }
 
+/* Disks read in turn, and one that comes later with what it had counted elsewhere: no step. */
+static void test_counters_begin_when_all_are_known(void **state)
+{
+	static const char map[] = "table t\nbusy \"Busy\" = counter(disk.busy_seconds)\n"
+				  "rise \"Rise\" = rise(disk.busy_seconds)\n";
+	static const int64_t rows[][3] = {
+		{ 1000, 0, 0 }, { 0, 2000, 0 }, { 1500, 0, 9000000 }, { 0, 2500, 9000250 }
+	};
+	struct synth *s = synth_new(2);
+	uint32_t metric = synth_metric(s, busy);
+	struct err e = { "" };
+	struct map m;
+	char *text;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		uint32_t disk = synth_instance(s, "disk", (const char *[]){ "a", "b", "c" }[i]);
+
+		s->instances[disk].birth_ns = i == 2 ? INT64_C(2000000000) : 0;
+		synth_series(s, 1, metric, disk);
+	}
+	for (int row = 0; row < 4; row++) {
+		synth_row(s, 1, row);
+		for (uint32_t k = 0; k < 3; k++)
+			if (rows[row][k])
+				synth_put(s, k + 1, rows[row][k]);
+	}
+	assert_int_equal(map_parse(&m, "site.map", map, strlen(map), &e), 0);
+	text = table_text(&s->run, &m.tables[0], true);
+	assert_string_equal(text, "Host|Timestamps|busy|rise|\n"
+				  "alpha 3 - \n"
+				  "alpha 3.5 0.5 \n"
+				  "alpha 4.25 0.75 \n");
+	free(text);
+	synth_free(s);
+	map_free(&m);
+}
+
 static void test_values(void **state)
 {
 	struct err e = { "" };
@@ -185,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines_that_are_bad),
+		cmocka_unit_test(test_counters_begin_when_all_are_known),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_nothing_of_it_is_there),
 		cmocka_unit_test(test_processes_are_bounded),

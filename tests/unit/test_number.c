@@ -150,6 +150,18 @@ static void lines(void **unused)
 	assert_string_equal(number_skip_blanks(" \t\n "), "\n ");
 }
 
+static void sums_stop_at_the_largest(void **unused)
+{
+	int64_t sum = 3;
+
+	(void)unused;
+	number_add(&sum, 4);
+	assert_int_equal(sum, 7);
+	for (int i = 0; i < 3; i++)
+		number_add(&sum, INT64_C(6148914691236517204));
+	assert_int_equal(sum, INT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +170,7 @@ int main(void)
 		cmocka_unit_test(counts_in_a_row),
 		cmocka_unit_test(fixed_point_numbers),
 		cmocka_unit_test(lines),
+		cmocka_unit_test(sums_stop_at_the_largest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

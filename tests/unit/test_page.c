@@ -133,6 +133,31 @@ static void long_runs_are_thinned_by_time(void **state)
 	synth_free(s);
 }
 
+/* The sample at the end comes some ms after the one before: its rate would be a spike. */
+static void the_closing_sample_makes_no_spike(void **state)
+{
+	struct synth *s = synth_new(16);
+	uint32_t x = synth_series(s, 1, synth_metric(s, used), 0);
+	struct trace_point *p;
+	struct traces d;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		synth_row(s, 1, i);
+		synth_put(s, x, 500 * i);
+	}
+	synth_row(s, 1, 9.004);
+	synth_put(s, x, 4600);
+	d = read_traces(s);
+	assert_int_equal(d.node[1].npoints, 10);
+	assert_float_equal((float)d.to_s, 9.004F, 1e-4F);
+	p = points_of(&d, 1, "job.cpu_cores");
+	for (int i = 1; i < 10; i++)
+		assert_float_equal(mean_of(&p[i]), 0.5F, 1e-3F);
+	traces_free(&d);
+	synth_free(s);
+}
+
 static const char *why_missing(const struct run *r, uint32_t node, const char *name, char why[200])
 {
 	struct page_index x;
@@ -257,6 +282,39 @@ static void spans_that_find_no_room_are_said(void **state)
 	s->run.npacked = 300000;
 	page = page_of(s, &sum);
 	assert_int_equal(count(page, ">300000 spans are too many for a page: "), 1);
+	free(page);
+	synth_free(s);
+}
+
+/* Every part that took time has its words and numbers, not only a colour. */
+static void where_the_time_went_is_said(void **state)
+{
+	struct synth *s = synth_new(8);
+	struct summary sum = unknown_summary();
+	char *page = page_of(s, &sum);
+
+	(void)state;
+	assert_int_equal(count(page, "Where the time went"), 0);
+	free(page);
+	account_make(&sum.account, &(struct account_figures){ .wall_s = 10,
+							      .cores = 2,
+							      .cpu_s = 5.05,
+							      .user_s = 5,
+							      .system_s = 0.05,
+							      .waited_s = NAN,
+							      .crowded_s = NAN,
+							      .throttled_s = 5,
+							      .others_s = NAN,
+							      .memory_s = NAN,
+							      .blocked_s = 0,
+							      .unseen_s = 0 });
+	page = page_of(s, &sum);
+	assert_int_equal(count(page, "10.0 s on 2 cores: 20.0 s of core time"), 1);
+	assert_int_equal(count(page, "<b>25 %</b> Computing in user mode <small>5.00 s"), 1);
+	assert_int_equal(count(page, "<b>under 1 %</b> Computing in the kernel <small>50 ms"), 1);
+	assert_int_equal(count(page, "<b>25 %</b> Throttled by the CPU limit"), 1);
+	assert_int_equal(count(page, "<b>50 %</b> Not known"), 1);
+	assert_int_equal(count(page, "Waiting for a core"), 0);
 	free(page);
 	synth_free(s);
 }
@@ -395,9 +453,11 @@ int main(void)
 		cmocka_unit_test(absent_values_stay_absent),
 		cmocka_unit_test(instances_and_nodes_keep_apart),
 		cmocka_unit_test(long_runs_are_thinned_by_time),
+		cmocka_unit_test(the_closing_sample_makes_no_spike),
 		cmocka_unit_test(missing_says_why),
 		cmocka_unit_test(names_stay_text),
 		cmocka_unit_test(spans_that_find_no_room_are_said),
+		cmocka_unit_test(where_the_time_went_is_said),
 		cmocka_unit_test(what_was_not_used_says_why),
 		cmocka_unit_test(unknown_is_a_dash),
 		cmocka_unit_test(energy_says_its_kind),

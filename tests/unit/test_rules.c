@@ -41,6 +41,59 @@ static void test_worst_comes_first_in_the_order_of_the_rules(void **state)
 	rules_free(rules);
 }
 
+#define COSTS(name, cost, more) SITE(name, "1", "warn") "cost: " cost "\n" more
+
+static void test_the_dearest_comes_first_of_one_severity(void **state)
+{
+	struct rules *rules =
+		parsed(SITE("u", "1", "warn") COSTS("a", "6", "") COSTS("b", "60", "")
+			       COSTS("y", "90", "yields: a no-such-rule\n")
+				       COSTS("cheap", "4.9", "") COSTS("none", "0.9", "")
+					       COSTS("more", "1000", "") SITE("p", "1", "bad"));
+	static const char *const order[] = { "p", "more", "b", "a", "u", "y", "cheap", "none" };
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "wall_seconds=100");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, 8);
+	for (size_t i = 0; i < 8; i++)
+		assert_string_equal(f.s.verdicts[i].rule, order[i]);
+	assert_string_equal(f.s.verdicts[1].sentence,
+			    "more. It costs up to 1 min 40 s, 100 % of the run.");
+	assert_true(f.s.verdicts[1].cost_s == 100);
+	assert_true(isnan(f.s.verdicts[4].cost_s));
+	assert_int_equal(f.s.verdicts[6].severity, SEVERITY_NOTE);
+	assert_string_equal(f.s.verdicts[7].sentence, "none.");
+	rules_free(rules);
+}
+
+/* Whoever comes first, and of a later set of rules as well. */
+static void test_what_a_rule_excludes_is_silent_while_it_speaks(void **state)
+{
+	struct rules *rules = parsed(SITE("good", "1", "good") SITE(
+		"slow", "signal == 9",
+		"warn") "excludes: good, well\n" SITE("well", "1", "good") "excludes: slow\n");
+	struct rules *site = parsed(SITE("mine", "1", "note") "excludes: good\n");
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "signal=9");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, 1);
+	assert_string_equal(f.s.verdicts[0].rule, "slow");
+
+	fixture_init(&f, "signal=8");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, 2);
+	rules_apply(site, &f.s);
+	assert_null(fixture_verdict(&f, "good"));
+	assert_non_null(fixture_verdict(&f, "well"));
+	assert_non_null(fixture_verdict(&f, "mine"));
+	rules_free(rules);
+	rules_free(site);
+}
+
 static void test_a_later_rule_of_the_same_name_replaces(void **state)
 {
 	struct rules *first = parsed(SITE("a", "1", "bad") SITE("b", "1", "note"));
@@ -157,6 +210,8 @@ static void test_faults_name_file_line_and_reason(void **state)
 					 "cores, ratio, count ...) or "
 					 "whole, tenths, number, signal, text after a colon" },
 		{ "rule: r\nsay: {1:bytes\n", "site.rules:2:6: say: a { is not closed" },
+		{ "rule: r\nexcludes: a B\n",
+		  "site.rules:2:13: excludes: 'B' is no name of a rule" },
 		{ "rule: r\nneeds: a.b c\n",
 		  "site.rules:2:8: needs: a.b is neither a figure nor a function that rules know" },
 	};
@@ -386,6 +441,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worst_comes_first_in_the_order_of_the_rules),
+		cmocka_unit_test(test_the_dearest_comes_first_of_one_severity),
+		cmocka_unit_test(test_what_a_rule_excludes_is_silent_while_it_speaks),
 		cmocka_unit_test(test_a_later_rule_of_the_same_name_replaces),
 		cmocka_unit_test(test_the_mildest_go_when_there_is_no_room),
 		cmocka_unit_test(test_what_is_needed_and_unknown_cannot_be_told),

@@ -71,7 +71,7 @@ static void check_silent(const struct rules *rules, size_t i, const char *but)
 		fail_msg("%s speaks of: %s", cases[i].rule, text);
 }
 
-static void test_use_over_time_wants_ten_samples_and_five_seconds(void **state)
+static void test_use_over_time_wants_ten_samples_and_two_seconds(void **state)
 {
 	struct rules *rules = builtin();
 	size_t checked = 0;
@@ -82,7 +82,7 @@ static void test_use_over_time_wants_ten_samples_and_five_seconds(void **state)
 			continue;
 		check_silent(rules, i, "samples=9");
 		checked++;
-		check_silent(rules, i, "wall_seconds=4.99");
+		check_silent(rules, i, "wall_seconds=1.99");
 	}
 	assert_true(checked > 12);
 	rules_free(rules);
@@ -191,6 +191,34 @@ static void test_the_page_of_verdicts_is_up_to_date(void **state)
 	free(kept);
 }
 
+static bool is_rule(const struct rules *rules, const char *name, size_t length)
+{
+	for (size_t i = 0; i < rules->n; i++)
+		if (strlen(rules->rule[i].name) == length &&
+		    strncmp(rules->rule[i].name, name, length) == 0)
+			return true;
+	return false;
+}
+
+static void check_names(const struct rules *rules, const char *names)
+{
+	for (; names && *(names += strspn(names, " ")); names += strcspn(names, " "))
+		if (!is_rule(rules, names, strcspn(names, " ")))
+			fail_msg("no rule is called so: %s", names);
+}
+
+static void test_rules_that_others_name_are_there(void **state)
+{
+	struct rules *rules = builtin();
+
+	(void)state;
+	for (size_t i = 0; i < rules->n; i++) {
+		check_names(rules, rules->rule[i].excludes);
+		check_names(rules, rules->rule[i].yields);
+	}
+	rules_free(rules);
+}
+
 static void test_proof_has_metric_range_and_threshold(void **state)
 {
 	struct rules *rules = builtin();
@@ -226,7 +254,7 @@ static void test_a_request_keeps_to_what_was_asked_for(void **state)
 		{ "cores-asked",
 		  LONG "threads_per_core=2 cores_asked=16 cores_used=2 cpu_seconds=10 "
 		       "host_cores_used_peak=2 +job.run_queue_seconds=4 "
-		       "job.threads_running_count=12",
+		       "host_threads_running_peak=12",
 		  16 },
 	};
 	struct rules *rules = builtin();
@@ -246,10 +274,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_rule_speaks_at_its_threshold_only),
-		cmocka_unit_test(test_use_over_time_wants_ten_samples_and_five_seconds),
+		cmocka_unit_test(test_use_over_time_wants_ten_samples_and_two_seconds),
 		cmocka_unit_test(test_every_builtin_rule_has_a_case),
 		cmocka_unit_test(test_every_metric_that_is_asked_for_is_measured),
 		cmocka_unit_test(test_the_page_of_verdicts_is_up_to_date),
+		cmocka_unit_test(test_rules_that_others_name_are_there),
 		cmocka_unit_test(test_proof_has_metric_range_and_threshold),
 		cmocka_unit_test(test_a_request_keeps_to_what_was_asked_for),
 	};

@@ -82,6 +82,29 @@ static void what_is_missing_is_absent(void **unused)
 	assert_int_equal(rmdir("fs"), 0);
 }
 
+static void sums_of_absurd_counts_stop_at_the_largest(void **unused)
+{
+	struct one x;
+
+	(void)unused;
+	mkdir("fs", 0700);
+	mkdir("fs/beegfs", 0700);
+	mkdir("fs/beegfs/" CLIENT, 0700);
+	write_file("fs/beegfs/" CLIENT "/storage_nodes",
+		   "a [ID: 1]\n   Connections: TCP: 6148914691236517204\n"
+		   "b [ID: 2]\n   Connections: TCP: 6148914691236517204\n");
+	write_file("fs/beegfs/" CLIENT "/meta_nodes", "c [ID: 3]\n");
+	one_open(&x, &source_beegfs, ".", NULL);
+	one_read(&x);
+	IS("tcp_connections_count", INT64_MAX);
+	one_close(&x);
+	unlink("fs/beegfs/" CLIENT "/storage_nodes");
+	unlink("fs/beegfs/" CLIENT "/meta_nodes");
+	rmdir("fs/beegfs/" CLIENT);
+	rmdir("fs/beegfs");
+	assert_int_equal(rmdir("fs"), 0);
+}
+
 static void gpfs_is_named_where_it_is_mounted(void **unused)
 {
 	char proc[512];
@@ -101,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(servers_connections_and_targets_are_counted),
 		cmocka_unit_test(what_is_missing_is_absent),
+		cmocka_unit_test(sums_of_absurd_counts_stop_at_the_largest),
 		cmocka_unit_test(gpfs_is_named_where_it_is_mounted),
 	};
 

@@ -345,6 +345,62 @@ static void mounts_are_found_by_id(void **unused)
 	assert_string_equal(point, "/a-very-long-mo");
 }
 
+static void mounts_are_found_by_path(void **unused)
+{
+	static const char text[] = "27 1 254:0 / / rw - ext4 /dev/vda rw\n"
+				   "36 27 98:0 / /mnt/my\\040disk rw - nfs4 srv:/x rw\n"
+				   "37 27 98:0 / /mnt rw - tmpfs none rw\n"
+				   "38 27\n"
+				   "39 27 0:1 / /mnt rw - tmpfs none rw\n";
+
+	(void)unused;
+	assert_int_equal(mountinfo_of_path(text, "/"), 27);
+	assert_int_equal(mountinfo_of_path(text, "/mnt/my disk/a"), 36);
+	assert_int_equal(mountinfo_of_path(text, "/mnt/my disk"), 36);
+	assert_int_equal(mountinfo_of_path(text, "/mnt/my diskette"), 39);
+	assert_int_equal(mountinfo_of_path(text, "/mntx"), 27);
+	assert_int_equal(mountinfo_of_path("38 27\n", "/mnt"), 0);
+	assert_int_equal(mountinfo_of_path("", "/"), 0);
+}
+
+/* The file system of the job's working directory, which is asked once more at the end, but not
+ * waited for when it hangs. */
+static void the_working_directory_is_asked_at_the_end(void **unused)
+{
+	const pid_t self = getpid();
+	struct node n = { .env = { .interval_ns = 1000 * NS_PER_S,
+				   .roots = &self,
+				   .nroots = 1,
+				   .launched = true } };
+	const struct event *work;
+	char here[PATH_MAX];
+	int64_t before;
+	void *state;
+
+	(void)unused;
+	assert_non_null(getcwd(here, sizeof here));
+	assert_int_equal(chdir("/proc/sys"), 0);
+	setenv("TMPDIR", "/proc/net", 1);
+	open_here(&n, &state);
+	read_told(&n, state, 2);
+	work = find_event(&n, EVENT_LABEL, "work");
+	assert_string_equal(work->text, "/proc/sys");
+	assert_string_equal(node_instance_name(&n, work->id), "/proc");
+	assert_int_equal(find_event(&n, EVENT_LABEL, "temporary")->id, work->id);
+	signal_children(SIGSTOP);
+	sample_begin(&n.sample, 2, 2);
+	n.sample.last = true;
+	before = clock_mono_ns();
+	source_filesystem.read(state, &n.sample);
+	before = clock_mono_ns() - before;
+	assert_true(before >= 50 * NS_PER_MS);
+	assert_true(before < 4 * NS_PER_S);
+	assert_true(node_value(&n, "filesystem.size_bytes", "/") > 0);
+	close_here(&n, state);
+	assert_int_equal(chdir(here), 0);
+	unsetenv("TMPDIR");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +414,8 @@ int main(void)
 		cmocka_unit_test(a_stopped_helper_is_not_waited_for),
 		cmocka_unit_test(the_helper_ends_with_its_parent),
 		cmocka_unit_test(mounts_are_found_by_id),
+		cmocka_unit_test(mounts_are_found_by_path),
+		cmocka_unit_test(the_working_directory_is_asked_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ static void a_sum_recovers_when_its_parts_do(void **unused)
 	one_close(&x);
 }
 
-/* However many adapters, at most 8 files of traffic and 8 others are read in a sample. */
+/* A sum of 8 files is the only thing beside traffic that is read in a sample. */
 static void sums_are_read_one_at_a_time(void **unused)
 {
 	static const char *const sums[] = {

@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* In thousandths of a core, for each second: what ran, and what waited for a core; for every other
- * row how many threads wanted one, NULL: not told. */
-static struct summary story_of(const int *ran, const int *waited, const int *threads)
+ * row how many threads wanted one, NULL: not told; and how much ran on the node, others included.
+ */
+static struct summary story_on(int node, const int *ran, const int *waited, const int *threads)
 {
 	struct synthetic *x = synthetic_new(1);
 	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
@@ -16,22 +17,30 @@ static struct summary story_of(const int *ran, const int *waited, const int *thr
 	uint32_t running =
 		threads ? metric(x, "job.threads_running_count", NULL, KIND_GAUGE, UNIT_COUNT) : 0;
 	uint32_t running_series = threads ? series(x, 1, running, 0) : 0;
+	uint32_t used = metric(x, "node.cpu_used_cores", NULL, KIND_GAUGE, UNIT_CORES);
+	uint32_t used_series = series(x, 1, used, 0);
 	int64_t cpu_ms = 0, queue_ms = 0;
 	struct summary s;
 
 	meta_int(x, 1, "node.cores_allowed", 4);
-	x->metric[cpu].row.div = x->metric[queue].row.div = 1000;
+	x->metric[cpu].row.div = x->metric[queue].row.div = x->metric[used].row.div = 1000;
 	for (int row = 0; row < ROWS; row++) {
 		cpu_ms += row ? ran[row - 1] : 0;
 		queue_ms += row && waited ? waited[row - 1] : 0;
 		put(x, cpu_series, row, cpu_ms);
 		put(x, queue_series, row, queue_ms);
+		put(x, used_series, row, node);
 		if (threads && row % 2 == 0)
 			put(x, running_series, row, threads[row / 2]);
 	}
 	s = made(x);
 	free(x);
 	return s;
+}
+
+static struct summary story_of(const int *ran, const int *waited, const int *threads)
+{
+	return story_on(4000, ran, waited, threads);
 }
 
 static bool says(const struct summary *s, const char *rule)
@@ -239,17 +248,19 @@ static void test_threads_that_end_did_not_wait(void **state)
 	summary_free(&s);
 }
 
-/* The job may use four cores. */
+/* The job may use four cores, of which others use three. */
 static void test_waits_for_others_are_told_from_those_for_each_other(void **state)
 {
 	static const struct {
-		int ran, waited;
+		int node, ran, waited;
 		double taken_s, crowded_cores;
 	} cases[] = {
-		{ 4000, 4000, 0, 4 },    /* eight threads that have all cores */
-		{ 1000, 7000, 60, 1 },   /* eight that have one, as others have three */
-		{ 3500, 1500, 10, 3.5 }, /* five, nearly all */
-		{ 1000, 1000, 20, NAN }, /* two of which one runs */
+		{ 4000, 4000, 4000, 0, 4 },    /* eight threads that have all cores */
+		{ 4000, 1000, 7000, 60, 1 },   /* eight that have one, as others have three */
+		{ 4000, 3500, 1500, 10, 3.5 }, /* five, nearly all */
+		{ 4000, 1000, 1000, 20, NAN }, /* two of which one runs */
+		{ 1000, 1000, 7000, 0, 1 },    /* eight that have one, and nobody has the others */
+		{ 1500, 1000, 1000, 10, NAN }, /* two of which one runs, and others now and then */
 	};
 	int ran[ROWS - 1], waited[ROWS - 1];
 
@@ -259,7 +270,7 @@ static void test_waits_for_others_are_told_from_those_for_each_other(void **stat
 
 		fill(ran, 0, ROWS - 1, cases[i].ran);
 		fill(waited, 0, ROWS - 1, cases[i].waited);
-		s = story_of(ran, waited, NULL);
+		s = story_on(cases[i].node, ran, waited, NULL);
 		assert_true(fabs(s.story.taken_s - cases[i].taken_s) < 0.01);
 		assert_int_equal(isnan(s.story.crowded_cores), isnan(cases[i].crowded_cores));
 		assert_false(fabs(s.story.crowded_cores - cases[i].crowded_cores) > 0.01);
@@ -267,7 +278,99 @@ static void test_waits_for_others_are_told_from_those_for_each_other(void **stat
 	}
 }
 
+/* So many threads that they were looked at before they ran and after it, and never between: what is
+ * ready to run on the node tells, less what others have. */
+/* 201 threads on two cores, which nobody looks at while they work. */
+static struct summary unseen_threads(bool ready_is_known)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t queue = metric(x, "job.run_queue_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t running = metric(x, "job.threads_running_count", NULL, KIND_GAUGE, UNIT_COUNT);
+	uint32_t count = metric(x, "job.threads_count", NULL, KIND_GAUGE, UNIT_COUNT);
+	uint32_t ready = metric(x, "node.procs_running", NULL, KIND_GAUGE, UNIT_COUNT);
+	uint32_t cpu_series = series(x, 1, cpu, 0), queue_series = series(x, 1, queue, 0);
+	uint32_t running_series = series(x, 1, running, 0), count_series = series(x, 1, count, 0);
+	uint32_t ready_series = series(x, 1, ready, 0);
+	struct summary s;
+
+	meta_int(x, 1, "node.cores_allowed", 2);
+	meta_int(x, 1, "node.cores_present", 2);
+	for (int row = 0; row < ROWS; row++) {
+		bool at_work = row > 0 && row < ROWS - 1;
+
+		put(x, cpu_series, row, row);
+		put(x, count_series, row, at_work ? 201 : 0);
+		if (ready_is_known || !at_work)
+			put(x, ready_series, row, at_work ? 190 : 7);
+		if (at_work)
+			continue;
+		put(x, running_series, row, 0);
+		put(x, queue_series, row, 0);
+	}
+	s = made(x);
+	free(x);
+	return s;
+}
+
+static void test_threads_that_are_too_many_to_look_at_are_estimated(void **state)
+{
+	struct summary s = unseen_threads(true);
+
+	(void)state;
+	assert_true(s.host_threads_running_peak == 183);
+	assert_true(fabs(s.story.waited_s - 19 * 182) < 1);
+	assert_true(says(&s, "oversubscribed"));
+	assert_false(says(&s, "single-core"));
+	summary_free(&s);
+}
+
+static void test_what_was_ready_is_not_made_up(void **state)
+{
+	struct summary s = unseen_threads(false);
+
+	(void)state;
+	assert_false(s.story.waited_s > 0);
+	summary_free(&s);
+}
+
 /* Cores, if known, work from second 4 to 6 and at 17; a GPU, if there is one, from 2 to 12. */
+/* 50 processes got one core of two, others the rest, and for 12 s nobody looked at any of them. */
+static struct summary unseen_for_long(int ready_of_others)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t running = metric(x, "job.threads_running_count", NULL, KIND_GAUGE, UNIT_COUNT);
+	uint32_t ready = metric(x, "node.procs_running", NULL, KIND_GAUGE, UNIT_COUNT);
+	uint32_t cpu_series = series(x, 1, cpu, 0), running_series = series(x, 1, running, 0);
+	uint32_t ready_series = series(x, 1, ready, 0);
+	struct summary s;
+
+	meta_int(x, 1, "node.cores_allowed", 2);
+	meta_int(x, 1, "node.cores_present", 2);
+	for (int row = 0; row < ROWS; row++) {
+		put(x, cpu_series, row, row);
+		put(x, ready_series, row, row > 0 && row < 13 ? 57 : ready_of_others);
+		if (row < 1 || row > 12)
+			put(x, running_series, row, row > 0 && row < ROWS - 1);
+	}
+	s = made(x);
+	free(x);
+	return s;
+}
+
+static void test_one_core_is_no_serial_phase_where_more_were_ready_unseen(void **state)
+{
+	struct summary s = unseen_for_long(7);
+
+	(void)state;
+	assert_true(s.story.serial_s < 9);
+	summary_free(&s);
+	s = unseen_for_long(57); /* they were others' */
+	assert_true(s.story.serial_s > 19);
+	summary_free(&s);
+}
+
 static struct summary with_a_gpu(bool is_there, bool cores_known)
 {
 	struct synthetic *x = synthetic_new(1);
@@ -349,6 +452,9 @@ int main(void)
 		cmocka_unit_test(test_who_sleeps_now_and_then_did_not_wait),
 		cmocka_unit_test(test_threads_that_end_did_not_wait),
 		cmocka_unit_test(test_waits_for_others_are_told_from_those_for_each_other),
+		cmocka_unit_test(test_threads_that_are_too_many_to_look_at_are_estimated),
+		cmocka_unit_test(test_what_was_ready_is_not_made_up),
+		cmocka_unit_test(test_one_core_is_no_serial_phase_where_more_were_ready_unseen),
 		cmocka_unit_test(test_time_in_which_gpus_work_is_not_idle),
 		cmocka_unit_test(test_idle_time_is_told_once),
 		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),

@@ -61,7 +61,7 @@ static const char *printed(const struct summary *s, char *text, size_t size)
 	static const char margin[] = "\n            ";
 	FILE *out = fmemopen(text, size, "w");
 
-	summary_print(s, out, false, 0);
+	summary_print(s, out, false);
 	fclose(out);
 	for (char *at; (at = strstr(text, margin));) {
 		*at = ' ';

@@ -38,13 +38,16 @@ static void make_job(struct fixture *f)
 	rules_free(rules);
 }
 
-static char *printed(const struct summary *s, bool colour, unsigned lines)
+static char *printed(const struct summary *s, bool colour, bool brief)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	summary_print(s, out, colour, lines);
+	if (brief)
+		summary_print_brief(s, out, colour, true);
+	else
+		summary_print(s, out, colour);
 	fclose(out);
 	return text;
 }
@@ -65,7 +68,7 @@ static void test_the_whole_summary(void **state)
 
 	(void)state;
 	make_job(&f);
-	text = printed(&f.s, false, 15);
+	text = printed(&f.s, false, false);
 	assert_string_equal(
 		text,
 		"sonde       exit code 0 after 1 min 12 s: make -j2\n"
@@ -73,8 +76,8 @@ static void test_the_whole_summary(void **state)
 		"good        The cores were well used: 1.85 cores of 2 on average.\n"
 		"cores       1.85 of 2 used on average, 2.01 at most\n"
 		"memory peak 1.2 GiB of 8.0 GiB (sampled PSS, an estimate)\n"
-		"CPU time    2 min 14 s (user 1 min 50 s, system 24.0 s); 99 % known by process\n"
-		"counted by  wait4 totals\n"
+		"CPU time    2 min 14 s (user 1 min 50 s, system 24.0 s); 0.9 % of it by\n"
+		"            processes too short to sample\n"
 		"processes   812 started, 12 at a time; CPU: cc1 1 min 40 s, ld 10.0 s\n"
 		"I/O         120.0 MiB read, 300.0 MiB written\n"
 		"monitor     Sonde took 120 ms of CPU (0.2 % of a core), 2.1 MiB; samples: 73,\n"
@@ -91,7 +94,7 @@ static void test_what_is_not_known_is_left_out(void **state)
 	(void)state;
 	fixture_init(&f, "");
 	f.s.path = "x";
-	text = printed(&f.s, false, 15);
+	text = printed(&f.s, false, false);
 	assert_string_equal(text, "sonde       end not seen\n"
 				  "recording   x; next: sonde report x\n");
 	free(text);
@@ -105,7 +108,7 @@ static void test_a_path_that_looks_like_an_option_can_be_pasted(void **state)
 	(void)state;
 	fixture_init(&f, "");
 	f.s.path = "-dash";
-	text = printed(&f.s, false, 15);
+	text = printed(&f.s, false, false);
 	assert_non_null(strstr(text, "next: sonde report ./-dash\n"));
 	free(text);
 }
@@ -121,7 +124,7 @@ static void test_commands_without_a_count_of_processes(void **state)
 	f.s.path = "x";
 	f.s.commands = commands;
 	f.s.ncommands = 1;
-	text = printed(&f.s, false, 15);
+	text = printed(&f.s, false, false);
 	assert_non_null(strstr(text, "\nprocesses   CPU: cc1 1 min 40 s\n"));
 	free(text);
 }
@@ -134,11 +137,11 @@ static void test_a_bound_is_labelled_as_one(void **state)
 	(void)state;
 	make_job(&f);
 	f.s.processes_at_most = 7612;
-	text = printed(&f.s, false, 0);
+	text = printed(&f.s, false, false);
 	assert_non_null(strstr(text, "  812 seen to start (at most 7612 did), 12 at a time"));
 	free(text);
 	f.s.processes_at_most = INFINITY;
-	text = printed(&f.s, false, 0);
+	text = printed(&f.s, false, false);
 	assert_non_null(strstr(text, "  812 seen to start, 12 at a time"));
 	free(text);
 }
@@ -150,16 +153,16 @@ static void test_energy_says_its_kind(void **state)
 
 	(void)state;
 	make_job(&f);
-	text = printed(&f.s, false, 0);
+	text = printed(&f.s, false, false);
 	assert_null(strstr(text, "energy"));
 	free(text);
 	f.s.energy_j = 57500;
 	f.s.energy_of = "processors";
-	text = printed(&f.s, false, 0);
+	text = printed(&f.s, false, false);
 	assert_non_null(strstr(text, "\nenergy      57.5 kJ measured (processors)\n"));
 	free(text);
 	f.s.energy_job_j = 8300;
-	text = printed(&f.s, false, 0);
+	text = printed(&f.s, false, false);
 	assert_non_null(strstr(text, "\nenergy      57.5 kJ measured (processors); the job's share "
 				     "by CPU time,\n            apportioned: 8.3 kJ\n"));
 	free(text);
@@ -177,7 +180,7 @@ static void test_asked_for_is_shown_before_present(void **state)
 	f.s.path = "x";
 	f.s.survivors = "sleep (12)";
 	f.s.peak_memory_kind = "rss";
-	text = printed(&f.s, false, 15);
+	text = printed(&f.s, false, false);
 	assert_non_null(strstr(text, "sonde       killed by signal 9 after 1.00 s on 2 nodes\n"));
 	assert_non_null(
 		strstr(text, "3.10 of the 64 asked for used on average (affinity allows 64)\n"));
@@ -188,26 +191,34 @@ static void test_asked_for_is_shown_before_present(void **state)
 	free(text);
 }
 
-static void test_never_more_lines_than_allowed(void **state)
+static void test_the_brief_summary(void **state)
 {
 	struct fixture f;
+	char *text;
 
 	(void)state;
 	make_job(&f);
-	for (int i = 0; i < 20; i++)
-		f.s.verdicts[i] = (struct summary_verdict){
-			.severity = SEVERITY_WARN,
-			.sentence =
-				"A sentence that is so long that it takes more than one line of "
-				"eighty columns."
-		};
-	f.s.nverdicts = 20;
-	for (unsigned lines = 1; lines < 60; lines++) {
-		char *text = printed(&f.s, false, lines);
-
-		assert_true(lines_of(text) <= lines);
-		free(text);
-	}
+	account_make(
+		&f.s.account,
+		&(struct account_figures){
+			.wall_s = 72.4, .cores = 2, .cpu_s = 134, .user_s = 110, .system_s = 24 });
+	text = printed(&f.s, false, true);
+	assert_string_equal(
+		text,
+		"sonde       exit code 0 after 1 min 12 s: make -j2\n"
+		"good        The cores were well used: 1.85 cores of 2 on average.\n"
+		"unsure      Cannot tell if it waited on disk: no I/O pressure, no iowait.\n"
+		"time        [##################++++  ] computing 93 % (kernel 17 %), idle 7 %\n"
+		"used        1.85 of 2 cores, 1.2 of 8 GiB memory, read 120 MiB, wrote 300 MiB\n"
+		"recording   sonde_1; next: sonde show --all, sonde report\n");
+	free(text);
+	f.s.wall_s = 1.9; /* too short a job for what cannot be told */
+	f.s.gpus = 4;
+	f.s.gpus_used = 1;
+	text = printed(&f.s, false, true);
+	assert_null(strstr(text, "unsure"));
+	assert_non_null(strstr(text, "GiB memory, 1 of 4 GPUs, read"));
+	free(text);
 }
 
 static void test_verdicts_that_do_not_fit_are_counted(void **state)
@@ -221,16 +232,33 @@ static void test_verdicts_that_do_not_fit_are_counted(void **state)
 		f.s.verdicts[i] = (struct summary_verdict){ .severity = SEVERITY_BAD,
 							    .sentence = "It went wrong." };
 	f.s.nverdicts = 9;
-	text = printed(&f.s, false, 15);
-	assert_int_equal(lines_of(text), 15);
-	assert_non_null(strstr(text,
-			       "problem     It went wrong.\n            and 5 more: sonde show\n"
-			       "cores "));
-	assert_non_null(strstr(text, "recording   sonde_1"));
+	text = printed(&f.s, false, true);
+	assert_int_equal(lines_of(text), 6);
+	assert_non_null(strstr(text, "problem     It went wrong.\nproblem     It went wrong.\n"
+				     "            and 7 more: sonde show --all\nused "));
 	free(text);
-	text = printed(&f.s, false, 0);
+	text = printed(&f.s, false, false);
 	assert_int_equal(lines_of(text), 19);
-	assert_null(strstr(text, "more: sonde show"));
+	assert_null(strstr(text, " more: sonde show"));
+	free(text);
+}
+
+static void test_the_first_verdict_is_whole_however_long(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	for (uint32_t i = 0; i < 2; i++) {
+		f.s.verdicts[i] = (struct summary_verdict){ .severity = SEVERITY_WARN };
+		for (int n = 0; n < 30; n++)
+			memcpy(f.s.verdicts[i].sentence + (size_t)n * 10, "nine words", 10);
+	}
+	f.s.nverdicts = 2;
+	text = printed(&f.s, false, true);
+	assert_int_equal(lines_of(text), 1 + 5 + 1 + 2);
+	assert_non_null(strstr(text, "and 1 more: sonde show --all\n"));
 	free(text);
 }
 
@@ -241,10 +269,12 @@ static void test_no_line_is_wider_than_the_terminal(void **state)
 
 	(void)state;
 	make_job(&f);
-	text = printed(&f.s, false, 0);
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		assert_true(strlen(line) <= LINES_COLUMNS);
-	free(text);
+	for (int brief = 0; brief < 2; brief++) {
+		text = printed(&f.s, false, brief);
+		for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+			assert_true(strlen(line) <= LINES_COLUMNS);
+		free(text);
+	}
 }
 
 static void test_colour_only_when_asked(void **state)
@@ -254,11 +284,17 @@ static void test_colour_only_when_asked(void **state)
 
 	(void)state;
 	make_job(&f);
-	text = printed(&f.s, false, 15);
+	text = printed(&f.s, false, false);
 	assert_null(strchr(text, '\033'));
 	free(text);
-	text = printed(&f.s, true, 15);
+	text = printed(&f.s, true, false);
 	assert_non_null(strstr(text, "\033[32mgood        \033[0mThe cores"));
+	free(text);
+	account_make(&f.s.account,
+		     &(struct account_figures){ .wall_s = 72.4, .cores = 2, .cpu_s = 134 });
+	text = printed(&f.s, true, true); /* colours take no column */
+	assert_non_null(strstr(text, "[\033[32m####"));
+	assert_non_null(strstr(text, "] computing 93 %, idle 7 %\n"));
 	free(text);
 }
 
@@ -276,7 +312,7 @@ static void test_hostile_text_is_harmless(void **state)
 	f.s.commands = commands;
 	f.s.ncommands = 1;
 	snprintf(f.s.verdicts[0].sentence, sizeof f.s.verdicts[0].sentence, "x\033[5my\n");
-	text = printed(&f.s, false, 0);
+	text = printed(&f.s, false, false);
 	for (const char *c = text; *c; c++)
 		assert_true((*c >= ' ' && *c < 0x7f) || *c == '\n');
 	assert_non_null(strstr(text, "exit code 0 after 1 min 12 s: \\x1b[2J\\nrm\\xff \\u202e\n"));
@@ -295,7 +331,7 @@ static void test_long_names_are_cut(void **state)
 	memset(name, 'x', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
 	f.s.command = f.s.survivors = f.s.mechanisms = name;
-	text = printed(&f.s, false, 15);
+	text = printed(&f.s, false, false);
 	assert_true(lines_of(text) <= 15);
 	assert_true(strlen(text) < 2000);
 	assert_non_null(strstr(text, "recording   sonde_1"));
@@ -312,8 +348,9 @@ int main(void)
 		cmocka_unit_test(test_a_bound_is_labelled_as_one),
 		cmocka_unit_test(test_energy_says_its_kind),
 		cmocka_unit_test(test_asked_for_is_shown_before_present),
-		cmocka_unit_test(test_never_more_lines_than_allowed),
+		cmocka_unit_test(test_the_brief_summary),
 		cmocka_unit_test(test_verdicts_that_do_not_fit_are_counted),
+		cmocka_unit_test(test_the_first_verdict_is_whole_however_long),
 		cmocka_unit_test(test_no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(test_colour_only_when_asked),
 		cmocka_unit_test(test_hostile_text_is_harmless),

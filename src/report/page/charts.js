@@ -31,14 +31,14 @@ function decodeNumbers(spec, n) {
 }
 
 /* A metric read less often than the others has absences between all its values: those are joined
- * (undefined), longer ones are gaps (null). */
-function joined(values) {
+ * (undefined), longer ones are gaps (null). What a job says now and then has no gaps. */
+function joined(values, always) {
 	const at = [];
 	values.forEach((v, i) => v !== null && at.push(i));
 	const steps = at.slice(1).map((i, k) => i - at[k]).sort((a, b) => a - b);
 	const usual = steps.length ? steps[steps.length >> 1] : 1;
-	for (let k = 1; usual > 1 && k < at.length; k++)
-		if (at[k] - at[k - 1] < 2 * usual) values.fill(undefined, at[k - 1] + 1, at[k]);
+	for (let k = 1; (always || usual > 1) && k < at.length; k++)
+		if (always || at[k] - at[k - 1] < 2 * usual) values.fill(undefined, at[k - 1] + 1, at[k]);
 	return values;
 }
 
@@ -46,6 +46,7 @@ class Node {
 	constructor(spec, index) {
 		this.spec = spec;
 		this.index = index;
+		this.id = spec.id ?? -1;
 		this.x = Array.from(decodeBase64(spec.x, Float64Array));
 		this.cache = new Map();
 	}
@@ -53,8 +54,12 @@ class Node {
 		const series = this.spec.series[metric];
 		if (!series || series[which] === undefined || series[which] === null) return null;
 		const key = metric + ' ' + which;
-		if (!this.cache.has(key)) this.cache.set(key, joined(decodeNumbers(series[which], this.x.length)));
+		if (!this.cache.has(key)) this.cache.set(key, joined(decodeNumbers(series[which], this.x.length), metric.startsWith('own:')));
 		return this.cache.get(key);
+	}
+	/* Whether an event of the data is this node's; of all nodes together each is. */
+	has(event) {
+		return this.id < 0 || event.node === this.id;
 	}
 	/* Index of the sample nearest to a time. */
 	nearest(time) {
@@ -108,6 +113,9 @@ function timeAxis() {
 	};
 }
 
+/* More would hide what is drawn. */
+const MARKS_PAINTED = 60;
+
 /* Lines are told apart without colours, too. */
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [1, 5]];
 
@@ -121,7 +129,7 @@ function paintEvents(u, view, node) {
 	ctx.clip();
 	ctx.fillStyle = colour('ink');
 	view.data.spans.forEach((span, i) => {
-		if (span.node !== node.index) return;
+		if (node.id < 0 || !node.has(span)) return;
 		const from = at(span.from), to = at(span.to ?? node.spec.end);
 		ctx.globalAlpha = i % 2 ? 0.05 : 0.1;
 		ctx.fillRect(from, top, to - from, height);
@@ -131,8 +139,8 @@ function paintEvents(u, view, node) {
 	ctx.fillStyle = colour('soft');
 	ctx.lineWidth = ratio;
 	ctx.setLineDash([3 * ratio, 3 * ratio]);
-	for (const mark of view.data.marks) {
-		if (mark.node !== node.index) continue;
+	const marks = view.data.marks.filter((mark) => node.has(mark));
+	for (const mark of marks.length > MARKS_PAINTED ? [] : marks) {
 		const x = at(mark.at);
 		ctx.beginPath();
 		ctx.moveTo(x, top);
@@ -156,10 +164,9 @@ function paintProof(u, view, lines) {
 	ctx.clip();
 	ctx.strokeStyle = ctx.fillStyle = colour('bad');
 	ctx.lineWidth = 1.5 * ratio;
-	if (proof.to > proof.from) {
-		const from = u.valToPos(proof.from, 'x', true), to = u.valToPos(proof.to, 'x', true);
-		ctx.strokeRect(from, top + ratio, to - from, height - 2 * ratio);
-	}
+	const [first, last] = proof.to > proof.from ? [proof.from, proof.to] : view.full;
+	const from = u.valToPos(first, 'x', true), to = u.valToPos(last, 'x', true);
+	ctx.strokeRect(from, top + ratio, to - from, height - 2 * ratio);
 	if (proof.threshold !== undefined) {
 		const y = u.valToPos(proof.threshold, 'y', true);
 		ctx.setLineDash([6 * ratio, 4 * ratio]);
@@ -225,6 +232,7 @@ class Panel {
 		this.note = element('span', { className: 'note' });
 		this.head = element('div', { className: 'chart-head' }, element('h3', { textContent: title }), this.host, this.note, this.reading);
 		this.root = element('section', { className: 'chart panel', id: 'chart-' + id + (slot ? '-beside' : '') }, this.head, this.plotBox);
+		this.root.setAttribute('role', 'group');
 		this.root.setAttribute('aria-label', title);
 	}
 
@@ -262,6 +270,7 @@ class Chart {
 			element('div', { className: 'chart-head' }, element('h3', { textContent: spec.title }), this.host,
 				element('span', { className: 'note', textContent: [spec.note, layers > 1 ? 'layers from bottom to top' : ''].filter(Boolean).join('; ') }), this.reading),
 			this.legend, this.plotBox);
+		this.root.setAttribute('role', 'group');
 		this.root.setAttribute('aria-label', spec.title);
 	}
 
@@ -270,12 +279,16 @@ class Chart {
 		this.host.textContent = this.view.other ? node.spec.host : '';
 		let lines = 0;
 		this.lines = this.spec.lines.map((line) => ({ ...valuesOf(line, node), dash: line.role === 'stack' ? [] : DASHES[lines++ % DASHES.length] }));
-		this.hasData = this.lines.some((l) => l.values);
+		/* As on paper. */
+		this.tooFew = node.x.length < 3 && !isOwn(this.spec) && this.lines.some((l) => l.values);
+		this.hasData = !this.tooFew && this.lines.some((l) => l.values);
 		const limit = this.spec.limit && node.spec[this.spec.limit.of];
 		if (limit && this.hasData)
 			this.lines.push({ label: this.spec.limit.label, colour: 'soft', role: 'limit', dash: [5, 5], values: new Array(node.x.length).fill(limit) });
 		const layers = stacked(this.lines.filter((l) => l.role === 'stack' && l.values).map((l) => l.values), node.x);
 		const largest = (values) => values.reduce((most, v) => (v > most ? v : most), 0);
+		const least = (values) => values.reduce((most, v) => (v < most ? v : most), 0);
+		this.low = Math.min(0, ...this.lines.flatMap((l) => [l.values, l.least]).filter(Boolean).map(least));
 		this.high = Math.max(0, ...layers.map(largest), ...this.lines.filter((l) => l.role !== 'stack').flatMap((l) => [l.values, l.max]).filter(Boolean).map(largest));
 	}
 
@@ -292,9 +305,14 @@ class Chart {
 		this.draw();
 	}
 
-	emptyText() {
+	/* Why there is nothing to draw. */
+	reason() {
 		const reasons = [...new Set(this.spec.lines.map((l) => this.node.spec.missing[l.metric]))].filter(Boolean);
-		return element('p', { className: 'empty', textContent: 'Nothing to draw: ' + (reasons.join('; ') || 'this recording has none of these metrics') + '.' });
+		return this.tooFew ? 'too few samples' : reasons.join('; ') || 'this recording has none of these metrics';
+	}
+
+	emptyText() {
+		return element('p', { className: 'empty', textContent: 'Nothing to draw: ' + this.reason() + '.' });
 	}
 
 	/* What has values, then what was zero throughout, then what is missing and why. */
@@ -321,13 +339,14 @@ class Chart {
 			button.ariaPressed = String(!this.hidden.has(line.label));
 			this.draw();
 		});
-		return element('li', {}, button);
+		return element('li', { className: line.metric && this.view.proof?.metric === line.metric ? 'proved' : '' }, button);
 	}
 
 	draw() {
 		if (this.plot) this.plot.destroy();
 		const shown = this.lines.filter((l) => !this.hidden.has(l.label));
 		const layers = shown.filter((l) => l.role === 'stack'), over = shown.filter((l) => l.role !== 'stack');
+		const proved = this.spec.lines.some((l) => l.metric === this.view.proof?.metric) ? this.view.proof.metric : null;
 		const data = [this.node.x], series = [{}], bands = [], dense = this.node.x.length > 300;
 		stacked(layers.map((l) => l.values), this.node.x).forEach((values, i) => {
 			const fill = colour(layers[i].colour);
@@ -336,8 +355,8 @@ class Chart {
 			if (i > 0) bands.push({ series: [i + 1, i], fill });
 		});
 		for (const line of over) {
-			const stroke = colour(line.colour);
-			if (line.max) {
+			const isProved = proved === line.metric, stroke = colour(line.colour) + (proved && !isProved && line.role !== 'limit' ? '70' : '');
+			if (line.max && !(proved && !isProved)) {
 				data.push(line.max);
 				series.push({ class: 'plain', stroke: stroke + '66', width: 1, points: { show: false } });
 			}
@@ -352,8 +371,8 @@ class Chart {
 			}
 			data.push(line.values);
 			series.push({
-				class: line.role === 'limit' ? 'plain' : 'line', stroke, width: line.role === 'limit' ? 1.5 : 2, dash: line.dash.length ? line.dash : undefined,
-				fill: line.role === 'area' ? stroke + '26' : undefined,
+				class: line.role === 'limit' ? 'plain' : 'line', stroke, width: line.role === 'limit' ? 1.5 : isProved ? 3.5 : 2, dash: line.dash.length ? line.dash : undefined,
+				fill: line.role === 'area' ? colour(line.colour) + '26' : undefined,
 				points: { show: (u, i, from, to) => to - from < 40 && line.role !== 'limit', size: 5, fill: stroke },
 			});
 		}
@@ -366,7 +385,7 @@ class Chart {
 		const top = (high) => Math.max(threshold, this.twin ? Math.max(this.high, this.twin.high) : high) * 1.06;
 		this.plot = new uPlot(plotOptions(this.view, this.node, this.spec.height, {
 			series, bands,
-			scales: { y: { range: (u, low, high) => [0, top(high) > 0 ? top(high) : 1] } },
+			scales: { y: { range: (u, low, high) => [this.low * 1.06, top(high) > 0 ? top(high) : this.low < 0 ? 0 : 1] } },
 			hooks: { draw: [(u) => paintProof(u, this.view, this.spec.lines)] },
 			axes: [timeAxis(), {
 				stroke: colour('faint'), font: AXIS_FONT, size: this.view.gutter, gap: 6, space: 34, incrs: unit.steps,

@@ -37,6 +37,8 @@ const UNITS = {
 	hertz: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], 'Hz') },
 	celsius: { steps: STEPS.decimal, text: (v) => digits(v) + ' °C' },
 	per_second: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], '/s') },
+	/* Whatever the job counts: four digits that say something. */
+	own: { steps: [1, 2, 5].flatMap((m) => Array.from({ length: 61 }, (_, i) => m * 10 ** (i - 30))).sort((a, b) => a - b), text: (v) => String(Number(v.toPrecision(4))) },
 	elapsed_seconds: { steps: STEPS.decimal, text: (v) => digits(v) + ' s' },
 	count: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], '').trim() },
 };

@@ -178,14 +178,15 @@ class Heat extends Panel {
 /* All nodes by one metric that is drawn of them. */
 class NodesMap extends Heat {
 	constructor(view) {
-		super(view, 'nodes', 'All nodes');
+		super(view, 'nodes', 'Nodes over time');
 		this.choice = element('select', { id: 'nodes-metric' });
 		this.host.replaceWith(element('label', { htmlFor: 'nodes-metric', className: 'unseen', textContent: 'What the map of nodes shows' }), this.choice);
 		this.choice.addEventListener('change', () => {
 			this.load(this.view.node);
 			this.build();
 		});
-		this.note.textContent = 'click a row, or choose it with the arrow keys and Enter, to open the node';
+		const { nodes_total: all, nodes } = view.data;
+		this.note.textContent = (all > nodes.length ? 'the ' + nodes.length + ' of ' + all + ' nodes that differ most; ' : '') + 'click a row, or choose it with the arrow keys and Enter, to open the node';
 		for (const chart of view.data.charts)
 			for (const line of chart.lines)
 				if (view.nodes.some((n) => n.spec.series[line.metric]) && ![...this.choice.options].some((o) => o.value === line.metric))
@@ -204,7 +205,7 @@ class NodesMap extends Heat {
 	}
 
 	current() {
-		return this.view.node.index;
+		return this.view.node.index < 0 ? null : this.view.node.index;
 	}
 
 	open(row) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bars in lanes: the lives of the processes, shaded by CPU, and the phases of a node. */
+/* Bars in lanes: the processes from start to end, shaded by CPU, and the phases of a node. */
 'use strict';
 
 const LANES_MAX = 32, LANE_HEIGHT = 19;
@@ -35,6 +35,7 @@ class Bars extends Panel {
 		}
 		this.shown = shown;
 		this.plotBox.replaceChildren();
+		this.root.hidden = this.node.id < 0 && !shown.length;
 		this.note.textContent = this.noteOf(shown.length, all);
 		if (!shown.length) {
 			this.plotBox.append(element('p', { className: 'empty', textContent: this.nothing }));
@@ -111,7 +112,7 @@ class Bars extends Panel {
 
 class Lanes extends Bars {
 	constructor(view, slot) {
-		super(view, 'lanes', 'Lives of the processes', slot);
+		super(view, 'lanes', 'Process timeline', slot);
 		this.nothing = 'No process of this node is in the recording.';
 	}
 
@@ -119,13 +120,13 @@ class Lanes extends Bars {
 	bars(node) {
 		return node.spec.processes.map((p) => {
 			const start = Math.max(0, p.start), end = p.end ?? node.spec.end, known = typeof p.cpu === 'number';
-			return { start, end, name: p.name, label: p.name + '[' + p.pid + ']', share: known ? Math.min(1, p.cpu / Math.max(end - start, 0.01)) : null, words: known ? duration(p.cpu) + ' CPU' : 'CPU not known' };
+			return { start, end, name: p.name, label: (p.args ?? p.name) + '[' + p.pid + ']', share: known ? Math.min(1, p.cpu / Math.max(end - start, 0.01)) : null, words: known ? duration(p.cpu) + ' CPU' : 'CPU not known' };
 		});
 	}
 
 	noteOf(shown) {
 		const count = this.node.spec.processes_total;
-		return shown < count ? 'the ' + shown + ' that used most CPU, of ' + count : 'all ' + count + ' processes';
+		return shown < count ? 'the ' + shown + ' that used most CPU, of ' + count : count === 1 ? 'the only process' : 'all ' + count + ' processes';
 	}
 
 	key() {
@@ -153,7 +154,7 @@ class Phases extends Bars {
 
 	/* The longest matter most. */
 	bars(node) {
-		const of = (e) => e.node === node.index;
+		const of = (e) => node.has(e);
 		const spans = this.view.data.spans.filter(of).map((s) => this.bar(s, s.from, s.to ?? node.spec.end, ''));
 		const marks = this.view.data.marks.filter(of).map((m) => this.bar(m, m.at, m.to ?? m.at, '⚑ '));
 		return [...spans, ...marks].sort((a, b) => b.end - b.start - (a.end - a.start));

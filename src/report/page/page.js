@@ -2,10 +2,18 @@
 /* Puts the page together: theme, toolbar, range and cursor, keyboard, sortable tables, print. */
 'use strict';
 
+/* A node without anything. */
+const NOTHING = { host: '', x: '', series: {}, missing: {}, maps: {}, processes: [], processes_total: 0, end: 0 };
+
+/* A chart of the job's own numbers: those come first. */
+const isOwn = (spec) => spec.unit === 'own';
+
 /* What the charts share: the node shown and the one beside it, the visible range, where the cursor is. */
 class View {
 	constructor(data) {
 		this.list = document.getElementById('chart-list');
+		this.absent = element('p', { className: 'soft absent' });
+		this.list.after(this.absent);
 		this.row = this.proof = this.other = null;
 		this.load(data);
 		this.toolbar();
@@ -16,13 +24,19 @@ class View {
 
 	/* New data; the range stays where it was chosen. */
 	load(data) {
-		const index = this.node?.index ?? 0, beside = this.other?.index, whole = this.range === this.full;
+		const index = this.node?.index ?? -1, beside = this.other?.index, whole = this.range === this.full;
 		this.data = data;
 		this.nodes = data.nodes.map((spec, i) => new Node(spec, i));
-		this.node = this.nodes[index] ?? this.nodes[0] ?? new Node({ host: '', x: '', series: {}, missing: {}, maps: {}, processes: [], processes_total: 0, end: 0 }, 0);
+		this.total = data.total ? new Node({ ...NOTHING, host: 'All ' + data.total.hosts + ' nodes together', ...data.total }, -1) : null;
+		this.node = this.at(index);
 		this.other = this.nodes[beside] ?? null;
 		this.full = [0, Math.max(data.end, 0.001)];
 		if (whole) this.range = this.full;
+	}
+
+	/* A node of those in detail; -1: all of them together, of a single one it. */
+	at(index) {
+		return this.nodes[index] ?? this.total ?? this.nodes[0] ?? new Node(NOTHING, 0);
 	}
 
 	get gutter() {
@@ -33,8 +47,9 @@ class View {
 	arrange() {
 		const sides = this.other ? [0, 1] : [0], has = (id) => this.nodes.some((n) => n.spec.maps[id]);
 		const kinds = [
+			...this.data.charts.filter(isOwn).map((spec) => (slot) => new Chart(spec, this, slot)),
 			...(this.data.spans.length || this.data.marks.length ? [(slot) => new Phases(this, slot)] : []),
-			...this.data.charts.map((spec) => (slot) => new Chart(spec, this, slot)),
+			...this.data.charts.filter((spec) => !isOwn(spec)).map((spec) => (slot) => new Chart(spec, this, slot)),
 			...this.data.maps.filter((spec) => has(spec.id)).map((spec) => (slot) => new DeviceMap(spec, this, slot)),
 			(slot) => new Lanes(this, slot),
 		];
@@ -51,8 +66,8 @@ class View {
 	}
 
 	show(index) {
-		this.node = this.nodes[index];
-		if (this.select) this.select.value = index;
+		this.node = this.at(index);
+		if (this.select) this.select.value = this.node.index;
 		this.row = null;
 		this.rebuild();
 	}
@@ -65,8 +80,21 @@ class View {
 	rebuild() {
 		this.width = this.list.clientWidth;
 		for (const part of this.parts) part.load(part.slot ? this.other : this.node);
+		/* A plot takes the width of what is shown. */
+		for (const chart of this.charts) chart.root.hidden = false;
 		for (const part of this.parts) part.build();
+		this.fold();
 		this.status();
+	}
+
+	/* What a node has nothing of is one line below the charts; beside another node it keeps its place. */
+	fold() {
+		const empty = this.charts.filter((chart) => !chart.hasData && !this.other), reasons = new Map();
+		for (const chart of this.charts) chart.root.hidden = empty.includes(chart);
+		for (const chart of empty)
+			if (!chart.spec.id.startsWith('proof-')) reasons.set(chart.reason(), [...(reasons.get(chart.reason()) ?? []), chart.spec.title]);
+		this.absent.textContent = [...reasons].map(([why, titles], i) => (i ? '' : 'Not drawn: ') + titles.join(', ') + ' (' + why + ')').join('; ');
+		this.absent.hidden = !reasons.size;
 	}
 
 	resize() {
@@ -89,8 +117,8 @@ class View {
 		this.now = element('output', { className: 'now' });
 		this.whole = element('button', { type: 'button', textContent: 'Whole run' });
 		this.whole.addEventListener('click', () => this.reset());
-		if (this.nodes.length > 1) {
-			this.select = this.choice('node', 'Node');
+		if (this.total) {
+			this.select = this.choice('node', 'Node', this.total.spec.host);
 			this.select.addEventListener('change', () => this.show(Number(this.select.value)));
 			const other = this.choice('beside', 'beside', 'none');
 			other.addEventListener('change', () => this.beside(Number(other.value)));
@@ -108,7 +136,8 @@ class View {
 
 	/* Zoom to what proves a verdict, mark it in its chart and go there. */
 	prove(proof) {
-		if (proof.node !== undefined && this.nodes[proof.node]) this.show(proof.node);
+		const node = this.nodes.find((n) => n.id === proof.node) ?? (this.total?.spec.series[proof.metric] ? this.total : this.nodes.find((n) => n.spec.series[proof.metric]));
+		if (node && node !== this.node) this.show(node.index);
 		this.proof = proof;
 		this.rebuild();
 		const room = (proof.to - proof.from) * 0.15;
@@ -198,7 +227,13 @@ class View {
 			ArrowRight: (e) => this.step(e.shiftKey ? 10 : 1), ArrowLeft: (e) => this.step(e.shiftKey ? -10 : -1),
 			Home: () => this.step(-this.node.x.length), End: () => this.step(this.node.x.length),
 			'+': () => this.scale(0.5), '=': () => this.scale(0.5), '-': () => this.scale(2),
-			Escape: () => { this.proof = null; this.reset(); return this.cursor(null); },
+			Escape: () => {
+				const proof = this.proof;
+				this.proof = null;
+				if (proof) this.rebuild();
+				this.reset();
+				return this.cursor(null);
+			},
 		};
 		addEventListener('keydown', (e) => e.key === 'Escape' && !e.target.matches('input') && this.keys.Escape());
 	}
@@ -254,10 +289,11 @@ function proofs(view) {
 	const rowOf = (metric) => [...document.querySelectorAll('#metrics th.name')].find((th) => th.textContent === metric);
 	for (const button of document.querySelectorAll('.proof button')) {
 		const { metric, from, to, threshold, node } = button.dataset, number = (text) => (text === undefined ? undefined : Number(text));
-		button.hidden = !view.chartOf(metric) && !rowOf(metric);
+		const isDrawn = () => view.chartOf(metric) || (view.data.charts.some((c) => c.lines.some((l) => l.metric === metric)) && view.nodes.some((n) => n.spec.series[metric]));
+		button.hidden = !isDrawn() && !rowOf(metric);
 		/* One, however often a live page comes here. */
 		button.onclick = () => {
-			if (view.chartOf(metric)) {
+			if (isDrawn()) {
 				view.prove({ metric, from: number(from), to: number(to), threshold: number(threshold), node: number(node) });
 				return;
 			}

@@ -62,15 +62,15 @@ class Processes {
 		this.view = view;
 		this.shown = PROCESSES_AT_ONCE;
 		this.sorted = { column: 1, down: true };
-		const many = view.nodes.length > 1, bytes = unitOf('bytes').text;
+		const many = view.data.nodes_total > 1, bytes = unitOf('bytes').text;
 		this.columns = [
 			{ title: 'Process', isText: true, key: (p) => p.name },
 			{ title: 'CPU time', key: (p) => p.cpu, text: duration },
 			{ title: 'Peak memory (RSS)', key: (p) => p.memory, text: bytes },
 			{ title: 'Read', key: (p) => p.read, text: bytes },
 			{ title: 'Written', key: (p) => p.written, text: bytes },
-			{ title: 'Born at', key: (p) => p.start, text: duration },
-			{ title: 'Lived', key: (p) => (p.end === undefined ? undefined : p.end - p.start), text: duration, none: 'alive at the end' },
+			{ title: 'Started', key: (p) => p.start, text: duration },
+			{ title: 'Ran for', key: (p) => (p.end === undefined ? undefined : p.end - p.start), text: duration, none: 'running at the end' },
 			...(many ? [{ title: 'Node', isText: true, key: (p) => p.host }] : []),
 		];
 		this.table = element('table', { className: 'sortable' }, element('caption'), element('thead', {}, element('tr', {}, ...this.columns.map((c, i) => {
@@ -108,17 +108,17 @@ class Processes {
 
 	fill() {
 		const wanted = this.filter.input.value.toLowerCase(), column = this.columns[this.sorted.column];
-		const found = this.all.filter((p) => (p.name + '[' + p.pid + '] ' + p.host).toLowerCase().includes(wanted));
+		const found = this.all.filter((p) => (p.name + '[' + p.pid + '] ' + (p.args ?? '') + ' ' + p.host).toLowerCase().includes(wanted));
 		found.sort((a, b) => compared(column.key(a), column.key(b), column.isText, this.sorted.down));
 		this.table.tBodies[0].replaceChildren(...found.slice(0, this.shown).map((p) => this.row(p)));
-		this.table.caption.textContent = this.all.length < this.total ? 'The ' + this.all.length + ' that used most CPU, of ' + this.total + '; a name shows its life in the charts' : 'All of them; a name shows its life in the charts';
+		this.table.caption.textContent = this.all.length < this.total ? 'The ' + this.all.length + ' that used most CPU, of ' + this.total + '; click a name to see its time in the charts' : (this.total === 1 ? 'The only one' : 'All of them') + '; click a name to see its time in the charts';
 		this.filter.told.textContent = wanted ? found.length + ' of ' + this.all.length : '';
 		this.more.hidden = found.length <= this.shown;
 		this.more.textContent = found.length - this.shown + ' more';
 	}
 
 	row(p) {
-		const name = element('button', { type: 'button', title: p.name }, p.name, element('span', { className: 'soft', textContent: '[' + p.pid + ']' }));
+		const name = element('button', { type: 'button', title: p.args ?? p.name }, p.args ?? p.name, element('span', { className: 'soft', textContent: '[' + p.pid + ']' }));
 		name.addEventListener('click', () => this.view.life(p));
 		const head = element('th', { scope: 'row', className: 'name' }, name);
 		return element('tr', {}, head, ...this.columns.slice(1).map((c) => {

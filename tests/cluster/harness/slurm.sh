@@ -22,7 +22,7 @@ slurm_conf() { # what every variant has in common
 	local auth='AuthType=auth/none
 CredType=cred/none'
 	[ "$(id -u)" != 0 ] || auth="AuthType=auth/munge
-AuthInfo=socket=$CLUSTER/munge.sock
+AuthInfo=socket=$CLUSTER/munge.sock${CREDENTIAL_SECONDS:+,cred_expire=$CREDENTIAL_SECONDS}
 CredType=cred/munge"
 	cat <<-END
 		ClusterName=sonde
@@ -36,7 +36,7 @@ CredType=cred/munge"
 		SlurmctldLogFile=$CLUSTER/log/slurmctld
 		SlurmdLogFile=$CLUSTER/log/slurmd.%n
 		ProctrackType=proctrack/${PROCTRACK:-linuxproc}
-		TaskPlugin=task/none
+		TaskPlugin=task/${TASKS:-none}
 		SwitchType=switch/none
 		JobAcctGatherType=jobacct_gather/linux
 		AccountingStorageType=accounting_storage/none
@@ -44,7 +44,8 @@ CredType=cred/munge"
 		SchedulerType=sched/backfill
 		SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 		SelectType=select/cons_tres
-		SelectTypeParameters=CR_CPU
+		SelectTypeParameters=CR_CPU${MEMORY:+_Memory}
+		${MEMORY:+DefMemPerNode=$MEMORY}
 		SlurmdParameters=config_overrides
 		ReturnToService=2
 		SlurmctldTimeout=30
@@ -55,7 +56,20 @@ CredType=cred/munge"
 		PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	END
 	# Else slurmd looks for the machine's control groups, and ends where there are none.
-	printf '%s\n' CgroupPlugin=cgroup/v1 CgroupAutomount=no >"$CLUSTER/cgroup.conf"
+	printf '%s\n' CgroupPlugin=cgroup/v1 CgroupAutomount=no ${MEMORY:+ConstrainRAMSpace=yes} >"$CLUSTER/cgroup.conf"
+}
+
+# Control groups that Slurm makes for the jobs of this cluster, of version 1; taken away afterwards. MEMORY (in MiB) limits jobs that ask for none.
+need_cgroups() { # CONTROLLER...
+	local controller node
+	[ "$(id -u)" = 0 ] || skip "not root: Slurm cannot make control groups"
+	for controller; do
+		[ -w "/sys/fs/cgroup/$controller/cgroup.procs" ] || skip "no $controller of control groups of version 1"
+		for node in n1 n2 n3; do
+			[ ! -e "/sys/fs/cgroup/$controller/slurm_$node" ] || skip "another Slurm has control groups of these names here"
+			echo "/sys/fs/cgroup/$controller/slurm_$node" >>"$CLUSTER/cgroups"
+		done
+	done
 }
 
 node_line="CPUs=4 Boards=1 SocketsPerBoard=1 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=2000 State=UNKNOWN"

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ending.h"
+
+#include "core/metric.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TIMED_OUT = 124, NOT_EXECUTABLE = 126, NOT_FOUND = 127, SIGNALS_FROM = 128 };
+
+static const struct {
+	int signal;
+	bool from_outside;
+	const char *why;
+} signals[] = {
+	{ SIGSEGV, false, "it accessed memory that it may not" },
+	{ SIGBUS, false,
+	  "it accessed memory that has nothing behind it, as of a file that was cut or a full "
+	  "/dev/shm" },
+	{ SIGABRT, false,
+	  "it gave up by itself, as after a failed assertion, an uncaught C++ exception or a failed "
+	  "allocation" },
+	{ SIGFPE, false, "an arithmetic error, such as a division by zero" },
+	{ SIGILL, false, "it met an instruction that this processor does not have" },
+	{ SIGSYS, false, "it made a system call that is not permitted here" },
+	{ SIGTRAP, false, "a breakpoint or a failed check" },
+	{ SIGXCPU, false, "it reached its limit of CPU time (ulimit -t)" },
+	{ SIGXFSZ, false, "it reached its limit of the size of a file (ulimit -f)" },
+	{ SIGPIPE, false, "nobody reads any more what it writes" },
+	{ SIGALRM, true, "a timer ended it" },
+	{ SIGKILL, true, "by a user, the batch system or the kernel" },
+	{ SIGTERM, true, "it was asked to end" },
+	{ SIGINT, true, "interrupted, as by Ctrl-C" },
+	{ SIGQUIT, true, "interrupted, as by Ctrl-\\" },
+	{ SIGHUP, true, "its terminal or session was closed" },
+};
+
+/* How a shell and others speak by exit codes. */
+static const struct {
+	int code;
+	const char *why;
+} codes[] = {
+	{ TIMED_OUT, "as timeout says when the time is over" },
+	{ NOT_EXECUTABLE, "as a shell says of what it may not execute" },
+	{ NOT_FOUND, "as a shell says of a command that it does not find" },
+};
+
+static void name_signal(int signal, char *out, size_t size)
+{
+	const char *name = signal > 0 && signal < 128 ? sigabbrev_np(signal) : NULL;
+
+	if (name)
+		snprintf(out, size, "SIG%s", name);
+	else
+		snprintf(out, size, "signal %d", signal);
+}
+
+static const char *why_of_signal(int signal)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if (signals[i].signal == signal)
+			return signals[i].why;
+	return NULL;
+}
+
+static void explain(char *out, size_t size, const char *before, const char *why)
+{
+	size_t n = strlen(out);
+
+	if (why)
+		snprintf(out + n, size - n, "%s%s", before, why);
+}
+
+static void explain_code(struct summary_ending *e, int code)
+{
+	int signal = code > SIGNALS_FROM && code <= SIGNALS_FROM + 64 ? code - SIGNALS_FROM : 0;
+	char name[24];
+
+	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+		if (codes[i].code == code)
+			explain(e->why, sizeof e->why, ", ", codes[i].why);
+	if (!signal)
+		return;
+	name_signal(signal, name, sizeof name);
+	snprintf(e->why, sizeof e->why, ", as a shell says when %s ended what it ran", name);
+	explain(e->why, sizeof e->why, ": ", why_of_signal(signal));
+}
+
+/* " First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */
+static void add_first(struct summary_ending *e, const struct story *y)
+{
+	size_t n = strlen(e->why);
+	char how[48], after[24];
+
+	if (isnan(y->died_pid))
+		return;
+	if (y->died_signal > 0) {
+		snprintf(how, sizeof how, "by ");
+		name_signal((int)y->died_signal, how + 3, sizeof how - 3);
+	} else {
+		snprintf(how, sizeof how, "with exit code %.0f", y->died_code);
+	}
+	unit_format(UNIT_SECONDS, y->died_s, after, sizeof after);
+	snprintf(e->why + n, sizeof e->why - n,
+		 " First to %s: %.60s (pid %.0f), %s after the start, %s%s.",
+		 y->died_signal > 0 ? "die" : "fail", y->died_process, y->died_pid, after, how,
+		 y->died_core > 0 ? ", with a core dump" : "");
+}
+
+void ending_make(struct summary *s)
+{
+	struct summary_ending *e = &s->ending;
+
+	*e = (struct summary_ending){ 0 };
+	if (s->signal > 0) {
+		snprintf(e->words, sizeof e->words, "Killed by ");
+		name_signal((int)s->signal, e->words + 10, sizeof e->words - 10);
+		explain(e->why, sizeof e->why, ": ", why_of_signal((int)s->signal));
+	} else if (s->exit_code >= 0) {
+		snprintf(e->words, sizeof e->words, "%sxit code %.0f",
+			 s->exit_code > 0 ? "Failed: e" : "E", s->exit_code);
+		explain_code(e, (int)s->exit_code);
+	} else {
+		snprintf(e->words, sizeof e->words, "%s",
+			 s->running ? "Running" : "The end was not seen");
+	}
+	explain(e->why, sizeof e->why, "", ".");
+	add_first(e, &s->story);
+}
+
+/* The signal that ended the job, or what a shell says of one; 0: none. */
+static int signal_of(const struct summary *s)
+{
+	if (s->signal > 0)
+		return (int)s->signal;
+	return s->exit_code > SIGNALS_FROM && s->exit_code <= SIGNALS_FROM + 64
+		       ? (int)s->exit_code - SIGNALS_FROM
+		       : 0;
+}
+
+bool ending_is_from_outside(const struct summary *s)
+{
+	int signal = signal_of(s);
+
+	if (s->exit_code == TIMED_OUT)
+		return true;
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if (signals[i].signal == signal)
+			return signals[i].from_outside;
+	return false;
+}

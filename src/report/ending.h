@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ending.h - how a job ended, in words: the one place for them.
+ *
+ * A summary's signal or exit code is named and explained; beside it, the process that ended first
+ * by a signal or failed with the job's own exit code. What is not known is not said.
+ */
+#ifndef SONDE_REPORT_ENDING_H
+#define SONDE_REPORT_ENDING_H
+
+#include "report/summary.h"
+
+/* Fills s->ending from the signal, the exit code and what the story has found. */
+void ending_make(struct summary *s);
+/* Did somebody end it from outside: timeout, a signal that asks to end or kills? */
+bool ending_is_from_outside(const struct summary *s);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/own.h"
+
+#include "base/decimal.h"
+#include "base/escape.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MAX = 40, SPARKS = 24, HALVES_LEAST = 4 };
+
+const char own_counter[] = "program.counter";
+
+static int by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts them. */
+static double middle(double *v, uint64_t n)
+{
+	qsort(v, n, sizeof *v, by_number);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/* ---- the numbers of a mark's words ---- */
+
+struct word {
+	const char *key;
+	size_t length;
+	double value;
+};
+
+/* The next KEY=NUMBER at *at; false: there is none. Of when a mark was seen is no number of the
+ * job's. */
+static bool next_word(const char **at, struct word *w)
+{
+	static const char when[] = "seen_within";
+
+	for (const char *p = *at; *p;) {
+		size_t length = strcspn(p, " \t,;"), key = strcspn(p, " \t,;=");
+		char *end;
+
+		*at = p + length;
+		if (key && key < length && key <= KEY_MAX &&
+		    (key != sizeof when - 1 || strncmp(p, when, key) != 0)) {
+			*w = (struct word){ p, key, decimal_parse(p + key + 1, &end) };
+			if (end == p + length && end > p + key + 1 && isfinite(w->value))
+				return true;
+		}
+		p = *at + strspn(*at, " \t,;");
+		*at = p;
+	}
+	return false;
+}
+
+static struct own_series *series_of(struct own *x, uint32_t node, const char *mark,
+				    const char *name)
+{
+	struct own_series *s;
+
+	for (uint32_t i = 0; i < x->nseries; i++)
+		if (x->series[i].node == node && !x->series[i].mark == !mark &&
+		    !strcmp(x->series[i].name, name))
+			return &x->series[i];
+	if (x->nseries == OWN_SERIES) {
+		x->left_out = true;
+		return NULL;
+	}
+	s = &x->series[x->nseries++];
+	snprintf(s->name, sizeof s->name, "%s", name);
+	s->node = node;
+	s->mark = mark;
+	return s;
+}
+
+/* How many values a point is of, when there will be so many in all. */
+static uint64_t a_point(uint64_t n)
+{
+	return (n + OWN_POINTS - 1) / OWN_POINTS;
+}
+
+static void add_value(struct own_series *s, uint64_t before, uint64_t each, double at_s, double v)
+{
+	uint32_t point = (uint32_t)(before / each);
+	double k = (double)(before % each);
+
+	if (point >= OWN_POINTS)
+		return;
+	s->at_s[point] = (s->at_s[point] * k + at_s) / (k + 1);
+	s->value[point] = (s->value[point] * k + v) / (k + 1);
+	s->npoints = point + 1;
+}
+
+static void see_value(struct own_series *s, double v)
+{
+	s->least = s->n ? fmin(s->least, v) : v;
+	s->most = s->n ? fmax(s->most, v) : v;
+	s->first = s->n ? s->first : v;
+	s->last = v;
+	s->n++;
+}
+
+/* Twice through the marks: how many values each has, then their points. */
+static void take_marks(struct own *x, const struct run *r, const uint64_t *counted, uint64_t *taken)
+{
+	char name[OWN_NAME];
+
+	for (uint32_t i = 1; i < r->nmarks; i++) {
+		const struct run_mark *m = &r->marks[i];
+		const char *at = m->message ? m->message : "";
+		struct word w;
+
+		while (next_word(&at, &w)) {
+			struct own_series *s;
+			ptrdiff_t k;
+
+			snprintf(name, sizeof name, "%.48s %.*s", m->name ? m->name : "",
+				 (int)w.length, w.key);
+			s = series_of(x, m->node, m->name, name);
+			k = s ? s - x->series : 0;
+			if (s && !counted)
+				see_value(s, w.value);
+			else if (s)
+				add_value(s, taken[k]++, a_point(counted[k]),
+					  run_seconds(r, m->node, m->at_ns), w.value);
+		}
+	}
+}
+
+static double change_of(const struct own_series *s)
+{
+	double v[OWN_POINTS];
+	uint32_t half = s->npoints / 2;
+
+	if (s->npoints < HALVES_LEAST)
+		return NAN;
+	memcpy(v, s->value, s->npoints * sizeof *v);
+	return middle(v + s->npoints - half, half) - middle(v, half);
+}
+
+/* ---- from mark to mark ---- */
+
+static bool is_before(const struct run *r, uint32_t i, uint32_t node, const char *name)
+{
+	return r->marks[i].node == node && !strcmp(r->marks[i].name, name);
+}
+
+static bool has_laps(const struct own *x, uint32_t node, const char *name)
+{
+	for (uint32_t i = 0; i < x->nlaps; i++)
+		if (x->laps[i].node == node && !strcmp(x->laps[i].mark, name))
+			return true;
+	return false;
+}
+
+/* room: of as many as there are marks. Of those of a name that begin at i. */
+static void add_laps(struct own *x, const struct run *r, uint32_t i, double *room)
+{
+	const struct run_mark *first = &r->marks[i];
+	double last_s = run_seconds(r, first->node, first->at_ns);
+	struct own_laps *l = &x->laps[x->nlaps];
+	uint64_t n = 0, half;
+
+	for (uint32_t k = i + 1; k < r->nmarks; k++) {
+		double at_s = run_seconds(r, r->marks[k].node, r->marks[k].at_ns);
+
+		if (!is_before(r, k, first->node, first->name))
+			continue;
+		if (at_s >= last_s)
+			room[n++] = at_s - last_s;
+		last_s = at_s;
+	}
+	if (n < 2)
+		return;
+	*l = (struct own_laps){ .mark = first->name, .node = first->node, .n = n, .change = NAN };
+	half = n / 2;
+	if (n >= HALVES_LEAST) {
+		double early = middle(room, half), late = middle(room + n - half, half);
+
+		l->change = early > 0 ? late / early - 1 : NAN;
+	}
+	l->median_s = middle(room, n);
+	l->least_s = room[0];
+	l->most_s = room[n - 1];
+	x->nlaps++;
+}
+
+/* Of the first few names: a mark that nobody repeats is looked at once. */
+static int make_laps(struct own *x, const struct run *r)
+{
+	enum { LOOKS = 256 };
+	double *room = calloc(r->nmarks + 1u, sizeof *room);
+	uint32_t looks = 0;
+
+	if (!room)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->nmarks && x->nlaps < OWN_LAPS && looks < LOOKS; i++) {
+		if (!r->marks[i].name || has_laps(x, r->marks[i].node, r->marks[i].name))
+			continue;
+		looks++;
+		add_laps(x, r, i, room);
+	}
+	free(room);
+	return 0;
+}
+
+int own_of_marks(struct own *x, const struct run *r)
+{
+	uint64_t counted[OWN_SERIES] = { 0 }, taken[OWN_SERIES] = { 0 };
+
+	*x = (struct own){ .series = calloc(OWN_SERIES, sizeof *x->series) };
+	if (!x->series)
+		return -ENOMEM;
+	take_marks(x, r, NULL, NULL);
+	for (uint32_t i = 0; i < x->nseries; i++)
+		counted[i] = x->series[i].n;
+	take_marks(x, r, counted, taken);
+	for (uint32_t i = 0; i < x->nseries; i++)
+		x->series[i].change = change_of(&x->series[i]);
+	return make_laps(x, r);
+}
+
+/* ---- counters ---- */
+
+static void take_counter(struct own *x, const struct run *r, const struct traces *t,
+			 const struct trace *c)
+{
+	const struct trace_node *node = &t->node[c->node];
+	const char *name = r->instances[c->instance].name;
+	struct own_series *s;
+	uint64_t n = 0, taken = 0;
+
+	for (uint32_t i = 0; i < node->npoints; i++)
+		n += c->point[i].weight > 0;
+	s = n ? series_of(x, c->node, NULL, name ? name : "") : NULL;
+	if (!s || s->n)
+		return;
+	for (uint32_t i = 0; i < node->npoints; i++) {
+		double mean = trace_mean(&c->point[i]);
+
+		if (isnan(mean))
+			continue;
+		see_value(s, mean);
+		s->least = fmin(s->least, (double)c->point[i].min);
+		s->most = fmax(s->most, (double)c->point[i].max);
+		add_value(s, taken++, a_point(n), node->at[i], mean);
+	}
+	s->change = change_of(s);
+}
+
+void own_add_counters(struct own *x, const struct run *r, const struct traces *t)
+{
+	uint32_t n;
+	const struct trace *c = traces_of(t, own_counter, true, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (c[i].instance)
+			take_counter(x, r, t, &c[i]);
+}
+
+int own_make(struct own *x, struct run *r, struct err *e)
+{
+	struct traces t = { .points = OWN_POINTS };
+	int rc = own_of_marks(x, r);
+
+	if (rc)
+		return err_set(e, rc, "out of memory for the job's own numbers");
+	if (!run_find_metric(r, own_counter))
+		return 0;
+	traces_wish(&t, own_counter, true);
+	rc = traces_read(&t, r, e);
+	if (!rc)
+		own_add_counters(x, r, &t);
+	traces_free(&t);
+	return rc;
+}
+
+void own_free(struct own *x)
+{
+	free(x->series);
+	*x = (struct own){ 0 };
+}
+
+/* ---- in words ---- */
+
+/* Low to high; one colour, one line. */
+static void spark(const struct own_series *s, char *out)
+{
+	static const char *const level[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	uint32_t n = s->npoints < SPARKS ? s->npoints : SPARKS;
+	double range = s->most - s->least;
+
+	*out = '\0';
+	for (uint32_t i = 0; i < n; i++) {
+		double v = s->value[(uint64_t)i * s->npoints / n];
+		double share = range > 0 ? (v - s->least) / range : 0;
+
+		out = stpcpy(out, level[(int)(7 * fmin(fmax(share, 0), 1) + 0.5)]);
+	}
+}
+
+/* A change that is small beside what the values range over is none. */
+static const char *trend(const struct own_series *s)
+{
+	if (isnan(s->change))
+		return "";
+	if (fabs(s->change) <= 0.1 * (s->most - s->least))
+		return "steady";
+	return s->change > 0 ? "rising" : "falling";
+}
+
+static void host_of(const struct run *r, uint32_t node, char out[48])
+{
+	char host[32];
+
+	*out = '\0';
+	if (r->nnodes > 2)
+		snprintf(out, 48, "  on %s",
+			 escape_terminal_into(host, sizeof host, r->nodes[node].host));
+}
+
+static void print_laps(const struct own_laps *l, const struct run *r, FILE *out)
+{
+	char least[32], median[32], most[32], name[24], host[48], change[32] = "";
+
+	host_of(r, l->node, host);
+	if (!isnan(l->change) && fabs(l->change) >= 0.05)
+		snprintf(change, sizeof change, ", later ones %.0f %% %s", fabs(100 * l->change),
+			 l->change > 0 ? "longer" : "shorter");
+	fprintf(out, "  %-22s every %s (median of %llu; %s to %s)%s%s\n",
+		escape_terminal_into(name, sizeof name, l->mark),
+		unit_format(UNIT_SECONDS, l->median_s, median, sizeof median),
+		(unsigned long long)l->n,
+		unit_format(UNIT_SECONDS, l->least_s, least, sizeof least),
+		unit_format(UNIT_SECONDS, l->most_s, most, sizeof most), change, host);
+}
+
+void own_print(const struct own *x, const struct run *r, FILE *out)
+{
+	char name[24], host[48], line[SPARKS * 4 + 1];
+
+	if (!x->nseries && !x->nlaps)
+		return;
+	fprintf(out, "\nthe job's own numbers\n");
+	for (uint32_t i = 0; i < x->nseries; i++) {
+		const struct own_series *s = &x->series[i];
+		const char *how = trend(s);
+
+		spark(s, line);
+		host_of(r, s->node, host);
+		fprintf(out, "  %-22s %s  %.4g to %.4g, last %.4g%s%s%s\n",
+			escape_terminal_into(name, sizeof name, s->name), line, s->least, s->most,
+			s->last, *how ? ", " : "", how, host);
+	}
+	for (uint32_t i = 0; i < x->nlaps; i++)
+		print_laps(&x->laps[i], r, out);
+	if (x->left_out)
+		fprintf(out, "  more are in the recording: sonde export has them\n");
+}
+
+static void series_json(struct json *j, const struct own_series *s, const struct run *r)
+{
+	json_object(j);
+	json_put_text(j, "name", s->name);
+	json_put_text(j, "mark", s->mark);
+	json_put_text(j, "host", r->nodes[s->node].host);
+	json_key(j, "n");
+	json_int(j, (int64_t)s->n);
+	json_put_real(j, "first", s->first);
+	json_put_real(j, "last", s->last);
+	json_put_real(j, "least", s->least);
+	json_put_real(j, "most", s->most);
+	json_put_real(j, "change", s->change);
+	json_object_end(j);
+}
+
+static void laps_json(struct json *j, const struct own_laps *l, const struct run *r)
+{
+	json_object(j);
+	json_put_text(j, "mark", l->mark);
+	json_put_text(j, "host", r->nodes[l->node].host);
+	json_key(j, "n");
+	json_int(j, (int64_t)l->n);
+	json_put_real(j, "least_seconds", l->least_s);
+	json_put_real(j, "median_seconds", l->median_s);
+	json_put_real(j, "most_seconds", l->most_s);
+	json_put_real(j, "change_ratio", l->change);
+	json_object_end(j);
+}
+
+void own_json(struct json *j, const struct own *x, const struct run *r)
+{
+	json_key(j, "own");
+	json_object(j);
+	json_key(j, "series");
+	json_array(j);
+	for (uint32_t i = 0; i < x->nseries; i++)
+		series_json(j, &x->series[i], r);
+	json_array_end(j);
+	json_key(j, "intervals");
+	json_array(j);
+	for (uint32_t i = 0; i < x->nlaps; i++)
+		laps_json(j, &x->laps[i], r);
+	json_array_end(j);
+	json_object_end(j);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own.h - a job's own numbers over time: what its programs counted (sonde_counter), and the
+ * numbers in its marks' words ("epoch loss=0.31"); and how long it took from one mark of a name to
+ * the next.
+ *
+ * Of each recording by itself. Many values become OWN_POINTS, each the mean of those that follow
+ * one another; least, most, first and last are of all. Names are hostile. {0} is empty.
+ */
+#ifndef SONDE_REPORT_OWN_H
+#define SONDE_REPORT_OWN_H
+
+#include "base/json.h"
+#include "core/run.h"
+#include "report/traces.h"
+
+#include <stdio.h>
+
+enum { OWN_SERIES = 64, OWN_LAPS = 16, OWN_POINTS = 512, OWN_NAME = 96 };
+
+struct own_series {
+	char name[OWN_NAME]; /* "samples_per_second", "epoch loss" */
+	const char *mark;    /* of whose words it is; NULL: a counter */
+	uint32_t node;
+	uint64_t n; /* values; never 0 */
+	double first, last, least, most;
+	double change; /* middle of the later half less that of the earlier; NAN: fewer than 4 */
+	double at_s[OWN_POINTS], value[OWN_POINTS];
+	uint32_t npoints;
+};
+
+struct own_laps {
+	const char *mark;
+	uint32_t node;
+	uint64_t n; /* from one mark to the next; 2 or more */
+	double least_s, median_s, most_s;
+	double change; /* as above, as a share of the earlier half's; NAN: fewer than 4 */
+};
+
+struct own {
+	struct own_series *series; /* in order of coming: of marks, then counters */
+	struct own_laps laps[OWN_LAPS];
+	uint32_t nseries, nlaps;
+	bool left_out; /* there were more series */
+};
+
+/* The counter's metric, whose instances are the counters' names. */
+extern const char own_counter[];
+
+/* Of the marks alone: reads no values. 0 or -ENOMEM; free in either case. */
+int own_of_marks(struct own *x, const struct run *r);
+/* Add the counters, of traces that were wished of them by instance. */
+void own_add_counters(struct own *x, const struct run *r, const struct traces *t);
+/* Both; the run is read when it has counters. 0 or -errno with a sentence. */
+int own_make(struct own *x, struct run *r, struct err *e);
+void own_free(struct own *x);
+
+/* For a terminal; nothing when there is nothing. */
+void own_print(const struct own *x, const struct run *r, FILE *out);
+/* Key "own" of the object that is open. */
+void own_json(struct json *j, const struct own *x, const struct run *r);
+
+#endif

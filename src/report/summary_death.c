@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * summary_death.c - who failed first: a task, or where none are told the command of a node; and how
+ * near that node was to its limit of memory.
+ *
+ * Launchers end the other tasks as soon as one has failed. What ended at the same time as the
+ * first, as far as clocks can tell, is set apart by how it ended: SIGTERM and SIGKILL are sent.
+ */
+#include "report/summary_part.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+struct death {
+	double at_s, rank, exit_code, signal;
+	uint32_t node;
+	const char *step;
+};
+
+static const double same_host_s = 0.05, most_apart_s = 2, at_once_s = 0.1;
+
+static bool failed(double exit_code, double signal)
+{
+	return signal > 0 || exit_code > 0;
+}
+
+/* That ended it, or what it ran, as a shell says. 0: none. */
+static int signal_of(const struct death *d)
+{
+	if (d->signal > 0)
+		return (int)d->signal;
+	return d->exit_code > 128 && d->exit_code <= 192 ? (int)d->exit_code - 128 : 0;
+}
+
+/* How likely others sent it: the less, the more it is a cause. */
+static int sent(const struct death *d)
+{
+	switch (signal_of(d)) {
+	case SIGTERM:
+	case SIGHUP:
+	case SIGINT:
+	case SIGPIPE:
+		return 2;
+	case SIGKILL:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static bool is_before(const struct summary *s, const struct run *r, const struct death *a,
+		      const struct death *b)
+{
+	double apart = same_host_s;
+
+	if (strcmp(r->nodes[a->node].host, r->nodes[b->node].host) != 0)
+		apart = fmin(fmax(apart, s->clock_error_s), most_apart_s);
+	if (fabs(a->at_s - b->at_s) <= apart && sent(a) != sent(b))
+		return sent(a) < sent(b);
+	return a->at_s < b->at_s;
+}
+
+static bool of_task(const struct run *r, const struct summary_task *t, struct death *out)
+{
+	*out = (struct death){ .at_s = t->start_s + t->wall_s,
+			       .rank = t->rank,
+			       .exit_code = t->exit_code,
+			       .signal = t->signal,
+			       .node = r->instances[t->instance].node,
+			       .step = t->step };
+	return failed(t->exit_code, t->signal) && isfinite(out->at_s);
+}
+
+static bool of_node(const struct summary_node *n, struct death *out)
+{
+	*out = (struct death){ .at_s = n->end_s,
+			       .rank = NAN,
+			       .exit_code = n->exit_code,
+			       .signal = n->signal,
+			       .node = n->node };
+	return failed(n->exit_code, n->signal) && isfinite(out->at_s);
+}
+
+/* All at once by the same signal, which others sent: none of them failed first. */
+static bool ended_together(const struct death *first, const struct death *last, bool alike)
+{
+	return alike && sent(first) && fabs(last->at_s - first->at_s) <= at_once_s;
+}
+
+/* Of all that failed, the number; the first in *first. */
+static uint32_t find(const struct summary *s, const struct run *r, struct death *first,
+		     bool *together)
+{
+	uint32_t n = 0, of = s->ntasks ? s->ntasks : s->nnodes;
+	struct death earliest = { 0 }, latest = { 0 };
+	bool alike = true;
+
+	for (uint32_t i = 0; i < of; i++) {
+		struct death d;
+
+		if (!(s->ntasks ? of_task(r, &s->tasks[i], &d) : of_node(&s->nodes[i], &d)))
+			continue;
+		if (!n || is_before(s, r, &d, first))
+			*first = d;
+		if (!n || d.at_s < earliest.at_s)
+			earliest = d;
+		if (!n || d.at_s > latest.at_s)
+			latest = d;
+		alike = alike && signal_of(&d) == signal_of(first);
+		n++;
+	}
+	*together = n > 1 && n == of && ended_together(&earliest, &latest, alike);
+	return n;
+}
+
+static void name_task(struct story *y, const struct death *d)
+{
+	char *out = y->death_task;
+	size_t size = sizeof y->death_task;
+
+	if (isnan(d->rank) && !d->step)
+		snprintf(out, size, "what ran on %.100s", y->death_host);
+	else if (isnan(d->rank))
+		snprintf(out, size, "a task of step %.32s on %.100s", d->step, y->death_host);
+	else if (d->step)
+		snprintf(out, size, "rank %.0f of step %.32s on %.100s", d->rank, d->step,
+			 y->death_host);
+	else
+		snprintf(out, size, "rank %.0f on %.100s", d->rank, y->death_host);
+}
+
+static void name_end(struct story *y, const struct death *d)
+{
+	int number = signal_of(d);
+	const char *name = number ? sigabbrev_np(number) : NULL;
+	char word[32];
+
+	if (name)
+		snprintf(word, sizeof word, "SIG%s", name);
+	else
+		snprintf(word, sizeof word, "signal %d", number);
+	if (d->signal > 0)
+		snprintf(y->death_end, sizeof y->death_end, "killed by %s", word);
+	else if (number)
+		snprintf(y->death_end, sizeof y->death_end, "exit code %.0f (%s in what it ran)",
+			 d->exit_code, word);
+	else
+		snprintf(y->death_end, sizeof y->death_end, "exit code %.0f", d->exit_code);
+}
+
+void summary_death_make(struct summary *s, const struct run *r)
+{
+	struct story *y = &s->story;
+	struct death d = { 0 };
+	bool together;
+
+	y->failed = find(s, r, &d, &together);
+	y->ended_together = together;
+	y->could_fail = s->ntasks ? s->ntasks : s->nnodes;
+	if (y->failed < 1)
+		return;
+	y->death_s = d.at_s;
+	y->death_rank = d.rank;
+	y->death_signal = d.signal;
+	y->death_exit_code = d.exit_code;
+	snprintf(y->death_host, sizeof y->death_host, "%s", r->nodes[d.node].host);
+	name_task(y, &d);
+	name_end(y, &d);
+	for (uint32_t i = 0; i < s->nhosts; i++) {
+		const struct summary_host *h = &s->hosts[i];
+
+		if (strcmp(h->host, y->death_host) != 0)
+			continue;
+		y->death_memory_bytes = fmax(h->peak_memory_bytes, h->held_bytes);
+		y->death_limit_bytes = h->limit_bytes;
+	}
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * summary_elsewhere.c - was a launcher of ranks recorded, and not the ranks?
+ *
+ * A daemon of the batch system starts them: they are no descendants of srun. mpirun forks those of
+ * its own node and reaches the others by a batch system's launcher or a remote shell. Where the job
+ * is recorded in another way, too (attach --job, sonde behind the launcher), they are not
+ * elsewhere.
+ */
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STARTS_ELSEWHERE = 1, STARTS_HERE_TOO = 2, REACHES_OTHERS = 4 };
+
+/* What processes are called, or what the script is that an interpreter runs ("python3
+ * flux-run.py"); behind it may come '.' or '-'. */
+static const struct {
+	const char *name;
+	unsigned does;
+} launchers[] = {
+	{ "srun", STARTS_ELSEWHERE },     { "aprun", STARTS_ELSEWHERE },
+	{ "jsrun", STARTS_ELSEWHERE },    { "lrun", STARTS_ELSEWHERE },
+	{ "palsrun", STARTS_ELSEWHERE },  { "prun", STARTS_ELSEWHERE },
+	{ "flux-run", STARTS_ELSEWHERE }, { "mpirun", STARTS_HERE_TOO },
+	{ "mpiexec", STARTS_HERE_TOO },   { "orterun", STARTS_HERE_TOO },
+	{ "prterun", STARTS_HERE_TOO },   { "ssh", REACHES_OTHERS },
+	{ "rsh", REACHES_OTHERS },        { "oarsh", REACHES_OTHERS },
+	{ "pbs_tmrsh", REACHES_OTHERS },  { "blaunch", REACHES_OTHERS },
+	{ "qrsh", REACHES_OTHERS },
+};
+
+/* What a recording saw: what such processes do, and the name of the one that a user typed. */
+struct seen {
+	unsigned does;
+	const char *name;
+	bool attached;
+};
+
+static bool is(const char *name, const char *launcher)
+{
+	const char *script = strrchr(name, ' ');
+	size_t n = strlen(launcher);
+
+	name = script ? script + 1 : name;
+	return strncmp(name, launcher, n) == 0 && (!name[n] || name[n] == '.' || name[n] == '-');
+}
+
+static void see(struct seen *x, const char *name)
+{
+	for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+		if (!is(name, launchers[i].name))
+			continue;
+		if (!x->name || launchers[i].does == STARTS_HERE_TOO)
+			x->name = launchers[i].name;
+		x->does |= launchers[i].does;
+		return;
+	}
+}
+
+static bool is_elsewhere(const struct seen *x)
+{
+	return !x->attached && (x->does & STARTS_ELSEWHERE ||
+				(x->does & STARTS_HERE_TOO && x->does & REACHES_OTHERS));
+}
+
+int summary_elsewhere_make(struct summary *s, const struct run *r)
+{
+	struct seen *seen = calloc(r->nnodes + 1, sizeof *seen);
+	const char *name = NULL;
+	bool all = r->nnodes > 1;
+
+	if (!seen)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+
+		if (in->name && in->domain && in->node < r->nnodes &&
+		    (!strcmp(in->domain, "process") || !strcmp(in->domain, "command")))
+			see(&seen[in->node], in->name);
+	}
+	for (uint32_t i = 1; i < r->nmetas; i++)
+		if (r->metas[i].node < r->nnodes && !strcmp(r->metas[i].key, "job.members"))
+			seen[r->metas[i].node].attached = true;
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		all = all && is_elsewhere(&seen[i]);
+		name = name ? name : seen[i].name;
+	}
+	s->story.ranks_elsewhere = all;
+	if (all)
+		snprintf(s->story.launcher, sizeof s->story.launcher, "%s", name);
+	free(seen);
+	return 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* variables_text.c - what rules know that is no number: names and words. */
+#include "core/stall.h"
+#include "report/variables.h"
+
+#include <string.h>
+
+static const char *oom_process(const struct summary *s)
+{
+	return s->story.oom_process;
+}
+
+static const char *oom_host(const struct summary *s)
+{
+	return s->story.oom_host;
+}
+
+static const char *tight_host(const struct summary *s)
+{
+	return s->tight_host;
+}
+
+static const char *death_task(const struct summary *s)
+{
+	return s->story.death_task;
+}
+
+static const char *death_end(const struct summary *s)
+{
+	return s->story.death_end;
+}
+
+static const char *attempts_before(const struct summary *s)
+{
+	return s->attempts_before;
+}
+
+static const char *launcher(const struct summary *s)
+{
+	return s->story.launcher;
+}
+
+static const char *straggler_host(const struct summary *s)
+{
+	return s->story.straggler_host;
+}
+
+static const char *straggler_cause(const struct summary *s)
+{
+	return s->story.straggler_cause;
+}
+
+static const char *busiest_host(const struct summary *s)
+{
+	return s->story.busiest_host;
+}
+
+static const char *hang_evidence(const struct summary *s)
+{
+	return s->story.hang_evidence;
+}
+
+static const char *hang_advice(const struct summary *s)
+{
+	return stall_advice(s->story.hang_evidence);
+}
+
+static const char *silent_in(const struct summary *s)
+{
+	return s->story.silent_in;
+}
+
+static const char *silent_advice(const struct summary *s)
+{
+	return stall_advice(s->story.silent_in);
+}
+
+static const char *ending(const struct summary *s)
+{
+	return s->ending.words;
+}
+
+static const char *ending_why(const struct summary *s)
+{
+	return s->ending.why;
+}
+
+static const char *ended_by(const struct summary *s)
+{
+	return s->exit_code == 124 ? "timeout ended it" : s->ending.words;
+}
+
+static const char *limit_address_space_process(const struct summary *s)
+{
+	return s->story.limit[LIMIT_ADDRESS_SPACE].process;
+}
+
+static const char *limit_cpu_process(const struct summary *s)
+{
+	return s->story.limit[LIMIT_CPU].process;
+}
+
+static const char *limit_files_process(const struct summary *s)
+{
+	return s->story.limit[LIMIT_FILES].process;
+}
+
+static const char *limit_file_size_process(const struct summary *s)
+{
+	return s->story.limit[LIMIT_FILE_SIZE].process;
+}
+
+static const char *disk_path(const struct summary *s)
+{
+	return s->story.disk_path;
+}
+
+static const char *energy_of(const struct summary *s)
+{
+	return s->energy_of;
+}
+
+static const char *reduced(const struct summary *s)
+{
+	return s->reduced;
+}
+
+static const char *serial_process(const struct summary *s)
+{
+	return s->story.serial_process;
+}
+
+static const char *most_started_command(const struct summary *s)
+{
+	const struct summary_command *most = summary_most_started(s);
+
+	return most ? most->name : NULL;
+}
+
+static const char *busiest_command(const struct summary *s)
+{
+	return s->ncommands ? s->commands[0].name : NULL;
+}
+
+const struct text_variable text_variables[] = {
+	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
+	{ "most_started_command", "The command that was started most often.",
+	  most_started_command },
+	{ "serial_process", "The process that ran most in the longest stretch for one core.",
+	  serial_process },
+	{ "oom_process", "The process that was killed for want of memory.", oom_process },
+	{ "oom_host", "Where it ran.", oom_host },
+	{ "tight_host", "The machine that came nearest to its limit of memory.", tight_host },
+	{ "death_task", "Who failed first: \"rank 3 of step 0 on n2\".", death_task },
+	{ "death_end", "How it ended: \"killed by SIGSEGV\".", death_end },
+	{ "attempts_before", "How the attempts before this one ended.", attempts_before },
+	{ "launcher", "What started the ranks that ran elsewhere: \"srun\".", launcher },
+	{ "straggler_host", "The host that is unlike the others in what makes slow.",
+	  straggler_host },
+	{ "straggler_cause", "In what: \"clock 1.2 GHz, the others 2.6 GHz\".", straggler_cause },
+	{ "busiest_host", "The host that used most CPU time.", busiest_host },
+	{ "hang_evidence", "What the job's threads did when there was no progress.",
+	  hang_evidence },
+	{ "hang_advice", "What to do about what they waited for.", hang_advice },
+	{ "silent_in", "What the job's processes waited for when it was silent until its end.",
+	  silent_in },
+	{ "silent_advice", "What to do about that.", silent_advice },
+	{ "ending", "How the job ended: \"Killed by SIGSEGV\".", ending },
+	{ "ending_why",
+	  "What that means, and which process ended first by a signal or failed: \": ... .\".",
+	  ending_why },
+	{ "ended_by", "Who ended it: \"timeout ended it\".", ended_by },
+	{ "limit_address_space_process", "Who came nearest to the limit of address space.",
+	  limit_address_space_process },
+	{ "limit_cpu_process", "Who came nearest to the limit of CPU time.", limit_cpu_process },
+	{ "limit_files_process", "Who came nearest to the limit of open files.",
+	  limit_files_process },
+	{ "limit_file_size_process", "Who wrote most.", limit_file_size_process },
+	{ "disk_path",
+	  "The job's directory, or mount that it wrote to, that was the fullest at the end.",
+	  disk_path },
+	{ "energy_of", "What energy was measured of: processors, memory, the node.", energy_of },
+	{ "reduced", "What Sonde read more rarely to stay within its limit.", reduced },
+};
+const size_t ntext_variables = sizeof text_variables / sizeof text_variables[0];
+
+const struct text_variable *text_variable_find(const char *name)
+{
+	for (size_t i = 0; i < ntext_variables; i++)
+		if (strcmp(text_variables[i].name, name) == 0)
+			return &text_variables[i];
+	return NULL;
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 60
+# How a job ended is said in plain words, with the process that died first, and the limit of its own that it reached.
+. "$TOP/tests/lib.sh"
+
+ends() { # LIMIT CMD...: records it under a limit; what the verdicts say is in said
+	local limit=$1
+	shift
+	rm -rf out
+	(
+		eval "$limit"
+		exec "$SONDE" run --quiet -i 100ms -o out -- "$@"
+	) >job.out 2>&1
+	code=$?
+	"$SONDE" show --json out | jq -r '.verdicts[] | .rule + ": " + .sentence' >said
+}
+
+# A child that a signal ends, in a shell that ends with 1, with 128 + N, and the command itself.
+ends : sh -c '(sleep 0.6; exec sh -c "kill -SEGV \$\$"); exit 1'
+equal "exit code" 1 $code
+contains said "failed: Failed: exit code 1 after "
+grep -q 'First to die: sh (pid [0-9]*), [0-9.]* [m]*s after the start, by SIGSEGV' said || fail "who died first: $(cat said)"
+ends : sh -c 'sleep 0.3; kill -ABRT $$'
+equal "status" 134 $code
+contains said "killed: Killed by SIGABRT after "
+contains said "it gave up by itself"
+ends : sh -c 'sh -c "kill -BUS \$\$"; exit $?'
+contains said "as a shell says when SIGBUS ended what it ran: it accessed memory that has nothing behind it"
+ends : sh -c 'timeout 0.2 sleep 9'
+contains said "exit code 124 after "
+contains said "as timeout says when the time is over"
+ends : sh -c 'no-such-command-here'
+contains said "as a shell says of a command that it does not find"
+ends : sh -c '"$0"' "$PWD"
+contains said "as a shell says of what it may not execute"
+ends : true
+equal "a good end" "" "$(grep -E '^(failed|killed|hung|limit)' said)"
+
+# Limits of the job.
+ends 'ulimit -t 1' "$PROGRAMS/spin" 20000000
+contains said "limit-cpu: The limit of CPU time, 1.00 s for each process (ulimit -t), ended spin (pid "
+ends 'ulimit -f 300' sh -c 'head -c 3000000 /dev/zero >big'
+equal "exit code" 153 $code
+contains said "limit-file-size: A file reached the limit of its size, 300.0 KiB (ulimit -f)"
+ends 'ulimit -Sn 40' "$PYTHON" -c '
+import time
+files = []
+while len(files) < 34:
+    files.append(open("/dev/null"))
+time.sleep(2.2)
+while True:
+    files.append(open("/dev/null"))'
+contains job.out "Too many open files"
+grep -q "limit-open-files: Likely too many open files: python[0-9.]* (pid [0-9]*) had 3[0-9] of 40 (ulimit -n)" said || fail "$(cat said)"
+ends 'ulimit -v 300000' "$PYTHON" -c '
+import time
+held = bytearray(240 << 20)
+time.sleep(0.5)
+held += bytearray(240 << 20)'
+contains job.out MemoryError
+contains said "limit-address-space: Most likely out of address space: python"
+contains said "of the 293.0 MiB that each process may have (ulimit -v)"
+ends 'ulimit -v 300000' "$PYTHON" -c 'bytearray(1 << 40)'
+contains said "limit-address-space-possible: Possibly out of address space"

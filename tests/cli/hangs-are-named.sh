@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 60
+# A job that hung until timeout ended it: what it waited for is the first verdict, in plain words, with a next step.
+. "$TOP/tests/lib.sh"
+mkfifo empty
+jobs=0
+
+hangs() { # WORDS CMD...: under timeout; several at once
+	local words=$1
+	shift
+	jobs=$((jobs + 1))
+	echo "$words" >"wanted.$jobs"
+	"$SONDE" run --quiet -i 200ms -o "out.$jobs" -- timeout 4 "$@" >"job.$jobs" 2>&1 &
+}
+
+hangs "waits for a lock held by another thread" "$PROGRAMS/deadlock"
+hangs "cat (pid PID) waits for a FIFO that nobody writes" cat empty
+hangs "waits for the network: 127.0.0.1:" "$PYTHON" -c '
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+socket.create_connection(server.getsockname()).recv(1)'
+hangs "sleep (pid PID) sleeps (timer)" sh -c 'sleep 30; true'
+hangs "waits for a lock on a file" "$PYTHON" -c '
+import fcntl
+held, wanted = open("lock", "w"), open("lock", "w")
+fcntl.flock(held, fcntl.LOCK_EX)
+fcntl.flock(wanted, fcntl.LOCK_EX)'
+# It slept when it was looked at first.
+hangs "waits for another thread" "$PYTHON" -c '
+import threading, time
+time.sleep(1.5)
+lock = threading.Lock()
+lock.acquire()
+threading.Thread(target=lock.acquire).start()
+lock.acquire()'
+wait
+for i in $(seq $jobs); do
+	"$SONDE" show --json "out.$i" | jq -r '.verdicts[0] | .rule + ": " + .sentence' >first
+	sed -i 's/(pid [0-9]*/(pid PID/' first
+	grep -q '^hung: Hung for [0-9.]* s: ' first || fail "$(cat "wanted.$i"): $(cat first)"
+	contains first "$(cat "wanted.$i")"
+	contains first "Then: timeout ended it. "
+done
+
+# Who works until it is ended does not hang, nor who is not watched.
+"$SONDE" run --quiet -i 200ms -o busy -- timeout 2 "$PROGRAMS/spin" 9000000
+equal "a job that works" "" "$("$SONDE" show --json busy | jq -r '.verdicts[] | select(.rule == "hung") | .rule')"
+"$SONDE" run --quiet -i 200ms --watch-hang 0 -o unwatched -- timeout 2 sleep 9
+equal "not watched" "" "$("$SONDE" show --json unwatched | jq -r '.verdicts[] | select(.rule == "hung") | .rule')"

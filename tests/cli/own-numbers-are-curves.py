@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 120
+"""Counters of a program and numbers in its marks are curves of `show`, the first charts of the page, and metrics with steps in MLflow; marks of one
+name give the time between them."""
+import base64
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+
+import mlflow_server
+
+SONDE = os.environ["SONDE"]
+faults = []
+
+
+def check(what, good, detail=""):
+    if not good:
+        faults.append(f"{what}: {detail}")
+
+
+PROGRAM = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import sonde
+for step, wait in enumerate([0.1, 0.1, 0.1, 0.1, 0.4, 0.4, 0.4, 0.4]):
+    sonde.counter("reward <b>", -4.0 + step)
+    sonde.mark("epoch", n=step, loss=2.0 / (step + 1), note="half done", bad="1e", nan=float("nan"))
+    time.sleep(wait)
+sonde.mark("epoch", n=8, loss=0.1)
+"""
+with open("program.py", "w", encoding="utf-8") as f:
+    f.write(PROGRAM)
+environment = os.environ | {"SONDE_LIBRARY": os.path.join(os.environ["BUILD"], "libsonde.so.0")}
+subprocess.run([SONDE, "run", "--quiet", "-i", "50ms", "-o", "job", "--", sys.executable, "program.py", os.path.join(os.environ["TOP"], "python")],
+               check=True, env=environment)
+
+own = json.loads(subprocess.run([SONDE, "show", "--json", "job"], check=True, capture_output=True, text=True).stdout)["own"]
+series = {s["name"]: s for s in own["series"]}
+check("which", set(series) == {"epoch n", "epoch loss", "reward <b>"}, sorted(series))
+loss = series["epoch loss"]
+check("loss", [loss[k] for k in ("mark", "n", "first", "last", "least", "most")] == ["epoch", 9, 2.0, 0.1, 0.1, 2.0], loss)
+check("loss falls", -0.9 < loss["change"] < -0.4, loss)
+reward = series["reward <b>"]
+check("reward", reward["mark"] is None and (reward["least"], reward["most"], reward["last"]) == (-4, 3, 3) and reward["change"] > 1, reward)
+epochs = own["intervals"]
+check("epochs", [(e["mark"], e["n"]) for e in epochs] == [("epoch", 8)], epochs)
+check("their times", all(0.09 < e["least_seconds"] < e["median_seconds"] < e["most_seconds"] and e["most_seconds"] > 0.39 and e["change_ratio"] > 0.3
+                         for e in epochs), epochs)
+
+text = subprocess.run([SONDE, "show", "--all", "job"], check=True, capture_output=True, text=True).stdout
+check("in words", re.search(r"\n  epoch loss +█.*0\.1 to 2, last 0\.1, falling\n", text), text)
+check("how often", re.search(r"\n  epoch +every .* \(median of 8; .*\), later ones \d+ % longer\n", text), text)
+
+subprocess.run([SONDE, "report", "--only", "html", "job"], check=True, stdout=subprocess.DEVNULL)
+with open("job/report.html", encoding="utf-8") as f:
+    page = f.read()
+data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+check("first charts", [c["title"] for c in data["charts"][:3]] == ["epoch n", "epoch loss", "reward <b>"], data["charts"][:4])
+node = data["nodes"][0]
+times = struct.unpack(f"<{len(base64.b64decode(node['x'])) // 8}d", base64.b64decode(node["x"]))
+values = node["series"]["own:reward <b>"]["mean"]
+drawn = struct.unpack(f"<{len(times)}f", base64.b64decode(values)) if isinstance(values, str) else ()
+check("drawn", drawn and min(v for v in drawn if v == v) == -4 and max(v for v in drawn if v == v) == 3, values)
+check("intervals on the page", '<b>epoch</b> every <b>' in page)
+
+if os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), "libexec/sonde/sonde-http")):
+    fake = mlflow_server.Fake()
+    subprocess.run([SONDE, "push", "job", "--to", "mlflow"], check=True, env=os.environ | {"MLFLOW_TRACKING_URI": fake.uri}, capture_output=True)
+    points = [p for p in fake.runs["run0"]["metrics"] if p[0] == "epoch/loss"]
+    check("steps in MLflow", sorted(p[2] for p in points) == list(range(9)), points)
+    check("values in MLflow", [round(p[3], 6) for p in sorted(points, key=lambda p: p[2])] == [round(2 / (i + 1), 6) for i in range(8)] + [0.1], points)
+    check("a counter in MLflow", any(p[0].startswith("reward") and p[3] == 3 for p in fake.runs["run0"]["metrics"]))
+
+print("\n".join(faults))
+sys.exit(1 if faults else 0)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# Ten times the nodes take ten times the work, counted in instructions; and the page of very many nodes stays small.
+. "$TOP/tests/lib.sh"
+need valgrind
+[ -x "$BUILD/bench/make_nodes" ] || skip "bench/make_nodes is not built"
+case $(nm "$SONDE") in *__asan_init* | *__tsan_init*) skip "valgrind and a sanitizer exclude each other" ;; esac
+
+work() { # COMMAND...: instructions that it takes
+	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>said >out || fail "$*"
+	sed -n 's/,//g; s/.*I *refs: *//p' said
+}
+
+for n in 30 300 1000; do
+	mkdir "n$n"
+	"$BUILD/bench/make_nodes" "n$n" $n 2 8 || fail "make_nodes $n"
+done
+for command in show "report --only html"; do
+	few=$(work "$SONDE" $command n30) many=$(work "$SONDE" $command n300)
+	echo "$command: $few, $many"
+	# A part is the same for any number of nodes: what is linear takes less than ten times as much.
+	holds "$command of ten times the nodes" "$many <= 9 * $few"
+done
+
+"$SONDE" report --only html n1000 >out
+contains n1000/report.html '"nodes_total":1000'
+equal "nodes in detail" 512 "$(grep -o '"samples_in_a_point"' n1000/report.html | wc -l)"

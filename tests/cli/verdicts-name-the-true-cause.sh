@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 120
+# Real jobs with a known cause, most side by side and so in each other's way: each gets its own cause, none what contradicts it.
+. "$TOP/tests/lib.sh"
+need python3
+need jq
+
+job() { # NAME COMMAND...
+	name=$1
+	shift
+	(mkdir "$name-work" && cd "$name-work" && exec "$SONDE" run --quiet -i 100ms -o "../$name" -- "$@") &
+}
+
+loop() { # what is done again and again for six seconds
+	printf 'import os, threading, time\nend = time.time() + 6\n%s' "$1"
+}
+
+job storm timeout 6 sh -c 'while :; do /bin/true; done'
+job faults python3 -c "$(loop 'while time.time() < end:
+    bytearray(b"x") * (64 << 20)')"
+job names python3 -c "$(loop 'while time.time() < end:
+    for i in range(100):
+        os.close(os.open(f"f{i}", os.O_CREAT | os.O_WRONLY))
+    for i in range(100):
+        os.unlink(f"f{i}")')"
+job pong python3 -c "$(loop 'a, b = os.pipe(), os.pipe()
+child = os.fork()
+if not child:
+    os.close(a[1])
+    while os.read(a[0], 1):
+        os.write(b[1], b"x")
+    os._exit(0)
+while time.time() < end:
+    for i in range(100):
+        os.write(a[1], b"x")
+        os.read(b[0], 1)
+os.close(a[1])
+os.wait()')"
+job turns python3 -c "$(loop 'def work():
+    while time.time() < end:
+        sum(range(10000))
+threads = [threading.Thread(target=work) for i in range(4)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()')"
+wait
+job threads "$PROGRAMS/behave" +work:64:6 +work:64:6 work:64:6 # it leaves the others nothing
+wait
+
+rules() { # NAME
+	"$SONDE" show --json "$1" >"$1.json" || fail "show $1"
+	jq -r '.verdicts[].rule' "$1.json" | tr '\n' ' '
+}
+
+says() { # NAME RULE [RULES THAT ARE SILENT]...
+	name=$1 rule=$2
+	shift 2
+	of=$(rules "$name")
+	case " $of" in *" $rule "*) ;; *) fail "$name: no $rule among: $of" ;; esac
+	for silent; do
+		case " $of" in *" $silent "*) fail "$name: $silent among: $of" ;; esac
+	done
+}
+
+says threads oversubscribed single-core cores-unused
+says storm process-storm single-core serial-phase kernel-time
+says faults page-faults kernel-time names-storm
+says names names-storm kernel-time page-faults
+says pong context-switches single-core small-io
+# Where others hold the cores, threads that wait for the lock wait for a core as well.
+of=" $(rules turns)"
+case $of in *" takes-turns "*) of= ;; esac
+case $of in
+*" crowded "* | *" oversubscribed "*) ;;
+*) [ "$(nproc)" -lt 2 ] || says turns takes-turns single-core oversubscribed ;;
+esac
+costs=$(jq '[.verdicts[] | select(.rule == "process-storm")][0].cost_ratio' storm.json)
+holds "what the storm costs" "$costs > 0.1 && $costs <= 1"
+sentence=$(jq -r '[.verdicts[] | select(.rule == "process-storm")][0].sentence' storm.json)
+case $sentence in *" of true)"*"It costs up to "*" of the run.") ;; *) fail "sentence: $sentence" ;; esac

@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# One fuzz target on its corpus: tests/fuzz/run.sh NAME. With LONG, $FUZZ_SECONDS of search after it, and what covers more is
+# added to the corpus.
+set -eu
+target=$BUILD/fuzz/fuzz_$1
+seeds=$TOP/tests/fuzz/corpus/$1
+found=$BUILD/corpus/$1
+bounds=(-error_exitcode=1 -timeout=10 -rss_limit_mb=2048)
+small=$((200 << 10)) # bytes of a corpus, at most
+
+replay=()
+[ ! -d "$seeds" ] || replay=("$seeds")
+"$target" "${bounds[@]}" -runs=0 "${replay[@]}"
+[ -n "${LONG:-}" ] || exit 0
+mkdir -p "$found" "$seeds"
+words=()
+[ ! -e "$TOP/tests/fuzz/dictionaries/$1" ] || words=("-dict=$TOP/tests/fuzz/dictionaries/$1")
+"$target" "${bounds[@]}" "${words[@]}" -max_total_time="${FUZZ_SECONDS:-60}" -print_final_stats=1 "$found" "$seeds" 2>&1 | tee search.log
+sed -n 's/^stat::number_of_executed_units: *//p' search.log >>"$BUILD/fuzz-runs"
+[ "$(du -sb "$seeds" | cut -f 1)" -ge $small ] || "$target" -merge=1 -max_len=4096 "$seeds" "$found"
