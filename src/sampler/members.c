@@ -148,18 +148,30 @@ static bool is_nobodys(const struct proc_stat *st)
 	return (st->flags & KERNEL_THREAD) || !strcmp(st->comm, "slurmstepd");
 }
 
-static void judge(struct members *m, pid_t pid, pid_t *out, size_t *n)
+static void judge_again(struct members *m, pid_t pid)
+{
+	if (m->npending < MEMBERS_PENDING && pid != m->self)
+		m->pending[m->npending++] = pid;
+}
+
+/* is_new: not judged before. It may still be what its parent was: its own environment comes with
+ * exec, and its control group from whoever started it. */
+static void judge(struct members *m, pid_t pid, bool is_new, pid_t *out, size_t *n)
 {
 	struct proc_stat st;
 
 	if (!is_users(m, pid) || !members_stat(m, pid, &st) || is_nobodys(&st))
 		return;
 	if (members_is_own(m, pid)) {
-		if (m->npending < MEMBERS_PENDING && pid != m->self)
-			m->pending[m->npending++] = pid;
+		judge_again(m, pid);
 		return;
 	}
-	if (!is_member(m, pid, &st) || reading_process_of(m->proc, pid) != pid)
+	if (!is_member(m, pid, &st)) {
+		if (is_new)
+			judge_again(m, pid);
+		return;
+	}
+	if (reading_process_of(m->proc, pid) != pid)
 		return; /* a thread's id is given out as a pid, too */
 	out[(*n)++] = pid;
 	if (m->nwaiters < MEMBERS_WAITERS && !members_waits(m, pid) && only_waits(m, &st))
@@ -190,7 +202,7 @@ static void judge_all(struct members *m, pid_t *out, size_t cap, size_t *n)
 
 			memcpy(&length, buf + at + 16, sizeof length);
 			if (*n < cap && entry_pid(buf + at + 19, &pid))
-				judge(m, pid, out, n);
+				judge(m, pid, true, out, n);
 			at += length;
 		}
 }
@@ -201,7 +213,7 @@ static void judge_pending(struct members *m, pid_t *out, size_t cap, size_t *n)
 
 	m->npending = 0;
 	for (size_t i = 0; i < most && *n < cap; i++)
-		judge(m, m->pending[i], out, n); /* it may be pending again */
+		judge(m, m->pending[i], false, out, n); /* it may be pending again */
 }
 
 /* Those that have ended make room. */
@@ -231,7 +243,7 @@ size_t members_next(struct members *m, pid_t *out, size_t cap)
 	forget_waiters(m);
 	if (last && from && last > from && last - from < RANGE_MAX) {
 		for (pid_t pid = from + 1; pid <= last && n < cap; pid++)
-			judge(m, pid, out, &n);
+			judge(m, pid, true, out, &n);
 	} else {
 		m->npending = 0;
 		judge_all(m, out, cap, &n);

@@ -6,7 +6,8 @@
  * Told by the first of these that is there: the control group that the scheduler made for the job;
  * descent from its slurmstepd; a variable of the batch system in the process's environment; else
  * every process of this user (and that is said). Sonde's own are never among them.
- * A process is judged once, soon after its pid was given out; nothing is allocated by members_next.
+ * A process is judged soon after its pid was given out, and once more at the next look; nothing is
+ * allocated by members_next.
  */
 #ifndef SONDE_SAMPLER_MEMBERS_H
 #define SONDE_SAMPLER_MEMBERS_H
@@ -30,7 +31,7 @@ struct members {
 	uid_t user;
 	pid_t self, last_pid;           /* last_pid 0: all are to be judged */
 	uint64_t exe_dev, exe_ino;      /* of this program */
-	pid_t pending[MEMBERS_PENDING]; /* Sonde's so far: it may become the job's by exec */
+	pid_t pending[MEMBERS_PENDING]; /* not the job's so far: exec may make it so */
 	size_t npending;
 	pid_t waiter[MEMBERS_WAITERS]; /* members that only wait for others, perhaps for Sonde */
 	size_t nwaiters;

@@ -11,7 +11,7 @@ has_begun() { # DIR
 }
 
 # shellcheck disable=SC2016
-PBS_JOBID=$job setsid sh -c 'exec "$PROGRAMS/spin" 4000000 early' &
+PBS_JOBID=$job setsid sh -c 'exec "$PROGRAMS/spin" 7000000 early' &
 PBS_JOBID=$job-other "$PROGRAMS/spin" 60000000 anothers &
 another=$!
 trap 'kill $another 2>/dev/null' EXIT
@@ -19,7 +19,7 @@ PBS_JOBID=$job "$SONDE" attach --job -i 100ms --grace 2s -o out >stdout 2>said &
 sidecar=$!
 wait_for 20 has_begun out
 # Nobody that is known starts these: a step that the scheduler starts.
-PBS_JOBID=$job setsid "$SONDE" run --quiet -o step -- "$PROGRAMS/spin" 2500000 &
+PBS_JOBID=$job setsid "$SONDE" run --quiet -o step -- "$PROGRAMS/spin" 4000000 &
 PBS_JOBID=$job-other "$PROGRAMS/spin" 100000 &
 wait $sidecar || fail "attach --job: $(cat said)"
 process_gone $sidecar || fail "attach --job did not end"
@@ -27,9 +27,14 @@ process_gone $sidecar || fail "attach --job did not end"
 equal "how its processes were told" "this user's processes with PBS_JOBID=$job in their environment" \
 	"$(figure out '.nodes[0].metadata["job.members"]')"
 equal "the batch job" "$job" "$(figure out .job.id)"
+[ "$(figure out '.commands[] | select(.name == "spin") | .processes')" = 2 ] || { # what else it was
+	cat said
+	"$SONDE" show --json out | jq -c '.job, .commands, .nodes[0].metadata'
+	"$SONDE" show --json step | jq -c '.job, .commands'
+}
 equal "spinners of the job" 2 "$(figure out '.commands[] | select(.name == "spin") | .processes')"
 spun=$(figure out '.commands[] | select(.name == "spin") | .cpu_seconds')
-holds "their CPU" "$spun > 2.2 && $spun < 6.7"
+holds "their CPU" "$spun > 3.7 && $spun < 11.2"
 equal "Sonde's own" 0 "$(figure out '[.commands[] | select(.name | startswith("sonde"))] | length')"
 equal "births are not exact: a member is found within a second" false \
 	"$("$SONDE" show --json out | jq '.nodes[0].metadata["job.births_exact"]')"

@@ -315,6 +315,27 @@ static void what_came_since(void **unused)
 }
 
 /* Its number is given out as pids are, and its files can be read by it. */
+/* Between fork and exec a process has still its parent's environment. */
+static void one_that_had_not_executed_yet(void **unused)
+{
+	char *pbs[] = { "PBS_JOBID=0.phead", NULL };
+	struct fake f;
+
+	(void)unused;
+	begin(&f, pbs, "0::/\n");
+	last_pid(&f, 99);
+	opened(&f, NULL, "this user's processes with PBS_JOBID=0.phead in their environment");
+	came(&f, "");
+	process(&f, 100, 1, "sh", "0::/\n");
+	ENVIRONMENT(100, "A=1");
+	last_pid(&f, 100);
+	came(&f, "");
+	ENVIRONMENT(100, "PBS_JOBID=0.phead");
+	came(&f, "100");
+	came(&f, "");
+	end(&f);
+}
+
 static void a_thread_is_none(void **unused)
 {
 	static const char ours[] = "0::/system.slice/slurmstepd.scope/job_4/step_0\n";
@@ -377,6 +398,7 @@ int main(void)
 		cmocka_unit_test(of_this_node_where_others_are_on_the_host),
 		cmocka_unit_test(else_all_of_the_user),
 		cmocka_unit_test(what_came_since),
+		cmocka_unit_test(one_that_had_not_executed_yet),
 		cmocka_unit_test(a_thread_is_none),
 		cmocka_unit_test(sondes_own_until_it_becomes_the_jobs),
 	};
