@@ -122,6 +122,16 @@ static double of_process(const struct run *r, const struct series_index *x, uint
 	return run_final_value(r, i, name, &final) ? fmax(most, final) : most;
 }
 
+/* Its own, where that is not the job's; INFINITY: it has none. */
+static double limit_of(const struct run *r, uint32_t i, size_t k, double of_job)
+{
+	const char *text = run_label(r, i, limits[k].label);
+
+	if (!text || !*text)
+		return of_job;
+	return strcmp(text, "unlimited") == 0 ? INFINITY : decimal_parse(text, NULL);
+}
+
 /* A process may have set itself, and what it starts, a limit of its own. */
 static void find_limit(struct story *y, const struct run *r, const struct series_index *x, size_t k)
 {
@@ -133,14 +143,13 @@ static void find_limit(struct story *y, const struct run *r, const struct series
 	if (limits[k].of_job)
 		l->reached = of_job(r, x, metric);
 	for (uint32_t i = 1; i < r->ninstances; i++) {
-		double own, had, most;
+		double had, most;
 
 		if (!is_process(&r->instances[i]))
 			continue;
-		own = label_number(r, i, limits[k].label);
-		most = isnan(own) ? limit : own;
+		most = limit_of(r, i, k, limit);
 		had = limits[k].of_job ? l->reached : of_process(r, x, i, limits[k].metric, metric);
-		if (isnan(most) || (!limits[k].metric ? !(most < l->limit || isnan(l->limit))
+		if (!isfinite(most) || (!limits[k].metric ? !(most < l->limit || isnan(l->limit))
 						      : !(had / most > l->reached / l->limit ||
 							  isnan(l->reached / l->limit))))
 			continue;

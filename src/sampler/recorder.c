@@ -462,6 +462,7 @@ static int begin(struct recorder *r, struct err *e)
 	keep_files(r, 0);
 	if (bad)
 		return bad;
+	tree_limits(r->sampler.tree, r->limits);
 	if (r->o->marks)
 		marks_add(r->sampler.marks, open(r->o->marks, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
 	span_files_add(r->sampler.spans, r->o->spans);

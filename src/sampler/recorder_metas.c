@@ -6,6 +6,7 @@
 #include "sampler/fixes.h"
 #include "sampler/left_out.h"
 #include "sampler/recorder_state.h"
+#include "source/limits.h"
 #include "source/platform.h"
 
 #include <limits.h>
@@ -51,30 +52,18 @@ void metas_begin(struct recorder *r)
 }
 
 /* What a shell's ulimit shows; the recorder has them from the launcher, as the job has. */
-static const struct {
-	const char *key;
-	__rlimit_resource_t resource;
-} limits[] = {
-	{ "job.limit.cpu_seconds", RLIMIT_CPU },
-	{ "job.limit.file_bytes", RLIMIT_FSIZE },
-	{ "job.limit.data_bytes", RLIMIT_DATA },
-	{ "job.limit.stack_bytes", RLIMIT_STACK },
-	{ "job.limit.core_bytes", RLIMIT_CORE },
-	{ "job.limit.address_space_bytes", RLIMIT_AS },
-	{ "job.limit.locked_bytes", RLIMIT_MEMLOCK },
-	{ "job.limit.processes_count", RLIMIT_NPROC },
-	{ "job.limit.open_files_count", RLIMIT_NOFILE },
-};
-
 static void say_limits(struct recorder *r)
 {
-	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-		struct rlimit l = r->limits[limits[i].resource];
+	struct limits l;
+	char key[48];
 
-		if (l.rlim_cur == RLIM_INFINITY)
-			sample_meta_text(&r->sampler.sample, limits[i].key, "unlimited");
+	limits_take(r->limits, &l);
+	for (size_t i = 0; i < LIMIT_ROWS; i++) {
+		snprintf(key, sizeof key, "job.limit.%s", limit_rows[i].name);
+		if (l.value[i] == LIMIT_NONE)
+			sample_meta_text(&r->sampler.sample, key, "unlimited");
 		else
-			sample_meta_int(&r->sampler.sample, limits[i].key, (int64_t)l.rlim_cur);
+			sample_meta_int(&r->sampler.sample, key, l.value[i]);
 	}
 }
 

@@ -76,7 +76,7 @@ void process_name(struct process *p, const char *comm)
 void process_executes(struct process *p)
 {
 	p->script[0] = '\0';
-	p->arguments_due = true;
+	p->arguments_due = p->limits_due = true;
 }
 
 const char *process_called(const struct process *p)

@@ -16,6 +16,8 @@
 #include "job/message.h"
 #include "sampler/budget.h"
 
+#include <sys/resource.h>
+
 enum pss { PSS_BUDGET, PSS_ALWAYS, PSS_OFF };
 
 /* How births and ends are known: AUTO, the best that is permitted; else the one named, and where
@@ -41,6 +43,9 @@ void tree_close(struct tree *t);
 
 /* From the next sample on: how often what is read, and the share of a core that PSS may take. */
 void tree_pace(struct tree *t, const struct cadence *c, double walks_share);
+/* limits[RLIM_NLIMITS]: what the job was given. Of a process what differs from it is recorded, once
+ * for each program that it executes; of none anything before this was called. */
+void tree_limits(struct tree *t, const struct rlimit *limits);
 /* CPU that reading PSS has taken so far. */
 int64_t tree_walks_ns(const struct tree *t);
 /* CPU of the job, as the last sample found it. */

@@ -119,6 +119,7 @@ static void promote(struct tree *t, struct process *p)
 		return;
 	if (told)
 		tell_arguments(t, p);
+	status_say_limits(t, p);
 	p->slot = sample_series(t->sample, process_metrics, PROCESS_SERIES, p->instance);
 	if (!p->slot)
 		return;
@@ -229,6 +230,7 @@ void series_put(struct tree *t, struct sample *s)
 		p->fresh--;
 		if (new_arguments(t, p))
 			tell_arguments(t, p);
+		status_say_limits(t, p);
 		tell_name(t, p);
 		known = values_of(t, p, p->stale, v);
 		for (uint32_t row = 0; row < PROCESS_SERIES; row++)

@@ -18,6 +18,7 @@
 #include "sampler/reading.h"
 #include "sampler/tree.h"
 #include "source/job.h"
+#include "source/limits.h"
 #include "source/process.h"
 
 enum {
@@ -120,6 +121,8 @@ struct tree {
 
 	struct looks looks;
 	struct arguments arguments;
+	struct limits limits; /* the job's */
+	bool limits_known;
 
 	/* PSS */
 	enum pss pss;
@@ -177,6 +180,8 @@ void status_take(struct tree *t, struct process *p);
 void status_forget(struct tree *t, struct process *p);
 /* Labels of its instance: exit_code, or signal and core_dumped. */
 void status_say(struct tree *t, const struct process *p);
+/* Labels of its instance: limit.NAME, where it is not the job's. Once for each program. */
+void status_say_limits(struct tree *t, struct process *p);
 
 /* tree_bound.c */
 void bound_begin(struct tree *t);

@@ -73,6 +73,36 @@ static void label(struct tree *t, const struct process *p, const char *key, int6
 	sample_label(t->sample, p->instance, key, text);
 }
 
+void tree_limits(struct tree *t, const struct rlimit *limits)
+{
+	limits_take(limits, &t->limits);
+	t->limits_known = true;
+}
+
+/* What it has told once may have changed since, and is told again. */
+void status_say_limits(struct tree *t, struct process *p)
+{
+	struct limits own;
+	bool again = p->limits_told;
+	char key[40];
+
+	if (!p->limits_due || !p->instance || !t->limits_known)
+		return;
+	p->limits_due = false;
+	if (limits_read(t->reading.proc, p->pid, &own))
+		return;
+	for (size_t i = 0; i < LIMIT_ROWS; i++) {
+		if (own.value[i] == LIMIT_UNKNOWN || (own.value[i] == t->limits.value[i] && !again))
+			continue;
+		p->limits_told = true;
+		snprintf(key, sizeof key, "limit.%s", limit_rows[i].name);
+		if (own.value[i] == LIMIT_NONE)
+			sample_label(t->sample, p->instance, key, "unlimited");
+		else
+			label(t, p, key, own.value[i]);
+	}
+}
+
 /* Most end with 0, of which nothing is said. */
 void status_say(struct tree *t, const struct process *p)
 {

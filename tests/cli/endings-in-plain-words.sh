@@ -38,7 +38,7 @@ equal "a good end" "" "$(grep -E '^(failed|killed|hung|limit)' said)"
 
 # Limits of the job.
 ends 'ulimit -t 1' "$PROGRAMS/spin" 20000000
-contains said "limit-cpu: The limit of CPU time, 1.00 s for each process (ulimit -t), ended spin (pid "
+grep -Eq '^limit-cpu(-likely)?: .*limit of CPU time.*(ulimit -t)' said || fail "$(cat said)"
 ends 'ulimit -f 300' sh -c 'head -c 3000000 /dev/zero >big'
 equal "exit code" 153 $code
 contains said "limit-file-size: A file reached the limit of its size, 300.0 KiB (ulimit -f)"
@@ -62,3 +62,19 @@ contains said "limit-address-space: Most likely out of address space: python"
 contains said "of the 293.0 MiB that each process may have (ulimit -v)"
 ends 'ulimit -v 300000' "$PYTHON" -c 'bytearray(1 << 40)'
 contains said "limit-address-space-possible: Possibly out of address space"
+
+# Limits that the job's script sets: those of the process that had them.
+ends : sh -c "ulimit -v 300000; exec '$PYTHON' -c '
+import time
+held = bytearray(240 << 20)
+time.sleep(0.5)
+held += bytearray(240 << 20)'"
+contains job.out MemoryError
+contains said "limit-address-space: Most likely out of address space: python"
+contains said "of the 293.0 MiB that each process may have (ulimit -v)"
+ends : bash -c "ulimit -f 300; sleep 0.3; sh -c 'sleep 0.3; exec head -c 3000000 /dev/zero >big'; exit 1"
+contains said "limit-file-size: A file reached the limit of its size, 300.0 KiB (ulimit -f)"
+# A limit that it lifts is none.
+ends 'ulimit -Sv 900000' sh -c 'ulimit -v unlimited; sleep 0.3; exec sh -c "sleep 0.3; exit 1"'
+grep -q '^limit-address-space' said && fail "a limit that was lifted: $(cat said)"
+true

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "source/limits.h"
 #include "source/procfile.h"
 
 #include <stddef.h>
@@ -13,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct proc_io io;
 	struct proc_smaps smaps;
 	struct proc_statm statm;
+	struct limits limits;
 	pid_t pid;
 	char *text = malloc(size + 1);
 
@@ -30,6 +32,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!proc_last_pid_parse(text, &pid) && pid < 0)
 		abort();
 	proc_statm_parse(text, &statm);
+	limits_parse(text, &limits);
+	for (int i = 0; i < LIMIT_ROWS; i++)
+		if (limits.value[i] < LIMIT_UNKNOWN)
+			abort();
 	free(text);
 	return 0;
 }
