@@ -138,8 +138,8 @@ static void find_limit(struct story *y, const struct run *r, const struct series
 	double limit = meta_number(r, limits[k].limit);
 	uint32_t metric = limits[k].metric ? run_find_metric(r, limits[k].metric) : 0;
 	struct story_limit *l = &y->limit[k];
+	bool any = false;
 
-	l->limit = limit;
 	if (limits[k].of_job)
 		l->reached = of_job(r, x, metric);
 	for (uint32_t i = 1; i < r->ninstances; i++) {
@@ -147,11 +147,12 @@ static void find_limit(struct story *y, const struct run *r, const struct series
 
 		if (!is_process(&r->instances[i]))
 			continue;
+		any = true;
 		most = limit_of(r, i, k, limit);
 		had = limits[k].of_job ? l->reached : of_process(r, x, i, limits[k].metric, metric);
 		if (!isfinite(most) || (!limits[k].metric ? !(most < l->limit || isnan(l->limit))
-						      : !(had / most > l->reached / l->limit ||
-							  isnan(l->reached / l->limit))))
+							  : !(had / most > l->reached / l->limit ||
+							      isnan(l->reached / l->limit))))
 			continue;
 		l->limit = most;
 		l->reached = had;
@@ -159,6 +160,8 @@ static void find_limit(struct story *y, const struct run *r, const struct series
 			 r->instances[i].name ? r->instances[i].name : "",
 			 label_number(r, i, "pid"));
 	}
+	if (!any)
+		l->limit = limit;
 }
 
 static double last_of(const struct run *r, const struct series_index *x, uint32_t i,

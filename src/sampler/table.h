@@ -124,10 +124,10 @@ struct process {
 	int64_t used[USE_NUMBER_OF], used_base[USE_NUMBER_OF];
 	int64_t used_children[USE_REAPED]; /* what those it may have waited for had */
 	int kept[PROCESS_FILES_KEPT];
-	int64_t stack;      /* of the program whose arguments were read */
+	int64_t stack;                  /* of the program whose arguments were read */
 	bool arguments_due, limits_due; /* it executes another program since */
 	bool limits_told;               /* some that are not the job's */
-	int handle;         /* pidfd; 0: none */
+	int handle;                     /* pidfd; 0: none */
 	int status; /* as wait(2) gives it, of one that ended; 0 also where it is not known */
 	bool io_known, io_refused, files_known, files_refused, shared_known;
 	bool walk_refused, walked_now, before_us, looks_refused, looked_now;

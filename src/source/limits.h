@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 
 enum { LIMIT_ROWS = 9 };
-#define LIMIT_NONE INT64_C(-1)
+#define LIMIT_NONE    INT64_C(-1)
 #define LIMIT_UNKNOWN INT64_C(-2)
 
 struct limit_row {

@@ -24,12 +24,13 @@ static void soft_limits_are_found_by_name(void **state)
 	struct limits l;
 
 	(void)state;
-	limits_parse("Limit                     Soft Limit           Hard Limit           Units     \n"
-		     "Max address space         307200000            unlimited            bytes     \n"
-		     "Max open files            40                   1048576              files     \n"
-		     "Max cpu time              unlimited            unlimited            seconds   \n"
-		     "Max stack size            99999999999999999999 unlimited            bytes\n",
-		     &l);
+	limits_parse(
+		"Limit                     Soft Limit           Hard Limit           Units     \n"
+		"Max address space         307200000            unlimited            bytes     \n"
+		"Max open files            40                   1048576              files     \n"
+		"Max cpu time              unlimited            unlimited            seconds   \n"
+		"Max stack size            99999999999999999999 unlimited            bytes\n",
+		&l);
 	assert_int_equal(value(&l, "address_space_bytes"), 307200000);
 	assert_int_equal(value(&l, "open_files_count"), 40);
 	assert_int_equal(value(&l, "cpu_seconds"), LIMIT_NONE);
