@@ -55,11 +55,11 @@ void metas_begin(struct recorder *r)
 static void say_limits(struct recorder *r)
 {
 	struct limits l;
-	char key[48];
 
 	limits_take(r->limits, &l);
 	for (size_t i = 0; i < LIMIT_ROWS; i++) {
-		snprintf(key, sizeof key, "job.limit.%s", limit_rows[i].name);
+		const char *key = limit_rows[i].key;
+
 		if (l.value[i] == LIMIT_NONE)
 			sample_meta_text(&r->sampler.sample, key, "unlimited");
 		else

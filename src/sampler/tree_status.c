@@ -84,7 +84,7 @@ void status_say_limits(struct tree *t, struct process *p)
 {
 	struct limits own;
 	bool again = p->limits_told;
-	char key[40];
+	const char *key;
 
 	if (!p->limits_due || !p->instance || !t->limits_known)
 		return;
@@ -95,7 +95,7 @@ void status_say_limits(struct tree *t, struct process *p)
 		if (own.value[i] == LIMIT_UNKNOWN || (own.value[i] == t->limits.value[i] && !again))
 			continue;
 		p->limits_told = true;
-		snprintf(key, sizeof key, "limit.%s", limit_rows[i].name);
+		key = limit_label(&limit_rows[i]);
 		if (own.value[i] == LIMIT_NONE)
 			sample_label(t->sample, p->instance, key, "unlimited");
 		else

@@ -7,16 +7,21 @@
 #include <string.h>
 
 const struct limit_row limit_rows[LIMIT_ROWS] = {
-	{ "cpu_seconds", "Max cpu time", RLIMIT_CPU },
-	{ "file_bytes", "Max file size", RLIMIT_FSIZE },
-	{ "data_bytes", "Max data size", RLIMIT_DATA },
-	{ "stack_bytes", "Max stack size", RLIMIT_STACK },
-	{ "core_bytes", "Max core file size", RLIMIT_CORE },
-	{ "address_space_bytes", "Max address space", RLIMIT_AS },
-	{ "locked_bytes", "Max locked memory", RLIMIT_MEMLOCK },
-	{ "processes_count", "Max processes", RLIMIT_NPROC },
-	{ "open_files_count", "Max open files", RLIMIT_NOFILE },
+	{ "job.limit.cpu_seconds", "Max cpu time", RLIMIT_CPU },
+	{ "job.limit.file_bytes", "Max file size", RLIMIT_FSIZE },
+	{ "job.limit.data_bytes", "Max data size", RLIMIT_DATA },
+	{ "job.limit.stack_bytes", "Max stack size", RLIMIT_STACK },
+	{ "job.limit.core_bytes", "Max core file size", RLIMIT_CORE },
+	{ "job.limit.address_space_bytes", "Max address space", RLIMIT_AS },
+	{ "job.limit.locked_bytes", "Max locked memory", RLIMIT_MEMLOCK },
+	{ "job.limit.processes_count", "Max processes", RLIMIT_NPROC },
+	{ "job.limit.open_files_count", "Max open files", RLIMIT_NOFILE },
 };
+
+const char *limit_label(const struct limit_row *row)
+{
+	return row->key + sizeof "job." - 1;
+}
 
 void limits_take(const struct rlimit *rlimits, struct limits *out)
 {

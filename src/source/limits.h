@@ -18,10 +18,13 @@ enum { LIMIT_ROWS = 9 };
 #define LIMIT_UNKNOWN INT64_C(-2)
 
 struct limit_row {
-	const char *name, *line; /* "open_files_count"; as /proc/PID/limits calls it */
+	const char *key, *line; /* of the job; as /proc/PID/limits calls it */
 	__rlimit_resource_t resource;
 };
 extern const struct limit_row limit_rows[LIMIT_ROWS];
+
+/* Of a process: "limit.open_files_count". */
+const char *limit_label(const struct limit_row *row);
 
 struct limits {
 	int64_t value[LIMIT_ROWS];

@@ -13,7 +13,7 @@
 static int64_t value(const struct limits *l, const char *name)
 {
 	for (size_t i = 0; i < LIMIT_ROWS; i++)
-		if (!strcmp(limit_rows[i].name, name))
+		if (!strcmp(limit_label(&limit_rows[i]) + strlen("limit."), name))
 			return l->value[i];
 	fail_msg("no row %s", name);
 	return 0;
