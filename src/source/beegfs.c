@@ -84,11 +84,12 @@ static void scan_nodes(const char *text, int64_t *servers, int64_t *value)
 		size_t len = strcspn(p, "\n");
 
 		if (*p != ' ') {
-			*servers += memmem(p, len, " [ID: ", 6) != NULL;
+			number_add(servers, memmem(p, len, " [ID: ", 6) != NULL);
 		} else if (memmem(p, len, "Connections: ", 13)) {
 			number_add(&value[TCP], number_behind(p, len, " TCP: "));
 			number_add(&value[RDMA], number_behind(p, len, " RDMA: "));
-			value[FALLBACK] += memmem(p, len, "[fallback route]", 16) != NULL;
+			number_add(&value[FALLBACK],
+				   memmem(p, len, "[fallback route]", 16) != NULL);
 		}
 	}
 }
@@ -102,8 +103,8 @@ static void scan_targets(const char *text, int64_t *value)
 		if (strncmp(p, "[Target ID: ", 12) != 0)
 			continue;
 		value[TARGETS]++;
-		value[TARGETS_OFFLINE] += !memmem(p, len, "]: Online / ", 12);
-		value[TARGETS_BAD] += !memmem(p, len, " / Good", 7);
+		number_add(&value[TARGETS_OFFLINE], !memmem(p, len, "]: Online / ", 12));
+		number_add(&value[TARGETS_BAD], !memmem(p, len, " / Good", 7));
 	}
 }
 

@@ -96,7 +96,7 @@ static void take(struct cgroup_below *x, struct cgroup_below_group *g, char *tex
 
 	g->fresh = false;
 	if (file_reread(g->file, text, size) < 0) {
-		x->gone += g->kills;
+		number_add(&x->gone, g->kills);
 		forget(g);
 		if (above)
 			above->links = 0;
@@ -133,7 +133,7 @@ int64_t cgroup_below_kills(struct cgroup_below *x, bool look, char *text, size_t
 	for (size_t i = 1; i < CGROUPS_BELOW; i++) {
 		if (x->group[i].fresh)
 			take(x, &x->group[i], text, size);
-		kills += x->group[i].kills;
+		number_add(&kills, x->group[i].kills);
 	}
 	return kills;
 }

@@ -142,8 +142,8 @@ static void take(const struct device *v, struct sample *s, uint32_t i, const cha
 	if (!number_i64(&p, &value) || value < 0)
 		return;
 	device_put(v, s, i, value);
-	if ((v->class == BLOCK_DISK || v->class == BLOCK_UNKNOWN) && value <= INT64_MAX - total[i])
-		total[i] += value;
+	if (v->class == BLOCK_DISK || v->class == BLOCK_UNKNOWN)
+		number_add(&total[i], value);
 }
 
 bool cgroup_disks_are_known(const struct cgroup_disks *x)

@@ -23,7 +23,7 @@ static void put(struct cgroup_group *g, struct sample *s, enum cgroup_metric m, 
 {
 	g->has |= bit(m);
 	if (m == CGROUP_OOM_KILLS)
-		value += g->kills_below;
+		number_add(&value, g->kills_below);
 	if (m == CGROUP_MEMORY_PEAK)
 		g->peak_bytes = value;
 	if (m == CGROUP_OOM_KILLS)

@@ -4,6 +4,7 @@
  * device files; those that were found are looked at in turn, too. Each look makes the driver add up
  * what the client holds, so both are so many a second. */
 #include "base/clock.h"
+#include "base/number.h"
 #include "source/drm_fdinfo.h"
 #include "source/drm_gpu.h"
 #include "source/fdlist.h"
@@ -98,8 +99,11 @@ static struct client *client_of(struct drm *d, uint32_t gpu, uint64_t id)
 /* -1 of either is nothing. */
 static void add(int64_t *sum, int64_t more)
 {
-	if (more >= 0 && __builtin_add_overflow(*sum < 0 ? 0 : *sum, more, sum))
-		*sum = INT64_MAX;
+	if (more < 0)
+		return;
+	if (*sum < 0)
+		*sum = 0;
+	number_add(sum, more);
 }
 
 /* Add what came since the last look; at the first one nothing has. Returns it. */
@@ -126,7 +130,7 @@ static int64_t take_engines(struct drm_gpu *v, struct client *c, const struct dr
 
 		if (!e)
 			continue;
-		busy_ns += advance(&e->busy_ns, &c->busy_ns[i], from->busy_ns);
+		number_add(&busy_ns, advance(&e->busy_ns, &c->busy_ns[i], from->busy_ns));
 		advance(&e->cycles, &c->cycles[i], from->cycles);
 		if (from->total_cycles > e->total_cycles)
 			e->total_cycles = from->total_cycles;

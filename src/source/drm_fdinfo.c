@@ -179,7 +179,9 @@ static void sum_up(struct reader *r)
 	for (const struct region *g = r->region; g < r->region + r->nregions; g++) {
 		int64_t *sum = is_on_gpu(g->name) ? &r->out->device_bytes : &r->out->host_bytes;
 
-		*sum = (*sum < 0 ? 0 : *sum) + g->bytes;
+		if (*sum < 0)
+			*sum = 0;
+		number_add(sum, g->bytes);
 	}
 }
 

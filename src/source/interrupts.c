@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/interrupts.h"
 
+#include "base/number.h"
 #include "source/cpulist.h"
 
 #include <errno.h>
@@ -87,8 +88,7 @@ static void take_count(struct interrupts *x)
 	x->part = INTERRUPTS_REST;
 	x->nrows++;
 	for (uint32_t i = 0; i < x->ncolumns; i++)
-		if (x->sum[i] < INT64_MAX - x->row[i])
-			x->sum[i] += x->row[i];
+		number_add(&x->sum[i], x->row[i]);
 }
 
 /* ERR and MIS of x86, Err of ARM, BAD of POWER: faults of the interrupt controllers. */

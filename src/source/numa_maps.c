@@ -39,7 +39,7 @@ static bool add_node(struct numa_maps *m, const char *word, int64_t page_bytes)
 	    !number_i64(&p, &pages) || pages < 0 || pages > BYTES_LIMIT / page_bytes ||
 	    pages * page_bytes > BYTES_LIMIT - m->bytes[node])
 		return false;
-	m->bytes[node] += pages * page_bytes;
+	number_add(&m->bytes[node], pages * page_bytes);
 	return true;
 }
 

@@ -175,7 +175,7 @@ static void ask(struct nvidia *n, struct sample *s)
 	int64_t took_ns = n->helper.page->took_ns, lead_ns = LEAD_NS;
 
 	if (took_ns > 0 && took_ns < interval_ns)
-		lead_ns += 2 * took_ns;
+		number_add(&lead_ns, 2 * took_ns);
 	if (interval_ns >= PERIOD_LEAST_NS && lead_ns < interval_ns)
 		due_ns = s->mono_ns + interval_ns - lead_ns;
 	n->asked_ns = s->mono_ns;

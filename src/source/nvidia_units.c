@@ -2,6 +2,7 @@
 #include "source/nvidia_units.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "source/cuda_visible.h"
 #include "source/nvidia_code.h"
 
@@ -231,7 +232,7 @@ static void take_processes(struct nvidia_units *u, uint32_t unit, const struct n
 			continue;
 		ours = is_jobs(env, p->pid);
 		shares.count[ours]++;
-		shares.memory[ours] += p->memory > 0 ? p->memory : 0;
+		number_add(&shares.memory[ours], p->memory > 0 ? p->memory : 0);
 		shares.memory_known &= p->memory >= 0;
 		if (ours)
 			found(v, EVIDENCE_CONTEXT, s);
@@ -252,7 +253,7 @@ static void take_uses(struct nvidia_unit *v, const struct nvidia_device *d,
 		return;
 	for (uint32_t i = 0; i < d->nuses && i < NVIDIA_PROCESSES_MAX; i++)
 		if (d->use[i].sm <= 100)
-			sm[is_jobs(env, d->use[i].pid)] += d->use[i].sm;
+			number_add(&sm[is_jobs(env, d->use[i].pid)], d->use[i].sm);
 	sample_put(s, v->slot + GPU_OTHER_SM, sm[0]);
 	sample_put(s, v->slot + GPU_JOB_SM, sm[1]);
 }

@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/crc32c.h"
+#include "base/number.h"
 #include "source/mountinfo.h"
 #include "source/period.h"
 #include "source/source.h"
@@ -142,7 +143,7 @@ static void end_turn(struct openfiles *o)
 	bool counts = has_files(o);
 
 	for (size_t i = 0; i < o->nmounts; i++) {
-		o->mount[i].count += counts ? o->mount[i].here : 0;
+		number_add(&o->mount[i].count, counts ? o->mount[i].here : 0);
 		o->mount[i].here = 0;
 	}
 	file_close(&o->dir);

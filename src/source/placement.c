@@ -4,6 +4,7 @@
  * looked at a second, in turn, when what that costs is saved up; the cost is predicted from its
  * resident memory, and from what it took the last time. */
 #include "base/clock.h"
+#include "base/number.h"
 #include "source/cpulist.h"
 #include "source/numa_maps.h"
 #include "source/period.h"
@@ -183,11 +184,8 @@ static void add_process(struct placement *p, const struct numa_maps *m)
 	for (const struct node *v = p->node; v < p->node + p->nodes; v++) {
 		int64_t bytes = m->bytes[v->number];
 
-		p->sum.bytes[v->number] += bytes;
-		if (has_cpu_of(&cpus, v))
-			p->local_bytes += bytes;
-		else
-			p->remote_bytes += bytes;
+		number_add(&p->sum.bytes[v->number], bytes);
+		number_add(has_cpu_of(&cpus, v) ? &p->local_bytes : &p->remote_bytes, bytes);
 	}
 }
 
@@ -283,7 +281,7 @@ static void end_round(struct placement *p, struct sample *s)
 
 static void save_up(struct placement *p, const struct sample *s)
 {
-	p->saved_ns += (s->mono_ns - p->saved_at_ns) / SHARE;
+	number_add(&p->saved_ns, (s->mono_ns - p->saved_at_ns) / SHARE);
 	p->saved_at_ns = s->mono_ns;
 	if (p->saved_ns > LONGEST_WALK_MS * NS_PER_MS)
 		p->saved_ns = LONGEST_WALK_MS * NS_PER_MS;

@@ -121,7 +121,9 @@ static int named_parse(const char *text, const struct named *rows, size_t n, int
 				continue;
 			if (!number_i64(&p, &v) || v < 0 || v > BYTES_LIMIT / factor)
 				return -EBADMSG;
-			*rows[i].to = (rows[i].add ? *rows[i].to : 0) + v * factor;
+			if (!rows[i].add)
+				*rows[i].to = 0;
+			number_add(rows[i].to, v * factor);
 			if (*rows[i].to > BYTES_LIMIT)
 				return -EBADMSG;
 			found |= UINT64_C(1) << i;

@@ -2,6 +2,7 @@
 #include "source/spans.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "source/source.h"
 
 #include <math.h>
@@ -236,7 +237,7 @@ static void spans_put(struct span_reader *r, uint32_t thread, struct span_intake
 		      struct sample *s, uint32_t n)
 {
 	if (n && !sample_spans(s, track_of(r, thread), in->span, n))
-		in->lost += n;
+		number_add(&in->lost, n);
 }
 
 static void mark_put(struct span_reader *r, uint32_t thread, struct span_intake *in,
@@ -340,7 +341,7 @@ static void lost_take(uint64_t now, uint64_t *before, struct span_intake *in)
 	uint64_t more = now - *before;
 
 	if (now > *before && more < (uint64_t)INT64_MAX / 2 - (uint64_t)in->lost)
-		in->lost += (int64_t)more;
+		number_add(&in->lost, (int64_t)more);
 	*before = now > *before ? now : *before;
 }
 
@@ -425,7 +426,7 @@ void span_reader_end(struct span_reader *r, struct span_intake *in, struct sampl
 		uint64_t written;
 
 		if (written_get(r, i, &written))
-			in->lost += (int64_t)(written - r->thread[i].taken);
+			number_add(&in->lost, (int64_t)(written - r->thread[i].taken));
 		open_tell(r, i, s);
 		sample_end(s, r->thread[i].track, end_ns);
 	}

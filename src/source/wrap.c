@@ -2,6 +2,7 @@
 #include "source/wrap.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 
 /* Counters are brought up to date up to a second after the fact. */
 static const double LATENESS_S = 1;
@@ -25,7 +26,7 @@ static bool grow(struct wrap *w, int64_t value, int64_t elapsed_ns)
 	/* The round is range and one step of the counter, which the kernel does not tell; it is
 	 * some 60 uJ, the 2^32nd part of the round. */
 	if (growth < 0)
-		growth += w->range;
+		number_add(&growth, w->range);
 	return growth >= 0 && (double)growth <= most_in(w, elapsed_ns) &&
 	       !__builtin_add_overflow(w->total, growth, &w->total);
 }

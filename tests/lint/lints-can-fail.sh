@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2016
 # Each lint passes on a copy of the tree and fails on one with a single fault of its kind.
 # limit: 900
 . "$TOP/tests/lib.sh"
@@ -14,7 +15,7 @@ lint() { # NAME
 	esac >lint.out 2>&1
 }
 
-for one in layers.py headers.sh sizes.py banned.py names.py text.py format.sh commands.py metrics.sh; do
+for one in layers.py headers.sh sizes.py banned.py counters.py names.py text.py format.sh commands.py metrics.sh; do
 	lint $one || {
 		cat lint.out
 		fail "$one fails on the tree as it is"
@@ -45,6 +46,8 @@ notices banned.py src/base/err.c 'int f(char *a) { return atoi(a); }'
 notices banned.py tests/programs/spin.c 'char *f(char *a, char *b) { return strcpy(a, b); }'
 notices banned.py src/core/stats.c 'void f(void) { printf("x"); }'
 notices banned.py src/core/stats.c 'void f(void) { exit(1); }'
+notices counters.py src/source/disk.c 'void f(int64_t *a, int64_t b)\n{\n\t*a += b;\n}'
+notices counters.py src/source/disk.c 'int64_t f(int64_t a, int64_t b)\n{\n\ta = (a < 0 ? 0 : a) + b;\n\treturn a;\n}'
 notices names.py src/sink/csv.c 'const char *f(void) { return "process.cpu_user_seconds"; }'
 notices text.py src/base/err.c '/* TO''DO: later */'
 notices text.py src/base/err.c '/* see /home''/me/notes */'
