@@ -10,6 +10,11 @@ has_begun() { # DIR
 	find "$1" -name 'node-*.sonde' -size +0 | grep -q .
 }
 
+# Until it has executed, a process has the environment of this shell.
+is_of_job() { # PID
+	tr '\0' '\n' <"/proc/$1/environ" | grep -qx "PBS_JOBID=$job"
+}
+
 # shellcheck disable=SC2016
 PBS_JOBID=$job setsid sh -c 'exec "$PROGRAMS/spin" 7000000 early' &
 PBS_JOBID=$job-other "$PROGRAMS/spin" 60000000 anothers &
@@ -49,6 +54,7 @@ holds "it stays as long as they do" "$(figure rare .job.wall_seconds) >= 3"
 PBS_JOBID=$job "$PROGRAMS/spin" 60000000 &
 spinner=$!
 trap 'kill $another $spinner 2>/dev/null' EXIT
+wait_for 20 is_of_job $spinner
 for signal in USR1 USR2 TERM; do
 	PBS_JOBID=$job "$SONDE" attach --job -i 100ms -o $signal 2>/dev/null &
 	sidecar=$!
