@@ -185,7 +185,10 @@ static int blocks_take(struct reading *g, int fd)
 static void slot_damage(struct reading *g, const struct tail_slot *s)
 {
 	if (s->lost_at && !g->found->closed)
-		g->v->damage(g->v->ctx, true, s->lost_at, 0, "samples from here on cannot be read");
+		g->v->damage(g->v->ctx, true, s->lost_at, 0,
+			     s->torn ? "the last sample is not whole: it is damaged, or was just "
+				       "being written"
+				     : "samples from here on cannot be read");
 }
 
 static int slot_seal(struct reading *g, struct sealer *sealer, int i)

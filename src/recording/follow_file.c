@@ -67,7 +67,7 @@ static bool read_at(int fd, void *to, size_t n, uint64_t at)
 /* The head that a file begins with, of a type of block. */
 static bool head_read(int fd, uint16_t type, struct head *h)
 {
-	uint8_t data[BLOCK_HEADER + HEAD_HOST + 64];
+	uint8_t data[BLOCK_HEADER + HEAD_MAX];
 	ssize_t n = pread(fd, data, sizeof data, 0);
 	struct block b;
 

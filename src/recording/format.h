@@ -12,6 +12,8 @@
 
 enum {
 	FORMAT_VERSION = 0,
+	FORMAT_DRAFT = 2, /* of version 0: what reads none of the drafts before counts it on */
+	DRAFT_ENDS = 2,   /* from this one on a slot's last commit is followed by a mark */
 
 	BLOCK_MAGIC = 0x4b4c4253, /* "SBLK" */
 	BLOCK_HEADER = 24,

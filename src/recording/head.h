@@ -10,13 +10,15 @@
 
 #include "base/bytes.h"
 
-enum { HEAD_ID = 16, HEAD_HOST = 256 };
+enum { HEAD_ID = 16, HEAD_HOST = 256, HEAD_PROGRAM = 32, HEAD_MAX = 48 + HEAD_HOST + HEAD_PROGRAM };
 
 struct head {
-	uint8_t id[HEAD_ID];     /* random */
-	int64_t utc_ns, mono_ns; /* when it was made */
-	uint32_t slot;           /* bytes of a .tail's slot; 0 in a .sonde */
-	char host[HEAD_HOST];    /* node 1 */
+	uint8_t id[HEAD_ID];        /* random */
+	int64_t utc_ns, mono_ns;    /* when it was made */
+	uint32_t slot;              /* bytes of a .tail's slot; 0 in a .sonde */
+	char host[HEAD_HOST];       /* node 1 */
+	char program[HEAD_PROGRAM]; /* version of Sonde that wrote it; "": it did not say */
+	uint32_t draft;             /* of the format; 0: it did not say */
 };
 
 /* Append the payload. */

@@ -14,7 +14,7 @@
 /* When the recording was made, from its head; 0 when that cannot be read. */
 static int64_t made_at(int dirfd, const char *name)
 {
-	uint8_t data[BLOCK_HEADER + HEAD_HOST + 64];
+	uint8_t data[BLOCK_HEADER + HEAD_MAX];
 	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n = fd < 0 ? -1 : pread(fd, data, sizeof data, 0);
 	struct block b;

@@ -7,11 +7,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LOST_BUDGET = 4 << 20 }; /* bytes summed at most in search of commits behind a damaged one */
+enum {
+	LOST_BUDGET = 4 << 20, /* bytes summed at most in search of commits behind a damaged one */
+	LOOKS = 2,             /* more, at one that may be being written */
+	FRESH_S = 60,
+};
 
 static uint32_t commit_crc(const uint8_t *head, uint32_t length)
 {
@@ -36,6 +42,12 @@ void commit_finish(struct bytes *slot, size_t start, uint32_t generation)
 	bytes_u32(slot, generation);
 	bytes_u32(slot, commit_crc(slot->data + start, length));
 	slot->len = end;
+}
+
+void commit_end(struct bytes *slot, uint32_t generation)
+{
+	if (slot->cap - slot->len >= COMMIT_HEADER)
+		commit_finish(slot, commit_start(slot), generation);
 }
 
 uint64_t tail_slot_at(uint32_t slot_size, uint32_t generation)
@@ -78,9 +90,23 @@ static bool more_behind(struct scan in, uint32_t generation)
 	return false;
 }
 
-static void slot_read(struct tail_slot *s, struct scan in, uint64_t offset)
+/* Nothing was ever written here. */
+static bool is_blank(struct scan in)
 {
-	static const uint8_t nothing[COMMIT_HEADER];
+	return !*in.at && !memcmp(in.at, in.at + 1, (size_t)(in.end - in.at) - 1);
+}
+
+static bool is_end(struct scan in, uint32_t generation)
+{
+	const uint8_t *head = in.at;
+
+	return !scan_u32(&in) && scan_u32(&in) == generation &&
+	       scan_u32(&in) == commit_crc(head, 0);
+}
+
+/* marked: its last commit is followed by the mark of the end. */
+static void slot_read(struct tail_slot *s, struct scan in, uint64_t offset, bool marked)
+{
 	const uint8_t *start = in.at;
 	uint32_t generation;
 	size_t size;
@@ -92,13 +118,16 @@ static void slot_read(struct tail_slot *s, struct scan in, uint64_t offset)
 		s->len += size;
 		in.at += size;
 	}
-	if (in.end - in.at < COMMIT_HEADER || !memcmp(in.at, nothing, COMMIT_HEADER))
+	if (in.end - in.at < COMMIT_HEADER ||
+	    (s->generation ? is_end(in, s->generation) : is_blank(in)))
 		return;
-	if (!s->generation || more_behind(in, s->generation))
+	s->torn = s->generation && !more_behind(in, s->generation);
+	if (marked || !s->torn)
 		s->lost_at = offset + (uint64_t)(in.at - start);
 }
 
-static int file_read(struct bytes *data, int dirfd, const char *name)
+/* fresh: its clock says that it was changed just now. */
+static int file_read(struct bytes *data, bool *fresh, int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	size_t max = TAIL_SLOTS_AT + (size_t)TAIL_SLOTS * TAIL_SLOT_MAX;
@@ -111,6 +140,7 @@ static int file_read(struct bytes *data, int dirfd, const char *name)
 		close(fd);
 		return -EBADMSG;
 	}
+	*fresh = llabs((long long)(st.st_mtim.tv_sec - time(NULL))) < FRESH_S;
 	if (!bytes_room(data, (size_t)st.st_size + 1))
 		got = 0;
 	while (got > 0 && data->len < (size_t)st.st_size) {
@@ -121,14 +151,14 @@ static int file_read(struct bytes *data, int dirfd, const char *name)
 	return data->failed ? -ENOMEM : 0;
 }
 
-int tail_read(struct tail *t, int dirfd, const char *name)
+static int tail_read_once(struct tail *t, int dirfd, const char *name)
 {
 	struct block b;
 	struct scan in;
 	int rc;
 
 	*t = (struct tail){ 0 };
-	rc = file_read(&t->data, dirfd, name);
+	rc = file_read(&t->data, &t->fresh, dirfd, name);
 	if (rc)
 		return rc;
 	if (!t->data.len)
@@ -148,7 +178,8 @@ int tail_read(struct tail *t, int dirfd, const char *name)
 			break;
 		end = end < t->data.len ? end : t->data.len;
 		slot_read(&t->slot[i],
-			  (struct scan){ .at = t->data.data + at, .end = t->data.data + end }, at);
+			  (struct scan){ .at = t->data.data + at, .end = t->data.data + end }, at,
+			  t->head.draft >= DRAFT_ENDS);
 	}
 	if (t->slot[0].generation > t->slot[1].generation) {
 		struct tail_slot newer = t->slot[0];
@@ -157,6 +188,28 @@ int tail_read(struct tail *t, int dirfd, const char *name)
 		t->slot[1] = newer;
 	}
 	return 0;
+}
+
+/* Its first commit or its last one cannot be read. */
+static bool may_come(const struct tail_slot *s)
+{
+	return s->lost_at && (!s->generation || s->torn);
+}
+
+/* What is being written now is whole a moment later. */
+int tail_read(struct tail *t, int dirfd, const char *name)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	int rc = tail_read_once(t, dirfd, name);
+
+	for (int i = 0; !rc && i < LOOKS; i++) {
+		if (!t->fresh || (!may_come(&t->slot[0]) && !may_come(&t->slot[1])))
+			break;
+		nanosleep(&moment, NULL);
+		tail_free(t);
+		rc = tail_read_once(t, dirfd, name);
+	}
+	return rc;
 }
 
 void tail_free(struct tail *t)

@@ -4,7 +4,8 @@
  * generation: generation g stands in slot g % 2.
  *
  * A slot is commits one behind the other: length u32, generation u32, crc32c u32 over the two and
- * the payload. What follows the last commit of a slot's generation is left over from an older one.
+ * the payload. The last of a slot's generation is followed by such a header of length 0, if there
+ * is room; what lies behind that is left over from an older one.
  */
 #ifndef SONDE_RECORDING_TAIL_H
 #define SONDE_RECORDING_TAIL_H
@@ -16,6 +17,8 @@ enum { TAIL_SLOTS = 2 };
 /* A commit's header goes in front of its payload once that is written behind `start`. */
 size_t commit_start(struct bytes *slot);
 void commit_finish(struct bytes *slot, size_t start, uint32_t generation);
+/* The mark behind the last one, if there is room. */
+void commit_end(struct bytes *slot, uint32_t generation);
 
 uint64_t tail_slot_at(uint32_t slot_size, uint32_t generation); /* offset in the file */
 
@@ -24,12 +27,14 @@ struct tail_slot {
 	const uint8_t *data;
 	size_t len;       /* of its whole commits */
 	uint64_t lost_at; /* offset in the file where a commit was that cannot be read; 0: none */
+	bool torn;        /* that is the last one, which may have been being written */
 };
 
 /* A .tail file as it was at one moment. {0} is empty. */
 struct tail {
 	struct head head;
 	struct tail_slot slot[TAIL_SLOTS]; /* older generation first */
+	bool fresh;                        /* it was changed within a minute */
 	bool cut; /* it is shorter than a writer makes it before the first sample */
 	struct bytes data;
 };

@@ -80,7 +80,10 @@ static int memory_take(struct writer *w)
 /* The heads of both files. */
 static int heads_write(struct writer *w, const char *host)
 {
-	struct head h = { .utc_ns = clock_utc_ns(), .mono_ns = clock_mono_ns() };
+	struct head h = { .utc_ns = clock_utc_ns(),
+			  .mono_ns = clock_mono_ns(),
+			  .program = SONDE_VERSION,
+			  .draft = FORMAT_DRAFT };
 	size_t start;
 	int rc;
 
@@ -226,13 +229,30 @@ static int generation_seal(struct writer *w)
 	return 0;
 }
 
+/* In place of what could be written of a commit. */
+static void tail_mark(struct writer *w, uint64_t at)
+{
+	uint8_t room[COMMIT_HEADER];
+	struct bytes mark = { .data = room, .cap = sizeof room, .fixed = true };
+
+	commit_end(&mark, w->generation);
+	(void)files_tail(&w->files, at, mark.data, mark.len);
+}
+
+/* With the mark of its end, which the next commit overwrites. */
 static int tail_flush(struct writer *w)
 {
 	uint64_t at = tail_slot_at(w->files.slot, w->generation) + w->written;
-	int rc = files_tail(&w->files, at, w->image.data + w->written, w->image.len - w->written);
+	size_t end = w->image.len;
+	int rc;
 
+	commit_end(&w->image, w->generation);
+	rc = files_tail(&w->files, at, w->image.data + w->written, w->image.len - w->written);
+	w->image.len = end;
 	if (!rc)
 		w->written = w->image.len;
+	else if (w->written)
+		tail_mark(w, at);
 	return rc;
 }
 
