@@ -118,10 +118,19 @@ static int content_take(struct reading *g, const struct block *b, bool in_memory
 	}
 }
 
+/* What is undamaged and means nothing was written by who means something else by it. */
+static bool is_foreign(struct reading *g)
+{
+	g->found->foreign |= g->have_head && g->head.draft != FORMAT_DRAFT;
+	return g->found->foreign;
+}
+
 static int block_take(struct reading *g, const struct block *b, bool in_memory)
 {
 	int rc = content_take(g, b, in_memory);
 
+	if (rc == -EBADMSG && is_foreign(g))
+		return -EPROTO;
 	if (rc == -EBADMSG) {
 		damage(g, b, "a block whose content is malformed");
 		return 0;
@@ -148,6 +157,13 @@ static bool order_check(struct reading *g, const struct blocks *s, const struct 
 	return true;
 }
 
+static void future_found(struct reading *g, uint16_t version)
+{
+	g->found->future = true;
+	if (version > g->found->version)
+		g->found->version = version;
+}
+
 static int blocks_take(struct reading *g, int fd)
 {
 	struct blocks s;
@@ -161,7 +177,7 @@ static int blocks_take(struct reading *g, int fd)
 			continue;
 		g->found->closed = g->have_end = false; /* an end is an end only at the end */
 		if (b.version > FORMAT_VERSION) {
-			g->found->future = true;
+			future_found(g, b.version);
 			continue;
 		}
 		g->found->blocks++;
@@ -211,6 +227,8 @@ static int slot_seal(struct reading *g, struct sealer *sealer, int i)
 			     "samples before this slot's are missing");
 	slot_damage(g, s);
 	rc = seal(sealer, &image, which, &g->next_sequence, &g->found->sealed);
+	if (rc == -EBADMSG && is_foreign(g))
+		return -EPROTO;
 	if (rc == -EBADMSG) {
 		g->v->damage(g->v->ctx, true, tail_slot_at(g->tail.head.slot, s->generation),
 			     s->len, "samples are malformed");
@@ -318,7 +336,7 @@ static int files_take(struct reading *g, int dirfd, const char *sonde, const cha
 	if (rc == -ENOENT && g->have_tail)
 		rc = 0;
 	if (tail_rc == -EPROTO)
-		g->found->future = true;
+		future_found(g, g->tail.version);
 	if (!rc && (g->found->blocks || g->have_tail))
 		tail_check(g, dirfd, tail, tail_rc);
 	if (!rc && g->have_tail)

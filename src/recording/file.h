@@ -38,15 +38,18 @@ struct file_visitor {
 };
 
 struct file_found {
-	bool closed;     /* its writer closed it in order */
-	bool future;     /* blocks of a later format version were left out */
-	uint64_t blocks; /* good ones, the head included */
+	bool closed;      /* its writer closed it in order */
+	bool future;      /* blocks of a later format version were left out */
+	bool foreign;     /* it is of another draft of this version, and cannot be read */
+	uint16_t version; /* the latest of its blocks */
+	uint64_t blocks;  /* good ones, the head included */
 	struct bytes
 		sealed; /* blocks made from the tail; chunks point into it; free with bytes_free */
 };
 
 /* Names are relative to dirfd; tail may be NULL. 0; -ENODATA when nothing can be read; -EPROTO when
- * all there is belongs to a later version; -errno of opening; a visitor's. */
+ * all there is belongs to a later version, or it is of another draft; -errno of opening; a
+ * visitor's. */
 int file_read(int dirfd, const char *sonde, const char *tail, const struct file_visitor *v,
 	      struct file_found *found);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/join.h"
 
+#include "recording/format.h"
 #include "recording/join_part.h"
 
 #include <dirent.h>
@@ -205,6 +206,40 @@ static int visit_spans(void *ctx, const struct block *b)
 	return join_pack(ctx, b);
 }
 
+/* Which Sonde wrote it, as far as it says so. */
+static const char *writer_of(const struct join *j, const struct join_file *f)
+{
+	const char *said = run_find_text(&j->run, idmap_get(&f->nodes, 1), "sonde.version");
+
+	return *f->head.program ? f->head.program : said ? said : "of an unknown version";
+}
+
+/* It was written by another Sonde, which means something else by what it wrote. */
+static const char *version_say(struct join *j, const struct join_file *f,
+			       const struct file_found *found)
+{
+	const char *said;
+	char text[256], draft[32] = "an earlier draft";
+
+	if (found->future) {
+		snprintf(
+			text, sizeof text,
+			"was written by a later version of Sonde, in version %u of the format; this one, "
+			"Sonde " SONDE_VERSION ", reads version %d: update it",
+			found->version, FORMAT_VERSION);
+	} else {
+		if (f->head.draft)
+			snprintf(draft, sizeof draft, "draft %u", f->head.draft);
+		snprintf(
+			text, sizeof text,
+			"was written by Sonde %s in %s of version %d of the format; this one, Sonde " SONDE_VERSION
+			", reads draft %d: read it with the Sonde that wrote it",
+			writer_of(j, f), draft, FORMAT_VERSION, FORMAT_DRAFT);
+	}
+	said = pool_text(&j->pool, text, strlen(text));
+	return said ? said : "was written by another version of Sonde";
+}
+
 static int recording_read(struct join *j, struct join_file *f)
 {
 	const struct file_visitor v = { .ctx = j,
@@ -227,32 +262,30 @@ static int recording_read(struct join *j, struct join_file *f)
 	rc = file_read(j->dir, f->sonde, f->tail, &v, &found);
 	f->sealed = found.sealed;
 	join_pack_tracks(j, first_pack);
+	if (rc == -EPROTO || found.future)
+		f->version = version_say(j, f, &found);
 	if (rc)
 		return rc;
 	if (found.future)
-		join_damage(j, f->path, 0, 0,
-			    "parts are of a later format version and were left out");
+		join_damage(j, f->path, 0, 0, f->version);
 	for (uint32_t i = first_node; i < j->run.nnodes; i++)
 		j->run.nodes[i].complete = found.closed;
 	return 0;
 }
 
-static int refuse(int rc, const char *path, struct err *e)
+static int refuse(int rc, const struct join_file *f, struct err *e)
 {
 	switch (rc) {
 	case -EPROTO:
-		return err_set(e, rc,
-			       "%.300s was written by a later version of Sonde; update this one to "
-			       "read it",
-			       path);
+		return err_set(e, rc, "%.300s %s", f->path, f->version);
 	case -ENODATA:
 	case -EINVAL:
 		return err_set(e, -ENODATA,
-			       "%.300s is not a recording, or nothing in it can be read", path);
+			       "%.300s is not a recording, or nothing in it can be read", f->path);
 	case -ENOMEM:
-		return err_set(e, rc, "not enough memory to read %.300s", path);
+		return err_set(e, rc, "not enough memory to read %.300s", f->path);
 	default:
-		return err_set(e, rc, "cannot read %.300s: %s", path, strerror(-rc));
+		return err_set(e, rc, "cannot read %.300s: %s", f->path, strerror(-rc));
 	}
 }
 
@@ -268,13 +301,12 @@ static int recordings_read(struct join *j, struct err *e)
 		join_tell(j, i);
 		rc = recording_read(j, f);
 		if (rc == -ENOMEM)
-			return refuse(rc, f->path, e);
+			return refuse(rc, f, e);
 		if (rc && j->nfiles > 1)
 			join_damage(j, f->path, 0, 0,
-				    rc == -EPROTO ? "it was written by a later version of Sonde"
-						  : "nothing in it can be read");
+				    rc == -EPROTO ? f->version : "nothing in it can be read");
 		if (rc && !first)
-			first = refuse(rc, f->path, e);
+			first = refuse(rc, f, e);
 		good += !rc;
 	}
 	join_tell(j, j->nfiles);

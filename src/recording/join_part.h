@@ -29,6 +29,7 @@ struct join_file {
 	struct head head;
 	struct bytes sealed; /* blocks made from its tail */
 	bool undeclared_said;
+	const char *version; /* why another Sonde is wanted to read it; NULL: none is */
 };
 
 struct join_chunk {

@@ -165,6 +165,7 @@ static int tail_read_once(struct tail *t, int dirfd, const char *name)
 		return -ENODATA;
 	if (!block_parse(&b, t->data.data, t->data.len) || b.type != BLOCK_TAIL)
 		return -EBADMSG;
+	t->version = b.version;
 	if (b.version > FORMAT_VERSION)
 		return -EPROTO;
 	in = (struct scan){ .at = b.payload, .end = b.payload + b.length };

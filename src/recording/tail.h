@@ -33,6 +33,7 @@ struct tail_slot {
 /* A .tail file as it was at one moment. {0} is empty. */
 struct tail {
 	struct head head;
+	uint16_t version;                  /* of the format, by its head's block */
 	struct tail_slot slot[TAIL_SLOTS]; /* older generation first */
 	bool fresh;                        /* it was changed within a minute */
 	bool cut; /* it is shorter than a writer makes it before the first sample */
