@@ -109,6 +109,59 @@ static void add_first(struct summary_ending *e, const struct story *y)
 		 y->died_core > 0 ? ", with a core dump" : "");
 }
 
+static void head_failed(struct ending_heading *h, int code)
+{
+	char name[24] = "";
+
+	h->severity = SEVERITY_BAD;
+	if (code > SIGNALS_FROM && code <= SIGNALS_FROM + 64)
+		name_signal(code - SIGNALS_FROM, name, sizeof name);
+	snprintf(h->words, sizeof h->words, "Failed (exit code %d%s%s%s)", code,
+		 *name ? ", as after " : "", name,
+		 code == NOT_FOUND        ? ", command not found"
+		 : code == NOT_EXECUTABLE ? ", could not be run"
+					  : "");
+}
+
+static void head_killed(struct ending_heading *h, int signal)
+{
+	char name[24];
+
+	h->severity = SEVERITY_BAD;
+	name_signal(signal, name, sizeof name);
+	snprintf(h->words, sizeof h->words, "Killed by %s", name);
+	if (strncmp(name, "SIG", 3) == 0)
+		snprintf(h->words + strlen(h->words), sizeof h->words - strlen(h->words),
+			 " (signal %d)", signal);
+}
+
+struct ending_heading ending_heading_of(const struct summary *s)
+{
+	struct ending_heading h = { .severity = SEVERITY_CANNOT_TELL,
+				    .joint = "",
+				    .time = "after" };
+
+	if (story_has_first_failure(&s->story)) {
+		h.severity = SEVERITY_BAD, h.joint = ";", h.time = "all ended after";
+		snprintf(h.words, sizeof h.words, "First to fail: %s, %s", s->story.death_task,
+			 s->story.death_end);
+	} else if (s->signal > 0) {
+		head_killed(&h, (int)s->signal);
+	} else if (s->exit_code > 0) {
+		head_failed(&h, (int)s->exit_code);
+	} else if (s->exit_code >= 0) {
+		h.severity = SEVERITY_GOOD;
+		snprintf(h.words, sizeof h.words, "Succeeded (exit code 0)");
+	} else if (s->running) {
+		h.severity = SEVERITY_NOTE, h.time = "for";
+		snprintf(h.words, sizeof h.words, "Running");
+	} else {
+		h.joint = ",", h.time = "recorded for";
+		snprintf(h.words, sizeof h.words, "Exit code not recorded");
+	}
+	return h;
+}
+
 void ending_make(struct summary *s)
 {
 	struct summary_ending *e = &s->ending;

@@ -10,6 +10,14 @@
 
 #include "report/summary.h"
 
+/* The words of a heading: "Failed (exit code 3)", and what the wall time behind it is: "after". */
+struct ending_heading {
+	enum severity severity;
+	const char *joint, *time; /* joint: between words and time: "", "," or ";" */
+	char words[2 * STORY_TEXT];
+};
+
+struct ending_heading ending_heading_of(const struct summary *s);
 /* Fills s->ending from the signal, the exit code and what the story has found. */
 void ending_make(struct summary *s);
 /* Did somebody end it from outside: timeout, a signal that asks to end or kills? */

@@ -2,6 +2,7 @@
 /* The job at a glance: what ran, how it ended, the figures that people quote. */
 #include "base/clock.h"
 #include "base/escape.h"
+#include "report/ending.h"
 #include "report/machine.h"
 #include "report/page_html.h"
 
@@ -41,47 +42,12 @@ void html_title(struct bytes *b, const struct page_source *p)
 	html_text(b, p->summary->command ? p->summary->command : "A recorded job");
 }
 
-/* How a job ended: a class and an icon of the page, words, and what its wall time is. */
-struct ending {
-	const char *class, *icon, *time;
-	char words[2 * STORY_TEXT];
+/* A class and an icon of the page. */
+static const char *const badges[] = {
+	[SEVERITY_NOTE] = "note", [SEVERITY_GOOD] = "good",          [SEVERITY_WARN] = "warn",
+	[SEVERITY_BAD] = "bad",   [SEVERITY_CANNOT_TELL] = "cannot",
 };
-
-static struct ending ending_of(const struct summary *s)
-{
-	struct ending e = { .class = "is-cannot", .icon = "i-cannot", .time = "after" };
-	int code = isfinite(s->exit_code) ? (int)s->exit_code : -1;
-	int sig = isfinite(s->signal) ? (int)s->signal : 0;
-	const char *name = sigabbrev_np(sig);
-
-	if (story_has_first_failure(&s->story)) {
-		e.class = "is-bad", e.icon = "i-bad", e.time = "all ended after";
-		snprintf(e.words, sizeof e.words, "First to fail: %s, %s", s->story.death_task,
-			 s->story.death_end);
-	} else if (sig > 0) {
-		e.class = "is-bad", e.icon = "i-bad";
-		snprintf(e.words, sizeof e.words, "Killed by %s%s (signal %d)", name ? "SIG" : "",
-			 name ? name : "a signal", sig);
-	} else if (code < 0 && s->running) {
-		e.class = "is-note", e.icon = "i-note", e.time = "for";
-		snprintf(e.words, sizeof e.words, "Running");
-	} else if (code < 0) {
-		e.time = "recorded for";
-		snprintf(e.words, sizeof e.words, "Exit code not recorded");
-	} else if (code == 0) {
-		e.class = "is-good", e.icon = "i-good";
-		snprintf(e.words, sizeof e.words, "Succeeded (exit code 0)");
-	} else {
-		name = code > 128 ? sigabbrev_np(code - 128) : NULL;
-		e.class = "is-bad", e.icon = "i-bad";
-		snprintf(e.words, sizeof e.words, "Failed (exit code %d%s%s%s)", code,
-			 name ? ", as after SIG" : "", name ? name : "",
-			 code == 127   ? ", command not found"
-			 : code == 126 ? ", could not be run"
-				       : "");
-	}
-	return e;
-}
+_Static_assert(sizeof badges / sizeof badges[0] == SEVERITY_NUMBER_OF, "a badge for each");
 
 static void hosts(struct bytes *b, const struct summary *s)
 {
@@ -125,18 +91,19 @@ static void machines(struct bytes *b, const struct run *r)
 void html_header(struct bytes *b, const struct page_source *p)
 {
 	const struct summary *s = p->summary;
-	struct ending e = ending_of(s);
+	const struct ending_heading h = ending_heading_of(s);
+	const char *badge = badges[h.severity];
 	char iso[48];
 
 	bytes_puts(b, "<h1><code>");
 	html_title(b, p);
 	bytes_printf(b,
-		     "</code></h1>\n<ul class=\"facts\"><li class=\"badge %s\"><svg "
-		     "aria-hidden=\"true\"><use href=\"#%s\"/></svg>",
-		     e.class, e.icon);
-	html_text(b, e.words);
+		     "</code></h1>\n<ul class=\"facts\"><li class=\"badge is-%s\"><svg "
+		     "aria-hidden=\"true\"><use href=\"#i-%s\"/></svg>",
+		     badge, badge);
+	html_text(b, h.words);
 	bytes_puts(b, "</li>");
-	bytes_printf(b, "<li>%s <b>", e.time);
+	bytes_printf(b, "<li>%s <b>", h.time);
 	html_value(b, UNIT_SECONDS, s->wall_s);
 	bytes_puts(b, "</b></li>");
 	hosts(b, s);

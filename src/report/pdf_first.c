@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "chart/colour.h"
 #include "chart/text.h"
+#include "report/ending.h"
 #include "report/machine.h"
 #include "report/page_account.h"
 #include "report/page_metric.h"
@@ -55,23 +56,13 @@ static double paragraph(struct bytes *d, const struct lettering *l, double y, ui
 
 static void words_of_ending(const struct summary *s, char *out, size_t size)
 {
-	char wall[64] = "";
-	int n;
+	const struct ending_heading h = ending_heading_of(s);
+	char wall[64];
+	int n = snprintf(out, size, "%s", h.words);
 
-	if (story_has_first_failure(&s->story))
-		n = snprintf(out, size, "First to fail: %s, %s; all ended", s->story.death_task,
-			     s->story.death_end);
-	else if (!isnan(s->signal))
-		n = snprintf(out, size, "Killed by signal %.0f", s->signal);
-	else if (!isnan(s->exit_code))
-		n = snprintf(out, size, "Exit code %.0f", s->exit_code);
-	else
-		n = snprintf(out, size, s->running ? "Running" : "The end was not seen");
-	if (isnan(s->wall_s))
-		return;
-	unit_format(UNIT_SECONDS, s->wall_s, wall, sizeof wall);
-	snprintf(out + n, size - (size_t)n, "%s%s",
-		 isnan(s->signal) && isnan(s->exit_code) ? "; recorded for " : " after ", wall);
+	if (!isnan(s->wall_s))
+		snprintf(out + n, size - (size_t)n, "%s %s %s", h.joint, h.time,
+			 unit_format(UNIT_SECONDS, s->wall_s, wall, sizeof wall));
 }
 
 static void words_of_hosts(const struct summary *s, char *out, size_t size)

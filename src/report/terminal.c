@@ -2,6 +2,7 @@
 /* terminal.c - the summary for a terminal of 80 columns: in five lines, or with all its figures. */
 #include "base/bytes.h"
 #include "base/escape.h"
+#include "report/ending.h"
 #include "report/lines.h"
 #include "report/summary.h"
 
@@ -58,21 +59,13 @@ const char *summary_counter_format(const struct summary_counter *c, char *out, s
 
 static void add_heading(struct lines *l, const struct summary *s)
 {
-	bool ended = !isnan(s->signal) || !isnan(s->exit_code);
+	const struct ending_heading h = ending_heading_of(s);
 	struct bytes *b = lines_add(l, "sonde", NULL);
 	size_t room;
 
-	if (story_has_first_failure(&s->story)) {
-		name(b, s->story.death_task, STORY_TEXT);
-		bytes_printf(b, ": %s; all ended", s->story.death_end);
-	} else if (!isnan(s->signal))
-		bytes_printf(b, "killed by signal %.0f", s->signal);
-	else if (!isnan(s->exit_code))
-		bytes_printf(b, "exit code %.0f", s->exit_code);
-	else
-		bytes_puts(b, s->running ? "running" : "end not seen");
+	name(b, h.words, sizeof h.words);
 	if (!isnan(s->wall_s)) {
-		bytes_puts(b, ended ? " after " : ", recorded for ");
+		bytes_printf(b, "%s %s ", h.joint, h.time);
 		number(b, UNIT_SECONDS, s->wall_s);
 	}
 	if (s->nhosts > 1)

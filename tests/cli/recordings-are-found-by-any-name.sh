@@ -23,7 +23,7 @@ contains compared "exit 3"
 
 # From within it, and of a path whose parents were not there.
 (cd head && "$SONDE" show) >shown 2>said || fail "show within a recording: $(cat said)"
-contains shown "exit code 3 after"
+contains shown "Failed (exit code 3) after"
 "$SONDE" run -q -o a/b/c -- true || fail "run -o a/b/c"
 contains <("$SONDE" ls a/b) a/b/c
 

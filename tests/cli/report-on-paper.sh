@@ -20,7 +20,7 @@ contains info '(A4)'
 contains info "Job 47/11"
 pdffonts $file | tail -n +3 | awk '{ n++; if ($(NF - 4) != "yes") bad = 1 } END { exit !n || bad }' || fail "a font is not embedded: $(pdffonts $file)"
 pdftotext -layout -f 1 -l 1 $file first
-for words in "Job 47/11" "1 node" "Exit code 0" "<b>&name" "Verdicts" "Cores used, on average" "Peak memory" "CPU time" "page 1 of $pages"; do
+for words in "Job 47/11" "1 node" "Succeeded (exit code 0)" "<b>&name" "Verdicts" "Cores used, on average" "Peak memory" "CPU time" "page 1 of $pages"; do
 	contains first "$words"
 done
 # The paper is 595 points wide, 42.5 of them margin.
@@ -45,7 +45,7 @@ grep -q 'Next time: <code>#PBS -l .*(20 % to spare)' asks/report.html || fail "n
 # A few samples, or none at all, are a report, too.
 "$SONDE" run --quiet -i 1h -o short -- true || fail short
 "$SONDE" report --only pdf short >/dev/null || fail "report of a sample"
-pdftotext short/report.pdf - | grep -q "Exit code 0" || fail "short/report.pdf"
+pdftotext short/report.pdf - | grep -q "Succeeded (exit code 0)" || fail "short/report.pdf"
 pdftotext short/report.pdf - | grep -q nobody-else || fail "whose it was"
 
 # In the other formats. 18 cm at 200 dots an inch are 1417 pixels.

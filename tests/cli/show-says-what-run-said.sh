@@ -15,7 +15,7 @@ contains shown "Processes by CPU"
 contains shown "Processes by memory"
 contains shown "Commands by CPU"
 grep -Eq '^  sleep +[0-9]+ ' shown || fail "show does not name the process sleep"
-head -1 shown | grep -q '^sonde       exit code 7 after .*: sh -c ' || fail "the first line is: $(head -1 shown)"
+head -1 shown | grep -q '^sonde       Failed (exit code 7) after .*: sh -c ' || fail "the first line is: $(head -1 shown)"
 sed -n 2p shown | grep -q '^problem     Failed: exit code 7 ' || fail "the second line is: $(sed -n 2p shown)"
 contains shown "recording   out; next: sonde report out"
 

@@ -6,7 +6,7 @@ equal "standard output" data "$(cat stdout)"
 contains stderr talk
 grep -vx talk stderr >brief
 holds "lines of summary" "$(wc -l <brief) >= 3 && $(wc -l <brief) <= 6"
-head -1 brief | grep -q "^sonde       exit code 0 after " || fail "the first line is: $(head -1 brief)"
+head -1 brief | grep -q "^sonde       Succeeded (exit code 0) after " || fail "the first line is: $(head -1 brief)"
 grep -q "^time        \[.\{10,24\}\] computing " brief || fail "no bar of where the time went: $(cat brief)"
 tail -1 brief | grep -qx "recording   out; next: sonde show --all, sonde report" || fail "the last line is: $(tail -1 brief)"
 contains stderr out

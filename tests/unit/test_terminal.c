@@ -71,7 +71,7 @@ static void test_the_whole_summary(void **state)
 	text = printed(&f.s, false, false);
 	assert_string_equal(
 		text,
-		"sonde       exit code 0 after 1 min 12 s: make -j2\n"
+		"sonde       Succeeded (exit code 0) after 1 min 12 s: make -j2\n"
 		"unsure      Cannot tell if it waited on disk: no I/O pressure, no iowait.\n"
 		"good        The cores were well used: 1.85 cores of 2 on average.\n"
 		"cores       1.85 of 2 used on average, 2.01 at most\n"
@@ -95,7 +95,7 @@ static void test_what_is_not_known_is_left_out(void **state)
 	fixture_init(&f, "");
 	f.s.path = "x";
 	text = printed(&f.s, false, false);
-	assert_string_equal(text, "sonde       end not seen\n"
+	assert_string_equal(text, "sonde       Exit code not recorded\n"
 				  "recording   x; next: sonde report x\n");
 	free(text);
 }
@@ -181,7 +181,8 @@ static void test_asked_for_is_shown_before_present(void **state)
 	f.s.survivors = "sleep (12)";
 	f.s.peak_memory_kind = "rss";
 	text = printed(&f.s, false, false);
-	assert_non_null(strstr(text, "sonde       killed by signal 9 after 1.00 s on 2 nodes\n"));
+	assert_non_null(
+		strstr(text, "sonde       Killed by SIGKILL (signal 9) after 1.00 s on 2 nodes\n"));
 	assert_non_null(
 		strstr(text, "3.10 of the 64 asked for used on average (affinity allows 64)\n"));
 	assert_non_null(strstr(
@@ -205,7 +206,7 @@ static void test_the_brief_summary(void **state)
 	text = printed(&f.s, false, true);
 	assert_string_equal(
 		text,
-		"sonde       exit code 0 after 1 min 12 s: make -j2\n"
+		"sonde       Succeeded (exit code 0) after 1 min 12 s: make -j2\n"
 		"good        The cores were well used: 1.85 cores of 2 on average.\n"
 		"unsure      Cannot tell if it waited on disk: no I/O pressure, no iowait.\n"
 		"time        [##################++++  ] computing 93 % (kernel 17 %), idle 7 %\n"
@@ -315,7 +316,8 @@ static void test_hostile_text_is_harmless(void **state)
 	text = printed(&f.s, false, false);
 	for (const char *c = text; *c; c++)
 		assert_true((*c >= ' ' && *c < 0x7f) || *c == '\n');
-	assert_non_null(strstr(text, "exit code 0 after 1 min 12 s: \\x1b[2J\\nrm\\xff \\u202e\n"));
+	assert_non_null(
+		strstr(text, "(exit code 0) after 1 min 12 s: \\x1b[2J\\nrm\\xff \\u202e\n"));
 	assert_non_null(strstr(text, "\\x1b]0;t\\x07"));
 	free(text);
 }
