@@ -22,7 +22,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 512, URL_SIZE = 256, RUNS_MAX = 1000 };
+enum { BACKLOG = 4096, URL_SIZE = 256, RUNS_MAX = 1000 };
 
 struct serve_options {
 	const char *listen, *token_file;

@@ -4,10 +4,14 @@
  * in time is put out, however slowly it goes on.
  *
  * libmicrohttpd ends connections that are silent; these send or take a byte now and then. A fixed
- * number of places; those who come when all are taken wait in the kernel's queue.
+ * number of places; those who come when all are taken wait in the kernel's queue. Other users of
+ * the machine have half of the places at most, and one of them an eighth: who comes beyond is
+ * refused and counted, so that they cannot keep the places from whose server it is.
  */
 #ifndef SONDE_SERVE_CROWD_H
 #define SONDE_SERVE_CROWD_H
+
+#include "serve/peers.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -16,15 +20,28 @@
 
 enum { CROWD_MAX = 512, CROWD_ASK_S = 10, CROWD_ANSWER_S = 120 };
 
-struct crowd {
-	pthread_mutex_t lock;
-	struct guest {
-		int fd;
-		int64_t until_ns; /* INT64_MAX: it may stay */
-		bool here;
-	} guest[CROWD_MAX];
+struct guest {
+	int fd;
+	int64_t until_ns; /* INT64_MAX: it may stay */
+	bool here, other; /* another user, and which */
+	uid_t uid;
 };
 
+struct crowd {
+	pthread_mutex_t lock;
+	struct peers peers;
+	unsigned places;
+	struct guest coming; /* admitted, and not yet here */
+	struct guest guest[CROWD_MAX];
+	uint64_t refused, told; /* of other users; of those, how many were told of */
+	int64_t told_ns;
+};
+
+void crowd_open(struct crowd *w, const struct sockaddr *listener, unsigned places);
+void crowd_close(struct crowd *w);
+/* An MHD_AcceptPolicyCallback of which the crowd is the context; crowd_notify comes next, of the
+ * same thread. */
+enum MHD_Result crowd_admits(void *crowd, const struct sockaddr *peer, socklen_t n);
 /* An MHD_NotifyConnectionCallback of which the crowd is the context. */
 void crowd_notify(void *crowd, struct MHD_Connection *c, void **guest,
 		  enum MHD_ConnectionNotificationCode code);
@@ -34,5 +51,8 @@ void crowd_stays(struct crowd *w, struct MHD_Connection *c);
 void crowd_done(struct crowd *w, struct MHD_Connection *c);
 /* Once a second. */
 void crowd_expel(struct crowd *w);
+/* How many were refused since this was told last, at most once a minute; 0: nothing is to be told.
+ */
+uint64_t crowd_tells(struct crowd *w);
 
 #endif

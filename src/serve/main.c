@@ -16,6 +16,7 @@
 #include "serve/pages.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -269,7 +270,7 @@ static void allow_files(void)
 	setrlimit(RLIMIT_NOFILE, &l);
 }
 
-static struct MHD_Daemon *start(struct server *s, int listener)
+static struct MHD_Daemon *start(struct server *s, int listener, const union address *address)
 {
 	struct MHD_Daemon *d;
 	struct rlimit l;
@@ -278,13 +279,14 @@ static struct MHD_Daemon *start(struct server *s, int listener)
 	allow_files();
 	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur / 2 < connections)
 		connections = (unsigned)(l.rlim_cur / 2);
-	pthread_mutex_init(&s->crowd.lock, NULL);
-	d = MHD_start_daemon(
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, serve, s,
-		MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, connections,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned)TIMEOUT_S, MHD_OPTION_NOTIFY_CONNECTION, crowd_notify, &s->crowd,
-		MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_END);
+	crowd_open(&s->crowd, &address->any, connections);
+	d = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
+			     crowd_admits, &s->crowd, serve, s, MHD_OPTION_LISTEN_SOCKET, listener,
+			     MHD_OPTION_CONNECTION_LIMIT, connections,
+			     MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
+			     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+			     MHD_OPTION_NOTIFY_CONNECTION, crowd_notify, &s->crowd,
+			     MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_END);
 	if (!d)
 		dprintf(STDERR_FILENO, "sonde-serve: cannot serve: %s\n", strerror(errno));
 	return d;
@@ -294,9 +296,18 @@ static struct MHD_Daemon *start(struct server *s, int listener)
 static void run_until_asked(struct server *s, const sigset_t *ends)
 {
 	const struct timespec second = { .tv_sec = 1 };
+	uint64_t refused;
 
-	while (sigtimedwait(ends, NULL, &second) < 0)
+	while (sigtimedwait(ends, NULL, &second) < 0) {
 		crowd_expel(&s->crowd);
+		refused = crowd_tells(&s->crowd);
+		if (refused)
+			dprintf(STDERR_FILENO,
+				"sonde-serve: refused %" PRIu64
+				" connections of other users of this machine, who had as many as "
+				"they may have or were gone already\n",
+				refused);
+	}
 }
 
 static bool is_asked_well(struct server *s, int argc, char **argv, int *listener,
@@ -339,7 +350,7 @@ int main(int argc, char **argv)
 	if (runs_open(&s, argv + 3, (size_t)(argc - 3))) {
 		if (!s.guard.metrics)
 			s.pages = pages_start(s.path, s.n);
-		d = s.guard.metrics || s.pages ? start(&s, listener) : NULL;
+		d = s.guard.metrics || s.pages ? start(&s, listener, &address) : NULL;
 	}
 	if (d)
 		run_until_asked(&s, &ends);
@@ -347,8 +358,10 @@ int main(int argc, char **argv)
 		remove_socket(&address, &ours);
 	if (s.pages)
 		pages_stop(s.pages);
-	if (d)
+	if (d) {
 		MHD_stop_daemon(d);
+		crowd_close(&s.crowd);
+	}
 	if (s.pages)
 		pages_free(s.pages);
 	runs_close(&s);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # One fuzz target on its corpus: tests/fuzz/run.sh NAME. With LONG, $FUZZ_SECONDS of search after it, and what covers more is
-# added to the corpus.
-set -eu
+# added to the corpus. Its runs are a line of $BUILD/fuzz-runs, and the total of all is said.
+set -euo pipefail
 target=$BUILD/fuzz/fuzz_$1
 seeds=$TOP/tests/fuzz/corpus/$1
 found=$BUILD/corpus/$1
@@ -14,8 +14,10 @@ replay=()
 "$target" "${bounds[@]}" -runs=0 "${replay[@]}"
 [ -n "${LONG:-}" ] || exit 0
 mkdir -p "$found" "$seeds"
-words=()
+words=() status=0
 [ ! -e "$TOP/tests/fuzz/dictionaries/$1" ] || words=("-dict=$TOP/tests/fuzz/dictionaries/$1")
-"$target" "${bounds[@]}" "${words[@]}" -max_total_time="${FUZZ_SECONDS:-60}" -print_final_stats=1 "$found" "$seeds" 2>&1 | tee search.log
-sed -n 's/^stat::number_of_executed_units: *//p' search.log >>"$BUILD/fuzz-runs"
+"$target" "${bounds[@]}" "${words[@]}" -max_total_time="${FUZZ_SECONDS:-60}" -print_final_stats=1 "$found" "$seeds" 2>&1 | tee search.log || status=$?
+sed -n "s/^stat::number_of_executed_units: */$1 /p" search.log >>"$BUILD/fuzz-runs"
+awk '{ n += $NF } END { printf "%d runs in all\n", n }' "$BUILD/fuzz-runs"
+[ $status = 0 ] || exit $status
 [ "$(du -sb "$seeds" | cut -f 1)" -ge $small ] || "$target" -merge=1 -max_len=4096 "$seeds" "$found"
