@@ -15,20 +15,21 @@ static const struct {
 	bool from_outside;
 	const char *why;
 } signals[] = {
-	{ SIGSEGV, false, "it accessed memory that it may not" },
+	{ SIGSEGV, false, "it accessed memory that is not its own (segmentation fault)" },
 	{ SIGBUS, false,
-	  "it accessed memory that has nothing behind it, as of a file that was cut or a full "
-	  "/dev/shm" },
+	  "it accessed mapped memory that has nothing behind it, such as a truncated file or a full "
+	  "/dev/shm (bus error)" },
 	{ SIGABRT, false,
-	  "it gave up by itself, as after a failed assertion, an uncaught C++ exception or a failed "
+	  "it aborted itself, as after a failed assertion, an uncaught C++ exception or a failed "
 	  "allocation" },
 	{ SIGFPE, false, "an arithmetic error, such as a division by zero" },
-	{ SIGILL, false, "it met an instruction that this processor does not have" },
+	{ SIGILL, false,
+	  "it ran an instruction that this processor does not have (illegal instruction)" },
 	{ SIGSYS, false, "it made a system call that is not permitted here" },
 	{ SIGTRAP, false, "a breakpoint or a failed check" },
-	{ SIGXCPU, false, "it reached its limit of CPU time (ulimit -t)" },
-	{ SIGXFSZ, false, "it reached its limit of the size of a file (ulimit -f)" },
-	{ SIGPIPE, false, "nobody reads any more what it writes" },
+	{ SIGXCPU, false, "it reached its CPU time limit (ulimit -t)" },
+	{ SIGXFSZ, false, "a file that it wrote reached the file size limit (ulimit -f)" },
+	{ SIGPIPE, false, "it wrote to a pipe or socket that nobody reads any more (broken pipe)" },
 	{ SIGALRM, true, "a timer ended it" },
 	{ SIGKILL, true, "by a user, the batch system or the kernel" },
 	{ SIGTERM, true, "it was asked to end" },
@@ -42,9 +43,9 @@ static const struct {
 	int code;
 	const char *why;
 } codes[] = {
-	{ TIMED_OUT, "as timeout says when the time is over" },
-	{ NOT_EXECUTABLE, "as a shell says of what it may not execute" },
-	{ NOT_FOUND, "as a shell says of a command that it does not find" },
+	{ TIMED_OUT, "timeout ended it when its time was over" },
+	{ NOT_EXECUTABLE, "the shell found a command, but it is not executable" },
+	{ NOT_FOUND, "the shell did not find a command" },
 };
 
 static void name_signal(int signal, char *out, size_t size)
@@ -80,12 +81,12 @@ static void explain_code(struct summary_ending *e, int code)
 
 	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
 		if (codes[i].code == code)
-			explain(e->why, sizeof e->why, ", ", codes[i].why);
+			explain(e->why, sizeof e->why, ": ", codes[i].why);
 	if (!signal)
 		return;
 	name_signal(signal, name, sizeof name);
-	snprintf(e->why, sizeof e->why, ", as a shell says when %s ended what it ran", name);
-	explain(e->why, sizeof e->why, ": ", why_of_signal(signal));
+	snprintf(e->why, sizeof e->why, ": a command that the shell ran was ended by %s", name);
+	explain(e->why, sizeof e->why, ", ", why_of_signal(signal));
 }
 
 /* " First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */

@@ -75,6 +75,10 @@ struct story {
 	double died_s, died_pid, died_signal, died_code, died_core;
 	char died_process[STORY_TEXT];
 	struct story_limit limit[STORY_LIMITS];
+	/* A process that lived to the end and that was started with a limit of its heap, the one
+	 * that held most for it; NAN: there is none. */
+	double heap_limit, heap_held;
+	char heap_option[32], heap_process[STORY_TEXT];
 	/* Of the file systems of the job's directories the fullest at the end: what users may still
 	 * fill of what they may in all; or, where none is left, inodes. */
 	double disk_free_bytes, disk_bytes, disk_free_ratio;

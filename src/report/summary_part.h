@@ -86,6 +86,8 @@ int summary_gpus_make(struct summary *s, const struct run *r, const struct serie
 int summary_account_make(struct summary *s, const struct run *r);
 /* What ended first, limits that were near, and the words of the ending. After the story. */
 void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Limits of heaps, by options of Java and Node. */
+void summary_heap_make(struct summary *s, const struct run *r, const struct series_index *x);
 void summary_hang_make(struct summary *s, const struct run *r);
 /* The tasks that ended, and how unequal those of each step are. */
 int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);

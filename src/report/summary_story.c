@@ -366,6 +366,8 @@ void story_init(struct story *y)
 		.hang_from_s = NAN,
 		.hang_to_s = NAN,
 		.hangs = NAN,
+		.heap_limit = NAN,
+		.heap_held = NAN,
 		.disk_free_bytes = NAN,
 		.disk_bytes = NAN,
 		.disk_free_ratio = NAN,

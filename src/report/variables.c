@@ -381,6 +381,12 @@ const struct variable variables[] = {
 	{ "reached_file_bytes", UNIT_BYTES,
 	  "What the process that wrote most wrote in all, to whatever files.",
 	  FIGURE(story.limit[LIMIT_FILE_SIZE].reached) },
+	{ "heap_limit_bytes", UNIT_BYTES,
+	  "Heap that a process was started with (Java's -Xmx, Node's --max-old-space-size), of the "
+	  "one that held most for it at the end.",
+	  FIGURE(story.heap_limit) },
+	{ "heap_held_bytes", UNIT_BYTES, "Most resident memory of that process.",
+	  FIGURE(story.heap_held) },
 	{ "limit_stack_bytes", UNIT_BYTES, "How large a stack might become (ulimit -s).",
 	  FIGURE(story.limit[LIMIT_STACK].limit) },
 	{ "disk_free_bytes", UNIT_BYTES,

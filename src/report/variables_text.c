@@ -110,6 +110,16 @@ static const char *limit_file_size_process(const struct summary *s)
 	return s->story.limit[LIMIT_FILE_SIZE].process;
 }
 
+static const char *heap_process(const struct summary *s)
+{
+	return s->story.heap_process;
+}
+
+static const char *heap_option(const struct summary *s)
+{
+	return s->story.heap_option;
+}
+
 static const char *disk_path(const struct summary *s)
 {
 	return s->story.disk_path;
@@ -176,6 +186,9 @@ const struct text_variable text_variables[] = {
 	{ "limit_files_process", "Who came nearest to the limit of open files.",
 	  limit_files_process },
 	{ "limit_file_size_process", "Who wrote most.", limit_file_size_process },
+	{ "heap_process", "Who was started with a limit of its heap, and held most for it.",
+	  heap_process },
+	{ "heap_option", "The option that set it: \"-Xmx\".", heap_option },
 	{ "disk_path",
 	  "The job's directory, or mount that it wrote to, that was the fullest at the end.",
 	  disk_path },

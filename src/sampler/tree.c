@@ -42,7 +42,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	t->pace = (struct cadence){ .refresh = REFRESH_SAMPLES,
 				    .shared = REFRESH_SAMPLES,
 				    .rarer = 1 };
-	t->now_ns = t->walk_time_ns = clock_mono_ns();
+	t->now_ns = t->walk_time_ns = t->opened_ns = clock_mono_ns();
 	t->walk_budget_ns = 5 * NS_PER_MS;
 	t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
 	t->recorder = reading_self(o->proc);

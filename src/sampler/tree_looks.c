@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 enum {
-	ROUND_LEAST_S = 2,
+	ROUND_LEAST_MS = 2000,
+	FIRST_ROUNDS_MS = 500, /* in the first seconds: a short job has several, too */
+	FIRST_S = 10,
 	SAID_MAX = 64, /* so often what the job may run on is said */
 	/* Of one core, in millionths: what looking takes, and half of one for each thread */
 	SHARE = 100,
@@ -284,6 +286,14 @@ static void begin_round(struct looks *l, const struct tree *t)
 	l->left = t->table.nlive;
 }
 
+/* From the beginning of one to that of the next, at the least. */
+static int64_t round_least_ns(const struct tree *t)
+{
+	bool first = t->now_ns - t->opened_ns < FIRST_S * NS_PER_S;
+
+	return (first ? FIRST_ROUNDS_MS : ROUND_LEAST_MS) * NS_PER_MS;
+}
+
 static void end_round(struct tree *t)
 {
 	struct looks *l = &t->looks;
@@ -292,7 +302,7 @@ static void end_round(struct tree *t)
 	l->open = false;
 	l->complete = true;
 	if (l->looked) /* else the job has not begun */
-		l->again_ns = l->began_ns + ROUND_LEAST_S * NS_PER_S;
+		l->again_ns = l->began_ns + round_least_ns(t);
 	if (!affinity_tidy(l->affinity, &l->threads) || l->said++ >= SAID_MAX)
 		return;
 	affinity_text(&l->affinity->cpus, text, sizeof text);

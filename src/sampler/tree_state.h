@@ -73,6 +73,7 @@ struct tree {
 	struct commands commands;
 	struct sample *sample;
 	int64_t opened_ticks; /* since boot */
+	int64_t opened_ns;
 	pid_t recorder;       /* as the root names it; it may be a descendant */
 	bool launched;        /* launchers wait for what the job starts; else attached */
 	struct task *task;    /* in the order of coming; none leaves */

@@ -18,6 +18,7 @@ enum {
 	FDS_MAX = 64,        /* that are looked at for a connection */
 	TCP_READS_MAX = 512, /* of 4 kB: the connections of the machine */
 	LOCK_CONTENDED = 2,  /* what a lock of glibc holds for whom somebody waits */
+	PORT_DNS = 53,
 	TARGET = 128,
 };
 
@@ -208,11 +209,12 @@ static bool address(const char *hex, size_t words, char *out, size_t size)
 	port = *hex == ':' ? strtoul(hex + 1, &end, 16) : 0;
 	if (!port || !inet_ntop(words == 1 ? AF_INET : AF_INET6, a, text, sizeof text))
 		return false;
-	snprintf(out, size, words == 1 ? "%s:%lu" : "[%s]:%lu", text, port);
+	snprintf(out, size, words == 1 ? "%s:%lu%s" : "[%s]:%lu%s", text, port,
+		 port == PORT_DNS ? " (DNS)" : "");
 	return true;
 }
 
-/* A line of net/tcp: its inode is the tenth field, the peer the third. */
+/* A line of net/tcp or net/udp: its inode is the tenth field, the peer the third. */
 static bool peer_in_line(char *line, const char *inode, size_t words, char *out, size_t size)
 {
 	char *field, *rest = line, *peer = NULL;
@@ -259,7 +261,7 @@ static bool peer_of(const struct thread *t, const char *link, char *out, size_t 
 	static const struct {
 		const char *name;
 		size_t words;
-	} tables[] = { { "tcp", 1 }, { "tcp6", 4 } };
+	} tables[] = { { "tcp", 1 }, { "tcp6", 4 }, { "udp", 1 }, { "udp6", 4 } };
 	char inode[24] = "", path[72];
 	bool found = false;
 

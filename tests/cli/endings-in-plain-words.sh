@@ -23,16 +23,16 @@ grep -q 'First to die: sh (pid [0-9]*), [0-9.]* [m]*s after the start, by SIGSEG
 ends : sh -c 'sleep 0.3; kill -ABRT $$'
 equal "status" 134 $code
 contains said "killed: Killed by SIGABRT after "
-contains said "it gave up by itself"
+contains said "it aborted itself"
 ends : sh -c 'sh -c "kill -BUS \$\$"; exit $?'
-contains said "as a shell says when SIGBUS ended what it ran: it accessed memory that has nothing behind it"
+contains said "a command that the shell ran was ended by SIGBUS, it accessed mapped memory that has nothing behind it"
 ends : sh -c 'timeout 0.2 sleep 9'
 contains said "exit code 124 after "
-contains said "as timeout says when the time is over"
+contains said ": timeout ended it when its time was over"
 ends : sh -c 'no-such-command-here'
-contains said "as a shell says of a command that it does not find"
+contains said ": the shell did not find a command"
 ends : sh -c '"$0"' "$PWD"
-contains said "as a shell says of what it may not execute"
+contains said ": the shell found a command, but it is not executable"
 ends : true
 equal "a good end" "" "$(grep -E '^(failed|killed|hung|limit)' said)"
 
@@ -77,4 +77,21 @@ contains said "limit-file-size: A file reached the limit of its size, 300.0 KiB 
 # A limit that it lifts is none.
 ends 'ulimit -Sv 900000' sh -c 'ulimit -v unlimited; sleep 0.3; exec sh -c "sleep 0.3; exit 1"'
 grep -q '^limit-address-space' said && fail "a limit that was lifted: $(cat said)"
+true
+
+# A heap whose size the command line sets; what holds it aborts, as Node does, or fails, as Java does.
+cat >heap.py <<'END'
+import os, sys, time
+held = bytearray(b"x") * (90 << 20)
+time.sleep(0.5)
+if sys.argv[2] == "abort":
+    os.abort()
+sys.exit(int(sys.argv[2]))
+END
+ends : "$PYTHON" heap.py --max-old-space-size=80 abort
+grep -q '^heap-full: Most likely out of heap memory: python[0-9.]* heap.py (pid [0-9]*) held .*limited to 80.0 MiB (--max-old-space-size)' said || fail "Node's heap: $(cat said)"
+ends : "$PYTHON" heap.py -Xmx80m 1
+grep -q '^heap-full-possible: .*limited to 80.0 MiB (-Xmx)' said || fail "Java's heap: $(cat said)"
+ends : "$PYTHON" heap.py -Xmx800m 1
+grep -q '^heap-full' said && fail "a heap with room: $(cat said)"
 true

@@ -19,6 +19,13 @@ hangs "waits for the network: 127.0.0.1:" "$PYTHON" -c '
 import socket
 server = socket.create_server(("127.0.0.1", 0))
 socket.create_connection(server.getsockname()).recv(1)'
+hangs "waits for the network: 127.0.0.1:53 (DNS)" "$PYTHON" -c '
+import select, socket
+asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+asked.connect(("127.0.0.1", 53))
+poll = select.poll()
+poll.register(asked, select.POLLIN)
+poll.poll()'
 hangs "sleep (pid PID) sleeps (timer)" sh -c 'sleep 30; true'
 hangs "waits for a lock on a file" "$PYTHON" -c '
 import fcntl
@@ -41,6 +48,11 @@ for i in $(seq $jobs); do
 	contains first "$(cat "wanted.$i")"
 	contains first "Then: timeout ended it. "
 done
+
+# Who fails after a long wait says for what.
+"$SONDE" run --quiet -i 200ms -o failed -- sh -c 'sleep 3.5; exit 3'
+"$SONDE" show --json failed | jq -r '.verdicts[0] | .rule + ": " + .sentence' >first
+grep -q '^failed-after-waiting: Failed: exit code 3 after [0-9.]* s, of which it waited [0-9.]* s just before: sleep (pid [0-9]*) sleeps (timer)' first || fail "$(cat first)"
 
 # Who works until it is ended does not hang, nor who is not watched.
 "$SONDE" run --quiet -i 200ms -o busy -- timeout 2 "$PROGRAMS/spin" 9000000
