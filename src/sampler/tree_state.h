@@ -74,9 +74,9 @@ struct tree {
 	struct sample *sample;
 	int64_t opened_ticks; /* since boot */
 	int64_t opened_ns;
-	pid_t recorder;       /* as the root names it; it may be a descendant */
-	bool launched;        /* launchers wait for what the job starts; else attached */
-	struct task *task;    /* in the order of coming; none leaves */
+	pid_t recorder;    /* as the root names it; it may be a descendant */
+	bool launched;     /* launchers wait for what the job starts; else attached */
+	struct task *task; /* in the order of coming; none leaves */
 	uint32_t ntasks, tasks_max;
 	int loadavg;
 	pid_t last_pid;
