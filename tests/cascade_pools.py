@@ -143,7 +143,7 @@ def fields(message):
 
 
 def size_of(text, as_graph_py):
-    """Bytes, or None when it is no size."""
+    """Bytes, or None when it is not a size."""
     found = re.fullmatch(r"(?:ago )?([0-9.]+) ?(B|kB|MB|GB|TB)?", text)
     if not found:
         return None

@@ -69,7 +69,7 @@ static enum jsondoc_token bad(struct jsondoc *j, struct err *e, const char *what
 		err_set(e, -EIO, "it cannot be read further than line %llu",
 			(unsigned long long)j->line);
 	else
-		err_set(e, -EINVAL, "it is no JSON: %s in line %llu", what,
+		err_set(e, -EINVAL, "it is not JSON: %s in line %llu", what,
 			(unsigned long long)j->line);
 	return JSONDOC_BAD;
 }

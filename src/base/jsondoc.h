@@ -2,7 +2,7 @@
 /*
  * jsondoc.h - reads JSON (RFC 8259), a token at a time, from a file of any size.
  *
- * Every byte is hostile: depth and the length of a text are bounded, and what is no JSON ends it
+ * Every byte is hostile: depth and the length of a text are bounded, and what is not JSON ends it
  * with a sentence that gives the line. What Python writes for a number that is none (NaN, Infinity,
  * -Infinity) is null. A NUL or half a surrogate pair in a text becomes U+FFFD; bytes that are no
  * UTF-8 stay, as text from elsewhere they are escaped where they go. The same key may come twice:

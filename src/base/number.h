@@ -2,8 +2,8 @@
 /*
  * number.h - numbers and lines in the text the kernel gives, read by hand.
  *
- * Nothing goes past the NUL, nothing wraps: a number that does not fit is no number. Blanks (space
- * and tab, never a newline) before a number are skipped. No locale, no allocation.
+ * Nothing goes past the NUL, nothing wraps: a number that does not fit is not a number. Blanks
+ * (space and tab, never a newline) before a number are skipped. No locale, no allocation.
  */
 #ifndef SONDE_BASE_NUMBER_H
 #define SONDE_BASE_NUMBER_H
@@ -15,7 +15,7 @@
 const char *number_skip_blanks(const char *p);
 
 /* Read a number at *p and move *p behind its digits. False when there is none or it does not fit;
- * *p then stands at what is no number, and *out is untouched. */
+ * *p then stands at what is not a number, and *out is untouched. */
 bool number_u64(const char **p, uint64_t *out);
 bool number_i64(const char **p, int64_t *out); /* a '-' may lead */
 /* One of a row of counts: -1 when it is negative or does not fit, so that those behind it are still

@@ -36,7 +36,7 @@ int textfile_read(const char *path, const char *what, size_t most, struct bytes 
 			       strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return err_set(e, -EINVAL, "the %s %.300s is no regular file", what, path);
+		return err_set(e, -EINVAL, "the %s %.300s is not a regular file", what, path);
 	}
 	bad = read_all(fd, most, out);
 	close(fd);

@@ -11,7 +11,7 @@
 #include "base/err.h"
 
 /* Appends what the file holds. what names it in errors: "events file". 0, or -errno with a
- * sentence: -EINVAL when it is no regular file, -EFBIG when it has more than most bytes. */
+ * sentence: -EINVAL when it is not a regular file, -EFBIG when it has more than most bytes. */
 int textfile_read(const char *path, const char *what, size_t most, struct bytes *out,
 		  struct err *e);
 

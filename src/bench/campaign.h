@@ -66,7 +66,7 @@ enum campaign_relation {
 struct campaign_condition {
 	char name[96], value[200];
 	enum campaign_relation relation;
-	double number; /* NAN: the value is no number */
+	double number; /* NAN: the value is not a number */
 };
 
 /* 0 or -EINVAL with a sentence. */

@@ -63,7 +63,7 @@ int campaign_condition_parse(struct campaign_condition *x, const char *text, str
 		i++;
 	if (i == n || !copy(x->name, sizeof x->name, text, (size_t)(at - text)))
 		return err_set(e, -EINVAL,
-			       "'%.200s' is no condition; one is a name, = != < <= > or >=, and a "
+			       "'%.200s' is not a condition; give a name, = != < <= > or >=, and a "
 			       "value: matrix_size=512, peak_memory_bytes<4G",
 			       text);
 	at += strlen(relations[i].sign);
@@ -76,7 +76,7 @@ int campaign_condition_parse(struct campaign_condition *x, const char *text, str
 	if (x->relation > CAMPAIGN_IS_NOT && isnan(x->number))
 		return err_set(
 			e, -EINVAL,
-			"'%.200s': '%.80s' is no number; one may end with k, M, G, Ki, Mi or "
+			"'%.200s': '%.80s' is not a number; one may end with k, M, G, Ki, Mi or "
 			"Gi",
 			text, x->value);
 	return 0;

@@ -61,7 +61,7 @@ static const char *text_of(struct contract *c, const char *key)
 	if (!v)
 		fault(c, false, c->said->line, "the key \"%s\" is missing", key);
 	else if (v->type != JSONDOC_STRING || !*v->text)
-		fault(c, false, v->line, "%s: %s, where a text is wanted", key,
+		fault(c, false, v->line, "%s: %s, expected a text", key,
 		      v->type == JSONDOC_STRING ? "an empty text" : jsontree_kind(v));
 	else
 		return v->text;
@@ -100,7 +100,8 @@ static void take_component(struct contract *c)
 	c->component = text_of(c, framework ? "framework" : "component");
 	if (c->component && has_upper(c->component))
 		fault(c, true, (framework ? framework : component)->line,
-		      "%s: '%.60s' has capital letters; it is to be the package's name, in lower case",
+		      "%s: '%.60s' has capital letters; it is to be the package's name, in lower "
+		      "case",
 		      framework ? "framework" : "component", c->component);
 }
 
@@ -116,13 +117,13 @@ static void take_optional(struct contract *c)
 
 	c->overall_score = NAN;
 	if (!is_absent(score) && (score->type != JSONDOC_NUMBER || !isfinite(score->number)))
-		fault(c, false, score->line, "overall_score: %s, where a number is wanted",
+		fault(c, false, score->line, "overall_score: %s, expected a number",
 		      score->type == JSONDOC_NUMBER ? "one that is too large"
 						    : jsontree_kind(score));
 	else if (!is_absent(score))
 		c->overall_score = score->number;
 	if (!is_absent(version) && version->type != JSONDOC_STRING)
-		fault(c, false, version->line, "version: %s, where a text is wanted",
+		fault(c, false, version->line, "version: %s, expected a text",
 		      jsontree_kind(version));
 	else if (!is_absent(version))
 		c->version = version->text;
@@ -150,8 +151,8 @@ static void check_keys(struct contract *c)
 		if (jsontree_find(c->said, v->key) != v)
 			fault(c, false, v->line, "the key \"%.60s\" is there twice", v->key);
 		if (ends_in(v->key, "_buildinfo") && v->type != JSONDOC_OBJECT && !is_absent(v))
-			fault(c, false, v->line, "%.60s: %s, where an object or null is wanted",
-			      v->key, jsontree_kind(v));
+			fault(c, false, v->line, "%.60s: %s, expected an object or null", v->key,
+			      jsontree_kind(v));
 	}
 }
 
@@ -187,8 +188,8 @@ static void check_value(struct contract *c, const struct jsontree *v, const char
 
 	if (!is_key(v->key))
 		fault(c, false, v->line,
-		      "%s: '%.60s' cannot be a column's name: 1 to %d bytes of UTF-8, none of them a "
-		      "control character, and not trial_id",
+		      "%s: '%.60s' cannot be a column's name: 1 to %d bytes of UTF-8, none of them "
+		      "a control character, and not trial_id",
 		      part, v->key, CONTRACT_KEY);
 	if (bad)
 		fault(c, false, bad->line, "%s.%.60s: %s; JSON and databases have no such thing",
@@ -204,7 +205,7 @@ static void take_part(struct contract *c, const char *part, bool is_result)
 	if (!object)
 		fault(c, false, c->said->line, "the key \"%s\" is missing", part);
 	else if (object->type != JSONDOC_OBJECT)
-		fault(c, false, object->line, "%s: %s, where an object is wanted", part,
+		fault(c, false, object->line, "%s: %s, expected an object", part,
 		      jsontree_kind(object));
 	else
 		for (const struct jsontree *v = object->first; v; v = v->next) {
@@ -276,7 +277,7 @@ int contract_take(struct contract *c, const struct jsontree *document, struct er
 		return err_set(e, -ENOMEM, "out of memory for a result");
 	if (!c->said || c->said->type != JSONDOC_OBJECT) {
 		fault(c, false, c->said ? c->said->line : 0,
-		      "%s was printed, where one JSON object is wanted",
+		      "%s was printed, expected one JSON object",
 		      c->said ? jsontree_kind(c->said) : "nothing");
 		return judge(c, e);
 	}
@@ -312,12 +313,12 @@ int contract_read(struct contract *c, const void *text, size_t n, struct err *e)
 
 	*c = (struct contract){ 0 };
 	if (n > CONTRACT_DOCUMENT) {
-		fault(c, false, 0, "more than %d MiB were printed, where one JSON object is wanted",
+		fault(c, false, 0, "more than %d MiB were printed, expected one JSON object",
 		      CONTRACT_DOCUMENT >> 20);
 		return judge(c, e);
 	}
 	if (is_blank(text, n)) {
-		fault(c, false, 0, "nothing was printed, where one JSON object is wanted");
+		fault(c, false, 0, "nothing was printed, expected one JSON object");
 		return judge(c, e);
 	}
 	if (!is_utf8(c, text, n)) {

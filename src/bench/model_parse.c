@@ -33,10 +33,10 @@ static int split(struct model_reading *r, const char *line, size_t n, struct err
 	memcpy(r->text, line, n);
 	r->text[n] = '\0';
 	if (!escape_is_utf8(r->text) || strlen(r->text) != n)
-		return model_wrong(r, e, "this is no text", NULL);
+		return model_wrong(r, e, "this is not text", NULL);
 	while (*(at += strspn(at, " \t\r")) && *at != '#') {
 		if (r->nwords == MODEL_WORDS)
-			return model_wrong(r, e, "this is too much:", at);
+			return model_wrong(r, e, "unexpected:", at);
 		r->word[r->nwords++] = at;
 		at += strcspn(at, " \t\r");
 		if (*at)
@@ -96,7 +96,7 @@ static int column(struct model_reading *r, bool is_result, struct err *e)
 	if (strlen(c.name) > CONTRACT_KEY)
 		return model_wrong(r, e, "too long a name:", c.name);
 	if (model_find(r->model, c.name))
-		return model_wrong(r, e, "a column that is there already:", c.name);
+		return model_wrong(r, e, "a column that exists already:", c.name);
 	if (!type_by_name(r->word[2], &c.type))
 		return model_wrong(r, e, "a type is int, real, text, bool, any or json, and not",
 				   r->word[2]);

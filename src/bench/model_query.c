@@ -25,7 +25,7 @@ int model_query_begin(struct model_reading *r, struct err *e)
 			r, e, "a query has one name, of letters, digits, _ . and -: query NAME",
 			NULL);
 	if (model_find_query(m, r->word[1]))
-		return model_wrong(r, e, "a query that is there already:", r->word[1]);
+		return model_wrong(r, e, "a query that exists already:", r->word[1]);
 	grown = array_room(m->query, m->nqueries, &m->query_cap, sizeof *m->query);
 	if (!grown)
 		return no_memory(e);
@@ -64,8 +64,8 @@ static int check_name(const struct model_reading *r, const char *name, char *at,
 	if (is_of_trials(name))
 		return 0;
 	return model_wrong(r, e,
-			   "this is no parameter or result that is declared above, no figure of "
-			   "trials and no fact of their environment:",
+			   "this is not a declared parameter or result, a figure of trials or a "
+			   "fact of their environment:",
 			   at);
 }
 

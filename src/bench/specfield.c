@@ -50,8 +50,8 @@ int spec_want(const struct spec_reading *r, const struct jsontree *v, enum jsond
 	      const char *what)
 {
 	return v->type == type ? 0
-			       : spec_fault(r, v, "%s: %s, where %s is wanted",
-					    v->key ? v->key : "this", jsontree_kind(v), what);
+			       : spec_fault(r, v, "%s: %s, expected %s", v->key ? v->key : "this",
+					    jsontree_kind(v), what);
 }
 
 /* Numbers and truth values stand for texts as well. */
@@ -88,8 +88,7 @@ int spec_read_count(const struct spec_reading *r, const struct jsontree *v, int6
 {
 	*out = v->integer;
 	if (v->type != JSONDOC_NUMBER || !v->whole || *out < least || *out > most)
-		return spec_fault(r, v,
-				  "%s: a whole number from %" PRId64 " to %" PRId64 " is wanted",
+		return spec_fault(r, v, "%s: expected a whole number from %" PRId64 " to %" PRId64,
 				  v->key, least, most);
 	return 0;
 }
@@ -127,7 +126,7 @@ static int read_variables(const struct spec_reading *r, struct jsontree *v,
 		const char *name = is_list ? jsontree_text(i, "name") : i->key;
 
 		if (!value || !name)
-			rc = spec_fault(r, i, "an object with name and value is wanted");
+			rc = spec_fault(r, i, "expected an object with name and value");
 		else
 			rc = read_variable(r, i, name, value, &out->v[out->n++]);
 	}
@@ -175,7 +174,7 @@ int spec_read_object(const struct spec_reading *r, struct jsontree *v,
 					near ? "; did you mean " : "", near ? near : "",
 					near ? "?" : "");
 		} else if (jsontree_find(v, i->key) != i) {
-			rc = spec_fault(r, i, "the key '%s' stands here twice", i->key);
+			rc = spec_fault(r, i, "the key '%s' is given twice", i->key);
 		} else if (f->read && i->type != JSONDOC_NULL) {
 			rc = f->read(r, i, f->out);
 		}
@@ -210,7 +209,7 @@ int spec_quantity(const struct spec_reading *r, struct jsontree *v, void *out)
 	int rc = spec_read_text(r, v, &text);
 
 	if (!rc && !quantity_read(text, out))
-		rc = spec_fault(r, v, "%s: '%.40s' is no quantity; 500m, 2, 256Mi, 1.5G are",
+		rc = spec_fault(r, v, "%s: '%.40s' is not a quantity; 500m, 2, 256Mi, 1.5G are",
 				v->key, text);
 	return rc;
 }

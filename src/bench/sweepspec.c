@@ -60,7 +60,8 @@ static int timeout_field(const struct spec_reading *r, struct jsontree *v, void 
 	int rc = spec_read_text(r, v, &text);
 
 	if (!rc && args_duration(text, &ns))
-		rc = spec_fault(r, v, "timeout: '%.40s' is no time; 90, 300ms, 5m, 1h are", text);
+		rc = spec_fault(r, v, "timeout: '%.40s' is not a time; 90, 300ms, 5m, 1h are",
+				text);
 	if (!rc && ns > TIMEOUT_MOST_S * 1000000000)
 		rc = spec_fault(r, v, "timeout: at most a week (168h); 0 is never");
 	*(double *)out = (double)ns / 1e9;
@@ -109,7 +110,7 @@ static int files_field(const struct spec_reading *r, struct jsontree *v, void *o
 
 		rc = spec_read_object(r, i, fields);
 		if (!rc && (!f->path || !f->content))
-			rc = spec_fault(r, i, "a file with path and content is wanted");
+			rc = spec_fault(r, i, "expected a file with path and content");
 		else if (!rc && !is_below(f->path))
 			rc = spec_fault(r, i, "'%.100s' does not lie below the trial's directory",
 					f->path);
@@ -174,7 +175,7 @@ static int stacks_of(const struct spec_reading *r, struct jsontree *v, struct sw
 	int rc = spec_want(r, v, JSONDOC_ARRAY, "a list of stacks");
 
 	if (!rc && (!n || n > LIST_MAX))
-		rc = spec_fault(r, v, "stacks: from 1 to %d of them are wanted", LIST_MAX);
+		rc = spec_fault(r, v, "stacks: expected 1 to %d of them", LIST_MAX);
 	if (!rc)
 		s->stack = spec_room(r, n, sizeof *s->stack, &rc);
 	s->nstacks = 0;
@@ -214,7 +215,7 @@ static int environments_field(const struct spec_reading *r, struct jsontree *v, 
 	int rc = spec_want(r, v, JSONDOC_ARRAY, "a list of environments");
 
 	if (!rc && (!v->first || spec_length(v) > LIST_MAX))
-		rc = spec_fault(r, v, "environments: from 1 to %d of them are wanted", LIST_MAX);
+		rc = spec_fault(r, v, "environments: expected 1 to %d of them", LIST_MAX);
 	if (!rc)
 		s->environments = spec_room(r, spec_length(v), sizeof *s->environments, &rc);
 	s->nenvironments = 0;
@@ -236,7 +237,7 @@ static int parameters_field(const struct spec_reading *r, struct jsontree *v, vo
 		if (!spec_is_variable(i->key) || jsontree_find(v, i->key) != i)
 			return spec_fault(r, i, "'%.60s' %s", i->key,
 					  spec_is_variable(i->key)
-						  ? "stands here twice"
+						  ? "is given twice"
 						  : "cannot be the name of a variable");
 		p->name = i->key;
 		rc = spec_read_words(r, i, &p->values);

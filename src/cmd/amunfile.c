@@ -27,7 +27,7 @@ static int tell(const struct amun *a, const char *path, const char *where, bool 
 	struct bytes b = { 0 };
 	struct json j = { .out = &b, .indent = true };
 
-	say("imported %s to %s: inspections: %u, trials: %u, of them failed: %u, there already: %u",
+	say("imported %s to %s: inspections: %u, trials: %u, failed: %u, imported earlier: %u",
 	    path, where, a->inspections, a->trials, a->failed, a->there_already);
 	if (!json)
 		return EXIT_OK;

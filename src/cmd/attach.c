@@ -54,7 +54,7 @@ static const struct option options[] = {
 	  .type = ARG_TEXT,
 	  .value = "FILE",
 	  .help = "Take the marks that the job writes into FILE, as it would into $SONDE_MARKS; it "
-		  "is made when it is not there.",
+		  "is created if missing.",
 	  OPTION_OFFSET(struct attach_options, marks) },
 	RECORDING_OPTIONS,
 };
@@ -68,7 +68,7 @@ static const struct example examples[] = {
 static int attach_pids(struct attached *x, const struct attach_options *o)
 {
 	if (!attached_pids(x, o->pids)) {
-		say("attach: -p %s is no list of at most %d process ids, as 1234,1235", o->pids,
+		say("attach: -p %s is not a list of at most %d process ids, as 1234,1235", o->pids,
 		    ATTACHED_PIDS);
 		return EXIT_USAGE;
 	}
@@ -122,7 +122,7 @@ static bool make_marks(const char *path)
 	if (fd < 0)
 		say("attach: --marks %s: %s", path, strerror(errno));
 	else if (!regular)
-		say("attach: --marks %s is no regular file", path);
+		say("attach: --marks %s is not a regular file", path);
 	if (fd >= 0)
 		close(fd);
 	return regular;

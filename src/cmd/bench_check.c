@@ -49,7 +49,7 @@ static const struct option rows[] = {
 
 static const struct example examples[] = {
 	{ "bench check ./matmul.py", "run it once and look at what it prints" },
-	{ "bench check result.json", "of a document that is there already" },
+	{ "bench check result.json", "check a document" },
 };
 
 struct checked {
@@ -239,11 +239,11 @@ const struct command command_bench_check = {
 	.what = "Tell whether a script keeps the contract, and what is wrong where",
 	.description = BUILTIN_RULE
 	"\n\n"
-	"Runs SCRIPT once, without keeping anything, and looks at what it printed; of a file "
-	"that is not executable, at what it holds: a result, as a script prints it or as "
-	"Amun stores it.\n\n"
-	"One line for each thing that is wrong, with the line of the output that it is in. "
-	"A warning is taken all the same.",
+	"Runs SCRIPT once, without keeping anything, and looks at what it printed; of a file that "
+	"is not executable, at what it holds: a result, as a script prints it or as Amun stores "
+	"it.\n\n"
+	"One line for each thing that is wrong, with the line of the output that it is in. A "
+	"warning is taken all the same.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct check_options),
 	COMMAND_EXAMPLES(examples),

@@ -36,7 +36,7 @@ static const struct option rows[] = {
 	  .type = ARG_TEXT,
 	  .value = "DIR",
 	  .fallback = ".",
-	  .help = "Directory of the files, made when it is not there; - writes one table in one "
+	  .help = "Directory of the files, created if missing; - writes one table in one "
 		  "format to standard output.",
 	  OPTION_OFFSET(struct export_options, output) },
 	{ .name = "table",
@@ -121,7 +121,8 @@ static int choose_batches(struct exporting *x, int n, char **words, struct err *
 
 		if (!id)
 			return err_set(e, -EINVAL,
-				       "'%.100s' is no batch; sonde bench list has them", words[i]);
+				       "'%.100s' is not a batch; sonde bench list has them",
+				       words[i]);
 		bytes_printf(&x->batches, "%s%" PRId64, i ? ", " : "", id);
 	}
 	bytes_u8(&x->batches, 0);
@@ -298,12 +299,12 @@ const struct command command_bench_export = {
 	.what = "Write the trials that are kept as tables",
 	.description =
 		"Writes batches, trials, environments with their facts, the indicators with their "
-		"columns, and the table of each indicator as a file each, named by table and format; "
-		"only what belongs to batches that are named. trial_id of an indicator's table is id "
-		"of trials. Numbers stay numbers; what is not known is empty in CSV and null "
-		"elsewhere, never 0.\n\n"
-		"All tables are as the store was at one moment, whoever writes to it meanwhile. A "
-		"file that is there is replaced when the new one is complete, not before.",
+		"columns, and the table of each indicator as a file each, named by table and "
+		"format; only what belongs to batches that are named. trial_id of an indicator's "
+		"table is id of trials. Numbers stay numbers; what is not known is empty in CSV "
+		"and null elsewhere, never 0.\n\n"
+		"All tables are as the store was at one moment, whoever writes to it meanwhile. An "
+		"existing file is replaced only when the new one is complete.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct export_options),
 	COMMAND_EXAMPLES(examples),

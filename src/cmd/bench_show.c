@@ -41,7 +41,7 @@ static int parse(const char *word, int64_t *batch, int64_t *trial, struct err *e
 	*batch = bench_batch_id(part);
 	if (*batch && (!slash || (number_i64(&at, trial) && !*at && *trial > 0)))
 		return 0;
-	return err_set(e, -EINVAL, "'%.100s' is no batch; sonde bench list has them", word);
+	return err_set(e, -EINVAL, "'%.100s' is not a batch; sonde bench list has them", word);
 }
 
 static void entry(struct shown *x, const char *name, const char *text)
@@ -279,8 +279,8 @@ static int show(struct shown *x, struct database *s, const char *word, struct er
 		if (batch <= 0)
 			return batch ? (int)batch
 				     : err_set(e, -ENOENT,
-					       "nothing is kept yet; sonde bench run SCRIPT makes a "
-					       "start");
+					       "nothing is kept yet; sonde bench run SCRIPT makes "
+					       "a start");
 	}
 	if (!rc)
 		rc = bench_group_read(&x->g, s, batch, e);
@@ -322,7 +322,7 @@ static int show_exec(const void *options, int noperands, char **operands)
 	int rc;
 
 	if (noperands > 1) {
-		say("bench show: one batch at a time, '%s' is too much", operands[1]);
+		say("bench show: unexpected argument '%s'; give one batch", operands[1]);
 		return EXIT_USAGE;
 	}
 	rc = history_open(&s, &where, "bench show", &e);

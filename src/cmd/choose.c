@@ -13,7 +13,7 @@ int choose_recording(struct choice *c, const char *verb, const char *doing, int 
 	c->path = noperands ? operands[0] : c->newest;
 	c->run = NULL;
 	if (noperands > 1) {
-		say("%s: one recording at a time, '%s' is too much", verb, operands[1]);
+		say("%s: unexpected argument '%s'; give one recording", verb, operands[1]);
 		return EXIT_USAGE;
 	}
 	if (noperands && !operands[0][0]) {

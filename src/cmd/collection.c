@@ -29,7 +29,7 @@ static bool is_current(const struct collection *c)
 	       here.st_ino == there.st_ino;
 }
 
-/* 1 with the lock on the file of that name, which is made when it is not there; 0 when somebody
+/* 1 with the lock on the file of that name, which is created if missing; 0 when somebody
  * else has it; -errno. */
 static int try_lock(struct collection *c, struct err *e)
 {

@@ -260,10 +260,11 @@ static int find_runs(struct comparing *c, int noperands, char **operands, struct
 				     lists[g]->n ? lists[g]->text[0] : operands[next - 1]);
 	}
 	if (!rc && next < noperands)
-		rc = err_set(e, -EINVAL,
-			     "two groups of runs, '%.200s' is too much; runs of a group are "
-			     "separated by commas",
-			     operands[next]);
+		rc = err_set(
+			e, -EINVAL,
+			"unexpected argument '%.200s': give two groups of runs; runs of a group "
+			"are separated by commas",
+			operands[next]);
 	return rc;
 }
 
@@ -328,19 +329,19 @@ const struct command command_compare = {
 	.what = "Compare two runs, or two groups of runs, with a gate",
 	.description =
 		"Tells what differs in the machines, software and settings of two groups of runs; "
-		"then every figure of the summary with its difference, a 95 % interval of that "
-		"and a word: worse or better (more or less, where neither is), same (the "
-		"difference is shown to be smaller than the margin), inconclusive (neither is "
-		"shown). A and B are directories that sonde made, or directories of several such.\n\n"
+		"then every figure of the summary with its difference, a 95 % interval of that and "
+		"a word: worse or better (more or less, where neither is), same (the difference is "
+		"shown to be smaller than the margin), inconclusive (neither is shown). A and B "
+		"are directories that sonde made, or directories of several such.\n\n"
 		"A condition of --fail-if is a figure as `sonde show --json` names it, or an "
-		"expression of such, or mean(METRIC), max(METRIC), min(METRIC), total(METRIC); > or "
-		"<; and a share of A, +5%, or a number in the figure's unit, +1Gi. It fails when "
-		"a difference in that direction is shown, and that it is smaller than the "
+		"expression of such, or mean(METRIC), max(METRIC), min(METRIC), total(METRIC); > "
+		"or <; and a share of A, +5%, or a number in the figure's unit, +1Gi. It fails "
+		"when a difference in that direction is shown, and that it is smaller than the "
 		"threshold is not. p-values are corrected for the number of conditions.\n\n"
-		"One run each has no spread. Five or more like runs (the same command and number of "
-		"nodes, ended well) tell it, when they lie beside A, are in the history, or in "
-		"--history; else it is said how many repeats would tell. Record A and B in turns: a machine that "
-		"drifts then does so in both.\n\n"
+		"One run each has no spread. Five or more like runs (the same command and number "
+		"of nodes, ended well) tell it, when they lie beside A, are in the history, or in "
+		"--history; else it is said how many repeats would tell. Record A and B in turns: "
+		"a machine that drifts then does so in both.\n\n"
 		"bench:ID is a batch of trials that sonde bench keeps: its indicator's results are "
 		"figures, and so are wall_seconds, cpu_seconds and what else a trial used; trials "
 		"that failed are left out. Without --fail-if the condition is the margin on each "

@@ -33,7 +33,7 @@ static int add_list(struct groups *g, struct database *s, const char *list,
 		id = bench_batch_id(word);
 		if (!id)
 			return err_set(e, -EINVAL,
-				       "'%.100s' is no batch; sonde bench list has them", at);
+				       "'%.100s' is not a batch; sonde bench list has them", at);
 		if (g->n == BATCHES_MAX)
 			return err_set(e, -EINVAL, "more than %d batches", BATCHES_MAX);
 		g->side[g->n] = side;
@@ -208,7 +208,7 @@ static int add_conditions(struct comparison *x, const struct bench_group *g, str
 		snprintf(text, sizeof text, "%s%s%.6g%%", f->name, more ? "<-" : ">+",
 			 100 * x->margin);
 		rc = comparison_add_condition(x, text, e);
-		rc = rc == -EINVAL ? 0 : rc; /* its name is no name of an expression */
+		rc = rc == -EINVAL ? 0 : rc; /* its name is not the name of an expression */
 	}
 	if (rc || x->nconditions)
 		return rc;

@@ -251,7 +251,7 @@ static int doctor_exec(const void *options, int noperands, char **operands)
 	int code = EXIT_FAILED;
 
 	if (noperands) {
-		say("doctor: '%s' is too much; it takes no operands", operands[0]);
+		say("doctor: unexpected argument '%s'; it takes no operands", operands[0]);
 		return EXIT_USAGE;
 	}
 	d = calloc(1, sizeof *d);
@@ -268,13 +268,13 @@ const struct command command_doctor = {
 	.operands = "",
 	.what = "Say what can be measured here, and what would help",
 	.description =
-		"Tells which batch job this is in, opens every source once, as `sonde run` would, tries the ways in which processes "
-		"are followed, and says of each whether it is available, unsupported (this machine "
-		"has no such thing), forbidden (it is there and you may not read it) or failed (it "
-		"should have worked), with the reason and with what you or an administrator can "
-		"do. Of a metric it may also be absent: there is nothing now that it is about, as "
-		"a disk. Each recording keeps what was missing, and why: `sonde show --json`, "
-		"findings.\n\n"
+		"Tells which batch job this is in, opens every source once, as `sonde run` would, "
+		"tries the ways in which processes are followed, and says of each whether it is "
+		"available, unsupported (this machine has no such thing), forbidden (it is there "
+		"and you may not read it) or failed (it should have worked), with the reason and "
+		"with what you or an administrator can do. Of a metric it may also be absent: "
+		"there is nothing now that it is about, as a disk. Each recording keeps what was "
+		"missing, and why: `sonde show --json`, findings.\n\n"
 		"Exit code 1 means that something failed; what is unsupported or forbidden is no "
 		"failure.",
 	COMMAND_OPTIONS(rows),

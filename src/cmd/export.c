@@ -61,7 +61,7 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory of the files, made when it is not there; - writes one table to "
+	  .help = "Directory of the files, created if missing; - writes one table to "
 		  "standard output.",
 	  OPTION_OFFSET(struct export_options, output) },
 	{ .name = "append",
@@ -117,7 +117,8 @@ static const struct option rows[] = {
 	  .value = "TIME",
 	  .min = 1000,
 	  .max = INT64_MAX,
-	  .help = "Series: mean, minimum and maximum (--wide: the mean) of windows this long instead of every sample.",
+	  .help = "Series: mean, minimum and maximum (--wide: the mean) of windows this long "
+		  "instead of every sample.",
 	  OPTION_OFFSET(struct export_options, every_ns) },
 	{ .name = "from",
 	  .type = ARG_DURATION,
@@ -496,8 +497,8 @@ const struct command command_export = {
 		"documents, metrics/cpu_metrics.json and the like.\n\n"
 		"With --lake, the series of each job are a Parquet file in a tree that DuckDB, "
 		"ClickHouse, pandas and Spark query as one table.\n\n"
-		"A file that is there is replaced when the new one is complete, not "
-		"before. Exit code 1 also means that the recording is damaged and "
+		"An existing file is replaced only when the new one is complete. "
+		"Exit code 1 also means that the recording is damaged and "
 		"something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct export_options),

@@ -39,8 +39,8 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory of the recording, which must not be there; without it sonde_ and what is "
-		  "imported: sonde_perfmon_4711.",
+	  .help = "Directory of the recording, which must not be there; without it sonde_ and what "
+		  "is imported: sonde_perfmon_4711.",
 	  OPTION_OFFSET(struct import_options, output) },
 	{ .name = "threads",
 	  .letter = 'j',
@@ -66,8 +66,8 @@ static const struct option rows[] = {
 	{ .name = "configdir",
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "cascade: the table that credentials.json, config.json and pool.json of DIR name, "
-		  "as Batch Shipyard has them. In place of FILE.",
+	  .help = "cascade: the table that credentials.json, config.json and pool.json of DIR "
+		  "name, as Batch Shipyard has them. In place of FILE.",
 	  OPTION_OFFSET(struct import_options, table.directory) },
 	{ .name = "credentials",
 	  .type = ARG_TEXT,
@@ -117,7 +117,7 @@ struct importing {
 	const char *job;
 	char to[PATH_MAX];
 	struct written written;
-	struct cascade_table *table; /* what is imported is no file; or NULL */
+	struct cascade_table *table; /* what is imported is not a file; or NULL */
 };
 
 /* "." and ".." have names, too. */
@@ -335,25 +335,25 @@ const struct command command_import = {
 		"Reads what another program wrote and writes it as a recording, a file for each "
 		"host, which show, export and report take as any other.\n\n"
 		"perfmon DIR: metrics/*.json below DIR, of perfmon or of `sonde export --to "
-		"perfmon`. Of perfmon's own numbers those that are known to be wrong keep a "
-		"name that begins with perfmon, and the metric they were meant for says why it "
-		"has failed.\n\n"
+		"perfmon`. Of perfmon's own numbers those that are known to be wrong keep a name "
+		"that begins with perfmon, and the metric they were meant for says why it has "
+		"failed.\n\n"
 		"lightgbm-perf FILE: the samples that lightgbm-benchmark's perf.py saves.\n\n"
 		"benchmon DIR: the CSV files of SKA's benchmon in DIR/benchmon_traces_HOST/, or in "
-		"one such directory: CPUs, frequencies, memory, network, disks, InfiniBand, energy. "
-		"The stages in annotations.csv become spans.\n\n"
-		"scanner DB_PATH [JOB]: the profiles of a job of Scanner, by its id or name; without "
-		"JOB the newest. Each worker, and the master, becomes a host, each of its threads "
-		"a track whose intervals are spans, which trace and show --spans take. The clocks "
-		"of workers are not compared with each other there, nor here.\n\n"
+		"one such directory: CPUs, frequencies, memory, network, disks, InfiniBand, "
+		"energy. The stages in annotations.csv become spans.\n\n"
+		"scanner DB_PATH [JOB]: the profiles of a job of Scanner, by its id or name; "
+		"without JOB the newest. Each worker, and the master, becomes a host, each of its "
+		"threads a track whose intervals are spans, which trace and show --spans take. The "
+		"clocks of workers are not compared with each other there, nor here.\n\n"
 		"cascade FILE|DIR [POOL]: the start-up events of Batch Shipyard's pools, from a "
 		"dump of their table as JSON or CSV, or from all such files of a directory; of one "
 		"pool or of all. Each node becomes a host, each event a mark at the event's own "
-		"time, which phases takes. In place of a file the table itself: its address, with the "
-		"account's key in AZURE_STORAGE_KEY or a signature in AZURE_STORAGE_SAS_TOKEN, or what "
-		"Batch Shipyard's configuration files say (--configdir).\n\n"
-		"amun PATH: no recording but rows of the store, for `sonde bench list`: the folder of "
-		"an inspection (build/specification, results/N/result), a folder of such, or a "
+		"time, which phases takes. In place of a file the table itself: its address, with "
+		"the account's key in AZURE_STORAGE_KEY or a signature in AZURE_STORAGE_SAS_TOKEN, "
+		"or what Batch Shipyard's configuration files say (--configdir).\n\n"
+		"amun PATH: no recording but rows of the store, for `sonde bench list`: the folder "
+		"of an inspection (build/specification, results/N/result), a folder of such, or a "
 		"result. What was imported before is not imported again.\n\n"
 		"What is malformed is left out and named. Exit code 1 also means that something "
 		"was left out.",

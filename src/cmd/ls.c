@@ -269,7 +269,7 @@ static int ls_exec(const void *options, int noperands, char **operands)
 	int code = EXIT_FAILED, rc;
 
 	if (noperands > 1) {
-		say("ls: one directory at a time, '%s' is too much", operands[1]);
+		say("ls: unexpected argument '%s'; give one directory", operands[1]);
 		return EXIT_USAGE;
 	}
 	if (o->add && history_chooses(&o->history)) {

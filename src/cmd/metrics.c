@@ -25,7 +25,7 @@ static int metrics_exec(const void *options, int noperands, char **operands)
 	struct bytes b = { 0 };
 
 	if (noperands) {
-		say("metrics: '%s' is too much; it takes no operands", operands[0]);
+		say("metrics: unexpected argument '%s'; it takes no operands", operands[0]);
 		return EXIT_USAGE;
 	}
 	if (o->json)

@@ -23,7 +23,7 @@ struct outfile {
 	struct outfile *next;
 };
 
-/* The directory is made when it is not there. 0, or -errno with a sentence that names the file. */
+/* The directory is created if missing. 0, or -errno with a sentence that names the file. */
 int outfile_open(struct outfile *f, const char *directory, const char *name, struct err *e);
 /* Give it its name, or, when failed (-errno, *e says why) is not 0, take it away. Of a full disk
  * the sentence says which one. 0 or -errno. */

@@ -148,7 +148,7 @@ static bool add_formats(uint64_t *formats, const char *names)
 static bool find_formats(struct perfmon *x, int n, char **operands)
 {
 	if (n && !x->o->formats) {
-		say("perfmon: takes no operand, '%s' is too much", operands[0]);
+		say("perfmon: unexpected argument '%s'", operands[0]);
 		return false;
 	}
 	if (x->o->formats && !add_formats(&x->formats, x->o->formats))

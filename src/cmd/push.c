@@ -333,7 +333,7 @@ const struct command command_push = {
 		"postgres: SONDE_POSTGRES_URL is the address of a database of PostgreSQL, "
 		"postgres://user@host:port/database; the password is taken from PGPASSWORD, "
 		"PGPASSFILE or ~/.pgpass. The whole recording goes into the tables of its schema "
-		"sonde, which is made when it is not there, in one transaction: all of it or "
+		"sonde, which is created if missing, in one transaction: all of it or "
 		"nothing. A job that has gone on since is replaced.\n\n"
 		"azure-table: SONDE_AZURE_TABLE_URL is the address of the table that Batch "
 		"Shipyard's nodes write their start-up events into, AZURE_STORAGE_KEY the key of "

@@ -53,7 +53,7 @@ struct recording_options {
 	  OPTION_OFFSET(struct recording_options, progress) }, \
 	{ .name = "openmetrics", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Keep the newest sample in FILE, for a textfile collector, until the recording " \
-		  "ends; the mode of a FILE that is there is kept, a new one is private.", \
+		  "ends; an existing FILE keeps its mode, a new one is private.", \
 	  OPTION_OFFSET(struct recording_options, openmetrics) }, \
 	{ .name = "sync", .type = ARG_DURATION, .value = "TIME", \
 	  .fallback = "10s", .max = INT64_C(3600000000000), \

@@ -25,7 +25,7 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory to write to, made when it is not there; without it the recording's "
+	  .help = "Directory to write to, created if missing; without it the recording's "
 		  "name with -recovered behind it.",
 	  OPTION_OFFSET(struct recover_options, output) },
 	{ .name = "json",
@@ -143,14 +143,15 @@ const struct command command_recover = {
 	.operands = "[DIR]",
 	.what = "Write what can be read of a damaged recording to a new place",
 	.description =
-		"Reads every block of every recording in DIR, or of the newest one here, and writes those "
-		"that are undamaged, with the samples of a recorder that was killed, as clean recordings "
-		"to a new directory. DIR itself is only read.\n\n"
-		"Each damaged place is named, with the file and the byte. Exit code 0 means that everything "
-		"that can be read was written, however much was damaged. Killed on the way, it leaves no "
-		"recording, and the same command writes them all. Any recording can be read without "
-		"recovering it first: this makes one that others can read without being told of damage. A "
-		"recording that was not closed, or that lost anything, still counts as cut afterwards.",
+		"Reads every block of every recording in DIR, or of the newest one here, and "
+		"writes those that are undamaged, with the samples of a recorder that was killed, "
+		"as clean recordings to a new directory. DIR itself is only read.\n\n"
+		"Each damaged place is named, with the file and the byte. Exit code 0 means that "
+		"everything that can be read was written, however much was damaged. Killed on the "
+		"way, it leaves no recording, and the same command writes them all. Any recording "
+		"can be read without recovering it first: this makes one that others can read "
+		"without being told of damage. A recording that was not closed, or that lost "
+		"anything, still counts as cut afterwards.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct recover_options),
 	COMMAND_EXAMPLES(examples),

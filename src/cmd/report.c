@@ -24,7 +24,7 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory to write to, made when it is not there; without it the recording's "
+	  .help = "Directory to write to, created if missing; without it the recording's "
 		  "own.",
 	  OPTION_OFFSET(struct report_options, output) },
 	{ .name = "only",
@@ -227,21 +227,20 @@ const struct command command_report = {
 	.description =
 		"Writes report.html: how the job ended, its figures, the verdicts with their "
 		"proof, charts that share one zoom and one cursor, its processes and commands, "
-		"what watching cost and what could not be measured. The file holds everything "
-		"it needs and opens from a disk without a network; without a script it still "
-		"has all but the charts.\n\n"
+		"Sonde's overhead and what could not be measured. The file holds everything it "
+		"needs and opens from a disk without a network; without a script it still has all "
+		"but the charts.\n\n"
 		"Writes job-report-JOB.pdf, or report.pdf of what was no batch job: a first page "
 		"that can be read alone, then the plots. The helper sonde-draw makes it, as all "
 		"plots that are not plain SVG; without it the rest is written.\n\n"
 		"Writes plots/, an SVG file each: cores, memory, disks, network and pressure over "
-		"time, each core, each GPU, power, the roofline, and of several nodes each node. "
-		"A value that is absent is a gap. What the recording has no values of has no "
-		"plot, but the roofline says what it lacks.\n\n"
-		"Only their owner may read them, as with the recording. The paths are "
-		"printed.\n\n"
+		"time, each core, each GPU, power, the roofline, and of several nodes each node. A "
+		"value that is absent is a gap. What the recording has no values of has no plot, "
+		"but the roofline says what it lacks.\n\n"
+		"Only their owner may read them, as with the recording. The paths are printed.\n\n"
 		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"recording here is taken. Exit code 1 also means that the recording is "
-		"damaged and something was left out.",
+		"recording here is taken. Exit code 1 also means that the recording is damaged and "
+		"something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct report_options),
 	COMMAND_EXAMPLES(examples),

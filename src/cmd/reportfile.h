@@ -9,7 +9,7 @@
 #include "cmd/written.h"
 #include "report/plots.h"
 
-/* report.html in the directory, which is made when it is not there; out->path says where. t: as
+/* report.html in the directory, which is created if missing; out->path says where. t: as
  * page_make has it. 0, or -errno with a sentence. */
 int reportfile_page(struct outfile *out, struct run *r, const struct summary *s,
 		    const struct traces *t, const char *directory, struct err *e);

@@ -269,7 +269,7 @@ static int run(const void *given, int n, char **argv)
 	int code;
 
 	if (!n) {
-		say("run: what shall be run is missing: sonde run -- CMD [ARGS...]");
+		say("run: no command given: sonde run -- CMD [ARGS...]");
 		return LAUNCH_FAILED;
 	}
 	if (off && !strcmp(off, "0"))
@@ -316,18 +316,17 @@ const struct command command_run = {
 	.operands = "[--] CMD [ARGS...]",
 	.what = "Record a command and everything it starts",
 	.description =
-		"Runs CMD and records, until it ends, what it and its descendants used "
-		"of the machine. The recording goes into a directory of its own, named "
-		"after the batch job or the time.\n\n"
-		"CMD does not notice: its standard input and output, exit status, "
-		"signals, limits, affinity and environment are its own, but for the "
-		"variables SONDE_DIR, SONDE_RUN_ID, SONDE_MARKS and SONDE_SPANS. When it ends by a "
-		"signal, sonde ends by the same signal. A recording that cannot be made is said on "
-		"standard error before CMD starts and again when it has ended; CMD runs all the "
-		"same.\n\n"
-		"The exit status is CMD's; 125 when sonde itself was misused, 126 when "
-		"CMD cannot be executed, 127 when it is not found. With SONDE=0 in the "
-		"environment CMD is executed without recording.",
+		"Runs CMD and records, until it ends, what it and its descendants used of the "
+		"machine. The recording goes into a directory of its own, named after the batch "
+		"job or the time.\n\n"
+		"CMD does not notice: its standard input and output, exit status, signals, limits, "
+		"affinity and environment are its own, but for the variables SONDE_DIR, "
+		"SONDE_RUN_ID, SONDE_MARKS and SONDE_SPANS. When it ends by a signal, sonde ends "
+		"by the same signal. A recording that cannot be made is said on standard error "
+		"before CMD starts and again when it has ended; CMD runs all the same.\n\n"
+		"The exit status is CMD's; 125 when sonde itself was misused, 126 when CMD cannot "
+		"be executed, 127 when it is not found. With SONDE=0 in the environment CMD is "
+		"executed without recording.",
 	COMMAND_OPTIONS(options),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct run_options),

@@ -304,12 +304,11 @@ bool scripted_failed(const struct scripted *r, char *why, size_t size)
 	else if (WEXITSTATUS(status))
 		snprintf(why, size, "it ended with exit code %d", WEXITSTATUS(status));
 	else if (p->left)
-		snprintf(
-			why, size,
-			"it left %u process%s behind (%s), which %s ended: a trial is over when its "
-			"script is",
-			p->left, p->left == 1 ? "" : "es", p->left_name,
-			p->left == 1 ? "was" : "were");
+		snprintf(why, size,
+			 "it left %u process%s behind (%s), which %s ended: a trial is over when "
+			 "its script is",
+			 p->left, p->left == 1 ? "" : "es", p->left_name,
+			 p->left == 1 ? "was" : "were");
 	return *why;
 }
 
@@ -364,8 +363,8 @@ int scripted_find_in(const char *list, const char *word, char path[PATH_MAX], st
 		return err_set(e, -ENOENT, "%.300s: there is no such script%s", word,
 			       list ? ", here or in PATH" : "");
 	if (!is_program(word))
-		return err_set(e, -EACCES, "%.300s is no executable script; chmod +x makes it one",
-			       word);
+		return err_set(e, -EACCES,
+			       "%.300s is not an executable script; chmod +x makes it one", word);
 	if ((size_t)snprintf(path, PATH_MAX, "%s%s", strchr(word, '/') ? "" : "./", word) >=
 	    PATH_MAX)
 		return err_set(e, -ENAMETOOLONG, "the script's name is too long");

@@ -44,8 +44,7 @@ static const struct option options[] = {
 	  .type = ARG_TEXT,
 	  .value = "FILE",
 	  .help = "The token that must be said is the first line of FILE, which only you may "
-		  "read; without it SONDE_TOKEN, else ~/.config/sonde/token, made when it is not "
-		  "there.",
+		  "read; without it SONDE_TOKEN, else ~/.config/sonde/token, created if missing.",
 	  OPTION_OFFSET(struct serve_options, token_file) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
@@ -327,15 +326,15 @@ const struct command command_serve = {
 		"report`. It listens on this machine only; elsewhere it is opened through a tunnel "
 		"(ssh -L 9477:127.0.0.1:9477 HOST, or -L 9477:/path/of/socket). Nothing can be "
 		"changed through it.\n\n"
-		"The page asks for a token first, since others may share the machine. On a terminal "
-		"the address that is printed has it after its #; else it is in the file that is "
-		"named.\n\n"
+		"The page asks for a token first, since others may share the machine. On a "
+		"terminal the address that is printed has it after its #; else it is in the file "
+		"that is named.\n\n"
 		"With --metrics it answers Prometheus with the newest samples instead (default: of "
 		"the newest recording here). Counters are given as they were read, for rates are "
-		"made where they are asked for. "
-		"Each series is labelled with its job's id (its directory's path, when it is no "
-		"batch job or when two have one id), its node and its device. Of a recording that "
-		"ended, or of which nothing came for five minutes, only that is told.",
+		"made where they are asked for. Each series is labelled with its job's id (its "
+		"directory's path, when it is not a batch job or when two have one id), its node "
+		"and its device. Of a recording that ended, or of which nothing came for five "
+		"minutes, only that is told.",
 	COMMAND_OPTIONS(options),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct serve_options),

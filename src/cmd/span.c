@@ -75,7 +75,7 @@ static int span(const void *given, int n, char **words)
 	if (sound && n > command)
 		return run_it(given, words[0], words + command);
 	if (sound)
-		say("span: what shall be run is missing: sonde span NAME -- CMD [ARGS...]");
+		say("span: no command given: sonde span NAME -- CMD [ARGS...]");
 	return LAUNCH_FAILED;
 }
 
@@ -84,9 +84,8 @@ const struct command command_span = {
 	.operands = "NAME -- CMD [ARGS...]",
 	.what = "Run a command as a span in the recording of the job",
 	.description =
-		"Runs CMD and notes, in the recording of the job that this is a part of, from "
-		"when to when it ran and how it ended. Outside of `sonde run` it only runs "
-		"CMD.\n\n"
+		"Runs CMD and notes, in the recording of the job that this is a part of, from when "
+		"to when it ran and how it ended. Outside of `sonde run` it only runs CMD.\n\n"
 		"CMD gets the signals that are sent to sonde. The exit status is CMD's, and when "
 		"CMD ends by a signal, so does sonde; 125 when sonde itself was misused, 126 when "
 		"CMD cannot be executed, 127 when it is not found.",

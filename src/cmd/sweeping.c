@@ -50,7 +50,7 @@ static int enter_sweep(struct sweeping *x, struct err *e)
 	if (x->o->output && *x->o->output == '/')
 		snprintf(wanted, sizeof wanted, "%s", x->o->output);
 	else if (!getcwd(here, sizeof here))
-		return err_set(e, -errno, "this directory is not there any more");
+		return err_set(e, -errno, "this directory no longer exists");
 	else if (x->o->output)
 		snprintf(wanted, sizeof wanted, "%.2000s/%.2000s", here, x->o->output);
 	else

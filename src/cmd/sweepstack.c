@@ -392,8 +392,7 @@ static void find_runtime(struct stack_made *m, const char *image)
 	       "is installed here%s",
 	       image,
 	       program_exists("podman") || program_exists("docker")
-		       ? "; what podman or docker run is no child of the trial, and could not be "
-			 "measured"
+		       ? "; containers of podman and docker are not children of the trial and cannot be measured"
 		       : "");
 }
 

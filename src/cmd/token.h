@@ -18,7 +18,7 @@ struct token {
 };
 
 /* SONDE_TOKEN; else the first line of file; file NULL: of sonde/token in the user's configuration,
- * which is made when it is not there. 0, or -errno with a sentence. */
+ * which is created if missing. 0, or -errno with a sentence. */
 int token_find(struct token *t, const char *file, struct err *e);
 
 #endif

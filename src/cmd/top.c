@@ -48,7 +48,7 @@ static const struct option options[] = {
 	  OPTION_OFFSET(struct top_options, node) },
 	{ .name = "once",
 	  .help = "Print one screen as plain text, when two samples have come; so it does, too, "
-		  "when standard input or output is no terminal.",
+		  "when standard input or output is not a terminal.",
 	  OPTION_OFFSET(struct top_options, once) },
 	{ .name = "json",
 	  .help = "Print all figures of all nodes, processes and GPUs once, as JSON, schema "
@@ -231,7 +231,7 @@ static int top(const void *given, int n, char **operands)
 	struct err e = { "" };
 
 	if (n > 1 || (n && o->pids)) {
-		say("top: one recording at a time, or --pid, '%s' is too much", operands[n - 1]);
+		say("top: unexpected argument '%s'; give one recording, or --pid", operands[n - 1]);
 		return EXIT_USAGE;
 	}
 	if (o->pids)
@@ -252,14 +252,14 @@ const struct command command_top = {
 	.description =
 		"Follows the recordings in DIR (default: the newest here) while they grow: each "
 		"node's CPU, memory, GPUs, reading and writing as a table or a heat map, and of "
-		"each node its processes and GPUs. It needs no connection to the nodes, only "
-		"their recordings, as a login node sees them.\n\n"
+		"each node its processes and GPUs. It needs no connection to the nodes, only their "
+		"recordings, as a login node sees them.\n\n"
 		"Keys: arrows, Enter and Esc go through nodes, processes and GPUs; m changes "
 		"between table and map, g between processes and GPUs, t shows a tree of processes, "
 		"/ searches; capital letters sort by their column, < and > by another; h helps; q "
-		"ends it; F1, F3, F5, F6, F10 are help, search, tree, sort, quit. A node is late when no sample came for three "
-		"intervals (at least five seconds), silent after ten (at least a minute). What is "
-		"not known is a dash, which is not 0.\n\n"
+		"ends it; F1, F3, F5, F6, F10 are help, search, tree, sort, quit. A node is late "
+		"when no sample came for three intervals (at least five seconds), silent after ten "
+		"(at least a minute). What is not known is a dash, which is not 0.\n\n"
 		"It needs a terminal of 40 columns and 8 lines that knows what a VT100 knows. "
 		"NO_COLOR, and TERM=vt100, make it monochrome. With --once it takes the size from "
 		"COLUMNS and LINES.",

@@ -52,8 +52,8 @@ static const struct option rows[] = {
 	{ .name = "rules",
 	  .type = ARG_TEXT,
 	  .value = "FILE|DIR",
-	  .help = "Pair marks to phases by the rules in FILE, or in all files *.phases of DIR, too, "
-		  "as phases does.",
+	  .help = "Pair marks to phases by the rules in FILE, or in all files *.phases of DIR, "
+		  "too, as phases does.",
 	  OPTION_OFFSET(struct trace_options, rules) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
@@ -183,19 +183,19 @@ const struct command command_trace = {
 	.operands = "[DIR]",
 	.what = "Write a recording as a timeline for trace viewers",
 	.description =
-		"Writes one timeline of everything: when processes lived, spans on their tracks, "
-		"marks and the phases that they make, and counters of cores, memory, GPUs, power "
-		"and traffic, of all nodes on one clock. Viewers such as ui.perfetto.dev, "
+		"Writes one timeline of everything: the lifetimes of processes, spans on their "
+		"tracks, marks and the phases that they make, and counters of cores, memory, GPUs, "
+		"power and traffic, of all nodes on one clock. Viewers such as ui.perfetto.dev, "
 		"chrome://tracing and speedscope open it; what is opened in them stays in the "
 		"browser.\n\n"
 		"The ending of the file's name says how it is written: .trace, .json (Chrome's "
-		"JSON), .json.gz (the same, compressed), .tar.gz (an archive that holds a "
-		".trace), .pftrace (Perfetto's protobuf, smaller, for millions of events).\n\n"
-		"A file that is there is replaced when the new one is complete, not before. Only "
-		"its owner may read it, as with the recording.\n\n"
+		"JSON), .json.gz (the same, compressed), .tar.gz (an archive that holds a .trace), "
+		".pftrace (Perfetto's protobuf, smaller, for millions of events).\n\n"
+		"An existing file is replaced only when the new one is complete. Only its owner "
+		"may read it, as with the recording.\n\n"
 		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"recording here is taken. Exit code 1 also means that the recording is "
-		"damaged and something was left out.",
+		"recording here is taken. Exit code 1 also means that the recording is damaged and "
+		"something was left out.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct trace_options),
 	COMMAND_EXAMPLES(examples),

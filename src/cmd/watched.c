@@ -152,7 +152,7 @@ int watched_begin(struct watched *w, const char *pids, int64_t interval_ns)
 	if (!x) {
 		say("top: out of memory");
 	} else if (!attached_pids(x, pids)) {
-		say("top: -p %s is no list of at most %d process ids, as 1234,1235", pids,
+		say("top: -p %s is not a list of at most %d process ids, as 1234,1235", pids,
 		    ATTACHED_PIDS);
 		code = EXIT_USAGE;
 	} else {

@@ -52,7 +52,7 @@ static void put_values_singly(struct slice *s, uint32_t column, const struct met
 			slice_put(s, column, r, metric_value(&m, value[r]), s->row_seconds[r]);
 }
 
-/* The rise of a counter, exact for integers; negative or NAN when it is no rise. */
+/* The rise of a counter, exact for integers; negative or NAN when it is not a rise. */
 static inline double rise(const struct metric *m, int64_t from, int64_t to)
 {
 	int64_t difference;

@@ -106,7 +106,7 @@ static int parse_item(struct parse *x)
 
 		for (x->rest = x->p; is_of_a_name(*x->p); x->p++)
 			if (*x->p == ']' || (unsigned char)*x->p < ' ' || *x->p == 127)
-				return fault(x, -EINVAL, "this is no part of a name");
+				return fault(x, -EINVAL, "this is not part of a name");
 		x->rest_len = (size_t)(x->p - x->rest);
 		if (*x->p != '[')
 			return 0;

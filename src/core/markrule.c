@@ -107,7 +107,7 @@ int mark_rule_parse(struct mark_rule *r, const char *text, struct err *e)
 	bad = regcomp(&r->regex, regex, REG_EXTENDED);
 	if (bad) {
 		regerror(bad, &r->regex, why, sizeof why);
-		return err_set(e, -EINVAL, "'%.100s' is no regular expression: %s", regex, why);
+		return err_set(e, -EINVAL, "'%.100s' is not a regular expression: %s", regex, why);
 	}
 	memcpy(r->mark, mark, strlen(mark) + 1);
 	return 0;

@@ -260,7 +260,7 @@ int phase_rules_add(struct phase_rules *rules, const char *name, const char *tex
 	int rc;
 
 	if (len > PHASE_RULES_BYTES_MAX || (len && memchr(text, '\0', len)))
-		return err_set(e, -EINVAL, "%.200s: this is no text of at most %d bytes", name,
+		return err_set(e, -EINVAL, "%.200s: this is not text of at most %d bytes", name,
 			       PHASE_RULES_BYTES_MAX);
 	rc = entries_read(name, text, len, take_entry, &p, e);
 	if (!rc)

@@ -16,7 +16,7 @@ static const struct column columns[] = {
 	[NAME] = { "name", COLUMN_TEXT, "", "Its name.", NULL },
 	[PARENT] = { "parent", COLUMN_TEXT, "", "The instance it came from; empty: not known.",
 		     NULL },
-	[BIRTH] = { "birth_time", COLUMN_TIME, "", "Wall time (UTC) of its birth.", NULL },
+	[BIRTH] = { "birth_time", COLUMN_TIME, "", "Wall time (UTC) of its start.", NULL },
 	[BIRTH_SECONDS] = { "birth_seconds", COLUMN_REAL, "seconds",
 			    "The same, since the run began.", NULL },
 	[END] = { "end_time", COLUMN_TIME, "", "Wall time (UTC) of its end; empty: none was seen.",

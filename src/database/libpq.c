@@ -12,7 +12,7 @@ int libpq_load(struct libpq *l, struct err *e)
 
 	if (!library)
 		return err_set(e, -ENOENT,
-			       "PostgreSQL's library libpq.so.5 is not there: Debian's package is "
+			       "PostgreSQL's library libpq.so.5 is missing: Debian's package is "
 			       "libpq5");
 #define FUNCTION(type, name, arguments)                                                            \
 	found = dlsym(library, #name);                                                             \

@@ -81,7 +81,7 @@ static bool say(struct answer *a, int code, const struct err *e)
 static int open_database(struct serving *s, struct err *e)
 {
 	if (s->driver || s->nfields != 2 || s->field[0].type != FIELD_TEXT)
-		return err_set(e, -EPROTO, "this is no place of a store");
+		return err_set(e, -EPROTO, "this is not the address of a store");
 	if (place_parse(&s->place, s->field[0].s, e))
 		return -EINVAL;
 	s->driver = s->place.postgres ? &driver_postgres : &driver_sqlite;
@@ -98,7 +98,7 @@ static int serve_text(struct serving *s, uint32_t kind, struct err *e)
 	if (kind == STORE_OPEN)
 		return open_database(s, e);
 	if (!d || !s->nfields || s->field[0].type != FIELD_TEXT)
-		return err_set(e, -EPROTO, "there is no database or no statement");
+		return err_set(e, -EPROTO, "there is not a database or no statement");
 	if (kind == STORE_EXEC)
 		return d->exec(s->state, s->field[0].s, s->field + 1, s->nfields - 1, &s->answer,
 			       e);

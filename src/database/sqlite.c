@@ -44,7 +44,7 @@ static int fail(struct sqlite *s, struct err *e)
 	case SQLITE_CORRUPT:
 		return err_set(
 			e, -EBADMSG,
-			"%.300s is no database of SQLite, or is damaged; move it away, and a "
+			"%.300s is not a database of SQLite, or is damaged; move it away, and a "
 			"new one is made",
 			s->where);
 	case SQLITE_READONLY:

@@ -385,7 +385,7 @@ static int take_trace(struct reading *r, const char *path, bool *any)
 		return 0;
 	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
 		close(fd);
-		store_leave_out(r->x->store, "%.300s is no file", path);
+		store_leave_out(r->x->store, "%.300s is not a file", path);
 		return 0;
 	}
 	r->csv.file = fd < 0 ? NULL : fdopen(fd, "r");

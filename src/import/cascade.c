@@ -63,7 +63,7 @@ static const char *fault_of(const char *const f[CASCADE_FIELDS], int64_t *utc_ns
 		return "it has no RowKey";
 	s = decimal_parse(f[CASCADE_KEY], &behind);
 	if (behind == f[CASCADE_KEY] || *behind || !(s > 0 && s < SECONDS_MAX))
-		return "its RowKey is no time";
+		return "its RowKey is not a time";
 	*utc_ns = llround(s * 1e6) * 1000;
 	if (!f[CASCADE_EVENT] || !*f[CASCADE_EVENT])
 		return "it has no Event";

@@ -118,7 +118,7 @@ static bool has_names(const char *text, size_t n)
 
 static void tell_bad(const struct cascade_visitor *v, const char *text, const char *at)
 {
-	v->fault(v->ctx, (uint64_t)(at - text), "this is no JSON, and is left out");
+	v->fault(v->ctx, (uint64_t)(at - text), "this is not JSON, and is left out");
 }
 
 /* A bad object is followed by others: the next one begins somewhere behind its brace. It is told

@@ -27,8 +27,8 @@ struct import {
 	/* Who writes by itself does it there, and tells of each file, from any thread but one at a
 	 * time. */
 	int dirfd;
-	/* Of what is no file: tells of each of its pages, by a name for sentences. NULL: path is a
-	 * file or a directory. */
+	/* Of what is not a file: tells of each of its pages, by a name for sentences. NULL: path is
+	 * a file or a directory. */
 	int (*pages)(void *pages_ctx,
 		     int (*take)(void *ctx, const char *name, const char *text, size_t n),
 		     void *ctx, struct err *e);

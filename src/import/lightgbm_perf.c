@@ -178,7 +178,7 @@ static int take_document(struct reading *r)
 	if (t == JSONDOC_BAD)
 		return -EINVAL;
 	if (t != JSONDOC_OBJECT)
-		return err_set(r->e, -EINVAL, "it is no object of nodes");
+		return err_set(r->e, -EINVAL, "it is not an object of nodes");
 	while (!rc && (t = jsondoc_next(&r->json, r->e)) != JSONDOC_OBJECT_END)
 		rc = t == JSONDOC_KEY ? take_member(r) : -EINVAL;
 	return !rc && jsondoc_next(&r->json, r->e) != JSONDOC_END ? -EINVAL : rc;
@@ -198,7 +198,7 @@ static int import_lightgbm_perf(const struct import *x, struct err *e)
 	jsondoc_close(&r.json);
 	close(fd);
 	if (r.unknown)
-		store_note(x->store, "what is no key of a sample was left out: %llu",
+		store_note(x->store, "unknown keys of samples left out: %llu",
 			   (unsigned long long)r.unknown);
 	if (x->store->nnodes)
 		store_note(x->store,

@@ -149,7 +149,7 @@ static int take_member(struct reading *r)
 	}
 	if (t != JSONDOC_OBJECT) {
 		if (strcmp(key, "host_names") != 0)
-			store_leave_out(r->x->store, "%.100s in %s is no object of keys", key,
+			store_leave_out(r->x->store, "%.100s in %s is not an object of keys", key,
 					r->table ? r->table->name : "meta_data");
 		return skip(r, t) ? 0 : -EINVAL;
 	}
@@ -176,7 +176,7 @@ static int take_document(struct reading *r)
 	if (t == JSONDOC_BAD)
 		return -EINVAL;
 	if (t != JSONDOC_OBJECT)
-		return err_set(r->e, -EINVAL, "it is no object of hosts");
+		return err_set(r->e, -EINVAL, "it is not an object of hosts");
 	while (!rc && (t = next(r)) != JSONDOC_OBJECT_END)
 		rc = t == JSONDOC_KEY ? take_member(r) : -EINVAL;
 	if (!rc && next(r) != JSONDOC_END)

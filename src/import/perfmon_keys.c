@@ -335,8 +335,8 @@ int perfmon_host_keep(struct perfmon_host *h, const struct import *x, struct err
 		return 0;
 	}
 	if (h->table->domain && !split_host(h, x->store, &host, &instance)) {
-		store_leave_out(x->store, "%.100s in %s is no %s-N.HOST", h->name, h->table->name,
-				h->table->domain);
+		store_leave_out(x->store, "%.100s in %s is not a %s-N.HOST", h->name,
+				h->table->name, h->table->domain);
 		return 0;
 	}
 	node = store_node(x->store, host);

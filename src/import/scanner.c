@@ -127,7 +127,7 @@ static int find_job(struct importing *i, struct err *e)
 	if (!job_is_there(i, i->job.id))
 		return err_set(e, -ENOENT,
 			       "there are no profiles of job %" PRIu64
-			       " (%.100s): %.200s is not there",
+			       " (%.100s): %.200s is missing",
 			       i->job.id, i->job.name, i->directory);
 	return 0;
 }

@@ -245,8 +245,8 @@ static int take_intervals(struct reading *r, uint64_t left)
 	rc = give_rows(r, (uint64_t)n, sure, &taken);
 	if (r->bad_rows)
 		fault(r, r->bad_at, true,
-		      "intervals that have no key, or end before they begin, or are of no time were "
-		      "left out: %llu, the first one here",
+		      "intervals that have no key, or end before they begin, or are of no time "
+		      "were left out: %llu, the first one here",
 		      (unsigned long long)r->bad_rows);
 	if (!rc && taken < (uint64_t)n) {
 		if (window_fill(&r->w, ROW) < ROW)
@@ -287,7 +287,7 @@ static int take_counters(struct reading *r, enum scanner_next next)
 	if (r->over)
 		return 0;
 	if (!scanner_counters_find(window_here(&r->w), there, r->w.ended, next, r->key_at, &more)) {
-		stop(r, "the number of counters is corrupt, and what follows is no thread");
+		stop(r, "the number of counters is corrupt, and what follows is not a thread");
 		return 0;
 	}
 	rc = take_more_rows(r, more);

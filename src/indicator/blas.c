@@ -42,7 +42,7 @@ bool blas_load(struct blas *b, const char *name, int64_t threads, struct err *e)
 	if (name) {
 		if (load(b, name))
 			return true;
-		err_set(e, -ENOENT, "%.300s is no library with dgemm_", name);
+		err_set(e, -ENOENT, "%.300s is not a library with dgemm_", name);
 		return false;
 	}
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)

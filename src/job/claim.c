@@ -15,7 +15,7 @@
 /* Until one that begins at the same moment listens. */
 enum { TRIES = 50, PAUSE_MS = 20 };
 
-/* Without symbolic links, and where it is not there yet, its parent so. */
+/* Without symbolic links, and where it is missing yet, its parent so. */
 static void resolve(const char *given, char out[PATH_MAX])
 {
 	char directory[PATH_MAX], parent[PATH_MAX], whole[PATH_MAX];

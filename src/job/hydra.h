@@ -15,7 +15,7 @@
 enum { HYDRA_LAUNCH = 160 };
 
 /* The address of mpiexec in a proxy's command line of n bytes, each word with its NUL: "host:port".
- * The text is hostile. False when it is no proxy's, or has none. */
+ * The text is hostile. False when it is not a proxy's, or has none. */
 bool hydra_address(const char *cmdline, size_t n, char out[HYDRA_LAUNCH]);
 /* The launch of process pid: equal for all its ranks, and for those of no other launch at a time,
  * nor ever on this node when alone says that all ranks are here. False: not told. */

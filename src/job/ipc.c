@@ -71,7 +71,7 @@ int ipc_begin(struct ipc *f, const char *job, bool anew, struct err *e)
 		return bad;
 	if (!f->seen.st_ino)
 		return err_set(e, -EINVAL,
-			       "%s is no file, so that the job cannot say by it that it is over",
+			       "%s is not a file, so the job cannot use it to report its end",
 			       f->path);
 	bad = read_word(f->path, word, sizeof word);
 	if (bad)

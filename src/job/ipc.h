@@ -20,7 +20,7 @@ struct ipc {
 	bool over;        /* it said so */
 };
 
-/* The file of this job, here; made when it is not there. anew: what another run has left in it is
+/* The file of this job, here; created if missing. anew: what another run has left in it is
  * replaced, which one node of a job does for all. -errno with a sentence when it cannot be made or
  * read; it may be asked all the same. */
 int ipc_begin(struct ipc *f, const char *job, bool anew, struct err *e);

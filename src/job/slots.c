@@ -46,7 +46,7 @@ static int take(struct hostlist *nodes, const char *text, slot_next next, struct
 	while (!bad && next(&p, &s))
 		bad = hostlist_add_once(&found, s.name, s.len, &near, e);
 	if (!bad && p[strspn(p, blanks)])
-		bad = err_set(e, -EINVAL, "byte %zu is no name of a node with its slots",
+		bad = err_set(e, -EINVAL, "byte %zu is not the name of a node with its slots",
 			      (size_t)(p - text) + 1);
 	if (!bad && !found.n)
 		bad = err_set(e, -EINVAL, "it names no node");

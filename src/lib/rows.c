@@ -188,7 +188,7 @@ const char *sonde_cell_text(const struct sonde_rows *rows, size_t column)
 	return c && type_of(rows, column) == COLUMN_TEXT ? c->s[rows->at] : NULL;
 }
 
-/* The cells of a column of a type; NULL when it is of another, or there is no batch. */
+/* The cells of a column of a type; NULL when it is of another, or there is not a batch. */
 static const struct cells *cells_of(const struct sonde_rows *rows, size_t column,
 				    enum column_type type, enum column_type or)
 {

@@ -20,8 +20,8 @@ enum exposition_format { EXPOSITION_TEXT = 0, EXPOSITION_OPENMETRICS };
 
 struct exposition_run {
 	const struct follow *follow;
-	const char
-		*path; /* absolute, of its directory: what it is called when it is no batch job */
+	const char *
+		path; /* absolute, of its directory: what it is called when it is not a batch job */
 	const char *only; /* this .sonde file of it; NULL: all */
 };
 

@@ -77,7 +77,7 @@ int address_parse(struct address *a, const char *text, const char *what, struct 
 		if (rest[i] == '@')
 			at = rest + i;
 	if (at && !take_user(a, rest, (size_t)(at - rest)))
-		return err_set(e, -EINVAL, "%s has a user or password that is no text", what);
+		return err_set(e, -EINVAL, "%s has a user or password that is not text", what);
 	if (at) {
 		authority -= (size_t)(at + 1 - rest);
 		rest = at + 1;

@@ -4,7 +4,7 @@
  * write them: the marks SOURCE:EVENT.
  *
  * No two events of a pool have one key there: a later one moves on by a microsecond until it fits.
- * What is there already is not sent again; the table itself is the journal.
+ * What was sent before is not sent again; the table itself is the journal.
  */
 #include "base/clock.h"
 #include "base/decimal.h"

@@ -79,8 +79,8 @@ static int check_head(struct journal *j, const char *service, const char *target
 	if (j->text.len > n && !memcmp(j->text.data, head, n) && j->text.data[n] == '\n')
 		return 0;
 	return err_set(e, -EBADMSG,
-		       "%.300s is no account of pushes to this server by this version of Sonde; "
-		       "remove it to push everything anew",
+		       "%.300s is not a journal of pushes to this server by this version of Sonde; "
+		       "remove it to push everything again",
 		       j->path);
 }
 

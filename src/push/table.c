@@ -69,7 +69,7 @@ int table_open(struct table *t, const struct table_place *place, int64_t patienc
 			       "or AZURE_STORAGE_SAS_TOKEN a signature",
 			       t->server.shown);
 	if (!place->sas[0] && (!base64_decode(&t->key, place->key) || !t->key.len))
-		return err_set(e, -EINVAL, "the key of the account %.100s is no text of base 64",
+		return err_set(e, -EINVAL, "the key of the account %.100s is not base64",
 			       t->account);
 	return http_open(&t->http, &t->server, patience_ns, e);
 }

@@ -41,7 +41,7 @@ int blocks_init(struct blocks *s, int fd); /* 0 or -errno */
 void blocks_free(struct blocks *s);
 /* 1 and a block (valid until the next call), 0 at the end, -ENOMEM. */
 int blocks_next(struct blocks *s, struct block *b);
-/* The block at an offset known to hold one. 1, or 0 when it is no longer there, or -ENOMEM. */
+/* The block at an offset known to hold one. 1, or 0 when it is not a longer there, or -ENOMEM. */
 int blocks_at(struct blocks *s, uint64_t offset, struct block *b);
 
 #endif

@@ -143,7 +143,7 @@ static bool order_check(struct reading *g, const struct blocks *s, const struct 
 {
 	if (s->gap) {
 		g->v->damage(g->v->ctx, false, s->gap_at, s->gap,
-			     "bytes that are no undamaged block");
+			     "bytes that are not an undamaged block");
 		g->gap_reported = true;
 	}
 	if (b->sequence < g->next_sequence) {
@@ -190,7 +190,7 @@ static int blocks_take(struct reading *g, int fd)
 		g->cut = s.gap;
 	} else if (!rc && s.gap) {
 		g->v->damage(g->v->ctx, false, s.gap_at, s.gap,
-			     "bytes that are no undamaged block");
+			     "bytes that are not an undamaged block");
 	}
 	blocks_free(&s);
 	return rc;

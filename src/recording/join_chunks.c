@@ -52,7 +52,8 @@ int join_file_open(struct join *j, uint32_t file)
 	return rc;
 }
 
-/* Times and ranges of a chunk. 0, -EBADMSG when it is no longer what it was at open, or -ENOMEM. */
+/* Times and ranges of a chunk. 0, -EBADMSG when it is not a longer what it was at open, or -ENOMEM.
+ */
 static int chunk_load(struct join *j, const struct join_chunk *c)
 {
 	struct block b;

@@ -53,9 +53,9 @@ struct comparison_condition {
 	const char *text, *quantity; /* as it was typed; its left side */
 	struct expr *expression;
 	struct comparison_figure figure;
-	bool more;        /* more of it fails, else less */
-	bool if_known;    /* nobody asked for it: without a value in any run it is no condition */
-	bool relative;    /* the threshold is a share of A */
+	bool more;     /* more of it fails, else less */
+	bool if_known; /* nobody asked for it: without a value in any run it is not a condition */
+	bool relative; /* the threshold is a share of A */
 	double threshold; /* as a share or in the figure's unit, not negative */
 	double p;         /* corrected for the number of conditions (Holm) */
 	enum verdict_of_gate verdict;

@@ -137,7 +137,7 @@ static int parse_condition(struct comparison *x, struct comparison_condition *c,
 	if (!sign)
 		return err_set(
 			e, -EINVAL,
-			"'%.200s' is no condition; one is a figure, > or <, and by how much: "
+			"'%.200s' is not a condition; one is a figure, > or <, and by how much: "
 			"wall_seconds>+5%%",
 			c->text);
 	c->more = *sign == '>';
@@ -155,7 +155,7 @@ static int parse_condition(struct comparison *x, struct comparison_condition *c,
 	number++;
 	if (!comparison_number(number, &c->threshold, &c->relative))
 		return err_set(e, -EINVAL,
-			       "'%.200s': '%.80s' is no threshold; one is a share of A, 5%%, or a "
+			       "'%.200s': '%.80s' is not a threshold; give a share of A, 5%%, or a "
 			       "number in the figure's unit with k, M, G, Ki, Mi or Gi, 1Gi",
 			       c->text, number);
 	if (expr_parse(&c->expression, c->quantity, &why))
@@ -194,7 +194,7 @@ int comparison_add_floor(struct comparison *x, const char *text, struct err *e)
 		return err_set(e, -EINVAL, "more than %d floors", COMPARISON_CONDITIONS_MAX);
 	if (!sign || sign == text || !comparison_number(sign + 1, &f->v, &relative) || relative)
 		return err_set(e, -EINVAL,
-			       "'%.200s' is no floor; one is a figure and a number in its unit: "
+			       "'%.200s' is not a floor; give a figure and a number in its unit: "
 			       "peak_memory_bytes=10Mi",
 			       text);
 	f->name = keep(x, text, (size_t)(sign - text));

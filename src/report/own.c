@@ -35,7 +35,7 @@ struct word {
 	double value;
 };
 
-/* The next KEY=NUMBER at *at; false: there is none. Of when a mark was seen is no number of the
+/* The next KEY=NUMBER at *at; false: there is none. Of when a mark was seen is not a number of the
  * job's. */
 static bool next_word(const char **at, struct word *w)
 {

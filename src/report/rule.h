@@ -19,7 +19,7 @@ enum number_form {
 	FORM_NUMBER, /* as it is: 127 -> "127" */
 	FORM_SIGNAL, /* a signal's name: 9 -> "SIGKILL" */
 	FORM_TENTHS, /* 1.84 -> "1.8" */
-	FORM_TEXT,   /* a name, which is no number: {oom_process:text} */
+	FORM_TEXT,   /* a name, which is not a number: {oom_process:text} */
 };
 
 struct sentence_part {

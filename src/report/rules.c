@@ -180,7 +180,7 @@ static int take_names(char **to, const char *value, size_t *at, struct err *e)
 		snprintf(name, sizeof name, "%.*s", (int)n, value);
 		if (n >= sizeof name || !name_valid(name)) {
 			bytes_free(&b);
-			return err_set(e, -EINVAL, "'%.60s' is no name of a rule", name);
+			return err_set(e, -EINVAL, "'%.60s' is not the name of a rule", name);
 		}
 		bytes_printf(&b, "%s%s ", b.len ? "" : " ", name);
 		value += n;
@@ -312,7 +312,7 @@ int rules_add(struct rules *rules, const char *name, const char *text, size_t le
 	int rc;
 
 	if (len > RULES_BYTES_MAX || (len && memchr(text, '\0', len)))
-		return err_set(e, -EINVAL, "%.200s: this is no text of at most %d bytes", name,
+		return err_set(e, -EINVAL, "%.200s: this is not text of at most %d bytes", name,
 			       RULES_BYTES_MAX);
 	rc = entries_read(name, text, len, entry, &p, e);
 	if (!rc)

@@ -49,7 +49,7 @@ static int number_parse(struct sentence_part *p, const char *inside, size_t *at,
 		return rule_expr_parse(&p->x, p->source, at, e);
 	return text_variable_find(p->source)
 		       ? 0
-		       : err_set(e, -EINVAL, "%s is no text that rules know", p->source);
+		       : err_set(e, -EINVAL, "%s is not a text that rules know", p->source);
 }
 
 /* One part from text + *at on; *at moves behind it, or to the fault. */

@@ -35,7 +35,7 @@ struct timeline_track {
 /* The windows for the whole of the run. */
 void timeline_init(struct timeline *t, const struct run *r);
 void timeline_free(struct timeline *t);
-/* The row of a metric, made when it is not there; NULL: no room, or no memory. */
+/* The row of a metric, created if missing; NULL: no room, or no memory. */
 struct timeline_row *timeline_add(struct timeline *t, const char *metric, bool sum);
 const struct timeline_row *timeline_find(const struct timeline *t, const char *metric);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* variables_text.c - what rules know that is no number: names and words. */
+/* variables_text.c - what rules know that is not a number: names and words. */
 #include "core/stall.h"
 #include "report/variables.h"
 

@@ -186,7 +186,7 @@ static void end(struct marks *m, struct sample *s, uint32_t file, uint32_t track
 	memmove(b, b + 1, (m->nbegun - (i - 1)) * sizeof *b);
 }
 
-/* A time in another time namespace, or of a clock that went astray, is no time of this one. */
+/* A time in another time namespace, or of a clock that went astray, is not a time in this one. */
 static int64_t time_of(const struct mark_line *l, const struct when *w)
 {
 	int64_t at_ns;

@@ -104,7 +104,7 @@ void metas_mechanisms(struct recorder *r)
 	char text[320];
 
 	tree_totals(r->sampler.tree, &totals);
-	snprintf(text, sizeof text, "%s; births and ends from %s%s", totals.totals_how,
+	snprintf(text, sizeof text, "%s; process starts and exits from %s%s", totals.totals_how,
 		 totals.births_how, totals.lost_records ? ", some of which were lost" : "");
 	sample_meta_text(&r->sampler.sample, "job.mechanisms", text);
 	sample_meta_bool(&r->sampler.sample, "job.births_exact", totals.exact_births);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace_slices.c - marks, and when processes lived. */
+/* trace_slices.c - marks, and the lifetimes of processes. */
 #include "sink/trace_lane.h"
 
 #include <errno.h>

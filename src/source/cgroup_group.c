@@ -113,7 +113,7 @@ static int read_file(struct cgroup_group *g, size_t i, struct sample *s, char *t
 		return (int)n;
 	end = n ? memrchr(text, '\n', (size_t)n) : NULL;
 	end = end ? end + 1 : text;
-	*end = '\0'; /* half a number is no number */
+	*end = '\0'; /* half a number is not a number */
 	if (file->shape != FIELDS)
 		return scan_disks(g, s, file->shape, text, end == text + n);
 	return scan_fields(g, s, file, text);

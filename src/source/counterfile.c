@@ -122,7 +122,7 @@ static void tell_error(struct counter_device *d, const struct device *v, struct 
 		tell(d, v, s, row, STATE_UNSUPPORTED, "the link is down");
 		break;
 	case -ENOMEDIUM:
-		tell(d, v, s, row, STATE_FAILED, "one of the files that it sums is not there");
+		tell(d, v, s, row, STATE_FAILED, "one of the files that it sums is missing");
 		break;
 	case -EBADF:
 		tell(d, v, s, row, STATE_FAILED, "its file is no longer there");

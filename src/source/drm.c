@@ -54,7 +54,8 @@ static const struct {
 	[TOO_MANY] = { STATE_FAILED,
 		       "the job has more processes, or open GPU device files, than are "
 		       "looked at" },
-	[GARBAGE] = { STATE_FAILED, "the GPU's driver tells of a client what is no number" },
+	[GARBAGE] = { STATE_FAILED,
+		      "the GPU's driver gives a value of a client that is not a number" },
 };
 _Static_assert(sizeof troubles / sizeof troubles[0] == TROUBLES, "one for every trouble");
 

@@ -69,7 +69,7 @@ static struct region *region_of(struct reader *r, const char *name)
 	return g;
 }
 
-/* False when it is no size. */
+/* False when it is not a size. */
 static bool read_size(const char *p, int64_t *out)
 {
 	static const struct {

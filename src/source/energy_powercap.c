@@ -73,7 +73,7 @@ static int64_t most_microwatts(const struct root *sys, const char *dir, const st
 	return most > wide ? most : wide;
 }
 
-/* "intel-rapl:0:1" is named after "intel-rapl:0": "package-0/dram". False when it is no zone. */
+/* "intel-rapl:0:1" is named after "intel-rapl:0": "package-0/dram". False when it is not a zone. */
 static bool name_of(const struct root *sys, const char *dir, char out[ZONE_NAME_SIZE],
 		    char own[ZONE_NAME_SIZE / 2])
 {

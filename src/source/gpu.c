@@ -59,7 +59,7 @@ static const struct metric metrics[] = {
 	[GPU_MEMORY_RESERVED] = { "gpu.memory_reserved_bytes", BYTES,
 				  .label = "GPU memory reserved",
 				  .help = "Memory that the driver and the GPU's firmware keep for "
-					  "themselves; it is no part of what is used." },
+					  "themselves; it is not part of what is used." },
 	[GPU_BAR1_USED] = { "gpu.bar1_used_bytes", BYTES, .label = "BAR1",
 			    .help = "GPU memory that is mapped for the CPU and for other "
 				    "devices." },

@@ -24,12 +24,12 @@ static const struct metric metrics[] = {
 	[CPU] = { "monitor.nvml_cpu_seconds", .unit = UNIT_SECONDS, .div = 1000000000,
 		  .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM,
 		  .label = "CPU of Sonde's GPU helper",
-		  .help = "CPU time of the helper that asks NVIDIA's library; it is no part of the "
+		  .help = "CPU time of the helper that asks NVIDIA's library; it is not part of the "
 			  "recorder's." },
 	[RESIDENT] = { "monitor.nvml_resident_bytes", .unit = UNIT_BYTES, .kind = KIND_GAUGE,
 		       .over_nodes = COMBINE_MAX, .label = "RSS of Sonde's GPU helper",
 		       .help = "Resident set size of the helper that asks NVIDIA's library, mostly "
-			       "the library itself; it is no part of the recorder's." },
+			       "the library itself; it is not part of the recorder's." },
 	[AGE] = { "monitor.nvml_age_seconds", .unit = UNIT_SECONDS, .div = 1000000000,
 		  .kind = KIND_GAUGE, .over_nodes = COMBINE_MAX, .label = "Age of GPU values",
 		  .help = "How long before the sample NVIDIA's library was asked." },

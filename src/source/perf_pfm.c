@@ -47,7 +47,7 @@ static int encode(void *library, const char *name, struct perf_event *ev, struct
 	if (give(name, PFM_PLM3, PFM_OS_PERF_EVENT, &arg) != PFM_SUCCESS)
 		return err_set(e, -ENOENT, "libpfm4 does not know on this CPU");
 	if (take(&attr, ev))
-		return err_set(e, -EOPNOTSUPP, "this is no event of the cores:");
+		return err_set(e, -EOPNOTSUPP, "this is not an event of the cores:");
 	return 0;
 }
 

@@ -41,10 +41,12 @@ static const struct metric metrics[] = {
 		      .help = "Memory of the job's processes that lies on the NUMA node; put when "
 			      "all of them were looked at, absent in between." SHARED },
 	[LOCAL] = { "job.numa_local_bytes", SUMMED, .label = "Memory, local",
-		    .help = "Memory of the job that lies on a NUMA node of which the process may use "
+		    .help = "Memory of the job that lies on a NUMA node of which the process may "
+			    "use "
 			    "a CPU." SHARED },
 	[REMOTE] = { "job.numa_remote_bytes", SUMMED, .label = "Memory, remote",
-		     .help = "Memory of the job that lies on NUMA nodes of which the process may use "
+		     .help = "Memory of the job that lies on NUMA nodes of which the process may "
+			     "use "
 			     "no CPU." SHARED },
 	[AGE] = { "job.numa_age_seconds", .kind = KIND_GAUGE, .unit = UNIT_SECONDS,
 		  .div = 1000000000, .over_nodes = COMBINE_MAX, .label = "Age of placement",
@@ -73,7 +75,7 @@ static const struct {
 	[TOO_MANY] = { STATE_FAILED, "the job has more processes than are looked at" },
 	[TOO_LARGE] = { STATE_FAILED, "a process has so much memory that going through its page "
 				      "tables would hold it up for longer than 250 ms" },
-	[GARBAGE] = { STATE_FAILED, "numa_maps of a process holds what is no number" },
+	[GARBAGE] = { STATE_FAILED, "numa_maps of a process has a value that is not a number" },
 };
 _Static_assert(sizeof troubles / sizeof troubles[0] == TROUBLES, "one for every trouble");
 

@@ -66,7 +66,7 @@ struct pressure {
 	uint32_t slot; /* of NSTALLS * ROWS series */
 };
 
-/* What follows key on this line; the NUL of key when it is not there, which is no number. */
+/* What follows key on this line; the NUL of key when it is not there, which is not a number. */
 static const char *value_of(const char *line, const char *key)
 {
 	const char *end = line + strcspn(line, "\n");

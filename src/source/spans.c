@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	SOON_NS = 1000000000, /* later than now than this is no time of a span */
+	SOON_NS = 1000000000, /* later than now than this is not a time of a span */
 };
 
 static const struct metric metrics[] = {

@@ -27,7 +27,7 @@
 
 struct database;
 
-/* where: a file for SQLite (made when it is not there, mode 0600), or postgres://... . The schema
+/* where: a file for SQLite (created if missing, mode 0600), or postgres://... . The schema
  * is made, or brought to this version. 0; -EHOSTUNREACH: no server answers; -EAGAIN: others write
  * for too long; -EPROTO: of a newer Sonde; or -errno. s is NULL then. */
 int database_open(struct database **s, const char *where, struct err *e);

@@ -62,10 +62,10 @@ void history_json(struct json *j, const struct history *h, const struct history_
 
 static int malformed(struct err *e)
 {
-	return err_set(e, -EBADMSG, "this is no run of a history");
+	return err_set(e, -EBADMSG, "this is not a run of the history");
 }
 
-/* "2026-11-20T13:05:33.123Z" in ns since 1970; 0: it is no time. */
+/* "2026-11-20T13:05:33.123Z" in ns since 1970; 0: it is not a time. */
 static int64_t time_of(const char *text)
 {
 	struct tm t = { 0 };

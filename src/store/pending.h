@@ -11,7 +11,7 @@
 
 #include "store/history.h"
 
-/* 0 or -errno. The folder is made when it is not there. */
+/* 0 or -errno. The folder is created if missing. */
 int pending_leave(const char *folder, const struct history *h, const struct history_run *r,
 		  struct err *e);
 

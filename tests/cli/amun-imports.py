@@ -37,7 +37,7 @@ inspection("all/inspection-b-0002", {0: {**result(0, 20.0)["stdout"], "exit_code
                                      1: result(1, 1, stdout="Traceback (most recent call last):"), 2: "{", 10: result(10, 21.0, stdout={})})
 os.mkdir("all/notes")
 p = sonde("import", "amun", "all", code=1)
-for words in ("1 of 4 results are missing", "a batch of 5 was asked for, and 4 results came", "results/2/result: it is no JSON", "inspections: 2, trials: 6, of them failed: 3"):
+for words in ("1 of 4 results are missing", "a batch of 5 was asked for, and 4 results came", "results/2/result: it is not JSON", "inspections: 2, trials: 6, of them failed: 3"):
     check(f"says {words}", words in p.stderr, p.stderr)
 trials = database("SELECT t.*, b.uid, b.origin FROM trials t JOIN batches b ON b.id = t.batch_id ORDER BY b.uid, number")
 check("trials", [(t["uid"], t["number"], t["state"]) for t in trials] ==
@@ -85,7 +85,7 @@ with open("large/results/1/hwinfo", "w") as f:
     f.write("{")
 p = sonde("import", "amun", "large")
 check("facts without room", "results/0/result: 1005 facts of its machine and software are left out" in p.stderr, p.stderr)
-check("a broken hwinfo", "results/1/hwinfo: it is no JSON" in p.stderr and "the facts in it are left out" in p.stderr, p.stderr)
+check("a broken hwinfo", "results/1/hwinfo: it is not JSON" in p.stderr and "the facts in it are left out" in p.stderr, p.stderr)
 os.remove("s.sqlite")
 sonde("import", "amun", "all", code=1)
 sonde("import", "amun", "single.json")
@@ -93,7 +93,7 @@ sonde("import", "amun", "partly.json")
 batches = json.loads(sonde("bench", "list", "--json").stdout)["batches"]
 check("list", [(b["source"], b["indicator"], b["trials"], b["failed"]) for b in batches] ==
       [("amun", "PiConv1D", 3, 1), ("amun", "PiConv1D", 3, 2), ("amun", "PiConv1D", 1, 0), ("amun", "PiConv1D", 1, 0)], batches)
-for path, words in (("nowhere", "cannot read nowhere"), ("all/notes", "there is no inspection"), ("all/inspection-b-0002/results/2/result", "it is no JSON")):
+for path, words in (("nowhere", "cannot read nowhere"), ("all/notes", "there is no inspection"), ("all/inspection-b-0002/results/2/result", "it is not JSON")):
     p = sonde("import", "amun", path, code=1)
     check(f"sentence for {path}", words in p.stderr and p.stderr.count("\n") == 1, p.stderr)
 end()

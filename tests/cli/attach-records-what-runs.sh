@@ -37,5 +37,5 @@ one_sentence said
 contains said 4194304
 [ ! -e none ] || fail "a folder was left behind"
 "$SONDE" attach -p 12x -o none 2>said
-equal "exit status when the pid is no number" 2 $?
+equal "exit status when the pid is not a number" 2 $?
 one_sentence said

@@ -76,7 +76,7 @@ inspection("PiTie", repeats(20, 100, size=1), package="1.18")
 inspection("PiTie", repeats(20, 100, size=1), package="1.19")
 answer, told, of = advise("PiTie")
 assert answer["verdict"] == "tie" and "package.numpy=1.1" in told and "A tie: 2 are" in told, told
-# A text is no number that looks like it; a parameter is one, however it is written.
+# A text is not a number that looks like it; a parameter is one, however it is written.
 assert [advise("PiTie", "-w", c)[0]["verdict"] for c in ("package.numpy=1.18", "package.numpy=1.180", "size=1.0", "package.numpy!=1.180")] == \
     ["single", "nothing", "tie", "tie"]
 # Huge values are what they are.
@@ -106,7 +106,7 @@ for i in range(12):
     wins += advise(f"PiMany{i}")[0]["verdict"] == "winner"
 assert wins <= 1, wins
 assert few == advise("PiFew")[1], "the same question has the same answer"
-for words, why, code in ((["PiTie"], "say it with --better", 2), (["PiTie", "--better", "x"], "--better takes", 2), (["PiTie", "--constraint", "x"], "no condition", 2),
+for words, why, code in ((["PiTie"], "say it with --better", 2), (["PiTie", "--better", "x"], "--better takes", 2), (["PiTie", "--constraint", "x"], "not a condition", 2),
                          (["PiTie", "--margin", "x"], "--margin takes", 2), (["PiNone"], "no trial of", 1)):
     said = sonde("bench", "advise", *words, *(["-c", "elapsed"] if "-c" not in words else []), code=code)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout, (words, said)

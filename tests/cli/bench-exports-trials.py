@@ -82,7 +82,7 @@ finally:
 
 # What cannot be is said.
 for words, sentence in ((["--to", "xls"], "the formats are"), (["--to", "openmetrics"], "the formats are"), (["--table", "none"], "there is no table"),
-                        (["-o", "-"], "takes one table"), (["bench:x"], "is no batch")):
+                        (["-o", "-"], "takes one table"), (["bench:x"], "is not a batch")):
     check(f"{words}", sentence in sonde("bench", "export", *words, code=2).stderr, words)
 check("no such batch", "there is no bench:9999" in sonde("bench", "export", "-o", "none", "bench:1", "bench:9999", code=1).stderr and not os.path.exists("none"))
 end()

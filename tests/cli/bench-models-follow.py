@@ -101,11 +101,11 @@ check("narrower is refused", "PiSite.size was real, whose values do not all fit 
 # What is no model says where and why.
 for text, words in (("parameter x int", "site.model:1:1: a model begins with indicator NAME"),
                     ("indicator PiX\n\nparameter x whole", "site.model:3:13: a type is int, real, text, bool, any or json, and not 'whole'"),
-                    ("indicator PiX\nparameter x int sorted", "not 'sorted'"), ("indicator PiX\nparameter x int\nresult X int", "there already: 'X'"),
+                    ("indicator PiX\nparameter x int sorted", "not 'sorted'"), ("indicator PiX\nparameter x int\nresult X int", "exists already: 'X'"),
                     ("indicator", "an indicator has one name"), ("indicator a;b", "an indicator has one name"), ("indicator PiX\nscore x 1 2", "a score is a column of numbers"),
                     ("indicator PiX\nresult x int\nscore x 1 1", "two numbers that differ"), ("indicator PiX\nresult * int required", "cannot be required"),
-                    ("indicator PiX\ntable Other", "a table has one name"), ("frobnicate", "not with 'frobnicate'"), ("a\0b", "this is no text"),
-                    ("indicator PiX\nparameter x int " + "y " * 80, "this is too much"), ("x" * 1000, "a line is too long")):
+                    ("indicator PiX\ntable Other", "a table has one name"), ("frobnicate", "not with 'frobnicate'"), ("a\0b", "this is not text"),
+                    ("indicator PiX\nparameter x int " + "y " * 80, "unexpected: "), ("x" * 1000, "a line is too long")):
     declare(text)
     p = sonde("bench", "schema", "--model", "site.model", code=2)
     check(f"sentence for {text!r}", words in p.stderr and p.stderr.count("\n") == 1, p.stderr)
@@ -167,10 +167,10 @@ check("without trials", "no trial of 'PiMatmul' is kept" in sonde("bench", "quer
 declared = next(i for i in json.loads(sonde("bench", "schema", "--format", "json", *words).stdout)["indicators"] if i["name"] == "PiQuery")["queries"]
 check("declared queries", declared[0]["where"] == ["size>=2", "host.cpu_model=*", "mode=a *"] and declared[0]["limit"] == 2 and
       declared[0]["order"] == [{"name": "elapsed", "descending": False}, {"name": "size", "descending": True}] and declared[1]["show"] == [], declared)
-for line, at, text in (("query", 3, "a query has one name"), ("query a;b", 3, "a query has one name"), ("query fast", 9, "there already: 'fast'"),
+for line, at, text in (("query", 3, "a query has one name"), ("query a;b", 3, "a query has one name"), ("query fast", 9, "exists already: 'fast'"),
                        ("show", 3, "show takes names"), ("show size sise", 13, "no parameter or result that is declared above"), ("show *_average", 8, "each column by itself"),
-                       ("show list", 8, "no lists and objects"), ("where sise=1", 9, "no parameter or result"), ("where size", 9, "is no condition"),
-                       ("where size<x", 9, "'x' is no number"), ("where", 3, "where takes a condition"), ("order Size", 9, "no parameter or result"),
+                       ("show list", 8, "no lists and objects"), ("where sise=1", 9, "no parameter or result"), ("where size", 9, "is not a condition"),
+                       ("where size<x", 9, "'x' is not a number"), ("where", 3, "where takes a condition"), ("order Size", 9, "no parameter or result"),
                        ("order size up", 14, "asc or desc, not 'up'"), ("order", 3, "one column"), ("limit 0", 9, "a whole number"), ("limit 9x", 9, "a whole number"),
                        ("limit 1", 9, "a second limit"), ("select 1", 3, "not with 'select'")):
     declare(QUERIES[:QUERIES.index("  query all")] + "  " + line + "\n")

@@ -45,7 +45,7 @@ json_says '.verdict == "worse" and ([.figures[] | select(.name == "elapsed")][0]
 compared 2 bench:1 bench:99
 contains said "there is no bench:99"
 compared 2 bench:1 bench:x
-contains said "is no batch"
+contains said "is not a batch"
 compared 2 --html x.html bench:1 bench:2
 compared 3 bench:1 bench:4
 

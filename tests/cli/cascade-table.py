@@ -70,7 +70,7 @@ for words, variables, why in (
         ([server.url], {"AZURE_STORAGE_KEY": wrong}, "refuses with status 403 AuthenticationFailed"),
         ([server.url], {"AZURE_STORAGE_SAS_TOKEN": "sig=wrong"}, "refuses with status 403"),
         ([server.url], {}, "AZURE_STORAGE_KEY has the account's key"),
-        ([server.url], {"AZURE_STORAGE_KEY": "no base 64!"}, "is no text of base 64"),
+        ([server.url], {"AZURE_STORAGE_KEY": "no base 64!"}, "is not base64"),
         ([server.url], KEYED | {"SONDE_AZURE_AUTH": "none"}, "shared-key-lite"),
         ([server.endpoint + "/else"], KEYED, "refuses with status 404 TableNotFound"),
         (["http://127.0.0.1"], KEYED, "names no table"),
@@ -126,7 +126,7 @@ for change, why in ((lambda f: f["pool.json"]["pool_specification"].clear(), "do
                     (lambda f: f["config.json"]["batch_shipyard"].update(storage_account_settings="x"), "account and endpoint"),
                     (lambda f: f["pool.json"]["batch_shipyard"].update(storage_entity_prefix="other"), "status 404"),
                     (lambda f: f["config.json"]["credentials"]["storage"]["mine"].update(endpoint=server.endpoint + "?sig=abc%2Bdef"), "without user and query"),
-                    (lambda f: f.update({"config.json": "{"}), "config.json: it is no JSON"),
+                    (lambda f: f.update({"config.json": "{"}), "config.json: it is not JSON"),
                     (lambda f: f.update({"pool.json": "[]"}), "holds no object")):
     configure(change)
     assert why in imported("--configdir", "config", code=1), why

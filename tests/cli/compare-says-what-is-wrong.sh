@@ -29,21 +29,21 @@ refused() { # SENTENCE ARGUMENTS...
 
 refused 'which runs?'
 refused 'which runs?' a
-refused "'c' is too much" a b c
+refused "unexpected argument 'c'" a b c
 refused 'there is no nowhere' a nowhere
 refused 'empty' a empty
 refused 'file' a file
 refused 'there is no run in ,' a ,
 refused "the nearest is wall_seconds" --fail-if 'wall_second>+5%' a b
 refused "there is no function 'median'" --fail-if 'median(job.cpu_cores)>+5%' a b
-refused 'is no condition' --fail-if wall_seconds a b
-refused 'is no threshold' --fail-if 'wall_seconds>+5parsecs' a b
-refused 'is no threshold' --fail-if 'wall_seconds>+i' a b
-refused 'is no threshold' --fail-if 'wall_seconds>+1Gi+5%' a b
+refused 'is not a condition' --fail-if wall_seconds a b
+refused 'is not a threshold' --fail-if 'wall_seconds>+5parsecs' a b
+refused 'is not a threshold' --fail-if 'wall_seconds>+i' a b
+refused 'is not a threshold' --fail-if 'wall_seconds>+1Gi+5%' a b
 refused 'write <- and a number' --fail-if 'wall_seconds<+5%' a b
 refused 'names no figure' --fail-if '1>+5%' a b
-refused 'is no floor' --floor 'wall_seconds' a b
-refused 'is no floor' --floor 'wall_seconds=5%' a b
+refused 'is not a floor' --floor 'wall_seconds' a b
+refused 'is not a floor' --floor 'wall_seconds=5%' a b
 refused '--margin takes a share' --margin much a b
 refused 'one of --json and --markdown' --json --markdown a b
 refused '--html takes the name of a file' --html empty/ a b

@@ -17,7 +17,7 @@ refused "bad.events:3: the group has no event of this name: 'b'" --events bad.ev
 refused "cannot open the events file none.events" --events none.events
 mkfifo fifo
 for strange in . fifo /dev/zero; do # none of them is waited for, nor read without an end
-	refused "the events file $strange is no regular file" --events $strange
+	refused "the events file $strange is not a regular file" --events $strange
 done
 head -c 1048577 /dev/zero >large.events
 refused "the events file large.events has more than 1048576 bytes" --events large.events

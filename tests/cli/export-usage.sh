@@ -30,7 +30,7 @@ refused "one format" -o - --to csv,json
 refused 'no metric of this recording matches "nonsense.*"' --metrics 'nonsense.*'
 refused "not before" --from 5s --until 2s
 refused "one of the two" --raw --every 1s
-refused "'other' is too much" other
+refused "unexpected argument 'other'" other
 
 status=0
 (mkdir nothing && cd nothing && "$SONDE" export >../out 2>../err) || status=$?

@@ -41,7 +41,7 @@ refused "belong together" --mark-log x.log
 refused "it is REGEX=NAME" --mark-log x.log --mark-rule nothing
 refused "it is REGEX=NAME" --mark-log x.log --mark-rule 'x='
 refused "refers back" --mark-log x.log --mark-rule '(a)\1=x'
-refused "is no regular expression" --mark-log x.log --mark-rule '(=x'
+refused "is not a regular expression" --mark-log x.log --mark-rule '(=x'
 refused "more than 1,000 times" --mark-log x.log --mark-rule '(a{100}){100}=x'
 refused "repeats what is repeated, as a*+" --mark-log x.log --mark-rule '(.++++++++++++++++++++++++++)=x'
 refused "repeats what is repeated, as a*+" --mark-log x.log --mark-rule 'a*+?{500}=x'

@@ -54,4 +54,4 @@ mkfifo fifo.rules
 "$SONDE" show --rules fifo.rules out >nothing 2>said # a file that nobody writes is not waited for
 equal "exit status of a FIFO" 1 $?
 one_sentence said
-contains said "the rules file fifo.rules is no regular file"
+contains said "the rules file fifo.rules is not a regular file"

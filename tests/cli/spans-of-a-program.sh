@@ -93,7 +93,7 @@ equal "the recording says how many" "$(cat lost)" "$(left_out fast)"
 "$SONDE" export --to csv -o csv-count count || fail "export"
 grep 'program.counter,images done,' csv-count/series.csv | cut -d, -f6 | uniq | tr '\n' ' ' >values
 equal "values of the counter" "1 41.5 " "$(cat values)"
-! grep -q 'program.counter,nothing,' csv-count/series.csv || fail "a value that is no number is recorded"
+! grep -q 'program.counter,nothing,' csv-count/series.csv || fail "a value that is not a number is recorded"
 
 # Where there is little memory for rings, the job keeps half of it and ends as it would; what is not recorded is counted.
 small() { # SIZE COMMAND...: where $PWD/small is a file system so large

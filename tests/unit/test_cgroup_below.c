@@ -17,7 +17,7 @@ static struct cgroup_below below;
 static char top[32];
 static char text[4096];
 
-/* A group of this path, made when it is not there, and its count. */
+/* A group of this path, created if missing, and its count. */
 static void group(const char *path, int kills)
 {
 	char name[256], line[64];

@@ -63,7 +63,7 @@ static struct synth *play(const struct scene *c)
 	return s;
 }
 
-/* What the combined metric is in each row; NAN where it is not there. */
+/* What the combined metric is in each row; NAN where it is missing. */
 static void combined(struct synth *s, const char *metric, double out[ROWS])
 {
 	struct selection sel = { .combine = true, .metrics = metric };

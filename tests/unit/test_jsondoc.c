@@ -73,24 +73,24 @@ static void test_tokens(void **state)
 static void test_what_is_none(void **state)
 {
 	(void)state;
-	check("", "!it is no JSON: its end comes too soon in line 1");
-	check("[1,\n2,]", "[i1i2!it is no JSON: an unexpected character in line 2");
-	check("[1 2]", "[i1!it is no JSON: a comma is missing in line 1");
-	check("{\"a\" 1}", "{!it is no JSON: a colon is missing in line 1");
-	check("{a:1}", "{!it is no JSON: a key is missing in line 1");
-	check("{\"a\":1,}", "{k'a'i1!it is no JSON: a key is missing in line 1");
-	check("[1}", "[i1!it is no JSON: a comma is missing in line 1");
-	check("01", "!it is no JSON: a malformed number in line 1");
-	check("1.", "!it is no JSON: a malformed number in line 1");
-	check("-", "!it is no JSON: a malformed number in line 1");
-	check("1e", "!it is no JSON: a malformed number in line 1");
-	check("tru", "!it is no JSON: an unknown word in line 1");
-	check("nul1", "!it is no JSON: an unknown word in line 1");
-	check("\"\\x\"", "!it is no JSON: an unknown escape in a text in line 1");
-	check("\"\\u12g4\"", "!it is no JSON: an unknown escape in a text in line 1");
-	check("\"\n\"", "!it is no JSON: a control character in a text in line 2");
-	check("\"a", "!it is no JSON: a text without end in line 1");
-	check("{} {}", "{}!it is no JSON: something behind its end in line 1");
+	check("", "!it is not JSON: its end comes too soon in line 1");
+	check("[1,\n2,]", "[i1i2!it is not JSON: an unexpected character in line 2");
+	check("[1 2]", "[i1!it is not JSON: a comma is missing in line 1");
+	check("{\"a\" 1}", "{!it is not JSON: a colon is missing in line 1");
+	check("{a:1}", "{!it is not JSON: a key is missing in line 1");
+	check("{\"a\":1,}", "{k'a'i1!it is not JSON: a key is missing in line 1");
+	check("[1}", "[i1!it is not JSON: a comma is missing in line 1");
+	check("01", "!it is not JSON: a malformed number in line 1");
+	check("1.", "!it is not JSON: a malformed number in line 1");
+	check("-", "!it is not JSON: a malformed number in line 1");
+	check("1e", "!it is not JSON: a malformed number in line 1");
+	check("tru", "!it is not JSON: an unknown word in line 1");
+	check("nul1", "!it is not JSON: an unknown word in line 1");
+	check("\"\\x\"", "!it is not JSON: an unknown escape in a text in line 1");
+	check("\"\\u12g4\"", "!it is not JSON: an unknown escape in a text in line 1");
+	check("\"\n\"", "!it is not JSON: a control character in a text in line 2");
+	check("\"a", "!it is not JSON: a text without end in line 1");
+	check("{} {}", "{}!it is not JSON: something behind its end in line 1");
 }
 
 static void test_bounds(void **state)

@@ -263,7 +263,7 @@ static void names_stay_text(void **state)
 	assert_int_equal(count(page, "</script"), count(tame, "</script"));
 	assert_null(strchr(page, '\x1b'));
 	assert_null(strchr(page, '\xff'));
-	assert_true(count(page, "{{data}}") >= 10); /* it is no part of the template */
+	assert_true(count(page, "{{data}}") >= 10); /* it is not part of the template */
 	assert_int_equal(count(page, "\"sonde/report/2\""), 1);
 	free(page);
 	free(tame);

@@ -211,7 +211,7 @@ static void test_faults_name_file_line_and_reason(void **state)
 					 "whole, tenths, number, signal, text after a colon" },
 		{ "rule: r\nsay: {1:bytes\n", "site.rules:2:6: say: a { is not closed" },
 		{ "rule: r\nexcludes: a B\n",
-		  "site.rules:2:13: excludes: 'B' is no name of a rule" },
+		  "site.rules:2:13: excludes: 'B' is not the name of a rule" },
 		{ "rule: r\nneeds: a.b c\n",
 		  "site.rules:2:8: needs: a.b is neither a figure nor a function that rules know" },
 	};
@@ -268,7 +268,7 @@ static void test_too_long_and_too_many_are_refused(void **state)
 	assert_int_equal(rules_parse(&rules, "f", text, n + 170, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "at most 15 numbers"));
 	assert_int_equal(rules_parse(&rules, "f", "rule\0", 5, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "this is no text"));
+	assert_non_null(strstr(e.text, "this is not text"));
 }
 
 static void test_numbers_out_of_all_proportion_do_not_overflow(void **state)
@@ -313,7 +313,7 @@ static void test_places_are_those_of_the_file(void **state)
 		{ "rule: r\nrequest: memory 2 *\n", "site.rules:2:20: request: " },
 		{ "rule: r\nrequest: disk 2\n", "site.rules:2:10: request: it begins with one of" },
 		{ "rule: r\nsay: {oom_process:text} {host:text}\n",
-		  "site.rules:2:26: say: host is no text that rules know" },
+		  "site.rules:2:26: say: host is not a text that rules know" },
 		{ "rule: r\nconfidence: sure\n", "site.rules:2:13: confidence: it is one of low, "
 						 "medium, high, not 'sure'" },
 		{ "theme:\n", "site.rules:1:1: 'theme:' is empty" },

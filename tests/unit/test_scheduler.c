@@ -284,8 +284,7 @@ static void others(void **unused)
 	      "sge 55 nodes=g[1-2].site node=g2.site index=1 of=2 cores=2 restarts=0");
 	found("sge-array", "g1", "sge 55.3 node=g1 of=1 cores=1 restarts=0");
 	found("flux-task", "f1",
-	      "flux \xc6\x92"
-	      "3ETxsR9H in=step node=f1 of=2 by=flux rank=5 ranks=8 local=1 tasks=8");
+	      "flux \xc6\x923ETxsR9H in=step node=f1 of=2 by=flux rank=5 ranks=8 local=1 tasks=8");
 	found("flux-script", "f1", "none - node=f1");
 	/* in an instance of Flux that is a step, whose task is Flux's daemon */
 	found("flux-below-slurm", "n2",
@@ -326,7 +325,8 @@ static void odd_values_are_absent(void **unused)
 			     "SLURM_JOB_GPUS=GPU-12", NULL },
 		 "slurm 7 in=submitting shell node=here");
 	one_with((char *[]){ "LSB_JOBID=7", "LSB_MCPU_HOSTS=a b", NULL },
-		 "lsf 7 node=here (LSB_MCPU_HOSTS: byte 3 is no name of a node with its slots)");
+		 "lsf 7 node=here (LSB_MCPU_HOSTS: byte 3 is not the name of a node with its "
+		 "slots)");
 	one_with((char *[]){ "LSB_JOBID=7", "LSB_MCPU_HOSTS=he 5 here 3", NULL },
 		 "lsf 7 nodes=he,here node=here index=1 of=2 cores=3");
 	/* below a daemon of mpirun, whose own local id it is */
@@ -336,7 +336,8 @@ static void odd_values_are_absent(void **unused)
 	one_with((char *[]){ "LSB_JOBID=7", "LSB_MCPU_HOSTS= ", NULL },
 		 "lsf 7 node=here (LSB_MCPU_HOSTS: it names no node)");
 	one_with((char *[]){ "PBS_JOBID=7", "PBS_NODEFILE=/dev/zero", NULL },
-		 "pbs 7 node=here (PBS_NODEFILE: the file of nodes /dev/zero is no regular file)");
+		 "pbs 7 node=here (PBS_NODEFILE: the file of nodes /dev/zero is not a regular "
+		 "file)");
 	/* no time limit: the end is a year away */
 	one_with((char *[]){ "SLURM_JOB_ID=7", "SLURM_JOB_START_TIME=1763600000",
 			     "SLURM_JOB_END_TIME=1795136000", "SLURM_JOB_CPUS_PER_NODE=8,4(x2)",

@@ -158,7 +158,7 @@ static void no_database_is_said(void **state)
 	FILE *f = fopen("no.sqlite", "w");
 
 	(void)state;
-	fputs("this is no database, and long enough to be looked at as one\n", f);
+	fputs("this is not a database, and long enough to be looked at as one\n", f);
 	fclose(f);
 	assert_int_equal(database_open(&s, "no.sqlite", &e), -EBADMSG);
 	assert_int_equal(database_open(&s, "/nowhere/x.sqlite", &e), -ENOENT);
@@ -247,10 +247,10 @@ static void many_writers_lose_nothing(void **state)
 static void a_run_stays_what_it_was(void **state)
 {
 	static const char document[] =
-		"{\"uid\": \"u1\", \"name\": \"a'b\", \"state\": \"complete\", \"unknown\": [1, {}], "
-		"\"start\": \"2026-11-22T11:15:59.712021443Z\", \"wall_seconds\": 1.5, "
-		"\"exit_code\": 3, \"signal\": null, \"hosts\": [\"n1\", \"n2\"], "
-		"\"figures\": {\"cpu_seconds\": 0.1, \"peak_memory_kind\": \"pss\"}}";
+		"{\"uid\": \"u1\", \"name\": \"a'b\", \"state\": \"complete\", \"unknown\": [1, "
+		"{}], \"start\": \"2026-11-22T11:15:59.712021443Z\", \"wall_seconds\": 1.5, "
+		"\"exit_code\": 3, \"signal\": null, \"hosts\": [\"n1\", \"n2\"], \"figures\": "
+		"{\"cpu_seconds\": 0.1, \"peak_memory_kind\": \"pss\"}}";
 	struct history h = { 0 }, back = { 0 };
 	struct database *s = opened("history.sqlite");
 	struct err e = { "" };

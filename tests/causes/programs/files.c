@@ -52,7 +52,7 @@ static int exec_fsync(int argc, char **argv)
 	return 0;
 }
 
-// The file is made by the driver, so that making it is no part of the job.
+// The file is made by the driver, so that making it is not part of the job.
 static int exec_random(int argc, char **argv)
 {
 	static _Alignas(4096) char buffer[4096];
