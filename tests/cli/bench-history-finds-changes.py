@@ -72,7 +72,7 @@ with open("deep/p.svg", encoding="utf-8") as f:
     drawn = f.read()
 assert "elapsed" in drawn and "<script" not in drawn and os.stat("deep/p.svg").st_mode & 0o777 == 0o600
 for words, why, code in ((["Foo"], "no trial of", 1), (["PiPlay", "-c", "foo"], "no figure", 1), (["PiPlay", "-w", "foo=1"], "says anything of", 1),
-                         (["PiPlay", "-w", "size"], "not a condition", 2), (["PiPlay", "-w", "size<x"], "no number", 2), (["PiPlay", "--by", "x"], "--by takes", 2),
+                         (["PiPlay", "-w", "size"], "not a condition", 2), (["PiPlay", "-w", "size<x"], "not a number", 2), (["PiPlay", "--by", "x"], "--by takes", 2),
                          (["PiPlay", "--plot", "x.gif"], "--plot takes", 2), ([], "which indicator", 2)):
     said = sonde("bench", "history", *words, code=code)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout, (words, said)

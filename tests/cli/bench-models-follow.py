@@ -168,9 +168,9 @@ declared = next(i for i in json.loads(sonde("bench", "schema", "--format", "json
 check("declared queries", declared[0]["where"] == ["size>=2", "host.cpu_model=*", "mode=a *"] and declared[0]["limit"] == 2 and
       declared[0]["order"] == [{"name": "elapsed", "descending": False}, {"name": "size", "descending": True}] and declared[1]["show"] == [], declared)
 for line, at, text in (("query", 3, "a query has one name"), ("query a;b", 3, "a query has one name"), ("query fast", 9, "exists already: 'fast'"),
-                       ("show", 3, "show takes names"), ("show size sise", 13, "no parameter or result that is declared above"), ("show *_average", 8, "each column by itself"),
-                       ("show list", 8, "no lists and objects"), ("where sise=1", 9, "no parameter or result"), ("where size", 9, "is not a condition"),
-                       ("where size<x", 9, "'x' is not a number"), ("where", 3, "where takes a condition"), ("order Size", 9, "no parameter or result"),
+                       ("show", 3, "show takes names"), ("show size sise", 13, "not a declared parameter or result"), ("show *_average", 8, "each column by itself"),
+                       ("show list", 8, "no lists and objects"), ("where sise=1", 9, "not a declared parameter or result"), ("where size", 9, "is not a condition"),
+                       ("where size<x", 9, "'x' is not a number"), ("where", 3, "where takes a condition"), ("order Size", 9, "not a declared parameter or result"),
                        ("order size up", 14, "asc or desc, not 'up'"), ("order", 3, "one column"), ("limit 0", 9, "a whole number"), ("limit 9x", 9, "a whole number"),
                        ("limit 1", 9, "a second limit"), ("select 1", 3, "not with 'select'")):
     declare(QUERIES[:QUERIES.index("  query all")] + "  " + line + "\n")

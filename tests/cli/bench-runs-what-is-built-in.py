@@ -74,7 +74,7 @@ for size in (1, 2, 3, 5, 66, 129, 257):
               product["@parameters"]["blas"] == FAKE_BLAS and product["@result"]["blas_rate"] > 0, product)
 check("a wrong product", "fake_blas.so is wrong" in said("matmul", "--size", "64", "--blas", FAKE_BLAS, *FAST, code=1, FAKE_BLAS_WRONG="1"))
 check("a BLAS of 64-bit numbers", said("matmul", "--size", "9", "--blas", FAKE_BLAS, *FAST, FAKE_BLAS_WIDE="1")["@result"]["blas_residual"] < 1)
-check("no such BLAS", "no library with dgemm_" in said("matmul", "--size", "8", "--blas", "./nothing.so", *FAST, code=2))
+check("no such BLAS", "not a library with dgemm_" in said("matmul", "--size", "8", "--blas", "./nothing.so", *FAST, code=2))
 
 # What does not fit is refused before anything is taken; a trial of it has failed.
 check("memory", "no more than a quarter" in said("stream", "--size", str(1 << 24), code=2))

@@ -53,7 +53,7 @@ assert "number of the node's CPUs" in said[1]["unknown"]["node_cpu_hours"], said
 samples = json.loads(sonde("show", "--tracker=samples", "sonde_lightgbm-perf_perf.json").stdout)
 assert set(samples) == {"3", "7"} and samples["3"][4]["cpu_pct_per_cpu_min"] == 1 and samples["3"][4]["disk_usage_percent"] == 70, samples
 
-for text, says in (("", "its end comes too soon"), ("[1]", "no object of nodes"), ("{}", "no node's samples"), ('{"0": 1}', "no node's samples")):
+for text, says in (("", "its end comes too soon"), ("[1]", "not an object of nodes"), ("{}", "no node's samples"), ('{"0": 1}', "no node's samples")):
     with open("bad.json", "w", encoding="utf-8") as f:
         f.write(text)
     ended = sonde("import", "lightgbm-perf", "bad.json", "-o", "bad")

@@ -172,7 +172,7 @@ def refused(document, *says, keeps=0):
 
 GOOD = '"good": {"time_stamps": [1650000000, 1650000030], "num_fds": [1, 2]}'
 refused("", "its end comes too soon")
-refused("[]", "no object of hosts")
+refused("[]", "not an object of hosts")
 refused("{" + GOOD + ', "late": {"num_fds": [', "its end comes too soon", keeps=1)
 refused("{" + GOOD + ', "x": ' + "[" * 100000, "more than 64 levels", keeps=1)
 refused("{" + GOOD + ', "x": "' + "y" * 100000 + '"}', "more than 64 KiB", keeps=1)

@@ -49,9 +49,9 @@ wrong() { # STATUS TEXT ARGUMENTS...
 	contains said "$text"
 	[ ! -s out ] || fail "top $* wrote to standard output"
 }
-wrong 2 "one recording at a time" a b
-wrong 2 "one recording at a time" -p 1 a
-wrong 2 "no list of at most 256 process ids" -p 12x
+wrong 2 "unexpected argument" a b
+wrong 2 "unexpected argument" -p 1 a
+wrong 2 "not a list of at most 256 process ids" -p 12x
 wrong 1 4194304 -p 4194304
 wrong 1 "nowhere" nowhere
 wrong 1 "has no node nobody" --node nobody sonde_job

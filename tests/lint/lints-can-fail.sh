@@ -16,6 +16,7 @@ lint() { # NAME
 }
 
 for one in layers.py headers.sh sizes.py banned.py counters.py names.py text.py format.sh commands.py metrics.sh; do
+for one in layers.py headers.sh sizes.py banned.py names.py text.py format.sh commands.py metrics.sh words.py; do
 	lint $one || {
 		cat lint.out
 		fail "$one fails on the tree as it is"
@@ -63,3 +64,9 @@ notices commands.py README.md '    ./dev nonsense'
 notices commands.py README.md '[there](docs/nonsense.md)'
 notices commands.py README.md "    WHERE metric = 'node.nonsense'"
 notices metrics.sh docs/metrics.md 'one more line'
+notices words.py README.md 'Processes that were born meanwhile.'
+notices words.py src/cmd/show.c 'const char *f(void) { return "one argument is too much"; }'
+notices words.py src/cmd/show.c 'const char *f(void) { return "one argument is "\n\t"too much"; }'
+notices words.py src/report/page/page.js 'const x = "What watching cost";'
+notices words.py src/report/page/page.html '<h2>What watching cost</h2>'
+notices words.py rules/90-monitor.rules 'say: the directory is made when it is not there'

@@ -284,7 +284,8 @@ static void others(void **unused)
 	      "sge 55 nodes=g[1-2].site node=g2.site index=1 of=2 cores=2 restarts=0");
 	found("sge-array", "g1", "sge 55.3 node=g1 of=1 cores=1 restarts=0");
 	found("flux-task", "f1",
-	      "flux \xc6\x923ETxsR9H in=step node=f1 of=2 by=flux rank=5 ranks=8 local=1 tasks=8");
+	      "flux \xc6\x92"
+	      "3ETxsR9H in=step node=f1 of=2 by=flux rank=5 ranks=8 local=1 tasks=8");
 	found("flux-script", "f1", "none - node=f1");
 	/* in an instance of Flux that is a step, whose task is Flux's daemon */
 	found("flux-below-slurm", "n2",
