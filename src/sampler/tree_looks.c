@@ -18,7 +18,7 @@
 
 enum {
 	ROUND_LEAST_MS = 2000,
-	FIRST_ROUNDS_MS = 500, /* in the first seconds: a short job has several, too */
+	FIRST_ROUNDS_MS = 500,
 	FIRST_S = 10,
 	SAID_MAX = 64, /* so often what the job may run on is said */
 	/* Of one core, in millionths: what looking takes, and half of one for each thread */
@@ -46,12 +46,18 @@ void looks_close(struct tree *t)
 	t->looks.affinity = NULL;
 }
 
+/* In the first seconds more is looked at: a short job has several rounds, too. */
+static bool is_first(const struct tree *t)
+{
+	return t->now_ns - t->opened_ns < FIRST_S * NS_PER_S;
+}
+
 static void earn(struct tree *t, bool last)
 {
 	struct looks *l = &t->looks;
 	int64_t share = SHARE + t->parts[PART_THREADS] / 2, most = t->pace.interval_ns / 50;
 
-	if (share > SHARE_MAX)
+	if (share > SHARE_MAX || is_first(t))
 		share = SHARE_MAX;
 	if (most < burst_least_ns)
 		most = burst_least_ns;
@@ -286,14 +292,6 @@ static void begin_round(struct looks *l, const struct tree *t)
 	l->left = t->table.nlive;
 }
 
-/* From the beginning of one to that of the next, at the least. */
-static int64_t round_least_ns(const struct tree *t)
-{
-	bool first = t->now_ns - t->opened_ns < FIRST_S * NS_PER_S;
-
-	return (first ? FIRST_ROUNDS_MS : ROUND_LEAST_MS) * NS_PER_MS;
-}
-
 static void end_round(struct tree *t)
 {
 	struct looks *l = &t->looks;
@@ -302,7 +300,8 @@ static void end_round(struct tree *t)
 	l->open = false;
 	l->complete = true;
 	if (l->looked) /* else the job has not begun */
-		l->again_ns = l->began_ns + round_least_ns(t);
+		l->again_ns =
+			l->began_ns + (is_first(t) ? FIRST_ROUNDS_MS : ROUND_LEAST_MS) * NS_PER_MS;
 	if (!affinity_tidy(l->affinity, &l->threads) || l->said++ >= SAID_MAX)
 		return;
 	affinity_text(&l->affinity->cpus, text, sizeof text);

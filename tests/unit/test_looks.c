@@ -255,6 +255,24 @@ static void between_rounds_nothing_is_said(void **state)
 	assert_int_equal(job_state(k, JOB_LOOKS_AGE), STATE_ABSENT);
 }
 
+static void rounds_are_nearer_in_the_first_seconds(void **state)
+{
+	struct fake *k = *state;
+	const struct looks *l;
+
+	put_three(k);
+	attach(k, 500);
+	l = &k->tree->looks;
+	for (int i = 0; i < 90 && !l->complete; i++)
+		after(k, 100, false);
+	assert_true(l->complete);
+	assert_int_equal(l->again_ns - l->began_ns, NS_PER_S / 2);
+	k->now_ns += 10 * NS_PER_S;
+	put_thread(k, (struct fake_thread){ 500, 501, 'R', 201, 20, 2000, 2, "2" });
+	a_round_later(k);
+	assert_int_equal(l->again_ns - l->began_ns, 2 * NS_PER_S);
+}
+
 static void what_an_ended_thread_had_stays(void **state)
 {
 	struct fake *k = *state;
@@ -469,6 +487,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_open, fake_close)
 	const struct CMUnitTest tests[] = {
 		TEST(every_thread_of_a_process_counts),
+		TEST(rounds_are_nearer_in_the_first_seconds),
 		TEST(between_rounds_nothing_is_said),
 		TEST(what_an_ended_thread_had_stays),
 		TEST(what_an_ended_process_had_stays),
