@@ -7,6 +7,7 @@
 #include "cmd/say.h"
 #include "cmd/textfile.h"
 #include "recording/join.h"
+#include "report/own.h"
 #include "report/past.h"
 
 #include <errno.h>
@@ -160,6 +161,18 @@ void recording_leave(const struct recording_plan *p)
 		history_leave(NULL, NULL, p->absolute);
 }
 
+/* Numbers that cannot be read are left out: the rest of the summary stands. */
+static void print_brief(const struct recording_plan *p, const struct summary *s, struct run *r,
+			FILE *out, bool colour)
+{
+	struct own own;
+	struct err e;
+	int rc = own_make(&own, r, &e);
+
+	summary_print_brief(s, rc ? NULL : &own, out, colour, !strchr(p->directory, '/'));
+	own_free(&own);
+}
+
 static void tell_to(const struct recording_plan *p, FILE *out, bool brief, bool colour)
 {
 	const struct summary_wish wish = { .all = p->o->json, .compared = past_metrics };
@@ -177,7 +190,7 @@ static void tell_to(const struct recording_plan *p, FILE *out, bool brief, bool 
 		if (p->o->json)
 			summary_json(&s, r, out);
 		else if (brief)
-			summary_print_brief(&s, out, colour, !strchr(p->directory, '/'));
+			print_brief(p, &s, r, out, colour);
 		else
 			summary_print(&s, out, colour);
 		if (keeps_history(p))

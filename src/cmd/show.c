@@ -78,12 +78,16 @@ static bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
-static int print_own(struct run *r, struct err *e)
+/* The summary itself, in five lines; or, of all that there is, what stands below it. */
+static int print_own(const struct show_options *o, const struct summary *brief, struct run *r,
+		     struct err *e)
 {
 	struct own own;
 	int rc = own_make(&own, r, e);
 
-	if (!rc)
+	if (!rc && brief)
+		summary_print_brief(brief, &own, stdout, wants_colour(), o->newest);
+	else if (!rc)
 		own_print(&own, r, stdout);
 	own_free(&own);
 	return rc;
@@ -98,15 +102,13 @@ static int print(const struct show_options *o, const struct summary *s, struct r
 		summary_json(s, r, stdout);
 		return 0;
 	}
-	if (!o->all && !o->metrics) {
-		summary_print_brief(s, stdout, wants_colour(), o->newest);
-		return 0;
-	}
+	if (!o->all && !o->metrics)
+		return print_own(o, s, r, e);
 	summary_print(s, stdout, wants_colour());
 	machine_print(r, stdout);
 	summary_print_nodes(s, stdout);
 	summary_print_tops(s, stdout);
-	rc = print_own(r, e);
+	rc = print_own(o, NULL, r, e);
 	return rc ? rc : page_events_print(r, stdout, e);
 }
 

@@ -2,14 +2,13 @@
 #include "report/own.h"
 
 #include "base/decimal.h"
-#include "base/escape.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MAX = 40, SPARKS = 24, HALVES_LEAST = 4 };
+enum { KEY_MAX = 40, HALVES_LEAST = 4 };
 
 const char own_counter[] = "program.counter";
 
@@ -286,126 +285,93 @@ void own_free(struct own *x)
 	*x = (struct own){ 0 };
 }
 
-/* ---- in words ---- */
+/* ---- several recordings together ---- */
 
-/* Low to high; one colour, one line. */
-static void spark(const struct own_series *s, char *out)
+/* Each value at the time that is nearest; of several their mean. */
+static void put_at(const struct own_series *s, const double *at_s, uint32_t n, double *v)
 {
-	static const char *const level[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	uint32_t n = s->npoints < SPARKS ? s->npoints : SPARKS;
-	double range = s->most - s->least;
+	uint32_t k = 0, many = 0;
 
-	*out = '\0';
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = NAN;
+	for (uint32_t i = 0; i < s->npoints && n; i++) {
+		while (k + 1 < n && fabs(at_s[k + 1] - s->at_s[i]) < fabs(at_s[k] - s->at_s[i])) {
+			k++;
+			many = 0;
+		}
+		v[k] = many ? (v[k] * many + s->value[i]) / (many + 1) : s->value[i];
+		many++;
+	}
+}
+
+/* From value to value. */
+static void join(const double *at_s, uint32_t n, double *v)
+{
+	uint32_t last = UINT32_MAX;
+
 	for (uint32_t i = 0; i < n; i++) {
-		double v = s->value[(uint64_t)i * s->npoints / n];
-		double share = range > 0 ? (v - s->least) / range : 0;
-
-		out = stpcpy(out, level[(int)(7 * fmin(fmax(share, 0), 1) + 0.5)]);
+		if (isnan(v[i]))
+			continue;
+		for (uint32_t k = last + 1; last != UINT32_MAX && k < i; k++)
+			v[k] = v[last] +
+			       (v[i] - v[last]) * (at_s[k] - at_s[last]) / (at_s[i] - at_s[last]);
+		last = i;
 	}
 }
 
-/* A change that is small beside what the values range over is none. */
-static const char *trend(const struct own_series *s)
+bool own_is_first(const struct own *x, uint32_t i)
 {
-	if (isnan(s->change))
-		return "";
-	if (fabs(s->change) <= 0.1 * (s->most - s->least))
-		return "steady";
-	return s->change > 0 ? "rising" : "falling";
+	for (uint32_t k = 0; k < i; k++)
+		if (!strcmp(x->series[k].name, x->series[i].name))
+			return false;
+	return true;
 }
 
-static void host_of(const struct run *r, uint32_t node, char out[48])
+static void widen(const struct own_values *to, const double *v)
 {
-	char host[32];
-
-	*out = '\0';
-	if (r->nnodes > 2)
-		snprintf(out, 48, "  on %s",
-			 escape_terminal_into(host, sizeof host, r->nodes[node].host));
-}
-
-static void print_laps(const struct own_laps *l, const struct run *r, FILE *out)
-{
-	char least[32], median[32], most[32], name[24], host[48], change[32] = "";
-
-	host_of(r, l->node, host);
-	if (!isnan(l->change) && fabs(l->change) >= 0.05)
-		snprintf(change, sizeof change, ", later ones %.0f %% %s", fabs(100 * l->change),
-			 l->change > 0 ? "longer" : "shorter");
-	fprintf(out, "  %-22s every %s (median of %llu; %s to %s)%s%s\n",
-		escape_terminal_into(name, sizeof name, l->mark),
-		unit_format(UNIT_SECONDS, l->median_s, median, sizeof median),
-		(unsigned long long)l->n,
-		unit_format(UNIT_SECONDS, l->least_s, least, sizeof least),
-		unit_format(UNIT_SECONDS, l->most_s, most, sizeof most), change, host);
-}
-
-void own_print(const struct own *x, const struct run *r, FILE *out)
-{
-	char name[24], host[48], line[SPARKS * 4 + 1];
-
-	if (!x->nseries && !x->nlaps)
-		return;
-	fprintf(out, "\nthe job's own numbers\n");
-	for (uint32_t i = 0; i < x->nseries; i++) {
-		const struct own_series *s = &x->series[i];
-		const char *how = trend(s);
-
-		spark(s, line);
-		host_of(r, s->node, host);
-		fprintf(out, "  %-22s %s  %.4g to %.4g, last %.4g%s%s%s\n",
-			escape_terminal_into(name, sizeof name, s->name), line, s->least, s->most,
-			s->last, *how ? ", " : "", how, host);
+	for (uint32_t k = 0; k < to->n; k++) {
+		if (isnan(v[k]))
+			continue;
+		to->least[k] = fmin(to->least[k], v[k]);
+		to->most[k] = fmax(to->most[k], v[k]);
+		to->mean[k] = isnan(to->mean[k]) ? v[k] : to->mean[k] + v[k];
+		to->count[k]++;
 	}
-	for (uint32_t i = 0; i < x->nlaps; i++)
-		print_laps(&x->laps[i], r, out);
-	if (x->left_out)
-		fprintf(out, "  more are in the recording: sonde export has them\n");
 }
 
-static void series_json(struct json *j, const struct own_series *s, const struct run *r)
+uint32_t own_values_of(const struct own *x, uint32_t first, const struct own_values *to)
 {
-	json_object(j);
-	json_put_text(j, "name", s->name);
-	json_put_text(j, "mark", s->mark);
-	json_put_text(j, "host", r->nodes[s->node].host);
-	json_key(j, "n");
-	json_int(j, (int64_t)s->n);
-	json_put_real(j, "first", s->first);
-	json_put_real(j, "last", s->last);
-	json_put_real(j, "least", s->least);
-	json_put_real(j, "most", s->most);
-	json_put_real(j, "change", s->change);
-	json_object_end(j);
+	uint32_t found = 0;
+
+	for (uint32_t k = 0; k < to->n; k++) {
+		to->least[k] = to->most[k] = to->mean[k] = NAN;
+		to->count[k] = 0;
+	}
+	for (uint32_t i = first; i < x->nseries; i++) {
+		if (strcmp(x->series[i].name, x->series[first].name) != 0)
+			continue;
+		put_at(&x->series[i], to->at_s, to->n, to->one);
+		if (!to->gaps)
+			join(to->at_s, to->n, to->one);
+		widen(to, to->one);
+		found++;
+		if (to->one_node)
+			break;
+	}
+	for (uint32_t k = 0; k < to->n; k++)
+		to->mean[k] /= to->count[k] > 0 ? to->count[k] : 1;
+	return found;
 }
 
-static void laps_json(struct json *j, const struct own_laps *l, const struct run *r)
+bool own_values_reserve(struct own_values *v, uint32_t n)
 {
-	json_object(j);
-	json_put_text(j, "mark", l->mark);
-	json_put_text(j, "host", r->nodes[l->node].host);
-	json_key(j, "n");
-	json_int(j, (int64_t)l->n);
-	json_put_real(j, "least_seconds", l->least_s);
-	json_put_real(j, "median_seconds", l->median_s);
-	json_put_real(j, "most_seconds", l->most_s);
-	json_put_real(j, "change_ratio", l->change);
-	json_object_end(j);
-}
-
-void own_json(struct json *j, const struct own *x, const struct run *r)
-{
-	json_key(j, "own");
-	json_object(j);
-	json_key(j, "series");
-	json_array(j);
-	for (uint32_t i = 0; i < x->nseries; i++)
-		series_json(j, &x->series[i], r);
-	json_array_end(j);
-	json_key(j, "intervals");
-	json_array(j);
-	for (uint32_t i = 0; i < x->nlaps; i++)
-		laps_json(j, &x->laps[i], r);
-	json_array_end(j);
-	json_object_end(j);
+	*v = (struct own_values){ .n = n, .at_s = calloc(6 * (n + 1u), sizeof *v->at_s) };
+	if (!v->at_s)
+		return false;
+	v->mean = v->at_s + n;
+	v->least = v->mean + n;
+	v->most = v->least + n;
+	v->count = v->most + n;
+	v->one = v->count + n;
+	return true;
 }

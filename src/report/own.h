@@ -17,6 +17,8 @@
 #include <stdio.h>
 
 enum { OWN_SERIES = 64, OWN_LAPS = 16, OWN_POINTS = 512, OWN_NAME = 96 };
+/* Names that have a chart. */
+enum { OWN_CHARTS = 12 };
 
 struct own_series {
 	char name[OWN_NAME]; /* "samples_per_second", "epoch loss" */
@@ -55,6 +57,25 @@ void own_add_counters(struct own *x, const struct run *r, const struct traces *t
 int own_make(struct own *x, struct run *r, struct err *e);
 void own_free(struct own *x);
 
+/* Is it the first of its name? */
+bool own_is_first(const struct own *x, uint32_t i);
+
+/* Values of one name at times that are given. */
+struct own_values {
+	bool one_node; /* of the first series alone */
+	bool gaps;     /* NAN from value to value: else a line between them */
+	uint32_t n;
+	double *at_s;                /* [n], growing: to be filled in; one allocation, here */
+	double *mean, *least, *most; /* [n] of those that have one; NAN: none */
+	double *count, *one;         /* [n] private */
+};
+
+bool own_values_reserve(struct own_values *v, uint32_t n);
+/* Of the series of the name of series[first], from that on. How many these are. */
+uint32_t own_values_of(const struct own *x, uint32_t first, const struct own_values *to);
+
+/* For a line of the summary; nothing when there is nothing. */
+void own_briefly(const struct own *x, struct bytes *out);
 /* For a terminal; nothing when there is nothing. */
 void own_print(const struct own *x, const struct run *r, FILE *out);
 /* Key "own" of the object that is open. */

@@ -399,15 +399,29 @@ static double verdicts(struct bytes *d, const struct plots *p, double y, double 
 	return paragraph(d, &soft, y, 1, text);
 }
 
-/* The first plots in what is left: two when the verdicts are few. */
+/* The first of the machine's plots. */
+static uint32_t first_of_machine(const struct plots *p)
+{
+	uint32_t i = 0;
+
+	while (i < p->n && p->plot[i].row->kind == PLOT_OWN)
+		i++;
+	return i;
+}
+
+/* In what is left: the cores over time; when the verdicts are few a second one, below the first of
+ * the job's own numbers where it has any. */
 static void overview(struct bytes *d, const struct plots *p, double y)
 {
 	double left = PDF_BOTTOM - y;
-	uint32_t n = left >= 1.6 * OVERVIEW_HEIGHT ? 2 : 1;
+	uint32_t n = left >= 1.6 * OVERVIEW_HEIGHT ? 2 : 1, machine = first_of_machine(p);
+	uint32_t shown[2] = { machine, machine + 1 };
 	double height = fmin(left / n, 1.6 * OVERVIEW_HEIGHT);
 
-	for (uint32_t i = 0; i < n && i < p->n && pdf_has(p, i); i++)
-		plots_draw(p, &p->plot[i], d,
+	if (n == 2 && machine > 0)
+		shown[0] = 0, shown[1] = machine;
+	for (uint32_t i = 0; i < n && shown[i] < p->n && pdf_has(p, shown[i]); i++)
+		plots_draw(p, &p->plot[shown[i]], d,
 			   &(struct box){ LEFT, PDF_BOTTOM - (n - i) * height, WIDTH, height - 6 });
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/plots.h"
 
+#include "report/own.h"
 #include "report/page_metric.h"
 
 #include <ctype.h>
@@ -50,6 +51,7 @@ void plots_wish(struct traces *t, const struct plot_set *set)
 				    is_by_instance(set->row[i].kind) || set->row[i].part);
 	if (!set->charts)
 		return;
+	traces_wish(t, own_counter, true);
 	traces_wish(t, plot_operations, false);
 	for (size_t i = 0; i < PLOT_PRECISIONS; i++)
 		traces_wish(t, plot_operations_by_precision[i], false);
@@ -94,6 +96,20 @@ static bool is_for(const struct plots *p, const struct plot_row *row)
 	}
 }
 
+void plots_name(struct plots *p, const char *apart)
+{
+	struct plot *x = &p->plot[p->n - 1];
+
+	for (char *c = x->name; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr(".-_", *c))
+			*c = '_';
+	for (uint32_t i = 0; i + 1 < p->n; i++)
+		if (!strcmp(p->plot[i].name, x->name)) {
+			snprintf(x->name, sizeof x->name, "%s-%s%u", x->row->name, apart, x->node);
+			return;
+		}
+}
+
 static void add(struct plots *p, const struct plot_row *row, uint32_t node)
 {
 	struct plot *x = &p->plot[p->n++];
@@ -106,14 +122,7 @@ static void add(struct plots *p, const struct plot_row *row, uint32_t node)
 		return;
 	n = strlen(x->name);
 	snprintf(x->name + n, sizeof x->name - n, "-%s", plots_host(p, node, host, sizeof host));
-	for (char *c = x->name; *c; c++)
-		if (!isalnum((unsigned char)*c) && !strchr(".-_", *c))
-			*c = '_';
-	for (uint32_t i = 0; i + 1 < p->n; i++)
-		if (!strcmp(p->plot[i].name, x->name)) {
-			snprintf(x->name, sizeof x->name, "%s-node%u", row->name, node);
-			return;
-		}
+	plots_name(p, "node");
 }
 
 /* By the mean of all of its instances; NAN where there is none. */
@@ -203,6 +212,7 @@ static int list_plots(struct plots *p)
 	struct page_index x;
 	int rc = page_index_make(&x, p->run);
 
+	rc = rc || !p->set->charts ? rc : plots_own_make(p);
 	for (size_t i = 0; i < ncharts(p) && !rc; i++)
 		rc = add_row(p, &x, &p->chart[i]);
 	for (size_t i = 0; i < p->set->n && !rc; i++)
@@ -217,7 +227,7 @@ static bool reserve(struct plots *p)
 
 	p->first = calloc(p->run->nnodes + 1u, sizeof *p->first);
 	p->rank = calloc(p->run->nnodes + 1u, sizeof *p->rank);
-	p->plot = calloc(most + CORE_MAPS, sizeof *p->plot);
+	p->plot = calloc(most + CORE_MAPS + OWN_CHARTS, sizeof *p->plot);
 	p->missing = calloc(most, sizeof *p->missing);
 	p->chart = calloc(npage_charts + 1, sizeof *p->chart);
 	for (size_t i = 0; p->chart && i < npage_charts; i++)
@@ -263,5 +273,6 @@ void plots_free(struct plots *p)
 	free(p->plot);
 	free(p->missing);
 	free(p->chart);
+	plots_own_free(p);
 	*p = (struct plots){ 0 };
 }

@@ -21,7 +21,7 @@ struct plot {
 	char name[PLOT_NAME]; /* a file's, without its ending: only letters, digits, . _ - */
 	const char *title;
 	const struct plot_row *row;
-	uint32_t node; /* PLOT_CORES: whose */
+	uint32_t node; /* PLOT_CORES: whose; PLOT_OWN: which series is the first of its name */
 };
 
 struct plot_missing {
@@ -37,6 +37,7 @@ struct plots {
 	struct traces *own;     /* when nobody read them before */
 	uint32_t *first, *rank; /* run_hosts, run_host_ranks */
 	struct plot_row *chart; /* [npage_charts] */
+	struct plots_own *numbers;
 	struct plot *plot;
 	struct plot_missing *missing;
 	uint32_t n, nmissing;
@@ -73,6 +74,14 @@ uint32_t plot_values_columns(const struct plots *p);
 /* Of one trace. */
 bool plot_values_of_trace(const struct plots *p, const struct trace *x, struct plot_values *out);
 const char *plots_host(const struct plots *p, uint32_t node, char *out, size_t size);
+/* The last one's name as that of a file, unlike all others: `apart` and a number when it must be.
+ */
+void plots_name(struct plots *p, const char *apart);
+/* The job's own numbers: they come first. -ENOMEM when out of memory. */
+int plots_own_make(struct plots *p);
+void plots_own_free(struct plots *p);
+void plots_own_draw(const struct plots *p, const struct plot *x, struct bytes *drawing,
+		    const struct box *at);
 /* perfmon's: whether there is one, and it. */
 bool plots_perfmon_there(const struct plots *p, const struct plot_row *row);
 void plots_perfmon_draw(const struct plots *p, const struct plot *x, struct bytes *drawing,

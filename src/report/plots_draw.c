@@ -366,6 +366,9 @@ void plots_draw(const struct plots *p, const struct plot *x, struct bytes *drawi
 	case PLOT_ROOFLINE:
 		draw_roofline(p, x, drawing, at);
 		break;
+	case PLOT_OWN:
+		plots_own_draw(p, x, drawing, at);
+		break;
 	case PLOT_PERFMON_ALL:
 	case PLOT_PERFMON_EACH:
 		plots_perfmon_draw(p, x, drawing, at);

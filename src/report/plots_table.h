@@ -17,6 +17,7 @@ enum plot_kind {
 	PLOT_CORES,      /* instances x time on one node */
 	PLOT_INSTANCES,  /* a line for each instance; of many: instances x time */
 	PLOT_ROOFLINE,
+	PLOT_OWN,         /* what the job counted itself, or said in its marks */
 	PLOT_PERFMON_ALL, /* of perfmon: all nodes together, or their average */
 	PLOT_PERFMON_EACH /* of perfmon: a line for each node */
 };

@@ -246,8 +246,11 @@ const struct summary_command *summary_most_started(const struct summary *s);
 
 /* The terminal summary in about five lines of 80 columns: how it ended, the first verdicts, where
  * the time went, what was used, where the recording is and what to type next. newest: commands take
- * this recording when none is named. Every text is escaped, colour if asked. */
-void summary_print_brief(const struct summary *s, FILE *out, bool colour, bool newest);
+ * this recording when none is named. own: the job's own numbers, or NULL. Every text is escaped,
+ * colour if asked. */
+struct own;
+void summary_print_brief(const struct summary *s, const struct own *own, FILE *out, bool colour,
+			 bool newest);
 /* The terminal summary with all verdicts and figures, likewise. */
 void summary_print(const struct summary *s, FILE *out, bool colour);
 /* The largest processes with their lifetimes, and the commands, as tables of 80 columns. */

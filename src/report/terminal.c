@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "report/ending.h"
 #include "report/lines.h"
+#include "report/own.h"
 #include "report/summary.h"
 
 #include <limits.h>
@@ -527,6 +528,12 @@ static void add_used(struct lines *l, const struct summary *s)
 	bytes_free(&text);
 }
 
+static void add_own(struct lines *l, const struct own *own)
+{
+	if (own && (own->nseries || own->nlaps))
+		own_briefly(own, lines_add(l, "numbers", NULL));
+}
+
 static void add_recording(struct lines *l, const struct summary *s)
 {
 	struct bytes *b = lines_add(l, "recording", NULL);
@@ -551,7 +558,8 @@ static void add_recording_briefly(struct lines *l, const struct summary *s, bool
 	}
 }
 
-void summary_print_brief(const struct summary *s, FILE *out, bool colour, bool newest)
+void summary_print_brief(const struct summary *s, const struct own *own, FILE *out, bool colour,
+			 bool newest)
 {
 	struct lines l = { .n = 0 };
 
@@ -560,6 +568,7 @@ void summary_print_brief(const struct summary *s, FILE *out, bool colour, bool n
 	add_nodes(&l, s);
 	add_account(&l, s, colour);
 	add_used(&l, s);
+	add_own(&l, own);
 	add_survivors(&l, s);
 	add_recording_briefly(&l, s, newest);
 	lines_write(&l, out, colour, BRIEF_VERDICT_LINES, "sonde show --all");

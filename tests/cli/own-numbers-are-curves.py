@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -53,6 +54,20 @@ check("their times", all(0.09 < e["least_seconds"] < e["median_seconds"] < e["mo
 text = subprocess.run([SONDE, "show", "--all", "job"], check=True, capture_output=True, text=True).stdout
 check("in words", re.search(r"\n  epoch loss +█.*0\.1 to 2, last 0\.1, falling\n", text), text)
 check("how often", re.search(r"\n  epoch +every .* \(median of 8; .*\), later ones \d+ % longer\n", text), text)
+
+brief = subprocess.run([SONDE, "show", "job"], check=True, capture_output=True, text=True).stdout
+check("briefly", re.search(r"\nnumbers epoch n ▁[▁-█]*█ 0 to 8, epoch loss █[▁-█]*▁ 2 to 0\.1 and 1 more; epoch every ", re.sub(" +", " ", brief.replace("\n  ", " "))), brief)
+
+subprocess.run([SONDE, "report", "--only", "plots", "job"], check=True, stdout=subprocess.DEVNULL)
+for name, title in (("own-epoch_loss", "epoch loss"), ("own-reward__b_", "reward &lt;b&gt;")):
+    drawn = open(f"job/plots/{name}.svg", encoding="utf-8").read() if os.path.exists(f"job/plots/{name}.svg") else ""
+    check(f"the plot {name}", title in drawn and "<polyline" in drawn, drawn[:500])
+helper = os.path.join(os.path.dirname(SONDE), "libexec/sonde/sonde-draw")
+if os.path.exists(helper) and shutil.which("pdftotext"):
+    subprocess.run([SONDE, "report", "--only", "pdf", "job"], check=True, stdout=subprocess.DEVNULL)
+    paper = subprocess.run(["pdftotext", "job/report.pdf", "-"], check=True, capture_output=True, text=True).stdout
+    at = [paper.find(t) for t in ("epoch loss", "reward <b>", "a counter of the program", "Memory of the job")]
+    check("on paper, before the machine's", at == sorted(at) and at[0] > 0, paper)
 
 subprocess.run([SONDE, "report", "--only", "html", "job"], check=True, stdout=subprocess.DEVNULL)
 with open("job/report.html", encoding="utf-8") as f:

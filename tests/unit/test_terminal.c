@@ -45,7 +45,7 @@ static char *printed(const struct summary *s, bool colour, bool brief)
 	FILE *out = open_memstream(&text, &size);
 
 	if (brief)
-		summary_print_brief(s, out, colour, true);
+		summary_print_brief(s, NULL, out, colour, true);
 	else
 		summary_print(s, out, colour);
 	fclose(out);
