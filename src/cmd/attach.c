@@ -29,32 +29,32 @@ static const struct option options[] = {
 	  .letter = 'p',
 	  .type = ARG_TEXT,
 	  .value = "PID[,PID...]",
-	  .help = "The processes; their descendants are recorded, too.",
+	  .help = "Record these processes and their descendants.",
 	  OPTION_OFFSET(struct attach_options, pids) },
 	{ .name = "job",
 	  .type = ARG_TEXT,
 	  .value = "ID",
 	  .bare = "",
-	  .help = "The processes of the batch job that this is in, or of --job=ID, on this node: "
-		  "of all its steps, those to come too.",
+	  .help = "Record all processes on this node of the current batch job, or of job ID, in "
+		  "all of its steps, including later ones.",
 	  OPTION_OFFSET(struct attach_options, job) },
 	{ .name = "grace",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
 	  .fallback = "60s",
-	  .help = "With --job, end when the job had no process here for so long but those that "
-		  "wait for others.",
+	  .help = "With --job, stop when the job has had no process on this node for TIME, except "
+		  "processes that wait for others.",
 	  OPTION_OFFSET(struct attach_options, grace_ns) },
 	{ .name = "duration",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
-	  .help = "End after TIME; without it, when the processes have ended or on Ctrl-C.",
+	  .help = "Stop after TIME. Default: when the processes have ended, or on Ctrl-C.",
 	  OPTION_OFFSET(struct attach_options, duration_ns) },
 	{ .name = "marks",
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "Take the marks that the job writes into FILE, as it would into $SONDE_MARKS; it "
-		  "is created if missing.",
+	  .help = "Read marks that the job writes to FILE, in the format of $SONDE_MARKS. FILE is "
+		  "created if missing.",
 	  OPTION_OFFSET(struct attach_options, marks) },
 	RECORDING_OPTIONS,
 };
@@ -62,7 +62,7 @@ static const struct option options[] = {
 static const struct example examples[] = {
 	{ "attach -p 1234", "until process 1234 and its descendants have ended" },
 	{ "attach -p 1234,1235 --duration 10m", "two process trees for ten minutes" },
-	{ "attach --job", "in a job script, by srun --overlap --ntasks-per-node=1: every node" },
+	{ "attach --job", "in a job script, with srun --overlap --ntasks-per-node=1: every node" },
 };
 
 static int attach_pids(struct attached *x, const struct attach_options *o)
@@ -106,8 +106,8 @@ static void tell(const struct attach_options *o, const struct recording_plan *p)
 		return;
 	recording_leave(p);
 	if (!p->o->quiet)
-		say("recorded job %s on %s, as its copies do on other nodes; recording: %s; next: "
-		    "sonde report %s",
+		say("recorded job %s on %s; its copies record the other nodes; recording: %s; "
+		    "next: sonde report %s",
 		    j->id, p->identity.host, p->directory, p->directory);
 }
 
@@ -159,7 +159,7 @@ static int attach(const void *given, int n, char **operands)
 
 	(void)operands;
 	if (!o->pids == !o->job || n) {
-		say("attach: give the processes to record with -p PID[,PID...], or --job");
+		say("attach: no processes given; use -p PID[,PID...] or --job");
 		return EXIT_USAGE;
 	}
 	if (!recording_plan(&plan, &o->recording))
@@ -182,16 +182,16 @@ static int attach(const void *given, int n, char **operands)
 const struct command command_attach = {
 	.name = "attach",
 	.operands = "",
-	.what = "Record processes that run already",
+	.what = "Record processes that are already running",
 	.description =
-		"Records processes that run already and all they start, until they have ended, the "
-		"duration is over, or a signal (Ctrl-C, TERM, USR1, USR2) says so. The processes "
-		"are not touched. What they used before is not counted.\n\n"
-		"With --job they are those of the batch job on this node, of all its steps but "
-		"without Sonde's own: told by the scheduler's control group, else by its "
-		"slurmstepd, else by its variable in their environment. Outside of a batch job "
-		"they are all of the user's, which is said. The recording has how they were told "
-		"as job.members. It ends before the job's time limit.",
+		"Records running processes and everything they start, until they have ended, the "
+		"duration is over, or a signal (Ctrl-C, TERM, USR1, USR2) arrives. The processes "
+		"are not affected. What they used earlier is not counted.\n\n"
+		"With --job, Sonde records the processes of the batch job on this node: those of "
+		"all steps, without Sonde's own. It finds them by the scheduler's control group, "
+		"else by its slurmstepd, else by its variable in their environment. Outside of a "
+		"batch job it records all processes of the user, and prints a note. The recording "
+		"states the method as job.members. It ends before the job's time limit.",
 	COMMAND_OPTIONS(options),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct attach_options),

@@ -12,8 +12,8 @@ static const struct option rows[] = {
 };
 
 static const struct example examples[] = {
-	{ "begin imaging field=3", "a phase of the job begins" },
-	{ "begin --track left imaging", "beside others" },
+	{ "begin imaging field=3", "start a phase of the job" },
+	{ "begin --track left imaging", "one of several at the same time" },
 };
 
 static int begin(const void *given, int n, char **words)
@@ -33,13 +33,13 @@ static int begin(const void *given, int n, char **words)
 const struct command command_begin = {
 	.name = "begin",
 	.operands = "NAME [KEY=VALUE ...]",
-	.what = "Begin a span in the recording of the job",
+	.what = "Start a span in the job's recording",
 	.description =
-		"From now on, until `sonde end NAME`, the job is in this span: it is in spans.csv of "
-		"`sonde export` and on the page, with its begin, end and duration. Spans may lie "
-		"within one another. One that never ends stays open, and is shown so.\n\n"
-		"Where several things run at the same time, --track tells them apart. As with "
-		"`sonde mark`, nothing happens outside of `sonde run`.\n\n"
+		"Starts a span that lasts until `sonde end NAME`. The span, with its start, end "
+		"and duration, is in spans.csv of `sonde export` and on the page. Spans may be "
+		"nested. A span that never ends is shown as open.\n\n"
+		"Use --track to distinguish spans that run at the same time. As with `sonde "
+		"mark`, nothing happens outside of `sonde run`.\n\n"
 		"Without any program: echo 'B imaging' >>\"$SONDE_MARKS\".",
 	COMMAND_OPTIONS(rows),
 	COMMAND_EXAMPLES(examples),

@@ -12,8 +12,8 @@ static const struct option rows[] = {
 };
 
 static const struct example examples[] = {
-	{ "end imaging", "the phase is over" },
-	{ "end --track left imaging images=412", "with what is known by then" },
+	{ "end imaging", "end the phase" },
+	{ "end --track left imaging images=412", "with results known at the end" },
 };
 
 static int end(const void *given, int n, char **words)
@@ -33,12 +33,12 @@ static int end(const void *given, int n, char **words)
 const struct command command_end = {
 	.name = "end",
 	.operands = "NAME [KEY=VALUE ...]",
-	.what = "End a span in the recording of the job",
+	.what = "End a span in the job's recording",
 	.description =
-		"Ends the innermost span of this name that `sonde begin` began on the same track. "
-		"An end without a begin is recorded as a mark that says so. Its words are put "
-		"behind those of the begin. As with `sonde mark`, nothing happens outside of "
-		"`sonde run`.\n\n"
+		"Ends the innermost span of this name that `sonde begin` started on the same "
+		"track. An end without a start is recorded as a mark and reported. Its KEY=VALUE "
+		"pairs are appended to those of the start. As with `sonde mark`, nothing happens "
+		"outside of `sonde run`.\n\n"
 		"Without any program: echo 'E imaging' >>\"$SONDE_MARKS\".",
 	COMMAND_OPTIONS(rows),
 	COMMAND_EXAMPLES(examples),

@@ -21,42 +21,42 @@ static const struct option rows[] = {
 	{ .name = "value",
 	  .type = ARG_TEXT,
 	  .value = "NUMBER",
-	  .help = "A number that the script measured itself. Another word for value=NUMBER.",
+	  .help = "A number that the script measured. Same as value=NUMBER.",
 	  OPTION_OFFSET(struct mark_options, value) },
 	{ .name = "unit",
 	  .type = ARG_TEXT,
 	  .value = "UNIT",
-	  .help = "What it counts: images/s. Another word for unit=UNIT.",
+	  .help = "The unit of NUMBER: images/s. Same as unit=UNIT.",
 	  OPTION_OFFSET(struct mark_options, unit) },
 	MARKED_TRACK(struct mark_options, track),
 	{ .name = "source",
 	  .type = ARG_TEXT,
 	  .value = "SOURCE",
-	  .help = "A mark SOURCE:EVENT in lower case, as Batch Shipyard's perf.py sets it: who "
-		  "says it. With --event, and without NAME.",
+	  .help = "With --event, and without NAME: write a mark SOURCE:EVENT in lower case, in "
+		  "the format of Batch Shipyard's perf.py.",
 	  OPTION_OFFSET(struct mark_options, source) },
 	{ .name = "event",
 	  .type = ARG_TEXT,
 	  .value = "EVENT",
-	  .help = "With --source: what happened.",
+	  .help = "With --source: the event.",
 	  OPTION_OFFSET(struct mark_options, event) },
 	{ .name = "ts",
 	  .type = ARG_TEXT,
 	  .value = "SECONDS",
-	  .help = "With --source: when, in seconds since 1970, UTC; without it now.",
+	  .help = "With --source: the time, in seconds since 1970, UTC. Default: now.",
 	  OPTION_OFFSET(struct mark_options, ts) },
 	{ .name = "message",
 	  .type = ARG_TEXT,
 	  .value = "TEXT",
-	  .help = "With --source: what is said with it: diff=3.5,size=1024.",
+	  .help = "With --source: details of the event: diff=3.5,size=1024.",
 	  OPTION_OFFSET(struct mark_options, message) },
 };
 
 static const struct example examples[] = {
-	{ "mark epoch n=3 loss=0.12", "what the script knows, at this time" },
+	{ "mark epoch n=3 loss=0.12", "what the script knows at this time" },
 	{ "mark throughput --value 412 --unit images/s", "a number that it measured" },
 	{ "mark --source cascade --event pull-end --message img=ubuntu,diff=3.5",
-	  "an event of a node's start" },
+	  "an event of a node's start-up" },
 };
 
 static bool is_number(const char *text)
@@ -77,12 +77,12 @@ static bool is_event(const struct mark_options *o)
 static bool name_event(const struct mark_options *o, int nwords, char name[MARK_NAME_MAX])
 {
 	if (!o->source || !*o->source || !o->event || !*o->event) {
-		say("mark: --source and --event belong together, and --ts and --message to both");
+		say("mark: --source needs --event, and --ts and --message need both");
 		return false;
 	}
 	if (nwords || o->value || o->unit || o->track) {
-		say("mark: --source and --event make the name, and --message says all else; leave "
-		    "out NAME, words and other options");
+		say("mark: --source and --event form the name; remove NAME, KEY=VALUE and other "
+		    "options, and put details into --message");
 		return false;
 	}
 	if (snprintf(name, MARK_NAME_MAX, "%s:%s", o->source, o->event) >= MARK_NAME_MAX) {
@@ -155,18 +155,19 @@ static int mark(const void *given, int n, char **words)
 const struct command command_mark = {
 	.name = "mark",
 	.operands = "[NAME [KEY=VALUE ...]]",
-	.what = "Put a mark into the recording of the job",
+	.what = "Add a mark to the job's recording",
 	.description =
-		"Says, from a script that runs under `sonde run`, what happens now: the mark is in the "
-		"recording with its time, in marks.csv of `sonde export` and on the page.\n\n"
-		"It appends a line to the file that the variable SONDE_MARKS names. Nobody is "
-		"waited for. Without that variable nothing happens, and a mark that cannot be "
-		"written is said on standard error: in both cases the exit code is 0, so that "
-		"no job fails for its marks.\n\n"
-		"With --source and --event it is a mark SOURCE:EVENT with that message, at the time "
-		"of --ts, as the start-up events of Batch Shipyard's nodes are.\n\n"
-		"Without any program: echo 'M epoch n=3' >>\"$SONDE_MARKS\". Such a line gets "
-		"the time of the file's last change.",
+		"Records, from a script that runs under `sonde run`, what happens now. The mark "
+		"is in the recording with its time, in marks.csv of `sonde export`, and on the "
+		"page.\n\n"
+		"The command appends a line to the file named by the variable SONDE_MARKS, and "
+		"waits for nothing. Without that variable it does nothing. If it cannot write the "
+		"mark, it prints a message on standard error. The exit code is 0 in both cases, "
+		"so that no job fails because of its marks.\n\n"
+		"With --source and --event it writes a mark SOURCE:EVENT with the message, at the "
+		"time of --ts, like the start-up events of Batch Shipyard's nodes.\n\n"
+		"Without any program: echo 'M epoch n=3' >>\"$SONDE_MARKS\". Such a line gets the "
+		"time at which the file was last changed.",
 	COMMAND_OPTIONS(rows),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct mark_options),

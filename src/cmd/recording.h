@@ -25,89 +25,91 @@ struct recording_options {
 #define RECORDING_OPTIONS \
 	{ .name = "interval", .letter = 'i', .type = ARG_DURATION, .value = "TIME", \
 	  .min = 1000000, .max = INT64_C(3600000000000), \
-	  .help = "Time between samples; without it 1s, after ten seconds in which it grows from " \
-		  "50ms as far as --max-overhead allows.", \
+	  .help = "Time between samples. Default: start at 50ms and slow down to 1s over the " \
+		  "first ten seconds, within --max-overhead.", \
 	  OPTION_OFFSET(struct recording_options, interval_ns) }, \
 	{ .name = "output", .letter = 'o', .type = ARG_TEXT, .value = "DIR", \
-	  .help = "Directory of the recording, created with its parents if missing.", \
+	  .help = "Write the recording to DIR; created with its parents if missing.", \
 	  OPTION_OFFSET(struct recording_options, output) }, \
 	{ .name = "force", .type = ARG_FLAG, \
-	  .help = "Add to the directory of -o even when it holds another job's recording.", \
+	  .help = "Write to the directory of -o even if it holds the recording of another job.", \
 	  OPTION_OFFSET(struct recording_options, force) }, \
 	{ .name = "quiet", .letter = 'q', .type = ARG_FLAG, \
-	  .help = "No summary on standard error.", \
+	  .help = "Print no summary on standard error.", \
 	  OPTION_OFFSET(struct recording_options, quiet) }, \
 	{ .name = "summary", .type = ARG_TEXT, .value = "FILE", \
-	  .help = "Write the summary, with all its figures, to FILE instead of standard error.", \
+	  .help = "Write the full summary to FILE instead of standard error.", \
 	  OPTION_OFFSET(struct recording_options, summary) }, \
 	{ .name = "json", .type = ARG_FLAG, \
-	  .help = "The summary as JSON, as `sonde show --json` gives it.", \
+	  .help = "Print the summary as JSON, in the format of `sonde show --json`.", \
 	  OPTION_OFFSET(struct recording_options, json) }, \
 	{ .name = "no-history", .type = ARG_FLAG, \
-	  .help = "Leave the run out of the history that `sonde ls --history` and `sonde usage` " \
-		  "tell of; SONDE_HISTORY=off in the environment does so, too.", \
+	  .help = "Do not add the run to the history that `sonde ls --history` and `sonde usage` " \
+		  "read; same as SONDE_HISTORY=off in the environment.", \
 	  OPTION_OFFSET(struct recording_options, no_history) }, \
 	{ .name = "progress", .type = ARG_FLAG, \
-	  .help = "While it runs, one line on standard error of what is in use now, when that is " \
-		  "a terminal; for jobs that write little there themselves.", \
+	  .help = "Show current usage on one line of standard error while the job runs, if it is " \
+		  "a terminal. Suits jobs that print little.", \
 	  OPTION_OFFSET(struct recording_options, progress) }, \
 	{ .name = "openmetrics", .type = ARG_TEXT, .value = "FILE", \
-	  .help = "Keep the newest sample in FILE, for a textfile collector, until the recording " \
-		  "ends; an existing FILE keeps its mode, a new one is private.", \
+	  .help = "Keep the latest sample in FILE, for a textfile collector, until the recording " \
+		  "ends. An existing FILE keeps its mode; a new one is private.", \
 	  OPTION_OFFSET(struct recording_options, openmetrics) }, \
 	{ .name = "sync", .type = ARG_DURATION, .value = "TIME", \
 	  .fallback = "10s", .max = INT64_C(3600000000000), \
-	  .help = "The most a loss of the node may cost; 0 leaves syncing to the kernel.", \
+	  .help = "Write data to disk at least this often, to limit what a node failure can " \
+	  	"lose. 0 leaves it to the kernel.", \
 	  OPTION_OFFSET(struct recording_options, sync_ns) }, \
 	{ .name = "births", .type = ARG_CHOICE, .value = "auto|perf|connector|polling", \
 	  .fallback = "auto", \
-	  .help = "How it is known which processes start and end: the best that is permitted, " \
-		  "perf events, the proc connector, or new pids at each sample, which misses the " \
-		  "shorter ones.", \
+	  .help = "How to detect process starts and exits: perf events, the proc connector, or " \
+		  "polling for new pids at each sample, which misses short-lived processes. " \
+		  "auto: the best that is permitted.", \
 	  OPTION_OFFSET(struct recording_options, births) }, \
 	{ .name = "pss", .type = ARG_CHOICE, .value = "budget|always|off", \
 	  .fallback = "budget", \
-	  .help = "When PSS and USS are read, which holds a lock of the job's memory: within " \
-		  "the budget, in every sample, never.", \
+	  .help = "When to read PSS and USS, which takes a lock on the job's memory: within the " \
+		  "overhead budget, in every sample, or never.", \
 	  OPTION_OFFSET(struct recording_options, pss) }, \
 	{ .name = "no-args", .type = ARG_FLAG, \
-	  .help = "Do not read the command lines of the job's processes, which are kept " \
-		  "shortened and without what looks like a secret.", \
+	  .help = "Do not record the command lines of the job's processes. By default they are " \
+		  "shortened, and secrets are masked.", \
 	  OPTION_OFFSET(struct recording_options, no_args) }, \
 	{ .name = "max-overhead", .type = ARG_TEXT, .value = "PERCENT|off", \
-	  .help = "The most of one core that Sonde may use; costly readings are made more " \
-		  "rarely first, the rate is lowered last, and the recording says so. " \
-		  "Without it 0.5% at one sample a second or fewer, as much a sample at higher " \
-		  "rates, but at most 20%.", \
+	  .help = "Limit Sonde's CPU use to this share of one core. Sonde first takes expensive " \
+		  "readings less often, then lowers the sampling rate; the recording notes it. " \
+		  "Default: 0.5% at one sample per second or slower; at higher rates the same " \
+		  "cost per sample, up to 20%.", \
 	  OPTION_OFFSET(struct recording_options, max_overhead) }, \
 	{ .name = "watch-hang", .type = ARG_DURATION, .value = "TIME", \
 	  .fallback = "5m", .bare = "60s", .follows = true, \
 	  .max = INT64_C(86400000000000), \
-	  .help = "When the job uses less than 1% of a core for so long, keep what its processes " \
-		  "wait for as a mark in the recording, for the verdicts. Nothing is done to the " \
-		  "job; one that waits by spinning is not seen. 0: no watch.", \
+	  .help = "If the job uses less than 1% of a core for TIME, record what its processes " \
+		  "wait for; verdicts use it. The job is not touched. Busy-waiting jobs are not " \
+		  "detected. 0 turns it off.", \
 	  OPTION_OFFSET(struct recording_options, watch_hang_ns) }, \
 	{ .name = "perf", .type = ARG_TEXT, .value = "GROUP,...", .fallback = "auto", \
-	  .help = "Perf events to count: auto (cycles and instructions), off, all, or groups as " \
-		  "l2cache, l3, flops_dp, memory, topdown; many at once take turns, and say so.", \
+	  .help = "Perf events to count: auto (cycles and instructions), off, all, or groups " \
+		  "such as l2cache, l3, flops_dp, memory, topdown. Too many groups are " \
+		  "multiplexed, and the recording notes it.", \
 	  OPTION_OFFSET(struct recording_options, perf) }, \
 	{ .name = "perf-scope", .type = ARG_CHOICE, .value = "job|cgroup|node", .fallback = "job", \
-	  .help = "Whose perf events: of the job's processes, of its whole cgroup, of the node; " \
-		  "the last two need kernel.perf_event_paranoid=0 or less, or CAP_PERFMON.", \
+	  .help = "Count perf events of the job's processes, its whole cgroup, or the node. The " \
+		  "last two need kernel.perf_event_paranoid=0 or less, or CAP_PERFMON.", \
 	  OPTION_OFFSET(struct recording_options, perf_scope) }, \
 	{ .name = "perf-cpu", .type = ARG_TEXT, .value = "NAME", \
-	  .help = "Take the perf events of this CPU, by its events file's or archspec's name, " \
-		  "where the machine does not tell its own.", \
+	  .help = "Use the perf events of this CPU, where the machine does not identify its own. " \
+		  "NAME is that of an events file or of archspec.", \
 	  OPTION_OFFSET(struct recording_options, perf_cpu) }, \
 	{ .name = "events", .type = ARG_TEXT, .value = "FILE", \
-	  .help = "Groups of perf events beside the built-in ones, or instead of those of the " \
-		  "same name.", \
+	  .help = "Read more groups of perf events from FILE. They replace built-in groups of " \
+		  "the same name.", \
 	  OPTION_OFFSET(struct recording_options, events) }, \
 	{ .name = "procfs", .type = ARG_TEXT, .value = "DIR", \
-	  .help = "Read below DIR instead of /proc.", \
+	  .help = "Read DIR instead of /proc.", \
 	  OPTION_OFFSET(struct recording_options, procfs) }, \
 	{ .name = "sysfs", .type = ARG_TEXT, .value = "DIR", \
-	  .help = "Read below DIR instead of /sys.", \
+	  .help = "Read DIR instead of /sys.", \
 	  OPTION_OFFSET(struct recording_options, sysfs) }
 /* clang-format on */
 

@@ -37,49 +37,49 @@ static const struct option options[] = {
 	RECORDING_OPTIONS,
 	{ .name = "no-env",
 	  .type = ARG_FLAG,
-	  .help = "Leave the command's environment out of the recording; else it is recorded with "
+	  .help = "Do not record the command's environment. By default it is recorded, with "
 		  "passwords, keys and tokens masked.",
 	  OPTION_OFFSET(struct run_options, no_env) },
 	{ .name = "mark-log",
 	  .type = ARG_LIST,
 	  .value = "FILE",
-	  .help = "Make marks of lines of this log, which the job writes, by --mark-rule; may be "
-		  "given again. What is in it before is left out.",
+	  .help = "Turn lines of this log, which the job writes, into marks by --mark-rule. "
+		  "Repeatable. Existing lines are skipped.",
 	  OPTION_OFFSET(struct run_options, mark_logs) },
 	{ .name = "mark-rule",
 	  .type = ARG_LIST,
 	  .value = "REGEX=MARK",
-	  .help = "A line that REGEX (extended) matches is this mark: NAME [KEY=VALUE ...], or B "
-		  "NAME and E NAME of a span; \\1 in it is what the first parentheses matched. May "
-		  "be given again.",
+	  .help = "Turn each line that matches REGEX (extended) into a mark: NAME [KEY=VALUE "
+		  "...], or B NAME and E NAME for a span. \\1 is replaced by the first capture "
+		  "group. Repeatable.",
 	  OPTION_OFFSET(struct run_options, mark_rules) },
 	{ .name = "node-recorder",
 	  .type = ARG_CHOICE,
 	  .value = "auto|shared|own",
 	  .fallback = "auto",
-	  .help = "Whether copies of sonde that run on this node, for the same directory and with "
-		  "the same options, share one recorder: in a batch job and under mpirun, always, "
-		  "never.",
+	  .help = "Share one recorder among the copies of sonde on a node that record into the "
+		  "same directory with the same options. auto: in a batch job and under mpirun. "
+		  "shared: always. own: never.",
 	  OPTION_OFFSET(struct run_options, node_recorder) },
 	{ .name = "report",
 	  .type = ARG_FLAG,
-	  .help = "Write the page at the end, as `sonde report --only html` does, and print its "
-		  "path on standard error; not of copies that share a recorder.",
+	  .help = "Write the page at the end, like `sonde report --only html`, and print its path "
+		  "on standard error. Not for copies that share a recorder.",
 	  OPTION_OFFSET(struct run_options, report) },
 	{ .name = "wait-all",
 	  .type = ARG_FLAG,
-	  .help = "Wait for what the command leaves behind, too.",
+	  .help = "Wait for background processes of the command, too.",
 	  OPTION_OFFSET(struct run_options, wait_all) },
 };
 
 static const struct example examples[] = {
 	{ "run -- make -j2", "record a build" },
 	{ "run -i 100ms -o first_try -- ./app --size 10",
-	  "ten samples a second, into a named directory" },
-	{ "run --report -- ./app", "write the page as well" },
-	{ "run --quiet --summary summary.txt -- ./app", "leave stderr to the application" },
+	  "ten samples per second, into a named directory" },
+	{ "run --report -- ./app", "also write the page" },
+	{ "run --quiet --summary summary.txt -- ./app", "keep standard error for the application" },
 	{ "run --mark-log app.log --mark-rule 'Epoch ([0-9]+)=epoch n=\\1' -- ./app",
-	  "marks from the program's own log" },
+	  "create marks from the program's log" },
 };
 
 /* SONDE=0 in the environment switches recording off from outside of a job script. */
@@ -298,7 +298,7 @@ static int run(const void *given, int n, char **argv)
 	said_remove(&said);
 	conclude(o, &plan, &l, &end);
 	if (code == LAUNCH_NO_PROCESS) {
-		say("run: %s; CMD runs in sonde's place, without a recording", e.text);
+		say("run: %s; running CMD without a recording", e.text);
 		launch_signals_restore(&saved);
 		return without_recording(argv);
 	}
@@ -316,17 +316,16 @@ const struct command command_run = {
 	.operands = "[--] CMD [ARGS...]",
 	.what = "Record a command and everything it starts",
 	.description =
-		"Runs CMD and records, until it ends, what it and its descendants used of the "
-		"machine. The recording goes into a directory of its own, named after the batch "
-		"job or the time.\n\n"
-		"CMD does not notice: its standard input and output, exit status, signals, limits, "
-		"affinity and environment are its own, but for the variables SONDE_DIR, "
-		"SONDE_RUN_ID, SONDE_MARKS and SONDE_SPANS. When it ends by a signal, sonde ends "
-		"by the same signal. A recording that cannot be made is said on standard error "
-		"before CMD starts and again when it has ended; CMD runs all the same.\n\n"
-		"The exit status is CMD's; 125 when sonde itself was misused, 126 when CMD cannot "
-		"be executed, 127 when it is not found. With SONDE=0 in the environment CMD is "
-		"executed without recording.",
+		"Runs CMD and records how it and its descendants use the machine, until CMD ends. "
+		"The recording is a new directory, named after the batch job or the time.\n\n"
+		"CMD is not affected. It keeps its standard input and output, exit status, "
+		"signals, limits, affinity and environment, except for the variables SONDE_DIR, "
+		"SONDE_RUN_ID, SONDE_MARKS and SONDE_SPANS. If a signal ends CMD, sonde ends by "
+		"the same signal. If Sonde cannot record, it prints a message on standard error "
+		"before CMD starts and again after it ends; CMD runs anyway.\n\n"
+		"Exit status: that of CMD; 125 for a usage error of sonde, 126 if CMD cannot be "
+		"executed, 127 if CMD is not found. With SONDE=0 in the environment, CMD runs "
+		"without a recording.",
 	COMMAND_OPTIONS(options),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct run_options),

@@ -19,7 +19,7 @@ static const struct option rows[] = {
 };
 
 static const struct example examples[] = {
-	{ "span imaging -- ./image field_3", "from when to when a step of the script ran" },
+	{ "span imaging -- ./image field_3", "record when a step of the script started and ended" },
 };
 
 /* Two commands of one name at the same time: each ends what it began. */
@@ -82,13 +82,13 @@ static int span(const void *given, int n, char **words)
 const struct command command_span = {
 	.name = "span",
 	.operands = "NAME -- CMD [ARGS...]",
-	.what = "Run a command as a span in the recording of the job",
+	.what = "Run a command as a span in the job's recording",
 	.description =
-		"Runs CMD and notes, in the recording of the job that this is a part of, from when "
-		"to when it ran and how it ended. Outside of `sonde run` it only runs CMD.\n\n"
-		"CMD gets the signals that are sent to sonde. The exit status is CMD's, and when "
-		"CMD ends by a signal, so does sonde; 125 when sonde itself was misused, 126 when "
-		"CMD cannot be executed, 127 when it is not found.",
+		"Runs CMD and adds to the job's recording when it started, when it ended and how. "
+		"Outside of `sonde run` it only runs CMD.\n\n"
+		"Signals sent to sonde are passed on to CMD. Exit status: that of CMD; if a "
+		"signal ends CMD, sonde ends by the same signal; 125 for a usage error of sonde, "
+		"126 if CMD cannot be executed, 127 if CMD is not found.",
 	COMMAND_OPTIONS(rows),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct span_options),

@@ -29,8 +29,8 @@ static const struct option options[] = {
 	  .letter = 'p',
 	  .type = ARG_TEXT,
 	  .value = "PID[,PID...]",
-	  .help = "Watch these processes and what they start, which are not recorded: what is "
-		  "written down meanwhile is removed at the end.",
+	  .help = "Show these processes and what they start. Nothing is kept: the temporary "
+		  "recording is removed at the end.",
 	  OPTION_OFFSET(struct top_options, pids) },
 	{ .name = "interval",
 	  .letter = 'i',
@@ -39,26 +39,26 @@ static const struct option options[] = {
 	  .fallback = "1s",
 	  .min = 100000000,
 	  .max = INT64_C(3600000000000),
-	  .help = "Time between two looks, and between the samples of --pid.",
+	  .help = "Time between updates, and between samples with --pid.",
 	  OPTION_OFFSET(struct top_options, interval_ns) },
 	{ .name = "node",
 	  .type = ARG_TEXT,
 	  .value = "NAME",
-	  .help = "Begin with the processes and GPUs of this node.",
+	  .help = "Start with the processes and GPUs of this node.",
 	  OPTION_OFFSET(struct top_options, node) },
 	{ .name = "once",
-	  .help = "Print one screen as plain text, when two samples have come; so it does, too, "
-		  "when standard input or output is not a terminal.",
+	  .help = "Print one screen as plain text after two samples, then exit. Also used when "
+		  "standard input or output is not a terminal.",
 	  OPTION_OFFSET(struct top_options, once) },
 	{ .name = "json",
-	  .help = "Print all figures of all nodes, processes and GPUs once, as JSON, schema "
+	  .help = "Print all figures of all nodes, processes and GPUs once as JSON, schema "
 		  "sonde/top/1.",
 	  OPTION_OFFSET(struct top_options, json) },
 };
 
 static const struct example examples[] = {
-	{ "top", "the newest recording here, while its job runs" },
-	{ "top sonde_1234", "a job's nodes, from a login node that sees their recordings" },
+	{ "top", "follow the newest recording here" },
+	{ "top sonde_1234", "all nodes of a job, from a login node that sees its recordings" },
 	{ "top -p 1234", "a process and what it starts, without a recording" },
 	{ "top --once --node node17 sonde_1234", "one node, for a log" },
 };
@@ -154,7 +154,8 @@ static int once(const struct top_options *o, struct now *now, struct view *v,
 static int told_by_signal(int signal)
 {
 	if (signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT)
-		say("top: what shows the screen was ended by signal %d; the terminal is as it was",
+		say("top: the display process was ended by signal %d; the terminal has been "
+		    "restored",
 		    signal);
 	return 128 + signal;
 }
@@ -192,7 +193,7 @@ static int show(const struct top_options *o, const char *path, const char *title
 		return EXIT_FAILED;
 	}
 	if (is_terminal && !t.moves && !o->once && !o->json)
-		say("top: on a terminal of TERM=dumb one screen is printed, as with --once");
+		say("top: TERM=dumb: printing one screen, as with --once");
 	view_init(&v, &now, title);
 	if (o->once || o->json || !is_terminal || !t.moves)
 		code = once(o, &now, &v, &t);
@@ -248,21 +249,22 @@ static int top(const void *given, int n, char **operands)
 const struct command command_top = {
 	.name = "top",
 	.operands = "[DIR | -p PID]",
-	.what = "Show what the nodes of a running job do now",
+	.what = "Show live what the nodes of a running job do",
 	.description =
-		"Follows the recordings in DIR (default: the newest here) while they grow: each "
-		"node's CPU, memory, GPUs, reading and writing as a table or a heat map, and of "
-		"each node its processes and GPUs. It needs no connection to the nodes, only their "
-		"recordings, as a login node sees them.\n\n"
-		"Keys: arrows, Enter and Esc go through nodes, processes and GPUs; m changes "
-		"between table and map, g between processes and GPUs, t shows a tree of processes, "
-		"/ searches; capital letters sort by their column, < and > by another; h helps; q "
-		"ends it; F1, F3, F5, F6, F10 are help, search, tree, sort, quit. A node is late "
-		"when no sample came for three intervals (at least five seconds), silent after ten "
-		"(at least a minute). What is not known is a dash, which is not 0.\n\n"
-		"It needs a terminal of 40 columns and 8 lines that knows what a VT100 knows. "
-		"NO_COLOR, and TERM=vt100, make it monochrome. With --once it takes the size from "
-		"COLUMNS and LINES.",
+		"Follows the recordings in DIR (default: the newest here) while they grow. It "
+		"shows CPU, memory, GPUs and I/O of each node as a table or a heat map, and the "
+		"processes and GPUs of each node. It needs no connection to the nodes, only "
+		"access to their recordings, for example on a login node.\n\n"
+		"Keys: arrows, Enter and Esc move through nodes, processes and GPUs; m switches "
+		"between table and map, g between processes and GPUs; t shows the process tree; / "
+		"searches; a capital letter sorts by its column, < and > by the next one; h shows "
+		"help; q quits. F1, F3, F5, F6 and F10 are help, search, tree, sort and quit. A "
+		"node is late when no sample has arrived for three intervals (at least five "
+		"seconds), and silent after ten (at least a minute). Unknown values are shown as "
+		"a dash, not as 0.\n\n"
+		"It needs a VT100-compatible terminal with at least 40 columns and 8 lines. "
+		"NO_COLOR or TERM=vt100 turns colour off. With --once, COLUMNS and LINES set the "
+		"size.",
 	COMMAND_OPTIONS(options),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct top_options),
