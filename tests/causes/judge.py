@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good verdicts are: runs jobs whose true cause is known (cases.py) under Sonde, reads what a user reads, and scores each.
 
-    judge.py [--half open|kept|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
+    judge.py [--half open|kept|fresh|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
     judge.py --markdown LABEL=FILE.json...     a document of earlier results
 
 first   the first verdict names the true cause (of a mixture: both causes are named, and first)
@@ -30,6 +30,7 @@ import tempfile
 import time
 
 from cases import CASES, IDEAS
+from fresh import FRESH
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "..", ".."))
@@ -149,7 +150,10 @@ def prepare(case, drawn, work):
                 f.write(f"import os\n\n\ndef value():\n    return {i}\n")
                 f.flush()
                 os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    if case.name == "healthy-make":
+    if case.name == "healthy-checksums":
+        with open(f"{work}/zeros", "wb") as f:
+            f.write(bytes(400 << 20))
+    if case.name in ("healthy-make", "compile-one-by-one"):
         for i in range(1, drawn["n"] + 1):
             with open(f"{work}/part{i}.c", "w", encoding="ascii") as f:
                 f.writelines(f"int f{k}(int a, int b)\n{{\n\tfor (int i = 0; i < b; i++)\n\t\ta = a * {k + 3} ^ (i % ({k} + 7)) / 3;\n\treturn a;\n}}\n"
@@ -326,7 +330,7 @@ def summary_document(labelled):
            f"Machine: {CORES} cores, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB of memory.", "",
            "| jobs | number | others used | first | later | silent | false |", "|---" * 7 + "|"]
     for label, results in labelled:
-        for half, words in (("open", "known when rules were mended"), ("kept", "kept apart")):
+        for half, words in (("open", "known when rules were mended"), ("kept", "kept apart"), ("fresh", "written afterwards")):
             some = [r for r in results if r["half"] == half and r["score"] in SCORES]
             if some:
                 c = counts(some)
@@ -344,7 +348,7 @@ def summary_document(labelled):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--half", choices=("open", "kept", "all"), default="open")
+    p.add_argument("--half", choices=("open", "kept", "fresh", "all"), default="open")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--busy", action="store_true", help="a busy loop for each core runs beside each job")
     p.add_argument("--only", help="names, separated by commas")
@@ -378,7 +382,7 @@ def main():
         print(summary_document(labelled), end="")
         return 0
     only = args.only.split(",") if args.only else None
-    chosen = [c for c in CASES if (c.name in only if only else args.half in ("all", c.half))]
+    chosen = [c for c in CASES + FRESH if (c.name in only if only else args.half in ("all", c.half))]
     build_programs(chosen)
     with outside_load(int(args.busy)), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         results = list(pool.map(lambda c: judged(c, args), [c for c in chosen if not c.alone]))
