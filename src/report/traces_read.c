@@ -25,6 +25,7 @@ static int no_memory(struct err *e)
 struct feed {
 	uint32_t cell, wish;
 	uint32_t trace; /* index + 1 */
+	bool of_job;    /* what the job has, and has no more once it ended */
 };
 
 struct reading_run {
@@ -36,7 +37,7 @@ struct reading_run {
 	/* Of the slice's rows: the point of each, and how long what was before it stood. */
 	uint32_t point[SLICE_ROWS];
 	double stood_s[SLICE_ROWS];
-	uint32_t nrows;
+	uint32_t nrows, last_row; /* that is the node's last one; UINT32_MAX: none is */
 };
 
 static bool is_fed(const struct plan *p, uint32_t cell, bool by_instance)
@@ -54,6 +55,7 @@ static int add_feed(struct reading_run *x, uint32_t cell, bool by_instance)
 {
 	const struct plan *p = &x->v.plan;
 	uint32_t wish = traces_wish_of(x->t, p->quantity[p->cell[cell].quantity].name, by_instance);
+	const struct metric *m = p->quantity[p->cell[cell].quantity].metric;
 	struct feed *room;
 
 	if (wish == x->t->nwishes || !is_fed(p, cell, by_instance))
@@ -62,7 +64,11 @@ static int add_feed(struct reading_run *x, uint32_t cell, bool by_instance)
 	if (!room)
 		return -ENOMEM;
 	x->feed = room;
-	x->feed[x->nfeeds++] = (struct feed){ .cell = cell, .wish = wish };
+	x->feed[x->nfeeds++] = (struct feed){
+		.cell = cell,
+		.wish = wish,
+		.of_job = strncmp(m->name, "job.", 4) == 0 && m->kind == KIND_GAUGE,
+	};
 	return 0;
 }
 
@@ -236,6 +242,14 @@ static void add_value(struct trace_point *p, double v, double seconds)
 	p->weight += seconds;
 }
 
+/* After the job's end it has nothing: that is no fall of what it had. */
+static bool is_taken(const struct reading_run *x, const struct feed *f, const struct derived *c,
+		     uint32_t row)
+{
+	return c->state[row] == STATE_PRESENT &&
+	       !(f->of_job && row == x->last_row && !(fabs(c->value[row]) > 0));
+}
+
 static int add_column(struct reading_run *x, struct feed *f)
 {
 	struct trace_point *point;
@@ -245,7 +259,7 @@ static int add_column(struct reading_run *x, struct feed *f)
 
 	if (!derive_column(&x->v, f->cell, &column))
 		return 0;
-	while (r < x->nrows && column.state[r] != STATE_PRESENT)
+	while (r < x->nrows && !is_taken(x, f, &column, r))
 		r++;
 	if (r == x->nrows)
 		return 0;
@@ -254,7 +268,7 @@ static int add_column(struct reading_run *x, struct feed *f)
 		return -ENOMEM;
 	point = trace->point;
 	for (; r < x->nrows; r++)
-		if (column.state[r] == STATE_PRESENT)
+		if (is_taken(x, f, &column, r))
 			add_value(&point[x->point[r]], column.value[r], x->stood_s[r]);
 	return 0;
 }
@@ -267,6 +281,7 @@ static void add_rows(struct reading_run *x, const struct run *r, const struct ch
 	struct trace_node *node = &x->t->node[c->node];
 
 	x->nrows = node->cap ? n : 0;
+	x->last_row = UINT32_MAX;
 	for (uint32_t i = 0; i < x->nrows; i++) {
 		double at = run_seconds(r, c->node, c->mono_ns[first + i]);
 
@@ -279,6 +294,8 @@ static void add_rows(struct reading_run *x, const struct run *r, const struct ch
 		add_row(x->t, node, at);
 		x->point[i] = node->npoints - 1;
 		x->stood_s[i] = node->stood_s;
+		if (node->nrows == r->nodes[c->node].rows)
+			x->last_row = i;
 	}
 }
 

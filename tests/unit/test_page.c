@@ -158,6 +158,32 @@ static void the_closing_sample_makes_no_spike(void **state)
 	synth_free(s);
 }
 
+/* A sample that comes after the job's end finds nothing of it: that is no fall to 0. */
+static void memory_ends_with_the_job(void **state)
+{
+	struct synth *s = synth_new(16);
+	uint32_t x = synth_series(s, 1, synth_metric(s, pss), 0);
+	uint32_t cpu = synth_series(s, 1, synth_metric(s, used), 0);
+	struct trace_point *p;
+	struct traces d;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		synth_row(s, 1, i);
+		synth_put(s, x, i == 4 || i == 9 ? 0 : 1000);
+		synth_put(s, cpu, i < 9 ? 500 * i : 4000);
+	}
+	d = read_traces(s);
+	p = points_of(&d, 1, "job.pss_bytes");
+	assert_int_equal(d.node[1].npoints, 10);
+	assert_float_equal(mean_of(&p[4]), 0, 0);
+	assert_float_equal(mean_of(&p[8]), 1000, 0);
+	assert_true(isnan(mean_of(&p[9])));
+	assert_float_equal(mean_of(&points_of(&d, 1, "job.cpu_cores")[9]), 0, 0);
+	traces_free(&d);
+	synth_free(s);
+}
+
 static const char *why_missing(const struct run *r, uint32_t node, const char *name, char why[200])
 {
 	struct page_index x;
@@ -454,6 +480,7 @@ int main(void)
 		cmocka_unit_test(instances_and_nodes_keep_apart),
 		cmocka_unit_test(long_runs_are_thinned_by_time),
 		cmocka_unit_test(the_closing_sample_makes_no_spike),
+		cmocka_unit_test(memory_ends_with_the_job),
 		cmocka_unit_test(missing_says_why),
 		cmocka_unit_test(names_stay_text),
 		cmocka_unit_test(spans_that_find_no_room_are_said),
