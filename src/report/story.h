@@ -28,6 +28,16 @@ struct story_limit {
 	char process[STORY_TEXT];
 };
 
+/* Ports of the fabric: how many were up, what they moved, the share of its link that the fullest
+ * one used on average; how many of them moved next to nothing beside one of their
+ * host and network that moved much; and the one whose link is slower than those like it. */
+struct story_fabric {
+	double ports, received_bytes, sent_bytes, used_ratio, ports_idle, busy_bytes_per_s,
+		busy_ratio;
+	double slow_bytes_per_s, usual_bytes_per_s;
+	char idle_port[STORY_TEXT], busy_port[STORY_TEXT], slow_port[STORY_TEXT];
+};
+
 struct story {
 	/* Work for one core, on all nodes together: how long in all, the longest stretch of it, and
 	 * for how many cores there was work on average while it was more. */
@@ -79,6 +89,7 @@ struct story {
 	 * that held most for it; NAN: there is none. */
 	double heap_limit, heap_held;
 	char heap_option[32], heap_process[STORY_TEXT];
+	struct story_fabric fabric;
 	/* Of the file systems of the job's directories the fullest at the end: what users may still
 	 * fill of what they may in all; or, where none is left, inodes. */
 	double disk_free_bytes, disk_bytes, disk_free_ratio;

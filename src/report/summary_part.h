@@ -82,6 +82,8 @@ int summary_straggler_make(struct summary *s, const struct run *r, const struct 
 			   struct err *e);
 /* How many GPUs there were and did anything, and the fullest: 0 or -ENOMEM. */
 int summary_gpus_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Ports of the fabric side by side: 0 or -ENOMEM. After the story. */
+int summary_fabric_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* Where the time went; after all of these. 0 or -ENOMEM. */
 int summary_account_make(struct summary *s, const struct run *r);
 /* What ended first, limits that were near, and the words of the ending. After the story. */

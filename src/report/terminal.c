@@ -337,6 +337,27 @@ static void add_io(struct lines *l, const struct summary *s)
 	bytes_puts(b, " written");
 }
 
+/* Of the whole nodes, whoever used it. */
+static void add_fabric(struct lines *l, const struct summary *s)
+{
+	const struct story_fabric *f = &s->story.fabric;
+	struct bytes *b;
+
+	if (isnan(f->ports))
+		return;
+	b = lines_add(l, "fabric", NULL);
+	number(b, UNIT_BYTES, f->received_bytes);
+	bytes_puts(b, " received, ");
+	number(b, UNIT_BYTES, f->sent_bytes);
+	bytes_printf(b, " sent by %.0f port%s of the node%s", f->ports, f->ports == 1 ? "" : "s",
+		     s->nhosts == 1 ? "" : "s");
+	if (isnan(f->used_ratio))
+		return;
+	bytes_puts(b, f->ports == 1 ? ", " : ", the fullest at ");
+	number(b, UNIT_RATIO, f->used_ratio);
+	bytes_puts(b, " of its link");
+}
+
 static void add_energy(struct lines *l, const struct summary *s)
 {
 	struct bytes *b;
@@ -589,6 +610,7 @@ void summary_print(const struct summary *s, FILE *out, bool colour)
 	add_cpu(&l, s);
 	add_processes(&l, s);
 	add_io(&l, s);
+	add_fabric(&l, s);
 	add_energy(&l, s);
 	add_counters(&l, s);
 	add_survivors(&l, s);

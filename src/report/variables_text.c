@@ -125,6 +125,21 @@ static const char *disk_path(const struct summary *s)
 	return s->story.disk_path;
 }
 
+static const char *fabric_idle_port(const struct summary *s)
+{
+	return s->story.fabric.idle_port;
+}
+
+static const char *fabric_busy_port(const struct summary *s)
+{
+	return s->story.fabric.busy_port;
+}
+
+static const char *fabric_slow_port(const struct summary *s)
+{
+	return s->story.fabric.slow_port;
+}
+
 static const char *energy_of(const struct summary *s)
 {
 	return s->energy_of;
@@ -192,6 +207,12 @@ const struct text_variable text_variables[] = {
 	{ "disk_path",
 	  "The job's directory, or mount that it wrote to, that was the fullest at the end.",
 	  disk_path },
+	{ "fabric_idle_port",
+	  "A port of the fabric that moved next to nothing: \"mlx5_1/1 on n1\".",
+	  fabric_idle_port },
+	{ "fabric_busy_port", "The one beside it that moved much.", fabric_busy_port },
+	{ "fabric_slow_port", "The port whose link is slower than most of those like it.",
+	  fabric_slow_port },
 	{ "energy_of", "What energy was measured of: processors, memory, the node.", energy_of },
 	{ "reduced", "What Sonde read more rarely to stay within its limit.", reduced },
 };

@@ -306,6 +306,21 @@ static const char *network_of(const struct root *sys, const char *adapter, const
 	return strcmp(text, "InfiniBand") == 0 ? "InfiniBand" : "";
 }
 
+/* What the rate is made of when recording begins: "4X EDR" of "100 Gb/sec (4X EDR)". */
+static void label_link(const struct counters *c, const char *dir, struct sample *s, uint32_t port)
+{
+	char path[COUNTERS_DIR_SIZE + 16], text[64], *open, *end;
+
+	snprintf(path, sizeof path, "%s/rate", dir);
+	sysfs_line(c->root, path, text, sizeof text);
+	open = strchr(text, '(');
+	end = open ? strchr(open, ')') : NULL;
+	if (!end || end == open + 1)
+		return;
+	*end = '\0';
+	sample_label(s, port, "link", open + 1);
+}
+
 static void born(struct counters *c, struct device *v, struct sample *s, const char *adapter)
 {
 	struct counter_device *d = counters_device(c, v);
@@ -316,6 +331,7 @@ static void born(struct counters *c, struct device *v, struct sample *s, const c
 	sample_label(s, v->instance, "scope", "node");
 	if (*network)
 		sample_label(s, v->instance, "network", network);
+	label_link(c, d->dir, s, v->instance);
 	snprintf(path, sizeof path, "%s/counters/unicast_rcv_packets", d->dir);
 	d->endless = sysfs_exists(c->root, path) ? (UINT64_C(1) << NKEPT) - 1
 						 : ~d->second & ((UINT64_C(1) << NKEPT) - 1);

@@ -34,17 +34,24 @@ enum {
 	HOST_WRITES_BLOCKED,
 	HOST_READS_BLOCKED,
 	TRANSLATION_MISSES,
+	SPEED,
 	NROWS,
-	METRICS_NUMBER_OF = NROWS
+	RX_RATIO = NROWS,
+	TX_RATIO,
+	METRICS_NUMBER_OF
 };
 _Static_assert((int)NKEPT <= (int)COUNTERS_KEPT_MAX, "files of traffic that stay open");
+_Static_assert((int)NROWS <= (int)EVENT_SET_MAX, "the rows are one set of series");
 
 #define COUNTER                                                                                    \
 	.domain = "slingshot", .kind = KIND_COUNTER, .over_instances = COMBINE_SUM,                \
 	.over_nodes = COMBINE_SUM
 #define BYTES  COUNTER, .unit = UNIT_BYTES
 #define EVENTS COUNTER, .unit = UNIT_COUNT
-#define NODE   " by the whole node, other jobs included."
+#define RATIO                                                                                      \
+	.domain = "slingshot", .kind = KIND_GAUGE, .unit = UNIT_RATIO,                             \
+	.over_instances = COMBINE_MAX, .over_nodes = COMBINE_MAX
+#define NODE " by the whole node, other jobs included."
 
 static const struct metric metrics[] = {
 	[RX_BYTES] = { "slingshot.received_bytes", BYTES, .label = "Received",
@@ -106,6 +113,20 @@ static const struct metric metrics[] = {
 				 .label = "Translation misses",
 				 .help = "Misses in the adapter's cache of address "
 					 "translations." },
+	[SPEED] = { "slingshot.speed_bytes_per_second", .domain = "slingshot", .kind = KIND_GAUGE,
+		    .unit = UNIT_BYTES_PER_SECOND, .mul = 1000000 / 8,
+		    .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM, .label = "Link speed",
+		    .help = "Rate of the link as it is now; absent where it is down." },
+	[RX_RATIO] = { "slingshot.receive_used_ratio", RATIO,
+		       .formula = "slingshot.received_bytes_per_second / "
+				  "slingshot.speed_bytes_per_second",
+		       .label = "Link used, receiving",
+		       .help = "Bytes received as a share of the link's speed." },
+	[TX_RATIO] = { "slingshot.transmit_used_ratio", RATIO,
+		       .formula = "slingshot.transmitted_bytes_per_second / "
+				  "slingshot.speed_bytes_per_second",
+		       .label = "Link used, sending",
+		       .help = "Bytes sent as a share of the link's speed." },
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
 
@@ -136,10 +157,23 @@ static const struct counter_file files[] = {
 	ONE(HOST_WRITES_BLOCKED, "parbs_tarb_pi_posted_blocked_cnt"),
 	ONE(HOST_READS_BLOCKED, "parbs_tarb_pi_non_posted_blocked_cnt"),
 	SUM(TRANSLATION_MISSES, "atu_cache_miss", 4),
+	[SPEED] = { .path = { "properties/speed" } },
 };
 _Static_assert(sizeof files / sizeof files[0] == NROWS, "a file for every row");
 
-static const struct counter_kind adapters = { metrics, files, NROWS, NKEPT, NULL };
+/* The speed of a link that is down is one that it had or could have. */
+static int means(const struct counters *c, const struct counter_device *d, uint32_t row)
+{
+	char path[COUNTERS_DIR_SIZE + 32];
+	int64_t up;
+
+	if (row != SPEED)
+		return 0;
+	snprintf(path, sizeof path, "%s/properties/link", d->dir);
+	return sysfs_read_number(c->root, path, &up) == 0 && up == 0 ? -ENETDOWN : 0;
+}
+
+static const struct counter_kind adapters = { metrics, files, NROWS, NKEPT, means };
 
 struct slingshot {
 	struct counters counters;
@@ -195,8 +229,10 @@ static int slingshot_open(void *state, const struct source_env *env, struct samp
 		return err_set(e, r, "there is no memory for a table of adapters");
 	counters_listing_is_due(&x->counters, s);
 	r = list(&x->counters, s);
-	if (r > 0)
+	if (r > 0) {
+		sample_catalogue(s, &metrics[NROWS], METRICS_NUMBER_OF - NROWS);
 		return 0;
+	}
 	slingshot_close(x);
 	if (r == 0 || r == -ENOENT)
 		return err_set(e, -ENODEV, "%s/class/cxi: this machine has no Slingshot adapter",

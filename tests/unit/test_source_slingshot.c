@@ -46,6 +46,7 @@ static void the_number_is_what_stands_before_its_time(void **unused)
 	assert_int_equal(last_value(&x, "slingshot.transmitted_bytes", "cxi0"), 123456789123);
 	assert_int_equal(last_value(&x, "slingshot.uncorrected_codewords", "cxi0"), 1);
 	assert_int_equal(last_value(&x, "slingshot.host_non_posted_blocked_cycles", "cxi0"), 14);
+	assert_int_equal(last_value(&x, "slingshot.speed_bytes_per_second", "cxi0"), 400000);
 	assert_string_equal(one_label(&x, "cxi0", "speed"), "ck400G");
 	assert_string_equal(one_label(&x, "cxi0", "scope"), "node");
 	one_close(&x);
