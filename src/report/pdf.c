@@ -112,43 +112,64 @@ bool pdf_has(const struct plots *p, uint32_t plot)
 	return points >= POINTS_MIN && (!roofline || traffic);
 }
 
-/* Which page each place is on and where: those of a group together, no more than a page takes. */
+/* Which page each plot is on and where: those of a group together, no more than a page takes. What
+ * the first page has is not printed again. */
 struct place {
 	uint32_t page, slot;
+	uint32_t plot; /* the next one, and where the last one was */
 };
 
-static struct place next_place(const struct plots *p, struct place last, uint32_t i)
+static bool is_shown(const struct pdf_shown *first, uint32_t plot)
 {
-	bool other = i > 0 && i < p->n && p->plot[i].row->group != p->plot[i - 1].row->group;
+	for (uint32_t i = 0; i < first->n; i++)
+		if (first->plot[i] == plot)
+			return true;
+	return false;
+}
 
-	if (i == 0 || other || last.slot + 1 == p->set->a_page)
-		return (struct place){ last.page + 1, 0 };
-	return (struct place){ last.page, last.slot + 1 };
+/* The place of the next plot that is printed; false: there is none. */
+static bool next_place(const struct plots *p, const struct pdf_shown *first, struct place *at)
+{
+	uint32_t i = at->page > 1 ? at->plot + 1 : 0;
+	bool other;
+
+	while (i < p->n && (is_shown(first, i) || !pdf_has(p, i)))
+		i++;
+	if (i >= p->n)
+		return false;
+	other = at->page > 1 && p->plot[i].row->group != p->plot[at->plot].row->group;
+	at->plot = i;
+	if (at->page == 1 || other || at->slot + 1 == p->set->a_page) {
+		at->page++;
+		at->slot = 0;
+	} else {
+		at->slot++;
+	}
+	return true;
 }
 
 int pdf_draw(struct bytes *drawing, const struct plots *p, struct err *e)
 {
-	double height = (double)(PDF_BOTTOM - PDF_TOP) / p->set->a_page;
-	struct place at = { 1, 0 };
+	const double height = (double)(PDF_BOTTOM - PDF_TOP) / p->set->a_page;
+	struct bytes page = { 0 };
+	struct pdf_shown first = pdf_first_page(&page, p);
+	struct place at = { 1, 0, 0 };
 	uint32_t pages;
 
-	for (uint32_t i = 0; i < p->n; i++)
-		at = pdf_has(p, i) ? next_place(p, at, i) : at;
+	while (next_place(p, &first, &at))
+		;
 	pages = at.page;
-	at = (struct place){ 1, 0 };
 	begin_page(drawing, p, 1, pages);
-	pdf_first_page(drawing, p);
-	for (uint32_t i = 0; i < p->n; i++) {
-		struct box box;
+	bytes_put(drawing, page.data, page.len);
+	drawing->failed |= page.failed;
+	bytes_free(&page);
+	for (at = (struct place){ 1, 0, 0 }; next_place(p, &first, &at);) {
+		struct box box = { PDF_MARGIN, PDF_TOP + at.slot * height,
+				   PDF_WIDTH - 2 * PDF_MARGIN, height - 8 };
 
-		if (!pdf_has(p, i))
-			continue;
-		at = next_place(p, at, i);
-		box = (struct box){ PDF_MARGIN, PDF_TOP + at.slot * height,
-				    PDF_WIDTH - 2 * PDF_MARGIN, height - 8 };
 		if (at.slot == 0)
 			begin_page(drawing, p, at.page, pages);
-		plots_draw(p, &p->plot[i], drawing, &box);
+		plots_draw(p, &p->plot[at.plot], drawing, &box);
 	}
 	draw_missing(drawing, p);
 	shape_end(drawing);

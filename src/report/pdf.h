@@ -22,7 +22,10 @@ const char *pdf_name(const char *job_id, char *out, size_t size);
 enum { PDF_WIDTH = 595, PDF_HEIGHT = 842, PDF_MARGIN = 42, PDF_TOP = 66, PDF_BOTTOM = 800 };
 /* Whether there is enough to print of a plot. */
 bool pdf_has(const struct plots *p, uint32_t plot);
-/* The first page, below its header. */
-void pdf_first_page(struct bytes *drawing, const struct plots *p);
+/* The first page, below its header. Which plots it has. */
+struct pdf_shown {
+	uint32_t plot[2], n;
+};
+struct pdf_shown pdf_first_page(struct bytes *drawing, const struct plots *p);
 
 #endif

@@ -410,27 +410,30 @@ static uint32_t first_of_machine(const struct plots *p)
 }
 
 /* In what is left: the cores over time; when the verdicts are few a second one, below the first of
- * the job's own numbers where it has any. */
-static void overview(struct bytes *d, const struct plots *p, double y)
+ * the job's own numbers where it has any. Which ones they are. */
+static struct pdf_shown overview(struct bytes *d, const struct plots *p, double y)
 {
 	double left = PDF_BOTTOM - y;
 	uint32_t n = left >= 1.6 * OVERVIEW_HEIGHT ? 2 : 1, machine = first_of_machine(p);
-	uint32_t shown[2] = { machine, machine + 1 };
+	struct pdf_shown shown = { { machine, machine + 1 }, 0 };
 	double height = fmin(left / n, 1.6 * OVERVIEW_HEIGHT);
 
 	if (n == 2 && machine > 0)
-		shown[0] = 0, shown[1] = machine;
-	for (uint32_t i = 0; i < n && shown[i] < p->n && pdf_has(p, shown[i]); i++)
-		plots_draw(p, &p->plot[shown[i]], d,
+		shown.plot[0] = 0, shown.plot[1] = machine;
+	for (uint32_t i = 0; i < n && shown.plot[i] < p->n && pdf_has(p, shown.plot[i]); i++) {
+		plots_draw(p, &p->plot[shown.plot[i]], d,
 			   &(struct box){ LEFT, PDF_BOTTOM - (n - i) * height, WIDTH, height - 6 });
+		shown.n++;
+	}
+	return shown;
 }
 
-void pdf_first_page(struct bytes *d, const struct plots *p)
+struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 {
 	double y = what_and_where(d, p, 58) + 10;
 
 	y = four_figures(d, p->summary, y) + 12;
 	y = time_bar(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
-	overview(d, p, y);
+	return overview(d, p, y);
 }

@@ -32,6 +32,9 @@ contains last "page $pages of $pages"
 contains last "Not in this recording: "
 if pdftotext $file - | grep -q "^Roofline"; then fail "a roofline without its counters is printed"; fi
 pdftotext $file - | grep -q "CPU of each core" || fail "no map of the cores"
+for title in "Cores used" "Memory of the job" "CPU of each core"; do # the first ones are on the first page already
+	equal "how often '$title' is drawn" 1 "$(pdftotext $file - | grep -cx "$title")"
+done
 cp $file first.pdf
 "$SONDE" report --only pdf out >/dev/null || fail "report again"
 cmp first.pdf $file || fail "the same recording gives another file"
