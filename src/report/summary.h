@@ -264,6 +264,10 @@ void summary_json(const struct summary *s, struct run *r, FILE *out);
  * are not two tasks. */
 void summary_tasks_words(const struct summary *s, struct bytes *out);
 
+/* "without an end: n2; no recording of: n3", escaped for a terminal; nothing where there is none.
+ */
+void summary_nodes_words(const struct summary *s, struct bytes *out);
+
 /* "1.85", "2.9 GHz", "12.3 GFLOP/s". Returns out. */
 const char *summary_counter_format(const struct summary_counter *c, char *out, size_t size);
 

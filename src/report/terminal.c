@@ -115,82 +115,11 @@ static void add_verdicts_briefly(struct lines *l, const struct summary *s)
 			add_verdict(l, &s->verdicts[i]);
 }
 
-enum { NAMED = 8 };
-
-/* The next of those that are said in one row, named as long as there are not too many. */
-static void add_host(struct bytes *b, const char *what, uint32_t at, const char *host)
-{
-	if (!at)
-		bytes_printf(b, "%s%s: ", b->len ? "; " : "", what);
-	if (at >= NAMED)
-		return;
-	bytes_puts(b, at ? ", " : "");
-	name(b, host ? host : "?", 64);
-}
-
-static void add_more(struct bytes *b, uint32_t n)
-{
-	if (n > NAMED)
-		bytes_printf(b, " and %u more", n - NAMED);
-}
-
-static void add_lost(struct bytes *b, const struct summary *s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; s->nhosts > 1 && i < s->nnodes; i++)
-		if (s->nodes[i].lost)
-			add_host(b, "without an end", n++, s->nodes[i].host);
-	add_more(b, n);
-}
-
-static void add_list(struct bytes *b, const char *what, const struct hostlist *names)
-{
-	for (uint32_t i = 0; i < names->n; i++)
-		add_host(b, what, i, hostlist_name(names, i));
-	add_more(b, names->n);
-}
-
-static void add_restarted(struct bytes *b, const struct summary *s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; s->hosts && s->nhosts > 1 && i < s->nhosts; i++)
-		if (s->hosts[i].restarted)
-			add_host(b, "with a second recorder", n++, s->hosts[i].host);
-	add_more(b, n);
-}
-
-static void add_late(struct bytes *b, const struct summary *s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; s->hosts && i < s->nhosts; i++) {
-		if (isnan(s->hosts[i].late_s))
-			continue;
-		add_host(b, "began late", n, s->hosts[i].host);
-		if (n++ >= NAMED)
-			continue;
-		bytes_puts(b, " (");
-		number(b, UNIT_SECONDS, s->hosts[i].late_s);
-		bytes_puts(b, ")");
-	}
-	add_more(b, n);
-}
-
-/* Those that are not as the others. */
 static void add_nodes(struct lines *l, const struct summary *s)
 {
 	struct bytes text = { 0 };
 
-	add_lost(&text, s);
-	add_list(&text, "no recording of", &s->missing);
-	add_restarted(&text, s);
-	add_late(&text, s);
-	if (s->nhosts > 1 && s->unsynchronised.n == s->nhosts)
-		bytes_printf(&text, "%sclocks not synchronised", text.len ? "; " : "");
-	else if (s->nhosts > 1)
-		add_list(&text, "clock not synchronised", &s->unsynchronised);
+	summary_nodes_words(s, &text);
 	if (text.len)
 		bytes_put(lines_add(l, "nodes", NULL), text.data, text.len);
 	bytes_free(&text);

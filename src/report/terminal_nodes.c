@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* terminal_nodes.c - the nodes side by side, as a table for a terminal of 80 columns. */
+/* terminal_nodes.c - the nodes side by side, as a table for a terminal of 80 columns; those that
+ * are unlike the others, in words. */
 #include "base/escape.h"
 #include "report/cell.h"
 #include "report/summary.h"
@@ -50,4 +51,84 @@ void summary_print_nodes(const struct summary *s, FILE *out)
 		fprintf(out, "of which not all kernels know the error\n");
 	else
 		fprintf(out, "within %s\n", cell_text(error, UNIT_SECONDS, s->clock_error_s));
+}
+
+/* ---- those that are not as the others ---- */
+
+enum { NAMED = 8 };
+
+/* The next of those that are said in one row, named as long as there are not too many. */
+static void add_host(struct bytes *b, const char *what, uint32_t at, const char *host)
+{
+	char cut[65];
+
+	if (!at)
+		bytes_printf(b, "%s%s: ", b->len ? "; " : "", what);
+	if (at >= NAMED)
+		return;
+	bytes_puts(b, at ? ", " : "");
+	bytes_puts(b, escape_terminal_into(cut, sizeof cut, host ? host : "?"));
+}
+
+static void add_more(struct bytes *b, uint32_t n)
+{
+	if (n > NAMED)
+		bytes_printf(b, " and %u more", n - NAMED);
+}
+
+static void add_lost(struct bytes *b, const struct summary *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s->nhosts > 1 && i < s->nnodes; i++)
+		if (s->nodes[i].lost)
+			add_host(b, "without an end", n++, s->nodes[i].host);
+	add_more(b, n);
+}
+
+static void add_list(struct bytes *b, const char *what, const struct hostlist *names)
+{
+	for (uint32_t i = 0; i < names->n; i++)
+		add_host(b, what, i, hostlist_name(names, i));
+	add_more(b, names->n);
+}
+
+static void add_restarted(struct bytes *b, const struct summary *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s->hosts && s->nhosts > 1 && i < s->nhosts; i++)
+		if (s->hosts[i].restarted)
+			add_host(b, "with a second recorder", n++, s->hosts[i].host);
+	add_more(b, n);
+}
+
+static void add_late(struct bytes *b, const struct summary *s)
+{
+	char late[32];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s->hosts && i < s->nhosts; i++) {
+		if (isnan(s->hosts[i].late_s))
+			continue;
+		add_host(b, "began late", n, s->hosts[i].host);
+		if (n++ >= NAMED)
+			continue;
+		bytes_puts(b, " (");
+		bytes_puts(b, unit_format(UNIT_SECONDS, s->hosts[i].late_s, late, sizeof late));
+		bytes_puts(b, ")");
+	}
+	add_more(b, n);
+}
+
+void summary_nodes_words(const struct summary *s, struct bytes *out)
+{
+	add_lost(out, s);
+	add_list(out, "no recording of", &s->missing);
+	add_restarted(out, s);
+	add_late(out, s);
+	if (s->nhosts > 1 && s->unsynchronised.n == s->nhosts)
+		bytes_printf(out, "%sclocks not synchronised", out->len ? "; " : "");
+	else if (s->nhosts > 1)
+		add_list(out, "clock not synchronised", &s->unsynchronised);
 }
