@@ -404,6 +404,9 @@ int summary_account_make(struct summary *s, const struct run *r)
 
 	if (look_at_threads(&f, s))
 		return -ENOMEM;
+	s->cpu_at_most_s = s->cpu_is_bound ? f.others_s + s->cpu_s : NAN;
+	if (s->cpu_is_bound) /* what seems idle may have been computing */
+		f.unseen_s = NAN;
 	f.memory_s = memory_stall(s, r, f.blocked_s);
 	account_make(&s->account, &f);
 	return 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/lines.h"
 
+#include "base/escape.h"
+
 #include <string.h>
 
 struct terminal {
@@ -124,4 +126,18 @@ void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const c
 			written++;
 		}
 	}
+}
+
+void lines_number(struct bytes *b, enum unit u, double v)
+{
+	char text[64];
+
+	bytes_puts(b, unit_format(u, v, text, sizeof text));
+}
+
+void lines_name(struct bytes *b, const char *text, size_t most)
+{
+	char cut[256];
+
+	bytes_puts(b, escape_terminal_into(cut, most < sizeof cut ? most + 1 : sizeof cut, text));
 }

@@ -9,6 +9,7 @@
 #define SONDE_REPORT_LINES_H
 
 #include "base/bytes.h"
+#include "core/metric.h"
 
 #include <stdio.h>
 
@@ -35,5 +36,8 @@ struct bytes *lines_add(struct lines *l, const char *label, const char *colour);
  * see those that were left out. */
 void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const char *what);
 void lines_free(struct lines *l);
+/* A value with its unit; a hostile name, cut to so many bytes. */
+void lines_number(struct bytes *b, enum unit u, double v);
+void lines_name(struct bytes *b, const char *text, size_t most);
 
 #endif

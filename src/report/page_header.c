@@ -220,9 +220,16 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 
 static void cpu_figure(struct bytes *b, const struct summary *s)
 {
-	figure(b, "CPU time");
+	figure(b, s->cpu_is_bound ? "CPU time, at least" : "CPU time");
 	html_value(b, UNIT_SECONDS, s->cpu_s);
 	figure_bar(b, NAN);
+	if (s->cpu_is_bound)
+		bytes_puts(b, "children that nobody waited for are not counted in full");
+	if (isfinite(s->cpu_at_most_s)) {
+		bytes_puts(b, "; at most ");
+		html_value(b, UNIT_SECONDS, s->cpu_at_most_s);
+		bytes_puts(b, ", all that the nodes computed");
+	}
 	if (isfinite(s->cpu_user_s) && isfinite(s->cpu_system_s)) {
 		html_value(b, UNIT_SECONDS, s->cpu_user_s);
 		bytes_puts(b, " user, ");
@@ -367,8 +374,9 @@ void html_figures(struct bytes *b, const struct page_source *p)
 	cpu_figure(b, s);
 	wall_figure(b, s);
 	process_figure(b, s);
-	bytes_figure(b, "Read", s->read_bytes, s->wall_s);
-	bytes_figure(b, "Written", s->written_bytes, s->wall_s);
+	bytes_figure(b, s->io_is_bound ? "Read, at least" : "Read", s->read_bytes, s->wall_s);
+	bytes_figure(b, s->io_is_bound ? "Written, at least" : "Written", s->written_bytes,
+		     s->wall_s);
 	energy_figure(b, s);
 	monitor_figure(b, s);
 	bytes_puts(b, "</dl>");

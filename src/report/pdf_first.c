@@ -234,7 +234,7 @@ static void fill_cpu(struct tile *t, const struct summary *s)
 {
 	char a[32], b[32];
 
-	t->label = "CPU time";
+	t->label = s->cpu_is_bound ? "CPU time, at least" : "CPU time";
 	t->share = NAN;
 	if (isnan(s->cpu_s)) {
 		put_unknown(t);
@@ -259,7 +259,7 @@ static void fill_energy_or_io(struct tile *t, const struct summary *s)
 		snprintf(t->of, sizeof t->of, "measured: %.80s, whoever used it", s->energy_of);
 		return;
 	}
-	t->label = "Read and written";
+	t->label = s->io_is_bound ? "Read and written, at least" : "Read and written";
 	if (isnan(s->read_bytes) || isnan(s->written_bytes)) {
 		put_unknown(t);
 		return;

@@ -74,6 +74,17 @@ double series_index_last(const struct series_index *x, const struct run *r, uint
 	return found;
 }
 
+double series_index_grown(const struct series_index *x, const struct run *r, uint32_t instance,
+			  uint32_t metric)
+{
+	double found = NAN;
+
+	for (uint32_t i = x->first[instance]; i; i = x->next[i])
+		if (metric && r->series[i].metric == metric && x->last[i] >= x->begin[i])
+			found = x->last[i] - x->begin[i];
+	return found;
+}
+
 double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
 			uint32_t metric)
 {

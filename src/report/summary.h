@@ -141,6 +141,10 @@ struct summary {
 	const char *scheduler;    /* "slurm"; NULL: no batch job */
 	double exit_code, signal; /* NAN: not known, or did not happen */
 	double wall_s, cpu_s, cpu_user_s, cpu_system_s, attributed_ratio;
+	/* Children that nobody waited for are not in them in full. Then what follows from the CPU
+	 * time is not known: cores_used_mean, cores_used_peak, attributed_ratio. */
+	bool cpu_is_bound, io_is_bound;
+	double cpu_at_most_s; /* what the nodes computed for anybody; NAN: cpu_s is no bound */
 	double peak_memory_bytes;
 	double peak_memory_age_s; /* of the oldest reading a PSS peak is estimated from; 0: none */
 	const char *peak_memory_kind; /* "cgroup" | "pss" | "rss" | NULL */

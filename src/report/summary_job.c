@@ -25,6 +25,9 @@ enum {
 	CPU_SYSTEM,
 	CPU,
 	CPU_ATTRIBUTED,
+	CPU_IS_BOUND,
+	CPU_CGROUP,
+	IO_IS_BOUND,
 	STARTED,
 	STARTED_AT_MOST,
 	BIRTHS_EXACT,
@@ -80,6 +83,9 @@ static const struct figure {
 	[CPU] = { "job.cpu_ns", 1e-9, "job.cpu_seconds", TAKE_LAST, OVER_SUM },
 	[CPU_ATTRIBUTED] = { "job.cpu_attributed_ns", 1e-9, "job.attributed_cpu_seconds", TAKE_LAST,
 			     OVER_SUM },
+	[CPU_IS_BOUND] = { "job.cpu_is_lower_bound", 1, NULL, TAKE_LAST, OVER_MAX },
+	[CPU_CGROUP] = { NULL, 1, NULL, TAKE_LAST, OVER_SUM }, /* take_cgroup */
+	[IO_IS_BOUND] = { "job.io_is_lower_bound", 1, NULL, TAKE_LAST, OVER_MAX },
 	[STARTED] = { "job.processes_started", 1, "job.processes_started", TAKE_LAST, OVER_SUM },
 	[STARTED_AT_MOST] = { "job.processes_started_at_most", 1, NULL, TAKE_LAST, OVER_SUM },
 	[BIRTHS_EXACT] = { "job.births_exact", 1, NULL, TAKE_LAST, OVER_SUM },
@@ -190,6 +196,7 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 	uint32_t peak = run_find_metric(r, "cgroup.memory_peak_bytes");
 	uint32_t kills = run_find_metric(r, "cgroup.memory_oom_kills");
 	uint32_t cores = run_find_metric(r, "cgroup.cpu_limit_cores");
+	uint32_t cpu = run_find_metric(r, "cgroup.cpu_seconds");
 	uint32_t memory = run_find_metric(r, "cgroup.memory_limit_bytes");
 
 	for (uint32_t i = 1; i < r->ninstances; i++) {
@@ -200,6 +207,7 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 		    g->flags & INSTANCE_ASIDE)
 			continue;
 		v[PEAK_CGROUP] = series_index_max(x, r, i, peak);
+		v[CPU_CGROUP] = series_index_grown(x, r, i, cpu);
 		v[CORES_LIMIT] = series_index_max(x, r, i, cores);
 		v[MEMORY_LIMIT] = series_index_max(x, r, i, memory);
 		killed = series_index_last(x, r, i, kills) - v[OOM_KILLS_BEFORE];
@@ -218,6 +226,18 @@ static void take_cgroup_peak(struct node_figures *n)
 	n->memory_kind = "cgroup";
 }
 
+/* Where children that nobody waited for are missing, the group's account is the job's, in which
+ * Sonde's own time is, too. */
+static void take_cgroup_cpu(struct node_figures *n)
+{
+	double used = n->v[CPU_CGROUP] - n->v[MONITOR_CPU];
+
+	if (!n->cgroup_alone || !(n->v[CPU_IS_BOUND] > 0) || !(used > 0))
+		return;
+	n->v[CPU] = fmax(n->v[CPU], used);
+	n->v[CPU_IS_BOUND] = 0;
+}
+
 static void fill_derived(struct node_figures *n, const struct run_node *node)
 {
 	if (isnan(n->v[WALL]) && node->rows)
@@ -229,6 +249,7 @@ static void fill_derived(struct node_figures *n, const struct run_node *node)
 	if (isnan(n->v[STARTED_AT_MOST])) /* the recorder did not live to say */
 		n->v[STARTED_AT_MOST] = n->v[BIRTHS_EXACT] == 0 ? INFINITY : n->v[STARTED];
 	take_cgroup_peak(n);
+	take_cgroup_cpu(n);
 	if (!isnan(n->v[PEAK_MEMORY]))
 		return;
 	n->memory_kind = isnan(n->v[PEAK_PSS]) ? "rss" : "pss";
@@ -461,6 +482,16 @@ static double recorded(const struct run *r)
 	return rows;
 }
 
+/* Of a lower bound no share is known, nor how many cores were used. */
+static void take_bounds(struct summary *s, const double v[FIGURES])
+{
+	s->cpu_is_bound = v[CPU_IS_BOUND] > 0;
+	s->io_is_bound = v[IO_IS_BOUND] > 0;
+	if (s->cpu_is_bound)
+		s->attributed_ratio = s->cores_used_mean = s->cores_used_peak =
+			s->host_cores_used_peak = NAN;
+}
+
 static void fill_job(struct summary *s, const struct run *r, const struct node_figures *nodes)
 {
 	double v[FIGURES];
@@ -484,6 +515,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->cpu_system_s = v[CPU_SYSTEM];
 	s->attributed_ratio = v[CPU] > 0 ? v[CPU_ATTRIBUTED] / v[CPU] : NAN;
 	s->cores_used_mean = v[WALL] > 0 ? v[CPU] / v[WALL] : NAN;
+	take_bounds(s, v);
 	s->peak_memory_bytes = v[PEAK_MEMORY];
 	s->peak_memory_kind = isnan(v[PEAK_MEMORY]) ? NULL : memory_kind(r, nodes);
 	s->peak_memory_age_s = s->peak_memory_kind && !strcmp(s->peak_memory_kind, "pss")

@@ -21,6 +21,9 @@ static void put_job(struct json *j, const struct summary *s)
 	json_put_real(j, "signal", s->signal);
 	json_put_real(j, "wall_seconds", s->wall_s);
 	json_put_real(j, "cpu_seconds", s->cpu_s);
+	json_key(j, "cpu_is_lower_bound");
+	json_bool(j, s->cpu_is_bound);
+	json_put_real(j, "cpu_at_most_seconds", s->cpu_at_most_s);
 	json_put_real(j, "cpu_user_seconds", s->cpu_user_s);
 	json_put_real(j, "cpu_system_seconds", s->cpu_system_s);
 	json_put_real(j, "attributed_ratio", s->attributed_ratio);
@@ -46,6 +49,8 @@ static void put_job(struct json *j, const struct summary *s)
 	json_put_real(j, "processes_peak", s->processes_peak);
 	json_put_real(j, "read_bytes", s->read_bytes);
 	json_put_real(j, "written_bytes", s->written_bytes);
+	json_key(j, "io_is_lower_bound");
+	json_bool(j, s->io_is_bound);
 	json_put_real(j, "energy_joules", s->energy_j);
 	json_put_text(j, "energy_of", s->energy_of);
 	json_put_real(j, "energy_apportioned_joules", s->energy_job_j);

@@ -24,6 +24,9 @@ void series_index_free(struct series_index *x);
 /* Last or largest value of an instance's metric; NAN when it has none. metric 0: none such. */
 double series_index_last(const struct series_index *x, const struct run *r, uint32_t instance,
 			 uint32_t metric);
+/* How much it rose while it was recorded. */
+double series_index_grown(const struct series_index *x, const struct run *r, uint32_t instance,
+			  uint32_t metric);
 double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
 			uint32_t metric);
 

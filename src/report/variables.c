@@ -585,6 +585,8 @@ struct expr_value variable_lookup(void *ctx, const char *function, const char *n
 			v = var->make(s);
 		else if (var)
 			memcpy(&v, (const char *)s + var->offset, sizeof v);
+		if (s->cpu_is_bound && var == variable_find("cpu_seconds"))
+			v = NAN; /* nothing follows from a lower bound */
 	}
 	return (struct expr_value){ .known = !isnan(v), .v = v };
 }

@@ -131,8 +131,13 @@ struct process {
 	int status; /* as wait(2) gives it, of one that ended; 0 also where it is not known */
 	bool io_known, io_refused, files_known, files_refused, shared_known;
 	bool walk_refused, walked_now, before_us, looks_refused, looked_now;
-	bool goes_on; /* an earlier recorder, which was lost, has it, too */
-	bool waited;  /* its time is in what its launcher has waited for */
+	bool goes_on;                 /* an earlier recorder, which was lost, has it, too */
+	bool waited;                  /* its time is in what its launcher has waited for */
+	bool asked, ignores_children; /* whether it waits for them; it ignores SIGCHLD */
+	bool judged, never_waits;     /* when a child was gone: it was given nothing of it */
+	bool executed;                /* a program of its own, since it was born */
+	int64_t asked_ns;
+	int64_t gone_ns; /* CPU of children of its own that are gone, as far as seen */
 };
 
 struct table {

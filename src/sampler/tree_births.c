@@ -22,6 +22,7 @@ struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 	p->pss_bytes = p->uss_bytes = p->swap_bytes = -1;
 	process_name(p, parent ? parent->comm : "sonde");
 	if (parent) {
+		p->ignores_children = parent->ignores_children;
 		memcpy(p->script, parent->script, sizeof p->script);
 		p->stack = parent->stack;
 	}
@@ -29,7 +30,7 @@ struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 	return p;
 }
 
-static void io_add(struct proc_io *to, const struct proc_io *io, int sign)
+void io_add(struct proc_io *to, const struct proc_io *io, int sign)
 {
 	to->rchar += sign * io->rchar;
 	to->wchar += sign * io->wchar;
@@ -66,16 +67,18 @@ static struct process *heir_of(struct tree *t, pid_t ppid)
 
 /* Where the time of a process goes that is gone: to whom its parent is, to the launcher, or to
  * somebody we do not see; then it is kept here. */
-static void settle(struct tree *t, struct process *p, struct process *heir)
+static void settle(struct tree *t, struct process *p, struct process *heir, bool unwaited)
 {
 	int64_t base = p->cpu_base_ns + p->children_base_ns;
 
 	if (heir) {
 		io_add(&heir->io_children, &p->io, 1);
+		if (heir->pid == p->ppid)
+			heir->gone_ns += process_own_ns(p) + process_children_ns(&t->reading, p);
 		process_changed(heir);
 		t->departed_cpu_ns -= base;
 		io_add(&t->departed_io, &p->io_base, -1);
-	} else if (!has_launcher(t, p)) {
+	} else if (unwaited || !has_launcher(t, p)) {
 		t->departed_cpu_ns +=
 			process_own_ns(p) + process_children_ns(&t->reading, p) - base;
 		io_add(&t->departed_io, &p->io, 1);
@@ -88,7 +91,8 @@ static void settle(struct tree *t, struct process *p, struct process *heir)
 
 void births_end(struct tree *t, struct process *p, int64_t at_ns)
 {
-	struct process *heir = heir_of(t, p->ppid);
+	struct process *heir = unwaited_is(t, p) ? NULL : heir_of(t, p->ppid);
+	bool unwaited = !heir && table_find(&t->table, p->ppid);
 
 	status_take(t, p);
 	t->ended++;
@@ -96,7 +100,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns)
 	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
 	if (t->ntasks)
 		t->task[p->task].attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
-	settle(t, p, heir);
+	settle(t, p, heir, unwaited);
 	looks_leave(t, p, heir);
 	series_ended(t, p, at_ns);
 	process_close(&t->reading, p, KEEP_NONE);
@@ -150,6 +154,7 @@ static void on_name(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec
 	process_name(p, comm ? comm : "?"); /* until it is read */
 	if (exec) {
 		p->tasks_live = 1; /* exec ends all other threads */
+		p->executed = true;
 		process_executes(p);
 	}
 }
@@ -270,6 +275,7 @@ static void doubt_the_connector(struct tree *t)
 
 void births_step(struct tree *t, bool last)
 {
+	t->asks = 0;
 	if (!tree_is_told(t)) {
 		discover_step(t);
 		return;

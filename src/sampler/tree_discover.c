@@ -169,6 +169,7 @@ void discover_step(struct tree *t)
 	else
 		discover_all(t); /* many, or the numbers began again */
 	t->last_pid = last;
+	unwaited_suspect(t);
 }
 
 static size_t list_tasks(const struct tree *t, pid_t *tids, size_t max)

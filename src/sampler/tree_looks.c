@@ -164,6 +164,8 @@ static int look_at_thread(struct tree *t, struct process *p, struct thread *row)
 
 	if (bad)
 		return bad;
+	if (row->tid == p->pid)
+		unwaited_told(p, st.ignores_children);
 	row->placed = affinity_of(t->looks.affinity, st.cpus, st.nodes);
 	r.state = state_of_letter(st.state);
 	r.use[USE_VOLUNTARY] = st.voluntary;

@@ -3,9 +3,9 @@
  * tree_state.h - what the files of the process tree share; nobody else includes it.
  *
  * tree.c: one sample. tree_sums.c: the totals. tree_births.c, tree_discover.c: who is born,
- * renamed, ends; tree_bound.c: how many at most. tree_tasks.c: launchers. tree_series.c: what of it
- * becomes series and instances. tree_walk.c: the budget of PSS. tree_looks.c: rounds over the
- * threads.
+ * renamed, ends; tree_bound.c: how many at most; tree_unwaited.c: whom nobody waits for.
+ * tree_tasks.c: launchers. tree_series.c: what of it becomes series and instances. tree_walk.c: the
+ * budget of PSS. tree_looks.c: rounds over the threads.
  */
 #ifndef SONDE_SAMPLER_TREE_STATE_H
 #define SONDE_SAMPLER_TREE_STATE_H
@@ -91,6 +91,8 @@ struct tree {
 	bool follow;                                /* members that nothing tells of are adopted */
 	bool unwatched;                             /* a process runs on without exit records */
 	bool rescan;                                /* records were lost: look for what they told */
+	bool unwaited;          /* children that nobody waited for are not counted in full */
+	uint32_t asks;          /* whether one waits for its children, in this sample */
 	uint64_t records, told; /* of births and ends, anybody's; told: until the last sample */
 	int silent; /* samples in which the connector told nothing, since a pid was given out */
 
@@ -148,6 +150,8 @@ void births_catch_up(struct tree *t);
 struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns);
 void births_end(struct tree *t, struct process *p, int64_t at_ns);
 
+void io_add(struct proc_io *to, const struct proc_io *io, int sign);
+
 /* tree_discover.c */
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e);
 void discover_close(struct tree *t);
@@ -183,6 +187,14 @@ void status_forget(struct tree *t, struct process *p);
 void status_say(struct tree *t, const struct process *p);
 /* Labels of its instance: limit.NAME, where it is not the job's. Once for each program. */
 void status_say_limits(struct tree *t, struct process *p);
+
+/* tree_unwaited.c */
+/* p is gone. Did nobody wait for it, since its parent ignores that? */
+bool unwaited_is(struct tree *t, struct process *p);
+/* Pids were given out, to whom is not known: may they be children of who ignores their end? */
+void unwaited_suspect(struct tree *t);
+/* What /proc/PID/status of its first thread says. */
+void unwaited_told(struct process *p, bool ignores);
 
 /* tree_bound.c */
 void bound_begin(struct tree *t);

@@ -311,6 +311,12 @@ static const char *births_how(const struct tree *t)
  * end is told with what it used. */
 static const char *totals_how(const struct tree *t, bool waits)
 {
+	if (t->unwaited)
+		return t->exits && !t->unwatched
+			       ? "wait4 totals and CPU clocks; input and output a lower bound: what "
+				 "children did that nobody waited for is not known in full"
+			       : "wait4 totals and CPU clocks, a lower bound: children that nobody "
+				 "waited for are not counted in full";
 	if (waits)
 		return "wait4 totals";
 	return t->exits && !t->unwatched
@@ -322,7 +328,7 @@ static const char *totals_how(const struct tree *t, bool waits)
 void tree_totals(const struct tree *t, struct tree_totals *out)
 {
 	bool waits = t->launched && !tasks_lost(t), apart = waits && !t->table.nlive;
-	bool split = apart && !t->recorded[RECORDED_CPU] && account_stands(t);
+	bool split = apart && !t->recorded[RECORDED_CPU] && !t->unwaited && account_stands(t);
 	bool exact = tree_is_told(t) && !t->lost_records && !t->unwatched && !t->follow;
 
 	struct message reaped;

@@ -4,6 +4,8 @@
 #include "base/number.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What no thread reaches: such numbers can be summed up. */
@@ -25,6 +27,13 @@ static const char *list_behind(const char *text, const char *key)
 	return p ? number_skip_blanks(p) : NULL;
 }
 
+bool thread_ignores_children(const char *status)
+{
+	const char *p = list_behind(status, "SigIgn:");
+
+	return p && strtoull(p, NULL, 16) >> (SIGCHLD - 1) & 1;
+}
+
 int thread_status_parse(const char *status, struct thread_status *out)
 {
 	const char *state = list_behind(status, "State:");
@@ -37,6 +46,7 @@ int thread_status_parse(const char *status, struct thread_status *out)
 	out->state = *state;
 	out->cpus = list_behind(status, "Cpus_allowed_list:");
 	out->nodes = list_behind(status, "Mems_allowed_list:");
+	out->ignores_children = thread_ignores_children(status);
 	return 0;
 }
 

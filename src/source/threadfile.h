@@ -9,6 +9,7 @@
 #ifndef SONDE_SOURCE_THREADFILE_H
 #define SONDE_SOURCE_THREADFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct thread_status {
@@ -17,8 +18,11 @@ struct thread_status {
 	/* Lists as cpuset(7) writes them, in the text, up to the end of the line; NULL: not told.
 	 */
 	const char *cpus, *nodes;
+	bool ignores_children; /* SIGCHLD is ignored: nobody can wait for them */
 };
 int thread_status_parse(const char *status, struct thread_status *out);
+/* Whether SigIgn names SIGCHLD; false where it is not told. */
+bool thread_ignores_children(const char *status);
 
 /* Time it was ready to run and waited for a CPU. -EOPNOTSUPP where the kernel does not account
  * that: it prints zeros. */

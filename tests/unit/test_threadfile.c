@@ -32,6 +32,16 @@ static void a_threads_status_is_read_by_name(void **state)
 	assert_memory_equal(st.nodes, "0-1\n", 4);
 }
 
+static void who_ignores_the_end_of_children_is_told(void **state)
+{
+	(void)state;
+	assert_false(thread_ignores_children(status));
+	assert_false(thread_ignores_children("SigIgn:\t0000000000001000\n"));
+	assert_true(thread_ignores_children("SigBlk:\t0\nSigIgn:\t0000000000010000\n"));
+	assert_false(thread_ignores_children("Name:\tSigIgn:\t0000000000010000\n"));
+	assert_false(thread_ignores_children("SigIgn:\t"));
+}
+
 static void a_status_without_its_counts_is_refused(void **state)
 {
 	char cut[sizeof status];
@@ -146,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_threads_status_is_read_by_name),
+		cmocka_unit_test(who_ignores_the_end_of_children_is_told),
 		cmocka_unit_test(a_status_without_its_counts_is_refused),
 		cmocka_unit_test(waiting_for_a_cpu_is_the_second_figure),
 		cmocka_unit_test(migrations_are_found_in_any_kernels_sched),

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree_unwaited.c - children that nobody waits for. Who ignores SIGCHLD, or has set SA_NOCLDWAIT,
+ * is given neither their CPU time nor what they read and wrote: the kernel forgets both at their
+ * end. The first is told by /proc/PID/status (SigIgn). The second is not, but by what follows: a
+ * child is gone, and its parent was given none of its page faults, of which each program has some.
+ */
+#include "sampler/tree_state.h"
+
+#include "base/clock.h"
+#include "source/threadfile.h"
+
+#include <stdio.h>
+
+enum {
+	ASKS_MAX = 16,    /* processes in a sample: each is a file that is opened and read */
+	SUSPECTS_MAX = 4, /* and so many without a child that was seen */
+	ASK_AGAIN_S = 1,  /* who has no child */
+	SURELY_MS = 5,    /* of CPU: a vfork that fails to execute takes less, and may have none */
+};
+
+/* From now on the totals are lower bounds, but for CPU time where each end tells it. */
+static void say(struct tree *t)
+{
+	if (t->unwaited)
+		return;
+	t->unwaited = true;
+	sample_meta_bool(t->sample, "job.io_is_lower_bound", true);
+	if (!t->exits || t->unwatched)
+		sample_meta_bool(t->sample, "job.cpu_is_lower_bound", true);
+}
+
+void unwaited_told(struct process *p, bool ignores)
+{
+	p->asked = true;
+	p->asked_ns = clock_mono_ns();
+	p->ignores_children = ignores;
+}
+
+static void ask(struct tree *t, struct process *p)
+{
+	char path[32], text[4096];
+
+	snprintf(path, sizeof path, "%d/status", (int)p->pid);
+	if (t->asks++ >= ASKS_MAX || root_read(t->reading.proc, path, text, sizeof text) <= 0)
+		return;
+	unwaited_told(p, thread_ignores_children(text));
+}
+
+static bool had_faults(const struct process *p)
+{
+	return p->executed || p->stat.minflt > 0 || process_own_ns(p) > SURELY_MS * NS_PER_MS;
+}
+
+static bool was_given_faults(const struct proc_stat *st)
+{
+	return st->cminflt + st->cmajflt + st->cutime + st->cstime > 0;
+}
+
+/* A child of it is gone, and it was never given anything. Those that were gone before were not
+ * waited for, either. */
+static void judge(struct tree *t, struct process *parent)
+{
+	struct process look = { .pid = parent->pid, .start_ticks = parent->start_ticks };
+
+	if (process_read(&t->reading, &look, READ_STAT, KEEP_NONE) || proc_stat_ended(&look.stat))
+		return;
+	parent->judged = true;
+	parent->never_waits = !was_given_faults(&look.stat);
+	if (!parent->never_waits)
+		return;
+	t->departed_cpu_ns += parent->gone_ns;
+	io_add(&t->departed_io, &parent->io_children, 1);
+}
+
+bool unwaited_is(struct tree *t, struct process *p)
+{
+	struct process *parent = table_find(&t->table, p->ppid);
+	int64_t ns;
+
+	if (!parent || parent->ended || parent->vanished || !t->reading.clocks ||
+	    !process_clock(p->pid, &ns)) /* it is there: somebody may still wait for it */
+		return false;
+	if (!parent->asked)
+		ask(t, parent);
+	if (!parent->judged && !parent->ignores_children && had_faults(p))
+		judge(t, parent);
+	if (!parent->ignores_children && (!parent->never_waits || was_given_faults(&parent->stat)))
+		return false;
+	say(t);
+	return true;
+}
+
+void unwaited_suspect(struct tree *t)
+{
+	uint32_t suspects = 0;
+
+	for (uint32_t i = 0; i < t->table.nlive && suspects < SUSPECTS_MAX; i++) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->ended || !(p->history & 1) ||
+		    (p->asked && t->now_ns - p->asked_ns < ASK_AGAIN_S * NS_PER_S))
+			continue;
+		suspects++;
+		ask(t, p);
+		if (p->ignores_children)
+			say(t);
+	}
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 120
+# Children of a program that ignores SIGCHLD, or has set SA_NOCLDWAIT, are in nobody's total when they have ended: what
+# is known of them is a lower bound that says so, however births are known, and never "100 % known by process".
+. "$TOP/tests/lib.sh"
+need jq
+
+record() { # BIRTHS HOW: 100 children of 10 ms and 600 KiB, one after the other
+	rm -rf out
+	"$SONDE" run --births "$1" --summary summary.txt -o out -- "$PROGRAMS/disown" "$2" 100 10 600 >spun || fail "run --births $1"
+	read -r _ spun <spun
+	cpu=$(figure out .job.cpu_seconds) written=$(figure out .job.written_bytes)
+	bound=$(figure out ".job.cpu_is_lower_bound | tostring") io_bound=$(figure out ".job.io_is_lower_bound | tostring")
+	used=$(figure out .job.mechanisms)
+	"$SONDE" show --all out | tr -s ' \n' ' ' >all.txt
+	echo "$2 by $1: $cpu of $spun s, a bound: $bound; $written bytes, a bound: $io_bound; $used"
+}
+
+not_in_full() {
+	equal "$1: CPU is a lower bound" true "$bound"
+	equal "$1: so is I/O" true "$io_bound"
+	holds "$1: at least" "$cpu <= 1.02 * $spun"
+	contains all.txt "CPU time at least"
+	contains all.txt "children that nobody waited for are not counted in full"
+	equal "$1: no share is known by process" null "$(figure out '.job.attributed_ratio | tostring')"
+	equal "$1: nor how many cores were used" null "$(figure out '.job.cores_used | tostring')"
+	at_most=$(figure out .job.cpu_at_most_seconds)
+	holds "$1: at most" "$at_most >= 0.9 * $spun"
+	contains <(figure out .job.mechanisms) "a lower bound"
+}
+
+for how in ignore nocldwait; do
+	for births in connector polling; do
+		record $births $how
+		not_in_full "$how by $births"
+	done
+	record perf $how
+	if [[ $used == *"exit records"* ]]; then
+		holds "$how by perf: CPU" "$cpu > 0.97 * $spun && $cpu < 1.1 * $spun"
+		equal "$how by perf: CPU is whole" false "$bound"
+		equal "$how by perf: I/O is a lower bound" true "$io_bound"
+		contains all.txt "I/O at least"
+	else
+		not_in_full "$how by perf"
+	fi
+done
+
+# Who waits for them, or has them taken in by others that do, is told in full.
+for how in waited double; do
+	for births in perf connector polling; do
+		record $births $how
+		equal "$how by $births: CPU is whole" false "$bound"
+		equal "$how by $births: so is I/O" false "$io_bound"
+		holds "$how by $births: CPU" "$cpu > 0.98 * $spun"
+		holds "$how by $births: I/O" "$written >= 100 * 600 * 1024"
+		! grep -q "at least" all.txt || fail "$how by $births is called a bound"
+	done
+done
+
+# Long ones are nearly known in full: as they were seen last.
+"$SONDE" run --quiet --births polling -o long -- "$PROGRAMS/disown" ignore 2 1500 8000 2 >spun
+read -r _ spun <spun
+holds "long children" "$(figure long .job.cpu_seconds) > 0.8 * $spun"
+equal "long children are a lower bound" true "$(figure long .job.cpu_is_lower_bound)"
+holds "what long ones wrote" "$(figure long .job.written_bytes) >= 2 * 8000 * 1024"
