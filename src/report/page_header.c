@@ -271,7 +271,7 @@ static void process_figure(struct bytes *b, const struct summary *s)
 	}
 	figure_bar(b, NAN);
 	if (isfinite(s->processes_peak)) {
-		bytes_puts(b, "at most ");
+		bytes_puts(b, s->processes_peak_is_bound ? "at least " : "at most ");
 		html_value(b, UNIT_COUNT, s->processes_peak);
 		bytes_puts(b, " at a time");
 	}

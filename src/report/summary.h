@@ -150,7 +150,8 @@ struct summary {
 	const char *peak_memory_kind; /* "cgroup" | "pss" | "rss" | NULL */
 	double oom_kills;             /* in the job's control groups, while they were recorded */
 	double processes_started, processes_peak;
-	double processes_at_most; /* > started: not all were seen; INFINITY: nor bounded */
+	bool processes_peak_is_bound; /* samples may have missed some */
+	double processes_at_most;     /* > started: not all were seen; INFINITY: nor bounded */
 	double read_bytes, written_bytes;
 	double energy_j;       /* measured, whoever used it, of energy_of */
 	double energy_job_j;   /* apportioned to the job by its share of the CPU time used */

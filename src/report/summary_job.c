@@ -32,6 +32,7 @@ enum {
 	STARTED_AT_MOST,
 	BIRTHS_EXACT,
 	LIVE,
+	LIVE_EXACT,
 	READ,
 	WRITTEN,
 	PEAK_MEMORY,
@@ -90,6 +91,7 @@ static const struct figure {
 	[STARTED_AT_MOST] = { "job.processes_started_at_most", 1, NULL, TAKE_LAST, OVER_SUM },
 	[BIRTHS_EXACT] = { "job.births_exact", 1, NULL, TAKE_LAST, OVER_SUM },
 	[LIVE] = { NULL, 1, "job.processes_live_count", TAKE_MAX, OVER_PEAK },
+	[LIVE_EXACT] = { "job.processes_peak", 1, NULL, TAKE_LAST, OVER_PEAK },
 	[READ] = { "job.read_bytes", 1, "job.read_bytes", TAKE_LAST, OVER_SUM },
 	[WRITTEN] = { "job.written_bytes", 1, "job.written_bytes", TAKE_LAST, OVER_SUM },
 	[PEAK_MEMORY] = { "job.peak_memory_bytes", 1, NULL, TAKE_LAST, OVER_PEAK },
@@ -524,7 +526,8 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->oom_kills = v[OOM_KILLS];
 	s->processes_started = v[STARTED];
 	s->processes_at_most = v[STARTED_AT_MOST];
-	s->processes_peak = v[LIVE];
+	s->processes_peak = fmax(v[LIVE], v[LIVE_EXACT]);
+	s->processes_peak_is_bound = isnan(v[LIVE_EXACT]);
 	s->read_bytes = v[READ];
 	s->written_bytes = v[WRITTEN];
 	s->cores_present = v[CORES_PRESENT];

@@ -47,6 +47,8 @@ static void put_job(struct json *j, const struct summary *s)
 	json_put_real(j, "processes_started", s->processes_started);
 	json_put_real(j, "processes_started_at_most", s->processes_at_most);
 	json_put_real(j, "processes_peak", s->processes_peak);
+	json_key(j, "processes_peak_is_lower_bound");
+	json_bool(j, s->processes_peak_is_bound);
 	json_put_real(j, "read_bytes", s->read_bytes);
 	json_put_real(j, "written_bytes", s->written_bytes);
 	json_key(j, "io_is_lower_bound");

@@ -138,7 +138,8 @@ static void add_processes(struct lines *l, const struct summary *s)
 			bytes_puts(b, " did)");
 		}
 		if (!isnan(s->processes_peak))
-			bytes_printf(b, ", %.0f at a time", s->processes_peak);
+			bytes_printf(b, ", %s%.0f at a time", at_least(s->processes_peak_is_bound),
+				     s->processes_peak);
 	}
 	for (uint32_t i = 0; i < s->ncommands && shown < COMMANDS_SHOWN; i++) {
 		if (!(s->commands[i].cpu_s > 0))

@@ -161,6 +161,8 @@ static void say_totals(struct recorder *r)
 	sample_meta_int(s, "job.processes_started", t.started);
 	if (t.started_at_most >= t.started)
 		sample_meta_int(s, "job.processes_started_at_most", t.started_at_most);
+	if (t.peak >= 0)
+		sample_meta_int(s, "job.processes_peak", t.peak);
 	if (t.io_known) {
 		sample_meta_int(s, "job.read_bytes", t.read_bytes);
 		sample_meta_int(s, "job.written_bytes", t.written_bytes);

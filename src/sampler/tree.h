@@ -94,6 +94,7 @@ struct tree_totals {
 	int64_t user_ns, system_ns; /* -1: not known apart (attach) */
 	int64_t cpu_ns, attributed_ns;
 	int64_t live, started, ended;
+	int64_t peak;            /* alive at a time; -1: not known but from samples */
 	int64_t started_at_most; /* -1: not known; all there were when births are exact */
 	int64_t read_bytes, written_bytes;
 	bool io_known;

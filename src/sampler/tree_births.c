@@ -16,6 +16,9 @@ struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 	t->started++;
 	if (!p)
 		return NULL;
+	t->alive++;
+	if (t->alive > t->alive_peak)
+		t->alive_peak = t->alive;
 	p->task = task ? (uint32_t)(task - t->task) : parent ? parent->task : 0;
 	p->birth_ns = at_ns;
 	p->tasks_live = 1;
@@ -97,6 +100,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns)
 	status_take(t, p);
 	t->ended++;
 	t->ending -= p->ended;
+	t->alive -= !p->ended;
 	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
 	if (t->ntasks)
 		t->task[p->task].attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
@@ -117,6 +121,7 @@ void tree_disown(struct tree *t, pid_t pid)
 	t->started--;
 	status_forget(t, p);
 	t->ending -= p->ended;
+	t->alive -= !p->ended;
 	if (p->instance)
 		series_ended(t, p, t->now_ns);
 	process_close(&t->reading, p, KEEP_NONE);
@@ -201,6 +206,7 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 	p->ended = true;
 	process_changed(p);
 	t->ending++;
+	t->alive--;
 	p->end_ns = at_ns;
 }
 

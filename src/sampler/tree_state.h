@@ -105,6 +105,7 @@ struct tree {
 	int64_t departed_cpu_ns; /* whose time moved to nobody we see */
 	int64_t attributed_ended_ns;
 	int64_t started, ended;
+	int64_t alive, alive_peak;     /* as births and ends were told, in the order of time */
 	uint32_t handles, handles_max; /* pidfds that are open, and may be; max 0: not known yet */
 	uint32_t ending; /* rows whose process has ended and whose counts are on their way */
 	uint64_t lost_records;

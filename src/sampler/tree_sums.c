@@ -347,6 +347,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.io_known = t->job_known[JOB_READ],
 		.lost_records = t->lost_records,
 		.exact_births = exact,
+		.peak = exact ? t->alive_peak : -1,
 		.started_at_most = exact ? t->started : t->started_at_most,
 		.births_how = births_how(t),
 		.totals_how = totals_how(t, waits),
