@@ -19,12 +19,18 @@ typedef void line_writer(const struct summary *s, const struct request *q, enum 
 /* ---- amounts as batch systems take them ---- */
 
 /* Rounded up, so that it is a round number and never less; of little memory a GiB is much. */
-static const char *memory_text(double bytes, const char *mega, const char *giga, char *out,
-			       size_t size)
+static double memory_mebi(double bytes)
 {
 	double mebi = bytes / (1 << 20), step = mebi < 128 ? 16 : mebi < 8192 ? 128 : 1024;
 
-	mebi = fmax(1, ceil(mebi / step)) * step;
+	return fmax(1, ceil(mebi / step)) * step;
+}
+
+static const char *memory_text(double bytes, const char *mega, const char *giga, char *out,
+			       size_t size)
+{
+	double mebi = memory_mebi(bytes);
+
 	if (fmod(mebi, 1024) != 0)
 		snprintf(out, size, "%.0f%s", mebi, mega);
 	else
@@ -33,10 +39,16 @@ static const char *memory_text(double bytes, const char *mega, const char *giga,
 }
 
 /* To 5 min, of more than two hours to a quarter. */
+static double time_minutes(double seconds)
+{
+	double step = seconds > 7200 ? 900 : 300;
+
+	return fmax(1, ceil(seconds / step)) * step / 60;
+}
+
 static const char *time_text(double seconds, char *out, size_t size)
 {
-	double step = seconds > 7200 ? 900 : 300,
-	       minutes = fmax(1, ceil(seconds / step)) * step / 60;
+	double minutes = time_minutes(seconds);
 
 	snprintf(out, size, "%02.0f:%02.0f:00", floor(minutes / 60), fmod(minutes, 60));
 	return out;
@@ -218,6 +230,39 @@ static struct request request_of(const struct summary *s)
 	return q;
 }
 
+/* What the line asks for, rounded as the system takes it; of each node, but the time. */
+static double granted(const struct summary *s, const struct request *q, enum resource resource)
+{
+	double amount = q->amount[resource], parts = 1;
+
+	if (resource == RESOURCE_TIME)
+		return 60 * time_minutes(amount);
+	if (resource == RESOURCE_CORES)
+		return strcmp(s->scheduler, "slurm") == 0 && amount >= q->tasks
+			       ? ceil(amount / q->tasks) * q->tasks
+			       : amount;
+	if (resource != RESOURCE_MEMORY)
+		return amount;
+	if (strcmp(s->scheduler, "slurm") == 0 && s->memory_asked_per_core &&
+	    q->amount[RESOURCE_CORES] >= 1)
+		parts = q->amount[RESOURCE_CORES];
+	else if (strcmp(s->scheduler, "torque") == 0)
+		parts = 1 / q->nodes;
+	return memory_mebi(amount / parts) * parts * (1 << 20);
+}
+
+/* With what rounding adds, so that what is to spare is what is to spare. */
+static void take_granted(const struct summary *s, const struct request *q,
+			 struct summary_verdict *v)
+{
+	double needed = v->amount / (1 + v->margin), given = granted(s, q, v->resource);
+
+	if (!(v->margin > 0) || !(given >= needed))
+		return;
+	v->amount = given;
+	v->margin = given / needed - 1;
+}
+
 void requests_write(struct summary *s)
 {
 	struct request q = request_of(s);
@@ -232,5 +277,7 @@ void requests_write(struct summary *s)
 		v->next[0] = '\0';
 		if (line && v->resource && v->amount > 0 && !is_told(s, i))
 			line(s, &q, v->resource, v->next, sizeof v->next);
+		if (v->next[0])
+			take_granted(s, &q, v);
 	}
 }

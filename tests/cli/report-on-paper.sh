@@ -40,10 +40,10 @@ cp $file first.pdf
 cmp first.pdf $file || fail "the same recording gives another file"
 
 # What to ask for next time stands below its verdict.
-printf '%s\n' 'rule: asks' 'about: It asks.' 'when: processes_started > 0' 'severity: note' 'say: A finding.' 'request: memory 1073741824' 'margin: 20%' >asks.rules
+printf '%s\n' 'rule: asks' 'about: It asks.' 'when: processes_started > 0' 'severity: note' 'say: A finding.' 'request: memory 1073741824' 'margin: 10%' >asks.rules # rounding adds the rest
 "$SONDE" report --rules asks.rules --only pdf,html -o asks out >/dev/null || fail "report --rules"
-pdftotext -layout -f 1 -l 1 asks/job-report-47_11.pdf - | grep -q 'Next time: #PBS -l .*(20 % to spare)' || fail "no next line: $(pdftotext -layout -f 1 -l 1 asks/job-report-47_11.pdf -)"
-grep -q 'Next time: <code>#PBS -l .*(20 % to spare)' asks/report.html || fail "no next line in the page"
+pdftotext -layout -f 1 -l 1 asks/job-report-47_11.pdf - | grep -q 'Next time: #PBS -l .*(12 % to spare)' || fail "no next line: $(pdftotext -layout -f 1 -l 1 asks/job-report-47_11.pdf -)"
+grep -q 'Next time: <code>#PBS -l .*(12 % to spare)' asks/report.html || fail "no next line in the page"
 
 # A few samples, or none at all, are a report, too.
 "$SONDE" run --quiet -i 1h -o short -- true || fail short

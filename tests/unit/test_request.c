@@ -68,6 +68,49 @@ static void test_each_system_has_its_words(void **state)
 	}
 }
 
+/* What was needed, the rule's margin, and what is to spare in the line as it is rounded. */
+static void test_what_is_to_spare_is_that_of_the_line(void **state)
+{
+	static const struct {
+		const char *scheduler;
+		enum resource resource;
+		double needed, margin, spare;
+		const char *next;
+	} rows[] = {
+		{ "slurm", RESOURCE_MEMORY, 70.0 * 1048576, 0.25, 128.0 / 70 - 1,
+		  "Next time: #SBATCH --mem=128M (83 % to spare)" },
+		{ "slurm", RESOURCE_MEMORY, 1024.0 * 1048576, 0.25, 0.25,
+		  "Next time: #SBATCH --mem=1280M (25 % to spare)" },
+		{ "slurm", RESOURCE_CORES, 5, 0.2, 0.6, /* 4 tasks a node */
+		  "Next time: #SBATCH --cpus-per-task=2 (60 % to spare)" },
+		{ "slurm", RESOURCE_TIME, 600, 0.5, 0.5,
+		  "Next time: #SBATCH --time=00:15:00 (50 % to spare)" },
+		{ "torque", RESOURCE_MEMORY, 100.0 * 1048576, 0.25, 0.28,
+		  "Next time: #PBS -l mem=512mb (28 % to spare)" },
+		{ "pbs", RESOURCE_TIME, 60, 0.5, 4,
+		  "Next time: #PBS -l walltime=00:05:00 (400 % to spare)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct summary_verdict *v;
+		struct fixture f;
+		char text[128];
+
+		fixture_init(&f, "nodes=4 nodes_asked=4 tasks_asked=16 cores_asked=64 "
+				 "time_limit_seconds=28800");
+		f.s.scheduler = rows[i].scheduler;
+		f.s.nverdicts = 1;
+		v = &f.s.verdicts[0];
+		v->resource = rows[i].resource;
+		v->margin = rows[i].margin;
+		v->amount = rows[i].needed * (1 + rows[i].margin);
+		requests_write(&f.s);
+		assert_string_equal(verdict_next(v, text, sizeof text), rows[i].next);
+		assert_true(fabs(v->margin - rows[i].spare) < 1e-9);
+	}
+}
+
 static void test_memory_of_each_core_stays_so(void **state)
 {
 	struct fixture f;
@@ -123,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_system_has_its_words),
+		cmocka_unit_test(test_what_is_to_spare_is_that_of_the_line),
 		cmocka_unit_test(test_memory_of_each_core_stays_so),
 		cmocka_unit_test(test_one_line_holds_what_all_verdicts_advise),
 		cmocka_unit_test(test_the_worst_verdict_on_a_resource_has_the_word),
