@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_instances.c - what came and went, a row each: its life, its labels, its counters at the
  * end. */
+#include "base/number.h"
 #include "core/frame_table.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ struct instances {
 	const char *domain;
 	uint32_t next; /* instance that has no row yet */
 	const char *label[LABELS_MAX];
+	bool whole[LABELS_MAX]; /* it is a whole number */
 	uint32_t nlabels;
 	uint32_t *column; /* [nmetrics]; 0: not in this table */
 	struct last *last;
@@ -48,13 +50,25 @@ static bool is_mine(const struct frame *f, const struct instances *t, uint32_t i
 	return id && domain && !strcmp(domain, t->domain);
 }
 
+static bool is_whole(const char *key)
+{
+	static const char *const keys[] = { "pid", "tid", "rank", "exit_code", "signal" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
 static void add_label(struct instances *t, const char *key)
 {
 	for (uint32_t i = 0; i < t->nlabels; i++)
 		if (!strcmp(t->label[i], key))
 			return;
-	if (t->nlabels < LABELS_MAX)
-		t->label[t->nlabels++] = key;
+	if (t->nlabels == LABELS_MAX)
+		return;
+	t->whole[t->nlabels] = is_whole(key);
+	t->label[t->nlabels++] = key;
 }
 
 /* Which labels and metrics there are; a metric's column is not known yet, but not 0. */
@@ -79,8 +93,9 @@ static int add_columns(struct frame *f, struct instances *t)
 	int rc = frame_columns(f, columns, FIRST_LABEL);
 
 	for (uint32_t i = 0; i < t->nlabels && !rc; i++)
-		rc = frame_column(f,
-				  &(struct column){ t->label[i], COLUMN_TEXT, "", "Label.", NULL });
+		rc = frame_column(f, &(struct column){ t->label[i],
+						       t->whole[i] ? COLUMN_INT : COLUMN_TEXT, "",
+						       "Label.", NULL });
 	for (uint32_t m = 1; m < f->run->nmetrics && !rc; m++) {
 		const struct metric *row = &f->run->metrics[m].row;
 
@@ -198,6 +213,18 @@ static void put_metrics(struct frame *f, const struct instances *t, uint32_t id)
 		put_metric(f, t, final[n].metric, final[n].value);
 }
 
+/* A number that is none is not known. */
+static void put_label(struct frame *f, const struct instances *t, uint32_t id, uint32_t l)
+{
+	const char *text = run_label(f->run, id, t->label[l]);
+	int64_t number;
+
+	if (!t->whole[l])
+		frame_text(f, FIRST_LABEL + l, text);
+	else if (text && number_i64(&text, &number) && !*text)
+		frame_int(f, FIRST_LABEL + l, number);
+}
+
 static int put_row(struct frame *f, const struct instances *t, uint32_t id)
 {
 	const struct run_instance *i = &f->run->instances[id];
@@ -214,7 +241,7 @@ static int put_row(struct frame *f, const struct instances *t, uint32_t id)
 	if (i->end_ns != INT64_MAX)
 		frame_time(f, END, i->node, i->end_ns);
 	for (uint32_t l = 0; l < t->nlabels; l++)
-		frame_text(f, FIRST_LABEL + l, run_label(f->run, id, t->label[l]));
+		put_label(f, t, id, l);
 	put_metrics(f, t, id);
 	return 0;
 }

@@ -371,6 +371,35 @@ static void test_processes_have_lives_labels_and_counters(void **state)
 	synth_free(s);
 }
 
+static void test_a_pid_is_a_number_and_what_is_none_is_not_known(void **state)
+{
+	struct synth *s = synth_new(1);
+	uint32_t make = synth_instance(s, "process", "make"),
+		 odd = synth_instance(s, "process", "odd");
+	struct frame *f;
+	struct batch b;
+	struct err e;
+
+	(void)state;
+	s->labels[1] = (struct run_label){ "pid", "42" };
+	s->labels[2] = (struct run_label){ "pid", "4x" };
+	s->run.nlabels = 3;
+	s->instances[make].first_label = 1;
+	s->instances[odd].first_label = 2;
+	s->instances[make].nlabels = s->instances[odd].nlabels = 1;
+	assert_int_equal(
+		frame_open(&f, &s->run, &(struct selection){ .table = FRAME_INSTANCES }, &e), 0);
+	assert_string_equal(frame_schema(f)->columns[8].name, "pid");
+	assert_int_equal(frame_schema(f)->columns[8].type, COLUMN_INT);
+	assert_true(frame_next(f, &b, &e) > 0);
+	assert_int_equal(b.nrows, 2);
+	assert_int_equal(b.columns[8].i[0], 42);
+	assert_int_equal(b.columns[8].state[0], STATE_PRESENT);
+	assert_int_not_equal(b.columns[8].state[1], STATE_PRESENT);
+	frame_close(f);
+	synth_free(s);
+}
+
 static void test_names_of_instance_tables(void **state)
 {
 	static const char *const names[][2] = { { NULL, "processes" },
@@ -483,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_windows_of_nodes_that_alternate),
 		cmocka_unit_test(test_many_rows_come_in_bounded_batches),
 		cmocka_unit_test(test_processes_have_lives_labels_and_counters),
+		cmocka_unit_test(test_a_pid_is_a_number_and_what_is_none_is_not_known),
 		cmocka_unit_test(test_names_of_instance_tables),
 		cmocka_unit_test(test_marks_spans_and_states),
 		cmocka_unit_test(test_selection_without_sense_is_refused),
