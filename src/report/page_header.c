@@ -200,6 +200,7 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 
 	struct whole whole = whole_of(s->memory_asked_bytes, NAN, s->memory_present);
 	double share = s->peak_memory_bytes / whole.v;
+	struct bytes words = { 0 };
 
 	figure(b, "Peak memory");
 	html_value(b, UNIT_BYTES, s->peak_memory_bytes);
@@ -215,6 +216,13 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	for (size_t i = 0; s->peak_memory_kind && i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(kinds[i].kind, s->peak_memory_kind) == 0)
 			bytes_puts(b, kinds[i].words);
+	summary_tightest_words(s, &words);
+	bytes_u8(&words, '\0');
+	if (words.len > 1 && !words.failed) {
+		bytes_puts(b, "; nearest to a limit: ");
+		html_text(b, (const char *)words.data);
+	}
+	bytes_free(&words);
 	figure_end(b);
 }
 

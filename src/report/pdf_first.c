@@ -211,6 +211,18 @@ static void fill_cores(struct tile *t, const struct summary *s)
 		snprintf(t->of, sizeof t->of, "of %.6g %s (%.0f %%)", whole, words, 100 * t->share);
 }
 
+/* On several nodes the one that came nearest to its limit says more than a sum of sums. */
+static void add_tightest(struct tile *t, const struct summary *s)
+{
+	struct bytes words = { 0 };
+
+	summary_tightest_words(s, &words);
+	bytes_u8(&words, '\0');
+	if (words.len > 1 && !words.failed)
+		snprintf(t->of, sizeof t->of, "of all; %.100s", (const char *)words.data);
+	bytes_free(&words);
+}
+
 static void fill_memory(struct tile *t, const struct summary *s)
 {
 	const char *words;
@@ -228,6 +240,7 @@ static void fill_memory(struct tile *t, const struct summary *s)
 			 unit_format(UNIT_BYTES, whole, of, sizeof of), words,
 			 s->peak_memory_kind ? "; by " : "",
 			 s->peak_memory_kind ? s->peak_memory_kind : "");
+	add_tightest(t, s);
 }
 
 static void fill_cpu(struct tile *t, const struct summary *s)

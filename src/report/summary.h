@@ -83,6 +83,7 @@ struct summary_host {
 	double energy_job_j; /* the job's part of it */
 	double held_bytes;   /* resident memory that samples saw, at most */
 	double limit_bytes;  /* of control groups, else asked for, else present */
+	double limit_ratio;  /* peak_memory_bytes of it */
 	double oom_kills;
 	double late_s;  /* it began so long after the first node; NAN: it did not */
 	bool lost;      /* as summary_node.lost, of any of them */
@@ -262,12 +263,17 @@ void summary_print(const struct summary *s, FILE *out, bool colour);
 void summary_print_tops(const struct summary *s, FILE *out);
 /* The figures of all nodes side by side, likewise; nothing of a single one. */
 void summary_print_nodes(const struct summary *s, FILE *out);
+/* "; nearest to a limit: on n2 ...", of several nodes. */
+void summary_print_tightest(const struct summary *s, struct bytes *out);
 /* `sonde show --json`: schema "sonde/show/1". */
 void summary_json(const struct summary *s, struct run *r, FILE *out);
 
 /* "6: ranks 0-1 on n1, 2-3 on n2; failed: rank 3 on n2 (SIGSEGV)", not escaped; nothing where there
  * are not two tasks. */
 void summary_tasks_words(const struct summary *s, struct bytes *out);
+/* "on n2 298.0 MiB of its 300.0 MiB": the host that came nearest to its limit of memory, not
+ * escaped; nothing of a single host, or where that was less than half of it. */
+void summary_tightest_words(const struct summary *s, struct bytes *out);
 
 /* "without an end: n2; no recording of: n3", escaped for a terminal; nothing where there is none.
  */

@@ -410,6 +410,7 @@ static void fill_host(struct summary_host *h, const struct run *r, const struct 
 	}
 	if (start_s > LATE_S && isfinite(start_s))
 		h->late_s = start_s;
+	h->limit_ratio = h->limit_bytes > 0 ? h->peak_memory_bytes / h->limit_bytes : NAN;
 }
 
 /* The most that a host had of something. */
@@ -430,11 +431,9 @@ static void find_tightest(struct summary *s)
 	s->tight_peak_bytes = s->tight_held_bytes = s->tight_limit_bytes = NAN;
 	for (uint32_t i = 0; i < s->nhosts; i++) {
 		const struct summary_host *h = &s->hosts[i];
-		double share = h->peak_memory_bytes / h->limit_bytes;
-
-		if (!(share > most))
+		if (!(h->limit_ratio > most))
 			continue;
-		most = share;
+		most = h->limit_ratio;
 		s->tight_host = h->host;
 		s->tight_peak_bytes = h->peak_memory_bytes;
 		s->tight_held_bytes = h->held_bytes;

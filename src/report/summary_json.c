@@ -9,6 +9,21 @@
 
 #include <math.h>
 
+/* null: no host's limit is known */
+static void put_tightest(struct json *j, const struct summary *s)
+{
+	json_key(j, "nearest_memory_limit");
+	if (!s->tight_host) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_put_text(j, "host", s->tight_host);
+	json_put_real(j, "peak_bytes", s->tight_peak_bytes);
+	json_put_real(j, "limit_bytes", s->tight_limit_bytes);
+	json_object_end(j);
+}
+
 static void put_job(struct json *j, const struct summary *s)
 {
 	json_key(j, "job");
@@ -36,6 +51,7 @@ static void put_job(struct json *j, const struct summary *s)
 	json_put_real(j, "peak_memory_bytes", s->peak_memory_bytes);
 	json_put_text(j, "peak_memory_kind", s->peak_memory_kind);
 	json_put_real(j, "peak_memory_age_seconds", s->peak_memory_age_s);
+	put_tightest(j, s);
 	json_put_real(j, "oom_kills", s->oom_kills);
 	json_put_real(j, "memory_present_bytes", s->memory_present);
 	json_put_real(j, "memory_asked_bytes", s->memory_asked_bytes);
@@ -97,6 +113,7 @@ static void put_hosts(struct json *j, const struct summary *s)
 		json_put_text(j, "host", h->host);
 		json_put_real(j, "cpu_seconds", h->cpu_s);
 		json_put_real(j, "peak_memory_bytes", h->peak_memory_bytes);
+		json_put_real(j, "memory_limit_bytes", h->limit_bytes);
 		json_put_real(j, "read_bytes", h->read_bytes);
 		json_put_real(j, "written_bytes", h->written_bytes);
 		json_put_real(j, "energy_joules", h->energy_j);

@@ -14,14 +14,18 @@
 static const struct compared_figure {
 	const char *metric, *label, *of;
 	enum unit unit;
+	bool adds_up;
 	size_t offset;
 } figures[] = {
 #define FIGURE(member) offsetof(struct summary_host, member)
-	{ "job.cpu_seconds", "CPU time", "total", UNIT_SECONDS, FIGURE(cpu_s) },
-	{ "job.peak_memory_bytes", "memory peak", "peak", UNIT_BYTES, FIGURE(peak_memory_bytes) },
-	{ "job.read_bytes", "read", "total", UNIT_BYTES, FIGURE(read_bytes) },
-	{ "job.written_bytes", "written", "total", UNIT_BYTES, FIGURE(written_bytes) },
-	{ "node.energy_joules", "energy", "total", UNIT_JOULES, FIGURE(energy_j) },
+	{ "job.cpu_seconds", "CPU time", "total", UNIT_SECONDS, true, FIGURE(cpu_s) },
+	{ "job.peak_memory_bytes", "memory peak", "peak", UNIT_BYTES, true,
+	  FIGURE(peak_memory_bytes) },
+	{ "job.memory_limit_used_ratio", "of its limit", "peak", UNIT_RATIO, false,
+	  FIGURE(limit_ratio) },
+	{ "job.read_bytes", "read", "total", UNIT_BYTES, true, FIGURE(read_bytes) },
+	{ "job.written_bytes", "written", "total", UNIT_BYTES, true, FIGURE(written_bytes) },
+	{ "node.energy_joules", "energy", "total", UNIT_JOULES, true, FIGURE(energy_j) },
 };
 
 /* Means over the time that each node was recorded. */
@@ -56,8 +60,8 @@ static void compare_figures(struct summary *s, double *value)
 		spread = spread_of(value, s->nhosts);
 		if (spread.n)
 			s->comparisons[s->ncomparisons++] =
-				(struct summary_comparison){ f->metric, f->label, f->of,
-							     f->unit,   true,     spread };
+				(struct summary_comparison){ f->metric, f->label,   f->of,
+							     f->unit,   f->adds_up, spread };
 	}
 }
 
@@ -232,4 +236,18 @@ int summary_nodes_make(struct summary *s, const struct run *r, const char *compa
 	if (!rc)
 		rc = find_clocks(s, r);
 	return rc ? err_set(e, rc, "out of memory for the nodes of %.300s", r->path) : 0;
+}
+
+static const double part_that_matters = 0.5;
+
+void summary_tightest_words(const struct summary *s, struct bytes *out)
+{
+	char peak[64], limit[64];
+
+	if (s->nhosts < 2 || !s->tight_host ||
+	    !(s->tight_peak_bytes >= part_that_matters * s->tight_limit_bytes))
+		return;
+	bytes_printf(out, "on %.100s %s of its %s", s->tight_host,
+		     unit_format(UNIT_BYTES, s->tight_peak_bytes, peak, sizeof peak),
+		     unit_format(UNIT_BYTES, s->tight_limit_bytes, limit, sizeof limit));
 }

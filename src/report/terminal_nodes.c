@@ -132,3 +132,17 @@ void summary_nodes_words(const struct summary *s, struct bytes *out)
 	else if (s->nhosts > 1)
 		add_list(out, "clock not synchronised", &s->unsynchronised);
 }
+
+/* The job's sum says little of a limit that each node has for itself. */
+void summary_print_tightest(const struct summary *s, struct bytes *b)
+{
+	struct bytes words = { 0 };
+
+	summary_tightest_words(s, &words);
+	bytes_u8(&words, '\0');
+	if (words.len > 1 && !words.failed) {
+		bytes_puts(b, "; nearest to a limit: ");
+		escape_terminal(b, (const char *)words.data);
+	}
+	bytes_free(&words);
+}

@@ -81,6 +81,7 @@ static void add_memory(struct lines *l, const struct summary *s)
 	}
 	if (words)
 		bytes_printf(b, " (%s)", words);
+	summary_print_tightest(s, b);
 }
 
 /* What the nodes computed for anybody is the most that it can be. */
