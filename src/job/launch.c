@@ -422,13 +422,15 @@ static void wait_for_end(struct launch *l, struct child *c, bool *lost)
 }
 
 /* It closes its end when it has read what is left; nobody waits long for it. */
-static void end_follower(int fd)
+static void end_follower(int fd, int status)
 {
 	enum { FOLLOWER_MS = 300 };
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	if (fd <= 0)
 		return;
+	if (status)
+		(void)!send(fd, "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	shutdown(fd, SHUT_WR);
 	poll(&p, 1, FOLLOWER_MS);
 }
@@ -479,7 +481,7 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 		end->timed_out = c.timed_out;
 		end->wall_ns = c.end_ns - c.start_ns;
 		end->usage = c.usage;
-		end_follower(here.follower);
+		end_follower(here.follower, c.status);
 		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status);
 	}
 	wait_for_end(&here, &c, &end->recorder_lost);

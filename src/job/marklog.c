@@ -2,6 +2,7 @@
 #include "job/marklog.h"
 
 #include "base/clock.h"
+#include "job/logtail.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
@@ -28,7 +30,7 @@ static const off_t backlog_max = 4 << 20; /* more than that is left out */
 
 struct log {
 	int fd, watch;
-	off_t at;
+	off_t at, from; /* from: what is before it is not the job's */
 	dev_t device;
 	ino_t inode;
 	int64_t seen_ns;  /* monotonic: what was written until then was read */
@@ -162,7 +164,7 @@ static bool take_some(struct follower *f, struct log *g, bool last)
 	if (g->fd < 0 || fstat(g->fd, &st))
 		return false;
 	if (st.st_size < g->at) { /* emptied */
-		g->at = 0;
+		g->at = g->from = 0;
 		g->within = false;
 	}
 	if (st.st_size - g->at > backlog_max) {
@@ -207,6 +209,7 @@ static void open_log(struct follower *f, struct log *g, const char *path, bool f
 	*g = (struct log){ .fd = fd,
 			   .watch = inotify_add_watch(f->inotify, path, IN_MODIFY),
 			   .at = from_end ? st.st_size : 0,
+			   .from = from_end ? st.st_size : 0,
 			   .device = st.st_dev,
 			   .inode = st.st_ino,
 			   .seen_ns = from_end ? clock_mono_ns() : f->looked_ns,
@@ -237,6 +240,25 @@ static bool wait_for(struct follower *f, int ms)
 	return p[0].revents;
 }
 
+/* Who ends it says so before. */
+static bool failed(const struct follower *f)
+{
+	char word;
+
+	return recv(f->l->ended, &word, 1, MSG_DONTWAIT) == 1;
+}
+
+static void put_ends(struct follower *f)
+{
+	for (uint32_t i = 0; i < f->l->npaths; i++) {
+		bytes_reset(&f->line);
+		if (f->log[i].fd >= 0)
+			log_tail_mark(&f->line, f->l->path[i], f->log[i].fd, f->log[i].from);
+		if (f->line.len && !f->line.failed)
+			(void)!write(f->marks, f->line.data, f->line.len);
+	}
+}
+
 static void finish(struct follower *f)
 {
 	int64_t left_out = 0;
@@ -249,6 +271,8 @@ static void finish(struct follower *f)
 	}
 	if (left_out)
 		dprintf(f->marks, "M sonde.mark_log_left_out bytes=%lld\n", (long long)left_out);
+	if (failed(f))
+		put_ends(f);
 }
 
 static void follow(struct follower *f)

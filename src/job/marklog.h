@@ -21,7 +21,8 @@ struct mark_log {
 	uint32_t npaths, nrules;
 	struct mark_rule rule[MARK_RULES_MAX];
 	const char *marks; /* the file of marks */
-	int ended;         /* readable: read what is left and return */
+	int ended; /* socket; readable: read what is left and return. A byte in it: the job failed,
+		      and the logs' last lines are a mark, too (logtail.h) */
 };
 
 /* In the process that was forked for it; returns at the end. */

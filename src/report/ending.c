@@ -194,6 +194,20 @@ static int signal_of(const struct summary *s)
 		       : 0;
 }
 
+bool ending_has_own_cause(const struct summary *s)
+{
+	const struct story *y = &s->story;
+	int code = y->death_exit_code > 0 ? (int)y->death_exit_code : 0;
+	int signal = y->death_signal > 0 ? (int)y->death_signal : 0;
+
+	if (!story_has_first_failure(y))
+		return false;
+	if (!signal)
+		signal = code > SIGNALS_FROM && code <= SIGNALS_FROM + 64 ? code - SIGNALS_FROM : 0;
+	return code != TIMED_OUT && signal != SIGTERM && signal != SIGHUP && signal != SIGINT &&
+	       signal != SIGQUIT && signal != SIGALRM;
+}
+
 bool ending_is_from_outside(const struct summary *s)
 {
 	int signal = signal_of(s);

@@ -22,5 +22,8 @@ struct ending_heading ending_heading_of(const struct summary *s);
 void ending_make(struct summary *s);
 /* Did somebody end it from outside: timeout, a signal that asks to end or kills? */
 bool ending_is_from_outside(const struct summary *s);
+/* Did one of several tasks fail first, and not by a signal that launchers and users end others by?
+ */
+bool ending_has_own_cause(const struct summary *s);
 
 #endif

@@ -67,6 +67,7 @@ struct story {
 	double ended_together; /* 1: all at once by a signal: from outside, none of them was the
 				  first */
 	char death_host[STORY_TEXT], death_task[STORY_TEXT], death_end[64];
+	char death_log[STORY_TEXT + 32]; /* ". Its log ends: \"...\"", or "." */
 	double ranks_elsewhere;
 	char launcher[32]; /* that started ranks out of reach: "srun" */
 	/* The host that is unlike the others in what makes slow, and how. */

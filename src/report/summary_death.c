@@ -6,6 +6,7 @@
  * Launchers end the other tasks as soon as one has failed. What ended at the same time as the
  * first, as far as clocks can tell, is set apart by how it ended: SIGTERM and SIGKILL are sent.
  */
+#include "core/markline.h"
 #include "report/summary_part.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@
 
 struct death {
 	double at_s, rank, exit_code, signal;
-	uint32_t node;
+	uint32_t node, instance; /* instance 0: no task */
 	const char *step;
 };
 
@@ -69,6 +70,7 @@ static bool of_task(const struct run *r, const struct summary_task *t, struct de
 			       .exit_code = t->exit_code,
 			       .signal = t->signal,
 			       .node = r->instances[t->instance].node,
+			       .instance = t->instance,
 			       .step = t->step };
 	return failed(t->exit_code, t->signal) && isfinite(out->at_s);
 }
@@ -150,6 +152,24 @@ static void name_end(struct story *y, const struct death *d)
 		snprintf(y->death_end, sizeof y->death_end, "exit code %.0f", d->exit_code);
 }
 
+/* Of a log that is the task's own, and only of one that ended with it. */
+static void tell_log(struct story *y, const struct run *r, const struct death *d)
+{
+	char last[STORY_TEXT + 1];
+
+	snprintf(y->death_log, sizeof y->death_log, ".");
+	for (uint32_t i = 1; i < r->nmarks; i++) {
+		const struct run_mark *m = &r->marks[i];
+
+		if (m->node != d->node || !m->name || strcmp(m->name, "sonde.log_end") != 0)
+			continue;
+		if (d->instance && m->instance != d->instance)
+			continue;
+		if (mark_text_find(m->message ? m->message : "", "last", last, sizeof last))
+			snprintf(y->death_log, sizeof y->death_log, ". Its log ends: \"%s\"", last);
+	}
+}
+
 void summary_death_make(struct summary *s, const struct run *r)
 {
 	struct story *y = &s->story;
@@ -168,6 +188,7 @@ void summary_death_make(struct summary *s, const struct run *r)
 	snprintf(y->death_host, sizeof y->death_host, "%s", r->nodes[d.node].host);
 	name_task(y, &d);
 	name_end(y, &d);
+	tell_log(y, r, &d);
 	for (uint32_t i = 0; i < s->nhosts; i++) {
 		const struct summary_host *h = &s->hosts[i];
 

@@ -119,7 +119,7 @@ static double hung(const struct summary *s)
 	const double silent = s->story.silent_s;
 
 	return silent >= 2 && (silent >= 0.5 * s->wall_s || silent >= 60) && !(s->oom_kills > 0) &&
-	       ending_is_from_outside(s);
+	       ending_is_from_outside(s) && !ending_has_own_cause(s);
 }
 
 static double most_started_processes(const struct summary *s)

@@ -20,6 +20,11 @@ static const char *tight_host(const struct summary *s)
 	return s->tight_host;
 }
 
+static const char *death_log(const struct summary *s)
+{
+	return *s->story.death_log ? s->story.death_log : ".";
+}
+
 static const char *death_task(const struct summary *s)
 {
 	return s->story.death_task;
@@ -178,6 +183,10 @@ const struct text_variable text_variables[] = {
 	{ "tight_host", "The machine that came nearest to its limit of memory.", tight_host },
 	{ "death_task", "Who failed first: \"rank 3 of step 0 on n2\".", death_task },
 	{ "death_end", "How it ended: \"killed by SIGSEGV\".", death_end },
+	{ "death_log",
+	  "What the log ends with that it wrote, when --mark-log watched it: \". Its log ends: "
+	  "...\"; else \".\"",
+	  death_log },
 	{ "attempts_before", "How the attempts before this one ended.", attempts_before },
 	{ "launcher", "What started the ranks that ran elsewhere: \"srun\".", launcher },
 	{ "straggler_host", "The host that is unlike the others in what makes slow.",
