@@ -6,6 +6,7 @@
 #include "cmd/builtin.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
+#include "cmd/sitesecrets.h"
 #include "cmd/trialrun.h"
 #include "job/words.h"
 
@@ -181,6 +182,16 @@ static void share(struct bench_run *x)
 	x->run.quiet = x->o->quiet;
 }
 
+/* Its words, without secrets. */
+static void put_command(struct bench_run *x)
+{
+	const struct secret_list *secrets = sitesecrets_read();
+
+	words_join(secrets, &x->command, x->script.builtin ? x->words : x->script.argv);
+	bytes_u8(&x->command, 0);
+	sitesecrets_free(secrets);
+}
+
 static int prepare(struct bench_run *x, struct err *e)
 {
 	struct recording_plan plan;
@@ -198,8 +209,7 @@ static int prepare(struct bench_run *x, struct err *e)
 	if (!recording_plan(&plan, &x->run.recording))
 		return err_set(e, -EINVAL, "the trials cannot be recorded");
 	snprintf(x->uid, sizeof x->uid, "%s", plan.run_id);
-	words_join(&x->command, x->script.builtin ? x->words : x->script.argv);
-	bytes_u8(&x->command, 0);
+	put_command(x);
 	script = software_script(x->script.path, x->words + 1);
 	if (x->script.builtin)
 		snprintf(x->origin, sizeof x->origin, "built-in:%s", x->words[0]);

@@ -5,6 +5,7 @@
 #include "base/decimal.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
+#include "cmd/sitesecrets.h"
 #include "cmd/textfile.h"
 #include "recording/join.h"
 #include "report/own.h"
@@ -134,7 +135,8 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .perf = p->perf,
 			     .tree = { .births = births_of(o),
 				       .pss = (enum pss)o->pss,
-				       .no_arguments = o->no_args } },
+				       .no_arguments = o->no_args,
+				       .secrets = sitesecrets_read() } },
 	};
 }
 

@@ -102,7 +102,7 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	struct jobline line;
 	int bad;
 
-	words_join(&words, l->argv);
+	words_join(r.sampler.tree.secrets, &words, l->argv);
 	bytes_u8(&words, '\0');
 	r.command = words.failed ? l->argv[0] : (const char *)words.data;
 	r.environment = job->with_environment ? environ : NULL;

@@ -38,7 +38,7 @@ static _Noreturn void be_recorder(const struct scripted_wish *w, const struct la
 	struct recorder_options r = recording_recorder(w->plan);
 	struct bytes words = { 0 };
 
-	words_join(&words, l->argv);
+	words_join(r.sampler.tree.secrets, &words, l->argv);
 	bytes_u8(&words, '\0');
 	r.command = words.failed ? l->argv[0] : (const char *)words.data;
 	r.environment = environ;

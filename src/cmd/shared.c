@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "cmd/say.h"
+#include "cmd/sitesecrets.h"
 #include "cmd/textfile.h"
 #include "core/metric.h"
 #include "job/words.h"
@@ -39,7 +40,7 @@ static _Noreturn void be_recorder(const struct shared *s, int listener)
 	struct recorder_options r = recording_recorder(s->plan);
 	struct bytes words = { 0 };
 
-	words_join(&words, s->argv);
+	words_join(r.sampler.tree.secrets, &words, s->argv);
 	bytes_u8(&words, '\0');
 	r.command = words.failed ? s->argv[0] : (const char *)words.data;
 	r.environment = s->with_environment ? environ : NULL;
@@ -86,15 +87,15 @@ static bool make_key(char *key, size_t size, const struct recording_plan *p,
 
 	if (n <= 0)
 		return false;
-	len = snprintf(key, size,
-		       "%s %s %s %s\n%s\n%s\n%lld %lld %lld %.6g %lld %lld %lld\n%s\n%s\n%s\n%s",
-		       text_or(batch_job_system(j), "-"), j->id, j->node,
-		       j->scheduler ? "" : text_or(j->launch_id, ""), pids, p->absolute,
-		       (long long)o->interval_ns, (long long)o->sync_ns,
-		       (long long)o->watch_hang_ns, p->max_overhead, (long long)o->pss,
-		       (long long)o->births, (long long)o->perf_scope, text_or(o->perf, ""),
-		       text_or(o->events, ""), text_or(o->perf_cpu, ""),
-		       text_or(o->openmetrics, ""));
+	len = snprintf(
+		key, size,
+		"%s %s %s %s\n%s\n%s\n%lld %lld %lld %.6g %lld %lld %lld\n%s\n%s\n%s\n%s\n%s",
+		text_or(batch_job_system(j), "-"), j->id, j->node,
+		j->scheduler ? "" : text_or(j->launch_id, ""), pids, p->absolute,
+		(long long)o->interval_ns, (long long)o->sync_ns, (long long)o->watch_hang_ns,
+		p->max_overhead, (long long)o->pss, (long long)o->births, (long long)o->perf_scope,
+		text_or(o->perf, ""), text_or(o->events, ""), text_or(o->perf_cpu, ""),
+		text_or(o->openmetrics, ""), text_or(getenv(SITESECRETS_VARIABLE), ""));
 	return len > 0 && (size_t)len < size;
 }
 

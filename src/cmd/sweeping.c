@@ -7,6 +7,7 @@
 #include "cmd/benchmodels.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
+#include "cmd/sitesecrets.h"
 #include "cmd/sweepfiles.h"
 #include "cmd/sweephost.h"
 #include "job/words.h"
@@ -141,6 +142,7 @@ void sweeping_end(struct sweeping *x)
 	sweepspace_free(&x->space);
 	bytes_free(&x->text);
 	bytes_free(&x->kept);
+	sitesecrets_free(x->secrets);
 	pool_free(&x->pool);
 	if (x->lock >= 0)
 		close(x->lock);
@@ -278,7 +280,7 @@ static const char *command_text(struct sweeping *x, const struct swept *p)
 	const char *text = NULL;
 
 	if (add_arguments(x, p, argv, 1))
-		words_join(&b, argv);
+		words_join(x->secrets, &b, argv);
 	if (b.len && !b.failed)
 		text = pool_text(&x->pool, (const char *)b.data, b.len);
 	bytes_free(&b);

@@ -7,6 +7,7 @@
 #define SONDE_CMD_SWEEPING_H
 
 #include "bench/sweep.h"
+#include "cmd/sitesecrets.h"
 #include "cmd/sweepstack.h"
 #include "cmd/trialrun.h"
 
@@ -31,6 +32,7 @@ struct sweeping {
 	struct sweep sweep;
 	struct bytes text; /* the specification, with what it names, as JSON */
 	struct bytes kept; /* the same without secrets, for the store */
+	const struct secret_list *secrets;
 	char uid[SWEEP_UID], sha256[SHA256_HEX], host[256];
 	char script[PATH_MAX]; /* what is executed; its digest is sha256 */
 	bool builtin; /* it is the helper, whose first word is the specification's script */

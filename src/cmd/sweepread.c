@@ -3,6 +3,7 @@
 #include "base/textfile.h"
 #include "base/yamltree.h"
 #include "cmd/builtin.h"
+#include "cmd/sitesecrets.h"
 #include "cmd/sweepexpand.h"
 #include "job/secret.h"
 
@@ -201,7 +202,7 @@ static int name_it(struct sweeping *x, struct jsontree *document, struct err *e)
 
 /* ---- what the store keeps of it ---- */
 
-static int mask(struct pool *pool, struct jsontree *v, bool secret)
+static int mask(const struct secret_list *l, struct pool *pool, struct jsontree *v, bool secret)
 {
 	struct bytes b = { 0 };
 
@@ -210,30 +211,31 @@ static int mask(struct pool *pool, struct jsontree *v, bool secret)
 	if (secret)
 		bytes_puts(&b, SECRET_MASK);
 	else
-		secret_text(&b, v->text);
+		secret_text(l, &b, v->text);
 	v->text = b.failed ? NULL : pool_text(pool, b.len ? (const char *)b.data : "", b.len);
 	bytes_free(&b);
 	return v->text ? 0 : -ENOMEM;
 }
 
 /* As a list of name and value, or an object. */
-static int mask_variables(struct pool *pool, struct jsontree *v)
+static int mask_variables(const struct secret_list *l, struct pool *pool, struct jsontree *v)
 {
-	int rc = mask(pool, v, false);
+	int rc = mask(l, pool, v, false);
 
 	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
 		struct jsontree *value = (struct jsontree *)jsontree_find(i, "value");
 		const char *name = value ? jsontree_text(i, "name") : i->key;
 
-		rc = mask(pool, value ? value : i, name && secret_variable(name, strlen(name)));
+		rc = mask(l, pool, value ? value : i,
+			  name && secret_variable(l, name, strlen(name)));
 	}
 	return rc;
 }
 
 /* As recordings have it. Parameters stay: they are what is compared. */
-static int mask_all(struct pool *pool, struct jsontree *v)
+static int mask_all(const struct secret_list *l, struct pool *pool, struct jsontree *v)
 {
-	int rc = mask(pool, v, false);
+	int rc = mask(l, pool, v, false);
 	bool is_next = false; /* the word behind --token is one */
 
 	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
@@ -241,13 +243,13 @@ static int mask_all(struct pool *pool, struct jsontree *v)
 		const char *word = !*key && i->type == JSONDOC_STRING ? i->text : "";
 		bool is_secret = is_next && *word && *word != '-';
 
-		is_next = *word == '-' && !strchr(word, '=') && secret_flag(word, strlen(word));
+		is_next = *word == '-' && !strchr(word, '=') && secret_flag(l, word, strlen(word));
 		if (is_secret)
-			rc = mask(pool, i, true);
+			rc = mask(l, pool, i, true);
 		else if (!strcmp(key, "environment"))
-			rc = mask_variables(pool, i);
+			rc = mask_variables(l, pool, i);
 		else if (strcmp(key, "parameters") != 0)
-			rc = mask_all(pool, i);
+			rc = mask_all(l, pool, i);
 	}
 	return rc;
 }
@@ -259,7 +261,8 @@ static int keep_it(struct sweeping *x, struct err *e)
 
 	if (!copy)
 		return -EBADMSG;
-	if (mask_all(&x->pool, copy))
+	x->secrets = sitesecrets_read();
+	if (mask_all(x->secrets, &x->pool, copy))
 		return -ENOMEM;
 	jsontree_write(&j, copy);
 	bytes_u8(&x->kept, '\n');

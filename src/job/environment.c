@@ -17,13 +17,14 @@ static bool is_left_out(const char *name)
 }
 
 /* value is a bytes to use again. */
-static void make_value(struct bytes *value, const char *variable, size_t name_len)
+static void make_value(const struct secret_list *l, struct bytes *value, const char *variable,
+		       size_t name_len)
 {
 	bytes_reset(value);
-	if (secret_variable(variable, name_len))
+	if (secret_variable(l, variable, name_len))
 		bytes_puts(value, SECRET_MASK);
 	else
-		secret_text(value, variable + name_len + 1);
+		secret_text(l, value, variable + name_len + 1);
 	if (value->len > ENVIRONMENT_VALUE) {
 		value->len = ENVIRONMENT_VALUE;
 		bytes_puts(value, "...");
@@ -31,7 +32,7 @@ static void make_value(struct bytes *value, const char *variable, size_t name_le
 	bytes_u8(value, '\0');
 }
 
-void environment_say(struct sample *s, char *const *environment)
+void environment_say(struct sample *s, const struct secret_list *l, char *const *environment)
 {
 	static const char prefix[] = "job.environment.";
 	enum { NAME_MAX_BYTES = 200 };
@@ -48,7 +49,7 @@ void environment_say(struct sample *s, char *const *environment)
 		fits = n && n <= NAME_MAX_BYTES && (*environment)[n] == '=' &&
 		       said < ENVIRONMENT_VARIABLES;
 		if (fits)
-			make_value(&value, *environment, n);
+			make_value(l, &value, *environment, n);
 		if (!fits || value.failed || used + n + value.len > ENVIRONMENT_BYTES) {
 			left_out++;
 			continue;

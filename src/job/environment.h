@@ -10,9 +10,10 @@
 #define SONDE_JOB_ENVIRONMENT_H
 
 #include "core/sample.h"
+#include "job/secret_list.h"
 
 enum { ENVIRONMENT_VARIABLES = 512, ENVIRONMENT_VALUE = 1024, ENVIRONMENT_BYTES = 32 * 1024 };
 
-void environment_say(struct sample *s, char *const *environment);
+void environment_say(struct sample *s, const struct secret_list *l, char *const *environment);
 
 #endif

@@ -9,13 +9,14 @@
 
 enum { NODES_BYTES = 16 * 1024 };
 
-static void say_text(struct sample *s, const char *key, const char *text)
+static void say_text(const struct secret_list *l, struct sample *s, const char *key,
+		     const char *text)
 {
 	struct bytes masked = { 0 };
 
 	if (!text || !key)
 		return;
-	secret_text(&masked, text);
+	secret_text(l && l->all ? NULL : l, &masked, text); /* a job keeps its number */
 	bytes_u8(&masked, '\0');
 	if (!masked.failed)
 		sample_meta_text(s, key, (const char *)masked.data);
@@ -34,21 +35,21 @@ static void say_nodes(const struct hostlist *nodes, struct sample *s)
 	bytes_free(&list);
 }
 
-void batch_job_say(const struct batch_job *j, struct sample *s)
+void batch_job_say(const struct batch_job *j, const struct secret_list *l, struct sample *s)
 {
-	say_text(s, "job.id", j->id[0] ? j->id : NULL);
-	say_text(s, "job.scheduler", batch_job_system(j));
-	say_text(s, "job.launcher", j->launcher);
-	say_text(s, "job.part", batch_part_name(j->part));
+	say_text(l, s, "job.id", j->id[0] ? j->id : NULL);
+	say_text(l, s, "job.scheduler", batch_job_system(j));
+	say_text(l, s, "job.launcher", j->launcher);
+	say_text(l, s, "job.part", batch_part_name(j->part));
 	for (enum batch_text t = 0; t < BATCH_TEXTS; t++)
-		say_text(s, batch_text_key(t), j->text[t]);
+		say_text(l, s, batch_text_key(t), j->text[t]);
 	for (enum batch_number n = 0; n < BATCH_NUMBERS; n++)
 		if (batch_number_key(n) && j->number[n] >= 0)
 			sample_meta_int(s, batch_number_key(n), j->number[n]);
 	say_nodes(&j->nodes, s);
 	if (j->scheduler)
-		say_text(s, "job.node", j->node);
-	say_text(s, "job.unread", j->why.text[0] ? j->why.text : NULL);
+		say_text(l, s, "job.node", j->node);
+	say_text(l, s, "job.unread", j->why.text[0] ? j->why.text : NULL);
 }
 
 /* Appends to a sentence of size bytes; returns its length. */

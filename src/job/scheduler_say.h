@@ -7,8 +7,9 @@
 
 #include "core/sample.h"
 #include "job/scheduler.h"
+#include "job/secret_list.h"
 
-void batch_job_say(const struct batch_job *j, struct sample *s);
+void batch_job_say(const struct batch_job *j, const struct secret_list *l, struct sample *s);
 /* "job 4, step batch, node n1 (1 of 3)"; "no batch job: ..." outside of one. */
 void batch_job_sentence(const struct batch_job *j, char *out, size_t size);
 

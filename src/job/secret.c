@@ -6,31 +6,20 @@
 #include <string.h>
 #include <strings.h>
 
-enum kind {
-	KIND_NAME,
-	KIND_WORD,
-	KIND_MAYBE,
-	KIND_VARIABLE,
-	KIND_BEGINNING,
-	KIND_ENDING,
-	KIND_WHOLE,
-	KIND_HARMLESS
-};
-
 /* One inclusion for each table: rows of the other tables are nothing then. */
 #define ROW(kind, text) { kind, text, sizeof(text) - 1 },
-#define NAME(text)      ROW(KIND_NAME, text)
-#define WORD(text)      ROW(KIND_WORD, text)
-#define MAYBE(text)     ROW(KIND_MAYBE, text)
-#define VARIABLE(text)  ROW(KIND_VARIABLE, text)
-#define BEGINNING(text) ROW(KIND_BEGINNING, text)
-#define ENDING(text)    ROW(KIND_ENDING, text)
-#define WHOLE(text)     ROW(KIND_WHOLE, text)
-#define HARMLESS(text)  ROW(KIND_HARMLESS, text)
+#define NAME(text)      ROW(SECRET_NAME, text)
+#define WORD(text)      ROW(SECRET_WORD, text)
+#define MAYBE(text)     ROW(SECRET_MAYBE, text)
+#define VARIABLE(text)  ROW(SECRET_VARIABLE, text)
+#define BEGINNING(text) ROW(SECRET_BEGINNING, text)
+#define ENDING(text)    ROW(SECRET_ENDING, text)
+#define WHOLE(text)     ROW(SECRET_WHOLE, text)
+#define HARMLESS(text)  ROW(SECRET_HARMLESS, text)
 #define TOKEN(text, least)
 #define PROGRAM(name, option, after, where)
 static const struct {
-	enum kind kind;
+	enum secret_kind kind;
 	const char *text;
 	size_t n;
 } names[] = {
@@ -70,63 +59,95 @@ static bool is_boundary(const char *name, size_t n, size_t at)
 	return islower((unsigned char)name[at - 1]) && isupper((unsigned char)name[at]);
 }
 
-/* Is what lies at `at` in the name a part of a harmless word? */
-static bool is_harmless(const char *name, size_t n, size_t at, size_t len)
-{
-	for (size_t i = 0; i < COUNT(names); i++) {
-		size_t m = names[i].n, from = at + len > m ? at + len - m : 0;
+/* A row of either list. */
+struct row {
+	enum secret_kind kind;
+	const char *text;
+	size_t n;
+};
 
-		if (names[i].kind != KIND_HARMLESS || m < len)
+/* The rows of both lists, one after the other. False: there are no more. */
+static bool next_row(const struct secret_list *l, size_t *i, struct row *out)
+{
+	size_t own = *i - COUNT(names);
+
+	if (*i < COUNT(names))
+		*out = (struct row){ names[*i].kind, names[*i].text, names[*i].n };
+	else if (l && own < l->n)
+		*out = (struct row){ l->row[own].kind, l->row[own].text, l->row[own].n };
+	else
+		return false;
+	++*i;
+	return true;
+}
+
+/* Is what lies at `at` in the name a part of a harmless word? */
+static bool is_harmless(const struct secret_list *l, const char *name, size_t n, size_t at,
+			size_t len)
+{
+	struct row r;
+
+	for (size_t i = 0; next_row(l, &i, &r);) {
+		size_t from = at + len > r.n ? at + len - r.n : 0;
+
+		if (r.kind != SECRET_HARMLESS || r.n < len)
 			continue;
-		for (; from <= at && from + m <= n; from++)
-			if (!strncasecmp(name + from, names[i].text, m) &&
-			    is_boundary(name, n, from + m))
+		for (; from <= at && from + r.n <= n; from++)
+			if (!strncasecmp(name + from, r.text, r.n) &&
+			    is_boundary(name, n, from + r.n))
 				return true;
+	}
+	return false;
+}
+
+/* Is the row anywhere in the name where its kind may be? */
+static bool is_held(const struct secret_list *l, const char *name, size_t n, const struct row *r)
+{
+	bool ends = r->kind == SECRET_ENDING || r->kind == SECRET_MAYBE;
+	size_t to = r->kind == SECRET_BEGINNING ? 0 : n - r->n;
+
+	for (size_t at = ends ? n - r->n : 0; at <= to; at++) {
+		if (strncasecmp(name + at, r->text, r->n) != 0)
+			continue;
+		if ((r->kind == SECRET_WORD || r->kind == SECRET_MAYBE) &&
+		    !(is_boundary(name, n, at) && is_boundary(name, n, at + r->n)))
+			continue;
+		if (!is_harmless(l, name, n, at, r->n))
+			return true;
 	}
 	return false;
 }
 
 /* Does the name hold a row of this kind? */
-static bool holds(const char *name, size_t n, enum kind kind)
+static bool holds(const struct secret_list *l, const char *name, size_t n, enum secret_kind kind)
 {
-	for (size_t i = 0; i < COUNT(names); i++) {
-		size_t m = names[i].n;
-		size_t from = kind == KIND_ENDING || kind == KIND_MAYBE ? n - m : 0;
-		size_t to = kind == KIND_BEGINNING ? 0 : n - m;
+	struct row r;
 
-		if (names[i].kind != kind || m > n || (kind == KIND_WHOLE && m != n))
-			continue;
-		for (size_t at = from; at <= to; at++) {
-			if (strncasecmp(name + at, names[i].text, m) != 0)
-				continue;
-			if ((kind == KIND_WORD || kind == KIND_MAYBE) &&
-			    !(is_boundary(name, n, at) && is_boundary(name, n, at + m)))
-				continue;
-			if (!is_harmless(name, n, at, m))
-				return true;
-		}
-	}
-	return false;
+	for (size_t i = 0; next_row(l, &i, &r);)
+		if (r.kind == kind && r.n <= n && !(kind == SECRET_WHOLE && r.n != n) &&
+		    is_held(l, name, n, &r))
+			return true;
+	return l && l->all;
 }
 
-bool secret_flag(const char *name, size_t n)
+bool secret_flag(const struct secret_list *l, const char *name, size_t n)
 {
-	return holds(name, n, KIND_NAME) || (*name == '-' && holds(name, n, KIND_WORD));
+	return holds(l, name, n, SECRET_NAME) || (*name == '-' && holds(l, name, n, SECRET_WORD));
 }
 
-bool secret_variable(const char *name, size_t n)
+bool secret_variable(const struct secret_list *l, const char *name, size_t n)
 {
-	return holds(name, n, KIND_BEGINNING) || holds(name, n, KIND_ENDING) ||
-	       holds(name, n, KIND_WHOLE) || holds(name, n, KIND_NAME) ||
-	       holds(name, n, KIND_VARIABLE);
+	return holds(l, name, n, SECRET_BEGINNING) || holds(l, name, n, SECRET_ENDING) ||
+	       holds(l, name, n, SECRET_WHOLE) || holds(l, name, n, SECRET_NAME) ||
+	       holds(l, name, n, SECRET_VARIABLE);
 }
 
-bool secret_assigned(const char *name, size_t n)
+bool secret_assigned(const struct secret_list *l, const char *name, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (islower((unsigned char)name[i]))
-			return secret_flag(name, n);
-	return secret_variable(name, n);
+			return secret_flag(l, name, n);
+	return secret_variable(l, name, n);
 }
 
 /* Long, with letters and digits: nobody typed it. */
@@ -152,10 +173,11 @@ static bool may_be_password(const char *value)
 }
 
 /* With the value known, names that are less certain are told, too. */
-static bool is_secret(const char *name, size_t n, const char *value)
+static bool is_secret(const struct secret_list *l, const char *name, size_t n, const char *value)
 {
-	return secret_assigned(name, n) || (holds(name, n, KIND_WORD) && may_be_password(value)) ||
-	       (holds(name, n, KIND_MAYBE) && is_drawn(value));
+	return secret_assigned(l, name, n) ||
+	       (holds(l, name, n, SECRET_WORD) && may_be_password(value)) ||
+	       (holds(l, name, n, SECRET_MAYBE) && is_drawn(value));
 }
 
 /* ---- words of a command ---- */
@@ -216,7 +238,7 @@ bool secret_word(struct secret_command *c, const char *word, size_t n, size_t *k
 
 /* Bytes up to the value in NAME=value, NAME: value, --NAME value and Bearer value, when that is a
  * secret; 0: it is none. A value is a quoted text, the rest of a header's line or a word. */
-static size_t assignment(const char *text, size_t *value)
+static size_t assignment(const struct secret_list *l, const char *text, size_t *value)
 {
 	static const char quotes[] = "\"'", word_ends[] = " \t\n\"'&|;<>)";
 	enum { NAME_MOST = 128 };
@@ -233,14 +255,14 @@ static size_t assignment(const char *text, size_t *value)
 	begin = *at ? at + 1 + strspn(at + 1, *at == '=' ? "" : " \t") : at;
 	begin += *begin && strchr(quotes, *begin);
 	if (*at == '=') {
-		secret = is_secret(name, len, begin);
+		secret = is_secret(l, name, len, begin);
 	} else if (*at == ':' && at[1] != '/') {
 		bool weak = quoted || at[1] == ' ' || is(text, n, "pass");
 
-		secret = secret_flag(name, len) || (weak && is_secret(name, len, begin));
+		secret = secret_flag(l, name, len) || (weak && is_secret(l, name, len, begin));
 		ends = "\n\"'";
 	} else if (*at == ' ' && at[1] != '-') {
-		secret = *text == '-' ? is_secret(name, len, begin)
+		secret = *text == '-' ? is_secret(l, name, len, begin)
 				      : n == strlen("bearer") && !strncasecmp(text, "bearer", n);
 	}
 	if (!n || !secret)
@@ -275,13 +297,13 @@ static size_t user_info(const char *text)
 
 /* Bytes of a parameter's name and '=' behind '?' or '&' when its value is a secret; 0: it is none.
  */
-static size_t parameter(const char *text)
+static size_t parameter(const struct secret_list *l, const char *text)
 {
 	size_t n = strcspn(text, "=&# \t\n\"'");
 
 	if (text[n] != '=' || !n)
 		return 0;
-	return secret_variable(text, n) || is(text, n, "sig") ? n + 1 : 0;
+	return secret_variable(l, text, n) || is(text, n, "sig") ? n + 1 : 0;
 }
 
 /* 1234567890:AA...: of a bot. */
@@ -297,34 +319,54 @@ static size_t bot_token(const char *text)
 	return n - digits > REST_LEAST ? n : 0;
 }
 
-/* Bytes of a token; 0: this is none. inner: behind a '_', where only what is long enough to be sure
- * begins one. */
-static size_t token(const char *text, bool inner)
+/* Which one begins here, and how long it is at least; 0: none does. */
+static size_t token_begins(const struct secret_list *l, const char *text, bool inner,
+			   struct row *out)
 {
 	enum { SURE = 4 };
-	size_t i = 0, n = 0;
+	size_t least = inner ? SURE : 0;
+
+	for (size_t i = 0; i < COUNT(tokens); i++) {
+		*out = (struct row){ SECRET_TOKEN, tokens[i].beginning, tokens[i].n };
+		if (out->n >= least && !strncmp(text, out->text, out->n))
+			return tokens[i].least;
+	}
+	for (uint32_t i = 0; l && i < l->n; i++) {
+		*out = (struct row){ l->row[i].kind, l->row[i].text, l->row[i].n };
+		if (out->kind == SECRET_TOKEN && out->n >= least &&
+		    !strncmp(text, out->text, out->n))
+			return l->row[i].least;
+	}
+	return 0;
+}
+
+/* Bytes of a token; 0: this is none. inner: behind a '_', where only what is long enough to be sure
+ * begins one. */
+static size_t token(const struct secret_list *l, const char *text, bool inner)
+{
+	struct row r = { 0 };
+	size_t n = 0, least;
 	bool is_path;
 
-	while (i < COUNT(tokens) && (strncmp(text, tokens[i].beginning, tokens[i].n) != 0 ||
-				     (inner && tokens[i].n < SURE)))
-		i++;
-	if (i == COUNT(tokens))
+	least = token_begins(l, text, inner, &r);
+	if (!least)
 		return inner ? 0 : bot_token(text);
-	is_path = strchr(tokens[i].beginning, '/');
+	is_path = memchr(r.text, '/', r.n);
 	while (isalnum((unsigned char)text[n]) ||
 	       (text[n] && strchr(is_path ? "_-./" : "_-.", text[n])))
 		n++;
-	return n >= tokens[i].least ? n : 0;
+	return n >= least ? n : 0;
 }
 
 /* What of the text is masked: *keep bytes stay, the n behind them go; 0 and 0: nothing here. */
-static size_t secret_at(const char *text, bool word_begins, bool inner, size_t *keep)
+static size_t secret_at(const struct secret_list *l, const char *text, bool word_begins, bool inner,
+			size_t *keep)
 {
-	size_t n = word_begins || inner ? token(text, !word_begins) : 0;
+	size_t n = word_begins || inner ? token(l, text, !word_begins) : 0;
 
 	*keep = 0;
 	if (!n && word_begins)
-		*keep = assignment(text, &n);
+		*keep = assignment(l, text, &n);
 	if (*keep || n)
 		return n;
 	if (!strncmp(text, "://", 3)) {
@@ -332,7 +374,7 @@ static size_t secret_at(const char *text, bool word_begins, bool inner, size_t *
 		return user_info(text + 3);
 	}
 	if (*text == '?' || *text == '&') {
-		*keep = parameter(text + 1);
+		*keep = parameter(l, text + 1);
 		*keep += *keep > 0;
 		return *keep ? strcspn(text + *keep, "&# \t\n\"'") : 0;
 	}
@@ -346,12 +388,13 @@ static bool command_word(struct secret_command *c, const char *text, size_t *kee
 	return *n && secret_word(c, text, *n, keep) && *n > *keep;
 }
 
-void secret_text(struct bytes *out, const char *text)
+void secret_text(const struct secret_list *l, struct bytes *out, const char *text)
 {
 	struct secret_command command = { "", false, false };
 	bool begins = true, inner = false, blank = true;
 
-	if (strstr(text, "-----BEGIN ")) { /* a key or a certificate in full */
+	if ((l && l->all && *text) ||
+	    strstr(text, "-----BEGIN ")) { /* a key or a certificate in full */
 		bytes_puts(out, SECRET_MASK);
 		return;
 	}
@@ -361,7 +404,7 @@ void secret_text(struct bytes *out, const char *text)
 		if (blank && command_word(&command, text, &keep, &word))
 			n = word - keep;
 		else
-			n = secret_at(text, begins, inner, &keep);
+			n = secret_at(l, text, begins, inner, &keep);
 		if (!keep && !n)
 			keep = 1;
 		bytes_put(out, text, keep);

@@ -5,23 +5,24 @@
  *
  * A guess, made to hide too much rather than too little; docs/metadata.md lists what it goes by. It
  * cannot know a secret that has neither name nor shape. Names and shapes are data:
- * job/secrets.def.
+ * job/secrets.def, and a site's own list (job/secret_list.h), which is NULL where there is none.
  */
 #ifndef SONDE_JOB_SECRET_H
 #define SONDE_JOB_SECRET_H
 
 #include "base/bytes.h"
+#include "job/secret_list.h"
 
 /* What stands for a secret. */
 #define SECRET_MASK "***"
 
 /* Is a flag or an assignment on a command line (n bytes, without the value) named like a secret? */
-bool secret_flag(const char *name, size_t n);
+bool secret_flag(const struct secret_list *l, const char *name, size_t n);
 /* The same of a variable of the environment, where more names are secrets. */
-bool secret_variable(const char *name, size_t n);
+bool secret_variable(const struct secret_list *l, const char *name, size_t n);
 /* The same of what is given a value by '=': a variable where the name has no small letters, else a
  * flag. */
-bool secret_assigned(const char *name, size_t n);
+bool secret_assigned(const struct secret_list *l, const char *name, size_t n);
 /* The words of a command, one after the other; {0} at its begin. */
 struct secret_command {
 	char program[24];
@@ -32,6 +33,6 @@ struct secret_command {
 bool secret_word(struct secret_command *c, const char *word, size_t n, size_t *keep);
 /* The text with what looks like a secret masked: user and password before a host in a URL, query
  * parameters, assignments, flags and headers named like secrets, tokens of well-known forms. */
-void secret_text(struct bytes *out, const char *text);
+void secret_text(const struct secret_list *l, struct bytes *out, const char *text);
 
 #endif

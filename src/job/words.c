@@ -7,17 +7,18 @@
 #include <string.h>
 
 /* Bytes of a "name=" that is named like a secret; 0 when it is not one. */
-static size_t secret_prefix(const char *word)
+static size_t secret_prefix(const struct secret_list *l, const char *word)
 {
 	size_t n = strcspn(word, "= \t\n");
 
-	return word[n] == '=' && secret_assigned(word, n) ? n + 1 : 0;
+	return word[n] == '=' && secret_assigned(l, word, n) ? n + 1 : 0;
 }
 
-static void quoted(struct bytes *out, struct bytes *masked, const char *word)
+static void quoted(const struct secret_list *l, struct bytes *out, struct bytes *masked,
+		   const char *word)
 {
 	bytes_reset(masked);
-	secret_text(masked, word);
+	secret_text(l, masked, word);
 	bytes_u8(masked, '\0');
 	if (masked->failed)
 		out->failed = true;
@@ -25,14 +26,15 @@ static void quoted(struct bytes *out, struct bytes *masked, const char *word)
 		escape_shell(out, (const char *)masked->data);
 }
 
-void words_join_with(struct bytes *out, struct bytes *scratch, char *const *argv)
+void words_join_with(const struct secret_list *l, struct bytes *out, struct bytes *scratch,
+		     char *const *argv)
 {
 	struct secret_command command = { 0 };
 	bool mask_next = false;
 
 	for (size_t i = 0; argv[i]; i++) {
 		const char *word = argv[i];
-		size_t prefix = secret_prefix(word), keep;
+		size_t prefix = secret_prefix(l, word), keep;
 		bool taken = secret_word(&command, word, strlen(word), &keep);
 
 		if (i)
@@ -46,16 +48,16 @@ void words_join_with(struct bytes *out, struct bytes *scratch, char *const *argv
 			bytes_put(out, word, prefix);
 			bytes_puts(out, SECRET_MASK);
 		} else {
-			quoted(out, scratch, word);
+			quoted(l, out, scratch, word);
 		}
-		mask_next = word[0] == '-' && !prefix && secret_flag(word, strlen(word));
+		mask_next = word[0] == '-' && !prefix && secret_flag(l, word, strlen(word));
 	}
 }
 
-void words_join(struct bytes *out, char *const *argv)
+void words_join(const struct secret_list *l, struct bytes *out, char *const *argv)
 {
 	struct bytes scratch = { 0 };
 
-	words_join_with(out, &scratch, argv);
+	words_join_with(l, out, &scratch, argv);
 	bytes_free(&scratch);
 }

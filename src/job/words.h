@@ -9,9 +9,11 @@
 #define SONDE_JOB_WORDS_H
 
 #include "base/bytes.h"
+#include "job/secret_list.h"
 
-void words_join(struct bytes *out, char *const *argv);
+void words_join(const struct secret_list *l, struct bytes *out, char *const *argv);
 /* The same, which allocates nothing where both are fixed; scratch is for one word. */
-void words_join_with(struct bytes *out, struct bytes *scratch, char *const *argv);
+void words_join_with(const struct secret_list *l, struct bytes *out, struct bytes *scratch,
+		     char *const *argv);
 
 #endif

@@ -37,9 +37,10 @@ static const struct interpreter {
 	{ "java", " -cp -classpath --class-path -p --module-path --add-modules ", "", " -jar -m " },
 };
 
-int arguments_open(struct arguments *a)
+int arguments_open(struct arguments *a, const struct secret_list *secrets)
 {
 	*a = (struct arguments){
+		.secrets = secrets,
 		.words = { .data = malloc(ROOM), .cap = ROOM, .fixed = true },
 		.scratch = { .data = malloc(ROOM), .cap = ROOM, .fixed = true },
 	};
@@ -127,7 +128,7 @@ static void find_script(struct arguments *a, char *const *argv, struct process *
 		return;
 	bytes_reset(&a->scratch);
 	bytes_printf(&a->scratch, "%s %s%s", base_name(argv[0]), option, *option ? " " : "");
-	secret_text(&a->scratch, program);
+	secret_text(a->secrets, &a->scratch, program);
 	if (a->scratch.failed)
 		return;
 	n = whole_characters((const char *)a->scratch.data, a->scratch.len, sizeof p->script - 1);
@@ -162,7 +163,7 @@ bool arguments_take(struct arguments *a, char *raw, size_t n, bool whole, struct
 	if (!argv[0])
 		return false;
 	bytes_reset(&a->words);
-	words_join_with(&a->words, &a->scratch, argv);
+	words_join_with(a->secrets, &a->words, &a->scratch, argv);
 	if (a->words.failed)
 		return false;
 	len = a->words.len;

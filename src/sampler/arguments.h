@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/root.h"
+#include "job/secret_list.h"
 #include "sampler/table.h"
 
 enum { ARGUMENTS_READ = 2048, ARGUMENTS_LINE = 256 };
@@ -18,10 +19,12 @@ enum { ARGUMENTS_READ = 2048, ARGUMENTS_LINE = 256 };
 struct arguments {
 	char line[ARGUMENTS_LINE + 4];
 	/* private */
+	const struct secret_list *secrets;
 	struct bytes words, scratch;
 };
 
-int arguments_open(struct arguments *a); /* 0 or -ENOMEM */
+/* 0 or -ENOMEM. secrets: the site's own, borrowed, or NULL. */
+int arguments_open(struct arguments *a, const struct secret_list *secrets);
 void arguments_close(struct arguments *a);
 
 /* Three system calls: a->line, and p->script. False when nothing can be read, as of a process that

@@ -43,6 +43,7 @@ struct track {
 };
 
 struct marks {
+	const struct secret_list *secrets;
 	int watch;    /* inotify; -1: none */
 	bool written; /* something may be there to be read */
 	uint32_t nfiles, nbegun, ntracks;
@@ -63,12 +64,14 @@ struct when {
 	int64_t next_ns;  /* what it says; INT64_MAX: there is none */
 };
 
-struct marks *marks_open(void)
+struct marks *marks_open(const struct secret_list *secrets)
 {
 	struct marks *m = calloc(1, sizeof *m);
 
-	if (m)
-		m->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (!m)
+		return NULL;
+	m->secrets = secrets;
+	m->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	return m;
 }
 
@@ -209,11 +212,12 @@ static int64_t time_of_bare(const struct file *f, const struct when *w)
 }
 
 /* What no longer fits with its secrets masked is masked whole. */
-static const char *without_secrets(const char *text, char *room, size_t size)
+static const char *without_secrets(const struct secret_list *l, const char *text, char *room,
+				   size_t size)
 {
 	struct bytes b = { .data = (uint8_t *)room, .cap = size, .fixed = true };
 
-	secret_text(&b, text);
+	secret_text(l, &b, text);
 	bytes_u8(&b, 0);
 	return b.failed ? SECRET_MASK : room;
 }
@@ -222,7 +226,7 @@ static void take_line(struct marks *m, struct sample *s, uint32_t file, const ch
 		      const struct when *w)
 {
 	struct mark_line l;
-	char text[MARK_LINE_MAX + 48], masked[MARK_LINE_MAX];
+	char text[MARK_LINE_MAX + 48], masked[MARK_LINE_MAX], name[MARK_NAME_MAX];
 	int64_t at_ns, within_ns;
 	uint32_t track;
 
@@ -240,7 +244,9 @@ static void take_line(struct marks *m, struct sample *s, uint32_t file, const ch
 	at_ns = l.timed ? time_of(&l, w) : time_of_bare(&m->file[file], w);
 	if (l.timed && l.mono_ns == at_ns && at_ns > m->file[file].told_ns)
 		m->file[file].told_ns = at_ns;
-	l.text = without_secrets(l.text, masked, sizeof masked);
+	snprintf(l.name, sizeof l.name, "%s",
+		 without_secrets(m->secrets, l.name, name, sizeof name));
+	l.text = without_secrets(m->secrets, l.text, masked, sizeof masked);
 	track = track_of(m, s, file, l.text, at_ns);
 	if (!l.timed) {
 		within_ns = at_ns - m->file[file].seen_ns;

@@ -12,13 +12,14 @@
 #define SONDE_SAMPLER_MARKS_H
 
 #include "core/sample.h"
+#include "job/secret_list.h"
 
 enum { MARK_FILES_MAX = 1024, MARKS_MAX = 100000, MARK_SPANS_MAX = 256, MARK_TRACKS_MAX = 64 };
 
 struct marks;
 
 /* NULL when out of memory: a recording without marks. */
-struct marks *marks_open(void);
+struct marks *marks_open(const struct secret_list *secrets);
 void marks_close(struct marks *m); /* NULL is fine */
 
 /* Readable when something was written; -1: it is not known, and looked for at each sample. */

@@ -3,6 +3,7 @@
  * cost. */
 #include "job/environment.h"
 #include "job/scheduler_say.h"
+#include "job/secret.h"
 #include "sampler/fixes.h"
 #include "sampler/left_out.h"
 #include "sampler/recorder_state.h"
@@ -39,7 +40,7 @@ void metas_begin(struct recorder *r)
 	say_process(s);
 	sample_meta_real(s, "monitor.max_overhead", r->o->sampler.max_overhead);
 	sample_meta_text(s, "job.command", r->o->command);
-	batch_job_say(&id->job, s);
+	batch_job_say(&id->job, r->o->sampler.tree.secrets, s);
 	if (id->launch[0])
 		sample_meta_text(s, "job.launch", id->launch);
 	if (r->o->members)
@@ -84,6 +85,17 @@ static void say_platform(struct recorder *r)
 	root_close(&files);
 }
 
+static void say_masked(struct recorder *r, const char *key, const char *text)
+{
+	struct bytes masked = { 0 };
+
+	secret_text(r->o->sampler.tree.secrets, &masked, text);
+	bytes_u8(&masked, '\0');
+	if (!masked.failed)
+		sample_meta_text(&r->sampler.sample, key, (const char *)masked.data);
+	bytes_free(&masked);
+}
+
 void metas_machine(struct recorder *r)
 {
 	char directory[PATH_MAX];
@@ -94,8 +106,8 @@ void metas_machine(struct recorder *r)
 		return;
 	say_limits(r);
 	if (getcwd(directory, sizeof directory))
-		sample_meta_text(&r->sampler.sample, "job.working_directory", directory);
-	environment_say(&r->sampler.sample, r->o->environment);
+		say_masked(r, "job.working_directory", directory);
+	environment_say(&r->sampler.sample, r->o->sampler.tree.secrets, r->o->environment);
 }
 
 void metas_mechanisms(struct recorder *r)

@@ -64,7 +64,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 
 	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
 	s->hang.patience_ns = o->watch_hang_ns;
-	s->marks = marks_open();
+	s->marks = marks_open(o->tree.secrets);
 	s->spans = span_files_open();
 	s->env.output_path = o->output;
 	s->env.interval_ns = o->interval_ns;

@@ -31,7 +31,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 
 	*out = NULL;
 	if (!t || table_init(&t->table) || looks_open(t) ||
-	    (!o->no_arguments && arguments_open(&t->arguments))) {
+	    (!o->no_arguments && arguments_open(&t->arguments, o->secrets))) {
 		tree_close(t);
 		return err_set(e, -ENOMEM, "out of memory");
 	}

@@ -14,6 +14,7 @@
 #include "base/root.h"
 #include "core/sample.h"
 #include "job/message.h"
+#include "job/secret_list.h"
 #include "sampler/budget.h"
 
 #include <sys/resource.h>
@@ -33,7 +34,8 @@ struct tree_options {
 	bool follow; /* attach: roots come and go, tree_adopt tells of more */
 	enum births births;
 	enum pss pss;
-	bool no_arguments; /* command lines are not read */
+	bool no_arguments;                 /* command lines are not read */
+	const struct secret_list *secrets; /* what is masked in them besides; or NULL */
 };
 
 struct tree;

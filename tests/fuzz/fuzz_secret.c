@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(text, data, size);
 	memcpy(text + size, with, sizeof with);
-	secret_text(&out, text);
+	secret_text(NULL, &out, text);
 	bytes_u8(&out, 0);
 	if (out.failed || strlen((const char *)out.data) != out.len - 1 ||
 	    out.len > 3 * (size + sizeof with) ||

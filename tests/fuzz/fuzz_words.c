@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	argv[n++] = flag;
 	argv[n++] = secret;
 	argv[n] = NULL;
-	words_join(&out, argv);
+	words_join(NULL, &out, argv);
 	bytes_u8(&out, 0);
 	if (!out.failed && strstr((const char *)out.data, "hunter2"))
 		abort();

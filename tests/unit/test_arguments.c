@@ -133,7 +133,7 @@ int main(void)
 	};
 	int failed;
 
-	if (arguments_open(&a))
+	if (arguments_open(&a, NULL))
 		return 1;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	arguments_close(&a);

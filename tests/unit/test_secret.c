@@ -2,6 +2,7 @@
 #include "job/environment.h"
 #include "job/secret.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static void masks_to(const char *text, const char *want)
 {
 	struct bytes b = { 0 };
 
-	secret_text(&b, text);
+	secret_text(NULL, &b, text);
 	bytes_u8(&b, 0);
 	assert_string_equal((const char *)b.data, want);
 	bytes_free(&b);
@@ -69,7 +70,7 @@ static void assignments_within_a_text(void **state)
 
 static bool is_secret(const char *name)
 {
-	return secret_variable(name, strlen(name));
+	return secret_variable(NULL, name, strlen(name));
 }
 
 static void names_of_secrets(void **state)
@@ -86,7 +87,7 @@ static void names_of_secrets(void **state)
 		assert_true(is_secret(secret[i]));
 	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
 		assert_false(is_secret(open[i]));
-	assert_true(secret_flag("--api-key", 9) && !secret_flag("--key", 5));
+	assert_true(secret_flag(NULL, "--api-key", 9) && !secret_flag(NULL, "--key", 5));
 }
 
 static const char *said(const struct sample *s, const char *key)
@@ -120,7 +121,7 @@ static void environment_without_secrets(void **state)
 
 	(void)state;
 	assert_int_equal(sample_init(&s, 64, 4096), 0);
-	environment_say(&s, env);
+	environment_say(&s, NULL, env);
 	assert_string_equal(said(&s, "job.environment.A"), "1");
 	assert_string_equal(said(&s, "job.environment.E"), "");
 	assert_string_equal(said(&s, "job.environment.API_TOKEN"), "***");
@@ -129,7 +130,7 @@ static void environment_without_secrets(void **state)
 	assert_int_equal(s.nevents, 5);
 	sample_free(&s);
 	assert_int_equal(sample_init(&s, 64, 4096), 0);
-	environment_say(&s, NULL);
+	environment_say(&s, NULL, NULL);
 	assert_int_equal(s.nevents, 0);
 	sample_free(&s);
 }
@@ -149,7 +150,7 @@ static void environment_is_bounded(void **state)
 		env[i][snprintf(env[i], LENGTH, "V%d=", i)] = 'v';
 	}
 	assert_int_equal(sample_init(&s, 64, 4096), 0);
-	environment_say(&s, env);
+	environment_say(&s, NULL, env);
 	for (uint32_t i = 0; i < s.nevents; i++)
 		bytes += strlen(s.event[i].text);
 	assert_in_range(bytes, ENVIRONMENT_BYTES / 2, ENVIRONMENT_BYTES);
@@ -161,6 +162,70 @@ static void environment_is_bounded(void **state)
 	sample_free(&s);
 }
 
+/* ---- a site's own list ---- */
+
+static const char *refused(const char *text)
+{
+	static struct secret_list l;
+	static struct err e;
+
+	memset(&l, 0, sizeof l);
+	assert_int_equal(secret_list_parse(&l, "list", text, strlen(text), &e), -EINVAL);
+	assert_true(l.all);
+	return e.text;
+}
+
+static void lists_that_are_none_are_refused(void **state)
+{
+	char many[SECRET_LIST_ROWS * 10 + 20] = "", long_text[100] = "name ";
+
+	(void)state;
+	assert_non_null(strstr(refused("# fine\nnam x"), "list: line 2: it begins with"));
+	assert_non_null(strstr(refused("name"), "2 to 63"));
+	assert_non_null(strstr(refused("name x"), "2 to 63"));
+	assert_non_null(strstr(refused("name a\001b"), "letters"));
+	assert_non_null(strstr(refused("token acme_"), "8 to 999"));
+	assert_non_null(strstr(refused("token acme_ 7"), "8 to 999"));
+	assert_non_null(strstr(refused("token acme_ 99999999999"), "8 to 999"));
+	assert_non_null(strstr(refused("name one two"), "more than a kind"));
+	memset(long_text + 5, 'a', 64);
+	assert_non_null(strstr(refused(long_text), "2 to 63"));
+	for (int i = 0; i <= SECRET_LIST_ROWS; i++)
+		snprintf(many + strlen(many), 11, "name v%03d\n", i);
+	assert_non_null(strstr(refused(many), "line 257: there are more than 256"));
+}
+
+static void list_masks_to(const struct secret_list *l, const char *text, const char *want)
+{
+	struct bytes b = { 0 };
+
+	secret_text(l, &b, text);
+	bytes_u8(&b, 0);
+	assert_string_equal((const char *)b.data, want);
+	bytes_free(&b);
+}
+
+static void a_list_adds_to_what_is_masked(void **state)
+{
+	static const char text[] = "# of this site\n\nname license_code \r\nword psk\n"
+				   "harmless token_ring\n\ttoken acme_ 12 # ours";
+	static struct secret_list l;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(secret_list_parse(&l, "list", text, sizeof text - 1, &e), 0);
+	assert_int_equal(l.n, 4);
+	list_masks_to(&l, "LICENSE_CODE=9 acme_1234567 b", "LICENSE_CODE=*** *** b");
+	list_masks_to(&l, "psk=hushhush acme_12", "psk=*** acme_12");
+	list_masks_to(&l, "token_ring=5 token=5", "token_ring=5 token=***");
+	list_masks_to(NULL, "LICENSE_CODE=9 token_ring=5", "LICENSE_CODE=9 token_ring=***");
+	assert_true(secret_variable(&l, "MY_LICENSE_CODE", 15));
+	assert_false(secret_variable(&l, "PATH", 4));
+	l.all = true;
+	list_masks_to(&l, "anything", "***");
+	assert_true(secret_variable(&l, "PATH", 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +235,8 @@ int main(void)
 		cmocka_unit_test(names_of_secrets),
 		cmocka_unit_test(environment_without_secrets),
 		cmocka_unit_test(environment_is_bounded),
+		cmocka_unit_test(lists_that_are_none_are_refused),
+		cmocka_unit_test(a_list_adds_to_what_is_masked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

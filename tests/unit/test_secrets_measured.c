@@ -151,7 +151,7 @@ static void join(struct bytes *out, char *line)
 		words[n++] = word;
 	}
 	words[n] = NULL;
-	words_join(out, words);
+	words_join(NULL, out, words);
 }
 
 static void mask(struct bytes *out, enum how how, const char *made)
@@ -163,10 +163,10 @@ static void mask(struct bytes *out, enum how how, const char *made)
 	snprintf(copy, sizeof copy, "%s", made);
 	if (how == argv)
 		join(out, copy);
-	else if (how == env && secret_variable(made, n))
+	else if (how == env && secret_variable(NULL, made, n))
 		bytes_puts(out, SECRET_MASK);
 	else
-		secret_text(out, how == env ? made + n + 1 : made);
+		secret_text(NULL, out, how == env ? made + n + 1 : made);
 	bytes_u8(out, 0);
 }
 

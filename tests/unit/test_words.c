@@ -12,7 +12,7 @@ static void joins_to(char *const *argv, const char *expected)
 {
 	struct bytes b = { 0 };
 
-	words_join(&b, argv);
+	words_join(NULL, &b, argv);
 	bytes_u8(&b, '\0');
 	assert_string_equal((const char *)b.data, expected);
 	bytes_free(&b);
