@@ -31,7 +31,7 @@ static const char services[] =
 struct push_options {
 	const char *to, *url, *state, *metrics, *labels;
 	int64_t patience_ns, artifacts, every_ns;
-	bool json;
+	bool with_environment, json;
 };
 
 /* Following costs at most a twentieth of the time, however long the recording gets. */
@@ -66,6 +66,11 @@ static const struct option rows[] = {
 	  .value = "NAME=VALUE,...",
 	  .help = "Remote write: labels of every series beside its node and device.",
 	  OPTION_OFFSET(struct push_options, labels) },
+	{ .name = "with-environment",
+	  .type = ARG_FLAG,
+	  .help = "Send the job's environment, too: MLflow and PostgreSQL get the recording without "
+		  "it.",
+	  OPTION_OFFSET(struct push_options, with_environment) },
 	{ .name = "follow",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
@@ -220,6 +225,7 @@ static int push(const struct push *service, const struct push_options *o, const 
 		.metrics = o->metrics,
 		.labels = o->labels,
 		.patience_ns = o->patience_ns,
+		.with_environment = o->with_environment,
 		.artifacts = (enum push_artifacts)o->artifacts,
 		.variable = variable,
 	};
@@ -318,7 +324,8 @@ const struct command command_push = {
 		"A push that failed or was killed goes on where it ended when the same command is "
 		"given again, and one of what has been pushed adds nothing: what has arrived is "
 		"noted in a file .push-* beside the recording (--state: elsewhere). A server that "
-		"does not answer is asked again, later and later (--patience).\n\n"
+		"does not answer is asked again, later and later (--patience). The job's environment "
+		"is sent when --with-environment asks for it.\n\n"
 		"mlflow: MLFLOW_TRACKING_URI names the server, MLFLOW_TRACKING_TOKEN, or _USERNAME "
 		"and _PASSWORD, who we are. MLFLOW_RUN_ID is the run that the job's values are "
 		"added to; without it a run is made, in the experiment of MLFLOW_EXPERIMENT_ID or "

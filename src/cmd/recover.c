@@ -17,7 +17,7 @@
 
 struct recover_options {
 	const char *output;
-	bool json;
+	bool without_environment, json;
 };
 
 static const struct option rows[] = {
@@ -28,6 +28,10 @@ static const struct option rows[] = {
 	  .help = "Directory to write to, created if missing; without it the recording's "
 		  "name with -recovered behind it.",
 	  OPTION_OFFSET(struct recover_options, output) },
+	{ .name = "without-environment",
+	  .type = ARG_FLAG,
+	  .help = "Leave the job's environment out, for a copy that is given to others.",
+	  OPTION_OFFSET(struct recover_options, without_environment) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Say which files were written, as JSON on standard output.",
@@ -41,6 +45,7 @@ static const struct example examples[] = {
 
 struct recovering {
 	struct run *run;
+	const char *without;
 	char to[PATH_MAX];
 	struct written written;
 };
@@ -87,7 +92,7 @@ static int write_all(struct recovering *x, struct err *e)
 	fd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
-	rc = recover(x->run, fd, written_in, &x->written, e);
+	rc = recover(x->run, fd, x->without, written_in, &x->written, e);
 	close(fd);
 	return rc;
 }
@@ -129,6 +134,7 @@ static int recover_exec(const void *options, int noperands, char **operands)
 	if (code)
 		return code;
 	x.run = c.run;
+	x.without = o->without_environment ? META_ENVIRONMENT : NULL;
 	choose_place(&x, c.path, o->output);
 	x.written = (struct written){
 		.verb = "recover", .recording = c.path, .to = x.to, .json = o->json

@@ -12,6 +12,9 @@
 #include "core/metric.h"
 #include "core/value.h"
 
+/* How the names begin of metadata that are the job's environment. */
+#define META_ENVIRONMENT "job.environment."
+
 /* The numbers are in the file format: append only. */
 enum event_kind {
 	EVENT_NONE = 0,

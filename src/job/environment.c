@@ -34,7 +34,7 @@ static void make_value(const struct secret_list *l, struct bytes *value, const c
 
 void environment_say(struct sample *s, const struct secret_list *l, char *const *environment)
 {
-	static const char prefix[] = "job.environment.";
+	static const char prefix[] = META_ENVIRONMENT;
 	enum { NAME_MAX_BYTES = 200 };
 	size_t said = 0, used = 0, left_out = 0;
 	struct bytes value = { 0 };

@@ -341,6 +341,13 @@ static int put_spans(struct job_rows *w, struct err *e)
 	return rc;
 }
 
+static bool is_put(const struct job_rows *w, const struct run_meta *m)
+{
+	static const char begin[] = META_ENVIRONMENT;
+
+	return m->key && (w->with_environment || strncmp(m->key, begin, sizeof begin - 1) != 0);
+}
+
 static int put_metadata(struct job_rows *w, struct err *e)
 {
 	const struct run *r = w->run;
@@ -349,7 +356,7 @@ static int put_metadata(struct job_rows *w, struct err *e)
 	for (uint32_t i = 1; i < r->nmetas && !rc; i++) {
 		const struct run_meta *m = &r->metas[i];
 
-		if (!m->key)
+		if (!is_put(w, m))
 			continue;
 		row(w);
 		put_id(w, m->node);

@@ -13,10 +13,11 @@
 struct job_rows {
 	struct run *run;
 	struct database *store;
-	int64_t id;        /* of the run in the store */
-	uint64_t samples;  /* put so far */
-	struct bytes text; /* rows on their way */
-	bool begun;        /* the last one has a cell */
+	int64_t id;            /* of the run in the store */
+	bool with_environment; /* of the job, of which else nothing is put */
+	uint64_t samples;      /* put so far */
+	struct bytes text;     /* rows on their way */
+	bool begun;            /* the last one has a cell */
 };
 
 /* Instead of what the store has of the run; within the caller's transaction. 0 or -errno. */

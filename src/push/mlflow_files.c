@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "push/mlflow_files.h"
 
+#include "recording/recover.h"
 #include "report/page.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define ARTIFACTS "mlflow-artifacts:/"
+#define RECORDING "recording/"
 
 /* What is made of the run when it is sent. */
 struct made {
@@ -61,6 +64,14 @@ static const char *path_of(const char *uri)
 	return path;
 }
 
+/* A recording that was sent without the environment is another one than with it. */
+static const char *noted_as(const struct mlflow *m, const char *name)
+{
+	return m->job->with_environment && !strncmp(name, RECORDING, sizeof RECORDING - 1)
+		       ? "file-with-environment"
+		       : "file";
+}
+
 static int put(struct mlflow *m, const char *name, const char *type, const struct http_body *body,
 	       struct err *e)
 {
@@ -84,7 +95,7 @@ static int put(struct mlflow *m, const char *name, const char *type, const struc
 	if (!rc && (a.status < 200 || a.status >= 300))
 		rc = err_set(e, -EPROTO, "%.200s does not take the file %.100s: status %u",
 			     m->server.shown, name, a.status);
-	return rc ? rc : journal_add(&m->journal, "file", name, e);
+	return rc ? rc : journal_add(&m->journal, noted_as(m, name), name, e);
 }
 
 static int send_made(struct mlflow *m, const struct made *what, const struct summary *s,
@@ -136,13 +147,18 @@ static bool file_of(const struct mlflow *m, uint32_t node, int which, char path[
 	snprintf(path, PATH_MAX, "%.*s%s", (int)(n - (sizeof sealed - 1)), file,
 		 which ? tail : sealed);
 	slash = strrchr(path, '/');
-	snprintf(name, 320, "recording/%.300s", slash ? slash + 1 : path);
+	snprintf(name, 320, RECORDING "%.300s", slash ? slash + 1 : path);
 	return true;
 }
 
 static bool takes_files(const struct mlflow *m)
 {
 	return !strncmp(m->artifacts, ARTIFACTS, sizeof ARTIFACTS - 1) && path_of(m->artifacts);
+}
+
+static bool is_sent(const struct mlflow *m, const char *name)
+{
+	return journal_has(&m->journal, noted_as(m, name), name);
 }
 
 bool mlflow_files_left(const struct mlflow *m)
@@ -155,21 +171,70 @@ bool mlflow_files_left(const struct mlflow *m)
 		if (!journal_has(&m->journal, "file", made[i].name))
 			return true;
 	for (uint32_t i = 1; m->job->artifacts == PUSH_ALL && i < m->job->run->nnodes; i++)
-		if (file_of(m, i, 0, path, name) && !journal_has(&m->journal, "file", name))
+		if (file_of(m, i, 0, path, name) && !is_sent(m, name))
 			return true;
 	return false;
 }
 
-static int send_recording(struct mlflow *m, struct err *e)
+/* copies: where the recording lies without its environment; NULL: it is sent as it is. */
+static int send_files(struct mlflow *m, const char *copies, struct err *e)
 {
 	char path[PATH_MAX], name[320];
 	int rc = 0;
 
 	for (uint32_t i = 1; i < m->job->run->nnodes; i++)
-		for (int which = 0; which < 2 && !rc; which++)
-			if (file_of(m, i, which, path, name) &&
-			    !journal_has(&m->journal, "file", name))
-				rc = send_file(m, path, name, e);
+		for (int which = 0; which < (copies ? 1 : 2) && !rc; which++) {
+			if (!file_of(m, i, which, path, name) || is_sent(m, name))
+				continue;
+			if (copies)
+				snprintf(path, sizeof path, "%.3000s/%s", copies,
+					 name + sizeof RECORDING - 1);
+			rc = send_file(m, path, name, e);
+		}
+	return rc;
+}
+
+static bool has_environment(const struct run *r)
+{
+	static const char begin[] = META_ENVIRONMENT;
+
+	for (uint32_t i = 1; i < r->nmetas; i++)
+		if (r->metas[i].key && !strncmp(r->metas[i].key, begin, sizeof begin - 1))
+			return true;
+	return false;
+}
+
+static void remove_copies(const struct mlflow *m, const char *copies, int fd)
+{
+	char path[PATH_MAX], name[320];
+
+	for (uint32_t i = 1; i < m->job->run->nnodes; i++)
+		if (file_of(m, i, 0, path, name))
+			unlinkat(fd, name + sizeof RECORDING - 1, 0);
+	rmdir(copies);
+}
+
+/* A copy without the environment lies beside the journal while it is sent. */
+static int send_recording(struct mlflow *m, struct err *e)
+{
+	char copies[PATH_MAX];
+	int fd, rc;
+
+	if (m->job->with_environment || !has_environment(m->job->run))
+		return send_files(m, NULL, e);
+	snprintf(copies, sizeof copies, "%.3000s/.push-recording-XXXXXX", m->job->state);
+	if (!mkdtemp(copies))
+		return err_set(e, -errno, "cannot make a directory in %.300s: %s", m->job->state,
+			       strerror(errno));
+	fd = open(copies, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	rc = fd < 0 ? err_set(e, -errno, "cannot open %.300s: %s", copies, strerror(errno))
+		    : recover(m->job->run, fd, META_ENVIRONMENT, NULL, NULL, e);
+	if (!rc)
+		rc = send_files(m, copies, e);
+	if (fd >= 0) {
+		remove_copies(m, copies, fd);
+		close(fd);
+	}
 	return rc;
 }
 

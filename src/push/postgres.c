@@ -25,7 +25,7 @@
 #define URL_VARIABLE "SONDE_POSTGRES_URL"
 
 /* What tells this recording from what it was or will be. */
-static void content_of(const struct run *r, char out[64])
+static void content_of(const struct run *r, bool with_environment, char out[64])
 {
 	uint64_t rows = 0;
 	uint32_t sum = 0;
@@ -38,8 +38,8 @@ static void content_of(const struct run *r, char out[64])
 		sum = crc32c(sum, what, sizeof what);
 		rows += n->rows;
 	}
-	snprintf(out, 64, "%" PRIu64 "-%u-%u-%u-%08" PRIx32, rows, r->nnodes, r->nmetas,
-		 r->ndamages, sum);
+	snprintf(out, 64, "%" PRIu64 "-%u-%u-%u-%08" PRIx32 "%s", rows, r->nnodes, r->nmetas,
+		 r->ndamages, sum, with_environment ? "-environment" : "");
 }
 
 /* 1 when the store has this very content. */
@@ -74,7 +74,7 @@ static int put_run(struct job_rows *w, const struct history *past, struct err *e
 	char content[64];
 	int rc = history_put(w->store, past, 0, &w->id, e);
 
-	content_of(w->run, content);
+	content_of(w->run, w->with_environment, content);
 	if (!rc)
 		rc = is_there(w, content, e);
 	if (!rc)
@@ -85,7 +85,7 @@ static int put_run(struct job_rows *w, const struct history *past, struct err *e
 static int attempt(const struct push_job *j, const char *where, const struct history *past,
 		   struct push_result *r, struct err *e)
 {
-	struct job_rows w = { .run = j->run };
+	struct job_rows w = { .run = j->run, .with_environment = j->with_environment };
 	int rc = database_open(&w.store, where, e);
 
 	if (!rc)

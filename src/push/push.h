@@ -21,6 +21,7 @@ struct push_job {
 	const char *metrics; /* globs; NULL: all */
 	const char *labels;  /* NAME=VALUE,...; NULL: none */
 	int64_t patience_ns;
+	bool with_environment;
 	enum push_artifacts artifacts;
 	const char *(*variable)(const char *name); /* the environment; NULL: not set, or empty */
 };

@@ -64,12 +64,21 @@ static int head_take(struct reading *g, const struct block *b)
 	return g->v->head(g->v->ctx, &g->head);
 }
 
-static int events_take(struct reading *g, const struct block *b)
+int file_events(const struct block *b, struct expander *x, uint64_t *generation,
+		struct bytes *records)
 {
 	struct scan in = { .at = b->payload, .end = b->payload + b->length };
-	uint64_t generation = scan_varint(&in);
 	size_t max = EVENTS_LEAST + (size_t)b->length * EVENTS_RATIO;
-	int rc = section_get(&in, &g->chunk->expander, max, &g->events);
+
+	*generation = scan_varint(&in);
+	return section_get(&in, x, max, records);
+}
+
+static int events_take(struct reading *g, const struct block *b)
+{
+	uint64_t generation;
+	int rc = file_events(b, &g->chunk->expander, &generation, &g->events);
+	struct scan in;
 	struct record r;
 
 	if (!rc) {

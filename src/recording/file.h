@@ -47,6 +47,12 @@ struct file_found {
 		sealed; /* blocks made from the tail; chunks point into it; free with bytes_free */
 };
 
+/* The generation and the records of a block of events, which was found good. 0, -EBADMSG or
+ * -ENOMEM.
+ */
+int file_events(const struct block *b, struct expander *x, uint64_t *generation,
+		struct bytes *records);
+
 /* Names are relative to dirfd; tail may be NULL. 0; -ENODATA when nothing can be read; -EPROTO when
  * all there is belongs to a later version, or it is of another draft; -errno of opening; a
  * visitor's. */

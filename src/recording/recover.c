@@ -3,6 +3,8 @@
 
 #include "recording/format.h"
 #include "recording/join_part.h"
+#include "recording/record.h"
+#include "recording/section.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +27,11 @@ struct copy {
 	uint64_t rows;
 	uint32_t generation;
 	struct bytes out; /* a block before it is written */
+	const char *without;
+	struct expander expander;
+	struct compressor compressor;
+	struct bytes records, kept; /* of a block of events, before and after */
+	struct pool pool;
 };
 
 static int out_write(struct copy *c)
@@ -48,6 +55,51 @@ static int out_write(struct copy *c)
 	return 0;
 }
 
+static int copy_init(struct copy *c)
+{
+	if (!c->without)
+		return 0;
+	return expander_init(&c->expander) || compressor_init(&c->compressor) ? -ENOMEM : 0;
+}
+
+static void copy_free(struct copy *c)
+{
+	bytes_free(&c->out);
+	bytes_free(&c->records);
+	bytes_free(&c->kept);
+	pool_free(&c->pool);
+	expander_free(&c->expander);
+	compressor_free(&c->compressor);
+}
+
+/* Its records but for the metadata that are left out. */
+static int events_copy(struct copy *c, const struct block *b)
+{
+	uint64_t generation;
+	int rc = file_events(b, &c->expander, &generation, &c->records);
+	struct scan in = { .at = c->records.data, .end = c->records.data + c->records.len };
+	const uint8_t *from = in.at;
+	struct record r;
+	size_t start;
+
+	bytes_reset(&c->kept);
+	while (!rc && (rc = record_get(&in, &r, &c->pool)) > 0) {
+		if (r.event.kind != EVENT_META ||
+		    strncmp(r.event.name ? r.event.name : "", c->without, strlen(c->without)) != 0)
+			bytes_put(&c->kept, from, (size_t)(in.at - from));
+		from = in.at;
+		rc = 0;
+	}
+	pool_free(&c->pool);
+	if (rc || c->kept.failed)
+		return rc ? rc : -ENOMEM;
+	start = block_start(&c->out, BLOCK_EVENTS, c->sequence++);
+	bytes_varint(&c->out, generation);
+	section_put(&c->out, &c->compressor, c->kept.data, c->kept.len);
+	block_finish(&c->out, start);
+	return out_write(c);
+}
+
 static int block_copy(void *ctx, const struct block *b)
 {
 	struct copy *c = ctx;
@@ -55,6 +107,8 @@ static int block_copy(void *ctx, const struct block *b)
 
 	if (b->type == BLOCK_HEAD || b->type == BLOCK_END)
 		return 0; /* they are made anew */
+	if (b->type == BLOCK_EVENTS && c->without)
+		return events_copy(c, b);
 	start = block_start(&c->out, b->type, c->sequence++);
 	bytes_put(&c->out, b->payload, b->length);
 	block_finish(&c->out, start);
@@ -155,7 +209,9 @@ static int file_copy(struct join *j, struct copy *c, int to)
 	c->fd = openat(to, part.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (c->fd < 0)
 		return -errno;
-	rc = head_write(c);
+	rc = copy_init(c);
+	if (!rc)
+		rc = head_write(c);
 	if (!rc) {
 		rc = file_read(j->dir, f->sonde, f->tail, &v, &found);
 		bytes_free(&found.sealed);
@@ -167,7 +223,7 @@ static int file_copy(struct join *j, struct copy *c, int to)
 	close(c->fd);
 	if (rc)
 		unlinkat(to, part.text, 0);
-	bytes_free(&c->out);
+	copy_free(c);
 	return rc;
 }
 
@@ -177,10 +233,10 @@ static int cannot_write(const char *name, int rc, struct err *e)
 }
 
 /* copied: for each file whether it has a part. */
-static int copy_all(struct join *j, int to, bool *copied, struct err *e)
+static int copy_all(struct join *j, int to, const char *without, bool *copied, struct err *e)
 {
 	for (uint32_t i = 0; i < j->nfiles; i++) {
-		struct copy c = { .file = &j->files[i] };
+		struct copy c = { .file = &j->files[i], .without = without };
 		int rc = file_copy(j, &c, to);
 
 		if (rc == -ENODATA || rc == -EPROTO)
@@ -211,8 +267,8 @@ static int name_all(const struct join *j, int to, const bool *copied, int rc, st
 	return rc;
 }
 
-int recover(struct run *r, int to, void (*wrote)(void *ctx, const char *name), void *ctx,
-	    struct err *e)
+int recover(struct run *r, int to, const char *without, void (*wrote)(void *ctx, const char *name),
+	    void *ctx, struct err *e)
 {
 	struct join *j = r->reader;
 	bool *copied;
@@ -224,10 +280,10 @@ int recover(struct run *r, int to, void (*wrote)(void *ctx, const char *name), v
 	copied = calloc(j->nfiles + 1u, sizeof(*copied));
 	if (!copied)
 		return err_set(e, -ENOMEM, "out of memory for %u files", j->nfiles);
-	rc = copy_all(j, to, copied, e);
+	rc = copy_all(j, to, without, copied, e);
 	rc = name_all(j, to, copied, rc, e);
 	for (uint32_t i = 0; i < j->nfiles && !rc; i++)
-		if (copied[i])
+		if (copied[i] && wrote)
 			wrote(ctx, j->files[i].sonde);
 	free(copied);
 	return rc;

@@ -65,6 +65,30 @@ first = len(fake.seen)
 check("second", "already" in push("a", MLFLOW_TRACKING_URI=uri))
 check("requests of a second push", len(fake.seen) == first and sorted(run["metrics"]) == points, len(fake.seen) - first)
 
+
+
+def recording_of(fake, name):
+    """What the recording that it got tells."""
+    os.mkdir(name)
+    for path, content in fake.files.items():
+        if "/recording/" in path:
+            with open(os.path.join(name, os.path.basename(path)), "wb") as file:
+                file.write(content)
+    return json.loads(subprocess.run([SONDE, "show", "--json", name], capture_output=True, text=True, check=True).stdout)["nodes"][0]
+
+
+# The recording goes without the environment, unless that is asked for; what else it tells is the same.
+here = json.loads(subprocess.run([SONDE, "show", "--json", "a"], capture_output=True, text=True, check=True).stdout)["nodes"][0]
+there = recording_of(fake, "without")
+environment = {k: v for k, v in here["metadata"].items() if k.startswith("job.environment.")}
+check("it has an environment", len(environment) > 3, here["metadata"])
+check("the environment stays here", there["metadata"] == {k: v for k, v in here["metadata"].items() if k not in environment}, sorted(there["metadata"])[:9])
+check("its samples", there["samples"] == here["samples"], there["samples"])
+check("nothing lies beside it", not [n for n in os.listdir("a") if "recording-" in n], os.listdir("a"))
+push("a", "--with-environment", MLFLOW_TRACKING_URI=uri)
+check("asked for", recording_of(fake, "with")["metadata"] == here["metadata"], "")
+check("and then it is there", "already" in push("a", "--with-environment", MLFLOW_TRACKING_URI=uri))
+
 # Lost answers and passing failures: one run, each value once. A repeated batch is the same batch.
 fake = mlflow_server.Fake()
 lost = {"mlflow/runs/create": ["drop", "drop"], "mlflow/runs/log-batch": ["refuse", 503], "mlflow/runs/update": [500]}

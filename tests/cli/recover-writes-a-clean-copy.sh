@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # recover writes what can be read to a new place, names the damage, and never touches the source.
 . "$TOP/tests/lib.sh"
 "$SONDE" run --quiet -i 20ms -o out -- sleep 1 &
@@ -17,6 +18,13 @@ equal "the source" "$before" "$(cat out/* | cksum)"
 equal "nothing is overwritten" 1 "$(status_of "$SONDE" recover out 2>said)"
 one_sentence said
 contains said "-o"
+
+# A copy to be given to others.
+contains <("$SONDE" show --json out-recovered) '"job.environment.PATH"'
+"$SONDE" recover out --without-environment -o public 2>said || fail "recover without the environment"
+"$SONDE" show --json out-recovered | jq '.nodes[0] | (.metadata |= with_entries(select(.key | startswith("job.environment.") | not))) | {metadata, samples}' >wanted
+"$SONDE" show --json public | jq '.nodes[0] | {metadata, samples}' >got
+cmp wanted got || fail "what the copy without the environment says: $(diff wanted got)"
 
 # One that is killed on the way leaves no recording, and the next one in the same place writes them all.
 equal "killed while it writes" 153 "$(ulimit -c 0 -f 1 && status_of "$SONDE" recover out -o again 2>said)"

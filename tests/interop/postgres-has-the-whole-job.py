@@ -89,6 +89,14 @@ check("the run", run[:3] == ["3", "complete", "1"] and float(run[3]) == show["wa
 figures = {name: float(value) for name, value in server.sql("SELECT name, value FROM summaries WHERE value IS NOT NULL")}
 check("summary", figures and all(figures[k] == show[k] for k in figures if k in show and show[k] is not None), figures)
 
+# The environment is sent when that is asked for.
+environment = "SELECT COUNT(*) FROM metadata WHERE name LIKE 'job.environment.%'"
+check("without the environment", server.sql(environment)[0][0] == "0", server.sql(environment))
+check("with it, it is another content", "pushed" in push("job", "--with-environment"))
+check("the environment", int(server.sql(environment)[0][0]) > 3, server.sql(environment))
+check("and that is noted", "already" in push("job", "--with-environment") and "pushed" in push("job"))
+check("it is gone again", counts()[:-4] == before[:-4], counts())
+
 # Again, and by eight at once: nothing is added.
 check("again", "already" in push("job"))
 check("nothing was added", counts() == before, counts())
