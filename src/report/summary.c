@@ -131,6 +131,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	summary_oom_make(s, r, x);
 	summary_death_make(s, r);
 	summary_hang_make(s, r);
+	summary_busiest_make(s, r, x);
 	summary_heap_make(s, r, x);
 	summary_ending_make(s, r, x);
 	return 0;

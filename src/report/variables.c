@@ -381,6 +381,17 @@ const struct variable variables[] = {
 	{ "reached_file_bytes", UNIT_BYTES,
 	  "What the process that wrote most wrote in all, to whatever files.",
 	  FIGURE(story.limit[LIMIT_FILE_SIZE].reached) },
+	{ "busiest_share", UNIT_RATIO,
+	  "For which share of the run the process that was at work most was so, or waited for a "
+	  "core; more than 1: with several threads. Not known when it was not there nearly always.",
+	  FIGURE(story.busiest_share) },
+	{ "busiest_others_cores", UNIT_CORES,
+	  "Cores that the other processes used or waited for, together, on average.",
+	  FIGURE(story.busiest_others_share) },
+	{ "busiest_companions", UNIT_COUNT, "Other processes that were there nearly always.",
+	  FIGURE(story.busiest_companions) },
+	{ "busiest_nice", UNIT_ONE, "The nice value of that process: above 0, others go first.",
+	  FIGURE(story.busiest_nice) },
 	{ "heap_limit_bytes", UNIT_BYTES,
 	  "Heap that a process was started with (Java's -Xmx, Node's --max-old-space-size), of the "
 	  "one that held most for it at the end.",

@@ -115,6 +115,11 @@ static const char *limit_file_size_process(const struct summary *s)
 	return s->story.limit[LIMIT_FILE_SIZE].process;
 }
 
+static const char *busiest_process(const struct summary *s)
+{
+	return s->story.busiest_process;
+}
+
 static const char *heap_process(const struct summary *s)
 {
 	return s->story.heap_process;
@@ -210,6 +215,8 @@ const struct text_variable text_variables[] = {
 	{ "limit_files_process", "Who came nearest to the limit of open files.",
 	  limit_files_process },
 	{ "limit_file_size_process", "Who wrote most.", limit_file_size_process },
+	{ "busiest_process", "The process that was at work most, or waited for a core.",
+	  busiest_process },
 	{ "heap_process", "Who was started with a limit of its heap, and held most for it.",
 	  heap_process },
 	{ "heap_option", "The option that set it: \"-Xmx\".", heap_option },

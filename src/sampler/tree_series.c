@@ -119,7 +119,7 @@ static void promote(struct tree *t, struct process *p)
 		return;
 	if (told)
 		tell_arguments(t, p);
-	status_say_limits(t, p);
+	status_say_now(t, p);
 	p->slot = sample_series(t->sample, process_metrics, PROCESS_SERIES, p->instance);
 	if (!p->slot)
 		return;
@@ -230,7 +230,7 @@ void series_put(struct tree *t, struct sample *s)
 		p->fresh--;
 		if (new_arguments(t, p))
 			tell_arguments(t, p);
-		status_say_limits(t, p);
+		status_say_now(t, p);
 		tell_name(t, p);
 		known = values_of(t, p, p->stale, v);
 		for (uint32_t row = 0; row < PROCESS_SERIES; row++)

@@ -186,8 +186,9 @@ void status_take(struct tree *t, struct process *p);
 void status_forget(struct tree *t, struct process *p);
 /* Labels of its instance: exit_code, or signal and core_dumped. */
 void status_say(struct tree *t, const struct process *p);
-/* Labels of its instance: limit.NAME, where it is not the job's. Once for each program. */
-void status_say_limits(struct tree *t, struct process *p);
+/* Labels of its instance: limit.NAME, where it is not the job's, once for each program; nice, when
+ * it has changed. */
+void status_say_now(struct tree *t, struct process *p);
 
 /* tree_unwaited.c */
 /* p is gone. Did nobody wait for it, since its parent ignores that? */

@@ -80,13 +80,13 @@ void tree_limits(struct tree *t, const struct rlimit *limits)
 }
 
 /* What it has told once may have changed since, and is told again. */
-void status_say_limits(struct tree *t, struct process *p)
+static void say_limits(struct tree *t, struct process *p)
 {
 	struct limits own;
 	bool again = p->limits_told;
 	const char *key;
 
-	if (!p->limits_due || !p->instance || !t->limits_known)
+	if (!p->limits_due || !t->limits_known)
 		return;
 	p->limits_due = false;
 	if (limits_read(t->reading.proc, p->pid, &own))
@@ -101,6 +101,19 @@ void status_say_limits(struct tree *t, struct process *p)
 		else
 			label(t, p, key, own.value[i]);
 	}
+}
+
+void status_say_now(struct tree *t, struct process *p)
+{
+	int64_t nice = p->stat.nice;
+
+	if (!p->instance)
+		return;
+	say_limits(t, p);
+	if (nice == p->nice_told || nice < PRIO_MIN || nice > PRIO_MAX)
+		return;
+	label(t, p, "nice", nice);
+	p->nice_told = (int8_t)nice;
 }
 
 /* Most end with 0, of which nothing is said. */

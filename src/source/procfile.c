@@ -82,6 +82,7 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 	out->stime = field[15];
 	out->cutime = field[16];
 	out->cstime = field[17];
+	out->nice = field[19];
 	out->num_threads = field[20];
 	out->starttime = field[22];
 	out->vsize_bytes = field[23];

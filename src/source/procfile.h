@@ -24,7 +24,7 @@ struct proc_stat {
 	char comm[COMM_SIZE]; /* any bytes but NUL and the outer parentheses */
 	int64_t flags, minflt, cminflt, majflt, cmajflt;
 	int64_t utime, stime, cutime, cstime; /* USER_HZ ticks; c: of children it waited for */
-	int64_t num_threads, starttime;       /* starttime: ticks since boot */
+	int64_t nice, num_threads, starttime; /* starttime: ticks since boot */
 	int64_t vsize_bytes, rss_pages;
 	int64_t stack; /* where its first stack begins, another one after exec; 0: not permitted */
 };

@@ -40,7 +40,7 @@ FRESH = [
           fine="failed,one core", kind="failed", draw={"s": (3, 5)}),
     Fresh("compile-one-by-one", "make compiles independent files without -j", "make -f {src}/compile.mk FILES={n} -j1",
           [r"\b(one|1|single) (of (the |its )?\d+ )?(cores?|CPUs?)\b|single.(core|thread)|(not|nothing|hardly anything) (ran |run )?in parallel|serial"],
-          fine="few cores", draw={"n": (24, 32)}),
+          fine="few cores", draw={"n": (6, 9)}),
     Fresh("healthy-node-workers", "worker threads of Node, as many as cores", "node {src}/fresh.js workers {cores} {s}", [], kind="healthy",
           draw={"s": (5, 7)}, needs="node", alone=True),
     Fresh("healthy-checksums", "two checksums of cached files, side by side", "sh:for i in 1 2; do sha512sum zeros & sha512sum zeros; wait; done >/dev/null", [],
