@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What single processes had of their own: limits, heaps, priority; and the one that bounds the
+ * others. */
+#include "summary_made.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A process that lived to the end, with its figures in seconds. */
+static uint32_t process(struct synthetic *x, const char *name, int64_t cpu, int64_t waited)
+{
+	uint32_t i = instance(x, 1, "process", name, false);
+
+	final(x, i, "process.cpu_seconds", cpu);
+	final(x, i, "process.run_queue_seconds", waited);
+	return i;
+}
+
+/* Of the instance that was made last. */
+static void label(struct synthetic *x, uint32_t i, const char *key, const char *value)
+{
+	x->label[x->run.nlabels++] = (struct run_label){ .key = key, .value = value };
+	x->instance[i].nlabels++;
+}
+
+static void limits_of_a_process_come_before_the_jobs(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+	uint32_t i;
+
+	(void)state;
+	meta_text(x, "job.limit.address_space_bytes", "unlimited");
+	meta_int(x, 1, "job.limit.open_files_count", 1024);
+	meta_int(x, 1, "job.limit.cpu_seconds", 5);
+	i = instance(x, 1, "process", "python3", false);
+	final(x, i, "process.virtual_bytes", 90);
+	final(x, i, "process.open_files_count", 30);
+	final(x, i, "process.cpu_seconds", 4);
+	label(x, i, "limit.address_space_bytes", "100");
+	label(x, i, "limit.open_files_count", "40");
+	label(x, i, "limit.cpu_seconds", "unlimited");
+	s = made(x);
+	assert_true(s.story.limit[LIMIT_ADDRESS_SPACE].limit == 100);
+	assert_true(s.story.limit[LIMIT_ADDRESS_SPACE].reached == 90);
+	assert_memory_equal(s.story.limit[LIMIT_ADDRESS_SPACE].process, "python3", 7);
+	assert_true(s.story.limit[LIMIT_FILES].limit == 40);
+	assert_true(isnan(s.story.limit[LIMIT_CPU].limit));
+	done(&s, x);
+}
+
+static double heap_of(const char *name, const char *command_line, const char *environment)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+	double heap;
+	uint32_t i;
+
+	if (environment)
+		meta_text(x, "job.environment.NODE_OPTIONS", environment);
+	i = instance(x, 1, "process", name, false);
+	final(x, i, "process.peak_resident_bytes", 1 << 20);
+	label(x, i, "command_line", command_line);
+	s = made(x);
+	heap = s.story.heap_limit;
+	done(&s, x);
+	return heap;
+}
+
+static void heaps_are_read_from_options(void **state)
+{
+	(void)state;
+	assert_true(heap_of("java", "java -Xmx2g -jar x.jar", NULL) == 2147483648.0);
+	assert_true(heap_of("java", "java -Xmx512M -Xmx64k Main", NULL) == 65536);
+	assert_true(heap_of("java", "java -Xmx1048576 Main", NULL) == 1048576);
+	assert_true(heap_of("node", "node '--max-old-space-size=80' x.js", NULL) == 83886080);
+	assert_true(heap_of("node", "node --max-old-space-size 80 x.js", NULL) == 83886080);
+	assert_true(heap_of("node", "node x.js", "--max-old-space-size=80") == 83886080);
+	assert_true(isnan(heap_of("tool", "tool x", "--max-old-space-size=80")));
+	assert_true(isnan(heap_of("java", "java -Xmx Main", NULL)));
+	assert_true(isnan(heap_of("java", "java -jar a-Xmx2g", NULL)));
+	assert_true(isnan(heap_of("java", "java -Xmx-1g Main", NULL)));
+}
+
+static void the_process_that_bounds_the_others_is_found(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+	uint32_t i;
+
+	(void)state;
+	process(x, "cat", 2, 1);
+	i = process(x, "gzip", 10, 8);
+	label(x, i, "pid", "77");
+	label(x, i, "nice", "19");
+	s = made(x);
+	assert_string_equal(s.story.busiest_process, "gzip (pid 77)");
+	assert_true(fabs(s.story.busiest_share * (s.wall_s - 1) - 18) < 0.01);
+	assert_true(fabs(s.story.busiest_others_share * s.wall_s - 3) < 0.01);
+	assert_true(s.story.busiest_companions == 1);
+	assert_true(s.story.busiest_nice == 19);
+	done(&s, x);
+}
+
+static void nothing_is_said_of_no_process(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s = made(x);
+
+	(void)state;
+	assert_true(isnan(s.story.busiest_share));
+	assert_true(isnan(s.story.busiest_nice));
+	assert_true(isnan(s.story.heap_limit));
+	done(&s, x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(limits_of_a_process_come_before_the_jobs),
+		cmocka_unit_test(heaps_are_read_from_options),
+		cmocka_unit_test(the_process_that_bounds_the_others_is_found),
+		cmocka_unit_test(nothing_is_said_of_no_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
