@@ -316,6 +316,17 @@ static void tell_memory(struct story *y, const struct timeline *t, const double 
 	y->leak_to_bytes = l.to;
 }
 
+/* What is told of the end, and of single processes. */
+static void init_ending(struct story *y)
+{
+	y->died_s = y->died_pid = y->died_signal = y->died_code = y->died_core = NAN;
+	y->busiest_share = y->busiest_others_share = y->busiest_companions = y->busiest_nice = NAN;
+	y->heap_limit = y->heap_held = NAN;
+	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
+	for (size_t i = 0; i < STORY_LIMITS; i++)
+		y->limit[i].limit = y->limit[i].reached = NAN;
+}
+
 void story_init(struct story *y)
 {
 	*y = (struct story){
@@ -344,11 +355,6 @@ void story_init(struct story *y)
 		.fabric = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, "", "", "" },
 		.oom_s = NAN,
 		.silent_s = NAN,
-		.died_s = NAN,
-		.died_pid = NAN,
-		.died_signal = NAN,
-		.died_code = NAN,
-		.died_core = NAN,
 		.oom_from_s = NAN,
 		.oom_from_bytes = NAN,
 		.oom_bytes_per_s = NAN,
@@ -367,19 +373,8 @@ void story_init(struct story *y)
 		.hang_from_s = NAN,
 		.hang_to_s = NAN,
 		.hangs = NAN,
-		.busiest_share = NAN,
-		.busiest_others_share = NAN,
-		.busiest_companions = NAN,
-		.busiest_nice = NAN,
-		.heap_limit = NAN,
-		.heap_held = NAN,
-		.disk_free_bytes = NAN,
-		.disk_bytes = NAN,
-		.disk_free_ratio = NAN,
-		.disk_no_inodes = NAN,
 	};
-	for (size_t i = 0; i < STORY_LIMITS; i++)
-		y->limit[i].limit = y->limit[i].reached = NAN;
+	init_ending(y);
 }
 
 int summary_story_make(struct summary *s)
