@@ -9,8 +9,7 @@
 #include "cmd/say.h"
 #include "cmd/shared.h"
 #include "job/launch.h"
-#include "job/markfile.h"
-#include "job/spanfolder.h"
+#include "job/said.h"
 #include "job/words.h"
 #include "sampler/reading.h"
 
@@ -232,24 +231,15 @@ static struct launch launch_of(const struct run_options *o, char **argv,
 				.done_ms = DONE_MS };
 }
 
-/* Where the job says what it does: its scripts, and its programs. */
-struct said {
-	struct mark_file marks;
-	struct span_folder spans;
-};
-
-static void said_make(struct said *x, struct shared *told)
+/* Where the job says what it does. */
+static void listen_to(struct said *x, struct shared *told)
 {
-	mark_file_make(&x->marks);
-	span_folder_make(&x->spans);
+	struct err e = { "" };
+
+	if (said_make(x, &e))
+		say("run: %s", e.text);
 	told->marks = x->marks.fd;
 	told->spans = x->spans.path;
-}
-
-static void said_remove(struct said *x)
-{
-	mark_file_remove(&x->marks);
-	span_folder_remove(&x->spans);
 }
 
 static int run(const void *given, int n, char **argv)
@@ -288,11 +278,13 @@ static int run(const void *given, int n, char **argv)
 		say("run: %s", e.text);
 		return LAUNCH_FAILED;
 	}
-	said_make(&said, &shared);
+	listen_to(&said, &shared);
 	l.follower = logmarks_start(logs, said.marks.path);
 	/* Before the recorder hears of births: it is none of the job's. */
 	sentinel_start(&sentinel);
 	find_recorder(&l, &shared, (enum node_recorder)o->node_recorder, &line);
+	if (!l.share)
+		said_taken(&said);
 	code = launch_command(&l, &end, &e);
 	jobline_end(&line);
 	said_remove(&said);

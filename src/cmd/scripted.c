@@ -144,7 +144,7 @@ static _Noreturn void be_launcher(const struct scripted_wish *w, const int to[PI
 			    .ready_ms = READY_MS,
 			    .done_ms = DONE_MS };
 	struct scripted_report r = { .code = LAUNCH_FAILED };
-	struct mark_file marks = { .fd = -1 };
+	struct mark_file marks = { .fd = -1, .folder = -1 };
 	struct err e = { "" };
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

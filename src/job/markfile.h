@@ -15,7 +15,7 @@
 
 struct mark_file {
 	char path[PATH_MAX]; /* "": there is none */
-	int fd;              /* to read it; closed when something is executed */
+	int fd, folder;      /* to read it, and what holds it; closed when something is executed */
 };
 
 /* And the variable names it; /dev/null, where none can be made, so that `echo >>"$SONDE_MARKS"`
@@ -23,6 +23,10 @@ struct mark_file {
 void mark_file_make(struct mark_file *f);
 /* The variable goes to /dev/null for what is executed from then on. */
 void mark_file_remove(struct mark_file *f);
+/* The variable names the file, or /dev/null where there is none. */
+void mark_file_tell(const struct mark_file *f);
+/* It stays where it is. */
+void mark_file_close(struct mark_file *f);
 /* By path alone, where its launcher was killed. */
 void mark_file_unlink(const char *path);
 

@@ -174,20 +174,18 @@ static int passed_of(struct msghdr *h)
 	return passed;
 }
 
-int packet_receive(int fd, union packet *out, int *passed)
+ssize_t packet_take(int fd, void *to, size_t size, int *passed)
 {
-	char data[sizeof *out + 1];
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(4 * sizeof(int))];
 	} control;
-	struct iovec part = { data, sizeof data };
+	struct iovec part = { to, size };
 	struct msghdr h = { .msg_iov = &part,
 			    .msg_iovlen = 1,
 			    .msg_control = &control,
 			    .msg_controllen = sizeof control };
 	ssize_t n;
-	int kind;
 
 	*passed = -1;
 	do
@@ -195,9 +193,19 @@ int packet_receive(int fd, union packet *out, int *passed)
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno == ECONNRESET ? 0 : -errno;
-	if (!n)
-		return 0;
-	*passed = passed_of(&h);
+	if (n)
+		*passed = passed_of(&h);
+	return n;
+}
+
+int packet_receive(int fd, union packet *out, int *passed)
+{
+	char data[sizeof *out + 1];
+	ssize_t n = packet_take(fd, data, sizeof data, passed);
+	int kind;
+
+	if (n <= 0)
+		return (int)n;
 	kind = packet_parse(data, (size_t)n, out);
 	if (kind > 0)
 		return 1;

@@ -105,6 +105,8 @@ int message_wait(int fd, struct message *m, int timeout_ms);
 int packet_parse(const void *data, size_t n, union packet *out);
 int packet_send(int fd, const void *packet, size_t n, int passed);
 /* As message_receive; a descriptor that came along is *passed, else -1. */
+/* One as it came, of so many bytes at most, without waiting: its size; 0 at the end; -errno. */
+ssize_t packet_take(int fd, void *to, size_t n, int *passed);
 int packet_receive(int fd, union packet *out, int *passed);
 
 #endif

@@ -4,8 +4,7 @@
  * $SONDE_SPANS.
  *
  * On this node and in memory where that can be: what is mapped from a disk may make who writes
- * into it wait. Its launcher makes it and takes it away. Where launcher and recorder were killed,
- * the next launcher there takes it away, after an hour: nobody has it locked any more.
+ * into it wait. Its launcher makes it and takes it away (leftover.h).
  */
 #ifndef SONDE_JOB_SPANFOLDER_H
 #define SONDE_JOB_SPANFOLDER_H
@@ -19,11 +18,11 @@ struct span_folder {
 
 /* And the variable names it. */
 void span_folder_make(struct span_folder *f);
+/* It stays where it is. */
+void span_folder_close(struct span_folder *f);
 /* Nothing that is executed from then on is told of it. */
 void span_folder_remove(struct span_folder *f);
-/* As long as fd is open, nobody else takes this folder away. */
-void span_folder_hold(int fd);
-/* By path alone, where its launcher was killed. */
-void span_folder_unlink(const char *path);
+/* The variable names it; there is no such variable where there is none. */
+void span_folder_tell(const struct span_folder *f);
 
 #endif

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/code.h"
 #include "job/claim.h"
+#include "job/leftover.h"
 #include "job/markfile.h"
-#include "job/spanfolder.h"
 #include "sampler/directory.h"
 #include "sampler/recorder_state.h"
 
@@ -501,7 +501,7 @@ static void finish(struct recorder *r)
 	if (r->o->marks && r->launcher_gone)
 		mark_file_unlink(r->o->marks);
 	if (r->o->spans && r->o->spans[0] && r->launcher_gone)
-		span_folder_unlink(r->o->spans);
+		leftover_remove(r->o->spans);
 	if (r->roster)
 		roster_end(r->roster);
 	roster_close(r->roster);

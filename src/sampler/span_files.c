@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/root.h"
-#include "job/spanfolder.h"
+#include "job/leftover.h"
 #include "source/spans.h"
 
 #include <dirent.h>
@@ -91,7 +91,7 @@ uint32_t span_files_add(struct span_files *x, const char *path)
 		close(fd);
 		return 0;
 	}
-	span_folder_hold(fd);
+	leftover_hold(fd);
 	if (x->watch >= 0 && inotify_add_watch(x->watch, path, IN_MOVED_TO | IN_ONLYDIR) < 0)
 		file_close(&x->watch);
 	x->look = true;

@@ -145,27 +145,6 @@ equal "the folder is private" 700 "$(cat mode)"
 [ ! -e "$(cat where)" ] || fail "the folder is still there"
 "$SONDE" show --all hostile >shown || fail "show"
 
-# A folder whose launcher and recorder were killed goes with a later job when it is old; one that is in use stays.
-for job in dead new live; do
-	"$SONDE" run --quiet -o "$job" -- sh -c ': >"$SONDE_SPANS/1-left"; echo "$SONDE_SPANS" >"$0.folder"; while [ ! -e over ]; do sleep 0.1; done' "$job" &
-	launcher=$!
-	wait_for 30 test -s "$job.folder"
-	wait_for 30 recorder_of "$job" >recorder
-	[ "$job" = live ] && break
-	kill -9 "$launcher" "$(cat recorder)"
-	wait_for 30 process_gone "$(cat recorder)"
-	wait_for 30 process_gone "$launcher"
-done
-touch -d '2 hours ago' "$(cat dead.folder)" "$(cat live.folder)"
-"$SONDE" run --quiet -o later -- true || fail "run: $?"
-[ ! -e "$(cat dead.folder)" ] || fail "a folder that nobody has any more is still there"
-[ -e "$(cat new.folder)" ] || fail "a folder that is new is gone"
-[ -e "$(cat live.folder)" ] || fail "a folder that is in use is gone"
-touch over
-wait "$launcher" || fail "run: $?"
-[ ! -e "$(cat live.folder)" ] || fail "the folder is still there"
-rm -r "$(cat new.folder)"
-
 # Copies that share a recorder: each track is of a process of its rank.
 for rank in 0 1; do
 	SLURM_JOB_ID=$$ SLURM_PROCID=$rank SLURM_NTASKS=2 SLURM_STEP_ID=0 SLURM_NTASKS_PER_NODE=2 "$SONDE" run --quiet -i 100ms -o shared -- \
