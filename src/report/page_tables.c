@@ -71,6 +71,7 @@ void html_processes(struct bytes *b, const struct page_source *p)
 		{ "Ran for", false, false },
 	};
 	struct summary_process list[3 * SUMMARY_TOP];
+	double unseen = summary_unseen_peak(p->summary);
 	uint32_t n = merged(list, p->summary);
 
 	if (!n) {
@@ -82,6 +83,11 @@ void html_processes(struct bytes *b, const struct page_source *p)
 	for (uint32_t i = 0; i < n; i++)
 		process_row(b, &list[i]);
 	html_table_end(b);
+	if (isnan(unseen))
+		return;
+	bytes_puts(b, "<p class=\"soft\">One process had ");
+	html_value(b, UNIT_BYTES, unseen);
+	bytes_puts(b, " between two samples.</p>");
 }
 
 void html_commands(struct bytes *b, const struct page_source *p)

@@ -250,6 +250,10 @@ void summary_free(struct summary *s);
 /* The command of which most processes ran; NULL: none is known. */
 const struct summary_command *summary_most_started(const struct summary *s);
 
+/* What some process reached between two samples and no row of the processes shows, since the kernel
+ * does not say which; NAN: the rows show the peak. */
+double summary_unseen_peak(const struct summary *s);
+
 /* The terminal summary in about five lines of 80 columns: how it ended, the first verdicts, where
  * the time went, what was used, where the recording is and what to type next. newest: commands take
  * this recording when none is named. own: the job's own numbers, or NULL. Every text is escaped,

@@ -290,3 +290,14 @@ const struct summary_command *summary_most_started(const struct summary *s)
 			most = &s->commands[i];
 	return most;
 }
+
+double summary_unseen_peak(const struct summary *s)
+{
+	double seen = s->nhosts == 1 && s->hosts ? s->hosts[0].held_bytes : NAN;
+	bool of_one = s->peak_memory_kind && strcmp(s->peak_memory_kind, "rss") == 0 &&
+		      s->peak_memory_bytes > seen;
+
+	return of_one && s->nby_memory && s->by_memory[0].peak_rss_bytes < s->peak_memory_bytes
+		       ? s->peak_memory_bytes
+		       : NAN;
+}

@@ -90,8 +90,14 @@ static void print_commands(const struct summary *s, FILE *out)
 
 void summary_print_tops(const struct summary *s, FILE *out)
 {
+	double unseen = summary_unseen_peak(s);
+	char peak[CELL];
+
 	print_processes("CPU", s->by_cpu, s->nby_cpu, out);
 	print_processes("memory", s->by_memory, s->nby_memory, out);
+	if (!isnan(unseen))
+		fprintf(out, "  one process had %s between two samples\n",
+			cell_text(peak, UNIT_BYTES, unseen));
 	print_processes("input and output", s->by_io, s->nby_io, out);
 	print_commands(s, out);
 }

@@ -123,6 +123,9 @@ void tree_reaped(struct tree *t, uint32_t task, const struct message *m)
 	}
 	if (m->max_rss_bytes > t->max_rss_reaped)
 		t->max_rss_reaped = m->max_rss_bytes;
+	/* The kernel's peak is that of the largest of it and its children: it has none. */
+	if (p && t->started == 1 && m->max_rss_bytes > p->peak_rss_bytes)
+		p->peak_rss_bytes = m->max_rss_bytes;
 }
 
 /* Is the launcher itself a part of the job, as where one sonde runs another? */
