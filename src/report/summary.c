@@ -101,11 +101,30 @@ struct looked_at {
 	struct bytes names, told;
 };
 
+/* Samples miss processes that are short; the totals do not. A peak below the mean tells nothing but
+ * that, unless by so little that it is a steady job. */
+static double peak_beside(double peak, double mean)
+{
+	const double steady = 0.9;
+
+	if (!(peak < mean))
+		return peak;
+	return peak >= steady * mean ? mean : NAN;
+}
+
+static void doubt_peaks(struct summary *s)
+{
+	s->cores_used_peak = peak_beside(s->cores_used_peak, s->cores_used_mean);
+	s->host_cores_used_peak =
+		peak_beside(s->host_cores_used_peak, s->cores_used_mean / fmax(s->nhosts, 1));
+}
+
 static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		      const struct summary_wish *w, struct err *e)
 {
 	int rc = summary_job_make(s, r, x, e);
 
+	doubt_peaks(s);
 	if (!rc)
 		rc = summary_energy_make(s, r, x, e);
 	if (!rc)

@@ -78,6 +78,35 @@ static void test_series_speak_when_the_recorder_was_killed(void **state)
 	done(&s, x);
 }
 
+/* Cores on average by the totals, at most by the samples: these missed short processes. */
+static void test_a_peak_below_the_mean_is_not_known(void **state)
+{
+	static const struct {
+		int cpu_s;
+		double mean, peak;
+	} cases[] = { { 20, 1, 1 }, { 21, 1.05, 1.05 }, { 60, 3, NAN } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct synthetic *x = synthetic_new(1);
+		uint32_t cpu = series(
+			x, 1, metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 0);
+		struct summary s;
+
+		for (int row = 0; row < ROWS; row++)
+			put(x, cpu, row, row);
+		meta_int(x, 1, "job.wall_ns", 20 * NS_PER_S);
+		meta_int(x, 1, "job.cpu_ns", cases[i].cpu_s * NS_PER_S);
+		s = made(x);
+		assert_float_equal(s.cores_used_mean, cases[i].mean, 1e-3);
+		if (isnan(cases[i].peak))
+			assert_true(isnan(s.cores_used_peak) && isnan(s.host_cores_used_peak));
+		else
+			assert_float_equal(s.cores_used_peak, cases[i].peak, 1e-3);
+		done(&s, x);
+	}
+}
+
 static void test_a_signal_leaves_no_exit_code(void **state)
 {
 	struct synthetic *x = synthetic_new(1);
@@ -526,6 +555,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_the_recorder_said_at_the_end_stands),
 		cmocka_unit_test(test_series_speak_when_the_recorder_was_killed),
+		cmocka_unit_test(test_a_peak_below_the_mean_is_not_known),
 		cmocka_unit_test(test_a_signal_leaves_no_exit_code),
 		cmocka_unit_test(test_nothing_known_stays_unknown),
 		cmocka_unit_test(test_the_bound_of_what_was_started_is_of_all_nodes),
