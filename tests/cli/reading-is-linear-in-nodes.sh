@@ -24,3 +24,12 @@ done
 "$SONDE" report --only html n1000 >out
 contains n1000/report.html '"nodes_total":1000'
 equal "nodes in detail" 512 "$(grep -o '"samples_in_a_point"' n1000/report.html | wc -l)"
+
+# As large as a page gets: all nodes that it has in detail, with more samples than it draws points, and every series.
+mkdir wide
+"$BUILD/bench/make_nodes" wide 520 240 400 || fail "make_nodes wide"
+"$SONDE" report --only html wide >out
+size=$(stat -c %s wide/report.html)
+echo "a page of 520 nodes: $size bytes"
+holds "the page of many nodes is small" "$size < 16000000"
+holds "and has what it has in detail" "$size > 5000000"

@@ -16,6 +16,7 @@ wait
 times >"times.$1"
 exit "$1"
 END
+# shellcheck disable=SC2034 # shared.sh reads it
 run_options=(-i 100ms)
 for rank in 0 1 2 3 4; do
 	(copy $rank bash task.sh $rank && echo "$rank 0" >>codes || echo "$rank $?" >>codes) &
