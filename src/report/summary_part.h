@@ -91,6 +91,8 @@ int summary_fabric_make(struct summary *s, const struct run *r, const struct ser
 int summary_account_make(struct summary *s, const struct run *r);
 /* What ended first, limits that were near, and the words of the ending. After the story. */
 void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* The phase of the longest serial stretch, after the story: 0 or -ENOMEM. */
+int summary_phase_make(struct summary *s, const struct run *r);
 /* The process that was at work most. */
 void summary_busiest_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* Limits of heaps, by options of Java and Node. */

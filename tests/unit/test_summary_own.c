@@ -102,6 +102,49 @@ static void the_process_that_bounds_the_others_is_found(void **state)
 	done(&s, x);
 }
 
+/* One core for ten seconds, then four. */
+static struct synthetic *with_a_serial_start(void)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t id = series(x, 1, cpu, 0);
+
+	meta_int(x, 1, "node.cores_allowed", 4);
+	for (int row = 0; row < ROWS; row++)
+		put(x, id, row, row < 10 ? row : 10 + 4 * (row - 10));
+	return x;
+}
+
+static void a_serial_stretch_has_its_phase_or_mark(void **state)
+{
+	struct run_mark marks[] = {
+		{ 0 },
+		{ .node = 1, .at_ns = 101 * NS_PER_S, .name = "reading" },
+		{ .node = 1, .at_ns = 102 * NS_PER_S, .name = "sonde.hang" },
+		{ .node = 1, .at_ns = 110 * NS_PER_S, .name = "solving" },
+	};
+	struct run_span spans[] = {
+		{ 0 },
+		{ 1, 0, 100 * NS_PER_S, 118 * NS_PER_S, "all", "" },
+		{ 1, 0, 101 * NS_PER_S, 110 * NS_PER_S, "load", "" },
+		{ 1, 0, 110 * NS_PER_S, 118 * NS_PER_S, "solve", "" },
+	};
+	struct synthetic *x = with_a_serial_start();
+	struct summary s;
+
+	(void)state;
+	x->run.marks = marks;
+	x->run.nmarks = sizeof marks / sizeof marks[0];
+	s = made(x);
+	assert_string_equal(s.story.serial_process, "after the mark reading");
+	summary_free(&s);
+	x->run.spans = spans;
+	x->run.nspans = sizeof spans / sizeof spans[0];
+	s = made(x);
+	assert_string_equal(s.story.serial_process, "in phase load");
+	done(&s, x);
+}
+
 static void nothing_is_said_of_no_process(void **state)
 {
 	struct synthetic *x = synthetic_new(1);
@@ -120,6 +163,7 @@ int main(void)
 		cmocka_unit_test(limits_of_a_process_come_before_the_jobs),
 		cmocka_unit_test(heaps_are_read_from_options),
 		cmocka_unit_test(the_process_that_bounds_the_others_is_found),
+		cmocka_unit_test(a_serial_stretch_has_its_phase_or_mark),
 		cmocka_unit_test(nothing_is_said_of_no_process),
 	};
 
