@@ -130,9 +130,9 @@ static int unknown_word(const char *word)
 	const char *near = command_nearest(word);
 
 	if (near)
-		say("there is no command '%s'; the nearest is '%s'", word, near);
+		say("unknown command '%s'; did you mean '%s'?", word, near);
 	else
-		say("there is no command '%s'; sonde --help lists those there are", word);
+		say("unknown command '%s'; sonde --help lists the commands", word);
 	return EXIT_USAGE;
 }
 
@@ -171,8 +171,8 @@ static int help_word(int argc, char **argv)
 		const struct command *verb = command_verb(c, argv[2]);
 
 		if (!verb) {
-			say("%s: there is no verb '%s'; sonde %s --help lists those there are",
-			    c->name, argv[2], c->name);
+			say("%s: unknown command '%s'; sonde %s --help lists the commands", c->name,
+			    argv[2], c->name);
 			return EXIT_USAGE;
 		}
 		c = verb;

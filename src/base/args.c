@@ -144,7 +144,7 @@ static int unknown_name(const struct parser *p, const char *name)
 	const char *near = nearest(p, name);
 
 	if (near)
-		return err_set(p->e, -EINVAL, "unknown option --%.80s; the nearest is --%s", name,
+		return err_set(p->e, -EINVAL, "unknown option --%.80s; did you mean --%s?", name,
 			       near);
 	return err_set(p->e, -EINVAL, "unknown option --%.80s; --help lists those there are", name);
 }
@@ -153,7 +153,7 @@ static int unknown_letter(const struct parser *p, char letter)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->rows[i].letter && (p->rows[i].letter ^ letter) == ('a' ^ 'A'))
-			return err_set(p->e, -EINVAL, "unknown option -%c; the nearest is -%c",
+			return err_set(p->e, -EINVAL, "unknown option -%c; did you mean -%c?",
 				       letter, p->rows[i].letter);
 	return err_set(p->e, -EINVAL, "unknown option -%c; --help lists those there are", letter);
 }

@@ -77,7 +77,7 @@ void args_duration_text(int64_t ns, char *out, size_t size);
 void args_range_text(const struct option *o, char *out, size_t size);
 
 /* How many edits (insert, delete, replace, swap) lie between a word and a name; a word that begins
- * the name counts as one. For "the nearest is ...": see args_near. */
+ * the name counts as one. For "did you mean ...": see args_near. */
 unsigned args_distance(const char *word, const char *name);
 /* Whether that many edits may be a typing error in this word. */
 bool args_near(const char *word, unsigned distance);

@@ -26,10 +26,10 @@ static int bench_exec(const void *options, int noperands, char **operands)
 {
 	(void)options;
 	if (noperands)
-		say("bench: there is no verb '%s'; sonde bench --help lists those there are",
+		say("bench: unknown command '%s'; sonde bench --help lists the commands",
 		    operands[0]);
 	else
-		say("bench: which verb? sonde bench --help lists them");
+		say("bench: no command given; sonde bench --help lists the commands");
 	return EXIT_USAGE;
 }
 

@@ -17,7 +17,7 @@ int choose_recording(struct choice *c, const char *verb, const char *doing, int 
 		return EXIT_USAGE;
 	}
 	if (noperands && !operands[0][0]) {
-		say("%s: a recording has a name; without one the newest here is taken", verb);
+		say("%s: empty name of a recording; omit it for the newest recording here", verb);
 		return EXIT_USAGE;
 	}
 	if (!noperands && !run_newest(".", c->newest, sizeof c->newest, &e))

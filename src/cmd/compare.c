@@ -30,61 +30,61 @@ static const struct option rows[] = {
 	{ .name = "fail-if",
 	  .type = ARG_LIST,
 	  .value = "CONDITION",
-	  .help = "Worse is what this says, as 'wall_seconds>+5%'; may be given again. Without it "
-		  "it is the margin on wall_seconds, cpu_seconds and peak_memory_bytes.",
+	  .help = "Fail on this condition, such as 'wall_seconds>+5%'. Repeatable. Default: the "
+		  "margin on wall_seconds, cpu_seconds and peak_memory_bytes.",
 	  OPTION_OFFSET(struct compare_options, fail_if) },
 	{ .name = "margin",
 	  .type = ARG_TEXT,
 	  .value = "PERCENT",
 	  .fallback = "5%",
-	  .help = "A smaller difference does not matter: same.",
+	  .help = "Treat smaller differences as equal.",
 	  OPTION_OFFSET(struct compare_options, margin) },
 	{ .name = "floor",
 	  .type = ARG_LIST,
 	  .value = "NAME=NUMBER",
-	  .help = "Nor does one smaller than this, in the figure's unit: peak_memory_bytes=10Mi; "
-		  "may be given again. Otherwise 10 ms, 1 MiB, 1 J.",
+	  .help = "Treat differences below this as equal, in the figure's unit: "
+		  "peak_memory_bytes=10Mi. Repeatable. Default: 10 ms, 1 MiB, 1 J.",
 	  OPTION_OFFSET(struct compare_options, floor) },
 	{ .name = "baseline",
 	  .letter = 'a',
 	  .type = ARG_LIST,
 	  .value = "DIR",
-	  .help = "A run of A, instead of the operand; may be given again.",
+	  .help = "Add a run to group A, instead of the operand. Repeatable.",
 	  OPTION_OFFSET(struct compare_options, first) },
 	{ .name = "changed",
 	  .letter = 'b',
 	  .type = ARG_LIST,
 	  .value = "DIR",
-	  .help = "A run of B, likewise.",
+	  .help = "Add a run to group B, likewise.",
 	  OPTION_OFFSET(struct compare_options, second) },
 	{ .name = "history",
 	  .type = ARG_LIST,
 	  .value = "DIR",
-	  .help = "Where to look for like runs that tell how much single runs vary; without it "
-		  "beside A, then in the history of `sonde ls --history`.",
+	  .help = "Look here for similar runs, to estimate how much single runs vary. Default: "
+		  "the directory of A, then the history of `sonde ls --history`.",
 	  OPTION_OFFSET(struct compare_options, history) },
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "Where bench:ID is looked for; else in SONDE_STORE, else in this user's store.",
+	  .help = "Look up bench:ID in this store. Default: SONDE_STORE, else your own store.",
 	  OPTION_OFFSET(struct compare_options, store) },
 	{ .name = "independent",
-	  .help = "Take runs to be independent of their neighbours in time and of drift, whatever "
-		  "their order tells: surer answers, which are wrong when it is not so.",
+	  .help = "Assume that runs do not depend on their neighbours in time and do not drift. "
+		  "Gives surer answers, which are wrong if the assumption is.",
 	  OPTION_OFFSET(struct compare_options, independent) },
 	{ .name = "all",
-	  .help = "Show every figure and every difference of the machines.",
+	  .help = "Show every figure and every difference between the machines.",
 	  OPTION_OFFSET(struct compare_options, all) },
 	{ .name = "json",
-	  .help = "Print it as JSON, schema sonde/compare/1.",
+	  .help = "Print the comparison as JSON, schema sonde/compare/1.",
 	  OPTION_OFFSET(struct compare_options, json) },
 	{ .name = "markdown",
-	  .help = "Print it as Markdown, for a pull request.",
+	  .help = "Print the comparison as Markdown, for a pull request.",
 	  OPTION_OFFSET(struct compare_options, markdown) },
 	{ .name = "html",
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "Write a page that needs no network, with both overlaid, too.",
+	  .help = "Also write an offline page that overlays both.",
 	  OPTION_OFFSET(struct compare_options, html) },
 };
 
@@ -92,7 +92,7 @@ static const struct example examples[] = {
 	{ "compare old new", "two runs" },
 	{ "compare old1,old2,old3 new1,new2,new3", "two groups of runs" },
 	{ "compare --fail-if 'wall_seconds>+5%' --fail-if 'cpu_seconds>+9%' old new",
-	  "a gate: exit code 1 when it got worse" },
+	  "a gate: exit code 1 if it got worse" },
 	{ "compare --markdown --html diff.html main branch", "for a pull request" },
 	{ "compare bench:3 bench:4", "the trials of two batches of sonde bench" },
 };
@@ -151,10 +151,10 @@ static int read_run(struct comparing *c, const char *path, enum comparison_group
 	if (rc)
 		return rc;
 	if (r->ndamages && group != GROUP_HISTORY)
-		say("compare: %s is damaged; what is undamaged is compared", path);
+		say("compare: %s is damaged; comparing the undamaged part", path);
 	rc = summary_make(&s, r, e);
 	if (!rc && group != GROUP_HISTORY && !s.complete)
-		say("compare: %s has no end: it was cut off, or it still runs", path);
+		say("compare: %s is incomplete: it was cut off or is still running", path);
 	if (!rc && comparison_add_run(&c->result, group, r, &s))
 		rc = err_set(e, -ENOMEM, "out of memory for the figures of %.300s", path);
 	if (!rc && c->o->html && group != GROUP_HISTORY)
@@ -249,7 +249,7 @@ static int find_runs(struct comparing *c, int noperands, char **operands, struct
 		if (!lists[g]->n && next == noperands)
 			return err_set(
 				e, -EINVAL,
-				"which runs? sonde compare A[,A2...] B[,B2...] takes two, or "
+				"no runs given: sonde compare A[,A2...] B[,B2...] takes two, or "
 				"two groups");
 		if (!lists[g]->n)
 			rc = wanted_list(&c->wanted, operands[next++], g, e);
@@ -280,7 +280,7 @@ static int compare(struct comparing *c, int noperands, char **operands, struct e
 	int rc;
 
 	if (c->o->json && c->o->markdown)
-		return err_set(e, -EINVAL, "one of --json and --markdown");
+		return err_set(e, -EINVAL, "use either --json or --markdown");
 	if (c->o->html && (!*c->o->html || c->o->html[strlen(c->o->html) - 1] == '/'))
 		return err_set(e, -EINVAL, "option --html takes the name of a file, not '%.200s'",
 			       c->o->html);
@@ -291,8 +291,8 @@ static int compare(struct comparing *c, int noperands, char **operands, struct e
 	if (!rc && c->result.any_name)
 		return c->o->html || c->o->first.n || c->o->second.n || c->o->history.n
 			       ? err_set(e, -EINVAL,
-					 "batches of trials are two operands, without --html and "
-					 "--history")
+					 "batches of trials: give two operands, without --html "
+					 "and --history")
 			       : comparebench_read(&c->result, c->o->store, operands, e);
 	if (!rc)
 		rc = find_runs(c, noperands, operands, e);
@@ -328,25 +328,27 @@ const struct command command_compare = {
 	.operands = "A[,A2...] B[,B2...]",
 	.what = "Compare two runs, or two groups of runs, with a gate",
 	.description =
-		"Tells what differs in the machines, software and settings of two groups of runs; "
-		"then every figure of the summary with its difference, a 95 % interval of that and "
-		"a word: worse or better (more or less, where neither is), same (the difference is "
-		"shown to be smaller than the margin), inconclusive (neither is shown). A and B "
-		"are directories that sonde made, or directories of several such.\n\n"
-		"A condition of --fail-if is a figure as `sonde show --json` names it, or an "
-		"expression of such, or mean(METRIC), max(METRIC), min(METRIC), total(METRIC); > "
-		"or <; and a share of A, +5%, or a number in the figure's unit, +1Gi. It fails "
-		"when a difference in that direction is shown, and that it is smaller than the "
-		"threshold is not. p-values are corrected for the number of conditions.\n\n"
-		"One run each has no spread. Five or more like runs (the same command and number "
-		"of nodes, ended well) tell it, when they lie beside A, are in the history, or in "
-		"--history; else it is said how many repeats would tell. Record A and B in turns: "
-		"a machine that drifts then does so in both.\n\n"
-		"bench:ID is a batch of trials that sonde bench keeps: its indicator's results are "
-		"figures, and so are wall_seconds, cpu_seconds and what else a trial used; trials "
-		"that failed are left out. Without --fail-if the condition is the margin on each "
-		"result of which is known what is better.\n\n"
-		"Exit code 0: not worse. 1: worse. 2: usage, or something could not be read. 3: "
+		"Lists what differs in the hardware, software and settings of two groups of runs. "
+		"Then it prints every figure of the summary with its difference, a 95 % "
+		"confidence interval and a result: worse or better (more or less for figures "
+		"where neither is better); same (the difference is shown to be smaller than the "
+		"margin); or inconclusive (neither is shown). A and B are directories that Sonde "
+		"wrote, or directories that contain several of them.\n\n"
+		"A condition of --fail-if is a figure as `sonde show --json` names it, an "
+		"expression of figures, or mean(METRIC), max(METRIC), min(METRIC) or "
+		"total(METRIC); then > or <; then a share of A, such as +5%, or a number in the "
+		"figure's unit, such as +1Gi. It fails if the runs show a difference in that "
+		"direction and do not show that it is below the threshold. p-values are corrected "
+		"for the number of conditions.\n\n"
+		"A single run has no spread. Sonde estimates it from five or more similar runs "
+		"(same command, same number of nodes, successful) next to A, in the history or in "
+		"--history. Otherwise it prints how many repeats are needed. Alternate A and B "
+		"when you record them: then a drift of the machine affects both.\n\n"
+		"bench:ID is a batch of trials of sonde bench: the figures are its results, "
+		"wall_seconds, cpu_seconds and other usage of each trial. Failed trials are "
+		"skipped. Without --fail-if, the condition is the margin on every result for "
+		"which the better direction is known.\n\n"
+		"Exit code 0: not worse. 1: worse. 2: usage error, or data could not be read. 3: "
 		"inconclusive.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct compare_options),

@@ -18,7 +18,7 @@ struct doctor_options {
 
 static const struct option rows[] = {
 	{ .name = "metrics",
-	  .help = "Tell every metric, not only those that are missing.",
+	  .help = "List every metric, not only the missing ones.",
 	  OPTION_OFFSET(struct doctor_options, metrics) },
 	{ .name = "json",
 	  .help = "Print the findings as JSON, schema sonde/doctor/1.",
@@ -38,9 +38,9 @@ static const struct option rows[] = {
 };
 
 static const struct example examples[] = {
-	{ "doctor", "what can be measured here, and what would help" },
-	{ "doctor --metrics", "of every single metric" },
-	{ "doctor --json", "all of it for a script" },
+	{ "doctor", "what can be measured here, and how to enable the rest" },
+	{ "doctor --metrics", "the same for every metric" },
+	{ "doctor --json", "everything, for a script" },
 };
 
 static const struct heading {
@@ -48,7 +48,7 @@ static const struct heading {
 } headings[] = {
 	[DIAGNOSIS_BATCH] = { "Batch job", "batch" },
 	[DIAGNOSIS_SOURCES] = { "Sources", "sources" },
-	[DIAGNOSIS_MECHANISMS] = { "How processes are followed", "mechanisms" },
+	[DIAGNOSIS_MECHANISMS] = { "Detection of process starts and exits", "mechanisms" },
 	[DIAGNOSIS_METRICS] = { "Metrics", "metrics" },
 };
 _Static_assert(sizeof headings / sizeof headings[0] == DIAGNOSIS_SECTIONS, "one for every section");
@@ -148,7 +148,7 @@ static void write_missing(struct bytes *b, const struct diagnosis *d)
 	const struct diagnosis_list *l = &d->section[DIAGNOSIS_METRICS];
 	size_t i = next_missing(d, 0, NULL);
 
-	bytes_puts(b, i < l->n ? "What the sources cannot give here\n" : "");
+	bytes_puts(b, i < l->n ? "Unavailable metrics of the sources\n" : "");
 	for (; i < l->n; i = next_missing(d, i + 1, NULL))
 		write_alike(b, d, i);
 }
@@ -161,7 +161,7 @@ static void write_metrics(struct bytes *b, const struct diagnosis *d, bool all)
 	for (size_t i = 0; i < l->n; i++)
 		available += l->row[i].state == STATE_PRESENT;
 	bytes_printf(b, "%zu of %zu are available%s\n", available, l->n,
-		     all ? "" : "; --metrics tells of each");
+		     all ? "" : "; --metrics lists them");
 	if (!all)
 		write_missing(b, d);
 	for (size_t i = 0; all && i < l->n; i++)
@@ -266,17 +266,17 @@ static int doctor_exec(const void *options, int noperands, char **operands)
 const struct command command_doctor = {
 	.name = "doctor",
 	.operands = "",
-	.what = "Say what can be measured here, and what would help",
+	.what = "Show what can be measured here, and how to enable the rest",
 	.description =
-		"Tells which batch job this is in, opens every source once, as `sonde run` would, "
-		"tries the ways in which processes are followed, and says of each whether it is "
-		"available, unsupported (this machine has no such thing), forbidden (it is there "
-		"and you may not read it) or failed (it should have worked), with the reason and "
-		"with what you or an administrator can do. Of a metric it may also be absent: "
-		"there is nothing now that it is about, as a disk. Each recording keeps what was "
-		"missing, and why: `sonde show --json`, findings.\n\n"
-		"Exit code 1 means that something failed; what is unsupported or forbidden is no "
-		"failure.",
+		"Shows the current batch job, opens every source once, as `sonde run` does, and "
+		"tries each way to detect process starts and exits. For each it prints a state: "
+		"available; unsupported (this machine does not have it); forbidden (it exists, "
+		"but you may not read it); or failed (it should have worked), with the reason and "
+		"with what you or an administrator can do. A metric may also be absent: there is "
+		"currently no device for it, such as a disk. Each recording stores what was "
+		"missing and why: see findings in `sonde show --json`.\n\n"
+		"Exit code 1 means that something failed; unsupported and forbidden sources do "
+		"not count as failures.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct doctor_options),
 	COMMAND_EXAMPLES(examples),

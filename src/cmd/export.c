@@ -34,7 +34,7 @@
 #define DOCUMENTS          "perfmon"
 #define PROFILES           "scanner"
 
-static const char known_tables[] = "One of the tables:" TABLES(NAME) ".";
+static const char known_tables[] = "One of these tables:" TABLES(NAME) ".";
 static const char known_formats[] = "Formats, separated by commas:"
 #include "sinks.def"
 				    " " DOCUMENTS " " PROFILES ".";
@@ -61,25 +61,25 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory of the files, created if missing; - writes one table to "
-		  "standard output.",
+	  .help = "Write the files to DIR, created if missing; - writes one table to standard "
+		  "output.",
 	  OPTION_OFFSET(struct export_options, output) },
 	{ .name = "append",
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "Add the tables to this file, which those of other jobs may be in; each is named "
-		  "after its job.",
+	  .help = "Add the tables to this file, which may hold tables of other jobs; each table "
+		  "is named after its job.",
 	  OPTION_OFFSET(struct export_options, append) },
 	{ .name = "lake",
 	  .type = ARG_TEXT,
 	  .value = "ROOT",
-	  .help = "Put the series, sorted, into ROOT/cluster=NAME/date=DATE/JOB.parquet.",
+	  .help = "Write the series, sorted, to ROOT/cluster=NAME/date=DATE/JOB.parquet.",
 	  OPTION_OFFSET(struct export_options, lake) },
 	{ .name = "wait",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
 	  .fallback = "60s",
-	  .help = "With --append: how long to wait for another export into the same file.",
+	  .help = "With --append: wait this long for another export to the same file.",
 	  OPTION_OFFSET(struct export_options, wait_ns) },
 	{ .name = "table",
 	  .type = ARG_TEXT,
@@ -91,22 +91,22 @@ static const struct option rows[] = {
 	  .type = ARG_TEXT,
 	  .value = "perfmon",
 	  .words = DOCUMENTS,
-	  .help = "Tables, columns and units as perfmon has them: cpu_metrics, perf_metrics, "
-		  "nv_gpu_metrics, with a row for each host and time.",
+	  .help = "Use perfmon's tables, columns and units: cpu_metrics, perf_metrics, "
+		  "nv_gpu_metrics, one row per host and time.",
 	  OPTION_OFFSET(struct export_options, names) },
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
-	  .help = "Only series whose name matches one of these, separated by commas: "
+	  .help = "Write only series that match one of these patterns, separated by commas: "
 		  "'disk.*,node.*'.",
 	  OPTION_OFFSET(struct export_options, metrics) },
 	{ .name = "wide",
 	  .type = ARG_FLAG,
-	  .help = "Series: a row for each node and instant, a column for each metric and device.",
+	  .help = "Series: one row per node and time, one column per metric and device.",
 	  OPTION_OFFSET(struct export_options, wide) },
 	{ .name = "raw",
 	  .type = ARG_FLAG,
-	  .help = "Series: counters as they were read instead of rates, and nothing computed.",
+	  .help = "Series: raw counters instead of rates, without derived metrics.",
 	  OPTION_OFFSET(struct export_options, raw) },
 	{ .name = "combine",
 	  .type = ARG_FLAG,
@@ -117,32 +117,32 @@ static const struct option rows[] = {
 	  .value = "TIME",
 	  .min = 1000,
 	  .max = INT64_MAX,
-	  .help = "Series: mean, minimum and maximum (--wide: the mean) of windows this long "
+	  .help = "Series: mean, minimum and maximum (--wide: mean) over windows of this length, "
 		  "instead of every sample.",
 	  OPTION_OFFSET(struct export_options, every_ns) },
 	{ .name = "from",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
-	  .help = "Leave out what was before this time since the run began.",
+	  .help = "Skip everything before this time since the start of the run.",
 	  OPTION_OFFSET(struct export_options, from_ns) },
 	{ .name = "until",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
-	  .help = "Leave out what was at or after this time since the run began.",
+	  .help = "Skip everything from this time since the start of the run.",
 	  OPTION_OFFSET(struct export_options, until_ns) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Say which files were written, as JSON on standard output.",
+	  .help = "Print the names of the written files as JSON.",
 	  OPTION_OFFSET(struct export_options, json) },
 };
 
 static const struct example examples[] = {
-	{ "export --to csv,json", "the newest recording here, into its own directory" },
+	{ "export --to csv,json", "the newest recording here, into its directory" },
 	{ "export -o - --metrics 'node.*' --wide", "a table for a plot, to standard output" },
 	{ "export --lake lake", "for queries over many jobs" },
 	{ "export --to perfmon", "metrics/*.json for scripts that were made for perfmon" },
-	{ "export --to scanner faces -o db", "its spans as a database of Scanner's profiles" },
-	{ "export --to sqlite --append jobs.sqlite", "this job's tables beside those of others" },
+	{ "export --to scanner faces -o db", "its spans as a Scanner profile database" },
+	{ "export --to sqlite --append jobs.sqlite", "add this job's tables to those of others" },
 };
 
 static const struct export_table {
@@ -182,7 +182,7 @@ static bool find_formats(struct exporting *x)
 		size_t n = strcspn(at, ",");
 
 		if (!add_format(x, at, n)) {
-			say("export: there is no format '%.*s'. %s", (int)n, at, known_formats);
+			say("export: unknown format '%.*s'. %s", (int)n, at, known_formats);
 			return false;
 		}
 		at += n + (at[n] == ',');
@@ -203,7 +203,7 @@ static bool knows_table(const struct export_options *o)
 {
 	if (!o->table || (o->names ? perfmonfile_has(o->table) : is_table(o->table)))
 		return true;
-	say("export: there is no table '%s'. %s", o->table,
+	say("export: unknown table '%s'. %s", o->table,
 	    o->names ? "perfmon has cpu_metrics, perf_metrics and nv_gpu_metrics." : known_tables);
 	return false;
 }
@@ -218,8 +218,8 @@ static bool suits_names(const struct exporting *x)
 	if (strcmp(o->names, DOCUMENTS) != 0)
 		say("export: there are no names '%s'; known is " DOCUMENTS, o->names);
 	else if (o->metrics || o->wide || o->raw || o->combine || o->every_ns || o->lake)
-		say("export: the tables of --names have a form of their own; leave out --metrics, "
-		    "--wide, --raw, --combine, --every and --lake");
+		say("export: --names has a fixed format; remove --metrics, --wide, --raw, "
+		    "--combine, --every and --lake");
 	else
 		return true;
 	return false;
@@ -234,11 +234,9 @@ static bool suits_series_only(const struct exporting *x)
 		if (!(x->formats >> i & 1) || !sinks[i]->series_only)
 			continue;
 		if (o->wide)
-			say("export: %s has a line for each reading; leave out --wide",
-			    sinks[i]->name);
+			say("export: %s has one line per reading; remove --wide", sinks[i]->name);
 		else if (o->names)
-			say("export: %s holds the series under Sonde's names; leave out --names",
-			    sinks[i]->name);
+			say("export: %s uses Sonde's names; remove --names", sinks[i]->name);
 		else if (o->table && strcmp(o->table, "series"))
 			say("export: %s holds the series, not %s", sinks[i]->name, o->table);
 		else
@@ -253,8 +251,8 @@ static bool suits_lake(const struct export_options *o)
 	if (!o->lake ||
 	    !(o->output || o->append || o->table || o->wide || o->every_ns || strcmp(o->to, "csv")))
 		return true;
-	say("export: --lake has a form of its own; leave out --to, --output, --append, --table, "
-	    "--wide and --every");
+	say("export: --lake has a fixed format; remove --to, --output, --append, --table, --wide "
+	    "and --every");
 	return false;
 }
 
@@ -282,7 +280,7 @@ static bool suits_append(const struct exporting *x)
 		if (x->formats == UINT64_C(1) << i && sinks[i]->collects && !x->o->output)
 			return true;
 	if (x->o->output)
-		say("export: the tables go to the file of --append; leave out --output");
+		say("export: --append writes to its own file; remove --output");
 	else
 		say("export: --append takes one format that holds many tables, sqlite or hdf5, not "
 		    "'%s'",
@@ -300,7 +298,7 @@ static bool understand(struct exporting *x)
 		if (!o->output || strcmp(o->output, TO_STANDARD_OUTPUT))
 			return true;
 		if (o->json)
-			say("export: with -o - the table is what goes to standard output; leave out --json");
+			say("export: -o - writes the table to standard output; remove --json");
 		else if (x->formats & (x->formats - 1))
 			say("export: standard output takes one format, not '%s'", o->to);
 		else
@@ -426,8 +424,8 @@ static void say_done(const struct exporting *x, const char *path)
 	const char *to = x->o->lake ? x->o->lake : x->o->append ? x->o->append : x->to.directory;
 
 	if (x->run->ndamages)
-		say("export: %s is damaged (places: %u), first in %s at byte %llu: %s; what is "
-		    "undamaged was exported",
+		say("export: %s is damaged (places: %u), first in %s at byte %llu: %s; the "
+		    "undamaged part was exported",
 		    path, x->run->ndamages, d->file, (unsigned long long)d->offset, d->what);
 	else if (to)
 		say("exported %s to %s", path, to);
@@ -481,25 +479,22 @@ const struct command command_export = {
 	.operands = "[DIR]",
 	.what = "Write a recording as tables",
 	.description =
-		"Writes series, processes, commands, marks, spans and states (what could "
-		"not be measured, and why) as a file each, named by table and format. "
-		"Without DIR, the newest recording here. Counters become rates; "
-		"--raw leaves them as they were read. A cell of which nothing is known "
-		"is empty in CSV and null in JSON, never 0.\n\n"
-		"The series table is tidy: a row for each node, metric, instance and "
-		"time. With --wide it has a row for each node and time.\n\n"
-		"With --append, the tables of several jobs are in one SQLite or HDF5 file, "
-		"named series_4711 after the job's number, else the recording. Those of "
-		"the same job are replaced. One export at a time: others wait, but not "
-		"longer than --wait says.\n\n"
-		"With --names perfmon, they are perfmon's tables; SQLite and HDF5 files then hold "
-		"those of many jobs, cpu_metrics_4711 in cpu_metrics.h5. --to perfmon writes its "
-		"documents, metrics/cpu_metrics.json and the like.\n\n"
-		"With --lake, the series of each job are a Parquet file in a tree that DuckDB, "
-		"ClickHouse, pandas and Spark query as one table.\n\n"
-		"An existing file is replaced only when the new one is complete. "
-		"Exit code 1 also means that the recording is damaged and "
-		"something was left out.",
+		"Writes one file per table and format: series, processes, commands, marks, spans "
+		"and states (what could not be measured, and why). Default DIR: the newest "
+		"recording here. Counters become rates; --raw keeps raw counters. Unknown values "
+		"are empty in CSV and null in JSON, never 0.\n\n"
+		"The series table is tidy: one row per node, metric, instance and time. With "
+		"--wide: one row per node and time.\n\n"
+		"With --append, one SQLite or HDF5 file holds the tables of several jobs, named "
+		"after the job number or the recording, such as series_4711. Tables of the same "
+		"job are replaced. Exports run one at a time; others wait for up to --wait.\n\n"
+		"With --names perfmon it writes perfmon's tables; SQLite and HDF5 files then hold "
+		"those of many jobs, such as cpu_metrics_4711 in cpu_metrics.h5. --to perfmon "
+		"writes perfmon's documents, such as metrics/cpu_metrics.json.\n\n"
+		"With --lake, the series of each job become a Parquet file in a directory tree "
+		"that DuckDB, ClickHouse, pandas and Spark query as one table.\n\n"
+		"An existing file is replaced only when the new one is complete. Exit code 1 also "
+		"means that the recording is damaged and some data was skipped.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct export_options),
 	COMMAND_EXAMPLES(examples),

@@ -39,8 +39,8 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory of the recording, which must not be there; without it sonde_ and what "
-		  "is imported: sonde_perfmon_4711.",
+	  .help = "Write the recording to DIR, which must not exist. Default: sonde_ and the name "
+		  "of the source, such as sonde_perfmon_4711.",
 	  OPTION_OFFSET(struct import_options, output) },
 	{ .name = "threads",
 	  .letter = 'j',
@@ -49,66 +49,66 @@ static const struct option rows[] = {
 	  .fallback = "8",
 	  .min = 1,
 	  .max = 64,
-	  .help = "scanner: read so many profiles at a time.",
+	  .help = "scanner: number of profiles to read at the same time.",
 	  OPTION_OFFSET(struct import_options, threads) },
 	{ .name = "subsample",
 	  .type = ARG_COUNT,
 	  .value = "K",
 	  .min = 1,
 	  .max = INT32_MAX,
-	  .help = "scanner: only K of the workers, spread evenly; each keeps its number.",
+	  .help = "scanner: import only K workers, spread evenly; each keeps its number.",
 	  OPTION_OFFSET(struct import_options, subsample) },
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "Of amun: the store that its trials go to; else SONDE_STORE, else this user's.",
+	  .help = "amun: write trials to this store. Default: SONDE_STORE, else your own store.",
 	  OPTION_OFFSET(struct import_options, store) },
 	{ .name = "configdir",
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "cascade: the table that credentials.json, config.json and pool.json of DIR "
-		  "name, as Batch Shipyard has them. In place of FILE.",
+	  .help = "cascade: read the table that credentials.json, config.json and pool.json of "
+		  "DIR name, in Batch Shipyard's format, instead of FILE.",
 	  OPTION_OFFSET(struct import_options, table.directory) },
 	{ .name = "credentials",
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "cascade: in place of credentials.json of --configdir.",
+	  .help = "cascade: use this file instead of credentials.json of --configdir.",
 	  OPTION_OFFSET(struct import_options, table.credentials) },
 	{ .name = "config",
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "cascade: in place of its config.json.",
+	  .help = "cascade: use this file instead of its config.json.",
 	  OPTION_OFFSET(struct import_options, table.config) },
 	{ .name = "pool",
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "cascade: in place of its pool.json.",
+	  .help = "cascade: use this file instead of its pool.json.",
 	  OPTION_OFFSET(struct import_options, table.pool) },
 	{ .name = "patience",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
 	  .fallback = "1m",
 	  .max = INT64_C(86400) * NS_PER_S,
-	  .help = "cascade: how long to ask a server again that does not answer, or asks to come "
+	  .help = "cascade: retry for this long if a server does not answer or asks to retry "
 		  "later.",
 	  OPTION_OFFSET(struct import_options, patience_ns) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Say which files were written, as JSON on standard output.",
+	  .help = "Print the names of the written files as JSON.",
 	  OPTION_OFFSET(struct import_options, json) },
 };
 
 static const struct example examples[] = {
-	{ "import perfmon job-metrics-4711",
-	  "what perfmon wrote there, as sonde_perfmon_job-metrics-4711" },
-	{ "import lightgbm-perf perf.json -o training", "what perf.py saved" },
-	{ "import benchmon savedir -o job", "what benchmon-run saved, all its nodes" },
+	{ "import perfmon job-metrics-4711", "data of perfmon, as sonde_perfmon_job-metrics-4711" },
+	{ "import lightgbm-perf perf.json -o training", "the file saved by perf.py" },
+	{ "import benchmon savedir -o job", "the data saved by benchmon-run, of all nodes" },
 	{ "import scanner ~/.scanner/db faces -o faces", "the newest job of that name" },
 	{ "import cascade perf.json mypool", "how the nodes of a Batch Shipyard pool started" },
 	{ "import cascade https://me.table.core.windows.net/shipyardperf mypool",
-	  "the table itself; AZURE_STORAGE_KEY has the key" },
-	{ "import cascade --configdir config -o start", "the same, as Batch Shipyard's files say" },
-	{ "import amun inspections", "trials of Amun's, into the store" },
+	  "from the table itself; AZURE_STORAGE_KEY has the key" },
+	{ "import cascade --configdir config -o start", "from the table that Batch Shipyard's "
+							"files name" },
+	{ "import amun inspections", "Amun's trials, into the store" },
 };
 
 struct importing {
@@ -189,8 +189,8 @@ static int import_all(struct importing *x, struct store *s, const char *path, st
 
 	if (mkdir(x->to, 0700))
 		return err_set(e, -errno, "cannot make %.300s: %s%s", x->to, strerror(errno),
-			       errno == EEXIST ? "; nothing is overwritten, choose another place "
-						 "with -o"
+			       errno == EEXIST ? "; existing files are not overwritten: choose "
+						 "another directory with -o"
 					       : "");
 	rc = store_open(s, x->to);
 	rc = rc ? err_set(e, rc, "no temporary file in %.300s: %s", x->to, strerror(-rc))
@@ -209,8 +209,7 @@ static int import_run(struct importing *x, const char *path)
 	for (uint32_t i = 0; i < s.nnotes; i++)
 		say("import: %s", s.note[i]);
 	if (s.nnotes == STORE_NOTES_MAX && s.left_out)
-		say("import: only the first %d of such sentences are told; left out in all: "
-		    "%" PRIu64,
+		say("import: only the first %d of these messages are shown; skipped in total: %" PRIu64,
 		    STORE_NOTES_MAX, s.left_out);
 	if (rc)
 		say("import: %s", e.text);
@@ -231,7 +230,7 @@ static void say_usage(void)
 	for (size_t i = 0; i < nimporters && n < sizeof known; i++)
 		n += (size_t)snprintf(known + n, sizeof known - n, "%s %s %s", i ? " or" : "",
 				      importers[i]->name, importers[i]->operand);
-	say("import: name the format and what to import:%s or amun PATH", known);
+	say("import: give a format and what to import:%s or amun PATH", known);
 }
 
 /* ---- the table of cascade ---- */
@@ -294,12 +293,12 @@ static bool suits(const struct import_options *o, const struct importing *x, int
 		return false;
 	}
 	if (o->subsample && !x->importer->has_workers) {
-		say("import: --subsample chooses among the workers of scanner; leave it out");
+		say("import: --subsample is for scanner only; remove it");
 		return false;
 	}
 	if (files && strcmp(x->importer->name, "cascade") != 0) {
-		say("import: --configdir, --credentials, --config and --pool name the table of "
-		    "cascade; leave them out");
+		say("import: --configdir, --credentials, --config and --pool are for cascade "
+		    "only; remove them");
 		return false;
 	}
 	return true;
@@ -330,33 +329,33 @@ const struct command command_import = {
 	.name = "import",
 	.operands = "FORMAT [PATH [JOB|POOL]]",
 	.words = formats,
-	.what = "Make a recording of what another program measured",
+	.what = "Convert data of another tool to a recording",
 	.description =
-		"Reads what another program wrote and writes it as a recording, a file for each "
-		"host, which show, export and report take as any other.\n\n"
-		"perfmon DIR: metrics/*.json below DIR, of perfmon or of `sonde export --to "
-		"perfmon`. Of perfmon's own numbers those that are known to be wrong keep a name "
-		"that begins with perfmon, and the metric they were meant for says why it has "
-		"failed.\n\n"
-		"lightgbm-perf FILE: the samples that lightgbm-benchmark's perf.py saves.\n\n"
-		"benchmon DIR: the CSV files of SKA's benchmon in DIR/benchmon_traces_HOST/, or in "
-		"one such directory: CPUs, frequencies, memory, network, disks, InfiniBand, "
+		"Reads data that another tool wrote and converts it to a recording with one file "
+		"per host. All other commands accept it like any recording.\n\n"
+		"perfmon DIR: metrics/*.json below DIR, written by perfmon or by `sonde export "
+		"--to perfmon`. Numbers of perfmon that are known to be wrong keep a name that "
+		"begins with perfmon, and the correct metric reports the reason.\n\n"
+		"lightgbm-perf FILE: the samples saved by perf.py of lightgbm-benchmark.\n\n"
+		"benchmon DIR: the CSV files of SKA's benchmon in DIR/benchmon_traces_HOST/, or "
+		"in one such directory: CPUs, frequencies, memory, network, disks, InfiniBand, "
 		"energy. The stages in annotations.csv become spans.\n\n"
-		"scanner DB_PATH [JOB]: the profiles of a job of Scanner, by its id or name; "
-		"without JOB the newest. Each worker, and the master, becomes a host, each of its "
-		"threads a track whose intervals are spans, which trace and show --spans take. The "
-		"clocks of workers are not compared with each other there, nor here.\n\n"
-		"cascade FILE|DIR [POOL]: the start-up events of Batch Shipyard's pools, from a "
-		"dump of their table as JSON or CSV, or from all such files of a directory; of one "
-		"pool or of all. Each node becomes a host, each event a mark at the event's own "
-		"time, which phases takes. In place of a file the table itself: its address, with "
-		"the account's key in AZURE_STORAGE_KEY or a signature in AZURE_STORAGE_SAS_TOKEN, "
-		"or what Batch Shipyard's configuration files say (--configdir).\n\n"
-		"amun PATH: no recording but rows of the store, for `sonde bench list`: the folder "
-		"of an inspection (build/specification, results/N/result), a folder of such, or a "
-		"result. What was imported before is not imported again.\n\n"
-		"What is malformed is left out and named. Exit code 1 also means that something "
-		"was left out.",
+		"scanner DB_PATH [JOB]: the profiles of a Scanner job, by id or name; default: "
+		"the newest. Each worker and the master become a host, and each of their threads "
+		"a track whose intervals are spans; see trace and show --spans. Neither Scanner "
+		"nor Sonde compares the clocks of the workers.\n\n"
+		"cascade FILE|DIR [POOL]: the start-up events of Batch Shipyard pools, from a "
+		"dump of their table as JSON or CSV, or from all such files in a directory; of "
+		"one pool or of all. Each node becomes a host, and each event a mark at its own "
+		"time; see phases. Instead of a file you can name the table itself: its address, "
+		"with the account's key in AZURE_STORAGE_KEY or a signature in "
+		"AZURE_STORAGE_SAS_TOKEN, or Batch Shipyard's configuration files "
+		"(--configdir).\n\n"
+		"amun PATH: trials for `sonde bench list`, not a recording: the directory of an "
+		"inspection (build/specification, results/N/result), a directory of several, or a "
+		"result. Trials that were imported before are skipped.\n\n"
+		"Malformed data is skipped and reported. Exit code 1 also means that some data "
+		"was skipped.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct import_options),
 	COMMAND_EXAMPLES(examples),

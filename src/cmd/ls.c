@@ -23,24 +23,24 @@ _Static_assert(offsetof(struct ls_options, history) == 0, "HISTORY_OPTIONS");
 
 static const struct option rows[] = {
 	{ .name = "json",
-	  .help = "Print the list as JSON, schema sonde/ls/1 or, of the history, "
+	  .help = "Print the list as JSON, schema sonde/ls/1 or, with the history, "
 		  "sonde/history/1.",
 	  OPTION_OFFSET(struct ls_options, json) },
 	{ .name = "history",
-	  .help = "List the runs that have been, wherever their recordings are or were; the "
-		  "options that choose runs or a store say so, too.",
+	  .help = "List past runs from the history, even if their recordings are gone. Implied by "
+		  "the options that select runs or a store.",
 	  OPTION_OFFSET(struct ls_options, past) },
 	{ .name = "add",
-	  .help = "Put the recordings of the directory into the history, instead of what it has of "
-		  "them.",
+	  .help = "Add the recordings in the directory to the history, replacing older entries "
+		  "for them.",
 	  OPTION_OFFSET(struct ls_options, add) },
 	HISTORY_OPTIONS,
 };
 
 static const struct example examples[] = {
 	{ "ls", "the recordings here" },
-	{ "ls --json results", "those in a directory, for a script" },
-	{ "ls --name 'train*' --since 30d", "what ran in the last month, from the history" },
+	{ "ls --json results", "the recordings in a directory, for a script" },
+	{ "ls --name 'train*' --since 30d", "runs of the last month, from the history" },
 };
 
 static void ended_text(const struct recording *x, char *out, size_t size)
@@ -156,7 +156,7 @@ static int print_list(const struct listing *l, bool json, const char *dir)
 	else
 		list_text(&b, l);
 	if (!l->n && !json)
-		say("ls: no recording in %s; sonde run -- CMD makes one", dir);
+		say("ls: no recording in %s; record one with sonde run -- CMD", dir);
 	return print_bytes(&b);
 }
 
@@ -239,7 +239,7 @@ static int list_past(const struct ls_options *o)
 		else
 			past_text(&b, &h);
 		if (!h.n && !o->json)
-			say("ls: there is no such run in the history");
+			say("ls: no matching run in the history");
 		code = print_bytes(&b);
 	}
 	history_free(&h);
@@ -273,13 +273,14 @@ static int ls_exec(const void *options, int noperands, char **operands)
 		return EXIT_USAGE;
 	}
 	if (o->add && history_chooses(&o->history)) {
-		say("ls: --add takes all of a directory; leave out what chooses runs");
+		say("ls: --add adds all recordings of a directory; remove the options that select "
+		    "runs");
 		return EXIT_USAGE;
 	}
 	if (!o->add && (o->past || history_wanted(&o->history))) {
 		if (!noperands)
 			return list_past(o);
-		say("ls: the history is not in a directory; leave out '%s', or say --add",
+		say("ls: the history is not in a directory; remove '%s', or use --add",
 		    operands[0]);
 		return EXIT_USAGE;
 	}
@@ -298,23 +299,22 @@ const struct command command_ls = {
 	.name = "ls",
 	.operands = "[DIR]",
 	.what = "List the recordings in a directory",
-	.description = "One line for each recording in DIR, or here, oldest first: when "
-		       "it began, how long it took, on how many nodes, how the command ended, "
-		       "and the command. What is too long for the terminal is cut there; into a "
-		       "pipe or a file it goes whole.\n\n"
-		       "STATE is complete, running (not closed, and its recorder lives; where "
-		       "that cannot be seen, as from another machine, a sample came just now), "
-		       "cut (not closed, and the recorder was killed, its machine was lost, or, "
-		       "seen from elsewhere, no sample came for a while; what was written is "
-		       "there), damaged (some bytes cannot be trusted; the "
-		       "rest is read) or unreadable. For the last two, the reason stands where "
-		       "the command would.\n\n"
-		       "With --history, or one of the options behind it, the list is of the runs "
-		       "that have been, also those whose recordings are gone: each run leaves its "
-		       "summary when it ends. The history is a file of SQLite in "
-		       "$XDG_DATA_HOME/sonde, or what SONDE_STORE names: another file, or "
-		       "postgres://user@host/database for several users. --add puts recordings "
-		       "there that others made, or that have grown since.",
+	.description = "Prints one line per recording in DIR (default: here), oldest first: its "
+		       "start, duration, number of nodes, how the command ended, and the command. "
+		       "On a terminal, long lines are cut; in a pipe or a file they are "
+		       "complete.\n\n"
+		       "STATE is one of: complete; running (not closed, and its recorder is "
+		       "alive; seen from another machine: a sample arrived just now); cut (not "
+		       "closed, because the recorder was killed or its machine was lost; seen "
+		       "from another machine: no sample for a while; the data written so far is "
+		       "usable); damaged (some bytes are corrupt; the rest is read); unreadable. "
+		       "For the last two, the line shows the reason instead of the command.\n\n"
+		       "With --history, or one of the options after it, the list shows past runs, "
+		       "even if their recordings are gone: each run stores its summary when it "
+		       "ends. The history is an SQLite file in $XDG_DATA_HOME/sonde, or the store "
+		       "that SONDE_STORE names: another file, or postgres://user@host/database "
+		       "for several users. --add adds recordings that others made, or that have "
+		       "grown since.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct ls_options),
 	COMMAND_EXAMPLES(examples),

@@ -39,8 +39,8 @@ const struct command command_metrics = {
 	.name = "metrics",
 	.operands = "",
 	.what = "List what can be measured",
-	.description = "One line for each metric: its name, its unit, its kind and what it is. "
-		       "Counters are stored as they are read; tables and plots show their rates.",
+	.description = "Prints one line per metric: name, unit, kind and meaning. Counters are "
+		       "stored raw; tables and plots show their rates.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct metrics_options),
 	COMMAND_EXAMPLES(examples),

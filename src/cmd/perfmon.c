@@ -44,8 +44,8 @@ static const struct option rows[] = {
 	  .value = "DIR",
 	  .bare = "",
 	  .follows = true,
-	  .help = "Where the files go, seen by all nodes of the job; without it the current "
-		  "directory.",
+	  .help = "Write the files to DIR, which all nodes of the job must see. Default: the "
+		  "current directory.",
 	  OPTION_OFFSET(struct perfmon_options, names.save_dir) },
 	{ .name = "prefix",
 	  .letter = 'p',
@@ -53,7 +53,7 @@ static const struct option rows[] = {
 	  .value = "NAME",
 	  .bare = "",
 	  .follows = true,
-	  .help = "A directory in there for this job's files.",
+	  .help = "Create this subdirectory for the job's files.",
 	  OPTION_OFFSET(struct perfmon_options, names.prefix) },
 	{ .name = "launcher",
 	  .letter = 'l',
@@ -61,7 +61,7 @@ static const struct option rows[] = {
 	  .value = "NAME",
 	  .bare = "",
 	  .follows = true,
-	  .help = "What starts the job's MPI tasks; it is logged, but not needed.",
+	  .help = "Launcher of the job's MPI tasks; only logged.",
 	  OPTION_OFFSET(struct perfmon_options, launcher) },
 	{ .name = "sampling_freq",
 	  .letter = 'i',
@@ -79,7 +79,7 @@ static const struct option rows[] = {
 	  .fallback = "15m",
 	  .bare = "15m",
 	  .follows = true,
-	  .help = "The most that a loss of the node may cost, as --sync of `sonde run`.",
+	  .help = "Write data to disk at least this often, like --sync of `sonde run`.",
 	  OPTION_OFFSET(struct perfmon_options, sync_ns) },
 	{ .name = "gen_report",
 	  .letter = 'r',
@@ -92,22 +92,23 @@ static const struct option rows[] = {
 	  .value = "FORMATS",
 	  .bare = "csv",
 	  .follows = true,
-	  .help = "Write the job's tables in these formats: csv, hdf5, parquet, pickle, feather, "
-		  "orc; several are separated by blanks or commas.",
+	  .help = "Write the job's tables in these formats, separated by blanks or commas: csv, "
+		  "hdf5, parquet, pickle, feather, orc.",
 	  OPTION_OFFSET(struct perfmon_options, formats) },
-	NAMED("system", system, "Of a benchmark test: the system it runs on."),
-	NAMED("partition", partition, "Of a benchmark test: the partition."),
-	NAMED("env", env, "Of a benchmark test: the environment."),
-	NAMED("name", name, "Of a benchmark test: its name."),
+	NAMED("system", system, "For a benchmark test: the system it runs on."),
+	NAMED("partition", partition, "For a benchmark test: the partition."),
+	NAMED("env", env, "For a benchmark test: the environment."),
+	NAMED("name", name, "For a benchmark test: its name."),
 	{ .name = "verbose",
 	  .letter = 'v',
 	  .type = ARG_FLAG,
-	  .help = "Log more, to a file for each node, and write what each was told into configs/.",
+	  .help = "Log more, to one file per node, and write each node's options to configs/.",
 	  OPTION_OFFSET(struct perfmon_options, verbose) },
 };
 
 static const struct example examples[] = {
-	{ "perfmon -i 5 -e csv hdf5", "in a job script, started once on each node, with & behind" },
+	{ "perfmon -i 5 -e csv hdf5", "in a job script, started once on each node, in the "
+				      "background with &" },
 };
 
 struct perfmon {
@@ -133,8 +134,8 @@ static bool add_formats(uint64_t *formats, const char *names)
 				      memcmp(sinks[i]->name, at, n) || sinks[i]->series_only))
 			i++;
 		if (i == nsinks) {
-			say("perfmon: -e knows no format '%.*s'; it knows csv, hdf5, parquet, "
-			    "pickle, feather and orc",
+			say("perfmon: -e: unknown format '%.*s'; expected csv, hdf5, parquet, "
+			    "pickle, feather or orc",
 			    (int)n, at);
 			return false;
 		}
@@ -351,16 +352,16 @@ static bool record(struct perfmon *x)
 	bad = recorder_run(&r);
 	if (!bad && r.saw && !*r.saw)
 		log_error(&x->log,
-			  "Nothing of the job but what waits for others was here in the first %lld "
-			  "s%s",
+			  "No process of the job, except those that wait for others, ran here in "
+			  "the first %lld s%s",
 			  (long long)(r.await_ns / NS_PER_S),
 			  may_block(x)
-				  ? ": this step holds CPUs that the job's own steps may wait "
-				    "for, as steps of Slurm 20.11 and later share none; start it "
-				    "by srun --overlap"
+				  ? ": the job's own steps may be waiting for the CPUs of this "
+				    "step, because steps do not share CPUs since Slurm 20.11; "
+				    "start it with srun --overlap"
 				  : "");
 	if (x->ipc.over)
-		log_info(&x->log, "%s says that the job is over", x->ipc.path);
+		log_info(&x->log, "%s reports that the job is over", x->ipc.path);
 	if (!bad)
 		log_info(&x->log, "The recording of this node is closed");
 	attached_close(&a);
@@ -429,22 +430,22 @@ static int perfmon(const void *given, int n, char **operands)
 const struct command command_perfmon = {
 	.name = "perfmon",
 	.operands = "",
-	.what = "Record a batch job beside it, with perfmon's flags and files",
+	.what = "Record a batch job with perfmon's options and files",
 	.description =
-		"For job scripts that were written for perfmon: started once on each node of a "
-		"Slurm, PBS or OAR job, in the background, it records the job's processes on "
-		"that node, of all its steps, but none of Sonde's own. Called by the name "
-		"perfmon, sonde is this command.\n\n"
-		"It ends 10 s after the last process of the job here, when the job script says "
-		"`echo FINISHED >.ipc-$SLURM_JOB_ID`, on TERM, INT, HUP, USR1 or USR2, and 30 s "
-		"before the job's time limit where that is told. The copy on the first node of "
-		"the job then waits until the others have ended, too, and writes the results of "
-		"all nodes. Of what other nodes have not closed, it takes what is there when "
-		"nothing came of them for 10 s and two samples.\n\n"
-		"Nothing goes to standard output; ska_sdp_monitoring_metrics.log in the "
-		"directory of -d says what happened. With --system, --partition, --env and "
-		"--name the files go into perfmetrics/SYSTEM/PARTITION/ENV/NAME there, and the "
-		"HDF5 tables of all its jobs into test.h5.",
+		"For job scripts written for perfmon. Start it once on each node of a Slurm, PBS "
+		"or OAR job, in the background. It records the job's processes on that node, in "
+		"all steps, without Sonde's own. When sonde is called by the name perfmon, it "
+		"runs this command.\n\n"
+		"It ends 10 s after the last process of the job on this node, when the job script "
+		"runs `echo FINISHED >.ipc-$SLURM_JOB_ID`, on TERM, INT, HUP, USR1 or USR2, and "
+		"30 s before the job's time limit if that is known. The copy on the first node of "
+		"the job then waits for the others and writes the results of all nodes. From a "
+		"node that has not closed its recording it takes the data written so far, once "
+		"nothing new has arrived for 10 s and two samples.\n\n"
+		"Nothing is printed on standard output; ska_sdp_monitoring_metrics.log in the "
+		"directory of -d has the log. With --system, --partition, --env and --name the "
+		"files go to perfmetrics/SYSTEM/PARTITION/ENV/NAME there, and the HDF5 tables of "
+		"all its jobs to test.h5.",
 	COMMAND_OPTIONS(rows),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct perfmon_options),

@@ -84,8 +84,8 @@ static int check_names(const struct perfmon_names *n, bool *benchmark, struct er
 	for (size_t i = 0; some && i < count; i++) {
 		if (!given(all[i].text))
 			return err_set(e, -EINVAL,
-				       "--system, --partition, --env and --name belong together: "
-				       "give --%s, too, or none of them",
+				       "--system, --partition, --env and --name must be used "
+				       "together: add --%s, or remove all of them",
 				       all[i].option);
 		if (!is_name(all[i].text))
 			return err_set(e, -EINVAL,

@@ -23,59 +23,58 @@ static const struct option rows[] = {
 	{ .name = "rules",
 	  .type = ARG_TEXT,
 	  .value = "FILE|DIR",
-	  .help = "Pair marks by the rules in FILE, or in all files *.phases of DIR, too; a rule "
-		  "there replaces the built-in one of its name.",
+	  .help = "Add the rules in FILE, or in all *.phases files of DIR, that pair marks into "
+		  "phases. They replace built-in rules of the same name.",
 	  OPTION_OFFSET(struct phases_options, rules) },
 	{ .name = "phases",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
-	  .help = "Only phases whose name matches one of these, separated by commas.",
+	  .help = "Show only phases whose name matches one of these patterns, separated by "
+		  "commas.",
 	  OPTION_OFFSET(struct phases_options, names) },
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
-	  .help = "Figures of metrics that match one of these, separated by commas; '*': all. "
-		  "Without it cores, memory, input and output, power, GPUs and network.",
+	  .help = "Show metrics that match one of these patterns, separated by commas; '*': all. "
+		  "Default: cores, memory, I/O, power, GPUs and network.",
 	  OPTION_OFFSET(struct phases_options, metrics) },
 	{ .name = "all",
-	  .help = "Every phase by itself, too, and what each node had of each key.",
+	  .help = "Also show every single phase, and the values of each key per node.",
 	  OPTION_OFFSET(struct phases_options, all) },
 	{ .name = "csv",
 	  .type = ARG_CHOICE,
 	  .value = "off|phases|totals",
 	  .fallback = "off",
 	  .bare = "phases",
-	  .help = "Print a table of values separated by commas: a row for each phase, or for what "
-		  "they add up to by name, key and node.",
+	  .help = "Print CSV: one row per phase, or per total by name, key and node.",
 	  OPTION_OFFSET(struct phases_options, csv) },
 	{ .name = "json",
 	  .help = "Print phases, totals and figures as JSON, schema sonde/phases/1.",
 	  OPTION_OFFSET(struct phases_options, json) },
 	{ .name = "cascade",
-	  .help = "How the nodes of a Batch Shipyard pool started, with the numbers of its "
+	  .help = "Show how the nodes of a Batch Shipyard pool started, with the numbers of its "
 		  "graph.py; with --json schema sonde/cascade/1.",
 	  OPTION_OFFSET(struct phases_options, cascade) },
 	{ .name = "output",
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "With --cascade: write ACCOUNT-POOL.dat, .plot (for gnuplot) and .png there.",
+	  .help = "With --cascade: write ACCOUNT-POOL.dat, .plot (for gnuplot) and .png to DIR.",
 	  OPTION_OFFSET(struct phases_options, output) },
 	{ .name = "local",
-	  .help = "With --cascade: times of this machine's time zone, as graph.py has them; else "
-		  "UTC.",
+	  .help = "With --cascade: use local time, like graph.py; default: UTC.",
 	  OPTION_OFFSET(struct phases_options, local) },
 	{ .name = "as-graph-py",
-	  .help = "With --cascade: the kB, MB, GB and TB of images are 1024^n, as graph.py has "
-		  "them; else 1000^n, as docker means them.",
+	  .help = "With --cascade: read kB, MB, GB and TB of images as powers of 1024, like "
+		  "graph.py; default: powers of 1000, like docker.",
 	  OPTION_OFFSET(struct phases_options, as_graph_py) },
 };
 
 static const struct example examples[] = {
 	{ "phases", "the newest recording here" },
-	{ "phases --all --metrics 'job.*' sonde_1234", "each phase, with all that the job did" },
+	{ "phases --all --metrics 'job.*' sonde_1234", "every phase, with all metrics of the job" },
 	{ "phases --cascade -o . start", "a pool's start-up, and its chart" },
-	{ "phases --rules site.phases --csv sonde_1234", "by rules of one's own, as a table" },
+	{ "phases --rules site.phases --csv sonde_1234", "with your own rules, as CSV" },
 };
 
 static int print_csv(const struct phase_report *p, bool totals)
@@ -84,7 +83,7 @@ static int print_csv(const struct phase_report *p, bool totals)
 	int rc = phase_report_csv(p, totals, stdout, &e);
 
 	if (!rc && (fflush(stdout) || ferror(stdout)))
-		rc = err_set(&e, -EIO, "standard output did not take the table");
+		rc = err_set(&e, -EIO, "cannot write the table to standard output");
 	if (rc)
 		say("phases: %s", e.text);
 	return rc ? EXIT_FAILED : EXIT_OK;
@@ -118,11 +117,10 @@ static int phases_of(const struct phases_options *o, struct run *r, const char *
 	} else {
 		code = print(o, &p);
 		if (!p.phases.n && o->names)
-			say("phases: no phase in %s is called '%s'; without --phases all are shown",
+			say("phases: no phase in %s matches '%s'; without --phases all are shown",
 			    path, o->names);
 		else if (!p.phases.n)
-			say("phases: there is no phase in %s; `sonde begin` and `sonde end` make "
-			    "some",
+			say("phases: no phase in %s; `sonde begin` and `sonde end` create phases",
 			    path);
 		if (r->ndamages)
 			say("phases: %s is damaged; what is undamaged was read", path);
@@ -136,15 +134,15 @@ static int phases_of(const struct phases_options *o, struct run *r, const char *
 static bool is_clear(const struct phases_options *o)
 {
 	if (o->json && o->csv) {
-		say("phases: --json and --csv are two forms: choose one");
+		say("phases: use either --json or --csv");
 		return false;
 	}
 	if (!o->cascade && (o->output || o->local || o->as_graph_py)) {
-		say("phases: --output, --local and --as-graph-py go with --cascade");
+		say("phases: --output, --local and --as-graph-py need --cascade");
 		return false;
 	}
 	if (o->cascade && (o->rules || o->names || o->metrics || o->csv || o->all)) {
-		say("phases: --cascade has its own rules and numbers: leave out --rules, --phases, "
+		say("phases: --cascade has its own rules and numbers: remove --rules, --phases, "
 		    "--metrics, --csv and --all");
 		return false;
 	}
@@ -183,21 +181,21 @@ static int phases_exec(const void *options, int noperands, char **operands)
 const struct command command_phases = {
 	.name = "phases",
 	.operands = "[DIR]",
-	.what = "Show a recording's phases: how long they took and what they used",
+	.what = "Show the phases of a recording: how long they took and what they used",
 	.description =
 		"Phases are the spans of a recording (`sonde begin`, `end` and `span`) and its "
-		"marks, paired by rules: NAME-start and NAME-end to begin with. For each name it "
-		"prints how often, how long in all, on average, at least and at most, when the "
-		"first began, and what metrics were meanwhile: mean, most, and what rates add up "
-		"to. Rows below tell the same by key and by node, where there are several.\n\n"
-		"Rules are data: --rules adds those of a site, docs/phases.md says how they are "
-		"written. What did not end has no duration; it is counted and told, as are ends "
-		"without a start and phases that cross each other.\n\n"
-		"--cascade tells of the start-up of Batch Shipyard's pools, which `sonde import "
-		"cascade` reads: exit code 1 then also means that a node lacks an event.\n\n"
-		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"recording here is taken. Exit code 1 also means that the recording is "
-		"damaged and something was left out.",
+		"marks, paired by rules, such as NAME-start and NAME-end. For each name it prints "
+		"how often the phase ran, its total, mean, shortest and longest duration, when "
+		"the first one started, and the metrics during it: mean, maximum and, for rates, "
+		"the total. Further rows break this down by key and by node.\n\n"
+		"Rules are data files: --rules adds those of your site; docs/phases.md describes "
+		"the format. A phase that did not end has no duration. It is counted and "
+		"reported, as are ends without a start and phases that partly overlap.\n\n"
+		"--cascade shows the start-up of Batch Shipyard pools, which `sonde import "
+		"cascade` reads; exit code 1 then also means that a node lacks an event.\n\n"
+		"DIR is a directory that Sonde wrote, or one of its files. Default: the newest "
+		"recording here. Exit code 1 also means that the recording is damaged and some "
+		"data was skipped.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct phases_options),
 	COMMAND_EXAMPLES(examples),

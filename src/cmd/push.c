@@ -47,29 +47,31 @@ static const struct option rows[] = {
 	{ .name = "url",
 	  .type = ARG_TEXT,
 	  .value = "URL",
-	  .help = "Address of the server, without a password; else the service's variable says it.",
+	  .help = "Address of the server, without a password. Default: the variable of the "
+		  "service.",
 	  OPTION_OFFSET(struct push_options, url) },
 	{ .name = "artifacts",
 	  .type = ARG_CHOICE,
 	  .value = "all|report|none",
 	  .fallback = "all",
-	  .help = "MLflow: the files that go with the values: report, samples and recording; the "
-		  "first two; none.",
+	  .help = "MLflow: upload these files with the values: report, samples and recording; the "
+		  "first two; or none.",
 	  OPTION_OFFSET(struct push_options, artifacts) },
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
-	  .help = "Remote write: only series whose name matches one of these, separated by commas.",
+	  .help = "Remote write: send only series that match one of these patterns, separated by "
+		  "commas.",
 	  OPTION_OFFSET(struct push_options, metrics) },
 	{ .name = "labels",
 	  .type = ARG_TEXT,
 	  .value = "NAME=VALUE,...",
-	  .help = "Remote write: labels of every series beside its node and device.",
+	  .help = "Remote write: add these labels to every series.",
 	  OPTION_OFFSET(struct push_options, labels) },
 	{ .name = "with-environment",
 	  .type = ARG_FLAG,
-	  .help = "Send the job's environment, too: MLflow and PostgreSQL get the recording without "
-		  "it.",
+	  .help = "Send the job's environment, too. By default MLflow and PostgreSQL get the "
+		  "recording without it.",
 	  OPTION_OFFSET(struct push_options, with_environment) },
 	{ .name = "follow",
 	  .type = ARG_DURATION,
@@ -77,39 +79,39 @@ static const struct option rows[] = {
 	  .bare = "15s",
 	  .min = NS_PER_S,
 	  .max = INT64_C(86400) * NS_PER_S,
-	  .help = "Remote write: go on while the job runs, sending every 15 s, or TIME, what has "
-		  "come, and end with it.",
+	  .help = "Remote write: send new samples every 15 s, or TIME, until the job ends.",
 	  OPTION_OFFSET(struct push_options, every_ns) },
 	{ .name = "patience",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
 	  .fallback = "1m",
 	  .max = INT64_C(86400) * NS_PER_S,
-	  .help = "How long to ask a server again that does not answer, or asks to come later.",
+	  .help = "Retry for this long if a server does not answer or asks to retry later.",
 	  OPTION_OFFSET(struct push_options, patience_ns) },
 	{ .name = "state",
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Where it is kept what has arrived; without it beside the recording.",
+	  .help = "Keep the record of what has arrived in this file. Default: next to the "
+		  "recording.",
 	  OPTION_OFFSET(struct push_options, state) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Say what was pushed as JSON on standard output.",
+	  .help = "Print what was pushed as JSON.",
 	  OPTION_OFFSET(struct push_options, json) },
 };
 
 static const struct example examples[] = {
 	{ "push --to mlflow", "the newest recording here, to MLFLOW_TRACKING_URI" },
 	{ "push --to remote-write --url http://localhost:9090/api/v1/write",
-	  "its series as far as they are" },
+	  "all its series so far" },
 	{ "push --to remote-write --follow sonde_1234",
-	  "the series of a running job, until it ends, to SONDE_REMOTE_WRITE_URL" },
+	  "the series of a running job until it ends, to SONDE_REMOTE_WRITE_URL" },
 	{ "push --to postgres --url postgres://anna@db.example.org/jobs",
-	  "all of it, into a database; the password is in ~/.pgpass" },
+	  "the whole recording, into a database; the password is in ~/.pgpass" },
 	{ "push --to azure-table start",
-	  "start-up events into Batch Shipyard's table, SONDE_AZURE_TABLE_URL" },
+	  "start-up events, into Batch Shipyard's table SONDE_AZURE_TABLE_URL" },
 	{ "push --to mlflow sonde_1234 --artifacts report",
-	  "a job that ended, without its recording" },
+	  "a finished job, without its recording" },
 };
 
 static const char *variable(const char *name)
@@ -139,8 +141,8 @@ static bool suits_url(const struct push *service, const char *url)
 	struct err e;
 
 	if (url && has_secret(service, url, &is_address, &e)) {
-		say("push: a user or password in --url would be seen by everybody on this machine; "
-		    "give the address in the service's variable");
+		say("push: do not put a user or password into --url, where everybody on this "
+		    "machine can see it; put the address into the service's variable");
 		return false;
 	}
 	if (!is_address)
@@ -153,12 +155,11 @@ static const struct push *understand(const struct push_options *o)
 	const struct push *p = o->to ? push_find(o->to) : NULL;
 
 	if (!p && o->to)
-		say("push: there is no service '%s'. %s", o->to, known_services);
+		say("push: unknown service '%s'. %s", o->to, known_services);
 	else if (!p)
-		say("push: --to says where to. %s", known_services);
+		say("push: no service given; use --to. %s", known_services);
 	if (p && o->every_ns && !p->follows) {
-		say("push: --follow: %s cannot be told of a job piece by piece; leave it out",
-		    p->name);
+		say("push: --follow: %s takes only complete jobs; remove --follow", p->name);
 		return NULL;
 	}
 	return p && suits_url(p, o->url) ? p : NULL;
@@ -167,10 +168,9 @@ static const struct push *understand(const struct push_options *o)
 static void say_done(const struct push_result *r, const char *path, int rc, const struct err *e)
 {
 	if (rc && r->kept)
-		say("push: %s; what arrived is noted, and the same command goes on from there",
-		    e->text);
+		say("push: %s; run the same command again to continue", e->text);
 	else if (rc == -EHOSTUNREACH)
-		say("push: %s; the recording stays as it is, and the same command sends it later, also "
+		say("push: %s; the recording is unchanged; run the same command again later, also "
 		    "from another machine",
 		    e->text);
 	else if (rc)
@@ -248,7 +248,7 @@ static bool goes_on(int rc, const struct err *e, bool *away)
 	bool passing = rc == -EHOSTUNREACH || rc == -EAGAIN;
 
 	if (passing && !*away)
-		say("push: %s; it is tried again", e->text);
+		say("push: %s; retrying", e->text);
 	*away = passing;
 	return !rc || passing;
 }
@@ -287,7 +287,7 @@ static int say_result(const struct push_options *o, const struct push_result *r,
 
 	say_done(r, c->path, rc, e);
 	if (!rc && damaged)
-		say("push: %s is damaged; what is undamaged was pushed", c->path);
+		say("push: %s is damaged; the undamaged part was pushed", c->path);
 	if (o->json && print_json(o, r, c, rc))
 		return EXIT_FAILED;
 	return rc == -EINVAL ? EXIT_USAGE : rc || r->left_out[0] || damaged ? EXIT_FAILED : EXIT_OK;
@@ -316,38 +316,39 @@ static int push_exec(const void *options, int noperands, char **operands)
 const struct command command_push = {
 	.name = "push",
 	.operands = "[DIR]",
-	.what = "Tell a recorded job to a service",
+	.what = "Send a recording to a service",
 	.description =
-		"Sends a recording's values to a server, from any machine that reaches it and the "
-		"recording: a login node, when compute nodes have no network. Without DIR, the "
-		"newest recording here.\n\n"
-		"A push that failed or was killed goes on where it ended when the same command is "
-		"given again, and one of what has been pushed adds nothing: what has arrived is "
-		"noted in a file .push-* beside the recording (--state: elsewhere). A server that "
-		"does not answer is asked again, later and later (--patience). The job's environment "
-		"is sent when --with-environment asks for it.\n\n"
-		"mlflow: MLFLOW_TRACKING_URI names the server, MLFLOW_TRACKING_TOKEN, or _USERNAME "
-		"and _PASSWORD, who we are. MLFLOW_RUN_ID is the run that the job's values are "
-		"added to; without it a run is made, in the experiment of MLFLOW_EXPERIMENT_ID or "
-		"MLFLOW_EXPERIMENT_NAME. The values are MLflow's own system metrics of each node "
-		"and GPU and the figures of `sonde show --tracker`; report, samples and recording "
-		"become the run's artifacts, in its folder sonde.\n\n"
-		"remote-write: SONDE_REMOTE_WRITE_URL is the address of a receiver of Prometheus' "
-		"remote write, with the user and password in it, or SONDE_REMOTE_WRITE_TOKEN "
-		"beside it. The series are those of `sonde export --to openmetrics`. A job that "
-		"is still running is sent as far as it is; the same command later sends what has "
-		"come since, and --follow does so until the job has ended.\n\n"
-		"postgres: SONDE_POSTGRES_URL is the address of a database of PostgreSQL, "
+		"Sends a recording to a server, from any machine that can reach both, such as a "
+		"login node if compute nodes have no network. Default DIR: the newest recording "
+		"here.\n\n"
+		"If a push fails or is killed, run the same command again: it continues where it "
+		"stopped. Repeating a complete push adds nothing. A file .push-* next to the "
+		"recording (--state: elsewhere) notes what has arrived. If a server does not "
+		"answer, Sonde retries with growing delays (--patience). The job's environment is "
+		"sent only with --with-environment.\n\n"
+		"mlflow: MLFLOW_TRACKING_URI names the server; MLFLOW_TRACKING_TOKEN, or "
+		"_USERNAME and _PASSWORD, are the credentials. MLFLOW_RUN_ID is the run to add "
+		"the job's values to; without it Sonde creates a run in the experiment of "
+		"MLFLOW_EXPERIMENT_ID or MLFLOW_EXPERIMENT_NAME. The values are MLflow's own "
+		"system metrics of each node and GPU, and the figures of `sonde show --tracker`. "
+		"Report, samples and recording become artifacts of the run, in its directory "
+		"sonde.\n\n"
+		"remote-write: SONDE_REMOTE_WRITE_URL is the address of a receiver of Prometheus "
+		"remote write, with user and password in it, or with a token in "
+		"SONDE_REMOTE_WRITE_TOKEN. The series are those of `sonde export --to "
+		"openmetrics`. For a running job it sends what exists so far; the same command "
+		"later sends the rest, and --follow continues until the job ends.\n\n"
+		"postgres: SONDE_POSTGRES_URL is the address of a PostgreSQL database, "
 		"postgres://user@host:port/database; the password is taken from PGPASSWORD, "
-		"PGPASSFILE or ~/.pgpass. The whole recording goes into the tables of its schema "
-		"sonde, which is created if missing, in one transaction: all of it or "
-		"nothing. A job that has gone on since is replaced.\n\n"
-		"azure-table: SONDE_AZURE_TABLE_URL is the address of the table that Batch "
-		"Shipyard's nodes write their start-up events into, AZURE_STORAGE_KEY the key of "
-		"its account, or AZURE_STORAGE_SAS_TOKEN a signature; or SHIPYARD_STORAGE_ENV has "
+		"PGPASSFILE or ~/.pgpass. The whole recording goes into tables of the schema "
+		"sonde, which is created if missing, in one transaction: all or nothing. A job "
+		"that has grown since is replaced.\n\n"
+		"azure-table: SONDE_AZURE_TABLE_URL is the address of the table that holds the "
+		"start-up events of Batch Shipyard's nodes. AZURE_STORAGE_KEY is the key of its "
+		"account, or AZURE_STORAGE_SAS_TOKEN a signature; or SHIPYARD_STORAGE_ENV has "
 		"ACCOUNT:ENDPOINT:KEY. Marks SOURCE:EVENT become its entities; the table itself "
-		"says which of them have arrived.\n\n"
-		"Exit code 1 also means that something was left out.",
+		"records which of them have arrived.\n\n"
+		"Exit code 1 also means that some data was skipped.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct push_options),
 	COMMAND_EXAMPLES(examples),

@@ -25,8 +25,8 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory to write to, created if missing; without it the recording's "
-		  "name with -recovered behind it.",
+	  .help = "Write to DIR, created if missing. Default: the recording's name followed by "
+		  "-recovered.",
 	  OPTION_OFFSET(struct recover_options, output) },
 	{ .name = "without-environment",
 	  .type = ARG_FLAG,
@@ -34,13 +34,13 @@ static const struct option rows[] = {
 	  OPTION_OFFSET(struct recover_options, without_environment) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Say which files were written, as JSON on standard output.",
+	  .help = "Print the names of the written files as JSON.",
 	  OPTION_OFFSET(struct recover_options, json) },
 };
 
 static const struct example examples[] = {
-	{ "recover sonde_1234", "into sonde_1234-recovered" },
-	{ "recover sonde_1234 -o whole", "into a directory of another name" },
+	{ "recover sonde_1234", "write sonde_1234-recovered" },
+	{ "recover sonde_1234 -o whole", "write to another directory" },
 };
 
 struct recovering {
@@ -116,7 +116,9 @@ static int recover_run(struct recovering *x, const char *from)
 	say_damages(x->run);
 	if (rc) {
 		say("recover: %s%s", e.text,
-		    rc == -EEXIST ? "; nothing is overwritten, choose another place with -o" : "");
+		    rc == -EEXIST ? "; existing files are not overwritten: choose another "
+				    "directory with -o"
+				  : "");
 		return EXIT_FAILED;
 	}
 	say("recover: %u recording%s with %llu samples of %s in %s", x->written.files,
@@ -147,17 +149,17 @@ static int recover_exec(const void *options, int noperands, char **operands)
 const struct command command_recover = {
 	.name = "recover",
 	.operands = "[DIR]",
-	.what = "Write what can be read of a damaged recording to a new place",
+	.what = "Copy the readable data of a damaged recording",
 	.description =
-		"Reads every block of every recording in DIR, or of the newest one here, and "
-		"writes those that are undamaged, with the samples of a recorder that was killed, "
-		"as clean recordings to a new directory. DIR itself is only read.\n\n"
-		"Each damaged place is named, with the file and the byte. Exit code 0 means that "
-		"everything that can be read was written, however much was damaged. Killed on the "
-		"way, it leaves no recording, and the same command writes them all. Any recording "
-		"can be read without recovering it first: this makes one that others can read "
-		"without being told of damage. A recording that was not closed, or that lost "
-		"anything, still counts as cut afterwards.",
+		"Reads every block of every recording in DIR (default: the newest here) and "
+		"writes the undamaged ones, including the last samples of a recorder that was "
+		"killed, as clean recordings to a new directory. DIR itself is only read.\n\n"
+		"Every damaged place is reported with its file and offset. Exit code 0 means that "
+		"all readable data was written, however much was damaged. If the command is "
+		"killed, it leaves no partial recording; run it again. All commands can read a "
+		"damaged recording without this step; its purpose is a copy that other programs "
+		"can read without warnings. A recording that was not closed, or that lost data, "
+		"still counts as incomplete afterwards.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct recover_options),
 	COMMAND_EXAMPLES(examples),

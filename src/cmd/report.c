@@ -24,38 +24,38 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory to write to, created if missing; without it the recording's "
-		  "own.",
+	  .help = "Write to DIR, created if missing. Default: the recording's directory.",
 	  OPTION_OFFSET(struct report_options, output) },
 	{ .name = "only",
 	  .type = ARG_TEXT,
 	  .value = "KINDS",
-	  .help = "What to write, separated by commas: html, pdf, plots; without it all, but the "
-		  "PDF only where the helper is installed that makes it.",
+	  .help = "Write only these, separated by commas: html, pdf, plots. Default: all, the PDF "
+		  "only where its helper is installed.",
 	  OPTION_OFFSET(struct report_options, only) },
 	{ .name = "format",
 	  .type = ARG_TEXT,
 	  .value = "FORMAT",
 	  .fallback = "svg",
-	  .help = "What the plots are: svg; or, by the helper, png (200 dots an inch), pdf or "
-		  "svg-outlines, whose texts need no font.",
+	  .help = "Format of the plots: svg; or, with the helper, png (200 dpi), pdf or "
+		  "svg-outlines, whose text needs no font.",
 	  OPTION_OFFSET(struct report_options, format) },
 	{ .name = "rules",
 	  .value = "FILE|DIR",
 	  .type = ARG_TEXT,
-	  .help = "Judge by the rules in FILE, or in all files *.rules of DIR, too; a rule there "
-		  "replaces the built-in one of its name.",
+	  .help = "Add the rules in FILE, or in all *.rules files of DIR. They replace built-in "
+		  "rules of the same name.",
 	  OPTION_OFFSET(struct report_options, rules) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Say which files were written as JSON.",
+	  .help = "Print the names of the written files as JSON.",
 	  OPTION_OFFSET(struct report_options, json) },
 };
 
 static const struct example examples[] = {
 	{ "report", "page, PDF and plots of the newest recording here" },
-	{ "report sonde_1234 --only html", "the page alone" },
-	{ "report sonde_1234 --only plots --format png -o talk", "plots for slides, elsewhere" },
+	{ "report sonde_1234 --only html", "only the page" },
+	{ "report sonde_1234 --only plots --format png -o talk", "plots for slides, in another "
+								 "directory" },
 };
 
 enum report_kind { KIND_HTML = 0, KIND_PDF, KIND_PLOTS, KIND_NUMBER };
@@ -82,14 +82,14 @@ static bool find_kinds(unsigned *wanted, const char *only)
 		while (k < KIND_NUMBER && (strlen(kinds[k]) != n || memcmp(kinds[k], at, n)))
 			k++;
 		if (k == KIND_NUMBER) {
-			say("report: --only %.*s: there are html, pdf and plots", (int)n, at);
+			say("report: --only %.*s: expected html, pdf or plots", (int)n, at);
 			return false;
 		}
 		*wanted |= 1U << k;
 		at += n + (at[n] == ',');
 	}
 	if (!*wanted)
-		say("report: --only wants html, pdf or plots");
+		say("report: --only: expected html, pdf or plots");
 	return *wanted != 0;
 }
 
@@ -190,7 +190,7 @@ static int report(const char *recording, struct making *m, struct run *r, struct
 		rc = make_all(m, r, &s, e);
 	summary_free(&s);
 	if (written_end(&m->written, r->ndamages) && !rc)
-		rc = err_set(e, -EIO, "standard output did not take the names of the files");
+		rc = err_set(e, -EIO, "cannot write the names of the files to standard output");
 	return rc;
 }
 
@@ -204,7 +204,7 @@ static int report_exec(const void *options, int noperands, char **operands)
 	if (!find_kinds(&m.wanted, m.o->only ? m.o->only : "html,pdf,plots"))
 		return EXIT_USAGE;
 	if (!reportfile_format(m.o->format, &m.place.format)) {
-		say("report: --format %s: there are svg, png, pdf and svg-outlines", m.o->format);
+		say("report: --format %s: expected svg, png, pdf or svg-outlines", m.o->format);
 		return EXIT_USAGE;
 	}
 	code = choose_recording(&c, "report", "reporting", noperands, operands);
@@ -214,7 +214,7 @@ static int report_exec(const void *options, int noperands, char **operands)
 	if (rc)
 		say("report: %s", e.text);
 	else if (c.run->ndamages)
-		say("report: %s is damaged; the report is of what is undamaged", c.path);
+		say("report: %s is damaged; the report covers the undamaged part", c.path);
 	code = rc || c.run->ndamages ? EXIT_FAILED : EXIT_OK;
 	run_close(c.run);
 	return code;
@@ -223,24 +223,24 @@ static int report_exec(const void *options, int noperands, char **operands)
 const struct command command_report = {
 	.name = "report",
 	.operands = "[DIR]",
-	.what = "Write a recording's report: a page that needs no network, a PDF, plots",
+	.what = "Write the report of a recording: an offline page, a PDF, plots",
 	.description =
 		"Writes report.html: how the job ended, its figures, the verdicts with their "
-		"proof, charts that share one zoom and one cursor, its processes and commands, "
-		"Sonde's overhead and what could not be measured. The file holds everything it "
-		"needs and opens from a disk without a network; without a script it still has all "
-		"but the charts.\n\n"
-		"Writes job-report-JOB.pdf, or report.pdf of what was no batch job: a first page "
-		"that can be read alone, then the plots. The helper sonde-draw makes it, as all "
-		"plots that are not plain SVG; without it the rest is written.\n\n"
-		"Writes plots/, an SVG file each: cores, memory, disks, network and pressure over "
-		"time, each core, each GPU, power, the roofline, and of several nodes each node. A "
-		"value that is absent is a gap. What the recording has no values of has no plot, "
-		"but the roofline says what it lacks.\n\n"
-		"Only their owner may read them, as with the recording. The paths are printed.\n\n"
-		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"recording here is taken. Exit code 1 also means that the recording is damaged and "
-		"something was left out.",
+		"evidence, charts with a common zoom and cursor, processes and commands, Sonde's "
+		"overhead, and what could not be measured. The file is self-contained and opens "
+		"without a network. Without JavaScript it has everything except the charts.\n\n"
+		"Writes job-report-JOB.pdf, or report.pdf outside of a batch job: one page that "
+		"stands alone, then the plots. The helper sonde-draw makes the PDF and all plots "
+		"that are not plain SVG. Without it, the rest is written.\n\n"
+		"Writes plots/, one SVG file per plot: cores, memory, disks, network and pressure "
+		"over time, each core, each GPU, power, the roofline and, for several nodes, each "
+		"node. A missing value is a gap. A plot without any value is not written; the "
+		"roofline reports what it needs.\n\n"
+		"The files are readable by their owner only, like the recording. Their paths are "
+		"printed.\n\n"
+		"DIR is a directory that Sonde wrote, or one of its files. Default: the newest "
+		"recording here. Exit code 1 also means that the recording is damaged and some "
+		"data was skipped.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct report_options),
 	COMMAND_EXAMPLES(examples),

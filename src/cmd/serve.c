@@ -32,31 +32,31 @@ struct serve_options {
 static const struct option options[] = {
 	{ .name = "metrics",
 	  .type = ARG_FLAG,
-	  .help = "Instead of pages, give the newest samples at /metrics, for Prometheus.",
+	  .help = "Serve the latest samples at /metrics for Prometheus, instead of pages.",
 	  OPTION_OFFSET(struct serve_options, metrics) },
 	{ .name = "listen",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
 	  .fallback = "127.0.0.1:9477",
-	  .help = "127.0.0.1:PORT, [::1]:PORT or unix:PATH; port 0 is any free one.",
+	  .help = "Listen on 127.0.0.1:PORT, [::1]:PORT or unix:PATH. Port 0 picks a free port.",
 	  OPTION_OFFSET(struct serve_options, listen) },
 	{ .name = "token-file",
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "The token that must be said is the first line of FILE, which only you may "
-		  "read; without it SONDE_TOKEN, else ~/.config/sonde/token, created if missing.",
+	  .help = "Read the access token from the first line of FILE, which only you may read. "
+		  "Default: SONDE_TOKEN, else ~/.config/sonde/token, created if missing.",
 	  OPTION_OFFSET(struct serve_options, token_file) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Say where it listens as JSON.",
+	  .help = "Print the address as JSON.",
 	  OPTION_OFFSET(struct serve_options, json) },
 };
 
 static const struct example examples[] = {
 	{ "serve sonde_1234", "the page of a running job, in a browser" },
-	{ "serve --metrics sonde_1234", "the running job, for a Prometheus on this machine" },
+	{ "serve --metrics sonde_1234", "the running job, for Prometheus on this machine" },
 	{ "serve --metrics --listen unix:/tmp/me.sock sonde_*",
-	  "several, on a socket of your own" },
+	  "several jobs, on a private socket" },
 };
 
 /* ---- where ---- */
@@ -149,8 +149,8 @@ static int listen_where(const char *where, char url[URL_SIZE])
 					    : listen_unix(where + 5, url);
 
 	if (fd == -EDESTADDRREQ)
-		say("serve: --listen takes 127.0.0.1:PORT, [::1]:PORT or unix:PATH, not '%s': "
-		    "others are reached through a tunnel, as ssh -L makes one",
+		say("serve: --listen takes 127.0.0.1:PORT, [::1]:PORT or unix:PATH, not '%s'; to "
+		    "reach it from another machine, use a tunnel such as ssh -L",
 		    where);
 	else if (fd < 0)
 		say("serve: cannot listen on %s: %s", where, strerror(-fd));
@@ -255,7 +255,7 @@ static void tell(const struct serve_options *o, const char *address, const struc
 	if (!o->json)
 		say(o->metrics
 			    ? "serve: the token, sent as \"Authorization: Bearer TOKEN\", is in %s"
-			    : "serve: the token that the page asks for is in %s",
+			    : "serve: the page asks for a token; it is in %s",
 		    t->file[0] ? t->file : "SONDE_TOKEN");
 }
 
@@ -319,22 +319,21 @@ static int serve(const void *given, int n, char **operands)
 const struct command command_serve = {
 	.name = "serve",
 	.operands = "[DIR...]",
-	.what = "Serve the pages of running jobs, or their newest samples, by HTTP",
+	.what = "Serve live pages of running jobs, or their metrics, over HTTP",
 	.description =
-		"Serves the report page of each recording in DIR (default: all that are here now), "
-		"kept new while its job runs, until it is ended. The page is that of `sonde "
-		"report`. It listens on this machine only; elsewhere it is opened through a tunnel "
-		"(ssh -L 9477:127.0.0.1:9477 HOST, or -L 9477:/path/of/socket). Nothing can be "
-		"changed through it.\n\n"
-		"The page asks for a token first, since others may share the machine. On a "
-		"terminal the address that is printed has it after its #; else it is in the file "
-		"that is named.\n\n"
-		"With --metrics it answers Prometheus with the newest samples instead (default: of "
-		"the newest recording here). Counters are given as they were read, for rates are "
-		"made where they are asked for. Each series is labelled with its job's id (its "
-		"directory's path, when it is not a batch job or when two have one id), its node "
-		"and its device. Of a recording that ended, or of which nothing came for five "
-		"minutes, only that is told.",
+		"Serves the report page of each recording in DIR (default: all recordings here) "
+		"and updates it while the job runs. The page is that of `sonde report`. The "
+		"server listens on this machine only; use a tunnel to open it elsewhere (ssh -L "
+		"9477:127.0.0.1:9477 HOST, or -L 9477:/path/of/socket). Access is read-only.\n\n"
+		"The page first asks for a token, because other users may share the machine. On a "
+		"terminal, the printed address contains the token after the #; otherwise the "
+		"message names the file that holds it.\n\n"
+		"With --metrics it serves the latest samples to Prometheus instead (default: of "
+		"the newest recording here). Counters are exported raw; Prometheus computes the "
+		"rates. Each series has labels for the job's id (the path of its directory if it "
+		"is not a batch job, or if two have the same id), the node and the device. For a "
+		"recording that ended, or that has been silent for five minutes, only that state "
+		"is exported.",
 	COMMAND_OPTIONS(options),
 	COMMAND_EXAMPLES(examples),
 	.size = sizeof(struct serve_options),

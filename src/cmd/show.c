@@ -29,15 +29,15 @@ struct show_options {
 static const struct option rows[] = {
 	{ .name = "all",
 	  .letter = 'a',
-	  .help = "Print all verdicts and figures, the machine, the nodes side by side, the largest "
-		  "processes and commands, phases and marks.",
+	  .help = "Print everything: all verdicts and figures, the machine, all nodes side by "
+		  "side, the largest processes and commands, phases and marks.",
 	  OPTION_OFFSET(struct show_options, all) },
 	{ .name = "json",
 	  .help = "Print the summary as JSON, schema sonde/show/1.",
 	  OPTION_OFFSET(struct show_options, json) },
 	{ .name = "spans",
-	  .help = "Print instead what the spans took in all, by kind of track and name, the tracks' "
-		  "counters, and how long the job and each node took; with --json as schema "
+	  .help = "Print the totals of spans instead, by kind of track and name, the counters of "
+		  "tracks, and how long the job and each node took; with --json as schema "
 		  "sonde/spans/1.",
 	  OPTION_OFFSET(struct show_options, spans) },
 	{ .name = "tracker",
@@ -45,30 +45,29 @@ static const struct option rows[] = {
 	  .type = ARG_CHOICE,
 	  .fallback = "off",
 	  .bare = "figures",
-	  .help = "Print what experiment trackers take, as JSON: figures, one value of each for "
-		  "each node, or samples of each node, at most 1,000.",
+	  .help = "Print JSON for experiment trackers: figures, one value of each per node; or "
+		  "samples of each node, at most 1,000.",
 	  OPTION_OFFSET(struct show_options, tracker) },
 	{ .name = "rules",
 	  .value = "FILE|DIR",
 	  .type = ARG_TEXT,
-	  .help = "Judge by the rules in FILE, or in all files *.rules of DIR, too; a rule there "
-		  "replaces the built-in one of its name.",
+	  .help = "Add the rules in FILE, or in all *.rules files of DIR. They replace built-in "
+		  "rules of the same name.",
 	  OPTION_OFFSET(struct show_options, rules) },
 	{ .name = "metrics",
 	  .value = "GLOB,...",
 	  .type = ARG_TEXT,
-	  .help = "Of several nodes, compare these metrics side by side, too; with --all, which "
-		  "it implies.",
+	  .help = "Compare these metrics across nodes, too; implies --all.",
 	  OPTION_OFFSET(struct show_options, metrics) },
 };
 
 static const struct example examples[] = {
-	{ "show --metrics 'gpu.*'", "the nodes side by side by what their GPUs did, too" },
+	{ "show --metrics 'gpu.*'", "compare nodes by the use of their GPUs, too" },
 	{ "show", "the newest recording here, in about five lines" },
-	{ "show --all first_try", "all that was found of one" },
-	{ "show --json sonde_1234", "everything a script may want to know" },
-	{ "show --spans faces", "what each kind of thread did" },
-	{ "show --tracker", "figures for an experiment tracker, node by node" },
+	{ "show --all first_try", "every verdict and figure of a recording" },
+	{ "show --json sonde_1234", "everything, for a script" },
+	{ "show --spans faces", "totals of each kind of thread" },
+	{ "show --tracker", "figures per node for an experiment tracker" },
 };
 
 static bool wants_colour(void)
@@ -199,18 +198,18 @@ static int show_exec(const void *given, int noperands, char **operands)
 const struct command command_show = {
 	.name = "show",
 	.operands = "[DIR]",
-	.what = "Show a recording's summary and verdicts again",
+	.what = "Show the summary and verdicts of a recording",
 	.description =
-		"Prints what `sonde run` printed when the job ended: how it ended, the first "
-		"verdicts, where the time went, what was used. With --all: every verdict and the "
-		"figures they rest on, the machine, the largest processes by CPU, memory and input "
-		"and output with their lifetimes, the commands, phases and marks, and of more than "
-		"30 spans what they took by name. "
-		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"recording here is shown, whatever its name.\n\n"
-		"The verdicts come from rules, which are data: --rules adds those of a site. A "
-		"rule without enough data says nothing. Exit code 1 also means that the "
-		"recording is damaged and something was left out.",
+		"Prints the summary that `sonde run` prints at the end of a job: how the job "
+		"ended, the first verdicts, where the time went, and what was used. With --all it "
+		"prints every verdict with its evidence, the machine, the largest processes by "
+		"CPU, memory and I/O with their start and end, the commands, phases and marks, "
+		"and totals by name if there are more than 30 spans. DIR is a directory that "
+		"Sonde wrote, or one of its files. Default: the newest recording here, whatever "
+		"its name.\n\n"
+		"Verdicts come from rules, which are data files: --rules adds those of your site. "
+		"A rule without enough data gives no verdict. Exit code 1 also means that the "
+		"recording is damaged and some data was skipped.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct show_options),
 	COMMAND_EXAMPLES(examples),

@@ -23,48 +23,49 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "File to write, whose ending says how: " TRACEFILE_ENDINGS
-		  ". Without it trace.json in the recording's directory, or trace.pftrace when "
-		  "there is more than viewers take as JSON.",
+	  .help = "Write to FILE; its extension selects the format:" TRACEFILE_ENDINGS
+		  ". Default: trace.json in the recording's directory, or trace.pftrace if it has "
+		  "more events than viewers accept as JSON.",
 	  OPTION_OFFSET(struct trace_options, output) },
 	{ .name = "from",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
-	  .help = "Leave out what was before this time since the run began.",
+	  .help = "Skip everything before this time since the start of the run.",
 	  OPTION_OFFSET(struct trace_options, from_ns) },
 	{ .name = "to",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
-	  .help = "Leave out what was at or after this time since the run began.",
+	  .help = "Skip everything from this time since the start of the run.",
 	  OPTION_OFFSET(struct trace_options, to_ns) },
 	{ .name = "min-duration",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
-	  .help = "Leave out spans and processes shorter than this.",
+	  .help = "Skip spans and processes shorter than this.",
 	  OPTION_OFFSET(struct trace_options, min_ns) },
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
-	  .help = "Counters of what matches one of these, separated by commas; of processes, "
-		  "too: 'process.cpu_cores'. Without it cores, memory, GPUs, power and traffic of "
-		  "the job, the nodes and their devices.",
+	  .help = "Write counters of metrics that match one of these patterns, separated by "
+		  "commas, including metrics of processes: 'process.cpu_cores'. Default: cores, "
+		  "memory, GPUs, power and traffic of the job, the nodes and their devices.",
 	  OPTION_OFFSET(struct trace_options, metrics) },
 	{ .name = "rules",
 	  .type = ARG_TEXT,
 	  .value = "FILE|DIR",
-	  .help = "Pair marks to phases by the rules in FILE, or in all files *.phases of DIR, "
-		  "too, as phases does.",
+	  .help = "Pair marks into phases by the rules in FILE, or in all *.phases files of DIR, "
+		  "like `sonde phases`.",
 	  OPTION_OFFSET(struct trace_options, rules) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Say which file was written, as JSON on standard output.",
+	  .help = "Print the name of the written file as JSON.",
 	  OPTION_OFFSET(struct trace_options, json) },
 };
 
 static const struct example examples[] = {
 	{ "trace", "the newest recording here, as trace.json in its directory" },
 	{ "trace sonde_1234 -o job.pftrace", "for ui.perfetto.dev" },
-	{ "trace -o start.json.gz --from 0 --to 30s --min-duration 10ms", "the first half minute" },
+	{ "trace -o start.json.gz --from 0 --to 30s --min-duration 10ms", "only the first 30 "
+									  "seconds" },
 };
 
 static void say_done(const char *path, const struct run *r, const char *file,
@@ -79,8 +80,8 @@ static void say_done(const char *path, const struct run *r, const char *file,
 		    ", counter values %" PRIu64 ")",
 		    file, n->slices, n->marks, n->values);
 	if (r->ndamages)
-		say("trace: %s is damaged (places: %u), first in %s at byte %llu: %s; what is "
-		    "undamaged was written",
+		say("trace: %s is damaged (places: %u), first in %s at byte %llu: %s; the "
+		    "undamaged part was written",
 		    path, r->ndamages, r->damages->file, (unsigned long long)r->damages->offset,
 		    r->damages->what);
 }
@@ -99,8 +100,9 @@ static const char *choose_file(const struct trace_options *o, const char *path, 
 		return own;
 	}
 	if (!tracefile_suits(tracefile_kind(o->output), events))
-		say("trace: this may be more than viewers take as JSON (events: up to %" PRIu64
-		    "); a .pftrace is smaller, --from, --to and --min-duration choose less",
+		say("trace: this may be too large for viewers as JSON (events: up to %" PRIu64
+		    "); write a smaller .pftrace, or select less with --from, --to and "
+		    "--min-duration",
 		    events);
 	return o->output;
 }
@@ -125,7 +127,7 @@ static int write_trace(const struct trace_options *o, struct trace *t, const str
 		say_done(path, r, file, &n);
 	}
 	if (written_end(&written, r->ndamages) && !rc)
-		rc = err_set(e, -EIO, "standard output did not take the name of the file");
+		rc = err_set(e, -EIO, "cannot write the name of the file to standard output");
 	return rc;
 }
 
@@ -183,19 +185,18 @@ const struct command command_trace = {
 	.operands = "[DIR]",
 	.what = "Write a recording as a timeline for trace viewers",
 	.description =
-		"Writes one timeline of everything: the lifetimes of processes, spans on their "
-		"tracks, marks and the phases that they make, and counters of cores, memory, GPUs, "
-		"power and traffic, of all nodes on one clock. Viewers such as ui.perfetto.dev, "
-		"chrome://tracing and speedscope open it; what is opened in them stays in the "
-		"browser.\n\n"
-		"The ending of the file's name says how it is written: .trace, .json (Chrome's "
-		"JSON), .json.gz (the same, compressed), .tar.gz (an archive that holds a .trace), "
+		"Writes one timeline of everything: process lifetimes, spans on their tracks, "
+		"marks and their phases, and counters of cores, memory, GPUs, power and traffic, "
+		"for all nodes on one clock. Open it with ui.perfetto.dev, chrome://tracing or "
+		"speedscope; the data stays in your browser.\n\n"
+		"The extension of the file selects the format: .trace and .json (Chrome's JSON), "
+		".json.gz (the same, compressed), .tar.gz (an archive that holds a .trace), "
 		".pftrace (Perfetto's protobuf, smaller, for millions of events).\n\n"
-		"An existing file is replaced only when the new one is complete. Only its owner "
-		"may read it, as with the recording.\n\n"
-		"DIR is a directory that sonde made, or one file of it; without it the newest "
-		"recording here is taken. Exit code 1 also means that the recording is damaged and "
-		"something was left out.",
+		"An existing file is replaced only when the new one is complete. The file is "
+		"readable by its owner only, like the recording.\n\n"
+		"DIR is a directory that Sonde wrote, or one of its files. Default: the newest "
+		"recording here. Exit code 1 also means that the recording is damaged and some "
+		"data was skipped.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct trace_options),
 	COMMAND_EXAMPLES(examples),

@@ -26,8 +26,8 @@ static const struct option rows[] = {
 	  .type = ARG_CHOICE,
 	  .value = "name|array|host|user",
 	  .fallback = "name",
-	  .help = "What makes a group: the job's or else the program's name; the array job; a "
-		  "host, on which each of its runs counts; the user.",
+	  .help = "Group runs by job name (or program name), array job, host (each run counts on "
+		  "every host it used), or user.",
 	  OPTION_OFFSET(struct usage_options, by) },
 	HISTORY_OPTIONS,
 	{ .name = "percentile",
@@ -36,25 +36,25 @@ static const struct option rows[] = {
 	  .fallback = "95",
 	  .min = 1,
 	  .max = 100,
-	  .help = "So many of 100 runs are to have enough with what to ask for next.",
+	  .help = "Cover this percentage of the runs with the suggested request.",
 	  OPTION_OFFSET(struct usage_options, percentile) },
 	{ .name = "margin",
 	  .type = ARG_COUNT,
 	  .value = "PERCENT",
 	  .fallback = "20",
 	  .max = 1000,
-	  .help = "So much more than that is asked for.",
+	  .help = "Add this margin to the suggested request.",
 	  OPTION_OFFSET(struct usage_options, margin) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Print it as JSON, schema sonde/usage/1.",
+	  .help = "Print the groups as JSON, schema sonde/usage/1.",
 	  OPTION_OFFSET(struct usage_options, json) },
 };
 
 static const struct example examples[] = {
-	{ "usage", "what each job used, by its name" },
-	{ "usage --by array --since 7d", "the elements of each array job together" },
-	{ "usage --name train --percentile 90 --margin 10", "to ask for less" },
+	{ "usage", "usage of each job name" },
+	{ "usage --by array --since 7d", "usage of each array job" },
+	{ "usage --name train --percentile 90 --margin 10", "request less" },
 };
 
 static void number(char *out, size_t size, enum unit unit, double v)
@@ -102,8 +102,8 @@ static void print_text(struct bytes *b, const struct usage *u, const struct usag
 		group_text(b, &u->group[i]);
 	if (u->n)
 		bytes_printf(b,
-			     "Half, 90 %% and 95 %% of the runs used at most so much. Next time: "
-			     "enough for %d %% of these runs, and %d %% more.\n",
+			     "HALF, 90 %% and 95 %%: that share of the runs used at most this "
+			     "much. NEXT TIME: enough for %d %% of these runs, plus %d %%.\n",
 			     (int)o->percentile, (int)o->margin);
 }
 
@@ -174,7 +174,7 @@ static int usage_exec(const void *options, int noperands, char **operands)
 	int code;
 
 	if (noperands) {
-		say("usage: it tells of the history and takes no '%s'", operands[0]);
+		say("usage: unexpected argument '%s'; it reads the history", operands[0]);
 		return EXIT_USAGE;
 	}
 	code = history_find(&h, &o->history, "usage");
@@ -187,7 +187,7 @@ static int usage_exec(const void *options, int noperands, char **operands)
 		else
 			print_text(&b, &u, o);
 		if (!u.n && !o->json && !b.failed)
-			say("usage: there is no such run in the history");
+			say("usage: no matching run in the history");
 		code = print_bytes(&b);
 	}
 	usage_free(&u);
@@ -198,17 +198,17 @@ static int usage_exec(const void *options, int noperands, char **operands)
 const struct command command_usage = {
 	.name = "usage",
 	.operands = "",
-	.what = "Tell what jobs of a name used, and what to ask for next time",
+	.what = "Show what jobs used, and what to request next time",
 	.description =
-		"Groups the runs of the history by the name of the job (all runs of a campaign, "
-		"arrays included), by array job, host or user, and prints for each group what half, "
-		"90 % and 95 % of its runs used at most, the most, and what to ask for next time: "
-		"of cores (the mean over each run), peak memory, time and GPUs (the share of the "
-		"time in which they worked). Runs that still go on are left out, and of those that "
-		"failed it is counted how many.\n\n"
-		"What to ask for is the percentile of --percentile with the margin of --margin, "
-		"rounded up to whole cores, 100 MiB or minutes. Figures of several nodes are their "
-		"sums.\n\n"
+		"Groups the runs in the history by job name (all runs of a campaign, arrays "
+		"included), array job, host or user. For each group it prints what half, 90 % and "
+		"95 % of the runs used at most, the maximum, and what to request next time: cores "
+		"(the mean of each run), peak memory, time, and GPUs (the share of time in which "
+		"they were busy). Runs that are still active are skipped; failed runs are "
+		"counted.\n\n"
+		"The suggested request is the percentile of --percentile plus the margin of "
+		"--margin, rounded up to whole cores, 100 MiB or minutes. Figures of several "
+		"nodes are summed.\n\n"
 		"`sonde ls --history` lists the runs, `sonde ls --add DIR` adds recordings.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct usage_options),

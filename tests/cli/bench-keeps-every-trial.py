@@ -218,6 +218,6 @@ for words, text in ((["nowhere"], "there is no such script"), (["./plain"], "chm
     check(f"sentence for {words}", text in p.stderr and p.stderr.count("\n") == 1, p.stderr)
 p = sonde("bench", "run", "-o", "py", *STORE, shell, code=1)
 check("a directory that is there", "nothing is added" in p.stderr, p.stderr)
-check("no verb", "there is no verb 'nonsense'" in sonde("bench", "nonsense", code=2).stderr)
+check("no verb", "unknown command 'nonsense'" in sonde("bench", "nonsense", code=2).stderr)
 shutil.rmtree("d_flood", ignore_errors=True)
 end()

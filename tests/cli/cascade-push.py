@@ -40,7 +40,7 @@ assert sonde("import", "cascade", "dump.json", "-o", "rec").returncode == 0
 server = azure.Server(fail=lambda n: (400, None) if n == 9 else (503, 0) if n == 4 else None)
 keyed = {"SONDE_AZURE_TABLE_URL": server.url, "AZURE_STORAGE_KEY": azure.KEY}
 ended = sonde("push", "--to", "azure-table", "rec", **keyed)
-assert ended.returncode == 1 and "status 400" in ended.stderr and "goes on from there" in ended.stderr, ended
+assert ended.returncode == 1 and "status 400" in ended.stderr and "run the same command again to continue" in ended.stderr, ended
 assert len(server.entities) == 7, len(server.entities)
 ended = sonde("push", "--to", "azure-table", "--json", "rec", **keyed)
 assert ended.returncode == 0 and json.loads(ended.stdout)["values"] == len(rows) - 7, ended

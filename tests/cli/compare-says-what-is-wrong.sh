@@ -27,8 +27,8 @@ refused() { # SENTENCE ARGUMENTS...
 	[ ! -s told ] || [ "$(jq -r .schema told)" = sonde/error/1 ] || fail "compare $* wrote to standard output"
 }
 
-refused 'which runs?'
-refused 'which runs?' a
+refused 'no runs given'
+refused 'no runs given' a
 refused "unexpected argument 'c'" a b c
 refused 'there is no nowhere' a nowhere
 refused 'empty' a empty
@@ -45,7 +45,7 @@ refused 'names no figure' --fail-if '1>+5%' a b
 refused 'is not a floor' --floor 'wall_seconds' a b
 refused 'is not a floor' --floor 'wall_seconds=5%' a b
 refused '--margin takes a share' --margin much a b
-refused 'one of --json and --markdown' --json --markdown a b
+refused 'use either --json or --markdown' --json --markdown a b
 refused '--html takes the name of a file' --html empty/ a b
 refused 'cannot' --html file/page.html a a
 

@@ -77,7 +77,7 @@ equal "csv cannot" 2 "$(status_of "$SONDE" export job11 --to csv --append x 2>er
 contains err "sqlite or hdf5, not 'csv'"
 equal "two formats" 2 "$(status_of "$SONDE" export job11 --to sqlite,hdf5 --append x 2>err)"
 equal "with -o" 2 "$(status_of "$SONDE" export job11 --to sqlite --append x -o y 2>err)"
-contains err "leave out --output"
+contains err "remove --output"
 for format in sqlite:libsqlite3-dev hdf5:libhdf5-dev; do
 	equal "without the helper" 1 "$(SONDE_LIBEXEC=/nonexistent status_of "$SONDE" export job11 --to ${format%:*} -o none --table marks 2>err)"
 	one_sentence err

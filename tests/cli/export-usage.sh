@@ -17,15 +17,15 @@ refused() { # TEXT ARGUMENTS...
 }
 
 formats=$(sed -n 's/^SINK(\(.*\))$/\1/p' "$TOP/src/sinks.def" | paste -sd ' ')
-refused "no format 'xml'. Formats, separated by commas: $formats perfmon scanner." --to xml
+refused "unknown format 'xml'. Formats, separated by commas: $formats perfmon scanner." --to xml
 # Who reads README finds them, too.
 for format in $formats; do
 	grep 'sonde export --to' "$TOP/README.md" | grep -qw "$format" || fail "README's line of export does not name $format"
 done
-refused "no format 'xml'" --to csv,xml
-refused "no format ''" --to ''
-refused "no format ''" --to ,
-refused "no table 'series2'. One of the tables: series processes" --table series2
+refused "unknown format 'xml'" --to csv,xml
+refused "unknown format ''" --to ''
+refused "unknown format ''" --to ,
+refused "unknown table 'series2'. One of these tables: series processes" --table series2
 refused "one format" -o - --to csv,json
 refused 'no metric of this recording matches "nonsense.*"' --metrics 'nonsense.*'
 refused "not before" --from 5s --until 2s

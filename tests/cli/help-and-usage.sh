@@ -45,16 +45,16 @@ for verb in $("$SONDE" --version --json | jq -r '.commands[]'); do
 	status=2
 	[[ $verb != @(run|span) ]] || status=125
 	refused $status "unknown option --nonsense" "$verb" --nonsense
-	refused $status "unknown option --hel; the nearest is --help" "$verb" --hel
+	refused $status "unknown option --hel; did you mean --help" "$verb" --hel
 done
 
-refused 2 "there is no command 'metrisc'; the nearest is 'metrics'" metrisc
-refused 2 "there is no command 'qqqqqqqq'; sonde --help lists" qqqqqqqq
-refused 2 "there is no command 'metrisc'; the nearest is 'metrics'" help metrisc
-refused 2 "bench: there is no verb 'rum'; sonde bench --help lists" help bench rum
+refused 2 "unknown command 'metrisc'; did you mean 'metrics'?" metrisc
+refused 2 "unknown command 'qqqqqqqq'; sonde --help lists" qqqqqqqq
+refused 2 "unknown command 'metrisc'; did you mean 'metrics'?" help metrisc
+refused 2 "bench: unknown command 'rum'; sonde bench --help lists" help bench rum
 refused 2 "unknown option -i before the command" -i 1s -- ./app
-refused 2 "unknown option --jso; the nearest is --json" --version --jso
-refused 2 "there is no command ''" ''
+refused 2 "unknown option --jso; did you mean --json" --version --jso
+refused 2 "unknown command ''" ''
 
 # A program where a command was expected: it says how to record it, in words that can be pasted.
 printf '#!/bin/sh\n' >app
@@ -65,13 +65,13 @@ refused 2 "sonde run -- bash -c true" bash -c true
 mkdir -p bin
 cp app bin/srun
 PATH=$PWD/bin:$PATH refused 2 "sonde run -- srun ./app" srun ./app
-refused 2 "there is no command '../.'" ../.
+refused 2 "unknown command '../.'" ../.
 
 # Hostile words do not reach the terminal as they are.
-refused 2 'there is no command '"'"'\x1b]0;x\x07\n\u202e\xff'"'" "$(printf '\033]0;x\007\n\342\200\256\377')"
+refused 2 'unknown command '"'"'\x1b]0;x\x07\n\u202e\xff'"'" "$(printf '\033]0;x\007\n\342\200\256\377')"
 refused 2 '\x1b[31m' metrics "$(printf '\033[31m')"
 refused 2 "unknown option -\\xff" metrics "$(printf -- '-\377')"
-refused 2 "the nearest is" "$(printf 'metricz')"
+refused 2 "did you mean" "$(printf 'metricz')"
 long=$(head -c 100000 /dev/zero | tr '\0' 'y')
-refused 2 "there is no command 'yyy" "$long"
+refused 2 "unknown command 'yyy" "$long"
 refused 2 "unknown option --yyy" metrics "--$long"

@@ -24,7 +24,7 @@ SONDE_LIBEXEC=$PWD/other prefix/bin/sonde metrics >out 2>/dev/null || fail "a he
 
 # Only there: not in PATH, not by way of a path.
 equal "helper only in PATH" 2 "$(PATH=$PWD/other:$PATH status_of "$SONDE" sketch 2>err)"
-contains err "there is no command 'sketch'"
+contains err "unknown command 'sketch'"
 equal "a name with a slash" 2 "$(SONDE_LIBEXEC=$PWD/other/x status_of prefix/bin/sonde /../escape 2>err)"
 chmod -x other/sonde-sketch
 equal "a helper that is not executable" 2 "$(SONDE_LIBEXEC=$PWD/other status_of prefix/bin/sonde sketch 2>err)"

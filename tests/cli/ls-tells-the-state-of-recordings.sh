@@ -5,7 +5,7 @@
 "$SONDE" ls >out 2>err || fail "ls of an empty folder"
 [ ! -s out ] || fail "ls of an empty folder wrote to standard output"
 one_sentence err
-contains err "sonde run -- CMD makes one"
+contains err "record one with sonde run -- CMD"
 equal "the list of an empty folder" '[]' "$("$SONDE" ls --json | jq -c .recordings)"
 
 state_of() { # DIR [FILTER]
@@ -50,7 +50,7 @@ printf '\377\377\377\377' | dd of="$(echo sonde_damaged/node-*.sonde)" bs=1 seek
 launcher=$!
 wait_for 20 is sonde_running running
 "$SONDE" show sonde_running >out
-contains out "running, recorded for"
+contains out "Running for"
 ! grep -q "not closed" out || fail "what is written is said to be lost: $(cat out)"
 equal "exit code of what runs" null "$(state_of sonde_running '.exit_code | tostring')"
 recorder=$(recorder_of sonde_running)

@@ -151,9 +151,9 @@ for words, says in (
     (("--to", "perfmon", "--wide"), "leave out all options"),
     (("--to", "perfmon", "-o", "-"), "leave out all options"),
     (("--names", "other"), "there are no names 'other'"),
-    (("--names", "perfmon", "--metrics", "x"), "leave out --metrics"),
-    (("--names", "perfmon", "--table", "series"), "there is no table 'series'"),
-    (("--names", "perfmon", "--to", "openmetrics"), "leave out --names"),
+    (("--names", "perfmon", "--metrics", "x"), "remove --metrics"),
+    (("--names", "perfmon", "--table", "series"), "unknown table 'series'"),
+    (("--names", "perfmon", "--to", "openmetrics"), "remove --names"),
 ):
     ended = sonde("export", "job", *words)
     assert ended.returncode == 2 and says in ended.stderr and ended.stderr.count("\n") == 1, (words, ended)

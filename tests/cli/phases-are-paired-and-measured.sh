@@ -103,7 +103,7 @@ equal "a rule without a start" 2 "$(status_of "$SONDE" phases --rules rules out 
 one_sentence said
 contains said "rules/a.phases:1:1: rule step has neither 'start:' nor 'spans:'"
 equal "a name that no phase has" 0 "$(status_of "$SONDE" phases --phases 'nothing*' out 2>said)"
-contains said "no phase in out is called 'nothing*'"
+contains said "no phase in out matches 'nothing*'"
 equal "a metric that is none" 2 "$(status_of "$SONDE" phases --metrics nonsense out 2>said)"
 one_sentence said
 status=0

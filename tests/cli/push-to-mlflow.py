@@ -103,7 +103,7 @@ check("token", all(h.get("Authorization") == f"Bearer {SECRET}" for _, _, h in f
 fake = mlflow_server.Fake()
 fake.fail = lambda method, path: 503 if method == "PUT" else None
 said = push(copy("c"), "--patience", "0", code=1, MLFLOW_TRACKING_URI=fake.uri)
-check("how to go on", "same command goes on" in said and "503" in said, said)
+check("how to go on", "run the same command again to continue" in said and "503" in said, said)
 fake.fail, batches = lambda method, path: None, sum("log-batch" in p for _, p, _ in fake.seen)
 push("c", MLFLOW_TRACKING_URI=fake.uri)
 check("no batch again", sum("log-batch" in p for _, p, _ in fake.seen) == batches and sorted(fake.runs["run0"]["metrics"]) == points)

@@ -27,4 +27,4 @@ equal "file of the job" FINISHED "$(cat ".ipc-$id")"
 mkdir src
 printf '%s\n' 'import sys, time' 'time.sleep(3)' 'print("client of", sys.argv[1])' >src/cluster_dask_test.py
 run_script slurm-dask "python3 cluster_dask_test.py"
-contains ska_sdp_monitoring_metrics.log ".ipc-$id says that the job is over"
+contains ska_sdp_monitoring_metrics.log ".ipc-$id reports that the job is over"

@@ -15,4 +15,4 @@ cat ska_sdp_monitoring_metrics*.log
 equal "state" COMPLETED "$(state_of "$id")"
 contains "slurm-$id.out" "ranks"
 cat ska_sdp_monitoring_metrics*.log >log
-contains log "start it by srun --overlap"
+contains log "start it with srun --overlap"

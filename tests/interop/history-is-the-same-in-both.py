@@ -85,7 +85,7 @@ check("--name", names("--name", "tra*,sle?p") == ["sleep", "train", "train", "tr
 check("--user", names("--user", "otto") == ["sh", "sleep"] and len(runs("--user", "anna")) == 3)
 check("--host", len(runs("--host", os.uname().nodename)) == 6 and not runs("--host", "nowhere"))
 check("--since", len(runs("--since", "1d")) == len(runs("--since", "2020-01-01")) == 6 and not runs("--since", "2100-01-01"))
-check("no part of a directory", "--add takes all" in sonde("ls", "--add", "jobs", "--name", "x", code=2).stderr)
+check("no part of a directory", "--add adds all" in sonde("ls", "--add", "jobs", "--name", "x", code=2).stderr)
 for text in "yesterday", "9999-01-01":
     check("a time that is none", "--since takes" in sonde("ls", "--since", text, code=2).stderr)
 

@@ -102,7 +102,7 @@ for words in ((b"", b"search_path", b"INSERT INTO runs", b"COPY samples"), (b"CO
         said = p.stderr.read()
         check(where, status == 1 and said.count("\n") == 1 and postgres.PASSWORD not in said, f"{status}: {said}")
         check(f"{where}: why", "has not answered for" in said or "cannot reach" in said, said)
-        check(f"{where}: and now", ("the same command sends it later" if kind == PUSH else "are kept") in said, said)
+        check(f"{where}: and now", ("run the same command again later" if kind == PUSH else "are kept") in said, said)
     for p in proxies:
         p.close()  # the server lets go of what was begun
 check("what had ended is kept", len(os.listdir("data/sonde/ended")) == 1, os.listdir("data/sonde"))

@@ -260,13 +260,13 @@ static void help_is_told_from_options_and_operands(void **state)
 static void unknown_options_name_the_nearest(void **state)
 {
 	(void)state;
-	assert_refused("--quite", "unknown option --quite; the nearest is --quiet");
-	assert_refused("--interva=2", "unknown option --interva; the nearest is --interval");
-	assert_refused("--out", "unknown option --out; the nearest is --output");
-	assert_refused("--hlep", "unknown option --hlep; the nearest is --help");
+	assert_refused("--quite", "unknown option --quite; did you mean --quiet?");
+	assert_refused("--interva=2", "unknown option --interva; did you mean --interval?");
+	assert_refused("--out", "unknown option --out; did you mean --output?");
+	assert_refused("--hlep", "unknown option --hlep; did you mean --help?");
 	assert_refused("--secrte", "unknown option --secrte; --help lists those there are");
 	assert_refused("--zzzzzzzz", "unknown option --zzzzzzzz; --help lists those there are");
-	assert_refused("-qI", "unknown option -I; the nearest is -i");
+	assert_refused("-qI", "unknown option -I; did you mean -i?");
 	assert_refused("-z", "unknown option -z; --help lists those there are");
 	assert_refused("--=", "unknown option --; --help lists those there are");
 }
