@@ -180,7 +180,7 @@ static void take_disk(struct story *y, const struct run *r, const struct series_
 	bool none = inodes > 0 && used >= inodes;
 	double ratio = none ? 0 : left / all;
 
-	if (!(all > 0) || ratio >= y->disk_free_ratio)
+	if (!(all > 0) || left * ratio >= y->disk_free_bytes * y->disk_free_ratio)
 		return;
 	y->disk_free_bytes = left;
 	y->disk_bytes = all;
@@ -189,8 +189,8 @@ static void take_disk(struct story *y, const struct run *r, const struct series_
 	snprintf(y->disk_path, sizeof y->disk_path, "%s", path);
 }
 
-/* The file system that was the fullest at the end, of those where the job's own directories are and
- * where it wrote. An image that is read only is full by nature. */
+/* The file system that was the fullest at the end, by space and by its share, of those where the
+ * job's own directories are and where it wrote. An image that is read only is full by nature. */
 static void find_disk(struct story *y, const struct run *r, const struct series_index *x)
 {
 	for (uint32_t i = 1; i < r->ninstances; i++) {

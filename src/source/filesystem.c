@@ -85,6 +85,7 @@ struct place {
 	int64_t asked_ns;
 	uint32_t instance, slot;
 	bool told, refused;
+	bool elsewhere; /* in a mount namespace of the job's own, asked through a process */
 	int64_t value[MEASURED]; /* the last answer; -1 = not told */
 };
 
@@ -97,7 +98,8 @@ struct filesystem {
 	struct period looks;
 	struct fdlist files;
 	pid_t pids[PIDS];
-	size_t npids, turn; /* pids[turn] is the next one */
+	size_t npids, turn;     /* pids[turn] is the next one */
+	char mounts[16 * 1024]; /* of a process in another mount namespace */
 };
 
 static int64_t product(uint64_t a, uint64_t b)
@@ -206,7 +208,7 @@ static void read_place(struct filesystem *f, struct place *p, struct sample *s)
 	for (uint32_t i = 0; p->slot && !p->refused && i < MEASURED; i++)
 		if (p->value[i] >= 0)
 			sample_put(s, p->slot + i, p->value[i]);
-	if (steady && !s->last && waited_ns >= f->period_ns)
+	if (steady && !s->last && waited_ns >= (p->elsewhere ? PERIOD_LEAST_NS : f->period_ns))
 		ask(p, s);
 }
 
@@ -236,11 +238,44 @@ static bool is_device(const char *target)
 	return !strncmp(target, "/dev/", 5) && strncmp(target, "/dev/shm/", 9) != 0;
 }
 
+/* Where the mount is in the namespace of the process. Asked through that process, it can be asked
+ * only while it lives; nothing of it is held open, so that the job can unmount it. */
+static bool find_elsewhere(struct filesystem *f, struct place *p, pid_t pid, uint64_t id)
+{
+	const struct root *proc = &f->env->proc;
+	char name[48], type[MOUNT_TYPE_SIZE], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(name, sizeof name, "%d/mountinfo", (int)pid);
+	n = root_read(proc, name, f->mounts, sizeof f->mounts);
+	if ((n <= 0 && n != -EFBIG) ||
+	    !mountinfo_find(f->mounts, id, p->path, sizeof p->path, type))
+		return false;
+	if (snprintf(path, sizeof path, "%s/%d/root%s", proc->path, (int)pid, p->path) >=
+	    (int)sizeof path) {
+		p->path[0] = '\0';
+		return false;
+	}
+	p->elsewhere = true;
+	statfs_helper_path(&p->helper, path);
+	return true;
+}
+
+static bool find_here(struct filesystem *f, struct place *p, uint64_t id)
+{
+	char type[MOUNT_TYPE_SIZE];
+
+	if (!mountinfo_find(f->mountinfo.text, id, p->path, sizeof p->path, type))
+		return false;
+	statfs_helper_path(&p->helper, p->path);
+	return true;
+}
+
 /* A file that is open for writing, on a mount that no place speaks for yet? */
 static void look_at(struct filesystem *f, struct sample *s, pid_t pid, int fd)
 {
 	struct place *p = &f->place[WRITTEN];
-	char name[48], text[1024], type[MOUNT_TYPE_SIZE];
+	char name[48], text[1024];
 	const char *flags;
 	uint64_t id;
 	ssize_t n;
@@ -254,12 +289,11 @@ static void look_at(struct filesystem *f, struct sample *s, pid_t pid, int fd)
 	for (int i = 0; i < WRITTEN; i++)
 		if (*f->place[i].path && f->place[i].mount == id)
 			return;
-	if (!mountinfo_find(f->mountinfo.text, id, p->path, sizeof p->path, type))
+	if (!find_here(f, p, id) && !find_elsewhere(f, p, pid, id))
 		return;
 	p->mount = id;
 	p->home = WRITTEN;
 	p->runs = true;
-	statfs_helper_path(&p->helper, p->path);
 	ask(p, s);
 }
 

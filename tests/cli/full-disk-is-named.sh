@@ -51,6 +51,13 @@ equal "the end of a job that wrote elsewhere" 4 $code
 contains said "disk-full: The disk that holds $PWD/small was full (0 B of 20.0 MiB free)"
 rm -f small/log
 
+# On a mount that only the job sees, as in a container: asked while the process that writes there lives.
+mkdir own
+ends . unshare -m bash -c 'mount -t tmpfs -o size=20m none own; exec 5>own/log; head -c 17000000 /dev/zero >&5; sleep 4; head -c 9000000 /dev/zero >&5 || exit 4'
+equal "the end of a job that wrote to its own mount" 4 $code
+grep -Eq "^disk-full(-possible)?: .*that holds $PWD/own (was full|had)" said || fail "its own mount: $(cat said)"
+mountpoint -q own && fail "its mount is seen here"
+
 # Without inodes there is space, and yet no file more.
 ends small sh -c 'i=0; while : >file.$i; do i=$((i + 1)); done'
 contains said "disk-without-inodes: The disk that holds $PWD/small could hold no more files (100 inodes, none free)"
