@@ -297,7 +297,7 @@ static void tell_missing(struct amun *a, const struct inspection *x, const int64
 		note(a, "%.300s: %" PRId64 " of %" PRId64 " results are missing in between",
 		     x->folder, last - n, last);
 	if (wanted > (double)last)
-		note(a, "%.300s: a batch of %.0f was asked for, and %" PRId64 " results came",
+		note(a, "%.300s: a batch of %.0f was requested, but %" PRId64 " results came",
 		     x->folder, wanted, last);
 }
 

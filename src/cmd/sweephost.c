@@ -60,7 +60,7 @@ static bool differs(const char *text, const char *line, const char *wanted, char
 
 	if (!wanted || !line_of(text, line, got, sizeof got) || !strcmp(got, wanted))
 		return false;
-	snprintf(why, size, "the %s is %.100s, and %.100s is asked for", line, got, wanted);
+	snprintf(why, size, "the %s is %.100s, but %.100s was requested", line, got, wanted);
 	return true;
 }
 
@@ -71,7 +71,7 @@ static bool is_another_processor(const char *text, const char *wanted, char *why
 
 	if (!wanted || !line_of(text, "model name", got, sizeof got) || strcasestr(got, wanted))
 		return false;
-	snprintf(why, size, "the processor is %.100s, and %.100s is asked for", got, wanted);
+	snprintf(why, size, "the processor is %.100s, but %.100s was requested", got, wanted);
 	return true;
 }
 
@@ -80,7 +80,7 @@ static bool has_processor(const struct sweep_needs *n, const char *text, char *w
 	int64_t cores = n->physical_cpus ? cores_of(text) : 0;
 
 	if (cores && cores < n->physical_cpus) {
-		snprintf(why, size, "%" PRId64 " cores are asked for, and there are %" PRId64,
+		snprintf(why, size, "%" PRId64 " cores were requested, but there are %" PRId64,
 			 n->physical_cpus, cores);
 		return false;
 	}
@@ -98,12 +98,12 @@ bool sweephost_has(const struct sweep_needs *n, char *why, size_t size)
 	bool has = true;
 
 	if (!sched_getaffinity(0, sizeof cpus, &cpus) && n->cores > CPU_COUNT(&cpus)) {
-		snprintf(why, size, "%g CPUs are asked for, and there are %d", n->cores,
+		snprintf(why, size, "%g CPUs were requested, but there are %d", n->cores,
 			 CPU_COUNT(&cpus));
 		return false;
 	}
 	if (!sysinfo(&memory) && n->memory_bytes > (double)memory.totalram * memory.mem_unit) {
-		snprintf(why, size, "%.4g GiB of memory are asked for, and there are %.4g",
+		snprintf(why, size, "%.4g GiB of memory were requested, but there are %.4g",
 			 n->memory_bytes / 1073741824,
 			 (double)memory.totalram * memory.mem_unit / 1073741824);
 		return false;

@@ -23,7 +23,7 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "Write to FILE; its extension selects the format:" TRACEFILE_ENDINGS
+	  .help = "Write to FILE; its extension selects the format: " TRACEFILE_ENDINGS
 		  ". Default: trace.json in the recording's directory, or trace.pftrace if it has "
 		  "more events than viewers accept as JSON.",
 	  OPTION_OFFSET(struct trace_options, output) },

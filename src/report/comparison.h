@@ -40,7 +40,7 @@ struct comparison_figure {
 	double *value;       /* [runs]; NAN: not known */
 	struct compared result;
 	bool has_unit;     /* a run said which */
-	bool unlike;       /* it is not the same thing in all runs, and so is not compared */
+	bool unlike;       /* it does not mean the same in all runs, and so is not compared */
 	uint32_t left_out; /* runs in which it is something else than in the others */
 	uint32_t history;  /* values that its spread is known by; 0: that of the groups */
 	uint32_t repeats;  /* needed in each group for an answer; 0: not known */

@@ -96,7 +96,7 @@ static void facts(struct bytes *b, const struct comparison *x)
 {
 	bytes_puts(b, "<h2>Machines, software and settings that differ</h2><div class=\"panel\">");
 	if (!x->nfacts)
-		bytes_puts(b, "<p>No difference is known.</p>");
+		bytes_puts(b, "<p>No known difference.</p>");
 	else
 		bytes_puts(b, "<table><thead><tr><th>Of<th>What<th>A<th>B</thead><tbody>\n");
 	for (uint32_t i = 0; i < x->nfacts; i++) {

@@ -75,11 +75,11 @@ static void why(struct bytes *b, const struct comparison_condition *c)
 
 	bytes_printf(b, "%s ", c->quantity);
 	if (f->unlike) {
-		bytes_puts(b, "is not the same thing in all runs");
+		bytes_puts(b, "does not mean the same in all runs");
 		return;
 	}
 	if (f->result.finding == COMPARE_UNKNOWN) {
-		bytes_printf(b, "is not known of any run of %s", f->result.na ? "B" : "A");
+		bytes_printf(b, "is unknown for all runs of %s", f->result.na ? "B" : "A");
 		return;
 	}
 	bytes_printf(b, "%s", comparison_change(f, f->result.difference, change, sizeof change));
@@ -93,10 +93,10 @@ static void why(struct bytes *b, const struct comparison_condition *c)
 	if (c->verdict != GATE_INCONCLUSIVE)
 		return;
 	if (f->result.p < f->result.p_drift && f->result.p <= 0.05 && f->result.p_drift > 0.05)
-		bytes_puts(b, ", which a drift of the machine could have made: record A and B in "
-			      "turns, A B A B, to tell");
+		bytes_puts(b, ", which a drift of the machine could have caused: alternate A and "
+			      "B, A B A B, to distinguish them");
 	else if (f->repeats > f->result.na && f->repeats > f->result.nb)
-		bytes_printf(b, ", about %u runs each would tell", f->repeats);
+		bytes_printf(b, ", about %u runs each are needed", f->repeats);
 }
 
 void comparison_sentence(struct bytes *b, const struct comparison *x)
@@ -119,18 +119,19 @@ static void single_runs(struct bytes *b, const struct comparison *x)
 
 	if (x->n[GROUP_HISTORY] >= HISTORY_LEAST) {
 		bytes_printf(b,
-			     "One run each: how much single runs vary is taken from %u like runs.",
+			     "One run each: the variation of single runs is estimated from %u "
+			     "similar runs.",
 			     x->n[GROUP_HISTORY]);
 		return;
 	}
 	bytes_printf(b,
-		     "One run each does not tell a difference from noise. For a margin of %.3g %%, "
-		     "record",
+		     "One run each cannot separate a difference from noise. For a margin of %.3g "
+		     "%%, record",
 		     100 * x->margin);
 	for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++)
 		bytes_printf(b, "%s %u runs each where runs vary by %.0f %%", i ? "," : "",
 			     compare_repeats(noise[i], x->margin, x->level), 100 * noise[i]);
-	bytes_puts(b, ", A and B in turns.");
+	bytes_puts(b, ", alternating A and B.");
 }
 
 /* When each run was must be known. */
@@ -158,9 +159,9 @@ static void order_of_runs(struct bytes *b, const struct comparison *x)
 	if (a_first || is_before(x, GROUP_B, GROUP_A))
 		bytes_printf(
 			b,
-			"All runs of %s came before all of %s, and a drift of the machine "
-			"then looks like a difference: recorded in turns, A B A B, as many runs "
-			"tell more.",
+			"All runs of %s came before all of %s, so a drift of the machine looks "
+			"like a difference. The same number of runs gives more if you alternate "
+			"them, A B A B.",
 			a_first ? "A" : "B", a_first ? "B" : "A");
 }
 
@@ -183,7 +184,7 @@ static void drifted(struct bytes *b, const struct comparison *x)
 			bytes_printf(
 				b, "%s%s",
 				n ? ", "
-				  : "A drift from run to run is taken out of the difference of ",
+				  : "A drift from run to run is removed from the difference of ",
 				f->name);
 		n++;
 	}
@@ -201,12 +202,12 @@ void comparison_advice(struct bytes *b, const struct comparison *x)
 
 		if (f->unlike)
 			bytes_printf(b,
-				     "%s is not compared: it was measured in different ways, and "
-				     "is not the same thing in all runs. ",
+				     "%s is not compared: it was measured in different ways and "
+				     "does not mean the same in all runs. ",
 				     f->name);
 		if (f->left_out)
 			bytes_printf(b,
-				     "%s of %u run%s is left out: it was measured in another way. ",
+				     "%s of %u run%s is skipped: it was measured in another way. ",
 				     f->name, f->left_out, f->left_out > 1 ? "s" : "");
 	}
 	if (x->n[GROUP_A] == 1 && x->n[GROUP_B] == 1)
@@ -302,7 +303,7 @@ static void group_line(struct bytes *b, const struct comparison *x, enum compari
 static void fact_value(struct bytes *b, const char *group, const char *text)
 {
 	bytes_printf(b, "    %s  ", group);
-	shown(b, !text ? "(not said)" : *text ? text : "(empty)", 72);
+	shown(b, !text ? "(unknown)" : *text ? text : "(empty)", 72);
 	bytes_puts(b, "\n");
 }
 
@@ -370,7 +371,9 @@ static void others(struct bytes *b, const struct comparison *x, bool all)
 		figure_line(b, f);
 	}
 	if (looked)
-		bytes_printf(b, "\nOf %u more figures %u differ%s; about %.0f would by chance%s.\n",
+		bytes_printf(b,
+			     "\nOf %u more figures %u differ%s; about %.0f would by "
+			     "chance%s.\n",
 			     looked, different, different == 1 ? "s" : "", looked * (1 - x->level),
 			     all || told == different ? "" : "; --all shows all");
 }

@@ -3,8 +3,8 @@
  * page_event.h - a mark or a span on the run's clock, and how very many become as many as a page
  * can draw.
  *
- * Neighbours that are too short to be told apart become one event that says how many it is and for
- * how long they lasted together. None is left out as long as that is enough.
+ * Neighbours that are too short to draw separately become one event that says how many it is and
+ * for how long they lasted together. None is left out as long as that is enough.
  */
 #ifndef SONDE_REPORT_PAGE_EVENT_H
 #define SONDE_REPORT_PAGE_EVENT_H

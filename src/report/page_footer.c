@@ -82,7 +82,7 @@ static void counted(struct bytes *b, const struct summary *s)
 	if (s->mechanisms)
 		html_text(b, s->mechanisms);
 	else
-		bytes_puts(b, "The recording does not say.");
+		bytes_puts(b, "Not recorded.");
 	bytes_puts(b, "</p>");
 	unused_mechanisms(b, s);
 	if (s->survivors) {
@@ -188,7 +188,7 @@ static void roofline(struct bytes *b, const struct page_source *p)
 		counted |= page_metric(p->run, plot_traffics[i].metric, NULL) != NULL;
 	bytes_puts(b, "<div><h3>Roofline</h3><p>");
 	if (why) {
-		bytes_puts(b, "Not drawn, since perf events were not counted: ");
+		bytes_puts(b, "Not drawn because perf events were not counted: ");
 		html_text(b, why);
 	} else {
 		html_text(b, counted ? "sonde report draws it: plots/roofline.svg, and in the PDF."
@@ -210,8 +210,8 @@ static void refusals(struct bytes *b, const struct run *r)
 		n = all_findings(b, &f);
 	bytes_puts(b, "</ul>");
 	if (!n)
-		bytes_puts(b, r->nseries > 1 ? "<p>Every metric that was asked for gave values.</p>"
-					     : "<p>The recording does not say.</p>");
+		bytes_puts(b, r->nseries > 1 ? "<p>Every requested metric has values.</p>"
+					     : "<p>Not recorded.</p>");
 	bytes_puts(b, "</div>\n");
 	findings_free(&f);
 	metadata_free(&m);

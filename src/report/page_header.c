@@ -156,7 +156,7 @@ struct whole {
 static struct whole whole_of(double asked, double allowed, double present)
 {
 	if (isfinite(asked))
-		return (struct whole){ asked, "asked for" };
+		return (struct whole){ asked, "requested" };
 	if (isfinite(allowed) && allowed < present)
 		return (struct whole){ allowed, "allowed" };
 	return (struct whole){ present, "present" };
@@ -236,7 +236,7 @@ static void cpu_figure(struct bytes *b, const struct summary *s)
 	if (isfinite(s->cpu_at_most_s)) {
 		bytes_puts(b, "; at most ");
 		html_value(b, UNIT_SECONDS, s->cpu_at_most_s);
-		bytes_puts(b, ", all that the nodes computed");
+		bytes_puts(b, ", the total of the nodes");
 	}
 	if (isfinite(s->cpu_user_s) && isfinite(s->cpu_system_s)) {
 		html_value(b, UNIT_SECONDS, s->cpu_user_s);
@@ -305,7 +305,7 @@ static void energy_figure(struct bytes *b, const struct summary *s)
 	figure(b, "Energy");
 	html_value(b, UNIT_JOULES, s->energy_j);
 	figure_bar(b, NAN);
-	bytes_printf(b, "measured: %s, whoever used it", s->energy_of);
+	bytes_printf(b, "measured: %s, by all users", s->energy_of);
 	if (isfinite(s->energy_job_j)) {
 		bytes_puts(b, "; ");
 		html_value(b, UNIT_JOULES, s->energy_job_j);

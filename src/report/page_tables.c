@@ -20,7 +20,7 @@ static void process_row(struct bytes *b, const struct summary_process *p)
 	if (isfinite(p->end_s))
 		html_number_cell(b, UNIT_SECONDS, p->end_s - p->start_s);
 	else
-		bytes_puts(b, "<td><span class=\"none\">running at the end</span></td>");
+		bytes_puts(b, "<td><span class=\"none\">still running at the end</span></td>");
 	bytes_puts(b, "</tr>\n");
 }
 
@@ -75,11 +75,10 @@ void html_processes(struct bytes *b, const struct page_source *p)
 	uint32_t n = merged(list, p->summary);
 
 	if (!n) {
-		bytes_puts(b, "<p class=\"panel empty\">No process is in this recording.</p>");
+		bytes_puts(b, "<p class=\"panel empty\">This recording has no processes.</p>");
 		return;
 	}
-	html_table(b, "The largest by CPU, by memory and by input and output", h,
-		   sizeof h / sizeof h[0]);
+	html_table(b, "The largest by CPU, by memory and by I/O", h, sizeof h / sizeof h[0]);
 	for (uint32_t i = 0; i < n; i++)
 		process_row(b, &list[i]);
 	html_table_end(b);
@@ -100,12 +99,11 @@ void html_commands(struct bytes *b, const struct page_source *p)
 	const struct summary *s = p->summary;
 
 	if (!s->ncommands) {
-		bytes_puts(
-			b,
-			"<p class=\"panel empty\">No totals by command are in this recording.</p>");
+		bytes_puts(b,
+			   "<p class=\"panel empty\">This recording has no totals by command.</p>");
 		return;
 	}
-	html_table(b, "All processes of the same name together", h, sizeof h / sizeof h[0]);
+	html_table(b, "Totals of all processes with the same name", h, sizeof h / sizeof h[0]);
 	for (uint32_t i = 0; i < s->ncommands && i < COMMANDS_MAX; i++) {
 		html_name_cell(b, s->commands[i].name, NAN);
 		html_number_cell(b, UNIT_COUNT, s->commands[i].processes);
@@ -139,8 +137,8 @@ static void comparison_row(struct bytes *b, const struct summary *s,
 
 static void clocks(struct bytes *b, const struct summary *s)
 {
-	bytes_puts(b, "<p class=\"soft\">Imbalance is most / average - 1. The nodes are aligned by "
-		      "their wall clocks, ");
+	bytes_puts(b, "<p class=\"soft\">Imbalance is maximum / average - 1. The nodes are "
+		      "aligned by their wall clocks, ");
 	if (isnan(s->clock_error_s)) {
 		bytes_puts(b, "of which not all kernels know the error.</p>");
 		return;
@@ -220,8 +218,7 @@ void html_metrics(struct bytes *b, const struct page_source *p)
 		bytes_printf(b, "<p class=\"soft\">and %u more: sonde show --json has them all</p>",
 			     s->nmetrics - METRICS_MAX);
 	else if (!page_wants_all(p->run))
-		bytes_puts(b,
-			   "<p class=\"soft\">Of so many series those that verdicts look at: sonde "
-			   "show --json has them all.</p>");
+		bytes_puts(b, "<p class=\"soft\">Only the series that verdicts use: sonde show "
+			      "--json has all.</p>");
 	bytes_puts(b, "</details>");
 }

@@ -31,7 +31,7 @@ static void rank_cell(struct bytes *b, double rank)
 	if (isfinite(rank))
 		snprintf(name, sizeof name, "%.0f", rank);
 	bytes_printf(b, "<tr><th scope=\"row\" data-v=\"%s\">%s</th>", name,
-		     *name ? name : "<span class=\"none\">not told</span>");
+		     *name ? name : "<span class=\"none\">unknown</span>");
 }
 
 /* What it used as a share of the task that used most: a bar beside the number. */
@@ -116,7 +116,7 @@ void html_tasks(struct bytes *b, const struct page_source *p)
 		if ((i != STEP || s->nsteps > 1) && (i != NODE || s->nhosts > 1))
 			h[n++] = all[i];
 	bytes_puts(b, "<section aria-labelledby=\"h-tasks\">\n<h2 id=\"h-tasks\">Tasks</h2>\n");
-	html_table(b, "By rank; the bars are shares of the task that used most", h, n);
+	html_table(b, "By rank; bars are relative to the task that used most", h, n);
 	for (uint32_t i = 0; i < s->nsteps; i++)
 		for (uint32_t t = 0; t < s->steps[i].n && told < TASKS_MAX; t++, told++)
 			task_row(b, s, &s->steps[i], &s->tasks[s->steps[i].first + t]);

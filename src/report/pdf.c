@@ -58,7 +58,10 @@ static void header(struct bytes *drawing, const struct plots *p)
 		date_width = text_width(text, 8, false) + 12;
 		shape_text(drawing, &right, (struct point){ right_end, 40 }, text);
 	}
-	snprintf(text, sizeof text, "%s%.80s   %s%.80s%s%u node%s", job ? "Job " : "No batch job",
+	snprintf(text, sizeof text, "%s%.80s   %s%.80s%s%u node%s",
+		 job ? "Job "
+		     : "Not a batch "
+		       "job",
 		 job ? job : "", user ? "User " : "", user ? user : "", user ? "   " : "",
 		 s->nhosts, s->nhosts == 1 ? "" : "s");
 	shape_text(drawing, &l, (struct point){ PDF_MARGIN, 40 },

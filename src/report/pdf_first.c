@@ -175,7 +175,7 @@ static void draw_tile(struct bytes *d, const struct tile *t, unsigned i, double 
 static double whole_of(double asked, double allowed, double present, const char **words)
 {
 	if (!isnan(asked)) {
-		*words = "asked for";
+		*words = "requested";
 		return asked;
 	}
 	if (allowed < present) {
@@ -269,7 +269,7 @@ static void fill_energy_or_io(struct tile *t, const struct summary *s)
 	if (s->energy_of) {
 		t->label = "Energy";
 		unit_format(UNIT_JOULES, s->energy_j, t->value, sizeof t->value);
-		snprintf(t->of, sizeof t->of, "measured: %.80s, whoever used it", s->energy_of);
+		snprintf(t->of, sizeof t->of, "measured: %.80s, by all users", s->energy_of);
 		return;
 	}
 	t->label = s->io_is_bound ? "Read and written, at least" : "Read and written";

@@ -126,7 +126,7 @@ void span_totals_print_most(struct span_totals *s, FILE *out, uint32_t most)
 {
 	if (s->ntotals)
 		qsort(s->total, s->ntotals, sizeof *s->total, by_time);
-	print_heading("spans by what they took in all", out);
+	print_heading("spans by total time", out);
 	for (uint32_t i = 0; i < s->ntotals && i < most; i++)
 		print_total(&s->total[i], s->norder > 1 ? s->total[i].kind : NULL, out);
 	if (s->ntotals > most)

@@ -217,7 +217,7 @@ static void add_counters(struct lines *l, const struct summary *s)
 static void add_survivors(struct lines *l, const struct summary *s)
 {
 	if (s->survivors)
-		lines_name(lines_add(l, "still runs", NULL), s->survivors, 2 * LINES_TEXT);
+		lines_name(lines_add(l, "still running", NULL), s->survivors, 2 * LINES_TEXT);
 }
 
 static void add_monitor(struct lines *l, const struct summary *s)
@@ -227,7 +227,7 @@ static void add_monitor(struct lines *l, const struct summary *s)
 	if (isnan(s->monitor_cpu_s))
 		return;
 	b = lines_add(l, "monitor", NULL);
-	bytes_puts(b, "Sonde took ");
+	bytes_puts(b, "Sonde used ");
 	lines_number(b, UNIT_SECONDS, s->monitor_cpu_s);
 	bytes_puts(b, " of CPU");
 	if (s->monitor_cpu_s >= 0 && s->wall_s >= 1) {

@@ -48,7 +48,7 @@ void summary_print_nodes(const struct summary *s, FILE *out)
 		print_comparison(s, &s->comparisons[i], out);
 	fprintf(out, "  aligned by wall clock, ");
 	if (isnan(s->clock_error_s))
-		fprintf(out, "of which not all kernels know the error\n");
+		fprintf(out, "but not all kernels know the error\n");
 	else
 		fprintf(out, "within %s\n", cell_text(error, UNIT_SECONDS, s->clock_error_s));
 }
@@ -111,7 +111,7 @@ static void add_late(struct bytes *b, const struct summary *s)
 	for (uint32_t i = 0; s->hosts && i < s->nhosts; i++) {
 		if (isnan(s->hosts[i].late_s))
 			continue;
-		add_host(b, "began late", n, s->hosts[i].host);
+		add_host(b, "started late", n, s->hosts[i].host);
 		if (n++ >= NAMED)
 			continue;
 		bytes_puts(b, " (");

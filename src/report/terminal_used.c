@@ -33,7 +33,7 @@ static void add_cores(struct lines *l, const struct summary *s)
 	bytes_puts(b, at_least(s->cpu_is_bound));
 	lines_number(b, UNIT_ONE, cores_used(s));
 	if (!isnan(s->cores_asked))
-		bytes_printf(b, " of the %.0f asked for", s->cores_asked);
+		bytes_printf(b, " of the %.0f requested", s->cores_asked);
 	else if (!isnan(s->cores_present))
 		bytes_printf(b, " of %.0f", s->cores_present);
 	bytes_puts(b, " used on average");
@@ -74,7 +74,7 @@ static void add_memory(struct lines *l, const struct summary *s)
 	if (!isnan(s->memory_asked_bytes)) {
 		bytes_puts(b, " of the ");
 		lines_number(b, UNIT_BYTES, s->memory_asked_bytes);
-		bytes_puts(b, " asked for");
+		bytes_puts(b, " requested");
 	} else if (!isnan(s->memory_present)) {
 		bytes_puts(b, " of ");
 		lines_number(b, UNIT_BYTES, s->memory_present);

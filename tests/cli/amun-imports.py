@@ -37,7 +37,7 @@ inspection("all/inspection-b-0002", {0: {**result(0, 20.0)["stdout"], "exit_code
                                      1: result(1, 1, stdout="Traceback (most recent call last):"), 2: "{", 10: result(10, 21.0, stdout={})})
 os.mkdir("all/notes")
 p = sonde("import", "amun", "all", code=1)
-for words in ("1 of 4 results are missing", "a batch of 5 was asked for, and 4 results came", "results/2/result: it is not JSON", "inspections: 2, trials: 6, failed: 3"):
+for words in ("1 of 4 results are missing", "a batch of 5 was requested, but 4 results came", "results/2/result: it is not JSON", "inspections: 2, trials: 6, failed: 3"):
     check(f"says {words}", words in p.stderr, p.stderr)
 trials = database("SELECT t.*, b.uid, b.origin FROM trials t JOIN batches b ON b.id = t.batch_id ORDER BY b.uid, number")
 check("trials", [(t["uid"], t["number"], t["state"]) for t in trials] ==

@@ -54,7 +54,7 @@ compared 3 a b
 contains said 'A and B ran different commands'
 # A figure that nobody measured.
 compared 3 --fail-if 'mean(no.such_metric)>+5%' a b
-says 'known of any run of A'
+says 'unknown for all runs of A'
 # Damaged: the rest is compared, and that is said.
 cp -r b cut
 for node in cut/*.sonde; do
@@ -70,7 +70,7 @@ grep -qE 'is damaged|has no end' said || fail "$(cat said)"
 if [ "$(figure estimated .job.peak_memory_kind)" != "$(figure summed .job.peak_memory_kind)" ]; then
 	compared 3 --fail-if 'peak_memory_bytes>+5%' estimated summed
 	says 'peak_memory_bytes is not compared'
-	says 'is not the same thing in all runs'
+	says 'does not mean the same in all runs'
 	! grep -q '^peak_memory_bytes  ' told || fail "it was compared"
 	# Among several only the odd one is left out.
 	for copy in e2 e3 e4; do

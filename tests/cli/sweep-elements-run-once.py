@@ -49,10 +49,10 @@ check("no such element", code == 2 and "has no such element" in text, text)
 # The others of a combination may run on other machines.
 spec = write("large.yaml", "run: {requests: {cpu: 4000}}\n")
 text, code = elements(spec, "1 1\n", 0)[0]
-check("it says so", code == 1 and "on this machine it cannot be run: 4000 CPUs are asked for" in text, text)
+check("it says so", code == 1 and "on this machine it cannot be run: 4000 CPUs were requested" in text, text)
 question = "SELECT p.skipped FROM sweep_points p JOIN sweeps s ON s.id = p.sweep_id WHERE s.directory LIKE '%large.yaml.d' ORDER BY p.combination"
 reasons = database(question)
-check("kept", len(reasons) == 1 and reasons[0][0].startswith(os.uname().nodename[:80] + ": 4000 CPUs are asked for"), reasons)
+check("kept", len(reasons) == 1 and reasons[0][0].startswith(os.uname().nodename[:80] + ": 4000 CPUs were requested"), reasons)
 report = json.loads(sonde("bench", "sweep", "-q", "--json", spec).stdout)
 check("asked anew", [r[0] for r in database(question)] == [s["reason"] for s in report["skipped"]] and
       [s["reason"][:4] for s in report["skipped"]] == ["4000"] * 2, report)

@@ -156,7 +156,7 @@ check("less", min(r["result"] for r in report["responses"]) == 0, report)
 
 # Where the machine has not what is asked for, nothing runs; a broken script is a stored failure, and the sweep goes on.
 report = sweep(spec("large.yaml", "run: {requests: {cpu: 4000}}\n"))
-check("too large", len(report["skipped"]) == 18 and "4000 CPUs are asked for" in report["skipped"][0]["reason"] and report["responses"] == [], report)
+check("too large", len(report["skipped"]) == 18 and "4000 CPUs were requested" in report["skipped"][0]["reason"] and report["responses"] == [], report)
 report = sweep(write("broken.yaml", "script: |\n  #!/bin/sh\n  eval \"$DO\"\nmatrix:\n  parameters:\n    DO: ['echo no', 'exit 2', 'kill -9 $$', 'sleep 100']\n"
                      "timeout: 300ms\n"), code=1)
 check("broken", [r["failed"] for r in report["responses"]] == [1] * 4 and "took longer" in report["responses"][3]["reason"], report)
@@ -168,7 +168,7 @@ with open("cpuinfo", "w") as f:
 name = write("cores.yaml", "script: far.sh\nrun: {requests: {hardware: {physical_cpus: 65}}}\n")
 inside = ["unshare", "-Urm", "sh", "-c", 'mount --bind cpuinfo /proc/cpuinfo || exit 77; exec "$@"', "sh"]
 p = subprocess.run([*inside, SONDE, "bench", "sweep", "--dry-run", name], capture_output=True, text=True)
-check("cores", p.returncode == 77 or "unshare" in p.stderr or "65 cores are asked for, and there are 64" in p.stdout, (p.returncode, p.stdout, p.stderr))
+check("cores", p.returncode == 77 or "unshare" in p.stderr or "65 cores were requested, but there are 64" in p.stdout, (p.returncode, p.stdout, p.stderr))
 
 # What runs is the script that the sweep is named after.
 OWN = """#!/bin/sh

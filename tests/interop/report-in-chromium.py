@@ -227,7 +227,7 @@ PROOF = """<p class="proof"><span>proof</span><button type="button" hidden data-
 WANTED_OF_NODES = {
     "total": [-1, "All 3 nodes together", True], "nodes": [[1, True, 0], [True, True, 1], 0, 3], "verdict": [1, 1, True, True, True, 0.5, None],
     "phases": ["43 of this node in 4 bars; 3 of the run are too many for a page; phases: 45, marks: 1 in the run",
-               "rank 0: step ×40 · 0.100 s to 0.200 s · 0.050 s in all, too short to be told apart"],
+               "rank 0: step ×40 · 0.100 s to 0.200 s · 0.050 s in all, too short to draw separately"],
 }
 # Lines whose values are compared with the export's.
 DRAWN = ["job.cpu_cores", "job.resident_bytes", "node.pressure_cpu_some_ratio"]

@@ -237,7 +237,7 @@ static void test_a_drift_that_is_taken_out_is_told(void **state)
 	comparison_advice(&b, &x);
 	bytes_u8(&b, 0);
 	assert_string_equal((const char *)b.data,
-			    "A drift from run to run is taken out of the difference of "
+			    "A drift from run to run is removed from the difference of "
 			    "wall_seconds, score; A and B are as measured. ");
 	bytes_free(&b);
 }

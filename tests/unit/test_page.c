@@ -339,7 +339,7 @@ static void where_the_time_went_is_said(void **state)
 	assert_int_equal(count(page, "<b>25 %</b> Computing in user mode <small>5.00 s"), 1);
 	assert_int_equal(count(page, "<b>under 1 %</b> Computing in the kernel <small>50 ms"), 1);
 	assert_int_equal(count(page, "<b>25 %</b> Throttled by the CPU limit"), 1);
-	assert_int_equal(count(page, "<b>50 %</b> Not known"), 1);
+	assert_int_equal(count(page, "<b>50 %</b> Unknown"), 1);
 	assert_int_equal(count(page, "Waiting for a core"), 0);
 	free(page);
 	synth_free(s);
@@ -415,7 +415,7 @@ static void energy_says_its_kind(void **state)
 	sum.energy_job_j = NAN;
 	page = page_of(s, &sum);
 	assert_non_null(strstr(page, "57.5 kJ"));
-	assert_non_null(strstr(page, "measured: processors, whoever used it</div>"));
+	assert_non_null(strstr(page, "measured: processors, by all users</div>"));
 	free(page);
 	sum.energy_job_j = 8300;
 	page = page_of(s, &sum);

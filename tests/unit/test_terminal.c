@@ -80,7 +80,7 @@ static void test_the_whole_summary(void **state)
 		"            processes too short to sample\n"
 		"processes   812 started, 12 at a time; CPU: cc1 1 min 40 s, ld 10.0 s\n"
 		"I/O         120.0 MiB read, 300.0 MiB written\n"
-		"monitor     Sonde took 120 ms of CPU (0.2 % of a core), 2.1 MiB; samples: 73,\n"
+		"monitor     Sonde used 120 ms of CPU (0.2 % of a core), 2.1 MiB; samples: 73,\n"
 		"            late: 3\n"
 		"recording   sonde_1; next: sonde report sonde_1\n");
 	free(text);
@@ -184,11 +184,11 @@ static void test_asked_for_is_shown_before_present(void **state)
 	assert_non_null(
 		strstr(text, "sonde       Killed by SIGKILL (signal 9) after 1.00 s on 2 nodes\n"));
 	assert_non_null(
-		strstr(text, "3.10 of the 64 asked for used on average (affinity allows 64)\n"));
+		strstr(text, "3.10 of the 64 requested used on average (affinity allows 64)\n"));
 	assert_non_null(strstr(
 		text,
-		"memory peak 1.0 GiB of the 8.0 GiB asked for (RSS: shared pages count twice)\n"));
-	assert_non_null(strstr(text, "still runs  sleep (12)\n"));
+		"memory peak 1.0 GiB of the 8.0 GiB requested (RSS: shared pages count twice)\n"));
+	assert_non_null(strstr(text, "still running  sleep (12)\n"));
 	free(text);
 }
 

@@ -250,7 +250,7 @@ class Panel {
 function valuesOf(line, node) {
 	const of = (which) => node.values(line.metric, which), values = of('mean');
 	if (values || !of('min')) return { ...line, values, max: of('max') };
-	return { ...line, role: 'line', label: line.label + ', least to most of ' + node.spec.series[line.metric].instances, values: of('max'), least: of('min') };
+	return { ...line, role: 'line', label: line.label + ', minimum to maximum of ' + node.spec.series[line.metric].instances, values: of('max'), least: of('min') };
 }
 
 /* One chart of the table in the data: panel, legend with values, plot. twin: the same of the node beside. */
@@ -418,7 +418,7 @@ class Chart {
 			return typeof v === 'number' ? this.unit.text(v) : '–';
 		};
 		for (const line of this.lines) line.output.textContent = (line.least ? told(line.least) + ' to ' : '') + told(line.values);
-		this.reading.textContent = row === null ? 'mean of what is shown' : 'at ' + duration(this.node.x[row]);
+		this.reading.textContent = row === null ? 'mean of the shown part' : 'at ' + duration(this.node.x[row]);
 	}
 
 	spoken(row) {

@@ -180,7 +180,7 @@ class NodesMap extends Heat {
 	constructor(view) {
 		super(view, 'nodes', 'Nodes over time');
 		this.choice = element('select', { id: 'nodes-metric' });
-		this.host.replaceWith(element('label', { htmlFor: 'nodes-metric', className: 'unseen', textContent: 'What the map of nodes shows' }), this.choice);
+		this.host.replaceWith(element('label', { htmlFor: 'nodes-metric', className: 'unseen', textContent: 'Metric of the node map' }), this.choice);
 		this.choice.addEventListener('change', () => {
 			this.load(this.view.node);
 			this.build();
@@ -220,7 +220,7 @@ class DeviceMap extends Heat {
 		this.spec = spec;
 		this.top = 1;
 		this.text = unitOf('ratio').text;
-		this.note.textContent = 'share of its time at work, by whomever';
+		this.note.textContent = 'share of time busy, by all users';
 	}
 
 	rows() {

@@ -113,14 +113,14 @@ class Bars extends Panel {
 class Lanes extends Bars {
 	constructor(view, slot) {
 		super(view, 'lanes', 'Process timeline', slot);
-		this.nothing = 'No process of this node is in the recording.';
+		this.nothing = 'The recording has no process of this node.';
 	}
 
 	/* Mean cores over its life; null when its CPU is not known. */
 	bars(node) {
 		return node.spec.processes.map((p) => {
 			const start = Math.max(0, p.start), end = p.end ?? node.spec.end, known = typeof p.cpu === 'number';
-			return { start, end, name: p.name, label: (p.args ?? p.name) + '[' + p.pid + ']', share: known ? Math.min(1, p.cpu / Math.max(end - start, 0.01)) : null, words: known ? duration(p.cpu) + ' CPU' : 'CPU not known' };
+			return { start, end, name: p.name, label: (p.args ?? p.name) + '[' + p.pid + ']', share: known ? Math.min(1, p.cpu / Math.max(end - start, 0.01)) : null, words: known ? duration(p.cpu) + ' CPU' : 'CPU unknown' };
 		});
 	}
 
@@ -136,11 +136,11 @@ class Lanes extends Bars {
 	}
 }
 
-/* Spans, and marks as bars of no length. Very many that are too short to be told apart come as one, with their number. */
+/* Spans, and marks as bars of no length. Very many that are too short to draw separately come as one, with their number. */
 class Phases extends Bars {
 	constructor(view, slot) {
 		super(view, 'phases', 'Phases and marks', slot);
-		this.nothing = 'No phase and no mark of this node is in the recording.';
+		this.nothing = 'The recording has no phases or marks of this node.';
 	}
 
 	bar(e, start, end, flag) {
@@ -148,7 +148,7 @@ class Phases extends Bars {
 		return {
 			start, end, name, label: flag + [e.track, name].filter(Boolean).join(': '), count: e.count ?? 1,
 			share: many ? Math.min(1, e.lasted / Math.max(end - start, 1e-9)) : 0,
-			words: many ? [e.lasted > 0 && duration(e.lasted) + ' in all', 'too short to be told apart'].filter(Boolean).join(', ') : e.text,
+			words: many ? [e.lasted > 0 && duration(e.lasted) + ' in all', 'too short to draw separately'].filter(Boolean).join(', ') : e.text,
 		};
 	}
 

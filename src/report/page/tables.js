@@ -70,7 +70,7 @@ class Processes {
 			{ title: 'Read', key: (p) => p.read, text: bytes },
 			{ title: 'Written', key: (p) => p.written, text: bytes },
 			{ title: 'Started', key: (p) => p.start, text: duration },
-			{ title: 'Ran for', key: (p) => (p.end === undefined ? undefined : p.end - p.start), text: duration, none: 'running at the end' },
+			{ title: 'Ran for', key: (p) => (p.end === undefined ? undefined : p.end - p.start), text: duration, none: 'still running at the end' },
 			...(many ? [{ title: 'Node', isText: true, key: (p) => p.host }] : []),
 		];
 		this.table = element('table', { className: 'sortable' }, element('caption'), element('thead', {}, element('tr', {}, ...this.columns.map((c, i) => {
