@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 900
-"""A recording whose job and recorder were killed, cut, emptied, with files gone, zeroed or with bits flipped: what is no longer read is reported as
-damage."""
+# limit: 3000
+"""Recordings whose job, launcher or recorder were killed at any moment keep all that could be read of them before; and one that is then cut,
+emptied, with files gone, zeroed or with bits flipped: what is no longer read is reported as damage."""
 import glob
 import json
 import os
@@ -13,7 +13,8 @@ import sys
 import time
 
 SONDE = os.environ["SONDE"]
-ROUNDS = 1000 if os.environ.get("LONG") else 60
+ROUNDS = 700 if os.environ.get("LONG") else 60
+KILLS = 300 if os.environ.get("LONG") else 10
 LEAST = 700  # samples: more than two blocks of 300, so that both files matter
 SEED = 22
 faults = 0
@@ -41,11 +42,35 @@ def record(folder):
         time.sleep(0.3)
         if glob.glob(folder + "/*.sonde") and (samples(folder)[0] or 0) >= LEAST:
             break
-    recorder = [pid for pid in os.listdir("/proc") if pid.isdigit() and holds(pid, os.path.realpath(folder))]
-    for pid in recorder:
-        os.kill(int(pid), signal.SIGKILL)
-    os.killpg(p.pid, signal.SIGKILL)
+    kill(p, folder, "both")
+
+
+def kill(p, folder, whom):
+    if whom in ("both", "recorder"):
+        for pid in [pid for pid in os.listdir("/proc") if pid.isdigit() and holds(pid, os.path.realpath(folder))]:
+            os.kill(int(pid), signal.SIGKILL)
+    if whom in ("both", "launcher"):
+        os.killpg(p.pid, signal.SIGKILL)
+    else:
+        os.killpg(p.pid, signal.SIGTERM)
     p.wait()
+    end = time.monotonic() + 30  # of the recorder, which ends after its launcher
+    while time.monotonic() < end and any(holds(pid, os.path.realpath(folder)) for pid in os.listdir("/proc") if pid.isdigit()):
+        time.sleep(0.02)
+
+
+def killed(draw, folder):
+    """How many samples could be read just before, and what was done."""
+    p = subprocess.Popen([SONDE, "run", "--quiet", "-i", "2ms", "--max-overhead", "off", "-o", folder, "--", "sleep", "600"],
+                         start_new_session=True, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    while not glob.glob(folder + "/*.sonde") and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(draw.uniform(0, 0.8))
+    before = samples(folder)[0] or 0
+    whom = draw.choice(["both", "recorder", "launcher"])
+    kill(p, folder, whom)
+    return before, f"{whom} killed with {before} samples"
 
 
 def holds(pid, folder):
@@ -60,7 +85,9 @@ def mutate(draw, path):
     size = os.path.getsize(path)
     used = len(open(path, "rb").read().rstrip(b"\0"))
     how = draw.choice(["cut", "cut", "cut to nothing", "remove", "zero", "flip", "flip"])
-    at = draw.randrange(used)
+    if not used:
+        how = "remove"
+    at = draw.randrange(max(used, 1))
     if how == "cut":
         at = draw.choice([at, draw.randrange(size)])
         os.truncate(path, at)
@@ -95,5 +122,17 @@ for n in range(ROUNDS):
         print(f"{what}: {lost} of {whole} samples are lost silently")
         faults += 1
     shutil.rmtree("broken")
-print(f"{ROUNDS} mutations of {whole} samples")
+for n in range(KILLS):
+    before, what = killed(draw, "killed")
+    read, said = samples("killed")
+    if said or (read or 0) < before:
+        print(f"{what}: {read} are left, damage told: {said}")
+        faults += 1
+    what += ", then " + mutate(draw, draw.choice(sorted(glob.glob("killed/node-*.*"))))
+    left, said = samples("killed")
+    if not said and (left or 0) < (read or 0):
+        print(f"{what}: {read} became {left} silently")
+        faults += 1
+    shutil.rmtree("killed")
+print(f"{ROUNDS} mutations of {whole} samples, {KILLS} recordings killed and mutated")
 sys.exit(1 if faults else 0)
