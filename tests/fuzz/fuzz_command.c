@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes that lie where a recording should, and each command that reads one: it ends, with 0 or
- * 1, in bounded time and memory. What the commands print goes nowhere. */
+/* Any bytes that lie where a recording should, and each command that reads one: it ends, as its
+ * help says, in bounded time and memory. What the commands print goes nowhere. */
 #define LLVMFuzzerTestOneInput lay_and_read
 #include "fuzz_recording.c"
 #undef LLVMFuzzerTestOneInput
@@ -16,7 +16,7 @@ enum { WORDS = 8 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-void __sanitizer_set_report_fd(void *fd);
+void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
 #define TABLES "csv,json,openmetrics,parquet,feather,orc,pickle,perfmon"
 
@@ -49,7 +49,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	check(nowhere >= 0 && said >= 0);
-	__sanitizer_set_report_fd((void *)(intptr_t)said);
+	if (__sanitizer_set_report_fd)
+		__sanitizer_set_report_fd((void *)(intptr_t)said);
 	setenv("SONDE_HISTORY", "off", 1);
 	setenv("XDG_DATA_HOME", "/nowhere", 1);
 	signal(SIGPIPE, SIG_IGN);
@@ -99,7 +100,7 @@ static void run(const char *const line[WORDS], const char *in)
 	close(out);
 	for (int i = 0; i < argc; i++)
 		free(argv[i]);
-	check(code == EXIT_OK || code == EXIT_FAILED);
+	check(code >= EXIT_OK && code <= (strcmp(line[0], "compare") ? EXIT_FAILED : 3));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
