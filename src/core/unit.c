@@ -85,6 +85,14 @@ static bool is_little(double v)
 	return v > 0 && v < 0.095;
 }
 
+/* What is said of less: no reader takes 4.3e-05 for a number. */
+#define LEAST_SHOWN 0.001
+
+static bool is_tiny(double v)
+{
+	return v > 0 && v < LEAST_SHOWN * 0.95;
+}
+
 static void format_binary(double v, char *out, size_t size)
 {
 	static const char *const prefixes[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
@@ -102,7 +110,8 @@ static void format_si(enum unit u, double v, char *out, size_t size)
 	v = scale(v, 1000, 6, &p);
 	if (u == UNIT_PER_SECOND && p == 0)
 		decimal_print(out, size,
-			      is_little(v)      ? "%#.2g/s"
+			      is_tiny(v)        ? "<0.001/s"
+			      : is_little(v)    ? "%#.2g/s"
 			      : v < 10 && v > 0 ? "%.2f/s"
 						: "%.0f/s",
 			      v);
@@ -160,21 +169,28 @@ static void format_percent(double v, char *out, size_t size)
 
 static void format_plain(enum unit u, double v, char *out, size_t size)
 {
-	const char *symbol = row_of(u)->symbol;
+	static const char *const prefixes[] = { "", "k", "M", "G", "T", "P", "E" };
+	const char *symbol = row_of(u)->symbol, *space = *symbol ? " " : "";
+	unsigned p = 0;
 
-	if (v >= 1e6)
-		decimal_print(out, size, "%.3g%s%s", v, *symbol ? " " : "", symbol);
-	else if (u != UNIT_CELSIUS && is_little(v))
-		decimal_print(out, size, "%#.2g%s%s", v, *symbol ? " " : "", symbol);
-	else
+	if (v >= 1e6) {
+		v = scale(v, 1000, 6, &p);
+		decimal_print(out, size, "%.1f %s%s", v, prefixes[p], symbol);
+	} else if (u != UNIT_CELSIUS && is_tiny(v)) {
+		decimal_print(out, size, "<0.001%s%s", space, symbol);
+	} else if (u != UNIT_CELSIUS && is_little(v)) {
+		decimal_print(out, size, "%#.2g%s%s", v, space, symbol);
+	} else {
 		decimal_print(out, size, "%.*f%s%s", u == UNIT_CELSIUS || v >= 99.995 ? 1 : 2, v,
-			      *symbol ? " " : "", symbol);
+			      space, symbol);
+	}
 }
 
 const char *unit_format(enum unit u, double value, char *out, size_t size)
 {
-	double v = fabs(value);
-	size_t sign = value < 0 && size > 1;
+	bool plain = row_of(u)->style == STYLE_PLAIN || u == UNIT_PER_SECOND;
+	double v = value < 0 && plain && is_tiny(-value) ? 0 : fabs(value);
+	size_t sign = value < 0 && v > 0 && size > 1;
 
 	if (!isfinite(value)) {
 		decimal_print(out, size, "unknown");

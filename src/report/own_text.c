@@ -34,6 +34,17 @@ static const char *trend(const struct own_series *s)
 	return s->change > 0 ? "rising" : "falling";
 }
 
+enum { NUMBER = 24 };
+
+/* What programs count may be 4173000 or 0.00001: all but the smallest without an exponent. */
+static const char *number(char out[NUMBER], double v)
+{
+	if (fabs(v) >= 1e6)
+		return unit_format(UNIT_COUNT, v, out, NUMBER);
+	snprintf(out, NUMBER, fabs(v) >= 1000 ? "%.0f" : "%.4g", v);
+	return out;
+}
+
 static void host_of(const struct run *r, uint32_t node, char out[48])
 {
 	char host[32];
@@ -62,7 +73,7 @@ static void print_laps(const struct own_laps *l, const struct run *r, FILE *out)
 
 void own_print(const struct own *x, const struct run *r, FILE *out)
 {
-	char name[24], host[48], line[SPARKS * 4 + 1];
+	char name[24], host[48], line[SPARKS * 4 + 1], least[NUMBER], most[NUMBER], last[NUMBER];
 
 	if (!x->nseries && !x->nlaps)
 		return;
@@ -73,9 +84,10 @@ void own_print(const struct own *x, const struct run *r, FILE *out)
 
 		spark(s, SPARKS, line);
 		host_of(r, s->node, host);
-		fprintf(out, "  %-22s %s  %.4g to %.4g, last %.4g%s%s%s\n",
-			escape_terminal_into(name, sizeof name, s->name), line, s->least, s->most,
-			s->last, *how ? ", " : "", how, host);
+		fprintf(out, "  %-22s %s  %s to %s, last %s%s%s%s\n",
+			escape_terminal_into(name, sizeof name, s->name), line,
+			number(least, s->least), number(most, s->most), number(last, s->last),
+			*how ? ", " : "", how, host);
 	}
 	for (uint32_t i = 0; i < x->nlaps; i++)
 		print_laps(&x->laps[i], r, out);
@@ -85,11 +97,11 @@ void own_print(const struct own *x, const struct run *r, FILE *out)
 
 static void add_series(struct bytes *b, const struct own_series *s)
 {
-	char line[SPARKS_BRIEFLY * 4 + 1], name[NAME_BRIEFLY + 1];
+	char line[SPARKS_BRIEFLY * 4 + 1], name[NAME_BRIEFLY + 1], from[NUMBER], to[NUMBER];
 
 	spark(s, SPARKS_BRIEFLY, line);
-	bytes_printf(b, "%s %s %.3g to %.3g", escape_terminal_into(name, sizeof name, s->name),
-		     line, s->first, s->last);
+	bytes_printf(b, "%s %s %s to %s", escape_terminal_into(name, sizeof name, s->name), line,
+		     number(from, s->first), number(to, s->last));
 }
 
 static void add_laps(struct bytes *b, const struct own_laps *l)

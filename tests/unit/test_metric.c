@@ -203,66 +203,97 @@ static void stored_values_are_scaled(void **unused)
 	assert_true(metric_value(&m, bits) == 2.5);
 }
 
+/* How people write them. */
+static const struct {
+	enum unit unit;
+	double value;
+	const char *text;
+} written[] = {
+	{ UNIT_BYTES, 0, "0 B" },
+	{ UNIT_BYTES, 1023, "1023 B" },
+	{ UNIT_BYTES, 1536, "1.5 KiB" },
+	{ UNIT_BYTES, 3.1 * 1073741824, "3.1 GiB" },
+	{ UNIT_BYTES, 1048575, "1.0 MiB" },
+	{ UNIT_BYTES, -2048, "-2.0 KiB" },
+	{ UNIT_BYTES_PER_SECOND, 0, "0 B/s" },
+	{ UNIT_BYTES_PER_SECOND, 42e6, "42.0 MB/s" },
+	{ UNIT_BYTES_PER_SECOND, 999.96, "1.0 kB/s" },
+	{ UNIT_PER_SECOND, 0, "0/s" },
+	{ UNIT_PER_SECOND, 0.25, "0.25/s" },
+	{ UNIT_PER_SECOND, 850, "850/s" },
+	{ UNIT_PER_SECOND, 12345, "12.3 k/s" },
+	{ UNIT_PER_SECOND, 0.0042, "0.0042/s" },
+	{ UNIT_PER_SECOND, 4.3e-05, "<0.001/s" },
+	{ UNIT_CORES, 4.3e-05, "<0.001 cores" },
+	{ UNIT_ONE, 4.3e-05, "<0.001" },
+	{ UNIT_ONE, -4.3e-05, "0.00" },
+	{ UNIT_ONE, 4173000, "4.2 M" },
+	{ UNIT_CORES, 0.00096, "0.00096 cores" },
+	{ UNIT_CORES, 0.006, "0.0060 cores" },
+	{ UNIT_CORES, 0.0996, "0.10 cores" },
+	{ UNIT_CORES, 3.1, "3.10 cores" },
+	{ UNIT_CORES, 128, "128.0 cores" },
+	{ UNIT_RATIO, 0, "0 %" },
+	{ UNIT_RATIO, 0.0001, "<0.1 %" },
+	{ UNIT_RATIO, 0.034, "3.4 %" },
+	{ UNIT_RATIO, 0.12, "12 %" },
+	{ UNIT_RATIO, 1, "100 %" },
+	{ UNIT_SECONDS, 0, "0 s" },
+	{ UNIT_SECONDS, 12e-9, "12 ns" },
+	{ UNIT_SECONDS, 0.9999e-6, "1 us" },
+	{ UNIT_SECONDS, 0.25, "250 ms" },
+	{ UNIT_SECONDS, 0.9999, "1.00 s" },
+	{ UNIT_SECONDS, 9.999, "10.0 s" },
+	{ UNIT_SECONDS, 59.97, "1 min 00 s" },
+	{ UNIT_SECONDS, 65, "1 min 05 s" },
+	{ UNIT_SECONDS, 3599.7, "1 h 00 min" },
+	{ UNIT_SECONDS, 3720, "1 h 02 min" },
+	{ UNIT_SECONDS, 2 * 86400 + 3 * 3600, "2 d 03 h" },
+	{ UNIT_ELAPSED_SECONDS, 65, "1 min 05 s" },
+	{ UNIT_COUNT, 3, "3" },
+	{ UNIT_COUNT, 2.5, "2.5" },
+	{ UNIT_COUNT, 999999, "999999" },
+	{ UNIT_COUNT, 12345678, "12.3 M" },
+	{ UNIT_ONE, 0.5, "0.50" },
+	{ UNIT_WATTS, 85.23, "85.2 W" },
+	{ UNIT_JOULES, 1234, "1.2 kJ" },
+	{ UNIT_HERTZ, 3.4e9, "3.4 GHz" },
+	{ UNIT_CELSIUS, 45, "45.0 \302\260C" },
+	{ UNIT_BYTES, NAN, "unknown" },
+	{ UNIT_CORES, INFINITY, "unknown" },
+};
+
 static void numbers_look_as_people_expect(void **unused)
 {
-	static const struct {
-		enum unit unit;
-		double value;
-		const char *text;
-	} rows[] = {
-		{ UNIT_BYTES, 0, "0 B" },
-		{ UNIT_BYTES, 1023, "1023 B" },
-		{ UNIT_BYTES, 1536, "1.5 KiB" },
-		{ UNIT_BYTES, 3.1 * 1073741824, "3.1 GiB" },
-		{ UNIT_BYTES, 1048575, "1.0 MiB" },
-		{ UNIT_BYTES, -2048, "-2.0 KiB" },
-		{ UNIT_BYTES_PER_SECOND, 0, "0 B/s" },
-		{ UNIT_BYTES_PER_SECOND, 42e6, "42.0 MB/s" },
-		{ UNIT_BYTES_PER_SECOND, 999.96, "1.0 kB/s" },
-		{ UNIT_PER_SECOND, 0, "0/s" },
-		{ UNIT_PER_SECOND, 0.25, "0.25/s" },
-		{ UNIT_PER_SECOND, 850, "850/s" },
-		{ UNIT_PER_SECOND, 12345, "12.3 k/s" },
-		{ UNIT_PER_SECOND, 0.0042, "0.0042/s" },
-		{ UNIT_CORES, 0.006, "0.0060 cores" },
-		{ UNIT_CORES, 0.0996, "0.10 cores" },
-		{ UNIT_CORES, 3.1, "3.10 cores" },
-		{ UNIT_CORES, 128, "128.0 cores" },
-		{ UNIT_RATIO, 0, "0 %" },
-		{ UNIT_RATIO, 0.0001, "<0.1 %" },
-		{ UNIT_RATIO, 0.034, "3.4 %" },
-		{ UNIT_RATIO, 0.12, "12 %" },
-		{ UNIT_RATIO, 1, "100 %" },
-		{ UNIT_SECONDS, 0, "0 s" },
-		{ UNIT_SECONDS, 12e-9, "12 ns" },
-		{ UNIT_SECONDS, 0.9999e-6, "1 us" },
-		{ UNIT_SECONDS, 0.25, "250 ms" },
-		{ UNIT_SECONDS, 0.9999, "1.00 s" },
-		{ UNIT_SECONDS, 9.999, "10.0 s" },
-		{ UNIT_SECONDS, 59.97, "1 min 00 s" },
-		{ UNIT_SECONDS, 65, "1 min 05 s" },
-		{ UNIT_SECONDS, 3599.7, "1 h 00 min" },
-		{ UNIT_SECONDS, 3720, "1 h 02 min" },
-		{ UNIT_SECONDS, 2 * 86400 + 3 * 3600, "2 d 03 h" },
-		{ UNIT_ELAPSED_SECONDS, 65, "1 min 05 s" },
-		{ UNIT_COUNT, 3, "3" },
-		{ UNIT_COUNT, 2.5, "2.5" },
-		{ UNIT_COUNT, 999999, "999999" },
-		{ UNIT_COUNT, 12345678, "12.3 M" },
-		{ UNIT_ONE, 0.5, "0.50" },
-		{ UNIT_WATTS, 85.23, "85.2 W" },
-		{ UNIT_JOULES, 1234, "1.2 kJ" },
-		{ UNIT_HERTZ, 3.4e9, "3.4 GHz" },
-		{ UNIT_CELSIUS, 45, "45.0 \302\260C" },
-		{ UNIT_BYTES, NAN, "unknown" },
-		{ UNIT_CORES, INFINITY, "unknown" },
-	};
 	char text[40];
 
 	(void)unused;
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		assert_string_equal(unit_format(rows[i].unit, rows[i].value, text, sizeof text),
-				    rows[i].text);
+	for (size_t i = 0; i < sizeof written / sizeof written[0]; i++)
+		assert_string_equal(
+			unit_format(written[i].unit, written[i].value, text, sizeof text),
+			written[i].text);
+}
+
+/* In any unit, however large or small: no exponent, and no more digits than are read. */
+static void numbers_have_few_digits_and_no_exponent(void **unused)
+{
+	char text[40];
+
+	(void)unused;
+	for (unsigned u = 0; u < UNIT_NUMBER_OF; u++)
+		for (double v = 1.234567e-9; v < 1e17; v *= 3.7) {
+			unsigned digits = 0;
+
+			unit_format((enum unit)u, v, text, sizeof text);
+			for (const char *c = text; *c; c++) {
+				digits += *c >= '0' && *c <= '9';
+				if (*c == 'e' && (c[1] == '+' || c[1] == '-'))
+					fail_msg("%s of %g is %s", unit_name((enum unit)u), v,
+						 text);
+			}
+			if (digits > 7 && v < 1e4)
+				fail_msg("%s of %g is %s", unit_name((enum unit)u), v, text);
+		}
 }
 
 static void errors_mean_states(void **unused)
@@ -290,6 +321,7 @@ int main(void)
 		cmocka_unit_test(unit_names_are_read_back),
 		cmocka_unit_test(stored_values_are_scaled),
 		cmocka_unit_test(numbers_look_as_people_expect),
+		cmocka_unit_test(numbers_have_few_digits_and_no_exponent),
 		cmocka_unit_test(errors_mean_states),
 	};
 
