@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -250,7 +251,7 @@ static int sonde(int argc, char **argv)
 }
 
 /* The job's limit of the stack is ours, too, and may be less than we need. */
-enum { STACK_SMALL = 1 << 20, STACK_OWN = 8 << 20, STACK_GUARD = 1 << 16 };
+enum { REFUSED = 125, STACK_SMALL = 1 << 20, STACK_OWN = 8 << 20, STACK_GUARD = 1 << 16 };
 
 static struct {
 	int argc, code;
@@ -263,11 +264,26 @@ static void on_own_stack(void)
 	moved.code = sonde(moved.argc, moved.argv);
 }
 
+/* Whoever calls it would record, and write, as somebody else. Capabilities of the file are another
+ * matter: they give no other user's files. */
+static bool is_set_id(void)
+{
+	struct stat st;
+
+	return (geteuid() != getuid() || getegid() != getgid()) && !stat("/proc/self/exe", &st) &&
+	       st.st_mode & (S_ISUID | S_ISGID);
+}
+
 int main(int argc, char **argv)
 {
 	struct rlimit limit;
 	char *stack = NULL;
 
+	if (is_set_id()) {
+		say("it is installed set-user-ID or set-group-ID, which it must not be: chmod ug-s "
+		    "the program, and give it capabilities where it shall see more (sonde doctor)");
+		return REFUSED;
+	}
 	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < STACK_SMALL)
 		stack = reserve(STACK_OWN);
 	if (!stack || getcontext(&moved.inside))

@@ -80,6 +80,8 @@ int reportfile_plots(const struct plots *p, const char *directory, struct plots_
 	if (snprintf(to->path, sizeof to->path, "%s/plots", directory) >= (int)sizeof to->path)
 		return err_set(e, -ENAMETOOLONG, "%.200s...: the name is too long", directory);
 	rc = folder_make(directory, e);
+	if (!rc && p->n)
+		rc = folder_make_own(to->path, e);
 	for (uint32_t i = 0; i < p->n && !rc; i++)
 		rc = write_plot(p, &p->plot[i], to, w, e);
 	return rc;

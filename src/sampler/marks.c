@@ -17,15 +17,19 @@ enum {
 	READ_BYTES = 64 * 1024,
 	LAST_READS = 256, /* of all files together */
 	TEXT_MAX = 1024,
+	LAST_BYTES = 64,
 	TICK_NS = 10000000, /* at most, of the clock that tells when a file was changed */
 };
 
 struct file {
 	int fd;
 	uint32_t instance;
-	int64_t seen_ns; /* monotonic: what was written until then was read */
-	int64_t told_ns; /* the latest time that a line of it has said */
-	bool too_long;   /* in the midst of such a line */
+	int64_t seen_ns;       /* monotonic: what was written until then was read */
+	int64_t told_ns;       /* the latest time that a line of it has said */
+	bool too_long;         /* in the midst of such a line */
+	uint32_t nlast;        /* of last */
+	char last[LAST_BYTES]; /* that were read: where the file is cut and written again, others
+				  are there */
 };
 
 /* A span that has begun. */
@@ -51,6 +55,7 @@ struct marks {
 	struct file file[MARK_FILES_MAX + 1]; /* from 1 on */
 	struct begun begun[MARK_SPANS_MAX];   /* in order of coming */
 	struct track track[MARK_TRACKS_MAX];
+	int64_t cut;              /* times that a file was cut */
 	int64_t taken, bad, lost; /* lines: recorded; that are none; that there was no room for */
 	char buffer[READ_BYTES + 1];
 };
@@ -325,6 +330,32 @@ static struct when when_of(const struct file *f, const struct stat *st)
 	return w;
 }
 
+/* The end of a line is 0 once it was looked at. */
+static void copy_as_read(char *to, const char *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = from[i] == '\n' ? '\0' : from[i];
+}
+
+/* What lies before the place is still what was read there. */
+static bool is_as_read(const struct file *f, off_t at)
+{
+	char now[LAST_BYTES];
+
+	if (pread(f->fd, now, f->nlast, at - f->nlast) != (ssize_t)f->nlast)
+		return false;
+	copy_as_read(now, now, f->nlast);
+	return !memcmp(now, f->last, f->nlast);
+}
+
+static void remember(struct file *f, const char *read, size_t n)
+{
+	if (!n)
+		return;
+	f->nlast = n < LAST_BYTES ? (uint32_t)n : LAST_BYTES;
+	copy_as_read(f->last, read + n - f->nlast, f->nlast);
+}
+
 /* Some of what was written since; whether there is more. */
 static bool take_some(struct marks *m, struct sample *s, uint32_t file, bool last)
 {
@@ -337,13 +368,19 @@ static bool take_some(struct marks *m, struct sample *s, uint32_t file, bool las
 
 	if (from < 0 || fstat(f->fd, &st))
 		return false;
-	if (st.st_size < from) /* emptied */
+	if (st.st_size < from || !is_as_read(f, from)) {
+		m->cut++;
 		from = 0;
+		f->nlast = 0;
+		f->too_long = false;
+		lseek(f->fd, 0, SEEK_SET);
+	}
 	w = when_of(f, &st);
 	n = pread(f->fd, m->buffer, READ_BYTES, from);
 	if (n > 0) {
 		w.exact &= from + n == st.st_size;
 		done = take_lines(m, s, file, (size_t)n, last && n < READ_BYTES, &w);
+		remember(f, m->buffer, done);
 		lseek(f->fd, from + (off_t)done, SEEK_SET);
 	}
 	if (n < READ_BYTES)
@@ -410,7 +447,8 @@ static void say_left_out(const struct marks *m, struct sample *s)
 		int64_t number;
 	} all[] = { { "marks.unclear_lines", m->bad },
 		    { "marks.left_out_lines", m->lost },
-		    { "marks.unread_bytes", unread(m) } };
+		    { "marks.unread_bytes", unread(m) },
+		    { "marks.cut_files", m->cut } };
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (all[i].number)
