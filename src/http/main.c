@@ -206,7 +206,8 @@ static uint32_t ask(CURL *curl, struct asking *a, const struct http_request *q,
 	/* A large body may take its time, as long as it moves; an answer may not. */
 	if (a->left) {
 		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES);
-		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SLOW_S);
+		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME,
+				 (long)(q->timeout_s < SLOW_S ? q->timeout_s : SLOW_S));
 	}
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)(q->timeout_s + a->left / SLOW_BYTES));
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);

@@ -121,13 +121,26 @@ bool http_pause(unsigned times, uint32_t retry_after_s, int64_t until_ns)
 	return true;
 }
 
+/* At least one, and no more than it would be given anyway. */
+static uint32_t seconds_until(int64_t ns, uint32_t timeout_s)
+{
+	int64_t left = (ns - clock_mono_ns()) / NS_PER_S + 1;
+
+	return left < 1 ? 1 : left < timeout_s ? (uint32_t)left : timeout_s;
+}
+
 int http_ask_patiently(struct http *h, const struct http_request *q, const struct http_body *body,
 		       struct http_answer *a, struct err *e)
 {
-	int64_t until = clock_mono_ns() + h->patience_ns;
+	int64_t now = clock_mono_ns(), until = now + h->patience_ns;
+	int64_t most = h->patience_ns ? until : h->once_ns ? now + h->once_ns : INT64_MAX;
 
 	for (unsigned times = 0;; times++) {
-		int rc = http_ask(h, q, body, a, e);
+		struct http_request timed = *q;
+		int rc;
+
+		timed.timeout_s = seconds_until(most, q->timeout_s);
+		rc = http_ask(h, &timed, body, a, e);
 
 		if (rc || !http_is_passing(a->status))
 			return rc;

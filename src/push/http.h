@@ -15,9 +15,11 @@
 struct http {
 	const struct address *server;
 	struct talk helper;
-	int64_t patience_ns; /* how long a request is repeated for */
-	uint64_t requests;   /* sent, repetitions included */
-	uint8_t *text;       /* the last answer */
+	int64_t patience_ns; /* how long a request is repeated for; also the most it takes */
+	int64_t once_ns;   /* the most it takes where it is not repeated, patience being 0; 0: what
+			      the request says */
+	uint64_t requests; /* sent, repetitions included */
+	uint8_t *text;     /* the last answer */
 	struct bytes message;
 };
 

@@ -222,6 +222,7 @@ static int make_run(struct mlflow *m, struct err *e)
 		if (found != -ENOENT || m->run_id[0])
 			return found;
 		m->http.patience_ns = 0; /* once: see above */
+		m->http.once_ns = until - clock_mono_ns();
 		rc = make_once(m, mark, e);
 		m->http.patience_ns = patience_ns;
 		if (!rc)

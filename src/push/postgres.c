@@ -118,6 +118,19 @@ static int make_past(struct history *past, const struct push_job *j, struct err 
 	return rc;
 }
 
+enum { SILENCE_S = 20 }; /* the helper's own, after which it leaves a server that says nothing */
+
+/* The helper does not wait longer for a server that says nothing, unless it is told to. */
+static void limit_silence(int64_t patience_ns)
+{
+	char seconds[24];
+
+	if (patience_ns > 0 && patience_ns < SILENCE_S * NS_PER_S) {
+		snprintf(seconds, sizeof seconds, "%d", (int)((patience_ns - 1) / NS_PER_S + 1));
+		setenv("SONDE_STORE_PATIENCE", seconds, 0);
+	}
+}
+
 static int postgres_exec(const struct push_job *j, struct push_result *r, struct err *e)
 {
 	const char *where = j->url ? j->url : j->variable(URL_VARIABLE);
@@ -135,6 +148,7 @@ static int postgres_exec(const struct push_job *j, struct push_result *r, struct
 			       "the address of a database of PostgreSQL is "
 			       "postgres://user@host:port/database");
 	snprintf(r->where, sizeof r->where, "%.400s", place.shown);
+	limit_silence(j->patience_ns);
 	rc = make_past(&past, j, e);
 	if (!rc)
 		rc = attempt(j, where, &past, r, e);
