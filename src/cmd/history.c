@@ -205,6 +205,12 @@ static int take_pending(struct database *s, const char *verb, struct err *e)
 		rc = take_one(&t, folder, i, verb, e);
 	if (!rc)
 		rc = put_taken(s, &t, verb, e);
+	if (!rc && t.pending.dropped) {
+		say("%s: %lld runs are not in the history: more ended than are kept while nobody looked at "
+		    "it",
+		    verb, (long long)t.pending.dropped);
+		pending_told(folder);
+	}
 	for (int i = 0; i < t.pending.n && !rc; i++)
 		if (!t.stays[i])
 			pending_remove(&t.pending, folder, i);

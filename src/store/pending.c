@@ -17,6 +17,9 @@
 
 #define EXTENSION ".json"
 
+#define DROPPED "dropped" /* a file of a byte for each run that was dropped */
+
+enum { KEPT_MAX = 10000, TRIM_EVERY = 32 };
 enum { FILE_MAX = 16 << 20, TIME_DIGITS = 20, ABANDONED_S = 3600 };
 
 static int write_file(const char *path, const struct bytes *text)
@@ -48,6 +51,35 @@ static bool name_file(const char *folder, char path[PATH_MAX], char whole[PATH_M
 	return n > 0 && snprintf(whole, PATH_MAX, "%s%s", path, EXTENSION) < PATH_MAX;
 }
 
+static int is_whole(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > sizeof EXTENSION && !strcmp(d->d_name + n - sizeof EXTENSION + 1, EXTENSION);
+}
+
+/* The oldest go first: names begin with the time. */
+static void trim(const char *folder)
+{
+	struct dirent **names = NULL;
+	int n = scandir(folder, &names, is_whole, alphasort), fd = -1;
+	int dir = n > KEPT_MAX ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (dir >= 0)
+		fd = openat(dir, DROPPED, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+			    0600);
+	for (int i = 0; i < n; i++) {
+		if (fd >= 0 && i < n - KEPT_MAX && !unlinkat(dir, names[i]->d_name, 0))
+			(void)!write(fd, ".", 1);
+		free(names[i]);
+	}
+	free(names);
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+}
+
 int pending_leave(const char *folder, const struct history *h, const struct history_run *r,
 		  struct err *e)
 {
@@ -67,14 +99,9 @@ int pending_leave(const char *folder, const struct history *h, const struct hist
 			unlink(path);
 	}
 	bytes_free(&text);
+	if (!rc && getpid() % TRIM_EVERY == 0)
+		trim(folder);
 	return rc ? err_set(e, rc, "cannot leave the run in %.300s: %s", folder, strerror(-rc)) : 0;
-}
-
-static int is_whole(const struct dirent *d)
-{
-	size_t n = strlen(d->d_name);
-
-	return n > sizeof EXTENSION && !strcmp(d->d_name + n - sizeof EXTENSION + 1, EXTENSION);
 }
 
 /* One that was never finished, since who wrote it was killed: named as name_file does, without the
@@ -102,12 +129,22 @@ static void remove_abandoned(const char *folder)
 		closedir(d);
 }
 
+static int64_t count_dropped(const char *folder)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return snprintf(path, sizeof path, "%s/" DROPPED, folder) < PATH_MAX && !lstat(path, &st)
+		       ? st.st_size
+		       : 0;
+}
+
 int pending_find(struct pending *p, const char *folder, struct err *e)
 {
 	struct dirent **names = NULL;
 	int n = scandir(folder, &names, is_whole, alphasort);
 
-	*p = (struct pending){ 0 };
+	*p = (struct pending){ .dropped = count_dropped(folder) };
 	remove_abandoned(folder);
 	if (n < 0)
 		return errno == ENOENT ? 0
@@ -149,6 +186,14 @@ void pending_remove(const struct pending *p, const char *folder, int i)
 	char path[PATH_MAX];
 
 	if (path_of(p, folder, i, path))
+		unlink(path);
+}
+
+void pending_told(const char *folder)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof path, "%s/" DROPPED, folder) < PATH_MAX)
 		unlink(path);
 }
 
