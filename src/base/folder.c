@@ -24,8 +24,8 @@ int folder_make_own(const char *path, struct err *e)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, -errno,
-			       "%.300s is no directory but a link or a file; remove it: %s", path,
-			       strerror(errno));
+			       "%.300s is not a directory but a link or a file; remove it: %s",
+			       path, strerror(errno));
 	close(fd);
 	return 0;
 }

@@ -86,8 +86,8 @@ static const struct option rows[] = {
 	  .value = "TIME",
 	  .fallback = "1m",
 	  .max = INT64_C(86400) * NS_PER_S,
-	  .help = "How long to wait for a server that does not answer, and to retry it, or when it asks to come "
-		  "later. Each answer restarts it.",
+	  .help = "Wait and retry for this long if a server does not answer or asks to retry later. "
+		  "Each request starts anew.",
 	  OPTION_OFFSET(struct push_options, patience_ns) },
 	{ .name = "state",
 	  .type = ARG_TEXT,

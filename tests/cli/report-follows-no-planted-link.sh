@@ -9,7 +9,7 @@ echo mine >elsewhere/file
 ln -s ../elsewhere out/plots
 "$SONDE" report --only plots out >stdout 2>said && fail "it follows a link"
 one_sentence said
-contains said "out/plots is no directory but a link or a file; remove it"
+contains said "out/plots is not a directory but a link or a file; remove it"
 equal "elsewhere" file "$(ls elsewhere)"
 rm out/plots
 ln -s ../elsewhere/file out/report.html
