@@ -8,6 +8,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+int64_t summary_end_ns(const struct run *r, uint32_t node)
+{
+	const struct run_meta *m = run_find_meta(r, node, "monitor.waited_ns");
+	int64_t first = r->nodes[node].first_ns, last = r->nodes[node].last_ns;
+
+	if (!m || m->type != META_INT || m->value <= 0 || m->value > last - first)
+		return last;
+	return last - m->value;
+}
+
 void series_index_add(struct series_index *x, const struct run *r, const struct range *range,
 		      uint32_t n)
 {

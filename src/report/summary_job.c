@@ -240,10 +240,12 @@ static void take_cgroup_cpu(struct node_figures *n)
 	n->v[CPU_IS_BOUND] = 0;
 }
 
-static void fill_derived(struct node_figures *n, const struct run_node *node)
+static void fill_derived(struct node_figures *n, const struct run *r, uint32_t node_id)
 {
+	const struct run_node *node = &r->nodes[node_id];
+
 	if (isnan(n->v[WALL]) && node->rows)
-		n->v[WALL] = (double)(node->last_ns - node->first_ns) * 1e-9;
+		n->v[WALL] = (double)(summary_end_ns(r, node_id) - node->first_ns) * 1e-9;
 	if (isnan(n->v[MONITOR_SAMPLES]))
 		n->v[MONITOR_SAMPLES] = (double)node->rows;
 	if (n->v[LIVE] == 0 && n->v[STARTED] > 0)
@@ -570,7 +572,7 @@ int summary_job_make(struct summary *s, const struct run *r, const struct series
 		take_series(nodes, r, x);
 		take_cgroup(nodes, r, x);
 		for (uint32_t i = 1; i < r->nnodes; i++)
-			fill_derived(&nodes[i], &r->nodes[i]);
+			fill_derived(&nodes[i], r, i);
 		rc = place(nodes, r);
 	}
 	if (!rc)

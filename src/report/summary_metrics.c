@@ -342,12 +342,12 @@ static void fill_work(struct summary *s, struct pass *p)
 		s->cores_used_peak = fmax(s->cores_used_peak, 0) + fmax(w->peak_cores, 0);
 		s->host_cores_used_peak = fmax(s->host_cores_used_peak, w->peak_cores);
 		start = fmin(start, run_seconds(r, i, r->nodes[i].first_ns));
-		end = fmax(end, run_seconds(r, i, r->nodes[i].last_ns));
+		end = fmax(end, run_seconds(r, i, summary_end_ns(r, i)));
 	}
 	if (isnan(end))
 		return;
 	s->idle_head_s = (isnan(p->first_work_s) ? end : p->first_work_s) - start;
-	s->idle_tail_s = isnan(p->last_work_s) ? 0 : end - p->last_work_s;
+	s->idle_tail_s = isnan(p->last_work_s) ? 0 : fmax(0, end - p->last_work_s);
 }
 
 int summary_metrics_make(struct summary *s, struct run *r, const char *names, const char *told,

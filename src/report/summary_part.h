@@ -30,6 +30,9 @@ double series_index_grown(const struct series_index *x, const struct run *r, uin
 double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
 			uint32_t metric);
 
+/* When the job was last seen to be there: before the recorder began to wait in vain for more of it.
+ */
+int64_t summary_end_ns(const struct run *r, uint32_t node);
 /* What the ranges of a chunk say. */
 void series_index_add(struct series_index *x, const struct run *r, const struct range *range,
 		      uint32_t n);

@@ -147,6 +147,8 @@ static void say_status(struct recorder *r)
 	if (r->roster)
 		take_roster(r);
 	sample_meta_bool(s, "job.complete", r->ended);
+	if (!r->ended && r->o->members && r->seen && r->followed_ns > r->alive_ns)
+		sample_meta_int(s, "monitor.waited_ns", r->followed_ns - r->alive_ns);
 	if (!r->ended)
 		return;
 	if (WIFSIGNALED(r->status))

@@ -21,3 +21,22 @@ wait_for 60 samples 15
 kill $app
 wait $sidecar || fail "attach --job"
 equal "complete" true "$(figure out .job.complete)"
+
+# What it waited in vain is no part of the job's time, and no idle end of it.
+"$PROGRAMS/spin" 100000000 &
+app=$!
+wait_for 60 is_of_the_job
+"$SONDE" attach --job -q -i 100ms --grace 4s -o waited &
+sidecar=$!
+seen() {
+	process_gone $sidecar || [ "$("$SONDE" show --json waited 2>/dev/null | jq '.nodes[0].samples')" -ge 15 ]
+}
+wait_for 60 seen
+kill $app
+wait $sidecar || fail "attach --job --grace 4s"
+"$SONDE" export waited -o - --raw --wide --metrics job.cpu_seconds >rows.csv
+whole=$(tail -n 1 rows.csv | cut -d, -f3)
+wall=$(figure waited .job.wall_seconds)
+holds "the wall time, $wall of $whole s recorded, is without the 4 s that it waited" "$wall <= $whole - 3.5"
+"$SONDE" show waited >told
+if grep -q "Idle at the end" told; then fail "its own wait is told as an idle end: $(cat told)"; fi

@@ -345,6 +345,24 @@ static const struct summary_metric *find(const struct summary *s, const char *na
 	return NULL;
 }
 
+static void test_what_the_recorder_waited_in_vain_is_not_the_jobs_time(void **state)
+{
+	struct synthetic *x = with_work(1);
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 1, "monitor.waited_ns", 4 * NS_PER_S);
+	s = made(x);
+	assert_true(fabs(s.idle_tail_s - 1) < 1e-6);
+	assert_true(fabs(s.wall_s - 16) < 1e-6);
+	done(&s, x);
+	x = with_work(1);
+	meta_int(x, 1, "monitor.waited_ns", INT64_MAX); /* a lie */
+	s = made(x);
+	assert_true(fabs(s.idle_tail_s - 5) < 1e-6);
+	done(&s, x);
+}
+
 static void test_idle_head_and_tail_and_rates(void **state)
 {
 	struct synthetic *x = with_work(1);
@@ -566,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_the_ten_largest_processes),
 		cmocka_unit_test(test_the_living_count_with_what_was_last_seen),
 		cmocka_unit_test(test_commands_of_all_nodes_are_one),
+		cmocka_unit_test(test_what_the_recorder_waited_in_vain_is_not_the_jobs_time),
 		cmocka_unit_test(test_idle_head_and_tail_and_rates),
 		cmocka_unit_test(test_no_work_is_idle_throughout),
 		cmocka_unit_test(test_the_end_of_a_process_is_no_work),
