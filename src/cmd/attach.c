@@ -77,7 +77,7 @@ static int attach_pids(struct attached *x, const struct attach_options *o)
 }
 
 static int attach_job(struct attached *x, const struct attach_options *o,
-		      const struct recording_plan *plan)
+		      struct recording_plan *plan)
 {
 	const char *id = o->job[0] ? o->job : NULL;
 	struct err e = { "" };

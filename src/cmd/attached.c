@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "cmd/attached_script.h"
 #include "job/claim.h"
 #include "sampler/members_find.h"
 #include "source/procfile.h"
@@ -83,8 +84,7 @@ static int64_t end_of_job(const struct attached *x, const struct batch_job *job)
 	return began && limit_s < TIME_MAX_S / 2 ? began + limit_s * NS_PER_S : 0;
 }
 
-int attached_job(struct attached *x, const struct recording_plan *plan, const char *id,
-		 struct err *e)
+int attached_job(struct attached *x, struct recording_plan *plan, const char *id, struct err *e)
 {
 	const char *procfs = plan->o->procfs ? plan->o->procfs : "/proc";
 	int bad = root_open(&x->proc, procfs);
@@ -96,8 +96,10 @@ int attached_job(struct attached *x, const struct recording_plan *plan, const ch
 		return bad;
 	x->follow = true;
 	x->nroots = members_next(&x->members, x->roots, MEMBERS_AT_ONCE);
-	if (!id)
-		x->ends_utc_ns = end_of_job(x, &plan->identity.job);
+	if (id)
+		return 0;
+	x->ends_utc_ns = end_of_job(x, &plan->identity.job);
+	attached_script_tasks(&plan->identity.job, &x->proc, x->roots, x->nroots);
 	return 0;
 }
 

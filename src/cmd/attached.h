@@ -25,9 +25,8 @@ struct attached {
  */
 bool attached_pids(struct attached *x, const char *text);
 /* The processes of the batch job on this node, those to come too: of the job id, NULL: of the one
- * that this is in. 0, or -errno with a sentence. */
-int attached_job(struct attached *x, const struct recording_plan *plan, const char *id,
-		 struct err *e);
+ * that this is in, of whose script the plan learns the layout. 0, or -errno with a sentence. */
+int attached_job(struct attached *x, struct recording_plan *plan, const char *id, struct err *e);
 /* After attached_job. Of those that would record the same job on this node into one directory, and
  * count it twice, one does, as long as it lives. 0; -EEXIST with a sentence when another one does.
  */

@@ -60,6 +60,8 @@ static void slurm_cores(const struct request *q, double asked, char *out, size_t
 {
 	double cores = q->amount[RESOURCE_CORES], of_task = ceil(cores / q->tasks);
 
+	if (isnan(q->tasks)) /* of how many each line would be is not known */
+		return;
 	/* Beside --ntasks, --ntasks-per-node alone would be only a limit, and ask for more nodes.
 	 */
 	if (cores < q->tasks && q->nodes > 1)
@@ -201,6 +203,18 @@ static bool is_told(const struct summary *s, uint32_t verdict)
 	return false;
 }
 
+/* As they were asked for, else as they ran. */
+static double tasks_of_node(const struct summary *s)
+{
+	double tasks = s->tasks_asked;
+
+	for (uint32_t i = 0; isnan(s->tasks_asked) && i < s->nsteps; i++)
+		tasks = fmax(tasks, s->steps[i].n);
+	if (isnan(tasks) && s->layout_unknown)
+		return NAN;
+	return tasks > s->nhosts ? ceil(tasks / s->nhosts) : 1;
+}
+
 /* What was asked for, with what the verdicts advise in its place. */
 static struct request request_of(const struct summary *s)
 {
@@ -214,7 +228,7 @@ static struct request request_of(const struct summary *s)
 			[RESOURCE_TIME] = s->time_limit_s,
 		},
 		.nodes = s->nodes_asked >= 1 ? s->nodes_asked : hosts,
-		.tasks = s->tasks_asked > hosts ? ceil(s->tasks_asked / hosts) : 1,
+		.tasks = tasks_of_node(s),
 	};
 
 	for (uint32_t i = 0; i < s->nverdicts; i++) {

@@ -165,6 +165,7 @@ struct summary {
 	double memory_present, memory_asked_bytes;
 	double gpus_asked, nodes_asked, tasks_asked, time_limit_s;
 	bool memory_asked_per_core;
+	bool layout_unknown;    /* Sonde was a step of its own, and nobody told the job's tasks */
 	double gpus, gpus_used; /* that were recorded; that showed any use at all */
 	double gpu_memory_peak_bytes, gpu_memory_total_bytes,
 		gpu_memory_peak_ratio;    /* of the fullest */

@@ -495,6 +495,13 @@ static void take_bounds(struct summary *s, const double v[FIGURES])
 			s->host_cores_used_peak = NAN;
 }
 
+static bool is_a_step(const struct run *r)
+{
+	const char *part = run_find_text(r, 0, "job.part");
+
+	return part && strcmp(part, "step") == 0;
+}
+
 static void fill_job(struct summary *s, const struct run *r, const struct node_figures *nodes)
 {
 	double v[FIGURES];
@@ -544,6 +551,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->gpus_asked = v[GPUS_ASKED];
 	s->nodes_asked = v[NODES_ASKED];
 	s->tasks_asked = v[TASKS_ASKED];
+	s->layout_unknown = isnan(s->tasks_asked) && is_a_step(r);
 	s->time_limit_s = v[TIME_LIMIT];
 	s->monitor_cpu_s = v[MONITOR_CPU];
 	s->monitor_rss_bytes = v[MONITOR_RSS];

@@ -111,6 +111,34 @@ static void test_what_is_to_spare_is_that_of_the_line(void **state)
 	}
 }
 
+/* A step's own layout is not the job's: without it nobody can say how many CPUs each task needs. */
+static void test_without_the_jobs_layout_no_line_asks_for_cores(void **state)
+{
+	struct summary_task tasks[8] = { 0 };
+	struct summary_step step = { .first = 0, .n = 8 };
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "nodes=2 nodes_asked=2 cores_asked=64");
+	f.s.scheduler = "slurm";
+	f.s.nverdicts = 1;
+	f.s.verdicts[0].resource = RESOURCE_CORES;
+	f.s.verdicts[0].amount = 20;
+	f.s.layout_unknown = true;
+	requests_write(&f.s);
+	assert_string_equal(f.s.verdicts[0].next, "");
+	f.s.tasks = tasks; /* but those that ran tell it */
+	f.s.steps = &step;
+	f.s.ntasks = 8;
+	f.s.nsteps = 1;
+	requests_write(&f.s);
+	assert_string_equal(f.s.verdicts[0].next, "#SBATCH --cpus-per-task=5");
+	f.s.nsteps = 0;
+	f.s.layout_unknown = false;
+	requests_write(&f.s);
+	assert_string_equal(f.s.verdicts[0].next, "#SBATCH --cpus-per-task=20");
+}
+
 static void test_memory_of_each_core_stays_so(void **state)
 {
 	struct fixture f;
@@ -167,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_system_has_its_words),
 		cmocka_unit_test(test_what_is_to_spare_is_that_of_the_line),
+		cmocka_unit_test(test_without_the_jobs_layout_no_line_asks_for_cores),
 		cmocka_unit_test(test_memory_of_each_core_stays_so),
 		cmocka_unit_test(test_one_line_holds_what_all_verdicts_advise),
 		cmocka_unit_test(test_the_worst_verdict_on_a_resource_has_the_word),
