@@ -164,6 +164,7 @@ struct summary {
 	double affinity_cpus; /* that the job's threads might run on, on average over time */
 	double memory_present, memory_asked_bytes;
 	double gpus_asked, nodes_asked, tasks_asked, time_limit_s;
+	double time_left_s; /* of the job's time limit, when it ended */
 	bool memory_asked_per_core;
 	bool layout_unknown;    /* Sonde was a step of its own, and nobody told the job's tasks */
 	double gpus, gpus_used; /* that were recorded; that showed any use at all */

@@ -57,6 +57,7 @@ enum {
 	NODES_ASKED,
 	TASKS_ASKED,
 	TIME_LIMIT,
+	ENDS_AT,
 	MONITOR_CPU,
 	MONITOR_RSS,
 	MONITOR_BYTES,
@@ -116,6 +117,7 @@ static const struct figure {
 	[NODES_ASKED] = { "job.nodes_count", 1, NULL, TAKE_LAST, OVER_MAX },
 	[TASKS_ASKED] = { "job.tasks_asked", 1, NULL, TAKE_LAST, OVER_MAX },
 	[TIME_LIMIT] = { "job.time_limit_seconds", 1, NULL, TAKE_LAST, OVER_MAX },
+	[ENDS_AT] = { "job.ends_at_utc_seconds", 1, NULL, TAKE_LAST, OVER_MAX },
 	[MONITOR_CPU] = { "monitor.cpu_ns", 1e-9, "monitor.cpu_seconds", TAKE_LAST, OVER_SUM },
 	[MONITOR_RSS] = { "monitor.max_rss_bytes", 1, "monitor.resident_bytes", TAKE_MAX,
 			  OVER_MAX },
@@ -553,6 +555,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->tasks_asked = v[TASKS_ASKED];
 	s->layout_unknown = isnan(s->tasks_asked) && is_a_step(r);
 	s->time_limit_s = v[TIME_LIMIT];
+	s->time_left_s = v[ENDS_AT] - (double)r->t0_utc_ns / 1e9 - v[WALL];
 	s->monitor_cpu_s = v[MONITOR_CPU];
 	s->monitor_rss_bytes = v[MONITOR_RSS];
 	s->monitor_bytes = v[MONITOR_BYTES];

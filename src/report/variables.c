@@ -56,6 +56,16 @@ static double running(const struct summary *s)
 
 static double grown(const struct summary *s, const char *metric);
 
+static double out_of_time(const struct summary *s)
+{
+	static const double before_s = 3; /* batch systems end a job at its limit or after it */
+
+	if (isnan(s->time_limit_s))
+		return NAN;
+	return isnan(s->time_left_s) ? s->wall_s >= 0.97 * s->time_limit_s
+				     : s->time_left_s <= before_s;
+}
+
 static double cores_wanted(const struct summary *s)
 {
 	double waited = fmax(grown(s, "job.run_queue_seconds"), s->story.waited_s);
@@ -220,6 +230,13 @@ const struct variable variables[] = {
 	{ "tasks_asked", UNIT_COUNT, "Tasks that the scheduler was asked for.",
 	  FIGURE(tasks_asked) },
 	{ "time_limit_seconds", UNIT_SECONDS, "The batch job's time limit.", FIGURE(time_limit_s) },
+	{ "time_left_seconds", UNIT_SECONDS,
+	  "How much of it was left when the job ended, where the system tells the job until when it may run.",
+	  FIGURE(time_left_s) },
+	{ "out_of_time", UNIT_ONE,
+	  "1 when the time limit was over at the job's end, or, where only its length is told, the "
+	  "recording lasted 97 % of it, else 0.",
+	  .make = out_of_time },
 	{ "host_cores_asked", UNIT_CORES, "Cores asked for, of each machine.",
 	  .make = host_cores_asked },
 	{ "host_cores_used_peak", UNIT_CORES, "Most cores in use on one machine.",
