@@ -497,6 +497,12 @@ static void take_bounds(struct summary *s, const double v[FIGURES])
 			s->host_cores_used_peak = NAN;
 }
 
+static void fill_time(struct summary *s, const struct run *r, const double v[FIGURES])
+{
+	s->time_limit_s = v[TIME_LIMIT];
+	s->time_left_s = v[ENDS_AT] - (double)r->t0_utc_ns / 1e9 - v[WALL];
+}
+
 static bool is_a_step(const struct run *r)
 {
 	const char *part = run_find_text(r, 0, "job.part");
@@ -554,8 +560,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->nodes_asked = v[NODES_ASKED];
 	s->tasks_asked = v[TASKS_ASKED];
 	s->layout_unknown = isnan(s->tasks_asked) && is_a_step(r);
-	s->time_limit_s = v[TIME_LIMIT];
-	s->time_left_s = v[ENDS_AT] - (double)r->t0_utc_ns / 1e9 - v[WALL];
+	fill_time(s, r, v);
 	s->monitor_cpu_s = v[MONITOR_CPU];
 	s->monitor_rss_bytes = v[MONITOR_RSS];
 	s->monitor_bytes = v[MONITOR_BYTES];

@@ -54,8 +54,6 @@ static double running(const struct summary *s)
 	return s->running;
 }
 
-static double grown(const struct summary *s, const char *metric);
-
 static double out_of_time(const struct summary *s)
 {
 	static const double before_s = 3; /* batch systems end a job at its limit or after it */
@@ -68,7 +66,7 @@ static double out_of_time(const struct summary *s)
 
 static double cores_wanted(const struct summary *s)
 {
-	double waited = fmax(grown(s, "job.run_queue_seconds"), s->story.waited_s);
+	double waited = fmax(variable_grown(s, "job.run_queue_seconds"), s->story.waited_s);
 
 	return s->cores_used_mean + (isnan(waited) ? 0 : waited / s->wall_s);
 }
@@ -93,12 +91,11 @@ static double host_memory_asked(const struct summary *s)
 	return s->memory_asked_bytes / s->nhosts;
 }
 
-static double largest(const struct summary *s, const char *metric);
-
 static double host_memory_limit(const struct summary *s)
 {
-	double limit = isnan(s->memory_limit_bytes) ? largest(s, "cgroup.memory_limit_bytes")
-						    : s->memory_limit_bytes / s->nhosts;
+	double limit = isnan(s->memory_limit_bytes)
+			       ? variable_largest(s, "cgroup.memory_limit_bytes")
+			       : s->memory_limit_bytes / s->nhosts;
 
 	return isnan(limit) ? s->memory_present / s->nhosts : limit;
 }
@@ -112,11 +109,9 @@ static double host_peak_memory(const struct summary *s)
 	return s->nhosts == 1 ? s->peak_memory_bytes : most;
 }
 
-static double mean(const struct summary *s, const char *metric);
-
 static double gpus_used_ratio(const struct summary *s)
 {
-	return mean(s, "gpu.utilization_ratio") * s->gpus / s->gpus_used;
+	return variable_mean(s, "gpu.utilization_ratio") * s->gpus / s->gpus_used;
 }
 
 static double straggler(const struct summary *s)
@@ -446,135 +441,6 @@ const struct variable variables[] = {
 	{ "skipped_samples", UNIT_COUNT, "Samples that were not taken.", FIGURE(monitor_skipped) },
 };
 const size_t nvariables = sizeof variables / sizeof variables[0];
-
-/* disk.util_ratio[sda] is disk.util_ratio of one device. */
-static bool of_device(const struct summary_metric *m, const char *metric)
-{
-	size_t n = strlen(metric);
-
-	return strncmp(m->name, metric, n) == 0 && m->name[n] == '[';
-}
-
-static double largest(const struct summary *s, const char *metric)
-{
-	double found = NAN;
-
-	for (uint32_t i = 0; i < s->nmetrics; i++) {
-		const struct summary_metric *m = &s->metrics[i];
-
-		if (strcmp(m->name, metric) == 0 || of_device(m, metric))
-			found = fmax(found, m->stats.max);
-	}
-	return found;
-}
-
-static double smallest(const struct summary *s, const char *metric)
-{
-	double found = NAN;
-
-	for (uint32_t i = 0; i < s->nmetrics; i++) {
-		const struct summary_metric *m = &s->metrics[i];
-
-		if (strcmp(m->name, metric) == 0 || of_device(m, metric))
-			found = fmin(found, m->stats.min);
-	}
-	return found;
-}
-
-static double combine(enum combine how, double all, double one)
-{
-	switch (how) {
-	case COMBINE_SUM:
-	case COMBINE_MEAN:
-		return all + one;
-	case COMBINE_MAX:
-		return fmax(all, one);
-	case COMBINE_MIN:
-		return fmin(all, one);
-	default:
-		return NAN;
-	}
-}
-
-/* One figure of each node, made one as the metric's row says. */
-static double over_nodes(const struct summary *s, const char *metric,
-			 double (*figure)(const struct stats *st))
-{
-	double all = NAN;
-	uint32_t n = 0;
-	enum combine how = COMBINE_NONE;
-
-	for (uint32_t i = 0; i < s->nmetrics; i++) {
-		const struct summary_metric *m = &s->metrics[i];
-
-		if (strcmp(m->name, metric) != 0)
-			continue;
-		how = m->over_nodes;
-		all = n++ ? combine(how, all, figure(&m->stats)) : figure(&m->stats);
-	}
-	return how == COMBINE_MEAN ? all / n : all;
-}
-
-static double last_value(const struct stats *st)
-{
-	return st->last;
-}
-
-static double risen(const struct summary *s, const char *metric)
-{
-	double found = NAN;
-
-	for (uint32_t i = 0; i < s->nmetrics; i++) {
-		const struct summary_metric *m = &s->metrics[i];
-
-		if (strcmp(m->name, metric) == 0 || of_device(m, metric))
-			found = fmax(found, m->stats.last - m->stats.min);
-	}
-	return found;
-}
-
-static double mean(const struct summary *s, const char *metric)
-{
-	return over_nodes(s, metric, stats_mean);
-}
-
-static double last(const struct summary *s, const char *metric)
-{
-	return over_nodes(s, metric, last_value);
-}
-
-static double total(const struct summary *s, const char *metric)
-{
-	double all = NAN;
-
-	for (uint32_t i = 0; i < s->nmetrics; i++)
-		if (strcmp(s->metrics[i].name, metric) == 0)
-			all = (isnan(all) ? 0 : all) + s->metrics[i].stats.weighted_sum;
-	return all;
-}
-
-static double grown(const struct summary *s, const char *metric)
-{
-	for (uint32_t i = 0; i < s->ngrowth; i++)
-		if (strcmp(s->growth[i].metric, metric) == 0)
-			return s->growth[i].grown;
-	return NAN;
-}
-
-const struct variable_function variable_functions[] = {
-	{ "mean", "Mean over time; nodes are combined as the metric says.", mean },
-	{ "max", "Largest value on any node or device.", largest },
-	{ "min", "Smallest value on any node or device.", smallest },
-	{ "risen", "Last value less the smallest before it, on the node or device that has most.",
-	  risen },
-	{ "last", "Last value; nodes are combined as the metric says.", last },
-	{ "total", "Sum of value x seconds: of a rate, what was counted.", total },
-	{ "grown",
-	  "How much a counter, by its stored name (`disk.reads`), rose over all nodes and devices; "
-	  "costs no decoding.",
-	  grown },
-};
-const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];
 
 const struct variable *variable_find(const char *name)
 {

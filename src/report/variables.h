@@ -44,6 +44,11 @@ const struct text_variable *text_variable_find(const char *name);         /* NUL
 const struct variable *variable_find(const char *name);                   /* NULL: no such */
 const struct variable_function *variable_function_find(const char *name); /* NULL: no such */
 
+/* Those that figures are made of as well. */
+double variable_grown(const struct summary *s, const char *metric);
+double variable_largest(const struct summary *s, const char *metric);
+double variable_mean(const struct summary *s, const char *metric);
+
 /* An expr_lookup; ctx is a const struct summary. */
 struct expr_value variable_lookup(void *ctx, const char *function, const char *name);
 

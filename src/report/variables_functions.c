@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* variables_functions.c - what rules may ask of a metric: mean(metric), grown(metric) ... */
+#include "report/variables.h"
+
+#include <math.h>
+#include <string.h>
+
+/* disk.util_ratio[sda] is disk.util_ratio of one device. */
+static bool of_device(const struct summary_metric *m, const char *metric)
+{
+	size_t n = strlen(metric);
+
+	return strncmp(m->name, metric, n) == 0 && m->name[n] == '[';
+}
+
+double variable_largest(const struct summary *s, const char *metric)
+{
+	double found = NAN;
+
+	for (uint32_t i = 0; i < s->nmetrics; i++) {
+		const struct summary_metric *m = &s->metrics[i];
+
+		if (strcmp(m->name, metric) == 0 || of_device(m, metric))
+			found = fmax(found, m->stats.max);
+	}
+	return found;
+}
+
+static double smallest(const struct summary *s, const char *metric)
+{
+	double found = NAN;
+
+	for (uint32_t i = 0; i < s->nmetrics; i++) {
+		const struct summary_metric *m = &s->metrics[i];
+
+		if (strcmp(m->name, metric) == 0 || of_device(m, metric))
+			found = fmin(found, m->stats.min);
+	}
+	return found;
+}
+
+static double combine(enum combine how, double all, double one)
+{
+	switch (how) {
+	case COMBINE_SUM:
+	case COMBINE_MEAN:
+		return all + one;
+	case COMBINE_MAX:
+		return fmax(all, one);
+	case COMBINE_MIN:
+		return fmin(all, one);
+	default:
+		return NAN;
+	}
+}
+
+/* One figure of each node, made one as the metric's row says. */
+static double over_nodes(const struct summary *s, const char *metric,
+			 double (*figure)(const struct stats *st))
+{
+	double all = NAN;
+	uint32_t n = 0;
+	enum combine how = COMBINE_NONE;
+
+	for (uint32_t i = 0; i < s->nmetrics; i++) {
+		const struct summary_metric *m = &s->metrics[i];
+
+		if (strcmp(m->name, metric) != 0)
+			continue;
+		how = m->over_nodes;
+		all = n++ ? combine(how, all, figure(&m->stats)) : figure(&m->stats);
+	}
+	return how == COMBINE_MEAN ? all / n : all;
+}
+
+static double last_value(const struct stats *st)
+{
+	return st->last;
+}
+
+static double risen(const struct summary *s, const char *metric)
+{
+	double found = NAN;
+
+	for (uint32_t i = 0; i < s->nmetrics; i++) {
+		const struct summary_metric *m = &s->metrics[i];
+
+		if (strcmp(m->name, metric) == 0 || of_device(m, metric))
+			found = fmax(found, m->stats.last - m->stats.min);
+	}
+	return found;
+}
+
+double variable_mean(const struct summary *s, const char *metric)
+{
+	return over_nodes(s, metric, stats_mean);
+}
+
+static double last(const struct summary *s, const char *metric)
+{
+	return over_nodes(s, metric, last_value);
+}
+
+static double total(const struct summary *s, const char *metric)
+{
+	double all = NAN;
+
+	for (uint32_t i = 0; i < s->nmetrics; i++)
+		if (strcmp(s->metrics[i].name, metric) == 0)
+			all = (isnan(all) ? 0 : all) + s->metrics[i].stats.weighted_sum;
+	return all;
+}
+
+double variable_grown(const struct summary *s, const char *metric)
+{
+	for (uint32_t i = 0; i < s->ngrowth; i++)
+		if (strcmp(s->growth[i].metric, metric) == 0)
+			return s->growth[i].grown;
+	return NAN;
+}
+
+const struct variable_function variable_functions[] = {
+	{ "mean", "Mean over time; nodes are combined as the metric says.", variable_mean },
+	{ "max", "Largest value on any node or device.", variable_largest },
+	{ "min", "Smallest value on any node or device.", smallest },
+	{ "risen", "Last value less the smallest before it, on the node or device that has most.",
+	  risen },
+	{ "last", "Last value; nodes are combined as the metric says.", last },
+	{ "total", "Sum of value x seconds: of a rate, what was counted.", total },
+	{ "grown",
+	  "How much a counter, by its stored name (`disk.reads`), rose over all nodes and devices; "
+	  "costs no decoding.",
+	  variable_grown },
+};
+const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];
