@@ -38,7 +38,7 @@ FRESH = [
     Fresh("perl-segfault-in-pipe", "the first stage of a pipe crashes, and the shell says only that it failed",
           "bash -c 'set -o pipefail; perl {src}/fresh.pl crash {s} | cat >/dev/null'", [r"SIGSEGV|segmentation|segfault"],
           fine="failed,one core", kind="failed", draw={"s": (3, 5)}),
-    Fresh("compile-one-by-one", "make compiles independent files without -j", "make -f {src}/compile.mk FILES={n} -j1",
+    Fresh("compile-one-by-one", "make compiles independent files without -j", "sh:CCACHE_DISABLE=1 exec make -f {src}/compile.mk FILES={n} -j1",
           [r"\b(one|1|single) (of (the |its )?\d+ )?(cores?|CPUs?)\b|single.(core|thread)|(not|nothing|hardly anything) (ran |run )?in parallel|serial"],
           fine="few cores", draw={"n": (6, 9)}),
     Fresh("healthy-node-workers", "worker threads of Node, as many as cores", "node {src}/fresh.js workers {cores} {s}", [], kind="healthy",
