@@ -44,8 +44,8 @@ static const struct {
 	const char *why;
 } codes[] = {
 	{ TIMED_OUT, "timeout ended it when its time was over" },
-	{ NOT_EXECUTABLE, "the shell found a command, but it is not executable" },
-	{ NOT_FOUND, "the shell did not find a command" },
+	{ NOT_EXECUTABLE, "a command was found but is not executable" },
+	{ NOT_FOUND, "command not found" },
 };
 
 static void name_signal(int signal, char *out, size_t size)

@@ -30,9 +30,9 @@ ends : sh -c 'timeout 0.2 sleep 9'
 contains said "exit code 124 after "
 contains said ": timeout ended it when its time was over"
 ends : sh -c 'no-such-command-here'
-contains said ": the shell did not find a command"
+contains said ": command not found"
 ends : sh -c '"$0"' "$PWD"
-contains said ": the shell found a command, but it is not executable"
+contains said ": a command was found but is not executable"
 ends : true
 equal "a good end" "" "$(grep -E '^(failed|killed|hung|limit)' said)"
 
