@@ -134,6 +134,8 @@ static void add_past(struct wanted *w, const struct recording *a)
 	uint32_t found = wanted_count(w, GROUP_HISTORY), kept;
 
 	history_recall(h, "compare");
+	if (!h->n)
+		return;
 	kept = h->n;
 	for (uint32_t i = h->n; i-- > 0 && found < HISTORY_MAX;)
 		if (is_past(h, &h->run[i], a)) {

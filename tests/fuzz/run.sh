@@ -7,7 +7,7 @@ target=$BUILD/fuzz/fuzz_$1
 seeds=$TOP/tests/fuzz/corpus/$1
 found=$BUILD/corpus/$1
 bounds=(-error_exitcode=1 -timeout=10 -rss_limit_mb=2048)
-small=$((200 << 10)) # bytes of a corpus, at most
+small=$((32 << 10)) # bytes of a corpus, at most
 
 replay=()
 [ ! -d "$seeds" ] || replay=("$seeds")
@@ -20,4 +20,14 @@ words=() status=0
 sed -n "s/^stat::number_of_executed_units: */$1 /p" search.log >>"$BUILD/fuzz-runs"
 awk '{ n += $NF } END { printf "%d runs in all\n", n }' "$BUILD/fuzz-runs"
 [ $status = 0 ] || exit $status
-[ "$(du -sb "$seeds" | cut -f 1)" -ge $small ] || "$target" -merge=1 -max_len=4096 "$seeds" "$found"
+
+# The smallest of what covers more than the corpus does, as far as there is room.
+mkdir more
+cp -r "$seeds/." more
+"$target" -merge=1 -max_len=4096 more "$found"
+total=$(find "$seeds" -type f -exec cat {} + | wc -c)
+while read -r bytes name; do
+	total=$((total + bytes))
+	[ $total -le $small ] || break
+	cp "more/$name" "$seeds/$name"
+done < <(comm -13 <(ls "$seeds") <(ls more) | while read -r name; do echo "$(stat -c %s "more/$name") $name"; done | sort -n)
