@@ -175,8 +175,14 @@ void batch_place(struct batch_job *j, const char *host)
 	j->number[BATCH_NODE_INDEX] = at;
 	if (at >= 0)
 		snprintf(j->node, sizeof j->node, "%s", hostlist_name(&j->nodes, (uint32_t)at));
-	if (j->nodes.n)
-		j->number[BATCH_NODES] = j->nodes.n;
+	if (!j->nodes.n)
+		return;
+	if (j->number[BATCH_NODES] > 0 && j->number[BATCH_NODES] != j->nodes.n &&
+	    j->number[BATCH_COMPONENTS] <= 1 && !j->why.text[0])
+		err_set(&j->why, -EINVAL,
+			"the node count is %lld, but the node list has %u: using the list",
+			(long long)j->number[BATCH_NODES], j->nodes.n);
+	j->number[BATCH_NODES] = j->nodes.n;
 }
 
 static bool has_signs(const struct scheduler *s, char *const *environment)
@@ -207,6 +213,29 @@ static void read_variables(struct batch_job *j, char *const *environment)
 			j->number[i] = batch_number(first_set(s->number[i], environment));
 }
 
+/* Flux may run within a job of another system. */
+static bool is_nested(const struct scheduler *s)
+{
+	return strcmp(s->name, "flux") == 0;
+}
+
+/* Another system's job, too? Its shell may have been left behind, or handed on: said, not believed.
+ */
+static void find_another(struct batch_job *j, char *const *environment)
+{
+	for (size_t i = 0; i < nschedulers; i++) {
+		const struct scheduler *s = schedulers[i];
+
+		if (s == j->scheduler || is_nested(s) || is_nested(j->scheduler) ||
+		    strcmp(s->sign[0], j->scheduler->sign[0]) == 0 || !has_signs(s, environment))
+			continue;
+		if (!j->why.text[0])
+			err_set(&j->why, -EINVAL,
+				"%s is set as in a %s job, but this is taken as a %s job",
+				s->sign[0], s->title, j->scheduler->title);
+	}
+}
+
 void batch_job_find(struct batch_job *j, char *const *environment, const char *host)
 {
 	memset(j, 0, sizeof *j);
@@ -222,6 +251,7 @@ void batch_job_find(struct batch_job *j, char *const *environment, const char *h
 	if (!j->scheduler)
 		return;
 	j->scheduler->read(j, environment, host);
+	find_another(j, environment);
 	if (!j->id[0])
 		snprintf(j->id, sizeof j->id, "%s",
 			 j->text[BATCH_RAW_ID] ? j->text[BATCH_RAW_ID] : "");

@@ -122,6 +122,18 @@ static void slurm_in_a_script(void **unused)
 	      "memory=4294967296 gpus=3 seconds=3600 restarts=2");
 }
 
+/* Said, and nothing made up of both. */
+static void variables_that_contradict_each_other(void **unused)
+{
+	(void)unused;
+	found("contradicting-systems", "n1",
+	      "slurm 4 step=batch in=script nodes=n[1-3] node=n1 index=0 of=3 tasks=6 cores=2 "
+	      "(PBS_JOBID is set as in a PBS job, but this is taken as a Slurm job)");
+	found("contradicting-nodes", "n1",
+	      "slurm 4 step=batch in=script nodes=n[1-2] node=n1 index=0 of=2 tasks=6 cores=2 "
+	      "(the node count is 3, but the node list has 2: using the list)");
+}
+
 static void slurm_in_a_step(void **unused)
 {
 	(void)unused;
@@ -351,6 +363,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slurm_in_a_script),
+		cmocka_unit_test(variables_that_contradict_each_other),
 		cmocka_unit_test(slurm_in_a_step),
 		cmocka_unit_test(slurms_node_of_a_step_is_not_the_jobs),
 		cmocka_unit_test(slurm_with_ranks_of_mpirun),
