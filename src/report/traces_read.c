@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Points of a trace: as many as a plot is wide; of very many traces fewer. */
-enum { POINTS_MAX = 800, POINTS_MIN = 10, POINTS_OF_ALL = 4000000 };
+enum { POINTS_MAX = 800, POINTS_MIN = 10, POINTS_OF_ALL = 4000000, ENDING_ROWS = 2 };
 #define CLOSING_PART 0.25 /* of the usual time between two samples */
 
 static int no_memory(struct err *e)
@@ -37,7 +37,7 @@ struct reading_run {
 	/* Of the slice's rows: the point of each, and how long what was before it stood. */
 	uint32_t point[SLICE_ROWS];
 	double stood_s[SLICE_ROWS];
-	uint32_t nrows, last_row; /* that is the node's last one; UINT32_MAX: none is */
+	uint32_t nrows, ending_row; /* from which on the node has two more at most */
 };
 
 static bool is_fed(const struct plan *p, uint32_t cell, bool by_instance)
@@ -242,12 +242,13 @@ static void add_value(struct trace_point *p, double v, double seconds)
 	p->weight += seconds;
 }
 
-/* After the job's end it has nothing: that is no fall of what it had. */
+/* After the job's end it has nothing: that is no fall of what it had. The last sample finds it so,
+ * and the one before where that came between the end and the recorder's learning of it. */
 static bool is_taken(const struct reading_run *x, const struct feed *f, const struct derived *c,
 		     uint32_t row)
 {
 	return c->state[row] == STATE_PRESENT &&
-	       !(f->of_job && row == x->last_row && !(fabs(c->value[row]) > 0));
+	       !(f->of_job && row >= x->ending_row && !(fabs(c->value[row]) > 0));
 }
 
 static int add_column(struct reading_run *x, struct feed *f)
@@ -281,7 +282,7 @@ static void add_rows(struct reading_run *x, const struct run *r, const struct ch
 	struct trace_node *node = &x->t->node[c->node];
 
 	x->nrows = node->cap ? n : 0;
-	x->last_row = UINT32_MAX;
+	x->ending_row = UINT32_MAX;
 	for (uint32_t i = 0; i < x->nrows; i++) {
 		double at = run_seconds(r, c->node, c->mono_ns[first + i]);
 
@@ -294,8 +295,8 @@ static void add_rows(struct reading_run *x, const struct run *r, const struct ch
 		add_row(x->t, node, at);
 		x->point[i] = node->npoints - 1;
 		x->stood_s[i] = node->stood_s;
-		if (node->nrows == r->nodes[c->node].rows)
-			x->last_row = i;
+		if (node->nrows + ENDING_ROWS > r->nodes[c->node].rows && i < x->ending_row)
+			x->ending_row = i;
 	}
 }
 
