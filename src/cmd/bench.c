@@ -14,11 +14,12 @@ static const struct command *const verbs[] = {
 };
 
 static const struct example examples[] = {
-	{ "bench run -n 10 --warmup 1 ./matmul.py", "ten trials of a script" },
-	{ "bench run stream", "one of a built-in benchmark: bench list --builtin" },
-	{ "bench check ./matmul.py", "does a script keep the contract?" },
-	{ "bench list", "what is kept" },
-	{ "bench stats bench:3 bench:4", "of two batches, with their spread" },
+	{ "bench run -n 10 --warmup 1 ./matmul.py", "run ten trials of a script" },
+	{ "bench run stream", "run one trial of a built-in benchmark; bench list --builtin lists "
+			      "them" },
+	{ "bench check ./matmul.py", "check a script against the contract" },
+	{ "bench list", "list the stored trials" },
+	{ "bench stats bench:3 bench:4", "statistics of two batches" },
 	{ "compare bench:3 bench:4", "is the second one better?" },
 };
 
@@ -36,11 +37,11 @@ static int bench_exec(const void *options, int noperands, char **operands)
 const struct command command_bench = {
 	.name = "bench",
 	.operands = "[operands]",
-	.what = "Run benchmarks under one contract and keep their results",
+	.what = "Run benchmarks under one contract and store their results",
 	.description =
-		"A benchmark is an executable of any language that prints one JSON object: its "
-		"name, its @parameters and its @result. What else there is to know of a trial, "
-		"from its exit code to the machine's clock frequency, Sonde finds out by itself.",
+		"A benchmark is an executable in any language that prints one JSON object with "
+		"its name, its @parameters and its @result. Sonde finds out everything else about "
+		"a trial, from its exit code to the clock frequency of the machine.",
 	COMMAND_EXAMPLES(examples),
 	.exec = bench_exec,
 	.verbs = verbs,

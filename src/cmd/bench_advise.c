@@ -28,37 +28,37 @@ static const struct option rows[] = {
 	{ .name = "hardware",
 	  .type = ARG_TEXT,
 	  .value = "GLOB",
-	  .help = "On machines whose processor, GPU or host is called so: '*EPYC*'; else on that of "
-		  "the newest trial.",
+	  .help = "Use trials on machines whose processor, GPU or host matches: '*EPYC*'. "
+		  "Default: the machine of the newest trial.",
 	  OPTION_OFFSET(struct advise_options, hardware) },
 	{ .name = "constraint",
 	  .type = ARG_LIST,
 	  .value = "CONDITION",
-	  .help = "Only what keeps this in every trial that ended well, as "
-		  "'peak_memory_bytes<4G'; may be given again.",
+	  .help = "Consider only combinations that meet this in every successful trial, such as "
+		  "'peak_memory_bytes<4G'. Repeatable.",
 	  OPTION_OFFSET(struct advise_options, constraint) },
 	{ .name = "margin",
 	  .type = ARG_TEXT,
 	  .value = "PERCENT",
 	  .fallback = "5%",
-	  .help = "A smaller difference does not matter: a tie.",
+	  .help = "Treat smaller differences as a tie.",
 	  OPTION_OFFSET(struct advise_options, margin) },
 	{ .name = "better",
 	  .type = ARG_TEXT,
 	  .value = "LESS|MORE",
-	  .help = "What of the figure is better, where neither its unit nor its model tells: less "
-		  "or more.",
+	  .help = "Which direction of the figure is better, if neither its unit nor its model "
+		  "defines it: less or more.",
 	  OPTION_OFFSET(struct advise_options, better) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Print it as JSON, schema sonde/bench-advise/1.",
+	  .help = "Print the advice as JSON, schema sonde/bench-advise/1.",
 	  OPTION_OFFSET(struct advise_options, json) },
 };
 
 static const struct example examples[] = {
 	{ "bench advise PiMatmul", "by its score, or its first result" },
 	{ "bench advise PiMatmul -c elapsed --constraint 'peak_memory_bytes<4G'",
-	  "within a limit of memory" },
+	  "with a memory limit" },
 };
 
 struct answer {
@@ -123,7 +123,7 @@ static int choose_machine(struct answer *a, struct err *e)
 		}
 	for (size_t i = 0; newest && i < MACHINE_NAMES && !name; i++)
 		name = campaign_text(&a->c, last, machine_names[i]);
-	snprintf(a->machine, sizeof a->machine, "%s", name ? name : "a machine that is not known");
+	snprintf(a->machine, sizeof a->machine, "%s", name ? name : "an unknown machine");
 	campaign_groups_free(&machines);
 	return rc;
 }
@@ -132,7 +132,7 @@ static int choose_machine(struct answer *a, struct err *e)
 
 static void put_label(struct bytes *b, const struct candidate *x)
 {
-	escape_terminal(b, *x->group->label ? x->group->label : "the only one that was tried");
+	escape_terminal(b, *x->group->label ? x->group->label : "the only combination tried");
 }
 
 static double share(const struct candidate *x, double difference)
@@ -155,9 +155,9 @@ static void verdict_text(struct bytes *b, const struct answer *a)
 	}
 	switch (v->verdict) {
 	case ADVICE_WINNER:
-		bytes_puts(b, "The best known: ");
+		bytes_puts(b, "Best: ");
 		put_label(b, lead);
-		bytes_printf(b, ", %s in %s. It is shown to be better than %s, with 95 %%.\n",
+		bytes_printf(b, ", %s in %s. It is better than %s, with 95 %% confidence.\n",
 			     number, n, v->ntaken == 2 ? "the other" : "each of the others");
 		break;
 	case ADVICE_TIE:
@@ -167,19 +167,18 @@ static void verdict_text(struct bytes *b, const struct answer *a)
 		bytes_printf(b, " is one of them, %s in %s.\n", number, n);
 		break;
 	case ADVICE_UNDECIDED:
-		bytes_puts(b, "No winner yet. ");
+		bytes_puts(b, "No winner yet: ");
 		put_label(b, lead);
-		bytes_printf(b,
-			     " leads with %s in %s, but %u of %u others cannot be told from it.\n",
+		bytes_printf(b, " leads with %s in %s, but %u of %u others may be as good.\n",
 			     number, n, count[STANDING_OPEN], v->ntaken - 1);
 		break;
 	case ADVICE_SINGLE:
-		bytes_puts(b, "Nothing to choose from: ");
+		bytes_puts(b, "No choice: ");
 		put_label(b, lead);
 		bytes_printf(b, ", %s in %s.\n", number, n);
 		break;
 	default:
-		bytes_puts(b, "Nothing that could be advised.\n");
+		bytes_puts(b, "No advice possible.\n");
 	}
 }
 
@@ -359,7 +358,7 @@ static int find(struct answer *a, int noperands, char **operands, struct err *e)
 				   noperands == 1 ? operands[0] : NULL, e);
 	if (!rc && !a->o->better && a->figure->sense == BENCH_NEITHER)
 		return err_set(e, -EINVAL,
-			       "whether less or more of %.80s is better is not known; say it with "
+			       "it is not known whether less or more of %.80s is better; use "
 			       "--better",
 			       a->figure->name);
 	if (rc)
@@ -386,8 +385,8 @@ static int advise_exec(const void *options, int noperands, char **operands)
 		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	} else {
 		if (a.others)
-			say("bench advise: %u trials on other machines are left out; --hardware "
-			    "chooses",
+			say("bench advise: %u trials on other machines are skipped; select "
+			    "machines with --hardware",
 			    a.others);
 		benchask_say_silent(&a.c, "bench advise");
 		if (a.o->json)
@@ -405,18 +404,18 @@ static int advise_exec(const void *options, int noperands, char **operands)
 const struct command command_bench_advise = {
 	.name = "bench advise",
 	.operands = "INDICATOR|sweep:NAME",
-	.what = "Tell what is best of what was tried, how sure that is, and what to try next",
+	.what = "Show the best tried combination, how certain that is, and what to try next",
 	.description =
-		"Of all trials of an indicator on one machine: each combination of parameters and "
-		"software that was tried, best first, held against the one that leads. There is a "
-		"winner only when it is shown to be better than each other, with 95 % for all of "
-		"them together; those that are shown to be the same within the margin are a tie; "
-		"of the rest it says how many more trials an answer needs. Trials that failed are "
-		"counted apart and decide nothing; what breaks a constraint in any other, or says "
-		"nothing of it in all of them, is no choice.\n\n"
-		"What to try next: what might be better than what leads, the most promising first; "
-		"the nearest values of each parameter that were not tried with it; one step beyond, "
-		"where what leads lies at the edge.",
+		"Ranks all tried combinations of parameters and software of an indicator on one "
+		"machine, best first, and compares each with the leader. A combination wins only "
+		"if it is shown to be better than every other one, with 95 % confidence for all "
+		"comparisons together. Combinations shown to be equal within the margin are a "
+		"tie. For the rest it prints how many more trials are needed. Failed trials are "
+		"counted separately and decide nothing. A combination that violates a constraint "
+		"in any other trial, or has no value for it in any, is excluded.\n\n"
+		"It also suggests what to try next: combinations that might beat the leader, most "
+		"promising first; untried neighbouring values of each parameter; and one step "
+		"beyond the range if the leader is at its edge.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct advise_options),
 	COMMAND_EXAMPLES(examples),

@@ -27,28 +27,28 @@ static const struct option rows[] = {
 	{ .name = "env",
 	  .type = ARG_LIST,
 	  .value = "NAME=VALUE",
-	  .help = "A variable of the script's environment; may be given again.",
+	  .help = "Set this variable in the script's environment. Repeatable.",
 	  OPTION_OFFSET(struct check_options, environment) },
 	{ .name = "timeout",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
 	  .fallback = "10m",
 	  .max = INT64_C(604800) * NS_PER_S,
-	  .help = "End the script when it takes longer; 0: never.",
+	  .help = "Stop the script after this time; 0: never.",
 	  OPTION_OFFSET(struct check_options, limit_ns) },
 	{ .name = "model",
 	  .type = ARG_LIST,
 	  .value = "FILE",
-	  .help = "Columns of indicators, beside the built-in ones; may be given again.",
+	  .help = "Read more columns of indicators from FILE. Repeatable.",
 	  OPTION_OFFSET(struct check_options, models) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Print it as JSON, schema sonde/bench-check/1.",
+	  .help = "Print the result as JSON, schema sonde/bench-check/1.",
 	  OPTION_OFFSET(struct check_options, json) },
 };
 
 static const struct example examples[] = {
-	{ "bench check ./matmul.py", "run it once and look at what it prints" },
+	{ "bench check ./matmul.py", "run it once and check its output" },
 	{ "bench check result.json", "check a document" },
 };
 
@@ -99,7 +99,7 @@ static void print_text(struct bytes *b, const struct checked *x)
 	for (uint32_t i = 0; i < c->nvalues; i++)
 		results += c->value[i].is_result;
 	if (is_good(x))
-		bytes_printf(b, "%s (%s) keeps the contract: %u parameter%s, %u result%s\n",
+		bytes_printf(b, "%s (%s) meets the contract: %u parameter%s, %u result%s\n",
 			     c->name, escape_terminal_into(text, sizeof text, c->component),
 			     c->nvalues - results, c->nvalues - results == 1 ? "" : "s", results,
 			     results == 1 ? "" : "s");
@@ -227,7 +227,7 @@ static int check(const struct check_options *o, char **operands)
 static int check_exec(const void *options, int noperands, char **operands)
 {
 	if (!noperands) {
-		say("bench check: which script? sonde bench check SCRIPT [ARGS...]");
+		say("bench check: no script given: sonde bench check SCRIPT [ARGS...]");
 		return EXIT_USAGE;
 	}
 	return check(options, operands);
@@ -236,14 +236,14 @@ static int check_exec(const void *options, int noperands, char **operands)
 const struct command command_bench_check = {
 	.name = "bench check",
 	.operands = "SCRIPT [ARGS...]",
-	.what = "Tell whether a script keeps the contract, and what is wrong where",
+	.what = "Check whether a script meets the contract",
 	.description = BUILTIN_RULE
 	"\n\n"
-	"Runs SCRIPT once, without keeping anything, and looks at what it printed; of a file that "
-	"is not executable, at what it holds: a result, as a script prints it or as Amun stores "
+	"Runs SCRIPT once without storing anything, and checks its output. If the file is not "
+	"executable, it checks its contents: a result as a script prints it or as Amun stores "
 	"it.\n\n"
-	"One line for each thing that is wrong, with the line of the output that it is in. A "
-	"warning is taken all the same.",
+	"It prints one line per fault, with the line of the output. Warnings do not prevent a "
+	"result from being stored.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct check_options),
 	COMMAND_EXAMPLES(examples),

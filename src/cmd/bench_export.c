@@ -29,35 +29,36 @@ static const struct option rows[] = {
 	  .type = ARG_TEXT,
 	  .value = "FORMATS",
 	  .fallback = "csv",
-	  .help = "Formats, separated by commas: csv json parquet feather orc pickle sqlite hdf5.",
+	  .help = "Write these formats, separated by commas: csv json parquet feather orc pickle "
+		  "sqlite hdf5.",
 	  OPTION_OFFSET(struct export_options, to) },
 	{ .name = "output",
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
 	  .fallback = ".",
-	  .help = "Directory of the files, created if missing; - writes one table in one "
-		  "format to standard output.",
+	  .help = "Write the files to DIR, created if missing; - writes one table in one format "
+		  "to standard output.",
 	  OPTION_OFFSET(struct export_options, output) },
 	{ .name = "table",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
-	  .help = "Only such tables: 'trials,trials_pi_*'.",
+	  .help = "Write only these tables: 'trials,trials_pi_*'.",
 	  OPTION_OFFSET(struct export_options, table) },
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "Of this store; else of SONDE_STORE, else of this user.",
+	  .help = "Read this store. Default: SONDE_STORE, else your own store.",
 	  OPTION_OFFSET(struct export_options, store) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Say which files were written, as JSON, schema sonde/bench-export/1.",
+	  .help = "Print the names of the written files as JSON, schema sonde/bench-export/1.",
 	  OPTION_OFFSET(struct export_options, json) },
 };
 
 static const struct example examples[] = {
 	{ "bench export --to parquet -o trials", "all tables" },
-	{ "bench export -o - --table trials_pi_matmul bench:3", "one, of one batch" },
+	{ "bench export -o - --table trials_pi_matmul bench:3", "one table of one batch" },
 };
 
 /* Those of all indicators; %s: the ids of batches. */
@@ -252,8 +253,8 @@ static int export_tables(struct exporting *x, int formats, struct err *e)
 			x->o->table);
 	if (!strcmp(x->o->output, TO_STANDARD_OUTPUT) && (wanted > 1 || formats > 1 || x->o->json))
 		return err_set(e, -EINVAL,
-			       "standard output takes one table in one format: choose it with "
-			       "--table and --to, and leave out --json");
+			       "standard output takes one table in one format: select it with "
+			       "--table and --to, and remove --json");
 	for (size_t i = 0; i < OWN && !rc; i++)
 		rc = export_table(x, own_tables[i].name, own_tables[i].only, true, e);
 	for (uint32_t i = 0; i < x->n && !rc; i++)
@@ -296,15 +297,15 @@ static int export_exec(const void *options, int noperands, char **operands)
 const struct command command_bench_export = {
 	.name = "bench export",
 	.operands = "[bench:ID...]",
-	.what = "Write the trials that are kept as tables",
+	.what = "Write the stored trials as tables",
 	.description =
-		"Writes batches, trials, environments with their facts, the indicators with their "
-		"columns, and the table of each indicator as a file each, named by table and "
-		"format; only what belongs to batches that are named. trial_id of an indicator's "
-		"table is id of trials. Numbers stay numbers; what is not known is empty in CSV "
-		"and null elsewhere, never 0.\n\n"
-		"All tables are as the store was at one moment, whoever writes to it meanwhile. An "
-		"existing file is replaced only when the new one is complete.",
+		"Writes one file per table, named by table and format: batches, trials, "
+		"environments with their facts, the indicators with their columns, and the table "
+		"of each indicator. If batches are given, it writes only their rows. trial_id in "
+		"the table of an indicator is the id of trials. Numbers stay numbers; unknown "
+		"values are empty in CSV and null elsewhere, never 0.\n\n"
+		"All tables are from one snapshot of the store. An existing file is replaced only "
+		"when the new one is complete.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct export_options),
 	COMMAND_EXAMPLES(examples),

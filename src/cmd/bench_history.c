@@ -33,17 +33,17 @@ static const struct option rows[] = {
 	  .type = ARG_TEXT,
 	  .value = "WHAT",
 	  .fallback = "parameters,hardware",
-	  .help = "What trials of one series have in common: parameters, hardware, software, or "
-		  "several of them.",
+	  .help = "Group trials into series by parameters, hardware, software, or several of "
+		  "them.",
 	  OPTION_OFFSET(struct history_question, by) },
 	{ .name = "plot",
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "Draw the series, too: FILE.svg, FILE.png or FILE.pdf.",
+	  .help = "Also draw the series: FILE.svg, FILE.png or FILE.pdf.",
 	  OPTION_OFFSET(struct history_question, plot) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Print it as JSON, schema sonde/bench-history/1.",
+	  .help = "Print the history as JSON, schema sonde/bench-history/1.",
 	  OPTION_OFFSET(struct history_question, json) },
 };
 
@@ -71,13 +71,13 @@ static void put_day(struct bytes *b, const struct campaign *c, uint32_t trial)
 			     clock_iso(c->g.row[trial].start_ns / NS_PER_S * NS_PER_S, when,
 				       sizeof when));
 	else
-		bytes_puts(b, "a time that is not known");
+		bytes_puts(b, "an unknown time");
 }
 
 static void facts_text(struct bytes *b, const struct comparison *x)
 {
 	if (!x->nfacts)
-		bytes_puts(b, "    nothing that is known differs on both sides\n");
+		bytes_puts(b, "    no known difference between both sides\n");
 	for (uint32_t i = 0; i < x->nfacts && i < FACTS_SHOWN; i++) {
 		const struct comparison_fact *f = &x->fact[i];
 		char before[70], after[70];
@@ -132,17 +132,17 @@ static void series_text(struct bytes *b, const struct answer *a, const struct se
 	if (s->nfailed)
 		bytes_printf(b, "; %u more failed", s->nfailed);
 	if (s->ntold_nothing)
-		bytes_printf(b, "; %u more do not have it", s->ntold_nothing);
+		bytes_printf(b, "; %u more have no value", s->ntold_nothing);
 	if (s->nskipped)
-		bytes_printf(b, "; %u older ones are not looked at", s->nskipped);
+		bytes_printf(b, "; %u older ones are skipped", s->nskipped);
 	bytes_u8(b, '\n');
 	for (uint32_t i = 0; i < s->changes.n; i++)
 		change_text(b, a, s, i);
 	if (s->n < CHANGE_LEAST)
-		bytes_printf(b, "  too few to tell a change: %u more are needed\n",
+		bytes_printf(b, "  too few trials to detect a change: %u more are needed\n",
 			     CHANGE_LEAST - s->n);
 	else if (!s->changes.n)
-		bytes_puts(b, "  no change is shown\n");
+		bytes_puts(b, "  no change detected\n");
 }
 
 static void text(struct bytes *b, const struct answer *a)
@@ -279,8 +279,8 @@ static int draw(struct bytes *drawing, const struct answer *a)
 				 &(struct box){ 0, CHART_HEIGHT * i, CHART_WIDTH, CHART_HEIGHT });
 	shape_end(drawing);
 	if (a->groups.n > n)
-		say("bench history: only the first %u of %u series are drawn; --where chooses", n,
-		    a->groups.n);
+		say("bench history: only the first %u of %u series are drawn; select with --where",
+		    n, a->groups.n);
 	return rc || drawing->failed ? -ENOMEM : 0;
 }
 
@@ -370,7 +370,7 @@ static int history_exec(const void *options, int noperands, char **operands)
 			text(&b, &a);
 		benchask_say_silent(&a.c, "bench history");
 		if (!a.groups.n)
-			say("bench history: none of its trials is like that");
+			say("bench history: no matching trial");
 		code = print_bytes(&b);
 	}
 	for (uint32_t i = 0; a.series && i < a.groups.n; i++)
@@ -384,18 +384,19 @@ static int history_exec(const void *options, int noperands, char **operands)
 const struct command command_bench_history = {
 	.name = "bench history",
 	.operands = "INDICATOR|sweep:NAME",
-	.what = "Tell where an indicator changed over time, and what changed with it",
+	.what = "Show when an indicator changed, and what changed with it",
 	.description =
-		"The trials of an indicator in the order of their start, a series for each "
-		"combination of parameters and machine. Where the level of a series changed it says "
-		"from which trial on (and between which, with 95 %), by how much, with an interval, "
-		"and what was another one on both sides: hardware, system, packages, the script. "
-		"Ten trials are the least that can tell; trials that failed are left out.\n\n"
-		"A change is told when ranks of the values show it against noise whose neighbours "
-		"are as alike as they were found to be. Of series that never changed about 2 in "
-		"100 have one told of them, each series by itself; more of those with fewer than "
-		"50 trials or with neighbours that are much alike. A slow drift looks like one or "
-		"several changes.",
+		"Lists the trials of an indicator in the order of their start, one series for "
+		"each combination of parameters and machine. Where the level of a series changed, "
+		"it prints the first trial after the change (with a 95 % range), the size of the "
+		"change with an interval, and what differs between both sides: hardware, system, "
+		"packages, the script. At least ten trials are needed; failed trials are "
+		"skipped.\n\n"
+		"A change is detected from the ranks of the values, against noise with the "
+		"observed correlation of neighbours. In about 2 of 100 series without a change, "
+		"one is reported, counted per series; in more if there are fewer than 50 trials "
+		"or strongly correlated neighbours. A slow drift looks like one or several "
+		"changes.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct history_question),
 	COMMAND_EXAMPLES(examples),

@@ -24,28 +24,28 @@ static const struct option rows[] = {
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "Those of this store; else of SONDE_STORE, else of this user.",
+	  .help = "Read this store. Default: SONDE_STORE, else your own store.",
 	  OPTION_OFFSET(struct list_options, store) },
 	{ .name = "name",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
-	  .help = "Only of such indicators: 'PiConv*,PiMatmul'.",
+	  .help = "List only these indicators: 'PiConv*,PiMatmul'.",
 	  OPTION_OFFSET(struct list_options, name) },
 	{ .name = "builtin",
 	  .type = ARG_FLAG,
-	  .help = "The built-in benchmarks instead, which sonde bench run takes by name.",
+	  .help = "List the built-in benchmarks instead, which sonde bench run accepts by name.",
 	  OPTION_OFFSET(struct list_options, builtin) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Print it as JSON, schema sonde/bench-list/1; with --builtin "
+	  .help = "Print the list as JSON, schema sonde/bench-list/1; with --builtin "
 		  "sonde/bench-builtin/1.",
 	  OPTION_OFFSET(struct list_options, json) },
 };
 
 static const struct example examples[] = {
 	{ "bench list", "all of them" },
-	{ "bench list --name 'PiConv*'", "of some indicators" },
-	{ "bench list --builtin", "what can be run without a script" },
+	{ "bench list --name 'PiConv*'", "only some indicators" },
+	{ "bench list --builtin", "benchmarks that need no script" },
 };
 
 /* The columns of what is asked. */
@@ -185,7 +185,8 @@ static int list_exec(const void *options, int noperands, char **operands)
 	int rc;
 
 	if (noperands) {
-		say("bench list: it takes no '%s'; sonde bench show tells of one", operands[0]);
+		say("bench list: unexpected argument '%s'; sonde bench show shows one batch",
+		    operands[0]);
 		return EXIT_USAGE;
 	}
 	if (o->builtin)
@@ -200,18 +201,18 @@ static int list_exec(const void *options, int noperands, char **operands)
 		return rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
 	if (!b.len)
-		say("bench list: there is no such batch; sonde bench run SCRIPT makes one");
+		say("bench list: no such batch; sonde bench run SCRIPT creates one");
 	return print_bytes(&b);
 }
 
 const struct command command_bench_list = {
 	.name = "bench list",
 	.operands = "",
-	.what = "List the batches of trials that are kept",
+	.what = "List the stored batches of trials",
 	.description =
-		"One line for each bench run, or inspection that was imported, oldest first: how "
-		"many trials, how many of them failed, the mean time of the others, the indicator "
-		"that they reported. bench:ID is what show, stats and sonde compare take.",
+		"Prints one line per bench run or imported inspection, oldest first: number of "
+		"trials, failed trials, mean time of the others, and indicator. Use bench:ID with "
+		"show, stats and sonde compare.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct list_options),
 	COMMAND_EXAMPLES(examples),

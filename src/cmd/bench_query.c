@@ -26,29 +26,29 @@ static const struct option rows[] = {
 	  .letter = 'w',
 	  .type = ARG_LIST,
 	  .value = "CONDITION",
-	  .help = "Beside the query's own conditions, as sonde bench advise takes them; may be given "
-		  "again.",
+	  .help = "Add this condition to those of the query, in the form that sonde bench advise "
+		  "accepts. Repeatable.",
 	  OPTION_OFFSET(struct query_options, where) },
 	{ .name = "model",
 	  .type = ARG_LIST,
 	  .value = "FILE",
-	  .help = "Indicators and their queries, beside the built-in ones; may be given again.",
+	  .help = "Read more indicators and queries from FILE. Repeatable.",
 	  OPTION_OFFSET(struct query_options, models) },
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "Of this store; else of SONDE_STORE, else of this user.",
+	  .help = "Read this store. Default: SONDE_STORE, else your own store.",
 	  OPTION_OFFSET(struct query_options, store) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
-	  .help = "Print it as JSON, schema sonde/bench-query/1.",
+	  .help = "Print the answer as JSON, schema sonde/bench-query/1.",
 	  OPTION_OFFSET(struct query_options, json) },
 };
 
 static const struct example examples[] = {
 	{ "bench query PiMatmul best", "the ten fastest trials" },
-	{ "bench query PiMatmul best -w device=cpu", "of those on CPUs" },
-	{ "bench query --model site.model PiSite slow", "a query of one's own" },
+	{ "bench query PiMatmul best -w device=cpu", "only trials on CPUs" },
+	{ "bench query --model site.model PiSite slow", "your own query" },
 };
 
 enum { CELL = 64 };
@@ -87,7 +87,7 @@ static int find_query(struct answer *a, const char *indicator, const char *name,
 			       "the model of %s has no queries; docs/bench.md says how "
 			       "one is declared",
 			       m->name);
-	return err_set(e, -EINVAL, "which query? the model of %s has %s", m->name, known);
+	return err_set(e, -EINVAL, "no query given; the model of %s has %s", m->name, known);
 }
 
 /* As it asks; else all parameters and results. */
@@ -118,10 +118,8 @@ static int find(struct answer *a, int noperands, char **operands, struct err *e)
 	int rc;
 
 	if (noperands < 1 || noperands > 2)
-		return err_set(
-			e, -EINVAL,
-			"which indicator, and which query of it? sonde bench query INDICATOR "
-			"NAME takes both");
+		return err_set(e, -EINVAL,
+			       "no indicator or query given: sonde bench query INDICATOR NAME");
 	rc = benchmodels_read(&a->models, &a->o->models, e);
 	if (!rc)
 		rc = find_query(a, operands[0], noperands == 2 ? operands[1] : NULL, e);
@@ -272,7 +270,7 @@ static void say_rest(const struct answer *a)
 	char n[40];
 
 	if (!a->found.n)
-		say("bench query: none of its trials is like that");
+		say("bench query: no matching trial");
 	else if (a->found.n < a->found.nfound)
 		say("bench query: the first %u of %u trials", a->found.n, a->found.nfound);
 	if (a->found.nfailed)
@@ -309,11 +307,11 @@ static int query_exec(const void *options, int noperands, char **operands)
 const struct command command_bench_query = {
 	.name = "bench query",
 	.operands = "INDICATOR NAME",
-	.what = "Answer a query that an indicator's model has by name",
+	.what = "Run a named query of an indicator's model",
 	.description =
-		"A model's file says which columns a query shows, of which trials, in which order "
-		"and how many: docs/bench.md has the form. Trials that failed are left out. Without "
-		"NAME it says which queries there are.",
+		"The model file of an indicator defines its queries: the columns to show, which "
+		"trials, their order and number; docs/bench.md describes the format. Failed "
+		"trials are skipped. Without NAME it lists the queries.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct query_options),
 	COMMAND_EXAMPLES(examples),

@@ -22,14 +22,14 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "FILE",
-	  .help = "The page; without it INDICATOR.html, or sweep_NAME.html.",
+	  .help = "Write the page to FILE. Default: INDICATOR.html, or sweep_NAME.html.",
 	  OPTION_OFFSET(struct report_options, output) },
 };
 
 static const struct example examples[] = {
 	{ "bench report PiMatmul -o matmul.html", "all trials of an indicator" },
-	{ "bench report sweep:nightly", "what came of a sweep" },
-	{ "bench report PiMatmul -c elapsed -w 'batch>=3' -o new.html", "the newer ones" },
+	{ "bench report sweep:nightly", "the results of a sweep" },
+	{ "bench report PiMatmul -c elapsed -w 'batch>=3' -o new.html", "only newer trials" },
 };
 
 static int save(const struct bytes *page, const char *file, struct err *e)
@@ -60,8 +60,7 @@ static int report(struct campaign *c, const struct report_options *o, int nopera
 		rc = campaign_group(&groups, c,
 				    CAMPAIGN_PARAMETERS | CAMPAIGN_HARDWARE | CAMPAIGN_SOFTWARE, e);
 	if (!rc && !groups.n)
-		rc = err_set(e, -ENOENT,
-			     "none of its trials is like that: there is nothing to show");
+		rc = err_set(e, -ENOENT, "no matching trial: nothing to show");
 	if (!rc)
 		rc = campaign_page_make(&page, c, &groups, f, e);
 	if (!rc) {
@@ -94,14 +93,15 @@ static int report_exec(const void *options, int noperands, char **operands)
 const struct command command_bench_report = {
 	.name = "bench report",
 	.operands = "INDICATOR|sweep:NAME",
-	.what = "Write a page of what was tried of an indicator",
+	.what = "Write a page about all tried combinations of an indicator",
 	.description =
-		"One file of HTML that needs no network: a chart for each parameter that differs, "
-		"time against energy and against peak memory with the front of what nothing beats "
-		"in both, and a table of each combination of parameters, machine and software, "
-		"which sorts and filters. What is not known is said, never 0.\n\n"
-		"sweep:NAME are the trials of that sweep, by the name it says or its identifier "
-		"(then the newest): by what its matrix varies, and with what was skipped and why.",
+		"Writes one offline HTML file: a chart for each parameter that varies, time "
+		"against energy and against peak memory with the Pareto front, and a table of "
+		"each combination of parameters, machine and software that you can sort and "
+		"filter. Unknown values are shown as unknown, never 0.\n\n"
+		"sweep:NAME selects the trials of a sweep, by its name or identifier (then the "
+		"newest). The page then groups by what the matrix varies, and lists what was "
+		"skipped and why.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct report_options),
 	COMMAND_EXAMPLES(examples),

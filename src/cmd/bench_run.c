@@ -37,26 +37,26 @@ static const struct option rows[] = {
 	  .fallback = "1",
 	  .min = 1,
 	  .max = TRIALS_MAX,
-	  .help = "How many trials.",
+	  .help = "Number of trials.",
 	  OPTION_OFFSET(struct run_options, repeat) },
 	{ .name = "warmup",
 	  .type = ARG_COUNT,
 	  .value = "N",
 	  .fallback = "0",
 	  .max = WARMUPS_MAX,
-	  .help = "Run it so often before, and keep nothing of that.",
+	  .help = "Run this many warm-up trials first, and discard them.",
 	  OPTION_OFFSET(struct run_options, warmup) },
 	{ .name = "env",
 	  .type = ARG_LIST,
 	  .value = "NAME=VALUE",
-	  .help = "A variable of the script's environment; may be given again.",
+	  .help = "Set this variable in the script's environment. Repeatable.",
 	  OPTION_OFFSET(struct run_options, environment) },
 	{ .name = "timeout",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
 	  .fallback = "1h",
 	  .max = INT64_C(604800) * NS_PER_S,
-	  .help = "End a trial that takes longer, which has failed then; 0: never.",
+	  .help = "Stop a trial after this time; it then counts as failed. 0: never.",
 	  OPTION_OFFSET(struct run_options, limit_ns) },
 	{ .name = "interval",
 	  .letter = 'i',
@@ -71,24 +71,24 @@ static const struct option rows[] = {
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory of the recordings, which must not be there; without it bench_, the "
-		  "script's name and the time.",
+	  .help = "Write the recordings to DIR, which must not exist. Default: bench_, the name "
+		  "of the script and the time.",
 	  OPTION_OFFSET(struct run_options, output) },
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "Keep the trials in this store: a file, or postgres://user@host/database without a "
-		  "password; else in SONDE_STORE, else in this user's.",
+	  .help = "Store the trials here: a file, or postgres://user@host/database without a "
+		  "password. Default: SONDE_STORE, else your own store.",
 	  OPTION_OFFSET(struct run_options, store) },
 	{ .name = "model",
 	  .type = ARG_LIST,
 	  .value = "FILE",
-	  .help = "Columns of indicators, beside the built-in ones; may be given again.",
+	  .help = "Read more columns of indicators from FILE. Repeatable.",
 	  OPTION_OFFSET(struct run_options, models) },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .type = ARG_FLAG,
-	  .help = "Say nothing of each trial.",
+	  .help = "Print no line per trial.",
 	  OPTION_OFFSET(struct run_options, quiet) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
@@ -97,10 +97,10 @@ static const struct option rows[] = {
 };
 
 static const struct example examples[] = {
-	{ "bench run -n 10 --warmup 1 ./matmul.py", "ten trials, after one that does not count" },
+	{ "bench run -n 10 --warmup 1 ./matmul.py", "ten trials after one warm-up trial" },
 	{ "bench run -n 10 --env MATMUL_MATRIX_SIZE=1024 --timeout 5m ./matmul.py",
-	  "another parameter" },
-	{ "bench run -n 5 stream --threads 4", "a built-in benchmark, with an option of its own" },
+	  "with another parameter" },
+	{ "bench run -n 5 stream --threads 4", "a built-in benchmark with its own option" },
 };
 
 struct bench_run {
@@ -148,7 +148,8 @@ static int make_directory(struct bench_run *x, struct err *e)
 	if (!mkdir(x->directory, 0700))
 		return 0;
 	return err_set(e, -errno, "cannot make %.300s: %s%s", x->directory, strerror(errno),
-		       errno == EEXIST ? "; nothing is added to it, choose another place with -o"
+		       errno == EEXIST ? "; existing directories are not changed: choose another "
+					 "one with -o"
 				       : "");
 }
 
@@ -254,7 +255,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 	int rc, code = EXIT_FAILED;
 
 	if (!noperands) {
-		say("bench run: which script? sonde bench run SCRIPT [ARGS...]");
+		say("bench run: no script given: sonde bench run SCRIPT [ARGS...]");
 		return EXIT_USAGE;
 	}
 	rc = prepare(&x, &e);
@@ -281,19 +282,19 @@ static int run_exec(const void *options, int noperands, char **operands)
 const struct command command_bench_run = {
 	.name = "bench run",
 	.operands = "SCRIPT [ARGS...]",
-	.what = "Run a benchmark again and again, and keep every trial",
+	.what = "Run a benchmark repeatedly and store every trial",
 	.description = BUILTIN_RULE
 	"\n\n"
-	"Each trial is a row of the store: what the script said, how it ended, its own use of "
-	"the machine as wait4(2) tells it, when and for how long it ran; its environment: "
-	"hardware, system, interpreter and packages, once for all trials that share it; the "
-	"governor, the load before; memory, energy and counters of its recording, which is "
-	"kept beside what it printed in a directory for each trial.\n\n"
-	"A trial that fails is kept with its reason: the script ended otherwise than with "
-	"exit code 0, took too long, left processes behind, printed what is no result, or one "
-	"that does not fit the columns of its indicator. The others go on.\n\n"
-	"Exit code 1: a trial failed. What was kept is for sonde bench list, show and stats, "
-	"and for sonde compare.",
+	"Each trial is a row in the store: the output of the script, how it ended, its resource "
+	"usage from wait4(2), its start and duration; its environment (hardware, system, "
+	"interpreter and packages), stored once for all trials that share it; the governor and "
+	"the load before the trial; memory, energy and counters of its recording. The recording "
+	"and the output are kept in one directory per trial.\n\n"
+	"A failed trial is stored with its reason: the script exited with a code other than 0, "
+	"took too long, left processes behind, or printed an invalid result or one that does not "
+	"fit the columns of its indicator. The remaining trials still run.\n\n"
+	"Exit code 1: a trial failed. Use sonde bench list, show and stats, and sonde compare on "
+	"the stored trials.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct run_options),
 	COMMAND_EXAMPLES(examples),

@@ -279,8 +279,7 @@ static int show(struct shown *x, struct database *s, const char *word, struct er
 		if (batch <= 0)
 			return batch ? (int)batch
 				     : err_set(e, -ENOENT,
-					       "nothing is kept yet; sonde bench run SCRIPT makes "
-					       "a start");
+					       "no trials stored yet; run sonde bench run SCRIPT");
 	}
 	if (!rc)
 		rc = bench_group_read(&x->g, s, batch, e);
@@ -340,11 +339,11 @@ static int show_exec(const void *options, int noperands, char **operands)
 const struct command command_bench_show = {
 	.name = "bench show",
 	.operands = "[bench:ID[/TRIAL]]",
-	.what = "Show all that is kept of a batch, or of one of its trials",
+	.what = "Show everything stored about a batch or a trial",
 	.description =
-		"Of a batch, or of the newest, its trials with how they ended, and the machine and "
-		"software they ran on; of a trial everything: what it printed, what it used, where "
-		"its recording is.",
+		"For a batch (default: the newest): its trials, how they ended, and the machine "
+		"and software they ran on. For a trial: everything, including its output, its "
+		"usage and the path of its recording.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct benchtell_options),
 	COMMAND_EXAMPLES(examples),

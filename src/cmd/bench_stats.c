@@ -12,8 +12,8 @@ enum { BATCHES_MAX = 256 };
 static const struct option rows[] = { BENCHTELL_OPTIONS("sonde/bench-stats/1") };
 
 static const struct example examples[] = {
-	{ "bench stats", "of the newest batch" },
-	{ "bench stats bench:3 bench:4", "of two" },
+	{ "bench stats", "the newest batch" },
+	{ "bench stats bench:3 bench:4", "two batches" },
 };
 
 static int choose(int64_t *batch, int n, char **words, struct database *s, struct err *e)
@@ -30,8 +30,7 @@ static int choose(int64_t *batch, int n, char **words, struct database *s, struc
 	batch[0] = bench_newest(s, e);
 	return batch[0] < 0 ? (int)batch[0]
 	       : batch[0] == 0
-		       ? err_set(e, -ENOENT,
-				 "nothing is kept yet; sonde bench run SCRIPT makes a start")
+		       ? err_set(e, -ENOENT, "no trials stored yet; run sonde bench run SCRIPT")
 		       : 0;
 }
 
@@ -45,7 +44,7 @@ static int stats_exec(const void *options, int noperands, char **operands)
 	int rc, code;
 
 	if (noperands > BATCHES_MAX) {
-		say("bench stats: %d batches at a time", BATCHES_MAX);
+		say("bench stats: at most %d batches at a time", BATCHES_MAX);
 		return EXIT_USAGE;
 	}
 	rc = history_open(&s, &where, "bench stats", &e);
@@ -66,11 +65,12 @@ const struct command command_bench_stats = {
 	.operands = "[bench:ID...]",
 	.what = "Print the statistics of batches of trials",
 	.description =
-		"Of each batch, or of the newest, every figure of its indicator and of what its "
-		"trials used: how many values, mean, median, standard deviation (of a sample) and "
-		"error of the mean, quartiles (linear between values) and the range between them, "
-		"least, most, coefficient of variation and skew (adjusted, G1). Trials that failed "
-		"are counted apart, with their reasons, and are in no statistic.",
+		"For each batch (default: the newest), prints for every figure of its indicator "
+		"and the usage of its trials: number of values, mean, median, sample standard "
+		"deviation, standard error of the mean, quartiles (interpolated linearly), "
+		"interquartile range, minimum, maximum, coefficient of variation, and adjusted "
+		"skewness (G1). Failed trials are counted separately, with their reasons, and are "
+		"excluded from the statistics.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct benchtell_options),
 	COMMAND_EXAMPLES(examples),

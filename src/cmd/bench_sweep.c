@@ -12,27 +12,27 @@
 static const struct option rows[] = {
 	{ .name = "dry-run",
 	  .type = ARG_FLAG,
-	  .help = "Print which combinations would be tried, in order, and run nothing.",
+	  .help = "Print the combinations in order, and run nothing.",
 	  OPTION_OFFSET(struct sweep_options, dry_run) },
 	{ .name = "executor",
 	  .type = ARG_CHOICE,
 	  .value = "local|slurm",
 	  .fallback = "local",
-	  .help = "Where trials run: here, one after another, or as elements of Slurm's job arrays, "
-		  "whose nodes see the same files.",
+	  .help = "Run trials here, one after another, or as elements of Slurm job arrays on "
+		  "nodes that see the same files.",
 	  OPTION_OFFSET(struct sweep_options, executor) },
 	{ .name = "output",
 	  .letter = 'o',
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Directory of the recordings and the report; without it sweep_ and the sweep's "
-		  "name. A sweep that goes on keeps the one it had.",
+	  .help = "Write recordings and report to DIR. Default: sweep_ and the name of the sweep. "
+		  "A resumed sweep keeps its directory.",
 	  OPTION_OFFSET(struct sweep_options, output) },
 	{ .name = "stacks",
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "Keep virtual environments there, for other sweeps, too; else in "
-		  "sonde/stacks of XDG_CACHE_HOME or ~/.cache.",
+	  .help = "Keep virtual environments in DIR, also for other sweeps. Default: sonde/stacks "
+		  "in XDG_CACHE_HOME or ~/.cache.",
 	  OPTION_OFFSET(struct sweep_options, stacks) },
 	{ .name = "interval",
 	  .letter = 'i',
@@ -46,24 +46,24 @@ static const struct option rows[] = {
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "Keep the trials in this store: a file, or postgres://user@host/database without a "
-		  "password; else in SONDE_STORE, else in this user's.",
+	  .help = "Store the trials here: a file, or postgres://user@host/database without a "
+		  "password. Default: SONDE_STORE, else your own store.",
 	  OPTION_OFFSET(struct sweep_options, store) },
 	{ .name = "model",
 	  .type = ARG_LIST,
 	  .value = "FILE",
-	  .help = "Columns of indicators, beside the built-in ones; may be given again.",
+	  .help = "Read more columns of indicators from FILE. Repeatable.",
 	  OPTION_OFFSET(struct sweep_options, models) },
 	{ .name = "element",
 	  .type = ARG_TEXT,
 	  .value = "LIST",
-	  .help = "Run the one trial of this job array's list that SLURM_ARRAY_TASK_ID says.",
+	  .help = "Run the trial of this job array list that SLURM_ARRAY_TASK_ID selects.",
 	  .hidden = true,
 	  OPTION_OFFSET(struct sweep_options, element) },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .type = ARG_FLAG,
-	  .help = "Say nothing of each trial.",
+	  .help = "Print no line per trial.",
 	  OPTION_OFFSET(struct sweep_options, quiet) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
@@ -72,8 +72,8 @@ static const struct option rows[] = {
 };
 
 static const struct example examples[] = {
-	{ "bench sweep --dry-run sweep.yaml", "what would it try?" },
-	{ "bench sweep sweep.yaml", "try it; the same again goes on where it was cut off" },
+	{ "bench sweep --dry-run sweep.yaml", "show what it would run" },
+	{ "bench sweep sweep.yaml", "run it; run it again to resume it" },
 	{ "bench sweep --executor slurm sweep.yaml", "on the nodes of a cluster" },
 };
 
@@ -129,7 +129,7 @@ static int sweep_exec(const void *options, int noperands, char **operands)
 	int rc, code = EXIT_OK;
 
 	if (noperands != 1) {
-		say("bench sweep: which specification? sonde bench sweep SPEC.yaml");
+		say("bench sweep: no specification given: sonde bench sweep SPEC.yaml");
 		return EXIT_USAGE;
 	}
 	rc = sweeping_read(&x, operands[0], &e);
@@ -150,18 +150,19 @@ static int sweep_exec(const void *options, int noperands, char **operands)
 const struct command command_bench_sweep = {
 	.name = "bench sweep",
 	.operands = "SPEC.yaml",
-	.what = "Try the combinations of a specification",
+	.what = "Run all combinations of a specification",
 	.description =
-		"A specification says which script is run, what it needs, and a matrix of software "
-		"stacks, environments and parameters; docs/sweeps.md has all of it. Each "
-		"combination becomes a batch of trials, as sonde bench run makes them. What cannot "
-		"be run is skipped with its reason; a trial that fails is kept with its reason; the "
-		"others go on.\n\n"
-		"The same specification again is the same sweep: it goes on with the trials that "
-		"the store does not have, whatever ended it, and runs none of them twice.\n\n"
-		"Of variables that are named like secrets, the store has *** and "
-		"specification.json in the sweep's directory (mode 0600) the value.\n\n"
-		"Exit code 1: a trial failed or is missing, or Slurm did not take it.",
+		"A specification defines the script, its requirements, and a matrix of software "
+		"stacks, environments and parameters; see docs/sweeps.md. Each combination "
+		"becomes a batch of trials, like those of sonde bench run. Combinations that "
+		"cannot run are skipped with a reason; failed trials are stored with a reason; "
+		"the rest still run.\n\n"
+		"The same specification is the same sweep: running it again resumes it with the "
+		"trials that are missing in the store, whatever interrupted it, and repeats "
+		"none.\n\n"
+		"For variables with names of secrets, the store has *** and specification.json in "
+		"the sweep's directory (mode 0600) has the value.\n\n"
+		"Exit code 1: a trial failed or is missing, or Slurm rejected it.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct sweep_options),
 	COMMAND_EXAMPLES(examples),

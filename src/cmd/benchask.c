@@ -21,8 +21,8 @@ int benchask_read(struct campaign *c, const struct bench_figure **f, const struc
 
 	if (!indicator)
 		return err_set(e, -EINVAL,
-			       "which indicator? sonde %s INDICATOR takes one; sonde bench list "
-			       "has them",
+			       "no indicator given: sonde %s INDICATOR; sonde bench list lists "
+			       "them",
 			       verb);
 	rc = history_open(&s, &where, verb, e);
 	if (!rc)

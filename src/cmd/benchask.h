@@ -12,16 +12,16 @@
 /* clang-format off */
 #define BENCHASK_ROWS(options) \
 	{ .name = "column", .letter = 'c', .type = ARG_TEXT, .value = "NAME", \
-	  .help = "About this figure, as `sonde bench stats` names it; else the score, or the first " \
-		  "result of which is known what is better, or duration_seconds.", \
+	  .help = "Evaluate this figure, named as in `sonde bench stats`. Default: the score, " \
+		  "else the first result with a known better direction, else duration_seconds.", \
 	  OPTION_OFFSET(options, ask.column) }, \
 	{ .name = "where", .letter = 'w', .type = ARG_LIST, .value = "CONDITION", \
-	  .help = "Only trials for which this holds: a parameter, figure, component, version, host, " \
-		  "batch or fact of the environment, then = != < <= > >= and a value, which = takes as " \
-		  "a glob; may be given again.", \
+	  .help = "Use only trials that match: a parameter, figure, component, version, host, " \
+		  "batch or environment fact, then = != < <= > >= and a value; = accepts a glob. " \
+		  "Repeatable.", \
 	  OPTION_OFFSET(options, ask.where) }, \
 	{ .name = "store", .type = ARG_TEXT, .value = "WHERE", \
-	  .help = "Of this store; else of SONDE_STORE, else of this user.", \
+	  .help = "Read this store. Default: SONDE_STORE, else your own store.", \
 	  OPTION_OFFSET(options, ask.store) }
 /* clang-format on */
 

@@ -17,10 +17,10 @@ struct benchtell_options {
 	{ .name = "store",                                                                         \
 	  .type = ARG_TEXT,                                                                        \
 	  .value = "WHERE",                                                                        \
-	  .help = "Of this store; else of SONDE_STORE, else of this user.",                        \
+	  .help = "Read this store. Default: SONDE_STORE, else your own store.",                   \
 	  OPTION_OFFSET(struct benchtell_options, store) },                                        \
 	{                                                                                          \
-		.name = "json", .type = ARG_FLAG, .help = "Print it as JSON, schema " schema ".",  \
+		.name = "json", .type = ARG_FLAG, .help = "Print JSON, schema " schema ".",        \
 		OPTION_OFFSET(struct benchtell_options, json)                                      \
 	}
 

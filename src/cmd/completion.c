@@ -259,7 +259,7 @@ static void zsh_command(struct bytes *b, const struct command *c)
 	for (size_t i = 0; i < c->noptions; i++)
 		if (!c->options[i].hidden)
 			zsh_option(b, &c->options[i]);
-	bytes_puts(b, " \\\n\t\t\t'(-h --help)'{-h,--help}'[Show the usage and end.]'");
+	bytes_puts(b, " \\\n\t\t\t'(-h --help)'{-h,--help}'[Show the usage and exit.]'");
 	if (c->words) {
 		bytes_puts(b, " \\\n\t\t\t'1:what");
 		zsh_choices(b, c->words);
@@ -417,7 +417,7 @@ void completion_fish(struct bytes *b)
 {
 	bytes_puts(b, "# fish completion of sonde; made by `sonde docs completions`\ncomplete -c "
 		      "sonde -f\n"
-		      "complete -c sonde -s h -l help -d 'Show the usage and end.'\n"
+		      "complete -c sonde -s h -l help -d 'Show the usage and exit.'\n"
 		      "complete -c sonde -n __fish_use_subcommand -l version -d 'Say which version "
 		      "this is.'\n"
 		      "complete -c sonde -n __fish_use_subcommand -a help -d 'Explain a command'\n"

@@ -153,13 +153,13 @@ void help_command(struct bytes *b, const struct command *c)
 void help_overview(struct bytes *b)
 {
 	bytes_puts(b, "usage: sonde COMMAND [options] [operands]\n\n"
-		      "Records how a job used its machines, and explains it.\n\n"
+		      "Records how a job uses its machines, and explains it.\n\n"
 		      "examples:\n"
 		      "  sonde run -- ./app     record a command and its descendants\n"
-		      "  sonde report           make the newest recording's page\n\n"
+		      "  sonde report           write the page of the newest recording\n\n"
 		      "commands:\n");
 	list(b, commands, ncommands);
 	bytes_puts(b, "\n"
 		      "sonde help COMMAND       explain a command\n"
-		      "sonde --version [--json] say which version this is and what is in it\n");
+		      "sonde --version [--json] print the version and its features\n");
 }

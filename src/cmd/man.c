@@ -167,7 +167,7 @@ void man_command(struct bytes *b, const struct command *c)
 		if (!c->options[i].hidden)
 			option(b, &c->options[i]);
 	option(b, &(struct option){
-			  .name = "help", .letter = 'h', .help = "Show the usage and end." });
+			  .name = "help", .letter = 'h', .help = "Show the usage and exit." });
 	exit_status(b, c);
 	examples(b, c);
 	bytes_puts(b, ".SH SEE ALSO\n\\fBsonde\\fR(1)\n");

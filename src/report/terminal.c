@@ -217,7 +217,7 @@ static void add_counters(struct lines *l, const struct summary *s)
 static void add_survivors(struct lines *l, const struct summary *s)
 {
 	if (s->survivors)
-		lines_name(lines_add(l, "still running", NULL), s->survivors, 2 * LINES_TEXT);
+		lines_name(lines_add(l, "left behind", NULL), s->survivors, 2 * LINES_TEXT);
 }
 
 static void add_monitor(struct lines *l, const struct summary *s)

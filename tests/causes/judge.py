@@ -43,7 +43,7 @@ CORES = len(os.sched_getaffinity(0))
 SCORES = ("first", "later", "silent", "false")
 LIMIT = 150    # seconds that one job may take
 FIGURES = ("sonde", "cores", "memory", "memory peak", "CPU time", "counted by", "processes", "I/O", "monitor", "recording", "machine", "time",
-           "where", "overhead", "next", "swap", "GPU", "GPUs", "nodes", "energy", "network", "events", "phases", "marks", "still runs", "still running", "used")
+           "where", "overhead", "next", "swap", "GPU", "GPUs", "nodes", "energy", "network", "events", "phases", "marks", "still runs", "left behind", "used")
 NO_BLAME = ("unsure", "good", "ok", "fine")
 # What a verdict says of the recording and not of the job.
 OF_SONDE = r"^Sonde (came|took|lost|could)|known by process|were sampled|too short to"

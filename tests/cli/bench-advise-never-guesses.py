@@ -66,7 +66,7 @@ assert answer["candidates"][0]["parameters"] == {"size": "256", "kind": HOSTILE}
 assert [c["standing"] for c in answer["candidates"]] == ["leads", "worse", "worse", "worse", "failed"], answer
 tried = [(s["parameter"], s["value"]) for s in answer["next"]]
 assert ("size", "512") in tried and ("kind", "plain") in tried and ("size", "128") not in tried, answer["next"]
-assert "\x1b" not in told and "The best known: " in told, told
+assert "\x1b" not in told and "Best: " in told, told
 assert advise("PiWin", "--hardware", "*B")[0]["verdict"] == "single"
 answer, told, of = advise("PiWin", "--constraint", "peak<2G", "--constraint", "size<200")
 assert answer["candidates"][0]["parameters"]["size"] == "128" and "breaks size<200" in told, told
@@ -106,7 +106,7 @@ for i in range(12):
     wins += advise(f"PiMany{i}")[0]["verdict"] == "winner"
 assert wins <= 1, wins
 assert few == advise("PiFew")[1], "the same question has the same answer"
-for words, why, code in ((["PiTie"], "say it with --better", 2), (["PiTie", "--better", "x"], "--better takes", 2), (["PiTie", "--constraint", "x"], "not a condition", 2),
+for words, why, code in ((["PiTie"], "use --better", 2), (["PiTie", "--better", "x"], "--better takes", 2), (["PiTie", "--constraint", "x"], "not a condition", 2),
                          (["PiTie", "--margin", "x"], "--margin takes", 2), (["PiNone"], "no trial of", 1)):
     said = sonde("bench", "advise", *words, *(["-c", "elapsed"] if "-c" not in words else []), code=code)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout, (words, said)

@@ -18,7 +18,7 @@ for i, (n, text, fine, real, late) in enumerate(VALUES):
     sonde("bench", "run", "-q", "-o", f"d{i}", script("script", f"#!/bin/sh\ncat <<'END'\n{json.dumps(said)}\nEND\n"))
 sonde("bench", "run", "-q", "-o", "d_bad", script("bad", "#!/bin/sh\nexit 3\n"), code=1)
 
-check("a directory that is there", "nothing is added" in sonde("bench", "run", "-q", "-o", "d_bad", "./bad", code=1).stderr and len(database("SELECT * FROM batches")) == 4)
+check("a directory that is there", "existing directories are not changed" in sonde("bench", "run", "-q", "-o", "d_bad", "./bad", code=1).stderr and len(database("SELECT * FROM batches")) == 4)
 
 # Every format has every table.
 FORMATS = {"csv": "csv", "json": "json", "parquet": "parquet", "feather": "feather", "orc": "orc", "pickle": "pkl", "sqlite": "sqlite"}

@@ -62,9 +62,9 @@ inspection("three", 3, [random.gauss(150, 2) for _ in range(15)], "1.19.0", fram
 told = sonde("bench", "history", "PiPlay", "-c", "elapsed").stdout
 assert "component=other: 15 trials" in told and "component=t: 60 trials" in told, told
 # Neither what never differs nor too few are told a change.
-assert "no change is shown" in sonde("bench", "history", "PiPlay", "-c", "flat", "-w", "component=t").stdout
-assert "too few to tell" in sonde("bench", "history", "PiPlay", "-c", "elapsed", "-w", "elapsed<98", "-w", "component=t").stdout
-assert sonde("bench", "history", "PiPlay", "-c", "elapsed", "-w", "package.numpy=1.18.*").stdout.count("no change is shown") == 1
+assert "no change detected" in sonde("bench", "history", "PiPlay", "-c", "flat", "-w", "component=t").stdout
+assert "too few trials" in sonde("bench", "history", "PiPlay", "-c", "elapsed", "-w", "elapsed<98", "-w", "component=t").stdout
+assert sonde("bench", "history", "PiPlay", "-c", "elapsed", "-w", "package.numpy=1.18.*").stdout.count("no change detected") == 1
 assert "30 trials" in sonde("bench", "history", "PiPlay", "-c", "elapsed", "-w", "batch=2").stdout
 assert sonde("bench", "history", "PiPlay", "-c", "elapsed", "--by", "software", "-w", "component=t").stdout.count(" trials") == 2
 sonde("bench", "history", "PiPlay", "-c", "elapsed", "--plot", "deep/p.svg")
@@ -73,7 +73,7 @@ with open("deep/p.svg", encoding="utf-8") as f:
 assert "elapsed" in drawn and "<script" not in drawn and os.stat("deep/p.svg").st_mode & 0o777 == 0o600
 for words, why, code in ((["Foo"], "no trial of", 1), (["PiPlay", "-c", "foo"], "no figure", 1), (["PiPlay", "-w", "foo=1"], "says anything of", 1),
                          (["PiPlay", "-w", "size"], "not a condition", 2), (["PiPlay", "-w", "size<x"], "not a number", 2), (["PiPlay", "--by", "x"], "--by takes", 2),
-                         (["PiPlay", "--plot", "x.gif"], "--plot takes", 2), ([], "which indicator", 2)):
+                         (["PiPlay", "--plot", "x.gif"], "--plot takes", 2), ([], "no indicator given", 2)):
     said = sonde("bench", "history", *words, code=code)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout, (words, said)
 

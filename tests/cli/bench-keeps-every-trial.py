@@ -51,7 +51,7 @@ EXAMPLE = """{
 with open("example.json", "w") as f:
     f.write(EXAMPLE)
 p = sonde("bench", "check", "example.json")
-check("the document's example", p.stdout == "PiMatmul (tensorflow) keeps the contract: 4 parameters, 2 results\n", p.stdout)
+check("the document's example", p.stdout == "PiMatmul (tensorflow) meets the contract: 4 parameters, 2 results\n", p.stdout)
 
 # As Amun stores it: what the script printed is under stdout; and older layouts, where it is not.
 document = json.loads(EXAMPLE)
@@ -212,12 +212,12 @@ check("a warning", "warning: line 1: component: 'X' has capital" in
 # What is no script, or nothing to run it with, is said, and nothing is kept.
 n = database("SELECT COUNT(*) FROM batches")[0][0]
 open("plain", "w").close()
-for words, text in ((["nowhere"], "there is no such script"), (["./plain"], "chmod +x"), ([], "which script?"),
+for words, text in ((["nowhere"], "there is no such script"), (["./plain"], "chmod +x"), ([], "no script given"),
                     (["--env", "x", shell], "NAME=VALUE"), (["--model", "nowhere", shell], "cannot open the model")):
     p = sonde("bench", "run", *STORE, *words, code=2)
     check(f"sentence for {words}", text in p.stderr and p.stderr.count("\n") == 1, p.stderr)
 p = sonde("bench", "run", "-o", "py", *STORE, shell, code=1)
-check("a directory that is there", "nothing is added" in p.stderr, p.stderr)
+check("a directory that is there", "existing directories are not changed" in p.stderr, p.stderr)
 check("no verb", "unknown command 'nonsense'" in sonde("bench", "nonsense", code=2).stderr)
 shutil.rmtree("d_flood", ignore_errors=True)
 end()

@@ -159,8 +159,8 @@ check("results that are texts", [t["values"] for t in said["trials"]] == [["xy",
 check("of them with other words", [line.split()[1:] for line in sonde("bench", "query", *words, "PiQuery", "noted", "-w", "fine=true").stdout.splitlines()] ==
       [["note", "fine"], ["xy", "true"]])
 check("failed ones", "1 trial that failed is left out" in sonde("bench", "query", *words, "PiQuery", "all").stderr)
-check("none like that", "none of its trials is like that" in sonde("bench", "query", *words, "PiQuery", "all", "-w", "size>99").stderr)
-for operands, text in (((), "which indicator"), (("PiQuery",), "has fast, all, noted"), (("PiQuery", "slow"), "has fast, all, noted"), (("PiNone", "x"), "no model declares 'PiNone'")):
+check("none like that", "no matching trial" in sonde("bench", "query", *words, "PiQuery", "all", "-w", "size>99").stderr)
+for operands, text in (((), "no indicator or query given"), (("PiQuery",), "has fast, all, noted"), (("PiQuery", "slow"), "has fast, all, noted"), (("PiNone", "x"), "no model declares 'PiNone'")):
     p = sonde("bench", "query", *words, *operands, code=2)
     check(f"sentence for query {operands}", text in p.stderr and p.stderr.count("\n") == 1, p.stderr)
 check("without trials", "no trial of 'PiMatmul' is kept" in sonde("bench", "query", "PiMatmul", "best", code=1).stderr)

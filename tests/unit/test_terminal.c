@@ -188,7 +188,7 @@ static void test_asked_for_is_shown_before_present(void **state)
 	assert_non_null(strstr(
 		text,
 		"memory peak 1.0 GiB of the 8.0 GiB requested (RSS: shared pages count twice)\n"));
-	assert_non_null(strstr(text, "still running  sleep (12)\n"));
+	assert_non_null(strstr(text, "left behind sleep (12)\n"));
 	free(text);
 }
 
