@@ -194,6 +194,7 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	} kinds[] = {
 		{ "cgroup",
 		  "the kernel's own peak of the job's control group, page cache included" },
+		{ "pages", "PSS, estimated from some of the pages: shared ones count once" },
 		{ "pss", "PSS as sampled: shared pages count once" },
 		{ "rss", "sum of RSS: shared pages count more than once" },
 	};

@@ -148,8 +148,10 @@ struct summary {
 	double cpu_at_most_s; /* what the nodes computed for anybody; NAN: cpu_s is no bound */
 	double peak_memory_bytes;
 	double peak_memory_age_s; /* of the oldest reading a PSS peak is estimated from; 0: none */
-	const char *peak_memory_kind; /* "cgroup" | "pss" | "rss" | NULL */
-	double oom_kills;             /* in the job's control groups, while they were recorded */
+	double peak_memory_error_bytes; /* of an estimate from some pages, 19 of 20 times; or NAN */
+	double peak_memory_at_most;     /* between two readings it may have been so much; or NAN */
+	const char *peak_memory_kind;   /* "cgroup" | "pss" | "pages" | "rss" | NULL */
+	double oom_kills;               /* in the job's control groups, while they were recorded */
 	double processes_started, processes_peak;
 	bool processes_peak_is_bound; /* samples may have missed some */
 	double processes_at_most;     /* > started: not all were seen; INFINITY: nor bounded */

@@ -37,6 +37,8 @@ enum {
 	WRITTEN,
 	PEAK_MEMORY,
 	PEAK_MEMORY_AGE,
+	PEAK_MEMORY_ERROR,
+	PEAK_MEMORY_AT_MOST,
 	PEAK_PSS,
 	PEAK_RSS,
 	PEAK_CGROUP,
@@ -97,6 +99,8 @@ static const struct figure {
 	[WRITTEN] = { "job.written_bytes", 1, "job.written_bytes", TAKE_LAST, OVER_SUM },
 	[PEAK_MEMORY] = { "job.peak_memory_bytes", 1, NULL, TAKE_LAST, OVER_PEAK },
 	[PEAK_MEMORY_AGE] = { "job.peak_memory_age_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
+	[PEAK_MEMORY_ERROR] = { "job.peak_memory_error_bytes", 1, NULL, TAKE_LAST, OVER_MAX },
+	[PEAK_MEMORY_AT_MOST] = { "job.peak_memory_at_most_bytes", 1, NULL, TAKE_LAST, OVER_PEAK },
 	[PEAK_PSS] = { NULL, 1, "job.pss_bytes", TAKE_MAX, OVER_SUM },
 	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_PEAK },
 	[PEAK_CGROUP] = { NULL, 1, NULL, TAKE_MAX, OVER_SUM }, /* take_cgroup */
@@ -226,12 +230,12 @@ static void take_cgroup_peak(struct node_figures *n)
 	if (!n->cgroup_alone || !(n->v[PEAK_CGROUP] >= 20 * n->v[PEAK_CGROUP_BEFORE]) ||
 	    !(n->v[PEAK_CGROUP] > 0))
 		return;
-	n->v[PEAK_MEMORY] = n->v[PEAK_CGROUP];
+	n->v[PEAK_MEMORY] = n->v[PEAK_MEMORY_AT_MOST] = n->v[PEAK_CGROUP];
+	n->v[PEAK_MEMORY_ERROR] = NAN;
 	n->memory_kind = "cgroup";
 }
 
-/* Where children that nobody waited for are missing, the group's account is the job's, in which
- * Sonde's own time is, too. */
+/* Where unwaited children are missing, the group's account is the job's, with Sonde's own. */
 static void take_cgroup_cpu(struct node_figures *n)
 {
 	double used = n->v[CPU_CGROUP] - n->v[MONITOR_CPU];
@@ -254,6 +258,8 @@ static void fill_derived(struct node_figures *n, const struct run *r, uint32_t n
 		n->v[LIVE] = NAN;         /* no sample saw a process: that is no peak */
 	if (isnan(n->v[STARTED_AT_MOST])) /* the recorder did not live to say */
 		n->v[STARTED_AT_MOST] = n->v[BIRTHS_EXACT] == 0 ? INFINITY : n->v[STARTED];
+	if (isnan(n->v[PEAK_MEMORY_AT_MOST]))
+		n->v[PEAK_MEMORY_AT_MOST] = n->v[PEAK_MEMORY];
 	take_cgroup_peak(n);
 	take_cgroup_cpu(n);
 	if (!isnan(n->v[PEAK_MEMORY]))
@@ -346,7 +352,7 @@ static double over_nodes(const struct run *r, const struct node_figures *nodes, 
 /* The kind that promises least is the kind of a sum of several. */
 static const char *memory_kind(const struct run *r, const struct node_figures *nodes)
 {
-	static const char *const weakest_first[] = { "rss", "pss", "cgroup" };
+	static const char *const weakest_first[] = { "rss", "pages", "pss", "cgroup" };
 
 	for (size_t k = 0; k < sizeof weakest_first / sizeof weakest_first[0]; k++)
 		for (uint32_t i = 1; i < r->nnodes; i++)
@@ -428,23 +434,6 @@ static double most_of_hosts(const struct run *r, const struct node_figures *node
 	return most;
 }
 
-static void find_tightest(struct summary *s)
-{
-	double most = 0;
-
-	s->tight_peak_bytes = s->tight_held_bytes = s->tight_limit_bytes = NAN;
-	for (uint32_t i = 0; i < s->nhosts; i++) {
-		const struct summary_host *h = &s->hosts[i];
-		if (!(h->limit_ratio > most))
-			continue;
-		most = h->limit_ratio;
-		s->tight_host = h->host;
-		s->tight_peak_bytes = h->peak_memory_bytes;
-		s->tight_held_bytes = h->held_bytes;
-		s->tight_limit_bytes = h->limit_bytes;
-	}
-}
-
 static int fill_nodes(struct summary *s, const struct run *r, const struct node_figures *nodes)
 {
 	s->complete = true;
@@ -473,7 +462,7 @@ static int fill_nodes(struct summary *s, const struct run *r, const struct node_
 		if (first)
 			fill_host(&s->hosts[s->nhosts++], r, nodes, i);
 	}
-	find_tightest(s);
+	summary_tightest_make(s);
 	s->running = !s->complete && condition_of(r, clock_utc_ns()) == RUNNING;
 	return 0;
 }
@@ -485,6 +474,19 @@ static double recorded(const struct run *r)
 	for (uint32_t i = 1; i < r->nnodes; i++)
 		rows += (double)r->nodes[i].rows;
 	return rows;
+}
+
+/* How far the peak of memory is from what it was: an error of 19 of 20, and an upper bound. */
+static void take_peak(struct summary *s, const double v[FIGURES])
+{
+	const char *kind = s->peak_memory_kind;
+	bool sampled = kind && (!strcmp(kind, "pss") || !strcmp(kind, "pages"));
+
+	s->peak_memory_age_s = sampled ? v[PEAK_MEMORY_AGE] : NAN;
+	s->peak_memory_error_bytes = sampled ? v[PEAK_MEMORY_ERROR] : NAN;
+	s->peak_memory_at_most = NAN;
+	if (sampled && v[PEAK_MEMORY_AT_MOST] > 1.02 * v[PEAK_MEMORY])
+		s->peak_memory_at_most = v[PEAK_MEMORY_AT_MOST];
 }
 
 /* Of a lower bound no share is known, nor how many cores were used. */
@@ -536,9 +538,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	take_bounds(s, v);
 	s->peak_memory_bytes = v[PEAK_MEMORY];
 	s->peak_memory_kind = isnan(v[PEAK_MEMORY]) ? NULL : memory_kind(r, nodes);
-	s->peak_memory_age_s = s->peak_memory_kind && !strcmp(s->peak_memory_kind, "pss")
-				       ? v[PEAK_MEMORY_AGE]
-				       : NAN;
+	take_peak(s, v);
 	s->oom_kills = v[OOM_KILLS];
 	s->processes_started = v[STARTED];
 	s->processes_at_most = v[STARTED_AT_MOST];

@@ -52,6 +52,8 @@ static void put_job(struct json *j, const struct summary *s)
 	json_put_text(j, "peak_memory_kind", s->peak_memory_kind);
 	json_put_real(j, "peak_memory_age_seconds", s->peak_memory_age_s);
 	put_tightest(j, s);
+	json_put_real(j, "peak_memory_error_bytes", s->peak_memory_error_bytes);
+	json_put_real(j, "peak_memory_at_most_bytes", s->peak_memory_at_most);
 	json_put_real(j, "oom_kills", s->oom_kills);
 	json_put_real(j, "memory_present_bytes", s->memory_present);
 	json_put_real(j, "memory_asked_bytes", s->memory_asked_bytes);

@@ -251,3 +251,20 @@ void summary_tightest_words(const struct summary *s, struct bytes *out)
 		     unit_format(UNIT_BYTES, s->tight_peak_bytes, peak, sizeof peak),
 		     unit_format(UNIT_BYTES, s->tight_limit_bytes, limit, sizeof limit));
 }
+
+void summary_tightest_make(struct summary *s)
+{
+	double most = 0;
+
+	s->tight_peak_bytes = s->tight_held_bytes = s->tight_limit_bytes = NAN;
+	for (uint32_t i = 0; i < s->nhosts; i++) {
+		const struct summary_host *h = &s->hosts[i];
+		if (!(h->limit_ratio > most))
+			continue;
+		most = h->limit_ratio;
+		s->tight_host = h->host;
+		s->tight_peak_bytes = h->peak_memory_bytes;
+		s->tight_held_bytes = h->held_bytes;
+		s->tight_limit_bytes = h->limit_bytes;
+	}
+}

@@ -63,6 +63,8 @@ int summary_energy_make(struct summary *s, const struct run *r, const struct ser
 void summary_compared(struct bytes *names);
 /* The nodes side by side, and who is missing. After the energy. compared: more metrics, or NULL. */
 int summary_nodes_make(struct summary *s, const struct run *r, const char *compared, struct err *e);
+/* The host that came nearest to its limit of memory, of the hosts that are there. */
+void summary_tightest_make(struct summary *s);
 /* What perf events say of the run. After the job. */
 int summary_counters_make(struct summary *s, const struct run *r, const struct series_index *x,
 			  struct err *e);

@@ -53,6 +53,7 @@ static const char *memory_kind_words(const char *kind)
 	} rows[] = {
 		{ "cgroup", "the cgroup's own peak, with page cache" },
 		{ "pss", "sampled PSS, an estimate" },
+		{ "pages", "PSS, estimated from some pages" },
 		{ "rss", "RSS: shared pages count twice" },
 	};
 
@@ -81,6 +82,14 @@ static void add_memory(struct lines *l, const struct summary *s)
 	}
 	if (words)
 		bytes_printf(b, " (%s)", words);
+	if (s->peak_memory_error_bytes > 0) {
+		bytes_puts(b, ", +- ");
+		lines_number(b, UNIT_BYTES, s->peak_memory_error_bytes);
+	}
+	if (s->peak_memory_at_most > 0) {
+		bytes_puts(b, "; for moments at most ");
+		lines_number(b, UNIT_BYTES, s->peak_memory_at_most);
+	}
 	summary_print_tightest(s, b);
 }
 

@@ -352,10 +352,16 @@ int process_walk(const struct reading *r, struct process *p)
 	p->pss_bytes = smaps.pss;
 	p->uss_bytes = smaps.uss;
 	p->swap_bytes = smaps.swap;
+	process_walked(r, p);
+	return 0;
+}
+
+void process_walked(const struct reading *r, struct process *p)
+{
 	p->walk_private_bytes = p->stat.rss_pages * r->page_bytes - p->shared_bytes;
 	p->walk_minflt = p->stat.minflt;
+	p->walk_rss_bytes = p->stat.rss_pages * r->page_bytes;
 	p->walk_ns = clock_mono_ns();
 	p->walked_now = true;
 	process_changed(p);
-	return 0;
 }

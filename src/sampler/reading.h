@@ -55,6 +55,8 @@ enum keep { KEEP_NONE, KEEP_IDLE, KEEP_ACTIVE };
 int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep);
 /* Walk the page tables for PSS and USS, and read swap. Costly: 15 us + 11 us a MB. 0 or -errno. */
 int process_walk(const struct reading *r, struct process *p);
+/* What is known of its memory now is how it is as it was read last. */
+void process_walked(const struct reading *r, struct process *p);
 /* All but what is kept so. */
 void process_close(struct reading *r, struct process *p, enum keep keep);
 

@@ -184,6 +184,12 @@ static void say_totals(struct recorder *r)
 	if (t.peak_memory_kind) {
 		sample_meta_int(s, "job.peak_memory_bytes", t.peak_memory_bytes);
 		sample_meta_text(s, "job.peak_memory_kind", t.peak_memory_kind);
+		if (t.peak_memory_at_most_bytes > t.peak_memory_bytes)
+			sample_meta_int(s, "job.peak_memory_at_most_bytes",
+					t.peak_memory_at_most_bytes);
+		if (t.peak_memory_error_bytes)
+			sample_meta_int(s, "job.peak_memory_error_bytes",
+					t.peak_memory_error_bytes);
 		sample_meta_int(s, "job.peak_memory_age_ns", t.peak_memory_age_ns);
 	}
 	if (tree_survivors(r->sampler.tree, names, sizeof names))

@@ -29,6 +29,7 @@ enum part {
 	PART_PSS,
 	PART_USS,
 	PART_SWAP,
+	PART_UNSURE, /* memory that others may have, too, since it was walked */
 	PART_MINOR_FAULTS,
 	PART_MAJOR_FAULTS,
 	PART_READ,
@@ -116,7 +117,11 @@ struct process {
 	int64_t shared_bytes, files, peak_rss_bytes;
 	/* memory walk; -1: never */
 	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
-	int64_t walk_minflt;
+	int64_t walk_minflt, walk_rss_bytes;
+	int64_t pages_error_bytes; /* of an estimate from some pages */
+	bool has_forked;           /* one that runs the same program */
+	bool pages_refused;
+	bool paged; /* it is such an estimate, of struct tree's estimate[] */
 	/* its threads, those that have ended included, as they were looked at last */
 	uint32_t threads; /* the first row in struct threads; 0: none */
 	int32_t threads_in[THREAD_STATES];

@@ -2,6 +2,7 @@
 #include "sampler/tree.h"
 
 #include "base/clock.h"
+#include "base/reserve.h"
 #include "sampler/tree_state.h"
 
 #include <errno.h>
@@ -30,7 +31,9 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	int bad;
 
 	*out = NULL;
-	if (!t || table_init(&t->table) || looks_open(t) ||
+	if (t)
+		t->estimate = reserve(TABLE_CAP * sizeof *t->estimate);
+	if (!t || !t->estimate || pages_open(&t->pages) || table_init(&t->table) || looks_open(t) ||
 	    (!o->no_arguments && arguments_open(&t->arguments, o->secrets))) {
 		tree_close(t);
 		return err_set(e, -ENOMEM, "out of memory");
@@ -81,6 +84,8 @@ void tree_close(struct tree *t)
 	arguments_close(&t->arguments);
 	tasks_close(t);
 	table_free(&t->table);
+	pages_close(&t->pages);
+	reserve_free(t->estimate, TABLE_CAP * sizeof *t->estimate);
 	free(t);
 }
 

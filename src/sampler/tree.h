@@ -101,8 +101,10 @@ struct tree_totals {
 	int64_t read_bytes, written_bytes;
 	bool io_known;
 	int64_t peak_memory_bytes;
-	const char *peak_memory_kind; /* "pss", "rss"; NULL when nothing was seen */
-	int64_t peak_memory_age_ns;   /* of the oldest reading a PSS peak was estimated from */
+	const char *peak_memory_kind; /* "pss", "pages", "rss"; NULL when nothing was seen */
+	int64_t peak_memory_at_most_bytes;
+	int64_t peak_memory_error_bytes; /* of an estimate from some pages; 0: there is none */
+	int64_t peak_memory_age_ns;      /* of the oldest reading a PSS peak was estimated from */
 	uint64_t lost_records;
 	bool exact_births;                   /* every fork was seen */
 	const char *births_how, *totals_how; /* in words */

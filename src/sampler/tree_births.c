@@ -109,6 +109,7 @@ void births_end(struct tree *t, struct process *p, int64_t at_ns)
 	series_ended(t, p, at_ns);
 	process_close(&t->reading, p, KEEP_NONE);
 	sums_leave(t, p);
+	t->shares_changed |= p->paged;
 	table_remove(&t->table, p);
 }
 

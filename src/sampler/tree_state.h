@@ -15,6 +15,7 @@
 #include "sampler/commands.h"
 #include "sampler/connector.h"
 #include "sampler/exits.h"
+#include "sampler/pages.h"
 #include "sampler/reading.h"
 #include "sampler/tree.h"
 #include "source/job.h"
@@ -121,7 +122,8 @@ struct tree {
 	/* this sample's sums; counters never go back */
 	int64_t job[JOB_NUMBER_OF];
 	bool job_known[JOB_NUMBER_OF];
-	int64_t peak_rss, peak_pss, peak_pss_age_ns, samples_with_pss, samples_with_live;
+	int64_t peak_rss, peak_pss, peak_pss_at_most, peak_pss_age_ns, samples_with_pss,
+		samples_with_live;
 
 	struct looks looks;
 	struct arguments arguments;
@@ -134,6 +136,13 @@ struct tree {
 	int64_t walk_budget_ns, walk_time_ns, walks_ns;
 	int64_t long_walk_ns; /* from when on the next long one may be */
 	uint32_t walk_cursor;
+	struct pages pages;
+	struct pages_estimate *estimate; /* [TABLE_CAP], by row */
+	int64_t shared_since_ns;         /* when one came that may share much memory */
+	int64_t samples_sure;            /* of those with PSS */
+	bool paging;                     /* of one that was, at least */
+	bool shares_changed;             /* one was made, or has left */
+	int64_t peak_pages_error_bytes;  /* of the peak; 0: no estimate was in it */
 };
 
 /* Are births and ends told? */
@@ -209,6 +218,9 @@ void series_last(struct tree *t);
 
 /* tree_sums.c */
 void sums_make(struct tree *t);
+/* Whether what it has more of, or less, may be others' too: of a mapping that it shares, or of the
+ * program that it was forked from. */
+bool sums_may_share(const struct tree *t, const struct process *p);
 /* A process is about to leave the table, and its part the totals. */
 void sums_leave(struct tree *t, const struct process *p);
 
@@ -222,6 +234,7 @@ void looks_leave(struct tree *t, struct process *p, struct process *heir);
 /* tree_walk.c */
 void walk_step(struct tree *t);
 /* Memory has changed since it was walked. */
+bool walk_is_outdated(const struct tree *t, const struct process *p);
 bool walk_is_old(const struct tree *t, const struct process *p);
 
 #endif

@@ -4,6 +4,9 @@
 
 #include "base/clock.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 static void set(struct tree *t, enum job_metric row, int64_t value)
 {
 	t->job[row] = value;
@@ -38,6 +41,14 @@ static void before_parts(const struct process *p, int64_t part[PART_NUMBER_OF])
 	io_parts(&nothing, part);
 }
 
+bool sums_may_share(const struct tree *t, const struct process *p)
+{
+	const struct process *parent = table_find(&t->table, p->ppid);
+
+	return p->has_forked || p->shared_bytes > (8 << 20) ||
+	       (parent && parent->stack && parent->stack == p->stack);
+}
+
 static void memory_parts(const struct tree *t, const struct process *p,
 			 int64_t part[PART_NUMBER_OF])
 {
@@ -51,6 +62,8 @@ static void memory_parts(const struct tree *t, const struct process *p,
 		part[PART_PSS] = p->pss_bytes + rss - p->shared_bytes - p->walk_private_bytes;
 	if (p->uss_bytes > 0)
 		part[PART_USS] = p->uss_bytes;
+	if (p->pss_bytes >= 0 && sums_may_share(t, p))
+		part[PART_UNSURE] = llabs(rss - p->walk_rss_bytes);
 	part[PART_NO_PSS] = p->pss_bytes < 0 && rss;
 	if (p->swap_bytes > 0)
 		part[PART_SWAP] = p->swap_bytes;
@@ -165,6 +178,46 @@ static void sum_counters(struct tree *t)
 	sum_io(t);
 }
 
+/* Errors of several processes are independent: they add up as squares do. */
+static int64_t pages_error(const struct tree *t)
+{
+	double squares = 0;
+
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		const struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->paged && !p->ended && !p->vanished)
+			squares += (double)p->pages_error_bytes * (double)p->pages_error_bytes;
+	}
+	return (int64_t)sqrt(squares);
+}
+
+static bool any_outdated(const struct tree *t)
+{
+	for (uint32_t i = 0; i < t->table.nlive && t->shared_since_ns; i++)
+		if (walk_is_outdated(t, &t->table.row[t->table.live[i]]))
+			return true;
+	return false;
+}
+
+/* Where processes that may share memory have much more of it since they were walked, or less, the
+ * sum says only how much it is at most. */
+static void raise_peak(struct tree *t, int64_t age)
+{
+	const int64_t pss = t->parts[PART_PSS], few = 8 << 20;
+
+	if (pss > t->peak_pss_at_most)
+		t->peak_pss_at_most = pss;
+	if (t->parts[PART_UNSURE] > pss / 20 + few || any_outdated(t))
+		return;
+	t->samples_sure++;
+	if (pss <= t->peak_pss)
+		return;
+	t->peak_pss = pss;
+	t->peak_pss_age_ns = age;
+	t->peak_pages_error_bytes = pages_error(t);
+}
+
 /* Its age is that of the oldest walk that memory has changed since. */
 static void sum_memory(struct tree *t, int64_t estimated_ns)
 {
@@ -184,10 +237,8 @@ static void sum_memory(struct tree *t, int64_t estimated_ns)
 	t->job_known[JOB_SWAP] = !part[PART_NO_SWAP] && t->pss != PSS_OFF;
 	if (part[PART_RESIDENT] > t->peak_rss)
 		t->peak_rss = part[PART_RESIDENT];
-	if (pss_known && part[PART_PSS] > t->peak_pss) {
-		t->peak_pss = part[PART_PSS];
-		t->peak_pss_age_ns = age;
-	}
+	if (pss_known)
+		raise_peak(t, age);
 	t->samples_with_live += part[PART_LIVE] > 0;
 	t->samples_with_pss += part[PART_LIVE] > 0 && pss_known;
 }
@@ -268,9 +319,14 @@ static void peak_memory(const struct tree *t, struct tree_totals *out)
 {
 	bool mostly_known = t->peak_pss && t->samples_with_pss * 10 >= t->samples_with_live * 9;
 
+	/* Seldom sure: what it was at most stands. */
+	bool sure = t->samples_sure * 5 >= t->samples_with_pss;
+
 	if (mostly_known && !pss_missed_the_peak(t)) {
-		out->peak_memory_bytes = t->peak_pss;
-		out->peak_memory_kind = "pss";
+		out->peak_memory_bytes = sure ? t->peak_pss : t->peak_pss_at_most;
+		out->peak_memory_kind = t->peak_pages_error_bytes ? "pages" : "pss";
+		out->peak_memory_error_bytes = t->peak_pages_error_bytes;
+		out->peak_memory_at_most_bytes = t->peak_pss_at_most;
 		out->peak_memory_age_ns = t->peak_pss_age_ns;
 		return;
 	}

@@ -13,13 +13,17 @@ enum {
 	LONGEST_WALK_MS = 250, /* ... and never longer than this: the job waits for them */
 };
 
-static const int64_t budget_max_ns = 20 * NS_PER_MS, kept_for_new_ns = 2 * NS_PER_MS;
+static const int64_t budget_max_ns = 20 * NS_PER_MS, kept_for_new_ns = 2 * NS_PER_MS,
+		     sharing_matters = 32 << 20,
+		     debt_ns = 10 * NS_PER_MS; /* so that all soon are read that share much */
 
 static int64_t predict_ns(const struct tree *t, const struct process *p)
 {
 	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
 
-	return p->walk_ns ? p->walk_cost_ns : 15000 + rss / 1048576 * 11000;
+	if (!p->walk_ns || p->walk_rss_bytes <= 0)
+		return 15000 + rss / 1048576 * 11000;
+	return (int64_t)((double)p->walk_cost_ns * ((double)rss / (double)p->walk_rss_bytes));
 }
 
 bool walk_is_old(const struct tree *t, const struct process *p)
@@ -41,13 +45,27 @@ static bool wants_walk(const struct tree *t, struct process *p)
 	return p->walk_due;
 }
 
+/* Is it about to be read for the first time, or has it grown much? */
+static void note_more(struct tree *t, const struct process *p)
+{
+	struct process *parent = table_find(&t->table, p->ppid);
+
+	if (parent && parent->stack && parent->stack == p->stack)
+		parent->has_forked = true;
+	if (p->stat.rss_pages * t->reading.page_bytes - p->walk_rss_bytes > sharing_matters &&
+	    sums_may_share(t, p))
+		t->shared_since_ns = clock_mono_ns();
+}
+
 /* Returns what it cost. */
 static int64_t walk(struct tree *t, struct process *p)
 {
-	int64_t before = clock_cpu_ns();
-	int bad = process_walk(&t->reading, p);
-	int64_t cost = clock_cpu_ns() - before;
+	int64_t before = clock_cpu_ns(), cost;
+	int bad;
 
+	note_more(t, p);
+	bad = process_walk(&t->reading, p);
+	cost = clock_cpu_ns() - before;
 	p->walk_refused = bad == -EACCES || bad == -EPERM || bad == -ENOENT;
 	p->walk_cost_ns = cost;
 	t->walks_ns += cost;
@@ -62,6 +80,90 @@ static void long_walk(struct tree *t, struct process *p, int64_t cost)
 	if (p->walk_ns && t->now_ns - p->walk_ns < LONG_WALK_AGAIN_S * NS_PER_S)
 		return;
 	t->long_walk_ns = t->now_ns + (int64_t)((double)walk(t, p) / (t->walks_share / 2));
+}
+
+enum {
+	FIRST_READS = 800, /* so that all of a short job are known soon */
+	READS = 1500,
+};
+
+/* A walk divides a page by all that map it, an estimate by those that are estimated: who may share
+ * memory with one of them is estimated, too. */
+static bool is_for_pages(const struct tree *t, const struct process *p, int64_t cost)
+{
+	if (p->pages_refused)
+		return false;
+	return p->paged || cost > LONG_WALK_MS * NS_PER_MS ||
+	       (t->paging && p->stat.rss_pages * t->reading.page_bytes > sharing_matters &&
+		sums_may_share(t, p));
+}
+
+/* Who came to share memory makes what is known of the others old: they have less of it now. */
+static void relatives(struct tree *t)
+{
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		if (!walk_is_outdated(t, p))
+			continue;
+		p->walk_due = true;
+		p->walk_private_bytes = -1;
+	}
+}
+
+/* Of pages that are estimated to be shared already, the estimates of all tell who has them. */
+bool walk_is_outdated(const struct tree *t, const struct process *p)
+{
+	if (p->paged && p->uss_bytes <= sharing_matters)
+		return false;
+	return p->walk_ns && p->walk_ns < t->shared_since_ns && !p->ended &&
+	       p->stat.rss_pages * t->reading.page_bytes > sharing_matters && sums_may_share(t, p);
+}
+
+/* 0, or -errno: some pages of it cannot be read. */
+static int estimate(struct tree *t, struct process *p)
+{
+	const struct pages_of of = { .pid = p->pid,
+				     .resident_bytes = p->stat.rss_pages * t->reading.page_bytes,
+				     .family = (uint64_t)p->stat.stack,
+				     .reads = p->paged ? READS : FIRST_READS };
+	struct pages_estimate *x = &t->estimate[p - t->table.row];
+	int64_t before = clock_cpu_ns();
+	int bad = pages_take(&t->pages, t->reading.proc, &of, x);
+
+	p->walk_cost_ns = clock_cpu_ns() - before;
+	t->walks_ns += p->walk_cost_ns;
+	t->walk_budget_ns -= p->walk_cost_ns;
+	if (bad)
+		return bad;
+	t->paging = true;
+	p->paged = true;
+	note_more(t, p);
+	p->pages_error_bytes = x->error_bytes;
+	p->uss_bytes = x->exclusive_bytes;
+	process_walked(&t->reading, p);
+	t->shares_changed = true;
+	return 0;
+}
+
+/* Those that are estimated share what several of them have. */
+static void share_out(struct tree *t)
+{
+	pages_share_begin(&t->pages);
+	for (int turn = 0; turn < 2; turn++)
+		for (uint32_t i = 0; i < t->table.nlive; i++) {
+			struct process *p = &t->table.row[t->table.live[i]];
+			const struct pages_estimate *x = &t->estimate[p - t->table.row];
+
+			if (!p->paged || p->ended)
+				continue;
+			if (turn == 0)
+				pages_share_add(&t->pages, x);
+			else
+				p->pss_bytes = pages_proportional(&t->pages, x);
+			process_changed(p);
+		}
+	t->shares_changed = false;
 }
 
 static void walk_all(struct tree *t)
@@ -89,6 +191,12 @@ static void walk_some(struct tree *t, bool never)
 		if (!p->walk_due || (p->walk_ns == 0) != never || !wants_walk(t, p))
 			continue;
 		cost = predict_ns(t, p);
+		if (is_for_pages(t, p, cost)) {
+			if (t->walk_budget_ns < -debt_ns && !never)
+				continue;
+			p->pages_refused = estimate(t, p) != 0;
+			continue;
+		}
 		if (cost > LONG_WALK_MS * NS_PER_MS) {
 			long_walk(t, p, cost);
 			continue;
@@ -116,4 +224,8 @@ void walk_step(struct tree *t)
 	t->walk_time_ns = t->now_ns;
 	walk_some(t, true);
 	walk_some(t, false);
+	if (t->shares_changed)
+		share_out(t);
+	if (t->shared_since_ns >= t->now_ns)
+		relatives(t);
 }
