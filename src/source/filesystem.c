@@ -325,6 +325,39 @@ static void look_for_files(struct filesystem *f, struct sample *s)
 	}
 }
 
+/* Without a network behind them: they answer. */
+static bool is_local(const char *type)
+{
+	static const char *const types[] = { "tmpfs", "ext2",  "ext3", "ext4",
+					     "xfs",   "btrfs", "f2fs", "zfs" };
+
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (!strcmp(types[i], type))
+			return true;
+	return false;
+}
+
+/* A job that filled a disk within a moment had no file open there when its files were looked at: at
+ * its end what is mounted below its working directory is asked. */
+static void look_below(struct filesystem *f)
+{
+	struct place *p = &f->place[WRITTEN];
+	const char *work = f->place[WORK].path, *at = f->mountinfo.text;
+	size_t n = strlen(work);
+	struct mount m;
+
+	while (n > 1 && mountinfo_next(&at, &m)) {
+		if (strncmp(m.point, work, n) != 0 || m.point[n] != '/' || !is_local(m.type))
+			continue;
+		snprintf(p->path, sizeof p->path, "%s", m.point);
+		p->mount = mountinfo_of_path(f->mountinfo.text, m.point);
+		p->home = WRITTEN;
+		p->runs = true;
+		statfs_helper_path(&p->helper, p->path);
+		return;
+	}
+}
+
 static int filesystem_read(void *state, struct sample *s)
 {
 	struct filesystem *f = state;
@@ -332,6 +365,8 @@ static int filesystem_read(void *state, struct sample *s)
 
 	if (f->env->job.tree && period_is_due(&f->looks, s, NS_PER_S))
 		look_for_files(f, s);
+	if (s->last && is_looking(f))
+		look_below(f);
 	if (s->last)
 		ask_last(f, s);
 	for (int i = 0; i < NPLACES; i++) {

@@ -51,6 +51,12 @@ equal "the end of a job that wrote elsewhere" 4 $code
 contains said "disk-full: The disk that holds $PWD/small was full (0 B of 20.0 MiB free)"
 rm -f small/log
 
+# Below the working directory, filled and closed within a moment.
+ends . sh -c 'sleep 1.5; head -c 30000000 /dev/zero >small/big || exit 5'
+equal "the end of a job that wrote below" 5 $code
+contains said "disk-full: The disk that holds $PWD/small was full (0 B of 20.0 MiB free)"
+rm -f small/big
+
 # On a mount that only the job sees, as in a container: asked while the process that writes there lives.
 mkdir own
 ends . unshare -m bash -c 'mount -t tmpfs -o size=20m none own; exec 5>own/log; head -c 17000000 /dev/zero >&5; sleep 4; head -c 9000000 /dev/zero >&5 || exit 4'
