@@ -161,6 +161,16 @@ static void add_processes(struct lines *l, const struct summary *s)
 	}
 }
 
+/* The share of what was read and written that the tables of processes and commands do not have. */
+static double unattributed_io(const struct summary *s)
+{
+	double seen = 0;
+
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		seen += fmax(s->commands[i].read_bytes, 0) + fmax(s->commands[i].written_bytes, 0);
+	return seen > 0 ? 1 - seen / (s->read_bytes + s->written_bytes) : NAN;
+}
+
 static void add_io(struct lines *l, const struct summary *s)
 {
 	struct bytes *b;
@@ -173,6 +183,13 @@ static void add_io(struct lines *l, const struct summary *s)
 	bytes_puts(b, " read, ");
 	lines_number(b, UNIT_BYTES, s->written_bytes);
 	bytes_puts(b, " written");
+	if (unattributed_io(s) > 1 - all_ratio) {
+		bytes_puts(b, "; ");
+		lines_number(b, UNIT_RATIO, unattributed_io(s));
+		bytes_puts(
+			b,
+			" of it after the last sample of a process, or by processes too short to sample");
+	}
 	if (s->io_is_bound && !s->cpu_is_bound)
 		bytes_puts(b, ": that of children nobody waited for is not known in full");
 }

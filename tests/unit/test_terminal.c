@@ -86,6 +86,31 @@ static void test_the_whole_summary(void **state)
 	free(text);
 }
 
+static void test_io_that_no_process_is_known_to_have_done_is_said(void **state)
+{
+	struct summary_command commands[2] = {
+		{ .name = "cp", .read_bytes = 100 << 20, .written_bytes = NAN, .cpu_s = NAN },
+		{ .name = "rm", .read_bytes = 66 << 20, .written_bytes = NAN, .cpu_s = NAN },
+	};
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	fixture_init(&f, "");
+	f.s.path = "x";
+	f.s.read_bytes = 225 << 20;
+	f.s.written_bytes = 0;
+	f.s.commands = commands;
+	f.s.ncommands = 2;
+	text = printed(&f.s, false, false);
+	assert_non_null(strstr(text, "225.0 MiB read, 0 B written; 26 % of it after the last"));
+	free(text);
+	commands[1].read_bytes = 125 << 20;
+	text = printed(&f.s, false, false);
+	assert_null(strstr(text, "of it after the last"));
+	free(text);
+}
+
 static void test_what_is_not_known_is_left_out(void **state)
 {
 	struct fixture f;
@@ -344,6 +369,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_whole_summary),
+		cmocka_unit_test(test_io_that_no_process_is_known_to_have_done_is_said),
 		cmocka_unit_test(test_what_is_not_known_is_left_out),
 		cmocka_unit_test(test_a_path_that_looks_like_an_option_can_be_pasted),
 		cmocka_unit_test(test_commands_without_a_count_of_processes),
