@@ -447,6 +447,18 @@ static int rank_descriptor(void)
 		       : -1;
 }
 
+/* The command runs in this process's place: how it ends, no recorder learns. */
+static void leave(struct launch *l)
+{
+	int fd = l->share ? l->share->fd : l->recorder;
+
+	if (fd >= 0)
+		shutdown(fd, SHUT_RDWR);
+	if (l->share)
+		l->share->over = true;
+	l->recorder = -1;
+}
+
 int launch_command(const struct launch *l, struct launch_end *end, struct err *e)
 {
 	struct launch here = *l;
@@ -468,7 +480,9 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 	/* Orphans of the job come to the launcher, so that their CPU is in its children's total. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	code = start(&here, &c, e);
-	if (code) {
+	if (code == LAUNCH_NO_PROCESS) {
+		leave(&here);
+	} else if (code) {
 		tell(&here, MESSAGE_ENDED, &c, 0, code << 8);
 	} else {
 		tell(&here, MESSAGE_STARTED, &c, c.pid, 0);

@@ -124,7 +124,7 @@ static void head_failed(struct ending_heading *h, int code)
 					  : "");
 }
 
-static void head_killed(struct ending_heading *h, int signal)
+static void head_killed(struct ending_heading *h, int signal, bool core_dumped)
 {
 	char name[24];
 
@@ -133,7 +133,7 @@ static void head_killed(struct ending_heading *h, int signal)
 	snprintf(h->words, sizeof h->words, "Killed by %s", name);
 	if (strncmp(name, "SIG", 3) == 0)
 		snprintf(h->words + strlen(h->words), sizeof h->words - strlen(h->words),
-			 " (signal %d)", signal);
+			 " (signal %d%s)", signal, core_dumped ? ", core dumped" : "");
 }
 
 struct ending_heading ending_heading_of(const struct summary *s)
@@ -147,7 +147,7 @@ struct ending_heading ending_heading_of(const struct summary *s)
 		snprintf(h.words, sizeof h.words, "First to fail: %s, %s", s->story.death_task,
 			 s->story.death_end);
 	} else if (s->signal > 0) {
-		head_killed(&h, (int)s->signal);
+		head_killed(&h, (int)s->signal, s->core_dumped);
 	} else if (s->exit_code > 0) {
 		head_failed(&h, (int)s->exit_code);
 	} else if (s->exit_code >= 0) {

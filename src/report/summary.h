@@ -141,6 +141,7 @@ struct summary {
 	const char *command, *job_id;
 	const char *scheduler;    /* "slurm"; NULL: no batch job */
 	double exit_code, signal; /* NAN: not known, or did not happen */
+	bool core_dumped;
 	double wall_s, cpu_s, cpu_user_s, cpu_system_s, attributed_ratio;
 	/* Children that nobody waited for are not in them in full. Then what follows from the CPU
 	 * time is not known: cores_used_mean, cores_used_peak, attributed_ratio. */

@@ -211,6 +211,7 @@ void summary_ending_make(struct summary *s, const struct run *r, const struct se
 {
 	if (s->signal > 0 || s->exit_code > 0)
 		find_first(s, r);
+	s->core_dumped = run_find_meta(r, 0, "job.core_dumped") != NULL;
 	for (size_t k = 0; k < STORY_LIMITS; k++)
 		find_limit(&s->story, r, x, k);
 	find_disk(&s->story, r, x);

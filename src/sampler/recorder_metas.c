@@ -151,6 +151,8 @@ static void say_status(struct recorder *r)
 		sample_meta_int(s, "monitor.waited_ns", r->followed_ns - r->alive_ns);
 	if (!r->ended)
 		return;
+	if (WIFSIGNALED(r->status) && WCOREDUMP(r->status))
+		sample_meta_bool(s, "job.core_dumped", true);
 	if (WIFSIGNALED(r->status))
 		sample_meta_int(s, "job.signal", WTERMSIG(r->status));
 	else
