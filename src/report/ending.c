@@ -204,8 +204,8 @@ bool ending_has_own_cause(const struct summary *s)
 		return false;
 	if (!signal)
 		signal = code > SIGNALS_FROM && code <= SIGNALS_FROM + 64 ? code - SIGNALS_FROM : 0;
-	return code != TIMED_OUT && signal != SIGTERM && signal != SIGHUP && signal != SIGINT &&
-	       signal != SIGQUIT && signal != SIGALRM;
+	return code != TIMED_OUT && signal != SIGUSR1 && signal != SIGUSR2 && signal != SIGTERM &&
+	       signal != SIGHUP && signal != SIGINT && signal != SIGQUIT && signal != SIGALRM;
 }
 
 bool ending_is_from_outside(const struct summary *s)

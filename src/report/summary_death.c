@@ -42,6 +42,9 @@ static int sent(const struct death *d)
 	case SIGTERM:
 	case SIGHUP:
 	case SIGINT:
+	case SIGQUIT:
+	case SIGUSR1:
+	case SIGUSR2:
 	case SIGPIPE:
 		return 2;
 	case SIGKILL:

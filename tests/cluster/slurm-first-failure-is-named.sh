@@ -62,3 +62,16 @@ dies 5 ILL 0.5 n3 "killed by SIGILL"
 dies 0 139 1 n1 "exit code 139 (SIGSEGV in what it ran)"
 dies 2 1 3 n2 "exit code 1"
 dies 4 TERM 1 n3 "killed by SIGTERM"
+
+# A signal that all are sent at once was nobody's first failure.
+rm -rf out log.*
+srun -N3 --ntasks-per-node=2 ./recorded none none 0 2>said &
+step=$!
+all_compute() {
+	[ "$(cat log.* | grep -c computes)" = 6 ]
+}
+wait_for 120 all_compute
+scancel --signal=USR2 "$(squeue -h -o %i | head -n 1).0"
+wait $step && fail "status 0"
+equal "rule of a signal to all" ended-together "$(figure out '.verdicts[0].rule')"
+contains <(figure out '.verdicts[0].sentence') "killed by SIGUSR2 at once"
