@@ -21,16 +21,25 @@ enum { STARTS_ELSEWHERE = 1, STARTS_HERE_TOO = 2, REACHES_OTHERS = 4 };
 static const struct {
 	const char *name;
 	unsigned does;
+	const char *typed; /* NULL: its name */
 } launchers[] = {
-	{ "srun", STARTS_ELSEWHERE },     { "aprun", STARTS_ELSEWHERE },
-	{ "jsrun", STARTS_ELSEWHERE },    { "lrun", STARTS_ELSEWHERE },
-	{ "palsrun", STARTS_ELSEWHERE },  { "prun", STARTS_ELSEWHERE },
-	{ "flux-run", STARTS_ELSEWHERE }, { "mpirun", STARTS_HERE_TOO },
-	{ "mpiexec", STARTS_HERE_TOO },   { "orterun", STARTS_HERE_TOO },
-	{ "prterun", STARTS_HERE_TOO },   { "ssh", REACHES_OTHERS },
-	{ "rsh", REACHES_OTHERS },        { "oarsh", REACHES_OTHERS },
-	{ "pbs_tmrsh", REACHES_OTHERS },  { "blaunch", REACHES_OTHERS },
-	{ "qrsh", REACHES_OTHERS },
+	{ "srun", STARTS_ELSEWHERE, NULL },
+	{ "aprun", STARTS_ELSEWHERE, NULL },
+	{ "jsrun", STARTS_ELSEWHERE, NULL },
+	{ "lrun", STARTS_ELSEWHERE, NULL },
+	{ "palsrun", STARTS_ELSEWHERE, NULL },
+	{ "prun", STARTS_ELSEWHERE, NULL },
+	{ "flux-run", STARTS_ELSEWHERE, "flux run" },
+	{ "mpirun", STARTS_HERE_TOO, NULL },
+	{ "mpiexec", STARTS_HERE_TOO, NULL },
+	{ "orterun", STARTS_HERE_TOO, NULL },
+	{ "prterun", STARTS_HERE_TOO, NULL },
+	{ "ssh", REACHES_OTHERS, NULL },
+	{ "rsh", REACHES_OTHERS, NULL },
+	{ "oarsh", REACHES_OTHERS, NULL },
+	{ "pbs_tmrsh", REACHES_OTHERS, NULL },
+	{ "blaunch", REACHES_OTHERS, NULL },
+	{ "qrsh", REACHES_OTHERS, NULL },
 };
 
 /* What a recording saw: what such processes do, and the name of the one that a user typed. */
@@ -55,7 +64,7 @@ static void see(struct seen *x, const char *name)
 		if (!is(name, launchers[i].name))
 			continue;
 		if (!x->name || launchers[i].does == STARTS_HERE_TOO)
-			x->name = launchers[i].name;
+			x->name = launchers[i].typed ? launchers[i].typed : launchers[i].name;
 		x->does |= launchers[i].does;
 		return;
 	}
