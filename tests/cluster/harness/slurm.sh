@@ -4,6 +4,7 @@
 # As root they trust each other by a munge of their own; else they are the user's, with Slurm's auth/none.
 [ -n "${CLUSTER:-}" ] || exec "$PYTHON" "$TOP/tests/cluster/harness/guard.py" bash "$0" "$@"
 . "$TOP/tests/lib.sh"
+. "$TOP/tests/cluster/harness/accounts.sh"
 
 PATH=$PATH:/usr/sbin:/sbin
 export SLURM_CONF=$CLUSTER/slurm.conf
@@ -56,7 +57,8 @@ CredType=cred/munge"
 		PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	END
 	# Else slurmd looks for the machine's control groups, and ends where there are none.
-	printf '%s\n' CgroupPlugin=cgroup/v1 CgroupAutomount=no ${MEMORY:+ConstrainRAMSpace=yes} >"$CLUSTER/cgroup.conf"
+	# shellcheck disable=SC2086 # a line a word
+	printf '%s\n' ${CGROUP_CONF:-CgroupPlugin=cgroup/v1 CgroupAutomount=no} ${MEMORY:+ConstrainRAMSpace=yes} >"$CLUSTER/cgroup.conf"
 }
 
 # Control groups that Slurm makes for the jobs of this cluster, of version 1; taken away afterwards. MEMORY (in MiB) limits jobs that ask for none.
@@ -111,6 +113,7 @@ cluster_start() {
 		NodeName=n[1-3] NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$(IFS=, && echo "[${ports[*]:1}]") $node_line
 	END
 	munge_start
+	[ -z "${ACCOUNTS:-}" ] || accounts_start
 	slurmctld -D -c >/dev/null 2>&1 &
 	wait_for 60 controller_is_up
 	for i in $(seq $NODES); do
@@ -123,12 +126,34 @@ job_gone() { # ID: nothing of it is left in Slurm or running
 	[ -z "$(squeue -h -j "$1" 2>/dev/null)" ] && ! pgrep -f "^slurmstepd: \[$1[].]" >/dev/null
 }
 
+progress_of() { # ID: what changes while it gets on: its state and steps, what it has written, what its processes have computed
+	squeue -h -j "$1" -o '%T %r' 2>/dev/null
+	squeue -h -s -j "$1" -o %i 2>/dev/null
+	find . -newer "$SLURM_CONF" -printf '%s ' 2>/dev/null
+	pgrep -f "^slurmstepd: \[$1[].]" | while read -r pid; do
+		pgrep -P "$pid" | sed 's|.*|/proc/&/stat|' | xargs -r cut -d ' ' -f 14-17 2>/dev/null
+	done
+}
+
+# As long as the job gets on, on however busy a machine; when nothing of it has changed for four minutes, the test fails.
+wait_out() { # ID COMMAND...: until COMMAND succeeds
+	local id=$1 last='' now since=$SECONDS
+	shift
+	until "$@" 2>/dev/null; do
+		now=$(progress_of "$id" || true)
+		[ "$now" = "$last" ] || since=$SECONDS
+		last=$now
+		[ $((SECONDS - since)) -lt 240 ] || fail "nothing changes, and never: $*"
+		sleep 0.1
+	done
+}
+
 submit() { # SBATCH-ARGUMENTS...: prints the job's id
 	sbatch --parsable -o "$PWD/job-%j.out" "$@"
 }
 
 state_of() { # ID: as Slurm remembers it, for some minutes after the end
-	scontrol -o show job "$1" | grep -o 'JobState=[A-Z]*' | cut -d= -f2
+	scontrol -o show job "$1" | grep -o 'JobState=[A-Z_]*' | cut -d= -f2
 }
 
 hosts_of() { # DIR: its nodes' names in one line
