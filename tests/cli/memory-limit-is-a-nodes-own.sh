@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A limit of memory is each node's own: the one that came nearest is named with its peak and its limit, in the text, the tables, the page, the PDF and JSON.
+# limit: 240
 . "$TOP/tests/lib.sh"
 need pdftotext
 unset SLURM_PROCID
@@ -31,3 +32,24 @@ contains paper 'of all; on n2 2'
 "$SONDE" run -q -o single -- true
 "$SONDE" show --all single >shown
 ! grep -q "nearest to a limit" shown || fail "a single node is nearest: $(cat shown)"
+
+# Ten times, a task is killed on another node, with another limit and another peak: the first verdict has that node with its own figures.
+of_three() { # NODE LIMIT-MIB COMMAND...
+	local node=$1 limit=$2
+	shift 2
+	SLURM_JOB_ID=6 SLURM_STEP_ID=0 SLURM_JOB_NODELIST='n[1-3]' SLURMD_NODENAME=n$node SLURM_PROCID=$((node - 1)) SLURM_GTIDS=$((node - 1)) SLURM_MEM_PER_NODE=$limit \
+		"$SONDE" run -q -i 50ms -o "tight.$limit" -- "$@"
+}
+for variant in 1 2 3 4 5 6 7 8 9 10; do
+	tight=$((1 + variant % 3)) limit=$((90 + 20 * variant))
+	for node in 1 2 3; do
+		[ $node = $tight ] || of_three $node $limit "$PROGRAMS/mem" private $((limit / (4 + variant))) 400 &
+	done
+	equal "status" 137 "$(status_of of_three $tight $limit sh -c "'$PROGRAMS/mem' private $((limit * (93 + variant % 4) / 100)) 400; exit 137")"
+	wait
+	figure tight.$limit '.verdicts[0].sentence' >sentence
+	contains sentence "Most likely out of memory: rank $((tight - 1)) of step 0 on n$tight was killed by SIGKILL"
+	contains sentence " in use of $limit.0 MiB there"
+	equal "nearest" "n$tight" "$(figure tight.$limit .job.nearest_memory_limit.host)"
+	rm -r tight.$limit
+done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 300
+# limit: 900
 # A heterogeneous job is one job, whose components add to one recording; a job that is requeued, or restarts itself, goes on in its directory, and its
 # last try is the job.
 . "$TOP/tests/cluster/harness/slurm.sh"
@@ -11,7 +11,7 @@ cat >het <<'END'
 srun --het-group=0 -n1 "$SONDE" run -q -- "$PROGRAMS/spin" 300000 : --het-group=1 -n2 "$SONDE" run -q -- "$PROGRAMS/spin" 300000
 END
 id=$(submit -N1 -n1 : -N2 -n2 --ntasks-per-node=1 het)
-wait_for 60 job_gone "$id"
+wait_out "$id" job_gone "$id"
 equal "directories of a heterogeneous job" "sonde_$id" "$(echo sonde_*)"
 equal "its nodes" "n1 n2 n3" "$(hosts_of "sonde_$id")"
 equal "components" "2" "$(figure "sonde_$id" '[.nodes[].metadata["job.components_count"]] | unique | map(tostring) | join(" ")')"
@@ -22,7 +22,7 @@ cat >again <<'END'
 "$SONDE" run -q -i 100ms -- bash -c '"$PROGRAMS/spin" 300000; touch "tried.$SLURM_RESTART_COUNT"; until [ -e enough ]; do sleep 0.05; done'
 END
 id=$(submit --requeue -N1 again)
-wait_for 60 test -e tried.
+wait_out "$id" test -e tried.
 scontrol requeue "$id"
 touch enough
 # Slurm lets a requeued job wait for two minutes.
@@ -32,8 +32,8 @@ begins() {
 	sleep 0.5 # the scheduler needs its locks, too
 	false
 }
-wait_for 150 begins
-wait_for 60 job_gone "$id"
+wait_out "$id" begins
+wait_out "$id" job_gone "$id"
 equal "recordings of two tries" 2 "$(find "sonde_$id" -name 'node-*.sonde' | wc -l)"
 equal "state" COMPLETED "$(state_of "$id")"
 cpu_within "sonde_$id" 0.3 1
