@@ -212,7 +212,7 @@ accuracy: $(BUILD)/sonde programs
 		status=$$?; mv $(BUILD)/accuracy.md docs/accuracy.md; exit $$status
 
 # sacct and Sonde on the same jobs, in docs/batch.md; as root, with slurmdbd and MariaDB.
-batch-table: $(BUILD)/sonde programs
+accounts: $(BUILD)/sonde programs
 	$(Q)cd $$(mktemp -d) && TOP=$(CURDIR) BUILD=$(abspath $(BUILD)) SONDE=$(abspath $(BUILD)/sonde) PROGRAMS=$(abspath $(BUILD)/programs) PYTHON=/usr/bin/python3 \
 		LC_ALL=C.UTF-8 bash $(CURDIR)/tests/cluster/harness/table.sh
 
@@ -261,6 +261,6 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: batch-table all help static unit nodes fuzz accuracy causes bench bench-programs programs examples install clean
+.PHONY: accounts all help static unit nodes fuzz accuracy causes bench bench-programs programs examples install clean
 .SECONDARY:
 -include $(OBJ:.o=.d) $(HELPEROBJ:.o=.d) $(STUBS:.so=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 300
-# Of the same jobs sacct and Sonde say the same CPU time and memory, within 2 %; `make batch-table` does it with all that docs/batch.md has.
+# Of the same jobs sacct and Sonde say the same CPU time and memory, within 2 %; `make accounts` does it with all that docs/batch.md has.
 ACCOUNTS=1
 . "$TOP/tests/cluster/harness/slurm.sh"
 need_accounts

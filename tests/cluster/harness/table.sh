@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes the table of docs/batch.md in which sacct and Sonde tell of the same jobs; takes minutes. Not a test: `make batch-table`.
+# Writes the table of docs/batch.md in which sacct and Sonde tell of the same jobs; takes minutes. Not a test: `make accounts`.
 ACCOUNTS=1 PROCTRACK=cgroup TASKS=cgroup MEMORY=1500
 . "$TOP/tests/cluster/harness/slurm.sh"
 need_accounts
@@ -19,7 +19,7 @@ for row in plain array het overlap failure memory cancelled signal requeue time 
 done
 "$PYTHON" - "$TOP/docs/batch.md" rows <<'END'
 import sys
-begin, end = "<!-- made by: make batch-table -->\n", "<!-- end of what make batch-table made -->\n"
+begin, end = "<!-- made by: make accounts -->\n", "<!-- end of what make accounts made -->\n"
 with open(sys.argv[1], encoding="utf-8") as f:
     text = f.read()
 with open(sys.argv[2], encoding="utf-8") as f:
