@@ -40,7 +40,7 @@ int main(void)
 	int rc;
 
 	if (!out)
-		rc = err_set(&e, -EBADF, "sonde report runs this helper; there is no file");
+		rc = err_set(&e, -EBADF, "sonde report runs this helper; it takes no file");
 	else
 		rc = read_all(&in, &e);
 	scan = (struct scan){ in.data, in.data + in.len, false };

@@ -47,7 +47,7 @@ static int joined(int fd, struct err *e)
 		return err_set(e, -EPERM,
 			       "another user holds the socket of this job's recorder on this node");
 	return peer < 0 ? err_set(e, peer,
-				  "the recorder of this job on this node cannot be told: %s",
+				  "cannot identify the recorder of this job on this node: %s",
 				  strerror(-peer))
 			: 0;
 }

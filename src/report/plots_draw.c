@@ -153,7 +153,7 @@ static void draw_lines(const struct plots *p, const struct plot *x, struct bytes
 		free(values[i].at);
 }
 
-/* Rows of a heat map: so many traces each, when there are more than can be told apart. */
+/* Rows of a heat map: so many traces each, when there are more than can be distinguished. */
 struct rows {
 	double *value, *count, *column; /* [n * HEAT_COLUMNS], the same, [3 * HEAT_COLUMNS] */
 	char (*name)[ROW_NAME];

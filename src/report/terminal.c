@@ -207,7 +207,7 @@ static void add_counters(struct lines *l, const struct summary *s)
 		share = fmin(share, s->counters[i].share);
 	}
 	if (row && share < 0.995) {
-		bytes_puts(row, "; scaled: counted in turns, in ");
+		bytes_puts(row, "; scaled: multiplexed, in ");
 		lines_number(row, UNIT_RATIO, share);
 		bytes_puts(row, " of the CPU time at least");
 	}

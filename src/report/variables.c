@@ -196,7 +196,7 @@ const struct variable variables[] = {
 	  FIGURE(read_bytes) },
 	{ "written_bytes", UNIT_BYTES, "Given by the job to write calls.", FIGURE(written_bytes) },
 	{ "energy_joules", UNIT_JOULES,
-	  "Energy that the hardware of the nodes measured, whoever used it.", FIGURE(energy_j) },
+	  "Energy measured by the hardware of the nodes, for all users.", FIGURE(energy_j) },
 	{ "energy_apportioned_joules", UNIT_JOULES,
 	  "The job's part of it by its share of the CPU time used.", FIGURE(energy_job_j) },
 	{ "unequal_tasks", UNIT_COUNT,
@@ -226,7 +226,8 @@ const struct variable variables[] = {
 	  FIGURE(tasks_asked) },
 	{ "time_limit_seconds", UNIT_SECONDS, "The batch job's time limit.", FIGURE(time_limit_s) },
 	{ "time_left_seconds", UNIT_SECONDS,
-	  "How much of it was left when the job ended, where the system tells the job until when it may run.",
+	  "How much of it was left when the job ended, where the system tells the job until when "
+	  "it may run.",
 	  FIGURE(time_left_s) },
 	{ "out_of_time", UNIT_ONE,
 	  "1 when the time limit was over at the job's end, or, where only its length is told, the "
@@ -394,7 +395,8 @@ const struct variable variables[] = {
 	  "What the process that wrote most wrote in all, to whatever files.",
 	  FIGURE(story.limit[LIMIT_FILE_SIZE].reached) },
 	{ "busiest_share", UNIT_RATIO,
-	  "For which share of the run the process that was at work most was, or waited for a core; not known when it came late or left early.",
+	  "For which share of the run the process that was at work most was, or waited for a core; "
+	  "not known when it came late or left early.",
 	  FIGURE(story.busiest_share) },
 	{ "busiest_others_cores", UNIT_CORES,
 	  "Cores that the other processes used or waited for, together, on average.",
@@ -403,13 +405,15 @@ const struct variable variables[] = {
 	  FIGURE(story.busiest_companions) },
 	{ "busiest_nice", UNIT_ONE, "Its nice value.", FIGURE(story.busiest_nice) },
 	{ "heap_limit_bytes", UNIT_BYTES,
-	  "Heap that a process was started with (-Xmx, --max-old-space-size), of the one that held most for it at the end.",
+	  "Heap that a process was started with (-Xmx, --max-old-space-size), of the one that held "
+	  "most for it at the end.",
 	  FIGURE(story.heap_limit) },
 	{ "heap_held_bytes", UNIT_BYTES, "What it held.", FIGURE(story.heap_held) },
 	{ "limit_stack_bytes", UNIT_BYTES, "How large a stack might become (ulimit -s).",
 	  FIGURE(story.limit[LIMIT_STACK].limit) },
 	{ "disk_free_bytes", UNIT_BYTES,
-	  "Space left at the end on the fullest file system of those that the job wrote to or had its directories on.",
+	  "Space left at the end on the fullest file system of those that the job wrote to or had "
+	  "its directories on.",
 	  FIGURE(story.disk_free_bytes) },
 	{ "disk_bytes", UNIT_BYTES, "What users may fill there in all.", FIGURE(story.disk_bytes) },
 	{ "disk_free_ratio", UNIT_RATIO, "Its share of what users may fill there.",

@@ -58,7 +58,7 @@ static int try_new_pids(const struct reading *r, struct err *e)
 
 	if (n <= 0 || proc_last_pid_parse(buf, &last))
 		return err_set(e, n < 0 ? (int)n : -ENODATA,
-			       "loadavg does not tell the last pid; all of /proc is looked "
+			       "loadavg does not report the last pid; all of /proc is looked "
 			       "through, which costs more");
 	return 0;
 }
@@ -100,7 +100,7 @@ struct mechanism {
 };
 
 static const struct mechanism mechanisms[] = {
-	{ "process.cpu_clock", "tells which processes ran since the last sample", NULL, NULL,
+	{ "process.cpu_clock", "shows which processes ran since the last sample", NULL, NULL,
 	  try_clock },
 	{ "process.exit_records",
 	  "perf events tell of every fork and exit, with the CPU time of each process",
@@ -108,15 +108,15 @@ static const struct mechanism mechanisms[] = {
 	  "sysctl kernel.perf_event_paranoid=2 (or lower); in a container, allow perf_event_open",
 	  try_exits },
 	{ "process.connector",
-	  "the proc connector tells of every fork and exit; used when perf events are refused or "
+	  "the proc connector reports every fork and exit; used when perf events are refused or "
 	  "cost too much",
 	  "run works without: totals stay exact, the number of short processes is a bound",
 	  "Linux 6.6 or later, or CAP_NET_ADMIN; in a container, the host's pid and user "
 	  "namespaces",
 	  try_connector },
 	{ "process.new_pids",
-	  "new pids are looked at in each sample; used when neither tells, and misses the short "
-	  "ones",
+	  "new pids are looked at in each sample; used when neither is available, and misses the "
+	  "short ones",
 	  NULL, NULL, try_new_pids },
 	{ "process.sub_reaper", "orphans of the job stay with the job", NULL, NULL, try_reaper },
 	{ "process.files_by_size", "the number of open files in one call", NULL, NULL, try_size },

@@ -202,7 +202,7 @@ static void find_own(struct members *m, const struct batch_job *job)
 	}
 	m->by = MEMBERS_USER;
 	snprintf(m->how, sizeof m->how,
-		 "every process of user %d but Sonde's own, since nothing tells of a batch job",
+		 "every process of user %d but Sonde's own, because no batch job was found",
 		 (int)m->user);
 }
 

@@ -154,7 +154,7 @@ static void tell(struct card *c, unsigned metric, struct sample *s, int error)
 		reason = "the GPU is suspended or being reset";
 	} else if (state == STATE_UNSUPPORTED || error == -EINVAL) {
 		state = STATE_UNSUPPORTED;
-		reason = "the driver amdgpu does not tell it of this GPU";
+		reason = "the driver amdgpu does not report it of this GPU";
 	}
 	sample_refuse(s, slot_of(c, metric), state, reason);
 }

@@ -208,7 +208,7 @@ static int beegfs_read(void *state, struct sample *s)
 
 const struct source source_beegfs = {
 	.name = "beegfs",
-	.what = "BeeGFS clients: servers, connections, targets; their input and output is not told",
+	.what = "BeeGFS clients: servers, connections, targets; their input and output is not reported",
 	.fixes = source_not_mounted,
 	.fix_admin = "mount /proc where the job runs, without subset=pid",
 	SOURCE_METRICS(metrics),

@@ -24,8 +24,8 @@
 
 const struct metric cgroup_metrics[CGROUP_METRICS] = {
 	[CGROUP_CPU] = { "cgroup.cpu_seconds", NS, .label = "Cgroup CPU",
-			 .help = "CPU time of everything that ran in the control group, what "
-				 "lived shortly included." },
+			 .help = "CPU time of everything that ran in the control group, "
+				 "including short-lived processes." },
 	[CGROUP_CPU_USER] = { "cgroup.cpu_user_seconds", NS, .label = "Cgroup CPU, user",
 			      .help = "CPU time of the control group in user mode." },
 	[CGROUP_CPU_SYSTEM] = { "cgroup.cpu_system_seconds", NS, .label = "Cgroup CPU, system",
@@ -48,7 +48,7 @@ const struct metric cgroup_metrics[CGROUP_METRICS] = {
 	[CGROUP_MEMORY_PEAK] = { "cgroup.memory_peak_bytes", BYTES, .label = "Cgroup memory peak",
 				 .help = "Most memory ever charged to the control group, page "
 					 "cache and what came before the recording included; "
-					 "version 2 tells it since Linux 5.19." },
+					 "version 2 reports it since Linux 5.19." },
 	[CGROUP_MEMORY_LIMIT] = { "cgroup.memory_limit_bytes", BYTES,
 				  .label = "Cgroup memory limit",
 				  .help = "Most memory the control group may have: the least limit "
@@ -65,10 +65,10 @@ const struct metric cgroup_metrics[CGROUP_METRICS] = {
 	[CGROUP_SHARED] = { "cgroup.memory_shared_bytes", BYTES, .label = "Cgroup shared",
 			    .help = "Shared memory and tmpfs, /dev/shm included." },
 	[CGROUP_KERNEL] = { "cgroup.memory_kernel_bytes", BYTES, .label = "Cgroup kernel",
-			    .help = "Kernel memory of the control group; version 2 tells it since "
+			    .help = "Kernel memory of the control group; version 2 reports it since "
 				    "Linux 5.18." },
 	[CGROUP_SOCKETS] = { "cgroup.memory_sockets_bytes", BYTES, .label = "Cgroup sockets",
-			     .help = "Buffers of network sockets; version 1 tells those of TCP." },
+			     .help = "Buffers of network sockets; version 1 reports those of TCP." },
 	[CGROUP_KERNEL_STACK] = { "cgroup.memory_kernel_stack_bytes", BYTES,
 				  .label = "Cgroup kernel stacks",
 				  .help = "Kernel stacks of threads." },

@@ -141,11 +141,10 @@ static int find(struct cgroup_place *p, const struct mounts *x, const char *cont
 static int refuse(struct err *e, int error, const struct cgroup_place *p, const char *word)
 {
 	if (error == -ENODEV)
-		return err_set(
-			e, error,
-			"the job is in no control group of its own for %s: that of the whole "
-			"machine tells nothing of it",
-			word);
+		return err_set(e, error,
+			       "the job has no control group of its own for %s, only that of the "
+			       "whole machine",
+			       word);
 	if (error == -ENOENT)
 		return err_set(e, error, "the control group %s is not mounted here", p->path);
 	return err_set(e, -ENODEV, "no control groups with %s are mounted here", word);

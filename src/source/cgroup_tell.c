@@ -50,7 +50,7 @@ static enum state why_no_file(const struct cgroup_group *g, size_t i, char *why,
 	int error = g->file[i].error;
 
 	if (p->version != file->version)
-		snprintf(why, size, "version %d of control groups does not tell it", p->version);
+		snprintf(why, size, "version %d of control groups does not report it", p->version);
 	else if (state_of(error) == STATE_UNSUPPORTED)
 		snprintf(why, size,
 			 "there is no %s: its controller is off for this group, or the kernel has "
@@ -108,7 +108,7 @@ static enum state why_missing(const struct cgroup_group *g, enum cgroup_metric m
 	else if (!g->file[i].fd)
 		return why_no_file(g, i, why, size);
 	else
-		snprintf(why, size, "%s does not tell it", cgroup_files[i].name);
+		snprintf(why, size, "%s does not report it", cgroup_files[i].name);
 	return STATE_UNSUPPORTED;
 }
 

@@ -285,7 +285,7 @@ static void read_core(const struct core_reader *r, struct device *core, struct s
 	if (r->tells[CORE_FREQUENCY] && !r->cpuinfo)
 		read_file(r, core, s, "cpufreq/scaling_cur_freq", frequency);
 	else if (r->tells[CORE_FREQUENCY] && s->state[core->slot + frequency] != STATE_PRESENT)
-		device_lack(core, s, frequency, STATE_FAILED, "cpuinfo tells none of this core");
+		device_lack(core, s, frequency, STATE_FAILED, "cpuinfo reports none for this core");
 	for (uint32_t i = CORE_THROTTLES; i < CORE_DETAILS; i++) {
 		char file[64];
 
@@ -322,7 +322,7 @@ static void put_interrupts(struct core_reader *r, struct devices *cores, struct 
 		if (core->slot && core->nslots > slot &&
 		    s->state[core->slot + slot] != STATE_PRESENT)
 			device_lack(core, s, slot, STATE_FAILED,
-				    "/proc/interrupts tells none of this core");
+				    "/proc/interrupts reports none for this core");
 }
 
 /* The more of them there are, and the more CPUs, the longer it takes the kernel to write them. */

@@ -116,7 +116,7 @@ static void tell_error(struct counter_device *d, const struct device *v, struct 
 	case -EINVAL: /* what a driver says to a counter its adapter does not have */
 	case -ENOENT:
 	case -EOPNOTSUPP:
-		tell(d, v, s, row, STATE_UNSUPPORTED, "this adapter does not tell it");
+		tell(d, v, s, row, STATE_UNSUPPORTED, "this adapter does not report it");
 		break;
 	case -ENETDOWN:
 		tell(d, v, s, row, STATE_UNSUPPORTED, "the link is down");

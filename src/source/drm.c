@@ -74,7 +74,7 @@ struct drm {
 	struct handle handle[HANDLES];
 	size_t nhandles, next;
 	enum trouble look_trouble;
-	bool silent[DRM_GPUS_MAX]; /* its driver tells of no clients */
+	bool silent[DRM_GPUS_MAX]; /* its driver reports no clients */
 	struct client client[HANDLES];
 	char text[TEXT_SIZE];
 };
@@ -207,7 +207,7 @@ static void end_round(struct drm *d, struct sample *s)
 			drm_gpu_refuse(v, troubles[t].state, troubles[t].reason, s);
 		else if (d->silent[i])
 			drm_gpu_refuse(v, STATE_UNSUPPORTED,
-				       "the GPU's driver tells of no clients in fdinfo", s);
+				       "the GPU's driver reports no clients in fdinfo", s);
 		else
 			drm_gpu_put(v, s);
 	}
@@ -355,7 +355,8 @@ const struct source source_drm = {
 	.name = "drm",
 	.what = "what the job does on GPUs of AMD, Intel and others, by their drivers",
 	.fix_user = "ask the scheduler for a GPU; in a container, for its /dev/dri",
-	.fix_admin = "load the GPU's driver; it tells clients in /proc/PID/fdinfo since Linux 5.19",
+	.fix_admin =
+		"load the GPU's driver; it reports clients in /proc/PID/fdinfo since Linux 5.19",
 	.metrics = drm_metrics,
 	.nmetrics = DRM_NUMBER_OF,
 	.size = sizeof(struct drm),

@@ -14,7 +14,7 @@
 
 enum { DRM_ENGINES_MAX = 16, DRM_NAME_SIZE = 24 };
 
-/* Times or cycles; -1: the driver does not tell it. */
+/* Times or cycles; -1: the driver does not report it. */
 struct drm_engine {
 	char name[DRM_NAME_SIZE];
 	int64_t busy_ns;

@@ -197,7 +197,7 @@ void drm_gpu_refuse(struct drm_gpu *v, enum state state, const char *reason, str
 		tell(v, i, state, reason, s);
 }
 
-static const char not_told[] = "the GPU's driver does not tell it in fdinfo";
+static const char not_told[] = "the GPU's driver does not report it in fdinfo";
 
 /* A job without clients there has no memory there, whatever the driver tells. */
 static void put_of_gpu(struct drm_gpu *v, unsigned metric, int64_t value, struct sample *s)

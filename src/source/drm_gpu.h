@@ -34,7 +34,7 @@ struct drm_gpu_engine {
 	char name[DRM_NAME_SIZE];
 	uint32_t slot;
 	bool told;                             /* which of them the driver tells */
-	int64_t busy_ns, cycles, total_cycles; /* -1: the driver does not tell it */
+	int64_t busy_ns, cycles, total_cycles; /* -1: the driver does not report it */
 	int64_t capacity;
 };
 

@@ -25,7 +25,7 @@ static const struct metric metrics[] = {
 	[CONSUMED] = { "energy.consumed_joules", ENERGY, .kind = KIND_COUNTER, .unit = UNIT_JOULES,
 		       .mul = 1, .div = 1000000, .label = "Energy",
 		       .help = "Energy measured by the hardware of a package, its memory or the "
-			       "node, whoever used it; the total counts each joule once." },
+			       "node, for all users; the total counts each joule once." },
 	[DRAWN] = { "energy.meter_watts", ENERGY, WATTS, .mul = 1, .div = 1000000,
 		    .label = "Power, by its meter",
 		    .help = "Power measured by a meter of the node or of a module, averaged as the "
@@ -34,7 +34,8 @@ static const struct metric metrics[] = {
 			 .formula = "if(known(energy.consumed_watts), energy.consumed_watts, "
 				    "energy.meter_watts)",
 			 .label = "Power",
-			 .help = "Power that is measured on the node: of all of it (pm_counters), else "
+			 .help = "Power that is measured on the node: of all of it (pm_counters), "
+				 "else "
 				 "of packages and their memory (RAPL), else by its meters." },
 	[JOB_POWER] = { "job.power_apportioned_watts", WATTS, .over_nodes = COMBINE_SUM,
 			.formula = "node.power_watts * min(1, job.cpu_cores / node.cpu_used_cores)",
@@ -290,11 +291,10 @@ static void begin_again(struct zone *z, struct sample *s)
 		refuse(z, s, STATE_FAILED, "its counter jumps");
 		return;
 	}
-	snprintf(
-		text, sizeof text,
-		"%.63s: its counter was set back, or went round more than once between two readings; "
-		"what was used in between is not known",
-		z->name);
+	snprintf(text, sizeof text,
+		 "%.63s: its counter was set back, or went round more than once between two "
+		 "readings; what was used in between is not known",
+		 z->name);
 	sample_mark(s, 0, s->mono_ns, "energy.unknown", text);
 	sample_series_end(s, z->slot, 1);
 	z->slot = sample_series(s, &metrics[CONSUMED], 1, z->instance);

@@ -153,7 +153,7 @@ static void tell(struct filesystem *f, struct place *p, struct sample *s)
 	for (uint32_t i = 0; p->slot && i < MEASURED; i++)
 		if (p->value[i] < 0)
 			sample_refuse(s, p->slot + i, STATE_UNSUPPORTED,
-				      "this file system does not tell it");
+				      "this file system does not report it");
 }
 
 static void drop(struct place *p)

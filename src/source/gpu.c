@@ -24,8 +24,8 @@
 #define PROCESS  .domain = "gpu_process", .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM
 #define RATIO    .domain = "gpu", .kind = KIND_GAUGE, .unit = UNIT_RATIO
 #define OVER_20_MS                                                                                 \
-	" over 20 ms, told where the driver has no counter of the bytes (before version 555)."
-#define LIFETIME " since the GPU was made; a memory that has no ECC, or has it off, tells none."
+	" over 20 ms, reported where the driver has no counter of the bytes (before version 555)."
+#define LIFETIME " since the GPU was made; a memory that has no ECC, or has it off, reports none."
 
 static const struct metric metrics[] = {
 	[GPU_UTILIZATION] = { "gpu.utilization_ratio", PERCENT, .label = "GPU in use",
@@ -206,7 +206,7 @@ static const struct metric metrics[] = {
 	[GPU_PROCESS_MEMORY] = { "gpu_process.memory_bytes", PROCESS, .kind = KIND_GAUGE,
 				 .unit = UNIT_BYTES, .label = "GPU memory of a process",
 				 .help = "Memory of a GPU that a process holds, the job's or "
-					 "another's (others' are told by NVIDIA's driver only)." },
+					 "another's (others' are reported by NVIDIA's driver only)." },
 	[GPU_PROCESS_SM] = { "gpu_process.sm_utilization_ratio", PROCESS, .kind = KIND_GAUGE,
 			     .unit = UNIT_RATIO, .div = 100, .label = "SMs in use by a process",
 			     .help = "Share of time in which the SMs of an NVIDIA GPU ran kernels "
@@ -221,7 +221,7 @@ static const char *const fillers[] = { "nvidia", "amdgpu", NULL };
 
 const struct source source_gpu = {
 	.name = "gpu",
-	.what = "GPUs, whoever made them",
+	.what = "GPUs from any maker",
 	.filled_by = fillers,
 	SOURCE_METRICS(metrics),
 };

@@ -412,7 +412,7 @@ static int infiniband_read(void *state, struct sample *s)
 
 const struct source source_infiniband = {
 	.name = "infiniband",
-	.what = "InfiniBand, Omni-Path and RoCE ports of the node, whoever uses them",
+	.what = "InfiniBand, Omni-Path and RoCE ports of the node, for all its users",
 	.fix_admin = "load the adapter's driver and mount /sys where the job runs",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct infiniband),

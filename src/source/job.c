@@ -102,7 +102,8 @@ static const struct metric metrics[] = {
 	[JOB_VOLUNTARY_TOTAL] = { "job.waited_voluntary_switches", COUNT, TOTAL,
 				  .label = "Voluntary switches, total",
 				  .help = "All voluntary context switches: of processes that were "
-					  "waited for as the kernel tells when they have ended, of "
+					  "waited for as the kernel reports when they have ended, "
+					  "of "
 					  "the others as far as they were looked at." },
 	[JOB_INVOLUNTARY_TOTAL] = { "job.waited_involuntary_switches", COUNT, TOTAL,
 				    .label = "Involuntary switches, total",
@@ -113,8 +114,9 @@ static const struct metric metrics[] = {
 				   "they are is said as job.affinity." },
 	[JOB_LOOKS_AGE] = { "job.threads_age_seconds", .unit = UNIT_SECONDS, .kind = KIND_GAUGE,
 			    .over_nodes = COMBINE_MAX, .label = "Age of threads' values",
-			    .help = "How long ago the first of the threads was looked at whose values "
-				    "were put now, of those that ran, in whole seconds, rounded "
+			    .help = "How long ago the first of the threads was looked at whose "
+				    "values were put now, of those that ran, in whole seconds, "
+				    "rounded "
 				    "up." },
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == JOB_NUMBER_OF, "a row for every index");

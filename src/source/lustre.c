@@ -246,7 +246,7 @@ static int lustre_read(void *state, struct sample *s)
 
 const struct source source_lustre = {
 	.name = "lustre",
-	.what = "Lustre file systems and their targets, whoever on the node uses them",
+	.what = "Lustre file systems and their targets, for all users of the node",
 	.fixes = source_not_mounted,
 	.fix_admin = "make Lustre's statistics readable: mount -o remount,mode=755 "
 		     "/sys/kernel/debug",

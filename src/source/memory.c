@@ -177,7 +177,7 @@ static void refuse_missing(const struct memory *m, struct sample *s)
 				      "meminfo gives no number for it");
 		else
 			sample_refuse(s, m->slot + i, STATE_UNSUPPORTED,
-				      "this kernel does not tell it");
+				      "this kernel does not report it");
 	}
 }
 

@@ -215,7 +215,7 @@ static void find_speed(const struct network *n, struct device *v, struct sample 
 	if (r == 0 && megabits > 0 && megabits < INT32_MAX)
 		v->constant = megabits * (1000000 / 8);
 	else if (r == 0 || r == -EINVAL || r == -ENODATA || state_of(r) == STATE_UNSUPPORTED)
-		device_lack(v, s, SPEED, STATE_UNSUPPORTED, "the driver does not tell it");
+		device_lack(v, s, SPEED, STATE_UNSUPPORTED, "the driver does not report it");
 	else
 		device_lack(v, s, SPEED, state_of(r), sysfs_reason(r));
 }

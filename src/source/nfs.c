@@ -274,7 +274,7 @@ static void born(struct device *v, struct sample *s, const struct mountstats_mou
 	for (uint32_t i = 0; v->slot && i < NFS_NUMBER_OF; i++)
 		if (!(now->known >> i & 1))
 			sample_refuse(s, v->slot + i, STATE_UNSUPPORTED,
-				      "this kernel does not tell it of this mount");
+				      "this kernel does not report it of this mount");
 }
 
 static void scan_mount(struct nfs *n, struct sample *s, const struct mountstats_mount *m)
@@ -369,7 +369,7 @@ static int nfs_read(void *state, struct sample *s)
 
 const struct source source_nfs = {
 	.name = "nfs",
-	.what = "NFS mounts, whoever on the node uses them",
+	.what = "NFS mounts, for all users of the node",
 	.fixes = source_not_mounted,
 	.fix_admin = "mount /proc where the job runs, without subset=pid",
 	SOURCE_METRICS(metrics),

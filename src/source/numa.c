@@ -217,7 +217,7 @@ static void refuse(const struct numa *n, struct device *v, struct sample *s)
 			device_lack(v, s, i, STATE_UNSUPPORTED,
 				    "counting is switched off: sysctl vm.numa_stat is 0");
 		else if (s->state[v->slot + i] != STATE_PRESENT)
-			device_lack(v, s, i, STATE_UNSUPPORTED, "this kernel does not tell it");
+			device_lack(v, s, i, STATE_UNSUPPORTED, "this kernel does not report it");
 }
 
 static void born(const struct numa *n, struct device *v, struct sample *s)
@@ -266,7 +266,8 @@ static int numa_open(void *state, const struct source_env *env, struct sample *s
 	sysfs_line(n->sys, "devices/system/node/online", list, sizeof list);
 	cpulist_parse(&n->online, list);
 	if (cpulist_count(&n->online) < 2)
-		return err_set(e, -ENODEV, "this machine has one NUMA node, or does not tell them");
+		return err_set(e, -ENODEV,
+			       "this machine has one NUMA node, or does not report them");
 	r = devices_init(&n->nodes, NODES_MAX);
 	if (r < 0)
 		return err_set(e, r, "there is no memory for a table of NUMA nodes");

@@ -128,9 +128,9 @@ static void take_code(struct nvidia_unit *v, unsigned metric, int16_t code, cons
 static const char *reason_of(const struct nvidia_unit *v, int code)
 {
 	if (v->mig_on && nvidia_code_state(code) == STATE_UNSUPPORTED)
-		return "MIG is on: the driver does not tell it of the whole GPU";
+		return "MIG is on: the driver does not report it of the whole GPU";
 	if (v->mig >= 0 && nvidia_code_state(code) == STATE_UNSUPPORTED)
-		return "the driver does not tell it of a MIG device";
+		return "the driver does not report it of a MIG device";
 	return nvidia_code_text(code);
 }
 

@@ -98,7 +98,7 @@ const struct source_fix perf_fixes[] = {
 	  "(--security-opt seccomp=FILE), or by --cap-add PERFMON" },
 	{ LOCKDOWN, NULL, "boot without lockdown=confidentiality" },
 	{ SELINUX, NULL,
-	  "allow perf_event { open read cpu kernel } in SELinux's policy; ausearch -m avc tells for "
+	  "allow perf_event { open read cpu kernel } in SELinux's policy; ausearch -m avc shows for "
 	  "whom" },
 	{ MODULE, NULL,
 	  "allow perf events in the policy of that module; the kernel's log names it" },

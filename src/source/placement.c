@@ -131,7 +131,8 @@ static int placement_open(void *state, const struct source_env *env, struct samp
 	sysfs_line(&env->sys, "devices/system/node/online", list, sizeof list);
 	cpulist_parse(&online, list);
 	if (cpulist_count(&online) < 2)
-		return err_set(e, -ENODEV, "this machine has one NUMA node, or does not tell them");
+		return err_set(e, -ENODEV,
+			       "this machine has one NUMA node, or does not report them");
 	if (!sysfs_exists(&env->proc, "self/numa_maps"))
 		return err_set(e, -ENOENT, "this kernel has no %s/PID/numa_maps", env->proc.path);
 	p->env = env;

@@ -103,7 +103,7 @@ static void pressure_close(void *state)
 static void refuse_file(const struct pressure *x, struct sample *s, uint32_t file, int error,
 			const struct err *why)
 {
-	const char *reason = error == -ENOENT ? "this kernel does not tell it" : why->text;
+	const char *reason = error == -ENOENT ? "this kernel does not report it" : why->text;
 
 	for (uint32_t i = 0; x->slot && i < NSTALLS * ROWS; i++)
 		if (stalls[i / ROWS].file == file)

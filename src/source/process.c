@@ -68,7 +68,7 @@ static const struct metric metrics[] = {
 	[PROCESS_VOLUNTARY] = { "process.voluntary_switches", PROCESS, COUNT, COUNTER,
 				.label = "Voluntary switches",
 				.help = "Context switches because a thread waited for something. "
-					"All its threads together, read in turns every few "
+					"All its threads together, read in rotation every few "
 					"seconds and absent in between; what an ended "
 					"thread did after it was read last is not in it." },
 	[PROCESS_INVOLUNTARY] = { "process.involuntary_switches", PROCESS, COUNT, COUNTER,
@@ -102,13 +102,14 @@ static const struct metric metrics[] = {
 				    .over_nodes = COMBINE_MAX, .label = "Peak RSS",
 				    .help = "Largest resident set size sampled of one of them." },
 	[TASK_CPU] = { "task.cpu_seconds", TASK, NS, TOTAL, .label = "CPU",
-		       .help = "CPU time of what a task, as an MPI rank, started; told at its end, "
+		       .help = "CPU time of what a task, as an MPI rank, started; reported at its "
+			       "end, "
 			       "else as of its last samples." },
 	[TASK_PEAK_RESIDENT] = { "task.peak_resident_bytes", TASK, BYTES, .kind = KIND_GAUGE,
 				 .over_instances = COMBINE_MAX, .over_nodes = COMBINE_MAX,
 				 .label = "Peak RSS",
 				 .help = "Largest resident set size of one process of a task, as "
-					 "the kernel tells at its end." },
+					 "the kernel reports at its end." },
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == PROCESS_NUMBER_OF, "a row for every index");
 

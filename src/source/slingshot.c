@@ -252,7 +252,7 @@ static int slingshot_read(void *state, struct sample *s)
 
 const struct source source_slingshot = {
 	.name = "slingshot",
-	.what = "Slingshot adapters of the node, whoever uses them",
+	.what = "Slingshot adapters of the node, for all its users",
 	.fix_admin = "load the driver cxi-ss1 and mount /sys where the job runs",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct slingshot),

@@ -21,7 +21,7 @@ struct statfs_answer {
 	int32_t error; /* 0 or -errno */
 	uint32_t read_only;
 	uint64_t device;     /* st_dev */
-	uint64_t mount_id;   /* of mountinfo; 0 = this kernel does not tell it */
+	uint64_t mount_id;   /* of mountinfo; 0 = this kernel does not report it */
 	char path[PATH_MAX]; /* the parent's word */
 	uint64_t block_bytes, blocks, free, available, inodes, inodes_free;
 };

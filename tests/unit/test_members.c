@@ -285,7 +285,7 @@ static void else_all_of_the_user(void **unused)
 	process(&f, 100, 1, "app", "0::/\n");
 	process(&f, 101, 90, "app", "0::/\n");
 	snprintf(want, sizeof want,
-		 "every process of user %d but Sonde's own, since nothing tells of a batch job",
+		 "every process of user %d but Sonde's own, because no batch job was found",
 		 (int)geteuid());
 	opened(&f, NULL, want);
 	came(&f, "100 101");

@@ -105,8 +105,9 @@ static void what_is_not_told_is_unsupported(void **unused)
 	cards_read(&c, NS_PER_S);
 	node_text(&c.n, &b);
 	bytes_u8(&b, '\0');
-	assert_non_null(strstr((char *)b.data, "refused gpu.memory_temperature_celsius card2 "
-					       "unsupported: the driver amdgpu does not tell"));
+	assert_non_null(strstr((char *)b.data,
+			       "refused gpu.memory_temperature_celsius card2 "
+			       "unsupported: the driver amdgpu does not report it"));
 	assert_null(strstr((char *)b.data, "refused gpu.power_watts"));
 	assert_non_null(strstr((char *)b.data, "label card1 model=AMD Instinct MI250X"));
 	assert_non_null(strstr((char *)b.data, "label card1 device_file=/dev/dri/renderD128"));

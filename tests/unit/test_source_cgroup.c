@@ -167,7 +167,7 @@ static void version_1_of_slurm(void **unused)
 	assert_non_null(strstr(refusal(&x, "cgroup.storage_read_bytes", "task"), "whole machine"));
 	/* Linux 3.10 */
 	assert_string_equal(refusal(&x, "cgroup.memory_oom_kills", "task"),
-			    "memory.oom_control does not tell it");
+			    "memory.oom_control does not report it");
 	end(&x);
 }
 
@@ -281,7 +281,7 @@ static void a_namespace_begins_at_its_own_root(void **unused)
 	VALUE(&x, "memory_peak_bytes", "slice", -1);
 	assert_non_null(strstr(refusal(&x, "cgroup.memory_peak_bytes", "slice"), "memory.peak"));
 	assert_string_equal(refusal(&x, "cgroup.memory_kernel_bytes", "slice"),
-			    "memory.stat does not tell it");
+			    "memory.stat does not report it");
 	end(&x);
 	/* outside of the namespace, seen through another mount, which is not below /sys */
 	begin(&x, "cgroup-namespace", 77);
@@ -359,7 +359,7 @@ static void broken_files_give_no_number(void **unused)
 	assert_string_equal(refusal(&x, "cgroup.memory_kernel_bytes", "slice"),
 			    "memory.stat gives no number for it");
 	assert_string_equal(refusal(&x, "cgroup.memory_dirty_bytes", "slice"),
-			    "memory.stat does not tell it");
+			    "memory.stat does not report it");
 	end(&x);
 	for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
 		open_at(&x, fixture("cgroup-broken"), lost[i]);

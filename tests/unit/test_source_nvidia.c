@@ -79,7 +79,7 @@ static void eight_gpus_tell_everything(void **unused)
 	assert_int_equal(node_value(&g.n, "gpu.processes_count", "gpu7"), 0);
 	/* P32 says that it is not known. */
 	assert_int_equal(node_value(&g.n, "gpu.performance_state", "gpu0"), -1);
-	assert_refused(&g, "gpu.nvlink_recoveries", "gpu3", STATE_UNSUPPORTED, "does not tell");
+	assert_refused(&g, "gpu.nvlink_recoveries", "gpu3", STATE_UNSUPPORTED, "does not report");
 	/* Who has memory there, whoever it is. */
 	assert_int_equal(node_value(&g.n, "gpu_process.memory_bytes", "other (99)"), 4000);
 	assert_string_equal(label_of(&g, "other (99)", "job"), "no");
@@ -186,7 +186,7 @@ static void each_error_is_its_state(void **unused)
 	       1);
 	assert_int_equal(gpus_open(&g, 0), 0);
 	assert_int_equal(value_of(&g, "gpu.power_watts", "gpu0"), 100000000);
-	assert_refused(&g, "gpu.power_watts", "gpu1", STATE_UNSUPPORTED, "does not tell");
+	assert_refused(&g, "gpu.power_watts", "gpu1", STATE_UNSUPPORTED, "does not report");
 	assert_refused(&g, "gpu.power_watts", "gpu2", STATE_FORBIDDEN, "not permit");
 	assert_refused(&g, "gpu.power_watts", "gpu3", STATE_FAILED, "fell off the bus");
 	assert_refused(&g, "gpu.power_watts", "gpu4", STATE_FAILED, "does not say why");

@@ -105,7 +105,7 @@ static void test_groups_that_took_turns_are_scaled_and_say_so(void **state)
 	assert_float_equal(find(&s, "perf.hardware.frequency_hertz")->value, 2e9, 1);
 	assert_float_equal(s.counters[0].share, 0.25, 1e-9);
 	printed(&s, text, sizeof text);
-	assert_non_null(strstr(text, "scaled: counted in turns, in 25 %"));
+	assert_non_null(strstr(text, "scaled: multiplexed, in 25 %"));
 	assert_non_null(strstr(text, "3 tasks not counted"));
 	done(&s, x);
 }
