@@ -33,4 +33,4 @@ try:
     session.send("q")
     assert session.wait() == 0
 finally:
-    job.poll() is None and job.kill()
+    job.poll() is None and job.terminate()
