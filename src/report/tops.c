@@ -62,7 +62,7 @@ static void print_processes(const char *by, const struct summary_process *p, uin
 	if (!n)
 		return;
 	fprintf(out, "\nProcesses by %s\n  %7s %7s %9s %9s %9s %7s %7s  %s\n", by, "pid", "CPU",
-		"peak RSS", "read", "written", "started", "lived", "command");
+		"peak RSS", "read", "written", "started", "ran for", "command");
 	for (uint32_t i = 0; i < n && i < SHOWN; i++)
 		print_process(&p[i], room, out);
 }
@@ -98,6 +98,6 @@ void summary_print_tops(const struct summary *s, FILE *out)
 	if (!isnan(unseen))
 		fprintf(out, "  one process had %s between two samples\n",
 			cell_text(peak, UNIT_BYTES, unseen));
-	print_processes("input and output", s->by_io, s->nby_io, out);
+	print_processes("I/O", s->by_io, s->nby_io, out);
 	print_commands(s, out);
 }
