@@ -27,5 +27,5 @@ done
 mkdir src
 printf '%s\n' 'import sys, time' 'time.sleep(3)' 'print("client of", sys.argv[1])' >src/cluster_dask_test.py
 runs slurm-dask "client of"
-contains log ".ipc-$id says that the job is over"
+contains log ".ipc-$id reports that the job is over"
 holds "samples of the client" "$(figure "sonde_$id" '[.commands[] | select(.name | test("cluster_dask_test"))] | length') >= 1"
