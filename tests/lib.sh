@@ -60,6 +60,7 @@ calc() { # awk expression
 }
 
 holds() { # WHAT CONDITION: an awk condition on numbers
+	case $2 in *null*) fail "$1: a figure is absent: $2" ;; esac # to awk it were 0
 	awk "BEGIN { exit !($2) }" || fail "$1: not true: $2"
 }
 

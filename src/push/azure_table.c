@@ -34,7 +34,8 @@ struct pushing {
 	struct entity entity;
 	struct bytes body;
 	char there[TEXT_MAX];
-	uint32_t strangers; /* nodes of which no pool is known */
+	uint32_t events;
+	uint32_t strangers; /* events of nodes whose pool is not known */
 };
 
 /* As Python writes the number of seconds. */
@@ -128,6 +129,7 @@ static int send_mark(struct pushing *p, const struct run_mark *m, struct err *e)
 
 	if (!m->name || !strchr(m->name, ':'))
 		return 0;
+	p->events++;
 	cascade_pool_name(r, m->node, pool, sizeof pool);
 	if (!*pool) {
 		p->strangers++;
@@ -150,6 +152,10 @@ static int send_all(struct pushing *p, struct err *e)
 
 	for (uint32_t i = 1; i < r->nmarks && !rc; i++)
 		rc = send_mark(p, &r->marks[i], e);
+	if (!rc && !p->events)
+		return err_set(e, -ENODATA,
+			       "this recording has no start-up events: marks named "
+			       "SOURCE:EVENT");
 	if (!rc && p->strangers)
 		snprintf(p->result->left_out, sizeof p->result->left_out,
 			 "events of nodes whose pool is not known are left out: %u; the variables "

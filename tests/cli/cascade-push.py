@@ -49,6 +49,11 @@ ended = sonde("push", "--to", "azure-table", "rec", **keyed)
 assert ended.returncode == 0 and "already" in ended.stderr and content(server) == wanted(rows), ended
 server.close()
 
+# A recording without events has nothing to send, and that is no success.
+assert sonde("run", "-q", "-o", "plain", "--", "true").returncode == 0
+ended = sonde("push", "--to", "azure-table", "plain", **keyed)
+assert ended.returncode == 1 and "no start-up events" in ended.stderr, ended
+
 # Another event has the key: this one moves on by a microsecond, as often as it takes, and the next push finds it there.
 first = rows[0]
 taken = [dict(first, RowKey=made.key(round(float(first["RowKey"]) * 1e6) + i), NodeId="another") for i in range(3)]
