@@ -172,7 +172,7 @@ if subprocess.run([PYTHON, "-m", "pip", "index", "--help"], capture_output=True)
                                ("thing>=1.1", "-r other.txt", "'-r other.txt' cannot be expanded"), ("[Part]", "[parts]", "vary: parts is none of")):
         report, said = sweep(text.replace("expanded", "wrong").replace(old, new), code=2)
         check(f"{new.strip()}: {sentence}", said.startswith("sonde: bench sweep: spec.yaml:8:9: ") and sentence in said and said.count("\n") == 1, said)
-    for new, sentence in (("newest: 0", "newest: a whole number from 1 to 100"), ("newset: 2", "did you mean newest")):
+    for new, sentence in (("newest: 0", "newest: expected a whole number from 1 to 100"), ("newset: 2", "did you mean newest")):
         report, said = sweep(text.replace("newest: 2", new), code=2)
         check(new, "spec.yaml:12:" in said and sentence in said, said)
 
