@@ -46,7 +46,7 @@ FIGURES = ("sonde", "cores", "memory", "memory peak", "CPU time", "counted by", 
            "where", "overhead", "next", "swap", "GPU", "GPUs", "nodes", "energy", "network", "events", "phases", "marks", "still runs", "left behind", "used")
 NO_BLAME = ("unsure", "good", "ok", "fine")
 # What a verdict says of the recording and not of the job.
-OF_SONDE = r"^Sonde (came|took|lost|could)|known by process|were sampled|too short to"
+OF_SONDE = r"^Sonde (took|used|lost|could)|samples (were (late|skipped)|could not be)|were sampled|too short to"
 
 
 # Programs and places.

@@ -89,4 +89,4 @@ kill -CONT "$(cat job)" "$(cat recorder)" $run
 wait $run || fail "run: $?"
 sound still 6
 "$SONDE" show --all still >shown 2>&1 || fail "show: $?"
-contains shown "Sonde came late or not at all for"
+contains shown "samples were late or skipped"

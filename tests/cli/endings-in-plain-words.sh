@@ -38,10 +38,10 @@ equal "a good end" "" "$(grep -E '^(failed|killed|hung|limit)' said)"
 
 # Limits of the job.
 ends 'ulimit -t 1' "$PROGRAMS/spin" 20000000
-grep -Eq '^limit-cpu(-likely)?: .*limit of CPU time.*(ulimit -t)' said || fail "$(cat said)"
+grep -Eq '^limit-cpu(-likely)?: .*CPU time limit.*(ulimit -t)' said || fail "$(cat said)"
 ends 'ulimit -f 300' sh -c 'head -c 3000000 /dev/zero >big'
 equal "exit code" 153 $code
-contains said "limit-file-size: A file reached the limit of its size, 300.0 KiB (ulimit -f)"
+contains said "limit-file-size: A file reached the size limit of 300.0 KiB (ulimit -f)"
 ends 'ulimit -Sn 40' "$PYTHON" -c '
 import time
 files = []
@@ -51,7 +51,7 @@ time.sleep(2.2)
 while True:
     files.append(open("/dev/null"))'
 contains job.out "Too many open files"
-grep -q "limit-open-files: Likely too many open files: python[0-9.]* (pid [0-9]*) had 3[0-9] of 40 (ulimit -n)" said || fail "$(cat said)"
+grep -q "limit-open-files: Likely too many open files: python[0-9.]* (pid [0-9]*) had 3[0-9] of 40 open (ulimit -n)" said || fail "$(cat said)"
 ends 'ulimit -v 300000' "$PYTHON" -c '
 import time
 held = bytearray(240 << 20)
@@ -73,7 +73,7 @@ contains job.out MemoryError
 contains said "limit-address-space: Most likely out of address space: python"
 contains said "of the 293.0 MiB that each process may have (ulimit -v)"
 ends : bash -c "ulimit -f 300; sleep 0.3; sh -c 'sleep 0.3; exec head -c 3000000 /dev/zero >big'; exit 1"
-contains said "limit-file-size: A file reached the limit of its size, 300.0 KiB (ulimit -f)"
+contains said "limit-file-size: A file reached the size limit of 300.0 KiB (ulimit -f)"
 # A limit that it lifts is none.
 ends 'ulimit -Sv 900000' sh -c 'ulimit -v unlimited; sleep 0.3; exec sh -c "sleep 0.3; exit 1"'
 grep -q '^limit-address-space' said && fail "a limit that was lifted: $(cat said)"

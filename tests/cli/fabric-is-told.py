@@ -67,7 +67,7 @@ def want(holds, words):
 
 shown = " ".join(sonde("show", "--all", "out").split())
 want("sent by 3 ports of the node, the fullest at" in shown, f"show has no line of the fabric: {shown}")
-want("1 of 3 ports of the fabric did nothing: mlx5_1/1 on " in shown, "the idle port is not told")
+want("1 of 3 ports of the fabric were idle: mlx5_1/1 on " in shown, "the idle port is not told")
 want("The fabric was nearly full: a port sent" in shown, "nobody says that the link was full")
 want("A link of the fabric went down while the job ran (times: 1)" in shown, "nobody says that the link went down")
 want("requests again: they were lost" in shown, "nobody says what Slingshot sent again")

@@ -21,7 +21,7 @@ OUT=$PWD/out
 ends small dd if=/dev/zero of=big bs=64k
 equal "the end of dd" 1 $code
 contains job.out "No space left on device"
-contains said "disk-full: The disk that holds $PWD/small was full (0 B of 20.0 MiB free) when the job failed. Make room there, or write elsewhere."
+contains said "disk-full: The disk that holds $PWD/small was full (0 B of 20.0 MiB free) when the job failed. Free space there, or write elsewhere."
 equal "the first verdict" disk-full "$(sed -n '1s/:.*//p' said)"
 
 # A job that failed while there was room again, and one that ended well on a nearly full disk.
@@ -66,7 +66,7 @@ mountpoint -q own && fail "its mount is seen here"
 
 # Without inodes there is space, and yet no file more.
 ends small sh -c 'i=0; while : >file.$i; do i=$((i + 1)); done'
-contains said "disk-without-inodes: The disk that holds $PWD/small could hold no more files (100 inodes, none free)"
+contains said "disk-without-inodes: The disk that holds $PWD/small had no free inodes (all 100 in use)"
 rm -f small/file.*
 
 # What is read only is not written to, however full it says that it is.

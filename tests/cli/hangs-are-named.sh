@@ -52,7 +52,7 @@ done
 # Who fails after a long wait says for what.
 "$SONDE" run --quiet -i 200ms -o failed -- sh -c 'sleep 3.5; exit 3'
 "$SONDE" show --json failed | jq -r '.verdicts[0] | .rule + ": " + .sentence' >first
-grep -q '^failed-after-waiting: Failed: exit code 3 after [0-9.]* s, of which it waited [0-9.]* s just before: sleep (pid [0-9]*) sleeps (timer)' first || fail "$(cat first)"
+grep -q '^failed-after-waiting: Failed: exit code 3 after [0-9.]* s, the last [0-9.]* s spent waiting: sleep (pid [0-9]*) sleeps (timer)' first || fail "$(cat first)"
 
 # Who works until it is ended does not hang, nor who is not watched.
 "$SONDE" run --quiet -i 200ms -o busy -- timeout 2 "$PROGRAMS/spin" 9000000

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 180
 # scontrol requeue: the second attempt is the job, with its own wall time; the first, which Slurm ended, is told.
-CREDENTIAL_SECONDS=5 # for so long Slurm keeps a job waiting that begins again
+export CREDENTIAL_SECONDS=5 # for so long Slurm keeps a job waiting that begins again
 . "$TOP/tests/cluster/harness/slurm.sh"
 [ "$(id -u)" = 0 ] || skip "not root: Slurm keeps a job two minutes in the queue when it begins again"
 cluster_start
@@ -26,4 +26,4 @@ equal "nodes" 2 "$(figure out '.nodes | length')"
 holds "wall time" "$(figure out .job.wall_seconds) < $(now) - $requeued - 4"
 cpu_within out 2 2
 figure out '.verdicts[] | select(.rule == "began-again").sentence' >sentence
-contains sentence "before it there was attempt 1 (recordings: 2, "
+contains sentence "Before it: attempt 1 (recordings: 2, "
