@@ -158,8 +158,8 @@ static void tell_waits(struct summary *s, const double *cores, const double *wai
 
 		y->waited_s += waited[i] * t->width_s;
 		y->taken_s += taken * t->width_s;
-		if (taken > 0)
-			y->taken_wall_s += t->width_s * taken / (had + taken);
+		/* Who wants less than a core rests between: no more is lost than the wait. */
+		y->taken_wall_s += t->width_s * taken / fmax(1, had + taken);
 		if (node && !isnan(node->value[i])) {
 			others += theirs;
 			known++;

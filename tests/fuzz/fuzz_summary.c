@@ -39,7 +39,7 @@ static void tell(struct run *r)
 		check(e.text[0]);
 	} else {
 		check(!(s.energy_j < 0) && (s.energy_of == NULL) == (isnan(s.energy_j) != 0));
-		summary_print_brief(&s, out, true, true);
+		summary_print_brief(&s, NULL, out, true, true);
 		summary_print(&s, out, true);
 		summary_print_tops(&s, out);
 		summary_json(&s, r, out);
