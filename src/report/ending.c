@@ -15,24 +15,23 @@ static const struct {
 	bool from_outside;
 	const char *why;
 } signals[] = {
-	{ SIGSEGV, false, "it accessed memory that is not its own (segmentation fault)" },
+	{ SIGSEGV, false, "invalid memory access (segmentation fault)" },
 	{ SIGBUS, false,
-	  "it accessed mapped memory that has nothing behind it, such as a truncated file or a full "
-	  "/dev/shm (bus error)" },
+	  "it accessed a mapping with nothing behind it, such as that of a truncated file or a "
+	  "full /dev/shm (bus error)" },
 	{ SIGABRT, false,
-	  "it aborted itself, as after a failed assertion, an uncaught C++ exception or a failed "
+	  "it called abort, as after a failed assertion, an uncaught C++ exception or a failed "
 	  "allocation" },
-	{ SIGFPE, false, "an arithmetic error, such as a division by zero" },
-	{ SIGILL, false,
-	  "it ran an instruction that this processor does not have (illegal instruction)" },
-	{ SIGSYS, false, "it made a system call that is not permitted here" },
-	{ SIGTRAP, false, "a breakpoint or a failed check" },
+	{ SIGFPE, false, "arithmetic error, such as a division by zero" },
+	{ SIGILL, false, "it ran an instruction that this processor lacks (illegal instruction)" },
+	{ SIGSYS, false, "it made a forbidden system call (seccomp)" },
+	{ SIGTRAP, false, "breakpoint or failed check" },
 	{ SIGXCPU, false, "it reached its CPU time limit (ulimit -t)" },
 	{ SIGXFSZ, false, "a file that it wrote reached the file size limit (ulimit -f)" },
-	{ SIGPIPE, false, "it wrote to a pipe or socket that nobody reads any more (broken pipe)" },
+	{ SIGPIPE, false, "it wrote to a pipe or socket whose reader has exited (broken pipe)" },
 	{ SIGALRM, true, "a timer ended it" },
 	{ SIGKILL, true, "by a user, the batch system or the kernel" },
-	{ SIGTERM, true, "it was asked to end" },
+	{ SIGTERM, true, "it was asked to terminate" },
 	{ SIGINT, true, "interrupted, as by Ctrl-C" },
 	{ SIGQUIT, true, "interrupted, as by Ctrl-\\" },
 	{ SIGHUP, true, "its terminal or session was closed" },
@@ -43,7 +42,7 @@ static const struct {
 	int code;
 	const char *why;
 } codes[] = {
-	{ TIMED_OUT, "timeout ended it when its time was over" },
+	{ TIMED_OUT, "timeout killed it when the time was up" },
 	{ NOT_EXECUTABLE, "a command was found but is not executable" },
 	{ NOT_FOUND, "command not found" },
 };
@@ -85,7 +84,7 @@ static void explain_code(struct summary_ending *e, int code)
 	if (!signal)
 		return;
 	name_signal(signal, name, sizeof name);
-	snprintf(e->why, sizeof e->why, ": a command that the shell ran was ended by %s", name);
+	snprintf(e->why, sizeof e->why, ": a command that the shell ran was killed by %s", name);
 	explain(e->why, sizeof e->why, ", ", why_of_signal(signal));
 }
 
@@ -178,7 +177,7 @@ void ending_make(struct summary *s)
 		explain_code(e, (int)s->exit_code);
 	} else {
 		snprintf(e->words, sizeof e->words, "%s",
-			 s->running ? "Running" : "The end was not seen");
+			 s->running ? "Running" : "End not recorded");
 	}
 	explain(e->why, sizeof e->why, "", ".");
 	add_first(e, &s->story);

@@ -233,7 +233,7 @@ static void cpu_figure(struct bytes *b, const struct summary *s)
 	html_value(b, UNIT_SECONDS, s->cpu_s);
 	figure_bar(b, NAN);
 	if (s->cpu_is_bound)
-		bytes_puts(b, "children that nobody waited for are not counted in full");
+		bytes_puts(b, "children that were never waited for are counted in part");
 	if (isfinite(s->cpu_at_most_s)) {
 		bytes_puts(b, "; at most ");
 		html_value(b, UNIT_SECONDS, s->cpu_at_most_s);

@@ -61,7 +61,7 @@ static void proof(struct bytes *b, const struct page_source *p, const struct sum
 		bytes_printf(b, " data-node=\"%u\"", v->node - 1);
 	if (isfinite(v->threshold))
 		bytes_printf(b, " data-threshold=\"%.9g\"", v->threshold);
-	bytes_puts(b, ">Show the proof</button></p>");
+	bytes_puts(b, ">Show the evidence</button></p>");
 }
 
 /* What to ask for next time. */

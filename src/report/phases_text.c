@@ -73,7 +73,7 @@ static void figure_line(struct bytes *b, const struct phase_metric *m, const str
 	bytes_printf(b, " mean %-12s most %-12s", number(mean, sizeof mean, m->unit, f->mean),
 		     number(most, sizeof most, m->unit, f->most));
 	if (!isnan(f->total))
-		bytes_printf(b, " in all %s", number(total, sizeof total, m->total_unit, f->total));
+		bytes_printf(b, " total %s", number(total, sizeof total, m->total_unit, f->total));
 	while (b->len && b->data[b->len - 1] == ' ')
 		b->len--;
 	bytes_puts(b, "\n");
@@ -93,7 +93,7 @@ static void more_of_total(struct bytes *b, const struct phase_total *t)
 		bytes_printf(b, "  on %u nodes, whose first ones start %s apart\n", t->nodes,
 			     unit_format(UNIT_SECONDS, t->starts_apart_s, text[0], sizeof text[0]));
 	if (t->covered_s < t->times_s * 0.999)
-		bytes_printf(b, "  they overlap: %s in all in which one went on\n",
+		bytes_printf(b, "  they overlap: %s with at least one active\n",
 			     unit_format(UNIT_SECONDS, t->covered_s, text[0], sizeof text[0]));
 	if (t->unfinished)
 		bytes_printf(b, "  did not end: %u\n", t->unfinished);
@@ -213,9 +213,7 @@ void phase_report_text(struct bytes *b, const struct phase_report *p, bool all)
 			     "\n%u phases cross others: they overlap and none lies in the other\n",
 			     crossing);
 	if (p->unmetered)
-		bytes_printf(b,
-			     "\nfigures of metrics are made of %d phases at most: --phases chooses "
-			     "some\n",
+		bytes_printf(b, "\nno metrics for more than %d phases: choose some with --phases\n",
 			     PHASE_METERED_MAX);
 	if (all && p->phases.n)
 		list(b, &p->phases, p);

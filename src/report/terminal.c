@@ -226,7 +226,7 @@ static void add_monitor(struct lines *l, const struct summary *s)
 
 	if (isnan(s->monitor_cpu_s))
 		return;
-	b = lines_add(l, "monitor", NULL);
+	b = lines_add(l, "overhead", NULL);
 	bytes_puts(b, "Sonde used ");
 	lines_number(b, UNIT_SECONDS, s->monitor_cpu_s);
 	bytes_puts(b, " of CPU");

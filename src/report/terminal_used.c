@@ -100,7 +100,7 @@ static void add_unwaited(struct bytes *b, const struct summary *s)
 		bytes_puts(b, ", at most ");
 		lines_number(b, UNIT_SECONDS, s->cpu_at_most_s);
 	}
-	bytes_puts(b, ": children that nobody waited for are not counted in full");
+	bytes_puts(b, ": children that were never waited for are counted in part");
 }
 
 static void add_cpu(struct lines *l, const struct summary *s)
@@ -191,7 +191,7 @@ static void add_io(struct lines *l, const struct summary *s)
 			" of it after the last sample of a process, or by processes too short to sample");
 	}
 	if (s->io_is_bound && !s->cpu_is_bound)
-		bytes_puts(b, ": that of children nobody waited for is not known in full");
+		bytes_puts(b, ": that of children never waited for is known in part");
 }
 
 void terminal_used(struct lines *l, const struct summary *s)

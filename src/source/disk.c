@@ -82,7 +82,7 @@ static const struct metric metrics[] = {
 			      .help = "Discards that were joined to a neighbour before they "
 				      "began." },
 	[DISCARDED_SECTORS] = { "disk.discarded_bytes", DISK, SECTORS, .label = "Discarded",
-				.help = "Bytes the device was told to forget." },
+				.help = "Bytes discarded on the device." },
 	[DISCARDING] = { "disk.discarding_seconds", DISK, MILLISECONDS,
 			 .label = "Discards in flight",
 			 .help = "Time spent in discards, summed over those in flight together." },

@@ -80,7 +80,7 @@ static const struct metric metrics[] = {
 			      .help = "The highest clock of the SMs." },
 	[GPU_FAN] = { "gpu.fan_ratio", HIGHEST, .kind = KIND_GAUGE, .unit = UNIT_RATIO, .div = 100,
 		      .label = "Fan",
-		      .help = "Speed that the fan is asked for, as a share of its highest." },
+		      .help = "Speed that the fan is set to, as a share of its highest." },
 	[GPU_PERFORMANCE_STATE] = { "gpu.performance_state", STATE, .label = "Performance state",
 				    .help = "0 (P0, the highest) to 15." },
 	[GPU_CLOCK_REASONS] = { "gpu.clock_event_reasons", STATE, .label = "Clock event reasons",

@@ -71,24 +71,24 @@ static const struct metric metrics[] = {
 				 .label = "Attributed CPU",
 				 .help = "CPU time of the job that is known process by process." },
 	[JOB_VOLUNTARY] = { "job.voluntary_switches", COUNT, COUNTER, .label = "Voluntary switches",
-			    .help = "Context switches because a thread waited for something, of "
-				    "what was looked at: at least so many. Put when all that ran "
-				    "were looked at, every 2 s or more rarely." },
+			    .help = "Context switches because a thread waited for something: a "
+				    "lower bound, of the threads that were sampled. Updated every "
+				    "2 s or more rarely, once all threads that ran were sampled." },
 	[JOB_INVOLUNTARY] = { "job.involuntary_switches", COUNT, COUNTER,
 			      .label = "Involuntary switches",
 			      .help = "Context switches because another thread got the CPU; known "
 				      "as the voluntary ones are." },
 	[JOB_MIGRATIONS] = { "job.migrations", COUNT, COUNTER, .label = "Migrations",
-			     .help = "Moves of the job's threads to another CPU, of what was "
-				     "looked at: at least so many." },
+			     .help = "Moves of the job's threads to another CPU: a lower bound, "
+				     "of the threads that were sampled." },
 	[JOB_WAITED] = { "job.run_queue_seconds", NS, COUNTER, .label = "Waited for a CPU",
 			 .help = "Time that the job's threads were ready to run and waited for a "
-				 "CPU (run-queue delay), summed up over what was looked at: at "
-				 "least so much." },
+				 "CPU (run-queue delay), summed over the threads that were "
+				 "sampled: a lower bound." },
 	[JOB_THREADS_RUNNING] = { "job.threads_running_count", COUNT, GAUGE,
 				  .label = "Threads running",
-				  .help = "Threads that ran or were ready to run when they were "
-					  "looked at." },
+				  .help = "Threads that were running or ready to run when "
+					  "sampled." },
 	[JOB_THREADS_SLEEPING] = { "job.threads_sleeping_count", COUNT, GAUGE,
 				   .label = "Threads sleeping",
 				   .help = "Threads that slept until something happens." },
@@ -102,22 +102,19 @@ static const struct metric metrics[] = {
 	[JOB_VOLUNTARY_TOTAL] = { "job.waited_voluntary_switches", COUNT, TOTAL,
 				  .label = "Voluntary switches, total",
 				  .help = "All voluntary context switches: of processes that were "
-					  "waited for as the kernel reports when they have ended, "
-					  "of "
-					  "the others as far as they were looked at." },
+					  "waited for as the kernel reports at their end, of "
+					  "others as far as sampled." },
 	[JOB_INVOLUNTARY_TOTAL] = { "job.waited_involuntary_switches", COUNT, TOTAL,
 				    .label = "Involuntary switches, total",
 				    .help = "All involuntary context switches, known as the "
 					    "voluntary ones are." },
 	[JOB_AFFINITY] = { "job.affinity_cpus_count", COUNT, GAUGE, .label = "CPUs allowed",
-			   .help = "CPUs that at least one thread of the job may run on; which "
-				   "they are is said as job.affinity." },
+			   .help = "CPUs that at least one thread of the job may run on; the "
+				   "metadata job.affinity lists them." },
 	[JOB_LOOKS_AGE] = { "job.threads_age_seconds", .unit = UNIT_SECONDS, .kind = KIND_GAUGE,
 			    .over_nodes = COMBINE_MAX, .label = "Age of threads' values",
-			    .help = "How long ago the first of the threads was looked at whose "
-				    "values were put now, of those that ran, in whole seconds, "
-				    "rounded "
-				    "up." },
+			    .help = "Age of the oldest thread reading in the current values, of "
+				    "threads that ran, in whole seconds, rounded up." },
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == JOB_NUMBER_OF, "a row for every index");
 

@@ -79,18 +79,18 @@ static const struct metric metrics[] = {
 	[NFS_FLUSHES] = { "nfs.flushes", EVENTS, .label = "Flushes",
 			  .help = "Files flushed, most often by closing them." },
 	[NFS_SYNCS] = { "nfs.syncs", EVENTS, .label = "Syncs", .help = "Calls of fsync." },
-	[NFS_LOCKS] = { "nfs.locks", EVENTS, .label = "Locks", .help = "Locks asked for." },
+	[NFS_LOCKS] = { "nfs.locks", EVENTS, .label = "Locks", .help = "Lock requests." },
 	[NFS_CONGESTION_WAITS] = { "nfs.congestion_waits", EVENTS, .label = "Congestion waits",
 				   .help = "Times that writing waited because too much was on its "
 					   "way." },
 	[NFS_SILLY_RENAMES] = { "nfs.silly_renames", EVENTS, .label = "Silly renames",
 				.help = "Open files that were removed, and so renamed instead." },
 	[NFS_SHORT_READS] = { "nfs.short_reads", EVENTS, .label = "Short reads",
-			      .help = "Reads for which the server gave less than was asked for." },
+			      .help = "Reads for which the server returned less than requested." },
 	[NFS_SHORT_WRITES] = { "nfs.short_writes", EVENTS, .label = "Short writes",
-			       .help = "Writes of which the server took less than was given." },
+			       .help = "Writes of which the server accepted only a part." },
 	[NFS_DELAYS] = { "nfs.delays", EVENTS, .label = "Delays",
-			 .help = "Times that the server asked to try again later." },
+			 .help = "Times the server asked to retry later." },
 	[NFS_PNFS_READS] = { "nfs.pnfs_reads", EVENTS, .label = "pNFS reads",
 			     .help = "Reads that went to a data server." },
 	[NFS_PNFS_WRITES] = { "nfs.pnfs_writes", EVENTS, .label = "pNFS writes",
@@ -99,7 +99,8 @@ static const struct metric metrics[] = {
 			   .help = "Times that a connection to the server was made; more than one "
 				   "for each says that it was lost." },
 	[NFS_BAD_REPLIES] = { "nfs.bad_replies", EVENTS, .label = "Bad replies",
-			      .help = "Replies that answered no request, most often to one that was "
+			      .help = "Replies that answered no request, most often to one that "
+				      "was "
 				      "sent twice." },
 	[NFS_REQUESTS] = { "nfs.requests", EVENTS, .label = "Requests",
 			   .help = "Requests completed, of every kind" OF_THE_NODE },
@@ -202,7 +203,8 @@ static const struct metric metrics[] = {
 	[METADATA_ROUND_TRIP_LATENCY] = { "nfs.metadata_round_trip_latency_seconds",
 					  ROUND_TRIP_LATENCY("metadata"),
 					  .label = "Metadata round trip",
-					  .help = "Mean time from sending a metadata request to its "
+					  .help = "Mean time from sending a metadata request to "
+						  "its "
 						  "reply." },
 	[RETRANSMISSIONS] = { "nfs.retransmissions_per_second", .domain = "nfs", .kind = KIND_GAUGE,
 			      .unit = UNIT_PER_SECOND, .over_instances = COMBINE_SUM,

@@ -133,7 +133,7 @@ static const struct metric metrics[] = {
 	NUMBER("l3cache.misses_per_instruction", "L3 misses per instruction", "Misses of the L3 cache per instruction."),
 	RATIO("l3cache.miss_ratio", "L3 miss ratio", "Part of the references of the L3 cache that missed."),
 	RATIO("l3cache.load_miss_ratio", "L3 load miss ratio", "Part of the loads that reached the L3 cache and missed it."),
-	BANDWIDTH("l3cache.access", "L3 accesses", "Lines that the L3 caches were asked for."),
+	BANDWIDTH("l3cache.access", "L3 accesses", "Lines requested from the L3 caches."),
 	RATIO("l3cache.read_miss_ratio", "L3 read miss ratio", "Part of the reads of the last-level cache that missed."),
 	NUMBER("l3cache.read_misses_per_instruction", "L3 read misses per instruction",
 	       "Read misses of the last-level cache per instruction."),

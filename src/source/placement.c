@@ -38,26 +38,25 @@ enum { ON_NODE, LOCAL, REMOTE, AGE, MEASURED, LOCAL_RATIO = MEASURED, METRICS };
 static const struct metric metrics[] = {
 	[ON_NODE] = { "job_numa.resident_bytes", .domain = "job_numa", SUMMED,
 		      .over_instances = COMBINE_SUM, .label = "Job's memory",
-		      .help = "Memory of the job's processes that lies on the NUMA node; put when "
-			      "all of them were looked at, absent in between." SHARED },
+		      .help = "Memory of the job's processes on the NUMA node; updated once all "
+			      "of them were read, absent in between." SHARED },
 	[LOCAL] = { "job.numa_local_bytes", SUMMED, .label = "Memory, local",
-		    .help = "Memory of the job that lies on a NUMA node of which the process may "
+		    .help = "Memory of the job on a NUMA node of which the process may "
 			    "use "
 			    "a CPU." SHARED },
 	[REMOTE] = { "job.numa_remote_bytes", SUMMED, .label = "Memory, remote",
-		     .help = "Memory of the job that lies on NUMA nodes of which the process may "
+		     .help = "Memory of the job on NUMA nodes of which the process may "
 			     "use "
 			     "no CPU." SHARED },
 	[AGE] = { "job.numa_age_seconds", .kind = KIND_GAUGE, .unit = UNIT_SECONDS,
 		  .div = 1000000000, .over_nodes = COMBINE_MAX, .label = "Age of placement",
-		  .help = "How long ago the first of the processes was looked at whose memory's "
-			  "place was put now." },
+		  .help = "Age of the oldest process reading in the current values." },
 	[LOCAL_RATIO] = { "job.numa_local_ratio", .kind = KIND_GAUGE, .unit = UNIT_RATIO,
 			  .over_nodes = COMBINE_MIN,
 			  .formula = "job.numa_local_bytes / (job.numa_local_bytes + "
 				     "job.numa_remote_bytes)",
 			  .label = "Memory, local",
-			  .help = "Share of the job's memory that lies on NUMA nodes of which the "
+			  .help = "Share of the job's memory on NUMA nodes of which the "
 				  "process may use a CPU; 1 where it may use all CPUs." },
 };
 _Static_assert(sizeof metrics / sizeof metrics[0] == METRICS, "a row for every index");

@@ -70,7 +70,7 @@ static const struct metric metrics[] = {
 				.help = "Context switches because a thread waited for something. "
 					"All its threads together, read in rotation every few "
 					"seconds and absent in between; what an ended "
-					"thread did after it was read last is not in it." },
+					"thread did after it was read last is not included." },
 	[PROCESS_INVOLUNTARY] = { "process.involuntary_switches", PROCESS, COUNT, COUNTER,
 				  .label = "Involuntary switches",
 				  .help = "Context switches because another thread got the CPU; "
@@ -94,9 +94,9 @@ static const struct metric metrics[] = {
 			  .help = "CPU time of the processes of this command name that have "
 				  "ended." },
 	[COMMAND_READ] = { "command.read_bytes", COMMAND, BYTES, TOTAL, .label = "Read",
-			   .help = "Bytes read by them, as far as they were seen." },
+			   .help = "Bytes read by them, as far as sampled." },
 	[COMMAND_WRITTEN] = { "command.written_bytes", COMMAND, BYTES, TOTAL, .label = "Written",
-			      .help = "Bytes written by them, as far as they were seen." },
+			      .help = "Bytes written by them, as far as sampled." },
 	[COMMAND_PEAK_RESIDENT] = { "command.peak_resident_bytes", COMMAND, BYTES,
 				    .kind = KIND_GAUGE, .over_instances = COMBINE_MAX,
 				    .over_nodes = COMBINE_MAX, .label = "Peak RSS",

@@ -23,12 +23,12 @@ grep -q 'First to die: sh (pid [0-9]*), [0-9.]* [m]*s after the start, by SIGSEG
 ends : sh -c 'sleep 0.3; kill -ABRT $$'
 equal "status" 134 $code
 contains said "killed: Killed by SIGABRT after "
-contains said "it aborted itself"
+contains said "it called abort"
 ends : sh -c 'sh -c "kill -BUS \$\$"; exit $?'
-contains said "a command that the shell ran was ended by SIGBUS, it accessed mapped memory that has nothing behind it"
+contains said "a command that the shell ran was killed by SIGBUS, it accessed a mapping with nothing behind it"
 ends : sh -c 'timeout 0.2 sleep 9'
 contains said "exit code 124 after "
-contains said ": timeout ended it when its time was over"
+contains said ": timeout killed it when the time was up"
 ends : sh -c 'no-such-command-here'
 contains said ": command not found"
 ends : sh -c '"$0"' "$PWD"
@@ -89,9 +89,9 @@ if sys.argv[2] == "abort":
 sys.exit(int(sys.argv[2]))
 END
 ends : "$PYTHON" heap.py --max-old-space-size=80 abort
-grep -q '^heap-full: Most likely out of heap memory: python[0-9.]* heap.py (pid [0-9]*) held .*limited to 80.0 MiB (--max-old-space-size)' said || fail "Node's heap: $(cat said)"
+grep -q '^heap-full: Most likely out of heap memory: python[0-9.]* heap.py (pid [0-9]*) aborted with .* heap limit of 80.0 MiB (--max-old-space-size)' said || fail "Node's heap: $(cat said)"
 ends : "$PYTHON" heap.py -Xmx80m 1
-grep -q '^heap-full-possible: .*limited to 80.0 MiB (-Xmx)' said || fail "Java's heap: $(cat said)"
+grep -q '^heap-full-possible: .*heap limit of 80.0 MiB (-Xmx)' said || fail "Java's heap: $(cat said)"
 ends : "$PYTHON" heap.py -Xmx800m 1
 grep -q '^heap-full' said && fail "a heap with room: $(cat said)"
 true

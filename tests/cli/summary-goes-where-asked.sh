@@ -16,7 +16,7 @@ equal "standard error with --quiet" talk "$(cat stderr)"
 
 "$SONDE" run --summary summary.txt -o filed -- sh -c 'echo talk >&2' 2>stderr || fail "run --summary"
 equal "standard error with --summary" talk "$(cat stderr)"
-contains summary.txt "monitor     Sonde used"
+contains summary.txt "overhead    Sonde used"
 
 # No colour and no control characters where no person watches.
 ! grep -q $'\033' summary.txt || fail "escape sequences in a file"

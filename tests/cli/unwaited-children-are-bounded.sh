@@ -21,7 +21,7 @@ not_in_full() {
 	equal "$1: so is I/O" true "$io_bound"
 	holds "$1: at least" "$cpu <= 1.02 * $spun"
 	contains all.txt "CPU time at least"
-	contains all.txt "children that nobody waited for are not counted in full"
+	contains all.txt "children that were never waited for are counted in part"
 	equal "$1: no share is known by process" null "$(figure out '.job.attributed_ratio | tostring')"
 	equal "$1: nor how many cores were used" null "$(figure out '.job.cores_used | tostring')"
 	at_most=$(figure out .job.cpu_at_most_seconds)

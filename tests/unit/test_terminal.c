@@ -80,7 +80,7 @@ static void test_the_whole_summary(void **state)
 		"            processes too short to sample\n"
 		"processes   812 started, 12 at a time; CPU: cc1 1 min 40 s, ld 10.0 s\n"
 		"I/O         120.0 MiB read, 300.0 MiB written\n"
-		"monitor     Sonde used 120 ms of CPU (0.2 % of a core), 2.1 MiB; samples: 73,\n"
+		"overhead    Sonde used 120 ms of CPU (0.2 % of a core), 2.1 MiB; samples: 73,\n"
 		"            late: 3\n"
 		"recording   sonde_1; next: sonde report sonde_1\n");
 	free(text);
