@@ -4,43 +4,45 @@
 #include <stddef.h>
 #include <string.h>
 
-#define TRACE "gdb -p PID, or for Python py-spy dump -p PID, shows where."
+#define WITH "with gdb -p PID, or py-spy dump -p PID for Python."
+#define FIND "Find where " WITH
 
 static const struct {
 	const char *words, *advice;
 } rows[] = {
 	[STALL_NONE] = { "runs", "" },
-	[STALL_STOPPED] = { "is stopped", "kill -CONT PID lets it go on." },
+	[STALL_STOPPED] = { "is stopped", "Resume it: kill -CONT PID." },
 	[STALL_LOCK] = { "waits for a lock held by another thread",
-			 "Look who holds it: gdb -p PID, then thread apply all bt." },
+			 "Find the holder: gdb -p PID, then thread apply all bt." },
 	[STALL_FILE_LOCK] = { "waits for a lock on a file",
-			      "Look who holds it: lslocks; a lock on a shared file system may be "
-			      "another node's." },
+			      "Find the holder with lslocks; on a shared file system it may be on "
+			      "another node." },
 	[STALL_FIFO_WRITER] = { "waits for a FIFO that nobody writes",
 				"Start its writer, or check the path." },
 	[STALL_FIFO_READER] = { "waits for a FIFO that nobody reads",
 				"Start its reader, or check the path." },
 	[STALL_NETWORK] = { "waits for the network",
-			    "Check that the other side answers, and set a timeout." },
+			    "Check that the server answers, and set a timeout." },
 	[STALL_CONNECTION] = { "waits for a connection",
-			       "Check that its clients were started and find its address." },
+			       "Check that its clients started and know its address." },
 	[STALL_STORAGE] = { "waits for storage",
-			    "Check the file system that it uses; a server may not answer." },
+			    "Check its file system; the server may not respond." },
 	[STALL_SEMAPHORE] = { "waits for a semaphore or a message queue",
-			      "Look who should release it: ipcs -p; " TRACE },
+			      "Find who should release it with ipcs -p, and where it waits " WITH },
 	[STALL_LOCAL_SOCKET] = { "waits for another process (local socket)",
-				 "Look at the process at the other end: ss -xp." },
+				 "Check the process at the other end: ss -xp." },
 	[STALL_PIPE_WRITER] = { "waits for data from a pipe",
-				"Look at the process that should write to it." },
+				"Check the process that should write to it." },
 	[STALL_PIPE_READER] = { "waits for a reader of its pipe",
-				"Look at the process that should read from it." },
-	[STALL_TERMINAL] = { "waits for input from a terminal", "Give it input, or </dev/null." },
-	[STALL_SIGNAL] = { "waits for a signal", TRACE },
-	[STALL_EVENTS] = { "waits for events (poll)", TRACE },
-	[STALL_TIMER] = { "sleeps (timer)", "If it should not sleep: " TRACE },
-	[STALL_THREAD] = { "waits for another thread", TRACE },
-	[STALL_UNKNOWN] = { "sleeps", TRACE },
-	[STALL_CHILD] = { "waits for a child", TRACE },
+				"Check the process that should read from it." },
+	[STALL_TERMINAL] = { "waits for input from a terminal",
+			     "Redirect its input, for example </dev/null." },
+	[STALL_SIGNAL] = { "waits for a signal", FIND },
+	[STALL_EVENTS] = { "waits for events (poll)", FIND },
+	[STALL_TIMER] = { "sleeps (timer)", "If this is unexpected, find where " WITH },
+	[STALL_THREAD] = { "waits for another thread", FIND },
+	[STALL_UNKNOWN] = { "sleeps", FIND },
+	[STALL_CHILD] = { "waits for a child", FIND },
 };
 _Static_assert(sizeof rows / sizeof rows[0] == STALL_NUMBER_OF, "a row for every kind");
 

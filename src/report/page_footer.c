@@ -188,7 +188,7 @@ static void roofline(struct bytes *b, const struct page_source *p)
 		counted |= page_metric(p->run, plot_traffics[i].metric, NULL) != NULL;
 	bytes_puts(b, "<div><h3>Roofline</h3><p>");
 	if (why) {
-		bytes_puts(b, "Not drawn because perf events were not counted: ");
+		bytes_puts(b, "Not drawn because perf events are unavailable: ");
 		html_text(b, why);
 	} else {
 		html_text(b, counted ? "sonde report draws it: plots/roofline.svg, and in the PDF."

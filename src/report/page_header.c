@@ -341,7 +341,7 @@ void html_counters(struct bytes *b, const struct page_source *p)
 		bytes_puts(b, "<li>");
 		html_text(b, s->counters_missing);
 		bytes_puts(b,
-			   *s->counters_missing ? " not counted: " : "Perf events not counted: ");
+			   *s->counters_missing ? " unavailable: " : "Perf events unavailable: ");
 		html_text(b, s->counters_refused);
 		bytes_puts(b, "</li>");
 	}

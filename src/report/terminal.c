@@ -186,7 +186,7 @@ static void add_uncounted(struct lines *l, struct bytes *row, const struct summa
 	if (s->counters_refused) {
 		b = more_counters(l, &row, "; ");
 		lines_name(b, s->counters_missing, 4 * SUMMARY_NAME);
-		bytes_puts(b, *s->counters_missing ? " not counted: " : "not counted: ");
+		bytes_puts(b, *s->counters_missing ? " unavailable: " : "unavailable: ");
 		lines_name(b, s->counters_refused, 2 * LINES_TEXT);
 	}
 	if (s->tasks_not_counted > 0)

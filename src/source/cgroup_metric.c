@@ -94,10 +94,9 @@ const struct metric cgroup_metrics[CGROUP_METRICS] = {
 					   "reclaimed." },
 	[CGROUP_REFAULTS_ANONYMOUS] = { "cgroup.memory_refaults_anonymous", COUNTER,
 					.label = "Anonymous refaults",
-					.help = "Swapped-out pages that were wanted again soon." },
+					.help = "Swapped-out pages that were soon read back." },
 	[CGROUP_REFAULTS_FILE] = { "cgroup.memory_refaults_file", COUNTER, .label = "File refaults",
-				   .help = "Pages of files that were dropped and wanted again "
-					   "soon." },
+				   .help = "File pages that were dropped and soon read back." },
 	[CGROUP_FAULTS] = { "cgroup.page_faults", COUNTER, .label = "Cgroup page faults",
 			    .help = "Page faults, minor and major." },
 	[CGROUP_MAJOR_FAULTS] = { "cgroup.major_faults", COUNTER, .label = "Cgroup major faults",

@@ -353,7 +353,7 @@ static void drm_close(void *state)
 
 const struct source source_drm = {
 	.name = "drm",
-	.what = "what the job does on GPUs of AMD, Intel and others, by their drivers",
+	.what = "the job's use of AMD, Intel and other GPUs, by their drivers",
 	.fix_user = "ask the scheduler for a GPU; in a container, for its /dev/dri",
 	.fix_admin =
 		"load the GPU's driver; it reports clients in /proc/PID/fdinfo since Linux 5.19",

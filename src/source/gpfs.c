@@ -27,7 +27,7 @@ static int gpfs_open(void *state, const struct source_env *env, struct sample *s
 
 const struct source source_gpfs = {
 	.name = "gpfs",
-	.what = "GPFS file systems: nothing that users may read",
+	.what = "GPFS file systems: users may not read their figures",
 	.fixes = source_not_mounted,
 	.fix_admin = "run mmpmon for users, with its counters of the node",
 	.open = gpfs_open,

@@ -221,7 +221,7 @@ static const char *const fillers[] = { "nvidia", "amdgpu", NULL };
 
 const struct source source_gpu = {
 	.name = "gpu",
-	.what = "GPUs from any maker",
+	.what = "GPUs of any vendor",
 	.filled_by = fillers,
 	SOURCE_METRICS(metrics),
 };

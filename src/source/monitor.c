@@ -36,6 +36,6 @@ const struct metric *const monitor_metrics = metrics;
 
 const struct source source_monitor = {
 	.name = "monitor",
-	.what = "what Sonde itself costs",
+	.what = "Sonde's overhead",
 	SOURCE_METRICS(metrics),
 };

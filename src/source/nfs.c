@@ -66,12 +66,11 @@ static const struct metric metrics[] = {
 				.help = "Pages written from the page cache." },
 	[NFS_DATA_INVALIDATIONS] = { "nfs.data_invalidations", EVENTS,
 				     .label = "Data invalidations",
-				     .help = "Times that the cached data of a file were thrown "
-					     "away." },
+				     .help = "Times the cached data of a file were discarded." },
 	[NFS_ATTRIBUTE_INVALIDATIONS] = { "nfs.attribute_invalidations", EVENTS,
 					  .label = "Attribute invalidations",
-					  .help = "Times that the cached attributes of a file were "
-						  "thrown away." },
+					  .help = "Times the cached attributes of a file were "
+						  "discarded." },
 	[NFS_OPENS] = { "nfs.opens", EVENTS, .label = "Opens",
 			.help = "Files and directories opened" OF_THE_NODE },
 	[NFS_LOOKUPS] = { "nfs.lookups", EVENTS, .label = "Lookups",
@@ -81,8 +80,7 @@ static const struct metric metrics[] = {
 	[NFS_SYNCS] = { "nfs.syncs", EVENTS, .label = "Syncs", .help = "Calls of fsync." },
 	[NFS_LOCKS] = { "nfs.locks", EVENTS, .label = "Locks", .help = "Lock requests." },
 	[NFS_CONGESTION_WAITS] = { "nfs.congestion_waits", EVENTS, .label = "Congestion waits",
-				   .help = "Times that writing waited because too much was on its "
-					   "way." },
+				   .help = "Times writes waited because too many were in flight." },
 	[NFS_SILLY_RENAMES] = { "nfs.silly_renames", EVENTS, .label = "Silly renames",
 				.help = "Open files that were removed, and so renamed instead." },
 	[NFS_SHORT_READS] = { "nfs.short_reads", EVENTS, .label = "Short reads",

@@ -62,13 +62,12 @@ static const int64_t PERIOD_PER_NODE_NS = NS_PER_S, PERIOD_MAX_NS = 10 * NS_PER_
 	N("HugePages_Free", "hugepages_free", "Huge pages free", "Huge pages nothing uses.")       \
 	N("HugePages_Surp", "hugepages_surplus", "Huge pages surplus",                             \
 	  "Huge pages beyond the configured number.")                                              \
-	A("numa_hit", "hit", "as wanted", "Allocations that were wanted here and placed here.")    \
-	A("numa_miss", "miss", "missed",                                                           \
-	  "Allocations that were wanted on another node and placed here.")                         \
+	A("numa_hit", "hit", "as wanted", "Allocations requested on this node and placed here.")   \
+	A("numa_miss", "miss", "missed", "Allocations requested on another node and placed here.") \
 	A("numa_foreign", "foreign", "foreign",                                                    \
-	  "Allocations that were wanted here and placed on another node.")                         \
+	  "Allocations requested on this node and placed on another.")                             \
 	A("interleave_hit", "interleave", "interleaved",                                           \
-	  "Allocations of an interleaving policy that were placed here as it wanted.")             \
+	  "Allocations of an interleaving policy placed here as intended.")                        \
 	A("local_node", "local", "by local cores",                                                 \
 	  "Allocations placed here while the program ran on a core of this node.")                 \
 	A("other_node", "other", "by other cores",                                                 \
@@ -114,7 +113,8 @@ static const struct metric metrics[] = {
 				    "(numa.allocations_miss_per_second + "
 				    "numa.allocations_hit_per_second)",
 			 .label = "Allocations missed",
-			 .help = "Share of the allocations placed here that were wanted on another "
+			 .help = "Share of the allocations placed here that were requested on "
+				 "another "
 				 "node." },
 	[OTHER_RATIO] = { "numa.allocations_other_ratio", RATIO,
 			  .formula = "numa.allocations_other_per_second / "

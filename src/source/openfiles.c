@@ -22,9 +22,8 @@ static const struct metric metrics[] = {
 	{ "mount.job_open_files_count", .domain = "mount", .unit = UNIT_COUNT, .kind = KIND_GAUGE,
 	  .over_instances = COMBINE_SUM, .over_nodes = COMBINE_SUM, .label = "Open files",
 	  .help = "Open file descriptors of the job's processes on a mount, without sockets, pipes "
-		  "and the like. 8 of them are looked at a second, all of them once in 60 s at most; put "
-		  "when all processes have had their turn, absent in between and while one may not be "
-		  "looked at." },
+		  "and the like. 8 of them are read per second, all at most once in 60 s; updated "
+		  "once all processes were read, absent in between and while one cannot be read." },
 };
 
 struct mount_files {

@@ -185,7 +185,7 @@ static const struct metric metrics[] = {
 	RATIO("topdown.backend_ratio", "Backend bound",
 	      "Part of the slots that stayed empty because data or execution units were missing."),
 	RATIO("topdown.bad_speculation_ratio", "Bad speculation",
-	      "Part of the slots whose work was thrown away, or waited for the recovery."),
+	      "Part of the slots whose work was discarded, or waited for the recovery."),
 	RATIO("topdown.retiring_ratio", "Retiring", "Part of the slots whose work was of use."),
 	RATIO("topdown.smt_contention_ratio", "SMT contention", "Part of the slots that the core's other thread took."),
 	RATIO("topdown.heavy_ratio", "Heavy operations", "Part of the slots that retired parts of complex instructions."),

@@ -337,7 +337,7 @@ static int placement_read(void *state, struct sample *s)
 
 const struct source source_placement = {
 	.name = "placement",
-	.what = "the NUMA nodes that the job's memory lies on",
+	.what = "the job's memory on each NUMA node",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct placement),
 	.open = placement_open,

@@ -31,7 +31,7 @@ static const struct metric metrics[] = {
 
 const struct source source_spans = {
 	.name = "spans",
-	.what = "what programs say of themselves through libsonde",
+	.what = "spans and counters of programs, by libsonde",
 	SOURCE_METRICS(metrics),
 	.declares_itself = true,
 };
