@@ -227,6 +227,15 @@ int follow_poll(struct follow *f, struct err *e)
 	return rc ? err_set(e, rc, "cannot follow %.300s: %s", f->path, strerror(-rc)) : 0;
 }
 
+int follow_at(struct follow *f, int64_t utc_ns, struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < f->nfiles; i++)
+		rc = follow_file_at(f, f->file[i], utc_ns);
+	return rc ? err_set(e, rc, "cannot replay %.300s: %s", f->path, strerror(-rc)) : 0;
+}
+
 void follow_close(struct follow *f)
 {
 	if (!f)

@@ -32,10 +32,11 @@ struct follow_instance {
 struct follow_series {
 	uint32_t id, instance; /* instance 0: the node itself */
 	const struct metric *metric;
-	int64_t value;    /* as stored (metric_value) */
-	int64_t seen_ns;  /* the node's monotonic time of value; 0: it never had one */
-	enum state state; /* PRESENT, or its last refusal */
-	bool present;     /* in the newest sample: seen_ns is that sample's */
+	int64_t value;             /* as stored (metric_value) */
+	int64_t seen_ns;           /* the node's monotonic time of value; 0: it never had one */
+	enum state state;          /* PRESENT, or its last refusal */
+	bool present;              /* in the newest sample: seen_ns is that sample's */
+	int64_t before, before_ns; /* follow_at only: the reading before value; 0: not known */
 };
 
 struct follow_meta {
@@ -50,12 +51,14 @@ enum { FOLLOW_METAS_MAX = 1024, FOLLOW_TEXT_MAX = 4096, FOLLOW_INSTANCES_MAX = 6
 struct follow_node {
 	const char *host, *path; /* hostile; path of its .sonde file */
 	enum follow_state state;
-	const char *error;            /* of UNREADABLE: what the kernel says; else NULL */
-	uint32_t replaced;            /* how often another recording took the file's place */
-	uint64_t damages;             /* places that were left out */
-	int64_t made_utc_ns;          /* when the recording was begun; 0: not known */
-	int64_t utc_ns, mono_ns;      /* of its newest sample; 0: none yet */
-	struct follow_series *series; /* in order of id */
+	const char *error;                   /* of UNREADABLE: what the kernel says; else NULL */
+	uint32_t replaced;                   /* how often another recording took the file's place */
+	uint64_t damages;                    /* places that were left out */
+	int64_t made_utc_ns;                 /* when the recording was begun; 0: not known */
+	int64_t utc_ns, mono_ns;             /* of its newest sample; 0: none yet */
+	int64_t first_utc_ns, first_mono_ns; /* of its first sealed sample; 0: none */
+	int64_t last_mono_ns;                /* of its last, once a poll found it ended */
+	struct follow_series *series;        /* in order of id */
 	uint32_t nseries;
 	struct follow_meta *metas; /* the last that was said of each key */
 	uint32_t nmetas;
@@ -69,6 +72,10 @@ int follow_open(struct follow **f, const char *path, struct err *e);
 /* Read what is new. 0; -errno when the directory is gone or memory is out, and then what was read
  * before stands. What was handed out before is void. */
 int follow_poll(struct follow *f, struct err *e);
+/* After a poll that found recordings ended: show each as it was at an instant. What was read for an
+ * earlier instant is kept, an earlier one begins anew. A node that had ended by then is ENDED.
+ * Polls must not follow. 0 or -ENOMEM. */
+int follow_at(struct follow *f, int64_t utc_ns, struct err *e);
 void follow_close(struct follow *f); /* NULL is ignored */
 
 uint32_t follow_count(const struct follow *f);

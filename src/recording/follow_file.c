@@ -51,6 +51,8 @@ void follow_file_reset(struct follow_file *x)
 	n->error = NULL;
 	n->damages = 0;
 	n->utc_ns = n->mono_ns = n->made_utc_ns = 0;
+	n->first_utc_ns = n->first_mono_ns = n->last_mono_ns = 0;
+	x->reached_ns = 0;
 }
 
 /* n bytes at an offset; false when there are not so many. */
@@ -161,6 +163,10 @@ static void chunk_show(struct follow_file *x, const struct chunk_reader *c)
 
 	if (c->node != 1 || !c->nrows || mono <= n->mono_ns)
 		return;
+	if (!n->first_mono_ns) {
+		n->first_utc_ns = c->utc[0];
+		n->first_mono_ns = c->mono[0];
+	}
 	if (x->moved)
 		follow_places(x);
 	for (uint32_t i = 0; i < n->nseries; i++) {
@@ -201,13 +207,17 @@ static int records_take(struct follow *f, struct follow_file *x, struct scan *in
 	return rc;
 }
 
+size_t follow_events_max(uint32_t length)
+{
+	return EVENTS_LEAST + (size_t)length * EVENTS_RATIO;
+}
+
 /* What a block says of open series is older than what the tail says of a later generation. */
 static int events_take(struct follow *f, struct follow_file *x, const struct block *b)
 {
 	struct scan in = { .at = b->payload, .end = b->payload + b->length };
-	size_t max = EVENTS_LEAST + (size_t)b->length * EVENTS_RATIO;
 	uint64_t generation = scan_varint(&in);
-	int rc = section_get(&in, &f->chunk.expander, max, &f->events);
+	int rc = section_get(&in, &f->chunk.expander, follow_events_max(b->length), &f->events);
 
 	if (rc)
 		return rc;
@@ -412,6 +422,8 @@ static void state_set(struct follow_file *x, bool readable, int error)
 	struct follow_node *n = &x->node;
 
 	n->error = NULL;
+	if (x->closed)
+		n->last_mono_ns = n->mono_ns;
 	if (x->closed)
 		n->state = FOLLOW_ENDED;
 	else if (x->have_head)

@@ -38,9 +38,10 @@ struct follow_file {
 	uint32_t sealed;     /* the last generation that was found in blocks */
 	bool late;           /* a block is read that is older than the tail's slot */
 	bool broken;         /* the rest of that slot cannot be read */
-	struct rows rows; /* the open series; places are 1 + index in node.series; 0: not known */
-	bool moved;       /* series came or went since places were found */
-	bool behind;      /* rows were read that are not in node.series */
+	struct rows rows;   /* the open series; places are 1 + index in node.series; 0: not known */
+	bool moved;         /* series came or went since places were found */
+	bool behind;        /* rows were read that are not in node.series */
+	int64_t reached_ns; /* follow_at: the node's instant that was shown last; 0: none */
 	struct idmap metrics;             /* ids of the file -> of the catalogue */
 	struct follow_instance *instance; /* in order of id; name NULL: it ended */
 	uint32_t ninstances, nended;
@@ -68,6 +69,11 @@ struct follow {
 void follow_file_reset(struct follow_file *x);
 /* Read what was added. 0 or -ENOMEM; all else is said in x->node. */
 int follow_file_poll(struct follow *f, struct follow_file *x);
+
+/* What a block says of what it changes at most: section_get's limit. */
+size_t follow_events_max(uint32_t length);
+/* follow_at of one recording. 0 or -ENOMEM. */
+int follow_file_at(struct follow *f, struct follow_file *x, int64_t utc_ns);
 
 /* Take one record. 0 or -ENOMEM. */
 int follow_event(struct follow *f, struct follow_file *x, const struct record *r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inputs of fuzz_recording, followed: first the recording as it is, then with its end cut off,
- * then whole again.
+ * then whole again; at last as it was at some instants.
  */
 #define READ   follow_all
 #define DOMAIN "d"
@@ -38,6 +38,22 @@ static void node_read(const struct follow_node *n)
 	}
 }
 
+/* Forwards, and back. */
+static void replay(struct follow *f)
+{
+	static const int64_t part[] = { 0, 1, 2, 4, 3, 4 };
+
+	for (uint32_t k = 0; k < follow_count(f); k++) {
+		const struct follow_node *n = follow_node(f, k);
+		int64_t first = n->first_utc_ns, whole = n->last_mono_ns - n->first_mono_ns;
+
+		for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
+			check(!follow_at(f, first + whole / 4 * part[i], NULL));
+			node_read(n);
+		}
+	}
+}
+
 static void follow_all(struct run *r)
 {
 	int fd = openat(directory(), "node-f.sonde", O_RDWR | O_CLOEXEC);
@@ -58,6 +74,7 @@ static void follow_all(struct run *r)
 		if (size && i == 1)
 			check(pwrite(fd, &byte, 1, size - 1) == 1);
 	}
+	replay(f);
 	follow_close(f);
 	close(fd);
 }

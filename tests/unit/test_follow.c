@@ -302,6 +302,73 @@ static void test_what_ended_is_forgotten(void **state)
 	truth_free(t);
 }
 
+/* ---- what was ---- */
+
+static const struct follow_series *was_series(const struct follow_node *n, uint32_t series)
+{
+	const struct metric *m = &truth_metric[(series - 1) % TRUTH_METRICS];
+	char name[32];
+
+	snprintf(name, sizeof name, "t%u", series - (series - 1) % TRUTH_METRICS);
+	for (uint32_t i = 0; i < n->nseries; i++) {
+		const struct follow_instance *in = follow_instance(n, n->series[i].instance);
+
+		if (in && !strcmp(in->name, name) && !strcmp(n->series[i].metric->name, m->name))
+			return &n->series[i];
+	}
+	return NULL;
+}
+
+static void check_row(const struct truth *t, const struct follow_node *n, uint32_t row)
+{
+	assert_int_equal(n->mono_ns, t->mono[row]);
+	for (uint32_t series = 1; series < t->nseries; series++) {
+		const struct follow_series *s = was_series(n, series);
+		uint32_t before = row;
+
+		if (!t->present[row][series]) {
+			assert_true(!s || !s->present);
+			continue;
+		}
+		assert_non_null(s);
+		assert_true(s->present);
+		assert_int_equal(s->value, t->value[row][series]);
+		while (before && !t->present[before - 1][series])
+			before--;
+		assert_int_equal(s->before_ns, before ? t->mono[before - 1] : 0);
+		if (before)
+			assert_int_equal(s->before, t->value[before - 1][series]);
+	}
+}
+
+/* Row after row, in leaps, and back. */
+static void test_an_instant_is_as_it_was_written(void **state)
+{
+	static const uint32_t chunk_rows[] = { 300, 7, 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof chunk_rows / sizeof chunk_rows[0]; i++) {
+		struct truth *t =
+			truth_new(i + 5, &(struct writer_options){ .chunk_rows = chunk_rows[i] });
+		struct follow *f = followed(t->dir);
+		const struct follow_node *n;
+
+		truth_samples(t, 100);
+		assert_int_equal(writer_close(t->w, NULL), 0);
+		n = polled(f);
+		for (uint32_t k = 0; k < 3 * t->nrows; k++) {
+			uint32_t row = k < t->nrows ? k : (uint32_t)truth_random(t) % t->nrows;
+			int64_t passed = t->mono[row] - n->first_mono_ns;
+
+			assert_int_equal(follow_at(f, n->first_utc_ns + passed, NULL), 0);
+			check_row(t, n, row);
+			assert_int_equal(n->damages, 0);
+		}
+		follow_close(f);
+		truth_free(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_damage_is_left_out_and_counted),
 		cmocka_unit_test(test_a_directory_may_be_empty_at_first),
 		cmocka_unit_test(test_what_ended_is_forgotten),
+		cmocka_unit_test(test_an_instant_is_as_it_was_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
