@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* top.c - what the nodes of a running job do now, on a terminal. */
+/* top.c - what the nodes of a job do now, or did, on a terminal. */
 #include "base/clock.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
@@ -20,7 +20,7 @@ enum { ONCE_ROWS = 24, ONCE_COLUMNS = 80, LOOK_MS = 50, PATIENCE_S = 10 };
 
 struct top_options {
 	const char *pids, *node;
-	int64_t interval_ns;
+	int64_t interval_ns, at_ns;
 	bool once, json;
 };
 
@@ -41,6 +41,13 @@ static const struct option options[] = {
 	  .max = INT64_C(3600000000000),
 	  .help = "Time between updates, and between samples with --pid.",
 	  OPTION_OFFSET(struct top_options, interval_ns) },
+	{ .name = "at",
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .min = 1,
+	  .max = INT64_C(3600000000000) * 24 * 3660,
+	  .help = "Show an ended recording as it was at this time after its start.",
+	  OPTION_OFFSET(struct top_options, at_ns) },
 	{ .name = "node",
 	  .type = ARG_TEXT,
 	  .value = "NAME",
@@ -59,6 +66,7 @@ static const struct option options[] = {
 static const struct example examples[] = {
 	{ "top", "follow the newest recording here" },
 	{ "top sonde_1234", "all nodes of a job, from a login node that sees its recordings" },
+	{ "top --once --at 90s sonde_1234", "an ended recording as it was after 90 seconds" },
 	{ "top -p 1234", "a process and what it starts, without a recording" },
 	{ "top --once --node node17 sonde_1234", "one node, for a log" },
 };
@@ -124,12 +132,17 @@ static int print_screen(struct view *v, const struct terminal *t)
 	return print_bytes(&b);
 }
 
-static int print_json(const struct now *now, const char *title)
+static int print_json(const struct now *now, const char *title, int64_t utc_ns)
 {
 	struct bytes b = { 0 };
 
-	b.failed = top_document_put(&b, now, title, clock_utc_ns()) != 0;
+	b.failed = top_document_put(&b, now, title, utc_ns) != 0;
 	return print_bytes(&b);
+}
+
+static int look_once(struct now *now, const struct replay *r, struct err *e)
+{
+	return r ? now_replay(now, r->at_ns, e) : look_twice(now, e);
 }
 
 static int once(const struct top_options *o, struct now *now, struct view *v,
@@ -137,12 +150,12 @@ static int once(const struct top_options *o, struct now *now, struct view *v,
 {
 	struct err e = { "" };
 
-	if (look_twice(now, &e)) {
+	if (look_once(now, v->replay, &e)) {
 		say("top: %s", e.text);
 		return EXIT_FAILED;
 	}
 	if (o->json)
-		return print_json(now, v->title);
+		return print_json(now, v->title, v->replay ? v->replay->at_ns : clock_utc_ns());
 	view_look(v, UINT32_MAX);
 	if (o->node && !view_open_node(v, o->node))
 		return no_such_node(v, o->node);
@@ -160,12 +173,12 @@ static int told_by_signal(int signal)
 	return 128 + signal;
 }
 
-static int live(const struct top_options *o, struct now *now, struct view *v,
-		const struct terminal *t)
+static int on_terminal(const struct top_options *o, struct now *now, struct view *v,
+		       const struct terminal *t, struct replay *replay)
 {
-	const struct watch w = { t, now, v, o->interval_ns };
+	const struct watch w = { t, now, v, o->interval_ns, replay };
 	struct err e = { "" };
-	int rc = now_look(now, &e);
+	int rc = replay ? now_replay(now, replay->at_ns, &e) : now_look(now, &e);
 
 	if (!rc && o->node) {
 		view_look(v, UINT32_MAX);
@@ -179,14 +192,53 @@ static int live(const struct top_options *o, struct now *now, struct view *v,
 	return rc < 0 ? EXIT_FAILED : rc ? told_by_signal(rc) : EXIT_OK;
 }
 
+/* An ended recording is replayed, on a terminal or at a time. EXIT_OK, and whether it is in r. */
+static int replay_find(const struct top_options *o, struct now *now, bool once, const char *title,
+		       struct replay *r, bool *replays)
+{
+	struct now_span span;
+	struct err e = { "" };
+
+	*replays = false;
+	if (once && !o->at_ns)
+		return EXIT_OK;
+	if (now_look(now, &e)) {
+		say("top: %s", e.text);
+		return EXIT_FAILED;
+	}
+	*replays = now_span(now, &span);
+	if (*replays)
+		replay_init(r, &span, o->at_ns);
+	if (*replays || !o->at_ns)
+		return EXIT_OK;
+	say("top: %s has not ended or has no samples; --at needs an ended recording", title);
+	return EXIT_FAILED;
+}
+
+static int show_on(const struct top_options *o, struct now *now, const char *title,
+		   const struct terminal *t, bool is_terminal)
+{
+	bool is_once = o->once || o->json || !is_terminal || !t->moves, replays;
+	struct replay r;
+	struct view v;
+	int code = replay_find(o, now, is_once, title, &r, &replays);
+
+	if (code != EXIT_OK)
+		return code;
+	view_init(&v, now, title);
+	v.replay = replays ? &r : NULL;
+	code = is_once ? once(o, now, &v, t) : on_terminal(o, now, &v, t, replays ? &r : NULL);
+	view_free(&v);
+	return code;
+}
+
 static int show(const struct top_options *o, const char *path, const char *title)
 {
 	struct terminal t;
 	struct now now;
-	struct view v;
 	struct err e = { "" };
 	bool is_terminal = terminal_find(&t, STDIN_FILENO, STDOUT_FILENO);
-	int code = EXIT_FAILED;
+	int code;
 
 	if (now_open(&now, path, &e)) {
 		say("top: %s", e.text);
@@ -194,12 +246,7 @@ static int show(const struct top_options *o, const char *path, const char *title
 	}
 	if (is_terminal && !t.moves && !o->once && !o->json)
 		say("top: TERM=dumb: printing one screen, as with --once");
-	view_init(&v, &now, title);
-	if (o->once || o->json || !is_terminal || !t.moves)
-		code = once(o, &now, &v, &t);
-	else
-		code = live(o, &now, &v, &t);
-	view_free(&v);
+	code = show_on(o, &now, title, &t, is_terminal);
 	now_close(&now);
 	return code;
 }
@@ -249,7 +296,7 @@ static int top(const void *given, int n, char **operands)
 const struct command command_top = {
 	.name = "top",
 	.operands = "[DIR | -p PID]",
-	.what = "Show live what the nodes of a running job do",
+	.what = "Show live what the nodes of a job do, or replay it",
 	.description =
 		"Follows the recordings in DIR (default: the newest here) while they grow. It "
 		"shows CPU, memory, GPUs and I/O of each node as a table or a heat map, and the "
@@ -262,6 +309,9 @@ const struct command command_top = {
 		"node is late when no sample has arrived for three intervals (at least five "
 		"seconds), and silent after ten (at least a minute). Unknown values are shown as "
 		"a dash, not as 0.\n\n"
+		"A recording that has ended is replayed from its start: Left and Right step by one "
+		"sample, Page Up and Down by 1/20 of the run, Home and End go to its first and "
+		"last sample, Space plays and pauses, + and - change the speed from x1 to x64.\n\n"
 		"It needs a VT100-compatible terminal with at least 40 columns and 8 lines. "
 		"NO_COLOR or TERM=vt100 turns colour off. With --once, COLUMNS and LINES set the "
 		"size.",

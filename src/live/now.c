@@ -134,20 +134,32 @@ static enum now_state state_of_node(const struct now_node *n)
 	return n->age_s > fmax(LATE_S, 3 * interval_s) ? NOW_LATE : NOW_RUNNING;
 }
 
-static int node_look(struct now_node *n, int64_t mono_ns, int64_t utc_ns)
+static int node_figures(struct now_node *n, bool replays)
 {
 	int rc;
 
-	see(n, mono_ns);
-	n->age_s = age_of(n, mono_ns, utc_ns);
 	n->elapsed_s = n->from->utc_ns && n->from->made_utc_ns
 			       ? (double)(n->from->utc_ns - n->from->made_utc_ns) / 1e9
 			       : (double)NAN;
 	n->state = state_of_node(n);
-	rc = now_series_look(n);
+	rc = now_series_look(n, replays);
 	if (!rc)
 		now_figures_look(n);
 	return rc;
+}
+
+static int node_look(struct now_node *n, int64_t mono_ns, int64_t utc_ns)
+{
+	see(n, mono_ns);
+	n->age_s = age_of(n, mono_ns, utc_ns);
+	return node_figures(n, false);
+}
+
+/* Nothing of a replay is late. */
+static int node_replay(struct now_node *n)
+{
+	n->age_s = n->from->mono_ns ? 0 : (double)NAN;
+	return node_figures(n, true);
 }
 
 bool now_is_here(const struct now_node *n)
@@ -262,6 +274,50 @@ int now_look(struct now *x, struct err *e)
 	utc_ns = clock_utc_ns();
 	for (uint32_t i = 0; !rc && i < x->n; i++)
 		rc = node_look(&x->node[i], mono_ns, utc_ns);
+	totals(x);
+	return rc ? err_set(e, rc, "out of memory for %u nodes", x->n) : 0;
+}
+
+static int64_t last_of(const struct follow_node *n)
+{
+	return n->first_utc_ns + (n->last_mono_ns - n->first_mono_ns);
+}
+
+/* 0 is not known. */
+static int64_t least_of(int64_t a, int64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+bool now_span(const struct now *x, struct now_span *out)
+{
+	struct now_span s = { 0 };
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct follow_node *n = x->node[i].from;
+		int64_t interval = now_interval_ns(&x->node[i]);
+
+		if (n->state != FOLLOW_ENDED && n->state != FOLLOW_UNREADABLE)
+			return false;
+		if (!n->first_mono_ns || !n->last_mono_ns)
+			continue;
+		s.first_ns = least_of(s.first_ns, n->first_utc_ns);
+		s.begin_ns = least_of(s.begin_ns, n->made_utc_ns ? n->made_utc_ns : s.first_ns);
+		s.interval_ns = least_of(s.interval_ns, interval);
+		s.last_ns = last_of(n) > s.last_ns ? last_of(n) : s.last_ns;
+	}
+	s.begin_ns = least_of(s.begin_ns, s.first_ns);
+	*out = s;
+	return s.first_ns > 0 && s.last_ns >= s.first_ns;
+}
+
+int now_replay(struct now *x, int64_t utc_ns, struct err *e)
+{
+	int rc = follow_at(x->follow, utc_ns, e);
+
+	x->replays = true;
+	for (uint32_t i = 0; !rc && i < x->n; i++)
+		rc = node_replay(&x->node[i]);
 	totals(x);
 	return rc ? err_set(e, rc, "out of memory for %u nodes", x->n) : 0;
 }

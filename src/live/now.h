@@ -83,6 +83,7 @@ struct now {
 	uint32_t damaged;                    /* and of how many something was left out */
 	double elapsed_s;                    /* from the first recording's begin */
 	uint32_t last_id;
+	bool replays; /* by now_replay: nothing of it is there any more */
 };
 
 /* path: a directory or one .sonde file. Nothing is known before the first look. 0 or -errno. */
@@ -90,6 +91,17 @@ int now_open(struct now *x, const char *path, struct err *e);
 /* Look again. -errno when the directory is gone or memory is out; then what was known stands. */
 int now_look(struct now *x, struct err *e);
 void now_close(struct now *x);
+
+/* Of a recording that has ended, wall time: its begin, its first and last sample. */
+struct now_span {
+	int64_t begin_ns, first_ns, last_ns;
+	int64_t interval_ns; /* between two samples */
+};
+/* After a look. False while a node may still record, or when there is no sample. */
+bool now_span(const struct now *x, struct now_span *out);
+/* Instead of a look: as it was at an instant, with the rates between the two readings before. No
+ * look may follow. 0 or -errno. */
+int now_replay(struct now *x, int64_t utc_ns, struct err *e);
 
 /* A process or a GPU of a node. */
 struct now_thing {

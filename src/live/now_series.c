@@ -48,7 +48,17 @@ static void series_look(struct now_series *to, const struct follow_series *s)
 	to->seen_ns = s->seen_ns;
 }
 
-int now_series_look(struct now_node *n)
+static void series_replay(struct now_series *to, const struct follow_series *s)
+{
+	const struct now_series before = { .value = s->before, .seen_ns = s->before_ns };
+
+	to->known = s->seen_ns != 0;
+	to->value = s->value;
+	to->seen_ns = s->seen_ns;
+	to->rate = s->before_ns && is_counter(s->metric) ? rate_of(s, &before) : (double)NAN;
+}
+
+int now_series_look(struct now_node *n, bool replays)
 {
 	const struct follow_node *from = n->from;
 	struct now_series *to = calloc(from->nseries + 1, sizeof *to);
@@ -67,7 +77,10 @@ int now_series_look(struct now_node *n)
 			to[i] = (struct now_series){ .id = s->id,
 						     .role = now_role_of(s->metric),
 						     .rate = NAN };
-		series_look(&to[i], s);
+		if (replays)
+			series_replay(&to[i], s);
+		else
+			series_look(&to[i], s);
 	}
 	free(n->series);
 	n->series = to;

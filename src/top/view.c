@@ -116,7 +116,7 @@ static void node_look(struct view *v)
 {
 	const struct now_node *n = view_node(v);
 
-	v->processes.here = n && n->state != NOW_ENDED && now_is_here(n);
+	v->processes.here = n && !v->now->replays && n->state != NOW_ENDED && now_is_here(n);
 	things_look(v, &v->processes, &v->process, "process");
 	things_look(v, &v->gpus, &v->gpu, "gpu");
 }
@@ -153,7 +153,7 @@ static void history_look(struct view *v)
 	for (uint32_t i = 0; i < v->now->n; i++)
 		if ((!n || n == &v->now->node[i]) && v->now->node[i].from->mono_ns > mono_ns)
 			mono_ns = v->now->node[i].from->mono_ns;
-	if (h->node_id != (n ? n->id : 0))
+	if (h->node_id != (n ? n->id : 0) || mono_ns < h->mono_ns)
 		*h = (struct history){ .node_id = n ? n->id : 0 };
 	if (mono_ns == h->mono_ns || isnan(figure[NOW_CPU]))
 		return;

@@ -7,6 +7,7 @@
 #define SONDE_TOP_VIEW_H
 
 #include "top/grid.h"
+#include "top/replay.h"
 
 enum { VIEW_ROWS_LEAST = 8, VIEW_COLUMNS_LEAST = 40 };
 
@@ -22,8 +23,9 @@ struct history {
 };
 
 struct view {
-	const struct now *now; /* borrowed */
-	const char *title;     /* what is looked at; hostile */
+	const struct now *now;       /* borrowed */
+	const char *title;           /* what is looked at; hostile */
+	const struct replay *replay; /* borrowed; NULL: live */
 	enum view_screen screen;
 	enum view_screen list, behind; /* where the node, and the detail, was opened from */
 	uint32_t node_id, thing_id;    /* what was opened */

@@ -58,6 +58,8 @@ void view_draw_detail(struct view *v, struct cells *c, unsigned top, unsigned he
 static const char *const lines[] = {
 	"arrows, Page Up/Down, Home, End: move     Enter: open     Esc, Backspace: back",
 	"m: table or map of the nodes     g: processes or GPUs of a node     q, F10: quit",
+	"Replay: Left, Right: a sample     Page Up/Down: 1/20 of the run     + -: speed",
+	"Home, End: first, last sample     Space: play, pause     Up, Down: move",
 	"t, F5: tree of processes     /, F3: search, n: next     < >, F6: another column sorts",
 	"A capital letter sorts by its column, or shows it on the map; again: reversed.",
 	"Map: a digit is tenths, # is all of it; L late, S silent, E ended, W waiting.",

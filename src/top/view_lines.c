@@ -169,7 +169,7 @@ void view_title_line(const struct view *v, struct cells *c)
 {
 	struct words w = { .c = c, .style = STYLE_REVERSE };
 	const struct now_node *n = view_in_node(v) ? view_node(v) : NULL;
-	char text[32];
+	char text[96];
 
 	cells_style(c, 0, 0, c->columns, STYLE_REVERSE);
 	words_add(&w, v->title);
@@ -178,8 +178,12 @@ void view_title_line(const struct view *v, struct cells *c)
 		words_add(&w, n->name);
 	}
 	states_add(&w, v->now);
-	if (!isnan(v->now->elapsed_s))
+	if (v->replay) {
+		replay_text(v->replay, text, sizeof text);
+		words_add(&w, text);
+	} else if (!isnan(v->now->elapsed_s)) {
 		words_add(&w, unit_format(UNIT_SECONDS, v->now->elapsed_s, text, sizeof text));
+	}
 	if (v->failed)
 		words_add(&w, "out of memory: something is missing");
 }
@@ -229,5 +233,8 @@ void view_keys_line(const struct view *v, struct cells *c)
 		return;
 	}
 	cells_put(c, c->rows - 1, 0, c->columns, STYLE_BOLD,
-		  v->help ? "any key: back" : keys[v->screen]);
+		  v->help ? "any key: back"
+		  : v->replay
+			  ? "h help  q quit  Space play  Left Right step  PgUp PgDn jump  + - speed"
+			  : keys[v->screen]);
 }

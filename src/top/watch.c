@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ESCAPE_MS = 100, REST = 4, ROWS_MOST = 500 };
+enum { ESCAPE_MS = 100, REST = 4, ROWS_MOST = 500, PLAY_MS = 200, PAUSE_S = 60 };
 
 /* What signal handlers may write; the one thing that is not handed in. */
 static volatile sig_atomic_t ended, resized, stopped;
@@ -95,18 +95,35 @@ static void paint(struct loop *l)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+/* An instant that is shown does not change. */
+static int64_t every_ns(const struct watch *w)
+{
+	if (!w->replay)
+		return w->every_ns;
+	return w->replay->plays ? PLAY_MS * NS_PER_MS : PAUSE_S * NS_PER_S;
+}
+
+static int look_now(const struct watch *w, struct err *e)
+{
+	if (!w->replay)
+		return now_look(w->now, e);
+	replay_tick(w->replay, clock_mono_ns());
+	return now_replay(w->now, w->replay->at_ns, e);
+}
+
 /* A file system that is slow keeps it from taking keys: it is left alone for as long as it takes,
  * and more. */
 static int look(struct loop *l)
 {
-	int64_t begin = clock_mono_ns(), took;
-	int rc = now_look(l->w->now, l->e);
+	int64_t begin = clock_mono_ns(), took, every;
+	int rc = look_now(l->w, l->e);
 
 	if (rc)
 		return rc;
 	view_look(l->w->view, l->cells.rows);
 	took = clock_mono_ns() - begin;
-	l->look_ns = begin + (REST * took > l->w->every_ns ? REST * took : l->w->every_ns);
+	every = every_ns(l->w);
+	l->look_ns = begin + (REST * took > every ? REST * took : every);
 	paint(l);
 	return 0;
 }
@@ -121,10 +138,23 @@ static void suspend(struct loop *l)
 	resized = 1;
 }
 
+/* In a search, and over the help, keys are the view's. */
+static bool replay_takes(const struct loop *l, int key)
+{
+	const struct view *v = l->w->view;
+
+	return l->w->replay && !v->searching && !v->help &&
+	       replay_key(l->w->replay, key, clock_mono_ns());
+}
+
 static void act(struct loop *l, int key)
 {
-	enum view_answer answer = key ? view_key(l->w->view, key) : VIEW_SAME;
+	enum view_answer answer = VIEW_SAME;
 
+	if (key && replay_takes(l, key))
+		l->look_ns = 0;
+	else if (key)
+		answer = view_key(l->w->view, key);
 	if (answer == VIEW_CHANGED)
 		paint(l);
 	l->quit |= answer == VIEW_QUIT;

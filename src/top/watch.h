@@ -16,7 +16,8 @@ struct watch {
 	const struct terminal *terminal;
 	struct now *now;
 	struct view *view;
-	int64_t every_ns; /* between two looks */
+	int64_t every_ns;      /* between two looks */
+	struct replay *replay; /* NULL: live */
 };
 
 /* Until the user ends it, or a signal does. 0; -errno with a sentence; the signal's number when
