@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The clock: what short intervals cost, how many samples are late, none silently lost, no drift. About 20 minutes, half
-# of them for the drift (DRIFT_SECONDS, 600 unless given); QUICK=1: 40 seconds.
+# The clock: the cost of short intervals, the number of late samples, none silently lost, no drift. About 20 minutes,
+# half of them for the drift (DRIFT_SECONDS, default 600); QUICK=1: 40 seconds.
 #
-# The processes watched run between any two samples (at 100 Hz 3 of the 10 do), so that their files are read, too. Late
-# is what began more than a tenth of the interval after its time or was skipped; it is not judged when somebody waited
-# for a CPU for more than a fifth of the rounds, or when a bare timer (clock_floor.c), in turns with Sonde, was as late.
-# With all cores computing it is a figure without a bar.
+# The sampled processes run between any two samples (at 100 Hz 3 of the 10 do), so that their files are read, too. A
+# sample is late if it began more than a tenth of the interval after its deadline or was skipped. This is not judged if
+# any process waited for a CPU for more than a fifth of the rounds, or if a bare timer (clock_floor.c), alternating
+# with Sonde, was as late. With all cores computing it is a figure without a bar.
 #
-# At 1 Hz caches are cold whenever Sonde wakes. That row is of 330 s, so that a sealing is in it, with all sources but
-# PSS; with PSS, as Sonde is without options, it is a figure. The floor (floor.c) reads of the same tree and node what
-# Sonde reads in each second, and neither threads nor open files, which Sonde looks at in turn.
+# At 1 Hz caches are cold whenever Sonde wakes. That row covers 330 s, so that it includes a sealed block, with all
+# sources except PSS; with PSS, Sonde's default, it is a figure. The floor (floor.c) reads from the same tree and node
+# what Sonde reads in each second, but neither threads nor open files, which Sonde samples in rounds.
 set -eu
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-3}

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Writing columns: 10 million rows of six columns, in turns with pyarrow (PyPI) writing the same table from memory to the same
-# disk, zstd both. Takes 2 minutes; QUICK=1 takes 20 s.
+# Writing columns: 10 million rows of six columns, alternating with pyarrow (PyPI), which writes the same table from
+# memory to the same disk, both with zstd. Takes 2 minutes; QUICK=1 takes 20 s.
 #
-# Only writing counts, not the making of the rows. Sonde gets them 4096 at a time, as an export does, and pyarrow has them all,
-# texts as dictionaries where it takes these. Quotients are made in each round, and the median round counts.
+# Only writing counts, not making the rows. Sonde gets them 4096 at a time, as in an export; pyarrow has them all, with
+# texts as dictionaries where it accepts these. Ratios are computed per round, and the median round counts.
 set -eu
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-5} ROWS=10000000

@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# CPU of a sample, against psutil and against the floor (bench/floor.c), on trees of 1 to 5,000 processes. Takes 40
-# minutes; QUICK=1 takes 3.
+# CPU time per sample, compared with psutil and with the floor (bench/floor.c), on trees of 1 to 5,000 processes. Takes
+# 40 minutes; QUICK=1 takes 3.
 #
-# A cell is a tree of so many processes of which so many are active, a hundredth where it is mostly idle. In each
-# round Sonde, the floor and psutil have their turns on the same tree at the same interval. A figure is the CPU (user
-# and system) of the whole process, its wake-ups and the node's files included, over the number of samples: for Sonde
-# at least 640, so that two sealings are in it, without PSS and with its limit of cost lifted, so that it leaves
-# nothing out. The floor makes the same readings: CPU time in ns is that of the CPU clock, which stat, whose ticks are
-# 10 ms, does not give. Quotients are made in each round, and the median round counts. The interval is 100 ms: more
-# often Sonde does not read everything in each sample (tests/bench/floor-is-what-it-says.py holds it to that). What the
-# kernel takes for the readings alone bounds what can be had: where the floor, times what Sonde may take of it, is
-# less below psutil than is wanted, this machine's kernel and processor do not give it to a sampler that reads all of it.
+# Each cell is a tree with the given number of processes and share of active ones (1 % if mostly idle). In each round
+# Sonde, the floor and psutil alternate on the same tree at the same interval. A figure is the CPU time (user and
+# system) of the whole process, including its wake-ups and the node's files, divided by the number of samples. Sonde
+# takes at least 640, so that they include two sealed blocks, without PSS and with its overhead limit off, so that it
+# leaves nothing out. The floor makes the same readings; its CPU time in ns comes from the CPU clock, because stat has
+# ticks of 10 ms. Ratios are computed per round, and the median round counts. The interval is 100 ms: at shorter ones
+# Sonde does not read everything in each sample (tests/bench/floor-is-what-it-says.py tests this). The kernel's own
+# time for the readings limits what is possible: if the floor, times Sonde's allowance over it, is less far below
+# psutil than the bar, no sampler that reads everything can meet the bar with this machine's kernel and processor.
 #
-# CELLS="100:all 1000:idle" measures these alone; ":crowd" is with 5,000 unrelated processes beside, too.
+# CELLS="100:all 1000:idle" measures these cells only; ":crowd" adds a measurement beside 5,000 unrelated processes.
 set -eu
 . bench/bar.sh
 . bench/tree.sh

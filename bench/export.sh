@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Exporting recordings of many nodes, against decoding alone (bench/decode_alone.c). Takes 5 minutes and 1 GB in TMPDIR;
-# QUICK=1 takes 30 s.
+# Exporting recordings of many nodes, compared with decoding alone (bench/decode_alone.c). Takes 5 minutes and 1 GB in
+# TMPDIR; QUICK=1 takes 30 s.
 #
-# First what every export needs, all rows of 1,000 nodes of an hour made and thrown away (bench/rows_alone.c): 1.08 billion
-# values of 300 series at 1 Hz, tidy and wide. Then each format, of a minute of these nodes, into /dev/null; what it costs to
-# encode is no share of decoding that could be promised, and so these are figures. A wide row takes what decoding left in columns;
-# a tidy one needs the values of an instant side by side and says 67 bytes of node, metric, device, time, unit and kind with each 8 of
-# a value, which takes 0.6 of decoding's time beyond that. Memory is flat when an hour takes no more
-# than a minute. CPU of all processes counts, not wall time; quotients are made in each round, and the median round counts.
+# First what every export needs: all rows of an hour of 1,000 nodes, made and discarded (bench/rows_alone.c), 1.08
+# billion values of 300 series at 1 Hz, tidy and wide. Then each format, for a minute of these nodes, to /dev/null;
+# these are figures without bars, because the cost of encoding is not a share of decoding. A wide row uses the columns
+# that decoding produced. A tidy one needs the values of one instant side by side, and writes 67 bytes of node, metric,
+# device, time, unit and kind with each 8 bytes of a value, which takes another 0.6 of decoding's time. Memory is flat
+# if an hour takes no more than a minute. CPU time of all processes counts, not wall time; ratios are computed per
+# round, and the median round counts.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-3} NODES=1000 SERIES=300

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# HDF5 of a table of six columns: sonde-hdf5, fed by bench/table_of.c, against pandas' to_hdf(format="table", complevel=1) of the same table from
-# memory, on the same disk, in turn. 10 million rows, about 4 minutes and 8 GB of memory (pandas'); QUICK=1: a million. Wants the virtual
-# environment of tests/interop. Quotients are made in each round, and the median round counts.
+# HDF5 of a table of six columns: sonde-hdf5, fed by bench/table_of.c, compared with pandas' to_hdf(format="table",
+# complevel=1) of the same table from memory, alternately on the same disk. 10 million rows, about 4 minutes and 8 GB
+# of memory (pandas'); QUICK=1: a million. Needs the virtual environment of tests/interop. Ratios are computed per
+# round, and the median round counts.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-3} ROWS=10000000

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What reading PSS does to the job: a process of 2 GB in 4 KiB pages maps and unmaps small regions all the time, alone
-# and watched by Sonde as it is without options, in turns. About 8 minutes; QUICK=1: 15 seconds of it, judged by nobody.
+# How reading PSS affects the job: a process of 2 GB in 4 KiB pages maps and unmaps small regions continuously,
+# alternately alone and recorded by Sonde with default options. About 8 minutes; QUICK=1: 15 seconds, without bars.
 #
-# A watched round takes 75 s, since the PSS of so large a process is read once a minute: at least one reading is in each.
-# With --pss always at 10 Hz, as information, each sample reads it. Nothing is judged when somebody waited for a CPU for
-# more than a fifth of the time: the scheduler's turns are then longer than any reading.
+# A recorded round takes 75 s, since the PSS of so large a process is read once a minute: each includes at least one
+# reading. With --pss always at 10 Hz, for information, each sample reads it. Nothing is judged if any process waited
+# for a CPU for more than a fifth of the time: the scheduler's time slices are then longer than any reading.
 set -eu
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-5}

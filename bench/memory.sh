@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Memory of the recorder: its own on trees of 100 to 5,000 processes, the kernel's for the files that it keeps open, and
-# both ends of a simulated day. Takes 8 minutes; QUICK=1 takes 1. Needs no root.
+# Memory of the recorder: its own on trees of 100 to 5,000 processes, the kernel's for the files that it keeps open,
+# and its start and end on a simulated day. Takes 8 minutes; QUICK=1 takes 1. Needs no root.
 #
-# Every process of a tree is active but where it says otherwise, since files are kept open for active ones. A library
-# counts as resident as far as it is mapped, whoever else uses it: the static build (make static) has none. Resident is the most that the kernel saw
-# (VmHWM), over two sealings. What the kernel needs for kept files is measured on another tree of as many processes,
-# where bench/slab.c opens and reads just as many of the same files, as the growth of its slabs. The day is that of
-# bench/day.c: the recorder's sampler and writer with a simulated clock and processes that come and go. All sources of
-# the node are on, in all of it, and 2 MB of each limit are for them.
+# Every process of a tree is active unless stated otherwise, since files are kept open for active ones. A library
+# counts as resident as far as it is mapped, even if shared; the static build (make static) has none. Resident is the
+# kernel's maximum (VmHWM), over two sealed blocks. The kernel's memory for kept files is measured on another tree of
+# as many processes, where bench/slab.c opens and reads as many of the same files, as the growth of its slabs. The day
+# is simulated by bench/day.c: the recorder's sampler and writer with a simulated clock and processes that start and
+# exit. All sources of the node are on throughout, and 2 MB of each limit are for them.
 set -eu
 . bench/bar.sh
 . bench/tree.sh

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# CPU a sample of other recorders of processes against Sonde's, at one sample a second of 1,000 idle processes. About 12
-# minutes: Sonde runs beside the others for so long that it seals two blocks (SECONDS_IN_ALL); they take turns, each
-# ROUNDS times. QUICK=1: a minute.
+# CPU time per sample of other process recorders, compared with Sonde's, at one sample a second of 1,000 idle
+# processes. About 12 minutes: Sonde runs beside the others until it has sealed two blocks (SECONDS_IN_ALL); they
+# alternate, each ROUNDS times. QUICK=1: a minute.
 #
-# The others are Debian's packages, unpacked below $BUILD and not installed, so that none of their services is ever
-# started, here or at the next boot; no root is needed. They listen on unix sockets and the loopback only, and get to do
-# less than they do by default: pidstat prints only what was active, pmcd has one agent, netdata one plugin and no
-# database on disk. All of them but Sonde read every process of the machine.
+# The others are Debian's packages, unpacked below $BUILD and not installed, so that none of their services ever
+# starts, now or at the next boot; no root is needed. They listen on Unix sockets and the loopback only, and do less
+# than by default: pidstat prints only active processes, pmcd has one agent, netdata one plugin and no database on
+# disk. All of them except Sonde read every process of the machine.
 set -eu
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-3}

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# 10 million intervals of Scanner's profiles: importing them, against reading the files and summing their bytes; adding the spans
-# up; writing them as traces, against fprintf of as many events as Chrome's JSON to /dev/null. Takes a minute and 2 GB in TMPDIR; QUICK=1
-# takes a tenth. CPU of all processes and threads counts; quotients are made in each round, and the median round counts.
-# Memory is bounded when all of them take hardly more than a tenth of them.
+# 10 million intervals of Scanner's profiles: importing them, compared with reading the files and summing their bytes;
+# totalling the spans; writing them as traces, compared with fprintf of as many events in Chrome's JSON to /dev/null.
+# Takes a minute and 2 GB in TMPDIR; QUICK=1 takes a tenth. CPU time of all processes and threads counts; ratios are
+# computed per round, and the median round counts. Memory is bounded if all of them take little more than a tenth of
+# them.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-3} SPANS=10000000

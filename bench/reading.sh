@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Reading recordings of many nodes: `sonde show` against decoding alone (bench/decode_alone.c), which opens every file
-# of the same directory in turn and decodes every block, all checks on. Takes 4 minutes and 1 GB in TMPDIR; QUICK=1
-# takes 20 s.
+# Reading recordings of many nodes: `sonde show` compared with decoding alone (bench/decode_alone.c), which opens every
+# file of the same directory in turn and decodes every block, with all checks. Takes 4 minutes and 1 GB in TMPDIR;
+# QUICK=1 takes 20 s.
 #
-# First 1,000 nodes of an hour, 300 series at 1 Hz: 1.08 billion values, written by bench/make_nodes.c. Then a minute
-# of 10 to 10,000 nodes, where what counts is the time a node takes, with 1,024 open files at most. Quotients are made
-# in each round, and the median round counts.
+# First an hour of 1,000 nodes, 300 series at 1 Hz: 1.08 billion values, written by bench/make_nodes.c. Then a minute
+# of 10 to 10,000 nodes: the time per node counts, with at most 1,024 open files. Ratios are computed per round, and
+# the median round counts.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-3} NODES=1000 MOST=10000 SERIES=300

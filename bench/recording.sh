@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Size and speed of what is recorded: bytes a value in sealed blocks and in the tail, beside the entropy of the same
-# values; CPU of making blocks and of reading them, beside zlib and bare varints in the same run. On two jobs made from a
-# seed (bench/matrix.h): a mixed hour, and one in which every counter moves. About 10 s; QUICK=1: 3 s.
+# Size and speed of recordings: bytes per value in sealed blocks and in the tail, next to the entropy of the same
+# values; CPU time of making and reading blocks, next to zlib and bare varints in the same run. On two jobs generated
+# from a seed (bench/matrix.h): a mixed hour, and one in which every counter moves. About 10 s; QUICK=1: 3 s.
 set -eu
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-9}

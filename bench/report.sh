@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The report of a large run: `sonde report` of 64 nodes of a day, 200 series at 1 Hz, 1.1 billion values, written by
-# bench/make_nodes.c. Takes 2 minutes and 1 GB in TMPDIR; QUICK=1, an hour of them, takes 10 s.
+# The report of a large run: `sonde report` of 64 nodes over a day, 200 series at 1 Hz, 1.1 billion values, written by
+# bench/make_nodes.c. Takes 2 minutes and 1 GB in TMPDIR; QUICK=1, for an hour, takes 10 s.
 #
-# Reading may take twice what decoding alone takes (bench/decode_alone.c: every block of every file once, all checks on).
-# What is left of the report is drawing: it is taken from that of five minutes of the same nodes, which has as many plots
-# and nodes and next to nothing to read. CPU of all processes counts, that of the helper that paints included; quotients
-# are made in each round, and the median round counts. With 420 series 8 cores of each node are among them, which are drawn one
-# by one. The page opens in headless Chromium (bench/paint.py), where there is one.
+# Reading may take twice the time of decoding alone (bench/decode_alone.c: every block of every file once, with all
+# checks). The rest of the report is drawing: its time is that of a report of five minutes of the same nodes, which has
+# as many plots and nodes and almost nothing to read. CPU time of all processes counts, including the helper that
+# renders; ratios are computed per round, and the median round counts. The 420 series include 8 cores of each node,
+# which are drawn one by one. Headless Chromium, if installed, opens the page (bench/paint.py).
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-3} NODES=64 SECONDS_OF_RUN=86400

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The sampler within a program, libsonde's thread, against one in Python that reads the same with psutil, as lightgbm-benchmark's does:
-# CPU a sample at 10 Hz. Takes 3 minutes; QUICK=1 takes 10 s.
+# The sampler within a program, libsonde's thread, compared with one in Python that reads the same with psutil, like
+# lightgbm-benchmark's: CPU time per sample at 10 Hz. Takes 3 minutes; QUICK=1 takes 10 s.
 #
-# Both wake up, read and keep samples, and the program does nothing else; the first sample is left out. From Python it is the same thread.
-# They take turns; quotients are made in each round, and the median round counts.
+# Both wake up, read and keep samples, and the program does nothing else; the first sample is left out. From Python it
+# is the same thread. The two alternate; ratios are computed per round, and the median round counts.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-5} INTERVAL=0.1 SAMPLES=100

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# CPU of reading the node, source by source, beside what the kernel takes to give the same files. A sample every 20 ms, as
-# caches find it in use. Takes 10 s.
+# CPU time of reading the node, source by source, next to the kernel's time to return the same files. A sample every 20
+# ms, with caches as in use. Takes 10 s.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build}

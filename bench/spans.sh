@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Spans from within a program: what one costs the thread that makes it, and what it takes in the recording. About a minute; QUICK=1: 10 s.
+# Spans from within a program: what one costs the thread that makes it, and its size in the recording. About a minute;
+# QUICK=1: 10 s.
 #
-# A span is a begin and an end, with a recorder that takes them. Batches of 100 of them and of 100 pairs of clock_gettime have their turns in each thread; the
-# medians are over the batches of all threads, and the median round counts. Threads rest now and then, so that none is lost. Without a recorder, spans in a loop
-# are held against the same loop without them. For their size, a program makes spans of random lengths, 0.1 to 20 us, one behind the other, of five names; what a
-# recording of the same program without spans takes is taken off.
+# A span is a begin and an end, with a recorder that reads them. Batches of 100 spans and of 100 pairs of clock_gettime
+# alternate in each thread; the medians are over the batches of all threads, and the median round counts. Threads pause
+# now and then, so that no span is lost. Without a recorder, a loop of spans is compared with the empty loop. For the
+# size, a program makes spans of random lengths, 0.1 to 20 us, one after the other, with five names; the size of a
+# recording of the same program without spans is subtracted.
 set -eu
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-5} BATCHES=2000 SPANS=1000000

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What it takes until the job of `sonde run` begins, which is after the first sample, against a bare C program that opens
-# the same files (bench/start.c). Takes 20 s. Needs strace, which tells which files these are, in this run.
+# The time until the job of `sonde run` starts, which is after the first sample, compared with a bare C program that
+# opens the same files (bench/start.c). Takes 20 s. Needs strace, which lists these files, in this run.
 #
-# Wall time is from before the exec of Sonde to the first instruction of the job; CPU is that of the launcher until then
-# and of the recorder until it reads its own in the first sample. The bare program opens every file that Sonde has opened
-# by then but for shared libraries and reads each once; it parses nothing, starts no process and writes nothing. The
-# recording's files are made while the job begins, and neither side has them. Both take turns.
+# Wall time is from before the exec of Sonde to the first instruction of the job. CPU time is that of the launcher
+# until then, and of the recorder until it reads its own in the first sample. The bare program opens every file that
+# Sonde has opened by then, except shared libraries, and reads each once; it parses nothing, starts no process and
+# writes nothing. The recording's files are created while the job starts, and neither side includes them. The two
+# alternate.
 #
-# The wall time until the job begins holds two execs, Sonde's and the job's, the bare program's one. The job's there is
-# without Sonde, too: it is left out of what is judged, and measured by itself.
+# The wall time until the job starts contains two execs, Sonde's and the job's; that of the bare program contains one.
+# The job's exec also happens without Sonde: it is measured separately and not judged.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-40}

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A storm of short processes, 1,500 a second for 10 s, with each way to know of births and ends: are all counted, is the
-# CPU total the kernel's own, what does Sonde use, and what does it cost the job? As root it runs them as nobody.
-# The cost is the CPU of a spawn with Sonde over that without, the two in turns, ROUNDS times (default 7) for 2 s each.
-# Takes 2 minutes, with QUICK=1 20 s, and then the cost is noise. A machine that is not quiet makes it noise, too.
+# A storm of short processes, 1,500 a second for 10 s, with each way to detect process starts and exits: are all
+# counted, does the CPU total match the kernel's own, what does Sonde use, and what does it cost the job? Run by root,
+# it runs them as nobody. The cost is the CPU time of a spawn with Sonde over that without; the two alternate, ROUNDS
+# times (default 7) for 2 s each. Takes 2 minutes, with QUICK=1 20 s, and then the cost is noise. So it is on a busy
+# machine.
 set -eu
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-7} rate=1500 seconds=10

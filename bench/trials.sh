@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `sonde bench run` costs a script, and what it costs to put trials into the store. Takes 5 minutes.
 #
-# The overhead on a script of 1 s is put together from parts (bench/trials_overhead.py): how much longer a script takes that does nothing, by
-# what the CPU time of the same work grows, in turns of 5 ms between a bare script and one under Sonde, and Sonde's own CPU time for each second,
-# counted as if the script had waited for all of it. Other machines on the same processor change its speed from second to second: so the
-# difference of whole scripts of 1 s, which take turns, too, has a wide interval, and no bar.
+# The overhead on a script of 1 s is the sum of three parts (bench/trials_overhead.py): how much longer a script that
+# does nothing takes; how much the CPU time of the same work grows, alternating every 5 ms between a bare script and
+# one under Sonde; and Sonde's own CPU time per second, counted as if the script had waited for all of it. Other
+# virtual machines on the same processor change its speed from second to second. So the difference between whole
+# scripts of 1 s, which also alternate, has a wide interval and no bar.
 #
-# 10,000 trials go into SQLite in transactions of 100, with all that is checked and written of each; the same rows go bare, by Python's sqlite3,
-# into tables of the same schema with the same indexes, in the same transactions. Both take turns.
+# 10,000 trials go into SQLite in transactions of 100, including all checks and tables. For comparison, Python's
+# sqlite3 writes the same rows into tables of the same schema with the same indexes, in the same transactions. Both
+# alternate.
 #
-# Then two batches of 50,000 trials are compared, which takes all their rows, and Python's sqlite3 fetches these in one query for each batch.
+# Then two batches of 50,000 trials are compared, which reads all their rows; Python's sqlite3 fetches these in one
+# query per batch.
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} PAIRS=${PAIRS:-40} ROUNDS=${ROUNDS:-5}

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# CPU of a sample with PSS and USS of every process read anew in each (`--pss always`), against psutil's
+# CPU time per sample if PSS and USS of every process are read again in each (`--pss always`), compared with psutil's
 # memory_full_info() on new objects, on a tree of 100 active processes. Takes 4 minutes; QUICK=1 takes 20 s.
 #
-# How it is measured is said in bench/cost.sh. Nearly all of it is the kernel's walk through page tables, which both need.
+# bench/cost.sh describes the method. Nearly all of the time is the kernel's walk through page tables, which both need.
 set -eu
 . bench/bar.sh
 . bench/tree.sh
