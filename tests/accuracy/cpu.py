@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # alone
-"""Workers spin until their own CPU clock shows a stated time: alone, as threads, in turn, orphaned and in sessions of their own.
-The job's CPU time is held against what they spun, against what the kernel says of children that were waited for (getrusage), and,
-where a control group may be made, against that group's own account. Clocks of processes also run while a hypervisor or an interrupt has
-the core, which the kernel's accounts may leave out: a bound is wider by what /proc/stat says was taken meanwhile."""
+"""Workers spin until their own CPU clock shows a given time: alone, as threads, one after the other, orphaned and in sessions of their
+own. The job's CPU time is compared with what they spun, with the kernel's account of children that were waited for (getrusage) and, if a
+control group can be created, with that group's account. Process clocks also run while a hypervisor or an interrupt has the core, which
+the kernel's accounts may leave out: the bound is extended by the stolen and interrupt time in /proc/stat meanwhile."""
 import os
 import subprocess
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # alone
 """A program writes the files of RAPL (/sys/class/powercap) as a kernel would: the counters of two packages, of a memory and of the
-platform advance by stated joules and go round while they are sampled. What is read of each must be what it used, to one step of the
-counter for each time it went round; in the summary each joule of packages and memory is once, and the platform's, which holds them,
-is not added. The job's share is held against its own CPU time as a part of what /proc/stat says was used, half a second by half a
-second."""
+platform advance by given joules and wrap while they are sampled. Each reading must equal the energy used, to one step of the counter per
+wrap. The summary must count each joule of packages and memory once, and not add the platform's, which includes them. The job's share is
+compared with its own CPU time as a share of the CPU time used in /proc/stat, in steps of half a second."""
 import os
 import sys
 import time
@@ -75,7 +74,7 @@ def compare():
     said, recording = accuracy.record("out", sys.executable, __file__, "work", options=("--sysfs", "sys"))
     for name, (_, joules, _) in ZONES.items():
         rounds = (START_UJ + STEPS * joules * 1_000_000) // (RANGE_UJ + 1)
-        table.row("energy.consumed_joules", f"{name}: joules that its counter advanced by; it went round {rounds} times",
+        table.row("energy.consumed_joules", f"{name}: joules added to its counter, which wrapped {rounds} times",
                   recording.between("energy.consumed_joules", name), STEPS * joules, apart=1e-6 * (rounds + 1))
     table.row("energy_joules", "packages and memory, each joule once", recording.job["energy_joules"], STEPS * PARTS, apart=1e-5)
     table.row("energy_apportioned_joules", "the job's part by CPU time", recording.job["energy_apportioned_joules"], float(said), share=0.1)

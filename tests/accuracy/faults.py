@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # alone
-"""A program touches a stated number of fresh pages, or gives up the processor a stated number of times, then prints what the kernel
-charged it (getrusage) and is sampled once more."""
+"""A program touches a given number of fresh pages, or yields the processor a given number of times, then prints what the kernel charged
+it (getrusage) and is sampled once more."""
 import subprocess
 import time
 

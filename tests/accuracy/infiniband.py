@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # alone
 """A program writes the files of InfiniBand ports (/sys/class/infiniband) as drivers do: data in words of four bytes, packets one by one.
-One port has counters of 64 bits, which pass 2^32; one has them beside the old ones, which are full (counters_ext of Mellanox's older
-drivers); one has only the old ones of 32 bits. They advance by stated numbers while they are sampled. A counter of 32 bits that is full
-counts no further: it must give no value and be called failed."""
+One port has 64-bit counters, which pass 2^32; one has them beside the old ones, which are saturated (counters_ext of Mellanox's older
+drivers); one has only the old ones of 32 bits. They advance by given numbers while they are sampled. A saturated 32-bit counter no
+longer counts: it must give no value and be called failed."""
 import os
 import sys
 import time
@@ -13,7 +13,7 @@ import accuracy
 FULL = (1 << 32) - 1
 PORTS = {  # name: (what its counters are, their files, how many of COUNTERS' steps are one of it)
     "mlx5_0/1": ("64 bits, across 2^32", "counters/{}", 1),
-    "mlx4_0/1": ("64 bits beside full ones of 32, across 2^32", "counters_ext/{}_64", 1),
+    "mlx4_0/1": ("64 bits beside saturated ones of 32, across 2^32", "counters_ext/{}_64", 1),
     "mthca0/1": ("32 bits", "counters/{}", 10),
 }
 OLD = "mthca0/1"
@@ -66,7 +66,7 @@ def compare():
     _, recording = accuracy.record("out", sys.executable, __file__, "work", options=("--sysfs", "sys"))
     for port, (words, _, part) in PORTS.items():
         for name, (metric, each, by) in COUNTERS.items():
-            table.row(metric, f"what {name} of {words} advanced by, times {each}", recording.between(metric, port),
+            table.row(metric, f"increase of {name}, {words}, times {each}", recording.between(metric, port),
                       each * STEPS * by // part, apart=0)
     for name, (metric, each, by) in COUNTERS.items():
         times = [at for at, _ in recording.raw(metric, "mlx5_0/1")]
@@ -75,9 +75,9 @@ def compare():
         table.row(metric, f"its rate times the time, {name} of 64 bits", sum(v * (at - before[at]) for at, v in rates), each * STEPS * by,
                   share=1e-6)
     full = [v for _, v in recording.raw("infiniband.received_bytes", OLD) if v == 4 * FULL]
-    table.row("infiniband.received_bytes", "values of a counter that is full", len(full), 0, apart=0)
+    table.row("infiniband.received_bytes", "values of a saturated counter", len(full), 0, apart=0)
     refused = [f for f in recording.summary["findings"] if f["name"] == "infiniband.received_bytes" and f["state"] == "failed"]
-    table.row("infiniband.received_bytes", "said to have failed, once", len(refused), 1, apart=0)
+    table.row("infiniband.received_bytes", "reported as failed, once", len(refused), 1, apart=0)
     table.end()
 
 

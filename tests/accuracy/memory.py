@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # alone
-"""Two processes share memory, one has its own; every page is touched. While they hold it, their smaps are added up by this program,
-page table entry by page table entry as the kernel prints them, and held against what was sampled at the same time."""
+"""Two processes share memory, one has its own; every page is touched. While they hold it, this program adds up their smaps, page table
+entry by page table entry as the kernel prints them, and compares the sums with what was sampled at the same time."""
 import os
 import re
 import statistics

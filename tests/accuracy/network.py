@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # alone
-"""A transfer of stated size over TCP through the loopback interface. Headers and acknowledgements come on top, and so does what others
-send there meanwhile; the kernel's own counters before and after are the second reference."""
+"""A transfer of given size over TCP through the loopback interface. Headers and acknowledgements are added, and so is other traffic
+there meanwhile; the kernel's own counters before and after are the second reference."""
 import sys
 
 import accuracy

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # alone
-"""A program calls a function a stated number of times. An execution breakpoint on it, a perf event that needs neither rights nor
-counters of the CPU, is counted through an events file: the same path as that of every hardware event, so it must be exact. Where
-root may, two devices stand in for counters of the CPU: the tracepoint of a system call that a program makes a stated number of times,
-exact too; and `msr`, whose ticks are held against a program's own CPU time in ticks of the same clock. That time also runs while a
-hypervisor or an interrupt has the core: the bound is wider by what /proc/stat says was taken meanwhile."""
+"""A program calls a function a given number of times. An execution breakpoint on it, a perf event that needs neither privileges nor
+counters of the CPU, is counted through an events file: the same path as that of every hardware event, so it must be exact. Run by root,
+two devices represent counters of the CPU: the tracepoint of a system call that a program makes a given number of times, also exact; and
+`msr`, whose ticks are compared with a program's own CPU time in ticks of the same clock. That time also runs while a hypervisor or an
+interrupt has the core: the bound is extended by the stolen and interrupt time in /proc/stat meanwhile."""
 import ctypes
 import os
 import platform

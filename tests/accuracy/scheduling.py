@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # alone
-"""Two processes spin on one CPU for a while: what was not CPU time of theirs they waited. Then they rest, so that they are looked at once
-more. The interpreter that starts them waits, too, on a busy machine: of that the kernel tells itself. The bound is wider by what /proc/stat
-says was taken by interrupts and a hypervisor meanwhile, which is neither."""
+"""Two processes spin on one CPU for a while: they waited for all time that was not their CPU time. Then they rest, so that they are
+sampled once more. The interpreter that starts them also waits on a busy machine; the kernel itself reports that time. The bound is
+extended by the time in /proc/stat that interrupts and a hypervisor took meanwhile, which is neither."""
 import statistics
 import sys
 
@@ -38,10 +38,10 @@ waited = {pid: float(seconds) for pid, seconds in (line.split() for line in said
 of_spinners = list(waited)[:SPINNERS]
 spun = sum(waited[pid] for pid in of_spinners)
 rows = {row["pid"]: float(row["process.run_queue_seconds"]) for row in recording.table("processes") if row["process.run_queue_seconds"]}
-table.row("process.run_queue_seconds", "wall time without CPU time, of two that spin on one CPU", sum(rows[pid] for pid in of_spinners),
+table.row("process.run_queue_seconds", "wall time without CPU time, of two processes spinning on one CPU", sum(rows[pid] for pid in of_spinners),
           spun, apart=0.03 * spun + 0.1 + stolen)
 risen = recording.risen("job.run_queue_cores", "job.threads_age_seconds")
-table.row("job.run_queue_seconds", "the same, and what the kernel says of the one that started them", risen, sum(waited.values()),
+table.row("job.run_queue_seconds", "the same, and the kernel's figure for the process that started them", risen, sum(waited.values()),
           apart=0.03 * spun + 0.1 + stolen)
 
 
@@ -49,7 +49,7 @@ def while_spinning(metric):
     return statistics.median(value for at, value in recording.series(metric) if 1 < at < SECONDS)
 
 
-table.row("job.threads_running_count", "those that spin", while_spinning("job.threads_running_count"), SPINNERS, apart=0)
-table.row("job.threads_sleeping_count", "the one that waits for them", while_spinning("job.threads_sleeping_count"), 1, apart=0)
+table.row("job.threads_running_count", "the spinning processes", while_spinning("job.threads_running_count"), SPINNERS, apart=0)
+table.row("job.threads_sleeping_count", "the process that waits for them", while_spinning("job.threads_sleeping_count"), 1, apart=0)
 table.row("job.affinity_cpus_count", "the CPU they were bound to", while_spinning("job.affinity_cpus_count"), 1, apart=0)
 table.end()
