@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
-# Sourced by the benches: how a figure is said and judged.
+# Sourced by the benches: prints figures and compares them with their bars.
 #
 #   figure WHAT VALUE UNIT             a figure without a bar
 #   bar WHAT VALUE UNIT OP LIMIT       a figure and its bar; OP is <= or >=
@@ -15,7 +15,7 @@ say_figure() { # WHAT VALUE UNIT OP LIMIT VERDICT
 	if [ "$6" = - ]; then
 		printf '  %s: %s %s\n' "$1" "$2" "$3"
 	else
-		printf '  %s: %s %s, wanted %s %s: %s\n' "$1" "$2" "$3" "$4" "$5" "$6"
+		printf '  %s: %s %s, bar %s %s: %s\n' "$1" "$2" "$3" "$4" "$5" "$6"
 	fi
 	[ -z "${BENCH_TSV:-}" ] || printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$BENCH" "$@" >>"$BENCH_TSV"
 }
@@ -29,7 +29,7 @@ bar() {
 		say_figure "$@" met
 	else
 		say_figure "$@" missed
-		# shellcheck disable=SC2034 # read by who sources this
+		# shellcheck disable=SC2034 # read by the benches
 		missed=1
 	fi
 }

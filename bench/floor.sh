@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154
-# Sourced by the benches that hold Sonde against bench/floor.c, with BUILD and a folder for scratch set.
+# Sourced by the benches that compare Sonde with bench/floor.c, with BUILD and a folder for scratch set.
 
 # The files of the control group that Sonde reads in each sample.
 group_files() { # INTERVAL-MS SAMPLES

@@ -6,7 +6,7 @@ BUILD=${BUILD:-build}
 PYTHON=/usr/bin/python3
 scratch=$(mktemp -d)
 trees=() outputs=()
-# The first process of a tree takes the others with it.
+# Killing the first process of a tree ends the others.
 trap '[ ${#trees[@]} -eq 0 ] || kill "${trees[@]}"; rm -rf "$scratch"' EXIT
 
 tree_start() { # PROCESSES ACTIVE-PERCENT PERIOD-MS: sets $tree, its first process and session, once all are there
