@@ -34,6 +34,21 @@ static void monitor(struct bytes *b, const struct summary *s)
 	bytes_puts(b, "</div>\n");
 }
 
+static void losses(struct bytes *b, const struct losses *x)
+{
+	if (!x->n)
+		return;
+	bytes_puts(b, "<div><h3>Losses</h3><ul>");
+	for (const struct loss *l = x->row; l < x->row + x->n; l++) {
+		bytes_puts(b, "<li>");
+		html_text(b, l->words);
+		bytes_puts(b, ". ");
+		html_text(b, l->why);
+		bytes_puts(b, "</li>");
+	}
+	bytes_puts(b, "</ul></div>\n");
+}
+
 static bool is_same_mechanism(const struct summary_mechanism *a, const struct summary_mechanism *c)
 {
 	return strcmp(a->name, c->name) == 0 && strcmp(a->state, c->state) == 0 &&
@@ -221,6 +236,7 @@ void html_footer(struct bytes *b, const struct page_source *p)
 {
 	bytes_puts(b, "<div class=\"columns\">\n");
 	monitor(b, p->summary);
+	losses(b, &p->summary->losses);
 	counted(b, p->summary);
 	recordings(b, p);
 	refusals(b, p->run);

@@ -88,6 +88,21 @@ static void machines(struct bytes *b, const struct run *r)
 	machines_free(&x);
 }
 
+static void losses(struct bytes *b, const struct summary *s)
+{
+	struct bytes words = { 0 };
+
+	losses_words(&s->losses, false, &words);
+	bytes_u8(&words, '\0');
+	if (words.len > 1 && !words.failed) {
+		bytes_puts(b, "<ul class=\"facts losses\"><li><b>Losses</b> ");
+		html_text(b, (const char *)words.data);
+		bytes_puts(b, "</li></ul>");
+	}
+	b->failed |= words.failed;
+	bytes_free(&words);
+}
+
 void html_header(struct bytes *b, const struct page_source *p)
 {
 	const struct summary *s = p->summary;
@@ -119,6 +134,7 @@ void html_header(struct bytes *b, const struct page_source *p)
 		bytes_puts(b, "</b></li>");
 	}
 	bytes_puts(b, "</ul>");
+	losses(b, s);
 	machines(b, p->run);
 }
 

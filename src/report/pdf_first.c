@@ -113,6 +113,20 @@ static double tasks(struct bytes *d, const struct summary *s, double y)
 	return y;
 }
 
+static double losses(struct bytes *d, const struct summary *s, double y)
+{
+	struct bytes words = { 0 };
+
+	bytes_puts(&words, "Losses: ");
+	losses_words(&s->losses, false, &words);
+	bytes_u8(&words, '\0');
+	if (words.len > sizeof "Losses: " && !words.failed)
+		y = paragraph(d, &body, y, 2, (const char *)words.data);
+	d->failed |= words.failed;
+	bytes_free(&words);
+	return y;
+}
+
 /* What ran, how it ended, where, when. */
 static double what_and_where(struct bytes *d, const struct plots *p, double y)
 {
@@ -137,7 +151,7 @@ static double what_and_where(struct bytes *d, const struct plots *p, double y)
 			 strlen(iso) > 11 ? iso + 11 : "");
 		y = paragraph(d, &body, y, 1, text);
 	}
-	return machines(d, p, y);
+	return machines(d, p, losses(d, s, y));
 }
 
 /* A figure: what, how much, of how much, and a bar of that. */

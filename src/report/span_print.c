@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "core/losses.h"
 #include "report/span_totals.h"
 
 #include <errno.h>
@@ -97,6 +98,15 @@ static void print_counter(const struct span_counter *c, FILE *out)
 	fprintf(out, "  %12s  %s\n", text, escape_terminal_into(name, sizeof name, c->name));
 }
 
+static void print_losses(const struct run *r, FILE *out)
+{
+	struct losses x;
+
+	for (uint32_t i = 0; !losses_make(&x, r) && i < x.n; i++)
+		if (!strcmp(x.row[i].what, "spans"))
+			fprintf(out, "losses       %s\n", x.row[i].words);
+}
+
 void span_totals_print(const struct span_totals *s, const struct run *r, FILE *out)
 {
 	print_times(r, out);
@@ -111,6 +121,7 @@ void span_totals_print(const struct span_totals *s, const struct run *r, FILE *o
 	}
 	if (!s->norder)
 		fprintf(out, "the recording has no spans\n");
+	print_losses(r, out);
 }
 
 static int by_time(const void *a, const void *b)

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "core/hostlist.h"
+#include "core/losses.h"
 #include "core/run.h"
 #include "core/spread.h"
 #include "core/stats.h"
@@ -231,6 +232,7 @@ struct summary {
 	uint32_t nmechanisms;
 	struct summary_metric *metrics; /* [nmetrics], those that had a value */
 	uint32_t nmetrics;
+	struct losses losses;
 	uint32_t ndamages;
 	bool complete; /* every node's recording was closed in order, or another one goes on */
 	bool running;  /* it was not, and is written now (condition.h) */

@@ -249,6 +249,17 @@ static void add_monitor(struct lines *l, const struct summary *s)
 		lines_name(lines_add(l, "reduced", NULL), s->reduced, 2 * LINES_TEXT);
 }
 
+static void add_losses(struct lines *l, const struct summary *s, bool all)
+{
+	struct bytes words = { 0 };
+
+	losses_words(&s->losses, all, &words);
+	bytes_u8(&words, 0);
+	if (words.len > 1 && !words.failed)
+		bytes_puts(lines_add(l, "losses", NULL), (const char *)words.data);
+	bytes_free(&words);
+}
+
 /* A path that a shell, a terminal and sonde's own options all take. */
 static void add_path(struct bytes *b, const char *path)
 {
@@ -305,6 +316,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
 	add_survivors(&l, s);
+	add_losses(&l, s, false);
 	add_recording_briefly(&l, s, newest);
 	lines_write(&l, out, colour, BRIEF_VERDICT_LINES, "sonde show --all");
 	lines_free(&l);
@@ -325,6 +337,7 @@ void summary_print(const struct summary *s, FILE *out, bool colour)
 	add_counters(&l, s);
 	add_survivors(&l, s);
 	add_monitor(&l, s);
+	add_losses(&l, s, true);
 	add_recording(&l, s);
 	lines_write(&l, out, colour, UINT_MAX, "");
 	lines_free(&l);

@@ -120,6 +120,9 @@ void metas_mechanisms(struct recorder *r)
 		 totals.births_how, totals.lost_records ? ", some of which were lost" : "");
 	sample_meta_text(&r->sampler.sample, "job.mechanisms", text);
 	sample_meta_bool(&r->sampler.sample, "job.births_exact", totals.exact_births);
+	if (totals.lost_records)
+		sample_meta_int(&r->sampler.sample, "job.process_records_lost",
+				(int64_t)totals.lost_records);
 }
 
 /* Several tasks are one job: it failed when one of them did. */

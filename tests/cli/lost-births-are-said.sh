@@ -21,3 +21,5 @@ started=$(figure out .job.processes_started)
 holds "the first and the last were seen" "$started >= 100 && $started < 6000"
 holds "at most" "$(figure out .job.processes_started_at_most) >= 6100"
 contains summary.txt "seen to start (at most"
+"$SONDE" show out >shown
+contains shown "records of process starts and exits lost"

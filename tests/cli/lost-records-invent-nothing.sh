@@ -32,6 +32,7 @@ going=$(now)
 kill -CONT "$recorder"
 wait $sonde || fail "run"
 contains <(figure out .job.mechanisms) lost
+contains <("$SONDE" show out) "records of process starts and exits lost"
 equal "processes_started" 1 "$(figure out .job.processes_started)"
 holds "cpu_seconds" "$(figure out '.job.cpu_seconds / (.job.cpu_user_seconds + .job.cpu_system_seconds)') < 1.02"
 holds "skipped_samples" "$(figure out .monitor.skipped_samples) >= ($going - $stopped) * 10 - 2"
