@@ -4,6 +4,7 @@
 #include "cmd/collection.h"
 #include "cmd/command.h"
 #include "cmd/lakefile.h"
+#include "cmd/lost.h"
 #include "cmd/outfile.h"
 #include "cmd/perfmonfile.h"
 #include "cmd/say.h"
@@ -423,6 +424,7 @@ static void say_done(const struct exporting *x, const char *path)
 	const struct run_damage *d = x->run->damages;
 	const char *to = x->o->lake ? x->o->lake : x->o->append ? x->o->append : x->to.directory;
 
+	lost_say("export", x->run);
 	if (x->run->ndamages)
 		say("export: %s is damaged (places: %u), first in %s at byte %llu: %s; the "
 		    "undamaged part was exported",

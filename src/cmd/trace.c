@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "cmd/choose.h"
 #include "cmd/command.h"
+#include "cmd/lost.h"
 #include "cmd/say.h"
 #include "cmd/tracefile.h"
 #include "cmd/written.h"
@@ -79,6 +80,7 @@ static void say_done(const char *path, const struct run *r, const char *file,
 		say("trace: wrote %s (slices %" PRIu64 ", marks %" PRIu64
 		    ", counter values %" PRIu64 ")",
 		    file, n->slices, n->marks, n->values);
+	lost_say("trace", r);
 	if (r->ndamages)
 		say("trace: %s is damaged (places: %u), first in %s at byte %llu: %s; the "
 		    "undamaged part was written",

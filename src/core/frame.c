@@ -2,6 +2,7 @@
 #include "core/frame.h"
 
 #include "core/frame_table.h"
+#include "core/losses.h"
 
 #include <errno.h>
 #include <math.h>
@@ -66,6 +67,18 @@ static int reserve_cells(struct frame *f)
 	return 0;
 }
 
+static int put_losses(struct frame *f)
+{
+	struct losses x;
+
+	if (losses_make(&x, f->run))
+		return -ENOMEM;
+	losses_words(&x, true, &f->losses);
+	bytes_u8(&f->losses, '\0');
+	f->schema.losses = (const char *)f->losses.data;
+	return f->losses.failed ? -ENOMEM : 0;
+}
+
 int frame_open(struct frame **out, struct run *r, const struct selection *sel, struct err *e)
 {
 	struct frame *f;
@@ -84,7 +97,7 @@ int frame_open(struct frame **out, struct run *r, const struct selection *sel, s
 	f->schema.table = f->table->name;
 	f->state = calloc(1, f->table->size + 1);
 	f->key = calloc(r->ninstances + 1u, sizeof(*f->key));
-	if (!f->state || !f->key)
+	if (!f->state || !f->key || put_losses(f))
 		rc = err_set(e, -ENOMEM, "out of memory for a table");
 	else
 		rc = f->table->open(f, sel, e);
@@ -137,6 +150,7 @@ void frame_close(struct frame *f)
 		free(f->key[i]);
 	free(f->cells);
 	free(f->given);
+	bytes_free(&f->losses);
 	free(f->columns);
 	free(f->key);
 	free(f->state);

@@ -41,7 +41,8 @@ struct frame_schema {
 	/* The tidy table: what its metric column may say, each with its unit, kind and help. */
 	uint32_t nmetrics;
 	const struct column *metrics;
-	bool texts_stay; /* until frame_close: what is at one address is one text */
+	const char *losses; /* of the run, in words; "": none */
+	bool texts_stay;    /* until frame_close: what is at one address is one text */
 };
 
 /* One column of a batch: nrows cells. */

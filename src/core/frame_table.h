@@ -9,6 +9,7 @@
 #ifndef SONDE_CORE_FRAME_TABLE_H
 #define SONDE_CORE_FRAME_TABLE_H
 
+#include "base/bytes.h"
 #include "core/frame.h"
 
 #include <math.h>
@@ -34,6 +35,7 @@ struct frame {
 	const struct table *table;
 	void *state;                /* the table's */
 	struct frame_schema schema; /* its table is the table's name, unless open() sets another */
+	struct bytes losses;        /* schema.losses */
 	struct column *columns;
 	struct cells *cells;
 	struct cells *given; /* of this batch: cells, unless fill() has put others there */

@@ -221,6 +221,8 @@ void columns_describe(struct bytes *out, const struct frame_schema *schema)
 	json_object(&j);
 	put_pair(&j, "schema", "sonde/columns/1");
 	put_pair(&j, "table", schema->table);
+	if (schema->losses && *schema->losses)
+		put_pair(&j, "losses", schema->losses);
 	put_columns(&j, "columns", schema->columns, schema->ncolumns);
 	put_columns(&j, "metrics", schema->metrics, schema->nmetrics);
 	json_object_end(&j);

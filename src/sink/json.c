@@ -43,6 +43,8 @@ static int json_begin(void *state, const struct frame_schema *schema, FILE *out,
 	json_object(j);
 	json_put_text(j, "schema", "sonde/table/1");
 	json_put_text(j, "table", schema->table);
+	if (schema->losses && *schema->losses)
+		json_put_text(j, "losses", schema->losses);
 	json_key(j, "columns");
 	json_array(j);
 	for (uint32_t i = 0; i < schema->ncolumns; i++)

@@ -87,12 +87,13 @@ static void place_names(const struct stream_reader *r, struct column *c, uint32_
 
 static int get_schema(struct stream_reader *r, struct scan *in, struct err *e)
 {
-	size_t table;
+	size_t table, losses;
 	int rc;
 
 	if (r->columns)
 		return malformed(e);
 	table = take_name(r, in);
+	losses = take_name(r, in);
 	rc = take_columns(r, in, &r->columns, &r->schema.ncolumns);
 	if (!rc)
 		rc = take_columns(r, in, &r->metrics, &r->schema.nmetrics);
@@ -104,6 +105,7 @@ static int get_schema(struct stream_reader *r, struct scan *in, struct err *e)
 	place_names(r, r->columns, r->schema.ncolumns);
 	place_names(r, r->metrics, r->schema.nmetrics);
 	r->schema.table = (const char *)r->names.data + table;
+	r->schema.losses = (const char *)r->names.data + losses;
 	r->schema.columns = r->columns;
 	r->schema.metrics = r->metrics;
 	return 0;

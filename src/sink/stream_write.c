@@ -55,6 +55,7 @@ int stream_put_schema(struct stream_writer *w, const struct frame_schema *schema
 	w->schema = schema;
 	begin(w, STREAM_SCHEMA);
 	put_text(w, schema->table);
+	put_text(w, schema->losses);
 	put_columns(w, schema->columns, schema->ncolumns);
 	put_columns(w, schema->metrics, schema->nmetrics);
 	return finish(w, e);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { PHASES = 1 }; /* the domain that phases are of */
+enum { LOSSES = 1 }; /* the group of losses: node 0 has no other */
 
 static int no_memory(struct err *e)
 {
@@ -233,6 +234,15 @@ uint32_t trace_phase_group(struct trace *t, uint32_t node)
 	return group_of(t, node, PHASES);
 }
 
+uint32_t trace_loss_group(struct trace *t)
+{
+	if (!t->next_row[LOSSES]) {
+		t->format->group(t->state, &t->out, LOSSES, "losses");
+		t->next_row[LOSSES] = 1;
+	}
+	return LOSSES;
+}
+
 uint32_t trace_add_row(struct trace *t, uint32_t group, const char *name)
 {
 	uint32_t row = t->next_row[group]++;
@@ -317,7 +327,9 @@ int trace_write(struct trace *t, const struct trace_format *k, FILE *out, struct
 	if (!t->state)
 		return no_memory(e);
 	k->begin(t->state, &t->out, t->utc0_ns);
-	rc = trace_marks(t, e);
+	rc = trace_losses(t, e);
+	if (!rc)
+		rc = trace_marks(t, e);
 	if (!rc)
 		rc = trace_phases(t, e);
 	if (!rc)

@@ -40,6 +40,8 @@ struct trace {
 int64_t trace_time(const struct trace *t, uint32_t node, int64_t mono_ns);
 /* The group of an instance, or, 0, of the node itself, which is named when it is new. */
 uint32_t trace_group(struct trace *t, uint32_t node, uint32_t instance);
+/* Of the whole run, before all others. */
+uint32_t trace_loss_group(struct trace *t);
 uint32_t trace_phase_group(struct trace *t, uint32_t node);
 uint32_t trace_add_row(struct trace *t, uint32_t group, const char *name);
 /* An instance's name, with its process id if it has one. Returns out. */
@@ -47,7 +49,8 @@ const char *trace_title(const struct trace *t, uint32_t instance, char *out, siz
 /* Give what was made to the file, when it is enough. 0 or -errno. */
 int trace_flush(struct trace *t, struct err *e);
 
-/* Marks, phases, spans and processes. 0 or -errno. */
+/* Losses, marks, phases, spans and processes. 0 or -errno. */
+int trace_losses(struct trace *t, struct err *e);
 int trace_marks(struct trace *t, struct err *e);
 int trace_phases(struct trace *t, struct err *e);
 int trace_spans(struct trace *t, struct err *e);

@@ -1,10 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_slices.c - marks, and the lifetimes of processes. */
+#include "core/losses.h"
 #include "sink/trace_lane.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the run lost or left out lies over all of the window, where nobody overlooks it. */
+int trace_losses(struct trace *t, struct err *e)
+{
+	int64_t begin = t->from_ns, end = begin;
+	struct losses x;
+
+	if (losses_make(&x, t->run))
+		return trace_no_memory(e);
+	for (uint32_t i = 1; i < t->run->nnodes; i++) {
+		int64_t last = trace_time(t, i, t->run->nodes[i].last_ns);
+
+		end = last > end ? last : end;
+	}
+	end = end < t->until_ns ? end : t->until_ns;
+	for (const struct loss *l = x.row; l < x.row + x.n; l++) {
+		uint32_t group = trace_loss_group(t), row = trace_add_row(t, group, l->what);
+		struct notes notes;
+
+		notes.n = 0;
+		notes_text(&notes, "why", l->why);
+		t->format->slice(t->state, &t->out,
+				 &(struct trace_slice){ group, row, begin, end, "loss", l->words,
+							notes.note, notes.n });
+		t->count->slices++;
+	}
+	return 0;
+}
 
 int trace_marks(struct trace *t, struct err *e)
 {
