@@ -81,11 +81,16 @@ void replay_tick(struct replay *r, int64_t mono_ns)
 	r->plays = r->at_ns < r->span.last_ns;
 }
 
-/* Since the begin, in whole milliseconds. */
+/* Since the begin: milliseconds are shown of the first minute only, seconds always. */
 static const char *since(const struct replay *r, int64_t utc_ns, char text[32])
 {
-	int64_t ms = (utc_ns - r->span.begin_ns) / NS_PER_MS;
+	int64_t ms = (utc_ns - r->span.begin_ns) / NS_PER_MS, s = ms / 1000;
 
+	if (s >= 60) {
+		snprintf(text, 32, "%lld:%02d:%02d", (long long)(s / 3600), (int)(s / 60 % 60),
+			 (int)(s % 60));
+		return text;
+	}
 	return unit_format(UNIT_SECONDS, (double)ms / 1e3, text, 32);
 }
 

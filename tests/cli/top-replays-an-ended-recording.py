@@ -3,6 +3,7 @@
 """`sonde top` of an ended recording goes to any instant of it, back and forth, and plays it; --at does so without a terminal."""
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -81,7 +82,7 @@ def once(*arguments):
 
 def check_many():
     nodes = terminal.Nodes("many", 30, 3, 2)
-    for _ in range(9):
+    for _ in range(99):
         nodes.order("step")
     running = once("--once", "--at", "3s", "many")
     assert running.returncode == 1 and "--at needs an ended recording" in running.stderr, running
@@ -91,6 +92,8 @@ def check_many():
     session = terminal.Session([SONDE, "top", "--at", "5s", "many"])
     session.until("the heat of 27 nodes", lambda lines: any(line.startswith("01235678#012") for line in lines))
     assert "30 running" in title(session) and "replay  5.0" in title(session), title(session)
+    press(session, END)
+    assert re.search(r"replay  (0:01:\d\d) of \1  paused", title(session)), title(session)
     press(session, HOME)
     session.until("no rates yet", lambda lines: not any(line.startswith("01235678#012") for line in lines))
     for _ in range(2):  # a rate needs two samples of each
