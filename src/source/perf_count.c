@@ -49,6 +49,10 @@ static int event_open(const struct perf_event *ev, const struct perf_seat *seat,
 
 	set_type(&a, ev, seat->type);
 	fd = syscall(SYS_perf_event_open, &a, seat->pid, seat->cpu, leader, flags);
+	if (fd < 0 && errno == EOPNOTSUPP) { /* Apple's cores count no guests, and say so */
+		a.exclude_guest = 1;
+		fd = syscall(SYS_perf_event_open, &a, seat->pid, seat->cpu, leader, flags);
+	}
 	return fd < 0 ? -errno : (int)fd;
 }
 

@@ -107,10 +107,26 @@ static bool parse_power(const char *text, struct perf_cpu *out)
 	return true;
 }
 
+/* "isa : rv64imafdc"; mvendorid is there since Linux 6.1. */
+static bool parse_riscv(const char *text, struct perf_cpu *out)
+{
+	const char *p = field(text, "isa");
+
+	if (!p || strncmp(p, "rv", 2) != 0)
+		return false;
+	p += 2;
+	if (!number_u64(&p, &out->family))
+		return false;
+	number_field(text, "mvendorid", &out->model);
+	snprintf(out->vendor, sizeof out->vendor, "riscv");
+	return true;
+}
+
 bool perf_cpu_parse(const char *cpuinfo, struct perf_cpu *out)
 {
 	*out = (struct perf_cpu){ 0 };
-	if (parse_x86(cpuinfo, out) || parse_arm(cpuinfo, out) || parse_power(cpuinfo, out))
+	if (parse_x86(cpuinfo, out) || parse_arm(cpuinfo, out) || parse_power(cpuinfo, out) ||
+	    parse_riscv(cpuinfo, out))
 		return true;
 	*out = (struct perf_cpu){ 0 };
 	return false;

@@ -4,7 +4,8 @@
  *
  * Pure: reads the text of /proc/cpuinfo, its first CPU. On Arm the vendor is "arm", the family the
  * implementer and the model the part of MIDR; on POWER the vendor is "power" and the family the
- * upper half of PVR.
+ * upper half of PVR; on RISC-V the vendor is "riscv", the family the bits of a register and the
+ * model mvendorid.
  */
 #ifndef SONDE_SOURCE_PERF_CPU_H
 #define SONDE_SOURCE_PERF_CPU_H

@@ -201,26 +201,55 @@ static int open_cgroup(const struct root *proc, pid_t pid, struct err *e)
 	return fd;
 }
 
+/* "apple_icestorm_pmu" */
+static bool is_apples(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 10 && !strncmp(name, "apple_", 6) && !strcmp(name + n - 4, "_pmu");
+}
+
+/* Counters of the cores, or of some of them: Intel's hybrids have cpu_core, cpu_atom and
+ * cpu_lowpower, Arm's a device for each kind, and the others one that is called cpu. */
+static bool counts_cores(const char *name)
+{
+	return !strcmp(name, "cpu") || !strcmp(name, "cpu_core") || !strcmp(name, "cpu_atom") ||
+	       !strcmp(name, "cpu_lowpower") || !strncmp(name, "armv", 4) || is_apples(name);
+}
+
+static void add_kind(struct perf_pmus *found, const struct root *sys, const char *name)
+{
+	char path[PATH_BYTES];
+	size_t at = found->nkinds;
+	int64_t type;
+
+	snprintf(path, sizeof path, DEVICES "/%.200s/type", name);
+	if (at == PERF_KINDS_MAX || !strcmp(name, "cpu") ||
+	    sysfs_read_number(sys, path, &type) != 0 || type <= 0 || type >= INT32_MAX)
+		return;
+	for (; at > 0 && found->kind[at - 1] > (uint32_t)type; at--)
+		found->kind[at] = found->kind[at - 1];
+	found->kind[at] = (uint32_t)type;
+	found->nkinds++;
+}
+
 struct perf_pmus perf_pmus_find(const struct root *sys)
 {
 	char path[sizeof sys->path + sizeof DEVICES + 2];
 	struct perf_pmus found = { .core = false };
-	int64_t type;
 	DIR *d;
 
 	snprintf(path, sizeof path, "%s/" DEVICES, sys->path);
 	d = opendir(path);
 	for (struct dirent *entry; d && (entry = readdir(d));)
-		found.core |= !strcmp(entry->d_name, "cpu") || !strcmp(entry->d_name, "cpu_core") ||
-			      !strncmp(entry->d_name, "armv", 4);
+		if (counts_cores(entry->d_name)) {
+			found.core = true;
+			add_kind(&found, sys, entry->d_name);
+		}
 	if (d)
 		closedir(d);
-	if (sysfs_read_number(sys, DEVICES "/cpu_core/type", &type) == 0 && type > 0 &&
-	    type < INT32_MAX)
-		found.hybrid[0] = (uint32_t)type;
-	if (sysfs_read_number(sys, DEVICES "/cpu_atom/type", &type) == 0 && type > 0 &&
-	    type < INT32_MAX)
-		found.hybrid[1] = (uint32_t)type;
+	if (found.nkinds == 1) /* the kernel's own types reach it */
+		found.nkinds = 0;
 	return found;
 }
 
@@ -358,13 +387,12 @@ static int each_kind(const struct perf_places *p, struct perf_where *w)
 	int bad = 0;
 
 	for (size_t i = 0; i < p->job.n && !bad; i++)
-		for (size_t k = 0; k < 2 && !bad; k++) {
+		for (size_t k = 0; k < p->pmus.nkinds && !bad; k++) {
 			struct perf_seat seat = p->job.seat[i];
 
-			seat.type = p->pmus.hybrid[k];
+			seat.type = p->pmus.kind[k];
 			seat.again = k > 0;
-			if (seat.type)
-				bad = add_seat(w, seat);
+			bad = add_seat(w, seat);
 		}
 	return bad;
 }
@@ -385,7 +413,7 @@ int perf_places_of(const struct perf_places *p, const struct perf_set *s, struct
 	*w = p->job;
 	w->seat = NULL;
 	w->n = w->cap = 0;
-	if (place == PERF_CORE && p->pmus.hybrid[0])
+	if (place == PERF_CORE && p->pmus.nkinds)
 		bad = each_kind(p, w);
 	else
 		for (size_t i = 0; i < p->job.n && !bad; i++) {

@@ -15,11 +15,12 @@
 #include "source/perf_count.h"
 #include "source/source.h"
 
-enum { PERF_SEATS_MAX = 4096 };
+enum { PERF_SEATS_MAX = 4096, PERF_KINDS_MAX = 4 };
 
 struct perf_pmus {
-	uint32_t hybrid[2]; /* types of cpu_core and cpu_atom; 0: not a hybrid CPU */
-	bool core;          /* the cores have counters at all */
+	uint32_t kind[PERF_KINDS_MAX]; /* types of the kinds of cores, ascending */
+	size_t nkinds;                 /* 0: all cores are of one kind */
+	bool core;                     /* the cores have counters at all */
 };
 
 struct perf_pmus perf_pmus_find(const struct root *sys);

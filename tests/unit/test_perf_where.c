@@ -96,6 +96,34 @@ static void both_kinds_of_a_hybrid_cpu_count_the_task(void **unused)
 	end(&x);
 }
 
+static void each_kind_of_apples_and_arms_cores_counts_the_task(void **unused)
+{
+	struct scene x;
+
+	(void)unused;
+	begin(&x);
+	tree_put(x.dir, DEVICE "apple_icestorm_pmu/type", "11\n");
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "cpu"), 0);
+	assert_int_equal(x.where.n, 1);
+	check_seat(&x, 0, 7, -1, 0); /* one kind: the kernel's own type */
+	tree_put(x.dir, DEVICE "apple_firestorm_pmu/type", "10\n");
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "cpu"), 0);
+	assert_int_equal(x.where.n, 2);
+	check_seat(&x, 0, 7, -1, 10);
+	check_seat(&x, 1, 7, -1, 11);
+	tree_put(x.dir, DEVICE "armv8_cortex_a53/type", "8\n");
+	tree_put(x.dir, DEVICE "armv8_cortex_a72/type", "9\n");
+	tree_put(x.dir, DEVICE "arm_cmn_0/type", "7\n");
+	tree_put(x.dir, DEVICE "apple_pmu/type", "6\n");
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "hardware"), 0);
+	assert_int_equal(x.where.n, 4);
+	check_seat(&x, 0, 7, -1, 8);
+	tree_put(x.dir, DEVICE "cpu_lowpower/type", "5\n"); /* more kinds than there are */
+	assert_int_equal(look(&x, PERF_SCOPE_JOB, "hardware"), 0);
+	assert_int_equal(x.where.n, 4);
+	end(&x);
+}
+
 static void a_device_counts_on_the_cpus_that_it_names(void **unused)
 {
 	struct scene x;
@@ -194,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_kinds_of_a_hybrid_cpu_count_the_task),
+		cmocka_unit_test(each_kind_of_apples_and_arms_cores_counts_the_task),
 		cmocka_unit_test(a_device_counts_on_the_cpus_that_it_names),
 		cmocka_unit_test(a_device_without_cpus_counts_the_job),
 		cmocka_unit_test(what_is_not_there_is_refused),
