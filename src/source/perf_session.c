@@ -14,6 +14,9 @@
 
 enum { CPUINFO_BYTES = 4096, COUNTERS_UNKNOWN = 4, CHEAP_READS = 16, DEAR_READS = 256 };
 
+static const char no_table[] =
+	"no events file is for this CPU: cycles, instructions and what else the kernel names for "
+	"every CPU are counted, and nothing that is this CPU's alone";
 static const char no_such_events[] = "this CPU has no such events, or no events file knows it";
 
 static void read_cpu(const struct source_env *env, struct perf_cpu *cpu)
@@ -252,6 +255,12 @@ static const char *const scopes[] = {
 	[PERF_SCOPE_JOB] = "job", [PERF_SCOPE_CGROUP] = "cgroup", [PERF_SCOPE_NODE] = "node"
 };
 
+static void note_unknown_cpu(const struct opener *x)
+{
+	if (!x->p->table->arch)
+		sample_meta_text(x->s, "perf.note", no_table);
+}
+
 static int start(struct opener *x, struct err *e)
 {
 	struct perf_session *p = x->p;
@@ -272,6 +281,7 @@ static int start(struct opener *x, struct err *e)
 	sample_catalogue(x->s, &p->rows.row[p->rows.derived], p->rows.n - p->rows.derived);
 	set_pace(p);
 	sample_meta_text(x->s, "perf.cpu", p->table->what ? p->table->what : "not known");
+	note_unknown_cpu(x);
 	say_refused_tasks(p, x->s);
 	if (x->missing[0])
 		sample_meta_text(x->s, "perf.not_counted", x->missing);
@@ -320,6 +330,7 @@ static int plan(struct perf_session *p, const struct source_env *env, const char
 /* Nobody asked: the groups are tried on this process, and what they may give is said. */
 static int try_all(struct opener *x, struct err *e)
 {
+	note_unknown_cpu(x);
 	open_sets(x);
 	return x->p->plan.n ? 0 : err_set(e, x->first_bad, "%s", x->first.text);
 }
