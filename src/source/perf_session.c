@@ -15,8 +15,8 @@
 enum { CPUINFO_BYTES = 4096, COUNTERS_UNKNOWN = 4, CHEAP_READS = 16, DEAR_READS = 256 };
 
 static const char no_table[] =
-	"no events file is for this CPU: cycles, instructions and what else the kernel names for "
-	"every CPU are counted, and nothing that is this CPU's alone";
+	"there is no events file for this CPU: only cycles, instructions and other events that the "
+	"kernel defines for every CPU can be counted";
 static const char no_such_events[] = "this CPU has no such events, or no events file knows it";
 
 static void read_cpu(const struct source_env *env, struct perf_cpu *cpu)

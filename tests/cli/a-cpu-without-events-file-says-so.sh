@@ -13,11 +13,11 @@ elsewhere() { # COMMAND...: where /proc/cpuinfo is of that CPU, and /sys shows t
 
 elsewhere true 2>/dev/null || skip "files of /proc cannot be replaced here"
 elsewhere "$SONDE" doctor >said || fail "doctor"
-contains said "no events file is for this CPU: cycles, instructions"
+contains said "there is no events file for this CPU: only cycles, instructions"
 elsewhere "$SONDE" run -q --perf software,l2 -o job -- true || fail "run"
 "$SONDE" show --json job >show.json
-contains show.json "no events file is for this CPU: cycles, instructions"
+contains show.json "there is no events file for this CPU: only cycles, instructions"
 contains show.json "this CPU has no such events, or no events file knows it"
 "$SONDE" run -q --perf software --perf-cpu zen3 -o known -- true || fail "run of a known CPU"
 "$SONDE" show --json known >show.json
-! grep -q "no events file is for this CPU" show.json || fail "a CPU with an events file is called unknown"
+! grep -q "there is no events file for this CPU" show.json || fail "a CPU with an events file is called unknown"

@@ -121,7 +121,7 @@ static void check_cpu(const char *cpuinfo, const char *arch)
 	if (arch) {
 		assert_non_null(t->arch);
 		assert_string_equal(t->arch, arch);
-		assert_true(t->counters >= 4);
+		assert_true(t->counters >= 2);
 	} else {
 		assert_null(t->arch);
 		assert_non_null(perf_table_group(t, "hardware"));
@@ -172,7 +172,20 @@ static const struct {
 	{ "AuthenticAMD", 0x19, 0xa0, 1, "zen4" },
 	{ "AuthenticAMD", 0x1a, 0x02, 1, "zen5" },
 	{ "AuthenticAMD", 0x1a, 0x11, 0, "zen5" },
+	{ "AuthenticAMD", 0x1a, 0x51, 0, "zen6" },
 	{ "AuthenticAMD", 0x1b, 0x02, 0, NULL },
+	{ "AuthenticAMD", 0x0f, 0x41, 2, "amd_small" },
+	{ "AuthenticAMD", 0x10, 0x09, 1, "k10" },
+	{ "AuthenticAMD", 0x11, 0x03, 1, "amd_small" },
+	{ "AuthenticAMD", 0x12, 0x01, 0, "k10" },
+	{ "AuthenticAMD", 0x14, 0x02, 0, "amd_small" },
+	{ "AuthenticAMD", 0x15, 0x60, 1, "bulldozer" },
+	{ "AuthenticAMD", 0x16, 0x30, 1, "amd_small" },
+	{ "GenuineIntel", 6, 0x97, 2, "alderlake" },
+	{ "GenuineIntel", 6, 0xb7, 1, "alderlake" },
+	{ "GenuineIntel", 6, 0xaa, 4, "meteorlake" },
+	{ "GenuineIntel", 6, 0xc6, 2, "arrowlake" },
+	{ "GenuineIntel", 6, 0xbd, 1, "lunarlake" },
 };
 
 static void each_cpu_finds_its_file_and_no_other(void **state)
@@ -191,7 +204,20 @@ static void each_cpu_finds_its_file_and_no_other(void **state)
 		  "CPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f\nCPU revision\t: 0\n",
 		  "neoverse_v2");
 	check_cpu("CPU implementer\t: 0x46\nCPU part\t: 0x001\nCPU revision\t: 0\n", "a64fx");
-	check_cpu("CPU implementer\t: 0x41\nCPU part\t: 0xd84\nCPU revision\t: 0\n", NULL);
+	check_cpu("CPU implementer\t: 0x41\nCPU part\t: 0xd84\nCPU revision\t: 0\n", "neoverse_v3");
+	check_cpu("CPU implementer\t: 0x41\nCPU part\t: 0xd8e\n", "neoverse_n3");
+	check_cpu("CPU implementer\t: 0x42\nCPU part\t: 0x516\n", "thunderx2");
+	check_cpu("CPU implementer\t: 0x48\nCPU part\t: 0xd01\n", "kunpeng920");
+	check_cpu("CPU implementer\t: 0x61\nCPU part\t: 0x029\n", "apple_m1");
+	check_cpu("CPU implementer\t: 0x61\nCPU part\t: 0x049\n", "apple_later");
+	check_cpu("CPU implementer\t: 0x61\nCPU part\t: 0x012\n", NULL);
+	check_cpu("CPU implementer\t: 0x41\nCPU part\t: 0xd0f\n", NULL);
+	check_cpu("processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmmu\t\t: sv39\n", "riscv");
+	check_cpu("processor\t: 0\nisa\t\t: rv32imac\n", NULL);
+	check_cpu("processor\t: 0\nisa\t\t: rvimac\n", NULL);
+	check_cpu("isa\t: mips1 mips2\n", NULL);
+	check_cpu("cpu\t: POWER7 (architected)\nrevision\t: 2.1 (pvr 003f 0201)\n", "power7");
+	check_cpu("cpu\t: Power11\nrevision\t: 2.0 (pvr 0082 0200)\n", "power10");
 	check_cpu("processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 2300MHz\n"
 		  "revision\t: 2.2 (pvr 004e 1202)\n",
 		  "power9");
@@ -325,9 +351,11 @@ static void libpfm4_names_are_accepted(void **state)
 /* Each set of each group of each CPU fits; with the watchdog, too. */
 static void sets_fit_the_counters(void **state)
 {
-	static const char *const archs[] = { "skylake_sp",  "haswell_ep", "icelake_sp",
-					     "zen",         "zen4",       "zen5",
-					     "neoverse_v2", "a64fx",      "power9" };
+	static const char *const archs[] = {
+		"skylake_sp", "haswell_ep",  "icelake_sp", "zen",    "zen4",   "zen5",
+		"zen6",       "neoverse_v2", "a64fx",      "power9", "power8", "power10",
+		"alderlake",  "neoverse_v3", "bulldozer",  "riscv"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof archs / sizeof archs[0]; i++) {
