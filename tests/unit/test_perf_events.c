@@ -158,7 +158,7 @@ static const struct {
 	{ "GenuineIntel", 6, 0xcf, 2, "emeraldrapids" },
 	{ "GenuineIntel", 6, 0xad, 1, "graniterapids" },
 	{ "GenuineIntel", 6, 0x2c, 2, "westmere" },
-	{ "GenuineIntel", 6, 0xaf, 3, NULL }, /* Sierra Forest */
+	{ "GenuineIntel", 6, 0xaf, 3, "sierraforest" },
 	{ "GenuineIntel", 6, 0x85, 0, NULL }, /* Knights Mill */
 	{ "GenuineIntel", 6, 0x1a, 5, NULL }, /* Nehalem */
 	{ "AuthenticAMD", 0x17, 0x01, 2, "zen" },
