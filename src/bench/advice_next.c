@@ -75,7 +75,7 @@ static void add_repeats(struct advice *a, const struct advice_wish *w)
 
 		if (s) {
 			s->repeats = most - a->candidate[0].n;
-			snprintf(s->why, sizeof s->why, "what leads is held against each of them");
+			snprintf(s->why, sizeof s->why, "the leader is compared with each of them");
 		}
 	} else if (a->verdict == ADVICE_SINGLE && a->candidate[0].n < ADVICE_LEAST) {
 		struct advice_step *s = add(a, 0);

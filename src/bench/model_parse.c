@@ -113,8 +113,8 @@ static int column(struct model_reading *r, bool is_result, struct err *e)
 				r->word[i]);
 	}
 	if (c.required && strchr(c.name, '*'))
-		return model_wrong(
-			r, e, "a name with * stands for several and cannot be required:", c.name);
+		return model_wrong(r, e,
+				   "a name with * matches several and cannot be required:", c.name);
 	return model_add(r->model, &c) ? err_set(e, -ENOMEM, "out of memory for models") : 0;
 }
 

@@ -55,7 +55,7 @@ static const struct option rows[] = {
 	  .letter = 'b',
 	  .type = ARG_LIST,
 	  .value = "DIR",
-	  .help = "Add a run to group B, likewise.",
+	  .help = "Add a run to group B. Repeatable.",
 	  OPTION_OFFSET(struct compare_options, second) },
 	{ .name = "history",
 	  .type = ARG_LIST,
@@ -154,7 +154,7 @@ static int read_run(struct comparing *c, const char *path, enum comparison_group
 		say("compare: %s is damaged; comparing the undamaged part", path);
 	rc = summary_make(&s, r, e);
 	if (!rc && group != GROUP_HISTORY && !s.complete)
-		say("compare: %s is incomplete: it was cut off or is still running", path);
+		say("compare: %s is incomplete: it was truncated or is still running", path);
 	if (!rc && comparison_add_run(&c->result, group, r, &s))
 		rc = err_set(e, -ENOMEM, "out of memory for the figures of %.300s", path);
 	if (!rc && c->o->html && group != GROUP_HISTORY)

@@ -206,8 +206,8 @@ static int take_pending(struct database *s, const char *verb, struct err *e)
 	if (!rc)
 		rc = put_taken(s, &t, verb, e);
 	if (!rc && t.pending.dropped) {
-		say("%s: %lld runs are not in the history: more ended than are kept while nobody looked at "
-		    "it",
+		say("%s: %lld runs are not in the history: more ended than Sonde keeps "
+		    "until the history is read",
 		    verb, (long long)t.pending.dropped);
 		pending_told(folder);
 	}

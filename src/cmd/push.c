@@ -87,7 +87,7 @@ static const struct option rows[] = {
 	  .fallback = "1m",
 	  .max = INT64_C(86400) * NS_PER_S,
 	  .help = "Wait and retry for this long if a server does not answer or asks to retry later. "
-		  "Each request starts anew.",
+		  "Each request starts again.",
 	  OPTION_OFFSET(struct push_options, patience_ns) },
 	{ .name = "state",
 	  .type = ARG_TEXT,

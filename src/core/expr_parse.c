@@ -168,7 +168,7 @@ static void parse_name(struct parser *p)
 	else if (code != OP_NUMBER_OF)
 		parse_built_in(p, code);
 	else
-		fail(p, name.at, "a function that is unknown or wants a single name");
+		fail(p, name.at, "a function that is unknown or needs a single name");
 }
 
 static void parse_value(struct parser *p)

@@ -35,7 +35,7 @@ static const struct {
 	  KEPT_UNKNOWN, true, 0,
 	  "Processes started faster than Sonde read of it, or the recorder was stopped." },
 	{ "monitor.refused", "series, processes or events", "left out", UNIT_COUNT, KEPT_UNKNOWN,
-	  false, 0, "A sample has room for so many." },
+	  false, 0, "More do not fit into a sample." },
 	{ "monitor.samples", "samples", "not recorded", UNIT_COUNT, KEPT_ROWS, false, few,
 	  "The disk was full, or a limit of the size of files was reached." },
 	{ "monitor.skipped_samples", "samples", "skipped", UNIT_COUNT, KEPT_ROWS, false, few,

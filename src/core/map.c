@@ -132,11 +132,11 @@ static int take_value(struct parser *p, struct map_key *k, struct err *e)
 	if (!v.known || v.v == 0)
 		return err_set(e, -EINVAL,
 			       "the value must follow from its first name, %s, alone; what it is "
-			       "divided by otherwise stands in if(known(x), x, 1)",
+			       "divided by otherwise goes into if(known(x), x, 1)",
 			       names.first);
 	k->factor = v.v;
 	if (map_star(k->metric) && !map_star(k->key))
-		return err_set(e, -EINVAL, "of what %s stands for, each has a * in its key",
+		return err_set(e, -EINVAL, "each metric that %s represents needs a * in its key",
 			       k->metric);
 	return 0;
 }
@@ -167,7 +167,7 @@ static int check_key(const struct map_table *t, const struct map_key *k, struct 
 
 	if (!star != !map_star(k->header))
 		return err_set(e, -EINVAL,
-			       "a * stands in both, the key and the column's name, or "
+			       "a * is in both the key and the column's name, or "
 			       "in none");
 	if (star && map_star(star + 1))
 		return err_set(e, -EINVAL, "a key has one * at most");
@@ -241,7 +241,7 @@ static int take_rest(struct parser *p, const char **to, struct err *e)
 {
 	skip_blanks(p);
 	if (*to || !*p->at)
-		return err_set(e, -EINVAL, "it stands in a map once, with a value behind it");
+		return err_set(e, -EINVAL, "a map has it once, followed by a value");
 	*to = pool_text(&p->map->pool, p->at, strlen(p->at));
 	return *to ? 0 : -ENOMEM;
 }

@@ -158,7 +158,7 @@ static const char *rule_fault(const struct phase_rule *r)
 	if (!starred && stars(&r->end))
 		return "has a * in its ends and not in its starts";
 	if (strchr(r->phase, '*') && !starred)
-		return "has a * in 'phase:', which stands for nothing";
+		return "has a * in 'phase:', which represents nothing";
 	return NULL;
 }
 

@@ -215,7 +215,7 @@ const char *tracker_unknown(const struct tracker *t, const struct tracker_figure
 	if (cpus && isnan(t->said[TRACKER_CPUS]))
 		return "the number of the node's CPUs is not known";
 	if (f->take == TRACKER_TAKE_SHARE && t->field[TRACKER_CPU_MEAN].n)
-		return "how long the only sample stands for is not known";
+		return "the time that the only sample covers is unknown";
 	return "it was not measured";
 }
 

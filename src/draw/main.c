@@ -23,7 +23,7 @@ static int read_all(struct bytes *in, struct err *e)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_set(e, -errno, "the drawing was cut off");
+			return err_set(e, -errno, "the drawing is truncated");
 		if (n == 0)
 			return 0;
 		in->len += (size_t)n;

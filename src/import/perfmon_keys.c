@@ -137,7 +137,7 @@ static int describe_count(struct store *s, const struct map_key *k, const char *
 	put_plain(name + n, sizeof name - (size_t)n, star);
 	*m = (struct metric){ .name = store_text(s, name),
 			      .label = store_text(s, star),
-			      .help = "As the other program told it.",
+			      .help = "As the other program reported it.",
 			      .unit = UNIT_COUNT,
 			      .kind = KIND_COUNTER,
 			      .storage = STORE_REAL,
@@ -152,7 +152,7 @@ static void describe(const struct import *x, const struct map_key *k, struct met
 		*m = (struct metric){ .unit = unit_of_name(k->metric),
 				      .kind = KIND_GAUGE,
 				      .label = k->header,
-				      .help = "As the other program told it." };
+				      .help = "As the other program reported it." };
 	m->name = k->metric;
 	m->formula = NULL;
 	m->storage = STORE_REAL;
@@ -211,7 +211,7 @@ static int make_own(struct store_series *s, struct store *store, const struct ma
 	int n = snprintf(name, sizeof name, "perfmon.%s", isalpha((unsigned char)*key) ? "" : "x");
 
 	put_plain(name + n, KEY_MAX, key);
-	snprintf(help, sizeof help, "As perfmon told it%s%s.", why ? ": " : "", why ? why : "");
+	snprintf(help, sizeof help, "As perfmon reported it%s%s.", why ? ": " : "", why ? why : "");
 	s->metric = (struct metric){ .name = store_text(store, name),
 				     .domain = t->domain,
 				     .label = store_text(store, key),

@@ -59,7 +59,7 @@ static void stop(struct reading *r, const char *what)
 
 	if (!r->over)
 		fault(r, window_offset(&r->w), true, "%s; what is behind is left out",
-		      left ? what : "the file is cut off here");
+		      left ? what : "the file is truncated here");
 	r->over = true;
 }
 
@@ -139,7 +139,7 @@ static int keep_key(struct reading *r, unsigned number, const char *text, size_t
 static int take_keys(struct reading *r)
 {
 	uint64_t at = window_offset(&r->w);
-	int64_t n = take_number(r, "the number of keys is cut off");
+	int64_t n = take_number(r, "the number of keys is truncated");
 	uint64_t alias = 0;
 	int rc = 0;
 
@@ -147,7 +147,7 @@ static int take_keys(struct reading *r)
 	memset(r->key_at, 0, sizeof r->key_at);
 	if (!r->over && (n < 0 || n > 65536)) {
 		r->w.at -= sizeof n;
-		stop(r, "no thread has so many keys");
+		stop(r, "no thread has that many keys");
 	}
 	for (int64_t i = 0; i < n && !r->over && !rc; i++) {
 		size_t length = 0;
@@ -158,7 +158,7 @@ static int take_keys(struct reading *r)
 		if (!text)
 			break;
 		memcpy(copy, text, length);
-		number = take_byte(r, "a key's number is cut off");
+		number = take_byte(r, "a key's number is truncated");
 		alias += r->key_at[number] != 0;
 		if (!r->over && !r->key_at[number])
 			rc = keep_key(r, number, copy, length);
@@ -229,7 +229,7 @@ static int give_rows(struct reading *r, uint64_t n, bool sure, uint64_t *taken)
 
 static int take_intervals(struct reading *r, uint64_t left)
 {
-	int64_t n = take_number(r, "the number of intervals is cut off");
+	int64_t n = take_number(r, "the number of intervals is truncated");
 	uint64_t at = window_offset(&r->w), taken;
 	bool sure = n >= 0 && (uint64_t)n <= left / ROW;
 	int rc;
@@ -238,7 +238,7 @@ static int take_intervals(struct reading *r, uint64_t left)
 		return 0;
 	if (n < 0) {
 		r->w.at -= sizeof n;
-		stop(r, "no thread has so many intervals");
+		stop(r, "no thread has that many intervals");
 		return 0;
 	}
 	r->bad_rows = 0;
@@ -272,8 +272,8 @@ static int take_more_rows(struct reading *r, uint32_t more)
 		return 0;
 	rc = give_rows(r, more, true, &taken);
 	fault(r, at, false,
-	      "the number of counters is corrupt, since %u intervals more than were counted lie in "
-	      "front of it; they were taken",
+	      "the number of counters is corrupt, since %u more intervals than counted precede it; "
+	      "they were imported",
 	      more);
 	return rc;
 }
@@ -300,7 +300,7 @@ static int take_counters(struct reading *r, enum scanner_next next)
 		if (!text)
 			break;
 		memcpy(name, text, length + 1);
-		r->v->counter(r->v->ctx, name, take_number(r, "a counter is cut off"));
+		r->v->counter(r->v->ctx, name, take_number(r, "a counter is truncated"));
 	}
 	return rc;
 }
@@ -328,10 +328,10 @@ static int take_thread(struct reading *r, enum scanner_place place, int group,
 
 	t->place = place;
 	t->group = group;
-	t->node = take_number(r, "a thread is cut off");
+	t->node = take_number(r, "a thread is truncated");
 	take_word(r, r->type, sizeof r->type, "a thread's type has no end");
 	take_word(r, r->tag, sizeof r->tag, "a thread's tag has no end");
-	t->number = take_number(r, "a thread is cut off");
+	t->number = take_number(r, "a thread is truncated");
 	t->type = r->type;
 	t->tag = r->tag;
 	if (!r->over && !type_fits(r, place)) {
@@ -352,7 +352,7 @@ static int take_thread(struct reading *r, enum scanner_place place, int group,
 static int take_threads(struct reading *r, enum scanner_place place, enum scanner_next behind,
 			uint64_t size)
 {
-	unsigned n = take_byte(r, "the number of threads is cut off");
+	unsigned n = take_byte(r, "the number of threads is truncated");
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc && !r->over; i++)
@@ -362,8 +362,8 @@ static int take_threads(struct reading *r, enum scanner_place place, enum scanne
 
 static int take_chains(struct reading *r, uint64_t size)
 {
-	unsigned pipelines = take_byte(r, "the number of pipelines is cut off");
-	unsigned stages = take_byte(r, "the number of stages is cut off");
+	unsigned pipelines = take_byte(r, "the number of pipelines is truncated");
+	unsigned stages = take_byte(r, "the number of stages is truncated");
 	int rc = 0;
 
 	if (!r->over)

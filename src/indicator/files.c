@@ -116,8 +116,8 @@ static int look(struct files *f, const char *name)
 	struct stat st;
 
 	if (fstatat(f->fd, name, &st, 0))
-		return fail(f, "looked at", errno);
-	return st.st_size == f->wish->size ? 0 : fail(f, "found as large as it was written", EIO);
+		return fail(f, "examined", errno);
+	return st.st_size == f->wish->size ? 0 : fail(f, "found with the size written", EIO);
 }
 
 static int read_back(struct files *f, const char *name, uint8_t *buf, int64_t thread,
@@ -134,7 +134,7 @@ static int read_back(struct files *f, const char *name, uint8_t *buf, int64_t th
 	if (got != (ssize_t)n)
 		return fail(f, "read", got < 0 ? errno : EIO);
 	fill(f, buf, thread, number);
-	return memcmp(buf, buf + n, n) ? fail(f, "read as it was written", EIO) : 0;
+	return memcmp(buf, buf + n, n) ? fail(f, "read back as written", EIO) : 0;
 }
 
 static const char *name_of(char name[48], int64_t thread, int64_t number)
@@ -335,7 +335,7 @@ static void tell_all(struct tell *t, const struct wish *w, const char *type)
 		"cache; unlink; rate: files / seconds of the four steps");
 	json_put_text(&t->info, "score", "log10(rate / 10000), within -1 and 1");
 	json_put_text(&t->info, "verified",
-		      "each file has its size, and each byte is read as it was written");
+		      "each file has its size, and each byte is read back as written");
 }
 
 /* One that is ignored, as by nohup, stays so. */

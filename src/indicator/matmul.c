@@ -114,10 +114,9 @@ static int check(struct product *p, struct err *e)
 	p->residual = most <= p->residual ? p->residual : most;
 	if (p->residual < RESIDUAL_MAX)
 		return 0;
-	return err_set(
-		e, -EIO,
-		"the product of %s is wrong: its scaled residual is %.3g, and not below %.0f",
-		p->blas ? p->blas->library : "the own kernel", p->residual, RESIDUAL_MAX);
+	return err_set(e, -EIO,
+		       "the product of %s is wrong: its scaled residual is %.3g, not below %.0f",
+		       p->blas ? p->blas->library : "the own kernel", p->residual, RESIDUAL_MAX);
 }
 
 static int repeat(struct product *p, const struct wish *w, struct figure *rate, struct err *e)

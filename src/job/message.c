@@ -136,7 +136,7 @@ int packet_parse(const void *data, size_t n, union packet *out)
 	_Static_assert(sizeof out->message != sizeof out->registration &&
 			       sizeof out->message != sizeof out->note &&
 			       sizeof out->note != sizeof out->registration,
-		       "told apart by their size");
+		       "distinguished by their size");
 	if (n > sizeof *out || n < sizeof out->message)
 		return -EBADMSG;
 	memcpy(out, data, n);

@@ -76,11 +76,11 @@ void batch_job_sentence(const struct batch_job *j, char *out, size_t size)
 		snprintf(out, size, "%s%s%s",
 			 "no variable of a known batch system is set; this is recorded as a plain "
 			 "machine",
-			 j->launcher ? ", whose ranks are told by " : "",
+			 j->launcher ? ", whose ranks are found by " : "",
 			 j->launcher ? j->launcher : "");
 		return;
 	}
-	len = add(out, size, len, "%s, told by %s: job %s", j->scheduler->title,
+	len = add(out, size, len, "%s, found by %s: job %s", j->scheduler->title,
 		  j->scheduler->sign[0], j->id);
 	if (j->text[BATCH_STEP])
 		len = add(out, size, len, ", step %s", j->text[BATCH_STEP]);

@@ -251,7 +251,7 @@ static int begin(struct sonde_sampler *s, const struct sonde_sampler_options *o,
 	int rc = options_take(s, o, e);
 
 	if (!rc && store_init(&s->store, s->o.max_length ? s->o.max_length : LENGTH))
-		rc = err_set(e, -ENOMEM, "not enough memory to keep so many samples");
+		rc = err_set(e, -ENOMEM, "not enough memory to keep that many samples");
 	if (!rc)
 		rc = node_reader_open(&s->reader, e);
 	if (rc)

@@ -185,7 +185,7 @@ static int refusal(const struct writing *w, const struct http_answer *a, struct 
 		hint = "; Prometheus takes recent samples only: an old job is `sonde export --to "
 		       "openmetrics` and promtool";
 	else if (a->status == 400 && a->length && strstr(a->text, "out of order"))
-		hint = "; it has newer samples of these series: --labels tells this job apart";
+		hint = "; it has newer samples of these series: --labels distinguishes this job";
 	else if (a->status == 404)
 		hint = "; is that the address of the receiver, as http://host:9090/api/v1/write?";
 	return err_set(e, -EPROTO, "%.150s refuses with status %u: %.*s%s", w->server.shown,

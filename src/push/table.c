@@ -315,7 +315,7 @@ int table_pages(struct table *t, const char *partition,
 		write_query(&query, partition, &w.at);
 		rc = ask_page(t, path, &query, &a, e);
 		if (!rc && (!next_page(&a, &w.next) || w.page == PAGES_MAX))
-			rc = err_set(e, -EPROTO, "%.200s does not come to an end", t->server.shown);
+			rc = err_set(e, -EPROTO, "%.200s does not end", t->server.shown);
 		rc = rc ? rc : take(ctx, w.page, a.text, a.length);
 		if (rc || (!w.next.partition[0] && !w.next.row[0]))
 			break;

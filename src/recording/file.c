@@ -308,7 +308,8 @@ static const char *tail_fault(const struct tail *t, int rc)
 {
 	switch (rc) {
 	case 0:
-		return t->cut ? "it is cut off: samples since the last block may be missing" : NULL;
+		return t->cut ? "it is truncated: samples since the last block may be missing"
+			      : NULL;
 	case -ENOENT:
 		return "it is missing: samples since the last block may be missing";
 	case -ENODATA:
@@ -352,7 +353,7 @@ static int files_take(struct reading *g, int dirfd, const char *sonde, const cha
 		rc = tail_take(g);
 	if (!rc && g->cut)
 		g->v->damage(g->v->ctx, false, g->cut_at, g->cut,
-			     "the file is cut off inside a block");
+			     "the file is truncated inside a block");
 	if (rc)
 		return rc;
 	if (g->found->blocks || g->have_tail)

@@ -128,7 +128,7 @@ static void recordings(struct bytes *b, const struct page_source *p)
 		html_text(b, n->host);
 		bytes_printf(b, ": %llu samples, %s</li>", (unsigned long long)n->samples,
 			     n->complete ? "complete"
-					 : "not closed: still running, killed or cut off");
+					 : "not closed: still running, killed or truncated");
 	}
 	if (left)
 		bytes_printf(b, "<li>%s%u more node%s</li>", listed ? "and " : "", left,

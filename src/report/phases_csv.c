@@ -31,8 +31,9 @@ static const struct column phase_columns[] = {
 	{ "duration_seconds", COLUMN_REAL, "seconds", "How long it took.", NULL },
 	{ "size_bytes", COLUMN_REAL, "bytes", "What its marks say of its size.", NULL },
 	{ "bytes_per_second", COLUMN_REAL, "bytes_per_second", "Size over duration.", NULL },
-	{ "depth", COLUMN_INT, "", "Phases of its node that it lies in.", NULL },
-	{ "crosses", COLUMN_INT, "", "1: it overlaps another, and none lies in the other.", NULL },
+	{ "depth", COLUMN_INT, "", "Phases of its node that contain it.", NULL },
+	{ "crosses", COLUMN_INT, "", "1: it overlaps another, and neither contains the other.",
+	  NULL },
 };
 
 static const struct column total_columns[] = {

@@ -209,9 +209,10 @@ void phase_report_text(struct bytes *b, const struct phase_report *p, bool all)
 	for (uint32_t i = 0; i < p->phases.n; i++)
 		crossing += p->phases.phase[i].crosses;
 	if (crossing)
-		bytes_printf(b,
-			     "\n%u phases cross others: they overlap and none lies in the other\n",
-			     crossing);
+		bytes_printf(
+			b,
+			"\n%u phases cross others: they overlap and neither contains the other\n",
+			crossing);
 	if (p->unmetered)
 		bytes_printf(b, "\nno metrics for more than %d phases: choose some with --phases\n",
 			     PHASE_METERED_MAX);

@@ -181,7 +181,7 @@ void budget_describe(const struct budget *b, int step, char *out, size_t size)
 {
 	static const char *const words[] = {
 		[0] = "everything is read as asked",
-		[STEP_REFRESH] = "processes that do not run are read again four times more rarely",
+		[STEP_REFRESH] = "processes that do not run are read again a quarter as often",
 		[STEP_IO] = "input, output and open files are read every 4th sample",
 		[STEP_FILES] = "all but CPU time is read every 4th sample",
 	};

@@ -115,7 +115,7 @@ static const struct mechanism mechanisms[] = {
 	  "namespaces",
 	  try_connector },
 	{ "process.new_pids",
-	  "new pids are looked at in each sample; used when neither is available, and misses the "
+	  "new pids are checked in each sample; used when neither is available, and misses the "
 	  "short ones",
 	  NULL, NULL, try_new_pids },
 	{ "process.sub_reaper", "orphans of the job stay with the job", NULL, NULL, try_reaper },

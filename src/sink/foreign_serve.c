@@ -63,7 +63,7 @@ static int read_block(struct serving *s, uint32_t *kind, uint32_t *n, struct err
 	}
 	if (rc > 0 && *n)
 		rc = read_all(s->block, *n);
-	return rc > 0 ? 0 : err_set(e, rc ? rc : -EPIPE, "the table was cut off");
+	return rc > 0 ? 0 : err_set(e, rc ? rc : -EPIPE, "the table is truncated");
 }
 
 static int serve(struct serving *s, struct err *e)

@@ -123,7 +123,7 @@ static const struct metric metrics[] = {
 		CORE_INTERRUPTS] = { "cpu.interrupts", CORE, COUNT, .kind = KIND_COUNTER,
 				     .over_instances = COMBINE_SUM, .label = "Interrupts",
 				     .help = "Interrupts of all kinds that the core took, read every 10 s, "
-					     "more rarely where that takes long." },
+					     "less often if that takes long." },
 	[CORE_DETAIL +
 		CORE_FREQUENCY] = { "cpu.frequency_hertz", CORE, .unit = UNIT_HERTZ, .mul = 1000,
 				    .kind = KIND_GAUGE, .over_instances = COMBINE_MEAN,

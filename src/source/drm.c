@@ -50,10 +50,10 @@ static const struct {
 } troubles[] = {
 	[NO_TROUBLE] = { STATE_PRESENT, NULL },
 	[FORBIDDEN] = { STATE_FORBIDDEN, "a process of the job is another user's or protected: its "
-					 "open files may not be looked at" },
+					 "reading open files is not permitted" },
 	[TOO_MANY] = { STATE_FAILED,
 		       "the job has more processes, or open GPU device files, than are "
-		       "looked at" },
+		       "sampled" },
 	[GARBAGE] = { STATE_FAILED,
 		      "the GPU's driver gives a value of a client that is not a number" },
 };

@@ -42,7 +42,7 @@ const struct metric drm_metrics[] = {
 	[DRM_ENGINE_TOTAL_CYCLES] = { "drm_engine.cycles", ENGINE, .unit = UNIT_COUNT,
 				      .label = "GPU engine cycles, all",
 				      .help = "Cycles that one engine of this kind had while its "
-					      "clients were looked at." },
+					      "clients were sampled." },
 	[DRM_ENGINE_COUNT] = { "drm_engine.engines_count", .domain = "drm_engine", SUMMED,
 			       .kind = KIND_GAUGE, .unit = UNIT_COUNT, .label = "GPU engines",
 			       .help = "Engines of this kind that the GPU has." },

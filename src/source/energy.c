@@ -157,7 +157,7 @@ static void examine(struct zone *z, struct sample *s, int64_t interval_ns)
 		refuse(z, s, STATE_FAILED, "its range is too small to be followed");
 	} else if (wrap_is_lost(&z->counter, interval_ns)) {
 		snprintf(reason, sizeof reason,
-			 "between two samples it can go round more than once: sample at least "
+			 "between two samples it can wrap more than once: sample at least "
 			 "every %" PRId64 " s",
 			 z->counter.range / z->counter.most_per_s - 1);
 		refuse(z, s, STATE_FAILED, reason);
@@ -292,7 +292,7 @@ static void begin_again(struct zone *z, struct sample *s)
 		return;
 	}
 	snprintf(text, sizeof text,
-		 "%.63s: its counter was set back, or went round more than once between two "
+		 "%.63s: its counter was reset, or wrapped more than once between two "
 		 "readings; what was used in between is not known",
 		 z->name);
 	sample_mark(s, 0, s->mono_ns, "energy.unknown", text);

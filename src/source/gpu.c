@@ -161,7 +161,7 @@ static const struct metric metrics[] = {
 	[GPU_NVLINK_REPLAYS] = { "gpu.nvlink_replays", EVENTS, .label = "NVLink replays",
 				 .help = "Packets that had to be sent again over NVLink." },
 	[GPU_NVLINK_RECOVERIES] = { "gpu.nvlink_recoveries", EVENTS, .label = "NVLink recoveries",
-				    .help = "Times an NVLink had to be trained anew." },
+				    .help = "Times an NVLink had to be retrained." },
 	[GPU_NVLINK_ACTIVE] = { "gpu.nvlink_active_count", COUNT, .label = "NVLinks",
 				.help = "NVLinks that are up." },
 	[GPU_PROCESSES] = { "gpu.processes_count", COUNT, .label = "GPU processes",

@@ -73,7 +73,7 @@ static const struct metric metrics[] = {
 	[JOB_VOLUNTARY] = { "job.voluntary_switches", COUNT, COUNTER, .label = "Voluntary switches",
 			    .help = "Context switches because a thread waited for something: a "
 				    "lower bound, of the threads that were sampled. Updated every "
-				    "2 s or more rarely, once all threads that ran were sampled." },
+				    "2 s or less often, once all threads that ran were sampled." },
 	[JOB_INVOLUNTARY] = { "job.involuntary_switches", COUNT, COUNTER,
 			      .label = "Involuntary switches",
 			      .help = "Context switches because another thread got the CPU; known "

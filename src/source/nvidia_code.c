@@ -34,7 +34,7 @@ static const struct code {
 	{ 17, STATE_FORBIDDEN, "the operating system (a cgroup, perhaps) blocks the GPU" },
 	{ 18, STATE_FAILED,
 	  "NVIDIA's library and the loaded driver are of different versions; load the driver "
-	  "anew, or reboot" },
+	  "again, or reboot" },
 	{ 19, STATE_FAILED, "the GPU is in use" },
 	{ 20, STATE_FAILED, "there is no memory" },
 	{ 21, STATE_ABSENT, "" },

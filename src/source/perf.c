@@ -100,7 +100,7 @@ static const struct metric metrics[] = {
 	      "job.involuntary_switches are there in any case."),
 	EVENT("software.cpu_migrations", "Migrations",
 	      "Moves to another core; counted only where the kernel's mode may be counted. job.migrations is there in any case."),
-	EVENT("software.alignment_faults", "Alignment faults", "Unaligned accesses that the kernel mended."),
+	EVENT("software.alignment_faults", "Alignment faults", "Unaligned accesses that the kernel fixed up."),
 	EVENT("software.emulation_faults", "Emulation faults", "Instructions that the kernel emulated."),
 
 	TIMES("l2", "L2"),

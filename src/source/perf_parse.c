@@ -147,7 +147,7 @@ static int begin_arch(struct parser *p, char *at)
 	char *name = take_word(&at);
 
 	if (!is_name(name))
-		return fault(p, "'arch' wants a name in [a-z0-9_], not", name);
+		return fault(p, "'arch' needs a name in [a-z0-9_], not", name);
 	pool_empty(&p->pool);
 	p->arch = pool_text(&p->pool, name, strlen(name));
 	at += strspn(at, " \t");
@@ -174,7 +174,7 @@ static int read_cpu(struct parser *p, char *at)
 	if (!*vendor || !perf_number(&end, &number) || *end || !perf_list_is_sound(models) ||
 	    (*steppings && !perf_list_is_sound(steppings)) || *take_word(&at))
 		return fault(p,
-			     "'cpu' wants VENDOR FAMILY MODELS [STEPPINGS], as GenuineIntel 6 "
+			     "'cpu' needs VENDOR FAMILY MODELS [STEPPINGS], as GenuineIntel 6 "
 			     "0x4e,0x5e 0-4",
 			     NULL);
 	if (!p->t->name && cpu && !strcmp(cpu->vendor, vendor) && cpu->family == number &&
@@ -189,7 +189,7 @@ static int read_archspec(struct parser *p, char *at)
 	const char *name = take_word(&at);
 
 	if (!p->headed || !*name || !is_printable(name) || *take_word(&at))
-		return fault(p, "'archspec' wants one name, behind 'arch'", NULL);
+		return fault(p, "'archspec' needs one name, behind 'arch'", NULL);
 	if (p->t->name && !strcmp(p->t->name, name))
 		p->ours = true;
 	return 0;
@@ -207,7 +207,7 @@ static int read_counters(struct parser *p, char *at)
 	if (!sound || !n || n > COUNTERS_MAX || smtless > COUNTERS_MAX || smtless < n ||
 	    *take_word(&at))
 		return fault(p,
-			     "'counters' wants their number, and without SMT when it is "
+			     "'counters' needs their number, and without SMT when it is "
 			     "another, behind 'arch'",
 			     NULL);
 	p->counters = (uint32_t)n;
@@ -236,7 +236,7 @@ static int begin_group(struct parser *p, char *at)
 	const char *name = take_word(&at);
 
 	if (!is_name(name) || strchr(name, '.') || *take_word(&at))
-		return fault(p, "'group' wants one name in [a-z0-9_], not", name);
+		return fault(p, "'group' needs one name in [a-z0-9_], not", name);
 	if (p->ours && p->headed && know_cpu(p))
 		return no_memory(p);
 	p->d.group = (struct perf_group){ .name = pool_text(&p->pool, name, strlen(name)),
@@ -250,7 +250,7 @@ static int read_about(struct parser *p, char *at)
 {
 	at += strspn(at, " \t");
 	if (!*at || at[strlen(at) - 1] != '.')
-		return fault(p, "'about' wants a sentence with a full stop", NULL);
+		return fault(p, "'about' needs a sentence with a full stop", NULL);
 	p->d.group.about = pool_text(&p->pool, at, strlen(at));
 	return p->d.group.about ? 0 : no_memory(p);
 }
@@ -305,7 +305,7 @@ static int read_event(struct parser *p, char *at)
 		return fault(p, "the group has too many events at", id);
 	if (!*pmu || strlen(pmu) >= PERF_NAME_MAX || strlen(name) >= PERF_NAME_MAX * 2 ||
 	    !is_printable(name) || !is_printable(pmu) || strchr(pmu, '/'))
-		return fault(p, "'event' wants ID NAME PMU config=CODE", NULL);
+		return fault(p, "'event' needs ID NAME PMU config=CODE", NULL);
 	for (char *word = take_word(&at); *word && !bad; word = take_word(&at))
 		bad = read_event_word(p, &ev, word);
 	if (!bad && !strcmp(pmu, "pfm")) {
@@ -329,7 +329,7 @@ static int read_metric(struct parser *p, char *at)
 	const char *name = take_word(&at), *equals = take_word(&at);
 
 	if (!is_name(name) || strcmp(equals, "=") != 0)
-		return fault(p, "'metric' wants NAME = FORMULA", NULL);
+		return fault(p, "'metric' needs NAME = FORMULA", NULL);
 	for (uint32_t i = 0; i < g->nformulas; i++)
 		if (!strcmp(g->formula[i].name, name))
 			return fault(p, "the group has two metrics", name);

@@ -71,7 +71,7 @@ static const struct {
 	[NO_TROUBLE] = { STATE_PRESENT, NULL },
 	[FORBIDDEN] = { STATE_FORBIDDEN, "a process of the job is another user's or protected: its "
 					 "numa_maps may not be read" },
-	[TOO_MANY] = { STATE_FAILED, "the job has more processes than are looked at" },
+	[TOO_MANY] = { STATE_FAILED, "the job has more processes than are sampled" },
 	[TOO_LARGE] = { STATE_FAILED, "a process has so much memory that going through its page "
 				      "tables would hold it up for longer than 250 ms" },
 	[GARBAGE] = { STATE_FAILED, "numa_maps of a process has a value that is not a number" },

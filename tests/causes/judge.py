@@ -319,7 +319,7 @@ def summary_document(labelled):
     """docs/verdicts-causes.md: LABEL and results; the labels are the columns."""
     out = ["# What verdicts are worth on jobs whose cause is known", "",
            "Some hundred jobs, each with one true cause or two that were known before, run under `sonde run -i 200ms`, and only what `sonde show` prints is read. The",
-           "causes were written down before the rules were looked at (`tests/causes/cases.py`); sizes and counts are drawn from a seed. Half of them are kept apart while rules are",
+           "causes were written down before anyone read the rules (`tests/causes/cases.py`); sizes and counts are drawn from a seed. Half of them are kept apart while rules are",
            "mended. Twelve more, in other languages, were written after that (`fresh.py`). `make causes` runs them, and `tests/causes/judge.py --markdown` makes this document.", "",
            "- first: the first verdict names the true cause (of a mixture: both); of a healthy job: nothing is blamed",
            "- later: it is named after something else that is true, or only half of a mixture is",

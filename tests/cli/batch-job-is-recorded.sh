@@ -85,9 +85,9 @@ said broken job.unread "SLURM_JOB_NODELIST: byte 6 of the list of nodes: a ']' i
 
 # Doctor names the system and what told of it; without one it says that too.
 in_job oar-batch "$SONDE" doctor >doctor.txt
-contains doctor.txt "OAR, told by OAR_JOB_ID: job 1"
+contains doctor.txt "OAR, found by OAR_JOB_ID: job 1"
 in_job slurm-srun "$SONDE" doctor --json >doctor.json
-equal "doctor" "available Slurm, told by SLURM_JOB_ID: job 4, step 1, node n2 (2 of 3), rank 3" \
+equal "doctor" "available Slurm, found by SLURM_JOB_ID: job 4, step 1, node n2 (2 of 3), rank 3" \
 	"$(jq -r '.batch[0] | .state + " " + .note' doctor.json)"
 in_job plain "$SONDE" doctor --json >doctor.json
 equal "doctor on a plain machine" absent "$(jq -r '.batch[0].state' doctor.json)"

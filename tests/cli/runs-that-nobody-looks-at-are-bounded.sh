@@ -34,6 +34,6 @@ wait_for 100 trimmed
 dropped=$(wc -c <"$folder/dropped")
 find "$folder" -name '*-made.json' -delete
 "$SONDE" bench list >/dev/null 2>said || true # there is no trial
-contains said "$dropped runs are not in the history: more ended than are kept while nobody looked at it"
+contains said "$dropped runs are not in the history: more ended than Sonde keeps until the history is read"
 "$SONDE" bench list >/dev/null 2>said || true
 ! grep -q "not in the history" said || fail "it is said twice"

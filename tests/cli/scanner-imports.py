@@ -140,7 +140,7 @@ first = 16 + loop.index(struct.pack("<q", len(job[5].loop.intervals)), 40) + 8
 damage("profile_4.bin", lambda b: b)
 damage("profile_5.bin", lambda b: b[: first + 9] + struct.pack("<q", -5) + b[first + 17:])
 said = imported("bad", [], "rec", code=1)
-for name, what in (("0", "what is behind is left out"), ("1", "cut off"), ("2", "bytes behind the end: 4"), ("3", ""), ("5", "left out: 1, the first one here")):
+for name, what in (("0", "what is behind is left out"), ("1", "truncated"), ("2", "bytes behind the end: 4"), ("3", ""), ("5", "left out: 1, the first one here")):
     assert [line for line in said.splitlines() if f"profile_{name}.bin at byte " in line and what in line], (name, said)
 assert f"profile_5.bin at byte {first}:" in said and "profile_4" not in said and "master" not in said, said
 said = shown("rec")

@@ -119,7 +119,7 @@ try:
     check("steps", sum(map(len, got.values())) == said["values"] > 0, f"{sum(map(len, got.values()))} of {said}")
     check("which step", {dict(k).get("recording") for k in got} == {None, "2"}, "")
     for _ in range(2):
-        check("an older job", "--labels tells this job apart" in push(receivers[0].url, "--labels", "cluster=y", code=1))
+        check("an older job", "--labels distinguishes this job" in push(receivers[0].url, "--labels", "cluster=y", code=1))
     check("labels", "NAME=VALUE" in push(urls[0], "--labels", "node=x", code=2))
     check("unreachable", "cannot reach" in push(f"http://u:{SECRET}@127.0.0.1:{mlflow_server.free_port()}/w", "--patience", "0", code=1))
 finally:

@@ -254,7 +254,7 @@ static void test_a_tail_that_is_empty_or_gone_is_damage(void **state)
 	run_close(r);
 	assert_int_equal(ftruncate(fd, size - 1), 0);
 	assert_int_equal(run_open(&r, t->dir, NULL), 0);
-	assert_non_null(strstr(r->damages[0].what, "it is cut off: samples"));
+	assert_non_null(strstr(r->damages[0].what, "it is truncated: samples"));
 	assert_int_equal(r->damages[0].offset, size - 1);
 	run_close(r);
 	assert_int_equal(ftruncate(fd, 0), 0);

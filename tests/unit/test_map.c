@@ -48,14 +48,15 @@ static void test_lines_that_are_bad(void **state)
 	       "site.map:3: a has this key or column");
 	refuse("table a\nx \"X\" = node.a\ny \"X\" = node.a",
 	       "site.map:3: a has this key or column");
-	refuse("table a\nx.* \"X\" = node.a", "site.map:2: a * stands in both");
+	refuse("table a\nx.* \"X\" = node.a", "site.map:2: a * is in both");
 	refuse("table a\nx.*.* \"X *\" = node.a", "site.map:2: a key has one *");
-	refuse("table a\nx \"X\" = rise(node.a.*)", "site.map:2: of what node.a.* stands for");
+	refuse("table a\nx \"X\" = rise(node.a.*)",
+	       "site.map:2: each metric that node.a.* represents");
 	refuse("table a\nx \"X\" / 0 = node.a", "site.map:2: a column's unit");
 	refuse("table a\ntable a", "site.map:2: there is a table a already");
 	refuse("table a of", "site.map:1: of what it is of is missing");
 	refuse("table a b", "site.map:1: a table's line is");
-	refuse("interval x\ninterval y", "site.map:2: it stands in a map once");
+	refuse("interval x\ninterval y", "site.map:2: a map has it once");
 }
 
 /* Two disks, of which one is aside; times 0, 1, 2 s. */
