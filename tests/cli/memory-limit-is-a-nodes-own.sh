@@ -49,7 +49,7 @@ for variant in 1 2 3 4 5 6 7 8 9 10; do
 	wait
 	figure tight.$limit '.verdicts[0].sentence' >sentence
 	contains sentence "Most likely out of memory: rank $((tight - 1)) of step 0 on n$tight was killed by SIGKILL"
-	contains sentence " in use of $limit.0 MiB there"
+	contains sentence " of $limit.0 MiB were in use"
 	equal "nearest" "n$tight" "$(figure tight.$limit .job.nearest_memory_limit.host)"
 	rm -r tight.$limit
 done

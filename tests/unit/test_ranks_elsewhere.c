@@ -21,7 +21,7 @@ static void test_a_launcher_without_its_ranks_is_told(void **state)
 		{ { "bash", "jsrun" }, NULL, false, "jsrun" },
 		{ { "palsrun" }, NULL, false, "palsrun" },
 		{ { "prun" }, NULL, false, "prun" },
-		{ { "python3 flux-run.py" }, NULL, false, "flux-run" },
+		{ { "python3 flux-run.py" }, NULL, false, "flux run" },
 		/* under Slurm mpirun starts its daemons by srun, else by a remote shell */
 		{ { "mpiexec.mpich", "srun" }, NULL, false, "mpiexec" },
 		{ { "srun", "mpirun.openmpi" }, NULL, false, "mpirun" },
