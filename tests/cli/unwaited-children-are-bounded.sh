@@ -53,7 +53,7 @@ for how in waited double; do
 		equal "$how by $births: so is I/O" false "$io_bound"
 		holds "$how by $births: CPU" "$cpu > 0.98 * $spun"
 		holds "$how by $births: I/O" "$written >= 100 * 600 * 1024"
-		! grep -q "at least" all.txt || fail "$how by $births is called a bound"
+		! sed 's/at least [0-9]* at a time//' all.txt | grep -q "at least" || fail "$how by $births is called a bound"
 	done
 done
 
