@@ -112,9 +112,9 @@ static void facts(struct bytes *b, const struct comparison *x)
 		bytes_printf(b, "| %s | ", f->what);
 		text(b, f->key);
 		bytes_puts(b, " | ");
-		text(b, f->a ? f->a : "(not said)");
+		text(b, f->a ? f->a : "(unknown)");
 		bytes_puts(b, " | ");
-		text(b, f->b ? f->b : "(not said)");
+		text(b, f->b ? f->b : "(unknown)");
 		bytes_puts(b, " |\n");
 	}
 	bytes_puts(b, "\n</details>\n\n");

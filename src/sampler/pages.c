@@ -165,11 +165,12 @@ static void read_pages(struct pages *g, int fd, const struct areas *a, unsigned 
 		       struct seen *s, struct pages_estimate *out)
 {
 	double step = fmax(1, (double)a->pages / reads);
-	uint64_t base = 0;
+	double first = random_unit(&g->random) * step;
+	uint64_t base = 0, page;
 	size_t i = 0;
 
-	for (double at = random_unit(&g->random) * step; at < (double)a->pages; at += step) {
-		uint64_t page = (uint64_t)at, entry;
+	for (uint64_t n = 0; (page = (uint64_t)(first + (double)n * step)) < a->pages; n++) {
+		uint64_t entry;
 
 		while (i < a->n && page - base >= g->area[i].end - g->area[i].begin) {
 			base += g->area[i].end - g->area[i].begin;

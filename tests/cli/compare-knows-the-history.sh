@@ -21,12 +21,12 @@ contains too_few "of single" # with A there are five
 "$SONDE" ls --history >listed # what has ended since goes there
 rm -r past
 compared 1 told a b
-contains <(tr -s "\n " " " <told) "taken from 6 like runs"
+contains <(tr -s "\n " " " <told) "estimated from 6 similar runs"
 # One that is read as a recording is not counted again.
 "$SONDE" run -q -o beside/a -- sh -c '/bin/true; /bin/true; :'
 for i in 1 2; do "$SONDE" run -q -o "beside/sonde_$i" -- sh -c '/bin/true; /bin/true; :'; done
 mv a moved
 compared 1 twice beside/a b
-contains <(tr -s "\n " " " <twice) "taken from 9 like runs"
+contains <(tr -s "\n " " " <twice) "estimated from 9 similar runs"
 SONDE_HISTORY=off compared 3 off moved b
 compared 3 elsewhere --history beside moved b

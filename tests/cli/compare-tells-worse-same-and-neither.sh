@@ -24,7 +24,7 @@ contains worse "worse, fails on $gate: processes_started +67 % (+67 % to +67 %)"
 contains worse "Different in A and B"
 contains worse "  job         job.command"
 contains worse "  environment job.environment.OMP_NUM_THREADS"
-contains worse "    A  (not said)"
+contains worse "    A  (unknown)"
 contains worse "    B  4"
 ! grep -qE 'boot_id|job.environment.PWD' worse || fail "what differs each time is told: $(cat worse)"
 compared 0 same --fail-if "$gate" $old same1,same2,same3
@@ -51,7 +51,7 @@ for i in 1 2 3 4 5; do
 	"$SONDE" run -q -o "past/sonde_$i" -- sh -c '/bin/true; /bin/true; :'
 done
 compared 1 history --fail-if "$gate" --history past lone/old1 lone/new1
-contains history "taken from 5 like runs"
+contains history "estimated from 5 similar runs"
 
 # A pull request and a program.
 "$SONDE" compare --fail-if "$gate" --markdown $old $new >request.md
