@@ -8,9 +8,12 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PATIENCE_MS = 500 };
@@ -46,8 +49,8 @@ static void remove_elsewhere(const struct said *x)
 		leftover_remove(x->spans.path);
 }
 
-/* A process that makes them, or removes those there are. Its socket, which it closes; -errno. */
-static int elsewhere(const struct said *remove)
+/* A process that makes them. Its socket, which it closes; -errno. */
+static int elsewhere(pid_t *maker)
 {
 	int pair[2], forked;
 
@@ -55,13 +58,11 @@ static int elsewhere(const struct said *remove)
 		return -errno;
 	forked = orphan_fork();
 	if (!forked) {
-		if (remove)
-			remove_elsewhere(remove);
-		else
-			make_elsewhere(pair[1]);
+		make_elsewhere(pair[1]);
 		_exit(0);
 	}
 	close(pair[1]);
+	*maker = forked;
 	if (forked > 0)
 		return pair[0];
 	close(pair[0]);
@@ -99,7 +100,8 @@ int said_make(struct said *x, struct err *e)
 {
 	const char *where = getenv("TMPDIR");
 	bool heard;
-	int fd = where && *where == '/' ? elsewhere(NULL) : -ENOENT;
+	pid_t maker = 0;
+	int fd = where && *where == '/' ? elsewhere(&maker) : -ENOENT;
 
 	*x = (struct said){ .marks = { .fd = -1, .folder = -1 }, .spans.fd = -1 };
 	if (fd < 0) {
@@ -109,6 +111,8 @@ int said_make(struct said *x, struct err *e)
 	}
 	heard = hear_all(x, fd);
 	close(fd);
+	/* Process 1 is the parent of all; what it leaves would be seen as the job's. */
+	waitpid(maker, NULL, heard ? 0 : WNOHANG);
 	mark_file_tell(&x->marks);
 	span_folder_tell(&x->spans);
 	if (!heard)
@@ -124,18 +128,44 @@ void said_taken(struct said *x)
 	file_close(&x->marks.fd);
 }
 
+struct removal {
+	struct said what;
+	int done; /* an eventfd */
+};
+
+static void *remove_it(void *given)
+{
+	struct removal *r = given;
+
+	remove_elsewhere(&r->what);
+	eventfd_write(r->done, 1);
+	return NULL;
+}
+
+/* In a thread, since a process might be seen as one of the job's. One that hangs ends with the
+ * launcher. */
+static bool remove_in_time(const struct said *x)
+{
+	static struct removal r; /* a thread that hangs still has it */
+	struct pollfd p = { .events = POLLIN };
+	pthread_t thread;
+
+	r = (struct removal){ *x, eventfd(0, EFD_CLOEXEC) };
+	p.fd = r.done;
+	if (p.fd < 0 || pthread_create(&thread, NULL, remove_it, &r)) {
+		file_close(&r.done);
+		return false;
+	}
+	pthread_detach(thread);
+	poll(&p, 1, PATIENCE_MS);
+	return true;
+}
+
 void said_remove(struct said *x)
 {
-	struct pollfd p = { .fd = -1, .events = POLLIN };
 	bool any = x->marks.path[0] || x->spans.path[0];
 
-	if (any && getenv("TMPDIR"))
-		p.fd = elsewhere(x);
-	if (any && p.fd < 0)
+	if (any && !(getenv("TMPDIR") && remove_in_time(x)))
 		remove_elsewhere(x);
-	if (p.fd >= 0) {
-		poll(&p, 1, PATIENCE_MS);
-		close(p.fd);
-	}
 	forget(x);
 }
