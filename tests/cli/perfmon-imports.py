@@ -148,7 +148,7 @@ for key, value in a[name].items():
 
 # Nothing is overwritten; nothing is left behind where there is nothing to import.
 ended = sonde("import", "perfmon", "perfmon", "-o", "run")
-assert ended.returncode == 1 and "nothing is overwritten" in ended.stderr
+assert ended.returncode == 1 and "existing files are not overwritten" in ended.stderr
 os.makedirs("nothing")
 ended = sonde("import", "perfmon", "nothing", "-o", "none")
 assert ended.returncode == 1 and "has no cpu_metrics.json" in ended.stderr and not os.path.exists("none"), ended

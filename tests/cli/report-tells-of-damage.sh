@@ -30,6 +30,8 @@ cp -r whole headless
 truncate -s 100 headless/node-*.sonde
 rm -f headless/report.html headless/node-*.tail
 "$SONDE" report headless >said 2>&1 || :
-for words in "alive at once" " user, " " of memory, " "gave values"; do
+"$SONDE" report whole >/dev/null 2>&1 || fail "report of a whole recording"
+for words in " at a time" " user, " "[^d] of memory, "; do
+	grep -q "$words" whole/report.html || fail "the page of a whole recording has no '$words'"
 	! grep -q "$words" headless/report.html || fail "of what is not known: '$words'"
 done

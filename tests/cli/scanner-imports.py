@@ -157,7 +157,7 @@ for p in job:
     whole = path.read_bytes()
     path.write_bytes(whole[:16] + p.loop.encode(declared=len(p.loop.intervals) - 3) + whole[16 + len(p.loop.encode()):])
     said = imported("live", [], "rec")
-    assert "3 intervals more than were counted" in said and path.name in said, said
+    assert "3 more intervals than counted" in said and path.name in said, said
     holds("rec", job)
 
 # A number of counters that cannot be, and nothing that fits behind it: intervals stay, exit code 1.

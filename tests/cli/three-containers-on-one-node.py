@@ -2,10 +2,13 @@
 # limit: 180
 """Three containers on one node, of two users, and beside them copies outside, all of batch jobs with one number: within a container the copies share
 a recorder, each container has its own, no exit status is another's, and no process is counted elsewhere."""
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
 OTHER = 65534
@@ -39,7 +42,9 @@ job = str(os.getpid())
 # Those of one user record into one directory.
 groups = {"root": {"a": CONTAINER, "b": CONTAINER, "outside": []}, "other": {"c": USER + CONTAINER, "outside": USER}}
 started = []
-top = os.path.realpath(".")
+top = tempfile.mkdtemp(prefix="sonde-containers-", dir="/tmp")  # the other user may not enter this test's folder
+atexit.register(shutil.rmtree, top)
+os.chdir(top)
 os.chmod(".", 0o755)
 for group, kinds in groups.items():
     os.mkdir(group)
