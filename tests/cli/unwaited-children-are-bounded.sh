@@ -36,7 +36,7 @@ for how in ignore nocldwait; do
 	done
 	record perf $how
 	if [[ $used == *"exit records"* ]]; then
-		holds "$how by perf: CPU" "$cpu > 0.97 * $spun && $cpu < 1.1 * $spun"
+		holds "$how by perf: CPU" "$cpu > 0.97 * $spun && $cpu < 1.5 * $spun"
 		equal "$how by perf: CPU is whole" false "$bound"
 		equal "$how by perf: I/O is a lower bound" true "$io_bound"
 		contains all.txt "I/O at least"

@@ -18,7 +18,7 @@ equal "exit status of a job that fills it" 4 $?
 contains said "ulimit -f limits its size"
 contains said "Failed: exit code 4"
 "$SONDE" show --all full >shown || fail "show"
-contains shown "samples could not be recorded"
+contains shown "samples could not be written"
 equal "exit code recorded at the limit" 4 "$(figure full .job.exit_code)"
 equal "all processes counted" 3002 "$(figure full .job.processes_started)"
 equal "damage" 0 "$(figure full .damages)"
