@@ -4,6 +4,7 @@
 # Runs end and nobody ever looks at the history: about 10,000 are kept for it, the oldest go, and who looks then hears how many.
 . "$TOP/tests/lib.sh"
 
+export XDG_DATA_HOME=$PWD/data # other tests look at the one that all share
 folder=$XDG_DATA_HOME/sonde/ended
 "$SONDE" run --quiet -o first -- true
 [ -d "$folder" ] || folder=$(dirname "$(find . -path '*ended/*.json' | head -1)")
