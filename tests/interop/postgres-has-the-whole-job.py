@@ -148,7 +148,7 @@ for table in TABLES:
 
 # What goes wrong is said.
 check("wrong password", "password" in push("job", code=1, PGPASSWORD="wrong"))
-check("a password in the command line", "seen by everybody" in push("job", "--url", server.url.replace("anna@", "anna:secret@"), code=2))
+check("a password in the command line", "everybody on this machine can see it" in push("job", "--url", server.url.replace("anna@", "anna:secret@"), code=2))
 check("no address", "SONDE_POSTGRES_URL" in push("job", code=2, SONDE_POSTGRES_URL=""))
 check("a malformed address", "malformed" in push("job", code=2, SONDE_POSTGRES_URL="postgres://anna:%zz@/jobs"))
 check("another kind", "postgres://" in push("job", code=2, SONDE_POSTGRES_URL="https://x/"))

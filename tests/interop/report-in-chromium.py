@@ -278,6 +278,9 @@ def wrong_values(found, export):
         wanted = sorted(export[metric].items())
         if len(wanted) > len(drawn) > 2 and wanted[-1][0] - wanted[-2][0] < (wanted[-2][0] - wanted[0][0]) / (len(wanted) - 2) / 2:
             wanted.pop()  # the sample at the end, which came soon after the one before
+        if metric == "job.resident_bytes":  # it ends with the job: what the samples at its end saw is little
+            while len(wanted) > len(drawn) > 2 and wanted[-1][1] < drawn[-1][1]:
+                wanted.pop()
         if len(wanted) < 2 or len(drawn) != len(wanted):
             yield f"{metric}: {len(drawn)} points are drawn, {len(wanted)} exported"
         elif any(abs(t - at) > 1e-6 or abs(v - value) > abs(value) / 2048 for (t, v), (at, value) in zip(drawn, wanted)):

@@ -123,7 +123,11 @@ cluster_start() {
 }
 
 job_gone() { # ID: nothing of it is left in Slurm or running
-	[ -z "$(squeue -h -j "$1" 2>/dev/null)" ] && ! pgrep -f "^slurmstepd: \[$1[].]" >/dev/null
+	local pid
+	[ -z "$(squeue -h -j "$1" 2>/dev/null)" ] || return 1
+	for pid in $(pgrep -f "^slurmstepd: \[$1[].]"); do # another cluster may have a job of this number
+		! grep -qzFx "SLURM_CONF=$SLURM_CONF" "/proc/$pid/environ" 2>/dev/null || return 1
+	done
 }
 
 progress_of() { # ID: what changes while it gets on: its state and steps, what it has written, what its processes have computed
