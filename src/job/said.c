@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 500 };
+enum { PATIENCE_MS = 5000 }; /* on a node that hundreds of tasks crowd, a second is little */
 
 /* What was made. Two packets of a byte follow, since each bears one descriptor. */
 struct places {
