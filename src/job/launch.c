@@ -505,14 +505,13 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 void launch_repeat(int status)
 {
 	struct rlimit no_core = { 0, 0 };
-	struct sigaction standard = { .sa_handler = SIG_DFL };
 	sigset_t one;
 
 	if (!WIFSIGNALED(status))
 		_exit(WEXITSTATUS(status));
 	setrlimit(RLIMIT_CORE, &no_core);
 	prctl(PR_SET_DUMPABLE, 0);
-	sigaction(WTERMSIG(status), &standard, NULL);
+	signals_default(WTERMSIG(status));
 	signals_one(&one, WTERMSIG(status));
 	kill(getpid(), WTERMSIG(status));
 	signals_mask(SIG_UNBLOCK, &one, NULL);

@@ -29,6 +29,14 @@ int signals_mask(int how, const sigset_t *set, sigset_t *old)
 	return (int)syscall(SYS_rt_sigprocmask, how, set, old, KERNEL_SET);
 }
 
+/* The kernel's struct sigaction of zeros, which is SIG_DFL without a flag and with an empty mask. */
+int signals_default(int signal)
+{
+	static const uint64_t standard[4];
+
+	return (int)syscall(SYS_rt_sigaction, signal, standard, NULL, KERNEL_SET);
+}
+
 /* What kill(2) sends and what the kernel itself sends may not be repeated as it was. */
 void signals_send(pid_t pid, siginfo_t *info)
 {
