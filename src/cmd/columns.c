@@ -71,14 +71,22 @@ static void put(struct bytes *out, const char *text, unsigned width, bool right,
 		bytes_u8(out, ' ');
 }
 
+/* Of all columns but the last, with the gaps behind them. */
+static unsigned before_the_last(const struct columns *c)
+{
+	unsigned all = 0;
+
+	for (size_t i = 0; i + 1 < c->ncolumns; i++)
+		all += c->width[i] ? c->width[i] + GAP : 0;
+	return all;
+}
+
 static void shrink(struct columns *c, unsigned room)
 {
 	size_t last = c->ncolumns - 1;
-	unsigned all = (unsigned)last * GAP, least_last = LAST_NARROWEST;
+	unsigned all = before_the_last(c), least_last = LAST_NARROWEST;
 
 	least_last = c->width[last] < least_last ? c->width[last] : least_last;
-	for (size_t i = 0; i < last; i++)
-		all += c->width[i];
 	for (size_t i = 0; i < last && all + least_last > room; i++) {
 		unsigned much = all + least_last - room;
 		unsigned most = c->width[i] > NARROWEST ? c->width[i] - NARROWEST : 0;
@@ -89,6 +97,8 @@ static void shrink(struct columns *c, unsigned room)
 		c->width[i] -= much;
 		all -= much;
 	}
+	for (size_t i = last; i-- > 0 && all + least_last > room; all = before_the_last(c))
+		c->width[i] = c->look[i].spare ? 0 : c->width[i];
 	if (all + c->width[last] > room)
 		c->width[last] = all < room ? room - all : 1;
 }
@@ -99,8 +109,11 @@ static const char *put_row(const struct columns *c, struct bytes *out, const cha
 	for (size_t i = 0; i < c->ncolumns; i++) {
 		bool last = i + 1 == c->ncolumns;
 
-		put(out, text ? text : c->look[i].heading, c->width[i], c->look[i].right, last);
-		bytes_puts(out, last ? "\n" : "  ");
+		if (c->width[i]) {
+			put(out, text ? text : c->look[i].heading, c->width[i], c->look[i].right,
+			    last);
+			bytes_puts(out, last ? "\n" : "  ");
+		}
 		if (text)
 			text += strlen(text) + 1;
 	}

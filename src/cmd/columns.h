@@ -2,8 +2,9 @@
 /*
  * columns.h - rows of texts under headings, lined up by what they take on a terminal.
  *
- * On a terminal that is too narrow, the columns that may shrink are cut, and then the last one,
- * each with an ellipsis; into a pipe or a file goes everything.
+ * On a terminal that is too narrow, the columns that may shrink are cut with an ellipsis, those
+ * that may be missing are left out, and then the last one is cut; into a pipe or a file goes
+ * everything.
  */
 #ifndef SONDE_CMD_COLUMNS_H
 #define SONDE_CMD_COLUMNS_H
@@ -18,6 +19,7 @@ struct column_look {
 	const char *heading;
 	bool right;   /* as numbers are */
 	bool shrinks; /* names and paths; the last one does in any case */
+	bool spare;   /* left out where the line would be too long, the last of them first */
 };
 
 /* {0} with look and ncolumns set is empty and safe to free. */

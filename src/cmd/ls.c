@@ -84,7 +84,7 @@ static void list_text(struct bytes *b, const struct listing *l)
 	static const struct column_look look[] = {
 		{ .heading = "START (UTC)" },
 		{ .heading = "WALL" },
-		{ .heading = "NODES", .right = true },
+		{ .heading = "NODES", .right = true, .spare = true },
 		{ .heading = "EXIT" },
 		{ .heading = "STATE" },
 		{ .heading = "RECORDING", .shrinks = true },
@@ -195,11 +195,11 @@ static void past_text(struct bytes *b, const struct history *h)
 	static const struct column_look look[] = {
 		{ .heading = "START (UTC)" },
 		{ .heading = "WALL" },
-		{ .heading = "NODES", .right = true },
+		{ .heading = "NODES", .right = true, .spare = true },
 		{ .heading = "EXIT" },
-		{ .heading = "CORES", .right = true },
-		{ .heading = "MEMORY" },
-		{ .heading = "USER", .shrinks = true },
+		{ .heading = "CORES", .right = true, .spare = true },
+		{ .heading = "MEMORY", .spare = true },
+		{ .heading = "USER", .shrinks = true, .spare = true },
 		{ .heading = "NAME", .shrinks = true },
 		{ .heading = "RECORDING" },
 	};
