@@ -147,6 +147,12 @@ void json_put_int(struct json *j, const char *key, int64_t v)
 	json_int(j, v);
 }
 
+void json_put_bool(struct json *j, const char *key, bool v)
+{
+	json_key(j, key);
+	json_bool(j, v);
+}
+
 void json_put_real(struct json *j, const char *key, double v)
 {
 	json_key(j, key);

@@ -35,6 +35,7 @@ void json_time(struct json *j, int64_t utc_ns);
 /* A member: its key and its value. */
 void json_put_text(struct json *j, const char *key, const char *text); /* NULL: null */
 void json_put_int(struct json *j, const char *key, int64_t v);
+void json_put_bool(struct json *j, const char *key, bool v);
 void json_put_real(struct json *j, const char *key, double v); /* NAN: null, it is not known */
 
 #endif

@@ -154,10 +154,8 @@ static void column_json(struct json *j, const struct model_column *c)
 	json_text(j, model_type_name(c->type));
 	json_key(j, "unit");
 	json_text(j, c->unit);
-	json_key(j, "index");
-	json_bool(j, c->indexed);
-	json_key(j, "required");
-	json_bool(j, c->required);
+	json_put_bool(j, "index", c->indexed);
+	json_put_bool(j, "required", c->required);
 	json_object_end(j);
 }
 
@@ -181,8 +179,7 @@ static void query_json(struct json *j, const struct model_query *q)
 	for (uint32_t i = 0; i < q->norders; i++) {
 		json_object(j);
 		json_put_text(j, "name", q->order[i]);
-		json_key(j, "descending");
-		json_bool(j, q->descending[i]);
+		json_put_bool(j, "descending", q->descending[i]);
 		json_object_end(j);
 	}
 	json_array_end(j);

@@ -130,8 +130,7 @@ static void print_json(struct bytes *b, const struct checked *x)
 	json_text(&j, "sonde/bench-check/1");
 	json_key(&j, "checked");
 	json_text(&j, x->name);
-	json_key(&j, "keeps_contract");
-	json_bool(&j, is_good(x));
+	json_put_bool(&j, "keeps_contract", is_good(x));
 	json_key(&j, "name");
 	json_text(&j, c->name);
 	json_key(&j, "component");

@@ -209,8 +209,7 @@ static void series_json(struct json *j, const struct answer *a, const struct ser
 	json_put_int(j, "failed", s->nfailed);
 	json_put_int(j, "without", s->ntold_nothing);
 	json_put_int(j, "older", s->nskipped);
-	json_key(j, "enough");
-	json_bool(j, s->n >= CHANGE_LEAST);
+	json_put_bool(j, "enough", s->n >= CHANGE_LEAST);
 	json_key(j, "trials");
 	json_array(j);
 	for (uint32_t i = 0; i < s->n; i++)

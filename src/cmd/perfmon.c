@@ -246,8 +246,7 @@ static void config(struct bytes *b, const struct perfmon *x)
 	json_real(&j, (double)o->interval_ns / NS_PER_S);
 	json_key(&j, "check_point");
 	json_real(&j, (double)o->sync_ns / NS_PER_S);
-	json_key(&j, "gen_report");
-	json_bool(&j, o->report);
+	json_put_bool(&j, "gen_report", o->report);
 	json_key(&j, "export");
 	json_array(&j);
 	for (size_t i = 0; i < nsinks; i++)
@@ -258,8 +257,7 @@ static void config(struct bytes *b, const struct perfmon *x)
 	config_text(&j, "partition", o->names.partition);
 	config_text(&j, "env", o->names.env);
 	config_text(&j, "name", o->names.name);
-	json_key(&j, "verbose");
-	json_bool(&j, o->verbose);
+	json_put_bool(&j, "verbose", o->verbose);
 	json_object_end(&j);
 	bytes_u8(b, '\n');
 }

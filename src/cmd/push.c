@@ -200,8 +200,7 @@ static int print_json(const struct push_options *o, const struct push_result *r,
 	json_text(&j, o->to);
 	json_key(&j, "where");
 	json_text(&j, r->where[0] ? r->where : NULL);
-	json_key(&j, "complete");
-	json_bool(&j, !failed && !r->left_out[0]);
+	json_put_bool(&j, "complete", !failed && !r->left_out[0]);
 	json_key(&j, "values");
 	json_int(&j, (int64_t)r->values);
 	json_key(&j, "requests");

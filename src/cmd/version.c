@@ -29,8 +29,7 @@ static void build_json(struct json *j)
 #else
 	json_bool(j, false);
 #endif
-	json_key(j, "address_sanitizer");
-	json_bool(j, SANITIZED);
+	json_put_bool(j, "address_sanitizer", SANITIZED);
 	json_key(j, "libexec");
 	json_text(j, SONDE_LIBEXEC);
 	json_key(j, "zstd");

@@ -153,8 +153,7 @@ static void json_of_node(struct json *j, const struct cascade_node *n)
 		json_null(j);
 	else
 		json_time(j, n->start_utc_ns);
-	json_key(j, "counts");
-	json_bool(j, n->counts);
+	json_put_bool(j, "counts", n->counts);
 	json_key(j, "lacks");
 	json_array(j);
 	for (unsigned i = 0; (lack = cascade_lack_name(n, i)); i++)
@@ -227,8 +226,7 @@ void cascade_report_json(struct bytes *b, const struct cascade_report *c)
 	json_put_text(&j, "schema", "sonde/cascade/1");
 	json_put_text(&j, "recording", c->run->path);
 	json_put_int(&j, "damages", c->run->ndamages);
-	json_key(&j, "as_graph_py");
-	json_bool(&j, c->as_graph_py);
+	json_put_bool(&j, "as_graph_py", c->as_graph_py);
 	json_key(&j, "pools");
 	json_array(&j);
 	for (uint32_t i = 0; i < c->pools.n; i++)

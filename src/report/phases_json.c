@@ -82,8 +82,7 @@ static void phase(struct json *j, const struct phase_report *p, uint32_t i)
 	json_put_real(j, "size_bytes", x->size_bytes);
 	json_put_real(j, "bytes_per_second", x->size_bytes / x->duration_s);
 	json_put_int(j, "depth", x->depth);
-	json_key(j, "crosses");
-	json_bool(j, x->crosses);
+	json_put_bool(j, "crosses", x->crosses);
 	json_put_text(j, "text", x->text);
 	figures(j, m, phase_figures(m, m->of_phase, i));
 	json_object_end(j);
@@ -148,8 +147,7 @@ void phase_report_json(struct bytes *b, const struct phase_report *p)
 	json_key(&j, "begin_time");
 	json_time(&j, p->run->t0_utc_ns);
 	json_put_int(&j, "damages", p->run->ndamages);
-	json_key(&j, "metered");
-	json_bool(&j, !p->unmetered);
+	json_put_bool(&j, "metered", !p->unmetered);
 	metrics(&j, &p->meter);
 	json_key(&j, "totals");
 	json_array(&j);

@@ -36,8 +36,7 @@ static void put_job(struct json *j, const struct summary *s)
 	json_put_real(j, "signal", s->signal);
 	json_put_real(j, "wall_seconds", s->wall_s);
 	json_put_real(j, "cpu_seconds", s->cpu_s);
-	json_key(j, "cpu_is_lower_bound");
-	json_bool(j, s->cpu_is_bound);
+	json_put_bool(j, "cpu_is_lower_bound", s->cpu_is_bound);
 	json_put_real(j, "cpu_at_most_seconds", s->cpu_at_most_s);
 	json_put_real(j, "cpu_user_seconds", s->cpu_user_s);
 	json_put_real(j, "cpu_system_seconds", s->cpu_system_s);
@@ -65,22 +64,18 @@ static void put_job(struct json *j, const struct summary *s)
 	json_put_real(j, "processes_started", s->processes_started);
 	json_put_real(j, "processes_started_at_most", s->processes_at_most);
 	json_put_real(j, "processes_peak", s->processes_peak);
-	json_key(j, "processes_peak_is_lower_bound");
-	json_bool(j, s->processes_peak_is_bound);
+	json_put_bool(j, "processes_peak_is_lower_bound", s->processes_peak_is_bound);
 	json_put_real(j, "read_bytes", s->read_bytes);
 	json_put_real(j, "written_bytes", s->written_bytes);
-	json_key(j, "io_is_lower_bound");
-	json_bool(j, s->io_is_bound);
+	json_put_bool(j, "io_is_lower_bound", s->io_is_bound);
 	json_put_real(j, "energy_joules", s->energy_j);
 	json_put_text(j, "energy_of", s->energy_of);
 	json_put_real(j, "energy_apportioned_joules", s->energy_job_j);
 	json_put_real(j, "idle_head_seconds", s->idle_head_s);
 	json_put_real(j, "idle_tail_seconds", s->idle_tail_s);
 	json_put_text(j, "survivors", s->survivors);
-	json_key(j, "complete");
-	json_bool(j, s->complete);
-	json_key(j, "running");
-	json_bool(j, s->running);
+	json_put_bool(j, "complete", s->complete);
+	json_put_bool(j, "running", s->running);
 	json_object_end(j);
 }
 
@@ -95,8 +90,7 @@ static void put_nodes(struct json *j, const struct summary *s, const struct meta
 		json_int(j, (int64_t)s->nodes[i].samples);
 		json_put_real(j, "cores", s->nodes[i].cores);
 		json_put_real(j, "memory_bytes", s->nodes[i].memory_bytes);
-		json_key(j, "complete");
-		json_bool(j, s->nodes[i].complete);
+		json_put_bool(j, "complete", s->nodes[i].complete);
 		json_key(j, "metadata");
 		metadata_json(j, m, s->nodes[i].node);
 		json_object_end(j);
@@ -120,10 +114,8 @@ static void put_hosts(struct json *j, const struct summary *s)
 		json_put_real(j, "written_bytes", h->written_bytes);
 		json_put_real(j, "energy_joules", h->energy_j);
 		json_put_real(j, "late_seconds", h->late_s);
-		json_key(j, "lost");
-		json_bool(j, h->lost);
-		json_key(j, "restarted");
-		json_bool(j, h->restarted);
+		json_put_bool(j, "lost", h->lost);
+		json_put_bool(j, "restarted", h->restarted);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -228,8 +220,7 @@ static void put_losses(struct json *j, const struct losses *x)
 		json_put_text(j, "what", l->what);
 		json_put_real(j, "lost", l->lost);
 		json_put_real(j, "of", l->of);
-		json_key(j, "at_least");
-		json_bool(j, l->at_least);
+		json_put_bool(j, "at_least", l->at_least);
 		json_put_text(j, "words", l->words);
 		json_put_text(j, "why", l->why);
 		json_object_end(j);
@@ -296,8 +287,7 @@ static void put_tasks(struct json *j, const struct summary *s, const struct run 
 		json_put_real(j, "start_seconds", t->start_s);
 		json_put_real(j, "wall_seconds", t->wall_s);
 		json_put_real(j, "cpu_seconds", t->cpu_s);
-		json_key(j, "cpu_is_lower_bound");
-		json_bool(j, t->cpu_is_bound);
+		json_put_bool(j, "cpu_is_lower_bound", t->cpu_is_bound);
 		json_put_real(j, "peak_resident_bytes", t->peak_rss_bytes);
 		json_put_real(j, "exit_code", t->exit_code);
 		json_put_real(j, "signal", t->signal);
