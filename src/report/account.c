@@ -279,22 +279,14 @@ static double cores_of(const struct summary *s)
 		    ceil(s->cores_limit));
 }
 
-static double grown(const struct summary *s, const char *metric)
-{
-	for (uint32_t i = 0; i < s->ngrowth; i++)
-		if (strcmp(s->growth[i].metric, metric) == 0)
-			return s->growth[i].grown;
-	return NAN;
-}
-
 static double others(const struct summary *s)
 {
 	static const char *const busy[] = { "node.cpu_nice_seconds", "node.cpu_system_seconds",
 					    "node.cpu_irq_seconds", "node.cpu_softirq_seconds" };
-	double all = grown(s, "node.cpu_user_seconds");
+	double all = summary_grown(s, "node.cpu_user_seconds");
 
 	for (size_t i = 0; i < sizeof busy / sizeof busy[0]; i++) {
-		double one = grown(s, busy[i]);
+		double one = summary_grown(s, busy[i]);
 
 		all += isnan(one) ? 0 : one;
 	}
@@ -319,8 +311,8 @@ static bool is_alone(const struct run *r)
 
 static double memory_stall(const struct summary *s, const struct run *r, double blocked_s)
 {
-	double own = is_alone(r) ? grown(s, "cgroup.pressure_memory_some_seconds") : NAN;
-	double node = grown(s, "node.pressure_memory_some_seconds");
+	double own = is_alone(r) ? summary_grown(s, "cgroup.pressure_memory_some_seconds") : NAN;
+	double node = summary_grown(s, "node.pressure_memory_some_seconds");
 
 	if (!isnan(own))
 		return own;
@@ -394,7 +386,7 @@ int summary_account_make(struct summary *s, const struct run *r)
 		.system_s = s->cpu_system_s,
 		.waited_s = NAN,
 		.crowded_s = NAN,
-		.throttled_s = grown(s, "cgroup.throttled_seconds"),
+		.throttled_s = summary_grown(s, "cgroup.throttled_seconds"),
 		.others_s = others(s),
 		.blocked_s = NAN,
 		.unseen_s = NAN,

@@ -47,6 +47,17 @@ static const struct {
 	{ NOT_FOUND, "command not found" },
 };
 
+int ending_signal(double signal, double exit_code)
+{
+	enum { SIGNALS = 64 };
+
+	if (signal > 0)
+		return (int)signal;
+	return exit_code > SIGNALS_FROM && exit_code <= SIGNALS_FROM + SIGNALS
+		       ? (int)exit_code - SIGNALS_FROM
+		       : 0;
+}
+
 static void name_signal(int signal, char *out, size_t size)
 {
 	const char *name = signal > 0 && signal < 128 ? sigabbrev_np(signal) : NULL;
@@ -75,7 +86,7 @@ static void explain(char *out, size_t size, const char *before, const char *why)
 
 static void explain_code(struct summary_ending *e, int code)
 {
-	int signal = code > SIGNALS_FROM && code <= SIGNALS_FROM + 64 ? code - SIGNALS_FROM : 0;
+	int signal = ending_signal(NAN, code);
 	char name[24];
 
 	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
@@ -114,8 +125,8 @@ static void head_failed(struct ending_heading *h, int code)
 	char name[24] = "";
 
 	h->severity = SEVERITY_BAD;
-	if (code > SIGNALS_FROM && code <= SIGNALS_FROM + 64)
-		name_signal(code - SIGNALS_FROM, name, sizeof name);
+	if (ending_signal(NAN, code))
+		name_signal(ending_signal(NAN, code), name, sizeof name);
 	snprintf(h->words, sizeof h->words, "Failed (exit code %d%s%s%s)", code,
 		 *name ? ", as after " : "", name,
 		 code == NOT_FOUND        ? ", command not found"
@@ -183,33 +194,21 @@ void ending_make(struct summary *s)
 	add_first(e, &s->story);
 }
 
-/* The signal that ended the job, or what a shell says of one; 0: none. */
-static int signal_of(const struct summary *s)
-{
-	if (s->signal > 0)
-		return (int)s->signal;
-	return s->exit_code > SIGNALS_FROM && s->exit_code <= SIGNALS_FROM + 64
-		       ? (int)s->exit_code - SIGNALS_FROM
-		       : 0;
-}
-
 bool ending_has_own_cause(const struct summary *s)
 {
 	const struct story *y = &s->story;
-	int code = y->death_exit_code > 0 ? (int)y->death_exit_code : 0;
-	int signal = y->death_signal > 0 ? (int)y->death_signal : 0;
+	int signal = ending_signal(y->death_signal, y->death_exit_code);
 
 	if (!story_has_first_failure(y))
 		return false;
-	if (!signal)
-		signal = code > SIGNALS_FROM && code <= SIGNALS_FROM + 64 ? code - SIGNALS_FROM : 0;
-	return code != TIMED_OUT && signal != SIGUSR1 && signal != SIGUSR2 && signal != SIGTERM &&
-	       signal != SIGHUP && signal != SIGINT && signal != SIGQUIT && signal != SIGALRM;
+	return y->death_exit_code != TIMED_OUT && signal != SIGUSR1 && signal != SIGUSR2 &&
+	       signal != SIGTERM && signal != SIGHUP && signal != SIGINT && signal != SIGQUIT &&
+	       signal != SIGALRM;
 }
 
 bool ending_is_from_outside(const struct summary *s)
 {
-	int signal = signal_of(s);
+	int signal = ending_signal(s->signal, s->exit_code);
 
 	if (s->exit_code == TIMED_OUT)
 		return true;

@@ -20,6 +20,9 @@ struct ending_heading {
 struct ending_heading ending_heading_of(const struct summary *s);
 /* Fills s->ending from the signal, the exit code and what the story has found. */
 void ending_make(struct summary *s);
+/* The signal that ended a task, or what its exit code says of one that ended what it ran, as shells
+ * do; 0: none. NAN is neither. */
+int ending_signal(double signal, double exit_code);
 /* Did somebody end it from outside: timeout, a signal that asks to end or kills? */
 bool ending_is_from_outside(const struct summary *s);
 /* Did one of several tasks fail first, and not by a signal that launchers and users end others by?

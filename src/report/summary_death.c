@@ -7,6 +7,7 @@
  * first, as far as clocks can tell, is set apart by how it ended: SIGTERM and SIGKILL are sent.
  */
 #include "core/markline.h"
+#include "report/ending.h"
 #include "report/summary_part.h"
 
 #include <math.h>
@@ -27,18 +28,10 @@ static bool failed(double exit_code, double signal)
 	return signal > 0 || exit_code > 0;
 }
 
-/* That ended it, or what it ran, as a shell says. 0: none. */
-static int signal_of(const struct death *d)
-{
-	if (d->signal > 0)
-		return (int)d->signal;
-	return d->exit_code > 128 && d->exit_code <= 192 ? (int)d->exit_code - 128 : 0;
-}
-
 /* How likely others sent it: the less, the more it is a cause. */
 static int sent(const struct death *d)
 {
-	switch (signal_of(d)) {
+	switch (ending_signal(d->signal, d->exit_code)) {
 	case SIGTERM:
 	case SIGHUP:
 	case SIGINT:
@@ -113,7 +106,8 @@ static uint32_t find(const struct summary *s, const struct run *r, struct death 
 			earliest = d;
 		if (!n || d.at_s > latest.at_s)
 			latest = d;
-		alike = alike && signal_of(&d) == signal_of(first);
+		alike = alike && ending_signal(d.signal, d.exit_code) ==
+					 ending_signal(first->signal, first->exit_code);
 		n++;
 	}
 	*together = n > 1 && n == of && ended_together(&earliest, &latest, alike);
@@ -138,7 +132,7 @@ static void name_task(struct story *y, const struct death *d)
 
 static void name_end(struct story *y, const struct death *d)
 {
-	int number = signal_of(d);
+	int number = ending_signal(d->signal, d->exit_code);
 	const char *name = number ? sigabbrev_np(number) : NULL;
 	char word[32];
 

@@ -96,3 +96,11 @@ int summary_growth_make(struct summary *s, const struct run *r, const struct ser
 		       ? 0
 		       : err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 }
+
+double summary_grown(const struct summary *s, const char *metric)
+{
+	for (uint32_t i = 0; i < s->ngrowth; i++)
+		if (strcmp(s->growth[i].metric, metric) == 0)
+			return s->growth[i].grown;
+	return NAN;
+}

@@ -66,7 +66,7 @@ static double out_of_time(const struct summary *s)
 
 static double cores_wanted(const struct summary *s)
 {
-	double waited = fmax(variable_grown(s, "job.run_queue_seconds"), s->story.waited_s);
+	double waited = fmax(summary_grown(s, "job.run_queue_seconds"), s->story.waited_s);
 
 	return s->cores_used_mean + (isnan(waited) ? 0 : waited / s->wall_s);
 }

@@ -45,7 +45,6 @@ const struct variable *variable_find(const char *name);                   /* NUL
 const struct variable_function *variable_function_find(const char *name); /* NULL: no such */
 
 /* Those that figures are made of as well. */
-double variable_grown(const struct summary *s, const char *metric);
 double variable_largest(const struct summary *s, const char *metric);
 double variable_mean(const struct summary *s, const char *metric);
 

@@ -111,14 +111,6 @@ static double total(const struct summary *s, const char *metric)
 	return all;
 }
 
-double variable_grown(const struct summary *s, const char *metric)
-{
-	for (uint32_t i = 0; i < s->ngrowth; i++)
-		if (strcmp(s->growth[i].metric, metric) == 0)
-			return s->growth[i].grown;
-	return NAN;
-}
-
 const struct variable_function variable_functions[] = {
 	{ "mean", "Mean over time; nodes are combined as the metric says.", variable_mean },
 	{ "max", "Largest value on any node or device.", variable_largest },
@@ -130,6 +122,6 @@ const struct variable_function variable_functions[] = {
 	{ "grown",
 	  "How much a counter, by its stored name (`disk.reads`), rose over all nodes and devices; "
 	  "costs no decoding.",
-	  variable_grown },
+	  summary_grown },
 };
 const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];
