@@ -22,7 +22,7 @@ sonde=$scratch/sonde storm=$scratch/storm
 
 recorded() { # BIRTHS SECONDS: the storm's own figures go to the file "own"
 	"${as[@]}" rm -rf "$scratch/out"
-	(cd "$scratch" && "${as[@]}" "$sonde" run -q --births "$1" -o out -- "$storm" $rate "$2" /bin/true >own)
+	(cd "$scratch" && "${as[@]}" "$sonde" run -q --process-events "$1" -o out -- "$storm" $rate "$2" /bin/true >own)
 }
 
 show() { # JQ-FILTER
@@ -37,7 +37,7 @@ us_a_spawn() { # of the storm's figures on standard input
 	awk '{ print $3 / $1 * 1e6 }'
 }
 
-judge_counts() { # BIRTHS
+judge_counts() { # HOW
 	local spawns wall cpu seen at_most
 	read -r spawns wall cpu <"$scratch/own"
 	read -r seen at_most < <(show '"\(.job.processes_started) \(.job.processes_started_at_most)"')
@@ -88,4 +88,4 @@ for births in perf connector polling; do
 	judge_counts "$births"
 done
 judge_cost "${permitted[@]}"
-exit $missed
+exit "${missed:-0}"

@@ -91,11 +91,11 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 
 /* While events of tasks come and go on a CPU, the kernel counts the time of a cgroup's events too
  * high there (seen on 6.18): births are learnt otherwise then. */
-static enum births births_of(const struct recording_options *o)
+static enum process_events process_events_of(const struct recording_options *o)
 {
-	if (o->perf_scope == PERF_SCOPE_CGROUP && o->births == BIRTHS_AUTO)
-		return BIRTHS_CONNECTOR;
-	return (enum births)o->births;
+	if (o->perf_scope == PERF_SCOPE_CGROUP && o->process_events == PROCESS_EVENTS_AUTO)
+		return PROCESS_EVENTS_CONNECTOR;
+	return (enum process_events)o->process_events;
 }
 
 /* Before the job, or while it runs; who has a place for it says the last one again at the end. */
@@ -133,7 +133,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .max_overhead = p->max_overhead,
 			     .watch_hang_ns = o->watch_hang_ns,
 			     .perf = p->perf,
-			     .tree = { .births = births_of(o),
+			     .tree = { .process_events = process_events_of(o),
 				       .pss = (enum pss)o->pss,
 				       .no_arguments = o->no_args,
 				       .secrets = sitesecrets_read() } },

@@ -14,7 +14,7 @@ struct recording_options {
 	int64_t interval_ns, sync_ns, watch_hang_ns;
 	const char *output, *summary, *openmetrics, *procfs, *sysfs;
 	const char *max_overhead;
-	int64_t pss, births; /* enum pss, enum births */
+	int64_t pss, process_events; /* enum pss, enum process_events */
 	const char *perf, *events, *perf_cpu;
 	int64_t perf_scope; /* enum perf_scope */
 	bool force, quiet, json, progress, no_history, no_args;
@@ -60,12 +60,12 @@ struct recording_options {
 	  .help = "Write data to disk at least this often, to limit what a node failure can " \
 	  	"lose. 0 leaves it to the kernel.", \
 	  OPTION_OFFSET(struct recording_options, sync_ns) }, \
-	{ .name = "births", .type = ARG_CHOICE, .value = "auto|perf|connector|polling", \
+	{ .name = "process-events", .type = ARG_CHOICE, .value = "auto|perf|connector|polling", \
 	  .fallback = "auto", \
 	  .help = "How to detect process starts and exits: perf events, the proc connector, or " \
 		  "polling for new pids at each sample, which misses short-lived processes. " \
 		  "auto: the best that is permitted.", \
-	  OPTION_OFFSET(struct recording_options, births) }, \
+	  OPTION_OFFSET(struct recording_options, process_events) }, \
 	{ .name = "pss", .type = ARG_CHOICE, .value = "budget|always|off", \
 	  .fallback = "budget", \
 	  .help = "When to read PSS and USS, which takes a lock on the job's memory: within the " \

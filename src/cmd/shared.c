@@ -93,9 +93,10 @@ static bool make_key(char *key, size_t size, const struct recording_plan *p,
 		text_or(batch_job_system(j), "-"), j->id, j->node,
 		j->scheduler ? "" : text_or(j->launch_id, ""), pids, p->absolute,
 		(long long)o->interval_ns, (long long)o->sync_ns, (long long)o->watch_hang_ns,
-		p->max_overhead, (long long)o->pss, (long long)o->births, (long long)o->perf_scope,
-		text_or(o->perf, ""), text_or(o->events, ""), text_or(o->perf_cpu, ""),
-		text_or(o->openmetrics, ""), text_or(getenv(SITESECRETS_VARIABLE), ""));
+		p->max_overhead, (long long)o->pss, (long long)o->process_events,
+		(long long)o->perf_scope, text_or(o->perf, ""), text_or(o->events, ""),
+		text_or(o->perf_cpu, ""), text_or(o->openmetrics, ""),
+		text_or(getenv(SITESECRETS_VARIABLE), ""));
 	return len > 0 && (size_t)len < size;
 }
 

@@ -30,7 +30,7 @@ enum {
 	IO_IS_BOUND,
 	STARTED,
 	STARTED_AT_MOST,
-	BIRTHS_EXACT,
+	STARTED_EXACT,
 	LIVE,
 	LIVE_EXACT,
 	READ,
@@ -92,7 +92,7 @@ static const struct figure {
 	[IO_IS_BOUND] = { "job.io_is_lower_bound", 1, NULL, TAKE_LAST, OVER_MAX },
 	[STARTED] = { "job.processes_started", 1, "job.processes_started", TAKE_LAST, OVER_SUM },
 	[STARTED_AT_MOST] = { "job.processes_started_at_most", 1, NULL, TAKE_LAST, OVER_SUM },
-	[BIRTHS_EXACT] = { "job.births_exact", 1, NULL, TAKE_LAST, OVER_SUM },
+	[STARTED_EXACT] = { "job.births_exact", 1, NULL, TAKE_LAST, OVER_SUM },
 	[LIVE] = { NULL, 1, "job.processes_live_count", TAKE_MAX, OVER_PEAK },
 	[LIVE_EXACT] = { "job.processes_peak", 1, NULL, TAKE_LAST, OVER_PEAK },
 	[READ] = { "job.read_bytes", 1, "job.read_bytes", TAKE_LAST, OVER_SUM },
@@ -257,7 +257,7 @@ static void fill_derived(struct node_figures *n, const struct run *r, uint32_t n
 	if (n->v[LIVE] == 0 && n->v[STARTED] > 0)
 		n->v[LIVE] = NAN;         /* no sample saw a process: that is no peak */
 	if (isnan(n->v[STARTED_AT_MOST])) /* the recorder did not live to say */
-		n->v[STARTED_AT_MOST] = n->v[BIRTHS_EXACT] == 0 ? INFINITY : n->v[STARTED];
+		n->v[STARTED_AT_MOST] = n->v[STARTED_EXACT] == 0 ? INFINITY : n->v[STARTED];
 	if (isnan(n->v[PEAK_MEMORY_AT_MOST]))
 		n->v[PEAK_MEMORY_AT_MOST] = n->v[PEAK_MEMORY];
 	take_cgroup_peak(n);

@@ -117,9 +117,9 @@ void metas_mechanisms(struct recorder *r)
 
 	tree_totals(r->sampler.tree, &totals);
 	snprintf(text, sizeof text, "%s; process starts and exits from %s%s", totals.totals_how,
-		 totals.births_how, totals.lost_records ? ", some of which were lost" : "");
+		 totals.starts_how, totals.lost_records ? ", some of which were lost" : "");
 	sample_meta_text(&r->sampler.sample, "job.mechanisms", text);
-	sample_meta_bool(&r->sampler.sample, "job.births_exact", totals.exact_births);
+	sample_meta_bool(&r->sampler.sample, "job.births_exact", totals.exact_starts);
 	if (totals.lost_records)
 		sample_meta_int(&r->sampler.sample, "job.process_records_lost",
 				(int64_t)totals.lost_records);

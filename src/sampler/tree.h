@@ -23,7 +23,12 @@ enum pss { PSS_BUDGET, PSS_ALWAYS, PSS_OFF };
 
 /* How births and ends are known: AUTO, the best that is permitted; else the one named, and where
  * it is not permitted, by looking for new pids. */
-enum births { BIRTHS_AUTO, BIRTHS_PERF, BIRTHS_CONNECTOR, BIRTHS_POLLING };
+enum process_events {
+	PROCESS_EVENTS_AUTO,
+	PROCESS_EVENTS_PERF,
+	PROCESS_EVENTS_CONNECTOR,
+	PROCESS_EVENTS_POLLING
+};
 
 struct tree_options {
 	const struct root *proc;
@@ -32,7 +37,7 @@ struct tree_options {
 	const pid_t *roots; /* attach: these and their descendants */
 	size_t nroots;
 	bool follow; /* attach: roots come and go, tree_adopt tells of more */
-	enum births births;
+	enum process_events process_events;
 	enum pss pss;
 	bool no_arguments;                 /* command lines are not read */
 	const struct secret_list *secrets; /* what is masked in them besides; or NULL */
@@ -106,8 +111,8 @@ struct tree_totals {
 	int64_t peak_memory_error_bytes; /* of an estimate from some pages; 0: there is none */
 	int64_t peak_memory_age_ns;      /* of the oldest reading a PSS peak was estimated from */
 	uint64_t lost_records;
-	bool exact_births;                   /* every fork was seen */
-	const char *births_how, *totals_how; /* in words */
+	bool exact_starts;                   /* every fork was seen */
+	const char *starts_how, *totals_how; /* in words */
 };
 void tree_totals(const struct tree *t, struct tree_totals *out);
 /* The pids of what is alive; returns how many of them fit. */

@@ -293,21 +293,23 @@ static void open_exits(struct tree *t, const pid_t *tids, size_t n, size_t cpus_
  * the connector does not. */
 static void choose(struct tree *t, const struct tree_options *o, const pid_t *tids, size_t n)
 {
-	enum births how = o->births;
+	enum process_events how = o->process_events;
 	struct err e = { "the files read are not this kernel's /proc" };
 	int bad = -EOPNOTSUPP;
 
 	if (!t->reading.clocks)
-		how = BIRTHS_POLLING;
-	else if (o->follow && how == BIRTHS_AUTO)
-		how = BIRTHS_CONNECTOR; /* perf events tell of those alone that are known now */
-	if (how == BIRTHS_AUTO || how == BIRTHS_PERF)
-		open_exits(t, tids, n, how == BIRTHS_AUTO ? EXITS_CPUS_CHEAP : EXITS_CPUS_MAX);
-	if (!t->exits && (how == BIRTHS_AUTO || how == BIRTHS_CONNECTOR)) {
+		how = PROCESS_EVENTS_POLLING;
+	else if (o->follow && how == PROCESS_EVENTS_AUTO)
+		how = PROCESS_EVENTS_CONNECTOR; /* perf events tell of those alone that are known
+						   now */
+	if (how == PROCESS_EVENTS_AUTO || how == PROCESS_EVENTS_PERF)
+		open_exits(t, tids, n,
+			   how == PROCESS_EVENTS_AUTO ? EXITS_CPUS_CHEAP : EXITS_CPUS_MAX);
+	if (!t->exits && (how == PROCESS_EVENTS_AUTO || how == PROCESS_EVENTS_CONNECTOR)) {
 		bad = connector_open(&t->connector, &e);
 		discover_say(t, "mechanism.connector", bad, e.text);
 	}
-	if (!tree_is_told(t) && how == BIRTHS_AUTO)
+	if (!tree_is_told(t) && how == PROCESS_EVENTS_AUTO)
 		open_exits(t, tids, n, EXITS_CPUS_MAX);
 	if (!tree_is_told(t))
 		discover_say(t, "mechanism.new_pids", 0, "");

@@ -352,7 +352,7 @@ static int64_t cpu_total(const struct tree *t, bool apart)
 	return account_stands(t) ? t->waited_ns : t->cpu_ns;
 }
 
-static const char *births_how(const struct tree *t)
+static const char *starts_how(const struct tree *t)
 {
 	if (t->connector.fd > 0)
 		return t->follow ? "the proc connector and a look for the job's members each second"
@@ -402,10 +402,10 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.written_bytes = t->job[JOB_WRITTEN],
 		.io_known = t->job_known[JOB_READ],
 		.lost_records = t->lost_records,
-		.exact_births = exact,
+		.exact_starts = exact,
 		.peak = exact ? t->alive_peak : -1,
 		.started_at_most = exact ? t->started : t->started_at_most,
-		.births_how = births_how(t),
+		.starts_how = starts_how(t),
 		.totals_how = totals_how(t, waits),
 	};
 	if (out->attributed_ns > out->cpu_ns)

@@ -33,7 +33,7 @@ END
 
 for births in auto polling; do
 	export PBS_JOBID="78.$births-$$"
-	"$SONDE" attach --job -i 200ms --births $births --perf software --grace 2s -o $births >/dev/null 2>said.$births &
+	"$SONDE" attach --job -i 200ms --process-events $births --perf software --grace 2s -o $births >/dev/null 2>said.$births &
 	sidecar=$!
 	wait_for 30 has_begun $births
 	rm -f found over

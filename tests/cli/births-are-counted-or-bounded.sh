@@ -14,8 +14,8 @@ check() { # BIRTHS WORDS EXACT CMD...: WORDS name the mechanism, EXACT is yes or
 	local births=$1 words=$2 exact=$3 started bound
 	shift 3
 	rm -rf out
-	"$@" "$SONDE" run --births "$births" --summary summary.txt -o out -- "$PROGRAMS/spawner" 500 "$PROGRAMS/spin" 1000 >spun ||
-		fail "run --births $births"
+	"$@" "$SONDE" run --process-events "$births" --summary summary.txt -o out -- "$PROGRAMS/spawner" 500 "$PROGRAMS/spin" 1000 >spun ||
+		fail "run --process-events $births"
 	contains <(figure out .job.mechanisms) "$words"
 	read -r _ children _ self <spun
 	holds "$births: total within 1 %" "$(figure out .job.cpu_seconds) / ($children + $self) > 0.99 &&

@@ -14,7 +14,7 @@ sh -c '
 	exec "$PROGRAMS/tree" 1
 ' >ready &
 root=$!
-"$SONDE" attach -p $root --births polling -i 150ms --quiet -o out 2>said &
+"$SONDE" attach -p $root --process-events polling -i 150ms --quiet -o out 2>said &
 attached=$!
 trap 'kill $root $attached 2>/dev/null' EXIT
 

@@ -6,7 +6,7 @@
 need jq
 "$SONDE" doctor --json | json_says '.mechanisms[] | select(.name == "process.connector") | .state == "available"' >/dev/null ||
 	skip "the proc connector is not permitted"
-"$SONDE" run --births connector -i 100ms --summary summary.txt -o out -- \
+"$SONDE" run --process-events connector -i 100ms --summary summary.txt -o out -- \
 	sh -c 'until [ -e go ]; do sleep 0.01; done; "$0" 6000 /bin/true; : >done; sleep 0.5; "$0" 100 /bin/true' "$PROGRAMS/spawner" >spun &
 sonde=$!
 wait_for 30 recorder_of out >wait.log

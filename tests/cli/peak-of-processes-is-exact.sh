@@ -7,7 +7,7 @@ need jq
 
 record() { # BIRTHS
 	rm -rf out
-	"$SONDE" run --quiet --births "$1" -i 10s -o out -- sh -c 'sleep 1.5; "$0" waited 60 5 0 60' "$PROGRAMS/disown" >spun || fail "run --births $1"
+	"$SONDE" run --quiet --process-events "$1" -i 10s -o out -- sh -c 'sleep 1.5; "$0" waited 60 5 0 60' "$PROGRAMS/disown" >spun || fail "run --process-events $1"
 	"$SONDE" show --all out | tr -s ' \n' ' ' >all.txt
 	peak=$(figure out .job.processes_peak) bound=$(figure out '.job.processes_peak_is_lower_bound | tostring')
 	echo "$1: $peak at a time, a bound: $bound; $(figure out .job.mechanisms)"

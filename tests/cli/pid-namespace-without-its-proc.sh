@@ -21,7 +21,7 @@ unshare --pid --fork --kill-child sh -c 'echo 30000 2>/dev/null >/proc/sys/kerne
 
 unshare --pid --fork --mount-proc true 2>/dev/null || skip "a /proc of its own is not permitted"
 # As process 1 of a namespace, as in a container, the launcher is the parent of the recorder, too.
-unshare --pid --fork --mount-proc "$SONDE" run --quiet --births polling -i 50ms -o init -- \
+unshare --pid --fork --mount-proc "$SONDE" run --quiet --process-events polling -i 50ms -o init -- \
 	sh -c "sleep 0.1; $PROGRAMS/spin 200000; sleep 0.1" || fail "run as process 1"
 "$SONDE" export --to csv -o init.csv init >/dev/null 2>&1 || fail "export"
 equal "names as process 1" "sh sleep spin" "$(cut -d, -f3 init.csv/processes.csv | sed 1d | sort -u | paste -sd' ')"

@@ -25,15 +25,15 @@ for kib in 16 32; do
 done
 
 # Births that nobody tells of are looked for in a list.
-small "$SONDE" run --quiet --births polling -i 100ms -o polled -- sh -c 'for i in 1 2 3; do sleep 0.1; done' ||
-	fail "run --births polling"
+small "$SONDE" run --quiet --process-events polling -i 100ms -o polled -- sh -c 'for i in 1 2 3; do sleep 0.1; done' ||
+	fail "run --process-events polling"
 holds "it was polled" "$(figure polled '.nodes[0].samples') >= 3 && $(figure polled .job.exit_code) == 0"
 
 "$PROGRAMS/tree" 3 >ready &
 tree=$!
 trap 'kill $tree 2>/dev/null' EXIT
 wait_for 30 grep -q ready ready
-small "$SONDE" attach -p $tree --births polling -i 100ms --duration 500ms --quiet -o attached || fail "attach"
+small "$SONDE" attach -p $tree --process-events polling -i 100ms --duration 500ms --quiet -o attached || fail "attach"
 equal "processes attached to" 3 "$(figure attached '[.commands[].processes] | add')"
 small "$SONDE" attach --job -i 100ms --duration 500ms --quiet -o job 2>/dev/null || fail "attach --job"
 small "$SONDE" show --all out >shown || fail "show"

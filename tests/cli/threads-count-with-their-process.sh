@@ -22,7 +22,7 @@ P
 PBS_JOBID=$job "$PYTHON" many.py &
 python=$!
 trap 'kill $python $sonde 2>/dev/null' EXIT
-PBS_JOBID=$job "$SONDE" attach --job --births polling -i 100ms --grace 5s --quiet -o out 2>said &
+PBS_JOBID=$job "$SONDE" attach --job --process-events polling -i 100ms --grace 5s --quiet -o out 2>said &
 sonde=$!
 has_begun() { # DIR
 	find "$1" -name 'node-*.sonde' -size +0 | grep -q .

@@ -7,7 +7,7 @@ need jq
 
 record() { # BIRTHS HOW: 100 children of 10 ms and 600 KiB, one after the other
 	rm -rf out
-	"$SONDE" run --births "$1" --summary summary.txt -o out -- "$PROGRAMS/disown" "$2" 100 10 600 >spun || fail "run --births $1"
+	"$SONDE" run --process-events "$1" --summary summary.txt -o out -- "$PROGRAMS/disown" "$2" 100 10 600 >spun || fail "run --process-events $1"
 	read -r _ spun <spun
 	cpu=$(figure out .job.cpu_seconds) written=$(figure out .job.written_bytes)
 	bound=$(figure out ".job.cpu_is_lower_bound | tostring") io_bound=$(figure out ".job.io_is_lower_bound | tostring")
@@ -58,7 +58,7 @@ for how in waited double; do
 done
 
 # Long ones are nearly known in full: as they were seen last.
-"$SONDE" run --quiet --births polling -o long -- "$PROGRAMS/disown" ignore 2 1500 8000 2 >spun
+"$SONDE" run --quiet --process-events polling -o long -- "$PROGRAMS/disown" ignore 2 1500 8000 2 >spun
 read -r _ spun <spun
 holds "long children" "$(figure long .job.cpu_seconds) > 0.8 * $spun"
 equal "long children are a lower bound" true "$(figure long .job.cpu_is_lower_bound)"

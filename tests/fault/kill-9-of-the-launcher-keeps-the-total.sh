@@ -35,7 +35,7 @@ sh -c '"$PROGRAMS/spin" 200000; :'
 END
 for births in auto polling; do
 	# All of the job with its launcher, as a batch system does it.
-	"$SONDE" run --quiet --births $births -i 100ms -o all-$births -- setsid sh job.sh 60000000 &
+	"$SONDE" run --quiet --process-events $births -i 100ms -o all-$births -- setsid sh job.sh 60000000 &
 	launcher=$!
 	wait_for 30 has_used all-$births 0.75
 	before=$(cpu_so_far all-$births)
@@ -46,7 +46,7 @@ for births in auto polling; do
 	check all-$births "$before" "$before + 5"
 
 	# The launcher alone: the job goes on, and is recorded until it ends.
-	"$SONDE" run --quiet --births $births -i 100ms -o alone-$births -- sh job.sh 700000 &
+	"$SONDE" run --quiet --process-events $births -i 100ms -o alone-$births -- sh job.sh 700000 &
 	launcher=$!
 	wait_for 30 has_used alone-$births 0.75
 	before=$(cpu_so_far alone-$births)

@@ -29,9 +29,10 @@ static void check(const struct tree *t)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const pid_t root = 7;
-	struct tree_options o = {
-		.roots = &root, .nroots = 1, .births = BIRTHS_POLLING, .pss = PSS_ALWAYS
-	};
+	struct tree_options o = { .roots = &root,
+				  .nroots = 1,
+				  .process_events = PROCESS_EVENTS_POLLING,
+				  .pss = PSS_ALWAYS };
 	struct root proc;
 	struct sample s;
 	struct tree *t;

@@ -29,7 +29,8 @@ struct job {
 
 static void job_open(struct job *j)
 {
-	struct tree_options o = { .launcher = getpid(), .births = BIRTHS_CONNECTOR };
+	struct tree_options o = { .launcher = getpid(),
+				  .process_events = PROCESS_EVENTS_CONNECTOR };
 	struct err e = { "" };
 
 	assert_int_equal(root_open(&j->proc, "/proc"), 0);
@@ -82,8 +83,8 @@ static void every_child_is_counted_though_none_was_seen(void **state)
 	assert_int_equal(t.started, 2 * CHILDREN);
 	assert_int_equal(t.ended, 2 * CHILDREN);
 	assert_int_equal(t.started_at_most, 2 * CHILDREN);
-	assert_true(t.exact_births);
-	assert_string_equal(t.births_how, "the proc connector");
+	assert_true(t.exact_starts);
+	assert_string_equal(t.starts_how, "the proc connector");
 	job_close(&j);
 }
 
@@ -118,9 +119,9 @@ static void a_connector_that_falls_silent_is_not_believed(void **state)
 		start(1);
 		t = next(&j, i == 2);
 	}
-	assert_false(t.exact_births);
+	assert_false(t.exact_starts);
 	assert_true(t.lost_records > 0);
-	assert_string_equal(t.births_how, "new pids at each sample");
+	assert_string_equal(t.starts_how, "new pids at each sample");
 	assert_true(t.started_at_most >= 4);
 	job_close(&j);
 }

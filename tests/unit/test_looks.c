@@ -144,7 +144,7 @@ static void attach(struct fake *k, pid_t root)
 	const struct tree_options o = { .proc = &k->proc,
 					.roots = &root,
 					.nroots = 1,
-					.births = BIRTHS_POLLING,
+					.process_events = PROCESS_EVENTS_POLLING,
 					.pss = PSS_OFF };
 	struct cadence often = { .interval_ns = NS_PER_S, .refresh = 16, .shared = 16, .rarer = 1 };
 	struct err e = { "" };

@@ -93,12 +93,14 @@ static bool is_early(const struct tree *t)
 }
 
 /* slow: a sample has time for one thread, so that it ends amid the looks at a process. */
-static void follow(enum births births, bool slow)
+static void follow(enum process_events events, bool slow)
 {
 	pid_t root = fork();
 	struct root proc;
 	struct sample s;
-	struct tree_options o = { .proc = &proc, .roots = &root, .nroots = 1, .births = births };
+	struct tree_options o = {
+		.proc = &proc, .roots = &root, .nroots = 1, .process_events = events
+	};
 	struct tree *t;
 	struct err e = { "" };
 
@@ -130,20 +132,20 @@ static void follow(enum births births, bool slow)
 static void totals_hold_when_pids_are_looked_for(void **state)
 {
 	(void)state;
-	follow(BIRTHS_POLLING, false);
+	follow(PROCESS_EVENTS_POLLING, false);
 }
 
 static void totals_hold_when_there_is_little_time_for_threads(void **state)
 {
 	(void)state;
-	follow(BIRTHS_POLLING, true);
+	follow(PROCESS_EVENTS_POLLING, true);
 }
 
 static void totals_hold_when_births_are_told(void **state)
 {
 	(void)state;
 	/* perf's records or the connector's, where they are permitted */
-	follow(BIRTHS_AUTO, false);
+	follow(PROCESS_EVENTS_AUTO, false);
 }
 
 /* Between its end and the last of its counts its parent may have waited for it. */

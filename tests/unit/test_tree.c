@@ -197,9 +197,10 @@ static int fake_close(void **state)
 
 static void attach(struct fake *k, pid_t root)
 {
-	const struct tree_options o = {
-		.proc = &k->proc, .roots = &root, .nroots = 1, .births = BIRTHS_POLLING
-	};
+	const struct tree_options o = { .proc = &k->proc,
+					.roots = &root,
+					.nroots = 1,
+					.process_events = PROCESS_EVENTS_POLLING };
 	struct err e = { "" };
 
 	assert_int_equal(tree_open(&k->tree, &o, &k->sample, &e), 0);
