@@ -12,7 +12,8 @@ import mlflow_server
 
 
 class Receiver:
-    def __init__(self, name):
+    def __init__(self, name, config="global: {}\n"):
+        """`config`: Prometheus' configuration."""
         program = os.path.join(os.environ["BUILD"], "servers", name)
         if not os.access(program, os.X_OK):
             print(f"{program} is not there: ./dev check unpacks it")
@@ -22,7 +23,7 @@ class Receiver:
         self.url = f"http://{address}/api/v1/write"
         if name == "prometheus":
             with open("prometheus.yml", "w") as f:
-                f.write("global: {}\n")
+                f.write(config)
             command = [program, "--config.file=prometheus.yml", "--storage.tsdb.path=prometheus", f"--web.listen-address={address}",
                        "--web.enable-remote-write-receiver"]
         else:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import grafana
 import readers
 
 readers.enter()
@@ -90,6 +91,16 @@ for line in lines:
     else:
         given = {(r[0], r[1]): float(r[2]) for r in csv.reader(str(answer).splitlines())}
     check(line[:20], given == want and len(want) == 3, f"{given}, not {want}")
+
+# The dashboard over the lake, as ClickHouse answers it.
+board = grafana.boards()["jobs-in-a-lake.json"]
+macros = [(r"\$__timeFilter\((\w+)\)", r"\1 >= toDateTime('2020-01-01')"), (r"\$__timeInterval\((\w+)\)", r"toStartOfInterval(toDateTime(\1), INTERVAL 1 second)")]
+answers = {}
+for title, query in [(t, q["rawSql"]) for t, q in grafana.targets(board)] + [(v["name"], v["query"]) for v in board["templating"]["list"] if v["type"] == "query"]:
+    text = str(chdb.query(grafana.expand(query, {"lake": "lake/*/*/*.parquet", "job": "4711"}, macros), "JSON"))
+    answers.setdefault(title, []).extend(json.loads(text)["data"])
+check("each query gives rows", len(answers) >= 6 and all(answers.values()), {t: len(a) for t, a in answers.items()})
+check("the jobs of the lake", {r["job"] for r in answers["Jobs"]} == {"4711", "4712", "mine"} == {r["job"] for r in answers["job"]}, answers["Jobs"])
 
 for options in (["--wide"], ["--every", "1s"], ["-o", "x"], ["--to", "json"], ["--table", "series"]):
     p = subprocess.run([SONDE, "export", "mine", "--lake", "other", *options], capture_output=True, text=True)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fetches from npm the server of Azure Table storage that tests ask, to $BUILD/azurite, when it is not there or its list has changed.
+# Fetches from npm what the folder $1 beside this script lists, to $BUILD/$1, when it is missing or the list has changed.
 set -eu
-cd "$(dirname "$0")/azurite"
-to=$(realpath -m "${BUILD:-../../../build}")/azurite
+cd "$(dirname "$0")/$1"
+to=$(realpath -m "${BUILD:-../../../build}")/$1
 ! cmp -s package-lock.json "$to/package-lock.json" || [ ! -e "$to/fetched" ] || exit 0
 rm -rf "$to"
 mkdir -p "$to"
