@@ -119,6 +119,15 @@ static void find_where(const struct rule *r, const struct summary *s, struct sum
 			 (int)strcspn(found->name + n + 1, "]"), found->name + n + 1);
 }
 
+/* A metric, or a text of the summary that names one; "": none. */
+static const char *proof_of(const struct rule *r, const struct summary *s)
+{
+	const struct text_variable *named = r->proof ? text_variable_find(r->proof) : NULL;
+	const char *metric = named ? named->of(s) : r->proof;
+
+	return metric ? metric : "";
+}
+
 /* What the rule gives, else while the metric was beyond its threshold, else the whole run. */
 static void find_time(const struct rule *r, const struct summary *s, struct summary_verdict *v)
 {
@@ -196,7 +205,7 @@ static void rule_apply(const struct rule *r, const struct sentence *said, bool y
 				     .margin = NAN };
 
 	snprintf(v.rule, sizeof v.rule, "%s", r->name);
-	snprintf(v.metric, sizeof v.metric, "%s", r->proof ? r->proof : "");
+	snprintf(v.metric, sizeof v.metric, "%s", proof_of(r, s));
 	sentence_write(said, s, v.sentence, VERDICT_SENTENCE);
 	sentence_numbers(said, s, &v);
 	v.threshold = value_or(&r->threshold, s, NAN);

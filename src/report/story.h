@@ -36,6 +36,7 @@ struct story_fabric {
 		busy_ratio;
 	double slow_bytes_per_s, usual_bytes_per_s;
 	char idle_port[STORY_TEXT], busy_port[STORY_TEXT], slow_port[STORY_TEXT];
+	char busy_metric[STORY_TEXT], slow_metric[STORY_TEXT]; /* of that network, which show it */
 };
 
 struct story {

@@ -165,6 +165,8 @@ static void idle_of_host(struct story_fabric *f, const struct port *p, uint32_t 
 		f->busy_ratio = busy->bytes_per_s / busy->speed;
 		name_port(f->idle_port, &p[i]);
 		name_port(f->busy_port, busy);
+		snprintf(f->busy_metric, STORY_TEXT, "%.40s.%s_bytes_per_second", busy->domain,
+			 busy->received > busy->sent ? "received" : "transmitted");
 	}
 }
 
@@ -182,6 +184,7 @@ static void slow_of_alike(struct story_fabric *f, const struct port *p, uint32_t
 	f->slow_bytes_per_s = p[0].speed;
 	f->usual_bytes_per_s = usual;
 	name_port(f->slow_port, p);
+	snprintf(f->slow_metric, STORY_TEXT, "%.40s.speed_bytes_per_second", p->domain);
 }
 
 typedef void each_group(struct story_fabric *f, const struct port *p, uint32_t n);

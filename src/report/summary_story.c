@@ -352,7 +352,7 @@ void story_init(struct story *y)
 		.leak_to_s = NAN,
 		.leak_from_bytes = NAN,
 		.leak_to_bytes = NAN,
-		.fabric = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, "", "", "" },
+		.fabric = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, "", "", "", "", "" },
 		.oom_s = NAN,
 		.silent_s = NAN,
 		.oom_from_s = NAN,

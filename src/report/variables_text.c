@@ -150,6 +150,16 @@ static const char *fabric_slow_port(const struct summary *s)
 	return s->story.fabric.slow_port;
 }
 
+static const char *fabric_busy_metric(const struct summary *s)
+{
+	return s->story.fabric.busy_metric;
+}
+
+static const char *fabric_slow_metric(const struct summary *s)
+{
+	return s->story.fabric.slow_metric;
+}
+
 static const char *energy_of(const struct summary *s)
 {
 	return s->energy_of;
@@ -229,6 +239,10 @@ const struct text_variable text_variables[] = {
 	{ "fabric_busy_port", "The port next to it with much traffic.", fabric_busy_port },
 	{ "fabric_slow_port", "The port with a slower link than most ports like it.",
 	  fabric_slow_port },
+	{ "fabric_busy_metric", "The metric of the busy port's network that shows it.",
+	  fabric_busy_metric },
+	{ "fabric_slow_metric", "The metric of the slow port's network that shows it.",
+	  fabric_slow_metric },
 	{ "energy_of", "The parts whose energy was measured: processors, memory, the node.",
 	  energy_of },
 	{ "reduced", "What Sonde read less often to stay within its limit.", reduced },

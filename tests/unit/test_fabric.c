@@ -10,7 +10,8 @@ static void label(struct synthetic *x, uint32_t i, const char *key, const char *
 	x->instance[i].nlabels++;
 }
 
-/* A port that moves so many bytes a second over a link of so many. */
+/* A port that moves so many bytes a second over a link of so many, and half as many the other way:
+ * it sends more, or with moved < 0 receives more. */
 static void port(struct synthetic *x, uint32_t node, const char *name, const char *network,
 		 int64_t moved, int64_t speed)
 {
@@ -30,8 +31,8 @@ static void port(struct synthetic *x, uint32_t node, const char *name, const cha
 
 	label(x, i, "network", network);
 	for (int row = 0; row < ROWS; row++) {
-		put(x, in, row, 1000000 + row * moved / 2);
-		put(x, out, row, 2000000 + row * moved);
+		put(x, in, row, 1000000 + row * (moved < 0 ? -moved : moved / 2));
+		put(x, out, row, 2000000 + row * (moved < 0 ? -moved / 2 : moved));
 		if (link)
 			put(x, link, row, speed);
 	}
@@ -134,6 +135,64 @@ static void test_a_link_that_is_slower_than_those_beside_it(void **state)
 	summary_free(&s);
 }
 
+static void check_proof(const struct summary *s, const char *rule, const char *metric)
+{
+	for (uint32_t i = 0; i < s->nverdicts; i++)
+		if (strcmp(s->verdicts[i].rule, rule) == 0) {
+			assert_string_equal(s->verdicts[i].metric, metric);
+			return;
+		}
+	fail_msg("no verdict %s", rule);
+}
+
+/* Not another network's, even where the node has both. */
+static void test_the_proof_is_the_metric_of_the_network_that_is_there(void **state)
+{
+	static const struct {
+		const char *network, *name[2], *sent, *speed;
+	} cases[] = {
+		{ "InfiniBand",
+		  { "mlx5_0/1", "mlx5_1/1" },
+		  "infiniband.transmitted_bytes_per_second",
+		  "infiniband.speed_bytes_per_second" },
+		{ "Slingshot",
+		  { "cxi0", "cxi1" },
+		  "slingshot.transmitted_bytes_per_second",
+		  "slingshot.speed_bytes_per_second" },
+	};
+
+	(void)state;
+	for (size_t c = 0; c < 2; c++) {
+		struct synthetic *x = synthetic_new(3);
+		struct summary s;
+
+		for (uint32_t node = 1; node <= 3; node++)
+			for (int i = 0; i < 2; i++)
+				port(x, node, cases[c].name[i], cases[c].network,
+				     i ? 1000 : 20000000000,
+				     node == 2 && i ? 12500000000 : 25000000000);
+		port(x, 1, cases[!c].name[0], cases[!c].network, 1000000, 25000000000);
+		s = of(x);
+		check_proof(&s, "fabric-port-idle", cases[c].sent);
+		check_proof(&s, "fabric-link-slow", cases[c].speed);
+		summary_free(&s);
+	}
+}
+
+/* Of a port that receives more, what it received. */
+static void test_the_proof_is_of_the_direction_that_was_busy(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+
+	(void)state;
+	port(x, 1, "cxi0", "Slingshot", -20000000000, 25000000000);
+	port(x, 1, "cxi1", "Slingshot", 1000, 25000000000);
+	s = of(x);
+	assert_string_equal(s.story.fabric.busy_metric, "slingshot.received_bytes_per_second");
+	summary_free(&s);
+}
+
 static void test_without_a_fabric_nothing_is_known(void **state)
 {
 	struct summary s = of(synthetic_new(1));
@@ -152,6 +211,8 @@ int main(void)
 		cmocka_unit_test(test_a_port_that_is_down_is_not_idle),
 		cmocka_unit_test(test_a_link_that_is_slower_than_on_other_hosts),
 		cmocka_unit_test(test_a_link_that_is_slower_than_those_beside_it),
+		cmocka_unit_test(test_the_proof_is_the_metric_of_the_network_that_is_there),
+		cmocka_unit_test(test_the_proof_is_of_the_direction_that_was_busy),
 		cmocka_unit_test(test_without_a_fabric_nothing_is_known),
 	};
 

@@ -155,7 +155,7 @@ static void test_every_metric_that_is_asked_for_is_measured(void **state)
 	for (size_t i = 0; i < rules->n; i++) {
 		const struct rule *r = &rules->rule[i];
 
-		if (r->proof)
+		if (r->proof && !text_variable_find(r->proof))
 			check_measured(r->name, "proof", r->proof);
 		for (size_t k = 0; k < r->nneeds; k++)
 			check_expr(r->name, r->needs[k].x);
