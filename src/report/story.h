@@ -60,6 +60,7 @@ struct story {
 	double leak_from_s, leak_to_s, leak_from_bytes, leak_to_bytes;
 	/* The first kill for want of memory: when, whom, and how memory grew before it. */
 	double oom_s, oom_from_s, oom_from_bytes, oom_bytes_per_s, oom_pid, oom_limit_bytes;
+	double oom_held_bytes; /* what it held at its peak */
 	char oom_process[STORY_TEXT], oom_host[STORY_TEXT];
 	/* The first task that failed, or command where there are no tasks; of how many that could
 	 * how many did. And the memory its host held at most, and might have. */

@@ -95,6 +95,7 @@ static void tell_victim(struct story *y, const struct run *r, const struct serie
 	pid = run_label(r, victim, "pid");
 	y->oom_pid = pid && *pid ? decimal_parse(pid, NULL) : NAN;
 	y->oom_s = run_seconds(r, r->instances[victim].node, r->instances[victim].end_ns);
+	y->oom_held_bytes = most;
 	snprintf(y->oom_process, sizeof y->oom_process, "%s",
 		 r->instances[victim].name ? r->instances[victim].name : "");
 	snprintf(y->oom_host, sizeof y->oom_host, "%s", r->nodes[r->instances[victim].node].host);

@@ -360,6 +360,7 @@ void story_init(struct story *y)
 		.oom_bytes_per_s = NAN,
 		.oom_pid = NAN,
 		.oom_limit_bytes = NAN,
+		.oom_held_bytes = NAN,
 		.death_s = NAN,
 		.death_rank = NAN,
 		.death_signal = NAN,

@@ -322,6 +322,7 @@ const struct variable variables[] = {
 	{ "oom_seconds", UNIT_SECONDS, "When the first process was killed for want of memory.",
 	  FIGURE(story.oom_s) },
 	{ "oom_pid", UNIT_ONE, "Which process it was, most likely.", FIGURE(story.oom_pid) },
+	{ "oom_held_bytes", UNIT_BYTES, "Most memory that it held.", FIGURE(story.oom_held_bytes) },
 	{ "oom_from_seconds", UNIT_SECONDS, "When memory began to grow before that.",
 	  FIGURE(story.oom_from_s) },
 	{ "oom_from_bytes", UNIT_BYTES, "Resident memory of the job at that time.",

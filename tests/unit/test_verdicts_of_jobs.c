@@ -25,10 +25,18 @@ static double part(unsigned of, unsigned rest)
 	return of + rest ? of / (double)(of + rest) : 1;
 }
 
+/* The rule itself, or the same of several nodes: "leak-on-nodes". */
+static bool is_rule(const char *name, const char *rule)
+{
+	size_t n = strlen(rule);
+
+	return !strncmp(name, rule, n) && (!name[n] || !strncmp(name + n, "-on-node", 8));
+}
+
 static bool says(const struct summary *s, const char *rule)
 {
 	for (uint32_t i = 0; i < s->nverdicts; i++)
-		if (!strcmp(s->verdicts[i].rule, rule) &&
+		if (is_rule(s->verdicts[i].rule, rule) &&
 		    s->verdicts[i].severity != SEVERITY_CANNOT_TELL)
 			return true;
 	return false;
