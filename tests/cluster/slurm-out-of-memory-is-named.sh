@@ -3,6 +3,7 @@
 # Where Slurm limits memory by control groups of version 1, a task that wants more is killed by the kernel, which counts that in the task's own
 # group alone. Ten jobs on three nodes, each with another node, rank, limit and way to die: the first verdict says it, with the node and its
 # limit, and that node is the one nearest to its limit, with its own peak, not the sum of all.
+# shellcheck disable=SC2034 # for the harness
 PROCTRACK=cgroup TASKS=cgroup MEMORY=120
 . "$TOP/tests/cluster/harness/slurm.sh"
 need_cgroups freezer memory
