@@ -3,6 +3,24 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+
+enum {
+	WHOLE_BYTES = 512 << 20, /* enough for all of a recorder at its largest */
+	PARTS_MAX = 32,
+};
+
+uint32_t reserve_parts(void)
+{
+	struct rlimit l;
+	uint32_t parts = 1;
+
+	if (getrlimit(RLIMIT_AS, &l) || l.rlim_cur == RLIM_INFINITY)
+		return 1;
+	while (parts < PARTS_MAX && l.rlim_cur < WHOLE_BYTES / parts)
+		parts *= 2;
+	return parts;
+}
 
 void *reserve(size_t size)
 {

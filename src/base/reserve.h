@@ -4,6 +4,8 @@
  *
  * What must never fail later is reserved at the start and costs nothing until it is needed. It is
  * zeroed. Huge pages are refused: they would make the first touch cost 2 MiB.
+ *
+ * Where the address space is limited (ulimit -v), who reserves much takes a part of it.
  */
 #ifndef SONDE_BASE_RESERVE_H
 #define SONDE_BASE_RESERVE_H
@@ -11,6 +13,11 @@
 #include "base/bytes.h"
 
 #include <stddef.h>
+#include <stdint.h>
+
+/* By what, a power of two, counts of things to reserve for are divided under this process's limit.
+ */
+uint32_t reserve_parts(void);
 
 void *reserve(size_t size);                   /* NULL when there is no address space */
 void reserve_free(void *memory, size_t size); /* NULL is fine */

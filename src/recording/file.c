@@ -283,7 +283,7 @@ static int tail_take(struct reading *g)
 		if (rc)
 			return rc;
 	}
-	rc = sealer_init(&sealer, g->tail.head.slot, VALUES_MAX);
+	rc = sealer_init(&sealer, g->tail.head.slot, COLUMNS_MAX, VALUES_MAX);
 	for (int i = 0; !rc && i < TAIL_SLOTS; i++)
 		rc = slot_seal(g, &sealer, i);
 	if (!rc)

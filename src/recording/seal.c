@@ -9,27 +9,28 @@
 #include <errno.h>
 
 enum {
-	FOOTER_MAX = 64 * COLUMNS_MAX + 2 * VARINT_MAX * ROWS_MAX, /* 64: of one entry */
+	ENTRY_MAX = 64, /* of one column in the footer */
 	/* A value that did not change is a byte in the body; one that did is a byte or more in the
 	 * image, and here ten at most, with six of run lengths. */
 	BODY_PER_IMAGE = 16,
 	LAST_RUN = 2 * VARINT_MAX,
 };
 
-int sealer_init(struct sealer *s, uint32_t image_max, uint32_t values_max)
+int sealer_init(struct sealer *s, uint32_t image_max, uint32_t columns_max, uint32_t values_max)
 {
 	size_t streams_max = values_max + (size_t)image_max * BODY_PER_IMAGE;
-	size_t body_max = streams_max + (size_t)COLUMNS_MAX * LAST_RUN;
+	size_t footer_max = (size_t)columns_max * ENTRY_MAX + 2 * VARINT_MAX * ROWS_MAX;
+	size_t body_max = streams_max + (size_t)columns_max * LAST_RUN;
 
-	*s = (struct sealer){ .values_max = values_max };
-	s->column = reserve(COLUMNS_MAX * sizeof *s->column);
+	*s = (struct sealer){ .values_max = values_max, .columns_max = columns_max };
+	s->column = reserve(columns_max * sizeof *s->column);
 	s->drafting.mono = reserve(ROWS_MAX * sizeof *s->drafting.mono);
 	s->utc = reserve(ROWS_MAX * sizeof *s->utc);
-	s->bodies = reserve(2 * (size_t)COLUMNS_MAX * sizeof *s->bodies);
+	s->bodies = reserve(2 * (size_t)columns_max * sizeof *s->bodies);
 	if (!s->column || !s->drafting.mono || !s->utc || !s->bodies ||
-	    rows_init(&s->rows, COLUMNS_MAX) ||
-	    streams_init(&s->drafting.streams, streams_max, 2 * (size_t)COLUMNS_MAX) ||
-	    reserve_bytes(&s->events, image_max) || reserve_bytes(&s->footer, FOOTER_MAX) ||
+	    rows_init(&s->rows, columns_max) ||
+	    streams_init(&s->drafting.streams, streams_max, 2 * (size_t)columns_max) ||
+	    reserve_bytes(&s->events, image_max) || reserve_bytes(&s->footer, footer_max) ||
 	    reserve_bytes(&s->body, body_max) || compressor_init(&s->compressor)) {
 		sealer_free(s);
 		return -ENOMEM;
@@ -39,10 +40,10 @@ int sealer_init(struct sealer *s, uint32_t image_max, uint32_t values_max)
 
 void sealer_free(struct sealer *s)
 {
-	reserve_free(s->column, COLUMNS_MAX * sizeof *s->column);
+	reserve_free(s->column, s->columns_max * sizeof *s->column);
 	reserve_free(s->drafting.mono, ROWS_MAX * sizeof *s->drafting.mono);
 	reserve_free(s->utc, ROWS_MAX * sizeof *s->utc);
-	reserve_free(s->bodies, 2 * (size_t)COLUMNS_MAX * sizeof *s->bodies);
+	reserve_free(s->bodies, 2 * (size_t)s->columns_max * sizeof *s->bodies);
 	rows_free(&s->rows);
 	streams_free(&s->drafting.streams);
 	reserve_bytes_free(&s->events);
@@ -64,7 +65,7 @@ void sealer_let_go(struct sealer *s)
 static bool columns_add(struct sealer *s, uint32_t from)
 {
 	for (uint32_t i = from; i < s->rows.n; i++) {
-		if (s->ncolumns == COLUMNS_MAX)
+		if (s->ncolumns == s->columns_max)
 			return false;
 		s->rows.place[i] = s->ncolumns;
 		draft_start(&s->column[s->ncolumns++], s->rows.series[i], s->rows.real[i]);

@@ -25,13 +25,14 @@ struct sealer {
 	int64_t *utc; /* of each row */
 	uint32_t nrows;
 	struct body *bodies; /* in order of series, then of size; behind them room to sort */
-	uint32_t values_max;
+	uint32_t values_max, columns_max;
 	struct bytes events, footer, body;
 	struct compressor compressor;
 };
 
-/* For images up to image_max bytes, of at most values_max rows x columns. 0 or -ENOMEM. */
-int sealer_init(struct sealer *s, uint32_t image_max, uint32_t values_max);
+/* For images up to image_max bytes, of at most columns_max columns (COLUMNS_MAX at most) and
+ * values_max rows x columns. 0 or -ENOMEM. */
+int sealer_init(struct sealer *s, uint32_t image_max, uint32_t columns_max, uint32_t values_max);
 void sealer_free(struct sealer *s);
 /* Give back the memory that the last sealing used; the next takes it again. */
 void sealer_let_go(struct sealer *s);

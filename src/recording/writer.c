@@ -24,6 +24,7 @@ enum {
 	WRITER_VALUES_MAX = 512 << 10, /* rows x columns of a chunk: bounds the memory of sealing */
 	DECLARED_MAX = 512,            /* sets that are remembered; others are declared each time */
 	OUT_MAX = 16 << 20,
+	OUT_LEAST = 2 << 20,
 	NONE_OPEN = -1,
 	END_ROOM = 8 << 10, /* for what the last sample says */
 	LET_GO_S = 10,      /* to map the code again takes as long as a few samples */
@@ -46,7 +47,8 @@ struct writer {
 	size_t written;     /* bytes of image that are in the file */
 	bool full, ending;  /* files may not grow any more; this is the last sample */
 	uint32_t generation, sequence;
-	uint32_t nrows, ncolumns; /* of this generation */
+	uint32_t nrows, ncolumns;         /* of this generation */
+	uint32_t columns_max, values_max; /* of any */
 	uint64_t rows_sealed;
 	int64_t last_mono_ns, last_sync_ns, let_go_ns;
 	struct writer_options options;
@@ -69,10 +71,15 @@ static void writer_free(struct writer *w)
 
 static int memory_take(struct writer *w)
 {
-	if (rows_init(&w->rows, COLUMNS_MAX) ||
-	    sealer_init(&w->sealer, w->files.slot, WRITER_VALUES_MAX) ||
+	uint32_t parts = reserve_parts(), out_max = OUT_MAX / parts;
+
+	w->columns_max = COLUMNS_MAX / parts;
+	w->values_max = WRITER_VALUES_MAX / parts;
+	if (rows_init(&w->rows, w->columns_max) ||
+	    sealer_init(&w->sealer, w->files.slot, w->columns_max, w->values_max) ||
 	    reserve_bytes(&w->image, w->files.slot) ||
-	    reserve_bytes(&w->row, rows_size_max(COLUMNS_MAX)) || reserve_bytes(&w->out, OUT_MAX))
+	    reserve_bytes(&w->row, rows_size_max(w->columns_max)) ||
+	    reserve_bytes(&w->out, out_max > OUT_LEAST ? out_max : OUT_LEAST))
 		return -ENOMEM;
 	return 0;
 }
@@ -302,7 +309,7 @@ static bool columns_fit(const struct writer *w, uint32_t more)
 {
 	uint64_t columns = (uint64_t)w->ncolumns + more;
 
-	return columns <= COLUMNS_MAX && columns * (w->nrows + 1) <= WRITER_VALUES_MAX;
+	return columns <= w->columns_max && columns * (w->nrows + 1) <= w->values_max;
 }
 
 enum fit { FIT_NO = 0, FIT_YES, FIT_NEVER };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/writer_files.h"
 
+#include "base/reserve.h"
 #include "recording/format.h"
 #include "recording/tail.h"
 
@@ -16,6 +17,7 @@ enum {
 	NAME_HOST = 200,       /* bytes of a host's name in a file name */
 	FILE_LEAST = 96 << 10, /* what a short recording needs, and somewhat more */
 	SLOT_UNIT = 4096,
+	SLOT_PARTS = 4, /* to seal one takes a multiple of it in address space */
 };
 
 /* Characters with a meaning in paths, patterns or terminals have no place in a file name. */
@@ -99,10 +101,11 @@ static int tail_allocate(struct writer_files *f)
 int files_init(struct writer_files *f, struct err *e)
 {
 	struct rlimit l;
-	uint64_t slot;
+	uint32_t parts = reserve_parts();
+	uint64_t slot, most = TAIL_SLOT / (parts < SLOT_PARTS ? parts : SLOT_PARTS);
 
 	*f = (struct writer_files){
-		.sonde = -1, .tail = -1, .most = UINT64_MAX, .slot = TAIL_SLOT
+		.sonde = -1, .tail = -1, .most = UINT64_MAX, .slot = (uint32_t)most
 	};
 	if (getrlimit(RLIMIT_FSIZE, &l) || l.rlim_cur == RLIM_INFINITY)
 		return 0;
@@ -113,7 +116,7 @@ int files_init(struct writer_files *f, struct err *e)
 			       "recording: it needs %d",
 			       (unsigned long long)f->most, FILE_LEAST);
 	slot = (f->most - TAIL_SLOTS_AT) / TAIL_SLOTS / SLOT_UNIT * SLOT_UNIT;
-	f->slot = slot < TAIL_SLOT ? (uint32_t)slot : TAIL_SLOT;
+	f->slot = (uint32_t)(slot < most ? slot : most);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/reserve.h"
 #include "sampler/fixes.h"
 #include "source/monitor.h"
 
@@ -60,6 +61,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 {
 	const char *procfs = o->procfs ? o->procfs : "/proc", *sysfs = o->sysfs ? o->sysfs : "/sys";
 	struct tree_options tree = o->tree;
+	uint32_t parts = reserve_parts();
 	int bad;
 
 	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
@@ -88,7 +90,8 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	}
 	s->state = calloc(nsources + 1, sizeof *s->state);
 	s->failed = calloc(nsources + 1, sizeof *s->failed);
-	bad = s->state && s->failed ? sample_init(&s->sample, SLOTS, EVENTS) : -ENOMEM;
+	bad = s->state && s->failed ? sample_init(&s->sample, SLOTS / parts, EVENTS / parts)
+				    : -ENOMEM;
 	if (bad) {
 		sampler_close(s);
 		return err_set(e, bad, "out of memory");

@@ -12,11 +12,11 @@ enum { BUCKETS = 8192 };
 
 int table_init(struct table *t)
 {
-	*t = (struct table){ .used = 1 };
-	t->row = reserve(TABLE_CAP * sizeof *t->row);
+	*t = (struct table){ .used = 1, .cap = TABLE_CAP / reserve_parts() };
+	t->row = reserve(t->cap * sizeof *t->row);
 	t->bucket = reserve(BUCKETS * sizeof *t->bucket);
-	t->live = reserve(TABLE_CAP * sizeof *t->live);
-	t->spare = reserve(TABLE_CAP * sizeof *t->spare);
+	t->live = reserve(t->cap * sizeof *t->live);
+	t->spare = reserve(t->cap * sizeof *t->spare);
 	if (t->row && t->bucket && t->live && t->spare)
 		return 0;
 	table_free(t);
@@ -25,10 +25,10 @@ int table_init(struct table *t)
 
 void table_free(struct table *t)
 {
-	reserve_free(t->row, TABLE_CAP * sizeof *t->row);
+	reserve_free(t->row, t->cap * sizeof *t->row);
 	reserve_free(t->bucket, BUCKETS * sizeof *t->bucket);
-	reserve_free(t->live, TABLE_CAP * sizeof *t->live);
-	reserve_free(t->spare, TABLE_CAP * sizeof *t->spare);
+	reserve_free(t->live, t->cap * sizeof *t->live);
+	reserve_free(t->spare, t->cap * sizeof *t->spare);
 	*t = (struct table){ 0 };
 }
 
@@ -51,7 +51,7 @@ struct process *table_add(struct table *t, pid_t pid, pid_t ppid)
 
 	if (t->nspare)
 		i = t->spare[--t->nspare];
-	else if (t->used < TABLE_CAP)
+	else if (t->used < t->cap)
 		i = t->used++;
 	else {
 		t->refused++;

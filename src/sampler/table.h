@@ -12,7 +12,7 @@
 
 #include "source/procfile.h"
 
-enum { TABLE_CAP = 32768, PROCESS_FILES_KEPT = 4, NAME_SIZE = 16, CALLED_SIZE = 48 };
+enum { TABLE_CAP = 131072, PROCESS_FILES_KEPT = 4, NAME_SIZE = 16, CALLED_SIZE = 48 };
 
 enum kept_file { KEPT_STATM, KEPT_STAT, KEPT_IO, KEPT_FDS };
 
@@ -149,7 +149,7 @@ struct process {
 struct table {
 	struct process *row; /* row 0 is never used */
 	uint32_t *bucket, *live, *spare;
-	uint32_t used, nlive, nspare;
+	uint32_t used, nlive, nspare, cap;
 	uint64_t refused; /* births that found no room */
 };
 

@@ -11,8 +11,8 @@ enum { BUCKETS = 8192 };
 
 int threads_init(struct threads *t)
 {
-	*t = (struct threads){ .used = 1 };
-	t->row = reserve(THREADS_CAP * sizeof *t->row);
+	*t = (struct threads){ .used = 1, .cap = THREADS_CAP / reserve_parts() };
+	t->row = reserve(t->cap * sizeof *t->row);
 	t->bucket = reserve(BUCKETS * sizeof *t->bucket);
 	if (t->row && t->bucket)
 		return 0;
@@ -22,7 +22,7 @@ int threads_init(struct threads *t)
 
 void threads_free(struct threads *t)
 {
-	reserve_free(t->row, THREADS_CAP * sizeof *t->row);
+	reserve_free(t->row, t->cap * sizeof *t->row);
 	reserve_free(t->bucket, BUCKETS * sizeof *t->bucket);
 	*t = (struct threads){ 0 };
 }
@@ -69,7 +69,7 @@ static void add(struct threads *t, struct table *processes, struct process *p, p
 
 	if (i)
 		t->spare = t->row[i].next;
-	else if (t->used < THREADS_CAP)
+	else if (t->used < t->cap)
 		i = t->used++;
 	else {
 		t->refused++;

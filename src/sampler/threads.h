@@ -26,6 +26,7 @@ struct thread {
 struct threads {
 	struct thread *row; /* row 0 is never used */
 	uint32_t *bucket;
+	uint32_t cap;
 	uint32_t used, spare; /* spare: first of a chain through `next` */
 	uint32_t pass;
 	uint64_t refused; /* threads that found no room */

@@ -25,15 +25,21 @@ static void say_readings(struct tree *t)
 	sample_meta_text(t->sample, "mechanism.pss", pss[t->pss]);
 }
 
+static int estimates_open(struct tree *t)
+{
+	if (table_init(&t->table))
+		return -ENOMEM;
+	t->estimate = reserve(t->table.cap * sizeof *t->estimate);
+	return t->estimate ? 0 : -ENOMEM;
+}
+
 int tree_open(struct tree **out, const struct tree_options *o, struct sample *s, struct err *e)
 {
 	struct tree *t = calloc(1, sizeof *t);
 	int bad;
 
 	*out = NULL;
-	if (t)
-		t->estimate = reserve(TABLE_CAP * sizeof *t->estimate);
-	if (!t || !t->estimate || pages_open(&t->pages) || table_init(&t->table) || looks_open(t) ||
+	if (!t || estimates_open(t) || pages_open(&t->pages) || looks_open(t) ||
 	    (!o->no_arguments && arguments_open(&t->arguments, o->secrets))) {
 		tree_close(t);
 		return err_set(e, -ENOMEM, "out of memory");
@@ -83,9 +89,9 @@ void tree_close(struct tree *t)
 	looks_close(t);
 	arguments_close(&t->arguments);
 	tasks_close(t);
+	reserve_free(t->estimate, t->table.cap * sizeof *t->estimate);
 	table_free(&t->table);
 	pages_close(&t->pages);
-	reserve_free(t->estimate, TABLE_CAP * sizeof *t->estimate);
 	free(t);
 }
 

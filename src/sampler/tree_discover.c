@@ -19,7 +19,7 @@ enum {
 	ATTACH_TASKS_MAX = 256,
 	AT_ONCE_S = 2,     /* in which a step's tasks are started */
 	PROBE_MAX = 16384, /* a number that nobody has costs 0.3 us, a process of others 8 us */
-	UNPLACED_MAX = TABLE_CAP,
+	UNPLACED_MAX = 32768,
 };
 
 _Static_assert((int)PROBE_MAX <= (int)UNPLACED_MAX, "a range has room");

@@ -137,7 +137,7 @@ struct tree {
 	int64_t long_walk_ns; /* from when on the next long one may be */
 	uint32_t walk_cursor;
 	struct pages pages;
-	struct pages_estimate *estimate; /* [TABLE_CAP], by row */
+	struct pages_estimate *estimate; /* [table.cap], by row */
 	int64_t shared_since_ns;         /* when one came that may share much memory */
 	int64_t samples_sure;            /* of those with PSS */
 	bool paging;                     /* of one that was, at least */

@@ -178,7 +178,7 @@ static void many_nodes(struct bytes *out)
 	bytes_varint(out, events.len);
 	bytes_put(out, events.data, events.len);
 	block_finish(out, start);
-	assert_int_equal(sealer_init(&sealer, 4096, 4096), 0);
+	assert_int_equal(sealer_init(&sealer, 4096, 4096, 4096), 0);
 	for (uint32_t i = 0; i < 7; i++) {
 		uint32_t node =
 			i < 6 ? 2 + i % 3 : 2; /* the last says values of another node's series */
