@@ -22,6 +22,7 @@ const char summary_cores_metric[] = "job.cpu_cores";
 /* The CPU time of one node's job in the open window. */
 struct work {
 	double from_s, to_s, cpu_s;
+	double cores;      /* of the machine; infinite: not known */
 	double peak_cores; /* of the windows before; NAN: none */
 	bool any;
 };
@@ -62,18 +63,31 @@ static void close_window(struct pass *p, struct work *w)
 		p->last_work_s = fmax(p->last_work_s, w->to_s);
 	}
 	if (span >= window_s || isnan(w->peak_cores))
-		w->peak_cores = fmax(w->peak_cores, w->cpu_s / span);
+		w->peak_cores = fmax(w->peak_cores, fmin(w->cpu_s / span, w->cores));
 	w->from_s = w->to_s;
 	w->cpu_s = 0;
+}
+
+/* CPU time may become known late, or a reading be made long after its time: no window has more than
+ * the cores can do. One that seems to goes on until it has not, since the excess belongs to its
+ * neighbours. */
+static bool is_full_window(const struct work *w)
+{
+	double span = w->to_s - w->from_s;
+
+	return span >= window_s && w->cpu_s <= w->cores * span;
 }
 
 static void add_work(struct pass *p, struct work *w, const struct reading *v, double at_s)
 {
 	if (!w->any)
-		*w = (struct work){ .from_s = at_s - v->seconds, .peak_cores = NAN, .any = true };
+		*w = (struct work){ .from_s = at_s - v->seconds,
+				    .cores = w->cores,
+				    .peak_cores = NAN,
+				    .any = true };
 	w->to_s = at_s;
 	w->cpu_s += v->value * v->seconds;
-	if (w->to_s - w->from_s >= window_s)
+	if (is_full_window(w))
 		close_window(p, w);
 }
 
@@ -205,10 +219,22 @@ static int read_all(struct pass *p, struct err *e)
 
 /* ---- before and after ---- */
 
+static double cores_of(const struct run *r, uint32_t node)
+{
+	const struct run_meta *m = run_find_meta(r, node, "node.cores_present");
+
+	return m && m->type == META_INT ? (double)m->value : NAN;
+}
+
 static void find_cores(struct pass *p)
 {
 	const struct plan *plan = &p->derive.plan;
 
+	for (uint32_t i = 1; i < p->run->nnodes; i++) {
+		double present = cores_of(p->run, i);
+
+		p->node[i].work.cores = present > 0 ? present : INFINITY;
+	}
 	for (uint32_t c = 1; c < plan->ncells; c++) {
 		const struct holder *h = &plan->holder[plan->cell[c].holder];
 

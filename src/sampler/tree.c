@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How processes are read, beside how they are found. */
 static void say_readings(struct tree *t)
@@ -56,6 +57,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
 	t->recorder = reading_self(o->proc);
 	reading_init(&t->reading, o->proc);
+	t->cores = t->reading.clocks ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
 	bad = tasks_init(t, o);
 	if (bad)
 		err_set(e, bad, "out of memory");

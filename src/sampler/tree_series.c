@@ -213,6 +213,31 @@ static unsigned job_part(uint32_t row)
 	}
 }
 
+/* CPU time may become known late, when a process was waited for, or a reading be made long after
+ * its sample began. What the machine cannot have done since the last sample is recorded with the
+ * next ones, and all of it with the last. */
+static int64_t cpu_in_time(struct tree *t, bool last)
+{
+	int64_t cpu = t->job[JOB_CPU];
+	int64_t most = t->told_cpu_ns + t->cores * (t->now_ns - t->told_ns);
+
+	if (t->cores && t->told_ns && !last && cpu > most)
+		cpu = most;
+	t->told_ns = t->now_ns;
+	return t->told_cpu_ns = cpu;
+}
+
+static void put_job(struct tree *t, struct sample *s)
+{
+	int64_t cpu = cpu_in_time(t, s->last), own = t->job[JOB_ATTRIBUTED_CPU];
+
+	for (uint32_t row = 0; row < JOB_NUMBER_OF; row++)
+		if (t->job_known[row] && (job_part(row) & ~t->due) == 0)
+			sample_put(s, t->job_slot + row, t->job[row]);
+	sample_put(s, t->job_slot + JOB_CPU, cpu);
+	sample_put(s, t->job_slot + JOB_ATTRIBUTED_CPU, own < cpu ? own : cpu);
+}
+
 void series_put(struct tree *t, struct sample *s)
 {
 	choose_promoted(t);
@@ -238,9 +263,7 @@ void series_put(struct tree *t, struct sample *s)
 				sample_put(s, p->slot + row, v[row]);
 		p->walked_now = p->looked_now = false;
 	}
-	for (uint32_t row = 0; row < JOB_NUMBER_OF; row++)
-		if (t->job_known[row] && (job_part(row) & ~t->due) == 0)
-			sample_put(s, t->job_slot + row, t->job[row]);
+	put_job(t, s);
 	commands_put(&t->commands, s);
 }
 

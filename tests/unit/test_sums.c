@@ -148,6 +148,52 @@ static void totals_hold_when_births_are_told(void **state)
 	follow(PROCESS_EVENTS_AUTO, false);
 }
 
+static int64_t recorded_cpu(struct tree *t, struct sample *s, bool last)
+{
+	sample_clear_events(s);
+	sample_begin(s, clock_utc_ns(), clock_mono_ns());
+	s->last = last;
+	tree_sample(t, s, last);
+	return s->value[t->job_slot + JOB_CPU];
+}
+
+/* Hours of CPU time that become known at once are recorded at the machine's pace, and in full in
+ * the end. */
+static void no_sample_tells_more_than_the_cores_can_do(void **state)
+{
+	enum { LATE_S = 7200 };
+	pid_t self = getpid();
+	struct root proc;
+	struct sample s;
+	struct tree_options o = { .proc = &proc, .roots = &self, .nroots = 1 };
+	struct tree *t;
+	struct err e = { "" };
+	int64_t before, at_ns, cpu;
+
+	(void)state;
+	assert_int_equal(root_open(&proc, "/proc"), 0);
+	assert_int_equal(sample_init(&s, 32768, 65536), 0);
+	sample_begin(&s, clock_utc_ns(), clock_mono_ns());
+	assert_int_equal(tree_open(&t, &o, &s, &e), 0);
+	assert_int_equal(t->cores, sysconf(_SC_NPROCESSORS_ONLN));
+	before = recorded_cpu(t, &s, false);
+	at_ns = s.mono_ns;
+	t->unattributed_ns += LATE_S * NS_PER_S;
+	for (int i = 0; i < 3; i++) {
+		wait_ms(STEP_MS);
+		cpu = recorded_cpu(t, &s, false);
+		assert_true(cpu > before);
+		assert_true(cpu - before <= t->cores * (s.mono_ns - at_ns));
+		assert_true(s.value[t->job_slot + JOB_ATTRIBUTED_CPU] <= cpu);
+		before = cpu;
+		at_ns = s.mono_ns;
+	}
+	assert_true(recorded_cpu(t, &s, true) >= LATE_S * NS_PER_S);
+	tree_close(t);
+	sample_free(&s);
+	root_close(&proc);
+}
+
 /* Between its end and the last of its counts its parent may have waited for it. */
 static void what_ended_does_not_bring_what_was_before(void **state)
 {
@@ -212,6 +258,7 @@ int main(void)
 		cmocka_unit_test(totals_hold_when_pids_are_looked_for),
 		cmocka_unit_test(totals_hold_when_there_is_little_time_for_threads),
 		cmocka_unit_test(totals_hold_when_births_are_told),
+		cmocka_unit_test(no_sample_tells_more_than_the_cores_can_do),
 		cmocka_unit_test(what_ended_does_not_bring_what_was_before),
 		cmocka_unit_test(what_was_waited_for_is_the_total),
 	};
