@@ -270,6 +270,20 @@ static void share_out(const struct tree *t, int64_t total_ns, int64_t *rows, uin
 	}
 }
 
+/* What is known and will be recorded with the next samples only. */
+static void hold_back(int64_t held_ns, int64_t *rows, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && held_ns > 0; i++) {
+		int64_t *row = &rows[i * RECORDED_NUMBER_OF], *cpu = &row[RECORDED_CPU];
+		int64_t part = held_ns < *cpu ? held_ns : *cpu;
+
+		*cpu -= part;
+		held_ns -= part;
+		if (row[RECORDED_ATTRIBUTED_CPU] > *cpu)
+			row[RECORDED_ATTRIBUTED_CPU] = *cpu;
+	}
+}
+
 uint32_t tree_recorded(const struct tree *t, bool last, int64_t at_ns, int64_t *rows, uint32_t max)
 {
 	uint32_t n = t->ntasks < max ? t->ntasks : max;
@@ -293,5 +307,6 @@ uint32_t tree_recorded(const struct tree *t, bool last, int64_t at_ns, int64_t *
 	}
 	tree_totals(t, &totals);
 	share_out(t, last ? totals.cpu_ns : t->job[JOB_CPU], rows, n);
+	hold_back(last ? 0 : t->job[JOB_CPU] - t->told_cpu_ns, rows, n);
 	return n;
 }

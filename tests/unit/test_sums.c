@@ -165,10 +165,10 @@ static void no_sample_tells_more_than_the_cores_can_do(void **state)
 	pid_t self = getpid();
 	struct root proc;
 	struct sample s;
-	struct tree_options o = { .proc = &proc, .roots = &self, .nroots = 1 };
+	struct tree_options o = { .proc = &proc, .launcher = self };
 	struct tree *t;
 	struct err e = { "" };
-	int64_t before, at_ns, cpu;
+	int64_t before, at_ns, cpu, row[RECORDED_NUMBER_OF];
 
 	(void)state;
 	assert_int_equal(root_open(&proc, "/proc"), 0);
@@ -187,6 +187,8 @@ static void no_sample_tells_more_than_the_cores_can_do(void **state)
 		assert_true(s.value[t->job_slot + JOB_ATTRIBUTED_CPU] <= cpu);
 		before = cpu;
 		at_ns = s.mono_ns;
+		assert_int_equal(tree_recorded(t, false, at_ns, row, 1), 1);
+		assert_true(row[RECORDED_CPU] <= cpu);
 	}
 	assert_true(recorded_cpu(t, &s, true) >= LATE_S * NS_PER_S);
 	tree_close(t);
