@@ -389,37 +389,6 @@ static void test_idle_head_and_tail_and_rates(void **state)
 	done(&s, x);
 }
 
-/* Row by row; the last counts as it is read. */
-static double peak_of(const int *cpu_s, int n, int cores)
-{
-	struct synthetic *x = synthetic_new(1);
-	uint32_t sid =
-		series(x, 1, metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 0);
-	struct summary s;
-	double peak;
-
-	meta_int(x, 1, "node.cores_present", cores);
-	for (int row = 0; row < ROWS; row++)
-		put(x, sid, row, cpu_s[row < n ? row : n - 1]);
-	s = made(x);
-	peak = s.cores_used_peak;
-	done(&s, x);
-	return peak;
-}
-
-static void test_no_peak_is_above_the_machine(void **state)
-{
-	const int late[] = { 0, 1, 1, 7, 7, 7, 8 }, early[] = { 0, 4, 4, 5 },
-		  at_the_end[ROWS] = { [ROWS - 1] = 30 };
-
-	(void)state;
-	assert_float_equal(peak_of(late, 7, 8), 6, 1e-9);
-	assert_float_equal(peak_of(late, 7, 2), 2, 1e-9); /* 6 s within three */
-	assert_float_equal(peak_of(late, 7, 3), 3, 1e-9);
-	assert_float_equal(peak_of(early, 4, 3), 2, 1e-9);
-	assert_float_equal(peak_of(at_the_end, ROWS, 2), 2, 1e-9);
-}
-
 static void test_no_work_is_idle_throughout(void **state)
 {
 	struct synthetic *x = synthetic_new(1);
@@ -618,7 +587,6 @@ int main(void)
 		cmocka_unit_test(test_what_the_recorder_waited_in_vain_is_not_the_jobs_time),
 		cmocka_unit_test(test_idle_head_and_tail_and_rates),
 		cmocka_unit_test(test_no_work_is_idle_throughout),
-		cmocka_unit_test(test_no_peak_is_above_the_machine),
 		cmocka_unit_test(test_the_end_of_a_process_is_no_work),
 		cmocka_unit_test(test_devices_combine_and_processes_are_left_out),
 		cmocka_unit_test(test_it_opens_with_a_verdict),

@@ -169,9 +169,41 @@ static void test_steps_of_a_host_share_its_memory(void **state)
 	done(&s, x);
 }
 
+/* Row by row; the last counts as it is read. */
+static double peak_of(const int *cpu_s, int n, int cores)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t sid =
+		series(x, 1, metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 0);
+	struct summary s;
+	double peak;
+
+	meta_int(x, 1, "node.cores_present", cores);
+	for (int row = 0; row < ROWS; row++)
+		put(x, sid, row, cpu_s[row < n ? row : n - 1]);
+	s = made(x);
+	peak = s.cores_used_peak;
+	done(&s, x);
+	return peak;
+}
+
+static void test_no_peak_is_above_the_machine(void **state)
+{
+	const int late[] = { 0, 1, 1, 7, 7, 7, 8 }, early[] = { 0, 4, 4, 5 },
+		  at_the_end[ROWS] = { [ROWS - 1] = 30 };
+
+	(void)state;
+	assert_float_equal(peak_of(late, 7, 8), 6, 1e-9);
+	assert_float_equal(peak_of(late, 7, 2), 2, 1e-9); /* 6 s within three */
+	assert_float_equal(peak_of(late, 7, 3), 3, 1e-9);
+	assert_float_equal(peak_of(early, 4, 3), 2, 1e-9);
+	assert_float_equal(peak_of(at_the_end, ROWS, 2), 2, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_peak_is_above_the_machine),
 		cmocka_unit_test(test_nodes_are_added_up),
 		cmocka_unit_test(test_groups_that_took_turns_are_scaled_and_say_so),
 		cmocka_unit_test(test_what_was_not_counted_is_absent),
