@@ -19,6 +19,7 @@ enum {
 	EVENTS_MAX = 2000,
 	EVENTS_IN_TABLE = 500,
 	EVENT_TEXT = 160,
+	WRITTEN_TEXT = 512,
 	EVENTS_PRINTED = 30,
 	NAMES_PRINTED = 10
 };
@@ -211,15 +212,32 @@ void page_events_json(struct json *j, const struct run *r, double length_s)
 	events_free(&x);
 }
 
+/* What the program wrote, without the recorder's note on when it saw a line that had no time. */
+static const char *written_text(const struct page_event *e, char room[WRITTEN_TEXT])
+{
+	static const char note[] = " seen_within=";
+	const char *text = e->text ? e->text : "", *at = strstr(text, note);
+
+	if (strncmp(text, note + 1, sizeof note - 2) == 0)
+		return "";
+	if (!at || at - text >= WRITTEN_TEXT)
+		return text;
+	memcpy(room, text, (size_t)(at - text));
+	room[at - text] = '\0';
+	return room;
+}
+
 static void event_row(struct bytes *b, const struct run *r, const struct page_event *e)
 {
+	char room[WRITTEN_TEXT];
+
 	html_name_cell(b, e->name, NAN);
 	html_text_cell(b, e->is_span ? "phase" : "mark");
 	if (r->nnodes > 2)
 		html_text_cell(b, r->nodes[e->node].host);
 	html_number_cell(b, UNIT_SECONDS, e->from_s);
 	html_number_cell(b, UNIT_SECONDS, e->to_s - e->from_s);
-	html_text_cell(b, e->text);
+	html_text_cell(b, written_text(e, room));
 	bytes_puts(b, "</tr>\n");
 }
 
@@ -303,7 +321,8 @@ void html_events(struct bytes *b, const struct page_source *p)
 
 static void event_line(FILE *out, const struct run *r, const struct page_event *e)
 {
-	char at[32], takes[32] = "mark", name[48], text[64], host[32] = "";
+	char at[32], takes[32] = "mark", name[48], text[64], host[32] = "", room[WRITTEN_TEXT];
+	const char *words = written_text(e, room);
 
 	unit_format(UNIT_SECONDS, e->from_s, at, sizeof at);
 	if (e->is_span && isnan(e->to_s))
@@ -314,8 +333,7 @@ static void event_line(FILE *out, const struct run *r, const struct page_event *
 		escape_terminal_into(host, sizeof host, r->nodes[e->node].host);
 	fprintf(out, "  %10s  %10s  %s%s%s%s%s\n", at, takes,
 		escape_terminal_into(name, sizeof name, e->name), *host ? "  on " : "", host,
-		e->text && *e->text ? "  " : "",
-		escape_terminal_into(text, sizeof text, e->text ? e->text : ""));
+		*words ? "  " : "", escape_terminal_into(text, sizeof text, words));
 }
 
 static int print_totals(struct run *r, FILE *out, struct err *e)

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DAMAGES_MAX = 20, REFUSALS_MAX = 40, NODES_MAX = 64 };
+enum { DAMAGES_MAX = 20, REFUSALS_MAX = 40, FINDINGS_MAX = 200, NODES_MAX = 64 };
 
 static void monitor(struct bytes *b, const struct summary *s)
 {
@@ -147,16 +147,19 @@ static void recordings(struct bytes *b, const struct page_source *p)
 	bytes_puts(b, "</ul></div>\n");
 }
 
-static bool is_same_finding(const struct run_finding *a, const struct run_finding *c)
+static bool is_same_reason(const struct run_finding *a, const struct run_finding *c)
 {
-	return strcmp(a->name, c->name) == 0 && strcmp(a->state, c->state) == 0 &&
+	return strcmp(a->state, c->state) == 0 &&
 	       strcmp(a->reason ? a->reason : "", c->reason ? c->reason : "") == 0;
 }
 
-static void finding(struct bytes *b, const struct run_finding *f)
+static bool is_same_finding(const struct run_finding *a, const struct run_finding *c)
 {
-	bytes_puts(b, "<li>");
-	html_text(b, f->name);
+	return strcmp(a->name, c->name) == 0 && is_same_reason(a, c);
+}
+
+static void finding_reason(struct bytes *b, const struct run_finding *f)
+{
 	bytes_puts(b, ": ");
 	html_text(b, f->state);
 	if (f->reason) {
@@ -171,25 +174,54 @@ static void finding(struct bytes *b, const struct run_finding *f)
 		bytes_puts(b, "<br>An administrator can: ");
 		html_text(b, f->fix_admin);
 	}
-	bytes_puts(b, "</li>");
 }
 
-/* One line for each source or metric and reason, however many nodes say the same. Their number. */
-static uint32_t all_findings(struct bytes *b, const struct findings *f)
+/* One of each source or metric and reason, however many nodes have the same. Their number. */
+static uint32_t different_findings(const struct findings *f,
+				   const struct run_finding *found[FINDINGS_MAX])
 {
-	const struct run_finding *said[REFUSALS_MAX];
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < f->n && n < REFUSALS_MAX; i++) {
+	for (uint32_t i = 0; i < f->n && n < FINDINGS_MAX; i++) {
 		uint32_t k = 0;
 
-		while (k < n && !is_same_finding(said[k], &f->row[i]))
+		while (k < n && !is_same_finding(found[k], &f->row[i]))
 			k++;
-		if (k < n)
-			continue;
-		said[n++] = &f->row[i];
-		finding(b, &f->row[i]);
+		if (k == n)
+			found[n++] = &f->row[i];
 	}
+	return n;
+}
+
+/* One line for each reason, with the names of what has it. Their number. */
+static uint32_t all_findings(struct bytes *b, const struct findings *f)
+{
+	const struct run_finding *found[FINDINGS_MAX];
+	uint32_t n = different_findings(f, found);
+
+	if (n)
+		bytes_printf(b,
+			     "<details class=\"absent\"><summary>%u source%s or metric%s, "
+			     "with the reasons</summary><ul>",
+			     n, n == 1 ? "" : "s", n == 1 ? "" : "s");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct run_finding *first = found[i];
+
+		if (!first)
+			continue;
+		bytes_puts(b, "<li>");
+		html_text(b, first->name);
+		for (uint32_t k = i + 1; k < n; k++) {
+			if (!found[k] || !is_same_reason(first, found[k]))
+				continue;
+			bytes_puts(b, ", ");
+			html_text(b, found[k]->name);
+			found[k] = NULL;
+		}
+		finding_reason(b, first);
+		bytes_puts(b, "</li>");
+	}
+	bytes_puts(b, n ? "</ul></details>" : "");
 	return n;
 }
 
@@ -218,12 +250,11 @@ static void refusals(struct bytes *b, const struct run *r)
 	struct findings f = { 0 };
 	uint32_t n = 0;
 
-	bytes_puts(b, "<div><h3>What could not be measured</h3><ul>");
+	bytes_puts(b, "<div><h3>What could not be measured</h3>");
 	if (metadata_make(&m, r) || findings_make(&f, r, &m))
 		b->failed = true;
 	else
 		n = all_findings(b, &f);
-	bytes_puts(b, "</ul>");
 	if (!n)
 		bytes_puts(b, r->nseries > 1 ? "<p>Every requested metric has values.</p>"
 					     : "<p>Not recorded.</p>");

@@ -2,6 +2,7 @@
 /* The job at a glance: what ran, how it ended, the figures that people quote. */
 #include "base/clock.h"
 #include "base/escape.h"
+#include "report/cell.h"
 #include "report/ending.h"
 #include "report/machine.h"
 #include "report/page_html.h"
@@ -178,28 +179,24 @@ static struct whole whole_of(double asked, double allowed, double present)
 	return (struct whole){ present, "present" };
 }
 
-#define LEAST_CORES 0.005
-
 static void cores_figure(struct bytes *b, const struct summary *s)
 {
 	struct whole whole = whole_of(s->cores_asked, s->cores_allowed, s->cores_present);
 	double share = s->cores_used_mean / whole.v;
+	char text[CELL];
 
 	figure(b, "Cores used, on average");
-	if (s->cores_used_mean < LEAST_CORES)
-		bytes_puts(b, "under 0.01");
+	if (isfinite(s->cores_used_mean))
+		bytes_puts(b, cell_cores(text, s->cores_used_mean));
 	else
-		html_value(b, UNIT_ONE, s->cores_used_mean);
+		html_value(b, UNIT_ONE, NAN);
 	if (isfinite(whole.v))
 		bytes_printf(b, " <small>of %.4g</small>", whole.v);
 	figure_bar(b, share);
 	if (isfinite(share))
-		bytes_printf(b, "%.0f %% of the cores %s", 100 * share, whole.words);
-	if (isfinite(s->cores_used_peak)) {
-		bytes_puts(b, "; ");
-		html_value(b, UNIT_ONE, s->cores_used_peak);
-		bytes_puts(b, " at most");
-	}
+		bytes_printf(b, "%s of the cores %s", cell_share(text, share), whole.words);
+	if (isfinite(s->cores_used_peak))
+		bytes_printf(b, "; %s at most", cell_cores(text, s->cores_used_peak));
 	figure_end(b);
 }
 
@@ -218,6 +215,7 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	struct whole whole = whole_of(s->memory_asked_bytes, NAN, s->memory_present);
 	double share = s->peak_memory_bytes / whole.v;
 	struct bytes words = { 0 };
+	char text[CELL];
 
 	figure(b, "Peak memory");
 	html_value(b, UNIT_BYTES, s->peak_memory_bytes);
@@ -228,8 +226,7 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	}
 	figure_bar(b, share);
 	if (isfinite(share))
-		bytes_printf(b, "%s%.0f %% of the memory %s; ", share < 0.01 ? "less than " : "",
-			     fmax(100 * share, 1), whole.words);
+		bytes_printf(b, "%s of the memory %s; ", cell_share(text, share), whole.words);
 	for (size_t i = 0; s->peak_memory_kind && i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(kinds[i].kind, s->peak_memory_kind) == 0)
 			bytes_puts(b, kinds[i].words);
@@ -262,9 +259,9 @@ static void cpu_figure(struct bytes *b, const struct summary *s)
 		bytes_puts(b, " system");
 	}
 	if (isfinite(s->attributed_ratio))
-		bytes_printf(b, "%s%.1f %% of it attributed to named processes",
+		bytes_printf(b, "%s%.*f %% of it attributed to named processes",
 			     isfinite(s->cpu_user_s) && isfinite(s->cpu_system_s) ? "; " : "",
-			     100 * s->attributed_ratio);
+			     s->attributed_ratio >= 0.9995 ? 0 : 1, 100 * s->attributed_ratio);
 	figure_end(b);
 }
 

@@ -12,7 +12,7 @@ enum { CELLS_MAX = 400000, COLUMNS_MAX = 600, COLUMNS_MIN = 8 };
 enum { WHOLE = 250, ABSENT = 255, DEVICE_NAME = 64 };
 
 const struct page_map page_maps[PAGE_MAPS] = {
-	{ "cores", "Each core", "cpu.used_ratio" },
+	{ "cores", "CPU of each core", "cpu.used_ratio" },
 	{ "gpus", "Each GPU", "gpu.utilization_ratio" },
 };
 

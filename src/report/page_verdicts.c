@@ -35,7 +35,7 @@ static void proof(struct bytes *b, const struct page_source *p, const struct sum
 
 	if (!v->metric[0])
 		return;
-	bytes_puts(b, "<p class=\"proof\"><span>proof: <code>");
+	bytes_puts(b, "<p class=\"proof\"><span>evidence: <code>");
 	metric_with_instance(b, v);
 	bytes_puts(b, "</code>");
 	if (v->node && v->node < p->run->nnodes && p->run->nnodes > 2) {

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "chart/colour.h"
 #include "chart/text.h"
+#include "report/cell.h"
 #include "report/ending.h"
 #include "report/machine.h"
 #include "report/page_account.h"
@@ -39,8 +40,6 @@ static const struct {
 	[SEVERITY_CANNOT_TELL] = { "Unknown", 0x6b4a86 },
 };
 _Static_assert(sizeof looks / sizeof looks[0] == SEVERITY_NUMBER_OF, "a look for every severity");
-
-#define LEAST_CORES 0.005
 
 static const struct lettering body = { .size = BODY, .colour = COLOUR_INK };
 static const struct lettering soft = { .size = SMALL, .colour = COLOUR_SOFT };
@@ -209,7 +208,7 @@ static void put_unknown(struct tile *t)
 static void fill_cores(struct tile *t, const struct summary *s)
 {
 	const char *words;
-	char a[32];
+	char a[CELL];
 	double whole = whole_of(s->cores_asked, s->cores_allowed, s->cores_present, &words);
 
 	t->label = "Cores used, on average";
@@ -217,12 +216,10 @@ static void fill_cores(struct tile *t, const struct summary *s)
 	if (isnan(s->cores_used_mean))
 		put_unknown(t);
 	else
-		snprintf(t->value, sizeof t->value, "%s",
-			 s->cores_used_mean < LEAST_CORES
-				 ? "under 0.01"
-				 : unit_format(UNIT_ONE, s->cores_used_mean, a, sizeof a));
+		snprintf(t->value, sizeof t->value, "%s", cell_cores(a, s->cores_used_mean));
 	if (!isnan(t->share))
-		snprintf(t->of, sizeof t->of, "of %.6g %s (%.0f %%)", whole, words, 100 * t->share);
+		snprintf(t->of, sizeof t->of, "of %.6g %s (%s)", whole, words,
+			 cell_share(a, t->share));
 }
 
 /* On several nodes the one that came nearest to its limit says more than a sum of sums. */
@@ -241,6 +238,8 @@ static void fill_memory(struct tile *t, const struct summary *s)
 {
 	const char *words;
 	double whole = whole_of(s->memory_asked_bytes, NAN, s->memory_present, &words);
+	bool of_group = s->peak_memory_kind && strcmp(s->peak_memory_kind, "cgroup") == 0;
+	bool rss = s->peak_memory_kind && strcmp(s->peak_memory_kind, "rss") == 0;
 	char of[64];
 
 	t->label = "Peak memory";
@@ -250,10 +249,12 @@ static void fill_memory(struct tile *t, const struct summary *s)
 	else
 		unit_format(UNIT_BYTES, s->peak_memory_bytes, t->value, sizeof t->value);
 	if (!isnan(t->share))
-		snprintf(t->of, sizeof t->of, "of %s %s%s%s",
+		snprintf(t->of, sizeof t->of, "of %s %s%s",
 			 unit_format(UNIT_BYTES, whole, of, sizeof of), words,
-			 s->peak_memory_kind ? "; by " : "",
-			 s->peak_memory_kind ? s->peak_memory_kind : "");
+			 of_group              ? "; the cgroup's own"
+			 : rss                 ? "; RSS"
+			 : s->peak_memory_kind ? "; PSS"
+					       : "");
 	add_tightest(t, s);
 }
 
@@ -370,7 +371,7 @@ static double time_bar(struct bytes *d, const struct summary *s, double y)
 static void proof_of(const struct plots *p, const struct summary_verdict *v, char *out, size_t size)
 {
 	char a[48], b[48];
-	int n = snprintf(out, size, "proof: %s", v->metric);
+	int n = snprintf(out, size, "evidence: %s", v->metric);
 
 	if (isfinite(v->from_s) && isfinite(v->to_s) && v->to_s > v->from_s)
 		n += snprintf(out + n, size - (size_t)n, " from %s to %s",
@@ -410,7 +411,7 @@ static double verdicts(struct bytes *d, const struct plots *p, double y, double 
 	char text[96];
 	uint32_t i;
 
-	y = paragraph(d, &heading, y, 1, "Verdicts") + 2;
+	y = paragraph(d, &heading, y, 1, "What stands out") + 2;
 	if (!s->nverdicts)
 		return paragraph(d, &body, y, 1, "Nothing stands out.");
 	for (i = 0; i < s->nverdicts; i++) {

@@ -2,6 +2,7 @@
 #include "report/terminal_used.h"
 
 #include "base/bytes.h"
+#include "report/cell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@ enum { COMMANDS_SHOWN = 3 };
 /* What is missing is less than rounding. */
 static const double all_ratio = 0.995;
 static const double part_that_matters = 0.1;
+/* Of less, the start and end of a sampled process are a part, too. */
+static const double least_unattributed_s = 0.01;
 
 static const char *at_least(bool is_bound)
 {
@@ -25,22 +28,21 @@ static double cores_used(const struct summary *s)
 
 static void add_cores(struct lines *l, const struct summary *s)
 {
+	char text[CELL];
 	struct bytes *b;
 
 	if (isnan(cores_used(s)))
 		return;
 	b = lines_add(l, "cores", NULL);
 	bytes_puts(b, at_least(s->cpu_is_bound));
-	lines_number(b, UNIT_ONE, cores_used(s));
+	bytes_puts(b, cell_cores(text, cores_used(s)));
 	if (!isnan(s->cores_asked))
 		bytes_printf(b, " of the %.0f requested", s->cores_asked);
 	else if (!isnan(s->cores_present))
 		bytes_printf(b, " of %.0f", s->cores_present);
 	bytes_puts(b, " used on average");
 	if (s->cores_used_peak >= s->cores_used_mean) {
-		bytes_puts(b, ", ");
-		lines_number(b, UNIT_ONE, s->cores_used_peak);
-		bytes_puts(b, " at most");
+		bytes_printf(b, ", %s at most", cell_cores(text, s->cores_used_peak));
 	}
 	if (s->cores_allowed < s->cores_present)
 		bytes_printf(b, " (affinity allows %.0f)", s->cores_allowed);
@@ -123,7 +125,8 @@ static void add_cpu(struct lines *l, const struct summary *s)
 		lines_number(b, UNIT_SECONDS, s->cpu_system_s);
 		bytes_puts(b, ")");
 	}
-	if (s->attributed_ratio < all_ratio) {
+	if (s->attributed_ratio < all_ratio &&
+	    s->cpu_s * (1 - s->attributed_ratio) >= least_unattributed_s) {
 		bytes_puts(b, "; ");
 		lines_number(b, UNIT_RATIO, 1 - s->attributed_ratio);
 		bytes_puts(b, " of it by processes too short to sample");
@@ -259,10 +262,11 @@ void terminal_used_briefly(struct lines *l, const struct summary *s)
 {
 	double of = isnan(s->cores_asked) ? s->cores_present : s->cores_asked;
 	struct bytes text = { 0 };
+	char cores[CELL];
 
 	if (!isnan(cores_used(s))) {
 		bytes_puts(&text, at_least(s->cpu_is_bound));
-		lines_number(&text, UNIT_ONE, cores_used(s));
+		bytes_puts(&text, cell_cores(cores, cores_used(s)));
 		if (!isnan(of))
 			bytes_printf(&text, " of %.0f", of);
 		bytes_puts(&text, " cores");

@@ -14,7 +14,9 @@
 
 /* Points of a trace: as many as a plot is wide; of very many traces fewer. */
 enum { POINTS_MAX = 800, POINTS_MIN = 10, POINTS_OF_ALL = 4000000, ENDING_ROWS = 2 };
-#define CLOSING_PART 0.25 /* of the usual time between two samples */
+#define CLOSING_PART    0.25 /* of the usual time between two samples */
+#define CLOSING_LEAST_S 0.03 /* three ticks of the kernel's clock of 100 Hz */
+#define CLOSING_MOST    0.75 /* a shorter usual time has such samples throughout */
 
 static int no_memory(struct err *e)
 {
@@ -180,7 +182,9 @@ static bool is_closing(const struct trace_node *n, const struct run_node *of, do
 {
 	double usual = n->nrows > 1 ? (n->last_s - n->first_s) / (n->nrows - 1) : 0;
 
-	return n->nrows + UINT64_C(1) == of->rows && at - n->last_s < CLOSING_PART * usual;
+	double least = fmax(CLOSING_PART * usual, fmin(CLOSING_LEAST_S, CLOSING_MOST * usual));
+
+	return n->nrows + UINT64_C(1) == of->rows && at - n->last_s < least;
 }
 
 /* The node's next row, in a point of its own or in the last one. */

@@ -20,7 +20,7 @@ contains info '(A4)'
 contains info "Job 47/11"
 pdffonts $file | tail -n +3 | awk '{ n++; if ($(NF - 4) != "yes") bad = 1 } END { exit !n || bad }' || fail "a font is not embedded: $(pdffonts $file)"
 pdftotext -layout -f 1 -l 1 $file first
-for words in "Job 47/11" "1 node" "Succeeded (exit code 0)" "<b>&name" "Verdicts" "Cores used, on average" "Peak memory" "CPU time" "page 1 of $pages"; do
+for words in "Job 47/11" "1 node" "Succeeded (exit code 0)" "<b>&name" "What stands out" "Cores used, on average" "Peak memory" "CPU time" "page 1 of $pages"; do
 	contains first "$words"
 done
 # The paper is 595 points wide, 42.5 of them margin.

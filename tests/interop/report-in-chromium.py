@@ -226,8 +226,8 @@ EVENTS = {"marks": [{"node": 0, "at": 0.2, "name": "epoch <1>"}], "marks_total":
 PROOF = """<p class="proof"><span>proof</span><button type="button" hidden data-metric="job.cpu_cores" data-from="0.2" data-to="0.4" data-threshold="0.5">Show</button></p>"""
 WANTED_OF_NODES = {
     "total": [-1, "All 3 nodes together", True], "nodes": [[1, True, 0], [True, True, 1], 0, 3], "verdict": [1, 1, True, True, True, 0.5, None],
-    "phases": ["43 of this node in 4 bars; 3 of the run are too many for a page; phases: 45, marks: 1 in the run",
-               "rank 0: step ×40 · 0.100 s to 0.200 s · 0.050 s in all, too short to draw separately"],
+    "phases": ["phases: 45, marks: 1; 43 of them on this node; 43 in 4 bars; 3 of the run are too many for a page",
+               "rank 0: step ×40 · 100 ms to 200 ms · 50 ms in all, too short to draw separately"],
 }
 # Lines whose values are compared with the export's.
 DRAWN = ["job.cpu_cores", "job.resident_bytes", "node.pressure_cpu_some_ratio"]
@@ -276,7 +276,7 @@ def wrong_values(found, export):
     for metric, (times, values, height) in found.items():
         drawn = [(t, v) for t, v in zip(times, values) if v is not None]
         wanted = sorted(export[metric].items())
-        if len(wanted) > len(drawn) > 2 and wanted[-1][0] - wanted[-2][0] < (wanted[-2][0] - wanted[0][0]) / (len(wanted) - 2) / 2:
+        if len(wanted) > len(drawn) > 1 and wanted[-1][0] - wanted[-2][0] < 0.8 * (wanted[-2][0] - wanted[0][0]) / (len(wanted) - 2):
             wanted.pop()  # the sample at the end, which came soon after the one before
         if metric == "job.resident_bytes":  # it ends with the job: what the samples at its end saw is little
             while len(wanted) > len(drawn) > 2 and wanted[-1][1] < drawn[-1][1]:

@@ -158,6 +158,26 @@ static void the_closing_sample_makes_no_spike(void **state)
 	synth_free(s);
 }
 
+/* In a job of half a second every 50 ms: in 13 ms the kernel's clock ticks once, or twice. */
+static void a_few_ticks_make_no_spike(void **state)
+{
+	struct synth *s = synth_new(16);
+	uint32_t x = synth_series(s, 1, synth_metric(s, used), 0);
+	struct traces d;
+
+	(void)state;
+	for (int i = 0; i < 7; i++) {
+		synth_row(s, 1, 0.05 * i);
+		synth_put(s, x, 25 * i);
+	}
+	synth_row(s, 1, 0.313);
+	synth_put(s, x, 190);
+	d = read_traces(s);
+	assert_int_equal(d.node[1].npoints, 7);
+	traces_free(&d);
+	synth_free(s);
+}
+
 /* A sample that comes after the job's end finds nothing of it: that is no fall to 0. */
 static void memory_ends_with_the_job(void **state)
 {
@@ -480,6 +500,7 @@ int main(void)
 		cmocka_unit_test(instances_and_nodes_keep_apart),
 		cmocka_unit_test(long_runs_are_thinned_by_time),
 		cmocka_unit_test(the_closing_sample_makes_no_spike),
+		cmocka_unit_test(a_few_ticks_make_no_spike),
 		cmocka_unit_test(memory_ends_with_the_job),
 		cmocka_unit_test(missing_says_why),
 		cmocka_unit_test(names_stay_text),

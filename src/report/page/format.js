@@ -26,11 +26,21 @@ function scaled(v, base, prefixes, unit) {
 	return (i === 0 && Number.isInteger(v) ? String(v) : digits(v)) + ' ' + prefixes[i] + unit;
 }
 
+/* As unit_format of core/unit.c: one decimal, none of bytes themselves. */
+function rounded(v, base, prefixes, unit) {
+	let i = 0;
+	while (Number(Math.abs(v).toFixed(i ? 1 : 0)) >= base && i < prefixes.length - 1) {
+		v /= base;
+		i++;
+	}
+	return v.toFixed(i ? 1 : 0) + ' ' + prefixes[i] + unit;
+}
+
 const UNITS = {
-	bytes: { steps: STEPS.binary, text: (v) => scaled(v, 1024, ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'], 'B') },
-	bytes_per_second: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G', 'T'], 'B/s') },
+	bytes: { steps: STEPS.binary, text: (v) => rounded(v, 1024, ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'], 'B') },
+	bytes_per_second: { steps: STEPS.decimal, text: (v) => rounded(v, 1000, ['', 'k', 'M', 'G', 'T'], 'B/s') },
 	ratio: { steps: STEPS.decimal, text: (v) => digits(100 * v) + ' %' },
-	seconds: { steps: STEPS.decimal, text: (v) => digits(v) + ' s' },
+	seconds: { steps: STEPS.decimal, text: duration },
 	cores: { steps: STEPS.decimal, text: digits },
 	watts: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M'], 'W') },
 	joules: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], 'J') },
@@ -39,7 +49,7 @@ const UNITS = {
 	per_second: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], '/s') },
 	/* Whatever the job counts: four digits that say something. */
 	own: { steps: [1, 2, 5].flatMap((m) => Array.from({ length: 61 }, (_, i) => m * 10 ** (i - 30))).sort((a, b) => a - b), text: (v) => String(Number(v.toPrecision(4))) },
-	elapsed_seconds: { steps: STEPS.decimal, text: (v) => digits(v) + ' s' },
+	elapsed_seconds: { steps: STEPS.decimal, text: duration },
 	count: { steps: STEPS.decimal, text: (v) => scaled(v, 1000, ['', 'k', 'M', 'G'], '').trim() },
 };
 
@@ -66,6 +76,17 @@ function clock(s, step) {
 	return parts.slice(0, 2).join(' ');
 }
 
+/* As unit_format of core/unit.c, so that page, terminal and PDF agree: "5 ms", "1.24 s", "12 min 07 s", "3 h 05 min". */
 function duration(s) {
-	return s === 0 ? '0 s' : clock(s, s < 1 ? 0.001 : s < 10 ? 0.01 : 0.1);
+	const a = Math.abs(s), whole = Math.round(a), two = (n) => String(Math.floor(n)).padStart(2, '0');
+	const text = a === 0 ? '0 s' :
+		a < 0.9995e-6 ? (a * 1e9).toFixed(0) + ' ns' :
+		a < 0.9995e-3 ? (a * 1e6).toFixed(0) + ' us' :
+		a < 0.9995 ? (a * 1e3).toFixed(0) + ' ms' :
+		a < 9.995 ? a.toFixed(2) + ' s' :
+		a < 59.95 ? a.toFixed(1) + ' s' :
+		whole < 3600 ? Math.floor(whole / 60) + ' min ' + two(whole % 60) + ' s' :
+		whole < 86400 ? Math.floor(whole / 3600) + ' h ' + two(whole % 3600 / 60) + ' min' :
+		Math.floor(whole / 86400) + ' d ' + two(whole % 86400 / 3600) + ' h';
+	return (s < 0 ? '-' : '') + text;
 }

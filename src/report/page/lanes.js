@@ -164,8 +164,8 @@ class Phases extends Bars {
 		const { spans_total: phases, marks_total: marks, spans, marks: flags } = this.view.data;
 		const counted = [...spans, ...flags].reduce((sum, e) => sum + (e.count ?? 1), 0), lost = phases + marks - counted;
 		const here = this.shown.reduce((sum, e) => sum + e.count, 0);
-		return [here + ' of this node' + (here > shown ? ' in ' + shown + ' bars' : ''), all > shown && all - shown + ' shorter bars left out',
-			lost > 0 && lost + ' of the run are too many for a page', 'phases: ' + phases + ', marks: ' + marks + ' in the run'].filter(Boolean).join('; ');
+		return ['phases: ' + phases + ', marks: ' + marks, this.view.data.nodes_total > 1 && here + ' of them on this node', here > shown && here + ' in ' + shown + ' bars',
+			all > shown && all - shown + ' shorter bars left out', lost > 0 && lost + ' of the run are too many for a page'].filter(Boolean).join('; ');
 	}
 
 	key() {

@@ -15,7 +15,7 @@ class Live {
 
 	say(text) {
 		this.text = text ?? this.text;
-		const age = this.at && !this.ended ? ' · ' + duration(Math.round((Date.now() - this.at) / 1000)) + ' ago' : '';
+		const age = this.at && !this.ended ? ' · ' + clock(Math.round((Date.now() - this.at) / 1000), 1) + ' ago' : '';
 		this.told.textContent = this.text + age;
 	}
 
