@@ -20,18 +20,19 @@
 
 #define TIME_MAX_S (INT64_MAX / NS_PER_S)
 
-/* What a signal handler may write; the one thing that is not handed in. */
+enum { TAKE_OVER = SIGURG }; /* harmless to whoever does not expect it */
+
+/* What a signal handler may write, the signal; the one thing that is not handed in. */
 static volatile int stop;
 
 static void on_signal(int signal)
 {
-	(void)signal;
-	stop = 1;
+	stop = signal;
 }
 
 static void end_on_signals(void)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, TAKE_OVER };
 	struct sigaction act = { .sa_handler = on_signal };
 
 	for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
@@ -148,6 +149,11 @@ int attached_claim(struct attached *x, const struct recording_plan *plan, const 
 		      : 0;
 }
 
+void attached_unclaim(struct attached *x)
+{
+	file_close(&x->claim);
+}
+
 void attached_close(struct attached *x)
 {
 	file_close(&x->claim);
@@ -171,6 +177,21 @@ struct recorder_options attached_recorder(const struct recording_plan *plan, str
 bool attached_signalled(void)
 {
 	return stop;
+}
+
+bool attached_taken_over(void)
+{
+	return stop == TAKE_OVER;
+}
+
+void attached_take_over(const struct attached *x, const struct recording_plan *plan,
+			const char *name)
+{
+	pid_t holder = claim_holder(&plan->identity.job, plan->directory);
+	struct proc_stat st;
+
+	if (holder > 0 && members_stat(&x->members, holder, &st) && !strcmp(st.comm, name))
+		kill(holder, TAKE_OVER);
 }
 
 int64_t attached_until_ns(int64_t ends_utc_ns, int64_t margin_ns)

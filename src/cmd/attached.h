@@ -32,6 +32,10 @@ int attached_job(struct attached *x, struct recording_plan *plan, const char *id
  */
 int attached_claim(struct attached *x, const struct recording_plan *plan, const char *id,
 		   struct err *e);
+/* Who has the claim is to end and to leave the job to this one, if it is called so. */
+void attached_take_over(const struct attached *x, const struct recording_plan *plan,
+			const char *name);
+void attached_unclaim(struct attached *x);
 void attached_close(struct attached *x);
 
 /* The recorder's options, but grace and duration. From now on INT, TERM, HUP, USR1 and USR2 end the
@@ -39,6 +43,8 @@ void attached_close(struct attached *x);
 struct recorder_options attached_recorder(const struct recording_plan *plan, struct attached *x);
 /* Was there such a signal? */
 bool attached_signalled(void);
+/* Was there attached_take_over by another one? */
+bool attached_taken_over(void);
 /* From now until so long before that time (attached.ends_utc_ns); 0: it is not known, or over. */
 int64_t attached_until_ns(int64_t ends_utc_ns, int64_t margin_ns);
 

@@ -5,6 +5,7 @@
 #include "cmd/attached.h"
 #include "cmd/logfile.h"
 #include "cmd/outfile.h"
+#include "cmd/perfmon_aside.h"
 #include "cmd/perfmon_place.h"
 #include "cmd/perfmon_results.h"
 #include "cmd/say.h"
@@ -16,13 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
 
 /* The job's processes may be long in coming; a step that follows another one is not. Before the
  * scheduler ends the job, the recording has to be closed and the results be written. */
 #define AWAIT_NS  (60 * NS_PER_S)
-#define BLOCK_NS  (20 * NS_PER_S) /* a step that may keep those of the job from beginning */
+#define ALONE_NS  (20 * NS_PER_S) /* in a step that may keep those of the job from starting */
+#define OTHERS_NS (2 * ALONE_NS)  /* and on other nodes, which the first decides for */
+#define SHORT_NS  (60 * NS_PER_S) /* a recording that a new one replaces */
+#define CLAIM_NS  (20 * NS_PER_S) /* who is to leave the job to this one closes its recording */
 #define GRACE_NS  (10 * NS_PER_S)
 #define MARGIN_NS (30 * NS_PER_S)
+
+#define NAME "sonde-perfmon"
 
 struct perfmon_options {
 	struct perfmon_names names;
@@ -119,7 +127,10 @@ struct perfmon {
 	struct perfmon_place place;
 	struct logfile log;
 	struct ipc ipc;
+	struct aside aside;
+	bool saw, moved;                   /* processes of the job; to a step of its own */
 	char directory[PATH_MAX];          /* of the recording */
+	char file[256];                    /* this node's in it; "" */
 	char id[128];                      /* of the job, as files are named after it; "" */
 	int64_t began_utc_ns, ends_utc_ns; /* of this recording; of the job, 0: not known */
 	struct err why;                    /* the last thing that went wrong */
@@ -295,7 +306,9 @@ static bool begin(struct perfmon *x)
 	}
 	if (who->job.why.text[0])
 		log_warning(&x->log, "%s", who->job.why.text);
-	if (x->id[0] && ipc_begin(&x->ipc, x->id, order_of(&who->job) != ORDER_OTHER, &e))
+	if (x->id[0] &&
+	    ipc_begin(&x->ipc, x->id, order_of(&who->job) != ORDER_OTHER && !getenv(ASIDE_VARIABLE),
+		      &e))
 		log_warning(&x->log, "%s", e.text);
 	if (x->o->verbose)
 		write_config(x);
@@ -310,58 +323,140 @@ static void log_sentence(void *ctx, const char *sentence)
 	err_set(&x->why, 0, "%s", sentence);
 }
 
-/* Is this a step of Slurm that others may wait for? */
+/* Is this a step of Slurm that others may wait for, and not perfmon's own? */
 static bool may_block(const struct perfmon *x)
 {
 	const struct batch_job *j = &x->plan.identity.job;
 	const char *system = batch_job_system(j);
 
-	return system && !strcmp(system, "slurm") && j->part == BATCH_PART_STEP;
+	return system && !strcmp(system, "slurm") && j->part == BATCH_PART_STEP &&
+	       !getenv(ASIDE_VARIABLE);
+}
+
+/* A copy in the step that was left may still have it. */
+static int claim(struct perfmon *x, struct attached *a)
+{
+	int64_t until = getenv(ASIDE_VARIABLE) ? clock_mono_ns() + CLAIM_NS : 0;
+	int bad;
+
+	while ((bad = attached_claim(a, &x->plan, NULL, &x->why)) == -EEXIST &&
+	       clock_mono_ns() < until) {
+		attached_take_over(a, &x->plan, NAME);
+		nanosleep(&(struct timespec){ .tv_nsec = 50 * NS_PER_MS }, NULL);
+	}
+	return bad;
+}
+
+/* The recording is there. */
+static void opened(const void *context, const char *name)
+{
+	struct perfmon *const *x = context;
+
+	snprintf((*x)->file, sizeof(*x)->file, "%s", name);
+	aside_say_ready();
+}
+
+static void plan_aside(struct perfmon *x, const struct attached *a)
+{
+	const struct batch_job *job = &x->plan.identity.job;
+
+	x->aside = (struct aside){ .job = job,
+				   .members = &a->members,
+				   .saw = &x->saw,
+				   .alone_ns = clock_mono_ns() + ALONE_NS,
+				   .decides = may_block(x) && order_of(job) == ORDER_FIRST };
+}
+
+/* What this one recorded while it kept the job waiting, the new step's recording has, too. */
+static void forget(const struct perfmon *x)
+{
+	int stem = (int)strlen(x->file) - (int)strlen(".sonde");
+	char path[PATH_MAX + 256];
+
+	if (stem <= 0 || clock_utc_ns() - x->began_utc_ns > SHORT_NS)
+		return;
+	snprintf(path, sizeof path, "%s/%s", x->directory, x->file);
+	unlink(path);
+	snprintf(path, sizeof path, "%s/%.*s.tail", x->directory, stem, x->file);
+	unlink(path);
+}
+
+#define OVERLAP                                                                                    \
+	"since Slurm 20.11 steps do not share CPUs, so the job's own steps waited for those of "   \
+	"this one; start it with srun --overlap"
+
+static void step_aside(struct perfmon *x)
+{
+	struct err e = { "" };
+
+	x->moved = !aside_continue(&x->aside, &e);
+	if (x->moved)
+		log_info(&x->log, "perfmon continues in a step of its own: " OVERLAP);
+	else
+		log_error(&x->log, "The job is not recorded any longer: " OVERLAP " (%s)", e.text);
+	if (x->moved)
+		forget(x);
+}
+
+static void after_recording(struct perfmon *x)
+{
+	if (x->ipc.over)
+		log_info(&x->log, "%s reports that the job is over", x->ipc.path);
+	log_info(&x->log, "The recording of this node is closed");
+	if (attached_taken_over())
+		x->moved = true;
+	else if (x->aside.due && !x->ipc.over && !attached_signalled())
+		step_aside(x);
+	else if (!x->saw)
+		log_error(&x->log,
+			  "No process of the job, except those that wait for others, ran here");
+}
+
+static void begin_recording(struct perfmon *x, struct attached *a, struct recorder_options *r)
+{
+	bool waits = may_block(x) && !x->aside.decides;
+
+	*r = attached_recorder(&x->plan, a);
+	r->await_ns = waits ? OTHERS_NS : AWAIT_NS;
+	r->grace_ns = GRACE_NS;
+	r->duration_ns = attached_until_ns(a->ends_utc_ns, MARGIN_NS);
+	x->ends_utc_ns = a->ends_utc_ns;
+	x->began_utc_ns = clock_utc_ns();
+	r->ipc = x->id[0] ? &x->ipc : NULL;
+	r->elsewhere = "name another with -d or -p";
+	r->saw = &x->saw;
+	r->leave = aside_is_due;
+	r->leave_ctx = &x->aside;
+	r->say = log_sentence;
+	r->say_ctx = x;
+	r->opened = opened;
+	log_info(&x->log, "Recording %s into %s", a->members.how, x->directory);
+	log_debug(&x->log, "A sample every %.6g s, synced every %.6g s; launcher: %s",
+		  (double)x->o->interval_ns / NS_PER_S, (double)x->o->sync_ns / NS_PER_S,
+		  x->o->launcher && x->o->launcher[0] ? x->o->launcher : "not given");
 }
 
 static bool record(struct perfmon *x)
 {
-	bool saw = false;
 	struct attached a = { .command = "perfmon" };
 	struct recorder_options r;
 	int bad;
 
-	if (attached_job(&a, &x->plan, NULL, &x->why) ||
-	    attached_claim(&a, &x->plan, NULL, &x->why)) {
+	if (attached_job(&a, &x->plan, NULL, &x->why) || claim(x, &a)) {
 		log_error(&x->log, "%s", x->why.text);
 		attached_close(&a);
 		return false;
 	}
-	r = attached_recorder(&x->plan, &a);
-	r.await_ns = may_block(x) ? BLOCK_NS : AWAIT_NS;
-	r.grace_ns = GRACE_NS;
-	r.duration_ns = attached_until_ns(a.ends_utc_ns, MARGIN_NS);
-	x->ends_utc_ns = a.ends_utc_ns;
-	x->began_utc_ns = clock_utc_ns();
-	r.ipc = x->id[0] ? &x->ipc : NULL;
-	r.elsewhere = "name another with -d or -p";
-	r.saw = &saw;
-	r.say = log_sentence;
-	r.say_ctx = x;
-	log_info(&x->log, "Recording %s into %s", a.members.how, x->directory);
-	log_debug(&x->log, "A sample every %.6g s, synced every %.6g s; launcher: %s",
-		  (double)x->o->interval_ns / NS_PER_S, (double)x->o->sync_ns / NS_PER_S,
-		  x->o->launcher && x->o->launcher[0] ? x->o->launcher : "not given");
+	plan_aside(x, &a);
+	begin_recording(x, &a, &r);
+	r.opened_context = &x;
 	bad = recorder_run(&r);
-	if (!bad && r.saw && !*r.saw)
-		log_error(&x->log,
-			  "No process of the job, except those that wait for others, ran here in "
-			  "the first %lld s%s",
-			  (long long)(r.await_ns / NS_PER_S),
-			  may_block(x)
-				  ? ": the job's own steps may be waiting for the CPUs of this "
-				    "step, because steps do not share CPUs since Slurm 20.11; "
-				    "start it with srun --overlap"
-				  : "");
-	if (x->ipc.over)
-		log_info(&x->log, "%s reports that the job is over", x->ipc.path);
+	if (attached_taken_over())
+		forget(x); /* as long as nobody else may have its names */
+	attached_unclaim(&a);
 	if (!bad)
-		log_info(&x->log, "The recording of this node is closed");
+		after_recording(x);
+	aside_close(&x->aside);
 	attached_close(&a);
 	return !bad;
 }
@@ -397,7 +492,7 @@ static bool monitor(struct perfmon *x)
 		log_info(&x->log, "Another copy on this node records it");
 		return true;
 	}
-	return record(x) && results(x, order_of(job));
+	return record(x) && (x->moved || results(x, order_of(job)));
 }
 
 static int perfmon(const void *given, int n, char **operands)
@@ -411,7 +506,7 @@ static int perfmon(const void *given, int n, char **operands)
 	}
 	x->o = given;
 	/* By this name other copies of Sonde know this one for one of theirs. */
-	prctl(PR_SET_NAME, "sonde-perfmon");
+	prctl(PR_SET_NAME, NAME);
 	if (find_formats(x, n, operands) && plan(x)) {
 		code = begin(x) && monitor(x) ? EXIT_OK : EXIT_FAILED;
 		if (code == EXIT_FAILED && x->log.fd)

@@ -5,6 +5,7 @@
 #include "sampler/members_find.h"
 #include "sampler/reading.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,14 +38,17 @@ bool members_is_own(const struct members *m, pid_t pid)
 	struct proc_stat st;
 	struct stat exe;
 	char path[32];
+	bool named;
 
 	if (pid == m->self)
 		return true;
 	snprintf(path, sizeof path, "%d/exe", (int)pid);
-	if (!fstatat(m->proc->fd, path, &exe, 0) && exe.st_dev == m->exe_dev &&
-	    exe.st_ino == m->exe_ino)
+	named = !fstatat(m->proc->fd, path, &exe, 0);
+	if (named && exe.st_dev == m->exe_dev && exe.st_ino == m->exe_ino)
 		return true;
-	return members_stat(m, pid, &st) && !strcmp(st.comm, "sonde-nvml");
+	/* One that ends has no program any more: another copy's helper that was just seen. */
+	return members_stat(m, pid, &st) &&
+	       (named ? !strcmp(st.comm, "sonde-nvml") : !strncmp(st.comm, "sonde-", 6));
 }
 
 bool members_waits(const struct members *m, pid_t pid)
@@ -162,7 +166,7 @@ static void judge(struct members *m, pid_t pid, bool is_new, pid_t *out, size_t 
 
 	if (!is_users(m, pid) || !members_stat(m, pid, &st) || is_nobodys(&st))
 		return;
-	if (members_is_own(m, pid)) {
+	if (st.ppid == m->self || members_is_own(m, pid)) {
 		judge_again(m, pid);
 		return;
 	}
@@ -186,6 +190,48 @@ static bool entry_pid(const char *name, pid_t *pid)
 		return false;
 	*pid = (pid_t)v;
 	return true;
+}
+
+struct sought {
+	const char *comm; /* NULL: children of parent */
+	pid_t parent;
+};
+
+static bool is_sought(const struct members *m, const struct sought *x, const struct proc_stat *st)
+{
+	if (proc_stat_ended(st))
+		return false;
+	return x->comm ? !strcmp(st->comm, x->comm) && is_users(m, st->pid) &&
+				 is_member(m, st->pid, st)
+		       : st->ppid == x->parent;
+}
+
+static size_t seek(const struct members *m, const struct sought *x, pid_t *out, size_t cap)
+{
+	DIR *d = opendir(m->proc->path);
+	size_t n = 0;
+
+	for (struct dirent *entry; d && n < cap && (entry = readdir(d));) {
+		struct proc_stat st;
+		pid_t pid;
+
+		if (entry_pid(entry->d_name, &pid) && members_stat(m, pid, &st) &&
+		    is_sought(m, x, &st))
+			out[n++] = pid;
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
+size_t members_children(const struct members *m, pid_t pid, pid_t *out, size_t cap)
+{
+	return seek(m, &(struct sought){ .parent = pid }, out, cap);
+}
+
+size_t members_named(const struct members *m, const char *comm, pid_t *out, size_t cap)
+{
+	return seek(m, &(struct sought){ .comm = comm }, out, cap);
 }
 
 static void judge_all(struct members *m, pid_t *out, size_t cap, size_t *n)

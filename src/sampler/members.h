@@ -50,6 +50,9 @@ size_t members_next(struct members *m, pid_t *out, size_t cap);
 bool members_is_own(const struct members *m, pid_t pid);
 /* Is it on this node? Of simulated clusters, several nodes are on one host. */
 bool members_is_here(const struct members *m, pid_t pid);
+/* Of all processes, as they are now, at most cap: its children; members of this name. */
+size_t members_named(const struct members *m, const char *comm, pid_t *out, size_t cap);
+size_t members_children(const struct members *m, pid_t pid, pid_t *out, size_t cap);
 /* Does it only wait: the batch script, srun, what Sonde was started by? */
 bool members_waits(const struct members *m, pid_t pid);
 

@@ -187,6 +187,7 @@ static void follow(struct recorder *r)
 	r->seen |= r->alive_ns == now;
 	if (r->o->saw)
 		*r->o->saw = r->seen;
+	r->told |= r->o->leave && r->o->leave(r->o->leave_ctx);
 }
 
 /* The timer has expired n times since it was looked at: one sample, the others are lost. */
@@ -204,7 +205,7 @@ static void tick(struct recorder *r)
 	if (clock_mono_ns() - (r->deadline_ns - r->interval_ns) > asked_ns / 10)
 		r->figures.late++;
 	follow(r);
-	r->told = r->o->ipc && ipc_over(r->o->ipc);
+	r->told |= r->o->ipc && ipc_over(r->o->ipc);
 	take(r, false);
 	write_down(r);
 	if (r->samples == SETTLED)

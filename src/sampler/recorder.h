@@ -26,10 +26,12 @@ struct recorder_options {
 	const struct identity *identity;
 	struct sampler_options sampler;
 	int64_t interval_ns, sync_ns, duration_ns; /* duration 0: until the job ends */
-	struct members *members; /* attached to a batch job: who is of it; else NULL */
-	bool *saw;               /* set when one of them was seen; or NULL */
-	int64_t await_ns;        /* and how long the first one is waited for */
-	int64_t grace_ns;        /* and how long none may be there before the recording ends */
+	struct members *members;  /* attached to a batch job: who is of it; else NULL */
+	bool *saw;                /* set when one of them was seen; or NULL */
+	int64_t await_ns;         /* and how long the first one is waited for */
+	int64_t grace_ns;         /* and how long none may be there before the recording ends */
+	bool (*leave)(void *ctx); /* attached: asked once a second; true ends the recording */
+	void *leave_ctx;
 	struct ipc *ipc; /* attached: a file that may end it, asked at each sample; or NULL */
 	int launcher;    /* socket to the launcher, or -1: attached */
 	int listener;    /* where launchers register that share this recorder, or -1 */

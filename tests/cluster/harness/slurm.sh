@@ -51,7 +51,7 @@ CredType=cred/munge"
 		ReturnToService=2
 		SlurmctldTimeout=30
 		SlurmdTimeout=30
-		KillWait=2
+		KillWait=${KILL_WAIT:-2}
 		MailProg=/bin/true
 		PropagateResourceLimits=NONE
 		PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
