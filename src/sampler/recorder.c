@@ -138,6 +138,20 @@ static void wait_for_rings(struct recorder *r, bool wanted)
 	}
 }
 
+/* The tree may have changed over to something else that tells of births. */
+static void take_rings(struct recorder *r)
+{
+	size_t n;
+	const int *rings = tree_fds(r->sampler.tree, &n);
+
+	if (rings == r->rings)
+		return;
+	r->rings = rings;
+	memset(r->silent, 0, sizeof r->silent);
+	if (!r->rest_ns)
+		wait_for_rings(r, true);
+}
+
 /* While there are records, look for them now and then; else wait for them. */
 static void rest_if_busy(struct recorder *r)
 {
@@ -208,6 +222,7 @@ static void tick(struct recorder *r)
 	r->told |= r->o->ipc && ipc_over(r->o->ipc);
 	take(r, false);
 	write_down(r);
+	take_rings(r);
 	if (r->samples == SETTLED)
 		code_let_go();
 	rest_if_busy(r);
@@ -388,7 +403,7 @@ static int start_waiting(struct recorder *r, struct err *e)
 		bad = wait_for(r, marks_fd(r->sampler.marks), WAKE_MARKS);
 	if (!bad && span_files_fd(r->sampler.spans) >= 0)
 		bad = wait_for(r, span_files_fd(r->sampler.spans), WAKE_SPANS);
-	wait_for_rings(r, true);
+	take_rings(r);
 	return bad ? err_set(e, bad, "cannot wait for the timer: %s", strerror(-bad)) : 0;
 }
 

@@ -35,6 +35,7 @@ struct recorder {
 	bool said, ended, launcher_gone, made;
 	bool seen;                  /* some member that does more than wait */
 	bool told;                  /* by the stop file that the job is over */
+	const int *rings;           /* of what tells of births */
 	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: no more is told of them */
 	int status;
 };

@@ -21,6 +21,7 @@ struct thread {
 	uint8_t state;  /* enum thread_state; THREAD_STATES: none yet, or ended */
 	uint8_t placed; /* its entry in struct affinity; 0: none */
 	int64_t use[USE_NUMBER_OF];
+	int64_t looked_ns; /* 0: never */
 };
 
 struct threads {

@@ -292,7 +292,7 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 void tree_drain(struct tree *t)
 {
 	if (tree_is_told(t))
-		births_drain(t, false);
+		births_drain(t, 0);
 }
 
 uint64_t tree_records(const struct tree *t)

@@ -130,18 +130,32 @@ void tree_disown(struct tree *t, pid_t pid)
 	table_remove(&t->table, p);
 }
 
+/* By the records before the connector took over. */
+static bool was_told(const struct tree *t, int64_t at_ns)
+{
+	return !t->exits && at_ns <= t->cheaper.since_ns;
+}
+
+/* Both stamp a birth a moment apart. */
+static bool is_told_twice(const struct tree *t, const struct process *p, int64_t at_ns)
+{
+	return !t->exits && p->birth_ns <= t->cheaper.since_ns && at_ns - p->birth_ns < NS_PER_MS;
+}
+
 static void on_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
 {
 	struct tree *t = ctx;
 	struct process *p = table_find(&t->table, pid);
 
 	t->records++;
+	if (was_told(t, at_ns))
+		return;
 	if (pid != tid) {
 		if (p)
 			p->tasks_live++;
 		return;
 	}
-	if (p && at_ns <= p->found_ns)
+	if (p && (at_ns <= p->found_ns || is_told_twice(t, p, at_ns)))
 		return;
 	if (p)
 		births_end(t, p, at_ns); /* the pid is used again: its exit record was lost */
@@ -193,7 +207,7 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 
 	(void)tid;
 	t->records++;
-	if (!p)
+	if (!p || was_told(t, at_ns))
 		return;
 	p->tasks_live--;
 	if (t->exits)
@@ -225,7 +239,7 @@ static void on_count(void *ctx, pid_t pid, int64_t cpu_ns)
 }
 
 /* A process that ended in an earlier drain gets no more counts. */
-static void end_the_ended(struct tree *t)
+void births_end_the_ended(struct tree *t)
 {
 	for (uint32_t i = t->ending ? t->table.nlive : 0; i-- > 0;) {
 		struct process *p = &t->table.row[t->table.live[i]];
@@ -254,10 +268,10 @@ static void drain(struct tree *t, int64_t until_ns)
 	t->rescan |= lost > 0;
 }
 
-void births_drain(struct tree *t, bool last)
+void births_drain(struct tree *t, int64_t until_ns)
 {
-	end_the_ended(t);
-	drain(t, last ? INT64_MAX : clock_mono_ns() - NS_PER_MS / 2);
+	births_end_the_ended(t);
+	drain(t, until_ns ? until_ns : clock_mono_ns() - NS_PER_MS / 2);
 }
 
 /* A pid was given out, and neither in this sample nor in the next was anything told: other
@@ -283,11 +297,13 @@ static void doubt_the_connector(struct tree *t)
 void births_step(struct tree *t, bool last)
 {
 	t->asks = 0;
+	if (!last)
+		cheaper_step(t);
 	if (!tree_is_told(t)) {
 		discover_step(t);
 		return;
 	}
-	births_drain(t, last);
+	births_drain(t, last ? INT64_MAX : 0);
 	if (t->connector.fd > 0)
 		doubt_the_connector(t);
 	if (t->rescan)
@@ -297,7 +313,7 @@ void births_step(struct tree *t, bool last)
 	t->rescan = false;
 	if (last)
 		for (int again = 0; again < 2; again++)
-			end_the_ended(t);
+			births_end_the_ended(t);
 }
 
 void births_catch_up(struct tree *t)

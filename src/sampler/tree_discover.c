@@ -313,6 +313,7 @@ static void choose(struct tree *t, const struct tree_options *o, const pid_t *ti
 		open_exits(t, tids, n, EXITS_CPUS_MAX);
 	if (!tree_is_told(t))
 		discover_say(t, "mechanism.new_pids", 0, "");
+	cheaper_init(t, how == PROCESS_EVENTS_AUTO);
 }
 
 void discover_close(struct tree *t)

@@ -153,6 +153,19 @@ static int64_t migrations(struct tree *t, pid_t pid, pid_t tid, struct text *tex
 	return moves;
 }
 
+/* Since it was looked at last, or since it was born, where that is known. */
+static void note_switches(struct tree *t, const struct process *p, const struct thread *row,
+			  const struct thread_status *st)
+{
+	int64_t before = row->use[USE_VOLUNTARY] + row->use[USE_INVOLUNTARY];
+	int64_t since = row->looked_ns;
+
+	if (!since && !p->found_ns && !p->before_us)
+		since = p->birth_ns;
+	if (since && st->voluntary >= 0 && st->involuntary >= 0)
+		cheaper_note(t, st->voluntary + st->involuntary - before, t->now_ns - since);
+}
+
 /* 0, or -errno when its files say nothing. */
 static int look_at_thread(struct tree *t, struct process *p, struct thread *row)
 {
@@ -173,7 +186,9 @@ static int look_at_thread(struct tree *t, struct process *p, struct thread *row)
 	r.use[USE_WAITED] =
 		waited(t, p->pid, row->tid, st.voluntary > 0 || st.involuntary > 0, &text);
 	r.use[USE_MIGRATIONS] = migrations(t, p->pid, row->tid, &text);
+	note_switches(t, p, row, &st);
 	threads_note(row, p, &r);
+	row->looked_ns = t->now_ns;
 	t->looks.looked++;
 	return 0;
 }
@@ -304,6 +319,9 @@ static void end_round(struct tree *t)
 	if (l->looked) /* else the job has not begun */
 		l->again_ns =
 			l->began_ns + (is_first(t) ? FIRST_ROUNDS_MS : ROUND_LEAST_MS) * NS_PER_MS;
+	if (t->cheaper.seems) /* the next sample shows it */
+		l->again_ns = t->now_ns;
+	t->cheaper.seems = false;
 	if (!affinity_tidy(l->affinity, &l->threads) || l->said++ >= SAID_MAX)
 		return;
 	affinity_text(&l->affinity->cpus, text, sizeof text);

@@ -3,7 +3,8 @@
  * tree_state.h - what the files of the process tree share; nobody else includes it.
  *
  * tree.c: one sample. tree_sums.c: the totals. tree_births.c, tree_discover.c: who is born,
- * renamed, ends; tree_bound.c: how many at most; tree_unwaited.c: whom nobody waits for.
+ * renamed, ends; tree_bound.c: how many at most; tree_unwaited.c: whom nobody waits for;
+ * tree_cheaper.c: what tells of births, where that costs the job too much.
  * tree_tasks.c: launchers. tree_series.c: what of it becomes series and instances. tree_walk.c: the
  * budget of PSS. tree_looks.c: rounds over the threads.
  */
@@ -65,12 +66,20 @@ struct task {
 	int64_t recorded[RECORDED_NUMBER_OF]; /* by an earlier recorder */
 };
 
+/* Whether exit records cost the job too much. */
+struct cheaper {
+	bool may, seems, wanted;     /* another mechanism; since it switches tasks often */
+	int64_t since_ns;            /* what was before, the records have told */
+	int64_t started, started_ns; /* processes, when it was judged last */
+};
+
 struct tree {
 	struct reading reading;
 	struct table table;
 	/* what tells of births and ends; neither: new pids are looked for */
 	struct exits *exits;
 	struct connector connector;
+	struct cheaper cheaper;
 	struct commands commands;
 	struct sample *sample;
 	int64_t opened_ticks; /* since boot */
@@ -156,8 +165,10 @@ static inline bool tree_is_told(const struct tree *t)
 
 /* tree_births.c */
 void births_step(struct tree *t, bool last);
-/* Between samples: take the records that are there. */
-void births_drain(struct tree *t, bool last);
+/* Take the records of until then; 0: those that are there for sure. */
+void births_drain(struct tree *t, int64_t until_ns);
+/* Counts of who has ended come in this call or the next, or are not waited for. */
+void births_end_the_ended(struct tree *t);
 /* A process that was read a moment ago is gone: its records are there by now. */
 void births_catch_up(struct tree *t);
 struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns);
@@ -207,8 +218,16 @@ void status_say_now(struct tree *t, struct process *p);
 bool unwaited_is(struct tree *t, struct process *p);
 /* Pids were given out, to whom is not known: may they be children of who ignores their end? */
 void unwaited_suspect(struct tree *t);
+/* Ends are told without their CPU time from now on. */
+void unwaited_changed(struct tree *t);
 /* What /proc/PID/status of its first thread says. */
 void unwaited_told(struct process *p, bool ignores);
+
+/* tree_cheaper.c */
+void cheaper_init(struct tree *t, bool may);
+/* Its thread switched so often in so many nanoseconds. */
+void cheaper_note(struct tree *t, int64_t switches, int64_t ns);
+void cheaper_step(struct tree *t);
 
 /* tree_bound.c */
 void bound_begin(struct tree *t);

@@ -354,6 +354,10 @@ static int64_t cpu_total(const struct tree *t, bool apart)
 
 static const char *starts_how(const struct tree *t)
 {
+	if (t->cheaper.since_ns)
+		return t->connector.fd > 0 ? "exit records of perf events, then the proc connector"
+					   : "exit records of perf events, then new pids at each "
+					     "sample";
 	if (t->connector.fd > 0)
 		return t->follow ? "the proc connector and a look for the job's members each second"
 				 : "the proc connector";

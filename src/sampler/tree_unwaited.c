@@ -25,7 +25,12 @@ static void say(struct tree *t)
 		return;
 	t->unwaited = true;
 	sample_meta_bool(t->sample, "job.io_is_lower_bound", true);
-	if (!t->exits || t->unwatched)
+	unwaited_changed(t);
+}
+
+void unwaited_changed(struct tree *t)
+{
+	if (t->unwaited && (!t->exits || t->unwatched))
 		sample_meta_bool(t->sample, "job.cpu_is_lower_bound", true);
 }
 

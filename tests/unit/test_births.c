@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of this very process, as the proc connector tells of it. Skipped where it does not. */
+/* The tree of this very process, as the proc connector tells of it, from the begin or after perf
+ * events. Skipped where it does not. */
 #include "sampler/tree.h"
 
 #include "base/clock.h"
@@ -9,12 +10,14 @@
 #include <linux/connector.h>
 #include <linux/netlink.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -27,10 +30,9 @@ struct job {
 	struct tree *tree;
 };
 
-static void job_open(struct job *j)
+static void job_open(struct job *j, enum process_events how)
 {
-	struct tree_options o = { .launcher = getpid(),
-				  .process_events = PROCESS_EVENTS_CONNECTOR };
+	struct tree_options o = { .launcher = getpid(), .process_events = how };
 	struct err e = { "" };
 
 	assert_int_equal(root_open(&j->proc, "/proc"), 0);
@@ -75,7 +77,7 @@ static void every_child_is_counted_though_none_was_seen(void **state)
 	struct tree_totals t;
 
 	(void)state;
-	job_open(&j);
+	job_open(&j, PROCESS_EVENTS_CONNECTOR);
 	start(CHILDREN);
 	tree_drain(j.tree);
 	start(CHILDREN);
@@ -109,7 +111,7 @@ static void a_connector_that_falls_silent_is_not_believed(void **state)
 	size_t n;
 
 	(void)state;
-	job_open(&j);
+	job_open(&j, PROCESS_EVENTS_CONNECTOR);
 	start(1);
 	next(&j, false);
 	hush(tree_fds(j.tree, &n)[0]);
@@ -126,11 +128,106 @@ static void a_connector_that_falls_silent_is_not_believed(void **state)
 	job_close(&j);
 }
 
+static bool is_by_events(const struct tree *tree)
+{
+	struct tree_totals t;
+
+	tree_totals(tree, &t);
+	return !strcmp(t.starts_how, "exit records of perf events");
+}
+
+/* Two that pass a byte to and fro until they are killed. */
+static void start_switching(pid_t pid[2])
+{
+	int there[2], back[2];
+	char c = 0;
+
+	assert_int_equal(pipe(there), 0);
+	assert_int_equal(pipe(back), 0);
+	for (int i = 0; i < 2; i++) {
+		pid[i] = fork();
+		if (pid[i])
+			continue;
+		for (bool mine = i; mine || read(i ? back[0] : there[0], &c, 1) == 1; mine = false)
+			if (write(i ? there[1] : back[1], &c, 1) != 1)
+				break;
+		_exit(0);
+	}
+	for (int i = 0; i < 2; i++) {
+		close(there[i]);
+		close(back[i]);
+	}
+}
+
+static bool has_changed(const struct tree_totals *t)
+{
+	return !strcmp(t->starts_how, "exit records of perf events, then the proc connector");
+}
+
+/* Each birth before, meanwhile and after it is counted, and once. */
+static void a_job_that_switches_often_has_no_events_for_long(void **state)
+{
+	const struct timespec pause = { .tv_nsec = 20 * NS_PER_MS };
+	int64_t until_ns = clock_mono_ns() + 60 * NS_PER_S, born = CHILDREN + 2;
+	struct tree_totals t = { 0 };
+	struct job j = { 0 };
+	pid_t pid[2];
+
+	(void)state;
+	job_open(&j, PROCESS_EVENTS_AUTO);
+	if (!is_by_events(j.tree)) {
+		job_close(&j);
+		skip();
+	}
+	start(CHILDREN);
+	start_switching(pid);
+	do {
+		nanosleep(&pause, NULL);
+		start(1);
+		t = next(&j, false);
+		born++;
+	} while (!has_changed(&t) && clock_mono_ns() < until_ns);
+	assert_true(has_changed(&t));
+	start(CHILDREN);
+	next(&j, false);
+	for (int i = 0; i < 2; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	t = next(&j, true);
+	assert_int_equal(t.started, born + CHILDREN);
+	assert_int_equal(t.ended, born + CHILDREN);
+	assert_true(t.exact_starts);
+	job_close(&j);
+}
+
+/* What passes a byte now and then, or computes, keeps its exit records. */
+static void a_job_that_switches_seldom_keeps_them(void **state)
+{
+	struct tree_totals t = { 0 };
+	struct job j = { 0 };
+
+	(void)state;
+	job_open(&j, PROCESS_EVENTS_AUTO);
+	if (!is_by_events(j.tree)) {
+		job_close(&j);
+		skip();
+	}
+	for (int i = 0; i < CHILDREN; i++) {
+		start(1);
+		t = next(&j, i + 1 == CHILDREN);
+	}
+	assert_string_equal(t.starts_how, "exit records of perf events");
+	job_close(&j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_child_is_counted_though_none_was_seen),
 		cmocka_unit_test(a_connector_that_falls_silent_is_not_believed),
+		cmocka_unit_test(a_job_that_switches_often_has_no_events_for_long),
+		cmocka_unit_test(a_job_that_switches_seldom_keeps_them),
 	};
 	struct connector c;
 	struct err e = { "" };
