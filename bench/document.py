@@ -14,6 +14,7 @@ TITLES = {
     "cost": "CPU time per sample",
     "peers": "CPU time per sample, compared with other recorders",
     "clock": "The clock",
+    "slowdown": "How much longer a job takes",
     "storm": "A storm of short processes",
     "uss": "PSS and USS in each sample",
     "latency": "How reading PSS affects the job",

@@ -10,15 +10,16 @@ speed changes from second to second. Prints, separated by spaces:
 - percent that a script of 1 s takes longer as a whole, in turns, with the ends of its own 95 % interval;
 - milliseconds of CPU that Sonde takes for a trial of 1 s, all before and after it included.
 
-Estimates are those of Hodges and Lehmann over pairs (the median of all means of two of them), their intervals those of Wilcoxon's signed ranks."""
+Estimates and their intervals: bench/estimate.py."""
 import json
-import math
 import os
 import resource
 import statistics
 import subprocess
 import sys
 import time
+
+from estimate import estimate
 
 SONDE, FOLDER, ROUNDS = os.path.abspath(os.environ["SONDE"]), sys.argv[1], int(sys.argv[2])
 TURNS, ONE, EACH = 60, 1.96, 2.394
@@ -77,14 +78,6 @@ def growth(i):
         with open(name + ".json") as f:
             took.append(json.load(f)[5:])
     return 100 * (statistics.median(x / y for x, y in zip(*took)) - 1)
-
-
-def estimate(values, z):
-    """Of what lies symmetrically around it, whatever its tails; the ends of its interval."""
-    n = len(values)
-    means = sorted((values[i] + values[k]) / 2 for i in range(n) for k in range(i, n))
-    out = max(math.floor(len(means) / 2 - z * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)), 0)
-    return statistics.median(means), means[out], means[-1 - out]
 
 
 script("turns", f"""#!{sys.executable}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slowdown JOB TURNS: does TURNS turns of a kind of work and prints the ns of CPU that it took, all
+ * threads and children included, and the ns that passed.
+ */
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { THREADS = 4, SPINS = 1000, DOUBLES = 1 << 20, MAP_BYTES = 1 << 20, PAGE = 4096 };
+
+extern char **environ;
+
+static long turns;
+
+static void need(int ok)
+{
+	if (!ok)
+		exit(2);
+}
+
+static void in_two(void (*f)(int side, void *arg), void *arg)
+{
+	pid_t pid = fork();
+
+	need(pid >= 0);
+	f(!pid, arg);
+	if (!pid)
+		_exit(0);
+	need(waitpid(pid, NULL, 0) == pid);
+}
+
+static void pass_byte(int side, void *arg)
+{
+	int(*pipes)[2] = arg;
+	char c = 0;
+
+	for (long i = 0; i < turns; i++) {
+		need(!side || read(pipes[1][0], &c, 1) == 1);
+		need(write(pipes[!side][1], &c, 1) == 1);
+		need(side || read(pipes[0][0], &c, 1) == 1);
+	}
+}
+
+static void job_pipe(void)
+{
+	int pipes[2][2]; /* what each side reads */
+
+	need(!pipe(pipes[0]) && !pipe(pipes[1]));
+	in_two(pass_byte, pipes);
+}
+
+static _Atomic uint32_t *shared_word(void)
+{
+	void *m = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	need(m != MAP_FAILED);
+	return m;
+}
+
+/* Each waits until the other has made the count its own. */
+static void wait_by_futex(int side, void *arg)
+{
+	_Atomic uint32_t *word = arg;
+	uint32_t seen;
+
+	for (long i = 0; i < turns; i++) {
+		while (((seen = atomic_load(word)) & 1) != (uint32_t)side)
+			syscall(SYS_futex, word, FUTEX_WAIT, seen, NULL, NULL, 0);
+		atomic_fetch_add(word, 1);
+		syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+}
+
+static void job_futex(void)
+{
+	in_two(wait_by_futex, shared_word());
+}
+
+/* As MPI does in shared memory on a node with more ranks than CPUs. */
+static void wait_by_spinning(int side, void *arg)
+{
+	_Atomic uint32_t *word = arg;
+
+	for (long i = 0; i < turns; i++) {
+		for (int spins = 0; (atomic_load(word) & 1) != (uint32_t)side; spins++)
+			if (spins > SPINS)
+				sched_yield();
+		atomic_fetch_add(word, 1);
+	}
+}
+
+static void job_shared(void)
+{
+	in_two(wait_by_spinning, shared_word());
+}
+
+static void *meet(void *barrier)
+{
+	for (long i = 0; i < turns; i++)
+		pthread_barrier_wait(barrier);
+	return NULL;
+}
+
+static void job_barrier(void)
+{
+	pthread_barrier_t barrier;
+	pthread_t thread[THREADS];
+
+	need(!pthread_barrier_init(&barrier, NULL, THREADS));
+	for (int i = 0; i < THREADS; i++)
+		need(!pthread_create(&thread[i], NULL, meet, &barrier));
+	for (int i = 0; i < THREADS; i++)
+		need(!pthread_join(thread[i], NULL));
+}
+
+static void spawn_each(char *const *command)
+{
+	for (long i = 0; i < turns; i++) {
+		int status = 0;
+		pid_t pid;
+
+		need(!posix_spawnp(&pid, command[0], NULL, NULL, command, environ));
+		need(waitpid(pid, &status, 0) == pid && !status);
+	}
+}
+
+static void job_storm(void)
+{
+	spawn_each((char *const[]){ "/bin/true", NULL });
+}
+
+static void job_compile(void)
+{
+	FILE *f = fopen("turn.c", "we");
+
+	need(f &&
+	     fputs("#include <stdio.h>\n#include <stdlib.h>\nint f(int a) { "
+		   "printf(\"%d\", a); return rand() + a; }\n",
+		   f) >= 0 &&
+	     !fclose(f));
+	need(!setenv("CCACHE_DISABLE", "1", 1));
+	spawn_each((char *const[]){ "cc", "-O2", "-c", "turn.c", "-o", "turn.o", NULL });
+}
+
+static void job_triad(void)
+{
+	double *a = calloc(3 * DOUBLES, sizeof *a), *b = a + DOUBLES, *c = b + DOUBLES;
+
+	need(a != NULL);
+	for (long i = 0; i < turns; i++)
+		for (long k = 0; k < DOUBLES; k++)
+			a[k] = b[k] + (double)i * c[k] + 1;
+	need(a[turns % DOUBLES] > 0);
+	free(a);
+}
+
+static void job_mmap(void)
+{
+	for (long i = 0; i < turns; i++) {
+		char *m = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			       -1, 0);
+
+		need(m != MAP_FAILED);
+		for (int at = 0; at < MAP_BYTES; at += PAGE)
+			m[at] = 1;
+		need(!munmap(m, MAP_BYTES));
+	}
+}
+
+static void job_io(void)
+{
+	static char page[PAGE];
+	int fd = open("turn.file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	need(fd >= 0);
+	for (long i = 0; i < turns; i++) {
+		off_t at = i % 1024 * PAGE;
+
+		need(pwrite(fd, page, PAGE, at) == PAGE && pread(fd, page, PAGE, at) == PAGE);
+	}
+	close(fd);
+}
+
+static const struct {
+	const char *name;
+	void (*work)(void);
+} jobs[] = {
+	{ "pipe", job_pipe },     { "futex", job_futex }, { "barrier", job_barrier },
+	{ "shared", job_shared }, { "storm", job_storm }, { "compile", job_compile },
+	{ "triad", job_triad },   { "mmap", job_mmap },   { "io", job_io },
+};
+
+static int64_t used_ns(int who)
+{
+	struct rusage r;
+
+	getrusage(who, &r);
+	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * INT64_C(1000000000) +
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	int64_t began = now_ns();
+
+	if (argc != 3 || (turns = strtol(argv[2], NULL, 10)) <= 0)
+		return 2;
+	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++)
+		if (!strcmp(jobs[i].name, argv[1])) {
+			jobs[i].work();
+			printf("%lld %lld\n",
+			       (long long)(used_ns(RUSAGE_SELF) + used_ns(RUSAGE_CHILDREN)),
+			       (long long)(now_ns() - began));
+			return 0;
+		}
+	return 2;
+}
