@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler_pbs.c - OpenPBS, PBS Pro and Torque.
  *
- * The file of nodes has a line for each MPI process, not for each core. Tasks on the first node may
- * lack it; PBS_NODEFILE_LOCAL is perfmon's word for a copy that every node can read.
+ * The file of nodes has a line for each MPI process, not for each core (Torque's: for each core).
+ * Tasks on the first node may lack it; PBS_NODEFILE_LOCAL is perfmon's word for a copy that every
+ * node can read.
  */
 #include "job/mpi.h"
 #include "job/scheduler_row.h"
@@ -32,9 +33,18 @@ static int64_t read_tasks(struct batch_job *j, char *const *environment, const c
 	return n.here;
 }
 
+/* Its file has a line for each core; PBS_NUM_PPN and PBS_NUM_NODES are 1 and 0 where nodes were
+ * asked for by name, or only cores (procs=8). */
 static void torque_read(struct batch_job *j, char *const *environment, const char *host)
 {
-	read_tasks(j, environment, host);
+	int64_t cores = read_tasks(j, environment, host);
+
+	if (cores > 0)
+		j->number[BATCH_CORES_ASKED] = cores;
+	if (j->number[BATCH_TASKS_ASKED] < 0)
+		j->number[BATCH_TASKS_ASKED] = batch_number(batch_variable(environment, "PBS_NP"));
+	if (j->number[BATCH_NODES] == 0)
+		j->number[BATCH_NODES] = -1;
 }
 
 /* NCPUS is what a chunk has, or with ompthreads what a process has: where it is less than there are

@@ -39,6 +39,21 @@ attempt out 2 0
 says out 9 2 "attempt 1 (recordings: 1, exit code 0, "
 contains sentence "attempt 2 (recordings: 1, exit code 5, "
 
+# LSF and Grid Engine say that a job began again, not how often.
+of() { # DIR ENDING VARIABLE...
+	local dir=$1 ending=$2
+	shift 2
+	env "$@" "$SONDE" run -q -i 50ms -o "$dir" -- bash -c "sleep 0.2; exit $ending" 2>>said
+}
+of lsf 3 LSB_JOBID=8 LSB_JOBINDEX=0 LSB_HOSTS=h1
+sleep 2.2
+of lsf 0 LSB_JOBID=8 LSB_JOBINDEX=0 LSB_HOSTS=h1 LSB_RESTART=Y
+says lsf 0 1 "attempt 1 (recordings: 1, exit code 3, "
+of sge 4 JOB_ID=9 SGE_TASK_ID=undefined RESTARTED=0
+sleep 2.2
+of sge 0 JOB_ID=9 SGE_TASK_ID=undefined RESTARTED=1
+says sge 0 1 "attempt 1 (recordings: 1, exit code 4, "
+
 # Each recording of those before is still there, by its name.
 equal "exit code of the first" 0 "$(figure "$(find out -name 'node-*.sonde' ! -name 'node-*.[0-9].sonde' | head -n 1)" '.job.exit_code | tostring')"
 

@@ -246,6 +246,56 @@ static void pbs(void **unused)
 	      "seconds=3600");
 }
 
+/* As jobs printed it; what they were asked for is in tests/fixtures/jobs/README.md. */
+static void recorded_of_pbs_professional(void **unused)
+{
+	(void)unused;
+	found("pbspro-batch", "p1",
+	      "pbs 3089.psrv in=script nodes=p1 node=p1 index=0 of=1 tasks=16 cores=16");
+	found("pbspro-interactive", "p7",
+	      "pbs 41.psrv in=script nodes=p7.site node=p7.site index=0 of=1 tasks=1 cores=24");
+}
+
+/* PBS_NUM_PPN and PBS_NUM_NODES are not what the job has: the file of nodes is. */
+static void recorded_of_torque(void **unused)
+{
+	(void)unused;
+	found("torque-interactive", "p1",
+	      "torque 5436.tsrv.site in=script nodes=p[1-2] node=p1 index=0 of=2 tasks=8 cores=3 "
+	      "seconds=1800 (the node count is 1, but the node list has 2: using the list)");
+	found("torque-node-by-name", "p1",
+	      "torque 78.tsrv in=script nodes=p1 node=p1 index=0 of=1 tasks=16 cores=16 "
+	      "seconds=3600");
+	found("torque-array", "p1",
+	      "torque 79[3].tsrv in=script nodes=p1 node=p1 index=0 of=1 tasks=16 cores=16 "
+	      "seconds=3600");
+	found("torque-one-core", "p1",
+	      "torque 1399.tsrv in=script node=p1 index=0 of=1 tasks=1 cores=1 seconds=25920000 "
+	      "(PBS_NODEFILE: cannot open the file of nodes /nonexistent/aux//1399.tsrv: No such "
+	      "file or directory)");
+}
+
+static void recorded_of_lsf(void **unused)
+{
+	(void)unused;
+	found("lsf7-pam", "h1", "lsf 748 nodes=h[3,5,1] node=h1 index=2 of=3 cores=2");
+	found("lsf10-restarted", "h2",
+	      "lsf 1234 nodes=h[1-2].example.com node=h2.example.com index=1 of=2 tasks=4 "
+	      "cores=2 restarts=1");
+}
+
+/* A batch job's script knows its id alone; a job in it has an id of its own. */
+static void recorded_of_flux(void **unused)
+{
+	(void)unused;
+	found("flux-batch-script", "f1",
+	      "flux \xc6\x92"
+	      "D2e73NP in=script node=f1");
+	found("flux-task-of-batch", "f2",
+	      "flux \xc6\x92"
+	      "DCB6RV in=step node=f2 of=2 by=flux rank=2 ranks=4 local=0 tasks=4");
+}
+
 /* The ranks of Intel MPI have the first node's environment on every node. */
 static void pbs_with_intel_mpi(void **unused)
 {
@@ -284,8 +334,8 @@ static void oar(void **unused)
 static void others(void **unused)
 {
 	(void)unused;
-	found("lsf-batch", "h2", "lsf 900 nodes=h[1-2] node=h2 index=1 of=2 cores=2");
-	found("lsf-array", "h1", "lsf 900[7] nodes=h[1-2] node=h1 index=0 of=2 cores=4");
+	found("lsf-batch", "h2", "lsf 900 nodes=h[1-2] node=h2 index=1 of=2 tasks=6 cores=2");
+	found("lsf-array", "h1", "lsf 900[7] nodes=h[1-2] node=h1 index=0 of=2 tasks=6 cores=4");
 	found("lsf-jsrun", "h36n05",
 	      "lsf 901 nodes=batch5,h36n[05-06] node=h36n05 index=1 of=3 by=jsrun rank=1 ranks=2 "
 	      "local=0 locals=1 cores=42");
@@ -374,6 +424,10 @@ int main(void)
 		cmocka_unit_test(slurm_arrays_and_components),
 		cmocka_unit_test(a_list_that_cannot_be_read_does_no_harm),
 		cmocka_unit_test(pbs),
+		cmocka_unit_test(recorded_of_pbs_professional),
+		cmocka_unit_test(recorded_of_torque),
+		cmocka_unit_test(recorded_of_lsf),
+		cmocka_unit_test(recorded_of_flux),
 		cmocka_unit_test(pbs_with_intel_mpi),
 		cmocka_unit_test(pbs_tasks),
 		cmocka_unit_test(oar),
