@@ -70,6 +70,8 @@ class Case:
     around: str = ""            # what the whole recording runs in
     outside: int = 0            # busy loops a core outside the job
     alone: bool = False         # wants all cores to itself
+    wrong: list = field(default_factory=list)   # what is wrong blame even where it stands beside a true word
+    before: str = ""            # a shell makes input by this before the recording begins
 
     @property
     def half(self):

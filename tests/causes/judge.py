@@ -72,7 +72,7 @@ def lacks(case):
     have = {"java": os.path.exists(f"{BIN}/Jobs.class"), "go": os.path.exists(f"{BIN}/goroutines"), "node": shutil.which("node"),
             "root": os.geteuid() == 0, "two-cores": CORES > 1,
             "cgroup": os.geteuid() == 0 and os.access("/sys/fs/cgroup/cpu", os.W_OK) and os.access("/sys/fs/cgroup/memory", os.W_OK)}
-    return next((need for need in case.needs.split() if not have[need]), None)
+    return next((need for need in case.needs.split() if not (have[need] if need in have else shutil.which(need))), None)
 
 
 def throttled_seconds(around):
@@ -158,6 +158,8 @@ def prepare(case, drawn, work):
             with open(f"{work}/part{i}.c", "w", encoding="ascii") as f:
                 f.writelines(f"int f{k}(int a, int b)\n{{\n\tfor (int i = 0; i < b; i++)\n\t\ta = a * {k + 3} ^ (i % ({k} + 7)) / 3;\n\treturn a;\n}}\n"
                              for k in range(150))
+    if case.before:
+        subprocess.run(["sh", "-c", case.before.replace("{src}", PROGRAMS)], cwd=work, stdin=subprocess.DEVNULL, check=True)
 
 
 # One run.
@@ -259,6 +261,8 @@ def ideas_of(sentence):
 
 def judge_one(case, sentence, others):
     """What a verdict is of this case: cause, also, both, true, others or wrong."""
+    if says(sentence, case.wrong):
+        return "wrong"
     ideas = ideas_of(sentence)
     blames_others = "others" in ideas and not case.outside
     cause, also = says(sentence, case.says) and not blames_others, says(sentence, case.also)
