@@ -73,7 +73,7 @@ static void take_values(struct series *s, const struct campaign *c, const struct
 		if (c->g.row[trial].reason) {
 			s->nfailed++;
 		} else if (!isfinite(f->value[trial])) {
-			s->ntold_nothing++;
+			s->nwithout++;
 		} else {
 			s->value[s->n] = f->value[trial];
 			s->trial[s->n++] = trial;

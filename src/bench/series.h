@@ -15,7 +15,7 @@ struct series {
 	const struct campaign_group *group; /* borrowed */
 	double *value;                      /* [n], by the time of their start */
 	uint32_t *trial;                    /* [n] of the campaign */
-	uint32_t n, nfailed, ntold_nothing; /* well, but without this figure */
+	uint32_t n, nfailed, nwithout;      /* well, but without this figure */
 	uint32_t nskipped;                  /* older than the CHANGE_MOST that are looked at */
 	struct changes changes;
 	/* [changes.n] what differs between the last trial that is surely before a change and the

@@ -99,7 +99,7 @@ static void tell(const struct attach_options *o, const struct recording_plan *p)
 	bool one_of_many = o->job && j->number[BATCH_NODES] > 1 && j->number[BATCH_NODE_INDEX] >= 0;
 
 	if (!one_of_many || p->o->json || p->o->summary) {
-		recording_tell(p);
+		recording_print(p);
 		return;
 	}
 	if (j->number[BATCH_NODE_INDEX])

@@ -131,8 +131,8 @@ static void series_text(struct bytes *b, const struct answer *a, const struct se
 	}
 	if (s->nfailed)
 		bytes_printf(b, "; %u more failed", s->nfailed);
-	if (s->ntold_nothing)
-		bytes_printf(b, "; %u more have no value", s->ntold_nothing);
+	if (s->nwithout)
+		bytes_printf(b, "; %u more have no value", s->nwithout);
 	if (s->nskipped)
 		bytes_printf(b, "; %u older ones are skipped", s->nskipped);
 	bytes_u8(b, '\n');
@@ -207,7 +207,7 @@ static void series_json(struct json *j, const struct answer *a, const struct ser
 	json_put_text(j, "label", s->group->label);
 	benchask_parameters_json(j, &a->c, s->group->trial[0]);
 	json_put_int(j, "failed", s->nfailed);
-	json_put_int(j, "without", s->ntold_nothing);
+	json_put_int(j, "without", s->nwithout);
 	json_put_int(j, "older", s->nskipped);
 	json_put_bool(j, "enough", s->n >= CHANGE_LEAST);
 	json_key(j, "trials");

@@ -2,7 +2,7 @@
 /* bench_run.c - run a benchmark again and again and keep every trial. */
 #include "base/clock.h"
 #include "cmd/benchmodels.h"
-#include "cmd/benchtell.h"
+#include "cmd/benchprint.h"
 #include "cmd/builtin.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
@@ -267,7 +267,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 		say("bench run: %s", e.text);
 		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	} else {
-		code = benchtell_stats(x.store.database, &x.batch.id, 1, x.o->json);
+		code = benchprint_stats(x.store.database, &x.batch.id, 1, x.o->json);
 		code = code == EXIT_OK && x.run.failed ? EXIT_FAILED : code;
 	}
 	database_close(x.store.database);

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/number.h"
-#include "cmd/benchtell.h"
+#include "cmd/benchprint.h"
 #include "cmd/command.h"
 #include "cmd/history.h"
 #include "cmd/print.h"
@@ -293,7 +293,7 @@ static int show(struct shown *x, struct database *s, const char *word, struct er
 		json_int(x->json, b->id);
 		entry(x, "indicator", x->g.indicator);
 	} else {
-		benchtell_head(x->out, &x->g);
+		benchprint_head(x->out, &x->g);
 	}
 	entry(x, "component", x->g.component);
 	entry(x, "origin", b->origin);
@@ -311,7 +311,7 @@ static int show(struct shown *x, struct database *s, const char *word, struct er
 
 static int show_exec(const void *options, int noperands, char **operands)
 {
-	const struct benchtell_options *o = options;
+	const struct benchprint_options *o = options;
 	const struct history_options where = { .store = o->store };
 	struct database *s = NULL;
 	struct bytes b = { 0 };
@@ -345,7 +345,7 @@ const struct command command_bench_show = {
 		"and software they ran on. For a trial: everything, including its output, its "
 		"usage and the path of its recording.",
 	COMMAND_OPTIONS(rows),
-	.size = sizeof(struct benchtell_options),
+	.size = sizeof(struct benchprint_options),
 	COMMAND_EXAMPLES(examples),
 	.exec = show_exec,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_stats.c - the statistics of batches. */
-#include "cmd/benchtell.h"
+#include "cmd/benchprint.h"
 #include "cmd/command.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
@@ -36,7 +36,7 @@ static int choose(int64_t *batch, int n, char **words, struct database *s, struc
 
 static int stats_exec(const void *options, int noperands, char **operands)
 {
-	const struct benchtell_options *o = options;
+	const struct benchprint_options *o = options;
 	const struct history_options where = { .store = o->store };
 	int64_t batch[BATCHES_MAX];
 	struct database *s = NULL;
@@ -54,7 +54,7 @@ static int stats_exec(const void *options, int noperands, char **operands)
 		say("bench stats: %s", e.text);
 		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	} else {
-		code = benchtell_stats(s, batch, noperands ? (uint32_t)noperands : 1, o->json);
+		code = benchprint_stats(s, batch, noperands ? (uint32_t)noperands : 1, o->json);
 	}
 	database_close(s);
 	return code;
@@ -72,7 +72,7 @@ const struct command command_bench_stats = {
 		"skewness (G1). Failed trials are counted separately, with their reasons, and are "
 		"excluded from the statistics.",
 	COMMAND_OPTIONS(rows),
-	.size = sizeof(struct benchtell_options),
+	.size = sizeof(struct benchprint_options),
 	COMMAND_EXAMPLES(examples),
 	.exec = stats_exec,
 };

@@ -4,8 +4,8 @@
 #include "cmd/command.h"
 #include "cmd/say.h"
 #include "cmd/sweephost.h"
+#include "cmd/sweepprint.h"
 #include "cmd/sweepslurm.h"
-#include "cmd/sweeptell.h"
 
 #include <errno.h>
 
@@ -139,9 +139,9 @@ static int sweep_exec(const void *options, int noperands, char **operands)
 		say("bench sweep: %s", e.text);
 		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	} else if (x.o->dry_run) {
-		code = sweeptell_plan(&x);
+		code = sweepprint_plan(&x);
 	} else if (!x.o->element) {
-		code = sweeptell_report(&x, &well);
+		code = sweepprint_report(&x, &well);
 	}
 	sweeping_end(&x);
 	return code == EXIT_OK && !well ? EXIT_FAILED : code;

@@ -119,7 +119,7 @@ static int tell(const struct cascade_report *c, const struct cascade_wish *w, st
 	return rc || lacking ? EXIT_FAILED : code;
 }
 
-int cascadefile_tell(const struct run *r, const struct cascade_wish *w)
+int cascadefile_print(const struct run *r, const struct cascade_wish *w)
 {
 	struct cascade_report c;
 	struct err e = { "" };

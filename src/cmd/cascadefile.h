@@ -15,6 +15,6 @@ struct cascade_wish {
 };
 
 /* The exit code. */
-int cascadefile_tell(const struct run *r, const struct cascade_wish *w);
+int cascadefile_print(const struct run *r, const struct cascade_wish *w);
 
 #endif

@@ -24,8 +24,8 @@ int choose_recording(struct choice *c, const char *verb, const char *doing, int 
 		say("%s %s", doing, c->path);
 	progress_begin(&c->progress);
 	if (e.text[0] ||
-	    run_open_telling(&c->run, c->path, &(struct run_telling){ progress_tell, &c->progress },
-			     &e)) {
+	    run_open_showing(&c->run, c->path,
+			     &(struct run_progress){ progress_show, &c->progress }, &e)) {
 		say("%s: %s", verb, e.text);
 		return EXIT_FAILED;
 	}

@@ -147,7 +147,7 @@ static int read_run(struct comparing *c, const char *path, enum comparison_group
 	int rc;
 
 	progress_begin(&progress);
-	rc = run_open_telling(&r, path, &(struct run_telling){ progress_tell, &progress }, e);
+	rc = run_open_showing(&r, path, &(struct run_progress){ progress_show, &progress }, e);
 	if (rc)
 		return rc;
 	if (r->ndamages && group != GROUP_HISTORY)

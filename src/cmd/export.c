@@ -352,7 +352,7 @@ static int export_table(const struct exporting *x, const struct export_table *t,
 	return rc;
 }
 
-static void tell_wait(const char *path, int64_t wait_ns)
+static void wait_note(const char *path, int64_t wait_ns)
 {
 	char text[32];
 
@@ -375,7 +375,7 @@ static int export_tables(const struct exporting *x, struct err *e)
 					  &(struct perfmonfile){ x->to, x->formats, x->o->table,
 								 (double)x->o->from_ns / NS_PER_S,
 								 (double)x->o->until_ns / NS_PER_S,
-								 x->o->wait_ns, tell_wait },
+								 x->o->wait_ns, wait_note },
 					  e);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc && x->formats; i++)
 		if (!only || !strcmp(tables[i].name, only))
@@ -407,7 +407,7 @@ static int export_lake(const struct exporting *x, const char *path, struct err *
 static int append_tables(struct exporting *x, const char *path, struct err *e)
 {
 	struct collection c;
-	int rc = collection_open(&c, x->o->append, x->o->wait_ns, tell_wait, e);
+	int rc = collection_open(&c, x->o->append, x->o->wait_ns, wait_note, e);
 
 	if (rc)
 		return rc;

@@ -129,7 +129,7 @@ bool perfmon_results_are_ours(const struct perfmon_results *p)
 	return ours;
 }
 
-static void tell_wait(const char *path, int64_t wait_ns)
+static void wait_note(const char *path, int64_t wait_ns)
 {
 	(void)path;
 	(void)wait_ns;
@@ -166,7 +166,7 @@ static int export_one(const struct perfmon_results *p, size_t sink, struct run *
 		.to = { .directory = p->place->directory, .job = p->id, .written = w },
 		.formats = UINT64_C(1) << sink,
 		.wait_ns = LOCK_NS,
-		.tell = tell_wait,
+		.tell = wait_note,
 	};
 
 	return p->place->benchmark && sinks[sink]->collects ? add_to_test(p, sink, r, &x, e)

@@ -155,7 +155,7 @@ static int cascade_of(const struct phases_options *o, const struct run *r)
 					   .local = o->local,
 					   .as_graph_py = o->as_graph_py,
 					   .json = o->json };
-	int code = cascadefile_tell(r, &wish);
+	int code = cascadefile_print(r, &wish);
 
 	if (r->ndamages)
 		say("phases: %s is damaged; what is undamaged was read", r->path);

@@ -16,7 +16,7 @@ void progress_begin(struct progress *p)
 }
 
 /* The cursor goes back to the line's begin, so that whatever else is said takes its place. */
-void progress_tell(void *ctx, uint32_t at, uint32_t of)
+void progress_show(void *ctx, uint32_t at, uint32_t of)
 {
 	struct progress *p = ctx;
 	int64_t now;

@@ -16,7 +16,7 @@ struct progress {
 };
 
 void progress_begin(struct progress *p);
-/* For struct run_telling; ctx is the progress. The line goes when at == of. */
-void progress_tell(void *ctx, uint32_t at, uint32_t of);
+/* For struct run_progress; ctx is the progress. The line goes when at == of. */
+void progress_show(void *ctx, uint32_t at, uint32_t of);
 
 #endif

@@ -90,7 +90,7 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 }
 
 /* While events of tasks come and go on a CPU, the kernel counts the time of a cgroup's events too
- * high there (seen on 6.18): births are learnt otherwise then. */
+ * high there (seen on 6.18): starts are learnt otherwise then. */
 static enum process_events process_events_of(const struct recording_options *o)
 {
 	if (o->perf_scope == PERF_SCOPE_CGROUP && o->process_events == PROCESS_EVENTS_AUTO)
@@ -215,7 +215,7 @@ static void tell_file(const struct recording_plan *p)
 		say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
 }
 
-void recording_tell(const struct recording_plan *p)
+void recording_print(const struct recording_plan *p)
 {
 	const char *no_colour = getenv("NO_COLOR");
 

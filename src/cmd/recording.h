@@ -132,7 +132,7 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 /* The recorder's options, but command, launcher and tree. The plan is borrowed. */
 struct recorder_options recording_recorder(const struct recording_plan *p);
 /* The summary of what was recorded, to where the options say, and for the history. */
-void recording_tell(const struct recording_plan *p);
+void recording_print(const struct recording_plan *p);
 /* Without a summary of its own: whoever looks at the history next looks at it, too. */
 void recording_leave(const struct recording_plan *p);
 

@@ -113,7 +113,7 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	bad = recorder_run(&r);
 	jobline_end(&line);
 	if (!bad)
-		recording_tell(plan);
+		recording_print(plan);
 	if (!bad && plan->why)
 		*plan->why = '\0'; /* what it said was no failure */
 	message_send(l->recorder, &done);
@@ -280,7 +280,7 @@ static int run(const void *given, int n, char **argv)
 	}
 	listen_to(&said, &shared);
 	l.follower = logmarks_start(logs, said.marks.path);
-	/* Before the recorder hears of births: it is none of the job's. */
+	/* Before the recorder hears of starts: it is none of the job's. */
 	sentinel_start(&sentinel);
 	find_recorder(&l, &shared, (enum node_recorder)o->node_recorder, &line);
 	if (!l.share)
@@ -295,7 +295,7 @@ static int run(const void *given, int n, char **argv)
 		return without_recording(argv);
 	}
 	if (l.share)
-		shared_tell(&shared);
+		shared_print(&shared);
 	if (code) {
 		say("%s", e.text);
 		return code;

@@ -183,7 +183,7 @@ static void add_first_failure(struct bytes *out, const struct shared *s)
 	run_close(r);
 }
 
-void shared_tell(const struct shared *s)
+void shared_print(const struct shared *s)
 {
 	const struct note *n = &s->share.done;
 	const struct recording_plan *p = s->plan;
@@ -193,7 +193,7 @@ void shared_tell(const struct shared *s)
 	if (!n->kind || !n->speaks)
 		return;
 	if ((n->tasks == 1 && s->nodes <= 1) || p->o->json || p->o->summary) {
-		recording_tell(p);
+		recording_print(p);
 		return;
 	}
 	recording_leave(p);

@@ -26,6 +26,6 @@ struct shared {
  * need. False: it has its own; why is said when that was not to be expected. */
 bool shared_join(struct shared *s, enum node_recorder how);
 /* When it is for this copy to speak: the summary of a task that was alone, or a line. */
-void shared_tell(const struct shared *s);
+void shared_print(const struct shared *s);
 
 #endif

@@ -2,7 +2,7 @@
 #include "cmd/trialrun.h"
 
 #include "base/textfile.h"
-#include "cmd/benchtell.h"
+#include "cmd/benchprint.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
 #include "cmd/scripted.h"
@@ -180,7 +180,7 @@ static int keep(struct trial_run *x, struct scripted *r, const char *directory, 
 		    x->verb, number);
 	x->failed += !rc && *t.reason;
 	if (!rc && !x->quiet)
-		benchtell_trial(&t, x->of);
+		benchprint_trial(&t, x->of);
 	evidence_free(&v);
 	contract_free(&said);
 	return rc < 0 ? rc : 0;

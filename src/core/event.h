@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.h - what changes in a recording beside the values: things are born and die, series begin
+ * event.h - what changes in a recording beside the values: things begin and end, series begin
  * and end, marks and spans are set, metadata is said. The writer takes events, the reader gives the
  * same events back, so one type serves both.
  *

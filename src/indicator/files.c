@@ -317,7 +317,7 @@ static void find_type(int fd, char type[MOUNT_TYPE_SIZE])
 	root_close(&proc);
 }
 
-static void tell_all(struct tell *t, const struct wish *w, const char *type)
+static void tell_all(struct measured *t, const struct wish *w, const char *type)
 {
 	snprintf(t->component, sizeof t->component, "%s", type);
 	json_put_text(&t->parameters, "file_system", type);
@@ -360,7 +360,7 @@ static int make_content(struct files *f, struct err *e)
 	return 0;
 }
 
-static int measure(const struct wish *w, struct tell *t, struct err *e)
+static int measure(const struct wish *w, struct measured *t, struct err *e)
 {
 	static const char *const names[STEPS + 1] = { "create_rate", "stat_rate", "read_rate",
 						      "unlink_rate", "rate" };
@@ -380,8 +380,8 @@ static int measure(const struct wish *w, struct tell *t, struct err *e)
 		find_type(f.fd, type);
 		tell_all(t, w, type);
 		for (size_t i = 0; i <= STEPS; i++)
-			tell_figure(t, names[i], &rate[i]);
-		tell_score(t, figure_mean(&rate[STEPS]), REFERENCE);
+			measured_figure(t, names[i], &rate[i]);
+		measured_score(t, figure_mean(&rate[STEPS]), REFERENCE);
 	}
 	clean_up(&f);
 	free(rate);

@@ -10,7 +10,7 @@
 #define SONDE_INDICATOR_INDICATOR_H
 
 #include "base/args.h"
-#include "indicator/tell.h"
+#include "indicator/measured.h"
 
 /* What may be asked of one. Each has rows for those that it knows. */
 struct wish {
@@ -50,7 +50,7 @@ struct indicator {
 	const struct option *options;
 	size_t noptions;
 	/* 0; -EINVAL: what is asked cannot be, a sentence says why; -errno. */
-	int (*measure)(const struct wish *w, struct tell *t, struct err *e);
+	int (*measure)(const struct wish *w, struct measured *t, struct err *e);
 };
 
 #endif

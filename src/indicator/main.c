@@ -74,18 +74,18 @@ static int measure(const struct indicator *x, const struct wish *w)
 {
 	struct bytes out = { 0 };
 	struct err e = { "" };
-	struct tell t;
+	struct measured t;
 	int rc, code = FAILED;
 
-	tell_begin(&t);
+	measured_begin(&t);
 	rc = x->measure(w, &t, &e);
 	if (rc)
 		complain(x->name, e.text);
-	else if (tell_end(&t, x->indicator, &out))
+	else if (measured_end(&t, x->indicator, &out))
 		code = say(&out, STDOUT_FILENO);
 	else
 		complain(x->name, "out of memory");
-	tell_free(&t);
+	measured_free(&t);
 	bytes_free(&out);
 	return rc == -EINVAL ? USAGE : code;
 }

@@ -166,7 +166,7 @@ static int take_room(struct product *p, const struct wish *w, struct err *e)
 	return 0;
 }
 
-static void tell_all(struct tell *t, const struct wish *w, const struct product *own,
+static void tell_all(struct measured *t, const struct wish *w, const struct product *own,
 		     const struct product *other, const struct err *absent)
 {
 	const char *library = other->blas ? other->blas->library : NULL;
@@ -190,7 +190,7 @@ static void tell_all(struct tell *t, const struct wish *w, const struct product 
 	json_put_text(&t->info, "blas_absent", library ? NULL : absent->text);
 }
 
-static int measure(const struct wish *w, struct tell *t, struct err *e)
+static int measure(const struct wish *w, struct measured *t, struct err *e)
 {
 	struct product own = { .n = 0 }, other;
 	struct figure *rate = calloc(2, sizeof *rate);
@@ -212,9 +212,9 @@ static int measure(const struct wish *w, struct tell *t, struct err *e)
 	}
 	if (!rc) {
 		tell_all(t, w, &own, &other, &absent);
-		tell_figure(t, "rate", &rate[0]);
-		tell_figure(t, "blas_rate", &rate[1]);
-		tell_score(t, figure_mean(&rate[0]), REFERENCE);
+		measured_figure(t, "rate", &rate[0]);
+		measured_figure(t, "blas_rate", &rate[1]);
+		measured_score(t, figure_mean(&rate[0]), REFERENCE);
 	}
 	free(own.a);
 	free(rate);

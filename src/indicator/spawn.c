@@ -156,7 +156,7 @@ static int find_program(char *path, size_t size, struct err *e)
 		       " is missing beside sonde-indicator; install it again");
 }
 
-static void tell_all(struct tell *t, const struct wish *w)
+static void tell_all(struct measured *t, const struct wish *w)
 {
 	snprintf(t->component, sizeof t->component, "linux");
 	json_put_int(&t->parameters, "size", w->size);
@@ -192,7 +192,7 @@ static int take_room(const struct wish *w, struct spawn *s, void **memory, struc
 	return 0;
 }
 
-static int measure(const struct wish *w, struct tell *t, struct err *e)
+static int measure(const struct wish *w, struct measured *t, struct err *e)
 {
 	struct told *f = calloc(KINDS, sizeof *f);
 	struct spawn s = { .failed = 0 };
@@ -210,13 +210,13 @@ static int measure(const struct wish *w, struct tell *t, struct err *e)
 		rc = measure_kind(&s, w, &f[i], e);
 	}
 	for (size_t i = 0; i < KINDS && !rc; i++) {
-		tell_figure(t, kinds[i].rate, &f[i].rate);
-		tell_figure(t, kinds[i].median, &f[i].median);
-		tell_figure(t, kinds[i].p99, &f[i].p99);
+		measured_figure(t, kinds[i].rate, &f[i].rate);
+		measured_figure(t, kinds[i].median, &f[i].median);
+		measured_figure(t, kinds[i].p99, &f[i].p99);
 	}
 	if (!rc) {
 		tell_all(t, w);
-		tell_score(t, figure_mean(&f[1].rate), REFERENCE);
+		measured_score(t, figure_mean(&f[1].rate), REFERENCE);
 	}
 	free(memory);
 	free(s.latency);

@@ -149,7 +149,7 @@ static int check(const struct stream *s, int64_t passes, struct err *e)
 				 worst);
 }
 
-static void tell_all(struct tell *t, const struct wish *w, int64_t mib, int64_t cache)
+static void tell_all(struct measured *t, const struct wish *w, int64_t mib, int64_t cache)
 {
 	snprintf(t->component, sizeof t->component, "memory");
 	json_put_text(&t->parameters, "dtype", "float64");
@@ -192,7 +192,7 @@ static int take_room(struct stream *s, int64_t mib, struct err *e)
 	return 0;
 }
 
-static int measure(const struct wish *w, struct tell *t, struct err *e)
+static int measure(const struct wish *w, struct measured *t, struct err *e)
 {
 	int64_t cache = room_cache(), mib = w->size;
 	struct stream s = { .threads = w->threads, .times = 1, .kernel = KERNELS };
@@ -216,8 +216,8 @@ static int measure(const struct wish *w, struct tell *t, struct err *e)
 	if (!rc) {
 		tell_all(t, w, mib, cache);
 		for (size_t i = 0; i < KERNELS; i++)
-			tell_figure(t, kernels[i].name, &rate[i]);
-		tell_score(t, figure_mean(&rate[KERNELS - 1]), REFERENCE);
+			measured_figure(t, kernels[i].name, &rate[i]);
+		measured_score(t, figure_mean(&rate[KERNELS - 1]), REFERENCE);
 	}
 	free(s.a);
 	free(rate);

@@ -67,7 +67,7 @@ void identity_find(struct identity *id, char *const *environment)
 	copy_id(id->id, sizeof id->id, id->job.id);
 	find_launch(id);
 	/* Several nodes on one host, as simulated clusters have them. */
-	if (id->job.node_told)
+	if (id->job.node_named)
 		snprintf(id->host, sizeof id->host, "%.127s", id->job.node);
 }
 

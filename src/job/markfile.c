@@ -35,10 +35,10 @@ void mark_file_make(struct mark_file *f)
 	f->fd = f->folder = -1;
 	if (!make(f))
 		mark_file_remove(f);
-	mark_file_tell(f);
+	mark_file_export(f);
 }
 
-void mark_file_tell(const struct mark_file *f)
+void mark_file_export(const struct mark_file *f)
 {
 	setenv(MARK_FILE_VARIABLE, f->path[0] ? f->path : nowhere, 1);
 }
@@ -48,7 +48,7 @@ void mark_file_close(struct mark_file *f)
 	file_close(&f->fd);
 	file_close(&f->folder);
 	f->path[0] = '\0';
-	mark_file_tell(f);
+	mark_file_export(f);
 }
 
 void mark_file_remove(struct mark_file *f)

@@ -24,7 +24,7 @@ void mark_file_make(struct mark_file *f);
 /* The variable goes to /dev/null for what is executed from then on. */
 void mark_file_remove(struct mark_file *f);
 /* The variable names the file, or /dev/null where there is none. */
-void mark_file_tell(const struct mark_file *f);
+void mark_file_export(const struct mark_file *f);
 /* It stays where it is. */
 void mark_file_close(struct mark_file *f);
 /* By path alone, where its launcher was killed. */

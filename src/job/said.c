@@ -113,8 +113,8 @@ int said_make(struct said *x, struct err *e)
 	close(fd);
 	/* Process 1 is the parent of all; what it leaves would be seen as the job's. */
 	waitpid(maker, NULL, heard ? 0 : WNOHANG);
-	mark_file_tell(&x->marks);
-	span_folder_tell(&x->spans);
+	mark_file_export(&x->marks);
+	span_folder_export(&x->spans);
 	if (!heard)
 		forget(x);
 	return heard ? 0

@@ -170,7 +170,7 @@ void batch_place(struct batch_job *j, const char *host)
 
 	if (at < 0 && told && !mpi_copies_environment(j->launcher)) {
 		at = hostlist_find(&j->nodes, told);
-		j->node_told = at >= 0;
+		j->node_named = at >= 0;
 	}
 	j->number[BATCH_NODE_INDEX] = at;
 	if (at >= 0)

@@ -31,15 +31,15 @@ void span_folder_make(struct span_folder *f)
 
 	if ((is_in_memory(where) && make_in(f, where)) || make_in(f, "/dev/shm") ||
 	    make_in(f, where)) {
-		span_folder_tell(f);
+		span_folder_export(f);
 		return;
 	}
 	f->path[0] = '\0';
 	f->fd = -1;
-	span_folder_tell(f);
+	span_folder_export(f);
 }
 
-void span_folder_tell(const struct span_folder *f)
+void span_folder_export(const struct span_folder *f)
 {
 	if (f->path[0])
 		setenv(RING_FOLDER_VARIABLE, f->path, 1);
@@ -51,7 +51,7 @@ void span_folder_close(struct span_folder *f)
 {
 	file_close(&f->fd);
 	f->path[0] = '\0';
-	span_folder_tell(f);
+	span_folder_export(f);
 }
 
 void span_folder_remove(struct span_folder *f)

@@ -23,6 +23,6 @@ void span_folder_close(struct span_folder *f);
 /* Nothing that is executed from then on is told of it. */
 void span_folder_remove(struct span_folder *f);
 /* The variable names it; there is no such variable where there is none. */
-void span_folder_tell(const struct span_folder *f);
+void span_folder_export(const struct span_folder *f);
 
 #endif

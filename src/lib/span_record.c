@@ -83,7 +83,7 @@ static void take(struct recording *x, bool last)
 		span_reader_end(x->reader, &x->intake, s);
 		sample_end(s, x->self, now_ns);
 	}
-	span_intake_tell(&x->intake, s);
+	span_intake_report(&x->intake, s);
 	writer_sample(x->writer, s, &e);
 }
 

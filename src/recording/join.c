@@ -298,7 +298,7 @@ static int recordings_read(struct join *j, struct err *e)
 		struct join_file *f = &j->files[i];
 		int rc;
 
-		join_tell(j, i);
+		join_progress(j, i);
 		rc = recording_read(j, f);
 		if (rc == -ENOMEM)
 			return refuse(rc, f, e);
@@ -309,7 +309,7 @@ static int recordings_read(struct join *j, struct err *e)
 			first = refuse(rc, f, e);
 		good += !rc;
 	}
-	join_tell(j, j->nfiles);
+	join_progress(j, j->nfiles);
 	return good ? 0 : first;
 }
 
@@ -374,18 +374,18 @@ static int open_path(struct join *j, const char *path, const struct join_attempt
 	if (!rc)
 		rc = recordings_read(j, e);
 	if (!rc &&
-	    (join_attempts_tell(j, a) || join_sort(j) || run_index_metas(&j->metas_of, &j->run)))
+	    (join_attempts_report(j, a) || join_sort(j) || run_index_metas(&j->metas_of, &j->run)))
 		rc = err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
 	return rc;
 }
 
 int run_open(struct run **r, const char *path, struct err *e)
 {
-	return run_open_telling(r, path, &(struct run_telling){ 0 }, e);
+	return run_open_showing(r, path, &(struct run_progress){ 0 }, e);
 }
 
 static int join_open(struct join **out, const char *path, const struct join_attempts *a,
-		     const struct run_telling *t, struct err *e)
+		     const struct run_progress *t, struct err *e)
 {
 	struct join *j = calloc(1, sizeof *j);
 	int rc;
@@ -404,7 +404,7 @@ static int join_open(struct join **out, const char *path, const struct join_atte
 }
 
 /* Of a job that began again, the recordings of its last attempt. */
-static int join_open_last(struct join **out, const char *path, const struct run_telling *t,
+static int join_open_last(struct join **out, const char *path, const struct run_progress *t,
 			  struct err *e)
 {
 	struct join_attempts a = { 0 };
@@ -423,7 +423,7 @@ static int join_open_last(struct join **out, const char *path, const struct run_
 	return rc;
 }
 
-int run_open_telling(struct run **r, const char *path, const struct run_telling *t, struct err *e)
+int run_open_showing(struct run **r, const char *path, const struct run_progress *t, struct err *e)
 {
 	struct join *j;
 	int rc = join_open_last(&j, path, t, e);

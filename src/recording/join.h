@@ -17,12 +17,12 @@
 int run_open(struct run **r, const char *path, struct err *e);
 
 /* Who wants to know how far it is: file() is told before each recording is read, by
- * run_open_telling and by every pass over the run's values; at == of says that a pass is over. */
-struct run_telling {
+ * run_open_showing and by every pass over the run's values; at == of says that a pass is over. */
+struct run_progress {
 	void (*file)(void *ctx, uint32_t at, uint32_t of);
 	void *ctx;
 };
-int run_open_telling(struct run **r, const char *path, const struct run_telling *t, struct err *e);
+int run_open_showing(struct run **r, const char *path, const struct run_progress *t, struct err *e);
 void run_close(struct run *r);
 
 /* A recording is a directory that holds node-*.sonde, whatever its name. */

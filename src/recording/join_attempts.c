@@ -153,7 +153,7 @@ void join_attempts_leave(struct join *j, const struct join_attempts *x)
 	j->nfiles = kept;
 }
 
-int join_attempts_tell(struct join *j, const struct join_attempts *x)
+int join_attempts_report(struct join *j, const struct join_attempts *x)
 {
 	struct run *r = &j->run;
 	struct run_meta *moved =

@@ -39,7 +39,7 @@ int join_file_open(struct join *j, uint32_t file)
 	if (j->fd >= 0 && j->open_file == file)
 		return 0;
 	file_close(j);
-	join_tell(j, file);
+	join_progress(j, file);
 	j->fd = openat(j->dir, j->files[file].sonde, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (j->fd < 0)
 		return -errno;
@@ -90,7 +90,7 @@ static int next_load(struct join *j, const struct join_chunk **chunk)
 			return rc;
 		chunk_damage(j, c, "rows could no longer be read");
 	}
-	join_tell(j, j->nfiles);
+	join_progress(j, j->nfiles);
 	return 0;
 }
 

@@ -65,7 +65,7 @@ enum { JOIN_BEGUN_MAX = 1024 };
 
 struct join {
 	struct run run; /* first, so that run_close finds the rest */
-	struct run_telling telling;
+	struct run_progress telling;
 	struct pool pool, record; /* what stays; strings of the record being taken */
 	struct join_texts texts;
 	struct run_index metas_of;
@@ -116,9 +116,9 @@ int join_attempts_find(struct join_attempts *x, const struct run *r);
 void join_attempts_free(struct join_attempts *x);
 /* Only the files that are to be kept; what is told, as metadata. */
 void join_attempts_leave(struct join *j, const struct join_attempts *x);
-int join_attempts_tell(struct join *j, const struct join_attempts *x);
+int join_attempts_report(struct join *j, const struct join_attempts *x);
 
-static inline void join_tell(const struct join *j, uint32_t file)
+static inline void join_progress(const struct join *j, uint32_t file)
 {
 	if (j->telling.file)
 		j->telling.file(j->telling.ctx, file, j->nfiles);

@@ -33,7 +33,7 @@ struct summary_process {
 	double pid;
 	double start_s, end_s; /* since the run began; end NAN while it lives */
 	double cpu_s, peak_rss_bytes, read_bytes, written_bytes; /* NAN: not known */
-	bool told_again; /* by the recorder that went on: not to be counted twice */
+	bool counted_already; /* by the recorder that went on: not to be counted twice */
 };
 
 struct summary_command {

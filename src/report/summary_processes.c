@@ -238,7 +238,7 @@ static int find_told_again(struct summary *s, const struct run *r, struct err *e
 		if (!x->goes_on || !before->open || before->host != x->host ||
 		    before->node == x->node || before->process->pid != x->process->pid)
 			continue;
-		before->process->told_again = true;
+		before->process->counted_already = true;
 		x->process->start_s = before->process->start_s;
 	}
 	free(seen);
@@ -269,7 +269,7 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 	for (uint32_t i = 0; i < s->nprocesses; i++) {
 		const struct summary_process *p = &s->processes[i];
 
-		if (p->told_again)
+		if (p->counted_already)
 			continue;
 		offer(s->by_cpu, &s->nby_cpu, p, by_cpu);
 		offer(s->by_memory, &s->nby_memory, p, by_memory);

@@ -186,7 +186,7 @@ static void find_own(struct members *m, const struct batch_job *job)
 {
 	const char *id = job->text[BATCH_RAW_ID];
 
-	if (job->node_told)
+	if (job->node_named)
 		snprintf(m->node, sizeof m->node, "%s=%s", job->scheduler->text[BATCH_NODE_TOLD][0],
 			 job->text[BATCH_NODE_TOLD]);
 

@@ -138,7 +138,7 @@ static void wait_for_rings(struct recorder *r, bool wanted)
 	}
 }
 
-/* The tree may have changed over to something else that tells of births. */
+/* The tree may have changed over to something else that reports starts. */
 static void take_rings(struct recorder *r)
 {
 	size_t n;

@@ -25,7 +25,7 @@ struct recorder {
 	int64_t interval_ns; /* the timer's; as asked, or longer to save */
 	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;
 	int64_t marks_rest_ns; /* until then no marks are waited for; 0: they are */
-	int64_t rest_ns;       /* until then no records of births are waited for; 0: they are */
+	int64_t rest_ns;       /* until then no records of starts are waited for; 0: they are */
 	uint64_t records;
 	int64_t followed_ns, alive_ns; /* when members were looked for, and there, last */
 	int64_t samples, samples_with_launcher;
@@ -35,7 +35,7 @@ struct recorder {
 	bool said, ended, launcher_gone, made;
 	bool seen;                  /* some member that does more than wait */
 	bool told;                  /* by the stop file that the job is over */
-	const int *rings;           /* of what tells of births */
+	const int *rings;           /* of what reports starts */
 	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: no more is told of them */
 	int status;
 };

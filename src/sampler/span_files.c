@@ -171,7 +171,7 @@ static bool is_gone(const struct process *p)
 	return pid && kill(pid, 0) && errno == ESRCH;
 }
 
-/* Its threads become tracks of the process. A process that was just born is known with the next
+/* Its threads become tracks of the process. A process that has just started is known with the next
  * sample; its rings can wait for that, unless they are half full. over: no sample will follow. */
 static bool is_ready(struct span_files *x, struct process *p, const struct tree *t, bool over)
 {
@@ -275,5 +275,5 @@ void span_files_take(struct span_files *x, const struct tree *t, struct sample *
 		all_take(x, t, s, true);
 	}
 	rest(x, all);
-	span_intake_tell(&x->intake, s);
+	span_intake_report(&x->intake, s);
 }

@@ -141,7 +141,7 @@ struct process {
 	bool waited;                  /* its time is in what its launcher has waited for */
 	bool asked, ignores_children; /* whether it waits for them; it ignores SIGCHLD */
 	bool judged, never_waits;     /* when a child was gone: it was given nothing of it */
-	bool executed;                /* a program of its own, since it was born */
+	bool executed;                /* a program of its own, since it started */
 	int64_t asked_ns;
 	int64_t gone_ns; /* CPU of children of its own that are gone, as far as seen */
 };
@@ -150,7 +150,7 @@ struct table {
 	struct process *row; /* row 0 is never used */
 	uint32_t *bucket, *live, *spare;
 	uint32_t used, nlive, nspare, cap;
-	uint64_t refused; /* births that found no room */
+	uint64_t refused; /* starts that found no room */
 };
 
 int table_init(struct table *t); /* 0 or -ENOMEM */

@@ -208,7 +208,7 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	return 0;
 }
 
-/* Parents come before their children, as they were born: a child that ends in between is missing
+/* Parents come before their children, as they started: a child that ends in between is missing
  * for one sample, and not counted twice, as itself and in what its parent has waited for. */
 static void look_at_all(struct tree *t, bool all)
 {
@@ -224,12 +224,12 @@ static void look_at_all(struct tree *t, bool all)
 
 		/* With exit records its last figures are on their way; they come with the next
 		 * drain. */
-		if (gone && tree_is_told(t) && !p->vanished && !all) {
+		if (gone && tree_has_events(t) && !p->vanished && !all) {
 			p->vanished = true;
 			process_changed(p);
 			t->vanished_ns = clock_mono_ns();
 		} else if (gone)
-			births_end(t, p, t->now_ns); /* the next one takes its place */
+			starts_end(t, p, t->now_ns); /* the next one takes its place */
 		i += i < t->table.nlive && &t->table.row[t->table.live[i]] == p;
 	}
 }
@@ -275,10 +275,10 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 	if (t->named_left_ns > NAMED_BURST * (NS_PER_S / NAMED_PER_S))
 		t->named_left_ns = NAMED_BURST * (NS_PER_S / NAMED_PER_S);
 	find_due(t, last);
-	births_step(t, last);
+	starts_step(t, last);
 	tasks_read(t);
 	look_at_all(t, last);
-	births_catch_up(t);
+	starts_catch_up(t);
 	walk_step(t);
 	looks_step(t, last);
 	sums_make(t);
@@ -291,8 +291,8 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 
 void tree_drain(struct tree *t)
 {
-	if (tree_is_told(t))
-		births_drain(t, 0);
+	if (tree_has_events(t))
+		starts_drain(t, 0);
 }
 
 uint64_t tree_records(const struct tree *t)

@@ -21,7 +21,7 @@
 
 enum pss { PSS_BUDGET, PSS_ALWAYS, PSS_OFF };
 
-/* How births and ends are known: AUTO, the best that is permitted; else the one named, and where
+/* How starts and ends are known: AUTO, the best that is permitted; else the one named, and where
  * it is not permitted, by looking for new pids. */
 enum process_events {
 	PROCESS_EVENTS_AUTO,
@@ -62,7 +62,7 @@ int64_t tree_threads_running(const struct tree *t);
 /* Births, ends, readings, series: one sample. last: the final one; what is alive is summed up too.
  */
 void tree_sample(struct tree *t, struct sample *s, bool last);
-/* Take records of births and ends between samples, before their buffers are full. */
+/* Take records of starts and ends between samples, before their buffers are full. */
 void tree_drain(struct tree *t);
 /* How many were taken so far. */
 uint64_t tree_records(const struct tree *t);
@@ -86,7 +86,7 @@ int64_t tree_task_cpu_ns(const struct tree *t, uint32_t task);
  * Returns how many tasks there are; at most max are written. */
 uint32_t tree_recorded(const struct tree *t, bool last, int64_t at_ns, int64_t *rows, uint32_t max);
 
-/* Between samples, where processes are looked for: who was born to those that are known. */
+/* Between samples, where processes are looked for: who was started by those that are known. */
 void tree_catch_up(struct tree *t);
 /* A process of the job that need not descend from a known one. What it used before the recording
  * began is not counted. Nothing happens when it is known, or gone. Returns whether it is sure that
@@ -102,7 +102,7 @@ struct tree_totals {
 	int64_t cpu_ns, attributed_ns;
 	int64_t live, started, ended;
 	int64_t peak;            /* alive at a time; -1: not known but from samples */
-	int64_t started_at_most; /* -1: not known; all there were when births are exact */
+	int64_t started_at_most; /* -1: not known; all there were when starts are exact */
 	int64_t read_bytes, written_bytes;
 	bool io_known;
 	int64_t peak_memory_bytes;

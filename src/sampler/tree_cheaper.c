@@ -55,13 +55,13 @@ static void change_over(struct tree *t, const char *why)
 
 	t->cheaper.since_ns = clock_mono_ns();
 	nanosleep(&written, NULL);
-	births_drain(t, t->cheaper.since_ns);
+	starts_drain(t, t->cheaper.since_ns);
 	exits_close(t->exits);
 	t->exits = NULL;
 	for (int again = 0; again < 2; again++)
-		births_end_the_ended(t);
-	t->rescan = tree_is_told(t);
-	t->lost_records += !tree_is_told(t);
+		starts_end_the_ended(t);
+	t->rescan = tree_has_events(t);
+	t->lost_records += !tree_has_events(t);
 	unwaited_changed(t);
 	snprintf(text, sizeof text, "used until %s", why);
 	sample_meta_text(t->sample, "mechanism.exit_records", text);

@@ -36,7 +36,7 @@ bool discover_is_ours(const struct tree *t, pid_t ppid)
 
 static void adopt(struct tree *t, const struct process *look)
 {
-	struct process *p = births_add(t, look->pid, look->ppid, t->now_ns);
+	struct process *p = starts_add(t, look->pid, look->ppid, t->now_ns);
 
 	if (!p)
 		return;
@@ -151,7 +151,7 @@ bool discover_new_pid(struct tree *t)
 	       !proc_last_pid_parse(buf, &t->last_pid) && t->last_pid != before;
 }
 
-/* The last pid given out tells whether anything was born anywhere, and how much. */
+/* The last pid given out tells whether anything started anywhere, and how much. */
 void discover_step(struct tree *t)
 {
 	char buf[128];
@@ -238,7 +238,7 @@ void tree_catch_up(struct tree *t)
 
 	t->now_ns = clock_mono_ns();
 	tree_drain(t);
-	if (!tree_is_told(t) || t->unwatched)
+	if (!tree_has_events(t) || t->unwatched)
 		discover_step(t);
 	t->now_ns = now;
 }
@@ -309,9 +309,9 @@ static void choose(struct tree *t, const struct tree_options *o, const pid_t *ti
 		bad = connector_open(&t->connector, &e);
 		discover_say(t, "mechanism.connector", bad, e.text);
 	}
-	if (!tree_is_told(t) && how == PROCESS_EVENTS_AUTO)
+	if (!tree_has_events(t) && how == PROCESS_EVENTS_AUTO)
 		open_exits(t, tids, n, EXITS_CPUS_MAX);
-	if (!tree_is_told(t))
+	if (!tree_has_events(t))
 		discover_say(t, "mechanism.new_pids", 0, "");
 	cheaper_init(t, how == PROCESS_EVENTS_AUTO);
 }
@@ -344,7 +344,7 @@ int discover_open(struct tree *t, const struct tree_options *o, struct err *e)
 		n = list_tasks(t, tids, ATTACH_TASKS_MAX);
 	}
 	choose(t, o, tids, n);
-	if (!o->launcher && tree_is_told(t))
-		discover_all(t); /* born between the list and the first record */
+	if (!o->launcher && tree_has_events(t))
+		discover_all(t); /* started between the list and the first record */
 	return 0;
 }

@@ -153,7 +153,7 @@ static int64_t migrations(struct tree *t, pid_t pid, pid_t tid, struct text *tex
 	return moves;
 }
 
-/* Since it was looked at last, or since it was born, where that is known. */
+/* Since it was looked at last, or since it started, where that is known. */
 static void note_switches(struct tree *t, const struct process *p, const struct thread *row,
 			  const struct thread_status *st)
 {
@@ -178,7 +178,7 @@ static int look_at_thread(struct tree *t, struct process *p, struct thread *row)
 	if (bad)
 		return bad;
 	if (row->tid == p->pid)
-		unwaited_told(p, st.ignores_children);
+		unwaited_reported(p, st.ignores_children);
 	row->placed = affinity_of(t->looks.affinity, st.cpus, st.nodes);
 	r.state = state_of_letter(st.state);
 	r.use[USE_VOLUNTARY] = st.voluntary;

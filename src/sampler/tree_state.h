@@ -2,9 +2,9 @@
 /*
  * tree_state.h - what the files of the process tree share; nobody else includes it.
  *
- * tree.c: one sample. tree_sums.c: the totals. tree_births.c, tree_discover.c: who is born,
+ * tree.c: one sample. tree_sums.c: the totals. tree_starts.c, tree_discover.c: who starts,
  * renamed, ends; tree_bound.c: how many at most; tree_unwaited.c: whom nobody waits for;
- * tree_cheaper.c: what tells of births, where that costs the job too much.
+ * tree_cheaper.c: what reports starts, where that costs the job too much.
  * tree_tasks.c: launchers. tree_series.c: what of it becomes series and instances. tree_walk.c: the
  * budget of PSS. tree_looks.c: rounds over the threads.
  */
@@ -76,7 +76,7 @@ struct cheaper {
 struct tree {
 	struct reading reading;
 	struct table table;
-	/* what tells of births and ends; neither: new pids are looked for */
+	/* what tells of starts and ends; neither: new pids are looked for */
 	struct exits *exits;
 	struct connector connector;
 	struct cheaper cheaper;
@@ -103,7 +103,7 @@ struct tree {
 	bool rescan;                                /* records were lost: look for what they told */
 	bool unwaited;          /* children that nobody waited for are not counted in full */
 	uint32_t asks;          /* whether one waits for its children, in this sample */
-	uint64_t records, told; /* of births and ends, anybody's; told: until the last sample */
+	uint64_t records, told; /* of starts and ends, anybody's; told: until the last sample */
 	int silent; /* samples in which the connector told nothing, since a pid was given out */
 
 	int64_t max_rss_reaped;
@@ -115,7 +115,7 @@ struct tree {
 	int64_t departed_cpu_ns; /* whose time moved to nobody we see */
 	int64_t attributed_ended_ns;
 	int64_t started, ended;
-	int64_t alive, alive_peak;     /* as births and ends were told, in the order of time */
+	int64_t alive, alive_peak;     /* as starts and ends were told, in the order of time */
 	uint32_t handles, handles_max; /* pidfds that are open, and may be; max 0: not known yet */
 	uint32_t ending; /* rows whose process has ended and whose counts are on their way */
 	uint64_t lost_records;
@@ -126,7 +126,7 @@ struct tree {
 	int64_t departed_minflt, departed_majflt;
 
 	int64_t cpu_ns;          /* the job's, as this sample found it */
-	int64_t told_cpu_ns;     /* what of it was recorded in the last one, at told_ns */
+	int64_t reported_cpu_ns; /* what of it was recorded in the last one, at told_ns */
 	int64_t told_ns;         /* 0: none was */
 	int64_t cores;           /* of this machine; 0: others' processes are read */
 	int64_t waited_ns;       /* the same without what only records tell */
@@ -157,22 +157,22 @@ struct tree {
 	int64_t peak_pages_error_bytes;  /* of the peak; 0: no estimate was in it */
 };
 
-/* Are births and ends told? */
-static inline bool tree_is_told(const struct tree *t)
+/* Are starts and ends told? */
+static inline bool tree_has_events(const struct tree *t)
 {
 	return t->exits || t->connector.fd > 0;
 }
 
-/* tree_births.c */
-void births_step(struct tree *t, bool last);
+/* tree_starts.c */
+void starts_step(struct tree *t, bool last);
 /* Take the records of until then; 0: those that are there for sure. */
-void births_drain(struct tree *t, int64_t until_ns);
+void starts_drain(struct tree *t, int64_t until_ns);
 /* Counts of who has ended come in this call or the next, or are not waited for. */
-void births_end_the_ended(struct tree *t);
+void starts_end_the_ended(struct tree *t);
 /* A process that was read a moment ago is gone: its records are there by now. */
-void births_catch_up(struct tree *t);
-struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns);
-void births_end(struct tree *t, struct process *p, int64_t at_ns);
+void starts_catch_up(struct tree *t);
+struct process *starts_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns);
+void starts_end(struct tree *t, struct process *p, int64_t at_ns);
 
 void io_add(struct proc_io *to, const struct proc_io *io, int sign);
 
@@ -221,7 +221,7 @@ void unwaited_suspect(struct tree *t);
 /* Ends are told without their CPU time from now on. */
 void unwaited_changed(struct tree *t);
 /* What /proc/PID/status of its first thread says. */
-void unwaited_told(struct process *p, bool ignores);
+void unwaited_reported(struct process *p, bool ignores);
 
 /* tree_cheaper.c */
 void cheaper_init(struct tree *t, bool may);

@@ -389,7 +389,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 {
 	bool waits = t->launched && !tasks_lost(t), apart = waits && !t->table.nlive;
 	bool split = apart && !t->recorded[RECORDED_CPU] && !t->unwaited && account_stands(t);
-	bool exact = tree_is_told(t) && !t->lost_records && !t->unwatched && !t->follow;
+	bool exact = tree_has_events(t) && !t->lost_records && !t->unwatched && !t->follow;
 
 	struct message reaped;
 

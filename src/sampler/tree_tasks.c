@@ -186,7 +186,7 @@ bool tasks_have_recorded(const struct tree *t, const struct process *p, int64_t 
 	return at && start_ticks * t->reading.tick_ns < since_boot_ns(at);
 }
 
-/* What runs of it already was born unseen, and its threads are not watched. */
+/* What runs of it already started unseen, and its threads are not watched. */
 static void find_what_runs(struct tree *t)
 {
 	t->lost_records++;
@@ -222,7 +222,7 @@ void tree_task_over(struct tree *t, uint32_t task)
 	tasks_read(t);
 	/* What came and went since the last sample is told first, while it has a launcher. */
 	t->vanished_ns = clock_mono_ns();
-	births_catch_up(t);
+	starts_catch_up(t);
 	/* What is gone by now was waited for, unless the launcher was killed; what lives on will be
 	 * by somebody else. */
 	for (uint32_t i = 0; i < t->table.nlive && t->task[task].reaped.kind == MESSAGE_ENDED;
@@ -307,6 +307,6 @@ uint32_t tree_recorded(const struct tree *t, bool last, int64_t at_ns, int64_t *
 	}
 	tree_totals(t, &totals);
 	share_out(t, last ? totals.cpu_ns : t->job[JOB_CPU], rows, n);
-	hold_back(last ? 0 : t->job[JOB_CPU] - t->told_cpu_ns, rows, n);
+	hold_back(last ? 0 : t->job[JOB_CPU] - t->reported_cpu_ns, rows, n);
 	return n;
 }

@@ -34,7 +34,7 @@ void unwaited_changed(struct tree *t)
 		sample_meta_bool(t->sample, "job.cpu_is_lower_bound", true);
 }
 
-void unwaited_told(struct process *p, bool ignores)
+void unwaited_reported(struct process *p, bool ignores)
 {
 	p->asked = true;
 	p->asked_ns = clock_mono_ns();
@@ -48,7 +48,7 @@ static void ask(struct tree *t, struct process *p)
 	snprintf(path, sizeof path, "%d/status", (int)p->pid);
 	if (t->asks++ >= ASKS_MAX || root_read(t->reading.proc, path, text, sizeof text) <= 0)
 		return;
-	unwaited_told(p, thread_ignores_children(text));
+	unwaited_reported(p, thread_ignores_children(text));
 }
 
 static bool had_faults(const struct process *p)

@@ -155,7 +155,7 @@ static int scan(struct beegfs *x, struct sample *s, int *bad)
 		int r;
 
 		if (v && !v->told) {
-			device_born_as(v, name, s, metrics, METRICS_NUMBER_OF);
+			device_announce_as(v, name, s, metrics, METRICS_NUMBER_OF);
 			sample_label(s, v->instance, "scope", "node");
 		}
 		r = v ? read_client(x, v, s, name) : 0;

@@ -152,8 +152,8 @@ static int cgroup_open(void *state, const struct source_env *env, struct sample 
 		return r;
 	x->has_above = x->has_above && cgroup_group_open(above, env, NULL) == 0;
 	if (x->has_above)
-		cgroup_group_tell(above, s, 0, x->text);
-	cgroup_group_tell(own, s, above->instance, x->text);
+		cgroup_group_announce(above, s, 0, x->text);
+	cgroup_group_announce(own, s, above->instance, x->text);
 	sample_catalogue(s, &cgroup_metrics[CGROUP_SERIES], CGROUP_DISK - CGROUP_SERIES);
 	cgroup_members_open(&x->members, env, cgroup_group_place(own), s->mono_ns, x->text);
 	say_what(x, s);

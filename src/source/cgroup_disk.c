@@ -91,7 +91,7 @@ static enum block_class class_of(const struct cgroup_disks *x, const char *name)
 	return class == BLOCK_PARTITION ? BLOCK_UNKNOWN : class;
 }
 
-static void born(struct cgroup_disks *x, struct device *v, struct sample *s)
+static void announce(struct cgroup_disks *x, struct device *v, struct sample *s)
 {
 	char name[64];
 
@@ -128,7 +128,7 @@ static struct device *meet(struct cgroup_disks *x, const char *number, size_t le
 	if (!v)
 		return NULL;
 	if (!v->told)
-		born(x, v, s);
+		announce(x, v, s);
 	x->counted += v->class == BLOCK_DISK;
 	x->unknown += v->class == BLOCK_UNKNOWN;
 	return v;

@@ -50,7 +50,7 @@ extern const char cgroup_disks_unknown[];
 
 /* Tell the sample of it, and say why what is missing is missing. text: room for GROUP_TEXT bytes,
  * here and below. */
-void cgroup_group_tell(struct cgroup_group *g, struct sample *s, uint32_t parent, char *text);
+void cgroup_group_announce(struct cgroup_group *g, struct sample *s, uint32_t parent, char *text);
 /* What is due. 0 or -errno: the rest was read. */
 int cgroup_group_read(struct cgroup_group *g, struct sample *s, char *text);
 

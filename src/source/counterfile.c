@@ -153,11 +153,11 @@ static void find(struct counters *c, const struct device *v, struct sample *s, u
 		file_close(&fd);
 }
 
-void counters_born(struct counters *c, struct device *v, struct sample *s)
+void counters_announce(struct counters *c, struct device *v, struct sample *s)
 {
 	struct counter_device *d = counters_device(c, v);
 
-	device_born(v, s, c->kind->metrics, c->kind->nrows);
+	device_announce(v, s, c->kind->metrics, c->kind->nrows);
 	for (uint32_t row = 0; row < c->kind->nrows; row++)
 		d->state[row] = STATE_PRESENT;
 	for (uint32_t row = 0; v->slot && row < c->kind->nrows; row++)

@@ -64,11 +64,12 @@ void counters_free(struct counters *c);
 
 /* Once in 10 s: time to list the devices again, between devices_begin and counters_sweep. */
 bool counters_listing_is_due(struct counters *c, const struct sample *s);
-/* The device of this name, which lies in dir; NULL as devices_meet. Not told: call counters_born.
+/* The device of this name, which lies in dir; NULL as devices_meet. Not told: call
+ * counters_announce.
  */
 struct device *counters_meet(struct counters *c, const char *name, const char *dir);
 struct counter_device *counters_device(const struct counters *c, const struct device *v);
-void counters_born(struct counters *c, struct device *v, struct sample *s);
+void counters_announce(struct counters *c, struct device *v, struct sample *s);
 void counters_sweep(struct counters *c, struct sample *s);
 
 void counters_read(struct counters *c, struct sample *s);

@@ -167,7 +167,7 @@ struct cpu {
 	struct core_reader detail;
 	bool told;                 /* what no core here can tell */
 	bool whole;                /* every line of this scan told what it should */
-	int lacks[NODE_NUMBER_OF]; /* why a series of the node has no value: sysfs_tell */
+	int lacks[NODE_NUMBER_OF]; /* why a series of the node has no value: sysfs_put_state */
 };
 
 static int64_t hundredths(const struct cpu *c, int64_t ticks)
@@ -178,7 +178,7 @@ static int64_t hundredths(const struct cpu *c, int64_t ticks)
 static void tell(struct cpu *c, struct sample *s, uint32_t metric, int error)
 {
 	if (c->slot)
-		sysfs_tell(s, c->slot + metric, &c->lacks[metric], error);
+		sysfs_put_state(s, c->slot + metric, &c->lacks[metric], error);
 }
 
 /* -1: there is something, and it is no count. */
@@ -195,11 +195,11 @@ static bool is_core(const char *line)
 }
 
 /* The first core says what none of them can tell; the others have no series for it. */
-static void born(struct cpu *c, struct device *core, struct sample *s)
+static void announce(struct cpu *c, struct device *core, struct sample *s)
 {
 	uint32_t ndetails = c->told ? core_ndetails(&c->detail) : CORE_DETAILS;
 
-	device_born(core, s, &metrics[CORE_TIMES], ndetails ? NTIMES + ndetails : c->ncolumns);
+	device_announce(core, s, &metrics[CORE_TIMES], ndetails ? NTIMES + ndetails : c->ncolumns);
 	core_born(&c->detail, core, s, NTIMES);
 	for (uint32_t i = c->ncolumns; core->slot && i < core->nslots && i < NTIMES; i++)
 		sample_refuse(s, core->slot + i, STATE_UNSUPPORTED, NO_COLUMN);
@@ -217,7 +217,7 @@ static const char *read_core(struct cpu *c, struct sample *s, const char *line, 
 		return p;
 	++*cores;
 	if (!core->told)
-		born(c, core, s);
+		announce(c, core, s);
 	for (; i < c->ncolumns && number_count(&p, &v); i++)
 		device_count(core, s, i, v < 0 ? v : hundredths(c, v));
 	c->whole &= i == c->ncolumns;

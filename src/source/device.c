@@ -81,13 +81,14 @@ struct device *devices_meet_hash(struct devices *d, uint64_t h)
 	return devices_meet(d, name, 16);
 }
 
-void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count)
+void device_announce(struct device *v, struct sample *s, const struct metric *metrics,
+		     uint32_t count)
 {
-	device_born_as(v, v->name, s, metrics, count);
+	device_announce_as(v, v->name, s, metrics, count);
 }
 
-void device_born_as(struct device *v, const char *name, struct sample *s,
-		    const struct metric *metrics, uint32_t count)
+void device_announce_as(struct device *v, const char *name, struct sample *s,
+			const struct metric *metrics, uint32_t count)
 {
 	v->told = true;
 	v->instance = sample_instance(s, metrics->domain, name, 0, clock_mono_ns(), v->flags);

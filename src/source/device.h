@@ -49,10 +49,11 @@ uint64_t device_hash(uint64_t h, const char *text, size_t len);
 struct device *devices_meet_hash(struct devices *d, uint64_t h);
 /* Tell the sample that it is there, with count (<= EVENT_SET_MAX) series side by side; without
  * them, and counted as refused, when they would take what is left for others. */
-void device_born(struct device *v, struct sample *s, const struct metric *metrics, uint32_t count);
+void device_announce(struct device *v, struct sample *s, const struct metric *metrics,
+		     uint32_t count);
 /* The same under another name than it is found by. */
-void device_born_as(struct device *v, const char *name, struct sample *s,
-		    const struct metric *metrics, uint32_t count);
+void device_announce_as(struct device *v, const char *name, struct sample *s,
+			const struct metric *metrics, uint32_t count);
 /* Series i has no value and why, said once until it has one again. */
 void device_lack(struct device *v, struct sample *s, uint32_t i, enum state state,
 		 const char *reason);

@@ -152,9 +152,9 @@ static enum block_class class_of(const struct disk *d, const struct device *v)
 	return class == BLOCK_DISK && is_partition(&d->devices, v->name) ? BLOCK_PARTITION : class;
 }
 
-static void born(struct device *v, struct sample *s, uint32_t n)
+static void announce(struct device *v, struct sample *s, uint32_t n)
 {
-	device_born(v, s, metrics, NCOLUMNS);
+	device_announce(v, s, metrics, NCOLUMNS);
 	if (v->instance)
 		sample_label(s, v->instance, "class", block_class_names[v->class]);
 	for (uint32_t i = n; v->slot && i < NCOLUMNS; i++)
@@ -227,7 +227,7 @@ static bool scan_line(struct disk *d, struct sample *s, const char *p)
 	if (!v->told && v->class == BLOCK_PATH && counts_for_disk(d, v->name))
 		v->flags = 0;
 	if (!v->told)
-		born(v, s, l.n);
+		announce(v, s, l.n);
 	for (uint32_t i = 0; i < l.n; i++)
 		device_count(v, s, i, l.value[i]);
 	return true;

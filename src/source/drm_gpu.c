@@ -94,7 +94,7 @@ static int card_of(const struct root *sys, int render)
 	return -1;
 }
 
-static void born(struct drm_gpu *v, const char *driver, const char *pci, struct sample *s)
+static void announce(struct drm_gpu *v, const char *driver, const char *pci, struct sample *s)
 {
 	char name[32], file[40];
 
@@ -132,7 +132,7 @@ void drm_gpus_find(struct drm_gpus *g, const struct root *sys, struct sample *s)
 		*v = (struct drm_gpu){ .render = i,
 				       .card = card_of(sys, i),
 				       .told = { STATE_PRESENT, STATE_PRESENT, STATE_PRESENT } };
-		born(v, driver, pci, s);
+		announce(v, driver, pci, s);
 		g->n += v->slot != 0;
 	}
 }

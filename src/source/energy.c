@@ -347,7 +347,7 @@ static void read_one(struct zone *z, struct sample *s)
 
 	if (r < 0 && z->failed)
 		z->failed = false; /* it is told why anew */
-	sysfs_tell(s, z->slot, &z->error, r);
+	sysfs_put_state(s, z->slot, &z->error, r);
 	if (r == 0)
 		put(z, s, v);
 }

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void born(struct gpu_holders *h, struct gpu_holder *v, uint32_t parent, bool is_jobs,
-		 struct sample *s)
+static void announce(struct gpu_holders *h, struct gpu_holder *v, uint32_t parent, bool is_jobs,
+		     struct sample *s)
 {
 	const struct metric *metrics = &gpu_metrics[h->first];
 	char path[32], comm[32] = "", name[64];
@@ -41,7 +41,7 @@ struct gpu_holder *gpu_holder_meet(struct gpu_holders *h, pid_t pid, uint32_t gp
 	if (!spare)
 		return NULL;
 	*spare = (struct gpu_holder){ .pid = pid, .gpu = gpu, .seen = true, .memory_bytes = -1 };
-	born(h, spare, parent, is_jobs, s);
+	announce(h, spare, parent, is_jobs, s);
 	return spare;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_holder.h - processes on GPUs as the sample knows them: an instance for each process and GPU,
- * born when it is met first, ended when it is met no more.
+ * announced when it is met first, ended when it is met no more.
  *
  * Beyond GPU_HOLDERS_MAX they are left out; sums over them are made elsewhere.
  */

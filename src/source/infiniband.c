@@ -321,13 +321,13 @@ static void label_link(const struct counters *c, const char *dir, struct sample 
 	sample_label(s, port, "link", open + 1);
 }
 
-static void born(struct counters *c, struct device *v, struct sample *s, const char *adapter)
+static void announce(struct counters *c, struct device *v, struct sample *s, const char *adapter)
 {
 	struct counter_device *d = counters_device(c, v);
 	const char *network = network_of(c->root, adapter, d->dir);
 	char path[COUNTERS_DIR_SIZE + 32];
 
-	counters_born(c, v, s);
+	counters_announce(c, v, s);
 	sample_label(s, v->instance, "scope", "node");
 	if (*network)
 		sample_label(s, v->instance, "network", network);
@@ -353,7 +353,7 @@ static void list_ports(struct counters *c, struct sample *s, const char *adapter
 			 port[i].text);
 		v = counters_meet(c, name, dir);
 		if (v && !v->told)
-			born(c, v, s, adapter);
+			announce(c, v, s, adapter);
 	}
 }
 

@@ -90,12 +90,12 @@ static int read_row(struct lustre *x, uint32_t row, struct sample *s)
 	return r;
 }
 
-static void born(struct device *v, struct sample *s, const char *name)
+static void announce(struct device *v, struct sample *s, const char *name)
 {
 	const struct lustre_kind *k = &lustre_kinds[v->class - 1];
 	char file_system[64];
 
-	device_born_as(v, name, s, k->metrics, k->nmetrics);
+	device_announce_as(v, name, s, k->metrics, k->nmetrics);
 	snprintf(file_system, sizeof file_system, "%.*s", (int)strcspn(name, "-"), name);
 	sample_label(s, v->instance, "filesystem", file_system);
 	sample_label(s, v->instance, "scope", "node");
@@ -120,7 +120,7 @@ static int meet(struct lustre *x, struct sample *s, const struct statistics *fil
 		return fd;
 	file_close(&fd);
 	v->class = kind + 1;
-	born(v, s, name);
+	announce(v, s, name);
 	return 0;
 }
 

@@ -220,9 +220,9 @@ static void find_speed(const struct network *n, struct device *v, struct sample 
 		device_lack(v, s, SPEED, state_of(r), sysfs_reason(r));
 }
 
-static void born(const struct network *n, struct device *v, struct sample *s)
+static void announce(const struct network *n, struct device *v, struct sample *s)
 {
-	device_born(v, s, metrics, MEASURED);
+	device_announce(v, s, metrics, MEASURED);
 	sample_label(s, v->instance, "class", class_names[v->class]);
 	for (uint32_t i = 0; i < NCOLUMNS; i++)
 		if (!has_column(n, i))
@@ -255,7 +255,7 @@ static bool scan_line(struct network *n, struct sample *s, const char *p)
 	if (!v->told && v->flags && !activity)
 		return true;
 	if (!v->told)
-		born(n, v, s);
+		announce(n, v, s);
 	for (uint32_t i = 0; i < n->ncolumns; i++)
 		if (n->metric_of[i] < NCOLUMNS)
 			device_count(v, s, n->metric_of[i], value[i]);

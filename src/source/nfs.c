@@ -255,14 +255,14 @@ static bool is_counted(const struct nfs *n, const struct device *v)
 	return false;
 }
 
-static void born(struct device *v, struct sample *s, const struct mountstats_mount *m,
-		 const struct mountstats_values *now)
+static void announce(struct device *v, struct sample *s, const struct mountstats_mount *m,
+		     const struct mountstats_values *now)
 {
 	static const char *const options[] = { "vers", "proto", "rsize", "wsize", "nconnect" };
 	char text[PATH_MAX];
 
 	mountinfo_unescape(m->point, text, sizeof text);
-	device_born_as(v, text, s, metrics, NFS_NUMBER_OF);
+	device_announce_as(v, text, s, metrics, NFS_NUMBER_OF);
 	mountinfo_unescape(m->device, text, sizeof text);
 	sample_label(s, v->instance, "device", text);
 	sample_label(s, v->instance, "scope", "node");
@@ -286,7 +286,7 @@ static void scan_mount(struct nfs *n, struct sample *s, const struct mountstats_
 		return;
 	mountstats_read(m, &now);
 	if (!v->told)
-		born(v, s, m, &now);
+		announce(v, s, m, &now);
 	for (uint32_t i = 0; i < NFS_NUMBER_OF; i++)
 		if (now.known >> i & 1)
 			device_put(v, s, i, now.v[i]);

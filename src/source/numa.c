@@ -220,11 +220,11 @@ static void refuse(const struct numa *n, struct device *v, struct sample *s)
 			device_lack(v, s, i, STATE_UNSUPPORTED, "this kernel does not report it");
 }
 
-static void born(const struct numa *n, struct device *v, struct sample *s)
+static void announce(const struct numa *n, struct device *v, struct sample *s)
 {
 	char path[96], cpus[CPULIST_TEXT];
 
-	device_born(v, s, &metrics[MEASURED], NFIELDS);
+	device_announce(v, s, &metrics[MEASURED], NFIELDS);
 	snprintf(path, sizeof path, "devices/system/node/%s/cpulist", v->name);
 	sysfs_line(n->sys, path, cpus, sizeof cpus);
 	if (*cpus)
@@ -243,7 +243,7 @@ static void list_nodes(struct numa *n, struct sample *s)
 		struct device *v = devices_meet(&n->nodes, name, (size_t)len);
 
 		if (v)
-			born(n, v, s);
+			announce(n, v, s);
 	}
 }
 

@@ -150,7 +150,7 @@ static void tell(struct nvidia *n, struct sample *s)
 		if (p->cuda > 0)
 			sample_meta_text(s, "nvidia.cuda", text);
 	}
-	nvidia_units_tell(&n->units, p, s);
+	nvidia_units_announce(&n->units, p, s);
 	nvidia_units_shown(&n->units, p->ngpus, nvidia_driver_boards(&n->env->proc), s);
 	n->ready = true;
 }

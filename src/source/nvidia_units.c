@@ -41,8 +41,8 @@ static struct nvidia_unit *find_unit(struct nvidia_units *u, uint32_t gpu, int32
 	return NULL;
 }
 
-static void born(struct nvidia_units *u, struct nvidia_unit *v, const struct nvidia_device *d,
-		 struct sample *s)
+static void announce(struct nvidia_units *u, struct nvidia_unit *v, const struct nvidia_device *d,
+		     struct sample *s)
 {
 	const struct nvidia_unit *gpu = d->mig >= 0 ? find_unit(u, d->gpu, -1) : NULL;
 	char name[32], text[96], file[32] = "";
@@ -62,7 +62,7 @@ static void born(struct nvidia_units *u, struct nvidia_unit *v, const struct nvi
 		label(s, v->instance, "mig", d->mig_on ? "on" : "off");
 }
 
-void nvidia_units_tell(struct nvidia_units *u, const struct nvidia_page *p, struct sample *s)
+void nvidia_units_announce(struct nvidia_units *u, const struct nvidia_page *p, struct sample *s)
 {
 	for (uint32_t i = 0; i < p->ndevices && i < NVIDIA_DEVICES_MAX; i++) {
 		const struct nvidia_device *d = &p->device[i];
@@ -75,7 +75,7 @@ void nvidia_units_tell(struct nvidia_units *u, const struct nvidia_page *p, stru
 						      .minor = d->minor,
 						      .mig_on = d->mig_on };
 		copied(u->unit[u->n].uuid, sizeof u->unit->uuid, d->uuid, sizeof d->uuid);
-		born(u, &u->unit[u->n++], d, s);
+		announce(u, &u->unit[u->n++], d, s);
 	}
 }
 

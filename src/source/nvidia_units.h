@@ -41,7 +41,7 @@ struct nvidia_units {
 
 /* Tell of what the page lists; again after the helper was started anew: what is known keeps its
  * instance. */
-void nvidia_units_tell(struct nvidia_units *u, const struct nvidia_page *p, struct sample *s);
+void nvidia_units_announce(struct nvidia_units *u, const struct nvidia_page *p, struct sample *s);
 /* What is told of the job's GPUs by how many of the node's the driver shows: ngpus of nboards. */
 void nvidia_units_shown(struct nvidia_units *u, uint32_t ngpus, uint32_t nboards, struct sample *s);
 /* Put the values of an answer. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* text NULL: that the file is there is enough; kind NULL: its first line is the kind. */
-struct tell {
+struct measured {
 	const char *kind;
 	enum platform_place place;
 	const char *path, *text;
@@ -17,7 +17,7 @@ struct tell {
 #define DMI    "class/dmi/id/"
 #define CLOCKS "devices/system/clocksource/clocksource0/available_clocksource"
 
-static const struct tell hypervisors[] = {
+static const struct measured hypervisors[] = {
 	{ "kvm", IN_SYS, DMI "product_name", "KVM" },
 	{ "amazon", IN_SYS, DMI "bios_vendor", "Amazon EC2" },
 	{ "google", IN_SYS, DMI "product_name", "Google Compute Engine" },
@@ -39,7 +39,7 @@ static const struct tell hypervisors[] = {
 };
 
 /* Of the job's control groups, of its mounts, and of the files that engines leave. */
-static const struct tell containers[] = {
+static const struct measured containers[] = {
 	{ NULL, IN_FILES, "run/systemd/container", NULL },
 	{ "podman", IN_FILES, "run/.containerenv", NULL },
 	{ "kubernetes", IN_PROC, "self/cgroup", "kubepods" },
@@ -81,7 +81,7 @@ static const char *place_name(enum platform_place place)
 	return place == IN_PROC ? "/proc/" : place == IN_SYS ? "/sys/" : "/";
 }
 
-static bool tells(const struct platform *p, const char *what, const struct tell *t)
+static bool tells(const struct platform *p, const char *what, const struct measured *t)
 {
 	const struct root *r = t->place == IN_PROC  ? p->proc
 			       : t->place == IN_SYS ? p->sys

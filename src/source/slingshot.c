@@ -179,11 +179,11 @@ struct slingshot {
 	struct counters counters;
 };
 
-static void born(struct counters *c, struct device *v, struct sample *s)
+static void announce(struct counters *c, struct device *v, struct sample *s)
 {
 	char path[COUNTERS_DIR_SIZE + 32], speed[32];
 
-	counters_born(c, v, s);
+	counters_announce(c, v, s);
 	sample_label(s, v->instance, "scope", "node");
 	sample_label(s, v->instance, "network", "Slingshot");
 	snprintf(path, sizeof path, "%s/port/speed", counters_device(c, v)->dir);
@@ -206,7 +206,7 @@ static int list(struct counters *c, struct sample *s)
 		snprintf(dir, sizeof dir, "class/cxi/%.63s/device", name[i].text);
 		v = counters_meet(c, name[i].text, dir);
 		if (v && !v->told)
-			born(c, v, s);
+			announce(c, v, s);
 	}
 	counters_sweep(c, s);
 	return n;

@@ -436,7 +436,7 @@ void span_reader_end(struct span_reader *r, struct span_intake *in, struct sampl
 	}
 }
 
-void span_intake_tell(struct span_intake *in, struct sample *s)
+void span_intake_report(struct span_intake *in, struct sample *s)
 {
 	if (in->lost != in->lost_told)
 		sample_meta_int(s, "spans.left_out", in->lost);

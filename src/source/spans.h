@@ -54,6 +54,6 @@ void span_reader_values(struct span_reader *r, struct span_intake *in, struct sa
  * has its last values, but for the last of all. */
 void span_reader_end(struct span_reader *r, struct span_intake *in, struct sample *s);
 /* With a sample: how much was left out, when that has changed. */
-void span_intake_tell(struct span_intake *in, struct sample *s);
+void span_intake_report(struct span_intake *in, struct sample *s);
 
 #endif

@@ -79,7 +79,7 @@ const char *sysfs_reason(int error)
 	}
 }
 
-void sysfs_tell(struct sample *s, uint32_t slot, int *told, int error)
+void sysfs_put_state(struct sample *s, uint32_t slot, int *told, int error)
 {
 	if (*told == error)
 		return;

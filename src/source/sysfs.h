@@ -29,7 +29,7 @@ int sysfs_no_number(const char *text);
 const char *sysfs_reason(int error);
 /* Says of a series that it has no number and why, or that it has one again (error 0), when that is
  * not what was told last. */
-void sysfs_tell(struct sample *s, uint32_t slot, int *told, int error);
+void sysfs_put_state(struct sample *s, uint32_t slot, int *told, int error);
 
 struct sysfs_name {
 	char text[64];

@@ -172,7 +172,7 @@ static int thermal_read(void *state, struct sample *s)
 
 		if (r == 0 && !is_believable(x, v))
 			r = -ERANGE;
-		sysfs_tell(s, x->slot, &x->told, r);
+		sysfs_put_state(s, x->slot, &x->told, r);
 		if (r == 0)
 			sample_put(s, x->slot, v);
 	}

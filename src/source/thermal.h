@@ -24,7 +24,7 @@ struct sensor {
 	char path[THERMAL_PATH_SIZE];
 	uint32_t slot;
 	bool is_temperature;
-	int told; /* why it gives nothing: sysfs_tell */
+	int told; /* why it gives nothing: sysfs_put_state */
 };
 
 struct sensors {

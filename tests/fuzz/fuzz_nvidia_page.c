@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sample_begin(&s, 1, 1);
 	for (int half = 0; half < 2; half++) {
 		lay(&page, data + (half ? size / 2 : 0), half ? size - size / 2 : size / 2);
-		nvidia_units_tell(&units, &page, &s);
+		nvidia_units_announce(&units, &page, &s);
 		nvidia_units_shown(&units, page.ngpus, 8, &s);
 		for (int64_t i = 1; i <= 2; i++) {
 			sample_begin(&s, i, s.mono_ns + INT64_C(1000000000));

@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	}
 	if (r)
 		span_reader_end(r, &in, &s);
-	span_intake_tell(&in, &s);
+	span_intake_report(&in, &s);
 	check(in.lost >= 0 && in.marks >= 0 && in.unclear >= 0);
 	check_events(&s);
 	span_reader_close(r);

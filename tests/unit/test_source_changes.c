@@ -341,7 +341,7 @@ static void devices_leave_room_for_the_job(void **unused)
 	assert_int_equal(sample_init(&s, 3 * DEVICES_LEAVE, 65536), 0);
 	for (uint32_t i = 0; i < 3 * DEVICES_LEAVE / 10; i++) {
 		v = (struct device){ .name = "eth", .len = 3 };
-		device_born(&v, &s, rows, 10);
+		device_announce(&v, &s, rows, 10);
 		assert_true(v.slot || i > DEVICES_LEAVE / 10);
 	}
 	assert_int_equal(v.slot, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/benchtell.h"
+#include "cmd/benchprint.h"
 
 #include "base/escape.h"
 #include "cmd/command.h"
@@ -14,7 +14,7 @@
 
 enum { REASONS_MAX = 8 };
 
-void benchtell_trial(const struct trial *t, int64_t of)
+void benchprint_trial(const struct trial *t, int64_t of)
 {
 	char took[40] = "";
 
@@ -24,7 +24,7 @@ void benchtell_trial(const struct trial *t, int64_t of)
 	    *t->reason ? "failed: " : "ok", t->reason);
 }
 
-void benchtell_head(struct bytes *b, const struct bench_group *g)
+void benchprint_head(struct bytes *b, const struct bench_group *g)
 {
 	char text[300];
 
@@ -100,7 +100,7 @@ static void stats_text(struct bytes *b, const struct bench_group *g)
 	static const char *const heads[] = { "MEAN", "MEDIAN", "SD",  "SE", "Q1",  "Q3",
 					     "IQR",  "MIN",    "MAX", "CV", "SKEW" };
 
-	benchtell_head(b, g);
+	benchprint_head(b, g);
 	put_reasons(b, g);
 	if (g->nfigures)
 		bytes_printf(b, "  %-26s %5s", "", "N");
@@ -171,7 +171,7 @@ static void group_json(struct json *j, const struct bench_group *g)
 	json_object_end(j);
 }
 
-int benchtell_stats(struct database *s, const int64_t *batch, uint32_t n, bool json)
+int benchprint_stats(struct database *s, const int64_t *batch, uint32_t n, bool json)
 {
 	struct bytes b = { 0 };
 	struct json j = { .out = &b, .indent = true };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_births.c - who is born, renamed and ends, as the exit records tell. */
+/* tree_starts.c - who starts, is renamed and ends, by the exit records. */
 #include "sampler/tree_state.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-struct process *births_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
+struct process *starts_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 {
 	struct process *parent = table_find(&t->table, ppid);
 	struct task *task = parent ? NULL : task_of(t, ppid);
@@ -92,7 +92,7 @@ static void settle(struct tree *t, struct process *p, struct process *heir, bool
 	*gone_of(t, p->pid) = (struct gone){ .pid = p->pid, .ppid = p->ppid, .ticks = t->ticks };
 }
 
-void births_end(struct tree *t, struct process *p, int64_t at_ns)
+void starts_end(struct tree *t, struct process *p, int64_t at_ns)
 {
 	struct process *heir = unwaited_is(t, p) ? NULL : heir_of(t, p->ppid);
 	bool unwaited = !heir && table_find(&t->table, p->ppid);
@@ -158,10 +158,10 @@ static void on_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
 	if (p && (at_ns <= p->found_ns || is_told_twice(t, p, at_ns)))
 		return;
 	if (p)
-		births_end(t, p, at_ns); /* the pid is used again: its exit record was lost */
+		starts_end(t, p, at_ns); /* the pid is used again: its exit record was lost */
 	if (!t->exits && !discover_is_ours(t, ppid))
 		return; /* the connector tells of every process of the machine */
-	births_add(t, pid, ppid, at_ns);
+	starts_add(t, pid, ppid, at_ns);
 }
 
 static void on_name(void *ctx, pid_t pid, pid_t tid, const char *comm, bool exec)
@@ -215,7 +215,7 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 	if (p->tasks_live > 0 || runs_on(t, p))
 		return;
 	if (!t->exits) {
-		births_end(t, p, at_ns); /* no counts will come */
+		starts_end(t, p, at_ns); /* no counts will come */
 		return;
 	}
 	p->ended = true;
@@ -235,17 +235,17 @@ static void on_count(void *ctx, pid_t pid, int64_t cpu_ns)
 	p->counted_ns += cpu_ns;
 	process_changed(p);
 	if (--p->counts_due <= 0 && p->ended)
-		births_end(t, p, p->end_ns);
+		starts_end(t, p, p->end_ns);
 }
 
 /* A process that ended in an earlier drain gets no more counts. */
-void births_end_the_ended(struct tree *t)
+void starts_end_the_ended(struct tree *t)
 {
 	for (uint32_t i = t->ending ? t->table.nlive : 0; i-- > 0;) {
 		struct process *p = &t->table.row[t->table.live[i]];
 
 		if (p->ended && p->vanished)
-			births_end(t, p, p->end_ns);
+			starts_end(t, p, p->end_ns);
 		else if (p->ended)
 			p->vanished = true;
 	}
@@ -268,9 +268,9 @@ static void drain(struct tree *t, int64_t until_ns)
 	t->rescan |= lost > 0;
 }
 
-void births_drain(struct tree *t, int64_t until_ns)
+void starts_drain(struct tree *t, int64_t until_ns)
 {
-	births_end_the_ended(t);
+	starts_end_the_ended(t);
 	drain(t, until_ns ? until_ns : clock_mono_ns() - NS_PER_MS / 2);
 }
 
@@ -294,16 +294,16 @@ static void doubt_the_connector(struct tree *t)
 	t->rescan = true;
 }
 
-void births_step(struct tree *t, bool last)
+void starts_step(struct tree *t, bool last)
 {
 	t->asks = 0;
 	if (!last)
 		cheaper_step(t);
-	if (!tree_is_told(t)) {
+	if (!tree_has_events(t)) {
 		discover_step(t);
 		return;
 	}
-	births_drain(t, last ? INT64_MAX : 0);
+	starts_drain(t, last ? INT64_MAX : 0);
 	if (t->connector.fd > 0)
 		doubt_the_connector(t);
 	if (t->rescan)
@@ -313,12 +313,12 @@ void births_step(struct tree *t, bool last)
 	t->rescan = false;
 	if (last)
 		for (int again = 0; again < 2; again++)
-			births_end_the_ended(t);
+			starts_end_the_ended(t);
 }
 
-void births_catch_up(struct tree *t)
+void starts_catch_up(struct tree *t)
 {
-	if (tree_is_told(t) && t->vanished_ns)
+	if (tree_has_events(t) && t->vanished_ns)
 		drain(t, t->vanished_ns);
 	t->vanished_ns = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/sweeptell.h"
+#include "cmd/sweepprint.h"
 
 #include "base/escape.h"
 #include "bench/group.h"
@@ -117,7 +117,7 @@ static void put_skipped(struct bytes *b, struct json *j, const struct sweeping *
 
 /* ---- what would be ---- */
 
-int sweeptell_plan(struct sweeping *x)
+int sweepprint_plan(struct sweeping *x)
 {
 	struct bytes b = { 0 };
 	struct json j = { .out = &b, .indent = true };
@@ -285,7 +285,7 @@ static int keep_report(const struct sweeping *x, const struct bytes *b, struct e
 	return outfile_close(&f, rc, e);
 }
 
-int sweeptell_report(struct sweeping *x, bool *well)
+int sweepprint_report(struct sweeping *x, bool *well)
 {
 	struct bytes b = { 0 }, text = { 0 };
 	struct err e = { "" };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tell.h - what an indicator tells: parameters, figures with their variance, how they were made.
+ * measured.h - what an indicator prints: parameters, figures with their variance, how they were
+ * made.
  *
  * A figure is NAME (the mean of its repeats), NAME_stdev (of a sample), NAME_min, NAME_max and
  * NAME_cv; without a repeat, all are null: it is not known, and not 0.
  */
-#ifndef SONDE_INDICATOR_TELL_H
-#define SONDE_INDICATOR_TELL_H
+#ifndef SONDE_INDICATOR_MEASURED_H
+#define SONDE_INDICATOR_MEASURED_H
 
 #include "base/json.h"
 
@@ -23,19 +24,19 @@ struct figure {
 void figure_add(struct figure *f, double value);
 double figure_mean(const struct figure *f); /* NAN of none */
 
-struct tell {
+struct measured {
 	struct bytes text[3];
 	struct json parameters, result, info;
 	char component[64]; /* what is measured, in lower case */
 	double score;       /* NAN: none */
 };
 
-void tell_begin(struct tell *t);
-void tell_figure(struct tell *t, const char *name, const struct figure *f);
+void measured_begin(struct measured *t);
+void measured_figure(struct measured *t, const char *name, const struct figure *f);
 /* -1..1: 0 as fast as the reference, 1 ten times that and more, -1 a tenth and less. */
-void tell_score(struct tell *t, double value, double reference);
+void measured_score(struct measured *t, double value, double reference);
 /* The whole document, with a newline. False: out of memory. */
-bool tell_end(struct tell *t, const char *indicator, struct bytes *out);
-void tell_free(struct tell *t);
+bool measured_end(struct measured *t, const char *indicator, struct bytes *out);
+void measured_free(struct measured *t);
 
 #endif

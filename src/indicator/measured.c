@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "indicator/tell.h"
+#include "indicator/measured.h"
 
 #include "core/describe.h"
 
@@ -24,9 +24,9 @@ double figure_mean(const struct figure *f)
 	return f->n ? sum / f->n : (double)NAN;
 }
 
-void tell_begin(struct tell *t)
+void measured_begin(struct measured *t)
 {
-	*t = (struct tell){ .score = NAN };
+	*t = (struct measured){ .score = NAN };
 	t->parameters = (struct json){ .out = &t->text[PARAMETERS] };
 	t->result = (struct json){ .out = &t->text[RESULT] };
 	t->info = (struct json){ .out = &t->text[INFO] };
@@ -43,7 +43,7 @@ static void put(struct json *j, const char *name, const char *what, double value
 	json_put_real(j, key, value);
 }
 
-void tell_figure(struct tell *t, const char *name, const struct figure *f)
+void measured_figure(struct measured *t, const char *name, const struct figure *f)
 {
 	struct figure sorted = *f;
 	struct description d = describe(sorted.value, sorted.n);
@@ -56,7 +56,7 @@ void tell_figure(struct tell *t, const char *name, const struct figure *f)
 	put(&t->result, name, "_cv", any ? d.cv : (double)NAN);
 }
 
-void tell_score(struct tell *t, double value, double reference)
+void measured_score(struct measured *t, double value, double reference)
 {
 	t->score = value > 0 ? fmax(-1, fmin(1, log10(value / reference))) : (double)NAN;
 }
@@ -68,7 +68,7 @@ static void put_part(struct bytes *out, const char *key, const struct bytes *par
 	out->failed |= part->failed;
 }
 
-bool tell_end(struct tell *t, const char *indicator, struct bytes *out)
+bool measured_end(struct measured *t, const char *indicator, struct bytes *out)
 {
 	struct json j = { .out = out, .indent = true };
 
@@ -88,7 +88,7 @@ bool tell_end(struct tell *t, const char *indicator, struct bytes *out)
 	return !out->failed;
 }
 
-void tell_free(struct tell *t)
+void measured_free(struct measured *t)
 {
 	for (size_t i = 0; i < sizeof t->text / sizeof t->text[0]; i++)
 		bytes_free(&t->text[i]);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweeptell.h - what `bench sweep` prints: what it would run, and the report of what it ran.
+ * sweepprint.h - what `bench sweep` prints: what it would run, and the report of what it ran.
  */
-#ifndef SONDE_CMD_SWEEPTELL_H
-#define SONDE_CMD_SWEEPTELL_H
+#ifndef SONDE_CMD_SWEEPPRINT_H
+#define SONDE_CMD_SWEEPPRINT_H
 
 #include "cmd/sweeping.h"
 
 /* The combinations in the order they would be tried. EXIT_OK, or another code, and it has said why.
  */
-int sweeptell_plan(struct sweeping *x);
+int sweepprint_plan(struct sweeping *x);
 /* What came of them, also to report.json of the sweep's directory. *well: no trial failed or is
  * missing. */
-int sweeptell_report(struct sweeping *x, bool *well);
+int sweepprint_report(struct sweeping *x, bool *well);
 
 #endif

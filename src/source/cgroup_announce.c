@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup_tell.c - tells the sample of a control group: its labels, and why a figure is missing. */
+/* cgroup_announce.c - announces a control group to the sample: its labels, and why a figure is
+ * missing. */
 #include "base/clock.h"
 #include "source/cgroup_group.h"
 
@@ -178,7 +179,7 @@ static void label_limits(const struct cgroup_group *g, struct sample *s)
 	}
 }
 
-void cgroup_group_tell(struct cgroup_group *g, struct sample *s, uint32_t parent, char *text)
+void cgroup_group_announce(struct cgroup_group *g, struct sample *s, uint32_t parent, char *text)
 {
 	g->instance = sample_instance(s, cgroup_metrics->domain, cgroup_level_names[g->level],
 				      parent, clock_mono_ns(), g->above ? INSTANCE_ASIDE : 0);

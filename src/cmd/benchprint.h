@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * benchtell.h - what the verbs of `bench` print of trials and batches.
+ * benchprint.h - what the verbs of `bench` print of trials and batches.
  */
-#ifndef SONDE_CMD_BENCHTELL_H
-#define SONDE_CMD_BENCHTELL_H
+#ifndef SONDE_CMD_BENCHPRINT_H
+#define SONDE_CMD_BENCHPRINT_H
 
 #include "base/args.h"
 #include "bench/group.h"
 
 /* What a verb that only reads is told: where, and in which form. */
-struct benchtell_options {
+struct benchprint_options {
 	const char *store;
 	bool json;
 };
@@ -18,17 +18,17 @@ struct benchtell_options {
 	  .type = ARG_TEXT,                                                                        \
 	  .value = "WHERE",                                                                        \
 	  .help = "Read this store. Default: SONDE_STORE, else your own store.",                   \
-	  OPTION_OFFSET(struct benchtell_options, store) },                                        \
+	  OPTION_OFFSET(struct benchprint_options, store) },                                       \
 	{                                                                                          \
 		.name = "json", .type = ARG_FLAG, .help = "Print JSON, schema " schema ".",        \
-		OPTION_OFFSET(struct benchtell_options, json)                                      \
+		OPTION_OFFSET(struct benchprint_options, json)                                     \
 	}
 
 /* A line on standard error: how the trial went. */
-void benchtell_trial(const struct trial *t, int64_t of);
+void benchprint_trial(const struct trial *t, int64_t of);
 /* The statistics of batches to standard output. EXIT_OK, or another code, and it has said why. */
-int benchtell_stats(struct database *s, const int64_t *batch, uint32_t n, bool json);
+int benchprint_stats(struct database *s, const int64_t *batch, uint32_t n, bool json);
 /* "bench:7 PiMatmul (tensorflow): 10 trials, 1 failed" */
-void benchtell_head(struct bytes *b, const struct bench_group *g);
+void benchprint_head(struct bytes *b, const struct bench_group *g);
 
 #endif
