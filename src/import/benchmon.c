@@ -229,22 +229,30 @@ static void take_named(struct reading *r, const struct device *d, char **cell)
 	r->unknown++;
 }
 
+/* Whom a row is of; NULL: of nobody, or of too many. */
+static struct device *begin_device(struct reading *r, double at, char *name, int *rc)
+{
+	bool aside = false;
+	struct device *d;
+
+	*rc = 0;
+	if (r->trace->device && !r->trace->name(r->whole_disks, name, &aside))
+		return NULL;
+	*rc = begin_row(r, at);
+	d = *rc ? NULL : device_of(r, r->trace->device ? name : "", aside);
+	return d;
+}
+
 static int take_row(struct reading *r, char **cell, uint32_t n)
 {
 	char *name = r->device_cell < n ? cell[r->device_cell] : cell[0];
-	bool aside = false;
-	struct device *d;
+	struct device *d = NULL;
 	double at;
-	int rc;
+	int rc = 0;
 
-	if (n < (r->trace->named_values ? 4U : 2U) || (r->trace->device && r->device_cell >= n) ||
-	    !csvfile_number(cell[0], &at) ||
-	    (r->trace->device && !r->trace->name(r->whole_disks, name, &aside))) {
-		r->malformed++;
-		return 0;
-	}
-	rc = begin_row(r, at);
-	d = rc ? NULL : device_of(r, r->trace->device ? name : "", aside);
+	if (n >= (r->trace->named_values ? 4U : 2U) && (!r->trace->device || r->device_cell < n) &&
+	    csvfile_number(cell[0], &at))
+		d = begin_device(r, at, name, &rc);
 	if (!d)
 		r->malformed++;
 	else if (r->trace->named_values)
@@ -254,8 +262,27 @@ static int take_row(struct reading *r, char **cell, uint32_t n)
 	return rc;
 }
 
+int benchmon_row(struct reading *r, double at, char *device, const double *v)
+{
+	int rc;
+	struct device *d = begin_device(r, at, device, &rc);
+
+	r->malformed += !d;
+	for (uint32_t i = 0; d && i < r->cells; i++)
+		if (r->column[i])
+			r->value[d->first + r->place[i]] = v[i];
+	return rc;
+}
+
+bool benchmon_whole_disks(struct reading *r, const char *names)
+{
+	if (*names)
+		r->whole_disks = pool_text(&r->x->store->pool, names, strlen(names));
+	return !*names || r->whole_disks;
+}
+
 /* "timestamp,cpu_core,user,...": which of them are known. */
-static bool take_heading(struct reading *r, char **cell, uint32_t n)
+bool benchmon_headings(struct reading *r, char **cell, uint32_t n)
 {
 	uint32_t next = 0;
 	bool device = !r->trace->device;
@@ -341,7 +368,7 @@ static bool begin_file(struct reading *r)
 		uint32_t n = csvfile_split(&r->csv, cell);
 
 		if (!r->trace->disks || !take_disks(r, cell, n))
-			return take_heading(r, cell, n);
+			return benchmon_headings(r, cell, n);
 	}
 	return false;
 }
@@ -375,10 +402,10 @@ static void note_file(const struct reading *r, const char *path)
 			   (unsigned long long)r->unknown);
 }
 
-/* 0 when there is no such file. *any: it had rows. */
-static int take_trace(struct reading *r, const char *path, bool *any)
+/* *f stays NULL when there is no such file, or nothing to be read. */
+static int open_file(struct reading *r, const char *path, FILE **f)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
@@ -388,16 +415,47 @@ static int take_trace(struct reading *r, const char *path, bool *any)
 		store_leave_out(r->x->store, "%.300s is not a file", path);
 		return 0;
 	}
-	r->csv.file = fd < 0 ? NULL : fdopen(fd, "r");
+	*f = fd < 0 ? NULL : fdopen(fd, "r");
+	return *f ? 0 : err_set(r->e, -errno, "cannot read %.300s: %s", path, strerror(errno));
+}
+
+static int take_csv(struct reading *r, const char *path)
+{
+	if (begin_file(r))
+		return r->times ? take_lines(r) : -ENOMEM;
+	store_leave_out(r->x->store, "%.300s does not begin as benchmon's %s does", path,
+			r->trace->file);
+	return 0;
+}
+
+static int take_binary(struct reading *r, const char *path)
+{
+	int rc = r->times ? benchmon_binary(r, r->trace->binary, r->csv.file, &r->malformed)
+			  : -ENOMEM;
+
+	if (rc > 0)
+		store_leave_out(r->x->store,
+				"%.300s is of no layout of benchmon's %s that Sonde can read", path,
+				r->trace->binary);
+	return rc > 0 ? 0 : rc ? rc : end_row(r);
+}
+
+/* Of a file that is there, as CSV or else in its binary form. *any: it had rows. */
+static int take_trace(struct reading *r, const char *directory, bool *any)
+{
+	const char *const names[] = { r->trace->file, r->trace->binary };
+	char path[PATH_MAX];
+	size_t form = 0;
+	int rc = 0;
+
+	for (; form < 2 && names[form] && !rc && !r->csv.file; form += !r->csv.file)
+		if (snprintf(path, sizeof path, "%s/%s", directory, names[form]) < PATH_MAX)
+			rc = open_file(r, path, &r->csv.file);
 	if (!r->csv.file)
-		return err_set(r->e, -errno, "cannot read %.300s: %s", path, strerror(errno));
+		return rc;
 	r->at = NAN;
 	r->times = spool_column(&r->x->store->spool);
-	if (!begin_file(r))
-		store_leave_out(r->x->store, "%.300s does not begin as benchmon's %s does", path,
-				r->trace->file);
-	else
-		rc = r->times ? take_lines(r) : -ENOMEM;
+	rc = form ? take_binary(r, path) : take_csv(r, path);
 	if (rc)
 		err_set(r->e, rc, "cannot keep what was read of %.300s: %s", path, strerror(-rc));
 	note_file(r, path);
@@ -414,23 +472,19 @@ static int take_trace(struct reading *r, const char *path, bool *any)
 /* Of what benchmon wrote and this does not read. */
 static void note_others(const struct import *x, const char *directory)
 {
-	static const char *const others[] = { "cpu_report.bin",     "mem_report.bin",
-					      "net_report.bin",     "disk_report.bin",
-					      "cpufreq_report.bin", "call_report.txt" };
+	static const char *const others[] = { "ib_report.bin", "call_report.txt" };
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
 		if (snprintf(path, sizeof path, "%s/%s", directory, others[i]) < PATH_MAX &&
 		    !access(path, F_OK))
-			store_leave_out(x->store, "%.300s is not read: only the CSV files are",
-					path);
+			store_leave_out(x->store, "%.300s is not read", path);
 }
 
 static int take_node(const struct import *x, const char *directory, const char *host, bool *any,
 		     struct err *e)
 {
 	int64_t node = store_node(x->store, *host ? host : "unknown");
-	char path[PATH_MAX];
 	int rc = node < 0 ? err_set(e, -ENOMEM, "out of memory, or too many nodes") : 0;
 
 	for (size_t i = 0; i < benchmon_ntraces && !rc; i++) {
@@ -441,9 +495,7 @@ static int take_node(const struct import *x, const char *directory, const char *
 		*r = (struct reading){
 			.x = x, .trace = &benchmon_traces[i], .node = (uint32_t)node, .e = e
 		};
-		if (snprintf(path, sizeof path, "%s/%s", directory, benchmon_traces[i].file) <
-		    PATH_MAX)
-			rc = take_trace(r, path, any);
+		rc = take_trace(r, directory, any);
 		free(r);
 	}
 	if (!rc)
@@ -497,10 +549,11 @@ static int import_benchmon(const struct import *x, struct err *e)
 	host = host_of(name);
 	rc = host ? take_node(x, whole, host, &any, e) : take_nodes(x, &any, e);
 	if (!rc && !any)
-		rc = err_set(e, -ENOENT,
-			     "%.300s has no benchmon_traces_HOST/*_report.csv with rows; name the "
-			     "directory that benchmon-run saved to",
-			     x->path);
+		rc = err_set(
+			e, -ENOENT,
+			"%.300s has no benchmon_traces_HOST/*_report.csv or .bin with rows; name the "
+			"directory that benchmon-run saved to",
+			x->path);
 	snprintf(path, sizeof path, "%s%s/annotations.csv", whole, host ? "/.." : "");
 	if (!rc)
 		benchmon_annotations(x, path);

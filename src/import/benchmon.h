@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct benchmon_column {
 	const char *column, *metric;
@@ -17,7 +18,7 @@ struct benchmon_column {
 };
 
 struct benchmon_trace {
-	const char *file;
+	const char *file, *binary;             /* binary: the other form of it; NULL: it has none */
 	const struct benchmon_column *columns; /* to the one without a name */
 	const char *device; /* the column that names it; NULL: the file is of the node */
 	/* What a row's device is called here, in place; false: it is none. disks: ",sda,nvme0n1,",
@@ -30,6 +31,15 @@ struct benchmon_trace {
 
 extern const struct benchmon_trace benchmon_traces[];
 extern const size_t benchmon_ntraces;
+
+/* What a file is read into: its headings, which must begin with "timestamp"; its disks, for
+ * benchmon_trace.name; and a row, v[i] of heading i. */
+struct reading;
+bool benchmon_headings(struct reading *r, char **cell, uint32_t n);
+bool benchmon_whole_disks(struct reading *r, const char *names);
+int benchmon_row(struct reading *r, double at, char *device, const double *v);
+/* The binary form of a file. 0, 1: it is of no known layout, or -errno. malformed: records. */
+int benchmon_binary(struct reading *r, const char *file, FILE *f, uint64_t *malformed);
 
 /* Stages of pipelines in annotations.csv become spans of the store's nodes, other events marks. */
 void benchmon_annotations(const struct import *x, const char *path);

@@ -13,9 +13,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = { "cpu_report.csv", "cpufreq_report.csv", "mem_report.csv",
-				     "net_report.csv", "disk_report.csv",    "ib_report.csv",
-				     "pow_report.csv", "../annotations.csv" };
+static const char *const names[] = { "cpu_report.csv",     "cpufreq_report.csv", "mem_report.csv",
+				     "net_report.csv",     "disk_report.csv",    "ib_report.csv",
+				     "pow_report.csv",     "../annotations.csv", "cpu_report.bin",
+				     "cpufreq_report.bin", "mem_report.bin",     "net_report.bin",
+				     "disk_report.bin" };
 enum { FILES = sizeof names / sizeof names[0], MEMORY = 2 };
 
 static bool find(const char *name, struct metric *out)
