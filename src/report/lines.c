@@ -4,11 +4,31 @@
 #include "base/escape.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 
 struct terminal {
 	FILE *out;
 	bool colour;
+	unsigned room;
 };
+
+void lines_fit(struct lines *l, FILE *out)
+{
+	struct winsize w = { 0 };
+	unsigned columns = LINES_COLUMNS;
+
+	memset(l, 0, sizeof *l);
+	if (fileno(out) >= 0 && !ioctl(fileno(out), TIOCGWINSZ, &w) && w.ws_col)
+		columns = w.ws_col < LINES_LEAST  ? LINES_LEAST
+			  : w.ws_col > LINES_MOST ? LINES_MOST
+						  : w.ws_col;
+	l->text_columns = columns - LINES_LABEL;
+}
+
+unsigned lines_room(const struct lines *l)
+{
+	return l->text_columns ? l->text_columns : LINES_TEXT;
+}
 
 struct bytes *lines_add(struct lines *l, const char *label, const char *colour)
 {
@@ -29,7 +49,7 @@ void lines_free(struct lines *l)
 
 /* Bytes of the next line of text: broken at the last space that fits. Colours, which are the only
  * control characters that text has, take no column. */
-static size_t line_length(const char *text)
+static size_t line_length(const char *text, unsigned room)
 {
 	size_t columns = 0, space = 0, i;
 
@@ -42,15 +62,15 @@ static size_t line_length(const char *text)
 		}
 		if (text[i] == ' ')
 			space = i;
-		if (((unsigned char)text[i] & 0xc0) != 0x80 && ++columns > LINES_TEXT)
+		if (((unsigned char)text[i] & 0xc0) != 0x80 && ++columns > room)
 			return space ? space : strcspn(text, " ");
 	}
 	return i;
 }
 
-static const char *next_line(const char *text)
+static const char *next_line(const char *text, unsigned room)
 {
-	text += line_length(text);
+	text += line_length(text, room);
 	return text + strspn(text, " ");
 }
 
@@ -61,11 +81,11 @@ static const char *row_text(const struct line_row *row)
 	return text + strspn(text, " ");
 }
 
-static unsigned row_lines(const struct line_row *row)
+static unsigned row_lines(const struct line_row *row, unsigned room)
 {
 	unsigned n = 0;
 
-	for (const char *text = row_text(row); *text; text = next_line(text))
+	for (const char *text = row_text(row); *text; text = next_line(text, room))
 		n++;
 	return n;
 }
@@ -81,8 +101,8 @@ static void put_row(struct terminal *t, const struct line_row *row)
 {
 	const char *label = row->label, *colour = t->colour ? row->colour : NULL;
 
-	for (const char *text = row_text(row); *text; text = next_line(text)) {
-		put_line(t, label, colour, text, line_length(text));
+	for (const char *text = row_text(row); *text; text = next_line(text, t->room)) {
+		put_line(t, label, colour, text, line_length(text, t->room));
 		label = "";
 		colour = NULL;
 	}
@@ -94,13 +114,13 @@ static unsigned verdict_room(const struct lines *l, unsigned most)
 	unsigned verdicts = 0;
 
 	for (unsigned i = 0; i < l->n; i++)
-		verdicts += l->row[i].colour ? row_lines(&l->row[i]) : 0;
+		verdicts += l->row[i].colour ? row_lines(&l->row[i], lines_room(l)) : 0;
 	return verdicts <= most ? verdicts : most - (most > 0);
 }
 
 void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const char *what)
 {
-	struct terminal t = { .out = out, .colour = colour };
+	struct terminal t = { .out = out, .colour = colour, .room = lines_room(l) };
 	unsigned room, written = 0, left_out = 0;
 	char more[128];
 
@@ -109,7 +129,7 @@ void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const c
 	room = verdict_room(l, most);
 	for (unsigned i = 0; i < l->n; i++) {
 		const struct line_row *row = &l->row[i];
-		unsigned n = row_lines(row);
+		unsigned n = row_lines(row, t.room);
 
 		if (row->colour && written && (left_out || n > room)) {
 			left_out++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.h - labelled rows of text on a terminal of 80 columns.
+ * lines.h - labelled rows of text, as wide as the terminal: 60 to 120 columns, 80 in a file.
  *
  * Text is escaped by whoever appends it. Verdicts that do not fit are counted in one line. It knows
  * no summary.
@@ -15,6 +15,8 @@
 
 enum {
 	LINES_COLUMNS = 80,
+	LINES_LEAST = 60,
+	LINES_MOST = 120,
 	LINES_LABEL = 12,
 	LINES_TEXT = LINES_COLUMNS - LINES_LABEL,
 	LINES_ROWS = 64
@@ -28,8 +30,13 @@ struct line_row {
 struct lines {
 	struct line_row row[LINES_ROWS];
 	unsigned n;
+	unsigned text_columns; /* right of the labels; 0: LINES_TEXT */
 };
 
+/* Empty, for what out is: a terminal of some width, or a file. */
+void lines_fit(struct lines *l, FILE *out);
+/* Columns right of the labels. */
+unsigned lines_room(const struct lines *l);
 /* A new row, whose text the caller appends to; NULL colour: a figure. */
 struct bytes *lines_add(struct lines *l, const char *label, const char *colour);
 /* Verdicts take at most so many lines, but the first one is written in any case; what says how to

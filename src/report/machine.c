@@ -191,11 +191,12 @@ void machines_free(struct machines *x)
 
 void machine_print(const struct run *r, FILE *out)
 {
-	struct lines l = { .n = 0 };
 	struct machines x;
+	struct lines l;
 
 	if (machines_make(&x, r))
 		return;
+	lines_fit(&l, out);
 	for (uint32_t i = 0; i < x.n; i++) {
 		struct bytes *b = lines_add(&l, "machine", NULL);
 

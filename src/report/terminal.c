@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* terminal.c - the summary for a terminal of 80 columns: in five lines, or with all its figures. */
+/* terminal.c - the summary for a terminal: in five lines, or with all its figures. */
 #include "base/bytes.h"
 #include "base/escape.h"
 #include "report/ending.h"
@@ -44,7 +44,7 @@ static void add_heading(struct lines *l, const struct summary *s)
 {
 	const struct ending_heading h = ending_heading_of(s);
 	struct bytes *b = lines_add(l, "sonde", NULL);
-	size_t room;
+	size_t room = lines_room(l);
 
 	lines_name(b, h.words, sizeof h.words);
 	if (!isnan(s->wall_s)) {
@@ -56,11 +56,10 @@ static void add_heading(struct lines *l, const struct summary *s)
 			     s->complete ? "" : ", not all to the end");
 	if (s->nnodes > s->nhosts)
 		bytes_printf(b, " in %u recordings", s->nnodes);
-	if (!s->command || b->len >= LINES_TEXT)
+	if (!s->command || b->len >= room)
 		return;
 	bytes_puts(b, ": ");
-	room = b->len < LINES_TEXT ? LINES_TEXT - b->len : 0;
-	lines_name(b, s->command, room);
+	lines_name(b, s->command, b->len < room ? room - b->len : 0);
 }
 
 static void add_next(struct bytes *b, const struct summary_verdict *v)
@@ -110,7 +109,7 @@ static void add_nodes(struct lines *l, const struct summary *s)
 static void add_account(struct lines *l, const struct summary *s, bool colour)
 {
 	if (s->account.whole_s > 0)
-		account_print(lines_add(l, "time", NULL), &s->account, LINES_TEXT, colour);
+		account_print(lines_add(l, "time", NULL), &s->account, lines_room(l), colour);
 }
 
 static void add_tasks(struct lines *l, const struct summary *s)
@@ -307,8 +306,9 @@ static void add_recording_briefly(struct lines *l, const struct summary *s, bool
 void summary_print_brief(const struct summary *s, const struct own *own, FILE *out, bool colour,
 			 bool newest)
 {
-	struct lines l = { .n = 0 };
+	struct lines l;
 
+	lines_fit(&l, out);
 	add_heading(&l, s);
 	add_verdicts_briefly(&l, s);
 	add_nodes(&l, s);
@@ -324,8 +324,9 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 
 void summary_print(const struct summary *s, FILE *out, bool colour)
 {
-	struct lines l = { .n = 0 };
+	struct lines l;
 
+	lines_fit(&l, out);
 	add_heading(&l, s);
 	add_verdicts(&l, s);
 	add_nodes(&l, s);
