@@ -30,6 +30,13 @@ holds "words end at the margin, at $widest" "$widest > 500 && $widest < 553"
 pdftotext -layout -f "$pages" -l "$pages" $file last
 contains last "page $pages of $pages"
 contains last "Not in this recording: "
+# A small job is three or four pages: two or three charts each, and none of what the machine does not have.
+charts=$(pdftotext $file - | grep -c "^time since the start")
+holds "pages of $charts charts: $pages" "$pages <= 1 + int(($charts + 1) / 3) && $pages <= 4 && $charts >= 4"
+pdftotext $file text
+sed -n 's/^Not in this recording: //p' last | sed 's/, /\n/g' | while read -r title; do
+	[ -z "$title" ] || ! grep -qxF "$title" text || fail "$title is absent, and printed"
+done
 if pdftotext $file - | grep -q "^Roofline"; then fail "a roofline without its counters is printed"; fi
 pdftotext $file - | grep -q "CPU of each core" || fail "no map of the cores"
 for title in "Cores used" "Memory of the job" "CPU of each core"; do # the first ones are on the first page already
@@ -48,6 +55,7 @@ grep -q 'Next time: <code>#PBS -l .*(12 % to spare)' asks/report.html || fail "n
 # A few samples, or none at all, are a report, too.
 "$SONDE" run --quiet -i 1h -o short -- true || fail short
 "$SONDE" report --only pdf short >/dev/null || fail "report of a sample"
+equal "pages of a job of one sample" 1 "$(pdfinfo short/report.pdf | sed -n 's/^Pages: *//p')"
 pdftotext short/report.pdf - | grep -q "Succeeded (exit code 0)" || fail "short/report.pdf"
 pdftotext short/report.pdf - | grep -q nobody-else || fail "whose it was"
 
