@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/waiting.h"
 
+#include "source/polled.h"
 #include "source/procfile.h"
 
 #include <arpa/inet.h>
@@ -16,11 +17,13 @@
 
 enum {
 	FDS_MAX = 64,        /* that are looked at for a connection */
+	SOCKETS_MAX = 8,     /* of them: each is looked up in the tables of connections */
 	TCP_READS_MAX = 512, /* of 4 kB: the connections of the machine */
 	LOCK_CONTENDED = 2,  /* what a lock of glibc holds for whom somebody waits */
 	PORT_DNS = 53,
 	TARGET = 128,
 };
+#define LISTENING "0A" /* TCP_LISTEN, as net/tcp writes it */
 
 /* One thread. */
 struct thread {
@@ -214,22 +217,30 @@ static bool address(const char *hex, size_t words, char *out, size_t size)
 	return true;
 }
 
-/* A line of net/tcp or net/udp: its inode is the tenth field, the peer the third. */
-static bool peer_in_line(char *line, const char *inode, size_t words, char *out, size_t size)
-{
-	char *field, *rest = line, *peer = NULL;
+/* The other end of a connection, or the address where a socket listens. */
+struct peer {
+	char text[INET6_ADDRSTRLEN + 24];
+	bool listens;
+};
 
-	for (int i = 0; (field = strtok_r(i ? NULL : line, " ", &rest)); i++) {
-		if (i == 2)
-			peer = field;
-		if (i == 9)
-			return peer && !strcmp(field, inode) && address(peer, words, out, size);
-	}
-	return false;
+/* A line of net/tcp or net/udp: its inode is the tenth field; the address, the peer's and the state
+ * are the second to the fourth. */
+static bool peer_in_line(char *line, const char *inode, size_t words, struct peer *out)
+{
+	enum { ADDRESS = 1, PEER = 2, STATE = 3, INODE = 9, FIELDS };
+	char *field[FIELDS], *rest = line;
+	int n = 0;
+
+	while (n < FIELDS && (field[n] = strtok_r(n ? NULL : line, " ", &rest)))
+		n++;
+	if (n < FIELDS || strcmp(field[INODE], inode) != 0)
+		return false;
+	out->listens = !strcmp(field[STATE], LISTENING);
+	return address(field[out->listens ? ADDRESS : PEER], words, out->text, sizeof out->text);
 }
 
 /* Line by line: the table of a server is long. */
-static bool peer_in_table(int fd, const char *inode, size_t words, char *out, size_t size)
+static bool peer_in_table(int fd, const char *inode, size_t words, struct peer *out)
 {
 	char text[4096];
 	size_t kept = 0;
@@ -244,7 +255,7 @@ static bool peer_in_table(int fd, const char *inode, size_t words, char *out, si
 		text[kept] = '\0';
 		for (; (end = strchr(line, '\n')); line = end + 1) {
 			*end = '\0';
-			if (peer_in_line(line, inode, words, out, size))
+			if (peer_in_line(line, inode, words, out))
 				return true;
 		}
 		kept = strlen(line);
@@ -256,7 +267,7 @@ static bool peer_in_table(int fd, const char *inode, size_t words, char *out, si
 }
 
 /* The peer of the connection that is this socket. */
-static bool peer_of(const struct thread *t, const char *link, char *out, size_t size)
+static bool peer_of(const struct thread *t, const char *link, struct peer *out)
 {
 	static const struct {
 		const char *name;
@@ -272,22 +283,10 @@ static bool peer_of(const struct thread *t, const char *link, char *out, size_t 
 
 		snprintf(path, sizeof path, "%d/net/%s", (int)t->pid, tables[i].name);
 		fd = root_file(t->proc, path);
-		found = fd > 0 && peer_in_table(fd, inode, tables[i].words, out, size);
+		found = fd > 0 && peer_in_table(fd, inode, tables[i].words, out);
 		file_close(&fd);
 	}
 	return found;
-}
-
-/* The first connection among its files. */
-static bool any_peer(struct thread *t)
-{
-	char link[TARGET];
-	uint64_t fd = 0;
-
-	for (int n = 0; n < FDS_MAX; n++, fd++)
-		if (file_of(t, fd, link, sizeof link) && peer_of(t, link, t->target, TARGET))
-			return true;
-	return false;
 }
 
 static bool begins(const char *text, const char *with)
@@ -295,16 +294,87 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* What descriptors are that somebody waits for, and the first two of the connections. */
+struct ends {
+	size_t peers, listening, pipes, local;
+	struct peer first, second, where;
+};
+
+static size_t sockets(const struct ends *e)
+{
+	return e->peers + e->listening + e->local;
+}
+
+static void add_end(const struct thread *t, uint64_t fd, struct ends *e)
+{
+	char link[TARGET];
+	struct peer peer;
+
+	if (!file_of(t, fd, link, sizeof link))
+		return;
+	e->pipes += begins(link, "pipe:");
+	if (!begins(link, "socket:"))
+		return;
+	if (!peer_of(t, link, &peer)) {
+		e->local++;
+	} else if (peer.listens) {
+		e->where = peer;
+		e->listening++;
+	} else if (!e->peers++) {
+		e->first = peer;
+	} else if (e->peers == 2) {
+		e->second = peer;
+	}
+}
+
+/* "10.0.0.7:5432", "10.0.0.7:5432 or 10.0.0.8:5432", "..., ... or more" */
+static enum stall name_peers(struct thread *t, const struct ends *e)
+{
+	if (e->peers == 1)
+		snprintf(t->target, TARGET, "%s", e->first.text);
+	else
+		snprintf(t->target, TARGET,
+			 e->peers == 2 ? "%.55s or %.55s" : "%.55s, %.55s or more", e->first.text,
+			 e->second.text);
+	return STALL_NETWORK;
+}
+
+/* What it polls, where that can be read; else the connections among its files. */
+static enum stall by_polled(struct thread *t)
+{
+	struct polled polled;
+	struct ends e = { 0 };
+	bool known = polled_read(t->proc, t->pid, t->call, t->arg, &polled) == 0;
+
+	if (known && !polled.n)
+		return STALL_TIMER;
+	for (uint64_t i = 0; i < (known ? polled.n : FDS_MAX) && sockets(&e) < SOCKETS_MAX; i++)
+		add_end(t, known ? (uint64_t)polled.fd[i] : i, &e);
+	if (e.peers)
+		return name_peers(t, &e);
+	if (!known)
+		return STALL_EVENTS;
+	if (e.listening) {
+		snprintf(t->target, TARGET, "%s", e.where.text);
+		return STALL_CONNECTION;
+	}
+	if (polled.by_epoll)
+		return STALL_EVENTS;
+	return e.pipes ? STALL_PIPE_WRITER : e.local ? STALL_LOCAL_SOCKET : STALL_EVENTS;
+}
+
 static enum stall by_file(struct thread *t, enum stall kind, enum stall pipe)
 {
 	char link[TARGET];
+	struct peer peer;
 
 	if (!file_of(t, t->arg[0], link, sizeof link))
 		return kind;
 	if (begins(link, "socket:")) {
 		if (begins(t->function, "unix"))
 			return STALL_LOCAL_SOCKET;
-		peer_of(t, link, t->target, TARGET);
+		if (peer_of(t, link, &peer))
+			snprintf(t->target, TARGET, "%s", peer.text);
 		return STALL_NETWORK;
 	}
 	if (begins(link, "pipe:"))
@@ -384,8 +454,10 @@ static enum stall kind_of(struct thread *t)
 		kind = by_function(t);
 	if (kind == STALL_UNKNOWN && t->state == 'D')
 		kind = STALL_STORAGE;
-	if ((kind == STALL_EVENTS || (kind == STALL_NETWORK && !t->target[0])) && any_peer(t))
-		kind = STALL_NETWORK;
+	if (kind == STALL_EVENTS)
+		return by_polled(t);
+	if (kind == STALL_NETWORK && !t->target[0] && t->call < 0)
+		by_polled(t); /* for its words only */
 	return kind;
 }
 
