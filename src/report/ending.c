@@ -43,8 +43,8 @@ static const struct {
 	const char *why;
 } codes[] = {
 	{ TIMED_OUT, "timeout killed it when the time was up" },
-	{ NOT_EXECUTABLE, "a command was found but is not executable" },
-	{ NOT_FOUND, "command not found" },
+	{ NOT_EXECUTABLE, "a command was found but is not executable, or permission was denied" },
+	{ NOT_FOUND, "command not found, or a shared library or interpreter that it needs" },
 };
 
 int ending_signal(double signal, double exit_code)
@@ -99,10 +99,9 @@ static void explain_code(struct summary_ending *e, int code)
 	explain(e->why, sizeof e->why, ", ", why_of_signal(signal));
 }
 
-/* " First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */
+/* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */
 static void add_first(struct summary_ending *e, const struct story *y)
 {
-	size_t n = strlen(e->why);
 	char how[48], after[24];
 
 	if (isnan(y->died_pid))
@@ -111,12 +110,12 @@ static void add_first(struct summary_ending *e, const struct story *y)
 		snprintf(how, sizeof how, "by ");
 		name_signal((int)y->died_signal, how + 3, sizeof how - 3);
 	} else {
-		snprintf(how, sizeof how, "with exit code %.0f", y->died_code);
+		snprintf(how, sizeof how, "with exit code %d", (int)y->died_code);
 	}
 	unit_format(UNIT_SECONDS, y->died_s, after, sizeof after);
-	snprintf(e->why + n, sizeof e->why - n,
-		 " First to %s: %.60s (pid %.0f), %s after the start, %s%s.",
-		 y->died_signal > 0 ? "die" : "fail", y->died_process, y->died_pid, after, how,
+	snprintf(e->first, sizeof e->first,
+		 ". First to %s: %.60s (pid %d), %s after the start, %s%s.",
+		 y->died_signal > 0 ? "die" : "fail", y->died_process, (int)y->died_pid, after, how,
 		 y->died_core > 0 ? ", with a core dump" : "");
 }
 
@@ -192,6 +191,7 @@ void ending_make(struct summary *s)
 	}
 	explain(e->why, sizeof e->why, "", ".");
 	add_first(e, &s->story);
+	explain(e->why, sizeof e->why, "", *e->first ? e->first + 1 : NULL);
 }
 
 bool ending_has_own_cause(const struct summary *s)

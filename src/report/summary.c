@@ -32,6 +32,7 @@ void series_index_add(struct series_index *x, const struct run *r, const struct 
 			x->begin[series] = metric_value(m, range[i].first);
 		x->last[series] = metric_value(m, range[i].last);
 		x->max[series] = fmax(x->max[series], metric_value(m, range[i].max));
+		x->min[series] = fmin(x->min[series], metric_value(m, range[i].min));
 		x->sum[series] += range[i].weighted_sum * metric_value(m, 1);
 		x->seconds[series] += range[i].weight;
 	}
@@ -42,14 +43,16 @@ int series_index_make(struct series_index *x, const struct run *r, struct err *e
 	x->begin = malloc((r->nseries + 1) * sizeof *x->begin);
 	x->last = malloc((r->nseries + 1) * sizeof *x->last);
 	x->max = malloc((r->nseries + 1) * sizeof *x->max);
+	x->min = malloc((r->nseries + 1) * sizeof *x->min);
 	x->sum = calloc(r->nseries + 1, sizeof *x->sum);
 	x->seconds = calloc(r->nseries + 1, sizeof *x->seconds);
 	x->next = calloc(r->nseries + 1, sizeof *x->next);
 	x->first = calloc(r->ninstances + 1, sizeof *x->first);
-	if (!x->begin || !x->last || !x->max || !x->sum || !x->seconds || !x->next || !x->first)
+	if (!x->begin || !x->last || !x->max || !x->min || !x->sum || !x->seconds || !x->next ||
+	    !x->first)
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	for (uint32_t i = 0; i < r->nseries; i++)
-		x->begin[i] = x->last[i] = x->max[i] = NAN;
+		x->begin[i] = x->last[i] = x->max[i] = x->min[i] = NAN;
 	for (uint32_t i = r->nseries; i-- > 1;) {
 		uint32_t instance = r->series[i].instance;
 
@@ -66,6 +69,7 @@ void series_index_free(struct series_index *x)
 	free(x->begin);
 	free(x->last);
 	free(x->max);
+	free(x->min);
 	free(x->sum);
 	free(x->seconds);
 	free(x->next);
@@ -103,6 +107,17 @@ double series_index_max(const struct series_index *x, const struct run *r, uint3
 	for (uint32_t i = x->first[instance]; i; i = x->next[i])
 		if (metric && r->series[i].metric == metric)
 			found = fmax(found, x->max[i]);
+	return found;
+}
+
+double series_index_min(const struct series_index *x, const struct run *r, uint32_t instance,
+			uint32_t metric)
+{
+	double found = NAN;
+
+	for (uint32_t i = x->first[instance]; i; i = x->next[i])
+		if (metric && r->series[i].metric == metric)
+			found = fmin(found, x->min[i]);
 	return found;
 }
 

@@ -47,6 +47,8 @@ struct summary_command {
  * not. First to die: ..." (report/ending.h). */
 struct summary_ending {
 	char words[48], why[320];
+	char first[208]; /* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV." or
+			    "" */
 };
 
 struct summary_task {

@@ -66,8 +66,17 @@ static void take_died(struct story *y, const struct run *r, uint32_t i, double e
 	snprintf(y->died_process, sizeof y->died_process, "%s", in->name ? in->name : "");
 }
 
-/* The first that crashed; else the first that failed as the job did, a moment before it. The
- * command itself is not named: how it ended is said anyway. */
+/* It failed as the job did, a moment before it; or a moment before the job fell silent. */
+static bool may_be_why(const struct summary *s, double code, double end_s)
+{
+	double silent_from_s = s->wall_s - s->story.silent_s;
+
+	return (code == s->exit_code && end_s >= s->wall_s - CHAIN_S) ||
+	       (end_s >= silent_from_s - 2 * CHAIN_S && end_s <= silent_from_s + CHAIN_S);
+}
+
+/* The first that crashed; else the first that failed and may be why. The command itself is not
+ * named: how it ended is said anyway. */
 static void find_first(struct summary *s, const struct run *r)
 {
 	struct story *y = &s->story;
@@ -84,8 +93,7 @@ static void find_first(struct summary *s, const struct run *r)
 		code = label_number(r, i, "exit_code");
 		end_s = run_seconds(r, in->node, in->end_ns);
 		crash = is_crash(signal);
-		if (!crash &&
-		    (crashed || !(code > 0) || code != s->exit_code || end_s < s->wall_s - CHAIN_S))
+		if (!crash && (crashed || !(code > 0) || !may_be_why(s, code, end_s)))
 			continue;
 		if (crash == crashed && !isnan(y->died_s) && end_s >= y->died_s)
 			continue;
@@ -179,9 +187,12 @@ static void take_disk(struct story *y, const struct run *r, const struct series_
 	double used = last_of(r, x, i, "filesystem.inodes_used_count");
 	bool none = inodes > 0 && used >= inodes;
 	double ratio = none ? 0 : left / all;
+	uint32_t available = run_find_metric(r, "filesystem.available_bytes");
+	double low = none ? 0 : fmin(left, series_index_min(x, r, i, available));
 
-	if (!(all > 0) || left * ratio >= y->disk_free_bytes * y->disk_free_ratio)
+	if (!(all > 0) || low * low / all >= y->disk_low_bytes * y->disk_low_bytes / y->disk_bytes)
 		return;
+	y->disk_low_bytes = low;
 	y->disk_free_bytes = left;
 	y->disk_bytes = all;
 	y->disk_free_ratio = ratio;
@@ -189,7 +200,7 @@ static void take_disk(struct story *y, const struct run *r, const struct series_
 	snprintf(y->disk_path, sizeof y->disk_path, "%s", path);
 }
 
-/* The file system that was the fullest at the end, by space and by its share, of those where the
+/* The file system that was the fullest, by space and by its share, of those where the
  * job's own directories are and where it wrote. An image that is read only is full by nature. */
 static void find_disk(struct story *y, const struct run *r, const struct series_index *x)
 {

@@ -91,6 +91,8 @@ void summary_heap_make(struct summary *s, const struct run *r, const struct seri
 		heap = heap_of(r, i, &which);
 		if (!run_final_value(r, i, "process.peak_resident_bytes", &held))
 			held = series_index_max(x, r, i, rss);
+		if (s->nby_memory && s->by_memory[0].instance == i)
+			held = fmax(held, summary_unseen_peak(s));
 		if (isnan(heap) || isnan(held) || held / heap <= y->heap_held / y->heap_limit)
 			continue;
 		y->heap_limit = heap;

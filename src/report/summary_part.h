@@ -13,7 +13,7 @@
 
 /* What is known of each series without decoding it, and the series of each instance. */
 struct series_index {
-	double *begin, *last, *max; /* [nseries] in base units; NAN: no value */
+	double *begin, *last, *max, *min; /* [nseries] in base units; NAN: no value */
 	double *sum, *seconds;      /* [nseries] of value x seconds; the mean is their quotient */
 	uint32_t *first;            /* [ninstances] first series of the instance; 0: none */
 	uint32_t *next;             /* [nseries] next series of the same instance; 0: none */
@@ -28,6 +28,8 @@ double series_index_last(const struct series_index *x, const struct run *r, uint
 double series_index_grown(const struct series_index *x, const struct run *r, uint32_t instance,
 			  uint32_t metric);
 double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
+			uint32_t metric);
+double series_index_min(const struct series_index *x, const struct run *r, uint32_t instance,
 			uint32_t metric);
 
 /* When the job was last seen to be there: before the recorder began to wait in vain for more of it.
@@ -79,7 +81,8 @@ double *summary_waits_make(const struct summary *s);
 /* If they were: what the summary has of them by looks is wrong, and becomes what was estimated. */
 void summary_waits_correct(struct summary *s, const double *waited);
 /* Whether more of the job's threads than ran may have been ready in a window: nobody looked at them
- * for long, the node was full, and more was ready there than before the job and after it. */
+ * for long, the node was full, and more was ready there than before the job and after it, or it had
+ * very many. */
 bool summary_waits_unseen(const struct summary *s, uint32_t window);
 void story_init(struct story *y);
 /* Findings over time, after the metrics and the nodes: 0 or -ENOMEM; the one killed for want of

@@ -323,6 +323,7 @@ static void init_ending(struct story *y)
 	y->busiest_share = y->busiest_others_share = y->busiest_companions = y->busiest_nice = NAN;
 	y->heap_limit = y->heap_held = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
+	y->disk_low_bytes = NAN;
 	for (size_t i = 0; i < STORY_LIMITS; i++)
 		y->limit[i].limit = y->limit[i].reached = NAN;
 }

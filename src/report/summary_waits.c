@@ -200,8 +200,9 @@ static double last_known(const struct timeline_row *row, uint32_t window)
 
 bool summary_waits_unseen(const struct summary *s, uint32_t window)
 {
-	static const double long_s = 3, full_ratio = 0.9;
+	static const double long_s = 3, full_ratio = 0.9, many_threads = 16;
 	const struct timeline *t = &s->timeline;
+	const struct timeline_row *count = timeline_find(t, summary_count_metric);
 	const struct timeline_row *ready = timeline_find(t, summary_ready_metric);
 	const struct timeline_row *threads = timeline_find(t, summary_threads_metric);
 	const struct timeline_row *node = timeline_find(t, summary_node_cores_metric);
@@ -210,5 +211,7 @@ bool summary_waits_unseen(const struct summary *s, uint32_t window)
 		return false;
 	if (node && last_known(node, window) < full_ratio * s->cores_present)
 		return false;
-	return last_known(ready, window) - others_ready(s) >= 2;
+	/* Others may have become fewer since: of so many threads nothing is known then. */
+	return last_known(ready, window) - others_ready(s) >= 2 ||
+	       (count && last_known(count, window) >= many_threads);
 }

@@ -417,6 +417,8 @@ const struct variable variables[] = {
 	  "its directories on.",
 	  FIGURE(story.disk_free_bytes) },
 	{ "disk_bytes", UNIT_BYTES, "Space for users there.", FIGURE(story.disk_bytes) },
+	{ "disk_low_bytes", UNIT_BYTES, "The least that was left there at a sample.",
+	  FIGURE(story.disk_low_bytes) },
 	{ "disk_free_ratio", UNIT_RATIO, "Its share of the space for users there.",
 	  FIGURE(story.disk_free_ratio) },
 	{ "disk_no_inodes", UNIT_COUNT, "Inodes there when none of them was left.",

@@ -90,6 +90,16 @@ static const char *ending_why(const struct summary *s)
 	return s->ending.why;
 }
 
+/* Who died before the job fell silent may be what it waits for. */
+static const char *died_before(const struct summary *s)
+{
+	static const double about_s = 1;
+
+	return s->story.died_s <= s->wall_s - s->story.silent_s + about_s && *s->ending.first
+		       ? s->ending.first
+		       : ".";
+}
+
 static const char *ended_by(const struct summary *s)
 {
 	return s->exit_code == 124 ? "timeout ended it" : s->ending.words;
@@ -219,6 +229,10 @@ const struct text_variable text_variables[] = {
 	{ "ending_why",
 	  "What that means, and which process ended first by a signal or failed: \": ... .\".",
 	  ending_why },
+	{ "died_before",
+	  "Of a job that hung, the process that ended by a signal or failed before: "
+	  "\". First to die: ... .\"; else \".\"",
+	  died_before },
 	{ "ended_by", "The program that ended it: \"timeout ended it\".", ended_by },
 	{ "limit_address_space_process", "The process nearest to the limit of address space.",
 	  limit_address_space_process },

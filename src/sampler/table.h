@@ -132,6 +132,7 @@ struct process {
 	int64_t stack;                  /* of the program whose arguments were read */
 	bool arguments_due, limits_due; /* it executes another program since */
 	bool limits_told;               /* some that are not the job's */
+	uint32_t limits_sum;            /* of those that were read last; 0: none */
 	int8_t nice_told;               /* 0 until it was another one */
 	int handle;                     /* pidfd; 0: none */
 	int status; /* as wait(2) gives it, of one that ended; 0 also where it is not known */

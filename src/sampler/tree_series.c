@@ -241,6 +241,7 @@ static void put_job(struct tree *t, struct sample *s)
 void series_put(struct tree *t, struct sample *s)
 {
 	choose_promoted(t);
+	status_turn(t);
 	for (uint32_t i = 0; i < t->table.nlive; i++) {
 		struct process *p = &t->table.row[t->table.live[i]];
 		int64_t v[PROCESS_FINALS];

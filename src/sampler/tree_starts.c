@@ -151,8 +151,10 @@ static void on_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
 	if (was_told(t, at_ns))
 		return;
 	if (pid != tid) {
-		if (p)
+		if (p) {
 			p->tasks_live++;
+			t->threads_started++;
+		}
 		return;
 	}
 	if (p && (at_ns <= p->found_ns || is_told_twice(t, p, at_ns)))
@@ -191,6 +193,8 @@ static bool runs_on(struct tree *t, struct process *p)
 	if (!p->start_ticks && look.ppid != p->ppid && !task_of(t, look.ppid))
 		return false; /* the pid was used again */
 	if (proc_stat_ended(&look.stat)) {
+		if (!p->status)
+			p->status = (int)look.stat.status;
 		p->cpu_ns = ns; /* nobody waited for it yet: its clock stands at what it used */
 		process_name(p, look.comm);
 		return false;

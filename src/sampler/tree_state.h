@@ -114,7 +114,7 @@ struct tree {
 	/* of processes that are gone */
 	int64_t departed_cpu_ns; /* whose time moved to nobody we see */
 	int64_t attributed_ended_ns;
-	int64_t started, ended;
+	int64_t started, ended, threads_started; /* threads: besides the first of each process */
 	int64_t alive, alive_peak;     /* as starts and ends were told, in the order of time */
 	uint32_t handles, handles_max; /* pidfds that are open, and may be; max 0: not known yet */
 	uint32_t ending; /* rows whose process has ended and whose counts are on their way */
@@ -141,6 +141,7 @@ struct tree {
 	struct arguments arguments;
 	struct limits limits; /* the job's */
 	bool limits_known;
+	uint32_t limits_turn;
 
 	/* PSS */
 	enum pss pss;
@@ -212,6 +213,8 @@ void status_say(struct tree *t, const struct process *p);
 /* Labels of its instance: limit.NAME, where it is not the job's, once for each program; nice, when
  * it has changed. */
 void status_say_now(struct tree *t, struct process *p);
+/* Each sample one process is asked for its limits again, in turn: it may have set others. */
+void status_turn(struct tree *t);
 
 /* tree_unwaited.c */
 /* p is gone. Did nobody wait for it, since its parent ignores that? */

@@ -6,6 +6,8 @@
  */
 #include "sampler/tree_state.h"
 
+#include "base/crc32c.h"
+
 #include <linux/types.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -79,18 +81,29 @@ void tree_limits(struct tree *t, const struct rlimit *limits)
 	t->limits_known = true;
 }
 
-/* What it has told once may have changed since, and is told again. */
+void status_turn(struct tree *t)
+{
+	if (t->table.nlive)
+		t->table.row[t->table.live[t->limits_turn++ % t->table.nlive]].limits_due = true;
+}
+
+/* What it has told once may have changed since, and is told again when it is another. */
 static void say_limits(struct tree *t, struct process *p)
 {
 	struct limits own;
 	bool again = p->limits_told;
 	const char *key;
+	uint32_t sum;
 
 	if (!p->limits_due || !t->limits_known)
 		return;
 	p->limits_due = false;
 	if (limits_read(t->reading.proc, p->pid, &own))
 		return;
+	sum = crc32c(0, &own, sizeof own);
+	if (p->limits_sum == sum)
+		return;
+	p->limits_sum = sum;
 	for (size_t i = 0; i < LIMIT_ROWS; i++) {
 		if (own.value[i] == LIMIT_UNKNOWN || (own.value[i] == t->limits.value[i] && !again))
 			continue;

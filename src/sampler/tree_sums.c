@@ -299,6 +299,8 @@ void sums_make(struct tree *t)
 	set(t, JOB_PROCESSES_LIVE, t->parts[PART_LIVE]);
 	raise_to(t, JOB_PROCESSES_STARTED, t->started);
 	raise_to(t, JOB_PROCESSES_ENDED, t->ended);
+	if (t->exits || t->connector.fd > 0)
+		raise_to(t, JOB_THREADS_STARTED, t->threads_started);
 	set(t, JOB_THREADS, t->parts[PART_THREADS]);
 	set(t, JOB_FILES, t->parts[PART_FILES]);
 	t->job_known[JOB_FILES] = !t->parts[PART_NO_FILES];

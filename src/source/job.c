@@ -22,6 +22,9 @@ static const struct metric metrics[] = {
 				    .help = "Processes of the job that were seen to start." },
 	[JOB_PROCESSES_ENDED] = { "job.processes_ended", COUNT, COUNTER, .label = "Processes ended",
 				  .help = "Processes of the job that were seen to end." },
+	[JOB_THREADS_STARTED] = { "job.threads_started", COUNT, COUNTER, .label = "Threads started",
+				  .help = "Threads that the job's processes started, besides the "
+					  "first of each; known where the kernel records starts." },
 	[JOB_THREADS] = { "job.threads_count", COUNT, GAUGE, .label = "Threads",
 			  .help = "Threads of the job's live processes." },
 	[JOB_FILES] = { "job.open_files_count", COUNT, GAUGE, .label = "Open files",

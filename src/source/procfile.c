@@ -39,15 +39,17 @@ static const char *copy_comm(const char *text, struct proc_stat *out)
 	return close + 1;
 }
 
-/* Field 28, behind three that no number of ours can hold. */
-static int64_t stack_of(const char *after_rss)
+enum { FIELD_STACK = 28, FIELD_STATUS = 52 };
+
+/* A field behind 24; between are some that no number of ours can hold. 0: it is not there. */
+static int64_t field_behind_rss(const char *after_rss, int wanted)
 {
 	const char *p = after_rss;
-	int64_t stack;
+	int64_t value;
 
-	for (int i = 25; i <= 27 && p; i++)
+	for (int i = 25; i < wanted && p; i++)
 		p = *p == ' ' ? strchr(p + 1, ' ') : NULL;
-	return p && number_i64(&p, &stack) && stack > 0 ? stack : 0;
+	return p && number_i64(&p, &value) && value > 0 ? value : 0;
 }
 
 int proc_stat_parse(const char *text, struct proc_stat *out)
@@ -87,7 +89,9 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 	out->starttime = field[22];
 	out->vsize_bytes = field[23];
 	out->rss_pages = field[24];
-	out->stack = stack_of(p);
+	out->stack = field_behind_rss(p, FIELD_STACK);
+	if (out->state == 'Z' || out->state == 'X')
+		out->status = field_behind_rss(p, FIELD_STATUS) & 0xffff;
 	return 0;
 }
 

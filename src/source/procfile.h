@@ -26,6 +26,7 @@ struct proc_stat {
 	int64_t utime, stime, cutime, cstime; /* USER_HZ ticks; c: of children it waited for */
 	int64_t nice, num_threads, starttime; /* starttime: ticks since boot */
 	int64_t vsize_bytes, rss_pages;
+	int64_t status; /* as wait(2) gives it, of one that ended; 0: not permitted as well */
 	int64_t stack; /* where its first stack begins, another one after exec; 0: not permitted */
 };
 int proc_stat_parse(const char *text, struct proc_stat *out);

@@ -26,6 +26,20 @@ asked.connect(("127.0.0.1", 53))
 poll = select.poll()
 poll.register(asked, select.POLLIN)
 poll.poll()'
+# Of two connections it polls the second only; then both.
+two='
+import select, socket, sys
+servers = [socket.create_server(("127.0.0.1", 0)) for i in range(2)]
+ends = [socket.create_connection(s.getsockname()) for s in servers]
+open(sys.argv[1], "w").write(" or ".join("127.0.0.1:%d" % s.getsockname()[1] for s in servers[2 - int(sys.argv[2]):]))'
+hangs @second "$PYTHON" -c "$two
+poll = select.poll()
+poll.register(ends[1], select.POLLIN)
+poll.poll()" second 1
+hangs @both "$PYTHON" -c "$two
+select.select(ends, [], [])" both 2
+# The child that should end the wait failed before.
+hangs "never. First to fail: sh (pid PID), T after the start, with exit code 3. Then" sh -c 'mkfifo never; exec 9<>never; sh -c "sleep 0.5; exit 3" & read x <&9'
 hangs "sleep (pid PID) sleeps (timer)" sh -c 'sleep 30; true'
 hangs "waits for a lock on a file" "$PYTHON" -c '
 import fcntl
@@ -43,7 +57,12 @@ lock.acquire()'
 wait
 for i in $(seq $jobs); do
 	"$SONDE" show --json "out.$i" | jq -r '.verdicts[0] | .rule + ": " + .sentence' >first
-	sed -i 's/(pid [0-9]*/(pid PID/' first
+	sed -i 's/(pid [0-9]*/(pid PID/g; s/), [0-9.]* [mu]*s after/), T after/' first
+	case $(cat "wanted.$i") in @*) # a file with the addresses
+		sed -i 's/^/waits for the network: /; s/$/. Then/' "$(tail -c +2 "wanted.$i")"
+		mv "$(tail -c +2 "wanted.$i")" "wanted.$i"
+		;;
+	esac
 	grep -q '^hung: Hung for [0-9.]* s: ' first || fail "$(cat "wanted.$i"): $(cat first)"
 	contains first "$(cat "wanted.$i")"
 	contains first "Then: timeout ended it. "

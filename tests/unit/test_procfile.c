@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -146,6 +147,23 @@ static void statm_gives_its_second_and_third_field(void **state)
 	assert_int_equal(proc_statm_parse("1000 500\n", &statm), -EBADMSG);
 }
 
+static void how_it_ended_is_told_of_who_ended_only(void **state)
+{
+	static const char ended[] =
+		"4243 (worker) %c 17 4242 17 0 -1 4 1 2 3 4 5 6 7 8 20 0 1 0 987654 0 0 "
+		"18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0 0 0 0 0 0 0 0 768\n";
+	struct proc_stat st;
+	char text[sizeof ended];
+
+	(void)state;
+	snprintf(text, sizeof text, ended, 'Z');
+	assert_int_equal(proc_stat_parse(text, &st), 0);
+	assert_int_equal(st.status, 768); /* exit code 3 */
+	snprintf(text, sizeof text, ended, 'S');
+	assert_int_equal(proc_stat_parse(text, &st), 0);
+	assert_int_equal(st.status, 0);
+}
+
 static void the_last_pid_is_the_last_word_of_loadavg(void **state)
 {
 	pid_t pid = 0;
@@ -167,6 +185,7 @@ int main(void)
 		cmocka_unit_test(io_fields_are_found_by_name),
 		cmocka_unit_test(uss_is_the_sum_of_the_private_lines),
 		cmocka_unit_test(statm_gives_its_second_and_third_field),
+		cmocka_unit_test(how_it_ended_is_told_of_who_ended_only),
 		cmocka_unit_test(the_last_pid_is_the_last_word_of_loadavg),
 	};
 
