@@ -98,9 +98,9 @@ struct story {
 	double heap_limit, heap_held;
 	char heap_option[32], heap_process[STORY_TEXT];
 	struct story_fabric fabric;
-	/* Of the file systems of the job's directories the one that was the fullest, by space and by
-	 * its share: what users may still fill at the end of what they may in all; or, where none
-	 * is left, inodes. */
+	/* Of the file systems of the job's directories the one that was the fullest, by space and
+	 * by its share: what users may still fill at the end of what they may in all; or, where
+	 * none is left, inodes. */
 	double disk_free_bytes, disk_bytes, disk_free_ratio;
 	double disk_low_bytes; /* the least that was left at a sample */
 	double disk_no_inodes; /* that many there are, and not one is left */

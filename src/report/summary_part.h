@@ -14,9 +14,9 @@
 /* What is known of each series without decoding it, and the series of each instance. */
 struct series_index {
 	double *begin, *last, *max, *min; /* [nseries] in base units; NAN: no value */
-	double *sum, *seconds;      /* [nseries] of value x seconds; the mean is their quotient */
-	uint32_t *first;            /* [ninstances] first series of the instance; 0: none */
-	uint32_t *next;             /* [nseries] next series of the same instance; 0: none */
+	double *sum, *seconds; /* [nseries] of value x seconds; the mean is their quotient */
+	uint32_t *first;       /* [ninstances] first series of the instance; 0: none */
+	uint32_t *next;        /* [nseries] next series of the same instance; 0: none */
 };
 
 int series_index_make(struct series_index *x, const struct run *r, struct err *e);
