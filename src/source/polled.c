@@ -62,7 +62,7 @@ static int by_poll(const struct root *proc, pid_t pid, const uint64_t *arg, stru
 static int by_select(const struct root *proc, pid_t pid, const uint64_t *arg, struct polled *out)
 {
 	enum { WORD = 8 * sizeof(unsigned long), WORDS = 1024 / WORD };
-	unsigned long all[WORDS] = { 0 }, set[WORDS];
+	unsigned long all[WORDS] = { 0 }, set[WORDS] = { 0 };
 	size_t nfds = arg[0] < 1024 ? (size_t)arg[0] : 1024;
 	size_t words = (nfds + WORD - 1) / WORD;
 

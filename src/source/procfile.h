@@ -27,7 +27,7 @@ struct proc_stat {
 	int64_t nice, num_threads, starttime; /* starttime: ticks since boot */
 	int64_t vsize_bytes, rss_pages;
 	int64_t status; /* as wait(2) gives it, of one that ended; 0: not permitted as well */
-	int64_t stack; /* where its first stack begins, another one after exec; 0: not permitted */
+	int64_t stack;  /* where its first stack begins, another one after exec; 0: not permitted */
 };
 int proc_stat_parse(const char *text, struct proc_stat *out);
 /* Has its last thread ended, or is about to? A first thread may end before the others. */
