@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Pids go round, so that each bucket has its turn: all of them are memory in use some day. */
-enum { BUCKETS = 8192 };
+enum { BUCKETS = 8192, PIDS = 1 << 22 /* the most that Linux gives */ };
 
 int table_init(struct table *t)
 {
@@ -17,7 +17,8 @@ int table_init(struct table *t)
 	t->bucket = reserve(BUCKETS * sizeof *t->bucket);
 	t->live = reserve(t->cap * sizeof *t->live);
 	t->spare = reserve(t->cap * sizeof *t->spare);
-	if (t->row && t->bucket && t->live && t->spare)
+	t->removed = reserve(PIDS / 8);
+	if (t->row && t->bucket && t->live && t->spare && t->removed)
 		return 0;
 	table_free(t);
 	return -ENOMEM;
@@ -29,12 +30,30 @@ void table_free(struct table *t)
 	reserve_free(t->bucket, BUCKETS * sizeof *t->bucket);
 	reserve_free(t->live, t->cap * sizeof *t->live);
 	reserve_free(t->spare, t->cap * sizeof *t->spare);
+	reserve_free(t->removed, PIDS / 8);
 	*t = (struct table){ 0 };
 }
 
 static uint32_t *bucket_of(const struct table *t, pid_t pid)
 {
 	return &t->bucket[(uint32_t)pid % BUCKETS];
+}
+
+static void set_removed(struct table *t, pid_t pid, bool yes)
+{
+	uint8_t bit = (uint8_t)(1U << (pid & 7));
+
+	if (pid < 0 || pid >= PIDS)
+		return;
+	if (yes)
+		t->removed[pid >> 3] |= bit;
+	else if (t->removed[pid >> 3] & bit)
+		t->removed[pid >> 3] ^= bit;
+}
+
+bool table_removed(const struct table *t, pid_t pid)
+{
+	return pid >= 0 && pid < PIDS && t->removed[pid >> 3] >> (pid & 7) & 1;
 }
 
 struct process *table_find(const struct table *t, pid_t pid)
@@ -57,9 +76,11 @@ struct process *table_add(struct table *t, pid_t pid, pid_t ppid)
 		t->refused++;
 		return NULL;
 	}
-	t->row[i] =
-		(struct process){ .pid = pid, .ppid = ppid, .next = *bucket, .place = t->nlive };
+	t->row[i] = (struct process){
+		.pid = pid, .ppid = ppid, .next = *bucket, .order = t->arrived++
+	};
 	*bucket = i;
+	set_removed(t, pid, false);
 	t->live[t->nlive++] = i;
 	return &t->row[i];
 }
@@ -84,19 +105,34 @@ const char *process_called(const struct process *p)
 	return p->script[0] ? p->script : p->comm;
 }
 
+/* The first in live[] that did not come before it. */
+static uint32_t place_of(const struct table *t, const struct process *p)
+{
+	uint32_t from = 0, to = t->nlive;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (t->row[t->live[middle]].order < p->order)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
 void table_remove(struct table *t, struct process *p)
 {
-	uint32_t i = (uint32_t)(p - t->row), *link = bucket_of(t, p->pid);
+	uint32_t i = (uint32_t)(p - t->row), *link = bucket_of(t, p->pid), at;
 
 	while (*link && *link != i)
 		link = &t->row[*link].next;
 	if (!*link)
 		return; /* not there, or not any more */
 	*link = p->next;
+	set_removed(t, p->pid, true);
+	at = place_of(t, p);
 	t->nlive--;
-	for (uint32_t k = p->place; k < t->nlive; k++) {
-		t->live[k] = t->live[k + 1];
-		t->row[t->live[k]].place = k;
-	}
+	memmove(t->live + at, t->live + at + 1, (t->nlive - at) * sizeof *t->live);
 	t->spare[t->nspare++] = i;
 }

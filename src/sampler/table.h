@@ -94,7 +94,8 @@ struct process {
 
 	pid_t ppid;
 	uint32_t task;                /* which of the launchers its ancestor had; 0 when attached */
-	uint32_t next, place;         /* bucket chain; index in live[] */
+	uint32_t next;                /* bucket chain */
+	uint64_t order;               /* of arrival: live[] is sorted by it */
 	int64_t part[PART_NUMBER_OF]; /* as it is in the job's totals */
 	int64_t cpu_base_ns, end_ns;  /* base: what was before recording began */
 	char comm[NAME_SIZE];
@@ -150,7 +151,9 @@ struct process {
 struct table {
 	struct process *row; /* row 0 is never used */
 	uint32_t *bucket, *live, *spare;
+	uint8_t *removed; /* a bit for each pid */
 	uint32_t used, nlive, nspare, cap;
+	uint64_t arrived;
 	uint64_t refused; /* starts that found no room */
 };
 
@@ -159,6 +162,8 @@ void table_free(struct table *t);
 struct process *table_find(const struct table *t, pid_t pid); /* NULL: not there */
 /* A new row, zeroed, for a pid that is not there; NULL when full (counted). */
 struct process *table_add(struct table *t, pid_t pid, pid_t ppid);
+/* The last process of this pid that was there was removed. */
+bool table_removed(const struct table *t, pid_t pid);
 /* Something of it has changed: its part of the totals is made anew, and its values are put, once
  * more without what is told only once. */
 static inline void process_changed(struct process *p)

@@ -61,6 +61,9 @@ static int probe(struct tree *t, pid_t pid, pid_t *ppid)
 	bad = process_read(&t->reading, &look, READ_STAT, KEEP_NONE);
 	if (bad)
 		return bad;
+	/* Its end was seen, and its parent has not waited for it yet: it was counted. */
+	if (proc_stat_ended(&look.stat) && table_removed(&t->table, pid))
+		return -ESRCH;
 	*ppid = look.ppid;
 	if (!discover_is_ours(t, look.ppid))
 		return -EAGAIN;
