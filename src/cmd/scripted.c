@@ -5,8 +5,9 @@
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/root.h"
-#include "job/markfile.h"
+#include "cmd/say.h"
 #include "job/message.h"
+#include "job/said.h"
 #include "job/words.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ enum { LAST_WORDS = 200 }; /* bytes of them in a reason */
 /* ---- in the process that starts the script ---- */
 
 static _Noreturn void be_recorder(const struct scripted_wish *w, const struct launch *l,
-				  pid_t launcher, const char *marks)
+				  pid_t launcher, const struct said *said)
 {
 	const struct message done = { .kind = MESSAGE_DONE };
 	struct recorder_options r = recording_recorder(w->plan);
@@ -42,7 +43,8 @@ static _Noreturn void be_recorder(const struct scripted_wish *w, const struct la
 	bytes_u8(&words, '\0');
 	r.command = words.failed ? l->argv[0] : (const char *)words.data;
 	r.environment = environ;
-	r.marks = marks;
+	r.marks = said->marks.fd >= 0 ? said->marks.path : NULL;
+	r.spans = said->spans.path;
 	r.launcher = l->recorder;
 	r.sampler.tree.launcher = launcher;
 	recorder_run(&r);
@@ -50,13 +52,13 @@ static _Noreturn void be_recorder(const struct scripted_wish *w, const struct la
 	_exit(0);
 }
 
-static void start_recorder(const struct scripted_wish *w, struct launch *l, const char *marks)
+static void start_recorder(const struct scripted_wish *w, struct launch *l, const struct said *said)
 {
 	pid_t launcher = getpid();
 	struct err e;
 
 	if (recorder_detach(&l->recorder, &l->recorder_pid, &e) == 1)
-		be_recorder(w, l, launcher, marks);
+		be_recorder(w, l, launcher, said);
 }
 
 static ssize_t read_children(char *buf, size_t size)
@@ -144,17 +146,19 @@ static _Noreturn void be_launcher(const struct scripted_wish *w, const int to[PI
 			    .ready_ms = READY_MS,
 			    .done_ms = DONE_MS };
 	struct scripted_report r = { .code = LAUNCH_FAILED };
-	struct mark_file marks = { .fd = -1, .folder = -1 };
+	struct said said = { .marks = { .fd = -1, .folder = -1 }, .spans.fd = -1 };
 	struct err e = { "" };
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	set_environment(w);
+	/* Before orphans come here: what makes it may hang, and is none of the script's. */
+	if (w->plan && said_make(&said, &e))
+		say("bench run: %s", e.text);
+	e.text[0] = '\0';
 	if (!launch_begin(&saved, &e)) {
-		if (w->plan)
-			mark_file_make(&marks);
 		sentinel_start(&sentinel);
 		if (w->plan)
-			start_recorder(w, &l, marks.fd >= 0 ? getenv(MARK_FILE_VARIABLE) : NULL);
+			start_recorder(w, &l, &said);
 		take_output(to[OUT], to[ERR]);
 		r.start_utc_ns = clock_utc_ns();
 		if (w->directory && chdir(w->directory))
@@ -164,7 +168,7 @@ static _Noreturn void be_launcher(const struct scripted_wish *w, const int to[PI
 		r.end_utc_ns = r.start_utc_ns + r.end.wall_ns;
 		end_left(&r);
 		if (w->plan)
-			mark_file_remove(&marks);
+			said_remove(&said);
 	}
 	snprintf(r.why, sizeof r.why, "%s", e.text);
 	_exit(write(to[REPORT], &r, sizeof r) != sizeof r);

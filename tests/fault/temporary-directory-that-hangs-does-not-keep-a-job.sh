@@ -36,4 +36,14 @@ equal "where marks and spans go" "/dev/null " "$(cat out)"
 one_sentence said
 contains said "$PWD/far (TMPDIR) does not answer: no marks and spans are recorded"
 figure without '.nodes[0].samples' >/dev/null
+
+# Nor a trial of a benchmark, which says so once.
+printf '#!/bin/sh\necho "$SONDE_MARKS $SONDE_SPANS" >where\necho 1\n' >trial
+chmod +x trial
+if [ -x "$(dirname "$(realpath "$SONDE")")/libexec/sonde/sonde-database" ]; then
+	TMPDIR=$PWD/far SONDE_STORE=$PWD/s.sqlite timeout 100 "$SONDE" bench run -q -n 1 -o trials ./trial >out 2>said
+	holds "status of a benchmark: $?, $(cat said)" "$? != 124"
+	equal "where marks and spans of a trial go" "/dev/null " "$(cat where)"
+	contains said "$PWD/far (TMPDIR) does not answer: no marks and spans are recorded"
+fi
 kill -CONT $server
