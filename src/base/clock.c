@@ -20,7 +20,9 @@ int64_t clock_mono_ns(void)
 
 int64_t clock_utc_ns(void)
 {
-	return clock_ns(CLOCK_REALTIME);
+	int64_t ns = clock_ns(CLOCK_REALTIME);
+
+	return ns < 0 ? 0 : ns; /* before 1970: nothing stores it */
 }
 
 int64_t clock_boot_ns(void)

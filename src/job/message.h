@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 enum {
-	MESSAGE_VERSION = 2,
+	MESSAGE_VERSION = 3,
 	MESSAGE_KEY = 1024,
 	MESSAGE_TEXT = 320,
 	MESSAGE_STEP = 64,
@@ -58,6 +58,7 @@ enum {
 	RECORDED_IO,                       /* six, in the order of struct proc_io */
 	RECORDED_OWN_IO = RECORDED_IO + 6, /* the launcher's own, before its task */
 	RECORDED_AT = RECORDED_OWN_IO + 6, /* monotonic; 0: nothing is in any recording */
+	RECORDED_UNWAITED,                 /* 1: some of its children are waited for by nobody */
 	RECORDED_NUMBER_OF
 };
 

@@ -223,6 +223,8 @@ bool unwaited_is(struct tree *t, struct process *p);
 void unwaited_suspect(struct tree *t);
 /* Ends are told without their CPU time from now on. */
 void unwaited_changed(struct tree *t);
+/* From now on the totals are lower bounds, but for CPU time where each end tells it. */
+void unwaited_say(struct tree *t);
 /* What /proc/PID/status of its first thread says. */
 void unwaited_reported(struct process *p, bool ignores);
 

@@ -207,6 +207,8 @@ int tree_task_add(struct tree *t, pid_t launcher, const int64_t *recorded, uint3
 		t->lost_records++;
 		t->unwatched = true;
 	}
+	if (recorded && recorded[RECORDED_UNWAITED])
+		unwaited_say(t);
 	if (recorded && recorded[RECORDED_AT])
 		find_what_runs(t);
 	return 0;
@@ -304,6 +306,7 @@ uint32_t tree_recorded(const struct tree *t, bool last, int64_t at_ns, int64_t *
 		row[RECORDED_MAJOR_FAULTS] =
 			k->reaped.total_major_faults + k->parts[PART_MAJOR_FAULTS];
 		row[RECORDED_AT] = at_ns;
+		row[RECORDED_UNWAITED] = t->unwaited;
 	}
 	tree_totals(t, &totals);
 	share_out(t, last ? totals.cpu_ns : t->job[JOB_CPU], rows, n);

@@ -18,8 +18,7 @@ enum {
 	SURELY_MS = 5,    /* of CPU: a vfork that fails to execute takes less, and may have none */
 };
 
-/* From now on the totals are lower bounds, but for CPU time where each end tells it. */
-static void say(struct tree *t)
+void unwaited_say(struct tree *t)
 {
 	if (t->unwaited)
 		return;
@@ -91,7 +90,7 @@ bool unwaited_is(struct tree *t, struct process *p)
 		judge(t, parent);
 	if (!parent->ignores_children && (!parent->never_waits || was_given_faults(&parent->stat)))
 		return false;
-	say(t);
+	unwaited_say(t);
 	return true;
 }
 
@@ -108,6 +107,6 @@ void unwaited_suspect(struct tree *t)
 		suspects++;
 		ask(t, p);
 		if (p->ignores_children)
-			say(t);
+			unwaited_say(t);
 	}
 }

@@ -79,6 +79,19 @@ for way in 3600 -3600; do
 	holds "a mark" "$(figure "by$way" '.marks[0].at_seconds') > 2.5"
 done
 
+# Before 1970 times of day are not known; nothing else is lost, and no disk is blamed.
+begin_1970() {
+	local samples
+	stepped ancient -4000000000 sh -c 'sleep 1'
+	wait $run || fail "run: $?"
+	equal "damage" 0 "$(figure ancient .damages)"
+	samples=$(figure ancient '.nodes[0].samples')
+	holds "samples" "$samples >= 10"
+	"$SONDE" show --all ancient >shown 2>&1 || fail "show: $?"
+	! grep -E "could not be (recorded|written)|disk" shown || fail "something is blamed"
+}
+begin_1970
+
 # All of it stands still for three seconds.
 # shellcheck disable=SC2016
 stepped still 3600 sh -c 'echo $$ >job; sleep 1; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; sleep 3'

@@ -196,6 +196,46 @@ static void no_sample_tells_more_than_the_cores_can_do(void **state)
 	root_close(&proc);
 }
 
+static bool says(const struct sample *s, const char *key)
+{
+	for (uint32_t i = 0; i < s->nevents; i++)
+		if (s->event[i].kind == EVENT_META && !strcmp(s->event[i].name, key))
+			return true;
+	return false;
+}
+
+/* A recorder that goes on for a lost one knows by it that children are waited for by nobody. */
+static void children_that_nobody_waits_for_are_passed_on(void **state)
+{
+	struct root proc;
+	struct sample s;
+	struct tree_options o = { .proc = &proc, .launcher = getpid(), .shared = true };
+	int64_t row[RECORDED_NUMBER_OF] = { [RECORDED_AT] = 1 };
+	uint32_t task;
+
+	(void)state;
+	assert_int_equal(root_open(&proc, "/proc"), 0);
+	assert_int_equal(sample_init(&s, 32768, 65536), 0);
+	for (int unwaited = 0; unwaited < 2; unwaited++) {
+		struct tree *t;
+		struct err e = { "" };
+
+		sample_clear_events(&s);
+		sample_begin(&s, clock_utc_ns(), clock_mono_ns());
+		row[RECORDED_UNWAITED] = unwaited;
+		assert_int_equal(tree_open(&t, &o, &s, &e), 0);
+		assert_int_equal(tree_task_add(t, getpid(), row, &task), 0);
+		assert_int_equal(says(&s, "job.io_is_lower_bound"), unwaited);
+		tree_sample(t, &s, false);
+		assert_int_equal(tree_recorded(t, false, s.mono_ns, row, 1), 1);
+		assert_int_equal(row[RECORDED_UNWAITED], unwaited);
+		row[RECORDED_AT] = s.mono_ns;
+		tree_close(t);
+	}
+	sample_free(&s);
+	root_close(&proc);
+}
+
 /* Between its end and the last of its counts its parent may have waited for it. */
 static void what_ended_does_not_bring_what_was_before(void **state)
 {
@@ -260,6 +300,7 @@ int main(void)
 		cmocka_unit_test(totals_hold_when_pids_are_looked_for),
 		cmocka_unit_test(totals_hold_when_there_is_little_time_for_threads),
 		cmocka_unit_test(totals_hold_when_births_are_told),
+		cmocka_unit_test(children_that_nobody_waits_for_are_passed_on),
 		cmocka_unit_test(no_sample_tells_more_than_the_cores_can_do),
 		cmocka_unit_test(what_ended_does_not_bring_what_was_before),
 		cmocka_unit_test(what_was_waited_for_is_the_total),

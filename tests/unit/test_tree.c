@@ -442,7 +442,7 @@ static void who_ended_is_counted_once(void **state)
 	attach(k, 500);
 	t = &k->tree->table;
 	started = k->tree->started;
-	births_end(k->tree, table_find(t, 501), k->tree->now_ns);
+	starts_end(k->tree, table_find(t, 501), k->tree->now_ns);
 	write_process(k,
 		      (struct fake_process){
 			      .pid = 501, .ppid = 500, .start = 20, .threads = 1, .state = 'Z' });
