@@ -12,7 +12,7 @@
 #define NS_PER_MS INT64_C(1000000)
 
 int64_t clock_mono_ns(void);
-int64_t clock_utc_ns(void); /* never before 1970 */
+int64_t clock_utc_ns(void);  /* never before 1970 */
 int64_t clock_boot_ns(void); /* since the boot, suspends included */
 int64_t clock_cpu_ns(void);  /* CPU of this process */
 /* "2026-11-20T13:05:33Z", with a fraction when there is one. Returns out. */

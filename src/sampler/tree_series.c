@@ -219,11 +219,11 @@ static unsigned job_part(uint32_t row)
 static int64_t cpu_in_time(struct tree *t, bool last)
 {
 	int64_t cpu = t->job[JOB_CPU];
-	int64_t most = t->reported_cpu_ns + t->cores * (t->now_ns - t->told_ns);
+	int64_t most = t->reported_cpu_ns + t->cores * (t->now_ns - t->put_ns);
 
-	if (t->cores && t->told_ns && !last && cpu > most)
+	if (t->cores && t->put_ns && !last && cpu > most)
 		cpu = most;
-	t->told_ns = t->now_ns;
+	t->put_ns = t->now_ns;
 	return t->reported_cpu_ns = cpu;
 }
 

@@ -126,8 +126,8 @@ struct tree {
 	int64_t departed_minflt, departed_majflt;
 
 	int64_t cpu_ns;          /* the job's, as this sample found it */
-	int64_t reported_cpu_ns; /* what of it was recorded in the last one, at told_ns */
-	int64_t told_ns;         /* 0: none was */
+	int64_t reported_cpu_ns; /* what of it was recorded in the last one, at put_ns */
+	int64_t put_ns;          /* 0: none was */
 	int64_t cores;           /* of this machine; 0: others' processes are read */
 	int64_t waited_ns;       /* the same without what only records tell */
 	int64_t unattributed_ns; /* the most of it that no process was known for */
