@@ -32,7 +32,7 @@ static int event_open(const struct perf_event *ev, const struct perf_seat *seat,
 {
 	struct perf_event_attr a = {
 		.size = sizeof a,
-		.config = ev->config[0],
+		.config = perf_code(ev, seat->kind),
 		.config1 = ev->config[1],
 		.config2 = ev->config[2],
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |

@@ -14,10 +14,11 @@
 #include <sys/types.h>
 
 struct perf_seat {
-	pid_t pid;     /* or the descriptor of a cgroup; -1: whatever runs */
-	int cpu;       /* -1: wherever it runs */
-	uint32_t type; /* of the PMU; 0: as the event says */
-	bool again;    /* the same task on another PMU: its time is counted already */
+	pid_t pid;        /* or the descriptor of a cgroup; -1: whatever runs */
+	int cpu;          /* -1: wherever it runs */
+	uint32_t type;    /* of the PMU; 0: as the event says */
+	const char *kind; /* the PMU's name, on a hybrid CPU; NULL: there is but one */
+	bool again;       /* the same task on another PMU: its time is counted already */
 };
 
 struct perf_where {

@@ -3,6 +3,7 @@
 
 #include "core/expr.h"
 #include "source/perf_pfm.h"
+#include "source/perf_where.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -255,6 +256,24 @@ static int read_about(struct parser *p, char *at)
 	return p->d.group.about ? 0 : no_memory(p);
 }
 
+/* "cpu_atom=0x124", of one kind of cores. False: it is not of this form. */
+static bool read_kind_word(struct parser *p, struct perf_event *ev, const char *word, uint64_t v)
+{
+	char kind[PERF_NAME_MAX];
+	size_t n = strcspn(word, "="), i = 0;
+
+	if (n >= sizeof kind)
+		return false;
+	memcpy(kind, word, n);
+	kind[n] = '\0';
+	while (i < PERF_KIND_CODES_MAX && ev->of_kind[i].pmu)
+		i++;
+	if (!strcmp(kind, "cpu") || !perf_counts_cores(kind) || i == PERF_KIND_CODES_MAX)
+		return false;
+	ev->of_kind[i] = (struct perf_kind_code){ pool_text(&p->pool, kind, n), v };
+	return ev->of_kind[i].pmu != NULL;
+}
+
 static int read_event_word(struct parser *p, struct perf_event *ev, char *word)
 {
 	static const char *const configs[] = { "config=", "config1=", "config2=" };
@@ -274,7 +293,7 @@ static int read_event_word(struct parser *p, struct perf_event *ev, char *word)
 			     word);
 	else if (!strncmp(word, "cost=", 5) && v <= COUNTERS_MAX)
 		ev->counters = (uint32_t)v;
-	else
+	else if (!read_kind_word(p, ev, word, v))
 		for (size_t i = 0; i <= 3; i++) {
 			if (i == 3)
 				return fault(p, "an event has no", word);

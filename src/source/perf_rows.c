@@ -81,13 +81,18 @@ static int add_event(struct perf_rows *r, const struct perf_set *s, const struct
 {
 	char name[NAME_SIZE], help[TEXT_SIZE];
 	struct metric *m = add(r);
+	int n;
 
 	if (!m)
 		return -ENOMEM;
 	snprintf(name, sizeof name, "perf.%s.%s", s->group->name, ev->id);
-	snprintf(help, sizeof help,
-		 "%s (%s, code %#" PRIx64 "), not scaled to the time in which it was not counted.",
-		 ev->name, ev->pmu, ev->config[0]);
+	n = snprintf(help, sizeof help, "%s (%s, code %#" PRIx64, ev->name, ev->pmu, ev->config[0]);
+	for (size_t i = 0; i < PERF_KIND_CODES_MAX && ev->of_kind[i].pmu && n < TEXT_SIZE; i++)
+		n += snprintf(help + n, sizeof help - (size_t)n, ", on %s %#" PRIx64,
+			      ev->of_kind[i].pmu, ev->of_kind[i].config);
+	if (n < TEXT_SIZE)
+		snprintf(help + n, sizeof help - (size_t)n,
+			 "), not scaled to the time in which it was not counted.");
 	m->name = keep(r, name);
 	m->unit = ev->nanoseconds ? UNIT_SECONDS : UNIT_COUNT;
 	m->div = ev->nanoseconds ? 1000000000 : 0;

@@ -41,6 +41,14 @@ const struct perf_group *perf_table_group(const struct perf_table *t, const char
 	return i < 0 ? NULL : &t->group[i];
 }
 
+uint64_t perf_code(const struct perf_event *ev, const char *kind)
+{
+	for (size_t i = 0; kind && i < PERF_KIND_CODES_MAX && ev->of_kind[i].pmu; i++)
+		if (!strcmp(ev->of_kind[i].pmu, kind))
+			return ev->of_kind[i].config;
+	return ev->config[0];
+}
+
 static const char *keep(struct perf_table *t, const char *text)
 {
 	return text ? pool_text(&t->pool, text, strlen(text)) : NULL;
@@ -58,6 +66,11 @@ static bool keep_events(struct perf_table *t, const struct perf_group *g, struct
 		to->pmu = keep(t, to->pmu);
 		if (!to->id || !to->name || !to->pmu)
 			return false;
+		for (size_t k = 0; k < PERF_KIND_CODES_MAX && to->of_kind[k].pmu; k++) {
+			to->of_kind[k].pmu = keep(t, to->of_kind[k].pmu);
+			if (!to->of_kind[k].pmu)
+				return false;
+		}
 	}
 	t->nevents += g->nevents;
 	return true;

@@ -23,12 +23,20 @@ enum {
 	PERF_FORMULAS_MAX = 512,
 	PERF_NAME_MAX = 48, /* of ids, groups, metrics and PMUs */
 	PERF_FORMULA_MAX = 480,
+	PERF_KIND_CODES_MAX = 3,
+};
+
+/* On a hybrid CPU: the code of the cores that this PMU counts. pmu NULL: none. */
+struct perf_kind_code {
+	const char *pmu; /* "cpu_atom" */
+	uint64_t config;
 };
 
 struct perf_event {
 	const char *id, *name; /* "l1d_repl", "L1D.REPLACEMENT" */
 	const char *pmu;       /* "hardware", "software", "cpu", "breakpoint", or of sysfs */
 	uint64_t config[3];
+	struct perf_kind_code of_kind[PERF_KIND_CODES_MAX]; /* instead of config[0] */
 	uint32_t counters; /* general ones it takes: 0 has one of its own */
 	bool nanoseconds;  /* it counts time */
 	bool kernel;       /* it is 0 where only user mode may be counted */
@@ -70,6 +78,9 @@ int perf_table_parse(struct perf_table *t, const char *file, const char *text, s
 /* The files that travel in the program. */
 int perf_table_builtin(struct perf_table *t, struct err *e);
 int perf_table_file(struct perf_table *t, const char *path, struct err *e);
+
+/* The event's code for cores of that kind (NULL: all are alike). */
+uint64_t perf_code(const struct perf_event *ev, const char *kind);
 
 const struct perf_group *perf_table_group(const struct perf_table *t, const char *name);
 

@@ -211,7 +211,7 @@ static bool is_apples(const char *name)
 
 /* Counters of the cores, or of some of them: Intel's hybrids have cpu_core, cpu_atom and
  * cpu_lowpower, Arm's a device for each kind, and the others one that is called cpu. */
-static bool counts_cores(const char *name)
+bool perf_counts_cores(const char *name)
 {
 	return !strcmp(name, "cpu") || !strcmp(name, "cpu_core") || !strcmp(name, "cpu_atom") ||
 	       !strcmp(name, "cpu_lowpower") || !strncmp(name, "armv", 4) || is_apples(name);
@@ -224,12 +224,13 @@ static void add_kind(struct perf_pmus *found, const struct root *sys, const char
 	int64_t type;
 
 	snprintf(path, sizeof path, DEVICES "/%.200s/type", name);
-	if (at == PERF_KINDS_MAX || !strcmp(name, "cpu") ||
+	if (at == PERF_KINDS_MAX || !strcmp(name, "cpu") || strlen(name) >= PERF_NAME_MAX ||
 	    sysfs_read_number(sys, path, &type) != 0 || type <= 0 || type >= INT32_MAX)
 		return;
-	for (; at > 0 && found->kind[at - 1] > (uint32_t)type; at--)
+	for (; at > 0 && found->kind[at - 1].type > (uint32_t)type; at--)
 		found->kind[at] = found->kind[at - 1];
-	found->kind[at] = (uint32_t)type;
+	found->kind[at] = (struct perf_kind){ .type = (uint32_t)type };
+	snprintf(found->kind[at].name, PERF_NAME_MAX, "%s", name);
 	found->nkinds++;
 }
 
@@ -242,7 +243,7 @@ struct perf_pmus perf_pmus_find(const struct root *sys)
 	snprintf(path, sizeof path, "%s/" DEVICES, sys->path);
 	d = opendir(path);
 	for (struct dirent *entry; d && (entry = readdir(d));)
-		if (counts_cores(entry->d_name)) {
+		if (perf_counts_cores(entry->d_name)) {
 			found.core = true;
 			add_kind(&found, sys, entry->d_name);
 		}
@@ -390,7 +391,8 @@ static int each_kind(const struct perf_places *p, struct perf_where *w)
 		for (size_t k = 0; k < p->pmus.nkinds && !bad; k++) {
 			struct perf_seat seat = p->job.seat[i];
 
-			seat.type = p->pmus.kind[k];
+			seat.type = p->pmus.kind[k].type;
+			seat.kind = p->pmus.kind[k].name;
 			seat.again = k > 0;
 			bad = add_seat(w, seat);
 		}

@@ -17,13 +17,20 @@
 
 enum { PERF_SEATS_MAX = 4096, PERF_KINDS_MAX = 4 };
 
+struct perf_kind {
+	uint32_t type;
+	char name[PERF_NAME_MAX]; /* "cpu_atom" */
+};
+
 struct perf_pmus {
-	uint32_t kind[PERF_KINDS_MAX]; /* types of the kinds of cores, ascending */
-	size_t nkinds;                 /* 0: all cores are of one kind */
-	bool core;                     /* the cores have counters at all */
+	struct perf_kind kind[PERF_KINDS_MAX]; /* of cores, by ascending type */
+	size_t nkinds;                         /* 0: all cores are of one kind */
+	bool core;                             /* the cores have counters at all */
 };
 
 struct perf_pmus perf_pmus_find(const struct root *sys);
+/* Whether a device of this name counts what the cores do, or some of them. */
+bool perf_counts_cores(const char *name);
 
 struct perf_places {
 	const struct root *proc, *sys;

@@ -18,7 +18,12 @@ awk '
 	BEGIN { type["hardware"] = 0; type["software"] = 1; type["cpu"] = 4 }
 	$1 == "arch" { arch = $2 }
 	$1 == "group" { group = $2 }
-	$1 == "event" { print arch, group, $2, $4 in type ? type[$4] : $4, number("config"), number("config1") }
+	$1 == "event" {
+		print arch, group, $2, $4 in type ? type[$4] : $4, number("config"), number("config1")
+		for (i = 5; i <= NF; i++)
+			if ($i ~ /^(cpu|apple|armv8)_[a-z0-9_]*=/)
+				print arch, group, $2 "@" substr($i, 1, index($i, "=") - 1), type[$4], substr($i, index($i, "=") + 1), "0x0"
+	}
 ' "$top"/events/*.events >"$made/perf-events.txt"
 
 awk '

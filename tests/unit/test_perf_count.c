@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -453,6 +454,31 @@ static void refusals_say_which_and_why(void **state)
 	scene_close(&x);
 }
 
+/* Of one kind of cores there is the event, of the other one there is not. */
+static void a_kind_of_cores_gets_its_own_code(void **state)
+{
+	struct perf_event event = { .id = "a",
+				    .name = "A",
+				    .pmu = "software",
+				    .config = { 4095 },
+				    .of_kind = { { "cpu_atom", PERF_COUNT_SW_TASK_CLOCK } } };
+	struct perf_group group = { .name = "g", .event = &event, .nevents = 1 };
+	struct perf_set set = { .group = &group, .n = 1 }, rest;
+	struct perf_seat seat = { .cpu = -1, .kind = "cpu_atom" };
+	struct perf_where where = { .seat = &seat, .n = 1, .user_only = true };
+	struct perf_count count;
+	int bad = perf_count_open(&count, &set, &rest, &where);
+
+	(void)state;
+	if (bad == -EACCES || bad == -EPERM || bad == -ENOSYS)
+		skip();
+	assert_int_equal(bad, 0);
+	perf_count_close(&count);
+	seat.kind = "cpu_core";
+	assert_int_equal(perf_count_open(&count, &set, &rest, &where), -ENOENT);
+	perf_count_close(&count);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +488,7 @@ int main(void)
 		cmocka_unit_test(tasks_that_are_not_counted_are_told),
 		cmocka_unit_test(what_does_not_fit_is_absent),
 		cmocka_unit_test(refusals_say_which_and_why),
+		cmocka_unit_test(a_kind_of_cores_gets_its_own_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,10 @@ static void codes_are_the_golden_ones(void **state)
 	while (fscanf(f, "%47s %47s %47s %47s %" SCNx64 " %" SCNx64, arch, group, id, type, &config,
 		      &config1) == 6) {
 		const struct perf_event *ev;
+		char *kind = strchr(id, '@');
 
+		if (kind)
+			*kind++ = '\0';
 		if (strcmp(arch, last) != 0) {
 			if (t)
 				assert_int_equal(own, count_own(t, !strcmp(last, "any")));
@@ -96,11 +99,11 @@ static void codes_are_the_golden_ones(void **state)
 		ev = find_event(perf_table_group(t, group), id);
 		if (!ev)
 			fail_msg("%s has no event %s in group %s", arch, id, group);
-		if (ev->config[0] != config || ev->config[1] != config1 || ev->config[2] ||
+		if (perf_code(ev, kind) != config || ev->config[1] != config1 || ev->config[2] ||
 		    strcmp(type_of(ev->pmu), type) != 0)
 			fail_msg("%s %s %s: %s %#" PRIx64 " %#" PRIx64, arch, group, id, ev->pmu,
-				 ev->config[0], ev->config[1]);
-		own++;
+				 perf_code(ev, kind), ev->config[1]);
+		own += !kind;
 		lines++;
 	}
 	assert_true(feof(f));
@@ -297,6 +300,37 @@ static void a_fault_is_named_with_file_and_line(void **state)
 	}
 }
 
+/* A code for one kind of cores; the other kinds have the event's own. */
+static void kinds_of_cores_have_codes_of_their_own(void **state)
+{
+	static const char text[] = "group mine\nevent a A cpu config=7 cpu_atom=8 cpu_lowpower=9\n"
+				   "event b B cpu config=7 apple_icestorm_pmu=1\n";
+	static const char *const wrong[] = { "cpu_big=8", "cpu=8", "cpu_atom=x", "uncore_imc=8",
+					     "cpu_atom=1 cpu_core=1 armv8_a=1 cpu_lowpower=1" };
+	struct perf_table *t = read_table(NULL, "alderlake");
+	const struct perf_event *a;
+	struct err e = { "" };
+
+	(void)state;
+	assert_int_equal(perf_table_parse(t, "f", text, sizeof text - 1, &e), 0);
+	a = find_event(perf_table_group(t, "mine"), "a");
+	assert_true(perf_code(a, "cpu_core") == 7 && perf_code(a, NULL) == 7);
+	assert_true(perf_code(a, "cpu_atom") == 8 && perf_code(a, "cpu_lowpower") == 9);
+	a = find_event(perf_table_group(t, "mine"), "b");
+	assert_true(perf_code(a, "apple_icestorm_pmu") == 1);
+	assert_true(perf_code(a, "apple_firestorm_pmu") == 7);
+	a = find_event(perf_table_group(t, "l2cache"), "l2_req");
+	assert_true(perf_code(a, "cpu_core") == 0xff24 && perf_code(a, "cpu_atom") == 0x24);
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		char line[128];
+		int n = snprintf(line, sizeof line, "group g\nevent a A cpu config=1 %s\n",
+				 wrong[i]);
+
+		assert_int_equal(perf_table_parse(t, "f", line, (size_t)n, &e), -EINVAL);
+	}
+	free_table(t);
+}
+
 static void a_later_file_extends_and_replaces(void **state)
 {
 	static const char text[] = "group l2\nevent y Y cpu config=0x7 config1=9\n"
@@ -416,6 +450,7 @@ int main(void)
 		cmocka_unit_test(each_cpu_finds_its_file_and_no_other),
 		cmocka_unit_test(names_find_files_too),
 		cmocka_unit_test(a_fault_is_named_with_file_and_line),
+		cmocka_unit_test(kinds_of_cores_have_codes_of_their_own),
 		cmocka_unit_test(a_later_file_extends_and_replaces),
 		cmocka_unit_test(libpfm4_names_are_accepted),
 		cmocka_unit_test(sets_fit_the_counters),

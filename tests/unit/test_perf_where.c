@@ -88,6 +88,8 @@ static void both_kinds_of_a_hybrid_cpu_count_the_task(void **unused)
 	assert_int_equal(x.where.n, 2);
 	check_seat(&x, 0, 7, -1, 4);
 	check_seat(&x, 1, 7, -1, 10);
+	assert_string_equal(x.where.seat[0].kind, "cpu_core");
+	assert_string_equal(x.where.seat[1].kind, "cpu_atom");
 	assert_false(x.where.seat[0].again); /* its time is counted once */
 	assert_true(x.where.seat[1].again);
 	assert_true(x.where.inherit && x.where.at_exec);
