@@ -9,8 +9,9 @@
 
 enum {
 	STEP_REFRESH = 1, /* processes that do not run: read more rarely */
-	STEP_IO,          /* input, output, open files: every 4th sample */
-	STEP_FILES,       /* all files of processes and the node: every 4th sample */
+	STEP_IO,          /* input, output, open files: a quarter of the processes in each sample */
+	STEP_FILES,       /* all files of a quarter of the processes, and the node's rarely */
+	STEP_EIGHTH,      /* of an eighth */
 	STEP_RATE,        /* from here on each step halves the rate */
 	STEP_LAST = STEP_RATE + 6,
 
@@ -20,7 +21,14 @@ enum {
 	PATIENCE_MAX = 1024,
 
 	RARE = 4,
+	EIGHTH = 8,
 };
+
+/* Of what reading a process's files takes, those for input, output and open files. */
+static const double io_part = 0.35;
+/* What a step has to fit in, of the limit: the first samples, which open files, take more. */
+static const double fits = 0.8, fits_again = 0.6;
+static const int64_t settle_ns = 60 * NS_PER_S;
 
 static const double walks_max = 0.005;
 
@@ -54,6 +62,11 @@ static int64_t interval_at(const struct budget *b, int step)
 	return interval > interval_max_ns ? larger(b->asked_ns, interval_max_ns) : interval;
 }
 
+static uint64_t turns_at(int step)
+{
+	return step < STEP_FILES ? 1 : step == STEP_FILES ? RARE : EIGHTH;
+}
+
 struct cadence budget_cadence(const struct budget *b)
 {
 	int64_t interval = interval_at(b, b->step);
@@ -67,11 +80,13 @@ struct cadence budget_cadence(const struct budget *b)
 
 	return (struct cadence){
 		.interval_ns = interval,
-		.stat_ns = larger(stat_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
-		.io_ns = larger(io_least_ns, b->step >= STEP_IO ? RARE * interval : 0),
-		.files_ns = larger(files_least_ns, b->step >= STEP_IO ? RARE * interval : 0),
+		.stat_ns = stat_least_ns,
+		.io_ns = io_least_ns,
+		.files_ns = files_least_ns,
 		.node_ns = larger(io_least_ns, b->step >= STEP_FILES ? RARE * interval : 0),
 		.refresh = (uint64_t)(rarer * refresh),
+		.turns = turns_at(b->step),
+		.io_turns = b->step == STEP_IO ? RARE : turns_at(b->step),
 		.rarer = rarer,
 		.shared = (uint64_t)(rarer * larger(refresh, shared)),
 	};
@@ -132,13 +147,82 @@ bool budget_slow_down(struct budget *b, int64_t mono_ns, int64_t cpu_ns)
 	return b->quick_ns != was;
 }
 
+static int64_t usual(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* Of reading files in a sample, how much a step leaves. */
+static double files_left(int step)
+{
+	return step < STEP_IO    ? 1
+	       : step == STEP_IO ? 1 - io_part * (1 - 1.0 / RARE)
+				 : 1 / (double)turns_at(step);
+}
+
+/* The share of a core that a step would take, by what the last samples cost at this one. */
+static double share_at(const struct budget *b, int step)
+{
+	double files = (double)usual(b->cost[0].files_ns, b->cost[1].files_ns);
+	double rest = (double)usual(b->cost[0].cpu_ns, b->cost[1].cpu_ns) - files;
+	int64_t interval = step < STEP_RATE ? b->asked_ns : interval_at(b, step);
+
+	return ((rest > 0 ? rest : 0) + files / files_left(b->step) * files_left(step)) /
+	       (double)interval;
+}
+
+/* Above those that lower the rate: what two samples tell is not enough for that. */
+static int step_that_fits(const struct budget *b)
+{
+	int step = 0;
+
+	while (step < STEP_EIGHTH &&
+	       share_at(b, step) > b->limit * (step < b->step ? fits_again : fits))
+		step++;
+	return step;
+}
+
+bool budget_settle(struct budget *b, int64_t mono_ns, int64_t used_ns, int64_t files_ns)
+{
+	int was = b->step, step;
+	int64_t cost = used_ns - b->used_ns;
+
+	b->used_ns = used_ns;
+	if (!b->first_ns)
+		b->first_ns = mono_ns;
+	else if (files_ns >= 0) {
+		b->cost[1] = b->cost[0];
+		b->cost[0].cpu_ns = cost;
+		b->cost[0].files_ns = files_ns;
+		b->costs++;
+	}
+	if (files_ns < 0 || b->costs < 2 || b->limit <= 0 || mono_ns - b->first_ns > settle_ns)
+		return false;
+	/* The first of them does what is done once, too, and the second may be the odd one. */
+	if (b->costs == 2 && share_at(b, was) < 2 * b->limit)
+		return false;
+	step = step_that_fits(b);
+	if (step > was || (was < STEP_RATE && step < was && b->costs % (2 * EIGHTH) == 0))
+		b->step = step;
+	if (b->step)
+		b->quick_ns = 0; /* short intervals are for what fits easily */
+	if (!b->quick_ns)
+		b->share = share_at(b, b->step);
+	if (b->step > b->worst)
+		b->worst = b->step;
+	return b->step != was;
+}
+
 /* A step back is tried when it would most likely fit: each halves the cost at most. */
 static bool judge(struct budget *b)
 {
+	int step;
+
 	b->over = b->share > b->limit ? b->over + 1 : 0;
 	b->under = b->share < b->limit / 3 ? b->under + 1 : 0;
 	if (b->over >= WINDOWS_OVER && can_go_down(b)) {
-		b->step++;
+		step = step_that_fits(b);
+		b->step = step > b->step ? step : b->step + 1;
 		if (b->step <= b->worst && b->patience < PATIENCE_MAX)
 			b->patience *= 2;
 	} else if (b->under >= b->patience && b->step) {
@@ -182,8 +266,9 @@ void budget_describe(const struct budget *b, int step, char *out, size_t size)
 	static const char *const words[] = {
 		[0] = "everything is read as asked",
 		[STEP_REFRESH] = "processes that do not run are read again a quarter as often",
-		[STEP_IO] = "input, output and open files are read every 4th sample",
-		[STEP_FILES] = "all but CPU time is read every 4th sample",
+		[STEP_IO] = "input, output and open files of a process are read every 4th sample",
+		[STEP_FILES] = "all of a process but CPU time is read every 4th sample",
+		[STEP_EIGHTH] = "all of a process but CPU time is read every 8th sample",
 	};
 	char text[32];
 
@@ -192,5 +277,5 @@ void budget_describe(const struct budget *b, int step, char *out, size_t size)
 		return;
 	}
 	args_duration_text(interval_at(b, step), text, sizeof text);
-	snprintf(out, size, "a sample every %s, all but CPU time every 4th", text);
+	snprintf(out, size, "a sample every %s, all of a process but CPU time every 8th", text);
 }

@@ -2,9 +2,11 @@
 /*
  * budget.h - what Sonde may cost, and what it does without when it costs more.
  *
- * The share of one core that its own CPU took is measured over windows of samples. Two windows in a
- * row above the limit are one step down a ladder, costly readings first, the rate last; a long time
- * far below it is a step back. PSS is paid from what the rest leaves. Pure: it reads no clock.
+ * In the first minute what two samples cost tells which step of a ladder fits: costly readings are
+ * made more rarely first, the rate is lowered last. Then the share of one core that its own CPU
+ * took is measured over windows of samples: two windows in a row above the limit are a step down,
+ * or as many as what was measured tells; a long time far below it is a step back. PSS is paid from
+ * what the rest leaves. Pure: it reads no clock.
  */
 #ifndef SONDE_SAMPLER_BUDGET_H
 #define SONDE_SAMPLER_BUDGET_H
@@ -28,8 +30,10 @@ struct cadence {
 	int64_t files_ns;    /* how many files they have open */
 	int64_t node_ns;     /* the node's own files */
 	uint64_t refresh;    /* a process that does not run is read again after so many samples */
-	int64_t rarer;       /* threads are looked at so many times more rarely */
-	uint64_t shared;     /* and shared memory of any, that of SHARED_SECONDS */
+	uint64_t turns, io_turns; /* one that does has its turn, and its input and output theirs,
+				   * in one of so many of the samples in which they are read */
+	int64_t rarer;            /* threads are looked at so many times more rarely */
+	uint64_t shared;          /* and shared memory of any, that of SHARED_SECONDS */
 };
 
 enum { QUICK_COSTS = 3 };
@@ -46,6 +50,11 @@ struct budget {
 	int samples, over, under, patience;
 	int64_t begin_ns, before_ns, cost_ns[QUICK_COSTS]; /* of the last samples, CPU time */
 	uint64_t quick_samples;
+	struct { /* of the last two samples, without walks */
+		int64_t cpu_ns, files_ns;
+	} cost[2];
+	int64_t first_ns, used_ns; /* the first sample; CPU time but for walks, at the last one */
+	uint64_t costs;
 };
 
 /* The limit when none was given: 0.5 % of one core at a sample a second or fewer, as much a sample
@@ -57,6 +66,10 @@ void budget_init(struct budget *b, double limit, int64_t interval_ns);
 void budget_begin_quickly(struct budget *b);
 /* After each sample, with its time and the CPU time used so far. True when quick_ns has changed. */
 bool budget_slow_down(struct budget *b, int64_t mono_ns, int64_t cpu_ns);
+/* After a sample: when it was, CPU time so far without walks, and how much of this sample's was for
+ * the files of processes; -1: some were new, and took what they take once. True when the step has
+ * changed: it is the one that fits. */
+bool budget_settle(struct budget *b, int64_t mono_ns, int64_t used_ns, int64_t files_ns);
 /* After a sample: when it was, and what Sonde and the walks of it have used so far. True when the
  * step has changed. */
 bool budget_step(struct budget *b, int64_t mono_ns, int64_t cpu_ns, int64_t walks_ns);

@@ -215,8 +215,10 @@ static void keep_budget(struct sampler *s)
 	struct budget *b = &s->budget;
 	char does[128], text[240];
 	int was = b->step, worst = b->worst;
+	int64_t now = s->sample.mono_ns, walks = tree_walks_ns(s->tree);
+	bool settled = budget_settle(b, now, s->cpu_ns - walks, tree_files_ns(s->tree));
 
-	if (budget_step(b, s->sample.mono_ns, s->cpu_ns, tree_walks_ns(s->tree))) {
+	if (budget_step(b, now, s->cpu_ns, walks) || settled) {
 		budget_describe(b, b->step, does, sizeof does);
 		snprintf(text, sizeof text,
 			 "Sonde took %.2f %% of a core, the limit is %.2f %%: %s", b->share * 100,
@@ -226,7 +228,7 @@ static void keep_budget(struct sampler *s)
 		if (b->worst > worst)
 			sample_meta_text(&s->sample, "monitor.reduced", does);
 	}
-	if (budget_slow_down(b, s->sample.mono_ns, s->cpu_ns) || !b->samples)
+	if (budget_slow_down(b, now, s->cpu_ns) || !b->samples || settled)
 		set_pace(s); /* or a window is over */
 }
 

@@ -51,6 +51,8 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	t->pss = o->pss;
 	t->pace = (struct cadence){ .refresh = REFRESH_SAMPLES,
 				    .shared = REFRESH_SAMPLES,
+				    .turns = 1,
+				    .io_turns = 1,
 				    .rarer = 1 };
 	t->now_ns = t->walk_time_ns = t->opened_ns = clock_mono_ns();
 	t->walk_budget_ns = 5 * NS_PER_MS;
@@ -154,6 +156,7 @@ static void make_room(struct tree *t)
 
 enum {
 	OLDEST_ACTIVE = 1 << 7, /* of its history */
+	CLOCK_NS = 700,         /* what reading one takes */
 	PARENT_TURNS = 2,       /* who does not run may get another parent: once a minute */
 };
 
@@ -163,6 +166,25 @@ static bool worth_keeping(const struct process *p)
 	unsigned recent = p->history & 15;
 
 	return (recent & (recent - 1)) != 0;
+}
+
+/* Of what is due in this sample, what it is this process's turn for. */
+static unsigned due_of(const struct tree *t, const struct process *p)
+{
+	uint64_t pid = (uint64_t)p->pid, turns = t->pace.turns, io_turns = t->pace.io_turns;
+	unsigned parts = 0;
+
+	if (turns <= 1 && io_turns <= 1)
+		return t->due;
+	if ((t->dues[DUE_STAT] + pid) % turns == 0)
+		parts |= READ_STAT;
+	if ((t->dues[DUE_IO] + pid) % turns == 0)
+		parts |= READ_STAT | READ_SHARED;
+	if ((t->dues[DUE_IO] + pid) % io_turns == 0)
+		parts |= READ_IO;
+	if ((t->dues[DUE_FILES] + pid) % io_turns == 0)
+		parts |= READ_FILES;
+	return parts & t->due;
 }
 
 /* 0, or -errno when the process is gone. */
@@ -191,7 +213,7 @@ static int look_at(struct tree *t, struct process *p, bool all)
 		p->stale |= READ_SHARED;
 	if (is_turn(t, p, t->pace.shared * PARENT_TURNS))
 		p->stale |= READ_STAT;
-	parts = first || all ? READ_ALL : p->stale & t->due;
+	parts = first || all ? READ_ALL : p->stale & due_of(t, p);
 	if (!parts)
 		return 0;
 	keep = worth_keeping(p) ? KEEP_ACTIVE : KEEP_IDLE;
@@ -199,6 +221,8 @@ static int look_at(struct tree *t, struct process *p, bool all)
 		process_close(&t->reading, p, keep);
 	if (keep == KEEP_ACTIVE && !reading_has_room(&t->reading))
 		make_room(t);
+	t->reads++;
+	t->first_reads += first;
 	bad = process_read(&t->reading, p, parts, keep);
 	if (bad)
 		return bad == -EBADMSG ? 0 : bad;
@@ -234,6 +258,22 @@ static void look_at_all(struct tree *t, bool all)
 	}
 }
 
+/* The rest is the clocks, and there are as many of them as processes. */
+static void look_and_measure(struct tree *t, bool all)
+{
+	int64_t before = clock_cpu_ns(), took;
+	uint64_t had = t->first_reads;
+
+	look_at_all(t, all);
+	took = clock_cpu_ns() - before - (int64_t)t->table.nlive * CLOCK_NS;
+	t->files_cpu_ns = t->first_reads > had ? -1 : took > 0 ? took : 0;
+}
+
+int64_t tree_files_ns(const struct tree *t)
+{
+	return t->files_cpu_ns;
+}
+
 void tree_pace(struct tree *t, const struct cadence *c, double walks_share)
 {
 	t->pace = *c;
@@ -248,20 +288,21 @@ int64_t tree_walks_ns(const struct tree *t)
 /* Samples are not quite on time: what is due within half an interval is due now. */
 static void find_due(struct tree *t, bool last)
 {
+	static const unsigned parts[] = { [DUE_STAT] = READ_STAT,
+					  [DUE_IO] = READ_STAT | READ_IO | READ_SHARED,
+					  [DUE_FILES] = READ_FILES };
+	const int64_t every[] = { [DUE_STAT] = t->pace.stat_ns,
+				  [DUE_IO] = t->pace.io_ns,
+				  [DUE_FILES] = t->pace.files_ns };
 	int64_t now = t->now_ns + t->pace.interval_ns / 2;
 
 	t->due = 0;
-	if (last || now - t->stat_ns >= t->pace.stat_ns) {
-		t->due |= READ_STAT;
-		t->stat_ns = t->now_ns;
-	}
-	if (last || now - t->io_ns >= t->pace.io_ns) {
-		t->due |= READ_STAT | READ_IO | READ_SHARED;
-		t->io_ns = t->now_ns;
-	}
-	if (last || now - t->files_ns >= t->pace.files_ns) {
-		t->due |= READ_FILES;
-		t->files_ns = t->now_ns;
+	for (int i = 0; i < DUE_NUMBER_OF; i++) {
+		if (!last && now - t->due_ns[i] < every[i])
+			continue;
+		t->due |= parts[i];
+		t->due_ns[i] = t->now_ns;
+		t->dues[i]++;
 	}
 }
 
@@ -277,7 +318,7 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 	find_due(t, last);
 	starts_step(t, last);
 	tasks_read(t);
-	look_at_all(t, last);
+	look_and_measure(t, last);
 	starts_catch_up(t);
 	walk_step(t);
 	looks_step(t, last);

@@ -53,6 +53,9 @@ void tree_pace(struct tree *t, const struct cadence *c, double walks_share);
 /* limits[RLIM_NLIMITS]: what the job was given. Of a process what differs from it is recorded, once
  * for each program that it executes; of none anything before this was called. */
 void tree_limits(struct tree *t, const struct rlimit *limits);
+/* CPU that reading the files of processes took in the last sample; -1: some were new in it, which
+ * takes more. */
+int64_t tree_files_ns(const struct tree *t);
 /* CPU that reading PSS has taken so far. */
 int64_t tree_walks_ns(const struct tree *t);
 /* CPU of the job, as the last sample found it. */

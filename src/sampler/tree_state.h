@@ -73,6 +73,9 @@ struct cheaper {
 	int64_t started, started_ns; /* processes, when it was judged last */
 };
 
+/* What comes due apart, as struct cadence has it. */
+enum { DUE_STAT, DUE_IO, DUE_FILES, DUE_NUMBER_OF };
+
 struct tree {
 	struct reading reading;
 	struct table table;
@@ -95,7 +98,10 @@ struct tree {
 	uint64_t ticks;
 	struct cadence pace;
 	unsigned due; /* enum reading_part: what is read of a process that ran, this time */
-	int64_t stat_ns, io_ns, files_ns; /* when they were due last */
+	int64_t due_ns[DUE_NUMBER_OF]; /* when they were due last */
+	uint64_t dues[DUE_NUMBER_OF];  /* samples in which they were */
+	uint64_t reads, first_reads;   /* of processes' files */
+	int64_t files_cpu_ns;          /* what those took in this sample */
 	uint32_t keep_hand;
 	int64_t now_ns, named_left_ns, vanished_ns; /* when a process was found gone; 0: none was */
 	bool follow;                                /* members that nothing tells of are adopted */

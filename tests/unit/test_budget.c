@@ -80,16 +80,79 @@ static void costly_readings_go_first_and_the_rate_last(void **state)
 	for (steps = 0; !steps;)
 		steps += go(&r, 16, 20 * NS_PER_MS, 0);
 	c = budget_cadence(&r.b);
-	assert_int_equal(c.io_ns, 4 * NS_PER_S);
-	assert_true(c.stat_ns == before.stat_ns && c.interval_ns == before.interval_ns);
+	assert_true(c.io_turns == 4 && c.turns == 1 && c.interval_ns == before.interval_ns);
 	for (steps = 0; !steps;)
 		steps += go(&r, 16, 20 * NS_PER_MS, 0);
 	c = budget_cadence(&r.b);
-	assert_true(c.stat_ns == 4 * NS_PER_S && c.node_ns == 4 * NS_PER_S);
+	assert_true(c.turns == 4 && c.node_ns == 4 * NS_PER_S);
+	for (steps = 0; !steps;)
+		steps += go(&r, 16, 20 * NS_PER_MS, 0);
+	c = budget_cadence(&r.b);
+	assert_true(c.turns == 8 && c.io_turns == 8);
 	assert_int_equal(c.interval_ns, before.interval_ns);
 	/* 20 ms a sample is 0.5 % of a core at one in 4 s */
 	go(&r, 1000, 20 * NS_PER_MS, 0);
 	assert_int_equal(budget_cadence(&r.b).interval_ns, 4 * NS_PER_S);
+}
+
+/* Samples of many processes, each of which costs 1 ms and what their files take: at first that of
+ * all of them, and more when it opens them. */
+static int settle(struct budget *b, int samples, int64_t files_ns, int64_t *used_ns, int64_t *at_ns)
+{
+	int changes = 0;
+
+	for (int i = 0; i < samples; i++) {
+		int64_t now = files_ns / (int64_t)budget_cadence(b).turns;
+
+		*used_ns += NS_PER_MS + now + (i ? 0 : 20 * NS_PER_MS);
+		changes += budget_settle(b, *at_ns, *used_ns, i ? now : -1);
+		budget_step(b, *at_ns, *used_ns, 0);
+		budget_slow_down(b, *at_ns, *used_ns);
+		*at_ns += budget_cadence(b).interval_ns;
+	}
+	return changes;
+}
+
+static void the_step_that_fits_is_known_after_three_samples(void **state)
+{
+	static const struct {
+		int64_t files_ns;
+		uint64_t turns;
+	} cases[] = { { 12 * NS_PER_MS, 4 }, { 20 * NS_PER_MS, 8 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		int64_t used_ns = 0, at_ns = 1000 * NS_PER_S, begin_ns, before;
+		struct budget b;
+
+		budget_init(&b, 0.005, NS_PER_S);
+		budget_begin_quickly(&b);
+		assert_int_equal(settle(&b, 3, cases[i].files_ns, &used_ns, &at_ns), 1);
+		assert_int_equal(budget_cadence(&b).turns, cases[i].turns);
+		assert_int_equal(budget_cadence(&b).interval_ns, NS_PER_S);
+		begin_ns = at_ns;
+		before = used_ns;
+		assert_int_equal(settle(&b, 60, cases[i].files_ns, &used_ns, &at_ns), 0);
+		/* but for what opening them took */
+		before += 20 * NS_PER_MS;
+		assert_true(used_ns - before < (at_ns - begin_ns) / 200);
+	}
+}
+
+static void what_fits_is_left_alone_from_the_begin(void **state)
+{
+	int64_t used_ns = 0, at_ns = 1000 * NS_PER_S;
+	struct budget b;
+
+	(void)state;
+	budget_init(&b, 0.005, NS_PER_S);
+	budget_begin_quickly(&b);
+	assert_int_equal(settle(&b, 60, NS_PER_MS / 2, &used_ns, &at_ns), 0);
+	/* Many that end are no reason to go on reading the others rarely. */
+	budget_init(&b, 0.005, NS_PER_S);
+	assert_int_equal(settle(&b, 3, 20 * NS_PER_MS, &used_ns, &at_ns), 1);
+	settle(&b, 40, NS_PER_MS / 2, &used_ns, &at_ns);
+	assert_int_equal(b.step, 0);
 }
 
 static void the_rate_has_a_lowest(void **state)
@@ -240,6 +303,8 @@ int main(void)
 		cmocka_unit_test(cheap_sampling_is_left_alone),
 		cmocka_unit_test(one_costly_window_is_no_reason),
 		cmocka_unit_test(costly_readings_go_first_and_the_rate_last),
+		cmocka_unit_test(the_step_that_fits_is_known_after_three_samples),
+		cmocka_unit_test(what_fits_is_left_alone_from_the_begin),
 		cmocka_unit_test(the_rate_has_a_lowest),
 		cmocka_unit_test(what_was_given_up_comes_back),
 		cmocka_unit_test(no_limit_means_none),

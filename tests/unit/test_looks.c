@@ -146,7 +146,12 @@ static void attach(struct fake *k, pid_t root)
 					.nroots = 1,
 					.process_events = PROCESS_EVENTS_POLLING,
 					.pss = PSS_OFF };
-	struct cadence often = { .interval_ns = NS_PER_S, .refresh = 16, .shared = 16, .rarer = 1 };
+	struct cadence often = { .interval_ns = NS_PER_S,
+				 .refresh = 16,
+				 .shared = 16,
+				 .rarer = 1,
+				 .turns = 1,
+				 .io_turns = 1 };
 	struct err e = { "" };
 
 	assert_int_equal(tree_open(&k->tree, &o, &k->sample, &e), 0);
@@ -482,6 +487,39 @@ static void the_total_follows_what_was_waited_for(void **state)
 	assert_int_equal(job(k, JOB_THREADS_SLEEPING), 0);
 }
 
+enum { IN_TURNS = 40, TURNS = 4 };
+
+/* What a sample reads of processes is the same in each: a part of them has its turn. */
+static void processes_are_read_in_turns(void **state)
+{
+	const struct cadence rare = { .interval_ns = NS_PER_S,
+				      .refresh = 16,
+				      .shared = 16,
+				      .rarer = 1,
+				      .turns = TURNS,
+				      .io_turns = TURNS };
+	struct fake *k = *state;
+
+	for (int i = 0; i < IN_TURNS; i++)
+		put_process(k, 500 + i, i ? 500 : 1, 1);
+	attach(k, 500);
+	assert_int_equal(k->tree->reads, IN_TURNS);
+	tree_pace(k->tree, &rare, 0);
+	for (int turn = 0; turn < TURNS; turn++) {
+		uint64_t before = k->tree->reads;
+
+		after(k, 1000, false);
+		assert_int_equal(k->tree->reads - before, IN_TURNS / TURNS);
+		assert_int_equal(job(k, JOB_RESIDENT),
+				 IN_TURNS * 100 * k->tree->reading.page_bytes);
+	}
+	for (int i = 0; i < IN_TURNS; i++) {
+		const struct process *p = table_find(&k->tree->table, 500 + i);
+
+		assert_true(k->now_ns - p->read_ns < TURNS * NS_PER_S);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_open, fake_close)
@@ -499,6 +537,7 @@ int main(void)
 		TEST(many_threads_take_several_samples),
 		TEST(what_was_done_before_is_never_counted),
 		TEST(the_total_follows_what_was_waited_for),
+		TEST(processes_are_read_in_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
