@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/escape.h"
 #include "base/helper.h"
-#include "base/json.h"
 #include "base/reserve.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
@@ -66,40 +65,42 @@ static int no_arguments(void)
 	return EXIT_USAGE;
 }
 
-/* Whether JSON was asked for, also by words that could not be parsed. */
-static bool wants_json(const struct command *c, int argc, char **argv)
+/* Whether JSON was requested: by the option, or, of words that could not be parsed, by one of them.
+ * What follows the command to run is that command's. */
+static bool wants_json(const struct command *c, const struct args *args, const void *options,
+		       bool parsed)
 {
-	bool has = false;
+	const struct option *json = NULL;
 
 	for (size_t i = 0; i < c->noptions; i++)
-		has |= !strcmp(c->options[i].name, "json") && c->options[i].type == ARG_FLAG;
-	if (!has || c->stop_at_operand) /* what a job prints is its own */
-		return false;
-	for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
-		if (!strcmp(argv[i], "--json"))
+		if (!strcmp(c->options[i].name, "json") && c->options[i].type == ARG_FLAG)
+			json = &c->options[i];
+	if (json && parsed)
+		return *(const bool *)((const char *)options + json->offset);
+	for (int i = 0; json && i < args->argc && strcmp(args->argv[i], "--"); i++)
+		if (!strcmp(args->argv[i], "--json"))
 			return true;
 	return false;
 }
 
-/* In place of the document that there is none of: nothing was written to standard output. */
-static void error_json(const char *command)
+/* In place of the document that there is none of, where that one goes: `run` leaves standard output
+ * to the job. */
+static void error_json(const struct command *c)
 {
-	struct bytes b = { 0 };
-	struct json j = { .out = &b, .indent = true };
+	bool of_a_job = c->stop_at_operand && c->usage_code;
 
-	json_object(&j);
-	json_put_text(&j, "schema", "sonde/error/1");
-	json_put_text(&j, "command", command);
-	json_put_text(&j, "error", say_last());
-	json_object_end(&j);
-	bytes_u8(&b, '\n');
-	print_bytes(&b);
+	if (!*say_last())
+		return;
+	if (of_a_job)
+		print_error(stderr, c->name);
+	else if (!fwide(stdout, 0)) /* without an orientation: nothing was written to it */
+		print_error(stdout, c->name);
 }
 
 static int run_command(const struct command *c, int argc, char **argv)
 {
 	int code, rc;
-	bool json = wants_json(c, argc - 1, argv + 1);
+	bool json;
 	struct args args = { argc - 1, argv + 1, c->stop_at_operand, 0 };
 	void *options = calloc(1, c->size ? c->size : 1);
 	struct err e = { 0 };
@@ -119,10 +120,10 @@ static int run_command(const struct command *c, int argc, char **argv)
 	} else {
 		code = c->exec(options, args.argc - args.first, args.argv + args.first);
 	}
+	json = code != EXIT_OK && wants_json(c, &args, options, rc >= 0);
 	free(options);
-	/* a stream without an orientation has had nothing written to it */
-	if (json && code != EXIT_OK && !fwide(stdout, 0) && *say_last())
-		error_json(c->name);
+	if (json)
+		error_json(c);
 	return code;
 }
 

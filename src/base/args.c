@@ -146,7 +146,7 @@ static int unknown_name(const struct parser *p, const char *name)
 	if (near)
 		return err_set(p->e, -EINVAL, "unknown option --%.80s; did you mean --%s?", name,
 			       near);
-	return err_set(p->e, -EINVAL, "unknown option --%.80s; --help lists those there are", name);
+	return err_set(p->e, -EINVAL, "unknown option --%.80s; --help lists the options", name);
 }
 
 static int unknown_letter(const struct parser *p, char letter)
@@ -155,7 +155,7 @@ static int unknown_letter(const struct parser *p, char letter)
 		if (p->rows[i].letter && (p->rows[i].letter ^ letter) == ('a' ^ 'A'))
 			return err_set(p->e, -EINVAL, "unknown option -%c; did you mean -%c?",
 				       letter, p->rows[i].letter);
-	return err_set(p->e, -EINVAL, "unknown option -%c; --help lists those there are", letter);
+	return err_set(p->e, -EINVAL, "unknown option -%c; --help lists the options", letter);
 }
 
 static bool is_last_or_before_option(const struct parser *p)

@@ -122,7 +122,7 @@ static int choose_batches(struct exporting *x, int n, char **words, struct err *
 
 		if (!id)
 			return err_set(e, -EINVAL,
-				       "'%.100s' is not a batch; sonde bench list has them",
+				       "'%.100s' is not a batch; sonde bench list prints them",
 				       words[i]);
 		bytes_printf(&x->batches, "%s%" PRId64, i ? ", " : "", id);
 	}
@@ -142,7 +142,8 @@ static int check_batches(struct exporting *x, int n, char **words, struct err *e
 		if (!rc)
 			rc = database_next(x->database, &row, e);
 		if (!rc)
-			return err_set(e, -ENOENT, "there is no %.100s; sonde bench list has them",
+			return err_set(e, -ENOENT,
+				       "there is no %.100s; sonde bench list prints them",
 				       words[i]);
 		while (rc > 0)
 			rc = database_next(x->database, &row, e);
@@ -286,6 +287,7 @@ static int export_exec(const void *options, int noperands, char **operands)
 	else if (strcmp(o->output, TO_STANDARD_OUTPUT) != 0)
 		say("exported %u file%s to %s", x.written.files, x.written.files == 1 ? "" : "s",
 		    o->output);
+	x.written.json &= !rc; /* else the error is the document */
 	if (written_end(&x.written, 0) && !rc)
 		rc = -EIO;
 	bytes_free(&x.batches);

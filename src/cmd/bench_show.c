@@ -41,7 +41,7 @@ static int parse(const char *word, int64_t *batch, int64_t *trial, struct err *e
 	*batch = bench_batch_id(part);
 	if (*batch && (!slash || (number_i64(&at, trial) && !*at && *trial > 0)))
 		return 0;
-	return err_set(e, -EINVAL, "'%.100s' is not a batch; sonde bench list has them", word);
+	return err_set(e, -EINVAL, "'%.100s' is not a batch; sonde bench list prints them", word);
 }
 
 static void entry(struct shown *x, const char *name, const char *text)

@@ -22,7 +22,7 @@ static int choose(int64_t *batch, int n, char **words, struct database *s, struc
 		batch[i] = bench_batch_id(words[i]);
 		if (!batch[i])
 			return err_set(e, -EINVAL,
-				       "'%.100s' is not a batch; sonde bench list has them",
+				       "'%.100s' is not a batch; sonde bench list prints them",
 				       words[i]);
 	}
 	if (n)

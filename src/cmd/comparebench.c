@@ -33,7 +33,7 @@ static int add_list(struct groups *g, struct database *s, const char *list,
 		id = bench_batch_id(word);
 		if (!id)
 			return err_set(e, -EINVAL,
-				       "'%.100s' is not a batch; sonde bench list has them", at);
+				       "'%.100s' is not a batch; sonde bench list prints them", at);
 		if (g->n == BATCHES_MAX)
 			return err_set(e, -EINVAL, "more than %d batches", BATCHES_MAX);
 		g->side[g->n] = side;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/print.h"
 
+#include "base/json.h"
 #include "cmd/command.h"
 #include "cmd/say.h"
 
@@ -8,16 +9,35 @@
 #include <stdio.h>
 #include <string.h>
 
-int print_bytes(struct bytes *b)
+static int print_to(FILE *out, struct bytes *b)
 {
 	int code = EXIT_FAILED;
 
 	if (b->failed)
 		say("out of memory");
-	else if (fwrite(b->data, 1, b->len, stdout) != b->len || fflush(stdout))
+	else if (fwrite(b->data, 1, b->len, out) != b->len || fflush(out))
 		say("cannot write to standard output: %s", strerror(errno));
 	else
 		code = EXIT_OK;
 	bytes_free(b);
 	return code;
+}
+
+int print_bytes(struct bytes *b)
+{
+	return print_to(stdout, b);
+}
+
+void print_error(FILE *out, const char *command)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b, .indent = true };
+
+	json_object(&j);
+	json_put_text(&j, "schema", "sonde/error/1");
+	json_put_text(&j, "command", command);
+	json_put_text(&j, "error", say_last());
+	json_object_end(&j);
+	bytes_u8(&b, '\n');
+	print_to(out, &b);
 }

@@ -9,7 +9,12 @@
 
 #include "base/bytes.h"
 
+#include <stdio.h>
+
 /* Empties b. An exit code. */
 int print_bytes(struct bytes *b);
+/* What was said last as JSON, schema sonde/error/1, in place of the document that there is none of.
+ */
+void print_error(FILE *out, const char *command);
 
 #endif

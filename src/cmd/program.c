@@ -92,7 +92,7 @@ static void add_hint(struct bytes *b, char *const *argv)
 			escape_shell(&words, *word);
 	}
 	bytes_u8(&words, '\0');
-	bytes_puts(b, "; what a shell understands runs as: sonde run -- sh -c ");
+	bytes_puts(b, "; to run it in a shell: sonde run -- sh -c ");
 	escape_shell(b, words.failed ? "LINE" : (const char *)words.data);
 	bytes_free(&words);
 }

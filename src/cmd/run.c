@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/jobline.h"
 #include "cmd/logmarks.h"
+#include "cmd/print.h"
 #include "cmd/program.h"
 #include "cmd/recording.h"
 #include "cmd/say.h"
@@ -198,6 +199,8 @@ static void conclude(const struct run_options *o, const struct recording_plan *p
 
 	if (failed)
 		say("recording failed: %s", plan->why);
+	if (failed && o->recording.json)
+		print_error(stderr, "run");
 	if (end->recorder_lost)
 		say_lost(plan);
 	else if (o->report && !failed && end->wall_ns && !l->share)

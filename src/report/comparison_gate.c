@@ -149,7 +149,8 @@ static int parse_condition(struct comparison *x, struct comparison_condition *c,
 			       c->text, c->more ? "more" : "less", *sign, c->more ? '+' : '-');
 	if (*number != '+' && *number != '-')
 		return err_set(e, -EINVAL,
-			       "'%.200s': is that %s than A by so much? write %.80s%c%c%.80s",
+			       "'%.200s' has no sign; to fail if it is %s than A by that, write "
+			       "%.80s%c%c%.80s",
 			       c->text, c->more ? "more" : "less", c->quantity, *sign,
 			       c->more ? '+' : '-', number);
 	number++;

@@ -16,7 +16,7 @@ static void put_runs(struct json *j, const struct comparison *x, const char *key
 		if (run->group != group)
 			continue;
 		json_object(j);
-		json_put_text(j, "path", run->path);
+		json_put_text(j, "recording", run->path);
 		json_put_text(j, "command", run->command);
 		json_key(j, "start");
 		if (run->start_utc_ns)

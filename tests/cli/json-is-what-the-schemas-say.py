@@ -51,6 +51,17 @@ for status, words in ((1, ["show", "nowhere"]), (2, ["show", "--nonsense"]), (2,
     error = check("error", ended.stdout)
     assert error["command"] == words[0], error
     assert ended.stderr.splitlines()[-1] == "sonde: " + error["error"], (ended.stderr, error)
+# run leaves standard output to the job: its document, or the error, is on standard error, after the message.
+for status, words in ((125, ["run", "--json"]), (125, ["run", "--json", "--nonsense", "--", "true"]), (127, ["run", "--json", "no-such-command"]),
+                      (0, ["run", "--json", "-o", "/proc/nowhere/job", "--", "true"]), (2, ["bench", "run", "--json", "nowhere"]),
+                      (2, ["bench", "check", "--json", "nowhere"]), (1, ["bench", "export", "--json", "bench:99"])):
+    ended = sonde(*words, status=status)
+    of_run = words[0] == "run"
+    error = check("error", ended.stderr[ended.stderr.index("{"):] if of_run else ended.stdout)
+    assert error["error"] in ended.stderr and (ended.stdout == "") == of_run, (words, ended)
+ended = sonde("run", "--json", "-o", "fourth", "--", "sh", "-c", "exit 5", "--json", status=5)
+assert check("show", ended.stderr)["job"]["exit_code"] == 5, ended
+assert "{" not in sonde("run", "no-such-command", "--json", status=127).stderr, "the --json of a job is its own"
 assert "wall_seconds>+5%" in sonde("compare", "--fail-if", "wall_seconds>5%", "job", "good", status=2).stderr
 # What could be read of a damaged one is the document, though the exit code is 1.
 with open("job/" + next(n for n in os.listdir("job") if n.endswith(".sonde")), "r+b") as f:

@@ -264,11 +264,11 @@ static void unknown_options_name_the_nearest(void **state)
 	assert_refused("--interva=2", "unknown option --interva; did you mean --interval?");
 	assert_refused("--out", "unknown option --out; did you mean --output?");
 	assert_refused("--hlep", "unknown option --hlep; did you mean --help?");
-	assert_refused("--secrte", "unknown option --secrte; --help lists those there are");
-	assert_refused("--zzzzzzzz", "unknown option --zzzzzzzz; --help lists those there are");
+	assert_refused("--secrte", "unknown option --secrte; --help lists the options");
+	assert_refused("--zzzzzzzz", "unknown option --zzzzzzzz; --help lists the options");
 	assert_refused("-qI", "unknown option -I; did you mean -i?");
-	assert_refused("-z", "unknown option -z; --help lists those there are");
-	assert_refused("--=", "unknown option --; --help lists those there are");
+	assert_refused("-z", "unknown option -z; --help lists the options");
+	assert_refused("--=", "unknown option --; --help lists the options");
 }
 
 static void bad_values_name_the_option_and_what_is_taken(void **state)
