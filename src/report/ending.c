@@ -145,6 +145,27 @@ static void head_killed(struct ending_heading *h, int signal, bool core_dumped)
 			 " (signal %d%s)", signal, core_dumped ? ", core dumped" : "");
 }
 
+static bool ended_as(const struct summary *s, const char *state)
+{
+	return !strcmp(s->story.scheduler_state, state);
+}
+
+/* The batch system ended it, and said why. */
+static bool head_ended(struct ending_heading *h, const struct summary *s)
+{
+	const char *why = ended_as(s, "TIMEOUT")     ? "Ended at the time limit"
+			  : ended_as(s, "CANCELLED") ? "Cancelled"
+			  : ended_as(s, "PREEMPTED") ? "Preempted"
+			  : ended_as(s, "NODE_FAIL") ? "Ended: node lost"
+						     : NULL;
+
+	if (!why || !(s->signal > 0 || s->exit_code > 0 || isnan(s->exit_code)))
+		return false;
+	h->severity = SEVERITY_BAD;
+	snprintf(h->words, sizeof h->words, "%s", why);
+	return true;
+}
+
 struct ending_heading ending_heading_of(const struct summary *s)
 {
 	struct ending_heading h = { .severity = SEVERITY_CANNOT_TELL,
@@ -155,6 +176,8 @@ struct ending_heading ending_heading_of(const struct summary *s)
 		h.severity = SEVERITY_BAD, h.joint = ";", h.time = "all ended after";
 		snprintf(h.words, sizeof h.words, "First to fail: %s, %s", s->story.death_task,
 			 s->story.death_end);
+	} else if (head_ended(&h, s)) {
+		;
 	} else if (s->signal > 0) {
 		head_killed(&h, (int)s->signal, s->core_dumped);
 	} else if (s->exit_code > 0) {

@@ -70,6 +70,10 @@ struct story {
 				  first */
 	char death_host[STORY_TEXT], death_task[STORY_TEXT], death_end[64];
 	char death_log[STORY_TEXT + 32]; /* ". Its log ends: \"...\"", or "." */
+	/* What the batch system said of the job when it was ended: "TIMEOUT"; "": nothing. Nodes
+	 * that were lost, why, and when one of them was heard of last. */
+	char scheduler_state[24], lost_nodes[STORY_TEXT], lost_why[STORY_TEXT + 32];
+	double nodes_lost, lost_s, timed_out, cancelled;
 	double ranks_elsewhere;
 	char launcher[32]; /* that started ranks out of reach: "srun" */
 	/* The host that is unlike the others in what makes slow, and how. */

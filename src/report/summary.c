@@ -174,6 +174,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (rc)
 		return rc;
 	summary_oom_make(s, r, x);
+	summary_lost_make(s, r);
 	summary_death_make(s, r);
 	summary_hang_make(s, r);
 	summary_busiest_make(s, r, x);

@@ -81,6 +81,12 @@ static bool of_node(const struct summary_node *n, struct death *out)
 	return failed(n->exit_code, n->signal) && isfinite(out->at_s);
 }
 
+/* The batch system ended the job, and this was ended with it. */
+static bool ended_with_job(const struct summary *s, const struct death *d)
+{
+	return summary_was_ended(s) && (sent(d) || s->wall_s - d->at_s <= most_apart_s);
+}
+
 /* All at once by the same signal, which others sent: none of them failed first. */
 static bool ended_together(const struct death *first, const struct death *last, bool alike)
 {
@@ -93,7 +99,7 @@ static uint32_t find(const struct summary *s, const struct run *r, struct death 
 {
 	uint32_t n = 0, of = s->ntasks ? s->ntasks : s->nnodes;
 	struct death earliest = { 0 }, latest = { 0 };
-	bool alike = true;
+	bool alike = true, with_job = true;
 
 	for (uint32_t i = 0; i < of; i++) {
 		struct death d;
@@ -106,11 +112,13 @@ static uint32_t find(const struct summary *s, const struct run *r, struct death 
 			earliest = d;
 		if (!n || d.at_s > latest.at_s)
 			latest = d;
+		with_job = with_job && ended_with_job(s, &d);
 		alike = alike && ending_signal(d.signal, d.exit_code) ==
 					 ending_signal(first->signal, first->exit_code);
 		n++;
 	}
-	*together = n > 1 && n == of && ended_together(&earliest, &latest, alike);
+	*together =
+		(n > 1 && n == of && ended_together(&earliest, &latest, alike)) || (n && with_job);
 	return n;
 }
 

@@ -109,6 +109,10 @@ void summary_hang_make(struct summary *s, const struct run *r);
 /* The tasks that ended, and how unequal those of each step are. */
 int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);
 /* Who failed first, after the tasks and the nodes. */
+/* What the batch system said at the end, and nodes that were lost. Before who failed first. */
+void summary_lost_make(struct summary *s, const struct run *r);
+/* Did somebody else end the job: the batch system says so? */
+bool summary_was_ended(const struct summary *s);
 void summary_death_make(struct summary *s, const struct run *r);
 /* Whether the job's ranks ran out of reach: 0 or -ENOMEM. */
 int summary_elsewhere_make(struct summary *s, const struct run *r);

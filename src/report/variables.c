@@ -58,6 +58,8 @@ static double out_of_time(const struct summary *s)
 {
 	static const double before_s = 3; /* batch systems end a job at its limit or after it */
 
+	if (!isnan(s->story.timed_out))
+		return s->story.timed_out;
 	if (isnan(s->time_limit_s))
 		return NAN;
 	return isnan(s->time_left_s) ? s->wall_s >= 0.97 * s->time_limit_s
@@ -233,6 +235,19 @@ const struct variable variables[] = {
 	  "the "
 	  "recording lasted 97 % of it, else 0.",
 	  .make = out_of_time },
+	{ "timed_out", UNIT_ONE,
+	  "1 when the batch system said that the time limit ended the job, 0 when it gave another "
+	  "reason.",
+	  FIGURE(story.timed_out) },
+	{ "cancelled", UNIT_ONE,
+	  "1 when it said that the job was cancelled or preempted, 0 when it gave another reason.",
+	  FIGURE(story.cancelled) },
+	{ "nodes_lost", UNIT_COUNT,
+	  "Nodes that were lost: as the batch system said, or by recordings that stop 3 s before "
+	  "the others.",
+	  FIGURE(story.nodes_lost) },
+	{ "lost_seconds", UNIT_SECONDS, "When the last sample of such a node was taken.",
+	  FIGURE(story.lost_s) },
 	{ "host_cores_asked", UNIT_CORES, "Cores requested, of each machine.",
 	  .make = host_cores_asked },
 	{ "host_cores_used_peak", UNIT_CORES, "Most cores in use on one machine.",

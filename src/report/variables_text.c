@@ -15,6 +15,21 @@ static const char *oom_host(const struct summary *s)
 	return s->story.oom_host;
 }
 
+static const char *lost_nodes(const struct summary *s)
+{
+	return s->story.lost_nodes;
+}
+
+static const char *lost_why(const struct summary *s)
+{
+	return s->story.lost_why;
+}
+
+static const char *scheduler_state(const struct summary *s)
+{
+	return s->story.scheduler_state;
+}
+
 static const char *tight_host(const struct summary *s)
 {
 	return s->tight_host;
@@ -222,6 +237,10 @@ const struct text_variable text_variables[] = {
 	{ "hang_evidence", "What the job's threads did when there was no progress.",
 	  hang_evidence },
 	{ "hang_advice", "What to do about what they waited for.", hang_advice },
+	{ "scheduler_state", "What the batch system said of the job: \"CANCELLED\".",
+	  scheduler_state },
+	{ "lost_nodes", "The nodes that were lost: \"n3\".", lost_nodes },
+	{ "lost_why", "Why, as the batch system said: \" (Not responding)\".", lost_why },
 	{ "silent_in", "What the job's processes waited for when it was silent until its end.",
 	  silent_in },
 	{ "silent_advice", "What to do about that.", silent_advice },

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recorder_metas.c - the metadata of a recording: the job, its node, its end, what watching it
  * cost. */
+#include "base/clock.h"
 #include "job/environment.h"
+#include "job/scheduler_ask.h"
 #include "job/scheduler_say.h"
 #include "job/secret.h"
 #include "sampler/fixes.h"
@@ -11,11 +13,17 @@
 #include "source/platform.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { ASKING_NODES = 2 };
+/* The launcher waits so long for a recorder that sleeps, when it has its own. */
+#define PATIENCE_NS       (3 * NS_PER_S)
+#define SHORT_PATIENCE_NS (700 * NS_PER_MS)
 
 /* So that a reader on this machine sees whether it still writes (report/condition.c). */
 static void say_process(struct sample *s)
@@ -216,9 +224,42 @@ static void say_cost(struct recorder *r)
 		sample_meta_int(s, "monitor.refused", (int64_t)s->refused);
 }
 
+/* A signal that others send ended it, or what it ran, as a shell says. */
+static bool was_ended(const struct recorder *r)
+{
+	int status = r->status, signal;
+
+	if (!recorder_is_launched(r->o))
+		return r->o->stop && *r->o->stop == SIGTERM;
+	signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+	return r->ended && (signal == SIGTERM || signal == SIGKILL || signal == SIGINT ||
+			    signal == SIGHUP || signal == SIGQUIT);
+}
+
+/* Why, one or two of the job's nodes ask: for the others it is the same. */
+static void say_why(struct recorder *r)
+{
+	const struct batch_job *job = &r->o->identity->job;
+	int64_t index = job->number[BATCH_NODE_INDEX];
+	struct sample *s = &r->sampler.sample;
+	struct scheduler_answer a;
+
+	if (!was_ended(r) || index < 0 || index >= ASKING_NODES ||
+	    !scheduler_ask(job, r->roster ? PATIENCE_NS : SHORT_PATIENCE_NS, &a))
+		return;
+	sample_meta_text(s, "job.scheduler_state", a.state);
+	if (a.time_limit_s > 0 && job->number[BATCH_TIME_LIMIT] < 0)
+		sample_meta_int(s, "job.time_limit_seconds", a.time_limit_s);
+	if (a.lost[0])
+		sample_meta_text(s, "job.nodes_down", a.lost);
+	if (a.lost_why[0])
+		sample_meta_text(s, "job.nodes_down_reason", a.lost_why);
+}
+
 void metas_end(struct recorder *r)
 {
 	say_status(r);
+	say_why(r);
 	say_totals(r);
 	say_cost(r);
 }

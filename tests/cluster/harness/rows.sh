@@ -17,6 +17,8 @@ cat >work <<'END'
 "$PROGRAMS/mem" private 600 3500 &
 "$PROGRAMS/spin" $(($1 * 1000000))
 wait
+# What the kernel charged to them, as this shell was told when it waited for each.
+times >"own.${SLURM_ARRAY_JOB_ID:-${SLURM_HET_JOB_ID:-$SLURM_JOB_ID}}.$SLURM_JOB_ID.$SLURM_PROCID.${SLURM_RESTART_COUNT:-0}"
 [ -z "${2:-}" ] || "$2"
 END
 printf '#!/bin/bash\ntouch "waits.$SLURM_JOB_ID.$SLURM_PROCID"\nexec sleep 1000\n' >forever
@@ -110,10 +112,22 @@ row_time() {
 	compare "\`--time\` reached" "$id" "sonde_$id"
 }
 
+# The most that the control group of a job held on a node, as the kernel keeps it: printed when the group is gone.
+group_peak() { # ID NODE
+	local file peak=0
+	file=/sys/fs/cgroup/memory/slurm_$2/uid_$(id -u)/job_$1/memory.max_usage_in_bytes
+	wait_for 120 test -e "$file"
+	while peak=$(cat "$file" 2>/dev/null || ! echo "$peak"); do sleep 0.1; done
+	echo "$peak"
+}
+
 row_memory() {
 	job id -N2 --ntasks-per-node=1 --mem=800 -- 'srun -K "$SONDE" run -q -i 100ms -- bash -c "work 3; [ \$SLURM_PROCID != 1 ] || \"\$PROGRAMS/mem\" private 1000 1000 || kill -KILL \$\$; exec sleep 100"'
+	OWN_MEMORY=$(group_peak "$id" n2)
+	export OWN_MEMORY
 	wait_for 120 job_gone "$id"
 	compare "rank 1 wants more than \`--mem=800\` (control groups of version 1)" "$id" "sonde_$id"
+	unset OWN_MEMORY
 }
 
 row_node() { # last: node n3 is lost afterwards

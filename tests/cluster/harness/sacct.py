@@ -3,6 +3,7 @@
 than 2 % and is compared (COMPARED, of "cpu,memory") is said on standard error and is exit status 1. OWN_STEP: that step is Sonde's.
 
 sacct's CPU time is what the kernel told of ended tasks (TotalCPU), its memory the largest sum of resident sets of a task at a look (MaxRSS)."""
+import glob
 import json
 import os
 import subprocess
@@ -69,6 +70,25 @@ def sonde(directories):
     }
 
 
+def own(job):
+    """CPU seconds of the job's last attempt, as its own shells were told (own.JOB.ELEMENT.RANK.ATTEMPT); None: they left nothing."""
+    found = glob.glob(f"own.{job}.*")
+    last = max((int(f.rpartition(".")[2]) for f in found), default=0)
+    total = 0.0
+    for name in found:
+        if int(name.rpartition(".")[2]) == last:
+            with open(name, encoding="utf-8") as f:
+                for part in f.read().splitlines()[-1].split():  # of its children: "0m3.012s 0m0.010s"
+                    minutes, _, rest = part.rstrip("s").partition("m")
+                    total += 60 * int(minutes) + float(rest)
+    return total if found else None
+
+
+def third(job):
+    cpu, memory = own(job), os.environ.get("OWN_MEMORY")
+    return ", ".join(([f"{cpu:.2f} s"] if cpu else []) + ([f"{int(memory) / 2**20:.0f} MiB"] if memory else []))
+
+
 def difference(a, b):
     return (b - a) / a if a else None
 
@@ -83,7 +103,7 @@ def main():
     a, b = accounts(job), sonde(directories)
     cpu = cell("cpu", a["cpu"], b["cpu"], lambda v: f"{v:.2f} s")
     memory = cell("memory", a["memory"], b["memory"], lambda v: f"{v / 2**20:.0f} MiB")
-    print(f"| {what} | {a['says']} | {b['says']} | {cpu} | {memory} |".replace("\n", " "), flush=True)
+    print(f"| {what} | {a['says']} | {b['says']} | {cpu} | {memory} | {third(job)} |".replace("\n", " "), flush=True)
     bad = [f"{key} of '{what}': sacct {a[key]}, Sonde {b[key]}" for key in os.environ.get("COMPARED", "cpu,memory").split(",") if key and not
            (a[key] and abs(difference(a[key], b[key])) <= WITHIN)]
     print("\n".join(bad), end="\n" if bad else "", file=sys.stderr)
