@@ -121,11 +121,13 @@ static double straggler(const struct summary *s)
 	return *s->story.straggler_cause != 0;
 }
 
+/* A launcher waits for as long as its ranks run. */
 static double hung(const struct summary *s)
 {
 	const double silent = s->story.silent_s;
 
-	return silent >= 2 && (silent >= 0.5 * s->wall_s || silent >= 60) && !(s->oom_kills > 0) &&
+	return !(s->story.ranks_elsewhere > 0) && silent >= 2 &&
+	       (silent >= 0.5 * s->wall_s || silent >= 60) && !(s->oom_kills > 0) &&
 	       ending_is_from_outside(s) && !ending_has_own_cause(s);
 }
 
