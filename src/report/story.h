@@ -95,7 +95,8 @@ struct story {
 	/* The process that was at work most, or waited for a core: for which share of its life,
 	 * when that was nearly all of the run; the others together, in cores; how many others lived
 	 * as long; and its nice value. */
-	double busiest_share, busiest_others_share, busiest_companions, busiest_nice;
+	double busiest_share, busiest_work_ratio, busiest_others_share, busiest_companions,
+		busiest_nice;
 	char busiest_process[STORY_TEXT];
 	/* A process that lived to the end and that was started with a limit of its heap, the one
 	 * that held most for it; NAN: there is none. */

@@ -65,6 +65,7 @@ void summary_busiest_make(struct summary *s, const struct run *r, const struct s
 	if (!(most > 0) || !(s->wall_s > 0))
 		return;
 	y->busiest_share = lived >= long_ratio * s->wall_s ? most / lived : NAN;
+	y->busiest_work_ratio = most / all;
 	y->busiest_others_share = (all - most) / s->wall_s;
 	y->busiest_companions = companions ? companions - 1 : 0;
 }

@@ -320,7 +320,8 @@ static void tell_memory(struct story *y, const struct timeline *t, const double 
 static void init_ending(struct story *y)
 {
 	y->died_s = y->died_pid = y->died_signal = y->died_code = y->died_core = NAN;
-	y->busiest_share = y->busiest_others_share = y->busiest_companions = y->busiest_nice = NAN;
+	y->busiest_share = y->busiest_work_ratio = y->busiest_others_share = y->busiest_companions =
+		y->busiest_nice = NAN;
 	y->heap_limit = y->heap_held = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
 	y->disk_low_bytes = NAN;

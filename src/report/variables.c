@@ -416,6 +416,10 @@ const struct variable variables[] = {
 	  "For which share of the run the process that was at work most was, or waited for a core; "
 	  "not known when it came late or left early.",
 	  FIGURE(story.busiest_share) },
+	{ "busiest_work_ratio", UNIT_RATIO,
+	  "Its share of what all processes that were sampled used or waited for, also when it came late or left "
+	  "early.",
+	  FIGURE(story.busiest_work_ratio) },
 	{ "busiest_others_cores", UNIT_CORES,
 	  "Cores that the other processes used or waited for, together, on average.",
 	  FIGURE(story.busiest_others_share) },
