@@ -10,10 +10,11 @@
 # leaves nothing out. The floor makes the same readings; its CPU time in ns comes from the CPU clock, because stat has
 # ticks of 10 ms. Ratios are computed per round, and the median round counts. The interval is 100 ms: at shorter ones
 # Sonde does not read everything in each sample (tests/bench/floor-is-what-it-says.py tests this). The kernel's own
-# time for the readings limits what is possible: if the floor, times Sonde's allowance over it, is less far below
-# psutil than the bar, no sampler that reads everything can meet the bar with this machine's kernel and processor.
+# time for the readings limits what is possible, and how far below psutil that is depends on the kernel and the
+# processor. So Sonde is judged by its distance from the floor; psutil is for information.
 #
 # CELLS="100:all 1000:idle" measures these cells only; ":crowd" adds a measurement beside 5,000 unrelated processes.
+# shellcheck disable=SC2154 # what the files named here set
 set -eu
 . bench/bar.sh
 . bench/tree.sh
@@ -25,9 +26,8 @@ MS=100
 # Per cent of the processes that are active; each a little more often than a sample is taken.
 declare -A active=([idle]=1 [some]=30 [all]=100)
 declare -A named=([idle]='mostly idle' [some]='30 % active' [all]='all active')
-# The cells, and how many times less than psutil each is to take.
-declare -A wanted=([1:some]=8 [10:some]=12 [100:some]=20 [1000:some]=25 [100:idle]=30 [1000:idle]=50 [5000:idle]=50
-	[100:all]=10 [1000:all]=10)
+# Of a few processes, what a sample takes besides them is as much.
+declare -A times_floor=([1:some]=2 [10:some]=2)
 CELLS=${CELLS:-1:some 10:some:crowd 100:some 1000:some 100:idle 1000:idle 5000:idle 100:all 1000:all}
 
 sonde_us() { # PROCESSES SHARE: CPU us of a sample of $tree
@@ -76,12 +76,6 @@ judge() { # ARM OTHER WHAT OP LIMIT
 	bar "$3" "$(quotient "$1" "$2")" times "$4" "$5"
 }
 
-allowed() { # FLOOR TIMES WHAT: how far below psutil the floor is, and what may take so many times as much
-	figure "that floor, times less than psutil, $3" "$(quotient psutil "$1")" times
-	figure "$2 times that floor, times less than psutil, $3" \
-		"$(awk "BEGIN { printf \"%.2f\", $(quotient psutil "$1") / $2 }")" times
-}
-
 # What other processes of the machine cost: the same tree beside 5,000 that sleep.
 measure_in_crowd() { # PROCESSES ACTIVE-PERCENT
 	local watched=$tree tree
@@ -106,24 +100,21 @@ compare() { # PROCESSES SHARE CROWD: Sonde, the floor and psutil
 	tree_end
 	say sonde "Sonde, $what"
 	say psutil "psutil, $what"
-	judge psutil sonde "times less than psutil, $what" '>=' "${wanted[$1:$2]}"
+	figure "times less than psutil, $what" "$(quotient psutil sonde)" times
 	case $2 in
 	some)
 		say moved "the floor that reads who ran, $what"
-		figure "times that floor, $what" "$(quotient sonde moved)" times
-		allowed moved 1.25 "$what"
+		judge sonde moved "times that floor, $what" '<=' "${times_floor[$1:$2]:-1.25}"
 		;;
 	all)
 		say moved "the floor, $what"
 		judge sonde moved "times the floor, $what" '<=' 1.25
-		allowed moved 1.25 "$what"
 		say full "the floor without CPU clocks, $what"
 		figure "times the floor without CPU clocks, $what" "$(quotient sonde full)" times
 		;;
 	idle)
 		say gate "the gate floor, $what"
 		judge sonde gate "times the gate floor, $what" '<=' 2
-		allowed gate 2 "$what"
 		;;
 	esac
 	[ -z "$3" ] || {
