@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slowdown JOB TURNS: does TURNS turns of a kind of work and prints the ns of CPU that it took, all
- * threads and children included, and the ns that passed.
+ * slowdown JOB AMOUNT TURNS MINE THEIRS: waits TURNS times for a byte in the FIFO MINE, does that
+ * amount of a kind of work, prints the ns of CPU that this took, all threads and children included,
+ * and writes a byte to the FIFO THEIRS, where another one waits for its turn.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -17,14 +18,13 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { THREADS = 4, SPINS = 1000, DOUBLES = 1 << 20, MAP_BYTES = 1 << 20, PAGE = 4096 };
 
 extern char **environ;
 
-static long turns;
+static long amount;
 
 static void need(int ok)
 {
@@ -48,7 +48,7 @@ static void pass_byte(int side, void *arg)
 	int(*pipes)[2] = arg;
 	char c = 0;
 
-	for (long i = 0; i < turns; i++) {
+	for (long i = 0; i < amount; i++) {
 		need(!side || read(pipes[1][0], &c, 1) == 1);
 		need(write(pipes[!side][1], &c, 1) == 1);
 		need(side || read(pipes[0][0], &c, 1) == 1);
@@ -77,7 +77,7 @@ static void wait_by_futex(int side, void *arg)
 	_Atomic uint32_t *word = arg;
 	uint32_t seen;
 
-	for (long i = 0; i < turns; i++) {
+	for (long i = 0; i < amount; i++) {
 		while (((seen = atomic_load(word)) & 1) != (uint32_t)side)
 			syscall(SYS_futex, word, FUTEX_WAIT, seen, NULL, NULL, 0);
 		atomic_fetch_add(word, 1);
@@ -95,7 +95,7 @@ static void wait_by_spinning(int side, void *arg)
 {
 	_Atomic uint32_t *word = arg;
 
-	for (long i = 0; i < turns; i++) {
+	for (long i = 0; i < amount; i++) {
 		for (int spins = 0; (atomic_load(word) & 1) != (uint32_t)side; spins++)
 			if (spins > SPINS)
 				sched_yield();
@@ -110,7 +110,7 @@ static void job_shared(void)
 
 static void *meet(void *barrier)
 {
-	for (long i = 0; i < turns; i++)
+	for (long i = 0; i < amount; i++)
 		pthread_barrier_wait(barrier);
 	return NULL;
 }
@@ -129,7 +129,7 @@ static void job_barrier(void)
 
 static void spawn_each(char *const *command)
 {
-	for (long i = 0; i < turns; i++) {
+	for (long i = 0; i < amount; i++) {
 		int status = 0;
 		pid_t pid;
 
@@ -161,16 +161,16 @@ static void job_triad(void)
 	double *a = calloc(3 * DOUBLES, sizeof *a), *b = a + DOUBLES, *c = b + DOUBLES;
 
 	need(a != NULL);
-	for (long i = 0; i < turns; i++)
+	for (long i = 0; i < amount; i++)
 		for (long k = 0; k < DOUBLES; k++)
 			a[k] = b[k] + (double)i * c[k] + 1;
-	need(a[turns % DOUBLES] > 0);
+	need(a[amount % DOUBLES] > 0);
 	free(a);
 }
 
 static void job_mmap(void)
 {
-	for (long i = 0; i < turns; i++) {
+	for (long i = 0; i < amount; i++) {
 		char *m = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			       -1, 0);
 
@@ -187,7 +187,7 @@ static void job_io(void)
 	int fd = open("turn.file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
 	need(fd >= 0);
-	for (long i = 0; i < turns; i++) {
+	for (long i = 0; i < amount; i++) {
 		off_t at = i % 1024 * PAGE;
 
 		need(pwrite(fd, page, PAGE, at) == PAGE && pread(fd, page, PAGE, at) == PAGE);
@@ -213,26 +213,37 @@ static int64_t used_ns(int who)
 	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000;
 }
 
-static int64_t now_ns(void)
+static int64_t cpu_ns(void)
 {
-	struct timespec ts;
+	return used_ns(RUSAGE_SELF) + used_ns(RUSAGE_CHILDREN);
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+static void take_turns(void (*work)(void), long turns, int mine, int theirs)
+{
+	char c = 0;
+
+	need(mine >= 0 && theirs >= 0);
+	for (long i = 0; i < turns; i++) {
+		int64_t before;
+
+		need(read(mine, &c, 1) == 1);
+		before = cpu_ns();
+		work();
+		printf("%lld\n", (long long)(cpu_ns() - before));
+		fflush(stdout);
+		need(write(theirs, &c, 1) == 1);
+	}
 }
 
 int main(int argc, char **argv)
 {
-	int64_t began = now_ns();
-
-	if (argc != 3 || (turns = strtol(argv[2], NULL, 10)) <= 0)
-		return 2;
+	need(argc == 6);
+	amount = strtol(argv[2], NULL, 10);
 	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++)
 		if (!strcmp(jobs[i].name, argv[1])) {
-			jobs[i].work();
-			printf("%lld %lld\n",
-			       (long long)(used_ns(RUSAGE_SELF) + used_ns(RUSAGE_CHILDREN)),
-			       (long long)(now_ns() - began));
+			take_turns(jobs[i].work, strtol(argv[3], NULL, 10),
+				   open(argv[4], O_RDWR | O_CLOEXEC),
+				   open(argv[5], O_RDWR | O_CLOEXEC));
 			return 0;
 		}
 	return 2;
