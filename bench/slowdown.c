@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,23 +109,36 @@ static void job_shared(void)
 	in_two(wait_by_spinning, shared_word());
 }
 
-static void *meet(void *barrier)
+/* Threads that stay, as those of OpenMP, and meet in one barrier; in the others all begin and end.
+ */
+static pthread_barrier_t begin, middle, end;
+
+static void *meet(void *arg)
 {
-	for (long i = 0; i < amount; i++)
-		pthread_barrier_wait(barrier);
-	return NULL;
+	for (;;) {
+		pthread_barrier_wait(&begin);
+		for (long i = 0; i < amount; i++)
+			pthread_barrier_wait(&middle);
+		pthread_barrier_wait(&end);
+	}
+	return arg;
 }
 
 static void job_barrier(void)
 {
-	pthread_barrier_t barrier;
-	pthread_t thread[THREADS];
+	static bool there;
+	pthread_t thread;
 
-	need(!pthread_barrier_init(&barrier, NULL, THREADS));
-	for (int i = 0; i < THREADS; i++)
-		need(!pthread_create(&thread[i], NULL, meet, &barrier));
-	for (int i = 0; i < THREADS; i++)
-		need(!pthread_join(thread[i], NULL));
+	if (!there) {
+		pthread_barrier_init(&begin, NULL, THREADS + 1);
+		pthread_barrier_init(&middle, NULL, THREADS);
+		pthread_barrier_init(&end, NULL, THREADS + 1);
+		for (int i = 0; i < THREADS; i++)
+			need(!pthread_create(&thread, NULL, meet, NULL));
+	}
+	there = true;
+	pthread_barrier_wait(&begin);
+	pthread_barrier_wait(&end);
 }
 
 static void spawn_each(char *const *command)

@@ -6,9 +6,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DOT 1.6
+
+enum { EACH_POINT = 4096 };
 
 static bool has_both(const struct roofline *r, uint32_t i)
 {
@@ -53,6 +56,45 @@ static void draw_roof(struct bytes *d, const struct panel *p, const struct reach
 	shape_line(d, &pen, point, 3);
 }
 
+static size_t columns_of(const struct box *at)
+{
+	return (size_t)(at->w / DOT) + 1;
+}
+
+/* Is there a dot in this place already? From now on there is. */
+static bool is_covered(uint8_t *dots, const struct box *at, const struct box *dot)
+{
+	double column = (dot->x - at->x) / DOT, row = (dot->y - at->y) / DOT;
+	size_t i;
+
+	if (!dots || !(column >= 0 && row >= 0 && dot->x < at->x + at->w && dot->y < at->y + at->h))
+		return false;
+	i = (size_t)row * columns_of(at) + (size_t)column;
+	if (dots[i])
+		return true;
+	dots[i] = 1;
+	return false;
+}
+
+/* Of very many points those that others would cover are left out. */
+static void draw_points(struct bytes *d, const struct panel *p, const struct box *at,
+			const struct roofline *r)
+{
+	uint8_t *dots = r->n <= EACH_POINT ? NULL
+					   : calloc(columns_of(at) * ((size_t)(at->h / DOT) + 1),
+						    sizeof *dots);
+
+	d->failed |= r->n > EACH_POINT && !dots;
+	for (uint32_t i = 0; i < r->n && !d->failed; i++) {
+		struct box dot = { axis_place(&p->x, r->operations[i] / r->traffic[i]) - DOT / 2,
+				   axis_place(&p->y, r->operations[i]) - DOT / 2, DOT, DOT };
+
+		if (has_both(r, i) && !is_covered(dots, at, &dot))
+			shape_box(d, &dot, colour_series(0));
+	}
+	free(dots);
+}
+
 bool roofline_draw(struct bytes *d, const struct box *at, const struct roofline *r)
 {
 	struct reach x = reach_of(r);
@@ -76,14 +118,7 @@ bool roofline_draw(struct bytes *d, const struct box *at, const struct roofline 
 	panel_legend(d, &p, entry, 2);
 	snprintf(title, sizeof title, "operations per byte %s", r->bytes);
 	panel_axes(d, &p, title);
-	for (uint32_t i = 0; i < r->n; i++)
-		if (has_both(r, i))
-			shape_box(d,
-				  &(struct box){
-					  axis_place(&p.x, r->operations[i] / r->traffic[i]) -
-						  DOT / 2,
-					  axis_place(&p.y, r->operations[i]) - DOT / 2, DOT, DOT },
-				  colour_series(0));
+	draw_points(d, &p, at, r);
 	draw_roof(d, &p, &x);
 	return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roofline.h - floating-point operations a second over operations per byte of memory traffic, both
- * logarithmic: each sample a point.
+ * logarithmic: each sample a point; of more than some thousand, those that others would cover are
+ * left out.
  *
  * What the machine could do is not measured. The roof is what it was seen to do: the most
  * operations a second and the most bytes a second that a sample had.

@@ -280,7 +280,7 @@ static int making_begin(struct page_making *p, const struct traces *t)
 	p->first = calloc(r->nnodes + 1u, sizeof *p->first);
 	p->all = (struct plots){ .run = r, .traces = t, .first = p->first, .to_s = t->to_s };
 	rc = rc ? rc : page_index_make(&p->index, r);
-	rc = rc ? rc : page_nodes_make(&p->nodes, r, p->summary);
+	rc = rc ? rc : page_nodes_make(&p->nodes, r, p->summary, PAGE_NODES_MAX);
 	rc = rc ? rc : own_of_marks(&p->own, r);
 	if (!rc)
 		own_add_counters(&p->own, r, t);

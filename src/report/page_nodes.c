@@ -76,7 +76,8 @@ static void mark_named(struct score *score, const struct run *r, const struct su
 			score[s->verdicts[i].node].value = INFINITY;
 }
 
-int page_nodes_make(struct page_nodes *x, const struct run *r, const struct summary *s)
+int page_nodes_make(struct page_nodes *x, const struct run *r, const struct summary *s,
+		    uint32_t max)
 {
 	struct score *score = calloc(r->nnodes + 1u, sizeof *score);
 	double *room = calloc(s->nhosts + 1u, sizeof *room);
@@ -86,12 +87,12 @@ int page_nodes_make(struct page_nodes *x, const struct run *r, const struct summ
 	if (score && room && x->id) {
 		for (uint32_t i = 1; i < r->nnodes; i++)
 			score[i].node = i;
-		if (n > PAGE_NODES_MAX) {
+		if (n > max) {
 			add_distances(score, s, room, cpu_of);
 			add_distances(score, s, room, memory_of);
 			mark_named(score, r, s);
 			qsort(score + 1, n, sizeof *score, by_value);
-			n = PAGE_NODES_MAX;
+			n = max;
 		}
 		for (x->n = 0; x->n < n; x->n++)
 			x->id[x->n] = score[x->n + 1].node;
@@ -100,6 +101,11 @@ int page_nodes_make(struct page_nodes *x, const struct run *r, const struct summ
 	free(score);
 	free(room);
 	return x->id && x->n == n ? 0 : -ENOMEM;
+}
+
+bool page_nodes_has(const struct page_nodes *x, uint32_t node)
+{
+	return bsearch(&node, x->id, x->n, sizeof node, by_id) != NULL;
 }
 
 void page_nodes_free(struct page_nodes *x)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_nodes.h - the nodes that the report page shows in detail: all of them, or, of very many,
+ * page_nodes.h - the nodes that the page, or JSON, shows in detail: all of them, or, of very many,
  * those that differ most from the others.
  *
  * First those that a verdict or a comparison of the nodes names and those that were lost, then
@@ -19,8 +19,10 @@ struct page_nodes {
 	uint32_t n;
 };
 
-/* 0 or -ENOMEM; free in either case. */
-int page_nodes_make(struct page_nodes *x, const struct run *r, const struct summary *s);
+/* At most max of them. 0 or -ENOMEM; free in either case. */
+int page_nodes_make(struct page_nodes *x, const struct run *r, const struct summary *s,
+		    uint32_t max);
+bool page_nodes_has(const struct page_nodes *x, uint32_t node);
 void page_nodes_free(struct page_nodes *x);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "report/events_json.h"
 #include "report/findings.h"
+#include "report/metrics_json.h"
 #include "report/own.h"
 #include "report/summary.h"
 #include "report/verdicts_json.h"
@@ -79,8 +80,11 @@ static void put_job(struct json *j, const struct summary *s)
 	json_object_end(j);
 }
 
-static void put_nodes(struct json *j, const struct summary *s, const struct metadata *m)
+static void put_nodes(struct json *j, const struct summary *s, const struct metadata *m,
+		      const struct page_nodes *detail)
 {
+	json_key(j, "nodes_in_detail");
+	json_int(j, detail->n);
 	json_key(j, "nodes");
 	json_array(j);
 	for (uint32_t i = 0; i < s->nnodes; i++) {
@@ -92,7 +96,10 @@ static void put_nodes(struct json *j, const struct summary *s, const struct meta
 		json_put_real(j, "memory_bytes", s->nodes[i].memory_bytes);
 		json_put_bool(j, "complete", s->nodes[i].complete);
 		json_key(j, "metadata");
-		metadata_json(j, m, s->nodes[i].node);
+		if (page_nodes_has(detail, s->nodes[i].node))
+			metadata_json(j, m, s->nodes[i].node);
+		else
+			json_null(j);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -155,13 +162,16 @@ static void put_comparisons(struct json *j, const struct summary *s)
 	json_array_end(j);
 }
 
-static void put_mechanisms(struct json *j, const struct summary *s, const struct run *r)
+static void put_mechanisms(struct json *j, const struct summary *s, const struct run *r,
+			   const struct page_nodes *detail)
 {
 	json_key(j, "mechanisms");
 	json_array(j);
 	for (uint32_t i = 0; i < s->nmechanisms; i++) {
 		const struct summary_mechanism *m = &s->mechanism[i];
 
+		if (!page_nodes_has(detail, m->node))
+			continue;
 		json_object(j);
 		json_put_text(j, "host", r->nodes[m->node].host);
 		json_put_text(j, "name", m->name);
@@ -332,27 +342,6 @@ static void put_steps(struct json *j, const struct summary *s)
 	json_array_end(j);
 }
 
-static void put_metrics(struct json *j, const struct summary *s, const struct run *r)
-{
-	json_key(j, "metrics");
-	json_array(j);
-	for (uint32_t i = 0; i < s->nmetrics; i++) {
-		const struct summary_metric *m = &s->metrics[i];
-
-		json_object(j);
-		json_put_text(j, "name", m->name);
-		json_put_text(j, "host", r->nodes[m->node].host);
-		json_put_text(j, "unit", unit_name(m->unit));
-		json_key(j, "n");
-		json_int(j, (int64_t)m->stats.n);
-		json_put_real(j, "min", m->stats.min);
-		json_put_real(j, "mean", stats_mean(&m->stats));
-		json_put_real(j, "max", m->stats.max);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
-
 static void put_damage(struct json *j, const struct run *r)
 {
 	json_put_int(j, "damages", r->ndamages);
@@ -379,11 +368,13 @@ void summary_json(const struct summary *s, struct run *r, FILE *out)
 	struct json j = { .out = &text, .indent = true };
 	struct metadata metadata = { 0 };
 	struct findings findings = { 0 };
+	struct page_nodes detail = { 0 };
 	struct own own;
 	struct err e;
 
 	if (own_make(&own, r, &e) || metadata_make(&metadata, r) ||
-	    findings_make(&findings, r, &metadata))
+	    findings_make(&findings, r, &metadata) ||
+	    page_nodes_make(&detail, r, s, JSON_NODES_MAX))
 		text.failed = true;
 	json_object(&j);
 	json_put_text(&j, "schema", "sonde/show/1");
@@ -391,7 +382,7 @@ void summary_json(const struct summary *s, struct run *r, FILE *out)
 	put_job(&j, s);
 	json_key(&j, "where_time_went");
 	account_json(&j, &s->account);
-	put_nodes(&j, s, &metadata);
+	put_nodes(&j, s, &metadata, &detail);
 	put_hosts(&j, s);
 	put_names(&j, "missing_hosts", &s->missing);
 	json_put_real(&j, "clock_error_seconds", s->clock_error_s);
@@ -399,7 +390,7 @@ void summary_json(const struct summary *s, struct run *r, FILE *out)
 	put_comparisons(&j, s);
 	put_tasks(&j, s, r);
 	put_steps(&j, s);
-	put_mechanisms(&j, s, r);
+	put_mechanisms(&j, s, r, &detail);
 	json_key(&j, "findings");
 	findings_json(&j, &findings, r);
 	put_counters(&j, s);
@@ -416,7 +407,7 @@ void summary_json(const struct summary *s, struct run *r, FILE *out)
 	put_commands(&j, s);
 	events_json(&j, r);
 	own_json(&j, &own, r);
-	put_metrics(&j, s, r);
+	text.failed |= metrics_json(&j, s, r, &detail) != 0;
 	put_damage(&j, r);
 	json_object_end(&j);
 	bytes_puts(&text, "\n");
@@ -426,4 +417,5 @@ void summary_json(const struct summary *s, struct run *r, FILE *out)
 	own_free(&own);
 	findings_free(&findings);
 	metadata_free(&metadata);
+	page_nodes_free(&detail);
 }

@@ -160,6 +160,8 @@ static void note_switches(struct tree *t, const struct process *p, const struct 
 	int64_t before = row->use[USE_VOLUNTARY] + row->use[USE_INVOLUNTARY];
 	int64_t since = row->looked_ns;
 
+	if (!since && row->tid != p->pid)
+		since = p->looked_ns; /* then it was not there */
 	if (!since && !p->found_ns && !p->before_us)
 		since = p->birth_ns;
 	if (since && st->voluntary >= 0 && st->involuntary >= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plots of a run that was made by hand. tests/golden/plot-NAME.svg are what they look like;
  * UPDATE_GOLDEN=1 writes these anew. */
+#include "chart/roofline.h"
 #include "chart/svg.h"
 #include "report/plots.h"
 #include "unit/synthetic_run.h"
@@ -316,6 +317,40 @@ static void roofline_has_a_point_a_sample(void **state)
 	synth_free(s);
 }
 
+/* As many samples as many nodes have, most of them alike: all that can be seen is drawn. */
+static void roofline_of_many_samples_is_small(void **state)
+{
+	enum { MANY = 200000 };
+	double *at = calloc(2 * (size_t)MANY, sizeof *at);
+	const struct box box = { 0, 0, 600, 300 };
+	struct roofline r = {
+		.title = "", .bytes = "read", .operations = at, .traffic = at + MANY, .n = MANY
+	};
+	struct bytes drawing = { 0 };
+	size_t of_alike;
+
+	(void)state;
+	assert_non_null(at);
+	for (int i = 0; i < MANY; i++) {
+		at[i] = 1e9;
+		at[MANY + i] = 1e9;
+	}
+	at[0] = 1e6;
+	assert_true(roofline_draw(&drawing, &box, &r));
+	of_alike = drawing.len;
+	at[MANY / 2] = 1e8; /* it stands out */
+	bytes_free(&drawing);
+	assert_true(roofline_draw(&drawing, &box, &r));
+	assert_true(drawing.len > of_alike && drawing.len < 10000);
+	bytes_free(&drawing);
+	for (int i = 0; i < MANY; i++)
+		at[i] = 1e6 * (1 + i % 997), at[MANY + i] = 1e6 * (1 + i % 1009);
+	assert_true(roofline_draw(&drawing, &box, &r));
+	assert_true(drawing.len < 4 << 20);
+	bytes_free(&drawing);
+	free(at);
+}
+
 /* Names of hosts go into names of files. */
 static void hostile_hosts_make_plain_files(void **state)
 {
@@ -379,6 +414,7 @@ int main(void)
 		cmocka_unit_test(nodes_add_up_where_both_are_there),
 		cmocka_unit_test(what_is_read_less_often_has_no_gaps),
 		cmocka_unit_test(roofline_has_a_point_a_sample),
+		cmocka_unit_test(roofline_of_many_samples_is_small),
 		cmocka_unit_test(hostile_hosts_make_plain_files),
 		cmocka_unit_test(nothing_and_one_sample_are_drawn),
 	};

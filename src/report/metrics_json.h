@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics_json.h - every metric of a summary as JSON: of each node, or, of very many nodes, of
+ * those that are told in detail, and of the others together.
+ */
+#ifndef SONDE_REPORT_METRICS_JSON_H
+#define SONDE_REPORT_METRICS_JSON_H
+
+#include "base/json.h"
+#include "report/page_nodes.h"
+#include "report/summary.h"
+
+/* Nodes that are told in detail: with them the document stays below some 20 MB. */
+enum { JSON_NODES_MAX = 256 };
+
+/* Keys "metrics" and "metrics_of_other_nodes" of an open object. 0 or -ENOMEM. */
+int metrics_json(struct json *j, const struct summary *s, const struct run *r,
+		 const struct page_nodes *detail);
+
+#endif
