@@ -147,3 +147,20 @@ void losses_words(const struct losses *x, bool all, struct bytes *out)
 		any = true;
 	}
 }
+
+void losses_json(const struct losses *x, struct json *j)
+{
+	json_key(j, "losses");
+	json_array(j);
+	for (const struct loss *l = x->row; l < x->row + x->n; l++) {
+		json_object(j);
+		json_put_text(j, "what", l->what);
+		json_put_real(j, "lost", l->lost);
+		json_put_real(j, "of", l->of);
+		json_put_bool(j, "at_least", l->at_least);
+		json_put_text(j, "words", l->words);
+		json_put_text(j, "why", l->why);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}

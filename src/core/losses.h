@@ -9,6 +9,7 @@
 #define SONDE_CORE_LOSSES_H
 
 #include "base/bytes.h"
+#include "base/json.h"
 #include "core/run.h"
 
 enum { LOSSES_MAX = 10, LOSS_WORDS = 128 };
@@ -32,5 +33,7 @@ struct losses {
 int losses_make(struct losses *x, const struct run *r);
 /* In one line, those that matter or all; nothing when there are none. */
 void losses_words(const struct losses *x, bool all, struct bytes *out);
+/* The member "losses": a list, empty when there are none. */
+void losses_json(const struct losses *x, struct json *j);
 
 #endif

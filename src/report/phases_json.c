@@ -2,6 +2,7 @@
 /* phases_json.c - schema sonde/phases/1, as docs/schema/phases.json has it. */
 #include "base/clock.h"
 #include "base/json.h"
+#include "core/losses.h"
 #include "report/phases.h"
 
 #include <math.h>
@@ -140,13 +141,16 @@ static void loose(struct json *j, const struct phase_report *p)
 void phase_report_json(struct bytes *b, const struct phase_report *p)
 {
 	struct json j = { .out = b, .indent = true };
+	struct losses losses;
 
+	b->failed |= losses_make(&losses, p->run) != 0;
 	json_object(&j);
 	json_put_text(&j, "schema", "sonde/phases/1");
 	json_put_text(&j, "recording", p->run->path);
 	json_key(&j, "begin_time");
 	json_time(&j, p->run->t0_utc_ns);
 	json_put_int(&j, "damages", p->run->ndamages);
+	losses_json(&losses, &j);
 	json_put_bool(&j, "metered", !p->unmetered);
 	metrics(&j, &p->meter);
 	json_key(&j, "totals");

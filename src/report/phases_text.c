@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phases_text.c - phases for a terminal: a row for each name, what else is known of it below. */
 #include "base/escape.h"
+#include "core/losses.h"
 #include "report/phases.h"
 
 #include <math.h>
@@ -196,6 +197,16 @@ static void loose(struct bytes *b, const struct phase_report *p)
 			     x->nloose - LOOSE_SHOWN);
 }
 
+/* What phases are made of, as far as some of it was lost. */
+static void lost(struct bytes *b, const struct run *r)
+{
+	struct losses x;
+
+	for (uint32_t i = 0; !losses_make(&x, r) && i < x.n; i++)
+		if (!strcmp(x.row[i].what, "spans") || !strcmp(x.row[i].what, "marks"))
+			bytes_printf(b, "\nlosses: %s\n", x.row[i].words);
+}
+
 void phase_report_text(struct bytes *b, const struct phase_report *p, bool all)
 {
 	const struct phase_totals *t = &p->totals;
@@ -219,4 +230,5 @@ void phase_report_text(struct bytes *b, const struct phase_report *p, bool all)
 	if (all && p->phases.n)
 		list(b, &p->phases, p);
 	loose(b, p);
+	lost(b, p->run);
 }

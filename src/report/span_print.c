@@ -225,6 +225,7 @@ int span_totals_json(const struct span_totals *s, const struct run *r, FILE *out
 {
 	struct bytes text = { 0 };
 	struct json j = { .out = &text, .indent = true };
+	struct losses losses;
 	bool failed;
 
 	json_object(&j);
@@ -233,6 +234,8 @@ int span_totals_json(const struct span_totals *s, const struct run *r, FILE *out
 	json_put_int(&j, "damages", r->ndamages);
 	json_put_int(&j, "spans", (int64_t)s->spans);
 	put_times(&j, r);
+	failed = losses_make(&losses, r);
+	losses_json(&losses, &j);
 	json_key(&j, "kinds");
 	json_array(&j);
 	for (uint32_t i = 0; i < s->norder; i++)
@@ -240,7 +243,7 @@ int span_totals_json(const struct span_totals *s, const struct run *r, FILE *out
 	json_array_end(&j);
 	json_object_end(&j);
 	bytes_u8(&text, '\n');
-	failed = text.failed;
+	failed |= text.failed;
 	if (!failed)
 		fwrite(text.data, 1, text.len, out);
 	bytes_free(&text);

@@ -221,23 +221,6 @@ static void put_monitor(struct json *j, const struct summary *s)
 	json_object_end(j);
 }
 
-static void put_losses(struct json *j, const struct losses *x)
-{
-	json_key(j, "losses");
-	json_array(j);
-	for (const struct loss *l = x->row; l < x->row + x->n; l++) {
-		json_object(j);
-		json_put_text(j, "what", l->what);
-		json_put_real(j, "lost", l->lost);
-		json_put_real(j, "of", l->of);
-		json_put_bool(j, "at_least", l->at_least);
-		json_put_text(j, "words", l->words);
-		json_put_text(j, "why", l->why);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
-
 static void put_top(struct json *j, const struct run *r, const char *key,
 		    const struct summary_process *top, uint32_t n)
 {
@@ -395,7 +378,7 @@ void summary_json(const struct summary *s, struct run *r, FILE *out)
 	findings_json(&j, &findings, r);
 	put_counters(&j, s);
 	put_monitor(&j, s);
-	put_losses(&j, &s->losses);
+	losses_json(&s->losses, &j);
 	json_key(&j, "verdicts");
 	verdicts_json(&j, s, r);
 	json_key(&j, "processes");
