@@ -4,6 +4,7 @@
 #include "core/run_index.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,19 @@ const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const c
 			return m;
 	}
 	return NULL;
+}
+
+double run_meta_number(const struct run_meta *m)
+{
+	switch (m->type) {
+	case META_INT:
+	case META_BOOL:
+		return (double)m->value;
+	case META_REAL:
+		return m->real;
+	default:
+		return NAN;
+	}
 }
 
 const char *run_find_text(const struct run *r, uint32_t node, const char *key)

@@ -149,6 +149,8 @@ int run_host_ranks(const struct run *r, uint32_t *rank);
 void run_host_name(const struct run *r, uint32_t node, uint32_t rank, char *out, size_t size);
 /* The last value said of key on node (0: any node); NULL when never said. */
 const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const char *key);
+/* As a number; NAN: it is text. */
+double run_meta_number(const struct run_meta *m);
 /* The text of it; NULL when it is none, or empty. */
 const char *run_find_text(const struct run *r, uint32_t node, const char *key);
 /* Whose job it was: what the batch system says, else the job's environment; NULL: not said. */

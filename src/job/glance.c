@@ -6,7 +6,9 @@
 #include "base/root.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +52,42 @@ struct glance glance_at(pid_t pid)
 	g.ending = p && number_i64(&p, &flags) && flags & EXITING;
 	g.cpu_ns = cpu_ns_of(pid);
 	return g;
+}
+
+static bool ignored_children(pid_t pid)
+{
+	char path[32], text[4096];
+	const char *p;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	p = read_text(path, text, sizeof text) ? number_find_line(text, "SigIgn:") : NULL;
+	return p && strtoull(number_skip_blanks(p), NULL, 16) >> (SIGCHLD - 1) & 1;
+}
+
+/* Page faults of children, of which each has some. */
+static bool was_given_nothing(pid_t pid)
+{
+	enum { FIRST = 4, OF_CHILDREN = 11, LAST = 13 /* the major ones */ };
+	char path[32], text[1024];
+	int64_t field[LAST + 1] = { 0 };
+	const char *p;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	p = read_text(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+	if (!p || strlen(p) < 4)
+		return false;
+	p += 3; /* behind its state */
+	for (int i = FIRST; i <= LAST; i++)
+		if (!number_i64(&p, &field[i]))
+			return false;
+	return field[OF_CHILDREN] + field[LAST] == 0;
+}
+
+enum glance_children glance_children(pid_t pid)
+{
+	if (ignored_children(pid))
+		return CHILDREN_IGNORED;
+	return was_given_nothing(pid) ? CHILDREN_UNKNOWN : CHILDREN_WAITED;
 }
 
 bool glance_any_child(bool (*is_so)(void *ctx, pid_t pid), void *ctx)

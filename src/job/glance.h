@@ -19,6 +19,14 @@ struct glance {
 
 struct glance glance_at(pid_t pid);
 
+/* Of a child that has ended and that nobody has waited for: how it was with its own children. */
+enum glance_children {
+	CHILDREN_WAITED,  /* for one of them at least, or it cannot be told */
+	CHILDREN_UNKNOWN, /* it was given nothing of any: it had none, or waited for none */
+	CHILDREN_IGNORED, /* it ignored SIGCHLD */
+};
+enum glance_children glance_children(pid_t pid);
+
 /* Is it so of a child of the calling thread? Of more than some 500 children the first are asked. */
 bool glance_any_child(bool (*is_so)(void *ctx, pid_t pid), void *ctx);
 

@@ -44,6 +44,8 @@ int launch_begin(struct launch_signals *saved, struct err *e)
 struct child {
 	pid_t pid, recorder;
 	bool ended;
+	enum glance_children children;
+	int64_t reaped;
 	int status;
 	int64_t start_ns, max_rss_bytes;
 	int64_t end_ns, deadline_ns; /* deadline 0: none */
@@ -155,6 +157,9 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 	m.total_voluntary_switches = total.ru_nvcsw - c->base_voluntary_switches;
 	m.total_involuntary_switches = total.ru_nivcsw - c->base_involuntary_switches;
 	m.max_rss_bytes = c->max_rss_bytes;
+	m.reaped = c->reaped;
+	if (kind == MESSAGE_EXITED && pid == c->pid)
+		m.children = c->children;
 	if (kind == MESSAGE_ENDED)
 		message_send_within(fd, &m, ROOM_MS);
 	else
@@ -180,6 +185,16 @@ static void stop_along(const struct child *c, int signal)
 	kill(c->pid, SIGCONT);
 }
 
+/* Nobody can ask that of it once it was waited for. */
+static void look_before(struct child *c)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (!c->ended && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	    info.si_pid == c->pid)
+		c->children = glance_children(c->pid);
+}
+
 /* Take all that can be waited for now. */
 static void reap(const struct launch *l, struct child *c)
 {
@@ -187,12 +202,14 @@ static void reap(const struct launch *l, struct child *c)
 	int status;
 	pid_t pid;
 
+	look_before(c);
 	while ((pid = wait4(-1, &status, WNOHANG | WUNTRACED, &own)) > 0) {
 		if (WIFSTOPPED(status)) {
 			if (pid == c->pid)
 				stop_along(c, WSTOPSIG(status));
 			continue;
 		}
+		c->reaped++;
 		if (own.ru_maxrss * INT64_C(1024) > c->max_rss_bytes)
 			c->max_rss_bytes = own.ru_maxrss * INT64_C(1024);
 		if (pid == c->pid) {

@@ -106,7 +106,9 @@ static bool message_is_sound(const struct message *m)
 				    m->total_system_ns,
 				    m->total_minor_faults,
 				    m->total_major_faults,
-				    m->max_rss_bytes };
+				    m->max_rss_bytes,
+				    m->children,
+				    m->reaped };
 
 	return m->kind >= MESSAGE_STARTED && m->kind <= MESSAGE_ENDED &&
 	       in_bounds(numbers, sizeof numbers / sizeof numbers[0], 0);

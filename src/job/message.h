@@ -46,6 +46,8 @@ struct message {
 	int64_t total_minor_faults, total_major_faults;
 	int64_t total_voluntary_switches, total_involuntary_switches;
 	int64_t max_rss_bytes; /* the largest of one process */
+	int64_t children;      /* enum glance_children, of the command that has ended */
+	int64_t reaped;        /* processes that it waited for, so far */
 };
 
 /* What of a task is in recordings already: counters since its beginning. A recorder that goes on

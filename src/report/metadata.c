@@ -83,9 +83,7 @@ double metadata_number(const struct metadata *m, uint32_t node, const char *key)
 {
 	const struct run_meta *said = metadata_find(m, node, key);
 
-	if (!said || said->type == META_TEXT)
-		return NAN;
-	return said->type == META_REAL ? said->real : (double)said->value;
+	return said ? run_meta_number(said) : NAN;
 }
 
 static void put_value(struct json *j, const struct run_meta *said)

@@ -28,6 +28,8 @@ const struct page_chart page_charts[] = {
 	  .height = 170,
 	  .lines = { { "job.pss_bytes", "PSS", PAGE_AREA, "blue" },
 		     { "job.resident_bytes", "RSS", PAGE_LINE, "red" },
+		     { "job.hugetlb_bytes", "Huge pages", PAGE_LINE, "orange" },
+		     { "job.memory_files_bytes", "Files in memory", PAGE_LINE, "green" },
 		     { "job.swap_bytes", "Swapped out", PAGE_LINE, "purple" } } },
 	{ .id = "memory",
 	  .source = "memory",

@@ -200,6 +200,19 @@ static void cores_figure(struct bytes *b, const struct summary *s)
 	figure_end(b);
 }
 
+static void add_kinds(struct bytes *b, const struct summary *s)
+{
+	struct bytes words = { 0 };
+
+	summary_memory_words(s, &words);
+	bytes_u8(&words, '\0');
+	if (words.len > 1 && !words.failed) {
+		bytes_puts(b, "; ");
+		html_text(b, (const char *)words.data);
+	}
+	bytes_free(&words);
+}
+
 static void memory_figure(struct bytes *b, const struct summary *s)
 {
 	static const struct {
@@ -210,6 +223,8 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 		{ "pages", "PSS, estimated from some of the pages: shared ones count once" },
 		{ "pss", "PSS as sampled: shared pages count once" },
 		{ "rss", "sum of RSS: shared pages count more than once" },
+		{ "process", "the largest process alone, as the kernel reports it: short-lived "
+			     "processes may have had more together" },
 	};
 
 	struct whole whole = whole_of(s->memory_asked_bytes, NAN, s->memory_present);
@@ -217,7 +232,7 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	struct bytes words = { 0 };
 	char text[CELL];
 
-	figure(b, "Peak memory");
+	figure(b, s->peak_memory_is_bound ? "Peak memory, at least" : "Peak memory");
 	html_value(b, UNIT_BYTES, s->peak_memory_bytes);
 	if (isfinite(whole.v)) {
 		bytes_puts(b, " <small>of ");
@@ -230,6 +245,7 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	for (size_t i = 0; s->peak_memory_kind && i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(kinds[i].kind, s->peak_memory_kind) == 0)
 			bytes_puts(b, kinds[i].words);
+	add_kinds(b, s);
 	summary_tightest_words(s, &words);
 	bytes_u8(&words, '\0');
 	if (words.len > 1 && !words.failed) {

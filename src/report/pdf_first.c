@@ -242,7 +242,7 @@ static void fill_memory(struct tile *t, const struct summary *s)
 	bool rss = s->peak_memory_kind && strcmp(s->peak_memory_kind, "rss") == 0;
 	char of[64];
 
-	t->label = "Peak memory";
+	t->label = s->peak_memory_is_bound ? "Peak memory, at least" : "Peak memory";
 	t->share = s->peak_memory_bytes / whole;
 	if (isnan(s->peak_memory_bytes))
 		put_unknown(t);

@@ -154,8 +154,12 @@ struct summary {
 	double peak_memory_age_s; /* of the oldest reading a PSS peak is estimated from; 0: none */
 	double peak_memory_error_bytes; /* of an estimate from some pages, 19 of 20 times; or NAN */
 	double peak_memory_at_most;     /* between two readings it may have been so much; or NAN */
-	const char *peak_memory_kind;   /* "cgroup" | "pss" | "pages" | "rss" | NULL */
-	double oom_kills;               /* in the job's control groups, while they were recorded */
+	/* "cgroup" | "pss" | "pages" | "rss" | "process" (the largest one) | NULL */
+	const char *peak_memory_kind;
+	bool peak_memory_is_bound; /* short-lived processes may have had more */
+	/* The most of each at a time; NAN: not known, or there is none on the nodes. */
+	double peak_hugetlb_bytes, peak_anonymous_huge_bytes, peak_memory_files_bytes;
+	double oom_kills; /* in the job's control groups, while they were recorded */
 	double processes_started, processes_peak;
 	bool processes_peak_is_bound; /* samples may have missed some */
 	double processes_at_most;     /* > started: not all were seen; INFINITY: nor bounded */
@@ -287,6 +291,10 @@ void summary_tasks_words(const struct summary *s, struct bytes *out);
 /* "on n2 298.0 MiB of its 300.0 MiB": the host that came nearest to its limit of memory, not
  * escaped; nothing of a single host, or where that was less than half of it. */
 void summary_tightest_words(const struct summary *s, struct bytes *out);
+
+/* "64.0 MiB in huge pages (hugetlbfs), ...": what of the peak is of kinds that resident sets do not
+ * show, where it is a part of it that matters. */
+void summary_memory_words(const struct summary *s, struct bytes *out);
 
 /* "without an end: n2; no recording of: n3", escaped for a terminal; nothing where there is none.
  */

@@ -39,6 +39,10 @@ enum {
 	PEAK_MEMORY_AGE,
 	PEAK_MEMORY_ERROR,
 	PEAK_MEMORY_AT_MOST,
+	PEAK_IS_BOUND,
+	PEAK_HUGETLB,
+	PEAK_ANONYMOUS_HUGE,
+	PEAK_MEMORY_FILES,
 	PEAK_PSS,
 	PEAK_RSS,
 	PEAK_CGROUP,
@@ -101,6 +105,10 @@ static const struct figure {
 	[PEAK_MEMORY_AGE] = { "job.peak_memory_age_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
 	[PEAK_MEMORY_ERROR] = { "job.peak_memory_error_bytes", 1, NULL, TAKE_LAST, OVER_MAX },
 	[PEAK_MEMORY_AT_MOST] = { "job.peak_memory_at_most_bytes", 1, NULL, TAKE_LAST, OVER_PEAK },
+	[PEAK_IS_BOUND] = { "job.peak_memory_is_lower_bound", 1, NULL, TAKE_LAST, OVER_MAX },
+	[PEAK_HUGETLB] = { NULL, 1, "job.hugetlb_bytes", TAKE_MAX, OVER_PEAK },
+	[PEAK_ANONYMOUS_HUGE] = { NULL, 1, "job.anonymous_huge_bytes", TAKE_MAX, OVER_PEAK },
+	[PEAK_MEMORY_FILES] = { NULL, 1, "job.memory_files_bytes", TAKE_MAX, OVER_PEAK },
 	[PEAK_PSS] = { NULL, 1, "job.pss_bytes", TAKE_MAX, OVER_SUM },
 	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_PEAK },
 	[PEAK_CGROUP] = { NULL, 1, NULL, TAKE_MAX, OVER_SUM }, /* take_cgroup */
@@ -145,19 +153,6 @@ struct node_figures {
 	double start_s;          /* since the run began */
 };
 
-static double meta_value(const struct run_meta *m)
-{
-	switch (m->type) {
-	case META_INT:
-	case META_BOOL:
-		return (double)m->value;
-	case META_REAL:
-		return m->real;
-	default:
-		return NAN;
-	}
-}
-
 static void take_meta(struct node_figures *n, const struct run_meta *m)
 {
 	if (strcmp(m->key, "job.peak_memory_kind") == 0 && m->type == META_TEXT)
@@ -166,7 +161,7 @@ static void take_meta(struct node_figures *n, const struct run_meta *m)
 		n->cgroup_alone = m->text && strcmp(m->text, "alone") == 0;
 	for (size_t i = 0; i < FIGURES; i++)
 		if (figures[i].meta && strcmp(figures[i].meta, m->key) == 0)
-			n->v[i] = meta_value(m) * figures[i].scale;
+			n->v[i] = run_meta_number(m) * figures[i].scale;
 }
 
 static double taken(const struct series_index *x, enum take take, uint32_t series)
@@ -224,14 +219,15 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 }
 
 /* The kernel's own peak misses nothing, and is the job's when nothing else is in the group and at
- * most a twentieth of it was reached before the recording: by Sonde itself and what started it. */
+ * most a twentieth of it was reached before the recording: by Sonde itself and what started it.
+ * Huge pages of hugetlbfs are not in it. */
 static void take_cgroup_peak(struct node_figures *n)
 {
 	if (!n->cgroup_alone || !(n->v[PEAK_CGROUP] >= 20 * n->v[PEAK_CGROUP_BEFORE]) ||
-	    !(n->v[PEAK_CGROUP] > 0))
+	    !(n->v[PEAK_CGROUP] > 0) || n->v[PEAK_HUGETLB] > 0)
 		return;
 	n->v[PEAK_MEMORY] = n->v[PEAK_MEMORY_AT_MOST] = n->v[PEAK_CGROUP];
-	n->v[PEAK_MEMORY_ERROR] = NAN;
+	n->v[PEAK_MEMORY_ERROR] = n->v[PEAK_IS_BOUND] = NAN;
 	n->memory_kind = "cgroup";
 }
 
@@ -352,7 +348,7 @@ static double over_nodes(const struct run *r, const struct node_figures *nodes, 
 /* The kind that promises least is the kind of a sum of several. */
 static const char *memory_kind(const struct run *r, const struct node_figures *nodes)
 {
-	static const char *const weakest_first[] = { "rss", "pages", "pss", "cgroup" };
+	static const char *const weakest_first[] = { "process", "rss", "pages", "pss", "cgroup" };
 
 	for (size_t k = 0; k < sizeof weakest_first / sizeof weakest_first[0]; k++)
 		for (uint32_t i = 1; i < r->nnodes; i++)
@@ -482,6 +478,10 @@ static void take_peak(struct summary *s, const double v[FIGURES])
 	const char *kind = s->peak_memory_kind;
 	bool sampled = kind && (!strcmp(kind, "pss") || !strcmp(kind, "pages"));
 
+	s->peak_memory_is_bound = v[PEAK_IS_BOUND] > 0;
+	s->peak_hugetlb_bytes = v[PEAK_HUGETLB];
+	s->peak_anonymous_huge_bytes = v[PEAK_ANONYMOUS_HUGE];
+	s->peak_memory_files_bytes = v[PEAK_MEMORY_FILES];
 	s->peak_memory_age_s = sampled ? v[PEAK_MEMORY_AGE] : NAN;
 	s->peak_memory_error_bytes = sampled ? v[PEAK_MEMORY_ERROR] : NAN;
 	s->peak_memory_at_most = NAN;

@@ -50,6 +50,10 @@ static void put_job(struct json *j, const struct summary *s)
 	json_put_real(j, "cores_asked", s->cores_asked);
 	json_put_real(j, "peak_memory_bytes", s->peak_memory_bytes);
 	json_put_text(j, "peak_memory_kind", s->peak_memory_kind);
+	json_put_bool(j, "peak_memory_is_lower_bound", s->peak_memory_is_bound);
+	json_put_real(j, "peak_hugetlb_bytes", s->peak_hugetlb_bytes);
+	json_put_real(j, "peak_anonymous_huge_bytes", s->peak_anonymous_huge_bytes);
+	json_put_real(j, "peak_memory_files_bytes", s->peak_memory_files_bytes);
 	json_put_real(j, "peak_memory_age_seconds", s->peak_memory_age_s);
 	put_tightest(j, s);
 	json_put_real(j, "peak_memory_error_bytes", s->peak_memory_error_bytes);

@@ -252,6 +252,25 @@ void summary_tightest_words(const struct summary *s, struct bytes *out)
 		     unit_format(UNIT_BYTES, s->tight_limit_bytes, limit, sizeof limit));
 }
 
+void summary_memory_words(const struct summary *s, struct bytes *out)
+{
+	const struct {
+		double bytes;
+		const char *where;
+	} kinds[] = {
+		{ s->peak_hugetlb_bytes, "huge pages (hugetlbfs)" },
+		{ s->peak_anonymous_huge_bytes, "transparent huge pages, resident as a whole" },
+		{ s->peak_memory_files_bytes, "files in memory (memfd, /dev/shm)" },
+	};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (kinds[i].bytes > 0 && kinds[i].bytes >= s->peak_memory_bytes / 20)
+			bytes_printf(out, "%s%s in %s", out->len ? "; " : "",
+				     unit_format(UNIT_BYTES, kinds[i].bytes, text, sizeof text),
+				     kinds[i].where);
+}
+
 void summary_tightest_make(struct summary *s)
 {
 	double most = 0;

@@ -294,7 +294,7 @@ const struct summary_command *summary_most_started(const struct summary *s)
 double summary_unseen_peak(const struct summary *s)
 {
 	double seen = s->nhosts == 1 && s->hosts ? s->hosts[0].held_bytes : NAN;
-	bool of_one = s->peak_memory_kind && strcmp(s->peak_memory_kind, "rss") == 0 &&
+	bool of_one = s->peak_memory_kind && strcmp(s->peak_memory_kind, "process") == 0 &&
 		      s->peak_memory_bytes > seen;
 
 	return of_one && s->nby_memory && s->by_memory[0].peak_rss_bytes < s->peak_memory_bytes

@@ -57,6 +57,7 @@ static const char *memory_kind_words(const char *kind)
 		{ "pss", "sampled PSS, an estimate" },
 		{ "pages", "PSS, estimated from some pages" },
 		{ "rss", "RSS: shared pages count twice" },
+		{ "process", "the largest process alone, as the kernel reports it" },
 	};
 
 	for (size_t i = 0; kind && i < sizeof rows / sizeof rows[0]; i++)
@@ -68,11 +69,12 @@ static const char *memory_kind_words(const char *kind)
 static void add_memory(struct lines *l, const struct summary *s)
 {
 	const char *words = memory_kind_words(s->peak_memory_kind);
-	struct bytes *b;
+	struct bytes *b, kinds = { 0 };
 
 	if (isnan(s->peak_memory_bytes))
 		return;
 	b = lines_add(l, "memory peak", NULL);
+	bytes_puts(b, at_least(s->peak_memory_is_bound));
 	lines_number(b, UNIT_BYTES, s->peak_memory_bytes);
 	if (!isnan(s->memory_asked_bytes)) {
 		bytes_puts(b, " of the ");
@@ -92,7 +94,14 @@ static void add_memory(struct lines *l, const struct summary *s)
 		bytes_puts(b, "; for moments at most ");
 		lines_number(b, UNIT_BYTES, s->peak_memory_at_most);
 	}
+	if (s->peak_memory_is_bound)
+		bytes_puts(b, "; short-lived processes may have had more");
 	summary_print_tightest(s, b);
+	summary_memory_words(s, &kinds);
+	bytes_u8(&kinds, '\0');
+	if (kinds.len > 1 && !kinds.failed)
+		bytes_puts(lines_add(l, "memory kinds", NULL), (const char *)kinds.data);
+	bytes_free(&kinds);
 }
 
 /* What the nodes computed for anybody is the most that it can be. */
@@ -231,6 +240,7 @@ static void add_memory_briefly(struct bytes *b, const struct summary *s)
 	if (isnan(s->peak_memory_bytes))
 		return;
 	bytes_puts(b, b->len ? ", " : "");
+	bytes_puts(b, at_least(s->peak_memory_is_bound));
 	if (matters)
 		unit_format(UNIT_BYTES, of, total, sizeof total);
 	short_bytes(b, s->peak_memory_bytes, strchr(total, ' '));

@@ -102,6 +102,11 @@ static double host_memory_limit(const struct summary *s)
 	return isnan(limit) ? s->memory_present / s->nhosts : limit;
 }
 
+static double memory_is_bound(const struct summary *s)
+{
+	return s->peak_memory_is_bound;
+}
+
 static double host_peak_memory(const struct summary *s)
 {
 	double most = NAN;
@@ -188,6 +193,8 @@ const struct variable variables[] = {
 	  .make = memory_available },
 	{ "peak_memory_bytes", UNIT_BYTES, "Most memory that the job held at a time.",
 	  FIGURE(peak_memory_bytes) },
+	{ "peak_memory_is_lower_bound", UNIT_ONE,
+	  "1 where short-lived processes may have held more.", .make = memory_is_bound },
 	{ "oom_kills", UNIT_COUNT,
 	  "Processes of the job's control groups that the kernel killed for want of memory.",
 	  FIGURE(oom_kills) },

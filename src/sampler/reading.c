@@ -330,9 +330,16 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 	p->walk_due = true;
 	process_changed(p);
 	p->stale &= (uint8_t) ~(parts | READ_STAT);
-	if (p->stat.rss_pages * r->page_bytes > p->peak_rss_bytes)
-		p->peak_rss_bytes = p->stat.rss_pages * r->page_bytes;
+	process_grew(r, p);
 	return 0;
+}
+
+void process_grew(const struct reading *r, struct process *p)
+{
+	int64_t now = p->stat.rss_pages * r->page_bytes + p->hugetlb_bytes;
+
+	if (now > p->peak_rss_bytes)
+		p->peak_rss_bytes = now;
 }
 
 int process_walk(const struct reading *r, struct process *p)
@@ -352,6 +359,8 @@ int process_walk(const struct reading *r, struct process *p)
 	p->pss_bytes = smaps.pss;
 	p->uss_bytes = smaps.uss;
 	p->swap_bytes = smaps.swap;
+	p->anonymous_huge_bytes = smaps.anonymous_huge;
+	p->shared_memory_bytes = smaps.shared_memory;
 	process_walked(r, p);
 	return 0;
 }

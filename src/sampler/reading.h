@@ -57,6 +57,8 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 int process_walk(const struct reading *r, struct process *p);
 /* What is known of its memory now is how it is as it was read last. */
 void process_walked(const struct reading *r, struct process *p);
+/* Raise its peak to what it has now. */
+void process_grew(const struct reading *r, struct process *p);
 /* All but what is kept so. */
 void process_close(struct reading *r, struct process *p, enum keep keep);
 

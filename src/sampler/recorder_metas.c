@@ -197,6 +197,8 @@ static void say_totals(struct recorder *r)
 	if (t.peak_memory_kind) {
 		sample_meta_int(s, "job.peak_memory_bytes", t.peak_memory_bytes);
 		sample_meta_text(s, "job.peak_memory_kind", t.peak_memory_kind);
+		if (t.peak_memory_is_bound)
+			sample_meta_bool(s, "job.peak_memory_is_lower_bound", true);
 		if (t.peak_memory_at_most_bytes > t.peak_memory_bytes)
 			sample_meta_int(s, "job.peak_memory_at_most_bytes",
 					t.peak_memory_at_most_bytes);

@@ -29,7 +29,10 @@ enum part {
 	PART_PSS,
 	PART_USS,
 	PART_SWAP,
-	PART_UNSURE, /* memory that others may have, too, since it was walked */
+	PART_HUGETLB,
+	PART_ANONYMOUS_HUGE,
+	PART_SHARED_MEMORY, /* of what is mapped; more of it where it was not read exactly */
+	PART_UNSURE,        /* memory that others may have, too, since it was walked */
 	PART_MINOR_FAULTS,
 	PART_MAJOR_FAULTS,
 	PART_READ,
@@ -54,6 +57,7 @@ enum part {
 	PART_NO_SHARED,
 	PART_NO_PSS,
 	PART_NO_SWAP,
+	PART_NO_ANONYMOUS_HUGE,
 	PART_NUMBER_OF
 };
 
@@ -119,6 +123,10 @@ struct process {
 	/* memory walk; -1: never */
 	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
 	int64_t walk_minflt, walk_rss_bytes;
+	int64_t anonymous_huge_bytes, shared_memory_bytes; /* -1: not known */
+	int64_t hugetlb_bytes;                             /* huge pages of hugetlbfs */
+	int64_t hugetlb_faults;                            /* its faults when that was read */
+	int64_t files_looked;      /* how many it had when memfds were looked for among them */
 	int64_t pages_error_bytes; /* of an estimate from some pages */
 	bool has_forked;           /* one that runs the same program */
 	bool pages_refused;
@@ -138,6 +146,7 @@ struct process {
 	int handle;                     /* pidfd; 0: none */
 	int status; /* as wait(2) gives it, of one that ended; 0 also where it is not known */
 	bool io_known, io_refused, files_known, files_refused, shared_known;
+	bool hugetlb_known;
 	bool walk_refused, walked_now, before_us, looks_refused, looked_now;
 	bool goes_on;                 /* an earlier recorder, which was lost, has it, too */
 	bool waited;                  /* its time is in what its launcher has waited for */
@@ -145,7 +154,9 @@ struct process {
 	bool judged, never_waits;     /* when a child was gone: it was given nothing of it */
 	bool executed;                /* a program of its own, since it started */
 	int64_t asked_ns;
-	int64_t gone_ns; /* CPU of children of its own that are gone, as far as seen */
+	int64_t gone_ns;  /* CPU of children of its own that are gone, as far as seen */
+	uint32_t gone;    /* how many are */
+	bool gone_surely; /* one that was a process of its own: it had faults */
 };
 
 struct table {

@@ -60,6 +60,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	t->recorder = reading_self(o->proc);
 	reading_init(&t->reading, o->proc);
 	t->cores = t->reading.clocks ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
+	memory_open(t, o->nroots ? o->roots[0] : 0);
 	bad = tasks_init(t, o);
 	if (bad)
 		err_set(e, bad, "out of memory");
@@ -87,6 +88,7 @@ void tree_close(struct tree *t)
 		process_close(&t->reading, &t->table.row[t->table.live[i]], KEEP_NONE);
 		status_forget(t, &t->table.row[t->table.live[i]]);
 	}
+	memory_close(t);
 	exits_close(t->exits);
 	connector_close(&t->connector);
 	discover_close(t);
@@ -320,8 +322,11 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 	tasks_read(t);
 	look_and_measure(t, last);
 	starts_catch_up(t);
+	memory_step(t, last);
 	walk_step(t);
 	looks_step(t, last);
+	if (last)
+		unwaited_last(t);
 	sums_make(t);
 	if (last) {
 		bound_end(t);

@@ -109,7 +109,9 @@ struct tree_totals {
 	int64_t read_bytes, written_bytes;
 	bool io_known;
 	int64_t peak_memory_bytes;
-	const char *peak_memory_kind; /* "pss", "pages", "rss"; NULL when nothing was seen */
+	/* "pss", "pages", "rss", "process" (the largest one); NULL when nothing was seen */
+	const char *peak_memory_kind;
+	bool peak_memory_is_bound; /* it may have been more */
 	int64_t peak_memory_at_most_bytes;
 	int64_t peak_memory_error_bytes; /* of an estimate from some pages; 0: there is none */
 	int64_t peak_memory_age_ns;      /* of the oldest reading a PSS peak was estimated from */

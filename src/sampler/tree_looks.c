@@ -168,6 +168,13 @@ static void note_switches(struct tree *t, const struct process *p, const struct 
 		cheaper_note(t, st->voluntary + st->involuntary - before, t->now_ns - since);
 }
 
+/* What the first thread's file says of the whole process. */
+static void first_told(struct tree *t, struct process *p, const struct thread_status *st)
+{
+	unwaited_reported(p, st->ignores_children);
+	peak_told(t, p, st->high_water_bytes);
+}
+
 /* 0, or -errno when its files say nothing. */
 static int look_at_thread(struct tree *t, struct process *p, struct thread *row)
 {
@@ -180,7 +187,7 @@ static int look_at_thread(struct tree *t, struct process *p, struct thread *row)
 	if (bad)
 		return bad;
 	if (row->tid == p->pid)
-		unwaited_reported(p, st.ignores_children);
+		first_told(t, p, &st);
 	row->placed = affinity_of(t->looks.affinity, st.cpus, st.nodes);
 	r.state = state_of_letter(st.state);
 	r.use[USE_VOLUNTARY] = st.voluntary;

@@ -48,11 +48,11 @@ static uint64_t values_of(const struct tree *t, const struct process *p, unsigne
 	PUT(PROCESS_CPU_SYSTEM, read, (p->stat.stime - p->stime_base) * 100 / tick_hz);
 	PUT(PROCESS_THREADS, read, p->stat.num_threads);
 	PUT(PROCESS_FILES, p->files_known && !(stale & READ_FILES), p->files);
-	PUT(PROCESS_RESIDENT, read, p->stat.rss_pages * t->reading.page_bytes);
+	PUT(PROCESS_RESIDENT, read, p->stat.rss_pages * t->reading.page_bytes + p->hugetlb_bytes);
 	PUT(PROCESS_VIRTUAL, read, p->stat.vsize_bytes);
 	PUT(PROCESS_SHARED, read && p->shared_known, p->shared_bytes);
 	PUT(PROCESS_SWAP, p->walked_now, p->swap_bytes);
-	PUT(PROCESS_PSS, p->walked_now, p->pss_bytes);
+	PUT(PROCESS_PSS, p->walked_now, p->pss_bytes + memory_hugetlb_of(t, p));
 	PUT(PROCESS_USS, p->walked_now, p->uss_bytes);
 	PUT(PROCESS_READ, io_known, io.rchar);
 	PUT(PROCESS_WRITTEN, io_known, io.wchar);
@@ -198,6 +198,8 @@ static unsigned job_part(uint32_t row)
 	case JOB_PSS_AGE:
 	case JOB_USS:
 	case JOB_SWAP:
+	case JOB_HUGETLB:
+	case JOB_ANONYMOUS_HUGE:
 	case JOB_MINOR_FAULTS:
 	case JOB_MAJOR_FAULTS:
 		return READ_STAT;

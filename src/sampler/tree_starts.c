@@ -23,6 +23,7 @@ struct process *starts_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 	p->birth_ns = at_ns;
 	p->tasks_live = 1;
 	p->pss_bytes = p->uss_bytes = p->swap_bytes = -1;
+	p->anonymous_huge_bytes = p->shared_memory_bytes = -1;
 	process_name(p, parent ? parent->comm : "sonde");
 	if (parent) {
 		p->ignores_children = parent->ignores_children;
@@ -77,7 +78,7 @@ static void settle(struct tree *t, struct process *p, struct process *heir, bool
 	if (heir) {
 		io_add(&heir->io_children, &p->io, 1);
 		if (heir->pid == p->ppid)
-			heir->gone_ns += process_own_ns(p) + process_children_ns(&t->reading, p);
+			unwaited_count(t, heir, p);
 		process_changed(heir);
 		t->departed_cpu_ns -= base;
 		io_add(&t->departed_io, &p->io_base, -1);
@@ -102,8 +103,10 @@ void starts_end(struct tree *t, struct process *p, int64_t at_ns)
 	t->ending -= p->ended;
 	t->alive -= !p->ended;
 	t->attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
+	t->unread_ns += p->read_ns ? 0 : process_own_ns(p);
 	if (t->ntasks)
 		t->task[p->task].attributed_ended_ns += process_own_ns(p) - p->cpu_base_ns;
+	unwaited_leaves(t, p);
 	settle(t, p, heir, unwaited);
 	looks_leave(t, p, heir);
 	series_ended(t, p, at_ns);

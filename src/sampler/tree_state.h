@@ -2,11 +2,11 @@
 /*
  * tree_state.h - what the files of the process tree share; nobody else includes it.
  *
- * tree.c: one sample. tree_sums.c: the totals. tree_starts.c, tree_discover.c: who starts,
- * renamed, ends; tree_bound.c: how many at most; tree_unwaited.c: whom nobody waits for;
- * tree_cheaper.c: what reports starts, where that costs the job too much.
+ * tree.c: one sample. tree_sums.c: the totals; tree_peak.c: of memory. tree_starts.c,
+ * tree_discover.c: who starts, renamed, ends; tree_bound.c: how many at most; tree_unwaited.c: whom
+ * nobody waits for; tree_cheaper.c: what reports starts, where that costs the job too much.
  * tree_tasks.c: launchers. tree_series.c: what of it becomes series and instances. tree_walk.c: the
- * budget of PSS. tree_looks.c: rounds over the threads.
+ * budget of PSS. tree_memory.c: what no resident set has. tree_looks.c: rounds over the threads.
  */
 #ifndef SONDE_SAMPLER_TREE_STATE_H
 #define SONDE_SAMPLER_TREE_STATE_H
@@ -16,6 +16,7 @@
 #include "sampler/commands.h"
 #include "sampler/connector.h"
 #include "sampler/exits.h"
+#include "sampler/memory_files.h"
 #include "sampler/pages.h"
 #include "sampler/reading.h"
 #include "sampler/tree.h"
@@ -28,8 +29,9 @@ enum {
 	NAMED_PER_S =
 		200, /* short processes that become instances of their own: so many a second */
 	NAMED_BURST = 2000, /* and so many at once; the others are in their command's totals only */
-	NAMED_ALWAYS_MS = 50, /* but never one that used this much CPU */
-	GONE_MAX = 256,       /* processes that ended a moment ago */
+	NAMED_ALWAYS_MS = 50,   /* but never one that used this much CPU */
+	GONE_MAX = 256,         /* processes that ended a moment ago */
+	PEAK_MATTERS = 8 << 20, /* bytes of shared pages that a process usually has */
 };
 
 /* Whose child it was, for its own children that end with it. */
@@ -55,11 +57,22 @@ struct looks {
 	int64_t departed[USE_NUMBER_OF]; /* of processes that are gone */
 };
 
+/* What children had that were gone before their parent, a task's command, was. */
+struct left {
+	pid_t pid; /* of the parent; 0: there are none */
+	bool surely;
+	int64_t children, cpu_ns;
+	struct proc_io io;
+};
+
 /* What one launcher started. */
 struct task {
 	pid_t launcher; /* 0: it has ended, or is gone, and its pid may be another's */
 	int io;
 	struct message reaped; /* what it waited for */
+	pid_t command;         /* that has ended; 0: it runs */
+	int children;          /* enum glance_children, of it */
+	struct left left;
 	struct proc_io io_base, io_now;
 	bool io_known;
 	int64_t parts[PART_NUMBER_OF], attributed_ended_ns;
@@ -75,6 +88,16 @@ struct cheaper {
 
 /* What comes due apart, as struct cadence has it. */
 enum { DUE_STAT, DUE_IO, DUE_FILES, DUE_NUMBER_OF };
+
+/* What no resident set has. */
+struct memory {
+	struct memory_files files;
+	int meminfo;
+	bool huge_present; /* the machine has huge pages of hugetlbfs */
+	int64_t huge_used, files_bytes;
+	uint32_t cursor;
+	uint64_t turn;
+};
 
 struct tree {
 	struct reading reading;
@@ -113,6 +136,9 @@ struct tree {
 	int silent; /* samples in which the connector told nothing, since a pid was given out */
 
 	int64_t max_rss_reaped;
+	int64_t peak_of_one;                  /* of a process, which no sample has seen; 0: none */
+	int64_t live_peak;                    /* processes in a sample */
+	int64_t unread_ns;                    /* CPU of those that ended and were never read */
 	int64_t recorded[RECORDED_NUMBER_OF]; /* what earlier recorders have of the tasks here */
 
 	int64_t parts[PART_NUMBER_OF]; /* sums of those of the processes in the table */
@@ -148,6 +174,8 @@ struct tree {
 	struct limits limits; /* the job's */
 	bool limits_known;
 	uint32_t limits_turn;
+
+	struct memory memory;
 
 	/* PSS */
 	enum pss pss;
@@ -231,6 +259,12 @@ void unwaited_suspect(struct tree *t);
 void unwaited_changed(struct tree *t);
 /* From now on the totals are lower bounds, but for CPU time where each end tells it. */
 void unwaited_say(struct tree *t);
+/* p, which is gone, goes to its parent's account. */
+void unwaited_count(const struct tree *t, struct process *parent, const struct process *p);
+/* p leaves the table; what its launcher found; and what follows from both, in the end. */
+void unwaited_leaves(struct tree *t, const struct process *p);
+void unwaited_heard(struct task *k, const struct message *m);
+void unwaited_last(struct tree *t);
 /* What /proc/PID/status of its first thread says. */
 void unwaited_reported(struct process *p, bool ignores);
 
@@ -256,6 +290,25 @@ void sums_make(struct tree *t);
 bool sums_may_share(const struct tree *t, const struct process *p);
 /* A process is about to leave the table, and its part the totals. */
 void sums_leave(struct tree *t, const struct process *p);
+
+/* tree_peak.c */
+/* With the PSS of this sample, whose oldest reading is so old; with the sum of resident sets. */
+void peak_raise(struct tree *t, int64_t age_ns);
+void peak_raise_rss(struct tree *t, int64_t resident);
+/* VmHWM of a process. */
+void peak_told(struct tree *t, struct process *p, int64_t high_water);
+void peak_take(const struct tree *t, struct tree_totals *out);
+
+/* tree_memory.c */
+/* pid: of the job; 0: it is started later, by who is in its mount namespace as this process is. */
+void memory_open(struct tree *t, pid_t pid);
+void memory_close(struct tree *t);
+void memory_step(struct tree *t, bool last);
+/* Huge pages of hugetlbfs: all that the job has, and what of it is one process's. */
+int64_t memory_hugetlb(const struct tree *t);
+int64_t memory_hugetlb_of(const struct tree *t, const struct process *p);
+/* Of files in memory, what no process can have mapped: so much at least. */
+int64_t memory_unmapped(const struct tree *t);
 
 /* tree_looks.c */
 int looks_open(struct tree *t); /* 0 or -ENOMEM */

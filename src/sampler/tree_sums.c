@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static void set(struct tree *t, enum job_metric row, int64_t value)
@@ -68,6 +67,12 @@ static void memory_parts(const struct tree *t, const struct process *p,
 	if (p->swap_bytes > 0)
 		part[PART_SWAP] = p->swap_bytes;
 	part[PART_NO_SWAP] = p->swap_bytes < 0 && rss;
+	part[PART_HUGETLB] = p->hugetlb_bytes;
+	if (p->anonymous_huge_bytes > 0)
+		part[PART_ANONYMOUS_HUGE] = p->anonymous_huge_bytes;
+	part[PART_NO_ANONYMOUS_HUGE] = (p->anonymous_huge_bytes < 0 || p->paged) && rss;
+	part[PART_SHARED_MEMORY] =
+		p->shared_memory_bytes >= 0 && !p->paged ? p->shared_memory_bytes : p->shared_bytes;
 }
 
 static void parts_of(const struct tree *t, const struct process *p, int64_t part[PART_NUMBER_OF])
@@ -178,44 +183,15 @@ static void sum_counters(struct tree *t)
 	sum_io(t);
 }
 
-/* Errors of several processes are independent: they add up as squares do. */
-static int64_t pages_error(const struct tree *t)
+/* Of what is told apart. */
+static void sum_apart(struct tree *t, int64_t huge)
 {
-	double squares = 0;
-
-	for (uint32_t i = 0; i < t->table.nlive; i++) {
-		const struct process *p = &t->table.row[t->table.live[i]];
-
-		if (p->paged && !p->ended && !p->vanished)
-			squares += (double)p->pages_error_bytes * (double)p->pages_error_bytes;
-	}
-	return (int64_t)sqrt(squares);
-}
-
-static bool any_outdated(const struct tree *t)
-{
-	for (uint32_t i = 0; i < t->table.nlive && t->shared_since_ns; i++)
-		if (walk_is_outdated(t, &t->table.row[t->table.live[i]]))
-			return true;
-	return false;
-}
-
-/* Where processes that may share memory have much more of it since they were walked, or less, the
- * sum says only how much it is at most. */
-static void raise_peak(struct tree *t, int64_t age)
-{
-	const int64_t pss = t->parts[PART_PSS], few = 8 << 20;
-
-	if (pss > t->peak_pss_at_most)
-		t->peak_pss_at_most = pss;
-	if (t->parts[PART_UNSURE] > pss / 20 + few || any_outdated(t))
-		return;
-	t->samples_sure++;
-	if (pss <= t->peak_pss)
-		return;
-	t->peak_pss = pss;
-	t->peak_pss_age_ns = age;
-	t->peak_pages_error_bytes = pages_error(t);
+	set(t, JOB_HUGETLB, huge);
+	t->job_known[JOB_HUGETLB] = t->memory.huge_present;
+	set(t, JOB_ANONYMOUS_HUGE, t->parts[PART_ANONYMOUS_HUGE]);
+	t->job_known[JOB_ANONYMOUS_HUGE] = !t->parts[PART_NO_ANONYMOUS_HUGE] && t->pss != PSS_OFF;
+	set(t, JOB_MEMORY_FILES, t->memory.files_bytes);
+	t->job_known[JOB_MEMORY_FILES] = t->memory.turn > 0;
 }
 
 /* Its age is that of the oldest walk that memory has changed since. */
@@ -225,20 +201,22 @@ static void sum_memory(struct tree *t, int64_t estimated_ns)
 	int64_t age = estimated_ns < t->now_ns ? t->now_ns - estimated_ns : 0;
 	bool pss_known = !part[PART_NO_PSS] && t->pss != PSS_OFF;
 
-	set(t, JOB_RESIDENT, part[PART_RESIDENT]);
+	int64_t huge = memory_hugetlb(t), resident = part[PART_RESIDENT] + huge;
+
+	set(t, JOB_RESIDENT, resident);
 	set(t, JOB_VIRTUAL, part[PART_VIRTUAL]);
 	set(t, JOB_SHARED, part[PART_SHARED]);
 	t->job_known[JOB_SHARED] = !part[PART_NO_SHARED];
-	set(t, JOB_PSS, part[PART_PSS]);
+	set(t, JOB_PSS, part[PART_PSS] + huge);
 	set(t, JOB_USS, part[PART_USS]);
 	set(t, JOB_SWAP, part[PART_SWAP]);
 	set(t, JOB_PSS_AGE, (age + NS_PER_S - 1) / NS_PER_S);
 	t->job_known[JOB_PSS] = t->job_known[JOB_PSS_AGE] = t->job_known[JOB_USS] = pss_known;
 	t->job_known[JOB_SWAP] = !part[PART_NO_SWAP] && t->pss != PSS_OFF;
-	if (part[PART_RESIDENT] > t->peak_rss)
-		t->peak_rss = part[PART_RESIDENT];
+	sum_apart(t, huge);
+	peak_raise_rss(t, resident);
 	if (pss_known)
-		raise_peak(t, age);
+		peak_raise(t, age);
 	t->samples_with_live += part[PART_LIVE] > 0;
 	t->samples_with_pss += part[PART_LIVE] > 0 && pss_known;
 }
@@ -305,35 +283,6 @@ void sums_make(struct tree *t)
 	set(t, JOB_FILES, t->parts[PART_FILES]);
 	t->job_known[JOB_FILES] = !t->parts[PART_NO_FILES];
 	sum_looks(t);
-}
-
-/* A process's own high-water mark, from the kernel, is what no sampling can miss. It counts shared
- * pages in full: only when it exceeds the sampled PSS by more than those usually are was a peak
- * missed. */
-static bool pss_missed_the_peak(const struct tree *t)
-{
-	const int64_t shared_pages = 8 << 20;
-
-	return t->max_rss_reaped > t->peak_pss + t->peak_pss / 10 + shared_pages;
-}
-
-static void peak_memory(const struct tree *t, struct tree_totals *out)
-{
-	bool mostly_known = t->peak_pss && t->samples_with_pss * 10 >= t->samples_with_live * 9;
-
-	/* Seldom sure: what it was at most stands. */
-	bool sure = t->samples_sure * 5 >= t->samples_with_pss;
-
-	if (mostly_known && !pss_missed_the_peak(t)) {
-		out->peak_memory_bytes = sure ? t->peak_pss : t->peak_pss_at_most;
-		out->peak_memory_kind = t->peak_pages_error_bytes ? "pages" : "pss";
-		out->peak_memory_error_bytes = t->peak_pages_error_bytes;
-		out->peak_memory_at_most_bytes = t->peak_pss_at_most;
-		out->peak_memory_age_ns = t->peak_pss_age_ns;
-		return;
-	}
-	out->peak_memory_bytes = t->peak_rss > t->max_rss_reaped ? t->peak_rss : t->max_rss_reaped;
-	out->peak_memory_kind = out->peak_memory_bytes ? "rss" : NULL;
 }
 
 /* When all was waited for the kernel's account stands, unless much more was recorded: children of a
@@ -416,5 +365,5 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 	};
 	if (out->attributed_ns > out->cpu_ns)
 		out->attributed_ns = out->cpu_ns;
-	peak_memory(t, out);
+	peak_take(t, out);
 }

@@ -121,6 +121,8 @@ void tree_reaped(struct tree *t, uint32_t task, const struct message *m)
 		p->waited = true;
 		p->status = m->status;
 	}
+	if (m->children)
+		unwaited_heard(&t->task[task], m);
 	if (m->max_rss_bytes > t->max_rss_reaped)
 		t->max_rss_reaped = m->max_rss_bytes;
 	/* The kernel's peak is that of the largest of it and its children: it has none. */

@@ -7,6 +7,7 @@
 #include "sampler/tree_state.h"
 
 #include "base/clock.h"
+#include "job/glance.h"
 #include "source/threadfile.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ enum {
 	ASKS_MAX = 16,    /* processes in a sample: each is a file that is opened and read */
 	SUSPECTS_MAX = 4, /* and so many without a child that was seen */
 	ASK_AGAIN_S = 1,  /* who has no child */
+	GONE_SURELY = 3,  /* so many without a fault are none that failed to execute */
 	SURELY_MS = 5,    /* of CPU: a vfork that fails to execute takes less, and may have none */
 };
 
@@ -92,6 +94,58 @@ bool unwaited_is(struct tree *t, struct process *p)
 		return false;
 	unwaited_say(t);
 	return true;
+}
+
+void unwaited_count(const struct tree *t, struct process *parent, const struct process *p)
+{
+	parent->gone_ns += process_own_ns(p) + process_children_ns(&t->reading, p);
+	parent->gone++;
+	parent->gone_surely |= had_faults(p);
+}
+
+void unwaited_leaves(struct tree *t, const struct process *p)
+{
+	struct task *k = task_of(t, p->ppid);
+
+	if (!k || !p->gone || p->never_waits)
+		return;
+	k->left = (struct left){ .pid = p->pid,
+				 .surely = p->gone_surely || p->gone >= GONE_SURELY,
+				 .children = p->gone,
+				 .cpu_ns = p->gone_ns,
+				 .io = p->io_children };
+}
+
+void unwaited_heard(struct task *k, const struct message *m)
+{
+	k->command = m->pid;
+	k->children = (int)m->children;
+}
+
+/* Did it, which no sample may have seen, lose what its children had? Zombies that it left have come
+ * to the launcher, which waited for them. */
+static bool has_lost(const struct tree *t, const struct task *k)
+{
+	bool told = tree_has_events(t) && !t->unwatched, had = k->left.pid == k->command;
+
+	if (k->children == CHILDREN_IGNORED && !told)
+		return true;
+	return had && k->reaped.reaped <= k->left.children &&
+	       (k->children == CHILDREN_IGNORED ||
+		(k->children == CHILDREN_UNKNOWN && k->left.surely));
+}
+
+void unwaited_last(struct tree *t)
+{
+	for (uint32_t i = 0; i < t->ntasks; i++) {
+		struct task *k = &t->task[i];
+
+		if (!k->children || !has_lost(t, k))
+			continue;
+		unwaited_say(t);
+		t->departed_cpu_ns += k->left.cpu_ns;
+		io_add(&t->departed_io, &k->left.io, 1);
+	}
 }
 
 void unwaited_suspect(struct tree *t)

@@ -30,8 +30,8 @@ static const struct metric metrics[] = {
 	[JOB_FILES] = { "job.open_files_count", COUNT, GAUGE, .label = "Open files",
 			.help = "Open file descriptors of the job's live processes." },
 	[JOB_RESIDENT] = { "job.resident_bytes", BYTES, GAUGE, .label = "Job RSS",
-			   .help = "Sum of resident set sizes; shared pages count once a "
-				   "process." },
+			   .help = "Sum of resident set sizes, with huge pages of hugetlbfs; "
+				   "shared pages count once a process." },
 	[JOB_VIRTUAL] = { "job.virtual_bytes", BYTES, GAUGE, .label = "Job address space",
 			  .help = "Sum of address spaces." },
 	[JOB_SHARED] = { "job.shared_bytes", BYTES, GAUGE, .label = "Job shared",
@@ -41,7 +41,8 @@ static const struct metric metrics[] = {
 		      .help = "Sum of proportional set sizes; between two readings of a process "
 			      "the "
 			      "last one is moved by the change of its private resident memory (an "
-			      "estimate); absent until every live process was read once." },
+			      "estimate); with huge pages of hugetlbfs; absent until every live "
+			      "process was read once." },
 	[JOB_PSS_AGE] = { "job.pss_age_seconds", .unit = UNIT_SECONDS, .kind = KIND_GAUGE,
 			  .over_nodes = COMBINE_MAX, .label = "Age of PSS",
 			  .help = "How long ago the oldest PSS was read that the sum moves by an "
@@ -52,6 +53,21 @@ static const struct metric metrics[] = {
 			      "until every live process was read once." },
 	[JOB_SWAP] = { "job.swap_bytes", BYTES, GAUGE, .label = "Job swap",
 		       .help = "Sum of swapped-out memory at the last reading of each process." },
+	[JOB_HUGETLB] = { "job.hugetlb_bytes", BYTES, GAUGE, .label = "Job huge pages (hugetlbfs)",
+			  .help = "Huge pages of hugetlbfs that processes have, which the kernel "
+				  "counts apart from RSS and PSS: at most what is in use on the "
+				  "whole machine; absent where the machine has none." },
+	[JOB_ANONYMOUS_HUGE] = { "job.anonymous_huge_bytes", BYTES, GAUGE,
+				 .label = "Job transparent huge pages",
+				 .help = "Anonymous memory in transparent huge pages (THP), which "
+					 "are resident as a whole once a part of one was touched; "
+					 "read together with PSS, absent where a process is "
+					 "estimated from some pages." },
+	[JOB_MEMORY_FILES] = { "job.memory_files_bytes", BYTES, GAUGE,
+			       .label = "Job files in memory",
+			       .help = "Memory of memfds that processes have open, and growth of "
+				       "/dev/shm and of System V segments by the job's user since "
+				       "the recording began; mapped or not." },
 	[JOB_READ] = { "job.read_bytes", BYTES, COUNTER, .label = "Read",
 		       .help = "Bytes returned by read calls of the job, from cache or not." },
 	[JOB_WRITTEN] = { "job.written_bytes", BYTES, COUNTER, .label = "Written",

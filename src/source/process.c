@@ -27,8 +27,8 @@ static const struct metric metrics[] = {
 	[PROCESS_FILES] = { "process.open_files_count", PROCESS, COUNT, GAUGE,
 			    .label = "Open files", .help = "Open file descriptors." },
 	[PROCESS_RESIDENT] = { "process.resident_bytes", PROCESS, BYTES, GAUGE, .label = "RSS",
-			       .help = "Resident set size; pages shared with others count in "
-				       "full." },
+			       .help = "Resident set size, with huge pages of hugetlbfs; pages "
+				       "shared with others count in full." },
 	[PROCESS_VIRTUAL] = { "process.virtual_bytes", PROCESS, BYTES, GAUGE,
 			      .label = "Virtual memory", .help = "Address space." },
 	[PROCESS_SHARED] = { "process.shared_bytes", PROCESS, BYTES, GAUGE,
@@ -37,8 +37,9 @@ static const struct metric metrics[] = {
 	[PROCESS_SWAP] = { "process.swap_bytes", PROCESS, BYTES, GAUGE, .label = "Swap",
 			   .help = "Memory that was swapped out, read together with PSS." },
 	[PROCESS_PSS] = { "process.pss_bytes", PROCESS, BYTES, GAUGE, .label = "PSS",
-			  .help = "Proportional set size: shared pages divided by their users; "
-				  "read when the budget allows, absent in between." },
+			  .help = "Proportional set size, with huge pages of hugetlbfs: shared "
+				  "pages divided by their users; read when the budget allows, "
+				  "absent in between." },
 	[PROCESS_USS] = { "process.uss_bytes", PROCESS, BYTES, GAUGE, .label = "USS",
 			  .help = "Unique set size: pages no other process has; read together with "
 				  "PSS." },
@@ -87,7 +88,8 @@ static const struct metric metrics[] = {
 	[PROCESS_PEAK_RESIDENT] = { "process.peak_resident_bytes", PROCESS, BYTES,
 				    .kind = KIND_GAUGE, .over_instances = COMBINE_MAX,
 				    .over_nodes = COMBINE_MAX, .label = "Peak RSS",
-				    .help = "Largest resident set size that was sampled." },
+				    .help = "Largest resident set size that was sampled, or that the kernel "
+					    "had kept as the largest when it was asked." },
 	[COMMAND_PROCESSES] = { "command.processes", COMMAND, COUNT, TOTAL, .label = "Processes",
 				.help = "Processes of this command name that have ended." },
 	[COMMAND_CPU] = { "command.cpu_seconds", COMMAND, NS, TOTAL, .label = "CPU",

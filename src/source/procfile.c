@@ -166,9 +166,11 @@ int proc_smaps_parse(const char *smaps_rollup, struct proc_smaps *out)
 		{ "Private_Dirty:", &out->uss, false, true },
 		{ "Private_Hugetlb:", &out->uss, true, true },
 		{ "Swap:", &out->swap, true, false },
+		{ "AnonHugePages:", &out->anonymous_huge, true, false },
+		{ "Pss_Shmem:", &out->shared_memory, true, false },
 	};
 
-	*out = (struct proc_smaps){ 0 };
+	*out = (struct proc_smaps){ .anonymous_huge = -1, .shared_memory = -1 };
 	return named_parse(smaps_rollup, rows, sizeof rows / sizeof rows[0], 1024);
 }
 
@@ -182,6 +184,35 @@ int proc_statm_parse(const char *text, struct proc_statm *out)
 			return -EBADMSG;
 	*out = (struct proc_statm){ .resident_pages = v[1], .shared_pages = v[2] };
 	return 0;
+}
+
+int64_t proc_hugetlb(const char *status)
+{
+	const char *p = number_find_line(status, "HugetlbPages:");
+	int64_t kib;
+
+	return p && number_i64(&p, &kib) && kib > 0 && kib <= BYTES_LIMIT / 1024 ? kib * 1024 : 0;
+}
+
+/* Hugetlb is of all sizes; how many are free is told of the default size alone. */
+int proc_hugetlb_parse(const char *meminfo, struct proc_hugetlb *out)
+{
+	int64_t total = 0, free = 0, size = 0, all = -1;
+	const struct named rows[] = {
+		{ "HugePages_Total:", &total, true, false },
+		{ "HugePages_Free:", &free, true, false },
+		{ "Hugepagesize:", &size, true, false },
+		{ "Hugetlb:", &all, true, false },
+	};
+	int bad = named_parse(meminfo, rows, sizeof rows / sizeof rows[0], 1);
+
+	*out = (struct proc_hugetlb){ 0 };
+	if (bad || (size && total > BYTES_LIMIT / 1024 / size) || free > total ||
+	    all > BYTES_LIMIT / 1024)
+		return -EBADMSG;
+	out->present = 1024 * (all >= 0 ? all : total * size);
+	out->used = out->present - 1024 * free * size;
+	return out->used < 0 ? -EBADMSG : 0;
 }
 
 int proc_last_pid_parse(const char *loadavg, pid_t *out)

@@ -40,8 +40,9 @@ struct proc_io {
 };
 int proc_io_parse(const char *text, struct proc_io *out);
 
-struct proc_smaps {             /* bytes */
-	int64_t pss, uss, swap; /* uss: Private_Clean + Private_Dirty + Private_Hugetlb */
+struct proc_smaps {                            /* bytes */
+	int64_t pss, uss, swap;                /* uss: Private_Clean, _Dirty and _Hugetlb */
+	int64_t anonymous_huge, shared_memory; /* -1: this kernel does not tell */
 };
 int proc_smaps_parse(const char *smaps_rollup, struct proc_smaps *out);
 
@@ -50,6 +51,14 @@ struct proc_statm {
 	int64_t resident_pages, shared_pages;
 };
 int proc_statm_parse(const char *text, struct proc_statm *out);
+
+/* HugetlbPages of /proc/PID/status, in bytes; 0 where there are none. */
+int64_t proc_hugetlb(const char *status);
+/* Bytes of /proc/meminfo in huge pages of hugetlbfs: all there are, and those in use at most. */
+struct proc_hugetlb {
+	int64_t present, used;
+};
+int proc_hugetlb_parse(const char *meminfo, struct proc_hugetlb *out);
 
 /* Last field of /proc/loadavg: the pid that was given out last in this pid namespace. */
 int proc_last_pid_parse(const char *loadavg, pid_t *out);

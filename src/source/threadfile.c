@@ -46,6 +46,9 @@ int thread_status_parse(const char *status, struct thread_status *out)
 	out->state = *state;
 	out->cpus = list_behind(status, "Cpus_allowed_list:");
 	out->nodes = list_behind(status, "Mems_allowed_list:");
+	if (count_behind(status, "VmHWM:", &out->high_water_bytes))
+		out->high_water_bytes = 0;
+	out->high_water_bytes *= 1024;
 	out->ignores_children = thread_ignores_children(status);
 	return 0;
 }

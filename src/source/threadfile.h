@@ -18,7 +18,8 @@ struct thread_status {
 	/* Lists as cpuset(7) writes them, in the text, up to the end of the line; NULL: not told.
 	 */
 	const char *cpus, *nodes;
-	bool ignores_children; /* SIGCHLD is ignored: nobody can wait for them */
+	int64_t high_water_bytes; /* of the resident set of its process; 0: not told */
+	bool ignores_children;    /* SIGCHLD is ignored: nobody can wait for them */
 };
 int thread_status_parse(const char *status, struct thread_status *out);
 /* Whether SigIgn names SIGCHLD; false where it is not told. */

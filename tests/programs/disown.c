@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * disown ignore|nocldwait|double|waited COUNT MILLISECONDS KIB [TOGETHER]: children that nobody
- * waits for, since SIGCHLD is ignored or has SA_NOCLDWAIT set, or since who started them has ended
- * (double: what takes orphans in waits for them); TOGETHER at a time, 1 when not given. Each spins
- * until its own CPU clock shows that many milliseconds and writes so many KiB to /dev/null. Prints
- * how many there were and the seconds they spun; and is there for half a second more.
+ * disown ignore|nocldwait|double|waited|zombies COUNT MILLISECONDS KIB [TOGETHER]: children that
+ * nobody waits for, since SIGCHLD is ignored or has SA_NOCLDWAIT set, or since who started them has
+ * ended (double: what takes orphans in waits for them), or since it never does (zombies: they stay
+ * until it ends); TOGETHER at a time, 1 when not given. Each spins until its own CPU clock shows
+ * that many milliseconds and writes so many KiB to /dev/null. Prints how many there were and the
+ * seconds they spun; and is there for half a second more.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -127,12 +127,14 @@ static void uss_is_the_sum_of_the_private_lines(void **state)
 	assert_int_equal(
 		proc_smaps_parse("5-6 ---p 00000000 00:00 0 [rollup]\nRss: 900 kB\nPss: 500 kB\n"
 				 "Private_Clean: 100 kB\nPrivate_Dirty: 30 kB\n"
-				 "Private_Hugetlb: 2048 kB\nSwap: 7 kB\n",
+				 "AnonHugePages: 40 kB\nPrivate_Hugetlb: 2048 kB\nSwap: 7 kB\n",
 				 &m),
 		0);
 	assert_int_equal(m.pss, 500 * 1024);
 	assert_int_equal(m.uss, 2178 * 1024);
 	assert_int_equal(m.swap, 7 * 1024);
+	assert_int_equal(m.anonymous_huge, 40 * 1024);
+	assert_int_equal(m.shared_memory, -1);
 	assert_int_equal(proc_smaps_parse("Rss: 900 kB\n", &m), -EBADMSG);
 }
 
@@ -175,6 +177,38 @@ static void the_last_pid_is_the_last_word_of_loadavg(void **state)
 	assert_int_equal(proc_last_pid_parse("99999999999999\n", &pid), -EBADMSG);
 }
 
+/* Of the default size is told how many are free; Hugetlb is of all sizes. */
+static void huge_pages_in_use_are_those_that_are_not_free(void **state)
+{
+	struct proc_hugetlb h;
+
+	(void)state;
+	assert_int_equal(
+		proc_hugetlb_parse("MemTotal: 9 kB\nHugePages_Total: 10\nHugePages_Free: 7\n"
+				   "Hugepagesize: 2048 kB\nHugetlb: 1069056 kB\n",
+				   &h),
+		0);
+	assert_int_equal(h.present, INT64_C(1069056) * 1024);
+	assert_int_equal(h.used, (INT64_C(1069056) - 7 * 2048) * 1024);
+	assert_int_equal(proc_hugetlb_parse("HugePages_Total: 3\nHugePages_Free: 1\n"
+					    "Hugepagesize: 2048 kB\n",
+					    &h),
+			 0);
+	assert_int_equal(h.present, 3 * 2048 * 1024);
+	assert_int_equal(h.used, 2 * 2048 * 1024);
+	assert_int_equal(proc_hugetlb_parse("MemTotal: 9 kB\n", &h), 0);
+	assert_int_equal(h.present, 0);
+	assert_int_equal(proc_hugetlb_parse("HugePages_Total: 1\nHugePages_Free: 2\n", &h),
+			 -EBADMSG);
+	assert_int_equal(proc_hugetlb_parse("HugePages_Total: 1152921504606846975\n"
+					    "Hugepagesize: 1048576 kB\n",
+					    &h),
+			 -EBADMSG);
+	assert_int_equal(proc_hugetlb("Name: x\nHugetlbPages:\t    4096 kB\n"), 4096 * 1024);
+	assert_int_equal(proc_hugetlb("Name: x\n"), 0);
+	assert_int_equal(proc_hugetlb("HugetlbPages: 1152921504606846975 kB\n"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +218,7 @@ int main(void)
 		cmocka_unit_test(garbage_stat_is_refused),
 		cmocka_unit_test(io_fields_are_found_by_name),
 		cmocka_unit_test(uss_is_the_sum_of_the_private_lines),
+		cmocka_unit_test(huge_pages_in_use_are_those_that_are_not_free),
 		cmocka_unit_test(statm_gives_its_second_and_third_field),
 		cmocka_unit_test(how_it_ended_is_told_of_who_ended_only),
 		cmocka_unit_test(the_last_pid_is_the_last_word_of_loadavg),

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampler/memory_files.h"
+
+#include "base/number.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+enum {
+	DESCRIPTORS = 256, /* a turn: 1 us each */
+	ENTRIES = 512,     /* of /dev/shm and of the directories in it */
+	SEGMENTS_TEXT = 16384,
+	BLOCK_BYTES = 512, /* of st_blocks */
+};
+
+/* ---- memfds ---- */
+
+/* A descriptor of a process that is a memfd: its file may be touched, it can never hang. */
+static bool is_memfd(const struct memory_files *m, const char *path, struct stat *st)
+{
+	static const char wanted[] = "/memfd:";
+	char target[sizeof wanted];
+	ssize_t n = readlinkat(m->proc->fd, path, target, sizeof target);
+
+	return n >= (ssize_t)sizeof wanted - 1 && memcmp(target, wanted, sizeof wanted - 1) == 0 &&
+	       fstatat(m->proc->fd, path, st, 0) == 0;
+}
+
+static void note(struct memory_files *m, const struct stat *st, pid_t pid, int fd)
+{
+	uint32_t i = 0;
+
+	while (i < m->nfiles && (m->file[i].inode != st->st_ino || m->file[i].device != st->st_dev))
+		i++;
+	if (i == MEMORY_FILES_MAX)
+		return;
+	m->nfiles += i == m->nfiles;
+	m->file[i] = (struct memory_file){ .device = st->st_dev,
+					   .inode = st->st_ino,
+					   .pid = pid,
+					   .fd = fd,
+					   .bytes = st->st_blocks * BLOCK_BYTES };
+}
+
+bool memory_files_look(struct memory_files *m, pid_t pid)
+{
+	_Alignas(struct dirent64) char buf[4096];
+	char path[64];
+	ssize_t n;
+	int dir;
+
+	if (m->left <= 0)
+		return false;
+	snprintf(path, sizeof path, "%d/fd", (int)pid);
+	dir = openat(m->proc->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	m->left -= 8; /* to open it costs so much */
+	while (dir >= 0 && m->left > 0 && (n = getdents64(dir, buf, sizeof buf)) > 0)
+		for (ssize_t at = 0; at < n; m->left--) {
+			const struct dirent64 *entry =
+				(const struct dirent64 *)(const void *)(buf + at);
+			const char *name = entry->d_name;
+			struct stat st;
+			int64_t fd;
+
+			at += entry->d_reclen;
+			snprintf(path, sizeof path, "%d/fd/%.12s", (int)pid, name);
+			if (number_i64(&name, &fd) && fd <= INT32_MAX && is_memfd(m, path, &st))
+				note(m, &st, pid, (int)fd);
+		}
+	if (dir >= 0)
+		close(dir);
+	return true;
+}
+
+/* Those that are still open where they were found; one that another process has, too, is found
+ * there when its turn comes. */
+static int64_t memfds(struct memory_files *m)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < m->nfiles;) {
+		struct memory_file *f = &m->file[i];
+		char path[48];
+		struct stat st;
+
+		snprintf(path, sizeof path, "%d/fd/%d", (int)f->pid, f->fd);
+		if (!is_memfd(m, path, &st) || st.st_ino != f->inode || st.st_dev != f->device) {
+			*f = m->file[--m->nfiles];
+			continue;
+		}
+		f->bytes = st.st_blocks * BLOCK_BYTES;
+		number_add(&sum, f->bytes);
+		i++;
+	}
+	return sum;
+}
+
+/* ---- /dev/shm ---- */
+
+struct walk {
+	const struct memory_files *m;
+	int left;
+	int64_t bytes;
+};
+
+/* What the owner has in it, and in its directories: files of Python's joblib are in one. */
+static void walk(struct walk *w, int dir, bool deeper)
+{
+	_Alignas(struct dirent64) char buf[4096];
+	ssize_t n;
+
+	while (w->left > 0 && (n = getdents64(dir, buf, sizeof buf)) > 0)
+		for (ssize_t at = 0; at < n && w->left-- > 0;) {
+			const struct dirent64 *entry =
+				(const struct dirent64 *)(const void *)(buf + at);
+			struct stat st;
+			int below;
+
+			at += entry->d_reclen;
+			if (entry->d_name[0] == '.' ||
+			    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+			    st.st_uid != w->m->owner)
+				continue;
+			if (S_ISREG(st.st_mode))
+				number_add(&w->bytes, st.st_blocks * BLOCK_BYTES);
+			if (!deeper || !S_ISDIR(st.st_mode))
+				continue;
+			below = openat(dir, entry->d_name,
+				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			if (below >= 0) {
+				walk(w, below, false);
+				close(below);
+			}
+		}
+}
+
+static int64_t in_shm(struct memory_files *m)
+{
+	struct walk w = { .m = m, .left = ENTRIES };
+	struct statfs fs;
+
+	if (m->shm <= 0 || fstatfs(m->shm, &fs) || fs.f_type != TMPFS_MAGIC)
+		return 0;
+	if (m->shm_blocks == fs.f_blocks - fs.f_bfree) /* nobody has more of it, or less */
+		return m->shm_bytes;
+	m->shm_blocks = fs.f_blocks - fs.f_bfree;
+	if (lseek(m->shm, 0, SEEK_SET) == 0)
+		walk(&w, m->shm, true);
+	m->shm_bytes = w.bytes;
+	return w.bytes;
+}
+
+/* ---- System V segments ---- */
+
+/* A line of /proc/sysvipc/shm: its eighth number is the owner, its fifteenth the bytes resident. */
+static int64_t in_segment(const struct memory_files *m, const char *line)
+{
+	enum { OWNER = 7, RESIDENT = 14 };
+	int64_t v[RESIDENT + 1];
+	const char *p = line;
+
+	for (int i = 0; i <= RESIDENT; i++)
+		if (!number_i64(&p, &v[i]))
+			return 0;
+	return v[OWNER] == (int64_t)m->owner && v[RESIDENT] > 0 ? v[RESIDENT] : 0;
+}
+
+static int64_t in_segments(const struct memory_files *m)
+{
+	char text[SEGMENTS_TEXT];
+	ssize_t n = root_read(m->proc, "sysvipc/shm", text, sizeof text);
+	int64_t sum = 0;
+
+	if (n <= 0 && n != -EFBIG)
+		return 0;
+	for (const char *line = number_next_line(text); line && *line;
+	     line = number_next_line(line))
+		number_add(&sum, in_segment(m, line));
+	return sum;
+}
+
+/* ---- all of it ---- */
+
+void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pid)
+{
+	char path[48];
+	struct stat st;
+
+	*m = (struct memory_files){ .proc = proc };
+	snprintf(path, sizeof path, "%d", (int)pid);
+	if (fstatat(proc->fd, path, &st, 0))
+		return;
+	m->owner = st.st_uid;
+	snprintf(path, sizeof path, "%d/root/dev/shm", (int)pid);
+	m->shm = openat(proc->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	m->shm_before = in_shm(m);
+	m->segments_before = in_segments(m);
+}
+
+void memory_files_close(struct memory_files *m)
+{
+	if (m->shm > 0)
+		close(m->shm);
+	*m = (struct memory_files){ 0 };
+}
+
+void memory_files_begin(struct memory_files *m)
+{
+	m->left = DESCRIPTORS;
+}
+
+static int64_t risen(int64_t now, int64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+int64_t memory_files_bytes(struct memory_files *m)
+{
+	int64_t sum = memfds(m);
+
+	number_add(&sum, risen(in_shm(m), m->shm_before));
+	number_add(&sum, risen(in_segments(m), m->segments_before));
+	return sum;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_files.h - memory in files that exist in memory alone: memfds that processes have open,
+ * what a user has in /dev/shm, System V segments. No resident set has it, unless it is mapped.
+ *
+ * memfds are found through /proc/PID/fd of the processes that are handed in, the others by their
+ * owner: what was there when it was opened is not counted. All of it is bounded: so many
+ * descriptors, files and entries at a time. No other file is ever touched.
+ */
+#ifndef SONDE_SAMPLER_MEMORY_FILES_H
+#define SONDE_SAMPLER_MEMORY_FILES_H
+
+#include "base/root.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+enum { MEMORY_FILES_MAX = 256 };
+
+struct memory_files {
+	const struct root *proc;
+	int shm; /* /dev/shm, when it is a tmpfs; 0: it is not */
+	uid_t owner;
+	uint64_t shm_blocks; /* in use by anybody, when it was looked through last */
+	int64_t shm_bytes, shm_before, segments_before;
+	int left; /* descriptors that are still looked at, this time */
+	struct memory_file {
+		dev_t device;
+		ino_t inode;
+		pid_t pid;
+		int fd;
+		int64_t bytes;
+	} file[MEMORY_FILES_MAX];
+	uint32_t nfiles;
+};
+
+/* pid: a process of the job's user, in its mount namespace. */
+void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pid);
+void memory_files_close(struct memory_files *m);
+
+/* A turn: begin, look at processes whose descriptors are others than before, then ask. */
+void memory_files_begin(struct memory_files *m);
+/* False when it is not looked at: so many have been. */
+bool memory_files_look(struct memory_files *m, pid_t pid);
+/* Bytes, of all of them. */
+int64_t memory_files_bytes(struct memory_files *m);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree_memory.c - memory that no resident set has: huge pages of hugetlbfs, which the kernel counts
+ * apart (HugetlbPages of /proc/PID/status), and files in memory that no process maps. */
+#include "sampler/tree_state.h"
+
+#include <stdio.h>
+
+enum { READS = 32 /* of status, in a sample: 20 us each */, LOOK_AGAIN = 16 /* turns */ };
+
+/* What the machine has of them in use, which is the most that the job can have of shared ones. */
+static bool machine_has_any(struct tree *t)
+{
+	struct memory *m = &t->memory;
+	struct proc_hugetlb huge;
+	char text[4096];
+
+	if (m->meminfo <= 0)
+		return false;
+	if (!(t->due & READ_FILES) && !m->huge_present) /* once a second at most */
+		return false;
+	if (file_reread(m->meminfo, text, sizeof text) <= 0 || proc_hugetlb_parse(text, &huge))
+		return false;
+	m->huge_present = huge.present > 0;
+	m->huge_used = huge.used;
+	return m->huge_present;
+}
+
+static void read_huge(struct tree *t, struct process *p)
+{
+	char path[32], text[4096];
+	int64_t had = p->hugetlb_bytes;
+
+	snprintf(path, sizeof path, "%d/status", (int)p->pid);
+	if (root_read(t->reading.proc, path, text, sizeof text) <= 0)
+		return;
+	p->hugetlb_faults = p->stat.minflt;
+	p->hugetlb_bytes = proc_hugetlb(text);
+	p->hugetlb_known = true;
+	if (p->hugetlb_bytes == had)
+		return;
+	process_changed(p);
+	process_grew(&t->reading, p);
+}
+
+/* To have more of them takes a page fault each. */
+static bool may_have_others(const struct process *p)
+{
+	return !p->ended && !p->vanished && p->read_ns && p->stat.rss_pages &&
+	       (!p->hugetlb_known || p->hugetlb_faults != p->stat.minflt);
+}
+
+static void huge_step(struct tree *t)
+{
+	struct memory *m = &t->memory;
+	uint32_t n = t->table.nlive;
+	int reads = 0;
+
+	if (!(t->due & READ_IO) || !machine_has_any(t))
+		return;
+	for (uint32_t i = 0; i < n && reads < READS; i++) {
+		struct process *p = &t->table.row[t->table.live[m->cursor++ % n]];
+
+		if (!may_have_others(p))
+			continue;
+		read_huge(t, p);
+		reads++;
+	}
+}
+
+/* Those whose descriptors are others than before; and all, once in a while. */
+static void files_step(struct tree *t)
+{
+	struct memory *m = &t->memory;
+	uint32_t n = t->table.nlive;
+
+	if (!(t->due & READ_FILES) || !m->files.proc)
+		return;
+	m->turn++;
+	memory_files_begin(&m->files);
+	for (uint32_t i = 0; i < n; i++) {
+		struct process *p = &t->table.row[t->table.live[(m->turn + i) % n]];
+
+		if (p->ended || !p->files_known ||
+		    (p->files_looked == p->files && (m->turn + (uint64_t)p->pid) % LOOK_AGAIN != 0))
+			continue;
+		if (!memory_files_look(&m->files, p->pid))
+			break;
+		p->files_looked = p->files;
+	}
+	m->files_bytes = memory_files_bytes(&m->files);
+}
+
+void memory_open(struct tree *t, pid_t pid)
+{
+	if (t->reading.clocks) /* pids are this machine's, and so is /dev/shm */
+		memory_files_open(&t->memory.files, t->reading.proc,
+				  pid ? pid : reading_self(t->reading.proc));
+	t->memory.meminfo = root_file(t->reading.proc, "meminfo");
+}
+
+void memory_close(struct tree *t)
+{
+	memory_files_close(&t->memory.files);
+	file_close(&t->memory.meminfo);
+}
+
+void memory_step(struct tree *t, bool last)
+{
+	if (!last) /* nobody is there any more who has some */
+		huge_step(t);
+	files_step(t);
+}
+
+int64_t memory_hugetlb(const struct tree *t)
+{
+	int64_t sum = t->parts[PART_HUGETLB];
+
+	return sum < t->memory.huge_used ? sum : t->memory.huge_used;
+}
+
+int64_t memory_hugetlb_of(const struct tree *t, const struct process *p)
+{
+	int64_t sum = t->parts[PART_HUGETLB];
+
+	if (!p->hugetlb_bytes || sum <= t->memory.huge_used)
+		return p->hugetlb_bytes;
+	return (int64_t)((double)p->hugetlb_bytes * (double)t->memory.huge_used / (double)sum);
+}
+
+int64_t memory_unmapped(const struct tree *t)
+{
+	int64_t more = t->memory.files_bytes - t->parts[PART_SHARED_MEMORY];
+
+	return more > 0 ? more : 0;
+}
