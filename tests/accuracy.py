@@ -36,6 +36,12 @@ class Comparison:
         self.rows.append((metric, reference, measured, wanted, bound, good))
         print(f"{'good' if good else 'BAD '} {metric}: {measured} against {wanted} ({reference}); bound: {bound}")
 
+    def lower_bound(self, metric, reference, measured, wanted, says, share=0.02):
+        """measured is to be at most wanted, and to say that it may have been more."""
+        good = says and measured is not None and 0 <= measured <= wanted * (1 + share)
+        self.rows.append((metric, reference, measured, wanted, "a lower bound, which says so", good))
+        print(f"{'good' if good else 'BAD '} {metric}: {measured}{' at least' if says else ''} against {wanted} ({reference})")
+
     def left_out(self, metric, why):
         self.rows.append((metric, why, None, None, None, None))
         print(f"left out: {metric}: {why}")
@@ -120,6 +126,20 @@ def record(directory, *command, interval="100ms", options=()):
     if job.returncode:
         sys.exit(f"FAIL: {command} ended with {job.returncode}")
     return said, Recording(directory)
+
+
+# Each way of --process-events, and what the recording calls it where it is permitted.
+WAYS = {"perf": "exit records", "connector": "connector", "polling": "new pids at each sample"}
+
+
+def ways(table, metric):
+    """Those that are permitted here; the others are left out of the table."""
+    for way, words in WAYS.items():
+        _, recording = record("way-" + way, "true", options=("--process-events", way))
+        if words in recording.job["mechanisms"]:
+            yield way
+        else:
+            table.left_out(metric, f"process starts by {way}: not permitted here")
 
 
 def program(name):

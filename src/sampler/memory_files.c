@@ -197,7 +197,7 @@ void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pi
 	if (fstatat(proc->fd, path, &st, 0))
 		return;
 	m->owner = st.st_uid;
-	snprintf(path, sizeof path, "%d/root/dev/shm", (int)pid);
+	snprintf(path, sizeof path, "%d/%s/dev/shm", (int)pid, "root");
 	m->shm = openat(proc->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	m->shm_before = in_shm(m);
 	m->segments_before = in_segments(m);

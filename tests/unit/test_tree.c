@@ -564,89 +564,6 @@ static void a_process_outlives_its_first_thread(void **state)
 	assert_int_equal(tree_survivors(k->tree, names, sizeof names), 1);
 }
 
-static void write_status(const struct fake *k, int pid, int hugetlb_kib, int high_water_kib)
-{
-	char path[96], text[256];
-
-	snprintf(path, sizeof path, "%s/%d/status", k->dir, pid);
-	snprintf(text, sizeof text,
-		 "Name:\tp\nState:\tS (sleeping)\nVmHWM:\t%d kB\nHugetlbPages:\t%d kB\n"
-		 "voluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t1\n",
-		 high_water_kib, hugetlb_kib);
-	write_file(path, text);
-}
-
-/* Two share 4 MiB of them, of which the machine has no more in use. */
-static void huge_pages_are_memory_that_counts_once(void **state)
-{
-	struct fake *k = *state;
-	char path[96];
-
-	snprintf(path, sizeof path, "%s/meminfo", k->dir);
-	write_file(path, "MemTotal: 9000 kB\nHugePages_Total: 4\nHugePages_Free: 2\n"
-			 "Hugepagesize: 2048 kB\nHugetlb: 8192 kB\n");
-	write_process(k,
-		      (struct fake_process){ .pid = 500, .ppid = 1, .start = 1, .rss_pages = 9 });
-	write_process(k,
-		      (struct fake_process){ .pid = 501, .ppid = 500, .start = 2, .rss_pages = 9 });
-	write_status(k, 500, 4096, 0);
-	write_status(k, 501, 4096, 0);
-	attach(k, 500);
-	assert_int_equal(job(k, JOB_HUGETLB), 4096 * 1024);
-	assert_int_equal(job(k, JOB_RESIDENT), 2 * 9 * sysconf(_SC_PAGESIZE) + 4096 * 1024);
-	assert_int_equal(of_process(k, 500, PROCESS_RESIDENT),
-			 9 * sysconf(_SC_PAGESIZE) + 4096 * 1024);
-	assert_int_equal(job(k, JOB_SWAP), -1);
-	remove_process(k, 501);
-	remove_process(k, 500);
-	next_sample(k, true);
-	assert_int_equal(job(k, JOB_HUGETLB), 0);
-}
-
-/* None on the machine: that is not told, and no process is asked for them. */
-static void a_machine_without_huge_pages_tells_of_none(void **state)
-{
-	struct fake *k = *state;
-	char path[96];
-
-	snprintf(path, sizeof path, "%s/meminfo", k->dir);
-	write_file(path, "MemTotal: 9000 kB\nHugePages_Total: 0\nHugePages_Free: 0\n"
-			 "Hugepagesize: 2048 kB\nHugetlb: 0 kB\n");
-	write_process(k,
-		      (struct fake_process){ .pid = 500, .ppid = 1, .start = 1, .rss_pages = 9 });
-	write_status(k, 500, 4096, 0);
-	attach(k, 500);
-	assert_int_equal(job(k, JOB_HUGETLB), -1);
-	assert_int_equal(job(k, JOB_RESIDENT), 9 * sysconf(_SC_PAGESIZE));
-}
-
-/* What its high-water mark says, which no sample has seen, is the least that the job had. */
-static void a_high_water_mark_is_a_lower_bound(void **state)
-{
-	struct fake *k = *state;
-	struct tree_totals totals;
-
-	write_process(k,
-		      (struct fake_process){ .pid = 500, .ppid = 1, .start = 1, .rss_pages = 100 });
-	write_status(k, 500, 0, 900 * 1024); /* before the recording: not the job's */
-	attach(k, 500);
-	tree_totals(k->tree, &totals);
-	assert_string_equal(totals.peak_memory_kind, "rss");
-	assert_false(totals.peak_memory_is_bound);
-	write_process(k, (struct fake_process){ .pid = 501,
-						.ppid = 500,
-						.start = 2000000000,
-						.threads = 1,
-						.rss_pages = 100 });
-	write_status(k, 501, 0, 400 * 1024);
-	next_sample(k, false);
-	next_sample(k, false);
-	tree_totals(k->tree, &totals);
-	assert_string_equal(totals.peak_memory_kind, "process");
-	assert_int_equal(totals.peak_memory_bytes, INT64_C(400) << 20);
-	assert_true(totals.peak_memory_is_bound);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_open, fake_close)
 
 int main(void)
@@ -667,9 +584,6 @@ int main(void)
 		TEST(io_that_cannot_be_read_is_absent_not_zero),
 		TEST(io_that_is_no_longer_known_is_absent_not_the_last),
 		TEST(a_zombie_is_not_alive),
-		TEST(huge_pages_are_memory_that_counts_once),
-		TEST(a_machine_without_huge_pages_tells_of_none),
-		TEST(a_high_water_mark_is_a_lower_bound),
 		TEST(a_process_outlives_its_first_thread),
 	};
 
