@@ -40,6 +40,8 @@ static const struct {
 	  "The disk was full, or a limit of the size of files was reached." },
 	{ "monitor.skipped_samples", "samples", "skipped", UNIT_COUNT, KEPT_ROWS, false, few,
 	  "Their time had passed: the machine was busy, or the recorder was stopped." },
+	{ "monitor.suspended_seconds", "of machine suspend", "not sampled", UNIT_SECONDS,
+	  KEPT_UNKNOWN, false, 0, "Nothing ran then. Durations and rates are without this time." },
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 _Static_assert((int)ROWS <= (int)LOSSES_MAX, "room for all of them");

@@ -263,6 +263,7 @@ void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
 	s->sample.last = last;
 	read_clocks(s, last);
+	suspend_step(&s->suspend, &s->sample);
 	tree_sample(s->tree, &s->sample, last);
 	marks_take(s->marks, &s->sample, last);
 	span_files_take(s->spans, s->tree, &s->sample, last);

@@ -11,6 +11,7 @@
 #include "sampler/hang.h"
 #include "sampler/marks.h"
 #include "sampler/span_files.h"
+#include "sampler/suspend.h"
 #include "sampler/tree.h"
 #include "source/perf.h"
 #include "source/source.h"
@@ -33,6 +34,7 @@ struct sampler {
 	struct tree *tree;
 	void **state; /* of each source; NULL: off */
 	uint8_t *failed;
+	struct suspend suspend;
 	struct budget budget;
 	struct cadence cadence;
 	struct hang hang;

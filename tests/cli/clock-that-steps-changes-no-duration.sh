@@ -14,11 +14,11 @@ cat >shim.c <<'END'
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds that the wall clock is ahead by: what the file says. */
-static long ahead(void)
+/* Seconds that a clock is ahead by: what the file says. */
+static long ahead(const char *name)
 {
 	char text[32] = "";
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, getenv("CLOCK_STEP"), O_RDONLY | O_CLOEXEC, 0);
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, getenv(name), O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0 || read(fd, text, sizeof text - 1) < 0)
 		text[0] = 0;
@@ -30,12 +30,14 @@ int clock_gettime(clockid_t id, struct timespec *t)
 {
 	int rc = (int)syscall(SYS_clock_gettime, id, t);
 
-	t->tv_sec += id == CLOCK_REALTIME ? ahead() : 0;
+	t->tv_sec += id == CLOCK_REALTIME ? ahead("CLOCK_STEP") : 0;
+	t->tv_sec += id == CLOCK_BOOTTIME ? ahead("CLOCK_BOOT") : 0;
 	return rc;
 }
 END
 cc -shared -fPIC -O1 -o shim.so shim.c 2>why || skip "cc makes no shared library here"
-export CLOCK_STEP=$PWD/step
+export CLOCK_STEP=$PWD/step CLOCK_BOOT=$PWD/boot
+echo 0 >boot
 
 stepped() { # NAME STEP CMD...: sonde run within whose second second the clock steps
 	local name=$1 step=$2
@@ -78,6 +80,20 @@ for way in 3600 -3600; do
 	holds "samples" "$(figure "by$way" '.nodes[0].samples') >= 20"
 	holds "a mark" "$(figure "by$way" '.marks[0].at_seconds') > 2.5"
 done
+
+# As after a suspend: the clock from the boot and the wall clock went on, the one of samples did not.
+stepped slept 0 sh -c 'while [ ! -e woken ]; do sleep 0.1; done; sleep 1'
+echo 30 | tee boot >step
+touch woken
+wait $run || fail "run: $?"
+sound slept 1
+equal "marks of a suspend" 1 "$(figure slept '[.marks[] | select(.name == "sonde.suspended")] | length')"
+equal "seconds of it" 30 "$(figure slept '.nodes[0].metadata["monitor.suspended_seconds"]')"
+figure slept '.marks[].text' | grep -q 'the machine was suspended for \(29\.9\|30\.0\) s' || fail "marks: $(figure slept .marks)"
+"$SONDE" show --all slept >shown 2>&1 || fail "show: $?"
+contains shown "of machine suspend not sampled"
+equal "suspends of others" null "$("$SONDE" show --json by3600 | jq '.nodes[0].metadata["monitor.suspended_seconds"]')"
+echo 0 >boot
 
 # Before 1970 times of day are not known; nothing else is lost, and no disk is blamed.
 echo -4000000000 >step
