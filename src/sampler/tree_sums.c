@@ -295,10 +295,17 @@ static bool account_stands(const struct tree *t)
 	return childless || t->cpu_ns - t->waited_ns <= t->waited_ns / 8;
 }
 
-/* Where not all was waited for, it is what the samples have found, which never goes back. */
-static int64_t cpu_total(const struct tree *t, bool apart)
+/* What lives on, as does what was killed with the job and is about to end, used next to nothing
+ * with all that it waited for: the launchers' account has the rest. */
+static bool little_lives_on(const struct tree *t)
 {
-	if (!apart)
+	return t->parts[PART_CPU] <= t->waited_ns / 100;
+}
+
+/* Where not all was waited for, it is what the samples have found, which never goes back. */
+static int64_t cpu_total(const struct tree *t, bool waits)
+{
+	if (!waits || (t->table.nlive && !little_lives_on(t)))
 		return t->job[JOB_CPU];
 	return account_stands(t) ? t->waited_ns : t->cpu_ns;
 }
@@ -348,7 +355,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 	*out = (struct tree_totals){
 		.user_ns = split ? reaped.total_user_ns : -1,
 		.system_ns = split ? reaped.total_system_ns : -1,
-		.cpu_ns = cpu_total(t, apart),
+		.cpu_ns = cpu_total(t, waits),
 		.attributed_ns = t->job[JOB_ATTRIBUTED_CPU],
 		.live = t->job[JOB_PROCESSES_LIVE],
 		.started = t->started,

@@ -118,7 +118,7 @@ group_peak() { # ID NODE
 	file=/sys/fs/cgroup/memory/slurm_$2/uid_$(id -u)/job_$1/memory.max_usage_in_bytes
 	wait_for 120 test -e "$file"
 	while peak=$(cat "$file" 2>/dev/null || ! echo "$peak"); do sleep 0.1; done
-	echo "$peak"
+	echo "${peak%%[!0-9]*}" # the group may go while it is read
 }
 
 row_memory() {
