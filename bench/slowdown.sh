@@ -36,9 +36,9 @@ amount_of() { # JOB: of a turn
 for job in ${JOBS:-pipe futex barrier shared storm compile triad mmap io}; do
 	amount=$(amount_of "$job")
 	rm -rf out
-	timeout 300 "$BUILD/sonde" run -q -o out -- "$BUILD/bench/slowdown" "$job" "$amount" $TURNS a b >with &
+	timeout 900 "$BUILD/sonde" run -q -o out -- "$BUILD/bench/slowdown" "$job" "$amount" $TURNS a b >with &
 	recorded=$!
-	timeout 300 "$BUILD/bench/slowdown" "$job" "$amount" $TURNS b a >alone &
+	timeout 900 "$BUILD/bench/slowdown" "$job" "$amount" $TURNS b a >alone &
 	echo >a
 	wait $! && wait $recorded || exit 2
 	read -r first mid low high total least < <(python3 "$of" alone with)
