@@ -3,7 +3,7 @@
 # limit: 300
 """Memory that resident sets do not show, or show wrongly: pages that several processes share, huge pages of hugetlbfs, transparent huge
 pages of which one byte is used, memfds, files of /dev/shm and System V segments that no process maps, memory that was swapped out, and
-processes that have ended before a sample saw them. A program holds a given size until it is told to end. Each is recorded with process
+processes that have ended before a sample saw them. A program holds a given size until its standard input ends. Each is recorded with process
 starts by perf events, by the proc connector and by polling for new pids. Of transparent huge pages and of swap the reference is what the
 kernel gives the program (smaps). What no sample has seen must be a lower bound that says so."""
 import contextlib
