@@ -47,7 +47,7 @@ sleep 0.5
 ! process_gone $monitor || fail "it was ended by an earlier run's word: $(cat said ./*.log)"
 echo FINISHED >"$file"
 ended_well $monitor
-grep -qE '^[0-9-]{10} [0-9:]{8} \| INFO \| [^ |]+ \| sonde\.perfmon:record \| [0-9]+ \| '"$file"' reports that the job is over$' \
+grep -qE '^[0-9-]{10} [0-9:]{8} \| INFO \| [^ |]+ \| sonde\.perfmon:[a-z_]+ \| [0-9]+ \| '"$file"' reports that the job is over$' \
 	ska_sdp_monitoring_metrics.log || fail "the log: $(cat ska_sdp_monitoring_metrics.log)"
 contains ska_sdp_monitoring_metrics.log "| Written: $PWD/metrics/cpu_metrics.json"
 equal "what it recorded" 1 "$(figure "sonde_$job" '.commands[] | select(.name == "spin") | .processes')"
