@@ -344,8 +344,8 @@ static void bench_init(struct bench *b)
 	b->varints = take((size_t)values * VARINT_MAX);
 	memset(b->state, STATE_PRESENT, sizeof b->state);
 	if (rows_init(&b->rows, MATRIX_SERIES) ||
-	    sealer_init(&b->sealer, TAIL_SLOT, CHUNK_VALUES) || chunk_reader_init(&b->reader) ||
-	    !bytes_room(&b->image, TAIL_SLOT) ||
+	    sealer_init(&b->sealer, TAIL_SLOT, COLUMNS_MAX, CHUNK_VALUES) ||
+	    chunk_reader_init(&b->reader) || !bytes_room(&b->image, TAIL_SLOT) ||
 	    !bytes_room(&b->blocks, (size_t)values * VARINT_MAX) ||
 	    !rows_open(&b->rows, 1, MATRIX_SERIES, 0, 0))
 		die("not enough memory");

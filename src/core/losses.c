@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/losses.h"
 
+#include "base/json.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

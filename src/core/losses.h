@@ -9,7 +9,6 @@
 #define SONDE_CORE_LOSSES_H
 
 #include "base/bytes.h"
-#include "base/json.h"
 #include "core/run.h"
 
 enum { LOSSES_MAX = 11, LOSS_WORDS = 128 };
@@ -28,6 +27,8 @@ struct losses {
 	struct loss row[LOSSES_MAX]; /* what matters to most readers first */
 	uint32_t n;
 };
+
+struct json;
 
 /* 0 or -ENOMEM. Nothing is to be freed. */
 int losses_make(struct losses *x, const struct run *r);

@@ -29,7 +29,8 @@ int signals_mask(int how, const sigset_t *set, sigset_t *old)
 	return (int)syscall(SYS_rt_sigprocmask, how, set, old, KERNEL_SET);
 }
 
-/* The kernel's struct sigaction of zeros, which is SIG_DFL without a flag and with an empty mask. */
+/* The kernel's struct sigaction of zeros, which is SIG_DFL without a flag and with an empty mask.
+ */
 int signals_default(int signal)
 {
 	static const uint64_t standard[4];

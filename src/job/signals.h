@@ -17,7 +17,8 @@ void signals_all(sigset_t *set);
 void signals_one(sigset_t *set, int signal);
 /* As sigprocmask(2), of any signal. 0, or -1 with errno. */
 int signals_mask(int how, const sigset_t *set, sigset_t *old);
-/* Give it its default action, also where the C library keeps it for its threads. 0, or -1 with errno. */
+/* Give it its default action, also where the C library keeps it for its threads. 0, or -1 with
+ * errno. */
 int signals_default(int signal);
 /* Send it on as it came: with its value, where the kernel lets it be sent so. */
 void signals_send(pid_t pid, siginfo_t *info);
