@@ -53,9 +53,10 @@ static double kept_spans(const struct run *r)
 	return (double)r->npacked + (r->nspans ? r->nspans - 1 : 0);
 }
 
+/* In a damaged recording samples were kept that cannot be read. */
 static double kept_rows(const struct run *r)
 {
-	double n = 0;
+	double n = r->ndamages ? NAN : 0;
 
 	for (uint32_t i = 1; i < r->nnodes; i++)
 		n += (double)r->nodes[i].rows;
@@ -114,7 +115,8 @@ static void add(struct losses *x, size_t k, double lost, double kept)
 			    .of = lost + kept,
 			    .at_least = rows[k].at_least,
 			    .why = rows[k].why };
-	l->matters = !(lost < rows[k].matters_from * l->of) && !(l->of < ENOUGH);
+	l->matters = (rows[k].matters_from <= 0 || lost >= rows[k].matters_from * l->of) &&
+		     !(l->of < ENOUGH);
 	put_words(l, k);
 }
 

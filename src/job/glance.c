@@ -83,8 +83,20 @@ static bool was_given_nothing(pid_t pid)
 	return field[OF_CHILDREN] + field[LAST] == 0;
 }
 
+/* A /proc of another pid namespace has other processes by these numbers. */
+static bool is_own_proc(void)
+{
+	char self[16];
+	ssize_t n = readlink("/proc/self", self, sizeof self - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	return strtol(self, NULL, 10) == getpid();
+}
+
 enum glance_children glance_children(pid_t pid)
 {
+	if (!is_own_proc())
+		return CHILDREN_WAITED;
 	if (ignored_children(pid))
 		return CHILDREN_IGNORED;
 	return was_given_nothing(pid) ? CHILDREN_UNKNOWN : CHILDREN_WAITED;

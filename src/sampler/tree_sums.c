@@ -287,12 +287,14 @@ void sums_make(struct tree *t)
 
 /* When all was waited for the kernel's account stands, unless much more was recorded: children of a
  * parent that ignores SIGCHLD. Records of perf events hold what interrupts and a hypervisor took
- * meanwhile, some per cent, and on a crowded machine a third. */
+ * meanwhile: some per cent, and as much again as the job had where the machine is shared with
+ * others. So where no such parent was found, only several times as much tells of one. */
 static bool account_stands(const struct tree *t)
 {
+	int64_t more = t->cpu_ns - t->waited_ns;
 	bool childless = t->started <= 1 && !t->recorded[RECORDED_CPU];
 
-	return childless || t->cpu_ns - t->waited_ns <= t->waited_ns / 8;
+	return childless || more <= t->waited_ns / 8 || (!t->unwaited && more / 2 <= t->waited_ns);
 }
 
 /* What lives on, as does what was killed with the job and is about to end, used next to nothing

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 120
+# limit: 400
 # What was lost of a run is said where people look: summary, page, PDF, traces, exports; and nothing where nothing was.
 . "$TOP/tests/lib.sh"
 need jq

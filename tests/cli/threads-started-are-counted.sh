@@ -16,7 +16,7 @@ P
 
 started() { # BIRTHS
 	rm -rf out
-	"$SONDE" run --quiet --births "$1" -i 100ms -o out -- python3 many.py || fail "run --births $1"
+	"$SONDE" run --quiet --process-events "$1" -i 100ms -o out -- python3 many.py || fail "run --process-events $1"
 	"$SONDE" export -o - --metrics job.threads_started_per_second out >started.csv || fail "export"
 	awk -F, '$2 == "job.threads_started_per_second" { sum += $6 * ($5 - at); at = $5; n++ }
 		END { if (n) printf "%.0f", sum }' started.csv

@@ -21,5 +21,5 @@ done
 # The last sample has no process any more, but the node.
 [ -n "$(column node.pressure_memory_some_seconds | tail -n 1)" ] || fail "the last sample is without pressure"
 column job.resident_bytes >cells
-[ "$(grep -c . cells)" -ge 20 ] || fail "memory was not read in every sample"
+[ "$(grep -c . cells)" -ge $(($(wc -l <cells) - 3)) ] || fail "memory was not read in every sample"
 [ "$(column job.open_files_count | sed -n 4p)" -ge 3 ] || fail "a job of less than a second has no open files"

@@ -79,8 +79,9 @@ static void test_a_few_samples_do_not_matter(void **state)
 	meta_int(x, 1, "monitor.skipped_samples", 20);
 	meta_int(x, 1, "monitor.samples", ROWS + 20);
 	says(x, false, "20 of 41 samples not recorded (49 %); 20 of 41 samples skipped (49 %)");
-	x->run.ndamages = 1; /* they were there */
-	says(x, false, "20 of 41 samples skipped (49 %)");
+	x->run.ndamages = 1; /* how many were there is not known, and the damage is reported */
+	says(x, false, "");
+	says(x, true, "20 samples skipped");
 	free(x);
 }
 

@@ -276,12 +276,23 @@ static void what_was_waited_for_is_the_total(void **state)
 	assert_int_equal(totals.cpu_ns, 1000);
 	assert_int_equal(totals.attributed_ns, 1000);
 	assert_int_equal(totals.user_ns, 0);
-	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 2000; /* nobody waited for a half of them */
+	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 2000; /* others took as much from it */
+	tree_totals(&t, &totals);
+	assert_int_equal(totals.cpu_ns, 1000);
+	t.unwaited = true; /* nobody waited for a half of them */
 	tree_totals(&t, &totals);
 	assert_int_equal(totals.cpu_ns, 2000);
+	t.unwaited = false; /* nobody was seen who does not wait, but so much is not taken */
+	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 4000;
+	tree_totals(&t, &totals);
+	assert_int_equal(totals.cpu_ns, 4000);
+	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 2000;
+	t.unwaited = true;
+	tree_totals(&t, &totals);
 	assert_int_equal(totals.attributed_ns, 2000);
 	assert_int_equal(totals.user_ns, -1); /* of a half of them */
-	t.started = 1;                        /* it was: the rest is interrupts and a hypervisor */
+	t.unwaited = false;
+	t.started = 1; /* it was: the rest is interrupts and a hypervisor */
 	tree_totals(&t, &totals);
 	assert_int_equal(totals.cpu_ns, 1000);
 	t.started = 2;
