@@ -115,7 +115,7 @@ void summary_lost_make(struct summary *s, const struct run *r)
 	if (y->nodes_lost < 1 && s->nhosts > 1 && !s->running)
 		find_silent(s, r);
 	if (why[0])
-		snprintf(y->lost_why, sizeof y->lost_why, " (%.*s)", STORY_TEXT, why);
+		snprintf(y->lost_why, sizeof y->lost_why, " (%.*s),", STORY_TEXT, why);
 	for (uint32_t i = 0; i < s->nnodes; i++)
 		if (names(y->lost_nodes, s->nodes[i].host))
 			y->lost_s = fmax(y->lost_s, last_of(r, s->nodes[i].node));

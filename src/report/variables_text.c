@@ -22,7 +22,7 @@ static const char *lost_nodes(const struct summary *s)
 
 static const char *lost_why(const struct summary *s)
 {
-	return s->story.lost_why;
+	return *s->story.lost_why ? s->story.lost_why : ",";
 }
 
 static const char *scheduler_state(const struct summary *s)
@@ -240,7 +240,8 @@ const struct text_variable text_variables[] = {
 	{ "scheduler_state", "What the batch system said of the job: \"CANCELLED\".",
 	  scheduler_state },
 	{ "lost_nodes", "The nodes that were lost: \"n3\".", lost_nodes },
-	{ "lost_why", "Why, as the batch system said: \" (Not responding)\".", lost_why },
+	{ "lost_why", "Why, as the batch system said: \" (Not responding),\"; else \",\".",
+	  lost_why },
 	{ "silent_in", "What the job's processes waited for when it was silent until its end.",
 	  silent_in },
 	{ "silent_advice", "What to do about that.", silent_advice },

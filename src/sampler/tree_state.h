@@ -174,6 +174,7 @@ struct tree {
 	struct limits limits; /* the job's */
 	bool limits_known;
 	uint32_t limits_turn;
+	int64_t limits_ns; /* when one was looked at last */
 
 	struct memory memory;
 

@@ -6,6 +6,7 @@
  */
 #include "sampler/tree_state.h"
 
+#include "base/clock.h"
 #include "base/crc32c.h"
 
 #include <linux/types.h>
@@ -81,10 +82,13 @@ void tree_limits(struct tree *t, const struct rlimit *limits)
 	t->limits_known = true;
 }
 
+/* One process every two seconds: few programs set themselves a limit late. */
 void status_turn(struct tree *t)
 {
-	if (t->table.nlive)
-		t->table.row[t->table.live[t->limits_turn++ % t->table.nlive]].limits_due = true;
+	if (!t->table.nlive || t->now_ns - t->limits_ns < 2 * NS_PER_S)
+		return;
+	t->limits_ns = t->now_ns;
+	t->table.row[t->table.live[t->limits_turn++ % t->table.nlive]].limits_due = true;
 }
 
 /* What it has told once may have changed since, and is told again when it is another. */
