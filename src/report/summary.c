@@ -99,26 +99,28 @@ double series_index_grown(const struct series_index *x, const struct run *r, uin
 	return found;
 }
 
-double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
-			uint32_t metric)
+/* Of its series of that metric, by fmax or fmin. */
+static double furthest(const struct series_index *x, const struct run *r, uint32_t instance,
+		       uint32_t metric, const double *of, double (*further)(double, double))
 {
 	double found = NAN;
 
 	for (uint32_t i = x->first[instance]; i; i = x->next[i])
 		if (metric && r->series[i].metric == metric)
-			found = fmax(found, x->max[i]);
+			found = further(found, of[i]);
 	return found;
+}
+
+double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
+			uint32_t metric)
+{
+	return furthest(x, r, instance, metric, x->max, fmax);
 }
 
 double series_index_min(const struct series_index *x, const struct run *r, uint32_t instance,
 			uint32_t metric)
 {
-	double found = NAN;
-
-	for (uint32_t i = x->first[instance]; i; i = x->next[i])
-		if (metric && r->series[i].metric == metric)
-			found = fmin(found, x->min[i]);
-	return found;
+	return furthest(x, r, instance, metric, x->min, fmin);
 }
 
 /* What rules look at: the metrics of expressions, and those of which they tell the time. */
