@@ -276,8 +276,8 @@ def wrong_values(found, export):
     for metric, (times, values, height) in found.items():
         drawn = [(t, v) for t, v in zip(times, values) if v is not None]
         wanted = sorted(export[metric].items())
-        if len(wanted) > len(drawn) > 1 and wanted[-1][0] - wanted[-2][0] < 0.8 * (wanted[-2][0] - wanted[0][0]) / (len(wanted) - 2):
-            wanted.pop()  # the sample at the end, which came soon after the one before
+        if wanted and wanted[-1][0] > times[-1] + 1e-6:
+            wanted.pop()  # the sample at the end, which came so soon after the one before that the page has no column for it
         if metric == "job.resident_bytes":  # it ends with the job: what the samples at its end saw is little
             while len(wanted) > len(drawn) > 2 and wanted[-1][1] < drawn[-1][1]:
                 wanted.pop()
@@ -316,7 +316,7 @@ def record():
     program = "<img src=x onerror=pwned=1>"
     os.symlink(os.path.join(os.environ["PROGRAMS"], "spin"), program)
     sonde = os.environ["SONDE"]
-    job = f'for i in 1 2 3 4 5; do ./"$0" 200000 & "{os.environ["PROGRAMS"]}/spin" 100000; wait; done'
+    job = f'for i in 1 2 3 4 5 6 7 8 9 10; do ./"$0" 200000 & "{os.environ["PROGRAMS"]}/spin" 100000; wait; done'
     subprocess.run([sonde, "run", "--quiet", "-i", "50ms", "-o", "out", "--", "sh", "-c", job, program], check=True)
     subprocess.run([sonde, "report", "--only", "html", "out"], check=True, stdout=subprocess.DEVNULL)
     return "out/report.html"
