@@ -223,6 +223,9 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 		{ "pages", "PSS, estimated from some of the pages: shared ones count once" },
 		{ "pss", "PSS as sampled: shared pages count once" },
 		{ "rss", "sum of RSS: shared pages count more than once" },
+		{ "node",
+		  "at most, all that the node had in use, file cache included: RSS counts shared "
+		  "pages more than once" },
 		{ "process", "the largest process alone, as the kernel reports it: short-lived "
 			     "processes may have had more together" },
 	};

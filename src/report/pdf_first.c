@@ -240,6 +240,7 @@ static void fill_memory(struct tile *t, const struct summary *s)
 	double whole = whole_of(s->memory_asked_bytes, NAN, s->memory_present, &words);
 	bool of_group = s->peak_memory_kind && strcmp(s->peak_memory_kind, "cgroup") == 0;
 	bool rss = s->peak_memory_kind && strcmp(s->peak_memory_kind, "rss") == 0;
+	bool of_node = s->peak_memory_kind && strcmp(s->peak_memory_kind, "node") == 0;
 	char of[64];
 
 	t->label = s->peak_memory_is_bound ? "Peak memory, at least" : "Peak memory";
@@ -253,6 +254,7 @@ static void fill_memory(struct tile *t, const struct summary *s)
 			 unit_format(UNIT_BYTES, whole, of, sizeof of), words,
 			 of_group              ? "; the cgroup's own"
 			 : rss                 ? "; RSS"
+			 : of_node             ? "; all that was in use"
 			 : s->peak_memory_kind ? "; PSS"
 					       : "");
 	add_tightest(t, s);

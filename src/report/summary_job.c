@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum take { TAKE_LAST, TAKE_MAX, TAKE_MEAN };
+enum take { TAKE_LAST, TAKE_MAX, TAKE_MIN, TAKE_MEAN };
 /*
  * A host may have several recordings, which are steps of the job. OVER_HOST: its largest;
  * OVER_PEAK: what they had at the same time; these add up over hosts. OVER_SPAN: from its first
@@ -45,6 +45,7 @@ enum {
 	PEAK_MEMORY_FILES,
 	PEAK_PSS,
 	PEAK_RSS,
+	NODE_FREE,
 	PEAK_CGROUP,
 	PEAK_CGROUP_BEFORE,
 	OOM_KILLS,
@@ -111,6 +112,7 @@ static const struct figure {
 	[PEAK_MEMORY_FILES] = { NULL, 1, "job.memory_files_bytes", TAKE_MAX, OVER_PEAK },
 	[PEAK_PSS] = { NULL, 1, "job.pss_bytes", TAKE_MAX, OVER_SUM },
 	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_PEAK },
+	[NODE_FREE] = { NULL, 1, "node.memory_free_bytes", TAKE_MIN, OVER_HOST },
 	[PEAK_CGROUP] = { NULL, 1, NULL, TAKE_MAX, OVER_SUM }, /* take_cgroup */
 	[PEAK_CGROUP_BEFORE] = { "cgroup.memory_peak_before_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
 	[OOM_KILLS] = { NULL, 1, NULL, TAKE_LAST, OVER_SUM },
@@ -169,7 +171,9 @@ static double taken(const struct series_index *x, enum take take, uint32_t serie
 	if (take == TAKE_MEAN) /* of a single value, which stood for no time, that */
 		return x->seconds[series] > 0 ? x->sum[series] / x->seconds[series]
 					      : x->last[series];
-	return take == TAKE_MAX ? x->max[series] : x->last[series];
+	return take == TAKE_MAX   ? x->max[series]
+	       : take == TAKE_MIN ? x->min[series]
+				  : x->last[series];
 }
 
 /* Series fill what the recorder did not live to say. */
@@ -240,6 +244,18 @@ static void take_cgroup_cpu(struct node_figures *n)
 		return;
 	n->v[CPU] = fmax(n->v[CPU], used);
 	n->v[CPU_IS_BOUND] = 0;
+}
+
+/* Where many processes share much, resident sizes add up to more than anybody had in use on the
+ * node, file cache included. */
+static void bound_by_node(struct node_figures *n)
+{
+	double most = n->v[MEMORY] - n->v[NODE_FREE];
+
+	if (!n->memory_kind || strcmp(n->memory_kind, "rss") != 0 || !(n->v[PEAK_MEMORY] > most))
+		return;
+	n->v[PEAK_MEMORY] = n->v[PEAK_MEMORY_AT_MOST] = most;
+	n->memory_kind = "node";
 }
 
 static void fill_derived(struct node_figures *n, const struct run *r, uint32_t node_id)
@@ -348,7 +364,8 @@ static double over_nodes(const struct run *r, const struct node_figures *nodes, 
 /* The kind that promises least is the kind of a sum of several. */
 static const char *memory_kind(const struct run *r, const struct node_figures *nodes)
 {
-	static const char *const weakest_first[] = { "process", "rss", "pages", "pss", "cgroup" };
+	static const char *const weakest_first[] = { "process", "node", "rss",
+						     "pages",   "pss",  "cgroup" };
 
 	for (size_t k = 0; k < sizeof weakest_first / sizeof weakest_first[0]; k++)
 		for (uint32_t i = 1; i < r->nnodes; i++)
@@ -393,6 +410,7 @@ static void fill_host(struct summary_host *h, const struct run *r, const struct 
 {
 	enum { LATE_S = 10 };
 	double start_s = INFINITY;
+	bool of_node = false; /* a bound by what others use, too, is near to no limit of the job */
 
 	*h = (struct summary_host){
 		.node = host,
@@ -413,10 +431,12 @@ static void fill_host(struct summary_host *h, const struct run *r, const struct 
 			start_s = fmin(start_s, nodes[i].start_s);
 		h->lost |= !r->nodes[i].complete && !gone_on(nodes, i);
 		h->restarted |= !isnan(nodes[i].v[RECORDER_LOST]);
+		of_node |= nodes[i].memory_kind && !strcmp(nodes[i].memory_kind, "node");
 	}
 	if (start_s > LATE_S && isfinite(start_s))
 		h->late_s = start_s;
-	h->limit_ratio = h->limit_bytes > 0 ? h->peak_memory_bytes / h->limit_bytes : NAN;
+	h->limit_ratio =
+		h->limit_bytes > 0 && !of_node ? h->peak_memory_bytes / h->limit_bytes : NAN;
 }
 
 /* The most that a host had of something. */
@@ -587,8 +607,10 @@ int summary_job_make(struct summary *s, const struct run *r, const struct series
 	if (!rc) {
 		take_series(nodes, r, x);
 		take_cgroup(nodes, r, x);
-		for (uint32_t i = 1; i < r->nnodes; i++)
+		for (uint32_t i = 1; i < r->nnodes; i++) {
 			fill_derived(&nodes[i], r, i);
+			bound_by_node(&nodes[i]);
+		}
 		rc = place(nodes, r);
 	}
 	if (!rc)

@@ -57,6 +57,8 @@ static const char *memory_kind_words(const char *kind)
 		{ "pss", "sampled PSS, an estimate" },
 		{ "pages", "PSS, estimated from some pages" },
 		{ "rss", "RSS: shared pages count twice" },
+		{ "node",
+		  "all that the node had in use, file cache included; RSS counts shared pages twice" },
 		{ "process", "the largest process alone, as the kernel reports it" },
 	};
 

@@ -52,6 +52,7 @@ static void test_series_speak_when_the_recorder_was_killed(void **state)
 
 	(void)state;
 	x->node[1].complete = false;
+	meta_int(x, 1, "node.memory_bytes", 950);
 	one(x, 1, metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 5);
 	one(x, 1, metric(x, "job.attributed_cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS), 4);
 	one(x, 1, metric(x, "job.processes_started", NULL, KIND_COUNTER, UNIT_COUNT), 12);
@@ -66,9 +67,17 @@ static void test_series_speak_when_the_recorder_was_killed(void **state)
 	assert_true(s.processes_started == 12 && s.processes_peak == 6);
 	assert_true(s.peak_memory_bytes == 900);
 	assert_string_equal(s.peak_memory_kind, "rss");
+	assert_true(s.tight_peak_bytes == 900 && s.tight_limit_bytes == 950);
 	assert_true(s.monitor_cpu_s == 1 && s.monitor_samples == ROWS);
 	assert_true(isnan(s.exit_code) && isnan(s.signal) && isnan(s.cpu_user_s));
 	assert_false(s.complete);
+	summary_free(&s);
+
+	one(x, 1, metric(x, "node.memory_free_bytes", NULL, KIND_GAUGE, UNIT_BYTES), 90);
+	s = made(x);
+	assert_true(s.peak_memory_bytes == 860);
+	assert_string_equal(s.peak_memory_kind, "node");
+	assert_true(isnan(s.tight_peak_bytes));
 	summary_free(&s);
 
 	one(x, 1, metric(x, "job.pss_bytes", NULL, KIND_GAUGE, UNIT_BYTES), 400);

@@ -92,7 +92,7 @@ row_signal() {
 }
 
 row_requeue() {
-	job id --requeue -N1 -n1 -- "$recorded work 3 \$([ -n \"\$SLURM_RESTART_COUNT\" ] || echo forever)"
+	job id --requeue -N1 -n1 -- "$recorded work 8 \$([ -n \"\$SLURM_RESTART_COUNT\" ] || echo forever)"
 	wait_for 120 all_wait "$id" 1
 	scontrol requeue "$id"
 	begins() {
