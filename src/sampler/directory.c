@@ -11,9 +11,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LOOKS_MAX = 4 };
+
+static const char claim_name[] = ".sonde-claim";
 
 enum whose { NOBODYS, OURS, ANOTHERS, UNKNOWN };
 
@@ -101,20 +104,64 @@ static void make_parents(const char *path)
 	}
 }
 
-/* Of several that begin at once outside of a job, one has the directory; the lock is held until its
- * recording is there to be seen. Where directories have no locks, they are the user's business. */
+/* Which job it is, whatever the node. */
+static void claim_text(const struct identity *who, char *out, size_t size)
+{
+	const char *cluster = who->job.text[BATCH_CLUSTER];
+
+	snprintf(out, size, "%s %s %s %s", who->id, who->launch,
+		 who->id[0] ? batch_job_system(&who->job) : "", cluster ? cluster : "");
+}
+
+/* Jobs that begin at once on several nodes: a link is made and read as a whole, and on one of the
+ * nodes only, also where a network file system has no locks. One that was left behind by a job
+ * that did not live to take it away stands for a minute. Whether another job has it. */
+static bool is_claimed(const struct identity *who, int fd)
+{
+	enum { STALE_S = 60 };
+	char mine[512], there[512];
+	struct stat st;
+	ssize_t n;
+
+	claim_text(who, mine, sizeof mine);
+	if (!fstatat(fd, claim_name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    time(NULL) - st.st_mtime > STALE_S)
+		unlinkat(fd, claim_name, 0);
+	if (!symlinkat(mine, fd, claim_name) || errno != EEXIST)
+		return false;
+	n = readlinkat(fd, claim_name, there, sizeof there - 1);
+	return n >= 0 && (there[n] = '\0', strcmp(there, mine) != 0);
+}
+
+/* Of several jobs that begin at once, one has the directory; the lock, on one machine, or else the
+ * claim is held until its recording is there to be seen. Where a file system has neither, they are
+ * the user's business. */
 static bool is_taken(const struct directory_wish *w, int fd)
 {
+	enum whose whose;
+	bool claimed;
+
 	if (w->force)
 		return false;
 	if (!is_batch(w->who) && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		return true;
-	return whose_directory(w->path, w->who) == ANOTHERS;
+	claimed = is_batch(w->who) && is_claimed(w->who, fd);
+	whose = whose_directory(w->path, w->who);
+	return whose == ANOTHERS || (claimed && whose != OURS);
 }
 
-void directory_settled(int fd)
+void directory_settled(int fd, const struct identity *who)
 {
+	char mine[512], there[512];
+	ssize_t n;
+
 	flock(fd, LOCK_UN);
+	if (!is_batch(who))
+		return;
+	claim_text(who, mine, sizeof mine);
+	n = readlinkat(fd, claim_name, there, sizeof there - 1);
+	if (n >= 0 && (there[n] = '\0', !strcmp(there, mine)))
+		unlinkat(fd, claim_name, 0);
 }
 
 int directory_open(const struct directory_wish *w, bool *made, struct err *e)
@@ -142,6 +189,7 @@ int directory_open(const struct directory_wish *w, bool *made, struct err *e)
 	}
 	if (!is_taken(w, fd))
 		return fd;
+	directory_settled(fd, w->who);
 	close(fd);
 	return err_set(e, -EEXIST, "%s holds the recording of another job; %s%s", w->path,
 		       w->elsewhere, w->anyway ? w->anyway : "");

@@ -23,11 +23,11 @@ struct directory_wish {
 };
 
 /* An open directory, or -errno: -EEXIST when it is another job's, or this is neither a batch job
- * nor of the launch there; when several such begin at once, for all but one. *made: it was not
+ * nor of the launch there; when several jobs begin at once, for all but one. *made: it was not
  * there. One recording there is looked into: nodes begin at the same time, and there may be
  * thousands. */
 int directory_open(const struct directory_wish *w, bool *made, struct err *e);
-/* This recording stands in it: who comes now sees that it is taken. */
-void directory_settled(int fd);
+/* This recording stands in it, or never will: who comes now sees whether it is taken. */
+void directory_settled(int fd, const struct identity *who);
 
 #endif

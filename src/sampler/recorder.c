@@ -494,11 +494,11 @@ static int begin(struct recorder *r, struct err *e)
 	if (r->o->launcher >= 0)
 		message_send(r->o->launcher, &ready);
 	bad = writer_open(&r->writer, r->directory, r->o->identity->host, &w, e);
-	directory_settled(r->directory);
 	if (bad)
 		return bad;
 	metas_machine(r);
 	write_down(r);
+	directory_settled(r->directory, r->o->identity);
 	if (r->o->opened) {
 		writer_figures(r->writer, &figures);
 		r->o->opened(r->o->opened_context, figures.name);
@@ -551,9 +551,11 @@ int recorder_run(const struct recorder_options *o)
 			roster_refuse(r.roster, e.text);
 		else
 			say_once(&r, e.text);
+		if (r.directory > 0)
+			directory_settled(r.directory, o->identity);
 		finish(&r);
-		if (r.made)
-			rmdir(o->directory); /* when nothing is in it */
+		if (r.made && bad != -EEXIST) /* then it is another's, who may begin in it now */
+			rmdir(o->directory);  /* when nothing is in it */
 		return bad;
 	}
 	while (!job_is_over(&r))
