@@ -18,133 +18,23 @@ enum take { TAKE_LAST, TAKE_MAX, TAKE_MIN, TAKE_MEAN };
 enum over { OVER_SUM, OVER_MAX, OVER_HOST, OVER_PEAK, OVER_SPAN };
 
 enum {
-	EXIT_CODE,
-	SIGNAL,
-	WALL,
-	CPU_USER,
-	CPU_SYSTEM,
-	CPU,
-	CPU_ATTRIBUTED,
-	CPU_IS_BOUND,
-	CPU_CGROUP,
-	IO_IS_BOUND,
-	STARTED,
-	STARTED_AT_MOST,
-	STARTED_EXACT,
-	LIVE,
-	LIVE_EXACT,
-	READ,
-	WRITTEN,
-	PEAK_MEMORY,
-	PEAK_MEMORY_AGE,
-	PEAK_MEMORY_ERROR,
-	PEAK_MEMORY_AT_MOST,
-	PEAK_IS_BOUND,
-	PEAK_HUGETLB,
-	PEAK_ANONYMOUS_HUGE,
-	PEAK_MEMORY_FILES,
-	PEAK_PSS,
-	PEAK_RSS,
-	NODE_FREE,
-	PEAK_CGROUP,
-	PEAK_CGROUP_BEFORE,
-	OOM_KILLS,
-	OOM_KILLS_BEFORE,
-	CORES_PRESENT,
-	CORES_ALLOWED,
-	CORES_ASKED,
-	CORES_LIMIT,
-	THREADS_PER_CORE,
-	THREADS_RUNNING,
-	AFFINITY,
-	MEMORY,
-	MEMORY_LIMIT,
-	MEMORY_ASKED,
-	GPUS_ASKED,
-	NODES_ASKED,
-	TASKS_ASKED,
-	TIME_LIMIT,
-	ENDS_AT,
-	MONITOR_CPU,
-	MONITOR_RSS,
-	MONITOR_BYTES,
-	MONITOR_SAMPLES,
-	MONITOR_LATE,
-	MONITOR_SKIPPED,
-	INTERVAL,
-	RECORDER_LOST,
+#define FIGURE(id, ...) id,
+#include "report/summary_figures.def"
+#undef FIGURE
 	FIGURES
 };
 
-/* Where a node's figure comes from: what the recorder said at its end, or else a series. */
 static const struct figure {
 	const char *meta;
-	double scale; /* of the metadata, to base units */
+	double scale;
 	const char *metric;
 	enum take take;
-	enum over over; /* how nodes become one */
+	enum over over;
 } figures[] = {
-	[EXIT_CODE] = { "job.exit_code", 1, NULL, TAKE_LAST, OVER_MAX },
-	[SIGNAL] = { "job.signal", 1, NULL, TAKE_LAST, OVER_MAX },
-	[WALL] = { "job.wall_ns", 1e-9, NULL, TAKE_LAST, OVER_SPAN },
-	[CPU_USER] = { "job.cpu_user_ns", 1e-9, NULL, TAKE_LAST, OVER_SUM },
-	[CPU_SYSTEM] = { "job.cpu_system_ns", 1e-9, NULL, TAKE_LAST, OVER_SUM },
-	[CPU] = { "job.cpu_ns", 1e-9, "job.cpu_seconds", TAKE_LAST, OVER_SUM },
-	[CPU_ATTRIBUTED] = { "job.cpu_attributed_ns", 1e-9, "job.attributed_cpu_seconds", TAKE_LAST,
-			     OVER_SUM },
-	[CPU_IS_BOUND] = { "job.cpu_is_lower_bound", 1, NULL, TAKE_LAST, OVER_MAX },
-	[CPU_CGROUP] = { NULL, 1, NULL, TAKE_LAST, OVER_SUM }, /* take_cgroup */
-	[IO_IS_BOUND] = { "job.io_is_lower_bound", 1, NULL, TAKE_LAST, OVER_MAX },
-	[STARTED] = { "job.processes_started", 1, "job.processes_started", TAKE_LAST, OVER_SUM },
-	[STARTED_AT_MOST] = { "job.processes_started_at_most", 1, NULL, TAKE_LAST, OVER_SUM },
-	[STARTED_EXACT] = { "job.births_exact", 1, NULL, TAKE_LAST, OVER_SUM },
-	[LIVE] = { NULL, 1, "job.processes_live_count", TAKE_MAX, OVER_PEAK },
-	[LIVE_EXACT] = { "job.processes_peak", 1, NULL, TAKE_LAST, OVER_PEAK },
-	[READ] = { "job.read_bytes", 1, "job.read_bytes", TAKE_LAST, OVER_SUM },
-	[WRITTEN] = { "job.written_bytes", 1, "job.written_bytes", TAKE_LAST, OVER_SUM },
-	[PEAK_MEMORY] = { "job.peak_memory_bytes", 1, NULL, TAKE_LAST, OVER_PEAK },
-	[PEAK_MEMORY_AGE] = { "job.peak_memory_age_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
-	[PEAK_MEMORY_ERROR] = { "job.peak_memory_error_bytes", 1, NULL, TAKE_LAST, OVER_MAX },
-	[PEAK_MEMORY_AT_MOST] = { "job.peak_memory_at_most_bytes", 1, NULL, TAKE_LAST, OVER_PEAK },
-	[PEAK_IS_BOUND] = { "job.peak_memory_is_lower_bound", 1, NULL, TAKE_LAST, OVER_MAX },
-	[PEAK_HUGETLB] = { NULL, 1, "job.hugetlb_bytes", TAKE_MAX, OVER_PEAK },
-	[PEAK_ANONYMOUS_HUGE] = { NULL, 1, "job.anonymous_huge_bytes", TAKE_MAX, OVER_PEAK },
-	[PEAK_MEMORY_FILES] = { NULL, 1, "job.memory_files_bytes", TAKE_MAX, OVER_PEAK },
-	[PEAK_PSS] = { NULL, 1, "job.pss_bytes", TAKE_MAX, OVER_SUM },
-	[PEAK_RSS] = { NULL, 1, "job.resident_bytes", TAKE_MAX, OVER_PEAK },
-	[NODE_FREE] = { NULL, 1, "node.memory_free_bytes", TAKE_MIN, OVER_HOST },
-	[PEAK_CGROUP] = { NULL, 1, NULL, TAKE_MAX, OVER_SUM }, /* take_cgroup */
-	[PEAK_CGROUP_BEFORE] = { "cgroup.memory_peak_before_bytes", 1, NULL, TAKE_LAST, OVER_SUM },
-	[OOM_KILLS] = { NULL, 1, NULL, TAKE_LAST, OVER_SUM },
-	[OOM_KILLS_BEFORE] = { "cgroup.memory_oom_kills_before", 1, NULL, TAKE_LAST, OVER_SUM },
-	[CORES_PRESENT] = { "node.cores_present", 1, NULL, TAKE_LAST, OVER_HOST },
-	[CORES_ALLOWED] = { "node.cores_allowed", 1, NULL, TAKE_LAST, OVER_HOST },
-	[CORES_ASKED] = { "job.cores_asked", 1, NULL, TAKE_LAST, OVER_HOST },
-	[CORES_LIMIT] = { NULL, 1, NULL, TAKE_MAX, OVER_HOST }, /* take_cgroup */
-	[THREADS_PER_CORE] = { "host.threads_per_core", 1, NULL, TAKE_LAST, OVER_MAX },
-	[THREADS_RUNNING] = { NULL, 1, "job.threads_running_count", TAKE_MAX, OVER_PEAK },
-	[AFFINITY] = { NULL, 1, "job.affinity_cpus_count", TAKE_MEAN, OVER_HOST },
-	[MEMORY] = { "node.memory_bytes", 1, NULL, TAKE_LAST, OVER_HOST },
-	[MEMORY_LIMIT] = { NULL, 1, NULL, TAKE_MAX, OVER_HOST }, /* take_cgroup */
-	[MEMORY_ASKED] = { "job.memory_asked_bytes", 1, NULL, TAKE_LAST, OVER_HOST },
-	[GPUS_ASKED] = { "job.gpus_asked", 1, NULL, TAKE_LAST, OVER_HOST },
-	[NODES_ASKED] = { "job.nodes_count", 1, NULL, TAKE_LAST, OVER_MAX },
-	[TASKS_ASKED] = { "job.tasks_asked", 1, NULL, TAKE_LAST, OVER_MAX },
-	[TIME_LIMIT] = { "job.time_limit_seconds", 1, NULL, TAKE_LAST, OVER_MAX },
-	[ENDS_AT] = { "job.ends_at_utc_seconds", 1, NULL, TAKE_LAST, OVER_MAX },
-	[MONITOR_CPU] = { "monitor.cpu_ns", 1e-9, "monitor.cpu_seconds", TAKE_LAST, OVER_SUM },
-	[MONITOR_RSS] = { "monitor.max_rss_bytes", 1, "monitor.resident_bytes", TAKE_MAX,
-			  OVER_MAX },
-	[MONITOR_BYTES] = { "monitor.bytes_written", 1, "monitor.written_bytes", TAKE_LAST,
-			    OVER_SUM },
-	[MONITOR_SAMPLES] = { "monitor.samples", 1, NULL, TAKE_LAST, OVER_SUM },
-	[MONITOR_LATE] = { "monitor.late_samples", 1, "monitor.late_samples", TAKE_LAST, OVER_SUM },
-	[MONITOR_SKIPPED] = { "monitor.skipped_samples", 1, "monitor.skipped_samples", TAKE_LAST,
-			      OVER_SUM },
-	[INTERVAL] = { "run.interval_ns", 1e-9, NULL, TAKE_LAST, OVER_MAX },
-	[RECORDER_LOST] = { "monitor.recorder_lost_ns", 1, NULL, TAKE_LAST, OVER_MAX }, /* place */
+#define FIGURE(id, ...) [id] = { __VA_ARGS__ },
+#include "report/summary_figures.def"
+#undef FIGURE
 };
-_Static_assert(sizeof figures / sizeof figures[0] == FIGURES, "a row for every figure");
 
 struct node_figures {
 	double v[FIGURES];       /* NAN: not known */

@@ -65,9 +65,8 @@ static void test_series_speak_when_the_recorder_was_killed(void **state)
 	s = made(x);
 	assert_true(s.wall_s == 20 && s.cpu_s == 5 && s.attributed_ratio == 0.8);
 	assert_true(s.processes_started == 12 && s.processes_peak == 6);
-	assert_true(s.peak_memory_bytes == 900);
 	assert_string_equal(s.peak_memory_kind, "rss");
-	assert_true(s.tight_peak_bytes == 900 && s.tight_limit_bytes == 950);
+	assert_true(s.peak_memory_bytes == 900 && s.tight_limit_bytes == 950);
 	assert_true(s.monitor_cpu_s == 1 && s.monitor_samples == ROWS);
 	assert_true(isnan(s.exit_code) && isnan(s.signal) && isnan(s.cpu_user_s));
 	assert_false(s.complete);
@@ -75,9 +74,8 @@ static void test_series_speak_when_the_recorder_was_killed(void **state)
 
 	one(x, 1, metric(x, "node.memory_free_bytes", NULL, KIND_GAUGE, UNIT_BYTES), 90);
 	s = made(x);
-	assert_true(s.peak_memory_bytes == 860);
 	assert_string_equal(s.peak_memory_kind, "node");
-	assert_true(isnan(s.tight_peak_bytes));
+	assert_true(s.peak_memory_bytes == 860 && isnan(s.tight_peak_bytes));
 	summary_free(&s);
 
 	one(x, 1, metric(x, "job.pss_bytes", NULL, KIND_GAUGE, UNIT_BYTES), 400);
@@ -564,19 +562,6 @@ static void test_what_rules_look_at_is_enough_to_judge(void **state)
 			fail_msg("no run was judged by %s", rules[i]);
 }
 
-static void test_a_reader_that_fails_is_an_error(void **state)
-{
-	struct synthetic *x = synthetic_new(1);
-	struct summary s;
-	struct err e = { "" };
-
-	(void)state;
-	x->fault = -EIO;
-	assert_int_equal(summary_make(&s, &x->run, &e), -EIO);
-	assert_string_equal(e.text, "it cannot be read");
-	done(&s, x);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -600,7 +585,6 @@ int main(void)
 		cmocka_unit_test(test_devices_combine_and_processes_are_left_out),
 		cmocka_unit_test(test_it_opens_with_a_verdict),
 		cmocka_unit_test(test_what_rules_look_at_is_enough_to_judge),
-		cmocka_unit_test(test_a_reader_that_fails_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

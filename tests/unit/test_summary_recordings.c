@@ -101,6 +101,19 @@ static void test_the_limits_of_a_control_group_bound_what_is_there(void **state)
 	done(&s, x);
 }
 
+static void test_a_reader_that_fails_is_an_error(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+	struct err e = { "" };
+
+	(void)state;
+	x->fault = -EIO;
+	assert_int_equal(summary_make(&s, &x->run, &e), -EIO);
+	assert_string_equal(e.text, "it cannot be read");
+	done(&s, x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +121,7 @@ int main(void)
 		cmocka_unit_test(test_machines_add_up),
 		cmocka_unit_test(test_what_was_seen_one_after_the_other_adds_up),
 		cmocka_unit_test(test_the_limits_of_a_control_group_bound_what_is_there),
+		cmocka_unit_test(test_a_reader_that_fails_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
