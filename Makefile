@@ -112,9 +112,12 @@ $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+# A fault in what travels inside the binary stops the build, with the file's own line.
 $(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG)
 	$(call SAY,LD)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@.unchecked $^ $(LDLIBS)
+	$(Q)$@.unchecked docs check $(RULES) $(PHASES) $(EVENTS) $(MAPS) $(MODELS)
+	$(Q)mv $@.unchecked $@
 
 # What a helper is linked with, and how its sources are compiled.
 define helper

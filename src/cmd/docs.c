@@ -2,6 +2,7 @@
 #include "cmd/catalogue.h"
 #include "cmd/command.h"
 #include "cmd/completion.h"
+#include "cmd/docs_check.h"
 #include "cmd/help.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
@@ -99,6 +100,16 @@ static int print_verdicts(void)
 	return EXIT_FAILED;
 }
 
+static int check(char *const *paths, int n)
+{
+	struct err e = { "out of memory" };
+
+	if (!docs_check(paths, n, &e))
+		return EXIT_OK;
+	say("%s", e.text);
+	return EXIT_FAILED;
+}
+
 static int docs_exec(const void *options, int noperands, char **operands)
 {
 	(void)options;
@@ -110,7 +121,9 @@ static int docs_exec(const void *options, int noperands, char **operands)
 		return print_metrics();
 	if (noperands == 1 && !strcmp(operands[0], "verdicts"))
 		return print_verdicts();
-	say("docs: takes one of: man DIR, completions DIR, metrics, verdicts");
+	if (noperands > 1 && !strcmp(operands[0], "check"))
+		return check(operands + 1, noperands - 1);
+	say("docs: takes one of: man DIR, completions DIR, metrics, verdicts, check FILE...");
 	return EXIT_USAGE;
 }
 
@@ -120,11 +133,12 @@ static const struct example examples[] = {
 
 const struct command command_docs = {
 	.name = "docs",
-	.operands = "man DIR | completions DIR | metrics | verdicts",
+	.operands = "man DIR | completions DIR | metrics | verdicts | check FILE...",
 	.what = "Write the documents that are made from the tables",
 	.description =
 		"Man pages and shell completions go into DIR, the catalogue of metrics and the rules of "
-		"the verdicts to standard output.",
+		"the verdicts to standard output. check reads files of rules, phases, events, maps and "
+		"models and reports the first fault with its line.",
 	COMMAND_EXAMPLES(examples),
 	.hidden = true,
 	.exec = docs_exec,
