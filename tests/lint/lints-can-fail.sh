@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2016
-# Each lint passes on a copy of the tree and fails on one with a single fault of its kind.
-# limit: 900
+# Each lint passes on a small tree, a part of this one, and fails on one with a single fault of its kind. What is typed
+# in documents is held against $SONDE.
+# limit: 300
 . "$TOP/tests/lib.sh"
-mkdir -p copy/src/new
-tar -C "$TOP" -c --exclude=./.git --exclude=./build --exclude=node_modules --exclude='./sonde_*' . | tar -C copy -x
+parts=".ci .clang-format .gitignore CHANGELOG.md LICENSE Makefile README.md dev docs rules include examples tests/lib.sh tests/source.py
+	tests/lint tests/programs/spin.c tests/stubs/fake_blas.c src/commands.def src/main.c src/base/err.c src/base/*.h src/core/stats.c
+	src/core/*.h src/source/cpu.c src/source/disk.c src/source/memory.c src/source/process.c src/sink/csv.c src/serve/main.c src/cmd/show.c
+	src/report/page"
+mkdir -p copy/src/new copy/bench
+# shellcheck disable=SC2086 # patterns
+(cd "$TOP" && tar -c --exclude=node_modules $parts) | tar -C copy -x
 git -C copy init -q
 export TOP=$PWD/copy
 
