@@ -1,12 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds, then runs the tests: tests/run.sh [--long] [NAME...]. NAME is the beginning of a test's name as it
-# is printed: "cli/", "unit/frame". A test is a program that exits with 0, or with 77 and a last line of
+# Builds what the tests need, then runs them: tests/run.sh [--long | --quick] [NAME...]. NAME is the beginning of a test's
+# name as it is printed: "cli/", "unit/frame". A test is a program that exits with 0, or with 77 and a last line of
 # output that says why it was skipped. Each runs in an empty folder, which is kept when it fails.
 # In a script's first lines, "# limit: SECONDS" changes its time limit, "# alone" keeps others away, and
 # "# plain" keeps it from being run with sanitizers. A fuzz target is given its corpus, and nothing by chance; with
 # --long it searches for a minute, goes on in build/sanitized/corpus from where it was, adds to its corpus what covers
 # more, and its runs are added up in build/sanitized/fuzz-runs.
+# A unit test runs with sanitizers, and also without if it asks which of the two it is. With --quick nothing is built
+# with sanitizers: unit tests run without, NAME is any part of a name, and without a NAME the unit tests, goldens and
+# quick lints run.
+# The longest tests (tests/times) start first, as many together as keep $JOBS CPUs busy: one that waits leaves room for
+# another. The build with sanitizers and the lints have the lowest priority: they use what the others leave.
 # What failed beside others and watches running processes is run once more, alone: on a busy machine a process may get
 # no CPU for seconds. The report names each test that passed only then.
 set -u
@@ -16,19 +21,20 @@ TOP=$PWD
 BUILD=$(realpath -m "${BUILD:-build}")
 PYTHON=/usr/bin/python3
 LONG=
-JOBS=2
+QUICK=
+JOBS=${JOBS:-2}
 PROGRAMS=$BUILD/programs
 LC_ALL=C.UTF-8
 PYTHONPATH=$TOP/tests
 PYTHONDONTWRITEBYTECODE=1
 ASAN_OPTIONS=detect_leaks=1:abort_on_error=1
 UBSAN_OPTIONS=print_stacktrace=1
-export XDG_DATA_HOME TOP BUILD PYTHON LONG PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
+export XDG_DATA_HOME TOP BUILD PYTHON LONG JOBS PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
 
-[ "${1:-}" != --long ] || {
-	LONG=1
-	shift
-}
+case ${1:-} in
+--long) LONG=1 && shift ;;
+--quick) QUICK=1 && shift ;;
+esac
 chosen=("$@")
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-check.XXXXXX")
 results=$scratch/results
@@ -36,14 +42,35 @@ XDG_DATA_HOME=$scratch/data # the history of the runs in tests
 mkdir "$results"
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 names=() limits=() companies=() flavours=() commands=()
+sanitized="build clang_sanitized"
 
-add() { # NAME SECONDS together|alone plain|sanitized COMMAND
-	local wanted=${#chosen[@]} prefix
-	for prefix in "${chosen[@]}"; do
-		[[ $1 != "$prefix"* ]] || wanted=0
+# Of an earlier run: the seconds of each test, and the tenths of a CPU that it kept busy.
+declare -A seconds_of=() load_of=()
+while read -r seconds load name; do
+	seconds_of[$name]=$seconds load_of[$name]=$load
+done < <(awk '/^[0-9]/ { seconds = $1; load = int(10 * $2 / $1 + 0.5); sub(/^[^ ]+ [^ ]+ /, "")
+	print int(seconds), (load < 1 ? 1 : load > 10 ? 10 : load), $0 }' tests/times)
+
+is_chosen() { # NAME
+	local part
+	if [ -n "$QUICK" ] && [ ${#chosen[@]} -eq 0 ]; then
+		[[ $1 =~ ^(unit|golden|lint)/ ]] && [ "${seconds_of[$1]:-0}" -le 8 ]
+		return
+	fi
+	for part in "${chosen[@]}"; do
+		if [[ $1 == "$part"* || (-n $QUICK && $1 == *"$part"*) ]]; then
+			return 0
+		fi
 	done
-	[ "$wanted" = 0 ] || return 0
+	[ ${#chosen[@]} -eq 0 ]
+}
+
+add() { # NAME SECONDS together|alone plain|sanitized|build COMMAND
 	names+=("$1") limits+=("$2") companies+=("$3") flavours+=("$4") commands+=("$5")
+}
+
+add_chosen() { # as add
+	! is_chosen "$1" || add "$@"
 }
 
 add_script() { # FILE FLAVOUR
@@ -51,6 +78,7 @@ add_script() { # FILE FLAVOUR
 	head=$(head -n 8 "$1")
 	limit=$(sed -n 's/^# limit: //p' <<<"$head")
 	! grep -qx '# alone' <<<"$head" || company=alone
+	[[ $name != lint/* ]] || factor=3 # at the lowest priority
 	case $1 in
 	*.py) command="$PYTHON $(printf %q "$TOP/$1")" ;;
 	*) command="bash $(printf %q "$TOP/$1")" ;;
@@ -60,7 +88,17 @@ add_script() { # FILE FLAVOUR
 		[ $company = together ] && ! grep -qx '# plain' <<<"$head" || return 0
 		name="$name (sanitized)" factor=4
 	fi
-	add "$name" $((${limit:-120} * factor)) $company "$2" "$command"
+	add_chosen "$name" $((${limit:-120} * factor)) $company "$2" "$command"
+}
+
+add_unit() { # FILE
+	local program name
+	program=$(basename "$1" .c)
+	name=unit/${program#test_}
+	if [ -n "$QUICK" ] || grep -q SANITIZE "$1"; then
+		add_chosen "$name" 120 together plain "\$BUILD/unit/$program"
+	fi
+	[ -n "$QUICK" ] || add_chosen "$name (sanitized)" 480 together sanitized "\$BUILD/unit/$program"
 }
 
 collect() {
@@ -73,30 +111,31 @@ collect() {
 		done
 	done
 	for file in tests/unit/test_*.c; do
-		name=$(basename "$file" .c)
-		add "unit/${name#test_}" 120 together plain "\$BUILD/unit/$name"
-		add "unit/${name#test_} (sanitized)" 480 together sanitized "\$BUILD/unit/$name"
+		add_unit "$file"
 	done
+	[ -z "$QUICK" ] || return 0
 	for file in tests/fuzz/fuzz_*.c; do
 		name=$(basename "$file" .c)
-		add "fuzz/${name#fuzz_}" 240 together sanitized "\$TOP/tests/fuzz/run.sh ${name#fuzz_}"
+		add_chosen "fuzz/${name#fuzz_}" 240 together sanitized "\$TOP/tests/fuzz/run.sh ${name#fuzz_}"
 	done
 	for file in ${LONG:+tests/cli/*.sh tests/fault/*.sh}; do
 		add_script "$file" sanitized
 	done
 }
 
-run_one() { # INDEX [ROUND]
-	local i=$1 folder status started=$EPOCHREALTIME seconds
+run_test() { # INDEX [ROUND]
+	local i=$1 folder status seconds TIMEFORMAT='%R %U %S'
 	folder=$scratch/${names[i]//[\/ ()]/_}${2:-}
 	mkdir "$folder" && cd "$folder" || exit 1
 	if [ "${flavours[i]}" = sanitized ]; then
 		BUILD=$BUILD/sanitized
 	fi
-	SONDE=$BUILD/sonde PATH=$BUILD:$PATH HOME=$folder TMPDIR=$folder \
-		timeout -k 5 "${limits[i]}" bash -c "${commands[i]}" >output.log 2>&1 </dev/null
-	status=$?
-	seconds=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $started }")
+	{
+		time SONDE=$BUILD/sonde PATH=$BUILD:$PATH HOME=$folder TMPDIR=$folder \
+			timeout -k 5 "${limits[i]}" bash -c "${commands[i]}" >output.log 2>&1 </dev/null
+		status=$?
+	} 2>"$scratch/time_$i"
+	seconds=$(took "$i")
 	case $status in
 	0) printf 'passed  %s  (%s s)\n' "${names[i]}" "$seconds" | tee "$results/$i" ;;
 	77) printf 'skipped %s: %s\n' "${names[i]}" "$(tail -n 1 output.log)" | tee "$results/$i" ;;
@@ -112,6 +151,13 @@ run_one() { # INDEX [ROUND]
 	esac
 }
 
+took() { # INDEX: its seconds, which are also kept with its CPU seconds
+	awk -v name="${names[$1]}" -v times="$scratch/times" '{
+		printf "%.1f\n", $1
+		printf "%.1f %.1f %s\n", $1, $2 + $3, name >>times
+	}' "$scratch/time_$1"
+}
+
 build() { # NAME MAKE-ARGUMENTS...
 	local name=$1 log=$scratch/build_$1.log
 	shift
@@ -125,24 +171,111 @@ build() { # NAME MAKE-ARGUMENTS...
 	fi
 }
 
-build_all() {
-	build gcc CC=gcc BUILD="$BUILD" all unit programs bench-programs examples
-	if printf '%s\n' "${flavours[@]}" | grep -q sanitized; then
-		build clang_sanitized CC=clang OPT='-O1 -g' SANITIZE=address,undefined,fuzzer-no-link \
-			BUILD="$BUILD/sanitized" "$BUILD/sanitized/sonde" unit fuzz
+build_sanitized() { # INDEX
+	local TIMEFORMAT='%R %U %S'
+	{ time build clang_sanitized CC=clang OPT='-O1 -g' SANITIZE=address,undefined,fuzzer-no-link \
+		BUILD="$BUILD/sanitized" "${targets_sanitized[@]}" 2>&3; } 3>&2 2>"$scratch/time_$1"
+	took "$1" >/dev/null
+}
+
+# What the tests need built: targets_gcc, targets_sanitized.
+needed() {
+	local i name everything=
+	targets_gcc=() targets_sanitized=()
+	for i in "${!names[@]}"; do
+		name=${names[i]% (sanitized)}
+		case "${flavours[i]} $name" in
+		sanitized\ unit/*) targets_sanitized+=("$BUILD/sanitized/unit/test_${name#*/}") ;;
+		sanitized\ fuzz/*) targets_sanitized+=("$BUILD/sanitized/fuzz/fuzz_${name#*/}") ;;
+		sanitized*) targets_sanitized+=("$BUILD/sanitized/sonde") everything=1 ;;
+		plain\ unit/*) targets_gcc+=("$BUILD/unit/test_${name#*/}") ;;
+		plain\ lint/*) ! grep -q 'SONDE\b' "tests/$name".* || targets_gcc+=(all) ;;
+		plain\ golden/*) targets_gcc+=(all nodes) && mapfile -t -O ${#targets_gcc[@]} targets_gcc < <(units_of "tests/$name".*) ;;
+		*) everything=1 ;;
+		esac
+	done
+	[ -z "$everything" ] || targets_gcc+=(all nodes programs bench-programs examples)
+	[ ${#targets_sanitized[@]} -eq 0 ] || [ ${#chosen[@]} -gt 0 ] || targets_sanitized=("$BUILD/sanitized/sonde" unit fuzz)
+}
+
+units_of() { # FILE: the unit tests that a test runs
+	sed -n "s|.*\\\$BUILD/\\(unit/test_[a-z0-9_]*\\)\".*|$BUILD/\\1|p" "$1" | sort -u
+}
+
+in_background() { # INDEX
+	[[ ${names[$1]} == lint/* || ${flavours[$1]} == build ]]
+}
+
+# Whether there is room for a test: in the background for as many as there are CPUs. Two clusters are enough for a
+# machine's memory.
+fits() { # INDEX
+	local i=$1
+	[ "${flavours[i]}" != sanitized ] || [ -e "$results/build_clang_sanitized" ] || return 1
+	if in_background "$i"; then
+		[ "$background" -lt "$JOBS" ]
+		return
+	fi
+	[ "$load" -eq 0 ] ||
+		{ [ $((load + ${load_of[${names[i]}]:-5})) -le $((10 * JOBS)) ] && [ "$together" -lt $((3 * JOBS)) ] &&
+			{ [[ ${names[i]} != cluster/* ]] || [ "$clusters" -lt 2 ]; }; }
+}
+
+count() { # INDEX 1|-1: what runs now
+	if in_background "$1"; then
+		background=$((background + $2))
+		return
+	fi
+	load=$((load + $2 * ${load_of[${names[$1]}]:-5})) together=$((together + $2))
+	[[ ${names[$1]} != cluster/* ]] || clusters=$((clusters + $2))
+}
+
+run_one() { # INDEX
+	! in_background "$1" || renice -n 19 -p "$BASHPID" >/dev/null
+	if [ "${flavours[$1]}" = build ]; then
+		build_sanitized "$1"
+	else
+		run_test "$1"
 	fi
 }
 
-run_company() { # together|alone PARALLEL
+longest_first() { # together|alone: their indices
 	local i
 	for i in "${!names[@]}"; do
-		[ "${companies[i]}" = "$1" ] || continue
-		while [ "$(jobs -rp | wc -l)" -ge "$2" ]; do
-			wait -n
+		[ "${companies[i]}" != "$1" ] || echo "${seconds_of[${names[i]}]:-4} $i"
+	done | sort -s -k 1,1nr | cut -d ' ' -f 2
+}
+
+run_together() {
+	local load=0 together=0 background=0 clusters=0 queue=() left i done_pid
+	local -A index_of=()
+	mapfile -t queue < <(longest_first together)
+	while [ $((${#queue[@]} + ${#index_of[@]})) -gt 0 ]; do
+		left=()
+		for i in "${queue[@]}"; do
+			fits "$i" || {
+				left+=("$i")
+				continue
+			}
+			run_one "$i" &
+			index_of[$!]=$i
+			count "$i" 1
 		done
-		(run_one "$i") &
+		queue=("${left[@]}")
+		[ ${#index_of[@]} -gt 0 ] || break
+		wait -n -p done_pid "${!index_of[@]}"
+		count "${index_of[$done_pid]}" -1
+		unset "index_of[$done_pid]"
 	done
-	wait
+	for i in "${queue[@]}"; do
+		printf 'failed  %s: the build before it never ended\n\n' "${names[i]}" >"$results/$i"
+	done
+}
+
+run_alone() {
+	local i
+	for i in $(longest_first alone); do
+		(run_one "$i")
+	done
 }
 
 # Lints and fuzzers say the same of a busy machine, and a fault that makes many tests fail is no accident.
@@ -156,11 +289,20 @@ again_alone() {
 	for i in "${failed[@]}"; do
 		echo "again, alone: ${names[i]}"
 		mv "$results/$i" "$scratch/first_$i"
-		run_one "$i" _again
+		(run_test "$i" _again)
 		if grep -q '^passed' "$results/$i"; then
 			sed -i '1s/$/, but failed beside others/' "$results/$i"
 		fi
 	done
+}
+
+# The slowest twenty; of a whole run the times of all are kept: those of a quiet machine are for tests/times.
+slowest() {
+	sort -k 1,1nr "$scratch/times" >"$scratch/slowest"
+	[ ${#chosen[@]} -gt 0 ] || [ -n "$LONG$QUICK" ] || awk '$1 >= 1' "$scratch/slowest" >"$BUILD/times"
+	[ "$(wc -l <"$scratch/slowest")" -gt 20 ] || return 0
+	echo "the slowest: seconds, CPU seconds"
+	head -n 20 "$scratch/slowest" | awk '{ wall = $1; cpu = $2; sub(/^[^ ]+ [^ ]+ /, ""); printf "%7.1f %7.1f  %s\n", wall, cpu, $0 }'
 }
 
 report() {
@@ -169,11 +311,12 @@ report() {
 	failed=$(grep -l '^failed' "$results"/* | wc -l)
 	skipped=$(grep -l '^skipped' "$results"/* | wc -l)
 	echo
+	[ ! -e "$scratch/times" ] || slowest
 	grep -h '^skipped' "$results"/*
 	grep -h 'failed beside others$' "$results"/*
 	[ "$failed" -eq 0 ] || grep -h -A 1 --no-group-separator '^failed' "$results"/*
 	[ "$failed" -ne 0 ] || rm -rf "$scratch"
-	echo "$passed passed, $failed failed, $skipped skipped"
+	echo "$passed passed, $failed failed, $skipped skipped in $((SECONDS / 60)) min $((SECONDS % 60)) s"
 	[ "$failed" -eq 0 ]
 }
 
@@ -182,12 +325,14 @@ collect
 	echo "tests/run.sh: no test's name begins with: ${chosen[*]}" >&2
 	exit 2
 }
-build_all
-[ -x "$BUILD/sonde" ] || {
+needed
+[ ${#targets_gcc[@]} -eq 0 ] || build gcc CC=gcc BUILD="$BUILD" "${targets_gcc[@]}"
+if [[ " ${targets_gcc[*]-} " == *" all "* ]] && [ ! -x "$BUILD/sonde" ]; then
 	report
 	exit 1
-}
-run_company together "$JOBS"
-run_company alone 1
+fi
+[ ${#targets_sanitized[@]} -eq 0 ] || add "$sanitized" 0 together build ''
+run_together
+run_alone
 again_alone
 report
