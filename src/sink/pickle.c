@@ -3,7 +3,9 @@
  * pickle.c - a DataFrame of pandas, pickled: a program for Python's unpickler, which only calls
  * what numpy and pandas say is public, so that it serves pandas 1, 2 and 3 alike.
  *
- * Each column is a list, which every page adds an array to; at the end the arrays are joined.
+ * Each column is a list, which every page adds an array to; at the end the arrays are joined. Whole
+ * numbers and the codes of texts take as few bytes in a page as its largest needs: joining makes
+ * them as wide as the widest.
  */
 #include "sink/column.h"
 #include "sink/sink.h"
@@ -69,8 +71,10 @@ static const struct {
 	[CALL_GETATTR] = { "builtins", "getattr" },
 };
 
+enum { WIDEST = sizeof(int64_t) };
+
 static const char bool_type[] = "?";
-static const char *const types[] = { [COLUMN_TEXT] = "<i4",
+static const char *const types[] = { [COLUMN_TEXT] = "|i1",
 				     [COLUMN_INT] = "<i8",
 				     [COLUMN_REAL] = "<f8",
 				     [COLUMN_TIME] = "<M8[ns]" };
@@ -81,6 +85,7 @@ struct pickle {
 	struct columns columns;
 	struct bytes text, name;
 	uint8_t *absent; /* [COLUMN_PAGE_ROWS] */
+	uint8_t *narrow; /* [COLUMN_PAGE_ROWS + 1] of the widest */
 	bool *gaps;      /* [ncolumns] something is absent */
 };
 
@@ -177,8 +182,9 @@ static int pickle_begin(void *state, const struct frame_schema *schema, FILE *ou
 	if (rc)
 		return rc;
 	p->absent = calloc(COLUMN_PAGE_ROWS, 1);
+	p->narrow = calloc(COLUMN_PAGE_ROWS + 1, WIDEST);
 	p->gaps = calloc(schema->ncolumns + 1u, sizeof(*p->gaps));
-	if (!p->absent || !p->gaps)
+	if (!p->absent || !p->narrow || !p->gaps)
 		return err_set(e, -ENOMEM, "out of memory for a table");
 	op(p, OP_PROTO);
 	bytes_u8(&p->text, 4);
@@ -215,6 +221,56 @@ static void fill_gaps(struct pickle *p, struct column_page *c)
 	}
 }
 
+static int64_t whole(const struct column_page *c, uint32_t row)
+{
+	return c->type == COLUMN_TEXT ? (int32_t)c->code[row] : c->i[row];
+}
+
+/* Bytes that each of n needs, and the type that has these. */
+static size_t width_of(const struct column_page *c, uint32_t n, const char **type)
+{
+	static const char *const narrower[] = { "|i1", "<i2", NULL, "<i4" };
+	int64_t least = 0, most = 0;
+
+	for (uint32_t row = 0; row < n; row++) {
+		int64_t v = whole(c, row);
+
+		least = v < least ? v : least;
+		most = v > most ? v : most;
+	}
+	for (size_t width = 1; width < WIDEST; width *= 2) {
+		int64_t end = INT64_C(1) << (8 * width - 1);
+
+		*type = narrower[width - 1];
+		if (least >= -end && most < end)
+			return width;
+	}
+	*type = types[COLUMN_INT];
+	return WIDEST;
+}
+
+static void push_wholes(struct pickle *p, const struct column_page *c, uint32_t n)
+{
+	const char *type;
+	size_t width = width_of(c, n, &type);
+	uint8_t *at = p->narrow;
+
+	for (uint32_t row = 0; row < n; row++, at += width) {
+		int64_t v = whole(c, row);
+
+		memcpy(at, &v, sizeof(v)); /* little-endian; the next lies over what is too many */
+	}
+	push_array(p, p->narrow, n * width, type);
+}
+
+static void push_values(struct pickle *p, const struct column_page *c, uint32_t n)
+{
+	if (c->type == COLUMN_TEXT || c->type == COLUMN_INT)
+		push_wholes(p, c, n);
+	else
+		push_array(p, c->i, n * sizeof(*c->i), types[c->type]);
+}
+
 static int end_page(void *state, struct err *e)
 {
 	struct pickle *p = state;
@@ -226,8 +282,7 @@ static int end_page(void *state, struct err *e)
 
 		fill_gaps(p, c);
 		push_memo(p, values_list(i));
-		push_array(p, c->i, n * (c->type == COLUMN_TEXT ? sizeof(*c->code) : sizeof(*c->i)),
-			   types[c->type]);
+		push_values(p, c, n);
 		op(p, OP_APPEND);
 		op(p, OP_POP);
 		if (c->type == COLUMN_INT) {
@@ -376,6 +431,7 @@ static void pickle_free(void *state)
 	bytes_free(&p->text);
 	bytes_free(&p->name);
 	free(p->absent);
+	free(p->narrow);
 	free(p->gaps);
 }
 

@@ -240,6 +240,62 @@ static void test_runs_and_packed_numbers(void **state)
 	assert_int_equal(hybrid_width(256), 9);
 }
 
+/* Bytes of a pickle of so many rows: a text of three or none, and a whole number up to most. */
+static long pickle_size(uint32_t rows, int64_t most)
+{
+	static const struct column about[] = { { .name = "metric", .type = COLUMN_TEXT },
+					       { .name = "count", .type = COLUMN_INT } };
+	static const char *const texts[] = { "node.cpu_seconds", "job.cpu_seconds", "x" };
+	const struct frame_schema schema = { .table = "t", .ncolumns = 2, .columns = about };
+	static const char *text[FRAME_BATCH_ROWS];
+	static int64_t whole[FRAME_BATCH_ROWS];
+	static uint8_t present[FRAME_BATCH_ROWS], some[FRAME_BATCH_ROWS];
+	const struct cells cells[] = { { .s = text, .state = some },
+				       { .i = whole, .state = present } };
+	const struct sink *k = sink_find("pickle");
+	void *state = calloc(1, k->size);
+	FILE *f = tmpfile();
+	long size;
+
+	for (uint32_t i = 0; i < FRAME_BATCH_ROWS; i++) {
+		text[i] = texts[i % 3];
+		whole[i] = i % 2 ? most : -1 - most;
+		some[i] = i % 5 ? STATE_PRESENT : STATE_ABSENT;
+		present[i] = STATE_PRESENT;
+	}
+	assert_int_equal(k->begin(state, &schema, f, NULL), 0);
+	for (; rows; rows -= FRAME_BATCH_ROWS) {
+		const struct batch b = { FRAME_BATCH_ROWS, cells };
+
+		assert_int_equal(k->batch(state, &b, NULL), 0);
+	}
+	assert_int_equal(k->end(state, NULL), 0);
+	size = ftell(f);
+	k->free(state);
+	free(state);
+	fclose(f);
+	return size;
+}
+
+/* As many as their page needs; pandas takes 2 bytes for a text and 8 for a number. */
+static void test_a_pickle_has_few_bytes_for_texts_and_small_numbers(void **state)
+{
+	enum { ROWS = 20 * FRAME_BATCH_ROWS, REST = 4000 };
+	const struct {
+		int64_t most;
+		long bytes;
+	} wide[] = { { INT8_MAX, 1 },      { INT8_MAX + 1, 2 }, { INT16_MAX, 2 },
+		     { INT16_MAX + 1, 4 }, { INT32_MAX, 4 },    { INT64_C(1) << 31, 8 },
+		     { INT64_MAX, 8 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+		long size = pickle_size(ROWS, wide[i].most), least = ROWS * (1 + wide[i].bytes);
+
+		assert_in_range(size, least, least + REST);
+	}
+}
+
 static void test_full_disk(void **state)
 {
 	static const char *const formats[] = { "parquet", "feather", "orc", "pickle" };
@@ -260,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_pages_are_bounded),
 		cmocka_unit_test(test_large_instants_arrive_whole),
 		cmocka_unit_test(test_runs_and_packed_numbers),
+		cmocka_unit_test(test_a_pickle_has_few_bytes_for_texts_and_small_numbers),
 		cmocka_unit_test(test_full_disk),
 	};
 
