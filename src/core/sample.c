@@ -302,6 +302,18 @@ void sample_catalogue(struct sample *s, const struct metric *metrics, uint32_t c
 	}
 }
 
+void sample_catalogue_drop(struct sample *s, const struct metric *metrics)
+{
+	uint32_t i = s->nevents;
+
+	while (i && (s->event[i - 1].kind != EVENT_CATALOGUE || s->event[i - 1].metric != metrics))
+		i--;
+	if (!i)
+		return;
+	memmove(&s->event[i - 1], &s->event[i], (s->nevents - i) * sizeof *s->event);
+	s->nevents--;
+}
+
 static struct event *meta_add(struct sample *s, const char *key, enum meta_type type,
 			      const char *text)
 {

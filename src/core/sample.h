@@ -105,6 +105,8 @@ static inline void sample_hold(struct sample *s, uint32_t slot, uint32_t count)
 
 /* Declare rows without series (derived metrics), so that the recording carries their formulas. */
 void sample_catalogue(struct sample *s, const struct metric *metrics, uint32_t count);
+/* No series and no formula of them comes, after all: they are not declared. */
+void sample_catalogue_drop(struct sample *s, const struct metric *metrics);
 void sample_meta_text(struct sample *s, const char *key, const char *value);
 void sample_meta_int(struct sample *s, const char *key, int64_t value);
 void sample_meta_real(struct sample *s, const char *key, double value);

@@ -94,6 +94,7 @@ static int records_walk(struct sealer *s, struct scan *in)
 		uint32_t n = s->rows.n;
 
 		behind = in->at;
+		s->declares |= e->kind == EVENT_CATALOGUE;
 		if (e->kind == EVENT_SERIES_END)
 			series_close(s, e->id, e->count);
 		if (e->kind == EVENT_SERIES &&
@@ -273,7 +274,10 @@ static void events_put(struct sealer *s, const struct image *image, uint32_t seq
 	size_t start = block_start(out, BLOCK_EVENTS, sequence);
 
 	bytes_varint(out, image->generation);
-	section_put(out, &s->compressor, s->events.data, s->events.len);
+	if (s->declares)
+		section_put_texts(out, &s->compressor, s->events.data, s->events.len);
+	else
+		section_put(out, &s->compressor, s->events.data, s->events.len);
 	block_finish(out, start);
 }
 
@@ -284,6 +288,7 @@ int seal(struct sealer *s, const struct image *image, unsigned which, uint32_t *
 	int rc;
 
 	bytes_reset(&s->events);
+	s->declares = false;
 	rc = image_walk(s, image);
 	if (rc)
 		return rc;

@@ -27,6 +27,7 @@ struct sealer {
 	struct body *bodies; /* in order of series, then of size; behind them room to sort */
 	uint32_t values_max, columns_max;
 	struct bytes events, footer, body;
+	bool declares; /* events are mostly the texts of metrics */
 	struct compressor compressor;
 };
 

@@ -13,7 +13,7 @@
 /* What there is to find in columns are runs, and the skew of their bytes. A small window makes
  * zstd's blocks small, each with a Huffman code for the few columns in it; a small table finds the
  * runs as well as a large one does, in less time and memory. */
-static const ZSTD_compressionParameters parameters = {
+static const ZSTD_compressionParameters numbers = {
 	.strategy = ZSTD_fast,
 	.windowLog = 15,
 	.hashLog = 8,
@@ -22,18 +22,25 @@ static const ZSTD_compressionParameters parameters = {
 	.minMatch = 7,
 };
 
-static bool parameters_set(ZSTD_CCtx *zstd)
+/* What a recording begins with are sentences, words of which come again anywhere. */
+static const ZSTD_compressionParameters texts = {
+	.strategy = ZSTD_lazy2,
+	.windowLog = 17,
+	.hashLog = 15,
+	.chainLog = 15,
+	.searchLog = 3,
+	.minMatch = 4,
+};
+
+static bool parameters_set(ZSTD_CCtx *zstd, const ZSTD_compressionParameters *p)
 {
 	const struct {
 		ZSTD_cParameter parameter;
 		unsigned value;
 	} settings[] = {
-		{ ZSTD_c_strategy, parameters.strategy },
-		{ ZSTD_c_windowLog, parameters.windowLog },
-		{ ZSTD_c_hashLog, parameters.hashLog },
-		{ ZSTD_c_chainLog, parameters.chainLog },
-		{ ZSTD_c_searchLog, parameters.searchLog },
-		{ ZSTD_c_minMatch, parameters.minMatch },
+		{ ZSTD_c_strategy, p->strategy },   { ZSTD_c_windowLog, p->windowLog },
+		{ ZSTD_c_hashLog, p->hashLog },     { ZSTD_c_chainLog, p->chainLog },
+		{ ZSTD_c_searchLog, p->searchLog }, { ZSTD_c_minMatch, p->minMatch },
 	};
 
 	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
@@ -46,23 +53,22 @@ static bool parameters_set(ZSTD_CCtx *zstd)
 
 int compressor_init(struct compressor *c)
 {
-	*c = (struct compressor){ .size = ZSTD_estimateCCtxSize_usingCParams(parameters) };
+	size_t size = ZSTD_estimateCCtxSize_usingCParams(numbers),
+	       most = ZSTD_estimateCCtxSize_usingCParams(texts);
+
+	*c = (struct compressor){ .size = size > most ? size : most };
 	c->memory = reserve(c->size);
 	return c->memory ? 0 : -ENOMEM;
 }
 
 /* Set up by the first section: a job need not wait for it. */
-static bool set_up(struct compressor *c)
+static bool set_up(struct compressor *c, const ZSTD_compressionParameters *p)
 {
-	ZSTD_CCtx *zstd;
-
-	if (c->zstd)
-		return true;
-	zstd = ZSTD_initStaticCCtx(c->memory, c->size);
-	if (!zstd || !parameters_set(zstd))
-		return false;
-	c->zstd = zstd;
-	return true;
+	if (!c->zstd)
+		c->zstd = ZSTD_initStaticCCtx(c->memory, c->size);
+	if (c->zstd && c->set != p)
+		c->set = parameters_set(c->zstd, p) ? p : NULL;
+	return c->zstd && c->set;
 }
 
 void compressor_free(struct compressor *c)
@@ -92,13 +98,8 @@ static size_t frames_write(struct compressor *c, uint8_t *to, const uint8_t *raw
 	return ZSTD_isError(rest) ? rest : first + rest;
 }
 
-void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n)
-{
-	section_put_mixed(out, c, raw, n, n);
-}
-
-void section_put_mixed(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n,
-		       size_t coded)
+static void put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n, size_t coded,
+		const ZSTD_compressionParameters *p)
 {
 	size_t before = out->len, stored, room;
 	uint8_t *to;
@@ -108,7 +109,7 @@ void section_put_mixed(struct bytes *out, struct compressor *c, const uint8_t *r
 	if (!bytes_room(out, room + n))
 		return;
 	to = out->data + out->len + room;
-	stored = n && set_up(c) ? frames_write(c, to, raw, n, coded) : n;
+	stored = n && set_up(c, p) ? frames_write(c, to, raw, n, coded) : n;
 	if (ZSTD_isError(stored) || stored >= n) {
 		bytes_varint(out, n);
 		bytes_put(out, raw, n);
@@ -118,6 +119,22 @@ void section_put_mixed(struct bytes *out, struct compressor *c, const uint8_t *r
 	if (to != out->data + out->len)
 		memmove(out->data + out->len, to, stored);
 	out->len += stored;
+}
+
+void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n)
+{
+	put(out, c, raw, n, n, &numbers);
+}
+
+void section_put_texts(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n)
+{
+	put(out, c, raw, n, n, &texts);
+}
+
+void section_put_mixed(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n,
+		       size_t coded)
+{
+	put(out, c, raw, n, coded, &numbers);
 }
 
 int expander_init(struct expander *x)

@@ -25,7 +25,7 @@ static void open_source(struct sampler *s, size_t i)
 	char key[64], why[sizeof e.text + 16];
 	int bad;
 
-	if (!k->declares_itself)
+	if (!k->declares_itself && !k->filled_by)
 		sample_catalogue(&s->sample, k->metrics, (uint32_t)k->nmetrics);
 	if (!k->open)
 		return;
@@ -35,6 +35,7 @@ static void open_source(struct sampler *s, size_t i)
 		return;
 	free(s->state[i]);
 	s->state[i] = NULL;
+	sample_catalogue_drop(&s->sample, k->metrics);
 	snprintf(key, sizeof key, "source.%s", k->name);
 	snprintf(why, sizeof why, "%s: %s", state_name(state_of(bad)), e.text);
 	sample_meta_text(&s->sample, key, why);

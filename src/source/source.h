@@ -58,8 +58,8 @@ struct source {
 	 * fix_user and fix_admin. */
 	const struct source_fix *fixes;   /* up to a row without words; NULL: none */
 	const char *fix_user, *fix_admin; /* NULL: nothing */
-	const char *const *filled_by; /* names of the sources that fill its rows, up to NULL; NULL:
-					 it does itself, or the sampler */
+	const char *const *filled_by; /* names of the sources that fill its rows, and declare them,
+					 up to NULL; NULL: it does itself, or the sampler */
 	const struct metric *metrics; /* measured and derived rows; nmetrics of them */
 	size_t nmetrics;
 	bool declares_itself; /* open() declares the rows that are here: metrics is all there may be

@@ -188,6 +188,26 @@ static void test_a_refused_series_is_absent_until_it_is_put_again(void **state)
 	sample_free(&s);
 }
 
+static void test_a_catalogue_is_taken_back(void **state)
+{
+	static const struct metric other[2] = { { .name = "c.d" } };
+	struct sample s;
+
+	(void)state;
+	assert_int_equal(sample_init(&s, 64, 8), 0);
+	sample_catalogue(&s, rows, 3);
+	sample_meta_bool(&s, "before", true);
+	sample_catalogue(&s, other, 2);
+	sample_meta_bool(&s, "behind", true);
+	sample_catalogue_drop(&s, other);
+	sample_catalogue_drop(&s, other);
+	assert_int_equal(s.nevents, 3);
+	assert_ptr_equal(s.event[0].metric, rows);
+	assert_string_equal(s.event[1].name, "before");
+	assert_string_equal(s.event[2].name, "behind");
+	sample_free(&s);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_new_reading_has_nothing_in_it),
 	cmocka_unit_test(test_what_is_held_stands_as_before),
@@ -197,6 +217,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_texts_are_copied_and_the_long_ones_cut),
 	cmocka_unit_test(test_final_values_are_copied),
 	cmocka_unit_test(test_a_refused_series_is_absent_until_it_is_put_again),
+	cmocka_unit_test(test_a_catalogue_is_taken_back),
 };
 
 int main(void)
