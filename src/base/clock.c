@@ -35,6 +35,13 @@ int64_t clock_cpu_ns(void)
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+int64_t clock_cpu_ns_of(pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
+}
+
 const char *clock_iso(int64_t utc_ns, char *out, size_t size)
 {
 	int64_t fraction = utc_ns % NS_PER_S;

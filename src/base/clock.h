@@ -7,14 +7,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define NS_PER_S  INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
 
 int64_t clock_mono_ns(void);
-int64_t clock_utc_ns(void);  /* never before 1970 */
-int64_t clock_boot_ns(void); /* since the boot, suspends included */
-int64_t clock_cpu_ns(void);  /* CPU of this process */
+int64_t clock_utc_ns(void);         /* never before 1970 */
+int64_t clock_boot_ns(void);        /* since the boot, suspends included */
+int64_t clock_cpu_ns(void);         /* CPU of this process */
+int64_t clock_cpu_ns_of(pid_t pid); /* of another one; 0: it is gone */
 /* "2026-11-20T13:05:33Z", with a fraction when there is one. Returns out. */
 const char *clock_iso(int64_t utc_ns, char *out, size_t size);
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* False when there is nothing to read. */
@@ -22,16 +21,6 @@ static bool read_text(const char *path, char *text, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return n > 0;
-}
-
-static int64_t cpu_ns_of(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 struct glance glance_at(pid_t pid)
@@ -50,7 +39,7 @@ struct glance glance_at(pid_t pid)
 	for (int field = 0; p && field < FLAGS_FIELD; field++)
 		p = strchr(p + 1, ' ');
 	g.ending = p && number_i64(&p, &flags) && flags & EXITING;
-	g.cpu_ns = cpu_ns_of(pid);
+	g.cpu_ns = clock_cpu_ns_of(pid);
 	return g;
 }
 

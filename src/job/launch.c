@@ -135,6 +135,14 @@ static int64_t timeval_ns(struct timeval t)
 	return (int64_t)t.tv_sec * NS_PER_S + t.tv_usec * 1000;
 }
 
+/* From its exec on; that of the sentinel is nobody's child. */
+static int64_t own_cpu_ns(const struct launch *l)
+{
+	pid_t sentinel = l->sentinel ? l->sentinel->pid : 0;
+
+	return clock_cpu_ns() + (sentinel > 0 ? clock_cpu_ns_of(sentinel) : 0);
+}
+
 static void tell(const struct launch *l, enum message_kind kind, const struct child *c, pid_t pid,
 		 int status)
 {
@@ -158,6 +166,7 @@ static void tell(const struct launch *l, enum message_kind kind, const struct ch
 	m.total_involuntary_switches = total.ru_nivcsw - c->base_involuntary_switches;
 	m.max_rss_bytes = c->max_rss_bytes;
 	m.reaped = c->reaped;
+	m.own_cpu_ns = own_cpu_ns(l);
 	if (kind == MESSAGE_EXITED && pid == c->pid)
 		m.children = c->children;
 	if (kind == MESSAGE_ENDED)

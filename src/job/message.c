@@ -108,7 +108,8 @@ static bool message_is_sound(const struct message *m)
 				    m->total_major_faults,
 				    m->max_rss_bytes,
 				    m->children,
-				    m->reaped };
+				    m->reaped,
+				    m->own_cpu_ns };
 
 	return m->kind >= MESSAGE_STARTED && m->kind <= MESSAGE_ENDED &&
 	       in_bounds(numbers, sizeof numbers / sizeof numbers[0], 0);

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 enum {
-	MESSAGE_VERSION = 3,
+	MESSAGE_VERSION = 4,
 	MESSAGE_KEY = 1024,
 	MESSAGE_TEXT = 320,
 	MESSAGE_STEP = 64,
@@ -48,6 +48,7 @@ struct message {
 	int64_t max_rss_bytes; /* the largest of one process */
 	int64_t children;      /* enum glance_children, of the command that has ended */
 	int64_t reaped;        /* processes that it waited for, so far */
+	int64_t own_cpu_ns;    /* of the launcher and its sentinel, so far */
 };
 
 /* What of a task is in recordings already: counters since its beginning. A recorder that goes on

@@ -55,7 +55,8 @@ void sentinel_start(struct sentinel *s)
 	/* As process 1 the launcher is everybody's parent: no process can be nobody's child. */
 	if (getpid() == 1 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return;
-	if (!orphan_fork())
+	s->pid = orphan_fork();
+	if (!s->pid)
 		watch(pair[1]);
 	close(pair[1]);
 	s->fd = pair[0];

@@ -12,9 +12,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct sentinel {
-	int fd; /* -1: none; then every signal is taken as sent to the launcher alone */
+	int fd;    /* -1: none; then every signal is taken as sent to the launcher alone */
+	pid_t pid; /* 0: none */
 	int64_t group_ns[65]; /* when each signal last came for the group */
 };
 

@@ -46,6 +46,7 @@ struct writer {
 	ssize_t commit;     /* where the open commit starts in image */
 	size_t written;     /* bytes of image that are in the file */
 	bool full, ending;  /* files may not grow any more; this is the last sample */
+	bool closing;       /* no generation follows */
 	uint32_t generation, sequence;
 	uint32_t nrows, ncolumns;         /* of this generation */
 	uint32_t columns_max, values_max; /* of any */
@@ -218,7 +219,7 @@ static int generation_seal(struct writer *w)
 		return -EFBIG;
 	/* The next generation overwrites the slot of the one before this, whose blocks must be
 	 * safe. */
-	if (w->options.sync_ns)
+	if (w->options.sync_ns && !w->closing)
 		rc = files_sync(&w->files, false);
 	if (rc)
 		return rc;
@@ -521,10 +522,19 @@ static int end_write(struct writer *w)
 	return rc;
 }
 
-int writer_close(struct writer *w, struct err *e)
+int writer_seal(struct writer *w, struct err *e)
 {
 	int rc = generation_seal(w);
 
+	return rc ? files_error(&w->files, rc, e) : 0;
+}
+
+int writer_close(struct writer *w, struct err *e)
+{
+	int rc;
+
+	w->closing = true;
+	rc = generation_seal(w);
 	if (!rc)
 		rc = end_write(w);
 	if (rc)

@@ -39,6 +39,9 @@ int writer_events(struct writer *w, struct sample *s, struct err *e);
  * call. */
 int writer_spans(struct writer *w, const struct spans *s, struct err *e);
 
+/* Seal what is open; more may follow. */
+int writer_seal(struct writer *w, struct err *e);
+
 /* Seal what is open, mark the recording complete, sync, close. Frees w whatever happens. */
 int writer_close(struct writer *w, struct err *e);
 /* Let go without sealing, as a kill would (tests). */

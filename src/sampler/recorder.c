@@ -91,15 +91,21 @@ static void take(struct recorder *r, bool last)
 		metas_mechanisms(r);
 }
 
-static void write_down(struct recorder *r)
+static void take_figures(struct recorder *r)
 {
 	struct writer_figures w;
+
+	writer_figures(r->writer, &w);
+	r->figures.written_bytes = (int64_t)w.bytes;
+}
+
+static void write_down(struct recorder *r)
+{
 	struct err e;
 
 	if (writer_sample(r->writer, &r->sampler.sample, &e))
 		say_once(r, e.text);
-	writer_figures(r->writer, &w);
-	r->figures.written_bytes = (int64_t)w.bytes;
+	take_figures(r);
 	r->samples++;
 }
 
@@ -236,6 +242,7 @@ static void listen_to_launcher(struct recorder *r)
 	int got;
 
 	while ((got = message_receive(r->o->launcher, &m)) == 1) {
+		r->launcher_cpu_ns = m.own_cpu_ns;
 		if (m.kind == MESSAGE_STARTED)
 			r->started_ns = m.at_ns;
 		if (m.kind == MESSAGE_EXITED || m.kind == MESSAGE_ENDED)
@@ -524,6 +531,22 @@ static void finish(struct recorder *r)
 	free(r->pids);
 }
 
+/* Sealing takes CPU time and bytes, too. What recording took is said behind it: only the end of the
+ * file is missing there, and those of the processes. */
+static int close_writer(struct recorder *r, struct err *e)
+{
+	int bad;
+
+	if (!writer_seal(r->writer, e)) {
+		take_figures(r);
+		metas_cost(r);
+		writer_events(r->writer, &r->sampler.sample, e);
+	}
+	bad = writer_close(r->writer, e);
+	r->writer = NULL;
+	return bad;
+}
+
 static int open_roster(struct recorder *r, struct err *e)
 {
 	const struct roster_options o = { .listener = r->o->listener,
@@ -563,8 +586,7 @@ int recorder_run(const struct recorder_options *o)
 	take_spans_left(&r);
 	take(&r, true);
 	write_down(&r);
-	bad = writer_close(r.writer, &e);
-	r.writer = NULL;
+	bad = close_writer(&r, &e);
 	if (bad)
 		say_once(&r, e.text);
 	finish(&r);

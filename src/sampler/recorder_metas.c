@@ -211,16 +211,26 @@ static void say_totals(struct recorder *r)
 		sample_meta_text(s, "job.survivors", names);
 }
 
+void metas_cost(struct recorder *r)
+{
+	int64_t launchers_ns =
+		r->roster ? roster_result(r->roster).launchers_cpu_ns : r->launcher_cpu_ns;
+	struct sample *s = &r->sampler.sample;
+
+	sample_meta_int(s, "monitor.cpu_ns",
+			clock_cpu_ns() + r->sampler.children_ns + launchers_ns);
+	sample_meta_int(s, "monitor.bytes_written", r->figures.written_bytes);
+}
+
 static void say_cost(struct recorder *r)
 {
 	struct sample *s = &r->sampler.sample;
 
 	sample_meta_int(s, "monitor.samples", r->samples + 1);
-	sample_meta_int(s, "monitor.cpu_ns", r->sampler.cpu_ns);
 	sample_meta_int(s, "monitor.max_rss_bytes", r->sampler.peak_resident_bytes);
-	sample_meta_int(s, "monitor.bytes_written", r->figures.written_bytes);
 	sample_meta_int(s, "monitor.late_samples", r->figures.late);
 	sample_meta_int(s, "monitor.skipped_samples", r->figures.skipped);
+	metas_cost(r);
 	left_out_say(s);
 	if (s->refused) /* series, instances or events there was no room for */
 		sample_meta_int(s, "monitor.refused", (int64_t)s->refused);

@@ -27,6 +27,7 @@ struct recorder {
 	int64_t marks_rest_ns; /* until then no marks are waited for; 0: they are */
 	int64_t rest_ns;       /* until then no records of starts are waited for; 0: they are */
 	uint64_t records;
+	int64_t launcher_cpu_ns;       /* as it told last */
 	int64_t followed_ns, alive_ns; /* when members were looked for, and there, last */
 	int64_t samples, samples_with_launcher;
 	pid_t *pids; /* MEMBERS_AT_ONCE, where members are looked for */
@@ -54,5 +55,7 @@ void metas_begin(struct recorder *r);
 void metas_machine(struct recorder *r);
 void metas_mechanisms(struct recorder *r);
 void metas_end(struct recorder *r);
+/* What recording took until now. */
+void metas_cost(struct recorder *r);
 
 #endif

@@ -49,6 +49,7 @@ struct seat {
 	bool own_step;
 	uint32_t marks; /* its file of marks; 0: none */
 	uint32_t spans; /* its folder of spans; 0: none */
+	int64_t cpu_ns; /* its launcher's own, as it told last */
 	struct task_record record;
 };
 
@@ -380,6 +381,8 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 	if (s->state != SEAT_RUNNING)
 		return;
 	tree_reaped(to->tree, s->task, m);
+	x->launchers_cpu_ns += m->own_cpu_ns - s->cpu_ns;
+	s->cpu_ns = m->own_cpu_ns;
 	if (m->kind == MESSAGE_STARTED && !s->record.instance)
 		task_record_begin(&to->sample, &s->record, m->at_ns);
 	marks_about(to->marks, s->marks, s->record.instance);

@@ -53,6 +53,7 @@ struct roster_result {
 	int64_t started_ns, ended_ns;  /* first and last; 0: not known */
 	int64_t lost_ns;               /* when the recorder was lost before this one; 0: none was */
 	int64_t cores_allowed;         /* to any of the tasks */
+	int64_t launchers_cpu_ns;      /* of those that told theirs */
 	uint64_t foreign;              /* connections of other users, all refused */
 };
 struct roster_result roster_result(const struct roster *r);
