@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slowdown JOB AMOUNT TURNS MINE THEIRS: waits TURNS times for a byte in the FIFO MINE, does that
- * amount of a kind of work, prints the ns of CPU that this took, all threads and children included,
- * and writes a byte to the FIFO THEIRS, where another one waits for its turn.
+ * slowdown JOB AMOUNT TURNS MINE THEIRS: does that amount of a kind of work TURNS times (an even
+ * number), two in a row. Before these it waits for a byte in the FIFO MINE, and after them it
+ * writes one to the FIFO THEIRS, where another one waits. With a sixth argument it begins, with one
+ * turn, and ends with one: of the turns of both, each pair in order has one of each, and is first
+ * in turns what is second in the next. For each turn it prints the ns of CPU that it took, all
+ * threads and children included, and the ns of time.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -19,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { THREADS = 4, SPINS = 1000, DOUBLES = 1 << 20, MAP_BYTES = 1 << 20, PAGE = 4096 };
@@ -232,30 +236,45 @@ static int64_t cpu_ns(void)
 	return used_ns(RUSAGE_SELF) + used_ns(RUSAGE_CHILDREN);
 }
 
-static void take_turns(void (*work)(void), long turns, int mine, int theirs)
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void take_turn(void (*work)(void))
+{
+	int64_t cpu = cpu_ns(), time = now_ns();
+
+	work();
+	cpu = cpu_ns() - cpu;
+	printf("%lld %lld\n", (long long)cpu, (long long)(now_ns() - time));
+	fflush(stdout);
+}
+
+static void take_turns(void (*work)(void), long turns, bool begins, int mine, int theirs)
 {
 	char c = 0;
 
 	need(mine >= 0 && theirs >= 0);
 	for (long i = 0; i < turns; i++) {
-		int64_t before;
+		bool first = (i % 2 == 0) != begins || !i, last = (i % 2 == 1) != begins;
 
-		need(read(mine, &c, 1) == 1);
-		before = cpu_ns();
-		work();
-		printf("%lld\n", (long long)(cpu_ns() - before));
-		fflush(stdout);
-		need(write(theirs, &c, 1) == 1);
+		need(!first || read(mine, &c, 1) == 1);
+		take_turn(work);
+		need(!(last || i == turns - 1) || write(theirs, &c, 1) == 1);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	need(argc == 6);
+	need(argc == 6 || argc == 7);
 	amount = strtol(argv[2], NULL, 10);
 	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++)
 		if (!strcmp(jobs[i].name, argv[1])) {
-			take_turns(jobs[i].work, strtol(argv[3], NULL, 10),
+			take_turns(jobs[i].work, strtol(argv[3], NULL, 10), argc == 7,
 				   open(argv[4], O_RDWR | O_CLOEXEC),
 				   open(argv[5], O_RDWR | O_CLOEXEC));
 			return 0;
