@@ -27,8 +27,8 @@ ZSTD     ?= $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a)),-l:libzst
 LDLIBS   += $(ZSTD) -lm
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
-# One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there.
-HELPERS     := nvml sqlite hdf5 draw http serve database indicator nothing yaml
+# One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there, or where NAME.check fails.
+HELPERS     := nvml sqlite hdf5 draw http serve database indicator nothing yaml iterator
 sqlite.needs := sqlite3
 hdf5.needs   := hdf5 libdeflate
 draw.needs   := pangocairo cairo-pdf cairo-svg cairo-png
@@ -36,11 +36,16 @@ http.needs   := libcurl
 serve.needs  := libmicrohttpd
 database.needs := sqlite3
 yaml.needs     := yaml-0.1
+iterator.needs := libbpf
+# Its program for the kernel comes from clang, and is linked in as it is.
+iterator.check  := clang -print-targets | grep -q '^ *bpf '
+iterator.missing := or clang has no target bpf
+iterator.object := $(BUILD)/gen/iterator.o
 # What the indicator spawn starts: no loader is to be measured, where that can be.
 nothing.link := $(if $(SANITIZE),,$(if $(wildcard $(shell $(CC) -print-file-name=libc.a)),-static))
 $(BUILD)/obj/indicator/%.o: CPPFLAGS += $(if $(nothing.link),-DNOTHING_IS_STATIC)
 HELPERDIR   := $(BUILD)/libexec/sonde
-LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell pkg-config --exists $($(h).needs) 2>/dev/null || echo $(h))))
+LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell { pkg-config --exists $($(h).needs) && $(or $($(h).check),:); } 2>/dev/null || echo $(h))))
 HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))
 HELPERPROG  := $(patsubst %,$(HELPERDIR)/sonde-%,$(filter-out $(LEFTOUT),$(HELPERS)))
 
@@ -53,7 +58,7 @@ Q := $(if $(V),,@)
 SAY = $(if $(V),@:,@echo "  $1 $(@:$(BUILD)/%=%)")
 
 all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp $(BUILD)/library.stamp
-	@$(foreach h,$(LEFTOUT),echo 'make: the helper sonde-$h is left out: pkg-config does not know $($h.needs) (on Debian, ./dev deps installs what it needs)' >&2;) :
+	@$(foreach h,$(LEFTOUT),echo 'make: the helper sonde-$h is left out: pkg-config does not know $($h.needs)$(if $($h.missing), $($h.missing)) (on Debian, ./dev deps$(if $($h.missing), check) installs what it needs)' >&2;) :
 
 help:
 	@echo 'make                    build/sonde, the library, man pages and completions'
@@ -99,6 +104,13 @@ $(BUILD)/gen/models.o: src/cmd/models.S $(MODELS) | $(BUILD)/gen
 $(BUILD)/gen/expand.o: src/cmd/expand.S src/cmd/expand.py | $(BUILD)/gen
 	$(CC) -c -I. -o $@ $<
 
+# -g: the kernel's BTF is compared with the program's own. Where fields lie is found when it is loaded.
+$(BUILD)/gen/tasks.bpf.o: src/iterator/bpf/tasks.c src/iterator/bpf/kernel.h src/source/task_dump.h Makefile | $(BUILD)/gen
+	clang -target bpf -std=gnu17 -O2 -g -ffreestanding -Wall -Wextra -Werror -Isrc $(shell pkg-config --cflags libbpf 2>/dev/null) -c -o $@ $<
+
+$(BUILD)/gen/iterator.o: src/iterator/bpf/embed.S $(BUILD)/gen/tasks.bpf.o
+	$(CC) -c -I$(BUILD)/gen -o $@ $<
+
 $(BUILD)/gen:
 	@mkdir -p $@
 
@@ -121,7 +133,7 @@ $(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG)
 
 # What a helper is linked with, and how its sources are compiled.
 define helper
-$(HELPERDIR)/sonde-$1: $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/$1/*.c)) $(BUILD)/libsonde-all.a
+$(HELPERDIR)/sonde-$1: $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/$1/*.c)) $($1.object) $(BUILD)/libsonde-all.a
 	@mkdir -p $$(@D)
 	$$(call SAY,LD)
 	$$(Q)$$(CC) $$(LDFLAGS) $($1.link) -o $$@ $$^ $(if $($1.needs),$(shell pkg-config --libs $($1.needs))) -ldl $$(LDLIBS)

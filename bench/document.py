@@ -12,6 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # In the order of the document; others come after them, by name.
 TITLES = {
     "cost": "CPU time per sample",
+    "iterator": "CPU time per sample with the task iterator",
     "peers": "CPU time per sample, compared with other recorders",
     "clock": "The clock",
     "slowdown": "How much longer a job takes",

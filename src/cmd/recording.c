@@ -134,6 +134,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .watch_hang_ns = o->watch_hang_ns,
 			     .perf = p->perf,
 			     .tree = { .process_events = process_events_of(o),
+				       .reader = (enum tree_reader)o->tree,
 				       .pss = (enum pss)o->pss,
 				       .no_arguments = o->no_args,
 				       .secrets = sitesecrets_read() } },

@@ -14,7 +14,7 @@ struct recording_options {
 	int64_t interval_ns, sync_ns, watch_hang_ns;
 	const char *output, *summary, *openmetrics, *procfs, *sysfs;
 	const char *max_overhead;
-	int64_t pss, process_events; /* enum pss, enum process_events */
+	int64_t pss, process_events, tree; /* enum pss, enum process_events, enum tree_reader */
 	const char *perf, *events, *perf_cpu;
 	int64_t perf_scope; /* enum perf_scope */
 	bool force, quiet, json, progress, no_history, no_args;
@@ -66,6 +66,13 @@ struct recording_options {
 		  "polling for new pids at each sample, which misses short-lived processes. " \
 		  "auto: the best that is permitted.", \
 	  OPTION_OFFSET(struct recording_options, process_events) }, \
+	{ .name = "tree", .type = ARG_CHOICE, .value = "auto|proc|bpf", \
+	  .fallback = "auto", \
+	  .help = "How to read processes: the files of /proc, or a BPF task iterator, which " \
+		  "needs CAP_BPF and CAP_PERFMON (root) and reads every task of the machine. " \
+		  "auto: the iterator where it is permitted and cheaper, as with a thousand " \
+		  "active processes.", \
+	  OPTION_OFFSET(struct recording_options, tree) }, \
 	{ .name = "pss", .type = ARG_CHOICE, .value = "budget|always|off", \
 	  .fallback = "budget", \
 	  .help = "When to read PSS and USS, which takes a lock on the job's memory: within the " \

@@ -181,6 +181,14 @@ static int count_entries(int fd)
 	return got < 0 ? -errno : n - 2; /* . and .. */
 }
 
+static void take_files(struct process *p, int64_t n)
+{
+	if (n != p->files || !p->files_known)
+		process_changed(p);
+	p->files_known = true;
+	p->files = n;
+}
+
 static void read_files(struct reading *r, struct process *p, enum keep keep)
 {
 	struct stat st;
@@ -197,12 +205,8 @@ static void read_files(struct reading *r, struct process *p, enum keep keep)
 	else
 		n = count_entries(fd);
 	keep_or_close(r, p, KEPT_FDS, fd, is_kept(KEPT_FDS, keep) && n >= 0);
-	if (n < 0)
-		return;
-	if (n != p->files || !p->files_known)
-		process_changed(p);
-	p->files_known = true;
-	p->files = n;
+	if (n >= 0)
+		take_files(p, n);
 }
 
 void process_close(struct reading *r, struct process *p, enum keep keep)
@@ -212,6 +216,20 @@ void process_close(struct reading *r, struct process *p, enum keep keep)
 		if (!is_kept((enum kept_file)i, keep))
 			file_close(&p->kept[i]);
 	r->weight += weight_of(p);
+}
+
+static int take_stat(struct process *p, const struct proc_stat *st)
+{
+	if (st->pid != p->pid || (p->start_ticks && st->starttime != p->start_ticks))
+		return -ESRCH;
+	p->stat = *st;
+	p->start_ticks = st->starttime ? st->starttime : 1;
+	p->ppid = st->ppid;
+	process_name(p, st->comm);
+	if (st->stack && st->stack != p->stack)
+		process_executes(p);
+	p->stack = st->stack ? st->stack : p->stack;
+	return 0;
 }
 
 static int read_stat(struct reading *r, struct process *p, enum keep keep)
@@ -226,18 +244,7 @@ static int read_stat(struct reading *r, struct process *p, enum keep keep)
 	if (n == 0)
 		return -ESRCH;
 	bad = proc_stat_parse(t.buf, &st);
-	if (bad)
-		return bad;
-	if (st.pid != p->pid || (p->start_ticks && st.starttime != p->start_ticks))
-		return -ESRCH;
-	p->stat = st;
-	p->start_ticks = st.starttime ? st.starttime : 1;
-	p->ppid = st.ppid;
-	process_name(p, st.comm);
-	if (st.stack && st.stack != p->stack)
-		process_executes(p);
-	p->stack = st.stack ? st.stack : p->stack;
-	return 0;
+	return bad ? bad : take_stat(p, &st);
 }
 
 static void read_io(struct reading *r, struct process *p, enum keep keep)
@@ -302,7 +309,32 @@ static void fetch_row(const struct process *p)
 		__builtin_prefetch((const char *)p + at, 1);
 }
 
+static void find_io(struct reading *r, struct process *p, const struct told *told, enum keep keep)
+{
+	if (!told || !told->io_known) {
+		read_io(r, p, keep);
+		return;
+	}
+	p->io = told->io;
+	p->io_known = true;
+}
+
+static void find_files(struct reading *r, struct process *p, const struct told *told,
+		       enum keep keep)
+{
+	if (told && told->files >= 0)
+		take_files(p, told->files);
+	else
+		read_files(r, p, keep);
+}
+
 int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep)
+{
+	return process_take(r, p, NULL, parts, keep);
+}
+
+int process_take(struct reading *r, struct process *p, const struct told *told, unsigned parts,
+		 enum keep keep)
 {
 	int bad;
 
@@ -311,12 +343,12 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 		return 0;
 	}
 	if (parts == READ_FILES) {
-		read_files(r, p, keep);
+		find_files(r, p, told, keep);
 		p->stale &= (uint8_t)~READ_FILES;
 		return 0;
 	}
 	fetch_row(p);
-	bad = read_stat(r, p, keep);
+	bad = told ? take_stat(p, &told->stat) : read_stat(r, p, keep);
 	if (bad)
 		return bad;
 	if (!r->clocks)
@@ -324,9 +356,9 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 	if (parts & READ_SHARED || shared_may_differ(p))
 		read_shared(r, p, keep);
 	if (parts & READ_IO)
-		read_io(r, p, keep);
+		find_io(r, p, told, keep);
 	if (parts & READ_FILES)
-		read_files(r, p, keep);
+		find_files(r, p, told, keep);
 	p->walk_due = true;
 	process_changed(p);
 	p->stale &= (uint8_t) ~(parts | READ_STAT);

@@ -51,8 +51,19 @@ bool reading_has_room(const struct reading *r);
  * does not run (statm), or what one needs that does. */
 enum keep { KEEP_NONE, KEEP_IDLE, KEEP_ACTIVE };
 
+/* What was learned of a process otherwise than from its files. */
+struct told {
+	struct proc_stat stat; /* but its status, of one that ended */
+	struct proc_io io;
+	bool io_known;
+	int64_t files; /* -1: not known */
+};
+
 /* Read these parts. 0; -ESRCH when it is gone or the pid is another process by now. */
 int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep);
+/* The same with what is told, and from files only what is not. */
+int process_take(struct reading *r, struct process *p, const struct told *told, unsigned parts,
+		 enum keep keep);
 /* Walk the page tables for PSS and USS, and read swap. Costly: 15 us + 11 us a MB. 0 or -errno. */
 int process_walk(const struct reading *r, struct process *p);
 /* What is known of its memory now is how it is as it was read last. */

@@ -80,7 +80,12 @@ static void say_once(struct recorder *r, const char *sentence)
 
 static void take(struct recorder *r, bool last)
 {
+	const char *complaint = tree_complaint(r->sampler.tree);
+
 	sampler_take(&r->sampler, &r->figures, last);
+	if (complaint[0] && !r->complained)
+		say(r, complaint);
+	r->complained |= complaint[0] != '\0';
 	if (r->roster) {
 		roster_note(r->roster, &r->sampler);
 		roster_leave(r->roster, r->sampler.tree, last, r->sampler.sample.mono_ns);

@@ -75,6 +75,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	sample_meta_int(s, "process.refresh_samples", REFRESH_SAMPLES);
 	sample_meta_int(s, "process.refresh_ns", REFRESH_SECONDS * NS_PER_S);
 	say_readings(t);
+	dump_open(t, o->reader);
 	t->job_slot = sample_series(s, job_metrics, JOB_NUMBER_OF, 0);
 	*out = t;
 	return 0;
@@ -89,6 +90,7 @@ void tree_close(struct tree *t)
 		status_forget(t, &t->table.row[t->table.live[i]]);
 	}
 	memory_close(t);
+	dump_close(t);
 	exits_close(t->exits);
 	connector_close(&t->connector);
 	discover_close(t);
@@ -123,15 +125,15 @@ static bool is_turn(const struct tree *t, const struct process *p, uint64_t samp
 }
 
 /* Has it run since the last sample? Its CPU clock tells; without clocks, everything may have. */
-static int gate(struct tree *t, struct process *p, bool *moved)
+static int gate(struct tree *t, struct process *p, const struct task_sum *sum, bool *moved)
 {
-	int64_t ns;
+	int64_t ns = sum ? dump_cpu_ns(sum) : 0;
 	int bad;
 
 	*moved = true;
 	if (!t->reading.clocks)
 		return 0;
-	bad = process_clock(p->pid, &ns);
+	bad = sum ? 0 : process_clock(p->pid, &ns);
 	if (bad)
 		return bad;
 	if (p->read_ns && ns < p->cpu_ns)
@@ -189,16 +191,33 @@ static unsigned due_of(const struct tree *t, const struct process *p)
 	return parts & t->due;
 }
 
+static int read_parts(struct tree *t, struct process *p, struct task_sum *sum, unsigned parts)
+{
+	enum keep keep = worth_keeping(p) ? KEEP_ACTIVE : KEEP_IDLE;
+	struct told told;
+
+	if (keep == KEEP_ACTIVE && p->kept[KEPT_STATM] > 0)
+		process_close(&t->reading, p, keep);
+	if (sum) {
+		dump_tell(t, sum, &told);
+		return process_take(&t->reading, p, &told, parts, keep);
+	}
+	if (keep == KEEP_ACTIVE && !reading_has_room(&t->reading))
+		make_room(t);
+	return process_read(&t->reading, p, parts, keep);
+}
+
 /* 0, or -errno when the process is gone. */
 static int look_at(struct tree *t, struct process *p, bool all)
 {
+	struct task_sum *sum = dump_of(t, p);
 	bool moved, first = !p->read_ns;
 	unsigned parts;
-	enum keep keep;
-	int bad = gate(t, p, &moved);
+	int bad = gate(t, p, sum, &moved);
 
 	if (bad)
 		return bad;
+	t->dump.moved += moved;
 	if (p->history == OLDEST_ACTIVE && !moved)
 		process_close(&t->reading, p, KEEP_IDLE);
 	p->history = (uint8_t)(p->history << 1 | moved);
@@ -218,14 +237,9 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	parts = first || all ? READ_ALL : p->stale & due_of(t, p);
 	if (!parts)
 		return 0;
-	keep = worth_keeping(p) ? KEEP_ACTIVE : KEEP_IDLE;
-	if (keep == KEEP_ACTIVE && p->kept[KEPT_STATM] > 0)
-		process_close(&t->reading, p, keep);
-	if (keep == KEEP_ACTIVE && !reading_has_room(&t->reading))
-		make_room(t);
 	t->reads++;
 	t->first_reads += first;
-	bad = process_read(&t->reading, p, parts, keep);
+	bad = read_parts(t, p, sum, parts);
 	if (bad)
 		return bad == -EBADMSG ? 0 : bad;
 	p->read_ns = t->now_ns;
@@ -260,14 +274,18 @@ static void look_at_all(struct tree *t, bool all)
 	}
 }
 
-/* The rest is the clocks, and there are as many of them as processes. */
+/* The rest is the clocks, and there are as many of them as processes, or the task iterator. */
 static void look_and_measure(struct tree *t, bool all)
 {
-	int64_t before = clock_cpu_ns(), took;
 	uint64_t had = t->first_reads;
+	int64_t before, took;
 
+	dump_step(t);
+	before = clock_cpu_ns();
 	look_at_all(t, all);
-	took = clock_cpu_ns() - before - (int64_t)t->table.nlive * CLOCK_NS;
+	took = clock_cpu_ns() - before;
+	if (!t->dump.used)
+		took -= (int64_t)t->table.nlive * CLOCK_NS;
 	t->files_cpu_ns = t->first_reads > had ? -1 : took > 0 ? took : 0;
 }
 

@@ -30,6 +30,10 @@ enum process_events {
 	PROCESS_EVENTS_POLLING
 };
 
+/* How processes are read: AUTO, by the task iterator where it is permitted and cheaper; else from
+ * the files of /proc. */
+enum tree_reader { TREE_AUTO, TREE_PROC, TREE_BPF };
+
 struct tree_options {
 	const struct root *proc;
 	pid_t launcher;     /* its children are the job; 0: attach */
@@ -38,6 +42,7 @@ struct tree_options {
 	size_t nroots;
 	bool follow; /* attach: roots come and go, tree_adopt tells of more */
 	enum process_events process_events;
+	enum tree_reader reader;
 	enum pss pss;
 	bool no_arguments;                 /* command lines are not read */
 	const struct secret_list *secrets; /* what is masked in them besides; or NULL */
@@ -47,6 +52,8 @@ struct tree;
 
 int tree_open(struct tree **t, const struct tree_options *o, struct sample *s, struct err *e);
 void tree_close(struct tree *t);
+/* Why processes are read otherwise than was asked; "": they are not. */
+const char *tree_complaint(const struct tree *t);
 
 /* From the next sample on: how often what is read, and the share of a core that PSS may take. */
 void tree_pace(struct tree *t, const struct cadence *c, double walks_share);

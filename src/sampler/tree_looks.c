@@ -175,15 +175,52 @@ static void first_told(struct tree *t, struct process *p, const struct thread_st
 	peak_told(t, p, st->high_water_bytes);
 }
 
+/* Its files say what a dump does not: what it may run on, what this kernel does not tell. These are
+ * asked when it comes, and now and then; and the first thread's, which speak of the whole process,
+ * whenever the kernel has noted a new peak of memory or it ignores its children. */
+static bool is_told(const struct tree *t, const struct process *p, const struct thread *row)
+{
+	enum { FILES_EVERY = 8 };
+	const struct task_sum *sum = row->tid == p->pid ? dump_of(t, p) : NULL;
+	int64_t peak = sum ? sum->process.high_water_pages * t->reading.page_bytes : 0;
+
+	if (!row->looked_ns || ((uint64_t)row->tid + t->looks.rounds) % FILES_EVERY == 0)
+		return false;
+	return row->tid != p->pid || (sum && peak <= p->peak_rss_bytes &&
+				      (bool)sum->process.ignores_children == p->ignores_children);
+}
+
+static void take_told(struct tree *t, struct process *p, struct thread *row,
+		      const struct task_seen *seen)
+{
+	struct thread_reading r = { .state = state_of_letter(seen->state) };
+	const struct thread_status st = { .voluntary = seen->use[USE_VOLUNTARY],
+					  .involuntary = seen->use[USE_INVOLUNTARY] };
+
+	for (int i = 0; i < USE_NUMBER_OF; i++)
+		r.use[i] = t->looks.unsupported[i] ? -1 : seen->use[i];
+	note_switches(t, p, row, &st);
+	threads_note(row, p, &r);
+	row->looked_ns = t->now_ns;
+	t->looks.looked++;
+}
+
 /* 0, or -errno when its files say nothing. */
 static int look_at_thread(struct tree *t, struct process *p, struct thread *row)
 {
 	struct thread_reading r = { .use = { -1, -1, -1, -1 } };
 	struct thread_status st;
+	const struct task_seen *seen = dump_thread(t, row->tid);
 	struct text text;
-	ssize_t n = read_of(t, p->pid, row->tid, "status", &text);
-	int bad = n < 0 ? (int)n : thread_status_parse(text.buf, &st);
+	ssize_t n;
+	int bad;
 
+	if (seen && is_told(t, p, row)) {
+		take_told(t, p, row, seen);
+		return 0;
+	}
+	n = read_of(t, p->pid, row->tid, "status", &text);
+	bad = n < 0 ? (int)n : thread_status_parse(text.buf, &st);
 	if (bad)
 		return bad;
 	if (row->tid == p->pid)
@@ -314,6 +351,7 @@ static bool look_on(struct tree *t)
 static void begin_round(struct looks *l, const struct tree *t)
 {
 	l->open = true;
+	l->rounds++;
 	l->began_ns = t->now_ns;
 	l->left = t->table.nlive;
 }

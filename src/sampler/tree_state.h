@@ -7,6 +7,7 @@
  * nobody waits for; tree_cheaper.c: what reports starts, where that costs the job too much.
  * tree_tasks.c: launchers. tree_series.c: what of it becomes series and instances. tree_walk.c: the
  * budget of PSS. tree_memory.c: what no resident set has. tree_looks.c: rounds over the threads.
+ * tree_dump.c: what the task iterator tells of processes and threads.
  */
 #ifndef SONDE_SAMPLER_TREE_STATE_H
 #define SONDE_SAMPLER_TREE_STATE_H
@@ -16,6 +17,7 @@
 #include "sampler/commands.h"
 #include "sampler/connector.h"
 #include "sampler/exits.h"
+#include "sampler/iterator.h"
 #include "sampler/memory_files.h"
 #include "sampler/pages.h"
 #include "sampler/reading.h"
@@ -47,6 +49,7 @@ struct looks {
 	struct affinity *affinity;
 	bool open, complete;             /* complete: in this sample the last one was looked at */
 	bool unsupported[USE_NUMBER_OF]; /* this kernel does not tell */
+	uint64_t rounds;                 /* that began */
 	int64_t began_ns, again_ns;      /* the round; when the next one may begin */
 	int64_t budget_ns, paid_ns;      /* left; until when it was given */
 	int64_t thread_ns;               /* what one took of late */
@@ -99,8 +102,42 @@ struct memory {
 	uint64_t turn;
 };
 
+/* What the iterator told of a process in the sample `ticks`, its threads summed up. */
+struct task_sum {
+	uint64_t ticks;           /* 0: never */
+	bool first;               /* its first thread was there */
+	uint32_t counted, thread; /* threads, and the last of them in struct dump */
+	uint32_t state, exit_state, flags;
+	pid_t pid;
+	struct task_used used;
+	struct task_process process;
+	/* what was made of its user and system time last, of the process that began then */
+	int64_t user_ns, system_ns;
+	uint64_t start_ns;
+};
+
+struct task_seen {
+	pid_t tid;
+	uint32_t next; /* of its process; 0: none */
+	char state;
+	int64_t use[USE_NUMBER_OF];
+};
+
+struct dump {
+	enum tree_reader reader;
+	struct iterator iterator;
+	bool started, used;     /* used: in this sample */
+	struct task_sum *sum;   /* by row */
+	struct task_seen *seen; /* by thread id; the first is never used */
+	uint32_t nseen, rows, seen_max;
+	int64_t tasks, records; /* of the machine; in this dump so far */
+	uint32_t moved;         /* processes that ran in this sample, so far */
+	char complaint[256];
+};
+
 struct tree {
 	struct reading reading;
+	struct dump dump;
 	struct table table;
 	/* what tells of starts and ends; neither: new pids are looked for */
 	struct exits *exits;
@@ -317,6 +354,20 @@ void looks_close(struct tree *t);
 void looks_step(struct tree *t, bool last);
 /* A process is gone. heir: who its counts go to, NULL when that is not seen. */
 void looks_leave(struct tree *t, struct process *p, struct process *heir);
+
+/* tree_dump.c */
+void dump_open(struct tree *t, enum tree_reader reader);
+void dump_close(struct tree *t);
+/* Before processes are looked at: read all tasks, where that is asked for or is cheaper. */
+void dump_step(struct tree *t);
+/* What was told of p in this sample; NULL: nothing, or nothing that is sure to be of one moment. */
+struct task_sum *dump_of(const struct tree *t, const struct process *p);
+int64_t dump_cpu_ns(const struct task_sum *sum);
+void dump_tell(const struct tree *t, struct task_sum *sum, struct told *told);
+/* Every thread of the job, in this sample. */
+bool dump_has_threads(const struct tree *t);
+/* A thread, in this sample; NULL: not told. */
+const struct task_seen *dump_thread(const struct tree *t, pid_t tid);
 
 /* tree_walk.c */
 void walk_step(struct tree *t);
