@@ -76,7 +76,7 @@ contains said "$job-none"
 # The job's time limit ends it.
 env SLURM_JOB_ID="$$" SLURM_JOB_START_TIME="$(date +%s)" SLURM_JOB_END_TIME=$(($(date +%s) + 7)) \
 	"$SONDE" attach --job -i 100ms --grace 10m -o limited 2>said || fail "attach until the limit"
-holds "it ends before the limit" "$(figure limited .job.wall_seconds) < 5"
+holds "it ends before the limit" "$(figure limited .job.wall_seconds) < 7"
 
 # Outside of a batch job they are all of the user's, and that is said.
 "$SONDE" attach --job -i 200ms --pss off --duration 500ms --quiet -o naive 2>said || fail "attach --job on a plain machine"
