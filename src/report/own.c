@@ -77,6 +77,17 @@ static struct own_series *series_of(struct own *x, uint32_t node, const char *ma
 	return s;
 }
 
+/* "epoch loss" of the mark "epoch loss=0.3"; "epoch" of "epoch epoch=3". */
+static void name_of(const struct run_mark *m, const struct word *w, char out[OWN_NAME])
+{
+	const char *mark = m->name ? m->name : "";
+
+	if (strlen(mark) == w->length && !strncmp(mark, w->key, w->length))
+		snprintf(out, OWN_NAME, "%s", mark);
+	else
+		snprintf(out, OWN_NAME, "%.48s %.*s", mark, (int)w->length, w->key);
+}
+
 /* How many values a point is of, when there will be so many in all. */
 static uint64_t a_point(uint64_t n)
 {
@@ -118,8 +129,7 @@ static void take_marks(struct own *x, const struct run *r, const uint64_t *count
 			struct own_series *s;
 			ptrdiff_t k;
 
-			snprintf(name, sizeof name, "%.48s %.*s", m->name ? m->name : "",
-				 (int)w.length, w.key);
+			name_of(m, &w, name);
 			s = series_of(x, m->node, m->name, name);
 			k = s ? s - x->series : 0;
 			if (s && !counted)

@@ -21,7 +21,7 @@ enum { OWN_SERIES = 64, OWN_LAPS = 16, OWN_POINTS = 512, OWN_NAME = 96 };
 enum { OWN_CHARTS = 12 };
 
 struct own_series {
-	char name[OWN_NAME]; /* "samples_per_second", "epoch loss" */
+	char name[OWN_NAME]; /* "samples_per_second", "epoch loss"; "epoch" of "epoch epoch=3" */
 	const char *mark;    /* of whose words it is; NULL: a counter */
 	uint32_t node;
 	uint64_t n; /* values; never 0 */

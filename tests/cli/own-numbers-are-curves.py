@@ -28,9 +28,9 @@ sys.path.insert(0, sys.argv[1])
 import sonde
 for step, wait in enumerate([0.1, 0.1, 0.1, 0.1, 0.4, 0.4, 0.4, 0.4]):
     sonde.counter("reward <b>", -4.0 + step)
-    sonde.mark("epoch", n=step, loss=2.0 / (step + 1), note="half done", bad="1e", nan=float("nan"))
+    sonde.mark("epoch", epoch=step, loss=2.0 / (step + 1), note="half done", bad="1e", nan=float("nan"))
     time.sleep(wait)
-sonde.mark("epoch", n=8, loss=0.1)
+sonde.mark("epoch", epoch=8, loss=0.1)
 """
 with open("program.py", "w", encoding="utf-8") as f:
     f.write(PROGRAM)
@@ -40,7 +40,7 @@ subprocess.run([SONDE, "run", "--quiet", "-i", "50ms", "-o", "job", "--", sys.ex
 
 own = json.loads(subprocess.run([SONDE, "show", "--json", "job"], check=True, capture_output=True, text=True).stdout)["own"]
 series = {s["name"]: s for s in own["series"]}
-check("which", set(series) == {"epoch n", "epoch loss", "reward <b>"}, sorted(series))
+check("which", set(series) == {"epoch", "epoch loss", "reward <b>"}, sorted(series))
 loss = series["epoch loss"]
 check("loss", [loss[k] for k in ("mark", "n", "first", "last", "least", "most")] == ["epoch", 9, 2.0, 0.1, 0.1, 2.0], loss)
 check("loss falls", -0.9 < loss["change"] < -0.4, loss)
@@ -56,7 +56,7 @@ check("in words", re.search(r"\n  epoch loss +█.*0\.1 to 2, last 0\.1, falling
 check("how often", re.search(r"\n  epoch +every .* \(median of 8; .*\), later ones \d+ % longer\n", text), text)
 
 brief = subprocess.run([SONDE, "show", "job"], check=True, capture_output=True, text=True).stdout
-check("briefly", re.search(r"\nnumbers epoch n ▁[▁-█]*█ 0 to 8, epoch loss █[▁-█]*▁ 2 to 0\.1 and 1 more; epoch every ", re.sub(" +", " ", brief.replace("\n  ", " "))), brief)
+check("briefly", re.search(r"\nnumbers epoch ▁[▁-█]*█ 0 to 8, epoch loss █[▁-█]*▁ 2 to 0\.1 and 1 more; epoch every ", re.sub(" +", " ", brief.replace("\n  ", " "))), brief)
 
 subprocess.run([SONDE, "report", "--only", "plots", "job"], check=True, stdout=subprocess.DEVNULL)
 for name, title in (("own-epoch_loss", "epoch loss"), ("own-reward__b_", "reward &lt;b&gt;")):
@@ -73,7 +73,7 @@ subprocess.run([SONDE, "report", "--only", "html", "job"], check=True, stdout=su
 with open("job/report.html", encoding="utf-8") as f:
     page = f.read()
 data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
-check("first charts", [c["title"] for c in data["charts"][:3]] == ["epoch n", "epoch loss", "reward <b>"], data["charts"][:4])
+check("first charts", [c["title"] for c in data["charts"][:3]] == ["epoch", "epoch loss", "reward <b>"], data["charts"][:4])
 node = data["nodes"][0]
 times = struct.unpack(f"<{len(base64.b64decode(node['x'])) // 8}d", base64.b64decode(node["x"]))
 values = node["series"]["own:reward <b>"]["mean"]
