@@ -4,6 +4,7 @@
 #include "cmd/collection.h"
 #include "cmd/command.h"
 #include "cmd/lakefile.h"
+#include "cmd/lossfile.h"
 #include "cmd/lost.h"
 #include "cmd/outfile.h"
 #include "cmd/perfmonfile.h"
@@ -360,13 +361,22 @@ static void wait_note(const char *path, int64_t wait_ns)
 	say("export: waiting up to %s for another export into %s", text, path);
 }
 
+/* CSV has no place for words about the table. */
+static int export_losses(const struct exporting *x, struct err *e)
+{
+	for (size_t i = 0; i < nsinks; i++)
+		if (x->formats >> i & 1 && !strcmp(sinks[i]->name, "csv"))
+			return lossfile_write(&x->to, x->run, e);
+	return 0;
+}
+
 static int export_tables(const struct exporting *x, struct err *e)
 {
 	bool all = x->to.directory || x->to.file;
 	const char *only = x->o->table ? x->o->table : all ? NULL : "series";
-	int rc = 0;
+	int rc = export_losses(x, e);
 
-	if (x->documents)
+	if (x->documents && !rc)
 		rc = perfmonfile_documents(x->run, x->to.directory, x->to.written, e);
 	if (x->profiles && !rc)
 		rc = scannerfile_write(x->run, x->to.directory, x->to.written, e);

@@ -2,7 +2,6 @@
 #include "core/frame.h"
 
 #include "core/frame_table.h"
-#include "core/losses.h"
 
 #include <errno.h>
 #include <math.h>
@@ -69,13 +68,12 @@ static int reserve_cells(struct frame *f)
 
 static int put_losses(struct frame *f)
 {
-	struct losses x;
-
-	if (losses_make(&x, f->run))
+	if (losses_make(&f->lost, f->run))
 		return -ENOMEM;
-	losses_words(&x, true, &f->losses);
+	losses_words(&f->lost, true, &f->losses);
 	bytes_u8(&f->losses, '\0');
 	f->schema.losses = (const char *)f->losses.data;
+	f->schema.lost = &f->lost;
 	return f->losses.failed ? -ENOMEM : 0;
 }
 

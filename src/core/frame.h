@@ -34,6 +34,8 @@ struct column {
 	const char *kind; /* kind_name of a metric's values; NULL: no metric */
 };
 
+struct losses;
+
 struct frame_schema {
 	const char *table; /* "series", "processes", "commands", "marks", "spans", "states" */
 	uint32_t ncolumns;
@@ -42,6 +44,7 @@ struct frame_schema {
 	uint32_t nmetrics;
 	const struct column *metrics;
 	const char *losses; /* of the run, in words; "": none */
+	const struct losses *lost; /* the same, one by one; NULL: only the words are here */
 	bool texts_stay;    /* until frame_close: what is at one address is one text */
 };
 

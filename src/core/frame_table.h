@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "core/frame.h"
+#include "core/losses.h"
 
 #include <math.h>
 
@@ -36,6 +37,7 @@ struct frame {
 	void *state;                /* the table's */
 	struct frame_schema schema; /* its table is the table's name, unless open() sets another */
 	struct bytes losses;        /* schema.losses */
+	struct losses lost;         /* schema.lost */
 	struct column *columns;
 	struct cells *cells;
 	struct cells *given; /* of this batch: cells, unless fill() has put others there */

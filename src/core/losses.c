@@ -110,7 +110,8 @@ static void add(struct losses *x, size_t k, double lost, double kept)
 {
 	struct loss *l = &x->row[x->n++];
 
-	*l = (struct loss){ .what = rows[k].what,
+	*l = (struct loss){ .key = rows[k].key,
+			    .what = rows[k].what,
 			    .lost = lost,
 			    .of = lost + kept,
 			    .at_least = rows[k].at_least,

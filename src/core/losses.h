@@ -14,6 +14,7 @@
 enum { LOSSES_MAX = 11, LOSS_WORDS = 128 };
 
 struct loss {
+	const char *key;        /* of the metadata: "spans.left_out" */
 	const char *what;       /* "spans" */
 	double lost;            /* more than 0 */
 	double of;              /* with what is there; NAN: not known */

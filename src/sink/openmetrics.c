@@ -8,6 +8,7 @@
  */
 #include "base/escape.h"
 #include "base/json.h"
+#include "core/losses.h"
 #include "sink/openmetrics_name.h"
 #include "sink/sink.h"
 #include "sink/sorted.h"
@@ -28,6 +29,7 @@ struct openmetrics {
 	const char *metric;  /* of the open family */
 	uint32_t rank;       /* of the open series */
 	int64_t last_ns;     /* time of its last sample */
+	int64_t newest_ns;   /* of all samples */
 	bool counter;
 };
 
@@ -147,6 +149,7 @@ static void put_sample(struct openmetrics *o, const struct sorted_row *row, bool
 	if (!first && row->time_ns <= o->last_ns)
 		return;
 	o->last_ns = row->time_ns;
+	o->newest_ns = row->time_ns > o->newest_ns ? row->time_ns : o->newest_ns;
 	bytes_put(&o->text, o->sample.data, o->sample.len);
 	json_real(&number, row->value);
 	put_time(&o->text, row->time_ns);
@@ -170,6 +173,24 @@ static int put_row(struct openmetrics *o, const struct sorted_row *row, struct e
 	return rc ? rc : text_flush(&o->text, o->out, TEXT_BLOCK, e);
 }
 
+/* What the recording lost, at the time of its last sample: readers want a time of each. */
+static void put_losses(struct openmetrics *o)
+{
+	static const char name[] = "sonde_recording_losses";
+	const struct losses *lost = o->schema->lost;
+	struct json number = { .out = &o->text };
+
+	if (!lost || !lost->n || !o->metric)
+		return;
+	openmetrics_family(&o->text, name, false, NULL,
+			   "How much the recording lost or left out, of each kind.");
+	for (const struct loss *l = lost->row; l < lost->row + lost->n; l++) {
+		bytes_printf(&o->text, "%s{kind=\"%s\"} ", name, l->key);
+		json_real(&number, l->lost);
+		put_time(&o->text, o->newest_ns);
+	}
+}
+
 static int openmetrics_end(void *state, struct err *e)
 {
 	struct openmetrics *o = state;
@@ -183,6 +204,7 @@ static int openmetrics_end(void *state, struct err *e)
 	}
 	if (rc)
 		return rc;
+	put_losses(o);
 	bytes_puts(&o->text, "# EOF\n");
 	return text_flush(&o->text, o->out, 0, e);
 }

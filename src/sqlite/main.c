@@ -116,7 +116,8 @@ static const char descriptions[] =
 	"CREATE TABLE IF NOT EXISTS sonde_columns (table_name TEXT, position INTEGER, name TEXT, "
 	"type TEXT, unit TEXT, kind TEXT, help TEXT);"
 	"CREATE TABLE IF NOT EXISTS sonde_metrics (table_name TEXT, name TEXT, unit TEXT, kind TEXT, "
-	"help TEXT);";
+	"help TEXT);"
+	"CREATE TABLE IF NOT EXISTS sonde_losses (table_name TEXT, loss TEXT);";
 
 static int describe_column(struct sqlite *s, uint32_t i, struct err *e)
 {
@@ -137,6 +138,23 @@ static int describe_column(struct sqlite *s, uint32_t i, struct err *e)
 	return rc;
 }
 
+/* What the recording lost, a row each: "36 of 100 spans left out (36 %); ..." */
+static int describe_losses(struct sqlite *s, struct err *e)
+{
+	const char *at = s->schema->losses ? s->schema->losses : "", *end;
+	int rc = 0;
+
+	for (; *at && !rc; at = *end ? end + 2 : end) {
+		end = strstr(at, "; ");
+		end = end ? end : at + strlen(at);
+		rc = execute(s,
+			     sqlite3_mprintf("INSERT INTO sonde_losses VALUES (%Q, '%.*q')",
+					     s->schema->table, (int)(end - at), at),
+			     e);
+	}
+	return rc;
+}
+
 static int describe(struct sqlite *s, struct err *e)
 {
 	const struct frame_schema *schema = s->schema;
@@ -145,9 +163,11 @@ static int describe(struct sqlite *s, struct err *e)
 	if (!rc)
 		rc = execute(s,
 			     sqlite3_mprintf("DELETE FROM sonde_columns WHERE table_name = %Q; "
-					     "DELETE FROM sonde_metrics WHERE table_name = %Q",
-					     schema->table, schema->table),
+					     "DELETE FROM sonde_metrics WHERE table_name = %Q; "
+					     "DELETE FROM sonde_losses WHERE table_name = %Q",
+					     schema->table, schema->table, schema->table),
 			     e);
+	rc = rc ? rc : describe_losses(s, e);
 	for (uint32_t i = 0; i < schema->ncolumns && !rc; i++)
 		rc = describe_column(s, i, e);
 	for (uint32_t i = 0; i < schema->nmetrics && !rc; i++) {

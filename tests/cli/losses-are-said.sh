@@ -40,10 +40,17 @@ contains said "sonde: trace: $note"
 equal "trace" "loss $words" "$(jq -r '.traceEvents[] | select(.cat == "loss") | "\(.cat) \(.name)"' deep.json)"
 "$SONDE" trace -o deep.pftrace deep 2>/dev/null || fail "trace of Perfetto"
 grep -qaF "$words" deep.pftrace || fail "the trace of Perfetto does not say it"
-"$SONDE" export --to json,csv,parquet,feather,orc -o tables deep 2>said || fail "export"
+formats=json,csv,parquet,feather,orc,pickle,openmetrics
+sqlite=$(dirname "$SONDE")/libexec/sonde/sonde-sqlite
+[ ! -x "$sqlite" ] || formats=$formats,sqlite
+"$SONDE" export --to $formats -o tables deep 2>said || fail "export"
 contains said "sonde: export: $note"
+equal "losses.csv" $'kind,lost,of,words,why\r\nspans.left_out,36,100,'"$words"',' "$(grep -E '^(kind|spans)' tables/losses.csv | sed 's/why.$/why\r/; s/"The program.*//')"
+grep -E '^sonde_recording_losses\{kind="spans.left_out"\} 36 [0-9.]+$' tables/series.openmetrics || fail "openmetrics does not say it"
+[ ! -x "$sqlite" ] || equal "sonde_losses" "spans|$words" "$("$PYTHON" -c 'import sqlite3
+for row in sqlite3.connect("tables/spans.sqlite").execute("SELECT * FROM sonde_losses"): print("|".join(row))' | grep spans\ left)"
 equal "export --to json" "$words" "$(jq -r .losses tables/spans.json)"
-for file in tables/spans.{parquet,feather}; do
+for file in tables/spans.{parquet,feather,pkl}; do
 	grep -qaF "\"losses\":\"$words\"" $file || fail "$file does not say it"
 done
 
@@ -62,3 +69,4 @@ equal "show" "" "$(losses whole | grep spans)"
 "$SONDE" show --json whole | json_says '[.losses[] | select(.what == "spans")] == []' >/dev/null || fail "spans are lost of a recording that has them all"
 "$SONDE" export --to json -o whole-tables --table spans whole 2>said || fail "export"
 ! grep -q spans said || fail "export speaks of spans: $(cat said)"
+! grep -qs spans whole-tables/losses.csv || fail "losses.csv speaks of spans"

@@ -46,6 +46,8 @@ def compare(where, table):
     given, families = {}, {}
     with open(f"{where}/series.openmetrics") as f:
         for family in text_fd_to_metric_families(f):
+            if family.name == "sonde_recording_losses":  # of a busy machine: no row of the table
+                continue
             families[family.name] = family
             for s in family.samples:
                 at = float(f"{s.timestamp.sec % 60}.{s.timestamp.nsec:09d}")
@@ -88,6 +90,7 @@ if not os.access(PROMTOOL, os.X_OK):
 subprocess.run([PROMTOOL, "tsdb", "create-blocks-from", "openmetrics", "raw/series.openmetrics", "tsdb"], check=True, stdout=subprocess.DEVNULL)
 os.mkdir("tsdb/wal")  # or it takes the folder for no database
 dump = subprocess.run([PROMTOOL, "tsdb", "dump", "tsdb"], check=True, capture_output=True, text=True).stdout.splitlines()
+dump = [line for line in dump if "sonde_recording_losses" not in line]
 check("Prometheus", len(dump) == samples, f"holds {len(dump)} samples of {samples}")
 for fault in faults:
     print(fault, file=sys.stderr)
