@@ -34,6 +34,7 @@ enum stall {
 };
 
 const char *stall_words(enum stall kind); /* "waits for a child" */
+const char *stall_name(enum stall kind);  /* "child", for keys of metadata */
 /* What to do about the first wait that this evidence names; "" when it names none. */
 const char *stall_advice(const char *evidence);
 

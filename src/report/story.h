@@ -8,6 +8,8 @@
 #ifndef SONDE_REPORT_STORY_H
 #define SONDE_REPORT_STORY_H
 
+#include "core/stall.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,6 +39,12 @@ struct story_fabric {
 	double slow_bytes_per_s, usual_bytes_per_s;
 	char idle_port[STORY_TEXT], busy_port[STORY_TEXT], slow_port[STORY_TEXT];
 	char busy_metric[STORY_TEXT], slow_metric[STORY_TEXT]; /* of that network, which show it */
+};
+
+/* For how long the job was seen to wait like this while it did little, and the first that did. */
+struct story_wait {
+	double seconds;
+	char in[STORY_TEXT + 60];
 };
 
 struct story {
@@ -87,6 +95,15 @@ struct story {
 	/* For how long nothing had run when the job ended, and what its processes waited for. */
 	double silent_s;
 	char silent_in[STORY_TEXT + 60];
+	struct story_wait wait[STALL_NUMBER_OF];
+	char idle_in[STORY_TEXT + 80]; /* "; meanwhile sleep (pid 12) ..." of the longest; or "" */
+	/* How often it woke a second while it rested; how often it started sleep, and what else as
+	 * often: "; a script started sleep 12 times, curl 12 times". */
+	double wakes_per_s, sleeps;
+	char polled_with[STORY_TEXT]; /* or "" */
+	/* The command whose processes do little more than start: how many, their CPU time. */
+	double starts, starts_cpu_s;
+	char starts_command[STORY_TEXT];
 	/* The process that ended first by a signal, or that failed as the job did a moment later.
 	 */
 	double died_s, died_pid, died_signal, died_code, died_core;

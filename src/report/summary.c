@@ -179,6 +179,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	summary_lost_make(s, r);
 	summary_death_make(s, r);
 	summary_hang_make(s, r);
+	summary_pauses_make(s, r);
 	summary_busiest_make(s, r, x);
 	summary_heap_make(s, r, x);
 	summary_ending_make(s, r, x);

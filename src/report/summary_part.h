@@ -106,6 +106,8 @@ void summary_busiest_make(struct summary *s, const struct run *r, const struct s
 /* Limits of heaps, by options of Java and Node. */
 void summary_heap_make(struct summary *s, const struct run *r, const struct series_index *x);
 void summary_hang_make(struct summary *s, const struct run *r);
+/* After the processes: what the job waited for while it did little. */
+void summary_pauses_make(struct summary *s, const struct run *r);
 /* The tasks that ended, and how unequal those of each step are. */
 int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);
 /* Who failed first, after the tasks and the nodes. */

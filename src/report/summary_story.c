@@ -327,6 +327,9 @@ static void init_ending(struct story *y)
 	y->disk_low_bytes = NAN;
 	for (size_t i = 0; i < STORY_LIMITS; i++)
 		y->limit[i].limit = y->limit[i].reached = NAN;
+	for (size_t i = 0; i < STALL_NUMBER_OF; i++)
+		y->wait[i].seconds = NAN;
+	y->wakes_per_s = y->sleeps = y->starts = y->starts_cpu_s = NAN;
 }
 
 void story_init(struct story *y)

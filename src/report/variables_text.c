@@ -90,6 +90,36 @@ static const char *silent_in(const struct summary *s)
 	return s->story.silent_in;
 }
 
+static const char *slept_in(const struct summary *s)
+{
+	return s->story.wait[STALL_TIMER].in;
+}
+
+static const char *stopped_in(const struct summary *s)
+{
+	return s->story.wait[STALL_STOPPED].in;
+}
+
+static const char *file_lock_in(const struct summary *s)
+{
+	return s->story.wait[STALL_FILE_LOCK].in;
+}
+
+static const char *idle_in(const struct summary *s)
+{
+	return *s->story.idle_in ? s->story.idle_in : ".";
+}
+
+static const char *polled_with(const struct summary *s)
+{
+	return *s->story.polled_with ? s->story.polled_with : ".";
+}
+
+static const char *repeated_command(const struct summary *s)
+{
+	return s->story.starts_command;
+}
+
 static const char *silent_advice(const struct summary *s)
 {
 	return stall_advice(s->story.silent_in);
@@ -244,6 +274,20 @@ const struct text_variable text_variables[] = {
 	  lost_why },
 	{ "silent_in", "What the job's processes waited for when it was silent until its end.",
 	  silent_in },
+	{ "slept_in", "The process that was seen to sleep in a timer first.", slept_in },
+	{ "stopped_in", "The process that was seen to be stopped first.", stopped_in },
+	{ "file_lock_in", "The process that was seen to wait for a lock on a file first.",
+	  file_lock_in },
+	{ "idle_in",
+	  "What the job waited for longest while it did little: \"; meanwhile sleep (pid 12) sleeps "
+	  "(timer).\"; else \".\"",
+	  idle_in },
+	{ "polled_with",
+	  "What a script started again and again: \"; a script started sleep 12 times, curl 12 "
+	  "times.\"; else \".\"",
+	  polled_with },
+	{ "repeated_command", "The interpreter that was started again and again.",
+	  repeated_command },
 	{ "silent_advice", "What to do about that.", silent_advice },
 	{ "ending", "How the job ended: \"Killed by SIGSEGV\".", ending },
 	{ "ending_why",

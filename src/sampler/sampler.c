@@ -259,6 +259,20 @@ static bool is_node_due(struct sampler *s, bool last)
 	return true;
 }
 
+/* At its end every job rests. */
+static void watch_waits(struct sampler *s, bool last)
+{
+	if (!s->hang.patience_ns)
+		return;
+	if (last) {
+		hang_say_end(&s->hang, &s->sample);
+		pauses_say_end(&s->pauses, &s->sample);
+		return;
+	}
+	hang_step(&s->hang, s->tree, &s->env.proc, &s->sample);
+	pauses_step(&s->pauses, s->tree, &s->env.proc, &s->sample);
+}
+
 void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 {
 	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
@@ -268,10 +282,7 @@ void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)
 	tree_sample(s->tree, &s->sample, last);
 	marks_take(s->marks, &s->sample, last);
 	span_files_take(s->spans, s->tree, &s->sample, last);
-	if (last) /* at its end every job rests */
-		hang_say_end(&s->hang, &s->sample);
-	else
-		hang_step(&s->hang, s->tree, &s->env.proc, &s->sample);
+	watch_waits(s, last);
 	if (is_node_due(s, last))
 		read_sources(s);
 	if (is_due(s, &s->self_ns, NS_PER_S, last))

@@ -9,6 +9,7 @@
 #define SONDE_SAMPLER_SAMPLER_H
 
 #include "sampler/hang.h"
+#include "sampler/pauses.h"
 #include "sampler/marks.h"
 #include "sampler/span_files.h"
 #include "sampler/suspend.h"
@@ -38,6 +39,7 @@ struct sampler {
 	struct budget budget;
 	struct cadence cadence;
 	struct hang hang;
+	struct pauses pauses;
 	struct marks *marks;      /* NULL: no memory for them */
 	struct span_files *spans; /* likewise */
 	int statm;

@@ -85,7 +85,11 @@ says() { # NAME RULE [RULES THAT ARE SILENT]...
 says threads oversubscribed single-core cores-unused
 says storm process-storm single-core serial-phase kernel-time
 says faults page-faults kernel-time names-storm
-says names names-storm kernel-time page-faults
+# In memory nothing goes to storage, and nothing shows that it is files.
+case $(stat -f -c %T .) in
+tmpfs | ramfs) says names kernel-time names-storm page-faults ;;
+*) says names names-storm kernel-time page-faults ;;
+esac
 says pong context-switches single-core small-io
 # Where others hold the cores, threads that wait for the lock wait for a core as well.
 of=" $(rules turns)"

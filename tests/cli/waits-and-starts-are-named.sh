@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 150
+# Jobs that are stopped, poll, queue for a lock on a file, or start an interpreter again and again are told so; their healthy neighbours are not.
+. "$TOP/tests/lib.sh"
+need jq
+need flock
+need perl
+
+job() { # NAME COMMAND...: in a folder of its own, side by side with others
+	name=$1
+	shift
+	(mkdir "$name-work" && cd "$name-work" && exec "$SONDE" run --quiet -i 100ms -o "../$name" -- "$@") &
+}
+works='$end = time + 2; $x = sqrt($x + 7) while time < $end'
+
+job stopped sh -c 'perl -e "\$end = time + 3; \$x = sqrt(\$x + 7) while time < \$end" & w=$!; sleep 1; kill -STOP $w; sleep 5; kill -CONT $w; wait'
+job polls sh -c 'for i in $(seq 12); do grep -q x nothing 2>/dev/null; sleep 0.5; done; true'
+job naps "$PYTHON" -c 'import time
+for i in range(60):
+    time.sleep(0.1)'
+job queue sh -c "for i in 1 2 3 4; do flock lock perl -e '$works' & done; wait"
+# Their neighbours.
+job sleeps sh -c 'sleep 6 & sleep 6 & sleep 6 & sleep 6; wait'
+job waits sh -c 'sleep 7 | cat'
+job guards sh -c "perl -e '\$end = time + 6; \$x = sqrt(\$x + 7) while time < \$end' & w=\$!; while kill -0 \$w 2>/dev/null; do sleep 0.5; done"
+job locked sh -c "flock lock perl -e '\$end = time + 6; \$x = sqrt(\$x + 7) while time < \$end'"
+wait
+job starts bash -c 'n=0; end=$((SECONDS + 4)); while [ $n -lt 30 ] || [ $SECONDS -lt $end ]; do "$0" -c "import json, subprocess"; n=$((n + 1)); done' "$PYTHON"
+# Processes with work to do, and children of one program.
+job chunks bash -c 'for i in $(seq 12); do "$0" -c "import time
+while time.process_time() < 0.3: pass"; done' "$PYTHON"
+wait
+job forks "$PYTHON" -c 'import os
+for i in range(60):
+    if not os.fork():
+        sum(range(1000000))
+        os._exit(0)
+    os.wait()'
+# Many system calls, and not a file.
+job clock "$PYTHON" -c 'import time
+end = time.time() + 5
+while time.time() < end:
+    time.process_time()'
+job copies sh -c 'head -c 100000000 /dev/zero >a; end=$(($(date +%s) + 5)); while [ $(date +%s) -lt $end ]; do cp a b; cp b c; done; rm a b c'
+wait
+
+rules() { # NAME
+	"$SONDE" show --json "$1" >"$1.json" || fail "show $1"
+	jq -r '.verdicts[].rule' "$1.json" | tr '\n' ' '
+}
+says() { # NAME RULE WORDS [RULES THAT ARE SILENT]...
+	local name=$1 rule=$2 words=$3 of
+	shift 3
+	of=$(rules "$name")
+	case " $of" in *" $rule "*) ;; *) fail "$name: no $rule among: $of" ;; esac
+	jq -r --arg r "$rule" '.verdicts[] | select(.rule == $r) | .sentence' "$name.json" >"$name.says"
+	contains "$name.says" "$words"
+	silent "$name" "$@"
+}
+silent() { # NAME RULES
+	local name=$1 of rule
+	shift
+	of=$(rules "$name")
+	for rule; do
+		case " $of" in *" $rule "*) fail "$name: $rule among: $of" ;; esac
+	done
+}
+
+new="stopped polling file-lock repeated-starts"
+says stopped stopped "perl (pid" polling idle-hole single-core cores-unused
+says polls polling "a script started sleep 12 times, grep 12 times." stopped idle waited cores-unused
+says naps polling "sleeps (timer)" stopped idle cores-unused
+if [ "$(nproc)" -gt 1 ]; then
+	says queue file-lock "waits for a lock on a file" polling single-core serial-phase
+fi
+for neighbour in sleeps waits guards locked chunks forks clock copies; do
+	silent $neighbour $new
+done
+says starts repeated-starts "was started" single-core kernel-time
+silent clock names-storm data-copied
+silent copies names-storm kernel-time
