@@ -43,9 +43,9 @@ struct frame_schema {
 	/* The tidy table: what its metric column may say, each with its unit, kind and help. */
 	uint32_t nmetrics;
 	const struct column *metrics;
-	const char *losses; /* of the run, in words; "": none */
+	const char *losses;        /* of the run, in words; "": none */
 	const struct losses *lost; /* the same, one by one; NULL: only the words are here */
-	bool texts_stay;    /* until frame_close: what is at one address is one text */
+	bool texts_stay;           /* until frame_close: what is at one address is one text */
 };
 
 /* One column of a batch: nrows cells. */
