@@ -230,7 +230,8 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 			     "processes may have had more together" },
 	};
 
-	struct whole whole = whole_of(s->memory_asked_bytes, NAN, s->memory_present);
+	struct whole whole =
+		whole_of(s->memory_asked_bytes, s->memory_limit_bytes, s->memory_present);
 	double share = s->peak_memory_bytes / whole.v;
 	struct bytes words = { 0 };
 	char text[CELL];

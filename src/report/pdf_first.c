@@ -237,7 +237,8 @@ static void add_tightest(struct tile *t, const struct summary *s)
 static void fill_memory(struct tile *t, const struct summary *s)
 {
 	const char *words;
-	double whole = whole_of(s->memory_asked_bytes, NAN, s->memory_present, &words);
+	double whole =
+		whole_of(s->memory_asked_bytes, s->memory_limit_bytes, s->memory_present, &words);
 	bool of_group = s->peak_memory_kind && strcmp(s->peak_memory_kind, "cgroup") == 0;
 	bool rss = s->peak_memory_kind && strcmp(s->peak_memory_kind, "rss") == 0;
 	bool of_node = s->peak_memory_kind && strcmp(s->peak_memory_kind, "node") == 0;

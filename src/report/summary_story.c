@@ -312,7 +312,7 @@ static void tell_memory(struct story *y, const struct timeline *t, const double 
 	y->leak_steadiness = l.slope > 0 ? least_slope(t, bytes, begin, end) / l.slope : NAN;
 	y->leak_from_s = t->from_s + begin * t->width_s;
 	y->leak_to_s = t->from_s + end * t->width_s;
-	y->leak_from_bytes = l.from;
+	y->leak_from_bytes = fmax(l.from, 0); /* the line may begin below what there can be */
 	y->leak_to_bytes = l.to;
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BRIEF_VERDICT_LINES = 3 };
+enum { BRIEF_VERDICT_LINES = 3, CAUSE_LINES = 6 };
 
 /* A job that took less says no more than what it used. */
 static const double judged_s = 2;
@@ -303,6 +303,17 @@ static void add_recording_briefly(struct lines *l, const struct summary *s, bool
 	}
 }
 
+/* Of verdicts. The first may say little more than the heading; then the next one has room, too. */
+static unsigned brief_lines(const struct summary *s)
+{
+	static const char *const endings[] = { "failed", "killed", "failed-by-signal" };
+
+	for (size_t i = 0; s->nverdicts > 1 && i < sizeof endings / sizeof endings[0]; i++)
+		if (!strcmp(s->verdicts[0].rule, endings[i]))
+			return BRIEF_VERDICT_LINES + CAUSE_LINES;
+	return BRIEF_VERDICT_LINES;
+}
+
 void summary_print_brief(const struct summary *s, const struct own *own, FILE *out, bool colour,
 			 bool newest)
 {
@@ -318,7 +329,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_survivors(&l, s);
 	add_losses(&l, s, false);
 	add_recording_briefly(&l, s, newest);
-	lines_write(&l, out, colour, BRIEF_VERDICT_LINES, "sonde show --all");
+	lines_write(&l, out, colour, brief_lines(s), "sonde show --all");
 	lines_free(&l);
 }
 

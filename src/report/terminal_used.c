@@ -82,6 +82,10 @@ static void add_memory(struct lines *l, const struct summary *s)
 		bytes_puts(b, " of the ");
 		lines_number(b, UNIT_BYTES, s->memory_asked_bytes);
 		bytes_puts(b, " requested");
+	} else if (s->memory_limit_bytes < s->memory_present) {
+		bytes_puts(b, " of the ");
+		lines_number(b, UNIT_BYTES, s->memory_limit_bytes);
+		bytes_puts(b, " allowed");
 	} else if (!isnan(s->memory_present)) {
 		bytes_puts(b, " of ");
 		lines_number(b, UNIT_BYTES, s->memory_present);
@@ -235,7 +239,8 @@ static void short_bytes(struct bytes *b, double v, const char *unit_said)
 /* Of what there is, where the job took a part of it that matters. */
 static void add_memory_briefly(struct bytes *b, const struct summary *s)
 {
-	double of = isnan(s->memory_asked_bytes) ? s->memory_present : s->memory_asked_bytes;
+	double allowed = fmin(s->memory_limit_bytes, s->memory_present);
+	double of = isnan(s->memory_asked_bytes) ? allowed : s->memory_asked_bytes;
 	bool matters = s->peak_memory_bytes >= part_that_matters * of;
 	char total[64] = "";
 

@@ -9,8 +9,8 @@
 #define SONDE_SAMPLER_SAMPLER_H
 
 #include "sampler/hang.h"
-#include "sampler/pauses.h"
 #include "sampler/marks.h"
+#include "sampler/pauses.h"
 #include "sampler/span_files.h"
 #include "sampler/suspend.h"
 #include "sampler/tree.h"

@@ -269,6 +269,30 @@ static void test_verdicts_that_do_not_fit_are_counted(void **state)
 	free(text);
 }
 
+/* Behind an ending that the heading has said there is room for the cause. */
+static void test_the_cause_of_a_failure_is_seen(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	f.s.verdicts[0] = (struct summary_verdict){ .rule = "failed",
+						    .severity = SEVERITY_BAD,
+						    .sentence = "Failed: exit code 124." };
+	for (uint32_t i = 1; i < 3; i++) {
+		f.s.verdicts[i] = (struct summary_verdict){ .severity = SEVERITY_WARN };
+		for (int n = 0; n < 30; n++)
+			memcpy(f.s.verdicts[i].sentence + (size_t)n * 10, "nine words", 10);
+	}
+	f.s.nverdicts = 3;
+	text = printed(&f.s, false, true);
+	assert_int_equal(lines_of(text), 1 + 1 + 5 + 1 + 2);
+	assert_non_null(strstr(text, "problem     Failed: exit code 124.\nwarning     nine"));
+	assert_non_null(strstr(text, "and 1 more: sonde show --all\n"));
+	free(text);
+}
+
 static void test_the_first_verdict_is_whole_however_long(void **state)
 {
 	struct fixture f;
@@ -378,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_asked_for_is_shown_before_present),
 		cmocka_unit_test(test_the_brief_summary),
 		cmocka_unit_test(test_verdicts_that_do_not_fit_are_counted),
+		cmocka_unit_test(test_the_cause_of_a_failure_is_seen),
 		cmocka_unit_test(test_the_first_verdict_is_whole_however_long),
 		cmocka_unit_test(test_no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(test_colour_only_when_asked),
