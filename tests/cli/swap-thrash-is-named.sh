@@ -37,7 +37,7 @@ while time.time() < end:
 came=$(($(pages) - before))
 swapoff "$swap" || fail "swapoff: $?"
 
-wall=$(figure out .wall_seconds)
+wall=$(figure out .job.wall_seconds)
 "$SONDE" show --json out | jq -r '.verdicts[] | .rule + ": " + .sentence' >verdicts
 [ "$came" -gt 1000 ] || skip "the kernel swapped in $came pages only"
 if awk "BEGIN { exit !($came > 200 * $wall) }"; then
