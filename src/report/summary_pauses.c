@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A job that uses less in a window rests in it. */
-static const double resting_cores = 0.25;
+/* A job that uses less in a window rests in it, where it did not wait for others' cores. */
+static const double resting_cores = 0.25, waiting_cores = 0.5;
 
 static double meta_seconds(const struct run *r, uint32_t node, const char *key)
 {
@@ -52,11 +52,13 @@ static double wakes(const struct summary *s)
 	const struct timeline *t = &s->timeline;
 	const struct timeline_row *cores = timeline_find(t, summary_cores_metric);
 	const struct timeline_row *switches = timeline_find(t, "job.voluntary_switches_per_second");
+	const struct timeline_row *waited = timeline_find(t, summary_waited_metric);
 	double rate[TIMELINE_WINDOWS];
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; cores && switches && i < t->nwindows && n < TIMELINE_WINDOWS; i++)
-		if (cores->value[i] < resting_cores && !isnan(switches->value[i]))
+		if (cores->value[i] < resting_cores && !isnan(switches->value[i]) &&
+		    !(waited && waited->value[i] >= waiting_cores))
 			rate[n++] = switches->value[i];
 	if (!n)
 		return NAN;

@@ -23,6 +23,16 @@ job queue sh -c "for i in 1 2 3 4; do flock lock perl -e '$works' & done; wait"
 job sleeps sh -c 'sleep 6 & sleep 6 & sleep 6 & sleep 6; wait'
 job waits sh -c 'sleep 7 | cat'
 job guards sh -c "perl -e '\$end = time + 6; \$x = sqrt(\$x + 7) while time < \$end' & w=\$!; while kill -0 \$w 2>/dev/null; do sleep 0.5; done"
+job threads "$PYTHON" -c 'import threading, time
+def work(end):
+    while time.time() < end:
+        sum(range(10000))
+threads = [threading.Thread(target=work, args=(time.time() + 4,)) for i in range(6)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+time.sleep(5)'
 job locked sh -c "flock lock perl -e '\$end = time + 6; \$x = sqrt(\$x + 7) while time < \$end'"
 wait
 job starts bash -c 'n=0; end=$((SECONDS + 4)); while [ $n -lt 30 ] || [ $SECONDS -lt $end ]; do "$0" -c "import json, subprocess"; n=$((n + 1)); done' "$PYTHON"
@@ -73,7 +83,7 @@ says naps polling "sleeps (timer)" stopped idle cores-unused
 if [ "$(nproc)" -gt 1 ]; then
 	says queue file-lock "waits for a lock on a file" polling single-core serial-phase
 fi
-for neighbour in sleeps waits guards locked chunks forks clock copies; do
+for neighbour in sleeps waits guards threads locked chunks forks clock copies; do
 	silent $neighbour $new
 done
 says starts repeated-starts "was started" single-core kernel-time
