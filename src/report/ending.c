@@ -182,6 +182,8 @@ struct ending_heading ending_heading_of(const struct summary *s)
 		head_killed(&h, (int)s->signal, s->core_dumped);
 	} else if (s->exit_code > 0) {
 		head_failed(&h, (int)s->exit_code);
+	} else if (story_was_killed(&s->story)) {
+		head_killed(&h, SIGKILL, false);
 	} else if (s->exit_code >= 0) {
 		h.severity = SEVERITY_GOOD;
 		snprintf(h.words, sizeof h.words, "Succeeded (exit code 0)");
@@ -204,6 +206,8 @@ void ending_make(struct summary *s)
 		snprintf(e->words, sizeof e->words, "Killed by ");
 		name_signal((int)s->signal, e->words + 10, sizeof e->words - 10);
 		explain(e->why, sizeof e->why, ": ", why_of_signal((int)s->signal));
+	} else if (story_was_killed(&s->story) && !(s->exit_code > 0)) {
+		snprintf(e->words, sizeof e->words, "Killed by SIGKILL");
 	} else if (s->exit_code >= 0) {
 		snprintf(e->words, sizeof e->words, "%sxit code %.0f",
 			 s->exit_code > 0 ? "Failed: e" : "E", s->exit_code);

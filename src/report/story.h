@@ -74,8 +74,10 @@ struct story {
 	 * how many did. And the memory its host held at most, and might have. */
 	double death_s, death_rank, death_signal, death_exit_code, failed, could_fail;
 	double death_memory_bytes, death_limit_bytes;
-	double ended_together; /* 1: all at once by a signal: from outside, none of them was the
-				  first */
+	double ended_together; /* 1: all at once by a signal: none of them was the first */
+	/* Tasks that ended with the sonde that ran them, which reported no end: only SIGKILL does
+	 * that. And when the first of them did. */
+	double unreported, unreported_s;
 	char death_host[STORY_TEXT], death_task[STORY_TEXT], death_end[64];
 	char death_log[STORY_TEXT + 32]; /* ". Its log ends: \"...\"", or "." */
 	/* What the batch system said of the job when it was ended: "TIMEOUT"; "": nothing. Nodes
@@ -128,6 +130,12 @@ struct story {
 	double disk_no_inodes; /* that many there are, and not one is left */
 	char disk_path[STORY_TEXT];
 };
+
+/* Nothing failed, and tasks were killed without a word of their end. */
+static inline bool story_was_killed(const struct story *y)
+{
+	return y->unreported >= 1 && !(y->failed >= 1);
+}
 
 /* Of several that could fail one was the first: it says more than the greatest status of all. */
 static inline bool story_has_first_failure(const struct story *y)

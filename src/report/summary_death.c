@@ -81,10 +81,24 @@ static bool of_node(const struct summary_node *n, struct death *out)
 	return failed(n->exit_code, n->signal) && isfinite(out->at_s);
 }
 
-/* The batch system ended the job, and this was ended with it. */
-static bool ended_with_job(const struct summary *s, const struct death *d)
+/* Something of the job began when this had ended. */
+static bool was_followed(const struct summary *s, const struct run *r, const struct death *d)
 {
-	return summary_was_ended(s) && (sent(d) || s->wall_s - d->at_s <= most_apart_s);
+	for (uint32_t i = 0; i < s->nnodes; i++)
+		if (run_seconds(r, s->nodes[i].node, r->nodes[s->nodes[i].node].first_ns) >=
+		    d->at_s)
+			return true;
+	for (uint32_t i = 0; i < s->ntasks; i++)
+		if (s->tasks[i].start_s >= d->at_s)
+			return true;
+	return false;
+}
+
+/* The batch system ended the job, and this was ended with it. */
+static bool ended_with_job(const struct summary *s, const struct run *r, const struct death *d)
+{
+	return summary_was_ended(s) &&
+	       (sent(d) || (s->wall_s - d->at_s <= most_apart_s && !was_followed(s, r, d)));
 }
 
 /* All at once by the same signal, which others sent: none of them failed first. */
@@ -112,7 +126,7 @@ static uint32_t find(const struct summary *s, const struct run *r, struct death 
 			earliest = d;
 		if (!n || d.at_s > latest.at_s)
 			latest = d;
-		with_job = with_job && ended_with_job(s, &d);
+		with_job = with_job && ended_with_job(s, r, &d);
 		alike = alike && ending_signal(d.signal, d.exit_code) ==
 					 ending_signal(first->signal, first->exit_code);
 		n++;
@@ -120,6 +134,54 @@ static uint32_t find(const struct summary *s, const struct run *r, struct death 
 	*together =
 		(n > 1 && n == of && ended_together(&earliest, &latest, alike)) || (n && with_job);
 	return n;
+}
+
+/* A sonde that vanishes while its task runs was killed by SIGKILL, and its task with it when
+ * nothing of the task went on. */
+static bool is_unreported(const struct summary *s, const struct run *r,
+			  const struct summary_task *t, double *at_s)
+{
+	const struct run_node *n = &r->nodes[r->instances[t->instance].node];
+	double wait_s = most_apart_s + 2 * fmax(s->interval_s, 0);
+
+	*at_s = t->start_s + t->wall_s;
+	return isnan(t->exit_code) && isnan(t->signal) && n->complete && isfinite(*at_s) &&
+	       run_seconds(r, r->instances[t->instance].node, n->last_ns) - *at_s <= wait_s;
+}
+
+/* All within seconds: each node ends its tasks when it is told to. */
+static void find_unreported(struct summary *s, const struct run *r)
+{
+	struct story *y = &s->story;
+	double last_s = NAN, at_s;
+
+	for (uint32_t i = 0; i < s->ntasks && !s->running; i++) {
+		if (!is_unreported(s, r, &s->tasks[i], &at_s))
+			continue;
+		y->unreported++;
+		y->unreported_s = fmin(y->unreported_s, at_s);
+		last_s = fmax(last_s, at_s);
+	}
+	if (last_s - y->unreported_s > most_apart_s)
+		y->unreported = 0, y->unreported_s = NAN;
+}
+
+/* The command of the recording that ended as the job did: of the first to fail, of what was killed,
+ * or of what failed. */
+static void choose_command(struct summary *s, const struct run *r, uint32_t died_on)
+{
+	const char *found = NULL;
+
+	if (story_has_first_failure(&s->story))
+		found = run_find_text(r, died_on, "job.command");
+	for (uint32_t i = 0; i < s->nnodes && !found; i++) {
+		const struct summary_node *n = &s->nodes[i];
+
+		if (isnan(s->signal) ? n->exit_code == s->exit_code : n->signal == s->signal)
+			found = run_find_text(r, n->node, "job.command");
+	}
+	if (found)
+		s->command = found;
 }
 
 static void name_task(struct story *y, const struct death *d)
@@ -184,6 +246,8 @@ void summary_death_make(struct summary *s, const struct run *r)
 	y->failed = find(s, r, &d, &together);
 	y->ended_together = together;
 	y->could_fail = s->ntasks ? s->ntasks : s->nnodes;
+	find_unreported(s, r);
+	choose_command(s, r, d.node);
 	if (y->failed < 1)
 		return;
 	y->death_s = d.at_s;

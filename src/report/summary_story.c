@@ -372,6 +372,7 @@ void story_init(struct story *y)
 		.death_exit_code = NAN,
 		.failed = NAN,
 		.could_fail = NAN,
+		.unreported_s = NAN,
 		.death_memory_bytes = NAN,
 		.death_limit_bytes = NAN,
 		.hosts_unequal_ratio = NAN,

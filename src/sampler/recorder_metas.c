@@ -236,11 +236,24 @@ static void say_cost(struct recorder *r)
 		sample_meta_int(s, "monitor.refused", (int64_t)s->refused);
 }
 
+/* A launcher was killed, and could not report how its task ended. */
+static bool misses_an_end(const struct recorder *r)
+{
+	struct roster_result x;
+
+	if (!r->roster)
+		return false;
+	x = roster_result(r->roster);
+	return x.ended < x.tasks;
+}
+
 /* A signal that others send ended it, or what it ran, as a shell says. */
 static bool was_ended(const struct recorder *r)
 {
 	int status = r->status, signal;
 
+	if (misses_an_end(r))
+		return true;
 	if (!recorder_is_launched(r->o))
 		return r->o->stop && *r->o->stop == SIGTERM;
 	signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;

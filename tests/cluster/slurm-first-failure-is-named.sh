@@ -74,4 +74,4 @@ wait_for 120 all_compute
 scancel --signal=USR2 "$(squeue -h -o %i | head -n 1).0"
 wait $step && fail "status 0"
 equal "rule of a signal to all" ended-together "$(figure out '.verdicts[0].rule')"
-contains <(figure out '.verdicts[0].sentence') "killed by SIGUSR2 at once"
+contains <(figure out '.verdicts[0].sentence') ": killed by SIGUSR2."

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first verdict names who failed first, or the node that had too little memory. */
+#include "report/ending.h"
 #include "summary_made.h"
 
 #include <setjmp.h>
@@ -13,7 +14,7 @@
 /* Ranks 0 to 5 of a step, two a node. */
 enum { RANKS = 6, PER_NODE = 2, NODES = 3 };
 
-/* An ending: by signal, or with an exit code. */
+/* An ending: by signal, or with an exit code; -1: it was not reported. */
 struct ending {
 	int signal, code;
 	int64_t at_ms;
@@ -45,7 +46,7 @@ static void task(struct synthetic *x, int rank, const struct ending *e)
 	label(x, i, "step", 0);
 	if (e->signal)
 		label(x, i, "signal", e->signal);
-	else
+	else if (e->code >= 0)
 		label(x, i, "exit_code", e->code);
 }
 
@@ -152,6 +153,115 @@ static void test_all_at_once_were_ended_from_outside(void **state)
 		first(&s, cases[c].rule);
 		done(&s, x);
 	}
+}
+
+static void test_by_whom_is_said_only_when_it_is_known(void **state)
+{
+	struct synthetic *x = with_work(NODES);
+	struct ending e = { SIGTERM, 0, 9000 };
+	struct summary s;
+
+	(void)state;
+	for (int rank = 0; rank < RANKS; rank++)
+		task(x, rank, &e);
+	s = made(x);
+	says(first(&s, "ended-together"), "All 6 ended at once");
+	says(&s.verdicts[0], "Who sent the signal is not known");
+	assert_null(strstr(s.verdicts[0].sentence, "outside"));
+	done(&s, x);
+}
+
+/* scancel of a step, with all that watches it; a time limit that tasks ignored. */
+static void test_tasks_that_were_killed_without_a_word_are_named(void **state)
+{
+	static const struct {
+		const char *batch_state, *rule, *says, *heading;
+		int64_t others_ms;
+		int others_code;
+	} cases[] = {
+		{ NULL, "killed-unreported", "6 of 6 were killed by SIGKILL at once, 19.0 s",
+		  "Killed by SIGKILL (signal 9)", 19800, -1 },
+		{ "RUNNING", "killed-unreported", "6 of 6 were killed by SIGKILL",
+		  "Killed by SIGKILL (signal 9)", 19000, -1 },
+		{ NULL, "killed-unreported", "1 of 6 were killed", "Killed by SIGKILL (signal 9)",
+		  19000, 0 },
+		{ "TIMEOUT", "time-limit", "Ended at the time limit of 1 min 00 s",
+		  "Ended at the time limit", 19000, -1 },
+		{ "CANCELLED", "cancelled-told", "Killed by SIGKILL after", "Cancelled", 19000,
+		  -1 },
+		/* who failed first is more */
+		{ NULL, "first-failure", "exit code 3",
+		  "First to fail: rank 0 of step 0 on n1, exit code 3", 15000, 3 },
+	};
+
+	(void)state;
+	for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+		struct synthetic *x = with_work(NODES);
+		struct ending it = { 0, -1, 19000 };
+		struct ending others = { 0, cases[c].others_code, cases[c].others_ms };
+		struct summary s;
+
+		for (int rank = 0; rank < RANKS; rank++)
+			task(x, rank, rank == 2 ? &it : &others);
+		if (cases[c].batch_state) {
+			meta_text(x, "job.scheduler_state", cases[c].batch_state);
+			meta_int(x, 1, "job.time_limit_seconds", 60);
+		}
+		s = made(x);
+		says(first(&s, cases[c].rule), cases[c].says);
+		assert_string_equal(ending_heading_of(&s).words, cases[c].heading);
+		done(&s, x);
+	}
+}
+
+/* One that was lost long before its node's recording ended may have left its task behind. */
+static void test_a_task_that_may_live_on_was_not_killed(void **state)
+{
+	struct synthetic *x = with_work(NODES);
+	struct ending lost = { 0, -1, 9000 };
+	struct summary s;
+
+	(void)state;
+	for (int rank = 0; rank < RANKS; rank++)
+		task(x, rank, &lost);
+	s = made(x);
+	assert_true(s.story.unreported == 0);
+	done(&s, x);
+}
+
+/* Step 0 failed, step 1 was cancelled: the heading's command is that of its ending. */
+static void test_the_heading_is_of_the_recording_that_ended_so(void **state)
+{
+	struct synthetic *x = with_work(2);
+	struct summary s;
+
+	(void)state;
+	x->node[2].host = "n1";
+	x->node[2].first_ns += 10 * NS_PER_S;
+	meta_text(x, "job.command", "first");
+	meta_text(x, "job.command", "second");
+	x->meta[x->run.nmetas - 1].node = 2;
+	meta_text(x, "job.scheduler_state", "CANCELLED");
+	meta_int(x, 1, "job.exit_code", 3);
+	meta_int(x, 1, "job.wall_ns", 9 * NS_PER_S);
+	meta_int(x, 2, "job.signal", SIGTERM);
+	meta_int(x, 2, "job.wall_ns", NS_PER_S);
+	s = made(x);
+	assert_string_equal(ending_heading_of(&s).words,
+			    "First to fail: what ran on n1, exit code 3");
+	assert_string_equal(s.command, "first");
+	done(&s, x);
+	x = with_work(2);
+	meta_text(x, "job.command", "first");
+	meta_text(x, "job.command", "second");
+	x->meta[x->run.nmetas - 1].node = 2;
+	meta_text(x, "job.scheduler_state", "CANCELLED");
+	meta_int(x, 1, "job.exit_code", 0);
+	meta_int(x, 2, "job.signal", SIGTERM);
+	s = made(x);
+	assert_string_equal(ending_heading_of(&s).words, "Cancelled");
+	assert_string_equal(s.command, "second");
+	done(&s, x);
 }
 
 /* Without tasks: who is told is the command of a node. */
@@ -291,6 +401,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_who_failed_first_is_named),
 		cmocka_unit_test(test_all_at_once_were_ended_from_outside),
+		cmocka_unit_test(test_by_whom_is_said_only_when_it_is_known),
+		cmocka_unit_test(test_tasks_that_were_killed_without_a_word_are_named),
+		cmocka_unit_test(test_a_task_that_may_live_on_was_not_killed),
+		cmocka_unit_test(test_the_heading_is_of_the_recording_that_ended_so),
 		cmocka_unit_test(test_a_nodes_command_may_be_the_first),
 		cmocka_unit_test(test_the_node_with_too_little_memory_is_named),
 		cmocka_unit_test(test_a_kill_for_want_of_memory_comes_first),
