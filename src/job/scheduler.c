@@ -155,6 +155,13 @@ void batch_ranks(struct batch_job *j, const struct batch_ranks *r)
 {
 	if (j->launcher)
 		return;
+	if (r->ranks > 0 && r->rank >= r->ranks && j->number[BATCH_COMPONENTS] <= 1) {
+		if (!j->why.text[0])
+			err_set(&j->why, -EINVAL,
+				"the rank is %lld, but there are %lld ranks: using neither",
+				(long long)r->rank, (long long)r->ranks);
+		return;
+	}
 	set_absent(&j->number[BATCH_RANK], r->rank);
 	if (j->number[BATCH_RANK] != r->rank || r->rank < 0)
 		return;

@@ -219,6 +219,25 @@ static void find_ranks(struct batch_job *j, char *const *environment)
 		batch_ranks(j, &ranks);
 }
 
+/* What makes no sense is reported, and not used. */
+static void check_counts(struct batch_job *j, char *const *environment)
+{
+	const char *restarts = batch_variable(environment, "SLURM_RESTART_COUNT");
+	int64_t of_task = batch_number(batch_variable(environment, "SLURM_CPUS_PER_TASK"));
+	int64_t here = j->number[BATCH_CORES_ASKED];
+
+	if (j->why.text[0])
+		return;
+	if (restarts && *restarts && batch_number(restarts) < 0)
+		err_set(&j->why, -EINVAL,
+			"SLURM_RESTART_COUNT is %.40s, which is no count: not used", restarts);
+	else if (!components(j) && here > 0 && of_task > here)
+		err_set(&j->why, -EINVAL,
+			"SLURM_CPUS_PER_TASK is %lld, but the job has %lld CPUs on this node: using "
+			"the latter",
+			(long long)of_task, (long long)here);
+}
+
 static void slurm_read(struct batch_job *j, char *const *environment, const char *host)
 {
 	find_part(j);
@@ -233,6 +252,7 @@ static void slurm_read(struct batch_job *j, char *const *environment, const char
 					       : -1;
 	find_time(j, environment);
 	find_ranks(j, environment);
+	check_counts(j, environment);
 }
 
 const struct scheduler scheduler_slurm = {

@@ -132,6 +132,17 @@ static void variables_that_contradict_each_other(void **unused)
 	found("contradicting-nodes", "n1",
 	      "slurm 4 step=batch in=script nodes=n[1-2] node=n1 index=0 of=2 tasks=6 cores=2 "
 	      "(the node count is 3, but the node list has 2: using the list)");
+	found("contradicting-ranks", "n2",
+	      "slurm 4 step=1 in=step nodes=n[1-3] node=n2 index=1 of=3 cores=2 "
+	      "(the rank is 7, but there are 2 ranks: using neither)");
+	found("contradicting-restarts", "n2",
+	      "slurm 4 step=1 in=step nodes=n[1-3] node=n2 index=1 of=3 rank=3 ranks=6 local=1 "
+	      "locals=2 cores=2 "
+	      "(SLURM_RESTART_COUNT is -1, which is no count: not used)");
+	found("contradicting-cores", "n2",
+	      "slurm 4 step=1 in=step nodes=n[1-3] node=n2 index=1 of=3 rank=3 ranks=6 local=1 "
+	      "locals=2 cores=2 "
+	      "(SLURM_CPUS_PER_TASK is 99, but the job has 2 CPUs on this node: using the latter)");
 }
 
 static void slurm_in_a_step(void **unused)
