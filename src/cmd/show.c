@@ -20,7 +20,7 @@
 enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
 
 struct show_options {
-	bool json, spans, all;
+	bool json, markdown, spans, all;
 	bool newest; /* it was not named */
 	int64_t tracker;
 	const char *rules, *metrics;
@@ -35,6 +35,9 @@ static const struct option rows[] = {
 	{ .name = "json",
 	  .help = "Print the summary as JSON, schema sonde/show/1.",
 	  OPTION_OFFSET(struct show_options, json) },
+	{ .name = "markdown",
+	  .help = "Print all verdicts and figures as Markdown, for the summary of a CI job.",
+	  OPTION_OFFSET(struct show_options, markdown) },
 	{ .name = "spans",
 	  .help = "Print the totals of spans instead, by kind of track and name, the counters of "
 		  "tracks, and how long the job and each node took; with --json as schema "
@@ -66,6 +69,7 @@ static const struct example examples[] = {
 	{ "show", "the newest recording here, in about five lines" },
 	{ "show --all first_try", "every verdict and figure of a recording" },
 	{ "show --json sonde_1234", "everything, for a script" },
+	{ "show --markdown sonde_1234", "for the summary of a CI job" },
 	{ "show --spans faces", "totals of each kind of thread" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
 };
@@ -92,11 +96,27 @@ static int print_own(const struct show_options *o, const struct summary *brief, 
 	return rc;
 }
 
+static int print_markdown(const struct summary *s, struct run *r, struct err *e)
+{
+	struct bytes out = { 0 };
+	int rc = 0;
+
+	summary_markdown(s, &out);
+	if (out.failed)
+		rc = err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
+	else
+		fwrite(out.data, 1, out.len, stdout);
+	bytes_free(&out);
+	return rc;
+}
+
 static int print(const struct show_options *o, const struct summary *s, struct run *r,
 		 struct err *e)
 {
 	int rc;
 
+	if (o->markdown)
+		return print_markdown(s, r, e);
 	if (o->json) {
 		summary_json(s, r, stdout);
 		return 0;
@@ -180,8 +200,13 @@ static int show_exec(const void *given, int noperands, char **operands)
 	struct show_options options = *(const struct show_options *)given;
 	struct choice c;
 	struct err e = { "" };
-	int rc, code = choose_recording(&c, "show", "showing", noperands, operands);
+	int rc, code;
 
+	if (options.markdown && (options.json || options.spans || options.tracker)) {
+		say("show: use --markdown without --json, --spans and --tracker");
+		return EXIT_USAGE;
+	}
+	code = choose_recording(&c, "show", "showing", noperands, operands);
 	if (code)
 		return code;
 	options.newest = !noperands;

@@ -148,6 +148,28 @@ void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const c
 	}
 }
 
+void lines_markdown(struct lines *l, struct bytes *out)
+{
+	bool in_table = false;
+
+	for (unsigned i = 0; i < l->n; i++) {
+		struct line_row *row = &l->row[i];
+		bool verdict = row->colour != NULL;
+
+		bytes_u8(&row->text, 0);
+		if (i && !verdict && !in_table)
+			bytes_puts(out, "\n| | |\n|---|---|\n");
+		in_table = i && !verdict;
+		if (i)
+			bytes_printf(out, verdict ? "- **%s**: " : "| %s | ", row->label);
+		else
+			bytes_puts(out, "### ");
+		escape_markdown(out, row_text(row));
+		bytes_puts(out, in_table ? " |\n" : i ? "\n" : "\n\n");
+		out->failed |= row->text.failed;
+	}
+}
+
 void lines_number(struct bytes *b, enum unit u, double v)
 {
 	char text[64];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.h - labelled rows of text, as wide as the terminal: 60 to 120 columns, 80 in a file.
+ * lines.h - labelled rows of text, as wide as the terminal: 60 to 120 columns, 80 in a file; or
+ * as Markdown.
  *
  * Text is escaped by whoever appends it. Verdicts that do not fit are counted in one line. It knows
  * no summary.
@@ -42,6 +43,9 @@ struct bytes *lines_add(struct lines *l, const char *label, const char *colour);
 /* Verdicts take at most so many lines, but the first one is written in any case; what says how to
  * see those that were left out. */
 void lines_write(struct lines *l, FILE *out, bool colour, unsigned most, const char *what);
+/* The same for a pull request: the first row as a heading, verdicts as a list, figures as a table.
+ */
+void lines_markdown(struct lines *l, struct bytes *out);
 void lines_free(struct lines *l);
 /* A value with its unit; a hostile name, cut to so many bytes. */
 void lines_number(struct bytes *b, enum unit u, double v);

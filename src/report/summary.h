@@ -276,6 +276,8 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 			 bool newest);
 /* The terminal summary with all verdicts and figures, likewise. */
 void summary_print(const struct summary *s, FILE *out, bool colour);
+/* The same for a pull request or the summary of a CI job. */
+void summary_markdown(const struct summary *s, struct bytes *out);
 /* The largest processes with their lifetimes, and the commands, as tables of 80 columns. */
 void summary_print_tops(const struct summary *s, FILE *out);
 /* The figures of all nodes side by side, likewise; nothing of a single one. */

@@ -333,24 +333,38 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	lines_free(&l);
 }
 
+static void add_all(struct lines *l, const struct summary *s, bool colour)
+{
+	add_heading(l, s);
+	add_verdicts(l, s);
+	add_nodes(l, s);
+	add_account(l, s, colour);
+	add_tasks(l, s);
+	terminal_used(l, s);
+	add_fabric(l, s);
+	add_energy(l, s);
+	add_counters(l, s);
+	add_survivors(l, s);
+	add_monitor(l, s);
+	add_losses(l, s, true);
+}
+
 void summary_print(const struct summary *s, FILE *out, bool colour)
 {
 	struct lines l;
 
 	lines_fit(&l, out);
-	add_heading(&l, s);
-	add_verdicts(&l, s);
-	add_nodes(&l, s);
-	add_account(&l, s, colour);
-	add_tasks(&l, s);
-	terminal_used(&l, s);
-	add_fabric(&l, s);
-	add_energy(&l, s);
-	add_counters(&l, s);
-	add_survivors(&l, s);
-	add_monitor(&l, s);
-	add_losses(&l, s, true);
+	add_all(&l, s, colour);
 	add_recording(&l, s);
 	lines_write(&l, out, colour, UINT_MAX, "");
+	lines_free(&l);
+}
+
+void summary_markdown(const struct summary *s, struct bytes *out)
+{
+	struct lines l = { 0 };
+
+	add_all(&l, s, false);
+	lines_markdown(&l, out);
 	lines_free(&l);
 }

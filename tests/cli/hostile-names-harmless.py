@@ -45,6 +45,9 @@ shown = check_terminal("show", run("show", "--all", "out").stdout)
 check("show", "red" in shown, "does not name the processes")
 check_terminal("ls", run("ls").stdout)
 
+text = text_of("show --markdown", run("show", "--markdown", "out").stdout)
+check("show --markdown", not CONTROL.search(text) and "<" not in text and "red" in text, "is not escaped")
+
 text = text_of("show --json", run("show", "--json", "out").stdout)
 json.loads(text)
 check("show --json", not CONTROL.search(text) and "<script" not in text, "is not escaped for every place")
