@@ -84,7 +84,7 @@ static void explain(char *out, size_t size, const char *before, const char *why)
 		snprintf(out + n, size - n, "%s%s", before, why);
 }
 
-static void explain_code(struct summary_ending *e, int code)
+static void explain_code(struct summary_ending *e, const struct story *y, int code)
 {
 	int signal = ending_signal(NAN, code);
 	char name[24];
@@ -95,7 +95,10 @@ static void explain_code(struct summary_ending *e, int code)
 	if (!signal)
 		return;
 	name_signal(signal, name, sizeof name);
-	snprintf(e->why, sizeof e->why, ": a command that the shell ran was killed by %s", name);
+	snprintf(e->why, sizeof e->why,
+		 y->died_signal == signal ? ": a command that the shell ran was killed by %s"
+					  : ": what shells report if a command was killed by %s",
+		 name);
 	explain(e->why, sizeof e->why, ", ", why_of_signal(signal));
 }
 
@@ -166,6 +169,12 @@ static bool head_ended(struct ending_heading *h, const struct summary *s)
 	return true;
 }
 
+/* Tasks of which nothing is recorded, or not the end, may have failed. */
+static bool is_whole(const struct summary *s)
+{
+	return s->complete && !(s->of_step && s->missing.n);
+}
+
 struct ending_heading ending_heading_of(const struct summary *s)
 {
 	struct ending_heading h = { .severity = SEVERITY_CANNOT_TELL,
@@ -184,6 +193,9 @@ struct ending_heading ending_heading_of(const struct summary *s)
 		head_failed(&h, (int)s->exit_code);
 	} else if (story_was_killed(&s->story)) {
 		head_killed(&h, SIGKILL, false);
+	} else if (s->exit_code >= 0 && !is_whole(s)) {
+		h.severity = SEVERITY_NOTE;
+		snprintf(h.words, sizeof h.words, "Succeeded as far as recorded (exit code 0)");
 	} else if (s->exit_code >= 0) {
 		h.severity = SEVERITY_GOOD;
 		snprintf(h.words, sizeof h.words, "Succeeded (exit code 0)");
@@ -211,7 +223,7 @@ void ending_make(struct summary *s)
 	} else if (s->exit_code >= 0) {
 		snprintf(e->words, sizeof e->words, "%sxit code %.0f",
 			 s->exit_code > 0 ? "Failed: e" : "E", s->exit_code);
-		explain_code(e, (int)s->exit_code);
+		explain_code(e, &s->story, (int)s->exit_code);
 	} else {
 		snprintf(e->words, sizeof e->words, "%s",
 			 s->running ? "Running" : "End not recorded");

@@ -206,6 +206,7 @@ struct summary {
 	struct summary_comparison *comparisons; /* of several hosts */
 	uint32_t ncomparisons;
 	struct hostlist missing; /* nodes of the job that have no recording here */
+	bool of_step;            /* of tasks of a batch system's step, not of the batch script */
 	/* How far the wall clocks of two hosts may be apart: the sum of the two largest errors that
 	 * kernels estimate; NAN: one does not, or there is one host. */
 	double clock_error_s;

@@ -12,8 +12,8 @@
 enum take { TAKE_LAST, TAKE_MAX, TAKE_MIN, TAKE_MEAN };
 /*
  * A host may have several recordings, which are steps of the job. OVER_HOST: its largest;
- * OVER_PEAK: what they had at the same time; these add up over hosts. OVER_SPAN: from its first
- * begin to its last end, of the host that took longest.
+ * OVER_PEAK: what they had at the same time; these add up over hosts. OVER_SPAN: from the
+ * first begin to the last end, of a host and of all.
  */
 enum over { OVER_SUM, OVER_MAX, OVER_HOST, OVER_PEAK, OVER_SPAN };
 
@@ -229,12 +229,27 @@ static double over_steps(const struct node_figures *nodes, uint32_t host, size_t
 	return all;
 }
 
+/* By the nodes' clocks, as all that is drawn over time. */
+static double whole_span(const struct run *r, const struct node_figures *nodes, size_t figure)
+{
+	double start = NAN, end = NAN, longest = NAN;
+
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		start = fmin(start, nodes[i].start_s);
+		end = fmax(end, nodes[i].start_s + nodes[i].v[figure]);
+		longest = fmax(longest, nodes[i].v[figure]);
+	}
+	return fmax(end - start, longest);
+}
+
 /* A sum is known when all of its parts are; a largest value when any is. */
 static double over_nodes(const struct run *r, const struct node_figures *nodes, size_t figure)
 {
 	enum over over = figures[figure].over;
 	double all = NAN;
 
+	if (over == OVER_SPAN)
+		return whole_span(r, nodes, figure);
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		double v = nodes[i].v[figure];
 
@@ -243,7 +258,7 @@ static double over_nodes(const struct run *r, const struct node_figures *nodes, 
 				continue;
 			v = over_steps(nodes, i, figure);
 		}
-		if (over == OVER_MAX || over == OVER_SPAN)
+		if (over == OVER_MAX)
 			all = fmax(all, v);
 		else
 			all = i == 1 ? v : all + v;
@@ -469,7 +484,8 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->gpus_asked = v[GPUS_ASKED];
 	s->nodes_asked = v[NODES_ASKED];
 	s->tasks_asked = v[TASKS_ASKED];
-	s->layout_unknown = isnan(s->tasks_asked) && is_a_step(r);
+	s->of_step = is_a_step(r);
+	s->layout_unknown = isnan(s->tasks_asked) && s->of_step;
 	fill_time(s, r, v);
 	s->monitor_cpu_s = v[MONITOR_CPU];
 	s->monitor_rss_bytes = v[MONITOR_RSS];

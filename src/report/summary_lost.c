@@ -77,6 +77,21 @@ static bool names(const char *list, const char *host)
 	return false;
 }
 
+/* What is missing of its recording may be what was cut off. */
+static bool is_damaged(const struct run *r, const char *host)
+{
+	size_t n = strlen(host);
+
+	for (uint32_t i = 0; i < r->ndamages; i++) {
+		const char *slash = strrchr(r->damages[i].file, '/');
+		const char *name = slash ? slash + 1 : r->damages[i].file;
+
+		if (!strncmp(name, "node-", 5) && !strncmp(name + 5, host, n) && name[5 + n] == '.')
+			return true;
+	}
+	return false;
+}
+
 static void find_silent(struct summary *s, const struct run *r)
 {
 	double end = end_of_others(s, r);
@@ -84,7 +99,8 @@ static void find_silent(struct summary *s, const struct run *r)
 	for (uint32_t i = 0; i < s->nnodes; i++) {
 		const struct summary_node *n = &s->nodes[i];
 
-		if (n->lost && end - last_of(r, n->node) >= silent_s &&
+		if (n->lost && n->samples && !is_damaged(r, n->host) &&
+		    end - last_of(r, n->node) >= silent_s &&
 		    !names(s->story.lost_nodes, n->host))
 			add(&s->story, n->host);
 	}

@@ -24,8 +24,10 @@ ends : sh -c 'sleep 0.3; kill -ABRT $$'
 equal "status" 134 $code
 contains said "killed: Killed by SIGABRT after "
 contains said "it called abort"
-ends : sh -c 'sh -c "kill -BUS \$\$"; exit $?'
+ends : sh -c 'sh -c "sleep 0.6; kill -BUS \$\$"; exit $?'
 contains said "a command that the shell ran was killed by SIGBUS, it accessed a mapping with nothing behind it"
+ends : sh -c 'exit 135'
+contains said ": what shells report if a command was killed by SIGBUS, it accessed a mapping with nothing behind it"
 ends : sh -c 'timeout 0.2 sleep 9'
 contains said "exit code 124 after "
 contains said ": timeout killed it when the time was up"
