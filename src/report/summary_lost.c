@@ -100,8 +100,7 @@ static void find_silent(struct summary *s, const struct run *r)
 		const struct summary_node *n = &s->nodes[i];
 
 		if (n->lost && n->samples && !is_damaged(r, n->host) &&
-		    end - last_of(r, n->node) >= silent_s &&
-		    !names(s->story.lost_nodes, n->host))
+		    end - last_of(r, n->node) >= silent_s && !names(s->story.lost_nodes, n->host))
 			add(&s->story, n->host);
 	}
 }

@@ -23,7 +23,7 @@ on_node steps n3 2 sleep 0.1
 heading steps >said
 contains said "Succeeded (exit code 0)"
 
-truncate -s 64 steps/node-n2.sonde
+truncate -s 2000 steps/node-n2.sonde
 rm -f steps/node-n2.tail
 heading steps >said
 contains said "Succeeded as far as recorded (exit code 0)"
