@@ -62,6 +62,11 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 	} else if (strcmp(name, "straggler") == 0) {
 		snprintf(f->s.story.straggler_cause, STORY_TEXT, "%s",
 			 first > 0 ? "clock 1 GHz" : "");
+	} else if (strcmp(name, "error") == 0) { /* the kind of what it printed */
+		f->s.reason.is_error = true;
+		snprintf(f->s.reason.line, sizeof f->s.reason.line, "IOError: %s", value);
+		snprintf(f->s.reason.kind, sizeof f->s.reason.kind, "%s", value);
+		snprintf(f->s.reason.advice, sizeof f->s.reason.advice, "Do something.");
 	} else if (strcmp(name, "complete") == 0) {
 		f->s.complete = first != 0;
 	} else if (strcmp(name, "running") == 0) {

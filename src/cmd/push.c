@@ -70,8 +70,8 @@ static const struct option rows[] = {
 	  OPTION_OFFSET(struct push_options, labels) },
 	{ .name = "with-environment",
 	  .type = ARG_FLAG,
-	  .help = "Send the job's environment, too. By default MLflow and PostgreSQL get the "
-		  "recording without it.",
+	  .help = "Send the job's environment and what it printed when it failed, too. By default "
+		  "MLflow and PostgreSQL get the recording without them.",
 	  OPTION_OFFSET(struct push_options, with_environment) },
 	{ .name = "follow",
 	  .type = ARG_DURATION,
@@ -324,8 +324,8 @@ const struct command command_push = {
 		"If a push fails or is killed, run the same command again: it continues where it "
 		"stopped. Repeating a complete push adds nothing. A file .push-* next to the "
 		"recording (--state: elsewhere) notes what has arrived. If a server does not "
-		"answer, Sonde retries with growing delays (--patience). The job's environment is "
-		"sent only with --with-environment.\n\n"
+		"answer, Sonde retries with growing delays (--patience). The job's environment and "
+		"what it printed are sent only with --with-environment.\n\n"
 		"mlflow: MLFLOW_TRACKING_URI names the server; MLFLOW_TRACKING_TOKEN, or "
 		"_USERNAME and _PASSWORD, are the credentials. MLFLOW_RUN_ID is the run to add "
 		"the job's values to; without it Sonde creates a run in the experiment of "

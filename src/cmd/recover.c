@@ -30,7 +30,8 @@ static const struct option rows[] = {
 	  OPTION_OFFSET(struct recover_options, output) },
 	{ .name = "without-environment",
 	  .type = ARG_FLAG,
-	  .help = "Leave the job's environment out, for a copy that is given to others.",
+	  .help = "Leave out the job's environment and what it printed last, for a copy that is given "
+		  "to others.",
 	  OPTION_OFFSET(struct recover_options, without_environment) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
@@ -45,8 +46,8 @@ static const struct example examples[] = {
 
 struct recovering {
 	struct run *run;
-	const char *without;
 	char to[PATH_MAX];
+	bool public;
 	struct written written;
 };
 
@@ -92,7 +93,7 @@ static int write_all(struct recovering *x, struct err *e)
 	fd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
-	rc = recover(x->run, fd, x->without, written_in, &x->written, e);
+	rc = recover(x->run, fd, x->public, written_in, &x->written, e);
 	close(fd);
 	return rc;
 }
@@ -136,7 +137,7 @@ static int recover_exec(const void *options, int noperands, char **operands)
 	if (code)
 		return code;
 	x.run = c.run;
-	x.without = o->without_environment ? META_ENVIRONMENT : NULL;
+	x.public = o->without_environment;
 	choose_place(&x, c.path, o->output);
 	x.written = (struct written){
 		.verb = "recover", .recording = c.path, .to = x.to, .json = o->json

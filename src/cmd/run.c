@@ -26,7 +26,7 @@ enum { READY_MS = 3000, DONE_MS = 15000 };
 
 struct run_options {
 	struct recording_options recording; /* first, as RECORDING_OPTIONS wants it */
-	bool wait_all, no_env, report;
+	bool wait_all, no_env, no_error_text, report;
 	int64_t node_recorder; /* enum node_recorder */
 	struct option_list mark_logs, mark_rules;
 };
@@ -40,6 +40,12 @@ static const struct option options[] = {
 	  .help = "Do not record the command's environment. By default it is recorded, with "
 		  "passwords, keys and tokens masked.",
 	  OPTION_OFFSET(struct run_options, no_env) },
+	{ .name = "no-error-text",
+	  .type = ARG_FLAG,
+	  .help = "Do not record what a failed command printed last. By default the last lines of "
+		  "its standard error are recorded, at most 4 KiB, if that is a file, with "
+		  "passwords, keys and tokens masked.",
+	  OPTION_OFFSET(struct run_options, no_error_text) },
 	{ .name = "mark-log",
 	  .type = ARG_LIST,
 	  .value = "FILE",
@@ -230,6 +236,7 @@ static struct launch launch_of(const struct run_options *o, char **argv,
 				.recorder = -1,
 				.wait_all = o->wait_all,
 				.let_go = true,
+				.error_text = o->no_error_text ? PRINTED_REFUSED : PRINTED_WANTED,
 				.ready_ms = READY_MS,
 				.done_ms = DONE_MS };
 }

@@ -12,8 +12,18 @@
 #include "core/metric.h"
 #include "core/value.h"
 
+#include <stdbool.h>
+
 /* How the names begin of metadata that are the job's environment. */
 #define META_ENVIRONMENT "job.environment."
+
+/* What a command that failed printed last (job/lastlines.h): metadata of a node, or without "job."
+ * labels of a task's instance. */
+#define META_ERROR_TEXT "job.error_text"
+
+/* What stays on the machine: the environment and what was printed; `key` is metadata's or a
+ * label's. */
+bool key_is_private(const char *key);
 
 /* The numbers are in the file format: append only. */
 enum event_kind {

@@ -473,6 +473,21 @@ static int rank_descriptor(void)
 		       : -1;
 }
 
+/* Before its end, of which the recorder makes the last sample. */
+static void tell_printed(const struct launch *l, const struct child *c,
+			 const struct printed_place *place)
+{
+	int fd = l->share ? l->share->fd : l->recorder;
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+	struct printed p;
+
+	if (fd < 0 || !l->error_text || !c->status)
+		return;
+	printed_read(place, &p);
+	if (packet_send(fd, &p, sizeof p, -1) == -EAGAIN && poll(&room, 1, ROOM_MS) > 0)
+		packet_send(fd, &p, sizeof p, -1);
+}
+
 /* The command runs in this process's place: how it ends, no recorder learns. */
 static void leave(struct launch *l)
 {
@@ -489,10 +504,12 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 {
 	struct launch here = *l;
 	struct child c = { .recorder = l->recorder_pid };
+	struct printed_place printed;
 	struct rusage before = { 0 };
 	struct message m;
 	int code;
 
+	printed_begin(&printed, l->error_text);
 	*end = (struct launch_end){ 0 };
 	/* Until its first sample is taken. */
 	hear_recorder(&here, here.ready_ms, &m, &end->recorder_lost);
@@ -522,8 +539,10 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 		end->wall_ns = c.end_ns - c.start_ns;
 		end->usage = c.usage;
 		end_follower(here.follower, c.status);
+		tell_printed(&here, &c, &printed);
 		tell(&here, MESSAGE_ENDED, &c, c.pid, c.status);
 	}
+	printed_end(&printed);
 	wait_for_end(&here, &c, &end->recorder_lost);
 	return code;
 }

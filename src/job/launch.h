@@ -11,6 +11,7 @@
 #define SONDE_JOB_LAUNCH_H
 
 #include "base/err.h"
+#include "job/printed.h"
 #include "job/sentinel.h"
 #include "job/share.h"
 
@@ -41,14 +42,15 @@ struct launch {
 	char *const *argv;
 	const struct launch_signals *saved;
 	struct sentinel *sentinel;
-	int recorder;          /* socket, or -1: without a recorder of its own */
-	pid_t recorder_pid;    /* its own recorder's; 0: none */
-	struct share *share;   /* of a recorder that is shared, joined already; NULL: none */
-	int follower;          /* socket of who follows the job's logs; 0: nobody. It is told of the
-				  end before the recorder is, and reads what is left (marklog.h) */
-	bool wait_all;         /* wait for what the command left behind, too */
-	bool let_go;           /* once the command runs, of all that it inherited, too, but standard
-				  error */
+	int recorder;        /* socket, or -1: without a recorder of its own */
+	pid_t recorder_pid;  /* its own recorder's; 0: none */
+	struct share *share; /* of a recorder that is shared, joined already; NULL: none */
+	int follower;        /* socket of who follows the job's logs; 0: nobody. It is told of the
+				end before the recorder is, and reads what is left (marklog.h) */
+	bool wait_all;       /* wait for what the command left behind, too */
+	bool let_go;         /* once the command runs, of all that it inherited, too, but standard
+				error */
+	enum printed_wish error_text; /* what it printed last goes to the recorder when it fails */
 	int64_t limit_ns;      /* end the command when it takes so long: SIGTERM, and SIGKILL 2 s
 				  later; 0: never */
 	int ready_ms, done_ms; /* how long the recorder may keep the command waiting at its start;

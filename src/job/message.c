@@ -58,12 +58,19 @@ int message_send_within(int fd, const struct message *m, int timeout_ms)
 	}
 }
 
-int message_receive(int fd, struct message *m)
+static bool printed_is_sound(struct printed *p)
+{
+	p->absent[sizeof p->absent - 1] = '\0';
+	return p->kind == MESSAGE_PRINTED && p->n <= sizeof p->text;
+}
+
+int message_receive(int fd, union packet *p)
 {
 	for (;;) {
-		ssize_t n = recv(fd, m, sizeof *m, MSG_DONTWAIT);
+		ssize_t n = recv(fd, p, sizeof *p, MSG_DONTWAIT);
 
-		if (n == (ssize_t)sizeof *m)
+		if (n == (ssize_t)sizeof p->message ||
+		    (n == (ssize_t)sizeof p->printed && printed_is_sound(&p->printed)))
 			return 1;
 		if (n == 0)
 			return 0;
@@ -81,8 +88,11 @@ int message_wait(int fd, struct message *m, int timeout_ms)
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		int64_t left = (deadline - clock_mono_ns() + NS_PER_MS - 1) / NS_PER_MS;
-		int got = message_receive(fd, m);
+		union packet packet;
+		int got = message_receive(fd, &packet);
 
+		if (got == 1)
+			*m = packet.message;
 		if (got != -EAGAIN)
 			return got;
 		if (left <= 0)
@@ -138,7 +148,8 @@ int packet_parse(const void *data, size_t n, union packet *out)
 
 	_Static_assert(sizeof out->message != sizeof out->registration &&
 			       sizeof out->message != sizeof out->note &&
-			       sizeof out->note != sizeof out->registration,
+			       sizeof out->note != sizeof out->registration &&
+			       sizeof out->printed > sizeof out->registration,
 		       "distinguished by their size");
 	if (n > sizeof *out || n < sizeof out->message)
 		return -EBADMSG;
@@ -149,6 +160,8 @@ int packet_parse(const void *data, size_t n, union packet *out)
 		sound = message_is_sound(&out->message);
 	else if (n == sizeof out->registration)
 		sound = registration_is_sound(&out->registration);
+	else if (n == sizeof out->printed)
+		sound = printed_is_sound(&out->printed);
 	else
 		sound = n == sizeof out->note && note_is_sound(&out->note);
 	return sound ? (int)out->message.kind : -EBADMSG;

@@ -15,11 +15,12 @@
 #include <sys/types.h>
 
 enum {
-	MESSAGE_VERSION = 4,
+	MESSAGE_VERSION = 5,
 	MESSAGE_KEY = 1024,
 	MESSAGE_TEXT = 320,
 	MESSAGE_STEP = 64,
 	MESSAGE_PATH = 256,
+	MESSAGE_PRINTED_BYTES = 4096,
 };
 
 enum message_kind {
@@ -33,6 +34,7 @@ enum message_kind {
 	MESSAGE_REFUSED,  /* recorder: it does not record this launcher's task */
 	MESSAGE_SAY,      /* recorder: a sentence for the user */
 	MESSAGE_LEAVING,  /* recorder: it ends in order, another one has to go on */
+	MESSAGE_PRINTED,  /* launcher: before the end of a command that failed */
 };
 
 struct message {
@@ -90,8 +92,21 @@ struct note {
 	char text[MESSAGE_TEXT]; /* READY: id of the run; a sentence; or empty */
 };
 
+/* What a command that failed printed last (printed.h): n bytes as they are in the file, or why
+ * there are none. */
+struct printed {
+	uint32_t version;
+	enum message_kind kind;
+	uint32_t n;
+	uint32_t is_cut;    /* the first line begins before the first byte */
+	uint32_t is_output; /* of standard output, in place of standard error */
+	char absent[64];    /* why there is nothing; "": there is */
+	char text[MESSAGE_PRINTED_BYTES];
+};
+
 union packet {
 	struct message message;
+	struct printed printed;
 	struct registration registration;
 	struct note note;
 };
@@ -100,8 +115,9 @@ union packet {
 int message_send(int fd, const struct message *m);
 /* The same, waiting at most timeout_ms for room. */
 int message_send_within(int fd, const struct message *m, int timeout_ms);
-/* 1 a message, 0 the other side is gone, -EAGAIN none now (fd is non-blocking), other -errno. */
-int message_receive(int fd, struct message *m);
+/* 1 a message, 0 the other side is gone, -EAGAIN none now (fd is non-blocking), other -errno. What
+ * was printed is message.kind MESSAGE_PRINTED. */
+int message_receive(int fd, union packet *p);
 /* Wait at most timeout_ms for a message. 1, 0 gone, -ETIMEDOUT. */
 int message_wait(int fd, struct message *m, int timeout_ms);
 

@@ -203,6 +203,8 @@ static int put_labels(struct job_rows *w, struct err *e)
 		for (uint32_t n = 0; n < r->instances[i].nlabels && !rc; n++) {
 			const struct run_label *l = &r->labels[r->instances[i].first_label + n];
 
+			if (!w->with_environment && key_is_private(l->key))
+				continue;
 			row(w);
 			put_int(w, i);
 			put_text(w, l->key ? l->key : "");
@@ -343,9 +345,7 @@ static int put_spans(struct job_rows *w, struct err *e)
 
 static bool is_put(const struct job_rows *w, const struct run_meta *m)
 {
-	static const char begin[] = META_ENVIRONMENT;
-
-	return m->key && (w->with_environment || strncmp(m->key, begin, sizeof begin - 1) != 0);
+	return m->key && (w->with_environment || !key_is_private(m->key));
 }
 
 static int put_metadata(struct job_rows *w, struct err *e)

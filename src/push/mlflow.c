@@ -478,7 +478,9 @@ static int mlflow_exec(const struct push_job *job, struct push_result *r, struct
 	if (!rc)
 		rc = http_open(&m.http, &m.server, job->patience_ns, e);
 	if (!rc)
-		rc = summary_make(&s, job->run, e);
+		rc = summary_make_as(
+			&s, job->run,
+			&(struct summary_wish){ .all = true, .public = !job->with_environment }, e);
 	if (!rc)
 		rc = tracking_make(&m.tracking, job->run, &s, TRACKING_SAMPLES, e);
 	if (!rc)

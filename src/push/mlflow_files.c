@@ -194,12 +194,13 @@ static int send_files(struct mlflow *m, const char *copies, struct err *e)
 	return rc;
 }
 
-static bool has_environment(const struct run *r)
+static bool has_private(const struct run *r)
 {
-	static const char begin[] = META_ENVIRONMENT;
-
 	for (uint32_t i = 1; i < r->nmetas; i++)
-		if (r->metas[i].key && !strncmp(r->metas[i].key, begin, sizeof begin - 1))
+		if (key_is_private(r->metas[i].key))
+			return true;
+	for (uint32_t i = 1; i < r->nlabels; i++)
+		if (key_is_private(r->labels[i].key))
 			return true;
 	return false;
 }
@@ -214,13 +215,13 @@ static void remove_copies(const struct mlflow *m, const char *copies, int fd)
 	rmdir(copies);
 }
 
-/* A copy without the environment lies beside the journal while it is sent. */
+/* A copy without what is private lies beside the journal while it is sent. */
 static int send_recording(struct mlflow *m, struct err *e)
 {
 	char copies[PATH_MAX];
 	int fd, rc;
 
-	if (m->job->with_environment || !has_environment(m->job->run))
+	if (m->job->with_environment || !has_private(m->job->run))
 		return send_files(m, NULL, e);
 	snprintf(copies, sizeof copies, "%.3000s/.push-recording-XXXXXX", m->job->state);
 	if (!mkdtemp(copies))
@@ -228,7 +229,7 @@ static int send_recording(struct mlflow *m, struct err *e)
 			       strerror(errno));
 	fd = open(copies, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	rc = fd < 0 ? err_set(e, -errno, "cannot open %.300s: %s", copies, strerror(errno))
-		    : recover(m->job->run, fd, META_ENVIRONMENT, NULL, NULL, e);
+		    : recover(m->job->run, fd, true, NULL, NULL, e);
 	if (!rc)
 		rc = send_files(m, copies, e);
 	if (fd >= 0) {

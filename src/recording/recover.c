@@ -27,7 +27,7 @@ struct copy {
 	uint64_t rows;
 	uint32_t generation;
 	struct bytes out; /* a block before it is written */
-	const char *without;
+	bool public;      /* without what is private */
 	struct expander expander;
 	struct compressor compressor;
 	struct bytes records, kept; /* of a block of events, before and after */
@@ -57,7 +57,7 @@ static int out_write(struct copy *c)
 
 static int copy_init(struct copy *c)
 {
-	if (!c->without)
+	if (!c->public)
 		return 0;
 	return expander_init(&c->expander) || compressor_init(&c->compressor) ? -ENOMEM : 0;
 }
@@ -72,7 +72,7 @@ static void copy_free(struct copy *c)
 	compressor_free(&c->compressor);
 }
 
-/* Its records but for the metadata that are left out. */
+/* Its records but for what is private. */
 static int events_copy(struct copy *c, const struct block *b)
 {
 	uint64_t generation;
@@ -84,8 +84,8 @@ static int events_copy(struct copy *c, const struct block *b)
 
 	bytes_reset(&c->kept);
 	while (!rc && (rc = record_get(&in, &r, &c->pool)) > 0) {
-		if (r.event.kind != EVENT_META ||
-		    strncmp(r.event.name ? r.event.name : "", c->without, strlen(c->without)) != 0)
+		if ((r.event.kind != EVENT_META && r.event.kind != EVENT_LABEL) ||
+		    !key_is_private(r.event.name))
 			bytes_put(&c->kept, from, (size_t)(in.at - from));
 		from = in.at;
 		rc = 0;
@@ -107,7 +107,7 @@ static int block_copy(void *ctx, const struct block *b)
 
 	if (b->type == BLOCK_HEAD || b->type == BLOCK_END)
 		return 0; /* they are made anew */
-	if (b->type == BLOCK_EVENTS && c->without)
+	if (b->type == BLOCK_EVENTS && c->public)
 		return events_copy(c, b);
 	start = block_start(&c->out, b->type, c->sequence++);
 	bytes_put(&c->out, b->payload, b->length);
@@ -233,10 +233,10 @@ static int cannot_write(const char *name, int rc, struct err *e)
 }
 
 /* copied: for each file whether it has a part. */
-static int copy_all(struct join *j, int to, const char *without, bool *copied, struct err *e)
+static int copy_all(struct join *j, int to, bool public, bool *copied, struct err *e)
 {
 	for (uint32_t i = 0; i < j->nfiles; i++) {
-		struct copy c = { .file = &j->files[i], .without = without };
+		struct copy c = { .file = &j->files[i], .public = public };
 		int rc = file_copy(j, &c, to);
 
 		if (rc == -ENODATA || rc == -EPROTO)
@@ -267,7 +267,7 @@ static int name_all(const struct join *j, int to, const bool *copied, int rc, st
 	return rc;
 }
 
-int recover(struct run *r, int to, const char *without, void (*wrote)(void *ctx, const char *name),
+int recover(struct run *r, int to, bool public, void (*wrote)(void *ctx, const char *name),
 	    void *ctx, struct err *e)
 {
 	struct join *j = r->reader;
@@ -280,7 +280,7 @@ int recover(struct run *r, int to, const char *without, void (*wrote)(void *ctx,
 	copied = calloc(j->nfiles + 1u, sizeof(*copied));
 	if (!copied)
 		return err_set(e, -ENOMEM, "out of memory for %u files", j->nfiles);
-	rc = copy_all(j, to, without, copied, e);
+	rc = copy_all(j, to, public, copied, e);
 	rc = name_all(j, to, copied, rc, e);
 	for (uint32_t i = 0; i < j->nfiles && !rc; i++)
 		if (copied[i] && wrote)

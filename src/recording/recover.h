@@ -12,10 +12,10 @@
 
 #include "core/run.h"
 
-/* The run as run_open gave it. to is an open directory; nothing in it is overwritten. without: the
- * beginning of names of metadata that are left out, or NULL. wrote is told the name of each file;
- * or NULL. 0 or -errno. */
-int recover(struct run *r, int to, const char *without, void (*wrote)(void *ctx, const char *name),
+/* The run as run_open gave it. to is an open directory; nothing in it is overwritten. public:
+ * without what is private (key_is_private). wrote is told the name of each file; or NULL. 0 or
+ * -errno. */
+int recover(struct run *r, int to, bool public, void (*wrote)(void *ctx, const char *name),
 	    void *ctx, struct err *e);
 
 #endif

@@ -2,6 +2,7 @@
 #include "report/ending.h"
 
 #include "core/metric.h"
+#include "core/stall.h"
 
 #include <math.h>
 #include <signal.h>
@@ -80,26 +81,68 @@ static void explain(char *out, size_t size, const char *before, const char *why)
 {
 	size_t n = strlen(out);
 
-	if (why)
+	if (why && *why)
 		snprintf(out + n, size - n, "%s%s", before, why);
 }
 
-static void explain_code(struct summary_ending *e, const struct story *y, int code)
+/* What an exit code or a signal means: ": command not found, ..."; "": nothing of itself. */
+struct meaning {
+	char text[320];
+};
+
+static void explain_code(struct meaning *m, const struct story *y, int code)
 {
 	int signal = ending_signal(NAN, code);
 	char name[24];
 
 	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
 		if (codes[i].code == code)
-			explain(e->why, sizeof e->why, ": ", codes[i].why);
+			explain(m->text, sizeof m->text, ": ", codes[i].why);
 	if (!signal)
 		return;
 	name_signal(signal, name, sizeof name);
-	snprintf(e->why, sizeof e->why,
+	snprintf(m->text, sizeof m->text,
 		 y->died_signal == signal ? ": a command that the shell ran was killed by %s"
 					  : ": what shells report if a command was killed by %s",
 		 name);
-	explain(e->why, sizeof e->why, ", ", why_of_signal(signal));
+	explain(m->text, sizeof m->text, ", ", why_of_signal(signal));
+}
+
+static bool is_ended_by_others(int signal, double exit_code)
+{
+	if (exit_code == TIMED_OUT)
+		return true;
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if (signals[i].signal == signal)
+			return signals[i].from_outside;
+	return false;
+}
+
+/* Is the line that was printed the reason of an end by this signal, 0: by none? */
+static bool is_reason(const struct summary_reason *x, int signal)
+{
+	return x->is_error || (x->is_crash && !signal);
+}
+
+/* Full stop, the error and what to do. What a program says of its abort, or a shell of what it
+ * could not run, says more than the signal or the code. */
+static void add_reason(char *out, size_t size, const struct summary_reason *x, int signal,
+		       double exit_code, bool advise)
+{
+	bool others = is_ended_by_others(signal, exit_code);
+
+	if (is_reason(x, signal) && !others) {
+		if (!signal || signal == SIGABRT)
+			*out = '\0';
+		explain(out, size, ". ", x->line);
+		explain(out, size, "", ".");
+		explain(out, size, " ", advise ? x->advice : NULL);
+	} else if (*x->line && !x->is_crash && !others && !*out && !x->of_output) {
+		explain(out, size, ". Its last line: \"", x->line);
+		explain(out, size, "", "\".");
+	} else {
+		explain(out, size, "", ".");
+	}
 }
 
 /* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */
@@ -209,28 +252,73 @@ struct ending_heading ending_heading_of(const struct summary *s)
 	return h;
 }
 
+/* What the job waited for is explained where the error is not. */
+static void make_waited(struct summary *s)
+{
+	struct summary_ending *e = &s->ending;
+
+	if (s->reason.is_error && *s->reason.advice) {
+		snprintf(e->waited, sizeof e->waited, "%s", e->advised);
+		return;
+	}
+	snprintf(e->waited, sizeof e->waited, "%s", e->why);
+	explain(e->waited, sizeof e->waited, " ", stall_advice(s->story.silent_in));
+}
+
+/* Of the first of several: what it printed, else its log's end. */
+static void make_death(struct summary *s)
+{
+	const struct story *y = &s->story;
+	struct summary_ending *e = &s->ending;
+	int signal = ending_signal(y->death_signal, y->death_exit_code);
+
+	if (!is_reason(&s->reason, signal) && strlen(y->death_log) > 1) {
+		snprintf(e->death, sizeof e->death, "%s", y->death_log);
+		snprintf(e->death_advised, sizeof e->death_advised, "%s", y->death_log);
+		return;
+	}
+	add_reason(e->death, sizeof e->death, &s->reason, signal, y->death_exit_code, false);
+	add_reason(e->death_advised, sizeof e->death_advised, &s->reason, signal,
+		   y->death_exit_code, true);
+}
+
+static void make_why(struct summary *s, const struct meaning *m)
+{
+	struct summary_ending *e = &s->ending;
+	int signal = ending_signal(s->signal, s->exit_code);
+
+	explain(e->why, sizeof e->why, "", m->text);
+	explain(e->advised, sizeof e->advised, "", m->text);
+	add_reason(e->why, sizeof e->why, &s->reason, signal, s->exit_code, false);
+	add_reason(e->advised, sizeof e->advised, &s->reason, signal, s->exit_code, true);
+	add_first(e, &s->story);
+	explain(e->why, sizeof e->why, "", *e->first ? e->first + 1 : NULL);
+	explain(e->advised, sizeof e->advised, "", *e->first ? e->first + 1 : NULL);
+}
+
 void ending_make(struct summary *s)
 {
 	struct summary_ending *e = &s->ending;
+	struct meaning m = { "" };
 
 	*e = (struct summary_ending){ 0 };
 	if (s->signal > 0) {
 		snprintf(e->words, sizeof e->words, "Killed by ");
 		name_signal((int)s->signal, e->words + 10, sizeof e->words - 10);
-		explain(e->why, sizeof e->why, ": ", why_of_signal((int)s->signal));
+		explain(m.text, sizeof m.text, ": ", why_of_signal((int)s->signal));
 	} else if (story_was_killed(&s->story) && !(s->exit_code > 0)) {
 		snprintf(e->words, sizeof e->words, "Killed by SIGKILL");
 	} else if (s->exit_code >= 0) {
 		snprintf(e->words, sizeof e->words, "%sxit code %.0f",
 			 s->exit_code > 0 ? "Failed: e" : "E", s->exit_code);
-		explain_code(e, &s->story, (int)s->exit_code);
+		explain_code(&m, &s->story, (int)s->exit_code);
 	} else {
 		snprintf(e->words, sizeof e->words, "%s",
 			 s->running ? "Running" : "End not recorded");
 	}
-	explain(e->why, sizeof e->why, "", ".");
-	add_first(e, &s->story);
-	explain(e->why, sizeof e->why, "", *e->first ? e->first + 1 : NULL);
+	make_why(s, &m);
+	make_waited(s);
+	make_death(s);
 }
 
 bool ending_has_own_cause(const struct summary *s)
@@ -247,12 +335,5 @@ bool ending_has_own_cause(const struct summary *s)
 
 bool ending_is_from_outside(const struct summary *s)
 {
-	int signal = ending_signal(s->signal, s->exit_code);
-
-	if (s->exit_code == TIMED_OUT)
-		return true;
-	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-		if (signals[i].signal == signal)
-			return signals[i].from_outside;
-	return false;
+	return is_ended_by_others(ending_signal(s->signal, s->exit_code), s->exit_code);
 }

@@ -7,6 +7,7 @@
 #ifndef SONDE_REPORT_RULE_H
 #define SONDE_REPORT_RULE_H
 
+#include "base/entries.h"
 #include "core/expr.h"
 #include "report/rules.h"
 
@@ -65,10 +66,31 @@ struct rule {
 	char *proof;
 };
 
+/* A kind of errors that programs print: error(NAME) of a rule. */
+struct rule_error {
+	char *name;
+	char *words;  /* by which a line is known: "permission denied | EACCES" */
+	char *advice; /* one sentence */
+};
+
+enum { RULE_ERRORS_MAX = 128 };
+
 struct rules {
 	struct rule *rule;
 	size_t n;
+	struct rule_error *error; /* in their order: the first that a line has is its kind */
+	size_t nerrors;
 };
+
+/* "error: NAME" begins one; the others are its entries. key: "error", "words" or "advice". */
+bool rule_error_key(const char *key);
+int rule_error_entry(struct rules *rules, const struct entry *entry, struct err *e);
+/* Each has its words and its advice, and each error(NAME) of a rule is one of them, where there are
+ * any. */
+int rule_errors_check(const struct rules *rules, const char *file, struct err *e);
+void rule_errors_free(struct rules *rules);
+/* That the line is of; NULL: of none. */
+const struct rule_error *rule_error_of(const struct rules *rules, const char *line);
 
 /* text is "{expression:form} and words". 0, -EINVAL with a sentence, and *at where in text the
  * fault is, or -ENOMEM. */

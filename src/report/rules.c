@@ -294,6 +294,8 @@ static int entry(void *ctx, const struct entry *en, struct err *e)
 	struct err why = { "out of memory" };
 	size_t at = 0;
 
+	if (rule_error_key(en->key))
+		return rule_error_entry(p->rules, en, e);
 	if (strcmp(en->key, "rule") == 0)
 		return rule_begin(p, en->line, en->value, e);
 	if (strcmp(en->key, "theme") == 0)
@@ -317,6 +319,8 @@ int rules_add(struct rules *rules, const char *name, const char *text, size_t le
 	rc = entries_read(name, text, len, entry, &p, e);
 	if (!rc)
 		rc = rule_finish(&p, e);
+	if (!rc)
+		rc = rule_errors_check(rules, name, e);
 	free(p.theme);
 	return rc == -ENOMEM ? err_set(e, rc, "%.200s: out of memory", name) : rc;
 }
@@ -351,5 +355,6 @@ void rules_free(struct rules *rules)
 	for (size_t i = 0; i < rules->n; i++)
 		rule_free(&rules->rule[i]);
 	free(rules->rule);
+	rule_errors_free(rules);
 	free(rules);
 }

@@ -85,6 +85,13 @@ static const char opening[] =
 	"recorded and not the ranks,\n"
 	"only those of `theme: how it ended` are judged.\n"
 	"\n"
+	"What a failed job printed last is searched for the line that tells the reason. Kinds of "
+	"errors are data, too, at the end\n"
+	"of this page: `error: NAME`, the `words` by which a line is known (separated by `|`; with a "
+	"capital letter they match\n"
+	"exactly, else in any case) and the `advice`. `error(NAME)` asks for one in a rule. A "
+	"site's kinds are asked first.\n"
+	"\n"
 	"Expressions have numbers (with k M G Ki Mi Gi %), names, `+ - * /`, comparisons, "
 	"`and or not`,\n"
 	"`if(c, a, b)`, `min`, `max`, `abs` and `known(x)`. An unknown operand "
@@ -128,6 +135,25 @@ static void write_rule(FILE *out, const struct rule *r)
 		fprintf(out, "- else: %s\n", r->cannot.source);
 }
 
+/* A bar would end a cell, and a backtick begin code. */
+static void write_words(FILE *out, const char *words)
+{
+	for (; *words; words++)
+		fprintf(out, "%s%c", strchr("|`", *words) ? "\\" : "", *words);
+}
+
+static void write_errors(FILE *out, const struct rules *rules)
+{
+	fputs("\n# Kinds of errors\n\nThe first whose words are in the line counts.\n\n"
+	      "| kind | words | advice |\n|---|---|---|\n",
+	      out);
+	for (size_t i = 0; i < rules->nerrors; i++) {
+		fprintf(out, "| `%s` | ", rules->error[i].name);
+		write_words(out, rules->error[i].words);
+		fprintf(out, " | %s |\n", rules->error[i].advice);
+	}
+}
+
 int rules_markdown(FILE *out, struct err *e)
 {
 	struct rules *rules;
@@ -156,6 +182,7 @@ int rules_markdown(FILE *out, struct err *e)
 			fprintf(out, "\n# Rules: %s\n", r->theme);
 		write_rule(out, r);
 	}
+	write_errors(out, rules);
 	rules_free(rules);
 	return ferror(out) ? err_set(e, -EIO, "cannot write the verdicts") : 0;
 }

@@ -10,10 +10,11 @@ static void add_name(struct bytes *names, const char *name)
 	bytes_printf(names, "%s%s", names->len ? "," : "", name);
 }
 
-/* A name without a function is a figure of the summary; growth is told by footers. */
+/* A name without a function is a figure of the summary; growth is told by footers, and
+ * what was printed is no metric. */
 static void add(void *ctx, const char *function, const char *name)
 {
-	if (function && strcmp(function, "grown") != 0)
+	if (function && strcmp(function, "grown") != 0 && strcmp(function, "error") != 0)
 		add_name(ctx, name);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary.h"
 
+#include "report/ending.h"
+#include "report/reason.h"
 #include "report/rules.h"
 #include "report/summary_part.h"
 
@@ -204,6 +206,10 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 		rc = summary_metrics_make(out, r, names, (const char *)l->told.data, &x, e);
 	if (!rc)
 		rc = make_parts(out, r, &x, w, e);
+	if (w->public)
+		out->reason = (struct summary_reason){ 0 };
+	reason_find(&out->reason, w->site, builtin);
+	ending_make(out);
 	if (!rc)
 		rules_apply(builtin, out);
 	series_index_free(&x);

@@ -26,6 +26,18 @@
 enum { SUMMARY_COUNTERS = 28 };
 enum { SUMMARY_TOP = 10, SUMMARY_VERDICTS = 32, SUMMARY_NAME = VERDICT_NAME };
 
+/* What the job printed when it failed (report/reason.h). Texts are hostile. */
+struct summary_reason {
+	const char *text;   /* its last lines; NULL: none */
+	const char *absent; /* why there are none; NULL: nobody said */
+	bool of_output;     /* of standard output, in place of standard error */
+	bool is_error;      /* the line is known for one, and not only the last */
+	bool is_crash;      /* it says that a signal ended a program, and nothing more */
+	char line[240];     /* that tells the reason; "": none */
+	char kind[32];      /* of error(), and what to do; "": not known */
+	char advice[240];
+};
+
 struct summary_process {
 	uint32_t instance;
 	const char *name;
@@ -46,7 +58,10 @@ struct summary_command {
 /* How the job ended: "Killed by SIGSEGV", and why, what ended first: ": it ... memory that it may
  * not. First to die: ..." (report/ending.h). */
 struct summary_ending {
-	char words[48], why[320];
+	char words[48];
+	/* Without and with what to do about what was printed; likewise of a job that waited, and of
+	 * the first of several tasks to fail. */
+	char why[800], advised[1040], waited[1300], death[600], death_advised[840];
 	char first[208]; /* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV." or
 			    "" */
 };
@@ -231,6 +246,7 @@ struct summary {
 	struct summary_growth *growth; /* [ngrowth] of counters */
 	uint32_t ngrowth;
 	struct story story;
+	struct summary_reason reason;
 	struct summary_ending ending;
 	struct account account;           /* where the time went */
 	struct timeline timeline;         /* of the metrics that rules tell times of */
@@ -256,6 +272,7 @@ struct summary_wish {
 	bool all; /* statistics of all metrics, not only of those that rules look at: what is to
 		     be said in words needs no more, and costs a fraction */
 	const struct rules *site; /* to judge by, too, after the built-in ones; NULL: none */
+	bool public;              /* without what is private: what the job printed last */
 	const char *compared;     /* globs of metrics to compare over nodes, too; NULL: none */
 };
 int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w,

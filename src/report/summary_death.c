@@ -8,6 +8,7 @@
  */
 #include "core/markline.h"
 #include "report/ending.h"
+#include "report/reason.h"
 #include "report/summary_part.h"
 
 #include <math.h>
@@ -258,6 +259,7 @@ void summary_death_make(struct summary *s, const struct run *r)
 	name_task(y, &d);
 	name_end(y, &d);
 	tell_log(y, r, &d);
+	reason_take(&s->reason, r, d.node, d.instance);
 	for (uint32_t i = 0; i < s->nhosts; i++) {
 		const struct summary_host *h = &s->hosts[i];
 

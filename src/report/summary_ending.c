@@ -226,5 +226,4 @@ void summary_ending_make(struct summary *s, const struct run *r, const struct se
 	for (size_t k = 0; k < STORY_LIMITS; k++)
 		find_limit(&s->story, r, x, k);
 	find_disk(&s->story, r, x);
-	ending_make(s);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variables_functions.c - what rules may ask of a metric: mean(metric), grown(metric) ... */
+#include "report/reason.h"
 #include "report/variables.h"
 
 #include <math.h>
@@ -123,5 +124,10 @@ const struct variable_function variable_functions[] = {
 	  "How much a counter, by its stored name (`disk.reads`), rose over all nodes and devices; "
 	  "costs no decoding.",
 	  summary_grown },
+	{ "error",
+	  "In place of a metric a kind of errors (below), or `unknown`: 1 if the failed job printed "
+	  "an error of it, 0 if it printed another one; unknown if it printed none that is "
+	  "recognised.",
+	  reason_error },
 };
 const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];

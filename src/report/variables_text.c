@@ -35,9 +35,18 @@ static const char *tight_host(const struct summary *s)
 	return s->tight_host;
 }
 
+/* A rule before it has named the cause: then what to do is said. */
+static bool is_named(const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->nverdicts; i++)
+		if (s->verdicts[i].severity == SEVERITY_BAD)
+			return true;
+	return false;
+}
+
 static const char *death_log(const struct summary *s)
 {
-	return *s->story.death_log ? s->story.death_log : ".";
+	return is_named(s) ? s->ending.death : s->ending.death_advised;
 }
 
 static const char *death_task(const struct summary *s)
@@ -132,7 +141,17 @@ static const char *ending(const struct summary *s)
 
 static const char *ending_why(const struct summary *s)
 {
-	return s->ending.why;
+	return is_named(s) ? s->ending.why : s->ending.advised;
+}
+
+static const char *waiting_why(const struct summary *s)
+{
+	return s->ending.waited;
+}
+
+static const char *error_line(const struct summary *s)
+{
+	return s->reason.line;
 }
 
 /* Who died before the job fell silent may be what it waits for. */
@@ -254,9 +273,11 @@ const struct text_variable text_variables[] = {
 	{ "death_task", "The first to fail: \"rank 3 of step 0 on n2\".", death_task },
 	{ "death_end", "How it ended: \"killed by SIGSEGV\".", death_end },
 	{ "death_log",
-	  "What the log ends with that it wrote, when --mark-log watched it: \". Its log ends: "
-	  "...\"; else \".\"",
+	  "The error that it printed, and what to do: \". PermissionError: ... .\"; else what its log "
+	  "ends with, when --mark-log watched it: \". Its log ends: ...\"; else \".\"",
 	  death_log },
+	{ "error_line", "The line of what the failed job printed that tells the reason.",
+	  error_line },
 	{ "attempts_before", "How the attempts before this one ended.", attempts_before },
 	{ "launcher", "The launcher of the ranks that ran elsewhere: \"srun\".", launcher },
 	{ "straggler_host", "The host that differs from the others in a way that slows it down.",
@@ -291,8 +312,11 @@ const struct text_variable text_variables[] = {
 	{ "silent_advice", "What to do about that.", silent_advice },
 	{ "ending", "How the job ended: \"Killed by SIGSEGV\".", ending },
 	{ "ending_why",
-	  "What that means, and which process ended first by a signal or failed: \": ... .\".",
+	  "The error that it printed, or what the exit code or signal means, what to do, and which "
+	  "process ended first by a signal or failed: \": ... .\".",
 	  ending_why },
+	{ "waiting_why", "The same of a job that waited; what to do is about either.",
+	  waiting_why },
 	{ "died_before",
 	  "Of a job that hung, the process that ended by a signal or failed before: "
 	  "\". First to die: ... .\"; else \".\"",

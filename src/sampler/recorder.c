@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/code.h"
 #include "job/claim.h"
+#include "job/lastlines.h"
 #include "job/leftover.h"
 #include "job/markfile.h"
 #include "sampler/directory.h"
@@ -243,19 +244,24 @@ static void tick(struct recorder *r)
 
 static void listen_to_launcher(struct recorder *r)
 {
-	struct message m;
+	union packet p;
+	const struct message *m = &p.message;
 	int got;
 
-	while ((got = message_receive(r->o->launcher, &m)) == 1) {
-		r->launcher_cpu_ns = m.own_cpu_ns;
-		if (m.kind == MESSAGE_STARTED)
-			r->started_ns = m.at_ns;
-		if (m.kind == MESSAGE_EXITED || m.kind == MESSAGE_ENDED)
-			tree_reaped(r->sampler.tree, 0, &m);
-		if (m.kind == MESSAGE_ENDED) {
+	while ((got = message_receive(r->o->launcher, &p)) == 1) {
+		if (m->kind == MESSAGE_PRINTED)
+			error_text_say(&r->sampler.sample, 0, r->o->sampler.tree.secrets,
+				       &p.printed);
+		else
+			r->launcher_cpu_ns = m->own_cpu_ns;
+		if (m->kind == MESSAGE_STARTED)
+			r->started_ns = m->at_ns;
+		if (m->kind == MESSAGE_EXITED || m->kind == MESSAGE_ENDED)
+			tree_reaped(r->sampler.tree, 0, m);
+		if (m->kind == MESSAGE_ENDED) {
 			r->ended = true;
-			r->status = m.status;
-			r->ended_ns = m.at_ns;
+			r->status = m->status;
+			r->ended_ns = m->at_ns;
 		}
 	}
 	r->launcher_gone = got != -EAGAIN;
@@ -557,7 +563,8 @@ static int open_roster(struct recorder *r, struct err *e)
 	const struct roster_options o = { .listener = r->o->listener,
 					  .key = r->o->key,
 					  .step = r->o->step,
-					  .run_id = r->o->run_id };
+					  .run_id = r->o->run_id,
+					  .secrets = r->o->sampler.tree.secrets };
 
 	return r->o->listener < 0 ? 0 : roster_open(&r->roster, &o, e);
 }

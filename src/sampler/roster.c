@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "job/election.h"
+#include "job/lastlines.h"
 #include "sampler/task_record.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ enum {
 	NOBODY_MS = 20000,      /* without anybody the recorder ends */
 	REFUSE_MS = 2000,       /* after the last that was refused */
 	REFUSE_MOST_MS = 20000,
+	ERROR_TEXTS = 16, /* of the first tasks that fail: an end of all has no room for more */
 	CPUS = 8192,
 	EVENTS = 32,
 };
@@ -67,6 +69,7 @@ struct roster {
 	struct roster_result result;
 	char said[MESSAGE_TEXT]; /* for the first that comes */
 	uint64_t foreign;        /* connections of other users, all refused */
+	uint32_t error_texts;    /* that were kept */
 	bool refusing;
 	bool held; /* all are gone, what one left behind is not: a sample will say when */
 	unsigned char allowed[CPUS / 8];
@@ -413,6 +416,13 @@ static void take_gone(struct roster *r, struct seat *s, struct sampler *to)
 	leave_seat(s);
 }
 
+static void take_printed(struct roster *r, const struct seat *s, struct sampler *to,
+			 const struct printed *p)
+{
+	if (s->state == SEAT_RUNNING && s->record.instance && r->error_texts++ < ERROR_TEXTS)
+		error_text_say(&to->sample, s->record.instance, r->o.secrets, p);
+}
+
 static bool is_of_launcher(enum message_kind kind)
 {
 	return kind >= MESSAGE_STARTED && kind <= MESSAGE_ENDED;
@@ -435,6 +445,8 @@ static void take_all(struct roster *r, struct seat *s, struct sampler *to)
 			take_marks(s, to, passed, p.registration.spans);
 		} else if (to && s->state != SEAT_SILENT && is_of_launcher(kind)) {
 			take_message(r, s, to, &p.message);
+		} else if (to && kind == MESSAGE_PRINTED) {
+			take_printed(r, s, to, &p.printed);
 		} else {
 			take_gone(r, s, to);
 		}

@@ -17,6 +17,7 @@ struct roster_options {
 	int listener;
 	const char *key, *step; /* of the copy that was elected */
 	const char *run_id;
+	const struct secret_list *secrets;
 };
 
 int roster_open(struct roster **r, const struct roster_options *o, struct err *e);

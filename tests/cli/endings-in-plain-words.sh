@@ -9,7 +9,7 @@ ends() { # LIMIT CMD...: records it under a limit; what the verdicts say is in s
 	rm -rf out
 	(
 		eval "$limit"
-		exec "$SONDE" run --quiet -i 100ms -o out -- "$@"
+		exec "$SONDE" run --quiet --no-error-text -i 100ms -o out -- "$@"
 	) >job.out 2>&1
 	code=$?
 	"$SONDE" show --json out | jq -r '.verdicts[] | .rule + ": " + .sentence' >said

@@ -11,7 +11,7 @@ mount -t tmpfs -o size=20m,nr_inodes=100 none small
 
 ends() { # DIRECTORY CMD...: records it there; what the verdicts say is in said
 	rm -rf out
-	(cd "$1" && shift && "$SONDE" run --quiet -i 100ms -o "$OUT" -- "$@") >job.out 2>&1
+	(cd "$1" && shift && "$SONDE" run --quiet --no-error-text -i 100ms -o "$OUT" -- "$@") >job.out 2>&1
 	code=$?
 	"$SONDE" show --json out | jq -r '.verdicts[] | .rule + ": " + .sentence' >said
 }

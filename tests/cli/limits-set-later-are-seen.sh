@@ -16,7 +16,7 @@ while time.monotonic() < until:
 while True:
     kept.append(open("/dev/null"))
 P
-"$SONDE" run --quiet -i 100ms -o out -- python3 limits.py 2>said && fail "it did not fail"
+"$SONDE" run --quiet --no-error-text -i 100ms -o out -- python3 limits.py 2>said && fail "it did not fail"
 contains said "Too many open files"
 "$SONDE" show --json out | jq -r '.verdicts[0] | .rule + ": " + .sentence' >first
 contains first "limit-open-files: Likely too many open files: "

@@ -80,8 +80,8 @@ def recording_of(fake, name):
 # The recording goes without the environment, unless that is asked for; what else it tells is the same.
 here = json.loads(subprocess.run([SONDE, "show", "--json", "a"], capture_output=True, text=True, check=True).stdout)["nodes"][0]
 there = recording_of(fake, "without")
-environment = {k: v for k, v in here["metadata"].items() if k.startswith("job.environment.")}
-check("it has an environment", len(environment) > 3, here["metadata"])
+environment = {k: v for k, v in here["metadata"].items() if k.startswith(("job.environment.", "job.error_text"))}
+check("it has an environment", len(environment) > 3 and any(k.startswith("job.error_text") for k in environment), here["metadata"])
 check("the environment stays here", there["metadata"] == {k: v for k, v in here["metadata"].items() if k not in environment}, sorted(there["metadata"])[:9])
 check("its samples", there["samples"] == here["samples"], there["samples"])
 check("nothing lies beside it", not [n for n in os.listdir("a") if "recording-" in n], os.listdir("a"))

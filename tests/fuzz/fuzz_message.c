@@ -52,6 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		check_message(&p.message);
 	else if (kind == MESSAGE_REGISTER)
 		check_registration(&p.registration);
+	else if (kind == MESSAGE_PRINTED)
+		check(n == sizeof p.printed && p.printed.n <= sizeof p.printed.text &&
+		      memchr(p.printed.absent, '\0', sizeof p.printed.absent));
 	else
 		check(n == sizeof p.note && memchr(p.note.text, '\0', sizeof p.note.text));
 	return 0;

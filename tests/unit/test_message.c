@@ -47,6 +47,29 @@ static void what_was_sent_is_received(void **state)
 	close(pair[1]);
 }
 
+/* More bytes than there is room for are none; both kinds of sockets take it. */
+static void what_was_printed_is_received(void **state)
+{
+	struct printed sent = { .version = MESSAGE_VERSION, .kind = MESSAGE_PRINTED, .n = 3 };
+	union packet got;
+	int pair[2];
+
+	(void)state;
+	memset(sent.absent, 'x', sizeof sent.absent);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	assert_int_equal(packet_send(pair[0], &sent, sizeof sent, -1), 0);
+	assert_int_equal(message_receive(pair[1], &got), 1);
+	assert_int_equal(got.message.kind, MESSAGE_PRINTED);
+	assert_int_equal(strlen(got.printed.absent), sizeof sent.absent - 1);
+	assert_int_equal(packet_parse(&sent, sizeof sent, &got), MESSAGE_PRINTED);
+	sent.n = MESSAGE_PRINTED_BYTES + 1;
+	assert_int_equal(packet_parse(&sent, sizeof sent, &got), -EBADMSG);
+	assert_int_equal(packet_send(pair[0], &sent, sizeof sent, -1), 0);
+	assert_int_equal(message_receive(pair[1], &got), -EBADMSG);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 static void texts_end_and_numbers_are_bounded(void **state)
 {
 	struct registration r = sound;
@@ -115,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_sent_is_received),
+		cmocka_unit_test(what_was_printed_is_received),
 		cmocka_unit_test(texts_end_and_numbers_are_bounded),
 		cmocka_unit_test(what_is_not_ours_is_refused),
 		cmocka_unit_test(the_first_is_elected_and_others_are_connected),

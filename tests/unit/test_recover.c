@@ -26,9 +26,9 @@ static struct run *recovered(const struct truth *t, struct told *told)
 	assert_non_null(mkdtemp(told->to));
 	fd = open(told->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(run_open(&r, t->dir, NULL), 0);
-	if (recover(r, fd, NULL, wrote, told, &e))
+	if (recover(r, fd, false, wrote, told, &e))
 		fail_msg("%s", e.text);
-	assert_true(recover(r, fd, NULL, wrote, told, &e) < 0); /* nothing is overwritten */
+	assert_true(recover(r, fd, false, wrote, told, &e) < 0); /* nothing is overwritten */
 	assert_int_equal(told->n, 1);
 	run_close(r);
 	close(fd);

@@ -260,8 +260,8 @@ static void test_too_long_and_too_many_are_refused(void **state)
 	size_t n = strlen(text);
 
 	(void)state;
-	memset(text + n, 'x', 500);
-	assert_int_equal(rules_parse(&rules, "f", text, n + 500, &e), -EINVAL);
+	memset(text + n, 'x', VERDICT_SENTENCE);
+	assert_int_equal(rules_parse(&rules, "f", text, n + VERDICT_SENTENCE, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "say: the sentence is too long"));
 	for (int i = 0; i < 17; i++)
 		memcpy(text + n + 10 * i, "{1:number}", 10);

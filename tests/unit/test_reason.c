@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which line of what a failed job printed is the reason, and of which kind it is. */
+#include "report/reason.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct {
+	const char *text, *line, *kind;
+} cases[] = {
+	{ "step 1\nTraceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    f()\n"
+	  "PermissionError: [Errno 13] Permission denied: '/x/y'\n",
+	  "PermissionError: [Errno 13] Permission denied: '/x/y'", "permission" },
+	{ "Traceback (most recent call last):\n  File \"a.py\", line 3\nmy.Problem: it is odd\n"
+	  "cp: cannot stat 'out': No such file or directory\nmake: *** [Makefile:2: all] Error 1",
+	  "my.Problem: it is odd", "" },
+	{ "sh: 1: solve: not found\n", "sh: 1: solve: not found", "command" },
+	{ "bash: line 1: solve: command not found", "bash: line 1: solve: command not found",
+	  "command" },
+	{ "a.c: In function 'f':\na.c:3:5: error: 'x' undeclared\na.c:4:5: error: 'y' undeclared\n",
+	  "a.c:3:5: error: 'x' undeclared", "" },
+	{ "a.c:1:10: fatal error: mesh.h: No such file or directory\ncompilation terminated.\n",
+	  "a.c:1:10: fatal error: mesh.h: No such file or directory", "no_file" },
+	{ "Exception in thread \"main\" java.lang.RuntimeException: x\n\tat A.main(A.java:3)\n"
+	  "Caused by: java.lang.OutOfMemoryError: Java heap space\n\t... 1 more\n",
+	  "Caused by: java.lang.OutOfMemoryError: Java heap space", "heap" },
+	{ "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n"
+	  "Aborted (core dumped)\n",
+	  "what():  std::bad_alloc", "memory" },
+	{ "Error in f(3) : \n  x is not known\nCalls: f\nExecution halted\n",
+	  "Error in f(3) : x is not known", "" },
+	{ "ERROR: LoadError: SystemError: opening file \"x\": No such file or directory\n"
+	  "Stacktrace:\n [1] top-level scope\nin expression starting at /a.jl:1\n",
+	  "ERROR: LoadError: SystemError: opening file \"x\": No such file or directory",
+	  "no_file" },
+	{ "thread 'main' panicked at src/main.rs:2:5:\nindex out of bounds\nnote: run with X\n",
+	  "thread 'main' panicked at src/main.rs:2:5: index out of bounds", "" },
+	{ "panic: runtime error: index out of range [5]\n\ngoroutine 1 [running]:\nmain.main()\n\t/a.go:4\n"
+	  "exit status 2\n",
+	  "panic: runtime error: index out of range [5]", "" },
+	{ "/a.js:3\nthrow new Error('no')\n^\n\nError: no\n    at Object.<anonymous> (/a.js:3:7)\n\nNode.js v18\n",
+	  "Error: no", "" },
+	{ "./app: error while loading shared libraries: libmesh.so: cannot open shared object file: No "
+	  "such file or directory\n",
+	  "./app: error while loading shared libraries: libmesh.so: cannot open shared object file: No "
+	  "such file or directory",
+	  "library" },
+	{ "RuntimeError: can't start new thread", "RuntimeError: can't start new thread",
+	  "threads" },
+	{ "Error: stepping, 5 (database is locked)\nbye\n",
+	  "Error: stepping, 5 (database is locked)", "database_locked" },
+	{ "all is well so far.\n\n", "all is well so far", "" },
+	{ "warning: error: ignored\nlast words", "last words", "" },
+	{ "srun: error: n1: task 0: Exited with exit code 1\nmake: *** [a] Error 1", "", "" },
+	{ "Segmentation fault (core dumped)", "Segmentation fault (core dumped)", "" },
+	{ "", "", "" },
+};
+
+static struct summary_reason reason_of(const char *text, const struct rules *site,
+				       const struct rules *builtin)
+{
+	struct summary_reason x = { .text = text };
+
+	reason_find(&x, site, builtin);
+	return x;
+}
+
+static void the_line_is_found(void **state)
+{
+	struct rules *rules;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(rules_builtin(&rules, &e), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct summary_reason x = reason_of(cases[i].text, NULL, rules);
+
+		assert_string_equal(x.line, cases[i].line);
+		assert_string_equal(x.kind, cases[i].kind);
+		assert_int_equal(*x.advice != '\0', *x.kind != '\0');
+	}
+	rules_free(rules);
+}
+
+/* A line is cut between characters; thousands of lines, and one that is nothing but signs. */
+static void hostile_texts_are_bounded(void **state)
+{
+	struct rules *rules;
+	struct summary_reason x;
+	char text[5000];
+	struct err e;
+
+	(void)state;
+	assert_int_equal(rules_builtin(&rules, &e), 0);
+	for (size_t i = 0; i + 2 < sizeof text; i += 2)
+		memcpy(text + i, "\xc3\xa4", 3);
+	memcpy(text, "error: ", 7);
+	x = reason_of(text, NULL, rules);
+	assert_true(strlen(x.line) < sizeof x.line);
+	assert_string_equal(x.line + strlen(x.line) - 5, "\xc3\xa4...");
+	for (size_t i = 0; i + 2 < sizeof text; i += 2)
+		memcpy(text + i, ":\n", 3);
+	x = reason_of(text, NULL, rules);
+	assert_string_equal(x.line, "");
+	rules_free(rules);
+}
+
+static const char own[] =
+	"error: diverged\nwords: does not converge\nadvice: Take smaller steps.\n"
+	"error: permission\nwords: permission denied\nadvice: Ask for the group.\n";
+
+static void a_sites_kinds_come_first(void **state)
+{
+	struct rules *site, *rules;
+	struct summary_reason x;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(rules_builtin(&rules, &e), 0);
+	assert_int_equal(rules_parse(&site, "f", own, sizeof own - 1, &e), 0);
+	x = reason_of("it does not converge", site, rules);
+	assert_string_equal(x.advice, "Take smaller steps.");
+	assert_true(x.is_error);
+	x = reason_of("x: Permission denied", site, rules);
+	assert_string_equal(x.advice, "Ask for the group.");
+	rules_free(site);
+	rules_free(rules);
+}
+
+static void refused(const char *text, const char *why)
+{
+	struct rules *rules;
+	struct err e = { "" };
+
+	assert_true(rules_parse(&rules, "f", text, strlen(text), &e) < 0);
+	assert_non_null(strstr(e.text, why));
+}
+
+static void faults_of_kinds_are_reported(void **state)
+{
+	(void)state;
+	refused("words: x\n", "before the first 'error:'");
+	refused("error: A b\n", "a-z, 0-9 and '_'");
+	refused("error: a\nwords: x\n", "needs 'words:' and 'advice:'");
+	refused("error: a\nwords: x\nwords: y\n", "it is there already");
+	refused("error: a\nwords: x\nadvice: y\nerror: a\n", "such a kind already");
+	refused("error: a\nwords: x\nadvice: y\nrule: r\nabout: A.\nwhen: error(b) == 1\nseverity: note\nsay: S.\n",
+		"no kind of errors 'b'");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_line_is_found),
+		cmocka_unit_test(hostile_texts_are_bounded),
+		cmocka_unit_test(a_sites_kinds_come_first),
+		cmocka_unit_test(faults_of_kinds_are_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
