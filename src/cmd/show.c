@@ -6,6 +6,7 @@
 #include "report/machine.h"
 #include "report/own.h"
 #include "report/page_events.h"
+#include "report/reason.h"
 #include "report/rules.h"
 #include "report/span_totals.h"
 #include "report/summary.h"
@@ -124,6 +125,7 @@ static int print(const struct show_options *o, const struct summary *s, struct r
 	if (!o->all && !o->metrics)
 		return print_own(o, s, r, e);
 	summary_print(s, stdout, wants_colour());
+	reason_print(&s->reason, stdout);
 	machine_print(r, stdout);
 	summary_print_nodes(s, stdout);
 	summary_print_tops(s, stdout);

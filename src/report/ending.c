@@ -135,7 +135,7 @@ static void add_reason(char *out, size_t size, const struct summary_reason *x, i
 		if (!signal || signal == SIGABRT)
 			*out = '\0';
 		explain(out, size, ". ", x->line);
-		explain(out, size, "", ".");
+		explain(out, size, "", out[strlen(out) - 1] == '.' ? NULL : ".");
 		explain(out, size, " ", advise ? x->advice : NULL);
 	} else if (*x->line && !x->is_crash && !others && !*out && !x->of_output) {
 		explain(out, size, ". Its last line: \"", x->line);

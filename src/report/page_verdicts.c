@@ -2,8 +2,11 @@
 /* The verdicts, worst first, each with its proof. */
 #include "report/page_html.h"
 #include "report/page_metric.h"
+#include "report/reason.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* How a severity is shown: never by colour alone. */
 static const struct {
@@ -80,14 +83,30 @@ static void next_line(struct bytes *b, const struct summary_verdict *v)
 	bytes_puts(b, "</p>");
 }
 
-void html_verdicts(struct bytes *b, const struct page_source *p)
+/* What the failed job printed last, folded. */
+static void printed(struct bytes *b, const struct summary_reason *x)
+{
+	if (!x->text)
+		return;
+	bytes_printf(b, "<details class=\"panel printed\"><summary>%s</summary><pre>",
+		     reason_title(x));
+	for (const char *at = x->text; *at;) {
+		size_t n = strcspn(at, "\n");
+		char *line = strndup(at, n);
+
+		html_text(b, line);
+		b->failed |= !line;
+		free(line);
+		bytes_puts(b, "\n");
+		at += n + (at[n] != '\0');
+	}
+	bytes_puts(b, "</pre></details>");
+}
+
+static void list(struct bytes *b, const struct page_source *p)
 {
 	const struct summary *s = p->summary;
 
-	if (!s->nverdicts) {
-		bytes_puts(b, "<p class=\"panel empty\">Nothing stands out.</p>");
-		return;
-	}
 	bytes_puts(b, "<ul class=\"verdicts panel\">\n");
 	for (uint32_t i = 0; i < s->nverdicts; i++) {
 		const struct summary_verdict *v = &s->verdicts[i];
@@ -105,4 +124,13 @@ void html_verdicts(struct bytes *b, const struct page_source *p)
 		bytes_puts(b, "</div></li>\n");
 	}
 	bytes_puts(b, "</ul>");
+}
+
+void html_verdicts(struct bytes *b, const struct page_source *p)
+{
+	if (p->summary->nverdicts)
+		list(b, p);
+	else
+		bytes_puts(b, "<p class=\"panel empty\">Nothing stands out.</p>");
+	printed(b, &p->summary->reason);
 }

@@ -130,10 +130,9 @@ static bool is_error(const char *line)
 
 static bool is_crash(const char *line)
 {
-	static const char *const words[] = {
-		"Segmentation fault", "Bus error", "core dumped", "Floating point exception",
-		"MPI_ABORT",          "MPI_Abort", NULL
-	};
+	static const char *const words[] = { "Segmentation fault",       "Bus error", "core dumped",
+					     "Floating point exception", "MPI_ABORT", "MPI_Abort",
+					     "CalledProcessError",       NULL };
 
 	return any(line, words, holds) || !strcmp(line, "Aborted") || !strcmp(line, "Killed") ||
 	       !strcmp(line, "Terminated");
@@ -171,13 +170,14 @@ static enum strength strength_of(const struct finder *f, size_t i)
 
 	if (!*line)
 		return NOTHING;
+	if (is_crash(line))
+		return CRASH;
 	if (ends_traceback(f, i))
 		return EXCEPTION;
 	if (is_noise(line))
 		return NOISE;
 	return is_exception(line)                   ? EXCEPTION
 	       : is_compilers(line)                 ? COMPILER
-	       : is_crash(line)                     ? CRASH
 	       : kind_of(f, line) || is_error(line) ? ERROR
 						    : LAST;
 }
@@ -275,10 +275,39 @@ double reason_error(const struct summary *s, const char *kind)
 	return s->reason.is_error ? !strcmp(its, kind) : NAN;
 }
 
+const char *reason_title(const struct summary_reason *x)
+{
+	return x->of_output ? "Last lines of standard output" : "Last lines of standard error";
+}
+
+static const char *text_or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+void reason_json(const struct summary_reason *x, struct json *j)
+{
+	if (!x->text && !x->absent) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_put_text(j, "line", text_or_null(x->line));
+	json_put_bool(j, "is_error", x->is_error);
+	json_put_text(j, "kind", text_or_null(x->kind));
+	json_put_text(j, "advice", text_or_null(x->advice));
+	json_put_text(j, "from", x->of_output ? "standard output" : "standard error");
+	json_put_text(j, "text", x->text);
+	json_put_text(j, "absent", x->absent);
+	json_object_end(j);
+}
+
 void reason_print(const struct summary_reason *x, FILE *out)
 {
 	char *copy = x->text ? strdup(x->text) : NULL, *save = NULL;
 
+	if (copy)
+		fprintf(out, "\n%s:\n", reason_title(x));
 	for (char *at = copy ? strtok_r(copy, "\n", &save) : NULL; at;
 	     at = strtok_r(NULL, "\n", &save)) {
 		struct bytes b = { 0 };

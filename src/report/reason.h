@@ -8,6 +8,7 @@
 #ifndef SONDE_REPORT_REASON_H
 #define SONDE_REPORT_REASON_H
 
+#include "base/json.h"
 #include "report/rules.h"
 
 /* The kind of an error whose kind is not known. */
@@ -20,7 +21,12 @@ void reason_find(struct summary_reason *x, const struct rules *site, const struc
 
 /* 1: the line is of this kind; 0: it is another error; NAN: there is no line that is one. */
 double reason_error(const struct summary *s, const char *kind);
-/* The text line by line, each escaped for a terminal and begun by two blanks. */
+/* "Last lines of standard error" */
+const char *reason_title(const struct summary_reason *x);
+/* Under this title the text line by line, each escaped for a terminal; nothing where there is none.
+ */
 void reason_print(const struct summary_reason *x, FILE *out);
+/* An object: the line, its kind, what to do, the text; null where the job did not fail. */
+void reason_json(const struct summary_reason *x, struct json *j);
 
 #endif

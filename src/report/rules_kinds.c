@@ -32,7 +32,7 @@ static int begin(struct rules *rules, const struct entry *en, struct err *e)
 	if (!n || en->value[n] || n >= sizeof((struct summary_reason *)0)->kind)
 		return entry_fault(en, 0, "a kind's name is made of a-z, 0-9 and '_'", e);
 	if (find(rules, en->value))
-		return entry_fault(en, 0, "there is such a kind already", e);
+		return entry_fault(en, 0, "a kind of this name came before", e);
 	if (rules->nerrors == RULE_ERRORS_MAX)
 		return entry_fault(en, 0, "there are too many kinds", e);
 	if (!rules->error)
@@ -54,7 +54,7 @@ int rule_error_entry(struct rules *rules, const struct entry *en, struct err *e)
 		return entry_fault(en, 0, "it stands before the first 'error:'", e);
 	to = !strcmp(en->key, "words") ? &last->words : &last->advice;
 	if (*to || !*en->value)
-		return entry_fault(en, 0, *to ? "it is there already" : "it is empty", e);
+		return entry_fault(en, 0, *to ? "it was given before" : "it is empty", e);
 	if (to == &last->advice && strlen(en->value) >= sizeof((struct summary_reason *)0)->advice)
 		return entry_fault(en, 0, "it is too long", e);
 	*to = strdup(en->value);

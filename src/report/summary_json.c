@@ -5,6 +5,7 @@
 #include "report/findings.h"
 #include "report/metrics_json.h"
 #include "report/own.h"
+#include "report/reason.h"
 #include "report/summary.h"
 #include "report/verdicts_json.h"
 
@@ -367,6 +368,8 @@ void summary_json(const struct summary *s, struct run *r, FILE *out)
 	json_put_text(&j, "schema", "sonde/show/1");
 	json_put_text(&j, "recording", s->path);
 	put_job(&j, s);
+	json_key(&j, "printed");
+	reason_json(&s->reason, &j);
 	json_key(&j, "where_time_went");
 	account_json(&j, &s->account);
 	put_nodes(&j, s, &metadata, &detail);

@@ -416,13 +416,6 @@ static void take_gone(struct roster *r, struct seat *s, struct sampler *to)
 	leave_seat(s);
 }
 
-static void take_printed(struct roster *r, const struct seat *s, struct sampler *to,
-			 const struct printed *p)
-{
-	if (s->state == SEAT_RUNNING && s->record.instance && r->error_texts++ < ERROR_TEXTS)
-		error_text_say(&to->sample, s->record.instance, r->o.secrets, p);
-}
-
 static bool is_of_launcher(enum message_kind kind)
 {
 	return kind >= MESSAGE_STARTED && kind <= MESSAGE_ENDED;
@@ -445,8 +438,10 @@ static void take_all(struct roster *r, struct seat *s, struct sampler *to)
 			take_marks(s, to, passed, p.registration.spans);
 		} else if (to && s->state != SEAT_SILENT && is_of_launcher(kind)) {
 			take_message(r, s, to, &p.message);
-		} else if (to && kind == MESSAGE_PRINTED) {
-			take_printed(r, s, to, &p.printed);
+		} else if (to && kind == MESSAGE_PRINTED && s->state == SEAT_RUNNING) {
+			if (r->error_texts++ < ERROR_TEXTS)
+				error_text_say(&to->sample, s->record.instance, r->o.secrets,
+					       &p.printed);
 		} else {
 			take_gone(r, s, to);
 		}

@@ -42,6 +42,12 @@ assert lines[-1] == "FileNotFoundError: [Errno 2] No such file or directory: '/n
 assert re.match(r"Failed: exit code 1 after [\d.]+ m?s\. FileNotFoundError: \[Errno 2\] No such file or directory: '/nowhere/x'\. Check the path", verdicts[0]), verdicts
 assert "nonsense" in open("err.log", encoding="utf-8").read()
 
+# Where it is shown: all figures, the page, JSON.
+assert whole["printed"] == {"line": lines[-1], "is_error": True, "kind": "no_file", "from": "standard error", "text": "\n".join(lines), "absent": None,
+                            "advice": whole["printed"]["advice"]} and whole["printed"]["advice"].startswith("Check the path"), whole["printed"]
+assert "\nLast lines of standard error:\n  Traceback (most recent call last):\n" in show("python", "--all"), show("python", "--all")
+assert "Last lines" not in show("python")
+
 # A file that the job truncates, and writes from its begin on.
 with open("cut.log", "w", encoding="utf-8") as f:
     f.write("old error: of before\n" * 500)
@@ -65,7 +71,7 @@ assert said == {KEY + "_absent": "--no-error-text was given"} and "error: no" no
 # A success keeps nothing.
 with open("err.log", "ab") as log:
     subprocess.run([SONDE, "run", "-q", "-o", "good", "--", "sh", "-c", "echo 'error: none' >&2"], stderr=log, check=True)
-assert not recorded("good")[0]
+assert not recorded("good")[0] and recorded("good")[2]["printed"] is None
 
 # Hostile text: escape sequences, markup, invalid bytes, a carriage return, secrets, also within escape sequences.
 said, verdicts, _ = run("hostile", script("""
@@ -82,6 +88,7 @@ assert "\ufffd" in text and text.endswith("error: <script>alert(1)</script> | `x
 assert "error: <script>alert(1)</script> | `x` €" in verdicts[0], verdicts
 subprocess.run([SONDE, "report", "hostile"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 page = open("hostile/report.html", encoding="utf-8").read()
+assert "<summary>Last lines of standard error</summary><pre>red password=*** tail\n" in page
 assert "<script>alert(1)" not in page and "&lt;script&gt;alert(1)" in page
 
 # The bounds: 20 lines, 4 KiB, and of one line that is longer than that nothing, since a secret's name may be cut off.

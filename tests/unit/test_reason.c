@@ -53,6 +53,13 @@ static const struct {
 	  "threads" },
 	{ "Error: stepping, 5 (database is locked)\nbye\n",
 	  "Error: stepping, 5 (database is locked)", "database_locked" },
+	{ "ls: cannot access '/x': No such file or directory\nTraceback (most recent call last):\n"
+	  "  File \"a.py\", line 1\nsubprocess.CalledProcessError: Command 'ls' returned 2.",
+	  "ls: cannot access '/x': No such file or directory", "no_file" },
+	{ "Traceback (most recent call last):\n  x\nsubprocess.CalledProcessError: Command returned 2.",
+	  "subprocess.CalledProcessError: Command returned 2", "" },
+	{ "ld: b.o: undefined reference to `g'\ncollect2: error: ld returned 1 exit status",
+	  "ld: b.o: undefined reference to `g'", "linking" },
 	{ "all is well so far.\n\n", "all is well so far", "" },
 	{ "warning: error: ignored\nlast words", "last words", "" },
 	{ "srun: error: n1: task 0: Exited with exit code 1\nmake: *** [a] Error 1", "", "" },
@@ -146,8 +153,8 @@ static void faults_of_kinds_are_reported(void **state)
 	refused("words: x\n", "before the first 'error:'");
 	refused("error: A b\n", "a-z, 0-9 and '_'");
 	refused("error: a\nwords: x\n", "needs 'words:' and 'advice:'");
-	refused("error: a\nwords: x\nwords: y\n", "it is there already");
-	refused("error: a\nwords: x\nadvice: y\nerror: a\n", "such a kind already");
+	refused("error: a\nwords: x\nwords: y\n", "it was given before");
+	refused("error: a\nwords: x\nadvice: y\nerror: a\n", "a kind of this name came before");
 	refused("error: a\nwords: x\nadvice: y\nrule: r\nabout: A.\nwhen: error(b) == 1\nseverity: note\nsay: S.\n",
 		"no kind of errors 'b'");
 }
