@@ -12,21 +12,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 enum {
 	WAKES = 8,             /* that are taken at once */
 	SETTLED = 3,           /* samples after which all that follow are alike */
-	TURN_NS = 100000,      /* the shortest there is */
 	FOLLOW_NS = 900000000, /* a little less than a second: samples may be a second apart */
 	FOLLOW_LATE_NS = 1100000000, /* and when they are rarer, it is done between them */
 	FILES_KEPT = 12,             /* descriptors that sources may not take */
@@ -35,8 +32,7 @@ enum {
 	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
 
-/* The job's limits are not meant for who records it: as far as it may, the recorder lifts its own.
- */
+/* The job's limits are not meant for its recorder: as far as it may, it lifts its own. */
 static void lift_limits(struct recorder *r)
 {
 	static const __rlimit_resource_t lifted[] = { RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS,
@@ -425,30 +421,12 @@ static int start_waiting(struct recorder *r, struct err *e)
 	return bad ? err_set(e, bad, "cannot wait for the timer: %s", strerror(-bad)) : 0;
 }
 
-/* Whoever asks the scheduler for short turns need not wait until those of others are over (Linux
- * 6.12; before it, nothing comes of it). */
-static void short_turns(void)
-{
-	struct { /* sched_attr: headers of different ages have it in different places */
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-	} a = { .size = sizeof a };
-
-	if (syscall(SYS_sched_getattr, 0, &a, sizeof a, 0) || a.policy != SCHED_OTHER)
-		return;
-	a.runtime = TURN_NS;
-	syscall(SYS_sched_setattr, 0, &a, 0);
-}
-
 static int start_clock(struct recorder *r, struct err *e)
 {
 	int bad;
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	short_turns();
+	recorder_short_turns();
 	r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (r->timer < 0)
 		return err_set(e, -errno, "cannot make a timer: %s", strerror(errno));

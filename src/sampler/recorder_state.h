@@ -50,6 +50,8 @@ static inline bool recorder_is_launched(const struct recorder_options *o)
 
 /* The job's ending comes from the launcher, not from signals that are meant for the job. */
 void recorder_ignore_signals(void);
+/* Its turns on a core, so that it need not wait for those of others. */
+void recorder_short_turns(void);
 void metas_begin(struct recorder *r);
 /* What can wait until the job has started, behind the first sample: the machine, what is missing,
  * the job's limits and environment. */

@@ -471,8 +471,7 @@ void roster_act(struct roster *r, struct sampler *to)
 
 /* ---- the end ---- */
 
-/* Of tasks that come one after the other, each brings a recorder; several at a time may be a part
- * of more. */
+/* Of tasks in a row each brings a recorder; several at a time may be a part of more. */
 static int64_t grace_ns(const struct roster *r)
 {
 	if (r->expected >= 0)
