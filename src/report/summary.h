@@ -103,9 +103,10 @@ struct summary_host {
 	double limit_bytes;  /* of control groups, else asked for, else present */
 	double limit_ratio;  /* peak_memory_bytes of it */
 	double oom_kills;
-	double late_s;  /* it began so long after the first node; NAN: it did not */
-	bool lost;      /* as summary_node.lost, of any of them */
-	bool restarted; /* a recorder was lost here, and another one went on */
+	double late_s;   /* it began so long after the first node; NAN: it did not */
+	double unseen_s; /* the recorder stopped, for so long nothing of the job was here; or NAN */
+	bool lost;       /* as summary_node.lost, of any of them */
+	bool restarted;  /* a recorder was lost here, and another one went on */
 };
 
 /* A figure of all hosts side by side; least and most are indices into summary.hosts. */

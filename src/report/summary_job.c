@@ -330,6 +330,7 @@ static void fill_host(struct summary_host *h, const struct run *r, const struct 
 		.limit_bytes = memory_limit(nodes, host),
 		.oom_kills = of_host(nodes, host, OOM_KILLS),
 		.late_s = NAN,
+		.unseen_s = over_steps(nodes, host, UNSEEN),
 	};
 	for (uint32_t i = host; i; i = nodes[i].next) {
 		if (r->nodes[i].rows)

@@ -121,12 +121,29 @@ static void add_late(struct bytes *b, const struct summary *s)
 	add_more(b, n);
 }
 
+/* Its zeros are no work that it might have had. */
+static void add_unseen(struct bytes *b, const struct summary *s)
+{
+	char what[96], waited[32];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s->hosts && i < s->nhosts; i++) {
+		if (!(s->hosts[i].unseen_s > 0))
+			continue;
+		snprintf(what, sizeof what, "stopped after %s without a process of the job",
+			 unit_format(UNIT_SECONDS, s->hosts[i].unseen_s, waited, sizeof waited));
+		add_host(b, what, n++, s->hosts[i].host);
+	}
+	add_more(b, n);
+}
+
 void summary_nodes_words(const struct summary *s, struct bytes *out)
 {
 	add_lost(out, s);
 	add_list(out, "no recording of", &s->missing);
 	add_restarted(out, s);
 	add_late(out, s);
+	add_unseen(out, s);
 	if (s->nhosts > 1 && s->unsynchronised.n == s->nhosts)
 		bytes_printf(out, "%sclocks not synchronised", out->len ? "; " : "");
 	else if (s->nhosts > 1)

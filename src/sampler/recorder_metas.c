@@ -160,6 +160,9 @@ static void say_status(struct recorder *r)
 	sample_meta_bool(s, "job.complete", r->ended);
 	if (!r->ended && r->o->members && r->seen && r->followed_ns > r->alive_ns)
 		sample_meta_int(s, "monitor.waited_ns", r->followed_ns - r->alive_ns);
+	if (!r->ended && r->o->members && !r->seen &&
+	    r->followed_ns - r->alive_ns >= r->o->await_ns)
+		sample_meta_int(s, "monitor.unseen_ns", r->followed_ns - r->alive_ns);
 	if (!r->ended)
 		return;
 	if (WIFSIGNALED(r->status) && WCOREDUMP(r->status))

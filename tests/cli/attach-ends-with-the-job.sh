@@ -40,3 +40,8 @@ wall=$(figure waited .job.wall_seconds)
 holds "the wall time, $wall of $whole s recorded, is without the 4 s that it waited" "$wall <= $whole - 3.5"
 "$SONDE" show waited >told
 if grep -q "Idle at the end" told; then fail "its own wait is told as an idle end: $(cat told)"; fi
+
+# One that saw nothing of the job says for how long it waited.
+PBS_JOBID="81.none-$$" "$SONDE" attach --job -q -i 100ms --grace 100ms -o none || fail "attach --job without a process"
+contains <("$SONDE" show none) "without a process of the job"
+equal "in that of a job with processes" null "$(figure waited '.nodes[0].metadata["monitor.unseen_ns"]')"
