@@ -371,25 +371,6 @@ static void test_what_the_recorder_waited_in_vain_is_not_the_jobs_time(void **st
 	done(&s, x);
 }
 
-static void test_a_recorder_that_saw_nothing_of_the_job_is_named(void **state)
-{
-	struct synthetic *x = with_work(3);
-	struct bytes words = { 0 };
-	struct summary s;
-
-	(void)state;
-	meta_int(x, 2, "monitor.unseen_ns", 60 * NS_PER_S);
-	meta_int(x, 3, "monitor.unseen_ns", 60 * NS_PER_S);
-	s = made(x);
-	assert_true(isnan(s.hosts[0].unseen_s) && fabs(s.hosts[1].unseen_s - 60) < 1e-6);
-	summary_nodes_words(&s, &words);
-	bytes_u8(&words, 0);
-	assert_non_null(strstr((const char *)words.data,
-			       "stopped after 1 min 00 s without a process of the job: n2, n3"));
-	bytes_free(&words);
-	done(&s, x);
-}
-
 static void test_idle_head_and_tail_and_rates(void **state)
 {
 	struct synthetic *x = with_work(1);
@@ -599,7 +580,6 @@ int main(void)
 		cmocka_unit_test(test_the_living_count_with_what_was_last_seen),
 		cmocka_unit_test(test_commands_of_all_nodes_are_one),
 		cmocka_unit_test(test_what_the_recorder_waited_in_vain_is_not_the_jobs_time),
-		cmocka_unit_test(test_a_recorder_that_saw_nothing_of_the_job_is_named),
 		cmocka_unit_test(test_idle_head_and_tail_and_rates),
 		cmocka_unit_test(test_no_work_is_idle_throughout),
 		cmocka_unit_test(test_the_end_of_a_process_is_no_work),

@@ -3,6 +3,7 @@
 #include "summary_made.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Two recordings that see the same GPUs and the same machine, of one host or of two. */
 static struct synthetic *two(bool one_host)
@@ -114,6 +115,25 @@ static void test_a_reader_that_fails_is_an_error(void **state)
 	done(&s, x);
 }
 
+static void test_a_recorder_that_saw_nothing_of_the_job_is_named(void **state)
+{
+	struct synthetic *x = with_work(3);
+	struct bytes words = { 0 };
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 2, "monitor.unseen_ns", 60 * NS_PER_S);
+	meta_int(x, 3, "monitor.unseen_ns", 60 * NS_PER_S);
+	s = made(x);
+	assert_true(isnan(s.hosts[0].unseen_s) && fabs(s.hosts[1].unseen_s - 60) < 1e-6);
+	summary_nodes_words(&s, &words);
+	bytes_u8(&words, 0);
+	assert_non_null(strstr((const char *)words.data,
+			       "stopped after 1 min 00 s without a process of the job: n2, n3"));
+	bytes_free(&words);
+	done(&s, x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +142,7 @@ int main(void)
 		cmocka_unit_test(test_what_was_seen_one_after_the_other_adds_up),
 		cmocka_unit_test(test_the_limits_of_a_control_group_bound_what_is_there),
 		cmocka_unit_test(test_a_reader_that_fails_is_an_error),
+		cmocka_unit_test(test_a_recorder_that_saw_nothing_of_the_job_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
