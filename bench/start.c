@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * start COMMAND...: starts COMMAND and prints the us from before its exec until something in it
- * said "here", and the us of CPU that it said. What says so is one of:
+ * said "here", the us of CPU that it said, and the us from then until COMMAND had ended. What says
+ * so is one of:
  *
  *   start here         CPU of the process that started it, as the job's first process of `sonde
  *                      run`
@@ -74,8 +75,11 @@ static int start(char **command)
 	close(fds[1]);
 	if (read(fds[0], &said, sizeof said) != sizeof said)
 		return 2;
-	printf("%.1f %.1f\n", (double)(said.at_ns - before) / 1e3, (double)said.cpu_ns / 1e3);
-	return waitpid(child, &status, 0) == child && status == 0 ? 0 : 2;
+	if (waitpid(child, &status, 0) != child || status)
+		return 2;
+	printf("%.1f %.1f %.1f\n", (double)(said.at_ns - before) / 1e3, (double)said.cpu_ns / 1e3,
+	       (double)(now_ns(CLOCK_MONOTONIC) - said.at_ns) / 1e3);
+	return 0;
 }
 
 int main(int argc, char **argv)

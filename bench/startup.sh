@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The time until the job of `sonde run` starts, which is after the first sample, compared with a bare C program that
-# opens the same files (bench/start.c). Takes 20 s. Needs strace, which lists these files, in this run.
+# opens the same files (bench/start.c), and the time that `sonde run` ends after its job. Takes 30 s. Needs strace, which
+# lists these files, in this run.
 #
 # Wall time is from before the exec of Sonde to the first instruction of the job. CPU time is that of the launcher
 # until then, and of the recorder until it reads its own in the first sample. The bare program opens every file that
@@ -9,8 +10,12 @@
 # writes nothing. The recording's files are created while the job starts, and neither side includes them. The two
 # alternate.
 #
+# The job ends at once. From then on it is measured how long the command takes to end, with Sonde and without; with Sonde
+# the recording is closed and on the disk by then, and without --quiet its summary is printed.
+#
 # The wall time until the job starts contains two execs, Sonde's and the job's; that of the bare program contains one.
 # The job's exec also happens without Sonde: it is measured separately and not judged.
+# shellcheck disable=SC2154 # what the file named here sets
 set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-40}
@@ -32,8 +37,9 @@ opened() { # TRACE
 		}' "$1"
 }
 
-run_sonde() {
-	"$start" "$BUILD/sonde" run -q -o "$scratch/out" -- "$start" here
+run_sonde() { # OPTION...
+	rm -rf "$scratch/out"
+	"$start" "$BUILD/sonde" run "$@" -o "$scratch/out" -- "$start" here
 }
 
 recorder_us() { # CPU of the recorder when it read it for the first time
@@ -46,12 +52,15 @@ opened "$scratch/trace" >"$scratch/list"
 for _ in $(seq "$ROUNDS"); do
 	rm -rf "$scratch/out"
 	mkdir "$scratch/out"
-	"$start" "$start" bare "$scratch/list" >>"$scratch/bare"
+	"$start" "$start" bare "$scratch/list" | cut -d ' ' -f 1,2 >>"$scratch/bare"
+	run_sonde -q >"$scratch/run"
+	cut -d ' ' -f 3 "$scratch/run" >>"$scratch/end"
+	echo "$(cut -d ' ' -f 1,2 "$scratch/run") $(recorder_us)" >>"$scratch/sonde"
+	run_sonde 2>/dev/null | cut -d ' ' -f 3 >>"$scratch/summary"
 	rm -rf "$scratch/out"
-	run_sonde >"$scratch/run"
-	echo "$(cat "$scratch/run") $(recorder_us)" >>"$scratch/sonde"
-	rm -rf "$scratch/out"
-	"$start" "$start" here >>"$scratch/job"
+	"$start" "$start" here >"$scratch/run"
+	cut -d ' ' -f 1,2 "$scratch/run" >>"$scratch/job"
+	cut -d ' ' -f 3 "$scratch/run" >>"$scratch/bare_end"
 done
 
 column() { # ARM AWK-EXPRESSION: the median
@@ -71,4 +80,10 @@ figure 'wall time until the job begins' "$(column sonde '$1')" us
 figure 'wall time until the same job begins without Sonde' "$(column job '$1')" us
 bar 'times the wall time of the bare program, without what the job itself takes to begin' "$(times '$1 - $6' 4)" times '<=' 2
 figure 'times the wall time of the bare program, with it' "$(times '$1' 4)" times
+later() { # FILE: ms that its command ended after its job, more than without Sonde
+	paste "$scratch/$1" "$scratch/bare_end" | awk '{ printf "%.2f\n", ($1 - $2) / 1e3 }' | median
+}
+
+bar 'the command ends after its job, with --quiet, later than without Sonde' "$(later end)" ms '<=' 3
+figure 'with the summary' "$(later summary)" ms
 exit $missed
