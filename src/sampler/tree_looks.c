@@ -153,19 +153,22 @@ static int64_t migrations(struct tree *t, pid_t pid, pid_t tid, struct text *tex
 	return moves;
 }
 
-/* Since it was looked at last, or since it started, where that is known. */
+/* Since it was looked at last, or since it started, where that is known. While it waits for a CPU
+ * it can switch no more, so that time does not count. */
 static void note_switches(struct tree *t, const struct process *p, const struct thread *row,
-			  const struct thread_status *st)
+			  const struct thread_status *st, int64_t waited_ns)
 {
 	int64_t before = row->use[USE_VOLUNTARY] + row->use[USE_INVOLUNTARY];
 	int64_t since = row->looked_ns;
+	int64_t queued_ns = waited_ns > row->use[USE_WAITED] ? waited_ns - row->use[USE_WAITED] : 0;
 
 	if (!since && row->tid != p->pid)
 		since = p->looked_ns; /* then it was not there */
 	if (!since && !p->found_ns && !p->before_us)
 		since = p->birth_ns;
 	if (since && st->voluntary >= 0 && st->involuntary >= 0)
-		cheaper_note(t, st->voluntary + st->involuntary - before, t->now_ns - since);
+		cheaper_note(t, st->voluntary + st->involuntary - before,
+			     t->now_ns - since - queued_ns);
 }
 
 /* What the first thread's file says of the whole process. */
@@ -199,7 +202,7 @@ static void take_told(struct tree *t, struct process *p, struct thread *row,
 
 	for (int i = 0; i < USE_NUMBER_OF; i++)
 		r.use[i] = t->looks.unsupported[i] ? -1 : seen->use[i];
-	note_switches(t, p, row, &st);
+	note_switches(t, p, row, &st, r.use[USE_WAITED]);
 	threads_note(row, p, &r);
 	row->looked_ns = t->now_ns;
 	t->looks.looked++;
@@ -232,7 +235,7 @@ static int look_at_thread(struct tree *t, struct process *p, struct thread *row)
 	r.use[USE_WAITED] =
 		waited(t, p->pid, row->tid, st.voluntary > 0 || st.involuntary > 0, &text);
 	r.use[USE_MIGRATIONS] = migrations(t, p->pid, row->tid, &text);
-	note_switches(t, p, row, &st);
+	note_switches(t, p, row, &st, r.use[USE_WAITED]);
 	threads_note(row, p, &r);
 	row->looked_ns = t->now_ns;
 	t->looks.looked++;

@@ -56,7 +56,9 @@ struct fake {
 struct fake_thread {
 	int pid, tid;
 	char state;
-	int voluntary, involuntary, waited, migrations;
+	int voluntary, involuntary;
+	int64_t waited;
+	int migrations;
 	const char *cpus;
 };
 
@@ -86,7 +88,7 @@ static void put_files(const struct fake *k, const char *where, const struct fake
 		 "nonvoluntary_ctxt_switches:\t%d\n",
 		 t->state, t->cpus ? t->cpus : "0-1", t->voluntary, t->involuntary);
 	snprintf(path, sizeof path, "%s/schedstat", where);
-	tree_put(k->dir, path, "1000000 %d 3\n", t->waited);
+	tree_put(k->dir, path, "1000000 %lld 3\n", (long long)t->waited);
 	snprintf(path, sizeof path, "%s/sched", where);
 	tree_put(k->dir, path, "x (1, #threads: 1)\nse.nr_migrations : %d\n", t->migrations);
 }
@@ -520,6 +522,33 @@ static void processes_are_read_in_turns(void **state)
 	}
 }
 
+/* 2,500 switches a second, in a time in which it waits for a CPU so long. */
+static bool switches_too_often(struct fake *k, int64_t waited_ms)
+{
+	struct fake_thread t = { .pid = 10, .tid = 10, .state = 'R' };
+
+	put_process(k, 10, 1, 1);
+	put_thread(k, t);
+	attach(k, 10);
+	for (int i = 0; i < 100 && !k->tree->cheaper.wanted; i++) {
+		t.voluntary += 5000;
+		t.waited += waited_ms * NS_PER_MS;
+		put_thread(k, t);
+		after(k, 2000, false);
+	}
+	return k->tree->cheaper.wanted;
+}
+
+static void few_switches_are_few(void **state)
+{
+	assert_false(switches_too_often(*state, 0));
+}
+
+static void few_switches_are_many_for_who_hardly_gets_a_cpu(void **state)
+{
+	assert_true(switches_too_often(*state, 1950));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_open, fake_close)
@@ -533,6 +562,8 @@ int main(void)
 		TEST(a_process_that_may_not_be_looked_at_leaves_nothing_known),
 		TEST(what_a_kernel_does_not_account_is_unsupported),
 		TEST(a_thread_that_has_not_run_says_nothing_of_the_kernel),
+		TEST(few_switches_are_few),
+		TEST(few_switches_are_many_for_who_hardly_gets_a_cpu),
 		TEST(a_thread_that_ends_says_nothing_of_the_kernel),
 		TEST(many_threads_take_several_samples),
 		TEST(what_was_done_before_is_never_counted),
