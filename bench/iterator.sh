@@ -6,6 +6,7 @@
 # Both alternate, three times, each with 40 samples at an interval of 500 ms, without PSS and with the overhead limit
 # off. A figure is the CPU time of the whole recorder divided by the number of samples; the ratio is computed per round,
 # and the median round counts. It needs CAP_BPF and CAP_PERFMON, and the helper sonde-iterator.
+
 # shellcheck disable=SC2154 # what the files named here set
 set -eu
 . bench/bar.sh

@@ -8,12 +8,14 @@
 # machine disturbs both alike and widens the interval: the bar is for its lower end. CPU time is that of the job, its
 # threads and children included; time is what a turn took. Neither has what Sonde itself computes, which may fall into
 # the turn of either: its CPU time is told beside them, and added for the bar, as if the job had waited for all of it.
+# The two of pipe and futex stay on one core.
 # The bar is for a job of 10 s, the first second included.
 #
 # What Sonde costs a job is mostly the perf events that report process starts and exits, 0.3 to 0.5 us of each context
 # switch. A job that switches more than 10,000 times a second is recorded without them after 0.15 s, or after 2 s where
 # it begins to do so later; the kernel still takes 0.1 us of each of its switches while any other program of the machine
 # uses perf events of tasks.
+
 # shellcheck disable=SC2154 # what the file named here sets
 set -eu
 BUILD=$(realpath "${BUILD:-build}") TURNS=200 MS=50

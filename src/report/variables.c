@@ -6,14 +6,25 @@
 #include <math.h>
 #include <string.h>
 
+/* Of all recordings of its host. */
+static uint64_t samples_of(const struct summary *s, const struct summary_node *first)
+{
+	uint64_t n = first->samples;
+
+	for (uint32_t i = 0; s->nnodes != s->nhosts && i < s->nnodes; i++)
+		if (s->nodes[i].again && !strcmp(s->nodes[i].host, first->host))
+			n += s->nodes[i].samples;
+	return n;
+}
+
 static double samples(const struct summary *s)
 {
-	uint64_t n = 0;
+	double least = NAN;
 
 	for (uint32_t i = 0; i < s->nnodes; i++)
-		if (i == 0 || s->nodes[i].samples < n)
-			n = s->nodes[i].samples;
-	return (double)n;
+		if (!s->nodes[i].again)
+			least = fmin(least, (double)samples_of(s, &s->nodes[i]));
+	return isnan(least) ? 0 : least;
 }
 
 static double cores_available(const struct summary *s)
@@ -146,7 +157,7 @@ static double most_started_processes(const struct summary *s)
 #define FIGURE(member) .offset = offsetof(struct summary, member)
 
 const struct variable variables[] = {
-	{ "samples", UNIT_COUNT, "Samples of the node that has fewest.", .make = samples },
+	{ "samples", UNIT_COUNT, "Samples of the host that has fewest.", .make = samples },
 	{ "nodes", UNIT_COUNT, "Recordings that were joined, one a node.", .make = nodes },
 	{ "complete", UNIT_ONE,
 	  "1 when every recording was closed in order, or another one went on, else 0.",

@@ -111,6 +111,7 @@ struct process {
 	/* CPU */
 	int64_t utime_base, stime_base, minflt_base, majflt_base;
 	int64_t counted_ns; /* sum of the exit records of its tasks */
+	int64_t clock_ns;   /* when its CPU clock was read; 0: never */
 	int64_t children_base_ns;
 	int32_t tasks_live, counts_due;
 	/* last full reading */
@@ -144,7 +145,8 @@ struct process {
 	uint32_t limits_sum;            /* of those that were read last; 0: none */
 	int8_t nice_told;               /* 0 until it was another one */
 	int handle;                     /* pidfd; 0: none */
-	int status; /* as wait(2) gives it, of one that ended; 0 also where it is not known */
+	int status;       /* as wait(2) gives it, of one that ended; 0 also where it is not known */
+	bool has_threads; /* more than one, at any time */
 	bool io_known, io_refused, files_known, files_refused, shared_known;
 	bool hugetlb_known;
 	bool walk_refused, walked_now, before_us, looks_refused, looked_now;

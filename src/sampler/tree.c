@@ -140,6 +140,7 @@ static int gate(struct tree *t, struct process *p, const struct task_sum *sum, b
 		return -ESRCH; /* a clock never goes back: another process has the pid */
 	*moved = !p->read_ns || ns != p->cpu_ns;
 	p->cpu_ns = ns;
+	p->clock_ns = t->now_ns;
 	return 0;
 }
 

@@ -93,11 +93,26 @@ static void settle(struct tree *t, struct process *p, struct process *heir, bool
 	*gone_of(t, p->pid) = (struct gone){ .pid = p->pid, .ppid = p->ppid, .ticks = t->ticks };
 }
 
+void starts_bound(struct process *p, int64_t at_ns, int64_t cpus)
+{
+	int64_t from = p->clock_ns ? p->clock_ns : p->found_ns ? 0 : p->birth_ns;
+	int64_t most = p->cpu_ns;
+
+	if (!from || p->counted_ns <= p->cpu_ns)
+		return;
+	if (at_ns > from)
+		most += (at_ns - from) * (p->has_threads || p->stat.num_threads > 1 ? cpus : 1);
+	if (p->counted_ns > most)
+		p->counted_ns = most;
+}
+
 void starts_end(struct tree *t, struct process *p, int64_t at_ns)
 {
 	struct process *heir = unwaited_is(t, p) ? NULL : heir_of(t, p->ppid);
 	bool unwaited = !heir && table_find(&t->table, p->ppid);
 
+	if (t->exits)
+		starts_bound(p, at_ns, (int64_t)exits_cpus(t->exits));
 	status_take(t, p);
 	t->ended++;
 	t->ending -= p->ended;
@@ -155,6 +170,7 @@ static void on_fork(void *ctx, pid_t pid, pid_t ppid, pid_t tid, int64_t at_ns)
 		return;
 	if (pid != tid) {
 		if (p) {
+			p->has_threads = true;
 			p->tasks_live++;
 			t->threads_started++;
 		}
@@ -199,6 +215,7 @@ static bool runs_on(struct tree *t, struct process *p)
 		if (!p->status)
 			p->status = (int)look.stat.status;
 		p->cpu_ns = ns; /* nobody waited for it yet: its clock stands at what it used */
+		p->clock_ns = clock_mono_ns();
 		process_name(p, look.comm);
 		return false;
 	}

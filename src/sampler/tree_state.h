@@ -246,6 +246,9 @@ void starts_end_the_ended(struct tree *t);
 void starts_catch_up(struct tree *t);
 struct process *starts_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns);
 void starts_end(struct tree *t, struct process *p, int64_t at_ns);
+/* Exit records hold what interrupts and a hypervisor took, which its CPU clock does not: no thread
+ * of it used more than has passed since that was read. */
+void starts_bound(struct process *p, int64_t at_ns, int64_t cpus);
 
 void io_add(struct proc_io *to, const struct proc_io *io, int sign);
 

@@ -48,6 +48,15 @@ bool sums_may_share(const struct tree *t, const struct process *p)
 	       (parent && parent->stack && parent->stack == p->stack);
 }
 
+/* As walked, and what its private memory grew by since; of one that ends, rss and shared may have
+ * been read before and after its memory went. No PSS is above the RSS. */
+static int64_t proportional(const struct process *p, int64_t rss)
+{
+	int64_t pss = p->pss_bytes + rss - p->shared_bytes - p->walk_private_bytes;
+
+	return pss < rss ? pss : rss;
+}
+
 static void memory_parts(const struct tree *t, const struct process *p,
 			 int64_t part[PART_NUMBER_OF])
 {
@@ -58,7 +67,7 @@ static void memory_parts(const struct tree *t, const struct process *p,
 	part[PART_SHARED] = p->shared_bytes;
 	part[PART_NO_SHARED] = !p->shared_known && rss;
 	if (p->pss_bytes >= 0)
-		part[PART_PSS] = p->pss_bytes + rss - p->shared_bytes - p->walk_private_bytes;
+		part[PART_PSS] = proportional(p, rss);
 	if (p->uss_bytes > 0)
 		part[PART_USS] = p->uss_bytes;
 	if (p->pss_bytes >= 0 && sums_may_share(t, p))
