@@ -53,6 +53,7 @@ struct story {
 	double serial_s, serial_from_s, serial_to_s, parallel_s, parallel_cores;
 	char serial_process[STORY_TEXT]; /* that ran in that longest stretch most */
 	double work_peak_cores; /* for how many cores there was work at most, over two seconds */
+	double stolen_s;        /* of cores that were the job's, by a hypervisor */
 	double waited_s; /* of threads for a core, with those that ended before it was known */
 	/* The part of it for cores that others had: up to those that the job may use. And how many
 	 * it had while it wanted more than it may use. */

@@ -50,7 +50,8 @@ extern const char summary_cores_metric[], summary_power_metric[], summary_job_po
 /* What the story is made from besides. */
 extern const char summary_memory_metric[], summary_kills_metric[], summary_waited_metric[],
 	summary_threads_metric[], summary_gpus_metric[], summary_blocked_metric[],
-	summary_ready_metric[], summary_count_metric[], summary_node_cores_metric[];
+	summary_ready_metric[], summary_count_metric[], summary_node_cores_metric[],
+	summary_steal_metric[];
 /* Work for as many cores, or less, is none. */
 extern const double summary_idle_cores;
 /* The selection of the frame for it: globs of metrics that the run has; "" for none. */

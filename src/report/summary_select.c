@@ -15,6 +15,7 @@ const char summary_blocked_metric[] = "job.threads_blocked_count";
 const char summary_count_metric[] = "job.threads_count";
 const char summary_ready_metric[] = "node.procs_running";
 const char summary_node_cores_metric[] = "node.cpu_used_cores";
+const char summary_steal_metric[] = "node.cpu_steal_cores";
 const char summary_gpus_metric[] = "gpu.utilization_ratio";
 const char summary_kills_metric[] = "cgroup.memory_oom_kills_per_second";
 

@@ -84,12 +84,33 @@ static double around(const struct timeline *t, const double *value, uint32_t win
 	return n ? sum / n : 0;
 }
 
+/* Cores that a hypervisor ran something else on while they had work: the job's part of them is as
+ * large as of the cores that did run. */
+static double stolen_at(const struct timeline *t, const double *cores, uint32_t window)
+{
+	const struct timeline_row *steal = timeline_find(t, summary_steal_metric);
+	const struct timeline_row *node = timeline_find(t, summary_node_cores_metric);
+	double had = around(t, cores, window), ran = node ? around(t, node->value, window) : 0;
+
+	if (!steal || isnan(steal->value[window]))
+		return 0;
+	return steal->value[window] * (ran > had ? had / ran : 1);
+}
+
 /* A thread that waits for a core has work to do as well. How long threads waited is known of two
  * seconds together at best, so that the cores they got meanwhile are taken over as long a time. */
-static void add_work(const struct timeline *t, const double *cores, double *waited)
+static void add_work(struct summary *s, const double *cores, double *waited)
 {
-	for (uint32_t i = 0; i < t->nwindows; i++)
+	const struct timeline *t = &s->timeline;
+
+	s->story.stolen_s = 0;
+	for (uint32_t i = 0; i < t->nwindows; i++) {
+		double stolen = stolen_at(t, cores, i);
+
 		waited[i] = waited[i] >= waited_least ? around(t, cores, i) + waited[i] : cores[i];
+		waited[i] += stolen;
+		s->story.stolen_s += stolen * t->width_s;
+	}
 }
 
 /* Who waits for a core at the start or the end is not idle. How long threads waited is told of two
@@ -342,6 +363,7 @@ void story_init(struct story *y)
 		.parallel_cores = NAN,
 		.work_peak_cores = NAN,
 		.waited_s = NAN,
+		.stolen_s = NAN,
 		.taken_s = NAN,
 		.taken_wall_s = NAN,
 		.others_cores = NAN,
@@ -399,7 +421,7 @@ int summary_story_make(struct summary *s)
 	shorten_idle(s, work);
 	shorten_idle_by_gpus(s, gpus);
 	if (cores) {
-		add_work(t, cores->value, work);
+		add_work(s, cores->value, work);
 		tell_cores(s, work, gpus);
 		tell_serial_process(s);
 	}

@@ -38,6 +38,34 @@ static struct summary story_on(int node, const int *ran, const int *waited, cons
 	return s;
 }
 
+/* Two threads of a job on a machine of its own, from which a hypervisor takes cores, all or some of
+ * the time: what it takes is in thousandths of a core. */
+static struct summary story_with_steal(const int *ran, const int *stolen, int others)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t steal = metric(x, "node.cpu_steal_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t used = metric(x, "node.cpu_used_cores", NULL, KIND_GAUGE, UNIT_CORES);
+	uint32_t cpu_series = series(x, 1, cpu, 0), steal_series = series(x, 1, steal, 0);
+	uint32_t used_series = series(x, 1, used, 0);
+	int64_t cpu_ms = 0, steal_ms = 0;
+	struct summary s;
+
+	meta_int(x, 1, "node.cores_allowed", 2);
+	meta_int(x, 1, "node.cores_present", 2);
+	x->metric[cpu].row.div = x->metric[steal].row.div = x->metric[used].row.div = 1000;
+	for (int row = 0; row < ROWS; row++) {
+		cpu_ms += row ? ran[row - 1] : 0;
+		steal_ms += row ? stolen[row - 1] : 0;
+		put(x, cpu_series, row, cpu_ms);
+		put(x, steal_series, row, steal_ms);
+		put(x, used_series, row, ran[row < ROWS - 1 ? row : ROWS - 2] + others);
+	}
+	s = made(x);
+	free(x);
+	return s;
+}
+
 static struct summary story_of(const int *ran, const int *waited, const int *threads)
 {
 	return story_on(4000, ran, waited, threads);
@@ -215,6 +243,39 @@ static void test_who_wants_a_core_whenever_it_is_looked_at_is_not_idle(void **st
 
 	s = story_of(ran, waited, once);
 	assert_true(s.story.hole_s > 15);
+	summary_free(&s);
+}
+
+static void test_what_a_hypervisor_took_is_no_serial_phase(void **state)
+{
+	int ran[ROWS - 1], stolen[ROWS - 1] = { 0 };
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, 12, 1900);
+	fill(ran, 12, ROWS - 1, 950);
+	s = story_with_steal(ran, stolen, 0); /* one of the two threads ended */
+	assert_true(fabs(s.story.serial_s - 8) < 0.01 && s.story.stolen_s == 0);
+	assert_true(says(&s, "serial-phase"));
+	summary_free(&s);
+
+	fill(stolen, 12, ROWS - 1, 950);
+	s = story_with_steal(ran, stolen, 0); /* none of them did */
+	assert_true(s.story.serial_s == 0 && fabs(s.story.stolen_s - 7.6) < 0.01);
+	assert_false(says(&s, "serial-phase"));
+	summary_free(&s);
+
+	fill(ran, 0, ROWS - 1, 500);
+	fill(stolen, 0, ROWS - 1, 450);
+	s = story_with_steal(ran, stolen, 0); /* one thread of which half was taken */
+	assert_true(fabs(s.story.serial_s - 20) < 0.01 && isnan(s.story.parallel_cores));
+	summary_free(&s);
+
+	fill(ran, 0, 12, 1900);
+	fill(ran, 12, ROWS - 1, 950);
+	fill(stolen, 0, 12, 0);
+	s = story_with_steal(ran, stolen, 5000); /* mostly others' */
+	assert_true(fabs(s.story.serial_s - 8) < 0.01);
 	summary_free(&s);
 }
 
@@ -454,6 +515,7 @@ int main(void)
 		cmocka_unit_test(test_one_thread_that_starves_is_never_several),
 		cmocka_unit_test(test_who_sleeps_now_and_then_did_not_wait),
 		cmocka_unit_test(test_threads_that_end_did_not_wait),
+		cmocka_unit_test(test_what_a_hypervisor_took_is_no_serial_phase),
 		cmocka_unit_test(test_waits_for_others_are_told_from_those_for_each_other),
 		cmocka_unit_test(test_threads_that_are_too_many_to_look_at_are_estimated),
 		cmocka_unit_test(test_what_was_ready_is_not_made_up),
