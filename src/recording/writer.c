@@ -182,11 +182,18 @@ static bool has_room(const struct writer *w)
 	return w->files.end + w->out.len + kept <= w->files.most;
 }
 
+/* The first sealing is that of the end: there is little to seal, and what was let go of would be
+ * mapped again at once, while the command waits. */
+static bool ends_short(const struct writer *w)
+{
+	return w->ending && !w->let_go_ns;
+}
+
 /* Sealing takes the most memory, and none of the code that sampling does; sampling does not need
  * that memory. So one makes room for the other. */
 static int seal_in_turn(struct writer *w, const struct image *image, uint32_t *sequence)
 {
-	bool let_go = w->last_mono_ns - w->let_go_ns >= LET_GO_S * NS_PER_S;
+	bool let_go = w->last_mono_ns - w->let_go_ns >= LET_GO_S * NS_PER_S && !ends_short(w);
 	int rc;
 
 	if (let_go)
@@ -219,7 +226,7 @@ static int generation_seal(struct writer *w)
 		return -EFBIG;
 	/* The next generation overwrites the slot of the one before this, whose blocks must be
 	 * safe. */
-	if (w->options.sync_ns && !w->closing)
+	if (w->options.sync_ns && !w->closing && w->generation > 1)
 		rc = files_sync(&w->files, false);
 	if (rc)
 		return rc;
