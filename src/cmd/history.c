@@ -3,6 +3,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/number.h"
 #include "cmd/say.h"
 #include "core/glob.h"
@@ -60,24 +61,38 @@ static void leave(const struct run *r, const struct summary *s, const char *path
 	history_free(&h);
 }
 
+/* Another child's end, or a signal that was lost, costs a look. */
+static void wait_for_child(pid_t child, const sigset_t *ends)
+{
+	const struct timespec look = { .tv_nsec = 20 * NS_PER_MS };
+	int64_t until = clock_mono_ns() + LEAVE_NS;
+
+	while (!waitpid(child, NULL, WNOHANG) && clock_mono_ns() < until)
+		sigtimedwait(ends, NULL, &look);
+}
+
 /* A home that hangs, or a limit of file sizes, is another process's business. */
 void history_leave(const struct run *r, const struct summary *s, const char *path)
 {
-	const struct timespec a_little = { .tv_nsec = NS_PER_MS };
-	int64_t until = clock_mono_ns() + LEAVE_NS;
+	sigset_t ends, before;
 	pid_t child;
 
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &ends, &before);
 	child = fork();
 	if (!child) {
 		signal(SIGXFSZ, SIG_IGN);
+		if (!r) /* whoever recorded may have as many files open as it may have */
+			descriptors_close(STDERR_FILENO + 1, -1);
 		leave(r, s, path);
 		_exit(0);
 	}
-	if (child < 0)
-		return;
-	while (!waitpid(child, NULL, WNOHANG) && clock_mono_ns() < until)
-		nanosleep(&a_little, NULL);
-	child_end(child);
+	if (child > 0) {
+		wait_for_child(child, &ends);
+		child_end(child);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---- into the store ---- */

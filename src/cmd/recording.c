@@ -216,6 +216,11 @@ static void tell_file(const struct recording_plan *p)
 		say("cannot write the summary to %s: %s", p->o->summary, strerror(errno));
 }
 
+bool recording_is_silent(const struct recording_plan *p)
+{
+	return p->o->quiet && !p->o->summary;
+}
+
 void recording_print(const struct recording_plan *p)
 {
 	const char *no_colour = getenv("NO_COLOR");

@@ -140,6 +140,8 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 struct recorder_options recording_recorder(const struct recording_plan *p);
 /* The summary of what was recorded, to where the options say, and for the history. */
 void recording_print(const struct recording_plan *p);
+/* That prints nothing. */
+bool recording_is_silent(const struct recording_plan *p);
 /* Without a summary of its own: whoever looks at the history next looks at it, too. */
 void recording_leave(const struct recording_plan *p);
 

@@ -98,14 +98,41 @@ static int without_recording(char **argv)
 	return errno == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 }
 
-/* In the recorder's own process: record, tell the story, let the launcher go. */
+/* What a recorder does behind its recording. */
+struct after {
+	const struct recording_plan *plan;
+	int launcher;
+	struct jobline line;
+	bool done;
+};
+
+/* Tell the story, let the launcher go. */
+static void tell_and_let_go(struct after *a, bool bad)
+{
+	const struct message done = { .kind = MESSAGE_DONE };
+
+	jobline_end(&a->line);
+	if (!bad)
+		recording_print(a->plan);
+	if (!bad && a->plan->why)
+		*a->plan->why = '\0'; /* what it said was no failure */
+	message_send(a->launcher, &done);
+	a->done = true;
+}
+
+static void let_go_early(void *after)
+{
+	tell_and_let_go(after, false);
+}
+
+/* In the recorder's own process: record, tell the story, let the launcher go. A summary needs files
+ * and memory, of which there may be few: it waits until the sampler has given back its own. */
 static _Noreturn void be_recorder(const struct recording_plan *plan, const struct launch *l,
 				  const struct shared *job)
 {
-	const struct message done = { .kind = MESSAGE_DONE };
 	struct recorder_options r = recording_recorder(plan);
+	struct after after = { .plan = plan, .launcher = l->recorder };
 	struct bytes words = { 0 };
-	struct jobline line;
 	int bad;
 
 	words_join(r.sampler.tree.secrets, &words, l->argv);
@@ -116,14 +143,12 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	r.spans = job->spans;
 	r.launcher = l->recorder;
 	r.sampler.tree.launcher = job->launcher;
-	jobline_start(&line, plan, job->launcher);
+	r.closed = recording_is_silent(plan) ? let_go_early : NULL;
+	r.closed_context = &after;
+	jobline_start(&after.line, plan, job->launcher);
 	bad = recorder_run(&r);
-	jobline_end(&line);
-	if (!bad)
-		recording_print(plan);
-	if (!bad && plan->why)
-		*plan->why = '\0'; /* what it said was no failure */
-	message_send(l->recorder, &done);
+	if (!after.done)
+		tell_and_let_go(&after, bad != 0);
 	_exit(0);
 }
 

@@ -579,6 +579,8 @@ int recorder_run(const struct recorder_options *o)
 	bad = close_writer(&r, &e);
 	if (bad)
 		say_once(&r, e.text);
+	else if (o->closed)
+		o->closed(o->closed_context);
 	finish(&r);
 	return bad;
 }

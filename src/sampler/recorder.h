@@ -42,6 +42,10 @@ struct recorder_options {
 	/* Called once the recording is there, with its file's name in directory; may be NULL. */
 	void (*opened)(const void *context, const char *name);
 	const void *opened_context;
+	/* Called once it is closed and whole, before what only sampling needed is given back; NULL:
+	 * there is no hurry. */
+	void (*closed)(void *context);
+	void *closed_context;
 };
 
 /* 0 when a recording was made and closed; -errno with the sentence already said. */
