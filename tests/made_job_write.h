@@ -141,7 +141,7 @@ static inline void made_open_series(struct made_node *n)
 	}
 }
 
-/* How many cores worked in that second. */
+/* How many cores worked in that second. What a hypervisor takes from one thread did not run. */
 static inline double made_cores(struct made_node *n, double at)
 {
 	struct made_job *j = n->job;
@@ -151,7 +151,7 @@ static inline double made_cores(struct made_node *n, double at)
 	if (share < j->head || share >= 1 - j->tail)
 		return between(j, 0, 0.01);
 	if (share < j->head + j->serial)
-		return (1 / (double)j->nodes) * fmin(noise(j, 0.02), 1.05);
+		return fmin(noise(j, 0.02), 1.05) / (double)j->nodes / (1 + j->steal);
 	if (share >= j->head + j->serial + half && share < j->head + j->serial + half + j->hole)
 		return between(j, 0, 0.01);
 	return fmax(work * fmin(noise(j, 0.03), 1.03), 2 / (double)j->nodes);

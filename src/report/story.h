@@ -54,7 +54,8 @@ struct story {
 	char serial_process[STORY_TEXT]; /* that ran in that longest stretch most */
 	double work_peak_cores; /* for how many cores there was work at most, over two seconds */
 	double stolen_s;        /* of cores that were the job's, by a hypervisor */
-	double waited_s; /* of threads for a core, with those that ended before it was known */
+	double waited_s;      /* of threads for a core, with those that ended before it was known */
+	double waited_idle_s; /* for cores while as many that the job may use were idle */
 	/* The part of it for cores that others had: up to those that the job may use. And how many
 	 * it had while it wanted more than it may use. */
 	double taken_s, crowded_cores;
@@ -85,8 +86,8 @@ struct story {
 	 * that were lost, why, and when one of them was heard of last. */
 	char scheduler_state[24], lost_nodes[STORY_TEXT], lost_why[STORY_TEXT + 32];
 	double nodes_lost, lost_s, timed_out, cancelled;
-	double ranks_elsewhere;
-	char launcher[32]; /* that started ranks out of reach: "srun" */
+	double ranks_elsewhere, launched_here; /* ranks */
+	char launcher[32];                     /* that started ranks out of reach: "srun" */
 	/* The host that is unlike the others in what makes slow, and how. */
 	char straggler_host[STORY_TEXT], straggler_cause[STORY_TEXT];
 	uint32_t straggler_node;    /* of the run; 0: none */
@@ -118,6 +119,10 @@ struct story {
 	double busiest_share, busiest_work_ratio, busiest_others_share, busiest_companions,
 		busiest_nice;
 	char busiest_process[STORY_TEXT];
+	/* The process of low priority that was there until the end and waited longest for a core,
+	 * longer than for half of its life: its nice value, and how long. */
+	double starved_nice, starved_s;
+	char starved_process[STORY_TEXT];
 	/* A process that lived to the end and that was started with a limit of its heap, the one
 	 * that held most for it; NAN: there is none. */
 	double heap_limit, heap_held;

@@ -81,6 +81,7 @@ int summary_elsewhere_make(struct summary *s, const struct run *r)
 	struct seen *seen = calloc(r->nnodes + 1, sizeof *seen);
 	const char *name = NULL;
 	bool all = r->nnodes > 1;
+	unsigned does = 0;
 
 	if (!seen)
 		return -ENOMEM;
@@ -96,9 +97,11 @@ int summary_elsewhere_make(struct summary *s, const struct run *r)
 			seen[r->metas[i].node].attached = true;
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		all = all && is_elsewhere(&seen[i]);
+		does |= seen[i].does;
 		name = name ? name : seen[i].name;
 	}
 	s->story.ranks_elsewhere = all;
+	s->story.launched_here = (does & STARTS_HERE_TOO) != 0;
 	if (all)
 		snprintf(s->story.launcher, sizeof s->story.launcher, "%s", name);
 	free(seen);

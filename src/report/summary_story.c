@@ -161,6 +161,20 @@ static double cores_permitted(const struct summary *s)
 	return fmin(isnan(s->cores_allowed) ? s->cores_present : s->cores_allowed, s->cores_limit);
 }
 
+/* Of the cores that the job may use, those that nobody had, if all others ran on these. */
+static double idle_at(const struct summary *s, const double *cores, uint32_t window)
+{
+	const struct timeline *t = &s->timeline;
+	const struct timeline_row *node = timeline_find(t, summary_node_cores_metric);
+	const struct timeline_row *steal = timeline_find(t, summary_steal_metric);
+	double ran = node ? around(t, node->value, window) : 0;
+	double stolen = steal ? around(t, steal->value, window) : 0;
+
+	if (!cores || !node)
+		return 0;
+	return fmax(0, cores_permitted(s) - fmax(ran, around(t, cores, window)) - stolen);
+}
+
 /* Threads that wait for more cores than the job may use wait for each other; for less than that,
  * for others, as far as others ran meanwhile. */
 static void tell_waits(struct summary *s, const double *cores, const double *waited)
@@ -171,13 +185,14 @@ static void tell_waits(struct summary *s, const double *cores, const double *wai
 	double may = cores_permitted(s), ran = 0, others = 0;
 	uint32_t n = 0, known = 0;
 
-	y->waited_s = y->taken_s = y->taken_wall_s = 0;
+	y->waited_s = y->taken_s = y->taken_wall_s = y->waited_idle_s = 0;
 	for (uint32_t i = 0; i < t->nwindows; i++) {
 		double had = cores && !isnan(cores[i]) ? cores[i] : 0;
 		double theirs = node ? fmax(0, node->value[i] - had) : 0;
 		double taken = fmin(fmin(waited[i], theirs), fmax(0, may - had));
 
 		y->waited_s += waited[i] * t->width_s;
+		y->waited_idle_s += fmin(waited[i], idle_at(s, cores, i)) * t->width_s;
 		y->taken_s += taken * t->width_s;
 		/* Who wants less than a core rests between: no more is lost than the wait. */
 		y->taken_wall_s += t->width_s * taken / fmax(1, had + taken);
@@ -195,7 +210,7 @@ static void tell_waits(struct summary *s, const double *cores, const double *wai
 	if (known)
 		y->others_cores = others / known;
 	if (!cores || !known || isnan(may))
-		y->taken_s = y->taken_wall_s = NAN;
+		y->taken_s = y->taken_wall_s = y->waited_idle_s = NAN;
 }
 
 static void tell_cores(struct summary *s, const double *work, const struct timeline_row *gpus)
@@ -343,6 +358,7 @@ static void init_ending(struct story *y)
 	y->died_s = y->died_pid = y->died_signal = y->died_code = y->died_core = NAN;
 	y->busiest_share = y->busiest_work_ratio = y->busiest_others_share = y->busiest_companions =
 		y->busiest_nice = NAN;
+	y->starved_nice = y->starved_s = NAN;
 	y->heap_limit = y->heap_held = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
 	y->disk_low_bytes = NAN;
@@ -363,6 +379,7 @@ void story_init(struct story *y)
 		.parallel_cores = NAN,
 		.work_peak_cores = NAN,
 		.waited_s = NAN,
+		.waited_idle_s = NAN,
 		.stolen_s = NAN,
 		.taken_s = NAN,
 		.taken_wall_s = NAN,

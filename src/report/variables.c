@@ -325,6 +325,9 @@ const struct variable variables[] = {
 	  "CPU time that a hypervisor took from the cores that the job was at work on: the job's "
 	  "part of it is as large as of what ran.",
 	  FIGURE(story.stolen_s) },
+	{ "waited_idle_seconds", UNIT_SECONDS,
+	  "Time that threads waited for cores while as many of those that the job may use were idle.",
+	  FIGURE(story.waited_idle_s) },
 	{ "crowded_cores", UNIT_CORES,
 	  "Cores in use on average while the job had work for more than it may use.",
 	  FIGURE(story.crowded_cores) },
@@ -400,6 +403,9 @@ const struct variable variables[] = {
 	{ "ranks_elsewhere", UNIT_ONE,
 	  "1 when a launcher of ranks was recorded, and not the ranks, else 0.",
 	  FIGURE(story.ranks_elsewhere) },
+	{ "launched_here", UNIT_ONE,
+	  "1 when a launcher started ranks on this machine (mpirun), else 0.",
+	  FIGURE(story.launched_here) },
 	{ "straggler", UNIT_ONE, "1 when one host is unlike the others in what makes slow, else 0.",
 	  .make = straggler },
 	{ "hosts_unequal_ratio", UNIT_RATIO,
@@ -475,6 +481,11 @@ const struct variable variables[] = {
 	{ "busiest_companions", UNIT_COUNT, "Others that came early and left late.",
 	  FIGURE(story.busiest_companions) },
 	{ "busiest_nice", UNIT_ONE, "Its nice value.", FIGURE(story.busiest_nice) },
+	{ "starved_nice", UNIT_ONE,
+	  "Nice value of the process of low priority that was there until the end and waited longest "
+	  "for a core: longer than for half of its time.",
+	  FIGURE(story.starved_nice) },
+	{ "starved_seconds", UNIT_SECONDS, "How long it waited.", FIGURE(story.starved_s) },
 	{ "heap_limit_bytes", UNIT_BYTES,
 	  "Heap that a process was started with (-Xmx, --max-old-space-size), of the one that held "
 	  "most for it at the end.",

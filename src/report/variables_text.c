@@ -194,6 +194,11 @@ static const char *busiest_process(const struct summary *s)
 	return s->story.busiest_process;
 }
 
+static const char *starved_process(const struct summary *s)
+{
+	return s->story.starved_process;
+}
+
 static const char *heap_process(const struct summary *s)
 {
 	return s->story.heap_process;
@@ -330,6 +335,8 @@ const struct text_variable text_variables[] = {
 	{ "limit_file_size_process", "The process that wrote most.", limit_file_size_process },
 	{ "busiest_process", "The process that was at work most, or waited for a core.",
 	  busiest_process },
+	{ "starved_process", "The process of low priority that waited longest for a core.",
+	  starved_process },
 	{ "heap_process", "The process that was started with a heap limit and came nearest to it.",
 	  heap_process },
 	{ "heap_option", "The option that set it: \"-Xmx\".", heap_option },

@@ -314,16 +314,16 @@ static void test_waits_for_others_are_told_from_those_for_each_other(void **stat
 {
 	static const struct {
 		int node, ran, waited;
-		double taken_s, taken_wall_s, crowded_cores;
+		double taken_s, taken_wall_s, crowded_cores, waited_idle_s;
 	} cases[] = {
-		{ 4000, 4000, 4000, 0, 0, 4 },      /* eight threads that have all cores */
-		{ 4000, 1000, 7000, 60, 15, 1 },    /* eight that have one, as others have three */
-		{ 4000, 3500, 1500, 10, 2.5, 3.5 }, /* five, nearly all */
-		{ 4000, 1000, 1000, 20, 10, NAN },  /* two of which one runs */
-		{ 1000, 1000, 7000, 0, 0, 1 },      /* eight that have one; the others are free */
-		{ 1500, 1000, 1000, 10, 20 / 3.,
-		  NAN },                       /* two of which one runs; others now and then */
-		{ 4000, 100, 400, 8, 8, NAN }, /* one that sleeps half of the time */
+		{ 4000, 4000, 4000, 0, 0, 4, 0 },      /* eight threads that have all cores */
+		{ 4000, 1000, 7000, 60, 15, 1, 0 },    /* eight that have one, others have three */
+		{ 4000, 3500, 1500, 10, 2.5, 3.5, 0 }, /* five, nearly all */
+		{ 4000, 1000, 1000, 20, 10, NAN, 0 },  /* two of which one runs */
+		{ 1000, 1000, 7000, 0, 0, 1, 60 }, /* eight that have one; the others are free */
+		/* two of which one runs; others now and then */
+		{ 1500, 1000, 1000, 10, 20 / 3., NAN, 20 },
+		{ 4000, 100, 400, 8, 8, NAN, 0 }, /* one that sleeps half of the time */
 	};
 	int ran[ROWS - 1], waited[ROWS - 1];
 
@@ -335,6 +335,7 @@ static void test_waits_for_others_are_told_from_those_for_each_other(void **stat
 		fill(waited, 0, ROWS - 1, cases[i].waited);
 		s = story_on(cases[i].node, ran, waited, NULL);
 		assert_true(fabs(s.story.taken_s - cases[i].taken_s) < 0.01);
+		assert_true(fabs(s.story.waited_idle_s - cases[i].waited_idle_s) < 0.01);
 		assert_true(fabs(s.story.taken_wall_s - cases[i].taken_wall_s) < 0.01);
 		assert_int_equal(isnan(s.story.crowded_cores), isnan(cases[i].crowded_cores));
 		assert_false(fabs(s.story.crowded_cores - cases[i].crowded_cores) > 0.01);

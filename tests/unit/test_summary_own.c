@@ -102,6 +102,33 @@ static void the_process_that_bounds_the_others_is_found(void **state)
 	done(&s, x);
 }
 
+static void one_of_low_priority_that_starves_is_found(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+	uint32_t i;
+
+	(void)state;
+	process(x, "simulate", 18, 0);
+	i = process(x, "pack", 4, 8); /* it did not wait for half of its life */
+	label(x, i, "nice", "10");
+	process(x, "mpirun", 1, 15);
+	s = made(x);
+	assert_true(isnan(s.story.starved_nice) && isnan(s.story.starved_s));
+	assert_true(s.story.launched_here == 1);
+	summary_free(&s);
+
+	i = process(x, "publish", 1, 14);
+	label(x, i, "pid", "78");
+	label(x, i, "nice", "5");
+	i = process(x, "zip", 1, 13);
+	label(x, i, "nice", "5");
+	s = made(x);
+	assert_true(s.story.starved_nice == 5 && s.story.starved_s == 14);
+	assert_string_equal(s.story.starved_process, "publish (pid 78)");
+	done(&s, x);
+}
+
 /* One core for ten seconds, then four. */
 static struct synthetic *with_a_serial_start(void)
 {
@@ -163,6 +190,7 @@ int main(void)
 		cmocka_unit_test(limits_of_a_process_come_before_the_jobs),
 		cmocka_unit_test(heaps_are_read_from_options),
 		cmocka_unit_test(the_process_that_bounds_the_others_is_found),
+		cmocka_unit_test(one_of_low_priority_that_starves_is_found),
 		cmocka_unit_test(a_serial_stretch_has_its_phase_or_mark),
 		cmocka_unit_test(nothing_is_said_of_no_process),
 	};
