@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* filesystem.c - the file systems of /, of the recording, and of the job's working and temporary
  * directories, and of one more that it has files open on for writing: statfs(2), asked by a helper
- * process each. None is started while samples are taken: the one for the last waits for its path.
+ * process each. None is started while the job waits, or when samples are all alike: the one for the
+ * last is with the second sample, and waits for its path.
  */
 #include "base/clock.h"
 #include "base/number.h"
@@ -92,6 +93,8 @@ struct place {
 struct filesystem {
 	struct place place[NPLACES];
 	struct kept mountinfo; /* until every place was told of */
+	bool wants_written;    /* there is a job, and a helper for WRITTEN, or there may be */
+	bool began;            /* the first sample was taken */
 	int64_t period_ns;
 	/* The job's open files, looked at in turn until WRITTEN is found. */
 	const struct source_env *env;
@@ -299,7 +302,17 @@ static void look_at(struct filesystem *f, struct sample *s, pid_t pid, int fd)
 
 static bool is_looking(const struct filesystem *f)
 {
-	return f->place[WRITTEN].helper.answer && !*f->place[WRITTEN].path && f->mountinfo.text;
+	return f->wants_written && !*f->place[WRITTEN].path && f->mountinfo.text;
+}
+
+/* Without it, there is no such place. */
+static bool has_helper(struct filesystem *f)
+{
+	struct statfs_helper *h = &f->place[WRITTEN].helper;
+
+	if (f->wants_written && !h->answer)
+		f->wants_written = statfs_helper_start(h, "") == 0;
+	return f->wants_written;
 }
 
 static void look_for_files(struct filesystem *f, struct sample *s)
@@ -349,6 +362,8 @@ static void look_below(struct filesystem *f)
 	while (n > 1 && mountinfo_next(&at, &m)) {
 		if (strncmp(m.point, work, n) != 0 || m.point[n] != '/' || !is_local(m.type))
 			continue;
+		if (!has_helper(f))
+			return;
 		snprintf(p->path, sizeof p->path, "%s", m.point);
 		p->mount = mountinfo_of_path(f->mountinfo.text, m.point);
 		p->home = WRITTEN;
@@ -363,8 +378,10 @@ static int filesystem_read(void *state, struct sample *s)
 	struct filesystem *f = state;
 	bool told = true;
 
-	if (f->env->job.tree && period_is_due(&f->looks, s, NS_PER_S))
+	if (f->began && (!s->last || f->place[WRITTEN].helper.answer) && f->env->job.tree &&
+	    period_is_due(&f->looks, s, NS_PER_S) && has_helper(f))
 		look_for_files(f, s);
+	f->began = true;
 	if (s->last && is_looking(f))
 		look_below(f);
 	if (s->last)
@@ -479,8 +496,7 @@ static int filesystem_open(void *state, const struct source_env *env, struct sam
 		if (p->home == i)
 			r = start(p, s);
 	}
-	if (!r && env->nroots) /* without it, there is no such place */
-		(void)statfs_helper_start(&f->place[WRITTEN].helper, "");
+	f->wants_written = env->nroots != 0;
 	if (r < 0) {
 		filesystem_close(f);
 		return err_set(e, r, "no helper process for statfs could be started: %s",
