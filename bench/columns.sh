@@ -6,6 +6,7 @@
 #
 # Only writing counts, not making the rows. Sonde gets them 4096 at a time, as in an export; pyarrow has them all, with
 # texts as dictionaries where it accepts these. Ratios are computed per round, and the median round counts.
+
 # shellcheck disable=SC2154 # what the file named here sets
 set -eu
 BUILD=${BUILD:-build}

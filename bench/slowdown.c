@@ -123,6 +123,7 @@ static void wait_by_spinning(int side, void *arg)
 
 static void job_shared(void)
 {
+	on_one_core();
 	in_two(wait_by_spinning, shared_word());
 }
 

@@ -15,6 +15,7 @@
 #
 # The wall time until the job starts contains two execs, Sonde's and the job's; that of the bare program contains one.
 # The job's exec also happens without Sonde: it is measured separately and not judged.
+
 # shellcheck disable=SC2154 # what the file named here sets
 set -eu
 . bench/bar.sh

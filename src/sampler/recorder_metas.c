@@ -210,7 +210,7 @@ static void say_totals(struct recorder *r)
 					t.peak_memory_error_bytes);
 		sample_meta_int(s, "job.peak_memory_age_ns", t.peak_memory_age_ns);
 	}
-	if (tree_survivors(r->sampler.tree, names, sizeof names))
+	if (recorder_is_launched(r->o) && tree_survivors(r->sampler.tree, names, sizeof names))
 		sample_meta_text(s, "job.survivors", names);
 }
 

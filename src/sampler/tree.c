@@ -371,6 +371,14 @@ const int *tree_fds(const struct tree *t, size_t *n)
 	return t->exits ? exits_fds(t->exits, n) : &t->connector.fd;
 }
 
+/* Its launcher still waits for its command. */
+static bool task_runs(const struct tree *t, const struct process *p)
+{
+	const struct task *k = p->task < t->ntasks ? &t->task[p->task] : NULL;
+
+	return k && k->launcher && !k->command && k->reaped.kind != MESSAGE_ENDED;
+}
+
 size_t tree_survivors(const struct tree *t, char *out, size_t size)
 {
 	size_t n = 0, len = 0;
@@ -379,7 +387,7 @@ size_t tree_survivors(const struct tree *t, char *out, size_t size)
 	for (uint32_t i = 0; i < t->table.nlive; i++) {
 		const struct process *p = &t->table.row[t->table.live[i]];
 
-		if (p->ended || proc_stat_ended(&p->stat))
+		if (p->ended || proc_stat_ended(&p->stat) || task_runs(t, p))
 			continue;
 		n++;
 		if (len + 100 < size)

@@ -132,8 +132,8 @@ size_t tree_pids(const struct tree *t, pid_t *out, size_t cap);
 bool tree_has(const struct tree *t, pid_t pid);
 /* What it is in the recording; 0: nothing, or not yet. */
 uint32_t tree_instance(const struct tree *t, pid_t pid);
-/* Names and pids of what is alive, "sleep (123), ..."; returns how many. Cut with "..." when too
- * long. */
+/* Names and pids of what is alive though the command that it belongs to has ended, "sleep (123),
+ * ..."; returns how many. Cut with "..." when too long. */
 size_t tree_survivors(const struct tree *t, char *out, size_t size);
 
 #endif

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -69,6 +70,33 @@ static struct tree_totals next(struct job *j, bool last)
 	tree_sample(j->tree, &j->sample, last);
 	tree_totals(j->tree, &t);
 	return t;
+}
+
+/* What lives on after its command has been left behind; what another task runs has not. */
+static void only_what_outlives_its_command_is_left_behind(void **state)
+{
+	struct message over = { .kind = MESSAGE_ENDED };
+	struct job j = { 0 };
+	char names[200];
+	pid_t pid;
+
+	(void)state;
+	job_open(&j, PROCESS_EVENTS_POLLING);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	next(&j, false);
+	assert_true(tree_has(j.tree, pid));
+	assert_int_equal(tree_survivors(j.tree, names, sizeof names), 0);
+	assert_string_equal(names, "");
+	tree_reaped(j.tree, 0, &over);
+	assert_int_equal(tree_survivors(j.tree, names, sizeof names), 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	job_close(&j);
 }
 
 static void every_child_is_counted_though_none_was_seen(void **state)
@@ -224,6 +252,7 @@ static void a_job_that_switches_seldom_keeps_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_what_outlives_its_command_is_left_behind),
 		cmocka_unit_test(every_child_is_counted_though_none_was_seen),
 		cmocka_unit_test(a_connector_that_falls_silent_is_not_believed),
 		cmocka_unit_test(a_job_that_switches_often_has_no_events_for_long),
