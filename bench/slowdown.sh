@@ -3,7 +3,7 @@
 # How much more CPU time and time a job takes with `sonde run` and its defaults, for nine kinds of work. Takes 5 minutes;
 # QUICK=1 takes a minute and only shows that it works; JOBS="pipe storm" measures these only.
 #
-# A job alone and one that is recorded live at the same time and take turns of 50 ms of CPU, 200 each, in the order
+# A job alone and one that is recorded live at the same time and alternate after 50 ms of CPU, 200 times each, in the order
 # A B B A. The ratios of the pairs give the estimate and its 95 % interval (bench/estimate.py). What else runs on the
 # machine disturbs both alike and widens the interval: the bar is for its lower end. CPU time is that of the job, its
 # threads and children included; time is what a turn took. Neither has what Sonde itself computes, which may fall into
