@@ -28,14 +28,15 @@ trap 'rm -rf "$scratch"' EXIT
 # The paths that were opened before the recorder says that the first sample is taken (MESSAGE_READY of job/message.h).
 opened() { # TRACE
 	awk '
-		/sendto\([0-9]+<[^>]*>, "\\1\\0\\0\\0/ { exit }
+		/sendmsg\([0-9]+<[^>]*>, .*"\\[0-7]+\\0\\0\\0\\1\\0\\0\\0/ { said = 1; exit }
 		/openat?\(/ && match($0, /\) += [0-9]+<[^>]*>/) {
 			path = substr($0, RSTART, RLENGTH)
 			gsub(/^[^<]*<|>$/, "", path)
 			sub(/^\/proc\/[0-9]+\//, "/proc/self/", path)
 			if (path !~ /\.so[.0-9]*$|\/ld\.so/)
 				print path
-		}' "$1"
+		}
+		END { exit !said }' "$1"
 }
 
 run_sonde() { # OPTION...
@@ -48,7 +49,7 @@ recorder_us() { # CPU of the recorder when it read it for the first time
 		awk -F, 'NR == 2 { printf "%.1f\n", $NF * 1e6 }'
 }
 
-strace -f -y -e trace=open,openat,sendto -o "$scratch/trace" "$BUILD/sonde" run -q -o "$scratch/out" -- "$start" here 9>/dev/null
+strace -f -y -e trace=open,openat,sendmsg -o "$scratch/trace" "$BUILD/sonde" run -q -o "$scratch/out" -- "$start" here 9>/dev/null
 opened "$scratch/trace" >"$scratch/list"
 for _ in $(seq "$ROUNDS"); do
 	rm -rf "$scratch/out"
