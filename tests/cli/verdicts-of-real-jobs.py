@@ -22,6 +22,7 @@ BEHAVE = f"{PROGRAMS}/behave"
 JOBS = int(os.environ.get("JOBS", 60 if os.environ.get("LONG") else 5))
 FIRST = int(os.environ.get("FIRST", 0))
 CPUS = min(len(os.sched_getaffinity(0)), 4)
+MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 OF_GROUP = "/sys/fs/cgroup"
 
 # What a job of these is told; of each job all of them are scored, unless it says that it cannot know.
@@ -146,6 +147,8 @@ def calls(job, draw):
     job.add(1, seconds)
     if small:
         job.has.add("small-io")
+    else:
+        job.unknown.add("single-core")  # the kernel, which copies data, may be named instead
     job.unknown.add("waiting-on-disk")  # of what the page cache writes back
 
 
@@ -177,9 +180,15 @@ def others_disk(job, draw):
 
 def leaks(job, draw):
     seconds = draw(11, 13)
-    job.steps.append(f"+grow:{draw(20, 60):.1f}:{draw(8, 30):.2f}:{seconds:.3f}")
+    fills = MEMORY / 50 / seconds / 1e6  # what grows slower in a short run is no leak
+    rate = draw(1.3, 2) * fills
+    if rate > 150:
+        rate = draw(8, 30)
+        job.unknown.add("leak")
+    else:
+        job.has.add("leak")
+    job.steps.append(f"+grow:{draw(20, 60):.1f}:{rate:.2f}:{seconds:.3f}")
     job.work(1, seconds)
-    job.has.add("leak")
     job.unknown |= {"single-core", "serial-phase"}  # what grows works, too
 
 
