@@ -328,7 +328,8 @@ def summary_document(labelled):
            "Some hundred jobs, each with one true cause or two that were known before, run under `sonde run -i 200ms`, and only what `sonde show` prints is read. The",
            "causes were written down before anyone read the rules (`tests/causes/cases.py`); sizes and counts are drawn from a seed. Half of them are kept apart while rules are",
            "mended. Twelve more, in other languages, were written after that (`fresh.py`).",
-           "The unseen ones (`kept.py`) were written by somebody who had read neither the rules nor what Sonde prints. `make causes` runs them, and `tests/causes/judge.py --markdown` makes this document.", "",
+           "The unseen ones (`kept.py`, `second.py`) were written by two who had read neither the rules nor what Sonde prints, and were judged once, before",
+           "any rule was mended for them. `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
            "- first: the first verdict names the true cause (of a mixture: both); of a healthy job: nothing is blamed",
            "- later: it is named after something else that is true, or only half of a mixture is",
            "- silent: it is not named, and nothing wrong is said",
@@ -344,6 +345,7 @@ def summary_document(labelled):
             if some:
                 c = counts(some)
                 out.append(f"| {label}, {words} | {len(some)} | {100 * sum(r['others'] for r in some) / len(some):.0f} % | " + " | ".join(f"{c[s]} ({percent(c[s], len(some))})" for s in SCORES) + " |")
+    labelled = [(label, results) for label, results in labelled if any(r["half"] == "open" for r in results)]
     names = sorted({r["name"]: r for _, results in labelled for r in results if r["half"] == "open"}.values(), key=lambda r: r["name"])
     out += ["", "Each job of the half that was known, and the first line that was printed last:", "", "| job | true cause | " + " | ".join(label for label, _ in labelled) + " | first verdict |", "|---" * (len(labelled) + 3) + "|"]
     for row in names:
