@@ -33,6 +33,16 @@ done
 mkdir src
 printf '%s\n' 'import os, sys, time' 'while not os.path.exists("workers"): time.sleep(0.1)' 'time.sleep(3)' 'print("client of", sys.argv[1])' >src/cluster_dask_test.py
 printf '%s\n' 'import time' 'open("workers", "w")' 'time.sleep(1000)' >bin/dask-worker
+# The script starts perfmon's step first; on a crowded machine the workers' might overtake it, which then waits for them.
+cat >bin/which <<'END'
+#!/bin/bash
+for ((i = 0; i < 600; i++)); do
+	[ "$1" = dask-worker ] && ! ls ska_sdp_monitoring_metrics*.log >/dev/null 2>&1 || break
+	sleep 0.1
+done
+command -v "$1"
+END
+chmod 755 bin/which
 run_script slurm-dask "python3 cluster_dask_test.py"
 contains "slurm-$id.out" "client of"
 holds "workers" "$(figure "sonde_$id" '[.commands[] | select(.name | test("dask-worker"))] | length') >= 1"
