@@ -34,8 +34,9 @@ grep -q ',gpu\.power_watts,gpu1,[^,]*,[^,]*,100.001,watts' crash/series.csv || f
 # A helper that hangs goes with its recorder.
 none() { [ -z "$(helpers)" ]; }
 FAKE_NVML_HANG=Init SONDE_NVML_PATIENCE=60 "$SONDE" run --quiet -o killed -- sleep 3 2>/dev/null &
+sonde=$!
 wait_for 10 recorder_of killed >/dev/null
 wait_for 10 eval '! none'
 kill -9 "$(recorder_of killed)"
 wait_for 10 none
-wait $! || fail "the job failed when its recorder was killed"
+wait $sonde || fail "the job failed when its recorder was killed"

@@ -28,6 +28,7 @@ advance() { # FILE BY: in place, as the kernel would
 }
 
 srun -N3 -n3 "$SONDE" run -q -i 100ms -o out -- sh -c 'until [ -e over ]; do sleep 0.05; done' &
+sonde=$!
 wait_for 60 started_on 3 out
 for step in 1 2 3 4; do
 	for n in 1 2 3; do
@@ -39,7 +40,7 @@ for step in 1 2 3 4; do
 	sleep 0.25
 done
 touch over
-wait $! || fail "srun: $?"
+wait $sonde || fail "srun: $?"
 
 "$SONDE" export out --to csv -o tables >/dev/null
 risen() { # RATE: by how much its counter rose on each machine, all instances together
