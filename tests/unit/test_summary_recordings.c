@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several recordings of one machine at the same time: what they saw of it counts once. */
+#include "report/variables.h"
 #include "summary_made.h"
 
 #include <math.h>
@@ -44,6 +45,11 @@ static double grown(const struct summary *s, const char *metric)
 	return NAN;
 }
 
+static double samples(const struct summary *s)
+{
+	return variable_find("samples")->make(s);
+}
+
 static void test_a_machine_that_two_recordings_saw_counts_once(void **state)
 {
 	struct synthetic *x = two(true);
@@ -55,6 +61,7 @@ static void test_a_machine_that_two_recordings_saw_counts_once(void **state)
 	assert_true(s.gpus == 2 && s.gpus_used == 1 && s.host_gpus_used == 1);
 	assert_true(grown(&s, "node.pressure_io_some_seconds") == 20);
 	assert_true(grown(&s, "job.run_queue_seconds") == 80);
+	assert_true(samples(&s) == 2 * ROWS);
 	done(&s, x);
 }
 
@@ -68,6 +75,7 @@ static void test_machines_add_up(void **state)
 	assert_true(s.affinity_cpus == 6 && s.host_threads_running_peak == 3);
 	assert_true(s.gpus == 4 && s.gpus_used == 1 && s.host_gpus_used == 1);
 	assert_true(grown(&s, "node.pressure_io_some_seconds") == 40);
+	assert_true(samples(&s) == ROWS);
 	done(&s, x);
 }
 
