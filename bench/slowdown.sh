@@ -8,7 +8,7 @@
 # machine disturbs both alike and widens the interval: the bar is for its lower end. CPU time is that of the job, its
 # threads and children included; time is what a turn took. Neither has what Sonde itself computes, which may fall into
 # the turn of either: its CPU time is told beside them, and added for the bar, as if the job had waited for all of it.
-# The two of pipe, futex and shared stay on one core.
+# The two processes of pipe, futex and shared stay on one core.
 # The bar is for a job of 10 s, the first second included.
 #
 # What Sonde costs a job is mostly the perf events that report process starts and exits, 0.3 to 0.5 us of each context

@@ -325,7 +325,7 @@ def read_document(results):
 def summary_document(labelled):
     """docs/verdicts-causes.md: LABEL and results; the labels are the columns."""
     out = ["# What verdicts are worth on jobs whose cause is known", "",
-           "Some hundred jobs, each with one true cause or two that were known before, run under `sonde run -i 200ms`, and only what `sonde show` prints is read. The",
+           "Some two hundred jobs, each with one true cause or two that were known before, run under `sonde run -i 200ms`, and only what `sonde show` prints is read. The",
            "causes were written down before anyone read the rules (`tests/causes/cases.py`); sizes and counts are drawn from a seed. Half of them are kept apart while rules are",
            "mended. Twelve more, in other languages, were written after that (`fresh.py`).",
            "The unseen ones (`kept.py`, `second.py`) were written by two who had read neither the rules nor what Sonde prints, and were judged once, before",
