@@ -92,9 +92,9 @@ static void error_json(const struct command *c)
 	if (!*say_last())
 		return;
 	if (of_a_job)
-		print_error(stderr, c->name);
+		print_error_json(stderr, c->name);
 	else if (!fwide(stdout, 0)) /* without an orientation: nothing was written to it */
-		print_error(stdout, c->name);
+		print_error_json(stdout, c->name);
 }
 
 static int run_command(const struct command *c, int argc, char **argv)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIXTURE_METRICS = 8, FIXTURE_NODES = 4 };
+enum { FIXTURE_METRICS = 16, FIXTURE_NODES = 4 };
 
 struct fixture {
 	struct summary s;
@@ -48,6 +48,10 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 	const char *range = strstr(value, "..");
 	double first = strtod(value, NULL);
 
+	if (f->s.nmetrics == FIXTURE_METRICS || f->s.ngrowth == FIXTURE_METRICS) {
+		fprintf(stderr, "fixture: no room for %s\n", name);
+		abort();
+	}
 	if (*name == '+') {
 		f->growth[f->s.ngrowth] = (struct summary_growth){ f->grown[f->s.ngrowth], first };
 		snprintf(f->grown[f->s.ngrowth++], SUMMARY_NAME, "%s", name + 1);

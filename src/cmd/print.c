@@ -28,7 +28,7 @@ int print_bytes(struct bytes *b)
 	return print_to(stdout, b);
 }
 
-void print_error(FILE *out, const char *command)
+void print_error_json(FILE *out, const char *command)
 {
 	struct bytes b = { 0 };
 	struct json j = { .out = &b, .indent = true };

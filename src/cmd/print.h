@@ -15,6 +15,6 @@
 int print_bytes(struct bytes *b);
 /* What was said last as JSON, schema sonde/error/1, in place of the document that there is none of.
  */
-void print_error(FILE *out, const char *command);
+void print_error_json(FILE *out, const char *command);
 
 #endif

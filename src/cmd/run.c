@@ -231,7 +231,7 @@ static void conclude(const struct run_options *o, const struct recording_plan *p
 	if (failed)
 		say("recording failed: %s", plan->why);
 	if (failed && o->recording.json)
-		print_error(stderr, "run");
+		print_error_json(stderr, "run");
 	if (end->recorder_lost)
 		say_lost(plan);
 	else if (o->report && !failed && end->wall_ns && !l->share)
