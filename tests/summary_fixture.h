@@ -63,6 +63,8 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 		f->s.nnodes = f->s.nhosts = (uint32_t)first;
 	} else if (strcmp(name, "host_affinity_cpus") == 0) {
 		f->s.affinity_cpus = first * f->s.nhosts;
+	} else if (strcmp(name, "working_seconds") == 0) {
+		f->s.story.working_s = first;
 	} else if (strcmp(name, "straggler") == 0) {
 		snprintf(f->s.story.straggler_cause, STORY_TEXT, "%s",
 			 first > 0 ? "clock 1 GHz" : "");
@@ -99,7 +101,7 @@ static inline void fixture_init(struct fixture *f, const char *text)
 	for (uint32_t i = 0; i < FIXTURE_NODES; i++)
 		f->node[i] = (struct summary_node){ .node = i + 1, .host = "n1", .samples = 60 };
 	f->s.nnodes = f->s.nhosts = 1;
-	f->s.affinity_cpus = NAN;
+	f->s.affinity_cpus = f->s.story.working_s = NAN;
 	f->s.complete = true;
 	f->s.interval_s = f->s.monitor_rss_bytes = f->s.monitor_bytes = f->s.monitor_samples = NAN;
 	snprintf(copy, sizeof copy, "%s", text);

@@ -52,6 +52,7 @@ struct story {
 	 * for how many cores there was work on average while it was more. */
 	double serial_s, serial_from_s, serial_to_s, parallel_s, parallel_cores;
 	char serial_process[STORY_TEXT]; /* that ran in that longest stretch most */
+	double working_s; /* in which it had work: of a part of a core, that part of the time */
 	double work_peak_cores; /* for how many cores there was work at most, over two seconds */
 	double stolen_s;        /* of cores that were the job's, by a hypervisor */
 	double waited_s;      /* of threads for a core, with those that ended before it was known */

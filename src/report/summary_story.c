@@ -213,6 +213,20 @@ static void tell_waits(struct summary *s, const double *cores, const double *wai
 		y->taken_s = y->taken_wall_s = y->waited_idle_s = NAN;
 }
 
+/* Windows that nobody measured were like the others. */
+static double working_s(const struct timeline *t, const double *work)
+{
+	double sum = 0;
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < t->nwindows; i++)
+		if (!isnan(work[i])) {
+			sum += fmin(1, work[i]);
+			known++;
+		}
+	return known ? sum / known * t->nwindows * t->width_s : NAN;
+}
+
 static void tell_cores(struct summary *s, const double *work, const struct timeline_row *gpus)
 {
 	const struct timeline *t = &s->timeline;
@@ -237,6 +251,7 @@ static void tell_cores(struct summary *s, const double *work, const struct timel
 	}
 	stretch_add(&serial, t, end, false);
 	stretch_add(&hole, t, end, false);
+	y->working_s = working_s(t, work);
 	y->serial_s = serial.all_s;
 	y->serial_from_s = serial.from_s;
 	y->serial_to_s = serial.to_s;
@@ -377,6 +392,7 @@ void story_init(struct story *y)
 		.serial_to_s = NAN,
 		.parallel_s = NAN,
 		.parallel_cores = NAN,
+		.working_s = NAN,
 		.work_peak_cores = NAN,
 		.waited_s = NAN,
 		.waited_idle_s = NAN,

@@ -84,6 +84,14 @@ static double cores_wanted(const struct summary *s)
 	return s->cores_used_mean + (isnan(waited) ? 0 : waited / s->wall_s);
 }
 
+static double working(const struct summary *s)
+{
+	double wanted = cores_wanted(s);
+
+	return isnan(s->story.working_s) ? s->wall_s * (wanted > 1 ? 1 : wanted)
+					 : fmin(s->story.working_s, s->wall_s);
+}
+
 static double hosts(const struct summary *s)
 {
 	return s->nhosts;
@@ -318,6 +326,9 @@ const struct variable variables[] = {
 	  "Cores at work, waited for or stolen, on average while it was more than 1.3.",
 	  FIGURE(story.parallel_cores) },
 	{ "parallel_seconds", UNIT_SECONDS, "For how long it was.", FIGURE(story.parallel_s) },
+	{ "working_seconds", UNIT_SECONDS,
+	  "Time in which the job had work: for less than a core, that part of the time.",
+	  .make = working },
 	{ "work_peak_cores", UNIT_CORES,
 	  "Cores at work, waited for or stolen at most, over two seconds, on all nodes together.",
 	  FIGURE(story.work_peak_cores) },

@@ -105,6 +105,24 @@ static void test_a_hole_is_where_nobody_waits_for_a_core(void **state)
 	summary_free(&s);
 }
 
+static void test_time_with_work_is_of_no_more_than_one_core(void **state)
+{
+	int ran[ROWS - 1] = { 0 }, waited[ROWS - 1] = { 0 };
+	struct summary s;
+
+	(void)state;
+	fill(ran, 0, 8, 1900);
+	fill(ran, 8, 12, 500);
+	s = story_of(ran, NULL, NULL);
+	assert_true(fabs(s.story.working_s - 10) < 0.01);
+	summary_free(&s);
+
+	fill(waited, 8, 12, 500); /* and for the other half it waited */
+	s = story_of(ran, waited, NULL);
+	assert_true(fabs(s.story.working_s - 12) < 0.6);
+	summary_free(&s);
+}
+
 static void test_who_waits_at_the_start_or_the_end_is_not_idle(void **state)
 {
 	int ran[ROWS - 1] = { 0 }, waited[ROWS - 1] = { 0 };
@@ -508,6 +526,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_hole_is_where_nobody_waits_for_a_core),
+		cmocka_unit_test(test_time_with_work_is_of_no_more_than_one_core),
 		cmocka_unit_test(test_who_waits_at_the_start_or_the_end_is_not_idle),
 		cmocka_unit_test(test_a_hole_is_as_long_as_it_was_on_a_crowded_machine),
 		cmocka_unit_test(test_who_waits_longer_than_it_can_have_while_it_ran_has_no_hole),
