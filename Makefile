@@ -45,6 +45,19 @@ iterator.object := $(BUILD)/gen/iterator.o
 nothing.link := $(if $(SANITIZE),,$(if $(wildcard $(shell $(CC) -print-file-name=libc.a)),-static))
 $(BUILD)/obj/indicator/%.o: CPPFLAGS += $(if $(nothing.link),-DNOTHING_IS_STATIC)
 HELPERDIR   := $(BUILD)/libexec/sonde
+# RELEASE=1: programs for any Linux, which `./dev release` packs. They are static, except helpers that load libraries of the machine or
+# whose library has no static form: release/start.c starts these with libraries that come with them.
+BUNDLED     := database draw http indicator nvml serve
+ifneq ($(RELEASE),)
+sqlite.link   := -static
+hdf5.link     := -static
+yaml.link     := -static
+iterator.link := -static
+hdf5.private  := -lsz -laec -lz
+CPPFLAGS += -DSONDE_STATIC
+CFLAGS   += -ffile-prefix-map=$(CURDIR)=.
+LDFLAGS  += -Wl,--build-id=none
+endif
 LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell { pkg-config --exists $($(h).needs) && $(or $($(h).check),:); } 2>/dev/null || echo $(h))))
 HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))
 HELPERPROG  := $(patsubst %,$(HELPERDIR)/sonde-%,$(filter-out $(LEFTOUT),$(HELPERS)))
@@ -55,6 +68,7 @@ DEFS := $(wildcard src/*.def)
 
 # `make V=1` shows the whole commands.
 Q := $(if $(V),,@)
+, := ,
 SAY = $(if $(V),@:,@echo "  $1 $(@:$(BUILD)/%=%)")
 
 all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp $(BUILD)/library.stamp
@@ -127,7 +141,7 @@ $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
 # A fault in what travels inside the binary stops the build, with the file's own line.
 $(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG)
 	$(call SAY,LD)
-	$(Q)$(CC) $(LDFLAGS) -o $@.unchecked $^ $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) $(if $(RELEASE),-static) -o $@.unchecked $^ $(LDLIBS)
 	$(Q)$@.unchecked docs check $(RULES) $(PHASES) $(EVENTS) $(MAPS) $(MODELS)
 	$(Q)mv $@.unchecked $@
 
@@ -136,7 +150,7 @@ define helper
 $(HELPERDIR)/sonde-$1: $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/$1/*.c)) $($1.object) $(BUILD)/libsonde-all.a
 	@mkdir -p $$(@D)
 	$$(call SAY,LD)
-	$$(Q)$$(CC) $$(LDFLAGS) $($1.link) -o $$@ $$^ $(if $($1.needs),$(shell pkg-config --libs $($1.needs))) -ldl $$(LDLIBS)
+	$$(Q)$$(CC) $$(LDFLAGS) $($1.link) -o $$@ $$^ $(if $($1.needs),$(shell pkg-config $(if $($1.link),--static) --libs $($1.needs))) $($1.private) -ldl $$(LDLIBS)
 $(if $($1.needs),$(BUILD)/obj/$1/%.o: CPPFLAGS += $(shell pkg-config --cflags $($1.needs)))
 endef
 $(foreach h,$(filter-out $(LEFTOUT),$(HELPERS)),$(eval $(call helper,$h)))
@@ -144,6 +158,10 @@ $(foreach h,$(filter-out $(LEFTOUT),$(HELPERS)),$(eval $(call helper,$h)))
 static: $(BUILD)/sonde-static $(HELPERPROG)
 $(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
 	$(CC) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
+
+$(BUILD)/start: release/start.c Makefile
+	$(call SAY,CC)
+	$(Q)$(CC) -D_GNU_SOURCE $(CFLAGS) $(LDFLAGS) -static -o $@ $<
 
 # The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
 LIBSOURCES := cpu cpulist memory disk network core interrupts topology device kept block sysfs spans
@@ -156,7 +174,7 @@ $(BUILD)/libsonde.a: $(LIBOBJ)
 	$(AR) rcs $@ $(BUILD)/libsonde.o
 # It stays in memory when it is unloaded: threads that made spans return to it when they end.
 $(BUILD)/libsonde.so.0: $(LIBOBJ)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs,-z,nodelete -pthread -o $@ $^ -lzstd -lm
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs,-z,nodelete -pthread -o $@ $^ $(if $(RELEASE),$(ZSTD) -Wl$(,)--exclude-libs$(,)ALL,-lzstd) -lm
 
 # Man pages and completions come from the option tables.
 $(BUILD)/docs.stamp: $(BUILD)/sonde

@@ -102,10 +102,12 @@ add_unit() { # FILE
 }
 
 collect() {
-	local file name folder live=
+	local file name folder live='' release=''
 	# These ask hardware that few machines have.
 	[[ ! -e /dev/nvidiactl && " ${chosen[*]}" != *" live"* ]] || live=live
-	for folder in lint build cli fault interop cluster golden bench accuracy $live; do
+	# Minutes of building.
+	[[ -z $LONG && " ${chosen[*]}" != *" release"* ]] || release=release
+	for folder in lint build cli fault interop cluster golden bench accuracy $live $release; do
 		for file in "tests/$folder"/*.sh "tests/$folder"/*.py; do
 			[ ! -e "$file" ] || add_script "$file" plain
 		done

@@ -38,9 +38,27 @@ void trial_run_host(char *out, size_t size)
 	out[size - 1] = '\0';
 }
 
+/* A static program must not load the machine's modules for users, which are made for the machine's
+ * own C library. */
+static const struct passwd *password_entry(uid_t user)
+{
+#ifdef SONDE_STATIC
+	FILE *f = fopen("/etc/passwd", "re");
+	const struct passwd *p = NULL;
+
+	while (f && (p = fgetpwent(f)) && p->pw_uid != user)
+		;
+	if (f)
+		fclose(f);
+	return p;
+#else
+	return getpwuid(user);
+#endif
+}
+
 const char *trial_run_user(void)
 {
-	const struct passwd *p = getpwuid(geteuid());
+	const struct passwd *p = password_entry(geteuid());
 
 	return p ? p->pw_name : NULL;
 }

@@ -51,13 +51,28 @@ static int encode(void *library, const char *name, struct perf_event *ev, struct
 	return 0;
 }
 
+/* It would bring the machine's own C library into a static program, which has another. */
+#ifdef SONDE_STATIC
+#define MISSING "this static program does not load libpfm4"
+static void *load(void)
+{
+	return NULL;
+}
+#else
+#define MISSING "libpfm4 is not installed"
+static void *load(void)
+{
+	return dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+}
+#endif
+
 int perf_pfm_encode(const char *name, struct perf_event *ev, struct err *e)
 {
-	void *library = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+	void *library = load();
 	int bad;
 
 	if (!library)
-		return err_set(e, -ENOENT, "libpfm4 is not installed, which knows");
+		return err_set(e, -ENOENT, "%s, which knows", MISSING);
 	bad = encode(library, name, ev, e);
 	dlclose(library);
 	return bad;
