@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 enum {
-	FORMAT_VERSION = 0,
-	FORMAT_DRAFT = 2, /* of version 0: what reads none of the drafts before counts it on */
-	DRAFT_ENDS = 2,   /* from this one on a slot's last commit is followed by a mark */
+	FORMAT_VERSION = 1, /* frozen: tests/recordings is read by every later Sonde */
+	FORMAT_DRAFT = 2,   /* the last one of version 0, and what version 1 is */
+	DRAFT_ENDS = 2,     /* from this one on a slot's last commit is followed by a mark */
 
 	BLOCK_MAGIC = 0x4b4c4253, /* "SBLK" */
 	BLOCK_HEADER = 24,
@@ -39,6 +39,7 @@ enum block_type {
 	BLOCK_END,      /* last: the recording was closed */
 	BLOCK_TAIL,     /* first of a .tail file */
 	BLOCK_SPANS,    /* spans of one track */
+	BLOCK_TYPE_NUMBER_OF
 };
 
 /* Times and clocks outside these are refused, so that sums of them cannot overflow. */

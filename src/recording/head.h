@@ -10,7 +10,8 @@
 
 #include "base/bytes.h"
 
-enum { HEAD_ID = 16, HEAD_HOST = 256, HEAD_PROGRAM = 32, HEAD_MAX = 48 + HEAD_HOST + HEAD_PROGRAM };
+/* HEAD_MAX: of a payload; a later Sonde may append up to there. */
+enum { HEAD_ID = 16, HEAD_HOST = 256, HEAD_PROGRAM = 32, HEAD_MAX = 1000 };
 
 struct head {
 	uint8_t id[HEAD_ID];        /* random */
@@ -18,7 +19,7 @@ struct head {
 	uint32_t slot;              /* bytes of a .tail's slot; 0 in a .sonde */
 	char host[HEAD_HOST];       /* node 1 */
 	char program[HEAD_PROGRAM]; /* version of Sonde that wrote it; "": it did not say */
-	uint32_t draft;             /* of the format; 0: it did not say */
+	uint32_t draft;             /* of version 0; 0: it did not say */
 };
 
 /* Append the payload. */

@@ -232,9 +232,9 @@ static const char *version_say(struct join *j, const struct join_file *f,
 			snprintf(draft, sizeof draft, "draft %u", f->head.draft);
 		snprintf(
 			text, sizeof text,
-			"was written by Sonde %s in %s of version %d of the format; this one, Sonde " SONDE_VERSION
-			", reads draft %d: read it with the Sonde that wrote it",
-			writer_of(j, f), draft, FORMAT_VERSION, FORMAT_DRAFT);
+			"was written by Sonde %s in %s of version 0 of the format; this one, Sonde " SONDE_VERSION
+			", reads version %d: read it with the Sonde that wrote it",
+			writer_of(j, f), draft, FORMAT_VERSION);
 	}
 	said = pool_text(&j->pool, text, strlen(text));
 	return said ? said : "was written by another version of Sonde";

@@ -90,7 +90,7 @@ uint64_t record_real_mask(const struct event *e)
 /* The event with what is not written of its kind taken out, so that every field has one rule. */
 static struct record record_of(const struct event *e, uint32_t metric_id)
 {
-	struct record r = { *e, e->metric ? metric_id : 0 };
+	struct record r = { .event = *e, .metric_id = e->metric ? metric_id : 0 };
 
 	if (e->kind == EVENT_SERIES) {
 		r.event.value = 0; /* its slot, of no use to a reader */
@@ -370,44 +370,65 @@ static void field_get(struct reading *g, const struct field *f)
 	memcpy(at, &v, sizeof v);
 }
 
-/* What must hold whatever the kind, so that nobody indexes a table with a stranger's number. */
+/* A later Sonde may know more states and types: the record is skipped, as one of a later kind is,
+ * and nobody indexes a table with a stranger's number. */
+static bool is_later(const struct event *e)
+{
+	return e->state >= STATE_NUMBER_OF || e->meta_type >= META_TYPE_NUMBER_OF;
+}
+
 static bool sound(const struct event *e)
 {
-	if (e->state >= STATE_NUMBER_OF || e->meta_type >= META_TYPE_NUMBER_OF)
-		return false;
 	if ((e->kind == EVENT_SERIES || e->kind == EVENT_SERIES_END || e->kind == EVENT_FINAL) &&
 	    (!e->count || e->count > EVENT_SET_MAX || e->id > UINT32_MAX - e->count))
 		return false;
 	return true;
 }
 
-int record_get(struct scan *in, struct record *r, struct pool *pool)
+/* The body of the next record of a kind that is known, into g->in. 1, 0 at the end, -EBADMSG. */
+static int body_next(struct scan *in, struct reading *g, uint8_t *kind, const uint8_t **start)
 {
-	struct reading g = { .r = r, .pool = pool };
-	uint64_t length, mask;
-	uint8_t kind;
+	uint64_t length;
 
 	do {
+		*start = in->at;
 		length = in->at < in->end ? scan_varint(in) : 0;
 		if (!length && !in->bad)
 			return 0;
-		g.in.at = length > SIZE_MAX ? NULL : scan_take(in, (size_t)length);
-		if (in->bad || !g.in.at)
+		g->in.at = length > SIZE_MAX ? NULL : scan_take(in, (size_t)length);
+		if (in->bad || !g->in.at)
 			return -EBADMSG;
-		g.in.end = in->at;
-		kind = scan_u8(&g.in);
-	} while (!kind || kind >= EVENT_KIND_NUMBER_OF);
-	*r = (struct record){
-		.event = { .kind = kind, .node = 1, .name = "", .text = "", .domain = "" }
-	};
-	mask = scan_varint(&g.in);
-	for (uint32_t i = 0; i < FIELD_NUMBER_OF && !g.in.bad; i++) {
-		if (mask >> i & 1)
-			field_get(&g, &fields[i]);
-	}
-	if (g.no_memory)
-		return -ENOMEM;
-	return g.in.bad || !sound(&r->event) ? -EBADMSG : 1;
+		g->in.end = in->at;
+		*kind = scan_u8(&g->in);
+	} while (!*kind || *kind >= EVENT_KIND_NUMBER_OF);
+	return 1;
+}
+
+int record_get(struct scan *in, struct record *r, struct pool *pool)
+{
+	struct reading g = { .r = r, .pool = pool };
+	const uint8_t *start;
+	uint64_t mask;
+	uint8_t kind;
+	int rc;
+
+	do {
+		rc = body_next(in, &g, &kind, &start);
+		if (rc <= 0)
+			return rc;
+		*r = (struct record){
+			.event = { .kind = kind, .node = 1, .name = "", .text = "", .domain = "" },
+			.start = start,
+		};
+		mask = scan_varint(&g.in);
+		for (uint32_t i = 0; i < FIELD_NUMBER_OF && !g.in.bad; i++) {
+			if (mask >> i & 1)
+				field_get(&g, &fields[i]);
+		}
+		if (g.no_memory || g.in.bad)
+			return g.no_memory ? -ENOMEM : -EBADMSG;
+	} while (is_later(&r->event));
+	return sound(&r->event) ? 1 : -EBADMSG;
 }
 
 const char *record_metric_fault(const struct metric *m)

@@ -46,6 +46,7 @@ uint64_t record_real_mask(const struct event *e);
 struct record {
 	struct event event; /* event.metric is set for CATALOGUE only */
 	uint32_t metric_id;
+	const uint8_t *start; /* in what it was read from; it ends where the next begins */
 };
 
 /* The next record of kind known here; strings, values and rows are copied to pool, or left out when

@@ -72,13 +72,12 @@ static void copy_free(struct copy *c)
 	compressor_free(&c->compressor);
 }
 
-/* Its records but for what is private. */
+/* Its records but for what is private, or of a kind that nobody here knows. */
 static int events_copy(struct copy *c, const struct block *b)
 {
 	uint64_t generation;
 	int rc = file_events(b, &c->expander, &generation, &c->records);
 	struct scan in = { .at = c->records.data, .end = c->records.data + c->records.len };
-	const uint8_t *from = in.at;
 	struct record r;
 	size_t start;
 
@@ -86,8 +85,7 @@ static int events_copy(struct copy *c, const struct block *b)
 	while (!rc && (rc = record_get(&in, &r, &c->pool)) > 0) {
 		if ((r.event.kind != EVENT_META && r.event.kind != EVENT_LABEL) ||
 		    !key_is_private(r.event.name))
-			bytes_put(&c->kept, from, (size_t)(in.at - from));
-		from = in.at;
+			bytes_put(&c->kept, r.start, (size_t)(in.at - r.start));
 		rc = 0;
 	}
 	pool_free(&c->pool);
@@ -109,6 +107,8 @@ static int block_copy(void *ctx, const struct block *b)
 		return 0; /* they are made anew */
 	if (b->type == BLOCK_EVENTS && c->public)
 		return events_copy(c, b);
+	if (b->type >= BLOCK_TYPE_NUMBER_OF && c->public)
+		return 0; /* what is in it may be private */
 	start = block_start(&c->out, b->type, c->sequence++);
 	bytes_put(&c->out, b->payload, b->length);
 	block_finish(&c->out, start);

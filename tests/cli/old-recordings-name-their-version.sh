@@ -13,7 +13,7 @@ for command in show export report recover; do
 	[ "$status" -ne 0 ] || fail "$command ends with 0"
 	one_sentence said
 	contains said "was written by Sonde 0.1.0 in an earlier draft of version 0 of the format"
-	contains said "this one, Sonde $("$SONDE" --version | sed -n '1s/^[^0-9]*\([0-9.]*\).*/\1/p'), reads draft"
+	contains said "this one, Sonde $("$SONDE" --version | sed -n '1s/^[^0-9]*\([0-9.]*\).*/\1/p'), reads version 1"
 	! grep -q damage said || fail "it is no damage: $(cat said)"
 done
 "$SONDE" ls . | grep -q "unreadable.*earlier draft" || fail "ls: $("$SONDE" ls .)"
@@ -29,21 +29,11 @@ json_says '.damaged_places | length == 1 and (.[0].what | test("was written by S
 
 # So is one of a later version, whole or in part.
 "$PYTHON" - both/node-early.sonde <<'END'
-import struct
 import sys
 
+import recording_format as f
 
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
-
-body = struct.pack("<HHIII", 1, 7, 0, 8, 0) + b"anything"
-open(sys.argv[1], "wb").write(b"SBLK" + struct.pack("<I", crc32c(body)) + body)
+open(sys.argv[1], "wb").write(f.block(7, 0, b"anything", version=7))
 END
 "$SONDE" show both/node-early.sonde 2>said && fail "a later version is shown"
 contains said "was written by a later version of Sonde, in version 7 of the format; this one, Sonde "

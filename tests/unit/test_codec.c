@@ -203,9 +203,11 @@ static void test_every_kind_of_event_comes_back(void **state)
 	pool_free(&pool);
 }
 
-static void test_records_of_a_later_kind_are_skipped(void **state)
+static void test_records_of_a_later_kind_type_or_state_are_skipped(void **state)
 {
 	static const uint8_t later[] = { 4, EVENT_KIND_NUMBER_OF + 9, 1, 2, 3 };
+	static const uint8_t type[] = { 3, EVENT_META, 1 << 6, META_TYPE_NUMBER_OF };
+	static const uint8_t state_of_series[] = { 3, EVENT_STATE, 1 << 5, STATE_NUMBER_OF };
 	struct event mark = { .kind = EVENT_MARK, .node = 1, .t0 = 5, .name = "m" };
 	struct bytes out = { 0 };
 	struct record r;
@@ -213,11 +215,14 @@ static void test_records_of_a_later_kind_are_skipped(void **state)
 
 	(void)state;
 	bytes_put(&out, later, sizeof later);
+	bytes_put(&out, type, sizeof type);
+	bytes_put(&out, state_of_series, sizeof state_of_series);
 	record_put(&out, &mark, 0);
 	bytes_put(&out, later, sizeof later);
 	in = (struct scan){ .at = out.data, .end = out.data + out.len };
 	assert_int_equal(record_get(&in, &r, NULL), 1);
 	assert_int_equal(r.event.kind, EVENT_MARK);
+	assert_ptr_equal(r.start, out.data + sizeof later + sizeof type + sizeof state_of_series);
 	assert_int_equal(record_get(&in, &r, NULL), 0);
 	bytes_free(&out);
 }
@@ -521,7 +526,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_checksum_is_castagnoli),
 	cmocka_unit_test(test_varints),
 	cmocka_unit_test(test_every_kind_of_event_comes_back),
-	cmocka_unit_test(test_records_of_a_later_kind_are_skipped),
+	cmocka_unit_test(test_records_of_a_later_kind_type_or_state_are_skipped),
 	cmocka_unit_test(test_records_cut_anywhere_are_refused),
 	cmocka_unit_test(test_rows_come_back),
 	cmocka_unit_test(test_open_series_come_back),
