@@ -8,6 +8,9 @@ CC       ?= cc
 BUILD    ?= build
 OPT      ?= -O2 -g
 SANITIZE ?=
+# WERROR=1 makes warnings errors, as ./dev check does: a user's compiler may warn of what none here knows.
+WERROR   ?=
+PKG_CONFIG ?= pkg-config
 
 bindir     = $(PREFIX)/bin
 libdir     = $(PREFIX)/lib
@@ -16,15 +19,26 @@ includedir = $(PREFIX)/include
 datadir    = $(PREFIX)/share
 
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes \
-            -Wformat=2 -Wundef -Wvla -Werror
+            -Wformat=2 -Wundef -Wvla $(if $(WERROR),-Werror) \
+            $(if $(findstring clang,$(CC)),-Wno-enum-float-conversion) # an unnamed enum is how C17 spells a whole constant, also in a sum of doubles
 SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -I$(BUILD)/gen -DSONDE_VERSION='"$(VERSION)"' \
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -I$(BUILD)/gen -include src/base/compat.h -DSONDE_VERSION='"$(VERSION)"' \
             -DSONDE_LIBEXEC='"$(libexecdir)"'
 CFLAGS   += -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) -fPIC -fvisibility=hidden -ffunction-sections
 LDFLAGS  += $(SANFLAGS) -Wl,--gc-sections
 # Within the programs, where it can be: one library fewer to find and map at every start. ZSTD=-lzstd takes the shared one.
 ZSTD     ?= $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a)),-l:libzstd.a,-lzstd)
 LDLIBS   += $(ZSTD) -lm
+
+HASH := \#
+# What nothing can be built without is looked for before anything is compiled.
+ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(shell command -v $(firstword $(CC))),)
+$(error $(CC) is missing (Debian: apt-get install gcc make libc6-dev); Sonde is written in C)
+else ifneq ($(shell echo '$(HASH)include <zstd.h>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || echo missing),)
+$(error libzstd is missing (Debian: apt-get install libzstd-dev; Fedora: dnf install libzstd-devel): recordings are compressed with it)
+endif
+endif
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
 # One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there, or where NAME.check fails.
@@ -58,7 +72,7 @@ CPPFLAGS += -DSONDE_STATIC
 CFLAGS   += -ffile-prefix-map=$(CURDIR)=.
 LDFLAGS  += -Wl,--build-id=none
 endif
-LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell { pkg-config --exists $($(h).needs) && $(or $($(h).check),:); } 2>/dev/null || echo $(h))))
+LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell { $(PKG_CONFIG) --exists $($(h).needs) && $(or $($(h).check),:); } 2>/dev/null || echo $(h))))
 HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))
 HELPERPROG  := $(patsubst %,$(HELPERDIR)/sonde-%,$(filter-out $(LEFTOUT),$(HELPERS)))
 
@@ -78,6 +92,7 @@ help:
 	@echo 'make                    build/sonde, the library, man pages and completions'
 	@echo 'make install            PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make static             build/sonde-static: a recorder that needs no shared library'
+	@echo 'make syntax             what CC says of the sources, without building'
 	@echo 'make unit fuzz          test programs, fuzz targets'
 	@echo 'make nodes              $(BUILD)/nodes: /proc and /sys of the machines that the tests look at'
 	@echo 'make accuracy           hold every figure against an independent reference, write docs/accuracy.md'
@@ -120,7 +135,7 @@ $(BUILD)/gen/expand.o: src/cmd/expand.S src/cmd/expand.py | $(BUILD)/gen
 
 # -g: the kernel's BTF is compared with the program's own. Where fields lie is found when it is loaded.
 $(BUILD)/gen/tasks.bpf.o: src/iterator/bpf/tasks.c src/iterator/bpf/kernel.h src/source/task_dump.h Makefile | $(BUILD)/gen
-	clang -target bpf -std=gnu17 -O2 -g -ffreestanding -Wall -Wextra -Werror -Isrc $(shell pkg-config --cflags libbpf 2>/dev/null) -c -o $@ $<
+	clang -target bpf -std=gnu17 -O2 -g -ffreestanding -Wall -Wextra $(if $(WERROR),-Werror) -Isrc $(shell $(PKG_CONFIG) --cflags libbpf 2>/dev/null) -c -o $@ $<
 
 $(BUILD)/gen/iterator.o: src/iterator/bpf/embed.S $(BUILD)/gen/tasks.bpf.o
 	$(CC) -c -I$(BUILD)/gen -o $@ $<
@@ -132,6 +147,11 @@ $(BUILD)/obj/%.o: src/%.c Makefile | $(BUILD)/gen
 	@mkdir -p $(@D)
 	$(call SAY,CC)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
+
+# What a compiler says of the program and the library, without building them: make syntax CC=clang-19 WERROR=1
+SYNTAX ?= -fsyntax-only
+syntax: | $(BUILD)/gen
+	@printf '%s\n' src/main.c $(SRC) | xargs -n 1 -P $(or $(JOBS),2) $(CC) $(CPPFLAGS) $(CFLAGS) $(SYNTAX)
 
 # Everything but main, for the program, the tests and the fuzzers.
 $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
@@ -150,8 +170,8 @@ define helper
 $(HELPERDIR)/sonde-$1: $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/$1/*.c)) $($1.object) $(BUILD)/libsonde-all.a
 	@mkdir -p $$(@D)
 	$$(call SAY,LD)
-	$$(Q)$$(CC) $$(LDFLAGS) $($1.link) -o $$@ $$^ $(if $($1.needs),$(shell pkg-config $(if $($1.link),--static) --libs $($1.needs))) $($1.private) -ldl $$(LDLIBS)
-$(if $($1.needs),$(BUILD)/obj/$1/%.o: CPPFLAGS += $(shell pkg-config --cflags $($1.needs)))
+	$$(Q)$$(CC) $$(LDFLAGS) $($1.link) -o $$@ $$^ $(if $($1.needs),$(shell $(PKG_CONFIG) $(if $($1.link),--static) --libs $($1.needs))) $($1.private) -ldl $$(LDLIBS)
+$(if $($1.needs),$(BUILD)/obj/$1/%.o: CPPFLAGS += $(shell $(PKG_CONFIG) --cflags $($1.needs)))
 endef
 $(foreach h,$(filter-out $(LEFTOUT),$(HELPERS)),$(eval $(call helper,$h)))
 
@@ -294,6 +314,6 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: accounts all help static unit nodes fuzz accuracy causes bench bench-programs programs examples install clean
+.PHONY: accounts all help static syntax unit nodes fuzz accuracy causes bench bench-programs programs examples install clean
 .SECONDARY:
 -include $(OBJ:.o=.d) $(HELPEROBJ:.o=.d) $(STUBS:.so=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

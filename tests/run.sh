@@ -175,7 +175,7 @@ build() { # NAME MAKE-ARGUMENTS...
 
 build_sanitized() { # INDEX
 	local TIMEFORMAT='%R %U %S'
-	{ time build clang_sanitized CC=clang OPT='-O1 -g' SANITIZE=address,undefined,fuzzer-no-link \
+	{ time build clang_sanitized CC=clang WERROR=1 OPT='-O1 -g' SANITIZE=address,undefined,fuzzer-no-link \
 		BUILD="$BUILD/sanitized" "${targets_sanitized[@]}" 2>&3; } 3>&2 2>"$scratch/time_$1"
 	took "$1" >/dev/null
 }
@@ -328,7 +328,7 @@ collect
 	exit 2
 }
 needed
-[ ${#targets_gcc[@]} -eq 0 ] || build gcc CC=gcc BUILD="$BUILD" "${targets_gcc[@]}"
+[ ${#targets_gcc[@]} -eq 0 ] || build gcc CC=gcc WERROR=1 BUILD="$BUILD" "${targets_gcc[@]}"
 if [[ " ${targets_gcc[*]-} " == *" all "* ]] && [ ! -x "$BUILD/sonde" ]; then
 	report
 	exit 1

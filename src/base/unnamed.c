@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 int unnamed_open(const char *directory)
@@ -19,4 +20,18 @@ int unnamed_open(const char *directory)
 			unlink(path);
 	}
 	return fd < 0 ? -errno : fd;
+}
+
+int unnamed_memory(const char *name)
+{
+	static const char *const places[] = { "/dev/shm", "/tmp", "/var/tmp" };
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	fd = fd < 0 ? -errno : fd;
+	for (size_t i = 0; fd == -ENOSYS && i < sizeof places / sizeof places[0]; i++) {
+		int other = unnamed_open(places[i]);
+
+		fd = other < 0 ? fd : other;
+	}
+	return fd;
 }

@@ -7,5 +7,7 @@
 
 /* Opened for reading and writing, in the file system of that directory. A descriptor or -errno. */
 int unnamed_open(const char *directory);
+/* In memory, or where the kernel is older than 3.17 in a temporary directory. */
+int unnamed_memory(const char *name);
 
 #endif

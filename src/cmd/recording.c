@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/decimal.h"
+#include "base/entropy.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
 #include "cmd/sitesecrets.h"
@@ -16,14 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 static void random_id(char out[33])
 {
 	uint8_t bytes[16] = { 0 };
 
-	if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) != (ssize_t)sizeof bytes) {
+	if (!entropy_fill(bytes, sizeof bytes)) {
 		int64_t now = clock_utc_ns(), pid = getpid();
 
 		memcpy(bytes, &now, sizeof now);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/token.h"
 
+#include "base/entropy.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,7 +57,7 @@ static int make_file(struct token *t, struct err *e)
 	uint8_t random[24];
 	int fd, rc = 0;
 
-	if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+	if (!entropy_fill(random, sizeof random))
 		return err_set(e, -EIO, "the kernel gives no random numbers for a token");
 	for (size_t i = 0; i < sizeof random; i++)
 		snprintf(t->text + 2 * i, 3, "%02x", random[i]);

@@ -6,6 +6,7 @@
 #include "lib/span.h"
 
 #include "base/clock.h"
+#include "base/unnamed.h"
 #include "core/ring.h"
 
 #include <errno.h>
@@ -481,8 +482,8 @@ int span_rings(void)
 	if (process.found) {
 		rc = -EBUSY;
 	} else if (!process.head) {
-		fd = memfd_create("sonde", MFD_CLOEXEC);
-		rc = fd < 0 || fchmod(fd, 0600) ? -errno : head_make(fd) ? 0 : -ENOSPC;
+		fd = unnamed_memory("sonde");
+		rc = fd < 0 ? fd : fchmod(fd, 0600) ? -errno : head_make(fd) ? 0 : -ENOSPC;
 		if (rc && fd >= 0)
 			close(fd);
 	}

@@ -2,11 +2,11 @@
 #include "push/http.h"
 
 #include "base/clock.h"
+#include "base/entropy.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,7 +110,7 @@ bool http_pause(unsigned times, uint32_t retry_after_s, int64_t until_ns)
 	struct timespec t;
 	int64_t ns;
 
-	if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+	if (!entropy_fill(&random, sizeof random))
 		random = (uint32_t)clock_mono_ns();
 	ns = http_pause_ns(times, retry_after_s, random);
 	if (clock_mono_ns() + ns > until_ns)

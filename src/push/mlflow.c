@@ -7,6 +7,7 @@
  * way when a push was killed is sent again, and the server keeps one of two equal values.
  */
 #include "base/clock.h"
+#include "base/entropy.h"
 #include "base/json_read.h"
 #include "base/number.h"
 #include "push/journal.h"
@@ -21,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define API "/api/2.0/mlflow/"
 
@@ -210,7 +210,7 @@ static int make_run(struct mlflow *m, struct err *e)
 	if (rc)
 		return rc;
 	if (!maybe) {
-		if (getrandom(random, sizeof random, 0) != sizeof random)
+		if (!entropy_fill(random, sizeof random))
 			return err_set(e, -EIO, "the system gives no random numbers");
 		for (size_t i = 0; i < sizeof random; i++)
 			snprintf(mark + 2 * i, 3, "%02x", random[i]);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/code.h"
+#include "base/entropy.h"
 #include "base/reserve.h"
 #include "recording/block.h"
 #include "recording/format.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 enum {
@@ -95,7 +95,7 @@ static int heads_write(struct writer *w, const char *host)
 	size_t start;
 	int rc;
 
-	if (getrandom(h.id, sizeof h.id, 0) != (ssize_t)sizeof h.id)
+	if (!entropy_fill(h.id, sizeof h.id))
 		return -EIO;
 	snprintf(h.host, sizeof h.host, "%s", host);
 	h.slot = w->files.slot;

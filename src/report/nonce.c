@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/nonce.h"
 
+#include "base/entropy.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/random.h>
 
 int nonce_make(char out[NONCE_SIZE], struct err *e)
 {
 	uint8_t raw[NONCE_SIZE / 2];
 
-	if (getrandom(raw, sizeof raw, 0) != sizeof raw)
+	if (!entropy_fill(raw, sizeof raw))
 		return err_set(e, -EIO, "the kernel gave no random number for the report: %s",
 			       strerror(errno));
 	for (size_t i = 0; i < sizeof raw; i++) {

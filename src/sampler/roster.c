@@ -2,6 +2,7 @@
 #include "sampler/roster.h"
 
 #include "base/clock.h"
+#include "base/unnamed.h"
 #include "job/election.h"
 #include "job/lastlines.h"
 #include "sampler/task_record.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -90,7 +90,7 @@ int roster_open(struct roster **out, const struct roster_options *o, struct err 
 	r->rows = calloc(TREE_TASKS_MAX, RECORDED_NUMBER_OF * sizeof *r->rows);
 	r->waiting = epoll_create1(EPOLL_CLOEXEC);
 	r->pause = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	r->table = memfd_create("sonde-recorded", MFD_CLOEXEC);
+	r->table = unnamed_memory("sonde-recorded");
 	if (!r->rows || r->waiting < 0 || r->pause < 0 || r->table < 0 ||
 	    epoll_ctl(r->waiting, EPOLL_CTL_ADD, r->pause, &rest) ||
 	    epoll_ctl(r->waiting, EPOLL_CTL_ADD, o->listener, &ev)) {

@@ -273,7 +273,7 @@ static int64_t ticks_since_boot(void)
 
 void discover_say(struct tree *t, const char *mechanism, int bad, const char *why)
 {
-	char text[300];
+	char text[600];
 
 	snprintf(text, sizeof text, "%s%s%s", bad ? state_name(state_of(bad)) : "used",
 		 bad ? ": " : "", bad ? why : "");

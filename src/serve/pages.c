@@ -2,13 +2,13 @@
 #include "serve/pages.h"
 
 #include "base/clock.h"
+#include "base/entropy.h"
 #include "recording/join.h"
 #include "report/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 enum { STREAMS_MAX = 128, TURN_MS = 250, BEAT_S = 15, PERIOD_MS = 1000, COST_FACTOR = 10 };
@@ -358,7 +358,7 @@ struct pages *pages_start(char **paths, size_t n)
 	p->run = calloc(n + 1, sizeof *p->run);
 	for (size_t i = 0; p->run && i < n; i++)
 		p->run[i].path = paths[i];
-	if (getrandom(&p->boot, sizeof p->boot, 0) != sizeof p->boot)
+	if (!entropy_fill(&p->boot, sizeof p->boot))
 		p->boot = (uint32_t)clock_utc_ns();
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_condattr_init(&monotonic);

@@ -159,7 +159,7 @@ void cgroup_disks_v2(struct cgroup_disks *x, const char *text, bool whole, struc
 
 	begin(x);
 	for (const char *line = text; *line; line = number_next_line(line)) {
-		size_t len, n = strcspn(line, "\n");
+		size_t len = 0, n = strcspn(line, "\n");
 		const char *number = number_of(line, &len);
 		const struct device *v = NULL;
 

@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/descriptors.h"
 #include "base/helper.h"
+#include "base/unnamed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,24 +20,10 @@
 
 enum { OUT_OF_THE_WAY = 16 }; /* above the descriptors that the helper gets */
 
-/* memfd_create is of Linux 3.17. */
-static int memory_file(void)
-{
-	char path[] = "/dev/shm/sonde-nvml-XXXXXX";
-	int fd = memfd_create("sonde-nvml", MFD_CLOEXEC);
-
-	if (fd >= 0 || errno != ENOSYS)
-		return fd;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
 /* A page for it, zero but for what the helper must know. Its descriptor, or -errno. */
 static int make_page(struct nvidia_helper *h, uint32_t left_out)
 {
-	int fd = memory_file();
+	int fd = unnamed_memory("sonde-nvml");
 	void *memory = MAP_FAILED;
 
 	if (fd >= 0 && ftruncate(fd, sizeof *h->page) == 0)

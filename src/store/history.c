@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = HISTORY_TEXTS + HISTORY_NUMBERS + 1, HOSTS_AT_ONCE = 200, FIGURE_FIELDS = 4 };
+enum {
+	COLUMNS = (int)HISTORY_TEXTS + (int)HISTORY_NUMBERS + 1,
+	HOSTS_AT_ONCE = 200,
+	FIGURE_FIELDS = 4
+};
 
 /* PostgreSQL refuses rows whose indexed texts take more than a third of a page, which is 2,704
  * bytes; one that is no UTF-8 becomes three. */
