@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * without perf_event_open,ptrace,... CMD [ARGS...]: runs CMD with these system calls refused by a
- * seccomp filter (EPERM), as container engines and sites do.
+ * seccomp filter (EPERM), as container engines and sites do; without linux-3.10 CMD: with those
+ * that Linux 3.10 did not have (ENOSYS).
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -23,24 +24,42 @@ static const struct {
 	{ "bpf", SYS_bpf },
 };
 
-enum { CALLS = sizeof calls / sizeof calls[0] };
+/* What came in 3.11 or later; those without a name have the same number everywhere. */
+static const unsigned later[] = { SYS_bpf,       SYS_copy_file_range, SYS_execveat,
+				  SYS_getrandom, SYS_membarrier,      SYS_memfd_create,
+				  SYS_mlock2,    SYS_preadv2,         SYS_pwritev2,
+				  SYS_renameat2, SYS_sched_getattr,   SYS_sched_setattr,
+				  SYS_seccomp,   SYS_statx,           SYS_userfaultfd };
+enum {
+	NUMBERED_FROM = 424,
+	CALLS = sizeof calls / sizeof calls[0] + sizeof later / sizeof later[0]
+};
+
+static void refuse(struct sock_fprog *p, unsigned how, unsigned number, unsigned error)
+{
+	p->filter[p->len++] =
+		(struct sock_filter)BPF_JUMP((unsigned short)(BPF_JMP | how | BPF_K), number, 0, 1);
+	p->filter[p->len++] =
+		(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error);
+}
 
 int main(int argc, char **argv)
 {
-	struct sock_filter code[2 * CALLS + 2];
+	struct sock_filter code[2 * CALLS + 4];
 	struct sock_fprog program = { .filter = code };
 
 	if (argc < 3)
 		return 2;
 	code[program.len++] = (struct sock_filter)BPF_STMT(
 		BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(struct seccomp_data, nr));
-	for (int i = 0; i < CALLS; i++) {
-		if (!strstr(argv[1], calls[i].name))
-			continue;
-		code[program.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-								   calls[i].number, 0, 1);
-		code[program.len++] =
-			(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+		if (strstr(argv[1], calls[i].name))
+			refuse(&program, BPF_JEQ, calls[i].number, EPERM);
+	}
+	if (!strcmp(argv[1], "linux-3.10")) {
+		for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+			refuse(&program, BPF_JEQ, later[i], ENOSYS);
+		refuse(&program, BPF_JGE, NUMBERED_FROM, ENOSYS);
 	}
 	code[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
