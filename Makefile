@@ -110,12 +110,17 @@ MAPS    := $(wildcard maps/*.map)
 MODELS  := $(wildcard models/*.model)
 ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o $(BUILD)/gen/maps.o $(BUILD)/gen/models.o $(BUILD)/gen/expand.o
 
+# Without npm nothing is fetched: the page has plain images as charts. PLAIN=1 leaves npm alone where it is.
+PLAIN ?= $(if $(or $(wildcard $(UPLOT)/uPlot.iife.min.js),$(shell command -v npm)),,1)
+UPLOTFILES := js:dist/uPlot.iife.min.js css:dist/uPlot.min.css licence:LICENSE
 $(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/package.json
-	@command -v npm >/dev/null || { echo 'make: npm is missing (Debian: apt-get install npm); the report page needs uPlot from it' >&2; exit 1; }
 	cd src/report/page && npm ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
-$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(UPLOT)/uPlot.iife.min.js | $(BUILD)/gen
+$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(if $(PLAIN),,$(UPLOT)/uPlot.iife.min.js) | $(BUILD)/gen
+	$(if $(PLAIN),@echo 'make: npm is missing: the charts of the report page are plain images' >&2)
+	@for file in $(UPLOTFILES); do cat $(if $(PLAIN),/dev/null,$(UPLOT)/../$${file#*:}) >$(BUILD)/gen/uplot.$${file%%:*}; done
+	$(if $(PLAIN),@echo ';' >$(BUILD)/gen/uplot.js)
 	cat $(RULES) > $(BUILD)/gen/rules.txt
 	cat $(PHASES) > $(BUILD)/gen/phases.txt
 	$(CC) -c -I. -I$(BUILD)/gen -o $@ $<

@@ -27,9 +27,9 @@ asset_\name\()_end:
 	asset bench_css, "src/report/page/bench.css"
 	asset bench_js, "src/report/page/bench.js"
 	asset login_html, "src/report/page/login.html"
-	asset uplot_js, "src/report/page/node_modules/uplot/dist/uPlot.iife.min.js"
-	asset uplot_css, "src/report/page/node_modules/uplot/dist/uPlot.min.css"
-	asset uplot_licence, "src/report/page/node_modules/uplot/LICENSE"
+	asset uplot_js, "uplot.js"
+	asset uplot_css, "uplot.css"
+	asset uplot_licence, "uplot.licence"
 	asset rules, "rules.txt"
 	asset phases, "phases.txt"
 

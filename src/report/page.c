@@ -6,6 +6,7 @@
 #include "report/nonce.h"
 #include "report/page_data.h"
 #include "report/page_html.h"
+#include "report/page_plain.h"
 #include "report/page_series.h"
 
 #include <errno.h>
@@ -55,6 +56,7 @@ static const struct part parts[] = {
 	{ .name = "live", .make = live_mark, .live = true },
 	{ .name = "connect", .make = live_source, .live = true },
 	{ .name = "version", .make = version },
+	{ .name = "licence.note", .make = page_licence_note },
 	{ .name = "title", .make = html_title },
 	{ .name = "header", .make = html_header, .grows = true },
 	{ .name = "figures", .make = html_figures, .grows = true },
@@ -102,6 +104,8 @@ static int fill_template(struct bytes *out, const struct page_source *p, const s
 		bytes_put(out, at, (size_t)((close ? open : end) - at));
 		if (close && is_name("data", name, (size_t)(close - name)))
 			rc = page_data_json(out, p->run, p->summary, t, e);
+		else if (close && is_name("plain", name, (size_t)(close - name)))
+			rc = page_plain_charts(out, p, e);
 		else if (close && is_name("nonce", name, (size_t)(close - name)))
 			bytes_puts(out, nonce);
 		else if (close)

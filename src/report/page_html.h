@@ -11,7 +11,7 @@
 #include "report/summary.h"
 
 struct page_source {
-	const struct run *run;
+	struct run *run;
 	const struct summary *summary;
 	bool live; /* the page is of a server and may ask it for what is new */
 };

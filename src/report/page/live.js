@@ -56,14 +56,18 @@ class Live {
 	}
 
 	show({ parts, data }) {
-		const charts = JSON.stringify([view.data.charts, view.data.nodes.length, view.data.spans.length > 0, view.data.marks.length > 0, view.data.nodes.map((n) => Object.keys(n.maps))]);
 		for (const [name, html] of Object.entries(parts)) this.replace(document.querySelector('[data-part="' + name + '"]'), html);
+		if (view) this.draw(data);
+		if (processes) processes.load();
+		if (view) proofs(view);
+		document.documentElement.dataset.version = Number(document.documentElement.dataset.version ?? 0) + 1;
+	}
+
+	draw(data) {
+		const charts = JSON.stringify([view.data.charts, view.data.nodes.length, view.data.spans.length > 0, view.data.marks.length > 0, view.data.nodes.map((n) => Object.keys(n.maps))]);
 		view.load(data);
 		if (charts === JSON.stringify([data.charts, data.nodes.length, data.spans.length > 0, data.marks.length > 0, data.nodes.map((n) => Object.keys(n.maps))])) view.rebuild();
 		else view.arrange();
-		if (processes) processes.load();
-		proofs(view);
-		document.documentElement.dataset.version = Number(document.documentElement.dataset.version ?? 0) + 1;
 	}
 
 	/* What did not change stays, with what is open or chosen in it. */

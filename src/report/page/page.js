@@ -305,9 +305,10 @@ function proofs(view) {
 	}
 }
 
-const view = new View(JSON.parse(document.getElementById('data').textContent));
-theme(view);
-const processes = view.nodes.some((n) => n.spec.processes.length) ? new Processes(view, document.getElementById('processes')) : null;
+/* Without uPlot the charts are images, which nothing moves. */
+const view = typeof uPlot === 'undefined' ? null : new View(JSON.parse(document.getElementById('data').textContent));
+if (view) theme(view);
+const processes = view?.nodes.some((n) => n.spec.processes.length) ? new Processes(view, document.getElementById('processes')) : null;
 for (const table of document.querySelectorAll('table.sortable')) if (table !== processes?.table) sortable(table);
-proofs(view);
+if (view) proofs(view);
 document.documentElement.dataset.ready = 'true';
