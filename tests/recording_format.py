@@ -5,6 +5,7 @@ import struct
 HEAD, EVENTS, CHUNK, END = 1, 2, 3, 4
 NODE, INSTANCE, LABEL, FINAL, ENDED, SERIES, SERIES_END, STATE, META, MARK = range(1, 11)
 CATALOGUE = 13
+MODULE, FRAME, STACKS, SAMPLES = range(24, 28)
 
 
 def crc32c(data):
@@ -46,7 +47,7 @@ def section(data):
 FIELDS = {"node": (0, varint), "id": (1, varint), "parent": (2, varint), "count": (3, varint), "flags": (4, varint), "state": (5, varint),
           "meta_type": (6, varint), "t0": (7, zigzag), "t1": (8, zigzag), "value": (9, zigzag), "real": (10, lambda v: struct.pack("<d", v)),
           "mask": (11, varint), "name": (12, text), "text": (13, text), "domain": (14, text), "values": (15, bytes), "metric": (16, varint),
-          "rows": (17, bytes), "later": (19, bytes)}
+          "rows": (17, bytes), "later": (19, bytes), "items": (24, bytes), "last": (25, bytes)}
 
 
 def record(kind, **given):
@@ -57,6 +58,15 @@ def record(kind, **given):
             body += put(given[name])
     body = bytes([kind]) + varint(mask) + body
     return varint(len(body)) + body
+
+
+def items(rows):
+    """rows: (task, node, weight)"""
+    out, before = b"", (0, 0)
+    for task, node, weight in rows:
+        out += zigzag(task - before[0]) + zigzag(node - before[1]) + varint(weight)
+        before = task, node
+    return out
 
 
 def metric(name, domain="", unit=1, kind=0, storage=0, label="", told=""):

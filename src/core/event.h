@@ -48,6 +48,16 @@ enum event_kind {
 			program) */
 	EVENT_WORD,  /* id; name: what spans of a set are called by this id */
 	EVENT_SPANS, /* count spans on one track, in order of their ends; parent as in EVENT_SPAN */
+	EVENT_MODULE = 24, /* id; name = path as the process saw it, or "[vdso]", "[jit]"; text =
+			      build-id in hex, or "" */
+	EVENT_FRAME,  /* id; parent = module (0: none); value = address within it, as its file has
+			 it;  name = function, "" not known; text = source file; count = line; mask =
+			 id  of the frame that it is inlined into; flags. One of the same id takes
+			 the  place of an earlier one */
+	EVENT_STACKS, /* nodes id .. id+count-1 of the tree of stacks: items (parent node, frame) */
+	EVENT_SAMPLES, /* of one process: t0 .. t1 = times of the first and the last; parent = its
+			  instance, or 0; name = its command; flags = enum sample_kind; value = what
+			  a weight of 1 is worth (ns, bytes); items (thread, leaf node, weight) */
 	EVENT_KIND_NUMBER_OF
 };
 
@@ -56,6 +66,7 @@ enum meta_type { META_TEXT = 0, META_INT, META_REAL, META_BOOL, META_TYPE_NUMBER
 enum {
 	EVENT_SET_MAX = 64,     /* metrics in one EVENT_SERIES or EVENT_FINAL: a mask has 64 bits */
 	EVENT_SPANS_MAX = 1024, /* spans in one EVENT_SPANS */
+	EVENT_ITEMS_MAX = 1024, /* items in one EVENT_STACKS or EVENT_SAMPLES */
 	INSTANCE_ASIDE = 1,     /* flag: left out of totals (loopback, bond, partition, virtual) */
 };
 
@@ -63,6 +74,22 @@ enum {
 struct event_span {
 	int64_t begin_ns, end_ns;
 	uint32_t word; /* id of its name; 0: it has none */
+};
+
+/* Of what samples are: the numbers are in the file format. */
+enum sample_kind { SAMPLE_CPU = 0, SAMPLE_FAULTS, SAMPLE_WAITS, SAMPLE_KIND_NUMBER_OF };
+
+/* Flags of a frame. */
+enum {
+	FRAME_CUT = 1,      /* the stack goes on beyond what was copied of it */
+	FRAME_OTHER = 2,    /* all stacks for which there was no room */
+	FRAME_LOST_WAY = 4, /* the caller could not be found */
+};
+
+/* One of the items of an EVENT_STACKS or EVENT_SAMPLES. */
+struct event_item {
+	uint32_t task, node; /* STACKS: the parent node (0: it is a root), the frame's id */
+	uint64_t weight;     /* STACKS: 0 */
 };
 
 struct event {
@@ -78,6 +105,7 @@ struct event {
 	const int64_t *values;
 	const struct metric *metric; /* first of `count` rows that lie side by side */
 	const struct event_span *spans;
+	const struct event_item *items;
 	const char *name, *text, *domain;
 };
 

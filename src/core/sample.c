@@ -405,6 +405,84 @@ bool sample_spans(struct sample *s, uint32_t track, const struct event_span *spa
 	return true;
 }
 
+/* No room is no loss: it is said again with the next sample. */
+static bool not_now(struct sample *s, uint64_t refused)
+{
+	s->refused = refused;
+	return false;
+}
+
+bool sample_module(struct sample *s, uint32_t id, const char *path, const char *build_id)
+{
+	uint64_t refused = s->refused;
+	struct event *e = event_add(s, EVENT_MODULE);
+
+	if (!e || !event_texts(s, e, path, build_id))
+		return not_now(s, refused);
+	e->id = id;
+	return true;
+}
+
+bool sample_frame(struct sample *s, const struct frame_row *row)
+{
+	uint64_t refused = s->refused;
+	struct event *e = event_add(s, EVENT_FRAME);
+
+	if (!e || !event_texts(s, e, row->function, row->file))
+		return not_now(s, refused);
+	e->id = row->id;
+	e->parent = row->module;
+	e->value = (int64_t)row->address;
+	e->count = row->line;
+	e->mask = row->outer;
+	e->flags = row->flags;
+	return true;
+}
+
+/* With a copy of its items, or taken back. */
+static struct event *event_with_items(struct sample *s, enum event_kind kind,
+				      const struct event_item *items, uint32_t n)
+{
+	struct event *e = n <= EVENT_ITEMS_MAX ? event_add(s, kind) : NULL;
+	struct event_item *copy = e ? text_take(s, n * sizeof *copy) : NULL;
+
+	if (e && !copy)
+		s->nevents--;
+	if (!copy)
+		return NULL;
+	memcpy(copy, items, n * sizeof *copy);
+	e->count = n;
+	e->items = copy;
+	return e;
+}
+
+bool sample_stacks(struct sample *s, uint32_t first_id, const struct event_item *items, uint32_t n)
+{
+	uint64_t refused = s->refused;
+	struct event *e = event_with_items(s, EVENT_STACKS, items, n);
+
+	if (!e)
+		return not_now(s, refused);
+	e->id = first_id;
+	return true;
+}
+
+bool sample_samples(struct sample *s, const struct samples_head *head,
+		    const struct event_item *items, uint32_t n)
+{
+	uint64_t refused = s->refused;
+	struct event *e = event_with_items(s, EVENT_SAMPLES, items, n);
+
+	if (!e || !event_texts(s, e, head->command, NULL))
+		return not_now(s, refused);
+	e->parent = head->instance;
+	e->flags = head->kind;
+	e->value = head->unit;
+	e->t0 = head->t0_ns;
+	e->t1 = head->t1_ns;
+	return true;
+}
+
 void sample_clock(struct sample *s, int64_t mono_ns, int64_t utc_ns, int64_t error_ns,
 		  bool synchronised)
 {

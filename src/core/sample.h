@@ -121,6 +121,26 @@ uint32_t sample_word(struct sample *s, const char *name);
 /* n <= EVENT_SPANS_MAX spans that have ended, in the order of their ends. False: there is no room.
  */
 bool sample_spans(struct sample *s, uint32_t track, const struct event_span *spans, uint32_t n);
+/* Code that ran (core/event.h). False: there is no room; it is said again with the next sample. */
+struct frame_row {
+	uint32_t id, module, outer, line, flags;
+	uint64_t address;
+	const char *function, *file;
+};
+
+bool sample_module(struct sample *s, uint32_t id, const char *path, const char *build_id);
+bool sample_frame(struct sample *s, const struct frame_row *row);
+/* n <= EVENT_ITEMS_MAX nodes, ids from first_id. */
+bool sample_stacks(struct sample *s, uint32_t first_id, const struct event_item *items, uint32_t n);
+/* Of one process; instance, command, kind, unit, t0 and t1 are the head's. */
+struct samples_head {
+	uint32_t instance;
+	enum sample_kind kind;
+	const char *command;
+	int64_t unit, t0_ns, t1_ns;
+};
+bool sample_samples(struct sample *s, const struct samples_head *head,
+		    const struct event_item *items, uint32_t n);
 /* A pair of clocks, and what the kernel says of its own synchronisation (error_ns -1: unknown). */
 void sample_clock(struct sample *s, int64_t mono_ns, int64_t utc_ns, int64_t error_ns,
 		  bool synchronised);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum shape {
+	SHAPE_NONE, /* a bit without a field */
 	SHAPE_U32,
 	SHAPE_U64,
 	SHAPE_I64,
@@ -14,7 +15,8 @@ enum shape {
 	SHAPE_TEXT,
 	SHAPE_VALUES,
 	SHAPE_ROWS,
-	SHAPE_SPANS
+	SHAPE_SPANS,
+	SHAPE_ITEMS
 };
 
 struct field {
@@ -48,6 +50,7 @@ static const struct field fields[] = {
 	[FIELD_METRIC] = { SHAPE_U32, offsetof(struct record, metric_id), 0 },
 	[FIELD_ROWS] = EVENT_FIELD(SHAPE_ROWS, metric),
 	[FIELD_SPANS] = EVENT_FIELD(SHAPE_SPANS, spans),
+	[FIELD_ITEMS] = EVENT_FIELD(SHAPE_ITEMS, items),
 };
 _Static_assert(sizeof fields / sizeof fields[0] == FIELD_NUMBER_OF, "a row for each field");
 _Static_assert(sizeof(enum state) == 4 && sizeof(enum meta_type) == 4, "they are read as 32 bits");
@@ -87,6 +90,11 @@ uint64_t record_real_mask(const struct event *e)
 	return mask;
 }
 
+static bool has_items(enum event_kind kind)
+{
+	return kind == EVENT_STACKS || kind == EVENT_SAMPLES;
+}
+
 /* The event with what is not written of its kind taken out, so that every field has one rule. */
 static struct record record_of(const struct event *e, uint32_t metric_id)
 {
@@ -104,6 +112,8 @@ static struct record record_of(const struct event *e, uint32_t metric_id)
 		r.event.metric = NULL;
 	if (e->kind != EVENT_SPANS)
 		r.event.spans = NULL;
+	if (!has_items(e->kind))
+		r.event.items = NULL;
 	return r;
 }
 
@@ -113,6 +123,8 @@ static bool is_set(const struct record *r, const struct field *f)
 	const char *text;
 
 	switch (f->shape) {
+	case SHAPE_NONE:
+		return false;
 	case SHAPE_U32:
 		return load_u32(at) != f->fallback;
 	case SHAPE_U64:
@@ -125,6 +137,7 @@ static bool is_set(const struct record *r, const struct field *f)
 	case SHAPE_VALUES:
 	case SHAPE_ROWS:
 	case SHAPE_SPANS:
+	case SHAPE_ITEMS:
 		break;
 	}
 	return load_pointer(at) != NULL;
@@ -171,11 +184,27 @@ static void span_set_put(struct bytes *out, const struct event *e)
 	}
 }
 
+static void items_put(struct bytes *out, const struct event *e)
+{
+	struct event_item before = { 0 };
+
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct event_item *t = &e->items[i];
+
+		bytes_zigzag(out, (int64_t)t->task - before.task);
+		bytes_zigzag(out, (int64_t)t->node - before.node);
+		bytes_varint(out, t->weight);
+		before = *t;
+	}
+}
+
 static void field_put(struct bytes *out, const struct record *r, const struct field *f)
 {
 	const uint8_t *at = (const uint8_t *)r + f->offset;
 
 	switch (f->shape) {
+	case SHAPE_NONE:
+		break;
 	case SHAPE_U32:
 		bytes_varint(out, load_u32(at));
 		break;
@@ -199,6 +228,9 @@ static void field_put(struct bytes *out, const struct record *r, const struct fi
 		break;
 	case SHAPE_SPANS:
 		span_set_put(out, &r->event);
+		break;
+	case SHAPE_ITEMS:
+		items_put(out, &r->event);
 		break;
 	}
 }
@@ -330,6 +362,32 @@ static void span_set_get(struct reading *g)
 	g->r->event.spans = spans;
 }
 
+/* An id that is written as its distance from the one before. */
+static uint32_t id_get(struct reading *g, uint32_t before)
+{
+	uint64_t id = (uint64_t)before + (uint64_t)scan_zigzag(&g->in);
+
+	g->in.bad |= id > UINT32_MAX;
+	return (uint32_t)id;
+}
+
+static void items_get(struct reading *g)
+{
+	uint32_t count = g->r->event.count;
+	struct event_item *items, before = { 0 };
+
+	if (count > EVENT_ITEMS_MAX || !g->pool)
+		return; /* the caller sees a set without items */
+	items = array_get(g, count, sizeof *items);
+	for (uint32_t i = 0; items && i < count && !g->in.bad; i++) {
+		items[i].task = id_get(g, before.task);
+		items[i].node = id_get(g, before.node);
+		items[i].weight = scan_varint(&g->in);
+		before = items[i];
+	}
+	g->r->event.items = items;
+}
+
 static void field_get(struct reading *g, const struct field *f)
 {
 	void *at = (uint8_t *)g->r + f->offset;
@@ -338,6 +396,8 @@ static void field_get(struct reading *g, const struct field *f)
 	uint32_t narrow;
 
 	switch (f->shape) {
+	case SHAPE_NONE:
+		return;
 	case SHAPE_U32:
 		v = scan_varint(&g->in);
 		narrow = (uint32_t)v;
@@ -366,6 +426,9 @@ static void field_get(struct reading *g, const struct field *f)
 	case SHAPE_SPANS:
 		span_set_get(g);
 		return;
+	case SHAPE_ITEMS:
+		items_get(g);
+		return;
 	}
 	memcpy(at, &v, sizeof v);
 }
@@ -382,7 +445,15 @@ static bool sound(const struct event *e)
 	if ((e->kind == EVENT_SERIES || e->kind == EVENT_SERIES_END || e->kind == EVENT_FINAL) &&
 	    (!e->count || e->count > EVENT_SET_MAX || e->id > UINT32_MAX - e->count))
 		return false;
+	if (has_items(e->kind) && (e->count > EVENT_ITEMS_MAX || e->id > UINT32_MAX - e->count))
+		return false;
 	return true;
+}
+
+/* Numbers that have no kind yet are skipped as those beyond the last one are. */
+static bool is_known(uint8_t kind)
+{
+	return kind && kind < EVENT_KIND_NUMBER_OF && (kind <= EVENT_SPANS || kind >= EVENT_MODULE);
 }
 
 /* The body of the next record of a kind that is known, into g->in. 1, 0 at the end, -EBADMSG. */
@@ -400,7 +471,7 @@ static int body_next(struct scan *in, struct reading *g, uint8_t *kind, const ui
 			return -EBADMSG;
 		g->in.end = in->at;
 		*kind = scan_u8(&g->in);
-	} while (!*kind || *kind >= EVENT_KIND_NUMBER_OF);
+	} while (!is_known(*kind));
 	return 1;
 }
 
@@ -422,8 +493,11 @@ int record_get(struct scan *in, struct record *r, struct pool *pool)
 		};
 		mask = scan_varint(&g.in);
 		for (uint32_t i = 0; i < FIELD_NUMBER_OF && !g.in.bad; i++) {
-			if (mask >> i & 1)
-				field_get(&g, &fields[i]);
+			if (!(mask >> i & 1))
+				continue;
+			if (fields[i].shape == SHAPE_NONE)
+				break; /* nobody here knows where it ends */
+			field_get(&g, &fields[i]);
 		}
 		if (g.no_memory || g.in.bad)
 			return g.no_memory ? -ENOMEM : -EBADMSG;

@@ -31,10 +31,11 @@ enum record_field {
 	FIELD_NAME,
 	FIELD_TEXT,
 	FIELD_DOMAIN,
-	FIELD_VALUES, /* those whose bit in the mask is set */
-	FIELD_METRIC, /* id of the first metric */
-	FIELD_ROWS,   /* count metric rows */
-	FIELD_SPANS,  /* count spans */
+	FIELD_VALUES,     /* those whose bit in the mask is set */
+	FIELD_METRIC,     /* id of the first metric */
+	FIELD_ROWS,       /* count metric rows */
+	FIELD_SPANS,      /* count spans */
+	FIELD_ITEMS = 24, /* count items. The bits before it have no field yet */
 	FIELD_NUMBER_OF
 };
 

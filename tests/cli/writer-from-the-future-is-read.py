@@ -24,6 +24,9 @@ def sonde(*words):
 def unknown_records():
     return b"".join((
         f.record(99, name=PRIVATE),
+        f.record(20, id=1, last=b"a kind between those that are known"),
+        f.record(f.STACKS, id=1, count=1, later=b"a field before one that is known", items=f.items([(0, 1, 0)])),
+        f.record(f.SAMPLES, parent=1, count=1, items=f.items([(1, 1, 1)]), last=b"a field behind it"),
         f.record(f.META, name="job.of_a_later_type", meta_type=LATER_TYPE, text="x"),
         f.record(f.STATE, id=1, state=LATER_STATE, text="dormant"),
     ))

@@ -108,6 +108,17 @@ static void metrics_equal(const struct metric *a, const struct metric *b)
 	assert_int_equal(a->over_nodes, b->over_nodes);
 }
 
+static bool has_items(enum event_kind kind)
+{
+	return kind == EVENT_STACKS || kind == EVENT_SAMPLES;
+}
+
+/* Is there such a kind? */
+static bool is_kind(int kind)
+{
+	return kind <= EVENT_SPANS || kind >= EVENT_MODULE;
+}
+
 static void events_equal(const struct event *a, const struct event *b)
 {
 	assert_int_equal(a->kind, b->kind);
@@ -137,6 +148,12 @@ static void events_equal(const struct event *a, const struct event *b)
 		assert_int_equal(a->spans[i].end_ns, b->spans[i].end_ns);
 		assert_int_equal(a->spans[i].word, b->spans[i].word);
 	}
+	for (uint32_t i = 0; has_items(a->kind) && i < a->count; i++) {
+		assert_int_equal(a->items[i].task, b->items[i].task);
+		assert_int_equal(a->items[i].node, b->items[i].node);
+		assert_int_equal(a->items[i].weight, b->items[i].weight);
+	}
+	assert_int_equal(!b->items, !has_items(a->kind));
 	for (uint32_t i = 0; a->kind == EVENT_CATALOGUE && i < a->count; i++)
 		metrics_equal(&a->metric[i], &b->metric[i]);
 }
@@ -147,6 +164,8 @@ static struct event full(enum event_kind kind, unsigned i)
 	static const int64_t values[2] = { INT64_MIN, 5 };
 	static const struct event_span spans[2] = { { INT64_MAX, INT64_MIN, 0 },
 						    { 7, 1000, UINT32_MAX } };
+	static const struct event_item items[2] = { { UINT32_MAX, 0, UINT64_MAX },
+						    { 0, UINT32_MAX, 0 } };
 
 	return (struct event){ .kind = kind,
 			       .state = (enum state)(i % STATE_NUMBER_OF),
@@ -167,6 +186,7 @@ static struct event full(enum event_kind kind, unsigned i)
 						 ? two
 						 : NULL,
 			       .spans = kind == EVENT_SPANS ? spans : NULL,
+			       .items = has_items(kind) ? items : NULL,
 			       .name = i % 3 ? "name \xff\n" : "",
 			       .text = i % 4 ? "some text" : "",
 			       .domain = i % 2 ? "disk" : "" };
@@ -181,7 +201,7 @@ static void test_every_kind_of_event_comes_back(void **state)
 
 	(void)state;
 	for (int kind = EVENT_NODE; kind < EVENT_KIND_NUMBER_OF; kind++) {
-		for (unsigned i = 0; i < 60; i++) {
+		for (unsigned i = 0; is_kind(kind) && i < 60; i++) {
 			struct event e = full((enum event_kind)kind, i);
 
 			record_put(&out, &e, 40);
@@ -190,7 +210,7 @@ static void test_every_kind_of_event_comes_back(void **state)
 	assert_false(out.failed);
 	in = (struct scan){ .at = out.data, .end = out.data + out.len };
 	for (int kind = EVENT_NODE; kind < EVENT_KIND_NUMBER_OF; kind++) {
-		for (unsigned i = 0; i < 60; i++) {
+		for (unsigned i = 0; is_kind(kind) && i < 60; i++) {
 			struct event e = full((enum event_kind)kind, i);
 
 			assert_int_equal(record_get(&in, &r, &pool), 1);
@@ -206,6 +226,7 @@ static void test_every_kind_of_event_comes_back(void **state)
 static void test_records_of_a_later_kind_type_or_state_are_skipped(void **state)
 {
 	static const uint8_t later[] = { 4, EVENT_KIND_NUMBER_OF + 9, 1, 2, 3 };
+	static const uint8_t between[] = { 4, EVENT_MODULE - 1, 1, 2, 3 };
 	static const uint8_t type[] = { 3, EVENT_META, 1 << 6, META_TYPE_NUMBER_OF };
 	static const uint8_t state_of_series[] = { 3, EVENT_STATE, 1 << 5, STATE_NUMBER_OF };
 	struct event mark = { .kind = EVENT_MARK, .node = 1, .t0 = 5, .name = "m" };
@@ -215,6 +236,7 @@ static void test_records_of_a_later_kind_type_or_state_are_skipped(void **state)
 
 	(void)state;
 	bytes_put(&out, later, sizeof later);
+	bytes_put(&out, between, sizeof between);
 	bytes_put(&out, type, sizeof type);
 	bytes_put(&out, state_of_series, sizeof state_of_series);
 	record_put(&out, &mark, 0);
@@ -222,7 +244,8 @@ static void test_records_of_a_later_kind_type_or_state_are_skipped(void **state)
 	in = (struct scan){ .at = out.data, .end = out.data + out.len };
 	assert_int_equal(record_get(&in, &r, NULL), 1);
 	assert_int_equal(r.event.kind, EVENT_MARK);
-	assert_ptr_equal(r.start, out.data + sizeof later + sizeof type + sizeof state_of_series);
+	assert_ptr_equal(r.start, out.data + sizeof later + sizeof between + sizeof type +
+					  sizeof state_of_series);
 	assert_int_equal(record_get(&in, &r, NULL), 0);
 	bytes_free(&out);
 }

@@ -208,6 +208,49 @@ static void test_a_catalogue_is_taken_back(void **state)
 	sample_free(&s);
 }
 
+static void test_stacks_are_copied_and_wait_for_room(void **state)
+{
+	static struct event_item items[EVENT_ITEMS_MAX + 1] = { { 1, 2, 3 } };
+	const struct samples_head head = { 7, SAMPLE_FAULTS, "app", 4096, 5, 6 };
+	const struct frame_row row = { .id = 4,
+				       .module = 3,
+				       .outer = 2,
+				       .line = 9,
+				       .flags = FRAME_CUT,
+				       .address = UINT64_MAX,
+				       .function = "f",
+				       .file = NULL };
+	struct sample s;
+	uint32_t n = 0;
+
+	(void)state;
+	assert_int_equal(sample_init(&s, 8, 64), 0);
+	assert_true(sample_module(&s, 3, "/bin/app", "ab"));
+	assert_true(sample_frame(&s, &row));
+	assert_true(sample_stacks(&s, 11, items, 2));
+	assert_true(sample_samples(&s, &head, items, 1));
+	items[0].task = 0;
+	assert_string_equal(s.event[0].text, "ab");
+	assert_int_equal(s.event[1].value, -1);
+	assert_int_equal(s.event[1].mask, 2);
+	assert_int_equal(s.event[1].count, 9);
+	assert_string_equal(s.event[1].text, "");
+	assert_int_equal(s.event[2].id, 11);
+	assert_int_equal(s.event[2].count, 2);
+	assert_int_equal(s.event[2].items[0].task, 1);
+	assert_int_equal(s.event[3].items[0].weight, 3);
+	assert_int_equal(s.event[3].parent, 7);
+	assert_int_equal(s.event[3].flags, SAMPLE_FAULTS);
+	assert_false(sample_stacks(&s, 1, items, EVENT_ITEMS_MAX + 1));
+	items[0].task = 1;
+	while (n < 64 && sample_samples(&s, &head, items, EVENT_ITEMS_MAX))
+		n++;
+	assert_in_range(n, 1, 63); /* the pool is full before the events are */
+	assert_int_equal(s.nevents, 4 + n);
+	assert_int_equal(s.refused, 0);
+	sample_free(&s);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_new_reading_has_nothing_in_it),
 	cmocka_unit_test(test_what_is_held_stands_as_before),
@@ -218,6 +261,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_final_values_are_copied),
 	cmocka_unit_test(test_a_refused_series_is_absent_until_it_is_put_again),
 	cmocka_unit_test(test_a_catalogue_is_taken_back),
+	cmocka_unit_test(test_stacks_are_copied_and_wait_for_room),
 };
 
 int main(void)
