@@ -42,7 +42,7 @@ endif
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
 # One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there, or where NAME.check fails.
-HELPERS     := nvml sqlite hdf5 draw http serve database indicator nothing yaml iterator
+HELPERS     := nvml sqlite hdf5 draw http serve database indicator nothing yaml iterator unwind
 sqlite.needs := sqlite3
 hdf5.needs   := hdf5 libdeflate
 draw.needs   := pangocairo cairo-pdf cairo-svg cairo-png
@@ -51,6 +51,11 @@ serve.needs  := libmicrohttpd
 database.needs := sqlite3
 yaml.needs     := yaml-0.1
 iterator.needs := libbpf
+unwind.needs   := libdw libelf
+# Names of C++ are made readable where its library can be linked.
+DEMANGLE := $(findstring /,$(shell $(CC) -print-file-name=libstdc++.so))
+unwind.private := -pthread $(if $(DEMANGLE),-lstdc++)
+$(BUILD)/obj/unwind/%.o: CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)
 # Its program for the kernel comes from clang, and is linked in as it is.
 iterator.check  := clang -print-targets | grep -q '^ *bpf '
 iterator.missing := or clang has no target bpf
@@ -61,7 +66,7 @@ $(BUILD)/obj/indicator/%.o: CPPFLAGS += $(if $(nothing.link),-DNOTHING_IS_STATIC
 HELPERDIR   := $(BUILD)/libexec/sonde
 # RELEASE=1: programs for any Linux, which `./dev release` packs. They are static, except helpers that load libraries of the machine or
 # whose library has no static form: release/start.c starts these with libraries that come with them.
-BUNDLED     := database draw http indicator nvml serve
+BUNDLED     := database draw http indicator nvml serve unwind
 ifneq ($(RELEASE),)
 sqlite.link   := -static
 hdf5.link     := -static
@@ -260,6 +265,10 @@ $(BUILD)/programs/%: tests/programs/%.c
 OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_rates statistics growing_nodes traced_nodes)
 $(OWNPARTS): $(BUILD)/libsonde-all.a
 $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
+# As distributions build programs: callers are found without frame pointers.
+$(BUILD)/programs/known_parts $(BUILD)/programs/stack_kinds: CFLAGS += -O2 -fomit-frame-pointer
+$(BUILD)/programs/known_parts: PROGRAMLIBS = -lz
+$(BUILD)/programs/stack_kinds: PROGRAMLIBS = -ldl -pthread
 # And those that use the library as others do.
 $(BUILD)/programs/spanner: $(BUILD)/libsonde.a include/sonde_span.h
 $(BUILD)/programs/spanner: PROGRAMLIBS = $(LDLIBS) -pthread

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/decimal.h"
 #include "base/entropy.h"
+#include "base/number.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
 #include "cmd/sitesecrets.h"
@@ -18,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { STACKS_HZ_MAX = 1000 };
 
 static void random_id(char out[33])
 {
@@ -51,6 +54,18 @@ static bool overhead_parse(const char *text, int64_t interval_ns, double *share)
 	return !*end && *share >= 0.0001 && *share <= 1;
 }
 
+/* "auto", "off", or samples a second. NULL, as where there is no such option: off. */
+static bool stacks_parse(const char *text, int64_t *hz)
+{
+	*hz = -1;
+	if (!text || !strcmp(text, "off"))
+		return true;
+	*hz = 0;
+	if (!strcmp(text, "auto"))
+		return true;
+	return number_i64(&text, hz) && !*text && *hz >= 1 && *hz <= STACKS_HZ_MAX;
+}
+
 bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 {
 	char here[PATH_MAX];
@@ -72,6 +87,11 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 		say("--max-overhead takes a percentage of one core from 0.01 to 100, or off, not "
 		    "'%s'",
 		    o->max_overhead);
+		return false;
+	}
+	if (!stacks_parse(o->stacks, &p->stacks_hz)) {
+		say("--stacks takes a number of samples per second from 1 to %d, or off, not '%s'",
+		    STACKS_HZ_MAX, o->stacks);
 		return false;
 	}
 	if (perf_options_check(&p->perf, &e)) {
@@ -133,6 +153,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .max_overhead = p->max_overhead,
 			     .watch_hang_ns = o->watch_hang_ns,
 			     .perf = p->perf,
+			     .stacks_hz = p->stacks_hz,
 			     .tree = { .process_events = process_events_of(o),
 				       .reader = (enum tree_reader)o->tree,
 				       .pss = (enum pss)o->pss,

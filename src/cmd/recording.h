@@ -15,7 +15,7 @@ struct recording_options {
 	const char *output, *summary, *openmetrics, *procfs, *sysfs;
 	const char *max_overhead;
 	int64_t pss, process_events, tree; /* enum pss, enum process_events, enum tree_reader */
-	const char *perf, *events, *perf_cpu;
+	const char *perf, *events, *perf_cpu, *stacks;
 	int64_t perf_scope; /* enum perf_scope */
 	bool force, quiet, json, progress, no_history, no_args;
 };
@@ -108,6 +108,11 @@ struct recording_options {
 	  .help = "Use the perf events of this CPU, where the machine does not identify its own. " \
 		  "NAME is that of an events file or of archspec.", \
 	  OPTION_OFFSET(struct recording_options, perf_cpu) }, \
+	{ .name = "stacks", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
+	  .help = "Sample the stacks of the job's threads, to record which functions and lines used the " \
+		  "CPU: HZ times per second of CPU time. auto, or --stacks alone: 99, and " \
+		  "less with more than two cores.", \
+	  OPTION_OFFSET(struct recording_options, stacks) }, \
 	{ .name = "events", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Read more groups of perf events from FILE. They replace built-in groups of " \
 		  "the same name.", \
@@ -127,6 +132,7 @@ struct recording_plan {
 	char *why; /* RECORDING_WHY bytes, shared with the recorder: what it said last; or NULL */
 	struct identity identity;
 	struct perf_options perf; /* without its processes */
+	int64_t stacks_hz;        /* as struct sampler_options has it */
 	const char *directory;    /* of -o, or named */
 	int64_t interval_ns;
 	bool quickly;        /* it was not given: the first seconds have more samples */

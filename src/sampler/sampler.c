@@ -52,6 +52,16 @@ static bool job_has(const void *tree, pid_t pid)
 	return tree_has(tree, pid);
 }
 
+static uint32_t job_instance(const void *tree, pid_t pid)
+{
+	return tree_instance(tree, pid);
+}
+
+static bool job_switches_often(const void *tree)
+{
+	return tree_switches_often(tree);
+}
+
 static void set_pace(struct sampler *s)
 {
 	s->cadence = budget_cadence(&s->budget);
@@ -78,6 +88,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->env.followed = o->tree.follow;
 	s->perf = o->perf;
 	s->env.perf = &s->perf;
+	s->env.stacks_hz = o->stacks_hz;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	if (o->quickly)
 		budget_begin_quickly(&s->budget);
@@ -109,7 +120,8 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 		sampler_close(s);
 		return bad;
 	}
-	s->env.job = (struct source_job){ s->tree, job_pids, job_has };
+	s->env.job =
+		(struct source_job){ s->tree, job_pids, job_has, job_instance, job_switches_often };
 	set_pace(s);
 	if (s->env.followed)
 		sampler_adopted(s, o->tree.roots, o->tree.nroots);

@@ -442,6 +442,14 @@ bool tree_has(const struct tree *t, pid_t pid)
 uint32_t tree_instance(const struct tree *t, pid_t pid)
 {
 	const struct process *p = table_find(&t->table, pid);
+	const struct gone *gone = &t->gone[(uint32_t)pid % GONE_MAX];
 
-	return p ? p->instance : 0;
+	if (p)
+		return p->instance;
+	return gone->pid == pid && pid > 0 ? gone->instance : 0;
+}
+
+bool tree_switches_often(const struct tree *t)
+{
+	return t->cheaper.wanted;
 }

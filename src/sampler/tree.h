@@ -130,8 +130,10 @@ void tree_totals(const struct tree *t, struct tree_totals *out);
 /* The pids of what is alive; returns how many of them fit. */
 size_t tree_pids(const struct tree *t, pid_t *out, size_t cap);
 bool tree_has(const struct tree *t, pid_t pid);
-/* What it is in the recording; 0: nothing, or not yet. */
+/* What it is in the recording, also when it ended a moment ago; 0: nothing, or not yet. */
 uint32_t tree_instance(const struct tree *t, pid_t pid);
+/* Were exit records given up since the job switches tasks too often for them? */
+bool tree_switches_often(const struct tree *t);
 /* Names and pids of what is alive though the command that it belongs to has ended, "sleep (123),
  * ..."; returns how many. Cut with "..." when too long. */
 size_t tree_survivors(const struct tree *t, char *out, size_t size);

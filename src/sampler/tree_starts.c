@@ -125,6 +125,7 @@ void starts_end(struct tree *t, struct process *p, int64_t at_ns)
 	settle(t, p, heir, unwaited);
 	looks_leave(t, p, heir);
 	series_ended(t, p, at_ns);
+	gone_of(t, p->pid)->instance = p->instance;
 	process_close(&t->reading, p, KEEP_NONE);
 	sums_leave(t, p);
 	t->shares_changed |= p->paged;

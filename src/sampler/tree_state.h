@@ -39,6 +39,7 @@ enum {
 /* Whose child it was, for its own children that end with it. */
 struct gone {
 	pid_t pid, ppid;
+	uint32_t instance;
 	uint64_t ticks; /* when it was found to have ended */
 };
 

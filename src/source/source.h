@@ -25,6 +25,10 @@ struct source_job {
 	const void *tree;
 	size_t (*pids)(const void *tree, pid_t *out, size_t cap); /* how many were given */
 	bool (*has)(const void *tree, pid_t pid);
+	/* What a process is in the recording, also one that ended a moment ago; 0: nothing. */
+	uint32_t (*instance)(const void *tree, pid_t pid);
+	/* Does it switch tasks so often that events of each task cost it too much? */
+	bool (*switches_often)(const void *tree);
 };
 
 /* What every source may know of the target; filled by the sampler. Borrowed: it outlives the
@@ -42,6 +46,7 @@ struct source_env {
 	bool followed; /* attached to a batch job: adopted() tells of the roots, those to come too
 			*/
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
+	int64_t stacks_hz;   /* samples of stacks a second and CPU; 0: as fits; < 0: none */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_job job;
 };

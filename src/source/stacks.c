@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stacks.c - CPU time by code: samples of the job's stacks, which the helper sonde-unwind
+ * (src/unwind/) turns into frames. What it answers becomes events of the recording as it comes. */
+#include "base/clock.h"
+#include "base/number.h"
+#include "source/perf_permission.h"
+#include "source/perf_where.h"
+#include "source/stacks_helper.h"
+#include "source/stacks_take.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { RESTARTS_MAX = 4, LAST_MS = 500, LOCK_KB = 516 };
+static const int64_t ASK_NS = NS_PER_S;
+
+enum { SAMPLES, LOST, CUT, LOST_WAY, CPU, RESIDENT, MONITORED };
+
+static const struct metric metrics[] = {
+	[SAMPLES] = { "job.stack_samples", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+		      .over_nodes = COMBINE_SUM, .label = "Stack samples",
+		      .help = "Samples of the stacks of the job's threads while they ran in user "
+			      "mode." },
+	[LOST] = { "job.stack_samples_lost", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+		   .over_nodes = COMBINE_SUM, .label = "Stack samples lost",
+		   .help = "Samples and other records that the kernel or Sonde had no room for." },
+	[CUT] = { "job.stack_samples_cut", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+		  .over_nodes = COMBINE_SUM, .label = "Stack samples cut",
+		  .help = "Stack samples of which the outer part is missing: more than is copied "
+			  "of a stack, or than 127 frames." },
+	[LOST_WAY] = { "job.stack_samples_lost_way", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+		       .over_nodes = COMBINE_SUM, .label = "Stack samples without all callers",
+		       .help = "Stack samples in which the caller of a frame could not be found." },
+	[CPU] = { "monitor.unwind_cpu_seconds", .unit = UNIT_SECONDS, .div = 1000000000,
+		  .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM,
+		  .label = "CPU of Sonde's unwinding helper",
+		  .help = "CPU time of the helper that turns stacks into frames; it is not part of "
+			  "the recorder's." },
+	[RESIDENT] = { "monitor.unwind_resident_bytes", .unit = UNIT_BYTES, .kind = KIND_GAUGE,
+		       .over_nodes = COMBINE_MAX, .label = "RSS of Sonde's unwinding helper",
+		       .help = "Resident set size of the helper that turns stacks into frames; it is "
+			       "not part of the recorder's." },
+};
+_Static_assert(sizeof metrics / sizeof metrics[0] == MONITORED, "a row for every index");
+
+struct stacks {
+	const struct source_env *env;
+	struct stacks_rings rings;
+	struct stacks_helper helper;
+	struct stacks_taken taken;
+	int32_t left_out[STACKS_LEFT_OUT_MAX]; /* for helpers to come */
+	uint32_t nleft_out, slot, restarts;
+	int64_t asked_ns, missed;  /* missed: tasks that are not sampled */
+	int64_t before[MONITORED]; /* of helpers that are gone */
+	bool over;
+};
+
+/* ---- the helper ---- */
+
+static void take(struct stacks *k, struct sample *s)
+{
+	if (k->helper.page)
+		stacks_take(&k->taken, k->helper.page, &k->env->job, s);
+}
+
+static int64_t figure(const struct stacks *k, int which)
+{
+	const struct stacks_page *p = k->helper.page;
+	const int64_t own[MONITORED] = { [SAMPLES] = p ? p->samples : 0,
+					 [LOST] = p ? p->lost : 0,
+					 [CUT] = p ? p->cut : 0,
+					 [LOST_WAY] = p ? p->lost_way : 0,
+					 [CPU] = p ? p->cpu_ns : 0 };
+	int64_t sum = k->before[which];
+
+	number_add(&sum, own[which] > 0 ? own[which] : 0);
+	return sum;
+}
+
+static void give_up(struct stacks *k, struct sample *s, const char *why)
+{
+	char text[200];
+
+	for (int i = 0; i < RESIDENT; i++)
+		k->before[i] = figure(k, i);
+	stacks_helper_stop(&k->helper);
+	stacks_rings_close(&k->rings);
+	k->over = true;
+	snprintf(text, sizeof text, "sampled until %s", why);
+	sample_meta_text(s, "stacks.note", text);
+}
+
+static void tell_left_out(struct stacks *k)
+{
+	struct stacks_page *p = k->helper.page;
+
+	if (!p)
+		return;
+	memcpy(p->left_out, k->left_out, sizeof p->left_out);
+	atomic_store_explicit(&p->nleft_out, k->nleft_out, memory_order_release);
+}
+
+static int start_helper(struct stacks *k, struct err *e)
+{
+	int bad = stacks_helper_start(&k->helper, &k->rings, &k->taken.next, e);
+
+	if (!bad)
+		tell_left_out(k);
+	return bad;
+}
+
+/* It was killed, or has crashed: what it had counted and not told is lost. Its successor goes on
+ * with what is in the rings. */
+static void replace(struct stacks *k, struct sample *s)
+{
+	struct err e;
+
+	take(k, s);
+	for (int i = 0; i < RESIDENT; i++)
+		k->before[i] = figure(k, i);
+	stacks_helper_stop(&k->helper);
+	if (k->restarts++ == RESTARTS_MAX) {
+		give_up(k, s, "the helper sonde-unwind had crashed too often");
+		return;
+	}
+	sample_meta_int(s, "stacks.helper_restarts", k->restarts);
+	if (start_helper(k, &e))
+		give_up(k, s, e.text);
+}
+
+/* All there is, for which the job's end waits a moment. */
+static void finish(struct stacks *k, struct sample *s)
+{
+	const struct timespec a_little = { .tv_nsec = NS_PER_MS };
+	int64_t end_ns = clock_mono_ns() + LAST_MS * NS_PER_MS;
+	bool more = true;
+
+	while (more && clock_mono_ns() < end_ns) {
+		stacks_helper_ask(&k->helper, true);
+		while (!stacks_helper_answered(&k->helper) && clock_mono_ns() < end_ns &&
+		       !stacks_helper_died(&k->helper))
+			nanosleep(&a_little, NULL);
+		more = k->helper.pid > 0 && atomic_load(&k->helper.page->left);
+		take(k, s);
+	}
+	if (!stacks_helper_answered(&k->helper))
+		sample_meta_text(s, "stacks.note",
+				 "the last samples are missing: the helper sonde-unwind did not "
+				 "answer");
+}
+
+static void put(struct stacks *k, struct sample *s)
+{
+	for (int i = 0; i < RESIDENT; i++)
+		sample_put(s, k->slot ? k->slot + (uint32_t)i : 0, figure(k, i));
+	if (k->helper.page && k->slot && k->helper.page->resident_bytes > 0)
+		sample_put(s, k->slot + RESIDENT, k->helper.page->resident_bytes);
+}
+
+static int stacks_read(void *state, struct sample *s)
+{
+	struct stacks *k = state;
+	const struct source_job *job = &k->env->job;
+
+	if (!k->over && stacks_helper_died(&k->helper))
+		replace(k, s);
+	if (!k->over && s->last)
+		finish(k, s);
+	else if (!k->over)
+		take(k, s);
+	put(k, s);
+	if (k->over || s->last)
+		return 0;
+	if (job->switches_often && job->switches_often(job->tree)) {
+		give_up(k, s, "the job switched tasks too often for it");
+	} else if (s->mono_ns - k->asked_ns >= ASK_NS - ASK_NS / 20) {
+		stacks_helper_ask(&k->helper, false);
+		k->asked_ns = s->mono_ns;
+	}
+	return 0;
+}
+
+/* ---- the job's tasks ---- */
+
+static void leave_out(struct stacks *k, pid_t launcher)
+{
+	if (k->nleft_out < STACKS_LEFT_OUT_MAX)
+		k->left_out[k->nleft_out++] = launcher;
+	tell_left_out(k);
+}
+
+/* Every thread of these processes and of what they have started, or a launcher. */
+static int add_tasks(struct stacks *k, const pid_t *pids, size_t n, struct err *e)
+{
+	const struct perf_options of_job = { .groups = NULL };
+	struct source_env env = *k->env;
+	struct perf_places places;
+	size_t added = 0;
+	int bad, first = 0;
+
+	env.perf = &of_job;
+	env.roots = pids;
+	env.nroots = n;
+	bad = perf_places_open(&places, &env, e);
+	for (size_t i = 0; i < places.job.n && !bad; i++) {
+		int refused = stacks_rings_add(&k->rings, places.job.seat[i].pid);
+
+		added += !refused;
+		number_add(&k->missed, refused && refused != -ESRCH);
+		first = first || refused == -ESRCH ? first : refused;
+	}
+	perf_places_close(&places);
+	if (!bad && !added && first)
+		bad = err_set(e, first, "perf events are not available: %s", strerror(-first));
+	return bad;
+}
+
+static void say_missed(const struct stacks *k, struct sample *s)
+{
+	if (k->missed)
+		sample_meta_int(s, "stacks.tasks_not_sampled", k->missed);
+}
+
+static int stacks_joined(void *state, pid_t launcher, bool runs, struct sample *s)
+{
+	struct stacks *k = state;
+	struct err e = { "" };
+	int bad = 0;
+
+	if (k->over)
+		return 0;
+	if (launcher != k->env->roots[0]) {
+		leave_out(k, launcher);
+		bad = add_tasks(k, &launcher, 1, &e);
+	}
+	number_add(&k->missed, bad || runs);
+	say_missed(k, s);
+	return bad;
+}
+
+static int stacks_adopted(void *state, const pid_t *pids, size_t n, struct sample *s)
+{
+	struct stacks *k = state;
+	struct err e = { "" };
+	int bad = k->over || !n ? 0 : add_tasks(k, pids, n, &e);
+
+	if (bad)
+		number_add(&k->missed, (int64_t)n);
+	say_missed(k, s);
+	return bad;
+}
+
+/* ---- opening ---- */
+
+static int64_t lock_kb(const struct root *proc)
+{
+	char text[32];
+	const char *at = text;
+	int64_t kb;
+
+	return root_read(proc, "sys/kernel/perf_event_mlock_kb", text, sizeof text) > 0 &&
+			       number_i64(&at, &kb) && kb >= 0
+		       ? kb
+		       : LOCK_KB;
+}
+
+static int explain(const struct source_env *env, int bad, struct err *e)
+{
+	const struct perf_refusal r = { .proc = &env->proc,
+					.sys = &env->sys,
+					.itself_permitted = perf_may_count_itself() };
+
+	return bad == -EACCES || bad == -EPERM || bad == -ENOSYS ? perf_explain(&r, bad, e) : bad;
+}
+
+/* Nobody asked: whether it could be done. */
+static int try_it(struct stacks *k, struct err *e)
+{
+	int bad = stacks_rings_add(&k->rings, 0);
+
+	if (bad)
+		return err_set(e, bad, "perf events are not available: %s", strerror(-bad));
+	return start_helper(k, e);
+}
+
+static int open_all(struct stacks *k, struct sample *s, struct err *e)
+{
+	const struct source_env *env = k->env;
+	int bad = stacks_rings_open(&k->rings, env->stacks_hz, lock_kb(&env->proc), e);
+
+	if (bad)
+		return explain(env, bad, e);
+	if (!env->nroots && !env->followed) {
+		bad = try_it(k, e);
+		stacks_helper_stop(&k->helper);
+		stacks_rings_close(&k->rings);
+		return explain(env, bad, e);
+	}
+	if (env->launched)
+		leave_out(k, env->roots[0]);
+	bad = env->followed ? 0 : add_tasks(k, env->roots, env->nroots, e);
+	if (bad)
+		return explain(env, bad, e);
+	bad = start_helper(k, e);
+	if (bad)
+		return bad;
+	k->slot = sample_series(s, metrics, MONITORED, 0);
+	sample_meta_int(s, "stacks.period_ns", k->rings.period_ns);
+	say_missed(k, s);
+	return 0;
+}
+
+static void stacks_close(void *state)
+{
+	struct stacks *k = state;
+
+	stacks_helper_stop(&k->helper);
+	stacks_rings_close(&k->rings);
+}
+
+static int stacks_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
+{
+	struct stacks *k = state;
+	int bad;
+
+	if (env->stacks_hz < 0)
+		return err_set(e, -EOPNOTSUPP, "stacks were not asked for");
+	if (strcmp(env->proc.path, "/proc") != 0)
+		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+	k->env = env;
+	k->asked_ns = INT64_MIN / 2;
+	k->taken.next = (struct stacks_ids){ 1, 1, 1 };
+	bad = open_all(k, s, e);
+	if (bad)
+		stacks_close(k);
+	return bad;
+}
+
+const struct source source_stacks = {
+	.name = "stacks",
+	.what = "CPU time by function and line, by samples of stacks",
+	.fixes = perf_fixes,
+	.fix_admin = "install libexec/sonde/sonde-unwind, which needs elfutils' libdw to be built",
+	SOURCE_METRICS(metrics),
+	.size = sizeof(struct stacks),
+	.open = stacks_open,
+	.read = stacks_read,
+	.joined = stacks_joined,
+	.adopted = stacks_adopted,
+	.close = stacks_close,
+};

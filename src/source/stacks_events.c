@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/stacks_events.h"
+
+#include "base/clock.h"
+#include "source/stacks_page.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	HZ_MOST = 99,     /* of a busy CPU */
+	HZ_OF_NODE = 250, /* of all of them together */
+	PAGES_MOST = 128, /* of a ring */
+	PAGES_LEAST = 8,
+	PAGES_OF_EXITS = 50, /* the rings of exit records, of a CPU (sampler/exits.c) */
+	SAMPLES_LEAST = 15,  /* that a ring should hold, at the most usual rate */
+	STACK_MOST = 16 << 10,
+	STACK_LEAST = 4 << 10,
+	OTHERS = 256, /* bytes of a sample beside the stack */
+	EVENTS_MAX = 16384,
+};
+
+static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, bool samples)
+{
+	*a = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof *a,
+		.config = samples ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY,
+		.sample_period = samples ? (uint64_t)r->period_ns : 0,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
+			       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.inherit = samples,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.mmap = samples,
+		.mmap2 = samples,
+		.comm = samples,
+		.comm_exec = samples,
+		.task = samples,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = r->bytes / 2,
+		.sample_regs_user = STACKS_REGISTERS,
+		.sample_stack_user = r->stack_bytes,
+	};
+}
+
+static int event_open(const struct perf_event_attr *a, pid_t tid, int cpu)
+{
+	long fd = syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* CPUs this process could be moved to: those of its cpuset, whatever its affinity is now. */
+static size_t cpus_possible(int *cpus, size_t max)
+{
+	enum { CPUS = 8192 };
+	size_t bytes = CPU_ALLOC_SIZE(CPUS), n = 0;
+	cpu_set_t *own = CPU_ALLOC(CPUS), *all = CPU_ALLOC(CPUS);
+
+	if (own && all && !sched_getaffinity(0, bytes, own)) {
+		memset(all, 0xff, bytes);
+		sched_setaffinity(0, bytes, all);
+		if (sched_getaffinity(0, bytes, all))
+			memcpy(all, own, bytes);
+		sched_setaffinity(0, bytes, own);
+		for (size_t cpu = 0; cpu < CPUS; cpu++)
+			if (CPU_ISSET_S(cpu, bytes, all) && n++ < max)
+				cpus[n - 1] = (int)cpu;
+	}
+	CPU_FREE(own);
+	CPU_FREE(all);
+	return n;
+}
+
+/* A user may lock so much for each CPU, and RLIMIT_MEMLOCK of a process beside it, of which half is
+ * left to others. */
+static void choose_sizes(struct stacks_rings *r, size_t ncpus, int64_t lock_kb)
+{
+	int64_t hz = NS_PER_S / r->period_ns;
+	int64_t held = SAMPLES_LEAST * (hz > HZ_MOST ? hz : HZ_MOST) / HZ_MOST;
+	int64_t page = sysconf(_SC_PAGESIZE), pages = lock_kb * 1024 / page - PAGES_OF_EXITS;
+	struct rlimit lock = { 0, 0 };
+	int64_t most = PAGES_MOST;
+
+	getrlimit(RLIMIT_MEMLOCK, &lock);
+	if (lock.rlim_cur > INT64_C(1) << 40)
+		lock.rlim_cur = INT64_C(1) << 40;
+	pages += (int64_t)lock.rlim_cur / 2 / page / (int64_t)ncpus;
+	while (most > PAGES_LEAST && most >= pages)
+		most /= 2;
+	r->bytes = (uint32_t)(most * page);
+	r->stack_bytes = STACK_MOST;
+	while (r->stack_bytes > STACK_LEAST && r->bytes / (r->stack_bytes + OTHERS) < held)
+		r->stack_bytes /= 2;
+}
+
+static int ring_open(struct stacks_rings *r, int cpu)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct perf_event_attr a;
+	void *map;
+	int fd;
+
+	attr_of(&a, r, false);
+	fd = event_open(&a, 0, cpu);
+	if (fd < 0)
+		return fd;
+	map = mmap(NULL, r->bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		int bad = -errno;
+
+		close(fd);
+		return bad;
+	}
+	r->fd[r->n] = fd;
+	r->cpu[r->n] = cpu;
+	r->map[r->n++] = map;
+	return 0;
+}
+
+int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struct err *e)
+{
+	int cpus[STACKS_CPUS_MAX], bad = 0;
+	size_t n = cpus_possible(cpus, STACKS_CPUS_MAX);
+
+	*r = (struct stacks_rings){ 0 };
+	if (!STACKS_REGISTERS)
+		return err_set(e, -EOPNOTSUPP, "stacks are not sampled on this processor");
+	if (!n || n > STACKS_CPUS_MAX)
+		return err_set(e, -EOPNOTSUPP,
+			       "%zu CPUs are too many: stacks are sampled on at most %d, since "
+			       "each process start takes longer with each of them",
+			       n, STACKS_CPUS_MAX);
+	if (!hz)
+		hz = n * HZ_MOST > HZ_OF_NODE ? (int64_t)(HZ_OF_NODE / n) : HZ_MOST;
+	r->period_ns = NS_PER_S / hz;
+	choose_sizes(r, n, lock_kb);
+	for (size_t i = 0; i < n && !bad; i++)
+		bad = ring_open(r, cpus[i]);
+	if (bad)
+		stacks_rings_close(r);
+	return bad ? err_set(e, bad, "perf events are not available: %s", strerror(-bad)) : 0;
+}
+
+void stacks_rings_close(struct stacks_rings *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < r->nevents; i++)
+		close(r->event[i]);
+	for (size_t i = 0; i < r->n; i++) {
+		munmap(r->map[i], r->bytes + page);
+		close(r->fd[i]);
+	}
+	free(r->event);
+	*r = (struct stacks_rings){ 0 };
+}
+
+static bool make_room(struct stacks_rings *r)
+{
+	size_t cap = r->events_cap ? 2 * r->events_cap : 64;
+	int *grown;
+
+	if (r->nevents + r->n <= r->events_cap)
+		return true;
+	if (cap > EVENTS_MAX)
+		return false;
+	grown = reallocarray(r->event, cap, sizeof *grown);
+	if (!grown)
+		return false;
+	r->event = grown;
+	r->events_cap = cap;
+	return true;
+}
+
+int stacks_rings_add(struct stacks_rings *r, pid_t tid)
+{
+	size_t had = r->nevents;
+	int bad = make_room(r) ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < r->n && !bad; i++) {
+		struct perf_event_attr a;
+		int fd;
+
+		attr_of(&a, r, true);
+		fd = event_open(&a, tid, r->cpu[i]);
+		if (fd < 0) {
+			bad = fd;
+			break;
+		}
+		r->event[r->nevents++] = fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd[i]))
+			bad = -errno;
+	}
+	while (bad && r->nevents > had)
+		close(r->event[--r->nevents]);
+	return bad;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stacks_helper.h - the helper process sonde-unwind, as the recorder sees it. It may hang or crash;
+ * another one takes its place.
+ */
+#ifndef SONDE_SOURCE_STACKS_HELPER_H
+#define SONDE_SOURCE_STACKS_HELPER_H
+
+#include "base/err.h"
+#include "source/stacks_events.h"
+#include "source/stacks_page.h"
+
+#include <stdbool.h>
+
+struct stacks_helper {
+	pid_t pid;
+	int socket;
+	uint32_t asked;
+	struct stacks_page *page; /* NULL: not started */
+};
+
+/* Ids that the first new module, frame and node may have. */
+struct stacks_ids {
+	uint32_t module, frame, node;
+};
+
+/* 0, or -errno with a sentence. */
+int stacks_helper_start(struct stacks_helper *h, const struct stacks_rings *r,
+			const struct stacks_ids *first, struct err *e);
+enum stacks_stage stacks_helper_stage(const struct stacks_helper *h);
+void stacks_helper_ask(struct stacks_helper *h, bool last);
+bool stacks_helper_answered(const struct stacks_helper *h);
+/* Has it ended by itself? It is reaped then. */
+bool stacks_helper_died(struct stacks_helper *h);
+void stacks_helper_stop(struct stacks_helper *h);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/stacks_take.h"
+
+#include <string.h>
+
+/* What is left of a message. The other process may change it at any time: everything is copied
+ * before it is checked. */
+struct rest {
+	const uint8_t *at;
+	size_t n;
+};
+
+static bool take_bytes(struct rest *r, void *out, size_t n)
+{
+	if (n > r->n)
+		return false;
+	memcpy(out, r->at, n);
+	r->at += n;
+	r->n -= n;
+	return true;
+}
+
+static bool take_text(struct rest *r, char *out, uint16_t n)
+{
+	if (n > STACKS_TEXT_MAX || !take_bytes(r, out, n))
+		return false;
+	out[n] = '\0';
+	return true;
+}
+
+enum taken { TAKEN, BAD, NO_ROOM };
+
+static void note_id(uint32_t *next, uint32_t id, uint32_t n)
+{
+	if (id >= *next && id < UINT32_MAX - n)
+		*next = id + n;
+}
+
+static enum taken take_module(struct stacks_taken *t, struct rest r, struct sample *s)
+{
+	struct stacks_module m;
+
+	if (!take_bytes(&r, &m, sizeof m) || !m.id || !take_text(&r, t->text[0], m.name) ||
+	    !take_text(&r, t->text[1], m.build_id))
+		return BAD;
+	if (!sample_module(s, m.id, t->text[0], t->text[1]))
+		return NO_ROOM;
+	note_id(&t->next.module, m.id, 1);
+	return TAKEN;
+}
+
+static enum taken take_frame(struct stacks_taken *t, struct rest r, struct sample *s)
+{
+	struct stacks_frame f;
+	struct frame_row row;
+
+	if (!take_bytes(&r, &f, sizeof f) || !f.id || !take_text(&r, t->text[0], f.function) ||
+	    !take_text(&r, t->text[1], f.file))
+		return BAD;
+	row = (struct frame_row){ .id = f.id,
+				  .module = f.module,
+				  .outer = f.outer,
+				  .line = f.line,
+				  .flags = f.flags,
+				  .address = f.address,
+				  .function = t->text[0],
+				  .file = t->text[1] };
+	if (!sample_frame(s, &row))
+		return NO_ROOM;
+	note_id(&t->next.frame, f.id, 1);
+	return TAKEN;
+}
+
+static enum taken take_nodes(struct stacks_taken *t, struct rest r, struct sample *s)
+{
+	struct stacks_nodes m;
+
+	if (!take_bytes(&r, &m, sizeof m) || !m.first || !m.n || m.n > EVENT_ITEMS_MAX ||
+	    m.first > UINT32_MAX - m.n || !take_bytes(&r, t->item, m.n * sizeof t->item[0]))
+		return BAD;
+	/* Parents come first, so that no reader goes round in circles. */
+	for (uint32_t i = 0; i < m.n; i++)
+		if (t->item[i].task >= m.first + i)
+			return BAD;
+	if (!sample_stacks(s, m.first, t->item, m.n))
+		return NO_ROOM;
+	note_id(&t->next.node, m.first, m.n);
+	return TAKEN;
+}
+
+static enum taken take_samples(struct stacks_taken *t, struct rest r, const struct source_job *job,
+			       struct sample *s)
+{
+	struct stacks_samples m;
+	struct samples_head h;
+
+	if (!take_bytes(&r, &m, sizeof m) || !m.n || m.n > EVENT_ITEMS_MAX ||
+	    m.kind >= SAMPLE_KIND_NUMBER_OF || !take_bytes(&r, t->item, m.n * sizeof t->item[0]))
+		return BAD;
+	m.command[sizeof m.command - 1] = '\0';
+	h = (struct samples_head){ .instance = job->instance ? job->instance(job->tree, m.pid) : 0,
+				   .kind = (enum sample_kind)m.kind,
+				   .command = m.command,
+				   .unit = m.unit,
+				   .t0_ns = m.t0_ns,
+				   .t1_ns = m.t1_ns };
+	return sample_samples(s, &h, t->item, m.n) ? TAKEN : NO_ROOM;
+}
+
+static enum taken take_message(struct stacks_taken *t, uint32_t kind, struct rest r,
+			       const struct source_job *job, struct sample *s)
+{
+	switch (kind) {
+	case STACKS_NONE:
+		return TAKEN;
+	case STACKS_MODULE:
+		return take_module(t, r, s);
+	case STACKS_FRAME:
+		return take_frame(t, r, s);
+	case STACKS_NODES:
+		return take_nodes(t, r, s);
+	case STACKS_SAMPLES:
+		return take_samples(t, r, job, s);
+	default:
+		return BAD;
+	}
+}
+
+void stacks_take(struct stacks_taken *t, struct stacks_page *p, const struct source_job *job,
+		 struct sample *s)
+{
+	uint64_t head = atomic_load_explicit(&p->head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&p->tail, memory_order_relaxed);
+
+	while (head - tail >= sizeof(struct stacks_message) && head - tail <= STACKS_ROOM) {
+		size_t at = tail % STACKS_ROOM;
+		struct stacks_message m;
+		enum taken taken;
+
+		if (at % 8)
+			break;
+		memcpy(&m, p->room + at, sizeof m);
+		if (m.size < sizeof m || m.size % 8 || m.size > head - tail ||
+		    m.size > STACKS_ROOM - at)
+			break;
+		taken = take_message(t, m.kind,
+				     (struct rest){ p->room + at + sizeof m, m.size - sizeof m },
+				     job, s);
+		if (taken == NO_ROOM) {
+			atomic_store_explicit(&p->tail, tail, memory_order_release);
+			return;
+		}
+		t->bad += taken == BAD;
+		tail += m.size;
+	}
+	/* All was taken; or the rest makes no sense, and is passed over. */
+	t->bad += tail != head;
+	atomic_store_explicit(&p->tail, head, memory_order_release);
+}

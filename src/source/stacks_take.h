@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stacks_take.h - the messages of the helper sonde-unwind as events of the recording. They are
+ * hostile: it reads what is hostile. What does not fit into a sample stays for the next.
+ */
+#ifndef SONDE_SOURCE_STACKS_TAKE_H
+#define SONDE_SOURCE_STACKS_TAKE_H
+
+#include "source/source.h"
+#include "source/stacks_helper.h"
+
+struct stacks_taken {
+	struct stacks_ids next; /* above all that were taken */
+	uint64_t bad;           /* messages that made no sense */
+	/* scratch */
+	char text[2][STACKS_TEXT_MAX + 1];
+	struct event_item item[EVENT_ITEMS_MAX];
+};
+
+void stacks_take(struct stacks_taken *t, struct stacks_page *p, const struct source_job *job,
+		 struct sample *s);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sonde-unwind - turns samples of the job's stacks into frames, in a process that may crash.
+ *
+ * Started by the source stacks: descriptors from STACKS_RINGS on are perf events with a ring each,
+ * STACKS_SOCKET brings a byte for every question, answers go into the memory of STACKS_MEMORY
+ * (source/stacks_page.h). It ends with its parent. Started by hand it does nothing.
+ */
+#include "base/clock.h"
+#include "base/number.h"
+#include "unwind/frame.h"
+#include "unwind/jit.h"
+#include "unwind/profile.h"
+#include "unwind/records.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	WRITTEN_US = 500,    /* what is younger another CPU may not have written yet */
+	NAMES_MS = 20,       /* how long names are waited for, */
+	LAST_NAMES_MS = 250, /* and at the end */
+	HELD_MAX = 3,
+	WAIT_MS = 1000,
+	MAP_HEADER = 64, /* bytes of an MMAP2 record before its path */
+};
+
+struct unwinder {
+	struct stacks_page *page;
+	struct record_ring ring[STACKS_RINGS_MAX];
+	struct modules modules;
+	struct spaces spaces;
+	struct rows *rows;
+	struct names *names;
+	struct profile *profile;
+	struct stack stack;
+	uint32_t held; /* answers in a row that waited for names */
+};
+
+/* ---- one sample ---- */
+
+static bool is_left_out(const struct stacks_page *p, uint32_t pid)
+{
+	uint32_t n = atomic_load_explicit(&p->nleft_out, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n && i < STACKS_LEFT_OUT_MAX; i++)
+		if (p->left_out[i] == (int32_t)pid)
+			return true;
+	return false;
+}
+
+/* What is at pc. The caller's pc is behind its call, which may be a function's last instruction:
+ * what it is in is found by the byte before. */
+static bool place_of(struct unwinder *u, struct space *x, uint64_t pc, struct place *place)
+{
+	const struct mapping *m = space_find(x, pc);
+	uint64_t start;
+
+	*place = (struct place){ .module = MODULE_NONE, .address = pc };
+	if (!m)
+		return false;
+	place->module = m->module;
+	if (m->module == MODULE_JIT) {
+		place->function = x->jit ? jit_name(x->jit, pc, &start) : NULL;
+		place->address = place->function ? start : pc & ~UINT64_C(4095);
+	} else if (m->module == MODULE_VDSO) {
+		place->address = pc - m->start + m->offset;
+		module_address(&u->modules.row[MODULE_VDSO], pc - m->start, &place->address);
+	} else if (m->module && !module_address(&u->modules.row[m->module],
+						pc - m->start + m->offset, &place->address)) {
+		place->address = pc - m->start + m->offset;
+	}
+	return true;
+}
+
+static enum step step_from(struct unwinder *u, const struct place *place, struct registers *r,
+			   const struct stack_copy *stack)
+{
+	struct module *m = &u->modules.row[place->module];
+	const struct registers was = *r;
+	enum step step = STEP_LOST;
+
+	if (m->usable)
+		step = frame_step(u->rows, m, place->module, place->address, r, stack);
+	if (step != STEP_LOST)
+		return step;
+	*r = was;
+	return frame_step_by_pointer(r, stack);
+}
+
+/* Innermost first, into u->stack. */
+static void unwind(struct unwinder *u, struct space *x, struct registers *r,
+		   const struct stack_copy *stack)
+{
+	struct stack *s = &u->stack;
+	enum step step = STEP_SIGNAL;
+
+	s->n = s->flags = 0;
+	while (step == STEP_CALLER || step == STEP_SIGNAL) {
+		struct place *place = &s->place[s->n];
+		bool called = step == STEP_CALLER;
+
+		if (s->n == DEPTH_MAX) {
+			s->flags = FRAME_CUT;
+			break;
+		}
+		if (!place_of(u, x, r->v[REG_PC] - called, place)) {
+			s->n += s->n == 0;
+			s->flags = FRAME_LOST_WAY;
+			break;
+		}
+		s->n++;
+		step = step_from(u, place, r, stack);
+		if (step == STEP_SIGNAL && called)
+			place->address++; /* nothing was called: it returns to where it begins */
+	}
+	if (step == STEP_CUT)
+		s->flags = FRAME_CUT;
+	if (step == STEP_LOST)
+		s->flags = FRAME_LOST_WAY;
+	if (s->flags & FRAME_CUT)
+		atomic_fetch_add(&u->page->cut, 1);
+	if (s->flags & FRAME_LOST_WAY)
+		atomic_fetch_add(&u->page->lost_way, 1);
+}
+
+static void take_sample(struct unwinder *u, const struct record_view *v)
+{
+	struct record_sample sample;
+	struct sampled who;
+	struct registers r;
+	struct space *x;
+
+	if (!record_sample(v, &sample) || is_left_out(u->page, sample.pid))
+		return;
+	x = spaces_get(&u->spaces, (pid_t)sample.pid);
+	if (!x->known)
+		spaces_learn(&u->spaces, x, clock_mono_ns());
+	if (x->makes_code && !x->jit)
+		x->jit = jit_open(x->pid);
+	if (x->jit)
+		jit_look(x->jit, sample.time_ns);
+	u->stack.n = 0;
+	u->stack.flags = FRAME_LOST_WAY;
+	if (sample.has_registers) {
+		registers_of_sample(&r, sample.registers);
+		unwind(u, x, &r,
+		       &(struct stack_copy){ r.v[REG_SP], sample.stack, sample.stack_size });
+	}
+	who = (struct sampled){ (pid_t)sample.pid, (pid_t)sample.tid, sample.time_ns,
+				sample.period };
+	profile_add(u->profile, x, &who, &u->stack);
+}
+
+/* ---- the other records ---- */
+
+static uint32_t get_u32(const struct record_view *v, size_t at)
+{
+	uint32_t x = 0;
+
+	if (at + sizeof x <= v->n)
+		memcpy(&x, v->body + at, sizeof x);
+	return x;
+}
+
+static uint64_t get_u64(const struct record_view *v, size_t at)
+{
+	uint64_t x = 0;
+
+	if (at + sizeof x <= v->n)
+		memcpy(&x, v->body + at, sizeof x);
+	return x;
+}
+
+/* pid, tid, address, length, offset, major, minor, inode, generation, protection, flags, path. */
+static void take_map(struct unwinder *u, const struct record_view *v)
+{
+	char path[STACKS_TEXT_MAX];
+	struct module_seen seen = { .pid = (pid_t)get_u32(v, 0), .path = path };
+	struct space *x;
+	char *gone;
+
+	if (v->n <= MAP_HEADER || v->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+		return;
+	snprintf(path, sizeof path, "%.*s",
+		 (int)strnlen((const char *)v->body + MAP_HEADER, v->n - MAP_HEADER),
+		 (const char *)v->body + MAP_HEADER);
+	gone = strstr(path, " (deleted)");
+	if (gone && !gone[10])
+		*gone = '\0';
+	seen.start = get_u64(v, 8);
+	seen.end = seen.start + get_u64(v, 16);
+	seen.offset = get_u64(v, 24);
+	seen.major = get_u32(v, 32);
+	seen.minor = get_u32(v, 36);
+	seen.inode = get_u64(v, 40);
+	seen.now_ns = clock_mono_ns();
+	if (is_left_out(u->page, (uint32_t)seen.pid))
+		return;
+	x = spaces_get(&u->spaces, seen.pid);
+	if (x->known)
+		spaces_map(&u->spaces, x, &seen);
+}
+
+static void take_command(struct unwinder *u, const struct record_view *v)
+{
+	pid_t pid = (pid_t)get_u32(v, 0), tid = (pid_t)get_u32(v, 4);
+	struct space *x;
+
+	if (v->misc & PERF_RECORD_MISC_COMM_EXEC)
+		spaces_exec(&u->spaces, pid);
+	if (pid != tid || v->n < 8 + sizeof x->command)
+		return;
+	x = spaces_get(&u->spaces, pid);
+	memcpy(x->command, v->body + 8, sizeof x->command);
+	for (size_t i = strnlen(x->command, sizeof x->command - 1); i < sizeof x->command; i++)
+		x->command[i] = '\0';
+}
+
+/* pid, ppid, tid, ptid. */
+static void take_fork(struct unwinder *u, const struct record_view *v)
+{
+	pid_t pid = (pid_t)get_u32(v, 0), parent = (pid_t)get_u32(v, 4);
+
+	if (pid == parent)
+		return;
+	atomic_fetch_add(&u->page->forks, 1);
+	spaces_fork(&u->spaces, pid, parent);
+}
+
+static void take_record(void *context, const struct record_view *v)
+{
+	struct unwinder *u = context;
+
+	switch (v->type) {
+	case PERF_RECORD_SAMPLE:
+		take_sample(u, v);
+		break;
+	case PERF_RECORD_MMAP2:
+		take_map(u, v);
+		break;
+	case PERF_RECORD_COMM:
+		take_command(u, v);
+		break;
+	case PERF_RECORD_FORK:
+		take_fork(u, v);
+		break;
+	case PERF_RECORD_EXIT:
+		if (get_u32(v, 0) == get_u32(v, 8))
+			spaces_get(&u->spaces, (pid_t)get_u32(v, 0))->ended = true;
+		break;
+	case PERF_RECORD_LOST:
+		atomic_fetch_add(&u->page->lost, (int64_t)get_u64(v, 8));
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the process ---- */
+
+static struct stacks_page *map_page(void)
+{
+	struct stat st;
+	void *memory;
+
+	if (fstat(STACKS_MEMORY, &st) || st.st_size != (off_t)sizeof(struct stacks_page))
+		return NULL;
+	memory = mmap(NULL, sizeof(struct stacks_page), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      STACKS_MEMORY, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	return ((struct stacks_page *)memory)->layout == sizeof(struct stacks_page) ? memory : NULL;
+}
+
+static bool map_rings(struct unwinder *u)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = u->page->ring_bytes;
+
+	if (u->page->nrings > STACKS_RINGS_MAX || !size || size & (size - 1))
+		return false;
+	for (uint32_t i = 0; i < u->page->nrings; i++) {
+		void *m = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_SHARED,
+			       STACKS_RINGS + (int)i, 0);
+
+		if (m == MAP_FAILED)
+			return false;
+		u->ring[i] = (struct record_ring){ m, (const uint8_t *)m + page, size };
+	}
+	return true;
+}
+
+static void weigh(struct stacks_page *p)
+{
+	char text[128];
+	const char *at = text;
+	int64_t size, resident;
+	ssize_t n;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+
+	atomic_store(&p->cpu_ns, clock_cpu_ns());
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	if (number_i64(&at, &size) && number_i64(&at, &resident))
+		atomic_store(&p->resident_bytes, resident * sysconf(_SC_PAGESIZE));
+}
+
+static void drain(struct unwinder *u, bool all)
+{
+	records_drain(u->ring, u->page->nrings,
+		      all ? INT64_MAX : clock_mono_ns() - WRITTEN_US * 1000, take_record, u);
+}
+
+/* All that there is, as far as there is room for it. A frame whose name is on its way would be told
+ * twice: a few times the answer is put off instead. */
+static void answer(struct unwinder *u, uint32_t question, bool last)
+{
+	drain(u, last);
+	names_wait(u->names, (last ? LAST_NAMES_MS : NAMES_MS) * NS_PER_MS);
+	if (last || !names_busy(u->names) || u->held++ == HELD_MAX) {
+		u->held = 0;
+		atomic_store(&u->page->left, !profile_tell(u->profile));
+	}
+	weigh(u->page);
+	atomic_store_explicit(&u->page->answered, question, memory_order_release);
+}
+
+/* Until the parent has gone. */
+static void serve(struct unwinder *u)
+{
+	struct pollfd wait[1 + STACKS_RINGS_MAX] = { { STACKS_SOCKET, POLLIN | POLLRDHUP, 0 } };
+	uint32_t n = u->page->nrings, done = 0;
+	char questions[64];
+
+	for (uint32_t i = 0; i < n; i++)
+		wait[1 + i] = (struct pollfd){ STACKS_RINGS + (int)i, POLLIN, 0 };
+	for (;;) {
+		uint32_t asked;
+
+		if (poll(wait, 1 + n, WAIT_MS) < 0)
+			continue;
+		if (wait[0].revents & (POLLRDHUP | POLLHUP | POLLERR))
+			return;
+		if (wait[0].revents & POLLIN &&
+		    read(STACKS_SOCKET, questions, sizeof questions) <= 0)
+			return;
+		for (uint32_t i = 1; i <= n; i++)
+			if (wait[i].revents & (POLLHUP | POLLERR)) /* its tasks are gone */
+				wait[i].fd = -1;
+		drain(u, false);
+		asked = atomic_load_explicit(&u->page->asked, memory_order_acquire);
+		if (asked != done)
+			answer(u, asked, atomic_load(&u->page->last));
+		done = asked;
+	}
+}
+
+int main(void)
+{
+	struct unwinder *u = calloc(1, sizeof *u);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "sonde-unwind");
+	unsetenv("DEBUGINFOD_URLS"); /* nothing is ever downloaded */
+	mallopt(M_ARENA_MAX, 1);
+	if (!u)
+		return EXIT_FAILURE;
+	u->page = map_page();
+	if (!u->page || getppid() != u->page->parent)
+		return EXIT_FAILURE;
+	modules_init(&u->modules);
+	u->spaces.modules = &u->modules;
+	u->rows = rows_make();
+	u->names = names_make(&u->modules);
+	u->profile = u->names ? profile_make(u->page, u->names, &u->modules) : NULL;
+	if (!u->rows || !u->profile || !map_rings(u)) {
+		atomic_store_explicit(&u->page->stage, STACKS_FAILED, memory_order_release);
+		return EXIT_FAILURE;
+	}
+	atomic_store_explicit(&u->page->stage, STACKS_READY, memory_order_release);
+	serve(u);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/module.h"
+
+#include "base/clock.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum {
+	IMAGE_MAX = 64 << 20, /* bytes of one that is copied from a process */
+	LOOK_AGAIN_MS = 1000,
+	MAPS_LINE = PATH_MAX + 128,
+};
+#define FILE_SIZE_MAX (INT64_C(1) << 36)
+
+static void read_segments(struct module *m)
+{
+	size_t n;
+
+	if (elf_getphdrnum(m->elf, &n))
+		return;
+	for (size_t i = 0; i < n && m->nsegments < SEGMENTS_MAX; i++) {
+		GElf_Phdr ph;
+
+		if (i > INT_MAX || !gelf_getphdr(m->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
+			continue;
+		m->segment[m->nsegments++] =
+			(struct segment){ ph.p_offset, ph.p_filesz, ph.p_vaddr };
+	}
+}
+
+static void read_build_id(struct module *m)
+{
+	const void *bytes;
+	ssize_t n = dwelf_elf_gnu_build_id(m->elf, &bytes);
+
+	for (ssize_t i = 0; i < n && i < (ssize_t)sizeof m->build_id / 2; i++)
+		snprintf(m->build_id + 2 * i, 3, "%02x", ((const uint8_t *)bytes)[i]);
+}
+
+/* What finds callers. .debug_frame is looked at where there is no .eh_frame, as in Go's programs.
+ */
+static void module_use(struct module *m)
+{
+	m->elf = elf_memory((char *)m->image, m->size);
+	if (!m->elf || elf_kind(m->elf) != ELF_K_ELF)
+		return;
+	m->usable = true;
+	read_segments(m);
+	read_build_id(m);
+	m->cfi = dwarf_getcfi_elf(m->elf);
+	m->dwarf = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
+	m->cfi_more = m->dwarf ? dwarf_getcfi(m->dwarf) : NULL;
+}
+
+static void image_map(struct module *m, int fd, const struct stat *st)
+{
+	void *image;
+
+	if (st->st_size <= 0 || st->st_size > FILE_SIZE_MAX)
+		return;
+	image = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (image == MAP_FAILED)
+		return;
+	m->image = image;
+	m->size = (size_t)st->st_size;
+	m->mtime_ns = st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
+}
+
+/* Devices without a name of their own (overlay, btrfs, NFS) are told otherwise by stat. */
+static bool is_the_same(const struct module_seen *seen, const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_ino == seen->inode &&
+	       (!seen->major ||
+		(major(st->st_dev) == seen->major && minor(st->st_dev) == seen->minor));
+}
+
+static int open_as(const char *path, const struct module_seen *seen, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, st) && is_the_same(seen, st))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* As the process sees it, as this one does, or what the process runs. */
+static int module_open(const struct module_seen *seen, struct stat *st)
+{
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/root%s", (int)seen->pid, seen->path);
+	fd = open_as(path, seen, st);
+	if (fd < 0)
+		fd = open_as(seen->path, seen, st);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)seen->pid);
+	return open_as(path, seen, st);
+}
+
+struct part {
+	uint64_t start, end, offset;
+};
+
+/* One line of the process's maps that is of this file. */
+static bool part_of(const char *line, const struct module_seen *seen, struct part *p)
+{
+	unsigned long start, end, offset, inode;
+	unsigned maj, min;
+
+	if (sscanf(line, "%lx-%lx %*4s %lx %x:%x %lu", &start, &end, &offset, &maj, &min, &inode) !=
+		    6 ||
+	    inode != seen->inode || maj != seen->major || min != seen->minor || end <= start)
+		return false;
+	*p = (struct part){ start, end, offset };
+	return offset + (end - start) <= IMAGE_MAX;
+}
+
+/* Of a file that is gone: as far as the process has it in memory, where this may be read. */
+static void image_copy(struct module *m, const struct module_seen *seen)
+{
+	char path[64], line[MAPS_LINE];
+	struct part p;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)seen->pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof line, f)) {
+		struct iovec to, from;
+		uint8_t *grown;
+
+		if (!part_of(line, seen, &p))
+			continue;
+		if (p.offset + (p.end - p.start) > m->size) {
+			size_t size = (size_t)(p.offset + (p.end - p.start));
+
+			grown = realloc(m->image, size);
+			if (!grown)
+				break;
+			memset(grown + m->size, 0, size - m->size);
+			m->image = grown;
+			m->size = size;
+		}
+		to = (struct iovec){ m->image + p.offset, (size_t)(p.end - p.start) };
+		from = (struct iovec){ (void *)(uintptr_t)p.start, to.iov_len };
+		(void)process_vm_readv(seen->pid, &to, 1, &from, 1, 0);
+	}
+	if (f)
+		fclose(f);
+	m->of_heap = true;
+}
+
+static void use_vdso(struct module *m)
+{
+	const uint8_t *own = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	long page = sysconf(_SC_PAGESIZE);
+
+	m->path = strdup("[vdso]");
+	if (!own || page <= 0)
+		return;
+	m->size = 2 * (size_t)page; /* it is one or two pages, and data lies before it */
+	m->image = calloc(1, m->size);
+	if (!m->image)
+		return;
+	{
+		struct iovec to = { m->image, m->size }, from = { (void *)(uintptr_t)own, m->size };
+		ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+		if (n <= 0) {
+			memcpy(m->image, own, (size_t)page);
+			n = page;
+		}
+		m->size = (size_t)n;
+	}
+	m->of_heap = true;
+	module_use(m);
+}
+
+void modules_init(struct modules *m)
+{
+	elf_version(EV_CURRENT);
+	m->row[MODULE_JIT].path = strdup("[jit]");
+	use_vdso(&m->row[MODULE_VDSO]);
+	m->n = MODULE_FIRST;
+}
+
+/* What this module was seen as is that file still, as far as its name tells. */
+static bool still_is(struct module *m, const struct module_seen *seen)
+{
+	char path[PATH_MAX + 32];
+	struct stat st;
+
+	if (seen->now_ns - m->seen_ns < LOOK_AGAIN_MS * NS_PER_MS)
+		return true;
+	m->seen_ns = seen->now_ns;
+	snprintf(path, sizeof path, "/proc/%d/root%s", (int)seen->pid, seen->path);
+	if (stat(path, &st) || !is_the_same(seen, &st))
+		return true; /* it is gone, or another's: what is known stays */
+	return !m->mtime_ns || m->mtime_ns == st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+}
+
+uint32_t modules_find(struct modules *m, const struct module_seen *seen)
+{
+	struct module *x;
+	struct stat st;
+	int fd;
+
+	/* The newest first: an inode may be used again. */
+	for (uint32_t i = m->n; i-- > MODULE_FIRST;) {
+		x = &m->row[i];
+		if (x->inode == seen->inode && x->major == seen->major && x->minor == seen->minor &&
+		    !strcmp(x->path, seen->path) && still_is(x, seen))
+			return i;
+	}
+	if (m->n == MODULES_MAX)
+		return MODULE_NONE;
+	x = &m->row[m->n];
+	*x = (struct module){ .path = strdup(seen->path),
+			      .major = seen->major,
+			      .minor = seen->minor,
+			      .inode = seen->inode,
+			      .seen_ns = seen->now_ns };
+	if (!x->path)
+		return MODULE_NONE;
+	fd = module_open(seen, &st);
+	if (fd >= 0) {
+		image_map(x, fd, &st);
+		close(fd);
+	} else {
+		image_copy(x, seen);
+	}
+	if (x->image)
+		module_use(x);
+	return m->n++;
+}
+
+bool module_address(const struct module *m, uint64_t offset, uint64_t *address)
+{
+	for (uint32_t i = 0; i < m->nsegments; i++) {
+		const struct segment *s = &m->segment[i];
+
+		if (offset >= s->offset && offset - s->offset < s->size) {
+			*address = offset - s->offset + s->address;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module.h - files with code, once for all processes: what finds the caller, and what names code.
+ *
+ * A module is opened as soon as it is seen, so that it may be deleted or replaced afterwards. What
+ * is in it is hostile: at worst this process crashes, and another one takes its place.
+ */
+#ifndef SONDE_UNWIND_MODULE_H
+#define SONDE_UNWIND_MODULE_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	MODULES_MAX = 4096,
+	SEGMENTS_MAX = 16,
+	MODULE_NONE = 0,
+	MODULE_JIT = 1, /* memory with code and without a file */
+	MODULE_VDSO = 2,
+	MODULE_FIRST = 3, /* of those with a file */
+};
+
+struct segment {
+	uint64_t offset, size, address;
+};
+
+struct module {
+	char *path;
+	char build_id[2 * 32 + 1];
+	uint32_t major, minor;
+	uint64_t inode;
+	int64_t seen_ns; /* when it was last compared with the file */
+	int64_t mtime_ns;
+	bool told; /* it is in the recording */
+	uint8_t *image;
+	size_t size;
+	bool of_heap; /* the image was copied */
+	Elf *elf;
+	Dwarf *dwarf;              /* of frame_debug */
+	Dwarf_CFI *cfi, *cfi_more; /* .eh_frame, .debug_frame */
+	struct segment segment[SEGMENTS_MAX];
+	uint32_t nsegments;
+	bool usable;
+};
+
+/* Where in a process it was seen. */
+struct module_seen {
+	pid_t pid;
+	const char *path;
+	uint32_t major, minor;
+	uint64_t inode;
+	uint64_t start, end, offset;
+	int64_t now_ns;
+};
+
+struct modules {
+	struct module row[MODULES_MAX];
+	uint32_t n;
+};
+
+void modules_init(struct modules *m);
+/* Its number; MODULE_NONE: there is no room. */
+uint32_t modules_find(struct modules *m, const struct module_seen *seen);
+/* The address in the file's own terms of what is at this offset of it. False: in no segment. */
+bool module_address(const struct module *m, uint64_t offset, uint64_t *address);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.h - functions, files, lines and inlined calls of frames, looked up once for each.
+ *
+ * A thread of its own does it, in the order in which frames were made. Symbols come from the module
+ * and from its file of debug information, which is looked for where distributions install them and
+ * is never downloaded.
+ */
+#ifndef SONDE_UNWIND_NAMES_H
+#define SONDE_UNWIND_NAMES_H
+
+#include "unwind/module.h"
+
+enum { FRAMES_MAX = 65536, CHAIN_MAX = 32 };
+
+/* One level of a chain of inlined calls; the last one is the function itself. */
+struct name {
+	char *function, *file; /* or NULL */
+	uint32_t line;
+};
+
+/* What was found of a frame. */
+struct named {
+	struct named *next;
+	uint32_t frame; /* index */
+	uint32_t n;
+	struct name level[CHAIN_MAX]; /* n of them; the innermost first */
+};
+
+struct names;
+
+struct names *names_make(struct modules *modules); /* NULL: no memory, or no thread */
+/* Look this one up; frames[i] in order of i. */
+void names_ask(struct names *n, uint32_t frame, uint32_t module, uint64_t address);
+/* One that was found, or NULL. named_free it. */
+struct named *names_take(struct names *n);
+void named_free(struct named *x);
+/* Wait until all are found, at most so long. */
+void names_wait(struct names *n, int64_t patience_ns);
+/* What was asked and has not been found yet. */
+bool names_busy(struct names *n);
+
+/* A symbol as people write it; free it. NULL: no memory. */
+char *name_demangle(const char *symbol);
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HASH = 1 << 17, NO_ROOM = UINT32_MAX };
+
+struct frame {
+	uint64_t address;
+	uint32_t module, outer, line;
+	uint16_t depth;      /* how many calls are inlined into it */
+	uint8_t flags, told; /* told: it is in the recording, as it is now */
+	bool asked;          /* its name is on its way */
+	char *function, *file;
+};
+
+struct node {
+	uint32_t parent, frame;
+};
+
+struct group {
+	pid_t pid;
+	char command[16];
+	int64_t period, t0_ns, t1_ns;
+};
+
+struct count {
+	uint32_t group, task, node;
+	uint64_t weight; /* 0: free */
+};
+
+struct profile {
+	struct stacks_page *page;
+	struct names *names;
+	struct modules *modules;
+	/* Ids are indexes from 1 on, and what earlier helpers have given away. */
+	struct frame frame[FRAMES_MAX + 1];
+	struct node node[NODES_MAX + 1];
+	uint32_t nframes, nnodes;
+	uint32_t frame_told, node_told; /* those up to it were told at least once */
+	uint32_t frames_hash[HASH], nodes_hash[HASH];
+	struct group group[GROUPS_MAX + 1];
+	uint32_t ngroups;
+	struct count count[COUNTS_MAX];
+	uint32_t counted[COUNTS_MAX]; /* which of them are taken */
+	uint32_t ncounts, ntold;
+	bool changed; /* a frame that was told is known better now */
+};
+
+struct profile *profile_make(struct stacks_page *page, struct names *names, struct modules *modules)
+{
+	struct profile *p = calloc(1, sizeof *p);
+
+	if (p) {
+		p->page = page;
+		p->names = names;
+		p->modules = modules;
+	}
+	return p;
+}
+
+static uint32_t hash_of(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ b * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint32_t)(h >> 40) % HASH;
+}
+
+/* ---- frames and nodes ---- */
+
+static uint64_t text_hash(const char *text)
+{
+	uint64_t h = 14695981039346656037U;
+
+	for (; text && *text; text++)
+		h = (h ^ (uint8_t)*text) * 1099511628211U;
+	return text ? h : 0;
+}
+
+static bool is_frame(const struct frame *f, const struct frame *like)
+{
+	return f->module == like->module && f->address == like->address &&
+	       f->depth == like->depth && f->flags == like->flags &&
+	       (!like->function || (f->function && !strcmp(f->function, like->function)));
+}
+
+/* The frame that is like this, made if need be; NO_ROOM. Texts of a new one are copies. */
+static uint32_t frame_get(struct profile *p, const struct frame *like)
+{
+	uint32_t at =
+		hash_of(like->address + text_hash(like->function),
+			(uint64_t)like->module << 24 | (uint64_t)like->depth << 8 | like->flags);
+	struct frame *f;
+
+	while (p->frames_hash[at]) {
+		if (is_frame(&p->frame[p->frames_hash[at]], like))
+			return p->frames_hash[at];
+		at = (at + 1) % HASH;
+	}
+	if (p->nframes == FRAMES_MAX)
+		return NO_ROOM;
+	f = &p->frame[++p->nframes];
+	*f = *like;
+	f->function = like->function ? strdup(like->function) : NULL;
+	f->file = NULL;
+	p->frames_hash[at] = p->nframes;
+	return p->nframes;
+}
+
+static uint32_t frame_of(struct profile *p, const struct place *place)
+{
+	const struct frame like = { .module = place->module,
+				    .address = place->address,
+				    .function = (char *)(uintptr_t)place->function };
+	uint32_t had = p->nframes, i = frame_get(p, &like);
+
+	if (i != NO_ROOM && i > had && place->module >= MODULE_VDSO) {
+		p->frame[i].asked = true;
+		names_ask(p->names, i, place->module, place->address);
+	}
+	return i;
+}
+
+static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
+{
+	uint32_t at = hash_of(parent, frame);
+
+	if (frame == NO_ROOM || parent == NO_ROOM)
+		return NO_ROOM;
+	while (p->nodes_hash[at]) {
+		const struct node *n = &p->node[p->nodes_hash[at]];
+
+		if (n->parent == parent && n->frame == frame)
+			return p->nodes_hash[at];
+		at = (at + 1) % HASH;
+	}
+	/* The last ones are for what has no room. */
+	if (p->nnodes + (parent || !(p->frame[frame].flags & FRAME_OTHER)) >= NODES_MAX)
+		return NO_ROOM;
+	p->node[++p->nnodes] = (struct node){ parent, frame };
+	p->nodes_hash[at] = p->nnodes;
+	return p->nnodes;
+}
+
+/* A frame without code, that says something of the stack. */
+static uint32_t flag_node(struct profile *p, uint32_t flag)
+{
+	const struct frame like = { .flags = (uint8_t)flag };
+
+	return node_get(p, 0, frame_get(p, &like));
+}
+
+static uint32_t node_of(struct profile *p, const struct stack *s)
+{
+	uint32_t node = s->flags ? flag_node(p, s->flags) : 0;
+
+	for (uint32_t i = s->n; i-- > 0;)
+		node = node_get(p, node, frame_of(p, &s->place[i]));
+	if (node == NO_ROOM || !node) {
+		atomic_fetch_add(&p->page->folded, 1);
+		node = flag_node(p, FRAME_OTHER);
+	}
+	return node;
+}
+
+/* ---- counts ---- */
+
+static uint32_t group_of(struct profile *p, struct space *x, const struct sampled *s)
+{
+	struct group *g = x->group ? &p->group[x->group] : NULL;
+
+	if (!g || x->group > p->ngroups || g->pid != s->pid || g->period != s->period ||
+	    memcmp(g->command, x->command, sizeof g->command) != 0) {
+		if (p->ngroups == GROUPS_MAX)
+			return 0;
+		x->group = ++p->ngroups;
+		g = &p->group[x->group];
+		*g = (struct group){ .pid = s->pid, .period = s->period, .t0_ns = s->at_ns };
+		memcpy(g->command, x->command, sizeof g->command);
+	}
+	if (s->at_ns > g->t1_ns)
+		g->t1_ns = s->at_ns;
+	if (s->at_ns < g->t0_ns)
+		g->t0_ns = s->at_ns;
+	return x->group;
+}
+
+static bool count_add(struct profile *p, const struct count *more)
+{
+	uint32_t at = hash_of((uint64_t)more->group << 32 | more->task, more->node) % COUNTS_MAX;
+
+	while (p->count[at].weight) {
+		struct count *c = &p->count[at];
+
+		if (c->group == more->group && c->task == more->task && c->node == more->node) {
+			c->weight += more->weight;
+			return true;
+		}
+		at = (at + 1) % COUNTS_MAX;
+	}
+	if (p->ncounts >= COUNTS_MAX / 4 * 3)
+		return false;
+	p->count[at] = *more;
+	p->counted[p->ncounts++] = at;
+	return true;
+}
+
+void profile_add(struct profile *p, struct space *x, const struct sampled *s,
+		 const struct stack *stack)
+{
+	const struct count one = { group_of(p, x, s), (uint32_t)s->tid, node_of(p, stack), 1 };
+
+	atomic_fetch_add(&p->page->samples, 1);
+	if (!one.group || one.node == NO_ROOM || !count_add(p, &one))
+		atomic_fetch_add(&p->page->lost, 1);
+}
+
+/* ---- telling ---- */
+
+static uint32_t frame_id(const struct profile *p, uint32_t i)
+{
+	return i ? p->page->frame + i - 1 : 0;
+}
+
+static uint32_t node_id(const struct profile *p, uint32_t i)
+{
+	return i ? p->page->node + i - 1 : 0;
+}
+
+static uint32_t module_id(const struct profile *p, uint32_t i)
+{
+	return i ? p->page->module + i - 1 : 0;
+}
+
+/* What was found belongs to its frame; what that is inlined into becomes frames of their own. */
+static void take_name(struct profile *p, struct named *x)
+{
+	uint32_t i = x->frame;
+
+	for (uint32_t k = 0; k < x->n; k++) {
+		struct frame *f = &p->frame[i], like;
+		uint32_t outer = 0;
+
+		if (k + 1 < x->n) {
+			like = (struct frame){ .module = f->module,
+					       .address = f->address,
+					       .depth = (uint16_t)(k + 1) };
+			outer = frame_get(p, &like);
+		}
+		free(f->function);
+		free(f->file);
+		f->function = x->level[k].function;
+		f->file = x->level[k].file;
+		f->line = x->level[k].line;
+		f->outer = outer == NO_ROOM ? 0 : outer;
+		x->level[k].function = x->level[k].file = NULL;
+		p->changed |= f->told;
+		f->told = false;
+		if (!f->outer)
+			break;
+		i = f->outer;
+	}
+	p->frame[x->frame].asked = false;
+	named_free(x);
+}
+
+static bool tell_module(struct profile *p, uint32_t i)
+{
+	struct module *m = &p->modules->row[i];
+
+	if (i && !m->told)
+		m->told = message_module(p->page, module_id(p, i), m->path, m->build_id);
+	return !i || m->told;
+}
+
+static bool tell_frame(struct profile *p, uint32_t i)
+{
+	struct frame *f = &p->frame[i];
+	const struct stacks_frame s = { .id = frame_id(p, i),
+					.module = module_id(p, f->module),
+					.outer = frame_id(p, f->outer),
+					.line = f->line,
+					.flags = f->flags,
+					.address = f->address };
+
+	if (f->told)
+		return true;
+	if (f->outer && !tell_frame(p, f->outer))
+		return false;
+	if (!tell_module(p, f->module) || !message_frame(p->page, s, f->function, f->file))
+		return false;
+	f->told = true;
+	if (!f->asked && f->module != MODULE_JIT) { /* that is told apart by its name */
+		free(f->function);
+		free(f->file);
+		f->function = f->file = NULL;
+	}
+	return true;
+}
+
+static bool tell_frames(struct profile *p)
+{
+	for (uint32_t i = p->changed ? 1 : p->frame_told + 1; i <= p->nframes; i++) {
+		if (!tell_frame(p, i))
+			return false;
+		if (i > p->frame_told)
+			p->frame_told = i;
+	}
+	p->changed = false;
+	return true;
+}
+
+static bool tell_nodes(struct profile *p)
+{
+	static struct event_item items[EVENT_ITEMS_MAX];
+
+	while (p->node_told < p->nnodes) {
+		uint32_t n = 0;
+
+		for (; n < EVENT_ITEMS_MAX && p->node_told + n < p->nnodes; n++) {
+			const struct node *x = &p->node[p->node_told + 1 + n];
+
+			items[n] = (struct event_item){ node_id(p, x->parent),
+							frame_id(p, x->frame), 0 };
+		}
+		if (!message_nodes(p->page, node_id(p, p->node_told + 1), items, n))
+			return false;
+		p->node_told += n;
+	}
+	return true;
+}
+
+static int by_group(const void *a, const void *b, void *arg)
+{
+	const struct profile *p = arg;
+	const struct count *x = &p->count[*(const uint32_t *)a],
+			   *y = &p->count[*(const uint32_t *)b];
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Those of one group from the first that was not told. */
+static bool tell_group(struct profile *p)
+{
+	static struct event_item items[EVENT_ITEMS_MAX];
+	const uint32_t group = p->count[p->counted[p->ntold]].group;
+	const struct group *g = &p->group[group];
+	struct stacks_samples h = { .pid = g->pid,
+				    .kind = SAMPLE_CPU,
+				    .unit = g->period,
+				    .t0_ns = g->t0_ns,
+				    .t1_ns = g->t1_ns };
+
+	memcpy(h.command, g->command, sizeof g->command);
+	while (p->ntold + h.n < p->ncounts && h.n < EVENT_ITEMS_MAX) {
+		const struct count *c = &p->count[p->counted[p->ntold + h.n]];
+
+		if (c->group != group)
+			break;
+		items[h.n++] = (struct event_item){ c->task, node_id(p, c->node), c->weight };
+	}
+	if (!message_samples(p->page, &h, items))
+		return false;
+	p->ntold += h.n;
+	return true;
+}
+
+static void forget_counts(struct profile *p)
+{
+	for (uint32_t i = 0; i < p->ncounts; i++)
+		p->count[p->counted[i]].weight = 0;
+	p->ncounts = p->ntold = p->ngroups = 0;
+	memset(p->group, 0, sizeof p->group[0]);
+}
+
+/* Those that were told are new when they are seen again. */
+static void keep_untold(struct profile *p)
+{
+	uint32_t n = p->ncounts - p->ntold;
+	struct count *rest = n && p->ntold ? malloc(n * sizeof *rest) : NULL;
+
+	if (!rest)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		rest[i] = p->count[p->counted[p->ntold + i]];
+	for (uint32_t i = 0; i < p->ncounts; i++)
+		p->count[p->counted[i]].weight = 0;
+	p->ncounts = p->ntold = 0;
+	for (uint32_t i = 0; i < n; i++)
+		count_add(p, &rest[i]);
+	free(rest);
+}
+
+bool profile_tell(struct profile *p)
+{
+	struct named *x;
+	bool all = true;
+
+	while ((x = names_take(p->names)))
+		take_name(p, x);
+	if (!tell_frames(p) || !tell_nodes(p))
+		return false;
+	if (!p->ntold && p->ncounts)
+		qsort_r(p->counted, p->ncounts, sizeof p->counted[0], by_group, p);
+	while (all && p->ntold < p->ncounts)
+		all = tell_group(p);
+	if (!all)
+		keep_untold(p);
+	else if (p->ncounts)
+		forget_counts(p);
+	return all;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile.h - what is known of the job's code: its frames, the tree of its stacks, and how often
+ * each was seen since that was told last.
+ *
+ * All of it is bounded: beyond, stacks are counted as FRAME_OTHER. Names come later, from another
+ * thread (names.h), so that taking samples never waits for them.
+ */
+#ifndef SONDE_UNWIND_PROFILE_H
+#define SONDE_UNWIND_PROFILE_H
+
+#include "unwind/messages.h"
+#include "unwind/names.h"
+#include "unwind/space.h"
+
+enum { NODES_MAX = 65536, DEPTH_MAX = 127, COUNTS_MAX = 65536, GROUPS_MAX = 4096 };
+
+/* A frame of a stack: the innermost first. */
+struct place {
+	uint32_t module;
+	uint64_t address;
+	const char *function; /* of JIT code, or NULL */
+};
+
+struct stack {
+	struct place place[DEPTH_MAX];
+	uint32_t n, flags; /* how it ends: FRAME_CUT, FRAME_LOST_WAY, or 0 */
+};
+
+/* Of whom a sample is. */
+struct sampled {
+	pid_t pid, tid;
+	int64_t at_ns, period;
+};
+
+struct profile;
+
+struct profile *profile_make(struct stacks_page *page, struct names *names,
+			     struct modules *modules);
+void profile_add(struct profile *p, struct space *x, const struct sampled *s,
+		 const struct stack *stack);
+/* Put into messages what there is room for. False: something is left. */
+bool profile_tell(struct profile *p);
+
+#endif

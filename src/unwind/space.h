@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space.h - what a process has where in its memory: from the kernel's records in the order of time,
+ * and of a process that ran before, from /proc/PID/maps.
+ */
+#ifndef SONDE_UNWIND_SPACE_H
+#define SONDE_UNWIND_SPACE_H
+
+#include "unwind/module.h"
+
+enum { SPACES_MAX = 2048, MAPPINGS_MAX = 8192 };
+
+struct mapping {
+	uint64_t start, end, offset;
+	uint32_t module;
+};
+
+struct jit;
+
+struct space {
+	pid_t pid;
+	bool known; /* its mappings are */
+	bool ended;
+	bool makes_code; /* it has code in memory that no file has */
+	char command[16];
+	struct mapping *map; /* by start, none overlaps another */
+	uint32_t n, cap;
+	uint32_t next;  /* of those with the same hash */
+	uint32_t group; /* of its samples, + 1; 0: none yet */
+	struct jit *jit;
+	uint64_t used; /* when, as a number that grows */
+};
+
+struct spaces {
+	struct space row[SPACES_MAX + 1]; /* the first is none */
+	uint32_t first[SPACES_MAX];       /* by hash */
+	uint64_t turn;
+	struct modules *modules;
+};
+
+/* Of a process, made if need be. Never NULL: the one that was used the longest ago makes room. */
+struct space *spaces_get(struct spaces *s, pid_t pid);
+void spaces_fork(struct spaces *s, pid_t pid, pid_t parent);
+void spaces_exec(struct spaces *s, pid_t pid);
+void spaces_map(struct spaces *s, struct space *x, const struct module_seen *seen);
+/* From /proc, when nothing is known. */
+void spaces_learn(struct spaces *s, struct space *x, int64_t now_ns);
+const struct mapping *space_find(const struct space *x, uint64_t pc);
+
+#endif

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CPU time by code, of an ordinary user's programs built without frame pointers: every kind of process, library and stack is followed to its
+outermost frame, with the names of its functions; and each part of a program has the share that its own clock measured."""
+# limit: 300
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from stacks import FRAME_CUT, FRAME_LOST_WAY, Stacks
+
+SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
+KINDS = PROGRAMS + "/stack_kinds"
+USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"] if os.getuid() == 0 else []
+HZ = 499
+if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
+    print("the helper sonde-unwind was not built")
+    sys.exit(77)
+# Where that user may look for what it runs.
+room = tempfile.TemporaryDirectory(dir="/tmp")  # pylint: disable=consider-using-with
+os.chdir(room.name)
+os.chmod(".", 0o755)
+os.chown(".", 65534 if USER else -1, -1)
+
+
+def record(name, *command, hz=HZ):
+    subprocess.run([*USER, SONDE, "run", f"--stacks={hz}", "-q", "-o", name, "--", *command], check=True, stdout=open(name + ".out", "w"), timeout=60)
+    if USER:
+        subprocess.run(["chmod", "-R", "a+rX", name], check=True)
+    found = Stacks(name)
+    if not found.samples and "forbidden" in str(found.metadata.get("source.stacks")):
+        print(found.metadata["source.stacks"])
+        sys.exit(77)
+    assert found.total() > 10, (name, found.metadata)
+    assert found.metadata["stacks.period_ns"] == 10**9 // hz
+    assert all(s.instance in found.instances and s.unit == 10**9 // hz for s in found.samples), name
+    return found
+
+
+def whole(found):
+    """Of all samples, those whose outermost frame was reached."""
+    flags = [found.frames[f].flags for n, f in found.nodes.values()]
+    assert not any(f & ~(FRAME_CUT | FRAME_LOST_WAY) for f in flags)
+    return sum(s.weight for s in found.samples if not found.path(s.node)[0].startswith("(")) / found.total()
+
+
+def through(found, *functions):
+    """The part of the samples in which these follow each other, the outermost first."""
+    part = 0
+    for s in found.samples:
+        names = iter(found.path(s.node))
+        part += s.weight * all(any(function in name for name in names) for function in functions)
+    return part / found.total()
+
+
+shutil.copy(KINDS, "deleted")
+os.chmod("deleted", 0o755)
+subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", "library.so", "-x", "c", "-"], check=True, text=True, input="""
+#include <time.h>
+static volatile double sink = 1;
+__attribute__((noinline)) static void library_inner(double much)
+{ clock_t end = clock() + much * CLOCKS_PER_SEC; while (clock() < end) for (int i = 0; i < 20000; i++) sink = sink * 1.0000001 + 0.1; }
+void library_burn(double much) { library_inner(much); sink += 1; }
+""")
+for what, options in (("static", ["-static"]), ("position", ["-no-pie"]), ("stripped", ["-s"])):
+    subprocess.run(["cc", "-O2", "-w", *options, "-o", what, os.environ["TOP"] + "/tests/programs/stack_kinds.c", "-pthread"], check=True,
+                   stderr=subprocess.DEVNULL)
+
+CASES = {
+    "plain": ([KINDS, "plain", "0.4"], ["_start", "main", "burn"]),
+    "signal": ([KINDS, "signal", "0.4"], ["_start", "main", "interrupted", "on_alarm", "burn"]),
+    "threads": ([KINDS, "threads", "0.3"], ["in_thread", "burn"]),
+    "fork": ([KINDS, "fork", "0.4"], ["_start", "main", "by_fork", "burn"]),
+    "exec": ([KINDS, "exec", "0.8", "3"], ["_start", "main", "by_exec", "burn"]),
+    "library": ([KINDS, "library", "0.4", os.path.abspath("library.so")], ["main", "by_library", "library_burn", "library_inner"]),
+    "vdso": ([KINDS, "vdso", "0.4"], ["_start", "main", "by_vdso", "clock_gettime"]),
+    "deleted": (["./deleted", "deleted", "0.4"], ["_start", "main", "burn"]),
+    "static": (["./static", "plain", "0.4"], ["_start", "main", "burn"]),
+    "position": (["./position", "plain", "0.4"], ["_start", "main", "burn"]),
+    "deep": ([KINDS, "deep", "0.4", "20"], ["_start", "main", *["recursive"] * 10, "burn"]),
+}
+for kind, (command, functions) in CASES.items():
+    seen = record("kind-" + kind, *command)
+    print(kind, seen.total(), whole(seen), through(seen, *functions))
+    assert whole(seen) >= 0.98, (kind, seen.ends())
+    assert through(seen, *functions) >= 0.9, (kind, functions, seen.ends())
+
+# A function and its line; the file is the source's.
+seen = record("lines", KINDS, "plain", "0.4")
+burn = [f for f in seen.frames.values() if f.function == "burn"]
+source = pathlib.Path(os.environ["TOP"], "tests/programs/stack_kinds.c").read_text().splitlines()
+assert burn and all(f.file.endswith("stack_kinds.c") and 0 < f.line <= len(source) for f in burn), burn
+assert any("sink * 1.0000001" in source[f.line - 1] for f in burn), burn
+
+# Without symbols there are addresses, and callers all the same.
+seen = record("no-names", "./stripped", "plain", "0.4")
+assert whole(seen) >= 0.98 and through(seen, "stripped+0x", "stripped+0x") >= 0.9, seen.ends()
+
+# More than is copied of a stack is said to be cut; the innermost frames are there.
+seen = record("cut", KINDS, "deep", "0.4", "1000000") if os.environ.get("LONG") else record("cut", KINDS, "deep", "0.4", "20000")
+assert through(seen, "(cut)", "recursive", "burn") >= 0.9, seen.ends()
+
+# What is inlined is there, with the line of the call.
+if shutil.which("c++"):
+    subprocess.run(["c++", "-O2", "-g", "-o", "inlined", "-x", "c++", "-"], check=True, text=True, input="""
+template <class T> static inline __attribute__((always_inline)) T twist(T x)
+{ for (int i = 0; i < 50; i++) x = x * 1664525u + 1013904223u; return x; }
+struct Worker { template <class T> __attribute__((noinline)) unsigned work(T n) { unsigned s = 0;
+for (T i = 0; i < n; i++) s += twist<unsigned>(i); return s; } };
+int main() { volatile unsigned s = 0; Worker w; for (int k = 0; k < 12; k++) s = s + w.work<int>(1000000); return s == 5; }
+""")
+    seen = record("inlined-calls", "./inlined")
+    assert through(seen, "main", "unsigned int Worker::work<int>(int)", "unsigned int twist<unsigned int>(unsigned int)") >= 0.9 or \
+        through(seen, "main", "Worker::work<int>", "twist<unsigned int>") >= 0.9, seen.ends()
+    inner = [f for f in seen.frames.values() if f.function.split("(")[0].endswith("twist<unsigned int>") and f.outer]
+    assert inner and all(seen.frames[f.outer].line == 5 and f.line == 3 for f in inner), inner
+
+# Each part of the program has the share of samples that it has of the time by its own clock.
+seen = record("parts", PROGRAMS + "/known_parts", "4")
+parts = {name: float(seconds) for name, seconds in map(str.split, open("parts.out"))}
+for name, seconds in parts.items():
+    wanted, found = seconds / sum(parts.values()), seen.share(name)
+    print(f"{name} {100 * wanted:.1f} % {100 * found:.1f} %")
+    assert abs(wanted - found) <= 0.02, (name, wanted, found)
+assert whole(seen) >= 0.98, seen.ends()
