@@ -82,6 +82,38 @@ struct run_damage {
 	const char *what;
 };
 
+/* A program or library that code is of. */
+struct run_module {
+	const char *path,
+		*build_id; /* path: hostile text, "[vdso]" or "[jit]"; build_id: hex or "" */
+};
+
+/* A place in code. Several are at one address where functions are inlined: the innermost leads to
+ * the others. */
+struct run_frame {
+	uint32_t module, outer;      /* outer: the frame that it is inlined into; 0: none */
+	uint32_t line, flags;        /* line 0: not known; FRAME_ of core/event.h */
+	uint64_t address;            /* within the module, as its file has it */
+	const char *function, *file; /* hostile; "": not known */
+};
+
+/* A node of the tree of stacks: this frame, called from the parent's. */
+struct run_stack {
+	uint32_t parent, frame; /* parent 0: it is a root; a parent is before its children */
+};
+
+/* Samples of one process. items: task is a thread's id, node one of run.stacks (0: not known),
+ * weight so many times `unit`. */
+struct run_samples {
+	uint32_t node, instance; /* instance 0: not known */
+	enum sample_kind kind;
+	const char *command;  /* hostile text */
+	int64_t unit;         /* of SAMPLE_CPU: ns of CPU time */
+	int64_t t0_ns, t1_ns; /* of the first and the last; node's monotonic clock */
+	uint32_t n;
+	const struct event_item *items;
+};
+
 /* A metric as the recording declared it, with where derived ones come from. */
 struct run_metric {
 	struct metric row;
@@ -109,6 +141,15 @@ struct run {
 	struct run_pack *packs; /* from 0, as they were written */
 	uint32_t npacks;
 	uint64_t npacked; /* spans in all packs */
+	/* The code that ran, of all nodes: what is the same in several is once. */
+	struct run_module *modules;
+	uint32_t nmodules;
+	struct run_frame *frames;
+	uint32_t nframes;
+	struct run_stack *stacks;
+	uint32_t nstacks;
+	uint64_t nsample_sets; /* how many next_samples gives; 0: stacks were not recorded */
+	uint64_t nstrays;      /* frames, stacks and modules that could not be used */
 	struct run_meta *metas;
 	uint32_t nmetas;
 	struct run_index *metas_of; /* of each node; NULL: run_find_meta looks at all of them */
@@ -133,6 +174,11 @@ struct run {
 	 * values. */
 	int (*unpack)(const struct run *r, uint32_t pack, const struct run_span **spans,
 		      struct err *e);
+	/* Samples of code, node after node, in the order in which they were written. Valid until
+	 * the next call. 1, 0 at the end, or -ENOMEM. Not between next_ranges and values. NULL in a
+	 * run that was made otherwise: it has none. */
+	int (*rewind_samples)(struct run *r);
+	int (*next_samples)(struct run *r, struct run_samples *s, struct err *e);
 };
 
 /* Seconds since the run began of a node's monotonic instant. */

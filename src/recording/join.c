@@ -201,6 +201,14 @@ static int visit_chunk(void *ctx, const struct file_chunk *c)
 	return 0;
 }
 
+/* After its events. What is sealed from the tail comes behind all that is in the file. */
+static int visit_block(void *ctx, const struct block *b)
+{
+	struct join *j = ctx;
+
+	return join_sampled_block(j, b, j->found->sealed.len > 0);
+}
+
 static int visit_spans(void *ctx, const struct block *b)
 {
 	return join_pack(ctx, b);
@@ -249,7 +257,8 @@ static int recording_read(struct join *j, struct join_file *f)
 					.spans = visit_spans,
 					.damage = visit_damage,
 					.pool = &j->record,
-					.reader = &j->chunk };
+					.reader = &j->chunk,
+					.block = visit_block };
 	uint32_t first_node = j->run.nnodes, first_pack = j->run.npacks;
 	struct file_found found;
 	int rc;
@@ -258,10 +267,14 @@ static int recording_read(struct join *j, struct join_file *f)
 	idmap_free(&j->file_metrics);
 	idmap_free(&j->file_instances);
 	idmap_free(&j->file_words);
+	join_stacks_begin(j);
 	j->nbegun = 0;
+	j->found = &found;
 	rc = file_read(j->dir, f->sonde, f->tail, &v, &found);
 	f->sealed = found.sealed;
 	join_pack_tracks(j, first_pack);
+	if (join_stacks_end(j))
+		return -ENOMEM;
 	if (rc == -EPROTO || found.future)
 		f->version = version_say(j, f, &found);
 	if (rc)
@@ -355,7 +368,7 @@ static int none_set(struct join *j)
 	r->marks[0].name = r->marks[0].message = "";
 	r->spans[0].name = r->spans[0].detail = "";
 	r->metas[0].key = r->metas[0].text = "";
-	return 0;
+	return join_stacks_init(j);
 }
 
 static int open_path(struct join *j, const char *path, const struct join_attempts *a, struct err *e)
@@ -442,6 +455,8 @@ int run_open_showing(struct run **r, const char *path, const struct run_progress
 	j->run.next_ranges = join_next_ranges;
 	j->run.values = join_values;
 	j->run.unpack = join_unpack;
+	j->run.rewind_samples = join_rewind_samples;
+	j->run.next_samples = join_next_samples;
 	*r = &j->run;
 	return 0;
 }
@@ -453,8 +468,11 @@ void run_close(struct run *r)
 	if (!j)
 		return;
 	join_cursor_free(j);
+	join_stacks_free(j);
 	for (uint32_t i = 0; i < j->nfiles; i++) {
 		idmap_free(&j->files[i].nodes);
+		idmap_free(&j->files[i].stacks);
+		idmap_free(&j->files[i].instances);
 		free(j->files[i].spans);
 		bytes_free(&j->files[i].sealed);
 	}

@@ -19,12 +19,6 @@
 		memset((item), 0, sizeof *(item));                                                 \
 	} while (0)
 
-/* Times of strangers, kept where their sums cannot overflow. */
-static int64_t bounded(int64_t ns)
-{
-	return ns < -MONO_MAX ? -MONO_MAX : ns > MONO_MAX ? MONO_MAX : ns;
-}
-
 /* Each node's own copy, so that the pointer tells two recordings of one host apart. */
 static const char *host_keep(struct join *j, const char *host)
 {
@@ -146,7 +140,7 @@ static int take_instance(struct join *j, const struct record *r)
 	in->name = join_text(j, e->name);
 	if (!in->domain || !in->name)
 		return -ENOMEM;
-	in->birth_ns = bounded(e->t0);
+	in->birth_ns = join_bounded(e->t0);
 	in->end_ns = INT64_MAX;
 	in->flags = e->flags;
 	return idmap_put(&j->file_instances, e->id, j->run.ninstances - 1);
@@ -198,7 +192,7 @@ static int take_end(struct join *j, const struct record *r)
 	uint32_t instance = idmap_get(&j->file_instances, r->event.id);
 
 	if (instance)
-		j->run.instances[instance].end_ns = bounded(r->event.t0);
+		j->run.instances[instance].end_ns = join_bounded(r->event.t0);
 	return 0;
 }
 
@@ -279,7 +273,7 @@ static int take_state(struct join *j, const struct record *r)
 		return 0;
 	s->state = r->event.state;
 	s->reason = s->state == STATE_PRESENT ? NULL : join_text(j, r->event.text);
-	s->state_ns = bounded(r->event.t0);
+	s->state_ns = join_bounded(r->event.t0);
 	return s->state == STATE_PRESENT || s->reason ? 0 : -ENOMEM;
 }
 
@@ -305,7 +299,7 @@ static int take_mark(struct join *j, const struct record *r)
 
 	ADD(j, &j->run, marks, nmarks, m);
 	*m = (struct run_mark){ join_node(j, e->node), idmap_get(&j->file_instances, e->parent),
-				bounded(e->t0), join_text(j, e->name), join_text(j, e->text) };
+				join_bounded(e->t0), join_text(j, e->name), join_text(j, e->text) };
 	return m->name && m->message ? 0 : -ENOMEM;
 }
 
@@ -330,7 +324,7 @@ static int take_span(struct join *j, const struct record *r)
 	const struct event *e = &r->event;
 	struct run_span span = {
 		join_node(j, e->node), idmap_get(&j->file_instances, e->parent),
-		bounded(e->t0),        e->t1 == INT64_MAX ? INT64_MAX : bounded(e->t1),
+		join_bounded(e->t0),   e->t1 == INT64_MAX ? INT64_MAX : join_bounded(e->t1),
 		join_text(j, e->name), join_text(j, e->text)
 	};
 	struct run_span *s = NULL;
@@ -366,7 +360,8 @@ static int take_spans(struct join *j, const struct record *r)
 
 	for (uint32_t i = 0; e->spans && i < e->count; i++) {
 		const struct event_span *from = &e->spans[i];
-		int64_t begin_ns = bounded(from->begin_ns), end_ns = bounded(from->end_ns);
+		int64_t begin_ns = join_bounded(from->begin_ns),
+			end_ns = join_bounded(from->end_ns);
 		uint32_t word = idmap_get(&j->file_words, from->word);
 		struct run_span *s;
 
@@ -404,14 +399,25 @@ static int take_clock(struct join *j, const struct record *r)
 int join_event(struct join *j, const struct record *r)
 {
 	static int (*const take[EVENT_KIND_NUMBER_OF])(struct join *, const struct record *) = {
-		[EVENT_NODE] = take_node,   [EVENT_INSTANCE] = take_instance,
-		[EVENT_LABEL] = take_label, [EVENT_FINAL] = take_final,
-		[EVENT_END] = take_end,     [EVENT_SERIES] = take_series,
-		[EVENT_STATE] = take_state, [EVENT_META] = take_meta,
-		[EVENT_MARK] = take_mark,   [EVENT_SPAN] = take_span,
-		[EVENT_CLOCK] = take_clock, [EVENT_CATALOGUE] = take_catalogue,
-		[EVENT_NAME] = take_name,   [EVENT_WORD] = take_word,
+		[EVENT_NODE] = take_node,
+		[EVENT_INSTANCE] = take_instance,
+		[EVENT_LABEL] = take_label,
+		[EVENT_FINAL] = take_final,
+		[EVENT_END] = take_end,
+		[EVENT_SERIES] = take_series,
+		[EVENT_STATE] = take_state,
+		[EVENT_META] = take_meta,
+		[EVENT_MARK] = take_mark,
+		[EVENT_SPAN] = take_span,
+		[EVENT_CLOCK] = take_clock,
+		[EVENT_CATALOGUE] = take_catalogue,
+		[EVENT_NAME] = take_name,
+		[EVENT_WORD] = take_word,
 		[EVENT_SPANS] = take_spans,
+		[EVENT_MODULE] = join_take_module,
+		[EVENT_FRAME] = join_take_frame,
+		[EVENT_STACKS] = join_take_stacks,
+		[EVENT_SAMPLES] = join_take_samples,
 	};
 
 	if (!r->event.node || !join_node(j, r->event.node))

@@ -12,6 +12,7 @@
 #include "base/pool.h"
 #include "core/run_index.h"
 #include "recording/file.h"
+#include "recording/format.h"
 #include "recording/join.h"
 
 /* Series of a file whose ids follow one another in the file and in the run. */
@@ -29,7 +30,9 @@ struct join_file {
 	struct head head;
 	struct bytes sealed; /* blocks made from its tail */
 	bool undeclared_said;
-	const char *version; /* why another Sonde is wanted to read it; NULL: none is */
+	bool samples;                   /* it has samples of code: then */
+	struct idmap stacks, instances; /* ids of the file -> of the run */
+	const char *version;            /* why another Sonde is wanted to read it; NULL: none is */
 };
 
 struct join_chunk {
@@ -44,6 +47,20 @@ struct join_pack {
 	uint64_t offset;
 	uint32_t file, track; /* track: the file's id */
 	bool damaged;
+};
+
+/* A block of events with samples of code. */
+struct join_sampled {
+	uint64_t offset;
+	const uint8_t *memory; /* else the payload, sealed from the tail */
+	uint32_t length, file;
+	bool damaged;
+};
+
+/* Ids by the sums of what they are of. */
+struct join_hash {
+	uint32_t *slot, *sum; /* one piece of memory */
+	uint32_t n, cap;      /* cap: 0 or a power of two */
 };
 
 struct join_label {
@@ -81,15 +98,31 @@ struct join {
 	uint32_t nlabels, nfinals;
 	const char **words; /* what spans are called */
 	uint32_t nwords;
+	struct join_hash module_hash, frame_hash, stack_hash;
+	struct join_sampled *sampled;
+	uint32_t nsampled;
 	struct {
 		uint32_t nodes, metrics, instances, series, marks, spans, metas, damages;
 		uint32_t files, chunks, labels, finals, packs, run_packs, words;
+		uint32_t modules, frames, stacks, sampled, file_frames, file_stacks;
 	} cap;
 	struct idmap metric_names; /* checksum of the name -> metric */
 	/* while a file is read */
 	struct join_file *file;
 	struct idmap file_metrics, file_instances, file_words;
 	uint32_t begun[JOIN_BEGUN_MAX], nbegun; /* spans whose end may follow */
+	const struct file_found *found;
+	struct idmap file_modules, file_frames; /* frames: places in `frames`, from 1 */
+	struct join_frame *frames;
+	struct join_stack *stacks;
+	uint32_t nframes, nstacks;
+	uint32_t block_samples; /* sets of samples in the block being read */
+	bool stray_said;
+	/* the cursor over samples */
+	uint32_t sampled_at;    /* next block */
+	struct scan sampled_in; /* records of the one that is loaded; at NULL: none is */
+	struct bytes sampled_records;
+	struct event_item *items;
 	/* the cursor */
 	uint32_t at;        /* next chunk */
 	uint32_t open_file; /* of fd */
@@ -118,6 +151,12 @@ void join_attempts_free(struct join_attempts *x);
 void join_attempts_leave(struct join *j, const struct join_attempts *x);
 int join_attempts_report(struct join *j, const struct join_attempts *x);
 
+/* Times of strangers, kept where their sums cannot overflow. */
+static inline int64_t join_bounded(int64_t ns)
+{
+	return ns < -MONO_MAX ? -MONO_MAX : ns > MONO_MAX ? MONO_MAX : ns;
+}
+
 static inline void join_progress(const struct join *j, uint32_t file)
 {
 	if (j->telling.file)
@@ -143,6 +182,20 @@ int join_pack(struct join *j, const struct block *b);
 /* The tracks of the packs from first on, when all of the file has been read. */
 void join_pack_tracks(struct join *j, uint32_t first);
 int join_unpack(const struct run *r, uint32_t pack, const struct run_span **spans, struct err *e);
+
+/* The tables of code, empty; those of a file begin, and end in the run's; 0 or -ENOMEM. */
+int join_stacks_init(struct join *j);
+void join_stacks_begin(struct join *j);
+int join_stacks_end(struct join *j);
+void join_stacks_free(struct join *j);
+int join_take_module(struct join *j, const struct record *r);
+int join_take_frame(struct join *j, const struct record *r);
+int join_take_stacks(struct join *j, const struct record *r);
+int join_take_samples(struct join *j, const struct record *r);
+/* All of a block has been taken: remember it if samples are in it. */
+int join_sampled_block(struct join *j, const struct block *b, bool in_memory);
+int join_rewind_samples(struct run *r);
+int join_next_samples(struct run *r, struct run_samples *out, struct err *e);
 
 /* Have that file open as j->fd and j->blocks. 0 or -errno. */
 int join_file_open(struct join *j, uint32_t file);
