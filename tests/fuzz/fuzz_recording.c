@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
+#include "core/stacks.h"
 #include "recording/format.h"
 #include "recording/join.h"
 #include "recording/writer.h"
@@ -89,6 +90,35 @@ static void read_packs(struct run *r)
 	}
 }
 
+/* Nothing leads in circles, and no id is beyond its table. */
+static void read_stacks(struct run *r)
+{
+	const struct classes classes = { 0 };
+	struct stacks *stacks;
+	struct run_samples x;
+
+	for (uint32_t i = 1; i < r->nframes; i++) {
+		check(r->frames[i].module < r->nmodules && r->frames[i].outer < r->nframes);
+		for (uint32_t at = i, n = 0; at; at = r->frames[at].outer)
+			check(n++ < 1000);
+		read_text(r->frames[i].function);
+	}
+	for (uint32_t i = 1; i < r->nstacks; i++)
+		check(r->stacks[i].parent < i && r->stacks[i].frame < r->nframes);
+	r->rewind_samples(r);
+	while (r->next_samples(r, &x, NULL) > 0) {
+		check(x.node && x.node < r->nnodes && x.instance < r->ninstances);
+		check(x.kind < SAMPLE_KIND_NUMBER_OF && x.t0_ns <= x.t1_ns && x.unit >= 0);
+		for (uint32_t i = 0; i < x.n; i++)
+			check(x.items[i].node < r->nstacks);
+		read_text(x.command);
+	}
+	check(!stacks_open(&stacks, r, &classes, &(struct stacks_selection){ 0 }, NULL));
+	check(isfinite(stacks->total) && stacks->nnodes > 0);
+	check(fabs(stacks->nodes[0].total - stacks->total) <= 1e-6 * stacks->total);
+	stacks_close(stacks);
+}
+
 static void read_all(struct run *r)
 {
 	const struct range *ranges;
@@ -96,7 +126,7 @@ static void read_all(struct run *r)
 	uint32_t n;
 
 	read_packs(r);
-
+	read_stacks(r);
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		check(r->instances[i].parent < r->ninstances && r->instances[i].node < r->nnodes);
 		read_text(r->instances[i].name);
@@ -226,6 +256,21 @@ static size_t file_take(const char *name, off_t from, uint8_t *to, size_t n)
 	return got < 0 ? 0 : (size_t)got;
 }
 
+/* f calls itself, and g is inlined into it. */
+static void stacks_make(struct sample *s, unsigned i, unsigned seed)
+{
+	const struct event_item node[] = { { 0, 1, 0 }, { 2 * i + 1, 2, 0 } };
+	const struct event_item item[] = { { 7, 2 * i + 1, 1 }, { 8, 2 * i + 2, 1 + seed % 9 } };
+
+	if (!i) {
+		sample_module(s, 1, "/bin/f", "00ff");
+		sample_frame(s, &(struct frame_row){ 1, 1, 0, 3, 0, 16, "f", "f.c" });
+		sample_frame(s, &(struct frame_row){ 2, 1, 1, 4, 0, 16, "g", "" });
+	}
+	sample_stacks(s, 2 * i + 1, node, 2);
+	sample_samples(s, &(struct samples_head){ 1, SAMPLE_CPU, "f", 1000, i, i + 9 }, item, 2);
+}
+
 /* A recording of a few blocks and an open tail. The noise keeps zstd from hiding what matters. */
 static void recording_make(unsigned seed)
 {
@@ -257,6 +302,7 @@ static void recording_make(unsigned seed)
 			sample_span(&s, 1, i, i + 1, "s", "t");
 			sample_clock(&s, 50, 100, 1, true);
 		}
+		stacks_make(&s, i, seed);
 		for (unsigned k = 0; k < 3; k++) {
 			if ((seed >> (k + i)) % 4)
 				sample_put(&s, slot + k, (int64_t)(seed >> k) * 1000);
