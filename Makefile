@@ -109,6 +109,7 @@ help:
 PAGE    := $(wildcard src/report/page/*)
 RULES   := $(wildcard rules/*.rules)
 PHASES  := $(wildcard phases/*.phases)
+CLASSES := $(wildcard classes/*.classes)
 UPLOT   := src/report/page/node_modules/uplot/dist
 EVENTS  := $(wildcard events/*.events)
 MAPS    := $(wildcard maps/*.map)
@@ -122,12 +123,13 @@ $(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/pa
 	cd src/report/page && npm ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
-$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(if $(PLAIN),,$(UPLOT)/uPlot.iife.min.js) | $(BUILD)/gen
+$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(CLASSES) $(if $(PLAIN),,$(UPLOT)/uPlot.iife.min.js) | $(BUILD)/gen
 	$(if $(PLAIN),@echo 'make: npm is missing: the charts of the report page are plain images' >&2)
 	@for file in $(UPLOTFILES); do cat $(if $(PLAIN),/dev/null,$(UPLOT)/../$${file#*:}) >$(BUILD)/gen/uplot.$${file%%:*}; done
 	$(if $(PLAIN),@echo ';' >$(BUILD)/gen/uplot.js)
 	cat $(RULES) > $(BUILD)/gen/rules.txt
 	cat $(PHASES) > $(BUILD)/gen/phases.txt
+	cat $(CLASSES) > $(BUILD)/gen/classes.txt
 	$(CC) -c -I. -I$(BUILD)/gen -o $@ $<
 
 $(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
@@ -172,7 +174,7 @@ $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
 $(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG)
 	$(call SAY,LD)
 	$(Q)$(CC) $(LDFLAGS) $(if $(RELEASE),-static) -o $@.unchecked $^ $(LDLIBS)
-	$(Q)$@.unchecked docs check $(RULES) $(PHASES) $(EVENTS) $(MAPS) $(MODELS)
+	$(Q)$@.unchecked docs check $(RULES) $(PHASES) $(CLASSES) $(EVENTS) $(MAPS) $(MODELS)
 	$(Q)mv $@.unchecked $@
 
 # What a helper is linked with, and how its sources are compiled.
@@ -262,7 +264,7 @@ $(BUILD)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(filter %.a,$^) $(PROGRAMLIBS) -lm
 # Those that are made of Sonde's own parts.
-OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_rates statistics growing_nodes traced_nodes)
+OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_rates statistics growing_nodes traced_nodes stacked_run)
 $(OWNPARTS): $(BUILD)/libsonde-all.a
 $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 # As distributions build programs: callers are found without frame pointers.
@@ -296,7 +298,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a $(wildcard include/*.h)
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
-		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules $(DESTDIR)$(datadir)/sonde/phases \
+		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules $(DESTDIR)$(datadir)/sonde/phases $(DESTDIR)$(datadir)/sonde/classes \
 		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps $(DESTDIR)$(datadir)/sonde/models \
 		$(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde \
 		$(DESTDIR)$(datadir)/bash-completion/completions \
@@ -316,6 +318,7 @@ install: all
 	ln -sf sonde-perfmon.1 $(DESTDIR)$(datadir)/man/man1/perfmon.1
 	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
 	install -m 644 phases/*.phases $(DESTDIR)$(datadir)/sonde/phases/
+	install -m 644 classes/*.classes $(DESTDIR)$(datadir)/sonde/classes/
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/
 	install -m 644 maps/*.map $(DESTDIR)$(datadir)/sonde/maps/
 	install -m 644 models/*.model $(DESTDIR)$(datadir)/sonde/models/

@@ -6,6 +6,7 @@
 #include "cmd/help.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
+#include "report/code.h"
 #include "report/rules.h"
 
 #include <errno.h>
@@ -100,6 +101,18 @@ static int print_verdicts(void)
 	return EXIT_FAILED;
 }
 
+static int print_classes(void)
+{
+	struct bytes b = { 0 };
+	struct err e = { "" };
+
+	if (!code_classes_markdown(&b, &e))
+		return print_bytes(&b);
+	bytes_free(&b);
+	say("docs: %s", e.text);
+	return EXIT_FAILED;
+}
+
 static int check(char *const *paths, int n)
 {
 	struct err e = { "out of memory" };
@@ -121,9 +134,11 @@ static int docs_exec(const void *options, int noperands, char **operands)
 		return print_metrics();
 	if (noperands == 1 && !strcmp(operands[0], "verdicts"))
 		return print_verdicts();
+	if (noperands == 1 && !strcmp(operands[0], "classes"))
+		return print_classes();
 	if (noperands > 1 && !strcmp(operands[0], "check"))
 		return check(operands + 1, noperands - 1);
-	say("docs: takes one of: man DIR, completions DIR, metrics, verdicts, check FILE...");
+	say("docs: takes one of: man DIR, completions DIR, metrics, verdicts, classes, check FILE...");
 	return EXIT_USAGE;
 }
 
@@ -133,12 +148,12 @@ static const struct example examples[] = {
 
 const struct command command_docs = {
 	.name = "docs",
-	.operands = "man DIR | completions DIR | metrics | verdicts | check FILE...",
+	.operands = "man DIR | completions DIR | metrics | verdicts | classes | check FILE...",
 	.what = "Write the documents that are made from the tables",
 	.description =
-		"Man pages and shell completions go into DIR, the catalogue of metrics and the rules of "
-		"the verdicts to standard output. check reads files of rules, phases, events, maps and "
-		"models and reports the first fault with its line.",
+		"Man pages and shell completions go into DIR, the catalogue of metrics, the rules of "
+		"the verdicts and the classes of code to standard output. check reads files of rules, "
+		"phases, classes, events, maps and models and reports the first fault with its line.",
 	COMMAND_EXAMPLES(examples),
 	.hidden = true,
 	.exec = docs_exec,

@@ -3,6 +3,7 @@
 
 #include "base/textfile.h"
 #include "bench/model.h"
+#include "core/classes.h"
 #include "core/map.h"
 #include "core/phase_rule.h"
 #include "report/rules.h"
@@ -19,6 +20,7 @@ struct checked {
 	struct rules *rules;
 	struct phase_rules phases;
 	struct models models;
+	struct classes classes;
 };
 
 static int check_rules(struct checked *c, const char *path, const char *text, size_t len,
@@ -68,13 +70,19 @@ static int check_models(struct checked *c, const char *path, const char *text, s
 	return models_parse(&c->models, path, text, len, e);
 }
 
+static int check_classes(struct checked *c, const char *path, const char *text, size_t len,
+			 struct err *e)
+{
+	return classes_add(&c->classes, path, text, len, e);
+}
+
 static const struct data_kind {
 	const char *ending;
 	int (*check)(struct checked *c, const char *path, const char *text, size_t len,
 		     struct err *e);
 } kinds[] = {
 	{ ".rules", check_rules }, { ".phases", check_phases }, { ".events", check_events },
-	{ ".map", check_map },     { ".model", check_models },
+	{ ".map", check_map },     { ".model", check_models },  { ".classes", check_classes },
 };
 
 static int check_file(struct checked *c, const char *path, struct err *e)
@@ -108,5 +116,6 @@ int docs_check(char *const *paths, int n, struct err *e)
 	rules_free(c.rules);
 	phase_rules_free(&c.phases);
 	models_free(&c.models);
+	classes_free(&c.classes);
 	return rc;
 }

@@ -135,16 +135,20 @@ static void parse_built_in(struct parser *p, enum op_code code)
 	expect(p, ")", "a ) is missing");
 }
 
-/* function(name): its answer is the caller's business, min(name) and max(name) included. */
+/* function(name), or function("text"): its answer is the caller's business, min(name) and max(name) included. */
 static bool parse_question(struct parser *p, const struct token *function, enum op_code code)
 {
 	struct token name = token_scan(p->token.at + p->token.n);
 	struct token close = token_scan(name.at + name.n);
 	const char *text;
 
-	if (code == OP_IF || code == OP_ABS || code == OP_KNOWN || name.kind != TOKEN_NAME ||
-	    !token_is(&close, ")"))
+	if (code == OP_IF || code == OP_ABS || code == OP_KNOWN ||
+	    (name.kind != TOKEN_NAME && name.kind != TOKEN_TEXT) || !token_is(&close, ")"))
 		return false;
+	if (name.kind == TOKEN_TEXT) { /* without its quotes */
+		name.at++;
+		name.n -= 2;
+	}
 	p->token = close;
 	advance(p);
 	text = keep_name(p, function);

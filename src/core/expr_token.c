@@ -85,6 +85,15 @@ static struct token scan_number(const char *at)
 	return isfinite(t.number) ? t : bad(at, "a number too large");
 }
 
+static struct token scan_text_token(const char *at)
+{
+	const char *end = strpbrk(at + 1, "\"\n");
+
+	if (!end || *end != '"' || end == at + 1)
+		return bad(at, "a text without its closing quote, or without any character");
+	return (struct token){ .kind = TOKEN_TEXT, .at = at, .n = (size_t)(end - at) + 1 };
+}
+
 struct token token_scan(const char *text)
 {
 	struct token t = { .kind = TOKEN_SYMBOL, .n = 1 };
@@ -96,6 +105,8 @@ struct token token_scan(const char *text)
 		return (struct token){ .kind = TOKEN_END, .at = text };
 	if (is_digit(*text) || *text == '.')
 		return scan_number(text);
+	if (*text == '"')
+		return scan_text_token(text);
 	if (is_lower(*text)) {
 		t.kind = TOKEN_NAME;
 		while (is_name(text[t.n]))

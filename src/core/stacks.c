@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/crc32c.h"
+#include "core/glob.h"
 #include "core/stacks_part.h"
 
 #include <errno.h>
@@ -167,6 +168,27 @@ double stacks_share(const struct stacks *s, double part)
 	return s->total > 0 ? part / s->total : 0;
 }
 
+double stacks_matching(const struct stacks *s, const char *globs)
+{
+	uint8_t *below = calloc(s->nnodes + 1u, 1), *matches = calloc(s->nfunctions + 1u, 1);
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->nfunctions && below && matches; i++)
+		matches[i] = glob_match(globs, s->functions[i].shown);
+	for (uint32_t i = 1; i < s->nnodes && below && matches; i++) {
+		bool here = matches[s->nodes[i].function];
+
+		below[i] = here || below[s->nodes[i].parent];
+		if (here && !below[s->nodes[i].parent])
+			sum += s->nodes[i].total;
+	}
+	free(matches);
+	if (!below || !matches)
+		sum = NAN;
+	free(below);
+	return sum;
+}
+
 double stacks_error(const struct stacks *s, double share)
 {
 	double n = s->effective;
@@ -175,6 +197,11 @@ double stacks_error(const struct stacks *s, double share)
 		return 1;
 	share = fmin(1, fmax(0, share));
 	return fmin(1, fmax(1.96 * sqrt(share * (1 - share) / n), 1 / n));
+}
+
+const struct stacks_function *stacks_function_of(const struct stacks *s, uint32_t frame)
+{
+	return &s->functions[s->private->function_of[frame]];
 }
 
 double stacks_rank(const struct run *r, uint32_t instance)

@@ -102,6 +102,10 @@ double stacks_error(const struct stacks *s, double share);
 /* As a share of all that was selected, 0..1; 0 of nothing. */
 double stacks_share(const struct stacks *s, double part);
 
+/* Of all functions whose short name matches one of these globs (separated by commas), with what they
+ * call; once a stack. */
+double stacks_matching(const struct stacks *s, const char *globs);
+
 /* ---- for drawing: bounded, and exact in sum ---- */
 
 /* The tree with at most `most` nodes (at least 2): the heaviest, and of those that had to be left
@@ -125,10 +129,11 @@ struct stacks_axis {
 	uint32_t most_groups;    /* the heaviest; the rest is in 0 */
 	uint32_t most;           /* cells */
 	bool by_class;           /* place is a class, and no fold is needed */
+	bool by_stack;           /* place is a node of run.stacks, and no fold is needed */
 };
 struct stacks_cell {
 	uint32_t group, bucket, place; /* place: a node of the fold */
-	float value;
+	float value, samples;
 };
 struct stacks_cells {
 	struct stacks_cell *cell; /* by group, then bucket, then place */
@@ -144,6 +149,8 @@ int stacks_cells_make(struct stacks_cells *c, struct stacks *s, const struct sta
 		      const struct stacks_axis *axis, struct err *e);
 void stacks_cells_free(struct stacks_cells *c);
 
+/* The function of one of run.frames. */
+const struct stacks_function *stacks_function_of(const struct stacks *s, uint32_t frame);
 /* The rank of the task that a process belongs to; NAN: of none. */
 double stacks_rank(const struct run *r, uint32_t instance);
 

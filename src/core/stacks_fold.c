@@ -185,8 +185,10 @@ static int halve(struct filling *g)
 
 		key.b /= 2;
 		rc = tally_find(&g->cells, &key, &at);
-		if (!rc)
-			g->cells.row[at].self += before.row[i].self;
+		if (rc)
+			break;
+		g->cells.row[at].self += before.row[i].self;
+		g->cells.row[at].samples += before.row[i].samples;
 	}
 	tally_free(&before);
 	g->out->buckets = (g->out->buckets + 1) / 2;
@@ -194,15 +196,26 @@ static int halve(struct filling *g)
 	return rc;
 }
 
-static int cell_add(struct filling *g, uint32_t group, uint32_t bucket, uint32_t place,
-		    double value)
+static int cell_add(struct filling *g, const struct tally_key *key, double value, double samples)
 {
 	uint32_t at;
-	int rc = tally_find(&g->cells, &(struct tally_key){ NULL, group, bucket, place }, &at);
+	int rc = tally_find(&g->cells, key, &at);
 
-	if (!rc)
+	if (!rc) {
 		g->cells.row[at].self += value;
+		g->cells.row[at].samples += samples;
+	}
 	return rc;
+}
+
+/* Where an item is shown. */
+static uint32_t place_of(const struct filling *g, uint32_t stack)
+{
+	const struct stacks_place *at = &g->s->private->place[stack];
+
+	if (g->axis->by_stack)
+		return stack;
+	return g->axis->by_class ? at->class : g->fold->place[at->node];
 }
 
 static uint32_t bucket_of(const struct filling *g, double s)
@@ -249,24 +262,24 @@ static void spread_make(struct spread *sp, const struct filling *g, const struct
 
 static int set_take(struct filling *g, const struct run_samples *x, double part)
 {
-	const struct stacks_private *p = g->s->private;
-	uint32_t group = group_of(g, x);
+	uint32_t group = group_of(g, x), tid = g->s->selection.tid;
 	struct spread sp;
 	int rc = 0;
 
 	spread_make(&sp, g, x);
 	for (uint32_t i = 0; i < x->n && !rc; i++) {
 		const struct event_item *item = &x->items[i];
-		const struct stacks_place *at =
-			&p->place[item->node < g->s->run->nstacks ? item->node : 0];
-		double value = (double)item->weight * part * stacks_value(x);
-		uint32_t place = g->axis->by_class ? at->class : g->fold->place[at->node];
+		uint32_t stack = item->node < g->s->run->nstacks ? item->node : 0;
+		double samples = (double)item->weight * part, value = samples * stacks_value(x);
 
-		if (!(value > 0) || (g->s->selection.tid && g->s->selection.tid != item->task))
+		if (!(value > 0) || (tid && tid != item->task))
 			continue;
 		for (uint32_t k = 0; k < sp.n && !rc; k++)
 			if (sp.part[k] > 0)
-				rc = cell_add(g, group, sp.bucket[k], place, value * sp.part[k]);
+				rc = cell_add(g,
+					      &(struct tally_key){ NULL, group, sp.bucket[k],
+								   place_of(g, stack) },
+					      value * sp.part[k], samples * sp.part[k]);
 	}
 	while (!rc && g->cells.n > g->axis->most && g->out->buckets > 1)
 		rc = halve(g);
@@ -296,7 +309,7 @@ static int cells_give(struct filling *g)
 		const struct tally_row *row = &g->cells.row[c->n];
 
 		c->cell[c->n] = (struct stacks_cell){ row->key.a, row->key.b, row->key.c,
-						      (float)row->self };
+						      (float)row->self, (float)row->samples };
 	}
 	qsort(c->cell, c->n, sizeof *c->cell, by_place);
 	return 0;

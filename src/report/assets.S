@@ -32,5 +32,6 @@ asset_\name\()_end:
 	asset uplot_licence, "uplot.licence"
 	asset rules, "rules.txt"
 	asset phases, "phases.txt"
+	asset classes, "classes.txt"
 
 	.section .note.GNU-stack, "", %progbits
