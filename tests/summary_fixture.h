@@ -2,7 +2,7 @@
 /*
  * summary_fixture.h - a summary made from text, for tests: "wall_seconds=60 node.load=1..4".
  *
- * Bare names are the variables of rules; names with a point are metrics, with one value or min..max
+ * share:copies=0.3 is a class of code. Bare names are the variables of rules; names with a point are metrics, with one value or min..max
  * (the mean is in the middle); +disk.reads=5 is a counter that rose. What is not named is not
  * known; there are 60 samples on one node and the recording is complete, unless said otherwise.
  * Borrows the text.
@@ -27,6 +27,7 @@ struct fixture {
 	char name[FIXTURE_METRICS][SUMMARY_NAME];
 	struct summary_growth growth[FIXTURE_METRICS];
 	char grown[FIXTURE_METRICS][SUMMARY_NAME];
+	char share[FIXTURE_METRICS][SUMMARY_NAME];
 	struct summary_verdict verdict[SUMMARY_VERDICTS];
 };
 
@@ -48,11 +49,16 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 	const char *range = strstr(value, "..");
 	double first = strtod(value, NULL);
 
-	if (f->s.nmetrics == FIXTURE_METRICS || f->s.ngrowth == FIXTURE_METRICS) {
+	if (f->s.nmetrics == FIXTURE_METRICS || f->s.ngrowth == FIXTURE_METRICS ||
+	    f->s.nshares == FIXTURE_METRICS) {
 		fprintf(stderr, "fixture: no room for %s\n", name);
 		abort();
 	}
-	if (*name == '+') {
+	if (!strncmp(name, "share:", 6)) { /* of a class, with an error of 0.01 */
+		snprintf(f->share[f->s.nshares], SUMMARY_NAME, "%s", name + 6);
+		f->s.share[f->s.nshares] = (struct summary_share){ f->share[f->s.nshares], first, 0.01 };
+		f->s.nshares++;
+	} else if (*name == '+') {
 		f->growth[f->s.ngrowth] = (struct summary_growth){ f->grown[f->s.ngrowth], first };
 		snprintf(f->grown[f->s.ngrowth++], SUMMARY_NAME, "%s", name + 1);
 	} else if (strchr(name, '.')) {

@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/say.h"
 #include "recording/join.h"
+#include "report/code.h"
 #include "report/machine.h"
 #include "report/own.h"
 #include "report/page_events.h"
@@ -19,12 +20,16 @@
 #include <unistd.h>
 
 enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
+/* Rows of a table of code. */
+enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
+/* --by: none, then stacks_by. */
+#define CODE_BY "all|function|line|module|class|command|process|thread|rank|node"
 
 struct show_options {
-	bool json, markdown, spans, all;
+	bool json, markdown, spans, all, code;
 	bool newest; /* it was not named */
-	int64_t tracker;
-	const char *rules, *metrics;
+	int64_t tracker, by;
+	const char *rules, *metrics, *classes;
 };
 
 static const struct option rows[] = {
@@ -44,6 +49,22 @@ static const struct option rows[] = {
 		  "tracks, and how long the job and each node took; with --json as schema "
 		  "sonde/spans/1.",
 	  OPTION_OFFSET(struct show_options, spans) },
+	{ .name = "code",
+	  .help = "Print which code the CPU time went to instead, by kind of code and by function; "
+		  "with --json as schema sonde/code/1. Needs a recording with stacks.",
+	  OPTION_OFFSET(struct show_options, code) },
+	{ .name = "by",
+	  .value = CODE_BY,
+	  .type = ARG_CHOICE,
+	  .fallback = "all",
+	  .help = "Print this table of code only, with more rows; implies --code.",
+	  OPTION_OFFSET(struct show_options, by) },
+	{ .name = "classes",
+	  .value = "FILE|DIR",
+	  .type = ARG_TEXT,
+	  .help = "Add the classes of code in FILE, or in all *.classes files of DIR. They replace "
+		  "built-in classes of the same name.",
+	  OPTION_OFFSET(struct show_options, classes) },
 	{ .name = "tracker",
 	  .value = "off|figures|samples",
 	  .type = ARG_CHOICE,
@@ -72,6 +93,8 @@ static const struct example examples[] = {
 	{ "show --json sonde_1234", "everything, for a script" },
 	{ "show --markdown sonde_1234", "for the summary of a CI job" },
 	{ "show --spans faces", "totals of each kind of thread" },
+	{ "show --code sonde_1234", "the kinds of code and the functions that used the CPU" },
+	{ "show --by line sonde_1234", "the lines that used most" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
 };
 
@@ -103,6 +126,8 @@ static int print_markdown(const struct summary *s, struct run *r, struct err *e)
 	int rc = 0;
 
 	summary_markdown(s, &out);
+	if (s->code && s->code->stacks)
+		code_markdown(s->code, CODE_ROWS, &out);
 	if (out.failed)
 		rc = err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	else
@@ -131,6 +156,33 @@ static int print(const struct show_options *o, const struct summary *s, struct r
 	summary_print_tops(s, stdout);
 	rc = print_own(o, NULL, r, e);
 	return rc ? rc : page_events_print(r, stdout, e);
+}
+
+/* Which code it was. Nothing recorded is no error: one line says what to do. */
+static int print_code(const struct show_options *o, const struct summary *s, struct run *r,
+		      struct err *e)
+{
+	const struct code *code = s->code;
+	struct bytes out = { 0 };
+	int rc = 0;
+
+	if (o->json) {
+		code_json(code, r, CODE_ROWS_JSON, &out);
+		if (out.failed)
+			rc = err_set(e, -ENOMEM, "out of memory for the code of %.300s", r->path);
+		else
+			fwrite(out.data, 1, out.len, stdout);
+		bytes_free(&out);
+	} else if (!code || !code->stacks) {
+		say("show: no stacks in %s%s%s", r->path,
+		    code ? ": " : "; record them with --stacks", code ? code->refused : "");
+	} else if (o->by) {
+		code_print_by(code, (enum stacks_by)(o->by - 1), stdout,
+			      o->all ? UINT_MAX : CODE_ROWS_BY);
+	} else {
+		code_print(code, stdout, o->all ? UINT_MAX : CODE_ROWS);
+	}
+	return rc;
 }
 
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
@@ -174,13 +226,17 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 	int rc = o->rules ? rules_read(&site, o->rules, e) : 0;
 
 	if (!rc)
-		rc = summary_make_as(&s, r,
-				     &(struct summary_wish){ .all = o->json && !o->tracker,
-							     .site = site,
-							     .compared = o->metrics },
-				     e);
+		rc = summary_make_as(
+			&s, r,
+			&(struct summary_wish){ .all = o->json && !o->tracker && !o->code,
+						.site = site,
+						.compared = o->metrics,
+						.classes = o->classes },
+			e);
 	if (!rc && o->tracker)
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
+	else if (!rc && o->code)
+		rc = print_code(o, &s, r, e);
 	else if (!rc)
 		rc = print(o, &s, r, e);
 	summary_free(&s);
@@ -204,14 +260,16 @@ static int show_exec(const void *given, int noperands, char **operands)
 	struct err e = { "" };
 	int rc, code;
 
-	if (options.markdown && (options.json || options.spans || options.tracker)) {
-		say("show: use --markdown without --json, --spans and --tracker");
+	if (options.markdown &&
+	    (options.json || options.spans || options.tracker || options.code || options.by)) {
+		say("show: use --markdown without --json, --spans, --code and --tracker");
 		return EXIT_USAGE;
 	}
 	code = choose_recording(&c, "show", "showing", noperands, operands);
 	if (code)
 		return code;
 	options.newest = !noperands;
+	options.code |= options.by != 0;
 	rc = show(&options, c.run, &e);
 	if (rc)
 		say("show: %s", e.text);

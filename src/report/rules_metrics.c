@@ -11,10 +11,11 @@ static void add_name(struct bytes *names, const char *name)
 }
 
 /* A name without a function is a figure of the summary; growth is told by footers, and
- * what was printed is no metric. */
+ * what was printed and which code ran are no metrics. */
 static void add(void *ctx, const char *function, const char *name)
 {
-	if (function && strcmp(function, "grown") != 0 && strcmp(function, "error") != 0)
+	if (function && strcmp(function, "grown") != 0 && strcmp(function, "error") != 0 &&
+	    strncmp(function, "share", 5) != 0)
 		add_name(ctx, name);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary.h"
 
+#include "report/code.h"
 #include "report/ending.h"
 #include "report/reason.h"
 #include "report/rules.h"
@@ -167,6 +168,8 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (!rc)
 		rc = summary_processes_make(s, r, x, e);
 	if (!rc)
+		rc = summary_code_make(s, r, w->classes, e);
+	if (!rc)
 		rc = summary_growth_make(s, r, x, e);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
@@ -285,5 +288,6 @@ void summary_free(struct summary *s)
 	free(s->growth);
 	free(s->verdicts);
 	timeline_free(&s->timeline);
+	code_free(s->code);
 	*s = (struct summary){ 0 };
 }

@@ -48,6 +48,13 @@ struct summary_process {
 	bool counted_already; /* by the recorder that went on: not to be counted twice */
 };
 
+/* A class of code (core/classes.h): its part of the CPU time, and half the 95 % interval of it. */
+enum { SUMMARY_SHARES = 64 };
+struct summary_share {
+	const char *class;
+	double ratio, error;
+};
+
 struct summary_command {
 	const char *name;
 	double processes, cpu_s, peak_rss_bytes, read_bytes, written_bytes;
@@ -250,6 +257,14 @@ struct summary {
 	struct summary_reason reason;
 	struct summary_ending ending;
 	struct account account;           /* where the time went */
+	struct code *code;                /* the code it went to (report/code.h); NULL: not known */
+	/* Of it: samples, as many of equal weight as have the same error; shares of CPU time in the
+	 * function and the thread that used most, and of processes too short to be sampled; how many
+	 * threads used a hundredth or more. NAN without samples. */
+	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
+	char code_top[160]; /* "solve (solver.c:41)" */
+	struct summary_share share[SUMMARY_SHARES];
+	uint32_t nshares;
 	struct timeline timeline;         /* of the metrics that rules tell times of */
 	struct summary_verdict *verdicts; /* worst first; room for SUMMARY_VERDICTS */
 	uint32_t nverdicts;
@@ -275,6 +290,7 @@ struct summary_wish {
 	const struct rules *site; /* to judge by, too, after the built-in ones; NULL: none */
 	bool public;              /* without what is private: what the job printed last */
 	const char *compared;     /* globs of metrics to compare over nodes, too; NULL: none */
+	const char *classes;      /* of code, beside the built-in ones; NULL: none */
 };
 int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w,
 		    struct err *e);

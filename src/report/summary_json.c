@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary_json.c - the summary as JSON; docs/schema/show.json is its schema. */
 #include "base/json.h"
+#include "report/code.h"
 #include "report/events_json.h"
 #include "report/findings.h"
 #include "report/metrics_json.h"
@@ -395,6 +396,8 @@ void summary_json(const struct summary *s, struct run *r, FILE *out)
 	put_top(&j, r, "by_io", s->by_io, s->nby_io);
 	json_object_end(&j);
 	put_commands(&j, s);
+	json_key(&j, "code");
+	code_json_briefly(&j, s->code);
 	events_json(&j, r);
 	own_json(&j, &own, r);
 	text.failed |= metrics_json(&j, s, r, &detail) != 0;

@@ -97,6 +97,8 @@ int summary_gpus_make(struct summary *s, const struct run *r, const struct serie
 /* Ports of the fabric side by side: 0 or -ENOMEM. After the story. */
 int summary_fabric_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* Where the time went; after all of these. 0 or -ENOMEM. */
+/* Which code it was, by the built-in classes and those of a file or directory, or NULL. */
+int summary_code_make(struct summary *s, struct run *r, const char *classes, struct err *e);
 int summary_account_make(struct summary *s, const struct run *r);
 /* What ended first, limits that were near, and the words of the ending. After the story. */
 void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x);

@@ -2,6 +2,7 @@
 /* terminal.c - the summary for a terminal: in five lines, or with all its figures. */
 #include "base/bytes.h"
 #include "base/escape.h"
+#include "report/code.h"
 #include "report/ending.h"
 #include "report/lines.h"
 #include "report/own.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BRIEF_VERDICT_LINES = 3, CAUSE_LINES = 6 };
+enum { BRIEF_VERDICT_LINES = 3, CAUSE_LINES = 6, CODE_BRIEFLY = 3, CODE_FULLY = 10 };
 
 /* A job that took less says no more than what it used. */
 static const double judged_s = 2;
@@ -273,6 +274,22 @@ static void add_path(struct bytes *b, const char *path)
 	bytes_free(&word);
 }
 
+/* Which code it was that computed. */
+static void add_code(struct lines *l, const struct summary *s, unsigned most)
+{
+	if (!s->code)
+		return;
+	if (!s->code->stacks) {
+		struct bytes *b = lines_add(l, "code", NULL);
+
+		bytes_puts(b, "not sampled: ");
+		escape_terminal(b, s->code->refused);
+		return;
+	}
+	code_classes_words(s->code, most + 2, lines_add(l, "code", NULL));
+	code_functions_words(s->code, most, lines_add(l, "hot spots", NULL));
+}
+
 static void add_own(struct lines *l, const struct own *own)
 {
 	if (own && (own->nseries || own->nlaps))
@@ -324,6 +341,8 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_verdicts_briefly(&l, s);
 	add_nodes(&l, s);
 	add_account(&l, s, colour);
+	if (s->code && s->code->stacks)
+		add_code(&l, s, CODE_BRIEFLY);
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
 	add_survivors(&l, s);
@@ -339,6 +358,7 @@ static void add_all(struct lines *l, const struct summary *s, bool colour)
 	add_verdicts(l, s);
 	add_nodes(l, s);
 	add_account(l, s, colour);
+	add_code(l, s, CODE_FULLY);
 	add_tasks(l, s);
 	terminal_used(l, s);
 	add_fabric(l, s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variables_functions.c - what rules may ask of a metric: mean(metric), grown(metric) ... */
+#include "report/code.h"
 #include "report/reason.h"
 #include "report/variables.h"
 
@@ -112,6 +113,44 @@ static double total(const struct summary *s, const char *metric)
 	return all;
 }
 
+/* In expressions - is a minus: openmp_wait is the class openmp-wait. */
+static bool is_class(const char *class, const char *name)
+{
+	for (; *class && *name; class++, name++)
+		if (*class != *name && !(*class == '-' && *name == '_'))
+			return false;
+	return !*class && !*name;
+}
+
+static const struct summary_share *share_find(const struct summary *s, const char *class)
+{
+	for (uint32_t i = 0; i < s->nshares; i++)
+		if (is_class(s->share[i].class, class))
+			return &s->share[i];
+	return NULL;
+}
+
+static double share(const struct summary *s, const char *class)
+{
+	const struct summary_share *found = share_find(s, class);
+
+	return found ? found->ratio : s->nshares ? 0 : NAN;
+}
+
+static double share_least(const struct summary *s, const char *class)
+{
+	const struct summary_share *found = share_find(s, class);
+
+	return found ? fmax(0, found->ratio - found->error) : share(s, class);
+}
+
+static double share_function(const struct summary *s, const char *globs)
+{
+	if (!s->code || !s->code->stacks || !(s->code->account.whole_s > 0))
+		return NAN;
+	return stacks_matching(s->code->stacks, globs) / s->code->account.whole_s;
+}
+
 const struct variable_function variable_functions[] = {
 	{ "mean", "Mean over time; nodes are combined as the metric says.", variable_mean },
 	{ "max", "Largest value on any node or device.", variable_largest },
@@ -129,5 +168,15 @@ const struct variable_function variable_functions[] = {
 	  "an error of it, 0 if it printed another one; unknown if it printed none that is "
 	  "recognised.",
 	  reason_error },
+	{ "share",
+	  "In place of a metric a class of code (classes.md), with `_` for `-`: its share of the CPU "
+	  "time, kernel time included; unknown without samples.",
+	  share },
+	{ "share_least", "The same, less half the 95 % interval: few samples make it small.",
+	  share_least },
+	{ "share_function",
+	  "In place of a metric quoted patterns of functions, as in `share_function(\"solve*,lu_*\")`: "
+	  "their share of the CPU time, with what they call.",
+	  share_function },
 };
 const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];

@@ -266,7 +266,15 @@ static const char *busiest_command(const struct summary *s)
 	return s->ncommands ? s->commands[0].name : NULL;
 }
 
+static const char *top_function(const struct summary *s)
+{
+	return s->code_top;
+}
+
 const struct text_variable text_variables[] = {
+	{ "top_function",
+	  "The function that used most CPU time, and where it is: \"solve (solver.c:41)\".",
+	  top_function },
 	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
 	{ "most_started_command", "The command that was started most often.",
 	  most_started_command },
