@@ -8,6 +8,7 @@
 #include "cmd/lost.h"
 #include "cmd/outfile.h"
 #include "cmd/perfmonfile.h"
+#include "cmd/profilefile.h"
 #include "cmd/say.h"
 #include "cmd/scannerfile.h"
 #include "cmd/tablefile.h"
@@ -31,6 +32,7 @@
 #define ROW(name, table, domain)  { name, table, domain },
 #define NAME(name, table, domain) " " name
 #define SINK(x)                   " " #x
+#define PROFILE(x)                " " #x
 
 #define TO_STANDARD_OUTPUT "-"
 #define DOCUMENTS          "perfmon"
@@ -39,11 +41,15 @@
 static const char known_tables[] = "One of these tables:" TABLES(NAME) ".";
 static const char known_formats[] = "Formats, separated by commas:"
 #include "sinks.def"
-				    " " DOCUMENTS " " PROFILES ".";
+				    " " DOCUMENTS " " PROFILES
+#include "profiles.def"
+				    ". The last ones are of stacks.";
 static const char table_words[] = TABLES(NAME);
 static const char format_words[] =
 #include "sinks.def"
-	" " DOCUMENTS " " PROFILES;
+	" " DOCUMENTS " " PROFILES
+#include "profiles.def"
+	;
 
 struct export_options {
 	const char *to, *output, *append, *lake, *metrics, *table, *names;
@@ -143,6 +149,7 @@ static const struct example examples[] = {
 	{ "export -o - --metrics 'node.*' --wide", "a table for a plot, to standard output" },
 	{ "export --lake lake", "for queries over many jobs" },
 	{ "export --to perfmon", "metrics/*.json for scripts that were made for perfmon" },
+	{ "export --to speedscope sonde_1234", "where the CPU time went, for speedscope.app" },
 	{ "export --to scanner faces -o db", "its spans as a Scanner profile database" },
 	{ "export --to sqlite --append jobs.sqlite", "add this job's tables to those of others" },
 };
@@ -158,9 +165,18 @@ struct exporting {
 	struct run *run;
 	struct tablefile to;
 	uint64_t formats; /* bit i: sinks[i] */
+	uint64_t stacks;  /* formats of stacks: profilefile_format */
 	bool documents;   /* perfmon's */
 	bool profiles;    /* Scanner's */
 };
+
+static bool add_stacks(struct exporting *x, const char *name, size_t n)
+{
+	uint64_t format = profilefile_format(name, n);
+
+	x->stacks |= format;
+	return format != 0;
+}
 
 static bool add_format(struct exporting *x, const char *name, size_t n)
 {
@@ -174,13 +190,14 @@ static bool add_format(struct exporting *x, const char *name, size_t n)
 	else if (strlen(PROFILES) == n && !memcmp(PROFILES, name, n))
 		x->profiles = true;
 	else
-		return false;
+		return add_stacks(x, name, n);
 	return true;
 }
 
 static bool find_formats(struct exporting *x)
 {
-	for (const char *at = x->o->to; *at || !(x->formats || x->documents || x->profiles);) {
+	for (const char *at = x->o->to;
+	     *at || !(x->formats || x->documents || x->profiles || x->stacks);) {
 		size_t n = strcspn(at, ",");
 
 		if (!add_format(x, at, n)) {
@@ -273,6 +290,19 @@ static bool suits_documents(const struct exporting *x)
 	return false;
 }
 
+/* Stacks are no table. */
+static bool suits_stacks(const struct exporting *x)
+{
+	const struct export_options *o = x->o;
+
+	if (!x->stacks || !(o->append || o->lake || o->table || o->metrics || o->names || o->wide ||
+			    o->raw || o->combine || o->every_ns))
+		return true;
+	say("export: formats of stacks take --output, --from, --until and --json only; export tables "
+	    "by another command");
+	return false;
+}
+
 /* Of what can hold the tables of several recordings, one format. */
 static bool suits_append(const struct exporting *x)
 {
@@ -296,12 +326,13 @@ static bool understand(struct exporting *x)
 	const struct export_options *o = x->o;
 
 	if (suits_names(x) && knows_table(o) && find_formats(x) && suits_series_only(x) &&
-	    suits_append(x) && suits_lake(o) && suits_documents(x)) {
+	    suits_append(x) && suits_lake(o) && suits_documents(x) && suits_stacks(x)) {
 		if (!o->output || strcmp(o->output, TO_STANDARD_OUTPUT))
 			return true;
 		if (o->json)
 			say("export: -o - writes the table to standard output; remove --json");
-		else if (x->formats & (x->formats - 1))
+		else if (x->formats & (x->formats - 1) || x->stacks & (x->stacks - 1) ||
+			 (x->formats && x->stacks))
 			say("export: standard output takes one format, not '%s'", o->to);
 		else
 			return true;
@@ -380,6 +411,12 @@ static int export_tables(const struct exporting *x, struct err *e)
 		rc = perfmonfile_documents(x->run, x->to.directory, x->to.written, e);
 	if (x->profiles && !rc)
 		rc = scannerfile_write(x->run, x->to.directory, x->to.written, e);
+	if (x->stacks && !rc)
+		rc = profilefile_write(&(struct profilefile){ x->stacks, x->to.directory,
+							      (double)x->o->from_ns / NS_PER_S,
+							      (double)x->o->until_ns / NS_PER_S,
+							      x->to.written },
+				       x->run, e);
 	if (x->o->names && !rc)
 		return perfmonfile_tables(x->run,
 					  &(struct perfmonfile){ x->to, x->formats, x->o->table,
@@ -505,6 +542,9 @@ const struct command command_export = {
 		"writes perfmon's documents, such as metrics/cpu_metrics.json.\n\n"
 		"With --lake, the series of each job become a Parquet file in a directory tree "
 		"that DuckDB, ClickHouse, pandas and Spark query as one table.\n\n"
+		"Formats of stacks hold what was sampled of code, for viewers of profiles: folded "
+		"for flamegraph.pl and its like (stacks.folded, in microseconds), pprof (stacks.pb.gz) "
+		"and speedscope (stacks.speedscope.json).\n\n"
 		"An existing file is replaced only when the new one is complete. Exit code 1 also "
 		"means that the recording is damaged and some data was skipped.",
 	COMMAND_OPTIONS(rows),
