@@ -47,8 +47,8 @@ if shutil.which("chromium") and os.path.exists(f"{VIEWERS}/fetched"):
     base = f"http://127.0.0.1:{server.server_address[1]}"
     browser = chromium.Chromium(flags=["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"])
     browser.open(f"{base}/speedscope/index.html#profileURL=/stacks.speedscope.json")
-    text = browser.wait_for("document.title.includes('solver') && document.body.innerText")
-    assert text and "(1/2)" in text, text
+    text = browser.wait_for("document.title.startsWith('rec') && document.body.innerText")
+    assert text and "solver (1/2)" in text, text
     browser.close()
 else:
     skipped.append("chromium or speedscope is not there: speedscope was not tried")
