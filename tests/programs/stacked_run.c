@@ -34,7 +34,7 @@ static void rank_run(struct made_stacks *m, uint32_t process, uint32_t tid, cons
 
 static void stacks_make(struct made_stacks *m, uint32_t stack[5])
 {
-	uint32_t app = made_module(m, "/home/u/solver"), libc = made_module(m, "/lib/libc.so.6");
+	uint32_t app = made_module(m, "/opt/x/solver"), libc = made_module(m, "/lib/libc.so.6");
 	uint32_t mpi = made_module(m, "/usr/lib/libmpi.so.40");
 	uint32_t main = made_stack(m, 0, made_frame(m, app, "main", "main.c", 12));
 	uint32_t solve =
