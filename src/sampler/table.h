@@ -156,9 +156,11 @@ struct process {
 	bool judged, never_waits;     /* when a child was gone: it was given nothing of it */
 	bool executed;                /* a program of its own, since it started */
 	int64_t asked_ns;
-	int64_t gone_ns;  /* CPU of children of its own that are gone, as far as seen */
-	uint32_t gone;    /* how many are */
-	bool gone_surely; /* one that was a process of its own: it had faults */
+	int64_t gone_ns;      /* CPU of children of its own that are gone, as far as seen */
+	uint32_t gone;        /* how many are */
+	bool gone_surely;     /* one that was a process of its own: it had faults */
+	int64_t parent_given; /* page faults of children that its parent had been given when it was
+				 read last; -1: not known */
 };
 
 struct table {

@@ -23,7 +23,7 @@ struct process *starts_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 	p->birth_ns = at_ns;
 	p->tasks_live = 1;
 	p->pss_bytes = p->uss_bytes = p->swap_bytes = -1;
-	p->anonymous_huge_bytes = p->shared_memory_bytes = -1;
+	p->anonymous_huge_bytes = p->shared_memory_bytes = p->parent_given = -1;
 	process_name(p, parent ? parent->comm : "sonde");
 	if (parent) {
 		p->ignores_children = parent->ignores_children;
@@ -74,6 +74,7 @@ static struct process *heir_of(struct tree *t, pid_t ppid)
 static void settle(struct tree *t, struct process *p, struct process *heir, bool unwaited)
 {
 	int64_t base = p->cpu_base_ns + p->children_base_ns;
+	int64_t all = process_own_ns(p) + process_children_ns(&t->reading, p) - base;
 
 	if (heir) {
 		io_add(&heir->io_children, &p->io, 1);
@@ -83,8 +84,8 @@ static void settle(struct tree *t, struct process *p, struct process *heir, bool
 		t->departed_cpu_ns -= base;
 		io_add(&t->departed_io, &p->io_base, -1);
 	} else if (unwaited || !has_launcher(t, p)) {
-		t->departed_cpu_ns +=
-			process_own_ns(p) + process_children_ns(&t->reading, p) - base;
+		t->departed_cpu_ns += all;
+		t->unwaited_ns += unwaited ? all : 0;
 		io_add(&t->departed_io, &p->io, 1);
 		io_add(&t->departed_io, &p->io_base, -1);
 		t->departed_minflt += p->stat.minflt + p->stat.cminflt;

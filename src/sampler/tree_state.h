@@ -168,6 +168,7 @@ struct tree {
 	bool unwatched;                             /* a process runs on without exit records */
 	bool rescan;                                /* records were lost: look for what they told */
 	bool unwaited;          /* children that nobody waited for are not counted in full */
+	int64_t unwaited_ns;    /* CPU of such children in departed_cpu_ns */
 	uint32_t asks;          /* whether one waits for its children, in this sample */
 	uint64_t records, told; /* of starts and ends, anybody's; told: until the last sample */
 	int silent; /* samples in which the connector told nothing, since a pid was given out */
@@ -189,6 +190,8 @@ struct tree {
 	uint32_t ending; /* rows whose process has ended and whose counts are on their way */
 	uint64_t lost_records;
 	int64_t forks_before, pid_before; /* when the recording began; -1: not known */
+	int64_t taken_before, taken_ns;   /* by interrupts and a hypervisor: ticks when it began;
+					     since, at its end; -1: not known */
 	int64_t started_at_most;          /* -1: not known, or not yet */
 	struct gone gone[GONE_MAX];       /* by pid */
 	struct proc_io departed_io;
@@ -294,6 +297,10 @@ void status_turn(struct tree *t);
 /* tree_unwaited.c */
 /* p is gone. Did nobody wait for it, since its parent ignores that? */
 bool unwaited_is(struct tree *t, struct process *p);
+/* p was read: what its parent had been given by then. */
+void unwaited_note(struct tree *t, struct process *p);
+/* At the end: do exit records tell of more than was waited for? */
+void unwaited_compare(struct tree *t);
 /* Pids were given out, to whom is not known: may they be children of who ignores their end? */
 void unwaited_suspect(struct tree *t);
 /* Ends are told without their CPU time from now on. */
@@ -326,6 +333,8 @@ void series_last(struct tree *t);
 
 /* tree_sums.c */
 void sums_make(struct tree *t);
+/* Is what was waited for all that the job used, exit records notwithstanding? */
+bool sums_account_stands(const struct tree *t);
 /* Whether what it has more of, or less, may be others' too: of a mapping that it shares, or of the
  * program that it was forked from. */
 bool sums_may_share(const struct tree *t, const struct process *p);
