@@ -246,8 +246,10 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	p->read_ns = t->now_ns;
 	if (parts & READ_STAT)
 		unwaited_note(t, p);
-	if (first)
+	if (first) {
 		first_reading(t, p);
+		memory_lend(t, p);
+	}
 	return 0;
 }
 

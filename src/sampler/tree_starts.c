@@ -22,6 +22,7 @@ struct process *starts_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 	p->task = task ? (uint32_t)(task - t->task) : parent ? parent->task : 0;
 	p->birth_ns = at_ns;
 	p->tasks_live = 1;
+	p->copies = 1; /* until it was seen twice */
 	p->pss_bytes = p->uss_bytes = p->swap_bytes = -1;
 	p->anonymous_huge_bytes = p->shared_memory_bytes = p->parent_given = -1;
 	process_name(p, parent ? parent->comm : "sonde");
@@ -110,7 +111,8 @@ void starts_bound(struct process *p, int64_t at_ns, int64_t cpus)
 void starts_end(struct tree *t, struct process *p, int64_t at_ns)
 {
 	struct process *heir = unwaited_is(t, p) ? NULL : heir_of(t, p->ppid);
-	bool unwaited = !heir && table_find(&t->table, p->ppid);
+	bool unwaited = !heir && table_find(&t->table, p->ppid), lends = p->lends;
+	pid_t pid = p->pid;
 
 	if (t->exits)
 		starts_bound(p, at_ns, (int64_t)exits_cpus(t->exits));
@@ -127,9 +129,12 @@ void starts_end(struct tree *t, struct process *p, int64_t at_ns)
 	looks_leave(t, p, heir);
 	series_ended(t, p, at_ns);
 	process_close(&t->reading, p, KEEP_NONE);
+	peak_ended(t, p, at_ns);
 	sums_leave(t, p);
 	t->shares_changed |= p->paged;
 	table_remove(&t->table, p);
+	if (lends)
+		memory_lender_left(t, pid);
 }
 
 void tree_disown(struct tree *t, pid_t pid)

@@ -82,6 +82,13 @@ struct task {
 	int64_t recorded[RECORDED_NUMBER_OF]; /* by an earlier recorder */
 };
 
+/* What processes that ended may have had more than when they were read last, at the rate at which
+ * they grew then; and what they had. */
+struct growth {
+	int64_t before; /* what all had in the sample before */
+	int64_t processes, had, more;
+};
+
 /* Whether exit records cost the job too much. */
 struct cheaper {
 	bool may, seems, wanted;     /* another mechanism; since it switches tasks often */
@@ -176,6 +183,9 @@ struct tree {
 	int64_t max_rss_reaped;
 	int64_t peak_of_one;                  /* of a process, which no sample has seen; 0: none */
 	int64_t live_peak;                    /* processes in a sample */
+	int64_t largest_rss;                  /* of one process, in a sample */
+	struct growth left, missed;          /* since the last sample; the largest between two */
+	int64_t resident;                     /* in the last sample */
 	int64_t unread_ns;                    /* CPU of those that ended and were never read */
 	int64_t recorded[RECORDED_NUMBER_OF]; /* what earlier recorders have of the tasks here */
 
@@ -345,6 +355,8 @@ void sums_leave(struct tree *t, const struct process *p);
 /* With the PSS of this sample, whose oldest reading is so old; with the sum of resident sets. */
 void peak_raise(struct tree *t, int64_t age_ns);
 void peak_raise_rss(struct tree *t, int64_t resident);
+/* It is gone, and grew to the last, maybe. */
+void peak_ended(struct tree *t, const struct process *p, int64_t at_ns);
 /* VmHWM of a process. */
 void peak_told(struct tree *t, struct process *p, int64_t high_water);
 void peak_take(const struct tree *t, struct tree_totals *out);
@@ -357,6 +369,10 @@ void memory_step(struct tree *t, bool last);
 /* Huge pages of hugetlbfs: all that the job has, and what of it is one process's. */
 int64_t memory_hugetlb(const struct tree *t);
 int64_t memory_hugetlb_of(const struct tree *t, const struct process *p);
+/* p was read for the first time: has it the same memory as its parent (CLONE_VM)? */
+void memory_lend(struct tree *t, struct process *p);
+/* Who had the memory of others is gone: one of these has it now. */
+void memory_lender_left(struct tree *t, pid_t pid);
 /* Of files in memory, what no process can have mapped: so much at least. */
 int64_t memory_unmapped(const struct tree *t);
 

@@ -57,11 +57,22 @@ static int64_t proportional(const struct process *p, int64_t rss)
 	return pss < rss ? pss : rss;
 }
 
+/* Pages that it shares it may have copied since it was walked, which no resident size shows. */
+static int64_t copied(const struct tree *t, const struct process *p)
+{
+	int64_t most = p->walk_rss_bytes - p->walk_uss_bytes;
+	int64_t bytes = (int64_t)(p->copies * (double)process_faulted_since_walk(&t->reading, p));
+
+	return bytes < most ? bytes : most > 0 ? most : 0;
+}
+
 static void memory_parts(const struct tree *t, const struct process *p,
 			 int64_t part[PART_NUMBER_OF])
 {
 	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
 
+	if (p->memory_of)
+		return; /* it is that one's */
 	part[PART_RESIDENT] = rss;
 	part[PART_VIRTUAL] = p->stat.vsize_bytes;
 	part[PART_SHARED] = p->shared_bytes;
@@ -71,7 +82,9 @@ static void memory_parts(const struct tree *t, const struct process *p,
 	if (p->uss_bytes > 0)
 		part[PART_USS] = p->uss_bytes;
 	if (p->pss_bytes >= 0 && sums_may_share(t, p))
-		part[PART_UNSURE] = llabs(rss - p->walk_rss_bytes);
+		part[PART_COPIED] = copied(t, p);
+	if (p->pss_bytes >= 0 && sums_may_share(t, p))
+		part[PART_UNSURE] = llabs(rss - p->walk_rss_bytes) + part[PART_COPIED];
 	part[PART_NO_PSS] = p->pss_bytes < 0 && rss;
 	if (p->swap_bytes > 0)
 		part[PART_SWAP] = p->swap_bytes;
