@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/performance.md again from the results of the benches: document.py RESULTS DOCUMENT.
+"""Writes docs/performance.md again from the results of the benches: document.py RESULTS DOCUMENT. RESULTS -: none, only which sections are
+stale (stale.py) is written again.
 
 RESULTS holds NAME.tsv of each bench that has run (bench/run.sh), maybe at another time or place than the others. The
 document keeps its sections of other benches. The first comment of a bench's script describes its method.
@@ -7,6 +8,8 @@ document keeps its sections of other benches. The first comment of a bench's scr
 import os
 import re
 import sys
+
+import stale
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # In the order of the document; others come after them, by name.
@@ -105,6 +108,8 @@ def bars(lines):
 
 
 def document(sections):
+    sections = {name: [stale.marked(line) for line in lines] for name, lines in sections.items()}
+    old = [name for name in sections if stale.stale(sections[name])]
     judged = [(TITLES.get(name, name), *row) for name in sections for row in bars(sections[name])]
     missed = [row for row in judged if row[-1] != "met"]
     yield "# Performance"
@@ -114,6 +119,9 @@ def document(sections):
     yield ""
     yield f"{len(judged)} bars: {len(judged) - len(missed)} met, {len(missed)} missed."
     yield from (f"- missed: {title}: {what}: {value}, bar {bar}" for title, what, value, bar, _ in missed)
+    if old:
+        yield ""
+        yield "Stale, since more than a tenth of what they measure has changed: " + ", ".join(sorted(TITLES.get(n, n) for n in old)) + "."
     yield ""
     yield "## How to read the figures"
     yield ""
@@ -135,7 +143,7 @@ def document(sections):
 def main():
     folder, path = sys.argv[1:]
     sections = sections_of(text_of(path))
-    for name in sorted(name[:-4] for name in os.listdir(folder) if name.endswith(".tsv")):
+    for name in sorted(name[:-4] for name in ([] if folder == "-" else os.listdir(folder)) if name.endswith(".tsv")):
         sections[name] = list(section(name, *results_of(os.path.join(folder, name + ".tsv"))))
     with open(path, "w", encoding="utf-8") as out:
         print("\n".join(document(sections)), file=out)

@@ -236,7 +236,9 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	struct bytes words = { 0 };
 	char text[CELL];
 
-	figure(b, s->peak_memory_is_bound ? "Peak memory, at least" : "Peak memory");
+	figure(b, s->peak_memory_is_bound                          ? "Peak memory, at least"
+		  : s->peak_memory_at_most <= s->peak_memory_bytes ? "Peak memory, at most"
+								   : "Peak memory");
 	html_value(b, UNIT_BYTES, s->peak_memory_bytes);
 	if (isfinite(whole.v)) {
 		bytes_puts(b, " <small>of ");
@@ -249,6 +251,10 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	for (size_t i = 0; s->peak_memory_kind && i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(kinds[i].kind, s->peak_memory_kind) == 0)
 			bytes_puts(b, kinds[i].words);
+	if (s->peak_memory_at_most > s->peak_memory_bytes) {
+		bytes_puts(b, "; at most ");
+		html_value(b, UNIT_BYTES, s->peak_memory_at_most);
+	}
 	add_kinds(b, s);
 	summary_tightest_words(s, &words);
 	bytes_u8(&words, '\0');

@@ -244,7 +244,9 @@ static void fill_memory(struct tile *t, const struct summary *s)
 	bool of_node = s->peak_memory_kind && strcmp(s->peak_memory_kind, "node") == 0;
 	char of[64];
 
-	t->label = s->peak_memory_is_bound ? "Peak memory, at least" : "Peak memory";
+	t->label = s->peak_memory_is_bound                          ? "Peak memory, at least"
+		   : s->peak_memory_at_most <= s->peak_memory_bytes ? "Peak memory, at most"
+								    : "Peak memory";
 	t->share = s->peak_memory_bytes / whole;
 	if (isnan(s->peak_memory_bytes))
 		put_unknown(t);

@@ -176,7 +176,8 @@ struct summary {
 	double peak_memory_bytes;
 	double peak_memory_age_s; /* of the oldest reading a PSS peak is estimated from; 0: none */
 	double peak_memory_error_bytes; /* of an estimate from some pages, 19 of 20 times; or NAN */
-	double peak_memory_at_most;     /* between two readings it may have been so much; or NAN */
+	double peak_memory_at_most;     /* peak_memory_bytes itself, where shared pages count more
+					   than once; or NAN */
 	/* "cgroup" | "pss" | "pages" | "rss" | "node" (a bound) | "process" (the largest one) |
 	 * NULL */
 	const char *peak_memory_kind;

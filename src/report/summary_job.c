@@ -403,6 +403,7 @@ static void take_peak(struct summary *s, const double v[FIGURES])
 {
 	const char *kind = s->peak_memory_kind;
 	bool sampled = kind && (!strcmp(kind, "pss") || !strcmp(kind, "pages"));
+	bool at_most = kind && (!strcmp(kind, "rss") || !strcmp(kind, "node"));
 
 	s->peak_memory_is_bound = v[PEAK_IS_BOUND] > 0;
 	s->peak_hugetlb_bytes = v[PEAK_HUGETLB];
@@ -410,8 +411,8 @@ static void take_peak(struct summary *s, const double v[FIGURES])
 	s->peak_memory_files_bytes = v[PEAK_MEMORY_FILES];
 	s->peak_memory_age_s = sampled ? v[PEAK_MEMORY_AGE] : NAN;
 	s->peak_memory_error_bytes = sampled ? v[PEAK_MEMORY_ERROR] : NAN;
-	s->peak_memory_at_most = NAN;
-	if (sampled && v[PEAK_MEMORY_AT_MOST] > 1.02 * v[PEAK_MEMORY])
+	s->peak_memory_at_most = at_most && !s->peak_memory_is_bound ? v[PEAK_MEMORY] : NAN;
+	if (sampled && !s->peak_memory_is_bound && v[PEAK_MEMORY_AT_MOST] > 1.02 * v[PEAK_MEMORY])
 		s->peak_memory_at_most = v[PEAK_MEMORY_AT_MOST];
 }
 

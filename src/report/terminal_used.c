@@ -56,9 +56,10 @@ static const char *memory_kind_words(const char *kind)
 		{ "cgroup", "the cgroup's own peak, with page cache" },
 		{ "pss", "sampled PSS, an estimate" },
 		{ "pages", "PSS, estimated from some pages" },
-		{ "rss", "RSS: shared pages count twice" },
+		{ "rss", "RSS: shared pages count more than once" },
 		{ "node",
-		  "all that the node had in use, file cache included; RSS counts shared pages twice" },
+		  "all that the node had in use, file cache included; RSS counts shared pages more than "
+		  "once" },
 		{ "process", "the largest process alone, as the kernel reports it" },
 	};
 
@@ -77,6 +78,8 @@ static void add_memory(struct lines *l, const struct summary *s)
 		return;
 	b = lines_add(l, "memory peak", NULL);
 	bytes_puts(b, at_least(s->peak_memory_is_bound));
+	if (s->peak_memory_at_most <= s->peak_memory_bytes)
+		bytes_puts(b, "at most ");
 	lines_number(b, UNIT_BYTES, s->peak_memory_bytes);
 	if (!isnan(s->memory_asked_bytes)) {
 		bytes_puts(b, " of the ");
@@ -96,8 +99,8 @@ static void add_memory(struct lines *l, const struct summary *s)
 		bytes_puts(b, ", +- ");
 		lines_number(b, UNIT_BYTES, s->peak_memory_error_bytes);
 	}
-	if (s->peak_memory_at_most > 0) {
-		bytes_puts(b, "; for moments at most ");
+	if (s->peak_memory_at_most > s->peak_memory_bytes) {
+		bytes_puts(b, "; at most ");
 		lines_number(b, UNIT_BYTES, s->peak_memory_at_most);
 	}
 	if (s->peak_memory_is_bound)

@@ -126,13 +126,14 @@ static double memory_is_bound(const struct summary *s)
 	return s->peak_memory_is_bound;
 }
 
+/* Where it is an interval its end: what is requested next time is to be enough. */
 static double host_peak_memory(const struct summary *s)
 {
 	double most = NAN;
 
 	for (uint32_t i = 0; s->hosts && i < s->nhosts; i++)
 		most = fmax(most, s->hosts[i].peak_memory_bytes);
-	return s->nhosts == 1 ? s->peak_memory_bytes : most;
+	return s->nhosts == 1 ? fmax(s->peak_memory_bytes, s->peak_memory_at_most) : most;
 }
 
 static double gpus_used_ratio(const struct summary *s)

@@ -2,6 +2,8 @@
 #include "sampler/memory_files.h"
 
 #include "base/number.h"
+#include "source/kept.h"
+#include "source/mountinfo.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +16,9 @@
 
 enum {
 	DESCRIPTORS = 256, /* a turn: 1 us each */
-	ENTRIES = 512,     /* of /dev/shm and of the directories in it */
+	ENTRIES = 512,     /* of a tmpfs and of the directories in it */
+	DEEPEST = 4,       /* of these */
+	CANDIDATES = 32,   /* mounts that are looked at */
 	SEGMENTS_TEXT = 16384,
 	BLOCK_BYTES = 512, /* of st_blocks */
 };
@@ -101,18 +105,38 @@ static int64_t memfds(struct memory_files *m)
 	return sum;
 }
 
-/* ---- /dev/shm ---- */
+/* ---- tmpfs ---- */
 
 struct walk {
 	const struct memory_files *m;
+	const struct memory_mount *mount;
 	int left;
 	int64_t bytes;
 };
 
-/* What the owner has in it, and in its directories: files of Python's joblib are in one. */
-static void walk(struct walk *w, int dir, bool deeper)
+static void walk(struct walk *w, int dir, int depth);
+
+static void walk_below(struct walk *w, int dir, const char *name, int depth)
 {
-	_Alignas(struct dirent64) char buf[4096];
+	int below = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (below < 0)
+		return;
+	if (!fstat(below, &st) && st.st_dev == w->mount->device)
+		walk(w, below, depth);
+	close(below);
+}
+
+static bool is_dots(const char *name)
+{
+	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+/* What the owner has in it, and in its directories: files of Python's joblib are in one. */
+static void walk(struct walk *w, int dir, int depth)
+{
+	_Alignas(struct dirent64) char buf[2048];
 	ssize_t n;
 
 	while (w->left > 0 && (n = getdents64(dir, buf, sizeof buf)) > 0)
@@ -120,40 +144,108 @@ static void walk(struct walk *w, int dir, bool deeper)
 			const struct dirent64 *entry =
 				(const struct dirent64 *)(const void *)(buf + at);
 			struct stat st;
-			int below;
 
 			at += entry->d_reclen;
-			if (entry->d_name[0] == '.' ||
-			    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
-			    st.st_uid != w->m->owner)
+			if (is_dots(entry->d_name) ||
+			    fstatat(dir, entry->d_name, &st,
+				    AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) ||
+			    st.st_uid != w->m->owner || st.st_dev != w->mount->device)
 				continue;
 			if (S_ISREG(st.st_mode))
 				number_add(&w->bytes, st.st_blocks * BLOCK_BYTES);
-			if (!deeper || !S_ISDIR(st.st_mode))
-				continue;
-			below = openat(dir, entry->d_name,
-				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-			if (below >= 0) {
-				walk(w, below, false);
-				close(below);
-			}
+			if (S_ISDIR(st.st_mode) && depth < DEEPEST)
+				walk_below(w, dir, entry->d_name, depth + 1);
 		}
 }
 
-static int64_t in_shm(struct memory_files *m)
+static int64_t in_mount(struct memory_files *m, struct memory_mount *mount)
 {
-	struct walk w = { .m = m, .left = ENTRIES };
+	struct walk w = { .m = m, .mount = mount, .left = ENTRIES };
 	struct statfs fs;
 
-	if (m->shm <= 0 || fstatfs(m->shm, &fs) || fs.f_type != TMPFS_MAGIC)
+	if (fstatfs(mount->fd, &fs))
 		return 0;
-	if (m->shm_blocks == fs.f_blocks - fs.f_bfree) /* nobody has more of it, or less */
-		return m->shm_bytes;
-	m->shm_blocks = fs.f_blocks - fs.f_bfree;
-	if (lseek(m->shm, 0, SEEK_SET) == 0)
-		walk(&w, m->shm, true);
-	m->shm_bytes = w.bytes;
+	if (mount->blocks == fs.f_blocks - fs.f_bfree) /* nobody has more of it, or less */
+		return mount->bytes;
+	mount->blocks = fs.f_blocks - fs.f_bfree;
+	if (lseek(mount->fd, 0, SEEK_SET) == 0)
+		walk(&w, mount->fd, 0);
+	mount->bytes = w.bytes;
 	return w.bytes;
+}
+
+static bool is_below(const char *path, const char *top)
+{
+	size_t n = strlen(top);
+
+	return strncmp(path, top, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+static bool is_systems(const char *point)
+{
+	static const char *const systems[] = { "/dev", "/proc", "/run", "/sys", "/var/run" };
+
+	for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++)
+		if (is_below(point, systems[i]))
+			return strcmp(point, "/dev/shm") != 0;
+	return !point[1];
+}
+
+/* Does the way there lead through a mount that may hang? */
+static bool is_behind(const char *mounts, const char *point)
+{
+	struct mount other;
+
+	while (mountinfo_next(&mounts, &other))
+		if (other.point[1] && is_below(point, other.point) &&
+		    strcmp(other.type, "tmpfs") != 0 && strcmp(other.type, "devtmpfs") != 0)
+			return true;
+	return false;
+}
+
+static void add_mount(struct memory_files *m, pid_t pid, const char *point)
+{
+	struct memory_mount *mount = &m->mount[m->nmounts];
+	char path[MOUNT_PATH_SIZE + 32];
+	struct statfs fs;
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof path, "%d/root%s", (int)pid, point);
+	fd = openat(m->proc->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	for (uint32_t i = 0; !fstat(fd, &st) && i < m->nmounts; i++)
+		if (m->mount[i].device == st.st_dev) {
+			close(fd);
+			return;
+		}
+	if (fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC) {
+		close(fd);
+		return;
+	}
+	*mount = (struct memory_mount){ .fd = fd, .device = st.st_dev };
+	mount->before = in_mount(m, mount);
+	m->nmounts++;
+}
+
+static void find_mounts(struct memory_files *m, pid_t pid)
+{
+	struct kept info = { 0 };
+	struct mount one;
+	const char *at;
+	char path[32];
+	int looked = 0;
+
+	snprintf(path, sizeof path, "%d/mountinfo", (int)pid);
+	if (!kept_open(&info, m->proc, path, 0, NULL)) {
+		at = info.text;
+		while (m->nmounts < MEMORY_MOUNTS_MAX && mountinfo_next(&at, &one))
+			if (strcmp(one.type, "tmpfs") == 0 && !is_systems(one.point) &&
+			    looked++ < CANDIDATES && !is_behind(info.text, one.point))
+				add_mount(m, pid, one.point);
+	}
+	kept_close(&info);
 }
 
 /* ---- System V segments ---- */
@@ -197,16 +289,14 @@ void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pi
 	if (fstatat(proc->fd, path, &st, 0))
 		return;
 	m->owner = st.st_uid;
-	snprintf(path, sizeof path, "%d/%s/dev/shm", (int)pid, "root");
-	m->shm = openat(proc->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	m->shm_before = in_shm(m);
+	find_mounts(m, pid);
 	m->segments_before = in_segments(m);
 }
 
 void memory_files_close(struct memory_files *m)
 {
-	if (m->shm > 0)
-		close(m->shm);
+	for (uint32_t i = 0; i < m->nmounts; i++)
+		close(m->mount[i].fd);
 	*m = (struct memory_files){ 0 };
 }
 
@@ -224,7 +314,8 @@ int64_t memory_files_bytes(struct memory_files *m)
 {
 	int64_t sum = memfds(m);
 
-	number_add(&sum, risen(in_shm(m), m->shm_before));
+	for (uint32_t i = 0; i < m->nmounts; i++)
+		number_add(&sum, risen(in_mount(m, &m->mount[i]), m->mount[i].before));
 	number_add(&sum, risen(in_segments(m), m->segments_before));
 	return sum;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_files.h - memory in files that exist in memory alone: memfds that processes have open,
- * what a user has in /dev/shm, System V segments. No resident set has it, unless it is mapped.
+ * what a user has in /dev/shm and in other tmpfs, like a /tmp in memory, System V segments. No
+ * resident set has it, unless it is mapped.
  *
  * memfds are found through /proc/PID/fd of the processes that are handed in, the others by their
- * owner: what was there when it was opened is not counted. All of it is bounded: so many
- * descriptors, files and entries at a time. No other file is ever touched.
+ * owner: what was there when it was opened is not counted. Left out is a tmpfs of the system (/run,
+ * /dev, /sys), and one that is reached through another file system, which could hang. All of it is
+ * bounded: so many descriptors, files, mounts and entries at a time. No other file is ever touched.
  */
 #ifndef SONDE_SAMPLER_MEMORY_FILES_H
 #define SONDE_SAMPLER_MEMORY_FILES_H
@@ -16,15 +18,20 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-enum { MEMORY_FILES_MAX = 256 };
+enum { MEMORY_FILES_MAX = 256, MEMORY_MOUNTS_MAX = 8 };
 
 struct memory_files {
 	const struct root *proc;
-	int shm; /* /dev/shm, when it is a tmpfs; 0: it is not */
 	uid_t owner;
-	uint64_t shm_blocks; /* in use by anybody, when it was looked through last */
-	int64_t shm_bytes, shm_before, segments_before;
+	int64_t segments_before;
 	int left; /* descriptors that are still looked at, this time */
+	struct memory_mount {
+		int fd; /* of its directory */
+		dev_t device;
+		uint64_t blocks; /* in use by anybody, when it was looked through last */
+		int64_t bytes, before;
+	} mount[MEMORY_MOUNTS_MAX];
+	uint32_t nmounts;
 	struct memory_file {
 		dev_t device;
 		ino_t inode;

@@ -328,6 +328,15 @@ static void find_files(struct reading *r, struct process *p, const struct told *
 		read_files(r, p, keep);
 }
 
+static void note_growth(const struct reading *r, struct process *p, int64_t before)
+{
+	int64_t now = clock_mono_ns(), since = p->grown_at_ns ? p->grown_at_ns : p->birth_ns;
+
+	p->grown_bytes = (p->stat.rss_pages - before) * r->page_bytes;
+	p->grown_ns = now - since;
+	p->grown_at_ns = now;
+}
+
 int process_read(struct reading *r, struct process *p, unsigned parts, enum keep keep)
 {
 	return process_take(r, p, NULL, parts, keep);
@@ -336,6 +345,7 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 int process_take(struct reading *r, struct process *p, const struct told *told, unsigned parts,
 		 enum keep keep)
 {
+	int64_t rss;
 	int bad;
 
 	if (parts == READ_SHARED && memory_stands(r, p, keep)) {
@@ -348,6 +358,7 @@ int process_take(struct reading *r, struct process *p, const struct told *told, 
 		return 0;
 	}
 	fetch_row(p);
+	rss = p->stat.rss_pages;
 	bad = told ? take_stat(p, &told->stat) : read_stat(r, p, keep);
 	if (bad)
 		return bad;
@@ -362,6 +373,7 @@ int process_take(struct reading *r, struct process *p, const struct told *told, 
 	p->walk_due = true;
 	process_changed(p);
 	p->stale &= (uint8_t) ~(parts | READ_STAT);
+	note_growth(r, p, rss);
 	process_grew(r, p);
 	return 0;
 }
@@ -397,8 +409,39 @@ int process_walk(const struct reading *r, struct process *p)
 	return 0;
 }
 
+static int64_t more_since_walk(const struct reading *r, const struct process *p)
+{
+	int64_t more = p->stat.rss_pages * r->page_bytes - p->walk_rss_bytes;
+
+	return more > 0 ? more : 0;
+}
+
+int64_t process_faulted_since_walk(const struct reading *r, const struct process *p)
+{
+	int64_t faulted = (p->stat.minflt - p->walk_minflt) * r->page_bytes - more_since_walk(r, p);
+
+	return faulted > 0 ? faulted : 0;
+}
+
+/* Of its page faults since the last walk, the part that gave it what others had, too: as those that
+ * come may do. */
+static void learn_copies(const struct reading *r, struct process *p)
+{
+	int64_t more = more_since_walk(r, p), copied = process_faulted_since_walk(r, p);
+	int64_t own = p->uss_bytes - p->walk_uss_bytes - more;
+	double now = 0;
+
+	if (!p->walk_ns || copied <= 0)
+		return;
+	if (own > 0)
+		now = (double)own / (double)copied;
+	p->copies = now > 1 ? 1 : now > p->copies / 2 ? now : p->copies / 2;
+}
+
 void process_walked(const struct reading *r, struct process *p)
 {
+	learn_copies(r, p);
+	p->walk_uss_bytes = p->uss_bytes;
 	p->walk_private_bytes = p->stat.rss_pages * r->page_bytes - p->shared_bytes;
 	p->walk_minflt = p->stat.minflt;
 	p->walk_rss_bytes = p->stat.rss_pages * r->page_bytes;

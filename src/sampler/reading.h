@@ -68,6 +68,8 @@ int process_take(struct reading *r, struct process *p, const struct told *told, 
 int process_walk(const struct reading *r, struct process *p);
 /* What is known of its memory now is how it is as it was read last. */
 void process_walked(const struct reading *r, struct process *p);
+/* Bytes of pages that it touched since its memory was walked, besides those that it has more of. */
+int64_t process_faulted_since_walk(const struct reading *r, const struct process *p);
 /* Raise its peak to what it has now. */
 void process_grew(const struct reading *r, struct process *p);
 /* All but what is kept so. */

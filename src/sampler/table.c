@@ -98,6 +98,7 @@ void process_executes(struct process *p)
 {
 	p->script[0] = '\0';
 	p->arguments_due = p->limits_due = true;
+	p->memory_of = 0;
 }
 
 const char *process_called(const struct process *p)

@@ -33,6 +33,7 @@ enum part {
 	PART_ANONYMOUS_HUGE,
 	PART_SHARED_MEMORY, /* of what is mapped; more of it where it was not read exactly */
 	PART_UNSURE,        /* memory that others may have, too, since it was walked */
+	PART_COPIED,        /* shared pages that it may have its own copies of, since then */
 	PART_MINOR_FAULTS,
 	PART_MAJOR_FAULTS,
 	PART_READ,
@@ -123,7 +124,8 @@ struct process {
 	int64_t shared_bytes, files, peak_rss_bytes;
 	/* memory walk; -1: never */
 	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
-	int64_t walk_minflt, walk_rss_bytes;
+	int64_t walk_minflt, walk_rss_bytes, walk_uss_bytes;
+	double copies; /* of its page faults, the part that made shared memory its own, of late */
 	int64_t anonymous_huge_bytes, shared_memory_bytes; /* -1: not known */
 	int64_t hugetlb_bytes;                             /* huge pages of hugetlbfs */
 	int64_t hugetlb_faults;                            /* its faults when that was read */
@@ -149,6 +151,11 @@ struct process {
 	bool has_threads; /* more than one, at any time */
 	bool io_known, io_refused, files_known, files_refused, shared_known;
 	bool hugetlb_known;
+	pid_t memory_of; /* an ancestor that has the same memory, not just the same pages; 0: none
+			  */
+	bool lends;      /* it is one */
+	int64_t grown_at_ns;           /* when its resident memory was read last; 0: never */
+	int64_t grown_ns, grown_bytes; /* what it had more by then, and since when */
 	bool walk_refused, walked_now, before_us, looks_refused, looked_now;
 	bool goes_on;                 /* an earlier recorder, which was lost, has it, too */
 	bool waited;                  /* its time is in what its launcher has waited for */
@@ -156,9 +163,11 @@ struct process {
 	bool judged, never_waits;     /* when a child was gone: it was given nothing of it */
 	bool executed;                /* a program of its own, since it started */
 	int64_t asked_ns;
-	int64_t gone_ns;  /* CPU of children of its own that are gone, as far as seen */
-	uint32_t gone;    /* how many are */
-	bool gone_surely; /* one that was a process of its own: it had faults */
+	int64_t gone_ns;      /* CPU of children of its own that are gone, as far as seen */
+	uint32_t gone;        /* how many are */
+	bool gone_surely;     /* one that was a process of its own: it had faults */
+	int64_t parent_given; /* page faults of children that its parent had been given when it was
+				 read last; -1: not known */
 };
 
 struct table {

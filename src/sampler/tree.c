@@ -244,8 +244,12 @@ static int look_at(struct tree *t, struct process *p, bool all)
 	if (bad)
 		return bad == -EBADMSG ? 0 : bad;
 	p->read_ns = t->now_ns;
-	if (first)
+	if (parts & READ_STAT)
+		unwaited_note(t, p);
+	if (first) {
 		first_reading(t, p);
+		memory_lend(t, p);
+	}
 	return 0;
 }
 
@@ -349,6 +353,7 @@ void tree_sample(struct tree *t, struct sample *s, bool last)
 	sums_make(t);
 	if (last) {
 		bound_end(t);
+		unwaited_compare(t);
 		series_last(t);
 	}
 	series_put(t, s);

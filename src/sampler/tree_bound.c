@@ -3,7 +3,10 @@
  *
  * The kernel counts what was started on the whole machine, threads included. Of a pid namespace it
  * tells the last pid that was given out: less in a container, but the numbers begin again at
- * pid_max, and whether once or twice is only certain when there were fewer starts than numbers. */
+ * pid_max, and whether once or twice is only certain when there were fewer starts than numbers.
+ *
+ * And the most that exit records can have above what the kernel charged: what interrupts and a
+ * hypervisor took meanwhile, on all CPUs. */
 #include "sampler/tree_state.h"
 
 #include "base/number.h"
@@ -11,16 +14,35 @@
 
 enum { PIDS_RESERVED = 300 }; /* where the numbers begin again (the kernel's RESERVED_PIDS) */
 
-static int64_t machine_forks(const struct root *proc)
+/* irq, softirq and steal of the first line; -1: not told. */
+static int64_t taken_ticks(const char *text)
+{
+	enum { IRQ = 5, STEAL = 7 };
+	const char *p = number_find_line(text, "cpu ");
+	int64_t v, sum = 0;
+
+	for (int i = 0; i <= STEAL; i++) {
+		if (!p || !number_i64(&p, &v) || v < 0)
+			return -1;
+		if (i >= IRQ)
+			number_add(&sum, v);
+	}
+	return sum;
+}
+
+/* Processes and threads that the machine has started, and ticks that were taken; -1: not told. */
+static int64_t machine_counts(const struct root *proc, int64_t *taken)
 {
 	struct kept stat = { 0 };
 	int64_t forks = -1;
 	const char *p;
 
+	*taken = -1;
 	if (!kept_open(&stat, proc, "stat", 0, NULL)) {
 		p = number_find_line(stat.text, "processes ");
 		if (!p || !number_i64(&p, &forks))
 			forks = -1;
+		*taken = taken_ticks(stat.text);
 	}
 	kept_close(&stat);
 	return forks;
@@ -50,16 +72,19 @@ static int64_t pid_max(const struct root *proc)
 
 void bound_begin(struct tree *t)
 {
-	t->forks_before = machine_forks(t->reading.proc);
+	t->forks_before = machine_counts(t->reading.proc, &t->taken_before);
+	t->taken_ns = -1;
 	t->pid_before = last_pid(t);
 	t->started_at_most = -1;
 }
 
 void bound_end(struct tree *t)
 {
-	int64_t forks = machine_forks(t->reading.proc), last = last_pid(t);
+	int64_t taken, forks = machine_counts(t->reading.proc, &taken), last = last_pid(t);
 	int64_t numbers = pid_max(t->reading.proc) - PIDS_RESERVED;
 
+	if (t->taken_before >= 0 && taken >= t->taken_before)
+		t->taken_ns = (taken - t->taken_before) * t->reading.tick_ns;
 	if (t->forks_before < 0 || forks < t->forks_before)
 		return;
 	t->started_at_most = forks - t->forks_before;

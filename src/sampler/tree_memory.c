@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tree_memory.c - memory that no resident set has: huge pages of hugetlbfs, which the kernel counts
- * apart (HugetlbPages of /proc/PID/status), and files in memory that no process maps. */
+ * apart (HugetlbPages of /proc/PID/status), and files in memory that no process maps; and what each
+ * of several resident sets has, since the processes run in the same memory. */
 #include "sampler/tree_state.h"
 
+#include <linux/kcmp.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { READS = 32 /* of status, in a sample: 20 us each */, LOOK_AGAIN = 16 /* turns */ };
 
@@ -132,4 +136,45 @@ int64_t memory_unmapped(const struct tree *t)
 	int64_t more = t->memory.files_bytes - t->parts[PART_SHARED_MEMORY];
 
 	return more > 0 ? more : 0;
+}
+
+/* kcmp(2); where it may not be asked, they have not. */
+static bool same_memory(pid_t a, pid_t b)
+{
+	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
+}
+
+void memory_lend(struct tree *t, struct process *p)
+{
+	struct process *parent = table_find(&t->table, p->ppid);
+	pid_t pid;
+
+	if (!t->reading.clocks || !parent || parent->stack != p->stack ||
+	    parent->stat.vsize_bytes / 2 > p->stat.vsize_bytes || !same_memory(p->pid, p->ppid))
+		return;
+	pid = parent->memory_of ? parent->memory_of : parent->pid;
+	parent = table_find(&t->table, pid);
+	if (!parent)
+		return;
+	parent->lends = true;
+	p->memory_of = pid;
+}
+
+void memory_lender_left(struct tree *t, pid_t pid)
+{
+	struct process *heir = NULL;
+
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->memory_of != pid)
+			continue;
+		p->memory_of = heir ? heir->pid : 0;
+		if (heir)
+			heir->lends = true;
+		else
+			heir = p;
+		p->walk_due = true;
+		process_changed(p);
+	}
 }

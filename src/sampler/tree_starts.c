@@ -22,8 +22,9 @@ struct process *starts_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 	p->task = task ? (uint32_t)(task - t->task) : parent ? parent->task : 0;
 	p->birth_ns = at_ns;
 	p->tasks_live = 1;
+	p->copies = 1; /* until it was seen twice */
 	p->pss_bytes = p->uss_bytes = p->swap_bytes = -1;
-	p->anonymous_huge_bytes = p->shared_memory_bytes = -1;
+	p->anonymous_huge_bytes = p->shared_memory_bytes = p->parent_given = -1;
 	process_name(p, parent ? parent->comm : "sonde");
 	if (parent) {
 		p->ignores_children = parent->ignores_children;
@@ -74,6 +75,7 @@ static struct process *heir_of(struct tree *t, pid_t ppid)
 static void settle(struct tree *t, struct process *p, struct process *heir, bool unwaited)
 {
 	int64_t base = p->cpu_base_ns + p->children_base_ns;
+	int64_t all = process_own_ns(p) + process_children_ns(&t->reading, p) - base;
 
 	if (heir) {
 		io_add(&heir->io_children, &p->io, 1);
@@ -83,8 +85,8 @@ static void settle(struct tree *t, struct process *p, struct process *heir, bool
 		t->departed_cpu_ns -= base;
 		io_add(&t->departed_io, &p->io_base, -1);
 	} else if (unwaited || !has_launcher(t, p)) {
-		t->departed_cpu_ns +=
-			process_own_ns(p) + process_children_ns(&t->reading, p) - base;
+		t->departed_cpu_ns += all;
+		t->unwaited_ns += unwaited ? all : 0;
 		io_add(&t->departed_io, &p->io, 1);
 		io_add(&t->departed_io, &p->io_base, -1);
 		t->departed_minflt += p->stat.minflt + p->stat.cminflt;
@@ -109,7 +111,8 @@ void starts_bound(struct process *p, int64_t at_ns, int64_t cpus)
 void starts_end(struct tree *t, struct process *p, int64_t at_ns)
 {
 	struct process *heir = unwaited_is(t, p) ? NULL : heir_of(t, p->ppid);
-	bool unwaited = !heir && table_find(&t->table, p->ppid);
+	bool unwaited = !heir && table_find(&t->table, p->ppid), lends = p->lends;
+	pid_t pid = p->pid;
 
 	if (t->exits)
 		starts_bound(p, at_ns, (int64_t)exits_cpus(t->exits));
@@ -127,9 +130,12 @@ void starts_end(struct tree *t, struct process *p, int64_t at_ns)
 	series_ended(t, p, at_ns);
 	gone_of(t, p->pid)->instance = p->instance;
 	process_close(&t->reading, p, KEEP_NONE);
+	peak_ended(t, p, at_ns);
 	sums_leave(t, p);
 	t->shares_changed |= p->paged;
 	table_remove(&t->table, p);
+	if (lends)
+		memory_lender_left(t, pid);
 }
 
 void tree_disown(struct tree *t, pid_t pid)

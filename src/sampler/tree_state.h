@@ -83,6 +83,13 @@ struct task {
 	int64_t recorded[RECORDED_NUMBER_OF]; /* by an earlier recorder */
 };
 
+/* What processes that ended may have had more than when they were read last, at the rate at which
+ * they grew then; and what they had. */
+struct growth {
+	int64_t before; /* what all had in the sample before */
+	int64_t processes, had, more;
+};
+
 /* Whether exit records cost the job too much. */
 struct cheaper {
 	bool may, seems, wanted;     /* another mechanism; since it switches tasks often */
@@ -169,6 +176,7 @@ struct tree {
 	bool unwatched;                             /* a process runs on without exit records */
 	bool rescan;                                /* records were lost: look for what they told */
 	bool unwaited;          /* children that nobody waited for are not counted in full */
+	int64_t unwaited_ns;    /* CPU of such children in departed_cpu_ns */
 	uint32_t asks;          /* whether one waits for its children, in this sample */
 	uint64_t records, told; /* of starts and ends, anybody's; told: until the last sample */
 	int silent; /* samples in which the connector told nothing, since a pid was given out */
@@ -176,6 +184,9 @@ struct tree {
 	int64_t max_rss_reaped;
 	int64_t peak_of_one;                  /* of a process, which no sample has seen; 0: none */
 	int64_t live_peak;                    /* processes in a sample */
+	int64_t largest_rss;                  /* of one process, in a sample */
+	struct growth left, missed;          /* since the last sample; the largest between two */
+	int64_t resident;                     /* in the last sample */
 	int64_t unread_ns;                    /* CPU of those that ended and were never read */
 	int64_t recorded[RECORDED_NUMBER_OF]; /* what earlier recorders have of the tasks here */
 
@@ -190,6 +201,8 @@ struct tree {
 	uint32_t ending; /* rows whose process has ended and whose counts are on their way */
 	uint64_t lost_records;
 	int64_t forks_before, pid_before; /* when the recording began; -1: not known */
+	int64_t taken_before, taken_ns;   /* by interrupts and a hypervisor: ticks when it began;
+					     since, at its end; -1: not known */
 	int64_t started_at_most;          /* -1: not known, or not yet */
 	struct gone gone[GONE_MAX];       /* by pid */
 	struct proc_io departed_io;
@@ -295,6 +308,10 @@ void status_turn(struct tree *t);
 /* tree_unwaited.c */
 /* p is gone. Did nobody wait for it, since its parent ignores that? */
 bool unwaited_is(struct tree *t, struct process *p);
+/* p was read: what its parent had been given by then. */
+void unwaited_note(struct tree *t, struct process *p);
+/* At the end: do exit records tell of more than was waited for? */
+void unwaited_compare(struct tree *t);
 /* Pids were given out, to whom is not known: may they be children of who ignores their end? */
 void unwaited_suspect(struct tree *t);
 /* Ends are told without their CPU time from now on. */
@@ -327,6 +344,8 @@ void series_last(struct tree *t);
 
 /* tree_sums.c */
 void sums_make(struct tree *t);
+/* Is what was waited for all that the job used, exit records notwithstanding? */
+bool sums_account_stands(const struct tree *t);
 /* Whether what it has more of, or less, may be others' too: of a mapping that it shares, or of the
  * program that it was forked from. */
 bool sums_may_share(const struct tree *t, const struct process *p);
@@ -337,6 +356,8 @@ void sums_leave(struct tree *t, const struct process *p);
 /* With the PSS of this sample, whose oldest reading is so old; with the sum of resident sets. */
 void peak_raise(struct tree *t, int64_t age_ns);
 void peak_raise_rss(struct tree *t, int64_t resident);
+/* It is gone, and grew to the last, maybe. */
+void peak_ended(struct tree *t, const struct process *p, int64_t at_ns);
 /* VmHWM of a process. */
 void peak_told(struct tree *t, struct process *p, int64_t high_water);
 void peak_take(const struct tree *t, struct tree_totals *out);
@@ -349,6 +370,10 @@ void memory_step(struct tree *t, bool last);
 /* Huge pages of hugetlbfs: all that the job has, and what of it is one process's. */
 int64_t memory_hugetlb(const struct tree *t);
 int64_t memory_hugetlb_of(const struct tree *t, const struct process *p);
+/* p was read for the first time: has it the same memory as its parent (CLONE_VM)? */
+void memory_lend(struct tree *t, struct process *p);
+/* Who had the memory of others is gone: one of these has it now. */
+void memory_lender_left(struct tree *t, pid_t pid);
 /* Of files in memory, what no process can have mapped: so much at least. */
 int64_t memory_unmapped(const struct tree *t);
 

@@ -57,11 +57,22 @@ static int64_t proportional(const struct process *p, int64_t rss)
 	return pss < rss ? pss : rss;
 }
 
+/* Pages that it shares it may have copied since it was walked, which no resident size shows. */
+static int64_t copied(const struct tree *t, const struct process *p)
+{
+	int64_t most = p->walk_rss_bytes - p->walk_uss_bytes;
+	int64_t bytes = (int64_t)(p->copies * (double)process_faulted_since_walk(&t->reading, p));
+
+	return bytes < most ? bytes : most > 0 ? most : 0;
+}
+
 static void memory_parts(const struct tree *t, const struct process *p,
 			 int64_t part[PART_NUMBER_OF])
 {
 	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
 
+	if (p->memory_of)
+		return; /* it is that one's */
 	part[PART_RESIDENT] = rss;
 	part[PART_VIRTUAL] = p->stat.vsize_bytes;
 	part[PART_SHARED] = p->shared_bytes;
@@ -71,7 +82,9 @@ static void memory_parts(const struct tree *t, const struct process *p,
 	if (p->uss_bytes > 0)
 		part[PART_USS] = p->uss_bytes;
 	if (p->pss_bytes >= 0 && sums_may_share(t, p))
-		part[PART_UNSURE] = llabs(rss - p->walk_rss_bytes);
+		part[PART_COPIED] = copied(t, p);
+	if (p->pss_bytes >= 0 && sums_may_share(t, p))
+		part[PART_UNSURE] = llabs(rss - p->walk_rss_bytes) + part[PART_COPIED];
 	part[PART_NO_PSS] = p->pss_bytes < 0 && rss;
 	if (p->swap_bytes > 0)
 		part[PART_SWAP] = p->swap_bytes;
@@ -162,6 +175,18 @@ static void sum_io(struct tree *t)
 		 d->write_bytes + part[PART_STORAGE_WRITTEN] + l.write_bytes - had[5]);
 }
 
+/* Who is started by another as a child of that one's parent (CLONE_PARENT) is waited for there: if
+ * that was taken for a child of nobody, the records of all that ended show that it is in it twice.
+ */
+static int64_t counted_once(const struct tree *t, int64_t cpu, int64_t attributed)
+{
+	bool complete = t->exits && !t->unwatched && !t->lost_records;
+
+	if (!complete || !t->unwaited_ns || cpu <= attributed + attributed / 8 + 10 * NS_PER_MS)
+		return cpu;
+	return cpu - t->unwaited_ns;
+}
+
 static void sum_counters(struct tree *t)
 {
 	const int64_t *part = t->parts, *had = t->recorded;
@@ -172,6 +197,7 @@ static void sum_counters(struct tree *t)
 	tasks_reaped(t, &m);
 	cpu = t->departed_cpu_ns + part[PART_CPU] + m.total_user_ns + m.total_system_ns -
 	      had[RECORDED_CPU];
+	cpu = counted_once(t, cpu, attributed);
 	raise_to(t, JOB_ATTRIBUTED_CPU, attributed);
 	/* Children whose parent ignores SIGCHLD are in nobody's total, but their exit was recorded.
 	 */
@@ -294,16 +320,20 @@ void sums_make(struct tree *t)
 	sum_looks(t);
 }
 
-/* When all was waited for the kernel's account stands, unless much more was recorded: children of a
- * parent that ignores SIGCHLD. Records of perf events hold what interrupts and a hypervisor took
- * meanwhile: some per cent, and as much again as the job had where the machine is shared with
- * others. So where no such parent was found, only several times as much tells of one. */
-static bool account_stands(const struct tree *t)
+/* When all was waited for the kernel's account stands, unless more was recorded: children of a
+ * parent that ignores SIGCHLD. Records of perf events also hold what interrupts and a hypervisor
+ * took meanwhile, which the machine tells. Where it does not, they may have as much again as the
+ * job had: if no such parent was found, only several times as much tells of one. */
+bool sums_account_stands(const struct tree *t)
 {
-	int64_t more = t->cpu_ns - t->waited_ns;
+	int64_t more = t->cpu_ns - t->waited_ns, few = 10 * NS_PER_MS;
 	bool childless = t->started <= 1 && !t->recorded[RECORDED_CPU];
 
-	return childless || more <= t->waited_ns / 8 || (!t->unwaited && more / 2 <= t->waited_ns);
+	if (childless || more <= (t->unwaited ? few : t->waited_ns / 32 + few))
+		return true;
+	if (t->taken_ns >= 0)
+		return more <= t->taken_ns + t->waited_ns / 32 + few;
+	return more <= t->waited_ns / 8 || (!t->unwaited && more / 2 <= t->waited_ns);
 }
 
 /* What lives on, as does what was killed with the job and is about to end, used next to nothing
@@ -318,7 +348,7 @@ static int64_t cpu_total(const struct tree *t, bool waits)
 {
 	if (!waits || (t->table.nlive && !little_lives_on(t)))
 		return t->job[JOB_CPU];
-	return account_stands(t) ? t->waited_ns : t->cpu_ns;
+	return sums_account_stands(t) ? t->waited_ns : t->cpu_ns;
 }
 
 static const char *starts_how(const struct tree *t)
@@ -357,7 +387,7 @@ static const char *totals_how(const struct tree *t, bool waits)
 void tree_totals(const struct tree *t, struct tree_totals *out)
 {
 	bool waits = t->launched && !tasks_lost(t), apart = waits && !t->table.nlive;
-	bool split = apart && !t->recorded[RECORDED_CPU] && !t->unwaited && account_stands(t);
+	bool split = apart && !t->recorded[RECORDED_CPU] && !t->unwaited && sums_account_stands(t);
 	bool exact = tree_has_events(t) && !t->lost_records && !t->unwatched && !t->follow;
 
 	struct message reaped;

@@ -3,7 +3,8 @@
  * is given neither their CPU time nor what they read and wrote: the kernel forgets both at their
  * end. The first is told by /proc/PID/status (SigIgn). The second is not, but by what follows: a
  * child is gone, and its parent was given none of its page faults, of which each program has some.
- */
+ * One that waits for some of its children was given less than the one had that is gone. In the end
+ * exit records tell, if they have more than was waited for. */
 #include "sampler/tree_state.h"
 
 #include "base/clock.h"
@@ -62,20 +63,55 @@ static bool was_given_faults(const struct proc_stat *st)
 	return st->cminflt + st->cmajflt + st->cutime + st->cstime > 0;
 }
 
+static int64_t given_faults(const struct proc_stat *st)
+{
+	return st->cminflt + st->cmajflt;
+}
+
+void unwaited_note(struct tree *t, struct process *p)
+{
+	const struct process *parent = table_find(&t->table, p->ppid);
+
+	p->parent_given = parent && parent->read_ns ? given_faults(&parent->stat) : -1;
+}
+
+static void depart(struct tree *t, int64_t cpu_ns, const struct proc_io *io)
+{
+	t->departed_cpu_ns += cpu_ns;
+	t->unwaited_ns += cpu_ns;
+	io_add(&t->departed_io, io, 1);
+}
+
+static bool read_now(struct tree *t, const struct process *parent, struct process *look)
+{
+	*look = (struct process){ .pid = parent->pid, .start_ticks = parent->start_ticks };
+	return !process_read(&t->reading, look, READ_STAT, KEEP_NONE) &&
+	       !proc_stat_ended(&look->stat);
+}
+
 /* A child of it is gone, and it was never given anything. Those that were gone before were not
  * waited for, either. */
 static void judge(struct tree *t, struct process *parent)
 {
-	struct process look = { .pid = parent->pid, .start_ticks = parent->start_ticks };
+	struct process look;
 
-	if (process_read(&t->reading, &look, READ_STAT, KEEP_NONE) || proc_stat_ended(&look.stat))
+	if (!read_now(t, parent, &look))
 		return;
 	parent->judged = true;
 	parent->never_waits = !was_given_faults(&look.stat);
-	if (!parent->never_waits)
-		return;
-	t->departed_cpu_ns += parent->gone_ns;
-	io_add(&t->departed_io, &parent->io_children, 1);
+	if (parent->never_waits)
+		depart(t, parent->gone_ns, &parent->io_children);
+}
+
+/* Its parent waits for some, and was given less since p was read last than p alone had by then. */
+static bool was_forgotten(struct tree *t, const struct process *parent, const struct process *p)
+{
+	struct process look;
+
+	if (p->parent_given < 0 || t->asks++ >= ASKS_MAX || !read_now(t, parent, &look))
+		return false;
+	return given_faults(&look.stat) - p->parent_given <
+	       p->stat.minflt + p->stat.majflt + given_faults(&p->stat);
 }
 
 bool unwaited_is(struct tree *t, struct process *p)
@@ -90,7 +126,9 @@ bool unwaited_is(struct tree *t, struct process *p)
 		ask(t, parent);
 	if (!parent->judged && !parent->ignores_children && had_faults(p))
 		judge(t, parent);
-	if (!parent->ignores_children && (!parent->never_waits || was_given_faults(&parent->stat)))
+	if (!parent->ignores_children &&
+	    (!parent->never_waits || was_given_faults(&parent->stat)) &&
+	    !was_forgotten(t, parent, p))
 		return false;
 	unwaited_say(t);
 	return true;
@@ -143,9 +181,15 @@ void unwaited_last(struct tree *t)
 		if (!k->children || !has_lost(t, k))
 			continue;
 		unwaited_say(t);
-		t->departed_cpu_ns += k->left.cpu_ns;
-		io_add(&t->departed_io, &k->left.io, 1);
+		depart(t, k->left.cpu_ns, &k->left.io);
 	}
+}
+
+void unwaited_compare(struct tree *t)
+{
+	if (t->exits && !t->unwatched && t->launched && !tasks_lost(t) && !t->table.nlive &&
+	    !t->recorded[RECORDED_CPU] && !sums_account_stands(t))
+		unwaited_say(t);
 }
 
 void unwaited_suspect(struct tree *t)

@@ -35,7 +35,7 @@ bool walk_is_old(const struct tree *t, const struct process *p)
 
 static bool can_walk(const struct process *p)
 {
-	return !p->ended && !p->walk_refused && p->read_ns && p->stat.rss_pages;
+	return !p->ended && !p->walk_refused && p->read_ns && p->stat.rss_pages && !p->memory_of;
 }
 
 /* Only a reading can show that memory has changed. */
@@ -83,19 +83,32 @@ static void long_walk(struct tree *t, struct process *p, int64_t cost)
 }
 
 enum {
+	ESTIMATE_MS = 1,
 	FIRST_READS = 800, /* so that all of a short job are known soon */
 	READS = 1500,
 };
 
 /* A walk divides a page by all that map it, an estimate by those that are estimated: who may share
- * memory with one of them is estimated, too. */
+ * memory with one of them is estimated, too. So is who was never read and shares memory, where the
+ * budget has no room for a walk: until all are known, the sum is not. */
 static bool is_for_pages(const struct tree *t, const struct process *p, int64_t cost)
 {
+	bool dear = !p->walk_ns && cost > ESTIMATE_MS * NS_PER_MS && cost > t->walk_budget_ns;
+
 	if (p->pages_refused)
 		return false;
 	return p->paged || cost > LONG_WALK_MS * NS_PER_MS ||
-	       (t->paging && p->stat.rss_pages * t->reading.page_bytes > sharing_matters &&
+	       ((t->paging || dear) &&
+		p->stat.rss_pages * t->reading.page_bytes > sharing_matters &&
 		sums_may_share(t, p));
+}
+
+/* Debts, so that all of a short job are known soon; who needs a long walk is not among many. */
+static bool may_estimate(const struct tree *t, bool never, int64_t cost)
+{
+	if (!never)
+		return t->walk_budget_ns >= -debt_ns;
+	return cost > LONG_WALK_MS * NS_PER_MS || t->walk_budget_ns >= -2 * debt_ns;
 }
 
 /* Who came to share memory makes what is known of the others old: they have less of it now. */
@@ -192,7 +205,7 @@ static void walk_some(struct tree *t, bool never)
 			continue;
 		cost = predict_ns(t, p);
 		if (is_for_pages(t, p, cost)) {
-			if (t->walk_budget_ns < -debt_ns && !never)
+			if (!may_estimate(t, never, cost))
 				continue;
 			p->pages_refused = estimate(t, p) != 0;
 			continue;
@@ -201,7 +214,7 @@ static void walk_some(struct tree *t, bool never)
 			long_walk(t, p, cost);
 			continue;
 		}
-		if (cost > t->walk_budget_ns - kept_ns) {
+		if (cost > t->walk_budget_ns - kept_ns + (never ? debt_ns : 0)) {
 			if (!never) /* its turn comes first next time */
 				t->walk_cursor = (from + i) % n;
 			return;

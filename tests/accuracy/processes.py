@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # alone
 # limit: 300
-"""Processes that are hard to follow: children that the kernel reaps since SIGCHLD is ignored or has SA_NOCLDWAIT set, that are orphaned
-(double fork), that stay zombies, that run in another pid namespace; a process that executes another program again and again, and one that
-does so in a second thread. Each is recorded with process starts by perf events, by the proc connector and by polling for new pids, once a
-second: most end between two samples. Each process spins until its own clock shows a given time and reports it. Where the kernel forgets
-what ended, figures are lower bounds and must say so."""
+"""Processes that are hard to follow: children that the kernel reaps since SIGCHLD is ignored or has SA_NOCLDWAIT set, for all of them or
+for every second one, that are their parent's siblings (CLONE_PARENT), that are orphaned (double fork), that stay zombies, that run in
+another pid namespace; a process that executes another program again and again, and one that does so in a second thread. Each is recorded
+with process starts by perf events, by the proc connector and by polling for new pids, once a second: most end between two samples. Each
+process spins until its own clock shows a given time and reports it. Where the kernel forgets what ended, figures are lower bounds and must
+say so."""
 import os
 import shutil
 import subprocess
@@ -50,7 +51,7 @@ def hold_cpu(what, job, spun):
 def record(way, name, *command):
     taken["before"] = accuracy.taken()[0]
     # Without records only a sample shows that nobody waits.
-    interval = "100ms" if way == "polling" and name == "nocldwait" else "1s"
+    interval = "100ms" if way != "perf" and name in ("nocldwait", "mixed") else "1s"
     said, recording = accuracy.record(f"{name}-{way}", *command, interval=interval, options=("--process-events", way))
     return said.split(), recording.job
 
@@ -86,6 +87,8 @@ for each in accuracy.ways(table, "processes_started"):
     children(each, "waited", "that are waited for")
     children(each, "ignore", "whose parent ignores SIGCHLD")
     children(each, "nocldwait", "whose parent has set SA_NOCLDWAIT")
+    children(each, "mixed", "of which every second one is waited for")
+    children(each, "sibling", "of who waits for the one that started them")
     children(each, "double", "orphaned by a double fork")
     children(each, "zombies", "that stay zombies")
     if may_make_namespaces():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 120
+# limit: 240
 # Children of a program that ignores SIGCHLD, or has set SA_NOCLDWAIT, are in nobody's total when they have ended: what
 # is known of them is a lower bound that says so, however births are known, and never "100 % known by process".
 . "$TOP/tests/lib.sh"
@@ -43,6 +43,30 @@ for how in ignore nocldwait; do
 	else
 		not_in_full "$how by perf"
 	fi
+done
+
+# Who waits for every second one: what samples saw of the others, or exit records, tells.
+for births in connector polling; do
+	record $births mixed
+	not_in_full "mixed by $births"
+done
+record perf mixed
+if [[ $used == *"exit records"* ]]; then
+	holds "mixed by perf: CPU" "$cpu > 0.97 * $spun && $cpu < 1.5 * $spun"
+	equal "mixed by perf: I/O is a lower bound" true "$io_bound"
+fi
+# One that ends before many samples saw it, of which the records tell in the end.
+"$SONDE" run --quiet --process-events perf -i 60s -o brief -- "$PROGRAMS/disown" mixed 20 15 0 >spun || fail "run brief"
+read -r _ spun <spun
+if figure brief .job.mechanisms | grep -q "exit records"; then
+	holds "mixed and brief: CPU" "$(figure brief .job.cpu_seconds) > 0.97 * $spun"
+	equal "mixed and brief: I/O is a lower bound" true "$(figure brief .job.io_is_lower_bound)"
+fi
+
+# Children of the one that waits for who started them are counted once.
+for births in perf connector polling; do
+	record $births sibling
+	holds "sibling by $births: CPU" "$cpu > 0.97 * $spun && $cpu < 1.5 * $spun"
 done
 
 # Who waits for them, or has them taken in by others that do, is told in full.

@@ -12,6 +12,7 @@ mkdir -p copy/src/new copy/bench
 # shellcheck disable=SC2086 # patterns
 (cd "$TOP" && tar -c --exclude=node_modules $parts) | tar -C copy -x
 git -C copy init -q
+cp "$TOP/bench/stale.py" copy/bench/
 export TOP=$PWD/copy
 
 lint() { # NAME
@@ -76,3 +77,20 @@ notices words.py src/cmd/show.c 'const char *f(void) { return "one argument is "
 notices words.py src/report/page/page.js 'const x = "What watching cost";'
 notices words.py src/report/page/page.html '<h2>What watching cost</h2>'
 notices words.py rules/90-monitor.rules 'say: the directory is made when it is not there'
+
+# A section of docs/performance.md is older than what it measures when more than a tenth of that has changed.
+commit() {
+	git -C copy add -A && git -C copy -c user.name=x -c user.email=x -c commit.gpgsign=false commit -qm "$1"
+}
+commit one
+printf 'Measured on 2026-01-01 at commit %s, on x, with a load average of 1.00 when it began. Again: `./dev bench sources`.\n' \
+	"$(git -C copy rev-parse --short HEAD)" >copy/docs/performance.md
+lint performance.sh || fail "performance.sh fails on what was measured just now"
+seq 1000 >copy/src/source/more.c
+commit two
+! lint performance.sh || fail "performance.sh does not notice that a section is stale"
+(cd copy && "$PYTHON" bench/stale.py mark docs/performance.md) | grep -q "stale: sources" || fail "it is not marked"
+lint performance.sh || fail "performance.sh fails on a section that says that it is stale"
+rm copy/src/source/more.c
+commit three
+! lint performance.sh || fail "performance.sh does not notice that a section is said to be stale and is not"

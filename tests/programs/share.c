@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share map|fork COUNT MEBIBYTES OWN MILLISECONDS: COUNT processes that have so many MEBIBYTES
- * together, each page touched by each: a shared mapping, or what the first of them has and the
- * others, which it forks, only read; and each OWN MEBIBYTES of its own. They hold it so long, from
- * when all have it.
+ * share map|fork|copy|vm COUNT MEBIBYTES OWN MILLISECONDS: COUNT processes that have so many
+ * MEBIBYTES together, each page touched by each: a shared mapping, or what the first of them has
+ * and the others, which it forks, only read (copy: they write to a half of it), or that run in the
+ * same memory (vm); and each OWN MEBIBYTES of its own. They hold it so long, from when all have it.
  */
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +32,41 @@ static unsigned read_all(const volatile char *p, size_t size)
 	return sum;
 }
 
+struct child {
+	const char *how;
+	char *p;
+	size_t size, own;
+	useconds_t us;
+	int said;
+};
+
+static int work(void *arg)
+{
+	const struct child *child = arg;
+	char c = 0;
+
+	read_all(child->p, child->size);
+	if (strcmp(child->how, "copy") == 0)
+		memset(child->p, 2, child->size / 2);
+	memset(area(child->own, MAP_PRIVATE), 1, child->own);
+	c = write(child->said, &c, 1) != 1;
+	usleep(child->us);
+	_exit(c);
+}
+
+static void start(struct child *child)
+{
+	enum { STACK = 1 << 16 };
+
+	if (strcmp(child->how, "vm") == 0)
+		clone(work, area(STACK, MAP_PRIVATE) + STACK, CLONE_VM | SIGCHLD, child);
+	else if (fork() == 0)
+		work(child);
+}
+
 int main(int argc, char **argv)
 {
+	struct child child;
 	long count = argc == 6 ? strtol(argv[2], NULL, 10) : 0;
 	size_t size, own;
 	useconds_t us;
@@ -45,14 +80,11 @@ int main(int argc, char **argv)
 	us = (useconds_t)strtoul(argv[5], NULL, 10) * 1000;
 	p = area(size, strcmp(argv[1], "map") == 0 ? MAP_SHARED : MAP_PRIVATE);
 	memset(p, 1, size);
+	child = (struct child){
+		.how = argv[1], .p = p, .size = size, .own = own, .us = us, .said = fds[1]
+	};
 	for (long i = 1; i < count; i++)
-		if (fork() == 0) {
-			read_all(p, size);
-			memset(area(own, MAP_PRIVATE), 1, own);
-			c = write(fds[1], &c, 1) != 1;
-			usleep(us);
-			_exit(c);
-		}
+		start(&child);
 	memset(area(own, MAP_PRIVATE), 1, own);
 	for (long i = 1; i < count; i++)
 		if (read(fds[0], &c, 1) != 1)
