@@ -183,8 +183,8 @@ static const struct said {
 	{ "throttled", "throttled", 1U << ACCOUNT_THROTTLED },
 	{ "waiting for a core", "core wait",
 	  1U << ACCOUNT_OTHERS | 1U << ACCOUNT_OWN | 1U << ACCOUNT_WAITING },
-	{ "waiting for memory", "memory wait", 1U << ACCOUNT_MEMORY },
-	{ "waiting for storage", "storage wait", 1U << ACCOUNT_STORAGE },
+	{ "waiting for memory", "memory", 1U << ACCOUNT_MEMORY },
+	{ "waiting for storage", "storage", 1U << ACCOUNT_STORAGE },
 	{ "idle", "idle", 1U << ACCOUNT_IDLE },
 	{ "unknown", "unknown", 1U << ACCOUNT_UNKNOWN },
 };
@@ -199,7 +199,7 @@ static int percent_of(const struct said *x, const int percent[ACCOUNT_PARTS])
 	return sum;
 }
 
-/* Those of at least so many percent; the others together. Returns its length. */
+/* Computing, and what has at least so many percent; the rest together. Returns its length. */
 static size_t put_words(char text[TEXT_SIZE], const int percent[ACCOUNT_PARTS], int least,
 			bool fewer)
 {
@@ -210,13 +210,13 @@ static size_t put_words(char text[TEXT_SIZE], const int percent[ACCOUNT_PARTS], 
 	for (size_t i = 0; i < SAID; i++) {
 		int sum = percent_of(&said[i], percent);
 
-		if (sum < least || !sum) {
+		if ((i && sum < least) || !sum) {
 			rest += sum;
 			continue;
 		}
 		n += (size_t)snprintf(text + n, TEXT_SIZE - n, "%s%s %d %%", n ? ", " : "",
 				      fewer ? said[i].fewer : said[i].words, sum);
-		if (!i && percent[ACCOUNT_KERNEL])
+		if (!i && least < 2 && percent[ACCOUNT_KERNEL])
 			n += (size_t)snprintf(text + n, TEXT_SIZE - n, " (kernel %d %%)",
 					      percent[ACCOUNT_KERNEL]);
 	}
