@@ -37,7 +37,9 @@ const struct account_row account_rows[ACCOUNT_PARTS] = {
 	[ACCOUNT_MEMORY] = { "memory", "Waiting for memory (swap, reclaim)",
 			     "memory pressure stall, a lower bound", "\033[35m", '~' },
 	[ACCOUNT_STORAGE] = { "storage", "Waiting for storage",
-			      "job.threads_blocked_count, as sampled", "\033[34m", ':' },
+			      "threads seen blocked (job.threads_blocked_count), or processes seen to wait "
+			      "for files",
+			      "\033[34m", ':' },
 	[ACCOUNT_IDLE] = { "idle", "Idle", "what is left", "", ' ' },
 	[ACCOUNT_UNKNOWN] = { "unknown", "Unknown",
 			      "the rest of periods in which no thread was sampled", "", '?' },
@@ -394,6 +396,9 @@ int summary_account_make(struct summary *s, const struct run *r)
 
 	if (look_at_threads(&f, s))
 		return -ENOMEM;
+	/* What waits for a remote file system is not blocked, but asleep. */
+	if (!isnan(f.blocked_s) && s->story.wait[STALL_STORAGE].seconds > f.blocked_s)
+		f.blocked_s = s->story.wait[STALL_STORAGE].seconds;
 	s->cpu_at_most_s = s->cpu_is_bound ? f.others_s + s->cpu_s : NAN;
 	if (s->cpu_is_bound) /* what seems idle may have been computing */
 		f.unseen_s = NAN;

@@ -33,6 +33,7 @@ first read >sentence
 contains sentence "Slow files, for "
 contains sentence "waits for storage: "
 contains sentence "FUSE"
+holds "share of the time that waits for storage, of two cores or one" "$(figure read '.where_time_went.parts[] | select(.part == "storage").ratio') > 0.2"
 cat >import.py <<'END'
 import sys
 sys.path.insert(0, "far")

@@ -220,7 +220,7 @@ static void test_words_are_shortened_before_parts_are_left_out(void **state)
 	f.waited_s = f.others_s = 35;
 	f.blocked_s = 15;
 	account_make(&a, &f);
-	assert_string_equal(line(&a, 68, false), "[+====::     ]"
+	assert_string_equal(line(&a, 68, false), "[====::     ]"
 						 " computing 6 %, core wait 35 %, storage 15 %, "
 						 "idle 44 %");
 }
