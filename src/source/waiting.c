@@ -138,6 +138,8 @@ static const struct {
 	{ "__do_sys_pause", STALL_SIGNAL },
 	{ "n_tty_read", STALL_TERMINAL },
 	{ "wait_for_vfork", STALL_CHILD },
+	{ "kernel_clone", STALL_CHILD },
+	{ "_do_fork", STALL_CHILD },
 	{ "rpc_wait", STALL_STORAGE },
 	{ "nfs", STALL_STORAGE },
 	{ "request_wait_answer", STALL_STORAGE },

@@ -54,6 +54,8 @@ static const struct {
 	  "Exception in thread \"main\" java.lang.StackOverflowError", "recursion" },
 	{ "free(): double free detected in tcache 2\nAborted\n",
 	  "free(): double free detected in tcache 2", "damaged_memory" },
+	{ "sh: 1: exec: ls: Argument list too long\n",
+	  "sh: 1: exec: ls: Argument list too long", "arguments" },
 	{ "RuntimeError: can't start new thread", "RuntimeError: can't start new thread",
 	  "threads" },
 	{ "Error: stepping, 5 (database is locked)\nbye\n",
