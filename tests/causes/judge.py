@@ -347,11 +347,12 @@ def read_document(results):
 def summary_document(labelled):
     """docs/verdicts-causes.md: LABEL and results; the labels are the columns."""
     out = ["# What verdicts are worth on jobs whose cause is known", "",
-           "Some two hundred jobs, each with one true cause or two that were known before, run under `sonde run -i 200ms`, and only what `sonde show` prints is read. The",
+           "Some two hundred and fifty jobs, each with one true cause or two that were known before, run under `sonde run -i 200ms`, and only what `sonde show` prints is read. The",
            "causes were written down before anyone read the rules (`tests/causes/cases.py`); sizes and counts are drawn from a seed. Half of them are kept apart while rules are",
            "mended. Twelve more, in other languages, were written after that (`fresh.py`).",
            "The unseen ones (`kept.py`, `second.py`) were written by two who had read neither the rules nor what Sonde prints, and were judged once, before",
-           "any rule was mended for them. `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
+           "any rule was mended for them. The third set (`third.py`) was written from causes by the one who then mended rules, before reading them; half of it was",
+           "judged once, after the rules were mended for the other half. `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
            "- first: the first verdict names the true cause (of a mixture: both); of a healthy job: nothing is blamed",
            "- later: it is named after something else that is true, or only half of a mixture is",
            "- silent: it is not named, and nothing wrong is said",
@@ -362,7 +363,8 @@ def summary_document(labelled):
            "| jobs | number | others used | first | later | silent | false |", "|---" * 7 + "|"]
     for label, results in labelled:
         for half, words in (("open", "known when rules were mended"), ("kept", "kept apart"), ("fresh", "written afterwards"), ("unseen", "written unseen"),
-                            ("second", "written unseen by another")):
+                            ("second", "written unseen by another"), ("third", "third set, first half"),
+                            ("apart", "third set, second half, kept apart")):
             some = [r for r in results if r["half"] == half and r["score"] in SCORES]
             if some:
                 c = counts(some)
