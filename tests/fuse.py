@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file system in memory whose server can be stopped and go on, as that of a network's may: `python3 fuse.py MOUNTPOINT` serves it until it is
-ended, and says "ready" first. SIGSTOP: who asks it waits. Needs root and a mount namespace of one's own."""
+"""A file system in memory whose server can be stopped and go on, as that of a network's may: `python3 fuse.py MOUNTPOINT [DELAY]` serves it until it is
+ended, and says "ready" first. DELAY is what each look-up, open and read takes, in seconds. SIGSTOP: who asks it waits. Needs root and a mount namespace of one's own."""
 import ctypes
 import errno
 import os
@@ -140,7 +140,7 @@ def answer(memory, opcode, node, body):
     return getattr(memory, CALLS[opcode])(memory.nodes[node], body)
 
 
-def serve(fd):
+def serve(fd, delay):
     memory = Memory()
     while True:
         try:
@@ -152,6 +152,8 @@ def serve(fd):
         _, opcode, unique, node = HEADER.unpack_from(request)[:4]
         if opcode in (FORGET, BATCH_FORGET, INTERRUPT, DESTROY):
             continue
+        if delay and opcode in (LOOKUP, OPEN, READ):
+            time.sleep(delay)
         code, said = 0, b""
         try:
             said = answer(memory, opcode, node, request[HEADER.size:])
@@ -170,4 +172,4 @@ if __name__ == "__main__":
     if libc.mount(b"memory", sys.argv[1].encode(), b"fuse", 0, options):
         sys.exit(f"mount: {os.strerror(ctypes.get_errno())}")
     print("ready", flush=True)
-    serve(device)
+    serve(device, float(sys.argv[2]) if len(sys.argv) > 2 else 0)

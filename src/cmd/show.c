@@ -150,8 +150,8 @@ static int print(const struct show_options *o, const struct summary *s, struct r
 	if (!o->all && !o->metrics)
 		return print_own(o, s, r, e);
 	summary_print(s, stdout, wants_colour());
-	reason_print(&s->reason, stdout);
 	machine_print(r, stdout);
+	reason_print(&s->reason, stdout);
 	summary_print_nodes(s, stdout);
 	summary_print_tops(s, stdout);
 	rc = print_own(o, NULL, r, e);

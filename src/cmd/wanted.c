@@ -31,7 +31,7 @@ static int add_named(struct wanted *w, const char *path, enum comparison_group g
 	int rc = access(path, F_OK) ? -errno : 0;
 
 	if (rc)
-		return err_set(e, rc, "there is no %.300s: %s", path, strerror(-rc));
+		return err_set(e, rc, "cannot find %.300s: %s", path, strerror(-rc));
 	rc = listing_find(&l, path);
 	if (rc == -ENOTDIR || (!rc && !l.n)) /* a file, or what opening it will say */
 		rc = add_path(w, path, group, e);

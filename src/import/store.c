@@ -133,9 +133,9 @@ static struct store_meta *add_meta(struct store *s, uint32_t node, const char *k
 	struct store_meta *m = n->nmetas < STORE_METAS_MAX ? pool_take(&s->pool, sizeof *m) : NULL;
 
 	if (!m) {
-		store_leave_out(
-			s, "%.100s: too many keys tell of the machine; those behind are left out",
-			n->host);
+		store_leave_out(s,
+				"%.100s: too many keys describe the machine; the rest is left out",
+				n->host);
 		return NULL;
 	}
 	*m = (struct store_meta){ .key = store_text(s, key), .next = n->meta };

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 1000, STACK_BYTES = 64 * 1024 };
+/* A stack trace of Java has 1,024 lines, which a recursion without an end fills with one. */
+enum { PATIENCE_MS = 1000, STACK_BYTES = 64 * 1024, END_BYTES = 96 * 1024, REPEATS_LEAST = 4 };
 
 static const char refused[] = "--no-error-text was given";
 
@@ -58,21 +59,59 @@ void printed_end(struct printed_place *p)
 	p->fd = -1;
 }
 
+static size_t line_length(const char *at, const char *end)
+{
+	const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+	return (size_t)((newline ? newline + 1 : end) - at);
+}
+
+/* A line that is there again and again is kept once, with a line that says how often it came.
+ * Returns how long the text is then. */
+static size_t squeeze_repeats(char *text, size_t n)
+{
+	char *to = text, said[64];
+	const char *at = text, *end = text + n;
+
+	while (at < end) {
+		size_t length = line_length(at, end), again = 0, m = 0;
+		const char *line = at;
+
+		for (at += length; at + length <= end && !memcmp(at, line, length); at += length)
+			again++;
+		if (again >= REPEATS_LEAST)
+			m = (size_t)snprintf(said, sizeof said, "[the line above %zu more times]\n",
+					     again);
+		if (!m || m > again * length) { /* no shorter so */
+			length = (size_t)(at - line);
+			m = 0;
+		}
+		memmove(to, line, length);
+		memcpy(to + length, said, m);
+		to += length + m;
+	}
+	return (size_t)(to - text);
+}
+
 /* The last bytes of fd, of those from `from` on; of a file that was emptied, of all. */
 static void read_end(int fd, int64_t from, struct printed *out)
 {
+	static char text[END_BYTES];
 	struct stat st;
 	int64_t at;
 	ssize_t n = -1;
+	size_t kept = 0;
 
 	if (!fstat(fd, &st)) {
 		from = st.st_size < from ? 0 : from;
-		at = st.st_size - (int64_t)sizeof out->text;
+		at = st.st_size - END_BYTES;
 		at = at < from ? from : at;
-		out->is_cut = at > from;
-		n = pread(fd, out->text, sizeof out->text, at);
+		n = pread(fd, text, sizeof text, at);
+		kept = squeeze_repeats(text, n > 0 ? (size_t)n : 0);
+		out->n = (uint32_t)(kept < sizeof out->text ? kept : sizeof out->text);
+		out->is_cut = at > from || kept > out->n;
+		memcpy(out->text, text + kept - out->n, out->n);
 	}
-	out->n = n > 0 ? (uint32_t)n : 0;
 	if (n < 0)
 		snprintf(out->absent, sizeof out->absent, "its file cannot be read");
 	else if (!n)

@@ -37,7 +37,9 @@ const struct account_row account_rows[ACCOUNT_PARTS] = {
 	[ACCOUNT_MEMORY] = { "memory", "Waiting for memory (swap, reclaim)",
 			     "memory pressure stall, a lower bound", "\033[35m", '~' },
 	[ACCOUNT_STORAGE] = { "storage", "Waiting for storage",
-			      "job.threads_blocked_count, as sampled", "\033[34m", ':' },
+			      "threads seen blocked (job.threads_blocked_count), or processes seen to wait "
+			      "for files",
+			      "\033[34m", ':' },
 	[ACCOUNT_IDLE] = { "idle", "Idle", "what is left", "", ' ' },
 	[ACCOUNT_UNKNOWN] = { "unknown", "Unknown",
 			      "the rest of periods in which no thread was sampled", "", '?' },
@@ -183,8 +185,8 @@ static const struct said {
 	{ "throttled", "throttled", 1U << ACCOUNT_THROTTLED },
 	{ "waiting for a core", "core wait",
 	  1U << ACCOUNT_OTHERS | 1U << ACCOUNT_OWN | 1U << ACCOUNT_WAITING },
-	{ "waiting for memory", "memory wait", 1U << ACCOUNT_MEMORY },
-	{ "waiting for storage", "storage wait", 1U << ACCOUNT_STORAGE },
+	{ "waiting for memory", "memory", 1U << ACCOUNT_MEMORY },
+	{ "waiting for storage", "storage", 1U << ACCOUNT_STORAGE },
 	{ "idle", "idle", 1U << ACCOUNT_IDLE },
 	{ "unknown", "unknown", 1U << ACCOUNT_UNKNOWN },
 };
@@ -199,7 +201,7 @@ static int percent_of(const struct said *x, const int percent[ACCOUNT_PARTS])
 	return sum;
 }
 
-/* Those of at least so many percent; the others together. Returns its length. */
+/* Computing, and what has at least so many percent; the rest together. Returns its length. */
 static size_t put_words(char text[TEXT_SIZE], const int percent[ACCOUNT_PARTS], int least,
 			bool fewer)
 {
@@ -210,13 +212,13 @@ static size_t put_words(char text[TEXT_SIZE], const int percent[ACCOUNT_PARTS], 
 	for (size_t i = 0; i < SAID; i++) {
 		int sum = percent_of(&said[i], percent);
 
-		if (sum < least || !sum) {
+		if ((i && sum < least) || !sum) {
 			rest += sum;
 			continue;
 		}
 		n += (size_t)snprintf(text + n, TEXT_SIZE - n, "%s%s %d %%", n ? ", " : "",
 				      fewer ? said[i].fewer : said[i].words, sum);
-		if (!i && percent[ACCOUNT_KERNEL])
+		if (!i && least < 2 && percent[ACCOUNT_KERNEL])
 			n += (size_t)snprintf(text + n, TEXT_SIZE - n, " (kernel %d %%)",
 					      percent[ACCOUNT_KERNEL]);
 	}
@@ -394,6 +396,9 @@ int summary_account_make(struct summary *s, const struct run *r)
 
 	if (look_at_threads(&f, s))
 		return -ENOMEM;
+	/* What waits for a remote file system is not blocked, but asleep. */
+	if (!isnan(f.blocked_s) && s->story.wait[STALL_STORAGE].seconds > f.blocked_s)
+		f.blocked_s = s->story.wait[STALL_STORAGE].seconds;
 	s->cpu_at_most_s = s->cpu_is_bound ? f.others_s + s->cpu_s : NAN;
 	if (s->cpu_is_bound) /* what seems idle may have been computing */
 		f.unseen_s = NAN;

@@ -44,7 +44,9 @@ static const struct {
 	const char *why;
 } codes[] = {
 	{ TIMED_OUT, "timeout killed it when the time was up" },
-	{ NOT_EXECUTABLE, "a command was found but is not executable, or permission was denied" },
+	{ NOT_EXECUTABLE,
+	  "a command was found but could not be executed (permission, format, or too "
+	  "many arguments)" },
 	{ NOT_FOUND, "command not found, or a shared library or interpreter that it needs" },
 };
 

@@ -53,6 +53,7 @@ static bool is_noise(const char *line)
 						  "ninja: build stopped",
 						  "Execution halted",
 						  "goroutine ",
+						  "[the line above ",
 						  "note: run with",
 						  "Stacktrace:",
 						  "at ",

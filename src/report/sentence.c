@@ -5,6 +5,7 @@
 #include "report/rule.h"
 #include "report/variables.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -143,7 +144,8 @@ static const char *number_write(const struct sentence_part *p, double v, char *o
 	return out;
 }
 
-static void part_write(struct bytes *b, const struct sentence_part *p, const struct summary *sum)
+/* Returns whether it wrote the number 1. */
+static bool part_write(struct bytes *b, const struct sentence_part *p, const struct summary *sum)
 {
 	struct expr_value v;
 	const char *text;
@@ -152,20 +154,53 @@ static void part_write(struct bytes *b, const struct sentence_part *p, const str
 	if (p->form == FORM_TEXT) {
 		text = text_variable_find(p->source)->of(sum);
 		bytes_puts(b, text && *text ? text : "unknown");
-		return;
+		return false;
 	}
 	v = expr_eval(p->x, variable_lookup, (void *)sum);
-	bytes_puts(b, v.known ? number_write(p, v.v, number, sizeof number) : "unknown");
+	text = v.known ? number_write(p, v.v, number, sizeof number) : "unknown";
+	bytes_puts(b, text);
+	return !strcmp(text, "1");
+}
+
+/* What follows the number 1: " cores that" as " core that". */
+static void write_singular(struct bytes *b, const char *text)
+{
+	static const char *const words[] = {
+		"core",   "thread",  "file",   "task", "node", "time",
+		"sample", "request", "packet", "port", "page", "error"
+	};
+	static const char processes[] = " processes";
+
+	if (!strncmp(text, processes, sizeof processes - 1)) {
+		bytes_puts(b, " process");
+		text += sizeof processes - 1;
+	}
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		size_t n = strlen(words[i]);
+
+		if (*text != ' ' || strncmp(text + 1, words[i], n) != 0 || text[n + 1] != 's' ||
+		    isalpha((unsigned char)text[n + 2]))
+			continue;
+		bytes_printf(b, " %s", words[i]);
+		text += n + 2;
+		break;
+	}
+	bytes_puts(b, text);
 }
 
 void sentence_write(const struct sentence *s, const struct summary *sum, char *out, size_t size)
 {
 	struct bytes b = { .data = (uint8_t *)out, .cap = size - 1, .fixed = true };
+	bool one = false;
 
 	for (size_t i = 0; i < s->nparts; i++) {
-		bytes_puts(&b, s->part[i].text);
-		if (s->part[i].source)
-			part_write(&b, &s->part[i], sum);
+		const struct sentence_part *p = &s->part[i];
+
+		if (one)
+			write_singular(&b, p->text);
+		else
+			bytes_puts(&b, p->text);
+		one = p->source && part_write(&b, p, sum);
 	}
 	out[b.len] = '\0';
 }

@@ -173,10 +173,9 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		rc = summary_growth_make(s, r, x, e);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
-	if (!rc &&
-	    (summary_elsewhere_make(s, r) || summary_story_make(s) || summary_phase_make(s, r) ||
-	     summary_gpus_make(s, r, x) || summary_fabric_make(s, r, x) ||
-	     summary_account_make(s, r) || losses_make(&s->losses, r)))
+	if (!rc && (summary_elsewhere_make(s, r) || summary_story_make(s) ||
+		    summary_phase_make(s, r) || summary_gpus_make(s, r, x) ||
+		    summary_fabric_make(s, r, x) || losses_make(&s->losses, r)))
 		rc = err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	if (rc)
 		return rc;
@@ -188,6 +187,8 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	summary_busiest_make(s, r, x);
 	summary_heap_make(s, r, x);
 	summary_ending_make(s, r, x);
+	if (summary_account_make(s, r))
+		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	return 0;
 }
 

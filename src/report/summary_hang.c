@@ -56,7 +56,7 @@ static void tell_node(struct story *y, const struct run *r, uint32_t node, doubl
 
 /* The job was silent at its end when all of its nodes were; the one that was for longest says what
  * it waited for. */
-static void tell_silence(struct story *y, const struct run *r)
+static void tell_silence(struct story *y, const struct run *r, double wall_s)
 {
 	double least = INFINITY, most = 0;
 
@@ -75,7 +75,7 @@ static void tell_silence(struct story *y, const struct run *r)
 			cut_at_process(y->silent_in);
 	}
 	if (most > 0 && least > 0)
-		y->silent_s = least;
+		y->silent_s = fmin(least, wall_s);
 }
 
 /* Without a watch nothing is known; with one, no mark is no hang. */
@@ -84,7 +84,7 @@ void summary_hang_make(struct summary *s, const struct run *r)
 	const struct run_meta *watch = run_find_meta(r, 0, "run.watch_hang_ns");
 	struct story *y = &s->story;
 
-	tell_silence(y, r);
+	tell_silence(y, r, s->wall_s);
 	if (!watch || watch->type != META_INT)
 		return;
 	y->hang_s = y->hangs = 0;

@@ -343,11 +343,13 @@ static double least_slope(const struct timeline *t, const double *v, uint32_t be
 	return least;
 }
 
-/* A job takes its memory when it begins and gives it back when it ends: neither is growth. */
-static void tell_memory(struct story *y, const struct timeline *t, const double *bytes)
+/* A job takes its memory when it begins and gives it back when it ends: neither is growth. What
+ * worked for half of the run and then slept is judged by the time of its work. */
+static void tell_memory(struct story *y, const struct timeline *t, const double *bytes,
+			uint32_t worked)
 {
 	enum { LEAST_WINDOWS = 16 };
-	uint32_t begin = t->nwindows / 5, end = t->nwindows;
+	uint32_t end = worked >= t->nwindows / 2 ? worked : t->nwindows, begin = end / 5;
 	double most = 0;
 	struct line l;
 
@@ -446,6 +448,7 @@ int summary_story_make(struct summary *s)
 	const struct timeline_row *memory = timeline_find(t, summary_memory_metric);
 	const struct timeline_row *gpus = timeline_find(t, summary_gpus_metric);
 	double *work = summary_waits_make(s);
+	uint32_t worked = t->nwindows;
 
 	if (!work)
 		return -ENOMEM;
@@ -457,9 +460,10 @@ int summary_story_make(struct summary *s)
 		add_work(s, cores->value, work);
 		tell_cores(s, work, gpus);
 		tell_serial_process(s);
+		worked = gpus ? t->nwindows : last_work(work, t->nwindows);
 	}
 	free(work);
 	if (memory)
-		tell_memory(&s->story, t, memory->value);
+		tell_memory(&s->story, t, memory->value, worked);
 	return 0;
 }

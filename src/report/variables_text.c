@@ -114,6 +114,11 @@ static const char *file_lock_in(const struct summary *s)
 	return s->story.wait[STALL_FILE_LOCK].in;
 }
 
+static const char *storage_wait_in(const struct summary *s)
+{
+	return s->story.wait[STALL_STORAGE].in;
+}
+
 static const char *idle_in(const struct summary *s)
 {
 	return *s->story.idle_in ? s->story.idle_in : ".";
@@ -312,6 +317,8 @@ const struct text_variable text_variables[] = {
 	{ "stopped_in", "The process that was seen to be stopped first.", stopped_in },
 	{ "file_lock_in", "The process that was seen to wait for a lock on a file first.",
 	  file_lock_in },
+	{ "storage_wait_in", "The process that was seen to wait for storage first.",
+	  storage_wait_in },
 	{ "idle_in",
 	  "What the job waited for longest while it did little: \"; meanwhile sleep (pid 12) sleeps "
 	  "(timer).\"; else \".\"",

@@ -267,8 +267,8 @@ void budget_describe(const struct budget *b, int step, char *out, size_t size)
 		[0] = "everything is read as asked",
 		[STEP_REFRESH] = "processes that do not run are read again a quarter as often",
 		[STEP_IO] = "input, output and open files of a process are read every 4th sample",
-		[STEP_FILES] = "all of a process but CPU time is read every 4th sample",
-		[STEP_EIGHTH] = "all of a process but CPU time is read every 8th sample",
+		[STEP_FILES] = "of a process, all but CPU time is read every 4th sample",
+		[STEP_EIGHTH] = "of a process, all but CPU time is read every 8th sample",
 	};
 	char text[32];
 
@@ -277,5 +277,5 @@ void budget_describe(const struct budget *b, int step, char *out, size_t size)
 		return;
 	}
 	args_duration_text(interval_at(b, step), text, sizeof text);
-	snprintf(out, size, "a sample every %s, all of a process but CPU time every 8th", text);
+	snprintf(out, size, "a sample every %s, and of a process all but CPU time every 8th", text);
 }

@@ -227,7 +227,7 @@ static void check_formula(const struct diagnosis_list *known, const struct metri
 	if (!needs.missing)
 		return;
 	f->state = needs.missing->state;
-	snprintf(f->reason, sizeof f->reason, "it is made from %.100s", needs.missing->name);
+	snprintf(f->reason, sizeof f->reason, "it is computed from %.100s", needs.missing->name);
 }
 
 /* What the sampler fills by a mechanism is there when that is. */

@@ -120,7 +120,7 @@ static const struct mechanism mechanisms[] = {
 	{ "process.cpu_clock", "shows which processes ran since the last sample", NULL, NULL,
 	  try_clock },
 	{ "process.exit_records",
-	  "perf events tell of every fork and exit, with the CPU time of each process",
+	  "perf events report every fork and exit, with the CPU time of each process",
 	  "run works without: totals stay exact, short processes have no CPU time of their own",
 	  "sysctl kernel.perf_event_paranoid=2 (or lower); in a container, allow perf_event_open",
 	  try_exits },

@@ -69,6 +69,7 @@ static void count(struct pauses *p, const struct seen *seen, bool idle, int64_t 
 	}
 	add(p, seen, STALL_STOPPED, ns);
 	add(p, seen, STALL_FILE_LOCK, ns);
+	add(p, seen, STALL_STORAGE, ns);
 }
 
 static int64_t pause_after(const struct pauses *p, int64_t now_ns, int64_t cost_ns)

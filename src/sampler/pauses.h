@@ -5,8 +5,8 @@
  *
  * A look takes the last processes that were started. The time since the look before counts for the
  * wait that says most when the job used less than a tenth of a core in it; for processes that are
- * stopped, or wait for a lock on a file, whatever the others do. Looks are so rare that they take
- * less than a thousandth of a core.
+ * stopped, or wait for a lock on a file or for storage, whatever the others do. Looks are so rare
+ * that they take less than a thousandth of a core.
  */
 #ifndef SONDE_SAMPLER_PAUSES_H
 #define SONDE_SAMPLER_PAUSES_H

@@ -38,7 +38,7 @@ static void owner_sentence(const struct cgroup *x, char *out, size_t size)
 	else if (x->members.owner == OWNER_UNKNOWN)
 		snprintf(out, size, "who else is in it cannot be seen");
 	else if (x->members.other)
-		snprintf(out, size, "it is shared: process %d is none of the job's",
+		snprintf(out, size, "it is shared: process %d does not belong to the job",
 			 (int)x->members.other);
 	else
 		snprintf(out, size, "it is shared with processes outside of this pid namespace");

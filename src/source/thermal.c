@@ -143,8 +143,7 @@ static int thermal_open(void *state, const struct source_env *env, struct sample
 		return err_set(e, -ENOMEM, "there is no memory for a list of sensors");
 	find_packages(&t->sensors, s);
 	if (!t->sensors.n)
-		return err_set(e, -ENODEV,
-			       "%s/class/hwmon: no sensor of a processor that this program knows",
+		return err_set(e, -ENODEV, "%s/class/hwmon: no processor sensor that Sonde knows",
 			       env->sys.path);
 	t->period_ns = t->sensors.n * NS_PER_S / FILES_PER_S;
 	if (t->period_ns < NS_PER_S)

@@ -50,6 +50,9 @@ static const struct {
 	{ SYS_readv, BY_FILE, STALL_UNKNOWN, STALL_PIPE_WRITER },
 	{ SYS_write, BY_FILE, STALL_UNKNOWN, STALL_PIPE_READER },
 	{ SYS_writev, BY_FILE, STALL_UNKNOWN, STALL_PIPE_READER },
+	{ SYS_pread64, BY_FILE, STALL_UNKNOWN, 0 },
+	{ SYS_pwrite64, BY_FILE, STALL_UNKNOWN, 0 },
+	{ SYS_getdents64, BY_FILE, STALL_UNKNOWN, 0 },
 	{ SYS_recvfrom, BY_FILE, STALL_NETWORK, 0 },
 	{ SYS_recvmsg, BY_FILE, STALL_NETWORK, 0 },
 	{ SYS_recvmmsg, BY_FILE, STALL_NETWORK, 0 },
@@ -74,8 +77,8 @@ static const struct {
 	{ SYS_mq_timedreceive, BY_KIND, STALL_SEMAPHORE, 0 },
 	{ SYS_rt_sigsuspend, BY_KIND, STALL_SIGNAL, 0 },
 	{ SYS_rt_sigtimedwait, BY_KIND, STALL_SIGNAL, 0 },
-	{ SYS_fsync, BY_KIND, STALL_STORAGE, 0 },
-	{ SYS_fdatasync, BY_KIND, STALL_STORAGE, 0 },
+	{ SYS_fsync, BY_FILE, STALL_STORAGE, 0 },
+	{ SYS_fdatasync, BY_FILE, STALL_STORAGE, 0 },
 	{ SYS_openat, BY_OPEN, STALL_UNKNOWN, 0 },
 #ifdef SYS_open
 	{ SYS_open, BY_OPEN, STALL_UNKNOWN, 0 },
@@ -88,7 +91,8 @@ static const struct {
 #endif
 };
 
-/* Without the system call: how the kernel's functions begin (Linux 4.18 to 6.18). */
+/* Without the system call: how the kernel's functions begin (Linux 4.18 to 6.18; those of CIFS,
+ * Ceph and Lustre by their sources). */
 static const struct {
 	const char *begins;
 	enum stall kind;
@@ -133,8 +137,20 @@ static const struct {
 	{ "do_sigtimedwait", STALL_SIGNAL },
 	{ "__do_sys_pause", STALL_SIGNAL },
 	{ "n_tty_read", STALL_TERMINAL },
+	{ "wait_for_vfork", STALL_CHILD },
+	{ "kernel_clone", STALL_CHILD },
+	{ "_do_fork", STALL_CHILD },
 	{ "rpc_wait", STALL_STORAGE },
 	{ "nfs", STALL_STORAGE },
+	{ "request_wait_answer", STALL_STORAGE },
+	{ "fuse_", STALL_STORAGE },
+	{ "wait_for_response", STALL_STORAGE },
+	{ "cifs_", STALL_STORAGE },
+	{ "ceph_", STALL_STORAGE },
+	{ "ptlrpc_", STALL_STORAGE },
+	{ "ldlm_", STALL_STORAGE },
+	{ "cl_sync_io", STALL_STORAGE },
+	{ "autofs_wait", STALL_STORAGE },
 	{ "io_schedule", STALL_STORAGE },
 	{ "folio_wait", STALL_STORAGE },
 	{ "wait_on_page", STALL_STORAGE },
@@ -439,6 +455,40 @@ static enum stall by_function(const struct thread *t)
 	return STALL_UNKNOWN;
 }
 
+/* File systems whose answers come from elsewhere, by the functions that wait for them. */
+static const struct {
+	const char *begins, *name;
+} far[] = {
+	{ "request_wait_answer", "FUSE" },
+	{ "fuse_", "FUSE" },
+	{ "rpc_wait", "NFS" },
+	{ "nfs", "NFS" },
+	{ "cifs_", "CIFS" },
+	{ "wait_for_response", "CIFS" },
+	{ "ceph_", "Ceph" },
+	{ "ptlrpc_", "Lustre" },
+	{ "ldlm_", "Lustre" },
+	{ "cl_sync_io", "Lustre" },
+	{ "autofs_wait", "autofs" },
+};
+
+/* "/home/me/mesh.bin (NFS)", "NFS", or the file alone. */
+static void name_file(struct thread *t)
+{
+	const char *name = NULL;
+	char link[TARGET] = "";
+	bool by_descriptor = false;
+
+	for (size_t i = 0; !name && i < sizeof far / sizeof far[0]; i++)
+		name = begins(t->function, far[i].begins) ? far[i].name : NULL;
+	for (size_t i = 0; t->call >= 0 && i < sizeof calls / sizeof calls[0]; i++)
+		by_descriptor |= calls[i].call == t->call && calls[i].by == BY_FILE;
+	if (!by_descriptor || !file_of(t, t->arg[0], link, sizeof link) || *link != '/')
+		link[0] = '\0';
+	snprintf(t->target, TARGET, name && *link ? "%.100s (%s)" : "%.100s%s", link,
+		 name ? name : "");
+}
+
 static enum stall kind_of(struct thread *t)
 {
 	enum stall kind;
@@ -456,6 +506,8 @@ static enum stall kind_of(struct thread *t)
 		kind = STALL_STORAGE;
 	if (kind == STALL_EVENTS)
 		return by_polled(t);
+	if (kind == STALL_STORAGE)
+		name_file(t);
 	if (kind == STALL_NETWORK && !t->target[0] && t->call < 0)
 		by_polled(t); /* for its words only */
 	return kind;

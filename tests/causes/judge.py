@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good verdicts are: runs jobs whose true cause is known (cases.py) under Sonde, reads what a user reads, and scores each.
 
-    judge.py [--half open|kept|fresh|unseen|second|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
+    judge.py [--half open|kept|fresh|unseen|second|third|apart|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
     judge.py --markdown LABEL=FILE.json...     a document of earlier results
-    (unseen and second jobs, of kept.py and second.py, are run only where they are asked for: all means the others)
+    (unseen, second, third and apart jobs, of kept.py, second.py and third.py, are run only where they are asked for: all means the others)
 
 first   the first verdict names the true cause (of a mixture: both causes are named, and first)
 later   it is named after something else that is true, or only half of a mixture is named
@@ -34,6 +34,7 @@ from cases import CASES, IDEAS
 from fresh import FRESH
 from kept import UNSEEN
 from second import SECOND
+from third import THIRD
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "..", ".."))
@@ -72,7 +73,7 @@ def build_programs(chosen):
 
 def lacks(case):
     """Why this machine cannot run the case, or nothing."""
-    have = {"java": os.path.exists(f"{BIN}/Jobs.class"), "go": os.path.exists(f"{BIN}/goroutines"), "node": shutil.which("node"),
+    have = {"java": os.path.exists(f"{BIN}/Jobs.class"), "go": shutil.which("go"), "node": shutil.which("node"),
             "root": os.geteuid() == 0, "two-cores": CORES > 1,
             "cgroup": os.geteuid() == 0 and os.access("/sys/fs/cgroup/cpu", os.W_OK) and os.access("/sys/fs/cgroup/memory", os.W_OK)}
     return next((need for need in case.needs.split() if not (have[need] if need in have else shutil.which(need))), None)
@@ -115,6 +116,21 @@ def silent_name_server(work):
 
 
 @contextlib.contextmanager
+def slow_file_system(work, delay):
+    """One at work/far, in a mount namespace, that needs so long for each request; it has the files of work/seed."""
+    os.mkdir(f"{work}/far")
+    server = subprocess.Popen(["unshare", "-m", PYTHON, f"{TOP}/tests/fuse.py", f"{work}/far", delay], stdout=subprocess.PIPE)
+    try:
+        server.stdout.readline()
+        enter = ["nsenter", f"--mount=/proc/{server.pid}/ns/mnt"]
+        subprocess.run(enter + ["cp", "-r", f"{work}/seed/.", f"{work}/far/"], check=True)
+        yield enter + ["sh", "-c", f'cd {work}; exec "$@"', "sh"]
+    finally:
+        server.kill()
+        server.wait()
+
+
+@contextlib.contextmanager
 def plain(words):
     yield words
 
@@ -132,6 +148,12 @@ def surroundings(case, work):
     if kind == "tmpfs":
         os.mkdir(f"{work}/small")
         return plain(["unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size={value}m none {work}/small; exec "$@"', "sh"])
+    if kind == "pids":
+        return control_group("pids", {"pids.max": value})
+    if kind == "cpuset":
+        return control_group("cpuset", {"cpuset.mems": "0", "cpuset.cpus": value})
+    if kind == "fuse":
+        return slow_file_system(work, value)
     if kind == "dns":
         return silent_name_server(work)
     return plain({"": [], "taskset": ["taskset", "-c", value]}[kind])
@@ -325,11 +347,12 @@ def read_document(results):
 def summary_document(labelled):
     """docs/verdicts-causes.md: LABEL and results; the labels are the columns."""
     out = ["# What verdicts are worth on jobs whose cause is known", "",
-           "Some two hundred jobs, each with one true cause or two that were known before, run under `sonde run -i 200ms`, and only what `sonde show` prints is read. The",
+           "Some two hundred and fifty jobs, each with one true cause or two that were known before, run under `sonde run -i 200ms`, and only what `sonde show` prints is read. The",
            "causes were written down before anyone read the rules (`tests/causes/cases.py`); sizes and counts are drawn from a seed. Half of them are kept apart while rules are",
            "mended. Twelve more, in other languages, were written after that (`fresh.py`).",
            "The unseen ones (`kept.py`, `second.py`) were written by two who had read neither the rules nor what Sonde prints, and were judged once, before",
-           "any rule was mended for them. `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
+           "any rule was mended for them. The third set (`third.py`) was written from causes by the one who then mended rules, before reading them; half of it was",
+           "judged once, after the rules were mended for the other half. `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
            "- first: the first verdict names the true cause (of a mixture: both); of a healthy job: nothing is blamed",
            "- later: it is named after something else that is true, or only half of a mixture is",
            "- silent: it is not named, and nothing wrong is said",
@@ -340,7 +363,8 @@ def summary_document(labelled):
            "| jobs | number | others used | first | later | silent | false |", "|---" * 7 + "|"]
     for label, results in labelled:
         for half, words in (("open", "known when rules were mended"), ("kept", "kept apart"), ("fresh", "written afterwards"), ("unseen", "written unseen"),
-                            ("second", "written unseen by another")):
+                            ("second", "written unseen by another"), ("third", "third set, first half"),
+                            ("apart", "third set, second half, kept apart")):
             some = [r for r in results if r["half"] == half and r["score"] in SCORES]
             if some:
                 c = counts(some)
@@ -359,7 +383,7 @@ def summary_document(labelled):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "all"), default="open")
+    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "all"), default="open")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--busy", action="store_true", help="a busy loop for each core runs beside each job")
     p.add_argument("--only", help="names, separated by commas")
@@ -393,8 +417,8 @@ def main():
         print(summary_document(labelled), end="")
         return 0
     only = args.only.split(",") if args.only else None
-    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND
-              if (c.name in only if only else args.half == c.half or args.half == "all" and c.half not in ("unseen", "second"))]
+    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD
+              if (c.name in only if only else args.half == c.half or args.half == "all" and c.half not in ("unseen", "second", "third", "apart"))]
     build_programs(chosen)
     with outside_load(int(args.busy)), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         results = list(pool.map(lambda c: judged(c, args), [c for c in chosen if not c.alone]))

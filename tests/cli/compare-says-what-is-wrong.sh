@@ -30,7 +30,7 @@ refused() { # SENTENCE ARGUMENTS...
 refused 'no runs given'
 refused 'no runs given' a
 refused "unexpected argument 'c'" a b c
-refused 'there is no nowhere' a nowhere
+refused 'cannot find nowhere' a nowhere
 refused 'empty' a empty
 refused 'file' a file
 refused 'there is no run in ,' a ,

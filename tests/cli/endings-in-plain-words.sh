@@ -34,7 +34,7 @@ contains said ": timeout killed it when the time was up"
 ends : sh -c 'no-such-command-here'
 contains said ": command not found"
 ends : sh -c '"$0"' "$PWD"
-contains said ": a command was found but is not executable"
+contains said ": a command was found but could not be executed"
 ends : true
 equal "a good end" "" "$(grep -E '^(failed|killed|hung|limit)' said)"
 

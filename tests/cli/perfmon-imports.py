@@ -197,7 +197,7 @@ assert read_rows("apart") == [(0.001, 2.0)]
 # What is dropped is told: values for which there is no time, and keys of the machine that are too many.
 write("more", cpu_metrics='{"h": {"time_stamps": [1650000000], "num_fds": [1, 2, 3]}}', meta_data={"h": {f"k{i}": i for i in range(600)}})
 ended = sonde("import", "perfmon", "more", "-o", "less")
-assert ended.returncode == 1 and "values without a time were dropped: 2" in ended.stderr and "too many keys tell of the machine" in ended.stderr, ended
+assert ended.returncode == 1 and "values without a time were dropped: 2" in ended.stderr and "too many keys describe the machine" in ended.stderr, ended
 # As perfmon's documentation calls the times.
 write("called", cpu_metrics='{"h": {"timestamps": [1650000000, 1650000030], "num_fds": [1, 2]}}')
 done("import", "perfmon", "called", "-o", "times")

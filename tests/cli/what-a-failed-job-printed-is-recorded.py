@@ -55,6 +55,11 @@ said, verdicts, _ = run("cut", ["sh", "-c", "echo lost >&2; : >cut.log; echo 'ca
 assert said == {KEY: "cat: in.csv: Permission denied"}, said
 assert "cat: in.csv: Permission denied. The job's user may not do that" in verdicts[0], verdicts
 
+# A line that is there a thousand times, as of a recursion without an end, does not hide what stands before it.
+said, verdicts, _ = run("deep", script("import sys; print('error: java.lang.StackOverflowError\\n' + '\\tat Deep.down(Deep.java:16)\\n' * 1024 + 'bye\\nbye', file=sys.stderr); sys.exit(1)"))
+assert said == {KEY: "error: java.lang.StackOverflowError\n\tat Deep.down(Deep.java:16)\n[the line above 1023 more times]\nbye\nbye"}, said
+assert "StackOverflowError. A recursion went deeper" in verdicts[0], verdicts
+
 # Where standard error is no file, that of standard output, which is named; where neither is, the reason why not.
 with open("out.log", "wb") as out:
     x = subprocess.Popen([SONDE, "run", "-q", "-o", "output", "--", "sh", "-c", "echo 'fatal: all is lost'; exit 9"], stdout=out, stderr=subprocess.PIPE)

@@ -214,6 +214,15 @@ static void test_words_are_shortened_before_parts_are_left_out(void **state)
 	assert_string_equal(line(&a, 68, false), "[###++=    ]"
 						 " computing 41 % (kernel 15 %), core wait 14 %, "
 						 "idle 45 %");
+	f = looked_at(100, 1, 6);
+	f.user_s = 1;
+	f.system_s = 5;
+	f.waited_s = f.others_s = 35;
+	f.blocked_s = 15;
+	account_make(&a, &f);
+	assert_string_equal(line(&a, 68, false), "[====::     ]"
+						 " computing 6 %, core wait 35 %, storage 15 %, "
+						 "idle 44 %");
 }
 
 /* Of every second row the threads are looked at, as by the sampler. */

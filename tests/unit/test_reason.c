@@ -49,6 +49,13 @@ static const struct {
 	  "./app: error while loading shared libraries: libmesh.so: cannot open shared object file: No "
 	  "such file or directory",
 	  "library" },
+	{ "Exception in thread \"main\" java.lang.StackOverflowError\n\tat A.f(A.java:3)\n"
+	  "[the line above 1023 more times]\n",
+	  "Exception in thread \"main\" java.lang.StackOverflowError", "recursion" },
+	{ "free(): double free detected in tcache 2\nAborted\n",
+	  "free(): double free detected in tcache 2", "damaged_memory" },
+	{ "sh: 1: exec: ls: Argument list too long\n",
+	  "sh: 1: exec: ls: Argument list too long", "arguments" },
 	{ "RuntimeError: can't start new thread", "RuntimeError: can't start new thread",
 	  "threads" },
 	{ "Error: stepping, 5 (database is locked)\nbye\n",

@@ -301,6 +301,23 @@ static void test_samples_are_those_of_the_node_with_fewest(void **state)
 }
 
 /* What the fault is about may stand anywhere in a value of several lines. */
+static void test_one_is_singular(void **state)
+{
+	struct rules *rules = parsed(
+		"rule: r\nabout: A.\nwhen: 1\nseverity: note\nsay: {1:number} cores, "
+		"{0.5 + 0.5:number} processes and {0.2:whole} times a second; {2:number} cores, {0:number} cores, "
+		"{1:number} second core, {1:number} coresets, {11:number} files.\n");
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "");
+	rules_apply(rules, &f.s);
+	assert_string_equal(f.s.verdicts[0].sentence,
+			    "1 core, 1 process and 1 time a second; 2 cores, 0 cores, "
+			    "1 second core, 1 coresets, 11 files.");
+	rules_free(rules);
+}
+
 static void test_places_are_those_of_the_file(void **state)
 {
 	static const struct {
@@ -453,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_too_long_and_too_many_are_refused),
 		cmocka_unit_test(test_numbers_out_of_all_proportion_do_not_overflow),
 		cmocka_unit_test(test_samples_are_those_of_the_node_with_fewest),
+		cmocka_unit_test(test_one_is_singular),
 		cmocka_unit_test(test_places_are_those_of_the_file),
 		cmocka_unit_test(test_numbers_and_confidence_are_in_the_verdict),
 		cmocka_unit_test(test_rules_from_a_directory),
