@@ -20,6 +20,7 @@ asset_\name\()_end:
 	asset charts_js, "src/report/page/charts.js"
 	asset lanes_js, "src/report/page/lanes.js"
 	asset heat_js, "src/report/page/heat.js"
+	asset code_js, "src/report/page/code.js"
 	asset tables_js, "src/report/page/tables.js"
 	asset page_js, "src/report/page/page.js"
 	asset live_js, "src/report/page/live.js"

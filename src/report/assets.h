@@ -18,6 +18,7 @@ ASSET(format_js);
 ASSET(charts_js);
 ASSET(lanes_js);
 ASSET(heat_js);
+ASSET(code_js);
 ASSET(tables_js);
 ASSET(page_js);
 ASSET(live_js);

@@ -122,14 +122,17 @@ static void maps_json(struct json *j)
 }
 
 void page_charts_json(struct json *j, const struct page_series *d, const struct own *own,
-		      const struct run *r)
+		      const struct page_code *code, const struct run *r)
 {
 	json_key(j, "charts");
 	json_array(j);
 	page_own_charts_json(j, own);
-	for (size_t c = 0; c < npage_charts; c++)
+	for (size_t c = 0; c < npage_charts; c++) {
 		if (is_shown(d, &page_charts[c]))
 			chart_json(j, &page_charts[c]);
+		if (!c) /* the cores, of which these are a part */
+			page_code_chart_json(j, code);
+	}
 	for (uint32_t i = 0; i < d->ndrawn; i++)
 		if (!is_charted(d->drawn[i].key) && has_values(d, i))
 			proof_json(j, d, r, i);

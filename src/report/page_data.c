@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "report/page_charts.h"
 #include "report/page_charts_json.h"
+#include "report/page_code.h"
 #include "report/page_events.h"
 #include "report/page_lanes.h"
 #include "report/page_maps.h"
@@ -86,9 +87,22 @@ static void lines_json(struct json *j, const struct trace *x, uint32_t n,
 	json_object_end(j);
 }
 
-static void series_json(struct json *j, const struct page_series *d, const struct own *own,
-			uint32_t node)
+struct page_making {
+	struct page_series series;
+	struct page_index index;
+	const struct run *run;
+	const struct summary *summary;
+	uint32_t map_columns;
+	struct page_nodes nodes;
+	struct own own;
+	struct page_code code;
+	struct plots all; /* nodes together, of several */
+	uint32_t *first;  /* run_hosts */
+};
+
+static void series_json(struct json *j, const struct page_making *p, uint32_t node)
 {
+	const struct page_series *d = &p->series;
 	const struct trace_node *t = &d->traces->node[node];
 	uint32_t n;
 
@@ -102,7 +116,8 @@ static void series_json(struct json *j, const struct page_series *d, const struc
 		json_key(j, d->drawn[i].key);
 		lines_json(j, x, n, t, wants_max(d->drawn[i].key));
 	}
-	page_own_series_json(j, own, node, t->at, t->npoints);
+	page_own_series_json(j, &p->own, node, t->at, t->npoints);
+	page_code_series_json(j, &p->code, node, t->at, t->npoints);
 	json_object_end(j);
 }
 
@@ -139,18 +154,6 @@ static const struct summary_node *figures_of(const struct summary *s, uint32_t n
 	return NULL;
 }
 
-struct page_making {
-	struct page_series series;
-	struct page_index index;
-	const struct run *run;
-	const struct summary *summary;
-	uint32_t map_columns;
-	struct page_nodes nodes;
-	struct own own;
-	struct plots all; /* nodes together, of several */
-	uint32_t *first;  /* run_hosts */
-};
-
 static void node_json(struct json *j, const struct page_making *p, uint32_t node)
 {
 	const struct traces *t = p->series.traces;
@@ -175,7 +178,7 @@ static void node_json(struct json *j, const struct page_making *p, uint32_t node
 	json_int(j, n->thinned);
 	json_key(j, "x");
 	page_pack_bytes(j, n->at, n->npoints * sizeof *n->at);
-	series_json(j, &p->series, &p->own, node);
+	series_json(j, p, node);
 	missing_json(j, &p->series, r, &p->index, node);
 	page_maps_json(j, t, r, node, p->map_columns);
 	page_lanes_json(j, r, &p->index.instances, p->summary, node);
@@ -217,6 +220,7 @@ static void total_series_json(struct json *j, const struct page_making *p, const
 		free(v.at);
 	}
 	page_own_series_json(j, &p->own, 0, at, n);
+	page_code_series_json(j, &p->code, 0, at, n);
 	json_object_end(j);
 }
 
@@ -248,17 +252,22 @@ static void total_json(struct json *j, const struct page_making *p)
 	free(at);
 }
 
+static double end_of(const struct page_making *p)
+{
+	return fmax(p->series.traces->to_s, p->summary->wall_s > 0 ? p->summary->wall_s : 0);
+}
+
 static void all_json(struct json *j, const struct page_making *p)
 {
-	double end_s =
-		fmax(p->series.traces->to_s, p->summary->wall_s > 0 ? p->summary->wall_s : 0);
+	double end_s = end_of(p);
 
 	json_object(j);
 	json_key(j, "schema");
 	json_text(j, "sonde/report/2");
 	json_key(j, "end");
 	json_real(j, end_s);
-	page_charts_json(j, &p->series, &p->own, p->run);
+	page_charts_json(j, &p->series, &p->own, &p->code, p->run);
+	page_code_json(j, &p->code);
 	page_events_json(j, p->run, end_s);
 	if (p->run->nnodes > 2)
 		total_json(j, p);
@@ -272,7 +281,7 @@ static void all_json(struct json *j, const struct page_making *p)
 	json_object_end(j);
 }
 
-static int making_begin(struct page_making *p, const struct traces *t)
+static int making_begin(struct page_making *p, const struct traces *t, struct err *e)
 {
 	const struct run *r = p->run;
 	int rc = page_series_make(&p->series, r, t, p->summary);
@@ -284,7 +293,10 @@ static int making_begin(struct page_making *p, const struct traces *t)
 	rc = rc ? rc : own_of_marks(&p->own, r);
 	if (!rc)
 		own_add_counters(&p->own, r, t);
-	return rc ? rc : p->first ? run_hosts(r, p->first) : -ENOMEM;
+	rc = rc ? rc : p->first ? run_hosts(r, p->first) : -ENOMEM;
+	if (rc)
+		return err_set(e, rc, "out of memory while writing the report");
+	return page_code_make(&p->code, p->summary->code, end_of(p), e);
 }
 
 int page_data_json(struct bytes *out, const struct run *r, const struct summary *s,
@@ -292,12 +304,11 @@ int page_data_json(struct bytes *out, const struct run *r, const struct summary 
 {
 	struct json j = { .out = out };
 	struct page_making p = { .run = r, .summary = s, .map_columns = page_maps_columns(t) };
-	int rc = making_begin(&p, t);
+	int rc = making_begin(&p, t, e);
 
-	if (rc)
-		rc = err_set(e, -ENOMEM, "out of memory while writing the report");
-	else
+	if (!rc)
 		all_json(&j, &p);
+	page_code_free(&p.code);
 	own_free(&p.own);
 	page_nodes_free(&p.nodes);
 	page_index_free(&p.index);

@@ -27,6 +27,9 @@ void html_figures(struct bytes *b, const struct page_source *p);
 void html_counters(struct bytes *b, const struct page_source *p); /* nothing when none were */
 /* A section of its own; nothing of a job whose wall time or cores are not known. */
 void html_account(struct bytes *b, const struct page_source *p);
+/* The code that used the CPU: a section of its own; a line where it was refused, nothing where it
+ * was not asked for. */
+void html_code(struct bytes *b, const struct page_source *p);
 void html_verdicts(struct bytes *b, const struct page_source *p);
 /* A section of its own; nothing of a single node. */
 void html_nodes(struct bytes *b, const struct page_source *p);

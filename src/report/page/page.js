@@ -28,6 +28,7 @@ class View {
 		this.data = data;
 		this.nodes = data.nodes.map((spec, i) => new Node(spec, i));
 		this.total = data.total ? new Node({ ...NOTHING, host: 'All ' + data.total.hosts + ' nodes together', ...data.total }, -1) : null;
+		this.stacks = data.code ? new Stacks(data.code) : null;
 		this.node = this.at(index);
 		this.other = this.nodes[beside] ?? null;
 		this.full = [0, Math.max(data.end, 0.001)];
@@ -49,7 +50,7 @@ class View {
 		const kinds = [
 			...this.data.charts.filter(isOwn).map((spec) => (slot) => new Chart(spec, this, slot)),
 			...(this.data.spans.length || this.data.marks.length ? [(slot) => new Phases(this, slot)] : []),
-			...this.data.charts.filter((spec) => !isOwn(spec)).map((spec) => (slot) => new Chart(spec, this, slot)),
+			...this.data.charts.filter((spec) => !isOwn(spec)).flatMap((spec) => [(slot) => new Chart(spec, this, slot), ...(spec.id === 'code' ? [(slot) => new Code(this, slot)] : [])]),
 			...this.data.maps.filter((spec) => has(spec.id)).map((spec) => (slot) => new DeviceMap(spec, this, slot)),
 			(slot) => new Lanes(this, slot),
 		];
@@ -177,8 +178,10 @@ class View {
 		to = Math.min(this.full[1], to);
 		if (to - from < least) return;
 		this.range = [from, to];
-		for (const part of this.parts)
+		for (const part of this.parts) {
 			if (part.plot) part.plot.setScale('x', { min: from, max: to });
+			part.ranged?.();
+		}
 		for (const chart of this.charts) chart.read(this.row);
 		this.status();
 	}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions by CPU time: an icicle of the sampled stacks, outermost call on top, and the functions of the most time, of
+   what is shown (node, process, time range). The root stays in its place while the rest is zoomed into. */
+'use strict';
+
+const CODE_ROW = 18, CODE_LEAST = 1.5, CODE_LIST = 10;
+const CODE_COLOURS = ['blue', 'orange', 'green', 'purple', 'sky', 'red', 'grey'];
+
+/* LEB128, as many as there are. */
+function decodeVarints(text) {
+	const bytes = decodeBase64(text, Uint8Array), out = [];
+	let value = 0, scale = 1;
+	for (const b of bytes) {
+		value += (b & 127) * scale;
+		scale *= 128;
+		if (b < 128) {
+			out.push(value);
+			value = 0;
+			scale = 1;
+		}
+	}
+	return out;
+}
+
+/* The data as arrays: node i of the tree has parent[i] < i, a function and a kind of code; node 0 is all together. */
+class Stacks {
+	constructor(spec) {
+		const tree = decodeVarints(spec.tree), functions = decodeVarints(spec.functions);
+		this.spec = spec;
+		this.n = tree.length / 3 + 1;
+		this.parent = new Uint32Array(this.n);
+		this.of = new Uint32Array(this.n);
+		this.kind = new Uint32Array(this.n);
+		for (let i = 1; i < this.n; i++) {
+			this.parent[i] = i - tree[3 * i - 3];
+			this.of[i] = tree[3 * i - 2];
+			this.kind[i] = tree[3 * i - 1];
+		}
+		const text = (i) => spec.strings[i];
+		this.functions = Array.from({ length: functions.length / 4 }, (_, i) => ({ name: text(functions[4 * i]), module: text(functions[4 * i + 1]), file: text(functions[4 * i + 2]), line: functions[4 * i + 3] }));
+		this.outermost = new Uint8Array(this.n);
+		for (let i = 1; i < this.n; i++) {
+			let up = this.parent[i];
+			while (up && this.of[up] !== this.of[i]) up = this.parent[up];
+			this.outermost[i] = up ? 0 : 1;
+		}
+		this.cells = new Map();
+	}
+
+	/* CPU seconds of each node itself and of all below it, in a time range, of the groups of a set that are wanted. */
+	sum([from, to], set, wanted) {
+		const { groups, buckets, cells } = this.spec.sets[set], { end, unit } = this.spec, self = new Float64Array(this.n);
+		if (!this.cells.has(set)) this.cells.set(set, decodeVarints(cells));
+		const width = end / buckets, c = this.cells.get(set);
+		for (let at = 0; at < c.length;) {
+			const group = c[at++], used = c[at++], take = wanted(groups[group], group);
+			for (let k = 0, bucket = -1; k < used; k++) {
+				bucket += c[at++];
+				const items = c[at++], start = bucket * width;
+				const share = take ? Math.max(0, Math.min(to, start + width) - Math.max(from, start)) / width : 0;
+				for (let i = 0, node = 0; i < items; i++) {
+					node += c[at++];
+					self[node] += c[at++] * share * unit;
+				}
+			}
+		}
+		const total = self.slice();
+		for (let i = this.n - 1; i > 0; i--) total[this.parent[i]] += total[i];
+		return { self, total };
+	}
+
+	/* A function's own time and that of what it called, which a call of itself does not count twice; the most of its own first. */
+	list({ self, total }) {
+		const rows = this.functions.map((f) => ({ f, self: 0, total: 0, most: -1, node: 0 }));
+		for (let i = 1; i < this.n; i++) {
+			const row = rows[this.of[i]];
+			row.self += self[i];
+			if (this.outermost[i]) row.total += total[i];
+			if (self[i] > row.most) {
+				row.most = self[i];
+				row.node = i;
+			}
+		}
+		return rows.filter((row) => row.self > 0).sort((a, b) => b.self - a.self);
+	}
+}
+
+/* "solve.c:44" */
+const placeOf = (f) => (f.file ? f.file.replace(/.*\//, '') + (f.line ? ':' + f.line : '') : '');
+
+class Code extends Panel {
+	constructor(view, slot) {
+		super(view, 'code', 'Functions by CPU time', slot);
+		this.zoomed = this.at = 0;
+		this.box = element('div', { className: 'icicle' });
+		this.table = element('tbody');
+		this.process = element('select', { id: 'code-process' + (slot ? '-beside' : '') });
+		this.search = element('input', { type: 'search', placeholder: 'Search functions', autocomplete: 'off', spellcheck: false });
+		this.search.setAttribute('aria-label', 'Search functions');
+		this.found = element('output', { className: 'soft' });
+		this.out = element('button', { type: 'button', textContent: 'All functions' });
+		const bar = element('div', { className: 'filter code-bar' }, element('label', { htmlFor: this.process.id, className: 'unseen', textContent: 'Process' }), this.process, this.search, this.found, this.out);
+		const head = element('tr', {}, ...['Function', 'Self', 'Total', 'Where', 'Module'].map((text, i) => element('th', { scope: 'col', textContent: text, ...(i === 1 || i === 2 ? {} : { 'data-text': '' }) })));
+		this.plotBox.append(this.box);
+		this.root.insertBefore(bar, this.plotBox);
+		this.root.append(element('div', { className: 'scroll' }, element('table', { className: 'code-list' }, element('caption', { textContent: 'Functions of the most CPU time; self: in the function, total: with what it calls' }), element('thead', {}, head), this.table)));
+		this.process.addEventListener('change', () => this.ranged());
+		this.search.addEventListener('input', () => this.ranged());
+		this.out.addEventListener('click', () => this.enter(0));
+		this.plotBox.addEventListener('keydown', (e) => this.key(e), true);
+		this.box.addEventListener('click', (e) => this.enter(Number(e.target.closest('g')?.dataset.i ?? this.zoomed)));
+		this.box.addEventListener('mousemove', (e) => this.read(Number(e.target.closest('g')?.dataset.i ?? 0)));
+		this.box.addEventListener('mouseleave', () => this.read(0));
+	}
+
+	get stacks() {
+		return this.view.stacks;
+	}
+
+	/* All processes of the node, or a rank, or the processes of a name, of all nodes. */
+	load(node) {
+		const chosen = this.process.value, { sets } = this.stacks.spec, many = this.view.nodes.length > 1 ? ', all nodes' : '';
+		const options = ['rank', 'command'].flatMap((set) => (sets[set]?.groups ?? []).map((g, i) => ({ ...g, value: set + ':' + i })).filter((g) => g.name !== null));
+		this.node = node;
+		if (this.known !== this.stacks) this.zoomed = this.at = 0; /* its nodes have other numbers */
+		this.known = this.stacks;
+		this.host.textContent = this.view.other ? node.spec.host : '';
+		this.process.replaceChildren(element('option', { value: '', textContent: 'all processes' }), ...options.map((o) => element('option', { value: o.value, textContent: o.name + many })));
+		if (options.some((o) => o.value === chosen)) this.process.value = chosen;
+	}
+
+	build() {
+		this.width = this.box.clientWidth || 600;
+		this.ranged();
+	}
+
+	resize() {
+		this.build();
+	}
+
+	destroy() {
+	}
+
+	/* What is shown has changed: the range, the process, the search. */
+	ranged() {
+		const [set, one] = this.process.value.split(':');
+		this.sums = this.stacks.sum(this.view.range, set || 'node', (g, i) => (set ? i === Number(one) : this.node.id < 0 || g.node === this.node.id));
+		if (this.zoomed && !(this.sums.total[this.zoomed] > 0)) this.zoomed = 0;
+		this.all = this.sums.total[0];
+		this.samples = this.all / this.stacks.spec.period;
+		this.note.textContent = duration(this.all) + ' of user CPU time in ' + Math.round(this.samples) + ' samples; outermost call on top, click to zoom';
+		this.match();
+		this.draw();
+		this.fill();
+		this.read(0);
+	}
+
+	share(seconds) {
+		const p = this.all ? seconds / this.all : 0, error = Math.max(1.96 * Math.sqrt(p * (1 - p) / this.samples), 1 / this.samples);
+		return digits(100 * p) + ' %' + (p < 1 && Number.isFinite(error) ? ' ± ' + Number((100 * Math.min(error, 1)).toPrecision(1)) : '');
+	}
+
+	/* Share of what is found: a stack counts once, at the outermost match. */
+	match() {
+		const wanted = this.search.value.trim().toLowerCase(), { n, parent, of, functions } = this.stacks;
+		const hit = functions.map((f) => wanted !== '' && (f.name + ' ' + f.module).toLowerCase().includes(wanted));
+		const below = new Uint8Array(n);
+		let sum = 0;
+		this.hits = new Uint8Array(n);
+		for (let i = 1; i < n; i++) {
+			this.hits[i] = hit[of[i]] ? 1 : 0;
+			below[i] = below[parent[i]] || this.hits[i];
+			if (this.hits[i] && !below[parent[i]]) sum += this.sums.total[i];
+		}
+		this.found.textContent = wanted ? this.share(sum) + ' of the time' : '';
+	}
+
+	/* The rows from the root down to what is zoomed to are as wide as all; below, each is as wide as its time. */
+	layout() {
+		const { n, parent } = this.stacks, { total } = this.sums, boxes = [], left = new Float64Array(n), depth = new Uint16Array(n), inside = new Uint8Array(n);
+		const scale = this.width / (total[this.zoomed] || 1), path = new Set();
+		for (let i = this.zoomed; i; i = parent[i]) path.add(i);
+		path.add(0);
+		inside[this.zoomed] = 1;
+		const next = new Float64Array(n);
+		for (let i = 0; i < n; i++) {
+			const up = parent[i];
+			if (i) depth[i] = depth[up] + 1;
+			if (path.has(i)) {
+				boxes.push({ i, x: 0, w: this.width, y: depth[i], dim: i !== this.zoomed });
+				continue;
+			}
+			if (!inside[up] || !(total[i] > 0)) continue;
+			const w = total[i] * scale;
+			left[i] = left[up] + next[up];
+			next[up] += w;
+			if (w < CODE_LEAST) continue;
+			inside[i] = 1;
+			boxes.push({ i, x: left[i], w, y: depth[i] });
+		}
+		return boxes;
+	}
+
+	draw() {
+		const boxes = this.all > 0 ? this.layout() : [], rows = boxes.reduce((most, b) => Math.max(most, b.y), 0) + 1;
+		if (!boxes.length) {
+			this.box.replaceChildren(element('p', { className: 'empty', textContent: 'No samples in this range.' }));
+			return;
+		}
+		const height = rows * CODE_ROW, colours = CODE_COLOURS.map(colour);
+		this.boxes = boxes;
+		this.box.replaceChildren(svg('svg', { width: this.width, height, viewBox: '0 0 ' + this.width + ' ' + height, 'aria-hidden': 'true' }, ...boxes.map((b) => this.bar(b, colours))));
+	}
+
+	bar({ i, x, w, y, dim }, colours) {
+		const name = i ? this.stacks.functions[this.stacks.of[i]].name : 'all', room = Math.floor((w - 7) / 6.3);
+		const g = svg('g', { 'data-i': i, class: (this.hits[i] ? 'hit ' : '') + (i === this.at && i ? 'at ' : '') + (dim ? 'dim' : '') });
+		g.append(svg('rect', { x: x.toFixed(1), y: y * CODE_ROW, width: Math.max(w - 0.6, 0.6).toFixed(1), height: CODE_ROW - 1, rx: 2, fill: colours[i ? Math.min(this.stacks.kind[i], colours.length - 1) : colours.length - 1] }));
+		if (room > 2) {
+			const text = svg('text', { x: (x + 4).toFixed(1), y: y * CODE_ROW + 12.5 });
+			text.textContent = name.length > room ? name.slice(0, room - 1) + '…' : name;
+			g.append(text);
+		}
+		return g;
+	}
+
+	/* In words. */
+	told(i) {
+		const f = this.stacks.functions[this.stacks.of[i]], { self, total } = this.sums, where = placeOf(f);
+		return (i ? f.name + (where ? ' · ' + where : '') + (f.module ? ' · ' + f.module.replace(/.*\//, '') : '') + ' · ' + this.stacks.spec.classes[this.stacks.kind[i]] : 'all functions') + ' · ' + this.share(total[i]) + ', ' + duration(total[i]) + (i && self[i] ? ', ' + duration(self[i]) + ' self' : '');
+	}
+
+	read(i) {
+		this.reading.textContent = this.told(i || this.at || this.zoomed);
+	}
+
+	enter(i) {
+		this.zoomed = i === this.zoomed && i ? this.stacks.parent[i] : i;
+		this.at = this.zoomed;
+		this.out.disabled = !this.zoomed;
+		this.draw();
+		this.read(this.zoomed);
+	}
+
+	/* Up and down go along a stack, left and right to the neighbours, Enter zooms, Escape shows all. */
+	key(e) {
+		if (e.ctrlKey || e.metaKey || e.altKey || !this.boxes) return;
+		const moves = { ArrowDown: () => this.child(), ArrowUp: () => this.stacks.parent[this.at], ArrowRight: () => this.beside(1), ArrowLeft: () => this.beside(-1) };
+		if (moves[e.key]) this.at = moves[e.key]() ?? this.at;
+		else if (e.key === 'Enter') this.enter(this.at);
+		else if (e.key === 'Escape' && this.zoomed) this.enter(0);
+		else return;
+		e.preventDefault();
+		e.stopPropagation();
+		this.draw();
+		this.read(this.at);
+		document.getElementById('spoken').textContent = this.told(this.at);
+		this.box.querySelector('.at')?.scrollIntoView({ block: 'nearest' });
+	}
+
+	child() {
+		const below = this.boxes.filter((b) => b.i && this.stacks.parent[b.i] === this.at);
+		return below.reduce((most, b) => (most === null || this.sums.total[b.i] > this.sums.total[most] ? b.i : most), null);
+	}
+
+	beside(step) {
+		const row = this.boxes.filter((b) => b.i && this.stacks.parent[b.i] === this.stacks.parent[this.at]);
+		return row[row.findIndex((b) => b.i === this.at) + step]?.i;
+	}
+
+	fill() {
+		const rows = this.stacks.list(this.sums).slice(0, CODE_LIST);
+		this.table.replaceChildren(...rows.map((row) => {
+			const { f } = row;
+			const button = element('button', { type: 'button', textContent: f.name, title: f.name });
+			button.addEventListener('click', () => this.enter(row.node));
+			return element('tr', {}, element('th', { scope: 'row', className: 'name' }, button), element('td', { textContent: this.share(row.self) }), element('td', { textContent: digits(100 * row.total / this.all) + ' %' }),
+				element('td', { className: 'text', textContent: placeOf(f) }), element('td', { className: 'text', textContent: f.module.replace(/.*\//, '') }));
+		}));
+	}
+}
