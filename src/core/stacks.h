@@ -102,8 +102,8 @@ double stacks_error(const struct stacks *s, double share);
 /* As a share of all that was selected, 0..1; 0 of nothing. */
 double stacks_share(const struct stacks *s, double part);
 
-/* Of all functions whose short name matches one of these globs (separated by commas), with what they
- * call; once a stack. */
+/* Of all functions whose short name matches one of these globs (separated by commas), with what
+ * they call; once a stack. */
 double stacks_matching(const struct stacks *s, const char *globs);
 
 /* ---- for drawing: bounded, and exact in sum ---- */
@@ -152,6 +152,6 @@ void stacks_cells_free(struct stacks_cells *c);
 /* The function of one of run.frames. */
 const struct stacks_function *stacks_function_of(const struct stacks *s, uint32_t frame);
 /* The rank of the task that a process belongs to; NAN: of none. */
-double stacks_rank(const struct run *r, uint32_t instance);
+double stacks_rank(struct stacks *s, uint32_t instance);
 
 #endif

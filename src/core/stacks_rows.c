@@ -329,8 +329,7 @@ static int code_make(struct stacks *s)
 /* ---- rows of who ran it ---- */
 
 /* What a thread's row is a part of. */
-static struct tally_key part_of(const struct stacks *s, enum stacks_by by,
-				const struct tally_key *thread)
+static struct tally_key part_of(struct stacks *s, enum stacks_by by, const struct tally_key *thread)
 {
 	struct tally_key key = { thread->text, thread->a, thread->b, thread->c };
 	double rank;
@@ -342,7 +341,7 @@ static struct tally_key part_of(const struct stacks *s, enum stacks_by by,
 		key.c = 0;
 		return key;
 	case STACKS_BY_RANK:
-		rank = stacks_rank(s->run, thread->b);
+		rank = stacks_rank(s, thread->b);
 		return (struct tally_key){ NULL, rank >= 0 && rank < 1e9 ? (uint32_t)rank + 1 : 0,
 					   0, 0 };
 	case STACKS_BY_NODE:

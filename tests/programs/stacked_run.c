@@ -66,7 +66,8 @@ static uint32_t process_make(struct made_stacks *m, int rank)
 	snprintf(number, sizeof number, "%d", rank);
 	task = sample_instance(&m->s, "task", name, 0, m->now_ns, 0);
 	sample_label(&m->s, task, "rank", number);
-	process = sample_instance(&m->s, "process", "solver", task, m->now_ns, 0);
+	sample_label(&m->s, task, "command_pid", pid);
+	process = sample_instance(&m->s, "process", "solver", 0, m->now_ns, 0);
 	sample_label(&m->s, process, "pid", pid);
 	return process;
 }
