@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/crc32c.h"
+#include "base/decimal.h"
 #include "core/glob.h"
 #include "core/stacks_part.h"
 
@@ -209,27 +210,29 @@ static double task_rank(const struct run *r, uint32_t instance)
 {
 	const char *domain = r->instances[instance].domain, *rank = run_label(r, instance, "rank");
 
-	return domain && !strcmp(domain, "task") && rank && *rank ? strtod(rank, NULL) : NAN;
+	return domain && !strcmp(domain, "task") && rank && *rank ? decimal_parse(rank, NULL) : NAN;
 }
 
 /* The rank of the task whose command this process is: of its number, and as old. */
 static double command_rank(const struct stacks *s, uint32_t process)
 {
 	static const int64_t near_ns = INT64_C(5000000000);
+	const struct run *r = s->run;
 	const char *pid = run_label(r, process, "pid"), *command;
 	const struct run_instance *p = &r->instances[process];
 
-	for (uint32_t i = 1; pid && i < r->ninstances; i++) {
-		const struct run_instance *t = &r->instances[i];
+	for (uint32_t i = 0; pid && i < s->private->ntasks; i++) {
+		uint32_t task = s->private->task[i];
+		const struct run_instance *t = &r->instances[task];
 		int64_t apart;
 
-		if (t->node != p->node || !t->domain || strcmp(t->domain, "task") != 0 ||
+		if (t->node != p->node ||
 		    __builtin_sub_overflow(t->birth_ns, p->birth_ns, &apart) || apart > near_ns ||
 		    apart < -near_ns)
 			continue;
-		command = run_label(r, i, "command_pid");
+		command = run_label(r, task, "command_pid");
 		if (command && !strcmp(command, pid))
-			return task_rank(r, i);
+			return task_rank(r, task);
 	}
 	return NAN;
 }

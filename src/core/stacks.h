@@ -49,9 +49,10 @@ enum stacks_by {
 	STACKS_BY_THREAD,
 	STACKS_BY_RANK,
 	STACKS_BY_NODE,
+	STACKS_BY_PHASE, /* only once stacks_phases_make was called */
 	STACKS_BY_NUMBER_OF
 };
-/* "function" ... "node" */
+/* "function" ... "phase" */
 extern const char *const stacks_by_names[STACKS_BY_NUMBER_OF];
 
 /* What it is of is set, the rest is 0 or NULL. */
@@ -95,6 +96,11 @@ struct stacks {
 int stacks_open(struct stacks **s, struct run *r, const struct classes *c,
 		const struct stacks_selection *sel, struct err *e);
 void stacks_close(struct stacks *s);
+
+/* Rows by name of the phase: of those of its node in which the middle of a set of samples lies, the
+ * innermost. 0 or -errno with a sentence. */
+struct phases;
+int stacks_phases_make(struct stacks *s, const struct phases *p, struct err *e);
 
 /* Half the 95 % interval of a share 0..1 that was sampled: 1.96 sqrt(share (1 - share) / n), and
  * never less than one sample in n. 1 where there are none. */

@@ -99,6 +99,7 @@ int main(int argc, char **argv)
 	stacks_make(&m, stack);
 	for (int i = 0; i < 2; i++)
 		process[i] = process_make(&m, i);
+	sample_span(&m.s, 0, m.now_ns - MADE_SECOND_NS, m.now_ns, "solving", "");
 	rank_run(&m, process[0], 100, stack);
 	rank_run(&m, process[1], 101, stack);
 	commands_make(&m, 100, 1000000000);
