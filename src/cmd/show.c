@@ -23,7 +23,7 @@ enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
 /* Rows of a table of code. */
 enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
 /* --by: none, then stacks_by. */
-#define CODE_BY "all|function|line|module|class|command|process|thread|rank|node"
+#define CODE_BY "all|function|line|module|class|command|process|thread|rank|node|phase"
 
 struct show_options {
 	bool json, markdown, spans, all, code;
@@ -162,11 +162,14 @@ static int print(const struct show_options *o, const struct summary *s, struct r
 static int print_code(const struct show_options *o, const struct summary *s, struct run *r,
 		      struct err *e)
 {
-	const struct code *code = s->code;
+	struct code *code = s->code;
+	bool phases = o->json || o->by == STACKS_BY_PHASE + 1;
 	struct bytes out = { 0 };
-	int rc = 0;
+	int rc = phases && code && code->stacks ? code_phases(code, r, e) : 0;
 
-	if (o->json) {
+	if (rc) {
+		return rc;
+	} else if (o->json) {
 		code_json(code, r, CODE_ROWS_JSON, &out);
 		if (out.failed)
 			rc = err_set(e, -ENOMEM, "out of memory for the code of %.300s", r->path);

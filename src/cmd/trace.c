@@ -72,14 +72,16 @@ static const struct example examples[] = {
 static void say_done(const char *path, const struct run *r, const char *file,
 		     const struct trace_count *n)
 {
+	char samples[64] = "", left_out[64] = "";
+
+	if (n->samples)
+		snprintf(samples, sizeof samples, ", stack samples %" PRIu64, n->samples);
 	if (n->short_slices)
-		say("trace: wrote %s (slices %" PRIu64 ", marks %" PRIu64
-		    ", counter values %" PRIu64 "; shorter slices left out: %" PRIu64 ")",
-		    file, n->slices, n->marks, n->values, n->short_slices);
-	else
-		say("trace: wrote %s (slices %" PRIu64 ", marks %" PRIu64
-		    ", counter values %" PRIu64 ")",
-		    file, n->slices, n->marks, n->values);
+		snprintf(left_out, sizeof left_out, "; shorter slices left out: %" PRIu64,
+			 n->short_slices);
+	say("trace: wrote %s (slices %" PRIu64 ", marks %" PRIu64 ", counter values %" PRIu64
+	    "%s%s)",
+	    file, n->slices, n->marks, n->values, samples, left_out);
 	lost_say("trace", r);
 	if (r->ndamages)
 		say("trace: %s is damaged (places: %u), first in %s at byte %llu: %s; the "

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/crc32c.h"
+#include "base/decimal.h"
 #include "core/glob.h"
 #include "core/stacks_part.h"
 
@@ -204,19 +205,81 @@ const struct stacks_function *stacks_function_of(const struct stacks *s, uint32_
 	return &s->functions[s->private->function_of[frame]];
 }
 
-double stacks_rank(const struct run *r, uint32_t instance)
+/* The rank that a task has in words; NAN: it is no task, or has none. */
+static double task_rank(const struct run *r, uint32_t instance)
 {
-	enum { STEPS_MAX = 100000 };
+	const char *domain = r->instances[instance].domain, *rank = run_label(r, instance, "rank");
 
-	for (int i = 0; i < STEPS_MAX && instance && instance < r->ninstances; i++) {
-		const char *domain = r->instances[instance].domain;
-		const char *rank = run_label(r, instance, "rank");
+	return domain && !strcmp(domain, "task") && rank && *rank ? decimal_parse(rank, NULL) : NAN;
+}
 
-		if (rank && *rank && domain && !strcmp(domain, "task"))
-			return strtod(rank, NULL);
-		instance = r->instances[instance].parent;
+/* The rank of the task whose command this process is: of its number, and as old. */
+static double command_rank(const struct stacks *s, uint32_t process)
+{
+	static const int64_t near_ns = INT64_C(5000000000);
+	const struct run *r = s->run;
+	const char *pid = run_label(r, process, "pid"), *command;
+	const struct run_instance *p = &r->instances[process];
+
+	for (uint32_t i = 0; pid && i < s->private->ntasks; i++) {
+		uint32_t task = s->private->task[i];
+		const struct run_instance *t = &r->instances[task];
+		int64_t apart;
+
+		if (t->node != p->node ||
+		    __builtin_sub_overflow(t->birth_ns, p->birth_ns, &apart) || apart > near_ns ||
+		    apart < -near_ns)
+			continue;
+		command = run_label(r, task, "command_pid");
+		if (command && !strcmp(command, pid))
+			return task_rank(r, task);
 	}
 	return NAN;
+}
+
+static double find_rank(const struct stacks *s, uint32_t instance)
+{
+	enum { STEPS_MAX = 1000 };
+	const struct run *r = s->run;
+	double rank = NAN;
+
+	for (int i = 0; i < STEPS_MAX && isnan(rank) && instance && instance < r->ninstances; i++) {
+		rank = task_rank(r, instance);
+		if (isnan(rank))
+			rank = command_rank(s, instance);
+		instance = r->instances[instance].parent;
+	}
+	return rank >= 0 ? rank : NAN;
+}
+
+double stacks_rank(struct stacks *s, uint32_t instance)
+{
+	double *known = s->private->rank;
+
+	if (instance >= s->run->ninstances || !s->private->ntasks)
+		return NAN;
+	if (known[instance] < 0)
+		known[instance] = find_rank(s, instance);
+	return known[instance];
+}
+
+/* Tasks that have ranks; ranks that nobody asked for yet are below 0. */
+static int ranks_begin(struct stacks *s)
+{
+	struct stacks_private *p = s->private;
+	const struct run *r = s->run;
+
+	p->rank = calloc(r->ninstances + 1u, sizeof *p->rank);
+	p->task = calloc(r->ninstances + 1u, sizeof *p->task);
+	if (!p->rank || !p->task)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		p->rank[i] = -1;
+		if (!isnan(task_rank(r, i)))
+			p->task[p->ntasks++] = i;
+	}
+	p->rank[0] = NAN;
+	return 0;
 }
 
 /* ---- all of it ---- */
@@ -228,6 +291,8 @@ void stacks_close(struct stacks *s)
 	if (p) {
 		pool_free(&p->texts);
 		free(p->place);
+		free(p->rank);
+		free(p->task);
 		tally_free(&p->threads);
 		tally_free(&p->leaves);
 		tally_free(&p->functions);
@@ -253,7 +318,7 @@ static int make(struct stacks *s, struct err *e)
 	int rc;
 
 	p->place = calloc(s->run->nstacks + 1u, sizeof *p->place);
-	rc = p->place ? stacks_code_make(s) : -ENOMEM;
+	rc = p->place && !ranks_begin(s) ? stacks_code_make(s) : -ENOMEM;
 	if (!rc && s->run->nstacks)
 		rc = samples_take(s, e);
 	if (rc)

@@ -49,9 +49,10 @@ enum stacks_by {
 	STACKS_BY_THREAD,
 	STACKS_BY_RANK,
 	STACKS_BY_NODE,
+	STACKS_BY_PHASE, /* only once stacks_phases_make was called */
 	STACKS_BY_NUMBER_OF
 };
-/* "function" ... "node" */
+/* "function" ... "phase" */
 extern const char *const stacks_by_names[STACKS_BY_NUMBER_OF];
 
 /* What it is of is set, the rest is 0 or NULL. */
@@ -96,14 +97,19 @@ int stacks_open(struct stacks **s, struct run *r, const struct classes *c,
 		const struct stacks_selection *sel, struct err *e);
 void stacks_close(struct stacks *s);
 
+/* Rows by name of the phase: of those of its node in which the middle of a set of samples lies, the
+ * innermost. 0 or -errno with a sentence. */
+struct phases;
+int stacks_phases_make(struct stacks *s, const struct phases *p, struct err *e);
+
 /* Half the 95 % interval of a share 0..1 that was sampled: 1.96 sqrt(share (1 - share) / n), and
  * never less than one sample in n. 1 where there are none. */
 double stacks_error(const struct stacks *s, double share);
 /* As a share of all that was selected, 0..1; 0 of nothing. */
 double stacks_share(const struct stacks *s, double part);
 
-/* Of all functions whose short name matches one of these globs (separated by commas), with what they
- * call; once a stack. */
+/* Of all functions whose short name matches one of these globs (separated by commas), with what
+ * they call; once a stack. */
 double stacks_matching(const struct stacks *s, const char *globs);
 
 /* ---- for drawing: bounded, and exact in sum ---- */
@@ -152,6 +158,6 @@ void stacks_cells_free(struct stacks_cells *c);
 /* The function of one of run.frames. */
 const struct stacks_function *stacks_function_of(const struct stacks *s, uint32_t frame);
 /* The rank of the task that a process belongs to; NAN: of none. */
-double stacks_rank(const struct run *r, uint32_t instance);
+double stacks_rank(struct stacks *s, uint32_t instance);
 
 #endif

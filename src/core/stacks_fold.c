@@ -164,7 +164,7 @@ static uint32_t group_of(const struct filling *g, const struct run_samples *x)
 
 	if (!n)
 		return 0;
-	key = group_key(g, x->command, x->node, stacks_rank(g->s->run, x->instance));
+	key = group_key(g, x->command, x->node, stacks_rank(g->s, x->instance));
 	if (tally_find(groups, &key, &at))
 		return 0;
 	if (groups->n == n)

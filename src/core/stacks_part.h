@@ -49,6 +49,9 @@ struct stacks_private {
 						    and function */
 	uint32_t *function_of, *line_of;         /* [run.nframes] */
 	struct stacks_line *line;                /* [lines.n] */
+	double *rank;                            /* [run.ninstances]; below 0: not asked yet */
+	uint32_t *task;                          /* instances that are tasks with ranks */
+	uint32_t ntasks;
 	double square;
 };
 

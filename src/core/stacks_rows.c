@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stacks_rows.c - what was sampled by function, line, library, kind of code, process and so on. */
+#include "core/phase.h"
 #include "core/stacks_part.h"
 #include "core/symbol.h"
 
@@ -16,7 +17,7 @@ const char *const stacks_by_names[STACKS_BY_NUMBER_OF] = {
 	[STACKS_BY_MODULE] = "module",     [STACKS_BY_CLASS] = "class",
 	[STACKS_BY_COMMAND] = "command",   [STACKS_BY_PROCESS] = "process",
 	[STACKS_BY_THREAD] = "thread",     [STACKS_BY_RANK] = "rank",
-	[STACKS_BY_NODE] = "node",
+	[STACKS_BY_NODE] = "node",         [STACKS_BY_PHASE] = "phase",
 };
 
 static int by_self(const void *a, const void *b)
@@ -329,8 +330,7 @@ static int code_make(struct stacks *s)
 /* ---- rows of who ran it ---- */
 
 /* What a thread's row is a part of. */
-static struct tally_key part_of(const struct stacks *s, enum stacks_by by,
-				const struct tally_key *thread)
+static struct tally_key part_of(struct stacks *s, enum stacks_by by, const struct tally_key *thread)
 {
 	struct tally_key key = { thread->text, thread->a, thread->b, thread->c };
 	double rank;
@@ -342,7 +342,7 @@ static struct tally_key part_of(const struct stacks *s, enum stacks_by by,
 		key.c = 0;
 		return key;
 	case STACKS_BY_RANK:
-		rank = stacks_rank(s->run, thread->b);
+		rank = stacks_rank(s, thread->b);
 		return (struct tally_key){ NULL, rank >= 0 && rank < 1e9 ? (uint32_t)rank + 1 : 0,
 					   0, 0 };
 	case STACKS_BY_NODE:
@@ -415,10 +415,93 @@ int stacks_rows_make(struct stacks *s)
 {
 	int rc = s->total > 0 ? code_make(s) : 0;
 
-	for (int by = STACKS_BY_COMMAND; by < STACKS_BY_NUMBER_OF && !rc; by++)
+	for (int by = STACKS_BY_COMMAND; by <= STACKS_BY_NODE && !rc; by++)
 		rc = parts_make(s, (enum stacks_by)by);
 	for (int by = 0; by < STACKS_BY_NUMBER_OF && !rc; by++)
 		if (s->rows[by].n)
 			rows_end(s, (enum stacks_by)by);
 	return rc;
+}
+
+/* ---- rows of phases ---- */
+
+/* The innermost phase of a node at a time; NULL: it is in none. Phases are in order of begins. */
+static const struct phase *phase_at(const struct phases *p, uint32_t node, double at_s)
+{
+	enum { BACK_MAX = 10000 };
+	const struct phase *found = NULL;
+	uint32_t low = 0, high = p->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->phase[middle].begin_s <= at_s)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t i = low, back = 0; i-- > 0 && back < BACK_MAX; back++) {
+		const struct phase *x = &p->phase[i];
+
+		if (x->node == node && (isnan(x->end_s) || at_s < x->end_s) &&
+		    (!found || x->depth > found->depth))
+			found = x;
+	}
+	return found;
+}
+
+static int phases_take(struct stacks *s, const struct phases *p, struct tally *t, struct err *e)
+{
+	struct run *r = s->run;
+	struct run_samples x;
+	int rc = r->next_samples ? r->rewind_samples(r) : 0;
+
+	while (!rc && r->next_samples && (rc = r->next_samples(r, &x, e)) > 0) {
+		double part = stacks_selected(s, &x), one = stacks_value(&x), weight = 0;
+		double middle = run_seconds(r, x.node, x.t0_ns / 2 + x.t1_ns / 2);
+		const struct phase *phase = phase_at(p, x.node, middle);
+		uint32_t row;
+
+		for (uint32_t i = 0; i < x.n; i++)
+			if (!s->selection.tid || s->selection.tid == x.items[i].task)
+				weight += (double)x.items[i].weight;
+		rc = 0;
+		if (!(weight * part * one > 0))
+			continue;
+		rc = tally_find(t,
+				&(struct tally_key){ phase ? phase->name : "outside of phases",
+						     phase != NULL, 0, 0 },
+				&row);
+		if (rc)
+			break;
+		t->row[row].self += weight * part * one;
+		t->row[row].samples += weight * part;
+	}
+	return rc;
+}
+
+int stacks_phases_make(struct stacks *s, const struct phases *p, struct err *e)
+{
+	struct tally t = { 0 };
+	int rc = phases_take(s, p, &t, e);
+
+	if (!rc && !s->rows[STACKS_BY_PHASE].row)
+		rc = rows_begin(s, STACKS_BY_PHASE, t.n);
+	for (uint32_t i = s->rows[STACKS_BY_PHASE].n; i < t.n && !rc; i++) {
+		const char *text = t.row[i].key.text;
+		const char *name = pool_text(&s->private->texts, text, strlen(text));
+		struct stacks_row *row;
+
+		if (!name) {
+			rc = -ENOMEM;
+			break;
+		}
+		row = row_add(s, STACKS_BY_PHASE, name);
+		row->self = row->total = t.row[i].self;
+		row->samples = t.row[i].samples;
+	}
+	if (!rc && t.n)
+		rows_end(s, STACKS_BY_PHASE);
+	tally_free(&t);
+	return rc ? err_set(e, rc, "not enough memory to count samples by phase") : 0;
 }

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "core/symbol.h"
 #include "report/assets.h"
+#include "report/phases.h"
 #include "report/summary.h"
 
 #include <errno.h>
@@ -154,6 +155,21 @@ void code_free(struct code *code)
 	stacks_close(code->stacks);
 	classes_free(&code->classes);
 	free(code);
+}
+
+int code_phases(struct code *code, struct run *r, struct err *e)
+{
+	struct phase_rules rules = { 0 };
+	struct phases phases = { 0 };
+	int rc = phase_rules_builtin(&rules, e);
+
+	if (!rc)
+		rc = phases_make(&phases, r, &rules, &(struct phase_wish){ 0 }, e);
+	if (!rc)
+		rc = stacks_phases_make(code->stacks, &phases, e);
+	phases_free(&phases);
+	phase_rules_free(&rules);
+	return rc;
 }
 
 /* ---- docs/classes.md ---- */

@@ -52,6 +52,8 @@ int code_classes_markdown(struct bytes *out, struct err *e);
 int code_make(struct code **code, struct run *r, const struct summary *s, const char *site,
 	      struct err *e);
 void code_free(struct code *code);
+/* Rows by phase, which take another pass. 0 or -errno with a sentence. */
+int code_phases(struct code *code, struct run *r, struct err *e);
 
 /* What a command with so much CPU time in all (user and kernel), of which so much was sampled, used
  * unseen. */

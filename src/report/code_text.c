@@ -93,7 +93,9 @@ static void where_of(const struct stacks *s, const struct stacks_row *row, struc
 
 static bool has_place(const struct stacks *s, const struct stacks_row *row)
 {
-	return row->file || *s->functions[row->function].module;
+	const struct stacks_function *f = &s->functions[row->function];
+
+	return row->file || (*f->name && *f->module);
 }
 
 static void put_escaped(struct bytes *out, struct bytes *text, bool markdown)

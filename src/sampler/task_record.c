@@ -28,6 +28,8 @@ void task_record_begin(struct sample *s, struct task_record *t, int64_t at_ns)
 		label_number(s, t->instance, "rank", t->rank);
 	if (t->step[0])
 		sample_label(s, t->instance, "step", t->step);
+	if (t->pid > 0) /* by which its processes are known */
+		label_number(s, t->instance, "command_pid", t->pid);
 	if (t->goes_on)
 		sample_label(s, t->instance, "goes_on", "1");
 }

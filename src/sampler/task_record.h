@@ -16,6 +16,7 @@
 struct task_record {
 	int64_t rank; /* -1: not told */
 	char step[MESSAGE_STEP];
+	pid_t pid;         /* its command; 0: not known */
 	bool goes_on;      /* an earlier recorder has its begin */
 	uint32_t instance; /* 0: not begun, or there was no room for it */
 	int64_t used_ns;   /* CPU time written down so far */

@@ -337,6 +337,8 @@ int trace_write(struct trace *t, const struct trace_format *k, FILE *out, struct
 	if (!rc)
 		rc = trace_processes(t, e);
 	if (!rc)
+		rc = trace_samples(t, e);
+	if (!rc)
 		rc = put_counters(t, e);
 	if (rc)
 		return rc;

@@ -52,6 +52,17 @@ struct trace_counter {
 	enum unit unit;
 };
 
+/* Of a thread, which ran this stack of the run. */
+struct trace_sample {
+	uint32_t group, tid;
+	const struct run *run;
+	uint32_t stack;
+	int64_t at_ns;
+};
+
+/* Of more samples than that, some represent several. */
+enum { TRACE_SAMPLES_MAX = 1000000 };
+
 /* All of them append to `out`. What is named is named before it is used, once. */
 struct trace_format {
 	size_t size; /* of its private state, zeroed before begin */
@@ -63,6 +74,8 @@ struct trace_format {
 	void (*counter)(void *state, struct bytes *out, const struct trace_counter *c);
 	void (*value)(void *state, struct bytes *out, const struct trace_counter *c, int64_t at_ns,
 		      double v);
+	/* NULL: the format has no place for them. False: out of memory. */
+	bool (*sample)(void *state, struct bytes *out, const struct trace_sample *s);
 	void (*end)(void *state, struct bytes *out);
 	void (*free)(void *state); /* NULL: there is nothing to let go of */
 };
@@ -70,7 +83,7 @@ struct trace_format {
 extern const struct trace_format trace_chrome, trace_perfetto;
 
 struct trace_count {
-	uint64_t slices, marks, values;
+	uint64_t slices, marks, values, samples;
 	uint64_t short_slices; /* that were left out */
 };
 

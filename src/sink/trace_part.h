@@ -55,5 +55,7 @@ int trace_marks(struct trace *t, struct err *e);
 int trace_phases(struct trace *t, struct err *e);
 int trace_spans(struct trace *t, struct err *e);
 int trace_processes(struct trace *t, struct err *e);
+/* Samples of stacks, where the format has a place for them. 0 or -errno. */
+int trace_samples(struct trace *t, struct err *e);
 
 #endif

@@ -10,6 +10,7 @@
 #include "sink/dictionary.h"
 #include "sink/protobuf.h"
 #include "sink/trace.h"
+#include "sink/trace_samples.h"
 
 enum { TRACE_PACKET = 1 };
 enum {
@@ -53,6 +54,7 @@ enum { NAMES_MAX = 65536 };
 struct perfetto {
 	struct dictionary names;
 	struct bytes packet, message, inner, text;
+	struct perfetto_samples samples;
 	bool begun, failed; /* events were written that refer to names; out of memory */
 };
 
@@ -232,6 +234,13 @@ static void put_value(void *state, struct bytes *out, const struct trace_counter
 	end_event(p, out);
 }
 
+static bool put_sample(void *state, struct bytes *out, const struct trace_sample *s)
+{
+	struct perfetto *p = state;
+
+	return perfetto_samples_put(&p->samples, out, s);
+}
+
 static void end(void *state, struct bytes *out)
 {
 	(void)state;
@@ -247,6 +256,7 @@ static void let_go(void *state)
 	bytes_free(&p->message);
 	bytes_free(&p->inner);
 	bytes_free(&p->text);
+	perfetto_samples_free(&p->samples);
 }
 
 const struct trace_format trace_perfetto = {
@@ -258,6 +268,7 @@ const struct trace_format trace_perfetto = {
 	.mark = put_mark,
 	.counter = name_counter,
 	.value = put_value,
+	.sample = put_sample,
 	.end = end,
 	.free = let_go,
 };

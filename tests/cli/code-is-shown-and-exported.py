@@ -49,11 +49,13 @@ assert [row["class"] for row in whole["code"]["class"]] == [row["class"] for row
 full, _ = sonde("show", "--code", "rec")
 for line in ("39 %  +-2.9    3.50 s  own code", "889 ms  processes too short to be sampled", "100 x short", "1.00 s  kernel", "700 samples"):
     assert line in full, (line, full)
-for by in ("function", "line", "module", "class", "command", "process", "thread", "rank", "node"):
+for by in ("function", "line", "module", "class", "command", "process", "thread", "rank", "node", "phase"):
     table, _ = sonde("show", "--by", by, "rec")
     assert table.startswith(f"CPU by {by}\n") and "\033" not in table and table.count("\n") >= 3, table
 markdown, _ = sonde("show", "--markdown", "rec")
 assert "| own code | 39 % | 3.50 s |" in markdown and "<script>" not in markdown, markdown
+
+assert {row["name"]: round(row["self_seconds"], 6) for row in code["phase"]} == {"solving": 7}, code["phase"]
 
 # A site's classes come first.
 with open("site.classes", "w", encoding="utf-8") as f:

