@@ -112,7 +112,7 @@ class Stacks:
 
     def take(self, kind, f):
         if kind == 9:
-            self.metadata[f["name"].decode()] = f["value"] or f["text"].decode(errors="replace")
+            self.metadata[f["name"].decode()] = f["value"] if f["meta_type"] else f["text"].decode(errors="replace")
         elif kind == 2 and f["domain"] == b"process":
             self.instances[f["id"]] = f["name"]
         elif kind == MODULE:

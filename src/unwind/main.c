@@ -29,7 +29,7 @@
 enum {
 	WRITTEN_US = 500,    /* what is younger another CPU may not have written yet */
 	NAMES_MS = 20,       /* how long names are waited for, */
-	LAST_NAMES_MS = 250, /* and at the end */
+	LAST_NAMES_MS = 350, /* and at the end */
 	HELD_MAX = 3,
 	WAIT_MS = 1000,
 	MAP_HEADER = 64, /* bytes of an MMAP2 record before its path */

@@ -8,12 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
-
-enum { NICE = 5 };
 
 #ifdef UNWIND_DEMANGLE
 /* Of the C++ library. */
@@ -117,7 +112,6 @@ static void *answer_all(void *context)
 {
 	struct names *n = context;
 
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 	pthread_mutex_lock(&n->lock);
 	for (;;) {
 		struct question q;

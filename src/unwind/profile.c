@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASH = 1 << 17, NO_ROOM = UINT32_MAX };
+enum {
+	HASH = 1 << 17,
+	FLAGS = 3, /* frames without code, for which there is always room */
+};
+#define NO_ROOM UINT32_MAX
 
 struct frame {
 	uint64_t address;
@@ -98,7 +102,7 @@ static uint32_t frame_get(struct profile *p, const struct frame *like)
 			return p->frames_hash[at];
 		at = (at + 1) % HASH;
 	}
-	if (p->nframes == FRAMES_MAX)
+	if (p->nframes + (like->flags ? 0 : FLAGS) >= FRAMES_MAX)
 		return NO_ROOM;
 	f = &p->frame[++p->nframes];
 	*f = *like;
@@ -136,7 +140,7 @@ static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
 		at = (at + 1) % HASH;
 	}
 	/* The last ones are for what has no room. */
-	if (p->nnodes + (parent || !(p->frame[frame].flags & FRAME_OTHER)) >= NODES_MAX)
+	if (p->nnodes + (parent || !p->frame[frame].flags ? FLAGS : 0) >= NODES_MAX)
 		return NO_ROOM;
 	p->node[++p->nnodes] = (struct node){ parent, frame };
 	p->nodes_hash[at] = p->nnodes;

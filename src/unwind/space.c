@@ -172,13 +172,24 @@ static void put(struct space *x, const struct mapping *m)
 	x->n = x->n - (last - i) + 1;
 }
 
+/* Memory that is shared without a file has a name all the same. */
+static bool is_memory(const char *path)
+{
+	return !strncmp(path, "/dev/zero", 9) || !strncmp(path, "/memfd:", 7) ||
+	       !strncmp(path, "/SYSV", 5) || path[0] != '/' || path[1] == '/';
+}
+
 /* Which module a mapping of this name is of. */
 static uint32_t module_of(struct spaces *s, const struct module_seen *seen)
 {
+	uint32_t i;
+
 	if (!strcmp(seen->path, "[vdso]"))
 		return MODULE_VDSO;
-	if (seen->path[0] == '/' && seen->path[1] != '/' && seen->inode)
-		return modules_find(s->modules, seen);
+	if (!is_memory(seen->path) && seen->inode) {
+		i = modules_find(s->modules, seen);
+		return s->modules->row[i].image && !s->modules->row[i].usable ? MODULE_JIT : i;
+	}
 	if (!strcmp(seen->path, "[vsyscall]") || !strcmp(seen->path, "[uprobes]"))
 		return MODULE_NONE;
 	return MODULE_JIT;

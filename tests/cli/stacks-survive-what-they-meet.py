@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The job does not notice what happens to the helper that unwinds, nor what it reads: it is killed, stopped or missing; debug information is
+garbage; names are endless; code has no file. What was sampled is in the recording, and what is missing is said."""
+# limit: 300
+import glob
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from stacks import Stacks
+
+SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
+KINDS = PROGRAMS + "/stack_kinds"
+HELPER = BUILD + "/libexec/sonde/sonde-unwind"
+if not os.access(HELPER, os.X_OK):
+    print("the helper sonde-unwind was not built")
+    sys.exit(77)
+
+
+def start(name, *command, **more):
+    return subprocess.Popen([SONDE, "run", "--stacks=499", "-q", "-o", name, "--", *command], stderr=subprocess.PIPE, text=True, **more)
+
+
+def ended(process, status=0):
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == status, (process.returncode, said)
+    return said
+
+
+def record(name, *command, status=0, **more):
+    said = ended(start(name, *command, **more), status)
+    assert not said, said
+    found = Stacks(name)
+    if "forbidden" in str(found.metadata.get("source.stacks")):
+        print(found.metadata["source.stacks"])
+        sys.exit(77)
+    return found
+
+
+def helper_of(name):
+    """The helper whose parent writes this recording."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        for path in glob.glob("/proc/[0-9]*/comm"):
+            try:
+                if open(path).read() != "sonde-unwind\n":
+                    continue
+                pid = int(path.split("/")[2])
+                parent = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1]
+                files = [os.readlink(link) for link in glob.glob(f"/proc/{parent}/fd/*")]
+            except OSError:
+                continue
+            if any(f"/{name}/node-" in file for file in files):
+                return pid
+        time.sleep(0.02)
+    raise SystemExit("there is no helper")
+
+
+def through(found, function):
+    return sum(s.weight for s in found.samples if any(function in part for part in found.path(s.node)))
+
+
+# Killed twice: others take its place, and what they find has ids of its own.
+job = start("killed", KINDS, "plain", "4")
+dead = 0
+for wait in (1.2, 1.2):
+    time.sleep(wait)
+    pid = helper_of("killed")
+    assert pid != dead
+    os.kill(pid, signal.SIGKILL)
+    dead = pid
+ended(job)
+seen = Stacks("killed")
+print("killed:", seen.total(), through(seen, "burn"), seen.metadata.get("stacks.helper_restarts"))
+assert seen.metadata["stacks.helper_restarts"] == 2, seen.metadata
+assert through(seen, "burn") >= 400, seen.ends()
+assert sum(module.endswith("stack_kinds") for module in seen.modules.values()) >= 2  # said again by each
+
+# Stopped: the job ends at once all the same, and the recording half a second later.
+job = start("stopped", "sh", "-c", f"{KINDS} plain 1; date +%s.%N >over")
+time.sleep(0.5)
+stopped = helper_of("stopped")
+os.kill(stopped, signal.SIGSTOP)
+ended(job)
+waited = time.time() - float(pathlib.Path("over").read_text())
+print(f"stopped: {waited:.2f} s")
+assert "did not answer" in Stacks("stopped").metadata["stacks.note"]
+assert not os.path.exists(f"/proc/{stopped}") or "Z" in open(f"/proc/{stopped}/stat").read().rsplit(")", 1)[1][:3]
+
+# Missing: everything else is recorded, and why there are no stacks.
+os.mkdir("nowhere")
+seen = record("missing", KINDS, "plain", "0.1", env={**os.environ, "SONDE_LIBEXEC": os.path.abspath("nowhere")})
+assert not seen.samples and "the helper sonde-unwind is not installed" in seen.metadata["source.stacks"], seen.metadata
+assert seen.metadata["job.exit_code"] == 0
+
+# Not asked for: nothing of it. The job's status and its view of itself are what they are without.
+seen = record("off", "sh", "-c", "exit 3", status=3)
+subprocess.run([SONDE, "run", "-q", "-o", "none", "--", "true"], check=True)
+assert not Stacks("none").samples and not Stacks("none").modules
+job = start("traced", "sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; grep TracerPid /proc/self/status; exit 7", stdout=subprocess.PIPE)
+out, said = job.communicate(timeout=60)
+assert (out, said, job.returncode) == ("TracerPid:\t0\n", "", 7), (out, said, job.returncode)
+
+# Garbage in the sections that tell of code: the job runs, and its samples are there.
+if shutil.which("objcopy") and shutil.which("readelf"):
+    chance = random.Random(26)
+    program = pathlib.Path(KINDS).read_bytes()
+    listed = subprocess.run(["readelf", "-SW", KINDS], check=True, capture_output=True, text=True).stdout
+    places = {}
+    for line in listed.splitlines():
+        words = line.replace("[ ", "[").split()
+        if len(words) > 5 and words[1] in (".eh_frame", ".eh_frame_hdr", ".symtab", ".strtab", ".debug_info", ".debug_line", ".debug_abbrev",
+                                           ".debug_str", ".debug_rnglists", ".note.gnu.build-id"):
+            places[words[1]] = (int(words[4], 16), int(words[5], 16))
+    assert ".eh_frame" in places and ".symtab" in places, listed
+    lived = restarts = 0
+    for turn in range(40 if os.environ.get("LONG") else 8):
+        broken = bytearray(program)
+        for offset, size in places.values():
+            for _ in range(chance.choice((0, 1, 20, size // 4))):
+                broken[offset + chance.randrange(size)] = chance.randrange(256)
+        if turn % 4 == 3:  # the table of sections, too
+            for _ in range(30):
+                broken[len(broken) - 1 - chance.randrange(2000)] = chance.randrange(256)
+        pathlib.Path("broken").write_bytes(broken)
+        os.chmod("broken", 0o755)
+        seen = record(f"broken{turn}", "./broken", "plain", "0.2")
+        lived += seen.total() > 20
+        restarts += seen.metadata.get("stacks.helper_restarts", 0)
+    print(f"garbage: {lived} of {turn + 1} have their samples, {restarts} restarts")
+    assert lived >= (turn + 1) // 2
+
+# Names of 100 kB, with what is harmful elsewhere, and not UTF-8.
+pathlib.Path("name.s").write_bytes(b'.globl main\nmain: mov $800000000, %ecx\nlong: dec %ecx\njnz long\nxor %eax, %eax\nret\n.size main, .-main\n'
+                                   b'.type main, @function\n.section .note.GNU-stack,"",@progbits\n')
+if os.uname().machine == "x86_64" and shutil.which("objcopy"):
+    subprocess.run(["cc", "-o", "plain", "name.s"], check=True)
+    pathlib.Path("names").write_bytes(b"main " + b"n" * 100000 + b"<b>\xff\n")
+    subprocess.run(["objcopy", "--redefine-syms=names", "plain", "long"], check=True)
+    seen = record("long-names", "./long")
+    names = {f.function for f in seen.frames.values()}
+    assert any(set(n) == {"n"} and 4000 < len(n) <= 4096 for n in names), [n[:40] for n in names]
+
+# Code without a file, which the program's own user names in a file.
+JIT = """
+import ctypes, mmap, os, sys
+code = bytes([0xb9, 0, 0x46, 0xc3, 0x23, 0xff, 0xc9, 0x75, 0xfc, 0xc3])  # mov ecx, 600000000; dec ecx; jnz; ret
+room = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+room.write(code)
+at = ctypes.addressof(ctypes.c_char.from_buffer(room))
+with open(f"/tmp/perf-{os.getpid()}.map", "w") as f:
+    print(f"{at:x} {len(code):x} made while it ran <i>", file=f)
+if len(sys.argv) > 1:
+    os.chown(f.name, 12345, 12345)
+for _ in range(2):
+    ctypes.CFUNCTYPE(None)(at)()
+os.unlink(f.name)
+"""
+if os.uname().machine == "x86_64":
+    seen = record("jit", sys.executable, "-c", JIT)
+    print("jit:", through(seen, "made while it ran <i>"), seen.total())
+    assert through(seen, "made while it ran <i>") >= seen.total() / 2, seen.ends()
+    if os.getuid() == 0:
+        seen = record("jit-of-another", sys.executable, "-c", JIT, "chown")
+        assert seen.total() > 50 and not through(seen, "made while it ran"), seen.ends()
+
+# Many short processes: all samples are of the right program, and no more time than there was.
+seen = record("short", KINDS, "short", "0.007", "100")
+sampled = sum(s.weight * s.unit for s in seen.samples) / 1e9
+print(f"short: {sampled:.3f} of 0.7 s")
+assert 0.2 <= sampled <= 0.9 and {s.command for s in seen.samples} <= {"stack_kinds", "sonde"}, sampled

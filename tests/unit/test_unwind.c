@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the helper sonde-unwind keeps of the job's code is bounded, loses no sample, and goes out as
+ * the recorder has room. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/stacks_take.h"
+#include "unwind/profile.h"
+
+struct scene {
+	struct stacks_page *page;
+	struct modules *modules;
+	struct names *names;
+	struct profile *profile;
+	struct space space;
+	struct stacks_taken *taken;
+	struct sample sample;
+	uint32_t frames, modules_told, nodes, cut, other;
+	uint64_t weight, weight_of_other;
+	uint32_t *parent, *frame;
+	uint32_t flags[FRAMES_MAX + 2];
+};
+
+/* Nothing of it is ever freed, as in the helper: its thread goes on. */
+static struct scene *scenes[4];
+
+static struct scene *scene_make(void)
+{
+	static uint32_t n;
+	struct scene *x = calloc(1, sizeof *x);
+
+	assert_non_null(x);
+	scenes[n++] = x;
+	x->page = calloc(1, sizeof *x->page);
+	x->modules = calloc(1, sizeof *x->modules);
+	x->taken = calloc(1, sizeof *x->taken);
+	x->parent = calloc(NODES_MAX + 2, sizeof *x->parent);
+	x->frame = calloc(NODES_MAX + 2, sizeof *x->frame);
+	assert_true(x->page && x->modules && x->taken && x->parent && x->frame);
+	x->page->module = x->page->frame = x->page->node = 1;
+	x->taken->next = (struct stacks_ids){ 1, 1, 1 };
+	modules_init(x->modules);
+	x->names = names_make(x->modules);
+	x->profile = profile_make(x->page, x->names, x->modules);
+	assert_non_null(x->profile);
+	assert_int_equal(sample_init(&x->sample, 8, 4096), 0);
+	x->space.pid = 77;
+	memcpy(x->space.command, "app", 4);
+	return x;
+}
+
+/* Two levels of JIT code, as many stacks as are wanted, each different. */
+static void add(struct scene *x, uint32_t i, uint32_t flags)
+{
+	const struct sampled s = { 77, 78, 1000 + i, 10 };
+	struct stack stack = { .n = 2, .flags = flags };
+
+	stack.place[0] = (struct place){ MODULE_JIT, (uint64_t)i << 12, NULL };
+	stack.place[1] = (struct place){ MODULE_JIT, UINT64_C(1) << 50, NULL };
+	profile_add(x->profile, &x->space, &s, &stack);
+}
+
+static void note(struct scene *x, const struct event *e)
+{
+	for (uint32_t i = 0; e->kind == EVENT_STACKS && i < e->count; i++) {
+		assert_in_range(e->id + i, 1, NODES_MAX);
+		x->parent[e->id + i] = e->items[i].task;
+		x->frame[e->id + i] = e->items[i].node;
+		x->nodes++;
+	}
+	x->modules_told += e->kind == EVENT_MODULE;
+	if (e->kind == EVENT_FRAME) {
+		assert_in_range(e->id, 1, FRAMES_MAX);
+		x->frames++;
+		x->flags[e->id] = e->flags;
+	}
+	for (uint32_t i = 0; e->kind == EVENT_SAMPLES && i < e->count; i++) {
+		uint32_t node = e->items[i].node;
+
+		assert_in_range(node, 1, NODES_MAX);
+		assert_int_not_equal(x->frame[node], 0);
+		x->weight += e->items[i].weight;
+		if (x->flags[x->frame[node]] & FRAME_OTHER)
+			x->weight_of_other += e->items[i].weight;
+		assert_string_equal(e->name, "app");
+		assert_int_equal(e->value, 10);
+	}
+}
+
+/* Until nothing is left. The sample has little room, and so has the ring. */
+static void tell_all(struct scene *x)
+{
+	const struct source_job job = { .tree = NULL };
+	bool all = false;
+
+	for (int turn = 0; turn < 1000 && (!all || x->page->head != x->page->tail); turn++) {
+		all = profile_tell(x->profile);
+		stacks_take(x->taken, x->page, &job, &x->sample);
+		for (uint32_t i = 0; i < x->sample.nevents; i++)
+			note(x, &x->sample.event[i]);
+		sample_clear_events(&x->sample);
+	}
+	assert_true(all);
+	assert_int_equal(x->taken->bad, 0);
+}
+
+static void test_too_many_stacks_are_folded_and_counted(void **state)
+{
+	enum { MANY = 100000 };
+	struct scene *x = scene_make();
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		add(x, i, 0);
+		if (i % 20000 == 0)
+			tell_all(x);
+	}
+	tell_all(x);
+	assert_int_equal(x->page->samples, MANY);
+	assert_int_equal(x->page->lost + (int64_t)x->weight, MANY);
+	assert_int_equal(x->page->lost, 0);
+	assert_in_range(x->nodes, NODES_MAX - 4, NODES_MAX);
+	assert_in_range(x->frames, NODES_MAX - 4, FRAMES_MAX);
+	assert_int_equal(x->weight_of_other, x->page->folded);
+	assert_in_range(x->page->folded, MANY - NODES_MAX, MANY - NODES_MAX + 5);
+	assert_int_equal(x->modules_told, 1);
+}
+
+static void test_what_is_told_is_told_once(void **state)
+{
+	struct scene *x = scene_make();
+
+	(void)state;
+	for (uint32_t i = 0; i < 300; i++)
+		add(x, i % 3, 0);
+	tell_all(x);
+	assert_int_equal(x->nodes, 4);
+	assert_int_equal(x->frames, 4);
+	assert_int_equal(x->weight, 300);
+	for (uint32_t i = 0; i < 3; i++)
+		add(x, i, 0);
+	tell_all(x);
+	assert_int_equal(x->nodes, 4);
+	assert_int_equal(x->frames, 4);
+	assert_int_equal(x->weight, 303);
+}
+
+static void test_a_cut_stack_has_a_root_of_its_own(void **state)
+{
+	struct scene *x = scene_make();
+	uint32_t roots = 0;
+
+	(void)state;
+	add(x, 1, 0);
+	add(x, 1, FRAME_CUT);
+	tell_all(x);
+	for (uint32_t i = 1; i <= x->nodes; i++) {
+		roots += !x->parent[i];
+		assert_true(x->parent[i] < i);
+		if (!x->parent[i])
+			x->cut += x->flags[x->frame[i]] == FRAME_CUT;
+	}
+	assert_int_equal(roots, 2);
+	assert_int_equal(x->cut, 1);
+}
+
+static void test_names_are_made_readable(void **state)
+{
+	static char longest[20000] = "_Z";
+	char *text;
+
+	(void)state;
+	text = name_demangle("plain");
+	assert_string_equal(text, "plain");
+	free(text);
+	memset(longest + 2, 'x', sizeof longest - 3);
+	text = name_demangle(longest);
+	assert_int_equal(strlen(text), STACKS_TEXT_MAX - 1);
+	free(text);
+#ifdef UNWIND_DEMANGLE
+	text = name_demangle("_ZN3Foo4workIiEEjT_");
+	assert_string_equal(text, "unsigned int Foo::work<int>(int)");
+	free(text);
+	text = name_demangle("_ZN4core3ptr13drop_in_place17h0123456789abcdefE");
+	assert_string_equal(text, "core::ptr::drop_in_place");
+	free(text);
+#endif
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_too_many_stacks_are_folded_and_counted),
+	cmocka_unit_test(test_what_is_told_is_told_once),
+	cmocka_unit_test(test_a_cut_stack_has_a_root_of_its_own),
+	cmocka_unit_test(test_names_are_made_readable),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
