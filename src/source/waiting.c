@@ -472,7 +472,7 @@ static const struct {
 	{ "autofs_wait", "autofs" },
 };
 
-/* "/home/me/mesh.bin (NFS)", "NFS", or the file alone. */
+/* "/data/mesh.bin (NFS)", "NFS", or the file alone. */
 static void name_file(struct thread *t)
 {
 	const char *name = NULL;
