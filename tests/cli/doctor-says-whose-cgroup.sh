@@ -12,7 +12,7 @@ says() { # FIXTURE: state, and note or reason
 equal "version 1 of Slurm" "available /slurm/uid_1000/job_42/step_0/task_0, version 1: it is the task of the \
 batch system, by its name; others may be in it" "$(says cgroup-v1)"
 equal "a session" "available /user.slice/user-1000.slice/session-3.scope, version 1: it is shared: process 500 \
-is none of the job's" "$(says cgroup-hybrid)"
+does not belong to the job" "$(says cgroup-hybrid)"
 equal "a container" "available /docker/0123456789abcdef, version 1: it is shared with processes outside of this \
 pid namespace" "$(says cgroup-container)"
 says vm-small >none.txt

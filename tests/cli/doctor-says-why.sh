@@ -24,7 +24,7 @@ equal MemAvailable unsupported \
 	"$(jq -r '.metrics[] | select(.name == "node.memory_available_bytes") | .state' old.json)"
 equal "each metric once" "$(jq '.metrics | length' old.json)" "$(jq '[.metrics[] | .name + .reason] | unique | length' old.json)"
 
-# Every metric is told of: of a source that is off as the source is, a derived one as what it is made from.
+# Every metric is told of: of a source that is off as the source is, a derived one as what it is computed from.
 "$SONDE" metrics --json | jq -r '.metrics[].name' | sort >wanted.txt
 jq -r '.metrics[].name' old.json | sort -u >told.txt
 diff wanted.txt told.txt || fail "doctor does not tell of every metric"
@@ -33,7 +33,7 @@ metric() { # NAME FILTER
 }
 equal "a metric of a source that is off" unsupported "$(metric node.pressure_cpu_some_seconds .state)"
 equal "its reason" "$(jq -r "$pressure | .reason" old.json)" "$(metric node.pressure_cpu_some_seconds .reason)"
-equal "a derived metric" "unsupported it is made from node.memory_available_bytes" \
+equal "a derived metric" "unsupported it is computed from node.memory_available_bytes" \
 	"$(metric node.memory_used_bytes '.state + " " + .reason')"
 equal "what is there" "available null" "$(metric node.load_1min '.state + " " + (.reason | tostring)')"
 # What the sampler fills by a mechanism is not there without it.

@@ -64,7 +64,7 @@ static void on_tick(int unused)
 // A timer that interrupts the loop every 20 us: what a profiler with too high a rate does.
 static void interrupted(double seconds)
 {
-	struct itimerval each = {{0, 20}, {0, 20}};
+	struct itimerval each = { { 0, 20 }, { 0, 20 } };
 	double end = now() + seconds, x = 1;
 
 	signal(SIGALRM, on_tick);
@@ -92,14 +92,16 @@ static void *sorts(void *unused)
 	int c;
 
 	while ((c = __sync_fetch_and_add(&next_chunk, 1)) < CHUNKS)
-		qsort(numbers + c * (length / CHUNKS), (size_t)(length / CHUNKS), sizeof *numbers, compare);
+		qsort(numbers + c * (length / CHUNKS), (size_t)(length / CHUNKS), sizeof *numbers,
+		      compare);
 	return unused;
 }
 
-// The chunks are sorted by two threads; one merges them, and looks at the head of each chunk for every number.
+// The chunks are sorted by two threads; one merges them, and looks at the head of each chunk for
+// every number.
 static void merge_sort(long millions)
 {
-	long at[CHUNKS] = {0}, sum = 0;
+	long at[CHUNKS] = { 0 }, sum = 0;
 
 	length = millions * 1000000 / CHUNKS * CHUNKS;
 	numbers = malloc((size_t)length * sizeof *numbers);
@@ -110,7 +112,9 @@ static void merge_sort(long millions)
 		int best = -1;
 
 		for (int c = 0; c < CHUNKS; c++)
-			if (at[c] < length / CHUNKS && (best < 0 || numbers[c * (length / CHUNKS) + at[c]] < numbers[best * (length / CHUNKS) + at[best]]))
+			if (at[c] < length / CHUNKS &&
+			    (best < 0 || numbers[c * (length / CHUNKS) + at[c]] <
+						 numbers[best * (length / CHUNKS) + at[best]]))
 				best = c;
 		sum += numbers[best * (length / CHUNKS) + at[best]++];
 	}
@@ -126,7 +130,7 @@ static void *computes(void *unused)
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 2 ? argv[1] : "";
-	double a = argc > 2 ? atof(argv[2]) : 0, b = argc > 3 ? atof(argv[3]) : 0;
+	double a = argc > 2 ? strtod(argv[2], NULL) : 0, b = argc > 3 ? strtod(argv[3], NULL) : 0;
 
 	if (strcmp(verb, "spins") == 0) {
 		pthread_spin_init(&spin_lock, 0);
