@@ -8,6 +8,7 @@
 #include "cmd/say.h"
 #include "cmd/sitesecrets.h"
 #include "cmd/trialrun.h"
+#include "cmd/varied.h"
 #include "job/words.h"
 
 #include <errno.h>
@@ -183,13 +184,16 @@ static void share(struct bench_run *x)
 	x->run.quiet = x->o->quiet;
 }
 
-/* Its words, without secrets. */
-static void put_command(struct bench_run *x)
+/* Its words, and what was chosen for its trials, without secrets. */
+static void put_command(struct bench_run *x, const char *script)
 {
 	const struct secret_list *secrets = sitesecrets_read();
 
 	words_join(secrets, &x->command, x->script.builtin ? x->words : x->script.argv);
 	bytes_u8(&x->command, 0);
+	varied_environment(&x->software, secrets, &x->o->environment);
+	varied_arguments(&x->software, secrets, x->words, script);
+	varied_tree(&x->software, x->script.builtin ? NULL : script, ".");
 	sitesecrets_free(secrets);
 }
 
@@ -210,8 +214,8 @@ static int prepare(struct bench_run *x, struct err *e)
 	if (!recording_plan(&plan, &x->run.recording))
 		return err_set(e, -EINVAL, "the trials cannot be recorded");
 	snprintf(x->uid, sizeof x->uid, "%s", plan.run_id);
-	put_command(x);
 	script = software_script(x->script.path, x->words + 1);
+	put_command(x, script);
 	if (x->script.builtin)
 		snprintf(x->origin, sizeof x->origin, "built-in:%s", x->words[0]);
 	else if (!realpath(script, x->origin))

@@ -19,6 +19,7 @@ struct trial_run {
 	int64_t limit_ns; /* 0: none */
 	struct recording_options recording;
 	const struct facts *software;
+	const struct facts *varied; /* further ones; NULL: none */
 	const struct batch *batch;
 	struct trial_store *store;
 	const char *host;
