@@ -116,7 +116,9 @@ static int none(const struct kind *k, uint32_t n, int series, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	static const uint32_t sides[][2] = { { 8, 8 }, { 10, 10 }, { 12, 12 }, { 5, 11 }, { 20, 6 } };
+	static const uint32_t sides[][2] = {
+		{ 8, 8 }, { 10, 10 }, { 12, 12 }, { 5, 11 }, { 20, 6 }
+	};
 	static const double sizes[] = { 5, 10, 30, 200 };
 	static const uint32_t lengths[] = { 10, 12, 16, 20, 24, 40, 60 };
 	int series = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 500, rc = 0;

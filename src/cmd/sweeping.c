@@ -67,10 +67,13 @@ static int enter_sweep(struct sweeping *x, struct err *e)
 	w->batch_size = x->spec.batch_size;
 	w->start_ns = clock_utc_ns();
 	/* A place that cannot be is not kept: another may be named then. */
+	w->order = x->spec.order;
 	rc = sweep_find(x->store.database, w, e);
 	if (!rc)
 		rc = folder_make(w->directory, e);
-	return rc < 0 ? rc : sweep_put(x->store.database, w, e);
+	rc = rc < 0 ? rc : sweep_put(x->store.database, w, e);
+	x->spec.order = w->order;
+	return rc;
 }
 
 static int prepare(struct sweeping *x, struct err *e)
@@ -521,12 +524,35 @@ int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct e
 	return rc;
 }
 
-int sweeping_run(struct sweeping *x, struct swept *p, struct err *e)
+struct sweep_turn *sweeping_turns(struct sweeping *x, uint32_t first, int64_t *n, struct err *e)
 {
-	int rc = 0;
+	uint32_t chosen = x->nswept - first;
+	struct sweep_turn *turn;
 
-	for (int64_t i = 1; i <= x->spec.batch_size && !rc; i++)
-		if (!p->done[i - 1])
-			rc = sweeping_trial(x, p, i, e);
+	*n = chosen * x->spec.batch_size;
+	turn = calloc((size_t)*n + 1, sizeof *turn);
+	if (!turn) {
+		no_memory(e);
+		return NULL;
+	}
+	sweepspace_turns(&x->spec, chosen, turn);
+	for (int64_t i = 0; i < *n; i++)
+		turn[i].chosen += first;
+	return turn;
+}
+
+int sweeping_run(struct sweeping *x, uint32_t first, struct err *e)
+{
+	int64_t n;
+	struct sweep_turn *turn = sweeping_turns(x, first, &n, e);
+	int rc = turn ? 0 : -ENOMEM;
+
+	for (int64_t i = 0; i < n && !rc; i++) {
+		struct swept *p = x->swept[turn[i].chosen];
+
+		if (!p->skipped && !p->done[turn[i].number - 1])
+			rc = sweeping_trial(x, p, turn[i].number, e);
+	}
+	free(turn);
 	return rc;
 }
