@@ -102,12 +102,14 @@ static const struct example examples[] = {
 	{ "bench run -n 10 --env MATMUL_MATRIX_SIZE=1024 --timeout 5m ./matmul.py",
 	  "with another parameter" },
 	{ "bench run -n 5 stream --threads 4", "a built-in benchmark with its own option" },
+	{ "bench run -n 10 -- sleep 0.1", "time any command" },
 };
 
 struct bench_run {
 	const struct run_options *o;
 	struct trial_run run;
 	char *const *words;          /* as they were given */
+	bool plain;                  /* behind "--": any command */
 	struct chosen_script script; /* as it is executed */
 	char origin[PATH_MAX], directory[PATH_MAX], host[256];
 	char sha256[SHA256_HEX], uid[33];
@@ -181,6 +183,7 @@ static void share(struct bench_run *x)
 	x->run.store = &x->store;
 	x->run.host = x->host;
 	x->run.of = x->o->repeat;
+	x->run.plain = x->plain;
 	x->run.quiet = x->o->quiet;
 }
 
@@ -262,6 +265,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 		say("bench run: no script given: sonde bench run SCRIPT [ARGS...]");
 		return EXIT_USAGE;
 	}
+	x.plain = !strcmp(operands[-1], "--"); /* there is a word before: the verb, at least */
 	rc = prepare(&x, &e);
 	if (!rc)
 		rc = trial_run_warmup(&x.run, x.o->warmup, &e);
@@ -285,7 +289,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_run = {
 	.name = "bench run",
-	.operands = "SCRIPT [ARGS...]",
+	.operands = "[--] SCRIPT [ARGS...]",
 	.what = "Run a benchmark repeatedly and store every trial",
 	.description = BUILTIN_RULE
 	"\n\n"
@@ -297,6 +301,8 @@ const struct command command_bench_run = {
 	"A failed trial is stored with its reason: the script exited with a code other than 0, "
 	"took too long, left processes behind, or printed an invalid result or one that does not "
 	"fit the columns of its indicator. The remaining trials still run.\n\n"
+	"Behind --, SCRIPT may be any command: what it prints need not be a result, and it fails "
+	"only by how it ends.\n\n"
 	"Exit code 1: a trial failed. Use sonde bench list, show and stats, and sonde compare on "
 	"the stored trials.",
 	COMMAND_OPTIONS(rows),

@@ -186,7 +186,7 @@ static int keep(struct trial_run *x, struct scripted *r, const char *directory, 
 	rc = contract_read(&said, r->out.data, r->out.len - 1, &why);
 	t.said = &said;
 	t.said_well = !rc;
-	if (rc && !*t.reason) {
+	if (rc && !*t.reason && !x->plain) {
 		snprintf(t.reason, sizeof t.reason, "%s", why.text);
 		if (!r->out_bytes)
 			scripted_last_words(r, t.reason, sizeof t.reason);

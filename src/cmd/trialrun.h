@@ -24,6 +24,7 @@ struct trial_run {
 	struct trial_store *store;
 	const char *host;
 	int64_t of; /* how many there are */
+	bool plain; /* it may print what it likes: a result is taken, but none is no failure */
 	bool quiet;
 	int64_t failed; /* counted */
 };
