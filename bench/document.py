@@ -35,6 +35,7 @@ TITLES = {
     "hdf5": "Writing HDF5",
     "trials": "Trials of benchmarks",
     "profiles": "Profiles of Scanner",
+    "decisions": "Decisions about benchmarks",
 }
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/advice.h"
 
+#include "core/describe.h"
 #include "core/holm.h"
 
 #include <errno.h>
@@ -59,10 +60,13 @@ static void constrain(struct candidate *x, const struct campaign *c, const struc
 static int take(struct candidate *x, const struct campaign *c, const struct campaign_group *g,
 		const struct bench_figure *f)
 {
-	struct compared alone;
-	const struct compare_wish wish = { .level = confidence };
-
-	*x = (struct candidate){ .group = g, .standing = STANDING_OPEN, .centre = NAN, .p = NAN };
+	*x = (struct candidate){ .group = g,
+				 .standing = STANDING_OPEN,
+				 .centre = NAN,
+				 .change = NAN,
+				 .low = NAN,
+				 .high = NAN,
+				 .p = NAN };
 	x->value = calloc(g->n + 1u, sizeof *x->value);
 	x->at = calloc(g->n + 1u, sizeof *x->at);
 	if (!x->value || !x->at)
@@ -78,14 +82,37 @@ static int take(struct candidate *x, const struct campaign *c, const struct camp
 			x->at[x->n++] = r->start_ns;
 		}
 	}
-	if (!x->n) {
+	if (!x->n)
 		x->standing = STANDING_FAILED;
-		return 0;
+	return 0;
+}
+
+/* Ratios mean something when everything is positive. */
+static void take_logarithms(struct advice *a)
+{
+	a->logs = true;
+	for (uint32_t i = 0; i < a->n; i++)
+		for (uint32_t k = 0; k < a->candidate[i].n; k++)
+			a->logs &= a->candidate[i].value[k] > 0;
+	for (uint32_t i = 0; i < a->n && a->logs; i++)
+		for (uint32_t k = 0; k < a->candidate[i].n; k++)
+			a->candidate[i].value[k] = log(a->candidate[i].value[k]);
+}
+
+static int find_centres(struct advice *a)
+{
+	const struct compare_wish wish = { .level = confidence };
+	struct compared alone;
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct candidate *x = &a->candidate[i];
+		const struct sample_group g = { x->value, NULL, x->n };
+
+		if (x->n && compare_groups(&alone, &g, &g, &wish))
+			return -ENOMEM;
+		if (x->n)
+			x->centre = a->logs ? exp(alone.a) : alone.a;
 	}
-	if (compare_groups(&alone, &(struct sample_group){ x->value, NULL, x->n },
-			   &(struct sample_group){ x->value, NULL, x->n }, &wish))
-		return -ENOMEM;
-	x->centre = alone.a;
 	return 0;
 }
 
@@ -96,6 +123,9 @@ static int by_centre(const void *a, const void *b)
 
 	if (first != second)
 		return first - second;
+	/* Too few trials lead nothing. */
+	if ((x->n < ADVICE_LEAST) != (y->n < ADVICE_LEAST))
+		return x->n < ADVICE_LEAST ? 1 : -1;
 	if (x->centre != y->centre && !(isnan(x->centre) && isnan(y->centre)))
 		return isnan(x->centre)        ? 1
 		       : isnan(y->centre)      ? -1
@@ -145,47 +175,135 @@ static void count_repeats(struct candidate *x, uint32_t lead, uint32_t questions
 
 	wanted = compare_repeats(own, x->against.margin, 1 - (1 - confidence) / questions);
 	wanted = fmax(ceil(wanted * x->against.widened * x->against.widened), ADVICE_LEAST);
-	if (isnan(own) || !(wanted > 0) || wanted > 1e6)
+	if (isnan(own) || !(wanted > 0))
 		return;
+	x->hopeless = wanted > ADVICE_MOST;
+	wanted = fmin(wanted, ADVICE_MOST);
 	x->more = wanted > x->n   ? (uint32_t)wanted - x->n
 		  : wanted > lead ? 0 /* the one that leads has too few */
 				  : x->n;
+	if (x->hopeless)
+		x->more = 0;
+}
+
+static double median_of(double *room, const double *value, uint32_t n)
+{
+	memcpy(room, value, n * sizeof *room);
+	sort_values(room, n);
+	return quantile_of(room, n, 0.5);
+}
+
+/* Is what shows a difference of one mind? A drift that was taken out may make one, or turn it
+ * around, of groups that were measured one after the other. */
+static int agrees(const struct candidate *lead, const struct candidate *x,
+		  const struct compared *plain, bool *well)
+{
+	uint32_t n = lead->n > x->n ? lead->n : x->n;
+	double *room = calloc(n, sizeof *room), difference;
+
+	if (!room)
+		return -ENOMEM;
+	difference = median_of(room, x->value, x->n);
+	difference -= median_of(room, lead->value, lead->n);
+	*well = (difference > 0 && plain->difference > 0 && x->against.difference > 0) ||
+		(difference < 0 && plain->difference < 0 && x->against.difference < 0);
+	free(room);
+	return 0;
+}
+
+static double share_of(const struct advice *a, double difference)
+{
+	double lead = a->candidate[0].centre;
+
+	return a->logs ? expm1(difference) : lead != 0 ? difference / fabs(lead) : (double)NAN;
+}
+
+/* What is printed: the change as measured, and an interval that has it, with drift and without. */
+static void put_change(const struct advice *a, struct candidate *x, const struct compared *plain)
+{
+	double low = fmin(fmin(x->against.low, plain->low), plain->difference);
+	double high = fmax(fmax(x->against.high, plain->high), plain->difference);
+
+	x->change = share_of(a, plain->difference);
+	x->low = isnan(x->against.low) ? (double)NAN : share_of(a, low);
+	x->high = isnan(x->against.low) ? (double)NAN : share_of(a, high);
+}
+
+static enum standing standing_of(const struct candidate *x, double p, bool agreed,
+				 const struct advice_wish *w)
+{
+	const struct compared *c = &x->against;
+	enum finding_of_two f = compare_finding(c, p, confidence);
+	/* A difference that is shown, and is not much smaller than what matters, is one. */
+	struct compared strict = *c;
+	enum finding_of_two shown;
+
+	strict.margin = 0;
+	shown = compare_finding(&strict, p, confidence);
+	if (f == COMPARE_SAME && fabs(c->difference) >= c->margin / 2)
+		f = shown == COMPARE_MORE || shown == COMPARE_LESS ? shown : f;
+	if (f == COMPARE_SAME)
+		return STANDING_SAME;
+	return agreed && f == (w->more_is_better ? COMPARE_LESS : COMPARE_MORE) ? STANDING_WORSE
+										: STANDING_OPEN;
+}
+
+/* With the one that leads. */
+static int compare_one(struct advice *a, struct candidate *x, const struct advice_wish *w,
+		       bool *agreed)
+{
+	const struct candidate *lead = &a->candidate[0];
+	const struct compare_wish wish = { .margin_ratio = a->logs ? 0 : w->margin,
+					   .margin_absolute = a->logs ? log1p(w->margin) : 0,
+					   .level = confidence };
+	const struct sample_group first = { lead->value, lead->at, lead->n };
+	const struct sample_group second = { x->value, x->at, x->n };
+	const struct sample_group first_alone = { lead->value, NULL, lead->n };
+	const struct sample_group second_alone = { x->value, NULL, x->n };
+	struct compared plain;
+	int rc = compare_groups(&x->against, &first, &second, &wish);
+
+	if (!rc)
+		rc = compare_groups(&plain, &first_alone, &second_alone, &wish);
+	if (!rc)
+		rc = agrees(lead, x, &plain, agreed);
+	if (!rc)
+		put_change(a, x, &plain);
+	return rc;
 }
 
 static int compare_all(struct advice *a, const struct advice_wish *w)
 {
 	const struct candidate *lead = &a->candidate[0];
-	const struct compare_wish wish = { .margin_ratio = w->margin, .level = confidence };
-	const struct sample_group first = { lead->value, lead->at, lead->n };
 	double *p = calloc(a->ntaken + 1u, sizeof *p), spread = common_spread(a);
-	int rc = p ? 0 : -ENOMEM;
+	bool *agreed = calloc(a->ntaken + 1u, sizeof *agreed);
+	int rc = p && agreed ? 0 : -ENOMEM;
 
 	for (uint32_t i = 1; i < a->ntaken && !rc; i++) {
-		struct candidate *x = &a->candidate[i];
-
-		rc = compare_groups(&x->against, &first,
-				    &(struct sample_group){ x->value, x->at, x->n }, &wish);
-		p[i - 1] = x->against.p;
+		rc = compare_one(a, &a->candidate[i], w, &agreed[i]);
+		p[i - 1] = a->candidate[i].against.p;
 	}
 	if (!rc && a->ntaken > 1)
 		rc = holm(p, a->ntaken - 1);
 	for (uint32_t i = 1; i < a->ntaken && !rc; i++) {
 		struct candidate *x = &a->candidate[i];
-		enum finding_of_two f = compare_finding(&x->against, p[i - 1], confidence);
-
-		bool few = x->n < ADVICE_LEAST || lead->n < ADVICE_LEAST;
 
 		x->p = p[i - 1];
-		x->standing = few                 ? STANDING_OPEN
-			      : f == COMPARE_SAME ? STANDING_SAME
-			      : f == (w->more_is_better ? COMPARE_LESS : COMPARE_MORE)
-				      ? STANDING_WORSE
-				      : STANDING_OPEN;
+		x->standing =
+			x->n < ADVICE_LEAST ? STANDING_OPEN : standing_of(x, x->p, agreed[i], w);
 		if (x->standing == STANDING_OPEN)
 			count_repeats(x, lead->n, a->ntaken - 1, spread);
 	}
 	free(p);
+	free(agreed);
 	return rc;
+}
+
+/* Without anything that may lead, each needs trials first. */
+static void ask_for_trials(struct advice *a)
+{
+	for (uint32_t i = 0; i < a->ntaken; i++)
+		a->candidate[i].more = ADVICE_LEAST - a->candidate[i].n;
 }
 
 static void judge(struct advice *a)
@@ -218,11 +336,17 @@ int advice_make(struct advice *a, const struct campaign *c, const struct campaig
 		if (!rc && x->n)
 			constrain(x, c, w);
 	}
+	if (!rc) {
+		take_logarithms(a);
+		rc = find_centres(a);
+	}
 	if (!rc)
 		sort(a, w->more_is_better);
-	if (!rc && a->ntaken) {
+	if (!rc && a->ntaken && a->candidate[0].n >= ADVICE_LEAST) {
 		a->candidate[0].standing = STANDING_LEADS;
 		rc = compare_all(a, w);
+	} else if (!rc) {
+		ask_for_trials(a);
 	}
 	if (!rc) {
 		judge(a);

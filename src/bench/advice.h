@@ -4,10 +4,11 @@
  * trials show it, and what to try next.
  *
  * A candidate is what was tried: parameters with a stack (component, script, interpreter,
- * packages). The one that leads is compared with each other (core/compare.h), with Holm's
- * correction for their number, as in multiple comparisons with the best (Hsu 1984, Annals of
- * Statistics 12, 1136). It is a winner when it is shown to be better than each; what is shown to be
- * the same is a tie. Deterministic. Failed trials decide nothing.
+ * packages). The one that leads, which has ADVICE_LEAST trials at least, is compared with each
+ * other (core/compare.h), with Holm's correction for their number, as in multiple comparisons with
+ * the best (Hsu 1984, Annals of Statistics 12, 1136). It is a winner when it is shown to be better
+ * than each; what is shown to be the same is a tie. What is positive is compared by its logarithms,
+ * so that intervals are of ratios. Deterministic. Failed trials decide nothing.
  */
 #ifndef SONDE_BENCH_ADVICE_H
 #define SONDE_BENCH_ADVICE_H
@@ -34,10 +35,14 @@ struct candidate {
 	const char *reason; /* of its last failure; hostile */
 	const char *broken; /* the constraint; borrowed */
 	enum standing standing;
-	double centre;
-	struct compared against; /* a: the one that leads, b: this one */
+	double centre; /* of logarithms the mean is a geometric one */
+	/* By how much it is more than the one that leads, as a share of that, and its interval;
+	 * NAN: not known, or it has no meaning. The interval allows for drift and for none. */
+	double change, low, high;
+	struct compared against; /* a: the one that leads, b: this one; maybe of logarithms */
 	double p;                /* corrected */
 	uint32_t more;           /* trials it needs to be told from it; 0: not known, or none */
+	bool hopeless;           /* these are more than ADVICE_MOST */
 };
 
 enum advice_verdict {
@@ -50,7 +55,8 @@ enum advice_verdict {
 };
 
 /* ADVICE_LEAST: trials of which something may be shown. */
-enum { ADVICE_STEPS = 8, ADVICE_CONSTRAINTS = 16, ADVICE_LEAST = 3 };
+/* ADVICE_MOST: more of a candidate are not proposed. */
+enum { ADVICE_STEPS = 8, ADVICE_CONSTRAINTS = 16, ADVICE_LEAST = 3, ADVICE_MOST = 200 };
 
 /* What to try next. */
 struct advice_step {
@@ -72,6 +78,7 @@ struct advice_wish {
 struct advice {
 	struct candidate *candidate; /* best first; those that may not be taken last */
 	uint32_t n, ntaken;
+	bool logs; /* values are compared by their logarithms */
 	enum advice_verdict verdict;
 	uint32_t nsilent; /* failed trials that did not say what they were */
 	struct advice_step step[ADVICE_STEPS];

@@ -38,27 +38,34 @@ static bool is_step(const struct advice *a, uint32_t candidate)
 	return false;
 }
 
+/* What would take more trials than are worth it is not repeated. */
+static bool may_be_decided(const struct candidate *x)
+{
+	return x->standing == STANDING_OPEN && !x->hopeless;
+}
+
 static void add_repeats(struct advice *a, const struct advice_wish *w)
 {
-	uint32_t most = 0, open = 0;
+	uint32_t most = 0, open = 0, first = a->candidate[0].standing == STANDING_LEADS;
 
-	for (uint32_t i = 1; i < a->ntaken; i++)
-		if (a->candidate[i].standing == STANDING_OPEN) {
+	for (uint32_t i = first; i < a->ntaken; i++)
+		if (may_be_decided(&a->candidate[i])) {
 			open++;
 			most = a->candidate[i].n + a->candidate[i].more > most
 				       ? a->candidate[i].n + a->candidate[i].more
 				       : most;
 		}
 	for (uint32_t turn = 0; turn < open && turn < ADVICE_STEPS / 2; turn++) {
-		uint32_t best = 0;
+		uint32_t best = a->ntaken;
 		struct advice_step *s;
 
-		for (uint32_t i = 1; i < a->ntaken; i++)
-			if (a->candidate[i].standing == STANDING_OPEN && !is_step(a, i) &&
-			    (!best || promise(&a->candidate[i], w->more_is_better) >
-					      promise(&a->candidate[best], w->more_is_better)))
+		for (uint32_t i = first; i < a->ntaken; i++)
+			if (may_be_decided(&a->candidate[i]) && !is_step(a, i) &&
+			    (best == a->ntaken ||
+			     promise(&a->candidate[i], w->more_is_better) >
+				     promise(&a->candidate[best], w->more_is_better)))
 				best = i;
-		s = best ? add(a, best) : NULL;
+		s = best < a->ntaken ? add(a, best) : NULL;
 		if (!s)
 			break;
 		s->repeats = a->candidate[best].more ? a->candidate[best].more : ADVICE_LEAST;
@@ -70,7 +77,7 @@ static void add_repeats(struct advice *a, const struct advice_wish *w)
 				   "beyond");
 	}
 	most = open && most < ADVICE_LEAST ? ADVICE_LEAST : most;
-	if (open && most > a->candidate[0].n) {
+	if (first && open && most > a->candidate[0].n) {
 		struct advice_step *s = add(a, 0);
 
 		if (s) {

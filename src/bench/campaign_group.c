@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* campaign_group.c - trials that are alike: in what they were asked, in machine, in software. */
 #include "base/array.h"
+#include "base/decimal.h"
 #include "bench/campaign.h"
 #include "core/glob.h"
 
@@ -15,12 +16,18 @@ static const char machine_facts[] =
 	"host.architecture,host.cpu_model,host.cpus_count,host.cores_count,host.sockets_count,"
 	"host.gpus_count,host.gpu*.model,hwinfo.cpu_info.arch,hwinfo.cpu_info.brand_raw,"
 	"hwinfo.cpu_info.count,runtime_environment.hardware.*";
-static const char software_facts[] = "runtime.*,runtime_environment.*,package.*";
+/* Not where an interpreter is: virtual environments with the same packages are the same. */
+static const char software_facts[] =
+	"runtime.version,runtime.libc,runtime_environment.*,package.*,stack.module_*,stack.image,"
+	"script.git_commit,script.git_diff";
+/* What was chosen for a trial, whatever its script says of it. */
+static const char chosen_facts[] = "env.*,script.arguments";
 
 /* The first nown are of trials themselves, the others of their environments, which many share. */
 struct names {
 	const char **name;
 	bool *differs; /* between trials */
+	bool *said;    /* by another one, too: nothing that a label needs */
 	uint32_t n, nown, cap;
 	uint32_t *alike; /* of each environment the first that is alike in these */
 };
@@ -44,6 +51,8 @@ static bool is_of(const char *fact, unsigned by)
 {
 	if (glob_match(machine_facts, fact))
 		return by & CAMPAIGN_HARDWARE;
+	if (glob_match(chosen_facts, fact))
+		return by & CAMPAIGN_PARAMETERS;
 	return (by & CAMPAIGN_SOFTWARE) && glob_match(software_facts, fact);
 }
 
@@ -63,8 +72,9 @@ static int choose_names(struct names *x, const struct campaign *c, unsigned by)
 			if (is_of(c->environment[i].fact[k].name, by))
 				rc = add_name(x, c->environment[i].fact[k].name);
 	x->differs = calloc(x->n + 1u, sizeof *x->differs);
+	x->said = calloc(x->n + 1u, sizeof *x->said);
 	x->alike = calloc(c->nenvironments + 1u, sizeof *x->alike);
-	return rc || !x->differs || !x->alike ? -ENOMEM : 0;
+	return rc || !x->differs || !x->said || !x->alike ? -ENOMEM : 0;
 }
 
 static bool equal(const char *a, const char *b)
@@ -159,15 +169,48 @@ static void find_differences(struct names *x, const struct campaign *c, const st
 	}
 }
 
+static bool is_same_value(const char *a, const char *b)
+{
+	char *end_a = NULL, *end_b = NULL;
+	double x, y;
+
+	if (!a || !b || !strcmp(a, b))
+		return a == b || (a && b);
+	x = decimal_parse(a, &end_a);
+	y = decimal_parse(b, &end_b);
+	return end_a != a && !*end_a && end_b != b && !*end_b && x == y;
+}
+
+/* Has each trial the same by both names? */
+static bool says_the_same(const struct campaign *c, const struct keyed *k, uint32_t n,
+			  const char *a, const char *b)
+{
+	for (uint32_t t = 0; t < n; t++)
+		if (!is_same_value(campaign_text(c, k[t].trial, a),
+				   campaign_text(c, k[t].trial, b)))
+			return false;
+	return true;
+}
+
+/* Variables and arguments are mostly what the script reports as its parameters. */
+static void find_said(struct names *x, const struct campaign *c, const struct keyed *k, uint32_t n)
+{
+	for (uint32_t i = x->nown; i < x->n; i++)
+		for (uint32_t m = 0; m < i && x->differs[i] && !x->said[i]; m++)
+			x->said[i] = x->differs[m] && !x->said[m] &&
+				     glob_match(chosen_facts, x->name[i]) &&
+				     (m < x->nown || glob_match(chosen_facts, x->name[m])) &&
+				     says_the_same(c, k, n, x->name[i], x->name[m]);
+}
+
 /* A digest is told by how it begins. */
 static size_t shown(const char *name, const char *text)
 {
 	size_t n = strlen(text);
+	bool digest =
+		!strcmp(name, "version") ? n == SHA256_DIGITS : !strcmp(name, "script.git_commit");
 
-	return !strcmp(name, "version") && n == SHA256_DIGITS &&
-			       strspn(text, "0123456789abcdef") == n
-		       ? SHORT
-		       : n;
+	return digest && n > SHORT && strspn(text, "0123456789abcdef") == n ? SHORT : n;
 }
 
 static const char *label_of(struct campaign_groups *out, const struct campaign *c,
@@ -179,7 +222,7 @@ static const char *label_of(struct campaign_groups *out, const struct campaign *
 	for (uint32_t i = 0; i < x->n; i++) {
 		const char *text = campaign_text(c, trial, x->name[i]);
 
-		if (x->differs[i])
+		if (x->differs[i] && !x->said[i])
 			bytes_printf(&b, "%s%s%s%.*s", b.len ? " " : "", x->name[i],
 				     text ? "=" : " not known",
 				     text ? (int)shown(x->name[i], text) : 0, text ? text : "");
@@ -201,6 +244,7 @@ static int make_groups(struct campaign_groups *out, const struct campaign *c, st
 	if (n)
 		qsort(k, n, sizeof *k, by_first);
 	find_differences(x, c, k, n);
+	find_said(x, c, k, n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct campaign_group *g;
 
@@ -242,6 +286,7 @@ int campaign_group(struct campaign_groups *out, const struct campaign *c, unsign
 	free(x.alike);
 	free(x.name);
 	free(x.differs);
+	free(x.said);
 	free(k);
 	return rc ? err_set(e, rc, "out of memory for groups of trials") : 0;
 }

@@ -19,32 +19,38 @@ static int in_transaction(struct database *s, int rc, struct err *e)
 int sweep_find(struct database *s, struct sweep *w, struct err *e)
 {
 	const struct field v = field_text(w->uid), *row = NULL;
-	int rc = database_first(s, "SELECT id, directory FROM sweeps WHERE uid = $1", &v, 1, &row,
-				e);
+	int rc = database_first(s, "SELECT id, directory, trial_order FROM sweeps WHERE uid = $1",
+				&v, 1, &row, e);
 
 	if (rc <= 0 || !row)
 		return rc < 0 ? rc : 0;
 	w->id = row[0].i;
 	snprintf(w->directory, sizeof w->directory, "%s", row[1].s ? row[1].s : "");
+	w->order = row[2].s && !strcmp(row[2].s, sweep_order_names[SWEEP_ROUNDS])
+			   ? SWEEP_ROUNDS
+			   : SWEEP_COMBINATIONS;
 	return 1;
 }
 
 int sweep_put(struct database *s, struct sweep *w, struct err *e)
 {
-	const struct field v[] = { field_text(w->uid),          field_text(w->identifier),
-				   field_text(w->user),         field_int(w->start_ns),
-				   field_text(w->directory),    field_text(w->decision),
-				   field_int(w->seed),          field_int(w->batch_size),
-				   field_text(w->specification) };
+	const struct field v[] = {
+		field_text(w->uid),           field_text(w->identifier),
+		field_text(w->user),          field_int(w->start_ns),
+		field_text(w->directory),     field_text(w->decision),
+		field_int(w->seed),           field_int(w->batch_size),
+		field_text(w->specification), field_text(sweep_order_names[w->order])
+	};
 	int rc = database_begin(s, e);
 
 	if (rc)
 		return rc;
-	rc = database_exec(s,
-			   "INSERT INTO sweeps (uid, identifier, user_name, start_ns, directory, "
-			   "decision, seed, batch_size, specification) VALUES ($1, $2, $3, $4, $5, "
-			   "$6, $7, $8, $9) ON CONFLICT (uid) DO NOTHING",
-			   v, sizeof v / sizeof v[0], e);
+	rc = database_exec(
+		s,
+		"INSERT INTO sweeps (uid, identifier, user_name, start_ns, directory, "
+		"decision, seed, batch_size, specification, trial_order) VALUES ($1, $2, "
+		"$3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (uid) DO NOTHING",
+		v, sizeof v / sizeof v[0], e);
 	if (!rc)
 		rc = sweep_find(s, w, e);
 	if (!rc)

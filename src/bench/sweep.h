@@ -15,6 +15,8 @@
 struct sweep {
 	const char *uid; /* the same for the same specification */
 	const char *identifier, *user, *decision, *specification;
+	/* Of trials; one that is there already keeps its own. */
+	enum sweep_order order;
 	int64_t seed, batch_size, start_ns;
 	char directory[4096]; /* of its recordings; of one that is there already it stays */
 	int64_t id;           /* in the store */

@@ -154,6 +154,30 @@ int64_t sweepspace_choose(const struct sweep_space *s, const struct sweep_spec *
 	return wanted;
 }
 
+/* ---- rounds ---- */
+
+void sweepspace_turns(const struct sweep_spec *spec, uint32_t n, struct sweep_turn *turn)
+{
+	for (int64_t k = 0; k < spec->batch_size && n; k++) {
+		struct sweep_turn *round = turn + k * n;
+		/* A round has its order whatever became of those before it. */
+		struct random r = { .state = ((uint64_t)spec->seed << 20) + (uint64_t)k };
+
+		for (uint32_t i = 0; i < n; i++)
+			round[i] = (struct sweep_turn){ i, k + 1 };
+		for (uint32_t i = n; i > 1; i--) {
+			uint32_t other = below(&r, i);
+			struct sweep_turn last = round[i - 1];
+
+			round[i - 1] = round[other];
+			round[other] = last;
+		}
+	}
+	for (uint32_t i = 0; i < n && spec->order == SWEEP_COMBINATIONS; i++)
+		for (int64_t k = 0; k < spec->batch_size; k++)
+			turn[i * spec->batch_size + k] = (struct sweep_turn){ i, k + 1 };
+}
+
 /* ---- hill climbing ---- */
 
 /* One that is not excluded; -1: there is none. */

@@ -36,6 +36,16 @@ void sweepspace_word(struct bytes *out, const struct sweep_spec *spec,
 int64_t sweepspace_choose(const struct sweep_space *s, const struct sweep_spec *spec,
 			  uint32_t *order);
 
+/* A trial of a plan: which of the combinations that were chosen, and its number from 1. */
+struct sweep_turn {
+	uint32_t chosen;
+	int64_t number;
+};
+
+/* turn[n * spec->batch_size], in the order they are run: in rounds, one trial of each combination
+ * in an order that seed and round shuffle; or combination by combination. */
+void sweepspace_turns(const struct sweep_spec *spec, uint32_t n, struct sweep_turn *turn);
+
 /* What is known of a combination: the more the better. */
 struct sweep_score {
 	enum { SWEEP_UNKNOWN = 0, SWEEP_FAILED, SWEEP_KNOWN } state;

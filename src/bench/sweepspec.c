@@ -11,6 +11,7 @@ enum { LIST_MAX = 1000, FILES_MAX = 256 };
 static const int64_t TIMEOUT_MOST_S = 7 * 86400;
 
 const char *const sweep_decision_names[SWEEP_DECISIONS] = { "all", "random", "hill-climbing" };
+const char *const sweep_order_names[SWEEP_ORDERS] = { "rounds", "combinations" };
 
 static int count_field(const struct spec_reading *r, struct jsontree *v, void *out)
 {
@@ -281,6 +282,21 @@ static int matrix_field(const struct spec_reading *r, struct jsontree *v, void *
 	return spec_read_object(r, v, fields);
 }
 
+static int order_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	enum sweep_order *order = out;
+	const char *word = NULL;
+	int rc = spec_text(r, v, &word);
+	int i = 0;
+
+	while (!rc && i < SWEEP_ORDERS && (!word || strcmp(word, sweep_order_names[i]) != 0))
+		i++;
+	if (i == SWEEP_ORDERS)
+		return spec_fault(r, v, "order: expected rounds or combinations");
+	*order = (enum sweep_order)i;
+	return rc;
+}
+
 static int decision_field(const struct spec_reading *r, struct jsontree *v, void *out)
 {
 	struct sweep_spec *s = out;
@@ -324,9 +340,9 @@ static int check_size(const struct spec_reading *r, const struct jsontree *v,
 	for (uint32_t i = 0; i < s->nenvironments; i++)
 		if (s->environments[i].variables.n > most)
 			most = s->environments[i].variables.n;
-	if (all > SWEEP_COMBINATIONS)
+	if (all > SWEEP_MATRIX)
 		return spec_fault(r, v, "the matrix has %.0f combinations, more than %d", all,
-				  SWEEP_COMBINATIONS);
+				  SWEEP_MATRIX);
 	if (s->count && (double)s->count < all)
 		all = (double)s->count;
 	if (all * (double)s->batch_size > SWEEP_TRIALS)
@@ -430,6 +446,7 @@ int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool 
 					     { "timeout", timeout_field, &s->timeout_s },
 					     { "matrix", matrix_field, s },
 					     { "decision", decision_field, s },
+					     { "order", order_field, &s->order },
 					     { "slurm", spec_words, &s->slurm },
 					     { "python_packages", python_packages_field, NULL },
 					     { 0 } };

@@ -16,11 +16,11 @@
 #include <stdint.h>
 
 enum {
-	SWEEP_AXES = 32,              /* stacks, environments, parameters */
-	SWEEP_VARIABLES = 60,         /* of a trial's environment, all together */
-	SWEEP_COMBINATIONS = 1000000, /* of the whole matrix */
-	SWEEP_TRIALS = 100000,        /* that are run */
-	SWEEP_WORDS = 64,             /* of any list of words for a command */
+	SWEEP_AXES = 32,        /* stacks, environments, parameters */
+	SWEEP_VARIABLES = 60,   /* of a trial's environment, all together */
+	SWEEP_MATRIX = 1000000, /* combinations of the whole matrix */
+	SWEEP_TRIALS = 100000,  /* that are run */
+	SWEEP_WORDS = 64,       /* of any list of words for a command */
 };
 
 struct sweep_variable {
@@ -76,6 +76,10 @@ struct sweep_parameter {
 enum sweep_decision { SWEEP_ALL = 0, SWEEP_RANDOM, SWEEP_HILL_CLIMBING, SWEEP_DECISIONS };
 extern const char *const sweep_decision_names[SWEEP_DECISIONS];
 
+/* Of trials: one of each combination after another, or all of a combination. */
+enum sweep_order { SWEEP_ROUNDS = 0, SWEEP_COMBINATIONS, SWEEP_ORDERS };
+extern const char *const sweep_order_names[SWEEP_ORDERS];
+
 struct sweep_spec {
 	const char *identifier; /* NULL: none */
 	const char *script;     /* a path, or the text itself */
@@ -96,6 +100,7 @@ struct sweep_spec {
 	const struct jsontree **exclude; /* objects: what of them all is so is left out */
 	uint32_t nexcludes;
 	enum sweep_decision decision;
+	enum sweep_order order;
 	int64_t seed, count; /* 0: as many as there are */
 	const char *result;  /* that hill climbing looks at; NULL: the score */
 	bool less_is_better;

@@ -135,9 +135,13 @@ static void put_label(struct bytes *b, const struct candidate *x)
 	escape_terminal(b, *x->group->label ? x->group->label : "the only combination tried");
 }
 
-static double share(const struct candidate *x, double difference)
+/* "+3.1 to +5.0"; an end that is more than ten times as much is only said to be so. */
+static void put_interval(char *out, size_t size, const struct candidate *x)
 {
-	return difference / fabs(x->against.a) * 100;
+	if (x->high > 10)
+		snprintf(out, size, "%+.1f to > +1000", 100 * x->low);
+	else
+		snprintf(out, size, "%+.1f to %+.1f", 100 * x->low, 100 * x->high);
 }
 
 static void verdict_text(struct bytes *b, const struct answer *a)
@@ -167,6 +171,11 @@ static void verdict_text(struct bytes *b, const struct answer *a)
 		bytes_printf(b, " is one of them, %s in %s.\n", number, n);
 		break;
 	case ADVICE_UNDECIDED:
+		if (lead->standing != STANDING_LEADS) {
+			bytes_printf(b, "No winner yet: no combination has %d trials.\n",
+				     ADVICE_LEAST);
+			break;
+		}
 		bytes_puts(b, "No winner yet: ");
 		put_label(b, lead);
 		bytes_printf(b, " leads with %s in %s, but %u of %u others may be as good.\n",
@@ -186,17 +195,16 @@ static void candidate_text(struct bytes *b, const struct answer *a, const struct
 {
 	char number[64], change[64] = "", interval[64] = "";
 
-	if (!isnan(x->against.difference) && x->standing > STANDING_LEADS &&
-	    x->standing < STANDING_REFUSED && x->against.a != 0) {
-		snprintf(change, sizeof change, "%+.1f %%", share(x, x->against.difference));
-		if (!isnan(x->against.low))
-			snprintf(interval, sizeof interval, "%+.1f to %+.1f",
-				 share(x, x->against.low), share(x, x->against.high));
-	}
+	if (!isnan(x->change))
+		snprintf(change, sizeof change, "%+.1f %%", 100 * x->change);
+	if (!isnan(x->change) && !isnan(x->low))
+		put_interval(interval, sizeof interval, x);
 	bytes_printf(b, "  %-8s %6u %6u  %12s %10s %18s  ", standing_name(x->standing), x->n,
 		     x->nfailed, benchask_number(a->figure, x->centre, number, sizeof number),
 		     change, interval);
 	put_label(b, x);
+	if (x->hopeless && x->standing == STANDING_OPEN)
+		bytes_printf(b, " (more than %d trials would decide)", ADVICE_MOST);
 	if (x->broken) {
 		bytes_puts(b, x->standing == STANDING_REFUSED ? " (breaks " : " (does not tell ");
 		escape_terminal(b, x->broken);
@@ -257,7 +265,7 @@ static void text(struct bytes *b, const struct answer *a)
 
 static void candidate_json(struct json *j, const struct answer *a, const struct candidate *x)
 {
-	bool compared = x->standing > STANDING_LEADS && x->standing < STANDING_REFUSED;
+	double lead = fabs(a->advice.candidate[0].centre);
 
 	json_object(j);
 	json_put_text(j, "label", x->group->label);
@@ -270,10 +278,12 @@ static void candidate_json(struct json *j, const struct answer *a, const struct 
 	json_put_text(j, "reason", x->reason);
 	json_put_text(j, "constraint", x->broken);
 	json_put_real(j, "value", x->centre);
-	json_put_real(j, "difference", compared ? x->against.difference : (double)NAN);
-	json_put_real(j, "difference_low", compared ? x->against.low : (double)NAN);
-	json_put_real(j, "difference_high", compared ? x->against.high : (double)NAN);
+	json_put_real(j, "difference", lead * x->change);
+	json_put_real(j, "difference_low", lead * x->low);
+	json_put_real(j, "difference_high", lead * x->high);
+	json_put_real(j, "ratio", 1 + x->change);
 	json_put_real(j, "p", x->p);
+	json_put_bool(j, "hopeless", x->hopeless && x->standing == STANDING_OPEN);
 	json_key(j, "more");
 	if (x->more)
 		json_int(j, x->more);
@@ -409,7 +419,8 @@ const struct command command_bench_advise = {
 		"Ranks all tried combinations of parameters and software of an indicator on one "
 		"machine, best first, and compares each with the leader. A combination wins only "
 		"if it is shown to be better than every other one, with 95 % confidence for all "
-		"comparisons together. Combinations shown to be equal within the margin are a "
+		"comparisons together, and only with three trials or more. Figures that are "
+		"always positive are compared as ratios. Combinations shown to be equal within the margin are a "
 		"tie. For the rest it prints how many more trials are needed. Failed trials are "
 		"counted separately and decide nothing. A combination that violates a constraint "
 		"in any other trial, or has no value for it in any, is excluded.\n\n"

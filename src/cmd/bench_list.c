@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_list.c - the batches that are kept. */
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/jsontree.h"
 #include "cmd/builtin.h"
 #include "cmd/command.h"
 #include "cmd/history.h"
@@ -14,6 +16,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct list_options {
 	const char *store, *name;
@@ -49,15 +53,106 @@ static const struct example examples[] = {
 };
 
 /* The columns of what is asked. */
-enum { ID, SOURCE, ORIGIN, START, TRIALS, FAILED, INDICATOR, COMPONENT, HOST, MEAN_S };
+enum {
+	ID,
+	SOURCE,
+	ORIGIN,
+	START,
+	TRIALS,
+	FAILED,
+	INDICATOR,
+	COMPONENT,
+	HOST,
+	MEAN_S,
+	SWEEP,
+	STACK,
+	PARAMETERS
+};
 
 static const char question[] =
 	"SELECT b.id, b.source, b.origin, b.start_ns, COUNT(t.id), "
 	"SUM(CASE WHEN t.state = 'ok' THEN 0 ELSE 1 END), MIN(i.name), MIN(t.component), "
-	"MIN(t.host), AVG(CASE WHEN t.state = 'ok' THEN t.duration_seconds END) "
+	"MIN(t.host), AVG(CASE WHEN t.state = 'ok' THEN t.duration_seconds END), "
+	"MIN(COALESCE(w.identifier, w.uid)), MIN(p.stack), MIN(p.parameters) "
 	"FROM batches b LEFT JOIN trials t ON t.batch_id = b.id "
 	"LEFT JOIN indicators i ON i.id = t.indicator_id "
+	"LEFT JOIN sweep_points p ON p.batch_id = b.id LEFT JOIN sweeps w ON w.id = p.sweep_id "
 	"GROUP BY b.id, b.source, b.origin, b.start_ns ORDER BY b.id";
+
+/* What was chosen for the trials of a batch. */
+struct chosen {
+	int64_t batch;
+	const char *name, *text;
+};
+
+struct chosen_list {
+	struct chosen *v; /* [n] by batch, then by name */
+	uint32_t n, cap;
+	struct pool pool;
+};
+
+static const char chosen_question[] =
+	"SELECT DISTINCT t.batch_id, f.name, f.text FROM environment_facts f "
+	"JOIN trials t ON t.environment_id = f.environment_id WHERE f.name LIKE 'env.%' "
+	"OR f.name LIKE 'script.%' ORDER BY t.batch_id, f.name, f.text";
+
+static int read_chosen(struct chosen_list *l, struct database *s, struct err *e)
+{
+	const struct field *row;
+	int rc = database_query(s, chosen_question, NULL, 0, e);
+
+	while (!rc && (rc = database_next(s, &row, e)) > 0) {
+		void *grown = array_room(l->v, l->n, &l->cap, sizeof *l->v);
+		struct chosen c = { .batch = row[0].i };
+
+		rc = 0;
+		if (grown)
+			l->v = grown;
+		c.name = row[1].s ? pool_text(&l->pool, row[1].s, strlen(row[1].s)) : NULL;
+		c.text = row[2].s ? pool_text(&l->pool, row[2].s, strlen(row[2].s)) : NULL;
+		if (!grown || !c.name || !c.text)
+			rc = err_set(e, -ENOMEM, "out of memory for a list of batches");
+		else
+			l->v[l->n++] = c;
+	}
+	return rc;
+}
+
+static void free_chosen(struct chosen_list *l)
+{
+	free(l->v);
+	pool_free(&l->pool);
+}
+
+/* The first of a batch; those behind it follow. l->n: there is none. */
+static uint32_t first_chosen(const struct chosen_list *l, int64_t batch)
+{
+	uint32_t low = 0, high = l->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (l->v[middle].batch < batch)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* NULL: it has none of that name. */
+static const char *find_chosen(const struct chosen_list *l, int64_t batch, const char *name)
+{
+	for (uint32_t i = first_chosen(l, batch); i < l->n && l->v[i].batch == batch; i++)
+		if (!strcmp(l->v[i].name, name))
+			return l->v[i].text;
+	return NULL;
+}
+
+static bool is_variable(const struct chosen *c)
+{
+	return !strncmp(c->name, "env.", 4);
+}
 
 static int64_t count(const struct field *f)
 {
@@ -66,9 +161,27 @@ static int64_t count(const struct field *f)
 	return isnan(v) ? 0 : (int64_t)v;
 }
 
-static void text_line(struct bytes *b, const struct field *row)
+/* The variables, the script, its arguments: as one would type it. */
+static void put_script(struct bytes *b, const struct field *row, const struct chosen_list *l)
 {
-	char id[32], when[40] = "-", took[40] = "-", name[64], host[64], origin[300];
+	enum { SHOWN = 100 };
+	const char *arguments = find_chosen(l, row[ID].i, "script.arguments");
+	char text[300], value[SHOWN];
+
+	for (uint32_t i = first_chosen(l, row[ID].i); i < l->n && l->v[i].batch == row[ID].i; i++)
+		if (is_variable(&l->v[i]))
+			bytes_printf(b, "%s=%s ",
+				     escape_terminal_into(text, sizeof text, l->v[i].name + 4),
+				     escape_terminal_into(value, sizeof value, l->v[i].text));
+	bytes_puts(b, escape_terminal_into(text, sizeof text, row[ORIGIN].s ? row[ORIGIN].s : "-"));
+	if (arguments)
+		bytes_printf(b, " %s", escape_terminal_into(text, sizeof text, arguments));
+	bytes_u8(b, '\n');
+}
+
+static void text_line(struct bytes *b, const struct field *row, const struct chosen_list *l)
+{
+	char id[32], when[40] = "-", took[40] = "-", name[64], host[64];
 
 	snprintf(id, sizeof id, "bench:%" PRId64, row[ID].i);
 	if (row[START].type == FIELD_INT)
@@ -76,14 +189,52 @@ static void text_line(struct bytes *b, const struct field *row)
 	if (row[MEAN_S].type != FIELD_NULL)
 		unit_format(UNIT_SECONDS, field_number(&row[MEAN_S]), took, sizeof took);
 	bytes_printf(
-		b, "%-10s  %-20s  %6" PRId64 "  %6" PRId64 "  %-11s  %-16s  %-16s  %s\n", id, when,
+		b, "%-10s  %-20s  %6" PRId64 "  %6" PRId64 "  %-11s  %-16s  %-16s  ", id, when,
 		count(&row[TRIALS]), row[TRIALS].i ? count(&row[FAILED]) : 0, took,
 		escape_terminal_into(name, sizeof name, row[INDICATOR].s ? row[INDICATOR].s : "-"),
-		escape_terminal_into(host, sizeof host, row[HOST].s ? row[HOST].s : "-"),
-		escape_terminal_into(origin, sizeof origin, row[ORIGIN].s ? row[ORIGIN].s : "-"));
+		escape_terminal_into(host, sizeof host, row[HOST].s ? row[HOST].s : "-"));
+	put_script(b, row, l);
 }
 
-static void json_line(struct json *j, const struct field *row)
+static void parameters_json(struct json *j, const char *text)
+{
+	struct pool pool = { 0 };
+	struct err ignored;
+	const struct jsontree *v = text ? jsontree_read(&pool, text, strlen(text), &ignored) : NULL;
+
+	json_key(j, "parameters");
+	if (v)
+		jsontree_write(j, v);
+	else
+		json_null(j);
+	pool_free(&pool);
+}
+
+static void chosen_json(struct json *j, const struct field *row, const struct chosen_list *l)
+{
+	const char *dirty = find_chosen(l, row[ID].i, "script.git_dirty");
+
+	json_key(j, "environment");
+	json_object(j);
+	for (uint32_t i = first_chosen(l, row[ID].i); i < l->n && l->v[i].batch == row[ID].i; i++)
+		if (is_variable(&l->v[i]) && (!i || l->v[i - 1].batch != row[ID].i ||
+					      strcmp(l->v[i - 1].name, l->v[i].name) != 0))
+			json_put_text(j, l->v[i].name + 4, l->v[i].text);
+	json_object_end(j);
+	json_put_text(j, "arguments", find_chosen(l, row[ID].i, "script.arguments"));
+	json_put_text(j, "git_commit", find_chosen(l, row[ID].i, "script.git_commit"));
+	json_put_text(j, "git_branch", find_chosen(l, row[ID].i, "script.git_branch"));
+	json_key(j, "git_dirty");
+	if (dirty)
+		json_bool(j, !strcmp(dirty, "true"));
+	else
+		json_null(j);
+	json_put_text(j, "sweep", row[SWEEP].s);
+	json_put_text(j, "stack", row[STACK].s);
+	parameters_json(j, row[PARAMETERS].s);
+}
+
+static void json_line(struct json *j, const struct field *row, const struct chosen_list *l)
 {
 	json_object(j);
 	json_key(j, "batch");
@@ -109,15 +260,19 @@ static void json_line(struct json *j, const struct field *row)
 	json_text(j, row[HOST].s);
 	json_key(j, "origin");
 	json_text(j, row[ORIGIN].s);
+	chosen_json(j, row, l);
 	json_object_end(j);
 }
 
 static int list(struct bytes *b, struct database *s, const struct list_options *o, struct err *e)
 {
 	struct json j = { .out = b, .indent = true };
+	struct chosen_list l = { 0 };
 	const struct field *row;
-	int rc = database_query(s, question, NULL, 0, e);
+	int rc = read_chosen(&l, s, e);
 
+	if (!rc)
+		rc = database_query(s, question, NULL, 0, e);
 	if (o->json) {
 		json_object(&j);
 		json_key(&j, "schema");
@@ -134,15 +289,16 @@ static int list(struct bytes *b, struct database *s, const struct list_options *
 				     "BATCH", "START (UTC)", "TRIALS", "FAILED", "MEAN TIME",
 				     "INDICATOR", "HOST", "SCRIPT");
 		if (o->json)
-			json_line(&j, row);
+			json_line(&j, row, &l);
 		else
-			text_line(b, row);
+			text_line(b, row, &l);
 	}
 	if (o->json) {
 		json_array_end(&j);
 		json_object_end(&j);
 		bytes_u8(b, '\n');
 	}
+	free_chosen(&l);
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 #include "cmd/say.h"
 #include "cmd/sitesecrets.h"
 #include "cmd/trialrun.h"
+#include "cmd/varied.h"
 #include "job/words.h"
 
 #include <errno.h>
@@ -101,12 +102,14 @@ static const struct example examples[] = {
 	{ "bench run -n 10 --env MATMUL_MATRIX_SIZE=1024 --timeout 5m ./matmul.py",
 	  "with another parameter" },
 	{ "bench run -n 5 stream --threads 4", "a built-in benchmark with its own option" },
+	{ "bench run -n 10 -- sleep 0.1", "time any command" },
 };
 
 struct bench_run {
 	const struct run_options *o;
 	struct trial_run run;
 	char *const *words;          /* as they were given */
+	bool plain;                  /* behind "--": any command */
 	struct chosen_script script; /* as it is executed */
 	char origin[PATH_MAX], directory[PATH_MAX], host[256];
 	char sha256[SHA256_HEX], uid[33];
@@ -180,16 +183,20 @@ static void share(struct bench_run *x)
 	x->run.store = &x->store;
 	x->run.host = x->host;
 	x->run.of = x->o->repeat;
+	x->run.plain = x->plain;
 	x->run.quiet = x->o->quiet;
 }
 
-/* Its words, without secrets. */
-static void put_command(struct bench_run *x)
+/* Its words, and what was chosen for its trials, without secrets. */
+static void put_command(struct bench_run *x, const char *script)
 {
 	const struct secret_list *secrets = sitesecrets_read();
 
 	words_join(secrets, &x->command, x->script.builtin ? x->words : x->script.argv);
 	bytes_u8(&x->command, 0);
+	varied_environment(&x->software, secrets, &x->o->environment);
+	varied_arguments(&x->software, secrets, x->words, script);
+	varied_tree(&x->software, x->script.builtin ? NULL : script, ".");
 	sitesecrets_free(secrets);
 }
 
@@ -210,8 +217,8 @@ static int prepare(struct bench_run *x, struct err *e)
 	if (!recording_plan(&plan, &x->run.recording))
 		return err_set(e, -EINVAL, "the trials cannot be recorded");
 	snprintf(x->uid, sizeof x->uid, "%s", plan.run_id);
-	put_command(x);
 	script = software_script(x->script.path, x->words + 1);
+	put_command(x, script);
 	if (x->script.builtin)
 		snprintf(x->origin, sizeof x->origin, "built-in:%s", x->words[0]);
 	else if (!realpath(script, x->origin))
@@ -258,6 +265,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 		say("bench run: no script given: sonde bench run SCRIPT [ARGS...]");
 		return EXIT_USAGE;
 	}
+	x.plain = !strcmp(operands[-1], "--"); /* there is a word before: the verb, at least */
 	rc = prepare(&x, &e);
 	if (!rc)
 		rc = trial_run_warmup(&x.run, x.o->warmup, &e);
@@ -281,7 +289,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_run = {
 	.name = "bench run",
-	.operands = "SCRIPT [ARGS...]",
+	.operands = "[--] SCRIPT [ARGS...]",
 	.what = "Run a benchmark repeatedly and store every trial",
 	.description = BUILTIN_RULE
 	"\n\n"
@@ -293,6 +301,8 @@ const struct command command_bench_run = {
 	"A failed trial is stored with its reason: the script exited with a code other than 0, "
 	"took too long, left processes behind, or printed an invalid result or one that does not "
 	"fit the columns of its indicator. The remaining trials still run.\n\n"
+	"Behind --, SCRIPT may be any command: what it prints need not be a result, and it fails "
+	"only by how it ends.\n\n"
 	"Exit code 1: a trial failed. Use sonde bench list, show and stats, and sonde compare on "
 	"the stored trials.",
 	COMMAND_OPTIONS(rows),

@@ -79,15 +79,16 @@ static const struct example examples[] = {
 
 static int run_here(struct sweeping *x, struct err *e)
 {
+	bool climbs = x->spec.decision == SWEEP_HILL_CLIMBING;
 	struct swept *p;
 	int rc = 0;
 
 	while (!rc && (p = sweeping_next(x, &rc, e))) {
 		rc = sweeping_open(x, p, e);
-		if (!rc && !p->skipped)
-			rc = sweeping_run(x, p, e);
+		if (!rc && climbs) /* the next one depends on its result */
+			rc = sweeping_run(x, x->nswept - 1, e);
 	}
-	return rc;
+	return rc || climbs ? rc : sweeping_run(x, 0, e);
 }
 
 static int plan(struct sweeping *x, struct err *e)
@@ -157,6 +158,10 @@ const struct command command_bench_sweep = {
 		"becomes a batch of trials, like those of sonde bench run. Combinations that "
 		"cannot run are skipped with a reason; failed trials are stored with a reason; "
 		"the rest still run.\n\n"
+		"Trials run in rounds: one of each combination, in an order that is shuffled for "
+		"each round, so that a machine that becomes slower or faster favors none. What is "
+		"needed of all stacks is built first. With hill-climbing the next combination "
+		"depends on the results of the last one, so that all its trials run together.\n\n"
 		"The same specification is the same sweep: running it again resumes it with the "
 		"trials that are missing in the store, whatever interrupted it, and repeats "
 		"none.\n\n"

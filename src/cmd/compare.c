@@ -5,6 +5,7 @@
 #include "cmd/print.h"
 #include "cmd/progress.h"
 #include "cmd/say.h"
+#include "cmd/timingprint.h"
 #include "cmd/wanted.h"
 #include "recording/join.h"
 #include "report/comparison.h"
@@ -24,6 +25,7 @@ struct compare_options {
 	struct option_list first, second, fail_if, floor, history;
 	const char *margin, *html, *store;
 	bool json, markdown, all, independent;
+	struct timing_options timing;
 };
 
 static const struct option rows[] = {
@@ -86,6 +88,7 @@ static const struct option rows[] = {
 	  .value = "FILE",
 	  .help = "Also write an offline page that overlays both.",
 	  OPTION_OFFSET(struct compare_options, html) },
+	TIMING_ROWS(struct compare_options),
 };
 
 static const struct example examples[] = {
@@ -95,6 +98,9 @@ static const struct example examples[] = {
 	  "a gate: exit code 1 if it got worse" },
 	{ "compare --markdown --html diff.html main branch", "for a pull request" },
 	{ "compare bench:3 bench:4", "the trials of two batches of sonde bench" },
+	{ "compare -n 10 -- 'sleep 0.1' 'sleep 0.2'", "which command is faster, and by how much" },
+	{ "compare --until 2% -P n 1 4 -- 'seq {n}00000'",
+	  "each number of a range, until the answer is certain enough" },
 };
 
 static const char *const built_in[] = { "wall_seconds", "cpu_seconds", "peak_memory_bytes" };
@@ -305,12 +311,51 @@ static int compare(struct comparing *c, int noperands, char **operands, struct e
 	return rc;
 }
 
+/* ---- commands ---- */
+
+static int time_commands(const struct compare_options *o, int noperands, char **operands)
+{
+	bool relative = true;
+	struct timing t = { 0 };
+	struct bytes b = { 0 };
+	struct err e = { "" };
+	double margin = 0;
+	int rc = 0, code;
+
+	if (!comparison_number(o->margin, &margin, &relative))
+		rc = err_set(&e, -EINVAL, "option --margin takes a share such as 5%%, not '%.80s'",
+			     o->margin);
+	if (!rc)
+		rc = timing_read(&t, &o->timing, relative ? margin : margin / 100, noperands,
+				 operands, &e);
+	if (!rc)
+		rc = timing_run(&t, &e);
+	if (!rc)
+		rc = timingprint_files(&t, &e);
+	if (rc) {
+		say("compare: %s", e.text);
+		code = rc == -ECANCELED ? EXIT_FAILED : EXIT_USAGE;
+	} else {
+		if (o->json)
+			timingprint_json(&b, &t);
+		else if (o->markdown)
+			timingprint_markdown(&b, &t);
+		else
+			timingprint_text(&b, &t);
+		code = print_bytes(&b);
+	}
+	timing_free(&t);
+	return code;
+}
+
 static int compare_exec(const void *options, int noperands, char **operands)
 {
 	struct comparing c = { .o = options };
 	struct err e = { "" };
 	int code = EXIT_USAGE;
 
+	if (timing_is_asked(&c.o->timing))
+		return time_commands(c.o, noperands, operands);
 	if (compare(&c, noperands, operands, &e)) {
 		say("compare: %s", e.text);
 	} else {
@@ -325,7 +370,7 @@ static int compare_exec(const void *options, int noperands, char **operands)
 
 const struct command command_compare = {
 	.name = "compare",
-	.operands = "A[,A2...] B[,B2...]",
+	.operands = "A[,A2...] B[,B2...] | -n N -- CMD [CMD...]",
 	.what = "Compare two runs, or two groups of runs, with a gate",
 	.description =
 		"Lists what differs in the hardware, software and settings of two groups of runs. "
@@ -348,6 +393,12 @@ const struct command command_compare = {
 		"wall_seconds, cpu_seconds and other usage of each trial. Failed trials are "
 		"skipped. Without --fail-if, the condition is the margin on every result for "
 		"which the better direction is known.\n\n"
+		"With --runs or --until, the operands are commands, which Sonde runs in rounds: "
+		"each once, in an order that is shuffled in each round. It prints the time of "
+		"each without what the start of the shell takes, and how many times faster the "
+		"fastest one is, with a 95 % interval. Options that hyperfine has, too, mean the "
+		"same, except -n. Nothing is recorded or stored. Exit code 1: a command "
+		"failed.\n\n"
 		"Exit code 0: not worse. 1: worse. 2: usage error, or data could not be read. 3: "
 		"inconclusive.",
 	COMMAND_OPTIONS(rows),

@@ -124,13 +124,13 @@ static void set_environment(const struct scripted_wish *w)
 	setenv("SONDE_RUN_ID", w->plan->run_id, 1);
 }
 
-static void take_output(int out, int err)
+static void take_output(int out, int err, bool discards)
 {
-	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int in = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (in >= 0)
 		dup2(in, STDIN_FILENO);
-	dup2(out, STDOUT_FILENO);
+	dup2(discards && in >= 0 ? in : out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
 }
 
@@ -159,7 +159,7 @@ static _Noreturn void be_launcher(const struct scripted_wish *w, const int to[PI
 		sentinel_start(&sentinel);
 		if (w->plan)
 			start_recorder(w, &l, &said);
-		take_output(to[OUT], to[ERR]);
+		take_output(to[OUT], to[ERR], w->discards);
 		r.start_utc_ns = clock_utc_ns();
 		if (w->directory && chdir(w->directory))
 			err_set(&e, -errno, "%s: %s", w->directory, strerror(errno));

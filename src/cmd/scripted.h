@@ -17,6 +17,7 @@ struct scripted_wish {
 	const struct option_list *environment; /* "NAME=VALUE" */
 	const char *directory;                 /* it runs there; NULL: here */
 	int64_t limit_ns;                      /* 0: none */
+	bool discards;                         /* what it prints to standard output */
 	const struct recording_plan *plan;     /* of its recording; NULL: there is none */
 };
 

@@ -10,6 +10,7 @@
 #include "cmd/sitesecrets.h"
 #include "cmd/sweepfiles.h"
 #include "cmd/sweephost.h"
+#include "cmd/varied.h"
 #include "job/words.h"
 
 #include <errno.h>
@@ -66,10 +67,13 @@ static int enter_sweep(struct sweeping *x, struct err *e)
 	w->batch_size = x->spec.batch_size;
 	w->start_ns = clock_utc_ns();
 	/* A place that cannot be is not kept: another may be named then. */
+	w->order = x->spec.order;
 	rc = sweep_find(x->store.database, w, e);
 	if (!rc)
 		rc = folder_make(w->directory, e);
-	return rc < 0 ? rc : sweep_put(x->store.database, w, e);
+	rc = rc < 0 ? rc : sweep_put(x->store.database, w, e);
+	x->spec.order = w->order;
+	return rc;
 }
 
 static int prepare(struct sweeping *x, struct err *e)
@@ -135,6 +139,7 @@ void sweeping_end(struct sweeping *x)
 		sweepstack_free(&x->stack[i]);
 	for (uint32_t i = 0; x->software && i < x->spec.nstacks; i++)
 		facts_free(&x->software[i]);
+	facts_free(&x->tree);
 	free(x->stack);
 	free(x->software);
 	free(x->swept);
@@ -333,14 +338,13 @@ static bool add_all(struct option_list *list, struct pool *pool, const struct sw
 	return true;
 }
 
-/* The stack's, then the specification's, the environment's and the parameters'. */
+/* To what the list has: the specification's, then the environment's and the parameters'. */
 static int environment_of(struct sweeping *x, const struct swept *p, struct option_list *list,
 			  struct err *e)
 {
 	const struct sweep_spec *s = &x->spec;
 	bool room;
 
-	*list = x->stack[p->at[SWEEP_AXIS_STACK]].environment;
 	room = add_all(list, &x->pool, &s->environment) &&
 	       add_all(list, &x->pool, &s->environments[p->at[SWEEP_AXIS_ENVIRONMENT]].variables);
 	for (uint32_t i = 0; i < s->nparameters && room; i++)
@@ -399,6 +403,28 @@ static const struct facts *software_of(struct sweeping *x, const struct swept *p
 	return f;
 }
 
+/* What the specification chooses for a combination; that of its stack is told by packages. */
+static int varied_of(struct sweeping *x, const struct swept *p, struct facts *f, struct err *e)
+{
+	char *argv[ARGV_WORDS] = { x->builtin ? (char *)x->spec.script : x->script };
+	struct option_list chosen = { .n = 0 };
+	int rc = environment_of(x, p, &chosen, e);
+
+	if (!rc && !add_arguments(x, p, argv, 1))
+		rc = no_memory(e);
+	if (rc)
+		return rc;
+	varied_environment(f, x->secrets, &chosen);
+	varied_arguments(f, x->secrets, argv, argv[0]);
+	if (!x->tree_is_known)
+		varied_tree(&x->tree, x->builtin || x->spec.script_is_text ? NULL : x->script,
+			    x->folder);
+	x->tree_is_known = true;
+	for (uint32_t i = 0; i < x->tree.n; i++)
+		facts_add(f, x->tree.fact[i].name, x->tree.fact[i].text);
+	return f->failed ? no_memory(e) : 0;
+}
+
 /* What a killed one left stays: the next has another name. */
 static bool free_name(char out[PATH_MAX], const char *folder, int64_t number)
 {
@@ -426,13 +452,15 @@ static int run_it(struct sweeping *x, struct swept *p, int64_t number, const cha
 		  struct err *e)
 {
 	char *argv[ARGV_WORDS], directory[PATH_MAX];
-	struct option_list environment;
+	struct option_list environment = x->stack[p->at[SWEEP_AXIS_STACK]].environment;
+	struct facts varied = { 0 };
 	struct trial_run run = { .verb = verb,
 				 .argv = argv,
 				 .environment = &environment,
 				 .in = x->work,
 				 .limit_ns = (int64_t)(x->spec.timeout_s * 1e9),
 				 .recording = x->recording,
+				 .varied = &varied,
 				 .batch = &p->batch,
 				 .store = &x->store,
 				 .host = x->host,
@@ -448,12 +476,17 @@ static int run_it(struct sweeping *x, struct swept *p, int64_t number, const cha
 			       "another script it is another sweep",
 			       x->script);
 	rc = command_of(x, p, argv, e);
+	if (!rc)
+		rc = varied_of(x, p, &varied, e);
 	run.software = software_of(x, p);
 	if (number == 1 && !rc)
 		rc = trial_run_warmup(&run, x->spec.warmup, e);
 	if (!rc && !free_name(directory, folder, number))
 		rc = err_set(e, -EEXIST, "%.300s has no room for another recording", folder);
-	return rc ? rc : trial_run(&run, number, directory, e);
+	if (!rc)
+		rc = trial_run(&run, number, directory, e);
+	facts_free(&varied);
+	return rc;
 }
 
 static int run_unless_there(struct sweeping *x, struct swept *p, int64_t number, const char *folder,
@@ -491,12 +524,35 @@ int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct e
 	return rc;
 }
 
-int sweeping_run(struct sweeping *x, struct swept *p, struct err *e)
+struct sweep_turn *sweeping_turns(struct sweeping *x, uint32_t first, int64_t *n, struct err *e)
 {
-	int rc = 0;
+	uint32_t chosen = x->nswept - first;
+	struct sweep_turn *turn;
 
-	for (int64_t i = 1; i <= x->spec.batch_size && !rc; i++)
-		if (!p->done[i - 1])
-			rc = sweeping_trial(x, p, i, e);
+	*n = chosen * x->spec.batch_size;
+	turn = calloc((size_t)*n + 1, sizeof *turn);
+	if (!turn) {
+		no_memory(e);
+		return NULL;
+	}
+	sweepspace_turns(&x->spec, chosen, turn);
+	for (int64_t i = 0; i < *n; i++)
+		turn[i].chosen += first;
+	return turn;
+}
+
+int sweeping_run(struct sweeping *x, uint32_t first, struct err *e)
+{
+	int64_t n;
+	struct sweep_turn *turn = sweeping_turns(x, first, &n, e);
+	int rc = turn ? 0 : -ENOMEM;
+
+	for (int64_t i = 0; i < n && !rc; i++) {
+		struct swept *p = x->swept[turn[i].chosen];
+
+		if (!p->skipped && !p->done[turn[i].number - 1])
+			rc = sweeping_trial(x, p, turn[i].number, e);
+	}
+	free(turn);
 	return rc;
 }

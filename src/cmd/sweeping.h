@@ -45,6 +45,8 @@ struct sweeping {
 	struct recording_options recording;
 	struct stack_made *stack; /* [spec.nstacks] */
 	struct facts *software;   /* [spec.nstacks] */
+	struct facts tree;        /* that the script is from */
+	bool tree_is_known;       /* it was asked, also if there is none */
 	char lacks[256];          /* what this machine does not have; "": nothing */
 	struct swept **swept;     /* in the order they were chosen */
 	uint32_t nswept, cap;
@@ -79,8 +81,11 @@ struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, 
 int sweeping_open(struct sweeping *x, struct swept *p, struct err *e);
 /* One trial of it, unless it is there, or another runs it. */
 int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct err *e);
-/* All that are missing, here. */
-int sweeping_run(struct sweeping *x, struct swept *p, struct err *e);
+/* The trials of those that were entered from the first on, in the order they are run; free it. NULL
+ * with a sentence: out of memory. */
+struct sweep_turn *sweeping_turns(struct sweeping *x, uint32_t first, int64_t *n, struct err *e);
+/* All that are missing of these, here. */
+int sweeping_run(struct sweeping *x, uint32_t first, struct err *e);
 
 /* Of a combination: its name for people: "stack, environment, A=1 B=2". */
 const char *sweeping_stack(const struct sweeping *x, const struct swept *p);

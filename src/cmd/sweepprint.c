@@ -43,6 +43,7 @@ static void json_head(struct json *j, const struct sweeping *x)
 	json_put_text(j, "decision", sweep_decision_names[x->spec.decision]);
 	json_put_int(j, "seed", x->spec.seed);
 	json_put_text(j, "result_name", x->spec.result);
+	json_put_text(j, "order", sweep_order_names[x->spec.order]);
 	json_put_int(j, "batch_size", x->spec.batch_size);
 	json_put_int(j, "combinations", x->space.combinations);
 	json_put_int(j, "excluded", excluded(&x->space));
@@ -53,9 +54,13 @@ static void text_head(struct bytes *b, const struct sweeping *x)
 	bytes_printf(b, "sweep %s (%s", x->uid, sweep_decision_names[x->spec.decision]);
 	if (x->spec.decision != SWEEP_ALL)
 		bytes_printf(b, ", seed %" PRId64, x->spec.seed);
-	bytes_printf(b, "): %u of %u combinations, %u excluded; %" PRId64 " trial%s of each\n",
+	bytes_printf(b, "): %u of %u combinations, %u excluded; %" PRId64 " trial%s of each%s\n",
 		     x->nswept, x->space.combinations, excluded(&x->space), x->spec.batch_size,
-		     x->spec.batch_size == 1 ? "" : "s");
+		     x->spec.batch_size == 1 ? "" : "s",
+		     x->spec.batch_size > 1 && x->spec.order == SWEEP_ROUNDS &&
+				     x->spec.decision != SWEEP_HILL_CLIMBING
+			     ? ", in rounds"
+			     : "");
 }
 
 static void json_where(struct json *j, const struct sweeping *x, const struct swept *p)

@@ -283,13 +283,17 @@ static int new_array(const struct sweeping *x)
 static int refuse(struct sweeping *x, const struct wanted *v, uint32_t n, const char *reason,
 		  struct err *e)
 {
-	int rc = 0;
+	bool *told = calloc(x->space.combinations + 1u, sizeof *told);
+	int rc = told ? 0 : err_set(e, -ENOMEM, "out of memory for a sweep");
 
 	say("bench sweep: %s", reason);
 	x->refused = true;
 	for (uint32_t i = 0; i < n && !rc; i++)
-		if (!i || v[i].combination != v[i - 1].combination)
+		if (!told[v[i].combination]) {
+			told[v[i].combination] = true;
 			rc = sweep_skip(x->store.database, &x->sweep, v[i].combination, reason, e);
+		}
+	free(told);
 	return rc;
 }
 
@@ -340,24 +344,39 @@ static int look_again(struct sweeping *x, struct swept *p, struct err *e)
 	return rc;
 }
 
-/* Submits what is missing of these and not on its way, and waits. */
+/* What is missing of these and not on its way, in the order it is to run. */
+static int find_missing(struct sweeping *x, uint32_t first, const struct wanted_list *live,
+			struct wanted_list *missing, struct err *e)
+{
+	int64_t n = 0;
+	struct sweep_turn *turn = sweeping_turns(x, first, &n, e);
+	int rc = turn ? 0 : -ENOMEM;
+
+	for (uint32_t i = first; i < x->nswept && !rc; i++)
+		if (!x->swept[i]->skipped)
+			rc = sweep_done(x->store.database, &x->swept[i]->batch, x->swept[i]->done,
+					x->spec.batch_size, e);
+	for (int64_t i = 0; i < n && !rc; i++) {
+		const struct swept *p = x->swept[turn[i].chosen];
+
+		if (!p->skipped && !p->done[turn[i].number - 1] &&
+		    !holds(live, p->combination, turn[i].number))
+			rc = add(missing, p->combination, turn[i].number);
+	}
+	free(turn);
+	return rc;
+}
+
+/* Submits them, and waits. */
 static int run_some(struct sweeping *x, uint32_t first, struct err *e)
 {
 	struct wanted_list live = { 0 }, missing = { 0 };
 	uint32_t n;
 	int rc = find_live(x, &live, &n, e);
 
-	for (uint32_t i = first; i < x->nswept && !rc; i++) {
-		struct swept *p = x->swept[i];
-
-		/* Asked after the queue: what ended in between is not taken for lost. */
-		if (!p->skipped)
-			rc = sweep_done(x->store.database, &p->batch, p->done, x->spec.batch_size,
-					e);
-		for (int64_t k = 1; k <= x->spec.batch_size && !rc && !p->skipped; k++)
-			if (!p->done[k - 1] && !holds(&live, p->combination, k))
-				rc = add(&missing, p->combination, k);
-	}
+	/* Asked after the queue: what ended in between is not taken for lost. */
+	if (!rc)
+		rc = find_missing(x, first, &live, &missing, e);
 	if (!rc)
 		rc = submit_all(x, &missing, e);
 	if (!rc && (n || missing.n))

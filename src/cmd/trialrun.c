@@ -141,14 +141,20 @@ static int step(const struct trial_run *x, int (*way)(struct database *, struct 
 	return rc;
 }
 
+static void add_facts(struct evidence *v, const struct facts *f)
+{
+	for (uint32_t i = 0; f && i < f->n; i++)
+		facts_add(&v->facts, f->fact[i].name, f->fact[i].text);
+}
+
 /* 1: the store has it already. */
 static int put(struct trial_run *x, struct trial *t, struct evidence *v, struct err *e)
 {
 	struct database *s = x->store->database;
 	int rc = step(x, database_begin, e), there = 0;
 
-	for (uint32_t i = 0; i < x->software->n; i++)
-		facts_add(&v->facts, x->software->fact[i].name, x->software->fact[i].text);
+	add_facts(v, x->software);
+	add_facts(v, x->varied);
 	if (!rc) /* another may have run it meanwhile */
 		there = trial_exists(s, x->batch, t->number, e);
 	rc = rc ? rc : there;
@@ -180,7 +186,7 @@ static int keep(struct trial_run *x, struct scripted *r, const char *directory, 
 	rc = contract_read(&said, r->out.data, r->out.len - 1, &why);
 	t.said = &said;
 	t.said_well = !rc;
-	if (rc && !*t.reason) {
+	if (rc && !*t.reason && !x->plain) {
 		snprintf(t.reason, sizeof t.reason, "%s", why.text);
 		if (!r->out_bytes)
 			scripted_last_words(r, t.reason, sizeof t.reason);

@@ -19,10 +19,12 @@ struct trial_run {
 	int64_t limit_ns; /* 0: none */
 	struct recording_options recording;
 	const struct facts *software;
+	const struct facts *varied; /* further ones; NULL: none */
 	const struct batch *batch;
 	struct trial_store *store;
 	const char *host;
 	int64_t of; /* how many there are */
+	bool plain; /* it may print what it likes: a result is taken, but none is no failure */
 	bool quiet;
 	int64_t failed; /* counted */
 };

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often chance is asked; when it has won as often as REFUTED, the answer is no. */
-enum { SIMULATIONS = 999, REFUTED = 10, SEED = 20261122 };
+/* How often chance is asked; when it has won as often as REFUTED, the answer is no. Of few values
+ * MORE times as often, which costs little. */
+enum { SIMULATIONS = 999, REFUTED = 10, MORE = 5, SEED = 20261122 };
 static const double level = REFUTED / (double)(SIMULATIONS + 1);
 /* Turns in which the likeness and the place are found from each other. */
 enum { TURNS = 2 };
@@ -21,6 +22,10 @@ enum { TURNS = 2 };
  */
 static const double plain_level = 1e-6;
 enum { PLAIN_FROM = 50 };
+/* Ranks of so few values cannot show how large a step is: their sizes are tested, too; and how alike
+ * neighbours are is known badly: it is drawn to 0 by what so many further values say that are not
+ * (bench/history_steps.c). */
+enum { SIZES_BELOW = 50, LIKENESS_PRIOR = 8 };
 static const double likeness_most = 0.95;
 /* Standard errors of what is worth a closer look. */
 static const double rough_strength = 3;
@@ -33,6 +38,7 @@ struct place {
 
 struct work {
 	double *score; /* [n] of a segment */
+	double *size;  /* [n] its values */
 	double *share; /* [n] that a change at each place explains; 0 where none may be */
 	double *made;  /* [n] what chance does */
 };
@@ -86,6 +92,7 @@ static struct place scan(const double *y, uint32_t n, double rho, double *share)
 static double likeness_of(const double *y, uint32_t n, uint32_t k)
 {
 	double mean[2] = { 0, 0 }, squares = 0, products = 0, last = 0;
+	double drawn = n < SIZES_BELOW ? n / (n + (double)LIKENESS_PRIOR) : 1;
 
 	for (uint32_t i = 0; i < n; i++)
 		mean[i >= k] += y[i] / (i >= k ? n - k : k);
@@ -98,7 +105,7 @@ static double likeness_of(const double *y, uint32_t n, uint32_t k)
 	}
 	if (!(squares > 0) || n <= 6)
 		return 0;
-	return fmin(fmax((n * products / squares + 2) / (n - 6.0), 0), likeness_most);
+	return fmin(fmax(drawn * (n * products / squares + 2) / (n - 6.0), 0), likeness_most);
 }
 
 static struct place find(const double *y, uint32_t n)
@@ -122,19 +129,19 @@ static double chance_of(const struct place *p, uint32_t n, double *made)
 {
 	struct random r = { SEED + n };
 	double fresh = sqrt(1 - p->rho * p->rho);
-	uint32_t won = 0;
+	uint32_t won = 0, more = n < SIZES_BELOW ? MORE : 1;
 
 	if (n >= PLAIN_FROM && student_beyond(strength_of(p, n), n - 3) * n < plain_level)
 		return 1.0 / (SIMULATIONS + 1);
-	for (uint32_t i = 1; i <= SIMULATIONS; i++) {
+	for (uint32_t i = 1; i < more * (SIMULATIONS + 1); i++) {
 		made[0] = random_normal(&r);
 		for (uint32_t k = 1; k < n; k++)
 			made[k] = p->rho * made[k - 1] + fresh * random_normal(&r);
 		won += find(made, n).share >= p->share;
-		if (won == REFUTED)
+		if (won == more * REFUTED)
 			return fmax(level, won / (double)i);
 	}
-	return (won + 1) / (double)(SIMULATIONS + 1);
+	return fmax(won + 1, more) / (more * (SIMULATIONS + 1.0));
 }
 
 /* ---- ranks ---- */
@@ -177,6 +184,16 @@ static int score(double *out, const double *value, uint32_t n)
 	return 0;
 }
 
+/* ---- sizes ---- */
+
+/* Values from the first one on, so that squares of large ones that hardly differ keep their digits.
+ */
+static void take_sizes(double *out, const double *value, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = value[i] - value[0];
+}
+
 /* ---- several changes ---- */
 
 static int add(struct changes *c, const struct change *new)
@@ -217,6 +234,10 @@ static int split(struct changes *c, const double *value, uint32_t from, uint32_t
 	if (rc)
 		return rc;
 	p = scan(w->score, n, rough_likeness(w->score, n), NULL);
+	if (n < SIZES_BELOW && !(strength_of(&p, n) > rough_strength)) {
+		take_sizes(w->size, value + from, n);
+		p = scan(w->size, n, 0, NULL); /* of few, the rough likeness is a step's, too */
+	}
 	if (!(strength_of(&p, n) > rough_strength))
 		return 0;
 	rc = split(c, value, from, from + p.at, w);
@@ -243,6 +264,12 @@ static int test(struct changes *c, uint32_t i, const double *value, uint32_t cou
 	p = find(w->score, n);
 	c->change[i].p = p.share > 0 ? chance_of(&p, n, w->made) : 1;
 	c->change[i].difference = strength_of(&p, n);
+	if (n >= SIZES_BELOW || c->change[i].p < level)
+		return 0;
+	take_sizes(w->size, value + from, n);
+	p = find(w->size, n);
+	if (p.share > 0 && isfinite(p.share))
+		c->change[i].p = fmin(c->change[i].p, chance_of(&p, n, w->made));
 	return 0;
 }
 
@@ -360,11 +387,12 @@ int changes_find(struct changes *c, const double *value, uint32_t n)
 	*c = (struct changes){ 0 };
 	if (n > CHANGE_MOST)
 		return -E2BIG;
-	w.score = calloc(3 * (n + 1u), sizeof *w.score);
+	w.score = calloc(4 * (n + 1u), sizeof *w.score);
 	if (!w.score)
 		return -ENOMEM;
 	w.share = w.score + n;
 	w.made = w.share + n;
+	w.size = w.made + n;
 	rc = split(c, value, 0, n, &w);
 	if (!rc)
 		rc = prune(c, value, n, &w);

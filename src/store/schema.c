@@ -125,7 +125,11 @@ static const char sweeps[] =
 	" stack TEXT NOT NULL, environment TEXT NOT NULL, parameters TEXT NOT NULL,"
 	" skipped TEXT, PRIMARY KEY (sweep_id, combination))";
 
-static const char *const versions[] = { history, recordings, benchmarks, sweeps };
+/* 5: in which order the trials of a sweep run: "rounds"; of older ones, which ran combination by
+ * combination, it is null. */
+static const char orders[] = "ALTER TABLE sweeps ADD COLUMN trial_order TEXT";
+
+static const char *const versions[] = { history, recordings, benchmarks, sweeps, orders };
 const uint32_t schema_latest = sizeof versions / sizeof versions[0];
 
 /* 0: there are no tables yet. */

@@ -90,8 +90,26 @@ assert answer["verdict"] == "undecided" and answer["candidates"][1]["more"] > 10
 assert answer["next"][0]["repeats"] == answer["candidates"][1]["more"], answer
 inspection("PiFew", repeats(1, 50, size=1) + repeats(9, 100, size=2))
 answer, told, of = advise("PiFew")
-assert answer["verdict"] == "undecided" and any(s["candidate"] == 0 and s["repeats"] >= 2 for s in answer["next"]), answer
+assert answer["verdict"] == "undecided" and any(s["candidate"] == 1 and s["repeats"] >= 2 for s in answer["next"]), answer
+assert [(c["standing"], c["n"]) for c in answer["candidates"]] == [("leads", 9), ("open", 1)], "a single trial leads nothing"
 few = told
+inspection("PiNobody", repeats(1, 50, size=1) + repeats(2, 100, size=2))
+answer, told, of = advise("PiNobody")
+assert answer["verdict"] == "undecided" and {c["standing"] for c in answer["candidates"]} == {"open"} and "no combination has 3 trials" in told, told
+assert sorted(s["repeats"] for s in answer["next"] if not s["parameter"]) == [1, 2], answer["next"]
+# A change is a ratio, whatever the order was; no interval ends below -100 %; what more trials will not decide is not proposed.
+random.seed(5)
+inspection("PiRatio", [({"size": 1}, {"elapsed": 134.5 * random.uniform(0.4, 1.9)}, 0) for _ in range(4)])
+inspection("PiRatio", [({"size": 2}, {"elapsed": 29.9 * random.uniform(0.4, 1.9)}, 0) for _ in range(4)])
+answer, told, of = advise("PiRatio")
+(other,) = answer["candidates"][1:]
+assert 2 < other["ratio"] < 12 and other["difference_low"] > -answer["candidates"][0]["value"], other
+assert abs(other["difference"] - (other["ratio"] - 1) * answer["candidates"][0]["value"]) < 1e-6, other
+assert other["difference_low"] <= other["difference"] <= other["difference_high"] and (other["more"] or 0) <= 200, other
+inspection("PiWild", [({"size": 1 + i % 2}, {"elapsed": 100 * random.lognormvariate(0, 1)}, 0) for i in range(12)])
+answer, told, of = advise("PiWild")
+assert answer["verdict"] == "undecided" and answer["candidates"][1]["hopeless"] and "more than 200 trials" in told, told
+assert all(s["repeats"] <= 200 for s in answer["next"]), answer["next"]
 # What is open is asked for however far down it is; large sizes stay whole; what failed is in the order of the trials.
 inspection("PiLarge", repeats(5, 40, size=2**20) + [t for k in range(12, 20) for t in repeats(5, 100 - k, size=2**k)] + repeats(1, 500, size=2048) +
            repeats(0, 1, failed=1, size=2) + repeats(0, 1, failed=1, size=1))

@@ -114,7 +114,7 @@ name = spec("all.yaml", more="  environments: [{name: plain}, {name: loud, envir
             "  exclude: [{X: 5, environment: loud}, {X: 0}]\n", size=2)
 p = sonde("bench", "sweep", "--dry-run", name)
 lines = p.stdout.splitlines()
-check("dry run", lines[0].endswith(": 27 of 36 combinations, 9 excluded; 2 trials of each") and lines[1].split(None, 1)[1] == "host, plain: X=1 Y=a" and
+check("dry run", lines[0].endswith(": 27 of 36 combinations, 9 excluded; 2 trials of each, in rounds") and lines[1].split(None, 1)[1] == "host, plain: X=1 Y=a" and
       lines[-1].split(None, 1)[1] == "host, loud: X=4 Y=c" and len(lines) == 28, p.stdout)
 planned = json.loads(sonde("bench", "sweep", "--dry-run", "--json", name).stdout)
 report = sweep("-o", "all", name, code=1)
@@ -143,6 +143,35 @@ size = os.path.getsize(LOG)
 again = sweep(name, code=1)  # comments and spaces are no part of it
 write("all.yaml", open("all.yaml").read().replace("   # trials of each", ""))
 check("again", sweep(name, code=1) == again == report and os.path.getsize(LOG) == size, again)
+
+# Trials run in rounds, each in an order of its own; the same order again; as the specification says, combination by combination.
+ORDER = "SELECT p.combination, t.number FROM trials t JOIN sweep_points p ON p.batch_id = t.batch_id JOIN sweeps s ON s.id = p.sweep_id WHERE s.uid = ? ORDER BY t.start_ns"
+
+
+def order_of(name, *words, code=0):
+    uid = sweep("-o", name, *words, code=code)["sweep"]
+    return [tuple(r) for r in database(ORDER, uid)], uid
+
+
+text = "  environments: [{name: a, environment: {E: 1}}, {name: b, environment: {E: 2}}]\n"
+turns, uid = order_of("rounds", spec("rounds.yaml", more=text, xs="[1, 2]", size=4))
+rounds = [[c for c, n in turns[12 * i:12 * (i + 1)]] for i in range(4)]
+check("rounds", [n for c, n in turns] == sorted(n for c, n in turns) and all(sorted(r) == list(range(12)) for r in rounds), turns)
+check("each round has its order", len({tuple(r) for r in rounds}) == 4 and sorted(rounds[0]) not in rounds, rounds)
+check("it is kept", [r[0] for r in database("SELECT trial_order FROM sweeps WHERE uid = ?", uid)] == ["rounds"])
+again, other = order_of("rounds2", spec("rounds.yaml", more=text + "identifier: again\n", xs="[1, 2]", size=4))
+check("the same order again", other != uid and again == turns, again)
+turns, uid = order_of("plain", spec("plain.yaml", more=text + "order: combinations\n", xs="[1, 2]", size=4))
+check("combination by combination", turns == sorted(turns), turns)
+# A sweep that an older Sonde began goes on as it began.
+with sqlite3.connect("s.sqlite") as db:
+    (old,) = db.execute("SELECT id FROM sweeps WHERE uid = ?", (other,)).fetchone()
+    db.execute("UPDATE sweeps SET trial_order = NULL WHERE id = ?", (old,))
+    db.execute("DELETE FROM trials WHERE batch_id IN (SELECT batch_id FROM sweep_points WHERE sweep_id = ? AND combination > 5)", (old,))
+turns, _ = order_of("rounds2", spec("rounds.yaml", more=text + "identifier: again\n", xs="[1, 2]", size=4))
+check("as it began", len(turns) == 48 and turns[24:] == sorted(turns[24:]) and turns[24][0] == 6, turns)
+p = sonde("bench", "sweep", *STORE, write("wrong.yaml", "script: far.sh\norder: any\n"), code=2)
+check("a wrong order", "wrong.yaml:2:8: order: expected rounds or combinations" in p.stderr, p.stderr)
 
 # Chance, and steps, as the seed says.
 plans = {seed: [r["combination"] for r in json.loads(sonde("bench", "sweep", "--dry-run", "--json", spec(
