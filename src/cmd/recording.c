@@ -66,16 +66,18 @@ static bool stacks_parse(const char *text, int64_t *hz)
 	return number_i64(&text, hz) && !*text && *hz >= 1 && *hz <= STACKS_HZ_MAX;
 }
 
-/* "out_123_4": the same for all nodes of the job. On the heap, since the stack may be small. */
+/* "out_123_4": the same for all nodes of the job. Not on the stack, which may be small. */
 static const char *path_beside(const struct recording_plan *p)
 {
+	static char path[2 * PATH_MAX];
 	const char *own = p->named + strlen("sonde");
 	size_t n = strlen(p->absolute);
-	char *path;
 
 	while (n > 1 && p->absolute[n - 1] == '/')
 		n--;
-	return asprintf(&path, "%.*s%s", (int)n, p->absolute, own) < 0 ? NULL : path;
+	return (size_t)snprintf(path, sizeof path, "%.*s%s", (int)n, p->absolute, own) < sizeof path
+		       ? path
+		       : NULL;
 }
 
 bool recording_plan(struct recording_plan *p, const struct recording_options *o)
