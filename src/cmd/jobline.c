@@ -110,7 +110,7 @@ static _Noreturn void be_line(const struct recording_plan *p, pid_t foreground, 
 	descriptors_close(3, ended);
 	descriptors_null(STDERR_FILENO);
 	while (poll(&end, 1, LOOK_MS) == 0) {
-		look(&l, p->absolute);
+		look(&l, recording_absolute(p));
 		if (l.open && is_foreground(foreground))
 			show(&l, false);
 	}

@@ -66,6 +66,20 @@ static bool stacks_parse(const char *text, int64_t *hz)
 	return number_i64(&text, hz) && !*text && *hz >= 1 && *hz <= STACKS_HZ_MAX;
 }
 
+/* "out_123_4": the same for all nodes of the job. Not on the stack, which may be small. */
+static const char *path_beside(const struct recording_plan *p)
+{
+	static char path[2 * PATH_MAX];
+	const char *own = p->named + strlen("sonde");
+	size_t n = strlen(p->absolute);
+
+	while (n > 1 && p->absolute[n - 1] == '/')
+		n--;
+	return (size_t)snprintf(path, sizeof path, "%.*s%s", (int)n, p->absolute, own) < sizeof path
+		       ? path
+		       : NULL;
+}
+
 bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 {
 	char here[PATH_MAX];
@@ -106,7 +120,20 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 	    (size_t)snprintf(p->absolute, sizeof p->absolute, "%s/%s", here, p->directory) >=
 		    sizeof p->absolute)
 		snprintf(p->absolute, sizeof p->absolute, "%s", p->directory);
+	p->instead = o->output && !o->force ? path_beside(p) : NULL;
 	return true;
+}
+
+const char *recording_absolute(const struct recording_plan *p)
+{
+	return p->moved && *p->moved ? p->instead : p->absolute;
+}
+
+const char *recording_directory(const struct recording_plan *p)
+{
+	size_t here = strlen(p->absolute) - strlen(p->directory);
+
+	return p->moved && *p->moved ? p->instead + here : p->directory;
 }
 
 /* While events of tasks come and go on a CPU, the kernel counts the time of a cgroup's events too
@@ -182,7 +209,7 @@ static bool keeps_history(const struct recording_plan *p)
 void recording_leave(const struct recording_plan *p)
 {
 	if (keeps_history(p))
-		history_leave(NULL, NULL, p->absolute);
+		history_leave(NULL, NULL, recording_absolute(p));
 }
 
 /* Numbers that cannot be read are left out: the rest of the summary stands. */
@@ -193,7 +220,7 @@ static void print_brief(const struct recording_plan *p, const struct summary *s,
 	struct err e;
 	int rc = own_make(&own, r, &e);
 
-	summary_print_brief(s, rc ? NULL : &own, out, colour, !strchr(p->directory, '/'));
+	summary_print_brief(s, rc ? NULL : &own, out, colour, !strchr(recording_directory(p), '/'));
 	own_free(&own);
 }
 
@@ -204,7 +231,7 @@ static void tell_to(const struct recording_plan *p, FILE *out, bool brief, bool 
 	struct run *r;
 	struct err e;
 
-	if (run_open(&r, p->directory, &e)) {
+	if (run_open(&r, recording_directory(p), &e)) {
 		say("summary: %s", e.text);
 		return;
 	}
@@ -218,7 +245,7 @@ static void tell_to(const struct recording_plan *p, FILE *out, bool brief, bool 
 		else
 			summary_print(&s, out, colour);
 		if (keeps_history(p))
-			history_leave(r, &s, p->absolute);
+			history_leave(r, &s, recording_absolute(p));
 		summary_free(&s);
 	}
 	run_close(r);

@@ -29,7 +29,9 @@ struct recording_options {
 		  "first ten seconds, within --max-overhead.", \
 	  OPTION_OFFSET(struct recording_options, interval_ns) }, \
 	{ .name = "output", .letter = 'o', .type = ARG_TEXT, .value = "DIR", \
-	  .help = "Write the recording to DIR; created with its parents if missing.", \
+	  .help = "Write the recording to DIR; created with its parents if missing. " \
+		  "If DIR holds the recording of another job, run writes to a new directory " \
+		  "beside it.", \
 	  OPTION_OFFSET(struct recording_options, output) }, \
 	{ .name = "force", .type = ARG_FLAG, \
 	  .help = "Write to the directory of -o even if it holds the recording of another job.", \
@@ -134,6 +136,8 @@ struct recording_plan {
 	struct perf_options perf; /* without its processes */
 	int64_t stacks_hz;        /* as struct sampler_options has it */
 	const char *directory;    /* of -o, or named */
+	const char *instead; /* beside it, where another job has it (absolute); NULL: nowhere */
+	bool *moved;         /* it is so; shared with the recorder, NULL: never */
 	int64_t interval_ns;
 	bool quickly;        /* it was not given: the first seconds have more samples */
 	double max_overhead; /* share of one core; 0: no limit */
@@ -142,6 +146,9 @@ struct recording_plan {
 
 /* Who and where. False when the options make no sense, and then it has said why. */
 bool recording_plan(struct recording_plan *p, const struct recording_options *o);
+/* Where it records, as it was named and as an absolute path. */
+const char *recording_directory(const struct recording_plan *p);
+const char *recording_absolute(const struct recording_plan *p);
 /* The recorder's options, but command, launcher and tree. The plan is borrowed. */
 struct recorder_options recording_recorder(const struct recording_plan *p);
 /* The summary of what was recorded, to where the options say, and for the history. */

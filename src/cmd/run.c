@@ -137,6 +137,8 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 
 	words_join(r.sampler.tree.secrets, &words, l->argv);
 	bytes_u8(&words, '\0');
+	r.instead = plan->moved ? plan->instead : NULL;
+	r.moved = plan->moved;
 	r.command = words.failed ? l->argv[0] : (const char *)words.data;
 	r.environment = job->with_environment ? environ : NULL;
 	r.marks = job->marks >= 0 ? getenv(MARK_FILE_VARIABLE) : NULL;
@@ -192,16 +194,32 @@ static void say_lost(const struct recording_plan *plan)
 {
 	say("recording: the recorder ended, or did not answer, before it was done; what it "
 	    "recorded is in %s",
-	    plan->directory);
+	    recording_directory(plan));
 }
 
-/* What the recorder says of a failure, which is said again when the job has printed all it had. */
-static char *shared_text(void)
+/* The recorder is ready: where it records is known. */
+static void name_directory(void *plan)
 {
-	char *text = mmap(NULL, RECORDING_WHY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			  -1, 0);
+	setenv("SONDE_DIR", recording_absolute(plan), 1);
+}
 
-	return text == MAP_FAILED ? NULL : text;
+/* What the recorder says of a failure, which is said again when the job has printed all it had; and
+ * whether it had to take another directory. */
+static void share_words(struct recording_plan *plan, struct launch *l)
+{
+	struct words {
+		char why[RECORDING_WHY];
+		bool moved;
+	} *words = mmap(NULL, sizeof *words, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			0);
+
+	name_directory(plan);
+	l->ready = name_directory;
+	l->ready_ctx = plan;
+	if (words == MAP_FAILED)
+		return;
+	plan->why = words->why;
+	plan->moved = &words->moved;
 }
 
 /* By another process: the page takes memory, and the job's end is to be repeated here. */
@@ -212,8 +230,8 @@ static void write_page(const struct recording_plan *plan, const struct launch_si
 	if (!pid) {
 		launch_signals_restore(saved);
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-		execl("/proc/self/exe", "sonde", "report", "--only", "html", "--", plan->absolute,
-		      (char *)NULL);
+		execl("/proc/self/exe", "sonde", "report", "--only", "html", "--",
+		      recording_absolute(plan), (char *)NULL);
 		say("run: --report: %s", strerror(errno));
 		_exit(EXIT_FAILED);
 	}
@@ -305,9 +323,8 @@ static int run(const void *given, int n, char **argv)
 	logs = logs_to_follow(o);
 	if (!logs || !recording_plan(&plan, &o->recording))
 		return LAUNCH_FAILED;
-	plan.why = shared_text();
+	share_words(&plan, &l);
 	shared.launcher = own_pid(o->recording.procfs);
-	setenv("SONDE_DIR", plan.absolute, 1);
 	setenv("SONDE_RUN_ID", plan.run_id, 1);
 	if (launch_begin(&saved, &e)) {
 		say("run: %s", e.text);

@@ -42,6 +42,8 @@ static _Noreturn void be_recorder(const struct shared *s, int listener)
 
 	words_join(r.sampler.tree.secrets, &words, s->argv);
 	bytes_u8(&words, '\0');
+	r.instead = s->plan->moved ? s->plan->instead : NULL;
+	r.moved = s->plan->moved ? s->plan->moved : &(bool){ false };
 	r.command = words.failed ? s->argv[0] : (const char *)words.data;
 	r.environment = s->with_environment ? environ : NULL;
 	r.listener = listener;
@@ -142,6 +144,8 @@ bool shared_join(struct shared *s, enum node_recorder how)
 	}
 	share_wait_ready(&s->share, READY_MS);
 	if (s->share.ready || (s->share.over && !s->share.alone)) {
+		if (s->share.moved && s->plan->moved)
+			*s->plan->moved = true;
 		if (s->share.run_id[0])
 			memcpy(s->plan->run_id, s->share.run_id, sizeof s->plan->run_id);
 		return true;
@@ -170,7 +174,7 @@ static void add_first_failure(struct bytes *out, const struct shared *s)
 	struct summary sum;
 	struct run *r;
 
-	if (s->nodes > NODES_LOOKED_AT || run_open(&r, s->plan->directory, NULL))
+	if (s->nodes > NODES_LOOKED_AT || run_open(&r, recording_directory(s->plan), NULL))
 		return;
 	if (!summary_make(&sum, r, NULL)) {
 		if (story_has_first_failure(&sum.story)) {
@@ -205,9 +209,10 @@ void shared_print(const struct shared *s)
 	if (n->failed)
 		add_first_failure(&first, s);
 	bytes_u8(&first, '\0');
-	say("%u tasks on %s%s: %s, in %s%s; recording: %s; next: sonde report %s", n->tasks,
-	    p->identity.host, nodes, failed,
+	say("%u task%s on %s%s: %s, in %s%s; recording: %s; next: sonde report %s", n->tasks,
+	    n->tasks == 1 ? "" : "s", p->identity.host, nodes, failed,
 	    unit_format(UNIT_SECONDS, (double)n->wall_ns / 1e9, wall, sizeof wall),
-	    first.failed ? "" : (const char *)first.data, p->directory, p->directory);
+	    first.failed ? "" : (const char *)first.data, recording_directory(p),
+	    recording_directory(p));
 	bytes_free(&first);
 }

@@ -226,8 +226,10 @@ static int mask_variables(const struct secret_list *l, struct pool *pool, struct
 		struct jsontree *value = (struct jsontree *)jsontree_find(i, "value");
 		const char *name = value ? jsontree_text(i, "name") : i->key;
 
-		rc = mask(l, pool, value ? value : i,
-			  name && secret_variable(l, name, strlen(name)));
+		value = value ? value : i;
+		rc = mask(l, pool, value,
+			  name && value->type == JSONDOC_STRING &&
+				  secret_variable(l, name, strlen(name), value->text));
 	}
 	return rc;
 }
@@ -236,14 +238,15 @@ static int mask_variables(const struct secret_list *l, struct pool *pool, struct
 static int mask_all(const struct secret_list *l, struct pool *pool, struct jsontree *v)
 {
 	int rc = mask(l, pool, v, false);
-	bool is_next = false; /* the word behind --token is one */
+	const char *flag = NULL; /* the word before, which may take a secret */
 
 	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
 		const char *key = i->key ? i->key : "";
 		const char *word = !*key && i->type == JSONDOC_STRING ? i->text : "";
-		bool is_secret = is_next && *word && *word != '-';
+		bool is_secret =
+			flag && *word && *word != '-' && secret_flag(l, flag, strlen(flag), word);
 
-		is_next = *word == '-' && !strchr(word, '=') && secret_flag(l, word, strlen(word));
+		flag = *word == '-' && !strchr(word, '=') ? word : NULL;
 		if (is_secret)
 			rc = mask(l, pool, i, true);
 		else if (!strcmp(key, "environment"))

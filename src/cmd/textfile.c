@@ -33,7 +33,7 @@ static _Noreturn void be_follower(const struct recording_plan *p, const char *na
 {
 	const struct textfile t = {
 		.file = p->o->openmetrics,
-		.directory = p->absolute,
+		.directory = recording_absolute(p),
 		.only = name,
 		.recorder = recorder,
 		.ended = ended,

@@ -21,7 +21,7 @@ static void make_value(const struct secret_list *l, struct bytes *value, const c
 		       size_t name_len)
 {
 	bytes_reset(value);
-	if (secret_variable(l, variable, name_len))
+	if (secret_variable(l, variable, name_len, variable + name_len + 1))
 		bytes_puts(value, SECRET_MASK);
 	else
 		secret_text(l, value, variable + name_len + 1);

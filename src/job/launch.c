@@ -513,6 +513,8 @@ int launch_command(const struct launch *l, struct launch_end *end, struct err *e
 	*end = (struct launch_end){ 0 };
 	/* Until its first sample is taken. */
 	hear_recorder(&here, here.ready_ms, &m, &end->recorder_lost);
+	if (here.ready)
+		here.ready(here.ready_ctx);
 	getrusage(RUSAGE_CHILDREN, &before);
 	c.base_user_ns = timeval_ns(before.ru_utime);
 	c.base_system_ns = timeval_ns(before.ru_stime);

@@ -51,8 +51,11 @@ struct launch {
 	bool let_go;         /* once the command runs, of all that it inherited, too, but standard
 				error */
 	enum printed_wish error_text; /* what it printed last goes to the recorder when it fails */
-	int64_t limit_ns;      /* end the command when it takes so long: SIGTERM, and SIGKILL 2 s
-				  later; 0: never */
+	int64_t limit_ns;         /* end the command when it takes so long: SIGTERM, and SIGKILL 2 s
+				     later; 0: never */
+	void (*ready)(void *ctx); /* called before the command starts, when the recorder is ready or
+				     is waited for no longer; or NULL */
+	void *ready_ctx;
 	int ready_ms, done_ms; /* how long the recorder may keep the command waiting at its start;
 				  and, while it works, at its end (patience.h) */
 };

@@ -87,7 +87,8 @@ struct note {
 	uint32_t alone;         /* REFUSED: the launcher had better have a recorder of its own */
 	uint32_t speaks;        /* DONE: it is for this launcher to say how it went: */
 	uint32_t tasks, failed; /* of this node */
-	int32_t status;         /* of one that failed, as wait(2) gives it */
+	int32_t status;         /* of one that failed, as wait(2) gives it; READY: 1 if it records
+				   into the directory instead of the one that was named */
 	int64_t wall_ns;
 	char text[MESSAGE_TEXT]; /* READY: id of the run; a sentence; or empty */
 };

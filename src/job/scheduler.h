@@ -61,7 +61,8 @@ struct batch_job {
 	char id[128];             /* as its user knows it: 123_4; "" without a scheduler */
 	struct hostlist nodes;    /* in the job's order; n 0: not told, and why says why */
 	char node[HOSTLIST_NAME]; /* this node as the job's list has it, else its host name */
-	bool node_named; /* by a variable, not by its host name: others may be on this host, too */
+	bool node_named;  /* by a variable, not by its host name: others may be on this host, too */
+	const char *mark; /* what the system's first variable is set to, where that is not the id */
 	const char *text[BATCH_TEXTS];
 	int64_t number[BATCH_NUMBERS];
 	struct err why;   /* what of it could not be read; "" when nothing is wrong */

@@ -16,7 +16,8 @@ static const struct {
 	{ "maybe", SECRET_MAYBE },         { "variable", SECRET_VARIABLE },
 	{ "beginning", SECRET_BEGINNING }, { "ending", SECRET_ENDING },
 	{ "whole", SECRET_WHOLE },         { "harmless", SECRET_HARMLESS },
-	{ "token", SECRET_TOKEN },
+	{ "token", SECRET_TOKEN },         { "about", SECRET_ABOUT },
+	{ "plain", SECRET_PLAIN },
 };
 
 /* The next word of a line that ends at end; its length, 0: none. */
@@ -64,7 +65,7 @@ static const char *take_line(struct secret_list *l, const char *at, const char *
 	row.kind = kind_of(at, n);
 	if (!row.kind)
 		return "it begins with name, word, maybe, variable, beginning, ending, whole, "
-		       "harmless or token";
+		       "harmless, about, plain or token";
 	at += n;
 	row.n = next_word(&at, end);
 	if (row.n < 2 || row.n >= sizeof row.text)

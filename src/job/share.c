@@ -85,6 +85,7 @@ static void take_note(struct share *s, const struct note *n, int table)
 		s->slot = n->slot;
 		s->recorder = n->pid;
 		s->ready = true;
+		s->moved = n->status == 1;
 		if (!s->run_id[0] && strlen(n->text) < sizeof s->run_id)
 			memcpy(s->run_id, n->text, strlen(n->text) + 1);
 		return;

@@ -31,6 +31,7 @@ struct share {
 	pid_t recorder;   /* as it says; 0: not known */
 	int64_t again_ns; /* when the election is tried again; 0: not */
 	struct note done; /* its last word: kind 0 until then */
+	bool moved;       /* its directory is not the one that was named */
 	char run_id[33];  /* of the first recorder's run; "" until it said so */
 };
 

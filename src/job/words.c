@@ -6,12 +6,24 @@
 
 #include <string.h>
 
-/* Bytes of a "name=" that is named like a secret; 0 when it is not one. */
+/* mpiexec -genv NAME VALUE: a variable's name, and its value in the next word. */
+static bool names_a_variable(const char *before)
+{
+	static const char *const options[] = { "-genv", "-env", "--genv", "--env", "setenv" };
+
+	for (size_t i = 0; before && i < sizeof options / sizeof options[0]; i++)
+		if (!strcmp(before, options[i]))
+			return true;
+	return false;
+}
+
+/* Bytes of a "name=" that is named like a secret; 0 when it is not one. A name has no secret in it.
+ */
 static size_t secret_prefix(const struct secret_list *l, const char *word)
 {
-	size_t n = strcspn(word, "= \t\n");
+	size_t n = strcspn(word, "= \t\n@?&,;\"'");
 
-	return word[n] == '=' && secret_assigned(l, word, n) ? n + 1 : 0;
+	return word[n] == '=' && secret_assigned(l, word, n, word + n + 1) ? n + 1 : 0;
 }
 
 static void quoted(const struct secret_list *l, struct bytes *out, struct bytes *masked,
@@ -30,7 +42,7 @@ void words_join_with(const struct secret_list *l, struct bytes *out, struct byte
 		     char *const *argv)
 {
 	struct secret_command command = { 0 };
-	bool mask_next = false;
+	const char *flag = NULL; /* the word before, which may take a secret */
 
 	for (size_t i = 0; argv[i]; i++) {
 		const char *word = argv[i];
@@ -39,7 +51,7 @@ void words_join_with(const struct secret_list *l, struct bytes *out, struct byte
 
 		if (i)
 			bytes_u8(out, ' ');
-		if (mask_next && word[0] != '-') {
+		if (flag && word[0] != '-' && secret_assigned(l, flag, strlen(flag), word)) {
 			bytes_puts(out, SECRET_MASK);
 		} else if (taken && strlen(word) > keep) {
 			bytes_put(out, word, keep);
@@ -50,7 +62,10 @@ void words_join_with(const struct secret_list *l, struct bytes *out, struct byte
 		} else {
 			quoted(l, out, scratch, word);
 		}
-		mask_next = word[0] == '-' && !prefix && secret_flag(l, word, strlen(word));
+		flag = (word[0] == '-' || names_a_variable(i ? argv[i - 1] : NULL)) &&
+				       !strchr(word, '=')
+			       ? word
+			       : NULL;
 	}
 }
 

@@ -3,9 +3,10 @@
  * summary_elsewhere.c - was a launcher of ranks recorded, and not the ranks?
  *
  * A daemon of the batch system starts them: they are no descendants of srun. mpirun forks those of
- * its own node and reaches the others by a batch system's launcher or a remote shell. Where the job
- * is recorded in another way, too (attach --job, sonde behind the launcher), they are not
- * elsewhere.
+ * its own node and reaches the others by a batch system's launcher, a remote shell, or a call of
+ * the batch system's library that leaves no trace: then nodes of the job are without a recording.
+ * Where the job is recorded in another way, too (attach --job, sonde behind the launcher), they are
+ * not elsewhere.
  */
 #include "report/summary_part.h"
 
@@ -29,13 +30,23 @@ static const struct {
 	{ "lrun", STARTS_ELSEWHERE, NULL },
 	{ "palsrun", STARTS_ELSEWHERE, NULL },
 	{ "prun", STARTS_ELSEWHERE, NULL },
+	{ "poe", STARTS_ELSEWHERE, NULL },
+	{ "pbsdsh", STARTS_ELSEWHERE, NULL },
+	{ "mpiexec_mpt", STARTS_ELSEWHERE, NULL },
 	{ "flux-run", STARTS_ELSEWHERE, "flux run" },
+	{ "flux-submit", STARTS_ELSEWHERE, "flux submit" },
+	{ "flux-bulksubmit", STARTS_ELSEWHERE, "flux bulksubmit" },
+	{ "mpirun_rsh", STARTS_HERE_TOO, NULL },
+	{ "charmrun", STARTS_HERE_TOO, NULL },
+	{ "horovodrun", STARTS_HERE_TOO, NULL },
+	{ "deepspeed", STARTS_HERE_TOO, NULL },
 	{ "mpirun", STARTS_HERE_TOO, NULL },
 	{ "mpiexec", STARTS_HERE_TOO, NULL },
 	{ "orterun", STARTS_HERE_TOO, NULL },
 	{ "prterun", STARTS_HERE_TOO, NULL },
 	{ "ssh", REACHES_OTHERS, NULL },
 	{ "rsh", REACHES_OTHERS, NULL },
+	{ "pdsh", REACHES_OTHERS, NULL },
 	{ "oarsh", REACHES_OTHERS, NULL },
 	{ "pbs_tmrsh", REACHES_OTHERS, NULL },
 	{ "blaunch", REACHES_OTHERS, NULL },
@@ -76,12 +87,24 @@ static bool is_elsewhere(const struct seen *x)
 				(x->does & STARTS_HERE_TOO && x->does & REACHES_OTHERS));
 }
 
+/* Does mpirun ask this batch system by a library to start ranks on nodes that were not recorded? */
+static bool reaches_silently(const struct summary *s)
+{
+	static const char *const systems[] = { "pbs", "torque", "lsf" };
+
+	for (size_t i = 0; s->missing.n && s->scheduler && i < sizeof systems / sizeof systems[0];
+	     i++)
+		if (!strcmp(s->scheduler, systems[i]))
+			return true;
+	return false;
+}
+
 int summary_elsewhere_make(struct summary *s, const struct run *r)
 {
 	struct seen *seen = calloc(r->nnodes + 1, sizeof *seen);
 	const char *name = NULL;
 	bool all = r->nnodes > 1;
-	unsigned does = 0;
+	unsigned does = 0, silent = reaches_silently(s) ? REACHES_OTHERS : 0;
 
 	if (!seen)
 		return -ENOMEM;
@@ -96,6 +119,7 @@ int summary_elsewhere_make(struct summary *s, const struct run *r)
 		if (r->metas[i].node < r->nnodes && !strcmp(r->metas[i].key, "job.members"))
 			seen[r->metas[i].node].attached = true;
 	for (uint32_t i = 1; i < r->nnodes; i++) {
+		seen[i].does |= silent;
 		all = all && is_elsewhere(&seen[i]);
 		does |= seen[i].does;
 		name = name ? name : seen[i].name;

@@ -194,3 +194,22 @@ int directory_open(const struct directory_wish *w, bool *made, struct err *e)
 	return err_set(e, -EEXIST, "%s holds the recording of another job; %s%s", w->path,
 		       w->elsewhere, w->anyway ? w->anyway : "");
 }
+
+int directory_open_beside(struct directory_wish *w, bool *made, bool *moved, struct err *said,
+			  struct err *e)
+{
+	struct directory_wish beside = *w;
+	int fd = directory_open(w, made, e), again;
+
+	if (fd != -EEXIST || !w->instead)
+		return fd;
+	beside.path = w->instead;
+	again = directory_open(&beside, made, &(struct err){ "" });
+	if (again < 0)
+		return fd;
+	err_set(said, 0, "%.100s holds the recording of another job; this one is in %.160s",
+		w->path, w->instead);
+	*moved = true;
+	w->path = w->instead;
+	return again;
+}

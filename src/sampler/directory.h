@@ -20,6 +20,7 @@ struct directory_wish {
 	/* What a sentence tells to do: "name another with -o"; and where another job's is in the
 	 * way, besides: ", or add --force", NULL: nothing. */
 	const char *elsewhere, *anyway;
+	const char *instead; /* taken where another job has path; or NULL */
 };
 
 /* An open directory, or -errno: -EEXIST when it is another job's, or this is neither a batch job
@@ -27,6 +28,10 @@ struct directory_wish {
  * there. One recording there is looked into: nodes begin at the same time, and there may be
  * thousands. */
 int directory_open(const struct directory_wish *w, bool *made, struct err *e);
+/* The same; where another job has it, w->instead: then moved is set, said tells, and w->path is it.
+ */
+int directory_open_beside(struct directory_wish *w, bool *made, bool *moved, struct err *said,
+			  struct err *e);
 /* This recording stands in it, or never will: who comes now sees whether it is taken. */
 void directory_settled(int fd, const struct identity *who);
 

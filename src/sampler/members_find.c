@@ -195,8 +195,8 @@ static void find_own(struct members *m, const struct batch_job *job)
 	if (job->scheduler && id && !strcmp(job->scheduler->name, "slurm") &&
 	    any(m, id, find_stepd))
 		return;
-	if (job->scheduler && id) {
-		by_variable(m, job->scheduler->sign[0], id);
+	if (job->scheduler && (id || job->mark)) {
+		by_variable(m, job->scheduler->sign[0], job->mark ? job->mark : id);
 		by_element(m, job);
 		return;
 	}

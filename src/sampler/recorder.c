@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -441,13 +442,27 @@ static int start_clock(struct recorder *r, struct err *e)
 static int check_claim(const struct recorder *r, struct err *e)
 {
 	const struct recorder_options *o = r->o;
-	pid_t holder = recorder_is_launched(o) ? claim_holder(&o->identity->job, o->directory) : 0;
+	pid_t holder = recorder_is_launched(o) ? claim_holder(&o->identity->job, r->path) : 0;
 
 	return holder ? err_set(e, -EEXIST,
 				"process %d on this node records all of this job into %s already; "
 				"name another directory with -o",
-				(int)holder, o->directory)
+				(int)holder, r->path)
 		      : 0;
+}
+
+static int open_directory(struct recorder *r, struct err *e)
+{
+	const struct recorder_options *o = r->o;
+	struct directory_wish w = { o->directory, o->identity, o->force,
+				    o->elsewhere, o->anyway,   o->instead };
+	struct err said = { "" };
+	int fd = directory_open_beside(&w, &r->made, o->moved, &said, e);
+
+	r->path = w.path;
+	if (said.text[0])
+		say(r, said.text);
+	return fd;
 }
 
 /* Up to the first sample, for which the job waits; its files it need not wait for. */
@@ -455,12 +470,10 @@ static int begin(struct recorder *r, struct err *e)
 {
 	const struct writer_options w = { .sync_ns = r->o->sync_ns };
 	const struct message ready = { .kind = MESSAGE_READY, .pid = getpid() };
-	const struct directory_wish directory = { r->o->directory, r->o->identity, r->o->force,
-						  r->o->elsewhere, r->o->anyway };
 	struct writer_figures figures;
 	int bad;
 
-	r->directory = directory_open(&directory, &r->made, e);
+	r->directory = open_directory(r, e);
 	if (r->directory < 0)
 		return r->directory;
 	bad = check_claim(r, e);
@@ -542,6 +555,7 @@ static int open_roster(struct recorder *r, struct err *e)
 					  .key = r->o->key,
 					  .step = r->o->step,
 					  .run_id = r->o->run_id,
+					  .moved = r->o->moved,
 					  .secrets = r->o->sampler.tree.secrets };
 
 	return r->o->listener < 0 ? 0 : roster_open(&r->roster, &o, e);
@@ -568,7 +582,7 @@ int recorder_run(const struct recorder_options *o)
 			directory_settled(r.directory, o->identity);
 		finish(&r);
 		if (r.made && bad != -EEXIST) /* then it is another's, who may begin in it now */
-			rmdir(o->directory);  /* when nothing is in it */
+			rmdir(r.path);        /* when nothing is in it */
 		return bad;
 	}
 	while (!job_is_over(&r))

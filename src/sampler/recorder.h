@@ -14,11 +14,14 @@
 #include "sampler/sampler.h"
 
 struct recorder_options {
-	const char *marks;        /* a file of the job's (job/markfile.h), or NULL */
-	const char *spans;        /* a folder of the job's (job/spanfolder.h), "" or NULL */
-	const char *directory;    /* created if missing */
-	bool force;               /* record into a directory that holds another job's recording */
-	const char *elsewhere;    /* how another directory is named: "name another with -o" */
+	const char *marks;     /* a file of the job's (job/markfile.h), or NULL */
+	const char *spans;     /* a folder of the job's (job/spanfolder.h), "" or NULL */
+	const char *directory; /* created if missing */
+	bool force;            /* record into a directory that holds another job's recording */
+	const char *elsewhere; /* how another directory is named: "name another with -o" */
+	/* Where to record if another job has the directory, NULL: nowhere; set when it is so. */
+	const char *instead;
+	bool *moved;
 	const char *anyway;       /* and how this one is taken: ", or add --force"; NULL: not */
 	const char *command;      /* words of the job, or what was attached to */
 	char *const *environment; /* of the job, to be recorded; NULL: it is not */

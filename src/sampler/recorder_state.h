@@ -20,6 +20,7 @@ struct recorder {
 	struct sampler sampler;
 	struct writer *writer;
 	struct roster *roster; /* launchers that share this recorder; NULL: it has one, or none */
+	const char *path;      /* of the directory */
 	int directory, timer;
 	int waiting;         /* epoll of the timer, the launcher, and the rings unless they rest */
 	int64_t interval_ns; /* the timer's; as asked, or longer to save */

@@ -248,12 +248,12 @@ static void refuse(struct roster *r, struct seat *s, const char *why, bool alone
 
 static void welcome(struct roster *r, struct seat *s)
 {
-	struct note n = { .kind = MESSAGE_READY, .slot = s->task };
+	struct note n = { .kind = MESSAGE_READY, .slot = s->task, .status = *r->o.moved };
 
+	if (r->said[0])
+		roster_say(r, r->said); /* before its task starts */
 	snprintf(n.text, sizeof n.text, "%s", r->o.run_id);
 	send_note(s, &n, r->table);
-	if (r->said[0])
-		roster_say(r, r->said);
 }
 
 static void done(struct roster *r, struct seat *s, bool speaks)

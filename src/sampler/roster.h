@@ -17,6 +17,7 @@ struct roster_options {
 	int listener;
 	const char *key, *step; /* of the copy that was elected */
 	const char *run_id;
+	const bool *moved; /* launchers are told: into another directory than was named */
 	const struct secret_list *secrets;
 };
 

@@ -9,13 +9,14 @@ equal "folders" 2 $#
 equal "exit code of the newest" 2 "$(jq .job.exit_code newest.json)"
 grep -qF -e "$1" -e "$2" said || fail "show does not say which folder it took"
 
-# Another job's folder is refused: its recording stays as it is, and the job runs all the same.
+# Another job's folder stays as it is: the job is recorded beside it.
 sum=$(cat "$1"/* | cksum)
 "$SONDE" run --quiet -o "$1" -- sh -c 'exit 5' 2>said
 equal "exit status on another job's folder" 5 $?
-equal "how often it is said" 2 "$(grep -c "holds the recording of another job" said)"
+equal "how often it is said" 1 "$(grep -c "holds the recording of another job" said)"
 contains said "$1"
 equal "checksum of the recording there" "$sum" "$(cat "$1"/* | cksum)"
+equal "exit code of the recording beside it" 5 "$(figure "$1"_* .job.exit_code)"
 "$SONDE" run --quiet --force -o "$1" -- sh -c 'exit 3'
 equal "exit status with --force" 3 $?
 equal "exit code after --force" 3 "$(figure "$1" .job.exit_code)"

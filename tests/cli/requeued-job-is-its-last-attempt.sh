@@ -54,6 +54,17 @@ sleep 2.2
 of sge 0 JOB_ID=9 SGE_TASK_ID=undefined RESTARTED=1
 says sge 0 1 "attempt 1 (recordings: 1, exit code 4, "
 
+# HTCondor says in the job's ad how often it began before.
+ad() { # STARTS
+	printf 'ClusterId = 9\nProcId = 1\nNumJobStarts = %d\nGlobalJobId = "ap1#9.1#1"\n' "$1" >job.ad
+}
+ad 0
+of condor 5 _CONDOR_JOB_AD=job.ad _CONDOR_SCRATCH_DIR=/scratch/dir_1
+sleep 2.2
+ad 1
+of condor 0 _CONDOR_JOB_AD=job.ad _CONDOR_SCRATCH_DIR=/scratch/dir_2
+says condor 0 1 "attempt 1 (recordings: 1, exit code 5, "
+
 # Each recording of those before is still there, by its name.
 equal "exit code of the first" 0 "$(figure "$(find out -name 'node-*.sonde' ! -name 'node-*.[0-9].sonde' | head -n 1)" '.job.exit_code | tostring')"
 

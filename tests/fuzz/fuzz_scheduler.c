@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environments of any text, a variable a line: what is found is a job that can be told of. No file
- * is read but /dev/null. */
+ * is read but /dev/null, and as HTCondor's ad what is behind the first empty line. */
 #include "job/scheduler_say.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,26 +28,44 @@ static void find(char *const *environment)
 	batch_job_free(&j);
 }
 
+/* HTCondor's variable, of a file with this text. */
+static char *with_ad(char *room, size_t size, const char *text, int *fd)
+{
+	size_t n = strlen(text);
+
+	*fd = memfd_create("ad", MFD_CLOEXEC);
+	if (*fd < 0 || write(*fd, text, n) != (ssize_t)n)
+		abort();
+	snprintf(room, size, "_CONDOR_JOB_AD=/proc/self/fd/%d", *fd);
+	return room;
+}
+
 /* The value of a variable that names a file is another file's name here. */
 static char *without_file(char *line)
 {
 	static char none[] = "PBS_NODEFILE=/dev/null";
 	size_t n = strcspn(line, "=");
 
-	return memmem(line, n, "FILE", 4) ? none : line;
+	return memmem(line, n, "FILE", 4) || memmem(line, n, "_AD", 3) ? none : line;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum { MOST = 64 };
-	char *text = calloc(1, size + 1), *variable[MOST + 1] = { NULL };
+	char *text = calloc(1, size + 1), *variable[MOST + 2] = { NULL };
+	char room[64];
 	size_t n = 0;
+	int fd = -1;
 
 	if (!text)
 		abort();
 	if (size)
 		memcpy(text, data, size);
 	for (char *line = text; *line && n < MOST;) {
+		if (*line == '\n') {
+			variable[n++] = with_ad(room, sizeof room, line + 1, &fd);
+			break;
+		}
 		char *end = line + strcspn(line, "\n"), *next = end + (*end == '\n');
 
 		*end = '\0';
@@ -52,6 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		line = next;
 	}
 	find(variable);
+	if (fd >= 0)
+		close(fd);
 	free(text);
 	return 0;
 }

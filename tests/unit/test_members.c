@@ -272,6 +272,23 @@ static void of_this_element_of_an_array(void **unused)
 	end(&f);
 }
 
+/* HTCondor's variables have no id: the folder of the job tells. */
+static void by_what_is_the_jobs_own(void **unused)
+{
+	char *job[] = { "_CONDOR_SCRATCH_DIR=/execute/dir_7", "_CONDOR_JOB_AD=/dev/null", NULL };
+	struct fake f;
+
+	(void)unused;
+	begin(&f, job, "0::/\n");
+	f.job.text[BATCH_RAW_ID] = "4.0";
+	ENVIRONMENT(100, "_CONDOR_SCRATCH_DIR=/execute/dir_7");
+	ENVIRONMENT(101, "_CONDOR_SCRATCH_DIR=/execute/dir_77");
+	opened(&f, NULL,
+	       "this user's processes with _CONDOR_SCRATCH_DIR=/execute/dir_7 in their environment");
+	came(&f, "100");
+	end(&f);
+}
+
 static void else_all_of_the_user(void **unused)
 {
 	struct fake f;
@@ -396,6 +413,7 @@ int main(void)
 		cmocka_unit_test(by_a_variable),
 		cmocka_unit_test(of_this_element_of_an_array),
 		cmocka_unit_test(of_this_node_where_others_are_on_the_host),
+		cmocka_unit_test(by_what_is_the_jobs_own),
 		cmocka_unit_test(else_all_of_the_user),
 		cmocka_unit_test(what_came_since),
 		cmocka_unit_test(one_that_had_not_executed_yet),

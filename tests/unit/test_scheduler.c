@@ -356,6 +356,14 @@ static void others(void **unused)
 	found("sge-batch", "g2",
 	      "sge 55 nodes=g[1-2].site node=g2.site index=1 of=2 cores=2 restarts=0");
 	found("sge-array", "g1", "sge 55.3 node=g1 of=1 cores=1 restarts=0");
+	found("htcondor-vanilla", "w1",
+	      "htcondor 4711.3 node=w1 of=1 cores=4 memory=2147483648 gpus=1 seconds=3600 "
+	      "restarts=2");
+	found("htcondor-parallel", "w1", "htcondor 12.0 node=w1 of=4 rank=2 ranks=4 cores=1");
+	found("htcondor-no-ad", "w1",
+	      "htcondor - node=w1 (_CONDOR_JOB_AD: the job's ad /dev/null is not a regular file)");
+	found("htcondor-odd", "w1",
+	      "htcondor - node=w1 of=1 (_CONDOR_JOB_AD: the job's ad has no ClusterId and ProcId)");
 	found("flux-task", "f1",
 	      "flux \xc6\x92"
 	      "3ETxsR9H in=step node=f1 of=2 by=flux rank=5 ranks=8 local=1 tasks=8");

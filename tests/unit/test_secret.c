@@ -54,7 +54,7 @@ static void assignments_within_a_text(void **state)
 	(void)state;
 	masks_to("cd x; DB_PASSWORD=hush ./app", "cd x; DB_PASSWORD=*** ./app");
 	masks_to("MYSQL_PWD=hush;x", "MYSQL_PWD=***;x");
-	masks_to("pwd=5 KEYS=1", "pwd=5 KEYS=***");
+	masks_to("pwd=5 KEYS=1 KEYS=hush", "pwd=5 KEYS=1 KEYS=***");
 	masks_to("curl --password=hush -s", "curl --password=*** -s");
 	masks_to("a --token hush b", "a --token *** b");
 	masks_to("a --token --b", "a --token --b");
@@ -70,24 +70,26 @@ static void assignments_within_a_text(void **state)
 
 static bool is_secret(const char *name)
 {
-	return secret_variable(NULL, name, strlen(name));
+	return secret_variable(NULL, name, strlen(name), "Zq7hush12");
 }
 
 static void names_of_secrets(void **state)
 {
 	static const char *const secret[] = {
-		"GITHUB_TOKEN", "DB_PASSWORD", "PGPASSFILE",    "my_secret",  "OPENAI_API_KEY",
-		"AWS_PROFILE",  "SLURM_JWT",   "SSH_AUTH_SOCK", "GITLAB_PAT", "SENTRY_DSN",
+		"GITHUB_TOKEN",  "DB_PASSWORD", "MYSQL_PWD",   "my_secret",  "OPENAI_API_KEY",
+		"REDISCLI_AUTH", "SLURM_JWT",   "LDAP_BINDPW", "GITLAB_PAT", "SENTRY_DSN",
 	};
-	static const char *const open[] = { "PATH",   "OMP_NUM_THREADS",      "SLURM_JOB_ID",
-					    "OLDPWD", "CUDA_VISIBLE_DEVICES", "" };
+	static const char *const open[] = { "PATH",          "OMP_NUM_THREADS",      "SLURM_JOB_ID",
+					    "OLDPWD",        "CUDA_VISIBLE_DEVICES", "AWS_PROFILE",
+					    "SSH_AUTH_SOCK", "PGPASSFILE",           "" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof secret / sizeof secret[0]; i++)
 		assert_true(is_secret(secret[i]));
 	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
 		assert_false(is_secret(open[i]));
-	assert_true(secret_flag(NULL, "--api-key", 9) && !secret_flag(NULL, "--key", 5));
+	assert_true(secret_flag(NULL, "--api-key", 9, "a b"));
+	assert_false(secret_flag(NULL, "--key", 5, "a b"));
 }
 
 static const char *said(const struct sample *s, const char *key)
@@ -208,22 +210,22 @@ static void list_masks_to(const struct secret_list *l, const char *text, const c
 static void a_list_adds_to_what_is_masked(void **state)
 {
 	static const char text[] = "# of this site\n\nname license_code \r\nword psk\n"
-				   "harmless token_ring\n\ttoken acme_ 12 # ours";
+				   "harmless token_circle\n\ttoken acme_ 12 # ours";
 	static struct secret_list l;
 	struct err e;
 
 	(void)state;
 	assert_int_equal(secret_list_parse(&l, "list", text, sizeof text - 1, &e), 0);
 	assert_int_equal(l.n, 4);
-	list_masks_to(&l, "LICENSE_CODE=9 acme_1234567 b", "LICENSE_CODE=*** *** b");
+	list_masks_to(&l, "LICENSE_CODE=hush acme_1234567 b", "LICENSE_CODE=*** *** b");
 	list_masks_to(&l, "psk=hushhush acme_12", "psk=*** acme_12");
-	list_masks_to(&l, "token_ring=5 token=5", "token_ring=5 token=***");
-	list_masks_to(NULL, "LICENSE_CODE=9 token_ring=5", "LICENSE_CODE=9 token_ring=***");
-	assert_true(secret_variable(&l, "MY_LICENSE_CODE", 15));
-	assert_false(secret_variable(&l, "PATH", 4));
+	list_masks_to(&l, "token_circle=5 token=hush", "token_circle=5 token=***");
+	list_masks_to(NULL, "LICENSE_CODE=9 token_rung=hush", "LICENSE_CODE=9 token_rung=***");
+	assert_true(secret_variable(&l, "MY_LICENSE_CODE", 15, "hush"));
+	assert_false(secret_variable(&l, "PATH", 4, "/bin"));
 	l.all = true;
 	list_masks_to(&l, "anything", "***");
-	assert_true(secret_variable(&l, "PATH", 4));
+	assert_true(secret_variable(&l, "PATH", 4, "/bin"));
 }
 
 int main(void)
