@@ -496,6 +496,7 @@ void run_close(struct run *r)
 	free(r->finals);
 	free(r->marks);
 	free(r->spans);
+	free(r->points);
 	free(r->metas);
 	run_index_free(&j->metas_of);
 	free(r->damages);
