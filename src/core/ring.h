@@ -98,6 +98,7 @@ struct ring_head {
 	uint32_t nlane_chunks; /* that are mapped */
 	uint64_t wrong_order;  /* ends of what is not open, or not the innermost */
 	uint64_t nameless;     /* names that there was no number for */
+	uint32_t rank;         /* of the process, as its MPI or batch system says, + 1; 0: none */
 };
 _Static_assert(sizeof(struct ring_head) <= 19 * RING_PAGE, "rings stay where they are");
 

@@ -121,6 +121,25 @@ static uint64_t pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : (uint64_t)st.st_ino;
 }
 
+/* Its rank + 1; 0: nobody says one. A batch script's own rank is not that of what mpirun starts. */
+static uint32_t rank_find(void)
+{
+	static const char *const names[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",   "PMI_RANK",
+		"MV2_COMM_WORLD_RANK",  "PALS_RANKID", "SLURM_PROCID"
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *text = secure_getenv(names[i]);
+		char *end;
+		long rank = text && *text ? strtol(text, &end, 10) : -1;
+
+		if (rank >= 0 && rank < INT32_MAX && !*end)
+			return (uint32_t)rank + 1;
+	}
+	return 0;
+}
+
 void *span_map(size_t at, size_t size)
 {
 	return file_is_ours() ? file_map(process.fd, at, size, SPARE_BYTES) : NULL;
@@ -135,6 +154,7 @@ static bool head_make(int fd)
 		return false;
 	head->pid = (uint32_t)getpid();
 	head->pid_namespace = pid_namespace();
+	head->rank = rank_find();
 	head->version = RING_VERSION;
 	head->magic = RING_MAGIC;
 	process.fd = fd;

@@ -246,8 +246,8 @@ static bool is_namesake(const struct run *r, uint32_t a, uint32_t b)
 /* Of several processes of a node that have one of the same name: with the rank, or the pid. */
 static void counter_name(const struct run *r, uint32_t in, char out[OWN_NAME])
 {
-	uint32_t of = r->instances[in].parent, i = 1;
-	const char *rank = of ? run_label(r, of, "rank") : NULL;
+	const char *rank = run_label(r, in, "rank");
+	uint32_t i = 1;
 	const char *pid = run_label(r, in, "pid");
 
 	while (i < r->ninstances && !is_namesake(r, in, i))

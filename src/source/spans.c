@@ -51,6 +51,25 @@ static bool head_read(struct span_reader *r)
 	return true;
 }
 
+static void rank_read(struct span_reader *r)
+{
+	uint32_t rank;
+
+	if (span_file_get(r, offsetof(struct ring_head, rank), &rank, sizeof rank) && rank &&
+	    rank < INT32_MAX)
+		snprintf(r->rank, sizeof r->rank, "%u", rank - 1);
+}
+
+void span_label_put(const struct span_reader *r, struct sample *s, uint32_t instance)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%d", (int)r->inner_pid);
+	sample_label(s, instance, "pid", text);
+	if (*r->rank)
+		sample_label(s, instance, "rank", r->rank);
+}
+
 struct span_reader *span_reader_open(int fd)
 {
 	struct span_reader *r = is_own_regular_file(fd) ? calloc(1, sizeof *r) : NULL;
@@ -60,8 +79,10 @@ struct span_reader *span_reader_open(int fd)
 		return NULL;
 	}
 	r->fd = fd;
-	if (head_read(r))
+	if (head_read(r)) {
+		rank_read(r);
 		return r;
+	}
 	span_reader_close(r);
 	return NULL;
 }
@@ -239,7 +260,7 @@ static void track_begin(struct span_reader *r, uint32_t thread, struct span_inta
 {
 	struct reading *x = &r->thread[thread];
 	struct ring_thread ring;
-	char name[48], number[24];
+	char name[80], number[24];
 
 	if (x->track)
 		sample_end(s, x->track, at_ns);
@@ -248,10 +269,12 @@ static void track_begin(struct span_reader *r, uint32_t thread, struct span_inta
 		return;
 	x->id = id;
 	snprintf(number, sizeof number, "%lld", (long long)id);
-	snprintf(name, sizeof name, "%.*s %s", (int)strnlen(ring.called, sizeof ring.called),
-		 ring.called, number);
+	snprintf(name, sizeof name, "%s%s%s%.*s %s", *r->rank ? "rank " : "", r->rank,
+		 *r->rank ? " " : "", (int)strnlen(ring.called, sizeof ring.called), ring.called,
+		 number);
 	x->track = sample_instance(s, "track", name, r->about, at_ns, 0);
 	sample_label(s, x->track, "tid", number);
+	span_label_put(r, s, x->track);
 	in->tracks += x->track != 0;
 }
 
@@ -265,11 +288,12 @@ static void track_name(struct span_reader *r, struct span_intake *in, struct sam
 		       uint32_t thread, uint32_t number)
 {
 	struct reading *x = &r->thread[thread];
-	char text[RING_TEXT_MAX + 1], name[RING_TEXT_MAX + 32];
+	char text[RING_TEXT_MAX + 1], name[RING_TEXT_MAX + 64];
 
 	if (!x->track || !span_name_get(r, in, number, text))
 		return;
-	snprintf(name, sizeof name, "%s %lld", text, (long long)x->id);
+	snprintf(name, sizeof name, "%s%s%s%s %lld", *r->rank ? "rank " : "", r->rank,
+		 *r->rank ? " " : "", text, (long long)x->id);
 	sample_name(s, x->track, name);
 }
 
@@ -277,14 +301,16 @@ static void track_name(struct span_reader *r, struct span_intake *in, struct sam
 static uint32_t lane_track(struct span_reader *r, struct span_intake *in, struct sample *s,
 			   uint32_t lane, int64_t at_ns)
 {
-	char name[48], number[24];
+	char name[80], number[24];
 
 	if (r->lane_track[lane] || in->tracks == SPAN_TRACKS_MAX)
 		return r->lane_track[lane] ? r->lane_track[lane] : r->about;
 	snprintf(number, sizeof number, "%u", lane + 1);
-	snprintf(name, sizeof name, "async %d.%s", (int)r->inner_pid, number);
+	snprintf(name, sizeof name, "%s%s%sasync %d.%s", *r->rank ? "rank " : "", r->rank,
+		 *r->rank ? " " : "", (int)r->inner_pid, number);
 	r->lane_track[lane] = sample_instance(s, "track", name, r->about, at_ns, 0);
 	sample_label(s, r->lane_track[lane], "async", number);
+	span_label_put(r, s, r->lane_track[lane]);
 	in->tracks += r->lane_track[lane] != 0;
 	return r->lane_track[lane] ? r->lane_track[lane] : r->about;
 }
@@ -378,10 +404,10 @@ static void slots_put(struct span_reader *r, uint32_t thread, struct span_intake
 	span_counters_put(r, in, s, napart);
 }
 
-/* Each slot is at most three events and their texts. */
+/* Each slot is at most five events and their texts. */
 static bool has_room(const struct sample *s)
 {
-	return s->event_cap - s->nevents > s->event_cap / 4 + 3 * EVENT_SPANS_MAX &&
+	return s->event_cap - s->nevents > s->event_cap / 4 + 5 * EVENT_SPANS_MAX &&
 	       s->text_cap - s->text_len > s->text_cap / 2;
 }
 

@@ -13,7 +13,6 @@
 #include "source/spans_part.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { KEEP = 1000, LONGER = 100000 };
@@ -42,7 +41,7 @@ const struct source source_spans = {
 static struct counter *counter_find(struct span_reader *r, struct span_intake *in, struct sample *s,
 				    uint32_t name, int64_t at_ns)
 {
-	char text[RING_TEXT_MAX + 1], pid[24];
+	char text[RING_TEXT_MAX + 1];
 	struct counter *c;
 
 	if (!name || name > SPAN_NUMBERS_MAX)
@@ -57,8 +56,7 @@ static struct counter *counter_find(struct span_reader *r, struct span_intake *i
 	c->instance = sample_instance(s, metrics[0].domain, text, r->about, at_ns, 0);
 	if (!c->instance)
 		return NULL;
-	snprintf(pid, sizeof pid, "%d", (int)r->inner_pid);
-	sample_label(s, c->instance, "pid", pid);
+	span_label_put(r, s, c->instance);
 	r->counter_of[name] = (uint16_t)++r->ncounters;
 	in->counters++;
 	return c;

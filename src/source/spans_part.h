@@ -33,6 +33,7 @@ struct span_reader {
 	int fd;
 	pid_t pid, inner_pid; /* 0: in another namespace; as it is called there */
 	uint32_t about;
+	char rank[16]; /* "": nobody says one */
 	uint64_t lost; /* of threads without a ring */
 	uint64_t wrong_order, nameless;
 	uint32_t nthreads;
@@ -50,6 +51,8 @@ bool span_file_get(const struct span_reader *r, size_t at, void *out, size_t siz
 /* False: it has none. */
 bool span_name_get(struct span_reader *r, struct span_intake *in, uint32_t name,
 		   char out[RING_TEXT_MAX + 1]);
+/* An instance of the process says which that is. */
+void span_label_put(const struct span_reader *r, struct sample *s, uint32_t instance);
 void span_losses_take(struct span_reader *r, struct span_intake *in);
 
 /* The values among n slots of in->apart. */

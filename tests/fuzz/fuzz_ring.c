@@ -73,7 +73,7 @@ static void patch(int fd, const uint8_t *data, size_t n)
 		      { ring_thread_at(0), sizeof(struct ring_thread) },
 		      { ring_thread_at(0) + RING_PAGE, 256 },
 		      { ring_thread_at(1), 256 },
-		      { offsetof(struct ring_head, ntexts), 24 },
+		      { offsetof(struct ring_head, ntexts), 32 },
 		      { ring_lanes_at(0), 64 },
 		      { ring_texts_at(0), 64 },
 		      { ring_texts_at(1), 8 } };
@@ -101,7 +101,7 @@ static void check_events(const struct sample *s)
 			check(e->spans[k].begin_ns >= 0 &&
 			      e->spans[k].end_ns >= e->spans[k].begin_ns &&
 			      e->spans[k].word < s->next_word);
-		check(strlen(e->name) <= RING_TEXT_MAX + 32);
+		check(strlen(e->name) <= RING_TEXT_MAX + 64);
 		check(e->kind != EVENT_POINTS || (e->count && e->count <= EVENT_SPANS_MAX));
 	}
 }

@@ -11,7 +11,7 @@
  *     spanner fork                 of parent, child and grandchild; and an executed program's
  *     spanner crowd PROCESSES      at a time, of ten spans each
  *     spanner calls SPANS          between two getppid()
- *     spanner deep                 100 within each other, and an end too many
+ *     spanner deep                 100 within each other
  *     spanner count                counters
  *     spanner handed SPANS THREADS so many with handles, of which each ends in the next thread, and
  *                                  one within each; and a counter's values
@@ -156,7 +156,7 @@ static void deep(void)
 {
 	for (int i = 0; i < 100; i++)
 		sonde_begin(sonde_name("deep"));
-	for (int i = 0; i < 101; i++)
+	for (int i = 0; i < 100; i++)
 		sonde_end();
 }
 
