@@ -254,7 +254,8 @@ uint32_t trace_add_row(struct trace *t, uint32_t group, const char *name)
 const char *trace_title(const struct trace *t, uint32_t instance, char *out, size_t size)
 {
 	const struct run_instance *i = &t->run->instances[instance];
-	const char *pid = run_label(t->run, instance, "pid");
+	bool track = i->domain && !strcmp(i->domain, "track"); /* its name says which it is */
+	const char *pid = track ? NULL : run_label(t->run, instance, "pid");
 
 	snprintf(out, size, "%s%s%s", i->name ? i->name : "", pid ? " " : "", pid ? pid : "");
 	return out;
