@@ -116,6 +116,15 @@ equal "codes" "7 137" "$(tr '\n' ' ' <code | sed 's/ $//')"
 "$SONDE" export --to csv -o csv spans || fail "export"
 contains csv/spans.csv ' exit_code=7'
 contains csv/spans.csv ' signal=9'
+cat >loop.sh <<'END'
+for i in $(seq 100); do "$SONDE" span step -- true; done
+"$SONDE" span outer -- "$SONDE" span inner -- true
+END
+"$SONDE" run --quiet -i 100ms -o loop -- bash loop.sh || fail "run: $?"
+"$SONDE" export --to csv -o csv-loop loop || fail "export"
+equal "commands one after the other are in one row" "100 span 1" "$(grep ',step,' csv-loop/spans.csv | cut -d, -f2 | uniq -c | sed 's/^ *//')"
+equal "... and those within in one more" "span 1 span 2" "$(cut -d, -f2 csv-loop/spans.csv | tail -n +2 | sort -u | paste -sd' ')"
+equal "their total is one" "step 100" "$("$SONDE" show --spans --json loop | jq -r '.kinds[].spans[] | select(.name == "step") | "\(.name) \(.count)"')"
 ! grep 'track=.*track=' csv/spans.csv || fail "what begin and end say is told twice"
 unset SONDE_MARKS
 equal "outside" 0 "$(status_of "$SONDE" mark alone)"
