@@ -21,7 +21,7 @@ echo 'E echoed rows=5' >>"$SONDE_MARKS"
 "$SONDE" end --track left work side=left
 "$SONDE" end nothing
 "$SONDE" mark --source Cascade --event PULL-end --message 'grtype=docker,img=a b,diff=3.5' --ts "$(cat ts)"
-"$SONDE" mark --source nodeprep --event end
+"$SONDE" mark --source nodeprep --event end --prefix shipyard
 "$SONDE" begin open
 echo 'M late' >>"$SONDE_MARKS"
 printf 'M last' >>"$SONDE_MARKS"
@@ -35,7 +35,7 @@ contains csv/marks.csv ',start,"n=3 ""note=two words"" value=4.5 unit=images/s",
 contains csv/marks.csv ',cascade:pull-end,"grtype=docker,img=a b,diff=3.5",'
 contains csv/marks.csv ',nodeprep:end,,'
 holds "its own time" "$(date -u -d "$(sed -n 's/^[^,]*,\([^,]*\),[^,]*,cascade:pull-end.*/\1/p' csv/marks.csv)" +%s.%N) - $(cat ts) < 0.05"
-for wrong in '--source a' '--event a' '--ts 1' '--source a --event b name' '--source a --event b --ts soon' '--source a --event b --value 3'; do
+for wrong in '--source a' '--event a' '--ts 1' '--source a --event b name' '--source a --event b --ts soon' '--source a --event b --value 3' '--prefix p'; do
 	# shellcheck disable=SC2086
 	equal "$wrong" 2 "$(status_of "$SONDE" mark $wrong 2>said)"
 	one_sentence said
