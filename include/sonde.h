@@ -100,8 +100,15 @@ SONDE_API bool sonde_meta_find(const struct sonde_run *run, const char *key,
 
 /* Tables. SERIES has one row per value: node, metric, instance, time, value; counters are given as
  * rates, derived metrics are computed. The others have one row per process (or other instance),
- * mark, span, and series without values. */
-enum sonde_table { SONDE_SERIES = 0, SONDE_INSTANCES, SONDE_MARKS, SONDE_SPANS, SONDE_STATES };
+ * mark, span, series without values, and value of a program's counter. */
+enum sonde_table {
+	SONDE_SERIES = 0,
+	SONDE_INSTANCES,
+	SONDE_MARKS,
+	SONDE_SPANS,
+	SONDE_STATES,
+	SONDE_COUNTERS
+};
 
 /* Zeroed, it asks for every value of SERIES. */
 struct sonde_selection {

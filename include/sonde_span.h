@@ -17,6 +17,12 @@
  *     ...
  *     sonde_end();
  *
+ * or, where it ends in another thread or order than the stack's (coroutines, callbacks, tasks):
+ *
+ *     uint64_t request = sonde_span_begin(name, 0);
+ *     ...
+ *     sonde_span_end(request);                // anywhere
+ *
  * Under `sonde run` the recorder of the node finds them by itself; sonde_spans_start makes a
  * recording of a program that runs without one. Else all of it does nothing: a branch.
  *
@@ -26,11 +32,11 @@
  * 32,768 spans and marks of a thread between two such times. What is written survives the
  * process's death by any signal.
  *
- * Everything may be called from any thread; a span ends in the thread that it began in. The child
- * of a fork records as a process of its own, and has none of the spans open that its parent had.
- * Signal handlers may make whole spans; one that interrupts these functions may lose one of them.
- * Nothing here prints, exits, or fails: what cannot be recorded is not.
- * Before version 1 these declarations may change with the number in the library's name.
+ * Everything may be called from any thread; a span ends in the thread that it began in, but one of
+ * sonde_span_begin. The child of a fork records as a process of its own, and has none of the spans
+ * open that its parent had. Signal handlers may make whole spans; one that interrupts these
+ * functions may lose one of them. Nothing here prints, exits, or fails: what cannot be recorded is
+ * not. Before version 1 these declarations may change with the number in the library's name.
  */
 #ifndef SONDE_SPAN_H
 #define SONDE_SPAN_H
@@ -42,19 +48,33 @@ extern "C" {
 #endif
 
 /* The number of a name, the same for equal texts, for as long as the process and its forks live. A
- * text is copied, and cut after 63 bytes. There are 1,024 numbers in a process; behind them 0,
- * which stands for no name. It looks through all that there are: keep the number. */
+ * text is copied; of one of more than 255 bytes, the begin and a number that is different for each.
+ * There are 16,000 numbers in a process; names beyond share one, and are counted. Keep the number.
+ * 0 represents no name. */
 SONDE_API uint32_t sonde_name(const char *text);
 
-/* A span of this name begins in this thread. Spans may lie within each other, 64 deep. */
-SONDE_API void sonde_begin(uint32_t name);
-/* The span that began last in this thread ends. Without one it does nothing. */
+/* A span of this name begins in this thread. Spans may lie within each other, 64 deep. Its handle;
+ * 0: nobody records. */
+SONDE_API uint64_t sonde_begin(uint32_t name);
+/* The span that began last in this thread ends. Without one, it counts as a wrong end. */
 SONDE_API void sonde_end(void);
+
+/* A span of this name begins that may end in any thread, and in any order with others: 16,384 at a
+ * time. around: the span that it is part of, or 0. Its handle; 0: it is not recorded. */
+SONDE_API uint64_t sonde_span_begin(uint32_t name, uint64_t around);
+/* The span of this handle ends, also one of sonde_begin: that in its own thread, and if spans
+ * within it are still open, it counts as a wrong end, but has its times. One that has ended
+ * already, or of another process, is not touched, and counts as well. 0 does nothing. */
+SONDE_API void sonde_span_end(uint64_t span);
+
 /* An instant of this name, now. A recording keeps 100,000 of them. */
 SONDE_API void sonde_mark(uint32_t name);
 /* The counter of this name has this value from now on, in whatever unit it is, until another one is
- * set; each sample of the recording has the last one. 256 counters of a recording are kept. */
+ * set. Each value is recorded, up to 1,000 a second of a counter; of more, the least, most and last
+ * of each second. 256 counters of a recording are kept. */
 SONDE_API void sonde_counter(uint32_t name, double value);
+/* What this thread is called from now on in the recording. */
+SONDE_API void sonde_thread_name(const char *text);
 
 /* Record what this process makes of these from now on into directory, which is made if need be, as
  * a recording of its own: a thread writes it, 20 times a second. Under `sonde run` it is recorded
@@ -76,10 +96,20 @@ SONDE_API extern int sonde_spans_wanted;
 #else
 #define SONDE_SPANS_WANTED sonde_spans_wanted
 #endif
-#define sonde_begin(name)          (SONDE_SPANS_WANTED ? sonde_begin(name) : (void)0)
-#define sonde_end()                (SONDE_SPANS_WANTED ? sonde_end() : (void)0)
-#define sonde_mark(name)           (SONDE_SPANS_WANTED ? sonde_mark(name) : (void)0)
-#define sonde_counter(name, value) (SONDE_SPANS_WANTED ? sonde_counter(name, value) : (void)0)
+static inline uint64_t sonde_begin_if_wanted(uint32_t name)
+{
+	return SONDE_SPANS_WANTED ? sonde_begin(name) : 0;
+}
+static inline uint64_t sonde_span_begin_if_wanted(uint32_t name, uint64_t around)
+{
+	return SONDE_SPANS_WANTED ? sonde_span_begin(name, around) : 0;
+}
+#define sonde_begin(name)              sonde_begin_if_wanted(name)
+#define sonde_span_begin(name, around) sonde_span_begin_if_wanted(name, around)
+#define sonde_end()                    (SONDE_SPANS_WANTED ? sonde_end() : (void)0)
+#define sonde_mark(name)               (SONDE_SPANS_WANTED ? sonde_mark(name) : (void)0)
+#define sonde_counter(name, value)     (SONDE_SPANS_WANTED ? sonde_counter(name, value) : (void)0)
+#define sonde_thread_name(text)        (SONDE_SPANS_WANTED ? sonde_thread_name(text) : (void)0)
 
 #if defined __GNUC__ && !defined __cplusplus
 /* SONDE_SPAN(text) is a span from there to the end of the block, however that is left; text: a
@@ -88,10 +118,10 @@ SONDE_API extern int sonde_spans_wanted;
 #define SONDE_SPAN_AT(text, at) SONDE_SPAN_NAMED(text, at)
 #define SONDE_SPAN_NAMED(text, at)                                                                 \
 	static uint32_t sonde_name_##at;                                                           \
-	const char sonde_span_##at __attribute__((cleanup(sonde_span_leave), unused)) =            \
+	const uint64_t sonde_span_##at __attribute__((cleanup(sonde_span_leave), unused)) =        \
 		sonde_span_enter(&sonde_name_##at, text)
 
-static inline char sonde_span_enter(uint32_t *name, const char *text)
+static inline uint64_t sonde_span_enter(uint32_t *name, const char *text)
 {
 	uint32_t number;
 
@@ -102,14 +132,13 @@ static inline char sonde_span_enter(uint32_t *name, const char *text)
 		number = sonde_name(text);
 		__atomic_store_n(name, number, __ATOMIC_RELAXED);
 	}
-	sonde_begin(number);
-	return 1;
+	return sonde_begin(number);
 }
 
-static inline void sonde_span_leave(const char *entered)
+static inline void sonde_span_leave(const uint64_t *entered)
 {
 	if (*entered)
-		sonde_end();
+		sonde_span_end(*entered);
 }
 #endif
 

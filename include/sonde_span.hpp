@@ -29,38 +29,92 @@ namespace sonde
 class name
 {
       public:
-	explicit name(const char *text) noexcept : number_(sonde_name(text)) {}
-	explicit name(const std::string &text) noexcept : name(text.c_str()) {}
-	std::uint32_t number() const noexcept { return number_; }
+	explicit name(const char *text) noexcept : number_(sonde_name(text))
+	{
+	}
+	explicit name(const std::string &text) noexcept : name(text.c_str())
+	{
+	}
+	std::uint32_t number() const noexcept
+	{
+		return number_;
+	}
 
       private:
 	std::uint32_t number_;
 };
 
-/* From its making to its end; it stays in its thread and its scope. */
+/* From its making to its end, in its thread. It may be moved, for as long as spans that began later
+ * end sooner. */
 class span
 {
       public:
-	explicit span(const name &n) noexcept : entered_(SONDE_SPANS_WANTED != 0)
+	explicit span(const name &n) noexcept : handle_(sonde_begin(n.number()))
 	{
-		if (entered_)
-			sonde_begin(n.number());
+	}
+	span(span &&other) noexcept : handle_(other.handle_)
+	{
+		other.handle_ = 0;
+	}
+	span &operator=(span &&other) noexcept
+	{
+		if (this != &other) {
+			end();
+			handle_ = other.handle_;
+			other.handle_ = 0;
+		}
+		return *this;
 	}
 	~span()
 	{
-		if (entered_)
-			sonde_end();
+		end();
 	}
 	span(const span &) = delete;
 	span &operator=(const span &) = delete;
 
-      private:
-	const bool entered_;
+	/* Sooner than its scope; again it does nothing. */
+	void end() noexcept
+	{
+		sonde_span_end(handle_);
+		handle_ = 0;
+	}
+
+      protected:
+	struct begun {
+		std::uint64_t handle;
+	};
+	explicit span(begun b) noexcept : handle_(b.handle)
+	{
+	}
+	std::uint64_t handle_; /* 0: none */
+};
+
+/* The same, which may be moved anywhere and end in any thread and order: of coroutines, tasks and
+ * callbacks. around: the one that it is part of. */
+class async_span : public span
+{
+      public:
+	explicit async_span(const name &n) noexcept : span(begun{ sonde_span_begin(n.number(), 0) })
+	{
+	}
+	async_span(const name &n, const async_span &around) noexcept
+	    : span(begun{ sonde_span_begin(n.number(), around.handle()) })
+	{
+	}
+	std::uint64_t handle() const noexcept
+	{
+		return handle_;
+	}
 };
 
 inline void mark(const name &n) noexcept
 {
 	sonde_mark(n.number());
+}
+
+inline void thread_name(const std::string &text) noexcept
+{
+	sonde_thread_name(text.c_str());
 }
 
 inline void counter(const name &n, double value) noexcept
@@ -71,10 +125,13 @@ inline void counter(const name &n, double value) noexcept
 } // namespace sonde
 
 /* A span from here to the end of the scope. */
-#define SONDE_SPAN(text) SONDE_SPAN_AT(text, __LINE__)
+#define SONDE_SPAN(text)        SONDE_SPAN_AT(text, __LINE__)
 #define SONDE_SPAN_AT(text, at) SONDE_SPAN_NAMED(text, at)
 #define SONDE_SPAN_NAMED(text, at)                                                                 \
 	static const sonde::name sonde_name_##at{ text };                                          \
-	const sonde::span sonde_span_##at { sonde_name_##at }
+	const sonde::span sonde_span_##at                                                          \
+	{                                                                                          \
+		sonde_name_##at                                                                    \
+	}
 
 #endif

@@ -88,7 +88,12 @@ def read_perfetto(path):
         for d in p["track_descriptor"]:
             uuid = d["uuid"][0]
             check("a track", uuid not in tracks, "is told twice")
-            group = tracks[d["parent_uuid"][0]][0] if d["parent_uuid"] else d["process"][0]["process_name"][0]
+            if not d["parent_uuid"]:
+                check("a root", not tracks and d["child_ordering"] == ["EXPLICIT"], "there are several")
+                root = uuid
+            group = d["name"][0] if d["parent_uuid"] in ([], [root]) else tracks[d["parent_uuid"][0]][0]
+            check("a group's rows", d["parent_uuid"] != [root] or d["child_ordering"] == ["EXPLICIT"], "are in no order")
+            check("a row", not d["parent_uuid"] or d["sibling_order_rank"], "has no place")
             tracks[uuid] = (group, (d["name"] or [None])[0])
         if p["sequence_flags"] and int(p["sequence_flags"][0]) & 1:
             names = {}

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 from . import _library as c
 
 TABLES = {"series": (0, None), "processes": (1, b"process"), "commands": (1, b"command"), "marks": (2, None),
-          "spans": (3, None), "states": (4, None)}
+          "spans": (3, None), "states": (4, None), "counters": (5, None)}
 TEXT, INT, REAL, TIME = range(4)
 
 
@@ -138,7 +138,7 @@ class Recording:
 
     def to_pandas(self, table: str = "series", *, metrics: Optional[str] = None, wide: bool = False, raw: bool = False,
                   combine: bool = False, start: float = 0.0, end: Optional[float] = None, every: float = 0.0) -> Any:
-        """A table as a pandas.DataFrame: series, processes, commands, marks, spans or states.
+        """A table as a pandas.DataFrame: series, processes, commands, marks, spans, counters or states.
 
         metrics: globs separated by commas. wide: a row for each node and instant. raw: counters as they were read
         instead of rates. combine: one value for all instances. start, end, every: seconds since the run began.

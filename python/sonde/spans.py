@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spans, marks and counters of a Python program, in the recording of the job that it runs in."""
 import contextlib
+import contextvars
 import ctypes
 import functools
+import inspect
 import os
-from typing import Callable, Mapping, Optional, Union
+import sys
+import threading
+from typing import Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Union
 
 from . import _library as c
 
@@ -19,7 +23,8 @@ class _Library:
             self.wanted = ctypes.c_int(0)
             return
         self.wanted = ctypes.c_int.in_dll(lib, "sonde_spans_wanted")
-        self.begin, self.end, self.mark, self.counter = lib.sonde_begin, lib.sonde_end, lib.sonde_mark, lib.sonde_counter
+        self.begin, self.mark, self.counter = lib.sonde_begin, lib.sonde_mark, lib.sonde_counter
+        self.span_begin, self.span_end, self.thread_name = lib.sonde_span_begin, lib.sonde_span_end, lib.sonde_thread_name
 
 
 @functools.lru_cache(maxsize=None)
@@ -27,28 +32,152 @@ def _library() -> _Library:
     return _Library()
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=16384)
 def _number(name: str) -> int:
     return c.library().sonde_name(name.encode("utf-8", "replace"))
 
 
+class _Entry(NamedTuple):
+    """A span that was entered, by which frame; and which was the innermost of the task, or of the generator, before."""
+    frame: int
+    handle: int
+    task: bool
+    generator: bool
+    before: int
+
+
+_CALL, _GENERATOR, _TASK = 0, inspect.CO_GENERATOR, inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_of_task: "contextvars.ContextVar[int]" = contextvars.ContextVar("sonde_span", default=0)
+_of_generator: Dict[int, int] = {}  # by its frame, while a span of it is open
+_thread = threading.local()
+
+
+def _name_thread(lib: _Library) -> None:
+    """The main thread keeps the program's name; before Python 3.14 the kernel does not know the others'."""
+    _thread.named = True
+    thread = threading.current_thread()
+    if thread is not threading.main_thread():
+        lib.thread_name(thread.name.encode("utf-8", "replace"))
+
+
 class span(contextlib.ContextDecorator):
-    """From when to when: `with sonde.span("imaging"): ...`, or `@sonde.span("imaging")` before a function. It ends however
-    it is left. One may be entered again, within itself and by several threads too."""
+    """From when to when: `with sonde.span("imaging"): ...`, or `@sonde.span("imaging")` before a function, a coroutine
+    function or a generator function. It ends however it is left. One may be entered again, within itself and by several
+    threads and tasks too.
+
+    A span of a coroutine or a generator may end after one that began later: each task and each generator has a row of its
+    own. A span of a function is in the row of its thread."""
 
     def __init__(self, name: str):
         self.name = name
+        self._entries: List[_Entry] = []
 
-    def __enter__(self) -> "span":
-        lib = _library()
-        if lib.wanted.value:
-            lib.begin(_number(self.name))
+    def _enter(self, frame: Any, kind: int) -> "span":
+        lib, key = _library(), id(frame)
+        if not lib.wanted.value:
+            return self
+        if not hasattr(_thread, "named"):
+            _name_thread(lib)
+        if kind & _TASK:
+            before = _of_task.get()
+            handle = lib.span_begin(_number(self.name), before)
+            _of_task.set(handle)
+        elif kind & _GENERATOR:
+            before = _of_generator.get(key, 0)
+            handle = lib.span_begin(_number(self.name), before)
+            _of_generator[key] = handle
+        else:
+            before, handle = 0, lib.begin(_number(self.name))
+        self._entries.append(_Entry(key, handle, bool(kind & _TASK), bool(kind & _GENERATOR), before))
         return self
 
+    def _entry(self, frame: int) -> Optional[_Entry]:
+        """The one that this frame entered last; else the last of all."""
+        with contextlib.suppress(IndexError):
+            if self._entries[-1].frame == frame:
+                return self._entries.pop()
+            for entry in reversed(self._entries):
+                if entry.frame == frame:
+                    self._entries.remove(entry)
+                    return entry
+            return self._entries.pop()
+        return None
+
+    def _exit(self, frame: Any) -> None:
+        entry = self._entry(id(frame))
+        if not entry:
+            return
+        _library().span_end(entry.handle)
+        if entry.task and _of_task.get() == entry.handle:
+            _of_task.set(entry.before)
+        elif entry.generator and entry.before:
+            _of_generator[entry.frame] = entry.before
+        elif entry.generator:
+            _of_generator.pop(entry.frame, None)
+
+    def __enter__(self) -> "span":
+        frame = sys._getframe(1)
+        while frame.f_globals is contextlib.__dict__ and frame.f_back:
+            frame = frame.f_back  # an ExitStack is entered by who has it
+        return self._enter(frame, frame.f_code.co_flags)
+
     def __exit__(self, *_: object) -> None:
-        lib = _library()
-        if lib.wanted.value:
-            lib.end()
+        frame = sys._getframe(1)
+        while frame.f_globals is contextlib.__dict__ and frame.f_back:
+            frame = frame.f_back
+        self._exit(frame)
+
+    async def __aenter__(self) -> "span":
+        return self._enter(None, _TASK)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._exit(None)
+
+    def __call__(self, function: Any) -> Any:
+        for is_one, wrap in ((inspect.iscoroutinefunction, _coroutine), (inspect.isasyncgenfunction, _async_generator),
+                             (inspect.isgeneratorfunction, _generator)):
+            if is_one(function):
+                return functools.wraps(function)(wrap(self.name, function))
+        return functools.wraps(function)(_function(self.name, function))
+
+
+def _function(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with span(name):
+            return function(*args, **kwargs)
+    return wrapped
+
+
+def _coroutine(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    async def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with span(name):
+            return await function(*args, **kwargs)
+    return wrapped
+
+
+def _generator(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapped(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        with span(name):
+            return (yield from function(*args, **kwargs))
+    return wrapped
+
+
+def _async_generator(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    async def wrapped(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        values = function(*args, **kwargs)
+        with span(name), contextlib.suppress(StopAsyncIteration):
+            value = await values.asend(None)
+            while True:
+                try:
+                    sent = yield value
+                except GeneratorExit:
+                    await values.aclose()
+                    raise
+                except BaseException as why:  # it is the generator's to see
+                    value = await values.athrow(why)
+                else:
+                    value = await values.asend(sent)
+    return wrapped
 
 
 def _quoted(text: str) -> str:
@@ -86,7 +215,7 @@ def mark(name: str, /, **words: object) -> None:
 
 
 def counter(name: str, value: float) -> None:
-    """The counter of this name has this value from now on; each sample of the recording has the last one."""
+    """The counter of this name has this value from now on. Each value is recorded, up to 1,000 a second."""
     lib = _library()
     if lib.wanted.value:
         lib.counter(_number(name), value)

@@ -28,6 +28,7 @@
 	X("commands", FRAME_INSTANCES, "command")                                                  \
 	X("marks", FRAME_MARKS, NULL)                                                              \
 	X("spans", FRAME_SPANS, NULL)                                                              \
+	X("counters", FRAME_COUNTERS, NULL)                                                        \
 	X("states", FRAME_STATES, NULL)
 #define ROW(name, table, domain)  { name, table, domain },
 #define NAME(name, table, domain) " " name

@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/marked.h"
 #include "cmd/say.h"
+#include "core/cascade.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 
 struct mark_options {
 	const char *value, *unit, *track;
-	const char *source, *event, *ts, *message;
+	const char *source, *event, *ts, *message, *prefix;
 };
 
 static const struct option rows[] = {
@@ -50,6 +51,12 @@ static const struct option rows[] = {
 	  .value = "TEXT",
 	  .help = "With --source: details of the event: diff=3.5,size=1024.",
 	  OPTION_OFFSET(struct mark_options, message) },
+	{ .name = "prefix",
+	  .type = ARG_TEXT,
+	  .value = "TEXT",
+	  .help = "With --source: how the names of Batch Shipyard's tables begin. For scripts "
+		  "that call perf.py with it; the table is chosen by `sonde push`.",
+	  OPTION_OFFSET(struct mark_options, prefix) },
 };
 
 static const struct example examples[] = {
@@ -71,13 +78,13 @@ static bool is_number(const char *text)
 
 static bool is_event(const struct mark_options *o)
 {
-	return o->source || o->event || o->ts || o->message;
+	return o->source || o->event || o->ts || o->message || o->prefix;
 }
 
 static bool name_event(const struct mark_options *o, int nwords, char name[MARK_NAME_MAX])
 {
 	if (!o->source || !*o->source || !o->event || !*o->event) {
-		say("mark: --source needs --event, and --ts and --message need both");
+		say("mark: --source needs --event, and --ts, --message and --prefix need both");
 		return false;
 	}
 	if (nwords || o->value || o->unit || o->track) {
@@ -106,7 +113,7 @@ static bool time_of(const char *ts, int64_t *utc_ns)
 
 	if (end == ts || *end || !(s > 0 && s < 9e9))
 		return false;
-	*utc_ns = llround(s * 1e6) * 1000;
+	*utc_ns = cascade_key_ns(s);
 	return true;
 }
 

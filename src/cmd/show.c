@@ -211,13 +211,19 @@ static int print_tracker(bool samples, const struct summary *s, struct run *r, s
 
 static int print_spans(const struct show_options *o, struct run *r, struct err *e)
 {
+	struct span_shares shares = { 0 };
 	struct span_totals s;
 	int rc = span_totals_make(&s, r, e);
 
-	if (!rc && o->json && span_totals_json(&s, r, stdout))
+	if (!rc)
+		rc = span_shares_make(&shares, r, e);
+	if (!rc && o->json && span_totals_json(&s, &shares, r, stdout))
 		rc = err_set(e, -ENOMEM, "out of memory for the spans of %.300s", r->path);
-	else if (!rc && !o->json)
+	if (!rc && !o->json) {
 		span_totals_print(&s, r, stdout);
+		span_shares_print(&shares, stdout, UINT32_MAX);
+	}
+	span_shares_free(&shares);
 	span_totals_free(&s);
 	return rc;
 }

@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/marked.h"
 #include "cmd/say.h"
+#include "core/markline.h"
 #include "job/launch.h"
 
 #include <stdio.h>
@@ -25,9 +26,9 @@ static const struct example examples[] = {
 /* Two commands of one name at the same time: each ends what it began. */
 static void put_words(struct bytes *text, const struct span_options *o, const int *status)
 {
-	char number[16];
+	char number[sizeof MARK_COMMAND + 16];
 
-	snprintf(number, sizeof number, "%d", (int)getpid());
+	snprintf(number, sizeof number, MARK_COMMAND "%d", (int)getpid());
 	marked_word(text, "track", o->track ? o->track : number);
 	if (!status)
 		return;

@@ -288,6 +288,13 @@ static bool sort_phases(struct making *m)
 	return m->first && m->next && m->out->image;
 }
 
+int64_t cascade_key_ns(double s)
+{
+	double whole, us = rint(modf(s, &whole) * 1e6);
+
+	return (int64_t)whole * 1000000000 + (int64_t)us * 1000;
+}
+
 int cascade_pools_make(struct cascade_pools *c, const struct run *r, const struct phases *p)
 {
 	struct making m = { .out = c, .run = r, .phases = p };

@@ -73,6 +73,10 @@ struct cascade_pools {
 	struct pool text;
 };
 
+/* A key of the table, seconds since 1970, to the microsecond, as Python's datetime.fromtimestamp
+ * rounds it: the fraction alone, halves to the even one. In ns. */
+int64_t cascade_key_ns(double s);
+
 /* Of phases that the built-in rules made of the run. 0 or -ENOMEM. */
 int cascade_pools_make(struct cascade_pools *c, const struct run *r, const struct phases *p);
 void cascade_pools_free(struct cascade_pools *c);

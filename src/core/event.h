@@ -48,6 +48,8 @@ enum event_kind {
 			program) */
 	EVENT_WORD,  /* id; name: what spans of a set are called by this id */
 	EVENT_SPANS, /* count spans on one track, in order of their ends; parent as in EVENT_SPAN */
+	EVENT_POINTS, /* count values of the instance `parent`, which is a counter, as they were set
+			 in between samples */
 	EVENT_MODULE = 24, /* id; name = path as the process saw it, or "[vdso]", "[jit]"; text =
 			      build-id in hex, or "" */
 	EVENT_FRAME,  /* id; parent = module (0: none); value = address within it, as its file has
@@ -65,7 +67,7 @@ enum meta_type { META_TEXT = 0, META_INT, META_REAL, META_BOOL, META_TYPE_NUMBER
 
 enum {
 	EVENT_SET_MAX = 64,     /* metrics in one EVENT_SERIES or EVENT_FINAL: a mask has 64 bits */
-	EVENT_SPANS_MAX = 1024, /* spans in one EVENT_SPANS */
+	EVENT_SPANS_MAX = 1024, /* spans in one EVENT_SPANS, values in one EVENT_POINTS */
 	EVENT_ITEMS_MAX = 1024, /* items in one EVENT_STACKS or EVENT_SAMPLES */
 	INSTANCE_ASIDE = 1,     /* flag: left out of totals (loopback, bond, partition, virtual) */
 };
@@ -74,6 +76,12 @@ enum {
 struct event_span {
 	int64_t begin_ns, end_ns;
 	uint32_t word; /* id of its name; 0: it has none */
+};
+
+/* A value, when it was set. */
+struct event_point {
+	int64_t at_ns;
+	double value;
 };
 
 /* Of what samples are: the numbers are in the file format. */
@@ -106,6 +114,7 @@ struct event {
 	const struct metric *metric; /* first of `count` rows that lie side by side */
 	const struct event_span *spans;
 	const struct event_item *items;
+	const struct event_point *points;
 	const char *name, *text, *domain;
 };
 

@@ -14,7 +14,7 @@ static const double every_min_s = 1e-6;
 static const struct table *const tables[] = {
 	[FRAME_SERIES] = &table_tidy,   [FRAME_INSTANCES] = &table_instances,
 	[FRAME_MARKS] = &table_marks,   [FRAME_SPANS] = &table_spans,
-	[FRAME_STATES] = &table_states,
+	[FRAME_STATES] = &table_states, [FRAME_COUNTERS] = &table_counters,
 };
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == FRAME_TABLE_NUMBER_OF,
 	       "a table for each number");

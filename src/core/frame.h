@@ -6,7 +6,7 @@
  * memory. Absent cells are absent (state != STATE_PRESENT), never 0. Text cells are hostile: escape
  * where they go. Tables: series (tidy: one row per value; wide: a row per node and instant),
  * instances, marks, spans, states (series that this machine does not have, may not be read or
- * failed, and why).
+ * failed, and why), counters (values that programs set in between samples).
  */
 #ifndef SONDE_CORE_FRAME_H
 #define SONDE_CORE_FRAME_H
@@ -20,6 +20,7 @@ enum frame_table {
 	FRAME_MARKS,
 	FRAME_SPANS,
 	FRAME_STATES,
+	FRAME_COUNTERS,
 	FRAME_TABLE_NUMBER_OF
 };
 enum column_type { COLUMN_TEXT = 0, COLUMN_INT, COLUMN_REAL, COLUMN_TIME /* UTC ns since 1970 */ };
@@ -37,7 +38,8 @@ struct column {
 struct losses;
 
 struct frame_schema {
-	const char *table; /* "series", "processes", "commands", "marks", "spans", "states" */
+	const char *table; /* "series", "processes", "commands", "marks", "spans", "states",
+			      "counters" */
 	uint32_t ncolumns;
 	const struct column *columns;
 	/* The tidy table: what its metric column may say, each with its unit, kind and help. */

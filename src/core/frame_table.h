@@ -28,7 +28,7 @@ struct table {
 };
 
 extern const struct table table_tidy, table_wide, table_mapped, table_instances, table_marks,
-	table_spans, table_states;
+	table_spans, table_states, table_counters;
 
 struct frame {
 	struct run *run;

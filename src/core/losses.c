@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kept { KEPT_UNKNOWN, KEPT_SPANS, KEPT_ROWS };
+enum kept { KEPT_UNKNOWN, KEPT_SPANS, KEPT_POINTS, KEPT_ROWS };
 
 /* What is lost in one of many samples is in the next, or in the totals. */
 static const double few = 0.1;
@@ -24,7 +24,18 @@ static const struct {
 	const char *why;
 } rows[] = {
 	{ "spans.left_out", "spans", "left out", UNIT_COUNT, KEPT_SPANS, false, 0,
-	  "The program made them faster than Sonde reads them, or more than 64 deep." },
+	  "The program made them, or values of counters, faster than Sonde reads them, or spans more "
+	  "than 64 deep." },
+	{ "spans.wrong_order", "ends of spans", "in a wrong order", UNIT_COUNT, KEPT_UNKNOWN, false,
+	  0,
+	  "The program ended a span while others within it were open, or one that was not open. "
+	  "Coroutines and callbacks need sonde_span_begin." },
+	{ "spans.nameless", "names of spans", "put together as (other names)", UNIT_COUNT,
+	  KEPT_UNKNOWN, false, 0, "A process has 16,000 names at most." },
+	{ "counters.values_left_out", "values of counters", "not kept one by one", UNIT_COUNT,
+	  KEPT_POINTS, false, 0,
+	  "Of more than 1,000 a second, the least, the most and the last of an interval are "
+	  "kept." },
 	{ "spans.unclear", "spans", "not understood", UNIT_COUNT, KEPT_UNKNOWN, false, 0,
 	  "What the program wrote made no sense." },
 	{ "marks.left_out_lines", "lines of marks", "left out", UNIT_COUNT, KEPT_UNKNOWN, false, 0,
@@ -121,6 +132,21 @@ static void add(struct losses *x, size_t k, double lost, double kept)
 	put_words(l, k);
 }
 
+static double kept_of(const struct run *r, enum kept kept)
+{
+	switch (kept) {
+	case KEPT_SPANS:
+		return kept_spans(r);
+	case KEPT_POINTS:
+		return r->npoints;
+	case KEPT_ROWS:
+		return kept_rows(r);
+	case KEPT_UNKNOWN:
+		break;
+	}
+	return NAN;
+}
+
 int losses_make(struct losses *x, const struct run *r)
 {
 	int64_t *of = calloc(r->nnodes + 1u, ROWS * sizeof *of);
@@ -133,10 +159,7 @@ int losses_make(struct losses *x, const struct run *r)
 		double lost = sum_of(r, of, k);
 
 		if (lost > 0)
-			add(x, k, lost,
-			    rows[k].kept == KEPT_SPANS  ? kept_spans(r)
-			    : rows[k].kept == KEPT_ROWS ? kept_rows(r)
-							: NAN);
+			add(x, k, lost, kept_of(r, rows[k].kept));
 	}
 	free(of);
 	return 0;

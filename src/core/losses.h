@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "core/run.h"
 
-enum { LOSSES_MAX = 11, LOSS_WORDS = 128 };
+enum { LOSSES_MAX = 14, LOSS_WORDS = 128 };
 
 struct loss {
 	const char *key;        /* of the metadata: "spans.left_out" */

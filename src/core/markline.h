@@ -17,6 +17,9 @@
 
 enum { MARK_LINE_MAX = 4096, MARK_NAME_MAX = 256 };
 
+/* How the track begins of a command that is a span; its process id follows. */
+#define MARK_COMMAND "sonde-span."
+
 enum mark_kind { MARK_POINT = 'M', MARK_BEGIN = 'B', MARK_END = 'E' };
 
 struct mark_line {

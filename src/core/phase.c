@@ -472,7 +472,7 @@ static int settle(struct phase_maker *m)
 	}
 	if (p->n)
 		qsort(p->phase, p->n, sizeof *p->phase, by_begin);
-	return phases_nest(p);
+	return phases_nest(p, m->run);
 }
 
 int phases_make(struct phases *p, const struct run *r, const struct phase_rules *rules,

@@ -19,9 +19,9 @@ struct phase {
 	const char *name, *key; /* key: "img=ubuntu grtype=docker", or "" */
 	const char *text;       /* what its start and its end said */
 	uint32_t node, track;   /* track: an instance, or 0 */
-	uint32_t depth;         /* phases of its node that it lies in */
-	bool crosses;           /* it and another of its node overlap, and none lies in the other */
-	bool told;              /* its end said how long it took */
+	uint32_t depth; /* phases of its node, or, of a program, of its thread, that it lies in */
+	bool crosses;   /* it and another of these overlap, and none lies in the other */
+	bool told;      /* its end said how long it took */
 	int64_t begin_ns, end_ns; /* the node's monotonic clock; end INT64_MAX: it did not end */
 	double begin_s, end_s;    /* since the run began; end_s NAN: it did not end */
 	double duration_s;        /* never negative; NAN: it did not end, or before it began */
@@ -62,6 +62,6 @@ int phases_make(struct phases *p, const struct run *r, const struct phase_rules 
 void phases_free(struct phases *p);
 
 /* How deep each one lies, and whether it crosses: for phases_make. 0 or -ENOMEM. */
-int phases_nest(struct phases *p);
+int phases_nest(struct phases *p, const struct run *r);
 
 #endif

@@ -13,8 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a phase may lie in: those of the thread or of the lane of handles that it is of, or of the
+ * rest of the node. Threads run side by side, and what they do crosses by its nature. */
+struct nested {
+	struct phase *phase;
+	uint32_t of; /* the track; 0: the node */
+};
+
 struct nesting {
-	struct phase **of; /* phases of one node, by begin, the longer one first */
+	struct nested *of; /* phases side by side, by begin, the longer one first */
 	double *end;       /* their ends, sorted */
 	uint32_t *count;   /* Fenwick, from 1: how many seen phases have the end of this rank */
 	uint32_t n;
@@ -27,10 +34,13 @@ static double end_of(const struct phase *p)
 
 static int by_node_and_begin(const void *a, const void *b)
 {
-	const struct phase *x = *(struct phase *const *)a, *y = *(struct phase *const *)b;
+	const struct nested *m = a, *n = b;
+	const struct phase *x = m->phase, *y = n->phase;
 
 	if (x->node != y->node)
 		return x->node < y->node ? -1 : 1;
+	if (m->of != n->of)
+		return m->of < n->of ? -1 : 1;
 	if (x->begin_s != y->begin_s)
 		return x->begin_s < y->begin_s ? -1 : 1;
 	return (end_of(x) < end_of(y)) - (end_of(x) > end_of(y));
@@ -83,7 +93,7 @@ static uint32_t begun_before(const struct nesting *t, double at)
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
 
-		if (t->of[mid]->begin_s < at)
+		if (t->of[mid].phase->begin_s < at)
 			low = mid + 1;
 		else
 			high = mid;
@@ -94,11 +104,11 @@ static uint32_t begun_before(const struct nesting *t, double at)
 static void nest_node(struct nesting *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		t->end[i] = end_of(t->of[i]);
+		t->end[i] = end_of(t->of[i].phase);
 	qsort(t->end, t->n, sizeof *t->end, by_value);
 	memset(t->count, 0, (t->n + 1) * sizeof *t->count);
 	for (uint32_t i = 0; i < t->n; i++) {
-		struct phase *p = t->of[i];
+		struct phase *p = t->of[i].phase;
 		double end = end_of(p);
 		uint32_t sooner = put_before(t, rank_of(t, end, false));
 		uint32_t over = put_before(t, rank_of(t, p->begin_s, true));
@@ -115,20 +125,33 @@ static void nest_node(struct nesting *t)
 	}
 }
 
-int phases_nest(struct phases *p)
+static bool are_side_by_side(const struct nested *a, const struct nested *b)
 {
-	struct phase **all = calloc((size_t)p->n + 1, sizeof(struct phase *));
+	return a->phase->node == b->phase->node && a->of == b->of;
+}
+
+static bool is_of_program(const struct run *r, uint32_t track)
+{
+	return track && (run_label(r, track, "tid") || run_label(r, track, "async"));
+}
+
+int phases_nest(struct phases *p, const struct run *r)
+{
+	struct nested *all = calloc((size_t)p->n + 1, sizeof *all);
 	struct nesting t = { .end = calloc((size_t)p->n + 1, sizeof *t.end),
 			     .count = calloc((size_t)p->n + 1, sizeof *t.count) };
 	int rc = all && t.end && t.count ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < p->n && !rc; i++)
-		all[i] = &p->phase[i];
+	for (uint32_t i = 0; i < p->n && !rc; i++) {
+		uint32_t track = p->phase[i].track;
+
+		all[i] = (struct nested){ &p->phase[i], is_of_program(r, track) ? track : 0 };
+	}
 	if (!rc)
-		qsort(all, p->n, sizeof(struct phase *), by_node_and_begin);
+		qsort(all, p->n, sizeof *all, by_node_and_begin);
 	for (uint32_t i = 0; i < p->n && !rc; i += t.n) {
 		t.of = all + i;
-		for (t.n = 1; i + t.n < p->n && all[i + t.n]->node == all[i]->node;)
+		for (t.n = 1; i + t.n < p->n && are_side_by_side(&all[i], &all[i + t.n]);)
 			t.n++;
 		nest_node(&t);
 	}

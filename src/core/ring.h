@@ -19,10 +19,20 @@ enum {
 
 	RING_NAMES_MAX = 1024,
 	RING_NAME_SIZE = 64, /* with its NUL */
+	/* Longer names, and those that the head has no place for: numbers from RING_NAMES_MAX + 1
+	 */
+	RING_TEXTS_MAX = 15360,
+	RING_TEXT_MAX = 255,         /* bytes, without a NUL */
+	RING_TEXTS_CHUNK = 64 << 10, /* bytes that are mapped together */
+	RING_TEXTS_CHUNKS = 64,
 	RING_THREADS_MAX = 256,
 	RING_OPEN_MAX = 64, /* spans of a thread within each other */
 	RING_SLOTS = 32768, /* of a thread; a power of two */
 	RING_PAGE = 4096,
+
+	/* Spans that end wherever their handle is passed to: so many open at a time */
+	RING_LANES_MAX = 16384,
+	RING_LANES_CHUNK = 1024,
 };
 
 #define RING_FOLDER_VARIABLE "SONDE_SPANS"
@@ -31,8 +41,13 @@ enum {
 enum ring_what {
 	RING_SPAN = 1,
 	RING_MARK,
-	RING_THREAD, /* what follows is of the thread to_ns */
+	RING_THREAD,    /* what follows is of the thread to_ns */
+	RING_LANE_SPAN, /* RING_WHAT; the rest is the number of its lane */
+	RING_VALUE,     /* of the counter `name` at from_ns: to_ns is a double's bits */
+	RING_CALLED,    /* the thread's name from here on is `name` */
 };
+#define RING_WHAT     0xffu
+#define RING_LANE_BIT 8
 
 struct ring_slot {
 	int64_t from_ns, to_ns; /* of the monotonic clock */
@@ -40,8 +55,17 @@ struct ring_slot {
 };
 
 struct ring_open {
+	int64_t from_ns; /* RING_ENDED: it ended before those within it */
+	uint32_t name, serial;
+};
+enum { RING_ENDED = -1 };
+
+/* A span with a handle, while it is open. It is on the lane of the span around it, where that is
+ * the innermost one there, else on the lane of its own number. */
+struct ring_lane {
 	int64_t from_ns;
-	uint32_t name, unused;
+	uint32_t name;
+	uint32_t lane; /* 0: it is not open; else number + 1 */
 };
 
 /* A thread's ring: this, then its slots. What has been written is slots taken .. written - 1, each
@@ -52,6 +76,8 @@ struct ring_thread {
 	uint32_t depth;  /* how many spans are open, some of which may have no place below */
 	uint32_t thread; /* its id */
 	char called[16]; /* and name, when it came */
+	uint32_t serial; /* the process's own: spans begun */
+	uint32_t number; /*  ... and which ring this is */
 	_Alignas(64) uint64_t taken; /* by recorders */
 	_Alignas(64) struct ring_open open[RING_OPEN_MAX];
 };
@@ -67,7 +93,14 @@ struct ring_head {
 	char name[RING_NAMES_MAX + 1][RING_NAME_SIZE];
 	uint64_t value[RING_NAMES_MAX + 1]; /* a double's bits */
 	uint8_t valued[RING_NAMES_MAX + 1];
+	/* What follows is 0 in files of programs that know none of it. */
+	uint32_t ntexts;       /* names beyond RING_NAMES_MAX */
+	uint32_t nlane_chunks; /* that are mapped */
+	uint64_t wrong_order;  /* ends of what is not open, or not the innermost */
+	uint64_t nameless;     /* names that there was no number for */
+	uint32_t rank;         /* of the process, as its MPI or batch system says, + 1; 0: none */
 };
+_Static_assert(sizeof(struct ring_head) <= 19 * RING_PAGE, "rings stay where they are");
 
 static inline size_t ring_head_size(void)
 {
@@ -80,6 +113,17 @@ static inline size_t ring_thread_size(void)
 static inline size_t ring_thread_at(uint32_t thread)
 {
 	return ring_head_size() + thread * ring_thread_size();
+}
+/* Behind all rings that there can be; the file is sparse. */
+static inline size_t ring_lanes_at(uint32_t chunk)
+{
+	return ring_thread_at(RING_THREADS_MAX) +
+	       chunk * RING_LANES_CHUNK * sizeof(struct ring_lane);
+}
+/* The number of its first text, u32; then of each a u16 length and its bytes; length 0: no more. */
+static inline size_t ring_texts_at(uint32_t chunk)
+{
+	return ring_lanes_at(RING_LANES_MAX / RING_LANES_CHUNK) + (size_t)chunk * RING_TEXTS_CHUNK;
 }
 
 #endif

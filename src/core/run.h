@@ -68,6 +68,13 @@ struct run_pack {
 	int64_t first_ns, last_ns;
 };
 
+/* A value of a counter of a program, which is an instance, as it was set in between samples. */
+struct run_point {
+	uint32_t instance;
+	int64_t at_ns;
+	double value;
+};
+
 struct run_meta {
 	uint32_t node;
 	enum meta_type type;
@@ -148,8 +155,10 @@ struct run {
 	uint32_t nframes;
 	struct run_stack *stacks;
 	uint32_t nstacks;
-	uint64_t nsample_sets; /* how many next_samples gives; 0: stacks were not recorded */
-	uint64_t nstrays;      /* frames, stacks and modules that could not be used */
+	uint64_t nsample_sets;    /* how many next_samples gives; 0: stacks were not recorded */
+	uint64_t nstrays;         /* frames, stacks and modules that could not be used */
+	struct run_point *points; /* from 0; of each instance in order of coming */
+	uint32_t npoints;
 	struct run_meta *metas;
 	uint32_t nmetas;
 	struct run_index *metas_of; /* of each node; NULL: run_find_meta looks at all of them */

@@ -387,21 +387,42 @@ uint32_t sample_word(struct sample *s, const char *name)
 	return e->id;
 }
 
-bool sample_spans(struct sample *s, uint32_t track, const struct event_span *spans, uint32_t n)
+/* A copy of a set's items, which belong to an event; NULL: there is no room, and no event. */
+static void *set_take(struct sample *s, const struct event *e, const void *items, size_t size)
 {
-	struct event *e = event_add(s, EVENT_SPANS);
-	struct event_span *copy = e ? text_take(s, n * sizeof *copy) : NULL;
+	void *copy = e ? text_take(s, size) : NULL;
 
 	if (e && !copy) {
 		s->nevents--;
 		s->refused++;
 	}
+	return copy ? memcpy(copy, items, size) : NULL;
+}
+
+bool sample_spans(struct sample *s, uint32_t track, const struct event_span *spans, uint32_t n)
+{
+	struct event *e = event_add(s, EVENT_SPANS);
+	const void *copy = set_take(s, e, spans, n * sizeof *spans);
+
 	if (!copy)
 		return false;
-	memcpy(copy, spans, n * sizeof *copy);
 	e->parent = track;
 	e->count = n;
 	e->spans = copy;
+	return true;
+}
+
+bool sample_points(struct sample *s, uint32_t instance, const struct event_point *points,
+		   uint32_t n)
+{
+	struct event *e = event_add(s, EVENT_POINTS);
+	const void *copy = set_take(s, e, points, n * sizeof *points);
+
+	if (!copy)
+		return false;
+	e->parent = instance;
+	e->count = n;
+	e->points = copy;
 	return true;
 }
 

@@ -121,6 +121,9 @@ uint32_t sample_word(struct sample *s, const char *name);
 /* n <= EVENT_SPANS_MAX spans that have ended, in the order of their ends. False: there is no room.
  */
 bool sample_spans(struct sample *s, uint32_t track, const struct event_span *spans, uint32_t n);
+/* n <= EVENT_SPANS_MAX values of a counter, in order of time. False: there is no room. */
+bool sample_points(struct sample *s, uint32_t instance, const struct event_point *points,
+		   uint32_t n);
 /* Code that ran (core/event.h). False: there is no room; it is said again with the next sample. */
 struct frame_row {
 	uint32_t id, module, outer, line, flags;

@@ -147,6 +147,45 @@ static int spans_fill(struct frame *f, struct err *e)
 	return rc ? rc : packs_fill(f, c, e);
 }
 
+static int counters_open(struct frame *f, const struct selection *sel, struct err *e)
+{
+	static const struct column columns[] = {
+		{ "node", COLUMN_TEXT, "", "Host name.", NULL },
+		{ "process", COLUMN_TEXT, "", "Whose counter it is; empty: the node.", NULL },
+		{ "name", COLUMN_TEXT, "", "Name of the counter.", NULL },
+		{ "time", COLUMN_TIME, "", "Wall time (UTC) from which on it had the value.",
+		  NULL },
+		{ "seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+		{ "value", COLUMN_REAL, "", "Its value, in a unit of its own.", NULL },
+	};
+
+	(void)sel;
+	return frame_columns(f, columns, sizeof(columns) / sizeof(columns[0])) ? no_memory(e) : 0;
+}
+
+static int counters_fill(struct frame *f, struct err *e)
+{
+	struct cursor *c = f->state;
+
+	for (; c->next < f->run->npoints && !frame_full(f); c->next++) {
+		const struct run_point *p = &f->run->points[c->next];
+		const struct run_instance *in = &f->run->instances[p->instance];
+		const char *key;
+
+		if (!frame_selects(f, in->node, p->at_ns, p->at_ns))
+			continue;
+		if (frame_key(f, in->parent, &key))
+			return no_memory(e);
+		frame_row(f);
+		frame_text(f, 0, frame_host(f, in->node));
+		frame_text(f, 1, key);
+		frame_text(f, 2, in->name);
+		frame_time(f, 3, in->node, p->at_ns);
+		frame_real(f, 5, p->value);
+	}
+	return 0;
+}
+
 static int states_open(struct frame *f, const struct selection *sel, struct err *e)
 {
 	static const struct column columns[] = {
@@ -201,3 +240,4 @@ static int states_fill(struct frame *f, struct err *e)
 EVENTS(marks);
 EVENTS(spans);
 EVENTS(states);
+EVENTS(counters);

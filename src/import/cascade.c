@@ -64,7 +64,7 @@ static const char *fault_of(const char *const f[CASCADE_FIELDS], int64_t *utc_ns
 	s = decimal_parse(f[CASCADE_KEY], &behind);
 	if (behind == f[CASCADE_KEY] || *behind || !(s > 0 && s < SECONDS_MAX))
 		return "its RowKey is not a time";
-	*utc_ns = llround(s * 1e6) * 1000;
+	*utc_ns = cascade_key_ns(s);
 	if (!f[CASCADE_EVENT] || !*f[CASCADE_EVENT])
 		return "it has no Event";
 	if (!f[CASCADE_NODE] || !*f[CASCADE_NODE])

@@ -23,7 +23,7 @@ static struct selection selection_of(const struct sonde_selection *s)
 	static const enum frame_table tables[] = {
 		[SONDE_SERIES] = FRAME_SERIES, [SONDE_INSTANCES] = FRAME_INSTANCES,
 		[SONDE_MARKS] = FRAME_MARKS,   [SONDE_SPANS] = FRAME_SPANS,
-		[SONDE_STATES] = FRAME_STATES,
+		[SONDE_STATES] = FRAME_STATES, [SONDE_COUNTERS] = FRAME_COUNTERS,
 	};
 
 	if (!s)

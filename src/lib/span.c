@@ -3,11 +3,9 @@
  * A process has one file of rings, and a thread one ring of it: the one place here with a state of
  * the process. What costs anything is done when a process or a thread makes its first span.
  */
-#include "lib/span.h"
-
 #include "base/clock.h"
 #include "base/unnamed.h"
-#include "core/ring.h"
+#include "lib/span_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,13 +46,11 @@ static struct {
 	struct ring_thread *ring[RING_THREADS_MAX];
 	bool taken[RING_THREADS_MAX];
 	uint32_t nrings;
-	/* Names outlive the file: a child has another one. */
-	uint32_t nnames;
-	char name[RING_NAMES_MAX + 1][RING_NAME_SIZE];
 } process = { .lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT, .fd = -1 };
 
 /* initial-exec: one load, and there is room for a pointer wherever the library is loaded. */
-static __thread struct ring_thread *mine __attribute__((tls_model("initial-exec")));
+__thread struct ring_thread *span_mine __attribute__((tls_model("initial-exec")));
+uint32_t span_forks; /* so that a handle of the parent's is none here */
 /* There was no ring for it: how many spans until it looks again. */
 static __thread uint32_t waits __attribute__((tls_model("initial-exec")));
 
@@ -64,7 +60,7 @@ static void begin_once(void);
 
 /* A signal's handler may make spans: one that came while its own thread has the lock would wait for
  * ever, and one that came while the file grows would end that. before: the thread's mask. */
-static void lock(sigset_t *before)
+void span_lock(sigset_t *before)
 {
 	sigset_t all;
 
@@ -74,7 +70,7 @@ static void lock(sigset_t *before)
 	pthread_mutex_lock(&process.lock);
 }
 
-static void unlock(const sigset_t *before)
+void span_unlock(const sigset_t *before)
 {
 	pthread_mutex_unlock(&process.lock);
 	pthread_sigmask(SIG_SETMASK, before, NULL);
@@ -125,6 +121,30 @@ static uint64_t pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : (uint64_t)st.st_ino;
 }
 
+/* Its rank + 1; 0: nobody says one. A batch script's own rank is not that of what mpirun starts. */
+static uint32_t rank_find(void)
+{
+	static const char *const names[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",   "PMI_RANK",
+		"MV2_COMM_WORLD_RANK",  "PALS_RANKID", "SLURM_PROCID"
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *text = secure_getenv(names[i]);
+		char *end;
+		long rank = text && *text ? strtol(text, &end, 10) : -1;
+
+		if (rank >= 0 && rank < INT32_MAX && !*end)
+			return (uint32_t)rank + 1;
+	}
+	return 0;
+}
+
+void *span_map(size_t at, size_t size)
+{
+	return file_is_ours() ? file_map(process.fd, at, size, SPARE_BYTES) : NULL;
+}
+
 static bool head_make(int fd)
 {
 	struct ring_head *head = file_map(fd, 0, ring_head_size(), SPARE_BYTES / 2);
@@ -132,15 +152,15 @@ static bool head_make(int fd)
 
 	if (!head || fstat(fd, &st))
 		return false;
-	memcpy(head->name, process.name, sizeof head->name);
-	head->nnames = process.nnames;
 	head->pid = (uint32_t)getpid();
 	head->pid_namespace = pid_namespace();
+	head->rank = rank_find();
 	head->version = RING_VERSION;
 	head->magic = RING_MAGIC;
 	process.fd = fd;
 	process.device = st.st_dev;
 	process.inode = st.st_ino;
+	span_names_put(head);
 	atomic_store_explicit(&process.head, head, memory_order_release);
 	return true;
 }
@@ -192,7 +212,7 @@ static void before_fork(void)
 {
 	sigset_t before;
 
-	lock(&before);
+	span_lock(&before);
 	process.before_fork = before;
 }
 
@@ -200,7 +220,7 @@ static void after_fork_here(void)
 {
 	const sigset_t before = process.before_fork;
 
-	unlock(&before);
+	span_unlock(&before);
 }
 
 /* What is mapped is the parent's, whose threads go on writing into it. */
@@ -217,8 +237,11 @@ static void after_fork_there(void)
 	process.head = NULL;
 	process.fd = -1;
 	process.nrings = 0;
+	span_forks++;
+	span_names_fork();
+	span_lanes_fork();
 	memset(process.taken, 0, sizeof process.taken);
-	mine = NULL;
+	span_mine = NULL;
 	waits = 0;
 	process.tried = false;
 	/* A recording of the parent's own is not the child's. */
@@ -234,12 +257,12 @@ static void ring_give_back(void *ring)
 {
 	sigset_t before;
 
-	lock(&before);
+	span_lock(&before);
 	for (uint32_t i = 0; i < process.nrings; i++)
 		if (process.ring[i] == ring)
 			process.taken[i] = false;
-	mine = NULL;
-	unlock(&before);
+	span_mine = NULL;
+	span_unlock(&before);
 }
 
 static void begin_once(void)
@@ -253,24 +276,6 @@ static bool ring_has_room(const struct ring_thread *r)
 	return r->written - __atomic_load_n(&r->taken, __ATOMIC_ACQUIRE) < RING_SLOTS;
 }
 
-static inline struct ring_slot *slot_of(struct ring_thread *r, uint64_t number)
-{
-	return (struct ring_slot *)((char *)r + RING_PAGE) + number % RING_SLOTS;
-}
-
-/* Only its thread writes into a ring. */
-static inline void publish(struct ring_thread *r, struct ring_slot slot)
-{
-	uint64_t written = r->written;
-
-	if (written - __atomic_load_n(&r->taken, __ATOMIC_ACQUIRE) >= RING_SLOTS) {
-		__atomic_store_n(&r->lost, r->lost + 1, __ATOMIC_RELAXED);
-		return;
-	}
-	*slot_of(r, written) = slot;
-	__atomic_store_n(&r->written, written + 1, __ATOMIC_RELEASE);
-}
-
 /* One that a thread gave back, or a new one. NULL: there is none. */
 static struct ring_thread *ring_find(struct ring_head *head)
 {
@@ -282,11 +287,10 @@ static struct ring_thread *ring_find(struct ring_head *head)
 	if (i == RING_THREADS_MAX)
 		return NULL;
 	if (i == n) {
-		r = file_is_ours() ? file_map(process.fd, ring_thread_at(n), ring_thread_size(),
-					      SPARE_BYTES)
-				   : NULL;
+		r = span_map(ring_thread_at(n), ring_thread_size());
 		if (!r)
 			return NULL;
+		r->number = n;
 		process.ring[n] = r;
 		process.nrings++;
 		__atomic_store_n(&head->nthreads, n + 1, __ATOMIC_RELEASE);
@@ -299,6 +303,11 @@ static struct ring_thread *ring_find(struct ring_head *head)
 static void count_lost(struct ring_head *head)
 {
 	__atomic_fetch_add(&head->lost, 1, __ATOMIC_RELAXED);
+}
+
+struct ring_head *span_head(void)
+{
+	return process.head;
 }
 
 static struct ring_thread *ring_take(struct ring_head *head)
@@ -315,14 +324,14 @@ static struct ring_thread *ring_take(struct ring_head *head)
 	r->thread = (uint32_t)comes.to_ns;
 	prctl(PR_GET_NAME, r->called);
 	comes.from_ns = clock_mono_ns();
-	publish(r, comes);
+	span_publish(r, comes);
 	if (process.keyed)
 		pthread_setspecific(process.key, r);
 	return r;
 }
 
 /* A ring for this thread; NULL: it has none. */
-static __attribute__((noinline)) struct ring_thread *join(void)
+struct ring_thread *span_join(void)
 {
 	struct ring_head *head = process.head;
 	sigset_t before;
@@ -333,142 +342,28 @@ static __attribute__((noinline)) struct ring_thread *join(void)
 		count_lost(head);
 		return NULL;
 	}
-	lock(&before);
+	span_lock(&before);
 	look_for_recorder();
 	head = process.head;
-	if (!mine && head && SONDE_SPANS_WANTED)
-		mine = ring_take(head);
-	unlock(&before);
+	if (!span_mine && head && SONDE_SPANS_WANTED)
+		span_mine = ring_take(head);
+	span_unlock(&before);
 	errno = code;
-	return mine;
+	return span_mine;
 }
 
-static inline struct ring_thread *ring_mine(void)
-{
-	return __builtin_expect(!mine, 0) ? join() : mine;
-}
-
-/* ---- what is declared ---- */
-
-#undef sonde_begin
-#undef sonde_end
-#undef sonde_mark
-#undef sonde_counter
-
-static inline int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
-void sonde_begin(uint32_t name)
-{
-	struct ring_thread *r = ring_mine();
-	uint32_t depth;
-
-	if (!r)
-		return;
-	depth = r->depth;
-	if (depth < RING_OPEN_MAX)
-		r->open[depth] = (struct ring_open){ .from_ns = now_ns(), .name = name };
-	__atomic_store_n(&r->depth, depth + 1, __ATOMIC_RELEASE);
-}
-
-void sonde_end(void)
-{
-	struct ring_thread *r = mine;
-	const struct ring_open *o;
-	uint32_t depth;
-
-	if (!r || !r->depth)
-		return;
-	depth = r->depth - 1;
-	__atomic_store_n(&r->depth, depth, __ATOMIC_RELAXED);
-	if (depth >= RING_OPEN_MAX) {
-		__atomic_store_n(&r->lost, r->lost + 1, __ATOMIC_RELAXED);
-		return;
-	}
-	o = &r->open[depth];
-	publish(r, (struct ring_slot){ o->from_ns, now_ns(), o->name, RING_SPAN });
-}
-
-void sonde_mark(uint32_t name)
-{
-	struct ring_thread *r = ring_mine();
-
-	if (r)
-		publish(r, (struct ring_slot){ now_ns(), 0, name, RING_MARK });
-}
-
-void sonde_counter(uint32_t name, double value)
-{
-	struct ring_head *head = ring_mine() ? process.head : NULL;
-	uint64_t bits;
-
-	if (!head || !name || name > RING_NAMES_MAX)
-		return;
-	memcpy(&bits, &value, sizeof bits);
-	__atomic_store_n(&head->value[name], bits, __ATOMIC_RELAXED);
-	__atomic_store_n(&head->valued[name], 1, __ATOMIC_RELEASE);
-}
-
-/* 0: it is not known yet. */
-static uint32_t name_find(const char *text)
-{
-	uint32_t n = __atomic_load_n(&process.nnames, __ATOMIC_ACQUIRE);
-
-	for (uint32_t i = 1; i <= n; i++)
-		if (!strncmp(process.name[i], text, RING_NAME_SIZE - 1))
-			return i;
-	return 0;
-}
-
-static uint32_t name_add(const char *text)
-{
-	struct ring_head *head = process.head;
-	uint32_t i = process.nnames + 1;
-
-	if (i > RING_NAMES_MAX)
-		return 0;
-	snprintf(process.name[i], RING_NAME_SIZE, "%s", text);
-	__atomic_store_n(&process.nnames, i, __ATOMIC_RELEASE);
-	if (head) {
-		memcpy(head->name[i], process.name[i], RING_NAME_SIZE);
-		__atomic_store_n(&head->nnames, i, __ATOMIC_RELEASE);
-	}
-	return i;
-}
-
-uint32_t sonde_name(const char *text)
-{
-	uint32_t number;
-	sigset_t before;
-
-	if (!text || !*text)
-		return 0;
-	number = name_find(text);
-	if (number)
-		return number;
-	lock(&before);
-	number = name_find(text);
-	if (!number)
-		number = name_add(text);
-	unlock(&before);
-	return number;
-}
+/* ---- for who asks ---- */
 
 uint64_t sonde_spans_lost(void)
 {
 	uint64_t lost;
 	sigset_t before;
 
-	lock(&before);
+	span_lock(&before);
 	lost = process.head ? __atomic_load_n(&process.head->lost, __ATOMIC_RELAXED) : 0;
 	for (uint32_t i = 0; i < process.nrings; i++)
 		lost += __atomic_load_n(&process.ring[i]->lost, __ATOMIC_RELAXED);
-	unlock(&before);
+	span_unlock(&before);
 	return lost;
 }
 
@@ -477,7 +372,7 @@ int span_rings(void)
 	int fd = -1, rc = 0;
 	sigset_t before;
 
-	lock(&before);
+	span_lock(&before);
 	look_for_recorder();
 	if (process.found) {
 		rc = -EBUSY;
@@ -491,6 +386,6 @@ int span_rings(void)
 		rc = file_is_ours() ? fcntl(process.fd, F_DUPFD_CLOEXEC, 0) : -EBADF;
 	if (rc == -1)
 		rc = -errno;
-	unlock(&before);
+	span_unlock(&before);
 	return rc;
 }

@@ -389,6 +389,8 @@ static int open_path(struct join *j, const char *path, const struct join_attempt
 	if (!rc &&
 	    (join_attempts_report(j, a) || join_sort(j) || run_index_metas(&j->metas_of, &j->run)))
 		rc = err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
+	if (!rc)
+		join_cut_spans(j);
 	return rc;
 }
 
@@ -496,6 +498,7 @@ void run_close(struct run *r)
 	free(r->finals);
 	free(r->marks);
 	free(r->spans);
+	free(r->points);
 	free(r->metas);
 	run_index_free(&j->metas_of);
 	free(r->damages);

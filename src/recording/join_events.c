@@ -4,6 +4,7 @@
 #include "recording/join_part.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -376,6 +377,24 @@ static int take_spans(struct join *j, const struct record *r)
 	return 0;
 }
 
+/* A value that is not a number, or whose counter is unknown, is none. */
+static int take_points(struct join *j, const struct record *r)
+{
+	const struct event *e = &r->event;
+	uint32_t instance = idmap_get(&j->file_instances, e->parent);
+
+	for (uint32_t i = 0; e->points && instance && i < e->count; i++) {
+		struct run_point *p;
+
+		if (!isfinite(e->points[i].value) || j->run.npoints == UINT32_MAX)
+			continue;
+		ADD(j, &j->run, points, npoints, p);
+		*p = (struct run_point){ instance, join_bounded(e->points[i].at_ns),
+					 e->points[i].value };
+	}
+	return 0;
+}
+
 static int take_clock(struct join *j, const struct record *r)
 {
 	const struct event *e = &r->event;
@@ -414,6 +433,7 @@ int join_event(struct join *j, const struct record *r)
 		[EVENT_NAME] = take_name,
 		[EVENT_WORD] = take_word,
 		[EVENT_SPANS] = take_spans,
+		[EVENT_POINTS] = take_points,
 		[EVENT_MODULE] = join_take_module,
 		[EVENT_FRAME] = join_take_frame,
 		[EVENT_STACKS] = join_take_stacks,

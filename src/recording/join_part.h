@@ -103,7 +103,7 @@ struct join {
 	uint32_t nsampled;
 	struct {
 		uint32_t nodes, metrics, instances, series, marks, spans, metas, damages;
-		uint32_t files, chunks, labels, finals, packs, run_packs, words;
+		uint32_t files, chunks, labels, finals, packs, run_packs, words, points;
 		uint32_t modules, frames, stacks, sampled, file_frames, file_stacks;
 	} cap;
 	struct idmap metric_names; /* checksum of the name -> metric */
@@ -181,6 +181,8 @@ int join_sort(struct join *j);
 int join_pack(struct join *j, const struct block *b);
 /* The tracks of the packs from first on, when all of the file has been read. */
 void join_pack_tracks(struct join *j, uint32_t first);
+/* Spans of programs that were open when their process ended, end then. When all is read. */
+void join_cut_spans(struct join *j);
 int join_unpack(const struct run *r, uint32_t pack, const struct run_span **spans, struct err *e);
 
 /* The tables of code, empty; those of a file begin, and end in the run's; 0 or -ENOMEM. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int join_pack(struct join *j, const struct block *b)
 {
@@ -94,4 +95,37 @@ int join_unpack(const struct run *r, uint32_t pack, const struct run_span **span
 		return 0;
 	return rc ? err_set(e, rc, "not enough memory to read %s", r->path)
 		  : (int)r->packs[pack].nspans;
+}
+
+/* When the process of a track ended, INT64_MAX: it did not, as far as is known. A track that ends
+ * with the recording is no sign of it. */
+static int64_t process_end(const struct run *r, uint32_t track)
+{
+	const struct run_instance *in = &r->instances[track], *of = &r->instances[in->parent];
+	bool of_process = in->parent && of->domain && !strcmp(of->domain, "process");
+
+	if (!in->domain || strcmp(in->domain, "track") != 0)
+		return !in->domain || strcmp(in->domain, "process") != 0 ? INT64_MAX : in->end_ns;
+	if (!run_label(r, track, "tid") && !run_label(r, track, "async"))
+		return INT64_MAX;
+	if (of_process && of->end_ns != INT64_MAX)
+		return of->end_ns;
+	return in->end_ns < r->nodes[in->node].last_ns ? in->end_ns : INT64_MAX;
+}
+
+void join_cut_spans(struct join *j)
+{
+	struct run *r = &j->run;
+
+	for (uint32_t i = 1; i < r->nspans; i++) {
+		struct run_span *s = &r->spans[i];
+
+		if (s->end_ns != INT64_MAX || !s->track || *s->detail)
+			continue;
+		s->end_ns = process_end(r, s->track);
+		if (s->end_ns == INT64_MAX)
+			continue;
+		s->end_ns = s->end_ns < s->begin_ns ? s->begin_ns : s->end_ns;
+		s->detail = "cut: its process ended";
+	}
 }

@@ -16,6 +16,7 @@ enum shape {
 	SHAPE_VALUES,
 	SHAPE_ROWS,
 	SHAPE_SPANS,
+	SHAPE_POINTS,
 	SHAPE_ITEMS
 };
 
@@ -50,6 +51,7 @@ static const struct field fields[] = {
 	[FIELD_METRIC] = { SHAPE_U32, offsetof(struct record, metric_id), 0 },
 	[FIELD_ROWS] = EVENT_FIELD(SHAPE_ROWS, metric),
 	[FIELD_SPANS] = EVENT_FIELD(SHAPE_SPANS, spans),
+	[FIELD_POINTS] = EVENT_FIELD(SHAPE_POINTS, points),
 	[FIELD_ITEMS] = EVENT_FIELD(SHAPE_ITEMS, items),
 };
 _Static_assert(sizeof fields / sizeof fields[0] == FIELD_NUMBER_OF, "a row for each field");
@@ -112,6 +114,8 @@ static struct record record_of(const struct event *e, uint32_t metric_id)
 		r.event.metric = NULL;
 	if (e->kind != EVENT_SPANS)
 		r.event.spans = NULL;
+	if (e->kind != EVENT_POINTS)
+		r.event.points = NULL;
 	if (!has_items(e->kind))
 		r.event.items = NULL;
 	return r;
@@ -137,6 +141,7 @@ static bool is_set(const struct record *r, const struct field *f)
 	case SHAPE_VALUES:
 	case SHAPE_ROWS:
 	case SHAPE_SPANS:
+	case SHAPE_POINTS:
 	case SHAPE_ITEMS:
 		break;
 	}
@@ -184,6 +189,22 @@ static void span_set_put(struct bytes *out, const struct event *e)
 	}
 }
 
+/* The last bytes of a double are often 0, and the first ones those of the value before. */
+static void point_set_put(struct bytes *out, const struct event *e)
+{
+	uint64_t before_ns = 0, before = 0, bits;
+
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct event_point *p = &e->points[i];
+
+		memcpy(&bits, &p->value, sizeof bits);
+		bytes_zigzag(out, (int64_t)((uint64_t)p->at_ns - before_ns));
+		bytes_varint(out, __builtin_bswap64(bits ^ before));
+		before_ns = (uint64_t)p->at_ns;
+		before = bits;
+	}
+}
+
 static void items_put(struct bytes *out, const struct event *e)
 {
 	struct event_item before = { 0 };
@@ -228,6 +249,9 @@ static void field_put(struct bytes *out, const struct record *r, const struct fi
 		break;
 	case SHAPE_SPANS:
 		span_set_put(out, &r->event);
+		break;
+	case SHAPE_POINTS:
+		point_set_put(out, &r->event);
 		break;
 	case SHAPE_ITEMS:
 		items_put(out, &r->event);
@@ -362,6 +386,24 @@ static void span_set_get(struct reading *g)
 	g->r->event.spans = spans;
 }
 
+static void point_set_get(struct reading *g)
+{
+	uint32_t count = g->r->event.count;
+	struct event_point *points;
+	uint64_t at_ns = 0, bits = 0;
+
+	if (count > EVENT_SPANS_MAX || !g->pool)
+		return; /* as above */
+	points = array_get(g, count, sizeof *points);
+	for (uint32_t i = 0; points && i < count && !g->in.bad; i++) {
+		at_ns += (uint64_t)scan_zigzag(&g->in);
+		bits ^= __builtin_bswap64(scan_varint(&g->in));
+		points[i].at_ns = (int64_t)at_ns;
+		memcpy(&points[i].value, &bits, sizeof bits);
+	}
+	g->r->event.points = points;
+}
+
 /* An id that is written as its distance from the one before. */
 static uint32_t id_get(struct reading *g, uint32_t before)
 {
@@ -426,6 +468,9 @@ static void field_get(struct reading *g, const struct field *f)
 	case SHAPE_SPANS:
 		span_set_get(g);
 		return;
+	case SHAPE_POINTS:
+		point_set_get(g);
+		return;
 	case SHAPE_ITEMS:
 		items_get(g);
 		return;
@@ -453,7 +498,7 @@ static bool sound(const struct event *e)
 /* Numbers that have no kind yet are skipped as those beyond the last one are. */
 static bool is_known(uint8_t kind)
 {
-	return kind && kind < EVENT_KIND_NUMBER_OF && (kind <= EVENT_SPANS || kind >= EVENT_MODULE);
+	return kind && kind < EVENT_KIND_NUMBER_OF && (kind <= EVENT_POINTS || kind >= EVENT_MODULE);
 }
 
 /* The body of the next record of a kind that is known, into g->in. 1, 0 at the end, -EBADMSG. */

@@ -35,6 +35,7 @@ enum record_field {
 	FIELD_METRIC,     /* id of the first metric */
 	FIELD_ROWS,       /* count metric rows */
 	FIELD_SPANS,      /* count spans */
+	FIELD_POINTS,     /* count values with their times */
 	FIELD_ITEMS = 24, /* count items. The bits before it have no field yet */
 	FIELD_NUMBER_OF
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cascade_files.c - what graph.py left: the table of a pool, gnuplot's script, the chart. */
+#include "base/clock.h"
 #include "base/decimal.h"
 #include "chart/colour.h"
 #include "chart/panel.h"
@@ -160,8 +161,9 @@ static void make_time_axis(struct canvas *v)
 {
 	double margin = fmax(v->to_s * 0.03, 0.5), step = step_of(v->to_s + 2 * margin), first;
 	struct axis *a = &v->panel.x;
-	/* Ticks are at whole steps of UTC's clock: begin there. */
-	double second = fmod((double)v->zero_ns / 1e9, 86400);
+	/* Ticks are at whole steps of UTC's clock: begin there. Of the day alone, so that a whole
+	 * second is one. */
+	double second = (double)(v->zero_ns % (86400 * NS_PER_S)) / 1e9;
 
 	*a = (struct axis){ .from = -margin, .to = v->to_s + margin, .divisor = 1 };
 	first = ceil((second - margin) / step) * step - second;

@@ -218,6 +218,81 @@ static int make_laps(struct own *x, const struct run *r)
 	return 0;
 }
 
+/* Values as they were set, of counters that have them. which: of an instance, 1 + its series.
+ * Twice: how many each has, then their points. */
+static void take_points(struct own *x, const struct run *r, const uint16_t *which,
+			const uint64_t *counted, uint64_t *taken)
+{
+	for (uint32_t i = 0; i < r->npoints; i++) {
+		const struct run_point *p = &r->points[i];
+		uint32_t k = which[p->instance], node = r->instances[p->instance].node;
+
+		if (k && !counted)
+			see_value(&x->series[k - 1], p->value);
+		else if (k)
+			add_value(&x->series[k - 1], taken[k - 1]++, a_point(counted[k - 1]),
+				  run_seconds(r, node, p->at_ns), p->value);
+	}
+}
+
+static bool is_namesake(const struct run *r, uint32_t a, uint32_t b)
+{
+	const struct run_instance *x = &r->instances[a], *y = &r->instances[b];
+
+	return a != b && x->node == y->node && x->domain && y->domain &&
+	       !strcmp(x->domain, y->domain) && !strcmp(x->name, y->name);
+}
+
+/* Of several processes of a node that have one of the same name: with the rank, or the pid. */
+static void counter_name(const struct run *r, uint32_t in, char out[OWN_NAME])
+{
+	const char *rank = run_label(r, in, "rank");
+	uint32_t i = 1;
+	const char *pid = run_label(r, in, "pid");
+
+	while (i < r->ninstances && !is_namesake(r, in, i))
+		i++;
+	if (i == r->ninstances || !(rank || pid))
+		snprintf(out, OWN_NAME, "%s", r->instances[in].name);
+	else
+		snprintf(out, OWN_NAME, "%.64s (%s %.16s)", r->instances[in].name,
+			 rank ? "rank" : "process", rank ? rank : pid);
+}
+
+static int add_points(struct own *x, const struct run *r)
+{
+	uint64_t counted[OWN_SERIES] = { 0 }, taken[OWN_SERIES] = { 0 };
+	uint16_t *which = calloc(r->ninstances + 1u, sizeof *which);
+	uint32_t before = x->nseries, last = 0;
+	char name[OWN_NAME];
+
+	x->stream = calloc(r->ninstances + 1u, 1);
+	if (!which || !x->stream) {
+		free(which);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < r->npoints; i++) {
+		uint32_t in = r->points[i].instance;
+		const struct own_series *s;
+
+		if (in == last || x->stream[in])
+			continue;
+		last = in;
+		x->stream[in] = 1;
+		counter_name(r, in, name);
+		s = series_of(x, r->instances[in].node, NULL, name);
+		which[in] = s ? (uint16_t)(s - x->series + 1) : 0;
+	}
+	take_points(x, r, which, NULL, NULL);
+	for (uint32_t i = before; i < x->nseries; i++)
+		counted[i] = x->series[i].n;
+	take_points(x, r, which, counted, taken);
+	for (uint32_t i = before; i < x->nseries; i++)
+		x->series[i].change = change_of(&x->series[i]);
+	free(which);
+	return 0;
+}
+
 int own_of_marks(struct own *x, const struct run *r)
 {
 	uint64_t counted[OWN_SERIES] = { 0 }, taken[OWN_SERIES] = { 0 };
@@ -231,11 +306,14 @@ int own_of_marks(struct own *x, const struct run *r)
 	take_marks(x, r, counted, taken);
 	for (uint32_t i = 0; i < x->nseries; i++)
 		x->series[i].change = change_of(&x->series[i]);
+	if (r->npoints && add_points(x, r))
+		return -ENOMEM;
 	return make_laps(x, r);
 }
 
 /* ---- counters ---- */
 
+/* The last value with each sample: of a program of an older library it is all there is. */
 static void take_counter(struct own *x, const struct run *r, const struct traces *t,
 			 const struct trace *c)
 {
@@ -268,7 +346,7 @@ void own_add_counters(struct own *x, const struct run *r, const struct traces *t
 	const struct trace *c = traces_of(t, own_counter, true, &n);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (c[i].instance)
+		if (c[i].instance && !(x->stream && x->stream[c[i].instance]))
 			take_counter(x, r, t, &c[i]);
 }
 
@@ -292,6 +370,7 @@ int own_make(struct own *x, struct run *r, struct err *e)
 void own_free(struct own *x)
 {
 	free(x->series);
+	free(x->stream);
 	*x = (struct own){ 0 };
 }
 

@@ -43,15 +43,17 @@ struct own {
 	struct own_series *series; /* in order of coming: of marks, then counters */
 	struct own_laps laps[OWN_LAPS];
 	uint32_t nseries, nlaps;
-	bool left_out; /* there were more series */
+	bool left_out;   /* there were more series */
+	uint8_t *stream; /* [ninstances] it is a counter with values as they were set; or NULL */
 };
 
 /* The counter's metric, whose instances are the counters' names. */
 extern const char own_counter[];
 
-/* Of the marks alone: reads no values. 0 or -ENOMEM; free in either case. */
+/* Of the marks, and of counters whose values are known as they were set: reads no samples. 0 or
+ * -ENOMEM; free in either case. */
 int own_of_marks(struct own *x, const struct run *r);
-/* Add the counters, of traces that were wished of them by instance. */
+/* Add the other counters, of traces that were wished of them by instance. */
 void own_add_counters(struct own *x, const struct run *r, const struct traces *t);
 /* Both; the run is read when it has counters. 0 or -errno with a sentence. */
 int own_make(struct own *x, struct run *r, struct err *e);

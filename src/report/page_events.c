@@ -7,6 +7,7 @@
 #include "report/page_html.h"
 #include "report/page_table.h"
 #include "report/phases.h"
+#include "report/span_shares.h"
 #include "report/span_totals.h"
 
 #include <inttypes.h>
@@ -347,10 +348,22 @@ static int print_totals(struct run *r, FILE *out, struct err *e)
 	return rc;
 }
 
+static int print_shares(const struct run *r, FILE *out, struct err *e)
+{
+	struct span_shares x = { 0 };
+	int rc = span_shares_make(&x, r, e);
+
+	if (!rc)
+		span_shares_print(&x, out, NAMES_PRINTED);
+	span_shares_free(&x);
+	return rc;
+}
+
 int page_events_print(struct run *r, FILE *out, struct err *e)
 {
 	bool many = spans_of(r) > EVENTS_PRINTED;
 	struct page_events x;
+	int rc;
 
 	events_make(&x, r, !many);
 	if (x.n)
@@ -360,5 +373,6 @@ int page_events_print(struct run *r, FILE *out, struct err *e)
 	if (x.n > EVENTS_PRINTED)
 		fprintf(out, "  and %u more: sonde export has them all\n", x.n - EVENTS_PRINTED);
 	events_free(&x);
-	return many ? print_totals(r, out, e) : 0;
+	rc = many ? print_totals(r, out, e) : 0;
+	return rc || r->nspans < 2 ? rc : print_shares(r, out, e);
 }

@@ -221,7 +221,8 @@ static void put_kind(struct json *j, const struct span_totals *s, const char *ki
 	json_object_end(j);
 }
 
-int span_totals_json(const struct span_totals *s, const struct run *r, FILE *out)
+int span_totals_json(const struct span_totals *s, const struct span_shares *shares,
+		     const struct run *r, FILE *out)
 {
 	struct bytes text = { 0 };
 	struct json j = { .out = &text, .indent = true };
@@ -241,6 +242,7 @@ int span_totals_json(const struct span_totals *s, const struct run *r, FILE *out
 	for (uint32_t i = 0; i < s->norder; i++)
 		put_kind(&j, s, s->order[i]);
 	json_array_end(&j);
+	span_shares_json(&j, shares);
 	json_object_end(&j);
 	bytes_u8(&text, '\n');
 	failed |= text.failed;

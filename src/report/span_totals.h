@@ -10,6 +10,7 @@
 #define SONDE_REPORT_SPAN_TOTALS_H
 
 #include "core/run.h"
+#include "report/span_shares.h"
 
 #include <stdio.h>
 
@@ -46,6 +47,7 @@ void span_totals_print(const struct span_totals *s, const struct run *r, FILE *o
 /* Of all kinds together, most names; they are in that order thereafter. */
 void span_totals_print_most(struct span_totals *s, FILE *out, uint32_t most);
 /* Schema sonde/spans/1. 0 or -errno. */
-int span_totals_json(const struct span_totals *s, const struct run *r, FILE *out);
+int span_totals_json(const struct span_totals *s, const struct span_shares *shares,
+		     const struct run *r, FILE *out);
 
 #endif

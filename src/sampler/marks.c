@@ -43,6 +43,7 @@ struct begun {
 
 struct track {
 	uint32_t file, instance;
+	bool lane; /* for one command of `sonde span` after the other: free without a name */
 	char name[MARK_NAME_MAX];
 };
 
@@ -131,24 +132,52 @@ void marks_about(struct marks *m, uint32_t file, uint32_t instance)
 
 /* ---- a line ---- */
 
+static struct track *track_find(struct marks *m, uint32_t file, bool lane, const char *name)
+{
+	struct track *t = m->track;
+
+	while (t < m->track + m->ntracks &&
+	       (t->file != file || t->lane != lane || strcmp(t->name, name) != 0))
+		t++;
+	return t < m->track + m->ntracks ? t : NULL;
+}
+
+/* Commands of `sonde span` share as many tracks as run at a time. */
 static uint32_t track_of(struct marks *m, struct sample *s, uint32_t file, const char *text,
 			 int64_t at_ns)
 {
-	char name[MARK_NAME_MAX];
-	struct track *t = m->track;
+	char name[MARK_NAME_MAX], called[32];
+	struct track *t;
+	uint32_t lanes = 1;
+	bool lane;
 
 	if (!mark_text_find(text, "track", name, sizeof name))
 		return m->file[file].instance;
-	for (; t < m->track + m->ntracks; t++)
-		if (t->file == file && !strcmp(t->name, name))
-			return t->instance;
-	if (m->ntracks == MARK_TRACKS_MAX)
+	lane = !strncmp(name, MARK_COMMAND, sizeof MARK_COMMAND - 1);
+	t = track_find(m, file, lane, name);
+	if (!t && lane)
+		t = track_find(m, file, true, "");
+	if (!t && m->ntracks == MARK_TRACKS_MAX)
 		return m->file[file].instance;
-	t->file = file;
-	t->instance = sample_instance(s, "track", name, m->file[file].instance, at_ns, 0);
+	if (!t) {
+		for (t = m->track; t < m->track + m->ntracks; t++)
+			lanes += t->lane && t->file == file;
+		snprintf(called, sizeof called, "span %u", lanes);
+		*t = (struct track){ .file = file, .lane = lane };
+		t->instance = sample_instance(s, "track", lane ? called : name,
+					      m->file[file].instance, at_ns, 0);
+		m->ntracks += t->instance != 0;
+	}
 	memcpy(t->name, name, sizeof t->name);
-	m->ntracks += t->instance != 0;
 	return t->instance;
+}
+
+/* The next command may have it. */
+static void lane_free(struct marks *m, uint32_t file, uint32_t instance)
+{
+	for (struct track *t = m->track; t < m->track + m->ntracks; t++)
+		if (t->file == file && t->instance == instance && t->lane)
+			t->name[0] = '\0';
 }
 
 static void begin(struct marks *m, uint32_t file, uint32_t track, int64_t at_ns,
@@ -261,12 +290,14 @@ static void take_line(struct marks *m, struct sample *s, uint32_t file, const ch
 			 (double)within_ns / NS_PER_S);
 		l.text = text;
 	}
-	if (l.kind == MARK_BEGIN)
+	if (l.kind == MARK_BEGIN) {
 		begin(m, file, track, at_ns, &l);
-	else if (l.kind == MARK_END)
+	} else if (l.kind == MARK_END) {
 		end(m, s, file, track, at_ns, &l);
-	else
+		lane_free(m, file, track);
+	} else {
 		sample_mark(s, track, at_ns, l.name, l.text);
+	}
 }
 
 /* ---- a file ---- */

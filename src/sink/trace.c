@@ -188,8 +188,8 @@ int trace_estimate(struct trace *t, uint64_t *events, struct err *e)
 	uint32_t n;
 	int rc = 1;
 
-	*events =
-		r->npacked + r->nspans + r->nmarks + r->ninstances + (t->phases ? t->phases->n : 0);
+	*events = r->npacked + r->nspans + r->nmarks + r->ninstances + r->npoints +
+		  (t->phases ? t->phases->n : 0);
 	while (t->has_counters && (rc = r->next_ranges(r, &range, &n, e)) > 0)
 		for (uint32_t i = 0; i < n; i++)
 			if (range[i].series < r->nseries && t->derive.plan.wanted[range[i].series])
@@ -254,7 +254,8 @@ uint32_t trace_add_row(struct trace *t, uint32_t group, const char *name)
 const char *trace_title(const struct trace *t, uint32_t instance, char *out, size_t size)
 {
 	const struct run_instance *i = &t->run->instances[instance];
-	const char *pid = run_label(t->run, instance, "pid");
+	bool track = i->domain && !strcmp(i->domain, "track"); /* its name says which it is */
+	const char *pid = track ? NULL : run_label(t->run, instance, "pid");
 
 	snprintf(out, size, "%s%s%s", i->name ? i->name : "", pid ? " " : "", pid ? pid : "");
 	return out;
@@ -314,6 +315,74 @@ static int put_counters(struct trace *t, struct err *e)
 	return rc;
 }
 
+/* ---- counters of programs ---- */
+
+static bool is_of_name(const struct run *r, uint32_t a, uint32_t b)
+{
+	const struct run_instance *x = &r->instances[a], *y = &r->instances[b];
+
+	return x->node == y->node && x->domain && y->domain && !strcmp(x->domain, y->domain) &&
+	       !strcmp(x->name, y->name);
+}
+
+/* With its process, if another one of the node has the same name. */
+static void own_title(const struct trace *t, uint32_t instance, char *out, size_t size)
+{
+	const struct run *r = t->run;
+	const char *name = r->instances[instance].name;
+	uint32_t of = r->instances[instance].parent, i = 1;
+	const char *pid = run_label(r, instance, "pid");
+	char title[128] = "";
+
+	while (i < r->ninstances && (i == instance || !is_of_name(r, i, instance)))
+		i++;
+	if (of)
+		trace_title(t, of, title, sizeof title);
+	if (i == r->ninstances)
+		snprintf(out, size, "%s", name);
+	else
+		snprintf(out, size, "%s (%s)", name, of ? title : pid ? pid : "?");
+}
+
+/* Each value where it was set. Their ids are behind those of the cells. */
+static int put_own(struct trace *t, struct err *e)
+{
+	const struct run *r = t->run;
+	uint32_t ncells = t->has_counters ? t->derive.plan.ncells : 0;
+	char **named = calloc(r->ninstances + 1u, sizeof *named);
+	int rc = named ? 0 : no_memory(e);
+
+	for (uint32_t i = 0; i < r->npoints && !rc; i++) {
+		const struct run_point *p = &r->points[i];
+		uint32_t node = r->instances[p->instance].node;
+		int64_t ns = trace_time(t, node, p->at_ns);
+		struct trace_counter c;
+		char name[512];
+
+		if (ns < t->from_ns || ns > t->until_ns)
+			continue;
+		c = (struct trace_counter){ trace_group(t, node, p->instance), ncells + p->instance,
+					    named[p->instance], UNIT_ONE };
+		if (!c.name) {
+			own_title(t, p->instance, name, sizeof name);
+			c.name = named[p->instance] = strdup(name);
+			if (!c.name)
+				rc = no_memory(e);
+			else
+				t->format->counter(t->state, &t->out, &c);
+		}
+		if (rc)
+			break;
+		t->format->value(t->state, &t->out, &c, ns, p->value);
+		t->count->values++;
+		rc = trace_flush(t, e);
+	}
+	for (uint32_t i = 0; named && i < r->ninstances; i++)
+		free(named[i]);
+	free(named);
+	return rc;
+}
+
 int trace_write(struct trace *t, const struct trace_format *k, FILE *out, struct trace_count *n,
 		struct err *e)
 {
@@ -340,6 +409,8 @@ int trace_write(struct trace *t, const struct trace_format *k, FILE *out, struct
 		rc = trace_samples(t, e);
 	if (!rc)
 		rc = put_counters(t, e);
+	if (!rc)
+		rc = put_own(t, e);
 	if (rc)
 		return rc;
 	k->end(t->state, &t->out);

@@ -27,14 +27,13 @@ enum { SNAPSHOT_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_REALTIME = 1, CLO
 enum {
 	TRACK_UUID = 1,
 	TRACK_NAME = 2,
-	TRACK_PROCESS = 3,
 	TRACK_PARENT = 5,
 	TRACK_COUNTER = 8,
 	TRACK_ORDERING = 11,
 	TRACK_RANK = 12,
 };
 enum { ORDERING_EXPLICIT = 3 };
-enum { PROCESS_PID = 1, PROCESS_SORT = 3, PROCESS_NAME = 6 };
+enum { BEHIND_ROWS = 1 << 30 }; /* a counter's place in its group */
 enum { COUNTER_UNIT = 3, COUNTER_UNIT_NAME = 6, UNIT_SIZE_BYTES = 3 };
 enum {
 	EVENT_NOTE = 4,
@@ -47,6 +46,9 @@ enum {
 enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 enum { NOTE_REAL = 5, NOTE_TEXT = 6, NOTE_NAME = 10 };
 enum { INTERNED_NAME = 2, NAME_IID = 1, NAME_TEXT = 2 };
+
+/* What all groups are below. */
+#define ROOT (UINT64_C(1) << 62)
 
 /* So many texts are kept; then it begins anew. */
 enum { NAMES_MAX = 65536 };
@@ -101,18 +103,24 @@ static void begin(void *state, struct bytes *out, int64_t utc0_ns)
 	put_clock(p, CLOCK_REALTIME, utc0_ns);
 	protobuf_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->message);
 	end_packet(p, out);
+	protobuf_number(&p->message, TRACK_UUID, ROOT);
+	put_text(p, &p->message, TRACK_NAME, "recording");
+	protobuf_number(&p->message, TRACK_ORDERING, ORDERING_EXPLICIT);
+	protobuf_message(&p->packet, PACKET_TRACK, &p->message);
+	end_packet(p, out);
 }
 
+/* Viewers keep the order that is given to tracks below one that says so, but neither that of
+ * processes nor that of tracks without a parent: all groups are below one. */
 static void name_group(void *state, struct bytes *out, uint32_t group, const char *name)
 {
 	struct perfetto *p = state;
 
-	protobuf_number(&p->inner, PROCESS_PID, group);
-	protobuf_number(&p->inner, PROCESS_SORT, group);
-	put_text(p, &p->inner, PROCESS_NAME, name);
 	protobuf_number(&p->message, TRACK_UUID, uuid_of(group, 0));
-	protobuf_message(&p->message, TRACK_PROCESS, &p->inner);
+	protobuf_number(&p->message, TRACK_PARENT, ROOT);
+	put_text(p, &p->message, TRACK_NAME, name);
 	protobuf_number(&p->message, TRACK_ORDERING, ORDERING_EXPLICIT);
+	protobuf_number(&p->message, TRACK_RANK, group);
 	protobuf_message(&p->packet, PACKET_TRACK, &p->message);
 	end_packet(p, out);
 }
@@ -140,6 +148,7 @@ static void name_counter(void *state, struct bytes *out, const struct trace_coun
 	protobuf_number(&p->message, TRACK_UUID, uuid_of_counter(c));
 	protobuf_number(&p->message, TRACK_PARENT, uuid_of(c->group, 0));
 	put_text(p, &p->message, TRACK_NAME, c->name);
+	protobuf_number(&p->message, TRACK_RANK, BEHIND_ROWS);
 	protobuf_message(&p->message, TRACK_COUNTER, &p->inner);
 	protobuf_message(&p->packet, PACKET_TRACK, &p->message);
 	end_packet(p, out);

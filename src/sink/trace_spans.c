@@ -4,6 +4,7 @@
 #include "sink/trace_lane.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +62,15 @@ static void feed_sort(struct feed *f, size_t from)
 	}
 }
 
+/* In which order tracks come: by their rank, those without one last, and as they came. */
+struct places {
+	const struct run *r;
+	uint32_t *of; /* [ninstances] */
+};
+
 struct spans {
 	struct trace *t;
+	const uint32_t *place;
 	struct lane lane;
 	struct feed feed;
 	uint32_t *event, nevents; /* of run.spans, by track */
@@ -183,7 +191,8 @@ static int put_tracks(struct spans *x)
 		const struct run_pack *p = x->npacks ? &r->packs[*x->pack] : NULL;
 
 		if (!p || (x->nevents &&
-			   (s->node < p->node || (s->node == p->node && s->track <= p->track))))
+			   (s->node < p->node ||
+			    (s->node == p->node && x->place[s->track] <= x->place[p->track]))))
 			rc = put_track(x, s->node, s->track);
 		else
 			rc = put_track(x, p->node, p->track);
@@ -191,53 +200,87 @@ static int put_tracks(struct spans *x)
 	return rc;
 }
 
-static int events_by_track(const void *a, const void *b, void *spans)
+static int events_by_track(const void *a, const void *b, void *ctx)
 {
-	const struct run_span *x = (const struct run_span *)spans + *(const uint32_t *)a;
-	const struct run_span *y = (const struct run_span *)spans + *(const uint32_t *)b;
+	const struct places *p = ctx;
+	const struct run_span *x = p->r->spans + *(const uint32_t *)a;
+	const struct run_span *y = p->r->spans + *(const uint32_t *)b;
 
 	if (x->node != y->node)
 		return x->node < y->node ? -1 : 1;
 	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
+		return p->of[x->track] < p->of[y->track] ? -1 : 1;
 	return by_begin(x, y);
 }
 
-static int packs_by_track(const void *a, const void *b, void *packs)
+static int packs_by_track(const void *a, const void *b, void *ctx)
 {
-	const struct run_pack *x = (const struct run_pack *)packs + *(const uint32_t *)a;
-	const struct run_pack *y = (const struct run_pack *)packs + *(const uint32_t *)b;
+	const struct places *p = ctx;
+	const struct run_pack *x = p->r->packs + *(const uint32_t *)a;
+	const struct run_pack *y = p->r->packs + *(const uint32_t *)b;
 
 	if (x->node != y->node)
 		return x->node < y->node ? -1 : 1;
 	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
+		return p->of[x->track] < p->of[y->track] ? -1 : 1;
 	return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
+}
+
+static unsigned long rank_of(const struct run *r, uint32_t track)
+{
+	const char *rank = track ? run_label(r, track, "rank") : NULL;
+
+	return rank ? strtoul(rank, NULL, 10) : ULONG_MAX;
+}
+
+static int by_rank(const void *a, const void *b, void *run)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	unsigned long m = rank_of(run, x), n = rank_of(run, y);
+
+	if (m != n)
+		return m < n ? -1 : 1;
+	return (x > y) - (x < y);
 }
 
 /* first .. first + n - 1, sorted; most recordings have them in order. NULL: out of memory. */
 static uint32_t *sorted(uint32_t first, uint32_t n,
-			int (*compare)(const void *, const void *, void *), void *array)
+			int (*compare)(const void *, const void *, void *), void *ctx)
 {
 	uint32_t *id = calloc(n + 1u, sizeof *id);
 	bool ordered = true;
 
 	for (uint32_t i = 0; id && i < n; i++) {
 		id[i] = first + i;
-		ordered &= !i || compare(&id[i - 1], &id[i], array) <= 0;
+		ordered &= !i || compare(&id[i - 1], &id[i], ctx) <= 0;
 	}
 	if (id && !ordered)
-		qsort_r(id, n, sizeof *id, compare, array);
+		qsort_r(id, n, sizeof *id, compare, ctx);
 	return id;
+}
+
+static bool places_find(struct places *p, struct run *r)
+{
+	uint32_t *id = sorted(0, r->ninstances, by_rank, r);
+
+	p->r = r;
+	p->of = id ? calloc(r->ninstances + 1u, sizeof *p->of) : NULL;
+	for (uint32_t i = 0; p->of && i < r->ninstances; i++)
+		p->of[id[i]] = i;
+	free(id);
+	return p->of != NULL;
 }
 
 int trace_spans(struct trace *t, struct err *e)
 {
 	struct run *r = t->run;
 	uint32_t nevents = r->nspans ? r->nspans - 1 : 0;
-	uint32_t *event = sorted(1, nevents, events_by_track, r->spans);
-	uint32_t *pack = sorted(0, r->npacks, packs_by_track, r->packs);
+	struct places places;
+	bool placed = places_find(&places, r);
+	uint32_t *event = placed ? sorted(1, nevents, events_by_track, &places) : NULL;
+	uint32_t *pack = placed ? sorted(0, r->npacks, packs_by_track, &places) : NULL;
 	struct spans x = { .t = t,
+			   .place = places.of,
 			   .lane = { .nested = true },
 			   .event = event,
 			   .nevents = nevents,
@@ -250,5 +293,6 @@ int trace_spans(struct trace *t, struct err *e)
 	free(x.feed.span);
 	free(event);
 	free(pack);
+	free(places.of);
 	return rc;
 }

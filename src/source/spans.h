@@ -19,12 +19,19 @@ enum { SPAN_MARKS_MAX = 100000, SPAN_TRACKS_MAX = 4096, SPAN_COUNTERS_MAX = 256 
 
 /* What all processes of a recording have in common. {0} is ready. */
 struct span_intake {
-	int64_t marks, lost, unclear; /* lost: no room, here or there; unclear: no sense */
-	int64_t lost_told;
+	int64_t marks, lost, unclear;  /* lost: no room, here or there; unclear: no sense */
+	int64_t wrong_order, nameless; /* ends of what was not the innermost; names beyond all */
+	int64_t values, thinned;       /* of counters; and of these, those that are not kept */
+	struct {
+		int64_t lost, wrong_order, nameless, thinned;
+	} told;
 	uint32_t tracks, counters;
 	/* scratch */
 	struct ring_slot slot[EVENT_SPANS_MAX];
 	struct event_span span[EVENT_SPANS_MAX];
+	struct ring_slot apart[EVENT_SPANS_MAX]; /* of lanes and counters */
+	struct event_point point[EVENT_SPANS_MAX];
+	char text[RING_PAGE];
 	struct {
 		uint64_t value[RING_NAMES_MAX + 1];
 		uint8_t valued[RING_NAMES_MAX + 1];

@@ -59,6 +59,13 @@ for name, write in made.DUMPS.items():
     assert imported(name).count("\n") == 1
     assert events() == wanted(nodes), name
 
+# Keys with more digits than microseconds are rounded as graph.py's datetime.fromtimestamp does.
+keys = [repr(1.5e9 + rng.random() * 3e8) for _ in range(400)]
+pathlib.Path("keys").write_text(json.dumps([dict(rows[0], RowKey=key, NodeId=f"n{i}") for i, key in enumerate(keys)]), encoding="utf-8")
+imported("keys")
+exact = [datetime.datetime.fromtimestamp(float(key), datetime.timezone.utc) for key in keys]
+assert {node: us for node, us, _, _ in events()} == {f"n{i}": calendar.timegm(t.timetuple()) * 10**6 + t.microsecond for i, t in enumerate(exact)}
+
 # Pages in a directory, in any order and overlapping; another pool beside it, which can be chosen.
 other, theirs = made.make_pool(rng, 3, pool="other")
 os.mkdir("pages")

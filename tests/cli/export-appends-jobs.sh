@@ -10,7 +10,7 @@ done
 
 names() { # FILE: of its tables
 	case $1 in
-	*.h5) grep -aoE '(series|processes|commands|marks|spans|states)_[A-Za-z0-9_]+' "$1" ;;
+	*.h5) grep -aoE '(series|processes|commands|marks|spans|counters|states)_[A-Za-z0-9_]+' "$1" ;;
 	*) $PYTHON -c 'import sqlite3, sys; [print(n) for n, in sqlite3.connect(sys.argv[1]).execute("SELECT name FROM sqlite_master")]' "$1" ;;
 	esac | sort -u
 }
@@ -29,7 +29,7 @@ for format in sqlite hdf5; do
 	for pid in $pids; do
 		wait "$pid" || fail "one of several exports at once: $(cat err1?)"
 	done
-	for table in series processes commands marks spans states; do
+	for table in series processes commands marks spans counters states; do
 		for id in 11 12 13 14; do
 			names $file | grep -qx "${table}_$id" || fail "$file has no ${table}_$id: $(names $file)"
 		done

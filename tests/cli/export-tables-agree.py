@@ -11,7 +11,7 @@ import sys
 import jsonschema
 
 SONDE = os.environ["SONDE"]
-TABLES = ["series", "processes", "commands", "marks", "spans", "states"]
+TABLES = ["series", "processes", "commands", "marks", "spans", "counters", "states"]
 faults = []
 
 

@@ -21,7 +21,7 @@ echo 'E echoed rows=5' >>"$SONDE_MARKS"
 "$SONDE" end --track left work side=left
 "$SONDE" end nothing
 "$SONDE" mark --source Cascade --event PULL-end --message 'grtype=docker,img=a b,diff=3.5' --ts "$(cat ts)"
-"$SONDE" mark --source nodeprep --event end
+"$SONDE" mark --source nodeprep --event end --prefix shipyard
 "$SONDE" begin open
 echo 'M late' >>"$SONDE_MARKS"
 printf 'M last' >>"$SONDE_MARKS"
@@ -35,7 +35,7 @@ contains csv/marks.csv ',start,"n=3 ""note=two words"" value=4.5 unit=images/s",
 contains csv/marks.csv ',cascade:pull-end,"grtype=docker,img=a b,diff=3.5",'
 contains csv/marks.csv ',nodeprep:end,,'
 holds "its own time" "$(date -u -d "$(sed -n 's/^[^,]*,\([^,]*\),[^,]*,cascade:pull-end.*/\1/p' csv/marks.csv)" +%s.%N) - $(cat ts) < 0.05"
-for wrong in '--source a' '--event a' '--ts 1' '--source a --event b name' '--source a --event b --ts soon' '--source a --event b --value 3'; do
+for wrong in '--source a' '--event a' '--ts 1' '--source a --event b name' '--source a --event b --ts soon' '--source a --event b --value 3' '--prefix p'; do
 	# shellcheck disable=SC2086
 	equal "$wrong" 2 "$(status_of "$SONDE" mark $wrong 2>said)"
 	one_sentence said
@@ -116,6 +116,15 @@ equal "codes" "7 137" "$(tr '\n' ' ' <code | sed 's/ $//')"
 "$SONDE" export --to csv -o csv spans || fail "export"
 contains csv/spans.csv ' exit_code=7'
 contains csv/spans.csv ' signal=9'
+cat >loop.sh <<'END'
+for i in $(seq 100); do "$SONDE" span step -- true; done
+"$SONDE" span outer -- "$SONDE" span inner -- true
+END
+"$SONDE" run --quiet -i 100ms -o loop -- bash loop.sh || fail "run: $?"
+"$SONDE" export --to csv -o csv-loop loop || fail "export"
+equal "commands one after the other are in one row" "100 span 1" "$(grep ',step,' csv-loop/spans.csv | cut -d, -f2 | uniq -c | sed 's/^ *//')"
+equal "... and those within in one more" "span 1 span 2" "$(cut -d, -f2 csv-loop/spans.csv | tail -n +2 | sort -u | paste -sd' ')"
+equal "their total is one" "step 100" "$("$SONDE" show --spans --json loop | jq -r '.kinds[].spans[] | select(.name == "step") | "\(.name) \(.count)"')"
 ! grep 'track=.*track=' csv/spans.csv || fail "what begin and end say is told twice"
 unset SONDE_MARKS
 equal "outside" 0 "$(status_of "$SONDE" mark alone)"

@@ -22,7 +22,7 @@ equal "they are there" 20010 "$(grep -cE ',(warm|inner),' csv/spans.csv)"
 
 # What runs in the program, and its own recorder; the rest as it was built.
 clang -fsanitize=thread -g -O1 -std=gnu17 -D_GNU_SOURCE -DSONDE_VERSION='"0"' -I"$TOP/src" -I"$TOP/include" -o raced \
-	"$TOP"/tests/programs/spanner.c "$TOP"/src/lib/span.c "$TOP"/src/lib/span_record.c "$TOP"/src/source/spans.c \
+	"$TOP"/tests/programs/spanner.c "$TOP"/src/lib/span*.c "$TOP"/src/source/spans*.c \
 	"$BUILD/libsonde-all.a" -lzstd -lm -pthread || fail "it cannot be built with ThreadSanitizer"
 run_raced() { # NAME ARGUMENTS...
 	local name=$1
@@ -37,3 +37,4 @@ run_raced() { # NAME ARGUMENTS...
 run_raced threads ./raced many 2000 16 own
 run_raced short ./raced short 40
 run_raced recorded "$SONDE" run --quiet -o raced.rec -- ./raced many 2000 16
+run_raced handed "$SONDE" run --quiet -o handed.rec -- ./raced handed 2000 8

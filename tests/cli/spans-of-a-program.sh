@@ -53,7 +53,14 @@ equal "and what is deeper is counted" "36 36" "$(cat lost) $(left_out deep)"
 # What was made is in the recording when the process was killed, and what was open, too.
 record killed kill 1000 && fail "it was not killed"
 equal "before it was killed" 500 "$(spans killed outer)"
-equal "open ones have no end" 2 "$(grep -cE ',(open|within),[^,]*,[^,]*,,,,' csv-killed/spans.csv)"
+equal "open ones are there" 2 "$(grep -cE ',(open|within),' csv-killed/spans.csv)"
+"$SONDE" run --quiet -i 50ms -o unfinished -- sh -c '"$0" unfinished; sleep 1' "$spanner" >lost 2>&1 || fail "run: $?"
+"$SONDE" export --to csv -o csv-unfinished unfinished || fail "export"
+for name in handled nested; do
+	took=$(awk -F, -v name=$name '$3 == name { print $8 }' csv-unfinished/spans.csv)
+	holds "open until the process ended, and not longer" "${took:-0} > 0.09 && ${took:-9} < 0.5"
+done
+equal "they say so" 2 "$(grep -c 'cut: its process ended' csv-unfinished/spans.csv)"
 
 # A thread that unloads the library has a ring to give back when it ends.
 "$SONDE" run --quiet -o unloaded -- "$PYTHON" - "$BUILD/libsonde.so.0" <<'PY' || fail "run: $?"

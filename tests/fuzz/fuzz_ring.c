@@ -28,12 +28,19 @@ static int file_make(void)
 	const struct ring_slot slots[] = { { 1, 7, 0, RING_THREAD },
 					   { 2, 5, 1, RING_SPAN },
 					   { 6, 0, 2, RING_MARK },
-					   { 5, 9, 2, RING_SPAN } };
-	struct ring_thread ring = { .written = 4, .depth = 1, .called = "a thread" };
+					   { 5, 9, 2, RING_SPAN },
+					   { 6, 9, 2, RING_LANE_SPAN | 1 << RING_LANE_BIT },
+					   { 7, 9, 1025, RING_LANE_SPAN | 1 << RING_LANE_BIT },
+					   { 7, 9, 1, RING_VALUE },
+					   { 8, 0, 1026, RING_VALUE },
+					   { 9, 0, 2, RING_CALLED } };
+	static const char texts[] = "\1\4\0\0\4\0long\6\0longer\0";
+	const struct ring_lane lanes[2] = { { 4, 1, 1 }, { 5, 1025, 2 } };
+	struct ring_thread ring = { .written = 9, .depth = 1, .called = "a thread" };
 	struct ring_head *head = calloc(1, sizeof *head);
 	int fd = memfd_create("ring", MFD_CLOEXEC);
 
-	check(head && fd >= 0 && !fchmod(fd, 0600) && !ftruncate(fd, (off_t)ring_thread_at(2)));
+	check(head && fd >= 0 && !fchmod(fd, 0600) && !ftruncate(fd, (off_t)ring_texts_at(2)));
 	head->magic = RING_MAGIC;
 	head->version = RING_VERSION;
 	head->pid = 1;
@@ -43,10 +50,14 @@ static int file_make(void)
 	memcpy(head->name[1], "one", 4);
 	memcpy(head->name[2], "two", 4);
 	head->valued[2] = 1;
+	head->ntexts = 2;
+	head->nlane_chunks = 1;
 	ring.open[0] = (struct ring_open){ .from_ns = 3, .name = 1 };
 	put(fd, 0, head, sizeof *head);
 	put(fd, ring_thread_at(0), &ring, sizeof ring);
 	put(fd, ring_thread_at(0) + RING_PAGE, slots, sizeof slots);
+	put(fd, ring_lanes_at(0), lanes, sizeof lanes);
+	put(fd, ring_texts_at(0), texts, sizeof texts);
 	free(head);
 	return fd;
 }
@@ -61,7 +72,11 @@ static void patch(int fd, const uint8_t *data, size_t n)
 		      { offsetof(struct ring_head, valued), 64 },
 		      { ring_thread_at(0), sizeof(struct ring_thread) },
 		      { ring_thread_at(0) + RING_PAGE, 256 },
-		      { ring_thread_at(1), 256 } };
+		      { ring_thread_at(1), 256 },
+		      { offsetof(struct ring_head, ntexts), 32 },
+		      { ring_lanes_at(0), 64 },
+		      { ring_texts_at(0), 64 },
+		      { ring_texts_at(1), 8 } };
 
 	for (; n >= 3; data += 3, n -= 3) {
 		size_t place = data[0] | (size_t)data[1] << 8;
@@ -86,7 +101,8 @@ static void check_events(const struct sample *s)
 			check(e->spans[k].begin_ns >= 0 &&
 			      e->spans[k].end_ns >= e->spans[k].begin_ns &&
 			      e->spans[k].word < s->next_word);
-		check(strlen(e->name) <= 64);
+		check(strlen(e->name) <= RING_TEXT_MAX + 64);
+		check(e->kind != EVENT_POINTS || (e->count && e->count <= EVENT_SPANS_MAX));
 	}
 }
 

@@ -15,7 +15,7 @@ import pandas
 import polars
 
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
-TABLES = ["series", "processes", "commands", "marks", "spans", "states"]
+TABLES = ["series", "processes", "commands", "marks", "spans", "counters", "states"]
 faults = []
 
 

@@ -23,7 +23,7 @@ import hdf5
 
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 EPOCH = datetime.datetime(1970, 1, 1)
-TABLES = ["series", "processes", "commands", "marks", "spans", "states"]
+TABLES = ["series", "processes", "commands", "marks", "spans", "counters", "states"]
 warnings.simplefilter("ignore", tables.NaturalNameWarning)
 faults, read = [], []
 

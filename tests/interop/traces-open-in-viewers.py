@@ -54,6 +54,14 @@ IN_CATAPULT = """(async () => {
 })()"""
 
 
+# As the viewer shows them: all of the recording's, group by group.
+ROWS_IN_PERFETTO = """(() => {
+	const name = (node) => node.title || node.name, of = (node) => node.children || [];
+	const all = app.trace && app.trace.workspace ? of(app.trace.workspace).find((n) => name(n) === 'recording') : null;
+	return all && of(all).length ? of(all).map((g) => [name(g), ...of(g).map(name)]) : null;
+})()"""
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -104,6 +112,13 @@ for name, (category, wanted) in WANTED.items():
         assert browser.wait_for(f"document.title.startsWith({json.dumps(file)})"), file
         *found, errors = browser.wait_for(IN_PERFETTO.replace("CATEGORY", category))
         assert found[:len(wanted)] == wanted and not errors, (file, found, errors, wanted)
+        if file.endswith(".pftrace"):
+            with open(f"www/{name}.json", encoding="utf-8") as f:
+                told = [e for e in json.load(f)["traceEvents"] if e["ph"] == "M" and e["name"] in ("process_name", "thread_name")]
+            in_order = [[g["args"]["name"], *(r["args"]["name"] for r in sorted(told, key=lambda e: e["tid"]) if r["pid"] == g["pid"] and r["name"] == "thread_name")]
+                        for g in sorted(told, key=lambda e: e["pid"]) if g["name"] == "process_name"]
+            shown = browser.wait_for(ROWS_IN_PERFETTO)
+            assert [[g, *rows[:len(r)]] for (g, *rows), (_, *r) in zip(shown, in_order)] == in_order and len(shown) == len(in_order), (shown, in_order)
     browser.open(f"{base}/catapult.html")
     assert browser.wait_for("document.readyState === 'complete' && window.tr && tr.importer ? 1 : 0")
     *found, warnings = browser.evaluate(IN_CATAPULT.replace("CATEGORY", category).replace("NAME", name))

@@ -11,8 +11,16 @@
  *     spanner fork                 of parent, child and grandchild; and an executed program's
  *     spanner crowd PROCESSES      at a time, of ten spans each
  *     spanner calls SPANS          between two getppid()
- *     spanner deep                 100 within each other, and an end too many
+ *     spanner deep                 100 within each other
  *     spanner count                counters
+ *     spanner handed SPANS THREADS so many with handles, of which each ends in the next thread, and
+ *                                  one within each; and a counter's values
+ *     spanner crossed              two that cross, in a thread and with handles; and wrong ends
+ *     spanner named NAMES          spans of so many names, every other one long; and of two of a
+ *                                  million bytes that are the same but for the last
+ *     spanner values N MS          N values of a counter, MS apart, and of one of the same name
+ *                                  in a child
+ *     spanner unfinished           one with a handle, one in a thread, and SIGKILL
  *     spanner alone DIRECTORY      100 in a recording of its own, which stops, and 100 in another
  *     spanner forks DIRECTORY      100 children, while recordings of its own start and stop
  *     spanner orphan DIRECTORY     100 in a recording of its own, and SIGKILL a second later
@@ -148,7 +156,7 @@ static void deep(void)
 {
 	for (int i = 0; i < 100; i++)
 		sonde_begin(sonde_name("deep"));
-	for (int i = 0; i < 101; i++)
+	for (int i = 0; i < 100; i++)
 		sonde_end();
 }
 
@@ -159,6 +167,116 @@ static void count(void)
 	sonde_counter(sonde_name("images done"), 41.5);
 	sonde_counter(sonde_name("nothing"), 0.0 / (double)getppid() - (double)__builtin_inf());
 	rest(300);
+}
+
+static uint64_t handles[64][4096];
+
+static void *hand_out(void *at)
+{
+	uint32_t outer = sonde_name("handed"), inner = sonde_name("part");
+	uint64_t *handle = at;
+
+	sonde_thread_name("a hand");
+	for (int i = 0; handle[i]; i++) {
+		handle[i] = sonde_span_begin(outer, 0);
+		sonde_span_end(sonde_span_begin(inner, handle[i]));
+		sonde_counter(inner, i);
+	}
+	return NULL;
+}
+
+static void *take_in(void *at)
+{
+	for (const uint64_t *handle = at; *handle; handle++)
+		sonde_span_end(*handle);
+	return NULL;
+}
+
+static void with_threads(int n, void *(*run)(void *), int behind)
+{
+	pthread_t id[64];
+
+	for (int i = 0; i < n; i++)
+		pthread_create(&id[i], NULL, run, handles[(i + behind) % n]);
+	for (int i = 0; i < n; i++)
+		pthread_join(id[i], NULL);
+}
+
+static void handed(int spans, int threads)
+{
+	for (int i = 0; i < threads; i++)
+		memset(handles[i], 0xff, (size_t)spans * sizeof **handles);
+	with_threads(threads, hand_out, 0);
+	rest(200); /* what was made so far is taken */
+	with_threads(threads, take_in, 1);
+}
+
+static void crossed(void)
+{
+	uint64_t a = sonde_begin(sonde_name("a")), b = sonde_begin(sonde_name("b")), p, q, r;
+
+	rest(20);
+	sonde_span_end(a); /* wrong */
+	rest(20);
+	sonde_span_end(b);
+	sonde_span_end(b); /* wrong */
+	sonde_end();       /* wrong */
+	p = sonde_span_begin(sonde_name("p"), 0);
+	q = sonde_span_begin(sonde_name("q"), 0);
+	r = sonde_span_begin(sonde_name("r"), p);
+	rest(20);
+	sonde_span_end(p);
+	rest(20);
+	sonde_span_end(q);
+	sonde_span_end(r);
+	sonde_span_end(p); /* wrong */
+	sonde_span_end(0);
+}
+
+static void named(int n)
+{
+	enum { LONG = 1000000 };
+	char name[128], *text = malloc(LONG + 1);
+
+	for (int i = 0; i < n; i++) {
+		snprintf(name, sizeof name, "name %d %0*d", i, i % 2 ? 1 : 100, 0);
+		sonde_begin(sonde_name(name));
+		sonde_end();
+		if (i % 10000 == 9999)
+			rest(100);
+	}
+	memset(text, 'x', LONG + 1);
+	for (int i = 0; i < 2; i++) {
+		text[LONG - 1] = (char)('0' + i);
+		text[LONG] = '\0';
+		sonde_begin(sonde_name(text));
+		sonde_end();
+	}
+	free(text);
+}
+
+static void values(int n, int ms)
+{
+	uint32_t name = sonde_name("loss");
+
+	for (int i = 0; i < n; i++) {
+		sonde_counter(name, i % 2 ? i : -i);
+		if (ms)
+			rest(ms);
+	}
+	if (!fork()) {
+		sonde_counter(name, 1e6);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
+static void unfinished(void)
+{
+	sonde_span_begin(sonde_name("handled"), 0);
+	sonde_begin(sonde_name("nested"));
+	rest(100);
+	raise(SIGKILL);
 }
 
 static void alone(const char *directory, bool killed)
@@ -235,6 +353,16 @@ int main(int argc, char **argv)
 		deep();
 	else if (!strcmp(what, "count"))
 		count();
+	else if (!strcmp(what, "handed"))
+		handed((int)n, (int)strtol(argv[3], NULL, 10));
+	else if (!strcmp(what, "crossed"))
+		crossed();
+	else if (!strcmp(what, "named"))
+		named((int)n);
+	else if (!strcmp(what, "values"))
+		values((int)n, (int)strtol(argv[3], NULL, 10));
+	else if (!strcmp(what, "unfinished"))
+		unfinished();
 	else if (!strcmp(what, "alone") || !strcmp(what, "orphan"))
 		alone(argv[2], what[0] == 'o');
 	else if (!strcmp(what, "forks"))

@@ -116,7 +116,7 @@ static bool has_items(enum event_kind kind)
 /* Is there such a kind? */
 static bool is_kind(int kind)
 {
-	return kind <= EVENT_SPANS || kind >= EVENT_MODULE;
+	return kind <= EVENT_POINTS || kind >= EVENT_MODULE;
 }
 
 static void events_equal(const struct event *a, const struct event *b)
@@ -148,6 +148,10 @@ static void events_equal(const struct event *a, const struct event *b)
 		assert_int_equal(a->spans[i].end_ns, b->spans[i].end_ns);
 		assert_int_equal(a->spans[i].word, b->spans[i].word);
 	}
+	for (uint32_t i = 0; a->kind == EVENT_POINTS && i < a->count; i++) {
+		assert_int_equal(a->points[i].at_ns, b->points[i].at_ns);
+		assert_memory_equal(&a->points[i].value, &b->points[i].value, sizeof(double));
+	}
 	for (uint32_t i = 0; has_items(a->kind) && i < a->count; i++) {
 		assert_int_equal(a->items[i].task, b->items[i].task);
 		assert_int_equal(a->items[i].node, b->items[i].node);
@@ -164,6 +168,7 @@ static struct event full(enum event_kind kind, unsigned i)
 	static const int64_t values[2] = { INT64_MIN, 5 };
 	static const struct event_span spans[2] = { { INT64_MAX, INT64_MIN, 0 },
 						    { 7, 1000, UINT32_MAX } };
+	static const struct event_point points[2] = { { INT64_MIN, 0.1 }, { INT64_MAX, -1e300 } };
 	static const struct event_item items[2] = { { UINT32_MAX, 0, UINT64_MAX },
 						    { 0, UINT32_MAX, 0 } };
 
@@ -186,6 +191,7 @@ static struct event full(enum event_kind kind, unsigned i)
 						 ? two
 						 : NULL,
 			       .spans = kind == EVENT_SPANS ? spans : NULL,
+			       .points = kind == EVENT_POINTS ? points : NULL,
 			       .items = has_items(kind) ? items : NULL,
 			       .name = i % 3 ? "name \xff\n" : "",
 			       .text = i % 4 ? "some text" : "",

@@ -303,7 +303,7 @@ static void test_nesting_is_what_a_look_at_all_pairs_gives(void **state)
 						 .begin_s = begin,
 						 .end_s = begin + takes };
 		}
-		assert_int_equal(0, phases_nest(&p));
+		assert_int_equal(0, phases_nest(&p, &(struct run){ 0 }));
 		for (uint32_t i = 0; i < p.n; i++) {
 			uint32_t depth = 0, same = 0;
 			bool crosses = false;
