@@ -53,10 +53,16 @@ static struct {
 	char name[RING_NAMES_MAX + 1][RING_NAME_SIZE];
 } process = { .lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT, .fd = -1 };
 
-/* initial-exec: one load, and there is room for a pointer wherever the library is loaded. */
-static __thread struct ring_thread *mine __attribute__((tls_model("initial-exec")));
+/* initial-exec: one load, and glibc has room for a pointer wherever the library is loaded; musl
+ * loads no such library into a program that runs. */
+#ifdef __GLIBC__
+#define FAST_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define FAST_TLS
+#endif
+static __thread struct ring_thread *mine FAST_TLS;
 /* There was no ring for it: how many spans until it looks again. */
-static __thread uint32_t waits __attribute__((tls_model("initial-exec")));
+static __thread uint32_t waits FAST_TLS;
 
 /* ---- the lock ---- */
 
