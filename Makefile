@@ -11,6 +11,9 @@ SANITIZE ?=
 # WERROR=1 makes warnings errors, as ./dev check does: a user's compiler may warn of what none here knows.
 WERROR   ?=
 PKG_CONFIG ?= pkg-config
+# For another processor: CROSS=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc RUN=qemu-aarch64, which runs what is built.
+CROSS ?=
+RUN   ?=
 
 bindir     = $(PREFIX)/bin
 libdir     = $(PREFIX)/lib
@@ -174,7 +177,7 @@ $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
 $(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG)
 	$(call SAY,LD)
 	$(Q)$(CC) $(LDFLAGS) $(if $(RELEASE),-static) -o $@.unchecked $^ $(LDLIBS)
-	$(Q)$@.unchecked docs check $(RULES) $(PHASES) $(CLASSES) $(EVENTS) $(MAPS) $(MODELS)
+	$(Q)$(RUN) $@.unchecked docs check $(RULES) $(PHASES) $(CLASSES) $(EVENTS) $(MAPS) $(MODELS)
 	$(Q)mv $@.unchecked $@
 
 # What a helper is linked with, and how its sources are compiled.
@@ -193,7 +196,7 @@ $(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
 
 $(BUILD)/start: release/start.c Makefile
 	$(call SAY,CC)
-	$(Q)$(CC) -D_GNU_SOURCE $(CFLAGS) $(LDFLAGS) -static -o $@ $<
+	$(Q)$(or $(MUSLCC),$(CC)) -D_GNU_SOURCE $(CFLAGS) $(LDFLAGS) -static -o $@ $<
 
 # The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
 LIBSOURCES := cpu cpulist memory disk network core interrupts topology device kept block sysfs spans spans_counters
@@ -201,18 +204,29 @@ LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recordin
             $(LIBSOURCES:%=$(BUILD)/obj/source/%.o),$(OBJ))
 $(BUILD)/libsonde.a: $(LIBOBJ)
 	@rm -f $@
-	ld -r -o $(BUILD)/libsonde.o $^
-	objcopy --localize-hidden $(BUILD)/libsonde.o
+	$(CROSS)ld -r -o $(BUILD)/libsonde.o $^
+	$(CROSS)objcopy --localize-hidden $(BUILD)/libsonde.o
 	$(AR) rcs $@ $(BUILD)/libsonde.o
 # It stays in memory when it is unloaded: threads that made spans return to it when they end.
-$(BUILD)/libsonde.so.0: $(LIBOBJ)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs,-z,nodelete -pthread -o $@ $^ $(if $(RELEASE),$(ZSTD) -Wl$(,)--exclude-libs$(,)ALL,-lzstd) -lm
+LIBLINK := -lzstd -lm
+ifneq ($(RELEASE),)
+# For any Python or C program: of glibc from 2.17, or, with musl's compiler, of musl from 1.2.
+LIBLINK  := $(ZSTD) -Wl,--exclude-libs,ALL -nodefaultlibs -L$(BUILD)/oldlibc $(if $(findstring musl,$(CC)),-lc,-lm -lpthread -lc -l:libc_nonshared.a) -lgcc
+LIBOTHER := $(BUILD)/lacking.o
+$(BUILD)/lacking.o: release/lacking.c $(BUILD)/oldlibc/libc.so Makefile
+	$(call SAY,CC)
+	$(Q)$(CC) $(CPPFLAGS) -DSONDE_LACKING $(CFLAGS) -fno-builtin -Wno-missing-prototypes -c -o $@ $<
+$(BUILD)/oldlibc/libc.so: release/oldlibc.py
+	python3 $< "$(CC)" $(@D)
+endif
+$(BUILD)/libsonde.so.0: $(LIBOBJ) $(LIBOTHER)
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs,-z,nodelete -pthread -o $@ $^ $(LIBLINK)
 
 # Man pages and completions come from the option tables.
 $(BUILD)/docs.stamp: $(BUILD)/sonde
 	@mkdir -p $(BUILD)/man $(BUILD)/completions
-	$(BUILD)/sonde docs man $(BUILD)/man
-	$(BUILD)/sonde docs completions $(BUILD)/completions
+	$(RUN) $(BUILD)/sonde docs man $(BUILD)/man
+	$(RUN) $(BUILD)/sonde docs completions $(BUILD)/completions
 	@touch $@
 # Those of the library come from its headers.
 HEADERS := include/sonde.h include/sonde_sampler.h include/sonde_span.h

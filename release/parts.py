@@ -11,20 +11,22 @@ import time
 # What is linked into static programs, besides the libraries that are copied.
 LINKED = ["libc6-dev", "libzstd-dev", "libsqlite3-dev", "libyaml-dev", "libhdf5-dev", "libaec-dev", "zlib1g-dev", "libdeflate-dev", "libbpf-dev",
           "libelf-dev"]
+SYSROOT = os.environ.get("SYSROOT", "") # of another processor
+DATABASE = f"--admindir={SYSROOT}/var/lib/dpkg"
 COMMON = "/usr/share/common-licenses"
 
 
 def query(package):
     form = "${Package}\t${Version}\t${source:Package}\t${source:Version}\t${Homepage}\n"
-    line = subprocess.run(["dpkg-query", "-W", "-f", form, package], stdout=subprocess.PIPE, check=True, text=True).stdout.split("\n")[0]
+    line = subprocess.run(["dpkg-query", DATABASE, "-W", "-f", form, package], stdout=subprocess.PIPE, check=True, text=True).stdout.split("\n")[0]
     return dict(zip(("name", "version", "source", "source_version", "homepage"), line.split("\t")))
 
 
 def owner(path):
     """The package of a file, which dpkg may know by its name before /lib became /usr/lib."""
-    path = os.path.realpath(path)
+    path = os.path.realpath(path).removeprefix(SYSROOT)
     for name in (path, path.removeprefix("/usr")):
-        found = subprocess.run(["dpkg-query", "-S", name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        found = subprocess.run(["dpkg-query", DATABASE, "-S", name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
         if found:
             return found.split(":")[0]
     raise SystemExit(f"release: no Debian package has {path}, so its licence is not known")
@@ -39,7 +41,7 @@ def licences(parts, folder, uplot):
     os.makedirs(folder)
     named = set()
     for part in parts:
-        with open(f"/usr/share/doc/{part['name']}/copyright", encoding="utf-8", errors="replace") as f:
+        with open(f"{SYSROOT}/usr/share/doc/{part['name']}/copyright", encoding="utf-8", errors="replace") as f:
             text = f.read()
         named |= set(re.findall(COMMON + r"/([A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9])", text))
         with open(f"{folder}/{part['source']}", "w", encoding="utf-8") as f:

@@ -3,7 +3,6 @@
 helpers that are not static with their libraries and the loader, examples, documents, licences and the bill of materials."""
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -12,7 +11,9 @@ import sys
 import parts
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FONTS = ["/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"]
+# Of another processor: the folder with its libraries, what precedes the names of its tools, the folder of Debian's libraries.
+SYSROOT, CROSS, TRIPLET = os.environ.get("SYSROOT", ""), os.environ.get("CROSS", ""), os.environ["TRIPLET"]
+FONTS = [f"{SYSROOT}/usr/share/fonts/truetype/dejavu/{name}.ttf" for name in ("DejaVuSans", "DejaVuSans-Bold")]
 UPLOT = f"{TOP}/src/report/page/node_modules/uplot"
 # What is not found by asking the loader: it is loaded on demand.
 ON_DEMAND = ["libpq.so.5"]
@@ -33,19 +34,21 @@ def run(*command):
     return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
 
 
-def needed(program):
-    """What the loader finds for a program or a library, and itself."""
-    lines = run("ldd", program)
-    if "not found" in lines:
-        raise SystemExit(f"release: {program} lacks a library:\n{lines}")
-    return set(re.findall(r"(/\S+) \(0x", lines))
-
-
 def library(name):
-    found = re.search(rf"^\s*{re.escape(name)} .*=> (\S+)$", run("/sbin/ldconfig", "-p"), re.M)
-    if not found:
-        raise SystemExit(f"release: {name} is not installed")
-    return found[1]
+    for folder in (f"{SYSROOT}/lib/{TRIPLET}", f"{SYSROOT}/usr/lib/{TRIPLET}", f"{SYSROOT}/lib", f"{SYSROOT}/lib64"):
+        if os.path.exists(f"{folder}/{name}"):
+            return f"{folder}/{name}"
+    raise SystemExit(f"release: {name} is not installed")
+
+
+def needed(program, found):
+    """Adds what the loader will look for: the libraries of a program or a library, theirs, and the loader itself."""
+    text = run("readelf", "-W", "-d", "-l", program)
+    for name in re.findall(r"\(NEEDED\).*\[(.+)\]", text) + [os.path.basename(path) for path in re.findall(r"interpreter: (\S+)\]", text)]:
+        path = library(name)
+        if path not in found:
+            found.add(path)
+            needed(path, found)
 
 
 def is_elf(path):
@@ -57,9 +60,9 @@ def strip(out):
     for folder, _, files in os.walk(out):
         for path in (os.path.join(folder, name) for name in files):
             if path.endswith(".a"):
-                run("strip", "-D", "--strip-debug", path)
+                run(f"{CROSS}strip", "-D", "--strip-debug", path)
             elif not os.path.islink(path) and is_elf(path):
-                run("strip", "-s", path)
+                run(f"{CROSS}strip", "-s", path)
 
 
 def bundle(build, out, helpers):
@@ -71,9 +74,10 @@ def bundle(build, out, helpers):
     for name in (f"sonde-{helper}" for helper in helpers):
         shutil.move(f"{home}/{name}", f"{home}/lib/{name}")
         os.symlink("sonde-start", f"{home}/{name}")
-        copied |= needed(f"{home}/lib/{name}")
+        needed(f"{home}/lib/{name}", copied)
     for path in map(library, ON_DEMAND):
-        copied |= needed(path) | {path}
+        copied.add(path)
+        needed(path, copied)
     for path in copied:
         name = os.path.basename(path)
         shutil.copyfile(path, f"{home}/lib/{'ld.so' if name.startswith('ld-linux') else name}")
@@ -123,7 +127,7 @@ def documents(out, copied, version, epoch):
     inside = parts.packages(copied)
     parts.licences(inside, f"{folder}/licences", UPLOT)
     with open(f"{folder}/sbom.spdx.json", "w", encoding="utf-8") as f:
-        json.dump(parts.bill(inside, version, UPLOT, platform.machine(), epoch), f, indent=1)
+        json.dump(parts.bill(inside, version, UPLOT, TRIPLET.split('-')[0], epoch), f, indent=1)
         f.write("\n")
 
 

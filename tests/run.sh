@@ -12,6 +12,7 @@
 # quick lints run.
 # The longest tests (tests/times) start first, as many together as keep $JOBS CPUs busy: one that waits leaves room for
 # another. The build with sanitizers and the lints have the lowest priority: they use what the others leave.
+# RELEASED=FOLDER: the programs of tests are FOLDER/sonde, of an unpacked release (RELEASED=.../sonde-VERSION-linux-ARCH/bin tests/run.sh cli/).
 # What failed beside others and watches running processes is run once more, alone: on a busy machine a process may get
 # no CPU for seconds. The report names each test that passed only then.
 set -u
@@ -133,7 +134,7 @@ run_test() { # INDEX [ROUND]
 		BUILD=$BUILD/sanitized
 	fi
 	{
-		time SONDE=$BUILD/sonde PATH=$BUILD:$PATH HOME=$folder TMPDIR=$folder \
+		time SONDE=${RELEASED:-$BUILD}/sonde PATH=${RELEASED:-$BUILD}:$BUILD:$PATH HOME=$folder TMPDIR=$folder \
 			timeout -k 5 "${limits[i]}" bash -c "${commands[i]}" >output.log 2>&1 </dev/null
 		status=$?
 	} 2>"$scratch/time_$i"

@@ -114,7 +114,9 @@ def _places():
     chosen = os.environ.get("SONDE_LIBRARY")
     if chosen:
         return [chosen]
-    places = [NAME, f"/usr/local/lib/{NAME}"]
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), NAME) # a wheel's
+    places = [own] if os.path.exists(own) else []
+    places += [NAME, f"/usr/local/lib/{NAME}"]
     program = shutil.which("sonde")
     if program:
         prefix = os.path.dirname(os.path.dirname(os.path.realpath(program)))

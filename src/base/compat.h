@@ -35,7 +35,7 @@
 #define PERF_FLAG_FD_CLOEXEC (1UL << 3)
 #endif
 
-#if !COMPAT_GLIBC(2, 32)
+#if !COMPAT_GLIBC(2, 32) || defined SONDE_LACKING
 #include <signal.h>
 
 static inline const char *compat_sigabbrev(int number)

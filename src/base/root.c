@@ -39,6 +39,17 @@ int root_open(struct root *r, const char *path)
 	return 0;
 }
 
+int root_open_if_there(struct root *r, const char *path)
+{
+	int rc = root_open(r, path);
+
+	if (rc != -ENOENT)
+		return rc;
+	r->fd = -1;
+	snprintf(r->path, sizeof r->path, "%s", path);
+	return 0;
+}
+
 void root_close(struct root *r)
 {
 	file_close(&r->fd);
@@ -58,10 +69,12 @@ static int leaves_root(const char *path)
 
 int root_file(const struct root *r, const char *path)
 {
-	if (r->fd <= 0)
+	if (!r->fd)
 		return -EBADF;
 	if (leaves_root(path))
 		return -EINVAL;
+	if (r->fd < 0)
+		return -ENOENT;
 	/* Files of /proc and /sys take no notice; a pipe in place of one is not waited for. */
 	return above_stdio(openat(r->fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 }

@@ -13,11 +13,15 @@
 #include <sys/types.h>
 
 struct root {
-	int fd; /* of the directory, O_PATH-like use only; 0 = closed, since 0 is never kept */
+	int fd; /* of the directory, O_PATH-like use only; 0 = closed, since 0 is never kept; -1 =
+		   missing */
 	char path[256];
 };
 
 int root_open(struct root *r, const char *path); /* 0 or -errno */
+/* The same for a directory that a container may lack, as /sys: then each file below it is missing.
+ */
+int root_open_if_there(struct root *r, const char *path);
 void root_close(struct root *r);
 
 /* Open below the root to read, without waiting for a pipe. fd >= 3, or -errno. */

@@ -277,7 +277,7 @@ static int begin(struct node_reader *r, struct err *e)
 	r->thing = reserve(INSTANCES * sizeof *r->thing);
 	if (!r->slot || !r->thing || sample_init(&r->sample, SLOTS, EVENTS))
 		return err_set(e, -ENOMEM, "not enough memory to sample");
-	if (root_open(&r->env.proc, "/proc") || root_open(&r->env.sys, "/sys"))
+	if (root_open(&r->env.proc, "/proc") || root_open_if_there(&r->env.sys, "/sys"))
 		return err_set(e, -errno, "cannot open /proc and /sys: %s", strerror(errno));
 	r->start_ns = clock_mono_ns();
 	sample_begin(&r->sample, clock_utc_ns(), r->start_ns);

@@ -48,11 +48,10 @@ static struct {
 	uint32_t nrings;
 } process = { .lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT, .fd = -1 };
 
-/* initial-exec: one load, and there is room for a pointer wherever the library is loaded. */
-__thread struct ring_thread *span_mine __attribute__((tls_model("initial-exec")));
+__thread struct ring_thread *span_mine FAST_TLS;
 uint32_t span_forks; /* so that a handle of the parent's is none here */
 /* There was no ring for it: how many spans until it looks again. */
-static __thread uint32_t waits __attribute__((tls_model("initial-exec")));
+static __thread uint32_t waits FAST_TLS;
 
 /* ---- the lock ---- */
 

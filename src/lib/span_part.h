@@ -15,8 +15,14 @@
 #include <time.h>
 
 /* This thread's; NULL: it has none yet. */
-extern __thread struct ring_thread *span_mine
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* initial-exec: one load, and glibc has room for a pointer wherever the library is loaded; musl
+ * loads no such library into a program that runs. */
+#ifdef __GLIBC__
+#define FAST_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define FAST_TLS
+#endif
+extern __thread struct ring_thread *span_mine FAST_TLS __attribute__((visibility("hidden")));
 
 /* Of all that is the process's. Signals wait meanwhile. */
 void span_lock(sigset_t *before);

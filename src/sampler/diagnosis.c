@@ -374,7 +374,7 @@ int diagnosis_make(struct diagnosis *d, const char *procfs, const char *sysfs, s
 
 	if (r < 0)
 		return err_set(e, r, "%s: %s; give a directory", procfs, strerror(-r));
-	r = root_open(&env.sys, sysfs);
+	r = root_open_if_there(&env.sys, sysfs);
 	if (r < 0)
 		err_set(e, r, "%s: %s; give a directory", sysfs, strerror(-r));
 	else

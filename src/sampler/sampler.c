@@ -95,7 +95,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	bad = root_open(&s->env.proc, procfs);
 	if (bad)
 		return err_set(e, bad, "cannot read %s: %s", procfs, strerror(-bad));
-	bad = root_open(&s->env.sys, sysfs);
+	bad = root_open_if_there(&s->env.sys, sysfs);
 	if (bad) {
 		sampler_close(s);
 		return err_set(e, bad, "cannot read %s: %s", sysfs, strerror(-bad));

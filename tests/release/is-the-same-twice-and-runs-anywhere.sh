@@ -27,7 +27,7 @@ for file in first/dist/*.tar.*; do
 done
 
 mkdir root
-tar -C root -xf first/dist/sonde-*.tar.gz
+tar -C root -xf first/dist/sonde-*-linux-*.tar.gz
 sonde=$(echo root/sonde-*)
 holds "size of the recorder" "$(stat -c %s "$sonde/bin/sonde") <= 5e6"
 ! ldd "$sonde/bin/sonde" 2>/dev/null | grep -q '=>' || fail "the recorder needs shared libraries"

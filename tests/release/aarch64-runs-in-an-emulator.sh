@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 3600
+# alone
+# The release for aarch64, made here by the cross compiler: under qemu-user its program records, its static helpers and those that bring their
+# libraries write, and its libraries need nothing newer than their tags say.
+. "$TOP/tests/lib.sh"
+need aarch64-linux-gnu-gcc
+need qemu-aarch64
+need clang
+need zstd
+dist=$BUILD/dist-aarch64
+(cd "$TOP" && BUILD=$BUILD release/make.sh "$dist" aarch64) >release.log 2>&1 || {
+	! grep -q 'sysroot\|apt' release.log || skip "the packages of arm64 cannot be fetched"
+	fail "release/make.sh: $(tail -n 20 release.log)"
+}
+(cd "$dist" && sha256sum --quiet -c SHA256SUMS) || fail "the sums are of something else"
+for file in "$dist"/*.tar.*; do
+	holds "size of $file" "$(stat -c %s "$file") <= 25e6"
+done
+tar -xf "$dist"/sonde-*-linux-aarch64.tar.gz
+sonde=$PWD/$(echo sonde-*)
+holds "size of the recorder" "$(stat -c %s "$sonde/bin/sonde") <= 5e6"
+find "$sonde" -type f | while read -r file; do
+	! readelf -h "$file" 2>/dev/null | grep 'Machine:' | grep -qv AArch64 || echo "$file"
+done | grep . && fail "these are for another processor"
+
+# Each version that the two libraries need is in glibc 2.17; musl's has no versions.
+unzip -q -o "$dist"/*manylinux*.whl 'sonde/*' -d glibc
+unzip -q -o "$dist"/*musllinux*.whl 'sonde/*' -d musl
+readelf -V glibc/sonde/libsonde.so.0 | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1 >newest
+equal "the newest version that the library needs" GLIBC_2.17 "$(cat newest)"
+readelf -d musl/sonde/libsonde.so.0 | grep NEEDED | grep -q 'libc.musl-aarch64.so.1' || fail "musl's library needs another C library"
+
+run() { # COMMAND...: of aarch64, and nothing of this machine's processor
+	qemu-aarch64 "$@"
+}
+equal "its version" "sonde $(sed -n 's/^VERSION *:= *//p' "$TOP/Makefile")" "$(run "$sonde/bin/sonde" --version)"
+status=0
+run "$sonde/bin/sonde" run -q -o rec -- sh -c 'exit 3' || status=$?
+equal "the job's exit status" 3 $status
+run "$sonde/bin/sonde" show --json rec | json_says '.job.exit_code == 3' >/dev/null || fail "what it recorded"
+"$SONDE" show rec >/dev/null || fail "the recording, read here"
