@@ -59,7 +59,7 @@ void varied_environment(struct facts *f, const struct secret_list *l,
 		if (!n || n > NAME_MOST || text[n] != '=' || is_set_later(environment, i, n))
 			continue;
 		snprintf(name, sizeof name, "env.%.*s", (int)n, text);
-		if (secret_variable(l, text, n))
+		if (secret_variable(l, text, n, text + n + 1))
 			bytes_puts(&value, SECRET_MASK);
 		else
 			secret_text(l, &value, text + n + 1);
