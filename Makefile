@@ -266,8 +266,8 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 # Of parts of the helper that reads the job's programs.
 UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,frame jit messages module names profile records space symbols)
 $(BUILD)/fuzz/fuzz_unwind $(BUILD)/unit/test_unwind: $(UNWOUND)
-$(BUILD)/fuzz/fuzz_unwind $(BUILD)/unit/test_unwind: LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
-$(BUILD)/unit/test_unwind: CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)
+$(BUILD)/fuzz/fuzz_unwind $(BUILD)/unit/test_unwind: private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
+$(BUILD)/unit/test_unwind: private CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)
 
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 PROGS := $(patsubst tests/programs/%.c,$(BUILD)/programs/%,$(wildcard tests/programs/*.c))
