@@ -4,6 +4,7 @@
  * one directory are of several attempts. The last one is the run; of those before it is told how
  * they ended.
  */
+#include "core/run_index.h"
 #include "recording/join_part.h"
 
 #include <errno.h>
@@ -14,33 +15,42 @@
 
 enum { ATTEMPTS_TOLD = 8 };
 
-static const struct run_meta *meta_of(const struct run *r, uint32_t node, const char *key)
+/* A run, and which metadata is whose: there are as many nodes as thousands of it. */
+struct told {
+	const struct run *run;
+	struct run_index metas;
+};
+
+static const struct run_meta *meta_of(const struct told *t, uint32_t node, const char *key)
 {
-	for (uint32_t i = 1; i < r->nmetas; i++)
-		if (r->metas[i].node == node && !strcmp(r->metas[i].key, key))
-			return &r->metas[i];
+	for (uint32_t i = t->metas.first[node]; i < t->metas.first[node + 1]; i++) {
+		const struct run_meta *m = &t->run->metas[t->metas.id[i]];
+
+		if (!strcmp(m->key, key))
+			return m;
+	}
 	return NULL;
 }
 
-static int64_t number_of(const struct run *r, uint32_t node, const char *key, int64_t otherwise)
+static int64_t number_of(const struct told *t, uint32_t node, const char *key, int64_t otherwise)
 {
-	const struct run_meta *m = meta_of(r, node, key);
+	const struct run_meta *m = meta_of(t, node, key);
 
 	return m && m->type == META_INT ? m->value : otherwise;
 }
 
 /* Which attempt a node's recording is of, from 0 on; -1: it does not say what job it is of. */
-static int64_t attempt_of(const struct run *r, uint32_t node)
+static int64_t attempt_of(const struct told *t, uint32_t node)
 {
-	return number_of(r, node, "job.restarts_count", meta_of(r, node, "job.scheduler") ? 0 : -1);
+	return number_of(t, node, "job.restarts_count", meta_of(t, node, "job.scheduler") ? 0 : -1);
 }
 
-static int64_t next_attempt(const struct run *r, int64_t after)
+static int64_t next_attempt(const struct told *t, int64_t after)
 {
 	int64_t next = INT64_MAX;
 
-	for (uint32_t i = 1; i < r->nnodes; i++) {
-		int64_t a = attempt_of(r, i);
+	for (uint32_t i = 1; i < t->run->nnodes; i++) {
+		int64_t a = attempt_of(t, i);
 
 		if (a > after && a < next)
 			next = a;
@@ -48,24 +58,24 @@ static int64_t next_attempt(const struct run *r, int64_t after)
 	return next;
 }
 
-static void say_attempt(const struct run *r, int64_t attempt, char *out, size_t size)
+static void say_attempt(const struct told *t, int64_t attempt, char *out, size_t size)
 {
 	int64_t signal = 0, code = -1, longest = 0;
 	uint32_t recordings = 0;
 	char ending[48] = "end not seen";
 	const char *name;
 
-	for (uint32_t i = 1; i < r->nnodes; i++) {
-		const struct run_node *n = &r->nodes[i];
+	for (uint32_t i = 1; i < t->run->nnodes; i++) {
+		const struct run_node *n = &t->run->nodes[i];
 
-		if (attempt_of(r, i) != attempt)
+		if (attempt_of(t, i) != attempt)
 			continue;
 		recordings++;
-		signal = number_of(r, i, "job.signal", 0) > signal
-				 ? number_of(r, i, "job.signal", 0)
+		signal = number_of(t, i, "job.signal", 0) > signal
+				 ? number_of(t, i, "job.signal", 0)
 				 : signal;
-		code = number_of(r, i, "job.exit_code", -1) > code
-			       ? number_of(r, i, "job.exit_code", -1)
+		code = number_of(t, i, "job.exit_code", -1) > code
+			       ? number_of(t, i, "job.exit_code", -1)
 			       : code;
 		if (n->rows && n->last_ns - n->first_ns > longest)
 			longest = n->last_ns - n->first_ns;
@@ -82,17 +92,17 @@ static void say_attempt(const struct run *r, int64_t attempt, char *out, size_t 
 }
 
 /* Of all attempts before the last one. */
-static char *say_all(const struct run *r, int64_t last)
+static char *say_all(const struct told *t, int64_t last)
 {
 	enum { ROOM = 160 };
 	char *out = calloc(ATTEMPTS_TOLD + 1, ROOM);
 	size_t len = 0;
-	int64_t a = next_attempt(r, -1);
+	int64_t a = next_attempt(t, -1);
 
-	for (int n = 0; out && n < ATTEMPTS_TOLD && a < last; n++, a = next_attempt(r, a)) {
+	for (int n = 0; out && n < ATTEMPTS_TOLD && a < last; n++, a = next_attempt(t, a)) {
 		char one[ROOM - 2];
 
-		say_attempt(r, a, one, sizeof one);
+		say_attempt(t, a, one, sizeof one);
 		len += (size_t)snprintf(out + len, (ATTEMPTS_TOLD + 1) * ROOM - len, "%s%s",
 					n ? ", " : "", one);
 	}
@@ -110,13 +120,13 @@ static int keep(struct join_attempts *x, const char *path)
 	return x->keep[x->nkeep++] ? 0 : -ENOMEM;
 }
 
-int join_attempts_find(struct join_attempts *x, const struct run *r)
+static int find(struct join_attempts *x, const struct told *t)
 {
 	int64_t last = 0, first = INT64_MAX;
 	int rc = 0;
 
-	for (uint32_t i = 1; i < r->nnodes; i++) {
-		int64_t a = attempt_of(r, i);
+	for (uint32_t i = 1; i < t->run->nnodes; i++) {
+		int64_t a = attempt_of(t, i);
 
 		last = a > last ? a : last;
 		first = a >= 0 && a < first ? a : first;
@@ -124,11 +134,22 @@ int join_attempts_find(struct join_attempts *x, const struct run *r)
 	if (first >= last)
 		return 0;
 	x->last = last;
-	x->before = say_all(r, last);
-	for (uint32_t i = 1; i < r->nnodes && !rc; i++)
-		if (attempt_of(r, i) == last || attempt_of(r, i) < 0)
-			rc = keep(x, r->nodes[i].file);
+	x->before = say_all(t, last);
+	for (uint32_t i = 1; i < t->run->nnodes && !rc; i++)
+		if (attempt_of(t, i) == last || attempt_of(t, i) < 0)
+			rc = keep(x, t->run->nodes[i].file);
 	return rc || !x->before ? -ENOMEM : 1;
+}
+
+int join_attempts_find(struct join_attempts *x, const struct run *r)
+{
+	struct told t = { .run = r };
+	int rc = run_index_metas(&t.metas, r);
+
+	if (!rc)
+		rc = find(x, &t);
+	run_index_free(&t.metas);
+	return rc;
 }
 
 void join_attempts_free(struct join_attempts *x)
@@ -143,13 +164,18 @@ void join_attempts_free(struct join_attempts *x)
 void join_attempts_leave(struct join *j, const struct join_attempts *x)
 {
 	uint32_t kept = 0;
+	size_t next = 0; /* they are in the same order, mostly */
 
 	for (uint32_t i = 0; i < j->nfiles; i++)
-		for (size_t k = 0; k < x->nkeep; k++)
-			if (!strcmp(j->files[i].path, x->keep[k])) {
-				j->files[kept++] = j->files[i];
-				break;
-			}
+		for (size_t k = 0; k < x->nkeep; k++) {
+			size_t at = (next + k) % x->nkeep;
+
+			if (strcmp(j->files[i].path, x->keep[at]) != 0)
+				continue;
+			j->files[kept++] = j->files[i];
+			next = at + 1;
+			break;
+		}
 	j->nfiles = kept;
 }
 

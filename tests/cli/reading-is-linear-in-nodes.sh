@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 240
 # Ten times the nodes take ten times the work, counted in instructions; and the page of very many nodes stays small.
 . "$TOP/tests/lib.sh"
 need valgrind
@@ -20,6 +21,13 @@ for command in show "report --only html"; do
 	# A part is the same for any number of nodes: what is linear takes less than ten times as much.
 	holds "$command of ten times the nodes" "$many <= 9 * $few"
 done
+
+# What is small beside the rest for some hundred nodes is not for thousands.
+mkdir n3000
+"$BUILD/bench/make_nodes" n3000 3000 2 8 || fail "make_nodes 3000"
+few=$(work "$SONDE" show n300) many=$(work "$SONDE" show n3000)
+echo "show of 3000 nodes: $few, $many"
+holds "show of 3,000 nodes, of that of 300" "$many <= 10.5 * $few"
 
 "$SONDE" report --only html n1000 >out
 contains n1000/report.html '"nodes_total":1000'

@@ -35,6 +35,67 @@ static void a_high_water_mark_is_a_lower_bound(void **state)
 	assert_true(totals.peak_memory_is_bound);
 }
 
+/* Twenty grew until they ended, and had 10 MiB each when they were read: as they went on, 30. */
+static void growth_that_no_sample_saw_is_a_lower_bound(void **state)
+{
+	static struct tree t;
+	struct process p = { .grown_bytes = 10 * mib, .grown_ns = 50, .grown_at_ns = 1000 };
+	struct tree_totals totals = { .cpu_ns = 0 };
+
+	(void)state;
+	t.reading.page_bytes = 4096;
+	t.launched = true;
+	p.stat.rss_pages = 10 * mib / 4096;
+	t.samples_with_pss = t.samples_with_live = t.samples_sure = 1;
+	t.peak_pss = t.peak_pss_at_most = 200 * mib;
+	t.max_rss_reaped = 12 * mib;
+	peak_raise_rss(&t, 200 * mib);
+	for (int i = 0; i < 20; i++)
+		peak_ended(&t, &p, 1100);
+	peak_raise_rss(&t, 0);
+	peak_take(&t, &totals);
+	assert_true(totals.peak_memory_is_bound); /* 200 + 20 * (12 - 10) */
+	assert_int_equal(totals.peak_memory_at_most_bytes, 0);
+	/* The kernel says that none had more. */
+	t.max_rss_reaped = 10 * mib;
+	peak_take(&t, &totals);
+	assert_false(totals.peak_memory_is_bound);
+	assert_int_equal(totals.peak_memory_bytes, 200 * mib);
+	/* Nobody waited for them: they may have gone on as they did. */
+	t.launched = false;
+	peak_take(&t, &totals);
+	assert_true(totals.peak_memory_is_bound);
+}
+
+/* One had 100 MiB of its own and 100 that it shares, and has touched 30 MiB again since. */
+static void pages_copied_since_the_walk_are_in_the_bound(void **state)
+{
+	static struct tree t;
+	struct process *p;
+
+	(void)state;
+	assert_int_equal(table_init(&t.table), 0);
+	t.reading.page_bytes = 4096;
+	t.reading.tick_ns = 10 * 1000 * 1000;
+	p = table_add(&t.table, 7, 1);
+	p->stat.state = 'R';
+	p->copies = 1;
+	p->has_forked = true;
+	p->stat.rss_pages = 200 * mib / 4096;
+	p->pss_bytes = 150 * mib;
+	p->uss_bytes = 100 * mib;
+	process_walked(&t.reading, p);
+	p->stat.minflt += 30 * mib / 4096;
+	sums_make(&t);
+	assert_int_equal(t.parts[PART_COPIED], 30 * mib);
+	assert_int_equal(t.peak_pss, 0); /* not sure */
+	assert_int_equal(t.peak_pss_at_most, 180 * mib);
+	/* They were none: what it touches from now on are none, either. */
+	process_walked(&t.reading, p);
+	assert_true(p->copies <= 0.5);
+	table_free(&t.table);
+}
+
 /* Two have the same 4 MiB, of which the machine has no more in use. */
 static void shared_huge_pages_count_once(void **state)
 {
@@ -101,6 +162,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_high_water_mark_is_a_lower_bound),
+		cmocka_unit_test(growth_that_no_sample_saw_is_a_lower_bound),
+		cmocka_unit_test(pages_copied_since_the_walk_are_in_the_bound),
 		cmocka_unit_test(shared_huge_pages_count_once),
 		cmocka_unit_test(pss_is_at_most_rss),
 		cmocka_unit_test(an_exit_record_is_bound_by_the_cpu_clock),
