@@ -2,10 +2,10 @@
 /*
  * summary_fixture.h - a summary made from text, for tests: "wall_seconds=60 node.load=1..4".
  *
- * share:copies=0.3 is a class of code. Bare names are the variables of rules; names with a point are metrics, with one value or min..max
- * (the mean is in the middle); +disk.reads=5 is a counter that rose. What is not named is not
- * known; there are 60 samples on one node and the recording is complete, unless said otherwise.
- * Borrows the text.
+ * share:copies=0.3 is a class of code. Bare names are the variables of rules; names with a point
+ * are metrics, with one value or min..max (the mean is in the middle); +disk.reads=5 is a counter
+ * that rose. What is not named is not known; there are 60 samples on one node and the recording is
+ * complete, unless said otherwise. Borrows the text.
  */
 #ifndef TESTS_SUMMARY_FIXTURE_H
 #define TESTS_SUMMARY_FIXTURE_H
@@ -56,7 +56,8 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 	}
 	if (!strncmp(name, "share:", 6)) { /* of a class, with an error of 0.01 */
 		snprintf(f->share[f->s.nshares], SUMMARY_NAME, "%s", name + 6);
-		f->s.share[f->s.nshares] = (struct summary_share){ f->share[f->s.nshares], first, 0.01 };
+		f->s.share[f->s.nshares] =
+			(struct summary_share){ f->share[f->s.nshares], first, 0.01 };
 		f->s.nshares++;
 	} else if (*name == '+') {
 		f->growth[f->s.ngrowth] = (struct summary_growth){ f->grown[f->s.ngrowth], first };

@@ -4,9 +4,10 @@
  *
  * Grammar: numbers (with k M G Ki Mi Gi % suffixes), names [a-z][a-z0-9_.]*; + - * / unary -;
  * < <= > >= == !=; and or not; if(c, a, b), min(...), max(...), abs(x), known(x); any other
- * function(name) or function("text"), min(name) and max(name) included, is the caller's to answer. Absence spreads: an
- * operation on an absent value is absent, but known(), and/or decided by the other side, and if()
- * with a known condition. Division by zero and overflow are absent. No loops, bounded depth.
+ * function(name) or function("text"), min(name) and max(name) included, is the caller's to answer.
+ * Absence spreads: an operation on an absent value is absent, but known(), and/or decided by the
+ * other side, and if() with a known condition. Division by zero and overflow are absent. No loops,
+ * bounded depth.
  */
 #ifndef SONDE_CORE_EXPR_H
 #define SONDE_CORE_EXPR_H

@@ -135,7 +135,8 @@ static void parse_built_in(struct parser *p, enum op_code code)
 	expect(p, ")", "a ) is missing");
 }
 
-/* function(name), or function("text"): its answer is the caller's business, min(name) and max(name) included. */
+/* function(name), or function("text"): its answer is the caller's business, min(name) and max(name)
+ * included. */
 static bool parse_question(struct parser *p, const struct token *function, enum op_code code)
 {
 	struct token name = token_scan(p->token.at + p->token.n);

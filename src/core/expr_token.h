@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expr_token.h - the words of an expression: numbers with their suffix, names, symbols, quoted texts.
+ * expr_token.h - the words of an expression: numbers with their suffix, names, symbols, quoted
+ * texts.
  *
  * Private to the expression parser. A token borrows the text; TOKEN_BAD carries what is wrong with
  * it.

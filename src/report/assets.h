@@ -29,7 +29,7 @@ ASSET(login_html);
 ASSET(uplot_js);
 ASSET(uplot_css);
 ASSET(uplot_licence);
-ASSET(rules);  /* all of rules/, one behind the other */
+ASSET(rules);   /* all of rules/, one behind the other */
 ASSET(phases);  /* all of phases/, likewise */
 ASSET(classes); /* all of classes/, likewise */
 

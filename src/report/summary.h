@@ -257,11 +257,11 @@ struct summary {
 	struct story story;
 	struct summary_reason reason;
 	struct summary_ending ending;
-	struct account account;           /* where the time went */
-	struct code *code;                /* the code it went to (report/code.h); NULL: not known */
+	struct account account; /* where the time went */
+	struct code *code;      /* the code it went to (report/code.h); NULL: not known */
 	/* Of it: samples, as many of equal weight as have the same error; shares of CPU time in the
-	 * function and the thread that used most, and of processes too short to be sampled; how many
-	 * threads used a hundredth or more. NAN without samples. */
+	 * function and the thread that used most, and of processes too short to be sampled; how
+	 * many threads used a hundredth or more. NAN without samples. */
 	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
 	char code_top[160]; /* "solve (solver.c:41)" */
 	struct summary_share share[SUMMARY_SHARES];

@@ -116,7 +116,7 @@ static double total(const struct summary *s, const char *metric)
 /* In expressions - is a minus: openmp_wait is the class openmp-wait. */
 static bool is_class(const char *class, const char *name)
 {
-	for (; *class && *name; class++, name++)
+	for (; *class && *name; class ++, name++)
 		if (*class != *name && !(*class == '-' && *name == '_'))
 			return false;
 	return !*class && !*name;

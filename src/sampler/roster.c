@@ -386,10 +386,7 @@ static void take_message(struct roster *r, struct seat *s, struct sampler *to,
 	tree_reaped(to->tree, s->task, m);
 	x->launchers_cpu_ns += m->own_cpu_ns - s->cpu_ns;
 	s->cpu_ns = m->own_cpu_ns;
-	if (m->kind == MESSAGE_STARTED && !s->record.instance) {
-		s->record.pid = m->pid;
-		task_record_begin(&to->sample, &s->record, m->at_ns);
-	}
+	task_record_started(&to->sample, &s->record, m);
 	marks_about(to->marks, s->marks, s->record.instance);
 	span_files_about(to->spans, s->spans, s->record.instance);
 	if (m->kind == MESSAGE_STARTED && (!x->started_ns || m->at_ns < x->started_ns))

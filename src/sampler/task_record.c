@@ -34,6 +34,14 @@ void task_record_begin(struct sample *s, struct task_record *t, int64_t at_ns)
 		sample_label(s, t->instance, "goes_on", "1");
 }
 
+void task_record_started(struct sample *s, struct task_record *t, const struct message *m)
+{
+	if (m->kind != MESSAGE_STARTED || t->instance)
+		return;
+	t->pid = m->pid;
+	task_record_begin(s, t, m->at_ns);
+}
+
 static void say_used(struct sample *s, struct task_record *t, int64_t cpu_ns, int64_t peak_bytes)
 {
 	const int64_t used[TASK_FINALS] = {

@@ -23,6 +23,8 @@ struct task_record {
 };
 
 void task_record_begin(struct sample *s, struct task_record *t, int64_t at_ns);
+/* m: its launcher's; of a command that has started the task begins, if it has not. */
+void task_record_started(struct sample *s, struct task_record *t, const struct message *m);
 /* cpu_ns: what the sample just taken has of it. */
 void task_record_used(struct sample *s, struct task_record *t, int64_t cpu_ns);
 /* m: its launcher's last word. */

@@ -19,9 +19,9 @@ struct rules_case {
 };
 
 static const struct rules_case cases[] = {
+#include "rules_cases_code.def"
 #include "rules_cases_rest.def"
 #include "rules_cases_use.def"
-#include "rules_cases_code.def"
 };
 
 #endif
