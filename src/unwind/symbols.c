@@ -47,6 +47,7 @@ struct symbols {
 	struct symbol *symbol;
 	struct unit_range *unit; /* by low */
 	uint32_t nunits, units_cap, used;
+	bool units_read;
 	Dwarf_Off last_unit;
 };
 
@@ -394,8 +395,6 @@ struct symbols *symbols_open(const struct module *m)
 	if (s->nsymbols)
 		qsort(s->symbol, s->nsymbols, sizeof *s->symbol, by_address);
 	dwarf_open(s);
-	if (s->dwarf)
-		read_units(s);
 	return s;
 }
 
@@ -418,10 +417,15 @@ void symbols_close(struct symbols *s)
 
 /* ---- lines and inlined calls ---- */
 
-static bool unit_at(struct symbols *s, uint64_t address, Dwarf_Die *die)
+/* In the table of all units, for compilers that write no .debug_aranges. */
+static bool unit_in_table(struct symbols *s, uint64_t address, Dwarf_Off *die)
 {
-	uint32_t low = 0, high = s->nunits;
+	uint32_t low = 0, high;
 
+	if (!s->units_read)
+		read_units(s);
+	s->units_read = true;
+	high = s->nunits;
 	while (low < high) {
 		uint32_t mid = (low + high) / 2;
 
@@ -432,14 +436,26 @@ static bool unit_at(struct symbols *s, uint64_t address, Dwarf_Die *die)
 	}
 	if (!low || address >= s->unit[low - 1].high)
 		return false;
-	if (s->unit[low - 1].die != s->last_unit && s->used++ == UNITS_AT_ONCE) {
+	*die = s->unit[low - 1].die;
+	return true;
+}
+
+static bool unit_at(struct symbols *s, uint64_t address, Dwarf_Die *die)
+{
+	Dwarf_Off at;
+
+	if (dwarf_addrdie(s->dwarf, address, die))
+		at = dwarf_dieoffset(die);
+	else if (!unit_in_table(s, address, &at))
+		return false;
+	if (at != s->last_unit && s->used++ == UNITS_AT_ONCE) {
 		dwarf_end(s->dwarf);
 		dwarf_open(s);
 		if (!s->dwarf)
 			return false;
 	}
-	s->last_unit = s->unit[low - 1].die;
-	return dwarf_offdie(s->dwarf, s->last_unit, die) != NULL;
+	s->last_unit = at;
+	return dwarf_offdie(s->dwarf, at, die) != NULL;
 }
 
 static char *copy(const char *text)
