@@ -47,7 +47,7 @@ def section(data):
 FIELDS = {"node": (0, varint), "id": (1, varint), "parent": (2, varint), "count": (3, varint), "flags": (4, varint), "state": (5, varint),
           "meta_type": (6, varint), "t0": (7, zigzag), "t1": (8, zigzag), "value": (9, zigzag), "real": (10, lambda v: struct.pack("<d", v)),
           "mask": (11, varint), "name": (12, text), "text": (13, text), "domain": (14, text), "values": (15, bytes), "metric": (16, varint),
-          "rows": (17, bytes), "later": (19, bytes), "items": (24, bytes), "last": (25, bytes)}
+          "rows": (17, bytes), "later": (20, bytes), "items": (24, bytes), "last": (25, bytes)}
 
 
 def record(kind, **given):
