@@ -211,7 +211,7 @@ $(BUILD)/libsonde.a: $(LIBOBJ)
 LIBLINK := -lzstd -lm
 ifneq ($(RELEASE),)
 # For any Python or C program: of glibc from 2.17, or, with musl's compiler, of musl from 1.2.
-LIBLINK  := $(ZSTD) -Wl,--exclude-libs,ALL -nodefaultlibs -L$(BUILD)/oldlibc $(if $(findstring musl,$(CC)),-lc,-lm -lpthread -lc -l:libc_nonshared.a) -lgcc
+LIBLINK  := $(ZSTD) -Wl,--exclude-libs,ALL -nodefaultlibs -L$(BUILD)/oldlibc $(if $(findstring musl,$(CC)),-lc,-lm -lpthread -lc -l:libc_nonshared.a -Wl$(,)--as-needed -lloader) -lgcc
 LIBOTHER := $(BUILD)/lacking.o
 $(BUILD)/lacking.o: release/lacking.c $(BUILD)/oldlibc/libc.so Makefile
 	$(call SAY,CC)

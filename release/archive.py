@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -45,6 +46,8 @@ def packed(tree, name, epoch):
 
 
 def compressed(data, out):
+    if out.endswith(".gz") and shutil.which("libdeflate-gzip"): # 4 % smaller
+        return subprocess.run(["libdeflate-gzip", "-12", "-c"], input=data, stdout=subprocess.PIPE, check=True).stdout
     if out.endswith(".gz"):
         return gzip.compress(data, 9, mtime=0)
     if out.endswith(".zst"):

@@ -71,6 +71,14 @@ const struct cpuid_feature *__x86_get_cpuid_feature_leaf(unsigned leaf)
 }
 #endif
 #else
+#include <sys/auxv.h>
+
+/* What libgcc of a compiler for glibc asks which atomic instructions there are. */
+unsigned long __getauxval(unsigned long type)
+{
+	return getauxval(type);
+}
+
 static _Thread_local struct {
 	int (*compare)(const void *, const void *, void *);
 	void *context;

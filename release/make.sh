@@ -101,4 +101,6 @@ python3 release/archive.py "$build/tree-$arch" "$name" "$SOURCE_DATE_EPOCH" "$ou
 source_archive
 wheel "manylinux_2_17_$arch.manylinux2014_$arch"
 wheel "musllinux_1_2_$arch" "$build/$arch-musl/libsonde.so.0"
+sed "s|@VERSION@|$version|g" release/recipes/Dockerfile.in >"$out/Dockerfile"
+sed "s|@VERSION@|$version|g" release/recipes/sonde.eb.in >"$out/sonde-$version.eb"
 (cd "$out" && sha256sum -- *.tar.gz *.tar.zst *.whl >SHA256SUMS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """oldlibc.py CC OUT: the C library that programs of a release are linked with: glibc as its version 2.17 was, or musl 1.2.0. Writes stand-ins for
-libc, libm and libpthread to OUT that have no code: each symbol of CC's own C library, in its newest version that is old enough, and no other symbols."""
+libc, libm, libpthread and the loader to OUT that have no code: each symbol of CC's own C library, in its newest version that is old enough, and no other symbols."""
 import os
 import re
 import subprocess
@@ -61,6 +61,8 @@ def main():
         machine = "aarch64" if "AArch64" in run("readelf", "-h", library) else "x86_64"
         write(cc, out, "libc", f"libc.musl-{machine}.so.1", musl(library))
         return
+    loader = next(name for name in ("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1") if "/" in own(name)) # it has aarch64's __stack_chk_guard
+    write(cc, out, "libloader", loader, glibc(own(loader)))
     libc = glibc(own("libc.so.6"))
     threads = {name for name in libc if re.match(r"(__)?pthread_|sem_", name)} # where 2.17 has them
     write(cc, out, "libpthread", "libpthread.so.0", {name: libc[name] for name in threads})

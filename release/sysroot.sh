@@ -10,7 +10,8 @@ shift 2
 ! [ -e "$out/packages" ] || [ "$(cat "$out/packages")" != "$*" ] || exit 0
 apt=$out/apt
 rm -rf "$out"
-mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$out/var/lib/dpkg/info"
+mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$out/var/lib/dpkg/info" "$out/usr/lib"
+ln -s usr/lib "$out/lib" # as installed systems have it
 : >"$out/var/lib/dpkg/status"
 export APT_CONFIG="$apt/conf"
 cat >"$APT_CONFIG" <<END
@@ -27,8 +28,8 @@ apt-get install -qy --download-only "$@" >/dev/null
 for deb in "$apt"/archives/*.deb; do
 	name=$(dpkg-deb -f "$deb" Package)
 	# The cross compiler has its own.
-	[ "$name" = libc6-dev ] || dpkg-deb -x "$deb" "$out"
-	dpkg-deb --fsys-tarfile "$deb" | tar -t | sed 's|^\.||; s|/$||' >"$out/var/lib/dpkg/info/$name:$arch.list"
+	[ "$name" = libc6-dev ] || dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink --no-same-owner -C "$out"
+	dpkg-deb --fsys-tarfile "$deb" | tar -t | sed 's|^\./$|/.|; s|^\./|/|; s|/$||' >"$out/var/lib/dpkg/info/$name.list"
 	{ dpkg-deb -f "$deb" && printf 'Status: install ok installed\n\n'; } >>"$out/var/lib/dpkg/status"
 done
 [ -e "$out/usr/share/doc/libc6-dev" ] || cp -r "$out/usr/share/doc/libc6" "$out/usr/share/doc/libc6-dev"
