@@ -260,7 +260,7 @@ void summary_memory_words(const struct summary *s, struct bytes *out)
 	} kinds[] = {
 		{ s->peak_hugetlb_bytes, "huge pages (hugetlbfs)" },
 		{ s->peak_anonymous_huge_bytes, "transparent huge pages, resident as a whole" },
-		{ s->peak_memory_files_bytes, "files in memory (memfd, /dev/shm)" },
+		{ s->peak_memory_files_bytes, "files in memory (memfd, tmpfs)" },
 	};
 	char text[64];
 
