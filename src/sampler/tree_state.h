@@ -185,7 +185,7 @@ struct tree {
 	int64_t peak_of_one;                  /* of a process, which no sample has seen; 0: none */
 	int64_t live_peak;                    /* processes in a sample */
 	int64_t largest_rss;                  /* of one process, in a sample */
-	struct growth left, missed;          /* since the last sample; the largest between two */
+	struct growth left, missed;           /* since the last sample; the largest between two */
 	int64_t resident;                     /* in the last sample */
 	int64_t unread_ns;                    /* CPU of those that ended and were never read */
 	int64_t recorded[RECORDED_NUMBER_OF]; /* what earlier recorders have of the tasks here */
