@@ -19,6 +19,7 @@ TITLES = {
     "peers": "CPU time per sample, compared with other recorders",
     "clock": "The clock",
     "slowdown": "How much longer a job takes",
+    "stacks": "CPU time by code",
     "storm": "A storm of short processes",
     "uss": "PSS and USS in each sample",
     "latency": "How reading PSS affects the job",

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# CPU time by code (--stacks): how right the shares are, how many stacks are whole, what it costs, what it takes in the recording. Twenty
-# minutes;
-# QUICK=1: one.
+# CPU time by code (--stacks): how right the shares are, how many stacks are whole, what it costs, what it takes in the recording. Half an hour;
+# QUICK=1: minutes.
 #
 # The program's parts are measured by its own clock in the same run; it is compiled without frame pointers. Cost is CPU time of the recorder, the
 # helper and the job, with --stacks and without, in alternation; "perf record -g --call-graph dwarf", where it is installed, beside them: its own

@@ -174,3 +174,37 @@ seen = record("short", KINDS, "short", "0.007", "100")
 sampled = sum(s.weight * s.unit for s in seen.samples) / 1e9
 print(f"short: {sampled:.3f} of 0.7 s")
 assert 0.2 <= sampled <= 0.9 and {s.command for s in seen.samples} <= {"stack_kinds", "sonde"}, sampled
+
+# Where the events of each task would cost the job too much they are closed, which is said.
+SWITCHES = """
+import os
+(a, b), (c, d) = os.pipe(), os.pipe()
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+if not os.fork():
+    os.close(b)
+    while os.read(a, 1):
+        os.write(d, b"x")
+    os._exit(0)
+for _ in range(120000):
+    os.write(b, b"x")
+    os.read(c, 1)
+os.close(b)
+os._exit(0)
+"""
+seen = record("switches", sys.executable, "-c", SWITCHES)
+print("switches:", seen.metadata.get("mechanism.exit_records"), seen.metadata.get("stacks.note"))
+if "switched tasks too often" in seen.metadata.get("mechanism.exit_records", ""):
+    assert seen.metadata["stacks.note"] == "sampled until the job switched tasks too often for it", seen.metadata
+
+# Launchers that share a recorder: each task's own processes are sampled.
+tasks = [subprocess.Popen([SONDE, "run", "--node-recorder", "shared", "--stacks=499", "-q", "-o", "shared", "--", KINDS, "plain", "0.5"]) for _ in range(3)]
+assert [task.wait(timeout=60) for task in tasks] == [0, 0, 0]
+end = time.monotonic() + 20
+while time.monotonic() < end and any(os.path.getsize(tail) for tail in glob.glob("shared/*.tail")):
+    time.sleep(0.1)
+seen = Stacks("shared")
+by_task = {s.instance: 0 for s in seen.samples}
+for s in seen.samples:
+    by_task[s.instance] += s.weight
+print("shared:", by_task)
+assert len(by_task) == 3 and all(100 < n < 300 for n in by_task.values()), by_task
