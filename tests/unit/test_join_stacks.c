@@ -153,6 +153,7 @@ static void test_what_cannot_be_is_counted(void **state)
 	assert_int_equal(run_open(&r, dir, NULL), 0);
 	assert_int_equal(r->ndamages, 1);
 	assert_true(r->nstrays >= 7);
+	assert_true(r->nframes <= 9); /* rings are cut where they close */
 	for (uint32_t i = 1; i < r->nframes; i++) {
 		uint32_t at = i, steps = 0;
 
