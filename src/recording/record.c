@@ -498,7 +498,8 @@ static bool sound(const struct event *e)
 /* Numbers that have no kind yet are skipped as those beyond the last one are. */
 static bool is_known(uint8_t kind)
 {
-	return kind && kind < EVENT_KIND_NUMBER_OF && (kind <= EVENT_POINTS || kind >= EVENT_MODULE);
+	return kind && kind < EVENT_KIND_NUMBER_OF &&
+	       (kind <= EVENT_POINTS || kind >= EVENT_MODULE);
 }
 
 /* The body of the next record of a kind that is known, into g->in. 1, 0 at the end, -EBADMSG. */
