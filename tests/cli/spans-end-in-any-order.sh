@@ -49,7 +49,8 @@ record crossed crossed
 import sys, rows
 took = {name: end - begin for _, begin, end, name in rows.spans(sys.argv[1])}
 for name, ms in {"a": 20, "b": 40, "p": 20, "q": 40, "r": 40}.items():
-    assert ms / 1e3 <= took[name] < ms / 1e3 + .015, (name, took)
+    assert ms / 1e3 <= took[name] < ms / 1e3 + .3, (name, took)
+assert took["a"] < took["b"] and took["p"] < took["q"], took
 assert {name for _, name, _ in rows.crossing(rows.spans(sys.argv[1]))} <= {"b"}, rows.crossing(rows.spans(sys.argv[1]))
 PY
 equal "wrong ends" 4 "$(figure crossed '.nodes[0].metadata["spans.wrong_order"]')"
@@ -146,7 +147,7 @@ spans = rows.spans(sys.argv[1])
 took = collections.defaultdict(list)
 for _, begin, end, name in spans:
     took[name].append(end - begin)
-slack = 0.08  # of a busy machine
+slack = 0.3  # of a busy machine
 for name, seconds in {"long": .52, "short": .12, "middle": .32, "long part": .02, "coroutine": .05, "awaited": .03, "generator": .02,
                       "async generator": .03, "first": .07, "second": .12, "stacked": .01}.items():
     assert seconds <= max(took[name]) + .002 and max(took[name]) < seconds + slack, (name, seconds, took[name])

@@ -260,7 +260,9 @@ static void values(int n, int ms)
 	uint32_t name = sonde_name("loss");
 
 	for (int i = 0; i < n; i++) {
-		sonde_counter(name, i % 2 ? i : -i);
+		int far = i < n - i ? i : n - i; /* the extremes are in the middle */
+
+		sonde_counter(name, i % 2 ? far : -far);
 		if (ms)
 			rest(ms);
 	}
