@@ -96,7 +96,13 @@ void campaign_answer_free(struct campaign_answer *a);
 
 /* ---- trials that are alike ---- */
 
-enum campaign_by { CAMPAIGN_PARAMETERS = 1, CAMPAIGN_HARDWARE = 2, CAMPAIGN_SOFTWARE = 4 };
+/* CAMPAIGN_WORKLOAD: those parameters that say what is to be done, and not how. */
+enum campaign_by {
+	CAMPAIGN_PARAMETERS = 1,
+	CAMPAIGN_HARDWARE = 2,
+	CAMPAIGN_SOFTWARE = 4,
+	CAMPAIGN_WORKLOAD = 8
+};
 
 struct campaign_group {
 	const char *label; /* what tells it from the others: "dtype=float32 matrix_size=512"; "" of

@@ -52,7 +52,8 @@ static bool is_of(const char *fact, unsigned by)
 	if (glob_match(machine_facts, fact))
 		return by & CAMPAIGN_HARDWARE;
 	if (glob_match(chosen_facts, fact))
-		return by & CAMPAIGN_PARAMETERS;
+		return by & CAMPAIGN_PARAMETERS ||
+		       (by & CAMPAIGN_WORKLOAD && model_is_workload(NULL, fact));
 	return (by & CAMPAIGN_SOFTWARE) && glob_match(software_facts, fact);
 }
 
@@ -60,8 +61,11 @@ static int choose_names(struct names *x, const struct campaign *c, unsigned by)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < c->g.nparameters && (by & CAMPAIGN_PARAMETERS) && !rc; i++)
-		rc = add_name(x, c->g.parameter[i].name);
+	for (uint32_t i = 0; i < c->g.nparameters && !rc; i++)
+		if ((by & CAMPAIGN_PARAMETERS) ||
+		    ((by & CAMPAIGN_WORKLOAD) &&
+		     model_is_workload(&c->g.model, c->g.parameter[i].name)))
+			rc = add_name(x, c->g.parameter[i].name);
 	if ((by & (CAMPAIGN_PARAMETERS | CAMPAIGN_SOFTWARE)) && !rc)
 		rc = add_name(x, "component"); /* what is measured at all */
 	if ((by & CAMPAIGN_SOFTWARE) && !rc)

@@ -156,6 +156,7 @@ static void column_json(struct json *j, const struct model_column *c)
 	json_text(j, c->unit);
 	json_put_bool(j, "index", c->indexed);
 	json_put_bool(j, "required", c->required);
+	json_put_text(j, "role", model_role_name(c->role));
 	json_object_end(j);
 }
 

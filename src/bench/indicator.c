@@ -60,11 +60,11 @@ static enum model_type type_of(const char *name)
 static int read_columns(struct database *s, struct model *m, struct err *e)
 {
 	const struct field id = field_int(m->id), *row;
-	int rc =
-		database_query(s,
-			       "SELECT name, part, type, unit, is_indexed, is_required, since FROM "
-			       "indicator_columns WHERE indicator_id = $1 ORDER BY place",
-			       &id, 1, e);
+	int rc = database_query(
+		s,
+		"SELECT name, part, type, unit, is_indexed, is_required, since, role FROM "
+		"indicator_columns WHERE indicator_id = $1 ORDER BY place",
+		&id, 1, e);
 
 	while (!rc && (rc = database_next(s, &row, e)) > 0) {
 		const struct model_column c = { .name = row[0].s ? row[0].s : "",
@@ -74,7 +74,8 @@ static int read_columns(struct database *s, struct model *m, struct err *e)
 						.unit = row[3].s,
 						.indexed = row[4].i,
 						.required = row[5].i,
-						.since = (uint32_t)row[6].i };
+						.since = (uint32_t)row[6].i,
+						.role = model_role_of(row[7].s) };
 
 		rc = model_add(m, &c) ? no_memory(e) : 0;
 	}
@@ -122,15 +123,16 @@ static int put_column(struct database *s, const struct model *m, uint32_t place,
 				   field_text(c->unit),
 				   field_int(c->indexed),
 				   field_int(c->required),
-				   field_int(c->since) };
+				   field_int(c->since),
+				   field_text(model_role_name(c->role)) };
 
 	return database_exec(
 		s,
 		"INSERT INTO indicator_columns (indicator_id, place, name, part, type, unit, "
-		"is_indexed, is_required, since) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
+		"is_indexed, is_required, since, role) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
 		"ON CONFLICT (indicator_id, name) DO UPDATE SET type = excluded.type, unit = "
 		"excluded.unit, is_indexed = excluded.is_indexed, is_required = "
-		"excluded.is_required, since = excluded.since",
+		"excluded.is_required, since = excluded.since, role = excluded.role",
 		v, sizeof v / sizeof v[0], e);
 }
 
@@ -264,7 +266,7 @@ static int want_column(struct database *s, struct model *m, const struct model_c
 			       m->name, c->name, have->is_result ? "result" : "parameter",
 			       c->is_result ? "result" : "parameter");
 	if (have && have->type == c->type && have->indexed == c->indexed &&
-	    have->required == c->required &&
+	    have->required == c->required && have->role == c->role &&
 	    !strcmp(have->unit ? have->unit : "", c->unit ? c->unit : ""))
 		return 0;
 	if (have && !widens(have->type, c->type))
@@ -386,7 +388,7 @@ static bool has_all(const struct model *m, const struct model *declared, const s
 
 		if (!strchr(want->name, '*') &&
 		    (!have || have->type != want->type || have->indexed != want->indexed ||
-		     have->required != want->required))
+		     have->required != want->required || have->role != want->role))
 			return false;
 	}
 	return !declared || (m->declared && same_score(m, declared));

@@ -219,3 +219,44 @@ double model_score(const struct model *m, const struct contract *c)
 	score = 2 * (v->number - m->worst) / (m->best - m->worst) - 1;
 	return fmin(1, fmax(-1, score));
 }
+
+/* ---- roles ---- */
+
+static const char *const role_names[MODEL_ROLES] = { NULL, "workload", "choice" };
+
+const char *model_role_name(enum model_role r)
+{
+	return role_names[r];
+}
+
+enum model_role model_role_of(const char *name)
+{
+	for (int i = MODEL_WORKLOAD; name && i < MODEL_ROLES; i++)
+		if (!strcmp(name, role_names[i]))
+			return (enum model_role)i;
+	return MODEL_NO_ROLE;
+}
+
+/* Sizes of blocks, tiles and batches are how something is done. */
+static const char workload_guess[] =
+	"size,*matrix_size,*problem_size,*input_size,*data_size,*image_size,*array_size,*vector_size,"
+	"n,m,k,rows,cols,columns,reps,repeats,repetitions,*iterations,iters,*_iters,loops,steps,"
+	"*_steps,epochs,samples,*num_samples,length,*_length,width,height,depth,channels,"
+	"input_*,dataset*,data,input,seed,*_count,num_elements,elements";
+static const char choice_guess[] = "*thread*,*process*,*worker*,*core*,*rank*,*cpu*,*gpu*";
+
+bool model_is_workload(const struct model *m, const char *name)
+{
+	const struct model_column *c = m ? model_find(m, name) : NULL;
+	char lower[128];
+	size_t n = 0;
+
+	if (c && c->role)
+		return c->role == MODEL_WORKLOAD;
+	if (!strncmp(name, "env.", 4))
+		name += 4;
+	for (; name[n] && n < sizeof lower - 1; n++)
+		lower[n] = name[n] >= 'A' && name[n] <= 'Z' ? (char)(name[n] - 'A' + 'a') : name[n];
+	lower[n] = '\0';
+	return glob_match(workload_guess, lower) && !glob_match(choice_guess, lower);
+}

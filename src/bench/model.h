@@ -25,11 +25,17 @@ enum model_type {
 /* Bytes of a table's name: PostgreSQL takes 63, and indexes have a number behind it. */
 enum { MODEL_TABLE = 55 };
 
+/* Of a parameter: does it say what is to be done, or how? Not said: its name is a guess. */
+enum model_role { MODEL_NO_ROLE = 0, MODEL_WORKLOAD, MODEL_CHOICE, MODEL_ROLES };
+const char *model_role_name(enum model_role r);  /* NULL: none was said */
+enum model_role model_role_of(const char *name); /* NULL or another word: none */
+
 struct model_column {
 	const char *name; /* of a declared one a glob: "*_average" */
 	const char *unit; /* NULL: none was said */
 	enum model_type type;
 	bool is_result, indexed, required;
+	enum model_role role;
 	uint32_t since; /* version of the model that brought it */
 };
 
@@ -91,5 +97,9 @@ const char *model_type_name(enum model_type t);
 int model_check(const struct model *m, const struct contract *c, struct err *e);
 /* The score, -1..1, that a result's value of its score column stands for; NAN: none. */
 double model_score(const struct model *m, const struct contract *c);
+
+/* Is a parameter of that name what is to be done: its size, how often? As its model says, else by
+ * its name; m may be NULL. */
+bool model_is_workload(const struct model *m, const char *name);
 
 #endif

@@ -84,7 +84,7 @@ static bool type_by_name(const char *name, enum model_type *type)
 	return false;
 }
 
-/* parameter NAME TYPE [index] [required] [unit=UNIT] */
+/* parameter NAME TYPE [index] [required] [unit=UNIT] [role=workload|choice] */
 static int column(struct model_reading *r, bool is_result, struct err *e)
 {
 	struct model_column c = { .is_result = is_result, .since = 1 };
@@ -107,9 +107,14 @@ static int column(struct model_reading *r, bool is_result, struct err *e)
 			c.required = true;
 		else if (!strncmp(r->word[i], "unit=", 5) && r->word[i][5])
 			c.unit = r->word[i] + 5;
+		else if (!is_result && !strncmp(r->word[i], "role=", 5) &&
+			 model_role_of(r->word[i] + 5))
+			c.role = model_role_of(r->word[i] + 5);
 		else
 			return model_wrong(
-				r, e, "behind the type stand index, required or unit=UNIT, not",
+				r, e,
+				"behind the type stand index, required, unit=UNIT or, of a "
+				"parameter, role=workload or role=choice, not",
 				r->word[i]);
 	}
 	if (c.required && strchr(c.name, '*'))

@@ -71,6 +71,17 @@ struct answer {
 	struct advice advice;
 	char machine[200]; /* hostile */
 	uint32_t others;   /* trials on other machines */
+	struct campaign_groups workloads;
+	struct best *best; /* [workloads.n] */
+	uint32_t shown;    /* the workload that groups and advice are of */
+};
+
+/* What is best of a workload. */
+struct best {
+	const char *label; /* of the combination; NULL: there is none */
+	double value;
+	uint32_t n, tried;
+	enum advice_verdict verdict;
 };
 
 /* ---- one machine ---- */
@@ -234,6 +245,34 @@ static void step_text(struct bytes *b, const struct answer *a, uint32_t i)
 	bytes_printf(b, ", %u more time%s: %s\n", s->repeats, s->repeats == 1 ? "" : "s", s->why);
 }
 
+static const char *workload_label(const struct answer *a, uint32_t i)
+{
+	const char *label = a->workloads.group[i].label;
+
+	return *label ? label : "the only one";
+}
+
+static void workloads_text(struct bytes *b, const struct answer *a)
+{
+	char number[64];
+
+	bytes_printf(b, "Best per workload:\n  %-10s %6s  %12s  %s\n", "", "TRIALS", "VALUE",
+		     "WORKLOAD: BEST OF WHAT WAS TRIED");
+	for (uint32_t i = 0; i < a->workloads.n; i++) {
+		const struct best *x = &a->best[i];
+
+		bytes_printf(b, "  %-10s %6u  %12s  ", advice_verdict_name(x->verdict), x->n,
+			     benchask_number(a->figure, x->value, number, sizeof number));
+		escape_terminal(b, workload_label(a, i));
+		bytes_puts(b, ": ");
+		escape_terminal(b, !x->label ? "-" : *x->label ? x->label : "the only combination");
+		bytes_u8(b, '\n');
+	}
+	bytes_puts(b, "The newest one, ");
+	escape_terminal(b, workload_label(a, a->shown));
+	bytes_puts(b, "; --where selects another:\n");
+}
+
 static void text(struct bytes *b, const struct answer *a)
 {
 	const struct advice *v = &a->advice;
@@ -249,6 +288,8 @@ static void text(struct bytes *b, const struct answer *a)
 	bytes_printf(b, ", %s is better, on ", a->wish.more_is_better ? "more" : "less");
 	escape_terminal(b, a->machine);
 	bytes_u8(b, '\n');
+	if (a->workloads.n > 1)
+		workloads_text(b, a);
 	verdict_text(b, a);
 	if (v->n)
 		bytes_printf(b, "  %-8s %6s %6s  %12s %10s %18s  %s\n", "", "TRIALS", "FAILED",
@@ -303,6 +344,26 @@ static void step_json(struct json *j, const struct advice_step *s)
 	json_object_end(j);
 }
 
+static void workloads_json(struct json *j, const struct answer *a)
+{
+	json_put_text(j, "workload", a->workloads.n ? a->workloads.group[a->shown].label : NULL);
+	json_key(j, "workloads");
+	json_array(j);
+	for (uint32_t i = 0; i < a->workloads.n; i++) {
+		const struct best *x = &a->best[i];
+
+		json_object(j);
+		json_put_text(j, "label", a->workloads.group[i].label);
+		json_put_text(j, "verdict", advice_verdict_name(x->verdict));
+		json_put_text(j, "best", x->label);
+		json_put_real(j, "value", x->value);
+		json_put_int(j, "n", x->n);
+		json_put_int(j, "candidates", x->tried);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void json(struct bytes *b, const struct answer *a)
 {
 	struct json j = { .out = b, .indent = true };
@@ -318,6 +379,7 @@ static void json(struct bytes *b, const struct answer *a)
 	json_put_int(&j, "trials_on_others", a->others);
 	json_put_int(&j, "failed_silently", v->nsilent);
 	json_put_real(&j, "margin", a->wish.margin);
+	workloads_json(&j, a);
 	json_put_text(&j, "verdict", advice_verdict_name(v->verdict));
 	json_key(&j, "candidates");
 	json_array(&j);
@@ -359,6 +421,77 @@ static int parse(struct answer *a, struct err *e)
 	return rc;
 }
 
+/* Of the trials of one workload; the others are left out for that time. */
+static int advise_one(struct answer *a, const struct campaign_group *w, struct err *e)
+{
+	bool *others = a->c.left_out;
+	bool *left_out = malloc(a->c.g.ntrials + 1u);
+	int rc;
+
+	if (!left_out)
+		return err_set(e, -ENOMEM, "out of memory for the workloads");
+	memset(left_out, true, a->c.g.ntrials + 1u);
+	for (uint32_t i = 0; i < w->n; i++)
+		left_out[w->trial[i]] = others[w->trial[i]];
+	a->c.left_out = left_out;
+	rc = campaign_group(&a->groups, &a->c, CAMPAIGN_PARAMETERS | CAMPAIGN_SOFTWARE, e);
+	if (!rc)
+		rc = advice_make(&a->advice, &a->c, &a->groups, a->figure, &a->wish, e);
+	a->c.left_out = others;
+	free(left_out);
+	return rc;
+}
+
+static void free_one(struct answer *a)
+{
+	advice_free(&a->advice);
+	campaign_groups_free(&a->groups);
+}
+
+static int keep_best(struct answer *a, struct best *b, struct err *e)
+{
+	const struct advice *v = &a->advice;
+	const struct candidate *lead = v->candidate;
+
+	*b = (struct best){ .value = NAN, .verdict = v->verdict, .tried = v->n };
+	if (!v->ntaken)
+		return 0;
+	b->value = lead->centre;
+	b->n = lead->n;
+	b->label = pool_text(&a->c.pool, lead->group->label, strlen(lead->group->label));
+	return b->label ? 0 : err_set(e, -ENOMEM, "out of memory for the workloads");
+}
+
+/* Each workload by itself; that of the newest trial is shown whole. */
+static int advise_all(struct answer *a, struct err *e)
+{
+	int rc = campaign_group(&a->workloads, &a->c, CAMPAIGN_WORKLOAD, e);
+	uint32_t last = 0;
+
+	a->best = calloc(a->workloads.n + 1u, sizeof *a->best);
+	if (!rc && !a->best)
+		rc = err_set(e, -ENOMEM, "out of memory for the workloads");
+	for (uint32_t i = 0; i < a->workloads.n && !rc; i++) {
+		const struct campaign_group *w = &a->workloads.group[i];
+
+		if (w->trial[w->n - 1] >= last) {
+			last = w->trial[w->n - 1];
+			a->shown = i;
+		}
+	}
+	for (uint32_t i = 0; i < a->workloads.n && !rc; i++) {
+		if (i == a->shown)
+			continue;
+		rc = advise_one(a, &a->workloads.group[i], e);
+		if (!rc)
+			rc = keep_best(a, &a->best[i], e);
+		free_one(a);
+	}
+	if (!rc && a->workloads.n)
+		rc = advise_one(a, &a->workloads.group[a->shown], e);
+	return rc || !a->workloads.n ? rc : keep_best(a, &a->best[a->shown], e);
+}
+
 static int find(struct answer *a, int noperands, char **operands, struct err *e)
 {
 	int rc = parse(a, e);
@@ -376,11 +509,7 @@ static int find(struct answer *a, int noperands, char **operands, struct err *e)
 	a->wish.more_is_better = a->o->better ? !strcmp(a->o->better, "more")
 					      : a->figure->sense == BENCH_MORE_IS_BETTER;
 	rc = choose_machine(a, e);
-	if (!rc)
-		rc = campaign_group(&a->groups, &a->c, CAMPAIGN_PARAMETERS | CAMPAIGN_SOFTWARE, e);
-	if (!rc)
-		rc = advice_make(&a->advice, &a->c, &a->groups, a->figure, &a->wish, e);
-	return rc;
+	return rc ? rc : advise_all(a, e);
 }
 
 static int advise_exec(const void *options, int noperands, char **operands)
@@ -405,8 +534,9 @@ static int advise_exec(const void *options, int noperands, char **operands)
 			text(&b, &a);
 		code = print_bytes(&b);
 	}
-	advice_free(&a.advice);
-	campaign_groups_free(&a.groups);
+	free_one(&a);
+	campaign_groups_free(&a.workloads);
+	free(a.best);
 	campaign_free(&a.c);
 	return code;
 }
@@ -424,6 +554,9 @@ const struct command command_bench_advise = {
 		"tie. For the rest it prints how many more trials are needed. Failed trials are "
 		"counted separately and decide nothing. A combination that violates a constraint "
 		"in any other trial, or has no value for it in any, is excluded.\n\n"
+		"Parameters that say what is to be done, such as matrix_size, are a workload, and "
+		"no choice: each workload has its own best. A model says role=workload or "
+		"role=choice; else the name decides.\n\n"
 		"It also suggests what to try next: combinations that might beat the leader, most "
 		"promising first; untried neighbouring values of each parameter; and one step "
 		"beyond the range if the leader is at its edge.",

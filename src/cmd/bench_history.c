@@ -391,10 +391,11 @@ const struct command command_bench_history = {
 		"change with an interval, and what differs between both sides: hardware, system, "
 		"packages, the script. At least ten trials are needed; failed trials are "
 		"skipped.\n\n"
-		"A change is detected from the ranks of the values, against noise with the "
-		"observed correlation of neighbours. In about 2 of 100 series without a change, "
-		"one is reported, counted per series; in more if there are fewer than 50 trials "
-		"or strongly correlated neighbours. A slow drift looks like one or several "
+		"A change is detected from the ranks of the values and, if there are fewer than "
+		"50, from their sizes, against noise with the observed correlation of "
+		"neighbours. In about 2 of 100 series without a change, "
+		"one is reported, counted per series; in more if neighbours are correlated, above "
+		"all with fewer than 50 trials. A slow drift looks like one or several "
 		"changes.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct history_question),

@@ -129,7 +129,10 @@ static const char sweeps[] =
  * combination, it is null. */
 static const char orders[] = "ALTER TABLE sweeps ADD COLUMN trial_order TEXT";
 
-static const char *const versions[] = { history, recordings, benchmarks, sweeps, orders };
+/* 6: whether a parameter is the workload or a choice, where a model says so. */
+static const char roles[] = "ALTER TABLE indicator_columns ADD COLUMN role TEXT";
+
+static const char *const versions[] = { history, recordings, benchmarks, sweeps, orders, roles };
 const uint32_t schema_latest = sizeof versions / sizeof versions[0];
 
 /* 0: there are no tables yet. */
