@@ -22,9 +22,9 @@ enum { TURNS = 2 };
  */
 static const double plain_level = 1e-6;
 enum { PLAIN_FROM = 50 };
-/* Ranks of so few values cannot show how large a step is: their sizes are tested, too; and how alike
- * neighbours are is known badly: it is drawn to 0 by what so many further values say that are not
- * (bench/history_steps.c). */
+/* Ranks of a series of so few values cannot show how large a step is: their sizes are tested, too;
+ * and how alike neighbours are is known badly: it is drawn to 0 by what so many further values say
+ * that are not (bench/history_steps.c). */
 enum { SIZES_BELOW = 50, LIKENESS_PRIOR = 8 };
 static const double likeness_most = 0.95;
 /* Standard errors of what is worth a closer look. */
@@ -41,6 +41,7 @@ struct work {
 	double *size;  /* [n] its values */
 	double *share; /* [n] that a change at each place explains; 0 where none may be */
 	double *made;  /* [n] what chance does */
+	bool few;      /* values there are in all */
 };
 
 /* ---- one change ---- */
@@ -89,10 +90,10 @@ static struct place scan(const double *y, uint32_t n, double rho, double *share)
 
 /* The correlation of neighbours when the levels before and from k on are taken out, without what
  * that does to it (Kendall 1954, for each of the levels). Less than 0 is taken for 0. */
-static double likeness_of(const double *y, uint32_t n, uint32_t k)
+static double likeness_of(const double *y, uint32_t n, uint32_t k, bool few)
 {
 	double mean[2] = { 0, 0 }, squares = 0, products = 0, last = 0;
-	double drawn = n < SIZES_BELOW ? n / (n + (double)LIKENESS_PRIOR) : 1;
+	double drawn = few ? n / (n + (double)LIKENESS_PRIOR) : 1;
 
 	for (uint32_t i = 0; i < n; i++)
 		mean[i >= k] += y[i] / (i >= k ? n - k : k);
@@ -108,12 +109,12 @@ static double likeness_of(const double *y, uint32_t n, uint32_t k)
 	return fmin(fmax(drawn * (n * products / squares + 2) / (n - 6.0), 0), likeness_most);
 }
 
-static struct place find(const double *y, uint32_t n)
+static struct place find(const double *y, uint32_t n, bool few)
 {
 	struct place p = scan(y, n, 0, NULL);
 
 	for (int turn = 0; turn < TURNS && p.share > 0; turn++)
-		p = scan(y, n, likeness_of(y, n, p.at), NULL);
+		p = scan(y, n, likeness_of(y, n, p.at, few), NULL);
 	return p;
 }
 
@@ -125,11 +126,12 @@ static double strength_of(const struct place *p, uint32_t n)
 
 /* How often series without a change, whose neighbours are as alike, have a place that explains as
  * much (a Monte Carlo test, Besag and Clifford 1991: it ends when chance has won often enough). */
-static double chance_of(const struct place *p, uint32_t n, double *made)
+static double chance_of(const struct place *p, uint32_t n, const struct work *w)
 {
 	struct random r = { SEED + n };
 	double fresh = sqrt(1 - p->rho * p->rho);
-	uint32_t won = 0, more = n < SIZES_BELOW ? MORE : 1;
+	uint32_t won = 0, more = w->few ? MORE : 1;
+	double *made = w->made;
 
 	if (n >= PLAIN_FROM && student_beyond(strength_of(p, n), n - 3) * n < plain_level)
 		return 1.0 / (SIMULATIONS + 1);
@@ -137,7 +139,7 @@ static double chance_of(const struct place *p, uint32_t n, double *made)
 		made[0] = random_normal(&r);
 		for (uint32_t k = 1; k < n; k++)
 			made[k] = p->rho * made[k - 1] + fresh * random_normal(&r);
-		won += find(made, n).share >= p->share;
+		won += find(made, n, w->few).share >= p->share;
 		if (won == more * REFUTED)
 			return fmax(level, won / (double)i);
 	}
@@ -234,7 +236,7 @@ static int split(struct changes *c, const double *value, uint32_t from, uint32_t
 	if (rc)
 		return rc;
 	p = scan(w->score, n, rough_likeness(w->score, n), NULL);
-	if (n < SIZES_BELOW && !(strength_of(&p, n) > rough_strength)) {
+	if (w->few && !(strength_of(&p, n) > rough_strength)) {
 		take_sizes(w->size, value + from, n);
 		p = scan(w->size, n, 0, NULL); /* of few, the rough likeness is a step's, too */
 	}
@@ -261,15 +263,15 @@ static int test(struct changes *c, uint32_t i, const double *value, uint32_t cou
 
 	if (rc)
 		return rc;
-	p = find(w->score, n);
-	c->change[i].p = p.share > 0 ? chance_of(&p, n, w->made) : 1;
+	p = find(w->score, n, w->few);
+	c->change[i].p = p.share > 0 ? chance_of(&p, n, w) : 1;
 	c->change[i].difference = strength_of(&p, n);
-	if (n >= SIZES_BELOW || c->change[i].p < level)
+	if (!w->few || c->change[i].p < level)
 		return 0;
 	take_sizes(w->size, value + from, n);
-	p = find(w->size, n);
+	p = find(w->size, n, w->few);
 	if (p.share > 0 && isfinite(p.share))
-		c->change[i].p = fmin(c->change[i].p, chance_of(&p, n, w->made));
+		c->change[i].p = fmin(c->change[i].p, chance_of(&p, n, w));
 	return 0;
 }
 
@@ -333,7 +335,7 @@ static void place_again(struct changes *c, uint32_t i, const double *value, uint
 	struct place p;
 
 	clip(w->score, value + from, n, x->at - from, w->made);
-	p = find(w->score, n);
+	p = find(w->score, n, w->few);
 	p = scan(w->score, n, p.rho, w->share);
 	x->low = x->high = x->at;
 	if (!(p.share > 0) || !isfinite(p.share))
@@ -381,7 +383,7 @@ static int measure(struct changes *c, uint32_t i, const double *value, uint32_t 
 
 int changes_find(struct changes *c, const double *value, uint32_t n)
 {
-	struct work w = { 0 };
+	struct work w = { .few = n < SIZES_BELOW };
 	int rc = 0;
 
 	*c = (struct changes){ 0 };

@@ -78,7 +78,7 @@ static void add_memory(struct lines *l, const struct summary *s)
 		return;
 	b = lines_add(l, "memory peak", NULL);
 	bytes_puts(b, at_least(s->peak_memory_is_bound));
-	if (s->peak_memory_at_most <= s->peak_memory_bytes)
+	if (s->peak_memory_at_most > 0 && s->peak_memory_at_most <= s->peak_memory_bytes)
 		bytes_puts(b, "at most ");
 	lines_number(b, UNIT_BYTES, s->peak_memory_bytes);
 	if (!isnan(s->memory_asked_bytes)) {

@@ -265,44 +265,50 @@ static void what_ended_does_not_bring_what_was_before(void **state)
 	free(t);
 }
 
+#define MS INT64_C(1000000)
+
 static void what_was_waited_for_is_the_total(void **state)
 {
-	struct tree t = { .launched = true, .started = 2, .waited_ns = 1000, .cpu_ns = 1040 };
+	struct tree t = { .launched = true,
+			  .started = 2,
+			  .waited_ns = 1000 * MS,
+			  .cpu_ns = 1040 * MS,
+			  .taken_ns = -1 };
 	struct tree_totals totals;
 
 	(void)state;
-	t.job[JOB_ATTRIBUTED_CPU] = 1040;
+	t.job[JOB_ATTRIBUTED_CPU] = 1040 * MS;
 	tree_totals(&t, &totals);
-	assert_int_equal(totals.cpu_ns, 1000);
-	assert_int_equal(totals.attributed_ns, 1000);
+	assert_int_equal(totals.cpu_ns, 1000 * MS);
+	assert_int_equal(totals.attributed_ns, 1000 * MS);
 	assert_int_equal(totals.user_ns, 0);
-	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 2000; /* others took as much from it */
+	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 2000 * MS; /* others took as much from it */
 	tree_totals(&t, &totals);
-	assert_int_equal(totals.cpu_ns, 1000);
+	assert_int_equal(totals.cpu_ns, 1000 * MS);
 	t.unwaited = true; /* nobody waited for a half of them */
 	tree_totals(&t, &totals);
-	assert_int_equal(totals.cpu_ns, 2000);
+	assert_int_equal(totals.cpu_ns, 2000 * MS);
 	t.unwaited = false; /* nobody was seen who does not wait, but so much is not taken */
-	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 4000;
+	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 4000 * MS;
 	tree_totals(&t, &totals);
-	assert_int_equal(totals.cpu_ns, 4000);
-	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 2000;
+	assert_int_equal(totals.cpu_ns, 4000 * MS);
+	t.cpu_ns = t.job[JOB_ATTRIBUTED_CPU] = 2000 * MS;
 	t.unwaited = true;
 	tree_totals(&t, &totals);
-	assert_int_equal(totals.attributed_ns, 2000);
+	assert_int_equal(totals.attributed_ns, 2000 * MS);
 	assert_int_equal(totals.user_ns, -1); /* of a half of them */
 	t.unwaited = false;
 	t.started = 1; /* it was: the rest is interrupts and a hypervisor */
 	tree_totals(&t, &totals);
-	assert_int_equal(totals.cpu_ns, 1000);
+	assert_int_equal(totals.cpu_ns, 1000 * MS);
 	t.started = 2;
 	t.launched = false; /* attached: who waits is not known */
-	t.cpu_ns = t.job[JOB_CPU] = t.job[JOB_ATTRIBUTED_CPU] = 1040;
+	t.cpu_ns = t.job[JOB_CPU] = t.job[JOB_ATTRIBUTED_CPU] = 1040 * MS;
 	tree_totals(&t, &totals);
-	assert_int_equal(totals.cpu_ns, 1040);
-	t.job[JOB_CPU] = 1050; /* was shown before */
+	assert_int_equal(totals.cpu_ns, 1040 * MS);
+	t.job[JOB_CPU] = 1050 * MS; /* was shown before */
 	tree_totals(&t, &totals);
-	assert_int_equal(totals.cpu_ns, 1050);
+	assert_int_equal(totals.cpu_ns, 1050 * MS);
 }
 
 int main(void)

@@ -212,7 +212,7 @@ static void test_asked_for_is_shown_before_present(void **state)
 		strstr(text, "3.10 of the 64 requested used on average (affinity allows 64)\n"));
 	assert_non_null(strstr(
 		text,
-		"memory peak 1.0 GiB of the 8.0 GiB requested (RSS: shared pages count twice)\n"));
+		"memory peak 1.0 GiB of the 8.0 GiB requested (RSS: shared pages count more than\n            once)\n"));
 	assert_non_null(strstr(text, "left behind sleep (12)\n"));
 	free(text);
 }
