@@ -26,7 +26,7 @@ CPPFLAGS=${CPPFLAGS:-} LDFLAGS=${LDFLAGS:-} ZSTD=-l:libzstd.a
 use_other_processor() {
 	SYSROOT=$build/sysroot-$arch
 	release/sysroot.sh arm64 "$SYSROOT" libc6-dev libzstd-dev libsqlite3-dev libhdf5-dev libdeflate-dev libcairo2-dev libpango1.0-dev \
-		fonts-dejavu-core libcurl4-openssl-dev libmicrohttpd-dev libyaml-dev libbpf-dev zlib1g-dev libelf-dev libaec-dev libpq5 musl-dev
+		fonts-dejavu-core libcurl4-openssl-dev libmicrohttpd-dev libyaml-dev libdw-dev libbpf-dev zlib1g-dev libelf-dev libaec-dev libpq5 musl-dev
 	CROSS=$arch-linux-gnu- CC=$arch-linux-gnu-gcc RUN=qemu-$arch
 	libraries=$SYSROOT/usr/lib/$arch-linux-gnu
 	ln -sf hdf5-serial.pc "$libraries/pkgconfig/hdf5.pc"
