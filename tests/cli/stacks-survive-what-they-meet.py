@@ -157,7 +157,7 @@ with open(f"/tmp/perf-{os.getpid()}.map", "w") as f:
     print(f"{at:x} {len(code):x} made while it ran <i>", file=f)
 if len(sys.argv) > 1:
     os.chown(f.name, 12345, 12345)
-for _ in range(2):
+for _ in range(6):
     ctypes.CFUNCTYPE(None)(at)()
 os.unlink(f.name)
 """
