@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FUNCTIONS_MAX = 100000, TEXT_MAX = 8 << 20, READ_AT_ONCE = 1 << 20, AGAIN_MS = 500 };
+enum { FUNCTIONS_MAX = 100000, TEXT_MAX = 8 << 20, READ_AT_ONCE = 1 << 20, AGAIN_MS = 100 };
 
 struct function {
 	uint64_t start, size;
