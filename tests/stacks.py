@@ -124,7 +124,7 @@ class Stacks:
                                          f["count"], f["mask"], f["flags"])
         elif kind == STACKS:
             for i, (parent, frame, weight) in enumerate(f["items"]):
-                assert parent < f["id"] + i and frame in self.frames and not weight
+                assert parent < f["id"] + i not in self.nodes and frame in self.frames and not weight
                 self.nodes[f["id"] + i] = (parent, frame)
         elif kind == SAMPLES:
             for task, node, weight in f["items"]:
