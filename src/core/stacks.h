@@ -116,7 +116,7 @@ double stacks_matching(const struct stacks *s, const char *globs);
 
 /* The tree with at most `most` nodes (at least 2): the heaviest, and of those that had to be left
  * out one child, STACKS_OTHER, of the node that they are below. */
-enum { STACKS_OTHER = UINT32_MAX /* as the function of a node */ };
+#define STACKS_OTHER UINT32_MAX /* as the function of a node */
 struct stacks_fold {
 	struct stacks_node *nodes; /* as in struct stacks; nodes[0] is all */
 	uint32_t n;
