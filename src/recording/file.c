@@ -286,6 +286,9 @@ static int tail_take(struct reading *g)
 	rc = sealer_init(&sealer, g->tail.head.slot, COLUMNS_MAX, VALUES_MAX);
 	for (int i = 0; !rc && i < TAIL_SLOTS; i++)
 		rc = slot_seal(g, &sealer, i);
+	if (!rc && g->tail.begun > g->generation && !g->found->closed)
+		g->v->damage(g->v->ctx, true, tail_slot_at(g->tail.head.slot, g->tail.begun), 0,
+			     "its samples were erased");
 	if (!rc)
 		rc = sealed_take(g);
 	sealer_free(&sealer);

@@ -23,6 +23,7 @@ enum {
 	TAIL_SLOT = 256 << 10,
 	TAIL_SLOT_MAX = 4 << 20,
 	COMMIT_HEADER = 12,
+	TAIL_BEGUN_AT = TAIL_SLOTS_AT - COMMIT_HEADER, /* mark of the newest generation in it */
 
 	ROWS_MAX = 16384,     /* of a chunk */
 	COLUMNS_MAX = 32768,  /* of a chunk */

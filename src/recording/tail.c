@@ -104,6 +104,20 @@ static bool is_end(struct scan in, uint32_t generation)
 	       scan_u32(&in) == commit_crc(head, 0);
 }
 
+/* The mark before the slots; 0: there is none, as writers of before left it. */
+static uint32_t begun_read(const struct bytes *data)
+{
+	struct scan in = { .at = data->data + TAIL_BEGUN_AT, .end = data->data + TAIL_SLOTS_AT };
+	struct scan head = in;
+	uint32_t generation;
+
+	if (data->len < TAIL_SLOTS_AT)
+		return 0;
+	scan_u32(&head);
+	generation = scan_u32(&head);
+	return generation && is_end(in, generation) ? generation : 0;
+}
+
 /* marked: its last commit is followed by the mark of the end. */
 static void slot_read(struct tail_slot *s, struct scan in, uint64_t offset, bool marked)
 {
@@ -171,6 +185,7 @@ static int tail_read_once(struct tail *t, int dirfd, const char *name)
 	in = (struct scan){ .at = b.payload, .end = b.payload + b.length };
 	if (!head_get(in, &t->head) || t->head.slot > TAIL_SLOT_MAX)
 		return -EBADMSG;
+	t->begun = begun_read(&t->data);
 	t->cut = t->data.len < TAIL_SLOTS_AT + TAIL_SLOTS * (uint64_t)t->head.slot;
 	for (uint32_t i = 0; i < TAIL_SLOTS; i++) {
 		uint64_t at = tail_slot_at(t->head.slot, i), end = at + t->head.slot;

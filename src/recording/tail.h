@@ -36,7 +36,8 @@ struct tail {
 	uint16_t version;                  /* of the format, by its head's block */
 	struct tail_slot slot[TAIL_SLOTS]; /* older generation first */
 	bool fresh;                        /* it was changed within a minute */
-	bool cut; /* it is shorter than a writer makes it before the first sample */
+	bool cut;       /* it is shorter than a writer makes it before the first sample */
+	uint32_t begun; /* the newest generation of which a commit was written; 0: not known */
 	struct bytes data;
 };
 

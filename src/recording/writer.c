@@ -244,7 +244,7 @@ static int generation_seal(struct writer *w)
 	return 0;
 }
 
-/* In place of what could be written of a commit. */
+/* In place of what could be written of a commit; before the slots, of the generation that began. */
 static void tail_mark(struct writer *w, uint64_t at)
 {
 	uint8_t room[COMMIT_HEADER];
@@ -264,6 +264,8 @@ static int tail_flush(struct writer *w)
 	commit_end(&w->image, w->generation);
 	rc = files_tail(&w->files, at, w->image.data + w->written, w->image.len - w->written);
 	w->image.len = end;
+	if (!rc && !w->written)
+		tail_mark(w, TAIL_BEGUN_AT);
 	if (!rc)
 		w->written = w->image.len;
 	else if (w->written)

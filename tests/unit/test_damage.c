@@ -272,6 +272,29 @@ static void test_a_tail_that_is_empty_or_gone_is_damage(void **state)
 	truth_free(t);
 }
 
+/* As a file system may leave it that knew a file's size before its contents. */
+static void test_a_slot_of_zeros_is_damage(void **state)
+{
+	static uint8_t zeros[SLOT];
+
+	(void)state;
+	for (uint32_t samples = 3; samples <= 15; samples += 4) {
+		struct truth *t = truth_new(22, &(struct writer_options){ .chunk_rows = 4 });
+		off_t size;
+		int fd;
+
+		truth_samples(t, samples);
+		writer_abandon(t->w);
+		fd = open_one(t, "node-host.tail", &size);
+		for (int slot = 0; slot < 2; slot++)
+			assert_int_equal(pwrite(fd, zeros, SLOT, SLOTS_AT + slot * SLOT), SLOT);
+		assert_int_equal(futimens(fd, long_ago), 0);
+		check(t);
+		close(fd);
+		truth_free(t);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_every_bit_of_a_closed_recording_flipped),
 	cmocka_unit_test(test_every_bit_of_the_blocks_of_a_killed_recording_flipped),
@@ -281,6 +304,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_tail_cut_at_every_byte),
 	cmocka_unit_test(test_a_block_cut_while_it_was_written_loses_nothing),
 	cmocka_unit_test(test_a_tail_that_is_empty_or_gone_is_damage),
+	cmocka_unit_test(test_a_slot_of_zeros_is_damage),
 	cmocka_unit_test(test_damage_names_the_place),
 	cmocka_unit_test(test_a_block_that_is_gone_is_missed),
 };
