@@ -311,7 +311,7 @@ const struct command command_bench_query = {
 	.description =
 		"The model file of an indicator defines its queries: the columns to show, which "
 		"trials, their order and number; docs/bench.md describes the format. Failed "
-		"trials are skipped. Without NAME it lists the queries.",
+		"trials are skipped. If NAME is missing, the error lists the queries.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct query_options),
 	COMMAND_EXAMPLES(examples),

@@ -301,8 +301,8 @@ const struct command command_bench_run = {
 	"A failed trial is stored with its reason: the script exited with a code other than 0, "
 	"took too long, left processes behind, or printed an invalid result or one that does not "
 	"fit the columns of its indicator. The remaining trials still run.\n\n"
-	"Behind --, SCRIPT may be any command: what it prints need not be a result, and it fails "
-	"only by how it ends.\n\n"
+	"After --, SCRIPT may be any command: its output need not be a result, and only how it "
+	"ends (exit code, signal, timeout) makes it fail.\n\n"
 	"Exit code 1: a trial failed. Use sonde bench list, show and stats, and sonde compare on "
 	"the stored trials.",
 	COMMAND_OPTIONS(rows),

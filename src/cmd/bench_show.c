@@ -20,7 +20,7 @@ static const struct option rows[] = { BENCHTELL_OPTIONS("sonde/bench-show/1") };
 
 static const struct example examples[] = {
 	{ "bench show bench:3", "its trials, its machine, its software" },
-	{ "bench show bench:3/2", "of its second trial everything" },
+	{ "bench show bench:3/2", "everything about its second trial" },
 };
 
 struct shown {

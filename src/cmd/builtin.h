@@ -23,7 +23,8 @@ extern const size_t nbuiltins;
 #define BUILTIN_RULE                                                                               \
 	"SCRIPT is a file, or a program in PATH. When there is neither, it is the name of a "      \
 	"built-in benchmark (sonde bench list --builtin), and ARGS are its options: --size N, "    \
-	"--threads N, --repeats N, --seconds TIME; --help lists all it has."
+	"--threads N, --repeats N, --seconds TIME; libexec/sonde/sonde-indicator NAME --help "     \
+	"lists all it has."
 
 /* A benchmark as it is executed. */
 struct chosen_script {

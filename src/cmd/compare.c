@@ -380,7 +380,7 @@ const struct command command_compare = {
 		"margin); or inconclusive (neither is shown). A and B are directories that Sonde "
 		"wrote, or directories that contain several of them.\n\n"
 		"A condition of --fail-if is a figure as `sonde show --json` names it, an "
-		"expression of figures, or mean(METRIC), max(METRIC), min(METRIC) or "
+		"expression of figures, or mean(METRIC), max(METRIC), min(METRIC), last(METRIC) or "
 		"total(METRIC); then > or <; then a share of A, such as +5%, or a number in the "
 		"figure's unit, such as +1Gi. It fails if the runs show a difference in that "
 		"direction and do not show that it is below the threshold. p-values are corrected "

@@ -40,11 +40,12 @@
 #define PROFILES           "scanner"
 
 static const char known_tables[] = "One of these tables:" TABLES(NAME) ".";
-static const char known_formats[] = "Formats, separated by commas:"
+static const char known_formats[] =
+	"Formats, separated by commas:"
 #include "sinks.def"
-				    " " DOCUMENTS " " PROFILES
+	" " DOCUMENTS " " PROFILES
 #include "profiles.def"
-				    ". The last ones are of stacks.";
+	". folded, pprof and speedscope are of stacks (`sonde run --stacks`).";
 static const char table_words[] = TABLES(NAME);
 static const char format_words[] =
 #include "sinks.def"
@@ -529,8 +530,8 @@ const struct command command_export = {
 	.operands = "[DIR]",
 	.what = "Write a recording as tables",
 	.description =
-		"Writes one file per table and format: series, processes, commands, marks, spans "
-		"and states (what could not be measured, and why). Default DIR: the newest "
+		"Writes one file per table and format: series, processes, commands, marks, spans, "
+		"counters and states (what could not be measured, and why). Default DIR: the newest "
 		"recording here. Counters become rates; --raw keeps raw counters. Unknown values "
 		"are empty in CSV and null in JSON, never 0.\n\n"
 		"The series table is tidy: one row per node, metric, instance and time. With "
@@ -543,9 +544,9 @@ const struct command command_export = {
 		"writes perfmon's documents, such as metrics/cpu_metrics.json.\n\n"
 		"With --lake, the series of each job become a Parquet file in a directory tree "
 		"that DuckDB, ClickHouse, pandas and Spark query as one table.\n\n"
-		"Formats of stacks hold what was sampled of code, for viewers of profiles: folded "
-		"for flamegraph.pl and its like (stacks.folded, in microseconds), pprof (stacks.pb.gz) "
-		"and speedscope (stacks.speedscope.json).\n\n"
+		"folded, pprof and speedscope are for profile viewers and need a recording with "
+		"stacks: folded for flamegraph.pl and similar tools (stacks.folded, in "
+		"microseconds), pprof (stacks.pb.gz), speedscope (stacks.speedscope.json).\n\n"
 		"An existing file is replaced only when the new one is complete. Exit code 1 also "
 		"means that the recording is damaged and some data was skipped.",
 	COMMAND_OPTIONS(rows),

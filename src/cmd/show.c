@@ -87,7 +87,6 @@ static const struct option rows[] = {
 };
 
 static const struct example examples[] = {
-	{ "show --metrics 'gpu.*'", "compare nodes by the use of their GPUs, too" },
 	{ "show", "the newest recording here, in about five lines" },
 	{ "show --all first_try", "every verdict and figure of a recording" },
 	{ "show --json sonde_1234", "everything, for a script" },
@@ -96,6 +95,7 @@ static const struct example examples[] = {
 	{ "show --code sonde_1234", "the kinds of code and the functions that used the CPU" },
 	{ "show --by line sonde_1234", "the lines that used most" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
+	{ "show --metrics 'gpu.*'", "compare nodes by the use of their GPUs, too" },
 };
 
 static bool wants_colour(void)

@@ -178,7 +178,8 @@ static void print_notes(const struct code *code, FILE *out)
 	const struct stacks *s = code->stacks;
 	char cell[CELL];
 
-	fprintf(out, "\n%.0f samples; +- is the 95 %% interval of a share, in points.", s->samples);
+	fprintf(out, "\n%.0f samples; +- is half the 95 %% interval of a share, in points.",
+		s->samples);
 	if (s->cut > 0)
 		fprintf(out, " %s of the stacks do not reach their beginning.",
 			cell_share(cell, stacks_share(s, s->cut)));
