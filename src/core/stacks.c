@@ -237,19 +237,27 @@ static double command_rank(const struct stacks *s, uint32_t process)
 	return NAN;
 }
 
+/* Of it and of all on the way up to the first that is known, which are known then, too. */
 static double find_rank(const struct stacks *s, uint32_t instance)
 {
 	enum { STEPS_MAX = 1000 };
 	const struct run *r = s->run;
-	double rank = NAN;
+	double *known = s->private->rank, rank = NAN;
+	uint32_t at = instance;
+	int n = 0;
 
-	for (int i = 0; i < STEPS_MAX && isnan(rank) && instance && instance < r->ninstances; i++) {
-		rank = task_rank(r, instance);
+	for (; n < STEPS_MAX && isnan(rank) && at && at < r->ninstances && known[at] < 0; n++) {
+		rank = task_rank(r, at);
 		if (isnan(rank))
-			rank = command_rank(s, instance);
-		instance = r->instances[instance].parent;
+			rank = command_rank(s, at);
+		at = r->instances[at].parent;
 	}
-	return rank >= 0 ? rank : NAN;
+	if (isnan(rank) && at && at < r->ninstances && !(known[at] < 0))
+		rank = known[at];
+	rank = rank >= 0 ? rank : NAN;
+	for (at = instance; n-- > 0; at = r->instances[at].parent)
+		known[at] = rank;
+	return rank;
 }
 
 double stacks_rank(struct stacks *s, uint32_t instance)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 512, INLINED_MAX = 64 };
+enum { SHOWN_BYTES = 512, INLINED_MAX = 64, NODES_MAX = 1 << 22 };
 
 /* ---- functions and lines ---- */
 
@@ -134,8 +134,13 @@ static int node_find(struct growing *g, uint32_t parent, uint32_t function, uint
 	struct tally *children = &s->private->children;
 	uint32_t row, before = children->n;
 	struct class_step step;
-	int rc = node_room(g);
+	int rc;
 
+	if (s->nnodes >= NODES_MAX) {
+		*node = parent; /* whose own time it becomes */
+		return 0;
+	}
+	rc = node_room(g);
 	if (!rc)
 		rc = tally_find(children, &(struct tally_key){ NULL, parent, function, 0 }, &row);
 	if (rc)

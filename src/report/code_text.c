@@ -218,8 +218,13 @@ static void print_row(const struct code *code, enum stacks_by by, const struct s
 	}
 	if (by == STACKS_BY_THREAD)
 		fprintf(out, "  thread %u", row->tid);
-	if (by == STACKS_BY_PROCESS && run_label(s->run, row->instance, "pid"))
-		fprintf(out, "  pid %s", run_label(s->run, row->instance, "pid"));
+	if (by == STACKS_BY_PROCESS && run_label(s->run, row->instance, "pid")) {
+		char pid[32];
+
+		fprintf(out, "  pid %s",
+			escape_terminal_into(pid, sizeof pid,
+					     run_label(s->run, row->instance, "pid")));
+	}
 	fputc('\n', out);
 }
 

@@ -11,10 +11,10 @@
 
 enum {
 	NODES = 4000,   /* of the tree */
-	CELLS = 60000,  /* of a set: 4 bytes each, as text */
+	CELLS = 200000, /* of a set: 4 bytes each, as text */
 	BUCKETS = 1024, /* as many as there are cells for */
 	KIND_CELLS = 1 << 20,
-	GROUPS = 256,
+	GROUPS = 512, /* as many nodes as the page has in detail */
 	CHART_HEIGHT = 200,
 	SHOWN_TEXT = 1024,
 };
@@ -357,8 +357,10 @@ static void group_json(struct json *j, const struct stacks_cells *x, uint32_t i,
 	const struct stacks_row *g = &x->groups[i];
 	char text[SHOWN_TEXT], name[SHOWN_TEXT];
 
-	if (!i || (by == STACKS_PER_RANK && isnan(g->rank)))
-		snprintf(name, sizeof name, by == STACKS_PER_RANK ? "no rank" : "the others");
+	if (!i)
+		snprintf(name, sizeof name, "the others");
+	else if (by == STACKS_PER_RANK && isnan(g->rank))
+		snprintf(name, sizeof name, "no rank");
 	else if (by == STACKS_PER_RANK)
 		snprintf(name, sizeof name, "rank %.0f", g->rank);
 	else

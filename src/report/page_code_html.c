@@ -40,12 +40,15 @@ static uint32_t parts_of(struct part out[PARTS], const struct code *code)
 
 static void bar(struct bytes *b, const struct part *p, uint32_t n, double whole_s)
 {
-	double at = 0;
+	double at = 0, sum = 0;
 
+	for (uint32_t i = 0; i < n; i++)
+		sum += p[i].seconds;
+	sum = fmax(sum, whole_s); /* by chance there may be more samples than time */
 	bytes_puts(b, "<svg class=\"account\" viewBox=\"0 0 1000 26\" preserveAspectRatio=\"none\" "
 		      "aria-hidden=\"true\">");
 	for (uint32_t i = 0; i < n; i++) {
-		double width = 1000 * p[i].seconds / whole_s;
+		double width = 1000 * p[i].seconds / sum;
 
 		bytes_printf(b, "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" height=\"26\"/>",
 			     p[i].colour, at, width);
@@ -57,7 +60,7 @@ static void bar(struct bytes *b, const struct part *p, uint32_t n, double whole_
 			b,
 			"<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><rect class=\"%s\" "
 			"width=\"12\" height=\"12\" rx=\"3\"/></svg><b>%.3g %%</b> ",
-			p[i].colour, 100 * p[i].seconds / whole_s);
+			p[i].colour, 100 * p[i].seconds / sum);
 		html_text(b, p[i].label);
 		bytes_puts(b, " <small>");
 		html_value(b, UNIT_SECONDS, p[i].seconds);
@@ -69,11 +72,11 @@ static void bar(struct bytes *b, const struct part *p, uint32_t n, double whole_
 /* "31 % ± 2" */
 static void share_cell(struct bytes *b, const struct stacks *s, double part, bool error)
 {
-	double share = stacks_share(s, part);
+	double share = stacks_share(s, part), points = 100 * stacks_error(s, share);
 
 	bytes_printf(b, "<td data-v=\"%.9g\">%.3g %%", part, 100 * share);
 	if (error)
-		bytes_printf(b, " ± %.1g", 100 * stacks_error(s, share));
+		bytes_printf(b, points < 0.95 ? " ± %.1g" : " ± %.0f", points);
 	bytes_puts(b, "</td>");
 }
 

@@ -52,7 +52,9 @@ static void threads_make(struct summary *s)
 
 	s->code_threads = 0;
 	for (uint32_t i = 0; i < rows->n; i++)
-		s->code_threads += rows->row[i].self >= 0.01 * s->code->stacks->total;
+		s->code_threads += rows->row[i].self >= 0.01 * s->code->stacks->total &&
+				   rows->row[i].node == rows->row[0].node &&
+				   rows->row[i].instance == rows->row[0].instance;
 	if (rows->n)
 		s->code_thread_ratio = ratio_of(s, rows->row[0].self);
 }

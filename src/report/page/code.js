@@ -148,7 +148,9 @@ class Code extends Panel {
 		if (this.zoomed && !(this.sums.total[this.zoomed] > 0)) this.zoomed = 0;
 		this.all = this.sums.total[0];
 		this.samples = this.all / this.stacks.spec.period;
-		this.note.textContent = duration(this.all) + ' of user CPU time in ' + Math.round(this.samples) + ' samples; outermost call on top, click to zoom';
+		const step = this.stacks.spec.end / this.stacks.spec.sets[set || 'node'].buckets, [from, to] = this.view.range;
+		this.note.textContent = duration(this.all) + ' of user CPU time in ' + Math.round(this.samples) + ' samples; outermost call on top, click to zoom'
+			+ (to - from < 4 * step ? '; known in stretches of ' + duration(step) + ' only' : '');
 		this.match();
 		this.draw();
 		this.fill();
