@@ -146,7 +146,15 @@ static inline int memfd_create(const char *name, unsigned flags)
 	return -1;
 #endif
 }
-#define MFD_CLOEXEC 1U
+#define MFD_CLOEXEC       1U
+#define MFD_ALLOW_SEALING 2U
+#include <fcntl.h>
+#ifndef F_ADD_SEALS
+#define F_ADD_SEALS   1033
+#define F_SEAL_SEAL   1
+#define F_SEAL_SHRINK 2
+#define F_SEAL_GROW   4
+#endif
 #endif
 
 #if COMPAT_OLD_GLIBC(2, 26)

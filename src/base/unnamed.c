@@ -25,7 +25,7 @@ int unnamed_open(const char *directory)
 int unnamed_memory(const char *name)
 {
 	static const char *const places[] = { "/dev/shm", "/tmp", "/var/tmp" };
-	int fd = memfd_create(name, MFD_CLOEXEC);
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	fd = fd < 0 ? -errno : fd;
 	for (size_t i = 0; fd == -ENOSYS && i < sizeof places / sizeof places[0]; i++) {

@@ -145,7 +145,7 @@ static void finish(struct stacks *k, struct sample *s)
 		more = k->helper.pid > 0 && atomic_load(&k->helper.page->left);
 		take(k, s);
 	}
-	if (!stacks_helper_answered(&k->helper))
+	if (more || !stacks_helper_answered(&k->helper))
 		sample_meta_text(s, "stacks.note",
 				 "the last samples are missing: the helper sonde-unwind did not "
 				 "answer");
@@ -296,6 +296,7 @@ static int open_all(struct stacks *k, struct sample *s, struct err *e)
 		bad = try_it(k, e);
 		stacks_helper_stop(&k->helper);
 		stacks_rings_close(&k->rings);
+		k->over = true; /* nothing is sampled: it was only tried */
 		return explain(env, bad, e);
 	}
 	if (env->launched)

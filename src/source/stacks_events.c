@@ -172,8 +172,12 @@ void stacks_rings_close(struct stacks_rings *r)
 static bool make_room(struct stacks_rings *r)
 {
 	size_t cap = r->events_cap ? 2 * r->events_cap : 64;
+	struct rlimit files; /* a quarter of them: the rest is for others */
 	int *grown;
 
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur != RLIM_INFINITY &&
+	    r->nevents + r->n > files.rlim_cur / 4)
+		return false;
 	if (r->nevents + r->n <= r->events_cap)
 		return true;
 	if (cap > EVENTS_MAX)
@@ -189,7 +193,7 @@ static bool make_room(struct stacks_rings *r)
 int stacks_rings_add(struct stacks_rings *r, pid_t tid)
 {
 	size_t had = r->nevents;
-	int bad = make_room(r) ? 0 : -ENOMEM;
+	int bad = make_room(r) ? 0 : -EMFILE;
 
 	for (size_t i = 0; i < r->n && !bad; i++) {
 		struct perf_event_attr a;

@@ -36,6 +36,8 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 			close(fd);
 		return bad;
 	}
+	/* So that nobody can cut it under this process; a plain file cannot be sealed. */
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	h->page = memory;
 	h->page->layout = sizeof *h->page;
 	h->page->parent = getpid();

@@ -253,6 +253,8 @@ static void row_fill(struct row *w, Dwarf_Frame *f)
 		if (dwarf_frame_register(f, saved[i], memory, &ops, &n))
 			return;
 		rule = simple_rule(ops, n, memory, &w->offset[i]);
+		if (rule == RULE_LOST && i != REGS_RA_AT)
+			rule = RULE_SAME; /* libdw's defaults of x86-64 name 0 where rbx is 3 */
 		if (rule == RULE_OTHER)
 			return;
 		w->rule[i] = (uint8_t)rule;
@@ -272,6 +274,12 @@ static Dwarf_Frame *rules_of(const struct module *m, uint64_t address)
 	return NULL;
 }
 
+/* Whose rule libdw's defaults of x86-64 give to another: it keeps its value. */
+static bool is_rbx(int reg)
+{
+	return (int)REG_RA == 16 && reg == 3; /* DWARF's numbers on x86-64 */
+}
+
 /* Any rule, for any register. */
 static enum step step_by_rules(Dwarf_Frame *f, struct registers *r, const struct stack_copy *stack)
 {
@@ -289,7 +297,7 @@ static enum step step_by_rules(Dwarf_Frame *f, struct registers *r, const struct
 
 		if (dwarf_frame_register(f, i, memory, &ops, &n))
 			continue;
-		if (!n && ops == memory && i != REG_SP)
+		if (!n && ops == memory && i != REG_SP && !is_rbx(i))
 			continue;
 		if (!n) {
 			caller.v[i] = i == REG_SP ? m.cfa : r->v[i];

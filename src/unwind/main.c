@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ enum {
 	HELD_MAX = 3,
 	WAIT_MS = 1000,
 	MAP_HEADER = 64, /* bytes of an MMAP2 record before its path */
+	MEMORY_MAX = 1 << 30,
 };
 
 struct unwinder {
@@ -242,6 +244,8 @@ static void take_record(void *context, const struct record_view *v)
 {
 	struct unwinder *u = context;
 
+	if (v->type != PERF_RECORD_LOST && (pid_t)get_u32(v, 0) <= 0)
+		return; /* all others begin with a process */
 	switch (v->type) {
 	case PERF_RECORD_SAMPLE:
 		take_sample(u, v);
@@ -376,6 +380,8 @@ int main(void)
 	prctl(PR_SET_NAME, "sonde-unwind");
 	unsetenv("DEBUGINFOD_URLS"); /* nothing is ever downloaded */
 	mallopt(M_ARENA_MAX, 1);
+	/* Whatever files claim: it counts in the job's control group. Another one begins anew. */
+	setrlimit(RLIMIT_DATA, &(struct rlimit){ MEMORY_MAX, MEMORY_MAX });
 	if (!u)
 		return EXIT_FAILURE;
 	u->page = map_page();

@@ -126,7 +126,7 @@ static uint32_t first_after(const struct space *x, uint64_t at)
 /* Room for two more: a new one may lie in the middle of an old one. */
 static bool grow(struct space *x)
 {
-	uint32_t cap = x->cap ? 2 * x->cap : 32;
+	uint32_t cap = x->cap < 32 ? 32 : 2 * x->cap;
 	struct mapping *map;
 
 	if (x->n + 2 <= x->cap)

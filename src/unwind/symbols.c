@@ -346,9 +346,7 @@ static void read_units(struct symbols *s)
 
 static void dwarf_open(struct symbols *s)
 {
-	s->dwarf = dwarf_begin_elf(s->elf, DWARF_C_READ, NULL);
-	if (!s->dwarf && s->debug_elf)
-		s->dwarf = dwarf_begin_elf(s->debug_elf, DWARF_C_READ, NULL);
+	s->dwarf = dwarf_begin_elf(s->debug_elf ? s->debug_elf : s->elf, DWARF_C_READ, NULL);
 	s->used = 0;
 	s->last_unit = 0;
 }

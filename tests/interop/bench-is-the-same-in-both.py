@@ -34,10 +34,10 @@ def script(name, parameters, measured):
     return "./" + name
 
 
-SCRIPTS = [script("one", {"n": 1, "text": "it's $1"}, {"elapsed": 1.5, "fine": True}), script("two", {"n": 1.5}, {"elapsed": 2, "more": [1]}),
-           script("three", {"n": "x"}, {"elapsed": 2})]
+SCRIPTS = [script("one", {"knob": 1, "text": "it's $1"}, {"elapsed": 1.5, "fine": True}), script("two", {"knob": 1.5}, {"elapsed": 2, "more": [1]}),
+           script("three", {"knob": "x"}, {"elapsed": 2})]
 with open("both.model", "w") as f:  # only asked with: the store derives the columns
-    f.write("indicator PiBoth\n parameter n real\n parameter text text\n result elapsed real\n query some\n  show n text elapsed\n  where n<=3\n"
+    f.write("indicator PiBoth\n parameter knob real\n parameter text text\n result elapsed real\n query some\n  show knob text elapsed\n  where knob<=3\n"
             "  where elapsed<9\n  order elapsed desc\n  order text\n  limit 7\n")
 with open("sweep.yaml", "w") as f:
     f.write("identifier: both\nscript: |\n  #!/bin/sh\n  echo run >>\"$LOG\"\n  [ $X != 3 ] || exit 3\n"
@@ -50,7 +50,7 @@ for where in ("s.sqlite", server.url):
     for i, path in enumerate(SCRIPTS):
         sonde("bench", "run", "-q", "-n", "2", "-o", f"{name}{i}", "--store", where, path, code=int(i == 2))
     writers = [subprocess.Popen([SONDE, "bench", "run", "-q", "-n", str(REPEAT), "-o", f"{name}w{i}", "--store", where,
-                                 script(f"w{name}{i}", {"n": i, f"own{i}": i}, {"elapsed": i})], env=clean, stdout=subprocess.DEVNULL,
+                                 script(f"w{name}{i}", {"knob": i, f"own{i}": i}, {"elapsed": i})], env=clean, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True) for i in range(WRITERS)]
     ends = [w.communicate()[1] for w in writers]
     check(f"writers into {name}", all(w.returncode == 0 for w in writers), ends)
@@ -65,7 +65,7 @@ for where in ("s.sqlite", server.url):
     check(f"a trial of {name}", "it's $1" in shown and "ru_nivcsw" in shown and "host.architecture" in shown, shown)
     advised = json.loads(sonde("bench", "advise", "PiBoth", "-c", "elapsed", "--better", "less", "--json", "--store", where).stdout)
     queried.append(json.loads(sonde("bench", "query", "--model", "both.model", "PiBoth", "some", "--json", "--store", where).stdout))
-    history = json.loads(sonde("bench", "history", "PiBoth", "-c", "elapsed", "-w", "n<2", "--json", "--store", where).stdout)
+    history = json.loads(sonde("bench", "history", "PiBoth", "-c", "elapsed", "-w", "knob<2", "--json", "--store", where).stdout)
     report = sonde("bench", "report", "PiBoth", "-c", "elapsed", "-o", f"{name}.html", "--store", where)
     check(f"the page of {name}", report.stderr == f"sonde: bench report: {name}.html\n", report)
     # Swept, asked again, and as a page.
@@ -90,12 +90,12 @@ rows = server.sql("SELECT COUNT(*), COUNT(DISTINCT t.batch_id * 10 + t.number), 
 check("in PostgreSQL", rows[0][:2] == ["6", "6"] and postgres.PASSWORD not in rows[0][2], rows)
 check("the same answers", asked[0] == asked[1], asked)
 check("the same statistics", told[0] == told[1], told)
-names = ("n", "text", "elapsed", "fine", "more")
+names = ("knob", "text", "elapsed", "fine", "more")
 exported = [{c["name"]: (c["type"], [row[i] for row in t["rows"]]) for i, c in enumerate(t["columns"]) if c["name"] in names} for t in tables]
-check("the same tables", exported[0] == exported[1] and exported[0]["n"] == ("real", [1, 1, 1.5, 1.5]) and
+check("the same tables", exported[0] == exported[1] and exported[0]["knob"] == ("real", [1, 1, 1.5, 1.5]) and
       exported[0]["fine"] == ("integer", [1, 1, None, None]), exported)
 check("what they are", [b["figures"].get("elapsed", {}).get("mean") for b in told[0]] == [1.5, 2.0, None] and len(told[0][2]["failed"]) == 2, told[0])
-columns = server.sql("SELECT data_type FROM information_schema.columns WHERE table_name = 'trials_pi_both' AND column_name IN ('n', 'elapsed')")
+columns = server.sql("SELECT data_type FROM information_schema.columns WHERE table_name = 'trials_pi_both' AND column_name IN ('knob', 'elapsed')")
 check("types in PostgreSQL", columns == [["double precision"]] * 2, columns)
 # A name that only PostgreSQL does not have is a failed trial there.
 sonde("bench", "run", "-q", "-o", "taken_lite", "--store", "s.sqlite", script("taken", {"xmin": 0}, {"elapsed": 1}))
