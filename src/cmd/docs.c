@@ -148,7 +148,7 @@ static const struct example examples[] = {
 
 const struct command command_docs = {
 	.name = "docs",
-	.operands = "man DIR | completions DIR | metrics | verdicts | classes | check FILE...",
+	.operands = "man|completions DIR | metrics|verdicts|classes | check FILE...",
 	.what = "Write the documents that are made from the tables",
 	.description =
 		"Man pages and shell completions go into DIR, the catalogue of metrics, the rules of "

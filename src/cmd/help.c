@@ -93,15 +93,16 @@ static const char *value_text(const struct option *o, char *out, size_t size)
 static void option_line(struct bytes *b, char letter, const char *name, const char *value,
 			const char *help)
 {
-	size_t start = b->len;
+	size_t start = b->len, at;
 
 	bytes_puts(b, "  ");
 	if (letter)
 		bytes_printf(b, "-%c, ", letter);
 	else
 		bytes_puts(b, "    ");
-	bytes_printf(b, "--%s%s  ", name, value);
-	wrapped(b, help, b->len - start, OPTION_COLUMN);
+	bytes_printf(b, "--%s%s", name, value);
+	at = b->len - start;
+	wrapped(b, help, at + 2 > OPTION_COLUMN ? OPTION_COLUMN + 1 : at, OPTION_COLUMN);
 }
 
 static void options(struct bytes *b, const struct command *c)

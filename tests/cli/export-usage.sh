@@ -16,8 +16,10 @@ refused() { # TEXT ARGUMENTS...
 	equal "what is in the folder after sonde export $*" "$before" "$(ls -A sonde_job)"
 }
 
+profiles=$(sed -n 's/^PROFILE(\([a-z]*\).*/\1/p' "$TOP/src/profiles.def" | paste -sd ' ')
+profiles_words="folded, pprof and speedscope are of stacks"
 formats=$(sed -n 's/^SINK(\(.*\))$/\1/p' "$TOP/src/sinks.def" | paste -sd ' ')
-refused "unknown format 'xml'. Formats, separated by commas: $formats perfmon scanner." --to xml
+refused "unknown format 'xml'. Formats, separated by commas: $formats perfmon scanner $profiles. $profiles_words" --to xml
 # Who reads README finds them, too.
 for format in $formats; do
 	grep 'sonde export --to' "$TOP/README.md" | grep -qw "$format" || fail "README's line of export does not name $format"
