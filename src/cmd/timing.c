@@ -383,7 +383,7 @@ static void count_outliers(struct timed *c, double middle)
 	for (uint32_t i = 0; i < c->n && away; i++)
 		away[i] = fabs(c->wall[i] - middle);
 	mad = away ? middle_of(away, c->n) : (double)NAN;
-	for (uint32_t i = 0; i < c->n && mad > 0; i++)
+	for (uint32_t i = 0; i < c->n && away && mad > 0; i++)
 		c->noutliers += 0.6745 * away[i] / mad > outlier_score;
 	free(away);
 }

@@ -221,9 +221,9 @@ void page_code_series_json(struct json *j, const struct page_code *c, uint32_t n
 
 struct writing {
 	const struct page_code *c;
-	const struct stacks_row **rows; /* of each function */
-	uint32_t *function_at;          /* of each function on the page; 0: it is not there yet */
-	uint32_t *module_at;            /* of each module in "strings", likewise */
+	uint32_t *row_at;      /* of each function, from 1; 0: none */
+	uint32_t *function_at; /* of each function on the page; 0: it is not there yet */
+	uint32_t *module_at;   /* of each module in "strings", likewise */
 	uint32_t nplaces, nstrings;
 	struct json *strings;
 	struct bytes functions, tree;
@@ -248,6 +248,7 @@ static uint32_t put_module(struct writing *w, const struct stacks_function *f)
 
 static uint32_t put_function(struct writing *w, uint32_t function)
 {
+	const struct stacks_rows *rows = &w->c->stacks->rows[STACKS_BY_FUNCTION];
 	const struct stacks_function *f;
 	const struct stacks_row *row;
 
@@ -256,7 +257,7 @@ static uint32_t put_function(struct writing *w, uint32_t function)
 	if (w->function_at[function])
 		return w->function_at[function];
 	f = &w->c->stacks->functions[function];
-	row = w->rows[function];
+	row = w->row_at[function] ? &rows->row[w->row_at[function] - 1] : NULL;
 	bytes_varint(&w->functions, put_string(w, f->shown));
 	bytes_varint(&w->functions, put_module(w, f));
 	bytes_varint(&w->functions, row ? put_string(w, row->file) : 0);
@@ -423,13 +424,12 @@ void page_code_json(struct json *j, const struct page_code *c)
 	if (!x)
 		return;
 	unit = fmax(x->total / 4e6, 1e-5);
-	w.rows = calloc(x->nfunctions + 1u, sizeof *w.rows);
+	w.row_at = calloc(x->nfunctions + 1u, sizeof *w.row_at);
 	w.function_at = calloc(x->nfunctions + 1u, sizeof *w.function_at);
 	w.module_at = calloc(x->run->nmodules + 1u, sizeof *w.module_at);
-	j->out->failed |= !w.rows || !w.function_at || !w.module_at;
-	for (uint32_t i = 0; i < x->rows[STACKS_BY_FUNCTION].n && w.rows; i++)
-		w.rows[x->rows[STACKS_BY_FUNCTION].row[i].function] =
-			&x->rows[STACKS_BY_FUNCTION].row[i];
+	j->out->failed |= !w.row_at || !w.function_at || !w.module_at;
+	for (uint32_t i = 0; i < x->rows[STACKS_BY_FUNCTION].n && w.row_at; i++)
+		w.row_at[x->rows[STACKS_BY_FUNCTION].row[i].function] = i + 1;
 	json_key(j, "code");
 	json_object(j);
 	json_put_real(j, "end", c->end_s);
@@ -443,7 +443,7 @@ void page_code_json(struct json *j, const struct page_code *c)
 	put_bytes(j, "tree", &w.tree);
 	sets_json(j, c, unit);
 	json_object_end(j);
-	free(w.rows);
+	free(w.row_at);
 	free(w.function_at);
 	free(w.module_at);
 }

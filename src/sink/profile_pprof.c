@@ -156,9 +156,9 @@ static int samples_put(struct pprof *p, struct err *e)
 	uint64_t *name = calloc(c->ngroups + 1u, sizeof *name);
 	int rc = name ? 0 : err_set(e, -ENOMEM, "out of memory");
 
-	for (uint32_t i = 0; i < c->ngroups && !rc; i++)
+	for (uint32_t i = 0; i < c->ngroups && name; i++)
 		name[i] = string_put(p, c->groups[i].name);
-	for (uint32_t i = 0; i < c->n && !rc; i++) {
+	for (uint32_t i = 0; i < c->n && name && !rc; i++) {
 		const struct stacks_cell *cell = &c->cell[i];
 
 		sample_locations_put(p, cell->place);

@@ -352,7 +352,7 @@ static int put_own(struct trace *t, struct err *e)
 	char **named = calloc(r->ninstances + 1u, sizeof *named);
 	int rc = named ? 0 : no_memory(e);
 
-	for (uint32_t i = 0; i < r->npoints && !rc; i++) {
+	for (uint32_t i = 0; i < r->npoints && named && !rc; i++) {
 		const struct run_point *p = &r->points[i];
 		uint32_t node = r->instances[p->instance].node;
 		int64_t ns = trace_time(t, node, p->at_ns);

@@ -176,9 +176,9 @@ static bool item_put(struct trace *t, const struct run_samples *x, const struct 
 	*owed += (double)item->weight / step;
 	n = floor(*owed);
 	*owed -= n;
-	for (double k = 0; k < n; k++) {
+	for (uint64_t k = 0; k < (uint64_t)n; k++) {
 		struct trace_sample s = { group, item->task, t->run, item->node,
-					  llround(from + (to - from) * (k + 0.5) / n) };
+					  llround(from + (to - from) * ((double)k + 0.5) / n) };
 
 		if (s.at_ns < t->from_ns || s.at_ns >= t->until_ns)
 			continue;

@@ -372,6 +372,23 @@ static void serve(struct unwinder *u)
 	}
 }
 
+/* Its tables and rings; false: there is no room, or nobody asks any more. */
+static bool begin(struct unwinder *u)
+{
+	u->page = map_page();
+	if (!u->page || getppid() != u->page->parent)
+		return false;
+	modules_init(&u->modules);
+	u->spaces.modules = &u->modules;
+	u->rows = rows_make();
+	u->names = names_make(&u->modules);
+	u->profile = u->names ? profile_make(u->page, u->names, &u->modules) : NULL;
+	if (u->rows && u->profile && map_rings(u))
+		return true;
+	atomic_store_explicit(&u->page->stage, STACKS_FAILED, memory_order_release);
+	return false;
+}
+
 int main(void)
 {
 	struct unwinder *u = calloc(1, sizeof *u);
@@ -382,21 +399,11 @@ int main(void)
 	mallopt(M_ARENA_MAX, 1);
 	/* Whatever files claim: it counts in the job's control group. Another one begins anew. */
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ MEMORY_MAX, MEMORY_MAX });
-	if (!u)
-		return EXIT_FAILURE;
-	u->page = map_page();
-	if (!u->page || getppid() != u->page->parent)
-		return EXIT_FAILURE;
-	modules_init(&u->modules);
-	u->spaces.modules = &u->modules;
-	u->rows = rows_make();
-	u->names = names_make(&u->modules);
-	u->profile = u->names ? profile_make(u->page, u->names, &u->modules) : NULL;
-	if (!u->rows || !u->profile || !map_rings(u)) {
-		atomic_store_explicit(&u->page->stage, STACKS_FAILED, memory_order_release);
+	if (!u || !begin(u)) {
+		free(u);
 		return EXIT_FAILURE;
 	}
 	atomic_store_explicit(&u->page->stage, STACKS_READY, memory_order_release);
 	serve(u);
-	return EXIT_SUCCESS;
+	return EXIT_SUCCESS; /* its tables go with it */
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 
+#include <ctype.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -118,18 +119,50 @@ struct part {
 	uint64_t start, end, offset;
 };
 
+/* A number that begins here and ends with this character, which is taken, too. */
+static bool take_number(const char **at, int base, char end, uint64_t *out)
+{
+	char *stop;
+
+	if (!isxdigit((unsigned char)**at))
+		return false;
+	*out = strtoull(*at, &stop, base);
+	*at = stop + 1;
+	return *stop == end;
+}
+
+bool module_seen_parse(struct module_seen *seen, char rights[5], const char *line)
+{
+	uint64_t maj, min;
+	const char *at = line;
+
+	if (!take_number(&at, 16, '-', &seen->start) || !take_number(&at, 16, ' ', &seen->end) ||
+	    strnlen(at, 5) < 5 || at[4] != ' ')
+		return false;
+	memcpy(rights, at, 4);
+	rights[4] = '\0';
+	at += 5;
+	if (!take_number(&at, 16, ' ', &seen->offset) || !take_number(&at, 16, ':', &maj) ||
+	    !take_number(&at, 16, ' ', &min) || !take_number(&at, 10, ' ', &seen->inode))
+		return false;
+	seen->major = (uint32_t)maj;
+	seen->minor = (uint32_t)min;
+	seen->path = at + strspn(at, " ");
+	return true;
+}
+
 /* One line of the process's maps that is of this file. */
 static bool part_of(const char *line, const struct module_seen *seen, struct part *p)
 {
-	unsigned long start, end, offset, inode;
-	unsigned maj, min;
+	struct module_seen found = { 0 };
+	char rights[5];
 
-	if (sscanf(line, "%lx-%lx %*4s %lx %x:%x %lu", &start, &end, &offset, &maj, &min, &inode) !=
-		    6 ||
-	    inode != seen->inode || maj != seen->major || min != seen->minor || end <= start)
+	if (!module_seen_parse(&found, rights, line) || found.inode != seen->inode ||
+	    found.major != seen->major || found.minor != seen->minor || found.end <= found.start ||
+	    found.offset > IMAGE_MAX || found.end - found.start > IMAGE_MAX)
 		return false;
-	*p = (struct part){ start, end, offset };
-	return offset + (end - start) <= IMAGE_MAX;
+	*p = (struct part){ found.start, found.end, found.offset };
+	return found.offset + (found.end - found.start) <= IMAGE_MAX;
 }
 
 /* Of a file that is gone: as far as the process has it in memory, where this may be read. */

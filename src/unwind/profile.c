@@ -172,9 +172,9 @@ static uint32_t node_of(struct profile *p, const struct stack *s)
 
 static uint32_t group_of(struct profile *p, struct space *x, const struct sampled *s)
 {
-	struct group *g = x->group ? &p->group[x->group] : NULL;
+	struct group *g = &p->group[x->group <= p->ngroups ? x->group : 0];
 
-	if (!g || x->group > p->ngroups || g->pid != s->pid || g->period != s->period ||
+	if (!x->group || x->group > p->ngroups || g->pid != s->pid || g->period != s->period ||
 	    memcmp(g->command, x->command, sizeof g->command) != 0) {
 		if (p->ngroups == GROUPS_MAX)
 			return 0;

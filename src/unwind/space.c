@@ -203,30 +203,17 @@ void spaces_map(struct spaces *s, struct space *x, const struct module_seen *see
 	put(x, &m);
 }
 
-/* One line of /proc/PID/maps. False: it is not of code. */
+/* One line of /proc/PID/maps, whose end is cut off. False: it is not of code. */
 static bool line_parse(char *line, struct module_seen *seen)
 {
-	unsigned long start, end, offset, inode;
-	char rights[5] = "";
-	int at = 0;
-	char *stop;
+	char rights[5], *stop = strchr(line, '\n');
 
-	if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %n", &start, &end, rights, &offset,
-		   &seen->major, &seen->minor, &inode, &at) < 7 ||
-	    !at || rights[2] != 'x')
-		return false;
-	stop = strchr(line + at, '\n');
 	if (stop)
 		*stop = '\0';
-	stop = strstr(line + at, " (deleted)");
+	stop = strstr(line, " (deleted)");
 	if (stop && !stop[10])
 		*stop = '\0';
-	seen->path = line + at;
-	seen->start = start;
-	seen->end = end;
-	seen->offset = offset;
-	seen->inode = inode;
-	return true;
+	return module_seen_parse(seen, rights, line) && rights[2] == 'x';
 }
 
 void spaces_learn(struct spaces *s, struct space *x, int64_t now_ns)

@@ -77,9 +77,10 @@ static inline int gpus_open(struct gpus *g, int64_t patience_ns)
 
 	*g = (struct gpus){ 0 };
 	snprintf(proc, sizeof proc, "%s/tests/fixtures/nvidia/proc", getenv("TOP"));
-	g->n.env = (struct source_env){ .interval_ns = NS_PER_S,
-					.patience_ns = patience_ns,
-					.job = { g, two_pids, is_one_of_two } };
+	g->n.env =
+		(struct source_env){ .interval_ns = NS_PER_S,
+				     .patience_ns = patience_ns,
+				     .job = { .tree = g, .pids = two_pids, .has = is_one_of_two } };
 	assert_int_equal(sample_init(&g->n.sample, NODE_SLOTS, NODE_SLOTS), 0);
 	assert_int_equal(root_open(&g->n.env.proc, proc), 0);
 	g->state = calloc(1, source_nvidia.size);

@@ -31,7 +31,8 @@ static int cards_open(struct cards *c, const char *fixture)
 {
 	char path[PATH_MAX];
 
-	*c = (struct cards){ .n.env = { .interval_ns = NS_PER_S, .job = { c, one_pid, NULL } } };
+	*c = (struct cards){ .n.env = { .interval_ns = NS_PER_S,
+					.job = { .tree = c, .pids = one_pid } } };
 	assert_int_equal(sample_init(&c->n.sample, NODE_SLOTS, NODE_SLOTS), 0);
 	snprintf(path, sizeof path, "%s/tests/fixtures/%s/proc", getenv("TOP"), fixture);
 	assert_int_equal(root_open(&c->n.env.proc, path), 0);
@@ -122,7 +123,8 @@ static void what_is_not_told_is_unsupported(void **unused)
 /* Garbage has failed, a GPU in its sleep will be back; neither is a thing that the GPU has not. */
 static void what_cannot_be_read_has_failed(void **unused)
 {
-	struct cards c = { .n.env = { .interval_ns = NS_PER_S, .job = { &c, one_pid, NULL } } };
+	struct cards c = { .n.env = { .interval_ns = NS_PER_S,
+				      .job = { .tree = &c, .pids = one_pid } } };
 	struct bytes b = { 0 };
 
 	(void)unused;
