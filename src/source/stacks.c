@@ -327,7 +327,7 @@ static int stacks_open(void *state, const struct source_env *env, struct sample 
 	int bad;
 
 	if (env->stacks_hz < 0)
-		return err_set(e, -EOPNOTSUPP, "stacks were not asked for");
+		return err_set(e, -EOPNOTSUPP, STACKS_UNASKED);
 	if (strcmp(env->proc.path, "/proc") != 0)
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
 	k->env = env;
