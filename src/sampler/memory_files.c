@@ -18,7 +18,6 @@ enum {
 	DESCRIPTORS = 256, /* a turn: 1 us each */
 	ENTRIES = 512,     /* of a tmpfs and of the directories in it */
 	DEEPEST = 4,       /* of these */
-	CANDIDATES = 32,   /* mounts that are looked at */
 	SEGMENTS_TEXT = 16384,
 	BLOCK_BYTES = 512, /* of st_blocks */
 };
@@ -229,20 +228,28 @@ static void add_mount(struct memory_files *m, pid_t pid, const char *point)
 	m->nmounts++;
 }
 
+static bool is_candidate(const struct mount *one)
+{
+	return strcmp(one->type, "tmpfs") == 0 && !is_systems(one->point);
+}
+
+/* /dev/shm, and of the others those that were mounted last. */
 static void find_mounts(struct memory_files *m, pid_t pid)
 {
 	struct kept info = { 0 };
 	struct mount one;
 	const char *at;
 	char path[32];
-	int looked = 0;
+	uint32_t left = 0;
 
 	snprintf(path, sizeof path, "%d/mountinfo", (int)pid);
 	if (!kept_open(&info, m->proc, path, 0, NULL)) {
-		at = info.text;
-		while (m->nmounts < MEMORY_MOUNTS_MAX && mountinfo_next(&at, &one))
-			if (strcmp(one.type, "tmpfs") == 0 && !is_systems(one.point) &&
-			    looked++ < CANDIDATES && !is_behind(info.text, one.point))
+		for (at = info.text; mountinfo_next(&at, &one);)
+			left += is_candidate(&one);
+		for (at = info.text; m->nmounts < MEMORY_MOUNTS_MAX && mountinfo_next(&at, &one);)
+			if (is_candidate(&one) &&
+			    (left-- < MEMORY_MOUNTS_MAX || strcmp(one.point, "/dev/shm") == 0) &&
+			    !is_behind(info.text, one.point))
 				add_mount(m, pid, one.point);
 	}
 	kept_close(&info);

@@ -11,7 +11,7 @@ mount -t tmpfs -o size=200m none tmpfs && mount -t tmpfs -o size=1m none /dev/sh
 head -c 20971520 /dev/zero >tmpfs/before
 "$SONDE" run --quiet -i 200ms -o out -- sh -c '
 	mkdir -p tmpfs/a/b && head -c 41943040 /dev/zero >tmpfs/a/b/.hidden && head -c 31457280 /dev/zero >disk/file
-	sleep 1.5; rm tmpfs/a/b/.hidden'
+	sleep 4; rm tmpfs/a/b/.hidden'
 END
 code=0
 unshare -rm sh job.sh || code=$?
