@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-	NODES = 4000,   /* of the tree */
-	CELLS = 200000, /* of a set: 4 bytes each, as text */
+	NODES = 16000,  /* of the tree */
+	CELLS = 100000, /* of a set: 4 bytes each, as text */
 	BUCKETS = 1024, /* as many as there are cells for */
 	KIND_CELLS = 1 << 20,
 	GROUPS = 512, /* as many nodes as the page has in detail */
