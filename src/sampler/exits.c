@@ -2,10 +2,10 @@
 #include "sampler/exits.h"
 
 #include "base/clock.h"
+#include "source/cpulist.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -77,28 +77,6 @@ static int event_open(const struct perf_event_attr *a, pid_t tid, int cpu)
 	long fd = syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
-}
-
-/* CPUs this process could be moved to: those of its cpuset, whatever its affinity is now. */
-static size_t cpus_possible(int *cpus, size_t max)
-{
-	enum { CPUS = 8192 };
-	size_t bytes = CPU_ALLOC_SIZE(CPUS), n = 0;
-	cpu_set_t *own = CPU_ALLOC(CPUS), *all = CPU_ALLOC(CPUS);
-
-	if (own && all && !sched_getaffinity(0, bytes, own)) {
-		memset(all, 0xff, bytes);
-		sched_setaffinity(0, bytes, all);
-		if (sched_getaffinity(0, bytes, all))
-			memcpy(all, own, bytes);
-		sched_setaffinity(0, bytes, own);
-		for (size_t cpu = 0; cpu < CPUS; cpu++)
-			if (CPU_ISSET_S(cpu, bytes, all) && n++ < max)
-				cpus[n - 1] = (int)cpu;
-	}
-	CPU_FREE(own);
-	CPU_FREE(all);
-	return n;
 }
 
 static int ring_map(struct ring *r)
@@ -227,7 +205,7 @@ int exits_add(struct exits *x, pid_t tid)
 int exits_open(struct exits **out, const pid_t *tids, size_t n, size_t cpus_max, struct err *e)
 {
 	int cpus[EXITS_CPUS_MAX], bad = 0;
-	size_t ncpus = cpus_possible(cpus, EXITS_CPUS_MAX);
+	size_t ncpus = cpulist_possible(cpus, EXITS_CPUS_MAX);
 	struct exits *x;
 
 	*out = NULL;

@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 
+#include <sched.h>
 #include <string.h>
 
 static bool parse(struct cpulist *set, const char *p)
@@ -52,4 +53,24 @@ void cpulist_remove(struct cpulist *a, const struct cpulist *b)
 {
 	for (size_t i = 0; i < CPUS_MAX / 64; i++)
 		a->word[i] &= ~b->word[i];
+}
+
+size_t cpulist_possible(int *cpus, size_t max)
+{
+	size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX), n = 0;
+	cpu_set_t *own = CPU_ALLOC(CPUS_MAX), *all = CPU_ALLOC(CPUS_MAX);
+
+	if (own && all && !sched_getaffinity(0, bytes, own)) {
+		memset(all, 0xff, bytes);
+		sched_setaffinity(0, bytes, all);
+		if (sched_getaffinity(0, bytes, all))
+			memcpy(all, own, bytes);
+		sched_setaffinity(0, bytes, own);
+		for (size_t cpu = 0; cpu < CPUS_MAX; cpu++)
+			if (CPU_ISSET_S(cpu, bytes, all) && n++ < max)
+				cpus[n - 1] = (int)cpu;
+	}
+	CPU_FREE(own);
+	CPU_FREE(all);
+	return n;
 }

@@ -2,12 +2,14 @@
 /*
  * cpulist.h - sets of CPUs and NUMA nodes as /sys writes them: "0-3,8,10-11", cpuset(7).
  *
- * Pure. Numbers of CPUS_MAX and above do not occur and are left out.
+ * Pure, but cpulist_possible, which asks the kernel. Numbers of CPUS_MAX and above do not occur and
+ * are left out.
  */
 #ifndef SONDE_SOURCE_CPULIST_H
 #define SONDE_SOURCE_CPULIST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { CPUS_MAX = 8192, CPULIST_TEXT = 4096 }; /* room for a list; a longer one is not known */
@@ -28,5 +30,9 @@ static inline bool cpulist_has(const struct cpulist *set, uint32_t cpu)
 {
 	return cpu < CPUS_MAX && (set->word[cpu / 64] >> (cpu % 64) & 1);
 }
+
+/* CPUs this process could be moved to: those of its cpuset, whatever its affinity is now. How many
+ * there are; at most max are written. */
+size_t cpulist_possible(int *cpus, size_t max);
 
 #endif

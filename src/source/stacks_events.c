@@ -2,11 +2,11 @@
 #include "source/stacks_events.h"
 
 #include "base/clock.h"
+#include "source/cpulist.h"
 #include "source/stacks_page.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -63,28 +63,6 @@ static int event_open(const struct perf_event_attr *a, pid_t tid, int cpu)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* CPUs this process could be moved to: those of its cpuset, whatever its affinity is now. */
-static size_t cpus_possible(int *cpus, size_t max)
-{
-	enum { CPUS = 8192 };
-	size_t bytes = CPU_ALLOC_SIZE(CPUS), n = 0;
-	cpu_set_t *own = CPU_ALLOC(CPUS), *all = CPU_ALLOC(CPUS);
-
-	if (own && all && !sched_getaffinity(0, bytes, own)) {
-		memset(all, 0xff, bytes);
-		sched_setaffinity(0, bytes, all);
-		if (sched_getaffinity(0, bytes, all))
-			memcpy(all, own, bytes);
-		sched_setaffinity(0, bytes, own);
-		for (size_t cpu = 0; cpu < CPUS; cpu++)
-			if (CPU_ISSET_S(cpu, bytes, all) && n++ < max)
-				cpus[n - 1] = (int)cpu;
-	}
-	CPU_FREE(own);
-	CPU_FREE(all);
-	return n;
-}
-
 /* A user may lock so much for each CPU, and RLIMIT_MEMLOCK of a process beside it, of which half is
  * left to others. */
 static void choose_sizes(struct stacks_rings *r, size_t ncpus, int64_t lock_kb)
@@ -134,7 +112,7 @@ static int ring_open(struct stacks_rings *r, int cpu)
 int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struct err *e)
 {
 	int cpus[STACKS_CPUS_MAX], bad = 0;
-	size_t n = cpus_possible(cpus, STACKS_CPUS_MAX);
+	size_t n = cpulist_possible(cpus, STACKS_CPUS_MAX);
 
 	*r = (struct stacks_rings){ 0 };
 	if (!STACKS_REGISTERS)
