@@ -30,7 +30,7 @@ PYTHONPATH=$TOP/tests
 PYTHONDONTWRITEBYTECODE=1
 ASAN_OPTIONS=detect_leaks=1:abort_on_error=1
 UBSAN_OPTIONS=print_stacktrace=1
-export XDG_DATA_HOME TOP BUILD PYTHON LONG JOBS PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
+export TOP BUILD PYTHON LONG JOBS PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
 
 case ${1:-} in
 --long) LONG=1 && shift ;;
@@ -39,7 +39,6 @@ esac
 chosen=("$@")
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-check.XXXXXX")
 results=$scratch/results
-XDG_DATA_HOME=$scratch/data # the history of the runs in tests
 mkdir "$results"
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 names=() limits=() companies=() flavours=() commands=()
@@ -135,6 +134,7 @@ run_test() { # INDEX [ROUND]
 	fi
 	{
 		time SONDE=${RELEASED:-$BUILD}/sonde PATH=${RELEASED:-$BUILD}:$BUILD:$PATH HOME=$folder TMPDIR=$folder \
+			XDG_DATA_HOME=$folder.data `# each test has a history of its own` \
 			timeout -k 5 "${limits[i]}" bash -c "${commands[i]}" >output.log 2>&1 </dev/null
 		status=$?
 	} 2>"$scratch/time_$i"
@@ -146,7 +146,7 @@ run_test() { # INDEX [ROUND]
 	*) printf 'failed  %s: exit code %s\n' "${names[i]}" "$status" | tee "$results/$i" ;;
 	esac
 	case $status in
-	0 | 77) rm -rf "$folder" ;;
+	0 | 77) rm -rf "$folder" "$folder.data" ;;
 	*)
 		tail -n 20 output.log | cut -c 1-300 | sed 's/^/        | /'
 		printf '        tests/run.sh "%s"   (its folder: %s)\n' "${names[i]}" "$folder" >>"$results/$i"
