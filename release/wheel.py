@@ -13,7 +13,8 @@ import zipfile
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARY = "libsonde.so.0"
 SHARED = ("libexec", "share/man/man1/sonde", "share/bash-completion/completions/sonde", "share/zsh", "share/fish/vendor_completions.d/sonde",
-          "share/sonde/rules", "share/sonde/phases", "share/sonde/events", "share/sonde/maps", "share/sonde/models", "share/sonde/examples")
+          "share/sonde/")
+MODULES = "share/sonde/modulefiles/" # an environment is none
 
 
 def files_below(folder):
@@ -37,7 +38,7 @@ def contents(tree, library, name, version):
     found[f"sonde/{LIBRARY}"] = library
     found[f"{data}/scripts/sonde"] = f"{tree}/bin/sonde"
     for below, path in files_below(tree):
-        if below.startswith(SHARED):
+        if below.startswith(SHARED) and not below.startswith(MODULES):
             found[f"{data}/data/{below}"] = path
         elif below.startswith("share/doc/sonde/licences/"):
             found[f"{info}/licenses/{below.removeprefix('share/doc/sonde/licences/')}"] = path

@@ -23,6 +23,9 @@ install "$of_glibc"
 	v/bin/sonde ls --history >/dev/null || fail "history"
 	v/bin/python -I -c 'import sonde; sonde.Sampler; assert sonde.open("rec").nodes' || fail "import sonde"
 ) || exit 1
+tar -xf "$dist/sonde-$release_version-linux-$release_arch.tar.gz"
+(cd "sonde-$release_version-linux-$release_arch/share/sonde" && find . -type f -not -path './modulefiles/*' | sort) >of_archive
+(cd v/share/sonde && find . -type f -not -name '*.pyc' | sort) | diff of_archive - >differ || fail "the wheel's data are not the archive's: $(cat differ)"
 for file in report.html report.pdf series.sqlite series.h5; do
 	[ -s "rec/$file" ] || fail "$file was not written"
 done
