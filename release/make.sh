@@ -70,7 +70,7 @@ source_archive() {
 	if [ -e .git ]; then
 		git ls-files -z | tar -c --null -T -
 	else
-		tar -c --exclude=./build --exclude='./sonde_*' --exclude=node_modules --exclude=__pycache__ .
+		tar -c --exclude=./build --exclude="./${out#"$PWD/"}" --exclude='./sonde_*' --exclude=node_modules --exclude=__pycache__ .
 	fi | tar -x -C "$build/source"
 	page=src/report/page/node_modules/uplot
 	for part in dist/uPlot.iife.min.js dist/uPlot.min.css LICENSE package.json; do

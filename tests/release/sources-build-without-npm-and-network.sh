@@ -14,7 +14,7 @@ for program in /usr/local/bin/* /usr/bin/* /bin/*; do
 	esac
 done
 PATH=$PWD/../bin
-unshare --user --map-root-user --net make -s -j"$JOBS" >../made.log 2>&1 || fail "make: $(tail -n 20 ../made.log)"
+unshare --user --map-root-user --net make -s BUILD=build -j"$JOBS" >../made.log 2>&1 || fail "make: $(tail -n 20 ../made.log)"
 ! grep '^make:' ../made.log || fail "something is left out"
 build/sonde run -q -o rec -- true && build/sonde report --only html rec || fail "what was built"
 grep -q leeoniya rec/report.html || fail "the page has no charts"
