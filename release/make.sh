@@ -99,8 +99,9 @@ python3 release/tree.py "$build/$arch" "$build/staged-$arch/opt/sonde" "$build/t
 	$(sed -n 's/^BUNDLED *:= *//p' Makefile)
 python3 release/archive.py "$build/tree-$arch" "$name" "$SOURCE_DATE_EPOCH" "$out/$name.tar.zst" "$out/$name.tar.gz"
 source_archive
+python3 release/packages.py "$build/tree-$arch" "$out" "$version" "$SOURCE_DATE_EPOCH" "$arch"
 wheel "manylinux_2_17_$arch.manylinux2014_$arch"
 wheel "musllinux_1_2_$arch" "$build/$arch-musl/libsonde.so.0"
 sed "s|@VERSION@|$version|g" release/recipes/Dockerfile.in >"$out/Dockerfile"
 sed "s|@VERSION@|$version|g" release/recipes/sonde.eb.in >"$out/sonde-$version.eb"
-(cd "$out" && sha256sum -- *.tar.gz *.tar.zst *.whl >SHA256SUMS)
+(cd "$out" && sha256sum -- *.tar.gz *.tar.zst *.whl *.deb *.rpm >SHA256SUMS)
