@@ -83,6 +83,16 @@ wheel() { # TAGS [LIBRARY]
 	python3 release/wheel.py "$build/tree-$arch" "$out" "$version" "$SOURCE_DATE_EPOCH" "$@"
 }
 
+# What makes modules and images of the archives; Spack asks for their sums.
+recipes() {
+	sums=$(sed -n "s|^\([0-9a-f]*\)  sonde-$version-linux-\(.*\)\.tar\.gz\$|\"\2\": \"\1\", |p" "$out/SHA256SUMS" | tr -d '\n')
+	for recipe in release/recipes/*.in; do
+		file=$(basename "$recipe" .in)
+		[ "$file" != sonde.eb ] || file=sonde-$version.eb
+		sed "s|@VERSION@|$version|g; s|@SUMS@|${sums%, }|" "$recipe" >"$out/$file"
+	done
+}
+
 rm -rf "$build/staged-$arch" "$build/tree-$arch"
 rm -f "$out/$name".* "$out"/sonde_*_"$arch".whl "$out/sonde-$version.tar.gz"
 { release_make -j"${JOBS:-2}" all "$build/$arch/start" && library_of_musl; } >"$log" 2>&1 || {
@@ -102,6 +112,5 @@ source_archive
 python3 release/packages.py "$build/tree-$arch" "$out" "$version" "$SOURCE_DATE_EPOCH" "$arch"
 wheel "manylinux_2_17_$arch.manylinux2014_$arch"
 wheel "musllinux_1_2_$arch" "$build/$arch-musl/libsonde.so.0"
-sed "s|@VERSION@|$version|g" release/recipes/Dockerfile.in >"$out/Dockerfile"
-sed "s|@VERSION@|$version|g" release/recipes/sonde.eb.in >"$out/sonde-$version.eb"
 (cd "$out" && sha256sum -- *.tar.gz *.tar.zst *.whl *.deb *.rpm >SHA256SUMS)
+recipes

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 2400
 # The recipes that come with a release work in its folder: EasyBuild installs it as a module that runs; buildah makes an image that holds nothing
-# else, in which a job is recorded.
+# else, in which a job is recorded; rattler-build makes a package for conda. Spack's and Apptainer's own tools cannot be had: a stand-in for the few
+# names that the one uses installs what its sums are of, and Singularity's parser in Python reads the other, whose steps then run.
 . "$TOP/tests/release/harness/made.sh"
-mkdir folder && cp "$dist/Dockerfile" "$dist/sonde-$release_version.eb" "$dist"/sonde-*-linux-*.tar.gz folder/ && cd folder || fail "the recipes are not there"
+mkdir folder && cp "$dist"/{Dockerfile,package.py,recipe.yaml,sonde.def} "$dist/sonde-$release_version.eb" "$dist"/sonde-*-linux-*.tar.gz folder/ && cd folder || fail "the recipes are not there"
 tried=
 
 easybuild() {
@@ -32,7 +33,75 @@ image() {
 	tried="$tried buildah"
 }
 
+runs() { # FOLDER: it holds a Sonde that records, with its helpers
+	"$1/bin/sonde" run -q -o "of_$2" -- true && "$1/bin/sonde" report "of_$2" >/dev/null || fail "what $2 installed"
+	[ -s "of_$2/report.pdf" ] || fail "what $2 installed writes no PDF"
+	tried="$tried $2"
+}
+
+conda() {
+	"$PYTHON" -m venv c && c/bin/python -m pip install -q --disable-pip-version-check py-rattler-build==0.73.0 2>pip.log || return 0
+	mkdir of_conda && cp recipe.yaml sonde-*-linux-*.tar.gz of_conda/ # it packs up what lies beside its recipe
+	HOME=$PWD c/bin/python -W ignore - >conda.log 2>&1 <<-'END' || fail "rattler-build: $(tail -n 20 conda.log)"
+		import rattler_build
+		rattler_build.build_recipes(["of_conda/recipe.yaml"], channel=[], output_dir="conda", test="skip")
+	END
+	mkdir environment
+	unzip -q -o conda/linux-*/sonde-recorder-"$release_version"-*.conda -d package || fail "the package for conda: $(tail -n 20 conda.log)"
+	zstd -dcq package/pkg-*.tar.zst | tar -x -C environment
+	cmp environment/bin/sonde "unpacked/sonde-$release_version-linux-$release_arch/bin/sonde" || fail "the package for conda has another program"
+	runs environment rattler-build
+}
+
+spack() {
+	mkdir -p stand_in/spack prefix
+	: >stand_in/spack/__init__.py
+	cat >stand_in/spack/package.py <<-'END'
+		import hashlib, shutil
+		versions = {}
+		class Package:
+		    pass
+		def version(name, sha256, url):
+		    versions[name] = sha256, url.removeprefix("file://")
+		def install_tree(source, prefix):
+		    shutil.copytree(source, prefix, symlinks=True, dirs_exist_ok=True)
+	END
+	PYTHONPATH=stand_in "$PYTHON" - "$release_version" "$PWD/prefix" <<-'END' || fail "package.py"
+		import hashlib, os, shutil, sys
+		sys.path.insert(0, ".")
+		import package
+		from spack.package import versions
+		(name, (sha256, path)), = versions.items()
+		assert name == sys.argv[1] and package.Sonde.__doc__, versions
+		assert hashlib.sha256(open(path, "rb").read()).hexdigest() == sha256, path
+		shutil.unpack_archive(path, "building")
+		os.chdir(os.path.join("building", *os.listdir("building")))
+		package.Sonde().install(None, sys.argv[2])
+	END
+	runs prefix Spack
+}
+
+apptainer() {
+	"$PYTHON" -m venv s && s/bin/python -m pip install -q --disable-pip-version-check spython==0.3.14 2>pip.log || return 0
+	mkdir opt
+	s/bin/python - >steps.sh <<-'END' || fail "sonde.def"
+		import os
+		from spython.main.parse.parsers import SingularityParser
+		recipe, = SingularityParser("sonde.def").recipe.values()
+		assert recipe.fromHeader == "debian:12-slim" and recipe.environ == ["PATH=/opt/sonde/bin:$PATH"] and "sonde run" in recipe.cmd, vars(recipe)
+		steps = ["cp " + files for files in recipe.files] + [step for step in recipe.install if "/tests.sh" not in step]
+		for step in steps: # those of %test go to /tests.sh
+		    print(step.replace("/opt/", os.getcwd() + "/opt/"))
+	END
+	sh -eu steps.sh >steps.log 2>&1 || fail "the steps of sonde.def: $(cat steps.log steps.sh)"
+	runs opt/sonde spython
+}
+
+mkdir unpacked && tar -C unpacked -xf sonde-*-linux-*.tar.gz
 easybuild
 image
-[ -n "$tried" ] || skip "neither EasyBuild nor buildah can be had"
+conda
+spack
+apptainer
+[ -n "$tried" ] || fail "nothing was built"
 echo "built by:$tried"
