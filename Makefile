@@ -98,6 +98,9 @@ SAY = $(if $(V),@:,@echo "  $1 $(@:$(BUILD)/%=%)")
 all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp $(BUILD)/library.stamp
 	@$(foreach h,$(LEFTOUT),echo 'make: the helper sonde-$h is left out: pkg-config does not know $($h.needs)$(if $($h.missing), $($h.missing)) (on Debian, ./dev deps$(if $($h.missing), check) installs what it needs)' >&2;) :
 
+# A file that is made may also be asked for by its full name.
+$(CURDIR)/$(BUILD)/%: $(BUILD)/% ;
+
 help:
 	@echo 'make                    build/sonde, the library, man pages and completions'
 	@echo 'make install            PREFIX=$(PREFIX) DESTDIR='
