@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS_SHOWN = 8, HOLDERS_SHOWN = 4 };
+enum { NUMBERS_SHOWN = 8, HOLDERS_SHOWN = 4, GROUPS_SHORTLY = 4, FRAMES_SHORTLY = 6 };
 
 static bool begins(const char *text, const char *with)
 {
@@ -117,18 +117,29 @@ static void put_frame(struct bytes *out, const struct wait_frame *f)
 		bytes_printf(out, " (%s:%u)", last_part(f->file), f->line);
 }
 
+/* Several functions of one file without symbols are said once. */
+static bool is_nameless_too(const struct wait_frame *f, const struct wait_frame *before)
+{
+	return !f->function && !before->function && f->module && before->module &&
+	       !strcmp(f->module, before->module);
+}
+
 void say_stack(struct bytes *out, const struct wait_thread *t, uint32_t most)
 {
 	uint32_t from = 0, to = t->nframes;
 
-	while (to > 0 && is_beginning(&t->frame[to - 1]))
+	while (to > 0 &&
+	       (is_beginning(&t->frame[to - 1]) ||
+		(to > 1 && !t->frame[to - 1].function && is_beginning(&t->frame[to - 2]))))
 		to--;
 	if (!to)
 		to = t->nframes;
 	while (from + 1 < to && is_of_library(&t->frame[from + 1]))
 		from++;
-	for (uint32_t i = from; i < to; i++) {
-		if (most && i - from == most) {
+	for (uint32_t i = from, shown = 0; i < to; i++) {
+		if (i > from && is_nameless_too(&t->frame[i], &t->frame[i - 1]))
+			continue;
+		if (most && shown++ == most) {
 			bytes_puts(out, " < ...");
 			return;
 		}
@@ -234,20 +245,58 @@ static void put_group(struct bytes *out, const struct waits *w, const struct key
 	bytes_free(&stack);
 }
 
-static void put_groups(struct bytes *out, const struct waits *w, const struct keyed *k)
+/* All groups, the largest first; their number. NULL: no memory. */
+static struct group *groups_of(const struct waits *w, const struct keyed *k, uint32_t *n)
 {
 	struct group *g = malloc((w->n + 1) * sizeof *g);
-	uint32_t n = 0;
 
+	*n = 0;
 	for (uint32_t i = 0; g && i < w->n; i++) {
 		if (!i || strcmp(k[i].key, k[i - 1].key) != 0)
-			g[n++] = (struct group){ k[i].key, i, 0 };
-		g[n - 1].n++;
+			g[(*n)++] = (struct group){ k[i].key, i, 0 };
+		g[*n - 1].n++;
 	}
 	if (g)
-		qsort(g, n, sizeof *g, by_size);
+		qsort(g, *n, sizeof *g, by_size);
+	return g;
+}
+
+static void put_groups(struct bytes *out, const struct waits *w, const struct keyed *k)
+{
+	uint32_t n;
+	struct group *g = groups_of(w, k, &n);
+
 	for (uint32_t i = 0; i < n; i++)
 		put_group(out, w, k + g[i].first, g[i].n);
+	out->failed |= !g;
+	free(g);
+}
+
+/* Who waits for a child of the job says less than the child. */
+static bool says_little(const struct waits *w, const struct wait_thread *t)
+{
+	return t->kind == WAIT_CHILD && t->nholders && w->n > 1;
+}
+
+static void put_shortly(struct bytes *out, const struct waits *w, const struct keyed *k)
+{
+	uint32_t n, shown = 0;
+	struct group *g = groups_of(w, k, &n);
+
+	for (uint32_t i = 0; i < n && shown < GROUPS_SHORTLY; i++) {
+		const struct wait_thread *t = &w->thread[k[g[i].first].thread];
+
+		if (says_little(w, t))
+			continue;
+		bytes_printf(out, "%s%u of %u threads of %s", shown++ ? "; " : "", g[i].n,
+			     threads_of(w, t->process), t->process);
+		if (t->nframes) {
+			bytes_puts(out, " in ");
+			say_stack(out, t, FRAMES_SHORTLY);
+		}
+		bytes_puts(out, ": ");
+		say_wait(out, t);
+	}
 	out->failed |= !g;
 	free(g);
 }
@@ -287,27 +336,57 @@ void say_cycle(struct bytes *out, const struct waits *w)
 		put_cycle(out, w, &cycle[0]);
 }
 
-void say_waits(struct bytes *out, const struct waits *w)
+static void keys_free(struct keyed *k, uint32_t n)
+{
+	for (uint32_t i = 0; k && i < n; i++)
+		free(k[i].key);
+	free(k);
+}
+
+/* NULL: no memory. */
+static struct keyed *keys_of(const struct waits *w)
 {
 	struct keyed *k = calloc(w->n + 1, sizeof *k);
-	struct cycle cycle[CYCLES_MAX];
-	uint32_t n = cycles_find(w, cycle);
 	bool ok = k != NULL;
 
 	for (uint32_t i = 0; ok && i < w->n; i++) {
 		k[i] = (struct keyed){ key_of(&w->thread[i]), i };
 		ok = k[i].key != NULL;
 	}
-	if (ok) {
+	if (ok)
 		qsort(k, w->n, sizeof *k, by_key);
+	else
+		keys_free(k, w->n);
+	return ok ? k : NULL;
+}
+
+void say_waits(struct bytes *out, const struct waits *w)
+{
+	struct keyed *k = keys_of(w);
+	struct cycle cycle[CYCLES_MAX];
+	uint32_t n = cycles_find(w, cycle);
+
+	if (k)
 		put_groups(out, w, k);
-	}
-	out->failed |= !ok;
+	out->failed |= !k;
 	for (uint32_t i = 0; i < n; i++) {
 		put_cycle(out, w, &cycle[i]);
 		bytes_puts(out, "\n");
 	}
-	for (uint32_t i = 0; k && i < w->n; i++)
-		free(k[i].key);
-	free(k);
+	keys_free(k, w->n);
+}
+
+void say_where(struct bytes *out, const struct waits *w)
+{
+	size_t before = out->len;
+	struct keyed *k;
+
+	say_cycle(out, w);
+	if (out->len > before)
+		return;
+	k = keys_of(w);
+	if (k)
+		put_shortly(out, w, k);
+	out->failed |= !k;
+	keys_free(k, w->n);
 }

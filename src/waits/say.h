@@ -19,5 +19,7 @@ void say_stack(struct bytes *out, const struct wait_thread *t, uint32_t most);
 void say_waits(struct bytes *out, const struct waits *w);
 /* The first cycle as one sentence without a full stop; nothing when there is none. */
 void say_cycle(struct bytes *out, const struct waits *w);
+/* In one line: the first cycle, else the largest groups, and whom they wait for. */
+void say_where(struct bytes *out, const struct waits *w);
 
 #endif

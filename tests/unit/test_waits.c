@@ -304,6 +304,30 @@ static void test_equal_threads_are_said_together(void **state)
 	waits_free(&w);
 }
 
+static void test_a_stack_without_symbols_is_short(void **state)
+{
+	static const char *const functions[] = { "read", NULL, NULL, "__libc_start_main_impl",
+						 NULL };
+	struct waits w = { 0 };
+	struct wait_thread *t = add(&w, 1, 1);
+	struct bytes b = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+		const struct wait_frame f = {
+			(char *)(uintptr_t)functions[i], NULL,
+			(char *)(uintptr_t)(functions[i] ? "/lib/libc.so.6" : "/bin/dash"), 0
+		};
+
+		assert_true(wait_add_frame(t, &f));
+	}
+	say_stack(&b, t, 0);
+	bytes_u8(&b, 0);
+	assert_string_equal((char *)b.data, "read < dash (no symbols)");
+	bytes_free(&b);
+	waits_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_two_cycles_are_two),
 		cmocka_unit_test(test_what_might_go_on_is_no_cycle),
 		cmocka_unit_test(test_equal_threads_are_said_together),
+		cmocka_unit_test(test_a_stack_without_symbols_is_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
