@@ -264,8 +264,8 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	clang $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
-UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked frame jit messages module names profile records space starts symbols)
-UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/unit/test_unwind $(BUILD)/unit/test_blocked
+UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked frame jit messages module names profile python records space starts symbols)
+UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/unit/test_unwind $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
 $(UNWINDING): $(UNWOUND)
 $(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
 $(BUILD)/unit/test_unwind: private CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)

@@ -255,8 +255,8 @@ const struct command command_stacks = {
 		"at the other end of a pipe or socket, the child, the holder of a lock on a file. "
 		"Its stack is shown with functions and lines. Equal threads are shown together. "
 		"Threads that wait for each other are reported as a deadlock.\n\n"
-		"No process is stopped, and no contents of memory are shown or kept. The stack of "
-		"a thread that runs is not shown. Processes of other users, and those that "
+		"No process is stopped, and no contents of memory are shown or kept. Of a "
+		"thread that runs only Python's functions are shown. Processes of other users, and those that "
 		"the kernel protects, are listed without a stack, with the reason.",
 	COMMAND_OPTIONS(options),
 	.size = sizeof(struct stacks_options),

@@ -8,6 +8,7 @@
 #include "source/procfile.h"
 #include "unwind/blocked.h"
 #include "unwind/jit.h"
+#include "unwind/python.h"
 #include "unwind/symbols.h"
 #include "waits/look.h"
 #include "waits/memory.h"
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,7 +42,8 @@ struct seen {
 	char state, text[CALL_TEXT]; /* text: of its call, "" when it is refused */
 	int64_t ran_ns;
 	struct place *place;
-	uint32_t nplaces;
+	struct python_frame *python;
+	uint32_t nplaces, npython;
 };
 
 struct name_cache {
@@ -57,6 +60,8 @@ struct look {
 	struct starts starts[MODULES_MAX];
 	struct name_cache named[NAMED];
 	struct blocked blocked;
+	struct python python;
+	struct python_stack frames, again;
 	struct seen *seen;
 	uint32_t nseen, seen_cap;
 	struct object_child *child;
@@ -163,11 +168,54 @@ static void keep_stack(struct look *l, struct seen *s)
 	s->nplaces = k->n;
 }
 
+static bool is_where_it_was(const struct look *l, const struct seen *s)
+{
+	char now[CALL_TEXT];
+
+	read_of(l, s, "syscall", now, sizeof now);
+	return !strcmp(now, s->text) && ran_ns(l, s) == s->ran_ns;
+}
+
+static bool is_same(const struct python_stack *a, const struct python_stack *b)
+{
+	for (uint32_t i = 0; i < a->n && i < b->n; i++)
+		if (strcmp(a->frame[i].function, b->frame[i].function) != 0 ||
+		    strcmp(a->frame[i].file, b->frame[i].file) != 0)
+			return false;
+	return a->n == b->n;
+}
+
+/* Python's frames; of a thread that runs they count if two readings agree. */
+static void read_python(struct look *l, const struct seen *s)
+{
+	struct space *space = spaces_get(&l->spaces, s->is.pid);
+
+	if (!space->known)
+		spaces_learn(&l->spaces, space, clock_mono_ns());
+	l->frames.n = 0;
+	if (!python_find(&l->python, &l->modules, space))
+		return;
+	for (int turn = 0; turn < TURNS && python_read(&l->python, s->is.tid, &l->frames); turn++)
+		if (s->state != 'R' || (python_read(&l->python, s->is.tid, &l->again) &&
+					is_same(&l->frames, &l->again)))
+			return;
+	l->frames.n = 0;
+}
+
+static void keep_python(struct look *l, struct seen *s)
+{
+	uint32_t n = l->frames.n;
+
+	s->python = n ? malloc(n * sizeof *s->python) : NULL;
+	if (!s->python)
+		return;
+	memcpy(s->python, l->frames.frame, n * sizeof *s->python);
+	s->npython = n;
+}
+
 /* Its call and its stack, which belong together if it did not run in between. */
 static void look_at_stack(struct look *l, struct seen *s)
 {
-	char after[CALL_TEXT];
-
 	for (int turn = 0; turn < TURNS; turn++) {
 		ssize_t n = read_of(l, s, "syscall", s->text, sizeof s->text);
 
@@ -182,9 +230,10 @@ static void look_at_stack(struct look *l, struct seen *s)
 		}
 		read_of(l, s, "wchan", s->is.function, sizeof s->is.function);
 		unwind(l, s);
-		read_of(l, s, "syscall", after, sizeof after);
-		if (!strcmp(after, s->text) && ran_ns(l, s) == s->ran_ns) {
+		read_python(l, s);
+		if (is_where_it_was(l, s)) {
 			keep_stack(l, s);
+			keep_python(l, s);
 			return;
 		}
 		s->is.stack = WAIT_STACK_MOVED;
@@ -224,6 +273,10 @@ static bool look_at(struct look *l, pid_t pid, pid_t tid, const char *process)
 	s.ran_ns = ran_ns(l, &s);
 	if (s.state != 'R')
 		look_at_stack(l, &s);
+	if (s.state == 'R') {
+		read_python(l, &s);
+		keep_python(l, &s);
+	}
 	s.is.state = state_by_letter(s.state);
 	grown = array_room(l->seen, l->nseen, &l->seen_cap, sizeof *grown);
 	if (!grown)
@@ -308,21 +361,55 @@ static const struct named *name_of(struct look *l, const struct place *p)
 	return c->named;
 }
 
-static void add_frames(struct look *l, struct wait_thread *t, const struct place *p)
+static void add_jit(struct look *l, struct wait_thread *t, const struct place *p,
+		    struct wait_frame *f)
 {
-	struct wait_frame f = { .module = l->modules.row[p->module].path };
-	const struct named *x = p->module >= MODULE_VDSO ? name_of(l, p) : NULL;
 	struct space *space = spaces_get(&l->spaces, t->pid);
 	uint64_t start;
 
+	if (!space->jit)
+		space->jit = jit_open(t->pid);
+	if (!space->jit)
+		return;
+	jit_look(space->jit, clock_mono_ns());
+	f->function = (char *)(uintptr_t)jit_name(space->jit, p->address, &start);
+	wait_add_frame(t, f);
+	f->function = NULL;
+}
+
+/* Python's frames that one call of its loop runs; *done of them were added before. */
+static void add_python(struct seen *s, uint32_t *done)
+{
+	bool more = true;
+
+	while (more && *done < s->npython) {
+		struct python_frame *p = &s->python[(*done)++];
+		const struct wait_frame f = { p->function, p->file, (char *)WAIT_PYTHON, p->line };
+
+		more = wait_add_frame(&s->is, &f) && !p->entry;
+	}
+}
+
+static bool is_python_loop(const struct named *x)
+{
+	const char *name = x && x->n ? x->level[x->n - 1].function : NULL;
+
+	return name && !strncmp(name, "_PyEval_EvalFrameDefault", 24);
+}
+
+static void add_frames(struct look *l, struct seen *s, const struct place *p, uint32_t *done)
+{
+	struct wait_thread *t = &s->is;
+	struct wait_frame f = { .module = l->modules.row[p->module].path };
+	const struct named *x = p->module >= MODULE_VDSO ? name_of(l, p) : NULL;
+
 	if (p->module == MODULE_JIT) {
-		if (!space->jit)
-			space->jit = jit_open(t->pid);
-		if (space->jit)
-			jit_look(space->jit, clock_mono_ns());
-		f.function = space->jit
-				     ? (char *)(uintptr_t)jit_name(space->jit, p->address, &start)
-				     : NULL;
+		add_jit(l, t, p, &f);
+		return;
+	}
+	if (is_python_loop(x) && *done < s->npython) {
+		add_python(s, done);
+		return;
 	}
 	for (uint32_t i = 0; x && i < x->n; i++) {
 		f.function = x->level[i].function;
@@ -334,16 +421,41 @@ static void add_frames(struct look *l, struct wait_thread *t, const struct place
 		wait_add_frame(t, &f);
 }
 
+/* Who waits for the lock of the interpreter waits for who has it. */
+static void name_gil(struct look *l, struct seen *s)
+{
+	struct wait_holder h = { s->is.pid, 0, "" };
+
+	if (!s->npython ||
+	    !python_find(&l->python, &l->modules, spaces_get(&l->spaces, s->is.pid)) ||
+	    s->call.number != SYS_futex || !python_is_gil(&l->python, s->call.arg[0]))
+		return;
+	s->is.kind = WAIT_LOCK;
+	s->is.closed = false;
+	s->is.nholders = 0;
+	snprintf(s->is.object, sizeof s->is.object, "Python's GIL");
+	h.tid = python_gil_holder(&l->python);
+	snprintf(h.process, sizeof h.process, "%s", s->is.process);
+	if (h.tid && h.tid != s->is.tid)
+		wait_add_holder(&s->is, &h);
+}
+
 static bool tell(struct look *l, struct seen *s, const struct object_world *w, struct bytes *out)
 {
 	struct json j = { .out = out };
 
+	uint32_t done = 0;
+
 	if (!say_at(s->is.pid, s->is.tid))
 		return false;
 	for (uint32_t i = 0; i < s->nplaces; i++)
-		add_frames(l, &s->is, &s->place[i]);
-	if (s->is.state == WAIT_WAITS && s->text[0])
+		add_frames(l, s, &s->place[i], &done);
+	while (done < s->npython)
+		add_python(s, &done);
+	if (s->is.state == WAIT_WAITS && s->text[0]) {
 		object_name(&s->is, &s->call, s->state, w);
+		name_gil(l, s);
+	}
 	if (!strcmp(s->is.function, "0"))
 		s->is.function[0] = '\0';
 	if (!s->text[0] && s->state != 'R')
@@ -360,13 +472,10 @@ static bool tell_moved(struct look *l, struct bytes *out)
 
 	for (uint32_t i = 0; ok && i < l->nseen; i++) {
 		struct seen *s = &l->seen[i];
-		char now[CALL_TEXT];
-
 		if (s->is.state != WAIT_WAITS)
 			continue;
 		ok = say_at(s->is.pid, s->is.tid);
-		read_of(l, s, "syscall", now, sizeof now);
-		if (!strcmp(now, s->text) && ran_ns(l, s) == s->ran_ns)
+		if (is_where_it_was(l, s))
 			continue;
 		bytes_printf(out, "{\"moved\":%d}", (int)s->is.tid);
 		ok = ok && send_json(out);

@@ -80,6 +80,27 @@ static bool is_of_library(const struct wait_frame *f)
 	return is_of_libc(f) || (f->file && begins(f->file, "/usr/include/"));
 }
 
+static bool is_python(const struct wait_frame *f)
+{
+	return f->module && !strcmp(f->module, WAIT_PYTHON);
+}
+
+/* Of the interpreter itself, between Python's own frames. */
+static bool is_interpreter(const struct wait_frame *f)
+{
+	const char *name = f->module ? last_part(f->module) : "";
+
+	return begins(name, "python") || begins(name, "libpython");
+}
+
+static bool has_python(const struct wait_thread *t)
+{
+	for (uint32_t i = 0; i < t->nframes; i++)
+		if (is_python(&t->frame[i]))
+			return true;
+	return false;
+}
+
 /* What comes before a program's own code. */
 static bool is_beginning(const struct wait_frame *f)
 {
@@ -127,6 +148,8 @@ static bool is_nameless_too(const struct wait_frame *f, const struct wait_frame 
 void say_stack(struct bytes *out, const struct wait_thread *t, uint32_t most)
 {
 	uint32_t from = 0, to = t->nframes;
+	bool python = has_python(t);
+	size_t before = out->len;
 
 	while (to > 0 &&
 	       (is_beginning(&t->frame[to - 1]) ||
@@ -137,13 +160,14 @@ void say_stack(struct bytes *out, const struct wait_thread *t, uint32_t most)
 	while (from + 1 < to && is_of_library(&t->frame[from + 1]))
 		from++;
 	for (uint32_t i = from, shown = 0; i < to; i++) {
-		if (i > from && is_nameless_too(&t->frame[i], &t->frame[i - 1]))
+		if ((i > from && is_nameless_too(&t->frame[i], &t->frame[i - 1])) ||
+		    (python && is_interpreter(&t->frame[i])))
 			continue;
 		if (most && shown++ == most) {
 			bytes_puts(out, " < ...");
 			return;
 		}
-		bytes_puts(out, i > from ? " < " : "");
+		bytes_puts(out, out->len > before ? " < " : "");
 		put_frame(out, &t->frame[i]);
 	}
 	if (to && t->stack == WAIT_STACK_CUT)

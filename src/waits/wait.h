@@ -74,6 +74,8 @@ struct wait_holder {
 	char process[WAIT_NAME];
 };
 
+#define WAIT_PYTHON "[python]" /* the module of a frame of Python */
+
 struct wait_frame {
 	char *function, *file, *module; /* or NULL */
 	uint32_t line;                  /* 0: not known */

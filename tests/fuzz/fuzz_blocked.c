@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stack of a blocked thread in a program of any bytes: its tables, its code and its stack. */
 #include "unwind/blocked.h"
+#include "unwind/python.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		modules_init(&modules);
 		rows = rows_make();
 	}
+	python_line(data + STACK, size - STACK, data[0], data[1]);
 	image = malloc(size - STACK);
 	b = calloc(1, sizeof *b);
 	if (image && b) {
