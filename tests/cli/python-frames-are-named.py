@@ -45,7 +45,7 @@ if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
 def interpreters():
     """Of each version one, and the system's."""
     found = {}
-    for path in sorted(glob.glob("/usr/bin/python3.[0-9]*") + glob.glob(sys.base_prefix + "/../*/bin/python3.[0-9]*")) + [sys.executable]:
+    for path in sorted([p for p in glob.glob("/usr/bin/python3.[0-9]*") + glob.glob(sys.base_prefix + "/../*/bin/python3.[0-9]*") if "-" not in os.path.basename(p)]) + [sys.executable]:
         done = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=False)
         if done.returncode == 0 and done.stdout.strip() in ("3.8", "3.9", "3.10", *KNOWN):
             found.setdefault((done.stdout.strip(), path.startswith("/usr")), path)
