@@ -248,7 +248,7 @@ unit: $(UNIT)
 $(UNIT): | $(HELPERPROG) $(STUBS)
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libsonde-all.a | $(BUILD)/nodes.stamp
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
+	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(OPT_TESTS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
 
 # /proc and /sys of whole machines, too many small files to keep.
 nodes: $(BUILD)/nodes.stamp
@@ -261,7 +261,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c
 fuzz: $(FUZZ)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	@mkdir -p $(@D)
-	clang $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
+	clang $(CPPFLAGS) $(CFLAGS) $(OPT_TESTS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
 UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked frame jit messages module names profile python records space starts symbols)
