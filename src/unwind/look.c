@@ -421,23 +421,37 @@ static void add_frames(struct look *l, struct seen *s, const struct place *p, ui
 		wait_add_frame(t, &f);
 }
 
-/* Who waits for the lock of the interpreter waits for who has it. */
-static void name_gil(struct look *l, struct seen *s)
+static void add_thread(struct seen *s, pid_t tid)
 {
-	struct wait_holder h = { s->is.pid, 0, "" };
+	struct wait_holder h = { s->is.pid, tid, "" };
 
+	snprintf(h.process, sizeof h.process, "%s", s->is.process);
+	if (tid && tid != s->is.tid)
+		wait_add_holder(&s->is, &h);
+}
+
+/* Who waits for the lock of the interpreter waits for who has it; and a semaphore may be a lock
+ * that a with statement holds. */
+static void name_python_lock(struct look *l, struct seen *s)
+{
 	if (!s->npython ||
 	    !python_find(&l->python, &l->modules, spaces_get(&l->spaces, s->is.pid)) ||
-	    s->call.number != SYS_futex || !python_is_gil(&l->python, s->call.arg[0]))
+	    s->call.number != SYS_futex)
 		return;
-	s->is.kind = WAIT_LOCK;
-	s->is.closed = false;
-	s->is.nholders = 0;
-	snprintf(s->is.object, sizeof s->is.object, "Python's GIL");
-	h.tid = python_gil_holder(&l->python);
-	snprintf(h.process, sizeof h.process, "%s", s->is.process);
-	if (h.tid && h.tid != s->is.tid)
-		wait_add_holder(&s->is, &h);
+	if (python_is_gil(&l->python, s->call.arg[0])) {
+		s->is.kind = WAIT_LOCK;
+		s->is.closed = false;
+		s->is.nholders = 0;
+		snprintf(s->is.object, sizeof s->is.object, "Python's GIL");
+		add_thread(s, python_gil_holder(&l->python));
+	} else if (s->is.kind == WAIT_SEMAPHORE) {
+		add_thread(s, python_lock_holder(&l->python, s->call.arg[0]));
+		if (!s->is.nholders)
+			return;
+		s->is.kind = WAIT_LOCK;
+		s->is.closed = !s->call.arg[3];
+		snprintf(s->is.object, sizeof s->is.object, "threading.Lock");
+	}
 }
 
 static bool tell(struct look *l, struct seen *s, const struct object_world *w, struct bytes *out)
@@ -454,7 +468,7 @@ static bool tell(struct look *l, struct seen *s, const struct object_world *w, s
 		add_python(s, &done);
 	if (s->is.state == WAIT_WAITS && s->text[0]) {
 		object_name(&s->is, &s->call, s->state, w);
-		name_gil(l, s);
+		name_python_lock(l, s);
 	}
 	if (!strcmp(s->is.function, "0"))
 		s->is.function[0] = '\0';

@@ -27,6 +27,7 @@ struct python_layout {
 	uint16_t gil, gil_pointer, gil_holder, gil_locked, gil_size;
 	uint16_t name, file, first_line, lines, bytecode;
 	uint16_t bytes, size, ascii, compact, length, state;
+	uint16_t locals, nlocals, exceptions;
 };
 
 static const struct python_layout layouts[] = {
@@ -57,7 +58,10 @@ static const struct python_layout layouts[] = {
 	  .ascii = 48,
 	  .compact = 72,
 	  .length = 16,
-	  .state = 32 },
+	  .state = 32,
+	  .locals = 72,
+	  .nlocals = 76,
+	  .exceptions = 40 },
 	{ .version = 0x30c,
 	  .interpreters = 40,
 	  .threads = 72,
@@ -84,7 +88,10 @@ static const struct python_layout layouts[] = {
 	  .ascii = 40,
 	  .compact = 56,
 	  .length = 16,
-	  .state = 32 },
+	  .state = 32,
+	  .locals = 72,
+	  .nlocals = 72,
+	  .exceptions = 40 },
 	{ .version = 0x30d,
 	  .interpreters = 632,
 	  .threads = 7344,
@@ -109,7 +116,10 @@ static const struct python_layout layouts[] = {
 	  .ascii = 40,
 	  .compact = 56,
 	  .length = 16,
-	  .state = 32 },
+	  .state = 32,
+	  .locals = 72,
+	  .nlocals = 72,
+	  .exceptions = 40 },
 };
 
 /* ---- finding it ---- */
@@ -307,6 +317,13 @@ static uint32_t line_of(const struct python *p, uint64_t code, uint64_t instruct
 
 /* ---- frames ---- */
 
+static uint64_t innermost_of(const struct python *p, uint64_t thread)
+{
+	uint64_t at = word(p, thread + p->layout->frame);
+
+	return p->layout->by_cframe ? word(p, at + p->layout->cframe_frame) : at;
+}
+
 static uint64_t thread_of(const struct python *p, pid_t tid)
 {
 	const struct python_layout *l = p->layout;
@@ -349,9 +366,7 @@ bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 	out->n = 0;
 	if (!thread)
 		return false;
-	at = word(p, thread + l->frame);
-	if (l->by_cframe)
-		at = word(p, at + l->cframe_frame);
+	at = innermost_of(p, thread);
 	for (uint32_t turn = 0; at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES; turn++) {
 		if (!l->entry && byte_at(p, at + l->owner) == OWNED_BY_C) {
 			if (out->n)
@@ -393,4 +408,95 @@ pid_t python_gil_holder(const struct python *p)
 		return 0;
 	id = word(p, holder + l->native_id);
 	return id <= INT_MAX ? (pid_t)id : 0;
+}
+
+/* ---- locks in with statements ---- */
+
+enum { METHOD = 16, SELF = 24, LOCK = 16, DEPTH_MOST = 64 };
+
+/* Six bits at a time, the most first; an entry begins with a byte that has its highest bit set. */
+static uint64_t next_part(struct table *t)
+{
+	uint64_t v = 0;
+	uint8_t b = 0x40;
+
+	for (int i = 0; b & 0x40 && i < 6; i++) {
+		b = next(t);
+		v = v << 6 | (b & 0x3f);
+	}
+	return v;
+}
+
+/* Objects/exception_handling_notes.txt of CPython: start, size, target, depth and a flag. */
+uint64_t python_depth(const uint8_t *table, size_t n, uint64_t unit)
+{
+	struct table t = { table, table + n };
+
+	while (t.at < t.end) {
+		uint64_t start = next_part(&t), size = next_part(&t), depth;
+
+		(void)next_part(&t);
+		depth = next_part(&t) >> 1;
+		if (unit >= start && unit - start < size)
+			return depth < DEPTH_MOST ? depth : DEPTH_MOST;
+	}
+	return 0;
+}
+
+static uint64_t depth_of(const struct python *p, uint64_t code, uint64_t instruction)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t table = word(p, code + l->exceptions), n = word(p, table + l->size);
+	uint64_t start = code + l->bytecode;
+	uint8_t bytes[TABLE_MAX];
+
+	if (!table || !n || n > sizeof bytes || instruction < start ||
+	    !memory_read(p->pid, table + l->bytes, bytes, (size_t)n))
+		return 0;
+	return python_depth(bytes, (size_t)n, (instruction - start) / UNIT);
+}
+
+/* Is it the method __exit__ of this lock, which a with statement keeps for its end? */
+static bool is_exit_of(const struct python *p, uint64_t method, uint64_t lock)
+{
+	char name[sizeof "__exit__"];
+
+	return method && word(p, word(p, method + SELF) + LOCK) == lock &&
+	       memory_read(p->pid, word(p, word(p, method + METHOD)), name, sizeof name) &&
+	       !memcmp(name, "__exit__", sizeof name);
+}
+
+static bool frame_has(const struct python *p, uint64_t at, uint64_t lock)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t code = word(p, at + l->code), depth;
+	int32_t locals;
+
+	if (!code || !memory_read(p->pid, code + l->nlocals, &locals, sizeof locals) ||
+	    locals < 0 || locals > TABLE_MAX)
+		return false;
+	depth = depth_of(p, code, word(p, at + l->instruction));
+	for (uint64_t i = 0; i < depth; i++)
+		if (is_exit_of(p, word(p, at + l->locals + 8 * ((uint64_t)locals + i)), lock))
+			return true;
+	return false;
+}
+
+pid_t python_lock_holder(const struct python *p, uint64_t address)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t thread = word(p, p->interpreter + l->threads);
+
+	for (int i = 0; thread && address && i < THREADS_MAX; i++) {
+		uint64_t at = innermost_of(p, thread), id = word(p, thread + l->native_id);
+
+		for (int turn = 0; at && turn < 2 * PYTHON_FRAMES; turn++) {
+			if ((l->entry || byte_at(p, at + l->owner) != OWNED_BY_C) &&
+			    frame_has(p, at, address))
+				return id <= INT_MAX ? (pid_t)id : 0;
+			at = word(p, at + l->previous);
+		}
+		thread = word(p, thread + l->next);
+	}
+	return 0;
 }

@@ -40,6 +40,13 @@ bool python_is_gil(const struct python *p, uint64_t address);
 /* Who has it; 0: nobody, or it is not known. */
 pid_t python_gil_holder(const struct python *p);
 
+/* Which thread is within `with lock:` of the lock that waits at this address; 0: it is not known.
+ * One that called acquire() is not found. */
+pid_t python_lock_holder(const struct python *p, uint64_t address);
+/* How many values are on the stack for sure at an instruction, by a code's table of exceptions: the
+ * rest may be left from before. `unit`: the number of the instruction. */
+uint64_t python_depth(const uint8_t *table, size_t n, uint64_t unit);
+
 /* The line of an instruction, `at` bytes into the code, by a table of 3.11 and later; 0: it has
  * none. */
 uint32_t python_line(const uint8_t *table, size_t n, uint32_t first, uint64_t at);

@@ -36,6 +36,35 @@ static std::mutex first, second;
 static void take(std::mutex &a, std::mutex &b) { std::lock_guard<std::mutex> x(a); std::this_thread::sleep_for(std::chrono::milliseconds(300)); b.lock(); }
 int main() { std::thread t(take, std::ref(second), std::ref(first)); take(first, second); t.join(); }
 """
+# a was taken before and let go again: what is left of that on the stack counts for nothing.
+PYTHON = """import threading
+a, b, both = threading.Lock(), threading.Lock(), threading.Barrier(2)
+def one():
+    with b:
+        pass
+    both.wait()
+    with a:
+        both.wait()
+        with b:
+            pass
+def two():
+    with a:
+        pass
+    both.wait()
+    with b:
+        both.wait()
+        with a:
+            pass
+def free():
+    with a:
+        pass
+    with b:
+        threading.Event().wait()
+import sys
+names = sys.argv[1:]
+both = threading.Barrier(len([n for n in names if n != "free"]))
+[threading.Thread(target=globals()[n]).start() for n in names]
+"""
 
 
 def text_of(pid):
@@ -87,7 +116,13 @@ if shutil.which("g++"):
     subprocess.run(["g++", "-O2", "-g", "-pthread", "-o", "locks", "locks.cc"], check=True)
     check(["./locks"], 2, "waits for a mutex at 0x", ["take"])
 
-for command in [STUCK, "free"], [STUCK, "idle"], ["sh", "-c", "sleep 60 | cat; true"], [sys.executable, "-c", "import subprocess; subprocess.run(['cat'], stdin=subprocess.PIPE, input=None) if 0 else subprocess.run(['sleep', '60'])"]:
+with open("locks.py", "w", encoding="ascii") as f:
+    f.write(PYTHON)
+known = (3, 11) <= sys.version_info[:2] <= (3, 13)
+if known:
+    check([sys.executable, "locks.py", "one", "two"], 2, "waits for a lock: threading.Lock, held by thread ", ["one (locks.py:9)", "two (locks.py:17)"])
+
+for command in [sys.executable, "locks.py", "one", "free"], [STUCK, "free"], [STUCK, "idle"], ["sh", "-c", "sleep 60 | cat; true"], [sys.executable, "-c", "import subprocess; subprocess.run(['cat'], stdin=subprocess.PIPE, input=None) if 0 else subprocess.run(['sleep', '60'])"]:
     p = started(*command)
     try:
         text, document = until(p.pid, False)

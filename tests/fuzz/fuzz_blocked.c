@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		rows = rows_make();
 	}
 	python_line(data + STACK, size - STACK, data[0], data[1]);
+	python_depth(data + STACK, size - STACK, data[2]);
 	image = malloc(size - STACK);
 	b = calloc(1, sizeof *b);
 	if (image && b) {

@@ -47,10 +47,30 @@ static void test_a_torn_table_gives_no_wrong_memory(void **state)
 			 0); /* below 1 */
 }
 
+/* Two entries: instructions 3 to 9 with depth 1, 10 to 11 with depth 2 and the flag. */
+static void test_depths_of_the_stack(void **state)
+{
+	static const uint8_t entries[] = { 0x83, 0x07, 0x20, 0x02, 0x8a, 0x02, 0x20, 0x05,
+					   /* 70, by two parts, with depth 40 */
+					   0xc1, 0x06, 0x01, 0x20, 0x41, 0x10 };
+
+	(void)state;
+	assert_int_equal(python_depth(entries, sizeof entries, 2), 0);
+	assert_int_equal(python_depth(entries, sizeof entries, 3), 1);
+	assert_int_equal(python_depth(entries, sizeof entries, 9), 1);
+	assert_int_equal(python_depth(entries, sizeof entries, 10), 2);
+	assert_int_equal(python_depth(entries, sizeof entries, 12), 0);
+	assert_int_equal(python_depth(entries, sizeof entries, 70), 40);
+	for (size_t n = 0; n <= sizeof entries; n++)
+		for (uint64_t at = 0; at < 80; at++)
+			assert_in_range(python_depth(entries, n, at), 0, 40);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines_of_instructions),
+		cmocka_unit_test(test_depths_of_the_stack),
 		cmocka_unit_test(test_a_torn_table_gives_no_wrong_memory),
 	};
 
