@@ -269,9 +269,10 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	clang $(CPPFLAGS) $(CFLAGS) $(OPT_TESTS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
-UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,frame jit messages module names profile records space symbols)
-$(BUILD)/fuzz/fuzz_unwind $(BUILD)/unit/test_unwind: $(UNWOUND)
-$(BUILD)/fuzz/fuzz_unwind $(BUILD)/unit/test_unwind: private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
+UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked frame jit messages module names profile python records space starts symbols)
+UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/unit/test_unwind $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
+$(UNWINDING): $(UNWOUND)
+$(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
 $(BUILD)/unit/test_unwind: private CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)
 
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
@@ -296,6 +297,7 @@ $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 $(BUILD)/programs/known_parts $(BUILD)/programs/stack_kinds: CFLAGS += -O2 -fomit-frame-pointer
 $(BUILD)/programs/known_parts: PROGRAMLIBS = -lz
 $(BUILD)/programs/stack_kinds: PROGRAMLIBS = -ldl -pthread
+$(BUILD)/programs/stuck: PROGRAMLIBS = -pthread
 # And those that use the library as others do.
 $(BUILD)/programs/spanner: $(BUILD)/libsonde.a include/sonde_span.h
 $(BUILD)/programs/spanner: PROGRAMLIBS = $(LDLIBS) -pthread
