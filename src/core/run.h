@@ -170,6 +170,8 @@ struct run {
 	/* Values, chunk by chunk: nodes may alternate; within a node time grows. */
 	void *reader;
 	int (*rewind)(struct run *r);
+	/* The same for those of nodes from .. to - 1 alone. NULL: it cannot. */
+	int (*rewind_nodes)(struct run *r, uint32_t from, uint32_t to);
 	/* Next chunk, decoded; columns only of series with wanted[series] != 0 (NULL: all).
 	 * 1, 0 at the end, or -errno. */
 	int (*next_chunk)(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);

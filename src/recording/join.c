@@ -453,6 +453,8 @@ int run_open_showing(struct run **r, const char *path, const struct run_progress
 	j->run.metas_of = &j->metas_of;
 	j->run.reader = j;
 	j->run.rewind = join_rewind;
+	j->run.rewind_nodes = join_rewind_nodes;
+	j->to_node = UINT32_MAX;
 	j->run.next_chunk = join_next_chunk;
 	j->run.next_ranges = join_next_ranges;
 	j->run.values = join_values;

@@ -18,8 +18,8 @@ static const struct phase *looked_for(const struct phases *p, uint32_t node, dou
 	for (uint32_t i = p->n; i-- > 0;) {
 		const struct phase *x = &p->phase[i];
 
-		if (x->node == node && x->begin_s <= at_s &&
-		    (isnan(x->end_s) || at_s < x->end_s) && (!found || x->depth > found->depth))
+		if (x->node == node && x->begin_s <= at_s && (isnan(x->end_s) || at_s < x->end_s) &&
+		    (!found || x->depth > found->depth))
 			found = x;
 	}
 	return found;
