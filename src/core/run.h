@@ -161,7 +161,7 @@ struct run {
 	uint32_t npoints;
 	struct run_meta *metas;
 	uint32_t nmetas;
-	struct run_index *metas_of; /* of each node; NULL: run_find_meta looks at all of them */
+	struct run_index *metas_of; /* of each node, by key; NULL: run_find_meta looks at all */
 	struct run_damage *damages;
 	uint32_t ndamages;
 	const char *path;  /* the directory or file that was opened */

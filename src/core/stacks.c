@@ -3,8 +3,8 @@
 #include "core/stacks.h"
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/decimal.h"
+#include "base/hash.h"
 #include "core/glob.h"
 #include "core/stacks_part.h"
 

@@ -264,7 +264,9 @@ static int recording_read(struct join *j, struct join_file *f)
 	int rc;
 
 	j->file = f;
-	idmap_free(&j->file_metrics);
+	idmap_free(&j->metrics_before);
+	j->metrics_before = j->file_metrics;
+	j->file_metrics = (struct idmap){ 0 };
 	idmap_free(&j->file_instances);
 	idmap_free(&j->file_words);
 	join_stacks_begin(j);
@@ -387,7 +389,7 @@ static int open_path(struct join *j, const char *path, const struct join_attempt
 	if (!rc)
 		rc = recordings_read(j, e);
 	if (!rc &&
-	    (join_attempts_report(j, a) || join_sort(j) || run_index_metas(&j->metas_of, &j->run)))
+	    (join_attempts_report(j, a) || join_sort(j) || run_index_keys(&j->metas_of, &j->run)))
 		rc = err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
 	if (!rc)
 		join_cut_spans(j);
@@ -447,6 +449,7 @@ int run_open_showing(struct run **r, const char *path, const struct run_progress
 	if (rc || !j)
 		return rc;
 	idmap_free(&j->file_metrics);
+	idmap_free(&j->metrics_before);
 	idmap_free(&j->file_instances);
 	idmap_free(&j->file_words);
 	zero_set(&j->run);
@@ -490,6 +493,7 @@ void run_close(struct run *r)
 	free(j->words);
 	idmap_free(&j->metric_names);
 	idmap_free(&j->file_metrics);
+	idmap_free(&j->metrics_before);
 	idmap_free(&j->file_instances);
 	idmap_free(&j->file_words);
 	free(r->nodes);

@@ -110,6 +110,7 @@ struct join {
 	/* while a file is read */
 	struct join_file *file;
 	struct idmap file_metrics, file_instances, file_words;
+	struct idmap metrics_before;            /* file_metrics of the file before */
 	uint32_t begun[JOIN_BEGUN_MAX], nbegun; /* spans whose end may follow */
 	const struct file_found *found;
 	struct idmap file_modules, file_frames; /* frames: places in `frames`, from 1 */

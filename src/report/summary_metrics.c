@@ -266,20 +266,26 @@ bool summary_is_short(const struct run *r)
 }
 
 /* Only the node's cell of what instances combine into, else each of theirs. */
-static void find_told(struct pass *p, const char *told)
+static int find_told(struct pass *p, const char *told)
 {
 	const struct plan *plan = &p->derive.plan;
 	bool rows = summary_is_short(p->run);
+	int8_t *is_told = calloc(p->run->nmetrics + 1, 1); /* of a quantity; 0: not asked yet */
 
-	for (uint32_t c = 1; c < plan->ncells; c++) {
+	for (uint32_t c = 1; is_told && c < plan->ncells; c++) {
 		const struct quantity *q = derive_quantity(&p->derive, c);
 		bool sum = q->metric->over_nodes == COMBINE_SUM;
+		int8_t *its = &is_told[plan->cell[c].quantity];
 
-		if (!plan->cell[c].emitted || !glob_match(told, q->name))
+		if (!*its)
+			*its = glob_match(told, q->name) ? 1 : -1;
+		if (!plan->cell[c].emitted || *its < 0)
 			continue;
 		p->track[c].row = timeline_add(p->timeline, q->name, sum);
 		p->derive.plan.cell[c].kept = rows && p->track[c].row;
 	}
+	free(is_told);
+	return is_told ? 0 : -ENOMEM;
 }
 
 static int pass_init(struct pass *p)
@@ -311,8 +317,8 @@ static int nodes_open(struct pass *p, struct err *e)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		p->standing[i] = NAN;
-	if (p->told)
-		find_told(p, p->told);
+	if (p->told && find_told(p, p->told))
+		return -ENOMEM;
 	plan_leave_to_ranges(&p->derive.plan);
 	find_cores(p);
 	return 0;
