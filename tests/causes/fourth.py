@@ -164,7 +164,8 @@ FOURTH = [
     Fourth("healthy-rounds", "nothing: Perl forks a child for each core, round after round", "perl {src}/fourth.pl rounds {cores} {s}", [], kind="healthy", draw=LONG, alone=True),
     Fourth("healthy-fortran", "nothing: OpenMP of Fortran with even shares", "./even {s}", [], kind="healthy", before="gfortran -O2 -fopenmp -o even {src}/fourth.f90", draw=LONG, alone=True, needs="gfortran"),
     Fourth("healthy-hash-threads", "nothing: threads of Python hash large blocks, without the interpreter's lock", "{py} {src}/fourth.py digests {cores} {s}", [], kind="healthy", draw=LONG, alone=True),
-    Fourth("healthy-grep", "nothing: grep looks through cached files on all cores", "sh:for i in $(seq 90); do ls part* | xargs -P{cores} -n8 grep -ciE 'g[ac]{{2,4}}tt?a+c.*7[0-9]*3$' >/dev/null; done; true", [], kind="healthy",
+    # Judged once with its output to /dev/null, where grep ends at the first match: that was a storm of processes, and Sonde said so.
+    Fourth("healthy-grep", "nothing: grep looks through cached files on all cores", "sh:for i in 1 2; do ls part* | xargs -P{cores} -n4 grep -cE '([a-z])([a-z]).*\\2\\1.*7[0-9]*3$'; done >counts", [], kind="healthy",
            before="seq -f 'chr1 gattaca gaattac %.0f' 6000000 | split -l 60000 -a 3 - part", alone=True),
     Fourth("healthy-one-of-one", "nothing: a program of one thread was given one core", "node {src}/fourth.js work {s}", [], kind="healthy", around="taskset:1", draw=LONG, alone=True, needs="node"),
 ]
