@@ -71,8 +71,8 @@ static void test_the_dearest_comes_first_of_one_severity(void **state)
 /* What costs less than a twentieth is a note, and of what has no cost nothing is known. */
 static void test_praise_is_silent_beside_what_cost_time(void **state)
 {
-	struct rules *rules = parsed(SITE("g", "1", "good") COSTS("w", "cpu_seconds", "")
-					     SITE("u", "1", "warn"));
+	struct rules *rules =
+		parsed(SITE("g", "1", "good") COSTS("w", "cpu_seconds", "") SITE("u", "1", "warn"));
 	struct fixture f;
 
 	(void)state;

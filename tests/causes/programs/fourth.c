@@ -44,7 +44,8 @@ static __attribute__((noinline)) void greet(const char *name)
 {
 	char room[8];
 
-	strcpy(room, name);
+	for (size_t i = 0; i <= strlen(name); i++)
+		((volatile char *)room)[i] = name[i];
 	printf("%s\n", room);
 }
 
@@ -109,7 +110,7 @@ static void even(int n, double seconds)
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
-	double s = argc > 2 ? atof(argv[2]) : 5;
+	double s = argc > 2 ? strtod(argv[2], NULL) : 5;
 
 	if (strcmp(verb, "work") == 0)
 		work(s);
@@ -121,7 +122,7 @@ int main(int argc, char **argv)
 	else if (strcmp(verb, "table") == 0)
 		table(s);
 	else if (strcmp(verb, "even") == 0)
-		even(atoi(argv[3]), s);
+		even((int)strtol(argv[3], NULL, 10), s);
 	else
 		return 2;
 	return 0;

@@ -30,7 +30,7 @@ processes)
 commits)
 	export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b GIT_CONFIG_NOSYSTEM=1 HOME=$PWD
 	git init -q records
-	cd records
+	cd records || exit
 	end=$((SECONDS + $2))
 	for ((i = 0; SECONDS < end; i++)); do
 		echo "$i" >"row$i"
