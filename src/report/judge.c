@@ -15,8 +15,6 @@ static const int ranks[] = {
 };
 _Static_assert(sizeof ranks / sizeof ranks[0] == SEVERITY_NUMBER_OF, "a rank for each");
 
-static const double least_to_warn = 0.05; /* of the wall time */
-
 static struct expr_value value_of(const struct expr *x, const struct summary *s)
 {
 	return expr_eval(x, variable_lookup, (void *)s);
@@ -148,6 +146,8 @@ static void find_request(const struct rule *r, const struct summary *s, struct s
 	v->resource = isfinite(v->amount) ? r->resource : RESOURCE_NONE;
 }
 
+static const double least_to_warn = 0.05; /* of the wall time */
+
 /* What costs hardly anything is no more than a note. */
 static void find_cost(const struct rule *r, const struct summary *s, struct summary_verdict *v)
 {
@@ -164,13 +164,6 @@ static void find_cost(const struct rule *r, const struct summary *s, struct summ
 			 " It costs up to %s, %s of the run.",
 			 unit_format(UNIT_SECONDS, v->cost_s, seconds, sizeof seconds),
 			 unit_format(UNIT_RATIO, v->cost_s / s->wall_s, share, sizeof share));
-}
-
-/* What is worth no warning says nothing about what else is true. */
-static bool may_exclude(const struct rule *r, const struct summary *s)
-{
-	return r->severity != SEVERITY_WARN ||
-	       !(value_or(&r->cost, s, NAN) < least_to_warn * s->wall_s);
 }
 
 static bool is_named(const char *names, const char *name)
@@ -192,7 +185,7 @@ static void judge_all(const struct rules *rules, struct summary *s, const struct
 	for (size_t i = 0; i < rules->n; i++) {
 		const struct rule *r = &rules->rule[i];
 
-		if (said[i] != &r->say || !may_exclude(r, s))
+		if (said[i] != &r->say)
 			continue;
 		for (size_t k = 0; k < rules->n; k++)
 			if (is_named(r->excludes, rules->rule[k].name))

@@ -68,24 +68,6 @@ static void test_the_dearest_comes_first_of_one_severity(void **state)
 	rules_free(rules);
 }
 
-static void test_what_costs_hardly_anything_excludes_nothing(void **state)
-{
-	struct rules *rules =
-		parsed(COSTS("w", "cpu_seconds", "excludes: v\n") SITE("v", "1", "warn"));
-	struct fixture f;
-
-	(void)state;
-	fixture_init(&f, "wall_seconds=100 cpu_seconds=5");
-	rules_apply(rules, &f.s);
-	assert_int_equal(f.s.nverdicts, 1);
-	assert_string_equal(f.s.verdicts[0].rule, "w");
-	fixture_init(&f, "wall_seconds=100 cpu_seconds=4.9");
-	rules_apply(rules, &f.s);
-	assert_int_equal(f.s.nverdicts, 2);
-	assert_string_equal(f.s.verdicts[0].rule, "v");
-	rules_free(rules);
-}
-
 /* What costs less than a twentieth is a note, and of what has no cost nothing is known. */
 static void test_praise_is_silent_beside_what_cost_time(void **state)
 {
@@ -497,7 +479,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worst_comes_first_in_the_order_of_the_rules),
 		cmocka_unit_test(test_the_dearest_comes_first_of_one_severity),
-		cmocka_unit_test(test_what_costs_hardly_anything_excludes_nothing),
 		cmocka_unit_test(test_praise_is_silent_beside_what_cost_time),
 		cmocka_unit_test(test_what_a_rule_excludes_is_silent_while_it_speaks),
 		cmocka_unit_test(test_a_later_rule_of_the_same_name_replaces),
