@@ -360,8 +360,8 @@ def summary_document(labelled):
            "- false: a wrong blame stands before it, or instead of it", "",
            "That others took cores away may be said, and is passed over, where they did: what they used of the machine is measured beside each job, and",
            "given as the mean. A quota counts only where it bound. The bar is first in 90 % of the jobs and false in 1 %.", "",
-           "The quiet jobs of 28 November ran before rules were mended on that day, and the last mend (a warning that costs hardly anything excludes no other)",
-           "came after all jobs of that day. `healthy-grep` of the fourth set was in truth a storm of processes, and the one false blame of its half: it has been",
+           "The quiet jobs of 28 November ran before rules were mended on that day.",
+           "`healthy-grep` of the fourth set was in truth a storm of processes, and the one false blame of its half: it has been",
            "corrected since.", "",
            f"Machine: {CORES} cores, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB of memory.", "",
            "| jobs | number | others used | first | later | silent | false |", "|---" * 7 + "|"]
