@@ -382,7 +382,7 @@ static int history_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_history = {
 	.name = "bench history",
-	.operands = "INDICATOR|sweep:NAME",
+	.operands = "INDICATOR|sweep:NAME|bench:ID",
 	.what = "Show when an indicator changed, and what changed with it",
 	.description =
 		"Lists the trials of an indicator in the order of their start, one series for "
