@@ -26,7 +26,8 @@ check("stats of both", [b["batch"] for b in of("stats", "bench:2", "bench:PiOthe
 check("show the newest", of("show", "PiMatmul")["batch"] == 3)
 sonde("bench", "export", "--to", "csv", "--table", "trials", "-o", "out", "PiMatmul")
 with open("out/trials.csv") as f:
-    check("export", len(list(csv.reader(f))) == 10)
+    rows = list(csv.reader(f))
+check("export", len(rows) == 10, (len(rows), rows[:2]))
 compared = json.loads(sonde("compare", "--json", "bench:1", "bench:PiMatmul", code=3).stdout)
 check("compare", (len(compared["runs_a"]), len(compared["runs_b"])) == (3, 9), compared)
 history = of("history", "bench:2", "-c", "elapsed")
