@@ -58,7 +58,7 @@ static const struct option rows[] = {
 
 static const struct example examples[] = {
 	{ "bench export --to parquet -o trials", "all tables" },
-	{ "bench export -o - --table trials_pi_matmul bench:3", "one table of one batch" },
+	{ "bench export -o - --table pi_matmul bench:3", "one table of one batch" },
 };
 
 /* Those of all indicators; %s: the ids of batches. */

@@ -86,9 +86,13 @@ series = json.loads(sonde("bench", "history", "PiPlay", "-c", "elapsed", "--json
 assert series["changes"] and series["doubtful"] and series["autocorrelation"] >= 0.1, series
 assert "neighbours are alike" in told and "40 trials are few" in told, told
 os.remove(STORE)
-inspection("apart", 4, [100 + random.gauss(0, 1) for _ in range(30)] + [150 + random.gauss(0, 1) for _ in range(30)], "1.0")
+more, last = [], 0.0
+for i in range(120):
+    last = 0.5 * last + random.gauss(0, 2)
+    more.append(100 + last + 60 * (i >= 60))
+inspection("more", 4, more, "1.0")
 series = json.loads(sonde("bench", "history", "PiPlay", "-c", "elapsed", "--json").stdout)["series"][0]
-assert series["changes"] and not series["doubtful"], series
+assert series["changes"] and series["autocorrelation"] >= 0.1 and not series["doubtful"], series
 
 made = subprocess.run([os.environ["PROGRAMS"] + "/change_rates", "500" if os.environ["LONG"] else "40"], capture_output=True, text=True, check=True).stdout
 rows = [line.split("\t") for line in made.splitlines()]
