@@ -121,7 +121,7 @@ static int choose_batches(struct exporting *x, int n, char **words, struct err *
 	uint32_t found = 0;
 	int rc = n && !batch ? err_set(e, -ENOMEM, "out of memory") : 0;
 
-	for (int i = 0; i < n && !rc; i++) {
+	for (int i = 0; i < n && batch && !rc; i++) {
 		rc = bench_batches(x->database, words[i], batch, BATCHES_MAX, &found, e);
 		for (uint32_t k = 0; k < found && !rc; k++)
 			bytes_printf(&x->batches, "%s%" PRId64, x->batches.len ? ", " : "",
