@@ -6,6 +6,8 @@ VERSION  := 0.1.0
 PREFIX   ?= /usr/local
 CC       ?= cc
 BUILD    ?= build
+# One name for one folder: what depends on what is written down with it.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 OPT      ?= -O2 -g
 SANITIZE ?=
 # WERROR=1 makes warnings errors, as ./dev check does: a user's compiler may warn of what none here knows.
@@ -248,7 +250,7 @@ unit: $(UNIT)
 $(UNIT): | $(HELPERPROG) $(STUBS)
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libsonde-all.a | $(BUILD)/nodes.stamp
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
+	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(OPT_TESTS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
 
 # /proc and /sys of whole machines, too many small files to keep.
 nodes: $(BUILD)/nodes.stamp
@@ -261,7 +263,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c
 fuzz: $(FUZZ)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	@mkdir -p $(@D)
-	clang $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
+	clang $(CPPFLAGS) $(CFLAGS) $(OPT_TESTS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
 UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,frame jit messages module names profile records space symbols)
