@@ -28,6 +28,7 @@ struct sweeping {
 	const struct sweep_options *o;
 	struct pool pool;
 	struct sweep_spec spec;
+	struct sweep_faults faults; /* all that is wrong with the specification */
 	struct sweep_space space;
 	struct sweep sweep;
 	struct bytes text; /* the specification, with what it names, as JSON */
@@ -60,7 +61,7 @@ struct sweep_options {
 	const char *store, *output, *stacks, *element;
 	int64_t executor, interval_ns;
 	struct option_list models;
-	bool dry_run, quiet, json;
+	bool dry_run, quiet, json, fetch;
 };
 
 enum sweep_executor { SWEEP_LOCAL = 0, SWEEP_SLURM };
