@@ -6,6 +6,8 @@ VERSION  := 0.1.0
 PREFIX   ?= /usr/local
 CC       ?= cc
 BUILD    ?= build
+# One name for one folder: what depends on what is written down with it.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 OPT      ?= -O2 -g
 SANITIZE ?=
 # WERROR=1 makes warnings errors, as ./dev check does: a user's compiler may warn of what none here knows.
