@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/say.h"
 #include "cmd/sweephost.h"
+#include "cmd/sweepknown.h"
 #include "cmd/sweepprint.h"
 #include "cmd/sweepslurm.h"
 
@@ -94,7 +95,10 @@ static int run_here(struct sweeping *x, struct err *e)
 		if (!rc && climbs) /* the next one depends on its result */
 			rc = sweeping_run(x, x->nswept - 1, e);
 	}
-	return rc || climbs ? rc : sweeping_run(x, 0, e);
+	if (rc || climbs)
+		return rc;
+	sweepknown_say(x);
+	return sweeping_run(x, 0, e);
 }
 
 static int plan(struct sweeping *x, struct err *e)

@@ -22,6 +22,7 @@ struct swept {
 	struct batch batch;     /* id 0: it was not begun */
 	char batch_uid[48];
 	bool *done; /* [batch_size], as the store had it when it was last asked */
+	bool warm;  /* the runs before its first trial here were made */
 };
 
 struct sweeping {
@@ -35,7 +36,8 @@ struct sweeping {
 	struct bytes kept; /* the same without secrets, for the store */
 	const struct secret_list *secrets;
 	char uid[SWEEP_UID], sha256[SHA256_HEX], host[256];
-	char script[PATH_MAX]; /* what is executed; its digest is sha256 */
+	char common[SHA256_HEX]; /* of what all combinations have (cmd/sweepknown.h) */
+	char script[PATH_MAX];   /* what is executed; its digest is sha256 */
 	bool builtin; /* it is the helper, whose first word is the specification's script */
 	char origin[PATH_MAX + 16];
 	char folder[PATH_MAX]; /* where the specification lies */

@@ -7,6 +7,7 @@
 #include "cmd/sitesecrets.h"
 #include "cmd/sweepexpand.h"
 #include "cmd/sweepfetch.h"
+#include "cmd/sweepknown.h"
 #include "job/secret.h"
 
 #include <errno.h>
@@ -213,7 +214,7 @@ static int name_it(struct sweeping *x, struct jsontree *document, struct err *e)
 	jsontree_write(&j, document);
 	bytes_u8(&x->text, '\n');
 	bytes_u8(&x->text, 0);
-	if (x->text.failed)
+	if (x->text.failed || !sweepknown_common(document, x->common))
 		return err_set(e, -ENOMEM, "out of memory for the specification");
 	sha256_hex(digest, x->text.data, x->text.len - 1);
 	snprintf(x->uid, sizeof x->uid, "%.16s", digest);
