@@ -108,7 +108,7 @@ static void place(struct phase_inner *x, const struct phases *p, const struct ph
 
 int phase_inner_make(struct phase_inner *x, const struct phases *p, const struct run *r)
 {
-	const struct phase **of = calloc(2 * ((size_t)p->n + 1), sizeof *of);
+	const struct phase **of = calloc(2 * ((size_t)p->n + 1), sizeof(void *));
 	struct sweep w = { .open = of ? of + p->n + 1 : NULL,
 			   .end = calloc((size_t)p->n + 1, sizeof *w.end) };
 	bool made;

@@ -14,10 +14,10 @@ enum {
 	AGAIN_S = 60,              /* and again when it has doubled, or after this */
 	STIR_NS = 5 * 1000 * 1000, /* so little CPU is no progress, however short the time */
 	PIDS_MAX = 4096,
-	/* The helper takes about a tenth of a second of CPU time for a look: so many at once, and
-	 * then one in so much time. */
-	LOOKS_FREE = 4,
-	LOOK_EVERY_S = 60,
+	/* The helper takes about a tenth of a second of CPU time for a look: the first not of a
+	 * short job, and one more in so much time. */
+	LOOK_FIRST_S = 5,
+	LOOK_EVERY_S = 30,
 };
 
 /* Puts it where it belongs among those that say most; n are there. */
@@ -100,8 +100,17 @@ static bool look_closely(struct hang *h, const struct tree *t, int64_t now_ns)
 
 static bool may_look(const struct hang *h, int64_t now_ns)
 {
-	return !h->look.pid &&
-	       h->look.looks < LOOKS_FREE + (now_ns - h->began_ns) / (LOOK_EVERY_S * NS_PER_S);
+	int64_t since_ns = now_ns - h->began_ns;
+
+	return !h->look.pid && since_ns >= LOOK_FIRST_S * NS_PER_S &&
+	       h->look.looks <= since_ns / (LOOK_EVERY_S * NS_PER_S);
+}
+
+/* Once, when the silence has doubled, and from time to time. */
+static bool is_due(const struct hang *h, int64_t quiet_ns, int64_t now_ns)
+{
+	return !h->seen_ns || quiet_ns >= 2 * (h->seen_ns - h->last_one.since_ns) ||
+	       now_ns - h->seen_ns >= AGAIN_S * NS_PER_S;
 }
 
 /* What the job waits for now, in case that it is ended before it goes on. */
@@ -116,13 +125,10 @@ static void look_at_last(struct hang *h, const struct tree *t, const struct root
 	}
 	if (quiet_ns < SILENT_S * NS_PER_S)
 		return;
-	if (h->seen_ns && quiet_ns < 2 * (h->seen_ns - h->last_one.since_ns) &&
-	    now_ns - h->seen_ns < AGAIN_S * NS_PER_S)
-		return;
-	if (!collect(t, proc, h->evidence, sizeof h->evidence))
-		return;
-	h->seen_ns = now_ns;
-	if (may_look(h, now_ns))
+	if (is_due(h, quiet_ns, now_ns) && collect(t, proc, h->evidence, sizeof h->evidence))
+		h->seen_ns = now_ns;
+	if ((h->seen_ns == now_ns || h->asked_ns != h->last_one.since_ns) && h->seen_ns &&
+	    may_look(h, now_ns))
 		look_closely(h, t, now_ns);
 }
 

@@ -39,7 +39,7 @@ void say_wait(struct bytes *out, const struct wait_thread *t)
 		bytes_puts(out, "is not known");
 		return;
 	}
-	bytes_puts(out, wait_words(t->kind));
+	bytes_puts(out, wait_kind_words(t->kind));
 	if (t->object[0])
 		bytes_printf(out, "%s %s", begins(t->object, "at ") ? "" : ":", t->object);
 	if (!t->object[0] && t->kind == WAIT_UNKNOWN && t->function[0])

@@ -66,7 +66,7 @@ const char *wait_kind_name(enum wait_kind k)
 	return kinds[k].name;
 }
 
-const char *wait_words(enum wait_kind k)
+const char *wait_kind_words(enum wait_kind k)
 {
 	return kinds[k].words;
 }

@@ -119,7 +119,7 @@ bool wait_take(struct wait_thread *t, const struct jsontree *object);
 const char *wait_state_name(enum wait_state s);
 const char *wait_kind_name(enum wait_kind k);
 /* "waits for a mutex", and between that and the names of those who could end it: ", held by ". */
-const char *wait_words(enum wait_kind k);
+const char *wait_kind_words(enum wait_kind k);
 const char *wait_by(enum wait_kind k);
 
 #endif

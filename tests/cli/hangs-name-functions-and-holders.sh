@@ -7,7 +7,7 @@
 
 for kind in pipes sockets tcp files mutexes child free idle; do
 	mkdir -p "in.$kind"
-	(cd "in.$kind" && "$SONDE" run --quiet -i 200ms -o ../"$kind" -- timeout 5 "$PROGRAMS/stuck" "$kind") >/dev/null 2>&1 &
+	(cd "in.$kind" && "$SONDE" run --quiet -i 200ms -o ../"$kind" -- timeout 7 "$PROGRAMS/stuck" "$kind") >/dev/null 2>&1 &
 done
 "$SONDE" run --quiet -i 200ms --watch-hang 2s -o watched -- sh -c "timeout 8 $PROGRAMS/stuck mutexes; exit 3" 2>/dev/null &
 "$SONDE" run --quiet -i 50ms -o rests -- sh -c 'for i in 1 2 3 4 5 6 7; do sleep 1.3; done' 2>/dev/null &
