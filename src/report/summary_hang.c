@@ -18,6 +18,14 @@ static void cut_at_process(char *evidence)
 		*last = '\0';
 }
 
+/* A stack of which more is known ends with "...", which needs no full stop. */
+static const char *full_stop(const char *where)
+{
+	size_t n = strlen(where);
+
+	return where[n - 1] == '.' ? "" : ".";
+}
+
 /* In which functions they were, and who waits for whom, before what to do; nobody needs a debugger
  * for what is known. */
 static void advise(char out[STORY_WHERE], const char *evidence, const char *where)
@@ -27,9 +35,10 @@ static void advise(char out[STORY_WHERE], const char *evidence, const char *wher
 	if (!where || !*where)
 		snprintf(out, STORY_WHERE, "%s", advice);
 	else if (!*advice || strstr(advice, "gdb -p"))
-		snprintf(out, STORY_WHERE, "%.*s.", STORY_WHERE - 2, where);
+		snprintf(out, STORY_WHERE, "%.*s%s", STORY_WHERE - 2, where, full_stop(where));
 	else
-		snprintf(out, STORY_WHERE, "%.*s. %s", STORY_WHERE / 8 * 7, where, advice);
+		snprintf(out, STORY_WHERE, "%.*s%s %s", STORY_WHERE / 8 * 7, where,
+			 full_stop(where), advice);
 }
 
 struct hanging {
