@@ -229,6 +229,7 @@ bool ends_read(struct ends *e, const struct root *proc)
 			ok = add_process(e, (pid_t)pid);
 	}
 	closedir(dir);
+	e->blind |= !ok;
 	if (e->nfiles)
 		qsort(e->file, e->nfiles, sizeof *e->file, by_inode);
 	read_local(e);

@@ -30,7 +30,7 @@ struct ends {
 	uint32_t nfiles, files_cap;
 	struct ends_pair *local; /* by inode */
 	uint32_t nlocal, local_cap;
-	bool blind; /* there are processes of the same user that it may not look at */
+	bool blind; /* there are files of the same user's processes that it does not know */
 };
 
 /* False: no memory. Free it in either case. */

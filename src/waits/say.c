@@ -13,6 +13,15 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* Names and paths may have line breaks in them, which would pass for lines of this report. */
+static void end_line(struct bytes *out, size_t from)
+{
+	for (size_t i = from; !out->failed && i < out->len; i++)
+		if (out->data[i] == '\n' || out->data[i] == '\r')
+			out->data[i] = '?';
+	bytes_puts(out, "\n");
+}
+
 static void put_holder(struct bytes *out, const struct wait_thread *t, const struct wait_holder *h)
 {
 	if (h->tid == t->tid && h->pid == t->pid)
@@ -253,6 +262,7 @@ static void put_group(struct bytes *out, const struct waits *w, const struct key
 {
 	const struct wait_thread *t = &w->thread[k[0].thread];
 	struct bytes stack = { 0 };
+	size_t line = out->len;
 
 	say_stack(&stack, t, 0);
 	bytes_printf(out, "%u of %u threads of %s", n, threads_of(w, t->process), t->process);
@@ -260,12 +270,14 @@ static void put_group(struct bytes *out, const struct waits *w, const struct key
 		bytes_puts(out, " in ");
 		bytes_put(out, stack.data, stack.len);
 	}
-	bytes_puts(out, "\n    ");
+	end_line(out, line);
+	line = out->len;
+	bytes_puts(out, "    ");
 	put_members(out, w, k, n);
 	say_wait(out, t);
 	if (t->refused[0])
 		bytes_printf(out, "; no more is known: %s", t->refused);
-	bytes_puts(out, "\n");
+	end_line(out, line);
 	bytes_free(&stack);
 }
 
@@ -394,8 +406,10 @@ void say_waits(struct bytes *out, const struct waits *w)
 		put_groups(out, w, k);
 	out->failed |= !k;
 	for (uint32_t i = 0; i < n; i++) {
+		size_t line = out->len;
+
 		put_cycle(out, w, &cycle[i]);
-		bytes_puts(out, "\n");
+		end_line(out, line);
 	}
 	keys_free(k, w->n);
 }

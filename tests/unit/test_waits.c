@@ -304,6 +304,25 @@ static void test_equal_threads_are_said_together(void **state)
 	waits_free(&w);
 }
 
+static void test_a_line_break_in_a_name_begins_no_line(void **state)
+{
+	struct waits w = { 0 };
+	struct wait_thread *t = add(&w, 5, 5);
+	struct bytes b = { 0 };
+
+	(void)state;
+	t->kind = WAIT_STORAGE;
+	snprintf(t->process, sizeof t->process, "a\nDeadlock: b");
+	snprintf(t->object, sizeof t->object, "/c\nDeadlock: d");
+	say_waits(&b, &w);
+	bytes_u8(&b, 0);
+	assert_string_equal((char *)b.data,
+			    "1 of 1 threads of a?Deadlock: b\n"
+			    "    a?Deadlock: b (pid 5) waits for storage: /c?Deadlock: d\n");
+	bytes_free(&b);
+	waits_free(&w);
+}
+
 static void test_a_stack_without_symbols_is_short(void **state)
 {
 	static const char *const functions[] = { "read", NULL, NULL, "__libc_start_main_impl",
@@ -341,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_two_cycles_are_two),
 		cmocka_unit_test(test_what_might_go_on_is_no_cycle),
 		cmocka_unit_test(test_equal_threads_are_said_together),
+		cmocka_unit_test(test_a_line_break_in_a_name_begins_no_line),
 		cmocka_unit_test(test_a_stack_without_symbols_is_short),
 	};
 
