@@ -12,7 +12,7 @@
 
 enum {
 	VERDICT_NAME = 64,
-	VERDICT_SENTENCE = 800,
+	VERDICT_SENTENCE = 2000, /* with the longest that a look at a hang says: STORY_WHERE */
 	VERDICT_NEXT = 160,
 	VERDICT_NUMBERS = 8,
 	VERDICT_COST = 80

@@ -306,6 +306,26 @@ static void test_numbers_out_of_all_proportion_do_not_overflow(void **state)
 	rules_free(rules);
 }
 
+/* The longest that a look at a hang says, with what its processes waited for before it. */
+static void test_a_hang_is_said_whole(void **state)
+{
+	struct rules *rules = parsed("rule: r\nabout: A.\nwhen: 1\nseverity: bad\nsay: Hung: "
+				     "{silent_in:text}. Then: it ended. {silent_advice:text}\n");
+	struct fixture f;
+	struct story *y = &f.s.story;
+	const char *sentence;
+
+	(void)state;
+	fixture_init(&f, "");
+	memset(y->silent_in, 'i', sizeof y->silent_in - 1);
+	memset(y->silent_advice, 'a', sizeof y->silent_advice - 1);
+	rules_apply(rules, &f.s);
+	sentence = f.s.verdicts[0].sentence;
+	assert_non_null(strstr(sentence, y->silent_in));
+	assert_non_null(strstr(sentence, y->silent_advice));
+	rules_free(rules);
+}
+
 static void test_samples_are_those_of_the_node_with_fewest(void **state)
 {
 	struct rules *rules = parsed("rule: r\nabout: A.\nwhen: 1\nseverity: note\n"
@@ -490,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_a_byte_order_mark_is_no_part_of_the_first_key),
 		cmocka_unit_test(test_too_long_and_too_many_are_refused),
 		cmocka_unit_test(test_numbers_out_of_all_proportion_do_not_overflow),
+		cmocka_unit_test(test_a_hang_is_said_whole),
 		cmocka_unit_test(test_samples_are_those_of_the_node_with_fewest),
 		cmocka_unit_test(test_one_is_singular),
 		cmocka_unit_test(test_places_are_those_of_the_file),
