@@ -264,7 +264,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	clang $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
-UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,frame jit messages module names profile records space symbols)
+UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,frame jit messages module names profile records space symbols work)
 $(BUILD)/fuzz/fuzz_unwind $(BUILD)/unit/test_unwind: $(UNWOUND)
 $(BUILD)/fuzz/fuzz_unwind $(BUILD)/unit/test_unwind: private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
 $(BUILD)/unit/test_unwind: private CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)
