@@ -6,6 +6,8 @@ VERSION  := 0.1.0
 PREFIX   ?= /usr/local
 CC       ?= cc
 BUILD    ?= build
+# One name for one folder: what depends on what is written down with it.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 OPT      ?= -O2 -g
 SANITIZE ?=
 # WERROR=1 makes warnings errors, as ./dev check does: a user's compiler may warn of what none here knows.
@@ -95,6 +97,9 @@ SAY = $(if $(V),@:,@echo "  $1 $(@:$(BUILD)/%=%)")
 
 all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp $(BUILD)/library.stamp
 	@$(foreach h,$(LEFTOUT),echo 'make: the helper sonde-$h is left out: pkg-config does not know $($h.needs)$(if $($h.missing), $($h.missing)) (on Debian, ./dev deps$(if $($h.missing), check) installs what it needs)' >&2;) :
+
+# A file that is made may also be asked for by its full name.
+$(CURDIR)/$(BUILD)/%: $(BUILD)/% ;
 
 help:
 	@echo 'make                    build/sonde, the library, man pages and completions'
@@ -248,7 +253,7 @@ unit: $(UNIT)
 $(UNIT): | $(HELPERPROG) $(STUBS)
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libsonde-all.a | $(BUILD)/nodes.stamp
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
+	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(OPT_TESTS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -lcmocka -ljansson $(LDLIBS)
 
 # /proc and /sys of whole machines, too many small files to keep.
 nodes: $(BUILD)/nodes.stamp
@@ -261,12 +266,13 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c
 fuzz: $(FUZZ)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	@mkdir -p $(@D)
-	clang $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
+	clang $(CPPFLAGS) $(CFLAGS) $(OPT_TESTS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
-UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,frame jit messages module names profile records space symbols work)
-$(BUILD)/fuzz/fuzz_unwind $(BUILD)/unit/test_unwind: $(UNWOUND)
-$(BUILD)/fuzz/fuzz_unwind $(BUILD)/unit/test_unwind: private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
+UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked frame jit messages module names profile python records space starts symbols work)
+UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/unit/test_unwind $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
+$(UNWINDING): $(UNWOUND)
+$(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
 $(BUILD)/unit/test_unwind: private CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)
 
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
@@ -291,6 +297,7 @@ $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 $(BUILD)/programs/known_parts $(BUILD)/programs/stack_kinds: CFLAGS += -O2 -fomit-frame-pointer
 $(BUILD)/programs/known_parts: PROGRAMLIBS = -lz
 $(BUILD)/programs/stack_kinds: PROGRAMLIBS = -ldl -pthread
+$(BUILD)/programs/stuck: PROGRAMLIBS = -pthread
 # And those that use the library as others do.
 $(BUILD)/programs/spanner: $(BUILD)/libsonde.a include/sonde_span.h
 $(BUILD)/programs/spanner: PROGRAMLIBS = $(LDLIBS) -pthread

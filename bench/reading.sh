@@ -29,6 +29,15 @@ quotient() { # A B
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f\n", a / b }'
 }
 
+at_most() { # DIR SHOW RSS: what reading very many short recordings may take
+	read -r alone _ < <(cost "$BUILD/bench/decode_alone" "$1")
+	read -r json json_rss < <(cost "$BUILD/sonde" show --json "$1")
+	bar "show of a minute of $MOST nodes, of decoding alone" "$(quotient "$2" "$alone")" times '<=' 2
+	bar "show of a minute of $MOST nodes, resident at most" "$3" MB '<=' 256
+	figure "show --json of a minute of $MOST nodes" "$json" 'CPU s'
+	bar "show --json of a minute of $MOST nodes, resident, of show's" "$(quotient "$json_rss" "$3")" times '<=' 1.5
+}
+
 mkdir "$scratch/hour"
 "$BUILD/bench/make_nodes" "$scratch/hour" "$NODES" 3600 "$SERIES"
 values=$("$BUILD/bench/decode_alone" "$scratch/hour")
@@ -67,6 +76,7 @@ for ((nodes = 10; nodes <= MOST; nodes *= 10)); do
 	us[nodes]=$(median <"$scratch/costs")
 	figure "show of a minute, a node of $nodes" "${us[nodes]}" 'CPU us'
 	figure "show of a minute of $nodes nodes, resident" "$rss" MB
+	[ "$nodes" != "$MOST" ] || at_most "$scratch/$nodes" "$show" "$rss"
 	rm -rf "${scratch:?}/$nodes"
 done
 bar "a node of $MOST, of one of 10" "$(quotient "${us[MOST]}" "${us[10]}")" times '<=' 1.5

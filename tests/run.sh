@@ -176,7 +176,7 @@ build() { # NAME MAKE-ARGUMENTS...
 
 build_sanitized() { # INDEX
 	local TIMEFORMAT='%R %U %S'
-	{ time build clang_sanitized CC=clang WERROR=1 OPT='-O1 -g' SANITIZE=address,undefined,fuzzer-no-link \
+	{ time build clang_sanitized CC=clang WERROR=1 OPT='-O1 -g' OPT_TESTS=-O0 SANITIZE=address,undefined,fuzzer-no-link \
 		BUILD="$BUILD/sanitized" "${targets_sanitized[@]}" 2>&3; } 3>&2 2>"$scratch/time_$1"
 	took "$1" >/dev/null
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tidy.py FLAG...: clang-tidy reads each file of src with these flags of the compiler, and what it says are faults. A file that it found
-clean is not read again until the file, what it includes, the checks, the flags or clang-tidy change: build/tidy/ has a stamp of each.
-With LONG it reads all."""
+clean is not read again until the file, what it includes, the checks, the flags or clang-tidy change: build/tidy/ has a stamp of each, and
+tests/tidy.clean those of the files that were clean when it was last written, by KEEP=1 tests/run.sh lint/tidy. With LONG it reads all."""
 import concurrent.futures
 import functools
 import hashlib
@@ -13,6 +13,7 @@ import source
 
 BUILD = os.environ["BUILD"]
 FILES_A_RUN = 4
+CLEAN = f"{source.TOP}/tests/tidy.clean"
 
 
 @functools.lru_cache(maxsize=None)
@@ -40,7 +41,16 @@ def stamp(path, common):
         return None
     if path not in needed:
         return None
-    return f"{BUILD}/tidy/{hashlib.sha256(chr(10).join([common, *needed, *sums]).encode()).hexdigest()}"
+    return hashlib.sha256(chr(10).join([common, *needed, *sums]).encode()).hexdigest()[:16]
+
+
+def known():
+    """The stamps of clean files."""
+    clean = set(os.listdir(f"{BUILD}/tidy"))
+    if os.path.exists(CLEAN):
+        with open(CLEAN, encoding="utf-8") as f:
+            clean.update(f.read().split())
+    return clean
 
 
 def tidy(paths, flags):
@@ -58,15 +68,19 @@ def main(flags):
     common = "\n".join([version, checksum(".clang-tidy"), *flags])
     os.makedirs(f"{BUILD}/tidy", exist_ok=True)
     stamps = {path: stamp(path, common) for path in source.files(".c") if path.startswith("src/")}
-    paths = [path for path, name in stamps.items() if os.environ.get("LONG") or not name or not os.path.exists(name)]
+    clean = known()
+    paths = [path for path, name in stamps.items() if os.environ.get("LONG") or name not in clean]
     groups = [paths[i:i + FILES_A_RUN] for i in range(0, len(paths), FILES_A_RUN)]
     faults = []
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as lanes:
         for group, found in zip(groups, lanes.map(lambda group: tidy(group, flags), groups)):
             faults += found
             for name in (stamps[path] for path in group if not found and stamps[path]):
-                with open(name, "w", encoding="utf-8"):
+                with open(f"{BUILD}/tidy/{name}", "w", encoding="utf-8"):
                     pass
+    if os.environ.get("KEEP") and not faults:
+        with open(CLEAN, "w", encoding="utf-8") as f:
+            f.writelines(f"{name}\n" for name in sorted(filter(None, stamps.values())))
     print(f"read {len(paths)} of {len(stamps)} files")
     source.report(sorted(set(faults)))
 

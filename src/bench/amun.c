@@ -7,6 +7,8 @@
 #include "base/sha256.h"
 #include "base/textfile.h"
 #include "bench/amun_facts.h"
+#include "bench/amun_layout.h"
+#include "bench/amun_monkey.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +22,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { RESULTS_MAX = 100000, KEPT_BYTES = 65536 };
+enum { RESULTS_MAX = 100000, KEPT_BYTES = 65536, FAILURES_TOLD = 20 };
 
 static void note(struct amun *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -137,7 +139,9 @@ struct result {
 	const char *path;
 	const struct jsontree *document; /* NULL: there is none, and why: */
 	const char *why;
-	const char *log; /* what the container said; NULL: it is not there */
+	const char *log;               /* what the container said; NULL: it is not there */
+	const struct jsontree *hwinfo; /* that lies beside the result */
+	const char *started, *ended;   /* by the cluster; NULL: not known */
 };
 
 /* What is in the result, and what it says of how it came about. */
@@ -158,6 +162,27 @@ static int take_document(struct trial *t, struct contract *said, const struct re
 	return 0;
 }
 
+static void take_cluster_times(struct trial *t, const struct result *r)
+{
+	if (t->start_ns || t->end_ns)
+		return;
+	t->start_ns = amun_time(r->started);
+	t->end_ns = amun_time(r->ended);
+}
+
+/* Nothing that failed goes by unsaid. */
+static void tell_failure(struct amun *a, const struct inspection *x, const struct trial *t)
+{
+	if (!*t->reason)
+		return;
+	a->failed++;
+	if (a->failed <= FAILURES_TOLD)
+		note(a, "%.200s, result %" PRId64 " failed: %.500s", x->batch.uid + strlen("amun:"),
+		     t->number - 1, t->reason);
+	else if (a->failed == FAILURES_TOLD + 1)
+		note(a, "more results failed; sonde bench list and show tell why");
+}
+
 static int put_result(struct amun *a, struct inspection *x, const struct result *r, struct err *e)
 {
 	struct contract said = { 0 };
@@ -174,8 +199,10 @@ static int put_result(struct amun *a, struct inspection *x, const struct result 
 	if (r->log && !(t.err && *t.err))
 		t.err = r->log;
 	t.path = r->path;
-	amun_facts_of(&facts, said.wrapped ? said.wrapped : r->document, x->specification,
-		      x->folder, r->number - 1);
+	take_cluster_times(&t, r);
+	amun_facts_of(&facts, &(struct amun_facts_source){
+				      said.wrapped ? said.wrapped : r->document, x->specification,
+				      r->hwinfo, x->folder, r->number - 1 });
 	if (*facts.wrong.text)
 		note(a, "%.600s; the facts in it are left out", facts.wrong.text);
 	if (facts.left_out)
@@ -190,7 +217,8 @@ static int put_result(struct amun *a, struct inspection *x, const struct result 
 	if (!rc)
 		rc = trial_put(a->store, &x->batch, &t, e);
 	a->trials += !rc;
-	a->failed += !rc && *t.reason;
+	if (!rc)
+		tell_failure(a, x, &t);
 	amun_facts_free(&facts);
 	contract_free(&said);
 	pool_free(&pool);
@@ -308,11 +336,22 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static void take_specification(struct inspection *x)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b };
+
+	x->batch.origin = jsontree_text(x->specification, "script");
+	x->batch.start_ns = amun_time(jsontree_text(x->specification, "@created"));
+	jsontree_write(&j, x->specification);
+	if (!b.failed)
+		x->batch.specification = pool_text(&x->pool, (const char *)b.data, b.len);
+	bytes_free(&b);
+}
+
 static void read_specification(struct amun *a, struct inspection *x)
 {
 	char path[PATH_MAX];
-	struct bytes b = { 0 };
-	struct json j = { .out = &b };
 	struct stat st;
 	struct err why = { "" };
 
@@ -325,12 +364,7 @@ static void read_specification(struct amun *a, struct inspection *x)
 		note(a, "%.700s; the inspection is taken without it", why.text);
 		return;
 	}
-	x->batch.origin = jsontree_text(x->specification, "script");
-	x->batch.start_ns = amun_time(jsontree_text(x->specification, "@created"));
-	jsontree_write(&j, x->specification);
-	if (!b.failed)
-		x->batch.specification = pool_text(&x->pool, (const char *)b.data, b.len);
-	bytes_free(&b);
+	take_specification(x);
 }
 
 static int in_transaction(struct amun *a, struct inspection *x, const int64_t *number, uint32_t n,
@@ -388,6 +422,141 @@ static bool is_inspection(const char *path)
 	       !stat(results, &st) && S_ISDIR(st.st_mode);
 }
 
+/* ---- a document ---- */
+
+static int put_told(struct amun *a, struct inspection *x, const struct amun_inspection *from,
+		    const char *path, struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < from->n && !rc; i++) {
+		const struct amun_told *told = &from->told[i];
+		const struct result r = { .number = told->number,
+					  .path = path,
+					  .document = told->result,
+					  .why = "no result is in it",
+					  .log = shortened(&x->pool, told->log),
+					  .hwinfo = told->hwinfo,
+					  .started = from->n == 1 ? from->started : NULL,
+					  .ended = from->n == 1 ? from->ended : NULL };
+
+		if (!r.document && !r.log) {
+			note(a, "%.200s, result %" PRId64 ": no result is in it; it is left out",
+			     x->batch.uid + strlen("amun:"), r.number - 1);
+			a->left_out++;
+			continue;
+		}
+		rc = trial_exists(a->store->database, &x->batch, r.number, e);
+		a->there_already += rc > 0;
+		rc = rc ? (rc < 0 ? rc : 0) : put_result(a, x, &r, e);
+	}
+	return rc;
+}
+
+/* One that says no name has that of its document's content. */
+static int import_told(struct amun *a, const struct amun_inspection *from, const char *name,
+		       const char *path, struct err *e)
+{
+	struct inspection x = { .batch = { .source = "amun" },
+				.specification = from->specification };
+	char uid[320];
+	int rc;
+
+	snprintf(uid, sizeof uid, "amun:%.300s", from->id ? from->id : name);
+	x.batch.uid = uid;
+	if (x.specification)
+		take_specification(&x);
+	if (!x.batch.start_ns)
+		x.batch.start_ns = amun_time(from->created);
+	if (!from->n) {
+		note(a, "%.300s has no result: it was not run, or its build failed", uid + 5);
+		a->left_out++;
+	}
+	rc = database_begin(a->store->database, e);
+	if (!rc) {
+		rc = batch_put(a->store->database, &x.batch, e);
+		if (!rc)
+			rc = put_told(a, &x, from, path, e);
+		if (!rc)
+			rc = database_commit(a->store->database, e);
+		else
+			database_rollback(a->store->database);
+	}
+	a->inspections += !rc;
+	pool_free(&x.pool);
+	return rc;
+}
+
+static int import_layout(struct amun *a, const struct amun_layout *l, const char *digest,
+			 const char *path, struct err *e)
+{
+	char name[SHA256_HEX + 16];
+	int rc = 0;
+
+	for (uint32_t i = 0; i < l->n && !rc; i++) {
+		if (i)
+			snprintf(name, sizeof name, "%s-%" PRIu32, digest, i + 1);
+		else
+			snprintf(name, sizeof name, "%s", digest);
+		rc = import_told(a, &l->inspection[i], name, path, e);
+	}
+	if (!rc && l->monkey)
+		rc = amun_monkey_import(a, l, digest, path, e);
+	return rc;
+}
+
+static int import_document(struct amun *a, const char *path, struct err *e)
+{
+	char digest[SHA256_HEX], absolute[PATH_MAX];
+	struct pool pool = { 0 };
+	struct amun_layout l = { 0 };
+	struct err why = { "" };
+	const struct jsontree *document = read_json(path, "result", &pool, digest, e);
+	int rc = document ? amun_layout_read(&l, document, &why) : -EBADMSG;
+
+	if (document && rc)
+		err_set(e, rc, "%.300s: %s", path, why.text);
+	if (!rc)
+		rc = import_layout(a, &l, digest, realpath(path, absolute) ? absolute : path, e);
+	amun_layout_free(&l);
+	pool_free(&pool);
+	return rc;
+}
+
+/* ---- a folder of them ---- */
+
+static bool is_document(const char *name, const char *path)
+{
+	const char *dot = strrchr(name, '.');
+	struct stat st;
+
+	return ((dot && !strcmp(dot, ".json")) ||
+		!strncmp(name, "inspection-", strlen("inspection-"))) &&
+	       !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* What is not theirs is left out, and said. */
+static int import_one(struct amun *a, const char *name, const char *path, uint32_t *found,
+		      struct err *e)
+{
+	struct err why = { "" };
+	int rc;
+
+	if (is_inspection(path)) {
+		++*found;
+		return import_inspection(a, path, e);
+	}
+	if (!is_document(name, path))
+		return 0;
+	++*found;
+	rc = import_document(a, path, &why);
+	if (rc != -ENOENT && rc != -EBADMSG)
+		return rc ? err_set(e, rc, "%s", why.text) : 0;
+	note(a, "%.700s; it is left out", why.text);
+	a->left_out++;
+	return 0;
+}
+
 static int import_folder(struct amun *a, const char *path, struct err *e)
 {
 	struct dirent **names = NULL;
@@ -401,11 +570,8 @@ static int import_folder(struct amun *a, const char *path, struct err *e)
 
 		if (!rc && names[i]->d_name[0] != '.' &&
 		    (size_t)snprintf(inner, sizeof inner, "%s/%s", path, names[i]->d_name) <
-			    sizeof inner &&
-		    is_inspection(inner)) {
-			rc = import_inspection(a, inner, e);
-			found++;
-		}
+			    sizeof inner)
+			rc = import_one(a, names[i]->d_name, inner, &found, e);
 		free(names[i]);
 	}
 	free(names);
@@ -413,42 +579,8 @@ static int import_folder(struct amun *a, const char *path, struct err *e)
 		return err_set(
 			e, -ENOENT,
 			"there is no inspection of Amun in %.300s: a folder with results/0/result, "
-			"or a folder of such",
+			"a folder of such, or a document of one or several",
 			path);
-	return rc;
-}
-
-static int import_document(struct amun *a, const char *path, struct err *e)
-{
-	struct inspection x = { .batch = { .source = "amun" } };
-	char uid[SHA256_HEX + 16], digest[SHA256_HEX], absolute[PATH_MAX];
-	const struct jsontree *document = read_json(path, "result", &x.pool, digest, e);
-	int rc = document ? 0 : -EBADMSG;
-
-	if (!rc) {
-		snprintf(uid, sizeof uid, "amun:%s", digest);
-		x.batch.uid = uid;
-		rc = database_begin(a->store->database, e);
-	}
-	if (!rc)
-		rc = batch_put(a->store->database, &x.batch, e);
-	if (!rc) {
-		int there = trial_exists(a->store->database, &x.batch, 1, e);
-
-		a->there_already += there > 0;
-		rc = there < 0 ? there : 0;
-		if (!there)
-			rc = put_result(a, &x,
-					&(struct result){
-						.number = 1,
-						.path = realpath(path, absolute) ? absolute : path,
-						.document = document },
-					e);
-	}
-	if (!rc)
-		rc = database_commit(a->store->database, e);
-	a->inspections += !rc;
-	pool_free(&x.pool);
 	return rc;
 }
 

@@ -3,8 +3,8 @@
  * amun.h - inspections of Amun become batches and trials of the store.
  *
  * A folder of an inspection holds build/specification and results/N/{result,hwinfo,log}; a folder
- * of such folders and a single result are taken, too. Every byte is hostile. What was imported
- * before stays as it is.
+ * of such folders is taken, too, and so are single documents (amun_layout.h). Every byte is
+ * hostile. What was imported before stays as it is.
  */
 #ifndef SONDE_BENCH_AMUN_H
 #define SONDE_BENCH_AMUN_H
@@ -16,6 +16,7 @@ struct amun {
 	void (*note)(void *ctx, const char *sentence); /* what is missing, or was left out */
 	void *ctx;
 	uint32_t inspections, trials, failed, there_already, left_out;
+	uint32_t sweeps; /* reports of Dependency Monkey */
 };
 
 /* 0; -ENOENT: nothing of Amun's is there; -errno. */

@@ -122,16 +122,20 @@ static void hwinfo_beside(struct amun_facts *f, const char *folder, int64_t numb
 	pool_free(&pool);
 }
 
-void amun_facts_of(struct amun_facts *f, const struct jsontree *result,
-		   const struct jsontree *specification, const char *folder, int64_t number)
+static bool is_filled(const struct jsontree *v)
 {
-	const struct jsontree *hwinfo = jsontree_find(result, "hwinfo");
+	return v && v->type == JSONDOC_OBJECT && v->first;
+}
 
-	if (hwinfo && hwinfo->type == JSONDOC_OBJECT && hwinfo->first)
-		flatten(f, "hwinfo", hwinfo, 0);
+void amun_facts_of(struct amun_facts *f, const struct amun_facts_source *s)
+{
+	const struct jsontree *hwinfo = jsontree_find(s->result, "hwinfo");
+
+	if (is_filled(hwinfo) || is_filled(s->hwinfo))
+		flatten(f, "hwinfo", is_filled(hwinfo) ? hwinfo : s->hwinfo, 0);
 	else
-		hwinfo_beside(f, folder, number);
-	flatten(f, "os_release", jsontree_find(result, "os_release"), 0);
-	flatten(f, "runtime_environment", jsontree_find(result, "runtime_environment"), 0);
-	packages(f, specification);
+		hwinfo_beside(f, s->folder, s->number);
+	flatten(f, "os_release", jsontree_find(s->result, "os_release"), 0);
+	flatten(f, "runtime_environment", jsontree_find(s->result, "runtime_environment"), 0);
+	packages(f, s->specification);
 }

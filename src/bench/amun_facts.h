@@ -16,9 +16,14 @@ struct amun_facts {
 	struct err wrong;  /* with the file hwinfo; "": nothing */
 };
 
-/* Of the result, of the file hwinfo beside it, and of the specification, which may be NULL. */
-void amun_facts_of(struct amun_facts *f, const struct jsontree *result,
-		   const struct jsontree *specification, const char *folder, int64_t number);
+struct amun_facts_source {
+	const struct jsontree *result, *specification; /* each may be NULL */
+	const struct jsontree *hwinfo;                 /* that lies beside the result */
+	const char *folder; /* of the inspection, where it is a file beside it; "": it is in none */
+	int64_t number;     /* from 0 */
+};
+
+void amun_facts_of(struct amun_facts *f, const struct amun_facts_source *s);
 void amun_facts_free(struct amun_facts *f);
 
 #endif

@@ -12,16 +12,40 @@
 
 enum { NAME_MAX_BYTES = 128, VALUES_MAX = 1000 };
 
+/* Where there is no room for a sentence, it is counted. */
+static void keep_fault(const struct spec_reading *r, const char *text)
+{
+	struct sweep_faults *f = r->faults;
+	const char *kept = f->n < SWEEP_FAULTS ? pool_text(r->pool, text, strlen(text)) : NULL;
+
+	if (kept)
+		f->text[f->n++] = kept;
+	else
+		f->left_out++;
+}
+
 int spec_fault(const struct spec_reading *r, const struct jsontree *at, const char *format, ...)
 {
 	char text[384];
+	struct err said;
 	va_list ap;
 
 	va_start(ap, format);
 	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
-	return err_set(r->e, -EBADMSG, "%.100s:%" PRIu64 ":%u: %s", r->name, at->line, at->column,
-		       text);
+	err_set(&said, -EBADMSG, "%.100s:%" PRIu64 ":%u: %s", r->name, at->line, at->column, text);
+	if (r->faults)
+		keep_fault(r, said.text);
+	return !r->faults || r->faults->n + r->faults->left_out == 1
+		       ? err_set(r->e, -EBADMSG, "%s", said.text)
+		       : -EBADMSG;
+}
+
+bool spec_stops(int *rc, int one)
+{
+	if (one && (!*rc || one == -ENOMEM))
+		*rc = one;
+	return *rc == -ENOMEM;
 }
 
 void *spec_room(const struct spec_reading *r, size_t n, size_t size, int *rc)
@@ -158,27 +182,29 @@ static const char *nearest(const struct spec_field *f, const char *key)
 	return found;
 }
 
+static int read_member(const struct spec_reading *r, const struct jsontree *v, struct jsontree *i,
+		       const struct spec_field *fields)
+{
+	const struct spec_field *f = field_of(fields, i->key);
+	const char *near = f ? NULL : nearest(fields, i->key);
+
+	if (!f)
+		return spec_fault(r, i, "there is no key '%.60s' here%s%s%s", i->key,
+				  near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	if (jsontree_find(v, i->key) != i)
+		return spec_fault(r, i, "the key '%s' is given twice", i->key);
+	return f->read && i->type != JSONDOC_NULL ? f->read(r, i, f->out) : 0;
+}
+
 /* The last row of fields has no key. A key with null is as one that is not there. */
 int spec_read_object(const struct spec_reading *r, struct jsontree *v,
 		     const struct spec_field *fields)
 {
 	int rc = spec_want(r, v, JSONDOC_OBJECT, "an object");
 
-	for (struct jsontree *i = rc ? NULL : v->first; i && !rc; i = i->next) {
-		const struct spec_field *f = field_of(fields, i->key);
-
-		if (!f) {
-			const char *near = nearest(fields, i->key);
-
-			rc = spec_fault(r, i, "there is no key '%.60s' here%s%s%s", i->key,
-					near ? "; did you mean " : "", near ? near : "",
-					near ? "?" : "");
-		} else if (jsontree_find(v, i->key) != i) {
-			rc = spec_fault(r, i, "the key '%s' is given twice", i->key);
-		} else if (f->read && i->type != JSONDOC_NULL) {
-			rc = f->read(r, i, f->out);
-		}
-	}
+	for (struct jsontree *i = rc ? NULL : v->first; i; i = i->next)
+		if (spec_stops(&rc, read_member(r, v, i, fields)))
+			break;
 	return rc;
 }
 

@@ -15,11 +15,14 @@ struct spec_reading {
 	struct pool *pool;
 	const char *name;
 	struct err *e;
+	struct sweep_faults *faults; /* where all of them are kept; NULL: e has the last */
 };
 
-/* "sweep.yaml:3:7: ..." */
+/* "sweep.yaml:3:7: ..."; where all are kept, e has the first. */
 int spec_fault(const struct spec_reading *r, const struct jsontree *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* After a fault reading goes on, so that all are told. True: it cannot, memory is out. */
+bool spec_stops(int *rc, int one);
 /* Zeroed, in the pool. */
 void *spec_room(const struct spec_reading *r, size_t n, size_t size, int *rc);
 uint32_t spec_length(const struct jsontree *list);
@@ -40,8 +43,8 @@ struct spec_field {
 	void *out;
 };
 
-/* An object with these keys and no others; the last row has no key. A key with null is as one that
- * is not there. */
+/* An object with these keys and no others, of which all are read whatever is wrong with one; the
+ * last row has no key. A key with null is as one that is not there. */
 int spec_read_object(const struct spec_reading *r, struct jsontree *v,
 		     const struct spec_field *fields);
 

@@ -130,6 +130,21 @@ int sweep_put_point(struct database *s, const struct sweep *w, const struct swee
 	return in_transaction(s, rc, e);
 }
 
+int sweep_batch_uid(struct database *s, const struct sweep *w, uint32_t combination, char *out,
+		    size_t size, struct err *e)
+{
+	const struct field v[] = { field_int(w->id), field_int(combination) }, *row = NULL;
+	int rc = database_first(s,
+				"SELECT b.uid FROM sweep_points p JOIN batches b ON b.id = "
+				"p.batch_id WHERE p.sweep_id = $1 AND p.combination = $2",
+				v, 2, &row, e);
+
+	if (rc <= 0 || !row || !row[0].s)
+		return rc < 0 ? rc : 0;
+	snprintf(out, size, "%s", row[0].s);
+	return 1;
+}
+
 int sweep_done(struct database *s, const struct batch *b, bool *done, int64_t n, struct err *e)
 {
 	const struct field v = field_int(b->id), *row;

@@ -47,6 +47,10 @@ int sweep_skip(struct database *s, const struct sweep *w, uint32_t combination, 
 int sweep_reason(struct database *s, const struct sweep *w, uint32_t combination, struct pool *pool,
 		 const char **reason, struct err *e);
 
+/* The uid of the batch of a combination that was put there. 1; 0: it has none; -errno. */
+int sweep_batch_uid(struct database *s, const struct sweep *w, uint32_t combination, char *out,
+		    size_t size, struct err *e);
+
 /* Which of the trials 1..n of a batch are there: done[number - 1] is set. */
 int sweep_done(struct database *s, const struct batch *b, bool *done, int64_t n, struct err *e);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LIST_MAX = 1000, FILES_MAX = 256 };
 static const int64_t TIMEOUT_MOST_S = 7 * 86400;
@@ -69,14 +70,36 @@ static int timeout_field(const struct spec_reading *r, struct jsontree *v, void 
 	return rc;
 }
 
+/* "micropipenv[toml]==1.0": is it what installs packages at Amun? Here pip does. */
+static bool is_installer(const char *package)
+{
+	static const char *const names[] = { "micropipenv", "pipenv", "pip", "setuptools",
+					     "wheel" };
+	size_t n = strcspn(package, "[=<>~!; ");
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (n == strlen(names[i]) && !strncasecmp(package, names[i], n))
+			return true;
+	return false;
+}
+
 /* Amun puts these beside the environment; here there is nothing beside it. */
 static int python_packages_field(const struct spec_reading *r, struct jsontree *v, void *out)
 {
-	(void)out;
-	return v->first ? spec_fault(r, v,
-				     "python_packages: nothing is installed beside the environment "
-				     "of python; put them into its requirements")
-			: spec_want(r, v, JSONDOC_ARRAY, "a list");
+	struct sweep_spec *s = out;
+	struct sweep_words words = { 0 };
+	int rc = spec_read_words(r, v, &words);
+
+	for (uint32_t i = 0; i < words.n && !rc; i++) {
+		if (is_installer(words.word[i]))
+			s->dropped = words.word[i];
+		else
+			rc = spec_fault(r, v,
+					"python_packages: %.60s: nothing is installed beside the "
+					"environment of python; put it into its requirements",
+					words.word[i]);
+	}
+	return rc;
 }
 
 /* ---- files ---- */
@@ -124,6 +147,17 @@ static int files_field(const struct spec_reading *r, struct jsontree *v, void *o
 
 /* ---- stacks ---- */
 
+static int version_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	struct sweep_stack *s = out;
+	int rc = spec_read_text(r, v, &s->python_version);
+
+	if (!rc &&
+	    (!*s->python_version || s->python_version[strspn(s->python_version, "0123456789.")]))
+		rc = spec_fault(r, v, "python_version: '%.20s' is none; 3.8 is", s->python_version);
+	return rc;
+}
+
 static int python_field(const struct spec_reading *r, struct jsontree *v, void *out)
 {
 	struct sweep_stack *s = out;
@@ -131,6 +165,7 @@ static int python_field(const struct spec_reading *r, struct jsontree *v, void *
 					     { "requirements_locked", spec_text, &s->locked },
 					     { "interpreter", spec_text, &s->interpreter },
 					     { "pip", spec_words, &s->pip },
+					     { "python_version", version_field, s },
 					     { "expand", NULL, NULL },
 					     { "runtime_environment", NULL, NULL },
 					     { 0 } };
@@ -138,7 +173,7 @@ static int python_field(const struct spec_reading *r, struct jsontree *v, void *
 
 	/* What a stack says of packages stands alone; the rest may be that of all stacks. */
 	if (jsontree_find(v, "requirements") || jsontree_find(v, "requirements_locked"))
-		s->requirements = s->locked = NULL;
+		s->requirements = s->locked = s->python_version = NULL;
 	rc = spec_read_object(r, v, fields);
 	if (!rc && !s->requirements && !s->locked)
 		rc = spec_fault(r, v, "python: which requirements?");
@@ -180,12 +215,17 @@ static int stacks_of(const struct spec_reading *r, struct jsontree *v, struct sw
 	if (!rc)
 		s->stack = spec_room(r, n, sizeof *s->stack, &rc);
 	s->nstacks = 0;
-	for (struct jsontree *i = v->first; i && !rc; i = i->next) {
-		rc = stack_of(r, i, &common, &s->stack[s->nstacks]);
-		for (uint32_t k = 0; k < s->nstacks && !rc; k++)
-			if (!strcmp(s->stack[k].name, s->stack[s->nstacks].name))
-				rc = spec_fault(r, i, "there are two stacks '%.60s'",
-						s->stack[k].name);
+	if (rc)
+		return rc;
+	for (struct jsontree *i = v->first; i; i = i->next) {
+		struct sweep_stack *x = &s->stack[s->nstacks];
+
+		if (spec_stops(&rc, stack_of(r, i, &common, x)))
+			return rc;
+		for (uint32_t k = 0; k < s->nstacks && x->name; k++)
+			if (s->stack[k].name && !strcmp(s->stack[k].name, x->name))
+				spec_stops(&rc, spec_fault(r, i, "there are two stacks '%.60s'",
+							   x->name));
 		s->nstacks++;
 	}
 	return rc;
@@ -370,24 +410,33 @@ static int check_excludes(const struct spec_reading *r, const struct sweep_spec 
 	return 0;
 }
 
-static int complete(const struct spec_reading *r, struct jsontree *v, struct sweep_spec *s)
+static int check_script(const struct spec_reading *r, const struct jsontree *v,
+			struct sweep_spec *s)
 {
-	const struct jsontree *matrix = jsontree_find(v, "matrix");
-	const struct jsontree *stacks = jsontree_find(matrix, "stacks");
-	int rc = 0;
-
 	if (!s->script || !*s->script)
 		return spec_fault(r, v, "script: which one?");
 	s->script_is_text = strchr(s->script, '\n') || !strncmp(s->script, "#!", 2);
 	if (strstr(s->script, "://") && !s->script_is_text)
 		return spec_fault(r, jsontree_find(v, "script"),
-				  "script: nothing is fetched; name a file, or put the text here");
+				  "script: nothing is fetched without --fetch; or name a file, or "
+				  "put the text here");
+	return 0;
+}
+
+/* rc: what came of its keys, each of which was read. */
+static int complete(const struct spec_reading *r, struct jsontree *v, struct sweep_spec *s, int rc)
+{
+	const struct jsontree *matrix = jsontree_find(v, "matrix");
+	const struct jsontree *stacks = jsontree_find(matrix, "stacks");
+
+	if (rc == -ENOMEM || spec_stops(&rc, check_script(r, v, s)))
+		return rc;
 	if (!s->stack[0].name)
 		s->stack[0].name = s->stack[0].requirements || s->stack[0].locked ? "python"
 				   : strcmp(s->stack[0].base, "host") != 0        ? s->stack[0].base
 										  : "host";
 	if (stacks && stacks->type != JSONDOC_NULL)
-		rc = stacks_of(r, (struct jsontree *)stacks, s);
+		spec_stops(&rc, stacks_of(r, (struct jsontree *)stacks, s));
 	if (!rc && !s->nenvironments) {
 		s->environments = spec_room(r, 1, sizeof *s->environments, &rc);
 		s->nenvironments = 1;
@@ -422,12 +471,10 @@ static void drop_service_keys(struct jsontree *document)
 	}
 }
 
-int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool *pool,
-		   const char *name, struct err *e)
+int sweepspec_read(struct sweep_spec *s, struct jsontree *document, const struct spec_reading *r)
 {
-	const struct spec_reading r = { pool, name, e };
 	int rc = 0;
-	struct sweep_stack *first = spec_room(&r, 1, sizeof *first, &rc);
+	struct sweep_stack *first = spec_room(r, 1, sizeof *first, &rc);
 	const struct spec_field fields[] = { { "identifier", spec_text, &s->identifier },
 					     { "script", spec_text, &s->script },
 					     { "script_sha256", NULL, NULL },
@@ -448,7 +495,7 @@ int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool 
 					     { "decision", decision_field, s },
 					     { "order", order_field, &s->order },
 					     { "slurm", spec_words, &s->slurm },
-					     { "python_packages", python_packages_field, NULL },
+					     { "python_packages", python_packages_field, s },
 					     { 0 } };
 
 	*s = (struct sweep_spec){
@@ -459,6 +506,6 @@ int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool 
 	first->base = "host";
 	first->interpreter = "python3";
 	drop_service_keys(document);
-	rc = spec_read_object(&r, document, fields);
-	return rc ? rc : complete(&r, document, s);
+	rc = spec_want(r, document, JSONDOC_OBJECT, "an object");
+	return rc ? rc : complete(r, document, s, spec_read_object(r, document, fields));
 }

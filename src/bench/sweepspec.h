@@ -21,6 +21,13 @@ enum {
 	SWEEP_MATRIX = 1000000, /* combinations of the whole matrix */
 	SWEEP_TRIALS = 100000,  /* that are run */
 	SWEEP_WORDS = 64,       /* of any list of words for a command */
+	SWEEP_FAULTS = 32,      /* that are told of one specification */
+};
+
+/* All that is wrong with a specification, each with its line and column. */
+struct sweep_faults {
+	const char *text[SWEEP_FAULTS];
+	uint32_t n, left_out;
 };
 
 struct sweep_variable {
@@ -59,6 +66,7 @@ struct sweep_stack {
 	const char *locked;          /* NULL: none was given */
 	const char *interpreter;     /* that makes the virtual environment */
 	struct sweep_words pip;      /* further words for pip: --index-url, --find-links, ... */
+	const char *python_version;  /* "3.8", that a Pipfile requires; NULL: any */
 	const char *unresolved;      /* why there are no such packages; NULL: there may be */
 };
 
@@ -105,11 +113,13 @@ struct sweep_spec {
 	const char *result;  /* that hill climbing looks at; NULL: the score */
 	bool less_is_better;
 	struct sweep_words slurm; /* further words for sbatch */
+	const char *dropped;      /* a package of Amun's that is not needed here; NULL: none */
 };
 
-/* name: what errors call the document: "sweep.yaml:3:7: ...". Numbers of the document that stand
- * for texts become texts as they were written. 0, -EBADMSG, -ENOMEM. */
-int sweepspec_read(struct sweep_spec *s, struct jsontree *document, struct pool *pool,
-		   const char *name, struct err *e);
+struct spec_reading;
+
+/* Numbers of the document that stand for texts become texts as they were written. 0, -EBADMSG,
+ * -ENOMEM. */
+int sweepspec_read(struct sweep_spec *s, struct jsontree *document, const struct spec_reading *r);
 
 #endif

@@ -29,6 +29,8 @@ static int tell(const struct amun *a, const char *path, const char *where, bool 
 
 	say("imported %s to %s: inspections: %u, trials: %u, failed: %u, imported earlier: %u",
 	    path, where, a->inspections, a->trials, a->failed, a->there_already);
+	if (a->left_out)
+		say("import: not imported: %u", a->left_out);
 	if (!json)
 		return EXIT_OK;
 	json_object(&j);
@@ -41,6 +43,7 @@ static int tell(const struct amun *a, const char *path, const char *where, bool 
 	count(&j, "failed", a->failed);
 	count(&j, "there_already", a->there_already);
 	count(&j, "left_out", a->left_out);
+	count(&j, "sweeps", a->sweeps);
 	json_object_end(&j);
 	bytes_u8(&b, '\n');
 	return print_bytes(&b);
@@ -67,5 +70,5 @@ int amunfile_import(const char *path, const char *store, bool json)
 	database_close(s.database);
 	trial_store_free(&s);
 	models_free(&models);
-	return code == EXIT_OK && a.left_out ? EXIT_FAILED : code;
+	return code == EXIT_OK && (a.left_out || a.failed) ? EXIT_FAILED : code;
 }

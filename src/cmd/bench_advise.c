@@ -543,7 +543,7 @@ static int advise_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_advise = {
 	.name = "bench advise",
-	.operands = "INDICATOR|sweep:NAME",
+	.operands = "INDICATOR|sweep:NAME|bench:ID",
 	.what = "Show the best tried combination, how certain that is, and what to try next",
 	.description =
 		"Ranks all tried combinations of parameters and software of an indicator on one "

@@ -229,6 +229,7 @@ static int check_exec(const void *options, int noperands, char **operands)
 		say("bench check: no script given: sonde bench check SCRIPT [ARGS...]");
 		return EXIT_USAGE;
 	}
+	builtin_help(operands);
 	return check(options, operands);
 }
 

@@ -58,7 +58,7 @@ static const struct option rows[] = {
 
 static const struct example examples[] = {
 	{ "bench export --to parquet -o trials", "all tables" },
-	{ "bench export -o - --table trials_pi_matmul bench:3", "one table of one batch" },
+	{ "bench export -o - --table pi_matmul bench:3", "one table of one batch" },
 };
 
 /* Those of all indicators; %s: the ids of batches. */
@@ -73,7 +73,7 @@ static const struct own_table {
 	{ "indicators", NULL },
 	{ "indicator_columns", NULL },
 };
-enum { OWN = sizeof own_tables / sizeof own_tables[0] };
+enum { OWN = sizeof own_tables / sizeof own_tables[0], BATCHES_MAX = 100000 };
 static const char of_indicator[] = "trial_id IN (SELECT id FROM trials WHERE batch_id IN (%s))";
 
 struct exporting {
@@ -117,17 +117,19 @@ static int check_formats(const char *to, struct err *e)
 
 static int choose_batches(struct exporting *x, int n, char **words, struct err *e)
 {
-	for (int i = 0; i < n; i++) {
-		int64_t id = bench_batch_id(words[i]);
+	int64_t *batch = n ? malloc(BATCHES_MAX * sizeof *batch) : NULL;
+	uint32_t found = 0;
+	int rc = n && !batch ? err_set(e, -ENOMEM, "out of memory") : 0;
 
-		if (!id)
-			return err_set(e, -EINVAL,
-				       "'%.100s' is not a batch; sonde bench list prints them",
-				       words[i]);
-		bytes_printf(&x->batches, "%s%" PRId64, i ? ", " : "", id);
+	for (int i = 0; i < n && batch && !rc; i++) {
+		rc = bench_batches(x->database, words[i], batch, BATCHES_MAX, &found, e);
+		for (uint32_t k = 0; k < found && !rc; k++)
+			bytes_printf(&x->batches, "%s%" PRId64, x->batches.len ? ", " : "",
+				     batch[k]);
 	}
+	free(batch);
 	bytes_u8(&x->batches, 0);
-	return x->batches.failed ? err_set(e, -ENOMEM, "out of memory") : 0;
+	return !rc && x->batches.failed ? err_set(e, -ENOMEM, "out of memory") : rc;
 }
 
 static int check_batches(struct exporting *x, int n, char **words, struct err *e)
@@ -138,6 +140,8 @@ static int check_batches(struct exporting *x, int n, char **words, struct err *e
 	for (int i = 0; i < n && !rc; i++) {
 		const struct field id = field_int(bench_batch_id(words[i]));
 
+		if (!id.i) /* an indicator, of which there are some */
+			continue;
 		rc = database_query(x->database, "SELECT id FROM batches WHERE id = $1", &id, 1, e);
 		if (!rc)
 			rc = database_next(x->database, &row, e);
@@ -272,11 +276,11 @@ static int export_exec(const void *options, int noperands, char **operands)
 	int formats = check_formats(o->to, &e), rc = formats < 0 ? formats : 0;
 
 	if (!rc)
-		rc = choose_batches(&x, noperands, operands, &e);
-	if (!rc)
 		rc = history_open(&x.database, &where, "bench export", &e);
 	if (!rc)
 		rc = database_snapshot(x.database, &e);
+	if (!rc)
+		rc = choose_batches(&x, noperands, operands, &e);
 	if (!rc)
 		rc = check_batches(&x, noperands, operands, &e);
 	if (!rc)
@@ -298,7 +302,7 @@ static int export_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_export = {
 	.name = "bench export",
-	.operands = "[bench:ID...]",
+	.operands = "[bench:ID|INDICATOR...]",
 	.what = "Write the stored trials as tables",
 	.description =
 		"Writes one file per table, named by table and format: batches, trials, "

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_SHOWN = 12, CHARTS_MAX = 64 };
+enum { FACTS_SHOWN = 12, CHARTS_MAX = 64, ENOUGH = 50 };
+static const double ALIKE = 0.1; /* autocorrelation that a short series hardly tells */
 #define CHART_WIDTH  (18 / 2.54 * 72)
 #define CHART_HEIGHT (9 / 2.54 * 72)
 
@@ -117,6 +118,12 @@ static void change_text(struct bytes *b, const struct answer *a, const struct se
 	facts_text(b, &s->difference[i]);
 }
 
+/* docs/bench.md has how often a change is reported where there is none. */
+static bool is_doubtful(const struct series *s)
+{
+	return s->changes.n && s->n < ENOUGH && s->changes.likeness >= ALIKE;
+}
+
 static void series_text(struct bytes *b, const struct answer *a, const struct series *s)
 {
 	char n[32];
@@ -143,6 +150,13 @@ static void series_text(struct bytes *b, const struct answer *a, const struct se
 			     CHANGE_LEAST - s->n);
 	else if (!s->changes.n)
 		bytes_puts(b, "  no change detected\n");
+	if (is_doubtful(s))
+		bytes_printf(
+			b,
+			"  neighbours are alike (autocorrelation %.2f) and %u trials are few: "
+			"of such series that never changed, about 1 in 12 shows a change; with "
+			"%d trials 1 in 50\n",
+			s->changes.likeness, s->n, ENOUGH);
 }
 
 static void text(struct bytes *b, const struct answer *a)
@@ -210,6 +224,8 @@ static void series_json(struct json *j, const struct answer *a, const struct ser
 	json_put_int(j, "without", s->nwithout);
 	json_put_int(j, "older", s->nskipped);
 	json_put_bool(j, "enough", s->n >= CHANGE_LEAST);
+	json_put_real(j, "autocorrelation", s->n >= CHANGE_LEAST ? s->changes.likeness : NAN);
+	json_put_bool(j, "doubtful", is_doubtful(s));
 	json_key(j, "trials");
 	json_array(j);
 	for (uint32_t i = 0; i < s->n; i++)
@@ -382,7 +398,7 @@ static int history_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_history = {
 	.name = "bench history",
-	.operands = "INDICATOR|sweep:NAME",
+	.operands = "INDICATOR|sweep:NAME|bench:ID",
 	.what = "Show when an indicator changed, and what changed with it",
 	.description =
 		"Lists the trials of an indicator in the order of their start, one series for "

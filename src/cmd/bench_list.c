@@ -76,7 +76,8 @@ static const char question[] =
 	"MIN(COALESCE(w.identifier, w.uid)), MIN(p.stack), MIN(p.parameters) "
 	"FROM batches b LEFT JOIN trials t ON t.batch_id = b.id "
 	"LEFT JOIN indicators i ON i.id = t.indicator_id "
-	"LEFT JOIN sweep_points p ON p.batch_id = b.id LEFT JOIN sweeps w ON w.id = p.sweep_id "
+	"LEFT JOIN sweep_points p ON p.batch_id = b.id AND p.sweep_id = (SELECT MIN(q.sweep_id) "
+	"FROM sweep_points q WHERE q.batch_id = b.id) LEFT JOIN sweeps w ON w.id = p.sweep_id "
 	"GROUP BY b.id, b.source, b.origin, b.start_ns ORDER BY b.id";
 
 /* What was chosen for the trials of a batch. */

@@ -114,20 +114,25 @@ static int choose_columns(struct answer *a, struct err *e)
 static int find(struct answer *a, int noperands, char **operands, struct err *e)
 {
 	const struct history_options where = { .store = a->o->store };
+	const char *name = noperands == 2 ? operands[1] : NULL;
 	struct database *s = NULL;
+	bool of_batch;
 	int rc;
 
 	if (noperands < 1 || noperands > 2)
 		return err_set(e, -EINVAL,
 			       "no indicator or query given: sonde bench query INDICATOR NAME");
+	of_batch = bench_batch_id(operands[0]) > 0;
 	rc = benchmodels_read(&a->models, &a->o->models, e);
-	if (!rc)
-		rc = find_query(a, operands[0], noperands == 2 ? operands[1] : NULL, e);
+	if (!rc && !of_batch)
+		rc = find_query(a, operands[0], name, e);
 	if (!rc)
 		rc = history_open(&s, &where, "bench query", e);
 	if (!rc)
-		rc = campaign_read(&a->c, s, operands[0], e);
+		rc = benchask_campaign(&a->c, s, operands[0], e);
 	database_close(s);
+	if (!rc && of_batch)
+		rc = find_query(a, a->c.g.indicator, name, e);
 	for (uint32_t i = 0; i < a->o->where.n && !rc; i++)
 		rc = campaign_where(&a->c, a->o->where.text[i], e);
 	if (!rc)
@@ -306,7 +311,7 @@ static int query_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_query = {
 	.name = "bench query",
-	.operands = "INDICATOR NAME",
+	.operands = "INDICATOR|bench:ID NAME",
 	.what = "Run a named query of an indicator's model",
 	.description =
 		"The model file of an indicator defines its queries: the columns to show, which "

@@ -92,7 +92,7 @@ static int report_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_report = {
 	.name = "bench report",
-	.operands = "INDICATOR|sweep:NAME",
+	.operands = "INDICATOR|sweep:NAME|bench:ID",
 	.what = "Write a page about all tried combinations of an indicator",
 	.description =
 		"Writes one offline HTML file: a chart for each parameter that varies, time "

@@ -265,6 +265,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 		say("bench run: no script given: sonde bench run SCRIPT [ARGS...]");
 		return EXIT_USAGE;
 	}
+	builtin_help(operands);
 	x.plain = !strcmp(operands[-1], "--"); /* there is a word before: the verb, at least */
 	rc = prepare(&x, &e);
 	if (!rc)

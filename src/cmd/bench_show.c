@@ -44,6 +44,17 @@ static int parse(const char *word, int64_t *batch, int64_t *trial, struct err *e
 	return err_set(e, -EINVAL, "'%.100s' is not a batch; sonde bench list prints them", word);
 }
 
+/* A batch, a trial of it, or the newest batch of an indicator. */
+static int find(struct shown *x, struct database *s, const char *word, int64_t *batch,
+		struct err *e)
+{
+	uint32_t n;
+
+	if (strchr(word, '/') || bench_batch_id(word))
+		return parse(word, batch, &x->trial, e);
+	return bench_batches(s, word, batch, 1, &n, e);
+}
+
 static void entry(struct shown *x, const char *name, const char *text)
 {
 	if (x->json) {
@@ -272,7 +283,7 @@ static int show(struct shown *x, struct database *s, const char *word, struct er
 {
 	const struct batch *b = &x->g.batch;
 	int64_t batch;
-	int rc = word ? parse(word, &batch, &x->trial, e) : 0;
+	int rc = word ? find(x, s, word, &batch, e) : 0;
 
 	if (!word) {
 		batch = bench_newest(s, e);
@@ -338,10 +349,10 @@ static int show_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_show = {
 	.name = "bench show",
-	.operands = "[bench:ID[/TRIAL]]",
+	.operands = "[bench:ID[/TRIAL]|INDICATOR]",
 	.what = "Show everything stored about a batch or a trial",
 	.description =
-		"For a batch (default: the newest): its trials, how they ended, and the machine "
+		"For a batch (default: the newest; of an indicator: its newest): its trials, how they ended, and the machine "
 		"and software they ran on. For a trial: everything, including its output, its "
 		"usage and the path of its recording.",
 	COMMAND_OPTIONS(rows),

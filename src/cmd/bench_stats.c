@@ -14,19 +14,24 @@ static const struct option rows[] = { BENCHTELL_OPTIONS("sonde/bench-stats/1") }
 static const struct example examples[] = {
 	{ "bench stats", "the newest batch" },
 	{ "bench stats bench:3 bench:4", "two batches" },
+	{ "bench stats PiMatmul", "all batches of an indicator" },
 };
 
-static int choose(int64_t *batch, int n, char **words, struct database *s, struct err *e)
+static int choose(int64_t *batch, uint32_t *n, int nwords, char **words, struct database *s,
+		  struct err *e)
 {
-	for (int i = 0; i < n; i++) {
-		batch[i] = bench_batch_id(words[i]);
-		if (!batch[i])
-			return err_set(e, -EINVAL,
-				       "'%.100s' is not a batch; sonde bench list prints them",
-				       words[i]);
+	uint32_t more;
+	int rc = 0;
+
+	for (int i = 0; i < nwords && !rc; i++) {
+		if (*n == BATCHES_MAX)
+			return err_set(e, -EINVAL, "at most %d batches at a time", BATCHES_MAX);
+		rc = bench_batches(s, words[i], batch + *n, BATCHES_MAX - *n, &more, e);
+		*n += rc ? 0 : more;
 	}
-	if (n)
-		return 0;
+	if (nwords)
+		return rc;
+	*n = 1;
 	batch[0] = bench_newest(s, e);
 	return batch[0] < 0 ? (int)batch[0]
 	       : batch[0] == 0
@@ -41,20 +46,17 @@ static int stats_exec(const void *options, int noperands, char **operands)
 	int64_t batch[BATCHES_MAX];
 	struct database *s = NULL;
 	struct err e = { "" };
+	uint32_t n = 0;
 	int rc, code;
 
-	if (noperands > BATCHES_MAX) {
-		say("bench stats: at most %d batches at a time", BATCHES_MAX);
-		return EXIT_USAGE;
-	}
 	rc = history_open(&s, &where, "bench stats", &e);
 	if (!rc)
-		rc = choose(batch, noperands, operands, s, &e);
+		rc = choose(batch, &n, noperands, operands, s, &e);
 	if (rc) {
 		say("bench stats: %s", e.text);
 		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	} else {
-		code = benchprint_stats(s, batch, noperands ? (uint32_t)noperands : 1, o->json);
+		code = benchprint_stats(s, batch, n, o->json);
 	}
 	database_close(s);
 	return code;
@@ -62,10 +64,11 @@ static int stats_exec(const void *options, int noperands, char **operands)
 
 const struct command command_bench_stats = {
 	.name = "bench stats",
-	.operands = "[bench:ID...]",
+	.operands = "[bench:ID|INDICATOR...]",
 	.what = "Print the statistics of batches of trials",
 	.description =
-		"For each batch (default: the newest), prints for every figure of its indicator "
+		"For each batch (default: the newest; of an indicator: all, at most the newest "
+		"256), prints for every figure of its indicator "
 		"and the usage of its trials: number of values, mean, median, sample standard "
 		"deviation, standard error of the mean, quartiles (interpolated linearly), "
 		"interquartile range, minimum, maximum, coefficient of variation, and adjusted "

@@ -4,10 +4,12 @@
 #include "cmd/command.h"
 #include "cmd/say.h"
 #include "cmd/sweephost.h"
+#include "cmd/sweepknown.h"
 #include "cmd/sweepprint.h"
 #include "cmd/sweepslurm.h"
 
 #include <errno.h>
+#include <string.h>
 
 static const struct option rows[] = {
 	{ .name = "dry-run",
@@ -34,6 +36,11 @@ static const struct option rows[] = {
 	  .help = "Keep virtual environments in DIR, also for other sweeps. Default: sonde/stacks "
 		  "in XDG_CACHE_HOME or ~/.cache.",
 	  OPTION_OFFSET(struct sweep_options, stacks) },
+	{ .name = "fetch",
+	  .type = ARG_FLAG,
+	  .help = "Download a script that the specification names by its address, if its SHA-256 "
+		  "is script_sha256. Without that, show the SHA-256 and run nothing.",
+	  OPTION_OFFSET(struct sweep_options, fetch) },
 	{ .name = "interval",
 	  .letter = 'i',
 	  .type = ARG_DURATION,
@@ -88,7 +95,10 @@ static int run_here(struct sweeping *x, struct err *e)
 		if (!rc && climbs) /* the next one depends on its result */
 			rc = sweeping_run(x, x->nswept - 1, e);
 	}
-	return rc || climbs ? rc : sweeping_run(x, 0, e);
+	if (rc || climbs)
+		return rc;
+	sweepknown_say(x);
+	return sweeping_run(x, 0, e);
 }
 
 static int plan(struct sweeping *x, struct err *e)
@@ -122,6 +132,19 @@ static int work(struct sweeping *x, struct err *e)
 	return x->o->executor == SWEEP_SLURM ? sweepslurm_run(x, e) : run_here(x, e);
 }
 
+/* The first is the sentence itself, unless another was in the way. */
+static void say_faults(const struct sweeping *x, const char *sentence)
+{
+	const struct sweep_faults *f = &x->faults;
+
+	if (!f->n || strcmp(sentence, f->text[0]) != 0)
+		say("bench sweep: %s", sentence);
+	for (uint32_t i = 0; i < f->n; i++)
+		say("bench sweep: %s", f->text[i]);
+	if (f->left_out)
+		say("bench sweep: further faults: %u", f->left_out);
+}
+
 static int sweep_exec(const void *options, int noperands, char **operands)
 {
 	struct sweeping x = { .o = options, .lock = -1 };
@@ -136,8 +159,11 @@ static int sweep_exec(const void *options, int noperands, char **operands)
 	rc = sweeping_read(&x, operands[0], &e);
 	if (!rc)
 		rc = work(&x, &e);
+	if (!rc && x.spec.dropped && !x.o->element)
+		say("bench sweep: python_packages: %.60s is left out; pip makes the stacks here",
+		    x.spec.dropped);
 	if (rc) {
-		say("bench sweep: %s", e.text);
+		say_faults(&x, e.text);
 		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	} else if (x.o->dry_run) {
 		code = sweepprint_plan(&x);

@@ -12,6 +12,38 @@
 
 #define SWEEP_WORD "sweep:"
 
+/* Of a batch, its trials alone. */
+static int read_batch(struct campaign *c, struct database *s, int64_t batch, struct err *e)
+{
+	const struct field v = field_int(batch), *row = NULL;
+	char name[CONTRACT_NAME + 1], condition[64];
+	int rc = database_first(s,
+				"SELECT i.name FROM trials t JOIN indicators i ON i.id = "
+				"t.indicator_id WHERE t.batch_id = $1 ORDER BY t.number LIMIT 1",
+				&v, 1, &row, e);
+
+	if (rc <= 0 || !row)
+		return rc < 0 ? rc
+			      : err_set(e, -ENOENT,
+					"no trial of bench:%" PRId64
+					" said what it measures; sonde "
+					"bench list lists batches",
+					batch);
+	snprintf(name, sizeof name, "%s", row[0].s);
+	snprintf(condition, sizeof condition, "batch=%" PRId64, batch);
+	rc = campaign_read(c, s, name, e);
+	return rc ? rc : campaign_where(c, condition, e);
+}
+
+int benchask_campaign(struct campaign *c, struct database *s, const char *word, struct err *e)
+{
+	int64_t batch = bench_batch_id(word);
+
+	if (!strncmp(word, SWEEP_WORD, strlen(SWEEP_WORD)))
+		return campaign_read_sweep(c, s, word + strlen(SWEEP_WORD), e);
+	return batch ? read_batch(c, s, batch, e) : campaign_read(c, s, word, e);
+}
+
 int benchask_read(struct campaign *c, const struct bench_figure **f, const struct benchask *ask,
 		  const char *verb, const char *indicator, struct err *e)
 {
@@ -26,9 +58,7 @@ int benchask_read(struct campaign *c, const struct bench_figure **f, const struc
 			       verb);
 	rc = history_open(&s, &where, verb, e);
 	if (!rc)
-		rc = strncmp(indicator, SWEEP_WORD, strlen(SWEEP_WORD)) != 0
-			     ? campaign_read(c, s, indicator, e)
-			     : campaign_read_sweep(c, s, indicator + strlen(SWEEP_WORD), e);
+		rc = benchask_campaign(c, s, indicator, e);
 	database_close(s);
 	for (uint32_t i = 0; i < ask->where.n && !rc; i++)
 		rc = campaign_where(c, ask->where.text[i], e);

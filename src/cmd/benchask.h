@@ -30,7 +30,10 @@ struct benchask {
 	struct option_list where;
 };
 
-/* The trials that are asked about, and the figure; indicator: its name, or "sweep:NAME"; NULL: none
+/* The trials of "PiMatmul", "sweep:NAME" or "bench:ID". 0 or -errno with a sentence. Free the
+ * campaign in either case. */
+int benchask_campaign(struct campaign *c, struct database *s, const char *word, struct err *e);
+/* The trials that are asked about, and the figure; indicator: as above; NULL: none
  * was named, or several. 0;
  * -EINVAL: usage; -errno; each with a sentence. Free the campaign in either case. */
 int benchask_read(struct campaign *c, const struct bench_figure **f, const struct benchask *ask,

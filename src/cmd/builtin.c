@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define INDICATOR(name, what) { #name, what },
 const struct builtin builtins[] = {
@@ -44,6 +45,19 @@ int chosen_script_find(struct chosen_script *s, char *const *words, struct err *
 	s->argv[0] = s->path;
 	memcpy(s->argv + 1, words + !s->builtin, (n - !s->builtin) * sizeof *s->argv);
 	return 0;
+}
+
+void builtin_help(char *const *words)
+{
+	struct chosen_script s = { 0 };
+	bool asked = false;
+	struct err e;
+
+	for (size_t i = 1; words[0] && words[i]; i++)
+		asked |= !strcmp(words[i], "--help") || !strcmp(words[i], "-h");
+	if (asked && !chosen_script_find(&s, words, &e) && s.builtin)
+		execv(s.path, s.argv);
+	chosen_script_free(&s);
 }
 
 void chosen_script_free(struct chosen_script *s)

@@ -36,6 +36,8 @@ struct chosen_script {
 /* Of the words behind `bench run`, of which there is one at least. 0, or -errno with a sentence.
  * Free it in either case. */
 int chosen_script_find(struct chosen_script *s, char *const *words, struct err *e);
+/* Where words ask a built-in one for its options, it tells them, and this does not return. */
+void builtin_help(char *const *words);
 void chosen_script_free(struct chosen_script *s);
 
 #endif

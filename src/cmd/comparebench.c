@@ -27,17 +27,17 @@ static int add_list(struct groups *g, struct database *s, const char *list,
 	for (const char *at = list; !rc;) {
 		char word[64];
 		size_t n = strcspn(at, ",");
-		int64_t id;
+		int64_t id[BATCHES_MAX + 1];
+		uint32_t found;
 
 		snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : 0, at);
-		id = bench_batch_id(word);
-		if (!id)
-			return err_set(e, -EINVAL,
-				       "'%.100s' is not a batch; sonde bench list prints them", at);
-		if (g->n == BATCHES_MAX)
+		rc = bench_batches(s, word, id, BATCHES_MAX + 1, &found, e);
+		if (!rc && g->n + found > BATCHES_MAX)
 			return err_set(e, -EINVAL, "more than %d batches", BATCHES_MAX);
-		g->side[g->n] = side;
-		rc = bench_group_read(&g->group[g->n++], s, id, e);
+		for (uint32_t i = 0; i < found && !rc; i++) {
+			g->side[g->n] = side;
+			rc = bench_group_read(&g->group[g->n++], s, id[i], e);
+		}
 		if (!at[n])
 			break;
 		at += n + 1;

@@ -6,7 +6,9 @@ package (0: nothing is expanded), how many stacks at most, and which packages va
 finds no solution, and how many combinations there are. Else it exits with a sentence."""
 import itertools
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -43,16 +45,22 @@ def lines_of(packages):
 
 
 def take_pipfiles(python):
-    """A Pipfile.lock is a lock, wherever it stands."""
+    """A Pipfile.lock is a lock, wherever it stands. Which Python they require is kept."""
+    required = []
     for key in ("requirements", "requirements_locked"):
         document = pipfile_of(python.get(key) or "")
         if document is None:
             continue
         is_lock = "default" in document
+        requires = (document.get("_meta") or {} if is_lock else document).get("requires") or {}
+        required.append(requires.get("python_full_version") or requires.get("python_version"))
         if not is_lock and (key == "requirements_locked" or "packages" not in document):
             sys.exit(f"{key}: {'a Pipfile is no lock; its Pipfile.lock is' if 'packages' in document else 'neither packages nor default are in it'}")
         del python[key]
         python["requirements_locked" if is_lock else "requirements"] = "".join(f"{line}\n" for line in lines_of(document["default" if is_lock else "packages"]))
+    required = [str(v) for v in required if v]
+    if required:
+        python.setdefault("python_version", required[-1])
 
 
 # ---- ranges ----
@@ -117,6 +125,19 @@ def resolved(requirements, pins, words):
                                                   for (m, _), h in zip(items, hashes)))}
 
 
+def right_python(python):
+    """Why this is not the Python that is required; a Python that is takes over."""
+    wanted = str(python.get("python_version") or "")
+    if not wanted or f"{sys.version.split()[0]}.".startswith(f"{wanted}."):
+        return None
+    other = shutil.which(f"python{wanted}")
+    again = os.environ.get("SONDE_EXPAND") == wanted
+    if not other or "interpreter" in python or again or not hasattr(sys, "orig_argv"):
+        return f"its Pipfile requires Python {wanted}, which {sys.executable} is not"
+    os.execve(other, [other, *sys.orig_argv[1:]], {**os.environ, "SONDE_EXPAND": wanted})
+    return None
+
+
 def expanded(wish):
     stack, python = wish["stack"], wish["stack"]["python"]
     if "requirements_locked" in python:
@@ -154,6 +175,9 @@ def main():
         sys.exit(f"this is no Pipfile: {e}")
     words = wish["pip"] or []
     wish["pip"] = [words] if isinstance(words, str) else [str(w) for w in words]
+    why = right_python(python) if wish["newest"] else None
+    if why:
+        wish["newest"], wish["stack"]["unresolved"] = 0, why
     print(json.dumps(expanded(wish) if wish["newest"] else {"stacks": [wish["stack"]], "possible": 1}))
 
 

@@ -353,7 +353,9 @@ const struct command command_import = {
 		"(--configdir).\n\n"
 		"amun PATH: trials for `sonde bench list`, not a recording: the directory of an "
 		"inspection (build/specification, results/N/result), a directory of several, or a "
-		"result. Trials that were imported before are skipped.\n\n"
+		"document: a result, whole inspections of Amun or thoth-storages, or a report of "
+		"Dependency Monkey, which becomes a sweep. Trials that were imported before are "
+		"skipped; failed ones are reported, with exit code 1.\n\n"
 		"Malformed data is skipped and reported. Exit code 1 also means that some data "
 		"was skipped.",
 	COMMAND_OPTIONS(rows),

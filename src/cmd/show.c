@@ -5,6 +5,7 @@
 #include "recording/join.h"
 #include "report/code.h"
 #include "report/machine.h"
+#include "report/metrics_json.h"
 #include "report/own.h"
 #include "report/page_events.h"
 #include "report/reason.h"
@@ -235,13 +236,13 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 	int rc = o->rules ? rules_read(&site, o->rules, e) : 0;
 
 	if (!rc)
-		rc = summary_make_as(
-			&s, r,
-			&(struct summary_wish){ .all = o->json && !o->tracker && !o->code,
-						.site = site,
-						.compared = o->metrics,
-						.classes = o->classes },
-			e);
+		rc = summary_make_as(&s, r,
+				     &(struct summary_wish){ .all = o->json && !o->tracker &&
+								    !o->code && json_needs_all(r),
+							     .site = site,
+							     .compared = o->metrics,
+							     .classes = o->classes },
+				     e);
 	if (!rc && o->tracker)
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
 	else if (!rc && o->code)

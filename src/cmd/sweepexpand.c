@@ -264,7 +264,7 @@ static int expand_common(const struct expanding *g)
 
 int sweepexpand(struct sweeping *x, struct jsontree *document, const char *name, struct err *e)
 {
-	const struct expanding g = { x, { &x->pool, name, e }, document };
+	const struct expanding g = { x, { &x->pool, name, e, &x->faults }, document };
 	struct jsontree *stacks = (struct jsontree *)jsontree_find(
 				jsontree_find(document, "matrix"), "stacks"),
 			**at, *last;

@@ -10,6 +10,7 @@
 #include "cmd/sitesecrets.h"
 #include "cmd/sweepfiles.h"
 #include "cmd/sweephost.h"
+#include "cmd/sweepknown.h"
 #include "cmd/varied.h"
 #include "job/words.h"
 
@@ -202,7 +203,6 @@ struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, 
 		return NULL;
 	}
 	memset(p->done, 0, done);
-	snprintf(p->batch_uid, sizeof p->batch_uid, "sweep:%s:%u", x->uid, combination + 1);
 	p->batch = (struct batch){ .uid = p->batch_uid,
 				   .source = "sweep",
 				   .origin = x->origin,
@@ -321,8 +321,10 @@ int sweeping_open(struct sweeping *x, struct swept *p, struct err *e)
 		snprintf(here, sizeof here, "%.80s: %.500s", x->host, p->skipped);
 		point.skipped = here;
 	}
-	rc = sweep_put_point(x->store.database, &x->sweep, &point, p->skipped ? NULL : &p->batch,
-			     e);
+	rc = sweepknown_name(x, p, e);
+	if (!rc)
+		rc = sweep_put_point(x->store.database, &x->sweep, &point,
+				     p->skipped ? NULL : &p->batch, e);
 	return rc || p->skipped
 		       ? rc
 		       : sweep_done(x->store.database, &p->batch, p->done, x->spec.batch_size, e);
@@ -479,8 +481,9 @@ static int run_it(struct sweeping *x, struct swept *p, int64_t number, const cha
 	if (!rc)
 		rc = varied_of(x, p, &varied, e);
 	run.software = software_of(x, p);
-	if (number == 1 && !rc)
+	if (!rc && (number == 1 || (!x->o->element && !p->warm)))
 		rc = trial_run_warmup(&run, x->spec.warmup, e);
+	p->warm = true;
 	if (!rc && !free_name(directory, folder, number))
 		rc = err_set(e, -EEXIST, "%.300s has no room for another recording", folder);
 	if (!rc)

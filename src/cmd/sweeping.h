@@ -22,19 +22,22 @@ struct swept {
 	struct batch batch;     /* id 0: it was not begun */
 	char batch_uid[48];
 	bool *done; /* [batch_size], as the store had it when it was last asked */
+	bool warm;  /* the runs before its first trial here were made */
 };
 
 struct sweeping {
 	const struct sweep_options *o;
 	struct pool pool;
 	struct sweep_spec spec;
+	struct sweep_faults faults; /* all that is wrong with the specification */
 	struct sweep_space space;
 	struct sweep sweep;
 	struct bytes text; /* the specification, with what it names, as JSON */
 	struct bytes kept; /* the same without secrets, for the store */
 	const struct secret_list *secrets;
 	char uid[SWEEP_UID], sha256[SHA256_HEX], host[256];
-	char script[PATH_MAX]; /* what is executed; its digest is sha256 */
+	char common[SHA256_HEX]; /* of what all combinations have (cmd/sweepknown.h) */
+	char script[PATH_MAX];   /* what is executed; its digest is sha256 */
 	bool builtin; /* it is the helper, whose first word is the specification's script */
 	char origin[PATH_MAX + 16];
 	char folder[PATH_MAX]; /* where the specification lies */
@@ -60,7 +63,7 @@ struct sweep_options {
 	const char *store, *output, *stacks, *element;
 	int64_t executor, interval_ns;
 	struct option_list models;
-	bool dry_run, quiet, json;
+	bool dry_run, quiet, json, fetch;
 };
 
 enum sweep_executor { SWEEP_LOCAL = 0, SWEEP_SLURM };

@@ -187,11 +187,14 @@ static int look(struct sweeping *x, const struct swept *p, struct outcome *o, st
 	if (!rc) {
 		o->trials = g.ntrials;
 		o->failed = g.nfailed;
-		o->missing = x->spec.batch_size - g.ntrials;
+		o->missing = x->spec.batch_size;
 		o->score = median_of(&g, "score");
 		o->result = median_of(&g, x->spec.result);
 		o->duration_s = median_of(&g, "duration_seconds");
 	}
+	/* An earlier sweep may have run more of them than this one asks for. */
+	for (uint32_t i = 0; i < g.ntrials && !rc; i++)
+		o->missing -= g.row[i].number <= x->spec.batch_size;
 	for (uint32_t i = 0; i < g.ntrials && !rc && !o->reason; i++)
 		if (g.row[i].reason)
 			o->reason = pool_text(&x->pool, g.row[i].reason, strlen(g.row[i].reason));

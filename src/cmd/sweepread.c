@@ -2,9 +2,12 @@
 /* sweepread.c - a sweep's specification with all that it names put into it. */
 #include "base/textfile.h"
 #include "base/yamltree.h"
+#include "bench/specfield.h"
 #include "cmd/builtin.h"
 #include "cmd/sitesecrets.h"
 #include "cmd/sweepexpand.h"
+#include "cmd/sweepfetch.h"
+#include "cmd/sweepknown.h"
 #include "job/secret.h"
 
 #include <errno.h>
@@ -19,14 +22,13 @@ enum { SPEC_BYTES = YAMLTREE_BYTES, REQUIREMENTS_BYTES = 1 << 20 };
 
 struct inlining {
 	struct sweeping *x;
-	const char *name; /* of the document */
+	struct spec_reading read;
 	struct err *e;
 };
 
 static int fault(const struct inlining *r, const struct jsontree *at, const char *text)
 {
-	return err_set(r->e, -EBADMSG, "%.100s:%" PRIu64 ":%u: %s", r->name, at->line, at->column,
-		       text);
+	return spec_fault(&r->read, at, "%s", text);
 }
 
 /* A name in the specification is one beside it. */
@@ -136,6 +138,25 @@ static int find_script(const struct inlining *r, const struct jsontree *v)
 						      : fault(r, v, "script: it cannot be read");
 }
 
+/* Without a word of --fetch or a digest it stays an address, which is a fault of its own. */
+static int take_address(const struct inlining *r, struct jsontree *document, struct jsontree *v)
+{
+	const char *sha256 = jsontree_text(document, "script_sha256");
+	struct err why = { "" };
+	int rc;
+
+	if (!sha256 && !r->x->o->fetch)
+		return 0;
+	rc = sweepfetch(r->x, v->text, sha256, r->x->script, &why);
+	if (!rc && !trial_run_digest(r->x->script, r->x->sha256))
+		rc = err_set(&why, -EBADMSG, "script: it cannot be read");
+	v->text = pool_text(&r->x->pool, rc ? "script" : r->x->script,
+			    strlen(rc ? "script" : r->x->script));
+	if (!v->text)
+		return -ENOMEM;
+	return rc ? fault(r, v, why.text) : put_digest(r, document, v);
+}
+
 static int take_script(const struct inlining *r, struct jsontree *document)
 {
 	struct jsontree *v = (struct jsontree *)jsontree_find(document, "script");
@@ -148,7 +169,7 @@ static int take_script(const struct inlining *r, struct jsontree *document)
 		return 0;
 	}
 	if (strstr(v->text, "://"))
-		return 0;
+		return take_address(r, document, v);
 	rc = find_script(r, v);
 	/* A built-in one keeps its name: on another node its helper may lie elsewhere. */
 	if (!rc && !r->x->builtin)
@@ -161,14 +182,14 @@ static int take_script(const struct inlining *r, struct jsontree *document)
 static int take_files(const struct inlining *r, struct jsontree *document)
 {
 	const struct jsontree *stacks = jsontree_find(jsontree_find(document, "matrix"), "stacks");
-	int rc = take_script(r, document);
+	int rc = 0;
 
-	if (!rc)
-		rc = take_python(r, document);
+	spec_stops(&rc, take_script(r, document));
+	spec_stops(&rc, take_python(r, document));
 	for (const struct jsontree *v = stacks && stacks->type == JSONDOC_ARRAY ? stacks->first
 										: NULL;
-	     v && !rc; v = v->next)
-		rc = take_python(r, v);
+	     v; v = v->next)
+		spec_stops(&rc, take_python(r, v));
 	return rc;
 }
 
@@ -193,7 +214,7 @@ static int name_it(struct sweeping *x, struct jsontree *document, struct err *e)
 	jsontree_write(&j, document);
 	bytes_u8(&x->text, '\n');
 	bytes_u8(&x->text, 0);
-	if (x->text.failed)
+	if (x->text.failed || !sweepknown_common(document, x->common))
 		return err_set(e, -ENOMEM, "out of memory for the specification");
 	sha256_hex(digest, x->text.data, x->text.len - 1);
 	snprintf(x->uid, sizeof x->uid, "%.16s", digest);
@@ -273,9 +294,21 @@ static int keep_it(struct sweeping *x, struct err *e)
 	return x->kept.failed ? -ENOMEM : 0;
 }
 
+/* Each looks, whatever the one before found, so that all that is wrong is told at once. */
+static int take_all(const struct inlining *r, struct jsontree *document)
+{
+	int rc = 0;
+
+	if (spec_stops(&rc, take_files(r, document)) ||
+	    spec_stops(&rc, sweepexpand(r->x, document, r->read.name, r->e)))
+		return rc;
+	spec_stops(&rc, sweepspec_read(&r->x->spec, document, &r->read));
+	return rc;
+}
+
 int sweeping_read(struct sweeping *x, const char *path, struct err *e)
 {
-	const struct inlining r = { x, path, e };
+	const struct inlining r = { x, { &x->pool, path, e, &x->faults }, e };
 	struct jsontree *document = NULL;
 	struct bytes b = { 0 };
 	int rc = find_folder(x, path, e);
@@ -288,11 +321,7 @@ int sweeping_read(struct sweeping *x, const char *path, struct err *e)
 		rc = document ? 0 : -EBADMSG;
 	}
 	if (!rc)
-		rc = take_files(&r, document);
-	if (!rc)
-		rc = sweepexpand(x, document, path, e);
-	if (!rc)
-		rc = sweepspec_read(&x->spec, document, &x->pool, path, e);
+		rc = take_all(&r, document);
 	if (!rc)
 		rc = name_it(x, document, e);
 	if (!rc)

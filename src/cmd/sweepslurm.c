@@ -8,6 +8,7 @@
 #include "cmd/say.h"
 #include "cmd/scripted.h"
 #include "cmd/sweephost.h"
+#include "cmd/sweepknown.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -400,7 +401,10 @@ int sweepslurm_run(struct sweeping *x, struct err *e)
 		if (!rc && climbs && !p->skipped)
 			rc = run_some(x, x->nswept - 1, e);
 	}
-	return rc || climbs ? rc : run_some(x, 0, e);
+	if (rc || climbs)
+		return rc;
+	sweepknown_say(x);
+	return run_some(x, 0, e);
 }
 
 int sweepslurm_element(struct sweeping *x, const char *list, struct err *e)

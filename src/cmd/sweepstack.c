@@ -26,10 +26,15 @@ static void cannot(struct stack_made *m, const char *format, ...)
 
 static void cannot(struct stack_made *m, const char *format, ...)
 {
+	size_t n = strlen(m->reason);
 	va_list ap;
 
+	if (n)
+		n += (size_t)snprintf(m->reason + n, sizeof m->reason - n, "; ");
+	if (n >= sizeof m->reason)
+		return;
 	va_start(ap, format);
-	vsnprintf(m->reason, sizeof m->reason, format, ap);
+	vsnprintf(m->reason + n, sizeof m->reason - n, format, ap);
 	va_end(ap);
 }
 
@@ -116,24 +121,41 @@ static bool has_line(const char *text, const char *line)
 	return false;
 }
 
-static void look_for_packages(struct stack_made *m, const struct sweep_words *packages)
+static bool is_installed(const struct stack_made *m, char *name)
 {
 	static char dpkg[] = "dpkg-query", show[] = "-W", status[] = "-f=${db:Status-Status}\n",
 		    rpm[] = "rpm", query[] = "-q";
-	bool debian = program_exists(dpkg);
+	bool debian = program_exists(dpkg), installed;
+	char *of_dpkg[] = { dpkg, show, status, name, NULL };
+	char *of_rpm[] = { rpm, query, name, NULL };
+	struct bytes out = { 0 };
 	char why[300];
 
-	for (uint32_t i = 0; i < packages->n && !*m->reason; i++) {
-		char *name = (char *)packages->word[i];
-		char *of_dpkg[] = { dpkg, show, status, name, NULL };
-		char *of_rpm[] = { rpm, query, name, NULL };
-		struct bytes out = { 0 };
+	installed = *name != '-' && ask(m, debian ? of_dpkg : of_rpm, &out, why, sizeof why) &&
+		    (!debian || has_line((const char *)out.data, "installed"));
+	bytes_free(&out);
+	return installed;
+}
 
-		if (*name == '-' || !ask(m, debian ? of_dpkg : of_rpm, &out, why, sizeof why) ||
-		    (debian && !has_line((const char *)out.data, "installed")))
-			cannot(m, "the native package %.100s is not installed", name);
-		bytes_free(&out);
+static void look_for_packages(struct stack_made *m, const struct sweep_words *packages)
+{
+	char missing[200] = "";
+	unsigned n = 0;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < packages->n; i++) {
+		char *name = (char *)packages->word[i];
+
+		if (is_installed(m, name))
+			continue;
+		if (at < sizeof missing)
+			at += (size_t)snprintf(missing + at, sizeof missing - at, "%s%.60s",
+					       n ? ", " : "", name);
+		n++;
 	}
+	if (n)
+		cannot(m, "the native package%s %s %s not installed", n > 1 ? "s" : "", missing,
+		       n > 1 ? "are" : "is");
 }
 
 /* ---- environment modules ---- */
@@ -228,17 +250,61 @@ static bool write_text(const char *path, const char *text)
 	return well;
 }
 
-static bool read_interpreter(struct stack_made *m, struct venv *v)
+/* What it prints of itself; false: there is none, and why. */
+static bool ask_interpreter(const struct stack_made *m, const char *name, struct bytes *out,
+			    char *why, size_t size)
 {
 	static char option[] = "-c", program[] = "import sys, sysconfig\nprint(sys.implementation."
 						 "name, sys.version, sysconfig.get_platform())\n";
-	char *argv[] = { (char *)v->stack->interpreter, option, program, NULL };
+	char *argv[] = { (char *)name, option, program, NULL };
+
+	return ask(m, argv, out, why, size);
+}
+
+static bool read_interpreter(struct stack_made *m, struct venv *v)
+{
 	char why[300];
 
-	if (ask(m, argv, &v->interpreter, why, sizeof why))
+	if (ask_interpreter(m, m->interpreter, &v->interpreter, why, sizeof why))
 		return true;
-	cannot(m, "%.100s: %.300s", v->stack->interpreter, why);
+	cannot(m, "%.100s: %.300s", m->interpreter, why);
 	return false;
+}
+
+/* "cpython 3.8.10 (default, ...": is it a 3.8? */
+static bool has_version(const struct bytes *said, const char *version)
+{
+	const char *at = said->len ? strchr((const char *)said->data, ' ') : NULL;
+	size_t n = strlen(version);
+
+	return at && !strncmp(at + 1, version, n) && !(at[1 + n] >= '0' && at[1 + n] <= '9');
+}
+
+/* That of the stack, or else one with the version that its Pipfile requires. */
+static void find_python(struct stack_made *m, const struct sweep_stack *s)
+{
+	char other[64], why[300];
+	struct bytes said = { 0 };
+	bool fits;
+
+	snprintf(m->interpreter, sizeof m->interpreter, "%.250s", s->interpreter);
+	if (!s->python_version || (ask_interpreter(m, s->interpreter, &said, why, sizeof why) &&
+				   has_version(&said, s->python_version))) {
+		bytes_free(&said);
+		return;
+	}
+	bytes_free(&said);
+	snprintf(other, sizeof other, "python%.40s", s->python_version);
+	fits = !strcmp(s->interpreter, "python3") &&
+	       ask_interpreter(m, other, &said, why, sizeof why) &&
+	       has_version(&said, s->python_version);
+	if (fits)
+		snprintf(m->interpreter, sizeof m->interpreter, "%s", other);
+	else
+		cannot(m, "its Pipfile requires Python %.20s, which %.100s is not%s",
+		       s->python_version, s->interpreter,
+		       strcmp(s->interpreter, "python3") ? "" : ", and there is no other here");
+	bytes_free(&said);
 }
 
 static void add_words(struct bytes *b, const struct sweep_words *w)
@@ -336,9 +402,7 @@ static bool is_made(struct stack_made *m, const struct venv *v)
 static void build(struct stack_made *m, const struct venv *v)
 {
 	static char word_m[] = "-m", module[] = "venv", clear[] = "--clear";
-	char *argv[] = {
-		(char *)v->stack->interpreter, word_m, module, clear, (char *)v->path, NULL
-	};
+	char *argv[] = { m->interpreter, word_m, module, clear, (char *)v->path, NULL };
 	char why[400] = "";
 
 	say("bench sweep: making the stack %s", v->stack->name);
@@ -420,12 +484,14 @@ void sweepstack_make(struct stack_made *m, const struct sweep_stack *s, const ch
 	m->tried = true;
 	if (s->unresolved)
 		cannot(m, "its requirements cannot be resolved: %s", s->unresolved);
-	if (!*m->reason && strcmp(s->base, "host") != 0)
+	if (strcmp(s->base, "host") != 0)
 		find_runtime(m, s->base);
-	if (!*m->reason)
-		look_for_packages(m, &s->packages);
+	look_for_packages(m, &s->packages);
 	if (!*m->reason)
 		load_modules(m, &s->modules);
+	/* Modules may bring the interpreter. */
+	if ((s->requirements || s->locked) && (!*m->reason || !s->modules.n))
+		find_python(m, s);
 	if (!*m->reason && (s->requirements || s->locked))
 		make_venv(m, s, cache);
 	take_fingerprint(m, s);

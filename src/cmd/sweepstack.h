@@ -18,8 +18,9 @@
 
 struct stack_made {
 	bool tried;
-	char reason[512];               /* why it cannot be; "": it is there */
+	char reason[512];               /* why it cannot be, all of it; "": it is there */
 	struct option_list environment; /* what it adds to the environment */
+	char interpreter[256];          /* that makes its virtual environment */
 	char python[PATH_MAX];          /* of its virtual environment; "": none */
 	char runtime[PATH_MAX];         /* that runs its image; "": none */
 	char fingerprint[SHA256_HEX];   /* of what is in it; "": of the plain host */

@@ -238,7 +238,8 @@ static bool reserve_last(struct derive *d)
 	d->nlast = 1;
 	d->place = calloc(d->run->nseries + 1u, sizeof(*d->place));
 	for (uint32_t i = 1; d->place && i < d->run->nseries; i++)
-		d->place[i] = d->plan.wanted[i] ? d->nlast++ : 0;
+		if (d->plan.wanted[i])
+			d->place[i] = d->nlast++;
 	d->last = calloc(d->nlast, sizeof(*d->last));
 	return d->place && d->last;
 }

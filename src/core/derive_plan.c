@@ -67,7 +67,13 @@ static bool is_sound(const struct plan *p, const struct run_series *s)
 	       s->instance < p->run->ninstances + !p->run->ninstances;
 }
 
-static size_t collect_keys(const struct plan *p, struct series_key *key)
+static bool is_chosen(const struct selection *sel, uint32_t node)
+{
+	return !sel->to_node || (node >= sel->from_node && node < sel->to_node);
+}
+
+static size_t collect_keys(const struct plan *p, const struct selection *sel,
+			   struct series_key *key)
 {
 	size_t n = 0;
 
@@ -76,7 +82,7 @@ static size_t collect_keys(const struct plan *p, struct series_key *key)
 
 		uint32_t quantity = is_sound(p, s) ? p->quantity[s->metric].same_as : 0;
 
-		if (!p->quantity[quantity].needed)
+		if (!p->quantity[quantity].needed || !is_chosen(sel, s->node))
 			continue;
 		p->wanted[i] = 1;
 		key[n++] = (struct series_key){ s->node, s->instance, quantity, i };
@@ -120,7 +126,7 @@ static int plan_cells(struct plan *p, const struct selection *sel)
 	if (key && places && p->series_cell && p->wanted && p->node_holder && p->node_cell) {
 		b.own = (struct place){ places, places + nmetrics };
 		b.on_node = (struct place){ places + 2 * nmetrics, places + 3 * nmetrics };
-		rc = build_all(&b, key, collect_keys(p, key));
+		rc = build_all(&b, key, collect_keys(p, sel, key));
 	}
 	free(key);
 	free(places);

@@ -75,7 +75,9 @@ struct selection {
 	const char *metrics; /* comma-separated globs on public names; NULL = all */
 	const char
 		*domain; /* instances: only this domain ("process", "command"); NULL = "process" */
-	double from_s, to_s; /* seconds since the run began; to_s 0 = the end */
+	uint32_t from_node, to_node; /* for who reads the chunks: only nodes from_node .. to_node -
+					1 are worked on; to_node 0 = all. Tables have all */
+	double from_s, to_s;         /* seconds since the run began; to_s 0 = the end */
 	double every_s; /* > 0: time-weighted means of windows this long, with minimum and maximum
 			   in the tidy table; 0 = every sample. Not with raw */
 	const struct map_table *map; /* series in the words of another program: columns Host,

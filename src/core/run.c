@@ -88,13 +88,23 @@ void run_host_name(const struct run *r, uint32_t node, uint32_t rank, char *out,
 static const struct run_meta *find_meta_of(const struct run *r, uint32_t node, const char *key)
 {
 	const struct run_index *x = r->metas_of;
+	uint32_t low, high;
 
 	if (node >= r->nnodes)
 		return NULL;
-	for (uint32_t i = x->first[node + 1]; i-- > x->first[node];)
-		if (!strcmp(r->metas[x->id[i]].key, key))
-			return &r->metas[x->id[i]];
-	return NULL;
+	low = x->first[node];
+	high = x->first[node + 1];
+	while (low < high) { /* the first behind all of that key */
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcmp(r->metas[x->id[middle]].key, key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == x->first[node] || strcmp(r->metas[x->id[low - 1]].key, key) != 0)
+		return NULL;
+	return &r->metas[x->id[low - 1]];
 }
 
 const struct run_meta *run_find_meta(const struct run *r, uint32_t node, const char *key)

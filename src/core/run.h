@@ -161,7 +161,7 @@ struct run {
 	uint32_t npoints;
 	struct run_meta *metas;
 	uint32_t nmetas;
-	struct run_index *metas_of; /* of each node; NULL: run_find_meta looks at all of them */
+	struct run_index *metas_of; /* of each node, by key; NULL: run_find_meta looks at all */
 	struct run_damage *damages;
 	uint32_t ndamages;
 	const char *path;  /* the directory or file that was opened */
@@ -170,6 +170,8 @@ struct run {
 	/* Values, chunk by chunk: nodes may alternate; within a node time grows. */
 	void *reader;
 	int (*rewind)(struct run *r);
+	/* The same for those of nodes from .. to - 1 alone. NULL: it cannot. */
+	int (*rewind_nodes)(struct run *r, uint32_t from, uint32_t to);
 	/* Next chunk, decoded; columns only of series with wanted[series] != 0 (NULL: all).
 	 * 1, 0 at the end, or -errno. */
 	int (*next_chunk)(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);

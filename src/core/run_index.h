@@ -19,6 +19,8 @@ struct run_index {
 int run_index_instances(struct run_index *x, const struct run *r);
 int run_index_series(struct run_index *x, const struct run *r);
 int run_index_metas(struct run_index *x, const struct run *r);
+/* The same, a node's by key; of what was said again the last comes last. */
+int run_index_keys(struct run_index *x, const struct run *r);
 void run_index_free(struct run_index *x);
 
 #endif

@@ -3,8 +3,8 @@
 #include "core/stacks.h"
 
 #include "base/array.h"
-#include "base/crc32c.h"
 #include "base/decimal.h"
+#include "base/hash.h"
 #include "core/glob.h"
 #include "core/stacks_part.h"
 
@@ -18,12 +18,8 @@
 static uint32_t key_sum(const struct tally_key *key)
 {
 	const uint32_t ids[] = { key->a, key->b, key->c };
-	uint32_t sum = crc32c(0, ids, sizeof ids);
 
-	if (key->text && *key->text)
-		sum = crc32c(sum, key->text, strlen(key->text));
-	sum *= UINT32_C(2654435769);
-	return sum ^ sum >> 15;
+	return (uint32_t)hash_text(hash_bytes(0, ids, sizeof ids), key->text);
 }
 
 static bool key_same(const struct tally_key *x, const struct tally_key *y)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stacks_rows.c - what was sampled by function, line, library, kind of code, process and so on. */
-#include "core/phase.h"
+#include "core/phase_inner.h"
 #include "core/stacks_part.h"
 #include "core/symbol.h"
 
@@ -425,32 +425,8 @@ int stacks_rows_make(struct stacks *s)
 
 /* ---- rows of phases ---- */
 
-/* The innermost phase of a node at a time; NULL: it is in none. Phases are in order of begins. */
-static const struct phase *phase_at(const struct phases *p, uint32_t node, double at_s)
-{
-	enum { BACK_MAX = 10000 };
-	const struct phase *found = NULL;
-	uint32_t low = 0, high = p->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->phase[middle].begin_s <= at_s)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t i = low, back = 0; i-- > 0 && back < BACK_MAX; back++) {
-		const struct phase *x = &p->phase[i];
-
-		if (x->node == node && (isnan(x->end_s) || at_s < x->end_s) &&
-		    (!found || x->depth > found->depth))
-			found = x;
-	}
-	return found;
-}
-
-static int phases_take(struct stacks *s, const struct phases *p, struct tally *t, struct err *e)
+static int phases_take(struct stacks *s, const struct phase_inner *p, struct tally *t,
+		       struct err *e)
 {
 	struct run *r = s->run;
 	struct run_samples x;
@@ -459,7 +435,7 @@ static int phases_take(struct stacks *s, const struct phases *p, struct tally *t
 	while (!rc && r->next_samples && (rc = r->next_samples(r, &x, e)) > 0) {
 		double part = stacks_selected(s, &x), one = stacks_value(&x), weight = 0;
 		double middle = run_seconds(r, x.node, x.t0_ns / 2 + x.t1_ns / 2);
-		const struct phase *phase = phase_at(p, x.node, middle);
+		const struct phase *phase = phase_inner_at(p, x.node, middle);
 		uint32_t row;
 
 		for (uint32_t i = 0; i < x.n; i++)
@@ -482,8 +458,12 @@ static int phases_take(struct stacks *s, const struct phases *p, struct tally *t
 
 int stacks_phases_make(struct stacks *s, const struct phases *p, struct err *e)
 {
+	struct phase_inner inner;
 	struct tally t = { 0 };
-	int rc = phases_take(s, p, &t, e);
+	int rc = phase_inner_make(&inner, p, s->run);
+
+	if (!rc)
+		rc = phases_take(s, &inner, &t, e);
 
 	if (!rc && !s->rows[STACKS_BY_PHASE].row)
 		rc = rows_begin(s, STACKS_BY_PHASE, t.n);
@@ -503,5 +483,6 @@ int stacks_phases_make(struct stacks *s, const struct phases *p, struct err *e)
 	if (!rc && t.n)
 		rows_end(s, STACKS_BY_PHASE);
 	tally_free(&t);
+	phase_inner_free(&inner);
 	return rc ? err_set(e, rc, "not enough memory to count samples by phase") : 0;
 }

@@ -264,7 +264,9 @@ static int recording_read(struct join *j, struct join_file *f)
 	int rc;
 
 	j->file = f;
-	idmap_free(&j->file_metrics);
+	idmap_free(&j->metrics_before);
+	j->metrics_before = j->file_metrics;
+	j->file_metrics = (struct idmap){ 0 };
 	idmap_free(&j->file_instances);
 	idmap_free(&j->file_words);
 	join_stacks_begin(j);
@@ -387,7 +389,7 @@ static int open_path(struct join *j, const char *path, const struct join_attempt
 	if (!rc)
 		rc = recordings_read(j, e);
 	if (!rc &&
-	    (join_attempts_report(j, a) || join_sort(j) || run_index_metas(&j->metas_of, &j->run)))
+	    (join_attempts_report(j, a) || join_sort(j) || run_index_keys(&j->metas_of, &j->run)))
 		rc = err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
 	if (!rc)
 		join_cut_spans(j);
@@ -447,12 +449,15 @@ int run_open_showing(struct run **r, const char *path, const struct run_progress
 	if (rc || !j)
 		return rc;
 	idmap_free(&j->file_metrics);
+	idmap_free(&j->metrics_before);
 	idmap_free(&j->file_instances);
 	idmap_free(&j->file_words);
 	zero_set(&j->run);
 	j->run.metas_of = &j->metas_of;
 	j->run.reader = j;
 	j->run.rewind = join_rewind;
+	j->run.rewind_nodes = join_rewind_nodes;
+	j->to_node = UINT32_MAX;
 	j->run.next_chunk = join_next_chunk;
 	j->run.next_ranges = join_next_ranges;
 	j->run.values = join_values;
@@ -488,6 +493,7 @@ void run_close(struct run *r)
 	free(j->words);
 	idmap_free(&j->metric_names);
 	idmap_free(&j->file_metrics);
+	idmap_free(&j->metrics_before);
 	idmap_free(&j->file_instances);
 	idmap_free(&j->file_words);
 	free(r->nodes);

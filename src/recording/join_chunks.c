@@ -26,10 +26,19 @@ void join_cursor_free(struct join *j)
 	free(j->present);
 }
 
+int join_rewind_nodes(struct run *r, uint32_t from, uint32_t to)
+{
+	struct join *j = r->reader;
+
+	j->at = 0;
+	j->from_node = from;
+	j->to_node = to;
+	return 0;
+}
+
 int join_rewind(struct run *r)
 {
-	((struct join *)r->reader)->at = 0;
-	return 0;
+	return join_rewind_nodes(r, 0, UINT32_MAX);
 }
 
 int join_file_open(struct join *j, uint32_t file)
@@ -81,8 +90,11 @@ static int next_load(struct join *j, const struct join_chunk **chunk)
 {
 	while (j->at < j->nchunks) {
 		struct join_chunk *c = &j->chunks[j->at++];
-		int rc = chunk_load(j, c);
+		int rc;
 
+		if (c->node < j->from_node || c->node >= j->to_node)
+			continue;
+		rc = chunk_load(j, c);
 		*chunk = c;
 		if (!rc)
 			return 1;
@@ -90,7 +102,8 @@ static int next_load(struct join *j, const struct join_chunk **chunk)
 			return rc;
 		chunk_damage(j, c, "rows could no longer be read");
 	}
-	join_progress(j, j->nfiles);
+	if (j->to_node >= j->run.nnodes)
+		join_progress(j, j->nfiles);
 	return 0;
 }
 

@@ -93,19 +93,31 @@ static int metric_find(struct join *j, const struct metric *m, uint32_t *id)
 	return idmap_put(&j->metric_names, key, *id);
 }
 
+/* Recordings of a run mostly have one catalogue: what a row was taken for in the one before, if it
+ * is the same; 0: it is not. */
+static uint32_t as_before(const struct join *j, uint32_t file_id, const struct metric *m)
+{
+	uint32_t id = idmap_get(&j->metrics_before, file_id);
+	const struct metric *row = &j->run.metrics[id].row;
+	bool same = id && metric_same(row, m) && row->over_instances == m->over_instances &&
+		    row->over_nodes == m->over_nodes;
+
+	return same ? id : 0;
+}
+
 static int take_catalogue(struct join *j, const struct record *r)
 {
 	const struct metric *m = r->event.metric;
 
 	for (uint32_t i = 0;
 	     m && i < r->event.count && r->metric_id && i < UINT32_MAX - r->metric_id; i++) {
-		const char *fault = record_metric_fault(&m[i]);
-		uint32_t id = 0;
+		uint32_t id = as_before(j, r->metric_id + i, &m[i]);
+		const char *fault = id ? NULL : record_metric_fault(&m[i]);
 		int rc = 0;
 
 		if (fault)
 			join_damage(j, j->file->path, 0, 0, fault);
-		else
+		else if (!id)
 			rc = metric_find(j, &m[i], &id);
 		if (!rc && id)
 			rc = idmap_put(&j->file_metrics, r->metric_id + i, id);

@@ -110,6 +110,7 @@ struct join {
 	/* while a file is read */
 	struct join_file *file;
 	struct idmap file_metrics, file_instances, file_words;
+	struct idmap metrics_before;            /* file_metrics of the file before */
 	uint32_t begun[JOIN_BEGUN_MAX], nbegun; /* spans whose end may follow */
 	const struct file_found *found;
 	struct idmap file_modules, file_frames; /* frames: places in `frames`, from 1 */
@@ -124,8 +125,9 @@ struct join {
 	struct bytes sampled_records;
 	struct event_item *items;
 	/* the cursor */
-	uint32_t at;        /* next chunk */
-	uint32_t open_file; /* of fd */
+	uint32_t at;                 /* next chunk */
+	uint32_t from_node, to_node; /* of those before to_node alone */
+	uint32_t open_file;          /* of fd */
 	int fd;
 	struct blocks blocks;
 	struct chunk_reader chunk;
@@ -202,6 +204,7 @@ int join_next_samples(struct run *r, struct run_samples *out, struct err *e);
 /* Have that file open as j->fd and j->blocks. 0 or -errno. */
 int join_file_open(struct join *j, uint32_t file);
 int join_rewind(struct run *r);
+int join_rewind_nodes(struct run *r, uint32_t from, uint32_t to);
 int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
 int join_next_ranges(struct run *r, const struct range **ranges, uint32_t *n, struct err *e);
 int join_values(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);

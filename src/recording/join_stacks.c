@@ -6,7 +6,7 @@
  * Frames and nodes of a file may be said again, or refer to what comes later, until its end: they
  * are kept as they came and taken over then.
  */
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "recording/format.h"
 #include "recording/join_part.h"
 
@@ -68,9 +68,8 @@ static int hash_grow(struct join_hash *h)
 static int hash_find(struct join_hash *h, const struct run *r, const void *item, size_t size,
 		     same_fn *same, uint32_t **slot)
 {
-	uint32_t sum = crc32c(0, item, size) * UINT32_C(2654435769), at;
+	uint32_t sum = (uint32_t)hash_bytes(0, item, size), at;
 
-	sum ^= sum >> 15;
 	if (h->n >= h->cap / 2 && hash_grow(h))
 		return -ENOMEM;
 	at = (uint32_t)(slot_of(h, sum) - h->slot);

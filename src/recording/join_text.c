@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* join_text.c - each text of a run once: the nodes of a job say much the same. */
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "recording/join_part.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 static const char **find(const struct join_texts *t, const char *text)
 {
-	uint32_t i = crc32c(0, text, strlen(text)) & (t->cap - 1);
+	uint32_t i = (uint32_t)hash_text(0, text) & (t->cap - 1);
 
 	while (t->text[i] && strcmp(t->text[i], text) != 0)
 		i = (i + 1) & (t->cap - 1);

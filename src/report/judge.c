@@ -146,10 +146,12 @@ static void find_request(const struct rule *r, const struct summary *s, struct s
 	v->resource = isfinite(v->amount) ? r->resource : RESOURCE_NONE;
 }
 
+static const double least_to_warn = 0.05; /* of the wall time */
+
 /* What costs hardly anything is no more than a note. */
 static void find_cost(const struct rule *r, const struct summary *s, struct summary_verdict *v)
 {
-	static const double least_to_warn = 0.05, least_to_say = 0.01;
+	static const double least_to_say = 0.01;
 	double cost = value_or(&r->cost, s, NAN);
 	size_t n = strlen(v->sentence);
 	char seconds[32], share[32];
@@ -222,6 +224,19 @@ static void rule_apply(const struct rule *r, const struct sentence *said, bool y
 	verdict_insert(s, &v);
 }
 
+/* Praise does not stand beside a warning of what a good part of the time was lost to. */
+static void remove_contradicted(struct summary *s)
+{
+	bool lost = false;
+
+	for (uint32_t i = 0; i < s->nverdicts; i++)
+		lost |= s->verdicts[i].severity == SEVERITY_WARN &&
+			s->verdicts[i].cost_s >= least_to_warn * s->wall_s;
+	for (uint32_t i = s->nverdicts; lost && i-- > 0;)
+		if (s->verdicts[i].severity == SEVERITY_GOOD)
+			verdict_remove(s, s->verdicts[i].rule);
+}
+
 void rules_apply(const struct rules *rules, struct summary *s)
 {
 	const struct sentence *said[RULES_MAX] = { NULL };
@@ -236,5 +251,6 @@ void rules_apply(const struct rules *rules, struct summary *s)
 		if (said[i])
 			rule_apply(&rules->rule[i], said[i], yields, s);
 	}
+	remove_contradicted(s);
 	requests_write(s);
 }

@@ -13,8 +13,11 @@
 /* Nodes that are told in detail: with them the document stays below some 20 MB. */
 enum { JSON_NODES_MAX = 256 };
 
-/* Keys "metrics" and "metrics_of_other_nodes" of an open object. 0 or -ENOMEM. */
-int metrics_json(struct json *j, const struct summary *s, const struct run *r,
+/* Whether the summary is to have all metrics: of more nodes they are read again for the document,
+ * and none is kept. */
+bool json_needs_all(const struct run *r);
+/* Keys "metrics" and "metrics_of_other_nodes" of an open object. 0 or -errno. */
+int metrics_json(struct json *j, const struct summary *s, struct run *r,
 		 const struct page_nodes *detail);
 
 #endif

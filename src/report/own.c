@@ -350,6 +350,15 @@ void own_add_counters(struct own *x, const struct run *r, const struct traces *t
 			take_counter(x, r, t, &c[i]);
 }
 
+/* A catalogue has metrics that a run has no values of. */
+static bool has_series(const struct run *r, uint32_t metric)
+{
+	for (uint32_t i = 1; metric && i < r->nseries; i++)
+		if (r->series[i].metric == metric)
+			return true;
+	return false;
+}
+
 int own_make(struct own *x, struct run *r, struct err *e)
 {
 	struct traces t = { .points = OWN_POINTS };
@@ -357,7 +366,7 @@ int own_make(struct own *x, struct run *r, struct err *e)
 
 	if (rc)
 		return err_set(e, rc, "out of memory for the job's own numbers");
-	if (!run_find_metric(r, own_counter))
+	if (!has_series(r, run_find_metric(r, own_counter)))
 		return 0;
 	traces_wish(&t, own_counter, true);
 	rc = traces_read(&t, r, e);

@@ -91,6 +91,12 @@ static bool is_named_exception(const char *line)
 	return false;
 }
 
+/* Rust: thread 'main' panicked at PLACE; since 1.90 the thread's number stands before the verb. */
+static bool is_panic(const char *line)
+{
+	return begins(line, "thread '") && holds(line, " panicked at ");
+}
+
 static bool is_exception(const char *line)
 {
 	static const char *const beginnings[] = { "Exception in thread",
@@ -104,8 +110,7 @@ static bool is_exception(const char *line)
 						  "Unhandled exception",
 						  NULL };
 
-	return any(line, beginnings, begins) || holds(line, "' panicked at ") ||
-	       is_named_exception(line);
+	return any(line, beginnings, begins) || is_panic(line) || is_named_exception(line);
 }
 
 static bool is_warning(const char *line)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STORY_TEXT = 160 };
+enum { STORY_TEXT = 160, STORY_WHERE = 1200 };
 
 /* The limits that a process is given (ulimit), and how near it came to them. */
 enum {
@@ -97,9 +97,11 @@ struct story {
 	/* The longest time in which a watch for hangs saw no progress. */
 	double hang_s, hang_from_s, hang_to_s, hangs;
 	char hang_evidence[2 * STORY_TEXT];
+	char hang_advice[STORY_WHERE]; /* in which functions they were, and what to do */
 	/* For how long nothing had run when the job ended, and what its processes waited for. */
 	double silent_s;
 	char silent_in[STORY_TEXT + 60];
+	char silent_advice[STORY_WHERE];
 	struct story_wait wait[STALL_NUMBER_OF];
 	char idle_in[STORY_TEXT + 80]; /* "; meanwhile sleep (pid 12) ..." of the longest; or "" */
 	/* How often it woke a second while it rested; how often it started sleep, and what else as

@@ -273,9 +273,8 @@ int summary_make(struct summary *out, struct run *r, struct err *e)
 
 void summary_free(struct summary *s)
 {
-	for (uint32_t i = 0; i < s->nmetrics; i++)
-		free(s->metrics[i].name);
 	free(s->metrics);
+	pool_free(&s->names);
 	free(s->nodes);
 	free(s->hosts);
 	free(s->comparisons);

@@ -11,6 +11,7 @@
 #define SONDE_REPORT_SUMMARY_H
 
 #include "base/bytes.h"
+#include "base/pool.h"
 #include "core/hostlist.h"
 #include "core/losses.h"
 #include "core/run.h"
@@ -147,7 +148,7 @@ struct summary_counter {
 /* A metric or rate of one node (or of one device of it: metric[device]) over the whole run. A gauge
  * stands until the node's next row, a rate for its interval. */
 struct summary_metric {
-	char *name; /* public name */
+	const char *name; /* public name */
 	uint32_t node;
 	enum unit unit;
 	enum combine over_nodes;
@@ -272,7 +273,8 @@ struct summary {
 	struct summary_mechanism *mechanism; /* what was said of each last; a node's are together */
 	uint32_t nmechanisms;
 	struct summary_metric *metrics; /* [nmetrics], those that had a value */
-	uint32_t nmetrics;
+	uint32_t nmetrics, metrics_cap;
+	struct pool names; /* of them */
 	struct losses losses;
 	uint32_t ndamages;
 	bool complete; /* every node's recording was closed in order, or another one goes on */
@@ -296,6 +298,10 @@ struct summary_wish {
 int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w,
 		    struct err *e);
 void summary_free(struct summary *s);
+/* Statistics of all metrics but those of processes, node after node, for who need not keep them: a
+ * run of very many nodes has millions. Names stay until all were given. 0 or -errno. */
+typedef int summary_metric_fn(void *ctx, const struct summary_metric *m);
+int summary_metrics_each(struct run *r, summary_metric_fn *give, void *ctx, struct err *e);
 
 /* The command of which most processes ran; NULL: none is known. */
 const struct summary_command *summary_most_started(const struct summary *s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary_hang.c - what a watch for hangs has marked: sonde.hang when it began, sonde.progress when
  * it was over. */
+#include "core/stall.h"
 #include "report/summary_part.h"
 
 #include <math.h>
@@ -17,8 +18,39 @@ static void cut_at_process(char *evidence)
 		*last = '\0';
 }
 
-static void tell(struct story *y, double from_s, double to_s, const char *evidence)
+/* A stack of which more is known ends with "...", which needs no full stop. */
+static const char *full_stop(const char *where)
 {
+	size_t n = strlen(where);
+
+	return where[n - 1] == '.' ? "" : ".";
+}
+
+/* In which functions they were, and who waits for whom, before what to do; nobody needs a debugger
+ * for what is known. */
+static void advise(char out[STORY_WHERE], const char *evidence, const char *where)
+{
+	const char *advice = stall_advice(evidence ? evidence : "");
+
+	if (!where || !*where)
+		snprintf(out, STORY_WHERE, "%s", advice);
+	else if (!*advice || strstr(advice, "gdb -p"))
+		snprintf(out, STORY_WHERE, "%.*s%s", STORY_WHERE - 2, where, full_stop(where));
+	else
+		snprintf(out, STORY_WHERE, "%.*s%s %s", STORY_WHERE / 8 * 7, where,
+			 full_stop(where), advice);
+}
+
+struct hanging {
+	double from_s;
+	const char *evidence, *where;
+};
+
+static void tell(struct story *y, const struct hanging *h, double to_s)
+{
+	double from_s = h->from_s;
+	const char *evidence = h->evidence;
+
 	if (to_s - from_s <= y->hang_s)
 		return;
 	y->hang_s = to_s - from_s;
@@ -27,13 +59,13 @@ static void tell(struct story *y, double from_s, double to_s, const char *eviden
 	snprintf(y->hang_evidence, sizeof y->hang_evidence, "%s", evidence ? evidence : "");
 	if (evidence && strlen(evidence) >= sizeof y->hang_evidence)
 		cut_at_process(y->hang_evidence);
+	advise(y->hang_advice, evidence, h->where);
 }
 
 /* Marks are in the order of time within a node. A hang is marked when it has lasted so long. */
 static void tell_node(struct story *y, const struct run *r, uint32_t node, double patience_s)
 {
-	double from_s = NAN;
-	const char *evidence = NULL;
+	struct hanging h = { .from_s = NAN };
 
 	for (uint32_t i = 1; i < r->nmarks; i++) {
 		const struct run_mark *m = &r->marks[i];
@@ -42,16 +74,17 @@ static void tell_node(struct story *y, const struct run *r, uint32_t node, doubl
 		if (m->node != node || !m->name)
 			continue;
 		if (strcmp(m->name, "sonde.hang") == 0) {
-			from_s = fmax(0, at - patience_s);
-			evidence = m->message;
+			h = (struct hanging){ fmax(0, at - patience_s), m->message, NULL };
 			y->hangs++;
-		} else if (strcmp(m->name, "sonde.progress") == 0 && !isnan(from_s)) {
-			tell(y, from_s, at, evidence);
-			from_s = NAN;
+		} else if (strcmp(m->name, "sonde.hang.where") == 0) {
+			h.where = m->message;
+		} else if (strcmp(m->name, "sonde.progress") == 0 && !isnan(h.from_s)) {
+			tell(y, &h, at);
+			h = (struct hanging){ .from_s = NAN };
 		}
 	}
-	if (!isnan(from_s))
-		tell(y, from_s, run_seconds(r, node, r->nodes[node].last_ns), evidence);
+	if (!isnan(h.from_s))
+		tell(y, &h, run_seconds(r, node, r->nodes[node].last_ns));
 }
 
 /* The job was silent at its end when all of its nodes were; the one that was for longest says what
@@ -73,6 +106,7 @@ static void tell_silence(struct story *y, const struct run *r, double wall_s)
 		snprintf(y->silent_in, sizeof y->silent_in, "%s", in);
 		if (strlen(in) >= sizeof y->silent_in)
 			cut_at_process(y->silent_in);
+		advise(y->silent_advice, y->silent_in, run_find_text(r, i, "job.silent_where"));
 	}
 	if (most > 0 && least > 0)
 		y->silent_s = fmin(least, wall_s);

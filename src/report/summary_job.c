@@ -56,6 +56,14 @@ static void take_meta(struct node_figures *n, const struct run_meta *m)
 			n->v[i] = run_meta_number(m) * figures[i].scale;
 }
 
+/* The job's environment, much of what recordings say, is none of it. */
+static bool may_be_figure(const struct run_meta *m)
+{
+	static const char others[] = "job.environment.";
+
+	return strncmp(m->key, others, sizeof others - 1) != 0;
+}
+
 static double taken(const struct series_index *x, enum take take, uint32_t series)
 {
 	if (take == TAKE_MEAN) /* of a single value, which stood for no time, that */
@@ -510,7 +518,7 @@ int summary_job_make(struct summary *s, const struct run *r, const struct series
 		for (size_t i = 0; i < FIGURES; i++)
 			nodes[n].v[i] = NAN;
 	for (uint32_t i = 1; !rc && i < r->nmetas; i++)
-		if (r->metas[i].node < r->nnodes)
+		if (r->metas[i].node < r->nnodes && may_be_figure(&r->metas[i]))
 			take_meta(&nodes[r->metas[i].node], &r->metas[i]);
 	if (!rc) {
 		take_series(nodes, r, x);

@@ -5,13 +5,16 @@
  * What is only measured comes from the ranges of chunks; rates, sums over devices and formulas need
  * rows. Both count alike: a gauge stands until the node's next row, also across chunks.
  */
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/pool.h"
 #include "core/derive.h"
 #include "core/glob.h"
 #include "report/summary_part.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +40,7 @@ struct node_pass {
 struct pass {
 	struct run *run;
 	struct derive derive;
+	uint32_t from, to;   /* nodes that are worked on now: from .. to - 1 */
 	bool derives;        /* there is a metric to be derived */
 	uint8_t *none;       /* [run.nseries] wanted when there is not */
 	struct stats *stats; /* [derive.plan.ncells] */
@@ -47,6 +51,11 @@ struct pass {
 	struct timeline_track *track; /* [derive.plan.ncells] */
 	struct series_index *index;
 	double first_work_s, last_work_s;
+	const char *globs, *told;
+	const char **name;       /* [run.nmetrics] of each quantity, as it was kept */
+	struct pool *names;      /* where they are */
+	summary_metric_fn *give; /* takes each when its nodes have been read */
+	void *ctx;
 };
 
 /* ---- work ---- */
@@ -201,14 +210,16 @@ static int read_all(struct pass *p, struct err *e)
 	const struct range *range;
 	struct chunk c;
 	uint32_t n;
-	int rc = r->rewind(r);
+	int rc = p->to < r->nnodes || p->from > 1 ? r->rewind_nodes(r, p->from, p->to)
+						  : r->rewind(r);
 
 	if (rc)
 		return err_set(e, rc, "cannot read %.300s again from its start", r->path);
 	while ((rc = r->next_ranges(r, &range, &n, e)) > 0) {
 		rc = r->values(r, wanted, &c, e);
 		if (rc > 0) {
-			series_index_add(p->index, r, range, n);
+			if (p->index)
+				series_index_add(p->index, r, range, n);
 			rc = add_chunk(p, &c, range, n, e);
 		}
 		if (rc < 0)
@@ -230,7 +241,7 @@ static void find_cores(struct pass *p)
 {
 	const struct plan *plan = &p->derive.plan;
 
-	for (uint32_t i = 1; i < p->run->nnodes; i++) {
+	for (uint32_t i = p->from; i < p->to; i++) {
 		double present = cores_of(p->run, i);
 
 		p->node[i].work.cores = present > 0 ? present : INFINITY;
@@ -255,101 +266,164 @@ bool summary_is_short(const struct run *r)
 }
 
 /* Only the node's cell of what instances combine into, else each of theirs. */
-static void find_told(struct pass *p, const char *told)
+static int find_told(struct pass *p, const char *told)
 {
 	const struct plan *plan = &p->derive.plan;
 	bool rows = summary_is_short(p->run);
+	int8_t *is_told = calloc(p->run->nmetrics + 1, 1); /* of a quantity; 0: not asked yet */
 
-	for (uint32_t c = 1; c < plan->ncells; c++) {
+	for (uint32_t c = 1; is_told && c < plan->ncells; c++) {
 		const struct quantity *q = derive_quantity(&p->derive, c);
 		bool sum = q->metric->over_nodes == COMBINE_SUM;
+		int8_t *its = &is_told[plan->cell[c].quantity];
 
-		if (!plan->cell[c].emitted || !glob_match(told, q->name))
+		if (!*its)
+			*its = glob_match(told, q->name) ? 1 : -1;
+		if (!plan->cell[c].emitted || *its < 0)
 			continue;
 		p->track[c].row = timeline_add(p->timeline, q->name, sum);
 		p->derive.plan.cell[c].kept = rows && p->track[c].row;
 	}
+	free(is_told);
+	return is_told ? 0 : -ENOMEM;
 }
 
-static int pass_open(struct pass *p, const char *globs, const char *told, struct err *e)
+static int pass_init(struct pass *p)
 {
-	struct selection sel = { .table = FRAME_SERIES, .combine = true, .metrics = globs };
-	int rc;
-
-	p->derives = *globs;
+	p->derives = *p->globs;
 	p->node = calloc(p->run->nnodes + 1, sizeof *p->node);
 	p->none = calloc(p->run->nseries + 1, 1);
-	if (!p->node || !p->none)
-		return -ENOMEM;
-	if (!p->derives)
-		return 0;
-	rc = derive_open(&p->derive, p->run, &sel, e);
+	p->name = calloc(p->run->nmetrics + 1, sizeof *p->name);
+	return p->node && p->none && p->name ? 0 : -ENOMEM;
+}
+
+static int nodes_open(struct pass *p, struct err *e)
+{
+	const struct selection sel = { .table = FRAME_SERIES,
+				       .combine = true,
+				       .metrics = p->globs,
+				       .from_node = p->from,
+				       .to_node = p->to };
+	uint32_t n;
+	int rc = derive_open(&p->derive, p->run, &sel, e);
+
 	if (rc)
 		return rc;
-	p->track = calloc(p->derive.plan.ncells + 1, sizeof *p->track);
-	if (!p->track)
+	n = p->derive.plan.ncells;
+	p->track = calloc(n + 1, sizeof *p->track);
+	p->stats = calloc(n + 1, sizeof *p->stats);
+	p->standing = malloc((n + 1) * sizeof *p->standing);
+	if (!p->track || !p->stats || !p->standing)
 		return -ENOMEM;
-	find_told(p, told);
-	plan_leave_to_ranges(&p->derive.plan);
-	p->stats = calloc(p->derive.plan.ncells + 1, sizeof *p->stats);
-	p->standing = malloc((p->derive.plan.ncells + 1) * sizeof *p->standing);
-	if (!p->stats || !p->standing)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->derive.plan.ncells; i++)
+	for (uint32_t i = 0; i < n; i++)
 		p->standing[i] = NAN;
+	if (p->told && find_told(p, p->told))
+		return -ENOMEM;
+	plan_leave_to_ranges(&p->derive.plan);
 	find_cores(p);
 	return 0;
 }
 
-static void pass_close(struct pass *p)
+static void nodes_close(struct pass *p)
 {
 	free(p->stats);
 	free(p->standing);
 	free(p->track);
-	free(p->node);
-	free(p->none);
+	p->stats = NULL;
+	p->standing = NULL;
+	p->track = NULL;
 	derive_close(&p->derive);
 }
 
-/* metric, or metric[device]. */
-static char *cell_name(const struct pass *p, const struct holder *h, uint32_t cell)
+static void pass_free(struct pass *p)
 {
-	const struct run_instance *instance = &p->run->instances[h->instance];
-	struct bytes b = { 0 };
-
-	bytes_puts(&b, derive_quantity(&p->derive, cell)->name);
-	if (h->instance && instance->name)
-		bytes_printf(&b, "[%s]", instance->name);
-	bytes_u8(&b, 0);
-	if (!b.failed)
-		return (char *)b.data;
-	bytes_free(&b);
-	return NULL;
+	free(p->node);
+	free(p->none);
+	free(p->name);
 }
 
-static int keep_metrics(struct summary *s, const struct pass *p)
+/* metric, which all nodes share, or metric[device]. */
+static const char *cell_name(struct pass *p, const struct holder *h, uint32_t cell)
+{
+	const struct quantity *q = derive_quantity(&p->derive, cell);
+	const char *device = h->instance ? p->run->instances[h->instance].name : NULL;
+	const char **shared = &p->name[q - p->derive.plan.quantity];
+	size_t n = strlen(q->name), m = device ? strlen(device) : 0;
+	char *name;
+
+	if (!device && !*shared)
+		*shared = pool_text(p->names, q->name, n);
+	if (!device)
+		return *shared;
+	name = pool_take(p->names, n + m + sizeof "[]");
+	if (name)
+		snprintf(name, n + m + sizeof "[]", "%s[%s]", q->name, device);
+	return name;
+}
+
+static int give_metrics(struct pass *p)
 {
 	const struct plan *plan = &p->derive.plan;
+	int rc = 0;
 
-	s->metrics = calloc(plan->ncells + 1, sizeof *s->metrics);
-	if (!s->metrics)
-		return -ENOMEM;
-	for (uint32_t c = 1; c < plan->ncells; c++) {
+	for (uint32_t c = 1; c < plan->ncells && !rc; c++) {
 		const struct holder *h = &plan->holder[plan->cell[c].holder];
 		const struct quantity *q = derive_quantity(&p->derive, c);
-		struct summary_metric *m = &s->metrics[s->nmetrics];
+		struct summary_metric m = { .node = h->node,
+					    .unit = q->unit,
+					    .over_nodes = q->metric->over_nodes,
+					    .stats = p->stats[c] };
 
 		if (!p->stats[c].n)
 			continue;
-		m->name = cell_name(p, h, c);
-		if (!m->name)
-			return -ENOMEM;
-		m->node = h->node;
-		m->unit = q->unit;
-		m->over_nodes = q->metric->over_nodes;
-		m->stats = p->stats[c];
-		s->nmetrics++;
+		m.name = cell_name(p, h, c);
+		rc = m.name ? p->give(p->ctx, &m) : -ENOMEM;
 	}
+	return rc;
+}
+
+/* What is kept of each cell while its node is read is as much as that of all that it becomes. */
+enum { NODES_AT_A_TIME = 512 };
+
+static int read_nodes(struct pass *p, struct err *e)
+{
+	int rc = p->derives ? nodes_open(p, e) : 0;
+
+	if (!rc)
+		rc = read_all(p, e);
+	if (!rc && p->derives)
+		rc = give_metrics(p);
+	for (uint32_t c = 1; !rc && p->derives && c < p->derive.plan.ncells; c++)
+		timeline_end(&p->track[c]);
+	nodes_close(p);
+	return rc;
+}
+
+static int pass_make(struct pass *p, struct err *e)
+{
+	uint32_t nodes = p->run->nnodes;
+	uint32_t step = p->derives && p->run->rewind_nodes ? NODES_AT_A_TIME : nodes;
+	int rc = 0;
+
+	p->from = 1;
+	do {
+		p->to = nodes > p->from + step ? p->from + step : nodes;
+		rc = read_nodes(p, e);
+		p->from = p->to;
+	} while (!rc && p->to < nodes);
+	return rc;
+}
+
+static int keep_metric(void *summary, const struct summary_metric *m)
+{
+	struct summary *s = summary;
+	struct summary_metric *moved =
+		array_room(s->metrics, s->nmetrics, &s->metrics_cap, sizeof *moved);
+
+	if (!moved)
+		return -ENOMEM;
+	s->metrics = moved;
+	s->metrics[s->nmetrics++] = *m;
 	return 0;
 }
 
@@ -383,24 +457,45 @@ int summary_metrics_make(struct summary *s, struct run *r, const char *names, co
 			  .index = x,
 			  .timeline = &s->timeline,
 			  .first_work_s = NAN,
-			  .last_work_s = NAN };
+			  .last_work_s = NAN,
+			  .told = told,
+			  .names = &s->names,
+			  .give = keep_metric,
+			  .ctx = s };
 	struct bytes globs = { 0 };
 	int rc;
 
 	timeline_init(&s->timeline, r);
 	summary_select(&globs, r, names);
-	rc = globs.failed ? -ENOMEM : pass_open(&p, (const char *)globs.data, told, e);
+	p.globs = (const char *)globs.data;
+	rc = globs.failed ? -ENOMEM : pass_init(&p);
 	if (!rc)
-		rc = read_all(&p, e);
-	if (!rc)
-		rc = keep_metrics(s, &p);
-	for (uint32_t c = 1; !rc && p.derives && c < p.derive.plan.ncells; c++)
-		timeline_end(&p.track[c]);
+		rc = pass_make(&p, e);
 	if (!rc)
 		fill_work(s, &p);
 	if (rc == -ENOMEM)
 		err_set(e, rc, "out of memory for the summary of %.300s", r->path);
-	pass_close(&p);
+	pass_free(&p);
+	bytes_free(&globs);
+	return rc;
+}
+
+int summary_metrics_each(struct run *r, summary_metric_fn *give, void *ctx, struct err *e)
+{
+	struct pool names = { 0 };
+	struct pass p = { .run = r, .names = &names, .give = give, .ctx = ctx };
+	struct bytes globs = { 0 };
+	int rc;
+
+	summary_select(&globs, r, NULL);
+	p.globs = (const char *)globs.data;
+	rc = globs.failed ? -ENOMEM : pass_init(&p);
+	if (!rc && p.derives)
+		rc = pass_make(&p, e);
+	if (rc == -ENOMEM)
+		err_set(e, rc, "out of memory for the metrics of %.300s", r->path);
+	pass_free(&p);
+	pool_free(&names);
 	bytes_free(&globs);
 	return rc;
 }

@@ -91,7 +91,7 @@ static const char *hang_evidence(const struct summary *s)
 
 static const char *hang_advice(const struct summary *s)
 {
-	return stall_advice(s->story.hang_evidence);
+	return s->story.hang_advice;
 }
 
 static const char *silent_in(const struct summary *s)
@@ -136,7 +136,7 @@ static const char *repeated_command(const struct summary *s)
 
 static const char *silent_advice(const struct summary *s)
 {
-	return stall_advice(s->story.silent_in);
+	return s->story.silent_advice;
 }
 
 static const char *ending(const struct summary *s)

@@ -13,6 +13,11 @@ enum {
 	SILENT_S = 1,              /* after which the last silence is looked at */
 	AGAIN_S = 60,              /* and again when it has doubled, or after this */
 	STIR_NS = 5 * 1000 * 1000, /* so little CPU is no progress, however short the time */
+	PIDS_MAX = 4096,
+	/* The helper takes about a tenth of a second of CPU time for a look: the first not of a
+	 * short job, and one more in so much time. */
+	LOOK_FIRST_S = 5,
+	LOOK_EVERY_S = 30,
 };
 
 /* Puts it where it belongs among those that say most; n are there. */
@@ -76,6 +81,38 @@ static bool is_quiet(struct quiet *q, int64_t cpu_ns, int64_t least_ns, int64_t 
 	return false;
 }
 
+/* Is it of this silence? */
+static bool is_looked_at(const struct hang *h)
+{
+	return h->looked_ns && h->looked_ns == h->last_one.since_ns;
+}
+
+/* Functions and who waits for whom, by the helper. */
+static bool look_closely(struct hang *h, const struct tree *t, int64_t now_ns)
+{
+	pid_t pid[PIDS_MAX];
+
+	if (!hang_look_begin(&h->look, pid, tree_pids(t, pid, PIDS_MAX), now_ns))
+		return false;
+	h->asked_ns = h->last_one.since_ns;
+	return true;
+}
+
+static bool may_look(const struct hang *h, int64_t now_ns)
+{
+	int64_t since_ns = now_ns - h->began_ns;
+
+	return !h->look.pid && since_ns >= LOOK_FIRST_S * NS_PER_S &&
+	       h->look.looks <= since_ns / (LOOK_EVERY_S * NS_PER_S);
+}
+
+/* Once, when the silence has doubled, and from time to time. */
+static bool is_due(const struct hang *h, int64_t quiet_ns, int64_t now_ns)
+{
+	return !h->seen_ns || quiet_ns >= 2 * (h->seen_ns - h->last_one.since_ns) ||
+	       now_ns - h->seen_ns >= AGAIN_S * NS_PER_S;
+}
+
 /* What the job waits for now, in case that it is ended before it goes on. */
 static void look_at_last(struct hang *h, const struct tree *t, const struct root *proc,
 			 int64_t cpu_ns, int64_t now_ns)
@@ -88,11 +125,40 @@ static void look_at_last(struct hang *h, const struct tree *t, const struct root
 	}
 	if (quiet_ns < SILENT_S * NS_PER_S)
 		return;
-	if (h->seen_ns && quiet_ns < 2 * (h->seen_ns - h->last_one.since_ns) &&
-	    now_ns - h->seen_ns < AGAIN_S * NS_PER_S)
-		return;
-	if (collect(t, proc, h->evidence, sizeof h->evidence))
+	if (is_due(h, quiet_ns, now_ns) && collect(t, proc, h->evidence, sizeof h->evidence))
 		h->seen_ns = now_ns;
+	if ((h->seen_ns == now_ns || h->asked_ns != h->last_one.since_ns) && h->seen_ns &&
+	    may_look(h, now_ns))
+		look_closely(h, t, now_ns);
+}
+
+/* The mark waits for a look at this silence, so that both are of one time; not when there is none.
+ */
+static bool is_ready(struct hang *h, const struct tree *t, int64_t now_ns)
+{
+	if (is_looked_at(h))
+		return true;
+	if (h->look.pid)
+		return false;
+	return h->asked_ns == h->last_one.since_ns || !look_closely(h, t, now_ns);
+}
+
+static void take_look(struct hang *h, int64_t now_ns)
+{
+	if (hang_look_take(&h->look, now_ns))
+		h->looked_ns = h->asked_ns;
+}
+
+static void mark(struct hang *h, const char *evidence, struct sample *s)
+{
+	const char *where = hang_look_where(&h->look);
+
+	sample_mark(s, 0, s->mono_ns, "sonde.hang", *evidence ? evidence : "no process was left");
+	if (is_looked_at(h) && *where) {
+		sample_mark(s, 0, s->mono_ns, "sonde.hang.where", where);
+		sample_meta_text(s, "job.hang_stacks", hang_look_stacks(&h->look));
+	}
+	h->told = true;
 }
 
 void hang_step(struct hang *h, const struct tree *t, const struct root *proc, struct sample *s)
@@ -102,6 +168,8 @@ void hang_step(struct hang *h, const struct tree *t, const struct root *proc, st
 
 	if (!h->patience_ns)
 		return;
+	h->began_ns = h->began_ns ? h->began_ns : now_ns;
+	take_look(h, now_ns);
 	cpu_ns = tree_cpu_ns(t);
 	look_at_last(h, t, proc, cpu_ns, now_ns);
 	if (!is_quiet(&h->long_one, cpu_ns, h->patience_ns / 100, now_ns)) {
@@ -116,16 +184,25 @@ void hang_step(struct hang *h, const struct tree *t, const struct root *proc, st
 		h->long_one = (struct quiet){ .since_ns = now_ns, .cpu_ns = cpu_ns };
 		return;
 	}
-	if (!collect(t, proc, evidence, sizeof evidence))
-		return;
-	sample_mark(s, 0, now_ns, "sonde.hang", *evidence ? evidence : "no process was left");
-	h->told = true;
+	if (collect(t, proc, evidence, sizeof evidence) && is_ready(h, t, now_ns))
+		mark(h, evidence, s);
 }
 
-void hang_say_end(const struct hang *h, struct sample *s)
+void hang_say_end(struct hang *h, struct sample *s)
 {
+	const char *where;
+
+	take_look(h, s->mono_ns);
+	where = hang_look_where(&h->look);
+	hang_look_stop(&h->look);
+	if (h->look.looks)
+		sample_meta_int(s, "monitor.hang_looks_cpu_ns", h->look.cpu_ns);
 	if (!h->seen_ns || !h->evidence[0])
 		return;
 	sample_meta_int(s, "job.silent_ns", s->mono_ns - h->last_one.since_ns);
 	sample_meta_text(s, "job.silent_in", h->evidence);
+	if (!is_looked_at(h) || !*where)
+		return;
+	sample_meta_text(s, "job.silent_where", where);
+	sample_meta_text(s, "job.silent_stacks", hang_look_stacks(&h->look));
 }

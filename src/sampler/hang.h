@@ -4,12 +4,14 @@
  *
  * No progress is less than a hundredth of a core, on average, for as long as it was told to be
  * patient. A job that waits by spinning is not seen. Its marks are sonde.hang, with the evidence,
- * and sonde.progress. What a job waited for that was silent when it ended is kept, too, however
- * short that was: it may have been ended since it hung. Nothing is done to the job.
+ * and sonde.progress; sonde.hang.where follows the first with functions and who waits for whom, as
+ * far as the helper could look. What a job waited for that was silent when it ended is kept, too,
+ * however short that was: it may have been ended since it hung. Nothing is done to the job.
  */
 #ifndef SONDE_SAMPLER_HANG_H
 #define SONDE_SAMPLER_HANG_H
 
+#include "sampler/hang_look.h"
 #include "sampler/tree.h"
 
 enum { HANG_EVIDENCE = 400 };
@@ -23,11 +25,16 @@ struct hang {
 	bool told;
 	int64_t seen_ns; /* when the evidence was collected; 0: there is none */
 	char evidence[HANG_EVIDENCE];
+	struct hang_look look;
+	/* Since when the job had been silent when it was looked at, and when that was asked for; 0:
+	 * never. */
+	int64_t looked_ns, asked_ns;
+	int64_t began_ns; /* of the watch */
 };
 
 /* After the tree's sample. proc: to read what processes wait for. */
 void hang_step(struct hang *h, const struct tree *t, const struct root *proc, struct sample *s);
 /* At the end, as metadata: what a job that was silent then had waited for, and for how long. */
-void hang_say_end(const struct hang *h, struct sample *s);
+void hang_say_end(struct hang *h, struct sample *s);
 
 #endif

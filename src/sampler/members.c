@@ -33,6 +33,12 @@ static bool is_users(const struct members *m, pid_t pid)
 	return !fstatat(m->proc->fd, path, &st, 0) && st.st_uid == m->user;
 }
 
+/* Helpers that a recorder starts beside a job. */
+static bool is_helper(const char *comm)
+{
+	return !strcmp(comm, "sonde-nvml") || !strcmp(comm, "sonde-unwind");
+}
+
 bool members_is_own(const struct members *m, pid_t pid)
 {
 	struct proc_stat st;
@@ -48,7 +54,7 @@ bool members_is_own(const struct members *m, pid_t pid)
 		return true;
 	/* One that ends has no program any more: another copy's helper that was just seen. */
 	return members_stat(m, pid, &st) &&
-	       (named ? !strcmp(st.comm, "sonde-nvml") : !strncmp(st.comm, "sonde-", 6));
+	       (named ? is_helper(st.comm) : !strncmp(st.comm, "sonde-", 6));
 }
 
 bool members_waits(const struct members *m, pid_t pid)

@@ -83,7 +83,7 @@ bool memory_files_look(struct memory_files *m, pid_t pid)
 
 /* Those that are still open where they were found; one that another process has, too, is found
  * there when its turn comes. */
-static int64_t memfds(struct memory_files *m)
+static int64_t in_memfds(struct memory_files *m)
 {
 	int64_t sum = 0;
 
@@ -257,20 +257,36 @@ static void find_mounts(struct memory_files *m, pid_t pid)
 
 /* ---- System V segments ---- */
 
-/* A line of /proc/sysvipc/shm: its eighth number is the owner, its fifteenth the bytes resident. */
-static int64_t in_segment(const struct memory_files *m, const char *line)
+/* The job's, once it was seen to be. */
+static bool is_jobs_segment(struct memory_files *m, int64_t id, pid_t maker, pid_t last)
 {
-	enum { OWNER = 7, RESIDENT = 14 };
+	for (uint32_t i = 0; i < m->nsegments; i++)
+		if (m->segment[i] == id)
+			return true;
+	if (m->nsegments == MEMORY_SEGMENTS_MAX ||
+	    (!m->is_jobs(m->of, maker) && !m->is_jobs(m->of, last)))
+		return false;
+	m->segment[m->nsegments++] = id;
+	return true;
+}
+
+/* A line of /proc/sysvipc/shm: key, id, mode, size, two processes, attached, owner; the fifteenth
+ * number are the bytes resident. */
+static int64_t in_segment(struct memory_files *m, const char *line)
+{
+	enum { ID = 1, MAKER = 4, LAST = 5, OWNER = 7, RESIDENT = 14 };
 	int64_t v[RESIDENT + 1];
 	const char *p = line;
 
 	for (int i = 0; i <= RESIDENT; i++)
 		if (!number_i64(&p, &v[i]))
 			return 0;
-	return v[OWNER] == (int64_t)m->owner && v[RESIDENT] > 0 ? v[RESIDENT] : 0;
+	if (v[OWNER] != (int64_t)m->owner || v[RESIDENT] <= 0)
+		return 0;
+	return is_jobs_segment(m, v[ID], (pid_t)v[MAKER], (pid_t)v[LAST]) ? v[RESIDENT] : 0;
 }
 
-static int64_t in_segments(const struct memory_files *m)
+static int64_t in_segments(struct memory_files *m)
 {
 	char text[SEGMENTS_TEXT];
 	ssize_t n = root_read(m->proc, "sysvipc/shm", text, sizeof text);
@@ -297,7 +313,6 @@ void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pi
 		return;
 	m->owner = st.st_uid;
 	find_mounts(m, pid);
-	m->segments_before = in_segments(m);
 }
 
 void memory_files_close(struct memory_files *m)
@@ -307,9 +322,12 @@ void memory_files_close(struct memory_files *m)
 	*m = (struct memory_files){ 0 };
 }
 
-void memory_files_begin(struct memory_files *m)
+void memory_files_begin(struct memory_files *m, bool (*is_jobs)(const void *of, pid_t pid),
+			const void *of)
 {
 	m->left = DESCRIPTORS;
+	m->is_jobs = is_jobs;
+	m->of = of;
 }
 
 static int64_t risen(int64_t now, int64_t before)
@@ -317,12 +335,11 @@ static int64_t risen(int64_t now, int64_t before)
 	return now > before ? now - before : 0;
 }
 
-int64_t memory_files_bytes(struct memory_files *m)
+void memory_files_bytes(struct memory_files *m, int64_t *of_job, int64_t *of_user)
 {
-	int64_t sum = memfds(m);
-
+	*of_job = in_memfds(m);
+	number_add(of_job, in_segments(m));
+	*of_user = 0;
 	for (uint32_t i = 0; i < m->nmounts; i++)
-		number_add(&sum, risen(in_mount(m, &m->mount[i]), m->mount[i].before));
-	number_add(&sum, risen(in_segments(m), m->segments_before));
-	return sum;
+		number_add(of_user, risen(in_mount(m, &m->mount[i]), m->mount[i].before));
 }

@@ -4,10 +4,11 @@
  * what a user has in /dev/shm and in other tmpfs, like a /tmp in memory, System V segments. No
  * resident set has it, unless it is mapped.
  *
- * memfds are found through /proc/PID/fd of the processes that are handed in, the others by their
- * owner: what was there when it was opened is not counted. Left out is a tmpfs of the system (/run,
- * /dev, /sys), and one that is reached through another file system, which could hang. All of it is
- * bounded: so many descriptors, files, mounts and entries at a time. No other file is ever touched.
+ * memfds are found through /proc/PID/fd of the processes that are handed in, segments by the
+ * process that made them or attached them last, files by their owner: of these, what was there when
+ * it was opened is not counted. Left out is a tmpfs of the system (/run, /dev, /sys), and one that
+ * is reached through another file system, which could hang. All of it is bounded: so many
+ * descriptors, files, mounts and entries at a time. No other file is ever touched.
  */
 #ifndef SONDE_SAMPLER_MEMORY_FILES_H
 #define SONDE_SAMPLER_MEMORY_FILES_H
@@ -18,12 +19,15 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-enum { MEMORY_FILES_MAX = 256, MEMORY_MOUNTS_MAX = 8 };
+enum { MEMORY_FILES_MAX = 256, MEMORY_MOUNTS_MAX = 8, MEMORY_SEGMENTS_MAX = 256 };
 
 struct memory_files {
 	const struct root *proc;
 	uid_t owner;
-	int64_t segments_before;
+	int64_t segment[MEMORY_SEGMENTS_MAX]; /* the job's, by id */
+	uint32_t nsegments;
+	bool (*is_jobs)(const void *of, pid_t pid);
+	const void *of;
 	int left; /* descriptors that are still looked at, this time */
 	struct memory_mount {
 		int fd; /* of its directory */
@@ -47,10 +51,12 @@ void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pi
 void memory_files_close(struct memory_files *m);
 
 /* A turn: begin, look at processes whose descriptors are others than before, then ask. */
-void memory_files_begin(struct memory_files *m);
+void memory_files_begin(struct memory_files *m, bool (*is_jobs)(const void *of, pid_t pid),
+			const void *of);
 /* False when it is not looked at: so many have been. */
 bool memory_files_look(struct memory_files *m, pid_t pid);
-/* Bytes, of all of them. */
-int64_t memory_files_bytes(struct memory_files *m);
+/* Bytes of memfds and of segments that a process of the job made or attached last; and of the
+ * files that the user has made since, whichever of the user's processes it was. */
+void memory_files_bytes(struct memory_files *m, int64_t *of_job, int64_t *of_user);
 
 #endif

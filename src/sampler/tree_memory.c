@@ -4,6 +4,8 @@
  * of several resident sets has, since the processes run in the same memory. */
 #include "sampler/tree_state.h"
 
+#include "base/number.h"
+
 #include <linux/kcmp.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -71,6 +73,13 @@ static void huge_step(struct tree *t)
 	}
 }
 
+static bool is_jobs(const void *tree, pid_t pid)
+{
+	const struct tree *t = tree;
+
+	return table_find(&t->table, pid) != NULL;
+}
+
 /* Those whose descriptors are others than before; and all, once in a while. */
 static void files_step(struct tree *t)
 {
@@ -80,7 +89,7 @@ static void files_step(struct tree *t)
 	if (!(t->due & READ_FILES) || !m->files.proc)
 		return;
 	m->turn++;
-	memory_files_begin(&m->files);
+	memory_files_begin(&m->files, is_jobs, t);
 	for (uint32_t i = 0; i < n; i++) {
 		struct process *p = &t->table.row[t->table.live[(m->turn + i) % n]];
 
@@ -91,7 +100,7 @@ static void files_step(struct tree *t)
 			break;
 		p->files_looked = p->files;
 	}
-	m->files_bytes = memory_files_bytes(&m->files);
+	memory_files_bytes(&m->files, &m->surely_bytes, &m->of_user_bytes);
 }
 
 void memory_open(struct tree *t, pid_t pid)
@@ -113,6 +122,39 @@ void memory_step(struct tree *t, bool last)
 	if (!last) /* nobody is there any more who has some */
 		huge_step(t);
 	files_step(t);
+}
+
+/* What was written and went to no storage: into files in memory, pipes and sockets. */
+static void count_unstored(struct tree *t)
+{
+	struct memory *m = &t->memory;
+	int64_t written = t->job[JOB_WRITTEN] - m->written;
+	int64_t stored = t->job[JOB_STORAGE_WRITTEN] - m->stored;
+
+	if (!t->job_known[JOB_WRITTEN])
+		return;
+	if (written > stored)
+		number_add(&m->unstored, written - stored);
+	m->written = t->job[JOB_WRITTEN];
+	m->stored = t->job[JOB_STORAGE_WRITTEN];
+}
+
+/* Other processes of the user make files in memory, too, and nothing says who made one. The job
+ * made no more than it wrote that went to no storage, or had mapped. */
+void memory_sum(struct tree *t)
+{
+	struct memory *m = &t->memory;
+	bool mapped_known = !t->parts[PART_NO_PSS] && t->pss != PSS_OFF;
+	int64_t mapped = t->parts[mapped_known ? PART_SHARED_MEMORY : PART_SHARED], most;
+
+	count_unstored(t);
+	if (mapped > m->mapped)
+		m->mapped = mapped;
+	most = m->unstored;
+	number_add(&most, m->mapped);
+	/* A directory that grew went to storage and was not written by a call. */
+	m->files_bytes = m->of_user_bytes - most <= most / 16 ? m->of_user_bytes : most;
+	number_add(&m->files_bytes, m->surely_bytes);
 }
 
 int64_t memory_hugetlb(const struct tree *t)

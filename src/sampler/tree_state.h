@@ -105,7 +105,10 @@ struct memory {
 	struct memory_files files;
 	int meminfo;
 	bool huge_present; /* the machine has huge pages of hugetlbfs */
-	int64_t huge_used, files_bytes;
+	int64_t huge_used;
+	int64_t surely_bytes, of_user_bytes, files_bytes; /* the job's, maybe its, what is said */
+	/* The job's, when it was summed up last; in all; the most at a time. */
+	int64_t written, stored, unstored, mapped;
 	uint32_t cursor;
 	uint64_t turn;
 };
@@ -367,6 +370,7 @@ void peak_take(const struct tree *t, struct tree_totals *out);
 void memory_open(struct tree *t, pid_t pid);
 void memory_close(struct tree *t);
 void memory_step(struct tree *t, bool last);
+void memory_sum(struct tree *t); /* behind the sums of I/O and of memory's parts */
 /* Huge pages of hugetlbfs: all that the job has, and what of it is one process's. */
 int64_t memory_hugetlb(const struct tree *t);
 int64_t memory_hugetlb_of(const struct tree *t, const struct process *p);

@@ -65,10 +65,11 @@ static const struct metric metrics[] = {
 					 "estimated from some pages." },
 	[JOB_MEMORY_FILES] = { "job.memory_files_bytes", BYTES, GAUGE,
 			       .label = "Job files in memory",
-			       .help = "Memory of memfds that processes have open, and growth of "
-				       "/dev/shm, of other tmpfs like a /tmp in memory, and of System "
-				       "V segments by the job's user since the recording began; mapped "
-				       "or not." },
+			       .help = "Memory of memfds that processes have open, of System V "
+				       "segments that they made, and of files in /dev/shm and "
+				       "other tmpfs, like a /tmp in memory: what the user has "
+				       "more there than when the recording began, at most what "
+				       "the job wrote or shared; mapped or not." },
 	[JOB_READ] = { "job.read_bytes", BYTES, COUNTER, .label = "Read",
 		       .help = "Bytes returned by read calls of the job, from cache or not." },
 	[JOB_WRITTEN] = { "job.written_bytes", BYTES, COUNTER, .label = "Written",

@@ -4,12 +4,14 @@
  *
  * Started by the source stacks: descriptors from STACKS_RINGS on are perf events with a ring each,
  * STACKS_SOCKET brings a byte for every question, answers go into the memory of STACKS_MEMORY
- * (source/stacks_page.h). It ends with its parent. Started by hand it does nothing.
+ * (source/stacks_page.h). It ends with its parent. Started by hand it does nothing. With a socket
+ * as standard input it looks at blocked threads instead (unwind/look.h).
  */
 #include "base/clock.h"
 #include "base/number.h"
 #include "unwind/frame.h"
 #include "unwind/jit.h"
+#include "unwind/look.h"
 #include "unwind/profile.h"
 #include "unwind/records.h"
 #include "unwind/work.h"
@@ -396,7 +398,7 @@ static bool begin(struct unwinder *u)
 
 int main(void)
 {
-	struct unwinder *u = calloc(1, sizeof *u);
+	struct unwinder *u;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "sonde-unwind");
@@ -404,6 +406,9 @@ int main(void)
 	mallopt(M_ARENA_MAX, 1);
 	/* Whatever files claim: it counts in the job's control group. Another one begins anew. */
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ MEMORY_MAX, MEMORY_MAX });
+	if (look_is_asked())
+		return look_serve();
+	u = calloc(1, sizeof *u);
 	if (!u || !begin(u)) {
 		free(u);
 		return EXIT_FAILURE;

@@ -75,7 +75,7 @@ os.mkdir("logged/results/1")
 for i in range(3):
     with open(f"logged/results/{i}/log", "w") as f:
         f.write("x" * 70000 + f"the end {i}\n")
-sonde("import", "amun", "logged")
+sonde("import", "amun", "logged", code=1)
 logged = database("SELECT * FROM trials ORDER BY id DESC LIMIT 3")[::-1]
 check("a log is kept", [t["stderr"][-10:] for t in logged] == ["the end 0\n", "the end 1\n", "warm\n"] and len(logged[0]["stderr"]) == 65536, logged)
 check("a log without a result", [t["state"] for t in logged] == ["ok", "failed", "ok"] and "cannot open the result" in logged[1]["reason"], logged[1]["reason"])

@@ -42,7 +42,7 @@ def inspection(name, trials, cpu="CPU A", package="1.0"):
         with open(f"{folder}/results/{i}/result", "w") as f:
             json.dump({"exit_code": exit_code, "stdout": {"name": name, "framework": "t", "@parameters": parameters, "@result": results}, "stderr": "",
                        "start_datetime": at, "end_datetime": at, "script_sha256": "ab" * 32, "hwinfo": {"cpu_info": {"brand_raw": cpu}}, "hostname": "h"}, f)
-    sonde("import", "amun", folder)
+    sonde("import", "amun", folder, code=int(any(exit_code for _, _, exit_code in trials)))
 
 
 def repeats(n, middle, sd=1, failed=0, peak=1e9, **parameters):

@@ -38,7 +38,7 @@ def inspection(folder, batch, values, package, framework="t"):
         with open(f"{folder}/results/{i}/result", "w") as f:
             json.dump({"exit_code": 0 if v else 1, "stdout": said if v else {}, "stderr": "", "start_datetime": at, "end_datetime": at,
                        "script_sha256": "ab" * 32, "hwinfo": {"cpu_info": {"brand_raw": "CPU", "count": 4}}, "hostname": "h" + str(batch)}, f)
-    sonde("import", "amun", folder)
+    sonde("import", "amun", folder, code=int(not all(values)))
 
 
 inspection("one", 1, [random.gauss(100, 2) for _ in range(30)], "1.18.0")
@@ -76,6 +76,23 @@ for words, why, code in ((["Foo"], "no trial of", 1), (["PiPlay", "-c", "foo"], 
                          (["PiPlay", "--plot", "x.gif"], "--plot takes", 2), ([], "no indicator given", 2)):
     said = sonde("bench", "history", *words, code=code)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout, (words, said)
+
+# Few values that are like their neighbours: a change among them is told with a doubt.
+os.remove(STORE)
+wave = [100 + 3 * [0, 1, 2, 2, 1, 0, -1, -2, -2, -1][i % 10] for i in range(20)]
+inspection("alike", 3, wave + [v + 60 for v in wave], "1.0")
+told = sonde("bench", "history", "PiPlay", "-c", "elapsed").stdout
+series = json.loads(sonde("bench", "history", "PiPlay", "-c", "elapsed", "--json").stdout)["series"][0]
+assert series["changes"] and series["doubtful"] and series["autocorrelation"] >= 0.1, series
+assert "neighbours are alike" in told and "40 trials are few" in told, told
+os.remove(STORE)
+more, last = [], 0.0
+for i in range(120):
+    last = 0.5 * last + random.gauss(0, 2)
+    more.append(100 + last + 60 * (i >= 60))
+inspection("more", 4, more, "1.0")
+series = json.loads(sonde("bench", "history", "PiPlay", "-c", "elapsed", "--json").stdout)["series"][0]
+assert series["changes"] and series["autocorrelation"] >= 0.1 and not series["doubtful"], series
 
 made = subprocess.run([os.environ["PROGRAMS"] + "/change_rates", "500" if os.environ["LONG"] else "40"], capture_output=True, text=True, check=True).stdout
 rows = [line.split("\t") for line in made.splitlines()]

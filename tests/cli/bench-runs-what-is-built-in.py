@@ -105,5 +105,9 @@ script("matmul", '#!/bin/sh\necho \'{"name": "PiOwn", "component": "x", "@parame
 check("a script of that name", "PiOwn" in sonde("bench", "check", "matmul").stdout)
 check("by its name alone", "SondeSpawn" in sonde("bench", "check", "spawn", *FAST).stdout)
 check("no such", "there is no such script" in sonde("bench", "check", "matmull", code=2).stderr)
+before = database("SELECT COUNT(*) FROM trials")[0][0]
+for verb in ("run", "check"):
+    check(f"bench {verb} NAME --help", "--size" in sonde("bench", verb, "spawn", "--help").stdout)
+check("help is no trial", database("SELECT COUNT(*) FROM trials")[0][0] == before)
 check("their options", "--blas" in subprocess.run([HELPER, "matmul", "--help"], capture_output=True, text=True, check=True).stdout)
 end()

@@ -3,6 +3,7 @@
 . "$TOP/tests/lib.sh"
 need jq
 [ -x "$BUILD/bench/make_nodes" ] || skip "bench/make_nodes is not built"
+[ -x "$BUILD/bench/cost_of" ] || skip "bench/cost_of is not built"
 for n in 200 700; do
 	mkdir "n$n"
 	"$BUILD/bench/make_nodes" "n$n" $n 3 40 || fail "make_nodes $n"
@@ -28,6 +29,15 @@ name=$(jq -r '.metrics_of_other_nodes[0].name' <n700.json)
 values='([.metrics[], .metrics_of_other_nodes[]] | map(select(.name == "'"$name"'").n) | add)'
 holds "values of 700 nodes, of those of 200" "$(jq "$values" <n700.json) / 700 == $(jq "$values" <n200.json) / 200"
 says n700.json '([.metrics_of_other_nodes[] | select(.min > .mean or .mean > .max)] | length)' 0
+# What the document needs beside the summary does not grow with the nodes.
+resident() { # COMMAND...: MB
+	"$BUILD/bench/cost_of" 1 "$@" | cut -d ' ' -f 2
+}
+mkdir n2100
+"$BUILD/bench/make_nodes" n2100 2100 2 150 || fail "make_nodes 2100"
+plain=$(resident "$SONDE" show n2100) json=$(resident "$SONDE" show --json n2100)
+echo "show of 2,100 nodes: $plain MB resident, with --json $json MB"
+holds "memory of show --json, of that of show" "$json <= 1.6 * $plain"
 # Whoever is named in a comparison is there with what it is.
 says n700.json '(.comparisons | length > 0)' true
 says n700.json '[.nodes[] | select(.metadata != null).host] as $there | [.comparisons[] | .least_host, .most_host] - $there' '[]'

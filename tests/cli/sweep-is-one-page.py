@@ -59,8 +59,8 @@ amun = {"base": "host", "batch_size": 1, "build": {"requests": {"cpu": "500m", "
 service = {"package_manager": "micropipenv", "update": False, "upgrade_pip": False, "send_messages": True, "@created": "2020-06-01T12:00:00", "force_sync": False}
 names = [json.loads(sonde("bench", "sweep", "--dry-run", "--json", write("amun.json", json.dumps({**amun, **more}))).stdout)["sweep"] for more in ({}, service)]
 check("the same sweep without the service's words", names[0] == names[1], names)
-p = sonde("bench", "sweep", write("amun.json", json.dumps({**amun, "python_packages": ["pipenv"]})), code=2)
-check("no packages beside", "put them into its requirements" in p.stderr, p.stderr)
+p = sonde("bench", "sweep", write("amun.json", json.dumps({**amun, "python_packages": ["numpy"]})), code=2)
+check("no packages beside", "put it into its requirements" in p.stderr, p.stderr)
 
 # Its page: what differs in its matrix tells trials apart, also what the script says nothing of; what has no result stands there with the reason.
 p = sonde("bench", "report", "sweep:<both>")

@@ -39,7 +39,7 @@ said, verdicts, whole = run("python", script("open('/nowhere/x')"))
 lines = said.pop(KEY).split("\n")
 assert not said and lines[0] == "Traceback (most recent call last):", (said, lines)
 assert lines[-1] == "FileNotFoundError: [Errno 2] No such file or directory: '/nowhere/x'", lines
-assert re.match(r"Failed: exit code 1 after [\d.]+ m?s\. FileNotFoundError: \[Errno 2\] No such file or directory: '/nowhere/x'\. Check the path", verdicts[0]), verdicts
+assert re.match(r"Failed: exit code 1 after [\d.]+ [mu]?s\. FileNotFoundError: \[Errno 2\] No such file or directory: '/nowhere/x'\. Check the path", verdicts[0]), verdicts
 assert "nonsense" in open("err.log", encoding="utf-8").read()
 
 # Where it is shown: all figures, the page, JSON.
@@ -69,7 +69,7 @@ assert said == {KEY: "fatal: all is lost", KEY + "_from": "standard output"} and
 subprocess.run([SONDE, "run", "-q", "-o", "pipe", "--", "sh", "-c", "echo gone >&2; exit 9"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
 assert recorded("pipe")[0] == {KEY + "_absent": "standard error is a pipe"}, recorded("pipe")[0]
 said, verdicts, _ = run("silent", ["sh", "-c", "exit 9"])
-assert said == {KEY + "_absent": "nothing was printed"} and re.fullmatch(r"Failed: exit code 9 after [\d.]+ m?s\.", verdicts[0]), (said, verdicts)
+assert said == {KEY + "_absent": "nothing was printed"} and re.fullmatch(r"Failed: exit code 9 after [\d.]+ [mu]?s\.", verdicts[0]), (said, verdicts)
 said, verdicts, _ = run("refused", ["sh", "-c", "echo 'error: no' >&2; exit 9"], options=["--no-error-text"])
 assert said == {KEY + "_absent": "--no-error-text was given"} and "error: no" not in verdicts[0], (said, verdicts)
 

@@ -2,6 +2,7 @@
 /* Any answer of sonde-yaml is a document or refused, and any document a specification with
  * combinations, or refused with a sentence. */
 #include "base/yamltree.h"
+#include "bench/specfield.h"
 #include "bench/sweepspace.h"
 
 #include <stdint.h>
@@ -33,8 +34,10 @@ static void try_document(struct jsontree *document, struct pool *pool)
 	struct err e = { "" };
 	uint32_t *order;
 
-	if (sweepspec_read(&spec, document, pool, "fuzz", &e)) {
-		if (!*e.text)
+	struct sweep_faults faults = { 0 };
+
+	if (sweepspec_read(&spec, document, &(struct spec_reading){ pool, "fuzz", &e, &faults })) {
+		if (!*e.text || !faults.n)
 			abort();
 		return;
 	}

@@ -34,6 +34,25 @@ static void record(int dir, const char *host, const struct metric *m, int64_t ut
 	sample_free(&s);
 }
 
+/* What is said of the node: in another order on each, of other keys on the last, and some twice. */
+static void record_said(int dir, const char *host, unsigned turn)
+{
+	struct writer *w;
+	struct sample s;
+	char key[16];
+
+	assert_int_equal(sample_init(&s, 64, 64), 0);
+	assert_int_equal(writer_open(&w, dir, host, NULL, NULL), 0);
+	sample_begin(&s, 1000000000, 1000);
+	for (unsigned i = 0; i < 20; i++) {
+		snprintf(key, sizeof key, "%s.%u", turn == 3 ? "x" : "k", i * (turn ? 7 : 3) % 10);
+		sample_meta_int(&s, key, i + 100 * turn);
+	}
+	assert_int_equal(writer_sample(w, &s, NULL), 0);
+	assert_int_equal(writer_close(w, NULL), 0);
+	sample_free(&s);
+}
+
 static char *directory(void)
 {
 	static char name[64];
@@ -41,6 +60,34 @@ static char *directory(void)
 	snprintf(name, sizeof name, "sonde_join_XXXXXX");
 	assert_non_null(mkdtemp(name));
 	return name;
+}
+
+static void test_the_last_that_was_said_of_a_key_is_found(void **state)
+{
+	static const char *const hosts[] = { "a", "b", "c", "d" };
+	const char *dir = directory();
+	int fd = open(dir, O_RDONLY | O_DIRECTORY);
+	struct run *r;
+
+	(void)state;
+	for (unsigned turn = 0; turn < 4; turn++)
+		record_said(fd, hosts[turn], turn);
+	assert_int_equal(run_open(&r, dir, NULL), 0);
+	for (uint32_t node = 1; node <= 4; node++)
+		for (unsigned i = 10; i < 20; i++) { /* each key for the second time */
+			unsigned turn = node - 1;
+			char key[16], other[16];
+
+			snprintf(key, sizeof key, "k.%u", i * (turn ? 7 : 3) % 10);
+			snprintf(other, sizeof other, "x.%u", i * 7 % 10);
+			assert_true(!run_find_meta(r, node, turn == 3 ? key : other));
+			assert_int_equal(run_find_meta(r, node, turn == 3 ? other : key)->value,
+					 i + 100 * turn);
+		}
+	assert_null(run_find_meta(r, 1, ""));
+	assert_null(run_find_meta(r, 1, "zzz"));
+	run_close(r);
+	close(fd);
 }
 
 static void test_recordings_of_a_directory_are_one_run(void **state)
@@ -360,6 +407,7 @@ static void test_the_newest_recording_is_found(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_recordings_of_a_directory_are_one_run),
+	cmocka_unit_test(test_the_last_that_was_said_of_a_key_is_found),
 	cmocka_unit_test(test_one_bad_file_does_not_hide_the_others),
 	cmocka_unit_test(test_many_nodes_in_one_file),
 	cmocka_unit_test(test_what_is_no_recording_is_named),

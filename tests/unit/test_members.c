@@ -390,6 +390,7 @@ static void sondes_own_until_it_becomes_the_jobs(void **unused)
 	snprintf(exe, sizeof exe, "%s/100/exe", f.dir);
 	assert_int_equal(symlink(self, exe), 0);
 	process(&f, 101, 1, "sonde-nvml", ours);
+	process(&f, 103, 1, "sonde-unwind", ours); /* below who looks at waits */
 	process(&f, 102, 1, "app", ours);
 	last_pid(&f, 102);
 	opened(&f, NULL, "the processes in the control group /system.slice/slurmstepd.scope/job_4");
@@ -397,6 +398,7 @@ static void sondes_own_until_it_becomes_the_jobs(void **unused)
 	came(&f, "");
 	assert_true(members_is_own(&f.m, 100));
 	assert_true(members_is_own(&f.m, 101));
+	assert_true(members_is_own(&f.m, 103));
 	assert_false(members_is_own(&f.m, 102));
 	unlink(exe); /* it executes the job's program */
 	came(&f, "100");

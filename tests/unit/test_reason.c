@@ -39,6 +39,11 @@ static const struct {
 	  "no_file" },
 	{ "thread 'main' panicked at src/main.rs:2:5:\nindex out of bounds\nnote: run with X\n",
 	  "thread 'main' panicked at src/main.rs:2:5: index out of bounds", "" },
+	{ "\nthread 'main' (2771) panicked at src/main.rs:17:58:\ncalled `Option::unwrap()` on a `None` value\n"
+	  "stack backtrace:\n   0: __rustc::rust_begin_unwind\n             at /rustc/ac1/library/std/src/panicking.rs:690:5\n"
+	  "   1: core::option::unwrap_failed\n   2: app::main\nnote: Some details are omitted\n",
+	  "thread 'main' (2771) panicked at src/main.rs:17:58: called `Option::unwrap()` on a `None` value",
+	  "" },
 	{ "panic: runtime error: index out of range [5]\n\ngoroutine 1 [running]:\nmain.main()\n\t/a.go:4\n"
 	  "exit status 2\n",
 	  "panic: runtime error: index out of range [5]", "" },

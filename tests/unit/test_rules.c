@@ -68,6 +68,26 @@ static void test_the_dearest_comes_first_of_one_severity(void **state)
 	rules_free(rules);
 }
 
+/* What costs less than a twentieth is a note, and of what has no cost nothing is known. */
+static void test_praise_is_silent_beside_what_cost_time(void **state)
+{
+	struct rules *rules =
+		parsed(SITE("g", "1", "good") COSTS("w", "cpu_seconds", "") SITE("u", "1", "warn"));
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "wall_seconds=100 cpu_seconds=5");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, 2);
+	assert_string_equal(f.s.verdicts[0].rule, "w");
+	assert_string_equal(f.s.verdicts[1].rule, "u");
+	fixture_init(&f, "wall_seconds=100 cpu_seconds=4.9");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, 3);
+	assert_string_equal(f.s.verdicts[2].rule, "g");
+	rules_free(rules);
+}
+
 /* Whoever comes first, and of a later set of rules as well. */
 static void test_what_a_rule_excludes_is_silent_while_it_speaks(void **state)
 {
@@ -459,6 +479,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worst_comes_first_in_the_order_of_the_rules),
 		cmocka_unit_test(test_the_dearest_comes_first_of_one_severity),
+		cmocka_unit_test(test_praise_is_silent_beside_what_cost_time),
 		cmocka_unit_test(test_what_a_rule_excludes_is_silent_while_it_speaks),
 		cmocka_unit_test(test_a_later_rule_of_the_same_name_replaces),
 		cmocka_unit_test(test_the_mildest_go_when_there_is_no_room),

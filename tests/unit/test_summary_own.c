@@ -172,6 +172,34 @@ static void a_serial_stretch_has_its_phase_or_mark(void **state)
 	done(&s, x);
 }
 
+static void a_stack_with_more_frames_ends_with_three_dots(void **state)
+{
+	struct run_mark marks[] = {
+		{ 0 },
+		{ .node = 1,
+		  .at_ns = 102 * NS_PER_S,
+		  .name = "sonde.hang",
+		  .message = "app (pid 7) waits for another thread" },
+		{ .node = 1, .at_ns = 102 * NS_PER_S, .name = "sonde.hang.where" },
+	};
+	static const char *const where[][2] = { { "in a < b < ...", "in a < b < ..." },
+						{ "in a < b", "in a < b." } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
+		struct synthetic *x = with_a_serial_start();
+		struct summary s;
+
+		marks[2].message = where[i][0];
+		meta_int(x, 0, "run.watch_hang_ns", NS_PER_S);
+		x->run.marks = marks;
+		x->run.nmarks = sizeof marks / sizeof marks[0];
+		s = made(x);
+		assert_string_equal(s.story.hang_advice, where[i][1]);
+		done(&s, x);
+	}
+}
+
 static void nothing_is_said_of_no_process(void **state)
 {
 	struct synthetic *x = synthetic_new(1);
@@ -192,6 +220,7 @@ int main(void)
 		cmocka_unit_test(the_process_that_bounds_the_others_is_found),
 		cmocka_unit_test(one_of_low_priority_that_starves_is_found),
 		cmocka_unit_test(a_serial_stretch_has_its_phase_or_mark),
+		cmocka_unit_test(a_stack_with_more_frames_ends_with_three_dots),
 		cmocka_unit_test(nothing_is_said_of_no_process),
 	};
 

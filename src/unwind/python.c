@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/python.h"
+
+#include "waits/memory.h"
+
+#include <gelf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	THREADS_MAX = 4096,
+	TABLE_MAX = 1 << 16,
+	CHARACTERS_MAX = 4 * PYTHON_TEXT,
+	OWNED_BY_C = 3, /* a frame that only stands for a call from C, 3.12 and later */
+	UNIT = 2,       /* bytes of an instruction */
+};
+
+/* Where each version has what: bytes from the beginning of its structures, as offsetof gives them
+ * with its own headers (pycore_runtime.h, pycore_interp.h, pycore_frame.h, pycore_code.h). 0 of
+ * cframe_frame in 3.13, entry and gil: it does not have that. */
+struct python_layout {
+	uint32_t version; /* upper half of PY_VERSION_HEX */
+	uint16_t interpreters, threads, next, native_id, frame, cframe_frame;
+	bool by_cframe; /* the thread has a structure that has the frame */
+	uint16_t code, instruction, previous, owner, entry;
+	uint16_t gil, gil_pointer, gil_holder, gil_locked, gil_size;
+	uint16_t name, file, first_line, lines, bytecode;
+	uint16_t bytes, size, ascii, compact, length, state;
+	uint16_t locals, nlocals, exceptions;
+};
+
+static const struct python_layout layouts[] = {
+	{ .version = 0x30b,
+	  .interpreters = 40,
+	  .threads = 16,
+	  .next = 8,
+	  .native_id = 160,
+	  .frame = 56,
+	  .cframe_frame = 8,
+	  .by_cframe = true,
+	  .code = 32,
+	  .instruction = 56,
+	  .previous = 48,
+	  .owner = 69,
+	  .entry = 68,
+	  .gil = 360,
+	  .gil_holder = 8,
+	  .gil_locked = 16,
+	  .gil_size = 208,
+	  .name = 128,
+	  .file = 112,
+	  .first_line = 72,
+	  .lines = 136,
+	  .bytecode = 184,
+	  .bytes = 32,
+	  .size = 16,
+	  .ascii = 48,
+	  .compact = 72,
+	  .length = 16,
+	  .state = 32,
+	  .locals = 72,
+	  .nlocals = 76,
+	  .exceptions = 40 },
+	{ .version = 0x30c,
+	  .interpreters = 40,
+	  .threads = 72,
+	  .next = 8,
+	  .native_id = 144,
+	  .frame = 56,
+	  .cframe_frame = 0,
+	  .by_cframe = true,
+	  .code = 0,
+	  .instruction = 56,
+	  .previous = 8,
+	  .owner = 70,
+	  .gil_pointer = 384,
+	  .gil_holder = 8,
+	  .gil_locked = 16,
+	  .gil_size = 208,
+	  .name = 128,
+	  .file = 112,
+	  .first_line = 68,
+	  .lines = 136,
+	  .bytecode = 192,
+	  .bytes = 32,
+	  .size = 16,
+	  .ascii = 40,
+	  .compact = 56,
+	  .length = 16,
+	  .state = 32,
+	  .locals = 72,
+	  .nlocals = 72,
+	  .exceptions = 40 },
+	{ .version = 0x30d,
+	  .interpreters = 632,
+	  .threads = 7344,
+	  .next = 8,
+	  .native_id = 160,
+	  .frame = 72,
+	  .code = 0,
+	  .instruction = 56,
+	  .previous = 8,
+	  .owner = 70,
+	  .gil_pointer = 16,
+	  .gil_holder = 8,
+	  .gil_locked = 16,
+	  .gil_size = 208,
+	  .name = 128,
+	  .file = 112,
+	  .first_line = 68,
+	  .lines = 136,
+	  .bytecode = 200,
+	  .bytes = 32,
+	  .size = 16,
+	  .ascii = 40,
+	  .compact = 56,
+	  .length = 16,
+	  .state = 32,
+	  .locals = 72,
+	  .nlocals = 72,
+	  .exceptions = 40 },
+};
+
+/* ---- finding it ---- */
+
+/* Of a symbol of data; 0: there is none. */
+static uint64_t symbol_in(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t n = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
+
+	for (size_t i = 1; i < n && i < INT_MAX; i++) {
+		GElf_Sym sym;
+		const char *called;
+
+		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF ||
+		    GELF_ST_TYPE(sym.st_info) != STT_OBJECT)
+			continue;
+		called = elf_strptr(elf, sh->sh_link, sym.st_name);
+		if (called && !strcmp(called, name))
+			return sym.st_value;
+	}
+	return 0;
+}
+
+static uint64_t symbol_of(const struct module *m, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	uint64_t found = 0;
+
+	while (!found && (scn = elf_nextscn(m->elf, scn))) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_DYNSYM)
+			found = symbol_in(m->elf, scn, &sh, name);
+	}
+	return found;
+}
+
+static bool is_python(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *name = slash ? slash + 1 : "";
+
+	return !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
+}
+
+static uint64_t word(const struct python *p, uint64_t at)
+{
+	uint64_t v;
+
+	return at && memory_read(p->pid, at, &v, sizeof v) ? v : 0;
+}
+
+static void use(struct python *p, const struct module *m, const struct mapping *map)
+{
+	uint64_t runtime = symbol_of(m, "_PyRuntime"), version = symbol_of(m, "Py_Version"), here;
+	uint64_t number;
+
+	if (!runtime || !version || !module_address(m, map->offset, &here))
+		return;
+	number = word(p, version + map->start - here) >> 16;
+	for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
+		if (layouts[i].version == number)
+			p->layout = &layouts[i];
+	p->runtime = runtime + map->start - here;
+	if (p->layout)
+		p->interpreter = word(p, p->runtime + p->layout->interpreters);
+}
+
+bool python_find(struct python *p, const struct modules *modules, const struct space *space)
+{
+	if (p->pid == space->pid)
+		return p->layout != NULL;
+	*p = (struct python){ .pid = space->pid };
+	for (uint32_t i = 0; i < space->n && !p->layout; i++) {
+		const struct module *m = &modules->row[space->map[i].module];
+
+		if (space->map[i].module >= MODULE_FIRST && m->usable && is_python(m->path))
+			use(p, m, &space->map[i]);
+	}
+	return p->layout != NULL;
+}
+
+/* ---- texts ---- */
+
+static size_t put_utf8(char *out, uint32_t c)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	out[0] = (char)(0xe0 | (c >> 12 & 0x0f)); /* beyond the first plane it is not exact */
+	out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[2] = (char)(0x80 | (c & 0x3f));
+	return 3;
+}
+
+/* Of a str object: bits of its state say how wide a character is, and whether all are ASCII. */
+static bool read_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT])
+{
+	const struct python_layout *l = p->layout;
+	uint64_t length = word(p, at + l->length);
+	uint32_t state, kind, c;
+	uint8_t raw[CHARACTERS_MAX];
+	size_t n, len = 0;
+
+	out[0] = '\0';
+	if (!memory_read(p->pid, at + l->state, &state, sizeof state))
+		return false;
+	kind = state >> 2 & 7;
+	if ((kind != 1 && kind != 2 && kind != 4) || !(state >> 5 & 1))
+		return false;
+	n = length < PYTHON_TEXT / 4 * 3 ? (size_t)length : PYTHON_TEXT / 4 * 3;
+	if (!n ||
+	    !memory_read(p->pid, at + (state >> 6 & 1 ? l->ascii : l->compact), raw, n * kind))
+		return n == 0;
+	for (size_t i = 0; i < n && len + 4 < PYTHON_TEXT; i++) {
+		c = 0;
+		memcpy(&c, raw + i * kind, kind);
+		len += put_utf8(out + len, c ? c : '?');
+	}
+	out[len] = '\0';
+	return true;
+}
+
+/* ---- lines ---- */
+
+struct table {
+	const uint8_t *at, *end;
+};
+
+static uint8_t next(struct table *t)
+{
+	return t->at < t->end ? *t->at++ : 0;
+}
+
+/* Six bits at a time, the least first; signed ones have their sign in the lowest bit. */
+static int64_t next_number(struct table *t, bool is_signed)
+{
+	uint64_t v = 0;
+	uint8_t b = 0x40;
+
+	for (unsigned shift = 0; b & 0x40 && shift < 36; shift += 6) {
+		b = next(t);
+		v |= (uint64_t)(b & 0x3f) << shift;
+	}
+	return !is_signed ? (int64_t)v : v & 1 ? -(int64_t)(v >> 1) : (int64_t)(v >> 1);
+}
+
+/* Objects/locations.md of CPython: an entry begins with a byte that has its highest bit set. */
+uint32_t python_line(const uint8_t *table, size_t n, uint32_t first, uint64_t at)
+{
+	enum { NONE = 15, LONG = 14, NO_COLUMN = 13, ONE_LINE = 10 };
+	struct table t = { table, table + n };
+	int64_t line = first;
+	uint64_t from = 0;
+
+	while (t.at < t.end) {
+		uint8_t head = next(&t);
+		unsigned code = head >> 3 & 15;
+		uint64_t length = ((uint64_t)(head & 7) + 1) * UNIT;
+
+		if (code == LONG || code == NO_COLUMN)
+			line += next_number(&t, true);
+		else if (code >= ONE_LINE && code < NO_COLUMN)
+			line += code - ONE_LINE;
+		while (t.at < t.end && !(*t.at & 0x80)) /* columns */
+			t.at++;
+		if (at < from + length)
+			return code == NONE || line <= 0 || line > INT_MAX ? 0 : (uint32_t)line;
+		from += length;
+	}
+	return 0;
+}
+
+static uint32_t line_of(const struct python *p, uint64_t code, uint64_t instruction)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t table = word(p, code + l->lines), n = word(p, table + l->size);
+	uint64_t start = code + l->bytecode;
+	uint8_t bytes[TABLE_MAX];
+	uint32_t first;
+
+	if (!table || !n || n > sizeof bytes || instruction < start ||
+	    !memory_read(p->pid, table + l->bytes, bytes, (size_t)n) ||
+	    !memory_read(p->pid, code + l->first_line, &first, sizeof first))
+		return 0;
+	return python_line(bytes, (size_t)n, first, instruction - start);
+}
+
+/* ---- frames ---- */
+
+static uint64_t innermost_of(const struct python *p, uint64_t thread)
+{
+	uint64_t at = word(p, thread + p->layout->frame);
+
+	return p->layout->by_cframe ? word(p, at + p->layout->cframe_frame) : at;
+}
+
+static uint64_t thread_of(const struct python *p, pid_t tid)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t at = word(p, p->interpreter + l->threads);
+
+	for (int i = 0; at && i < THREADS_MAX; i++) {
+		if (word(p, at + l->native_id) == (uint64_t)tid)
+			return at;
+		at = word(p, at + l->next);
+	}
+	return 0;
+}
+
+static uint8_t byte_at(const struct python *p, uint64_t at)
+{
+	uint8_t v;
+
+	return memory_read(p->pid, at, &v, sizeof v) ? v : 0xff;
+}
+
+static bool read_frame(const struct python *p, uint64_t at, struct python_frame *f)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t code = word(p, at + l->code);
+
+	*f = (struct python_frame){ .line = 0 };
+	if (!code || !read_text(p, word(p, code + l->name), f->function) ||
+	    !read_text(p, word(p, code + l->file), f->file) || !f->function[0])
+		return false;
+	f->line = line_of(p, code, word(p, at + l->instruction));
+	f->entry = l->entry && byte_at(p, at + l->entry) == 1;
+	return true;
+}
+
+bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t thread = thread_of(p, tid), at;
+
+	out->n = 0;
+	if (!thread)
+		return false;
+	at = innermost_of(p, thread);
+	for (uint32_t turn = 0; at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES; turn++) {
+		if (!l->entry && byte_at(p, at + l->owner) == OWNED_BY_C) {
+			if (out->n)
+				out->frame[out->n - 1].entry = true;
+		} else if (!read_frame(p, at, &out->frame[out->n])) {
+			break;
+		} else {
+			out->n++;
+		}
+		at = word(p, at + l->previous);
+	}
+	return out->n > 0;
+}
+
+/* ---- the lock ---- */
+
+static uint64_t gil_of(const struct python *p)
+{
+	const struct python_layout *l = p->layout;
+
+	return l->gil ? p->runtime + l->gil : word(p, p->interpreter + l->gil_pointer);
+}
+
+bool python_is_gil(const struct python *p, uint64_t address)
+{
+	uint64_t gil = gil_of(p);
+
+	return gil && address >= gil && address - gil < p->layout->gil_size;
+}
+
+pid_t python_gil_holder(const struct python *p)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t gil = gil_of(p), holder = word(p, gil + l->gil_holder), id;
+	int32_t locked;
+
+	if (!holder || !memory_read(p->pid, gil + l->gil_locked, &locked, sizeof locked) ||
+	    locked != 1)
+		return 0;
+	id = word(p, holder + l->native_id);
+	return id <= INT_MAX ? (pid_t)id : 0;
+}
+
+/* ---- locks in with statements ---- */
+
+enum { METHOD = 16, SELF = 24, LOCK = 16, DEPTH_MOST = 64 };
+
+/* Six bits at a time, the most first; an entry begins with a byte that has its highest bit set. */
+static uint64_t next_part(struct table *t)
+{
+	uint64_t v = 0;
+	uint8_t b = 0x40;
+
+	for (int i = 0; b & 0x40 && i < 6; i++) {
+		b = next(t);
+		v = v << 6 | (b & 0x3f);
+	}
+	return v;
+}
+
+/* Objects/exception_handling_notes.txt of CPython: start, size, target, depth and a flag. */
+uint64_t python_depth(const uint8_t *table, size_t n, uint64_t unit)
+{
+	struct table t = { table, table + n };
+
+	while (t.at < t.end) {
+		uint64_t start = next_part(&t), size = next_part(&t), depth;
+
+		(void)next_part(&t);
+		depth = next_part(&t) >> 1;
+		if (unit >= start && unit - start < size)
+			return depth < DEPTH_MOST ? depth : DEPTH_MOST;
+	}
+	return 0;
+}
+
+static uint64_t depth_of(const struct python *p, uint64_t code, uint64_t instruction)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t table = word(p, code + l->exceptions), n = word(p, table + l->size);
+	uint64_t start = code + l->bytecode;
+	uint8_t bytes[TABLE_MAX];
+
+	if (!table || !n || n > sizeof bytes || instruction < start ||
+	    !memory_read(p->pid, table + l->bytes, bytes, (size_t)n))
+		return 0;
+	return python_depth(bytes, (size_t)n, (instruction - start) / UNIT);
+}
+
+/* Is it the method __exit__ of this lock, which a with statement keeps for its end? */
+static bool is_exit_of(const struct python *p, uint64_t method, uint64_t lock)
+{
+	char name[sizeof "__exit__"];
+
+	return method && word(p, word(p, method + SELF) + LOCK) == lock &&
+	       memory_read(p->pid, word(p, word(p, method + METHOD)), name, sizeof name) &&
+	       !memcmp(name, "__exit__", sizeof name);
+}
+
+static bool frame_has(const struct python *p, uint64_t at, uint64_t lock)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t code = word(p, at + l->code), depth;
+	int32_t locals;
+
+	if (!code || !memory_read(p->pid, code + l->nlocals, &locals, sizeof locals) ||
+	    locals < 0 || locals > TABLE_MAX)
+		return false;
+	depth = depth_of(p, code, word(p, at + l->instruction));
+	for (uint64_t i = 0; i < depth; i++)
+		if (is_exit_of(p, word(p, at + l->locals + 8 * ((uint64_t)locals + i)), lock))
+			return true;
+	return false;
+}
+
+pid_t python_lock_holder(const struct python *p, uint64_t address)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t thread = word(p, p->interpreter + l->threads);
+
+	for (int i = 0; thread && address && i < THREADS_MAX; i++) {
+		uint64_t at = innermost_of(p, thread), id = word(p, thread + l->native_id);
+
+		for (int turn = 0; at && turn < 2 * PYTHON_FRAMES; turn++) {
+			if ((l->entry || byte_at(p, at + l->owner) != OWNED_BY_C) &&
+			    frame_has(p, at, address))
+				return id <= INT_MAX ? (pid_t)id : 0;
+			at = word(p, at + l->previous);
+		}
+		thread = word(p, thread + l->next);
+	}
+	return 0;
+}

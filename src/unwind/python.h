@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * python.h - Python's functions and lines of a thread, out of the memory of CPython 3.11 to 3.13.
+ *
+ * Where its structures have what is a table, by version. All of it is bounded and hostile: what
+ * makes no sense ends the stack. Who asks makes sure that the thread did not run meanwhile.
+ */
+#ifndef SONDE_UNWIND_PYTHON_H
+#define SONDE_UNWIND_PYTHON_H
+
+#include "unwind/space.h"
+
+enum { PYTHON_FRAMES = 128, PYTHON_TEXT = 160 };
+
+struct python_frame {
+	char function[PYTHON_TEXT], file[PYTHON_TEXT];
+	uint32_t line;
+	bool entry; /* the outermost that one call of the interpreter's loop runs */
+};
+
+struct python_stack {
+	struct python_frame frame[PYTHON_FRAMES]; /* the innermost first */
+	uint32_t n;
+};
+
+struct python_layout;
+
+struct python {
+	pid_t pid;                          /* 0: not looked for yet */
+	const struct python_layout *layout; /* NULL: it is no such interpreter */
+	uint64_t runtime, interpreter;
+};
+
+/* Is the process one? Remembered until it is asked of another. */
+bool python_find(struct python *p, const struct modules *modules, const struct space *space);
+/* Of the thread with this number, as the interpreter has it. False: it has none. */
+bool python_read(const struct python *p, pid_t tid, struct python_stack *out);
+/* Whose memory an address is: of the lock that lets one thread at a time run (the GIL). */
+bool python_is_gil(const struct python *p, uint64_t address);
+/* Who has it; 0: nobody, or it is not known. */
+pid_t python_gil_holder(const struct python *p);
+
+/* Which thread is within `with lock:` of the lock that waits at this address; 0: it is not known.
+ * One that called acquire() is not found. */
+pid_t python_lock_holder(const struct python *p, uint64_t address);
+/* How many values are on the stack for sure at an instruction, by a code's table of exceptions: the
+ * rest may be left from before. `unit`: the number of the instruction. */
+uint64_t python_depth(const uint8_t *table, size_t n, uint64_t unit);
+
+/* The line of an instruction, `at` bytes into the code, by a table of 3.11 and later; 0: it has
+ * none. */
+uint32_t python_line(const uint8_t *table, size_t n, uint32_t first, uint64_t at);
+
+#endif

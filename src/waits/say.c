@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "waits/say.h"
+
+#include "waits/cycle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBERS_SHOWN = 8, HOLDERS_SHOWN = 4, GROUPS_SHORTLY = 4, FRAMES_SHORTLY = 6 };
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static void put_holder(struct bytes *out, const struct wait_thread *t, const struct wait_holder *h)
+{
+	if (h->tid == t->tid && h->pid == t->pid)
+		bytes_puts(out, "itself");
+	else if (h->tid && h->pid == t->pid)
+		bytes_printf(out, "thread %d", (int)h->tid);
+	else if (h->tid && h->tid != h->pid)
+		bytes_printf(out, "%s (pid %d, thread %d)", h->process, (int)h->pid, (int)h->tid);
+	else if (h->pid == t->pid)
+		bytes_puts(out, "nobody but this process");
+	else
+		bytes_printf(out, "%s (pid %d)", h->process, (int)h->pid);
+}
+
+void say_wait(struct bytes *out, const struct wait_thread *t)
+{
+	if (t->state == WAIT_RUNS || t->state == WAIT_READY || t->state == WAIT_STOPPED) {
+		bytes_puts(out, t->state == WAIT_RUNS    ? "runs"
+				: t->state == WAIT_READY ? "is ready, but others have the cores"
+							 : "is stopped");
+		return;
+	}
+	if (t->state == WAIT_SILENT) {
+		bytes_puts(out, "is not known");
+		return;
+	}
+	bytes_puts(out, wait_kind_words(t->kind));
+	if (t->object[0])
+		bytes_printf(out, "%s %s", begins(t->object, "at ") ? "" : ":", t->object);
+	if (!t->object[0] && t->kind == WAIT_UNKNOWN && t->function[0])
+		bytes_printf(out, " in %s", t->function);
+	for (uint32_t i = 0; i < t->nholders && i < HOLDERS_SHOWN; i++) {
+		bytes_puts(out, i ? " or " : wait_by(t->kind));
+		put_holder(out, t, &t->holder[i]);
+	}
+	if (t->nholders > HOLDERS_SHOWN)
+		bytes_printf(out, " or %u more", t->nholders - HOLDERS_SHOWN);
+}
+
+/* ---- stacks ---- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_of_libc(const struct wait_frame *f)
+{
+	const char *name = f->module ? last_part(f->module) : "";
+
+	return begins(name, "libc.so") || begins(name, "libpthread") || begins(name, "libc-2") ||
+	       begins(name, "ld-linux") || !strcmp(name, "[vdso]");
+}
+
+static bool is_of_system(const struct wait_frame *f)
+{
+	return f->module && (begins(f->module, "/lib") || begins(f->module, "/usr/lib"));
+}
+
+/* Of the C library, or inlined from headers as those of the C++ library. */
+static bool is_of_library(const struct wait_frame *f)
+{
+	return is_of_libc(f) || (f->file && begins(f->file, "/usr/include/"));
+}
+
+static bool is_python(const struct wait_frame *f)
+{
+	return f->module && !strcmp(f->module, WAIT_PYTHON);
+}
+
+/* Of the interpreter itself, between Python's own frames. */
+static bool is_interpreter(const struct wait_frame *f)
+{
+	const char *name = f->module ? last_part(f->module) : "";
+
+	return begins(name, "python") || begins(name, "libpython");
+}
+
+static bool has_python(const struct wait_thread *t)
+{
+	for (uint32_t i = 0; i < t->nframes; i++)
+		if (is_python(&t->frame[i]))
+			return true;
+	return false;
+}
+
+/* What comes before a program's own code. */
+static bool is_beginning(const struct wait_frame *f)
+{
+	static const char *const names[] = { "start_thread", "clone",  "__clone",      "clone3",
+					     "__clone3",     "_start", "__GI___clone3" };
+
+	if (!f->function)
+		return is_of_libc(f);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (!strcmp(f->function, names[i]))
+			return true;
+	return begins(f->function, "__libc_start");
+}
+
+/* "__GI___libc_read" is read. */
+static const char *plain(const struct wait_frame *f)
+{
+	const char *name = f->function;
+
+	if (!is_of_libc(f))
+		return name;
+	if (begins(name, "__GI_"))
+		name += 5;
+	name += strspn(name, "_");
+	return begins(name, "libc_") && name[5] ? name + 5 : name;
+}
+
+static void put_frame(struct bytes *out, const struct wait_frame *f)
+{
+	if (f->function)
+		bytes_puts(out, plain(f));
+	else
+		bytes_printf(out, "%s (no symbols)", f->module ? last_part(f->module) : "unknown");
+	if (f->file && f->line && !is_of_system(f) && !is_of_library(f))
+		bytes_printf(out, " (%s:%u)", last_part(f->file), f->line);
+}
+
+/* Several functions of one file without symbols are said once. */
+static bool is_nameless_too(const struct wait_frame *f, const struct wait_frame *before)
+{
+	return !f->function && !before->function && f->module && before->module &&
+	       !strcmp(f->module, before->module);
+}
+
+void say_stack(struct bytes *out, const struct wait_thread *t, uint32_t most)
+{
+	uint32_t from = 0, to = t->nframes;
+	bool python = has_python(t);
+	size_t before = out->len;
+
+	while (to > 0 &&
+	       (is_beginning(&t->frame[to - 1]) ||
+		(to > 1 && !t->frame[to - 1].function && is_beginning(&t->frame[to - 2]))))
+		to--;
+	if (!to)
+		to = t->nframes;
+	while (from + 1 < to && is_of_library(&t->frame[from + 1]))
+		from++;
+	for (uint32_t i = from, shown = 0; i < to; i++) {
+		if ((i > from && is_nameless_too(&t->frame[i], &t->frame[i - 1])) ||
+		    (python && is_interpreter(&t->frame[i])))
+			continue;
+		if (most && shown++ == most) {
+			bytes_puts(out, " < ...");
+			return;
+		}
+		bytes_puts(out, out->len > before ? " < " : "");
+		put_frame(out, &t->frame[i]);
+	}
+	if (to && t->stack == WAIT_STACK_CUT)
+		bytes_puts(out, " < ?");
+}
+
+/* ---- groups ---- */
+
+struct group {
+	char *key; /* what it is called, what it does, and its stack */
+	uint32_t first, n;
+};
+
+struct keyed {
+	char *key;
+	uint32_t thread;
+};
+
+static char *key_of(const struct wait_thread *t)
+{
+	struct bytes b = { 0 };
+
+	bytes_printf(&b, "%s\n", t->process);
+	say_stack(&b, t, 0);
+	bytes_puts(&b, "\n");
+	say_wait(&b, t);
+	bytes_printf(&b, "\n%s", t->refused);
+	bytes_u8(&b, 0);
+	if (!b.failed)
+		return (char *)b.data;
+	bytes_free(&b);
+	return NULL;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+
+	return order ? order : x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->n != y->n)
+		return x->n > y->n ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static uint32_t threads_of(const struct waits *w, const char *process)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		n += !strcmp(w->thread[i].process, process);
+	return n;
+}
+
+/* "app (pid 12: 13, 14; pid 20)" */
+static void put_members(struct bytes *out, const struct waits *w, const struct keyed *k, uint32_t n)
+{
+	pid_t last = 0;
+
+	bytes_printf(out, "%s (", w->thread[k[0].thread].process);
+	for (uint32_t i = 0; i < n && i < NUMBERS_SHOWN; i++) {
+		const struct wait_thread *t = &w->thread[k[i].thread];
+		bool first = t->pid != last;
+
+		if (first)
+			bytes_printf(out, "%spid %d", i ? "; " : "", (int)t->pid);
+		if (t->tid != t->pid || (i + 1 < n && w->thread[k[i + 1].thread].pid == t->pid))
+			bytes_printf(out, "%s%d", first ? ": " : ", ", (int)t->tid);
+		last = t->pid;
+	}
+	if (n > NUMBERS_SHOWN)
+		bytes_printf(out, " and %u more", n - NUMBERS_SHOWN);
+	bytes_puts(out, ") ");
+}
+
+static void put_group(struct bytes *out, const struct waits *w, const struct keyed *k, uint32_t n)
+{
+	const struct wait_thread *t = &w->thread[k[0].thread];
+	struct bytes stack = { 0 };
+
+	say_stack(&stack, t, 0);
+	bytes_printf(out, "%u of %u threads of %s", n, threads_of(w, t->process), t->process);
+	if (stack.len) {
+		bytes_puts(out, " in ");
+		bytes_put(out, stack.data, stack.len);
+	}
+	bytes_puts(out, "\n    ");
+	put_members(out, w, k, n);
+	say_wait(out, t);
+	if (t->refused[0])
+		bytes_printf(out, "; no more is known: %s", t->refused);
+	bytes_puts(out, "\n");
+	bytes_free(&stack);
+}
+
+/* All groups, the largest first; their number. NULL: no memory. */
+static struct group *groups_of(const struct waits *w, const struct keyed *k, uint32_t *n)
+{
+	struct group *g = malloc((w->n + 1) * sizeof *g);
+
+	*n = 0;
+	for (uint32_t i = 0; g && i < w->n; i++) {
+		if (!i || strcmp(k[i].key, k[i - 1].key) != 0)
+			g[(*n)++] = (struct group){ k[i].key, i, 0 };
+		g[*n - 1].n++;
+	}
+	if (g)
+		qsort(g, *n, sizeof *g, by_size);
+	return g;
+}
+
+static void put_groups(struct bytes *out, const struct waits *w, const struct keyed *k)
+{
+	uint32_t n;
+	struct group *g = groups_of(w, k, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		put_group(out, w, k + g[i].first, g[i].n);
+	out->failed |= !g;
+	free(g);
+}
+
+/* Who waits for a child of the job says less than the child. */
+static bool says_little(const struct waits *w, const struct wait_thread *t)
+{
+	return t->kind == WAIT_CHILD && t->nholders && w->n > 1;
+}
+
+static void put_shortly(struct bytes *out, const struct waits *w, const struct keyed *k)
+{
+	uint32_t n, shown = 0;
+	struct group *g = groups_of(w, k, &n);
+
+	for (uint32_t i = 0; i < n && shown < GROUPS_SHORTLY; i++) {
+		const struct wait_thread *t = &w->thread[k[g[i].first].thread];
+
+		if (says_little(w, t))
+			continue;
+		bytes_printf(out, "%s%u of %u threads of %s", shown++ ? "; " : "", g[i].n,
+			     threads_of(w, t->process), t->process);
+		if (t->nframes) {
+			bytes_puts(out, " in ");
+			say_stack(out, t, FRAMES_SHORTLY);
+		}
+		bytes_puts(out, ": ");
+		say_wait(out, t);
+	}
+	out->failed |= !g;
+	free(g);
+}
+
+/* ---- cycles ---- */
+
+static void put_who(struct bytes *out, const struct wait_thread *t)
+{
+	if (t->tid == t->pid)
+		bytes_printf(out, "%s (pid %d)", t->process, (int)t->pid);
+	else
+		bytes_printf(out, "%s (pid %d, thread %d)", t->process, (int)t->pid, (int)t->tid);
+}
+
+static void put_cycle(struct bytes *out, const struct waits *w, const struct cycle *c)
+{
+	bytes_puts(out, "Deadlock: ");
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct wait_thread *t = &w->thread[c->thread[i]];
+
+		bytes_puts(out, i ? "; " : "");
+		put_who(out, t);
+		bytes_puts(out, " ");
+		say_wait(out, t);
+		if (t->nframes) {
+			bytes_puts(out, ", in ");
+			say_stack(out, t, 3);
+		}
+	}
+}
+
+void say_cycle(struct bytes *out, const struct waits *w)
+{
+	struct cycle cycle[CYCLES_MAX];
+
+	if (cycles_find(w, cycle))
+		put_cycle(out, w, &cycle[0]);
+}
+
+static void keys_free(struct keyed *k, uint32_t n)
+{
+	for (uint32_t i = 0; k && i < n; i++)
+		free(k[i].key);
+	free(k);
+}
+
+/* NULL: no memory. */
+static struct keyed *keys_of(const struct waits *w)
+{
+	struct keyed *k = calloc(w->n + 1, sizeof *k);
+	bool ok = k != NULL;
+
+	for (uint32_t i = 0; ok && i < w->n; i++) {
+		k[i] = (struct keyed){ key_of(&w->thread[i]), i };
+		ok = k[i].key != NULL;
+	}
+	if (ok)
+		qsort(k, w->n, sizeof *k, by_key);
+	else
+		keys_free(k, w->n);
+	return ok ? k : NULL;
+}
+
+void say_waits(struct bytes *out, const struct waits *w)
+{
+	struct keyed *k = keys_of(w);
+	struct cycle cycle[CYCLES_MAX];
+	uint32_t n = cycles_find(w, cycle);
+
+	if (k)
+		put_groups(out, w, k);
+	out->failed |= !k;
+	for (uint32_t i = 0; i < n; i++) {
+		put_cycle(out, w, &cycle[i]);
+		bytes_puts(out, "\n");
+	}
+	keys_free(k, w->n);
+}
+
+void say_where(struct bytes *out, const struct waits *w)
+{
+	size_t before = out->len;
+	struct keyed *k;
+
+	say_cycle(out, w);
+	if (out->len > before)
+		return;
+	k = keys_of(w);
+	if (k)
+		put_shortly(out, w, k);
+	out->failed |= !k;
+	keys_free(k, w->n);
+}

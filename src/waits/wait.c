@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "waits/wait.h"
+
+#include "base/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS_MAX = 100000 };
+
+static const char *const states[] = {
+	[WAIT_RUNS] = "runs",       [WAIT_READY] = "ready",   [WAIT_WAITS] = "waits",
+	[WAIT_STOPPED] = "stopped", [WAIT_SILENT] = "silent",
+};
+_Static_assert(sizeof states / sizeof states[0] == WAIT_STATES, "a word for every state");
+
+static const char *const stacks[] = {
+	[WAIT_STACK_NONE] = "none",
+	[WAIT_STACK_WHOLE] = "whole",
+	[WAIT_STACK_CUT] = "cut",
+	[WAIT_STACK_MOVED] = "moved",
+};
+_Static_assert(sizeof stacks / sizeof stacks[0] == WAIT_STACK_KINDS, "a word for every stack");
+
+static const struct {
+	const char *name, *words, *by;
+} kinds[] = {
+	[WAIT_UNKNOWN] = { "unknown", "sleeps", ", for " },
+	[WAIT_MUTEX] = { "mutex", "waits for a mutex", ", held by " },
+	[WAIT_RWLOCK] = { "rwlock", "waits for a read-write lock", ", held by " },
+	[WAIT_LOCK] = { "lock", "waits for a lock", ", held by " },
+	[WAIT_CONDITION] = { "condition", "waits for a condition variable", ", for " },
+	[WAIT_BARRIER] = { "barrier", "waits in a barrier", ", for " },
+	[WAIT_SEMAPHORE] = { "semaphore", "waits for a semaphore", ", for " },
+	[WAIT_THREAD_END] = { "thread_end", "waits for the end of another thread", ": " },
+	[WAIT_THREAD] = { "thread", "waits for another thread", ": " },
+	[WAIT_PIPE_READ] = { "pipe_read", "waits for data from a pipe", ", written by " },
+	[WAIT_PIPE_WRITE] = { "pipe_write", "waits for room in a pipe", ", read by " },
+	[WAIT_FIFO_WRITER] = { "fifo_writer", "waits for a FIFO that nobody writes", ", but " },
+	[WAIT_FIFO_READER] = { "fifo_reader", "waits for a FIFO that nobody reads", ", but " },
+	[WAIT_SOCKET_READ] = { "socket_read", "waits for data from a socket", ", sent by " },
+	[WAIT_SOCKET_WRITE] = { "socket_write", "waits for room in a socket", ", read by " },
+	[WAIT_CONNECTION] = { "connection", "waits for a connection", ", by " },
+	[WAIT_CHILD] = { "child", "waits for a child", ": " },
+	[WAIT_FILE_LOCK] = { "file_lock", "waits for a lock on a file", ", held by " },
+	[WAIT_STORAGE] = { "storage", "waits for storage", ", for " },
+	[WAIT_TERMINAL] = { "terminal", "waits for input from a terminal", ", for " },
+	[WAIT_TIMER] = { "timer", "sleeps (timer)", ", for " },
+	[WAIT_SIGNAL] = { "signal", "waits for a signal", ", by " },
+	[WAIT_EVENTS] = { "events", "waits for events (poll)", ", from " },
+	[WAIT_GPU] = { "gpu", "waits for the GPU driver", ", for " },
+	[WAIT_MEMORY] = { "memory", "waits for a page of memory", ", for " },
+	[WAIT_QUEUE] = { "queue", "waits for a semaphore or a message queue of System V",
+			 ", for " },
+};
+_Static_assert(sizeof kinds / sizeof kinds[0] == WAIT_KINDS, "a row for every kind");
+
+const char *wait_state_name(enum wait_state s)
+{
+	return states[s];
+}
+
+const char *wait_kind_name(enum wait_kind k)
+{
+	return kinds[k].name;
+}
+
+const char *wait_kind_words(enum wait_kind k)
+{
+	return kinds[k].words;
+}
+
+const char *wait_by(enum wait_kind k)
+{
+	return kinds[k].by;
+}
+
+void waits_free(struct waits *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct wait_thread *t = &w->thread[i];
+
+		for (uint32_t k = 0; k < t->nframes; k++) {
+			free(t->frame[k].function);
+			free(t->frame[k].file);
+			free(t->frame[k].module);
+		}
+		free(t->frame);
+	}
+	free(w->thread);
+	*w = (struct waits){ 0 };
+}
+
+struct wait_thread *waits_add(struct waits *w)
+{
+	struct wait_thread *grown =
+		w->n < THREADS_MAX ? array_room(w->thread, w->n, &w->cap, sizeof *grown) : NULL;
+
+	if (!grown)
+		return NULL;
+	w->thread = grown;
+	grown[w->n] = (struct wait_thread){ 0 };
+	return &grown[w->n++];
+}
+
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+bool wait_add_frame(struct wait_thread *t, const struct wait_frame *f)
+{
+	struct wait_frame *grown =
+		t->nframes < WAIT_FRAMES
+			? reallocarray(t->frame, (size_t)t->nframes + 1, sizeof *grown)
+			: NULL;
+
+	if (!grown)
+		return false;
+	t->frame = grown;
+	grown[t->nframes++] =
+		(struct wait_frame){ copy(f->function), copy(f->file), copy(f->module), f->line };
+	return true;
+}
+
+void wait_add_holder(struct wait_thread *t, const struct wait_holder *h)
+{
+	for (uint32_t i = 0; i < t->nholders; i++)
+		if (t->holder[i].pid == h->pid && t->holder[i].tid == h->tid)
+			return;
+	if (t->nholders == WAIT_HOLDERS)
+		t->closed = false;
+	else
+		t->holder[t->nholders++] = *h;
+}
+
+/* ---- as JSON ---- */
+
+static void put_unless_empty(struct json *j, const char *key, const char *text)
+{
+	json_put_text(j, key, text && *text ? text : NULL);
+}
+
+void wait_put(struct json *j, const struct wait_thread *t)
+{
+	json_object(j);
+	json_put_int(j, "pid", t->pid);
+	json_put_int(j, "tid", t->tid);
+	json_put_text(j, "process", t->process);
+	json_put_text(j, "thread", t->name);
+	json_put_text(j, "state", states[t->state]);
+	json_put_text(j, "waits_for", t->state == WAIT_WAITS ? kinds[t->kind].name : NULL);
+	put_unless_empty(j, "object", t->object);
+	put_unless_empty(j, "kernel_function", t->function);
+	put_unless_empty(j, "refused", t->refused);
+	json_key(j, "ended_by");
+	json_array(j);
+	for (uint32_t i = 0; i < t->nholders; i++) {
+		json_object(j);
+		json_put_int(j, "pid", t->holder[i].pid);
+		json_key(j, "tid");
+		if (t->holder[i].tid)
+			json_int(j, t->holder[i].tid);
+		else
+			json_null(j);
+		json_put_text(j, "process", t->holder[i].process);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_put_bool(j, "ended_by_no_other", t->closed);
+	json_put_bool(j, "moved", t->moved);
+	json_put_text(j, "stack", stacks[t->stack]);
+	json_key(j, "frames");
+	json_array(j);
+	for (uint32_t i = 0; i < t->nframes; i++) {
+		const struct wait_frame *f = &t->frame[i];
+
+		json_object(j);
+		json_put_text(j, "function", f->function);
+		json_put_text(j, "file", f->file);
+		json_key(j, "line");
+		if (f->line)
+			json_int(j, f->line);
+		else
+			json_null(j);
+		json_put_text(j, "module", f->module);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_object_end(j);
+}
+
+static void take_text(char *out, size_t size, const struct jsontree *object, const char *key)
+{
+	const char *text = jsontree_text(object, key);
+
+	snprintf(out, size, "%s", text ? text : "");
+}
+
+static bool take_word(int *out, const struct jsontree *object, const char *key,
+		      const char *const *words, int n)
+{
+	const char *text = jsontree_text(object, key);
+
+	for (int i = 0; text && i < n; i++)
+		if (!strcmp(text, words[i])) {
+			*out = i;
+			return true;
+		}
+	return false;
+}
+
+static int64_t take_int(const struct jsontree *object, const char *key)
+{
+	const struct jsontree *v = jsontree_find(object, key);
+
+	return v && v->type == JSONDOC_NUMBER && v->whole ? v->integer : 0;
+}
+
+static pid_t take_pid(const struct jsontree *object, const char *key)
+{
+	int64_t v = take_int(object, key);
+
+	return v > 0 && v < INT32_MAX ? (pid_t)v : 0;
+}
+
+static bool take_bool(const struct jsontree *object, const char *key)
+{
+	const struct jsontree *v = jsontree_find(object, key);
+
+	return v && v->type == JSONDOC_TRUE;
+}
+
+static bool take_kind(struct wait_thread *t, const struct jsontree *object)
+{
+	const char *text = jsontree_text(object, "waits_for");
+
+	for (int i = 0; text && i < WAIT_KINDS; i++)
+		if (!strcmp(text, kinds[i].name)) {
+			t->kind = (enum wait_kind)i;
+			return true;
+		}
+	return !text;
+}
+
+static void take_holders(struct wait_thread *t, const struct jsontree *list)
+{
+	for (const struct jsontree *v = list ? list->first : NULL; v; v = v->next) {
+		struct wait_holder h = { take_pid(v, "pid"), take_pid(v, "tid"), "" };
+
+		take_text(h.process, sizeof h.process, v, "process");
+		if (h.pid)
+			wait_add_holder(t, &h);
+		else
+			t->closed = false;
+	}
+}
+
+static bool take_frames(struct wait_thread *t, const struct jsontree *list)
+{
+	for (const struct jsontree *v = list ? list->first : NULL; v; v = v->next) {
+		int64_t line = take_int(v, "line");
+		const struct wait_frame f = {
+			(char *)(uintptr_t)jsontree_text(v, "function"),
+			(char *)(uintptr_t)jsontree_text(v, "file"),
+			(char *)(uintptr_t)jsontree_text(v, "module"),
+			line > 0 && line < INT32_MAX ? (uint32_t)line : 0,
+		};
+
+		if (!wait_add_frame(t, &f))
+			return false;
+	}
+	return true;
+}
+
+bool wait_take(struct wait_thread *t, const struct jsontree *object)
+{
+	int state, stack;
+
+	t->pid = take_pid(object, "pid");
+	t->tid = take_pid(object, "tid");
+	take_text(t->process, sizeof t->process, object, "process");
+	take_text(t->name, sizeof t->name, object, "thread");
+	take_text(t->object, sizeof t->object, object, "object");
+	take_text(t->function, sizeof t->function, object, "kernel_function");
+	take_text(t->refused, sizeof t->refused, object, "refused");
+	if (!t->pid || !t->tid || !take_kind(t, object) ||
+	    !take_word(&state, object, "state", states, WAIT_STATES) ||
+	    !take_word(&stack, object, "stack", stacks, WAIT_STACK_KINDS))
+		return false;
+	t->state = (enum wait_state)state;
+	t->stack = (enum wait_stack)stack;
+	t->closed = take_bool(object, "ended_by_no_other");
+	t->moved = take_bool(object, "moved");
+	take_holders(t, jsontree_find(object, "ended_by"));
+	return take_frames(t, jsontree_find(object, "frames"));
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stuck KIND: processes or threads that wait for each other: pipes, sockets, tcp, files, mutexes,
+ * child; or do not quite: free (a third process could end it), idle. */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+static __attribute__((noinline)) void wait_for_data(int fd)
+{
+	char c;
+
+	if (read(fd, &c, 1) == 1)
+		_exit(3);
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void wait_for_mutex(pthread_mutex_t *m)
+{
+	pthread_mutex_lock(m);
+	__asm__ volatile("");
+}
+
+static pid_t child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
+
+/* The third one has the end that is written, and is no part of it. */
+static int pipes(int third)
+{
+	int there[2], back[2];
+
+	if (pipe(there) || pipe(back))
+		return 1;
+	if (third && !child())
+		for (;;)
+			pause();
+	if (!child()) {
+		close(there[1]);
+		close(back[0]);
+		wait_for_data(there[0]);
+		return 0;
+	}
+	close(there[0]);
+	close(back[1]);
+	wait_for_data(back[0]);
+	return 0;
+}
+
+static int sockets(void)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		return 1;
+	if (!child()) {
+		close(pair[0]);
+		wait_for_data(pair[1]);
+		return 0;
+	}
+	close(pair[1]);
+	wait_for_data(pair[0]);
+	return 0;
+}
+
+static int tcp(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001) };
+	socklen_t n = sizeof a;
+	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), end;
+
+	if (bind(server, (struct sockaddr *)&a, n) || listen(server, 1) ||
+	    getsockname(server, (struct sockaddr *)&a, &n))
+		return 1;
+	if (!child()) {
+		close(server);
+		end = socket(AF_INET, SOCK_STREAM, 0);
+		if (connect(end, (struct sockaddr *)&a, n))
+			return 1;
+		wait_for_data(end);
+		return 0;
+	}
+	end = accept(server, NULL, NULL);
+	wait_for_data(end);
+	return 0;
+}
+
+static int lock_two(const char *mine, const char *others, int told, int hears)
+{
+	int a = open(mine, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int b = open(others, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	char c = 0;
+
+	if (flock(a, LOCK_EX) || write(told, &c, 1) != 1 || read(hears, &c, 1) != 1)
+		return 1;
+	return flock(b, LOCK_EX);
+}
+
+static int files(void)
+{
+	int there[2], back[2];
+
+	if (pipe(there) || pipe(back))
+		return 1;
+	return child() ? lock_two("one", "two", there[1], back[0])
+		       : lock_two("two", "one", back[1], there[0]);
+}
+
+static void *other_thread(void *unused)
+{
+	pthread_mutex_lock(&second);
+	pthread_barrier_wait(&both);
+	wait_for_mutex(&first);
+	return unused;
+}
+
+static int mutexes(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&both, NULL, 2);
+	pthread_mutex_lock(&first);
+	if (pthread_create(&thread, NULL, other_thread, NULL))
+		return 1;
+	pthread_barrier_wait(&both);
+	wait_for_mutex(&second);
+	return 0;
+}
+
+/* The parent waits for its end, and it for a byte that the parent would have to write. */
+static int waits_for_parent(void)
+{
+	int there[2];
+	pid_t pid;
+
+	if (pipe(there))
+		return 1;
+	pid = child();
+	if (!pid) {
+		close(there[1]);
+		wait_for_data(there[0]);
+		return 0;
+	}
+	close(there[0]);
+	return waitpid(pid, NULL, 0) != pid;
+}
+
+int main(int argc, char **argv)
+{
+	const char *kind = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(kind, "pipes") || !strcmp(kind, "free"))
+		return pipes(*kind == 'f');
+	if (!strcmp(kind, "sockets"))
+		return sockets();
+	if (!strcmp(kind, "tcp"))
+		return tcp();
+	if (!strcmp(kind, "files"))
+		return files();
+	if (!strcmp(kind, "mutexes"))
+		return mutexes();
+	if (!strcmp(kind, "child"))
+		return waits_for_parent();
+	for (;;)
+		pause();
+}
