@@ -51,7 +51,9 @@ struct stacks {
 	struct stacks_helper helper;
 	struct stacks_taken taken;
 	int32_t left_out[STACKS_LEFT_OUT_MAX]; /* for helpers to come */
-	uint32_t nleft_out, slot, restarts;
+	uint32_t nleft_out, slot, restarts, blameless;
+	struct stacks_file refused[STACKS_REFUSED_MAX]; /* that helpers died of */
+	uint32_t nrefused;
 	int64_t asked_ns, missed;  /* missed: tasks that are not sampled */
 	int64_t before[MONITORED]; /* of helpers that are gone */
 	bool over;
@@ -92,6 +94,40 @@ static void give_up(struct stacks *k, struct sample *s, const char *why)
 	sample_meta_text(s, "stacks.note", text);
 }
 
+/* The names of the files, as many as there is room for. */
+static void say_refused(const struct stacks *k, struct sample *s)
+{
+	char text[400] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < k->nrefused; i++) {
+		const char *slash = strrchr(k->refused[i].path, '/');
+		const char *name = slash ? slash + 1 : k->refused[i].path;
+
+		if (n + strlen(name) + 3 > sizeof text)
+			break;
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : "", name);
+	}
+	sample_meta_int(s, "stacks.files_left_out", k->nrefused);
+	sample_meta_text(s, "stacks.left_out", text);
+}
+
+/* The file of which the helper died is not read again. False: it did not say of which, or there are
+ * too many. */
+static bool refuse(struct stacks *k, struct sample *s)
+{
+	struct stacks_file *f = &k->refused[k->nrefused];
+
+	if (!k->helper.page || !atomic_load(&k->helper.page->died) ||
+	    k->nrefused == STACKS_REFUSED_MAX)
+		return false;
+	*f = k->helper.page->died_of;
+	f->path[sizeof f->path - 1] = '\0';
+	k->nrefused++;
+	say_refused(k, s);
+	return true;
+}
+
 static void tell_left_out(struct stacks *k)
 {
 	struct stacks_page *p = k->helper.page;
@@ -104,7 +140,8 @@ static void tell_left_out(struct stacks *k)
 
 static int start_helper(struct stacks *k, struct err *e)
 {
-	int bad = stacks_helper_start(&k->helper, &k->rings, &k->taken.next, e);
+	const struct stacks_before b = { &k->taken.next, k->refused, k->nrefused };
+	int bad = stacks_helper_start(&k->helper, &k->rings, &b, e);
 
 	if (!bad)
 		tell_left_out(k);
@@ -120,12 +157,13 @@ static void replace(struct stacks *k, struct sample *s)
 	take(k, s);
 	for (int i = 0; i < RESIDENT; i++)
 		k->before[i] = figure(k, i);
+	k->blameless += !refuse(k, s);
 	stacks_helper_stop(&k->helper);
-	if (k->restarts++ == RESTARTS_MAX) {
+	if (k->blameless > RESTARTS_MAX) {
 		give_up(k, s, "the helper sonde-unwind had crashed too often");
 		return;
 	}
-	sample_meta_int(s, "stacks.helper_restarts", k->restarts);
+	sample_meta_int(s, "stacks.helper_restarts", ++k->restarts);
 	if (start_helper(k, &e))
 		give_up(k, s, e.text);
 }

@@ -22,7 +22,7 @@ enum { OUT_OF_THE_WAY = 64 }; /* above the descriptors that the helper gets */
 
 /* Its descriptor, or -errno. */
 static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
-		     const struct stacks_ids *first)
+		     const struct stacks_before *b)
 {
 	int fd = unnamed_memory("sonde-unwind");
 	void *memory = MAP_FAILED;
@@ -44,9 +44,11 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 	h->page->nrings = (uint32_t)r->n;
 	h->page->ring_bytes = r->bytes;
 	h->page->stack_bytes = r->stack_bytes;
-	h->page->module = first->module;
-	h->page->frame = first->frame;
-	h->page->node = first->node;
+	h->page->module = b->first->module;
+	h->page->frame = b->first->frame;
+	h->page->node = b->first->node;
+	h->page->nrefused = b->nrefused;
+	memcpy(h->page->refused, b->refused, b->nrefused * sizeof *b->refused);
 	return fd;
 }
 
@@ -74,7 +76,7 @@ static _Noreturn void become(const char *path, int socket, int memory, const str
 }
 
 int stacks_helper_start(struct stacks_helper *h, const struct stacks_rings *r,
-			const struct stacks_ids *first, struct err *e)
+			const struct stacks_before *b, struct err *e)
 {
 	char path[PATH_MAX];
 	int pair[2], memory, bad = 0;
@@ -84,7 +86,7 @@ int stacks_helper_start(struct stacks_helper *h, const struct stacks_rings *r,
 		return err_set(e, -ENOENT, "the helper sonde-unwind is not installed");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
-	memory = make_page(h, r, first);
+	memory = make_page(h, r, b);
 	h->socket = fcntl(pair[0], F_DUPFD_CLOEXEC, STACKS_SOCKET); /* 0 to 2 may be closed here */
 	close(pair[0]);
 	h->pid = memory < 0 || h->socket < 0 ? -1 : fork();

@@ -24,9 +24,16 @@ struct stacks_ids {
 	uint32_t module, frame, node;
 };
 
+/* What the helpers before it have left: ids that are taken, files that they died of. */
+struct stacks_before {
+	const struct stacks_ids *first;
+	const struct stacks_file *refused;
+	uint32_t nrefused;
+};
+
 /* 0, or -errno with a sentence. */
 int stacks_helper_start(struct stacks_helper *h, const struct stacks_rings *r,
-			const struct stacks_ids *first, struct err *e);
+			const struct stacks_before *b, struct err *e);
 enum stacks_stage stacks_helper_stage(const struct stacks_helper *h);
 void stacks_helper_ask(struct stacks_helper *h, bool last);
 bool stacks_helper_answered(const struct stacks_helper *h);

@@ -23,6 +23,8 @@ enum {
 	STACKS_RINGS_MAX = 16,
 	STACKS_LEFT_OUT_MAX = 1024,
 	STACKS_TEXT_MAX = 4096, /* longer names are cut */
+	STACKS_REFUSED_MAX = 64,
+	STACKS_PATH_MAX = 256,
 	STACKS_ROOM = 1 << 20,  /* of the ring */
 };
 
@@ -70,12 +72,25 @@ struct stacks_samples {
 	int64_t unit, t0_ns, t1_ns;
 };
 
+/* A file with code; a longer path is cut. */
+struct stacks_file {
+	uint64_t inode;
+	uint32_t major, minor;
+	char path[STACKS_PATH_MAX];
+};
+
 struct stacks_page {
 	uint32_t layout;
 	int32_t parent;
 	uint32_t nrings, ring_bytes, stack_bytes;
 	/* Ids that the first of each may have: those before are an earlier helper's. */
 	uint32_t module, frame, node;
+	/* Files that earlier helpers died of. */
+	uint32_t nrefused;
+	struct stacks_file refused[STACKS_REFUSED_MAX];
+	/* What this one read when it died. */
+	_Atomic uint32_t died;
+	struct stacks_file died_of;
 	_Atomic uint32_t stage;
 	_Atomic uint32_t asked, answered; /* by number */
 	_Atomic uint32_t last;            /* the last question: all there is is wanted */

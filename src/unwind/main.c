@@ -14,6 +14,7 @@
 #include "unwind/look.h"
 #include "unwind/profile.h"
 #include "unwind/records.h"
+#include "unwind/work.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -94,8 +95,10 @@ static enum step step_from(struct unwinder *u, const struct place *place, struct
 	const struct registers was = *r;
 	enum step step = STEP_LOST;
 
+	work_on(m);
 	if (m->usable)
 		step = frame_step(u->rows, m, place->module, place->address, r, stack);
+	work_on(NULL);
 	if (step != STEP_LOST)
 		return step;
 	*r = was;
@@ -380,6 +383,8 @@ static bool begin(struct unwinder *u)
 	u->page = map_page();
 	if (!u->page || getppid() != u->page->parent)
 		return false;
+	work_watch(u->page);
+	u->modules.page = u->page;
 	modules_init(&u->modules);
 	u->spaces.modules = &u->modules;
 	u->rows = rows_make();

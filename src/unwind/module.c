@@ -2,6 +2,7 @@
 #include "unwind/module.h"
 
 #include "base/clock.h"
+#include "unwind/work.h"
 
 #include <ctype.h>
 #include <elfutils/libdwelf.h>
@@ -248,11 +249,41 @@ static bool still_is(struct module *m, const struct module_seen *seen)
 	return !m->mtime_ns || m->mtime_ns == st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 }
 
+/* An earlier helper died of it. */
+static bool is_refused(const struct modules *m, const struct module_seen *seen)
+{
+	uint32_t n = m->page ? m->page->nrefused : 0;
+
+	for (uint32_t i = 0; i < n && i < STACKS_REFUSED_MAX; i++) {
+		const struct stacks_file *f = &m->page->refused[i];
+
+		if (f->inode == seen->inode && f->major == seen->major && f->minor == seen->minor &&
+		    !strncmp(f->path, seen->path, sizeof f->path - 1))
+			return true;
+	}
+	return false;
+}
+
+static void module_read(struct module *x, const struct module_seen *seen)
+{
+	struct stat st;
+	int fd = module_open(seen, &st);
+
+	if (fd >= 0) {
+		image_map(x, fd, &st);
+		close(fd);
+	} else {
+		image_copy(x, seen);
+	}
+	work_on(x);
+	if (x->image)
+		module_use(x);
+	work_on(NULL);
+}
+
 uint32_t modules_find(struct modules *m, const struct module_seen *seen)
 {
 	struct module *x;
-	struct stat st;
-	int fd;
 
 	/* The newest first: an inode may be used again. */
 	for (uint32_t i = m->n; i-- > MODULE_FIRST;) {
@@ -271,15 +302,8 @@ uint32_t modules_find(struct modules *m, const struct module_seen *seen)
 			      .seen_ns = seen->now_ns };
 	if (!x->path)
 		return MODULE_NONE;
-	fd = module_open(seen, &st);
-	if (fd >= 0) {
-		image_map(x, fd, &st);
-		close(fd);
-	} else {
-		image_copy(x, seen);
-	}
-	if (x->image)
-		module_use(x);
+	if (!is_refused(m, seen))
+		module_read(x, seen);
 	return m->n++;
 }
 

@@ -8,6 +8,8 @@
 #ifndef SONDE_UNWIND_MODULE_H
 #define SONDE_UNWIND_MODULE_H
 
+#include "source/stacks_page.h"
+
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,6 +60,7 @@ struct module_seen {
 struct modules {
 	struct module row[MODULES_MAX];
 	uint32_t n;
+	const struct stacks_page *page; /* what is not to be read; NULL: nothing */
 };
 
 void modules_init(struct modules *m);

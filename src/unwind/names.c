@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "source/stacks_page.h"
 #include "unwind/symbols.h"
+#include "unwind/work.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -101,10 +102,12 @@ static struct named *look_up(struct names *n, const struct question *q)
 	if (!x)
 		return NULL;
 	x->frame = q->frame;
+	work_on(&n->modules->row[q->module]);
 	if (!*s)
 		*s = symbols_open(&n->modules->row[q->module]);
 	if (*s)
 		symbols_name(*s, q->address, x);
+	work_on(NULL);
 	return x;
 }
 
@@ -112,6 +115,7 @@ static void *answer_all(void *context)
 {
 	struct names *n = context;
 
+	work_thread();
 	pthread_mutex_lock(&n->lock);
 	for (;;) {
 		struct question q;

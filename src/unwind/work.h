@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * work.h - which file a thread is reading: what this process died of, if it dies.
+ *
+ * The recorder learns it in the page, and the next helper leaves that file alone. The only state of
+ * the process itself that is not handed in, since a signal's handler is handed nothing.
+ */
+#ifndef SONDE_UNWIND_WORK_H
+#define SONDE_UNWIND_WORK_H
+
+#include "source/stacks_page.h"
+#include "unwind/module.h"
+
+/* From now on a crash is told there. */
+void work_watch(struct stacks_page *page);
+/* For each thread, so that one without stack left can tell, too. */
+void work_thread(void);
+/* What this thread reads from now on; NULL: none. */
+void work_on(const struct module *m);
+
+#endif
