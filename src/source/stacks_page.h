@@ -25,7 +25,7 @@ enum {
 	STACKS_TEXT_MAX = 4096, /* longer names are cut */
 	STACKS_REFUSED_MAX = 64,
 	STACKS_PATH_MAX = 256,
-	STACKS_ROOM = 1 << 20,  /* of the ring */
+	STACKS_ROOM = 1 << 20, /* of the ring */
 };
 
 /* What is asked of the kernel for each sample: the registers that unwinding needs, in the order of

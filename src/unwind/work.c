@@ -30,8 +30,7 @@ static void note(int signal)
 void work_watch(struct stacks_page *page)
 {
 	static const int deadly[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
-	struct sigaction act = { .sa_handler = note,
-				 .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK) };
+	struct sigaction act = { .sa_handler = note, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK) };
 
 	told = page;
 	for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++)
