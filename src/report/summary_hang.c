@@ -18,12 +18,13 @@ static void cut_at_process(char *evidence)
 		*last = '\0';
 }
 
-/* A stack of which more is known ends with "...", which needs no full stop. */
+/* A stack of which more is known ends with "...", which needs no full stop; a text for which there
+ * was no room, with ";". */
 static const char *full_stop(const char *where)
 {
-	size_t n = strlen(where);
+	char last = where[strlen(where) - 1];
 
-	return where[n - 1] == '.' ? "" : ".";
+	return last == '.' ? "" : last == ';' ? " and more." : ".";
 }
 
 /* In which functions they were, and who waits for whom, before what to do; nobody needs a debugger

@@ -172,7 +172,7 @@ static void a_serial_stretch_has_its_phase_or_mark(void **state)
 	done(&s, x);
 }
 
-static void a_stack_with_more_frames_ends_with_three_dots(void **state)
+static void what_is_known_of_a_hang_ends_as_a_sentence(void **state)
 {
 	struct run_mark marks[] = {
 		{ 0 },
@@ -183,7 +183,8 @@ static void a_stack_with_more_frames_ends_with_three_dots(void **state)
 		{ .node = 1, .at_ns = 102 * NS_PER_S, .name = "sonde.hang.where" },
 	};
 	static const char *const where[][2] = { { "in a < b < ...", "in a < b < ..." },
-						{ "in a < b", "in a < b." } };
+						{ "in a < b", "in a < b." },
+						{ "in a; in b;", "in a; in b; and more." } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
@@ -220,7 +221,7 @@ int main(void)
 		cmocka_unit_test(the_process_that_bounds_the_others_is_found),
 		cmocka_unit_test(one_of_low_priority_that_starves_is_found),
 		cmocka_unit_test(a_serial_stretch_has_its_phase_or_mark),
-		cmocka_unit_test(a_stack_with_more_frames_ends_with_three_dots),
+		cmocka_unit_test(what_is_known_of_a_hang_ends_as_a_sentence),
 		cmocka_unit_test(nothing_is_said_of_no_process),
 	};
 
