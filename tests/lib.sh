@@ -2,6 +2,10 @@
 # What the shell tests share. tests/run.sh gives each test an empty folder of its own to run in and
 # TOP (this tree), BUILD, SONDE (the program), PROGRAMS (tests/programs, built), PYTHON, LONG (1 or empty).
 
+# The helpers lie below the folder of a program that was built, and beside that of one that was installed or unpacked.
+LIBEXEC=$(dirname "$SONDE")/libexec/sonde
+[ -d "$LIBEXEC" ] || LIBEXEC=$(dirname "$SONDE")/../libexec/sonde
+
 fail() {
 	printf 'FAIL: %s\n' "$*" >&2
 	exit 1

@@ -2,7 +2,7 @@
 # How a job ended is said in the same words at the head of the summary, the page and the PDF.
 . "$TOP/tests/lib.sh"
 need pdftotext
-[ -x "$(dirname "$SONDE")/libexec/sonde/sonde-draw" ] || skip "Sonde was built without cairo and pango"
+[ -x "$LIBEXEC/sonde-draw" ] || skip "Sonde was built without cairo and pango"
 heads() { # WORDS SCRIPT
 	rm -rf job
 	"$SONDE" run -q -o job -- bash -c "$2" 2>/dev/null || true

@@ -29,7 +29,7 @@ contains phases "losses: $words"
 "$SONDE" report --only html deep >/dev/null || fail "report"
 contains deep/report.html "<b>Losses</b> $words"
 contains deep/report.html "more than 64 deep"
-if [ -x "$(dirname "$SONDE")/libexec/sonde/sonde-draw" ] && command -v pdftotext >pdftotext.path; then
+if [ -x "$LIBEXEC/sonde-draw" ] && command -v pdftotext >pdftotext.path; then
 	"$SONDE" report --only pdf deep >/dev/null || fail "report --only pdf"
 	pdftotext -layout -f 1 -l 1 deep/*.pdf first
 	contains first "Losses: $words"
@@ -41,7 +41,7 @@ equal "trace" "loss $words" "$(jq -r '.traceEvents[] | select(.cat == "loss") | 
 "$SONDE" trace -o deep.pftrace deep 2>/dev/null || fail "trace of Perfetto"
 grep -qaF "$words" deep.pftrace || fail "the trace of Perfetto does not say it"
 formats=json,csv,parquet,feather,orc,pickle,openmetrics
-sqlite=$(dirname "$SONDE")/libexec/sonde/sonde-sqlite
+sqlite=$LIBEXEC/sonde-sqlite
 [ ! -x "$sqlite" ] || formats=$formats,sqlite
 "$SONDE" export --to $formats -o tables deep 2>said || fail "export"
 contains said "sonde: export: $note"

@@ -2,7 +2,7 @@
 # perfmon -r: perfmon's set of plots under its names, 18 cm at 200 dots an inch, what was not measured skipped, and its report.
 . "$TOP/tests/lib.sh"
 need pdftotext
-[ -x "$(dirname "$SONDE")/libexec/sonde/sonde-draw" ] || skip "Sonde was built without cairo and pango"
+[ -x "$LIBEXEC/sonde-draw" ] || skip "Sonde was built without cairo and pango"
 unset SLURM_JOB_ID LSB_JOBID OAR_JOB_ID FLUX_JOB_ID JOB_ID PBS_NUM_PPN
 job="77.plots-$$"
 

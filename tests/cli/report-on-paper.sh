@@ -3,7 +3,7 @@
 # same recording gives the same bytes; without the helper the rest is written, and one sentence says so.
 . "$TOP/tests/lib.sh"
 need pdftotext
-[ -x "$(dirname "$SONDE")/libexec/sonde/sonde-draw" ] || skip "Sonde was built without cairo and pango"
+[ -x "$LIBEXEC/sonde-draw" ] || skip "Sonde was built without cairo and pango"
 unset SLURM_JOB_ID LSB_JOBID OAR_JOB_ID FLUX_JOB_ID JOB_ID PBS_NUM_PPN
 export PBS_JOBID="47/11" PBS_JOBNAME='<b>&name' USER=nobody-else
 
@@ -78,5 +78,5 @@ equal "what was written" "rest/report.html rest/plots" "$(tr '\n' ' ' <stdout | 
 equal "what is there" "plots report.html" "$(ls -A rest | tr '\n' ' ' | sed 's/ $//')"
 equal "status of --only pdf without it" 1 "$(SONDE_LIBEXEC=$PWD/empty status_of "$SONDE" report --only pdf -o none out 2>said)"
 one_sentence said
-printf 'not a drawing' | "$(dirname "$SONDE")/libexec/sonde/sonde-draw" 3<>taken >answer && [ "$(tail -c +5 answer)" = "what came is not a drawing of this version of Sonde" ] ||
+printf 'not a drawing' | "$LIBEXEC/sonde-draw" 3<>taken >answer && [ "$(tail -c +5 answer)" = "what came is not a drawing of this version of Sonde" ] ||
 	fail "the helper answers: $(cat answer)"

@@ -31,7 +31,7 @@ wait_for 100 trimmed
 [ -e "$one" ] || fail "the newest went"
 [ ! -e "$folder/$(printf %020d 1)-1-made.json" ] || fail "the oldest stayed"
 [ "$(count)" -ge 10000 ] || fail "more went than had to: $(count) are left"
-[ -x "$(dirname "$SONDE")/libexec/sonde/sonde-database" ] || exit 0
+[ -x "$LIBEXEC/sonde-database" ] || exit 0
 dropped=$(wc -c <"$folder/dropped")
 find "$folder" -name '*-made.json' -delete
 "$SONDE" bench list >/dev/null 2>said || true # there is no trial

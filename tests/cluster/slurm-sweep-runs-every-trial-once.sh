@@ -4,7 +4,7 @@
 # started again; every trial is in the store exactly once, and none ran twice.
 . "$TOP/tests/cluster/harness/slurm.sh"
 for helper in database yaml; do
-	[ -x "$(dirname "$SONDE")/libexec/sonde/sonde-$helper" ] || skip "sonde-$helper was not built"
+	[ -x "$LIBEXEC/sonde-$helper" ] || skip "sonde-$helper was not built"
 done
 cluster_start
 export SONDE_HISTORY=off
