@@ -36,7 +36,7 @@ static void advise(char out[STORY_WHERE], const char *evidence, const char *wher
 	if (!where || !*where)
 		snprintf(out, STORY_WHERE, "%s", advice);
 	else if (!*advice || strstr(advice, "gdb -p"))
-		snprintf(out, STORY_WHERE, "%.*s%s", STORY_WHERE - 2, where, full_stop(where));
+		snprintf(out, STORY_WHERE, "%.*s%s", STORY_WHERE - 16, where, full_stop(where));
 	else
 		snprintf(out, STORY_WHERE, "%.*s%s %s", STORY_WHERE / 8 * 7, where,
 			 full_stop(where), advice);
