@@ -173,7 +173,7 @@ static const char *id_of(const struct jsontree *v, const char *key)
 				"inspection_document_id");
 	if (!id && key && !strncmp(key, "inspection-", strlen("inspection-")))
 		id = key;
-	return id && *id ? id : NULL;
+	return id && *id && strlen(id) <= AMUN_ID_MAX ? id : NULL;
 }
 
 static void add_whole(struct amun_layout *l, const struct jsontree *v, const char *key)

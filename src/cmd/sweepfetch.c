@@ -70,6 +70,7 @@ static int keep(const char *path, const struct http_answer *a, struct err *e)
 
 	snprintf(part, sizeof part, "%s.part_%d", path, (int)getpid());
 	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	errno = fd < 0 ? errno : ENOSPC; /* of what is not written whole */
 	if (fd < 0 || write(fd, a->text, a->length) != (ssize_t)a->length || fsync(fd) ||
 	    rename(part, path))
 		rc = err_set(e, -errno, "cannot write %.300s: %s", path, strerror(errno));

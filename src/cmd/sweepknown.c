@@ -59,6 +59,8 @@ static void put_stack(struct json *j, const struct sweep_stack *s)
 	json_put_text(j, "locked", s->locked);
 	json_put_text(j, "interpreter", s->interpreter);
 	put_words(j, "pip", &s->pip);
+	if (s->python_version)
+		json_put_text(j, "python_version", s->python_version);
 }
 
 static void put_environment(struct json *j, const struct sweep_environment *s)

@@ -40,7 +40,7 @@ def write_script(text):
     os.chmod("grow.sh", 0o755)
 
 
-def sweep(known, xs, size=1, environments="a", more="", first="", words=()):
+def sweep(known, xs, size=1, environments="a", more="", first="", words=(), stacks="{name: host}"):
     """The report, and what ran; known: how many trials it says that the store has."""
     with open("grow.yaml", "w") as f:
         f.write(f"""{first}script: grow.sh
@@ -50,6 +50,7 @@ environment: {{LOG: {os.path.abspath('log')}}}
 matrix:
   environments: [{', '.join(f'{{name: {n}, environment: {{E: {n}}}}}' for n in environments)}]
   parameters: {{X: {json.dumps(xs)}}}
+  stacks: [{stacks}]
 """)
     p = subprocess.run([SONDE, "bench", "sweep", *words, "--json", *STORE, "grow.yaml"], capture_output=True, text=True, timeout=300)
     check(f"status of {xs, size, environments, more}", p.returncode == 0, p.stderr + p.stdout)
@@ -94,6 +95,17 @@ for what, change in (("identifier", {"more": "identifier: again"}), ("argument",
 write_script(SCRIPT + "# another\n")
 grown, got = sweep(0, [1, 2])
 check("another script", got == ["1 a", "2 a"], got)
+
+# A stack for another Python, too, whatever else it has in common.
+if not subprocess.run(["python3", "-c", "import venv, ensurepip"], capture_output=True).returncode:
+    os.mkdir("bin")
+    with open("bin/python3.98", "w") as f:
+        f.write("#!/bin/sh\n[ \"$1\" = -c ] && echo 'cpython 3.98.0 (made up) linux' && exit\nexec python3 \"$@\"\n")
+    os.chmod("bin/python3.98", 0o755)
+    os.environ["PATH"] = f"{os.path.abspath('bin')}:{os.environ['PATH']}"
+    for known, version in ((0, "3"), (0, "3.98"), (1, "3")):
+        grown, got = sweep(known, [1], stacks=f"{{name: py, python: {{requirements: '# none', python_version: '{version}'}}}}")
+        check(f"Python {version}", got == ([] if known else ["1 a"]), got)
 
 # More trials of what is known are warmed up, too.
 sweep(0, [7], more="warmup: 2")

@@ -7,6 +7,7 @@ import hashlib
 import http.server
 import json
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -25,10 +26,11 @@ def check(what, good, detail=""):
         faults.append(f"{what}: {str(detail)[:1500]}")
 
 
-def sweep(name, spec, *options, code=0):
+def sweep(name, spec, *options, code=0, limit=None):
     with open(f"{name}.json", "w") as f:
         json.dump(spec, f, indent=2)
-    p = subprocess.run([SONDE, "bench", "sweep", "-q", "--json", "--store", "s.sqlite", *options, f"{name}.json"], capture_output=True, text=True, timeout=200)
+    p = subprocess.run([SONDE, "bench", "sweep", "-q", "--json", "--store", "s.sqlite", *options, f"{name}.json"], capture_output=True, text=True, timeout=200,
+                       preexec_fn=limit)
     check(f"status of {name}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}{p.stdout}")
     return p
 
@@ -40,7 +42,7 @@ print(json.dumps({"name": "PiMatmul", "framework": "none", "@parameters": {"devi
                   "@result": {"rate": 1.0, "elapsed": 2.0}}))
 """
 os.mkdir("www")
-for name, text in (("matmul.py", SCRIPT), ("page.py", "<!DOCTYPE html><html>a page around a script</html>"), ("empty.py", "")):
+for name, text in (("matmul.py", SCRIPT), ("page.py", "<!DOCTYPE html><html>a page around a script</html>"), ("empty.py", ""), ("long.py", SCRIPT + 9999 * "#\n")):
     with open(f"www/{name}", "w") as f:
         f.write(text)
 fetched = []
@@ -102,6 +104,10 @@ for name, changes, words in (("changed", {"script_sha256": "0" * 64}, "has chang
                              ("nobody", {"script": "http://127.0.0.1:1/x.py"}, "127.0.0.1:1")):
     p = sweep(name, {**by_url, **changes}, "--fetch", code=2)
     check(f"{name} is refused", words in p.stderr and p.stderr.count("bench sweep:") == 1, p.stderr)
+# Where it cannot be kept whole, it is not kept.
+kept = sorted(os.listdir("cache/sonde/stacks"))
+p = sweep("full", {**by_url, "script": f"{URL}/long.py"}, "--fetch", code=2, limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+check("no room for it", "No space left" in p.stderr and sorted(os.listdir("cache/sonde/stacks")) == kept, p.stderr)
 
 # All that is wrong comes at once, each with its place.
 p = sweep("wrong", {**AMUN, "script": "none.py", "batch_size": 0, "python_packages": ["numpy", "micropipenv[toml]"], "environment": [{"name": "A=B", "value": 1}], "run": {"requests": {"cpu": "lots"}},
