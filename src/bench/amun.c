@@ -440,9 +440,11 @@ static int put_told(struct amun *a, struct inspection *x, const struct amun_insp
 					  .started = from->n == 1 ? from->started : NULL,
 					  .ended = from->n == 1 ? from->ended : NULL };
 
-		if (!r.document && !r.log) {
-			note(a, "%.200s, result %" PRId64 ": no result is in it; it is left out",
-			     x->batch.uid + strlen("amun:"), r.number - 1);
+		if (told->again || (!r.document && !r.log)) {
+			note(a, "%.200s, result %" PRId64 "%s", x->batch.uid + strlen("amun:"),
+			     r.number - 1,
+			     told->again ? " is in it more than once; the first is taken"
+					 : ": no result is in it; it is left out");
 			a->left_out++;
 			continue;
 		}

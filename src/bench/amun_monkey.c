@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 240 };
+/* Of a stack's name: each package of it has a byte and a space. */
+enum { NAME_BYTES = 240, NAME_PACKAGES = NAME_BYTES / 2 };
 
 struct report {
 	struct amun *a;
@@ -47,10 +48,11 @@ static const char *name_of(struct report *r, const struct jsontree *product)
 	struct bytes b = { 0 }, text = { 0 };
 	struct json j = { .out = &text };
 	char digest[SHA256_HEX];
+	unsigned n = 0;
 
 	for (const struct jsontree *v = wanted && wanted->type == JSONDOC_OBJECT ? wanted->first
 										 : NULL;
-	     v && b.len < NAME_BYTES; v = v->next) {
+	     v && b.len < NAME_BYTES && n < NAME_PACKAGES; v = v->next, n++) {
 		const char *version = jsontree_text(jsontree_find(lock, v->key), "version");
 
 		bytes_printf(&b, "%s%.60s%.40s", b.len ? " " : "", v->key, version ? version : "");
@@ -110,7 +112,8 @@ static int is_imported(struct report *r, const char *uid, struct err *e)
 static int put_response(struct report *r, const struct jsontree *v, uint32_t number, struct err *e)
 {
 	const struct jsontree *product = jsontree_find(v, "product");
-	const char *response = response_of(v);
+	const char *said = response_of(v);
+	const char *response = said && strlen(said) <= AMUN_ID_MAX ? said : NULL;
 	char uid[320], missing[400];
 	struct batch b = { .uid = uid, .source = "amun" };
 	struct sweep_point p = { .combination = number,
@@ -132,7 +135,7 @@ static int put_response(struct report *r, const struct jsontree *v, uint32_t num
 	else if (response)
 		snprintf(missing, sizeof missing, "%.300s was not imported", response);
 	else
-		snprintf(missing, sizeof missing, "Amun gave no answer");
+		snprintf(missing, sizeof missing, "Amun gave no %s", said ? "id" : "answer");
 	r->missing += !there;
 	return sweep_put_point(r->a->store->database, &r->sweep, &p, there ? &b : NULL, e);
 }

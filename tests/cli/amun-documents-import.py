@@ -116,6 +116,15 @@ check("nothing came of them", before == [tuple(r) for r in database("SELECT (SEL
 imported("hostile.json", {"inspection_id": "../x'; DROP TABLE trials; --\x1b[31m", "specification": [1], "status": 3, "created": "x" * 5000,
                           "job_logs": {"99999999999": result(0, 1.0), "-1": None, "0": [[[]]], "7": result(7, 2.0, usage=[], hwinfo="x", stderr={})}}, code=1)
 check("numbers are bounded", [t[0] for t in trials("../x''; DROP TABLE trials; --\x1b[31m")] == [1, 8], trials("../x''; DROP TABLE trials; --\x1b[31m"))
+# An id that is too long for one is none: two that begin alike stay two.
+imported("long.json", [{"inspection_id": "i" * 400 + end, "job_logs": FIVE[:2]} for end in "ab"], words=["inspections: 2, trials: 4"])
+imported("answers.json", {"skipped": 0, "responses": ["i" * 400 + "b"]}, code=1, words=["of 1 stacks the results are missing"])
+# Which number is whose is not guessed.
+imported("twice.json", {"inspection_id": "inspection-twice", "job_logs": {"1": result(0, 1.0), "pod": result(0, 2.0), "01": result(0, 3.0)}}, code=1,
+         words=["inspection-twice, result 1 is in it more than once; the first is taken", "trials: 1, failed: 0, imported earlier: 0", "not imported: 2"])
+# Many packages without names.
+imported("nameless-packages.json", '{"skipped": 0, "responses": [{"product": {"project": {"requirements": {"packages": {' + ", ".join(['"": 1'] * 90000) +
+         '}}, "requirements_locked": {"default": {' + ", ".join(['"a": 1'] * 90000) + "}}}}}]}", code=1)
 # A folder of documents, as thoth-storages keeps them.
 put("folder/inspection-p", {**WHOLE, "inspection_id": "inspection-p", "job_log": result(0, 5.0)})
 put("folder/inspection-q", text[:100])
