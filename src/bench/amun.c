@@ -424,29 +424,10 @@ static bool is_inspection(const char *path)
 
 /* ---- a document ---- */
 
-/* For each number, whether a result with it was taken. NULL: out of memory. */
-static bool *numbers_of(const struct amun_inspection *from)
-{
-	int64_t most = 0;
-
-	for (uint32_t i = 0; i < from->n; i++)
-		most = from->told[i].number > most ? from->told[i].number : most;
-	return calloc((size_t)most + 1, sizeof(bool));
-}
-
-/* Why one is not taken; NULL: it is. */
-static const char *left_out(const struct result *r, const bool *taken)
-{
-	if (!r->document && !r->log)
-		return ": no result is in it; it is left out";
-	return taken[r->number] ? " is in it more than once; the first is taken" : NULL;
-}
-
 static int put_told(struct amun *a, struct inspection *x, const struct amun_inspection *from,
 		    const char *path, struct err *e)
 {
-	bool *taken = numbers_of(from);
-	int rc = taken ? 0 : err_set(e, -ENOMEM, "out of memory for results");
+	int rc = 0;
 
 	for (uint32_t i = 0; i < from->n && !rc; i++) {
 		const struct amun_told *told = &from->told[i];
@@ -458,20 +439,19 @@ static int put_told(struct amun *a, struct inspection *x, const struct amun_insp
 					  .hwinfo = told->hwinfo,
 					  .started = from->n == 1 ? from->started : NULL,
 					  .ended = from->n == 1 ? from->ended : NULL };
-		const char *why = left_out(&r, taken);
 
-		if (why) {
+		if (told->again || (!r.document && !r.log)) {
 			note(a, "%.200s, result %" PRId64 "%s", x->batch.uid + strlen("amun:"),
-			     r.number - 1, why);
+			     r.number - 1,
+			     told->again ? " is in it more than once; the first is taken"
+					 : ": no result is in it; it is left out");
 			a->left_out++;
 			continue;
 		}
-		taken[r.number] = true;
 		rc = trial_exists(a->store->database, &x->batch, r.number, e);
 		a->there_already += rc > 0;
 		rc = rc ? (rc < 0 ? rc : 0) : put_result(a, x, &r, e);
 	}
-	free(taken);
 	return rc;
 }
 

@@ -249,6 +249,26 @@ static void find(struct amun_layout *l, const struct jsontree *v, const char *ke
 	}
 }
 
+/* Keys may say a number twice, or one that another has by its place. */
+static bool find_repeats(struct amun_inspection *x)
+{
+	int64_t most = 0;
+	bool *taken, well;
+
+	for (uint32_t i = 0; i < x->n; i++)
+		most = x->told[i].number > most ? x->told[i].number : most;
+	taken = calloc((size_t)most + 1, sizeof *taken);
+	well = taken;
+	for (uint32_t i = 0; taken && i < x->n; i++) {
+		struct amun_told *t = &x->told[i];
+
+		t->again = taken[t->number];
+		taken[t->number] |= t->result || t->log;
+	}
+	free(taken);
+	return well;
+}
+
 int amun_layout_read(struct amun_layout *l, const struct jsontree *document, struct err *e)
 {
 	const struct jsontree *metadata = jsontree_find(document, "metadata");
@@ -256,6 +276,8 @@ int amun_layout_read(struct amun_layout *l, const struct jsontree *document, str
 	*l = (struct amun_layout){ .arguments = jsontree_find(metadata, "arguments"),
 				   .date = jsontree_text(metadata, "datetime") };
 	find(l, document, NULL, 0);
+	for (uint32_t i = 0; i < l->n && !l->failed; i++)
+		l->failed = !find_repeats(&l->inspection[i]);
 	if (l->failed)
 		return err_set(e, -ENOMEM, "out of memory for inspections");
 	if (!l->n && !l->monkey)

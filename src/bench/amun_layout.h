@@ -21,6 +21,7 @@ struct amun_told {
 	int64_t number;                         /* from 1 */
 	const struct jsontree *result, *hwinfo; /* NULL: there is none */
 	const char *log;                        /* NULL: it is not there */
+	bool again; /* an earlier one that has a result or a log has its number */
 };
 
 struct amun_inspection {

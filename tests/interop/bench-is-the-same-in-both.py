@@ -101,5 +101,12 @@ check("types in PostgreSQL", columns == [["double precision"]] * 2, columns)
 sonde("bench", "run", "-q", "-o", "taken_lite", "--store", "s.sqlite", script("taken", {"xmin": 0}, {"elapsed": 1}))
 said = sonde("bench", "run", "-q", "-o", "taken_pg", "--store", server.url, "./taken", code=1).stdout
 check("a name that is taken", "failed (1): PostgreSQL has no column xmin but its own; give it another name" in said, said)
+# What is deleted is gone from both, with what refers to it; an indicator stands for its batches.
+for where in ("s.sqlite", server.url):
+    check("only told", "without --yes" in sonde("bench", "delete", "--store", where, "bench:1").stderr)
+    sonde("bench", "delete", "--yes", "--store", where, "bench:1")
+    left = json.loads(sonde("bench", "stats", "--json", "--store", where, "PiBoth").stdout)["batches"]
+    check(f"gone from {where}", "there is no bench:1" in sonde("bench", "show", "--store", where, "bench:1", code=1).stderr and {1, 2} & {b["batch"] for b in left} == {2}, left)
+check("rows follow", server.sql("SELECT COUNT(*) FROM trials_pi_both m LEFT JOIN trials t ON t.id = m.trial_id WHERE t.id IS NULL OR t.batch_id = 1") == [["0"]])
 print("\n".join(faults))
 sys.exit(bool(faults))
