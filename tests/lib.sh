@@ -98,3 +98,8 @@ perf_permitted() {
 	"$SONDE" run -o perf_probe -- true 2>/dev/null
 	"$SONDE" show --json perf_probe | json_says '.job.mechanisms | test("perf events")' >/dev/null
 }
+
+instructions() { # COMMAND...: how many it takes; its own output goes to the file out
+	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>said >out || fail "$*"
+	sed -n 's/,//g; s/.*I *refs: *//p' said
+}

@@ -14,10 +14,8 @@ enum {
 	AGAIN_S = 60,              /* and again when it has doubled, or after this */
 	STIR_NS = 5 * 1000 * 1000, /* so little CPU is no progress, however short the time */
 	PIDS_MAX = 4096,
-	/* The helper takes about a tenth of a second of CPU time for a look: the first not of a
-	 * short job, and one more in so much time. */
-	LOOK_FIRST_S = 5,
-	LOOK_EVERY_S = 30,
+	LOOK_FIRST_S = 5,  /* since it costs about a tenth of a second of CPU time */
+	LOOKS_SHARE = 400, /* of the time so far: the others only while all take less of a core */
 };
 
 /* Puts it where it belongs among those that say most; n are there. */
@@ -103,7 +101,7 @@ static bool may_look(const struct hang *h, int64_t now_ns)
 	int64_t since_ns = now_ns - h->began_ns;
 
 	return !h->look.pid && since_ns >= LOOK_FIRST_S * NS_PER_S &&
-	       h->look.looks <= since_ns / (LOOK_EVERY_S * NS_PER_S);
+	       h->look.cpu_ns <= since_ns / LOOKS_SHARE;
 }
 
 /* Once, when the silence has doubled, and from time to time. */

@@ -257,24 +257,11 @@ static void find_mounts(struct memory_files *m, pid_t pid)
 
 /* ---- System V segments ---- */
 
-/* The job's, once it was seen to be. */
-static bool is_jobs_segment(struct memory_files *m, int64_t id, pid_t maker, pid_t last)
-{
-	for (uint32_t i = 0; i < m->nsegments; i++)
-		if (m->segment[i] == id)
-			return true;
-	if (m->nsegments == MEMORY_SEGMENTS_MAX ||
-	    (!m->is_jobs(m->of, maker) && !m->is_jobs(m->of, last)))
-		return false;
-	m->segment[m->nsegments++] = id;
-	return true;
-}
-
 /* A line of /proc/sysvipc/shm: key, id, mode, size, two processes, attached, owner; the fifteenth
  * number are the bytes resident. */
-static int64_t in_segment(struct memory_files *m, const char *line)
+static int64_t in_segment(const struct memory_files *m, const char *line)
 {
-	enum { ID = 1, MAKER = 4, LAST = 5, OWNER = 7, RESIDENT = 14 };
+	enum { MAKER = 4, LAST = 5, OWNER = 7, RESIDENT = 14 };
 	int64_t v[RESIDENT + 1];
 	const char *p = line;
 
@@ -283,10 +270,11 @@ static int64_t in_segment(struct memory_files *m, const char *line)
 			return 0;
 	if (v[OWNER] != (int64_t)m->owner || v[RESIDENT] <= 0)
 		return 0;
-	return is_jobs_segment(m, v[ID], (pid_t)v[MAKER], (pid_t)v[LAST]) ? v[RESIDENT] : 0;
+	return m->is_jobs(m->of, (pid_t)v[MAKER]) || m->is_jobs(m->of, (pid_t)v[LAST]) ? v[RESIDENT]
+										       : 0;
 }
 
-static int64_t in_segments(struct memory_files *m)
+static int64_t in_segments(const struct memory_files *m)
 {
 	char text[SEGMENTS_TEXT];
 	ssize_t n = root_read(m->proc, "sysvipc/shm", text, sizeof text);

@@ -19,13 +19,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-enum { MEMORY_FILES_MAX = 256, MEMORY_MOUNTS_MAX = 8, MEMORY_SEGMENTS_MAX = 256 };
+enum { MEMORY_FILES_MAX = 256, MEMORY_MOUNTS_MAX = 8 };
 
 struct memory_files {
 	const struct root *proc;
 	uid_t owner;
-	int64_t segment[MEMORY_SEGMENTS_MAX]; /* the job's, by id */
-	uint32_t nsegments;
 	bool (*is_jobs)(const void *of, pid_t pid);
 	const void *of;
 	int left; /* descriptors that are still looked at, this time */

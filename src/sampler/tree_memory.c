@@ -73,11 +73,12 @@ static void huge_step(struct tree *t)
 	}
 }
 
+/* It is, or was until it ended. */
 static bool is_jobs(const void *tree, pid_t pid)
 {
 	const struct tree *t = tree;
 
-	return table_find(&t->table, pid) != NULL;
+	return table_find(&t->table, pid) || table_removed(&t->table, pid);
 }
 
 /* Those whose descriptors are others than before; and all, once in a while. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	THREADS_MAX = 4096,
+	SEARCHED_MAX = 20000, /* frames: 10 us each */
 	TABLE_MAX = 1 << 16,
 	CHARACTERS_MAX = 4 * PYTHON_TEXT,
 	OWNED_BY_C = 3, /* a frame that only stands for a call from C, 3.12 and later */
@@ -189,17 +189,31 @@ static void use(struct python *p, const struct module *m, const struct mapping *
 		p->interpreter = word(p, p->runtime + p->layout->interpreters);
 }
 
+static void list_threads(struct python *p)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t at = word(p, p->interpreter + l->threads);
+
+	for (uint64_t id; at && p->nthreads < PYTHON_THREADS; at = word(p, at + l->next)) {
+		id = word(p, at + l->native_id);
+		p->thread[p->nthreads++] =
+			(struct python_thread){ at, id <= INT_MAX ? (pid_t)id : 0 };
+	}
+}
+
 bool python_find(struct python *p, const struct modules *modules, const struct space *space)
 {
 	if (p->pid == space->pid)
 		return p->layout != NULL;
-	*p = (struct python){ .pid = space->pid };
+	*p = (struct python){ .pid = space->pid, .left = SEARCHED_MAX };
 	for (uint32_t i = 0; i < space->n && !p->layout; i++) {
 		const struct module *m = &modules->row[space->map[i].module];
 
 		if (space->map[i].module >= MODULE_FIRST && m->usable && is_python(m->path))
 			use(p, m, &space->map[i]);
 	}
+	if (p->layout)
+		list_threads(p);
 	return p->layout != NULL;
 }
 
@@ -324,16 +338,13 @@ static uint64_t innermost_of(const struct python *p, uint64_t thread)
 	return p->layout->by_cframe ? word(p, at + p->layout->cframe_frame) : at;
 }
 
+/* One that has ended since has left its place. */
 static uint64_t thread_of(const struct python *p, pid_t tid)
 {
-	const struct python_layout *l = p->layout;
-	uint64_t at = word(p, p->interpreter + l->threads);
-
-	for (int i = 0; at && i < THREADS_MAX; i++) {
-		if (word(p, at + l->native_id) == (uint64_t)tid)
-			return at;
-		at = word(p, at + l->next);
-	}
+	for (uint32_t i = 0; i < p->nthreads; i++)
+		if (p->thread[i].tid == tid &&
+		    word(p, p->thread[i].at + p->layout->native_id) == (uint64_t)tid)
+			return p->thread[i].at;
 	return 0;
 }
 
@@ -482,21 +493,27 @@ static bool frame_has(const struct python *p, uint64_t at, uint64_t lock)
 	return false;
 }
 
-pid_t python_lock_holder(const struct python *p, uint64_t address)
+static bool thread_has(struct python *p, uint64_t thread, uint64_t lock)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t thread = word(p, p->interpreter + l->threads);
+	uint64_t at = innermost_of(p, thread);
 
-	for (int i = 0; thread && address && i < THREADS_MAX; i++) {
-		uint64_t at = innermost_of(p, thread), id = word(p, thread + l->native_id);
-
-		for (int turn = 0; at && turn < 2 * PYTHON_FRAMES; turn++) {
-			if ((l->entry || byte_at(p, at + l->owner) != OWNED_BY_C) &&
-			    frame_has(p, at, address))
-				return id <= INT_MAX ? (pid_t)id : 0;
-			at = word(p, at + l->previous);
-		}
-		thread = word(p, thread + l->next);
+	for (int turn = 0; at && turn < 2 * PYTHON_FRAMES && p->left; turn++, p->left--) {
+		if ((l->entry || byte_at(p, at + l->owner) != OWNED_BY_C) && frame_has(p, at, lock))
+			return true;
+		at = word(p, at + l->previous);
 	}
-	return 0;
+	return false;
+}
+
+pid_t python_lock_holder(struct python *p, uint64_t address)
+{
+	if (address == p->lock)
+		return p->lock_holder;
+	p->lock = address;
+	p->lock_holder = 0;
+	for (uint32_t i = 0; i < p->nthreads && !p->lock_holder; i++)
+		if (thread_has(p, p->thread[i].at, address))
+			p->lock_holder = p->thread[i].tid;
+	return p->lock_holder;
 }

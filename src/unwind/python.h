@@ -10,7 +10,7 @@
 
 #include "unwind/space.h"
 
-enum { PYTHON_FRAMES = 128, PYTHON_TEXT = 160 };
+enum { PYTHON_FRAMES = 128, PYTHON_TEXT = 160, PYTHON_THREADS = 4096 };
 
 struct python_frame {
 	char function[PYTHON_TEXT], file[PYTHON_TEXT];
@@ -29,6 +29,16 @@ struct python {
 	pid_t pid;                          /* 0: not looked for yet */
 	const struct python_layout *layout; /* NULL: it is no such interpreter */
 	uint64_t runtime, interpreter;
+	struct python_thread {
+		uint64_t at;
+		pid_t tid;
+	} thread[PYTHON_THREADS]; /* when it was found */
+	uint32_t nthreads;
+	/* The lock that was asked about last, and who has it; frames that are still searched for
+	 * locks, since each thread may wait for one of its own. */
+	uint64_t lock;
+	pid_t lock_holder;
+	uint32_t left;
 };
 
 /* Is the process one? Remembered until it is asked of another. */
@@ -40,9 +50,9 @@ bool python_is_gil(const struct python *p, uint64_t address);
 /* Who has it; 0: nobody, or it is not known. */
 pid_t python_gil_holder(const struct python *p);
 
-/* Which thread is within `with lock:` of the lock that waits at this address; 0: it is not known.
- * One that called acquire() is not found. */
-pid_t python_lock_holder(const struct python *p, uint64_t address);
+/* Which thread is within `with lock:` of the lock that waits at this address; 0: it is not known,
+ * as when too many frames were searched for other locks. One that called acquire() is not found. */
+pid_t python_lock_holder(struct python *p, uint64_t address);
 /* How many values are on the stack for sure at an instruction, by a code's table of exceptions: the
  * rest may be left from before. `unit`: the number of the instruction. */
 uint64_t python_depth(const uint8_t *table, size_t n, uint64_t unit);

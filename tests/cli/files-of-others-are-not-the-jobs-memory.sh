@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What other processes of the same user write to /dev/shm, or share, while a job runs is none of its memory; what the job wrote there is, also
+# What other processes of the same user write to /dev/shm, or share, or have in System V segments, while a job runs is none of its memory; what the job wrote there is, also
 # while it writes more to other file systems and after nobody has it open.
 . "$TOP/tests/lib.sh"
 need jq
@@ -21,16 +21,21 @@ m[1 << 26:] = b"x" * (1 << 25)
 open("made", "w").close()
 sys.stdin.read()' "$other"
 	) < <(sleep 1000) &
-	local writer=$!
+	local writer=$! segment
+	(wait_for 30 test -e begun && exec "$PROGRAMS/mem" sysv 32 5000) >/dev/null & # which it takes away itself
+	segment=$!
 	"$SONDE" run -q -i 100ms -o "$1" -- sh -c "touch begun; until [ -e made ]; do sleep 0.1; done; $2; sleep 2.5"
 	kill $writer
-	wait $writer 2>/dev/null
+	wait $writer $segment 2>/dev/null
 	rm -f "$other" made
 }
 
 beside idle :
 files=$(figure idle .job.peak_memory_files_bytes)
 holds "files in memory of a job that wrote nothing: $files" "$files < 65536"
+beside shares "$PROGRAMS/mem sysv 16 1500"
+files=$(figure shares .job.peak_memory_files_bytes)
+holds "files in memory of a job with a segment of 16 MiB: $files" "$files >= 16777216 && $files < 17825792"
 beside busy "head -c 20971520 /dev/zero >$own; head -c 41943040 /dev/zero >disk"
 files=$(figure busy .job.peak_memory_files_bytes)
 holds "files in memory of a job that wrote 20 MiB: $files" "$files >= 20971520 && $files <= 22282240"

@@ -6,17 +6,12 @@ need valgrind
 [ -x "$BUILD/bench/make_nodes" ] || skip "bench/make_nodes is not built"
 case $(nm "$SONDE") in *__asan_init* | *__tsan_init*) skip "valgrind and a sanitizer exclude each other" ;; esac
 
-work() { # COMMAND...: instructions that it takes
-	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>said >out || fail "$*"
-	sed -n 's/,//g; s/.*I *refs: *//p' said
-}
-
 for n in 30 300 1000; do
 	mkdir "n$n"
 	"$BUILD/bench/make_nodes" "n$n" $n 2 8 || fail "make_nodes $n"
 done
 for command in show "report --only html"; do
-	few=$(work "$SONDE" $command n30) many=$(work "$SONDE" $command n300)
+	few=$(instructions "$SONDE" $command n30) many=$(instructions "$SONDE" $command n300)
 	echo "$command: $few, $many"
 	# A part is the same for any number of nodes: what is linear takes less than ten times as much.
 	holds "$command of ten times the nodes" "$many <= 9 * $few"
@@ -25,7 +20,7 @@ done
 # What is small beside the rest for some hundred nodes is not for thousands.
 mkdir n3000
 "$BUILD/bench/make_nodes" n3000 3000 2 8 || fail "make_nodes 3000"
-few=$(work "$SONDE" show n300) many=$(work "$SONDE" show n3000)
+few=$(instructions "$SONDE" show n300) many=$(instructions "$SONDE" show n3000)
 echo "show of 3000 nodes: $few, $many"
 holds "show of 3,000 nodes, of that of 300" "$many <= 10.5 * $few"
 

@@ -6,11 +6,6 @@ need valgrind
 [ -x "$BUILD/bench/profiles" ] || skip "bench/profiles is not built"
 case $(nm "$SONDE") in *__asan_init* | *__tsan_init*) skip "valgrind and a sanitizer exclude each other" ;; esac
 
-work() { # COMMAND...: instructions that it takes
-	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>said >out || fail "$*"
-	sed -n 's/,//g; s/.*I *refs: *//p' said
-}
-
 spans_of() { # NUMBER
 	"$BUILD/bench/profiles" make "db$1" "$1" || fail "profiles make $1"
 	"$SONDE" import scanner "db$1" 1 -o "n$1" >said 2>&1 || fail "import of $1: $(cat said)"
@@ -19,7 +14,7 @@ spans_of() { # NUMBER
 linear() { # NUMBER COMMAND...: and of four times as many
 	local few many n=$1
 	shift
-	few=$(work "$SONDE" "$@" "n$n") many=$(work "$SONDE" "$@" "n$((4 * n))")
+	few=$(instructions "$SONDE" "$@" "n$n") many=$(instructions "$SONDE" "$@" "n$((4 * n))")
 	echo "$* of $n spans and of four times as many: $few, $many"
 	# What is linear takes at most four times as much; what is quadratic takes up to sixteen times.
 	holds "$* of four times the spans" "$many <= 4.3 * $few"
