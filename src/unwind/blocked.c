@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/blocked.h"
 
+#include "unwind/walk.h"
 #include "waits/memory.h"
 
 #include <string.h>
@@ -138,24 +139,6 @@ static uint64_t function_of(const struct blocked *b, const struct place *place)
 
 /* ---- from frame to frame ---- */
 
-/* As that of samples (main.c), but code without a file has no names here. */
-static bool place_of(const struct blocked *b, uint64_t pc, struct place *place)
-{
-	const struct mapping *m = space_find(b->space, pc);
-	uint64_t offset;
-
-	*place = (struct place){ .module = MODULE_NONE, .address = pc };
-	if (!m)
-		return false;
-	place->module = m->module;
-	offset = pc - m->start + (m->module == MODULE_VDSO ? 0 : m->offset);
-	if (m->module == MODULE_JIT)
-		place->address = pc;
-	else if (!module_address(&b->modules->row[m->module], offset, &place->address))
-		place->address = offset;
-	return true;
-}
-
 /* What kind of call returns to this address; target: where it leads, in the process. */
 static enum call call_of(const struct blocked *b, uint64_t pc, uint64_t *target)
 {
@@ -244,7 +227,7 @@ static enum call leads_to_end(const struct blocked *b, struct registers r,
 		enum step step;
 		enum call call;
 
-		if (!place_of(b, pc, &place))
+		if (!walk_place(b->space, b->modules, pc, &place))
 			return CALL_NONE;
 		step = step_by_rules(b, &place, &r, copy);
 		if (step == STEP_END)
@@ -363,11 +346,25 @@ static enum step step_by_chain(const struct blocked *b, struct registers *r,
 	return step;
 }
 
-static enum step step_from(const struct blocked *b, const struct place *place, uint64_t pc,
-			   struct registers *r, const struct stack_copy *copy)
+struct walked {
+	const struct blocked *b;
+	const struct stack_copy *copy;
+};
+
+static bool place_of(const void *of, uint64_t pc, struct place *place)
 {
+	const struct walked *w = of;
+
+	return walk_place(w->b->space, w->b->modules, pc, place);
+}
+
+static enum step step_from(const void *of, const struct place *place, uint64_t pc,
+			   struct registers *r)
+{
+	const struct walked *w = of;
+	const struct blocked *b = w->b;
 	const struct registers was = *r;
-	enum step step = step_by_rules(b, place, r, copy);
+	enum step step = step_by_rules(b, place, r, w->copy);
 
 	if (step == STEP_END && !register_known(&was, REG_RA) && (int)REG_RA != (int)REG_PC &&
 	    b->stack.n == 1)
@@ -376,36 +373,17 @@ static enum step step_from(const struct blocked *b, const struct place *place, u
 		return step;
 	*r = was;
 	if (register_known(r, REG_FP))
-		return step_by_chain(b, r, copy);
-	return b->modules->row[place->module].usable ? step_by_search(b, place, pc, r, copy)
+		return step_by_chain(b, r, w->copy);
+	return b->modules->row[place->module].usable ? step_by_search(b, place, pc, r, w->copy)
 						     : STEP_LOST;
 }
 
 void blocked_unwind(struct blocked *b, uint64_t sp, uint64_t pc, const struct stack_copy *copy)
 {
-	struct stack *s = &b->stack;
+	const struct walked w = { b, copy };
 	struct registers r = { .known = UINT64_C(1) << REG_SP | UINT64_C(1) << REG_PC };
-	enum step step = STEP_SIGNAL;
 
 	r.v[REG_SP] = sp;
 	r.v[REG_PC] = pc;
-	s->n = s->flags = 0;
-	while (step == STEP_CALLER || step == STEP_SIGNAL) {
-		struct place *place = &s->place[s->n];
-		bool called = step == STEP_CALLER;
-
-		if (s->n == DEPTH_MAX) {
-			s->flags = FRAME_CUT;
-			return;
-		}
-		if (!place_of(b, r.v[REG_PC] - called, place)) {
-			s->flags = FRAME_LOST_WAY;
-			return;
-		}
-		s->n++;
-		step = step_from(b, place, r.v[REG_PC] - called, &r, copy);
-		if (step == STEP_SIGNAL && called)
-			place->address++;
-	}
-	s->flags = step == STEP_CUT ? FRAME_CUT : step == STEP_LOST ? FRAME_LOST_WAY : 0;
+	walk(&b->stack, &r, &(struct walker){ &w, place_of, step_from });
 }

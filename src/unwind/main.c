@@ -14,6 +14,7 @@
 #include "unwind/look.h"
 #include "unwind/profile.h"
 #include "unwind/records.h"
+#include "unwind/walk.h"
 #include "unwind/work.h"
 
 #include <fcntl.h>
@@ -64,77 +65,55 @@ static bool is_left_out(const struct stacks_page *p, uint32_t pid)
 	return false;
 }
 
-/* What is at pc. The caller's pc is behind its call, which may be a function's last instruction:
- * what it is in is found by the byte before. */
-static bool place_of(struct unwinder *u, struct space *x, uint64_t pc, struct place *place)
+/* Whose stack is walked, and what was copied of it. */
+struct walked {
+	struct unwinder *u;
+	struct space *space;
+	const struct stack_copy *stack;
+};
+
+static bool place_of(const void *of, uint64_t pc, struct place *place)
 {
-	const struct mapping *m = space_find(x, pc);
+	const struct walked *w = of;
 	uint64_t start;
 
-	*place = (struct place){ .module = MODULE_NONE, .address = pc };
-	if (!m)
+	if (!walk_place(w->space, &w->u->modules, pc, place))
 		return false;
-	place->module = m->module;
-	if (m->module == MODULE_JIT) {
-		place->function = x->jit ? jit_name(x->jit, pc, &start) : NULL;
+	if (place->module == MODULE_JIT) {
+		place->function = w->space->jit ? jit_name(w->space->jit, pc, &start) : NULL;
 		place->address = place->function ? start : pc & ~UINT64_C(4095);
-	} else if (m->module == MODULE_VDSO) {
-		place->address = pc - m->start + m->offset;
-		module_address(&u->modules.row[MODULE_VDSO], pc - m->start, &place->address);
-	} else if (m->module && !module_address(&u->modules.row[m->module],
-						pc - m->start + m->offset, &place->address)) {
-		place->address = pc - m->start + m->offset;
 	}
 	return true;
 }
 
-static enum step step_from(struct unwinder *u, const struct place *place, struct registers *r,
-			   const struct stack_copy *stack)
+static enum step step_from(const void *of, const struct place *place, uint64_t pc,
+			   struct registers *r)
 {
-	struct module *m = &u->modules.row[place->module];
+	const struct walked *w = of;
+	struct module *m = &w->u->modules.row[place->module];
 	const struct registers was = *r;
 	enum step step = STEP_LOST;
 
+	(void)pc;
 	work_on(m);
 	if (m->usable)
-		step = frame_step(u->rows, m, place->module, place->address, r, stack);
+		step = frame_step(w->u->rows, m, place->module, place->address, r, w->stack);
 	work_on(NULL);
 	if (step != STEP_LOST)
 		return step;
 	*r = was;
-	return frame_step_by_pointer(r, stack);
+	return frame_step_by_pointer(r, w->stack);
 }
 
-/* Innermost first, into u->stack. */
+/* Innermost first, into u->stack; where nothing is known of it, it is a frame all the same. */
 static void unwind(struct unwinder *u, struct space *x, struct registers *r,
 		   const struct stack_copy *stack)
 {
+	const struct walked w = { u, x, stack };
 	struct stack *s = &u->stack;
-	enum step step = STEP_SIGNAL;
 
-	s->n = s->flags = 0;
-	while (step == STEP_CALLER || step == STEP_SIGNAL) {
-		struct place *place = &s->place[s->n];
-		bool called = step == STEP_CALLER;
-
-		if (s->n == DEPTH_MAX) {
-			s->flags = FRAME_CUT;
-			break;
-		}
-		if (!place_of(u, x, r->v[REG_PC] - called, place)) {
-			s->n += s->n == 0;
-			s->flags = FRAME_LOST_WAY;
-			break;
-		}
-		s->n++;
-		step = step_from(u, place, r, stack);
-		if (step == STEP_SIGNAL && called)
-			place->address++; /* nothing was called: it returns to where it begins */
-	}
-	if (step == STEP_CUT)
-		s->flags = FRAME_CUT;
-	if (step == STEP_LOST)
-		s->flags = FRAME_LOST_WAY;
+	walk(s, r, &(struct walker){ &w, place_of, step_from });
+	s->n += s->n == 0;
 	if (s->flags & FRAME_CUT)
 		atomic_fetch_add(&u->page->cut, 1);
 	if (s->flags & FRAME_LOST_WAY)
