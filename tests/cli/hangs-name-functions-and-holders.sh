@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 90
 # The verdict of a job that hung names the functions, whom they wait for, and a deadlock where there is one; so does --watch-hang,
-# and all threads are in the recording. A job that rests again and again costs a few looks only.
+# and all threads are in the recording. A job that rests again and again is looked at five seconds after its start, and not again as long as that
+# cost too much.
 . "$TOP/tests/lib.sh"
 [ -x "$BUILD/libexec/sonde/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
 
@@ -10,7 +11,10 @@ for kind in pipes sockets tcp files mutexes child free idle; do
 	(cd "in.$kind" && "$SONDE" run --quiet -i 200ms -o ../"$kind" -- timeout 7 "$PROGRAMS/stuck" "$kind") >/dev/null 2>&1 &
 done
 "$SONDE" run --quiet -i 200ms --watch-hang 2s -o watched -- sh -c "timeout 8 $PROGRAMS/stuck mutexes; exit 3" 2>/dev/null &
-"$SONDE" run --quiet -i 50ms -o rests -- sh -c 'for i in 1 2 3 4 5 6 7; do sleep 1.3; done' 2>/dev/null &
+traced=
+! strace -o /dev/null true 2>/dev/null || traced="strace -f -qq -e trace=execve -o rests.calls"
+# shellcheck disable=SC2086 # words
+$traced "$SONDE" run --quiet -i 50ms -o rests -- sh -c 'for i in 1 2 3 4 5 6 7; do sleep 1.3; done' 2>/dev/null &
 wait
 
 sentence() { # KIND: the first verdict, without what differs from run to run
@@ -41,4 +45,5 @@ contains no-progress "Deadlock: stuck (pid "
 contains stacks "1 of 2 threads of stuck in pthread_mutex_lock < wait_for_mutex (stuck.c:"
 contains stacks "Deadlock: stuck (pid "
 
+[ -z "$traced" ] || equal "looks at a job that rests" 1 "$(grep -c 'execve(.*sonde-unwind.* = 0' rests.calls)"
 equal "who looked has gone" "" "$(pgrep -x sonde-waits)"

@@ -378,7 +378,7 @@ static void a_thread_is_none(void **unused)
 static void sondes_own_until_it_becomes_the_jobs(void **unused)
 {
 	static const char ours[] = "0::/system.slice/slurmstepd.scope/job_4/step_0\n";
-	char self[512], exe[128];
+	char self[512], exe[128], other[128];
 	struct fake f;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
@@ -391,6 +391,8 @@ static void sondes_own_until_it_becomes_the_jobs(void **unused)
 	assert_int_equal(symlink(self, exe), 0);
 	process(&f, 101, 1, "sonde-nvml", ours);
 	process(&f, 103, 1, "sonde-unwind", ours); /* below who looks at waits */
+	snprintf(other, sizeof other, "%s/103/exe", f.dir);
+	assert_int_equal(symlink("/bin/sh", other), 0); /* a program of its own */
 	process(&f, 102, 1, "app", ours);
 	last_pid(&f, 102);
 	opened(&f, NULL, "the processes in the control group /system.slice/slurmstepd.scope/job_4");
