@@ -81,10 +81,24 @@ static bool is_jobs(const void *tree, pid_t pid)
 	return table_find(&t->table, pid) || table_removed(&t->table, pid);
 }
 
+/* Shared memory of its processes that is no memfd or segment of theirs, neither now nor a turn ago:
+ * what they had mapped was summed up before this turn. */
+static void count_mapped(struct tree *t, int64_t surely_before)
+{
+	struct memory *m = &t->memory;
+	bool known = !t->parts[PART_NO_PSS] && t->pss != PSS_OFF;
+	int64_t mapped = t->parts[known ? PART_SHARED_MEMORY : PART_SHARED];
+
+	mapped -= m->surely_bytes > surely_before ? m->surely_bytes : surely_before;
+	if (mapped > m->mapped)
+		m->mapped = mapped;
+}
+
 /* Those whose descriptors are others than before; and all, once in a while. */
 static void files_step(struct tree *t)
 {
 	struct memory *m = &t->memory;
+	int64_t surely_before = m->surely_bytes;
 	uint32_t n = t->table.nlive;
 
 	if (!(t->due & READ_FILES) || !m->files.proc)
@@ -102,6 +116,7 @@ static void files_step(struct tree *t)
 		p->files_looked = p->files;
 	}
 	memory_files_bytes(&m->files, &m->surely_bytes, &m->of_user_bytes);
+	count_mapped(t, surely_before);
 }
 
 void memory_open(struct tree *t, pid_t pid)
@@ -145,12 +160,9 @@ static void count_unstored(struct tree *t)
 void memory_sum(struct tree *t)
 {
 	struct memory *m = &t->memory;
-	bool mapped_known = !t->parts[PART_NO_PSS] && t->pss != PSS_OFF;
-	int64_t mapped = t->parts[mapped_known ? PART_SHARED_MEMORY : PART_SHARED], most;
+	int64_t most;
 
 	count_unstored(t);
-	if (mapped > m->mapped)
-		m->mapped = mapped;
 	most = m->unstored;
 	number_add(&most, m->mapped);
 	/* A directory that grew went to storage and was not written by a call. */

@@ -20,7 +20,7 @@ enum {
 	SILENT_MS = 3000, /* without a word and without work */
 	HELPERS_MAX = 8,
 	PIECE = 65536,
-	LINE_MAX_BYTES = 1 << 20,
+	LINE_MAX_BYTES = 1 << 23, /* 256 frames with the longest names */
 };
 
 static int start(struct look_state *l, struct err *e)
