@@ -12,11 +12,11 @@ contains said "next: sonde show --all"
 holds "it was recorded" "$(figure out '.nodes[0].samples') >= 3 && $(figure out .job.exit_code) == 0"
 equal "the job's limit" 73728 "$(figure out '.nodes[0].metadata["job.limit.stack_bytes"]')"
 
-# Less than Sonde itself needs, if the job can do with it: both limits are lowered, so none can be raised.
+# Less than Sonde itself needs, if the job can do with it: both limits are lowered, so none can be raised. Its environment lies on that stack, too.
 for kib in 16 32; do
-	sh -c "ulimit -s $kib; exec sh -c 'ulimit -s >plain'" 2>/dev/null || continue
+	env -i PATH=/usr/bin:/bin sh -c "ulimit -s $kib; exec sh -c 'ulimit -s >plain'" 2>/dev/null || continue
 	rm -rf least stack
-	sh -c "ulimit -s $kib; exec \"\$@\"" sh "$SONDE" run -i 50ms -o least -- \
+	env -i PATH=/usr/bin:/bin XDG_DATA_HOME="$XDG_DATA_HOME" sh -c "ulimit -s $kib; exec \"\$@\"" sh "$SONDE" run -i 50ms -o least -- \
 		sh -c 'sleep 0.3; ulimit -s >stack; exit 3' >said 2>&1
 	equal "the end of a job with $kib kB" 3 $?
 	equal "its stack" "$(cat plain)" "$(cat stack)"
