@@ -328,7 +328,7 @@ install: all
 		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules $(DESTDIR)$(datadir)/sonde/phases $(DESTDIR)$(datadir)/sonde/classes \
 		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps $(DESTDIR)$(datadir)/sonde/models \
 		$(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde \
-		$(DESTDIR)$(datadir)/bash-completion/completions \
+		$(DESTDIR)$(datadir)/sonde/slurm $(DESTDIR)$(datadir)/bash-completion/completions \
 		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
 	install -m 755 $(BUILD)/sonde $(DESTDIR)$(bindir)/sonde
 	ln -sf sonde $(DESTDIR)$(bindir)/perfmon
@@ -349,6 +349,8 @@ install: all
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/
 	install -m 644 maps/*.map $(DESTDIR)$(datadir)/sonde/maps/
 	install -m 644 models/*.model $(DESTDIR)$(datadir)/sonde/models/
+	install -m 755 site/slurm/prolog site/slurm/epilog site/slurm/beside site/slurm/after $(DESTDIR)$(datadir)/sonde/slurm/
+	install -m 644 site/slurm/site.sh site/slurm/site.conf site/slurm/spank_sonde.c $(DESTDIR)$(datadir)/sonde/slurm/
 	install -m 644 $(BUILD)/completions/sonde.bash $(DESTDIR)$(datadir)/bash-completion/completions/sonde
 	ln -sf sonde $(DESTDIR)$(datadir)/bash-completion/completions/perfmon
 	install -m 644 $(BUILD)/completions/_sonde $(DESTDIR)$(datadir)/zsh/site-functions/_sonde

@@ -4,7 +4,7 @@
 # in documents is held against $SONDE.
 # limit: 300
 . "$TOP/tests/lib.sh"
-parts=".ci .clang-format .gitignore CHANGELOG.md LICENSE Makefile README.md dev docs rules include examples tests/lib.sh tests/source.py
+parts=".ci .clang-format .gitignore CHANGELOG.md LICENSE Makefile README.md dev docs rules site include examples tests/lib.sh tests/source.py
 	tests/lint tests/programs/spin.c tests/stubs/fake_blas.c src/commands.def src/main.c src/base/err.c src/base/*.h src/core/stats.c
 	src/core/*.h src/source/cpu.c src/source/disk.c src/source/memory.c src/source/process.c src/sink/csv.c src/serve/main.c src/cmd/show.c
 	src/report/page"
