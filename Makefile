@@ -179,7 +179,7 @@ $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
 	$(AR) rcs $@ $^
 
 # A fault in what travels inside the binary stops the build, with the file's own line.
-$(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG)
+$(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG) $(HELPERDIR)/version
 	$(call SAY,LD)
 	$(Q)$(CC) $(LDFLAGS) $(if $(RELEASE),-static) -o $@.unchecked $^ $(LDLIBS)
 	$(Q)$(RUN) $@.unchecked docs check $(RULES) $(PHASES) $(CLASSES) $(EVENTS) $(MAPS) $(MODELS)
@@ -195,7 +195,12 @@ $(if $($1.needs),$(BUILD)/obj/$1/%.o: CPPFLAGS += $(shell $(PKG_CONFIG) --cflags
 endef
 $(foreach h,$(filter-out $(LEFTOUT),$(HELPERS)),$(eval $(call helper,$h)))
 
-static: $(BUILD)/sonde-static $(HELPERPROG)
+# A program and helpers of different versions do not talk to each other.
+$(HELPERDIR)/version: Makefile
+	@mkdir -p $(@D)
+	@echo $(VERSION) > $@
+
+static: $(BUILD)/sonde-static $(HELPERPROG) $(HELPERDIR)/version
 $(BUILD)/sonde-static: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a
 	$(CC) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
 
@@ -333,6 +338,7 @@ install: all
 	install -m 755 $(BUILD)/sonde $(DESTDIR)$(bindir)/sonde
 	ln -sf sonde $(DESTDIR)$(bindir)/perfmon
 	install -m 755 $(HELPERPROG) $(DESTDIR)$(libexecdir)
+	install -m 644 $(HELPERDIR)/version $(DESTDIR)$(libexecdir)
 	install -m 644 $(BUILD)/libsonde.a $(DESTDIR)$(libdir)/libsonde.a
 	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0
 	ln -sf libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so

@@ -2,6 +2,7 @@
 #include "base/helper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static bool beside_program(const char *below, char *dir, size_t size)
 	return true;
 }
 
-int helper_find(const char *name, char *path, size_t size)
+static int find(const char *name, char *path, size_t size)
 {
 	const char *set = getenv("SONDE_LIBEXEC");
 	char dir[PATH_MAX];
@@ -56,11 +57,47 @@ int helper_find(const char *name, char *path, size_t size)
 	return try_below(SONDE_LIBEXEC, name, path, size) ? 0 : -ENOENT;
 }
 
+/* What the file `version` beside a helper says; "" when there is none. */
+static void version_beside(const char *path, char *version, size_t size)
+{
+	char file[PATH_MAX];
+	int dir = (int)(strrchr(path, '/') - path), fd;
+	ssize_t n = 0;
+
+	snprintf(file, sizeof file, "%.*s/version", dir, path);
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0) {
+		n = read(fd, version, size - 1);
+		close(fd);
+	}
+	version[n > 0 ? n : 0] = '\0';
+	version[strspn(version, "0123456789.abcdefghijklmnopqrstuvwxyz+~-")] = '\0';
+}
+
+int helper_find(const char *name, const char *packages, char *path, size_t size, struct err *e)
+{
+	char version[32];
+
+	if (find(name, path, size))
+		return err_set(e, -ENOENT, "the helper sonde-%s is not installed%s%s", name,
+			       packages ? "; Sonde makes it when it is built with Debian's " : "",
+			       packages ? packages : "");
+	version_beside(path, version, sizeof version);
+	if (!*version || !strcmp(version, SONDE_VERSION))
+		return 0;
+	return err_set(e, -ESTALE,
+		       "the helper %s is of Sonde %s, and this is Sonde " SONDE_VERSION
+		       "; install both from one release",
+		       path, version);
+}
+
 int helper_exec(const char *name, char **argv, struct err *e)
 {
 	char path[PATH_MAX];
-	int rc = helper_find(name, path, sizeof path);
+	int rc = helper_find(name, NULL, path, sizeof path, e);
 
+	if (rc == -ENOENT)
+		*e->text = '\0';
 	if (rc)
 		return rc;
 	argv[0] = path;

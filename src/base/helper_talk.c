@@ -133,14 +133,12 @@ int helper_talk_begin(struct helper_talk *t, const struct helper_program *progra
 {
 	char path[PATH_MAX];
 	struct stat st;
+	int bad;
 
 	*t = (struct helper_talk){ .program = program, .work = -1, .answer = -1 };
-	if (helper_find(program->name, path, sizeof(path)))
-		return err_set(
-			e, -ENOENT,
-			"the helper sonde-%s is not installed; Sonde makes it when it is built "
-			"with Debian's %s",
-			program->name, program->development);
+	bad = helper_find(program->name, program->development, path, sizeof path, e);
+	if (bad)
+		return bad;
 	if (file < 0 || fstat(file, &st) || !S_ISREG(st.st_mode))
 		return err_set(e, -ESPIPE, "%s goes to a file only", program->name);
 	return start(t, path, file, e);

@@ -38,11 +38,9 @@ int talk_open(struct talk *t, const char *helper, const char *packages, struct e
 	int pair[2], code;
 
 	*t = (struct talk){ 0 };
-	if (helper_find(helper, path, sizeof path))
-		return err_set(e, -ENOENT,
-			       "the helper sonde-%s is not installed; Sonde makes it when it is "
-			       "built with Debian's %s",
-			       helper, packages);
+	code = helper_find(helper, packages, path, sizeof path, e);
+	if (code)
+		return code;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
 	t->pid = fork();

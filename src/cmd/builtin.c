@@ -33,10 +33,10 @@ int chosen_script_find(struct chosen_script *s, char *const *words, struct err *
 	s->builtin = rc == -ENOENT && is_builtin(words[0]);
 	if (rc && !s->builtin)
 		return rc;
-	if (s->builtin && helper_find("indicator", s->path, sizeof s->path))
-		return err_set(e, -ENOENT,
-			       "the built-in benchmarks are not installed: the helper "
-			       "sonde-indicator is missing");
+	if (s->builtin)
+		rc = helper_find("indicator", NULL, s->path, sizeof s->path, e);
+	if (s->builtin && rc)
+		return rc;
 	while (words[n])
 		n++;
 	s->argv = calloc(n + 2, sizeof *s->argv);

@@ -287,9 +287,8 @@ static int serve_runs(const struct serve_options *o, const struct runs *r)
 	struct err e = { "" };
 	int listener;
 
-	if (helper_find("serve", helper, sizeof helper)) {
-		say("serve: the helper sonde-serve is not installed; it is built where "
-		    "libmicrohttpd is (Debian: libmicrohttpd-dev)");
+	if (helper_find("serve", "libmicrohttpd-dev", helper, sizeof helper, &e)) {
+		say("serve: %s", e.text);
 		return EXIT_FAILED;
 	}
 	if (token_find(&token, o->token_file, &e)) {

@@ -67,11 +67,8 @@ int iterator_missing(struct err *e)
 		return err_set(e, -EPERM, "CAP_BPF and CAP_PERFMON are missing");
 	if (access(kernel_types, R_OK))
 		return err_set(e, -errno, "%s cannot be read: %s", kernel_types, strerror(errno));
-	if (helper_find("iterator", path, sizeof path))
-		return err_set(e, -EOPNOTSUPP,
-			       "the helper sonde-iterator is not installed; it is built where "
-			       "clang and libbpf are");
-	return 0;
+	return helper_find("iterator", "clang and libbpf-dev", path, sizeof path, e) ? -EOPNOTSUPP
+										     : 0;
 }
 
 static int spawn(struct iterator *it, const char *path, int socket)
@@ -99,8 +96,9 @@ int iterator_start(struct iterator *it, struct err *e)
 	*it = (struct iterator){ .started_ns = clock_mono_ns() };
 	if (bad)
 		return bad;
-	if (helper_find("iterator", path, sizeof path))
-		return err_set(e, -ENOENT, "the helper sonde-iterator has gone");
+	bad = helper_find("iterator", NULL, path, sizeof path, e);
+	if (bad)
+		return bad;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
 	it->socket = fcntl(pair[0], F_DUPFD_CLOEXEC, TASK_SOCKET); /* 0 is none */

@@ -65,11 +65,11 @@ static _Noreturn void become(const char *path, int socket, int memory)
 int nvidia_helper_start(struct nvidia_helper *h, uint32_t left_out, struct err *e)
 {
 	char path[PATH_MAX];
-	int pair[2], memory, bad = 0;
+	int pair[2], memory, bad = helper_find("nvml", NULL, path, sizeof path, e);
 
 	*h = (struct nvidia_helper){ 0 };
-	if (helper_find("nvml", path, sizeof path))
-		return err_set(e, -ENOENT, "the helper sonde-nvml is not installed");
+	if (bad)
+		return bad;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
 	memory = make_page(h, left_out);

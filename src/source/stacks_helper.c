@@ -79,11 +79,11 @@ int stacks_helper_start(struct stacks_helper *h, const struct stacks_rings *r,
 			const struct stacks_before *b, struct err *e)
 {
 	char path[PATH_MAX];
-	int pair[2], memory, bad = 0;
+	int pair[2], memory, bad = helper_find("unwind", "libdw-dev", path, sizeof path, e);
 
 	*h = (struct stacks_helper){ 0 };
-	if (helper_find("unwind", path, sizeof path))
-		return err_set(e, -ENOENT, "the helper sonde-unwind is not installed");
+	if (bad)
+		return bad;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
 	memory = make_page(h, r, b);
