@@ -357,7 +357,9 @@ static int read_rows(struct bench_group *g, struct database *s, int64_t id, bool
 	bytes_free(&sql);
 	while (!rc && (rc = database_next(s, &row, e)) > 0)
 		rc = add_row(g, row, e);
-	return rc ? rc : describe_figures(g, e);
+	if (!rc)
+		rc = describe_figures(g, e);
+	return rc ? rc : bench_doubts_find(g, e);
 }
 
 int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, struct err *e)
@@ -368,6 +370,8 @@ int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, s
 		rc = read_indicator(g, s, e);
 	if (!rc)
 		rc = plan_figures(g, e);
+	if (!rc)
+		rc = plan_parameters(g, e);
 	return rc ? rc : read_rows(g, s, batch, false, e);
 }
 
@@ -417,6 +421,7 @@ void bench_group_free(struct bench_group *g)
 	free(g->figure);
 	free(g->parameter);
 	free(g->row);
+	free(g->doubt);
 	model_free(&g->model);
 	pool_free(&g->pool);
 	*g = (struct bench_group){ 0 };

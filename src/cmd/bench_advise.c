@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "bench/advice.h"
 #include "cmd/benchask.h"
+#include "cmd/benchprint.h"
 #include "cmd/command.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
@@ -528,6 +529,7 @@ static int advise_exec(const void *options, int noperands, char **operands)
 			    "machines with --hardware",
 			    a.others);
 		benchask_say_silent(&a.c, "bench advise");
+		benchprint_say_doubts(&a.c.g, a.c.left_out, "bench advise");
 		if (a.o->json)
 			json(&b, &a);
 		else

@@ -66,6 +66,51 @@ static void put_reasons(struct bytes *b, const struct bench_group *g)
 		bytes_printf(b, "  failed (%u): for other reasons\n", others);
 }
 
+/* of: trials that might fail a check. */
+static uint32_t count_well(const struct bench_group *g, const bool *left_out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->ntrials; i++)
+		n += !g->row[i].reason && !(left_out && left_out[i]);
+	return n;
+}
+
+static void put_doubts(struct bytes *b, const struct bench_group *g)
+{
+	for (uint32_t i = 0; i < g->model.nchecks; i++) {
+		const struct bench_doubt *first;
+		uint32_t n = bench_doubts_of(g, i, NULL, &first);
+		struct bytes text = { 0 };
+
+		if (!n)
+			continue;
+		bench_doubt_text(g, first, n, count_well(g, NULL), &text);
+		bytes_u8(&text, 0);
+		bytes_puts(b, "  doubtful: ");
+		escape_terminal(b, text.failed ? "" : (const char *)text.data);
+		bytes_u8(b, '\n');
+		bytes_free(&text);
+	}
+}
+
+void benchprint_say_doubts(const struct bench_group *g, const bool *left_out, const char *verb)
+{
+	for (uint32_t i = 0; i < g->model.nchecks; i++) {
+		const struct bench_doubt *first;
+		uint32_t n = bench_doubts_of(g, i, left_out, &first);
+		struct bytes text = { 0 };
+
+		if (!n)
+			continue;
+		bench_doubt_text(g, first, n, count_well(g, left_out), &text);
+		bytes_u8(&text, 0);
+		if (!text.failed)
+			say("%s: %s", verb, (const char *)text.data);
+		bytes_free(&text);
+	}
+}
+
 static void put_number(struct bytes *b, double v)
 {
 	char text[32] = "-";
@@ -102,6 +147,7 @@ static void stats_text(struct bytes *b, const struct bench_group *g)
 
 	benchprint_head(b, g);
 	put_reasons(b, g);
+	put_doubts(b, g);
 	if (g->nfigures)
 		bytes_printf(b, "  %-26s %5s", "", "N");
 	for (size_t i = 0; g->nfigures && i < sizeof heads / sizeof heads[0]; i++)
@@ -137,6 +183,23 @@ static void figure_json(struct json *j, const struct bench_figure *f)
 	json_object_end(j);
 }
 
+static void doubts_json(struct json *j, const struct bench_group *g)
+{
+	json_key(j, "doubtful");
+	json_array(j);
+	for (uint32_t i = 0; i < g->ndoubts; i++) {
+		const struct bench_doubt *x = &g->doubt[i];
+
+		json_object(j);
+		json_put_int(j, "trial", g->row[x->row].number);
+		json_put_text(j, "check", g->model.check[x->check].text);
+		json_put_real(j, "reported", x->reported);
+		json_put_real(j, "computed", x->computed);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void group_json(struct json *j, const struct bench_group *g)
 {
 	json_object(j);
@@ -163,6 +226,7 @@ static void group_json(struct json *j, const struct bench_group *g)
 		json_object_end(j);
 	}
 	json_array_end(j);
+	doubts_json(j, g);
 	json_key(j, "figures");
 	json_object(j);
 	for (uint32_t i = 0; i < g->nfigures; i++)

@@ -132,7 +132,11 @@ static const char orders[] = "ALTER TABLE sweeps ADD COLUMN trial_order TEXT";
 /* 6: whether a parameter is the workload or a choice, where a model says so. */
 static const char roles[] = "ALTER TABLE indicator_columns ADD COLUMN role TEXT";
 
-static const char *const versions[] = { history, recordings, benchmarks, sweeps, orders, roles };
+/* 7: what a model's results have to be by each other: a line for each. */
+static const char checks[] = "ALTER TABLE indicators ADD COLUMN checks TEXT";
+
+static const char *const versions[] = { history, recordings, benchmarks, sweeps,
+					orders,  roles,      checks };
 const uint32_t schema_latest = sizeof versions / sizeof versions[0];
 
 /* 0: there are no tables yet. */
