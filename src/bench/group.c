@@ -29,6 +29,13 @@ static const struct {
 	{ "peak_memory_bytes", "B", BENCH_LESS_IS_BETTER },
 	{ "energy_joules", "J", BENCH_LESS_IS_BETTER },
 	{ "energy_apportioned_joules", "J", BENCH_LESS_IS_BETTER },
+	{ "load_1m", NULL, BENCH_NEITHER },
+	{ "others_ratio", NULL, BENCH_NEITHER },
+	{ "waited_ratio", NULL, BENCH_NEITHER },
+	{ "steal_ratio", NULL, BENCH_NEITHER },
+	{ "throttled_ratio", NULL, BENCH_NEITHER },
+	{ "heat_throttles", NULL, BENCH_NEITHER },
+	{ "frequency_hertz", "Hz", BENCH_NEITHER },
 };
 enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 13 };
 

@@ -240,6 +240,8 @@ static int fill(struct comparison *x, struct groups *g, struct database *s, stru
 			say("compare: bench:%" PRId64 ": %u of %u trials failed and are left out",
 			    g->group[i].batch.id, g->group[i].nfailed, g->group[i].ntrials);
 		if (!rc)
+			rc = benchprint_say_noise(&g->group[i], "compare", e);
+		if (!rc)
 			benchprint_say_doubts(&g->group[i], NULL, "compare");
 	}
 	if (!rc && comparison_judge(x))

@@ -135,8 +135,16 @@ static const char roles[] = "ALTER TABLE indicator_columns ADD COLUMN role TEXT"
 /* 7: what a model's results have to be by each other: a line for each. */
 static const char checks[] = "ALTER TABLE indicators ADD COLUMN checks TEXT";
 
+/* 8: what disturbed a trial. */
+static const char noises[] = "ALTER TABLE trials ADD COLUMN others_ratio DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN waited_ratio DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN steal_ratio DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN throttled_ratio DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN heat_throttles DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN frequency_hertz DOUBLE PRECISION";
+
 static const char *const versions[] = { history, recordings, benchmarks, sweeps,
-					orders,  roles,      checks };
+					orders,  roles,      checks,     noises };
 const uint32_t schema_latest = sizeof versions / sizeof versions[0];
 
 /* 0: there are no tables yet. */
