@@ -35,8 +35,9 @@ struct batch {
 	const char *source; /* "run", "amun" */
 	const char *origin; /* of the script: a path, an address */
 	const char *script_sha256, *command, *user, *specification;
-	int64_t start_ns; /* 0: not known */
-	int64_t id;       /* in the store */
+	int64_t start_ns;        /* 0: not known */
+	int64_t id;              /* in the store */
+	const char *note, *tags; /* of one that is read; tags: "a, b"; NULL: none */
 };
 
 /* A fact of a machine or its software. */

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cmd/drawfile.h"
 #include "cmd/history.h"
+#include "cmd/say.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -241,7 +242,7 @@ struct steps {
 };
 
 static void take_steps(struct steps *x, const struct campaign *c, const struct advice *a,
-		       struct bytes *left_out)
+		       const char *path)
 {
 	for (uint32_t i = 0; i < a->nsteps; i++) {
 		const struct advice_step *s = &a->step[i];
@@ -256,7 +257,7 @@ static void take_steps(struct steps *x, const struct campaign *c, const struct a
 				      ? "its software differs from that of the step before"
 				      : "its arguments or its script differ from those of the step before";
 		if (why) {
-			bytes_printf(left_out, "step %u: %s\n", i + 1, why);
+			say("bench advise: not in %.200s: step %u: %s", path, i + 1, why);
 			continue;
 		}
 		x->first = x->n ? x->first : one.trial;
@@ -264,7 +265,6 @@ static void take_steps(struct steps *x, const struct campaign *c, const struct a
 		x->repeats = s->repeats > x->repeats ? s->repeats : x->repeats;
 		put_environment(&x->environments, c, &one, s->value, i + 1);
 	}
-	bytes_u8(left_out, 0);
 	bytes_u8(&x->environments, 0);
 }
 
@@ -286,14 +286,14 @@ static void put_spec(struct bytes *b, const struct campaign *c, const struct ste
 }
 
 int advisefile_spec(const char *path, const char *store, const struct campaign *c,
-		    const struct advice *a, struct bytes *left_out, struct err *e)
+		    const struct advice *a, struct err *e)
 {
 	struct bytes b = { 0 }, script = { 0 };
 	struct steps x = { .n = 0 };
 	int rc;
 
-	take_steps(&x, c, a, left_out);
-	if (x.environments.failed || left_out->failed)
+	take_steps(&x, c, a, path);
+	if (x.environments.failed)
 		rc = no_memory(e);
 	else if (!x.n)
 		rc = err_set(e, -ENOENT, "there is no next step that a sweep can run");

@@ -12,9 +12,9 @@
  * or its packages are not known. */
 int advisefile_lock(const char *path, const struct campaign *c, const struct advice *a,
 		    struct err *e);
-/* What of the next steps a sweep can run; why it cannot run the others is in *left_out, a line
- * each. store: as history_options has it. 0, or -errno with a sentence: it can run none. */
+/* What of the next steps a sweep can run; it says why it cannot run the others. store: as
+ * history_options has it. 0, or -errno with a sentence: it can run none. */
 int advisefile_spec(const char *path, const char *store, const struct campaign *c,
-		    const struct advice *a, struct bytes *left_out, struct err *e);
+		    const struct advice *a, struct err *e);
 
 #endif

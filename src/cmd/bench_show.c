@@ -318,6 +318,8 @@ static int show(struct shown *x, struct database *s, const char *word, struct er
 	entry(x, "script_sha256", b->script_sha256);
 	entry(x, "user", b->user);
 	entry(x, "host", x->g.host);
+	entry(x, "note", b->note);
+	entry(x, "tags", b->tags);
 	rc = x->trial ? put_trial(x, s, e) : put_batch(x, s, e);
 	if (x->json) {
 		json_object_end(x->json);

@@ -143,8 +143,14 @@ static const char noises[] = "ALTER TABLE trials ADD COLUMN others_ratio DOUBLE 
 			     "ALTER TABLE trials ADD COLUMN heat_throttles DOUBLE PRECISION;"
 			     "ALTER TABLE trials ADD COLUMN frequency_hertz DOUBLE PRECISION";
 
+/* 9: what people write about batches. */
+static const char notes[] = "ALTER TABLE batches ADD COLUMN note TEXT;"
+			    "CREATE TABLE batch_tags (batch_id INTEGER NOT NULL"
+			    " REFERENCES batches (id) ON DELETE CASCADE, tag TEXT NOT NULL,"
+			    " PRIMARY KEY (batch_id, tag))";
+
 static const char *const versions[] = { history, recordings, benchmarks, sweeps,
-					orders,  roles,      checks,     noises };
+					orders,  roles,      checks,     noises, notes };
 const uint32_t schema_latest = sizeof versions / sizeof versions[0];
 
 /* 0: there are no tables yet. */

@@ -11,7 +11,7 @@ from trials import check, database, end, script, sonde
 SAY = 'echo "{\\"name\\": \\"PiNext\\", \\"component\\": \\"x\\", \\"@parameters\\": {\\"block\\": $BLOCK, \\"kind\\": \\"$KIND\\"}, \\"@result\\": {\\"elapsed\\": $TIME}}"\n'
 with open("first.yaml", "w") as f:
     json.dump({"script": "./work", "batch_size": 3, "matrix": {"parameters": {"BLOCK": [1, 2, 4]}, "environments": [
-        {"name": "plain", "environment": {"KIND": 'a "quoted" \\\\ one'}}]}}, f)
+        {"name": "plain", "environment": {"ALSO": "7", "KIND": 'a "quoted" \\\\ one'}}]}}, f)
 ASK = ("bench", "advise", "PiNext", "-c", "elapsed", "--better", "less")
 script("work", "#!/bin/sh\nKIND=word\nTIME=$((1000 / BLOCK)).$(($$ % 9))\n" + SAY)
 
