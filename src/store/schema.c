@@ -149,8 +149,8 @@ static const char notes[] = "ALTER TABLE batches ADD COLUMN note TEXT;"
 			    " REFERENCES batches (id) ON DELETE CASCADE, tag TEXT NOT NULL,"
 			    " PRIMARY KEY (batch_id, tag))";
 
-static const char *const versions[] = { history, recordings, benchmarks, sweeps,
-					orders,  roles,      checks,     noises, notes };
+static const char *const versions[] = { history, recordings, benchmarks, sweeps, orders,
+					roles,   checks,     noises,     notes };
 const uint32_t schema_latest = sizeof versions / sizeof versions[0];
 
 /* 0: there are no tables yet. */
