@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "bench/indicator.h"
+#include "bench/modelcheck.h"
 #include "bench/trial.h"
 #include "store/schema.h"
 
@@ -217,6 +218,11 @@ void declare_json(struct bytes *b, const struct models *m)
 		json_array(&j);
 		for (uint32_t k = 0; k < m->model[i].ncolumns; k++)
 			column_json(&j, &m->model[i].column[k]);
+		json_array_end(&j);
+		json_key(&j, "checks");
+		json_array(&j);
+		for (uint32_t k = 0; k < m->model[i].nchecks; k++)
+			json_text(&j, m->model[i].check[k].text);
 		json_array_end(&j);
 		json_key(&j, "queries");
 		json_array(&j);

@@ -29,6 +29,13 @@ static const struct {
 	{ "peak_memory_bytes", "B", BENCH_LESS_IS_BETTER },
 	{ "energy_joules", "J", BENCH_LESS_IS_BETTER },
 	{ "energy_apportioned_joules", "J", BENCH_LESS_IS_BETTER },
+	{ "load_1m", NULL, BENCH_NEITHER },
+	{ "others_ratio", NULL, BENCH_NEITHER },
+	{ "waited_ratio", NULL, BENCH_NEITHER },
+	{ "steal_ratio", NULL, BENCH_NEITHER },
+	{ "throttled_ratio", NULL, BENCH_NEITHER },
+	{ "heat_throttles", NULL, BENCH_NEITHER },
+	{ "frequency_hertz", "Hz", BENCH_NEITHER },
 };
 enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 13 };
 
@@ -58,12 +65,31 @@ static const char *keep(struct bench_group *g, const struct field *f)
 	return f->s ? pool_text(&g->pool, f->s, strlen(f->s)) : NULL;
 }
 
+static int read_tags(struct bench_group *g, struct database *s, struct err *e)
+{
+	const struct field v = field_int(g->batch.id), *row;
+	struct bytes b = { 0 };
+	int rc = database_query(s, "SELECT tag FROM batch_tags WHERE batch_id = $1 ORDER BY tag",
+				&v, 1, e);
+
+	while (!rc && (rc = database_next(s, &row, e)) > 0) {
+		rc = 0;
+		bytes_printf(&b, "%s%s", b.len ? ", " : "", row[0].s ? row[0].s : "");
+	}
+	if (!rc && b.len)
+		g->batch.tags = b.failed ? NULL : pool_text(&g->pool, (const char *)b.data, b.len);
+	if (!rc && b.len && !g->batch.tags)
+		rc = no_memory(e);
+	bytes_free(&b);
+	return rc;
+}
+
 static int read_batch(struct bench_group *g, struct database *s, int64_t id, struct err *e)
 {
 	const struct field v = field_int(id), *row = NULL;
 	int rc = database_first(s,
 				"SELECT uid, source, origin, script_sha256, command, user_name, "
-				"start_ns, specification FROM batches WHERE id = $1",
+				"start_ns, specification, note FROM batches WHERE id = $1",
 				&v, 1, &row, e);
 
 	if (rc < 0)
@@ -79,8 +105,9 @@ static int read_batch(struct bench_group *g, struct database *s, int64_t id, str
 				   .user = keep(g, &row[5]),
 				   .start_ns = row[6].i,
 				   .specification = keep(g, &row[7]),
-				   .id = id };
-	return 0;
+				   .id = id,
+				   .note = keep(g, &row[8]) };
+	return read_tags(g, s, e);
 }
 
 /* That of most of its trials. */
@@ -357,7 +384,9 @@ static int read_rows(struct bench_group *g, struct database *s, int64_t id, bool
 	bytes_free(&sql);
 	while (!rc && (rc = database_next(s, &row, e)) > 0)
 		rc = add_row(g, row, e);
-	return rc ? rc : describe_figures(g, e);
+	if (!rc)
+		rc = describe_figures(g, e);
+	return rc ? rc : bench_doubts_find(g, e);
 }
 
 int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, struct err *e)
@@ -368,6 +397,8 @@ int bench_group_read(struct bench_group *g, struct database *s, int64_t batch, s
 		rc = read_indicator(g, s, e);
 	if (!rc)
 		rc = plan_figures(g, e);
+	if (!rc)
+		rc = plan_parameters(g, e);
 	return rc ? rc : read_rows(g, s, batch, false, e);
 }
 
@@ -417,6 +448,7 @@ void bench_group_free(struct bench_group *g)
 	free(g->figure);
 	free(g->parameter);
 	free(g->row);
+	free(g->doubt);
 	model_free(&g->model);
 	pool_free(&g->pool);
 	*g = (struct bench_group){ 0 };

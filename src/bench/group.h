@@ -9,6 +9,7 @@
 #define SONDE_BENCH_GROUP_H
 
 #include "bench/batch_id.h"
+#include "bench/modelcheck.h"
 #include "bench/trial.h"
 #include "core/describe.h"
 #include "core/metric.h"
@@ -42,6 +43,12 @@ struct bench_parameter {
 	const char **text; /* [trials]; NULL: not said */
 };
 
+/* A trial that fails a check of its model. */
+struct bench_doubt {
+	uint32_t row, check;
+	double reported, computed;
+};
+
 struct bench_group {
 	struct batch batch;
 	const char *indicator, *component; /* NULL: no trial said one */
@@ -54,6 +61,8 @@ struct bench_group {
 					    * parameters those results that are texts, or true or
 					    * false */
 	uint32_t nparameters, ntexts;
+	struct bench_doubt *doubt; /* [ndoubts] by check, then row */
+	uint32_t ndoubts, doubt_cap;
 	struct model model;
 	struct pool pool;
 };
@@ -69,6 +78,17 @@ int bench_group_read_indicator(struct bench_group *g, struct database *s, const 
 int bench_group_add_parameter(struct bench_group *g, const char *name, const char **text,
 			      struct err *e);
 void bench_group_free(struct bench_group *g);
+
+/* Of a group that is read: its doubts. 0 or -ENOMEM with a sentence. */
+int bench_doubts_find(struct bench_group *g, struct err *e);
+/* How many trials fail that check, of those that are not left out, which may be NULL; *first is the
+ * first of these doubts. */
+uint32_t bench_doubts_of(const struct bench_group *g, uint32_t check, const bool *left_out,
+			 const struct bench_doubt **first);
+/* "3 of 14 trials fail the check rate ~ ops / elapsed within 1%; bench:3/2 reports 0.5 where 50 is
+ * computed". of: the trials. */
+void bench_doubt_text(const struct bench_group *g, const struct bench_doubt *first, uint32_t n,
+		      uint32_t of, struct bytes *out);
 
 /* Has every trial, whatever its indicator, a figure of that name? */
 bool bench_is_figure(const char *name);

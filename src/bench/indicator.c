@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/indicator.h"
+#include "bench/modelcheck.h"
 
 #include <errno.h>
 #include <string.h>
@@ -82,13 +83,21 @@ static int read_columns(struct database *s, struct model *m, struct err *e)
 	return rc;
 }
 
+static int read_checks(struct model *m, const char *texts, struct err *e)
+{
+	struct err why = { "" };
+	int rc = modelcheck_add_all(m, texts, &why);
+
+	return rc ? err_set(e, rc, "the checks of %.64s in the store: %s", m->name, why.text) : 0;
+}
+
 int indicator_read(struct database *s, const char *name, struct model *m, struct err *e)
 {
 	const struct field v = field_text(name), *row = NULL;
 	int rc = database_first(
 		s,
 		"SELECT id, table_name, version, declared, score_column, score_worst, "
-		"score_best FROM indicators WHERE name = $1",
+		"score_best, checks FROM indicators WHERE name = $1",
 		&v, 1, &row, e);
 
 	if (rc <= 0 || !row)
@@ -105,7 +114,9 @@ int indicator_read(struct database *s, const char *name, struct model *m, struct
 	m->best = field_number(&row[6]);
 	if (!m->table || (row[4].s && !m->score))
 		return no_memory(e);
-	rc = read_columns(s, m, e);
+	rc = read_checks(m, row[7].s, e);
+	if (!rc)
+		rc = read_columns(s, m, e);
 	return rc ? rc : 1;
 }
 
@@ -212,20 +223,29 @@ static bool widens(enum model_type from, enum model_type to)
 
 static int put_indicator(struct database *s, struct model *m, struct err *e)
 {
-	const struct field v[] = { field_text(m->name),   field_text(m->table),
-				   field_int(m->version), field_int(m->declared),
-				   field_text(m->score),  field_real(m->worst),
-				   field_real(m->best) };
+	struct bytes checks = { 0 };
+	struct field v[] = { field_text(m->name),   field_text(m->table),
+			     field_int(m->version), field_int(m->declared),
+			     field_text(m->score),  field_real(m->worst),
+			     field_real(m->best),   { 0 } };
 	const struct field *row = NULL;
-	int rc = database_exec(
-		s,
-		"INSERT INTO indicators (name, table_name, version, declared, score_column, "
-		"score_worst, score_best) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) "
-		"DO UPDATE SET version = excluded.version, declared = excluded.declared, "
-		"score_column = excluded.score_column, score_worst = excluded.score_worst, "
-		"score_best = excluded.score_best",
-		v, sizeof v / sizeof v[0], e);
+	int rc;
 
+	modelcheck_texts(m, &checks);
+	bytes_u8(&checks, 0);
+	if (m->nchecks)
+		v[7] = field_text(checks.failed ? "" : (const char *)checks.data);
+	rc = checks.failed
+		     ? no_memory(e)
+		     : database_exec(
+			       s,
+			       "INSERT INTO indicators (name, table_name, version, declared, score_column, "
+			       "score_worst, score_best, checks) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (name) "
+			       "DO UPDATE SET version = excluded.version, declared = excluded.declared, "
+			       "score_column = excluded.score_column, score_worst = excluded.score_worst, "
+			       "score_best = excluded.score_best, checks = excluded.checks",
+			       v, sizeof v / sizeof v[0], e);
+	bytes_free(&checks);
 	if (!rc)
 		rc = database_first(s, "SELECT id FROM indicators WHERE name = $1", v, 1, &row, e);
 	if (rc <= 0 || !row)
@@ -299,10 +319,26 @@ static int want_column(struct database *s, struct model *m, const struct model_c
 	return c->indexed ? make_index(s, m, place, e) : drop_index(s, m, place, e);
 }
 
-static bool same_score(const struct model *a, const struct model *b)
+/* What it says beside its columns. */
+static bool same_rest(const struct model *a, const struct model *b)
 {
+	if (!modelcheck_are_same(a, b))
+		return false;
 	return !strcmp(a->score ? a->score : "", b->score ? b->score : "") &&
 	       (!a->score || (a->worst == b->worst && a->best == b->best));
+}
+
+static int copy_checks(struct model *m, const struct model *from, struct err *e)
+{
+	struct bytes texts = { 0 };
+	int rc;
+
+	modelcheck_texts(from, &texts);
+	bytes_u8(&texts, 0);
+	modelcheck_free(m);
+	rc = texts.failed ? no_memory(e) : modelcheck_add_all(m, (const char *)texts.data, e);
+	bytes_free(&texts);
+	return rc;
 }
 
 static int want_declared(struct database *s, struct model *m, const struct model *declared,
@@ -313,7 +349,7 @@ static int want_declared(struct database *s, struct model *m, const struct model
 	for (uint32_t i = 0; i < declared->ncolumns && !rc; i++)
 		if (!strchr(declared->column[i].name, '*'))
 			rc = want_column(s, m, &declared->column[i], changed, e);
-	if (rc || (m->declared && same_score(m, declared)))
+	if (rc || (m->declared && same_rest(m, declared)))
 		return rc;
 	m->declared = true;
 	m->score = declared->score ? pool_text(&m->pool, declared->score, strlen(declared->score))
@@ -321,7 +357,7 @@ static int want_declared(struct database *s, struct model *m, const struct model
 	m->worst = declared->worst;
 	m->best = declared->best;
 	*changed = true;
-	return 0;
+	return copy_checks(m, declared, e);
 }
 
 /* The column that a value asks for: as declared under a glob, or as it comes. */
@@ -391,7 +427,7 @@ static bool has_all(const struct model *m, const struct model *declared, const s
 		     have->required != want->required || have->role != want->role))
 			return false;
 	}
-	return !declared || (m->declared && same_score(m, declared));
+	return !declared || (m->declared && same_rest(m, declared));
 }
 
 /* What the store has now, whatever it had when it was read. */

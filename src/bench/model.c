@@ -2,6 +2,7 @@
 #include "bench/model.h"
 
 #include "base/array.h"
+#include "bench/modelcheck.h"
 #include "core/glob.h"
 
 #include <ctype.h>
@@ -56,6 +57,7 @@ void model_free(struct model *m)
 {
 	free(m->column);
 	free(m->query);
+	modelcheck_free(m);
 	pool_free(&m->pool);
 	*m = (struct model){ 0 };
 }

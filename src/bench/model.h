@@ -52,12 +52,16 @@ struct model_query {
 	uint32_t limit; /* 0: none */
 };
 
+struct model_check; /* bench/modelcheck.h */
+
 struct model {
 	const char *name, *table; /* table: in the store; "trials_pi_matmul" */
 	struct model_column *column;
 	uint32_t ncolumns, cap;
 	struct model_query *query; /* of a declared one */
 	uint32_t nqueries, query_cap;
+	struct model_check *check;
+	uint32_t nchecks, check_cap;
 	const char *score;  /* the column that says how good it is; NULL: none */
 	double worst, best; /* of its values: stand for -1 and 1 */
 	bool declared;

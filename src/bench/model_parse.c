@@ -2,6 +2,8 @@
 /* model_parse.c - declared models: a line for each indicator, and one for each of its columns;
  * queries are in model_query.c. */
 #include "bench/model_parse.h"
+#include "bench/group.h"
+#include "bench/modelcheck.h"
 
 #include "base/array.h"
 #include "base/decimal.h"
@@ -20,6 +22,12 @@ int model_wrong(const struct model_reading *r, struct err *e, const char *what, 
 	return err_set(e, -EINVAL, "%.200s:%u:%zu: %s%s%.80s%s", r->name, r->line,
 		       (size_t)(at - r->text) + 1, what, word ? " '" : "", word ? word : "",
 		       word ? "'" : "");
+}
+
+int model_wrong_at(const struct model_reading *r, struct err *e, const char *at, const char *why)
+{
+	return err_set(e, -EINVAL, "%.200s:%u:%zu: %s", r->name, r->line,
+		       (size_t)(at - r->text) + 1, why);
 }
 
 /* The words up to a #. */
@@ -43,6 +51,14 @@ static int split(struct model_reading *r, const char *line, size_t n, struct err
 			*at++ = '\0';
 	}
 	return 0;
+}
+
+char *model_rest(struct model_reading *r, uint32_t word)
+{
+	for (char *c = r->word[word]; c < r->word[r->nwords - 1]; c++)
+		if (!*c)
+			*c = ' ';
+	return r->word[word];
 }
 
 static int begin(struct model_reading *r, struct err *e)
@@ -160,6 +176,56 @@ static int score(struct model_reading *r, struct err *e)
 	return 0;
 }
 
+struct name_search {
+	const struct model *m;
+	char unknown[CONTRACT_KEY + 1];
+};
+
+static bool is_number_of(const struct model *m, const char *name)
+{
+	const struct model_column *c = model_find(m, name);
+
+	return c ? c->type <= MODEL_REAL || c->type == MODEL_ANY : bench_is_figure(name);
+}
+
+static void search_name(void *ctx, const char *function, const char *name)
+{
+	struct name_search *x = ctx;
+
+	if (!*x->unknown && (function || !is_number_of(x->m, name)))
+		snprintf(x->unknown, sizeof x->unknown, "%s", function ? function : name);
+}
+
+/* check NAME ~ FORMULA [within SHARE] */
+static int check(struct model_reading *r, struct err *e)
+{
+	struct name_search x = { .m = r->model };
+	struct err why = { "" };
+	const struct model_check *new;
+	size_t at = 0;
+	char *text;
+	int rc;
+
+	if (r->nwords < 2)
+		return model_wrong(
+			r, e, "a check is a column and its formula: check NAME ~ FORMULA", NULL);
+	text = model_rest(r, 1);
+	rc = modelcheck_add(r->model, text, &at, &why);
+	if (rc == -EINVAL)
+		return model_wrong_at(r, e, text + at, why.text);
+	if (rc)
+		return err_set(e, rc, "%s", why.text);
+	new = &r->model->check[r->model->nchecks - 1];
+	search_name(&x, NULL, new->name);
+	expr_names(new->computed, search_name, &x);
+	if (*x.unknown)
+		err_set(&why, -EINVAL,
+			"a check is of columns of numbers, declared above, and figures of trials, "
+			"not of '%s'",
+			x.unknown);
+	return *x.unknown ? model_wrong_at(r, e, text, why.text) : 0;
+}
+
 static int statement(struct model_reading *r, struct err *e)
 {
 	const char *what = r->word[0];
@@ -179,9 +245,11 @@ static int statement(struct model_reading *r, struct err *e)
 		return score(r, e);
 	if (!strcmp(what, "table"))
 		return table(r, e);
+	if (!strcmp(what, "check"))
+		return check(r, e);
 	return model_wrong(
 		r, e,
-		"a line begins with indicator, table, parameter, result, score or query (show, "
+		"a line begins with indicator, table, parameter, result, score, check or query (show, "
 		"where, order, limit), not with",
 		what);
 }

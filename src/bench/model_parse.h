@@ -24,6 +24,11 @@ struct model_reading {
  * or that of its first word when word is NULL. */
 int model_wrong(const struct model_reading *r, struct err *e, const char *what, const char *word);
 
+/* The same with why, of a place in its line. */
+int model_wrong_at(const struct model_reading *r, struct err *e, const char *at, const char *why);
+/* The words from this one on are again the text that they were in the line. Returns it. */
+char *model_rest(struct model_reading *r, uint32_t word);
+
 /* query NAME */
 int model_query_begin(struct model_reading *r, struct err *e);
 /* show NAME..., where CONDITION, order NAME [asc|desc], limit N */

@@ -102,15 +102,12 @@ static int where(struct model_reading *r, struct model_query *q, struct err *e)
 
 	if (r->nwords < 2)
 		return model_wrong(r, e, "where takes a condition: where NAME>=VALUE", NULL);
-	for (char *c = r->word[1]; c < r->word[r->nwords - 1]; c++)
-		if (!*c)
-			*c = ' ';
+	model_rest(r, 1);
 	if (q->nconditions == QUERY_CONDITIONS)
 		return model_wrong(r, e,
 				   "a query has 16 conditions at most; too many:", r->word[1]);
 	if (campaign_condition_parse(&x, r->word[1], &why))
-		return err_set(e, -EINVAL, "%.200s:%u:%zu: %s", r->name, r->line,
-			       (size_t)(r->word[1] - r->text) + 1, why.text);
+		return model_wrong_at(r, e, r->word[1], why.text);
 	rc = check_name(r, x.name, r->word[1], e);
 	if (!rc)
 		rc = keep(r, &q->condition[q->nconditions], r->word[1], e);

@@ -4,6 +4,7 @@
 #include "base/random.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,4 +271,99 @@ int64_t sweepspace_climb(const struct sweep_space *s, const struct sweep_spec *s
 				return c.unknown;
 	}
 	return -1;
+}
+
+/* ---- simulated annealing ---- */
+
+/* Steps for each combination that may be tried: of some the result is known already. */
+enum { ANNEALING_STEPS = 8 };
+static const double hottest = 0.5, coldest = 0.02; /* of the range of results */
+
+struct annealing {
+	const struct sweep_space *space;
+	const struct sweep_score *score;
+	uint32_t at[SWEEP_AXES], here;
+	double least, most; /* results on the way */
+	struct random r;
+};
+
+static void pass(struct annealing *a, uint32_t combination)
+{
+	if (a->score[combination].state != SWEEP_KNOWN)
+		return;
+	a->least = fmin(a->least, a->score[combination].value);
+	a->most = fmax(a->most, a->score[combination].value);
+}
+
+/* Another value of one axis: half of the times a neighbour. False: there is none. */
+static bool draw_step(struct annealing *a, uint32_t to[SWEEP_AXES])
+{
+	uint32_t axis = below(&a->r, a->space->axes), size = a->space->size[axis];
+	bool near = below(&a->r, 2), up = below(&a->r, 2);
+
+	memcpy(to, a->at, sizeof a->at);
+	if (size < 2)
+		return false;
+	if (near)
+		to[axis] = (up && to[axis] + 1 < size) || !to[axis] ? to[axis] + 1 : to[axis] - 1;
+	else
+		to[axis] = (to[axis] + 1 + below(&a->r, size - 1)) % size;
+	return true;
+}
+
+static bool accepts(struct annealing *a, uint32_t there, double temperature)
+{
+	const struct sweep_score *here = &a->score[a->here], *next = &a->score[there];
+	double chance = random_unit(&a->r);
+
+	if (next->state != SWEEP_KNOWN)
+		return here->state != SWEEP_KNOWN;
+	if (here->state != SWEEP_KNOWN || next->value >= here->value)
+		return true;
+	return chance < exp((next->value - here->value) / (temperature * (a->most - a->least)));
+}
+
+int64_t sweepspace_anneal(const struct sweep_space *s, const struct sweep_spec *spec,
+			  const struct sweep_score *score)
+{
+	struct annealing a = { .space = s,
+			       .score = score,
+			       .least = INFINITY,
+			       .most = -INFINITY,
+			       .r = { .state = (uint64_t)spec->seed } };
+	int64_t begin = begin_of(s, &a.r), steps = ANNEALING_STEPS * spec->count;
+	bool spent = tried(s, score) >= spec->count;
+
+	if (begin < 0)
+		return -1;
+	a.here = (uint32_t)begin;
+	if (score[a.here].state == SWEEP_UNKNOWN)
+		return spent ? -1 : begin;
+	sweepspace_at(s, a.here, a.at);
+	pass(&a, a.here);
+	for (int64_t i = 0; i < steps; i++) {
+		double share = (double)i / (double)steps;
+		uint32_t to[SWEEP_AXES], there;
+
+		if (!draw_step(&a, to))
+			continue;
+		there = combination_of(s, to);
+		if (s->excluded[there])
+			continue;
+		if (score[there].state == SWEEP_UNKNOWN)
+			return spent ? -1 : (int64_t)there;
+		pass(&a, there);
+		if (accepts(&a, there, hottest * pow(coldest / hottest, share))) {
+			a.here = there;
+			memcpy(a.at, to, sizeof to);
+		}
+	}
+	return -1;
+}
+
+int64_t sweepspace_next(const struct sweep_space *s, const struct sweep_spec *spec,
+			const struct sweep_score *score)
+{
+	return spec->decision == SWEEP_ANNEALING ? sweepspace_anneal(s, spec, score)
+						 : sweepspace_climb(s, spec, score);
 }

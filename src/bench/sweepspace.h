@@ -52,10 +52,20 @@ struct sweep_score {
 	double value;
 };
 
+/* For those that look at results: the next combination to try, or -1: there is none. */
+int64_t sweepspace_next(const struct sweep_space *s, const struct sweep_spec *spec,
+			const struct sweep_score *score);
+
 /* Hill climbing: the next combination to try, or -1: it is at a top, or has tried as many as it
  * may. From a combination that the seed takes, it goes a step along one axis at a time, on while
  * that is better, until no step is; axes are taken in an order of the seed's. */
 int64_t sweepspace_climb(const struct sweep_space *s, const struct sweep_spec *spec,
 			 const struct sweep_score *score);
+
+/* Simulated annealing: from a combination that the seed takes, a step along one axis, to a
+ * neighbour or anywhere, is taken when it is better, or with the probability exp(difference / T);
+ * T falls from a half of the range of the results on the way to a fiftieth of it. */
+int64_t sweepspace_anneal(const struct sweep_space *s, const struct sweep_spec *spec,
+			  const struct sweep_score *score);
 
 #endif

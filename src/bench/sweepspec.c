@@ -11,7 +11,12 @@
 enum { LIST_MAX = 1000, FILES_MAX = 256 };
 static const int64_t TIMEOUT_MOST_S = 7 * 86400;
 
-const char *const sweep_decision_names[SWEEP_DECISIONS] = { "all", "random", "hill-climbing" };
+const char *const sweep_decision_names[SWEEP_DECISIONS] = {
+	[SWEEP_ALL] = "all",
+	[SWEEP_RANDOM] = "random",
+	[SWEEP_HILL_CLIMBING] = "hill-climbing",
+	[SWEEP_ANNEALING] = "simulated-annealing",
+};
 const char *const sweep_order_names[SWEEP_ORDERS] = { "rounds", "combinations" };
 
 static int count_field(const struct spec_reading *r, struct jsontree *v, void *out)
@@ -355,14 +360,16 @@ static int decision_field(const struct spec_reading *r, struct jsontree *v, void
 	while (i < SWEEP_DECISIONS && (!type || strcmp(type, sweep_decision_names[i]) != 0))
 		i++;
 	if (i == SWEEP_DECISIONS)
-		return spec_fault(r, v, "decision: its type is all, random or hill-climbing");
+		return spec_fault(r, v,
+				  "decision: its type is all, random, hill-climbing or "
+				  "simulated-annealing");
 	s->decision = (enum sweep_decision)i;
 	if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
 		return spec_fault(r, v, "better: less or more");
 	if (s->result && !better)
 		return spec_fault(r, v, "result: is less of it better, or more? better: less");
 	s->less_is_better = better && !strcmp(better, "less");
-	if (s->decision == SWEEP_RANDOM && !s->count)
+	if ((s->decision == SWEEP_RANDOM || s->decision == SWEEP_ANNEALING) && !s->count)
 		return spec_fault(r, v, "count: how many of all combinations?");
 	return 0;
 }

@@ -81,8 +81,20 @@ struct sweep_parameter {
 	struct sweep_words values;
 };
 
-enum sweep_decision { SWEEP_ALL = 0, SWEEP_RANDOM, SWEEP_HILL_CLIMBING, SWEEP_DECISIONS };
+enum sweep_decision {
+	SWEEP_ALL = 0,
+	SWEEP_RANDOM,
+	SWEEP_HILL_CLIMBING,
+	SWEEP_ANNEALING,
+	SWEEP_DECISIONS
+};
 extern const char *const sweep_decision_names[SWEEP_DECISIONS];
+
+/* Does what is tried next depend on the results? */
+static inline bool sweep_needs_results(enum sweep_decision d)
+{
+	return d == SWEEP_HILL_CLIMBING || d == SWEEP_ANNEALING;
+}
 
 /* Of trials: one of each combination after another, or all of a combination. */
 enum sweep_order { SWEEP_ROUNDS = 0, SWEEP_COMBINATIONS, SWEEP_ORDERS };

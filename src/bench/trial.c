@@ -18,6 +18,12 @@ const char *const trial_usage_names[TRIAL_USAGES] = {
 	"ru_msgrcv", "ru_nsignals", "ru_nvcsw",  "ru_nivcsw"
 };
 
+const char *const trial_noise_names[TRIAL_NOISES] = {
+	[NOISE_OTHERS] = "others_ratio", [NOISE_WAITED] = "waited_ratio",
+	[NOISE_STEAL] = "steal_ratio",   [NOISE_THROTTLED] = "throttled_ratio",
+	[NOISE_HEAT] = "heat_throttles", [NOISE_FREQUENCY] = "frequency_hertz",
+};
+
 enum { FIRST_COUNT = 2 }; /* before them are the two times */
 
 static double seconds(struct timeval t)
@@ -53,6 +59,8 @@ void trial_init(struct trial *t, int64_t number)
 			     .energy_apportioned_j = NAN };
 	for (unsigned i = 0; i < TRIAL_USAGES; i++)
 		t->usage[i] = NAN;
+	for (unsigned i = 0; i < TRIAL_NOISES; i++)
+		t->noise[i] = NAN;
 }
 
 static struct field time_field(int64_t ns)
@@ -190,7 +198,7 @@ int trial_exists(struct database *s, const struct batch *b, int64_t number, stru
 	return rc ? rc : id != 0;
 }
 
-enum { FIXED = 27, COLUMNS = FIXED + TRIAL_USAGES };
+enum { FIXED = 27, NOISES = FIXED + TRIAL_USAGES, COLUMNS = NOISES + TRIAL_NOISES };
 
 static const char fixed_columns[] =
 	"batch_id, number, indicator_id, environment_id, state, reason, component, version, "
@@ -239,6 +247,8 @@ static void fill(struct field v[COLUMNS], const struct batch *b, const struct tr
 	memcpy(v, fixed, sizeof fixed);
 	for (unsigned i = 0; i < TRIAL_USAGES; i++)
 		v[FIXED + i] = i < FIRST_COUNT ? field_real(t->usage[i]) : whole_field(t->usage[i]);
+	for (unsigned i = 0; i < TRIAL_NOISES; i++)
+		v[NOISES + i] = field_real(t->noise[i]);
 }
 
 static int put_row(struct database *s, const struct field v[COLUMNS], struct err *e)
@@ -249,6 +259,8 @@ static int put_row(struct database *s, const struct field v[COLUMNS], struct err
 	bytes_printf(&sql, "INSERT INTO trials (%s", fixed_columns);
 	for (unsigned i = 0; i < TRIAL_USAGES; i++)
 		bytes_printf(&sql, ", %s", trial_usage_names[i]);
+	for (unsigned i = 0; i < TRIAL_NOISES; i++)
+		bytes_printf(&sql, ", %s", trial_noise_names[i]);
 	bytes_puts(&sql, ") VALUES ($1");
 	for (unsigned i = 1; i < COLUMNS; i++)
 		bytes_printf(&sql, ", $%u", i + 1);

@@ -18,13 +18,26 @@
 enum { TRIAL_USAGES = 16 };
 extern const char *const trial_usage_names[TRIAL_USAGES];
 
+/* What disturbed a trial, as the store calls it, by its recording. */
+enum trial_noise {
+	NOISE_OTHERS = 0, /* share of the machine's CPU time that others used */
+	NOISE_WAITED,     /* seconds for a core that others used, per second */
+	NOISE_STEAL,      /* share of the CPU time of the machine that a hypervisor took */
+	NOISE_THROTTLED,  /* core-seconds that a CPU limit took, per second */
+	NOISE_HEAT,       /* times that cores were slowed down */
+	NOISE_FREQUENCY,  /* mean of all cores, in Hz */
+	TRIAL_NOISES
+};
+extern const char *const trial_noise_names[TRIAL_NOISES];
+
 struct batch {
 	const char *uid;    /* the same however often it is told */
 	const char *source; /* "run", "amun" */
 	const char *origin; /* of the script: a path, an address */
 	const char *script_sha256, *command, *user, *specification;
-	int64_t start_ns; /* 0: not known */
-	int64_t id;       /* in the store */
+	int64_t start_ns;        /* 0: not known */
+	int64_t id;              /* in the store */
+	const char *note, *tags; /* of one that is read; tags: "a, b"; NULL: none */
 };
 
 /* A fact of a machine or its software. */
@@ -43,7 +56,7 @@ struct trial {
 	double usage[TRIAL_USAGES];
 	const char *host, *governor;
 	const char *script_sha256; /* where its batch does not know it */
-	double load_1m;
+	double load_1m, noise[TRIAL_NOISES];
 	double peak_memory_bytes, energy_j, energy_apportioned_j;
 	const char *counters;           /* JSON: of perf events, by metric */
 	const char *out, *err;          /* what it printed, as far as it is kept */

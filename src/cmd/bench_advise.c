@@ -2,7 +2,9 @@
 /* bench_advise.c - what is best of what was tried, how sure that is, and what to try next. */
 #include "base/escape.h"
 #include "bench/advice.h"
+#include "cmd/advisefile.h"
 #include "cmd/benchask.h"
+#include "cmd/benchprint.h"
 #include "cmd/command.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
@@ -19,7 +21,7 @@
 struct advise_options {
 	struct benchask ask;
 	struct option_list constraint;
-	const char *hardware, *margin, *better;
+	const char *hardware, *margin, *better, *spec, *lock;
 	bool json;
 };
 
@@ -49,6 +51,17 @@ static const struct option rows[] = {
 	  .help = "Which direction of the figure is better, if neither its unit nor its model "
 		  "defines it: less or more.",
 	  OPTION_OFFSET(struct advise_options, better) },
+	{ .name = "spec",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "Also write what to try next to FILE, as a specification for sonde bench sweep.",
+	  OPTION_OFFSET(struct advise_options, spec) },
+	{ .name = "lock",
+	  .type = ARG_TEXT,
+	  .value = "FILE",
+	  .help = "Also write the packages of the leading combination to FILE, as requirements "
+		  "for pip.",
+	  OPTION_OFFSET(struct advise_options, lock) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Print the advice as JSON, schema sonde/bench-advise/1.",
@@ -59,6 +72,8 @@ static const struct example examples[] = {
 	{ "bench advise PiMatmul", "by its score, or its first result" },
 	{ "bench advise PiMatmul -c elapsed --constraint 'peak_memory_bytes<4G'",
 	  "with a memory limit" },
+	{ "bench advise PiMatmul --spec next.yaml --lock requirements.txt",
+	  "what to try next, and the best packages, as files" },
 };
 
 struct answer {
@@ -512,6 +527,17 @@ static int find(struct answer *a, int noperands, char **operands, struct err *e)
 	return rc ? rc : advise_all(a, e);
 }
 
+static int write_files(const struct answer *a, struct err *e)
+{
+	int rc = 0;
+
+	if (a->o->lock)
+		rc = advisefile_lock(a->o->lock, &a->c, &a->advice, e);
+	if (!rc && a->o->spec)
+		rc = advisefile_spec(a->o->spec, a->o->ask.store, &a->c, &a->advice, e);
+	return rc;
+}
+
 static int advise_exec(const void *options, int noperands, char **operands)
 {
 	struct answer a = { .o = options };
@@ -528,11 +554,16 @@ static int advise_exec(const void *options, int noperands, char **operands)
 			    "machines with --hardware",
 			    a.others);
 		benchask_say_silent(&a.c, "bench advise");
+		benchprint_say_doubts(&a.c.g, a.c.left_out, "bench advise");
 		if (a.o->json)
 			json(&b, &a);
 		else
 			text(&b, &a);
 		code = print_bytes(&b);
+		rc = write_files(&a, &e);
+		if (rc)
+			say("bench advise: %s", e.text);
+		code = rc ? EXIT_FAILED : code;
 	}
 	free_one(&a);
 	campaign_groups_free(&a.workloads);

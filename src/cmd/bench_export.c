@@ -70,8 +70,10 @@ static const struct own_table {
 	{ "environments", "id IN (SELECT environment_id FROM trials WHERE batch_id IN (%s))" },
 	{ "environment_facts",
 	  "environment_id IN (SELECT environment_id FROM trials WHERE batch_id IN (%s))" },
-	{ "indicators", NULL },
-	{ "indicator_columns", NULL },
+	{ "indicators", "id IN (SELECT indicator_id FROM trials WHERE batch_id IN (%s))" },
+	{ "indicator_columns",
+	  "indicator_id IN (SELECT indicator_id FROM trials WHERE batch_id IN (%s))" },
+	{ "batch_tags", "batch_id IN (%s)" },
 };
 enum { OWN = sizeof own_tables / sizeof own_tables[0], BATCHES_MAX = 100000 };
 static const char of_indicator[] = "trial_id IN (SELECT id FROM trials WHERE batch_id IN (%s))";
@@ -158,9 +160,20 @@ static int check_batches(struct exporting *x, int n, char **words, struct err *e
 static int find_indicators(struct exporting *x, struct err *e)
 {
 	const struct field *row;
-	int rc = database_query(
-		x->database, "SELECT table_name FROM indicators ORDER BY table_name", NULL, 0, e);
+	struct bytes sql = { 0 };
+	int rc;
 
+	bytes_puts(&sql, "SELECT table_name FROM indicators");
+	if (x->batches.len > 1)
+		bytes_printf(
+			&sql,
+			" WHERE id IN (SELECT indicator_id FROM trials WHERE batch_id IN (%s))",
+			(const char *)x->batches.data);
+	bytes_puts(&sql, " ORDER BY table_name");
+	bytes_u8(&sql, 0);
+	rc = sql.failed ? err_set(e, -ENOMEM, "out of memory")
+			: database_query(x->database, (const char *)sql.data, NULL, 0, e);
+	bytes_free(&sql);
 	while (!rc && (rc = database_next(x->database, &row, e)) > 0) {
 		const char *name = row[0].s ? row[0].s : "";
 		void *grown = array_room(x->name, x->n, &x->cap, sizeof *x->name);
@@ -250,12 +263,11 @@ static int export_tables(struct exporting *x, int formats, struct err *e)
 		return rc;
 	wanted = count_wanted(x);
 	if (!wanted)
-		return err_set(
-			e, -EINVAL,
-			"there is no table '%.100s'; there are batches, trials, "
-			"environments, environment_facts, indicators, indicator_columns, and "
-			"one of each indicator",
-			x->o->table);
+		return err_set(e, -EINVAL,
+			       "there is no table '%.100s'; there are batches, trials, "
+			       "environments, environment_facts, indicators, indicator_columns, "
+			       "batch_tags, and one of each indicator",
+			       x->o->table);
 	if (!strcmp(x->o->output, TO_STANDARD_OUTPUT) && (wanted > 1 || formats > 1 || x->o->json))
 		return err_set(e, -EINVAL,
 			       "standard output takes one table in one format: select it with "
@@ -307,7 +319,8 @@ const struct command command_bench_export = {
 	.description =
 		"Writes one file per table, named by table and format: batches, trials, "
 		"environments with their facts, the indicators with their columns, and the table "
-		"of each indicator. If batches are given, it writes only their rows. trial_id in "
+		"of each indicator. If batches are given, it writes only their rows, and only the "
+		"tables of their indicators. trial_id in "
 		"the table of an indicator is the id of trials. Numbers stay numbers; unknown "
 		"values are empty in CSV and null elsewhere, never 0.\n\n"
 		"All tables are from one snapshot of the store. An existing file is replaced only "

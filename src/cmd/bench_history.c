@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "bench/series.h"
 #include "cmd/benchask.h"
+#include "cmd/benchprint.h"
 #include "cmd/command.h"
 #include "cmd/drawfile.h"
 #include "cmd/print.h"
@@ -384,6 +385,7 @@ static int history_exec(const void *options, int noperands, char **operands)
 		else
 			text(&b, &a);
 		benchask_say_silent(&a.c, "bench history");
+		benchprint_say_doubts(&a.c.g, a.c.left_out, "bench history");
 		if (!a.groups.n)
 			say("bench history: no matching trial");
 		code = print_bytes(&b);

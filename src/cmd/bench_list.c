@@ -20,7 +20,7 @@
 #include <string.h>
 
 struct list_options {
-	const char *store, *name;
+	const char *store, *name, *tag;
 	bool builtin, json;
 };
 
@@ -35,6 +35,11 @@ static const struct option rows[] = {
 	  .value = "GLOBS",
 	  .help = "List only these indicators: 'PiConv*,PiMatmul'.",
 	  OPTION_OFFSET(struct list_options, name) },
+	{ .name = "tag",
+	  .type = ARG_TEXT,
+	  .value = "NAME",
+	  .help = "List only batches with this tag.",
+	  OPTION_OFFSET(struct list_options, tag) },
 	{ .name = "builtin",
 	  .type = ARG_FLAG,
 	  .help = "List the built-in benchmarks instead, which sonde bench run accepts by name.",
@@ -66,14 +71,16 @@ enum {
 	MEAN_S,
 	SWEEP,
 	STACK,
-	PARAMETERS
+	PARAMETERS,
+	NOTE
 };
 
 static const char question[] =
 	"SELECT b.id, b.source, b.origin, b.start_ns, COUNT(t.id), "
 	"SUM(CASE WHEN t.state = 'ok' THEN 0 ELSE 1 END), MIN(i.name), MIN(t.component), "
 	"MIN(t.host), AVG(CASE WHEN t.state = 'ok' THEN t.duration_seconds END), "
-	"MIN(COALESCE(w.identifier, w.uid)), MIN(p.stack), MIN(p.parameters) "
+	"MIN(COALESCE(w.identifier, w.uid)), MIN(p.stack), MIN(p.parameters), "
+	"MIN(b.note) "
 	"FROM batches b LEFT JOIN trials t ON t.batch_id = b.id "
 	"LEFT JOIN indicators i ON i.id = t.indicator_id "
 	"LEFT JOIN sweep_points p ON p.batch_id = b.id AND p.sweep_id = (SELECT MIN(q.sweep_id) "
@@ -95,7 +102,8 @@ struct chosen_list {
 static const char chosen_question[] =
 	"SELECT DISTINCT t.batch_id, f.name, f.text FROM environment_facts f "
 	"JOIN trials t ON t.environment_id = f.environment_id WHERE f.name LIKE 'env.%' "
-	"OR f.name LIKE 'script.%' ORDER BY t.batch_id, f.name, f.text";
+	"OR f.name LIKE 'script.%' UNION SELECT batch_id, 'tag', tag FROM batch_tags "
+	"ORDER BY 1, 2, 3";
 
 static int read_chosen(struct chosen_list *l, struct database *s, struct err *e)
 {
@@ -150,6 +158,19 @@ static const char *find_chosen(const struct chosen_list *l, int64_t batch, const
 	return NULL;
 }
 
+static bool is_tag(const struct chosen *c)
+{
+	return !strcmp(c->name, "tag");
+}
+
+static bool has_tag(const struct chosen_list *l, int64_t batch, const char *tag)
+{
+	for (uint32_t i = first_chosen(l, batch); i < l->n && l->v[i].batch == batch; i++)
+		if (is_tag(&l->v[i]) && !strcmp(l->v[i].text, tag))
+			return true;
+	return false;
+}
+
 static bool is_variable(const struct chosen *c)
 {
 	return !strncmp(c->name, "env.", 4);
@@ -160,6 +181,23 @@ static int64_t count(const struct field *f)
 	double v = field_number(f); /* a sum of nothing is null */
 
 	return isnan(v) ? 0 : (int64_t)v;
+}
+
+/* "  # baseline, nightly: before the fix" */
+static void put_note(struct bytes *b, const struct field *row, const struct chosen_list *l)
+{
+	const char *between = "  # ";
+	char text[300];
+
+	for (uint32_t i = first_chosen(l, row[ID].i); i < l->n && l->v[i].batch == row[ID].i; i++)
+		if (is_tag(&l->v[i])) {
+			bytes_printf(b, "%s%s", between,
+				     escape_terminal_into(text, sizeof text, l->v[i].text));
+			between = ", ";
+		}
+	if (row[NOTE].s)
+		bytes_printf(b, "%s%s", *between == ' ' ? between : ": ",
+			     escape_terminal_into(text, sizeof text, row[NOTE].s));
 }
 
 /* The variables, the script, its arguments: as one would type it. */
@@ -177,6 +215,7 @@ static void put_script(struct bytes *b, const struct field *row, const struct ch
 	bytes_puts(b, escape_terminal_into(text, sizeof text, row[ORIGIN].s ? row[ORIGIN].s : "-"));
 	if (arguments)
 		bytes_printf(b, " %s", escape_terminal_into(text, sizeof text, arguments));
+	put_note(b, row, l);
 	bytes_u8(b, '\n');
 }
 
@@ -233,6 +272,13 @@ static void chosen_json(struct json *j, const struct field *row, const struct ch
 	json_put_text(j, "sweep", row[SWEEP].s);
 	json_put_text(j, "stack", row[STACK].s);
 	parameters_json(j, row[PARAMETERS].s);
+	json_put_text(j, "note", row[NOTE].s);
+	json_key(j, "tags");
+	json_array(j);
+	for (uint32_t i = first_chosen(l, row[ID].i); i < l->n && l->v[i].batch == row[ID].i; i++)
+		if (is_tag(&l->v[i]))
+			json_text(j, l->v[i].text);
+	json_array_end(j);
 }
 
 static void json_line(struct json *j, const struct field *row, const struct chosen_list *l)
@@ -284,6 +330,8 @@ static int list(struct bytes *b, struct database *s, const struct list_options *
 	while (!rc && (rc = database_next(s, &row, e)) > 0) {
 		rc = 0;
 		if (o->name && (!row[INDICATOR].s || !glob_match(o->name, row[INDICATOR].s)))
+			continue;
+		if (o->tag && !has_tag(&l, row[ID].i, o->tag))
 			continue;
 		if (!o->json && !b->len)
 			bytes_printf(b, "%-10s  %-20s  %6s  %6s  %-11s  %-16s  %-16s  %s\n",

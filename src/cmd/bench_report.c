@@ -32,20 +32,6 @@ static const struct example examples[] = {
 	{ "bench report PiMatmul -c elapsed -w 'batch>=3' -o new.html", "only newer trials" },
 };
 
-static int save(const struct bytes *page, const char *file, struct err *e)
-{
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-	struct outfile out;
-	char directory[PATH_MAX];
-
-	if (!*name)
-		return err_set(e, -EINVAL, "option --output takes the name of a file, not '%.200s'",
-			       file);
-	snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - file + 1) : 1,
-		 slash ? file : ".");
-	return drawfile_save(&out, directory, name, page, e);
-}
-
 static int report(struct campaign *c, const struct report_options *o, int noperands,
 		  char **operands, struct err *e)
 {
@@ -69,7 +55,7 @@ static int report(struct campaign *c, const struct report_options *o, int nopera
 		else
 			snprintf(file, sizeof file, "%s%s.html", c->sweep ? "sweep_" : "",
 				 c->sweep ? c->sweep : c->g.indicator);
-		rc = save(&page, file, e);
+		rc = drawfile_save_path(file, &page, e);
 	}
 	if (!rc)
 		say("bench report: %s", file);

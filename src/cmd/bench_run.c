@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_run.c - run a benchmark again and again and keep every trial. */
 #include "base/clock.h"
+#include "bench/batchnote.h"
 #include "cmd/benchmodels.h"
 #include "cmd/benchprint.h"
 #include "cmd/builtin.h"
@@ -25,8 +26,8 @@ enum { TRIALS_MAX = 100000, WARMUPS_MAX = 1000 };
 struct run_options {
 	struct recording_options recording; /* its rows are not offered; the defaults are taken */
 	int64_t repeat, warmup, limit_ns;
-	struct option_list environment, models;
-	const char *store, *output;
+	struct option_list environment, models, tags;
+	const char *store, *output, *note;
 	bool quiet, json;
 };
 
@@ -86,6 +87,16 @@ static const struct option rows[] = {
 	  .value = "FILE",
 	  .help = "Read more columns of indicators from FILE. Repeatable.",
 	  OPTION_OFFSET(struct run_options, models) },
+	{ .name = "note",
+	  .type = ARG_TEXT,
+	  .value = "TEXT",
+	  .help = "Write this note about the batch, as sonde bench note does.",
+	  OPTION_OFFSET(struct run_options, note) },
+	{ .name = "tag",
+	  .type = ARG_LIST,
+	  .value = "NAME",
+	  .help = "Give the batch this tag. Repeatable.",
+	  OPTION_OFFSET(struct run_options, tags) },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .type = ARG_FLAG,
@@ -134,6 +145,24 @@ static int check_environment(const struct option_list *list, struct err *e)
 	return 0;
 }
 
+static int check_note(const struct run_options *o, struct err *e)
+{
+	int rc = o->note ? batch_note_check(o->note, e) : 0;
+
+	for (uint32_t i = 0; i < o->tags.n && !rc; i++)
+		rc = batch_tag_check(o->tags.text[i], e);
+	return rc;
+}
+
+static int put_note(struct bench_run *x, struct database *s, struct err *e)
+{
+	int rc = x->o->note ? batch_note_put(s, x->batch.id, x->o->note, e) : 0;
+
+	for (uint32_t i = 0; i < x->o->tags.n && !rc; i++)
+		rc = batch_tag_put(s, x->batch.id, x->o->tags.text[i], e);
+	return rc;
+}
+
 static int make_directory(struct bench_run *x, struct err *e)
 {
 	const char *slash = strrchr(x->words[0], '/');
@@ -168,6 +197,8 @@ static int open_store(struct bench_run *x, struct err *e)
 		rc = database_begin(s, e);
 	if (!rc)
 		rc = batch_put(s, &x->batch, e);
+	if (!rc)
+		rc = put_note(x, s, e);
 	return rc ? rc : database_commit(s, e);
 }
 
@@ -206,6 +237,8 @@ static int prepare(struct bench_run *x, struct err *e)
 	const char *script;
 	int rc = check_environment(&x->o->environment, e);
 
+	if (!rc)
+		rc = check_note(x->o, e);
 	if (!rc)
 		rc = benchmodels_read(&x->models, &x->o->models, e);
 	if (!rc)

@@ -196,6 +196,12 @@ static int put_trial(struct shown *x, struct database *s, struct err *e)
 					       "ru_nivcsw",
 					       "load_1m",
 					       "governor",
+					       "others_ratio",
+					       "waited_ratio",
+					       "steal_ratio",
+					       "throttled_ratio",
+					       "heat_throttles",
+					       "frequency_hertz",
 					       "peak_memory_bytes",
 					       "energy_joules",
 					       "energy_apportioned_joules",
@@ -312,6 +318,8 @@ static int show(struct shown *x, struct database *s, const char *word, struct er
 	entry(x, "script_sha256", b->script_sha256);
 	entry(x, "user", b->user);
 	entry(x, "host", x->g.host);
+	entry(x, "note", b->note);
+	entry(x, "tags", b->tags);
 	rc = x->trial ? put_trial(x, s, e) : put_batch(x, s, e);
 	if (x->json) {
 		json_object_end(x->json);

@@ -86,7 +86,7 @@ static const struct example examples[] = {
 
 static int run_here(struct sweeping *x, struct err *e)
 {
-	bool climbs = x->spec.decision == SWEEP_HILL_CLIMBING;
+	bool climbs = sweep_needs_results(x->spec.decision);
 	struct swept *p;
 	int rc = 0;
 
@@ -110,7 +110,7 @@ static int plan(struct sweeping *x, struct err *e)
 		sweephost_has(&x->spec.run, x->lacks, sizeof x->lacks);
 	while (!rc && (p = sweeping_next(x, &rc, e))) {
 		p->skipped = x->spec.stack[p->at[SWEEP_AXIS_STACK]].unresolved;
-		if (x->spec.decision == SWEEP_HILL_CLIMBING && !p->skipped)
+		if (sweep_needs_results(x->spec.decision) && !p->skipped)
 			break;
 	}
 	return rc;
@@ -186,7 +186,7 @@ const struct command command_bench_sweep = {
 		"the rest still run.\n\n"
 		"Trials run in rounds: one of each combination, in an order that is shuffled for "
 		"each round, so that a machine that becomes slower or faster favors none. What is "
-		"needed of all stacks is built first. With hill-climbing the next combination "
+		"needed of all stacks is built first. With hill-climbing and simulated-annealing the next combination "
 		"depends on the results of the last one, so that all its trials run together.\n\n"
 		"The same specification is the same sweep: running it again resumes it with the "
 		"trials that are missing in the store, whatever interrupted it, and repeats "

@@ -2,6 +2,7 @@
 #include "cmd/benchprint.h"
 
 #include "base/escape.h"
+#include "bench/noise.h"
 #include "cmd/command.h"
 #include "cmd/print.h"
 #include "cmd/say.h"
@@ -66,6 +67,78 @@ static void put_reasons(struct bytes *b, const struct bench_group *g)
 		bytes_printf(b, "  failed (%u): for other reasons\n", others);
 }
 
+/* of: trials that might fail a check. */
+static uint32_t count_well(const struct bench_group *g, const bool *left_out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->ntrials; i++)
+		n += !g->row[i].reason && !(left_out && left_out[i]);
+	return n;
+}
+
+static void put_doubts(struct bytes *b, const struct bench_group *g)
+{
+	for (uint32_t i = 0; i < g->model.nchecks; i++) {
+		const struct bench_doubt *first;
+		uint32_t n = bench_doubts_of(g, i, NULL, &first);
+		struct bytes text = { 0 };
+
+		if (!n)
+			continue;
+		bench_doubt_text(g, first, n, count_well(g, NULL), &text);
+		bytes_u8(&text, 0);
+		bytes_puts(b, "  doubtful: ");
+		escape_terminal(b, text.failed ? "" : (const char *)text.data);
+		bytes_u8(b, '\n');
+		bytes_free(&text);
+	}
+}
+
+void benchprint_say_doubts(const struct bench_group *g, const bool *left_out, const char *verb)
+{
+	for (uint32_t i = 0; i < g->model.nchecks; i++) {
+		const struct bench_doubt *first;
+		uint32_t n = bench_doubts_of(g, i, left_out, &first);
+		struct bytes text = { 0 };
+
+		if (!n)
+			continue;
+		bench_doubt_text(g, first, n, count_well(g, left_out), &text);
+		bytes_u8(&text, 0);
+		if (!text.failed)
+			say("%s: %s", verb, (const char *)text.data);
+		bytes_free(&text);
+	}
+}
+
+static void put_noise(struct bytes *b, const struct bench_group *g, const struct noises *x)
+{
+	if (!x->n)
+		return;
+	bytes_puts(b, "  noise: ");
+	noises_text(x, g, b);
+	bytes_u8(b, '\n');
+}
+
+int benchprint_say_noise(const struct bench_group *g, const char *verb, struct err *e)
+{
+	struct bytes text = { 0 };
+	struct noises x;
+	int rc = noises_find(&x, g, e);
+
+	if (!rc && x.n) {
+		noises_text(&x, g, &text);
+		bytes_u8(&text, 0);
+		if (!text.failed)
+			say("%s: bench:%" PRId64 ": %s", verb, g->batch.id,
+			    (const char *)text.data);
+	}
+	bytes_free(&text);
+	noises_free(&x);
+	return rc;
+}
+
 static void put_number(struct bytes *b, double v)
 {
 	char text[32] = "-";
@@ -95,13 +168,15 @@ static void figure_line(struct bytes *b, const struct bench_figure *f)
 	bytes_u8(b, '\n');
 }
 
-static void stats_text(struct bytes *b, const struct bench_group *g)
+static void stats_text(struct bytes *b, const struct bench_group *g, const struct noises *x)
 {
 	static const char *const heads[] = { "MEAN", "MEDIAN", "SD",  "SE", "Q1",  "Q3",
 					     "IQR",  "MIN",    "MAX", "CV", "SKEW" };
 
 	benchprint_head(b, g);
 	put_reasons(b, g);
+	put_doubts(b, g);
+	put_noise(b, g, x);
 	if (g->nfigures)
 		bytes_printf(b, "  %-26s %5s", "", "N");
 	for (size_t i = 0; g->nfigures && i < sizeof heads / sizeof heads[0]; i++)
@@ -137,7 +212,38 @@ static void figure_json(struct json *j, const struct bench_figure *f)
 	json_object_end(j);
 }
 
-static void group_json(struct json *j, const struct bench_group *g)
+static void doubts_json(struct json *j, const struct bench_group *g)
+{
+	json_key(j, "doubtful");
+	json_array(j);
+	for (uint32_t i = 0; i < g->ndoubts; i++) {
+		const struct bench_doubt *x = &g->doubt[i];
+
+		json_object(j);
+		json_put_int(j, "trial", g->row[x->row].number);
+		json_put_text(j, "check", g->model.check[x->check].text);
+		json_put_real(j, "reported", x->reported);
+		json_put_real(j, "computed", x->computed);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void noise_json(struct json *j, const struct bench_group *g, const struct noises *x)
+{
+	json_key(j, "disturbed");
+	json_array(j);
+	for (uint32_t i = 0; i < x->n; i++) {
+		json_object(j);
+		json_put_int(j, "trial", g->row[x->noise[i].row].number);
+		json_put_text(j, "why", x->noise[i].why);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_put_bool(j, "worth_little", x->worth_little);
+}
+
+static void group_json(struct json *j, const struct bench_group *g, const struct noises *x)
 {
 	json_object(j);
 	json_key(j, "batch");
@@ -163,6 +269,8 @@ static void group_json(struct json *j, const struct bench_group *g)
 		json_object_end(j);
 	}
 	json_array_end(j);
+	doubts_json(j, g);
+	noise_json(j, g, x);
 	json_key(j, "figures");
 	json_object(j);
 	for (uint32_t i = 0; i < g->nfigures; i++)
@@ -187,12 +295,16 @@ int benchprint_stats(struct database *s, const int64_t *batch, uint32_t n, bool 
 	}
 	for (uint32_t i = 0; i < n && !rc; i++) {
 		struct bench_group g = { 0 };
+		struct noises x = { 0 };
 
 		rc = bench_group_read(&g, s, batch[i], &e);
+		if (!rc)
+			rc = noises_find(&x, &g, &e);
 		if (!rc && json)
-			group_json(&j, &g);
+			group_json(&j, &g, &x);
 		else if (!rc)
-			stats_text(&b, &g);
+			stats_text(&b, &g, &x);
+		noises_free(&x);
 		bench_group_free(&g);
 	}
 	if (rc) {

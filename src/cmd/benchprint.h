@@ -28,6 +28,12 @@ struct benchprint_options {
 void benchprint_trial(const struct trial *t, int64_t of);
 /* The statistics of batches to standard output. EXIT_OK, or another code, and it has said why. */
 int benchprint_stats(struct database *s, const int64_t *batch, uint32_t n, bool json);
+/* What its trials do not keep of their model's checks: a line on standard error for each check;
+ * left_out may be NULL. */
+void benchprint_say_doubts(const struct bench_group *g, const bool *left_out, const char *verb);
+/* What disturbed its trials, and whether it is worth much: a line on standard error. 0 or -errno.
+ */
+int benchprint_say_noise(const struct bench_group *g, const char *verb, struct err *e);
 /* "bench:7 PiMatmul (tensorflow): 10 trials, 1 failed" */
 void benchprint_head(struct bytes *b, const struct bench_group *g);
 

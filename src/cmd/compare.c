@@ -275,10 +275,14 @@ static int find_runs(struct comparing *c, int noperands, char **operands, struct
 }
 
 /* Batches of trials, and no recordings? */
+static bool is_batch(const char *operand)
+{
+	return !strncmp(operand, "bench:", 6) || !strncmp(operand, "tag:", 4);
+}
+
 static bool is_bench(int noperands, char **operands)
 {
-	return noperands == 2 && !strncmp(operands[0], "bench:", 6) &&
-	       !strncmp(operands[1], "bench:", 6);
+	return noperands == 2 && is_batch(operands[0]) && is_batch(operands[1]);
 }
 
 static int compare(struct comparing *c, int noperands, char **operands, struct err *e)
@@ -390,7 +394,7 @@ const struct command command_compare = {
 		"--history. Otherwise it prints how many repeats are needed. Alternate A and B "
 		"when you record them: then a drift of the machine affects both.\n\n"
 		"bench:ID is a batch of trials of sonde bench, bench:INDICATOR all batches of an "
-		"indicator: the figures are its results, "
+		"indicator, tag:NAME all with a tag: the figures are its results, "
 		"wall_seconds, cpu_seconds and other usage of each trial. Failed trials are "
 		"skipped. Without --fail-if, the condition is the margin on every result for "
 		"which the better direction is known.\n\n"

@@ -2,6 +2,7 @@
 #include "cmd/comparebench.h"
 
 #include "bench/group.h"
+#include "cmd/benchprint.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
 
@@ -238,6 +239,10 @@ static int fill(struct comparison *x, struct groups *g, struct database *s, stru
 		if (!rc && g->group[i].nfailed)
 			say("compare: bench:%" PRId64 ": %u of %u trials failed and are left out",
 			    g->group[i].batch.id, g->group[i].nfailed, g->group[i].ntrials);
+		if (!rc)
+			rc = benchprint_say_noise(&g->group[i], "compare", e);
+		if (!rc)
+			benchprint_say_doubts(&g->group[i], NULL, "compare");
 	}
 	if (!rc && comparison_judge(x))
 		rc = err_set(e, -ENOMEM, "out of memory while comparing");

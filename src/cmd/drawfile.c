@@ -56,6 +56,19 @@ int drawfile_save(struct outfile *out, const char *directory, const char *name,
 	return outfile_close(out, rc, e);
 }
 
+int drawfile_save_path(const char *path, const struct bytes *text, struct err *e)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct outfile out;
+	char directory[PATH_MAX];
+
+	if (!*name)
+		return err_set(e, -EINVAL, "'%.200s' is not the name of a file", path);
+	snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path + 1) : 1,
+		 slash ? path : ".");
+	return drawfile_save(&out, directory, name, text, e);
+}
+
 int drawfile_svg(struct outfile *out, const char *directory, const char *name, const char *title,
 		 const struct bytes *drawing, struct err *e)
 {

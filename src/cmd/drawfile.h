@@ -17,5 +17,7 @@ int drawfile_svg(struct outfile *out, const char *directory, const char *name, c
 /* Bytes that are a file as they are. */
 int drawfile_save(struct outfile *out, const char *directory, const char *name,
 		  const struct bytes *text, struct err *e);
+/* The same of one path; its directory is created if missing. -EINVAL: it names no file. */
+int drawfile_save_path(const char *path, const struct bytes *text, struct err *e);
 
 #endif

@@ -80,13 +80,52 @@ static const char *text_of(const struct run *r, const char *key)
 	return text ? text : "";
 }
 
+/* The kernel counts them in ticks of 10 ms: of short trials nothing follows. */
+static const double least_s = 0.2;
+#define FREQUENCY "cpu.frequency_hertz"
+
+/* Over all cores. */
+static double mean_frequency(const struct summary *s)
+{
+	struct stats all = { 0 };
+
+	for (uint32_t i = 0; i < s->nmetrics; i++)
+		if (!strncmp(s->metrics[i].name, FREQUENCY "[", strlen(FREQUENCY "[")))
+			stats_join(&all, &s->metrics[i].stats);
+	return stats_mean(&all);
+}
+
+static double known_sum(double a, double b)
+{
+	return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+static void take_noise(struct trial *t, const struct summary *s)
+{
+	double time = s->wall_s * s->cores_present;
+
+	t->noise[NOISE_HEAT] =
+		known_sum(summary_grown(s, "cpu.throttles"), summary_grown(s, "package.throttles"));
+	t->noise[NOISE_FREQUENCY] = mean_frequency(s);
+	if (!(s->wall_s >= least_s))
+		return;
+	t->noise[NOISE_OTHERS] = s->cpu_is_bound ? (double)NAN : summary_others_s(s) / time;
+	t->noise[NOISE_WAITED] = s->account.whole_s > 0
+					 ? s->account.part_s[ACCOUNT_OTHERS] / s->wall_s
+					 : (double)NAN;
+	t->noise[NOISE_STEAL] = summary_grown(s, "node.cpu_steal_seconds") / time;
+	t->noise[NOISE_THROTTLED] = summary_grown(s, "cgroup.throttled_seconds") / s->wall_s;
+}
+
 static int take(struct evidence *v, struct trial *t, struct run *r, struct err *e)
 {
-	const struct summary_wish wish = { .compared = past_metrics };
-	char absolute[PATH_MAX];
+	char absolute[PATH_MAX], wished[128];
+	const struct summary_wish wish = { .compared = wished };
 	struct summary s;
-	int rc = summary_make_as(&s, r, &wish, e);
+	int rc;
 
+	snprintf(wished, sizeof wished, "%s," FREQUENCY, past_metrics);
+	rc = summary_make_as(&s, r, &wish, e);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < r->nmetas; i++)
@@ -97,6 +136,7 @@ static int take(struct evidence *v, struct trial *t, struct run *r, struct err *
 	t->peak_memory_bytes = s.peak_memory_bytes;
 	t->energy_j = s.energy_j;
 	t->energy_apportioned_j = s.energy_job_j;
+	take_noise(t, &s);
 	if (past_add(&v->past, r, &s, realpath(r->path, absolute) ? absolute : r->path,
 		     clock_utc_ns()) ||
 	    v->facts.failed || v->counters.failed)

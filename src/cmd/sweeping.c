@@ -214,7 +214,7 @@ struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, 
 	return p;
 }
 
-static int64_t climb(struct sweeping *x, int *rc, struct err *e)
+static int64_t find_next(struct sweeping *x, int *rc, struct err *e)
 {
 	struct sweep_score *score = calloc(x->space.combinations, sizeof *score);
 	int64_t next = -1;
@@ -233,7 +233,7 @@ static int64_t climb(struct sweeping *x, int *rc, struct err *e)
 					     &score[p->combination], e);
 	}
 	if (!*rc)
-		next = sweepspace_climb(&x->space, &x->spec, score);
+		next = sweepspace_next(&x->space, &x->spec, score);
 	free(score);
 	return next;
 }
@@ -255,7 +255,8 @@ static int64_t choose(struct sweeping *x, int *rc, struct err *e)
 
 struct swept *sweeping_next(struct sweeping *x, int *rc, struct err *e)
 {
-	int64_t next = x->spec.decision == SWEEP_HILL_CLIMBING ? climb(x, rc, e) : choose(x, rc, e);
+	int64_t next =
+		sweep_needs_results(x->spec.decision) ? find_next(x, rc, e) : choose(x, rc, e);
 
 	return *rc || next < 0 ? NULL : sweeping_enter(x, (uint32_t)next, rc, e);
 }

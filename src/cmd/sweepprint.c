@@ -20,6 +20,7 @@ struct outcome {
 	uint32_t trials, failed;
 	int64_t missing;
 	double score, result, duration_s; /* medians; NAN: none */
+	double shown;                     /* of the figure of the table */
 	const char *reason;               /* of the first that failed */
 };
 
@@ -58,7 +59,7 @@ static void text_head(struct bytes *b, const struct sweeping *x)
 		     x->nswept, x->space.combinations, excluded(&x->space), x->spec.batch_size,
 		     x->spec.batch_size == 1 ? "" : "s",
 		     x->spec.batch_size > 1 && x->spec.order == SWEEP_ROUNDS &&
-				     x->spec.decision != SWEEP_HILL_CLIMBING
+				     !sweep_needs_results(x->spec.decision)
 			     ? ", in rounds"
 			     : "");
 }
@@ -133,7 +134,7 @@ int sweepprint_plan(struct sweeping *x)
 		json_array(&j);
 	} else {
 		text_head(&b, x);
-		if (x->spec.decision == SWEEP_HILL_CLIMBING)
+		if (sweep_needs_results(x->spec.decision))
 			bytes_puts(&b, "It begins with the first one; the next depend on its "
 				       "results.\n");
 	}
@@ -178,12 +179,56 @@ static double median_of(const struct bench_group *g, const char *name)
 	return NAN;
 }
 
-static int look(struct sweeping *x, const struct swept *p, struct outcome *o, struct err *e)
+/* What a table shows when nothing says what decides: the score, else a result of which is known
+ * what is better, else any. NULL: there is none. */
+static const char *figure_shown(const struct bench_group *g)
+{
+	const char *first = NULL;
+
+	for (uint32_t i = 0; i < g->nfigures; i++)
+		if (!strcmp(g->figure[i].name, "score"))
+			return "score";
+	for (uint32_t i = 0; i < g->nfigures; i++) {
+		const struct bench_figure *f = &g->figure[i];
+
+		if (f->is_own && f->sense != BENCH_NEITHER)
+			return f->name;
+		if (f->is_own && !first)
+			first = f->name;
+	}
+	return first;
+}
+
+/* Of the first combination that has one; in the sweep's pool. */
+static int find_shown(struct sweeping *x, const char **name, struct err *e)
+{
+	int rc = 0;
+
+	*name = x->spec.result;
+	for (uint32_t i = 0; i < x->nswept && !rc && !*name; i++) {
+		struct bench_group g = { 0 };
+		const char *found;
+
+		if (x->swept[i]->skipped)
+			continue;
+		rc = bench_group_read(&g, x->store.database, x->swept[i]->batch.id, e);
+		found = rc ? NULL : figure_shown(&g);
+		if (found) {
+			*name = pool_text(&x->pool, found, strlen(found));
+			rc = *name ? 0 : err_set(e, -ENOMEM, "out of memory for a table");
+		}
+		bench_group_free(&g);
+	}
+	return rc;
+}
+
+static int look(struct sweeping *x, const struct swept *p, const char *shown, struct outcome *o,
+		struct err *e)
 {
 	struct bench_group g = { 0 };
 	int rc = bench_group_read(&g, x->store.database, p->batch.id, e);
 
-	*o = (struct outcome){ .score = NAN, .result = NAN, .duration_s = NAN };
+	*o = (struct outcome){ .score = NAN, .result = NAN, .duration_s = NAN, .shown = NAN };
 	if (!rc) {
 		o->trials = g.ntrials;
 		o->failed = g.nfailed;
@@ -191,6 +236,7 @@ static int look(struct sweeping *x, const struct swept *p, struct outcome *o, st
 		o->score = median_of(&g, "score");
 		o->result = median_of(&g, x->spec.result);
 		o->duration_s = median_of(&g, "duration_seconds");
+		o->shown = median_of(&g, shown);
 	}
 	/* An earlier sweep may have run more of them than this one asks for. */
 	for (uint32_t i = 0; i < g.ntrials && !rc; i++)
@@ -237,7 +283,7 @@ static void text_response(struct bytes *b, struct sweeping *x, const struct swep
 	snprintf(id, sizeof id, "bench:%" PRId64, p->batch.id);
 	bytes_printf(b, "%-10s  %6u  %6u", id, o->trials, o->failed);
 	put_cell(b, o->duration_s);
-	put_cell(b, x->spec.result ? o->result : o->score);
+	put_cell(b, o->shown);
 	bytes_puts(b, "  ");
 	text_where(b, x, p);
 	if (!o->reason)
@@ -252,11 +298,14 @@ static int put_report(struct bytes *b, struct bytes *text, struct sweeping *x, b
 {
 	struct json j = { .out = b, .indent = true };
 	struct outcome o;
-	int rc = 0;
+	const char *shown, *heading;
+	char name[64];
+	int rc = find_shown(x, &shown, e);
 
+	heading = !shown || (!x->spec.result && !strcmp(shown, "score")) ? "SCORE" : shown;
 	text_head(text, x);
 	bytes_printf(text, "%-10s  %6s  %6s  %10s  %10.10s  %s\n", "BATCH", "TRIALS", "FAILED",
-		     "SECONDS", x->spec.result ? x->spec.result : "SCORE",
+		     "SECONDS", escape_terminal_into(name, sizeof name, heading),
 		     "STACK, ENVIRONMENT: PARAMETERS");
 	json_head(&j, x);
 	json_put_text(&j, "directory", x->sweep.directory);
@@ -267,7 +316,7 @@ static int put_report(struct bytes *b, struct bytes *text, struct sweeping *x, b
 	for (uint32_t i = 0; i < x->nswept && !rc; i++) {
 		if (x->swept[i]->skipped)
 			continue;
-		rc = look(x, x->swept[i], &o, e);
+		rc = look(x, x->swept[i], shown, &o, e);
 		if (rc)
 			break;
 		*well &= !o.failed && !o.missing;

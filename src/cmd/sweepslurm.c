@@ -392,7 +392,7 @@ static int run_some(struct sweeping *x, uint32_t first, struct err *e)
 
 int sweepslurm_run(struct sweeping *x, struct err *e)
 {
-	bool climbs = x->spec.decision == SWEEP_HILL_CLIMBING;
+	bool climbs = sweep_needs_results(x->spec.decision);
 	struct swept *p;
 	int rc = 0;
 

@@ -281,7 +281,7 @@ static double cores_of(const struct summary *s)
 		    ceil(s->cores_limit));
 }
 
-static double others(const struct summary *s)
+double summary_others_s(const struct summary *s)
 {
 	static const char *const busy[] = { "node.cpu_nice_seconds", "node.cpu_system_seconds",
 					    "node.cpu_irq_seconds", "node.cpu_softirq_seconds" };
@@ -389,7 +389,7 @@ int summary_account_make(struct summary *s, const struct run *r)
 		.waited_s = NAN,
 		.crowded_s = NAN,
 		.throttled_s = summary_grown(s, "cgroup.throttled_seconds"),
-		.others_s = others(s),
+		.others_s = summary_others_s(s),
 		.blocked_s = NAN,
 		.unseen_s = NAN,
 	};

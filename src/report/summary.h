@@ -347,6 +347,8 @@ void summary_nodes_words(const struct summary *s, struct bytes *out);
 
 /* How much a counter, by its stored name, rose over all nodes and devices; NAN: not known. */
 double summary_grown(const struct summary *s, const char *metric);
+/* CPU time that others than the job used on its nodes; NAN: not known. */
+double summary_others_s(const struct summary *s);
 /* "1.85", "2.9 GHz", "12.3 GFLOP/s". Returns out. */
 const char *summary_counter_format(const struct summary_counter *c, char *out, size_t size);
 

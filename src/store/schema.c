@@ -132,7 +132,25 @@ static const char orders[] = "ALTER TABLE sweeps ADD COLUMN trial_order TEXT";
 /* 6: whether a parameter is the workload or a choice, where a model says so. */
 static const char roles[] = "ALTER TABLE indicator_columns ADD COLUMN role TEXT";
 
-static const char *const versions[] = { history, recordings, benchmarks, sweeps, orders, roles };
+/* 7: what a model's results have to be by each other: a line for each. */
+static const char checks[] = "ALTER TABLE indicators ADD COLUMN checks TEXT";
+
+/* 8: what disturbed a trial. */
+static const char noises[] = "ALTER TABLE trials ADD COLUMN others_ratio DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN waited_ratio DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN steal_ratio DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN throttled_ratio DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN heat_throttles DOUBLE PRECISION;"
+			     "ALTER TABLE trials ADD COLUMN frequency_hertz DOUBLE PRECISION";
+
+/* 9: what people write about batches. */
+static const char notes[] = "ALTER TABLE batches ADD COLUMN note TEXT;"
+			    "CREATE TABLE batch_tags (batch_id INTEGER NOT NULL"
+			    " REFERENCES batches (id) ON DELETE CASCADE, tag TEXT NOT NULL,"
+			    " PRIMARY KEY (batch_id, tag))";
+
+static const char *const versions[] = { history, recordings, benchmarks, sweeps, orders,
+					roles,   checks,     noises,     notes };
 const uint32_t schema_latest = sizeof versions / sizeof versions[0];
 
 /* 0: there are no tables yet. */

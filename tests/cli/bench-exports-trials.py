@@ -15,7 +15,7 @@ from trials import check, database, end, script, sonde
 VALUES = [(1, "it's \"x\",\n$1 <b>", True, 1.5, None), (2, None, False, 0.1, 7), (3, "", None, 1e300, -0.0)]
 for i, (n, text, fine, real, late) in enumerate(VALUES):
     said = {"name": "PiSome", "component": "x", "@parameters": {"n": n, "text": text, "fine": fine}, "@result": {"real": real, "late_ns": late}}
-    sonde("bench", "run", "-q", "-o", f"d{i}", script("script", f"#!/bin/sh\ncat <<'END'\n{json.dumps(said)}\nEND\n"))
+    sonde("bench", "run", "-q", "--tag", f"t{i}", "-o", f"d{i}", script("script", f"#!/bin/sh\ncat <<'END'\n{json.dumps(said)}\nEND\n"))
 sonde("bench", "run", "-q", "-o", "d_bad", script("bad", "#!/bin/sh\nexit 3\n"), code=1)
 
 check("a directory that is there", "existing directories are not changed" in sonde("bench", "run", "-q", "-o", "d_bad", "./bad", code=1).stderr and len(database("SELECT * FROM batches")) == 4)
@@ -23,7 +23,7 @@ check("a directory that is there", "existing directories are not changed" in son
 # Every format has every table.
 FORMATS = {"csv": "csv", "json": "json", "parquet": "parquet", "feather": "feather", "orc": "orc", "pickle": "pkl", "sqlite": "sqlite"}
 p = sonde("bench", "export", "--to", ",".join(FORMATS), "-o", "out", "--json")
-TABLES = ["batches", "trials", "environments", "environment_facts", "indicators", "indicator_columns", "trials_pi_some"]
+TABLES = ["batches", "trials", "environments", "environment_facts", "indicators", "indicator_columns", "batch_tags", "trials_pi_some"]
 files = json.loads(p.stdout)
 check("what was written", files["schema"] == "sonde/bench-export/1" and sorted(files["files"]) == sorted(f"out/{t}.{e}" for t in TABLES for e in FORMATS.values()), files)
 check("private", {os.stat(f).st_mode & 0o77 for f in files["files"]} == {0})

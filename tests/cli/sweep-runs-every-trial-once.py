@@ -85,7 +85,8 @@ for text, where, sentence in (
         ("script: far.sh\nmatrix: {parameters: {A=B: [1]}}\n", "2:28", "cannot be the name of a variable"),
         ("script: far.sh\nmatrix:\n  stacks: [{name: a}, {name: a}]\n", "3:23", "there are two stacks 'a'"),
         ("script: far.sh\ndecision: {type: random}\n", "2:11", "count: how many"),
-        ("script: far.sh\ndecision: guess\n", "2:11", "all, random or hill-climbing"),
+        ("script: far.sh\ndecision: simulated-annealing\n", "2:11", "count: how many of all combinations?"),
+        ("script: far.sh\ndecision: guess\n", "2:11", "all, random, hill-climbing or simulated-annealing"),
         ("script: far.sh\nscript: far.sh\n", "2:9", "is given twice"),
         ("script: nowhere.sh\n", "1:9", "nowhere.sh: there is no such script, here or in PATH"),
         ("script: ./nowhere.sh\n", "1:9", "there is no such file"),
@@ -180,6 +181,11 @@ check("chance", plans[1] != plans[2] and len(set(plans[1])) == 5, plans)
 report = sweep(spec("climb.yaml", "decision: {type: hill-climbing, seed: 4}\n", xs="[0, 1, 2, 3]"))
 best = max(report["responses"], key=lambda r: r["score"])
 check("the top", best["parameters"] == {"X": "3", "Y": "b"} and len(report["responses"]) < 12, report)
+report = sweep(spec("anneal.yaml", "decision: {type: simulated-annealing, seed: 4, count: 3}\n", xs="[0, 1, 2, 3]"))
+annealed = [r["parameters"] for r in report["responses"]]
+check("annealing takes as many as it may", len(annealed) == 3 and len({str(p) for p in annealed}) == 3, report)
+again = sweep("anneal.yaml")
+check("and the same again", [r["parameters"] for r in again["responses"]] == annealed, again)
 report = sweep(spec("less.yaml", "decision: {type: hill-climbing, seed: 5, result: far, better: less, count: 9}\n", xs="[1, 2, 3]"))
 check("less", min(r["result"] for r in report["responses"]) == 0, report)
 

@@ -3,6 +3,7 @@
 #include "bench/quantity.h"
 #include "bench/sweepspace.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -192,6 +193,103 @@ static void climbing_finds_the_top_from_everywhere(void **state)
 	sweepspace_free(&s);
 }
 
+/* A broad hill, and a steep one that is higher: from most places climbing ends on the first. */
+static double two_hills(const struct sweep_space *s, uint32_t combination)
+{
+	uint32_t at[SWEEP_AXES];
+	int x, y;
+
+	sweepspace_at(s, combination, at);
+	x = (int)at[2];
+	y = (int)at[3];
+	return fmax(7 - abs(x - 1) - abs(y - 1), 10 - 2.5 * (abs(x - 4) + abs(y - 5))) - at[0];
+}
+
+/* The best of what a decision tries, and how many that is. */
+static double best_of(const struct sweep_spec *spec, const struct sweep_space *s, int64_t *n)
+{
+	struct sweep_score score[70] = { { SWEEP_UNKNOWN, 0 } };
+	double best = -INFINITY;
+	int64_t next;
+
+	for (*n = 0; (next = sweepspace_next(s, spec, score)) >= 0; (*n)++) {
+		assert_true(next < 70 && score[next].state == SWEEP_UNKNOWN);
+		score[next].state = next % 11 == 5 ? SWEEP_FAILED : SWEEP_KNOWN;
+		score[next].value = two_hills(s, (uint32_t)next);
+		if (score[next].state == SWEEP_KNOWN)
+			best = fmax(best, score[next].value);
+	}
+	return best;
+}
+
+static double best_of_all(const struct sweep_space *s)
+{
+	double best = -INFINITY;
+
+	for (uint32_t i = 0; i < s->combinations; i++)
+		if (i % 11 != 5)
+			best = fmax(best, two_hills(s, i));
+	return best;
+}
+
+static void annealing_finds_what_climbing_misses(void **state)
+{
+	struct sweep_spec anneal = grid(SWEEP_ANNEALING, 0, 35);
+	struct sweep_spec climbing = grid(SWEEP_HILL_CLIMBING, 0, 35);
+	int annealed = 0, climbed = 0;
+	struct sweep_space s;
+	double top;
+
+	(void)state;
+	assert_int_equal(sweepspace_init(&s, &anneal), 0);
+	top = best_of_all(&s);
+	for (int seed = 0; seed < 500; seed++) {
+		int64_t n, again;
+		double best;
+
+		anneal.seed = climbing.seed = seed;
+		best = best_of(&anneal, &s, &n);
+		assert_true(n <= 35);
+		assert_true(best_of(&anneal, &s, &again) == best && again == n);
+		annealed += best == top;
+		climbed += best_of(&climbing, &s, &n) == top;
+	}
+	/* 335 and 195; half of the combinations drawn by chance have it in 250. */
+	assert_true(annealed >= 300 && climbed < 250);
+	sweepspace_free(&s);
+}
+
+/* Of one hill it finds the top as climbing does, and with a single combination it ends. */
+static void annealing_climbs_a_hill(void **state)
+{
+	struct sweep_spec spec = grid(SWEEP_ANNEALING, 0, 45);
+	struct sweep_space s;
+	int found = 0;
+
+	(void)state;
+	assert_int_equal(sweepspace_init(&s, &spec), 0);
+	for (spec.seed = 0; spec.seed < 200; spec.seed++) {
+		struct sweep_score score[70] = { { SWEEP_UNKNOWN, 0 } };
+		int64_t next, n = 0;
+
+		while ((next = sweepspace_next(&s, &spec, score)) >= 0) {
+			score[next].state = SWEEP_KNOWN;
+			score[next].value = hill(&s, (uint32_t)next);
+			n++;
+		}
+		assert_true(n <= 45);
+		found += score[35 + 3 * 7 + 2].state == SWEEP_KNOWN;
+	}
+	assert_true(found >= 190);
+	for (uint32_t i = 1; i < s.combinations; i++)
+		s.excluded[i] = true;
+	struct sweep_score one[70] = { { SWEEP_UNKNOWN, 0 } };
+	assert_int_equal(sweepspace_next(&s, &spec, one), 0);
+	one[0].state = SWEEP_FAILED;
+	assert_int_equal(sweepspace_next(&s, &spec, one), -1);
+	sweepspace_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +298,8 @@ int main(void)
 		cmocka_unit_test(words_take_parameters),
 		cmocka_unit_test(chance_draws_each_alike_and_none_twice),
 		cmocka_unit_test(climbing_finds_the_top_from_everywhere),
+		cmocka_unit_test(annealing_finds_what_climbing_misses),
+		cmocka_unit_test(annealing_climbs_a_hill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
