@@ -109,32 +109,21 @@ static int reconcile(struct code *code, const struct summary *s)
 	return 0;
 }
 
-/* Why there are none, as the source said. */
-static const char *refusal(const struct run *r)
-{
-	uint32_t metric = run_find_metric(r, "job.stack_samples");
-
-	for (uint32_t i = 1; metric && i < r->nseries; i++)
-		if (r->series[i].metric == metric && r->series[i].state > STATE_ABSENT &&
-		    r->series[i].reason)
-			return r->series[i].reason;
-	return NULL;
-}
-
 int code_make(struct code **out, struct run *r, const struct summary *s, const char *site,
 	      struct err *e)
 {
-	const char *refused = refusal(r);
+	struct code_gaps gaps;
 	struct code *code;
 	int rc;
 
 	*out = NULL;
-	if (!r->nsample_sets && !refused)
+	code_gaps_make(&gaps, r, s);
+	if (!r->nsample_sets && !gaps.refused)
 		return 0;
 	code = calloc(1, sizeof *code);
 	if (!code)
 		return err_set(e, -ENOMEM, "out of memory for the code of %.300s", r->path);
-	code->refused = refused;
+	code->gaps = gaps;
 	rc = code_classes(&code->classes, site, e);
 	if (!rc && r->nsample_sets)
 		rc = stacks_open(&code->stacks, r, &code->classes, &(struct stacks_selection){ 0 },

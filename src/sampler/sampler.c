@@ -25,6 +25,8 @@ static void open_source(struct sampler *s, size_t i)
 	char key[64], why[sizeof e.text + 16];
 	int bad;
 
+	if (k->wanted && !k->wanted(&s->env))
+		return;
 	if (!k->declares_itself && !k->filled_by)
 		sample_catalogue(&s->sample, k->metrics, (uint32_t)k->nmetrics);
 	if (!k->open)

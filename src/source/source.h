@@ -70,6 +70,8 @@ struct source {
 	bool declares_itself; /* open() declares the rows that are here: metrics is all there may be
 			       */
 	size_t size;          /* of its private state, zeroed before open */
+	/* Was it asked for? Of what was not, nothing is said. NULL: always. */
+	bool (*wanted)(const struct source_env *env);
 	/* NULL: the rows are filled by the sampler itself (process, job, monitor). */
 	int (*open)(void *state, const struct source_env *env, struct sample *s, struct err *e);
 	int (*read)(void *state, struct sample *s); /* 0 or -errno: counted, the rest goes on */
