@@ -267,15 +267,16 @@ static bool is_refused(const struct modules *m, const struct module_seen *seen)
 static void module_read(struct module *x, const struct module_seen *seen)
 {
 	struct stat st;
-	int fd = module_open(seen, &st);
+	int fd;
 
+	work_on(x);
+	fd = module_open(seen, &st);
 	if (fd >= 0) {
 		image_map(x, fd, &st);
 		close(fd);
 	} else {
 		image_copy(x, seen);
 	}
-	work_on(x);
 	if (x->image)
 		module_use(x);
 	work_on(NULL);
