@@ -37,11 +37,11 @@ struct code_account {
 
 /* What is missing although stacks were asked for; all texts are hostile. */
 struct code_gaps {
-	double lost;               /* records that there was no room for */
-	double tasks;              /* that were not sampled */
-	char files[400];           /* names of those left out, "a, b"; "": none */
-	const char *note, *noted;  /* what a recorder said, and its host; NULL: nothing */
-	const char *refused;       /* "forbidden: ..."; NULL: no node refused */
+	double lost;                      /* records that there was no room for */
+	double tasks;                     /* that were not sampled */
+	char files[400];                  /* names of those left out, "a, b"; "": none */
+	const char *note, *noted;         /* what a recorder said, and its host; NULL: nothing */
+	const char *refused;              /* "forbidden: ..."; NULL: no node refused */
 	const char *fix_user, *fix_admin; /* against it; NULL: nothing is known */
 	uint32_t nrefused, nnodes;
 };

@@ -118,7 +118,7 @@ void code_json(const struct code *code, const struct run *r, unsigned most, stru
 	json_put_text(&j, "recording", r->path);
 	json_put_text(&j, "not_recorded",
 		      code && code->stacks ? NULL
-		      : code		   ? code->gaps.refused
+		      : code               ? code->gaps.refused
 					   : "stacks were not recorded");
 	if (code)
 		code_gaps_json(&j, &code->gaps);
