@@ -390,6 +390,7 @@ static int stacks_open(void *state, const struct source_env *env, struct sample 
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
+	k->taken.no_paths = env->no_paths;
 	k->taken.next = (struct stacks_ids){ 1, 1, 1 };
 	bad = open_all(k, s, e);
 	if (bad)
