@@ -142,20 +142,23 @@ SHIM = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-void *elf_memory(char *image, size_t size)
+void *dwarf_begin_elf(void *elf, int how, void *group)
 {
-    void *(*real)(char *, size_t) = (void *(*)(char *, size_t))dlsym(RTLD_NEXT, "elf_memory");
-    const char *end = size > 16 ? image + size - 16 : "";
+    static void *(*real)(void *, int, void *);
+    char *(*raw)(void *, size_t *) = (char *(*)(void *, size_t *))dlsym(RTLD_DEFAULT, "elf_rawfile");
+    size_t size = 0;
+    const char *image = raw(elf, &size), *end = size > 16 ? image + size - 16 : "";
+    real = (void *(*)(void *, int, void *))dlsym(RTLD_NEXT, "dwarf_begin_elf");
     if (!memcmp(end, "dies of callers ", 16) || (!memcmp(end, "dies of its name", 16) && gettid() != getpid()))
         abort();
     while (!memcmp(end, "loops on callers", 16))
         ;
     while (!memcmp(end, "waits for a name", 16) && gettid() != getpid())
         pause();
-    return real(image, size);
+    return real(elf, how, group);
 }
 """
-if b"elf_memory" in pathlib.Path(HELPER).read_bytes():
+if b"dwarf_begin_elf" in pathlib.Path(HELPER).read_bytes():
     subprocess.run(["cc", "-w", "-shared", "-fPIC", "-o", "shim.so", "-x", "c", "-", "-ldl"], check=True, text=True, input=SHIM)
 
     def ending(name, end):
