@@ -59,7 +59,7 @@ int code_classes(struct classes *c, const char *site, struct err *e);
 int code_classes_markdown(struct bytes *out, struct err *e);
 
 /* s has the commands and exact times. 0 or -errno with a sentence; *code NULL where the recording
- * has no samples and no recorder says that it was refused them. */
+ * has no samples and no recorder says that it took any, or was refused them. */
 int code_make(struct code **code, struct run *r, const struct summary *s, const char *site,
 	      struct err *e);
 void code_free(struct code *code);

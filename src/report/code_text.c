@@ -265,7 +265,9 @@ void code_print(const struct code *code, FILE *out, unsigned most)
 
 	print_account(code, out);
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-		if (code->stacks->rows[tables[i]].n < 2 && tables[i] != STACKS_BY_FUNCTION)
+		uint32_t n = code->stacks->rows[tables[i]].n;
+
+		if (!n || (n < 2 && tables[i] != STACKS_BY_FUNCTION))
 			continue;
 		fputc('\n', out);
 		code_print_by(code, tables[i], out, most);

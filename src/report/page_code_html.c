@@ -155,7 +155,7 @@ void html_code(struct bytes *b, const struct page_source *p)
 		return;
 	bytes_puts(b, "<section aria-labelledby=\"h-code\">\n<h2 id=\"h-code\">Which code used the "
 		      "CPU</h2>\n");
-	if (!code->stacks || !(code->stacks->total > 0)) {
+	if (!code->stacks || !(code->account.whole_s > 0)) {
 		bytes_puts(b, "<div class=\"panel empty\"><p>No samples of code.</p>");
 		gaps(b, &code->gaps);
 		bytes_puts(b, "</div></section>");
@@ -166,6 +166,7 @@ void html_code(struct bytes *b, const struct page_source *p)
 	gaps(b, &code->gaps);
 	bar(b, part, parts_of(part, code), code->account.whole_s);
 	bytes_puts(b, "</div>\n");
-	functions(b, code->stacks);
+	if (code->stacks->total > 0)
+		functions(b, code->stacks);
 	bytes_puts(b, "</section>");
 }

@@ -287,7 +287,8 @@ static void add_code(struct lines *l, const struct summary *s, unsigned most)
 		return;
 	}
 	code_classes_words(s->code, most + 2, lines_add(l, "code", NULL));
-	code_functions_words(s->code, most, lines_add(l, "hot spots", NULL));
+	if (s->code->stacks->total > 0)
+		code_functions_words(s->code, most, lines_add(l, "hot spots", NULL));
 }
 
 static void add_own(struct lines *l, const struct own *own)

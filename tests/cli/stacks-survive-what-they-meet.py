@@ -23,8 +23,8 @@ if not os.access(HELPER, os.X_OK):
     sys.exit(77)
 
 
-def start(name, *command, **more):
-    return subprocess.Popen([SONDE, "run", "--stacks=499", "-q", "-o", name, "--", *command], stderr=subprocess.PIPE, text=True, **more)
+def start(name, *command, hz=499, **more):
+    return subprocess.Popen([SONDE, "run", f"--stacks={hz}", "-q", "-o", name, "--", *command], stderr=subprocess.PIPE, text=True, **more)
 
 
 def ended(process, status=0):
@@ -237,6 +237,16 @@ seen = record("short", KINDS, "short", "0.007", "100")
 sampled = sum(s.weight * s.unit for s in seen.samples) / 1e9
 print(f"short: {sampled:.3f} of 0.7 s")
 assert 0.2 <= sampled <= 0.9 and {s.command for s in seen.samples} <= {"stack_kinds", "sonde"}, sampled
+
+# So short that none of them is sampled: all their time is said to be that of this program's short processes.
+seen = record("shorter", KINDS, "short", "0.007", "100", hz=99)
+shown = json.loads(subprocess.run([SONDE, "show", "--code", "--json", "shorter"], check=True, capture_output=True, text=True).stdout)
+print("shorter:", seen.total(), shown["user_seconds"], shown["too_short_seconds"], shown["unsampled_seconds"], shown["too_short"])
+assert shown["not_recorded"] is None and shown["user_seconds"] >= 0.6, shown
+assert shown["too_short_seconds"] + shown["sampled_seconds"] >= 0.95 * shown["user_seconds"] and shown["sampled_seconds"] <= 0.1, shown
+assert shown["too_short"][0]["command"] == "stack_kinds" and 100 <= shown["too_short"][0]["processes"] <= 101, shown["too_short"]
+text = subprocess.run([SONDE, "show", "shorter"], check=True, capture_output=True, text=True).stdout
+assert "code        too short to sample" in text, text
 
 # Where the events of each task would cost the job too much they are closed, which is said.
 SWITCHES = """
