@@ -417,9 +417,9 @@ static void test_names_are_short(void **state)
 static void test_names_lose_their_directories(void **state)
 {
 	static const char *const names[][2] = {
-		{ "py::f:/home/a/b.py", "py::f:b.py" },
-		{ "LazyCompile:~f file:///home/a b/c.js:3:4", "LazyCompile:~f file:c.js:3:4" },
-		{ "/home/a/b", "b" },
+		{ "py::f:/opt/a/b.py", "py::f:b.py" },
+		{ "LazyCompile:~f file:///opt/a b/c.js:3:4", "LazyCompile:~f file:c.js:3:4" },
+		{ "/opt/a/b", "b" },
 		{ "operator/(int, int)", "operator/(int, int)" },
 		{ "github.com/x/y.f", "github.com/x/y.f" },
 		{ "a / b", "a / b" },
