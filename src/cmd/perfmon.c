@@ -34,7 +34,7 @@
 
 struct perfmon_options {
 	struct perfmon_names names;
-	const char *launcher, *formats;
+	const char *launcher, *formats, *stacks;
 	int64_t interval_ns, sync_ns;
 	bool report, verbose;
 };
@@ -103,6 +103,7 @@ static const struct option rows[] = {
 	  .help = "Write the job's tables in these formats, separated by blanks or commas: csv, "
 		  "hdf5, parquet, pickle, feather, orc.",
 	  OPTION_OFFSET(struct perfmon_options, formats) },
+	STACKS_OPTION(struct perfmon_options, stacks),
 	NAMED("system", system, "For a benchmark test: the system it runs on."),
 	NAMED("partition", partition, "For a benchmark test: the partition."),
 	NAMED("env", env, "For a benchmark test: the environment."),
@@ -208,7 +209,8 @@ static bool plan(struct perfmon *x)
 
 	x->recording = (struct recording_options){ .interval_ns = o->interval_ns,
 						   .sync_ns = o->sync_ns,
-						   .perf = "all" };
+						   .perf = "all",
+						   .stacks = o->stacks };
 	if (perfmon_place_find(&x->place, &o->names, &e)) {
 		say("perfmon: %s", e.text);
 		return false;

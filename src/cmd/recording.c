@@ -181,6 +181,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .watch_hang_ns = o->watch_hang_ns,
 			     .perf = p->perf,
 			     .stacks_hz = p->stacks_hz,
+			     .no_paths = o->no_paths,
 			     .tree = { .process_events = process_events_of(o),
 				       .reader = (enum tree_reader)o->tree,
 				       .pss = (enum pss)o->pss,

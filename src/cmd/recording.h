@@ -17,8 +17,18 @@ struct recording_options {
 	int64_t pss, process_events, tree; /* enum pss, enum process_events, enum tree_reader */
 	const char *perf, *events, *perf_cpu, *stacks;
 	int64_t perf_scope; /* enum perf_scope */
-	bool force, quiet, json, progress, no_history, no_args;
+	bool force, quiet, json, progress, no_history, no_args, no_paths;
 };
+
+/* Of perfmon, too. */
+/* clang-format off */
+#define STACKS_OPTION(type_, member_) \
+	{ .name = "stacks", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
+	  .help = "Sample the stacks of the job's threads, to record which functions and lines used the " \
+		  "CPU: HZ times per second of CPU time. auto, or --stacks alone: 99, and " \
+		  "less with more than two cores.", \
+	  OPTION_OFFSET(type_, member_) }
+/* clang-format on */
 
 /* Rows for a command whose options struct begins with struct recording_options. */
 /* clang-format off */
@@ -110,11 +120,11 @@ struct recording_options {
 	  .help = "Use the perf events of this CPU, where the machine does not identify its own. " \
 		  "NAME is that of an events file or of archspec.", \
 	  OPTION_OFFSET(struct recording_options, perf_cpu) }, \
-	{ .name = "stacks", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
-	  .help = "Sample the stacks of the job's threads, to record which functions and lines used the " \
-		  "CPU: HZ times per second of CPU time. auto, or --stacks alone: 99, and " \
-		  "less with more than two cores.", \
-	  OPTION_OFFSET(struct recording_options, stacks) }, \
+	STACKS_OPTION(struct recording_options, stacks), \
+	{ .name = "no-paths", .type = ARG_FLAG, \
+	  .help = "Record the programs, libraries and source files of stacks without their " \
+		  "directories.", \
+	  OPTION_OFFSET(struct recording_options, no_paths) }, \
 	{ .name = "events", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Read more groups of perf events from FILE. They replace built-in groups of " \
 		  "the same name.", \

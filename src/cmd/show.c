@@ -178,8 +178,9 @@ static int print_code(const struct show_options *o, const struct summary *s, str
 			fwrite(out.data, 1, out.len, stdout);
 		bytes_free(&out);
 	} else if (!code || !code->stacks) {
-		say("show: no stacks in %s%s%s", r->path,
-		    code ? ": " : "; record them with --stacks", code ? code->refused : "");
+		say("show: no stacks in %s%s", r->path, code ? "" : "; record them with --stacks");
+		if (code)
+			code_print_gaps(code, stderr);
 	} else if (o->by) {
 		code_print_by(code, (enum stacks_by)(o->by - 1), stdout,
 			      o->all ? UINT_MAX : CODE_ROWS_BY);

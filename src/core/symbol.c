@@ -206,3 +206,25 @@ const char *symbol_short(const char *name, char *out, size_t size)
 	out[s.n] = '\0';
 	return out;
 }
+
+void symbol_strip_paths(char *name)
+{
+	static const char ends[] = " :()<>,\"'";
+	char *to = name;
+
+	for (const char *at = name; *at;) {
+		bool path = *at == '/' && at[1] && !strchr(ends, at[1]);
+		size_t n = strcspn(at, ends + path); /* a directory's name may have blanks */
+		const char *from = at, *end = at + n;
+
+		if (path)
+			while (from < end && memchr(from, '/', (size_t)(end - from)))
+				from++;
+		memmove(to, from, (size_t)(end - from));
+		to += end - from;
+		at = end;
+		if (*at)
+			*to++ = *at++;
+	}
+	*to = '\0';
+}

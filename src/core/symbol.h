@@ -18,4 +18,8 @@ const char *symbol_short(const char *name, char *out, size_t size);
 /* The last part of a path: "libz.so.1.2.13". Borrowed. */
 const char *symbol_base(const char *path);
 
+/* Of each path from the root on in it the last part: "py::f:/opt/a/b.py" becomes "py::f:b.py". In
+ * place. */
+void symbol_strip_paths(char *name);
+
 #endif

@@ -86,6 +86,16 @@ static double sampled_of(const struct stacks *s, const char *command)
 	return sum;
 }
 
+/* Of CPU time between two samples of a thread. There may be none: all processes were too short. */
+static double period_of(const struct stacks *st)
+{
+	const struct run_meta *m = run_find_meta(st->run, 0, "stacks.period_ns");
+
+	if (st->samples > 0)
+		return st->total / st->samples;
+	return m && run_meta_number(m) > 0 ? run_meta_number(m) * 1e-9 : 0;
+}
+
 static int reconcile(struct code *code, const struct summary *s)
 {
 	struct code_account *a = &code->account;
@@ -104,39 +114,29 @@ static int reconcile(struct code *code, const struct summary *s)
 	*a = (struct code_account){ .user_s = s->cpu_user_s,
 				    .system_s = s->cpu_system_s,
 				    .sampled_s = st->total };
-	code_account_make(a, c, s->ncommands, st->samples > 0 ? st->total / st->samples : 0);
+	code_account_make(a, c, s->ncommands, period_of(st));
 	free(c);
 	return 0;
-}
-
-/* Why there are none, as the source said. */
-static const char *refusal(const struct run *r)
-{
-	uint32_t metric = run_find_metric(r, "job.stack_samples");
-
-	for (uint32_t i = 1; metric && i < r->nseries; i++)
-		if (r->series[i].metric == metric && r->series[i].state > STATE_ABSENT &&
-		    r->series[i].reason)
-			return r->series[i].reason;
-	return NULL;
 }
 
 int code_make(struct code **out, struct run *r, const struct summary *s, const char *site,
 	      struct err *e)
 {
-	const char *refused = refusal(r);
+	bool sampled = r->nsample_sets || run_find_meta(r, 0, "stacks.period_ns");
+	struct code_gaps gaps;
 	struct code *code;
 	int rc;
 
 	*out = NULL;
-	if (!r->nsample_sets && !refused)
+	code_gaps_make(&gaps, r, s);
+	if (!sampled && !gaps.refused)
 		return 0;
 	code = calloc(1, sizeof *code);
 	if (!code)
 		return err_set(e, -ENOMEM, "out of memory for the code of %.300s", r->path);
-	code->refused = refused;
+	code->gaps = gaps;
 	rc = code_classes(&code->classes, site, e);
-	if (!rc && r->nsample_sets)
+	if (!rc && sampled)
 		rc = stacks_open(&code->stacks, r, &code->classes, &(struct stacks_selection){ 0 },
 				 e);
 	if (!rc && code->stacks && reconcile(code, s))

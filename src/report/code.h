@@ -35,11 +35,22 @@ struct code_account {
 	uint32_t nshort;
 };
 
+/* What is missing although stacks were asked for; all texts are hostile. */
+struct code_gaps {
+	double lost;                      /* records that there was no room for */
+	double tasks;                     /* that were not sampled */
+	char files[400];                  /* names of those left out, "a, b"; "": none */
+	const char *note, *noted;         /* what a recorder said, and its host; NULL: nothing */
+	const char *refused;              /* "forbidden: ..."; NULL: no node refused */
+	const char *fix_user, *fix_admin; /* against it; NULL: nothing is known */
+	uint32_t nrefused, nnodes;
+};
+
 struct code {
 	struct classes classes;
 	struct stacks *stacks; /* NULL: none were recorded */
 	struct code_account account;
-	const char *refused; /* why they were not; NULL: nobody said */
+	struct code_gaps gaps;
 };
 
 /* The built-in classes; then those of a file or directory, if one is named. Free in either case. */
@@ -48,7 +59,7 @@ int code_classes(struct classes *c, const char *site, struct err *e);
 int code_classes_markdown(struct bytes *out, struct err *e);
 
 /* s has the commands and exact times. 0 or -errno with a sentence; *code NULL where the recording
- * has no samples and does not say why. */
+ * has no samples and no recorder says that it took any, or was refused them. */
 int code_make(struct code **code, struct run *r, const struct summary *s, const char *site,
 	      struct err *e);
 void code_free(struct code *code);
@@ -61,6 +72,11 @@ struct code_command {
 	const char *name;
 	double processes, cpu_s, sampled_s;
 };
+/* s has how much counters grew. */
+void code_gaps_make(struct code_gaps *g, const struct run *r, const struct summary *s);
+/* The i-th of its sentences, not escaped; false: there is none. */
+bool code_gaps_say(const struct code_gaps *g, unsigned i, struct bytes *out);
+void code_gaps_json(struct json *j, const struct code_gaps *g);
 /* From commands, largest first; period_s: between two samples of a thread. */
 void code_account_make(struct code_account *a, const struct code_command *c, uint32_t n,
 		       double period_s);
@@ -72,6 +88,8 @@ void code_classes_words(const struct code *code, unsigned most, struct bytes *ou
 void code_functions_words(const struct code *code, unsigned most, struct bytes *out);
 
 /* `show --code`: the account, classes and functions; or with `by` one table. most: rows. */
+/* One sentence a line, each escaped for a terminal. */
+void code_print_gaps(const struct code *code, FILE *out);
 void code_print(const struct code *code, FILE *out, unsigned most);
 void code_print_by(const struct code *code, enum stacks_by by, FILE *out, unsigned most);
 void code_markdown(const struct code *code, unsigned most, struct bytes *out);

@@ -117,9 +117,11 @@ void code_json(const struct code *code, const struct run *r, unsigned most, stru
 	json_put_text(&j, "schema", "sonde/code/1");
 	json_put_text(&j, "recording", r->path);
 	json_put_text(&j, "not_recorded",
-		      code && code->stacks    ? NULL
-		      : code && code->refused ? code->refused
-					      : "stacks were not recorded");
+		      code && code->stacks ? NULL
+		      : code               ? code->gaps.refused
+					   : "stacks were not recorded");
+	if (code)
+		code_gaps_json(&j, &code->gaps);
 	if (code && code->stacks) {
 		put_account(&j, code);
 		for (int by = 0; by < STACKS_BY_NUMBER_OF; by++)

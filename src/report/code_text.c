@@ -173,6 +173,23 @@ static void print_account(const struct code *code, FILE *out)
 	}
 }
 
+void code_print_gaps(const struct code *code, FILE *out)
+{
+	struct bytes text = { 0 }, shown = { 0 };
+
+	for (unsigned i = 0; code_gaps_say(&code->gaps, i, &text); i++) {
+		bytes_u8(&text, 0);
+		if (!text.failed)
+			escape_terminal(&shown, (const char *)text.data);
+		if (shown.len && !shown.failed)
+			fprintf(out, "%.*s\n", (int)shown.len, (const char *)shown.data);
+		bytes_reset(&text);
+		bytes_reset(&shown);
+	}
+	bytes_free(&text);
+	bytes_free(&shown);
+}
+
 static void print_notes(const struct code *code, FILE *out)
 {
 	const struct stacks *s = code->stacks;
@@ -184,6 +201,7 @@ static void print_notes(const struct code *code, FILE *out)
 		fprintf(out, " %s of the stacks do not reach their beginning.",
 			cell_share(cell, stacks_share(s, s->cut)));
 	fputc('\n', out);
+	code_print_gaps(code, out);
 }
 
 static bool has_places(enum stacks_by by)
@@ -247,7 +265,9 @@ void code_print(const struct code *code, FILE *out, unsigned most)
 
 	print_account(code, out);
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-		if (code->stacks->rows[tables[i]].n < 2 && tables[i] != STACKS_BY_FUNCTION)
+		uint32_t n = code->stacks->rows[tables[i]].n;
+
+		if (!n || (n < 2 && tables[i] != STACKS_BY_FUNCTION))
 			continue;
 		fputc('\n', out);
 		code_print_by(code, tables[i], out, most);

@@ -118,6 +118,22 @@ static void functions(struct bytes *b, const struct stacks *s)
 	html_table_end(b);
 }
 
+static void gaps(struct bytes *b, const struct code_gaps *g)
+{
+	struct bytes text = { 0 };
+
+	for (unsigned i = 0; code_gaps_say(g, i, &text); i++) {
+		if (text.len) {
+			bytes_u8(&text, 0);
+			bytes_puts(b, "<p class=\"soft\">");
+			html_text(b, text.failed ? "" : (const char *)text.data);
+			bytes_puts(b, "</p>");
+		}
+		bytes_reset(&text);
+	}
+	bytes_free(&text);
+}
+
 static void samples(struct bytes *b, const struct code *code)
 {
 	const struct stacks *s = code->stacks;
@@ -135,23 +151,22 @@ void html_code(struct bytes *b, const struct page_source *p)
 	const struct code *code = p->summary->code;
 	struct part part[PARTS];
 
-	if (!code || (!code->stacks && !code->refused))
+	if (!code)
 		return;
 	bytes_puts(b, "<section aria-labelledby=\"h-code\">\n<h2 id=\"h-code\">Which code used the "
 		      "CPU</h2>\n");
-	if (!code->stacks || !(code->stacks->total > 0)) {
-		bytes_puts(b, "<p class=\"panel empty\">No samples of code");
-		if (code->refused) {
-			bytes_puts(b, ": ");
-			html_text(b, code->refused);
-		}
-		bytes_puts(b, ".</p></section>");
+	if (!code->stacks || !(code->account.whole_s > 0)) {
+		bytes_puts(b, "<div class=\"panel empty\"><p>No samples of code.</p>");
+		gaps(b, &code->gaps);
+		bytes_puts(b, "</div></section>");
 		return;
 	}
 	bytes_puts(b, "<div class=\"panel account\">");
 	samples(b, code);
+	gaps(b, &code->gaps);
 	bar(b, part, parts_of(part, code), code->account.whole_s);
 	bytes_puts(b, "</div>\n");
-	functions(b, code->stacks);
+	if (code->stacks->total > 0)
+		functions(b, code->stacks);
 	bytes_puts(b, "</section>");
 }

@@ -4,6 +4,7 @@
 #include "chart/colour.h"
 #include "chart/text.h"
 #include "report/cell.h"
+#include "report/code.h"
 #include "report/ending.h"
 #include "report/machine.h"
 #include "report/page_account.h"
@@ -28,6 +29,8 @@ enum {
 	OVERVIEW_HEIGHT = 210,
 	BAR_HEIGHT = 13,
 	LEGEND_LINE = 12,
+	CODE_KINDS = 8,
+	CODE_FUNCTIONS = 10,
 	TEXT_MAX = 1024
 };
 
@@ -373,6 +376,40 @@ static double time_bar(struct bytes *d, const struct summary *s, double y)
 	return account_legend(d, a, y + BAR_HEIGHT + LEGEND_LINE) + 4;
 }
 
+static double code_words(struct bytes *d, const struct code *code, double y)
+{
+	struct bytes kinds = { 0 }, functions = { 0 };
+
+	code_classes_words(code, CODE_KINDS, &kinds);
+	code_functions_words(code, CODE_FUNCTIONS, &functions);
+	bytes_u8(&kinds, '\0');
+	bytes_u8(&functions, '\0');
+	if (!kinds.failed)
+		y = paragraph(d, &body, y, 2, (const char *)kinds.data);
+	if (functions.len > 1 && !functions.failed)
+		y = paragraph(d, &soft, y, 4, (const char *)functions.data);
+	d->failed |= kinds.failed || functions.failed;
+	bytes_free(&kinds);
+	bytes_free(&functions);
+	return y;
+}
+
+/* Kinds of code and the functions of the most time; nothing where nobody asked for it. */
+static double code(struct bytes *d, const struct summary *s, double y)
+{
+	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
+	char text[TEXT_MAX];
+
+	if (!s->code)
+		return y;
+	y = paragraph(d, &heading, y, 1, "Which code used the CPU") + 2;
+	if (s->code->stacks)
+		return code_words(d, s->code, y) + 4;
+	snprintf(text, sizeof text, "Not sampled: %.900s",
+		 s->code->gaps.refused ? s->code->gaps.refused : "nothing is known");
+	return paragraph(d, &body, y, 2, text) + 4;
+}
+
 static void proof_of(const struct plots *p, const struct summary_verdict *v, char *out, size_t size)
 {
 	char a[48], b[48];
@@ -467,6 +504,7 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 
 	y = four_figures(d, p->summary, y) + 12;
 	y = time_bar(d, p->summary, y);
+	y = code(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	return overview(d, p, y);
 }

@@ -168,9 +168,9 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (!rc)
 		rc = summary_processes_make(s, r, x, e);
 	if (!rc)
-		rc = summary_code_make(s, r, w->classes, e);
-	if (!rc)
 		rc = summary_growth_make(s, r, x, e);
+	if (!rc)
+		rc = summary_code_make(s, r, w->classes, e);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
 	if (!rc && (summary_elsewhere_make(s, r) || summary_story_make(s) ||

@@ -283,11 +283,12 @@ static void add_code(struct lines *l, const struct summary *s, unsigned most)
 		struct bytes *b = lines_add(l, "code", NULL);
 
 		bytes_puts(b, "not sampled: ");
-		escape_terminal(b, s->code->refused);
+		escape_terminal(b, s->code->gaps.refused);
 		return;
 	}
 	code_classes_words(s->code, most + 2, lines_add(l, "code", NULL));
-	code_functions_words(s->code, most, lines_add(l, "hot spots", NULL));
+	if (s->code->stacks->total > 0)
+		code_functions_words(s->code, most, lines_add(l, "hot spots", NULL));
 }
 
 static void add_own(struct lines *l, const struct own *own)
@@ -341,8 +342,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_verdicts_briefly(&l, s);
 	add_nodes(&l, s);
 	add_account(&l, s, colour);
-	if (s->code && s->code->stacks)
-		add_code(&l, s, CODE_BRIEFLY);
+	add_code(&l, s, CODE_BRIEFLY);
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
 	add_survivors(&l, s);

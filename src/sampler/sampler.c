@@ -25,6 +25,8 @@ static void open_source(struct sampler *s, size_t i)
 	char key[64], why[sizeof e.text + 16];
 	int bad;
 
+	if (k->wanted && !k->wanted(&s->env))
+		return;
 	if (!k->declares_itself && !k->filled_by)
 		sample_catalogue(&s->sample, k->metrics, (uint32_t)k->nmetrics);
 	if (!k->open)
@@ -89,6 +91,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->perf = o->perf;
 	s->env.perf = &s->perf;
 	s->env.stacks_hz = o->stacks_hz;
+	s->env.no_paths = o->no_paths;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	if (o->quickly)
 		budget_begin_quickly(&s->budget);

@@ -27,6 +27,7 @@ struct sampler_options {
 	struct tree_options tree; /* its proc is filled in */
 	struct perf_options perf;
 	int64_t stacks_hz; /* of each busy CPU; 0: as fits; < 0: stacks are not sampled */
+	bool no_paths;     /* of the files in stacks record the names alone */
 };
 
 struct sampler {

@@ -84,7 +84,6 @@ const char perf_no_group[] =
 const char perf_no_directory[] = NO_DIRECTORY;
 
 const struct source_fix perf_fixes[] = {
-	{ STACKS_UNASKED, "record with --stacks", NULL },
 	{ ROOT_ALONE, NULL,
 	  "sysctl -w kernel.perf_event_paranoid=2, by which users count their own processes; in "
 	  "/etc/sysctl.d it stays" },

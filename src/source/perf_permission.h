@@ -31,9 +31,6 @@ struct perf_refusal {
  * tell. Returns the errno that fits. */
 int perf_explain(const struct perf_refusal *r, int bad, struct err *e);
 
-/* Why no stacks are sampled where nobody wished for it. */
-#define STACKS_UNASKED "stacks were not asked for"
-
 /* What helps against the reasons that are given here and against these. */
 extern const struct source_fix perf_fixes[];
 extern const char perf_no_counters[];    /* where there should be some */

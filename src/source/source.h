@@ -47,6 +47,7 @@ struct source_env {
 			*/
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
 	int64_t stacks_hz;   /* samples of stacks a second and CPU; 0: as fits; < 0: none */
+	bool no_paths;       /* of the files in stacks record the names alone */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_job job;
 };
@@ -70,6 +71,8 @@ struct source {
 	bool declares_itself; /* open() declares the rows that are here: metrics is all there may be
 			       */
 	size_t size;          /* of its private state, zeroed before open */
+	/* Was it asked for? Of what was not, nothing is said. NULL: always. */
+	bool (*wanted)(const struct source_env *env);
 	/* NULL: the rows are filled by the sampler itself (process, job, monitor). */
 	int (*open)(void *state, const struct source_env *env, struct sample *s, struct err *e);
 	int (*read)(void *state, struct sample *s); /* 0 or -errno: counted, the rest goes on */

@@ -368,6 +368,11 @@ static int open_all(struct stacks *k, struct sample *s, struct err *e)
 	return 0;
 }
 
+static bool stacks_wanted(const struct source_env *env)
+{
+	return env->stacks_hz >= 0;
+}
+
 static void stacks_close(void *state)
 {
 	struct stacks *k = state;
@@ -381,12 +386,11 @@ static int stacks_open(void *state, const struct source_env *env, struct sample 
 	struct stacks *k = state;
 	int bad;
 
-	if (env->stacks_hz < 0)
-		return err_set(e, -EOPNOTSUPP, STACKS_UNASKED);
 	if (strcmp(env->proc.path, "/proc") != 0)
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
+	k->taken.no_paths = env->no_paths;
 	k->taken.next = (struct stacks_ids){ 1, 1, 1 };
 	bad = open_all(k, s, e);
 	if (bad)
@@ -401,6 +405,7 @@ const struct source source_stacks = {
 	.fix_admin = "install libexec/sonde/sonde-unwind, which needs elfutils' libdw to be built",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct stacks),
+	.wanted = stacks_wanted,
 	.open = stacks_open,
 	.read = stacks_read,
 	.joined = stacks_joined,

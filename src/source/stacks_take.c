@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/stacks_take.h"
 
+#include "core/symbol.h"
+
 #include <string.h>
 
 /* What is left of a message. The other process may change it at any time: everything is copied
@@ -36,6 +38,11 @@ static void note_id(uint32_t *next, uint32_t id, uint32_t n)
 		*next = id + n;
 }
 
+static const char *path_of(const struct stacks_taken *t, const char *path)
+{
+	return t->no_paths ? symbol_base(path) : path;
+}
+
 static enum taken take_module(struct stacks_taken *t, struct rest r, struct sample *s)
 {
 	struct stacks_module m;
@@ -43,7 +50,7 @@ static enum taken take_module(struct stacks_taken *t, struct rest r, struct samp
 	if (!take_bytes(&r, &m, sizeof m) || !m.id || !take_text(&r, t->text[0], m.name) ||
 	    !take_text(&r, t->text[1], m.build_id))
 		return BAD;
-	if (!sample_module(s, m.id, t->text[0], t->text[1]))
+	if (!sample_module(s, m.id, path_of(t, t->text[0]), t->text[1]))
 		return NO_ROOM;
 	note_id(&t->next.module, m.id, 1);
 	return TAKEN;
@@ -57,6 +64,8 @@ static enum taken take_frame(struct stacks_taken *t, struct rest r, struct sampl
 	if (!take_bytes(&r, &f, sizeof f) || !f.id || !take_text(&r, t->text[0], f.function) ||
 	    !take_text(&r, t->text[1], f.file))
 		return BAD;
+	if (t->no_paths)
+		symbol_strip_paths(t->text[0]);
 	row = (struct frame_row){ .id = f.id,
 				  .module = f.module,
 				  .outer = f.outer,
@@ -64,7 +73,7 @@ static enum taken take_frame(struct stacks_taken *t, struct rest r, struct sampl
 				  .flags = f.flags,
 				  .address = f.address,
 				  .function = t->text[0],
-				  .file = t->text[1] };
+				  .file = path_of(t, t->text[1]) };
 	if (!sample_frame(s, &row))
 		return NO_ROOM;
 	note_id(&t->next.frame, f.id, 1);

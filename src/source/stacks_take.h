@@ -12,6 +12,7 @@
 struct stacks_taken {
 	struct stacks_ids next; /* above all that were taken */
 	uint64_t bad;           /* messages that made no sense */
+	bool no_paths;          /* of files the names alone */
 	/* scratch */
 	char text[2][STACKS_TEXT_MAX + 1];
 	struct event_item item[EVENT_ITEMS_MAX];

@@ -51,12 +51,28 @@ static void read_build_id(struct module *m)
 		snprintf(m->build_id + 2 * i, 3, "%02x", ((const uint8_t *)bytes)[i]);
 }
 
-/* What finds callers. .debug_frame is looked at where there is no .eh_frame, as in Go's programs.
- */
-static void module_use(struct module *m)
+/* To expand a compressed section, as Go's programs have them, libelf writes into the section's
+ * header: into its own copy of it where it reads a file, else into the memory that it was given,
+ * which two handles cannot share (0.188). What a process has in memory has no such sections. */
+static Elf *elf_open(struct module *m, int fd)
 {
-	m->elf = elf_memory((char *)m->image, m->size);
-	if (!m->elf || elf_kind(m->elf) != ELF_K_ELF)
+	Elf *elf = fd < 0 ? elf_memory((char *)m->image, m->size)
+			  : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+
+	if (elf && fd >= 0 && elf_cntl(elf, ELF_C_FDREAD)) {
+		elf_end(elf);
+		return NULL;
+	}
+	return elf;
+}
+
+/* What finds callers. .debug_frame is looked at where there is no .eh_frame, as in Go's programs.
+ * fd -1: of the image alone. */
+static void module_use(struct module *m, int fd)
+{
+	m->elf = elf_open(m, fd);
+	m->names_elf = elf_open(m, fd);
+	if (!m->elf || !m->names_elf || elf_kind(m->elf) != ELF_K_ELF)
 		return;
 	m->usable = true;
 	read_segments(m);
@@ -223,7 +239,7 @@ static void use_vdso(struct module *m)
 		m->size = (size_t)n;
 	}
 	m->of_heap = true;
-	module_use(m);
+	module_use(m, -1);
 }
 
 void modules_init(struct modules *m)
@@ -267,17 +283,18 @@ static bool is_refused(const struct modules *m, const struct module_seen *seen)
 static void module_read(struct module *x, const struct module_seen *seen)
 {
 	struct stat st;
-	int fd = module_open(seen, &st);
+	int fd;
 
-	if (fd >= 0) {
-		image_map(x, fd, &st);
-		close(fd);
-	} else {
-		image_copy(x, seen);
-	}
 	work_on(x);
+	fd = module_open(seen, &st);
+	if (fd >= 0)
+		image_map(x, fd, &st);
+	else
+		image_copy(x, seen);
 	if (x->image)
-		module_use(x);
+		module_use(x, fd);
+	if (fd >= 0)
+		close(fd);
 	work_on(NULL);
 }
 

@@ -36,7 +36,8 @@ struct unit_range {
 
 struct symbols {
 	const struct module *module;
-	Elf *elf, *debug_elf, *mini_elf;
+	Elf *elf; /* the module's, which nobody else reads */
+	Elf *debug_elf, *mini_elf;
 	int debug_fd, mini_fd;
 	Dwarf *dwarf;
 	struct {
@@ -380,9 +381,7 @@ struct symbols *symbols_open(const struct module *m)
 	s->debug_fd = s->mini_fd = -1;
 	if (!m->usable)
 		return s;
-	s->elf = elf_memory((char *)m->image, m->size);
-	if (!s->elf)
-		return s;
+	s->elf = m->names_elf;
 	if (!has_debug_info(s->elf))
 		find_debug(s);
 	add_tables(s, s->elf);
@@ -403,7 +402,6 @@ void symbols_close(struct symbols *s)
 	dwarf_end(s->dwarf);
 	elf_end(s->mini_elf);
 	elf_end(s->debug_elf);
-	elf_end(s->elf);
 	if (s->debug_fd >= 0)
 		close(s->debug_fd);
 	if (s->mini_fd >= 0)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which code the CPU time went to: show --code in text, tables and JSON, and stacks as folded, pprof and speedscope, of a recording whose stacks are known
 (tests/programs/stacked_run.c). Parts add up to the exact CPU time, hostile names are harmless, and a recording without stacks gets one line."""
+import glob
 import gzip
 import json
 import os
+import shutil
 import subprocess
 
 import jsonschema
@@ -56,6 +58,13 @@ markdown, _ = sonde("show", "--markdown", "rec")
 assert "| own code | 39 % | 3.50 s |" in markdown and "<script>" not in markdown, markdown
 
 assert {row["name"]: round(row["self_seconds"], 6) for row in code["phase"]} == {"solving": 7}, code["phase"]
+
+if shutil.which("pdftotext") and os.path.exists(f"{os.environ['BUILD']}/libexec/sonde/sonde-draw"):
+    sonde("report", "--only", "pdf", "rec")
+    (paper,) = glob.glob("rec/*.pdf")
+    first = " ".join(subprocess.run(["pdftotext", "-l", "1", paper, "-"], check=True, capture_output=True, text=True).stdout.split())
+    assert "Which code used the CPU own code 39 %, memory copies 22 %, MPI 11 %, kernel 11 %" in first, first
+    assert "dot (dot.h:7) 33 %, memcpy (libc.so.6) 33 %" in first, first
 
 # A site's classes come first.
 with open("site.classes", "w", encoding="utf-8") as f:

@@ -64,7 +64,7 @@ __attribute__((noinline)) static void library_inner(double much)
 { clock_t end = clock() + much * CLOCKS_PER_SEC; while (clock() < end) for (int i = 0; i < 20000; i++) sink = sink * 1.0000001 + 0.1; }
 void library_burn(double much) { library_inner(much); sink += 1; }
 """)
-for what, options in (("static", ["-static"]), ("position", ["-no-pie"]), ("stripped", ["-s"])):
+for what, options in (("static", ["-static"]), ("position", ["-no-pie"]), ("stripped", ["-s"]), ("compressed", ["-g", "-gz=zlib"])):
     subprocess.run(["cc", "-O2", "-w", *options, "-o", what, os.environ["TOP"] + "/tests/programs/stack_kinds.c", "-pthread"], check=True,
                    stderr=subprocess.DEVNULL)
 
@@ -79,6 +79,7 @@ CASES = {
     "deleted": (["./deleted", "deleted", "0.4"], ["_start", "main", "burn"]),
     "static": (["./static", "plain", "0.4"], ["_start", "main", "burn"]),
     "position": (["./position", "plain", "0.4"], ["_start", "main", "burn"]),
+    "compressed": (["./compressed", "plain", "0.4"], ["_start", "main", "burn"]),
     "deep": ([KINDS, "deep", "0.4", "20"], ["_start", "main", *["recursive"] * 10, "burn"]),
 }
 for kind, (command, functions) in CASES.items():

@@ -3,6 +3,7 @@
 garbage; names are endless; code has no file. What was sampled is in the recording, and what is missing is said."""
 # limit: 300
 import glob
+import json
 import os
 import pathlib
 import random
@@ -22,8 +23,8 @@ if not os.access(HELPER, os.X_OK):
     sys.exit(77)
 
 
-def start(name, *command, **more):
-    return subprocess.Popen([SONDE, "run", "--stacks=499", "-q", "-o", name, "--", *command], stderr=subprocess.PIPE, text=True, **more)
+def start(name, *command, hz=499, **more):
+    return subprocess.Popen([SONDE, "run", f"--stacks={hz}", "-q", "-o", name, "--", *command], stderr=subprocess.PIPE, text=True, **more)
 
 
 def ended(process, status=0):
@@ -133,28 +134,39 @@ if shutil.which("objcopy") and shutil.which("readelf"):
     print(f"garbage: {lived} of {turn + 1} have their samples, {restarts} restarts")
     assert lived >= (turn + 1) // 2
 
-# Files that it dies of, more of them than it is started again without a reason: each costs one helper, and is left alone from then on. Its samples
-# are there, by address, and what runs afterwards has names.
+# Files that it dies of or hangs on, more of them than it is started again without a reason: each costs one helper, and is left alone from then on. Its
+# samples are there, by address, and what runs afterwards has names.
 SHIM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-void *elf_memory(char *image, size_t size)
+void *dwarf_begin_elf(void *elf, int how, void *group)
 {
-    void *(*real)(char *, size_t) = (void *(*)(char *, size_t))dlsym(RTLD_NEXT, "elf_memory");
-    const char *end = size > 16 ? image + size - 16 : "";
+    static void *(*real)(void *, int, void *);
+    char *(*raw)(void *, size_t *) = (char *(*)(void *, size_t *))dlsym(RTLD_DEFAULT, "elf_rawfile");
+    size_t size = 0;
+    const char *image = raw(elf, &size), *end = size > 16 ? image + size - 16 : "";
+    real = (void *(*)(void *, int, void *))dlsym(RTLD_NEXT, "dwarf_begin_elf");
     if (!memcmp(end, "dies of callers ", 16) || (!memcmp(end, "dies of its name", 16) && gettid() != getpid()))
         abort();
-    return real(image, size);
+    while (!memcmp(end, "loops on callers", 16))
+        ;
+    while (!memcmp(end, "waits for a name", 16) && gettid() != getpid())
+        pause();
+    return real(elf, how, group);
 }
 """
-if b"elf_memory" in pathlib.Path(HELPER).read_bytes():
+if b"dwarf_begin_elf" in pathlib.Path(HELPER).read_bytes():
     subprocess.run(["cc", "-w", "-shared", "-fPIC", "-o", "shim.so", "-x", "c", "-", "-ldl"], check=True, text=True, input=SHIM)
+
+    def ending(name, end):
+        pathlib.Path(name).write_bytes(pathlib.Path(KINDS).read_bytes() + end)
+        os.chmod(name, 0o755)
+
     for i in range(7):
-        pathlib.Path(f"deadly{i}").write_bytes(pathlib.Path(KINDS).read_bytes() + (b"dies of its name" if i == 3 else b"dies of callers "))
-        os.chmod(f"deadly{i}", 0o755)
+        ending(f"deadly{i}", b"dies of its name" if i == 3 else b"dies of callers ")
     ONE = "for i in 0 1 2 3 4 5 6; do ./deadly$i plain 0.4; sleep 0.3; done; "
     job = subprocess.Popen([SONDE, "run", "--stacks=499", "-q", "-i", "100ms", "-o", "deadly", "--", "sh", "-c", f"{ONE}{ONE}{KINDS} plain 0.4"],
                            stderr=subprocess.PIPE, text=True, env={**os.environ, "LD_PRELOAD": os.path.abspath("shim.so")})
@@ -166,6 +178,25 @@ if b"elf_memory" in pathlib.Path(HELPER).read_bytes():
     assert seen.metadata["stacks.left_out"].split(", ") == [f"deadly{i}" for i in range(7)], seen.metadata
     assert all(through(seen, f"deadly{i}+0x") > 20 for i in range(7)), seen.ends()
     assert through(seen, "burn") > 100, seen.ends()
+    ending("loops", b"loops on callers")
+    ending("waits", b"waits for a name")
+    job = subprocess.Popen([SONDE, "run", "--stacks=499", "-q", "-i", "100ms", "-o", "hangs", "--", "sh", "-c", f"./loops plain 3; ./waits plain 8; {KINDS} plain 1"],
+                           stderr=subprocess.PIPE, text=True, env={**os.environ, "LD_PRELOAD": os.path.abspath("shim.so"), "SONDE_UNWIND_PATIENCE": "1"})
+    said = ended(job)
+    seen = Stacks("hangs")
+    print("hangs:", said, {name: value for name, value in seen.metadata.items() if name.startswith("stacks.")}, seen.ends())
+    assert seen.metadata["stacks.files_left_out"] == seen.metadata["stacks.helper_restarts"] == 2, seen.metadata
+    assert seen.metadata["stacks.left_out"] == "loops, waits" and "stacks.note" not in seen.metadata, seen.metadata
+    assert through(seen, "loops+0x") > 20 and through(seen, "waits+0x") > 20 and through(seen, "burn") > 100, seen.ends()
+
+    # Who reads the recording learns which files they were.
+    LEFT_OUT = "Files left out, on which Sonde's helper crashed or hung: loops, waits. Their functions are addresses."
+    shown = subprocess.run([SONDE, "show", "--code", "hangs"], check=True, capture_output=True, text=True).stdout
+    assert LEFT_OUT in shown, shown
+    shown = json.loads(subprocess.run([SONDE, "show", "--code", "--json", "hangs"], check=True, capture_output=True, text=True).stdout)
+    assert shown["missing"]["files_left_out"] == "loops, waits", shown["missing"]
+    subprocess.run([SONDE, "report", "-o", "hangs-page", "hangs"], check=True)
+    assert LEFT_OUT.replace("'", "&#39;") in pathlib.Path("hangs-page/report.html").read_text(encoding="utf-8")
 
 # Names of 100 kB, with what is harmful elsewhere, and not UTF-8.
 pathlib.Path("name.s").write_bytes(b'.globl main\nmain: mov $800000000, %ecx\nlong: dec %ecx\njnz long\nxor %eax, %eax\nret\n.size main, .-main\n'
@@ -206,6 +237,16 @@ seen = record("short", KINDS, "short", "0.007", "100")
 sampled = sum(s.weight * s.unit for s in seen.samples) / 1e9
 print(f"short: {sampled:.3f} of 0.7 s")
 assert 0.2 <= sampled <= 0.9 and {s.command for s in seen.samples} <= {"stack_kinds", "sonde"}, sampled
+
+# So short that none of them is sampled: all their time is said to be that of this program's short processes.
+seen = record("shorter", KINDS, "short", "0.007", "100", hz=99)
+shown = json.loads(subprocess.run([SONDE, "show", "--code", "--json", "shorter"], check=True, capture_output=True, text=True).stdout)
+print("shorter:", seen.total(), shown["user_seconds"], shown["too_short_seconds"], shown["unsampled_seconds"], shown["too_short"])
+assert shown["not_recorded"] is None and shown["user_seconds"] >= 0.6, shown
+assert shown["too_short_seconds"] + shown["sampled_seconds"] >= 0.95 * shown["user_seconds"] and shown["sampled_seconds"] <= 0.1, shown
+assert shown["too_short"][0]["command"] == "stack_kinds" and 100 <= shown["too_short"][0]["processes"] <= 101, shown["too_short"]
+text = subprocess.run([SONDE, "show", "shorter"], check=True, capture_output=True, text=True).stdout
+assert "code        too short to sample" in text, text
 
 # Where the events of each task would cost the job too much they are closed, which is said.
 SWITCHES = """

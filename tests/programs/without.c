@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * without perf_event_open,ptrace,... CMD [ARGS...]: runs CMD with these system calls refused by a
- * seccomp filter (EPERM), as container engines and sites do; without linux-3.10 CMD: with those
- * that Linux 3.10 did not have (ENOSYS).
+ * seccomp filter (EPERM), as container engines and sites do; without permitted-perf-events CMD: as
+ * where kernel.perf_event_paranoid is 3 (EACCES); without linux-3.10 CMD: without those that Linux
+ * 3.10 did not have (ENOSYS).
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -56,6 +57,8 @@ int main(int argc, char **argv)
 		if (strstr(argv[1], calls[i].name))
 			refuse(&program, BPF_JEQ, calls[i].number, EPERM);
 	}
+	if (!strcmp(argv[1], "permitted-perf-events"))
+		refuse(&program, BPF_JEQ, SYS_perf_event_open, EACCES);
 	if (!strcmp(argv[1], "linux-3.10")) {
 		for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
 			refuse(&program, BPF_JEQ, later[i], ENOSYS);

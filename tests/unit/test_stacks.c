@@ -414,6 +414,29 @@ static void test_names_are_short(void **state)
 	assert_string_equal(symbol_base("[vdso]"), "[vdso]");
 }
 
+static void test_names_lose_their_directories(void **state)
+{
+	static const char *const names[][2] = {
+		{ "py::f:/opt/a/b.py", "py::f:b.py" },
+		{ "LazyCompile:~f file:///opt/a b/c.js:3:4", "LazyCompile:~f file:c.js:3:4" },
+		{ "/opt/a/b", "b" },
+		{ "operator/(int, int)", "operator/(int, int)" },
+		{ "github.com/x/y.f", "github.com/x/y.f" },
+		{ "a / b", "a / b" },
+		{ "f(/a/b/, /)", "f(, /)" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		char name[64];
+
+		snprintf(name, sizeof name, "%s", names[i][0]);
+		symbol_strip_paths(name);
+		assert_string_equal(name, names[i][1]);
+	}
+}
+
 static void test_faults_of_classes_are_named(void **state)
 {
 	static const char *const cases[][2] = {
@@ -477,6 +500,7 @@ int main(void)
 		cmocka_unit_test(test_what_a_stack_counts_for),
 		cmocka_unit_test(test_what_is_folded_is_exact_in_sum),
 		cmocka_unit_test(test_names_are_short),
+		cmocka_unit_test(test_names_lose_their_directories),
 		cmocka_unit_test(test_faults_of_classes_are_named),
 		cmocka_unit_test(test_a_sites_classes_come_first),
 	};
