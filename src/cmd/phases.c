@@ -84,8 +84,10 @@ static int print_data(const struct phases_options *o, const struct phase_report 
 	int rc = o->json ? phase_report_json(p, stdout, &e)
 			 : phase_report_csv(p, o->csv == CSV_TOTALS, stdout, &e);
 
-	if (!rc && (fflush(stdout) || ferror(stdout)))
-		rc = err_set(&e, -EIO, "cannot write to standard output: %s", strerror(errno));
+	if (!rc && fflush(stdout))
+		rc = -errno;
+	if (rc && rc != -ENOMEM)
+		err_set(&e, rc, "cannot write to standard output: %s", strerror(-rc));
 	if (rc)
 		say("phases: %s", e.text);
 	return rc ? EXIT_FAILED : EXIT_OK;

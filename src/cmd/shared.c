@@ -172,12 +172,13 @@ static void how_it_failed(char *out, size_t size, const struct note *n)
 			 WEXITSTATUS(n->status));
 }
 
-static bool is_whole(const struct run *r, int64_t nodes)
+/* A node that is not there yet has no task that failed. */
+static bool is_whole(const struct run *r)
 {
 	for (uint32_t i = 1; i < r->nnodes; i++)
 		if (!r->nodes[i].complete)
 			return false;
-	return r->nnodes > nodes;
+	return true;
 }
 
 /* Where one task fails the others are ended at once: their recordings tell in a moment who was the
@@ -189,7 +190,7 @@ static struct run *open_whole(const struct shared *s, bool *whole)
 	struct run *r;
 
 	while (!run_open(&r, recording_directory(s->plan), NULL)) {
-		*whole = is_whole(r, s->nodes);
+		*whole = is_whole(r);
 		if (*whole || clock_mono_ns() >= until_ns)
 			return r;
 		run_close(r);
