@@ -120,7 +120,7 @@ def compare(way, kind):
 @contextlib.contextmanager
 def foreign_writer(size):
     """Writes a file into /dev/shm, as another job of the user would."""
-    with tempfile.TemporaryFile(dir="/dev/shm") as f:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as f:
         for _ in range(size // MIB):
             f.write(bytes(MIB))
         f.flush()
