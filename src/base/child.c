@@ -5,13 +5,17 @@
 #include <sys/wait.h>
 #include <time.h>
 
-void child_end(pid_t pid)
+bool child_end(pid_t pid)
 {
 	const struct timespec a_little = { .tv_nsec = 100000 };
+	bool ended = waitpid(pid, NULL, WNOHANG) != 0;
 
-	if (waitpid(pid, NULL, WNOHANG) != 0)
-		return;
-	kill(pid, SIGKILL);
-	for (int tries = 0; tries < 200 && waitpid(pid, NULL, WNOHANG) == 0; tries++)
-		nanosleep(&a_little, NULL);
+	if (!ended)
+		kill(pid, SIGKILL);
+	for (int tries = 0; tries < 200 && !ended; tries++) {
+		ended = waitpid(pid, NULL, WNOHANG) != 0;
+		if (!ended)
+			nanosleep(&a_little, NULL);
+	}
+	return ended;
 }

@@ -8,9 +8,11 @@
 #ifndef SONDE_BASE_CHILD_H
 #define SONDE_BASE_CHILD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
-/* Kill and reap it. Does nothing for a pid that is no child, or was reaped. */
-void child_end(pid_t pid);
+/* Kill and reap it. Does nothing for a pid that is no child, or was reaped. False: it was left
+ * behind. */
+bool child_end(pid_t pid);
 
 #endif

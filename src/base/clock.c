@@ -42,28 +42,49 @@ int64_t clock_cpu_ns_of(pid_t pid)
 	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
 }
 
+/* v as n digits; returns what is behind them. */
+static char *put_digits(char *at, int n, int64_t v)
+{
+	for (int i = n; i-- > 0; v /= 10)
+		at[i] = (char)('0' + v % 10);
+	return at + n;
+}
+
+static char *put_second(char *at, const struct tm *tm)
+{
+	const int part[] = { tm->tm_mon + 1, tm->tm_mday, tm->tm_hour, tm->tm_min, tm->tm_sec };
+	static const char before[] = "--T::";
+
+	at = put_digits(at, 4, tm->tm_year + 1900);
+	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+		*at++ = before[i];
+		at = put_digits(at, 2, part[i]);
+	}
+	return at;
+}
+
 const char *clock_iso(int64_t utc_ns, char *out, size_t size)
 {
 	int64_t fraction = utc_ns % NS_PER_S;
 	time_t seconds = (time_t)(utc_ns / NS_PER_S);
+	char text[sizeof "2026-11-20T13:05:33.123456789Z"], *at = text;
 	struct tm tm;
-	size_t n;
 
 	if (fraction < 0) {
 		fraction += NS_PER_S;
 		seconds--;
 	}
-	if (!size)
-		return out;
-	out[0] = '\0';
-	if (!gmtime_r(&seconds, &tm))
-		return out;
-	n = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &tm);
-	if (fraction % NS_PER_MS)
-		snprintf(out + n, size - n, ".%09lldZ", (long long)fraction);
-	else if (fraction)
-		snprintf(out + n, size - n, ".%03lldZ", (long long)(fraction / NS_PER_MS));
-	else
-		snprintf(out + n, size - n, "Z");
+	if (gmtime_r(&seconds, &tm)) { /* it is of a year with four digits */
+		at = put_second(at, &tm);
+		if (fraction)
+			*at++ = '.';
+		if (fraction % NS_PER_MS)
+			at = put_digits(at, 9, fraction);
+		else if (fraction)
+			at = put_digits(at, 3, fraction / NS_PER_MS);
+		*at++ = 'Z';
+	}
+	*at = '\0';
+	snprintf(out, size, "%s", text);
 	return out;
 }

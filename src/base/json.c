@@ -9,11 +9,15 @@
 
 static void line(struct json *j)
 {
+	static const char text[] = "\n                                ";
+	enum { DEPTH_AT_ONCE = (sizeof text - 2) / 2 };
+	unsigned at_once = j->depth < DEPTH_AT_ONCE ? j->depth : DEPTH_AT_ONCE;
+
 	if (!j->indent)
 		return;
-	bytes_u8(j->out, '\n');
-	for (unsigned i = 0; i < j->depth; i++)
-		bytes_puts(j->out, "  ");
+	bytes_put(j->out, text, 1 + 2 * (size_t)at_once);
+	for (unsigned i = at_once; i < j->depth; i++)
+		bytes_put(j->out, text + 1, 2);
 }
 
 /* What stands between the previous token and the value or key that comes now. */

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { CSV_OFF, CSV_PHASES, CSV_TOTALS };
 
@@ -77,13 +78,16 @@ static const struct example examples[] = {
 	{ "phases --rules site.phases --csv sonde_1234", "with your own rules, as CSV" },
 };
 
-static int print_csv(const struct phase_report *p, bool totals)
+static int print_data(const struct phases_options *o, const struct phase_report *p)
 {
 	struct err e = { "" };
-	int rc = phase_report_csv(p, totals, stdout, &e);
+	int rc = o->json ? phase_report_json(p, stdout, &e)
+			 : phase_report_csv(p, o->csv == CSV_TOTALS, stdout, &e);
 
-	if (!rc && (fflush(stdout) || ferror(stdout)))
-		rc = err_set(&e, -EIO, "cannot write the table to standard output");
+	if (!rc && fflush(stdout))
+		rc = -errno;
+	if (rc && rc != -ENOMEM)
+		err_set(&e, rc, "cannot write to standard output: %s", strerror(-rc));
 	if (rc)
 		say("phases: %s", e.text);
 	return rc ? EXIT_FAILED : EXIT_OK;
@@ -93,12 +97,9 @@ static int print(const struct phases_options *o, const struct phase_report *p)
 {
 	struct bytes b = { 0 };
 
-	if (o->csv)
-		return print_csv(p, o->csv == CSV_TOTALS);
-	if (o->json)
-		phase_report_json(&b, p);
-	else
-		phase_report_text(&b, p, o->all);
+	if (o->csv || o->json)
+		return print_data(o, p);
+	phase_report_text(&b, p, o->all);
 	return print_bytes(&b);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/shared.h"
 
+#include "base/clock.h"
 #include "base/escape.h"
 #include "cmd/say.h"
 #include "cmd/sitesecrets.h"
@@ -15,12 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
 	JOIN_MS = 5000,
 	READY_MS = 10000,
-	NODES_LOOKED_AT = 64 /* of more, reading would keep the job's end waiting */
+	NODES_LOOKED_AT = 64, /* of more, reading would keep the job's end waiting */
+	OTHERS_MS = 1000,     /* how long the recordings of the other nodes are waited for */
+	LOOK_AGAIN_MS = 50,
 };
 
 static void say_nothing(void *ctx, const char *sentence)
@@ -168,17 +172,45 @@ static void how_it_failed(char *out, size_t size, const struct note *n)
 			 WEXITSTATUS(n->status));
 }
 
+/* A node that is not there yet has no task that failed. */
+static bool is_whole(const struct run *r)
+{
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		if (!r->nodes[i].complete)
+			return false;
+	return true;
+}
+
+/* Where one task fails the others are ended at once: their recordings tell in a moment who was the
+ * first. NULL: it cannot be read. */
+static struct run *open_whole(const struct shared *s, bool *whole)
+{
+	const struct timespec a_little = { .tv_nsec = LOOK_AGAIN_MS * NS_PER_MS };
+	int64_t until_ns = clock_mono_ns() + OTHERS_MS * NS_PER_MS;
+	struct run *r;
+
+	while (!run_open(&r, recording_directory(s->plan), NULL)) {
+		*whole = is_whole(r);
+		if (*whole || clock_mono_ns() >= until_ns)
+			return r;
+		run_close(r);
+		nanosleep(&a_little, NULL);
+	}
+	return NULL;
+}
+
 /* Who failed first, on whichever node, as far as the recordings of the others have it by now. */
 static void add_first_failure(struct bytes *out, const struct shared *s)
 {
+	bool whole;
 	struct summary sum;
-	struct run *r;
+	struct run *r = s->nodes > NODES_LOOKED_AT ? NULL : open_whole(s, &whole);
 
-	if (s->nodes > NODES_LOOKED_AT || run_open(&r, recording_directory(s->plan), NULL))
+	if (!r)
 		return;
 	if (!summary_make(&sum, r, NULL)) {
 		if (story_has_first_failure(&sum.story)) {
-			bytes_puts(out, "; first to fail: ");
+			bytes_printf(out, "; first to fail%s: ", whole ? "" : " so far");
 			escape_terminal(out, sum.story.death_task);
 			bytes_printf(out, ", %s", sum.story.death_end);
 		}

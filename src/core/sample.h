@@ -44,6 +44,7 @@ struct sample {
 	size_t text_len, text_cap;
 	uint32_t next_series, next_instance, next_word;
 	uint64_t refused;
+	int64_t told_cpu_ns; /* of children that have ended: what is in series of their own */
 	struct left_out left_out[LEFT_OUT_MAX]; /* up to a row without metric */
 	/* private */
 	uint32_t *free_runs[EVENT_SET_MAX + 1], nfree[EVENT_SET_MAX + 1];

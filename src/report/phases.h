@@ -47,8 +47,8 @@ void phase_report_free(struct phase_report *p);
 
 /* Lines of at most 80 columns but for names; all: every phase, and rows by node and key. */
 void phase_report_text(struct bytes *b, const struct phase_report *p, bool all);
-/* Schema sonde/phases/1. */
-void phase_report_json(struct bytes *b, const struct phase_report *p);
+/* Schema sonde/phases/1, written as it is made. 0 or -errno with a sentence. */
+int phase_report_json(const struct phase_report *p, FILE *out, struct err *e);
 /* A row for each phase, or for each total. 0 or -errno with a sentence. */
 int phase_report_csv(const struct phase_report *p, bool totals, FILE *out, struct err *e);
 

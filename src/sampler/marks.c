@@ -235,10 +235,11 @@ static int64_t time_of(const struct mark_line *l, const struct when *w)
 }
 
 /* What one script writes is in its order: a line without a time lies between those around it that
- * have one, as far as it is not known when it was written. */
+ * have one, as far as it is not known when it was written. The clock of files is behind by up to a
+ * tick, and people set it: the line was not there when the file was read before. */
 static int64_t time_of_bare(const struct file *f, const struct when *w)
 {
-	int64_t at_ns = w->changed_ns;
+	int64_t at_ns = w->changed_ns > f->seen_ns ? w->changed_ns : f->seen_ns;
 
 	if (w->next_ns < at_ns && w->next_ns >= f->seen_ns - TICK_NS)
 		at_ns = w->next_ns;

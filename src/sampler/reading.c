@@ -447,5 +447,6 @@ void process_walked(const struct reading *r, struct process *p)
 	p->walk_rss_bytes = p->stat.rss_pages * r->page_bytes;
 	p->walk_ns = clock_mono_ns();
 	p->walked_now = true;
+	p->walk_outdated = false;
 	process_changed(p);
 }

@@ -190,6 +190,8 @@ static void read_self_rarely(struct sampler *s)
 	getrusage(RUSAGE_CHILDREN, &children);
 	s->children_ns = (int64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * NS_PER_S +
 			 (children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000;
+	s->children_ns -=
+		s->children_ns < s->sample.told_cpu_ns ? s->children_ns : s->sample.told_cpu_ns;
 	if (s->statm <= 0 || file_reread(s->statm, buf, sizeof buf) <= 0 ||
 	    !number_i64(&p, &pages) || !number_i64(&p, &pages))
 		return;

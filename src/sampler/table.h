@@ -132,6 +132,7 @@ struct process {
 	int64_t files_looked;      /* how many it had when memfds were looked for among them */
 	int64_t pages_error_bytes; /* of an estimate from some pages */
 	bool has_forked;           /* one that runs the same program */
+	bool walk_outdated;        /* others came since it was walked, which may share with it */
 	bool pages_refused;
 	bool paged; /* it is such an estimate, of struct tree's estimate[] */
 	/* its threads, those that have ended included, as they were looked at last */

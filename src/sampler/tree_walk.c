@@ -30,7 +30,8 @@ bool walk_is_old(const struct tree *t, const struct process *p)
 {
 	int64_t private = p->stat.rss_pages * t->reading.page_bytes - p->shared_bytes;
 
-	return p->walk_private_bytes != private || p->walk_minflt != p->stat.minflt;
+	return p->walk_outdated || p->walk_private_bytes != private ||
+	       p->walk_minflt != p->stat.minflt;
 }
 
 static bool can_walk(const struct process *p)
@@ -50,8 +51,10 @@ static void note_more(struct tree *t, const struct process *p)
 {
 	struct process *parent = table_find(&t->table, p->ppid);
 
-	if (parent && parent->stack && parent->stack == p->stack)
+	if (parent && parent->stack && parent->stack == p->stack && !parent->has_forked) {
 		parent->has_forked = true;
+		process_changed(parent);
+	}
 	if (p->stat.rss_pages * t->reading.page_bytes - p->walk_rss_bytes > sharing_matters &&
 	    sums_may_share(t, p))
 		t->shared_since_ns = clock_mono_ns();
@@ -120,7 +123,8 @@ static void relatives(struct tree *t)
 		if (!walk_is_outdated(t, p))
 			continue;
 		p->walk_due = true;
-		p->walk_private_bytes = -1;
+		p->walk_outdated = true; /* its estimate goes on from what was walked */
+		process_changed(p);
 	}
 }
 

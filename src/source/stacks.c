@@ -81,16 +81,25 @@ static int64_t figure(const struct stacks *k, int which)
 	return sum;
 }
 
+static void stop_helper(struct stacks *k, struct sample *s)
+{
+	const struct stacks_page *p = k->helper.page;
+	int64_t cpu_ns = p && p->cpu_ns > 0 ? p->cpu_ns : 0;
+
+	for (int i = 0; i < RESIDENT; i++)
+		k->before[i] = figure(k, i);
+	if (stacks_helper_stop(&k->helper))
+		number_add(&s->told_cpu_ns, cpu_ns);
+}
+
 static void give_up(struct stacks *k, struct sample *s, const char *why)
 {
 	char text[200];
 
-	for (int i = 0; i < RESIDENT; i++)
-		k->before[i] = figure(k, i);
-	stacks_helper_stop(&k->helper);
+	stop_helper(k, s);
 	stacks_rings_close(&k->rings);
 	k->over = true;
-	snprintf(text, sizeof text, "sampled until %s", why);
+	snprintf(text, sizeof text, "sampled until %.180s", why);
 	sample_meta_text(s, "stacks.note", text);
 }
 
@@ -155,10 +164,8 @@ static void replace(struct stacks *k, struct sample *s)
 	struct err e;
 
 	take(k, s);
-	for (int i = 0; i < RESIDENT; i++)
-		k->before[i] = figure(k, i);
 	k->blameless += !refuse(k, s);
-	stacks_helper_stop(&k->helper);
+	stop_helper(k, s);
 	if (k->blameless > RESTARTS_MAX) {
 		give_up(k, s, "the helper sonde-unwind had crashed too often");
 		return;

@@ -129,13 +129,16 @@ bool stacks_helper_died(struct stacks_helper *h)
 	return true;
 }
 
-void stacks_helper_stop(struct stacks_helper *h)
+bool stacks_helper_stop(struct stacks_helper *h)
 {
+	bool ended = true;
+
 	if (h->socket > 0)
 		close(h->socket);
 	if (h->pid > 0)
-		child_end(h->pid);
+		ended = child_end(h->pid);
 	if (h->page)
 		munmap(h->page, sizeof *h->page);
 	*h = (struct stacks_helper){ 0 };
+	return ended;
 }

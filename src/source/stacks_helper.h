@@ -39,6 +39,6 @@ void stacks_helper_ask(struct stacks_helper *h, bool last);
 bool stacks_helper_answered(const struct stacks_helper *h);
 /* Has it ended by itself? It is reaped then. */
 bool stacks_helper_died(struct stacks_helper *h);
-void stacks_helper_stop(struct stacks_helper *h);
+bool stacks_helper_stop(struct stacks_helper *h); /* false: it was left behind */
 
 #endif

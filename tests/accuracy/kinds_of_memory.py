@@ -5,11 +5,13 @@
 pages of which one byte is used, memfds, files of /dev/shm and System V segments that no process maps, memory that was swapped out, and
 processes that have ended before a sample saw them. A program holds a given size until its standard input ends. Each is recorded with process
 starts by perf events, by the proc connector and by polling for new pids. Of transparent huge pages and of swap the reference is what the
-kernel gives the program (smaps). What no sample has seen must be a lower bound that says so."""
+kernel gives the program (smaps). What no sample has seen must be a lower bound that says so. Files that another process of the user writes
+into /dev/shm meanwhile are not the job's."""
 import contextlib
 import os
 import re
 import subprocess
+import tempfile
 import time
 
 import accuracy
@@ -115,6 +117,31 @@ def compare(way, kind):
         table.row("peak_memory_bytes", what, recording.job["peak_memory_bytes"], SIZE * MIB, share=0.02, slack=4 * MIB)
 
 
+@contextlib.contextmanager
+def foreign_writer(size):
+    """Writes a file into /dev/shm, as another job of the user would."""
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as f:
+        for _ in range(size // MIB):
+            f.write(bytes(MIB))
+        f.flush()
+        yield
+
+
+def beside_another(way, kind, wanted):
+    """The other one has half as much again, and writes it while the job holds what it has, or nothing."""
+    out = f"beside-{kind}-{way}"
+    with accuracy.begin(out, accuracy.program("mem"), kind, str(SIZE), "0", interval="200ms", options=("--process-events", way),
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
+        held = job.stdout.readline()
+        time.sleep(0.5)
+        with foreign_writer(SIZE * MIB * 3 // 2):
+            time.sleep(1)
+        job.communicate("")
+    assert held == "held\n", (kind, held)
+    table.row("job.memory_files_bytes", f"{way}: {SIZE} MiB, {kind}, beside {SIZE * 3 // 2} MiB that another process writes into /dev/shm",
+              largest(accuracy.Recording(out), "job.memory_files_bytes"), wanted, above=SIZE * MIB // 16)
+
+
 def short_children(way):
     """So short that no sample is due while they are there: each 64 MiB, one by one; or 20 of 16 MiB together."""
     mem = accuracy.program("mem")
@@ -141,6 +168,9 @@ with huge_pages(2 * SIZE * MIB) as have_huge:
             continue
         for one in ways:
             compare(one, each)
+for one in ways:
+    beside_another(one, "private", 0)
+    beside_another(one, "shm", SIZE * MIB)
 for one in ways:
     short_children(one)
 table.end()

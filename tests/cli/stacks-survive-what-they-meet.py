@@ -2,6 +2,8 @@
 """The job does not notice what happens to the helper that unwinds, nor what it reads: it is killed, stopped or missing; debug information is
 garbage; names are endless; code has no file. What was sampled is in the recording, and what is missing is said."""
 # limit: 300
+import csv
+import datetime
 import glob
 import json
 import os
@@ -66,15 +68,34 @@ def through(found, function):
     return sum(s.weight for s in found.samples if any(function in part for part in found.path(s.node)))
 
 
-# Killed twice: others take its place, and what they find has ids of its own.
+def cpu_of(pid):
+    """Its CPU time, without that of its children."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def parent_of(pid):
+    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+
+
+# Killed twice: others take its place, and what they find has ids of its own. What it used counts once.
 job = start("killed", KINDS, "plain", "4")
-dead = 0
+dead, used = 0, 0
 for wait in (1.2, 1.2):
     time.sleep(wait)
     pid = helper_of("killed", but=dead)
+    used += cpu_of(pid)
     os.kill(pid, signal.SIGKILL)
     dead = pid
+recorder = parent_of(helper_of("killed", but=dead))
+time.sleep(0.5)
+at, own = time.time(), cpu_of(recorder)
 ended(job)
+rows = csv.DictReader(subprocess.run([SONDE, "export", "killed", "-o", "-", "--raw", "--wide", "--metrics", "monitor.*cpu_seconds"],
+                                     check=True, capture_output=True, text=True).stdout.splitlines())
+row = [row for row in rows if datetime.datetime.fromisoformat(row["time"][:26] + "+00:00").timestamp() < at][-1]
+print("killed: CPU of the recorder", own, "of the helpers that ended", used, "recorded", row)
+assert float(row["monitor.cpu_seconds"]) < own + 0.5 * used, (row, own, used)
+assert float(row["monitor.unwind_cpu_seconds"]) > 0.5 * used, (row, used)
 seen = Stacks("killed")
 print("killed:", seen.total(), through(seen, "burn"), seen.metadata.get("stacks.helper_restarts"))
 assert seen.metadata["stacks.helper_restarts"] == 2, seen.metadata

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 
 /* jansson, which reads what was written, has some of the same names. */
@@ -68,6 +69,28 @@ static void tokens_are_separated(void **state)
 		"{\"\xef\xbf\xbd\\n\":0.1}],\"when\":\"2023-11-14T22:13:20.123Z\"}");
 	assert_int_equal(j.depth, 0);
 	bytes_free(&b);
+}
+
+static void times_have_the_digits_that_they_need(void **state)
+{
+	static const struct {
+		int64_t utc_ns;
+		const char *text;
+	} cases[] = {
+		{ 0, "1970-01-01T00:00:00Z" },
+		{ INT64_C(1709164799000000000), "2024-02-28T23:59:59Z" },
+		{ INT64_C(1709164800050000000), "2024-02-29T00:00:00.050Z" },
+		{ INT64_C(1709164800050000001), "2024-02-29T00:00:00.050000001Z" },
+		{ -1, "1969-12-31T23:59:59.999999999Z" },
+		{ INT64_MAX, "2262-04-11T23:47:16.854775807Z" },
+		{ INT64_MIN, "1677-09-21T00:12:43.145224192Z" },
+	};
+	char text[40], cut[8];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(clock_iso(cases[i].utc_ns, text, sizeof text), cases[i].text);
+	assert_string_equal(clock_iso(0, cut, sizeof cut), "1970-01");
 }
 
 static void indented_text_means_the_same(void **state)
@@ -157,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tokens_are_separated),
+		cmocka_unit_test(times_have_the_digits_that_they_need),
 		cmocka_unit_test(indented_text_means_the_same),
 		cmocka_unit_test(numbers_come_back_as_they_were),
 		cmocka_unit_test(numbers_are_short),

@@ -265,6 +265,39 @@ static void what_ended_does_not_bring_what_was_before(void **state)
 	free(t);
 }
 
+/* Until it is walked again its PSS is what it was, whichever totals are made anew. */
+static void what_may_be_shared_by_a_newcomer_keeps_its_estimate(void **state)
+{
+	enum { PAGE = 4096, RESIDENT_MB = 100, PSS_MB = 60 };
+	struct tree *t = calloc(1, sizeof *t);
+	struct process *p;
+
+	(void)state;
+	assert_non_null(t);
+	assert_int_equal(table_init(&t->table), 0);
+	t->reading.page_bytes = PAGE;
+	t->now_ns = t->walk_time_ns = t->shared_since_ns = 2000 * NS_PER_MS;
+	t->due = READ_STAT;
+	p = table_add(&t->table, 500, 1);
+	p->read_ns = 1;
+	p->shared_known = p->has_forked = true;
+	p->stat.rss_pages = (RESIDENT_MB << 20) / PAGE;
+	p->pss_bytes = PSS_MB << 20;
+	process_walked(&t->reading, p);
+	p->walk_ns = 1000 * NS_PER_MS;
+	sums_make(t);
+	assert_int_equal(t->parts[PART_PSS], PSS_MB << 20);
+	assert_int_equal(p->estimated_ns, 0);
+	walk_step(t);
+	assert_true(p->walk_due);
+	sums_make(t);
+	assert_sums_hold(t);
+	assert_int_equal(t->parts[PART_PSS], PSS_MB << 20);
+	assert_int_equal(p->estimated_ns, p->walk_ns);
+	table_free(&t->table);
+	free(t);
+}
+
 #define MS INT64_C(1000000)
 
 static void what_was_waited_for_is_the_total(void **state)
@@ -320,6 +353,7 @@ int main(void)
 		cmocka_unit_test(children_that_nobody_waits_for_are_passed_on),
 		cmocka_unit_test(no_sample_tells_more_than_the_cores_can_do),
 		cmocka_unit_test(what_ended_does_not_bring_what_was_before),
+		cmocka_unit_test(what_may_be_shared_by_a_newcomer_keeps_its_estimate),
 		cmocka_unit_test(what_was_waited_for_is_the_total),
 	};
 
