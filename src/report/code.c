@@ -129,14 +129,14 @@ int code_make(struct code **out, struct run *r, const struct summary *s, const c
 	int rc;
 
 	*out = NULL;
-	if (!r->nsample_sets && !refused)
+	if (!r->nsample_sets_of[SAMPLE_CPU] && !refused)
 		return 0;
 	code = calloc(1, sizeof *code);
 	if (!code)
 		return err_set(e, -ENOMEM, "out of memory for the code of %.300s", r->path);
 	code->refused = refused;
 	rc = code_classes(&code->classes, site, e);
-	if (!rc && r->nsample_sets)
+	if (!rc && r->nsample_sets_of[SAMPLE_CPU])
 		rc = stacks_open(&code->stacks, r, &code->classes, &(struct stacks_selection){ 0 },
 				 e);
 	if (!rc && code->stacks && reconcile(code, s))
