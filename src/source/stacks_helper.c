@@ -50,6 +50,7 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 	if (b->watch) {
 		h->page->watch.hz = b->watch->hz;
 		h->page->watch.share = b->watch->share;
+		h->page->watch.began_ns = b->watch->began_ns;
 		h->page->watch.nskip = b->watch->nskip;
 		memcpy(h->page->watch.skip, b->watch->skip, sizeof h->page->watch.skip);
 	}

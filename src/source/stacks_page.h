@@ -86,8 +86,9 @@ enum { WATCH_PERIOD_NS = 1000 }; /* what a weight of 1 of waits is worth */
 /* What a helper that watches waits (unwind/watch.h) must know, and where it is. The list of
  * processes changes only between an answer and the next question. */
 struct stacks_watch {
-	uint32_t hz;    /* looks a second; 0: it takes samples instead */
-	uint32_t share; /* of a core that it may use, in millionths; 0: all it wants */
+	uint32_t hz;      /* looks a second; 0: it takes samples instead */
+	uint32_t share;   /* of a core that it may use, in millionths; 0: all it wants */
+	int64_t began_ns; /* what a thread did before that does not count */
 	uint32_t npids;
 	int32_t pid[WATCH_PIDS_MAX];
 	/* Threads at which earlier helpers stayed. */

@@ -90,7 +90,7 @@ static int start_helper(struct waits *k, struct err *e)
 	const struct stacks_before b = { .first = &k->taken.next, .watch = &k->watch };
 	const struct stacks_rings none = { .n = 0 };
 
-	k->busy_ns = clock_mono_ns();
+	k->busy_ns = k->watch.began_ns = clock_mono_ns();
 	k->cpu_ns = 0;
 	return stacks_helper_start(&k->helper, &none, &b, e);
 }

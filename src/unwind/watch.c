@@ -31,7 +31,7 @@ struct thread {
 
 struct process {
 	pid_t pid;
-	uint32_t hash_next, threads;
+	uint32_t hash_next, threads, nthreads;
 	uint32_t round;
 	int64_t cpu_ns, start, stack; /* stack: another one after exec */
 	int64_t seen_ns;              /* the last look */
@@ -132,10 +132,12 @@ static struct thread *thread_add(struct watch *w, struct process *p, pid_t tid)
 		i = ++w->nthreads;
 	else
 		return NULL;
-	w->thread[i] =
-		(struct thread){ .is = { p->pid, tid }, .hash_next = *chain, .next = p->threads };
+	w->thread[i] = (struct thread){ .is = { .pid = p->pid, .tid = tid },
+					.hash_next = *chain,
+					.next = p->threads };
 	*chain = i;
 	p->threads = i;
+	p->nthreads++;
 	return &w->thread[i];
 }
 
@@ -147,7 +149,7 @@ static void stay(const struct process *p, struct thread *t)
 }
 
 /* The one at *link, out of the chain of its process. */
-static void thread_end(struct watch *w, const struct process *p, uint32_t *link)
+static void thread_end(struct watch *w, struct process *p, uint32_t *link)
 {
 	uint32_t i = *link, *other = thread_chain(w, w->thread[i].is.tid);
 	struct thread *t = &w->thread[i];
@@ -155,10 +157,12 @@ static void thread_end(struct watch *w, const struct process *p, uint32_t *link)
 	stay(p, t);
 	put_wait(w, t);
 	put(w, t, w->unseen, t->at_ns - t->open_ns, t->at_ns, t->open_ns);
+	watch_let_go(&w->place, &t->is);
 	while (*other != i)
 		other = &w->thread[*other].hash_next;
 	*other = t->hash_next;
 	*link = t->next;
+	p->nthreads--;
 	t->next = w->spare_threads;
 	w->spare_threads = i;
 }
@@ -218,26 +222,29 @@ static enum place_found find(struct watch *w, struct thread *t, const struct thr
 	return found;
 }
 
-static void look_at(struct watch *w, struct process *p, pid_t tid)
+/* False: it has ended, or there is no room for it. */
+static bool look_at(struct watch *w, struct process *p, pid_t tid)
 {
-	const struct watched_thread is = { p->pid, tid };
+	const struct watched_thread is = { .pid = p->pid, .tid = tid };
 	struct thread *t = thread_find(w, &is);
 	struct thread_times now;
 	bool fresh = !t;
 
-	if (!watch_times(&w->place, &is, &now))
-		return;
+	if (!watch_times(&w->place, t ? &t->is : &is, &now))
+		return false;
 	w->now_ns = clock_mono_ns();
 	if (fresh)
 		t = thread_add(w, p, tid);
 	if (!t)
-		return;
+		return false;
 	t->round = w->round;
-	if (fresh)
+	if (fresh) {
+		watch_keep(&w->place, &t->is);
 		thread_begin(w, t, &now);
+	}
 	if (!fresh && t->node && now.turns == t->times.turns && now.run_ns == t->times.run_ns) {
 		t->there_ns = w->now_ns;
-		return;
+		return true;
 	}
 	stay(p, t);
 	put_wait(w, t);
@@ -256,6 +263,7 @@ static void look_at(struct watch *w, struct process *p, pid_t tid)
 		break;
 	}
 	t->at_ns = t->there_ns = w->now_ns;
+	return true;
 }
 
 /* ---- processes ---- */
@@ -309,6 +317,19 @@ static void process_drop(struct watch *w, uint32_t i)
 	w->spare_processes = i;
 }
 
+/* Are they those of the last look? Listing takes longer than looking at each of them. Those that
+ * were looked at before one was missed are looked at once more. */
+static bool are_as_before(struct watch *w, struct process *p, const struct proc_stat *st)
+{
+	uint32_t i = p->threads;
+
+	if (st->num_threads != p->nthreads)
+		return false;
+	while (i && look_at(w, p, w->thread[i].is.tid))
+		i = w->thread[i].next;
+	return !i;
+}
+
 static void list_threads(struct watch *w, struct process *p, const struct proc_stat *st)
 {
 	char path[32];
@@ -316,6 +337,8 @@ static void list_threads(struct watch *w, struct process *p, const struct proc_s
 	DIR *dir;
 	int fd;
 
+	if (are_as_before(w, p, st))
+		return;
 	if (st->num_threads == 1) {
 		look_at(w, p, p->pid);
 		return;
@@ -491,8 +514,8 @@ struct watch *watch_make(struct stacks_page *page, struct spaces *spaces, struct
 	w->ready = profile_named(profile, 0, WAIT_WAS_READY);
 	w->unseen = profile_named(profile, 0, WAIT_UNSEEN);
 	w->refused = profile_named(profile, 0, WAIT_REFUSED);
-	w->began_ns = clock_mono_ns();
-	w->due_ns = w->now_ns = w->began_ns;
+	w->began_ns = page->watch.began_ns;
+	w->due_ns = w->now_ns = clock_mono_ns();
 	w->tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
 	return w;
 }

@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 enum {
-	COPY_FIRST = 1 << 13,
+	COPY_FIRST = 1 << 12,
 	COPY_MAX = 1 << 20,
 	CALL_TEXT = 256,
 	NAMED_FRAMES = 8,    /* that tell the kind of a lock */
@@ -23,13 +24,33 @@ enum {
 	ENDS_LEAST_MS = 500, /* and is not done more often; */
 	ENDS_FIRST = 8,      /* so many times without regard to that share */
 	LEARN_AGAIN_S = 1,
+	FILES_MAX = 4096,
+	FILES_OWN = 256,
 };
+
+/* How many threads' files may be open, besides those that it opens for a moment. */
+static uint32_t room_for_files(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l))
+		return 0;
+	if (l.rlim_cur < FILES_MAX && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max < FILES_MAX ? l.rlim_max : FILES_MAX;
+		setrlimit(RLIMIT_NOFILE, &l);
+		getrlimit(RLIMIT_NOFILE, &l);
+	}
+	if (l.rlim_cur > FILES_MAX)
+		l.rlim_cur = FILES_MAX;
+	return l.rlim_cur > FILES_OWN ? (uint32_t)(l.rlim_cur - FILES_OWN) / 2 : 0;
+}
 
 int watch_place_init(struct watch_place *w, struct modules *modules, struct rows *rows)
 {
 	w->copy = malloc(COPY_MAX);
 	w->blocked = (struct blocked){ .modules = modules, .rows = rows, .starts = w->starts };
 	w->lookup.modules = modules;
+	w->kept_max = room_for_files();
 	w->ends.proc = &w->proc;
 	w->ends_read_ns = INT64_MIN / 2;
 	return w->copy ? root_open(&w->proc, "/proc") : -ENOMEM;
@@ -48,12 +69,45 @@ static ssize_t read_of(const struct watch_place *w, const struct watched_thread 
 	return n;
 }
 
+static int open_of(const struct watch_place *w, const struct watched_thread *t, const char *file)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof path, "%d/task/%d/%s", (int)t->pid, (int)t->tid, file);
+	fd = root_file(&w->proc, path);
+	return fd > 0 ? fd : 0;
+}
+
+void watch_keep(struct watch_place *w, struct watched_thread *t)
+{
+	if (w->kept == w->kept_max)
+		return;
+	w->kept++;
+	t->times_fd = open_of(w, t, "schedstat");
+	t->call_fd = open_of(w, t, "syscall");
+	t->kept = true;
+	if (!t->times_fd || !t->call_fd)
+		watch_let_go(w, t);
+}
+
+void watch_let_go(struct watch_place *w, struct watched_thread *t)
+{
+	w->kept -= t->kept;
+	t->kept = false;
+	file_close(&t->times_fd);
+	file_close(&t->call_fd);
+}
+
 bool watch_times(const struct watch_place *w, const struct watched_thread *t,
 		 struct thread_times *out)
 {
 	char text[96];
 
-	return read_of(w, t, "schedstat", text, sizeof text) > 0 && !thread_times_parse(text, out);
+	ssize_t n = t->times_fd ? file_reread(t->times_fd, text, sizeof text)
+				: read_of(w, t, "schedstat", text, sizeof text);
+
+	return n > 0 && !thread_times_parse(text, out);
 }
 
 /* ---- its stack ---- */
@@ -184,7 +238,7 @@ static char letter_of(const struct watch_place *w, const struct watched_thread *
 static void name_object(struct watch_place *w, struct wait_thread *t, const struct object_call *c)
 {
 	const struct object_world world = { &w->proc, &w->ends, w->child, w->nchildren };
-	const struct watched_thread who = { t->pid, t->tid };
+	const struct watched_thread who = { .pid = t->pid, .tid = t->tid };
 
 	object_name(t, c, 'S', &world);
 	if (t->kind == WAIT_UNKNOWN && letter_of(w, &who) == 'D')
@@ -254,7 +308,7 @@ static bool tells_all(long number)
 
 static void name_wait(struct watch_place *w, struct wait_thread *t, const struct object_call *c)
 {
-	const struct watched_thread who = { t->pid, t->tid };
+	const struct watched_thread who = { .pid = t->pid, .tid = t->tid };
 
 	if (!tells_all(c->number))
 		read_of(w, &who, "wchan", t->function, sizeof t->function);
@@ -284,7 +338,8 @@ enum place_found watch_place_find(struct watch_place *w, const struct watched_th
 	struct object_call call;
 	struct thread_times after;
 	bool still;
-	ssize_t n = read_of(w, t, "syscall", text, sizeof text);
+	ssize_t n = t->call_fd ? file_reread(t->call_fd, text, sizeof text)
+			       : read_of(w, t, "syscall", text, sizeof text);
 
 	if (n == -EACCES || n == -EPERM)
 		return PLACE_REFUSED;

@@ -25,11 +25,14 @@ struct watch_place {
 	uint32_t ends_reads;
 	const struct object_child *child; /* of those that are watched */
 	uint32_t nchildren;
-	uint8_t *copy; /* of a stack */
+	uint8_t *copy;           /* of a stack */
+	uint32_t kept, kept_max; /* threads whose files are open */
 };
 
 struct watched_thread {
 	pid_t pid, tid;
+	bool kept;             /* its files are open, as many as may be; */
+	int times_fd, call_fd; /* 0: not */
 };
 
 enum place_found {
@@ -41,6 +44,9 @@ enum place_found {
 
 /* 0, or -errno. Never freed: it goes with the process. */
 int watch_place_init(struct watch_place *w, struct modules *modules, struct rows *rows);
+/* Keep its files open, if there is room; let them go. */
+void watch_keep(struct watch_place *w, struct watched_thread *t);
+void watch_let_go(struct watch_place *w, struct watched_thread *t);
 /* false: it has ended. */
 bool watch_times(const struct watch_place *w, const struct watched_thread *t,
 		 struct thread_times *out);

@@ -105,6 +105,7 @@ found = ended(begin("exec", "sh", "-c", f"sleep 2; exec {MIX} 4 sleep:200:300", 
 paths = {tuple(found.path(s.node)) for s in found.samples if s.kind == WAITS and "wait_in_sleep" in found.path(s.node)}
 assert paths and all(path[0].lstrip("_") in ("clone3", "clone") and path[-1] == "timer" for path in paths), paths
 assert through(found, "wait_in_sleep") > 0.5, through(found, "wait_in_sleep")
+assert {s.command for s in found.samples if s.kind == WAITS and "wait_in_sleep" in found.path(s.node)} == {"wait_mix"}
 if any(s.kind == CPU for s in found.samples): # where perf events are permitted
     names = {name for s in found.samples if s.kind == CPU for name in found.path(s.node)}
     assert "work" in names and "timer" not in names, names

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 64 };
+enum { THREADS_MAX = 1024 };
 
 struct part {
 	char kind[16];
