@@ -274,7 +274,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	clang $(CPPFLAGS) $(CFLAGS) $(OPT_TESTS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
-UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked frame jit messages module names profile python records space starts symbols walk work)
+UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked frame jit lookup messages module names profile python records space starts symbols walk watch watch_place work)
 UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/unit/test_unwind $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
 $(UNWINDING): $(UNWOUND)
 $(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
@@ -299,10 +299,10 @@ OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_r
 $(OWNPARTS): $(BUILD)/libsonde-all.a
 $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 # As distributions build programs: callers are found without frame pointers.
-$(BUILD)/programs/known_parts $(BUILD)/programs/stack_kinds: CFLAGS += -O2 -fomit-frame-pointer
+$(BUILD)/programs/known_parts $(BUILD)/programs/stack_kinds $(BUILD)/programs/wait_mix: CFLAGS += -O2 -fomit-frame-pointer
 $(BUILD)/programs/known_parts: PROGRAMLIBS = -lz
 $(BUILD)/programs/stack_kinds: PROGRAMLIBS = -ldl -pthread
-$(BUILD)/programs/stuck: PROGRAMLIBS = -pthread
+$(BUILD)/programs/stuck $(BUILD)/programs/wait_mix: PROGRAMLIBS = -pthread
 # And those that use the library as others do.
 $(BUILD)/programs/spanner: $(BUILD)/libsonde.a include/sonde_span.h
 $(BUILD)/programs/spanner: PROGRAMLIBS = $(LDLIBS) -pthread

@@ -20,6 +20,7 @@ TITLES = {
     "clock": "The clock",
     "slowdown": "How much longer a job takes",
     "stacks": "CPU time by code",
+    "waits": "Time of threads",
     "storm": "A storm of short processes",
     "uss": "PSS and USS in each sample",
     "latency": "How reading PSS affects the job",

@@ -61,7 +61,7 @@ int profilefile_write(const struct profilefile *p, struct run *r, struct err *e)
 	struct stacks *s = NULL;
 	int rc;
 
-	if (!r->nsample_sets)
+	if (!r->nsample_sets_of[SAMPLE_CPU])
 		return err_set(e, -ENODATA, "%.300s has no stacks; record them with --stacks",
 			       r->path);
 	rc = code_classes(&c, NULL, e);

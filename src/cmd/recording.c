@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STACKS_HZ_MAX = 1000 };
+enum { STACKS_HZ_MAX = 1000, WAITS_HZ_MAX = 100 };
 
 static void random_id(char out[33])
 {
@@ -54,8 +54,8 @@ static bool overhead_parse(const char *text, int64_t interval_ns, double *share)
 	return !*end && *share >= 0.0001 && *share <= 1;
 }
 
-/* "auto", "off", or samples a second. NULL, as where there is no such option: off. */
-static bool stacks_parse(const char *text, int64_t *hz)
+/* "auto", "off", or so often a second. NULL, as where there is no such option: off. */
+static bool rate_parse(const char *text, int64_t most, int64_t *hz)
 {
 	*hz = -1;
 	if (!text || !strcmp(text, "off"))
@@ -63,7 +63,7 @@ static bool stacks_parse(const char *text, int64_t *hz)
 	*hz = 0;
 	if (!strcmp(text, "auto"))
 		return true;
-	return number_i64(&text, hz) && !*text && *hz >= 1 && *hz <= STACKS_HZ_MAX;
+	return number_i64(&text, hz) && !*text && *hz >= 1 && *hz <= most;
 }
 
 /* "out_123_4": the same for all nodes of the job. Not on the stack, which may be small. */
@@ -103,9 +103,14 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 		    o->max_overhead);
 		return false;
 	}
-	if (!stacks_parse(o->stacks, &p->stacks_hz)) {
+	if (!rate_parse(o->stacks, STACKS_HZ_MAX, &p->stacks_hz)) {
 		say("--stacks takes a number of samples per second from 1 to %d, or off, not '%s'",
 		    STACKS_HZ_MAX, o->stacks);
+		return false;
+	}
+	if (!rate_parse(o->waits, WAITS_HZ_MAX, &p->waits_hz)) {
+		say("--waits takes a number of looks per second from 1 to %d, or off, not '%s'",
+		    WAITS_HZ_MAX, o->waits);
 		return false;
 	}
 	if (perf_options_check(&p->perf, &e)) {
@@ -182,6 +187,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .perf = p->perf,
 			     .stacks_hz = p->stacks_hz,
 			     .no_paths = o->no_paths,
+			     .waits_hz = p->waits_hz,
 			     .tree = { .process_events = process_events_of(o),
 				       .reader = (enum tree_reader)o->tree,
 				       .pss = (enum pss)o->pss,

@@ -15,7 +15,7 @@ struct recording_options {
 	const char *output, *summary, *openmetrics, *procfs, *sysfs;
 	const char *max_overhead;
 	int64_t pss, process_events, tree; /* enum pss, enum process_events, enum tree_reader */
-	const char *perf, *events, *perf_cpu, *stacks;
+	const char *perf, *events, *perf_cpu, *stacks, *waits;
 	int64_t perf_scope; /* enum perf_scope */
 	bool force, quiet, json, progress, no_history, no_args, no_paths;
 };
@@ -125,6 +125,12 @@ struct recording_options {
 	  .help = "Record the programs, libraries and source files of stacks without their " \
 		  "directories.", \
 	  OPTION_OFFSET(struct recording_options, no_paths) }, \
+	{ .name = "waits", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
+	  .help = "Look at the job's threads, to record how long they were on a CPU, were ready " \
+		  "while others had it, and waited, for what and in which functions: HZ times per " \
+		  "second, less often if that would take more than 0.5% of a core. auto, or " \
+		  "--waits alone: 10.", \
+	  OPTION_OFFSET(struct recording_options, waits) }, \
 	{ .name = "events", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Read more groups of perf events from FILE. They replace built-in groups of " \
 		  "the same name.", \
@@ -143,9 +149,9 @@ struct recording_plan {
 	const struct recording_options *o;
 	char *why; /* RECORDING_WHY bytes, shared with the recorder: what it said last; or NULL */
 	struct identity identity;
-	struct perf_options perf; /* without its processes */
-	int64_t stacks_hz;        /* as struct sampler_options has it */
-	const char *directory;    /* of -o, or named */
+	struct perf_options perf;    /* without its processes */
+	int64_t stacks_hz, waits_hz; /* as struct sampler_options has them */
+	const char *directory;       /* of -o, or named */
 	const char *instead; /* beside it, where another job has it (absolute); NULL: nowhere */
 	bool *moved;         /* it is so; shared with the recorder, NULL: never */
 	int64_t interval_ns;

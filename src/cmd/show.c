@@ -13,21 +13,24 @@
 #include "report/span_totals.h"
 #include "report/summary.h"
 #include "report/tracking.h"
+#include "report/waittime.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
 /* Rows of a table of code. */
 enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
-/* --by: none, then stacks_by. */
-#define CODE_BY "all|function|line|module|class|command|process|thread|rank|node|phase"
+/* --by: none, then stacks_by, then what only waits have. */
+#define CODE_BY "all|function|line|module|class|command|process|thread|rank|node|phase|object"
+enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1 };
 
 struct show_options {
-	bool json, markdown, spans, all, code;
+	bool json, markdown, spans, all, code, waits;
 	bool newest; /* it was not named */
 	int64_t tracker, by;
 	const char *rules, *metrics, *classes;
@@ -54,11 +57,17 @@ static const struct option rows[] = {
 	  .help = "Print which code the CPU time went to instead, by kind of code and by function; "
 		  "with --json as schema sonde/code/1. Needs a recording with stacks.",
 	  OPTION_OFFSET(struct show_options, code) },
+	{ .name = "waits",
+	  .help = "Print what the job's threads did with their time instead: on a CPU, ready, and "
+		  "waiting, for what and in which functions; with --json as schema "
+		  "sonde/waits/1. Needs a recording with waits.",
+	  OPTION_OFFSET(struct show_options, waits) },
 	{ .name = "by",
 	  .value = CODE_BY,
 	  .type = ARG_CHOICE,
 	  .fallback = "all",
-	  .help = "Print this table of code only, with more rows; implies --code.",
+	  .help = "Print this table only, with more rows: of waits with --waits, else of code; "
+		  "object is of waits only.",
 	  OPTION_OFFSET(struct show_options, by) },
 	{ .name = "classes",
 	  .value = "FILE|DIR",
@@ -95,6 +104,7 @@ static const struct example examples[] = {
 	{ "show --spans faces", "totals of each kind of thread" },
 	{ "show --code sonde_1234", "the kinds of code and the functions that used the CPU" },
 	{ "show --by line sonde_1234", "the lines that used most" },
+	{ "show --waits sonde_1234", "what the threads waited for, and in which functions" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
 	{ "show --metrics 'gpu.*'", "compare nodes by the use of their GPUs, too" },
 };
@@ -190,6 +200,57 @@ static int print_code(const struct show_options *o, const struct summary *s, str
 	return rc;
 }
 
+/* The table of waits that --by names. False: waits have none. */
+static bool waits_table(int64_t by, enum waiting_by *out)
+{
+	const char *name =
+		by == BY_OBJECT ? waiting_by_names[WAITING_BY_OBJECT] : stacks_by_names[by - 1];
+
+	for (int i = 0; i < WAITING_BY_NUMBER_OF; i++)
+		if (!strcmp(name, waiting_by_names[i])) {
+			*out = (enum waiting_by)i;
+			return true;
+		}
+	return false;
+}
+
+static int print_waits_json(const struct waittime *w, const struct run *r, struct err *e)
+{
+	struct bytes out = { 0 };
+	int rc = 0;
+
+	waittime_json(w, r, CODE_ROWS_JSON, &out);
+	if (out.failed)
+		rc = err_set(e, -ENOMEM, "out of memory for the waits of %.300s", r->path);
+	else
+		fwrite(out.data, 1, out.len, stdout);
+	bytes_free(&out);
+	return rc;
+}
+
+/* What was waited for. Nothing recorded is no error: one line says what to do. */
+static int print_waits(const struct show_options *o, struct run *r, struct err *e)
+{
+	enum waiting_by by = WAITING_BY_OBJECT;
+	struct waittime *w;
+	int rc = waittime_make(&w, r, o->json || o->by == STACKS_BY_PHASE + 1, e);
+
+	if (rc)
+		return rc;
+	if (o->json)
+		rc = print_waits_json(w, r, e);
+	else if (!w || !w->waiting)
+		say("show: no waits in %s%s%s", r->path,
+		    w && w->refused ? ": " : "; record them with --waits",
+		    w && w->refused ? w->refused : "");
+	else if (o->by && waits_table(o->by, &by))
+		waittime_print_by(w->waiting, by, stdout, o->all ? UINT_MAX : CODE_ROWS_BY);
+	else
+		waittime_print(w->waiting, stdout, o->all ? UINT_MAX : CODE_ROWS);
+	waittime_free(w);
+	return rc;
+}
+
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
 {
 	struct bytes out = { 0 };
@@ -257,7 +318,9 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 
 static int show(const struct show_options *o, struct run *r, struct err *e)
 {
-	int rc = o->spans ? print_spans(o, r, e) : print_summary(o, r, e);
+	int rc = o->spans   ? print_spans(o, r, e)
+		 : o->waits ? print_waits(o, r, e)
+			    : print_summary(o, r, e);
 
 	if (!rc && (fflush(stdout) || ferror(stdout)))
 		return err_set(e, -EIO, "cannot write the summary to standard output");
@@ -268,19 +331,29 @@ static int show_exec(const void *given, int noperands, char **operands)
 {
 	struct show_options options = *(const struct show_options *)given;
 	struct choice c;
+	enum waiting_by by;
 	struct err e = { "" };
 	int rc, code;
 
-	if (options.markdown &&
-	    (options.json || options.spans || options.tracker || options.code || options.by)) {
-		say("show: use --markdown without --json, --spans, --code and --tracker");
+	if (options.markdown && (options.json || options.spans || options.tracker || options.code ||
+				 options.waits || options.by)) {
+		say("show: use --markdown without --json, --spans, --code, --waits and --tracker");
+		return EXIT_USAGE;
+	}
+	options.waits |= options.by == BY_OBJECT;
+	options.code |= options.by && !options.waits;
+	if (options.waits && (options.code || options.spans || options.tracker)) {
+		say("show: use --waits without --code, --spans and --tracker");
+		return EXIT_USAGE;
+	}
+	if (options.waits && options.by && !waits_table(options.by, &by)) {
+		say("show: waits have no table by %s", stacks_by_names[options.by - 1]);
 		return EXIT_USAGE;
 	}
 	code = choose_recording(&c, "show", "showing", noperands, operands);
 	if (code)
 		return code;
 	options.newest = !noperands;
-	options.code |= options.by != 0;
 	rc = show(&options, c.run, &e);
 	if (rc)
 		say("show: %s", e.text);

@@ -155,7 +155,8 @@ struct run {
 	uint32_t nframes;
 	struct run_stack *stacks;
 	uint32_t nstacks;
-	uint64_t nsample_sets;    /* how many next_samples gives; 0: stacks were not recorded */
+	uint64_t nsample_sets; /* how many next_samples gives; 0: none were recorded */
+	uint64_t nsample_sets_of[SAMPLE_KIND_NUMBER_OF];
 	uint64_t nstrays;         /* frames, stacks and modules that could not be used */
 	struct run_point *points; /* from 0; of each instance in order of coming */
 	uint32_t npoints;

@@ -210,6 +210,7 @@ int join_take_samples(struct join *j, const struct record *r)
 {
 	if (r->event.items && r->event.flags < SAMPLE_KIND_NUMBER_OF) {
 		j->run.nsample_sets++;
+		j->run.nsample_sets_of[r->event.flags]++;
 		j->block_samples++;
 	}
 	return 0;

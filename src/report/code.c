@@ -122,7 +122,7 @@ static int reconcile(struct code *code, const struct summary *s)
 int code_make(struct code **out, struct run *r, const struct summary *s, const char *site,
 	      struct err *e)
 {
-	bool sampled = r->nsample_sets || run_find_meta(r, 0, "stacks.period_ns");
+	bool sampled = r->nsample_sets_of[SAMPLE_CPU] || run_find_meta(r, 0, "stacks.period_ns");
 	struct code_gaps gaps;
 	struct code *code;
 	int rc;

@@ -6,6 +6,7 @@
 #include "report/reason.h"
 #include "report/rules.h"
 #include "report/summary_part.h"
+#include "report/waittime.h"
 
 #include <errno.h>
 #include <math.h>
@@ -168,6 +169,8 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (!rc)
 		rc = summary_processes_make(s, r, x, e);
 	if (!rc)
+		rc = waittime_make(&s->waits, r, false, e);
+	if (!rc)
 		rc = summary_growth_make(s, r, x, e);
 	if (!rc)
 		rc = summary_code_make(s, r, w->classes, e);
@@ -289,5 +292,6 @@ void summary_free(struct summary *s)
 	free(s->verdicts);
 	timeline_free(&s->timeline);
 	code_free(s->code);
+	waittime_free(s->waits);
 	*s = (struct summary){ 0 };
 }

@@ -259,6 +259,7 @@ struct summary {
 	struct summary_reason reason;
 	struct summary_ending ending;
 	struct account account; /* where the time went */
+	struct waittime *waits; /* of threads (report/waittime.h); NULL: not recorded */
 	struct code *code;      /* the code it went to (report/code.h); NULL: not known */
 	/* Of it: samples, as many of equal weight as have the same error; shares of CPU time in the
 	 * function and the thread that used most, and of processes too short to be sampled; how

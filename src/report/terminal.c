@@ -8,6 +8,7 @@
 #include "report/own.h"
 #include "report/summary.h"
 #include "report/terminal_used.h"
+#include "report/waittime.h"
 
 #include <limits.h>
 #include <math.h>
@@ -15,6 +16,8 @@
 #include <string.h>
 
 enum { BRIEF_VERDICT_LINES = 3, CAUSE_LINES = 6, CODE_BRIEFLY = 3, CODE_FULLY = 10 };
+/* Of the threads' time, from which on waiting is said in the first lines. */
+static const double WAITS_DOMINATE = 0.5;
 
 /* A job that took less says no more than what it used. */
 static const double judged_s = 2;
@@ -291,6 +294,15 @@ static void add_code(struct lines *l, const struct summary *s, unsigned most)
 		code_functions_words(s->code, most, lines_add(l, "hot spots", NULL));
 }
 
+/* What its threads waited for, if that was most of their time. */
+static void add_waits(struct lines *l, const struct summary *s, double least, unsigned most)
+{
+	const struct waiting *w = s->waits ? s->waits->waiting : NULL;
+
+	if (w && waittime_ratio(w, waiting_waited(&w->time)) >= least)
+		waittime_words(w, most, lines_add(l, "waits", NULL));
+}
+
 static void add_own(struct lines *l, const struct own *own)
 {
 	if (own && (own->nseries || own->nlaps))
@@ -343,6 +355,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_nodes(&l, s);
 	add_account(&l, s, colour);
 	add_code(&l, s, CODE_BRIEFLY);
+	add_waits(&l, s, WAITS_DOMINATE, CODE_BRIEFLY);
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
 	add_survivors(&l, s);
@@ -359,6 +372,7 @@ static void add_all(struct lines *l, const struct summary *s, bool colour)
 	add_nodes(l, s);
 	add_account(l, s, colour);
 	add_code(l, s, CODE_FULLY);
+	add_waits(l, s, 0, CODE_FULLY);
 	add_tasks(l, s);
 	terminal_used(l, s);
 	add_fabric(l, s);

@@ -92,6 +92,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->env.perf = &s->perf;
 	s->env.stacks_hz = o->stacks_hz;
 	s->env.no_paths = o->no_paths;
+	s->env.waits_hz = o->waits_hz;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	if (o->quickly)
 		budget_begin_quickly(&s->budget);

@@ -48,6 +48,7 @@ struct source_env {
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
 	int64_t stacks_hz;   /* samples of stacks a second and CPU; 0: as fits; < 0: none */
 	bool no_paths;       /* of the files in stacks record the names alone */
+	int64_t waits_hz;    /* looks a second at threads that wait; 0: as fits; < 0: none */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_job job;
 };

@@ -149,7 +149,9 @@ static void tell_left_out(struct stacks *k)
 
 static int start_helper(struct stacks *k, struct err *e)
 {
-	const struct stacks_before b = { &k->taken.next, k->refused, k->nrefused };
+	const struct stacks_before b = { .first = &k->taken.next,
+					 .refused = k->refused,
+					 .nrefused = k->nrefused };
 	int bad = stacks_helper_start(&k->helper, &k->rings, &b, e);
 
 	if (!bad)

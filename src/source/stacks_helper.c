@@ -47,6 +47,13 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 	h->page->module = b->first->module;
 	h->page->frame = b->first->frame;
 	h->page->node = b->first->node;
+	if (b->watch) {
+		h->page->watch.hz = b->watch->hz;
+		h->page->watch.share = b->watch->share;
+		h->page->watch.began_ns = b->watch->began_ns;
+		h->page->watch.nskip = b->watch->nskip;
+		memcpy(h->page->watch.skip, b->watch->skip, sizeof h->page->watch.skip);
+	}
 	h->page->nrefused = b->nrefused;
 	memcpy(h->page->refused, b->refused, b->nrefused * sizeof *b->refused);
 	return fd;

@@ -29,6 +29,8 @@ struct stacks_before {
 	const struct stacks_ids *first;
 	const struct stacks_file *refused;
 	uint32_t nrefused;
+	/* How it watches waits, with what to leave alone; NULL: it takes samples. */
+	const struct stacks_watch *watch;
 };
 
 /* 0, or -errno with a sentence. */

@@ -26,6 +26,8 @@ enum {
 	STACKS_REFUSED_MAX = 64,
 	STACKS_PATH_MAX = 256,
 	STACKS_ROOM = 1 << 20, /* of the ring */
+	WATCH_PIDS_MAX = 32768,
+	WATCH_SKIPPED_MAX = 64,
 };
 
 /* What is asked of the kernel for each sample: the registers that unwinding needs, in the order of
@@ -79,6 +81,24 @@ struct stacks_file {
 	char path[STACKS_PATH_MAX];
 };
 
+enum { WATCH_PERIOD_NS = 1000 }; /* what a weight of 1 of waits is worth */
+
+/* What a helper that watches waits (unwind/watch.h) must know, and where it is. The list of
+ * processes changes only between an answer and the next question. */
+struct stacks_watch {
+	uint32_t hz;      /* looks a second; 0: it takes samples instead */
+	uint32_t share;   /* of a core that it may use, in millionths; 0: all it wants */
+	int64_t began_ns; /* what a thread did before that does not count */
+	uint32_t npids;
+	int32_t pid[WATCH_PIDS_MAX];
+	/* Threads at which earlier helpers stayed. */
+	uint32_t nskip;
+	int32_t skip[WATCH_SKIPPED_MAX];
+	/* The thread that it looks at now; 0: none. What it has done. */
+	_Atomic int32_t at;
+	_Atomic int64_t looks, moved, refused, rounds;
+};
+
 struct stacks_page {
 	uint32_t layout;
 	int32_t parent;
@@ -98,6 +118,7 @@ struct stacks_page {
 	/* Processes whose own samples are not the job's: launchers. */
 	_Atomic uint32_t nleft_out;
 	int32_t left_out[STACKS_LEFT_OUT_MAX];
+	struct stacks_watch watch;
 	/* What the helper has seen and used. */
 	_Atomic int64_t cpu_ns, resident_bytes, samples, lost, cut, lost_way, forks, folded;
 	_Atomic uint64_t head, tail;

@@ -53,7 +53,7 @@ int thread_status_parse(const char *status, struct thread_status *out)
 	return 0;
 }
 
-int thread_schedstat_parse(const char *schedstat, int64_t *wait_ns)
+int thread_times_parse(const char *schedstat, struct thread_times *out)
 {
 	const char *p = schedstat;
 	int64_t v[3];
@@ -61,9 +61,20 @@ int thread_schedstat_parse(const char *schedstat, int64_t *wait_ns)
 	for (int i = 0; i < 3; i++)
 		if (!number_i64(&p, &v[i]) || v[i] < 0 || v[i] > NS_LIMIT)
 			return -EBADMSG;
-	if (!v[0] && !v[1] && !v[2])
+	*out = (struct thread_times){ v[0], v[1], v[2] };
+	return 0;
+}
+
+int thread_schedstat_parse(const char *schedstat, int64_t *wait_ns)
+{
+	struct thread_times t;
+	int bad = thread_times_parse(schedstat, &t);
+
+	if (bad)
+		return bad;
+	if (!t.run_ns && !t.ready_ns && !t.turns)
 		return -EOPNOTSUPP;
-	*wait_ns = v[1];
+	*wait_ns = t.ready_ns;
 	return 0;
 }
 

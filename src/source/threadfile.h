@@ -25,6 +25,13 @@ int thread_status_parse(const char *status, struct thread_status *out);
 /* Whether SigIgn names SIGCHLD; false where it is not told. */
 bool thread_ignores_children(const char *status);
 
+/* All that the kernel has counted of a thread: exact of one that does not run. turns: how often it
+ * got a CPU. */
+struct thread_times {
+	int64_t run_ns, ready_ns, turns;
+};
+int thread_times_parse(const char *schedstat, struct thread_times *out);
+
 /* Time it was ready to run and waited for a CPU. -EOPNOTSUPP where the kernel does not account
  * that: it prints zeros. */
 int thread_schedstat_parse(const char *schedstat, int64_t *wait_ns);

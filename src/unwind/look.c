@@ -8,8 +8,8 @@
 #include "source/procfile.h"
 #include "unwind/blocked.h"
 #include "unwind/jit.h"
+#include "unwind/lookup.h"
 #include "unwind/python.h"
-#include "unwind/symbols.h"
 #include "waits/look.h"
 #include "waits/memory.h"
 #include "waits/object.h"
@@ -32,7 +32,6 @@ enum {
 	TURNS = 3, /* of a thread that moves */
 	CALL_TEXT = 256,
 	RUNS_NS = 20 * 1000 * 1000, /* in which one that has a core uses it */
-	NAMED = 1 << 14,
 };
 
 /* A thread as the first round saw it. */
@@ -46,19 +45,12 @@ struct seen {
 	uint32_t nplaces, npython;
 };
 
-struct name_cache {
-	uint64_t address;
-	uint32_t module;
-	struct named *named;
-};
-
 struct look {
 	struct root proc;
 	struct modules modules;
 	struct spaces spaces;
-	struct symbols *symbols[MODULES_MAX];
+	struct lookup lookup;
 	struct starts starts[MODULES_MAX];
-	struct name_cache named[NAMED];
 	struct blocked blocked;
 	struct python python;
 	struct python_stack frames, again;
@@ -343,24 +335,6 @@ static void learn_children(struct look *l)
 		closedir(dir);
 }
 
-static const struct named *name_of(struct look *l, const struct place *p)
-{
-	uint64_t hash = (p->address ^ (uint64_t)p->module << 48) * UINT64_C(0x9e3779b97f4a7c15);
-	struct name_cache *c = &l->named[(hash >> 40) % NAMED];
-	struct symbols **s = &l->symbols[p->module];
-
-	if (c->named && c->module == p->module && c->address == p->address)
-		return c->named;
-	if (c->named)
-		named_free(c->named);
-	*c = (struct name_cache){ p->address, p->module, calloc(1, sizeof *c->named) };
-	if (!*s)
-		*s = symbols_open(&l->modules.row[p->module]);
-	if (*s && c->named)
-		symbols_name(*s, p->address, c->named);
-	return c->named;
-}
-
 static void add_jit(struct look *l, struct wait_thread *t, const struct place *p,
 		    struct wait_frame *f)
 {
@@ -401,7 +375,7 @@ static void add_frames(struct look *l, struct seen *s, const struct place *p, ui
 {
 	struct wait_thread *t = &s->is;
 	struct wait_frame f = { .module = l->modules.row[p->module].path };
-	const struct named *x = p->module >= MODULE_VDSO ? name_of(l, p) : NULL;
+	const struct named *x = p->module >= MODULE_VDSO ? lookup_name(&l->lookup, p) : NULL;
 
 	if (p->module == MODULE_JIT) {
 		add_jit(l, t, p, &f);
@@ -547,6 +521,7 @@ int look_serve(void)
 	modules_init(&l->modules);
 	l->spaces.modules = &l->modules;
 	l->blocked.modules = &l->modules;
+	l->lookup.modules = &l->modules;
 	l->blocked.rows = rows_make();
 	l->blocked.starts = l->starts;
 	return l->blocked.rows && serve(l) ? EXIT_SUCCESS

@@ -15,6 +15,7 @@
 #include "unwind/profile.h"
 #include "unwind/records.h"
 #include "unwind/walk.h"
+#include "unwind/watch.h"
 #include "unwind/work.h"
 
 #include <fcntl.h>
@@ -49,6 +50,7 @@ struct unwinder {
 	struct rows *rows;
 	struct names *names;
 	struct profile *profile;
+	struct watch *watch; /* NULL: it takes samples */
 	struct stack stack;
 	uint32_t held; /* answers in a row that waited for names */
 };
@@ -275,7 +277,7 @@ static bool map_rings(struct unwinder *u)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = u->page->ring_bytes;
 
-	if (u->page->nrings > STACKS_RINGS_MAX || !size || size & (size - 1))
+	if (u->page->nrings > STACKS_RINGS_MAX || (u->page->nrings && (!size || size & (size - 1))))
 		return false;
 	for (uint32_t i = 0; i < u->page->nrings; i++) {
 		void *m = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -312,11 +314,30 @@ static void drain(struct unwinder *u, bool all)
 		      all ? INT64_MAX : clock_mono_ns() - WRITTEN_US * 1000, take_record, u);
 }
 
+/* What the job's threads waited for, and which are the job's from now on. */
+static void tell_waits(struct unwinder *u, bool last)
+{
+	if (last)
+		watch_look(u->watch);
+	watch_hear(u->watch);
+	watch_flush(u->watch, last);
+}
+
+/* How long nothing needs to be done. */
+static int idle_ms(const struct unwinder *u)
+{
+	int64_t left_ns = u->watch ? watch_due_ns(u->watch) - clock_mono_ns() : NS_PER_S;
+
+	return left_ns <= 0 ? 0 : left_ns >= NS_PER_S ? WAIT_MS : (int)(left_ns / NS_PER_MS) + 1;
+}
+
 /* All that there is, as far as there is room for it. A frame whose name is on its way would be told
  * twice: a few times the answer is put off instead. */
 static void answer(struct unwinder *u, uint32_t question, bool last)
 {
 	drain(u, last);
+	if (u->watch)
+		tell_waits(u, last);
 	names_wait(u->names, (last ? LAST_NAMES_MS : NAMES_MS) * NS_PER_MS);
 	if (last || !names_busy(u->names) || u->held++ == HELD_MAX) {
 		u->held = 0;
@@ -338,7 +359,7 @@ static void serve(struct unwinder *u)
 	for (;;) {
 		uint32_t asked;
 
-		if (poll(wait, 1 + n, WAIT_MS) < 0)
+		if (poll(wait, 1 + n, idle_ms(u)) < 0)
 			continue;
 		if (wait[0].revents & (POLLRDHUP | POLLHUP | POLLERR))
 			return;
@@ -349,6 +370,8 @@ static void serve(struct unwinder *u)
 			if (wait[i].revents & (POLLHUP | POLLERR)) /* its tasks are gone */
 				wait[i].fd = -1;
 		drain(u, false);
+		if (u->watch && clock_mono_ns() >= watch_due_ns(u->watch))
+			watch_look(u->watch);
 		asked = atomic_load_explicit(&u->page->asked, memory_order_acquire);
 		if (asked != done)
 			answer(u, asked, atomic_load(&u->page->last));
@@ -368,8 +391,12 @@ static bool begin(struct unwinder *u)
 	u->spaces.modules = &u->modules;
 	u->rows = rows_make();
 	u->names = names_make(&u->modules);
-	u->profile = u->names ? profile_make(u->page, u->names, &u->modules) : NULL;
-	if (u->rows && u->profile && map_rings(u))
+	u->profile = u->names ? profile_make(u->page, u->names, &u->modules,
+					     u->page->watch.hz ? SAMPLE_WAITS : SAMPLE_CPU)
+			      : NULL;
+	if (u->page->watch.hz && u->rows && u->profile)
+		u->watch = watch_make(u->page, &u->spaces, u->rows, u->profile);
+	if (u->rows && u->profile && !u->watch == !u->page->watch.hz && map_rings(u))
 		return true;
 	atomic_store_explicit(&u->page->stage, STACKS_FAILED, memory_order_release);
 	return false;

@@ -2,6 +2,7 @@
 #include "unwind/module.h"
 
 #include "base/clock.h"
+#include "core/waitkind.h"
 #include "unwind/work.h"
 
 #include <ctype.h>
@@ -246,6 +247,7 @@ void modules_init(struct modules *m)
 {
 	elf_version(EV_CURRENT);
 	m->row[MODULE_JIT].path = strdup("[jit]");
+	m->row[MODULE_WAIT].path = strdup(WAIT_MODULE);
 	use_vdso(&m->row[MODULE_VDSO]);
 	m->n = MODULE_FIRST;
 }

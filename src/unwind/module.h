@@ -19,9 +19,10 @@ enum {
 	MODULES_MAX = 4096,
 	SEGMENTS_MAX = 16,
 	MODULE_NONE = 0,
-	MODULE_JIT = 1, /* memory with code and without a file */
-	MODULE_VDSO = 2,
-	MODULE_FIRST = 3, /* of those with a file */
+	MODULE_JIT = 1,  /* memory with code and without a file */
+	MODULE_WAIT = 2, /* no code: what a thread does or waits for, by name */
+	MODULE_VDSO = 3,
+	MODULE_FIRST = 4, /* of those with a file */
 };
 
 struct segment {

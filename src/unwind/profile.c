@@ -38,10 +38,12 @@ struct profile {
 	struct stacks_page *page;
 	struct names *names;
 	struct modules *modules;
+	enum sample_kind kind;
 	/* Ids are indexes from 1 on, and what earlier helpers have given away. */
 	struct frame frame[FRAMES_MAX + 1];
 	struct node node[NODES_MAX + 1];
 	uint32_t nframes, nnodes;
+	uint32_t nobjects;              /* frames without code that have a name */
 	uint32_t frame_told, node_told; /* those up to it were told at least once */
 	uint32_t frames_hash[HASH], nodes_hash[HASH];
 	struct group group[GROUPS_MAX + 1];
@@ -52,7 +54,8 @@ struct profile {
 	bool changed; /* a frame that was told is known better now */
 };
 
-struct profile *profile_make(struct stacks_page *page, struct names *names, struct modules *modules)
+struct profile *profile_make(struct stacks_page *page, struct names *names, struct modules *modules,
+			     enum sample_kind kind)
 {
 	struct profile *p = calloc(1, sizeof *p);
 
@@ -60,6 +63,7 @@ struct profile *profile_make(struct stacks_page *page, struct names *names, stru
 		p->page = page;
 		p->names = names;
 		p->modules = modules;
+		p->kind = kind;
 	}
 	return p;
 }
@@ -168,6 +172,25 @@ static uint32_t node_of(struct profile *p, const struct stack *s)
 	return node;
 }
 
+uint32_t profile_node(struct profile *p, const struct stack *stack)
+{
+	uint32_t node = node_of(p, stack);
+
+	return node == NO_ROOM ? 0 : node;
+}
+
+uint32_t profile_named(struct profile *p, uint32_t node, const char *name)
+{
+	const struct frame like = { .module = MODULE_WAIT, .function = (char *)(uintptr_t)name };
+	uint32_t had = p->nframes, below;
+
+	if (p->nobjects == OBJECTS_MAX)
+		return node;
+	below = node_get(p, node, frame_get(p, &like));
+	p->nobjects += p->nframes > had;
+	return below == NO_ROOM ? node : below;
+}
+
 /* ---- counts ---- */
 
 static uint32_t group_of(struct profile *p, struct space *x, const struct sampled *s)
@@ -218,6 +241,22 @@ void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 	atomic_fetch_add(&p->page->samples, 1);
 	if (!one.group || one.node == NO_ROOM || !count_add(p, &one))
 		atomic_fetch_add(&p->page->lost, 1);
+}
+
+void profile_time(struct profile *p, struct space *x, int64_t period_ns, const struct timed *t)
+{
+	const struct sampled s = { t->pid, t->tid, t->to_ns, period_ns };
+	const struct count one = { group_of(p, x, &s), (uint32_t)t->tid, t->node, t->weight };
+	struct group *g = &p->group[one.group];
+
+	if (!one.weight)
+		return;
+	if (!one.group || !one.node || !count_add(p, &one)) {
+		atomic_fetch_add(&p->page->lost, 1);
+		return;
+	}
+	if (t->from_ns < g->t0_ns)
+		g->t0_ns = t->from_ns;
 }
 
 /* ---- telling ---- */
@@ -295,7 +334,8 @@ static bool tell_frame(struct profile *p, uint32_t i)
 	if (!tell_module(p, f->module) || !message_frame(p->page, s, f->function, f->file))
 		return false;
 	f->told = true;
-	if (!f->asked && f->module != MODULE_JIT) { /* that is told apart by its name */
+	if (!f->asked && f->module != MODULE_JIT &&
+	    f->module != MODULE_WAIT) { /* those are told apart by their names */
 		free(f->function);
 		free(f->file);
 		f->function = f->file = NULL;
@@ -355,7 +395,7 @@ static bool tell_group(struct profile *p)
 	const uint32_t group = p->count[p->counted[p->ntold]].group;
 	const struct group *g = &p->group[group];
 	struct stacks_samples h = { .pid = g->pid,
-				    .kind = SAMPLE_CPU,
+				    .kind = (uint32_t)p->kind,
 				    .unit = g->period,
 				    .t0_ns = g->t0_ns,
 				    .t1_ns = g->t1_ns };

@@ -13,7 +13,13 @@
 #include "unwind/names.h"
 #include "unwind/space.h"
 
-enum { NODES_MAX = 65536, DEPTH_MAX = 127, COUNTS_MAX = 65536, GROUPS_MAX = 4096 };
+enum {
+	NODES_MAX = 65536,
+	DEPTH_MAX = 127,
+	COUNTS_MAX = 65536,
+	GROUPS_MAX = 4096,
+	OBJECTS_MAX = 8192
+};
 
 /* A frame of a stack: the innermost first. */
 struct place {
@@ -33,12 +39,25 @@ struct sampled {
 	int64_t at_ns, period;
 };
 
+/* Time that a thread was somewhere. */
+struct timed {
+	pid_t pid, tid;
+	uint32_t node;
+	int64_t from_ns, to_ns; /* within which that was */
+	uint64_t weight;        /* how long, in periods */
+};
+
 struct profile;
 
-struct profile *profile_make(struct stacks_page *page, struct names *names,
-			     struct modules *modules);
+struct profile *profile_make(struct stacks_page *page, struct names *names, struct modules *modules,
+			     enum sample_kind kind);
 void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 		 const struct stack *stack);
+/* The node of a stack; 0: there is no room, not even for what has none. */
+uint32_t profile_node(struct profile *p, const struct stack *stack);
+/* Below it, what is no code: what was done or waited for. Where there is no room it is `node`. */
+uint32_t profile_named(struct profile *p, uint32_t node, const char *name);
+void profile_time(struct profile *p, struct space *x, int64_t period_ns, const struct timed *t);
 /* Put into messages what there is room for. False: something is left. */
 bool profile_tell(struct profile *p);
 

@@ -99,6 +99,12 @@ void spaces_fork(struct spaces *s, pid_t pid, pid_t parent)
 	x->makes_code = from->makes_code;
 }
 
+void space_forget(struct space *x)
+{
+	forget_mappings(x);
+	memset(x->command, 0, sizeof x->command);
+}
+
 void spaces_exec(struct spaces *s, pid_t pid)
 {
 	struct space *x = spaces_get(s, pid);
@@ -224,6 +230,7 @@ void spaces_learn(struct spaces *s, struct space *x, int64_t now_ns)
 	int fd;
 
 	x->known = true;
+	x->learnt_ns = now_ns;
 	snprintf(path, sizeof path, "/proc/%d/maps", (int)x->pid);
 	f = fopen(path, "re");
 	while (f && x->n < MAPPINGS_MAX && fgets(line, sizeof line, f))

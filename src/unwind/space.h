@@ -28,7 +28,8 @@ struct space {
 	uint32_t next;  /* of those with the same hash */
 	uint32_t group; /* of its samples, + 1; 0: none yet */
 	struct jit *jit;
-	uint64_t used; /* when, as a number that grows */
+	int64_t learnt_ns; /* from /proc, last; 0: never */
+	uint64_t used;     /* when, as a number that grows */
 };
 
 struct spaces {
@@ -43,7 +44,9 @@ struct space *spaces_get(struct spaces *s, pid_t pid);
 void spaces_fork(struct spaces *s, pid_t pid, pid_t parent);
 void spaces_exec(struct spaces *s, pid_t pid);
 void spaces_map(struct spaces *s, struct space *x, const struct module_seen *seen);
-/* From /proc, when nothing is known. */
+/* Nothing of what it has where is known any more. */
+void space_forget(struct space *x);
+/* From /proc, when nothing is known, or again. */
 void spaces_learn(struct spaces *s, struct space *x, int64_t now_ns);
 const struct mapping *space_find(const struct space *x, uint64_t pc);
 

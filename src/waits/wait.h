@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/jsontree.h"
+#include "core/waitkind.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,36 +28,6 @@ enum wait_state {
 	WAIT_STOPPED, /* by a signal or a debugger */
 	WAIT_SILENT,  /* the look at it did not come back */
 	WAIT_STATES
-};
-
-enum wait_kind {
-	WAIT_UNKNOWN,
-	WAIT_MUTEX,
-	WAIT_RWLOCK,
-	WAIT_LOCK,
-	WAIT_CONDITION,
-	WAIT_BARRIER,
-	WAIT_SEMAPHORE,
-	WAIT_THREAD_END,
-	WAIT_THREAD,
-	WAIT_PIPE_READ,
-	WAIT_PIPE_WRITE,
-	WAIT_FIFO_WRITER,
-	WAIT_FIFO_READER,
-	WAIT_SOCKET_READ,
-	WAIT_SOCKET_WRITE,
-	WAIT_CONNECTION,
-	WAIT_CHILD,
-	WAIT_FILE_LOCK,
-	WAIT_STORAGE,
-	WAIT_TERMINAL,
-	WAIT_TIMER,
-	WAIT_SIGNAL,
-	WAIT_EVENTS,
-	WAIT_GPU,
-	WAIT_MEMORY,
-	WAIT_QUEUE,
-	WAIT_KINDS
 };
 
 /* How much of the stack is known. */
@@ -117,9 +88,5 @@ void wait_put(struct json *j, const struct wait_thread *t);
 bool wait_take(struct wait_thread *t, const struct jsontree *object);
 
 const char *wait_state_name(enum wait_state s);
-const char *wait_kind_name(enum wait_kind k);
-/* "waits for a mutex", and between that and the names of those who could end it: ", held by ". */
-const char *wait_kind_words(enum wait_kind k);
-const char *wait_by(enum wait_kind k);
 
 #endif

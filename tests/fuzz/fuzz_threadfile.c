@@ -26,6 +26,7 @@ static void look_at_lists(const struct thread_status *st)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct thread_status st;
+	struct thread_times times;
 	int64_t n = -1;
 	char *text = malloc(size + 1);
 
@@ -39,6 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		look_at_lists(&st);
 	}
+	if (!thread_times_parse(text, &times) &&
+	    (times.run_ns < 0 || times.ready_ns < 0 || times.turns < 0))
+		abort();
 	if (!thread_schedstat_parse(text, &n) && n < 0)
 		abort();
 	if (!thread_sched_parse(text, &n) && n < 0)

@@ -62,11 +62,15 @@ static void a_status_without_its_counts_is_refused(void **state)
 
 static void waiting_for_a_cpu_is_the_second_figure(void **state)
 {
+	struct thread_times times;
 	int64_t ns = 0;
 
 	(void)state;
 	assert_int_equal(thread_schedstat_parse("5000 700 3\n", &ns), 0);
 	assert_int_equal(ns, 700);
+	assert_int_equal(thread_times_parse("5000 700 3\n", &times), 0);
+	assert_true(times.run_ns == 5000 && times.ready_ns == 700 && times.turns == 3);
+	assert_int_equal(thread_times_parse("5000 700\n", &times), -EBADMSG);
 	assert_int_equal(thread_schedstat_parse("5000 700", &ns), -EBADMSG);
 	assert_int_equal(thread_schedstat_parse("5000 -700 3", &ns), -EBADMSG);
 	assert_int_equal(thread_schedstat_parse("0 0 0\n", &ns), -EOPNOTSUPP);

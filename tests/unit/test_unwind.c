@@ -47,7 +47,7 @@ static struct scene *scene_make(void)
 	x->taken->next = (struct stacks_ids){ 1, 1, 1 };
 	modules_init(x->modules);
 	x->names = names_make(x->modules);
-	x->profile = profile_make(x->page, x->names, x->modules);
+	x->profile = profile_make(x->page, x->names, x->modules, SAMPLE_CPU);
 	assert_non_null(x->profile);
 	assert_int_equal(sample_init(&x->sample, 8, 4096), 0);
 	x->space.pid = 77;

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Time of threads (--waits): how right its parts are, and what it costs. Ten minutes; QUICK=1: two.
+#
+# Threads work and wait in lengths by chance and measure both by their own clocks; their sums are compared with what was recorded of them. A look's cost is
+# the helper's CPU time from 3 s on, when it has learned the program, by the looks since then; that of threads that stay blocked is per second.
+set -eu
+BUILD=${BUILD:-build}
+MIXES=${MIXES:-20} MIX_SECONDS=${MIX_SECONDS:-20} COST_SECONDS=${COST_SECONDS:-20}
+[ -z "${QUICK:-}" ] || MIXES=3 MIX_SECONDS=15 COST_SECONDS=12
+# shellcheck source=bench/bar.sh
+. bench/bar.sh
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mix=$BUILD/programs/wait_mix
+
+record() { # NAME CMD...
+	local name=$1
+	shift
+	rm -rf "${scratch:?}/$name"
+	"$BUILD/sonde" run --quiet --waits -o "$scratch/$name" -- "$@" >"$scratch/$name.out"
+}
+
+# Of each thread: the difference of its own time and the recorded one, in % of it; those of its CPU time and of the rest, in points.
+for seed in $(seq "$MIXES"); do
+	# shellcheck disable=SC2046
+	record mix "$mix" "$MIX_SECONDS" $(awk -v seed="$seed" 'BEGIN {
+		srand(seed)
+		n = split("sleep pipe socket poll mutex condition child", kind)
+		for (i = 1; i <= n; i++)
+			printf "%s:%.1f:%.1f ", kind[i], rand() * 20, kind[i] == "child" ? 200 + rand() * 300 : 5 + rand() * 80
+	}')
+	"$BUILD/sonde" show --waits --json "$scratch/mix" >"$scratch/mix.json"
+	python3 - "$scratch" <<-'END'
+		import json, sys
+		threads = {row["tid"]: row for row in json.load(open(sys.argv[1] + "/mix.json"))["thread"]}
+		for line in open(sys.argv[1] + "/mix.out"):
+		    kind, tid, wall, cpu, *_ = line.split()
+		    row, wall, cpu = threads[int(tid)], float(wall), float(cpu)
+		    rest = row["ready_seconds"] + row["waited_seconds"]
+		    print(kind, 100 * abs(1 - row["wall_seconds"] / wall), 100 * abs(row["on_cpu_seconds"] / row["wall_seconds"] - cpu / wall),
+		          100 * abs(rest / row["wall_seconds"] - (1 - cpu / wall)))
+	END
+done >"$scratch/parts"
+bar 'time of a thread that is missing, worst' "$(cut -d ' ' -f 2 "$scratch/parts" | sort -g | tail -n 1)" % '<=' 1
+bar 'error of its share on a CPU, worst' "$(cut -d ' ' -f 3 "$scratch/parts" | sort -g | tail -n 1)" points '<=' 2
+bar 'error of its share that waits or is ready, worst' "$(cut -d ' ' -f 4 "$scratch/parts" | sort -g | tail -n 1)" points '<=' 2
+
+# From 3 s on: CPU seconds of the helper, looks, and how long that was.
+late() { # NAME
+	"$BUILD/sonde" export --to csv -o - --metrics 'job.wait_looks*,monitor.waits_cpu*' "$scratch/$1" | python3 -c '
+import collections, csv, sys
+sums, before, spans = collections.Counter(), {}, collections.Counter()
+for row in list(csv.reader(sys.stdin))[1:]:
+    at, name = float(row[4]), row[1]
+    if at > 3 and name in before:
+        sums[name] += float(row[5]) * (at - before[name])
+        spans[name] += at - before[name]
+    before[name] = at
+print(sums["monitor.waits_cpu_cores"], sums["job.wait_looks_per_second"], spans["monitor.waits_cpu_cores"])'
+}
+
+# shellcheck disable=SC2046
+record looks "$mix" "$COST_SECONDS" $(for _ in $(seq 40); do echo sleep:0:70; done)
+read -r cpu looks _ <<<"$(late looks)"
+bar 'CPU time of a look at a new wait, all in' "$(awk "BEGIN { print $cpu / $looks * 1e6 }")" us '<=' 12
+figure 'looks' "$looks" ''
+
+# shellcheck disable=SC2046
+record blocked "$mix" 1 $(for _ in $(seq 1000); do echo "sleep:0:${COST_SECONDS}000"; done)
+read -r cpu _ span <<<"$(late blocked)"
+bar '1,000 blocked threads, 10 looks a second' "$(awk "BEGIN { print 100 * $cpu / $span }")" '% of a core' '<=' 0.5
+exit "$missed"

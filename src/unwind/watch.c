@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/watch.h"
+
+#include "base/clock.h"
+#include "source/procfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	THREAD_HASH = 1 << 15,
+	PROCESS_HASH = 1 << 14,
+	REST_S = 10, /* time of processes that rest is put so often */
+};
+
+struct thread {
+	struct watched_thread is;
+	uint32_t hash_next, next; /* of its process */
+	uint32_t round;           /* in which it was listed last */
+	struct thread_times times;
+	int64_t at_ns;    /* up to when its time was put */
+	int64_t there_ns; /* up to when it is known to be at its node */
+	int64_t open_ns;  /* waited, and nobody knows where */
+	uint32_t node;    /* where it waits; 0: it runs, or it is not known */
+};
+
+struct process {
+	pid_t pid;
+	uint32_t hash_next, threads, nthreads;
+	uint32_t round;
+	int64_t cpu_ns, start, stack; /* stack: another one after exec */
+	int64_t seen_ns;              /* the last look */
+	int64_t put_ns;               /* its time was put */
+	bool ran;                     /* since then */
+};
+
+struct watch {
+	struct watch_place place;
+	struct stacks_page *page;
+	struct spaces *spaces;
+	struct profile *profile;
+	struct process *process;    /* from 1 */
+	struct thread *thread;      /* likewise */
+	struct object_child *child; /* of process[i + 1] */
+	uint32_t processes_hash[PROCESS_HASH], threads_hash[THREAD_HASH];
+	uint32_t nprocesses, nthreads, spare_processes, spare_threads;
+	pid_t pid[WATCH_PIDS_MAX];
+	uint32_t npids, round;
+	uint32_t on_cpu, ready, unseen, refused; /* nodes */
+	int64_t began_ns, now_ns, due_ns, tick_ns, boot_ns, cost_ns;
+};
+
+/* ---- time ---- */
+
+static struct space *space_of(struct watch *w, pid_t pid)
+{
+	struct space *x = spaces_get(w->spaces, pid);
+
+	if (!x->known)
+		spaces_learn(w->spaces, x, w->now_ns);
+	return x;
+}
+
+static void put(struct watch *w, const struct thread *t, uint32_t node, int64_t from_ns,
+		int64_t to_ns, int64_t length_ns)
+{
+	const struct timed timed = {
+		t->is.pid, t->is.tid, node, from_ns, to_ns, (uint64_t)(length_ns / WATCH_PERIOD_NS)
+	};
+
+	if (length_ns > 0)
+		profile_time(w->profile, space_of(w, t->is.pid), WATCH_PERIOD_NS, &timed);
+}
+
+/* It was at its node all the time, up to then. */
+static void put_wait(struct watch *w, struct thread *t)
+{
+	if (!t->node || t->there_ns <= t->at_ns)
+		return;
+	put(w, t, t->node, t->at_ns, t->there_ns, t->there_ns - t->at_ns);
+	t->at_ns = t->there_ns;
+}
+
+/* What it did since, by the kernel's counts; the rest it waited. */
+static void put_work(struct watch *w, struct thread *t, const struct thread_times *now)
+{
+	int64_t ran_ns = now->run_ns - t->times.run_ns;
+	int64_t ready_ns = now->ready_ns - t->times.ready_ns;
+
+	put(w, t, w->on_cpu, t->at_ns, w->now_ns, ran_ns);
+	put(w, t, w->ready, t->at_ns, w->now_ns, ready_ns);
+	t->open_ns += w->now_ns - t->at_ns - ran_ns - ready_ns;
+	t->times = *now;
+}
+
+/* What it waited since then goes to where it is now. */
+static void put_open(struct watch *w, struct thread *t, uint32_t node)
+{
+	put(w, t, node, t->at_ns, w->now_ns, t->open_ns);
+	if (t->open_ns > 0)
+		t->open_ns = 0;
+}
+
+/* ---- threads ---- */
+
+static uint32_t *thread_chain(struct watch *w, pid_t tid)
+{
+	return &w->threads_hash[(uint32_t)tid % THREAD_HASH];
+}
+
+static struct thread *thread_find(struct watch *w, const struct watched_thread *is)
+{
+	uint32_t i = *thread_chain(w, is->tid);
+
+	while (i && (w->thread[i].is.tid != is->tid || w->thread[i].is.pid != is->pid))
+		i = w->thread[i].hash_next;
+	return i ? &w->thread[i] : NULL;
+}
+
+static struct thread *thread_add(struct watch *w, struct process *p, pid_t tid)
+{
+	uint32_t i = w->spare_threads, *chain = thread_chain(w, tid);
+
+	if (i)
+		w->spare_threads = w->thread[i].next;
+	else if (w->nthreads < WATCH_THREADS_MAX)
+		i = ++w->nthreads;
+	else
+		return NULL;
+	w->thread[i] = (struct thread){ .is = { .pid = p->pid, .tid = tid },
+					.hash_next = *chain,
+					.next = p->threads };
+	*chain = i;
+	p->threads = i;
+	p->nthreads++;
+	return &w->thread[i];
+}
+
+/* While its process did not run it stayed where it was. */
+static void stay(const struct process *p, struct thread *t)
+{
+	if (t->node && p->seen_ns > t->there_ns)
+		t->there_ns = p->seen_ns;
+}
+
+/* The one at *link, out of the chain of its process. */
+static void thread_end(struct watch *w, struct process *p, uint32_t *link)
+{
+	uint32_t i = *link, *other = thread_chain(w, w->thread[i].is.tid);
+	struct thread *t = &w->thread[i];
+
+	stay(p, t);
+	put_wait(w, t);
+	put(w, t, w->unseen, t->at_ns - t->open_ns, t->at_ns, t->open_ns);
+	watch_let_go(&w->place, &t->is);
+	while (*other != i)
+		other = &w->thread[*other].hash_next;
+	*other = t->hash_next;
+	*link = t->next;
+	p->nthreads--;
+	t->next = w->spare_threads;
+	w->spare_threads = i;
+}
+
+/* When it started; 0: that is not told, or it was before this watch began. */
+static int64_t started_ns(const struct watch *w, const struct watched_thread *t)
+{
+	char path[64], text[512];
+	struct proc_stat st;
+	int64_t at_ns;
+
+	snprintf(path, sizeof path, "%d/task/%d/stat", (int)t->pid, (int)t->tid);
+	if (root_read(&w->place.proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st))
+		return 0;
+	at_ns = st.starttime * w->tick_ns - w->boot_ns;
+	return at_ns > w->began_ns ? at_ns : 0;
+}
+
+/* All of its time counts, unless it was there before. */
+static void thread_begin(struct watch *w, struct thread *t, const struct thread_times *now)
+{
+	int64_t from_ns = started_ns(w, &t->is), busy_ns = now->run_ns + now->ready_ns;
+
+	t->at_ns = w->now_ns;
+	if (!from_ns) {
+		t->times = *now;
+		return;
+	}
+	t->at_ns = from_ns;
+	if (t->at_ns > w->now_ns - busy_ns)
+		t->at_ns = w->now_ns - busy_ns;
+}
+
+static bool is_skipped(const struct watch *w, pid_t tid)
+{
+	for (uint32_t i = 0; i < w->page->watch.nskip && i < WATCH_SKIPPED_MAX; i++)
+		if (w->page->watch.skip[i] == tid)
+			return true;
+	return false;
+}
+
+static enum place_found find(struct watch *w, struct thread *t, const struct thread_times *now)
+{
+	struct stacks_watch *page = &w->page->watch;
+	enum place_found found;
+
+	if (is_skipped(w, t->is.tid))
+		return PLACE_REFUSED;
+	atomic_store(&page->at, t->is.tid);
+	found = watch_place_find(&w->place, &t->is, now, &t->node);
+	atomic_store(&page->at, 0);
+	atomic_fetch_add(&page->looks, 1);
+	if (found == PLACE_MOVED)
+		atomic_fetch_add(&page->moved, 1);
+	if (found == PLACE_REFUSED)
+		atomic_fetch_add(&page->refused, 1);
+	return found;
+}
+
+/* False: it has ended, or there is no room for it. */
+static bool look_at(struct watch *w, struct process *p, pid_t tid)
+{
+	const struct watched_thread is = { .pid = p->pid, .tid = tid };
+	struct thread *t = thread_find(w, &is);
+	struct thread_times now;
+	bool fresh = !t;
+
+	if (!watch_times(&w->place, t ? &t->is : &is, &now))
+		return false;
+	w->now_ns = clock_mono_ns();
+	if (fresh)
+		t = thread_add(w, p, tid);
+	if (!t)
+		return false;
+	t->round = w->round;
+	if (fresh) {
+		watch_keep(&w->place, &t->is);
+		thread_begin(w, t, &now);
+	}
+	if (!fresh && t->node && now.turns == t->times.turns && now.run_ns == t->times.run_ns) {
+		t->there_ns = w->now_ns;
+		return true;
+	}
+	stay(p, t);
+	put_wait(w, t);
+	t->node = 0;
+	put_work(w, t, &now);
+	switch (find(w, t, &now)) {
+	case PLACE_FOUND:
+		put_open(w, t, t->node);
+		break;
+	case PLACE_REFUSED:
+		t->node = w->refused;
+		put_open(w, t, t->node);
+		break;
+	default:
+		t->node = 0;
+		break;
+	}
+	t->at_ns = t->there_ns = w->now_ns;
+	return true;
+}
+
+/* ---- processes ---- */
+
+static uint32_t *process_chain(struct watch *w, pid_t pid)
+{
+	return &w->processes_hash[(uint32_t)pid % PROCESS_HASH];
+}
+
+static struct process *process_get(struct watch *w, pid_t pid)
+{
+	uint32_t *chain = process_chain(w, pid), i = *chain;
+
+	while (i && w->process[i].pid != pid)
+		i = w->process[i].hash_next;
+	if (i)
+		return &w->process[i];
+	i = w->spare_processes;
+	if (i)
+		w->spare_processes = w->process[i].hash_next;
+	else if (w->nprocesses < WATCH_PROCESSES_MAX)
+		i = ++w->nprocesses;
+	else
+		return NULL;
+	w->process[i] = (struct process){
+		.pid = pid, .hash_next = *chain, .put_ns = w->now_ns, .cpu_ns = -1
+	};
+	*chain = i;
+	return &w->process[i];
+}
+
+static void process_end(struct watch *w, struct process *p)
+{
+	while (p->threads)
+		thread_end(w, p, &p->threads);
+	spaces_get(w->spaces, p->pid)->ended = true;
+	p->start = 0;
+}
+
+static void process_drop(struct watch *w, uint32_t i)
+{
+	uint32_t *link = process_chain(w, w->process[i].pid);
+
+	process_end(w, &w->process[i]);
+	while (*link != i)
+		link = &w->process[*link].hash_next;
+	*link = w->process[i].hash_next;
+	w->process[i].pid = 0;
+	w->child[i - 1] = (struct object_child){ 0 };
+	w->process[i].hash_next = w->spare_processes;
+	w->spare_processes = i;
+}
+
+/* Are they those of the last look? Listing takes longer than looking at each of them. Those that
+ * were looked at before one was missed are looked at once more. */
+static bool are_as_before(struct watch *w, struct process *p, const struct proc_stat *st)
+{
+	uint32_t i = p->threads;
+
+	if (st->num_threads != p->nthreads)
+		return false;
+	while (i && look_at(w, p, w->thread[i].is.tid))
+		i = w->thread[i].next;
+	return !i;
+}
+
+static void list_threads(struct watch *w, struct process *p, const struct proc_stat *st)
+{
+	char path[32];
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	if (are_as_before(w, p, st))
+		return;
+	if (st->num_threads == 1) {
+		look_at(w, p, p->pid);
+		return;
+	}
+	snprintf(path, sizeof path, "%d/task", (int)p->pid);
+	fd = root_file(&w->place.proc, path);
+	dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (entry = readdir(dir))) {
+		long tid = strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && tid < INT32_MAX)
+			look_at(w, p, (pid_t)tid);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Is it still the same process, and the same program? */
+static void compare(struct watch *w, struct process *p, const struct proc_stat *st)
+{
+	struct space *x = spaces_get(w->spaces, p->pid);
+
+	if (p->start && p->start != st->starttime)
+		process_end(w, p);
+	if (p->start != st->starttime || p->stack != st->stack)
+		space_forget(x);
+	x->ended = false;
+	p->start = st->starttime;
+	p->stack = st->stack;
+}
+
+static void note_child(struct watch *w, const struct process *p, const struct proc_stat *st)
+{
+	struct object_child *child = &w->child[p - w->process - 1];
+
+	*child = (struct object_child){ p->pid, st->ppid, "" };
+	snprintf(child->process, sizeof child->process, "%s", st->comm);
+}
+
+static void end_unlisted(struct watch *w, struct process *p)
+{
+	for (uint32_t *link = &p->threads; *link;)
+		if (w->thread[*link].round != w->round)
+			thread_end(w, p, link);
+		else
+			link = &w->thread[*link].next;
+}
+
+static void look_at_process(struct watch *w, pid_t pid)
+{
+	int64_t at_ns = w->now_ns = clock_mono_ns(), cpu_ns = clock_cpu_ns_of(pid);
+	struct process *p = process_get(w, pid);
+	char path[32], text[512];
+	struct proc_stat st;
+
+	if (!p)
+		return;
+	p->round = w->round;
+	if (cpu_ns == p->cpu_ns) {
+		p->seen_ns = at_ns;
+		return;
+	}
+	snprintf(path, sizeof path, "%d/stat", (int)pid);
+	if (root_read(&w->place.proc, path, text, sizeof text) <= 0 ||
+	    proc_stat_parse(text, &st) != 0 || proc_stat_ended(&st)) {
+		process_end(w, p);
+		return;
+	}
+	compare(w, p, &st);
+	note_child(w, p, &st);
+	p->ran = true;
+	list_threads(w, p, &st);
+	end_unlisted(w, p);
+	p->seen_ns = at_ns;
+	p->cpu_ns = cpu_ns;
+}
+
+/* A process that did not run is where it was. */
+static void flush(struct watch *w, struct process *p)
+{
+	for (uint32_t i = p->threads; i; i = w->thread[i].next) {
+		struct thread *t = &w->thread[i];
+
+		stay(p, t);
+		put_wait(w, t);
+	}
+	p->put_ns = w->now_ns;
+	p->ran = false;
+}
+
+void watch_flush(struct watch *w, bool all)
+{
+	for (uint32_t i = 1; i <= w->nprocesses; i++) {
+		struct process *p = &w->process[i];
+
+		if (p->pid && (all || p->ran || w->now_ns - p->put_ns >= REST_S * NS_PER_S))
+			flush(w, p);
+	}
+}
+
+/* ---- looks ---- */
+
+int64_t watch_due_ns(const struct watch *w)
+{
+	return w->due_ns;
+}
+
+/* The next one is so late that all together take no more than their share. What one alone cost, as
+ * to learn what a new program has where, makes no difference. */
+static void plan(struct watch *w, int64_t cost_ns)
+{
+	const struct stacks_watch *page = &w->page->watch;
+	int64_t rest_ns = NS_PER_S / (page->hz ? page->hz : 1);
+	int64_t steady_ns = cost_ns < w->cost_ns ? cost_ns : w->cost_ns;
+	int64_t least_ns = page->share ? steady_ns * 1000 / page->share * 1000 : 0;
+
+	w->due_ns = w->now_ns + (rest_ns > least_ns ? rest_ns : least_ns);
+	w->cost_ns = cost_ns;
+}
+
+void watch_look(struct watch *w)
+{
+	int64_t began_ns = clock_cpu_ns();
+
+	w->now_ns = clock_mono_ns();
+	w->boot_ns = clock_boot_ns() - w->now_ns;
+	w->round++;
+	for (uint32_t i = 0; i < w->npids; i++)
+		look_at_process(w, w->pid[i]);
+	atomic_fetch_add(&w->page->watch.rounds, 1);
+	plan(w, clock_cpu_ns() - began_ns);
+}
+
+/* Those that are in the list no longer have ended. */
+void watch_hear(struct watch *w)
+{
+	uint32_t n = w->page->watch.npids;
+	struct process *p;
+
+	w->npids = n < WATCH_PIDS_MAX ? n : WATCH_PIDS_MAX;
+	memcpy(w->pid, w->page->watch.pid, w->npids * sizeof w->pid[0]);
+	for (uint32_t i = 0; i < w->npids; i++) {
+		p = process_get(w, w->pid[i]);
+		if (p)
+			p->round = w->round + 1;
+	}
+	for (uint32_t i = 1; i <= w->nprocesses; i++)
+		if (w->process[i].pid && w->process[i].round != w->round + 1)
+			process_drop(w, i);
+	w->place.child = w->child;
+	w->place.nchildren = w->nprocesses;
+}
+
+struct watch *watch_make(struct stacks_page *page, struct spaces *spaces, struct rows *rows,
+			 struct profile *profile)
+{
+	struct watch *w = calloc(1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	w->process = calloc(WATCH_PROCESSES_MAX + 1, sizeof *w->process);
+	w->thread = calloc(WATCH_THREADS_MAX + 1, sizeof *w->thread);
+	w->child = calloc(WATCH_PROCESSES_MAX, sizeof *w->child);
+	if (!w->process || !w->thread || !w->child ||
+	    watch_place_init(&w->place, spaces->modules, rows))
+		return NULL; /* what there is goes with the process */
+	w->page = page;
+	w->spaces = w->place.spaces = spaces;
+	w->profile = w->place.profile = profile;
+	w->on_cpu = profile_named(profile, 0, WAIT_ON_CPU);
+	w->ready = profile_named(profile, 0, WAIT_WAS_READY);
+	w->unseen = profile_named(profile, 0, WAIT_UNSEEN);
+	w->refused = profile_named(profile, 0, WAIT_REFUSED);
+	w->began_ns = page->watch.began_ns;
+	w->due_ns = w->now_ns = clock_mono_ns();
+	w->tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
+	return w;
+}

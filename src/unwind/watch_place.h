@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * watch_place.h - where a thread that is blocked is: its stack and what it waits for, as a node of
+ * the profile. The thread is not stopped: if it ran while it was read, nothing is taken of it.
+ */
+#ifndef SONDE_UNWIND_WATCH_PLACE_H
+#define SONDE_UNWIND_WATCH_PLACE_H
+
+#include "base/root.h"
+#include "source/threadfile.h"
+#include "unwind/blocked.h"
+#include "unwind/lookup.h"
+#include "unwind/profile.h"
+#include "waits/object.h"
+
+struct watch_place {
+	struct root proc;
+	struct spaces *spaces;
+	struct profile *profile;
+	struct blocked blocked;
+	struct starts starts[MODULES_MAX];
+	struct lookup lookup;
+	struct ends ends; /* of pipes and sockets, as they were then */
+	int64_t ends_read_ns, ends_cost_ns;
+	uint32_t ends_reads;
+	const struct object_child *child; /* of those that are watched */
+	uint32_t nchildren;
+	uint8_t *copy;           /* of a stack */
+	uint32_t kept, kept_max; /* threads whose files are open */
+};
+
+struct watched_thread {
+	pid_t pid, tid;
+	bool kept;             /* its files are open, as many as may be; */
+	int times_fd, call_fd; /* 0: not */
+};
+
+enum place_found {
+	PLACE_FOUND,
+	PLACE_RUNS,    /* or wants to */
+	PLACE_MOVED,   /* it ran while it was read */
+	PLACE_REFUSED, /* nobody may look at it */
+};
+
+/* 0, or -errno. Never freed: it goes with the process. */
+int watch_place_init(struct watch_place *w, struct modules *modules, struct rows *rows);
+/* Keep its files open, if there is room; let them go. */
+void watch_keep(struct watch_place *w, struct watched_thread *t);
+void watch_let_go(struct watch_place *w, struct watched_thread *t);
+/* false: it has ended. */
+bool watch_times(const struct watch_place *w, const struct watched_thread *t,
+		 struct thread_times *out);
+/* before: its times, read right before. *node is set with PLACE_FOUND. */
+enum place_found watch_place_find(struct watch_place *w, const struct watched_thread *t,
+				  const struct thread_times *before, uint32_t *node);
+
+#endif

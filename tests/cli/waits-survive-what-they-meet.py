@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits go on when their helper is killed; of a process that may not be looked at the time is divided all the same; a process that executes another
+program is followed; a helper that is missing or stopped costs the job nothing. CPU time of stacks and waits may be recorded together."""
+# limit: 300
+import glob
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from stacks import Stacks
+
+SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
+MIX = PROGRAMS + "/wait_mix"
+USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"] if os.getuid() == 0 else []
+CPU, _, WAITS = range(3)
+if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
+    print("the helper sonde-unwind was not built")
+    sys.exit(77)
+room = tempfile.TemporaryDirectory(dir="/tmp")  # pylint: disable=consider-using-with
+os.chdir(room.name)
+os.chmod(".", 0o755)
+os.chown(".", 65534 if USER else -1, -1)
+
+
+def begin(name, *command, options=("--waits",), env=None):
+    return subprocess.Popen([*USER, SONDE, "run", "-q", *options, "-o", name, "--", *command], env=env)
+
+
+def ended(job, name, status=0):
+    assert job.wait(timeout=60) == status, name
+    if USER:
+        subprocess.run(["chmod", "-R", "a+rX", name], check=True)
+    return Stacks(name)
+
+
+def shown(name):
+    return json.loads(subprocess.run([SONDE, "show", "--waits", "--json", name], capture_output=True, text=True, check=True).stdout)
+
+
+def helper_of(name):
+    """The helper whose parent writes this recording."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        for path in glob.glob("/proc/[0-9]*/comm"):
+            try:
+                if pathlib.Path(path).read_text() != "sonde-unwind\n":
+                    continue
+                pid = int(path.split("/")[2])
+                parent = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1]
+                files = [os.readlink(link) for link in glob.glob(f"/proc/{parent}/fd/*")]
+            except OSError:
+                continue
+            if any(f"/{name}/node-" in file for file in files):
+                return pid
+        time.sleep(0.02)
+    raise SystemExit("there is no helper")
+
+
+def through(found, function):
+    return sum(s.weight for s in found.samples if function in found.path(s.node)) / 1e6
+
+
+# ---- killed: another one goes on ----
+job = begin("killed", MIX, "7", "sleep:0:200")
+time.sleep(2.5)
+first = helper_of("killed")
+os.kill(first, signal.SIGKILL)
+found = ended(job, "killed")
+assert found.metadata["waits.helper_restarts"] == 1 and "waits.note" not in found.metadata, found.metadata
+assert through(found, "wait_in_sleep") > 2, through(found, "wait_in_sleep")
+assert any(s.t0 - found.samples[0].t0 > 3e9 for s in found.samples), "nothing after it was killed"
+
+# ---- stopped: the job's end waits for it a moment only ----
+job = begin("stopped", "sh", "-c", "sleep 3; date +%s.%N >over")
+time.sleep(2)
+stopped = helper_of("stopped")
+os.kill(stopped, signal.SIGSTOP)
+found = ended(job, "stopped")
+assert time.time() - float(pathlib.Path("over").read_text()) < 20
+assert "did not answer" in found.metadata["waits.note"], found.metadata
+assert not os.path.exists(f"/proc/{stopped}"), "it is left"
+
+# ---- missing ----
+os.mkdir("nowhere")
+found = ended(begin("missing", "true", env={**os.environ, "SONDE_LIBEXEC": os.path.abspath("nowhere")}), "missing")
+assert "the helper sonde-unwind is not installed" in found.metadata["source.waits"], found.metadata
+said = subprocess.run([SONDE, "show", "--waits", "missing"], capture_output=True, text=True, check=True)
+assert "no waits in missing: " in said.stderr and "is not installed" in said.stderr, said
+
+# ---- not dumpable: how long is known, where is not ----
+if USER:
+    secretive = "import ctypes, time\nctypes.CDLL(None).prctl(4, 0)\nend = time.time() + 4\nwhile time.time() < end: time.sleep(0.02)\n"
+    found = ended(begin("forbidden", sys.executable, "-c", secretive), "forbidden")
+    seen = shown("forbidden")
+    assert seen["forbidden_seconds"] > 0.5 * seen["waited_seconds"] > 0, seen
+    assert 0 < seen["on_cpu_seconds"] < seen["wall_seconds"], seen
+
+# ---- exec, and samples of CPU time beside it ----
+found = ended(begin("exec", "sh", "-c", f"sleep 2; exec {MIX} 4 sleep:200:300", options=("--waits", "--stacks=499")), "exec")
+paths = {tuple(found.path(s.node)) for s in found.samples if s.kind == WAITS and "wait_in_sleep" in found.path(s.node)}
+assert paths and all(path[0].lstrip("_") in ("clone3", "clone") and path[-1] == "timer" for path in paths), paths
+assert through(found, "wait_in_sleep") > 0.5, through(found, "wait_in_sleep")
+assert {s.command for s in found.samples if s.kind == WAITS and "wait_in_sleep" in found.path(s.node)} == {"wait_mix"}
+if any(s.kind == CPU for s in found.samples): # where perf events are permitted
+    names = {name for s in found.samples if s.kind == CPU for name in found.path(s.node)}
+    assert "work" in names and "timer" not in names, names
+    code = json.loads(subprocess.run([SONDE, "show", "--code", "--json", "exec"], capture_output=True, text=True, check=True).stdout)
+    assert code["sampled_seconds"] < 4 and {row["name"] for row in code["function"]} >= {"work"}, code["sampled_seconds"]
+    assert not {row["name"] for row in code["function"]} & {"on_cpu", "timer"}, code["function"]
