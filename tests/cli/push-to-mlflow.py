@@ -99,6 +99,21 @@ check("values once", sorted(fake.runs["run0"]["metrics"]) == points, "")
 check("experiment", fake.runs["run0"]["experiment_id"] == "1" and fake.experiments["1"] == "my exp/1 ä", fake.experiments)
 check("token", all(h.get("Authorization") == f"Bearer {SECRET}" for _, _, h in fake.seen))
 
+# Another push makes the experiment at the same moment, or the answer that it was made is lost.
+fake = mlflow_server.Fake()
+
+
+def made_elsewhere(method, path):
+    if path.endswith("experiments/create"):
+        fake.experiments["77"] = "shared"
+
+
+fake.fail = made_elsewhere
+push(copy("shared"), MLFLOW_TRACKING_URI=fake.uri, MLFLOW_EXPERIMENT_NAME="shared")
+check("one experiment", list(fake.runs.values())[-1]["experiment_id"] == "77" and list(fake.experiments.values()).count("shared") == 1, fake.experiments)
+fake.fail = lambda method, path: 400 if path.endswith("experiments/create") else None
+check("a refusal is said", "refuses with status 400: as told" in push(copy("refused"), code=1, MLFLOW_TRACKING_URI=fake.uri, MLFLOW_EXPERIMENT_NAME="no"))
+
 # A server that stops on the way: what was kept is said, and the next push goes on.
 fake = mlflow_server.Fake()
 fake.fail = lambda method, path: 503 if method == "PUT" else None
