@@ -14,6 +14,7 @@
 #include "push/mlflow_batch.h"
 #include "push/mlflow_files.h"
 #include "push/mlflow_part.h"
+#include "push/mlflow_platform.h"
 #include "push/push.h"
 
 #include <errno.h>
@@ -329,7 +330,7 @@ static void add_tag(struct batch_tag *tags, uint32_t *n, const char *key, const 
 
 static struct batch_tag *make_tags(const struct mlflow *m, const struct summary *s, uint32_t *n)
 {
-	struct batch_tag *tags = calloc(m->tracking.n + 8u, sizeof *tags);
+	struct batch_tag *tags = calloc(m->tracking.n + 8u + PLATFORM_TAGS, sizeof *tags);
 	const struct run_meta *from = run_find_meta(m->job->run, 0, "import.from");
 	char key[64], text[64];
 
@@ -342,6 +343,10 @@ static struct batch_tag *make_tags(const struct mlflow *m, const struct summary 
 	add_tag(tags, n, "sonde.imported", from && from->type == META_TEXT ? from->text : NULL);
 	add_tag(tags, n, "sonde.nodes", text);
 	add_tag(tags, n, "sonde.peak_memory_kind", s->peak_memory_kind);
+	if (mlflow_platform_tags(m->job->run, tags, n)) {
+		free(tags);
+		return NULL;
+	}
 	for (uint32_t i = 0; i < m->tracking.n; i++) {
 		snprintf(key, sizeof key, "sonde.host.%u", m->tracking.host[i].step);
 		add_tag(tags, n, key, m->tracking.host[i].name);

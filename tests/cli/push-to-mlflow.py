@@ -57,6 +57,12 @@ check("system metrics", any(p[0] == "system/cpu_utilization_percentage" for p in
 figures = json.loads(subprocess.run([SONDE, "show", "--tracker", "a"], capture_output=True, text=True).stdout)["nodes"][0]["metrics"]
 check("figures", {p[0]: p[3] for p in points if "/" not in p[0]} == figures, figures)
 check("tags", run["tags"].get("sonde.host.0") == os.uname().nodename and "sonde.version" in run["tags"], run["tags"])
+META = json.loads(subprocess.run([SONDE, "show", "--json", "a"], capture_output=True, text=True).stdout)["nodes"][0]["metadata"]
+stated = {tag: str(META[key]) for tag, key in (("cpu_model", "host.cpu_model"), ("cpus_count", "host.cpus_count"), ("cores_count", "host.cores_count"),
+                                               ("memory_bytes", "node.memory_bytes"), ("architecture", "host.architecture")) if key in META}
+check("tags of the machine", {k.removeprefix("sonde.platform."): v for k, v in run["tags"].items() if k.startswith("sonde.platform.") and "gpu" not in k} == stated and len(stated) > 2,
+      (stated, run["tags"]))
+check("the machine in words", run["tags"].get("sonde.platform"), run["tags"])
 check("status", run["status"] == "FAILED", run["status"])
 check("who", all(h.get("Authorization", "").startswith("Basic ") for _, _, h in fake.seen))
 names = {f.rpartition("/sonde/")[2] for f in fake.files}
