@@ -196,6 +196,8 @@ class Fake:
             found = [i for i, n in self.experiments.items() if n == name]
             return (200, {"experiment": {"experiment_id": found[0]}}) if found else (404, {"error_code": "RESOURCE_DOES_NOT_EXIST"})
         if what == "mlflow/experiments/create":
+            if ask["name"] in self.experiments.values():
+                return 400, {"error_code": "RESOURCE_ALREADY_EXISTS", "message": f"Experiment(name={ask['name']}) already exists."}
             self.experiments[str(len(self.experiments))] = ask["name"]
             return 200, {"experiment_id": str(len(self.experiments) - 1)}
         return 404, {}

@@ -205,15 +205,16 @@ static int put_result(struct amun *a, struct inspection *x, const struct result 
 				      r->hwinfo, x->folder, r->number - 1 });
 	if (*facts.wrong.text)
 		note(a, "%.600s; the facts in it are left out", facts.wrong.text);
-	if (facts.left_out)
+	if (facts.facts.left_out)
 		note(a,
 		     "%.300s: %u facts of its machine and software are left out: it has more than "
 		     "there is room for",
-		     r->path, facts.left_out);
-	if (rc || facts.failed)
+		     r->path, facts.facts.left_out);
+	if (rc || facts.facts.failed)
 		rc = err_set(e, -ENOMEM, "out of memory for a trial");
 	if (!rc)
-		rc = environment_put(a->store->database, facts.fact, facts.n, &t.environment_id, e);
+		rc = environment_put(a->store->database, facts.facts.fact, facts.facts.n,
+				     &t.environment_id, e);
 	if (!rc)
 		rc = trial_put(a->store, &x->batch, &t, e);
 	a->trials += !rc;

@@ -5,15 +5,11 @@
 #ifndef SONDE_BENCH_AMUN_FACTS_H
 #define SONDE_BENCH_AMUN_FACTS_H
 
-#include "bench/trial.h"
+#include "bench/facts.h"
 
 struct amun_facts {
-	struct bench_fact *fact;
-	uint32_t n, cap;
-	struct pool pool;
-	bool failed;       /* out of memory */
-	uint32_t left_out; /* there was no room for so many */
-	struct err wrong;  /* with the file hwinfo; "": nothing */
+	struct bench_facts facts;
+	struct err wrong; /* with the file hwinfo; "": nothing */
 };
 
 struct amun_facts_source {

@@ -7,12 +7,14 @@ enum { MODEL_BYTES = 1 << 20 };
 
 extern const char asset_sonde_model[], asset_sonde_model_end[];
 extern const char asset_thoth_model[], asset_thoth_model_end[];
+extern const char asset_suites_model[], asset_suites_model_end[];
 
 static const struct {
 	const char *name, *text, *end;
 } own[] = {
 	{ "sonde.model", asset_sonde_model, asset_sonde_model_end },
 	{ "thoth.model", asset_thoth_model, asset_thoth_model_end },
+	{ "suites.model", asset_suites_model, asset_suites_model_end },
 };
 
 int benchmodels_read(struct models *m, const struct option_list *files, struct err *e)

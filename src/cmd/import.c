@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/perfmonfile.h"
 #include "cmd/say.h"
+#include "cmd/suitefile.h"
 #include "cmd/written.h"
 #include "import/write.h"
 
@@ -24,8 +25,18 @@
 #define IMPORTER(x, name) " " name
 static const char formats[] =
 #include "import.def"
-	" amun";
+	" amun"
+#define SUITE(x, name, indicator) " " name
+#include "suites.def"
+	;
+#undef SUITE
 #undef IMPORTER
+
+#define SUITE(x, name, indicator) " or " name " FILE"
+static const char suites[] =
+#include "suites.def"
+	;
+#undef SUITE
 
 struct import_options {
 	const char *output, *store;
@@ -61,7 +72,8 @@ static const struct option rows[] = {
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "amun: write trials to this store. Default: SONDE_STORE, else your own store.",
+	  .help = "amun and benchmark suites: write trials to this store. Default: SONDE_STORE, "
+		  "else your own store.",
 	  OPTION_OFFSET(struct import_options, store) },
 	{ .name = "configdir",
 	  .type = ARG_TEXT,
@@ -109,6 +121,7 @@ static const struct example examples[] = {
 	{ "import cascade --configdir config -o start", "from the table that Batch Shipyard's "
 							"files name" },
 	{ "import amun inspections", "Amun's trials, into the store" },
+	{ "import pytest-benchmark results.json", "its benchmarks, into the store" },
 };
 
 struct importing {
@@ -230,7 +243,7 @@ static void say_usage(void)
 	for (size_t i = 0; i < nimporters && n < sizeof known; i++)
 		n += (size_t)snprintf(known + n, sizeof known - n, "%s %s %s", i ? " or" : "",
 				      importers[i]->name, importers[i]->operand);
-	say("import: give a format and what to import:%s or amun PATH", known);
+	say("import: give a format and what to import:%s or amun PATH%s", known, suites);
 }
 
 /* ---- the table of cascade ---- */
@@ -310,6 +323,8 @@ static int import_exec(const void *options, int noperands, char **operands)
 	struct importing x = { .options = o };
 	char whole[PATH_MAX];
 
+	if (noperands == 2 && suitefile_knows(operands[0]))
+		return suitefile_import(operands[0], operands[1], o->store, o->json);
 	if (noperands == 2 && !strcmp(operands[0], "amun"))
 		return amunfile_import(operands[1], o->store, o->json);
 	if (noperands)
@@ -356,6 +371,9 @@ const struct command command_import = {
 		"document: a result, whole inspections of Amun or thoth-storages, or a report of "
 		"Dependency Monkey, which becomes a sweep. Trials that were imported before are "
 		"skipped; failed ones are reported, with exit code 1.\n\n"
+		"pytest-benchmark FILE, google-benchmark FILE, asv FILE, hyperfine FILE: the JSON "
+		"that these benchmark suites write, as trials, too: each benchmark with its "
+		"parameters is a batch, each of its values a trial.\n\n"
 		"Malformed data is skipped and reported. Exit code 1 also means that some data "
 		"was skipped.",
 	COMMAND_OPTIONS(rows),

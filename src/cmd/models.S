@@ -18,4 +18,12 @@ asset_thoth_model:
 	.incbin "models/thoth.model"
 asset_thoth_model_end:
 
+	.globl asset_suites_model
+	.hidden asset_suites_model
+	.globl asset_suites_model_end
+	.hidden asset_suites_model_end
+asset_suites_model:
+	.incbin "models/suites.model"
+asset_suites_model_end:
+
 	.section .note.GNU-stack, "", %progbits

@@ -14,6 +14,7 @@
 #include "push/mlflow_batch.h"
 #include "push/mlflow_files.h"
 #include "push/mlflow_part.h"
+#include "push/mlflow_platform.h"
 #include "push/push.h"
 
 #include <errno.h>
@@ -108,18 +109,12 @@ static int no_mlflow(const struct mlflow *m, const char *missing, struct err *e)
 
 /* ---- the run ---- */
 
-/* Of a name: one that is not there yet is made. */
-static int find_experiment(struct mlflow *m, struct err *e)
+/* -ENOENT: there is none of that name. */
+static int ask_experiment(struct mlflow *m, const char *name, struct err *e)
 {
-	const char *id = m->job->variable("MLFLOW_EXPERIMENT_ID");
-	const char *name = m->job->variable("MLFLOW_EXPERIMENT_NAME");
-	struct bytes escaped = { 0 }, body = { 0 };
-	struct json j = { .out = &body };
+	struct bytes escaped = { 0 };
 	int rc;
 
-	snprintf(m->experiment, sizeof m->experiment, "%s", id ? id : "0");
-	if (id || !name)
-		return 0;
 	bytes_puts(&escaped, "experiments/get-by-name?experiment_name=");
 	for (const unsigned char *c = (const unsigned char *)name; *c && escaped.len < 1600; c++)
 		bytes_printf(&escaped, "%%%02X", *c);
@@ -128,17 +123,40 @@ static int find_experiment(struct mlflow *m, struct err *e)
 			    : call(m, (char *)escaped.data, NULL, e);
 	if (!rc && !said(m, "experiment.experiment_id", m->experiment, sizeof m->experiment))
 		rc = no_mlflow(m, "experiment.experiment_id", e);
-	if (rc == -ENOENT) {
-		json_object(&j);
-		json_put_text(&j, "name", name);
-		json_object_end(&j);
-		rc = call(m, "experiments/create", &body, e);
-		if (!rc && !said(m, "experiment_id", m->experiment, sizeof m->experiment))
-			rc = no_mlflow(m, "experiment_id", e);
-	}
 	bytes_free(&escaped);
-	bytes_free(&body);
 	return rc;
+}
+
+/* Another push may make it at the same moment: this one is then refused. */
+static int create_experiment(struct mlflow *m, const char *name, struct err *e)
+{
+	struct bytes body = { 0 };
+	struct json j = { .out = &body };
+	struct err ignored;
+	int rc;
+
+	json_object(&j);
+	json_put_text(&j, "name", name);
+	json_object_end(&j);
+	rc = call(m, "experiments/create", &body, e);
+	bytes_free(&body);
+	if (!rc && !said(m, "experiment_id", m->experiment, sizeof m->experiment))
+		return no_mlflow(m, "experiment_id", e);
+	return rc && !ask_experiment(m, name, &ignored) ? 0 : rc;
+}
+
+/* Of a name: one that is not there yet is made. */
+static int find_experiment(struct mlflow *m, struct err *e)
+{
+	const char *id = m->job->variable("MLFLOW_EXPERIMENT_ID");
+	const char *name = m->job->variable("MLFLOW_EXPERIMENT_NAME");
+	int rc;
+
+	snprintf(m->experiment, sizeof m->experiment, "%s", id ? id : "0");
+	if (id || !name)
+		return 0;
+	rc = ask_experiment(m, name, e);
+	return rc == -ENOENT ? create_experiment(m, name, e) : rc;
 }
 
 /* What the server may have made, and could not tell. */
@@ -312,7 +330,7 @@ static void add_tag(struct batch_tag *tags, uint32_t *n, const char *key, const 
 
 static struct batch_tag *make_tags(const struct mlflow *m, const struct summary *s, uint32_t *n)
 {
-	struct batch_tag *tags = calloc(m->tracking.n + 8u, sizeof *tags);
+	struct batch_tag *tags = calloc(m->tracking.n + 8u + PLATFORM_TAGS, sizeof *tags);
 	const struct run_meta *from = run_find_meta(m->job->run, 0, "import.from");
 	char key[64], text[64];
 
@@ -325,6 +343,10 @@ static struct batch_tag *make_tags(const struct mlflow *m, const struct summary 
 	add_tag(tags, n, "sonde.imported", from && from->type == META_TEXT ? from->text : NULL);
 	add_tag(tags, n, "sonde.nodes", text);
 	add_tag(tags, n, "sonde.peak_memory_kind", s->peak_memory_kind);
+	if (mlflow_platform_tags(m->job->run, tags, n)) {
+		free(tags);
+		return NULL;
+	}
 	for (uint32_t i = 0; i < m->tracking.n; i++) {
 		snprintf(key, sizeof key, "sonde.host.%u", m->tracking.host[i].step);
 		add_tag(tags, n, key, m->tracking.host[i].name);

@@ -57,6 +57,12 @@ check("system metrics", any(p[0] == "system/cpu_utilization_percentage" for p in
 figures = json.loads(subprocess.run([SONDE, "show", "--tracker", "a"], capture_output=True, text=True).stdout)["nodes"][0]["metrics"]
 check("figures", {p[0]: p[3] for p in points if "/" not in p[0]} == figures, figures)
 check("tags", run["tags"].get("sonde.host.0") == os.uname().nodename and "sonde.version" in run["tags"], run["tags"])
+META = json.loads(subprocess.run([SONDE, "show", "--json", "a"], capture_output=True, text=True).stdout)["nodes"][0]["metadata"]
+stated = {tag: str(META[key]) for tag, key in (("cpu_model", "host.cpu_model"), ("cpus_count", "host.cpus_count"), ("cores_count", "host.cores_count"),
+                                               ("memory_bytes", "node.memory_bytes"), ("architecture", "host.architecture")) if key in META}
+check("tags of the machine", {k.removeprefix("sonde.platform."): v for k, v in run["tags"].items() if k.startswith("sonde.platform.") and "gpu" not in k} == stated and len(stated) > 2,
+      (stated, run["tags"]))
+check("the machine in words", run["tags"].get("sonde.platform"), run["tags"])
 check("status", run["status"] == "FAILED", run["status"])
 check("who", all(h.get("Authorization", "").startswith("Basic ") for _, _, h in fake.seen))
 names = {f.rpartition("/sonde/")[2] for f in fake.files}
@@ -98,6 +104,21 @@ check("one run", len(fake.runs) == 1, fake.runs.keys())
 check("values once", sorted(fake.runs["run0"]["metrics"]) == points, "")
 check("experiment", fake.runs["run0"]["experiment_id"] == "1" and fake.experiments["1"] == "my exp/1 ä", fake.experiments)
 check("token", all(h.get("Authorization") == f"Bearer {SECRET}" for _, _, h in fake.seen))
+
+# Another push makes the experiment at the same moment, or the answer that it was made is lost.
+fake = mlflow_server.Fake()
+
+
+def made_elsewhere(method, path):
+    if path.endswith("experiments/create"):
+        fake.experiments["77"] = "shared"
+
+
+fake.fail = made_elsewhere
+push(copy("shared"), MLFLOW_TRACKING_URI=fake.uri, MLFLOW_EXPERIMENT_NAME="shared")
+check("one experiment", list(fake.runs.values())[-1]["experiment_id"] == "77" and list(fake.experiments.values()).count("shared") == 1, fake.experiments)
+fake.fail = lambda method, path: 400 if path.endswith("experiments/create") else None
+check("a refusal is said", "refuses with status 400: as told" in push(copy("refused"), code=1, MLFLOW_TRACKING_URI=fake.uri, MLFLOW_EXPERIMENT_NAME="no"))
 
 # A server that stops on the way: what was kept is said, and the next push goes on.
 fake = mlflow_server.Fake()

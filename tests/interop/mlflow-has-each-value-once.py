@@ -78,6 +78,13 @@ try:
         assert all(abs(m.value - w) <= 1e-12 * abs(w) for m, w in zip(history, wanted)), node
     info = client.get_run(run)
     assert info.info.status == "FINISHED" and info.data.tags[f"sonde.host.{NODES - 1}"] == f"n{NODES - 1:05}", info
+    # Of a real job, its runs are found by their machine.
+    subprocess.run([SONDE, "run", "--quiet", "-o", "real", "--", "true"], check=True)
+    subprocess.run([SONDE, "push", "real", "--to", "mlflow", "--artifacts", "none"], check=True, env={**env, "MLFLOW_EXPERIMENT_NAME": "real"})
+    stated = json.loads(subprocess.run([SONDE, "show", "--json", "real"], check=True, capture_output=True, text=True).stdout)["nodes"][0]["metadata"]
+    query = f"tags.`sonde.platform.cpus_count` = '{stated['host.cpus_count']}' and tags.`sonde.platform.memory_bytes` = '{stated['node.memory_bytes']}'"
+    found = client.search_runs([client.get_experiment_by_name("real").experiment_id], query)
+    assert len(found) == 1 and found[0].data.tags["sonde.platform"], found
     with open(client.download_artifacts(run, "sonde/report.html", ".")) as f:
         assert "</html>" in f.read()
 finally:

@@ -4,6 +4,7 @@
 #include "push/http.h"
 #include "push/journal.h"
 #include "push/mlflow_batch.h"
+#include "push/mlflow_platform.h"
 #include "push/snappy.h"
 #include "push/table.h"
 
@@ -313,6 +314,55 @@ static void test_snappy_expands_to_the_same(void **state)
 	free(back);
 }
 
+/* ---- machines ---- */
+
+static const char *tag_of(const struct batch_tag *tags, uint32_t n, const char *key)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!strcmp(tags[i].key, key))
+			return tags[i].value;
+	return NULL;
+}
+
+static void test_machines_are_tags(void **state)
+{
+	char much[TAG_VALUE_SIZE];
+	struct run_node nodes[] = { { 0 }, { .host = "a" }, { .host = "b" }, { .host = "c" } };
+	struct run_meta metas[] = {
+		{ 0 },
+		{ 1, META_TEXT, "host.cpu_model", "Old CPU", 0, 0 },
+		{ 2, META_TEXT, "host.cpu_model", "New", 0, 0 },
+		{ 3, META_TEXT, "host.cpu_model", "New", 0, 0 },
+		{ 1, META_INT, "host.cores_count", NULL, 64, 0 },
+		{ 1, META_INT, "host.cpus_count", NULL, 128, 0 },
+		{ 2, META_INT, "host.cores_count", NULL, 6, 0 },
+		{ 3, META_INT, "host.cores_count", NULL, 64, 0 },
+		{ 1, META_TEXT, "host.gpu0.model", "GPU", 0, 0 },
+		{ 2, META_TEXT, "host.gpu0.model", much, 0, 0 },
+		{ 3, META_TEXT, "host.gpu0.model", "GPU 2", 0, 0 },
+	};
+	const struct run run = { .nodes = nodes,
+				 .nnodes = 4,
+				 .metas = metas,
+				 .nmetas = sizeof metas / sizeof metas[0] };
+	struct batch_tag *tags = test_calloc(1 + PLATFORM_TAGS, sizeof *tags);
+	uint32_t n = 1;
+
+	(void)state;
+	memset(much, 'x', sizeof much - 1);
+	much[sizeof much - 1] = 0;
+	assert_int_equal(mlflow_platform_tags(&run, tags, &n), 0);
+	assert_int_equal(n, 6);
+	assert_string_equal(tag_of(tags, n, "sonde.platform.cpu_model"), "Old CPU; New");
+	assert_string_equal(tag_of(tags, n, "sonde.platform.cores_count"), "64; 6");
+	assert_string_equal(tag_of(tags, n, "sonde.platform.cpus_count"), "128");
+	assert_string_equal(tag_of(tags, n, "sonde.platform.gpu_model"), "GPU; GPU 2");
+	assert_string_equal(tag_of(tags, n, "sonde.platform"), "Old CPU | New");
+	assert_null(tag_of(tags, n, "sonde.platform.memory_bytes"));
+	assert_string_equal(tags[0].key, "");
+	test_free(tags);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +375,7 @@ int main(void)
 		cmocka_unit_test(test_messages_come_back_as_they_were),
 		cmocka_unit_test(test_answers_come_back_as_they_were),
 		cmocka_unit_test(test_requests_to_tables_are_signed),
+		cmocka_unit_test(test_machines_are_tags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/facts.h"
+
+#include "base/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 5000, DEPTH_MAX = 8 };
+
+void bench_facts_free(struct bench_facts *f)
+{
+	free(f->fact);
+	pool_free(&f->pool);
+	*f = (struct bench_facts){ 0 };
+}
+
+void bench_facts_add(struct bench_facts *f, const char *name, const char *text)
+{
+	void *grown;
+	struct bench_fact new;
+
+	/* A clock frequency of that moment makes no other machine. */
+	if (strstr(name, "hz_actual"))
+		return;
+	if (f->n == FACTS_MAX) {
+		f->left_out++;
+		return;
+	}
+	grown = array_room(f->fact, f->n, &f->cap, sizeof *f->fact);
+	new = (struct bench_fact){ pool_text(&f->pool, name, strlen(name)),
+				   pool_text(&f->pool, text, strlen(text)) };
+	if (grown)
+		f->fact = grown;
+	if (!grown || !new.name || !new.text)
+		f->failed = true;
+	else
+		f->fact[f->n++] = new;
+}
+
+void bench_facts_add_value(struct bench_facts *f, const char *name, const struct jsontree *v)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b };
+
+	if (v->type == JSONDOC_STRING) {
+		bench_facts_add(f, name, v->text);
+		return;
+	}
+	jsontree_write(&j, v);
+	bytes_u8(&b, 0);
+	if (b.failed)
+		f->failed = true;
+	else if (v->type != JSONDOC_NULL)
+		bench_facts_add(f, name, (const char *)b.data);
+	bytes_free(&b);
+}
+
+static void flatten(struct bench_facts *f, const char *prefix, const struct jsontree *v,
+		    unsigned depth)
+{
+	char name[BENCH_FACT_NAME];
+
+	if (v->type != JSONDOC_OBJECT || depth == DEPTH_MAX) {
+		bench_facts_add_value(f, prefix, v);
+		return;
+	}
+	for (v = v->first; v; v = v->next) {
+		snprintf(name, sizeof name, "%.250s.%.250s", prefix, v->key);
+		flatten(f, name, v, depth + 1);
+	}
+}
+
+void bench_facts_flatten(struct bench_facts *f, const char *prefix, const struct jsontree *v)
+{
+	if (v)
+		flatten(f, prefix, v, 0);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * facts.h - facts of a machine and its software, as a document of another program states them.
+ *
+ * Names and texts are copied. {0} is empty and safe to free. Every byte is hostile: their number
+ * and depth are bounded.
+ */
+#ifndef SONDE_BENCH_FACTS_H
+#define SONDE_BENCH_FACTS_H
+
+#include "base/jsontree.h"
+#include "bench/trial.h"
+
+enum { BENCH_FACT_NAME = 512 };
+
+struct bench_facts {
+	struct bench_fact *fact;
+	uint32_t n, cap;
+	struct pool pool;
+	bool failed;       /* out of memory */
+	uint32_t left_out; /* there was no room for so many */
+};
+
+void bench_facts_add(struct bench_facts *f, const char *name, const char *text);
+/* One value: a text as it is, null is none, all else as JSON. */
+void bench_facts_add_value(struct bench_facts *f, const char *name, const struct jsontree *v);
+/* prefix.cpu_info.brand_raw, ...: objects are gone through, lists are one fact. v may be NULL. */
+void bench_facts_flatten(struct bench_facts *f, const char *prefix, const struct jsontree *v);
+void bench_facts_free(struct bench_facts *f);
+
+#endif
