@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs of fifth.py: fifth VERB SECONDS [N] */
+/* Jobs of sixth.py: sixth VERB SECONDS [N] */
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of fifth.py, for Node: fifth.js VERB ARGUMENT...
+// Jobs of sixth.py, for Node: sixth.js VERB ARGUMENT...
 const { Worker, isMainThread, workerData } = require('worker_threads')
 
 function work(seconds) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of fifth.py: fifth.py VERB ARGUMENT..."""
+"""Jobs of sixth.py: sixth.py VERB ARGUMENT..."""
 import json
 import multiprocessing
 import queue

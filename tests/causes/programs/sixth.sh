@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Jobs of fifth.py, for bash: fifth.sh VERB ARGUMENT...
+# Jobs of sixth.py, for bash: sixth.sh VERB ARGUMENT...
 here=$(dirname "$0")
 work() { perl "$here/fourth.pl" work "$1"; }
 until_end() { [ $SECONDS -lt "$end" ]; }
