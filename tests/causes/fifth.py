@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fifth set of jobs, of programs that are installed everywhere: shells, awk, make, xargs, tar, gzip, xz, sort, sqlite3, git, and small ones in C,
-Python, Perl and Node. Their causes were written down before the rules were opened by the one who then mended them. Half of them (by a hash of the name)
-are read while rules are mended (`--half fifth`); the others (`--half reserve`) are judged once, at the end."""
+Python, Perl and Node. Their causes were written down before the files of rules were opened by the one who then mended them, who had seen a part of docs/verdicts.md
+(of rules about idle time, and of kinds of errors). Half of them (by a hash of the name) are read while rules are mended (`--half fifth`); the others
+(`--half reserve`) are judged once, at the end."""
 import hashlib
 from dataclasses import dataclass
 

@@ -354,14 +354,16 @@ def summary_document(labelled):
            "mended. Twelve more, in other languages, were written after that (`fresh.py`).",
            "The unseen ones (`kept.py`, `second.py`) were written by two who had read neither the rules nor what Sonde prints, and were judged once, before",
            "any rule was mended for them. The third set (`third.py`) was written from causes by the one who then mended rules, before reading them; half of it was",
-           "judged once, after the rules were mended for the other half; so it was with the fourth (`fourth.py`). `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
+           "judged once, after the rules were mended for the other half; so it was with the fourth and the fifth (`fourth.py`, `fifth.py`). `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
            "- first: the first verdict names the true cause (of a mixture: both); of a healthy job: nothing is blamed",
            "- later: it is named after something else that is true, or only half of a mixture is",
            "- silent: it is not named, and nothing wrong is said",
            "- false: a wrong blame stands before it, or instead of it", "",
            "That others took cores away may be said, and is passed over, where they did: what they used of the machine is measured beside each job, and",
            "given as the mean. A quota counts only where it bound. The bar is first in 90 % of the jobs and false in 1 %.", "",
-           "The quiet jobs of 28 November ran before rules were mended on that day.",
+           "The quiet jobs of 28 November ran before rules were mended on that day. Small reads and writes (`progress-of-each-step`,",
+           "`pieces-of-16-bytes`) were mended after the second half of the fifth set had been judged.",
+           "The fifth was written when a part of the page of rules had been seen: those about idle time, and the kinds of errors.",
            "`healthy-grep` of the fourth set was in truth a storm of processes, and the one false blame of its half: it has been",
            "corrected since.", "",
            f"Machine: {CORES} cores, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB of memory.", "",
@@ -370,7 +372,8 @@ def summary_document(labelled):
         for half, words in (("open", "known when rules were mended"), ("kept", "kept apart"), ("fresh", "written afterwards"), ("unseen", "written unseen"),
                             ("second", "written unseen by another"), ("third", "third set, first half"),
                             ("apart", "third set, second half, kept apart"), ("fourth", "fourth set, first half"),
-                            ("aside", "fourth set, second half, kept apart")):
+                            ("aside", "fourth set, second half, kept apart"),
+                            ("fifth", "fifth set, first half"), ("reserve", "fifth set, second half, kept apart")):
             some = [r for r in results if r["half"] == half and r["score"] in SCORES]
             if some:
                 c = counts(some)

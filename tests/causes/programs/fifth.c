@@ -31,7 +31,7 @@ static int asks(double until)
 	int ends[2];
 	if (pipe(ends))
 		return 1;
-	struct pollfd p = {.fd = ends[0], .events = POLLIN};
+	struct pollfd p = { .fd = ends[0], .events = POLLIN };
 	while (now() < until)
 		poll(&p, 1, 0);
 	return 0;
@@ -99,7 +99,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(double);
-	} verbs[] = {{"asks", asks}, {"stats", stats}, {"takes", takes_and_gives}, {"opens", opens}, {"locked", locked}};
+	} verbs[] = { { "asks", asks },
+		      { "stats", stats },
+		      { "takes", takes_and_gives },
+		      { "opens", opens },
+		      { "locked", locked } };
 	for (size_t i = 0; argc > 2 && i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].run(now() + strtod(argv[2], NULL));
