@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good verdicts are: runs jobs whose true cause is known (cases.py) under Sonde, reads what a user reads, and scores each.
 
-    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|sixth|beside|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
+    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|fifth|reserve|sixth|beside|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
     judge.py --markdown LABEL=FILE.json...     a document of earlier results
-    (those of kept.py, second.py, third.py, fourth.py and sixth.py are run only where they are asked for: all means the others)
+    (those of kept.py, second.py, third.py, fourth.py, fifth.py and sixth.py are run only where they are asked for: all means the others)
 
 first   the first verdict names the true cause (of a mixture: both causes are named, and first)
 later   it is named after something else that is true, or only half of a mixture is named
@@ -31,11 +31,12 @@ import tempfile
 import time
 
 from cases import CASES, IDEAS
-from sixth import SIXTH
+from fifth import FIFTH
 from fourth import FOURTH
 from fresh import FRESH
 from kept import UNSEEN
 from second import SECOND
+from sixth import SIXTH
 from third import THIRD
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -354,14 +355,16 @@ def summary_document(labelled):
            "mended. Twelve more, in other languages, were written after that (`fresh.py`).",
            "The unseen ones (`kept.py`, `second.py`) were written by two who had read neither the rules nor what Sonde prints, and were judged once, before",
            "any rule was mended for them. The third set (`third.py`) was written from causes by the one who then mended rules, before reading them; half of it was",
-           "judged once, after the rules were mended for the other half; so it was with the fourth (`fourth.py`) and the sixth (`sixth.py`). `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
+           "judged once, after the rules were mended for the other half; so it was with the fourth, the fifth and the sixth (`fourth.py`, `fifth.py`, `sixth.py`). `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
            "- first: the first verdict names the true cause (of a mixture: both); of a healthy job: nothing is blamed",
            "- later: it is named after something else that is true, or only half of a mixture is",
            "- silent: it is not named, and nothing wrong is said",
            "- false: a wrong blame stands before it, or instead of it", "",
            "That others took cores away may be said, and is passed over, where they did: what they used of the machine is measured beside each job, and",
            "given as the mean. A quota counts only where it bound. The bar is first in 90 % of the jobs and false in 1 %.", "",
-           "The quiet jobs of 28 November ran before rules were mended on that day.",
+           "The quiet jobs of 28 November ran before rules were mended on that day. Small reads and writes (`progress-of-each-step`,",
+           "`pieces-of-16-bytes`) were mended after the second half of the fifth set had been judged.",
+           "The fifth was written when a part of the page of rules had been seen: those about idle time, and the kinds of errors.",
            "`healthy-grep` of the fourth set was in truth a storm of processes, and the one false blame of its half: it has been",
            "corrected since.", "",
            f"Machine: {CORES} cores, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB of memory.", "",
@@ -370,8 +373,9 @@ def summary_document(labelled):
         for half, words in (("open", "known when rules were mended"), ("kept", "kept apart"), ("fresh", "written afterwards"), ("unseen", "written unseen"),
                             ("second", "written unseen by another"), ("third", "third set, first half"),
                             ("apart", "third set, second half, kept apart"), ("fourth", "fourth set, first half"),
-                            ("aside", "fourth set, second half, kept apart"), ("sixth", "sixth set, first half"),
-                            ("beside", "sixth set, second half, kept apart")):
+                            ("aside", "fourth set, second half, kept apart"),
+                            ("fifth", "fifth set, first half"), ("reserve", "fifth set, second half, kept apart"),
+                            ("sixth", "sixth set, first half"), ("beside", "sixth set, second half, kept apart")):
             some = [r for r in results if r["half"] == half and r["score"] in SCORES]
             if some:
                 c = counts(some)
@@ -390,7 +394,7 @@ def summary_document(labelled):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "sixth", "beside", "all"), default="open")
+    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "fifth", "reserve", "sixth", "beside", "all"), default="open")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--busy", action="store_true", help="a busy loop for each core runs beside each job")
     p.add_argument("--only", help="names, separated by commas")
@@ -424,7 +428,7 @@ def main():
         print(summary_document(labelled), end="")
         return 0
     only = args.only.split(",") if args.only else None
-    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + SIXTH
+    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH
               if (c.name in only if only else args.half == c.half or args.half == "all" and c.half in ("open", "kept", "fresh"))]
     build_programs(chosen)
     with outside_load(int(args.busy)), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:

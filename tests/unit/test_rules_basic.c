@@ -244,6 +244,40 @@ static void test_proof_has_metric_range_and_threshold(void **state)
 	rules_free(rules);
 }
 
+/* Which of two causes that are both true stands first: the dearer one, or the one that names the
+ * call in which the other one's time went. */
+static void test_the_first_of_two_causes(void **state)
+{
+#define ONE_CORE_BESIDE_OTHERS                                                                     \
+	LONG "cores_present=2 cores_allowed=2 cores_used=0.4 cores_used_peak=0.8 cpu_seconds=2 "   \
+	     "+job.run_queue_seconds=2 host_threads_running_peak=1 taken_seconds=2 "               \
+	     "job.affinity_cpus_count=2 host_affinity_cpus=2 others_cores=1.5 "
+	static const struct {
+		const char *summary, *first, *second;
+	} wanted[] = {
+		{ ONE_CORE_BESIDE_OTHERS "taken_wall_seconds=4", "crowded", "single-core" },
+		{ ONE_CORE_BESIDE_OTHERS "taken_wall_seconds=1", "single-core", "crowded" },
+		{ LONG "cores_present=2 cores_used=1 cores_used_peak=1 cpu_seconds=5 "
+		       "cpu_system_seconds=1.75 processes_started=1 +job.read_calls=100 "
+		       "+job.write_calls=100 +job.read_bytes=1e3 +job.written_bytes=0 "
+		       "+job.storage_read_bytes=0 +job.storage_written_bytes=0 "
+		       "+job.minor_faults=200 +job.voluntary_switches=100",
+		  "empty-calls", "single-core" },
+	};
+	struct rules *rules = builtin();
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+		fixture_init(&f, wanted[i].summary);
+		rules_apply(rules, &f.s);
+		assert_true(f.s.nverdicts >= 2);
+		assert_string_equal(f.s.verdicts[0].rule, wanted[i].first);
+		assert_string_equal(f.s.verdicts[1].rule, wanted[i].second);
+	}
+	rules_free(rules);
+}
+
 /* Memory that was too little is never answered by less, idle cores never by more. */
 static void test_a_request_keeps_to_what_was_asked_for(void **state)
 {
@@ -282,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_the_page_of_verdicts_is_up_to_date),
 		cmocka_unit_test(test_rules_that_others_name_are_there),
 		cmocka_unit_test(test_proof_has_metric_range_and_threshold),
+		cmocka_unit_test(test_the_first_of_two_causes),
 		cmocka_unit_test(test_a_request_keeps_to_what_was_asked_for),
 	};
 
