@@ -48,7 +48,7 @@ FIFTH = [
     Fifth("node-looks-each-20-ms", "Node looks by a timer whether a file is there", "node {src}/fifth.js looks {s}", IDLE + POLLS, kind="waits", fine="idle," + CORES, wrong=DISK, draw=TIME, needs="node"),
     Fifth("child-that-sleeps", "Python waits for a child that sleeps", "{py} {src}/fifth.py child {s}", IDLE, kind="waits", fine="idle," + CORES, wrong=DISK, draw=TIME),
     Fifth("service-of-700-ms", "a service answers each request after 0.7 s", "{py} {src}/fifth.py service {s}", SERVER + IDLE, kind="waits", fine="idle,network," + CORES, wrong=DISK, draw=TIME),
-    Fifth("commit-for-each-row", "Python commits each row to SQLite", "{py} {src}/fifth.py rows {s}", FLUSH + [r"commit"], kind="waits", fine="storage,idle,kernel," + CORES, draw=TIME),
+    Fifth("one-commit-a-row", "Python commits each row to SQLite", "{py} {src}/fifth.py rows {s}", FLUSH + [r"commit"], kind="waits", fine="storage,idle,kernel," + CORES, draw=TIME),
 
     # Kernel and processes.
     Fifth("asks-the-pipe", "a program asks a pipe for data without a pause", "{bin}/fifth asks {s}", KERNEL + POLLS, fine="kernel," + CORES, draw=TIME),
@@ -85,7 +85,7 @@ FIFTH = [
           alone=True, needs="xz"),
 
     # Healthy.
-    Fifth("healthy-digests", "nothing: a pool of Python with even shares", "{py} {src}/fifth.py even {s}", [], kind="healthy", draw=TIME, alone=True),
+    Fifth("healthy-many-digests", "nothing: a pool of Python with even shares", "{py} {src}/fifth.py even {s}", [], kind="healthy", draw=TIME, alone=True),
     Fifth("healthy-awks", "nothing: one awk for each core", "sh:seq {cores} | xargs -P{cores} -I@ awk -v seconds={s} -f {src}/fifth.awk", [], kind="healthy", draw=TIME, alone=True),
     Fifth("healthy-make-j", "nothing: make -j runs even targets on all cores", "make -s -j{cores} -f {src}/fifth.mk SRC={src} SECONDS={s}", [], kind="healthy", draw={"s": [3, 4]}, alone=True),
     Fifth("healthy-workers", "nothing: a worker of Node for each core", "node {src}/fifth.js workers {s} {cores}", [], kind="healthy", draw=TIME, alone=True, needs="node"),

@@ -109,7 +109,7 @@ SIXTH = [
 
     # Healthy.
     Sixth("healthy-even-tasks", "nothing: xargs -P keeps all cores at work", SH + "even {cores} {n}", [], kind="healthy", draw={"n": (3, 4)}, alone=True),
-    Sixth("healthy-node-workers", "nothing: worker threads of Node have even shares", JS + "even {cores} {s}", [], kind="healthy", draw=LONG, alone=True, needs="node"),
+    Sixth("healthy-like-workers", "nothing: worker threads of Node have even shares", JS + "even {cores} {s}", [], kind="healthy", draw=LONG, alone=True, needs="node"),
     Sixth("healthy-zstd-threads", "nothing: zstd compresses with all cores", SH + "zstd {cores} {s}", [], kind="healthy", draw=LONG, alone=True, needs="zstd"),
     Sixth("healthy-stages", "nothing: two processes of a pipe have equal work", C + "stages {s}", [], kind="healthy", draw=LONG, alone=True),
     Sixth("healthy-pool-spawn", "nothing: a pool of Python started by spawn", PY + "even {cores} {s}", [], kind="healthy", draw=LONG, alone=True),
