@@ -185,8 +185,8 @@ static int stages(double s)
 
 int main(int argc, char **argv)
 {
-	double s = argc > 2 ? atof(argv[2]) : 0;
-	int n = argc > 3 ? atoi(argv[3]) : 0;
+	double s = argc > 2 ? strtod(argv[2], NULL) : 0;
+	int n = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
 	const char *verb = argc > 1 ? argv[1] : "";
 
 	if (!strcmp(verb, "biglock"))
