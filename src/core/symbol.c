@@ -228,3 +228,14 @@ void symbol_strip_paths(char *name)
 	}
 	*to = '\0';
 }
+
+bool symbol_is_beginning(const char *name)
+{
+	static const char *const names[] = { "start_thread", "clone",  "__clone",      "clone3",
+					     "__clone3",     "_start", "__GI___clone3" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return !strncmp(name, "__libc_start", strlen("__libc_start"));
+}

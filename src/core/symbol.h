@@ -8,6 +8,7 @@
 #ifndef SONDE_CORE_SYMBOL_H
 #define SONDE_CORE_SYMBOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* "void std::__sort<int*>(int*, int*) [clone .part.0]" becomes "std::__sort": without return type,
@@ -17,6 +18,9 @@ const char *symbol_short(const char *name, char *out, size_t size);
 
 /* The last part of a path: "libz.so.1.2.13". Borrowed. */
 const char *symbol_base(const char *path);
+
+/* Does every program or thread begin in it, before its own code: _start, start_thread, ...? */
+bool symbol_is_beginning(const char *name);
 
 /* Of each path from the root on in it the last part: "py::f:/opt/a/b.py" becomes "py::f:b.py". In
  * place. */

@@ -101,7 +101,8 @@ static int rank_of(const struct run *r, const struct run_frame *f)
 	const char *path = f->module < r->nmodules ? r->modules[f->module].path : "";
 	bool named = *f->function != '\0', library = strstr(symbol_base(path), ".so") != NULL;
 
-	if (f->flags || !*path || classes_is_system(path) || !strncmp(f->file, "/usr/include/", 13))
+	if (f->flags || !*path || symbol_is_beginning(f->function) || classes_is_system(path) ||
+	    !strncmp(f->file, "/usr/include/", 13))
 		return 0;
 	return named ? library ? 3 : 4 : library ? 1 : 2;
 }

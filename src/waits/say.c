@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "waits/say.h"
 
+#include "core/symbol.h"
 #include "waits/cycle.h"
 
 #include <stdlib.h>
@@ -113,15 +114,7 @@ static bool has_python(const struct wait_thread *t)
 /* What comes before a program's own code. */
 static bool is_beginning(const struct wait_frame *f)
 {
-	static const char *const names[] = { "start_thread", "clone",  "__clone",      "clone3",
-					     "__clone3",     "_start", "__GI___clone3" };
-
-	if (!f->function)
-		return is_of_libc(f);
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (!strcmp(f->function, names[i]))
-			return true;
-	return begins(f->function, "__libc_start");
+	return f->function ? symbol_is_beginning(f->function) : is_of_libc(f);
 }
 
 /* "__GI___libc_read" is read. */
