@@ -187,7 +187,7 @@ static void test_words_name_the_most(void **state)
 	bytes_u8(&words, 0);
 	assert_string_equal((const char *)words.data,
 			    "waiting 80 % of the threads' time: waits for data from a pipe 30 %, "
-			    "sleeps 24 %; in read 30 %, main (main.c:5) 23 %");
+			    "sleeps 24 %; in io_wait 30 %, main (main.c:5) 23 %");
 	assert_true(near(waiting_wall(&t->waiting->rows[WAITING_BY_PHASE].row[0].time), 3));
 	bytes_free(&words);
 	waittime_free(t);
