@@ -1,28 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Scanner's own Profile offers, of a recording that `sonde import scanner` made."""
-import errno
 import json
 import os
-import shutil
-import subprocess
 import tempfile
 from typing import Any, Dict, Optional, Tuple, Union
 
+from . import _program
 from ._library import SondeError
 from .recording import Recording
 
 MASTER = "master"
-
-
-def _run(*words: str, answer: bool = False) -> str:
-    """The program sonde; what it said, or answered on standard output."""
-    program = shutil.which("sonde")
-    if not program:
-        raise FileNotFoundError("the program sonde is not in PATH: install Sonde, or add its directory")
-    ended = subprocess.run([program, *words], capture_output=True, encoding="utf-8", errors="replace", check=False)
-    if ended.returncode and not (answer and ended.stdout):
-        raise SondeError(errno.EIO if ended.returncode == 1 else errno.EINVAL, ended.stderr.strip())
-    return ended.stdout if answer else ended.stderr.strip()
 
 
 class Profile:
@@ -44,7 +31,7 @@ class Profile:
         if subsample is not None:
             words += ["--subsample", str(subsample)]
         try:
-            said = _run(*words)
+            said = _program.run(*words)
         except SondeError as why:
             if not os.path.isdir(to):
                 raise
@@ -56,13 +43,13 @@ class Profile:
 
     def write_trace(self, path: Union[str, "os.PathLike[str]"]) -> str:
         """Write a trace for chrome://tracing and ui.perfetto.dev: *.trace, *.json, *.json.gz, *.tar.gz or *.pftrace. Returns the path."""
-        _run("trace", self.path, "-o", os.fspath(path))
+        _program.run("trace", self.path, "-o", os.fspath(path))
         return os.fspath(path)
 
     def statistics(self) -> Dict[str, Any]:
         """{kind: {key: seconds as text, counter: number}}, summed over the workers; "total_time" is from the first begin to the last end."""
         found: Dict[str, Any] = {}
-        for kind in json.loads(_run("show", "--spans", "--json", self.path, answer=True))["kinds"]:
+        for kind in json.loads(_program.run("show", "--spans", "--json", self.path, answer=True))["kinds"]:
             if kind["kind"] == MASTER:
                 continue
             of_kind = found.setdefault(kind["kind"], {})

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recording, or a directory of them, and its tables."""
+import contextlib
 import ctypes
 import importlib
 import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 
+from . import _html
 from . import _library as c
+from .summary import Summary
 
 TABLES = {"series": (0, None), "processes": (1, b"process"), "commands": (1, b"command"), "marks": (2, None),
           "spans": (3, None), "states": (4, None), "counters": (5, None)}
@@ -54,6 +57,7 @@ class Recording:
     """Opened by sonde.open; closed by close(), or at the end of a with."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]):
+        self.path = os.fspath(path)
         self._run = None
         self._lib = c.library()
         error = c.Error()
@@ -110,6 +114,20 @@ class Recording:
         """What was said once of the run, the job or the machine; of a key, the last word."""
         kinds = {0: lambda m: c.text(m.text), 1: lambda m: m.integer, 2: lambda m: m.real, 3: lambda m: bool(m.integer)}
         return {c.text(m.key): kinds[m.type](m) for m in self._each("meta", c.Meta)}
+
+    def summary(self, all: bool = False) -> Summary:
+        """What `sonde show`, or `sonde show --all`, prints of it; it needs the program sonde."""
+        return Summary(self.path, all)
+
+    def _repr_html_(self) -> str:
+        """The summary; without the program, or when it is closed, what is known without."""
+        with contextlib.suppress(OSError):
+            return self.summary()._repr_html_()
+        if not self._run:
+            return _html.paragraph(f"{self.path} (closed)")
+        nodes = [(n.host, n.samples, n.last_s - n.first_s, n.complete) for n in self.nodes]
+        said = [(key, value) for key, value in self.metadata.items() if key in ("job.command", "job.exit_code")]
+        return _html.paragraph(self.path) + _html.table(("node", "samples", "seconds", "complete"), nodes) + _html.table(("", ""), said)
 
     def _gather(self, table: str, metrics: Optional[str], wide: bool, raw: bool, combine: bool, start: float,
                 end: Optional[float], every: float) -> List[_Values]:

@@ -4,6 +4,7 @@ import ctypes
 import os
 from typing import Any, Callable, Dict, Iterable, Optional, Union
 
+from . import _html
 from . import _library as c
 from .sampler import Sample, Sampler
 
@@ -49,6 +50,9 @@ class Report:
         found: Dict[int, Dict[str, float]] = {}
         self.emit(lambda key, value, step: found.setdefault(step, {}).__setitem__(key, value))
         return found
+
+    def _repr_html_(self) -> str:
+        return _html.table(("node", "figure", "value"), [(node, key, value) for node, of in self.figures().items() for key, value in of.items()])
 
     def save(self, path: Optional[Union[str, "os.PathLike[str]"]] = None) -> str:
         """Write the samples as JSON, {"node": [...]}; None: into a new temporary file. The file's path."""
