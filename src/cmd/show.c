@@ -246,7 +246,7 @@ static int print_waits(const struct show_options *o, struct run *r, struct err *
 	else if (o->by && waits_table(o->by, &by))
 		waittime_print_by(w->waiting, by, stdout, o->all ? UINT_MAX : CODE_ROWS_BY);
 	else
-		waittime_print(w->waiting, stdout, o->all ? UINT_MAX : CODE_ROWS);
+		waittime_print(w, stdout, o->all ? UINT_MAX : CODE_ROWS);
 	waittime_free(w);
 	return rc;
 }

@@ -136,6 +136,7 @@ struct stacks_axis {
 	uint32_t most;           /* cells */
 	bool by_class;           /* place is a class, and no fold is needed */
 	bool by_stack;           /* place is a node of run.stacks, and no fold is needed */
+	const uint32_t *places;  /* of each node of run.stacks, and no fold is needed; or NULL */
 };
 struct stacks_cell {
 	uint32_t group, bucket, place; /* place: a node of the fold */

@@ -215,6 +215,8 @@ static uint32_t place_of(const struct filling *g, uint32_t stack)
 
 	if (g->axis->by_stack)
 		return stack;
+	if (g->axis->places)
+		return g->axis->places[stack];
 	return g->axis->by_class ? at->class : g->fold->place[at->node];
 }
 

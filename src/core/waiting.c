@@ -16,15 +16,15 @@ enum { INLINED_MAX = 64 };
 
 const char *const waiting_by_names[WAITING_BY_NUMBER_OF] = {
 	[WAITING_BY_OBJECT] = "object",   [WAITING_BY_FUNCTION] = "function",
-	[WAITING_BY_CLASS] = "class",     [WAITING_BY_COMMAND] = "command",
-	[WAITING_BY_PROCESS] = "process", [WAITING_BY_THREAD] = "thread",
-	[WAITING_BY_RANK] = "rank",       [WAITING_BY_NODE] = "node",
-	[WAITING_BY_PHASE] = "phase",
+	[WAITING_BY_PLACE] = "place",     [WAITING_BY_CLASS] = "class",
+	[WAITING_BY_COMMAND] = "command", [WAITING_BY_PROCESS] = "process",
+	[WAITING_BY_THREAD] = "thread",   [WAITING_BY_RANK] = "rank",
+	[WAITING_BY_NODE] = "node",       [WAITING_BY_PHASE] = "phase",
 };
 
 /* What a stack of the run says of the thread that has it. */
 struct meaning {
-	size_t part; /* of struct waiting_time: where its time goes */
+	enum waiting_part part; /* where its time goes */
 	bool waits;
 	enum wait_kind kind;
 	uint32_t object; /* frame; 0: none */
@@ -46,6 +46,29 @@ struct waiting_private {
 };
 
 /* ---- sums ---- */
+
+static double *part_in(struct waiting_time *t, enum waiting_part part)
+{
+	switch (part) {
+	case WAITING_ON_CPU:
+		return &t->on_cpu;
+	case WAITING_READY:
+		return &t->ready;
+	case WAITING_UNSEEN:
+		return &t->unseen;
+	case WAITING_FORBIDDEN:
+		return &t->forbidden;
+	default:
+		return &t->by[(int)part - WAITING_FIRST_KIND];
+	}
+}
+
+double waiting_part(const struct waiting_time *t, enum waiting_part part)
+{
+	struct waiting_time copy = *t;
+
+	return *part_in(&copy, part);
+}
 
 double waiting_waited(const struct waiting_time *t)
 {
@@ -72,17 +95,14 @@ enum wait_kind waiting_most(const struct waiting_time *t, double *seconds)
 	return most;
 }
 
+static enum waiting_part part_of(const struct meaning *m)
+{
+	return m->waits ? (enum waiting_part)(WAITING_FIRST_KIND + (int)m->kind) : m->part;
+}
+
 static void add(struct waiting_time *t, const struct meaning *m, double seconds)
 {
-	double part;
-
-	if (m->waits) {
-		t->by[m->kind] += seconds;
-		return;
-	}
-	memcpy(&part, (char *)t + m->part, sizeof part);
-	part += seconds;
-	memcpy((char *)t + m->part, &part, sizeof part);
+	*part_in(t, part_of(m)) += seconds;
 }
 
 /* ---- what stacks say ---- */
@@ -131,12 +151,12 @@ static uint32_t frame_of(const struct run *r, uint32_t stack)
 
 static const struct {
 	const char *name;
-	size_t part;
+	enum waiting_part part;
 } parts[] = {
-	{ WAIT_ON_CPU, offsetof(struct waiting_time, on_cpu) },
-	{ WAIT_WAS_READY, offsetof(struct waiting_time, ready) },
-	{ WAIT_UNSEEN, offsetof(struct waiting_time, unseen) },
-	{ WAIT_REFUSED, offsetof(struct waiting_time, forbidden) },
+	{ WAIT_ON_CPU, WAITING_ON_CPU },
+	{ WAIT_WAS_READY, WAITING_READY },
+	{ WAIT_UNSEEN, WAITING_UNSEEN },
+	{ WAIT_REFUSED, WAITING_FORBIDDEN },
 };
 
 static void understand(const struct run *r, uint32_t stack, struct meaning *m)
@@ -210,13 +230,32 @@ struct taken {
 	const struct phase *phase;
 };
 
+static struct tally_key function_key(const struct waiting *w, const struct meaning *m)
+{
+	const struct run_frame *f = &w->stacks->run->frames[m->frame];
+
+	return (struct tally_key){ f->file, w->stacks->private->function_of[m->frame], f->line, 0 };
+}
+
+/* The row by function, where the thread's time is by now, and what it waited for there. */
+static bool place_key(struct waiting *w, const struct meaning *m, struct tally_key *key)
+{
+	struct tally_key function = function_key(w, m);
+	uint32_t row;
+
+	if (!m->waits || tally_find(&w->private->table[WAITING_BY_FUNCTION].keys, &function, &row))
+		return false;
+	*key = (struct tally_key){ m->object ? w->stacks->run->frames[m->object].function : "",
+				   (uint32_t)m->kind, row, 0 };
+	return true;
+}
+
 /* What a table has it under. False: it has no place there. */
 static bool key_of(struct waiting *w, enum waiting_by by, const struct taken *t,
 		   struct tally_key *key)
 {
 	const struct run_samples *x = t->x;
 	const struct run *r = w->stacks->run;
-	const struct run_frame *f = &r->frames[t->m->frame];
 	double rank;
 
 	switch (by) {
@@ -225,9 +264,10 @@ static bool key_of(struct waiting *w, enum waiting_by by, const struct taken *t,
 					   (uint32_t)t->m->kind, 0, 0 };
 		return t->m->waits;
 	case WAITING_BY_FUNCTION:
-		*key = (struct tally_key){ f->file, w->stacks->private->function_of[t->m->frame],
-					   f->line, 0 };
+		*key = function_key(w, t->m);
 		return t->m->waits;
+	case WAITING_BY_PLACE:
+		return place_key(w, t->m, key);
 	case WAITING_BY_CLASS:
 		*key = (struct tally_key){ NULL, (uint32_t)t->m->kind, 0, 0 };
 		return t->m->waits;
@@ -333,11 +373,17 @@ static void fill_function(const struct waiting *w, struct waiting_row *row,
 {
 	const struct stacks_function *f = &w->stacks->functions[key->a];
 
-	row->name = f->shown;
+	row->name = row->shown = f->shown;
 	row->function = f->name;
 	row->module = *f->module ? f->module : NULL;
 	row->file = key->text && *key->text ? key->text : NULL;
 	row->line = row->file ? key->b : 0;
+}
+
+static void fill_place(struct waiting *w, struct waiting_row *row, const struct tally_key *key)
+{
+	fill_function(w, row, &w->private->table[WAITING_BY_FUNCTION].keys.row[key->b].key);
+	fill_object(w, row, key); /* and its name */
 }
 
 static void fill_rank(struct waiting *w, struct waiting_row *row, const struct tally_key *key)
@@ -360,6 +406,9 @@ static void fill(struct waiting *w, enum waiting_by by, struct waiting_row *row,
 		break;
 	case WAITING_BY_FUNCTION:
 		fill_function(w, row, key);
+		break;
+	case WAITING_BY_PLACE:
+		fill_place(w, row, key);
 		break;
 	case WAITING_BY_CLASS:
 		row->kind = (enum wait_kind)key->a;
@@ -435,6 +484,13 @@ static void compare(struct waiting *w)
 }
 
 /* ---- all of it ---- */
+
+enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack)
+{
+	const struct run *r = w->stacks->run;
+
+	return part_of(&w->private->meaning[stack < r->nstacks ? stack : 0]);
+}
 
 void waiting_close(struct waiting *w)
 {

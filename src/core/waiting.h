@@ -19,6 +19,16 @@ struct waiting_time {
 	double forbidden;      /* waited, and may not be looked at */
 	double by[WAIT_KINDS]; /* waited, by kind */
 };
+/* Its parts, in this order. */
+enum waiting_part {
+	WAITING_ON_CPU,
+	WAITING_READY,
+	WAITING_UNSEEN,
+	WAITING_FORBIDDEN,
+	WAITING_FIRST_KIND, /* then the other kinds of wait */
+	WAITING_PARTS = WAITING_FIRST_KIND + WAIT_KINDS
+};
+double waiting_part(const struct waiting_time *t, enum waiting_part part);
 double waiting_waited(const struct waiting_time *t); /* for whatever it was */
 double waiting_wall(const struct waiting_time *t);
 /* Of most of what was waited, with its seconds; 0 seconds: nothing. */
@@ -27,6 +37,7 @@ enum wait_kind waiting_most(const struct waiting_time *t, double *seconds);
 enum waiting_by {
 	WAITING_BY_OBJECT,
 	WAITING_BY_FUNCTION,
+	WAITING_BY_PLACE, /* object and function */
 	WAITING_BY_CLASS, /* kind of wait */
 	WAITING_BY_COMMAND,
 	WAITING_BY_PROCESS,
@@ -41,10 +52,11 @@ extern const char *const waiting_by_names[WAITING_BY_NUMBER_OF];
 /* What it is of is set, the rest is 0 or NULL. */
 struct waiting_row {
 	const char *name;          /* for reading; hostile text, but of BY_CLASS */
-	const char *object;        /* BY_OBJECT: of its kind; "": no more is known */
-	enum wait_kind kind;       /* BY_OBJECT, BY_CLASS */
-	const char *function;      /* BY_FUNCTION: whole; "": not known */
-	const char *module, *file; /* BY_FUNCTION: paths; or NULL */
+	const char *object;        /* BY_OBJECT, BY_PLACE: of its kind; "": no more is known */
+	enum wait_kind kind;       /* BY_OBJECT, BY_PLACE, BY_CLASS */
+	const char *function;      /* BY_FUNCTION, BY_PLACE: whole; "": not known */
+	const char *shown;         /* the same, for reading; never "" */
+	const char *module, *file; /* the same: paths; or NULL */
 	uint32_t line;             /* of file; 0: not known */
 	const char *command;       /* of the process */
 	uint32_t node, instance, tid;
@@ -70,5 +82,8 @@ struct phases;
 int waiting_open(struct waiting **w, struct run *r, const struct classes *c,
 		 const struct phases *phases, struct err *e);
 void waiting_close(struct waiting *w);
+
+/* Where the time of a stack of the run goes. */
+enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack);
 
 #endif

@@ -2,6 +2,7 @@
 /* code_gaps.c - what is missing of the code that the CPU time went to, and why. */
 #include "base/json.h"
 #include "report/code.h"
+#include "report/findings.h"
 #include "report/summary.h"
 
 #include <math.h>
@@ -125,10 +126,8 @@ static void say_refused(const struct code_gaps *g, struct bytes *out)
 
 static void say_fixes(const struct code_gaps *g, struct bytes *out)
 {
-	if (g->refused && g->fix_user)
-		bytes_printf(out, "You can: %s. ", g->fix_user);
-	if (g->refused && g->fix_admin)
-		bytes_printf(out, "An administrator can: %s.", g->fix_admin);
+	if (g->refused)
+		findings_say_fixes(g->fix_user, g->fix_admin, out);
 }
 
 bool code_gaps_say(const struct code_gaps *g, unsigned i, struct bytes *out)

@@ -116,6 +116,14 @@ void findings_free(struct findings *f)
 	*f = (struct findings){ 0 };
 }
 
+void findings_say_fixes(const char *fix_user, const char *fix_admin, struct bytes *out)
+{
+	if (fix_user)
+		bytes_printf(out, "You can: %s. ", fix_user);
+	if (fix_admin)
+		bytes_printf(out, "An administrator can: %s.", fix_admin);
+}
+
 void findings_json(struct json *j, const struct findings *f, const struct run *r)
 {
 	json_array(j);

@@ -26,6 +26,8 @@ struct findings {
 
 int findings_make(struct findings *f, const struct run *r, const struct metadata *m);
 void findings_free(struct findings *f);
+/* "You can: ... An administrator can: ..."; NULL: nothing is known. */
+void findings_say_fixes(const char *fix_user, const char *fix_admin, struct bytes *out);
 /* An array of them. */
 void findings_json(struct json *j, const struct findings *f, const struct run *r);
 

@@ -3,9 +3,11 @@
 
 #include "base/escape.h"
 #include "report/page_charts.h"
+#include "report/page_code.h"
 #include "report/page_maps.h"
 #include "report/page_metric.h"
 #include "report/page_own.h"
+#include "report/page_waits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,7 +124,8 @@ static void maps_json(struct json *j)
 }
 
 void page_charts_json(struct json *j, const struct page_series *d, const struct own *own,
-		      const struct page_code *code, const struct run *r)
+		      const struct page_kinds *waits, const struct page_kinds *code,
+		      const struct run *r)
 {
 	json_key(j, "charts");
 	json_array(j);
@@ -130,8 +133,10 @@ void page_charts_json(struct json *j, const struct page_series *d, const struct 
 	for (size_t c = 0; c < npage_charts; c++) {
 		if (is_shown(d, &page_charts[c]))
 			chart_json(j, &page_charts[c]);
-		if (!c) /* the cores, of which these are a part */
-			page_code_chart_json(j, code);
+		if (c)
+			continue;
+		page_waits_chart_json(j, waits); /* beside the cores */
+		page_code_chart_json(j, code);   /* which are a part of them */
 	}
 	for (uint32_t i = 0; i < d->ndrawn; i++)
 		if (!is_charted(d->drawn[i].key) && has_values(d, i))

@@ -11,11 +11,12 @@
 
 #include "base/json.h"
 #include "report/own.h"
-#include "report/page_code.h"
+#include "report/page_kinds.h"
 #include "report/page_series.h"
 
 /* Keys "charts" and "maps" of the object that is open. */
 void page_charts_json(struct json *j, const struct page_series *d, const struct own *own,
-		      const struct page_code *code, const struct run *r);
+		      const struct page_kinds *waits, const struct page_kinds *code,
+		      const struct run *r);
 
 #endif

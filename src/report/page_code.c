@@ -12,10 +12,6 @@
 enum {
 	NODES = 16000,  /* of the tree */
 	CELLS = 100000, /* of a set: 4 bytes each, as text */
-	BUCKETS = 1024, /* as many as there are cells for */
-	KIND_CELLS = 1 << 20,
-	GROUPS = 512, /* as many nodes as the page has in detail */
-	CHART_HEIGHT = 200,
 	SHOWN_TEXT = 1024,
 };
 
@@ -28,18 +24,18 @@ static const struct {
 	{ "command", STACKS_PER_COMMAND },
 };
 
-/* As code.js has them. */
-const char *const page_kind_colours[PAGE_KINDS] = { "blue", "orange", "green", "purple",
-						    "sky",  "red",    "grey" };
-
 /* ---- kinds of code ---- */
 
-void page_kinds_make(struct page_kinds *k, const struct stacks *s)
+void page_code_kinds(struct page_kinds *k, const struct stacks *s)
 {
+	static const char *const colour[] = { "blue", "orange", "green", "purple", "sky", "red" };
 	const struct stacks_rows *rows = &s->rows[STACKS_BY_CLASS];
-	const uint32_t others = PAGE_KINDS - 1;
+	const uint32_t others = PAGE_CODE_KINDS - 1;
+	uint32_t n = 0;
 
-	*k = (struct page_kinds){ .classes = s->classes };
+	*k = (struct page_kinds){ .id = "code", .n = PAGE_CODE_KINDS };
+	for (uint32_t i = 0; i < PAGE_CODE_KINDS; i++)
+		k->kind[i] = (struct page_kind){ .label = "other kinds of code", .colour = "grey" };
 	for (uint32_t i = 0; i < CLASSES_MAX; i++)
 		k->of[i] = others;
 	for (uint32_t i = 0; i < rows->n; i++) {
@@ -47,41 +43,37 @@ void page_kinds_make(struct page_kinds *k, const struct stacks *s)
 
 		if (!(row->self > 0) || row->class >= CLASSES_MAX)
 			continue;
-		if (k->n < others) {
-			k->of[row->class] = k->n;
-			k->shown[k->n++] = row->class;
+		if (n < others) {
+			k->kind[n].label = s->classes->row[row->class].label;
+			k->kind[n].colour = colour[n];
+			k->of[row->class] = n++;
 		}
-		k->self[k->of[row->class]] += row->self;
+		k->kind[k->of[row->class]].seconds += row->self;
 	}
 }
 
-const char *page_kind_label(const struct page_kinds *k, uint32_t kind)
+void page_code_chart_json(struct json *j, const struct page_kinds *k)
 {
-	return kind < k->n ? k->classes->row[k->shown[kind]].label : "other kinds of code";
-}
-
-bool page_has_kind(const struct page_kinds *k, uint32_t kind)
-{
-	return k->self[kind] > 0;
+	page_kinds_chart_json(j, k,
+			      &(struct page_kinds_words){ .title = "CPU by kind of code",
+							  .note = "sampled user CPU time, in cores",
+							  .unit = "cores" });
 }
 
 /* ---- what there is ---- */
 
 static int make_cells(struct page_code *c, struct err *e)
 {
-	struct stacks_axis axis = { .to_s = c->end_s, .buckets = BUCKETS };
+	struct stacks_axis axis = { .to_s = c->end_s, .buckets = PAGE_BUCKETS };
 	int rc = 0;
 
 	for (int i = 0; i < PAGE_CODE_SETS && !rc; i++) {
 		axis.group = sets[i].group;
-		axis.most_groups = GROUPS;
+		axis.most_groups = PAGE_GROUPS;
 		axis.most = CELLS;
 		rc = stacks_cells_make(&c->set[i], c->stacks, &c->fold, &axis, e);
 	}
-	axis.group = STACKS_PER_NODE;
-	axis.most = KIND_CELLS;
-	axis.by_class = true;
-	return rc ? rc : stacks_cells_make(&c->kinds, c->stacks, NULL, &axis, e);
+	return rc ? rc : page_kinds_cells(&c->kinds, c->stacks, NULL, c->end_s, e);
 }
 
 int page_code_make(struct page_code *c, const struct code *code, double end_s, struct err *e)
@@ -90,7 +82,7 @@ int page_code_make(struct page_code *c, const struct code *code, double end_s, s
 	if (!code || !code->stacks || !(code->stacks->total > 0) || !(end_s > 0))
 		return 0;
 	c->stacks = code->stacks;
-	page_kinds_make(&c->kind, c->stacks);
+	page_code_kinds(&c->kinds, c->stacks);
 	if (stacks_fold_make(&c->fold, c->stacks, NODES))
 		return err_set(e, -ENOMEM, "out of memory while writing the report");
 	return make_cells(c, e);
@@ -100,121 +92,9 @@ void page_code_free(struct page_code *c)
 {
 	for (int i = 0; i < PAGE_CODE_SETS; i++)
 		stacks_cells_free(&c->set[i]);
-	stacks_cells_free(&c->kinds);
+	page_kinds_free(&c->kinds);
 	stacks_fold_free(&c->fold);
 	*c = (struct page_code){ 0 };
-}
-
-/* ---- the chart of kinds ---- */
-
-static void kind_key(uint32_t kind, char out[32])
-{
-	snprintf(out, 32, "code:%u", kind);
-}
-
-void page_code_chart_json(struct json *j, const struct page_code *c)
-{
-	char key[32];
-
-	if (!c->stacks)
-		return;
-	json_object(j);
-	json_put_text(j, "id", "code");
-	json_put_text(j, "title", "CPU by kind of code");
-	json_put_text(j, "note", "sampled user CPU time, in cores");
-	json_put_text(j, "unit", "cores");
-	json_put_int(j, "height", CHART_HEIGHT);
-	json_key(j, "lines");
-	json_array(j);
-	for (uint32_t k = 0; k < PAGE_KINDS; k++) {
-		if (!page_has_kind(&c->kind, k))
-			continue;
-		kind_key(k, key);
-		json_object(j);
-		json_put_text(j, "metric", key);
-		json_put_text(j, "label", page_kind_label(&c->kind, k));
-		json_put_text(j, "role", "stack");
-		json_put_text(j, "colour", page_kind_colours[k]);
-		json_object_end(j);
-	}
-	json_array_end(j);
-	json_object_end(j);
-}
-
-/* The first cell of a group, or of those behind it. */
-static uint32_t first_of(const struct stacks_cells *x, uint32_t group)
-{
-	uint32_t low = 0, high = x->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (x->cell[middle].group < group)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The seconds of a kind up to the end of each bucket; sum[0] is 0. */
-static void add_up(const struct page_code *c, uint32_t kind, uint32_t node, double *sum)
-{
-	const struct stacks_cells *x = &c->kinds;
-
-	memset(sum, 0, (x->buckets + 1u) * sizeof *sum);
-	for (uint32_t g = 0; g < x->ngroups; g++) {
-		if (node && (!g || x->groups[g].node != node))
-			continue;
-		for (uint32_t i = first_of(x, g); i < x->n && x->cell[i].group == g; i++)
-			if (c->kind.of[x->cell[i].place] == kind)
-				sum[x->cell[i].bucket + 1] += (double)x->cell[i].value;
-	}
-	for (uint32_t b = 0; b < x->buckets; b++)
-		sum[b + 1] += sum[b];
-}
-
-/* Up to an instant, as if evenly spread within a bucket. */
-static double until(const struct stacks_cells *x, const double *sum, double at_s)
-{
-	double b = fmin(fmax(at_s / x->width_s, 0), x->buckets);
-	uint32_t whole = (uint32_t)b;
-
-	return whole >= x->buckets ? sum[x->buckets]
-				   : sum[whole] + (sum[whole + 1] - sum[whole]) * (b - whole);
-}
-
-void page_code_series_json(struct json *j, const struct page_code *c, uint32_t node,
-			   const double *at_s, uint32_t n)
-{
-	double *sum, *v;
-	char key[32];
-
-	if (!c->stacks || !c->kinds.buckets)
-		return;
-	sum = calloc(c->kinds.buckets + 1u, sizeof *sum);
-	v = calloc(n + 1u, sizeof *v);
-	j->out->failed |= !sum || !v;
-	for (uint32_t k = 0; k < PAGE_KINDS && sum && v; k++) {
-		double before = 0;
-
-		if (!page_has_kind(&c->kind, k))
-			continue;
-		add_up(c, k, node, sum);
-		for (uint32_t i = 0; i < n; before = at_s[i++])
-			v[i] = at_s[i] > before ? (until(&c->kinds, sum, at_s[i]) -
-						   until(&c->kinds, sum, before)) /
-							  (at_s[i] - before)
-						: NAN;
-		kind_key(k, key);
-		json_key(j, key);
-		json_object(j);
-		json_key(j, "mean");
-		page_pack_numbers(j, v, n);
-		json_object_end(j);
-	}
-	free(sum);
-	free(v);
 }
 
 /* ---- the tree ---- */
@@ -286,7 +166,7 @@ static void tree_json(struct json *j, struct writing *w)
 
 		bytes_varint(&w->tree, i - n->parent);
 		bytes_varint(&w->tree, put_function(w, n->function));
-		bytes_varint(&w->tree, c->kind.of[n->class]);
+		bytes_varint(&w->tree, c->kinds.of[n->class]);
 	}
 	json_array_end(j);
 }
@@ -346,7 +226,7 @@ static void put_cells(struct bytes *b, const struct stacks_cells *x, double unit
 
 static bool has_cells(const struct stacks_cells *x, uint32_t group)
 {
-	uint32_t i = first_of(x, group);
+	uint32_t i = page_cells_first(x, group);
 
 	return i < x->n && x->cell[i].group == group;
 }
@@ -410,8 +290,8 @@ static void classes_json(struct json *j, const struct page_code *c)
 {
 	json_key(j, "classes");
 	json_array(j);
-	for (uint32_t k = 0; k < PAGE_KINDS; k++)
-		json_text(j, page_kind_label(&c->kind, k));
+	for (uint32_t k = 0; k < c->kinds.n; k++)
+		json_text(j, c->kinds.kind[k].label);
 	json_array_end(j);
 }
 

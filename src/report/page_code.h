@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page_code.h - the functions that used the CPU, as data of the report page: a tree of bounded size
- * with its times in stretches of the run, and a chart of the kinds of code.
+ * with its times in stretches of the run, and the kinds of code.
  *
  * code.js reads it. "functions" are varints: name, module and file in "strings", line; "tree":
  * parent (as the distance to it), function and kind of each node from 1 on; node 0 is all together.
@@ -14,28 +14,18 @@
 
 #include "base/json.h"
 #include "report/code.h"
+#include "report/page_kinds.h"
 
-enum { PAGE_CODE_SETS = 3, PAGE_KINDS = 7 }; /* the last kind is that of all others */
+enum { PAGE_CODE_SETS = 3, PAGE_CODE_KINDS = 7 }; /* the last kind is that of all others */
 
-/* The classes of the most time, as the page shows them. */
-struct page_kinds {
-	const struct classes *classes; /* borrowed */
-	uint32_t of[CLASSES_MAX];      /* of each class: which kind it is */
-	uint32_t shown[PAGE_KINDS];    /* the class of each, but the last */
-	uint32_t n;                    /* without the last */
-	double self[PAGE_KINDS];       /* CPU seconds */
-};
-void page_kinds_make(struct page_kinds *k, const struct stacks *s);
-const char *page_kind_label(const struct page_kinds *k, uint32_t kind);
-bool page_has_kind(const struct page_kinds *k, uint32_t kind);
-extern const char *const page_kind_colours[PAGE_KINDS];
+/* Of the classes of the most time, in the colours that code.js has; place: a class. */
+void page_code_kinds(struct page_kinds *k, const struct stacks *s);
 
 struct page_code {
 	struct stacks *stacks; /* borrowed; NULL: no samples, and nothing is written */
 	struct stacks_fold fold;
 	struct stacks_cells set[PAGE_CODE_SETS]; /* by node, rank, command */
-	struct stacks_cells kinds;               /* by node */
-	struct page_kinds kind;
+	struct page_kinds kinds;
 	double end_s;
 };
 
@@ -44,10 +34,7 @@ int page_code_make(struct page_code *c, const struct code *code, double end_s, s
 void page_code_free(struct page_code *c);
 
 /* A specification in the array "charts" that is open. */
-void page_code_chart_json(struct json *j, const struct page_code *c);
-/* Keys in the object "series" that is open, of n points; node 0: of all together. */
-void page_code_series_json(struct json *j, const struct page_code *c, uint32_t node,
-			   const double *at_s, uint32_t n);
+void page_code_chart_json(struct json *j, const struct page_kinds *k);
 /* The member "code" of the data. */
 void page_code_json(struct json *j, const struct page_code *c);
 

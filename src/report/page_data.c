@@ -14,6 +14,7 @@
 #include "report/page_own.h"
 #include "report/page_pack.h"
 #include "report/page_series.h"
+#include "report/page_waits.h"
 #include "report/plots.h"
 
 #include <errno.h>
@@ -96,6 +97,7 @@ struct page_making {
 	struct page_nodes nodes;
 	struct own own;
 	struct page_code code;
+	struct page_kinds waits;
 	struct plots all; /* nodes together, of several */
 	uint32_t *first;  /* run_hosts */
 };
@@ -117,7 +119,8 @@ static void series_json(struct json *j, const struct page_making *p, uint32_t no
 		lines_json(j, x, n, t, wants_max(d->drawn[i].key));
 	}
 	page_own_series_json(j, &p->own, node, t->at, t->npoints);
-	page_code_series_json(j, &p->code, node, t->at, t->npoints);
+	page_kinds_series_json(j, &p->code.kinds, node, t->at, t->npoints);
+	page_kinds_series_json(j, &p->waits, node, t->at, t->npoints);
 	json_object_end(j);
 }
 
@@ -220,7 +223,8 @@ static void total_series_json(struct json *j, const struct page_making *p, const
 		free(v.at);
 	}
 	page_own_series_json(j, &p->own, 0, at, n);
-	page_code_series_json(j, &p->code, 0, at, n);
+	page_kinds_series_json(j, &p->code.kinds, 0, at, n);
+	page_kinds_series_json(j, &p->waits, 0, at, n);
 	json_object_end(j);
 }
 
@@ -266,7 +270,7 @@ static void all_json(struct json *j, const struct page_making *p)
 	json_text(j, "sonde/report/2");
 	json_key(j, "end");
 	json_real(j, end_s);
-	page_charts_json(j, &p->series, &p->own, &p->code, p->run);
+	page_charts_json(j, &p->series, &p->own, &p->waits, &p->code.kinds, p->run);
 	page_code_json(j, &p->code);
 	page_events_json(j, p->run, end_s);
 	if (p->run->nnodes > 2)
@@ -296,7 +300,8 @@ static int making_begin(struct page_making *p, const struct traces *t, struct er
 	rc = rc ? rc : p->first ? run_hosts(r, p->first) : -ENOMEM;
 	if (rc)
 		return err_set(e, rc, "out of memory while writing the report");
-	return page_code_make(&p->code, p->summary->code, end_of(p), e);
+	rc = page_code_make(&p->code, p->summary->code, end_of(p), e);
+	return rc ? rc : page_waits_make(&p->waits, p->summary->waits, end_of(p), e);
 }
 
 int page_data_json(struct bytes *out, const struct run *r, const struct summary *s,
@@ -309,6 +314,7 @@ int page_data_json(struct bytes *out, const struct run *r, const struct summary 
 	if (!rc)
 		all_json(&j, &p);
 	page_code_free(&p.code);
+	page_kinds_free(&p.waits);
 	own_free(&p.own);
 	page_nodes_free(&p.nodes);
 	page_index_free(&p.index);

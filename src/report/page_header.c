@@ -28,6 +28,17 @@ void html_text(struct bytes *b, const char *hostile)
 	bytes_free(&visible);
 }
 
+void html_soft(struct bytes *b, struct bytes *hostile)
+{
+	if (hostile->len) {
+		bytes_u8(hostile, 0);
+		bytes_puts(b, "<p class=\"soft\">");
+		html_text(b, hostile->failed ? "" : (const char *)hostile->data);
+		bytes_puts(b, "</p>");
+	}
+	bytes_reset(hostile);
+}
+
 void html_value(struct bytes *b, enum unit u, double v)
 {
 	char text[64];

@@ -18,6 +18,8 @@ struct page_source {
 
 /* Control characters become visible (\n, \x1b), then it is escaped for HTML. NULL: nothing. */
 void html_text(struct bytes *b, const char *hostile);
+/* A paragraph of it, if it has any, and then it is empty. */
+void html_soft(struct bytes *b, struct bytes *hostile);
 /* A number with its unit; unknown (NAN) is a dash that says so. */
 void html_value(struct bytes *b, enum unit u, double v);
 
@@ -30,6 +32,8 @@ void html_account(struct bytes *b, const struct page_source *p);
 /* The code that used the CPU: a section of its own; a line where it was refused, nothing where it
  * was not asked for. */
 void html_code(struct bytes *b, const struct page_source *p);
+/* What threads waited for: likewise. */
+void html_waits(struct bytes *b, const struct page_source *p);
 void html_verdicts(struct bytes *b, const struct page_source *p);
 /* A section of its own; nothing of a single node. */
 void html_nodes(struct bytes *b, const struct page_source *p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page_table.h"
 
+#include "core/symbol.h"
 #include "report/page_html.h"
 
 #include <math.h>
@@ -53,4 +54,14 @@ void html_text_cell(struct bytes *b, const char *text)
 	bytes_puts(b, "<td class=\"text\">");
 	html_text(b, text);
 	bytes_puts(b, "</td>");
+}
+
+void html_where_cell(struct bytes *b, const char *file, uint32_t line)
+{
+	char where[400];
+
+	if (file)
+		snprintf(where, sizeof where, line ? "%.300s:%u" : "%.300s", symbol_base(file),
+			 line);
+	html_text_cell(b, file ? where : NULL);
 }

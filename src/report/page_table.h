@@ -24,4 +24,7 @@ void html_name_cell(struct bytes *b, const char *name, double pid);
 void html_number_cell(struct bytes *b, enum unit u, double v); /* NAN: not known */
 void html_text_cell(struct bytes *b, const char *text);        /* NULL: none */
 
+/* "solve.c:44", of a path or NULL; line 0: not known. */
+void html_where_cell(struct bytes *b, const char *file, uint32_t line);
+
 #endif

@@ -10,6 +10,7 @@
 #include "report/page_account.h"
 #include "report/page_metric.h"
 #include "report/pdf.h"
+#include "report/waittime.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ enum {
 	LEGEND_LINE = 12,
 	CODE_KINDS = 8,
 	CODE_FUNCTIONS = 10,
+	WAITS = 5,
 	TEXT_MAX = 1024
 };
 
@@ -410,6 +412,27 @@ static double code(struct bytes *d, const struct summary *s, double y)
 	return paragraph(d, &body, y, 2, text) + 4;
 }
 
+/* Kinds of wait and the functions of the most of it; nothing where nobody asked for it. */
+static double waits(struct bytes *d, const struct summary *s, double y)
+{
+	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
+	struct bytes words = { 0 };
+
+	if (!s->waits)
+		return y;
+	y = paragraph(d, &heading, y, 1, "What threads waited for") + 2;
+	if (s->waits->waiting)
+		waittime_words(s->waits->waiting, WAITS, &words);
+	else
+		waittime_say(s->waits, 0, &words);
+	bytes_u8(&words, '\0');
+	d->failed |= words.failed;
+	if (!words.failed)
+		y = paragraph(d, &body, y, 4, (const char *)words.data);
+	bytes_free(&words);
+	return y + 4;
+}
+
 static void proof_of(const struct plots *p, const struct summary_verdict *v, char *out, size_t size)
 {
 	char a[48], b[48];
@@ -505,6 +528,7 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 	y = four_figures(d, p->summary, y) + 12;
 	y = time_bar(d, p->summary, y);
 	y = code(d, p->summary, y);
+	y = waits(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	return overview(d, p, y);
 }

@@ -25,21 +25,28 @@ static int open_with_phases(struct waittime *w, struct run *r, struct err *e)
 	return rc;
 }
 
-/* Why there are none, as the source of a node said; NULL: nobody wanted them. */
-static const char *refusal(const struct run *r)
+static const char *text_of(const struct run *r, uint32_t node, const char *key)
 {
-	for (uint32_t node = 1; node < r->nnodes; node++) {
-		const struct run_meta *m = run_find_meta(r, node, "source.waits");
+	const struct run_meta *m = run_find_meta(r, node, key);
 
-		if (m && m->type == META_TEXT)
-			return m->text;
-	}
-	return NULL;
+	return m && m->type == META_TEXT ? m->text : NULL;
+}
+
+/* Why there are none, as the source of a node said; NULL: nobody wanted them. */
+static const char *refusal(const struct run *r, uint32_t *node)
+{
+	const char *refused = NULL;
+
+	for (*node = 1; *node < r->nnodes; ++*node)
+		if ((refused = text_of(r, *node, "source.waits")))
+			break;
+	return refused;
 }
 
 int waittime_make(struct waittime **out, struct run *r, bool phases, struct err *e)
 {
-	const char *refused = refusal(r);
+	uint32_t node;
+	const char *refused = refusal(r, &node);
 	struct waittime *w;
 	int rc;
 
@@ -50,6 +57,8 @@ int waittime_make(struct waittime **out, struct run *r, bool phases, struct err 
 	if (!w)
 		return err_set(e, -ENOMEM, "out of memory for the waits of %.300s", r->path);
 	w->refused = refused;
+	w->fix_user = refused ? text_of(r, node, "source.waits.fix_user") : NULL;
+	w->fix_admin = refused ? text_of(r, node, "source.waits.fix_admin") : NULL;
 	rc = code_classes(&w->classes, NULL, e);
 	if (!rc)
 		rc = phases ? open_with_phases(w, r, e)
@@ -111,9 +120,9 @@ static void put_row(struct json *j, const struct run *r, enum waiting_by by,
 {
 	json_object(j);
 	json_put_text(j, "name", row->name);
-	if (by == WAITING_BY_OBJECT)
+	if (by == WAITING_BY_OBJECT || by == WAITING_BY_PLACE)
 		json_put_text(j, "object", *row->object ? row->object : NULL);
-	if (by == WAITING_BY_FUNCTION)
+	if (by == WAITING_BY_FUNCTION || by == WAITING_BY_PLACE)
 		put_function(j, row);
 	if (by == WAITING_BY_RANK)
 		json_put_real(j, "rank", row->rank);

@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "core/symbol.h"
 #include "report/cell.h"
+#include "report/findings.h"
 #include "report/waittime.h"
 
 #include <math.h>
@@ -59,6 +60,77 @@ void waittime_words(const struct waiting *w, unsigned most, struct bytes *out)
 	}
 }
 
+static uint32_t add_part(struct waittime_part *out, enum waiting_part part, const char *label,
+			 double seconds)
+{
+	*out = (struct waittime_part){ part, label, seconds };
+	return seconds > 0;
+}
+
+uint32_t waittime_parts(const struct waiting *w, struct waittime_part out[WAITING_PARTS])
+{
+	const struct waiting_time *t = &w->time;
+	const struct waiting_rows *kinds = &w->rows[WAITING_BY_CLASS];
+	uint32_t n = add_part(out, WAITING_ON_CPU, "on a CPU", t->on_cpu);
+
+	n += add_part(out + n, WAITING_READY, "ready, but others had the cores", t->ready);
+	for (uint32_t i = 0; i < kinds->n; i++)
+		n += add_part(out + n,
+			      (enum waiting_part)(WAITING_FIRST_KIND + (int)kinds->row[i].kind),
+			      kinds->row[i].name, waiting_waited(&kinds->row[i].time));
+	n += add_part(out + n, WAITING_UNSEEN, "waited, before a look found where", t->unseen);
+	return n + add_part(out + n, WAITING_FORBIDDEN, "waited, and no look is permitted",
+			    t->forbidden);
+}
+
+static void say_refused(const struct waittime *t, struct bytes *out)
+{
+	if (t->refused)
+		bytes_printf(out, "%s: %s.",
+			     t->waiting ? "Not recorded on all nodes" : "Not recorded", t->refused);
+}
+
+static void say_fixes(const struct waittime *t, struct bytes *out)
+{
+	if (t->refused)
+		findings_say_fixes(t->fix_user, t->fix_admin, out);
+}
+
+static void say_unwatched(const struct waittime *t, struct bytes *out)
+{
+	const struct waiting *w = t->waiting;
+	double part = w && w->processes_s > 0 ? w->watched_s / w->processes_s : 1;
+	char cell[CELL];
+
+	if (part < 0.98)
+		bytes_printf(out,
+			     "%s of the processes' time was watched: the rest was too short, at "
+			     "their beginnings and ends, or before the recording.",
+			     cell_share(cell, part));
+}
+
+static void say_idle(const struct waittime *t, struct bytes *out)
+{
+	if (t->waiting)
+		bytes_puts(out, "Waits of threads that have nothing to do are in it, too: read who "
+				"waits first.");
+}
+
+bool waittime_say(const struct waittime *t, unsigned i, struct bytes *out)
+{
+	static void (*const say[])(const struct waittime *, struct bytes *) = {
+		say_refused,
+		say_fixes,
+		say_unwatched,
+		say_idle,
+	};
+
+	if (i >= sizeof say / sizeof say[0])
+		return false;
+	say[i](t, out);
+	return true;
+}
+
 /* ---- tables ---- */
 
 static void print_cell(FILE *out, const char *text, int width, bool last)
@@ -73,24 +145,19 @@ static void print_part(const struct waiting *w, double seconds, const char *labe
 {
 	char share[CELL], time[CELL];
 
-	if (seconds > 0)
-		fprintf(out, "  %8s %9s  %s\n", cell_share(share, waittime_ratio(w, seconds)),
-			cell_text(time, UNIT_SECONDS, seconds), label);
+	fprintf(out, "  %8s %9s  %s\n", cell_share(share, waittime_ratio(w, seconds)),
+		cell_text(time, UNIT_SECONDS, seconds), label);
 }
 
 static void print_account(const struct waiting *w, FILE *out)
 {
-	const struct waiting_time *t = &w->time;
-	const struct waiting_rows *kinds = &w->rows[WAITING_BY_CLASS];
+	struct waittime_part part[WAITING_PARTS];
+	uint32_t n = waittime_parts(w, part);
 
 	fprintf(out, "Time of %u thread%s\n  %8s %9s\n", w->rows[WAITING_BY_THREAD].n,
 		w->rows[WAITING_BY_THREAD].n == 1 ? "" : "s", "share", "time");
-	print_part(w, t->on_cpu, "on a CPU", out);
-	print_part(w, t->ready, "ready, but others had the cores", out);
-	for (uint32_t i = 0; i < kinds->n; i++)
-		print_part(w, waiting_waited(&kinds->row[i].time), kinds->row[i].name, out);
-	print_part(w, t->unseen, "waited, before a look found where", out);
-	print_part(w, t->forbidden, "waited, and no look is permitted", out);
+	for (uint32_t i = 0; i < n; i++)
+		print_part(w, part[i].seconds, part[i].label, out);
 }
 
 static bool is_of_waits(enum waiting_by by)
@@ -168,23 +235,28 @@ void waittime_print_by(const struct waiting *w, enum waiting_by by, FILE *out, u
 		fprintf(out, "  and %u more\n", rows->n - most);
 }
 
-static void print_notes(const struct waiting *w, FILE *out)
+static void print_notes(const struct waittime *t, FILE *out)
 {
-	char cell[CELL];
-	double part = w->processes_s > 0 ? w->watched_s / w->processes_s : 1;
+	struct bytes text = { 0 };
 
 	fputc('\n', out);
-	if (part < 0.98)
-		fprintf(out,
-			"%s of the processes' time was watched: the rest was too short, at their "
-			"beginnings and ends, or before the recording.\n",
-			cell_share(cell, part));
-	fputs("Waits of threads that have nothing to do are in it, too: read who waits first.\n",
-	      out);
+	for (unsigned i = 0; waittime_say(t, i, &text); i++) {
+		struct bytes shown = { 0 };
+
+		if (text.len && !text.failed) {
+			put_escaped(&shown, &text);
+			bytes_u8(&shown, 0);
+			fprintf(out, "%s\n", shown.failed ? "" : (const char *)shown.data);
+		}
+		bytes_free(&shown);
+		bytes_reset(&text);
+	}
+	bytes_free(&text);
 }
 
-void waittime_print(const struct waiting *w, FILE *out, unsigned most)
+void waittime_print(const struct waittime *t, FILE *out, unsigned most)
 {
+	const struct waiting *w = t->waiting;
 	static const enum waiting_by tables[] = { WAITING_BY_FUNCTION, WAITING_BY_OBJECT,
 						  WAITING_BY_PROCESS, WAITING_BY_RANK };
 
@@ -195,5 +267,5 @@ void waittime_print(const struct waiting *w, FILE *out, unsigned most)
 		fputc('\n', out);
 		waittime_print_by(w, tables[i], out, most);
 	}
-	print_notes(w, out);
+	print_notes(t, out);
 }

@@ -138,11 +138,33 @@ static void check_rows(const struct waiting *w)
 	assert_string_equal(row->file, "work.c");
 	/* A library's, where the program has but its beginning. */
 	assert_true(near(waiting_waited(&row_of(w, WAITING_BY_FUNCTION, "io_wait")->time), 0.9));
+	row = row_of(w, WAITING_BY_PLACE,
+		     "waits for a mutex: at 0x10"); /* without those of no object */
+	assert_true(near(waiting_waited(&row->time), 0.4) && row->line == 12);
+	assert_string_equal(row->shown, "work");
+	assert_int_equal(w->rows[WAITING_BY_PLACE].n, 5);
 	row = row_of(w, WAITING_BY_THREAD, "gen");
 	assert_int_equal(row->tid, 9);
 	assert_int_equal(waiting_most(&row->time, &seconds), WAIT_PIPE_READ);
 	assert_true(near(seconds, 0.9) && near(row->time.forbidden, 0.1));
 	assert_string_equal(w->rows[WAITING_BY_COMMAND].row[0].name, "app"); /* most first */
+}
+
+/* The parts of all, by the places that their stacks say. */
+static void check_parts(struct waiting *w)
+{
+	struct run *r = w->stacks->run;
+	struct run_samples x;
+	double sum[WAITING_PARTS] = { 0 };
+
+	assert_int_equal(r->rewind_samples(r), 0);
+	while (r->next_samples(r, &x, NULL) > 0)
+		for (uint32_t i = 0; x.kind == SAMPLE_WAITS && i < x.n; i++)
+			sum[waiting_part_of(w, x.items[i].node)] +=
+				(double)x.items[i].weight * (double)x.unit / 1e9;
+	for (int i = 0; i < WAITING_PARTS; i++)
+		assert_true(near(sum[i], waiting_part(&w->time, (enum waiting_part)i)));
+	assert_true(sum[WAITING_ON_CPU] > 0 && sum[WAITING_FIRST_KIND + WAIT_MUTEX] > 0);
 }
 
 static void test_parts_add_up_in_every_table(void **state)
@@ -164,6 +186,7 @@ static void test_parts_add_up_in_every_table(void **state)
 	assert_true(near(w->time.unseen, 0.03) && near(w->time.forbidden, 0.1));
 	check_sums(w);
 	check_rows(w);
+	check_parts(w);
 	waiting_close(w);
 	run_close(r);
 	close(fd);
