@@ -301,9 +301,12 @@ static void group_line(struct bytes *b, const struct comparison *x, enum compari
 	bytes_printf(b, "%s  %u run%s", group == GROUP_A ? "A" : "B", x->n[group],
 		     x->n[group] > 1 ? "s" : "");
 	put_starts(b, first->start_utc_ns, last, x->n[group] > 1);
-	bytes_puts(b, ": ");
-	shown(b, first->path, 40);
-	bytes_puts(b, x->n[group] > 1 ? ", ...\n" : "\n");
+	if (first->path && *first->path) {
+		bytes_puts(b, ": ");
+		shown(b, first->path, 40);
+		bytes_puts(b, x->n[group] > 1 ? ", ..." : "");
+	}
+	bytes_puts(b, "\n");
 	if (first->command) {
 		bytes_puts(b, "   ");
 		shown(b, first->command, 76);
