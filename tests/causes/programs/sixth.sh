@@ -78,7 +78,7 @@ make)
 	make -s -j1
 	;;
 even)
-	for round in $(seq "$3"); do
+	for _ in $(seq "$3"); do
 		seq "$2" | xargs -P "$2" -I N perl "$here/fourth.pl" work 2
 	done
 	;;
