@@ -23,12 +23,16 @@ static int is_alone(const char *text)
 
 static int take_wish(int value, const char *text, int remote)
 {
+	const char *known = NULL;
+
 	(void)value, (void)remote;
 	for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++)
 		if (is_alone(text) || !strcmp(text, wishes[i]))
-			wish = wishes[i];
-	if (wish)
+			known = wishes[i];
+	if (known) {
+		wish = known;
 		return ESPANK_SUCCESS;
+	}
 	slurm_error("--sonde=%s: wanted on, off or stacks", text);
 	return ESPANK_BAD_ARG;
 }

@@ -12,7 +12,7 @@
 
 struct noise {
 	uint32_t row;
-	char why[160]; /* "others used 45 % of the machine's CPU time, ..." */
+	char why[320]; /* "others used 45 % of the machine's CPU time, ..." */
 };
 
 struct noises {

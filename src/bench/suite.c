@@ -201,17 +201,28 @@ void suite_rename_facts(struct suite_results *r, const char *const (*names)[2], 
 				r->facts.fact[i].name = names[k][1];
 }
 
+/* "01:00" in seconds; -1: it is none. */
+static int64_t distance_of(const char *text)
+{
+	static const char digits[] = "0123456789";
+	int64_t hours, minutes;
+
+	if (strlen(text) != strlen("01:00") || text[2] != ':' || strspn(text, digits) != 2 ||
+	    strspn(text + 3, digits) != 2)
+		return -1;
+	hours = (text[0] - '0') * 10 + text[1] - '0';
+	minutes = (text[3] - '0') * 10 + text[4] - '0';
+	return hours > 23 || minutes > 59 ? -1 : hours * 3600 + minutes * 60;
+}
+
 int64_t suite_time(const char *text)
 {
-	int64_t ns = amun_time(text);
+	int64_t ns = amun_time(text), distance_s;
 	const char *zone = ns ? strpbrk(text + strlen("2026-11-28T"), "+-") : NULL;
-	int hours = 0, minutes = 0, read = 0;
 
 	if (!zone)
 		return ns;
-	if (sscanf(zone + 1, "%2d:%2d%n", &hours, &minutes, &read) != 2 || zone[1 + read] ||
-	    hours < 0 || hours > 23 || minutes < 0 || minutes > 59)
-		return 0;
-	ns += (*zone == '-' ? 1 : -1) * (hours * INT64_C(3600) + minutes * 60) * NS_PER_S;
-	return ns > 0 ? ns : 0;
+	distance_s = distance_of(zone + 1);
+	ns += (*zone == '-' ? 1 : -1) * distance_s * NS_PER_S;
+	return distance_s >= 0 && ns > 0 ? ns : 0;
 }

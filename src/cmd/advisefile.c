@@ -38,6 +38,12 @@ static bool is_of(const char *text, const char *more)
 	return *text;
 }
 
+/* What begins with '-' would be an option of pip. */
+static bool is_package(const char *name)
+{
+	return isalnum((unsigned char)*name) && is_of(name, "._-");
+}
+
 /* "numpy==1.26.4", a line each behind indent. Returns how many. */
 static uint32_t put_packages(struct bytes *out, const struct campaign *c, uint32_t trial,
 			     const char *indent)
@@ -49,7 +55,7 @@ static uint32_t put_packages(struct bytes *out, const struct campaign *c, uint32
 		const char *name = v->fact[i].name, *version = v->fact[i].text;
 
 		if (strncmp(name, PACKAGE, strlen(PACKAGE)) != 0 ||
-		    !is_of(name + strlen(PACKAGE), "._-") || !is_of(version, "._+!-"))
+		    !is_package(name + strlen(PACKAGE)) || !is_of(version, "._+!-"))
 			continue;
 		bytes_printf(out, "%s%s==%s\n", indent, name + strlen(PACKAGE), version);
 		n++;

@@ -89,8 +89,11 @@ static int write_all(struct database *s, const struct note_options *o, int n, ch
 		     struct err *e)
 {
 	int64_t *batch = malloc(BATCHES_MAX * sizeof *batch);
-	int rc = batch ? database_begin(s, e) : err_set(e, -ENOMEM, "out of memory");
+	int rc;
 
+	if (!batch)
+		return err_set(e, -ENOMEM, "out of memory for batches");
+	rc = database_begin(s, e);
 	for (int i = 0; i < n && !rc; i++) {
 		uint32_t found = 0;
 

@@ -283,9 +283,23 @@ static char sign_of(const char **at, bool *quoted)
 	return *p == '=' && blanks ? '~' : *p; /* '~': blanks may follow, too */
 }
 
+/* Is the name behind this many bytes of its line the last part of a path: /etc/passwd, ./token? */
+static bool is_of_path(const char *name, size_t before)
+{
+	const char *from = name, *begin = name - before;
+
+	if (!before || name[-1] != '/')
+		return false;
+	while (from > begin && (isalnum((unsigned char)from[-1]) || strchr("/._-+~", from[-1])))
+		from--;
+	return strchr("/.~", *from) && strncmp(from, "//", 2) != 0;
+}
+
 /* Bytes up to the value in NAME=value, NAME: value, --NAME value and Bearer value, when that is a
- * secret; 0: it is none. A value is a quoted text, the rest of a header's line or a word. */
-static size_t assignment(const struct secret_list *l, const char *text, size_t *value)
+ * secret; 0: it is none. A value is a quoted text, the rest of a header's line or a word. Behind a
+ * path follows what is the matter with it. */
+static size_t assignment(const struct secret_list *l, const char *text, size_t before,
+			 size_t *value)
 {
 	static const char word_ends[] = " \t\n\"'&|;<>)";
 	size_t n = name_length(text);
@@ -303,6 +317,9 @@ static size_t assignment(const struct secret_list *l, const char *text, size_t *
 		bool weak = quoted || at[1] == ' ' || is(text, n, "pass");
 		enum known known = known_by(l, text, n, false);
 
+		if (at[1] == ' ' && is_of_path(text, before) && !is_typed(begin) &&
+		    !is_drawn(begin))
+			return 0;
 		secret = (known == SURE || weak) && secret_flag(l, text, n, begin);
 		ends = "\n\"'";
 	} else if (sign == ' ' && at[1] != '-') {
@@ -462,6 +479,7 @@ static size_t token(const struct secret_list *l, const char *text, bool inner)
 struct place {
 	bool begins, inner, blank; /* a word begins; behind a '_'; a word of a command begins */
 	const char *named;         /* up to here a name was looked at whole */
+	size_t before;             /* bytes of the text before it */
 };
 
 /* What of the text is masked: *keep bytes stay, the n behind them go; 0 and 0: nothing here. */
@@ -472,7 +490,7 @@ static size_t secret_at(const struct secret_list *l, const char *text, struct pl
 
 	*keep = 0;
 	if (!n && here->begins && (!here->named || text >= here->named)) {
-		*keep = assignment(l, text, &n);
+		*keep = assignment(l, text, here->before, &n);
 		here->named = text + name_length(text);
 	}
 	if (*keep || n)
@@ -526,6 +544,7 @@ void secret_text(const struct secret_list *l, struct bytes *out, const char *tex
 		if (n)
 			bytes_puts(out, SECRET_MASK);
 		text += keep + n;
+		here.before += keep + n;
 		here.begins = !isalnum((unsigned char)text[-1]) && text[-1] != '_';
 		here.inner = text[-1] == '_';
 		here.blank = strchr(" \t\n;|&(", text[-1]) != NULL;

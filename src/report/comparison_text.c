@@ -266,33 +266,47 @@ static void sentence_line(struct bytes *b, const struct bytes *said)
 	bytes_free(&safe);
 }
 
+/* ", 2026-11-28 09:30 to 10:15 UTC"; nothing if no run's start is known. */
+static void put_starts(struct bytes *b, int64_t first_ns, int64_t last_ns, bool several)
+{
+	char from[40] = "", until[40] = "";
+
+	if (!first_ns)
+		return;
+	clock_iso(first_ns / NS_PER_S * NS_PER_S, from, sizeof from);
+	clock_iso(last_ns / NS_PER_S * NS_PER_S, until, sizeof until);
+	bytes_printf(b, ", %.10s %.5s", from, strlen(from) > 11 ? from + 11 : "");
+	if (several)
+		bytes_printf(b, " to %.5s", strlen(until) > 11 ? until + 11 : "");
+	bytes_puts(b, " UTC");
+}
+
 static void group_line(struct bytes *b, const struct comparison *x, enum comparison_group group)
 {
 	const struct comparison_run *first = NULL;
 	int64_t last = 0;
-	char from[40] = "", until[40] = "";
 
 	for (uint32_t i = 0; i < x->nruns; i++) {
 		const struct comparison_run *run = &x->run[i];
 
 		if (run->group != group)
 			continue;
-		if (!first || run->start_utc_ns < first->start_utc_ns)
+		if (!first || !first->start_utc_ns ||
+		    (run->start_utc_ns && run->start_utc_ns < first->start_utc_ns))
 			first = run;
 		last = run->start_utc_ns > last ? run->start_utc_ns : last;
 	}
 	if (!first)
 		return;
-	clock_iso(first->start_utc_ns / NS_PER_S * NS_PER_S, from, sizeof from);
-	clock_iso(last / NS_PER_S * NS_PER_S, until, sizeof until);
-	bytes_printf(b, "%s  %u run%s, %.10s %.5s", group == GROUP_A ? "A" : "B", x->n[group],
-		     x->n[group] > 1 ? "s" : "", from, strlen(from) > 11 ? from + 11 : "");
-	if (x->n[group] > 1)
-		bytes_printf(b, " to %.5s", strlen(until) > 11 ? until + 11 : "");
-	bytes_puts(b, " UTC");
-	bytes_puts(b, ": ");
-	shown(b, first->path, 40);
-	bytes_puts(b, x->n[group] > 1 ? ", ...\n" : "\n");
+	bytes_printf(b, "%s  %u run%s", group == GROUP_A ? "A" : "B", x->n[group],
+		     x->n[group] > 1 ? "s" : "");
+	put_starts(b, first->start_utc_ns, last, x->n[group] > 1);
+	if (first->path && *first->path) {
+		bytes_puts(b, ": ");
+		shown(b, first->path, 40);
+		bytes_puts(b, x->n[group] > 1 ? ", ..." : "");
+	}
+	bytes_puts(b, "\n");
 	if (first->command) {
 		bytes_puts(b, "   ");
 		shown(b, first->command, 76);

@@ -45,12 +45,23 @@ for n in "1", "2":
     sonde("bench", "run", "-q", "-n", "3", "-o", f"both{n}", "--env", f"BLOCK={n}", both, "-b", n)
 p = sonde("bench", "advise", "PiBoth", "-c", "elapsed", "--better", "less", "--spec", "none.yaml", code=1)
 check("an argument, too", "an argument has the parameter's value, too" in p.stderr, p.stderr)
+quoted = script("quoted", "#!/bin/sh\nKIND=x\nTIME=$((1000 / BLOCK)).$(($$ % 9))\n" + SAY.replace("PiNext", "PiQuoted"))
+for n in "1", "2":
+    sonde("bench", "run", "-q", "-n", "3", "-o", f"quoted{n}", "--env", f"BLOCK={n}", quoted, 'a"]; b')
+p = sonde("bench", "advise", "PiQuoted", "-c", "elapsed", "--better", "less", "--spec", "none.yaml", code=1)
+check("quotes", "its arguments need quotes" in p.stderr and not os.path.exists("none.yaml"), p.stderr)
 # Secrets are not known; a script that is gone cannot run.
 hidden = script("hidden", "#!/bin/sh\nKIND=x\nTIME=$((1000 / BLOCK)).$(($$ % 9))\n" + SAY.replace("PiNext", "PiHidden"))
 for n in "1", "2":
     sonde("bench", "run", "-q", "-n", "3", "-o", f"hidden{n}", "--env", f"BLOCK={n}", "--env", "API_TOKEN=abcdef", hidden)
 p = sonde("bench", "advise", "PiHidden", "-c", "elapsed", "--better", "less", "--spec", "none.yaml", code=1)
 check("secret", "a variable of it is secret" in p.stderr and "abcdef" not in p.stderr, p.stderr)
+with sqlite3.connect("s.sqlite") as db:
+    db.execute("INSERT INTO environment_facts SELECT id, 'stack.image', 'x.sif' FROM environments")
+p = sonde(*ASK, "--spec", "none.yaml", code=1)
+check("image", "it ran in an image or with modules" in p.stderr and not os.path.exists("none.yaml"), p.stderr)
+with sqlite3.connect("s.sqlite") as db:
+    db.execute("DELETE FROM environment_facts WHERE name = 'stack.image'")
 os.rename("work", "elsewhere")
 p = sonde(*ASK, "--spec", "none.yaml", code=1)
 check("gone", "is not a program on this machine" in p.stderr and not os.path.exists("none.yaml"), p.stderr)
@@ -59,7 +70,7 @@ check("gone", "is not a program on this machine" in p.stderr and not os.path.exi
 p = sonde(*ASK, "--lock", "requirements.txt", code=1)
 check("no packages", "the packages of what leads are not known" in p.stderr and not os.path.exists("requirements.txt"), p.stderr)
 with sqlite3.connect("s.sqlite") as db:
-    for name, version in (("numpy", "1.26.4"), ("typing-extensions", "4.1+local"), ("evil", "1\n--index-url=http://x"), ("x y", "1")):
+    for name, version in (("numpy", "1.26.4"), ("typing-extensions", "4.1+local"), ("evil", "1\n--index-url=http://x"), ("x y", "1"), ("-r", "evil.txt")):
         db.execute("INSERT INTO environment_facts SELECT id, ?, ? FROM environments", ("package." + name, version))
 sonde(*ASK, "--lock", "requirements.txt")
 with open("requirements.txt") as f:

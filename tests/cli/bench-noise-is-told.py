@@ -55,6 +55,9 @@ check("of the trial", "others_ratio" in sonde("bench", "show", "bench:1/1").stdo
 quiet = made()
 said = stats(quiet)
 check("a quiet batch", said["disturbed"] == [] and not said["worth_little"] and "noise" not in sonde("bench", "stats", quiet).stdout, said)
+every = stats(made((0.456, 0.333, 0.111, 0.123, 2, 2e9)))["disturbed"][0]["why"]
+check("all reasons", every == "it waited 33.3 % of its time for cores that others used, others used 45.6 % of the machine's CPU time, the hypervisor took 11.1 % of the CPU time, "
+      "a CPU limit stopped it for 12.3 % of its time, cores were slowed down by heat, its cores ran 33.3 % slower than usual", every)
 few = made((0, 0.5, 0, 0, 0, 3e9))
 text = sonde("bench", "stats", few).stdout
 check("one trial", "  noise: 1 of 4 trials was disturbed: 1 (it waited 50 % of its time for cores that others used); run these again\n" in text, text)

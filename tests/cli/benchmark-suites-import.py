@@ -122,6 +122,7 @@ check("exit codes and memory", [tuple(r) for r in t] == [("failed", None, None),
 first = database("SELECT min(id) FROM batches WHERE source = 'hyperfine'")[0][0]
 p = sonde("compare", f"bench:{first}", f"bench:{first + 1}", code=1)
 check("compare", "seconds" in p.stdout and "worse" in p.stdout, p.stdout)
+check("what the file does not state is not shown", p.stdout.startswith("A  3 runs\n") and " UTC" not in p.stdout, p.stdout)
 
 # Truncated, foreign and hostile ones leave nothing.
 before = counts()

@@ -53,6 +53,8 @@ asked=$(submit_as_nobody --sonde -N2 -n2 job)
 plain=$(submit_as_nobody -N1 quick)
 as_nobody sbatch --sonde=sometimes -N1 quick 2>refused && fail "an unknown word was taken"
 contains refused "--sonde=sometimes: wanted on, off or stacks"
+as_nobody sbatch --sonde --sonde=sometimes -N1 quick 2>refused && fail "an unknown word was taken behind a known one"
+contains refused "--sonde=sometimes: wanted on, off or stacks"
 wait_out "$asked" job_gone "$asked"
 wait_out "$plain" job_gone "$plain"
 wait_for 60 test -s "sonde_$asked.site.txt"

@@ -59,8 +59,9 @@ for where in ("s.sqlite", server.url):
     tables.append(json.loads(exported))
     check(f"none lost in {name}", [b["trials"] for b in listed] == [2] * 3 + [REPEAT] * WRITERS, listed)
     stats = json.loads(sonde("bench", "stats", "--json", "--store", where, "bench:1", "bench:2", "bench:3").stdout)["batches"]
-    machine = {"duration_seconds", "peak_memory_bytes", "energy_joules", "energy_apportioned_joules"}
-    told.append([{**b, "origin": None, "figures": {k: v for k, v in b["figures"].items() if k not in machine and not k.startswith("ru_")}} for b in stats])
+    machine = {"duration_seconds", "peak_memory_bytes", "energy_joules", "energy_apportioned_joules", "load_1m", "others_ratio", "waited_ratio", "steal_ratio",
+               "throttled_ratio", "heat_throttles", "frequency_hertz"}
+    told.append([{**b, "origin": None, "disturbed": None, "worth_little": None, "figures": {k: v for k, v in b["figures"].items() if k not in machine and not k.startswith("ru_")}} for b in stats])
     shown = sonde("bench", "show", "--store", where, "bench:1/2").stdout
     check(f"a trial of {name}", "it's $1" in shown and "ru_nivcsw" in shown and "host.architecture" in shown, shown)
     advised = json.loads(sonde("bench", "advise", "PiBoth", "-c", "elapsed", "--better", "less", "--json", "--store", where).stdout)
@@ -88,6 +89,15 @@ check("the same sweep", of[0] == of[1] and of[0][0] == of[0][1] and [r[1:3] for 
 rows = server.sql("SELECT COUNT(*), COUNT(DISTINCT t.batch_id * 10 + t.number), MIN(s.specification) FROM trials t JOIN sweep_points p ON p.batch_id = t.batch_id "
                   "JOIN sweeps s ON s.id = p.sweep_id")
 check("in PostgreSQL", rows[0][:2] == ["6", "6"] and postgres.PASSWORD not in rows[0][2], rows)
+# Tables of an older version are brought up with all that is in them.
+older = server.sql("SELECT id, state, load_1m FROM trials ORDER BY id")
+server.sql("DROP TABLE batch_tags; ALTER TABLE batches DROP COLUMN note; ALTER TABLE indicators DROP COLUMN checks; " +
+           " ".join(f"ALTER TABLE trials DROP COLUMN {c};" for c in ("others_ratio", "waited_ratio", "steal_ratio", "throttled_ratio", "heat_throttles", "frequency_hertz")) +
+           "UPDATE sonde_schema SET version = 6")
+sonde("bench", "note", "--store", server.url, "bench:1", "--note", "it's old", "--tag", "old")
+check("brought up", server.sql("SELECT id, state, load_1m FROM trials ORDER BY id") == older and
+      server.sql("SELECT COUNT(*) FROM trials WHERE others_ratio IS NULL AND frequency_hertz IS NULL") == [[str(len(older))]] and
+      server.sql("SELECT b.note, g.tag FROM batches b JOIN batch_tags g ON g.batch_id = b.id") == [["it's old", "old"]])
 check("the same answers", asked[0] == asked[1], asked)
 check("the same statistics", told[0] == told[1], told)
 names = ("knob", "text", "elapsed", "fine", "more")

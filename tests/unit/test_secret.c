@@ -65,6 +65,14 @@ static void assignments_within_a_text(void **state)
 	masks_to("Bearer hush", "Bearer ***");
 	masks_to("{\"password\": \"hush\", \"n\": 1}", "{\"password\": \"***\", \"n\": 1}");
 	masks_to("the token of /opt/auth/x", "the token of /opt/auth/x");
+	masks_to("cat: /etc/passwd: Too many open files", "cat: /etc/passwd: Too many open files");
+	masks_to("ls: '~/.ssh/token': No such file", "ls: '~/.ssh/token': No such file");
+	masks_to("./a-b_c/secret: 3 lines", "./a-b_c/secret: 3 lines");
+	masks_to("/run/secrets/db_password:hush", "/run/secrets/db_password:***");
+	masks_to("/run/secrets/password: hush1234", "/run/secrets/password: ***");
+	masks_to("user/password: hush", "user/password: ***");
+	masks_to("https://site/password: hush", "https://site/password: ***");
+	masks_to("/password=hush", "/password=***");
 	masks_to("password= token:", "password= token:");
 }
 

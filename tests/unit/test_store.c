@@ -87,6 +87,33 @@ static void values_come_back(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
+enum { WITH_BENCHMARKS = 3 }; /* the first version that has them */
+
+static void put_trial(struct database *s)
+{
+	run(s,
+	    "INSERT INTO indicators (id, name, table_name, version, declared) VALUES (4, 'I', 'trials_i', 1, 0)",
+	    NULL, 0);
+	run(s, "INSERT INTO batches (id, uid, source) VALUES (5, 'b', 'run')", NULL, 0);
+	run(s,
+	    "INSERT INTO trials (id, batch_id, number, indicator_id, state, load_1m) VALUES (6, 5, 1, 4, 'ok', 0.5)",
+	    NULL, 0);
+}
+
+/* All of it, and nothing that was not known. */
+static void has_trial(struct database *s)
+{
+	assert_int_equal(ask(s, "SELECT COUNT(*) FROM trials t JOIN batches b ON b.id = t.batch_id "
+				"JOIN indicators i ON i.id = t.indicator_id WHERE t.id = 6 AND "
+				"t.load_1m = 0.5 AND others_ratio IS NULL AND frequency_hertz IS "
+				"NULL AND b.note IS NULL AND i.checks IS NULL")
+				 .i,
+			 1);
+	run(s, "INSERT INTO batch_tags (batch_id, tag) VALUES (5, 'old')", NULL, 0);
+	run(s, "DELETE FROM batches WHERE id = 5", NULL, 0);
+	assert_int_equal(ask(s, "SELECT COUNT(*) FROM batch_tags").i, 0);
+}
+
 static void tables_are_brought_up_from_each_version(void **state)
 {
 	(void)state;
@@ -101,12 +128,16 @@ static void tables_are_brought_up_from_each_version(void **state)
 		assert_int_equal(ask(s, "SELECT version FROM sonde_schema").i, version);
 		run(s, "INSERT INTO runs (uid, state, start_ns) VALUES ('x', 'complete', 1)", NULL,
 		    0);
+		if (version >= WITH_BENCHMARKS)
+			put_trial(s);
 		database_close(s);
 		s = opened(name);
 		assert_int_equal(ask(s, "SELECT version FROM sonde_schema").i, schema_latest);
 		assert_int_equal(ask(s, "SELECT COUNT(*) FROM runs WHERE uid = 'x'").i, 1);
 		assert_int_equal(ask(s, "SELECT COUNT(*) FROM pushes").i, 0);
 		assert_int_equal(ask(s, "SELECT COUNT(*) FROM rates").i, 0);
+		if (version >= WITH_BENCHMARKS)
+			has_trial(s);
 		assert_int_equal(ask(s, "SELECT COUNT(*) FROM trials").i, 0);
 		database_close(s);
 	}
