@@ -76,11 +76,14 @@ static int64_t figure(const struct waits *k, int which)
 	return sum;
 }
 
-static void stop(struct waits *k)
+static void stop(struct waits *k, struct sample *s)
 {
+	int64_t cpu_ns = k->helper.page ? k->helper.page->cpu_ns : 0;
+
 	for (int i = 0; i < RESIDENT; i++)
 		k->before[i] = figure(k, i);
-	stacks_helper_stop(&k->helper);
+	if (stacks_helper_stop(&k->helper) && cpu_ns > 0)
+		number_add(&s->told_cpu_ns, cpu_ns);
 }
 
 static int start_helper(struct waits *k, struct err *e)
@@ -109,7 +112,7 @@ static void replace(struct waits *k, struct sample *s)
 	take(k, s);
 	if (at > 0 && k->watch.nskip < WATCH_SKIPPED_MAX)
 		k->watch.skip[k->watch.nskip++] = at;
-	stop(k);
+	stop(k, s);
 	sample_meta_int(s, "waits.helper_restarts", ++k->restarts);
 	if (k->restarts <= RESTARTS_MAX && !start_helper(k, &e))
 		return;
