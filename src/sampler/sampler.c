@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/reserve.h"
+#include "job/secret.h"
 #include "sampler/fixes.h"
 #include "source/monitor.h"
 
@@ -92,6 +93,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->env.perf = &s->perf;
 	s->env.stacks_hz = o->stacks_hz;
 	s->env.no_paths = o->no_paths;
+	s->env.mask = (struct source_mask){ secret_text, o->tree.secrets };
 	s->env.waits_hz = o->waits_hz;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	if (o->quickly)

@@ -231,6 +231,8 @@ static int waits_open(void *state, const struct source_env *env, struct sample *
 		return bad;
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
+	k->taken.no_paths = env->no_paths;
+	k->taken.mask = env->mask;
 	k->taken.next = (struct stacks_ids){ FIRST_ID, FIRST_ID, FIRST_ID };
 	k->watch.hz = (uint32_t)(env->waits_hz ? env->waits_hz : HZ);
 	k->watch.share = SHARE;

@@ -101,6 +101,22 @@ assert time.time() - float(pathlib.Path("over").read_text()) < 20
 assert "did not answer" in found.metadata["waits.note"], found.metadata
 assert not os.path.exists(f"/proc/{stopped}"), "it is left"
 
+# ---- too short to be looked at: nobody is told to ask for what was asked for ----
+ended(begin("short", "true"), "short")
+said = subprocess.run([SONDE, "show", "--waits", "short"], capture_output=True, text=True, check=True)
+assert "no waits in short: its processes were too short to be looked at" in said.stderr, said
+assert "too short" in shown("short")["not_recorded"], shown("short")
+
+# ---- what is waited for is recorded without secrets, and without directories if they are not wanted ----
+for name in "token=Xk29fjQ81zzT7b", "plain":
+    os.mkdir(name)
+    os.mkfifo(name + "/fifo")
+for name, options, path in ("masked", ("--waits",), "plain/fifo"), ("bare", ("--waits", "--no-paths"), "fifo"):
+    found = ended(begin(name, "sh", "-c", "timeout 3 cat token=Xk29*/fifo & timeout 3 cat plain/fifo & wait", options=options), name)
+    objects = {row["object"] for row in shown(name)["object"] if "FIFO" in row["name"]}
+    assert objects == {"token=***", path}, objects
+    assert any("/" in module for module in found.modules.values()) == (name == "masked"), found.modules
+
 # ---- missing ----
 os.mkdir("nowhere")
 found = ended(begin("missing", "true", env={**os.environ, "SONDE_LIBEXEC": os.path.abspath("nowhere")}), "missing")
