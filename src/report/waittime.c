@@ -28,13 +28,17 @@ static int open_with_phases(struct waittime *w, struct run *r, struct err *e)
 /* Why there are none, as the source of a node said; NULL: nobody wanted them. */
 static const char *refusal(const struct run *r)
 {
+	const char *why = NULL;
+
 	for (uint32_t node = 1; node < r->nnodes; node++) {
 		const struct run_meta *m = run_find_meta(r, node, "source.waits");
 
 		if (m && m->type == META_TEXT)
 			return m->text;
+		if (run_find_meta(r, node, "waits.looks_per_second"))
+			why = "its processes were too short to be looked at";
 	}
-	return NULL;
+	return why;
 }
 
 int waittime_make(struct waittime **out, struct run *r, bool phases, struct err *e)
