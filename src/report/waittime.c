@@ -36,7 +36,7 @@ static const char *refusal(const struct run *r)
 		if (m && m->type == META_TEXT)
 			return m->text;
 		if (run_find_meta(r, node, "waits.looks_per_second"))
-			why = "its processes were too short to be looked at";
+			why = "its processes were too short to be watched";
 	}
 	return why;
 }

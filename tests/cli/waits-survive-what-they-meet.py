@@ -101,10 +101,10 @@ assert time.time() - float(pathlib.Path("over").read_text()) < 20
 assert "did not answer" in found.metadata["waits.note"], found.metadata
 assert not os.path.exists(f"/proc/{stopped}"), "it is left"
 
-# ---- too short to be looked at: nobody is told to ask for what was asked for ----
+# ---- too short to be watched: nobody is told to ask for what was asked for ----
 ended(begin("short", "true"), "short")
 said = subprocess.run([SONDE, "show", "--waits", "short"], capture_output=True, text=True, check=True)
-assert "no waits in short: its processes were too short to be looked at" in said.stderr, said
+assert "no waits in short: its processes were too short to be watched" in said.stderr, said
 assert "too short" in shown("short")["not_recorded"], shown("short")
 
 # ---- what is waited for is recorded without secrets, and without directories if they are not wanted ----
