@@ -17,7 +17,6 @@ enum {
 	SHARE = 5000, /* of a core, in millionths */
 	RESTARTS_MAX = 8,
 	LAST_MS = 500,
-	LAST_MOST_MS = 3000,
 	SILENT_S = 10,
 };
 static const int64_t ASK_NS = NS_PER_S;
