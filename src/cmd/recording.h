@@ -122,8 +122,8 @@ struct recording_options {
 	  OPTION_OFFSET(struct recording_options, perf_cpu) }, \
 	STACKS_OPTION(struct recording_options, stacks), \
 	{ .name = "no-paths", .type = ARG_FLAG, \
-	  .help = "Record the programs, libraries and source files of stacks without their " \
-		  "directories.", \
+	  .help = "Record the programs, libraries and source files of stacks, and what was " \
+		  "waited for, without their directories.", \
 	  OPTION_OFFSET(struct recording_options, no_paths) }, \
 	{ .name = "waits", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
 	  .help = "Look at the job's threads, to record how long they were on a CPU, were ready " \

@@ -32,33 +32,42 @@ static const char *text_of(const struct run *r, uint32_t node, const char *key)
 	return m && m->type == META_TEXT ? m->text : NULL;
 }
 
-/* Why there are none, as the source of a node said; NULL: nobody wanted them. */
-static const char *refusal(const struct run *r, uint32_t *node)
+/* Why there are none: the node whose source refused, 0: none did. */
+static uint32_t node_that_refused(const struct run *r)
 {
-	const char *refused = NULL;
+	for (uint32_t node = 1; node < r->nnodes; node++)
+		if (text_of(r, node, "source.waits"))
+			return node;
+	return 0;
+}
 
-	for (*node = 1; *node < r->nnodes; ++*node)
-		if ((refused = text_of(r, *node, "source.waits")))
-			break;
-	return refused;
+static bool was_wanted(const struct run *r)
+{
+	for (uint32_t node = 1; node < r->nnodes; node++)
+		if (run_find_meta(r, node, "waits.looks_per_second"))
+			return true;
+	return false;
 }
 
 int waittime_make(struct waittime **out, struct run *r, bool phases, struct err *e)
 {
-	uint32_t node;
-	const char *refused = refusal(r, &node);
+	bool recorded = r->nsample_sets_of[SAMPLE_WAITS];
+	uint32_t node = node_that_refused(r);
+	const char *refused = node ? text_of(r, node, "source.waits") : NULL;
 	struct waittime *w;
 	int rc;
 
+	if (!recorded && !node && was_wanted(r))
+		refused = "its processes were too short to be watched";
 	*out = NULL;
-	if (!r->nsample_sets_of[SAMPLE_WAITS] && !refused)
+	if (!recorded && !refused)
 		return 0;
 	w = calloc(1, sizeof *w);
 	if (!w)
 		return err_set(e, -ENOMEM, "out of memory for the waits of %.300s", r->path);
 	w->refused = refused;
-	w->fix_user = refused ? text_of(r, node, "source.waits.fix_user") : NULL;
-	w->fix_admin = refused ? text_of(r, node, "source.waits.fix_admin") : NULL;
+	w->fix_user = node ? text_of(r, node, "source.waits.fix_user") : NULL;
+	w->fix_admin = node ? text_of(r, node, "source.waits.fix_admin") : NULL;
 	rc = code_classes(&w->classes, NULL, e);
 	if (!rc)
 		rc = phases ? open_with_phases(w, r, e)

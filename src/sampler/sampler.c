@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/reserve.h"
+#include "job/secret.h"
 #include "sampler/fixes.h"
 #include "source/monitor.h"
 
@@ -70,6 +71,22 @@ static void set_pace(struct sampler *s)
 	tree_pace(s->tree, &s->cadence, budget_for_walks(&s->budget));
 }
 
+/* What is known before anything is open. */
+static void fill_env(struct source_env *env, const struct sampler_options *o)
+{
+	env->output_path = o->output;
+	env->interval_ns = o->interval_ns;
+	env->roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
+	env->nroots = o->tree.launcher ? 1 : o->tree.nroots;
+	env->launched = o->tree.launcher != 0;
+	env->shared = o->tree.shared;
+	env->followed = o->tree.follow;
+	env->stacks_hz = o->stacks_hz;
+	env->no_paths = o->no_paths;
+	env->waits_hz = o->waits_hz;
+	env->mask = (struct source_mask){ secret_text, o->tree.secrets };
+}
+
 int sampler_open(struct sampler *s, const struct sampler_options *o, struct err *e)
 {
 	const char *procfs = o->procfs ? o->procfs : "/proc", *sysfs = o->sysfs ? o->sysfs : "/sys";
@@ -81,18 +98,9 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	s->hang.patience_ns = o->watch_hang_ns;
 	s->marks = marks_open(o->tree.secrets);
 	s->spans = span_files_open();
-	s->env.output_path = o->output;
-	s->env.interval_ns = o->interval_ns;
-	s->env.roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
-	s->env.nroots = o->tree.launcher ? 1 : o->tree.nroots;
-	s->env.launched = o->tree.launcher != 0;
-	s->env.shared = o->tree.shared;
-	s->env.followed = o->tree.follow;
+	fill_env(&s->env, o);
 	s->perf = o->perf;
 	s->env.perf = &s->perf;
-	s->env.stacks_hz = o->stacks_hz;
-	s->env.no_paths = o->no_paths;
-	s->env.waits_hz = o->waits_hz;
 	budget_init(&s->budget, o->max_overhead, o->interval_ns);
 	if (o->quickly)
 		budget_begin_quickly(&s->budget);

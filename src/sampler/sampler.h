@@ -28,7 +28,7 @@ struct sampler_options {
 	struct perf_options perf;
 	int64_t waits_hz;  /* looks a second; 0: as fits; < 0: waits are not watched */
 	int64_t stacks_hz; /* of each busy CPU; 0: as fits; < 0: stacks are not sampled */
-	bool no_paths;     /* of the files in stacks record the names alone */
+	bool no_paths;     /* of the files in stacks and waits record the names alone */
 };
 
 struct sampler {

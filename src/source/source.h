@@ -17,7 +17,15 @@
 
 #include <sys/types.h>
 
+struct bytes;
 struct perf_options; /* source/perf.h */
+struct secret_list;
+
+/* Puts a text without what looks like a secret; text NULL: nothing is masked. */
+struct source_mask {
+	void (*text)(const struct secret_list *secrets, struct bytes *out, const char *text);
+	const struct secret_list *secrets;
+};
 
 /* The job's processes that are alive, as the root names them. tree is NULL where there is no job
  * (doctor) and until the sources are open; it changes between two reads. */
@@ -47,9 +55,10 @@ struct source_env {
 			*/
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
 	int64_t stacks_hz;   /* samples of stacks a second and CPU; 0: as fits; < 0: none */
-	bool no_paths;       /* of the files in stacks record the names alone */
+	bool no_paths;       /* of the files in stacks and waits record the names alone */
 	int64_t waits_hz;    /* looks a second at threads that wait; 0: as fits; < 0: none */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
+	struct source_mask mask;
 	struct source_job job;
 };
 

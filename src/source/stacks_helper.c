@@ -55,7 +55,8 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 		memcpy(h->page->watch.skip, b->watch->skip, sizeof h->page->watch.skip);
 	}
 	h->page->nrefused = b->nrefused;
-	memcpy(h->page->refused, b->refused, b->nrefused * sizeof *b->refused);
+	if (b->nrefused)
+		memcpy(h->page->refused, b->refused, b->nrefused * sizeof *b->refused);
 	return fd;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/stacks_take.h"
 
+#include "base/bytes.h"
 #include "core/symbol.h"
+#include "core/waitkind.h"
 
 #include <string.h>
 
@@ -52,8 +54,44 @@ static enum taken take_module(struct stacks_taken *t, struct rest r, struct samp
 		return BAD;
 	if (!sample_module(s, m.id, path_of(t, t->text[0]), t->text[1]))
 		return NO_ROOM;
+	if (!strcmp(t->text[0], WAIT_MODULE))
+		t->objects = m.id;
 	note_id(&t->next.module, m.id, 1);
 	return TAKEN;
+}
+
+/* The paths and names that were waited for are the job's own. What no longer fits is left out. */
+static char *masked(struct stacks_taken *t, char *text)
+{
+	struct bytes b = { .data = (uint8_t *)t->masked, .cap = sizeof t->masked, .fixed = true };
+
+	if (!t->mask.text)
+		return text;
+	t->mask.text(t->mask.secrets, &b, text);
+	bytes_u8(&b, 0);
+	if (b.failed)
+		t->masked[0] = '\0';
+	return t->masked;
+}
+
+/* Of a function or of what was waited for. A file that is being opened may have a relative path. */
+static const char *without_paths(char *text, bool object)
+{
+	const char *slash = strchr(text, '/');
+
+	if (object && slash && slash > text && slash[-1] != ' ')
+		return symbol_base(text);
+	symbol_strip_paths(text);
+	return text;
+}
+
+/* A function, or what was waited for, in t->text[0]. */
+static const char *name_of(struct stacks_taken *t, const struct stacks_frame *f)
+{
+	bool object = f->module && f->module == t->objects;
+	char *text = object ? masked(t, t->text[0]) : t->text[0];
+
+	return t->no_paths ? without_paths(text, object) : text;
 }
 
 static enum taken take_frame(struct stacks_taken *t, struct rest r, struct sample *s)
@@ -64,15 +102,13 @@ static enum taken take_frame(struct stacks_taken *t, struct rest r, struct sampl
 	if (!take_bytes(&r, &f, sizeof f) || !f.id || !take_text(&r, t->text[0], f.function) ||
 	    !take_text(&r, t->text[1], f.file))
 		return BAD;
-	if (t->no_paths)
-		symbol_strip_paths(t->text[0]);
 	row = (struct frame_row){ .id = f.id,
 				  .module = f.module,
 				  .outer = f.outer,
 				  .line = f.line,
 				  .flags = f.flags,
 				  .address = f.address,
-				  .function = t->text[0],
+				  .function = name_of(t, &f),
 				  .file = path_of(t, t->text[1]) };
 	if (!sample_frame(s, &row))
 		return NO_ROOM;

@@ -10,11 +10,13 @@
 #include "source/stacks_helper.h"
 
 struct stacks_taken {
-	struct stacks_ids next; /* above all that were taken */
-	uint64_t bad;           /* messages that made no sense */
-	bool no_paths;          /* of files the names alone */
+	struct stacks_ids next;  /* above all that were taken */
+	uint64_t bad;            /* messages that made no sense */
+	bool no_paths;           /* of files the names alone */
+	struct source_mask mask; /* of what was waited for */
+	uint32_t objects;        /* the module of such frames; 0: none yet */
 	/* scratch */
-	char text[2][STACKS_TEXT_MAX + 1];
+	char text[2][STACKS_TEXT_MAX + 1], masked[STACKS_TEXT_MAX + 1];
 	struct event_item item[EVENT_ITEMS_MAX];
 };
 

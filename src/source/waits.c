@@ -17,7 +17,6 @@ enum {
 	SHARE = 5000, /* of a core, in millionths */
 	RESTARTS_MAX = 8,
 	LAST_MS = 500,
-	LAST_MOST_MS = 3000,
 	SILENT_S = 10,
 };
 static const int64_t ASK_NS = NS_PER_S;
@@ -76,11 +75,14 @@ static int64_t figure(const struct waits *k, int which)
 	return sum;
 }
 
-static void stop(struct waits *k)
+static void stop(struct waits *k, struct sample *s)
 {
+	int64_t cpu_ns = k->helper.page ? k->helper.page->cpu_ns : 0;
+
 	for (int i = 0; i < RESIDENT; i++)
 		k->before[i] = figure(k, i);
-	stacks_helper_stop(&k->helper);
+	if (stacks_helper_stop(&k->helper) && cpu_ns > 0)
+		number_add(&s->told_cpu_ns, cpu_ns);
 }
 
 static int start_helper(struct waits *k, struct err *e)
@@ -109,7 +111,7 @@ static void replace(struct waits *k, struct sample *s)
 	take(k, s);
 	if (at > 0 && k->watch.nskip < WATCH_SKIPPED_MAX)
 		k->watch.skip[k->watch.nskip++] = at;
-	stop(k);
+	stop(k, s);
 	sample_meta_int(s, "waits.helper_restarts", ++k->restarts);
 	if (k->restarts <= RESTARTS_MAX && !start_helper(k, &e))
 		return;
@@ -228,6 +230,8 @@ static int waits_open(void *state, const struct source_env *env, struct sample *
 		return bad;
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
+	k->taken.no_paths = env->no_paths;
+	k->taken.mask = env->mask;
 	k->taken.next = (struct stacks_ids){ FIRST_ID, FIRST_ID, FIRST_ID };
 	k->watch.hz = (uint32_t)(env->waits_hz ? env->waits_hz : HZ);
 	k->watch.share = SHARE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup.h - names of places in code at once, remembered for those that come often. For one thread
- * alone; names.h looks up without making anybody wait.
+ * lookup.h - names of places in code at once, remembered for those that come often. For the thread
+ * that finds callers alone: it reads the same handles. names.h looks up without making anybody
+ * wait.
  */
 #ifndef SONDE_UNWIND_LOOKUP_H
 #define SONDE_UNWIND_LOOKUP_H

@@ -40,7 +40,7 @@ struct module {
 	uint8_t *image;
 	size_t size;
 	bool of_heap;              /* the image was copied */
-	Elf *elf, *names_elf;      /* of what finds callers; of what finds names */
+	Elf *elf, *names_elf;      /* of who finds callers; of the thread that finds names */
 	Dwarf *dwarf;              /* of frame_debug */
 	Dwarf_CFI *cfi, *cfi_more; /* .eh_frame, .debug_frame */
 	struct segment segment[SEGMENTS_MAX];

@@ -97,14 +97,15 @@ char *name_demangle(const char *symbol)
 static struct named *look_up(struct names *n, const struct question *q)
 {
 	struct named *x = calloc(1, sizeof *x);
+	const struct module *m = &n->modules->row[q->module];
 	struct symbols **s = &n->symbols[q->module];
 
 	if (!x)
 		return NULL;
 	x->frame = q->frame;
-	work_on(&n->modules->row[q->module]);
+	work_on(m);
 	if (!*s)
-		*s = symbols_open(&n->modules->row[q->module]);
+		*s = symbols_open(m, m->names_elf);
 	if (*s)
 		symbols_name(*s, q->address, x);
 	work_on(NULL);

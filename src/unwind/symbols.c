@@ -36,7 +36,7 @@ struct unit_range {
 
 struct symbols {
 	const struct module *module;
-	Elf *elf; /* the module's, which nobody else reads */
+	Elf *elf; /* the module's */
 	Elf *debug_elf, *mini_elf;
 	int debug_fd, mini_fd;
 	Dwarf *dwarf;
@@ -371,7 +371,7 @@ static bool has_debug_info(Elf *elf)
 	return false;
 }
 
-struct symbols *symbols_open(const struct module *m)
+struct symbols *symbols_open(const struct module *m, Elf *elf)
 {
 	struct symbols *s = calloc(1, sizeof *s);
 
@@ -381,7 +381,7 @@ struct symbols *symbols_open(const struct module *m)
 	s->debug_fd = s->mini_fd = -1;
 	if (!m->usable)
 		return s;
-	s->elf = m->names_elf;
+	s->elf = elf;
 	if (!has_debug_info(s->elf))
 		find_debug(s);
 	add_tables(s, s->elf);

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waits go on when their helper is killed; of a process that may not be looked at the time is divided all the same; a process that executes another
-program is followed; a helper that is missing or stopped costs the job nothing. CPU time of stacks and waits may be recorded together."""
+program is followed; a helper that is missing or stopped costs the job nothing; objects have no secrets. CPU time of stacks and waits may be recorded together."""
 # limit: 300
+import csv
+import datetime
 import glob
 import json
 import os
@@ -65,12 +67,26 @@ def through(found, function):
     return sum(s.weight for s in found.samples if function in found.path(s.node)) / 1e6
 
 
-# ---- killed: another one goes on ----
+def cpu_of(pid):
+    """Its CPU time, without that of its children."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+# ---- killed: another one goes on, and what the first one used counts once ----
 job = begin("killed", MIX, "7", "sleep:0:200")
 time.sleep(2.5)
 first = helper_of("killed")
+recorder = int(pathlib.Path(f"/proc/{first}/stat").read_text().rsplit(")", 1)[1].split()[1])
+used = cpu_of(first)
 os.kill(first, signal.SIGKILL)
+time.sleep(2.5)
+at, own = time.time(), cpu_of(recorder)
 found = ended(job, "killed")
+rows = csv.DictReader(subprocess.run([SONDE, "export", "killed", "-o", "-", "--raw", "--wide", "--metrics", "monitor.*cpu_seconds"],
+                                     check=True, capture_output=True, text=True).stdout.splitlines())
+row = [row for row in rows if datetime.datetime.fromisoformat(row["time"][:26] + "+00:00").timestamp() < at][-1]
+assert float(row["monitor.cpu_seconds"]) < own + 0.5 * used, (row, own, used)
+assert float(row["monitor.waits_cpu_seconds"]) > 0.3 * used, (row, used)
 assert found.metadata["waits.helper_restarts"] == 1 and "waits.note" not in found.metadata, found.metadata
 assert through(found, "wait_in_sleep") > 2, through(found, "wait_in_sleep")
 assert any(s.t0 - found.samples[0].t0 > 3e9 for s in found.samples), "nothing after it was killed"
@@ -84,6 +100,22 @@ found = ended(job, "stopped")
 assert time.time() - float(pathlib.Path("over").read_text()) < 20
 assert "did not answer" in found.metadata["waits.note"], found.metadata
 assert not os.path.exists(f"/proc/{stopped}"), "it is left"
+
+# ---- too short to be watched: nobody is told to ask for what was asked for ----
+ended(begin("short", "true"), "short")
+said = subprocess.run([SONDE, "show", "--waits", "short"], capture_output=True, text=True, check=True)
+assert "no waits in short: its processes were too short to be watched" in said.stderr, said
+assert "too short" in shown("short")["not_recorded"], shown("short")
+
+# ---- what is waited for is recorded without secrets, and without directories if they are not wanted ----
+for name in "token=Xk29fjQ81zzT7b", "plain":
+    os.mkdir(name)
+    os.mkfifo(name + "/fifo")
+for name, options, path in ("masked", ("--waits",), "plain/fifo"), ("bare", ("--waits", "--no-paths"), "fifo"):
+    found = ended(begin(name, "sh", "-c", "timeout 3 cat token=Xk29*/fifo & timeout 3 cat plain/fifo & wait", options=options), name)
+    objects = {row["object"] for row in shown(name)["object"] if "FIFO" in row["name"]}
+    assert objects == {"token=***", path}, objects
+    assert any("/" in module for module in found.modules.values()) == (name == "masked"), found.modules
 
 # ---- missing ----
 os.mkdir("nowhere")

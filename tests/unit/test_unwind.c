@@ -7,10 +7,16 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "source/stacks_take.h"
+#include "unwind/lookup.h"
 #include "unwind/profile.h"
 
 struct scene {
@@ -193,11 +199,48 @@ static void test_names_are_made_readable(void **state)
 #endif
 }
 
+static int take_base(struct dl_phdr_info *info, size_t size, void *base)
+{
+	(void)size;
+	*(uintptr_t *)base = info->dlpi_addr;
+	return 1; /* the program comes first */
+}
+
+/* The thread of names.h reads the other handle at the same time. */
+static void test_names_at_once_need_no_handle_of_another_thread(void **state)
+{
+	struct modules *m = calloc(1, sizeof *m);
+	struct lookup *l = calloc(1, sizeof *l);
+	char path[PATH_MAX] = "";
+	struct module_seen seen = { .pid = getpid(), .path = path };
+	struct stat st;
+	uintptr_t base = 0;
+	uint32_t i;
+	const struct named *x;
+
+	(void)state;
+	assert_true(m && l && readlink("/proc/self/exe", path, sizeof path - 1) > 0);
+	assert_int_equal(stat(path, &st), 0);
+	seen.major = major(st.st_dev);
+	seen.minor = minor(st.st_dev);
+	seen.inode = st.st_ino;
+	dl_iterate_phdr(take_base, &base);
+	modules_init(m);
+	i = modules_find(m, &seen);
+	assert_true(m->row[i].usable);
+	m->row[i].names_elf = NULL;
+	l->modules = m;
+	x = lookup_name(l, &(struct place){ i, (uintptr_t)take_base - base, NULL });
+	assert_true(x && x->n == 1 && x->level[0].function);
+	assert_string_equal(x->level[0].function, "take_base");
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_too_many_stacks_are_folded_and_counted),
 	cmocka_unit_test(test_what_is_told_is_told_once),
 	cmocka_unit_test(test_a_cut_stack_has_a_root_of_its_own),
 	cmocka_unit_test(test_names_are_made_readable),
+	cmocka_unit_test(test_names_at_once_need_no_handle_of_another_thread),
 };
 
 int main(void)
