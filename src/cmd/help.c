@@ -90,6 +90,27 @@ static const char *value_text(const struct option *o, char *out, size_t size)
 	return out;
 }
 
+/* Of many words those that fit; the others follow below them. start: of the line, moved on. */
+static void put_value(struct bytes *b, size_t *start, const char *value)
+{
+	enum { INDENT = 10 };
+
+	while (b->len - *start + strlen(value) > WIDTH) {
+		size_t n = WIDTH - (b->len - *start);
+
+		while (n && value[n - 1] != '|')
+			n--;
+		if (!n)
+			break;
+		bytes_put(b, value, n);
+		bytes_u8(b, '\n');
+		value += n;
+		*start = b->len;
+		spaces(b, INDENT);
+	}
+	bytes_puts(b, value);
+}
+
 static void option_line(struct bytes *b, char letter, const char *name, const char *value,
 			const char *help)
 {
@@ -100,7 +121,8 @@ static void option_line(struct bytes *b, char letter, const char *name, const ch
 		bytes_printf(b, "-%c, ", letter);
 	else
 		bytes_puts(b, "    ");
-	bytes_printf(b, "--%s%s", name, value);
+	bytes_printf(b, "--%s", name);
+	put_value(b, &start, value);
 	at = b->len - start;
 	wrapped(b, help, at + 2 > OPTION_COLUMN ? OPTION_COLUMN + 1 : at, OPTION_COLUMN);
 }
