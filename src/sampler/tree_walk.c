@@ -46,18 +46,22 @@ static bool wants_walk(const struct tree *t, struct process *p)
 	return p->walk_due;
 }
 
-/* Is it about to be read for the first time, or has it grown much? */
-static void note_more(struct tree *t, const struct process *p)
+/* Is it about to be read for the first time, or has it grown much, however many readings ago? */
+static void note_more(struct tree *t, struct process *p)
 {
+	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
 	struct process *parent = table_find(&t->table, p->ppid);
 
 	if (parent && parent->stack && parent->stack == p->stack && !parent->has_forked) {
 		parent->has_forked = true;
 		process_changed(parent);
 	}
-	if (p->stat.rss_pages * t->reading.page_bytes - p->walk_rss_bytes > sharing_matters &&
-	    sums_may_share(t, p))
-		t->shared_since_ns = clock_mono_ns();
+	if (rss < p->noted_rss_bytes)
+		p->noted_rss_bytes = rss;
+	if (rss - p->noted_rss_bytes <= sharing_matters || !sums_may_share(t, p))
+		return;
+	p->noted_rss_bytes = rss;
+	t->shared_since_ns = clock_mono_ns();
 }
 
 /* Returns what it cost. */

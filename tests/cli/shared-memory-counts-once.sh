@@ -52,3 +52,23 @@ ends "half of it copied" copy 5 200 1 605
 # They are one memory, whatever resident sets and page tables say.
 ends "the same memory" vm 5 100 10 150
 [ "$(figure out .job.peak_memory_kind)" = cgroup ] || holds "the same memory counts once" "$(figure out .job.peak_memory_bytes) < 1.1 * 150 * 1048576"
+
+# However slowly a child takes part in 64 MiB, they are not counted twice.
+cat >slowly.py <<'END'
+import mmap, os, time
+SIZE = 64 << 20
+memory = mmap.mmap(-1, SIZE)
+for i in range(0, SIZE, 4096):
+    memory[i] = 1
+if os.fork() == 0:
+    for i in range(0, SIZE, 4096):
+        memory[i] = 2
+        if i % (1 << 20) == 0:
+            time.sleep(0.06)
+    time.sleep(1.5)
+    os._exit(0)
+os.wait()
+END
+rm -rf out
+"$SONDE" run --quiet --process-events polling -o out -- "$PYTHON" slowly.py || fail "a child that is slow"
+[ "$(figure out .job.peak_memory_kind)" != pss ] || holds "a child that is slow" "$(figure out .job.peak_memory_bytes) > 70 * 1048576 && $(figure out .job.peak_memory_bytes) < 97 * 1048576"
