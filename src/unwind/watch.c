@@ -505,8 +505,14 @@ struct watch *watch_make(struct stacks_page *page, struct spaces *spaces, struct
 	w->thread = calloc(WATCH_THREADS_MAX + 1, sizeof *w->thread);
 	w->child = calloc(WATCH_PROCESSES_MAX, sizeof *w->child);
 	if (!w->process || !w->thread || !w->child ||
-	    watch_place_init(&w->place, spaces->modules, rows))
-		return NULL; /* what there is goes with the process */
+	    watch_place_init(&w->place, spaces->modules, rows)) {
+		free(w->process);
+		free(w->thread);
+		free(w->child);
+		free(w->place.copy);
+		free(w);
+		return NULL;
+	}
 	w->page = page;
 	w->spaces = w->place.spaces = spaces;
 	w->profile = w->place.profile = profile;

@@ -347,10 +347,10 @@ static void test_what_is_folded_is_exact_in_sum(void **state)
 		for (int group = STACKS_ALL; group <= STACKS_PER_COMMAND; group++)
 			check_cells(s, &f,
 				    (struct stacks_axis){ 0, 20, 200, (enum stacks_group)group, 2,
-							  500, false, false });
+							  500, false, false, NULL });
 		check_cells(s, &f,
 			    (struct stacks_axis){ 0, 20, 200, STACKS_PER_COMMAND, 9, 100000, true,
-						  false });
+						  false, NULL });
 		stacks_fold_free(&f);
 	}
 	stacks_close(s);

@@ -209,8 +209,10 @@ static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 /* The thread of names.h reads the other handle at the same time. */
 static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 {
-	struct modules *m = calloc(1, sizeof *m);
-	struct lookup *l = calloc(1, sizeof *l);
+	/* Modules stay as long as their process does. */
+	static struct modules *m;
+	static struct lookup *l;
+	static void *handle;
 	char path[PATH_MAX] = "";
 	struct module_seen seen = { .pid = getpid(), .path = path };
 	struct stat st;
@@ -219,6 +221,8 @@ static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 	const struct named *x;
 
 	(void)state;
+	m = calloc(1, sizeof *m);
+	l = calloc(1, sizeof *l);
 	assert_true(m && l && readlink("/proc/self/exe", path, sizeof path - 1) > 0);
 	assert_int_equal(stat(path, &st), 0);
 	seen.major = major(st.st_dev);
@@ -228,6 +232,8 @@ static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 	modules_init(m);
 	i = modules_find(m, &seen);
 	assert_true(m->row[i].usable);
+	handle = m->row[i].names_elf;
+	assert_non_null(handle);
 	m->row[i].names_elf = NULL;
 	l->modules = m;
 	x = lookup_name(l, &(struct place){ i, (uintptr_t)take_base - base, NULL });
