@@ -169,6 +169,16 @@ static int print(const struct show_options *o, const struct summary *s, struct r
 	return rc ? rc : page_events_print(r, stdout, e);
 }
 
+static int print_all(struct bytes *out, const struct run *r, struct err *e)
+{
+	int rc = out->failed ? err_set(e, -ENOMEM, "out of memory for %.300s", r->path) : 0;
+
+	if (!rc)
+		fwrite(out->data, 1, out->len, stdout);
+	bytes_free(out);
+	return rc;
+}
+
 /* Which code it was. Nothing recorded is no error: one line says what to do. */
 static int print_code(const struct show_options *o, const struct summary *s, struct run *r,
 		      struct err *e)
@@ -182,11 +192,7 @@ static int print_code(const struct show_options *o, const struct summary *s, str
 		return rc;
 	} else if (o->json) {
 		code_json(code, r, CODE_ROWS_JSON, &out);
-		if (out.failed)
-			rc = err_set(e, -ENOMEM, "out of memory for the code of %.300s", r->path);
-		else
-			fwrite(out.data, 1, out.len, stdout);
-		bytes_free(&out);
+		rc = print_all(&out, r, e);
 	} else if (!code || !code->stacks) {
 		say("show: no stacks in %s%s", r->path, code ? "" : "; record them with --stacks");
 		if (code)
@@ -217,15 +223,9 @@ static bool waits_table(int64_t by, enum waiting_by *out)
 static int print_waits_json(const struct waittime *w, const struct run *r, struct err *e)
 {
 	struct bytes out = { 0 };
-	int rc = 0;
 
 	waittime_json(w, r, CODE_ROWS_JSON, &out);
-	if (out.failed)
-		rc = err_set(e, -ENOMEM, "out of memory for the waits of %.300s", r->path);
-	else
-		fwrite(out.data, 1, out.len, stdout);
-	bytes_free(&out);
-	return rc;
+	return print_all(&out, r, e);
 }
 
 /* What was waited for. Nothing recorded is no error: one line says what to do. */

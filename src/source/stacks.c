@@ -11,9 +11,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-enum { RESTARTS_MAX = 4, LAST_MS = 500, LAST_MOST_MS = 3000, LOCK_KB = 516 };
+enum { RESTARTS_MAX = 4, LOCK_KB = 516 };
 static const int64_t ASK_NS = NS_PER_S;
 
 enum { SAMPLES, LOST, CUT, LOST_WAY, CPU, RESIDENT, MONITORED };
@@ -177,39 +176,9 @@ static void replace(struct stacks *k, struct sample *s)
 		give_up(k, s, e.text);
 }
 
-/* How long the helper is waited for at the job's end: LAST_MS, and again as long as it uses CPU
- * time, as on a busy machine, but not for ever. */
-struct patience {
-	int64_t until_ns, most_ns, cpu_ns;
-};
-
-static bool may_wait(const struct stacks *k, struct patience *p)
-{
-	int64_t now_ns = clock_mono_ns();
-	int64_t cpu_ns = k->helper.pid > 0 ? clock_cpu_ns_of(k->helper.pid) : 0;
-
-	if (cpu_ns != p->cpu_ns)
-		p->until_ns = now_ns + LAST_MS * NS_PER_MS;
-	p->cpu_ns = cpu_ns;
-	return now_ns < p->until_ns && now_ns < p->most_ns;
-}
-
-/* All there is, for which the job's end waits a moment. */
 static void finish(struct stacks *k, struct sample *s)
 {
-	const struct timespec a_little = { .tv_nsec = NS_PER_MS };
-	struct patience p = { .most_ns = clock_mono_ns() + LAST_MOST_MS * NS_PER_MS, .cpu_ns = -1 };
-	bool more = true;
-
-	while (more && may_wait(k, &p)) {
-		stacks_helper_ask(&k->helper, true);
-		while (!stacks_helper_answered(&k->helper) && may_wait(k, &p) &&
-		       !stacks_helper_died(&k->helper))
-			nanosleep(&a_little, NULL);
-		more = k->helper.pid > 0 && atomic_load(&k->helper.page->left);
-		take(k, s);
-	}
-	if (more || !stacks_helper_answered(&k->helper))
+	if (!stacks_take_last(&k->taken, &k->helper, &k->env->job, s))
 		sample_meta_text(s, "stacks.note",
 				 "the last samples are missing: the helper sonde-unwind did not "
 				 "answer");

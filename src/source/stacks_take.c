@@ -2,10 +2,14 @@
 #include "source/stacks_take.h"
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "core/symbol.h"
 #include "core/waitkind.h"
 
 #include <string.h>
+#include <time.h>
+
+enum { LAST_MS = 500, LAST_MOST_MS = 3000 };
 
 /* What is left of a message. The other process may change it at any time: everything is copied
  * before it is checked. */
@@ -201,4 +205,39 @@ void stacks_take(struct stacks_taken *t, struct stacks_page *p, const struct sou
 	/* All was taken; or the rest makes no sense, and is passed over. */
 	t->bad += tail != head;
 	atomic_store_explicit(&p->tail, head, memory_order_release);
+}
+
+/* How long the helper is waited for: LAST_MS, and again as long as it uses CPU time, as on a busy
+ * machine, but not for ever. */
+struct patience {
+	int64_t until_ns, most_ns, cpu_ns;
+};
+
+static bool may_wait(const struct stacks_helper *h, struct patience *p)
+{
+	int64_t now_ns = clock_mono_ns();
+	int64_t cpu_ns = h->pid > 0 ? clock_cpu_ns_of(h->pid) : 0;
+
+	if (cpu_ns != p->cpu_ns)
+		p->until_ns = now_ns + LAST_MS * NS_PER_MS;
+	p->cpu_ns = cpu_ns;
+	return now_ns < p->until_ns && now_ns < p->most_ns;
+}
+
+bool stacks_take_last(struct stacks_taken *t, struct stacks_helper *h, const struct source_job *job,
+		      struct sample *s)
+{
+	const struct timespec a_little = { .tv_nsec = NS_PER_MS };
+	struct patience p = { .most_ns = clock_mono_ns() + LAST_MOST_MS * NS_PER_MS, .cpu_ns = -1 };
+	bool more = true;
+
+	while (more && may_wait(h, &p)) {
+		stacks_helper_ask(h, true);
+		while (!stacks_helper_answered(h) && may_wait(h, &p) && !stacks_helper_died(h))
+			nanosleep(&a_little, NULL);
+		more = h->pid > 0 && atomic_load(&h->page->left);
+		if (h->page)
+			stacks_take(t, h->page, job, s);
+	}
+	return !more && stacks_helper_answered(h);
 }

@@ -22,5 +22,8 @@ struct stacks_taken {
 
 void stacks_take(struct stacks_taken *t, struct stacks_page *p, const struct source_job *job,
 		 struct sample *s);
+/* All there is, for which the job's end waits a moment. False: the helper did not answer. */
+bool stacks_take_last(struct stacks_taken *t, struct stacks_helper *h, const struct source_job *job,
+		      struct sample *s);
 
 #endif

@@ -9,14 +9,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	FIRST_ID = 1 << 30, /* ids below are those of samples (source/stacks.c) */
 	HZ = 10,
 	SHARE = 5000, /* of a core, in millionths */
 	RESTARTS_MAX = 8,
-	LAST_MS = 500,
 	SILENT_S = 10,
 };
 static const int64_t ASK_NS = NS_PER_S;
@@ -132,39 +130,20 @@ static bool is_silent(struct waits *k)
 	return now_ns - k->busy_ns > SILENT_S * NS_PER_S;
 }
 
-static void ask(struct waits *k, bool last)
+static void ask(struct waits *k)
 {
 	const struct source_job *job = &k->env->job;
 	struct stacks_page *p = k->helper.page;
 
 	if (!p || !stacks_helper_answered(&k->helper))
 		return;
-	if (!last)
-		p->watch.npids = (uint32_t)job->pids(job->tree, p->watch.pid, WATCH_PIDS_MAX);
-	stacks_helper_ask(&k->helper, last);
+	p->watch.npids = (uint32_t)job->pids(job->tree, p->watch.pid, WATCH_PIDS_MAX);
+	stacks_helper_ask(&k->helper, false);
 }
 
-/* All there is, for which the job's end waits a moment. */
 static void finish(struct waits *k, struct sample *s)
 {
-	const struct timespec a_little = { .tv_nsec = NS_PER_MS };
-	int64_t until_ns = clock_mono_ns() + LAST_MS * NS_PER_MS;
-	bool more = k->helper.pid > 0, asked = false;
-
-	while (more && clock_mono_ns() < until_ns) {
-		if (stacks_helper_answered(&k->helper)) {
-			take(k, s);
-			more = !asked || atomic_load(&k->helper.page->left);
-			asked = true;
-			if (more)
-				ask(k, true);
-		}
-		more = more && !stacks_helper_died(&k->helper);
-		if (more)
-			nanosleep(&a_little, NULL);
-	}
-	take(k, s);
-	if (more)
+	if (!stacks_take_last(&k->taken, &k->helper, &k->env->job, s))
 		sample_meta_text(s, "waits.note",
 				 "the last waits are missing: the helper sonde-unwind did not "
 				 "answer");
@@ -191,7 +170,7 @@ static int waits_read(void *state, struct sample *s)
 	put(k, s);
 	if (k->over || s->last || s->mono_ns - k->asked_ns < ASK_NS - ASK_NS / 20)
 		return 0;
-	ask(k, false);
+	ask(k);
 	k->asked_ns = s->mono_ns;
 	return 0;
 }
