@@ -16,27 +16,29 @@ void bench_facts_free(struct bench_facts *f)
 	*f = (struct bench_facts){ 0 };
 }
 
-void bench_facts_add(struct bench_facts *f, const char *name, const char *text)
+void bench_facts_put(struct bench_facts *f, const char *name, const char *text)
 {
-	void *grown;
-	struct bench_fact new;
+	void *grown = array_room(f->fact, f->n, &f->cap, sizeof *f->fact);
+	struct bench_fact new = { pool_text(&f->pool, name, strlen(name)),
+				  pool_text(&f->pool, text, strlen(text)) };
 
-	/* A clock frequency of that moment makes no other machine. */
-	if (strstr(name, "hz_actual"))
-		return;
-	if (f->n == FACTS_MAX) {
-		f->left_out++;
-		return;
-	}
-	grown = array_room(f->fact, f->n, &f->cap, sizeof *f->fact);
-	new = (struct bench_fact){ pool_text(&f->pool, name, strlen(name)),
-				   pool_text(&f->pool, text, strlen(text)) };
 	if (grown)
 		f->fact = grown;
 	if (!grown || !new.name || !new.text)
 		f->failed = true;
 	else
 		f->fact[f->n++] = new;
+}
+
+/* A clock frequency of that moment makes no other machine. */
+void bench_facts_add(struct bench_facts *f, const char *name, const char *text)
+{
+	if (strstr(name, "hz_actual"))
+		return;
+	if (f->n == FACTS_MAX)
+		f->left_out++;
+	else
+		bench_facts_put(f, name, text);
 }
 
 void bench_facts_add_value(struct bench_facts *f, const char *name, const struct jsontree *v)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facts.h - facts of a machine and its software, as a document of another program states them.
+ * facts.h - facts of a machine and its software, as Sonde saw them or as a document of another
+ * program states them.
  *
  * Names and texts are copied. {0} is empty and safe to free. Every byte is hostile: their number
  * and depth are bounded.
@@ -21,6 +22,9 @@ struct bench_facts {
 	uint32_t left_out; /* there was no room for so many */
 };
 
+/* Of Sonde's own. */
+void bench_facts_put(struct bench_facts *f, const char *name, const char *text);
+/* Of others' documents: as many as there is room for. */
 void bench_facts_add(struct bench_facts *f, const char *name, const char *text);
 /* One value: a text as it is, null is none, all else as JSON. */
 void bench_facts_add_value(struct bench_facts *f, const char *name, const struct jsontree *v);

@@ -125,7 +125,7 @@ struct bench_run {
 	char origin[PATH_MAX], directory[PATH_MAX], host[256];
 	char sha256[SHA256_HEX], uid[33];
 	struct models models;
-	struct facts software;
+	struct bench_facts software;
 	struct bytes command;
 	struct batch batch;
 	struct trial_store store;
@@ -316,7 +316,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 	trial_store_free(&x.store);
 	chosen_script_free(&x.script);
 	models_free(&x.models);
-	facts_free(&x.software);
+	bench_facts_free(&x.software);
 	bytes_free(&x.command);
 	return code;
 }

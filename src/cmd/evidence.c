@@ -19,28 +19,7 @@
 static const char facts_kept[] = "host.*,node.memory_bytes,node.cores_*,sonde.version";
 static const char facts_left_out[] = "host.boot_id,host.cpu_hertz,host.*_evidence";
 
-void facts_add(struct facts *f, const char *name, const char *text)
-{
-	void *grown = array_room(f->fact, f->n, &f->cap, sizeof *f->fact);
-	struct bench_fact new = { pool_text(&f->pool, name, strlen(name)),
-				  pool_text(&f->pool, text, strlen(text)) };
-
-	if (grown)
-		f->fact = grown;
-	if (!grown || !new.name || !new.text)
-		f->failed = true;
-	else
-		f->fact[f->n++] = new;
-}
-
-void facts_free(struct facts *f)
-{
-	free(f->fact);
-	pool_free(&f->pool);
-	*f = (struct facts){ 0 };
-}
-
-static void add_meta(struct facts *f, const struct run_meta *m)
+static void add_meta(struct bench_facts *f, const struct run_meta *m)
 {
 	char number[40];
 
@@ -53,9 +32,9 @@ static void add_meta(struct facts *f, const struct run_meta *m)
 	else
 		snprintf(number, sizeof number, "%" PRId64, m->value);
 	if (m->type != META_TEXT)
-		facts_add(f, m->key, number);
+		bench_facts_put(f, m->key, number);
 	else if (m->text)
-		facts_add(f, m->key, m->text);
+		bench_facts_put(f, m->key, m->text);
 }
 
 static void put_counters(struct bytes *b, const struct summary *s)
@@ -167,7 +146,7 @@ int evidence_read(struct evidence *v, struct trial *t, const char *path, struct 
 
 void evidence_free(struct evidence *v)
 {
-	facts_free(&v->facts);
+	bench_facts_free(&v->facts);
 	history_free(&v->past);
 	bytes_free(&v->counters);
 }

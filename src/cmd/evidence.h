@@ -7,19 +7,10 @@
 #ifndef SONDE_CMD_EVIDENCE_H
 #define SONDE_CMD_EVIDENCE_H
 
+#include "bench/facts.h"
 #include "bench/trial.h"
 #include "cmd/recording.h"
 #include "store/history.h"
-
-struct facts {
-	struct bench_fact *fact;
-	uint32_t n, cap;
-	struct pool pool;
-	bool failed; /* out of memory: something is missing */
-};
-
-void facts_add(struct facts *f, const char *name, const char *text);
-void facts_free(struct facts *f);
 
 /* Is it run by a Python, as its #! line says? */
 bool software_is_python(const char *script);
@@ -28,10 +19,11 @@ const char *software_script(const char *program, char *const *words);
 /* Which interpreter runs the script, of which version, and which packages it has: by asking it. Of
  * a Python it is that of VIRTUAL_ENV, when the environment has that. What does not answer within
  * seconds is left out. */
-void software_find(struct facts *f, const char *script, const struct option_list *environment);
+void software_find(struct bench_facts *f, const char *script,
+		   const struct option_list *environment);
 
 struct evidence {
-	struct facts facts;
+	struct bench_facts facts;
 	struct history past; /* the run, for the history */
 	char governor[64], host[256];
 	struct bytes counters; /* JSON; empty: none were counted */

@@ -81,7 +81,7 @@ static void ask(char *program, char *question, const struct option_list *environ
 }
 
 /* That of the machine: a static Sonde brings another one. */
-static void find_libc(struct facts *f)
+static void find_libc(struct bench_facts *f)
 {
 	static const char before[] = "glibc ";
 	char question[] = "GNU_LIBC_VERSION";
@@ -92,10 +92,10 @@ static void find_libc(struct facts *f)
 		return;
 	ask(path, question, NULL, version, sizeof version);
 	if (!strncmp(version, before, sizeof before - 1))
-		facts_add(f, "runtime.libc", version + sizeof before - 1);
+		bench_facts_put(f, "runtime.libc", version + sizeof before - 1);
 }
 
-static void ask_packages(struct facts *f, char *python, const struct option_list *environment)
+static void ask_packages(struct bench_facts *f, char *python, const struct option_list *environment)
 {
 	char option[] = "-c";
 	char *argv[] = { python, option, packages_program, NULL };
@@ -116,7 +116,7 @@ static void ask_packages(struct facts *f, char *python, const struct option_list
 
 		snprintf(name, sizeof name, "package.%s", v->key);
 		if (v->type == JSONDOC_STRING)
-			facts_add(f, name, v->text);
+			bench_facts_put(f, name, v->text);
 	}
 	scripted_free(&r);
 	pool_free(&pool);
@@ -184,7 +184,7 @@ static const char *variable(const struct option_list *environment, const char *n
 	return NULL;
 }
 
-void software_find(struct facts *f, const char *script, const struct option_list *environment)
+void software_find(struct bench_facts *f, const char *script, const struct option_list *environment)
 {
 	const char *list = variable(environment, "PATH"), *own;
 	char word[PATH_MAX], path[PATH_MAX], version[256], option[] = "--version";
@@ -200,10 +200,10 @@ void software_find(struct facts *f, const char *script, const struct option_list
 		snprintf(word, sizeof word, "%.4000s/bin/python", own);
 	if (scripted_find_in(list ? list : getenv("PATH"), word, path, &e))
 		return;
-	facts_add(f, "runtime.interpreter", path);
+	bench_facts_put(f, "runtime.interpreter", path);
 	ask(path, option, environment, version, sizeof version);
 	if (*version)
-		facts_add(f, "runtime.version", version);
+		bench_facts_put(f, "runtime.version", version);
 	if (own || is_python(word))
 		ask_packages(f, path, environment);
 }

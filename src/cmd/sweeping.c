@@ -139,8 +139,8 @@ void sweeping_end(struct sweeping *x)
 	for (uint32_t i = 0; x->stack && i < x->spec.nstacks; i++)
 		sweepstack_free(&x->stack[i]);
 	for (uint32_t i = 0; x->software && i < x->spec.nstacks; i++)
-		facts_free(&x->software[i]);
-	facts_free(&x->tree);
+		bench_facts_free(&x->software[i]);
+	bench_facts_free(&x->tree);
 	free(x->stack);
 	free(x->software);
 	free(x->swept);
@@ -383,31 +383,32 @@ static int command_of(struct sweeping *x, const struct swept *p, char *argv[ARGV
 }
 
 /* What runs the trials of a stack: asked once. */
-static const struct facts *software_of(struct sweeping *x, const struct swept *p)
+static const struct bench_facts *software_of(struct sweeping *x, const struct swept *p)
 {
 	uint32_t i = p->at[SWEEP_AXIS_STACK];
-	struct facts *f = &x->software[i];
+	struct bench_facts *f = &x->software[i];
 
 	if (f->n)
 		return f;
 	if (!*x->stack[i].runtime)
 		software_find(f, x->script, &x->stack[i].environment);
-	facts_add(f, "stack.name", x->spec.stack[i].name);
+	bench_facts_put(f, "stack.name", x->spec.stack[i].name);
 	if (*x->stack[i].fingerprint)
-		facts_add(f, "stack.fingerprint", x->stack[i].fingerprint);
+		bench_facts_put(f, "stack.fingerprint", x->stack[i].fingerprint);
 	for (uint32_t k = 0; k < x->spec.stack[i].modules.n; k++) {
 		char name[32];
 
 		snprintf(name, sizeof name, "stack.module_%u", k + 1);
-		facts_add(f, name, x->spec.stack[i].modules.word[k]);
+		bench_facts_put(f, name, x->spec.stack[i].modules.word[k]);
 	}
 	if (*x->stack[i].runtime)
-		facts_add(f, "stack.image", x->spec.stack[i].base);
+		bench_facts_put(f, "stack.image", x->spec.stack[i].base);
 	return f;
 }
 
 /* What the specification chooses for a combination; that of its stack is told by packages. */
-static int varied_of(struct sweeping *x, const struct swept *p, struct facts *f, struct err *e)
+static int varied_of(struct sweeping *x, const struct swept *p, struct bench_facts *f,
+		     struct err *e)
 {
 	char *argv[ARGV_WORDS] = { x->builtin ? (char *)x->spec.script : x->script };
 	struct option_list chosen = { .n = 0 };
@@ -424,7 +425,7 @@ static int varied_of(struct sweeping *x, const struct swept *p, struct facts *f,
 			    x->folder);
 	x->tree_is_known = true;
 	for (uint32_t i = 0; i < x->tree.n; i++)
-		facts_add(f, x->tree.fact[i].name, x->tree.fact[i].text);
+		bench_facts_put(f, x->tree.fact[i].name, x->tree.fact[i].text);
 	return f->failed ? no_memory(e) : 0;
 }
 
@@ -456,7 +457,7 @@ static int run_it(struct sweeping *x, struct swept *p, int64_t number, const cha
 {
 	char *argv[ARGV_WORDS], directory[PATH_MAX];
 	struct option_list environment = x->stack[p->at[SWEEP_AXIS_STACK]].environment;
-	struct facts varied = { 0 };
+	struct bench_facts varied = { 0 };
 	struct trial_run run = { .verb = verb,
 				 .argv = argv,
 				 .environment = &environment,
@@ -489,7 +490,7 @@ static int run_it(struct sweeping *x, struct swept *p, int64_t number, const cha
 		rc = err_set(e, -EEXIST, "%.300s has no room for another recording", folder);
 	if (!rc)
 		rc = trial_run(&run, number, directory, e);
-	facts_free(&varied);
+	bench_facts_free(&varied);
 	return rc;
 }
 

@@ -46,12 +46,12 @@ struct sweeping {
 	struct models models;
 	struct trial_store store;
 	struct recording_options recording;
-	struct stack_made *stack; /* [spec.nstacks] */
-	struct facts *software;   /* [spec.nstacks] */
-	struct facts tree;        /* that the script is from */
-	bool tree_is_known;       /* it was asked, also if there is none */
-	char lacks[256];          /* what this machine does not have; "": nothing */
-	struct swept **swept;     /* in the order they were chosen */
+	struct stack_made *stack;     /* [spec.nstacks] */
+	struct bench_facts *software; /* [spec.nstacks] */
+	struct bench_facts tree;      /* that the script is from */
+	bool tree_is_known;           /* it was asked, also if there is none */
+	char lacks[256];              /* what this machine does not have; "": nothing */
+	struct swept **swept;         /* in the order they were chosen */
 	uint32_t nswept, cap;
 	uint32_t *order; /* [norder], of what needs no result */
 	int64_t norder;

@@ -141,10 +141,10 @@ static int step(const struct trial_run *x, int (*way)(struct database *, struct 
 	return rc;
 }
 
-static void add_facts(struct evidence *v, const struct facts *f)
+static void add_facts(struct evidence *v, const struct bench_facts *f)
 {
 	for (uint32_t i = 0; f && i < f->n; i++)
-		facts_add(&v->facts, f->fact[i].name, f->fact[i].text);
+		bench_facts_put(&v->facts, f->fact[i].name, f->fact[i].text);
 }
 
 /* 1: the store has it already. */

@@ -18,8 +18,8 @@ struct trial_run {
 	const char *in;   /* the directory they run in; NULL: this one */
 	int64_t limit_ns; /* 0: none */
 	struct recording_options recording;
-	const struct facts *software;
-	const struct facts *varied; /* further ones; NULL: none */
+	const struct bench_facts *software;
+	const struct bench_facts *varied; /* further ones; NULL: none */
 	const struct batch *batch;
 	struct trial_store *store;
 	const char *host;

@@ -17,7 +17,7 @@
 enum { TEXT_MOST = 4000, NAME_MOST = 255, DIGEST_SHOWN = 16, OUTPUT_KEPT = 4096 };
 
 /* text ends with a NUL. */
-static void add(struct facts *f, const char *name, struct bytes *text)
+static void add(struct bench_facts *f, const char *name, struct bytes *text)
 {
 	char digest[SHA256_HEX];
 
@@ -34,7 +34,7 @@ static void add(struct facts *f, const char *name, struct bytes *text)
 	if (text->failed)
 		f->failed = true;
 	else
-		facts_add(f, name, (const char *)text->data);
+		bench_facts_put(f, name, (const char *)text->data);
 }
 
 /* ---- variables and arguments ---- */
@@ -47,7 +47,7 @@ static bool is_set_later(const struct option_list *l, uint32_t i, size_t n)
 	return false;
 }
 
-void varied_environment(struct facts *f, const struct secret_list *l,
+void varied_environment(struct bench_facts *f, const struct secret_list *l,
 			const struct option_list *environment)
 {
 	for (uint32_t i = 0; i < environment->n; i++) {
@@ -69,7 +69,7 @@ void varied_environment(struct facts *f, const struct secret_list *l,
 	}
 }
 
-void varied_arguments(struct facts *f, const struct secret_list *l, char *const *argv,
+void varied_arguments(struct bench_facts *f, const struct secret_list *l, char *const *argv,
 		      const char *script)
 {
 	struct bytes text = { 0 }, first = { 0 };
@@ -158,7 +158,7 @@ static bool folder_of(const char *path, char out[PATH_MAX])
 }
 
 /* What differs from the commit, of files that git knows: recordings and builds lie beside them. */
-static void add_dirt(struct facts *f, const char *folder)
+static void add_dirt(struct bench_facts *f, const char *folder)
 {
 	static const char *const diff[] = { "diff",
 					    "--no-ext-diff",
@@ -171,16 +171,16 @@ static void add_dirt(struct facts *f, const char *folder)
 	char digest[SHA256_HEX];
 
 	if (git(folder, diff, &out)) {
-		facts_add(f, "script.git_dirty", out.len > 1 ? "true" : "false");
+		bench_facts_put(f, "script.git_dirty", out.len > 1 ? "true" : "false");
 		sha256_hex(digest, out.data, out.len);
 		digest[DIGEST_SHOWN] = '\0';
 		if (out.len > 1)
-			facts_add(f, "script.git_diff", digest);
+			bench_facts_put(f, "script.git_diff", digest);
 	}
 	bytes_free(&out);
 }
 
-void varied_tree(struct facts *f, const char *script, const char *otherwise)
+void varied_tree(struct bench_facts *f, const char *script, const char *otherwise)
 {
 	static const char *const commit[] = { "rev-parse", "--verify", "-q", "HEAD", NULL };
 	static const char *const branch[] = { "symbolic-ref", "--short", "-q", "HEAD", NULL };
@@ -193,9 +193,9 @@ void varied_tree(struct facts *f, const char *script, const char *otherwise)
 	for (size_t i = 0; i < 2; i++) {
 		if (!folder_of(paths[i], folder) || !git_line(folder, commit, line, sizeof line))
 			continue;
-		facts_add(f, "script.git_commit", line);
+		bench_facts_put(f, "script.git_commit", line);
 		if (git_line(folder, branch, line, sizeof line))
-			facts_add(f, "script.git_branch", line);
+			bench_facts_put(f, "script.git_branch", line);
 		add_dirt(f, folder);
 		return;
 	}

@@ -14,13 +14,13 @@
 #include "job/secret_list.h"
 
 /* "NAME=VALUE" each; of a name given twice the last counts. */
-void varied_environment(struct facts *f, const struct secret_list *l,
+void varied_environment(struct bench_facts *f, const struct secret_list *l,
 			const struct option_list *environment);
 /* Of the words of a command, without its script, which is one of them or the first. */
-void varied_arguments(struct facts *f, const struct secret_list *l, char *const *argv,
+void varied_arguments(struct bench_facts *f, const struct secret_list *l, char *const *argv,
 		      const char *script);
 /* Of the first of these files or directories that is in a working tree; NULL: none. The
  * repository's hooks and monitors are not run. */
-void varied_tree(struct facts *f, const char *script, const char *otherwise);
+void varied_tree(struct bench_facts *f, const char *script, const char *otherwise);
 
 #endif
