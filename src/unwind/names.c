@@ -26,6 +26,11 @@ static char *__cxa_demangle(const char *name, char *out, size_t *size, int *stat
 }
 #endif
 
+enum {
+	QUESTIONS_MAX = 2 * FRAMES_MAX, /* each frame twice */
+	EARNED_SHARE = 500,             /* of the job's CPU time is for lines that cost much */
+};
+
 struct question {
 	uint64_t address;
 	uint32_t frame, module;
@@ -36,9 +41,11 @@ struct names {
 	struct symbols *symbols[MODULES_MAX];
 	pthread_mutex_t lock;
 	pthread_cond_t asked, found;
-	struct question question[FRAMES_MAX];
+	struct question question[QUESTIONS_MAX];
 	uint32_t nquestions, answered;
 	struct named *first, *last;
+	int64_t earned_ns, spent_ns; /* for lines that cost much; */
+	int64_t dearer_ns;           /* with so much, the next can be opened */
 };
 
 /* Rust's older names end in a hash, and have words in the place of signs. */
@@ -112,6 +119,49 @@ static struct named *look_up(struct names *n, const struct question *q)
 	return x;
 }
 
+/* What the next lines cost with all that was spent before. */
+static int64_t next_cost_ns(const struct names *n)
+{
+	int64_t least = INT64_MAX;
+
+	for (uint32_t i = 0; i < MODULES_MAX; i++) {
+		int64_t cost = n->symbols[i] ? symbols_lines_cost_ns(n->symbols[i]) : 0;
+
+		if (cost && n->spent_ns + cost < least)
+			least = n->spent_ns + cost;
+	}
+	return least;
+}
+
+static void ask_again(struct names *n, uint32_t module)
+{
+	uint32_t had = n->nquestions;
+
+	for (uint32_t i = 0; i < had && n->nquestions < QUESTIONS_MAX; i++)
+		if (n->question[i].module == module)
+			n->question[n->nquestions++] = n->question[i];
+}
+
+/* The cheapest of those that are left. With the lock, which is let go meanwhile. */
+static void open_lines(struct names *n)
+{
+	for (uint32_t i = 0; i < MODULES_MAX; i++) {
+		int64_t cost = n->symbols[i] ? symbols_lines_cost_ns(n->symbols[i]) : 0;
+
+		if (!cost || n->spent_ns + cost > n->dearer_ns)
+			continue;
+		pthread_mutex_unlock(&n->lock);
+		work_on(&n->modules->row[i]);
+		symbols_open_lines(n->symbols[i]);
+		work_on(NULL);
+		pthread_mutex_lock(&n->lock);
+		n->spent_ns += cost;
+		ask_again(n, i);
+		break;
+	}
+	n->dearer_ns = next_cost_ns(n);
+}
+
 static void *answer_all(void *context)
 {
 	struct names *n = context;
@@ -123,6 +173,10 @@ static void *answer_all(void *context)
 		struct named *x;
 
 		while (n->answered == n->nquestions) {
+			if (n->earned_ns >= n->dearer_ns) {
+				open_lines(n);
+				continue;
+			}
 			pthread_cond_broadcast(&n->found);
 			pthread_cond_wait(&n->asked, &n->lock);
 		}
@@ -131,6 +185,8 @@ static void *answer_all(void *context)
 		x = look_up(n, &q);
 		pthread_mutex_lock(&n->lock);
 		n->answered++;
+		if (n->answered == n->nquestions)
+			n->dearer_ns = next_cost_ns(n);
 		if (!x)
 			continue;
 		if (n->last)
@@ -151,6 +207,7 @@ struct names *names_make(struct modules *modules)
 	if (!n)
 		return NULL;
 	n->modules = modules;
+	n->dearer_ns = INT64_MAX;
 	pthread_mutex_init(&n->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -168,9 +225,18 @@ struct names *names_make(struct modules *modules)
 void names_ask(struct names *n, uint32_t frame, uint32_t module, uint64_t address)
 {
 	pthread_mutex_lock(&n->lock);
-	if (n->nquestions < FRAMES_MAX)
+	if (n->nquestions < QUESTIONS_MAX)
 		n->question[n->nquestions++] = (struct question){ address, frame, module };
 	pthread_cond_signal(&n->asked);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void names_earn(struct names *n, int64_t cpu_ns)
+{
+	pthread_mutex_lock(&n->lock);
+	n->earned_ns += cpu_ns / EARNED_SHARE;
+	if (n->earned_ns >= n->dearer_ns)
+		pthread_cond_signal(&n->asked);
 	pthread_mutex_unlock(&n->lock);
 }
 

@@ -4,7 +4,8 @@
  *
  * A thread of its own does it, in the order in which frames were made. Symbols come from the module
  * and from its file of debug information, which is looked for where distributions install them and
- * is never downloaded.
+ * is never downloaded. Where lines would cost much CPU time (unwind/symbols.h), frames have their
+ * symbols first, and are found once more as soon as the job has used five hundred times that.
  */
 #ifndef SONDE_UNWIND_NAMES_H
 #define SONDE_UNWIND_NAMES_H
@@ -32,7 +33,9 @@ struct names;
 struct names *names_make(struct modules *modules); /* NULL: no memory, or no thread */
 /* Look this one up; frames[i] in order of i. */
 void names_ask(struct names *n, uint32_t frame, uint32_t module, uint64_t address);
-/* One that was found, or NULL. named_free it. */
+/* The job has used so much more CPU time. */
+void names_earn(struct names *n, int64_t cpu_ns);
+/* One that was found, or NULL, a frame perhaps a second time. named_free it. */
 struct named *names_take(struct names *n);
 void named_free(struct named *x);
 /* Wait until all are found, at most so long. */

@@ -238,6 +238,7 @@ void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 {
 	const struct count one = { group_of(p, x, s), (uint32_t)s->tid, node_of(p, stack), 1 };
 
+	names_earn(p->names, s->period);
 	atomic_fetch_add(&p->page->samples, 1);
 	if (!one.group || one.node == NO_ROOM || !count_add(p, &one))
 		atomic_fetch_add(&p->page->lost, 1);

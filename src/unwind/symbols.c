@@ -20,6 +20,7 @@ enum {
 	TABLES_MAX = 4,
 	/* Line tables stay in memory as long as the handle: then it is opened again. */
 	UNITS_AT_ONCE = 64,
+	INFLATED_BYTE_NS = 12, /* measured: to inflate it, and the page that it lies in */
 };
 
 struct symbol {
@@ -50,6 +51,7 @@ struct symbols {
 	uint32_t nunits, units_cap, used;
 	bool units_read;
 	Dwarf_Off last_unit;
+	int64_t lines_cost_ns;
 };
 
 /* ---- symbols ---- */
@@ -371,6 +373,34 @@ static bool has_debug_info(Elf *elf)
 	return false;
 }
 
+static int64_t inflated_bytes(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	int64_t n = 0;
+
+	while (elf && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		GElf_Chdr ch;
+
+		if (gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_COMPRESSED &&
+		    gelf_getchdr(scn, &ch))
+			n += ch.ch_size < INT32_MAX ? (int64_t)ch.ch_size : INT32_MAX;
+	}
+	return n;
+}
+
+int64_t symbols_lines_cost_ns(const struct symbols *s)
+{
+	return s->lines_cost_ns;
+}
+
+void symbols_open_lines(struct symbols *s)
+{
+	if (s->lines_cost_ns)
+		dwarf_open(s);
+	s->lines_cost_ns = 0;
+}
+
 struct symbols *symbols_open(const struct module *m, Elf *elf)
 {
 	struct symbols *s = calloc(1, sizeof *s);
@@ -391,7 +421,9 @@ struct symbols *symbols_open(const struct module *m, Elf *elf)
 	add_tables(s, s->mini_elf);
 	if (s->nsymbols)
 		qsort(s->symbol, s->nsymbols, sizeof *s->symbol, by_address);
-	dwarf_open(s);
+	s->lines_cost_ns = inflated_bytes(s->debug_elf) * INFLATED_BYTE_NS;
+	if (!s->lines_cost_ns)
+		dwarf_open(s);
 	return s;
 }
 

@@ -2,6 +2,10 @@
 /*
  * symbols.h - one module's symbols and debug information, for one thread: who opens them names a
  * handle of the module that is its own, since libelf's and libdw's are for one thread each.
+ *
+ * A file of debug information beside the module is often compressed, as all of Debian's are: libdw
+ * inflates the whole of it to find one line (libc's takes 0.15 s). Such a file is not opened until it
+ * is asked for; symbols have their names without it.
  */
 #ifndef SONDE_UNWIND_SYMBOLS_H
 #define SONDE_UNWIND_SYMBOLS_H
@@ -13,6 +17,9 @@ struct symbols;
 /* elf: a handle of the module that no other thread uses. NULL: no memory. */
 struct symbols *symbols_open(const struct module *m, Elf *elf);
 void symbols_close(struct symbols *s);
+/* CPU time that lines and inlined calls would cost, about; 0: what there is, is there. */
+int64_t symbols_lines_cost_ns(const struct symbols *s);
+void symbols_open_lines(struct symbols *s);
 /* What the address is in: x->level and x->n. */
 void symbols_name(struct symbols *s, uint64_t address, struct named *x);
 

@@ -126,3 +126,18 @@ for name, seconds in parts.items():
     print(f"{name} {100 * wanted:.1f} % {100 * found:.1f} %")
     assert abs(wanted - found) <= 0.02, (name, wanted, found)
 assert whole(seen) >= 0.98, seen.ends()
+
+# Lines from a compressed file of debug information beside the program: once the job has used five hundred times what it takes to inflate it.
+# A large one is not worth it for a short job, which has the functions' names all the same.
+for what, padding in (("small", 0), ("large", 60000)):
+    types = "".join(f"struct padding_{i} {{ int first_{i}; long second_{i}; }} padding_{i};\n" for i in range(padding))
+    source = pathlib.Path(os.environ["TOP"], "tests/programs/stack_kinds.c").read_text() + types
+    subprocess.run(["cc", "-O2", "-w", "-g", "-o", what, "-x", "c", "-", "-pthread"], check=True, text=True, input=source)
+    subprocess.run(["objcopy", "--only-keep-debug", "--compress-debug-sections", what, what + ".debug"], check=True)
+    subprocess.run(["objcopy", "--strip-debug", "--add-gnu-debuglink=" + what + ".debug", what], check=True)
+    os.chmod(what, 0o755)
+    seen = record("beside-" + what, "./" + what, "plain", "3")
+    burn = [f for f in seen.frames.values() if f.function == "burn"]
+    print(what, os.stat(what + ".debug").st_size, [(f.file, f.line) for f in burn])
+    assert burn and all(bool(f.line) == (what == "small") for f in burn), (what, burn)
+    assert through(seen, "_start", "main", "burn") >= 0.9, (what, seen.ends())
