@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # How much more CPU time and time a job takes with `sonde run` and its defaults, for nine kinds of work. Takes 5 minutes;
-# QUICK=1 takes a minute and only shows that it works; JOBS="pipe storm" measures these only.
+# QUICK=1 takes a minute and only shows that it works; JOBS="pipe storm" measures these only, OPTIONS=--stacks with that.
 #
 # A job alone and one that is recorded live at the same time and alternate after 50 ms of CPU, 200 times each, in the order
 # A B B A. The ratios of the pairs give the estimate and its 95 % interval (bench/estimate.py). What else runs on the
@@ -44,7 +44,7 @@ own_share() { # of one core, in percent, in a job of 10 s: the start and the end
 for job in ${JOBS:-pipe futex barrier shared storm compile triad mmap io}; do
 	amount=$(amount_of "$job")
 	rm -rf out
-	timeout 900 "$BUILD/sonde" run -q -o out -- "$BUILD/bench/slowdown" "$job" "$amount" $TURNS a b begins >with &
+	timeout 900 "$BUILD/sonde" run -q ${OPTIONS:-} -o out -- "$BUILD/bench/slowdown" "$job" "$amount" $TURNS a b begins >with &
 	recorded=$!
 	timeout 900 "$BUILD/bench/slowdown" "$job" "$amount" $TURNS b a >alone &
 	echo >a
