@@ -84,7 +84,8 @@ void code_account_make(struct code_account *a, const struct code_command *c, uin
 /* "own code 61 %, compression 22 %, kernel 4 %", of the whole, the largest `most`; not escaped: it
  * has no text of others. */
 void code_classes_words(const struct code *code, unsigned most, struct bytes *out);
-/* "solve (solver.c:41) 38 %, inflate (libz.so.1) 22 %", escaped for a terminal. */
+/* "solve (solver.c:41) 38 %, inflate (libz.so.1) 22 %", those of 1 % and more, escaped for a
+ * terminal. */
 void code_functions_words(const struct code *code, unsigned most, struct bytes *out);
 
 /* `show --code`: the account, classes and functions; or with `by` one table. most: rows. */

@@ -115,16 +115,19 @@ void code_functions_words(const struct code *code, unsigned most, struct bytes *
 	const struct stacks_rows *rows = &s->rows[STACKS_BY_FUNCTION];
 	char cell[CELL];
 
-	for (uint32_t i = 0; i < rows->n && i < most && rows->row[i].self > 0; i++) {
+	for (uint32_t i = 0; i < rows->n && i < most; i++) {
+		const double share = share_of(code, rows->row[i].self);
 		struct bytes text = { 0 };
 
+		if (!(share >= 0.01))
+			break;
 		bytes_printf(&text, "%s%.60s", i ? ", " : "", rows->row[i].name);
 		if (has_place(s, &rows->row[i])) {
 			bytes_puts(&text, " (");
 			where_of(s, &rows->row[i], &text);
 			bytes_puts(&text, ")");
 		}
-		bytes_printf(&text, " %s", cell_share(cell, share_of(code, rows->row[i].self)));
+		bytes_printf(&text, " %s", cell_share(cell, share));
 		put_escaped(out, &text, false);
 	}
 }

@@ -17,7 +17,7 @@
 
 enum { BRIEF_VERDICT_LINES = 3, CAUSE_LINES = 6, CODE_BRIEFLY = 3, CODE_FULLY = 10 };
 /* Of the threads' time, from which on waiting is said in the first lines. */
-static const double WAITS_DOMINATE = 0.5;
+static const double WAITS_MATTER = 0.25;
 
 /* A job that took less says no more than what it used. */
 static const double judged_s = 2;
@@ -280,6 +280,8 @@ static void add_path(struct bytes *b, const char *path)
 /* Which code it was that computed. */
 static void add_code(struct lines *l, const struct summary *s, unsigned most)
 {
+	struct bytes words = { 0 };
+
 	if (!s->code)
 		return;
 	if (!s->code->stacks) {
@@ -290,11 +292,13 @@ static void add_code(struct lines *l, const struct summary *s, unsigned most)
 		return;
 	}
 	code_classes_words(s->code, most + 2, lines_add(l, "code", NULL));
-	if (s->code->stacks->total > 0)
-		code_functions_words(s->code, most, lines_add(l, "hot spots", NULL));
+	code_functions_words(s->code, most, &words);
+	if (words.len && !words.failed)
+		bytes_put(lines_add(l, "hot spots", NULL), words.data, words.len);
+	bytes_free(&words);
 }
 
-/* What its threads waited for, if that was most of their time. */
+/* What its threads waited for, if that was much of their time. */
 static void add_waits(struct lines *l, const struct summary *s, double least, unsigned most)
 {
 	const struct waiting *w = s->waits ? s->waits->waiting : NULL;
@@ -355,7 +359,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_nodes(&l, s);
 	add_account(&l, s, colour);
 	add_code(&l, s, CODE_BRIEFLY);
-	add_waits(&l, s, WAITS_DOMINATE, CODE_BRIEFLY);
+	add_waits(&l, s, WAITS_MATTER, CODE_BRIEFLY);
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
 	add_survivors(&l, s);

@@ -34,6 +34,10 @@ subprocess.run([f"{PROGRAMS}/stacked_run", "rec"], check=True)
 text, _ = sonde("show", "rec")
 assert "code        own code 39 %, memory copies 22 %, MPI 11 %, kernel 11 %" in text, text
 assert "hot spots   dot (dot.h:7) 33 %, memcpy (libc.so.6) 33 %" in text, text
+# What has less than 1 % is no hot spot.
+subprocess.run([f"{PROGRAMS}/stacked_run", "system", "890"], check=True)
+text, _ = sonde("show", "system")
+assert "code        kernel 99 %" in text and "hot spots" not in text, text
 code = checked("code", json.loads(sonde("show", "--code", "--json", "rec")[0]))
 parts = {row["class"]: row["self_seconds"] for row in code["class"]}
 assert {k: round(v, 6) for k, v in parts.items()} == {"own": 3.5, "copies": 2, "mpi": 1, "unknown": 0.5}, parts

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stacked_run DIR: a recording whose stacks are known. Two ranks of a solver, 6 s and 2 s of CPU
+ * stacked_run DIR [SYSTEM_S]: a recording whose stacks are known. Two ranks of a solver, 6 s and 2 s of CPU
  * time each way: main calls solve (into which dot is inlined, 3 s), memcpy (2 s), MPI_Allreduce,
  * which copies (1 s), and a function with a hostile name (0.5 s); 0.5 s are of unknown code. 100
- * processes of 10 ms each were too short to be sampled; the kernel had 1 s.
+ * processes of 10 ms each were too short to be sampled; the kernel had 1 s, or SYSTEM_S.
  */
 #include "../made_stacks.h"
 #include "source/process.h"
@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #define HOSTILE "evil<script>alert(1)</script>\"; rm -rf /\n\033[31m\xff"
@@ -87,9 +88,10 @@ int main(int argc, char **argv)
 {
 	struct made_stacks m;
 	uint32_t stack[5], process[2], slot;
+	int64_t system_ns = (argc == 3 ? atoi(argv[2]) : 1) * INT64_C(1000000000);
 	int dir;
 
-	if (argc != 2 || mkdir(argv[1], 0700))
+	if (argc < 2 || argc > 3 || mkdir(argv[1], 0700))
 		return 2;
 	dir = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	made_stacks_open(&m, dir, "n1");
@@ -104,9 +106,9 @@ int main(int argc, char **argv)
 	rank_run(&m, process[1], 101, stack);
 	commands_make(&m, 100, 1000000000);
 	sample_meta_int(&m.s, "job.wall_ns", 5000000000);
-	sample_meta_int(&m.s, "job.cpu_ns", 9000000000);
+	sample_meta_int(&m.s, "job.cpu_ns", 8000000000 + system_ns);
 	sample_meta_int(&m.s, "job.cpu_user_ns", 8000000000);
-	sample_meta_int(&m.s, "job.cpu_system_ns", 1000000000);
+	sample_meta_int(&m.s, "job.cpu_system_ns", system_ns);
 	sample_put(&m.s, slot, 9);
 	made_check(!writer_sample(m.w, &m.s, NULL));
 	made_stacks_close(&m);
