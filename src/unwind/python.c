@@ -14,6 +14,9 @@ enum {
 	CHARACTERS_MAX = 4 * PYTHON_TEXT,
 	OWNED_BY_C = 3, /* a frame that only stands for a call from C, 3.12 and later */
 	UNIT = 2,       /* bytes of an instruction */
+	FRAME_BYTES =
+		80, /* the fixed part of a frame, and of a code object: one read each, since a */
+	CODE_BYTES = 144, /* thread that runs changes them meanwhile */
 };
 
 /* Where each version has what: bytes from the beginning of its structures, as offsetof gives them
@@ -314,19 +317,43 @@ uint32_t python_line(const uint8_t *table, size_t n, uint32_t first, uint64_t at
 	return 0;
 }
 
-static uint32_t line_of(const struct python *p, uint64_t code, uint64_t instruction)
+static uint64_t word_in(const uint8_t *bytes, uint16_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, bytes + at, sizeof v);
+	return v;
+}
+
+static uint32_t half_in(const uint8_t *bytes, uint16_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, bytes + at, sizeof v);
+	return v;
+}
+
+/* code: what was read of it. False: the instruction is not one of this code, whose frame was
+ * another's a moment ago. Before the first one it has the line of the definition. */
+static bool line_of(const struct python *p, uint64_t at, const uint8_t *code, uint64_t instruction,
+		    uint32_t *line)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t table = word(p, code + l->lines), n = word(p, table + l->size);
-	uint64_t start = code + l->bytecode;
+	uint64_t table = word_in(code, l->lines), n = word(p, table + l->size);
+	uint64_t start = at + l->bytecode, size = word_in(code, l->size);
+	uint32_t first = half_in(code, l->first_line);
 	uint8_t bytes[TABLE_MAX];
-	uint32_t first;
 
-	if (!table || !n || n > sizeof bytes || instruction < start ||
-	    !memory_read(p->pid, table + l->bytes, bytes, (size_t)n) ||
-	    !memory_read(p->pid, code + l->first_line, &first, sizeof first))
-		return 0;
-	return python_line(bytes, (size_t)n, first, instruction - start);
+	*line = first;
+	if (instruction + UNIT == start)
+		return true;
+	if (instruction < start || size > UINT32_MAX || instruction - start >= size * UNIT)
+		return false;
+	*line = 0;
+	if (table && n && n <= sizeof bytes &&
+	    memory_read(p->pid, table + l->bytes, bytes, (size_t)n))
+		*line = python_line(bytes, (size_t)n, first, instruction - start);
+	return true;
 }
 
 /* ---- frames ---- */
@@ -355,23 +382,33 @@ static uint8_t byte_at(const struct python *p, uint64_t at)
 	return memory_read(p->pid, at, &v, sizeof v) ? v : 0xff;
 }
 
-static bool read_frame(const struct python *p, uint64_t at, struct python_frame *f)
+enum frame_read { FRAME_NONE, FRAME_OF_C, FRAME_READ };
+
+static enum frame_read read_frame(const struct python *p, uint64_t at, struct python_frame *f,
+				  uint64_t *previous)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t code = word(p, at + l->code);
+	uint8_t frame[FRAME_BYTES], code[CODE_BYTES];
+	uint64_t at_code;
 
 	*f = (struct python_frame){ .line = 0 };
-	if (!code || !read_text(p, word(p, code + l->name), f->function) ||
-	    !read_text(p, word(p, code + l->file), f->file) || !f->function[0])
-		return false;
-	f->line = line_of(p, code, word(p, at + l->instruction));
-	f->entry = l->entry && byte_at(p, at + l->entry) == 1;
-	return true;
+	if (!memory_read(p->pid, at, frame, sizeof frame))
+		return FRAME_NONE;
+	*previous = word_in(frame, l->previous);
+	if (!l->entry && frame[l->owner] == OWNED_BY_C)
+		return FRAME_OF_C;
+	at_code = word_in(frame, l->code);
+	if (!at_code || !memory_read(p->pid, at_code, code, sizeof code) ||
+	    !line_of(p, at_code, code, word_in(frame, l->instruction), &f->line) ||
+	    !read_text(p, word_in(code, l->name), f->function) ||
+	    !read_text(p, word_in(code, l->file), f->file) || !f->function[0])
+		return FRAME_NONE;
+	f->entry = l->entry && frame[l->entry] == 1;
+	return FRAME_READ;
 }
 
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 {
-	const struct python_layout *l = p->layout;
 	uint64_t thread = thread_of(p, tid), at;
 
 	out->n = 0;
@@ -379,15 +416,14 @@ bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 		return false;
 	at = innermost_of(p, thread);
 	for (uint32_t turn = 0; at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES; turn++) {
-		if (!l->entry && byte_at(p, at + l->owner) == OWNED_BY_C) {
-			if (out->n)
-				out->frame[out->n - 1].entry = true;
-		} else if (!read_frame(p, at, &out->frame[out->n])) {
+		enum frame_read read = read_frame(p, at, &out->frame[out->n], &at);
+
+		if (read == FRAME_NONE)
 			break;
-		} else {
+		if (read == FRAME_READ)
 			out->n++;
-		}
-		at = word(p, at + l->previous);
+		else if (out->n)
+			out->frame[out->n - 1].entry = true;
 	}
 	return out->n > 0;
 }
