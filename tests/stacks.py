@@ -7,6 +7,7 @@ import struct
 import sys
 
 MODULE, FRAME, STACKS, SAMPLES = range(24, 28)
+PYTHON = 3
 FRAME_CUT, FRAME_OTHER, FRAME_LOST_WAY = 1, 2, 4
 Frame = collections.namedtuple("Frame", "module address function file line outer flags")
 Sample = collections.namedtuple("Sample", "instance command kind unit t0 t1 tid node weight")
@@ -98,7 +99,8 @@ def blocks(data):
 
 class Stacks:
     def __init__(self, directory):
-        self.modules, self.frames, self.nodes, self.samples, self.metadata, self.bytes = {}, {}, {}, [], {}, 0
+        self.modules, self.frames, self.nodes, self.metadata, self.bytes = {}, {}, {}, {}, 0
+        self.samples, self.python = [], []  # python: the same CPU time once more
         self.instances, self.frame_records = {}, 0
         for path in glob.glob(directory + "/node-*.sonde"):
             data = open(path, "rb").read()
@@ -129,7 +131,8 @@ class Stacks:
         elif kind == SAMPLES:
             for task, node, weight in f["items"]:
                 assert node in self.nodes and weight
-                self.samples.append(Sample(f["parent"], f["name"].decode(errors="replace"), f["flags"], f["value"], f["t0"], f["t1"], task, node, weight))
+                to = self.python if f["flags"] == PYTHON else self.samples
+                to.append(Sample(f["parent"], f["name"].decode(errors="replace"), f["flags"], f["value"], f["t0"], f["t1"], task, node, weight))
 
     def name(self, frame):
         f = self.frames[frame]

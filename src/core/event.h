@@ -85,7 +85,16 @@ struct event_point {
 };
 
 /* Of what samples are: the numbers are in the file format. */
-enum sample_kind { SAMPLE_CPU = 0, SAMPLE_FAULTS, SAMPLE_WAITS, SAMPLE_KIND_NUMBER_OF };
+enum sample_kind {
+	SAMPLE_CPU = 0,
+	SAMPLE_FAULTS,
+	SAMPLE_WAITS,
+	SAMPLE_PYTHON, /* CPU time again, of Python's threads, by Python's functions */
+	SAMPLE_KIND_NUMBER_OF
+};
+
+/* The module of Python's functions. */
+#define PYTHON_MODULE "[python]"
 
 /* Flags of a frame. */
 enum {

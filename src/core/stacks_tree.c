@@ -18,6 +18,8 @@ static const char *shown_of(struct stacks_private *p, const struct run_frame *f,
 
 	if (f->flags & FRAME_OTHER)
 		snprintf(text, sizeof text, "(other stacks)");
+	else if (!strcmp(path, PYTHON_MODULE))
+		snprintf(text, sizeof text, "%.400s", f->function); /* "<listcomp>" is a name */
 	else if (*f->function)
 		symbol_short(f->function, text, sizeof text);
 	else if (*path)

@@ -139,6 +139,9 @@ int code_make(struct code **out, struct run *r, const struct summary *s, const c
 	if (!rc && sampled)
 		rc = stacks_open(&code->stacks, r, &code->classes, &(struct stacks_selection){ 0 },
 				 e);
+	if (!rc && r->nsample_sets_of[SAMPLE_PYTHON])
+		rc = stacks_open(&code->python, r, &code->classes,
+				 &(struct stacks_selection){ .kind = SAMPLE_PYTHON }, e);
 	if (!rc && code->stacks && reconcile(code, s))
 		rc = err_set(e, -ENOMEM, "out of memory for the code of %.300s", r->path);
 	if (rc)
@@ -153,6 +156,7 @@ void code_free(struct code *code)
 	if (!code)
 		return;
 	stacks_close(code->stacks);
+	stacks_close(code->python);
 	classes_free(&code->classes);
 	free(code);
 }

@@ -49,6 +49,7 @@ struct code_gaps {
 struct code {
 	struct classes classes;
 	struct stacks *stacks; /* NULL: none were recorded */
+	struct stacks *python; /* the CPU time of Python's threads by its functions; NULL: none */
 	struct code_account account;
 	struct code_gaps gaps;
 };
@@ -87,6 +88,9 @@ void code_classes_words(const struct code *code, unsigned most, struct bytes *ou
 /* "solve (solver.c:41) 38 %, inflate (libz.so.1) 22 %", those of 1 % and more, escaped for a
  * terminal. */
 void code_functions_words(const struct code *code, unsigned most, struct bytes *out);
+
+/* Likewise of Python's functions; nothing where there are none. */
+void code_python_words(const struct code *code, unsigned most, struct bytes *out);
 
 /* `show --code`: the account, classes and functions; or with `by` one table. most: rows. */
 /* One sentence a line, each escaped for a terminal. */

@@ -96,6 +96,23 @@ static void put_rows(struct json *j, const struct code *code, enum stacks_by by,
 	json_array_end(j);
 }
 
+static void put_python(struct json *j, const struct code *code, unsigned most)
+{
+	const struct code python = { .stacks = code->python };
+
+	json_key(j, "python");
+	if (!code->python) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_put_real(j, "sampled_seconds", code->python->total);
+	json_put_real(j, "samples", code->python->samples);
+	put_rows(j, &python, STACKS_BY_FUNCTION, most);
+	put_rows(j, &python, STACKS_BY_LINE, most);
+	json_object_end(j);
+}
+
 void code_json_briefly(struct json *j, const struct code *code)
 {
 	if (!code || !code->stacks) {
@@ -106,6 +123,7 @@ void code_json_briefly(struct json *j, const struct code *code)
 	put_account(j, code);
 	put_rows(j, code, STACKS_BY_CLASS, CLASSES_MAX);
 	put_rows(j, code, STACKS_BY_FUNCTION, BRIEFLY);
+	put_python(j, code, BRIEFLY);
 	json_object_end(j);
 }
 
@@ -126,6 +144,7 @@ void code_json(const struct code *code, const struct run *r, unsigned most, stru
 		put_account(&j, code);
 		for (int by = 0; by < STACKS_BY_NUMBER_OF; by++)
 			put_rows(&j, code, (enum stacks_by)by, most);
+		put_python(&j, code, most);
 	}
 	json_object_end(&j);
 	bytes_puts(out, "\n");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { NAME_WIDTH = 44, WHERE_WIDTH = 32, COMMAND_WIDTH = 15 };
+enum { LOOKS_LEAST = 20 }; /* at running Python, that say something */
 
 /* A part of all CPU time: a class, or what no sample is of. */
 struct part {
@@ -45,6 +46,12 @@ static unsigned parts_of(const struct code *code, struct part part[PARTS])
 static double share_of(const struct code *code, double seconds)
 {
 	return code->account.whole_s > 0 ? seconds / code->account.whole_s : 0;
+}
+
+/* Python's are parts of Python's time: some of it has no look. */
+static double part_of(const struct code *code, const struct stacks *s, double seconds)
+{
+	return s == code->python ? stacks_share(s, seconds) : share_of(code, seconds);
 }
 
 static const struct part *largest(const struct part *part, unsigned n, const bool *told)
@@ -109,14 +116,15 @@ static void put_escaped(struct bytes *out, struct bytes *text, bool markdown)
 	bytes_free(text);
 }
 
-void code_functions_words(const struct code *code, unsigned most, struct bytes *out)
+/* Names of the functions of most self. */
+static void functions_words(const struct code *code, const struct stacks *s, unsigned most,
+			    struct bytes *out)
 {
-	const struct stacks *s = code->stacks;
 	const struct stacks_rows *rows = &s->rows[STACKS_BY_FUNCTION];
 	char cell[CELL];
 
 	for (uint32_t i = 0; i < rows->n && i < most; i++) {
-		const double share = share_of(code, rows->row[i].self);
+		const double share = part_of(code, s, rows->row[i].self);
 		struct bytes text = { 0 };
 
 		if (!(share >= 0.01))
@@ -130,6 +138,19 @@ void code_functions_words(const struct code *code, unsigned most, struct bytes *
 		bytes_printf(&text, " %s", cell_share(cell, share));
 		put_escaped(out, &text, false);
 	}
+}
+
+void code_functions_words(const struct code *code, unsigned most, struct bytes *out)
+{
+	functions_words(code, code->stacks, most, out);
+}
+
+void code_python_words(const struct code *code, unsigned most, struct bytes *out)
+{
+	if (!code->python || code->python->effective < LOOKS_LEAST)
+		return;
+	functions_words(code, code->python, most, out);
+	bytes_puts(out, " of Python's time");
 }
 
 /* ---- tables ---- */
@@ -212,16 +233,15 @@ static bool has_places(enum stacks_by by)
 	return by == STACKS_BY_FUNCTION || by == STACKS_BY_LINE;
 }
 
-static void print_row(const struct code *code, enum stacks_by by, const struct stacks_row *row,
-		      FILE *out)
+static void print_row(const struct code *code, const struct stacks *s, enum stacks_by by,
+		      const struct stacks_row *row, FILE *out)
 {
-	const struct stacks *s = code->stacks;
 	char share[CELL], total[CELL];
 	struct bytes where = { 0 };
 
-	fprintf(out, "  %8s %6.1f %8s", cell_share(share, share_of(code, row->self)),
-		100 * share_of(code, error_of(s, row->self)),
-		cell_share(total, share_of(code, row->total)));
+	fprintf(out, "  %8s %6.1f %8s", cell_share(share, part_of(code, s, row->self)),
+		100 * part_of(code, s, error_of(s, row->self)),
+		cell_share(total, part_of(code, s, row->total)));
 	print_cell(out, by == STACKS_BY_MODULE ? symbol_base(row->name) : row->name, NAME_WIDTH,
 		   !has_places(by) && by != STACKS_BY_THREAD && by != STACKS_BY_PROCESS);
 	if (has_places(by)) {
@@ -249,16 +269,32 @@ static void print_row(const struct code *code, enum stacks_by by, const struct s
 	fputc('\n', out);
 }
 
-void code_print_by(const struct code *code, enum stacks_by by, FILE *out, unsigned most)
+static void print_table(const struct code *code, const struct stacks *s, enum stacks_by by,
+			FILE *out, unsigned most)
 {
-	const struct stacks_rows *rows = &code->stacks->rows[by];
+	const struct stacks_rows *rows = &s->rows[by];
 
-	fprintf(out, "CPU by %s\n  %8s %6s %8s  %s\n", stacks_by_names[by], "self", "+-", "total",
-		stacks_by_names[by]);
+	fprintf(out, "%s by %s\n  %8s %6s %8s  %s\n", s == code->python ? "Python's CPU" : "CPU",
+		stacks_by_names[by], "self", "+-", "total", stacks_by_names[by]);
 	for (uint32_t i = 0; i < rows->n && i < most; i++)
-		print_row(code, by, &rows->row[i], out);
+		print_row(code, s, by, &rows->row[i], out);
 	if (rows->n > most)
 		fprintf(out, "  and %u more\n", rows->n - most);
+}
+
+void code_print_by(const struct code *code, enum stacks_by by, FILE *out, unsigned most)
+{
+	print_table(code, code->stacks, by, out, most);
+}
+
+static void print_python(const struct code *code, FILE *out, unsigned most)
+{
+	static const enum stacks_by tables[] = { STACKS_BY_FUNCTION, STACKS_BY_LINE };
+
+	for (size_t i = 0; code->python && i < sizeof tables / sizeof tables[0]; i++) {
+		fputc('\n', out);
+		print_table(code, code->python, tables[i], out, most);
+	}
 }
 
 void code_print(const struct code *code, FILE *out, unsigned most)
@@ -275,6 +311,7 @@ void code_print(const struct code *code, FILE *out, unsigned most)
 		fputc('\n', out);
 		code_print_by(code, tables[i], out, most);
 	}
+	print_python(code, out, most);
 	print_notes(code, out);
 }
 

@@ -54,7 +54,7 @@ static void function_row(struct bytes *b, const struct stacks *s, const struct s
 	bytes_puts(b, "</tr>\n");
 }
 
-static void functions(struct bytes *b, const struct stacks *s)
+static void functions(struct bytes *b, const struct stacks *s, const char *caption)
 {
 	static const struct html_heading h[] = {
 		{ "Function", true, false },
@@ -66,10 +66,7 @@ static void functions(struct bytes *b, const struct stacks *s)
 	};
 	const struct stacks_rows *rows = &s->rows[STACKS_BY_FUNCTION];
 
-	html_table(b,
-		   "Functions that used the most CPU time. Self: in the function; total: with what "
-		   "it calls. Shares of the sampled time, with the 95 % interval",
-		   h, sizeof h / sizeof h[0]);
+	html_table(b, caption, h, sizeof h / sizeof h[0]);
 	for (uint32_t i = 0; i < rows->n && i < FUNCTIONS && rows->row[i].self > 0; i++)
 		function_row(b, s, &rows->row[i]);
 	html_table_end(b);
@@ -117,6 +114,12 @@ void html_code(struct bytes *b, const struct page_source *p)
 	html_kinds(b, part, parts_of(part, code), code->account.whole_s);
 	bytes_puts(b, "</div>\n");
 	if (code->stacks->total > 0)
-		functions(b, code->stacks);
+		functions(b, code->stacks,
+			  "Functions that used the most CPU time. Self: in the function; total: "
+			  "with what it calls. Shares of the sampled time, with the 95 % interval");
+	if (code->python)
+		functions(b, code->python,
+			  "Functions of Python that used the most CPU time, with what they call in "
+			  "libraries. Shares of Python's sampled time, with the 95 % interval");
 	bytes_puts(b, "</section>");
 }

@@ -380,17 +380,23 @@ static double time_bar(struct bytes *d, const struct summary *s, double y)
 
 static double code_words(struct bytes *d, const struct code *code, double y)
 {
-	struct bytes kinds = { 0 }, functions = { 0 };
+	struct bytes kinds = { 0 }, functions = { 0 }, python = { 0 };
 
 	code_classes_words(code, CODE_KINDS, &kinds);
 	code_functions_words(code, CODE_FUNCTIONS, &functions);
+	code_python_words(code, CODE_FUNCTIONS, &python);
+	if (python.len) {
+		bytes_puts(&functions, functions.len ? ". " : "");
+		bytes_put(&functions, python.data, python.len);
+	}
 	bytes_u8(&kinds, '\0');
 	bytes_u8(&functions, '\0');
 	if (!kinds.failed)
 		y = paragraph(d, &body, y, 2, (const char *)kinds.data);
 	if (functions.len > 1 && !functions.failed)
 		y = paragraph(d, &soft, y, 4, (const char *)functions.data);
-	d->failed |= kinds.failed || functions.failed;
+	d->failed |= kinds.failed || functions.failed || python.failed;
+	bytes_free(&python);
 	bytes_free(&kinds);
 	bytes_free(&functions);
 	return y;

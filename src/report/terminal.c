@@ -295,6 +295,10 @@ static void add_code(struct lines *l, const struct summary *s, unsigned most)
 	code_functions_words(s->code, most, &words);
 	if (words.len && !words.failed)
 		bytes_put(lines_add(l, "hot spots", NULL), words.data, words.len);
+	bytes_reset(&words);
+	code_python_words(s->code, most, &words);
+	if (words.len && !words.failed)
+		bytes_put(lines_add(l, "Python", NULL), words.data, words.len);
 	bytes_free(&words);
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "unwind/frame.h"
+#include "unwind/interpreted.h"
 #include "unwind/jit.h"
 #include "unwind/look.h"
 #include "unwind/profile.h"
@@ -51,6 +52,7 @@ struct unwinder {
 	struct names *names;
 	struct profile *profile;
 	struct watch *watch; /* NULL: it takes samples */
+	struct interpreted *interpreted;
 	struct stack stack;
 	uint32_t held; /* answers in a row that waited for names */
 };
@@ -148,6 +150,7 @@ static void take_sample(struct unwinder *u, const struct record_view *v)
 	who = (struct sampled){ (pid_t)sample.pid, (pid_t)sample.tid, sample.time_ns,
 				sample.period };
 	profile_add(u->profile, x, &who, &u->stack);
+	interpreted_sample(u->interpreted, x, &who);
 }
 
 /* ---- the other records ---- */
@@ -326,7 +329,8 @@ static void tell_waits(struct unwinder *u, bool last)
 /* How long nothing needs to be done. */
 static int idle_ms(const struct unwinder *u)
 {
-	int64_t left_ns = u->watch ? watch_due_ns(u->watch) - clock_mono_ns() : NS_PER_S;
+	int64_t due_ns = u->watch ? watch_due_ns(u->watch) : interpreted_due_ns(u->interpreted);
+	int64_t left_ns = due_ns - clock_mono_ns();
 
 	return left_ns <= 0 ? 0 : left_ns >= NS_PER_S ? WAIT_MS : (int)(left_ns / NS_PER_MS) + 1;
 }
@@ -372,6 +376,8 @@ static void serve(struct unwinder *u)
 		drain(u, false);
 		if (u->watch && clock_mono_ns() >= watch_due_ns(u->watch))
 			watch_look(u->watch);
+		if (!u->watch && clock_mono_ns() >= interpreted_due_ns(u->interpreted))
+			interpreted_look(u->interpreted);
 		asked = atomic_load_explicit(&u->page->asked, memory_order_acquire);
 		if (asked != done)
 			answer(u, asked, atomic_load(&u->page->last));
@@ -396,7 +402,8 @@ static bool begin(struct unwinder *u)
 			      : NULL;
 	if (u->page->watch.hz && u->rows && u->profile)
 		u->watch = watch_make(u->page, &u->spaces, u->rows, u->profile);
-	if (u->rows && u->profile && !u->watch == !u->page->watch.hz && map_rings(u))
+	u->interpreted = u->profile ? interpreted_make(&u->spaces, u->profile) : NULL;
+	if (u->rows && u->interpreted && !u->watch == !u->page->watch.hz && map_rings(u))
 		return true;
 	atomic_store_explicit(&u->page->stage, STACKS_FAILED, memory_order_release);
 	return false;

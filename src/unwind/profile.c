@@ -25,6 +25,7 @@ struct node {
 
 struct group {
 	pid_t pid;
+	enum sample_kind kind;
 	char command[16];
 	int64_t period, t0_ns, t1_ns;
 };
@@ -191,26 +192,82 @@ uint32_t profile_named(struct profile *p, uint32_t node, const char *name)
 	return below == NO_ROOM ? node : below;
 }
 
+static uint32_t python_frame(struct profile *p, const struct python_frame *f)
+{
+	const struct frame like = { .module = MODULE_PYTHON,
+				    .address = text_hash(f->file) << 32 | f->line,
+				    .function = (char *)(uintptr_t)f->function };
+	uint32_t had = p->nframes, i = frame_get(p, &like);
+
+	if (i != NO_ROOM && i > had) {
+		p->frame[i].line = f->line;
+		p->frame[i].file = strdup(f->file);
+	}
+	return i;
+}
+
+uint32_t profile_python(struct profile *p, const struct python_stack *stack)
+{
+	uint32_t node = 0;
+
+	for (uint32_t i = stack->n; i-- > 0;)
+		node = node_get(p, node, python_frame(p, &stack->frame[i]));
+	return node == NO_ROOM ? flag_node(p, FRAME_OTHER) : node;
+}
+
 /* ---- counts ---- */
 
-static uint32_t group_of(struct profile *p, struct space *x, const struct sampled *s)
+static bool is_group(const struct group *g, const struct space *x, const struct sampled *s)
 {
-	struct group *g = &p->group[x->group <= p->ngroups ? x->group : 0];
+	return g->pid == s->pid && g->period == s->period &&
+	       !memcmp(g->command, x->command, sizeof g->command);
+}
 
-	if (!x->group || x->group > p->ngroups || g->pid != s->pid || g->period != s->period ||
-	    memcmp(g->command, x->command, sizeof g->command) != 0) {
-		if (p->ngroups == GROUPS_MAX)
-			return 0;
-		x->group = ++p->ngroups;
-		g = &p->group[x->group];
-		*g = (struct group){ .pid = s->pid, .period = s->period, .t0_ns = s->at_ns };
-		memcpy(g->command, x->command, sizeof g->command);
-	}
+static void group_reach(struct group *g, const struct sampled *s)
+{
 	if (s->at_ns > g->t1_ns)
 		g->t1_ns = s->at_ns;
 	if (s->at_ns < g->t0_ns)
 		g->t0_ns = s->at_ns;
+}
+
+/* 0: there is no room. */
+static uint32_t group_make(struct profile *p, const struct space *x, const struct sampled *s,
+			   enum sample_kind kind)
+{
+	struct group *g = &p->group[p->ngroups + 1];
+
+	if (p->ngroups == GROUPS_MAX)
+		return 0;
+	*g = (struct group){ .pid = s->pid, .kind = kind, .period = s->period, .t0_ns = s->at_ns };
+	memcpy(g->command, x->command, sizeof g->command);
+	return ++p->ngroups;
+}
+
+static uint32_t group_of(struct profile *p, struct space *x, const struct sampled *s)
+{
+	const struct group *g = &p->group[x->group <= p->ngroups ? x->group : 0];
+
+	if (!x->group || x->group > p->ngroups || g->kind != p->kind || !is_group(g, x, s))
+		x->group = group_make(p, x, s, p->kind);
+	if (x->group)
+		group_reach(&p->group[x->group], s);
 	return x->group;
+}
+
+/* One of another kind, of which there are few. */
+static uint32_t group_find(struct profile *p, const struct space *x, const struct sampled *s,
+			   enum sample_kind kind)
+{
+	uint32_t i = p->ngroups;
+
+	while (i && (p->group[i].kind != kind || !is_group(&p->group[i], x, s)))
+		i--;
+	if (!i)
+		i = group_make(p, x, s, kind);
+	if (i)
+		group_reach(&p->group[i], s);
+	return i;
 }
 
 static bool count_add(struct profile *p, const struct count *more)
@@ -241,6 +298,15 @@ void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 	names_earn(p->names, s->period);
 	atomic_fetch_add(&p->page->samples, 1);
 	if (!one.group || one.node == NO_ROOM || !count_add(p, &one))
+		atomic_fetch_add(&p->page->lost, 1);
+}
+
+void profile_look(struct profile *p, struct space *x, const struct sampled *s, uint32_t node,
+		  enum sample_kind kind)
+{
+	const struct count one = { group_find(p, x, s, kind), (uint32_t)s->tid, node, 1 };
+
+	if (!one.group || node == NO_ROOM || !count_add(p, &one))
 		atomic_fetch_add(&p->page->lost, 1);
 }
 
@@ -326,7 +392,7 @@ static bool tell_frame(struct profile *p, uint32_t i)
 					.outer = frame_id(p, f->outer),
 					.line = f->line,
 					.flags = f->flags,
-					.address = f->address };
+					.address = f->module == MODULE_PYTHON ? 0 : f->address };
 
 	if (f->told)
 		return true;
@@ -336,7 +402,8 @@ static bool tell_frame(struct profile *p, uint32_t i)
 		return false;
 	f->told = true;
 	if (!f->asked && f->module != MODULE_JIT &&
-	    f->module != MODULE_WAIT) { /* those are told apart by their names */
+	    f->module != MODULE_WAIT &&
+	    f->module != MODULE_PYTHON) { /* those are told apart by their names */
 		free(f->function);
 		free(f->file);
 		f->function = f->file = NULL;
@@ -396,7 +463,7 @@ static bool tell_group(struct profile *p)
 	const uint32_t group = p->count[p->counted[p->ntold]].group;
 	const struct group *g = &p->group[group];
 	struct stacks_samples h = { .pid = g->pid,
-				    .kind = (uint32_t)p->kind,
+				    .kind = (uint32_t)g->kind,
 				    .unit = g->period,
 				    .t0_ns = g->t0_ns,
 				    .t1_ns = g->t1_ns };

@@ -11,6 +11,7 @@
 
 #include "unwind/messages.h"
 #include "unwind/names.h"
+#include "unwind/python.h"
 #include "unwind/space.h"
 
 enum {
@@ -57,6 +58,11 @@ void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 uint32_t profile_node(struct profile *p, const struct stack *stack);
 /* Below it, what is no code: what was done or waited for. Where there is no room it is `node`. */
 uint32_t profile_named(struct profile *p, uint32_t node, const char *name);
+/* The node of a stack of Python, which has frames. */
+uint32_t profile_python(struct profile *p, const struct python_stack *stack);
+/* So much CPU time (s->period) was seen to be there by one look. */
+void profile_look(struct profile *p, struct space *x, const struct sampled *s, uint32_t node,
+		  enum sample_kind kind);
 void profile_time(struct profile *p, struct space *x, int64_t period_ns, const struct timed *t);
 /* Put into messages what there is room for. False: something is left. */
 bool profile_tell(struct profile *p);

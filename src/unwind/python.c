@@ -192,11 +192,12 @@ static void use(struct python *p, const struct module *m, const struct mapping *
 		p->interpreter = word(p, p->runtime + p->layout->interpreters);
 }
 
-static void list_threads(struct python *p)
+void python_list(struct python *p)
 {
 	const struct python_layout *l = p->layout;
 	uint64_t at = word(p, p->interpreter + l->threads);
 
+	p->nthreads = 0;
 	for (uint64_t id; at && p->nthreads < PYTHON_THREADS; at = word(p, at + l->next)) {
 		id = word(p, at + l->native_id);
 		p->thread[p->nthreads++] =
@@ -216,7 +217,7 @@ bool python_find(struct python *p, const struct modules *modules, const struct s
 			use(p, m, &space->map[i]);
 	}
 	if (p->layout)
-		list_threads(p);
+		python_list(p);
 	return p->layout != NULL;
 }
 

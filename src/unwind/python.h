@@ -43,6 +43,8 @@ struct python {
 
 /* Is the process one? Remembered until it is asked of another. */
 bool python_find(struct python *p, const struct modules *modules, const struct space *space);
+/* Which threads it has now. */
+void python_list(struct python *p);
 /* Of the thread with this number, as the interpreter has it. False: it has none. */
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out);
 /* Whose memory an address is: of the lock that lets one thread at a time run (the GIL). */

@@ -27,6 +27,9 @@ static void forget_mappings(struct space *x)
 {
 	free(x->map);
 	jit_free(x->jit);
+	free(x->python);
+	x->python = NULL;
+	x->asked_ns = 0;
 	x->map = NULL;
 	x->jit = NULL;
 	x->n = x->cap = 0;

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/jsontree.h"
+#include "core/event.h"
 #include "core/waitkind.h"
 
 #include <stdbool.h>
@@ -45,7 +46,7 @@ struct wait_holder {
 	char process[WAIT_NAME];
 };
 
-#define WAIT_PYTHON "[python]" /* the module of a frame of Python */
+#define WAIT_PYTHON PYTHON_MODULE /* the module of a frame of Python */
 
 struct wait_frame {
 	char *function, *file, *module; /* or NULL */

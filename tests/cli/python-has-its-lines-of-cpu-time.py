@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CPU time by functions and lines of Python, of each interpreter that is here and that Sonde knows: shares as the program's own clock has them,
+libraries in C at the function that called them, nothing at a line that only waits, and no line outside of its function."""
+# limit: 240
+import json
+import os
+import subprocess
+import sys
+
+import interpreters
+
+SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
+PROGRAM = """import hashlib, sys, threading, time
+spent = {"loops": 0, "hashes": 0, "sorts": 0}
+def loops():
+    n = 0
+    for i in range(100000):
+        n += i * i
+    return n
+def hashes():
+    return hashlib.sha256(b"x" * 3000000).digest()
+def sorts():
+    return sorted(range(60000), key=lambda i: -i)
+def pause():
+    time.sleep(0.01)
+def part(function):
+    began = time.thread_time()
+    function()
+    spent[function.__name__] += time.thread_time() - began
+def work():
+    while sum(spent.values()) < float(sys.argv[1]):
+        part(loops); part(hashes); part(sorts); pause()
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+for name, seconds in spent.items():
+    print(name, seconds)
+"""
+LINES = {"loops": range(3, 8), "hashes": range(8, 10), "sorts": range(10, 12), "sorts.<locals>.<lambda>": range(11, 12), "part": range(14, 18),
+         "work": range(18, 21), "pause": range(12, 14)}
+if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
+    print("the helper sonde-unwind was not built")
+    sys.exit(77)
+with open("program.py", "w", encoding="utf-8") as f:
+    f.write(PROGRAM)
+known = [found for found in interpreters.known() if found[0] in ("3.11", "3.12", "3.13")]
+if not known:
+    print("no Python of 3.11 to 3.13 is here")
+    sys.exit(77)
+
+
+def record(version, path, seconds):
+    """Its output, and what Sonde found."""
+    name = f"of-{version}-{seconds}"
+    done = subprocess.run([SONDE, "run", "-q", "--stacks=499", "-o", name, "--", path, "program.py", str(seconds)], check=True, capture_output=True, text=True,
+                          timeout=100)
+    code = json.loads(subprocess.run([SONDE, "show", "--code", "--json", name], check=True, capture_output=True, text=True).stdout)
+    if (code["not_recorded"] or "").startswith("forbidden"):
+        print(code["not_recorded"])
+        sys.exit(77)
+    return {word[0]: float(word[1]) for word in map(str.split, done.stdout.splitlines())}, code, name
+
+
+looked = 0
+for version, path in known:
+    # On a busy machine few looks find both sides running.
+    for length in (2, 10):
+        spent, code, name = record(version, path, length)
+        if code["python"] and code["python"]["samples"] >= 40:
+            break
+    found = code["python"]
+    if not found:
+        print(version, "no look found it running")
+        continue
+    looked += 1
+    rows = {row["name"]: row for row in found["function"]}
+    print(version, found["sampled_seconds"], found["samples"], {what: round(row["total_ratio"], 3) for what, row in rows.items()})
+    if found["samples"] >= 40:
+        for what, seconds in spent.items():
+            wanted, row = seconds / sum(spent.values()), rows[what]
+            assert abs(wanted - row["total_ratio"]) <= 0.05 + 2 * max(row["error_ratio"], 0.05), (version, what, wanted, row)
+        text = subprocess.run([SONDE, "show", name], check=True, capture_output=True, text=True).stdout
+        assert "\nPython      " in text and "of Python's time" in " ".join(text.split()), text
+    assert rows.get("pause", {"self_ratio": 0})["self_ratio"] <= 0.1, rows["pause"]
+    assert found["sampled_seconds"] <= 1.1 * (code["user_seconds"] + code["system_seconds"]), (version, found, code["user_seconds"])
+    own = [row for row in found["line"] if row["file"] and row["file"].endswith("program.py") and row["function"] in LINES]
+    assert own and all(row["line"] in LINES[row["function"]] for row in own), (version, own)
+assert looked, "Sonde and a program never ran at the same time"
