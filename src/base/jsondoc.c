@@ -187,6 +187,17 @@ static bool take_escape(struct jsondoc *j)
 	return at;
 }
 
+/* As many bytes as are in memory and stand for themselves. */
+static void take_plain(struct jsondoc *j)
+{
+	const uint8_t *at = j->at;
+
+	while (at < j->end && *at != '"' && *at != '\\' && *at >= ' ')
+		at++;
+	bytes_put(&j->string, j->at, (size_t)(at - j->at));
+	j->at = at;
+}
+
 /* Behind the opening quote. NULL: it is whole; else what is wrong. */
 static const char *take_string(struct jsondoc *j)
 {
@@ -195,22 +206,24 @@ static const char *take_string(struct jsondoc *j)
 
 	bytes_reset(&j->string);
 	j->shortened = false;
-	while ((c = take(j)) != '"') {
+	do {
+		take_plain(j);
+		c = take(j);
 		if (c == AT_END)
 			return "a text without end";
 		if (c < ' ')
 			return "a control character in a text";
-		if (j->string.len > most && !j->shortens)
-			return j->text_most ? "too long a text" : "a text of more than 64 KiB";
-		if (j->string.len > most) {
-			j->shortened = true;
-			j->string.len = most;
-		}
-		if (c != '\\')
+		if (c != '\\' && c != '"')
 			bytes_u8(&j->string, (uint8_t)c);
-		else if (!take_escape(j))
+		else if (c == '\\' && !take_escape(j))
 			return "an unknown escape in a text";
-	}
+		if (j->string.len <= most)
+			continue;
+		if (!j->shortens)
+			return j->text_most ? "too long a text" : "a text of more than 64 KiB";
+		j->shortened = true;
+		j->string.len = most;
+	} while (c != '"');
 	bytes_u8(&j->string, '\0');
 	j->text = (const char *)j->string.data;
 	return j->string.failed ? "a text there is no memory for" : NULL;

@@ -211,10 +211,13 @@ bool chrome_event_read(struct chrome_event *ev, struct jsondoc *j, struct err *e
 	ev->shortened = ev->args_left = false;
 	ev->ts_ns = ev->duration_ns = 0;
 	ev->nargs = 0;
+	ev->empty = true;
 	*ev->name = *ev->category = *ev->pid = *ev->tid = *ev->id = *ev->scope = '\0';
-	while ((t = jsondoc_next(j, e)) == JSONDOC_KEY)
+	while ((t = jsondoc_next(j, e)) == JSONDOC_KEY) {
+		ev->empty = false;
 		if (!take_member(ev, j, e))
 			return false;
+	}
 	return t == JSONDOC_OBJECT_END;
 }
 

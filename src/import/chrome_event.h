@@ -23,6 +23,7 @@ struct chrome_arg {
 struct chrome_event {
 	char phase; /* of "ph"; 0: none */
 	bool has_ts, has_duration;
+	bool empty;    /* "{}", with which some end the list */
 	bool bad_time; /* a time that is none */
 	bool shortened, args_left;
 	int64_t ts_ns, duration_ns;

@@ -24,8 +24,7 @@ static int read_event(struct chrome *c, struct jsondoc *j, take_event take)
 	if (t == JSONDOC_ARRAY_END)
 		return 1;
 	if (t == JSONDOC_OBJECT && chrome_event_read(&c->ev, j, e)) {
-		c->count.events++;
-		return take(c);
+		return c->ev.empty ? 0 : take(c);
 	}
 	if (t == JSONDOC_OBJECT || t == JSONDOC_BAD || !jsondoc_skip(j, t, e)) {
 		c->bad = true;
@@ -165,9 +164,11 @@ static void tell_fault(struct chrome *c, const struct err *why)
 {
 	const char *text = *c->file.e.text ? c->file.e.text : why->text;
 
-	if (c->count.events && *c->file.e.text)
+	if (!c->clock[CHROME_SMALL].n && !c->clock[CHROME_SINCE_1970].n)
+		return;
+	if (*c->file.e.text)
 		store_leave_out(c->x->store, "%s; the events before are kept", text);
-	else if (c->count.events)
+	else
 		store_leave_out(c->x->store, "%.200s: %s; the events before are kept", c->x->path,
 				text);
 }
@@ -187,6 +188,7 @@ static int read_document(struct chrome *c, take_event take, bool first)
 	c->bad = false;
 	c->fault = (struct err){ "" };
 	rc = read_root(c, &j, take);
+	c->bad |= !rc && jsondoc_next(&j, &c->fault) != JSONDOC_END;
 	if (!rc && c->bad && !jsondoc_only_end_missing(&j) && first)
 		tell_fault(c, &c->fault);
 	jsondoc_close(&j);
@@ -219,7 +221,7 @@ static int look(struct chrome *c)
 
 	if (ev->phase == 'M')
 		take_name(c);
-	else
+	else if (*ev->pid)
 		chrome_name_of(&c->names, CHROME_PROCESS, ev->pid, "");
 	if (ev->phase == 'M' || !ev->has_ts || ev->bad_time || ev->ts_ns < -MONO_MAX / 2 ||
 	    ev->duration_ns > MONO_MAX / 2 || ev->duration_ns < 0)
