@@ -78,7 +78,7 @@ static void quick_fill(struct inflate_codes *c)
 		for (unsigned i = 0; i < c->count[length]; i++, code++, at++)
 			for (uint32_t k = reversed(code, length); k < 1u << INFLATE_QUICK;
 			     k += 1u << length)
-				c->quick[k] = (uint16_t)(c->symbol[at] << 4 | length);
+				c->quick[k] = (uint16_t)((unsigned)c->symbol[at] << 4 | length);
 }
 
 /* From the length of each symbol's code. False: more codes than there can be. One code alone, or
@@ -311,12 +311,12 @@ static bool member_end(struct inflate *z)
 
 static bool copy_begin(struct inflate *z, unsigned symbol)
 {
-	static const uint16_t length[LENGTHS] = { 3,  4,  5,  6,  7,  8,  9,  10,  11,  13,
-						  15, 17, 19, 23, 27, 31, 35, 43,  51,  59,
+	static const uint16_t length[LENGTHS] = { 3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+						  15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
 						  67, 83, 99, 115, 131, 163, 195, 227, 258 };
-	static const uint16_t far[DISTANCES] = { 1,   2,   3,   4,	  5,	7,     9,    13,
-						 17,  25,  33,  49,   65,	97,    129,  193,
-						 257, 385, 513, 769,  1025, 1537,  2049, 3073,
+	static const uint16_t far[DISTANCES] = { 1,    2,    3,    4,     5,     7,    9,    13,
+						 17,   25,   33,   49,    65,    97,   129,  193,
+						 257,  385,  513,  769,   1025,  1537, 2049, 3073,
 						 4097, 6145, 8193, 12289, 16385, 24577 };
 	unsigned more = symbol < 8 || symbol == 28 ? 0 : (symbol - 4) / 4;
 	uint32_t extra;

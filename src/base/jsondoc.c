@@ -208,6 +208,12 @@ static const char *take_string(struct jsondoc *j)
 	j->shortened = false;
 	do {
 		take_plain(j);
+		if (j->string.len > most && !j->shortens)
+			return j->text_most ? "too long a text" : "a text of more than 64 KiB";
+		if (j->string.len > most) {
+			j->shortened = true;
+			j->string.len = most;
+		}
 		c = take(j);
 		if (c == AT_END)
 			return "a text without end";
@@ -217,12 +223,6 @@ static const char *take_string(struct jsondoc *j)
 			bytes_u8(&j->string, (uint8_t)c);
 		else if (c == '\\' && !take_escape(j))
 			return "an unknown escape in a text";
-		if (j->string.len <= most)
-			continue;
-		if (!j->shortens)
-			return j->text_most ? "too long a text" : "a text of more than 64 KiB";
-		j->shortened = true;
-		j->string.len = most;
 	} while (c != '"');
 	bytes_u8(&j->string, '\0');
 	j->text = (const char *)j->string.data;

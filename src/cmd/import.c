@@ -147,7 +147,7 @@ static const struct example examples[] = {
 							"files name" },
 	{ "import chrome-trace profile.json.gz", "a timeline of PyTorch's profiler, or of others" },
 	{ "import chrome-trace rank3.json --into sonde_1234 --rank 3", "beside what Sonde "
-								      "recorded" },
+								       "recorded" },
 	{ "import amun inspections", "Amun's trials, into the store" },
 	{ "import pytest-benchmark results.json", "its benchmarks, into the store" },
 };

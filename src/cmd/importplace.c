@@ -50,8 +50,9 @@ static int choose_node(const struct importplace *x, const struct run *r, uint32_
 	if (*node)
 		return 0;
 	if (x->node)
-		return err_set(e, -ENOENT, "%.200s has no node %.100s; `sonde show` lists its nodes",
-			       x->into, x->node);
+		return err_set(e, -ENOENT,
+			       "%.200s has no node %.100s; `sonde show` lists its nodes", x->into,
+			       x->node);
 	return err_set(e, -EINVAL, "%.200s has several nodes; name the timeline's with --node",
 		       x->into);
 }

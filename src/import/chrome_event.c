@@ -178,12 +178,9 @@ static bool take_member(struct chrome_event *ev, struct jsondoc *j, struct err *
 		char *out;
 		size_t size;
 	} texts[] = {
-		{ "name", ev->name, sizeof ev->name },
-		{ "pid", ev->pid, sizeof ev->pid },
-		{ "tid", ev->tid, sizeof ev->tid },
-		{ "cat", ev->category, sizeof ev->category },
-		{ "id", ev->id, sizeof ev->id },
-		{ "scope", ev->scope, sizeof ev->scope },
+		{ "name", ev->name, sizeof ev->name }, { "pid", ev->pid, sizeof ev->pid },
+		{ "tid", ev->tid, sizeof ev->tid },    { "cat", ev->category, sizeof ev->category },
+		{ "id", ev->id, sizeof ev->id },       { "scope", ev->scope, sizeof ev->scope },
 	};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

@@ -15,8 +15,8 @@ enum { CHROME_NAMES_MAX = 65536, CHROME_LANES = 256 };
 
 struct chrome_name {
 	uint64_t key;
-	const char *text; /* NULL: it has no name */
-	uint32_t id;      /* of its track or counter, plus 1; 0: none yet */
+	const char *text;                  /* NULL: it has no name */
+	uint32_t id;                       /* of its track or counter, plus 1; 0: none yet */
 	uint32_t lanes[CHROME_LANES / 32]; /* of a process: those in use */
 };
 

@@ -179,8 +179,8 @@ static int put_async_begin(struct chrome *c)
 	const struct openspan *outer = openspans_find(&c->open, head.key, NULL);
 
 	if (!outer)
-		head.lane = chrome_lane_take(
-			chrome_name_of(&c->names, CHROME_PROCESS, c->ev.pid, ""));
+		head.lane =
+			chrome_lane_take(chrome_name_of(&c->names, CHROME_PROCESS, c->ev.pid, ""));
 	head.track = outer ? outer->track : lane_track(c, head.lane);
 	return open_put(c, &head);
 }
@@ -275,12 +275,12 @@ static int put_nothing(struct chrome *c)
 }
 
 static int (*const put_of[128])(struct chrome *c) = {
-	['B'] = put_begin,       ['E'] = put_end,         ['X'] = put_complete,
-	['b'] = put_async_begin, ['e'] = put_async_end,   ['n'] = put_async_mark,
-	['S'] = put_async_begin, ['F'] = put_async_end,   ['T'] = put_async_mark,
-	['p'] = put_async_mark,  ['i'] = put_mark,        ['I'] = put_mark,
-	['R'] = put_mark,        ['C'] = put_counter,     ['s'] = put_flow,
-	['t'] = put_flow,        ['f'] = put_flow,        ['M'] = put_nothing,
+	['B'] = put_begin,       ['E'] = put_end,       ['X'] = put_complete,
+	['b'] = put_async_begin, ['e'] = put_async_end, ['n'] = put_async_mark,
+	['S'] = put_async_begin, ['F'] = put_async_end, ['T'] = put_async_mark,
+	['p'] = put_async_mark,  ['i'] = put_mark,      ['I'] = put_mark,
+	['R'] = put_mark,        ['C'] = put_counter,   ['s'] = put_flow,
+	['t'] = put_flow,        ['f'] = put_flow,      ['M'] = put_nothing,
 };
 
 /* Of both clocks, that of most events is right. */

@@ -226,8 +226,7 @@ static int look(struct chrome *c)
 	if (ev->phase == 'M' || !ev->has_ts || ev->bad_time || ev->ts_ns < -MONO_MAX / 2 ||
 	    ev->duration_ns > MONO_MAX / 2 || ev->duration_ns < 0)
 		return 0;
-	end_ns = ev->ts_ns > INT64_MAX - ev->duration_ns ? ev->ts_ns
-							  : ev->ts_ns + ev->duration_ns;
+	end_ns = ev->ts_ns > INT64_MAX - ev->duration_ns ? ev->ts_ns : ev->ts_ns + ev->duration_ns;
 	if (!c->clock[which].n || ev->ts_ns < c->clock[which].first_ns)
 		c->clock[which].first_ns = ev->ts_ns;
 	if (!c->clock[which].n || end_ns > c->clock[which].last_ns)
@@ -263,8 +262,7 @@ static int find_times(struct chrome *c)
 		t->last_ns = t->first_ns + MONO_MAX;
 	if (which == CHROME_SINCE_1970 && !t->stated)
 		state_zero(c, "its numbers, which count from 1970", "1 us", 0);
-	t->changed_utc = (int64_t)c->file.st.st_mtim.tv_sec * NS_PER_S +
-			 c->file.st.st_mtim.tv_nsec;
+	t->changed_utc = (int64_t)c->file.st.st_mtim.tv_sec * NS_PER_S + c->file.st.st_mtim.tv_nsec;
 	return 0;
 }
 
@@ -294,9 +292,10 @@ static void tell_left_out(struct chrome *c)
 					rows[i].what, rows[i].n);
 	for (int i = 0; i < 128; i++)
 		if (n->unknown[i])
-			store_note(c->x->store,
-				   "%.200s: skipped, events of type %c, which are not spans: %" PRIu64,
-				   c->x->path, i > ' ' && i < 127 ? i : '?', n->unknown[i]);
+			store_note(
+				c->x->store,
+				"%.200s: skipped, events of type %c, which are not spans: %" PRIu64,
+				c->x->path, i > ' ' && i < 127 ? i : '?', n->unknown[i]);
 }
 
 static void tell_changed(struct chrome *c)

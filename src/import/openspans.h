@@ -31,8 +31,8 @@ struct openspans {
 
 enum openspans_put { OPENSPANS_PUT, OPENSPANS_FULL, OPENSPANS_NO_MEMORY };
 
-enum openspans_put openspans_put(struct openspans *o, const struct openspan *head,
-				 const char *name, const char *detail);
+enum openspans_put openspans_put(struct openspans *o, const struct openspan *head, const char *name,
+				 const char *detail);
 /* The newest of that key; with a name, one of the newest that is so called, if there is. NULL:
  * none. */
 const struct openspan *openspans_find(const struct openspans *o, uint64_t key, const char *name);

@@ -302,7 +302,8 @@ int timeline_value(struct timeline *t, uint32_t counter, int64_t at_ns, double v
 	}
 	t->points++;
 	reaches(t, at_ns);
-	b->point[b->npoints] = (struct batch_point){ t->base_mono + at_ns, value, counter, b->npoints };
+	b->point[b->npoints] =
+		(struct batch_point){ t->base_mono + at_ns, value, counter, b->npoints };
 	b->npoints++;
 	return rc;
 }

@@ -33,9 +33,9 @@ struct timeline {
 	/* Set before it is opened; rank may be NULL. of: the file, in that directory, of a node to
 	 * which all is added, on whose monotonic clock 0 is base_mono; else NULL. */
 	const char *host, *from, *rank, *of;
-	int64_t base_utc, base_mono; /* of its 0 */
-	char name[300];                 /* set: of its file; "": none */
-	uint64_t spans, marks, points;  /* taken */
+	int64_t base_utc, base_mono;   /* of its 0 */
+	char name[300];                /* set: of its file; "": none */
+	uint64_t spans, marks, points; /* taken */
 	uint64_t details_left, marks_left, points_left, tracks_left, counters_left;
 
 	/* private */

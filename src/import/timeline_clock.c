@@ -42,10 +42,11 @@ static int by_mark(const struct timeline_times *t, const struct import *x, int64
 			       x->path, p->align);
 	if (__builtin_sub_overflow(p->align_utc, t->align_ns, zero) || !is_usable(t, *zero))
 		return err_set(e, -ERANGE, "%.200s: the times are out of range", x->path);
-	store_note(x->store,
-		   "%.200s: aligned by %.100s; how exactly is not known: both are taken to be at the "
-		   "same instant",
-		   x->path, p->align);
+	store_note(
+		x->store,
+		"%.200s: aligned by %.100s; how exactly is not known: both are taken to be at the "
+		"same instant",
+		x->path, p->align);
 	return 0;
 }
 
@@ -75,9 +76,9 @@ static int unknown(const struct timeline_times *t, const struct import *x, int64
 				 : "%.200s does not say when it was: it is taken to end when the "
 				   "file was last changed",
 		   x->path);
-	return is_usable(t, *zero) ? 0
-				   : err_set(e, -ERANGE, "%.200s: the times are out of range",
-					     x->path);
+	return is_usable(t, *zero)
+		       ? 0
+		       : err_set(e, -ERANGE, "%.200s: the times are out of range", x->path);
 }
 
 int timeline_clock(const struct timeline_times *t, const struct import *x, int64_t *zero_utc,
@@ -91,9 +92,10 @@ int timeline_clock(const struct timeline_times *t, const struct import *x, int64
 		*zero_utc = t->zero_utc;
 		if (p->into && !overlaps(t, p, *zero_utc))
 			return not_of_it(t, x, e);
-		store_note(x->store,
-			   "%.200s: its times are UTC by %s; how far the clock was off is not known",
-			   x->path, t->statement);
+		store_note(
+			x->store,
+			"%.200s: its times are UTC by %s; how far the clock was off is not known",
+			x->path, t->statement);
 		return 0;
 	}
 	if (p->into && overlaps(t, p, p->utc_of_mono)) {

@@ -46,7 +46,7 @@ enum block_type {
 /* Times and clocks outside these are refused, so that sums of them cannot overflow. */
 /* Metadata that a file of a timeline begins with: the name of the file whose node it is of. */
 #define FORMAT_TIMELINE_OF "timeline.of"
-#define MONO_MAX (INT64_C(1) << 60)
-#define UTC_MAX  (INT64_C(1) << 62)
+#define MONO_MAX           (INT64_C(1) << 60)
+#define UTC_MAX            (INT64_C(1) << 62)
 
 #endif
