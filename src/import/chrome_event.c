@@ -115,10 +115,11 @@ static void arg_set(struct chrome_event *ev, struct chrome_arg *a, struct jsondo
 	if (t == JSONDOC_STRING || t == JSONDOC_NUMBER)
 		ev->args_left |= !copy(a->text, sizeof a->text, j);
 	else
-		strcpy(a->text, t == JSONDOC_TRUE    ? "true"
-				: t == JSONDOC_FALSE ? "false"
-				: t == JSONDOC_NULL  ? "null"
-						     : "...");
+		snprintf(a->text, sizeof a->text, "%s",
+			 t == JSONDOC_TRUE    ? "true"
+			 : t == JSONDOC_FALSE ? "false"
+			 : t == JSONDOC_NULL  ? "null"
+					      : "...");
 }
 
 static bool take_args(struct chrome_event *ev, struct jsondoc *j, struct err *e)

@@ -172,7 +172,7 @@ for figure in ("run", "job", "where_time_went", "nodes_in_detail"):
 assert sonde("trace", "job", "-o", "job.json").returncode == 0
 with open("job.json", encoding="utf-8") as out:
     assert {e["args"]["name"] for e in json.load(out)["traceEvents"] if e["name"] == "thread_name"} >= {"rank 3 thread 1"}
-# A rank that a track of the recording has leads to its node; what is of another time, and what names nothing, is refused and leaves nothing.
+# What is of another time, and what names nothing, is refused and leaves nothing.
 files = sorted(os.listdir("job"))
 put("old.json", document([x("old", 1, 1)]))
 assert "of another time" in imported("old.json", "--into", "job", to=None, code=1)
@@ -187,6 +187,19 @@ assert sonde("import", "perfmon", ".", "--into", "job").returncode == 2
 os.mkdir("other")
 shutil.copy("job/" + [f for f in files if f.endswith(".timeline.sonde")][0], "other/")
 assert [s[1] for s in spans("other")] == ["stated"]
+
+# Of several nodes, that with the rank, or the one that is named.
+os.mkdir("two")
+for rank, host in enumerate(("a", "b")):
+    imported(put("own.json", document([x("own", 1, 100)], distributedInfo={"rank": rank})), "--node", host)
+    assert spans()[0][0] == f"rank {rank} thread 2"
+    shutil.copy(f"rec/node-{host}.sonde", "two/")
+put("more.json", document([x("more", 2, 1)]))
+assert "several nodes" in imported("more.json", "--into", "two", to=None, code=1)
+imported("more.json", "--into", "two", "--rank", "1", to=None)
+imported("more.json", "--into", "two", "--node", "a", to=None)
+assert sorted((r["node"], r["track"], r["name"], ns(r["begin_time"]) - BASE) for r in rows("spans", "two")) == [
+    ("a", "rank 0 thread 2", "own", 1000), ("a", "thread 2", "more", 2000), ("b", "rank 1 thread 2", "more", 2000), ("b", "rank 1 thread 2", "own", 1000)]
 
 # What is wrong is counted, and the rest comes.
 BAD = [{"ph": "E", "pid": 1, "tid": 2, "ts": 4999999999}, {"ph": "X", "name": "back", "pid": 1, "tid": 2, "ts": 5000000001, "dur": -1},

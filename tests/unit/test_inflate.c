@@ -141,7 +141,7 @@ static void test_text_comes_back_in_pieces_of_any_size(void **state)
 
 static void test_members_follow_each_other(void **state)
 {
-	char both[2 * sizeof stored], text[64];
+	char both[2 * sizeof stored + 1], text[64];
 	size_t n = sizeof stored; /* with its NUL, the last byte of the length */
 	const char *fault;
 
