@@ -368,9 +368,11 @@ static int write_line(struct chrome *c)
 static int import_chrome_trace(const struct import *x, struct err *e)
 {
 	struct chrome *c = calloc(1, sizeof *c);
-	int rc = c ? packed_open(&c->file, x->path, e)
-		   : err_set(e, -ENOMEM, "out of memory for %.300s", x->path);
+	int rc;
 
+	if (!c)
+		return err_set(e, -ENOMEM, "out of memory for %.300s", x->path);
+	rc = packed_open(&c->file, x->path, e);
 	if (!rc) {
 		c->x = x;
 		c->e = e;
