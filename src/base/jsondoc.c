@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NUMBER_SIZE = 512, REPLACEMENT = 0xfffd };
+enum { NUMBER_SIZE = JSONDOC_NUMBER_SIZE, REPLACEMENT = 0xfffd };
 enum { AT_END = -1 };
 
 /* What may come next. */
@@ -18,6 +18,16 @@ int jsondoc_open(struct jsondoc *j, int fd)
 	*j = (struct jsondoc){ .fd = fd, .line = 1, .block = malloc(JSONDOC_BLOCK) };
 	j->at = j->end = j->block;
 	return j->block ? 0 : -ENOMEM;
+}
+
+int jsondoc_open_from(struct jsondoc *j, ssize_t (*from)(void *ctx, void *data, size_t n),
+		      void *ctx)
+{
+	int rc = jsondoc_open(j, -1);
+
+	j->read = from;
+	j->ctx = ctx;
+	return rc;
 }
 
 void jsondoc_open_text(struct jsondoc *j, const void *text, size_t n)
@@ -39,7 +49,8 @@ static bool refill(struct jsondoc *j)
 	if (!j->block)
 		return false;
 	do
-		n = read(j->fd, j->block, JSONDOC_BLOCK);
+		n = j->read ? j->read(j->ctx, j->block, JSONDOC_BLOCK)
+			    : read(j->fd, j->block, JSONDOC_BLOCK);
 	while (n < 0 && errno == EINTR);
 	j->read_failed |= n < 0;
 	j->at = j->block;
@@ -176,24 +187,43 @@ static bool take_escape(struct jsondoc *j)
 	return at;
 }
 
+/* As many bytes as are in memory and stand for themselves. */
+static void take_plain(struct jsondoc *j)
+{
+	const uint8_t *at = j->at;
+
+	while (at < j->end && *at != '"' && *at != '\\' && *at >= ' ')
+		at++;
+	bytes_put(&j->string, j->at, (size_t)(at - j->at));
+	j->at = at;
+}
+
 /* Behind the opening quote. NULL: it is whole; else what is wrong. */
 static const char *take_string(struct jsondoc *j)
 {
+	size_t most = j->text_most ? j->text_most : JSONDOC_TEXT;
 	int c;
 
 	bytes_reset(&j->string);
-	while ((c = take(j)) != '"') {
+	j->shortened = false;
+	do {
+		take_plain(j);
+		if (j->string.len > most && !j->shortens)
+			return j->text_most ? "too long a text" : "a text of more than 64 KiB";
+		if (j->string.len > most) {
+			j->shortened = true;
+			j->string.len = most;
+		}
+		c = take(j);
 		if (c == AT_END)
 			return "a text without end";
 		if (c < ' ')
 			return "a control character in a text";
-		if (j->string.len > (j->text_most ? j->text_most : JSONDOC_TEXT))
-			return j->text_most ? "too long a text" : "a text of more than 64 KiB";
-		if (c != '\\')
+		if (c != '\\' && c != '"')
 			bytes_u8(&j->string, (uint8_t)c);
-		else if (!take_escape(j))
+		else if (c == '\\' && !take_escape(j))
 			return "an unknown escape in a text";
-	}
+	} while (c != '"');
 	bytes_u8(&j->string, '\0');
 	j->text = (const char *)j->string.data;
 	return j->string.failed ? "a text there is no memory for" : NULL;
@@ -249,7 +279,7 @@ static bool number_value(struct jsondoc *j, const char *text, bool whole)
 
 static enum jsondoc_token take_number(struct jsondoc *j, struct err *e)
 {
-	char text[NUMBER_SIZE];
+	char *text = j->digits;
 	bool whole = true;
 	size_t n = 0, first;
 
@@ -274,6 +304,7 @@ static enum jsondoc_token take_number(struct jsondoc *j, struct err *e)
 			return bad(j, e, "a malformed number");
 	}
 	text[n] = '\0';
+	j->text = text;
 	return number_value(j, text, whole) ? JSONDOC_NUMBER
 					    : bad(j, e, "a number of more than 500 digits");
 }
@@ -361,14 +392,17 @@ enum jsondoc_token jsondoc_next(struct jsondoc *j, struct err *e)
 	if (j->expect != VALUE && j->expect != NEXT_KEY && c == (object ? '}' : ']'))
 		return end(j);
 	if (j->expect == COMMA) {
-		if (c != ',')
+		if (c != ',') {
+			j->only_end_missing = c == AT_END && j->depth == 1 && !object;
 			return bad(j, e, "a comma is missing");
+		}
 		take(j);
 		j->expect = object ? NEXT_KEY : VALUE;
 		c = skip_space(j);
 	}
 	if (j->expect == FIRST_KEY || j->expect == NEXT_KEY)
 		return key(j, c, e);
+	j->only_end_missing = c == AT_END && j->depth == 1 && !object;
 	return value(j, c, e);
 }
 
@@ -386,4 +420,9 @@ bool jsondoc_skip(struct jsondoc *j, enum jsondoc_token begun, struct err *e)
 size_t jsondoc_left(const struct jsondoc *j)
 {
 	return (size_t)(j->end - j->at);
+}
+
+bool jsondoc_only_end_missing(const struct jsondoc *j)
+{
+	return j->bad && !j->read_failed && j->only_end_missing;
 }

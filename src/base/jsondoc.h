@@ -14,6 +14,8 @@
 #include "base/bytes.h"
 #include "base/err.h"
 
+#include <sys/types.h>
+
 enum jsondoc_token {
 	JSONDOC_END = 0, /* of a whole document */
 	JSONDOC_BAD,     /* no JSON: *e says why; so does every later call */
@@ -23,36 +25,44 @@ enum jsondoc_token {
 	JSONDOC_ARRAY_END,
 	JSONDOC_KEY,    /* text */
 	JSONDOC_STRING, /* text */
-	JSONDOC_NUMBER, /* number; integer, too, when whole */
+	JSONDOC_NUMBER, /* number; integer, too, when whole; text: as it was written */
 	JSONDOC_TRUE,
 	JSONDOC_FALSE,
 	JSONDOC_NULL
 };
 
-enum { JSONDOC_DEPTH = 64, JSONDOC_TEXT = 65536, JSONDOC_BLOCK = 65536 };
+enum { JSONDOC_DEPTH = 64, JSONDOC_TEXT = 65536, JSONDOC_BLOCK = 65536, JSONDOC_NUMBER_SIZE = 512 };
 
 struct jsondoc {
-	const char *text; /* of a key or string, ends in NUL; until the next token */
+	const char *text; /* of a key, string or number, ends in NUL; until the next token */
 	double number;    /* what does not fit is infinite */
 	int64_t integer;
 	bool whole;       /* it is a whole number that fits in 64 bits, and was written as one */
 	bool no_number;   /* a null that was written as NaN or an infinity */
 	uint64_t line;    /* of what came last, from 1 */
 	size_t text_most; /* of a text; 0: JSONDOC_TEXT */
+	bool shortens;    /* longer ones are cut there, and are not bad */
+	bool shortened;   /* the last text was */
 
 	/* private */
 	int fd;
+	ssize_t (*read)(void *ctx, void *data, size_t n);
+	void *ctx;
 	const uint8_t *at, *end;
 	uint8_t *block;
 	uint8_t is_object[JSONDOC_DEPTH];
 	unsigned depth, expect;
 	struct bytes string;
-	bool bad, read_failed;
+	char digits[JSONDOC_NUMBER_SIZE];
+	bool bad, read_failed, only_end_missing;
 };
 
 /* From a descriptor (borrowed), or from bytes that outlive it. 0 or -ENOMEM. */
 int jsondoc_open(struct jsondoc *j, int fd);
 void jsondoc_open_text(struct jsondoc *j, const void *text, size_t n);
+/* From a function: n bytes at most, 0 at the end, -1 on errors. */
+int jsondoc_open_from(struct jsondoc *j, ssize_t (*read)(void *ctx, void *data, size_t n),
+		      void *ctx);
 void jsondoc_close(struct jsondoc *j);
 
 enum jsondoc_token jsondoc_next(struct jsondoc *j, struct err *e);
@@ -61,5 +71,8 @@ enum jsondoc_token jsondoc_next(struct jsondoc *j, struct err *e);
 bool jsondoc_skip(struct jsondoc *j, enum jsondoc_token begun, struct err *e);
 /* Of bytes in memory: how many are behind the last token. */
 size_t jsondoc_left(const struct jsondoc *j);
+/* It is bad since the file ended between two elements of its outermost array, or with the comma
+ * behind one: what writers leave that were not able to write its end. */
+bool jsondoc_only_end_missing(const struct jsondoc *j);
 
 #endif

@@ -6,6 +6,7 @@
 #include "cmd/cascadetable.h"
 #include "cmd/catalogue.h"
 #include "cmd/command.h"
+#include "cmd/importplace.h"
 #include "cmd/perfmonfile.h"
 #include "cmd/say.h"
 #include "cmd/suitefile.h"
@@ -39,7 +40,7 @@ static const char suites[] =
 #undef SUITE
 
 struct import_options {
-	const char *output, *store;
+	const char *output, *store, *into, *node, *rank, *align;
 	struct table_files table;
 	int64_t threads, subsample, patience_ns;
 	bool json;
@@ -53,6 +54,30 @@ static const struct option rows[] = {
 	  .help = "Write the recording to DIR, which must not exist. Default: sonde_ and the name "
 		  "of the source, such as sonde_perfmon_4711.",
 	  OPTION_OFFSET(struct import_options, output) },
+	{ .name = "into",
+	  .type = ARG_TEXT,
+	  .value = "DIR",
+	  .help = "chrome-trace: add the timeline to the recording DIR of the same job, beside "
+		  "what Sonde recorded.",
+	  OPTION_OFFSET(struct import_options, into) },
+	{ .name = "node",
+	  .type = ARG_TEXT,
+	  .value = "HOST",
+	  .help = "chrome-trace: the node that the timeline is of. Default: with --into the only "
+		  "node of DIR, or that of --rank; else a name made from the file's.",
+	  OPTION_OFFSET(struct import_options, node) },
+	{ .name = "rank",
+	  .type = ARG_TEXT,
+	  .value = "N",
+	  .help = "chrome-trace: the rank that the timeline is of. Its rows begin with it. "
+		  "Default: what the file says.",
+	  OPTION_OFFSET(struct import_options, rank) },
+	{ .name = "align",
+	  .type = ARG_TEXT,
+	  .value = "NAME",
+	  .help = "With --into: the first event NAME of the file happened at the first mark or "
+		  "span NAME of the node. For files that do not say when they were written.",
+	  OPTION_OFFSET(struct import_options, align) },
 	{ .name = "threads",
 	  .letter = 'j',
 	  .type = ARG_COUNT,
@@ -120,6 +145,9 @@ static const struct example examples[] = {
 	  "from the table itself; AZURE_STORAGE_KEY has the key" },
 	{ "import cascade --configdir config -o start", "from the table that Batch Shipyard's "
 							"files name" },
+	{ "import chrome-trace profile.json.gz", "a timeline of PyTorch's profiler, or of others" },
+	{ "import chrome-trace rank3.json --into sonde_1234 --rank 3", "beside what Sonde "
+								       "recorded" },
 	{ "import amun inspections", "Amun's trials, into the store" },
 	{ "import pytest-benchmark results.json", "its benchmarks, into the store" },
 };
@@ -131,6 +159,7 @@ struct importing {
 	char to[PATH_MAX];
 	struct written written;
 	struct cascade_table *table; /* what is imported is not a file; or NULL */
+	struct importplace place;
 };
 
 /* "." and ".." have names, too. */
@@ -182,6 +211,7 @@ static int read_and_write(struct importing *x, struct store *s, const char *path
 	int rc = perfmonfile_map(&map, e);
 
 	import.map = &map;
+	rc = rc ? rc : importplace_find(&x->place, &import.place, e);
 	import.dirfd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (!rc && import.dirfd < 0)
 		rc = err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
@@ -200,7 +230,7 @@ static int import_all(struct importing *x, struct store *s, const char *path, st
 {
 	int rc;
 
-	if (mkdir(x->to, 0700))
+	if (!x->place.into && mkdir(x->to, 0700))
 		return err_set(e, -errno, "cannot make %.300s: %s%s", x->to, strerror(errno),
 			       errno == EEXIST ? "; existing files are not overwritten: choose "
 						 "another directory with -o"
@@ -208,7 +238,7 @@ static int import_all(struct importing *x, struct store *s, const char *path, st
 	rc = store_open(s, x->to);
 	rc = rc ? err_set(e, rc, "no temporary file in %.300s: %s", x->to, strerror(-rc))
 		: read_and_write(x, s, path, e);
-	if (rc && !x->written.files)
+	if (rc && !x->written.files && !x->place.into)
 		rmdir(x->to);
 	return rc;
 }
@@ -305,6 +335,20 @@ static bool suits(const struct import_options *o, const struct importing *x, int
 		say_usage();
 		return false;
 	}
+	if (!x->importer->is_timeline && (o->into || o->node || o->rank || o->align)) {
+		say("import: --into, --node, --rank and --align are for timelines only "
+		    "(chrome-trace); remove them");
+		return false;
+	}
+	if (o->into && o->output) {
+		say("import: --into writes into a recording that exists, and -o a new one; give "
+		    "one of both");
+		return false;
+	}
+	if (o->align && !o->into) {
+		say("import: --align needs --into, the recording that has the mark");
+		return false;
+	}
 	if (o->subsample && !x->importer->has_workers) {
 		say("import: --subsample is for scanner only; remove it");
 		return false;
@@ -315,6 +359,25 @@ static bool suits(const struct import_options *o, const struct importing *x, int
 		return false;
 	}
 	return true;
+}
+
+/* Digits alone: it is compared with what others call the same rank. */
+static bool take_timeline(struct importing *x, const struct import_options *o)
+{
+	char *end = NULL;
+
+	x->place = (struct importplace){
+		.into = o->into, .node = o->node, .align = o->align, .rank = -1
+	};
+	if (!o->rank)
+		return true;
+	errno = 0;
+	if (*o->rank >= '0' && *o->rank <= '9')
+		x->place.rank = strtoll(o->rank, &end, 10);
+	if (end && !*end && !errno && x->place.rank < INT32_MAX)
+		return true;
+	say("import: --rank needs a number from 0 on, not %s", o->rank);
+	return false;
 }
 
 static int import_exec(const void *options, int noperands, char **operands)
@@ -335,7 +398,9 @@ static int import_exec(const void *options, int noperands, char **operands)
 	x.written = (struct written){ .verb = "import", .recording = x.to, .json = o->json };
 	if (noperands == 1 || (!strcmp(x.importer->name, "cascade") && is_address(operands[1])))
 		return import_table(&x, noperands > 1 ? operands[1] : NULL);
-	choose_place(&x, by_name(operands[1], whole), o->output);
+	if (!take_timeline(&x, o))
+		return EXIT_USAGE;
+	choose_place(&x, by_name(operands[1], whole), o->into ? o->into : o->output);
 	x.written.to = x.to;
 	return import_run(&x, operands[1]);
 }
@@ -366,6 +431,12 @@ const struct command command_import = {
 		"with the account's key in AZURE_STORAGE_KEY or a signature in "
 		"AZURE_STORAGE_SAS_TOKEN, or Batch Shipyard's configuration files "
 		"(--configdir).\n\n"
+		"chrome-trace FILE: a timeline in Chrome's JSON, plain or compressed with gzip or "
+		"zstd, as PyTorch's profiler, JAX, viztracer, clang -ftime-trace, Bazel and Dask "
+		"write it: threads become tracks, their events spans, marks and counters. With "
+		"--into it joins a recording of the same job, by the absolute time that the file "
+		"states, by the machine's clock, or by a mark (--align); else it is reported as "
+		"not aligned.\n\n"
 		"amun PATH: trials for `sonde bench list`, not a recording: the directory of an "
 		"inspection (build/specification, results/N/result), a directory of several, or a "
 		"document: a result, whole inspections of Amun or thoth-storages, or a report of "

@@ -13,6 +13,18 @@
 #include "core/metric.h"
 #include "import/store.h"
 
+/* Where a timeline goes, and what is known there of time. Of a recording that exists (`into`): of
+ * the node that was chosen. */
+struct import_place {
+	const char *host, *rank; /* NULL: not given */
+	bool into;
+	int64_t first_utc, last_utc; /* of the node, as its clock has it */
+	int64_t utc_of_mono;         /* UTC of 0 of its monotonic clock */
+	const char *of;              /* name of its file */
+	const char *align;           /* of a mark or span; NULL: not given */
+	int64_t align_utc;           /* when the node, or program, set it */
+};
+
 struct import {
 	const char *path;      /* what is imported */
 	const struct map *map; /* perfmon's names */
@@ -35,6 +47,7 @@ struct import {
 	void *pages_ctx;
 	void (*wrote)(void *ctx, const char *name);
 	void *ctx;
+	struct import_place place; /* of timelines */
 };
 
 struct importer {
@@ -43,6 +56,7 @@ struct importer {
 	const char *what;    /* a few words for people */
 	bool has_jobs;       /* a job, or a pool, may be named behind the path */
 	bool has_workers;    /* some of which may be chosen */
+	bool is_timeline;    /* of one node, and may go into a recording that exists */
 	int (*run)(const struct import *x, struct err *e); /* 0 or -errno */
 };
 

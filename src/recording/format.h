@@ -44,7 +44,9 @@ enum block_type {
 };
 
 /* Times and clocks outside these are refused, so that sums of them cannot overflow. */
-#define MONO_MAX (INT64_C(1) << 60)
-#define UTC_MAX  (INT64_C(1) << 62)
+/* Metadata that a file of a timeline begins with: the name of the file whose node it is of. */
+#define FORMAT_TIMELINE_OF "timeline.of"
+#define MONO_MAX           (INT64_C(1) << 60)
+#define UTC_MAX            (INT64_C(1) << 62)
 
 #endif

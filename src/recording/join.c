@@ -180,6 +180,7 @@ static int visit_chunk(void *ctx, const struct file_chunk *c)
 		return -ENOMEM;
 	}
 	j->chunks = moved;
+	j->file->spoken = true;
 	n = &j->run.nodes[node];
 	if (n->rows && read->mono[0] < n->last_ns) {
 		join_damage(j, j->file->path, c->offset, 0,

@@ -161,6 +161,17 @@ void join_attempts_free(struct join_attempts *x)
 	*x = (struct join_attempts){ 0 };
 }
 
+/* The file itself, or a timeline that was imported into it. */
+static bool is_kept(const struct join_file *f, const char *kept)
+{
+	size_t n = strlen(kept);
+
+	if (!strcmp(f->path, kept))
+		return true;
+	n -= n > 6 ? 6 : n; /* ".sonde" */
+	return !strncmp(f->path, kept, n) && !strncmp(f->path + n, ".timeline", 9);
+}
+
 void join_attempts_leave(struct join *j, const struct join_attempts *x)
 {
 	uint32_t kept = 0;
@@ -170,10 +181,10 @@ void join_attempts_leave(struct join *j, const struct join_attempts *x)
 		for (size_t k = 0; k < x->nkeep; k++) {
 			size_t at = (next + k) % x->nkeep;
 
-			if (strcmp(j->files[i].path, x->keep[at]) != 0)
+			if (!is_kept(&j->files[i], x->keep[at]))
 				continue;
 			j->files[kept++] = j->files[i];
-			next = at + 1;
+			next = at;
 			break;
 		}
 	j->nfiles = kept;

@@ -290,11 +290,32 @@ static int take_state(struct join *j, const struct record *r)
 	return s->state == STATE_PRESENT || s->reason ? 0 : -ENOMEM;
 }
 
+/* The file holds a timeline of a node that another file, read before it, records: what follows is
+ * that node's, on its clock. Said first, or not at all; without that file it is a node of its own.
+ */
+static bool is_of_other_file(struct join *j, const struct event *e)
+{
+	struct run *r = &j->run;
+	uint32_t own = idmap_get(&j->file->nodes, 1), node = 0;
+
+	if (j->file->spoken || strcmp(e->name, FORMAT_TIMELINE_OF) != 0 || own + 1 != r->nnodes)
+		return false;
+	for (const struct join_file *f = j->files; f < j->file && !node; f++)
+		if (!strcmp(f->sonde, e->text))
+			node = idmap_get(&f->nodes, 1);
+	if (!node || idmap_put(&j->file->nodes, 1, node))
+		return false;
+	r->nnodes--;
+	return true;
+}
+
 static int take_meta(struct join *j, const struct record *r)
 {
 	const struct event *e = &r->event;
 	struct run_meta *m;
 
+	if (is_of_other_file(j, e))
+		return 0;
 	ADD(j, &j->run, metas, nmetas, m);
 	*m = (struct run_meta){ .node = join_node(j, e->node),
 				.type = e->meta_type,
@@ -451,10 +472,13 @@ int join_event(struct join *j, const struct record *r)
 		[EVENT_STACKS] = join_take_stacks,
 		[EVENT_SAMPLES] = join_take_samples,
 	};
+	int rc;
 
 	if (!r->event.node || !join_node(j, r->event.node))
 		return r->event.node ? -ENOMEM : 0;
-	return take[r->event.kind] ? take[r->event.kind](j, r) : 0;
+	rc = take[r->event.kind] ? take[r->event.kind](j, r) : 0;
+	j->file->spoken = true;
+	return rc;
 }
 
 /* ---- labels and finals, side by side per instance ---- */

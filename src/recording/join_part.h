@@ -30,6 +30,7 @@ struct join_file {
 	struct head head;
 	struct bytes sealed; /* blocks made from its tail */
 	bool undeclared_said;
+	bool spoken;                    /* something in it was taken */
 	bool samples;                   /* it has samples of code: then */
 	struct idmap stacks, instances; /* ids of the file -> of the run */
 	const char *version;            /* why another Sonde is wanted to read it; NULL: none is */

@@ -25,6 +25,7 @@ int join_pack(struct join *j, const struct block *b)
 	r->packs = pack;
 	if (spans_head_get(&h, b->payload, b->length))
 		return -EBADMSG;
+	j->file->spoken = true;
 	node = join_node(j, h.node);
 	if (!node)
 		return -ENOMEM;

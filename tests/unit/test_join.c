@@ -125,6 +125,66 @@ static void test_recordings_of_a_directory_are_one_run(void **state)
 	directory_remove(dir);
 }
 
+/* A span, in a file that says first, or too late, that it is of the node of another file. */
+static void record_timeline(int dir, const char *host, const char *of, bool first)
+{
+	const int64_t begin = 500, end = 700;
+	const uint16_t which = 0;
+	const char *name = "work";
+	struct spans spans = { .n = 1,
+			       .nnames = 1,
+			       .names = &name,
+			       .name = &which,
+			       .begin_ns = &begin,
+			       .end_ns = &end };
+	struct writer *w;
+	struct sample s;
+
+	assert_int_equal(sample_init(&s, 64, 64), 0);
+	assert_int_equal(writer_open(&w, dir, host, NULL, NULL), 0);
+	sample_meta_text(&s, first ? FORMAT_TIMELINE_OF : "other", of);
+	sample_meta_text(&s, first ? "other" : FORMAT_TIMELINE_OF, of);
+	spans.track = sample_instance(&s, "track", "thread", 0, 0, 0);
+	assert_int_equal(writer_events(w, &s, NULL), 0);
+	assert_int_equal(writer_seal(w, NULL), 0);
+	assert_int_equal(writer_spans(w, &spans, NULL), 0);
+	assert_int_equal(writer_close(w, NULL), 0);
+	sample_free(&s);
+}
+
+static void test_a_timeline_is_of_the_node_that_it_names_first(void **state)
+{
+	static const struct {
+		const char *host, *of;
+		bool first, joins;
+	} rows[] = { { "a.timeline", "node-a.sonde", true, true },
+		     { "a.timeline", "node-a.sonde", false, false },
+		     { "a.timeline", "node-b.sonde", true, false },
+		     { "0", "node-a.sonde", true, false } }; /* which is read later */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct run_span *span;
+		const char *dir = directory();
+		int fd = open(dir, O_RDONLY | O_DIRECTORY);
+		struct run *r;
+
+		record(fd, "a", &size_row, 1000000000, 7);
+		record_timeline(fd, rows[i].host, rows[i].of, rows[i].first);
+		assert_int_equal(run_open(&r, dir, NULL), 0);
+		assert_int_equal(r->nnodes - 1, rows[i].joins ? 1 : 2);
+		assert_int_equal(r->npacks, 1);
+		assert_int_equal(r->unpack(r, 0, &span, NULL), 1);
+		assert_int_equal(span->begin_ns, 500);
+		assert_string_equal(r->nodes[span->node].host, rows[i].joins ? "a" : rows[i].host);
+		assert_string_equal(r->instances[span->track].name, "thread");
+		assert_int_equal(r->instances[span->track].node, span->node);
+		assert_int_equal(r->ndamages, 0);
+		run_close(r);
+		close(fd);
+	}
+}
+
 static void test_one_bad_file_does_not_hide_the_others(void **state)
 {
 	const char *dir = directory();
@@ -408,6 +468,7 @@ static void test_the_newest_recording_is_found(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_recordings_of_a_directory_are_one_run),
 	cmocka_unit_test(test_the_last_that_was_said_of_a_key_is_found),
+	cmocka_unit_test(test_a_timeline_is_of_the_node_that_it_names_first),
 	cmocka_unit_test(test_one_bad_file_does_not_hide_the_others),
 	cmocka_unit_test(test_many_nodes_in_one_file),
 	cmocka_unit_test(test_what_is_no_recording_is_named),

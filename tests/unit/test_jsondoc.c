@@ -199,6 +199,69 @@ static void test_skip(void **state)
 	jsondoc_close(&j);
 }
 
+static ssize_t read_some(void *ctx, void *data, size_t n)
+{
+	const char **at = ctx;
+	size_t left = strlen(*at);
+
+	n = left < 3 ? left : 3;
+	memcpy(data, *at, n);
+	*at += n;
+	return (ssize_t)n;
+}
+
+static void test_long_texts_are_cut_where_that_is_asked_for(void **state)
+{
+	const char *text = "[\"abcdefgh\", \"ab\\u00e9defgh\", \"abcd\", 12.50e1]";
+	struct err e = { "" };
+	struct jsondoc j;
+
+	(void)state;
+	assert_int_equal(jsondoc_open_from(&j, read_some, &text), 0);
+	j.text_most = 4;
+	j.shortens = true;
+	assert_int_equal(jsondoc_next(&j, &e), JSONDOC_ARRAY);
+	assert_int_equal(jsondoc_next(&j, &e), JSONDOC_STRING);
+	assert_string_equal(j.text, "abcd");
+	assert_true(j.shortened);
+	assert_int_equal(jsondoc_next(&j, &e), JSONDOC_STRING);
+	assert_string_equal(j.text, "ab\xc3\xa9");
+	assert_true(j.shortened);
+	assert_int_equal(jsondoc_next(&j, &e), JSONDOC_STRING);
+	assert_string_equal(j.text, "abcd");
+	assert_false(j.shortened);
+	assert_int_equal(jsondoc_next(&j, &e), JSONDOC_NUMBER);
+	assert_string_equal(j.text, "12.50e1");
+	assert_int_equal(jsondoc_next(&j, &e), JSONDOC_ARRAY_END);
+	assert_int_equal(jsondoc_next(&j, &e), JSONDOC_END);
+	jsondoc_close(&j);
+}
+
+static void test_a_list_may_lack_only_its_end(void **state)
+{
+	static const struct {
+		const char *text;
+		bool only_end_missing;
+	} rows[] = { { "[{},{}", true },    { "[{},{},", true },   { "[{},{}, \n", true },
+		     { "[", true },         { "[{},{", false },    { "[{},{\"a\":[1", false },
+		     { "[1,\"tex", false }, { "{\"a\":1", false }, { "[1]x", false },
+		     { "[1 2", false },     { "", false },         { "[[1]", true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct err e = { "" };
+		enum jsondoc_token t;
+		struct jsondoc j;
+
+		jsondoc_open_text(&j, rows[i].text, strlen(rows[i].text));
+		while ((t = jsondoc_next(&j, &e)) != JSONDOC_END && t != JSONDOC_BAD)
+			;
+		assert_int_equal(t, JSONDOC_BAD);
+		assert_int_equal(jsondoc_only_end_missing(&j), rows[i].only_end_missing);
+		jsondoc_close(&j);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +271,8 @@ int main(void)
 		cmocka_unit_test(test_every_prefix_is_refused),
 		cmocka_unit_test(test_a_file_of_many_blocks),
 		cmocka_unit_test(test_skip),
+		cmocka_unit_test(test_long_texts_are_cut_where_that_is_asked_for),
+		cmocka_unit_test(test_a_list_may_lack_only_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
