@@ -401,8 +401,7 @@ static bool tell_frame(struct profile *p, uint32_t i)
 	if (!tell_module(p, f->module) || !message_frame(p->page, s, f->function, f->file))
 		return false;
 	f->told = true;
-	if (!f->asked && f->module != MODULE_JIT &&
-	    f->module != MODULE_WAIT &&
+	if (!f->asked && f->module != MODULE_JIT && f->module != MODULE_WAIT &&
 	    f->module != MODULE_PYTHON) { /* those are told apart by their names */
 		free(f->function);
 		free(f->file);

@@ -31,8 +31,8 @@ struct space {
 	struct jit *jit;
 	struct python *python; /* what is known of its interpreter (unwind/interpreted.h); NULL: */
 	int64_t asked_ns;      /* there was none then; 0: nobody looked */
-	int64_t learnt_ns; /* from /proc, last; 0: never */
-	uint64_t used;     /* when, as a number that grows */
+	int64_t learnt_ns;     /* from /proc, last; 0: never */
+	uint64_t used;         /* when, as a number that grows */
 };
 
 struct spaces {

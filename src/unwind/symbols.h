@@ -4,8 +4,8 @@
  * handle of the module that is its own, since libelf's and libdw's are for one thread each.
  *
  * A file of debug information beside the module is often compressed, as all of Debian's are: libdw
- * inflates the whole of it to find one line (libc's takes 0.15 s). Such a file is not opened until it
- * is asked for; symbols have their names without it.
+ * inflates the whole of it to find one line (libc's takes 0.15 s). Such a file is not opened until
+ * it is asked for; symbols have their names without it.
  */
 #ifndef SONDE_UNWIND_SYMBOLS_H
 #define SONDE_UNWIND_SYMBOLS_H
