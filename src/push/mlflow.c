@@ -13,8 +13,10 @@
 #include "push/journal.h"
 #include "push/mlflow_batch.h"
 #include "push/mlflow_files.h"
+#include "push/mlflow_follow.h"
 #include "push/mlflow_part.h"
 #include "push/mlflow_platform.h"
+#include "push/mlflow_trials.h"
 #include "push/push.h"
 
 #include <errno.h>
@@ -53,21 +55,6 @@ static int make_run(struct mlflow *m, struct err *e)
 	return rc ? rc : mlflow_make(m, &n, maybe, e);
 }
 
-static int attach(struct mlflow *m, const char *run_id, struct err *e)
-{
-	char what[256];
-	int rc;
-
-	if (strlen(run_id) >= sizeof m->run_id || !mlflow_is_run_id(run_id))
-		return err_set(e, -EINVAL, "MLFLOW_RUN_ID is not the id of a run");
-	snprintf(m->run_id, sizeof m->run_id, "%s", run_id);
-	snprintf(what, sizeof what, "runs/get?run_id=%s", run_id);
-	rc = mlflow_call(m, what, NULL, e);
-	if (!rc && !mlflow_said(m, "run.info.artifact_uri", m->artifacts, sizeof m->artifacts))
-		rc = mlflow_strange(m, "run.info.artifact_uri", e);
-	return rc;
-}
-
 static int find_run(struct mlflow *m, struct err *e)
 {
 	const char *run_id = m->job->variable("MLFLOW_RUN_ID");
@@ -77,7 +64,7 @@ static int find_run(struct mlflow *m, struct err *e)
 		journal_find(&m->journal, "artifacts", m->artifacts, sizeof m->artifacts);
 		return 0;
 	}
-	rc = run_id ? attach(m, run_id, e) : make_run(m, e);
+	rc = run_id ? mlflow_attach(m, run_id, e) : make_run(m, e);
 	if (!rc && !mlflow_is_run_id(m->run_id))
 		rc = mlflow_strange(m, "run_id", e);
 	if (!rc && strchr(m->artifacts, '\n'))
@@ -89,15 +76,21 @@ static int find_run(struct mlflow *m, struct err *e)
 
 /* ---- values ---- */
 
+/* Does more come? */
+static bool is_following(const struct mlflow *m)
+{
+	return m->job->every_ns && !m->job->last;
+}
+
 static int send_batch(struct mlflow *m, struct err *e)
 {
 	int rc = 0;
 
 	if (!mlflow_batch_close(&m->batch))
 		return 0;
-	if (m->nbatches++ >= m->sent) {
+	if (!m->counted || m->nbatches++ >= m->sent) {
 		rc = mlflow_call(m, "runs/log-batch", &m->batch.body, e);
-		if (!rc)
+		if (!rc && m->counted)
 			rc = journal_add_number(&m->journal, "batches", m->nbatches, e);
 		if (!rc)
 			m->result->values += m->batch.metrics;
@@ -112,6 +105,15 @@ static int take_point(void *ctx, const struct point *p, struct err *e)
 
 	mlflow_batch_point(&m->batch, p);
 	return mlflow_batch_full(&m->batch) ? send_batch(m, e) : 0;
+}
+
+static int flush(struct mlflow *m, struct err *e)
+{
+	int rc = 0;
+
+	while (!rc && (m->batch.body.len || m->batch.tags_given < m->batch.ntags))
+		rc = send_batch(m, e);
+	return rc;
 }
 
 static void add_tag(struct batch_tag *tags, uint32_t *n, const char *key, const char *value)
@@ -150,19 +152,28 @@ static struct batch_tag *make_tags(const struct mlflow *m, const struct summary 
 
 static int send_values(struct mlflow *m, const struct summary *s, struct err *e)
 {
+	const struct points_wish all = { .node_id =
+						 m->job->variable("MLFLOW_SYSTEM_METRICS_NODE_ID"),
+					 .take = take_point,
+					 .ctx = m };
+	const struct mlflow_follow since = { !is_following(m), take_point, flush };
 	struct batch_tag *tags;
 	uint32_t n = 0;
-	int rc;
+	int rc = 0;
 
 	tags = make_tags(m, s, &n);
 	if (!tags)
 		return err_set(e, -ENOMEM, "out of memory for %u tags", m->tracking.n);
 	m->batch = (struct mlflow_batch){ .run_id = m->run_id, .tags = tags, .ntags = n };
 	m->sent = journal_number(&m->journal, "batches");
-	rc = mlflow_points(m->job->run, &m->tracking,
-			   m->job->variable("MLFLOW_SYSTEM_METRICS_NODE_ID"), take_point, m, e);
-	while (!rc && (m->batch.body.len || m->batch.tags_given < n))
-		rc = send_batch(m, e);
+	m->counted = !is_following(m) && !mlflow_is_followed(m);
+	if (m->counted)
+		rc = mlflow_points(m->job->run, &m->tracking, &all, e);
+	else if (is_following(m) && mlflow_is_followed(m))
+		m->batch.ntags = 0; /* they came with the first values, and come with the last */
+	rc = m->counted ? rc : mlflow_follow(m, &since, e);
+	if (!rc)
+		rc = flush(m, e);
 	bytes_free(&m->batch.body);
 	free(tags);
 	return rc;
@@ -237,7 +248,11 @@ static int understand(struct mlflow *m, char target[TARGET], struct err *e)
 
 static int work(struct mlflow *m, const struct summary *s, struct err *e)
 {
-	int rc = check_same(m, e);
+	char before[256];
+	bool more = is_following(m);
+	int rc = more && !journal_find(&m->journal, "recording", before, sizeof before)
+			 ? 0
+			 : check_same(m, e);
 
 	if (!rc)
 		rc = find_run(m, e);
@@ -252,6 +267,8 @@ static int work(struct mlflow *m, const struct summary *s, struct err *e)
 		return 0;
 	}
 	rc = send_values(m, s, e);
+	if (rc || more)
+		return rc;
 	if (!rc)
 		rc = mlflow_files_send(m, s, e);
 	if (!rc)
@@ -266,15 +283,16 @@ static int mlflow_exec(const struct push_job *job, struct push_result *r, struct
 	char target[TARGET];
 	int rc = understand(&m, target, e);
 
-	if (!rc && push_is_running(job->run, clock_utc_ns()))
+	if (!rc && !job->every_ns && push_is_running(job->run, clock_utc_ns()))
 		rc = err_set(e, -EBUSY,
-			     "%.200s is still being recorded; MLflow gets a job when it has ended",
+			     "%.200s is still being recorded; push it when it has ended, or with "
+			     "--follow",
 			     job->run->path);
 	if (!rc)
 		rc = journal_open(&m.journal, job->state, "mlflow", target, e);
 	if (!rc)
 		rc = http_open(&m.http, &m.server, job->patience_ns, e);
-	if (!rc)
+	if (!rc && !is_following(&m))
 		rc = summary_make_as(
 			&s, job->run,
 			&(struct summary_wish){ .all = true, .public = !job->with_environment }, e);
@@ -293,5 +311,7 @@ static int mlflow_exec(const struct push_job *job, struct push_result *r, struct
 const struct push push_mlflow = {
 	.name = "mlflow",
 	.what = "a run of an MLflow server: MLFLOW_TRACKING_URI, MLFLOW_RUN_ID and the like",
+	.follows = true,
 	.exec = mlflow_exec,
+	.exec_trials = mlflow_trials,
 };

@@ -20,6 +20,7 @@ struct mlflow {
 	struct tracking tracking;
 	struct mlflow_batch batch;
 	uint64_t nbatches, sent; /* made now; arrived already */
+	bool counted;            /* batches are the same each time: their number says it all */
 	uint32_t timeout_s;
 	char experiment[64], run_id[65], artifacts[1024], name[256];
 };
@@ -29,7 +30,7 @@ struct mlflow_new {
 	const char *name;
 	const char *mark;   /* by which it is found: hexadecimal digits */
 	const char *parent; /* id of another run; NULL: none */
-	int64_t start_ms;
+	int64_t start_ms;   /* 0: not known */
 };
 
 /* Which server, of --url or the variables. 0 or -EINVAL with a sentence. */
@@ -50,7 +51,9 @@ int mlflow_find_marked(struct mlflow *m, const char *mark, struct err *e);
 /* The same, and it is made when there is none: once, even when its answer is lost. maybe: it may be
  * there already. m->run_id has to be empty. */
 int mlflow_make(struct mlflow *m, const struct mlflow_new *n, bool maybe, struct err *e);
-/* status: FINISHED, FAILED or KILLED; of the run m->run_id. */
+/* The run of MLFLOW_RUN_ID, with its experiment. */
+int mlflow_attach(struct mlflow *m, const char *run_id, struct err *e);
+/* end_ms 0: it is not known. status: FINISHED, FAILED or KILLED; of the run m->run_id. */
 int mlflow_end(struct mlflow *m, const char *status, int64_t end_ms, struct err *e);
 
 /* A request with who we are in it. As http_ask_patiently. */

@@ -189,8 +189,8 @@ static int make_once(struct mlflow *m, const struct mlflow_new *n, struct err *e
 	json_object(&j);
 	json_put_text(&j, "experiment_id", m->experiment);
 	json_put_text(&j, "run_name", n->name);
-	json_key(&j, "start_time");
-	json_int(&j, n->start_ms);
+	if (n->start_ms > 0)
+		json_put_int(&j, "start_time", n->start_ms);
 	json_key(&j, "tags");
 	json_array(&j);
 	put_tag(&j, "sonde.push", n->mark);
@@ -238,8 +238,8 @@ int mlflow_end(struct mlflow *m, const char *status, int64_t end_ms, struct err 
 	json_object(&j);
 	json_put_text(&j, "run_id", m->run_id);
 	json_put_text(&j, "status", status);
-	json_key(&j, "end_time");
-	json_int(&j, end_ms);
+	if (end_ms > 0)
+		json_put_int(&j, "end_time", end_ms);
 	json_object_end(&j);
 	rc = mlflow_call(m, "runs/update", &body, e);
 	bytes_free(&body);
@@ -250,6 +250,23 @@ bool mlflow_is_run_id(const char *id)
 {
 	return *id && !id[strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz"
 				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-")];
+}
+
+int mlflow_attach(struct mlflow *m, const char *run_id, struct err *e)
+{
+	char what[256];
+	int rc;
+
+	if (strlen(run_id) >= sizeof m->run_id || !mlflow_is_run_id(run_id))
+		return err_set(e, -EINVAL, "MLFLOW_RUN_ID is not the id of a run");
+	snprintf(m->run_id, sizeof m->run_id, "%s", run_id);
+	snprintf(what, sizeof what, "runs/get?run_id=%s", run_id);
+	rc = mlflow_call(m, what, NULL, e);
+	if (!rc && !mlflow_said(m, "run.info.artifact_uri", m->artifacts, sizeof m->artifacts))
+		rc = mlflow_strange(m, "run.info.artifact_uri", e);
+	if (!rc)
+		mlflow_said(m, "run.info.experiment_id", m->experiment, sizeof m->experiment);
+	return rc;
 }
 
 /* ---- where ---- */
