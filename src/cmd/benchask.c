@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/benchask.h"
 
+#include "cmd/benchprint.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
 
@@ -62,7 +63,10 @@ int benchask_read(struct campaign *c, const struct bench_figure **f, const struc
 	database_close(s);
 	for (uint32_t i = 0; i < ask->where.n && !rc; i++)
 		rc = campaign_where(c, ask->where.text[i], e);
-	return rc ? rc : campaign_choose(c, ask->column, f, e);
+	rc = rc ? rc : campaign_choose(c, ask->column, f, e);
+	if (!rc && !strcmp((*f)->name, "peak_memory_bytes"))
+		benchprint_say_memory(&c->g, verb);
+	return rc;
 }
 
 void benchask_say_silent(const struct campaign *c, const char *verb)
