@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define SWEEP_WORD "sweep:"
+#define BENCH_WORD "bench:"
 
 /* Of a batch, its trials alone. */
 static int read_batch(struct campaign *c, struct database *s, int64_t batch, struct err *e)
@@ -42,7 +43,11 @@ int benchask_campaign(struct campaign *c, struct database *s, const char *word, 
 
 	if (!strncmp(word, SWEEP_WORD, strlen(SWEEP_WORD)))
 		return campaign_read_sweep(c, s, word + strlen(SWEEP_WORD), e);
-	return batch ? read_batch(c, s, batch, e) : campaign_read(c, s, word, e);
+	if (batch)
+		return read_batch(c, s, batch, e);
+	if (!strncmp(word, BENCH_WORD, strlen(BENCH_WORD)))
+		word += strlen(BENCH_WORD);
+	return campaign_read(c, s, word, e);
 }
 
 int benchask_read(struct campaign *c, const struct bench_figure **f, const struct benchask *ask,
