@@ -37,6 +37,11 @@ static int read_batch(struct campaign *c, struct database *s, int64_t batch, str
 	return rc ? rc : campaign_where(c, condition, e);
 }
 
+const char *benchask_indicator(const char *word)
+{
+	return strncmp(word, BENCH_WORD, strlen(BENCH_WORD)) ? word : word + strlen(BENCH_WORD);
+}
+
 int benchask_campaign(struct campaign *c, struct database *s, const char *word, struct err *e)
 {
 	int64_t batch = bench_batch_id(word);
@@ -45,9 +50,7 @@ int benchask_campaign(struct campaign *c, struct database *s, const char *word, 
 		return campaign_read_sweep(c, s, word + strlen(SWEEP_WORD), e);
 	if (batch)
 		return read_batch(c, s, batch, e);
-	if (!strncmp(word, BENCH_WORD, strlen(BENCH_WORD)))
-		word += strlen(BENCH_WORD);
-	return campaign_read(c, s, word, e);
+	return campaign_read(c, s, benchask_indicator(word), e);
 }
 
 int benchask_read(struct campaign *c, const struct bench_figure **f, const struct benchask *ask,

@@ -19,6 +19,12 @@ static const char *fact_of(const struct push_list *facts, const char *name)
 	return NULL;
 }
 
+/* A user of ssh, which needs one, is no secret by itself: "git+ssh://git@host/". */
+static bool is_plain_ssh(const char *line, const char *address, const char *who, size_t n)
+{
+	return address - line >= 3 && !memcmp(address - 3, "ssh", 3) && !memchr(who, ':', n);
+}
+
 /* "https://anna:secret@host/": without who. */
 static void put_line(struct bytes *out, const char *line, size_t n)
 {
@@ -32,7 +38,9 @@ static void put_line(struct bytes *out, const char *line, size_t n)
 		bytes_put(out, at, (size_t)(host - at));
 		while (host + who < end && !strchr("/@ \t\"", host[who]))
 			who++;
-		at = host + who < end && host[who] == '@' ? host + who + 1 : host;
+		at = host;
+		if (host + who < end && host[who] == '@' && !is_plain_ssh(line, address, host, who))
+			at = host + who + 1;
 	}
 }
 

@@ -52,7 +52,7 @@ try:
     with open("stack/sonde.fingerprint", "w") as f:
         f.write("f" * 64)
     with open("stack/requirements.lock", "w") as f:
-        f.write("--index-url https://anna:Gehe1m@example.org/simple\nthing==1.0 \\\n    --hash=sha256:00\nother @ https://anna:Gehe1m@example.org/other.whl\n")
+        f.write("--index-url https://anna:Gehe1m@example.org/simple\nthing==1.0 \\\n    --hash=sha256:00\nother @ https://anna:Gehe1m@example.org/other.whl\nmine @ git+ssh://git@example.org/mine\n")
     with sqlite3.connect("s.sqlite") as db:
         (environment,) = db.execute("SELECT DISTINCT environment_id FROM trials").fetchone()
         db.execute("DELETE FROM environment_facts WHERE name = 'runtime.interpreter'")
@@ -84,7 +84,8 @@ try:
         check("lock is named", c.data.tags["sonde.lock"].startswith("sonde/locks/") and c.data.tags["sonde.lock"].endswith("/requirements.lock"), c.data.tags)
     with open(client.download_artifacts(parent, children[0].data.tags["sonde.lock"], ".")) as f:
         lock = f.read()
-    check("lock", lock == "thing==1.0 \\\n    --hash=sha256:00\nother @ https://example.org/other.whl\n", lock)
+    check("lock", lock == "thing==1.0 \\\n    --hash=sha256:00\nother @ https://example.org/other.whl\n"
+          "mine @ git+ssh://git@example.org/mine\n", lock)
     before, seen = values_of("metrics", parent, *(c.info.run_id for c in children)), len(proxy.seen)
     check("again", "already" in push("bench:1").stderr and len(proxy.seen) == seen, len(proxy.seen) - seen)
     os.mkdir("elsewhere")
