@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 600
-"""Values of a running job are in a real MLflow before it ends, each once, though the push is killed and the server is away for a while, which is said;
-the job does not notice; when the recording ends, so does the push, and the run has everything else."""
-import json
+"""Values of a running job are in a real MLflow before it ends, each once, though the push is killed and the server is away for a while, which is
+said; the job does not notice; when the recording ends, so does the push, and the run has everything else."""
 import os
 import signal
 import sqlite3
@@ -95,20 +94,18 @@ try:
     # Everything is there, once.
     got = rows()
     check("each value once", len({r[:3] for r in got}) == len(got), [r for r in got if [q[:3] for q in got].count(r[:3]) > 1][:6])
-    stored = json.loads(subprocess.run([SONDE, "show", "--json", "live"], capture_output=True, text=True, check=True).stdout)
-    marks = subprocess.run([SONDE, "export", "--marks", "live", "-o", "-"], capture_output=True, text=True).stdout.count("loss=")
     loss = [r for r in got if r[0] == "epoch/loss"]
     check("each number of the job", [(r[2], r[3]) for r in loss] == [(i, i) for i in range(len(loss))] and len(loss) > 15, loss)
-    with open("marks.json", "w") as f:
-        subprocess.run([SONDE, "export", "live", "--metrics", "job.resident_bytes", "--every", "1s", "-o", "-"], check=True, stdout=f)
-    with open("marks.json") as f:
-        windows = sum("job.resident_bytes" in line for line in f) - 0
+    exported = subprocess.run([SONDE, "export", "live", "--metrics", "job.resident_bytes", "--every", "1s", "-o", "-"], check=True,
+                              capture_output=True, text=True)
+    windows = exported.stdout.count("job.resident_bytes")
     memory = [r for r in got if r[0] == "system/job_memory_megabytes"]
-    check("each window", len(memory) == windows and [r[2] for r in memory] == list(range(memory[0][2], memory[0][2] + len(memory))), (len(memory), windows))
+    steps = [r[2] for r in memory]
+    check("each window", len(steps) == windows and steps == list(range(steps[0], steps[0] + windows)), (steps, windows))
     run = run_of()
     check("the end", run.info.status == "FAILED" and run.data.tags["sonde.command"] and run.data.metrics["job_peak_memory_mb"] > 0, run)
-    check("files", {a.path for a in client.list_artifacts(run.info.run_id, "sonde")} >= {"sonde/report.html", "sonde/samples.json", "sonde/recording"})
-    check("the recording", stored["complete"] if "complete" in stored else True, list(stored))
+    files = {a.path for a in client.list_artifacts(run.info.run_id, "sonde")}
+    check("files", files >= {"sonde/report.html", "sonde/samples.json", "sonde/recording"}, files)
     again = subprocess.run([SONDE, "push", "live", "--to", "mlflow"], capture_output=True, text=True,
                            env={**os.environ, "MLFLOW_TRACKING_URI": proxy.uri, "MLFLOW_EXPERIMENT_NAME": "live"})
     check("again", again.returncode == 0 and "already" in again.stderr and rows() == got, again.stderr)

@@ -52,7 +52,8 @@ try:
     with open("stack/sonde.fingerprint", "w") as f:
         f.write("f" * 64)
     with open("stack/requirements.lock", "w") as f:
-        f.write("--index-url https://anna:Gehe1m@example.org/simple\nthing==1.0 \\\n    --hash=sha256:00\nother @ https://anna:Gehe1m@example.org/other.whl\nmine @ git+ssh://git@example.org/mine\n")
+        f.write("--index-url https://anna:Gehe1m@example.org/simple\nthing==1.0 \\\n    --hash=sha256:00\n"
+                "other @ https://anna:Gehe1m@example.org/other.whl\nmine @ git+ssh://git@example.org/mine\n")
     with sqlite3.connect("s.sqlite") as db:
         (environment,) = db.execute("SELECT DISTINCT environment_id FROM trials").fetchone()
         db.execute("DELETE FROM environment_facts WHERE name = 'runtime.interpreter'")
@@ -67,7 +68,8 @@ try:
     check("said", said["trials"] == "bench:1" and said["complete"] and "recording" not in said, said)
     parent = said["where"].split()[1]
     info = client.get_run(parent)
-    check("parent", info.info.run_name == "bench:1 PiWork" and info.info.status == "FINISHED" and info.data.metrics == {"trials": 3, "trials_failed": 0}, info)
+    check("parent", (info.info.run_name, info.info.status) == ("bench:1 PiWork", "FINISHED") and
+          info.data.metrics == {"trials": 3, "trials_failed": 0}, info)
     check("parent's tags", info.data.tags["sonde.indicator"] == "PiWork" and info.data.tags["mlflow.note.content"] == "before the fix" and
           info.data.tags["sonde.script"].endswith("work.sh"), info.data.tags)
     children = below(parent)
@@ -77,11 +79,14 @@ try:
         stored = database("SELECT * FROM trials WHERE batch_id = 1 AND number = ?", int(c.data.tags["sonde.trial"]))[0]
         check("parameters", c.data.params == {"size": "1", "mode": "a:b", "env.KNOB": "fast", "script.arguments": "'x y'"}, c.data.params)
         check("figures", c.data.metrics["ops"] == 8 and c.data.metrics["duration_seconds"] == stored["duration_seconds"] and
-              c.data.metrics["ru_maxrss"] == stored["ru_maxrss"] and "energy_joules" not in {k for k, v in c.data.metrics.items() if v == 0}, c.data.metrics)
+              c.data.metrics["ru_maxrss"] == stored["ru_maxrss"] and
+              ("energy_joules" in c.data.metrics) == (stored["energy_joules"] is not None), c.data.metrics)
         check("machine", c.data.tags["sonde.platform.cpus_count"] == facts["host.cpus_count"] and c.data.tags["sonde.host"] == stored["host"] and
               c.data.tags["sonde.result.kind"] == "quick", c.data.tags)
-        check("times", (c.info.status, c.info.start_time) == ("FINISHED", stored["start_ns"] // 1000000) and c.info.end_time >= c.info.start_time, c.info)
-        check("lock is named", c.data.tags["sonde.lock"].startswith("sonde/locks/") and c.data.tags["sonde.lock"].endswith("/requirements.lock"), c.data.tags)
+        check("times", (c.info.status, c.info.start_time) == ("FINISHED", stored["start_ns"] // 1000000) and
+              c.info.end_time >= c.info.start_time, c.info)
+        lock = c.data.tags["sonde.lock"]
+        check("lock is named", lock.startswith("sonde/locks/") and lock.endswith("/requirements.lock"), c.data.tags)
     with open(client.download_artifacts(parent, children[0].data.tags["sonde.lock"], ".")) as f:
         lock = f.read()
     check("lock", lock == "thing==1.0 \\\n    --hash=sha256:00\nother @ https://example.org/other.whl\n"
@@ -117,7 +122,8 @@ try:
     failed = [c for c in children if c.info.status == "FAILED"]
     check("failed trials", len(failed) == 2 and all("exit" in c.data.tags["sonde.reason"] and "ops" not in c.data.metrics and
                                                     "duration_seconds" not in c.data.metrics for c in failed), failed)
-    check("counts", client.get_run(where).data.metrics == {"trials": 6, "trials_failed": 2, "combinations_skipped": 0}, client.get_run(where).data.metrics)
+    counts = client.get_run(where).data.metrics
+    check("counts", counts == {"trials": 6, "trials_failed": 2, "combinations_skipped": 0}, counts)
     values = values_of("metrics", *(c.info.run_id for c in children))
     check("each value once", len(values) == sum(len(c.data.metrics) for c in children), len(values))
 
