@@ -2,6 +2,7 @@
 #include "bench/campaign_page.h"
 
 #include "base/decimal.h"
+#include "bench/campaign_verdict.h"
 #include "core/describe.h"
 #include "report/assets.h"
 #include "report/nonce.h"
@@ -14,12 +15,13 @@
 #include <string.h>
 
 /* Columns of the table: as many parameters as people can look at side by side. */
-enum { PARAMETERS_MAX = 24, COLUMNS_MAX = PARAMETERS_MAX + 8 };
+enum { PARAMETERS_MAX = 24, COLUMNS_MAX = PARAMETERS_MAX + 11 };
 
 struct page {
 	const struct campaign *c;
 	const struct campaign_groups *groups;
 	const struct bench_figure *figure;
+	const struct campaign_verdicts *verdicts;
 };
 
 double campaign_median(const struct campaign *c, const struct campaign_group *g,
@@ -156,6 +158,56 @@ static const struct bench_figure *known_figure(const struct page *p, const char 
 static const char *const beside[] = { "duration_seconds", "peak_memory_bytes", "energy_joules" };
 enum { BESIDE = sizeof beside / sizeof beside[0] };
 
+/* There is a best one, and another. */
+static bool is_compared(const struct page *p)
+{
+	return p->verdicts->best < p->verdicts->n && p->verdicts->n > 1;
+}
+
+static void put_verdict(struct bytes *b, const struct page *p, uint32_t i)
+{
+	const struct comparison_figure *f = &p->verdicts->of[i];
+	char text[64], low[64], high[64];
+
+	if (!is_compared(p))
+		return;
+	if (i == p->verdicts->best) {
+		html_text_cell(b, NULL);
+		html_text_cell(b, NULL);
+		html_text_cell(b, p->figure->sense == BENCH_NEITHER ? "reference" : "best");
+		return;
+	}
+	html_text_cell(b, isnan(f->result.difference)
+				  ? NULL
+				  : comparison_change(f, f->result.difference, text, sizeof text));
+	bytes_puts(b, "<td class=\"text\">");
+	if (isnan(f->result.low))
+		bytes_puts(b, "–");
+	else
+		bytes_printf(b, "%s to %s", comparison_change(f, f->result.low, low, sizeof low),
+			     comparison_change(f, f->result.high, high, sizeof high));
+	bytes_puts(b, "</td>");
+	html_text_cell(b, comparison_word(f));
+}
+
+/* What the verdicts mean. */
+static void put_words(struct bytes *b, const struct page *p)
+{
+	const char *label;
+
+	if (!is_compared(p))
+		return;
+	label = p->groups->group[p->verdicts->best].label;
+	bytes_puts(b, p->figure->sense == BENCH_NEITHER ? "<p>Compared with the first, <b>"
+							: "<p>Compared with the best, <b>");
+	html_text(b, *label ? label : "all alike");
+	bytes_printf(b,
+		     "</b>, as <code>sonde compare</code> does: the difference of the means with "
+		     "its interval, and a verdict that is corrected for %u comparisons. A "
+		     "difference within 5 %% is the same.</p>\n",
+		     p->verdicts->n - 1);
+}
+
 static void choose_columns(struct columns *x, const struct page *p)
 {
 	add_column(x, "What", NULL, true);
@@ -166,6 +218,11 @@ static void choose_columns(struct columns *x, const struct page *p)
 				   is_text(p, p->c->g.parameter[i].name));
 		}
 	add_column(x, p->figure->name, p->figure->unit, false);
+	if (is_compared(p)) {
+		add_column(x, "Difference", NULL, true);
+		add_column(x, "95 % interval", NULL, true);
+		add_column(x, "Verdict", NULL, true);
+	}
 	add_column(x, "Trials", NULL, false);
 	add_column(x, "Failed", NULL, false);
 	for (size_t i = 0; i < BESIDE; i++)
@@ -193,6 +250,7 @@ static void put_row(struct bytes *b, const struct page *p, const struct columns 
 		bytes_puts(b, "</td>");
 	}
 	html_number_cell(b, bench_unit(p->figure), campaign_median(p->c, g, p->figure));
+	put_verdict(b, p, i);
 	bytes_printf(b, "<td>%u</td><td>%u</td>", g->n - failed, failed);
 	for (size_t k = 0; k < BESIDE; k++) {
 		const struct bench_figure *f = known_figure(p, beside[k]);
@@ -214,6 +272,7 @@ static void put_table(struct bytes *b, const struct page *p)
 		bytes_free(&x.titles);
 		return;
 	}
+	put_words(b, p);
 	html_table(b, "Combinations of parameters, machine and software", x.heading, x.n);
 	for (uint32_t i = 0; i < p->groups->n; i++)
 		put_row(b, p, &x, i);
@@ -287,10 +346,14 @@ int campaign_page_make(struct bytes *out, const struct campaign *c,
 		       const struct campaign_groups *groups, const struct bench_figure *f,
 		       struct err *e)
 {
-	const struct page p = { c, groups, f };
+	struct campaign_verdicts verdicts;
+	const struct page p = { c, groups, f, &verdicts };
 	const char *at = asset_bench_html, *end = asset_bench_html_end;
 	char nonce[NONCE_SIZE];
-	int rc = nonce_make(nonce, e);
+	int rc = campaign_verdicts_make(&verdicts, c, groups, f, e);
+
+	if (!rc)
+		rc = nonce_make(nonce, e);
 
 	while (!rc && at < end) {
 		const char *open = memmem(at, (size_t)(end - at), "{{", 2);
@@ -304,6 +367,7 @@ int campaign_page_make(struct bytes *out, const struct campaign *c,
 			put_part(out, name, (size_t)(close - name), &p);
 		at = close ? close + 2 : end;
 	}
+	campaign_verdicts_free(&verdicts);
 	return rc            ? rc
 	       : out->failed ? err_set(e, -ENOMEM, "out of memory while writing the page")
 			     : 0;

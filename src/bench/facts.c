@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,28 @@ void bench_facts_put(struct bench_facts *f, const char *name, const char *text)
 		f->failed = true;
 	else
 		f->fact[f->n++] = new;
+}
+
+static bool is_of(const char *text, const char *more)
+{
+	for (const char *p = text; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr(more, *p))
+			return false;
+	return *text;
+}
+
+/* A name that begins with '-' would be an option of pip. */
+bool bench_requirement(struct bytes *out, const char *name, const char *text, const char *indent)
+{
+	static const char package[] = "package.";
+
+	if (strncmp(name, package, sizeof package - 1) != 0)
+		return false;
+	name += sizeof package - 1;
+	if (!isalnum((unsigned char)*name) || !is_of(name, "._-") || !is_of(text, "._+!-"))
+		return false;
+	bytes_printf(out, "%s%s==%s\n", indent, name, text);
+	return true;
 }
 
 /* A clock frequency of that moment makes no other machine. */

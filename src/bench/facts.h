@@ -30,6 +30,9 @@ void bench_facts_add(struct bench_facts *f, const char *name, const char *text);
 void bench_facts_add_value(struct bench_facts *f, const char *name, const struct jsontree *v);
 /* prefix.cpu_info.brand_raw, ...: objects are gone through, lists are one fact. v may be NULL. */
 void bench_facts_flatten(struct bench_facts *f, const char *prefix, const struct jsontree *v);
+/* "numpy==1.26.4" as a line behind indent, of the fact package.numpy. False: it is none that pip
+ * would take as one. */
+bool bench_requirement(struct bytes *out, const char *name, const char *text, const char *indent);
 void bench_facts_free(struct bench_facts *f);
 
 #endif

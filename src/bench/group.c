@@ -2,6 +2,7 @@
 #include "bench/group.h"
 
 #include "base/array.h"
+#include "bench/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +38,7 @@ static const struct {
 	{ "heat_throttles", NULL, BENCH_NEITHER },
 	{ "frequency_hertz", "Hz", BENCH_NEITHER },
 };
-enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 13 };
+enum { MACHINE = sizeof machine / sizeof machine[0], ROW = 14 };
 
 bool bench_is_figure(const char *name)
 {
@@ -239,7 +240,7 @@ static void select_trials(struct bytes *sql, const struct bench_group *g, bool a
 {
 	bytes_puts(sql, "SELECT t.number, t.start_ns, t.exit_code, t.signal, t.duration_seconds, "
 			"t.reason, t.path, t.environment_id, t.host, t.state, t.batch_id, "
-			"t.component, t.version");
+			"t.component, t.version, t.peak_memory_kind");
 	for (uint32_t i = 0; i < g->nfigures; i++) {
 		bytes_puts(sql, g->figure[i].is_own ? ", x." : ", t.");
 		indicator_quote(sql, g->figure[i].name);
@@ -311,6 +312,12 @@ static const char *keep_value(struct bench_group *g, const struct model_column *
 	return pool_text(&g->pool, text, strlen(text));
 }
 
+/* A word of ours: it goes into sentences. */
+static bool is_kind(const char *text)
+{
+	return text && *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz")];
+}
+
 static int add_row(struct bench_group *g, const struct field *row, struct err *e)
 {
 	bool failed = !row[9].s || strcmp(row[9].s, "ok") != 0;
@@ -331,6 +338,7 @@ static int add_row(struct bench_group *g, const struct field *row, struct err *e
 		.batch_id = row[10].i,
 		.component = keep(g, &row[11]),
 		.version = keep(g, &row[12]),
+		.memory_kind = is_kind(row[13].s) ? keep(g, &row[13]) : NULL,
 	};
 	if (failed && !g->row[g->ntrials].reason)
 		g->row[g->ntrials].reason = "";
@@ -384,6 +392,8 @@ static int read_rows(struct bench_group *g, struct database *s, int64_t id, bool
 	bytes_free(&sql);
 	while (!rc && (rc = database_next(s, &row, e)) > 0)
 		rc = add_row(g, row, e);
+	if (!rc)
+		bench_memory_choose(g);
 	if (!rc)
 		rc = describe_figures(g, e);
 	return rc ? rc : bench_doubts_find(g, e);

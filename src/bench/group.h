@@ -35,6 +35,7 @@ struct bench_row {
 	 */
 	int64_t batch_id;
 	const char *component, *version, *host;
+	const char *memory_kind; /* of peak_memory_bytes; NULL: not known */
 };
 
 /* What the script was asked to do, or answered with another thing than a number. */
@@ -55,6 +56,8 @@ struct bench_group {
 	const char *host;
 	struct bench_row *row; /* [ntrials], by number */
 	uint32_t ntrials, nfailed, row_cap;
+	const char *memory_kind;     /* the one whose figures are kept; NULL: none is known */
+	uint32_t memory_left_out;    /* trials of another */
 	struct bench_figure *figure; /* those that have a value */
 	uint32_t nfigures, figure_cap;
 	struct bench_parameter *parameter; /* [ntexts] of an indicator's trials; behind the

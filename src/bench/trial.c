@@ -198,13 +198,13 @@ int trial_exists(struct database *s, const struct batch *b, int64_t number, stru
 	return rc ? rc : id != 0;
 }
 
-enum { FIXED = 27, NOISES = FIXED + TRIAL_USAGES, COLUMNS = NOISES + TRIAL_NOISES };
+enum { FIXED = 28, NOISES = FIXED + TRIAL_USAGES, COLUMNS = NOISES + TRIAL_NOISES };
 
 static const char fixed_columns[] =
 	"batch_id, number, indicator_id, environment_id, state, reason, component, version, "
 	"overall_score, score, host, exit_code, signal, start_ns, end_ns, duration_seconds, "
 	"load_1m, governor, peak_memory_bytes, energy_joules, energy_apportioned_joules, counters, "
-	"document, stdout, stderr, path, run_id";
+	"document, stdout, stderr, path, run_id, peak_memory_kind";
 
 static void fill(struct field v[COLUMNS], const struct batch *b, const struct trial *t,
 		 const struct model *m, const char *document)
@@ -242,6 +242,7 @@ static void fill(struct field v[COLUMNS], const struct batch *b, const struct tr
 		field_text(t->err),
 		field_text(t->path),
 		id_field(t->run_id),
+		field_text(t->peak_memory_kind),
 	};
 
 	memcpy(v, fixed, sizeof fixed);

@@ -57,6 +57,7 @@ struct trial {
 	const char *host, *governor;
 	const char *script_sha256; /* where its batch does not know it */
 	double load_1m, noise[TRIAL_NOISES];
+	const char *peak_memory_kind; /* as job.peak_memory_kind of its recording */
 	double peak_memory_bytes, energy_j, energy_apportioned_j;
 	const char *counters;           /* JSON: of perf events, by metric */
 	const char *out, *err;          /* what it printed, as far as it is kept */

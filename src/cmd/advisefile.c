@@ -3,6 +3,7 @@
 
 #include "base/decimal.h"
 #include "base/json.h"
+#include "bench/facts.h"
 #include "cmd/drawfile.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #define VARIABLE "env."
-#define PACKAGE  "package."
 #define MASKED   "***"
 
 static int no_memory(struct err *e)
@@ -30,20 +30,6 @@ static const char *fact_of(const struct campaign *c, uint32_t trial, const char 
 
 /* ---- packages ---- */
 
-static bool is_of(const char *text, const char *more)
-{
-	for (const char *p = text; *p; p++)
-		if (!isalnum((unsigned char)*p) && !strchr(more, *p))
-			return false;
-	return *text;
-}
-
-/* What begins with '-' would be an option of pip. */
-static bool is_package(const char *name)
-{
-	return isalnum((unsigned char)*name) && is_of(name, "._-");
-}
-
 /* "numpy==1.26.4", a line each behind indent. Returns how many. */
 static uint32_t put_packages(struct bytes *out, const struct campaign *c, uint32_t trial,
 			     const char *indent)
@@ -51,15 +37,8 @@ static uint32_t put_packages(struct bytes *out, const struct campaign *c, uint32
 	const struct bench_environment *v = campaign_environment(c, trial);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; v && i < v->n; i++) {
-		const char *name = v->fact[i].name, *version = v->fact[i].text;
-
-		if (strncmp(name, PACKAGE, strlen(PACKAGE)) != 0 ||
-		    !is_package(name + strlen(PACKAGE)) || !is_of(version, "._+!-"))
-			continue;
-		bytes_printf(out, "%s%s==%s\n", indent, name + strlen(PACKAGE), version);
-		n++;
-	}
+	for (uint32_t i = 0; v && i < v->n; i++)
+		n += bench_requirement(out, v->fact[i].name, v->fact[i].text, indent);
 	return n;
 }
 
@@ -83,6 +62,14 @@ int advisefile_lock(const char *path, const struct campaign *c, const struct adv
 }
 
 /* ---- what a sweep can run ---- */
+
+static bool is_of(const char *text, const char *more)
+{
+	for (const char *p = text; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr(more, *p))
+			return false;
+	return *text;
+}
 
 static bool are_equal(const char *a, const char *b)
 {

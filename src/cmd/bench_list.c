@@ -75,9 +75,16 @@ enum {
 	NOTE
 };
 
+/* Where no trial of a batch said it, what the same script said in others, if that is one thing. */
+#define OF_SCRIPT                                                                                  \
+	"(SELECT MIN(j.name) FROM batches c JOIN trials u ON u.batch_id = c.id JOIN indicators j " \
+	"ON j.id = u.indicator_id WHERE c.script_sha256 = b.script_sha256 GROUP BY "               \
+	"c.script_sha256 HAVING COUNT(DISTINCT j.name) = 1)"
+
 static const char question[] =
 	"SELECT b.id, b.source, b.origin, b.start_ns, COUNT(t.id), "
-	"SUM(CASE WHEN t.state = 'ok' THEN 0 ELSE 1 END), MIN(i.name), MIN(t.component), "
+	"SUM(CASE WHEN t.state = 'ok' THEN 0 ELSE 1 END), COALESCE(MIN(i.name), " OF_SCRIPT
+	"), MIN(t.component), "
 	"MIN(t.host), AVG(CASE WHEN t.state = 'ok' THEN t.duration_seconds END), "
 	"MIN(COALESCE(w.identifier, w.uid)), MIN(p.stack), MIN(p.parameters), "
 	"MIN(b.note) "
@@ -85,7 +92,7 @@ static const char question[] =
 	"LEFT JOIN indicators i ON i.id = t.indicator_id "
 	"LEFT JOIN sweep_points p ON p.batch_id = b.id AND p.sweep_id = (SELECT MIN(q.sweep_id) "
 	"FROM sweep_points q WHERE q.batch_id = b.id) LEFT JOIN sweeps w ON w.id = p.sweep_id "
-	"GROUP BY b.id, b.source, b.origin, b.start_ns ORDER BY b.id";
+	"GROUP BY b.id, b.source, b.origin, b.start_ns, b.script_sha256 ORDER BY b.id";
 
 /* What was chosen for the trials of a batch. */
 struct chosen {
@@ -416,7 +423,8 @@ const struct command command_bench_list = {
 	.what = "List the stored batches of trials",
 	.description =
 		"Prints one line per bench run or imported inspection, oldest first: number of "
-		"trials, failed trials, mean time of the others, and indicator. Use bench:ID with "
+		"trials, failed trials, mean time of the others, and indicator. If no trial of a batch "
+		"said which, it is that of the same script in other batches. Use bench:ID with "
 		"show, stats and sonde compare.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct list_options),

@@ -125,7 +125,7 @@ static int find(struct answer *a, int noperands, char **operands, struct err *e)
 	of_batch = bench_batch_id(operands[0]) > 0;
 	rc = benchmodels_read(&a->models, &a->o->models, e);
 	if (!rc && !of_batch)
-		rc = find_query(a, operands[0], name, e);
+		rc = find_query(a, benchask_indicator(operands[0]), name, e);
 	if (!rc)
 		rc = history_open(&s, &where, "bench query", e);
 	if (!rc)

@@ -203,6 +203,7 @@ static int put_trial(struct shown *x, struct database *s, struct err *e)
 					       "heat_throttles",
 					       "frequency_hertz",
 					       "peak_memory_bytes",
+					       "peak_memory_kind",
 					       "energy_joules",
 					       "energy_apportioned_joules",
 					       "counters",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/benchask.h"
 
+#include "cmd/benchprint.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
 
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define SWEEP_WORD "sweep:"
+#define BENCH_WORD "bench:"
 
 /* Of a batch, its trials alone. */
 static int read_batch(struct campaign *c, struct database *s, int64_t batch, struct err *e)
@@ -35,13 +37,20 @@ static int read_batch(struct campaign *c, struct database *s, int64_t batch, str
 	return rc ? rc : campaign_where(c, condition, e);
 }
 
+const char *benchask_indicator(const char *word)
+{
+	return strncmp(word, BENCH_WORD, strlen(BENCH_WORD)) ? word : word + strlen(BENCH_WORD);
+}
+
 int benchask_campaign(struct campaign *c, struct database *s, const char *word, struct err *e)
 {
 	int64_t batch = bench_batch_id(word);
 
 	if (!strncmp(word, SWEEP_WORD, strlen(SWEEP_WORD)))
 		return campaign_read_sweep(c, s, word + strlen(SWEEP_WORD), e);
-	return batch ? read_batch(c, s, batch, e) : campaign_read(c, s, word, e);
+	if (batch)
+		return read_batch(c, s, batch, e);
+	return campaign_read(c, s, benchask_indicator(word), e);
 }
 
 int benchask_read(struct campaign *c, const struct bench_figure **f, const struct benchask *ask,
@@ -62,7 +71,10 @@ int benchask_read(struct campaign *c, const struct bench_figure **f, const struc
 	database_close(s);
 	for (uint32_t i = 0; i < ask->where.n && !rc; i++)
 		rc = campaign_where(c, ask->where.text[i], e);
-	return rc ? rc : campaign_choose(c, ask->column, f, e);
+	rc = rc ? rc : campaign_choose(c, ask->column, f, e);
+	if (!rc && !strcmp((*f)->name, "peak_memory_bytes"))
+		benchprint_say_memory(&c->g, verb);
+	return rc;
 }
 
 void benchask_say_silent(const struct campaign *c, const char *verb)

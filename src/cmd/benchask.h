@@ -30,8 +30,10 @@ struct benchask {
 	struct option_list where;
 };
 
-/* The trials of "PiMatmul", "sweep:NAME" or "bench:ID". 0 or -errno with a sentence. Free the
- * campaign in either case. */
+/* "PiMatmul" of "bench:PiMatmul" and of itself. */
+const char *benchask_indicator(const char *word);
+/* The trials of "PiMatmul", which is "bench:PiMatmul", too, of "sweep:NAME" or "bench:ID". 0 or
+ * -errno with a sentence. Free the campaign in either case. */
 int benchask_campaign(struct campaign *c, struct database *s, const char *word, struct err *e);
 /* The trials that are asked about, and the figure; indicator: as above; NULL: none
  * was named, or several. 0;

@@ -2,6 +2,7 @@
 #include "cmd/benchprint.h"
 
 #include "base/escape.h"
+#include "bench/memory.h"
 #include "bench/noise.h"
 #include "cmd/command.h"
 #include "cmd/print.h"
@@ -139,6 +140,28 @@ int benchprint_say_noise(const struct bench_group *g, const char *verb, struct e
 	return rc;
 }
 
+void benchprint_say_memory(const struct bench_group *g, const char *verb)
+{
+	struct bytes text = { 0 };
+
+	bench_memory_text(g, &text);
+	bytes_u8(&text, 0);
+	if (!text.failed && *text.data && g->batch.id)
+		say("%s: bench:%" PRId64 ": %s", verb, g->batch.id, (const char *)text.data);
+	else if (!text.failed && *text.data)
+		say("%s: %s", verb, (const char *)text.data);
+	bytes_free(&text);
+}
+
+static void put_memory(struct bytes *b, const struct bench_group *g)
+{
+	if (!g->memory_left_out)
+		return;
+	bytes_puts(b, "  ");
+	bench_memory_text(g, b);
+	bytes_u8(b, '\n');
+}
+
 static void put_number(struct bytes *b, double v)
 {
 	char text[32] = "-";
@@ -177,6 +200,7 @@ static void stats_text(struct bytes *b, const struct bench_group *g, const struc
 	put_reasons(b, g);
 	put_doubts(b, g);
 	put_noise(b, g, x);
+	put_memory(b, g);
 	if (g->nfigures)
 		bytes_printf(b, "  %-26s %5s", "", "N");
 	for (size_t i = 0; g->nfigures && i < sizeof heads / sizeof heads[0]; i++)
@@ -271,6 +295,8 @@ static void group_json(struct json *j, const struct bench_group *g, const struct
 	json_array_end(j);
 	doubts_json(j, g);
 	noise_json(j, g, x);
+	json_put_text(j, "peak_memory_kind", g->memory_kind);
+	json_put_int(j, "peak_memory_left_out", g->memory_left_out);
 	json_key(j, "figures");
 	json_object(j);
 	for (uint32_t i = 0; i < g->nfigures; i++)

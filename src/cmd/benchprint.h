@@ -33,6 +33,8 @@ int benchprint_stats(struct database *s, const int64_t *batch, uint32_t n, bool 
 void benchprint_say_doubts(const struct bench_group *g, const bool *left_out, const char *verb);
 /* What disturbed its trials, and whether it is worth much: a line on standard error. 0 or -errno.
  */
+/* Says how many trials have another kind of peak memory. */
+void benchprint_say_memory(const struct bench_group *g, const char *verb);
 int benchprint_say_noise(const struct bench_group *g, const char *verb, struct err *e);
 /* "bench:7 PiMatmul (tensorflow): 10 trials, 1 failed" */
 void benchprint_head(struct bytes *b, const struct bench_group *g);

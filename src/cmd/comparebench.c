@@ -75,6 +75,7 @@ static int add_trial(struct comparison *x, const struct bench_group *g, enum com
 	struct comparison_value v[FIGURES_MAX];
 	const struct comparison_run run = { .path = g->row[at].path ? g->row[at].path : "",
 					    .command = g->batch.command,
+					    .memory_kind = g->row[at].memory_kind,
 					    .group = side,
 					    .start_utc_ns = g->row[at].start_ns,
 					    .hosts = 1 };
@@ -88,6 +89,7 @@ static int add_trial(struct comparison *x, const struct bench_group *g, enum com
 		v[n++] = (struct comparison_value){
 			.name = name_of(f),
 			.unit = bench_unit(f),
+			.unit_text = f->unit,
 			.less_is_better = f->sense == BENCH_LESS_IS_BETTER,
 			.more_is_better = f->sense == BENCH_MORE_IS_BETTER,
 			.leads = f->is_own || f->sense != BENCH_NEITHER,
@@ -241,6 +243,8 @@ static int fill(struct comparison *x, struct groups *g, struct database *s, stru
 			    g->group[i].batch.id, g->group[i].nfailed, g->group[i].ntrials);
 		if (!rc)
 			rc = benchprint_say_noise(&g->group[i], "compare", e);
+		if (!rc)
+			benchprint_say_memory(&g->group[i], "compare");
 		if (!rc)
 			benchprint_say_doubts(&g->group[i], NULL, "compare");
 	}

@@ -113,6 +113,8 @@ static int take(struct evidence *v, struct trial *t, struct run *r, struct err *
 	snprintf(v->host, sizeof v->host, "%s", text_of(r, "node.host"));
 	put_counters(&v->counters, &s);
 	t->peak_memory_bytes = s.peak_memory_bytes;
+	snprintf(v->memory_kind, sizeof v->memory_kind, "%s",
+		 s.peak_memory_kind ? s.peak_memory_kind : "");
 	t->energy_j = s.energy_j;
 	t->energy_apportioned_j = s.energy_job_j;
 	take_noise(t, &s);
@@ -137,6 +139,7 @@ int evidence_read(struct evidence *v, struct trial *t, const char *path, struct 
 	if (rc)
 		return rc;
 	t->path = v->past.n ? v->past.run[0].text[HISTORY_PATH] : NULL;
+	t->peak_memory_kind = *v->memory_kind ? v->memory_kind : NULL;
 	t->governor = *v->governor ? v->governor : NULL;
 	t->counters = v->counters.len ? (const char *)v->counters.data : NULL;
 	if (*v->host)

@@ -25,7 +25,7 @@ void software_find(struct bench_facts *f, const char *script,
 struct evidence {
 	struct bench_facts facts;
 	struct history past; /* the run, for the history */
-	char governor[64], host[256];
+	char governor[64], host[256], memory_kind[16];
 	struct bytes counters; /* JSON; empty: none were counted */
 };
 

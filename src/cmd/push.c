@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/outfile.h"
 #include "cmd/print.h"
+#include "cmd/pushtrials.h"
 #include "cmd/say.h"
 #include "push/address.h"
 #include "recording/join.h"
@@ -16,6 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define PUSH(x, name) " " name
@@ -29,7 +31,7 @@ static const char services[] =
 #undef PUSH
 
 struct push_options {
-	const char *to, *url, *state, *metrics, *labels;
+	const char *to, *url, *state, *metrics, *labels, *store;
 	int64_t patience_ns, artifacts, every_ns;
 	bool with_environment, json;
 };
@@ -55,7 +57,7 @@ static const struct option rows[] = {
 	  .value = "all|report|none",
 	  .fallback = "all",
 	  .help = "MLflow: upload these files with the values: report, samples and recording; the "
-		  "first two; or none.",
+		  "first two; or none. Of trials, both upload their lock files.",
 	  OPTION_OFFSET(struct push_options, artifacts) },
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
@@ -79,7 +81,7 @@ static const struct option rows[] = {
 	  .bare = "15s",
 	  .min = NS_PER_S,
 	  .max = INT64_C(86400) * NS_PER_S,
-	  .help = "Remote write: send new samples every 15 s, or TIME, until the job ends.",
+	  .help = "MLflow, remote write: send new samples every 15 s, or TIME, until the job ends.",
 	  OPTION_OFFSET(struct push_options, every_ns) },
 	{ .name = "patience",
 	  .type = ARG_DURATION,
@@ -93,8 +95,14 @@ static const struct option rows[] = {
 	  .type = ARG_TEXT,
 	  .value = "DIR",
 	  .help = "Keep the record of what has arrived in this file. Default: next to the "
-		  "recording.",
+		  "recording, or to the store.",
 	  OPTION_OFFSET(struct push_options, state) },
+	{ .name = "store",
+	  .type = ARG_TEXT,
+	  .value = "WHERE",
+	  .help = "Read bench:ID and sweep:NAME from this store. Default: SONDE_STORE, else your "
+		  "own store.",
+	  OPTION_OFFSET(struct push_options, store) },
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Print what was pushed as JSON.",
@@ -111,6 +119,9 @@ static const struct example examples[] = {
 	  "the whole recording, into a database; the password is in ~/.pgpass" },
 	{ "push --to azure-table start",
 	  "start-up events, into Batch Shipyard's table SONDE_AZURE_TABLE_URL" },
+	{ "push --to mlflow bench:7",
+	  "a batch of trials: a run, and below it a run of each trial" },
+	{ "push --to mlflow sweep:numpy", "the same of a sweep" },
 	{ "push --to mlflow sonde_1234 --artifacts report",
 	  "a finished job, without its recording" },
 };
@@ -168,12 +179,13 @@ static const struct push *understand(const struct push_options *o)
 
 static void say_done(const struct push_result *r, const char *path, int rc, const struct err *e)
 {
+	bool is_recording = !pushtrials_is(path);
+
 	if (rc && r->kept)
 		say("push: %s; run the same command again to continue", e->text);
 	else if (rc == -EHOSTUNREACH)
-		say("push: %s; the recording is unchanged; run the same command again later, also "
-		    "from another machine",
-		    e->text);
+		say("push: %s; %srun the same command again later, also from another machine",
+		    e->text, is_recording ? "the recording is unchanged; " : "");
 	else if (rc)
 		say("push: %s", e->text);
 	else if (r->left_out[0])
@@ -194,8 +206,7 @@ static int print_json(const struct push_options *o, const struct push_result *r,
 	json_object(&j);
 	json_key(&j, "schema");
 	json_text(&j, "sonde/push/1");
-	json_key(&j, "recording");
-	json_text(&j, c->path);
+	json_put_text(&j, pushtrials_is(c->path) ? "trials" : "recording", c->path);
 	json_key(&j, "to");
 	json_text(&j, o->to);
 	json_key(&j, "where");
@@ -214,22 +225,29 @@ static int print_json(const struct push_options *o, const struct push_result *r,
 	return code;
 }
 
-static int push(const struct push *service, const struct push_options *o, const struct choice *c,
-		struct push_result *r, struct err *e)
+static struct push_job job_of(const struct push_options *o, struct run *run)
 {
-	char own[PATH_MAX];
-	const struct push_job job = {
-		.run = c->run,
+	return (struct push_job){
+		.run = run,
 		.url = o->url,
-		.state = o->state ? o->state : outfile_directory(c->path, own, sizeof own),
 		.metrics = o->metrics,
 		.labels = o->labels,
 		.patience_ns = o->patience_ns,
 		.with_environment = o->with_environment,
 		.artifacts = (enum push_artifacts)o->artifacts,
+		.every_ns = o->every_ns,
 		.variable = variable,
 	};
+}
 
+static int push(const struct push *service, const struct push_options *o, const struct choice *c,
+		bool last, struct push_result *r, struct err *e)
+{
+	char own[PATH_MAX];
+	struct push_job job = job_of(o, c->run);
+
+	job.state = o->state ? o->state : outfile_directory(c->path, own, sizeof own);
+	job.last = last;
 	*r = (struct push_result){ .where = "" };
 	return service->exec(&job, r, e);
 }
@@ -242,13 +260,32 @@ static void rest(int64_t ns)
 		;
 }
 
-/* A server that is away is said once, and then asked again with what has come meanwhile. */
+/* CPU time of this process and of its helpers that have ended. */
+static int64_t used_ns(void)
+{
+	static const int whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < sizeof whose / sizeof whose[0]; i++) {
+		struct rusage u = { 0 };
+
+		getrusage(whose[i], &u);
+		ns += (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
+		      (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+	}
+	return ns;
+}
+
+/* A server that is away is said once, and so is that it is back; it is asked again with what has
+ * come meanwhile. */
 static bool goes_on(int rc, const struct err *e, bool *away)
 {
 	bool passing = rc == -EHOSTUNREACH || rc == -EAGAIN;
 
 	if (passing && !*away)
 		say("push: %s; retrying", e->text);
+	if (!rc && *away)
+		say("push: the server answers again");
 	*away = passing;
 	return !rc || passing;
 }
@@ -262,14 +299,15 @@ static int follow(const struct push *service, const struct push_options *o, stru
 	int rc;
 
 	for (;;) {
-		int64_t began = clock_mono_ns(), pause;
+		bool last = !push_may_grow(c->run, clock_utc_ns());
+		int64_t before = used_ns(), pause;
 
-		rc = push(service, o, c, r, e);
+		rc = push(service, o, c, last, r, e);
 		r->values = values += r->values;
 		r->requests = requests += r->requests;
-		if (!push_may_grow(c->run, clock_utc_ns()) || !goes_on(rc, e, &away))
+		if (last || !goes_on(rc, e, &away))
 			break;
-		pause = REST_TIMES * (clock_mono_ns() - began);
+		pause = REST_TIMES * (used_ns() - before);
 		rest(pause > o->every_ns ? pause : o->every_ns);
 		run_close(c->run);
 		c->run = NULL;
@@ -293,6 +331,30 @@ static int say_result(const struct push_options *o, const struct push_result *r,
 	return rc == -EINVAL ? EXIT_USAGE : rc || r->left_out[0] || damaged ? EXIT_FAILED : EXIT_OK;
 }
 
+/* The trials of a batch or a sweep. */
+static int push_trials(const struct push *service, const struct push_options *o, const char *word)
+{
+	struct choice c = { .path = word };
+	struct push_result r = { .where = "" };
+	struct pushtrials x = { .beside = "" };
+	struct err e = { "" };
+	struct push_job job = job_of(o, NULL);
+	int code, rc;
+
+	if (!service->exec_trials || o->every_ns) {
+		say("push: %s takes no trials%s", service->exec_trials ? "--follow" : service->name,
+		    service->exec_trials ? "; remove it" : ", only recordings; use --to mlflow");
+		return EXIT_USAGE;
+	}
+	rc = pushtrials_read(&x, o->store, word, &e);
+	job.state = o->state ? o->state : x.beside;
+	if (!rc)
+		rc = service->exec_trials(&job, &x.all, &r, &e);
+	code = say_result(o, &r, &c, rc, &e);
+	pushtrials_free(&x);
+	return code;
+}
+
 static int push_exec(const void *options, int noperands, char **operands)
 {
 	const struct push_options *o = options;
@@ -304,10 +366,12 @@ static int push_exec(const void *options, int noperands, char **operands)
 
 	if (!service)
 		return EXIT_USAGE;
+	if (noperands == 1 && pushtrials_is(operands[0]))
+		return push_trials(service, o, operands[0]);
 	code = choose_recording(&c, "push", "pushing", noperands, operands);
 	if (code)
 		return code;
-	rc = o->every_ns ? follow(service, o, &c, &r, &e) : push(service, o, &c, &r, &e);
+	rc = o->every_ns ? follow(service, o, &c, &r, &e) : push(service, o, &c, true, &r, &e);
 	code = say_result(o, &r, &c, rc, &e);
 	run_close(c.run);
 	return code;
@@ -315,8 +379,8 @@ static int push_exec(const void *options, int noperands, char **operands)
 
 const struct command command_push = {
 	.name = "push",
-	.operands = "[DIR]",
-	.what = "Send a recording to a service",
+	.operands = "[DIR | bench:ID | sweep:NAME]",
+	.what = "Send a recording or trials to a service",
 	.description =
 		"Sends a recording to a server, from any machine that can reach both, such as a "
 		"login node if compute nodes have no network. Default DIR: the newest recording "
@@ -332,7 +396,9 @@ const struct command command_push = {
 		"MLFLOW_EXPERIMENT_ID or MLFLOW_EXPERIMENT_NAME. The values are MLflow's own "
 		"system metrics of each node and GPU, and the figures of `sonde show --tracker`. "
 		"Report, samples and recording become artifacts of the run, in its directory "
-		"sonde.\n\n"
+		"sonde. bench:ID and sweep:NAME become a run, and below it a run of each trial: "
+		"parameters, figures as metrics, the machine as tags, and the lock files of their "
+		"software as artifacts.\n\n"
 		"remote-write: SONDE_REMOTE_WRITE_URL is the address of a receiver of Prometheus "
 		"remote write, with user and password in it, or with a token in "
 		"SONDE_REMOTE_WRITE_TOKEN. The series are those of `sonde export --to "

@@ -239,6 +239,14 @@ static int send_recording(struct mlflow *m, struct err *e)
 	return rc;
 }
 
+static void leave_out(struct mlflow *m, const char *what)
+{
+	snprintf(m->result->left_out, sizeof m->result->left_out,
+		 "the files of this run lie at %.200s, where the server does not put them itself; "
+		 "%s were left out (--artifacts none says so at once)",
+		 m->artifacts[0] ? m->artifacts : "an unknown place", what);
+}
+
 int mlflow_files_send(struct mlflow *m, const struct summary *s, struct err *e)
 {
 	int rc = 0;
@@ -246,15 +254,23 @@ int mlflow_files_send(struct mlflow *m, const struct summary *s, struct err *e)
 	if (m->job->artifacts == PUSH_NO_ARTIFACTS)
 		return 0;
 	if (!takes_files(m)) {
-		snprintf(m->result->left_out, sizeof m->result->left_out,
-			 "the files of this run lie at %.200s, where the server does not put them "
-			 "itself; report and recording were left out (--artifacts none says so at "
-			 "once)",
-			 m->artifacts[0] ? m->artifacts : "an unknown place");
+		leave_out(m, "report and recording");
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof made / sizeof made[0] && !rc; i++)
 		if (!journal_has(&m->journal, "file", made[i].name))
 			rc = send_made(m, &made[i], s, e);
 	return rc || m->job->artifacts != PUSH_ALL ? rc : send_recording(m, e);
+}
+
+int mlflow_file_send(struct mlflow *m, const struct push_file *f, struct err *e)
+{
+	const struct http_body body = { f->data, -1, f->length };
+
+	if (is_sent(m, f->name))
+		return 0;
+	if (takes_files(m))
+		return put(m, f->name, "text/plain", &body, e);
+	leave_out(m, "lock files");
+	return 0;
 }

@@ -21,6 +21,14 @@ static const struct {
 };
 _Static_assert(sizeof rows / sizeof rows[0] + 1 <= PLATFORM_TAGS, "and sonde.platform");
 
+const char *mlflow_platform_tag(const char *metadata)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (!strcmp(rows[i].metadata, metadata))
+			return rows[i].tag;
+	return NULL;
+}
+
 /* With a separator between values. What has no room any more is left out whole. */
 static void append(char *to, const char *separator, const char *value)
 {

@@ -15,6 +15,8 @@
 
 enum { PLATFORM_TAGS = 8 };
 
+/* Of a fact of a machine, "host.cpu_model"; NULL: it has none. */
+const char *mlflow_platform_tag(const char *metadata);
 /* At most PLATFORM_TAGS from tags[*n] on. 0 or -ENOMEM. */
 int mlflow_platform_tags(const struct run *r, struct batch_tag *tags, uint32_t *n);
 

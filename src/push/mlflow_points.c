@@ -58,8 +58,7 @@ struct pass {
 	const char *(*sum_key)[NNAMES]; /* [nnodes] */
 	int64_t *rows;                  /* [nnodes] */
 	double every_s;
-	point_take take;
-	void *ctx;
+	const struct points_wish *wish;
 };
 
 static void public_name(const struct run_metric *m, char out[NAMES_SIZE])
@@ -105,12 +104,21 @@ static bool suits(const struct run *r, uint32_t instance, enum of of)
 	return instance && !(r->instances[instance].flags & INSTANCE_ASIDE);
 }
 
+/* Is the node's name in those of its metrics? */
+static bool is_one_of_many(const struct tracking *t, const struct run *r, uint32_t node,
+			   const struct points_wish *w)
+{
+	const char *host = r->nodes[node].host, *alone = w->follow ? w->follow->alone : NULL;
+
+	return t->n > 1 && !(host && alone && !strcmp(host, alone));
+}
+
 /* "system/" when the run has one node without a name of its own, else "system/<node>/". */
 static const char *prefix_of(const struct tracking *t, const struct run *r, uint32_t node,
-			     const char *node_id, char out[HOST_SIZE + 16])
+			     const struct points_wish *w, char out[HOST_SIZE + 16])
 {
 	char host[HOST_SIZE];
-	const char *id = t->n > 1 ? r->nodes[node].host : node_id;
+	const char *id = is_one_of_many(t, r, node, w) ? r->nodes[node].host : w->node_id;
 
 	if (!id || !*id)
 		return "system/";
@@ -133,7 +141,7 @@ static const char *make_key(struct pass *p, const char *prefix, const struct nam
 	return pool_text(&p->keys, key, strlen(key));
 }
 
-static int name_cell(struct pass *p, uint32_t cell, const struct tracking *t, const char *node_id)
+static int name_cell(struct pass *p, uint32_t cell, const struct tracking *t)
 {
 	const struct plan *plan = &p->series.derive.plan;
 	const struct cell *c = &plan->cell[cell];
@@ -147,7 +155,7 @@ static int name_cell(struct pass *p, uint32_t cell, const struct tracking *t, co
 		if (strcmp(plan->quantity[c->quantity].name, n->ours) ||
 		    !suits(p->run, h->instance, n->of))
 			continue;
-		key = make_key(p, prefix_of(t, p->run, h->node, node_id, prefix), n,
+		key = make_key(p, prefix_of(t, p->run, h->node, p->wish, prefix), n,
 			       n->of == OF_GPU ? gpu_number(p->run, h->instance) : 0);
 		if (!key)
 			return -ENOMEM;
@@ -158,6 +166,13 @@ static int name_cell(struct pass *p, uint32_t cell, const struct tracking *t, co
 		return 0;
 	}
 	return 0;
+}
+
+static bool is_wanted(const struct pass *p, const struct instant *in)
+{
+	const struct points_follow *f = p->wish->follow;
+
+	return !f || (in->seconds >= f->from_s[in->node] && in->seconds < f->to_s[in->node]);
 }
 
 static int give(struct pass *p, const struct instant *in, const char *key, double value,
@@ -171,7 +186,7 @@ static int give(struct pass *p, const struct instant *in, const char *key, doubl
 				       : p->rows[in->node] - 1,
 	};
 
-	return isfinite(value) ? p->take(p->ctx, &point, e) : 0;
+	return isfinite(value) && is_wanted(p, in) ? p->wish->take(p->wish->ctx, &point, e) : 0;
 }
 
 static int give_instant(struct pass *p, const struct instant *in, struct err *e)
@@ -217,7 +232,7 @@ static double window_of(const struct run *r, uint32_t nhosts)
 	return fmax(end - begin, 1e-3) * (r->nnodes - nhosts) / (POINTS_OF_A_METRIC - 2);
 }
 
-static int samples(struct pass *p, const struct tracking *t, const char *node_id, struct err *e)
+static int samples(struct pass *p, const struct tracking *t, struct err *e)
 {
 	char globs[NAMES_SIZE];
 	struct selection sel = { .metrics = globs, .every_s = p->every_s };
@@ -237,7 +252,7 @@ static int samples(struct pass *p, const struct tracking *t, const char *node_id
 	if (!p->cell || !p->total || !p->sum_key || !p->rows)
 		rc = -ENOMEM;
 	for (uint32_t i = 1; !rc && i < p->series.derive.plan.ncells; i++)
-		rc = name_cell(p, i, t, node_id);
+		rc = name_cell(p, i, t);
 	if (rc)
 		return err_set(e, rc, "out of memory for %u series", p->run->nseries);
 	while (!rc && (rc = series_next(&p->series, &in, e)) > 0)
@@ -263,16 +278,19 @@ static int figures(struct pass *p, const struct tracking *t, struct err *e)
 						     end_ms, t->host[h].step };
 
 			if (isfinite(point.value))
-				rc = p->take(p->ctx, &point, e);
+				rc = p->wish->take(p->wish->ctx, &point, e);
 		}
 	return rc;
 }
 
 /* The job's own numbers: "epoch/loss" for the words of a mark, else the counter's name; of several
  * nodes with the host before it. A step is a value. */
-static int give_own(struct pass *p, const struct own_series *s, bool of_many, struct err *e)
+static int give_own(struct pass *p, const struct own_series *s, const struct tracking *t,
+		    struct err *e)
 {
 	const struct run_node *node = &p->run->nodes[s->node];
+	bool of_many = is_one_of_many(t, p->run, s->node, p->wish);
+	uint64_t each = p->wish->follow ? own_values_a_point(s) : 1;
 	char name[HOST_SIZE + OWN_NAME + 2], key[KEY_SIZE], *blank;
 	int rc = 0;
 
@@ -285,33 +303,38 @@ static int give_own(struct pass *p, const struct own_series *s, bool of_many, st
 	for (uint32_t i = 0; i < s->npoints && !rc; i++) {
 		int64_t start_ms = p->run->t0_utc_ns / NS_PER_MS;
 		const struct point point = { key, s->value[i],
-					     start_ms + (int64_t)(s->at_s[i] * 1e3), i };
+					     start_ms + (int64_t)(s->at_s[i] * 1e3),
+					     (int64_t)(s->before + i * each) };
 
-		rc = p->take(p->ctx, &point, e);
+		rc = p->wish->take(p->wish->ctx, &point, e);
 	}
 	return rc;
 }
 
-static int own_numbers(struct pass *p, bool of_many, struct err *e)
+static int own_numbers(struct pass *p, const struct tracking *t, struct err *e)
 {
+	const struct points_follow *f = p->wish->follow;
+	const struct own_range range = { f ? f->own_from_s : NULL, f ? f->own_to_s : NULL };
 	struct own own;
-	int rc = own_make(&own, p->run, e);
+	int rc = own_make_between(&own, p->run, f ? &range : NULL, !f || f->last, e);
 
 	for (uint32_t i = 0; i < own.nseries && !rc; i++)
-		rc = give_own(p, &own.series[i], of_many, e);
+		rc = give_own(p, &own.series[i], t, e);
 	own_free(&own);
 	return rc;
 }
 
-int mlflow_points(struct run *r, const struct tracking *t, const char *node_id, point_take take,
-		  void *ctx, struct err *e)
+int mlflow_points(struct run *r, const struct tracking *t, const struct points_wish *w,
+		  struct err *e)
 {
-	struct pass p = { .run = r, .take = take, .ctx = ctx, .every_s = window_of(r, t->n) };
-	int rc = samples(&p, t, node_id, e);
+	struct pass p = { .run = r,
+			  .wish = w,
+			  .every_s = w->follow ? w->follow->every_s : window_of(r, t->n) };
+	int rc = samples(&p, t, e);
 
 	if (!rc)
-		rc = own_numbers(&p, t->n > 1, e);
-	if (!rc)
+		rc = own_numbers(&p, t, e);
+	if (!rc && (!w->follow || w->follow->last))
 		rc = figures(&p, t, e);
 	series_close(&p.series);
 	pool_free(&p.keys);

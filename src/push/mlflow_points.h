@@ -14,6 +14,15 @@
 
 enum { POINTS_OF_A_METRIC = 1000 };
 
+/* Of a recording that grows: the same windows give the same points, whatever has come since. */
+struct points_follow {
+	double every_s;
+	const char *alone; /* the host in whose names is no node, also beside others; NULL: none */
+	const double *from_s, *to_s;         /* [nnodes] windows that begin in between */
+	const double *own_from_s, *own_to_s; /* [nnodes] of the job's own numbers */
+	bool last;                           /* the figures, too, and counters that are sampled */
+};
+
 struct point {
 	const char *key;
 	double value; /* finite */
@@ -22,9 +31,15 @@ struct point {
 
 typedef int (*point_take)(void *ctx, const struct point *p, struct err *e);
 
-/* node_id: what stands for the node of a run that has only one; NULL: nothing. 0, -errno, or what
- * take returned when that was not 0. */
-int mlflow_points(struct run *r, const struct tracking *t, const char *node_id, point_take take,
-		  void *ctx, struct err *e);
+struct points_wish {
+	const char *node_id; /* what the node of a run that has only one is called; NULL: nothing */
+	const struct points_follow *follow; /* NULL: everything */
+	point_take take;
+	void *ctx;
+};
+
+/* 0, -errno, or what take returned when that was not 0. */
+int mlflow_points(struct run *r, const struct tracking *t, const struct points_wish *w,
+		  struct err *e);
 
 #endif

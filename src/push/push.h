@@ -10,6 +10,7 @@
 #define SONDE_PUSH_PUSH_H
 
 #include "core/run.h"
+#include "push/trials.h"
 #include "report/summary.h"
 
 enum push_artifacts { PUSH_ALL = 0, PUSH_REPORT, PUSH_NO_ARTIFACTS };
@@ -22,6 +23,8 @@ struct push_job {
 	const char *labels;  /* NAME=VALUE,...; NULL: none */
 	int64_t patience_ns;
 	bool with_environment;
+	int64_t every_ns; /* of --follow: it is pushed again that often; 0: once */
+	bool last;        /* of these, nothing comes any more */
 	enum push_artifacts artifacts;
 	const char *(*variable)(const char *name); /* the environment; NULL: not set, or empty */
 };
@@ -42,6 +45,9 @@ struct push {
 	bool follows;     /* what was pushed of a running job may be pushed on */
 	/* 0 or -errno with a sentence. */
 	int (*exec)(const struct push_job *j, struct push_result *r, struct err *e);
+	/* The same of trials, of a job without a run; NULL: it takes none. */
+	int (*exec_trials)(const struct push_job *j, const struct push_trials *t,
+			   struct push_result *r, struct err *e);
 };
 
 /* All of pushes.def, in its order. */
@@ -49,6 +55,9 @@ extern const struct push *const pushes[];
 extern const size_t npushes;
 const struct push *push_find(const char *name); /* NULL when unknown */
 
+enum { PUSH_KEY = 64 };
+/* "word-NODE" for a journal; another one when another node comes before it. Returns key. */
+const char *push_node_key(const struct run *r, uint32_t node, const char *word, char key[PUSH_KEY]);
 /* Is the run still being recorded? Of a node that was not closed and gave a sample just now. */
 bool push_is_running(const struct run *r, int64_t now_utc_ns);
 /* May samples still come? Of a node that was not closed and gave one in the last five minutes. */

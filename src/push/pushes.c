@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define RUNNING_NS (3 * NS_PER_S)
@@ -26,6 +27,20 @@ const struct push *push_find(const char *name)
 		if (!strcmp(pushes[i]->name, name))
 			return pushes[i];
 	return NULL;
+}
+
+const char *push_node_key(const struct run *r, uint32_t node, const char *word, char key[PUSH_KEY])
+{
+	const char *file = r->nodes[node].file ? r->nodes[node].file : "",
+		   *slash = strrchr(file, '/');
+	size_t n;
+
+	/* Nodes of one file are told apart by their number. */
+	n = (size_t)snprintf(key, PUSH_KEY, "%s-%u-", word, node);
+	for (const char *c = slash ? slash + 1 : file; *c && n + 1 < PUSH_KEY; c++)
+		key[n++] = *c > ' ' && *c < 0x7f ? *c : '_';
+	key[n] = '\0';
+	return key;
 }
 
 /* A node's newest sample, that of its recorder's begin when there is none, is not so old. */

@@ -35,7 +35,7 @@ enum {
 	SAMPLE_VALUE = 1,
 	SAMPLE_TIME = 2
 };
-enum { SAMPLES_A_REQUEST = 5000, TIMEOUT_S = 60, LABELS_MAX = 16, KEY_SIZE = 64, MESSAGE = 200 };
+enum { SAMPLES_A_REQUEST = 5000, TIMEOUT_S = 60, LABELS_MAX = 16, MESSAGE = 200 };
 
 struct label {
 	char name[64], value[256];
@@ -161,19 +161,6 @@ static int read_labels(struct writing *w, struct err *e)
 
 /* ---- requests ---- */
 
-static void node_key(const struct run *r, uint32_t node, const char *word, char key[KEY_SIZE])
-{
-	const char *file = r->nodes[node].file ? r->nodes[node].file : "",
-		   *slash = strrchr(file, '/');
-	size_t n;
-
-	/* Nodes of one file are told apart by their number. */
-	n = (size_t)snprintf(key, KEY_SIZE, "%s-%u-", word, node);
-	for (const char *c = slash ? slash + 1 : file; *c && n + 1 < KEY_SIZE; c++)
-		key[n++] = *c > ' ' && *c < 0x7f ? *c : '_';
-	key[n] = '\0';
-}
-
 static int refusal(const struct writing *w, const struct http_answer *a, struct err *e)
 {
 	const char *hint = "";
@@ -212,17 +199,17 @@ static void put_series(struct writing *w)
 /* How far a word of the journal ("until", "sending") says that the node's samples are. */
 static int64_t noted(const struct writing *w, const char *word)
 {
-	char key[KEY_SIZE];
+	char key[PUSH_KEY];
 
-	node_key(w->job->run, w->node, word, key);
+	push_node_key(w->job->run, w->node, word, key);
 	return (int64_t)journal_number(&w->journal, key);
 }
 
 static int note(struct writing *w, const char *word, int64_t until_ns, struct err *e)
 {
-	char key[KEY_SIZE];
+	char key[PUSH_KEY];
 
-	node_key(w->job->run, w->node, word, key);
+	push_node_key(w->job->run, w->node, word, key);
 	return journal_set_number(&w->journal, key, (uint64_t)until_ns, e);
 }
 

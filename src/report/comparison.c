@@ -281,6 +281,8 @@ static void add_value_conditions(struct comparison *x, struct values *v, uint32_
 		c->figure.value[run] = value.known ? value.v : NAN;
 		if (alone)
 			c->figure.unit = alone->unit;
+		if (alone && alone->unit == UNIT_ONE && !c->figure.unit_text)
+			c->figure.unit_text = keep(x, alone->unit_text);
 	}
 }
 
@@ -300,6 +302,8 @@ int comparison_add_values(struct comparison *x, const struct comparison_run *run
 		if (!f)
 			continue;
 		f->unit = value[i].unit;
+		if (!f->unit_text && value[i].unit == UNIT_ONE)
+			f->unit_text = keep(x, value[i].unit_text);
 		f->less_is_better = value[i].less_is_better;
 		f->more_is_better = value[i].more_is_better;
 		f->leads = value[i].leads;

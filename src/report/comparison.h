@@ -34,6 +34,7 @@ struct comparison_run {
 struct comparison_figure {
 	const char *name; /* "wall_seconds", "mean(job.cpu_cores)", or the gate's own expression */
 	enum unit unit;
+	const char *unit_text; /* of UNIT_ONE, what its numbers are in: "GB/s"; NULL: not known */
 	bool less_is_better;
 	bool more_is_better; /* neither: a difference is neither worse nor better */
 	bool leads;          /* one of the figures people quote */
@@ -118,6 +119,7 @@ int comparison_add_past(struct comparison *x, const struct history *h, const str
 struct comparison_value {
 	const char *name;
 	enum unit unit;
+	const char *unit_text; /* as of a figure */
 	bool less_is_better, more_is_better, leads;
 	double v; /* NAN: not known */
 };
@@ -145,6 +147,9 @@ const char *comparison_word(const struct comparison_figure *f);
 bool comparison_has_effect(const struct comparison_figure *f);
 /* "worse", "not worse", "inconclusive". */
 const char *comparison_verdict(enum verdict_of_gate v);
+/* "rate [GB/s]", where the numbers say no unit. Not escaped. Returns out. */
+const char *comparison_title(const struct comparison_figure *f, const char *name, char *out,
+			     size_t size);
 /* "+5.0 %", or "+12.0 MiB" where A is 0; "unknown". Returns out. */
 const char *comparison_change(const struct comparison_figure *f, double difference, char *out,
 			      size_t size);

@@ -64,7 +64,7 @@ static void put_figure(struct json *j, const struct comparison *x,
 	const struct compared *r = &f->result;
 	double whole = fabs(r->a);
 
-	json_put_text(j, "unit", unit_name(f->unit));
+	json_put_text(j, "unit", f->unit_text ? f->unit_text : unit_name(f->unit));
 	json_put_text(j, "finding", comparison_word(f));
 	json_put_real(j, "a", r->a);
 	json_put_real(j, "b", r->b);

@@ -42,10 +42,10 @@ static void sentence(struct bytes *b, void (*make)(struct bytes *b, const struct
 static void row(struct bytes *b, const char *name, const char *word,
 		const struct comparison_figure *f)
 {
-	char a[64] = "", bb[64] = "", change[64], low[64], high[64];
+	char a[64] = "", bb[64] = "", change[64], low[64], high[64], title[256];
 
 	bytes_puts(b, "| ");
-	text(b, name);
+	text(b, comparison_title(f, name, title, sizeof title));
 	bytes_printf(b, " | %s | %s | %s | ",
 		     isnan(f->result.a) ? "" : unit_format(f->unit, f->result.a, a, sizeof a),
 		     isnan(f->result.b) ? "" : unit_format(f->unit, f->result.b, bb, sizeof bb),

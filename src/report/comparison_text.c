@@ -40,6 +40,16 @@ const char *comparison_verdict(enum verdict_of_gate v)
 	return words[v];
 }
 
+const char *comparison_title(const struct comparison_figure *f, const char *name, char *out,
+			     size_t size)
+{
+	if (f->unit_text)
+		snprintf(out, size, "%.200s [%.40s]", name, f->unit_text);
+	else
+		snprintf(out, size, "%.200s", name);
+	return out;
+}
+
 const char *comparison_change(const struct comparison_figure *f, double difference, char *out,
 			      size_t size)
 {
@@ -346,8 +356,11 @@ static void facts(struct bytes *b, const struct comparison *x, bool all)
 /* A name that is too long for its column has a line of its own. */
 static void figure_line(struct bytes *b, const struct comparison_figure *f)
 {
-	char a[64], bb[64], change[64], low[64], high[64], both[160], name[80];
-	bool fits = strlen(escape_terminal_into(name, sizeof name, f->name)) <= NAME_COLUMNS;
+	char a[64], bb[64], change[64], low[64], high[64], both[160], name[120], title[256];
+	bool fits =
+		strlen(escape_terminal_into(name, sizeof name,
+					    comparison_title(f, f->name, title, sizeof title))) <=
+		NAME_COLUMNS;
 
 	if (!fits)
 		bytes_printf(b, "%s\n", name);

@@ -115,6 +115,32 @@ static void see_value(struct own_series *s, double v)
 	s->n++;
 }
 
+enum place { BEFORE = -1, WITHIN, BEHIND };
+
+static enum place place_of(const struct own *x, uint32_t node, double at_s)
+{
+	if (!x->range)
+		return WITHIN;
+	return at_s < x->range->from_s[node] ? BEFORE
+	       : at_s < x->range->to_s[node] ? WITHIN
+					     : BEHIND;
+}
+
+/* First counted NULL: how many there are; then their points. */
+static void take_value(struct own *x, struct own_series *s, double at_s, double v,
+		       const uint64_t *counted, uint64_t *taken)
+{
+	enum place place = place_of(x, s->node, at_s);
+	ptrdiff_t k = s - x->series;
+
+	if (place == WITHIN && counted)
+		add_value(s, taken[k]++, a_point(counted[k]), at_s, v);
+	else if (place == WITHIN)
+		see_value(s, v);
+	else if (place == BEFORE && !counted)
+		s->before++;
+}
+
 /* Twice through the marks: how many values each has, then their points. */
 static void take_marks(struct own *x, const struct run *r, const uint64_t *counted, uint64_t *taken)
 {
@@ -127,16 +153,12 @@ static void take_marks(struct own *x, const struct run *r, const uint64_t *count
 
 		while (next_word(&at, &w)) {
 			struct own_series *s;
-			ptrdiff_t k;
 
 			name_of(m, &w, name);
 			s = series_of(x, m->node, m->name, name);
-			k = s ? s - x->series : 0;
-			if (s && !counted)
-				see_value(s, w.value);
-			else if (s)
-				add_value(s, taken[k]++, a_point(counted[k]),
-					  run_seconds(r, m->node, m->at_ns), w.value);
+			if (s)
+				take_value(x, s, run_seconds(r, m->node, m->at_ns), w.value,
+					   counted, taken);
 		}
 	}
 }
@@ -227,11 +249,9 @@ static void take_points(struct own *x, const struct run *r, const uint16_t *whic
 		const struct run_point *p = &r->points[i];
 		uint32_t k = which[p->instance], node = r->instances[p->instance].node;
 
-		if (k && !counted)
-			see_value(&x->series[k - 1], p->value);
-		else if (k)
-			add_value(&x->series[k - 1], taken[k - 1]++, a_point(counted[k - 1]),
-				  run_seconds(r, node, p->at_ns), p->value);
+		if (k)
+			take_value(x, &x->series[k - 1], run_seconds(r, node, p->at_ns), p->value,
+				   counted, taken);
 	}
 }
 
@@ -293,11 +313,11 @@ static int add_points(struct own *x, const struct run *r)
 	return 0;
 }
 
-int own_of_marks(struct own *x, const struct run *r)
+static int of_marks(struct own *x, const struct run *r, const struct own_range *range)
 {
 	uint64_t counted[OWN_SERIES] = { 0 }, taken[OWN_SERIES] = { 0 };
 
-	*x = (struct own){ .series = calloc(OWN_SERIES, sizeof *x->series) };
+	*x = (struct own){ .series = calloc(OWN_SERIES, sizeof *x->series), .range = range };
 	if (!x->series)
 		return -ENOMEM;
 	take_marks(x, r, NULL, NULL);
@@ -309,6 +329,11 @@ int own_of_marks(struct own *x, const struct run *r)
 	if (r->npoints && add_points(x, r))
 		return -ENOMEM;
 	return make_laps(x, r);
+}
+
+int own_of_marks(struct own *x, const struct run *r)
+{
+	return of_marks(x, r, NULL);
 }
 
 /* ---- counters ---- */
@@ -325,7 +350,7 @@ static void take_counter(struct own *x, const struct run *r, const struct traces
 	for (uint32_t i = 0; i < node->npoints; i++)
 		n += c->point[i].weight > 0;
 	s = n ? series_of(x, c->node, NULL, name ? name : "") : NULL;
-	if (!s || s->n)
+	if (!s || s->n || s->before)
 		return;
 	for (uint32_t i = 0; i < node->npoints; i++) {
 		double mean = trace_mean(&c->point[i]);
@@ -359,14 +384,20 @@ static bool has_series(const struct run *r, uint32_t metric)
 	return false;
 }
 
-int own_make(struct own *x, struct run *r, struct err *e)
+uint64_t own_values_a_point(const struct own_series *s)
+{
+	return a_point(s->n);
+}
+
+int own_make_between(struct own *x, struct run *r, const struct own_range *range, bool sampled,
+		     struct err *e)
 {
 	struct traces t = { .points = OWN_POINTS };
-	int rc = own_of_marks(x, r);
+	int rc = of_marks(x, r, range);
 
 	if (rc)
 		return err_set(e, rc, "out of memory for the job's own numbers");
-	if (!has_series(r, run_find_metric(r, own_counter)))
+	if (!sampled || !has_series(r, run_find_metric(r, own_counter)))
 		return 0;
 	traces_wish(&t, own_counter, true);
 	rc = traces_read(&t, r, e);
@@ -374,6 +405,11 @@ int own_make(struct own *x, struct run *r, struct err *e)
 		own_add_counters(x, r, &t);
 	traces_free(&t);
 	return rc;
+}
+
+int own_make(struct own *x, struct run *r, struct err *e)
+{
+	return own_make_between(x, r, NULL, true, e);
 }
 
 void own_free(struct own *x)

@@ -24,7 +24,8 @@ struct own_series {
 	char name[OWN_NAME]; /* "samples_per_second", "epoch loss"; "epoch" of "epoch epoch=3" */
 	const char *mark;    /* of whose words it is; NULL: a counter */
 	uint32_t node;
-	uint64_t n; /* values; never 0 */
+	uint64_t n;      /* values; never 0, but of a range */
+	uint64_t before; /* values before the range */
 	double first, last, least, most;
 	double change; /* middle of the later half less that of the earlier; NAN: fewer than 4 */
 	double at_s[OWN_POINTS], value[OWN_POINTS];
@@ -39,11 +40,17 @@ struct own_laps {
 	double change; /* as above, as a share of the earlier half's; NAN: fewer than 4 */
 };
 
+/* Only values at a node's from_s and later, before its to_s. */
+struct own_range {
+	const double *from_s, *to_s; /* [nnodes] */
+};
+
 struct own {
 	struct own_series *series; /* in order of coming: of marks, then counters */
 	struct own_laps laps[OWN_LAPS];
 	uint32_t nseries, nlaps;
-	bool left_out;   /* there were more series */
+	const struct own_range *range; /* NULL: everything */
+	bool left_out;                 /* there were more series */
 	uint8_t *stream; /* [ninstances] it is a counter with values as they were set; or NULL */
 };
 
@@ -57,6 +64,12 @@ int own_of_marks(struct own *x, const struct run *r);
 void own_add_counters(struct own *x, const struct run *r, const struct traces *t);
 /* Both; the run is read when it has counters. 0 or -errno with a sentence. */
 int own_make(struct own *x, struct run *r, struct err *e);
+/* The same of a range, for who has sent what was before: there are points of its values only.
+ * sampled: with the counters of which samples are all there is, without regard to the range. */
+int own_make_between(struct own *x, struct run *r, const struct own_range *range, bool sampled,
+		     struct err *e);
+/* Of how many values a point of a series is the mean. */
+uint64_t own_values_a_point(const struct own_series *s);
 void own_free(struct own *x);
 
 /* Is it the first of its name? */

@@ -149,8 +149,11 @@ static const char notes[] = "ALTER TABLE batches ADD COLUMN note TEXT;"
 			    " REFERENCES batches (id) ON DELETE CASCADE, tag TEXT NOT NULL,"
 			    " PRIMARY KEY (batch_id, tag))";
 
+/* 10: which figure peak_memory_bytes of a trial is, as job.peak_memory_kind of a recording. */
+static const char memory_kinds[] = "ALTER TABLE trials ADD COLUMN peak_memory_kind TEXT";
+
 static const char *const versions[] = { history, recordings, benchmarks, sweeps, orders,
-					roles,   checks,     noises,     notes };
+					roles,   checks,     noises,     notes,  memory_kinds };
 const uint32_t schema_latest = sizeof versions / sizeof versions[0];
 
 /* 0: there are no tables yet. */

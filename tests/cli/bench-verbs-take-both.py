@@ -41,6 +41,13 @@ check("report", "PiMatmul" in page and "bench:3" not in page)
 check("query", [t["batch"] for t in of("query", "bench:2", "best")["trials"]] == [2, 2, 2], of("query", "bench:2", "best"))
 for verb in ("stats", "show", "export"):
     check(f"{verb} of neither", "is not a batch, nor an indicator" in sonde("bench", verb, "PiNone", code=2).stderr)
+# What stats, show, export and compare take, the others take, too.
+for verb in ("history", "advise"):
+    check(f"{verb} of bench:NAME", of(verb, "bench:PiMatmul", "-c", "elapsed") == of(verb, "PiMatmul", "-c", "elapsed"))
+check("query of bench:NAME", of("query", "bench:PiMatmul", "best") == of("query", "PiMatmul", "best"))
+sonde("bench", "report", "bench:PiMatmul", "-o", "named.html")
+with open("named.html") as f:
+    check("report of bench:NAME", f.read().count('<tr id="g') == 3)
 for verb in ("history", "advise", "report"):
     check(f"{verb} of no batch", "bench:99" in sonde("bench", verb, "bench:99", code=1).stderr)
 end()

@@ -92,7 +92,7 @@ check("in PostgreSQL", rows[0][:2] == ["6", "6"] and postgres.PASSWORD not in ro
 # Tables of an older version are brought up with all that is in them.
 older = server.sql("SELECT id, state, load_1m FROM trials ORDER BY id")
 server.sql("DROP TABLE batch_tags; ALTER TABLE batches DROP COLUMN note; ALTER TABLE indicators DROP COLUMN checks; " +
-           " ".join(f"ALTER TABLE trials DROP COLUMN {c};" for c in ("others_ratio", "waited_ratio", "steal_ratio", "throttled_ratio", "heat_throttles", "frequency_hertz")) +
+           " ".join(f"ALTER TABLE trials DROP COLUMN {c};" for c in ("others_ratio", "waited_ratio", "steal_ratio", "throttled_ratio", "heat_throttles", "frequency_hertz", "peak_memory_kind")) +
            "UPDATE sonde_schema SET version = 6")
 sonde("bench", "note", "--store", server.url, "bench:1", "--note", "it's old", "--tag", "old")
 check("brought up", server.sql("SELECT id, state, load_1m FROM trials ORDER BY id") == older and
