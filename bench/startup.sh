@@ -11,7 +11,7 @@
 # alternate.
 #
 # The job ends at once. From then on it is measured how long the command takes to end, with Sonde and without; with Sonde
-# the recording is closed and on the disk by then, and without --quiet its summary is printed.
+# the recording is complete for its readers by then, and without --quiet it is on the disk and its summary is printed.
 #
 # The wall time until the job starts contains two execs, Sonde's and the job's; that of the bare program contains one.
 # The job's exec also happens without Sonde: it is measured separately and not judged.

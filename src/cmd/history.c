@@ -14,6 +14,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +74,7 @@ static void wait_for_child(pid_t child, const sigset_t *ends)
 }
 
 /* A home that hangs, or a limit of file sizes, is another process's business. */
-void history_leave(const struct run *r, const struct summary *s, const char *path)
+static void leave_in_process(const struct run *r, const struct summary *s, const char *path)
 {
 	sigset_t ends, before;
 	pid_t child;
@@ -93,6 +95,48 @@ void history_leave(const struct run *r, const struct summary *s, const char *pat
 		child_end(child);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* With a table of open files of its own, so that there is room in it. NULL: it may have none. */
+static void *leave_path(void *path)
+{
+	if (unshare(CLONE_FILES))
+		return NULL;
+	descriptors_close(STDERR_FILENO + 1, -1);
+	leave(NULL, NULL, path);
+	return path;
+}
+
+/* For a path a thread will do: a recorder's memory is much to fork. One that hangs ends with this
+ * process. False: it was not left. */
+static bool leave_in_thread(const char *path)
+{
+	static char kept[PATH_MAX]; /* a thread that hangs still has it */
+	struct timespec until = { 0 };
+	sigset_t all, before;
+	pthread_t thread;
+	void *left = NULL;
+	bool made;
+
+	if (strlen(path) >= sizeof kept)
+		return false;
+	memcpy(kept, path, strlen(path) + 1);
+	sigfillset(&all); /* SIGXFSZ, too */
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	made = !pthread_create(&thread, NULL, leave_path, kept);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += LEAVE_NS / NS_PER_S;
+	if (!made || !pthread_timedjoin_np(thread, &left, &until))
+		return left;
+	pthread_detach(thread);
+	return true;
+}
+
+void history_leave(const struct run *r, const struct summary *s, const char *path)
+{
+	if (s || !leave_in_thread(path))
+		leave_in_process(r, s, path);
 }
 
 /* ---- into the store ---- */

@@ -237,7 +237,7 @@ static bool reserve_last(struct derive *d)
 {
 	d->nlast = 1;
 	d->place = calloc(d->run->nseries + 1u, sizeof(*d->place));
-	for (uint32_t i = 1; d->place && i < d->run->nseries; i++)
+	for (uint32_t i = d->plan.first_series; d->place && i < d->plan.behind_series; i++)
 		if (d->plan.wanted[i])
 			d->place[i] = d->nlast++;
 	d->last = calloc(d->nlast, sizeof(*d->last));

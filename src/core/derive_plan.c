@@ -72,12 +72,34 @@ static bool is_chosen(const struct selection *sel, uint32_t node)
 	return !sel->to_node || (node >= sel->from_node && node < sel->to_node);
 }
 
+/* Of a run of many nodes, some are chosen at a time: their series lie together. */
+static void find_series(struct plan *p, const struct selection *sel)
+{
+	const struct run *r = p->run;
+
+	p->first_series = sel->to_node ? r->nseries : 1;
+	p->behind_series = sel->to_node ? 1 : r->nseries;
+	for (uint32_t i = sel->from_node; i < sel->to_node && i < r->nnodes; i++) {
+		const struct run_node *n = &r->nodes[i];
+
+		if (!n->behind_series) {
+			p->first_series = 1;
+			p->behind_series = r->nseries;
+			return;
+		}
+		if (n->first_series < p->first_series)
+			p->first_series = n->first_series;
+		if (n->behind_series > p->behind_series)
+			p->behind_series = n->behind_series;
+	}
+}
+
 static size_t collect_keys(const struct plan *p, const struct selection *sel,
 			   struct series_key *key)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 1; i < p->run->nseries; i++) {
+	for (uint32_t i = p->first_series; i < p->behind_series; i++) {
 		const struct run_series *s = &p->run->series[i];
 
 		uint32_t quantity = is_sound(p, s) ? p->quantity[s->metric].same_as : 0;
@@ -126,6 +148,7 @@ static int plan_cells(struct plan *p, const struct selection *sel)
 	if (key && places && p->series_cell && p->wanted && p->node_holder && p->node_cell) {
 		b.own = (struct place){ places, places + nmetrics };
 		b.on_node = (struct place){ places + 2 * nmetrics, places + 3 * nmetrics };
+		find_series(p, sel);
 		rc = build_all(&b, key, collect_keys(p, sel, key));
 	}
 	free(key);

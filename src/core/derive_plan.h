@@ -70,8 +70,9 @@ struct plan {
 	uint32_t *node_holder; /* [run->nnodes] */
 	uint32_t *node_cell;   /* [run->nnodes]: first of its cells; the last is its holder's */
 	uint32_t *source;
-	uint32_t *series_cell; /* [run->nseries] */
-	uint8_t *wanted;       /* [run->nseries], for run.next_chunk */
+	uint32_t *series_cell;                /* [run->nseries] */
+	uint8_t *wanted;                      /* [run->nseries], for run.next_chunk */
+	uint32_t first_series, behind_series; /* what is wanted is among these */
 	uint32_t ninputs, nderived, ncells, nholders, nsources, nmembers;
 	uint32_t input_cap, cell_cap, holder_cap, source_cap;
 };

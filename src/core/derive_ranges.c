@@ -43,7 +43,7 @@ void plan_leave_to_ranges(struct plan *p)
 	}
 	for (uint32_t i = 1; i < p->ncells; i++)
 		p->cell[i].ranged = p->cell[i].emitted && !p->cell[i].in_rows;
-	for (uint32_t s = 1; s < p->run->nseries; s++)
+	for (uint32_t s = p->first_series; s < p->behind_series; s++)
 		if (p->wanted[s])
 			p->wanted[s] = p->cell[p->series_cell[s]].in_rows;
 }

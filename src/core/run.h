@@ -22,7 +22,8 @@ struct run_node {
 	bool synchronised;
 	bool complete; /* closed in order; false: killed, cut, or still running */
 	uint64_t rows;
-	int64_t first_ns, last_ns; /* monotonic times of its first and last row */
+	int64_t first_ns, last_ns;            /* monotonic times of its first and last row */
+	uint32_t first_series, behind_series; /* its series are among these; behind 0: not known */
 };
 
 struct run_instance {

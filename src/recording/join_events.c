@@ -250,6 +250,15 @@ static int series_put(struct join_file *f, uint32_t id, uint32_t run)
 	return 0;
 }
 
+static void series_note(struct run *r, uint32_t id)
+{
+	struct run_node *n = &r->nodes[r->series[id].node];
+
+	if (!n->behind_series)
+		n->first_series = id;
+	n->behind_series = id + 1;
+}
+
 static int take_series(struct join *j, const struct record *r)
 {
 	const struct event *e = &r->event;
@@ -267,6 +276,7 @@ static int take_series(struct join *j, const struct record *r)
 			continue;
 		ADD(j, &j->run, series, nseries, s);
 		s->node = join_node(j, e->node);
+		series_note(&j->run, j->run.nseries - 1);
 		s->metric = metric;
 		s->instance = instance;
 		s->state = STATE_PRESENT;

@@ -47,6 +47,7 @@ struct writer {
 	size_t written;     /* bytes of image that are in the file */
 	bool full, ending;  /* files may not grow any more; this is the last sample */
 	bool closing;       /* no generation follows */
+	bool ended;         /* what is closed is left: see writer_end */
 	uint32_t generation, sequence;
 	uint32_t nrows, ncolumns;         /* of this generation */
 	uint32_t columns_max, values_max; /* of any */
@@ -515,7 +516,6 @@ int writer_events(struct writer *w, struct sample *s, struct err *e)
 static int end_write(struct writer *w)
 {
 	size_t start;
-	int rc;
 
 	bytes_reset(&w->out);
 	start = block_start(&w->out, BLOCK_END, w->sequence);
@@ -523,9 +523,13 @@ static int end_write(struct writer *w)
 	bytes_varint(&w->out, w->generation - 1);
 	bytes_varint(&w->out, w->rows_sealed);
 	block_finish(&w->out, start);
-	rc = files_append(&w->files, &w->out);
-	if (!rc && w->options.sync_ns)
-		rc = files_sync(&w->files, false);
+	return files_append(&w->files, &w->out);
+}
+
+static int settle(struct writer *w)
+{
+	int rc = w->options.sync_ns ? files_sync(&w->files, false) : 0;
+
 	if (!rc && ftruncate(w->files.tail, 0) < 0)
 		rc = -errno; /* all of it is in the blocks now */
 	return rc;
@@ -538,7 +542,7 @@ int writer_seal(struct writer *w, struct err *e)
 	return rc ? files_error(&w->files, rc, e) : 0;
 }
 
-int writer_close(struct writer *w, struct err *e)
+int writer_end(struct writer *w, struct err *e)
 {
 	int rc;
 
@@ -546,8 +550,17 @@ int writer_close(struct writer *w, struct err *e)
 	rc = generation_seal(w);
 	if (!rc)
 		rc = end_write(w);
-	if (rc)
-		files_error(&w->files, rc, e);
+	w->ended = !rc;
+	return rc ? files_error(&w->files, rc, e) : 0;
+}
+
+int writer_close(struct writer *w, struct err *e)
+{
+	int rc = w->ended ? 0 : writer_end(w, e), unsettled;
+
+	unsettled = rc ? 0 : settle(w);
+	if (unsettled)
+		rc = files_error(&w->files, unsettled, e);
 	writer_free(w);
 	return rc;
 }

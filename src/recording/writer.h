@@ -42,7 +42,12 @@ int writer_spans(struct writer *w, const struct spans *s, struct err *e);
 /* Seal what is open; more may follow. */
 int writer_seal(struct writer *w, struct err *e);
 
-/* Seal what is open, mark the recording complete, sync, close. Frees w whatever happens. */
+/* Seal what is open and mark the recording complete: whoever opens it from now on reads all of it,
+ * and killing the writer takes nothing from it. Only writer_close may follow. */
+int writer_end(struct writer *w, struct err *e);
+
+/* The same where it has not been done, then sync and close: a power cut takes nothing from it
+ * either. Frees w whatever happens. */
 int writer_close(struct writer *w, struct err *e);
 /* Let go without sealing, as a kill would (tests). */
 void writer_abandon(struct writer *w);

@@ -94,21 +94,13 @@ static void take(struct recorder *r, bool last)
 		metas_mechanisms(r);
 }
 
-static void take_figures(struct recorder *r)
-{
-	struct writer_figures w;
-
-	writer_figures(r->writer, &w);
-	r->figures.written_bytes = (int64_t)w.bytes;
-}
-
 static void write_down(struct recorder *r)
 {
 	struct err e;
 
 	if (writer_sample(r->writer, &r->sampler.sample, &e))
 		say_once(r, e.text);
-	take_figures(r);
+	recorder_take_figures(r);
 	r->samples++;
 }
 
@@ -533,22 +525,6 @@ static void finish(struct recorder *r)
 	free(r->pids);
 }
 
-/* Sealing takes CPU time and bytes, too. What recording took is said behind it: only the end of the
- * file is missing there, and those of the processes. */
-static int close_writer(struct recorder *r, struct err *e)
-{
-	int bad;
-
-	if (!writer_seal(r->writer, e)) {
-		take_figures(r);
-		metas_cost(r);
-		writer_events(r->writer, &r->sampler.sample, e);
-	}
-	bad = writer_close(r->writer, e);
-	r->writer = NULL;
-	return bad;
-}
-
 static int open_roster(struct recorder *r, struct err *e)
 {
 	const struct roster_options o = { .listener = r->o->listener,
@@ -590,11 +566,9 @@ int recorder_run(const struct recorder_options *o)
 	take_spans_left(&r);
 	take(&r, true);
 	write_down(&r);
-	bad = close_writer(&r, &e);
+	bad = recorder_close(&r, &e);
 	if (bad)
 		say_once(&r, e.text);
-	else if (o->closed)
-		o->closed(o->closed_context);
 	finish(&r);
 	return bad;
 }

@@ -45,8 +45,9 @@ struct recorder_options {
 	/* Called once the recording is there, with its file's name in directory; may be NULL. */
 	void (*opened)(const void *context, const char *name);
 	const void *opened_context;
-	/* Called once it is closed and whole, before what only sampling needed is given back; NULL:
-	 * there is no hurry. */
+	/* Called once it is whole for whoever reads it, before what only sampling needed is given
+	 * back, and before it is on the disk where that is the node's own; NULL: there is no hurry.
+	 */
 	void (*closed)(void *context);
 	void *closed_context;
 };

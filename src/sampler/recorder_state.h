@@ -3,7 +3,7 @@
  * recorder_state.h - what the files of the recorder share; nobody else includes it.
  *
  * recorder.c: the loop. recorder_metas.c: what is said of the job and of Sonde, at the beginning
- * and at the end. recorder_detach.c: its process.
+ * and at the end. recorder_close.c: the recording's end. recorder_detach.c: its process.
  */
 #ifndef SONDE_SAMPLER_RECORDER_STATE_H
 #define SONDE_SAMPLER_RECORDER_STATE_H
@@ -53,6 +53,10 @@ static inline bool recorder_is_launched(const struct recorder_options *o)
 void recorder_ignore_signals(void);
 /* Its turns on a core, so that it need not wait for those of others. */
 void recorder_short_turns(void);
+/* What was written until now. */
+void recorder_take_figures(struct recorder *r);
+/* Ends the recording, calls o->closed, closes. 0 or -errno with a sentence. */
+int recorder_close(struct recorder *r, struct err *e);
 void metas_begin(struct recorder *r);
 /* What can wait until the job has started, behind the first sample: the machine, what is missing,
  * the job's limits and environment. */

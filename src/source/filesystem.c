@@ -27,7 +27,8 @@
 static const int64_t PERIOD_NS = 10 * NS_PER_S, PERIOD_LEAST_NS = NS_PER_S,
 		     PATIENCE_NS = 5 * NS_PER_S;
 /* At the end the last question is waited for: how full was it when the job ended? */
-static const int64_t LAST_PATIENCE_NS = 50 * NS_PER_MS, LAST_PAUSE_NS = NS_PER_MS / 5;
+static const int64_t LAST_PATIENCE_NS = 50 * NS_PER_MS, LAST_PAUSE_NS = NS_PER_MS / 50,
+		     LAST_PAUSE_MOST_NS = NS_PER_MS / 5;
 #define TOO_LATE "it did not answer in 5 s"
 
 enum {
@@ -218,7 +219,7 @@ static void read_place(struct filesystem *f, struct place *p, struct sample *s)
 /* Whoever hangs already is not waited for. */
 static void ask_last(struct filesystem *f, struct sample *s)
 {
-	const struct timespec pause = { .tv_nsec = LAST_PAUSE_NS };
+	struct timespec pause = { .tv_nsec = LAST_PAUSE_NS };
 	int64_t end_ns = clock_mono_ns() + LAST_PATIENCE_NS;
 	bool waits = true;
 
@@ -233,6 +234,8 @@ static void ask_last(struct filesystem *f, struct sample *s)
 			waits |= p->last && p->runs && !statfs_helper_answered(&p->helper);
 		if (waits)
 			nanosleep(&pause, NULL);
+		if (pause.tv_nsec < LAST_PAUSE_MOST_NS)
+			pause.tv_nsec *= 2;
 	}
 }
 

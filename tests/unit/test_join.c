@@ -319,6 +319,12 @@ static void test_many_nodes_in_one_file(void **state)
 	assert_int_equal(r->ndamages, 0);
 	assert_int_equal(r->nnodes, 5);
 	assert_int_equal(r->nseries, 4);
+	for (uint32_t i = 1; i < r->nseries; i++) {
+		const struct run_node *n = &r->nodes[r->series[i].node];
+
+		assert_in_range(i, n->first_series, n->behind_series - 1);
+		assert_int_equal(n->behind_series - n->first_series, 1); /* each has one */
+	}
 	for (; r->next_chunk(r, NULL, &c, NULL) > 0; chunks++) {
 		if (chunks == 6) {
 			assert_int_equal(c.ncolumns, 0);

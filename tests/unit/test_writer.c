@@ -166,6 +166,29 @@ static void test_killed_at_fifty_moments(void **state)
 	assert_true(total > 500);
 }
 
+static void test_ended_is_whole_before_it_is_synced(void **state)
+{
+	struct truth *t =
+		truth_new(5, &(struct writer_options){ .chunk_rows = 7, .sync_ns = 10 * NS_PER_S });
+	struct writer_figures before, after;
+	struct run *r;
+
+	(void)state;
+	truth_samples(t, 40);
+	writer_figures(t->w, &before);
+	assert_int_equal(writer_end(t->w, NULL), 0);
+	writer_figures(t->w, &after);
+	assert_int_equal(after.syncs, before.syncs);
+	writer_abandon(t->w); /* as if it were killed there */
+	assert_int_equal(run_open(&r, t->dir, NULL), 0);
+	assert_true(r->nodes[1].complete);
+	assert_int_equal(r->nodes[1].rows, 40);
+	assert_int_equal(truth_check(t, r), t->nvalues);
+	assert_int_equal(r->ndamages, 0);
+	run_close(r);
+	truth_free(t);
+}
+
 static void test_read_while_it_is_written(void **state)
 {
 	enum { READS = 200 };
@@ -362,6 +385,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_synced_as_often_as_asked),
 	cmocka_unit_test(test_blocks_are_synced_before_their_slot_is_reused),
 	cmocka_unit_test(test_killed_at_fifty_moments),
+	cmocka_unit_test(test_ended_is_whole_before_it_is_synced),
 	cmocka_unit_test(test_read_while_it_is_written),
 	cmocka_unit_test(test_no_room_for_blocks_and_then_there_is),
 	cmocka_unit_test(test_no_room_for_so_long_that_samples_are_dropped),
