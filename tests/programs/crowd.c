@@ -48,13 +48,17 @@ static void *busy(void *spent)
 {
 	static void (*const part[])(unsigned) = { one_third, two_thirds };
 	double *s = spent;
-	unsigned seed = (unsigned)gettid();
+	unsigned short seed[3] = { (unsigned short)gettid(), (unsigned short)getpid(),
+				   (unsigned short)time(NULL) };
+
+	for (int i = 0; i < 100; i++)
+		nrand48(seed);
 
 	while (cpu() < seconds)
 		for (int i = 0; i < 2; i++) {
 			double from = cpu();
 
-			part[i](100000 + (unsigned)rand_r(&seed) % 800000);
+			part[i](100000 + (unsigned)nrand48(seed) % 800000);
 			s[i] += cpu() - from;
 		}
 	return NULL;
