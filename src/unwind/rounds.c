@@ -24,6 +24,7 @@ enum {
 struct slot {
 	uint32_t thread; /* 0: free */
 	bool hung, over; /* its thread has ended; its turn has */
+	bool warm;       /* it had a sample */
 	int64_t period_ns;
 	int64_t begun_ns;      /* CPU time of its thread when the event was opened, */
 	int64_t turn_begun_ns; /* and when the turn began */
@@ -152,8 +153,8 @@ static size_t ring_size(const struct rounds *r)
 	return size;
 }
 
-/* Of all that run at a time, within what they may have together; and two samples in a turn of one
- * that uses so much in it. */
+/* Of all that run at a time, within what they may have together; and a few samples in a turn of
+ * one that uses so much in it. */
 static int64_t period_of(const struct rounds *r, int64_t turn_ns)
 {
 	const struct stacks_rounds *how = &r->page->rounds;
@@ -163,8 +164,8 @@ static int64_t period_of(const struct rounds *r, int64_t turn_ns)
 
 	if (period_ns < NS_PER_S / how->hz)
 		period_ns = NS_PER_S / how->hz;
-	if (turn_ns / 2 < period_ns)
-		period_ns = turn_ns / 2;
+	if (turn_ns / 4 < period_ns)
+		period_ns = turn_ns / 4;
 	return period_ns > PERIOD_LEAST_US * 1000 ? period_ns : PERIOD_LEAST_US * 1000;
 }
 
@@ -400,6 +401,12 @@ void rounds_sample(struct rounds *r, uint32_t slot, const struct stack *stack)
 
 	if (!node || !s->thread)
 		return;
+	/* Threads are often exchanged at the same places of their code, as where it enters the
+	 * kernel: the first sample is a period behind such a place, and not chance. */
+	if (!s->warm) {
+		s->warm = true;
+		return;
+	}
 	if (s->n == TURN_SAMPLES)
 		settle_early(r, s);
 	s->node[s->n++] = node;
