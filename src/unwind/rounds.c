@@ -72,6 +72,8 @@ static void put(struct rounds *r, struct crowd_thread *t, const uint32_t *node, 
 	struct space *x = spaces_get(r->spaces, t->pid);
 	int64_t unit_ns = rounded(owed_ns / n), now_ns = clock_mono_ns();
 
+	if (!x->known) /* forgotten, as after exec: its command, too */
+		spaces_learn(r->spaces, x, now_ns);
 	for (uint32_t i = 0; i < n; i++)
 		profile_time(r->profile, x, unit_ns,
 			     &(struct timed){ t->pid, t->tid, node[i], t->since_ns, now_ns, 1 });
