@@ -14,6 +14,8 @@
 
 /* Processes of so many periods on average may have ended before their first sample. */
 static const double short_periods = 3;
+/* Where threads are sampled in rounds, it takes about so long until the first. */
+static const double round_s = 1;
 
 int code_classes(struct classes *c, const char *site, struct err *e)
 {
@@ -90,10 +92,12 @@ static double sampled_of(const struct stacks *s, const char *command)
 static double period_of(const struct stacks *st)
 {
 	const struct run_meta *m = run_find_meta(st->run, 0, "stacks.period_ns");
+	double period_s = m && run_meta_number(m) > 0 ? run_meta_number(m) * 1e-9 : 0;
 
 	if (st->samples > 0)
-		return st->total / st->samples;
-	return m && run_meta_number(m) > 0 ? run_meta_number(m) * 1e-9 : 0;
+		period_s = st->total / st->samples;
+	return run_find_meta(st->run, 0, "stacks.threads_at_a_time") ? fmax(period_s, round_s)
+								     : period_s;
 }
 
 static int reconcile(struct code *code, const struct summary *s)

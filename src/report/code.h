@@ -39,6 +39,8 @@ struct code_account {
 struct code_gaps {
 	double lost;                      /* records that there was no room for */
 	double tasks;                     /* that were not sampled */
+	double turns;                     /* threads sampled at a time; 0: all */
+	double unsampled, unsampled_s;    /* threads that ended before that, and their user time */
 	char files[400];                  /* names of those left out, "a, b"; "": none */
 	const char *note, *noted;         /* what a recorder said, and its host; NULL: nothing */
 	const char *refused;              /* "forbidden: ..."; NULL: no node refused */

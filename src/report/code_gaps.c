@@ -67,12 +67,20 @@ static void add_note(struct code_gaps *g, const struct run *r, uint32_t node)
 
 void code_gaps_make(struct code_gaps *g, const struct run *r, const struct summary *s)
 {
-	*g = (struct code_gaps){ .lost = summary_grown(s, "job.stack_samples_lost"),
-				 .nnodes = r->nnodes ? r->nnodes - 1 : 0 };
+	*g = (struct code_gaps){
+		.lost = summary_grown(s, "job.stack_samples_lost"),
+		.unsampled = summary_grown(s, "job.stack_threads_unsampled"),
+		.unsampled_s = summary_grown(s, "job.stack_threads_unsampled_seconds"),
+		.nnodes = r->nnodes ? r->nnodes - 1 : 0,
+	};
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const char *files = text_of(r, i, "stacks.left_out");
 		const struct run_meta *tasks = run_find_meta(r, i, "stacks.tasks_not_sampled");
 
+		const struct run_meta *turns = run_find_meta(r, i, "stacks.threads_at_a_time");
+
+		if (turns && run_meta_number(turns) > g->turns)
+			g->turns = run_meta_number(turns);
 		add_refusal(g, r, i);
 		add_note(g, r, i);
 		if (files)
@@ -107,6 +115,23 @@ static void say_tasks(const struct code_gaps *g, struct bytes *out)
 			     g->tasks > 1 ? "tasks were" : "task was");
 }
 
+static void say_turns(const struct code_gaps *g, struct bytes *out)
+{
+	if (!(g->turns > 0))
+		return;
+	bytes_printf(
+		out,
+		"Sampled in rounds, at most %.0f threads of a node at a time: a sample represents the "
+		"CPU time of its thread since the one before.",
+		g->turns);
+	if (g->unsampled_s >= 0.001)
+		bytes_printf(
+			out,
+			" %.0f %s ended before the first sample, with %.3g s of user time, which is "
+			"in the time without samples.",
+			g->unsampled, g->unsampled > 1 ? "threads" : "thread", g->unsampled_s);
+}
+
 static void say_note(const struct code_gaps *g, struct bytes *out)
 {
 	if (g->note && g->nnodes > 1 && g->noted)
@@ -133,7 +158,7 @@ static void say_fixes(const struct code_gaps *g, struct bytes *out)
 bool code_gaps_say(const struct code_gaps *g, unsigned i, struct bytes *out)
 {
 	static void (*const say[])(const struct code_gaps *, struct bytes *) = {
-		say_files, say_lost, say_tasks, say_note, say_refused, say_fixes,
+		say_files, say_lost, say_tasks, say_turns, say_note, say_refused, say_fixes,
 	};
 
 	if (i >= sizeof say / sizeof say[0])
@@ -149,6 +174,9 @@ void code_gaps_json(struct json *j, const struct code_gaps *g)
 	json_put_text(j, "files_left_out", *g->files ? g->files : NULL);
 	json_put_real(j, "records_lost", g->lost);
 	json_put_real(j, "tasks_not_sampled", g->tasks);
+	json_put_real(j, "threads_at_a_time", g->turns > 0 ? g->turns : NAN);
+	json_put_real(j, "threads_unsampled", g->turns > 0 ? g->unsampled : NAN);
+	json_put_real(j, "threads_unsampled_seconds", g->turns > 0 ? g->unsampled_s : NAN);
 	json_put_text(j, "note", g->note);
 	json_put_text(j, "refused", g->refused);
 	json_put_text(j, "fix_user", g->refused ? g->fix_user : NULL);

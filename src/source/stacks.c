@@ -13,9 +13,9 @@
 #include <string.h>
 
 enum { RESTARTS_MAX = 4, LOCK_KB = 516 };
-static const int64_t ASK_NS = NS_PER_S;
+static const int64_t ASK_NS = NS_PER_S, ASK_IN_ROUNDS_NS = NS_PER_S / 4;
 
-enum { SAMPLES, LOST, CUT, LOST_WAY, CPU, RESIDENT, MONITORED };
+enum { SAMPLES, LOST, CUT, LOST_WAY, UNSAMPLED, UNSAMPLED_CPU, CPU, RESIDENT, MONITORED };
 
 static const struct metric metrics[] = {
 	[SAMPLES] = { "job.stack_samples", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
@@ -32,6 +32,15 @@ static const struct metric metrics[] = {
 	[LOST_WAY] = { "job.stack_samples_lost_way", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
 		       .over_nodes = COMBINE_SUM, .label = "Stack samples without all callers",
 		       .help = "Stack samples in which the caller of a frame could not be found." },
+	[UNSAMPLED] = { "job.stack_threads_unsampled", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+			.over_nodes = COMBINE_SUM, .label = "Threads without stack samples",
+			.help = "Threads that ended before they were sampled, where threads are "
+				"sampled in rounds." },
+	[UNSAMPLED_CPU] = { "job.stack_threads_unsampled_seconds", .unit = UNIT_SECONDS,
+			    .div = 1000000000, .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM,
+			    .label = "CPU of threads without stack samples",
+			    .help = "User CPU time of threads that ended before they were sampled, "
+				    "where threads are sampled in rounds." },
 	[CPU] = { "monitor.unwind_cpu_seconds", .unit = UNIT_SECONDS, .div = 1000000000,
 		  .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM,
 		  .label = "CPU of Sonde's unwinding helper",
@@ -49,11 +58,13 @@ struct stacks {
 	struct stacks_rings rings;
 	struct stacks_helper helper;
 	struct stacks_taken taken;
+	struct stacks_turns turns;
 	int32_t left_out[STACKS_LEFT_OUT_MAX]; /* for helpers to come */
 	uint32_t nleft_out, slot, restarts, blameless;
 	struct stacks_file refused[STACKS_REFUSED_MAX]; /* that helpers died of */
 	uint32_t nrefused;
-	int64_t asked_ns, missed;  /* missed: tasks that are not sampled */
+	int64_t asked_ns, missed;  /* missed: tasks that are not sampled, */
+	int64_t barred;            /* those of them that the helper was refused */
 	int64_t before[MONITORED]; /* of helpers that are gone */
 	bool over;
 };
@@ -73,6 +84,8 @@ static int64_t figure(const struct stacks *k, int which)
 					 [LOST] = p ? p->lost : 0,
 					 [CUT] = p ? p->cut : 0,
 					 [LOST_WAY] = p ? p->lost_way : 0,
+					 [UNSAMPLED] = p ? p->rounds.unsampled : 0,
+					 [UNSAMPLED_CPU] = p ? p->rounds.unsampled_ns : 0,
 					 [CPU] = p ? p->cpu_ns : 0 };
 	int64_t sum = k->before[which];
 
@@ -150,7 +163,8 @@ static int start_helper(struct stacks *k, struct err *e)
 {
 	const struct stacks_before b = { .first = &k->taken.next,
 					 .refused = k->refused,
-					 .nrefused = k->nrefused };
+					 .nrefused = k->nrefused,
+					 .turns = &k->turns };
 	int bad = stacks_helper_start(&k->helper, &k->rings, &b, e);
 
 	if (!bad)
@@ -187,9 +201,40 @@ static void finish(struct stacks *k, struct sample *s)
 static void put(struct stacks *k, struct sample *s)
 {
 	for (int i = 0; i < RESIDENT; i++)
-		sample_put(s, k->slot ? k->slot + (uint32_t)i : 0, figure(k, i));
+		if (k->turns.threads || (i != UNSAMPLED && i != UNSAMPLED_CPU))
+			sample_put(s, k->slot ? k->slot + (uint32_t)i : 0, figure(k, i));
 	if (k->helper.page && k->slot && k->helper.page->resident_bytes > 0)
 		sample_put(s, k->slot + RESIDENT, k->helper.page->resident_bytes);
+}
+
+static void say_missed(const struct stacks *k, struct sample *s)
+{
+	if (k->missed)
+		sample_meta_int(s, "stacks.tasks_not_sampled", k->missed);
+}
+
+/* In rounds the helper must know the job's processes. */
+static void ask(struct stacks *k, struct sample *s)
+{
+	const struct source_job *job = &k->env->job;
+	struct stacks_page *p = k->helper.page;
+	int64_t due_ns = k->turns.threads ? ASK_IN_ROUNDS_NS : ASK_NS, refused;
+
+	if (s->mono_ns - k->asked_ns < due_ns - due_ns / 20)
+		return;
+	if (k->turns.threads && p) {
+		if (!stacks_helper_answered(&k->helper))
+			return;
+		p->npids = (uint32_t)job->pids(job->tree, p->pid, STACKS_PIDS_MAX);
+		refused = atomic_load(&p->rounds.refused);
+		if (refused > k->barred) {
+			number_add(&k->missed, refused - k->barred);
+			k->barred = refused;
+			say_missed(k, s);
+		}
+	}
+	stacks_helper_ask(&k->helper, false);
+	k->asked_ns = s->mono_ns;
 }
 
 static int stacks_read(void *state, struct sample *s)
@@ -206,12 +251,10 @@ static int stacks_read(void *state, struct sample *s)
 	put(k, s);
 	if (k->over || s->last)
 		return 0;
-	if (job->switches_often && job->switches_often(job->tree)) {
+	if (!k->turns.threads && job->switches_often && job->switches_often(job->tree))
 		give_up(k, s, "the job switched tasks too often for it");
-	} else if (s->mono_ns - k->asked_ns >= ASK_NS - ASK_NS / 20) {
-		stacks_helper_ask(&k->helper, false);
-		k->asked_ns = s->mono_ns;
-	}
+	else
+		ask(k, s);
 	return 0;
 }
 
@@ -250,19 +293,13 @@ static int add_tasks(struct stacks *k, const pid_t *pids, size_t n, struct err *
 	return bad;
 }
 
-static void say_missed(const struct stacks *k, struct sample *s)
-{
-	if (k->missed)
-		sample_meta_int(s, "stacks.tasks_not_sampled", k->missed);
-}
-
 static int stacks_joined(void *state, pid_t launcher, bool runs, struct sample *s)
 {
 	struct stacks *k = state;
 	struct err e = { "" };
 	int bad = 0;
 
-	if (k->over)
+	if (k->over || k->turns.threads)
 		return 0;
 	if (launcher != k->env->roots[0]) {
 		leave_out(k, launcher);
@@ -277,7 +314,7 @@ static int stacks_adopted(void *state, const pid_t *pids, size_t n, struct sampl
 {
 	struct stacks *k = state;
 	struct err e = { "" };
-	int bad = k->over || !n ? 0 : add_tasks(k, pids, n, &e);
+	int bad = k->over || k->turns.threads || !n ? 0 : add_tasks(k, pids, n, &e);
 
 	if (bad)
 		number_add(&k->missed, (int64_t)n);
@@ -309,40 +346,77 @@ static int explain(const struct source_env *env, int bad, struct err *e)
 }
 
 /* Nobody asked: whether it could be done. */
-static int try_it(struct stacks *k, struct err *e)
+static int try_it(struct stacks *k, struct sample *s, struct err *e)
 {
-	int bad = stacks_rings_add(&k->rings, 0);
+	int bad = k->turns.threads ? 0 : stacks_rings_add(&k->rings, 0);
+	char text[200];
 
 	if (bad)
 		return err_set(e, bad, "perf events are not available: %s", strerror(-bad));
-	return start_helper(k, e);
+	bad = start_helper(k, e);
+	if (bad || !k->turns.threads)
+		return bad;
+	snprintf(text, sizeof text,
+		 "sampled in rounds, at most %u threads at a time, as on more than %d CPUs",
+		 k->turns.threads, STACKS_CPUS_MAX);
+	sample_meta_text(s, "stacks.note", text);
+	return 0;
+}
+
+/* The events that tasks inherit; or what the helper needs to open others. */
+static int open_events(struct stacks *k, struct err *e)
+{
+	const struct source_env *env = k->env;
+	int64_t kb = lock_kb(&env->proc);
+
+	return stacks_rounds_needed() ? stacks_rounds_plan(&k->turns, env->stacks_hz, kb, e)
+				      : stacks_rings_open(&k->rings, env->stacks_hz, kb, e);
+}
+
+static int add_first(struct stacks *k, struct err *e)
+{
+	const struct source_env *env = k->env;
+
+	if (k->turns.threads)
+		return 0;
+	if (env->launched)
+		leave_out(k, env->roots[0]);
+	return env->followed ? 0 : add_tasks(k, env->roots, env->nroots, e);
+}
+
+static void say_how(const struct stacks *k, struct sample *s)
+{
+	if (k->turns.threads) {
+		sample_meta_int(s, "stacks.period_ns", NS_PER_S / k->turns.hz);
+		sample_meta_int(s, "stacks.threads_at_a_time", k->turns.threads);
+	} else {
+		sample_meta_int(s, "stacks.period_ns", k->rings.period_ns);
+	}
+	say_missed(k, s);
 }
 
 static int open_all(struct stacks *k, struct sample *s, struct err *e)
 {
 	const struct source_env *env = k->env;
-	int bad = stacks_rings_open(&k->rings, env->stacks_hz, lock_kb(&env->proc), e);
+	int bad = open_events(k, e);
 
 	if (bad)
 		return explain(env, bad, e);
 	if (!env->nroots && !env->followed) {
-		bad = try_it(k, e);
+		bad = try_it(k, s, e);
 		stacks_helper_stop(&k->helper);
 		stacks_rings_close(&k->rings);
 		k->over = true; /* nothing is sampled: it was only tried */
 		return explain(env, bad, e);
 	}
-	if (env->launched)
-		leave_out(k, env->roots[0]);
-	bad = env->followed ? 0 : add_tasks(k, env->roots, env->nroots, e);
+	bad = add_first(k, e);
 	if (bad)
 		return explain(env, bad, e);
 	bad = start_helper(k, e);
 	if (bad)
 		return bad;
 	k->slot = sample_series(s, metrics, MONITORED, 0);
-	sample_meta_int(s, "stacks.period_ns", k->rings.period_ns);
-	say_missed(k, s);
+	say_how(k, s);
 	return 0;
 }
 

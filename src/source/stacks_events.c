@@ -17,18 +17,19 @@
 #include <unistd.h>
 
 enum {
-	HZ_MOST = 99,     /* of a busy CPU */
-	HZ_OF_NODE = 250, /* of all of them together */
 	PAGES_MOST = 128, /* of a ring */
 	PAGES_LEAST = 8,
 	PAGES_OF_EXITS = 50, /* the rings of exit records, of a CPU (sampler/exits.c) */
 	SAMPLES_LEAST = 15,  /* that a ring should hold, at the most usual rate */
+	SAMPLES_OF_SLOT = 6, /* that of a thread */
+	RING_LEAST = 32 << 10,
 	STACK_MOST = 16 << 10,
 	STACK_LEAST = 4 << 10,
 	OTHERS = 256, /* bytes of a sample beside the stack */
 	EVENTS_MAX = 16384,
 };
 
+/* samples: else it only holds a ring. */
 static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, bool samples)
 {
 	*a = (struct perf_event_attr){
@@ -68,7 +69,7 @@ static int event_open(const struct perf_event_attr *a, pid_t tid, int cpu)
 static void choose_sizes(struct stacks_rings *r, size_t ncpus, int64_t lock_kb)
 {
 	int64_t hz = NS_PER_S / r->period_ns;
-	int64_t held = SAMPLES_LEAST * (hz > HZ_MOST ? hz : HZ_MOST) / HZ_MOST;
+	int64_t held = SAMPLES_LEAST * (hz > STACKS_HZ_MOST ? hz : STACKS_HZ_MOST) / STACKS_HZ_MOST;
 	int64_t page = sysconf(_SC_PAGESIZE), pages = lock_kb * 1024 / page - PAGES_OF_EXITS;
 	struct rlimit lock = { 0, 0 };
 	int64_t most = PAGES_MOST;
@@ -83,6 +84,28 @@ static void choose_sizes(struct stacks_rings *r, size_t ncpus, int64_t lock_kb)
 	r->stack_bytes = STACK_MOST;
 	while (r->stack_bytes > STACK_LEAST && r->bytes / (r->stack_bytes + OTHERS) < held)
 		r->stack_bytes /= 2;
+}
+
+size_t stacks_ring_least(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return page > RING_LEAST ? page : RING_LEAST;
+}
+
+/* No records of memory that is mapped: they would cost all processes of the machine. */
+int stacks_event_open(pid_t tid, int64_t period_ns, size_t ring)
+{
+	struct stacks_rings r = { .bytes = (uint32_t)ring,
+				  .stack_bytes = STACK_MOST,
+				  .period_ns = period_ns };
+	struct perf_event_attr a;
+
+	while (r.stack_bytes > STACK_LEAST && ring / (r.stack_bytes + OTHERS) < SAMPLES_OF_SLOT)
+		r.stack_bytes /= 2;
+	attr_of(&a, &r, true);
+	a.inherit = a.mmap = a.mmap2 = a.task = 0;
+	return event_open(&a, tid, -1);
 }
 
 static int ring_open(struct stacks_rings *r, int cpu)
@@ -118,12 +141,10 @@ int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struc
 	if (!STACKS_REGISTERS)
 		return err_set(e, -EOPNOTSUPP, "stacks are not sampled on this processor");
 	if (!n || n > STACKS_CPUS_MAX)
-		return err_set(e, -EOPNOTSUPP,
-			       "%zu CPUs are too many: stacks are sampled on at most %d, since "
-			       "each process start takes longer with each of them",
-			       n, STACKS_CPUS_MAX);
+		return err_set(e, -EOPNOTSUPP, "%zu CPUs are too many for inherited events", n);
 	if (!hz)
-		hz = n * HZ_MOST > HZ_OF_NODE ? (int64_t)(HZ_OF_NODE / n) : HZ_MOST;
+		hz = n * STACKS_HZ_MOST > STACKS_HZ_OF_NODE ? (int64_t)(STACKS_HZ_OF_NODE / n)
+							    : STACKS_HZ_MOST;
 	r->period_ns = NS_PER_S / hz;
 	choose_sizes(r, n, lock_kb);
 	for (size_t i = 0; i < n && !bad; i++)

@@ -15,7 +15,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { STACKS_CPUS_MAX = 16 };
+enum {
+	STACKS_CPUS_MAX = 16,
+	STACKS_HZ_MOST = 99,     /* of a busy CPU */
+	STACKS_HZ_OF_NODE = 250, /* of all of them together */
+};
 
 struct stacks_rings {
 	int fd[STACKS_CPUS_MAX]; /* what holds each ring; it samples nothing */
@@ -34,5 +38,10 @@ int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struc
 void stacks_rings_close(struct stacks_rings *r);
 /* One more task, and what it starts. 0, or -errno; -ESRCH: it has gone. */
 int stacks_rings_add(struct stacks_rings *r, pid_t tid);
+
+/* In rounds (stacks_rounds.h): an event on one thread alone, wherever it runs, that nothing
+ * inherits; 0: on the caller. It will have a ring of so many bytes. Its descriptor, or -errno. */
+int stacks_event_open(pid_t tid, int64_t period_ns, size_t ring);
+size_t stacks_ring_least(void); /* bytes of such a ring */
 
 #endif

@@ -2,6 +2,7 @@
 #include "source/stacks_helper.h"
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/helper.h"
 #include "base/unnamed.h"
@@ -53,6 +54,13 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 		h->page->watch.began_ns = b->watch->began_ns;
 		h->page->watch.nskip = b->watch->nskip;
 		memcpy(h->page->watch.skip, b->watch->skip, sizeof h->page->watch.skip);
+	}
+	if (b->turns) {
+		h->page->rounds.threads = b->turns->threads;
+		h->page->rounds.bytes = b->turns->bytes;
+		h->page->rounds.hz = b->turns->hz;
+		h->page->rounds.hz_of_node = b->turns->hz_of_node;
+		h->page->rounds.began_ns = clock_mono_ns();
 	}
 	h->page->nrefused = b->nrefused;
 	if (b->nrefused)

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "source/stacks_events.h"
 #include "source/stacks_page.h"
+#include "source/stacks_rounds.h"
 
 #include <stdbool.h>
 
@@ -31,6 +32,7 @@ struct stacks_before {
 	uint32_t nrefused;
 	/* How it watches waits, with what to leave alone; NULL: it takes samples. */
 	const struct stacks_watch *watch;
+	const struct stacks_turns *turns; /* NULL, or of no threads: the rings' samples are all */
 };
 
 /* 0, or -errno with a sentence. */

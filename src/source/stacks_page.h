@@ -26,7 +26,8 @@ enum {
 	STACKS_REFUSED_MAX = 64,
 	STACKS_PATH_MAX = 256,
 	STACKS_ROOM = 1 << 20, /* of the ring */
-	WATCH_PIDS_MAX = 32768,
+	STACKS_PIDS_MAX = 32768,
+	STACKS_SLOTS_MAX = 64, /* threads that are sampled at a time, in rounds */
 	WATCH_SKIPPED_MAX = 64,
 };
 
@@ -83,20 +84,27 @@ struct stacks_file {
 
 enum { WATCH_PERIOD_NS = 1000 }; /* what a weight of 1 of waits is worth */
 
-/* What a helper that watches waits (unwind/watch.h) must know, and where it is. The list of
- * processes changes only between an answer and the next question. */
+/* What a helper that watches waits (unwind/watch.h) must know, and where it is. */
 struct stacks_watch {
 	uint32_t hz;      /* looks a second; 0: it takes samples instead */
 	uint32_t share;   /* of a core that it may use, in millionths; 0: all it wants */
 	int64_t began_ns; /* what a thread did before that does not count */
-	uint32_t npids;
-	int32_t pid[WATCH_PIDS_MAX];
 	/* Threads at which earlier helpers stayed. */
 	uint32_t nskip;
 	int32_t skip[WATCH_SKIPPED_MAX];
 	/* The thread that it looks at now; 0: none. What it has done. */
 	_Atomic int32_t at;
 	_Atomic int64_t looks, moved, refused, rounds;
+};
+
+/* What a helper that opens the events itself must know (unwind/rounds.h), and what it has done. */
+struct stacks_rounds {
+	uint32_t threads;        /* that it samples at a time; 0: the recorder's events are all */
+	uint32_t bytes;          /* of memory that may be locked for their rings */
+	uint32_t hz, hz_of_node; /* samples a second of CPU time, and of all threads together */
+	int64_t began_ns;        /* CPU time that threads used before that does not count */
+	/* Threads that ended without a sample, and their user time; threads that were refused. */
+	_Atomic int64_t unsampled, unsampled_ns, refused;
 };
 
 struct stacks_page {
@@ -119,6 +127,11 @@ struct stacks_page {
 	_Atomic uint32_t nleft_out;
 	int32_t left_out[STACKS_LEFT_OUT_MAX];
 	struct stacks_watch watch;
+	struct stacks_rounds rounds;
+	/* The job's processes, for those two: changes only between an answer and the next question.
+	 */
+	uint32_t npids;
+	int32_t pid[STACKS_PIDS_MAX];
 	/* What the helper has seen and used. */
 	_Atomic int64_t cpu_ns, resident_bytes, samples, lost, cut, lost_way, forks, folded;
 	_Atomic uint64_t head, tail;

@@ -137,7 +137,7 @@ static void ask(struct waits *k)
 
 	if (!p || !stacks_helper_answered(&k->helper))
 		return;
-	p->watch.npids = (uint32_t)job->pids(job->tree, p->watch.pid, WATCH_PIDS_MAX);
+	p->npids = (uint32_t)job->pids(job->tree, p->pid, STACKS_PIDS_MAX);
 	stacks_helper_ask(&k->helper, false);
 }
 

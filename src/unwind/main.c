@@ -3,9 +3,10 @@
  * sonde-unwind - turns samples of the job's stacks into frames, in a process that may crash.
  *
  * Started by the source stacks: descriptors from STACKS_RINGS on are perf events with a ring each,
- * STACKS_SOCKET brings a byte for every question, answers go into the memory of STACKS_MEMORY
- * (source/stacks_page.h). It ends with its parent. Started by hand it does nothing. With a socket
- * as standard input it looks at blocked threads instead (unwind/look.h).
+ * or it opens events itself (unwind/rounds.h). STACKS_SOCKET brings a byte for every question,
+ * answers go into the memory of STACKS_MEMORY (source/stacks_page.h). It ends with its parent.
+ * Started by hand it does nothing. With a socket as standard input it looks at blocked threads
+ * instead (unwind/look.h).
  */
 #include "base/clock.h"
 #include "base/number.h"
@@ -15,6 +16,7 @@
 #include "unwind/look.h"
 #include "unwind/profile.h"
 #include "unwind/records.h"
+#include "unwind/rounds.h"
 #include "unwind/walk.h"
 #include "unwind/watch.h"
 #include "unwind/work.h"
@@ -41,6 +43,8 @@ enum {
 	WAIT_MS = 1000,
 	MAP_HEADER = 64, /* bytes of an MMAP2 record before its path */
 	MEMORY_MAX = 1 << 30,
+	LEARN_AGAIN_S = 1,   /* what a process has where, if a stack leads elsewhere, */
+	LEARN_ALWAYS_S = 10, /* and if no record tells of it */
 };
 
 struct unwinder {
@@ -51,7 +55,8 @@ struct unwinder {
 	struct rows *rows;
 	struct names *names;
 	struct profile *profile;
-	struct watch *watch; /* NULL: it takes samples */
+	struct watch *watch;   /* NULL: it takes samples */
+	struct rounds *rounds; /* NULL: not in rounds */
 	struct interpreted *interpreted;
 	struct stack stack;
 	uint32_t held; /* answers in a row that waited for names */
@@ -118,34 +123,58 @@ static void unwind(struct unwinder *u, struct space *x, struct registers *r,
 
 	walk(s, r, &(struct walker){ &w, place_of, step_from });
 	s->n += s->n == 0;
-	if (s->flags & FRAME_CUT)
-		atomic_fetch_add(&u->page->cut, 1);
-	if (s->flags & FRAME_LOST_WAY)
-		atomic_fetch_add(&u->page->lost_way, 1);
+}
+
+static void unwind_sample(struct unwinder *u, struct space *x, const struct record_sample *sample)
+{
+	struct registers r;
+
+	u->stack.n = 0;
+	u->stack.flags = FRAME_LOST_WAY;
+	if (!sample->has_registers)
+		return;
+	registers_of_sample(&r, sample->registers);
+	unwind(u, x, &r, &(struct stack_copy){ r.v[REG_SP], sample->stack, sample->stack_size });
+}
+
+static bool is_old(const struct space *x, int64_t seconds)
+{
+	return clock_mono_ns() - x->learnt_ns >= seconds * NS_PER_S;
+}
+
+/* In rounds no record tells what a process maps later on. */
+static void learn(struct unwinder *u, struct space *x)
+{
+	if (!x->known || (u->rounds && is_old(x, LEARN_ALWAYS_S)))
+		spaces_learn(&u->spaces, x, clock_mono_ns());
 }
 
 static void take_sample(struct unwinder *u, const struct record_view *v)
 {
 	struct record_sample sample;
 	struct sampled who;
-	struct registers r;
 	struct space *x;
 
 	if (!record_sample(v, &sample) || is_left_out(u->page, sample.pid))
 		return;
 	x = spaces_get(&u->spaces, (pid_t)sample.pid);
-	if (!x->known)
-		spaces_learn(&u->spaces, x, clock_mono_ns());
+	learn(u, x);
 	if (x->makes_code && !x->jit)
 		x->jit = jit_open(x->pid);
 	if (x->jit)
 		jit_look(x->jit, sample.time_ns);
-	u->stack.n = 0;
-	u->stack.flags = FRAME_LOST_WAY;
-	if (sample.has_registers) {
-		registers_of_sample(&r, sample.registers);
-		unwind(u, x, &r,
-		       &(struct stack_copy){ r.v[REG_SP], sample.stack, sample.stack_size });
+	unwind_sample(u, x, &sample);
+	if (u->rounds && u->stack.flags & FRAME_LOST_WAY && is_old(x, LEARN_AGAIN_S)) {
+		spaces_learn(&u->spaces, x, clock_mono_ns());
+		unwind_sample(u, x, &sample);
+	}
+	if (u->stack.flags & FRAME_CUT)
+		atomic_fetch_add(&u->page->cut, 1);
+	if (u->stack.flags & FRAME_LOST_WAY)
+		atomic_fetch_add(&u->page->lost_way, 1);
+	if (u->rounds) {
+		rounds_sample(u->rounds, v->ring, &u->stack);
+		return;
 	}
 	who = (struct sampled){ (pid_t)sample.pid, (pid_t)sample.tid, sample.time_ns,
 				sample.period };
@@ -208,7 +237,9 @@ static void take_command(struct unwinder *u, const struct record_view *v)
 	pid_t pid = (pid_t)get_u32(v, 0), tid = (pid_t)get_u32(v, 4);
 	struct space *x;
 
-	if (v->misc & PERF_RECORD_MISC_COMM_EXEC)
+	if (v->misc & PERF_RECORD_MISC_COMM_EXEC && u->rounds)
+		rounds_exec(u->rounds, v->ring);
+	else if (v->misc & PERF_RECORD_MISC_COMM_EXEC)
 		spaces_exec(&u->spaces, pid);
 	if (pid != tid || v->n < 8 + sizeof x->command)
 		return;
@@ -313,8 +344,13 @@ static void weigh(struct stacks_page *p)
 
 static void drain(struct unwinder *u, bool all)
 {
-	records_drain(u->ring, u->page->nrings,
-		      all ? INT64_MAX : clock_mono_ns() - WRITTEN_US * 1000, take_record, u);
+	const struct record_ring *rings = u->ring;
+	uint32_t n = u->page->nrings;
+
+	if (u->rounds)
+		rings = rounds_rings(u->rounds, &n);
+	records_drain(rings, n, all ? INT64_MAX : clock_mono_ns() - WRITTEN_US * 1000, take_record,
+		      u);
 }
 
 /* What the job's threads waited for, and which are the job's from now on. */
@@ -329,7 +365,9 @@ static void tell_waits(struct unwinder *u, bool last)
 /* How long nothing needs to be done. */
 static int idle_ms(const struct unwinder *u)
 {
-	int64_t due_ns = u->watch ? watch_due_ns(u->watch) : interpreted_due_ns(u->interpreted);
+	int64_t due_ns = u->watch    ? watch_due_ns(u->watch)
+			 : u->rounds ? rounds_due_ns(u->rounds)
+				     : interpreted_due_ns(u->interpreted);
 	int64_t left_ns = due_ns - clock_mono_ns();
 
 	return left_ns <= 0 ? 0 : left_ns >= NS_PER_S ? WAIT_MS : (int)(left_ns / NS_PER_MS) + 1;
@@ -342,6 +380,10 @@ static void answer(struct unwinder *u, uint32_t question, bool last)
 	drain(u, last);
 	if (u->watch)
 		tell_waits(u, last);
+	if (u->rounds && last)
+		rounds_finish(u->rounds);
+	else if (u->rounds)
+		rounds_hear(u->rounds);
 	names_wait(u->names, (last ? LAST_NAMES_MS : NAMES_MS) * NS_PER_MS);
 	if (last || !names_busy(u->names) || u->held++ == HELD_MAX) {
 		u->held = 0;
@@ -351,10 +393,37 @@ static void answer(struct unwinder *u, uint32_t question, bool last)
 	atomic_store_explicit(&u->page->answered, question, memory_order_release);
 }
 
+/* What wakes it besides the socket; *n: how many that is. */
+static void wait_for(const struct unwinder *u, struct pollfd *wait, uint32_t *n)
+{
+	if (u->rounds)
+		*n = rounds_poll(u->rounds, wait);
+}
+
+/* Those whose tasks are gone are not waited for any more. */
+static void waited(struct unwinder *u, struct pollfd *wait, uint32_t n)
+{
+	if (u->rounds)
+		rounds_polled(u->rounds, wait);
+	for (uint32_t i = 0; i < n && !u->rounds; i++)
+		if (wait[i].revents & (POLLHUP | POLLERR))
+			wait[i].fd = -1;
+}
+
+static void look_if_due(struct unwinder *u)
+{
+	if (u->watch && clock_mono_ns() >= watch_due_ns(u->watch))
+		watch_look(u->watch);
+	if (u->rounds && clock_mono_ns() >= rounds_due_ns(u->rounds))
+		rounds_look(u->rounds);
+	if (clock_mono_ns() >= interpreted_due_ns(u->interpreted))
+		interpreted_look(u->interpreted);
+}
+
 /* Until the parent has gone. */
 static void serve(struct unwinder *u)
 {
-	struct pollfd wait[1 + STACKS_RINGS_MAX] = { { STACKS_SOCKET, POLLIN | POLLRDHUP, 0 } };
+	struct pollfd wait[1 + STACKS_SLOTS_MAX] = { { STACKS_SOCKET, POLLIN | POLLRDHUP, 0 } };
 	uint32_t n = u->page->nrings, done = 0;
 	char questions[64];
 
@@ -363,6 +432,7 @@ static void serve(struct unwinder *u)
 	for (;;) {
 		uint32_t asked;
 
+		wait_for(u, wait + 1, &n);
 		if (poll(wait, 1 + n, idle_ms(u)) < 0)
 			continue;
 		if (wait[0].revents & (POLLRDHUP | POLLHUP | POLLERR))
@@ -370,14 +440,9 @@ static void serve(struct unwinder *u)
 		if (wait[0].revents & POLLIN &&
 		    read(STACKS_SOCKET, questions, sizeof questions) <= 0)
 			return;
-		for (uint32_t i = 1; i <= n; i++)
-			if (wait[i].revents & (POLLHUP | POLLERR)) /* its tasks are gone */
-				wait[i].fd = -1;
+		waited(u, wait + 1, n);
 		drain(u, false);
-		if (u->watch && clock_mono_ns() >= watch_due_ns(u->watch))
-			watch_look(u->watch);
-		if (!u->watch && clock_mono_ns() >= interpreted_due_ns(u->interpreted))
-			interpreted_look(u->interpreted);
+		look_if_due(u);
 		asked = atomic_load_explicit(&u->page->asked, memory_order_acquire);
 		if (asked != done)
 			answer(u, asked, atomic_load(&u->page->last));
@@ -403,7 +468,10 @@ static bool begin(struct unwinder *u)
 	if (u->page->watch.hz && u->rows && u->profile)
 		u->watch = watch_make(u->page, &u->spaces, u->rows, u->profile);
 	u->interpreted = u->profile ? interpreted_make(&u->spaces, u->profile) : NULL;
-	if (u->rows && u->interpreted && !u->watch == !u->page->watch.hz && map_rings(u))
+	if (u->page->rounds.threads && u->rows && u->profile)
+		u->rounds = rounds_make(u->page, &u->spaces, u->profile);
+	if (u->rows && u->interpreted && !u->watch == !u->page->watch.hz &&
+	    !u->rounds == !u->page->rounds.threads && map_rings(u))
 		return true;
 	atomic_store_explicit(&u->page->stage, STACKS_FAILED, memory_order_release);
 	return false;

@@ -290,14 +290,24 @@ static bool count_add(struct profile *p, const struct count *more)
 	return true;
 }
 
+uint32_t profile_seen(struct profile *p, const struct stack *stack, int64_t cpu_ns)
+{
+	uint32_t node = profile_node(p, stack);
+
+	names_earn(p->names, cpu_ns);
+	atomic_fetch_add(&p->page->samples, 1);
+	if (!node)
+		atomic_fetch_add(&p->page->lost, 1);
+	return node;
+}
+
 void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 		 const struct stack *stack)
 {
-	const struct count one = { group_of(p, x, s), (uint32_t)s->tid, node_of(p, stack), 1 };
+	const struct count one = { group_of(p, x, s), (uint32_t)s->tid,
+				   profile_seen(p, stack, s->period), 1 };
 
-	names_earn(p->names, s->period);
-	atomic_fetch_add(&p->page->samples, 1);
-	if (!one.group || one.node == NO_ROOM || !count_add(p, &one))
+	if (one.node && (!one.group || !count_add(p, &one)))
 		atomic_fetch_add(&p->page->lost, 1);
 }
 

@@ -52,6 +52,8 @@ struct profile;
 
 struct profile *profile_make(struct stacks_page *page, struct names *names, struct modules *modules,
 			     enum sample_kind kind);
+/* A sample of so much CPU time, which is put later: the node of its stack; 0: it is lost. */
+uint32_t profile_seen(struct profile *p, const struct stack *stack, int64_t cpu_ns);
 void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 		 const struct stack *stack);
 /* The node of a stack; 0: there is no room, not even for what has none. */

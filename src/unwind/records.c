@@ -119,6 +119,7 @@ void records_drain(const struct record_ring *rings, size_t n, int64_t until_ns,
 			return;
 		v = view(from, &best, room);
 		v.time_ns = earliest;
+		v.ring = (uint32_t)(from - rings);
 		take(context, &v);
 		__atomic_store_n(&from->page->data_tail, from->page->data_tail + best.size,
 				 __ATOMIC_RELEASE);

@@ -27,6 +27,7 @@ struct record_view {
 	uint32_t type;
 	uint16_t misc;
 	int64_t time_ns;
+	uint32_t ring; /* which it was in */
 };
 
 /* A sample, as its event asks for it. */

@@ -49,7 +49,7 @@ struct watch {
 	struct object_child *child; /* of process[i + 1] */
 	uint32_t processes_hash[PROCESS_HASH], threads_hash[THREAD_HASH];
 	uint32_t nprocesses, nthreads, spare_processes, spare_threads;
-	pid_t pid[WATCH_PIDS_MAX];
+	pid_t pid[STACKS_PIDS_MAX];
 	uint32_t npids, round;
 	uint32_t on_cpu, ready, unseen, refused; /* nodes */
 	int64_t began_ns, now_ns, due_ns, tick_ns, boot_ns, cost_ns;
@@ -477,11 +477,11 @@ void watch_look(struct watch *w)
 /* Those that are in the list no longer have ended. */
 void watch_hear(struct watch *w)
 {
-	uint32_t n = w->page->watch.npids;
+	uint32_t n = w->page->npids;
 	struct process *p;
 
-	w->npids = n < WATCH_PIDS_MAX ? n : WATCH_PIDS_MAX;
-	memcpy(w->pid, w->page->watch.pid, w->npids * sizeof w->pid[0]);
+	w->npids = n < STACKS_PIDS_MAX ? n : STACKS_PIDS_MAX;
+	memcpy(w->pid, w->page->pid, w->npids * sizeof w->pid[0]);
 	for (uint32_t i = 0; i < w->npids; i++) {
 		p = process_get(w, w->pid[i]);
 		if (p)

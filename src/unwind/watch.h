@@ -15,7 +15,7 @@
 
 #include "unwind/watch_place.h"
 
-enum { WATCH_PROCESSES_MAX = WATCH_PIDS_MAX, WATCH_THREADS_MAX = 65536 };
+enum { WATCH_PROCESSES_MAX = STACKS_PIDS_MAX, WATCH_THREADS_MAX = 65536 };
 
 struct watch;
 
