@@ -175,7 +175,7 @@ void holdup_put_work(struct bytes *b, const struct holdups *h, const struct wait
 	const struct waiting_spot *spot = holdup_spots(h->w, thread, &n);
 
 	if (!n || busy >= spot->seconds) {
-		bytes_printf(b, "is on a CPU for %.0f %% of its time", 100 * busy / wall);
+		bytes_printf(b, "works for %.0f %% of its time", 100 * busy / wall);
 		put_hottest(b, h, thread);
 		return;
 	}

@@ -40,7 +40,7 @@ void holdup_put_thread(struct bytes *b, const struct holdups *h, const struct wa
 void holdup_put_place(struct bytes *b, const struct waiting_row *place);
 /* "waits for a mutex at 0x12" */
 void holdup_put_wait(struct bytes *b, const struct waiting_row *place);
-/* "is on a CPU for 97 % of its time, mostly in solve (solver.c:41)" */
+/* "works for 97 % of its time, mostly in solve (solver.c:41)" */
 void holdup_put_work(struct bytes *b, const struct holdups *h, const struct waiting_row *thread);
 /* Takes the text, and frees it. */
 void holdup_set(struct summary_holdup *out, double seconds, double threads, struct bytes *b);
