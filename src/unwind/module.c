@@ -248,6 +248,7 @@ void modules_init(struct modules *m)
 	elf_version(EV_CURRENT);
 	m->row[MODULE_JIT].path = strdup("[jit]");
 	m->row[MODULE_WAIT].path = strdup(WAIT_MODULE);
+	m->row[MODULE_PYTHON].path = strdup(PYTHON_MODULE);
 	use_vdso(&m->row[MODULE_VDSO]);
 	m->n = MODULE_FIRST;
 }

@@ -90,6 +90,8 @@ static bool is_frame(const struct frame *f, const struct frame *like)
 {
 	return f->module == like->module && f->address == like->address &&
 	       f->depth == like->depth && f->flags == like->flags &&
+	       (!like->file ||
+		(f->line == like->line && f->file && !strcmp(f->file, like->file))) &&
 	       (!like->function || (f->function && !strcmp(f->function, like->function)));
 }
 
@@ -111,7 +113,7 @@ static uint32_t frame_get(struct profile *p, const struct frame *like)
 	f = &p->frame[++p->nframes];
 	*f = *like;
 	f->function = like->function ? strdup(like->function) : NULL;
-	f->file = NULL;
+	f->file = like->file ? strdup(like->file) : NULL;
 	p->frames_hash[at] = p->nframes;
 	return p->nframes;
 }
@@ -120,7 +122,9 @@ static uint32_t frame_of(struct profile *p, const struct place *place)
 {
 	const struct frame like = { .module = place->module,
 				    .address = place->address,
-				    .function = (char *)(uintptr_t)place->function };
+				    .function = (char *)(uintptr_t)place->function,
+				    .file = (char *)(uintptr_t)place->file,
+				    .line = place->line };
 	uint32_t had = p->nframes, i = frame_get(p, &like);
 
 	if (i != NO_ROOM && i > had && place->module >= MODULE_VDSO) {
@@ -335,8 +339,8 @@ static bool tell_frame(struct profile *p, uint32_t i)
 	if (!tell_module(p, f->module) || !message_frame(p->page, s, f->function, f->file))
 		return false;
 	f->told = true;
-	if (!f->asked && f->module != MODULE_JIT &&
-	    f->module != MODULE_WAIT) { /* those are told apart by their names */
+	if (!f->asked && (f->module >= MODULE_VDSO || f->module == MODULE_NONE)) {
+		/* the others are told apart by their names */
 		free(f->function);
 		free(f->file);
 		f->function = f->file = NULL;

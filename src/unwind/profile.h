@@ -25,7 +25,9 @@ enum {
 struct place {
 	uint32_t module;
 	uint64_t address;
-	const char *function; /* of JIT code, or NULL */
+	const char *function; /* of JIT code and of Python, or NULL */
+	const char *file;     /* of Python, with its line; or NULL */
+	uint32_t line;
 };
 
 struct stack {

@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/python.h"
+#include "unwind/python_part.h"
 
+#include "base/array.h"
 #include "waits/memory.h"
 
 #include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
 	SEARCHED_MAX = 20000, /* frames: 10 us each */
 	TABLE_MAX = 1 << 16,
 	CHARACTERS_MAX = 4 * PYTHON_TEXT,
-	OWNED_BY_C = 3, /* a frame that only stands for a call from C, 3.12 and later */
-	UNIT = 2,       /* bytes of an instruction */
-};
-
-/* Where each version has what: bytes from the beginning of its structures, as offsetof gives them
- * with its own headers (pycore_runtime.h, pycore_interp.h, pycore_frame.h, pycore_code.h). 0 of
- * cframe_frame in 3.13, entry and gil: it does not have that. */
-struct python_layout {
-	uint32_t version; /* upper half of PY_VERSION_HEX */
-	uint16_t interpreters, threads, next, native_id, frame, cframe_frame;
-	bool by_cframe; /* the thread has a structure that has the frame */
-	uint16_t code, instruction, previous, owner, entry;
-	uint16_t gil, gil_pointer, gil_holder, gil_locked, gil_size;
-	uint16_t name, file, first_line, lines, bytecode;
-	uint16_t bytes, size, ascii, compact, length, state;
-	uint16_t locals, nlocals, exceptions;
+	OWNED_BY_C = 3,    /* a frame that only stands for a call from C, 3.12 and later */
+	UNIT = 2,          /* bytes of an instruction */
+	FRAME_BYTES = 128, /* at least what comes before a frame's values */
 };
 
 static const struct python_layout layouts[] = {
@@ -158,7 +147,7 @@ static uint64_t symbol_of(const struct module *m, const char *name)
 	return found;
 }
 
-static bool is_python(const char *path)
+bool python_is_of(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	const char *name = slash ? slash + 1 : "";
@@ -185,16 +174,23 @@ static void use(struct python *p, const struct module *m, const struct mapping *
 		if (layouts[i].version == number)
 			p->layout = &layouts[i];
 	p->runtime = runtime + map->start - here;
-	if (p->layout)
-		p->interpreter = word(p, p->runtime + p->layout->interpreters);
 }
 
 static void list_threads(struct python *p)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t at = word(p, p->interpreter + l->threads);
+	uint64_t at;
 
+	p->interpreter = word(p, p->runtime + l->interpreters);
+	at = word(p, p->interpreter + l->threads);
+	p->nthreads = 0;
 	for (uint64_t id; at && p->nthreads < PYTHON_THREADS; at = word(p, at + l->next)) {
+		struct python_thread *grown =
+			array_room(p->thread, p->nthreads, &p->threads_cap, sizeof *grown);
+
+		if (!grown)
+			return;
+		p->thread = grown;
 		id = word(p, at + l->native_id);
 		p->thread[p->nthreads++] =
 			(struct python_thread){ at, id <= INT_MAX ? (pid_t)id : 0 };
@@ -203,18 +199,30 @@ static void list_threads(struct python *p)
 
 bool python_find(struct python *p, const struct modules *modules, const struct space *space)
 {
-	if (p->pid == space->pid)
+	if (p->pid == space->pid && (p->layout || p->learnt_ns == space->learnt_ns))
 		return p->layout != NULL;
-	*p = (struct python){ .pid = space->pid, .left = SEARCHED_MAX };
+	*p = (struct python){ .pid = space->pid,
+			      .left = SEARCHED_MAX,
+			      .learnt_ns = space->learnt_ns,
+			      .codes = p->codes,
+			      .thread = p->thread,
+			      .threads_cap = p->threads_cap };
 	for (uint32_t i = 0; i < space->n && !p->layout; i++) {
 		const struct module *m = &modules->row[space->map[i].module];
 
-		if (space->map[i].module >= MODULE_FIRST && m->usable && is_python(m->path))
+		if (space->map[i].module >= MODULE_FIRST && m->usable && python_is_of(m->path))
 			use(p, m, &space->map[i]);
 	}
 	if (p->layout)
 		list_threads(p);
 	return p->layout != NULL;
+}
+
+void python_free(struct python *p)
+{
+	if (p)
+		free(p->thread);
+	free(p);
 }
 
 /* ---- texts ---- */
@@ -237,7 +245,7 @@ static size_t put_utf8(char *out, uint32_t c)
 }
 
 /* Of a str object: bits of its state say how wide a character is, and whether all are ASCII. */
-static bool read_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT])
+bool python_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT])
 {
 	const struct python_layout *l = p->layout;
 	uint64_t length = word(p, at + l->length);
@@ -338,14 +346,31 @@ static uint64_t innermost_of(const struct python *p, uint64_t thread)
 	return p->layout->by_cframe ? word(p, at + p->layout->cframe_frame) : at;
 }
 
-/* One that has ended since has left its place. */
+/* One that has ended since has left its place, or the list. */
+static bool is_there(const struct python *p, uint64_t at, pid_t tid)
+{
+	enum { PREVIOUS = 0 };
+	const struct python_layout *l = p->layout;
+	uint64_t before = word(p, at + PREVIOUS);
+
+	return word(p, at + l->native_id) == (uint64_t)tid &&
+	       word(p, before ? before + l->next : p->interpreter + l->threads) == at;
+}
+
 static uint64_t thread_of(const struct python *p, pid_t tid)
 {
 	for (uint32_t i = 0; i < p->nthreads; i++)
-		if (p->thread[i].tid == tid &&
-		    word(p, p->thread[i].at + p->layout->native_id) == (uint64_t)tid)
+		if (p->thread[i].tid == tid && is_there(p, p->thread[i].at, tid))
 			return p->thread[i].at;
 	return 0;
+}
+
+bool python_knows(struct python *p, pid_t tid)
+{
+	if (thread_of(p, tid))
+		return true;
+	list_threads(p);
+	return thread_of(p, tid) != 0;
 }
 
 static uint8_t byte_at(const struct python *p, uint64_t at)
@@ -355,39 +380,49 @@ static uint8_t byte_at(const struct python *p, uint64_t at)
 	return memory_read(p->pid, at, &v, sizeof v) ? v : 0xff;
 }
 
-static bool read_frame(const struct python *p, uint64_t at, struct python_frame *f)
+static bool read_frame(const struct python *p, const uint8_t *raw, struct python_frame *f)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t code = word(p, at + l->code);
+	uint64_t code = python_word(raw, l->code), at = python_word(raw, l->instruction);
 
 	*f = (struct python_frame){ .line = 0 };
-	if (!code || !read_text(p, word(p, code + l->name), f->function) ||
-	    !read_text(p, word(p, code + l->file), f->file) || !f->function[0])
+	if (!code)
 		return false;
-	f->line = line_of(p, code, word(p, at + l->instruction));
-	f->entry = l->entry && byte_at(p, at + l->entry) == 1;
-	return true;
+	if (!p->codes || !python_code_read(p->codes, p, code, at, f)) {
+		if (!python_text(p, word(p, code + l->name), f->function) ||
+		    !python_text(p, word(p, code + l->file), f->file))
+			return false;
+		f->line = line_of(p, code, at);
+	}
+	f->entry = l->entry && raw[l->entry] == 1;
+	return f->function[0] != '\0';
 }
 
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 {
 	const struct python_layout *l = p->layout;
 	uint64_t thread = thread_of(p, tid), at;
+	uint8_t raw[FRAME_BYTES];
 
 	out->n = 0;
+	out->torn = !thread;
 	if (!thread)
 		return false;
 	at = innermost_of(p, thread);
 	for (uint32_t turn = 0; at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES; turn++) {
-		if (!l->entry && byte_at(p, at + l->owner) == OWNED_BY_C) {
+		out->torn = !memory_read(p->pid, at, raw, l->locals);
+		if (out->torn)
+			break;
+		if (!l->entry && raw[l->owner] == OWNED_BY_C) {
 			if (out->n)
 				out->frame[out->n - 1].entry = true;
-		} else if (!read_frame(p, at, &out->frame[out->n])) {
+		} else if (!read_frame(p, raw, &out->frame[out->n])) {
+			out->torn = true;
 			break;
 		} else {
 			out->n++;
 		}
-		at = word(p, at + l->previous);
+		at = python_word(raw, l->previous);
 	}
 	return out->n > 0;
 }

@@ -45,7 +45,7 @@ struct wait_holder {
 	char process[WAIT_NAME];
 };
 
-#define WAIT_PYTHON "[python]" /* the module of a frame of Python */
+#define WAIT_PYTHON PYTHON_MODULE /* the module of a frame of Python */
 
 struct wait_frame {
 	char *function, *file, *module; /* or NULL */
