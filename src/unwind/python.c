@@ -14,9 +14,8 @@ enum {
 	SEARCHED_MAX = 20000, /* frames: 10 us each */
 	TABLE_MAX = 1 << 16,
 	CHARACTERS_MAX = 4 * PYTHON_TEXT,
-	OWNED_BY_C = 3,    /* a frame that only stands for a call from C, 3.12 and later */
-	UNIT = 2,          /* bytes of an instruction */
-	FRAME_BYTES = 128, /* at least what comes before a frame's values */
+	OWNED_BY_C = 3, /* a frame that only stands for a call from C, 3.12 and later */
+	UNIT = 2,       /* bytes of an instruction */
 };
 
 static const struct python_layout layouts[] = {
@@ -365,14 +364,6 @@ static uint64_t thread_of(const struct python *p, pid_t tid)
 	return 0;
 }
 
-bool python_knows(struct python *p, pid_t tid)
-{
-	if (thread_of(p, tid))
-		return true;
-	list_threads(p);
-	return thread_of(p, tid) != 0;
-}
-
 static uint8_t byte_at(const struct python *p, uint64_t at)
 {
 	uint8_t v;
@@ -380,7 +371,8 @@ static uint8_t byte_at(const struct python *p, uint64_t at)
 	return memory_read(p->pid, at, &v, sizeof v) ? v : 0xff;
 }
 
-static bool read_frame(const struct python *p, const uint8_t *raw, struct python_frame *f)
+static bool read_frame(const struct python *p, const uint8_t *raw, struct python_frame *f,
+		       struct python_next *next)
 {
 	const struct python_layout *l = p->layout;
 	uint64_t code = python_word(raw, l->code), at = python_word(raw, l->instruction);
@@ -388,7 +380,7 @@ static bool read_frame(const struct python *p, const uint8_t *raw, struct python
 	*f = (struct python_frame){ .line = 0 };
 	if (!code)
 		return false;
-	if (!p->codes || !python_code_read(p->codes, p, code, at, f)) {
+	if (!p->codes || !python_code_read(p, code, at, f, next)) {
 		if (!python_text(p, word(p, code + l->name), f->function) ||
 		    !python_text(p, word(p, code + l->file), f->file))
 			return false;
@@ -401,30 +393,42 @@ static bool read_frame(const struct python *p, const uint8_t *raw, struct python
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t thread = thread_of(p, tid), at;
-	uint8_t raw[FRAME_BYTES];
+	uint64_t thread = thread_of(p, tid);
+	struct python_next next = { 0 };
+	uint8_t raw[PYTHON_FRAME_BYTES];
 
 	out->n = 0;
 	out->torn = !thread;
 	if (!thread)
 		return false;
-	at = innermost_of(p, thread);
-	for (uint32_t turn = 0; at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES; turn++) {
-		out->torn = !memory_read(p->pid, at, raw, l->locals);
+	next.at = innermost_of(p, thread);
+	for (uint32_t turn = 0; next.at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES;
+	     turn++) {
+		out->torn = !next.known && !memory_read(p->pid, next.at, next.raw, l->locals);
 		if (out->torn)
 			break;
+		memcpy(raw, next.raw, sizeof raw);
+		next.at = python_word(raw, l->previous);
+		next.known = false;
 		if (!l->entry && raw[l->owner] == OWNED_BY_C) {
 			if (out->n)
 				out->frame[out->n - 1].entry = true;
-		} else if (!read_frame(p, raw, &out->frame[out->n])) {
+		} else if (!read_frame(p, raw, &out->frame[out->n], &next)) {
 			out->torn = true;
 			break;
 		} else {
 			out->n++;
 		}
-		at = python_word(raw, l->previous);
 	}
 	return out->n > 0;
+}
+
+bool python_read_new(struct python *p, pid_t tid, struct python_stack *out)
+{
+	if (python_read(p, tid, out) || out->n || thread_of(p, tid))
+		return out->n > 0;
+	list_threads(p);
+	return python_read(p, tid, out);
 }
 
 /* ---- the lock ---- */

@@ -51,12 +51,12 @@ struct python_codes *python_codes_make(void);
 void python_free(struct python *p);
 /* The name of the interpreter, or of its library. */
 bool python_is_of(const char *path);
-/* Is it a thread of the interpreter? Lists them again if it was none. */
-bool python_knows(struct python *p, pid_t tid);
 /* Is the process one? Remembered until it is asked of another. */
 bool python_find(struct python *p, const struct modules *modules, const struct space *space);
 /* Of the thread with this number, as the interpreter has it. False: it has none. */
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out);
+/* The same; lists the threads again if it was none of them. */
+bool python_read_new(struct python *p, pid_t tid, struct python_stack *out);
 /* Whose memory an address is: of the lock that lets one thread at a time run (the GIL). */
 bool python_is_gil(const struct python *p, uint64_t address);
 /* Who has it; 0: nobody, or it is not known. */

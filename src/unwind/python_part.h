@@ -33,8 +33,17 @@ static inline uint64_t python_word(const uint8_t *raw, size_t at)
 
 /* Of a str object; false: it is none. */
 bool python_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT]);
-/* Function, file and line of a code object at an instruction. False: it makes no sense. */
-bool python_code_read(struct python_codes *c, const struct python *p, uint64_t code,
-		      uint64_t instruction, struct python_frame *f);
+enum { PYTHON_FRAME_BYTES = 128 }; /* at least what comes before a frame's values */
+
+/* The frame at `at`, as far as it was read with something else. */
+struct python_next {
+	uint64_t at;
+	bool known;
+	uint8_t raw[PYTHON_FRAME_BYTES];
+};
+/* Function, file and line of a code object at an instruction, remembered in p->codes. False: it
+ * makes no sense, or is too large. next: read with it, where that costs little. */
+bool python_code_read(const struct python *p, uint64_t code, uint64_t instruction,
+		      struct python_frame *f, struct python_next *next);
 
 #endif

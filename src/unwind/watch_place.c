@@ -237,8 +237,7 @@ static void merge_python(struct watch_place *w, struct python *python, pid_t tid
 	uint32_t done = 0, loops = 0;
 
 	w->frames.n = 0;
-	if (python && python_knows(python, tid) &&
-	    (!python_read(python, tid, &w->frames) || w->frames.torn))
+	if (python && (!python_read_new(python, tid, &w->frames) || w->frames.torn))
 		w->frames.n = 0;
 	w->merged.n = 0;
 	w->merged.flags = s->flags;
