@@ -18,7 +18,8 @@ static bool counts(const struct waiting_spot *s)
 struct group {
 	const struct waiting_spot **spot;
 	uint32_t nspots, threads;
-	double seconds, wall_s, works_s;
+	double seconds, works_s;
+	double wall_s; /* without what others had the cores */
 	const struct waiting_spot *most;
 };
 
@@ -37,7 +38,7 @@ static void group_make(struct group *g, const struct waiting_spot **spot, uint32
 		if (i && spot[i - 1]->thread == thread)
 			continue;
 		g->threads++;
-		g->wall_s += waiting_wall(&thread->time);
+		g->wall_s += waiting_wall(&thread->time) - thread->time.ready;
 		g->works_s += holdup_busy(thread) + thread->time.by[WAIT_STORAGE] +
 			      thread->time.by[WAIT_TIMER];
 	}
@@ -178,7 +179,7 @@ static int by_process(const void *a, const void *b)
 /* Threads of a process that wait in barriers, and the one that works most. */
 struct team {
 	uint32_t n, waiters;
-	double seconds, wall_s;
+	double seconds, wall_s; /* as in a group */
 	const struct waiting_row *worker, *waiter;
 };
 
@@ -197,7 +198,7 @@ static void team_make(struct team *t, const struct waiting_row **row, uint32_t n
 			continue;
 		t->waiters++;
 		t->seconds += seconds;
-		t->wall_s += waiting_wall(&x->time);
+		t->wall_s += waiting_wall(&x->time) - x->time.ready;
 		if (!t->waiter || seconds > t->waiter->time.by[WAIT_BARRIER])
 			t->waiter = x;
 	}

@@ -88,7 +88,8 @@ os.chdir(room.name)
 
 def interpreters():
     found = {}
-    for path in sorted([p for p in glob.glob("/usr/bin/python3.[0-9]*") + glob.glob(sys.base_prefix + "/../*/bin/python3.[0-9]*") if "-" not in os.path.basename(p)]) + [sys.executable]:
+    paths = glob.glob("/usr/bin/python3.[0-9]*") + glob.glob(sys.base_prefix + "/../*/bin/python3.[0-9]*")
+    for path in sorted(p for p in paths if "-" not in os.path.basename(p)) + [sys.executable]:
         done = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=False)
         if done.returncode == 0 and done.stdout.strip() in KNOWN:
             found.setdefault(done.stdout.strip(), path)
@@ -141,7 +142,10 @@ assert not [p for p in places if p["file"] and p["file"].endswith("torn.py") and
 
 places, _ = record("busy", python, BUSY, "--no-paths")
 gil = [p for p in places if p["object"] == "Python's GIL"]
-assert gil and gil[0]["waits_for"] == "lock" and {p["file"] for p in gil} == {"busy.py"} and {p["function"] for p in gil} <= {"one", "<module>"}, places
+assert gil and gil[0]["waits_for"] == "lock" and gil[0]["function"] == "one", places
+assert {p["file"] for p in gil} <= {"busy.py", "threading.py"}, gil  # without directories a library is not known
 assert {p["line"] for p in gil if p["function"] == "one"} <= {4, 5}, gil
+
 said = {v["rule"]: v["sentence"] for v in shown("busy")["verdicts"]}
-assert "4 threads of " in said["waits-lock"] and "waits for a lock: Python's GIL in one (busy.py:" in said["waits-lock"], said
+if sum(p["waited_seconds"] for p in gil) / 4 > 0.3 * shown("busy", "--waits")["thread"][0]["wall_seconds"]:  # else others had the cores
+    assert "4 threads of " in said["waits-lock"] and "waits for a lock: Python's GIL in one (busy.py:" in said["waits-lock"], said
