@@ -19,8 +19,8 @@ enum {
 	MODULES_MAX = 4096,
 	SEGMENTS_MAX = 16,
 	MODULE_NONE = 0,
-	MODULE_JIT = 1,  /* memory with code and without a file */
-	MODULE_WAIT = 2, /* no code: what a thread does or waits for, by name */
+	MODULE_JIT = 1,    /* memory with code and without a file */
+	MODULE_WAIT = 2,   /* no code: what a thread does or waits for, by name */
 	MODULE_PYTHON = 3, /* functions of Python, by name, file and line */
 	MODULE_VDSO = 4,
 	MODULE_FIRST = 5, /* of those with a file */
