@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A job that waits is told for what, where, and for whom (tests/programs/hold_up.c, shell, Python): convoys, barriers, slow ends of pipes, workers that
-are too slow, children one after the other, locks on files, polling, slow files. Jobs that wait as they should are told nothing of the kind."""
+"""A job that waits is told for what, where, and for whom (tests/programs/hold_up.c, shell, Python): convoys, barriers, slow ends of pipes, workers
+that are too slow, children one after the other, locks on files, polling, slow files. Jobs that wait as they should are told nothing of the kind."""
 # limit: 600
 import json
 import os
@@ -54,9 +54,12 @@ with multiprocessing.Pool(1) as pool:
 """
 # A job, its rule, and what the sentence says.
 HELD_UP = {
-    "convoy": (["./app", "convoy", "5"], "waits-lock", ["4 threads of app (pid ", ": each waits for a mutex at 0x", " in take_the_lock (hold_up.c:"]),
-    "uneven": (["./app", "uneven", "5"], "waits-barrier", ["3 threads of app (pid ", " wait in a barrier in meet (hold_up.c:", " for thread ", " works for "]),
-    "starve": (["./app", "starve", "5"], "waits-workers", ["app (pid ", "waits for a condition variable in next_batch (hold_up.c:", "; its busy thread works for "]),
+    "convoy": (["./app", "convoy", "5"], "waits-lock",
+               ["4 threads of app (pid ", ": each waits for a mutex at 0x", " in take_the_lock (hold_up.c:"]),
+    "uneven": (["./app", "uneven", "5"], "waits-barrier",
+               ["3 threads of app (pid ", " wait in a barrier in meet (hold_up.c:", " for thread ", " works for "]),
+    "starve": (["./app", "starve", "5"], "waits-workers",
+               ["app (pid ", "waits for a condition variable in next_batch (hold_up.c:", "; its busy thread works for "]),
     "loader": ([sys.executable, "-c", FEW_WORKERS], "waits-workers", ["; its busy child process works for "]),
     "reader": (["sh", "-c", "./gen writes 5 0 | ./slow reads 0 30"], "waits-reader",
                ["gen (pid ", "waits for room in a pipe in writes (hold_up.c:", "and slow (pid ", ", which reads it, works for "]),
