@@ -2,10 +2,11 @@
 /*
  * summary_fixture.h - a summary made from text, for tests: "wall_seconds=60 node.load=1..4".
  *
- * share:copies=0.3 is a class of code. Bare names are the variables of rules; names with a point
- * are metrics, with one value or min..max (the mean is in the middle); +disk.reads=5 is a counter
- * that rose. What is not named is not known; there are 60 samples on one node and the recording is
- * complete, unless said otherwise. Borrows the text.
+ * share:copies=0.3 is a class of code, held:lock=5..3 what held the job up, for 5 s three threads.
+ * Bare names are the variables of rules; names with a point are metrics, with one value or min..max
+ * (the mean is in the middle); +disk.reads=5 is a counter that rose. What is not named is not
+ * known; there are 60 samples on one node and the recording is complete, unless said otherwise.
+ * Borrows the text.
  */
 #ifndef TESTS_SUMMARY_FIXTURE_H
 #define TESTS_SUMMARY_FIXTURE_H
@@ -59,6 +60,10 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 		f->s.share[f->s.nshares] =
 			(struct summary_share){ f->share[f->s.nshares], first, 0.01 };
 		f->s.nshares++;
+	} else if (!strncmp(name, "held:", 5)) { /* how long, and by how many threads */
+		struct summary_holdup *h = &f->s.holdup[holdup_find(name + 5)];
+
+		*h = (struct summary_holdup){ first, range ? strtod(range + 2, NULL) : 1, "THIS" };
 	} else if (*name == '+') {
 		f->growth[f->s.ngrowth] = (struct summary_growth){ f->grown[f->s.ngrowth], first };
 		snprintf(f->grown[f->s.ngrowth++], SUMMARY_NAME, "%s", name + 1);
@@ -107,6 +112,8 @@ static inline void fixture_init(struct fixture *f, const char *text)
 			fixture_set(f, variables[i].name, "nan");
 	for (uint32_t i = 0; i < FIXTURE_NODES; i++)
 		f->node[i] = (struct summary_node){ .node = i + 1, .host = "n1", .samples = 60 };
+	for (int i = 0; i < HOLDUP_NUMBER_OF; i++)
+		f->s.holdup[i].seconds = f->s.holdup[i].threads = NAN;
 	f->s.nnodes = f->s.nhosts = 1;
 	f->s.affinity_cpus = f->s.story.working_s = NAN;
 	f->s.complete = true;

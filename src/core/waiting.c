@@ -5,6 +5,7 @@
 #include "core/phase_inner.h"
 #include "core/stacks_part.h"
 #include "core/symbol.h"
+#include "core/waiting_part.h"
 
 #include <errno.h>
 #include <math.h>
@@ -43,6 +44,7 @@ struct waiting_private {
 	struct meaning *meaning; /* [run.nstacks] */
 	double end_s;            /* of the last set */
 	struct table table[WAITING_BY_NUMBER_OF];
+	struct table spots; /* by row of BY_THREAD and of BY_PLACE */
 };
 
 /* ---- sums ---- */
@@ -114,13 +116,22 @@ static bool is_of_waits(const struct run *r, uint32_t stack)
 	return stack && f->module < r->nmodules && !strcmp(r->modules[f->module].path, WAIT_MODULE);
 }
 
-/* How near a function is to what people look for: their own program's before a library's, one with
- * a name before one without. */
+/* Of Python's own library, or one that was installed. */
+static bool is_of_python(const char *file)
+{
+	return strstr(file, "/lib/python") || strstr(file, "/site-packages/") ||
+	       strstr(file, "/dist-packages/") || !strncmp(file, "<frozen", 7);
+}
+
+/* How near a function is to what people look for: of a script before the interpreter's, their own
+ * program's before a library's, one with a name before one without. */
 static int rank_of(const struct run *r, const struct run_frame *f)
 {
 	const char *path = f->module < r->nmodules ? r->modules[f->module].path : "";
 	bool named = *f->function != '\0', library = strstr(symbol_base(path), ".so") != NULL;
 
+	if (f->module < r->nmodules && !strcmp(path, PYTHON_MODULE))
+		return is_of_python(f->file) ? 5 : 6;
 	if (f->flags || !*path || symbol_is_beginning(f->function) || classes_is_system(path) ||
 	    !strncmp(f->file, "/usr/include/", 13))
 		return 0;
@@ -200,7 +211,7 @@ static int understand_all(struct waiting *w, const struct run *r)
 /* ---- counting ---- */
 
 static int table_add(struct table *t, const struct tally_key *key, const struct meaning *m,
-		     double seconds)
+		     double seconds, uint32_t *at)
 {
 	uint32_t row, before = t->keys.n;
 	int rc = tally_find(&t->keys, key, &row);
@@ -219,6 +230,7 @@ static int table_add(struct table *t, const struct tally_key *key, const struct 
 	if (t->keys.n > before)
 		t->time[row] = (struct waiting_time){ 0 };
 	add(&t->time[row], m, seconds);
+	*at = row;
 	return 0;
 }
 
@@ -298,6 +310,8 @@ static bool key_of(struct waiting *w, enum waiting_by by, const struct taken *t,
 static int item_take(struct waiting *w, struct taken *t, double one, bool phases)
 {
 	double seconds = (double)t->item->weight * one;
+	uint32_t row[WAITING_BY_NUMBER_OF] = { 0 };
+	struct tally_key spot;
 	int rc = 0;
 
 	if (!(seconds > 0))
@@ -308,8 +322,11 @@ static int item_take(struct waiting *w, struct taken *t, double one, bool phases
 		struct tally_key key;
 
 		if (key_of(w, (enum waiting_by)by, t, &key))
-			rc = table_add(&w->private->table[by], &key, t->m, seconds);
+			rc = table_add(&w->private->table[by], &key, t->m, seconds, &row[by]);
 	}
+	spot = (struct tally_key){ NULL, row[WAITING_BY_THREAD], row[WAITING_BY_PLACE], 0 };
+	if (!rc && t->m->waits)
+		rc = table_add(&w->private->spots, &spot, t->m, seconds, &row[0]);
 	return rc;
 }
 
@@ -446,7 +463,7 @@ static int rows_make(struct waiting *w, enum waiting_by by)
 	for (uint32_t i = 0; i < t->keys.n; i++) {
 		struct waiting_row *row = &rows->row[rows->n++];
 
-		*row = (struct waiting_row){ .rank = NAN, .time = t->time[i] };
+		*row = (struct waiting_row){ .rank = NAN, .time = t->time[i], .id = i };
 		fill(w, by, row, &t->keys.row[i].key);
 	}
 	qsort(rows->row, rows->n, sizeof *rows->row, by_waited);
@@ -506,7 +523,10 @@ void waiting_close(struct waiting *w)
 	if (w->private) {
 		free(w->private->meaning);
 		pool_free(&w->private->texts);
+		tally_free(&w->private->spots.keys);
+		free(w->private->spots.time);
 	}
+	free(w->spots);
 	free(w->private);
 	stacks_close(w->stacks);
 	free(w);
@@ -528,6 +548,8 @@ static int make(struct waiting *w, struct run *r, const struct classes *c,
 		rc = take_all(w, phases ? &inner : NULL, e);
 	for (int by = 0; by < WAITING_BY_NUMBER_OF && !rc; by++)
 		rc = rows_make(w, (enum waiting_by)by);
+	if (!rc)
+		rc = waiting_spots_make(w, &w->private->spots.keys, w->private->spots.time);
 	if (!rc)
 		compare(w);
 	phase_inner_free(&inner);

@@ -62,6 +62,13 @@ struct waiting_row {
 	uint32_t node, instance, tid;
 	double rank; /* BY_RANK; NAN: of no rank */
 	struct waiting_time time;
+	uint32_t id; /* where it was before they were sorted */
+};
+
+/* What one thread waited at one place: rows BY_THREAD and BY_PLACE. */
+struct waiting_spot {
+	const struct waiting_row *thread, *place;
+	double seconds;
 };
 
 struct waiting {
@@ -71,6 +78,8 @@ struct waiting {
 		struct waiting_row *row; /* most waited first */
 		uint32_t n;
 	} rows[WAITING_BY_NUMBER_OF];
+	struct waiting_spot *spots; /* by thread, in the order of its rows, most first */
+	uint32_t nspots;
 	/* Seconds of processes by when they began and ended, and of these how many were watched. */
 	double processes_s, watched_s;
 	struct waiting_private *private;

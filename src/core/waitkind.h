@@ -46,6 +46,8 @@ enum wait_kind {
 /* The module, in a recording, of frames that are no code but one of these names, or a kind's name,
  * or below a kind what was waited for. */
 #define WAIT_MODULE "[wait]"
+/* That of functions of Python scripts, which have a file and a line. */
+#define PYTHON_MODULE "[python]"
 
 const char *wait_kind_name(enum wait_kind k);
 /* "waits for a mutex", and between that and the names of those who could end it: ", held by ". */

@@ -61,11 +61,14 @@ struct name_check {
 
 static void check_name(void *ctx, const char *function, const char *name)
 {
+	const struct variable_function *f = function ? variable_function_find(function) : NULL;
 	struct name_check *c = ctx;
 
 	if (*c->wrong)
 		return;
-	if (function ? !variable_function_find(function) : !variable_find(name))
+	if (f && f->knows && !f->knows(name))
+		snprintf(c->wrong, sizeof c->wrong, "%s", name);
+	else if (function ? !f : !variable_find(name))
 		snprintf(c->wrong, sizeof c->wrong, "%s%s", function ? function : name,
 			 function ? "()" : "");
 }

@@ -2,6 +2,7 @@
 /* rules_metrics.c - which metrics rules look at. */
 #include "report/rule.h"
 #include "report/rules.h"
+#include "report/variables.h"
 
 #include <string.h>
 
@@ -11,11 +12,13 @@ static void add_name(struct bytes *names, const char *name)
 }
 
 /* A name without a function is a figure of the summary; growth is told by footers, and
- * what was printed and which code ran are no metrics. */
+ * what was printed, which code ran and what was waited for are no metrics. */
 static void add(void *ctx, const char *function, const char *name)
 {
+	const struct variable_function *f = function ? variable_function_find(function) : NULL;
+
 	if (function && strcmp(function, "grown") != 0 && strcmp(function, "error") != 0 &&
-	    strncmp(function, "share", 5) != 0)
+	    strncmp(function, "share", 5) != 0 && !(f && f->knows))
 		add_name(ctx, name);
 }
 

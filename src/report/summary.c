@@ -176,9 +176,10 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		rc = summary_code_make(s, r, w->classes, e);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
-	if (!rc && (summary_elsewhere_make(s, r) || summary_story_make(s) ||
-		    summary_phase_make(s, r) || summary_gpus_make(s, r, x) ||
-		    summary_fabric_make(s, r, x) || losses_make(&s->losses, r)))
+	if (!rc &&
+	    (summary_holdups_make(s, r) || summary_elsewhere_make(s, r) || summary_story_make(s) ||
+	     summary_phase_make(s, r) || summary_gpus_make(s, r, x) ||
+	     summary_fabric_make(s, r, x) || losses_make(&s->losses, r)))
 		rc = err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	if (rc)
 		return rc;

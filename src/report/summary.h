@@ -17,7 +17,9 @@
 #include "core/run.h"
 #include "core/spread.h"
 #include "core/stats.h"
+#include "core/waitkind.h"
 #include "report/account.h"
+#include "report/holdup.h"
 #include "report/story.h"
 #include "report/timeline.h"
 #include "report/verdict.h"
@@ -268,6 +270,12 @@ struct summary {
 	char code_top[160]; /* "solve (solver.c:41)" */
 	struct summary_share share[SUMMARY_SHARES];
 	uint32_t nshares;
+	/* Of the time of threads, if it was recorded: the share of each kind of wait, where they
+	 * waited most, and what held them up. */
+	bool waits_known;
+	double wait_ratio[WAIT_KINDS];
+	char wait_top[HOLDUP_TEXT];
+	struct summary_holdup holdup[HOLDUP_NUMBER_OF];
 	struct timeline timeline;         /* of the metrics that rules tell times of */
 	struct summary_verdict *verdicts; /* worst first; room for SUMMARY_VERDICTS */
 	uint32_t nverdicts;

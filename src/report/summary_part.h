@@ -76,6 +76,8 @@ int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *
 /* What is in s->growth: how much each counter rose, from the footers alone. */
 int summary_growth_make(struct summary *s, const struct run *r, const struct series_index *x,
 			struct err *e);
+/* What waits held the job up. After the job and its waits. 0 or -ENOMEM. */
+int summary_holdups_make(struct summary *s, struct run *r);
 /* For each window of the timeline how many threads waited for a core; 0 where that is not known,
  * an estimate where threads were too many to be looked at. To be freed; NULL: out of memory. */
 double *summary_waits_make(const struct summary *s);

@@ -23,6 +23,7 @@ struct variable_function {
 	const char *name;
 	const char *help;
 	double (*of)(const struct summary *s, const char *metric);
+	bool (*knows)(const char *metric); /* NULL: it is a metric, or may be a site's own */
 };
 
 /* A name that a sentence may hold: {oom_process:text}. */

@@ -151,32 +151,75 @@ static double share_function(const struct summary *s, const char *globs)
 	return stacks_matching(s->code->stacks, globs) / s->code->account.whole_s;
 }
 
+static double waits(const struct summary *s, const char *name)
+{
+	enum wait_kind kind;
+
+	return s->waits_known && wait_kind_find(name, &kind) ? s->wait_ratio[kind] : NAN;
+}
+
+static bool is_wait_kind(const char *name)
+{
+	enum wait_kind kind;
+
+	return wait_kind_find(name, &kind);
+}
+
+static bool is_holdup(const char *name)
+{
+	return holdup_find(name) < HOLDUP_NUMBER_OF;
+}
+
+static double held_up_seconds(const struct summary *s, const char *name)
+{
+	return is_holdup(name) ? s->holdup[holdup_find(name)].seconds : NAN;
+}
+
+static double held_up_threads(const struct summary *s, const char *name)
+{
+	return is_holdup(name) ? s->holdup[holdup_find(name)].threads : NAN;
+}
+
 const struct variable_function variable_functions[] = {
-	{ "mean", "Mean over time; nodes are combined as the metric says.", variable_mean },
-	{ "max", "Largest value on any node or device.", variable_largest },
-	{ "min", "Smallest value on any node or device.", smallest },
+	{ "mean", "Mean over time; nodes are combined as the metric says.", variable_mean, NULL },
+	{ "max", "Largest value on any node or device.", variable_largest, NULL },
+	{ "min", "Smallest value on any node or device.", smallest, NULL },
 	{ "risen", "Last value less the smallest before it, on the node or device that has most.",
-	  risen },
-	{ "last", "Last value; nodes are combined as the metric says.", last },
-	{ "total", "Sum of value x seconds: of a rate, what was counted.", total },
+	  risen, NULL },
+	{ "last", "Last value; nodes are combined as the metric says.", last, NULL },
+	{ "total", "Sum of value x seconds: of a rate, what was counted.", total, NULL },
 	{ "grown",
 	  "How much a counter, by its stored name (`disk.reads`), rose over all nodes and devices; "
 	  "costs no decoding.",
-	  summary_grown },
+	  summary_grown, NULL },
 	{ "error",
 	  "In place of a metric a kind of errors (below), or `unknown`: 1 if the failed job printed "
 	  "an error of it, 0 if it printed another one; unknown if it printed none that is "
 	  "recognised.",
-	  reason_error },
+	  reason_error, NULL },
 	{ "share",
 	  "In place of a metric a class of code (classes.md), with `_` for `-`: its share of the CPU "
 	  "time, kernel time included; unknown without samples.",
-	  share },
+	  share, NULL },
 	{ "share_least", "The same, less half the 95 % interval: few samples make it small.",
-	  share_least },
+	  share_least, NULL },
 	{ "share_function",
 	  "In place of a metric quoted patterns of functions, as in `share_function(\"solve*,lu_*\")`: "
 	  "their share of the CPU time, with what they call.",
-	  share_function },
+	  share_function, NULL },
+	{ "waits",
+	  "In place of a metric a kind of wait, by its name in `sonde show --waits --json` (`mutex`, "
+	  "`pipe_read`, `storage`): its share of the time of all threads; unknown without --waits.",
+	  waits, is_wait_kind },
+	{ "held_up_seconds",
+	  "In place of a metric what waits held the job up with: `lock` (several threads for one "
+	  "lock), `barrier` (for one thread that works), `reader`, `feeder` (the slow end of a "
+	  "pipe), `workers` (busy threads or children, of one that works, too), `children` (of one "
+	  "name, one after the other), `network`, `storage`, `file_lock`, `sleep`: how long a thread "
+	  "waited, on average or at most; 0: there was no such thing; unknown without --waits.",
+	  held_up_seconds, is_holdup },
+	{ "held_up_threads",
+	  "The same: how many threads waited; of `workers` and `children` how many there were.",
+	  held_up_threads, is_holdup },
 };
 const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];

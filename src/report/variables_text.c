@@ -276,6 +276,61 @@ static const char *top_function(const struct summary *s)
 	return s->code_top;
 }
 
+static const char *top_wait(const struct summary *s)
+{
+	return s->wait_top;
+}
+
+static const char *held_up_lock(const struct summary *s)
+{
+	return s->holdup[HOLDUP_LOCK].at;
+}
+
+static const char *held_up_barrier(const struct summary *s)
+{
+	return s->holdup[HOLDUP_BARRIER].at;
+}
+
+static const char *held_up_reader(const struct summary *s)
+{
+	return s->holdup[HOLDUP_READER].at;
+}
+
+static const char *held_up_feeder(const struct summary *s)
+{
+	return s->holdup[HOLDUP_FEEDER].at;
+}
+
+static const char *held_up_workers(const struct summary *s)
+{
+	return s->holdup[HOLDUP_WORKERS].at;
+}
+
+static const char *held_up_children(const struct summary *s)
+{
+	return s->holdup[HOLDUP_CHILDREN].at;
+}
+
+static const char *held_up_network(const struct summary *s)
+{
+	return s->holdup[HOLDUP_NETWORK].at;
+}
+
+static const char *held_up_storage(const struct summary *s)
+{
+	return s->holdup[HOLDUP_STORAGE].at;
+}
+
+static const char *held_up_file_lock(const struct summary *s)
+{
+	return s->holdup[HOLDUP_FILE_LOCK].at;
+}
+
+static const char *held_up_sleep(const struct summary *s)
+{
+	return s->holdup[HOLDUP_SLEEP].at;
+}
+
 const struct text_variable text_variables[] = {
 	{ "top_function",
 	  "The function that used most CPU time, and where it is: \"solve (solver.c:41)\".",
@@ -369,6 +424,31 @@ const struct text_variable text_variables[] = {
 	  fabric_slow_metric },
 	{ "energy_of", "The parts whose energy was measured: processors, memory, the node.",
 	  energy_of },
+	{ "top_wait",
+	  "What threads waited for most, and where: \"waits for a mutex at 0x55d0c8 in work "
+	  "(lock.c:12)\".",
+	  top_wait },
+	{ "held_up_lock",
+	  "Whose threads wait for one lock, which and where: \"app (pid 12): each waits for a mutex at 0x55d0c8 in work (lock.c:12)\".",
+	  held_up_lock },
+	{ "held_up_barrier",
+	  "Whose threads wait in a barrier, where, for which thread, and what that does.",
+	  held_up_barrier },
+	{ "held_up_reader", "Who waits for room in a pipe, who reads it, and what that does.",
+	  held_up_reader },
+	{ "held_up_feeder", "Who waits for data from a pipe, who writes it, and what that does.",
+	  held_up_feeder },
+	{ "held_up_workers",
+	  "Who waits for its busy threads or children, where, and what these do.",
+	  held_up_workers },
+	{ "held_up_children", "Who ran which program how often, one after the other.",
+	  held_up_children },
+	{ "held_up_network", "Who waits for which file on a network file system, and where.",
+	  held_up_network },
+	{ "held_up_storage", "The same of another file system.", held_up_storage },
+	{ "held_up_file_lock", "Who waits for a lock on which file, and where.",
+	  held_up_file_lock },
+	{ "held_up_sleep", "Which program sleeps, and where.", held_up_sleep },
 	{ "reduced", "What Sonde read less often to stay within its limit.", reduced },
 };
 const size_t ntext_variables = sizeof text_variables / sizeof text_variables[0];

@@ -95,6 +95,7 @@ struct stacks_watch {
 	/* The thread that it looks at now; 0: none. What it has done. */
 	_Atomic int32_t at;
 	_Atomic int64_t looks, moved, refused, rounds;
+	_Atomic int64_t torn; /* Python's frames made no sense, or were not found */
 };
 
 /* What a helper that opens the events itself must know (unwind/rounds.h), and what it has done. */

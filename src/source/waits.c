@@ -19,7 +19,7 @@ enum {
 };
 static const int64_t ASK_NS = NS_PER_S;
 
-enum { LOOKS, MOVED, REFUSED, CPU, RESIDENT, MONITORED };
+enum { LOOKS, MOVED, REFUSED, TORN, CPU, RESIDENT, MONITORED };
 
 static const struct metric metrics[] = {
 	[LOOKS] = { "job.wait_looks", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
@@ -34,6 +34,10 @@ static const struct metric metrics[] = {
 		      .over_nodes = COMBINE_SUM, .label = "Looks that were refused",
 		      .help = "Looks at threads that this user may not look at, or at which a look "
 			      "once did not come back." },
+	[TORN] = { "job.wait_looks_torn", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+		   .over_nodes = COMBINE_SUM, .label = "Looks without Python's lines",
+		   .help = "Looks at threads of Python whose functions could not be read: the wait "
+			   "is in a function of the interpreter instead." },
 	[CPU] = { "monitor.waits_cpu_seconds", .unit = UNIT_SECONDS, .div = 1000000000,
 		  .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM,
 		  .label = "CPU of Sonde's helper for waits",
@@ -66,6 +70,7 @@ static int64_t figure(const struct waits *k, int which)
 	const int64_t own[RESIDENT] = { [LOOKS] = p ? p->watch.looks : 0,
 					[MOVED] = p ? p->watch.moved : 0,
 					[REFUSED] = p ? p->watch.refused : 0,
+					[TORN] = p ? p->watch.torn : 0,
 					[CPU] = p ? p->cpu_ns : 0 };
 	int64_t sum = k->before[which];
 

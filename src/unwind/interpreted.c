@@ -2,6 +2,7 @@
 #include "unwind/interpreted.h"
 
 #include "base/clock.h"
+#include "unwind/python.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@ enum {
 	LOOK_MS = 20,
 	FRESH_MS = 30,  /* a thread whose sample is older may no longer run */
 	USED_MAX = 512, /* threads that wait for their look */
-	FIND_MS = 2000, /* a process that had no interpreter is asked again after that */
 	GONE_MS = 2000, /* so long without CPU time: nothing is awaited */
 };
 
@@ -26,38 +26,37 @@ struct interpreted {
 	struct used used[USED_MAX];
 	uint32_t nused;
 	int64_t looked_ns, seen_ns; /* seen: the last CPU time of Python */
-	struct python_stack stack;
+	struct python_codes *codes;
+	struct python_stack frames;
+	struct stack stack;
 };
 
 struct interpreted *interpreted_make(struct spaces *s, struct profile *p)
 {
 	struct interpreted *i = calloc(1, sizeof *i);
 
-	if (i) {
-		i->spaces = s;
-		i->profile = p;
-	}
+	if (!i)
+		return NULL;
+	i->spaces = s;
+	i->profile = p;
+	i->codes = python_codes_make();
 	return i;
 }
 
-/* Is it Python's? A program may load it late. */
-static bool is_python(struct interpreted *i, struct space *x, int64_t now_ns)
+/* Its interpreter; NULL: it is none that is known. */
+static struct python *python_of(struct interpreted *i, struct space *x)
 {
-	if (x->python && x->python->layout)
-		return true;
-	if (x->asked_ns && now_ns - x->asked_ns < FIND_MS * NS_PER_MS)
-		return false;
-	x->asked_ns = now_ns;
-	if (!x->python)
+	bool any = x->python != NULL;
+
+	for (uint32_t k = 0; k < x->n && !any; k++)
+		any = x->map[k].module >= MODULE_FIRST &&
+		      python_is_of(i->spaces->modules->row[x->map[k].module].path);
+	if (any && !x->python)
 		x->python = calloc(1, sizeof *x->python);
-	if (!x->python)
-		return false;
-	x->python->pid = 0;
-	if (python_find(x->python, i->spaces->modules, x))
-		return true;
-	free(x->python);
-	x->python = NULL;
-	return false;
+	if (!any || !x->python)
+		return NULL;
+	x->python->codes = i->codes;
+	return python_find(x->python, i->spaces->modules, x) ? x->python : NULL;
 }
 
 static struct used *used_of(struct interpreted *i, const struct sampled *s)
@@ -75,7 +74,7 @@ void interpreted_sample(struct interpreted *i, struct space *x, const struct sam
 {
 	struct used *u;
 
-	if (!is_python(i, x, s->at_ns))
+	if (!python_of(i, x))
 		return;
 	i->seen_ns = s->at_ns;
 	u = used_of(i, s);
@@ -92,13 +91,25 @@ int64_t interpreted_due_ns(const struct interpreted *i)
 		       : INT64_MAX;
 }
 
-/* One that is new to the interpreter's list is looked for once more. */
-static bool read_stack(struct interpreted *i, struct python *p, const struct used *u)
+/* The node of where it is; 0: that makes no sense. */
+static uint32_t node_of(struct interpreted *i, struct python *p, pid_t tid)
 {
-	if (python_read(p, u->tid, &i->stack))
-		return true;
-	python_list(p);
-	return python_read(p, u->tid, &i->stack);
+	struct stack *s = &i->stack;
+
+	if (!python_read_new(p, tid, &i->frames) || i->frames.torn)
+		return 0;
+	s->n = 0;
+	s->flags = i->frames.n > DEPTH_MAX ? FRAME_CUT : 0;
+	for (uint32_t k = 0; k < i->frames.n && s->n < DEPTH_MAX; k++) {
+		const struct python_frame *f = &i->frames.frame[k];
+
+		s->place[s->n++] = (struct place){ .module = MODULE_PYTHON,
+						   .address = f->line,
+						   .function = f->function,
+						   .file = f->file,
+						   .line = f->line };
+	}
+	return profile_node(i->profile, s);
 }
 
 /* Did the process use the CPU all that time, which a look took? */
@@ -114,17 +125,20 @@ static bool look_at(struct interpreted *i, const struct used *u)
 {
 	const struct sampled s = { u->pid, u->tid, u->at_ns, u->cpu_ns };
 	struct space *x = spaces_get(i->spaces, u->pid);
+	struct python *python = python_of(i, x);
+	uint32_t node;
 	int64_t age_ns = i->looked_ns - u->at_ns, cpu_ns, at_ns;
 
-	if (!x->python || !x->python->layout || age_ns > GONE_MS * NS_PER_MS)
+	if (!python || age_ns > GONE_MS * NS_PER_MS)
 		return true;
 	if (age_ns > FRESH_MS * NS_PER_MS)
 		return false;
 	at_ns = clock_mono_ns();
 	cpu_ns = clock_cpu_ns_of(u->pid);
-	if (!read_stack(i, x->python, u) || !ran(u->pid, cpu_ns, at_ns))
+	node = node_of(i, python, u->tid);
+	if (!node || !ran(u->pid, cpu_ns, at_ns))
 		return false;
-	profile_look(i->profile, x, &s, profile_python(i->profile, &i->stack), SAMPLE_PYTHON);
+	profile_look(i->profile, x, &s, node, SAMPLE_PYTHON);
 	return true;
 }
 

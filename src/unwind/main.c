@@ -172,14 +172,13 @@ static void take_sample(struct unwinder *u, const struct record_view *v)
 		atomic_fetch_add(&u->page->cut, 1);
 	if (u->stack.flags & FRAME_LOST_WAY)
 		atomic_fetch_add(&u->page->lost_way, 1);
-	if (u->rounds) {
-		rounds_sample(u->rounds, v->ring, &u->stack);
-		return;
-	}
 	who = (struct sampled){ (pid_t)sample.pid, (pid_t)sample.tid, sample.time_ns,
 				sample.period };
-	profile_add(u->profile, x, &who, &u->stack);
 	interpreted_sample(u->interpreted, x, &who);
+	if (u->rounds)
+		rounds_sample(u->rounds, v->ring, &u->stack);
+	else
+		profile_add(u->profile, x, &who, &u->stack);
 }
 
 /* ---- the other records ---- */
@@ -367,8 +366,9 @@ static int idle_ms(const struct unwinder *u)
 {
 	int64_t due_ns = u->watch    ? watch_due_ns(u->watch)
 			 : u->rounds ? rounds_due_ns(u->rounds)
-				     : interpreted_due_ns(u->interpreted);
-	int64_t left_ns = due_ns - clock_mono_ns();
+				     : INT64_MAX;
+	int64_t python_ns = interpreted_due_ns(u->interpreted);
+	int64_t left_ns = (python_ns < due_ns ? python_ns : due_ns) - clock_mono_ns();
 
 	return left_ns <= 0 ? 0 : left_ns >= NS_PER_S ? WAIT_MS : (int)(left_ns / NS_PER_MS) + 1;
 }

@@ -91,6 +91,8 @@ static bool is_frame(const struct frame *f, const struct frame *like)
 {
 	return f->module == like->module && f->address == like->address &&
 	       f->depth == like->depth && f->flags == like->flags &&
+	       (!like->file ||
+		(f->line == like->line && f->file && !strcmp(f->file, like->file))) &&
 	       (!like->function || (f->function && !strcmp(f->function, like->function)));
 }
 
@@ -112,7 +114,7 @@ static uint32_t frame_get(struct profile *p, const struct frame *like)
 	f = &p->frame[++p->nframes];
 	*f = *like;
 	f->function = like->function ? strdup(like->function) : NULL;
-	f->file = NULL;
+	f->file = like->file ? strdup(like->file) : NULL;
 	p->frames_hash[at] = p->nframes;
 	return p->nframes;
 }
@@ -121,7 +123,9 @@ static uint32_t frame_of(struct profile *p, const struct place *place)
 {
 	const struct frame like = { .module = place->module,
 				    .address = place->address,
-				    .function = (char *)(uintptr_t)place->function };
+				    .function = (char *)(uintptr_t)place->function,
+				    .file = (char *)(uintptr_t)place->file,
+				    .line = place->line };
 	uint32_t had = p->nframes, i = frame_get(p, &like);
 
 	if (i != NO_ROOM && i > had && place->module >= MODULE_VDSO) {
@@ -190,29 +194,6 @@ uint32_t profile_named(struct profile *p, uint32_t node, const char *name)
 	below = node_get(p, node, frame_get(p, &like));
 	p->nobjects += p->nframes > had;
 	return below == NO_ROOM ? node : below;
-}
-
-static uint32_t python_frame(struct profile *p, const struct python_frame *f)
-{
-	const struct frame like = { .module = MODULE_PYTHON,
-				    .address = text_hash(f->file) << 32 | f->line,
-				    .function = (char *)(uintptr_t)f->function };
-	uint32_t had = p->nframes, i = frame_get(p, &like);
-
-	if (i != NO_ROOM && i > had) {
-		p->frame[i].line = f->line;
-		p->frame[i].file = strdup(f->file);
-	}
-	return i;
-}
-
-uint32_t profile_python(struct profile *p, const struct python_stack *stack)
-{
-	uint32_t node = 0;
-
-	for (uint32_t i = stack->n; i-- > 0;)
-		node = node_get(p, node, python_frame(p, &stack->frame[i]));
-	return node == NO_ROOM ? flag_node(p, FRAME_OTHER) : node;
 }
 
 /* ---- counts ---- */
@@ -316,7 +297,7 @@ void profile_look(struct profile *p, struct space *x, const struct sampled *s, u
 {
 	const struct count one = { group_find(p, x, s, kind), (uint32_t)s->tid, node, 1 };
 
-	if (!one.group || node == NO_ROOM || !count_add(p, &one))
+	if (!one.group || !count_add(p, &one))
 		atomic_fetch_add(&p->page->lost, 1);
 }
 
@@ -402,7 +383,7 @@ static bool tell_frame(struct profile *p, uint32_t i)
 					.outer = frame_id(p, f->outer),
 					.line = f->line,
 					.flags = f->flags,
-					.address = f->module == MODULE_PYTHON ? 0 : f->address };
+					.address = f->address };
 
 	if (f->told)
 		return true;
@@ -411,8 +392,8 @@ static bool tell_frame(struct profile *p, uint32_t i)
 	if (!tell_module(p, f->module) || !message_frame(p->page, s, f->function, f->file))
 		return false;
 	f->told = true;
-	if (!f->asked && f->module != MODULE_JIT && f->module != MODULE_WAIT &&
-	    f->module != MODULE_PYTHON) { /* those are told apart by their names */
+	if (!f->asked && (f->module >= MODULE_VDSO || f->module == MODULE_NONE)) {
+		/* the others are told apart by their names */
 		free(f->function);
 		free(f->file);
 		f->function = f->file = NULL;

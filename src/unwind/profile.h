@@ -11,7 +11,6 @@
 
 #include "unwind/messages.h"
 #include "unwind/names.h"
-#include "unwind/python.h"
 #include "unwind/space.h"
 
 enum {
@@ -26,7 +25,9 @@ enum {
 struct place {
 	uint32_t module;
 	uint64_t address;
-	const char *function; /* of JIT code, or NULL */
+	const char *function; /* of JIT code and of Python, or NULL */
+	const char *file;     /* of Python, with its line; or NULL */
+	uint32_t line;
 };
 
 struct stack {
@@ -60,8 +61,6 @@ void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 uint32_t profile_node(struct profile *p, const struct stack *stack);
 /* Below it, what is no code: what was done or waited for. Where there is no room it is `node`. */
 uint32_t profile_named(struct profile *p, uint32_t node, const char *name);
-/* The node of a stack of Python, which has frames. */
-uint32_t profile_python(struct profile *p, const struct python_stack *stack);
 /* So much CPU time (s->period) was seen to be there by one look. */
 void profile_look(struct profile *p, struct space *x, const struct sampled *s, uint32_t node,
 		  enum sample_kind kind);

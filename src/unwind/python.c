@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/python.h"
+#include "unwind/python_part.h"
 
+#include "base/array.h"
 #include "waits/memory.h"
 
 #include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -14,23 +16,6 @@ enum {
 	CHARACTERS_MAX = 4 * PYTHON_TEXT,
 	OWNED_BY_C = 3, /* a frame that only stands for a call from C, 3.12 and later */
 	UNIT = 2,       /* bytes of an instruction */
-	FRAME_BYTES =
-		80, /* the fixed part of a frame, and of a code object: one read each, since a */
-	CODE_BYTES = 144, /* thread that runs changes them meanwhile */
-};
-
-/* Where each version has what: bytes from the beginning of its structures, as offsetof gives them
- * with its own headers (pycore_runtime.h, pycore_interp.h, pycore_frame.h, pycore_code.h). 0 of
- * cframe_frame in 3.13, entry and gil: it does not have that. */
-struct python_layout {
-	uint32_t version; /* upper half of PY_VERSION_HEX */
-	uint16_t interpreters, threads, next, native_id, frame, cframe_frame;
-	bool by_cframe; /* the thread has a structure that has the frame */
-	uint16_t code, instruction, previous, owner, entry;
-	uint16_t gil, gil_pointer, gil_holder, gil_locked, gil_size;
-	uint16_t name, file, first_line, lines, bytecode;
-	uint16_t bytes, size, ascii, compact, length, state;
-	uint16_t locals, nlocals, exceptions;
 };
 
 static const struct python_layout layouts[] = {
@@ -161,7 +146,7 @@ static uint64_t symbol_of(const struct module *m, const char *name)
 	return found;
 }
 
-static bool is_python(const char *path)
+bool python_is_of(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	const char *name = slash ? slash + 1 : "";
@@ -188,17 +173,23 @@ static void use(struct python *p, const struct module *m, const struct mapping *
 		if (layouts[i].version == number)
 			p->layout = &layouts[i];
 	p->runtime = runtime + map->start - here;
-	if (p->layout)
-		p->interpreter = word(p, p->runtime + p->layout->interpreters);
 }
 
-void python_list(struct python *p)
+static void list_threads(struct python *p)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t at = word(p, p->interpreter + l->threads);
+	uint64_t at;
 
+	p->interpreter = word(p, p->runtime + l->interpreters);
+	at = word(p, p->interpreter + l->threads);
 	p->nthreads = 0;
 	for (uint64_t id; at && p->nthreads < PYTHON_THREADS; at = word(p, at + l->next)) {
+		struct python_thread *grown =
+			array_room(p->thread, p->nthreads, &p->threads_cap, sizeof *grown);
+
+		if (!grown)
+			return;
+		p->thread = grown;
 		id = word(p, at + l->native_id);
 		p->thread[p->nthreads++] =
 			(struct python_thread){ at, id <= INT_MAX ? (pid_t)id : 0 };
@@ -207,18 +198,30 @@ void python_list(struct python *p)
 
 bool python_find(struct python *p, const struct modules *modules, const struct space *space)
 {
-	if (p->pid == space->pid)
+	if (p->pid == space->pid && (p->layout || p->learnt_ns == space->learnt_ns))
 		return p->layout != NULL;
-	*p = (struct python){ .pid = space->pid, .left = SEARCHED_MAX };
+	*p = (struct python){ .pid = space->pid,
+			      .left = SEARCHED_MAX,
+			      .learnt_ns = space->learnt_ns,
+			      .codes = p->codes,
+			      .thread = p->thread,
+			      .threads_cap = p->threads_cap };
 	for (uint32_t i = 0; i < space->n && !p->layout; i++) {
 		const struct module *m = &modules->row[space->map[i].module];
 
-		if (space->map[i].module >= MODULE_FIRST && m->usable && is_python(m->path))
+		if (space->map[i].module >= MODULE_FIRST && m->usable && python_is_of(m->path))
 			use(p, m, &space->map[i]);
 	}
 	if (p->layout)
-		python_list(p);
+		list_threads(p);
 	return p->layout != NULL;
+}
+
+void python_free(struct python *p)
+{
+	if (p)
+		free(p->thread);
+	free(p);
 }
 
 /* ---- texts ---- */
@@ -241,7 +244,7 @@ static size_t put_utf8(char *out, uint32_t c)
 }
 
 /* Of a str object: bits of its state say how wide a character is, and whether all are ASCII. */
-static bool read_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT])
+bool python_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT])
 {
 	const struct python_layout *l = p->layout;
 	uint64_t length = word(p, at + l->length);
@@ -318,43 +321,19 @@ uint32_t python_line(const uint8_t *table, size_t n, uint32_t first, uint64_t at
 	return 0;
 }
 
-static uint64_t word_in(const uint8_t *bytes, uint16_t at)
-{
-	uint64_t v;
-
-	memcpy(&v, bytes + at, sizeof v);
-	return v;
-}
-
-static uint32_t half_in(const uint8_t *bytes, uint16_t at)
-{
-	uint32_t v;
-
-	memcpy(&v, bytes + at, sizeof v);
-	return v;
-}
-
-/* code: what was read of it. False: the instruction is not one of this code, whose frame was
- * another's a moment ago. Before the first one it has the line of the definition. */
-static bool line_of(const struct python *p, uint64_t at, const uint8_t *code, uint64_t instruction,
-		    uint32_t *line)
+static uint32_t line_of(const struct python *p, uint64_t code, uint64_t instruction)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t table = word_in(code, l->lines), n = word(p, table + l->size);
-	uint64_t start = at + l->bytecode, size = word_in(code, l->size);
-	uint32_t first = half_in(code, l->first_line);
+	uint64_t table = word(p, code + l->lines), n = word(p, table + l->size);
+	uint64_t start = code + l->bytecode;
 	uint8_t bytes[TABLE_MAX];
+	uint32_t first;
 
-	*line = first;
-	if (instruction + UNIT == start)
-		return true;
-	if (instruction < start || size > UINT32_MAX || instruction - start >= size * UNIT)
-		return false;
-	*line = 0;
-	if (table && n && n <= sizeof bytes &&
-	    memory_read(p->pid, table + l->bytes, bytes, (size_t)n))
-		*line = python_line(bytes, (size_t)n, first, instruction - start);
-	return true;
+	if (!table || !n || n > sizeof bytes || instruction < start ||
+	    !memory_read(p->pid, table + l->bytes, bytes, (size_t)n) ||
+	    !memory_read(p->pid, code + l->first_line, &first, sizeof first))
+		return 0;
+	return python_line(bytes, (size_t)n, first, instruction - start);
 }
 
 /* ---- frames ---- */
@@ -366,12 +345,21 @@ static uint64_t innermost_of(const struct python *p, uint64_t thread)
 	return p->layout->by_cframe ? word(p, at + p->layout->cframe_frame) : at;
 }
 
-/* One that has ended since has left its place. */
+/* One that has ended since has left its place, or the list. */
+static bool is_there(const struct python *p, uint64_t at, pid_t tid)
+{
+	enum { PREVIOUS = 0 };
+	const struct python_layout *l = p->layout;
+	uint64_t before = word(p, at + PREVIOUS);
+
+	return word(p, at + l->native_id) == (uint64_t)tid &&
+	       word(p, before ? before + l->next : p->interpreter + l->threads) == at;
+}
+
 static uint64_t thread_of(const struct python *p, pid_t tid)
 {
 	for (uint32_t i = 0; i < p->nthreads; i++)
-		if (p->thread[i].tid == tid &&
-		    word(p, p->thread[i].at + p->layout->native_id) == (uint64_t)tid)
+		if (p->thread[i].tid == tid && is_there(p, p->thread[i].at, tid))
 			return p->thread[i].at;
 	return 0;
 }
@@ -383,50 +371,64 @@ static uint8_t byte_at(const struct python *p, uint64_t at)
 	return memory_read(p->pid, at, &v, sizeof v) ? v : 0xff;
 }
 
-enum frame_read { FRAME_NONE, FRAME_OF_C, FRAME_READ };
-
-static enum frame_read read_frame(const struct python *p, uint64_t at, struct python_frame *f,
-				  uint64_t *previous)
+static bool read_frame(const struct python *p, const uint8_t *raw, struct python_frame *f,
+		       struct python_next *next)
 {
 	const struct python_layout *l = p->layout;
-	uint8_t frame[FRAME_BYTES], code[CODE_BYTES];
-	uint64_t at_code;
+	uint64_t code = python_word(raw, l->code), at = python_word(raw, l->instruction);
 
 	*f = (struct python_frame){ .line = 0 };
-	if (!memory_read(p->pid, at, frame, sizeof frame))
-		return FRAME_NONE;
-	*previous = word_in(frame, l->previous);
-	if (!l->entry && frame[l->owner] == OWNED_BY_C)
-		return FRAME_OF_C;
-	at_code = word_in(frame, l->code);
-	if (!at_code || !memory_read(p->pid, at_code, code, sizeof code) ||
-	    !line_of(p, at_code, code, word_in(frame, l->instruction), &f->line) ||
-	    !read_text(p, word_in(code, l->name), f->function) ||
-	    !read_text(p, word_in(code, l->file), f->file) || !f->function[0])
-		return FRAME_NONE;
-	f->entry = l->entry && frame[l->entry] == 1;
-	return FRAME_READ;
+	if (!code)
+		return false;
+	if (!p->codes || !python_code_read(p, code, at, f, next)) {
+		if (!python_text(p, word(p, code + l->name), f->function) ||
+		    !python_text(p, word(p, code + l->file), f->file))
+			return false;
+		f->line = line_of(p, code, at);
+	}
+	f->entry = l->entry && raw[l->entry] == 1;
+	return f->function[0] != '\0';
 }
 
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 {
-	uint64_t thread = thread_of(p, tid), at;
+	const struct python_layout *l = p->layout;
+	uint64_t thread = thread_of(p, tid);
+	struct python_next next = { 0 };
+	uint8_t raw[PYTHON_FRAME_BYTES];
 
 	out->n = 0;
+	out->torn = !thread;
 	if (!thread)
 		return false;
-	at = innermost_of(p, thread);
-	for (uint32_t turn = 0; at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES; turn++) {
-		enum frame_read read = read_frame(p, at, &out->frame[out->n], &at);
-
-		if (read == FRAME_NONE)
+	next.at = innermost_of(p, thread);
+	for (uint32_t turn = 0; next.at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES;
+	     turn++) {
+		out->torn = !next.known && !memory_read(p->pid, next.at, next.raw, l->locals);
+		if (out->torn)
 			break;
-		if (read == FRAME_READ)
+		memcpy(raw, next.raw, sizeof raw);
+		next.at = python_word(raw, l->previous);
+		next.known = false;
+		if (!l->entry && raw[l->owner] == OWNED_BY_C) {
+			if (out->n)
+				out->frame[out->n - 1].entry = true;
+		} else if (!read_frame(p, raw, &out->frame[out->n], &next)) {
+			out->torn = true;
+			break;
+		} else {
 			out->n++;
-		else if (out->n)
-			out->frame[out->n - 1].entry = true;
+		}
 	}
 	return out->n > 0;
+}
+
+bool python_read_new(struct python *p, pid_t tid, struct python_stack *out)
+{
+	if (python_read(p, tid, out) || out->n || thread_of(p, tid))
+		return out->n > 0;
+	list_threads(p);
+	return python_read(p, tid, out);
 }
 
 /* ---- the lock ---- */

@@ -21,9 +21,11 @@ struct python_frame {
 struct python_stack {
 	struct python_frame frame[PYTHON_FRAMES]; /* the innermost first */
 	uint32_t n;
+	bool torn; /* the rest makes no sense */
 };
 
 struct python_layout;
+struct python_codes;
 
 struct python {
 	pid_t pid;                          /* 0: not looked for yet */
@@ -32,8 +34,10 @@ struct python {
 	struct python_thread {
 		uint64_t at;
 		pid_t tid;
-	} thread[PYTHON_THREADS]; /* when it was found */
-	uint32_t nthreads;
+	} * thread; /* when they were listed */
+	uint32_t nthreads, threads_cap;
+	int64_t learnt_ns;          /* of the space, when it was found to be none */
+	struct python_codes *codes; /* to be remembered; NULL: all is read anew */
 	/* The lock that was asked about last, and who has it; frames that are still searched for
 	 * locks, since each thread may wait for one of its own. */
 	uint64_t lock;
@@ -41,12 +45,20 @@ struct python {
 	uint32_t left;
 };
 
+/* For python.codes; NULL: no memory. Never freed: it goes with the process. */
+struct python_codes *python_codes_make(void);
+/* One that was allocated. */
+void python_free(struct python *p);
+/* The name of the interpreter, or of its library. */
+bool python_is_of(const char *path);
 /* Is the process one? Remembered until it is asked of another. */
 bool python_find(struct python *p, const struct modules *modules, const struct space *space);
 /* Which threads it has now. */
 void python_list(struct python *p);
 /* Of the thread with this number, as the interpreter has it. False: it has none. */
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out);
+/* The same; lists the threads again if it was none of them. */
+bool python_read_new(struct python *p, pid_t tid, struct python_stack *out);
 /* Whose memory an address is: of the lock that lets one thread at a time run (the GIL). */
 bool python_is_gil(const struct python *p, uint64_t address);
 /* Who has it; 0: nobody, or it is not known. */

@@ -2,6 +2,7 @@
 #include "unwind/space.h"
 
 #include "unwind/jit.h"
+#include "unwind/python.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -27,11 +28,10 @@ static void forget_mappings(struct space *x)
 {
 	free(x->map);
 	jit_free(x->jit);
-	free(x->python);
-	x->python = NULL;
-	x->asked_ns = 0;
+	python_free(x->python);
 	x->map = NULL;
 	x->jit = NULL;
+	x->python = NULL;
 	x->n = x->cap = 0;
 	x->known = x->makes_code = false;
 }

@@ -29,8 +29,7 @@ struct space {
 	uint32_t next;  /* of those with the same hash */
 	uint32_t group; /* of its samples, + 1; 0: none yet */
 	struct jit *jit;
-	struct python *python; /* what is known of its interpreter (unwind/interpreted.h); NULL: */
-	int64_t asked_ns;      /* there was none then; 0: nobody looked */
+	struct python *python; /* what is known of its interpreter; NULL: nothing */
 	int64_t learnt_ns;     /* from /proc, last; 0: never */
 	uint64_t used;         /* when, as a number that grows */
 };

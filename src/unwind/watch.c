@@ -514,6 +514,7 @@ struct watch *watch_make(struct stacks_page *page, struct spaces *spaces, struct
 		return NULL;
 	}
 	w->page = page;
+	w->place.torn = &page->watch.torn;
 	w->spaces = w->place.spaces = spaces;
 	w->profile = w->place.profile = profile;
 	w->on_cpu = profile_named(profile, 0, WAIT_ON_CPU);

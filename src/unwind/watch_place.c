@@ -48,12 +48,13 @@ static uint32_t room_for_files(void)
 int watch_place_init(struct watch_place *w, struct modules *modules, struct rows *rows)
 {
 	w->copy = malloc(COPY_MAX);
+	w->codes = python_codes_make();
 	w->blocked = (struct blocked){ .modules = modules, .rows = rows, .starts = w->starts };
 	w->lookup.modules = modules;
 	w->kept_max = room_for_files();
 	w->ends.proc = &w->proc;
 	w->ends_read_ns = INT64_MIN / 2;
-	return w->copy ? root_open(&w->proc, "/proc") : -ENOMEM;
+	return w->copy && w->codes ? root_open(&w->proc, "/proc") : -ENOMEM;
 }
 
 static ssize_t read_of(const struct watch_place *w, const struct watched_thread *t,
@@ -164,6 +165,113 @@ static void name_jit(struct watch_place *w)
 			continue;
 		p->function = x->jit ? jit_name(x->jit, p->address, &start) : NULL;
 		p->address = p->function ? start : p->address & ~UINT64_C(4095);
+	}
+}
+
+/* ---- Python ---- */
+
+/* Its interpreter; NULL: it is none that is known. */
+static struct python *python_of(struct watch_place *w)
+{
+	struct space *x = w->blocked.space;
+	bool any = x->python != NULL;
+
+	for (uint32_t i = 0; i < x->n && !any; i++)
+		any = x->map[i].module >= MODULE_FIRST &&
+		      python_is_of(w->lookup.modules->row[x->map[i].module].path);
+	if (!any)
+		return NULL;
+	if (!x->python)
+		x->python = calloc(1, sizeof *x->python);
+	if (!x->python)
+		return NULL;
+	x->python->codes = w->codes;
+	return python_find(x->python, w->lookup.modules, x) ? x->python : NULL;
+}
+
+static bool is_loop(struct watch_place *w, const struct place *p)
+{
+	static const char loop[] = "_PyEval_EvalFrameDefault";
+	const struct module *m = &w->lookup.modules->row[p->module];
+	const struct named *x;
+	const char *name;
+
+	if (p->module < MODULE_FIRST || !python_is_of(m->path))
+		return false;
+	work_on(m);
+	x = lookup_name(&w->lookup, p);
+	work_on(NULL);
+	name = x && x->n ? x->level[x->n - 1].function : NULL;
+	return name && !strncmp(name, loop, sizeof loop - 1);
+}
+
+static void add_place(struct stack *s, const struct place *p)
+{
+	if (s->n < DEPTH_MAX)
+		s->place[s->n++] = *p;
+	else
+		s->flags = FRAME_CUT;
+}
+
+/* Python's frames that one call of its loop runs; *done of them were added before. */
+static void add_python(struct watch_place *w, uint32_t *done)
+{
+	bool more = true;
+
+	while (more && *done < w->frames.n) {
+		const struct python_frame *f = &w->frames.frame[(*done)++];
+
+		add_place(&w->merged, &(struct place){ .module = MODULE_PYTHON,
+						       .address = f->line,
+						       .function = f->function,
+						       .file = f->file,
+						       .line = f->line });
+		more = !f->entry;
+	}
+}
+
+/* In the place of each call of its loop what that runs. What does not make sense is left out. */
+static void merge_python(struct watch_place *w, struct python *python, pid_t tid)
+{
+	const struct stack *s = &w->blocked.stack;
+	uint32_t done = 0, loops = 0;
+
+	w->frames.n = 0;
+	if (python && (!python_read_new(python, tid, &w->frames) || w->frames.torn))
+		w->frames.n = 0;
+	w->merged.n = 0;
+	w->merged.flags = s->flags;
+	for (uint32_t i = 0; i < s->n; i++) {
+		bool loop = python && is_loop(w, &s->place[i]);
+
+		loops += loop;
+		if (loop && done < w->frames.n)
+			add_python(w, &done);
+		else
+			add_place(&w->merged, &s->place[i]);
+	}
+	while (done < w->frames.n)
+		add_python(w, &done);
+	if (loops && !w->frames.n)
+		atomic_fetch_add(w->torn, 1);
+}
+
+/* Who waits for the lock of the interpreter; and a semaphore that a script's own function waits
+ * for is one of its locks. */
+static void name_python_lock(const struct watch_place *w, const struct python *python,
+			     struct wait_thread *t, const struct object_call *c)
+{
+	const char *file = w->frames.n ? strrchr(w->frames.frame[0].file, '/') : NULL;
+
+	if (!python || c->number != SYS_futex || !w->frames.n)
+		return;
+	if (python_is_gil(python, c->arg[0])) {
+		t->kind = WAIT_LOCK;
+		snprintf(t->object, sizeof t->object, "Python's GIL");
+	} else if (t->kind == WAIT_SEMAPHORE && (!file || strcmp(file, "/threading.py") != 0)) {
+		t->kind = WAIT_LOCK;
+		snprintf(t->object, sizeof t->object, "threading.Lock at 0x%llx",
+			 (unsigned long long)c->arg[0]);
 	}
 }
 
@@ -322,8 +430,7 @@ static uint32_t node_of(struct watch_place *w, const struct wait_thread *t)
 	char object[WAIT_OBJECT];
 	uint32_t node;
 
-	name_jit(w);
-	node = profile_node(w->profile, &w->blocked.stack);
+	node = profile_node(w->profile, &w->merged);
 	node = profile_named(w->profile, node, wait_kind_name(t->kind));
 	if (put_object(t, object, sizeof object))
 		node = profile_named(w->profile, node, object);
@@ -337,6 +444,7 @@ enum place_found watch_place_find(struct watch_place *w, const struct watched_th
 	struct wait_thread is = { .pid = t->pid, .tid = t->tid, .state = WAIT_WAITS };
 	struct object_call call;
 	struct thread_times after;
+	struct python *python;
 	bool still;
 	ssize_t n = t->call_fd ? file_reread(t->call_fd, text, sizeof text)
 			       : read_of(w, t, "syscall", text, sizeof text);
@@ -346,7 +454,11 @@ enum place_found watch_place_find(struct watch_place *w, const struct watched_th
 	if (!object_call_parse(&call, text))
 		return PLACE_RUNS;
 	unwind(w, t->pid, &call);
+	name_jit(w);
+	python = python_of(w);
+	merge_python(w, python, t->tid);
 	name_wait(w, &is, &call);
+	name_python_lock(w, python, &is, &call);
 	still = watch_times(w, t, &after) && after.turns == before->turns;
 	if (still)
 		*node = node_of(w, &is);

@@ -11,6 +11,7 @@
 #include "unwind/blocked.h"
 #include "unwind/lookup.h"
 #include "unwind/profile.h"
+#include "unwind/python.h"
 #include "waits/object.h"
 
 struct watch_place {
@@ -25,8 +26,12 @@ struct watch_place {
 	uint32_t ends_reads;
 	const struct object_child *child; /* of those that are watched */
 	uint32_t nchildren;
-	uint8_t *copy;           /* of a stack */
-	uint32_t kept, kept_max; /* threads whose files are open */
+	uint8_t *copy; /* of a stack */
+	struct python_codes *codes;
+	struct python_stack frames; /* of Python, of the thread that is looked at */
+	struct stack merged;        /* its stack with those */
+	_Atomic int64_t *torn;      /* counts those that made no sense */
+	uint32_t kept, kept_max;    /* threads whose files are open */
 };
 
 struct watched_thread {

@@ -22,6 +22,7 @@ static const struct rules_case cases[] = {
 #include "rules_cases_code.def"
 #include "rules_cases_rest.def"
 #include "rules_cases_use.def"
+#include "rules_cases_waits.def"
 };
 
 #endif

@@ -67,8 +67,8 @@ static void add(struct scene *x, uint32_t i, uint32_t flags)
 	const struct sampled s = { 77, 78, 1000 + i, 10 };
 	struct stack stack = { .n = 2, .flags = flags };
 
-	stack.place[0] = (struct place){ MODULE_JIT, (uint64_t)i << 12, NULL };
-	stack.place[1] = (struct place){ MODULE_JIT, UINT64_C(1) << 50, NULL };
+	stack.place[0] = (struct place){ .module = MODULE_JIT, .address = (uint64_t)i << 12 };
+	stack.place[1] = (struct place){ .module = MODULE_JIT, .address = UINT64_C(1) << 50 };
 	profile_add(x->profile, &x->space, &s, &stack);
 }
 
@@ -236,7 +236,7 @@ static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 	assert_non_null(handle);
 	m->row[i].names_elf = NULL;
 	l->modules = m;
-	x = lookup_name(l, &(struct place){ i, (uintptr_t)take_base - base, NULL });
+	x = lookup_name(l, &(struct place){ .module = i, .address = (uintptr_t)take_base - base });
 	assert_true(x && x->n == 1 && x->level[0].function);
 	assert_string_equal(x->level[0].function, "take_base");
 }

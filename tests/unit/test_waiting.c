@@ -150,6 +150,32 @@ static void check_rows(const struct waiting *w)
 	assert_string_equal(w->rows[WAITING_BY_COMMAND].row[0].name, "app"); /* most first */
 }
 
+/* What each thread waited where: all of the waits that are known, thread by thread, most first. */
+static void check_spots(const struct waiting *w)
+{
+	const struct waiting_row *app = NULL;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < w->nspots; i++) {
+		const struct waiting_spot *s = &w->spots[i];
+
+		sum += s->seconds;
+		if (i && w->spots[i - 1].thread == s->thread)
+			assert_true(w->spots[i - 1].seconds >= s->seconds);
+		else if (i)
+			assert_true(w->spots[i - 1].thread < s->thread);
+		if (s->thread->tid != 7)
+			continue;
+		app = s->thread;
+		assert_true(near(s->seconds, 0.4));
+		assert_string_equal(s->place->object, "at 0x10");
+		assert_int_equal(s->place->kind, WAIT_MUTEX);
+	}
+	assert_non_null(app);
+	assert_true(near(sum, waiting_waited(&w->time) - w->time.unseen - w->time.forbidden));
+	assert_int_equal(w->nspots, 5);
+}
+
 /* The parts of all, by the places that their stacks say. */
 static void check_parts(struct waiting *w)
 {
@@ -187,6 +213,54 @@ static void test_parts_add_up_in_every_table(void **state)
 	check_sums(w);
 	check_rows(w);
 	check_parts(w);
+	check_spots(w);
+	waiting_close(w);
+	run_close(r);
+	close(fd);
+	directory_remove(dir);
+}
+
+/* One thread waits in Python's own library, called by a script; one has no script. */
+static void python_run(int fd)
+{
+	struct made_stacks m;
+	uint32_t wait, app, python, main_n, script_n, library_n;
+
+	made_stacks_open(&m, fd, "a");
+	wait = made_module(&m, WAIT_MODULE);
+	app = made_module(&m, "/usr/bin/python3.11");
+	python = made_module(&m, PYTHON_MODULE);
+	main_n = made_stack(&m, 0, made_frame(&m, app, "Py_RunMain", "", 0));
+	script_n = made_stack(&m, main_n, made_frame(&m, python, "load", "train.py", 9));
+	library_n = made_stack(
+		&m, script_n,
+		made_frame(&m, python, "Queue.get", "/usr/lib/python3.11/queue.py", 171));
+	library_n = made_stack(&m, library_n, made_frame(&m, app, "sem_take", "", 0));
+	put(&m, 0, "app",
+	    (struct event_item[]){ { 7, named(&m, wait, library_n, "semaphore"), 600000 },
+				   { 8, named(&m, wait, main_n, "timer"), 400000 } },
+	    2);
+	made_write(&m);
+	made_stacks_close(&m);
+}
+
+static void test_a_script_comes_before_python(void **state)
+{
+	struct classes c = { 0 };
+	struct err e = { "" };
+	struct waiting *w;
+	struct run *r;
+	const struct waiting_row *row;
+	int fd;
+	char *dir = directory(&fd);
+
+	(void)state;
+	python_run(fd);
+	assert_int_equal(run_open(&r, dir, &e), 0);
+	assert_int_equal(waiting_open(&w, r, &c, NULL, &e), 0);
+	row = row_of(w, WAITING_BY_FUNCTION, "load");
+	assert_true(near(waiting_waited(&row->time), 0.6) && row->line == 9);
+	assert_true(near(waiting_waited(&row_of(w, WAITING_BY_FUNCTION, "Py_RunMain")->time), 0.4));
 	waiting_close(w);
 	run_close(r);
 	close(fd);
@@ -257,6 +331,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts_add_up_in_every_table),
+		cmocka_unit_test(test_a_script_comes_before_python),
 		cmocka_unit_test(test_words_name_the_most),
 		cmocka_unit_test(test_without_waits_there_are_none),
 	};
