@@ -16,6 +16,7 @@ const char *const sweep_decision_names[SWEEP_DECISIONS] = {
 	[SWEEP_RANDOM] = "random",
 	[SWEEP_HILL_CLIMBING] = "hill-climbing",
 	[SWEEP_ANNEALING] = "simulated-annealing",
+	[SWEEP_HALVING] = "successive-halving",
 };
 const char *const sweep_order_names[SWEEP_ORDERS] = { "rounds", "combinations" };
 
@@ -342,35 +343,68 @@ static int order_field(const struct spec_reading *r, struct jsontree *v, void *o
 	return rc;
 }
 
-static int decision_field(const struct spec_reading *r, struct jsontree *v, void *out)
+static int eta_field(const struct spec_reading *r, struct jsontree *v, void *out)
 {
-	struct sweep_spec *s = out;
-	const char *type = NULL, *better = NULL;
-	const struct spec_field fields[] = {
-		{ "type", spec_text, &type },        { "seed", seed_field, &s->seed },
-		{ "count", count_field, &s->count }, { "result", spec_text, &s->result },
-		{ "better", spec_text, &better },    { 0 }
-	};
-	int rc = v->type == JSONDOC_STRING ? spec_read_text(r, v, &type)
-					   : spec_read_object(r, v, fields);
+	return spec_read_count(r, v, 2, 100, out);
+}
+
+static int find_type(const struct spec_reading *r, struct jsontree *v, const char *type,
+		     enum sweep_decision *out)
+{
 	int i = 0;
 
-	if (rc)
-		return rc;
 	while (i < SWEEP_DECISIONS && (!type || strcmp(type, sweep_decision_names[i]) != 0))
 		i++;
 	if (i == SWEEP_DECISIONS)
 		return spec_fault(r, v,
-				  "decision: its type is all, random, hill-climbing or "
-				  "simulated-annealing");
-	s->decision = (enum sweep_decision)i;
+				  "decision: its type is all, random, hill-climbing, "
+				  "simulated-annealing or successive-halving");
+	*out = (enum sweep_decision)i;
+	return 0;
+}
+
+static int check_decision(const struct spec_reading *r, struct jsontree *v,
+			  const struct sweep_spec *s, const char *better)
+{
+	bool halves = s->decision == SWEEP_HALVING;
+
 	if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
 		return spec_fault(r, v, "better: less or more");
 	if (s->result && !better)
 		return spec_fault(r, v, "result: is less of it better, or more? better: less");
-	s->less_is_better = better && !strcmp(better, "less");
 	if ((s->decision == SWEEP_RANDOM || s->decision == SWEEP_ANNEALING) && !s->count)
 		return spec_fault(r, v, "count: how many of all combinations?");
+	if (!halves && (s->budget || s->eta || s->minimum))
+		return spec_fault(r, v, "budget, eta and minimum are for successive-halving");
+	return 0;
+}
+
+static int decision_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	enum { ETA = 2, MINIMUM = 3 };
+	struct sweep_spec *s = out;
+	const char *type = NULL, *better = NULL;
+	const struct spec_field fields[] = { { "type", spec_text, &type },
+					     { "seed", seed_field, &s->seed },
+					     { "count", count_field, &s->count },
+					     { "result", spec_text, &s->result },
+					     { "better", spec_text, &better },
+					     { "budget", count_field, &s->budget },
+					     { "eta", eta_field, &s->eta },
+					     { "minimum", count_field, &s->minimum },
+					     { 0 } };
+	int rc = v->type == JSONDOC_STRING ? spec_read_text(r, v, &type)
+					   : spec_read_object(r, v, fields);
+
+	if (!rc)
+		rc = find_type(r, v, type, &s->decision);
+	if (!rc)
+		rc = check_decision(r, v, s, better);
+	if (rc)
+		return rc;
+	s->less_is_better = better && !strcmp(better, "less");
+	s->eta = s->eta ? s->eta : ETA;
+	s->minimum = s->minimum ? s->minimum : MINIMUM;
 	return 0;
 }
 
@@ -392,6 +426,10 @@ static int check_size(const struct spec_reading *r, const struct jsontree *v,
 				  SWEEP_MATRIX);
 	if (s->count && (double)s->count < all)
 		all = (double)s->count;
+	if (s->decision == SWEEP_HALVING && s->batch_size > 1)
+		return spec_fault(r, v,
+				  "batch_size: successive-halving decides how many trials each "
+				  "combination gets; give its minimum instead");
 	if (all * (double)s->batch_size > SWEEP_TRIALS)
 		return spec_fault(r, v, "these are %.0f trials, more than %d; count takes some",
 				  all * (double)s->batch_size, SWEEP_TRIALS);

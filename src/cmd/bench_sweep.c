@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cmd/command.h"
 #include "cmd/say.h"
+#include "cmd/sweephalving.h"
 #include "cmd/sweephost.h"
 #include "cmd/sweepknown.h"
 #include "cmd/sweepprint.h"
@@ -107,6 +108,8 @@ static int run_here(struct sweeping *x, struct err *e)
 	}
 	if (rc || climbs)
 		return rc;
+	if (x->spec.decision == SWEEP_HALVING)
+		return sweephalving_run(x, sweeping_run, e);
 	sweepknown_say(x);
 	return sweeping_run(x, 0, e);
 }
@@ -116,6 +119,8 @@ static int plan(struct sweeping *x, struct err *e)
 	struct swept *p;
 	int rc = sweepspace_init(&x->space, &x->spec) ? err_set(e, -ENOMEM, "out of memory") : 0;
 
+	if (!rc)
+		rc = sweephalving_plan(x, e);
 	if (!rc)
 		sweephost_has(&x->spec.run, x->lacks, sizeof x->lacks);
 	while (!rc && (p = sweeping_next(x, &rc, e))) {
@@ -206,7 +211,8 @@ const struct command command_bench_sweep = {
 		"needed of all stacks is built first. --jobs N starts trials in the same order, "
 		"N at a time: each has an equal share of the cores that this process may use, and "
 		"the facts trial.jobs and trial.cpus in the store. With hill-climbing and simulated-annealing the next combination "
-		"depends on the results of the last one, so that all its trials run together.\n\n"
+		"depends on the results of the last one, so that all its trials run together. "
+		"With successive-halving the best combinations of a round get the trials of the next.\n\n"
 		"The same specification is the same sweep: running it again resumes it with the "
 		"trials that are missing in the store, whatever interrupted it, and repeats "
 		"none.\n\n"

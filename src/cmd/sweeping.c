@@ -9,6 +9,7 @@
 #include "cmd/say.h"
 #include "cmd/sitesecrets.h"
 #include "cmd/sweepfiles.h"
+#include "cmd/sweephalving.h"
 #include "cmd/sweephost.h"
 #include "cmd/sweepknown.h"
 #include "cmd/varied.h"
@@ -101,6 +102,8 @@ int sweeping_begin(struct sweeping *x, struct err *e)
 	int rc = sweepspace_init(&x->space, &x->spec) ? no_memory(e) : 0;
 
 	if (!rc)
+		rc = sweephalving_plan(x, e);
+	if (!rc)
 		rc = open_store(x, e);
 	if (!rc)
 		rc = enter_sweep(x, e);
@@ -124,6 +127,8 @@ int sweeping_join(struct sweeping *x, struct err *e)
 {
 	int rc = sweepspace_init(&x->space, &x->spec) ? no_memory(e) : 0;
 
+	if (!rc)
+		rc = sweephalving_plan(x, e);
 	if (!rc)
 		rc = open_store(x, e);
 	if (!rc)
@@ -199,6 +204,7 @@ struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, 
 		x->swept = grown;
 	if (p) {
 		*p = (struct swept){ .combination = combination,
+				     .wanted = x->spec.batch_size,
 				     .warm = pool_take(&x->pool, warm),
 				     .done = pool_take(&x->pool, done) };
 		sweepspace_at(&x->space, combination, p->at);
@@ -236,7 +242,7 @@ static int64_t find_next(struct sweeping *x, int *rc, struct err *e)
 
 		score[p->combination].state = SWEEP_FAILED;
 		if (!p->skipped && p->batch.id)
-			*rc = sweep_score_of(x->store.database, &p->batch, &x->spec,
+			*rc = sweep_score_of(x->store.database, &p->batch, &x->spec, INT64_MAX,
 					     &score[p->combination], e);
 	}
 	if (!*rc)

@@ -6,6 +6,7 @@
 #ifndef SONDE_CMD_SWEEPING_H
 #define SONDE_CMD_SWEEPING_H
 
+#include "bench/halving.h"
 #include "bench/sweep.h"
 #include "cmd/beside.h"
 #include "cmd/sitesecrets.h"
@@ -21,8 +22,10 @@ struct swept {
 	const char *missing;    /* why some of its trials were not run elsewhere; NULL: not told */
 	struct batch batch;     /* id 0: it was not begun */
 	char batch_uid[48];
-	bool *done; /* [batch_size], as the store had it when it was last asked */
-	bool *warm; /* [jobs], in which places the runs before its first trial were made */
+	int64_t wanted; /* trials up to this number */
+	bool is_out;    /* it gets no more of them */
+	bool *done;     /* [batch_size], as the store had it when it was last asked */
+	bool *warm;     /* [jobs], in which places the runs before its first trial were made */
 };
 
 /* What a place of trials needs while one runs there. */
@@ -62,6 +65,8 @@ struct sweeping {
 	struct swept **swept;         /* in the order they were chosen */
 	uint32_t nswept, cap;
 	uint32_t *order; /* [norder], of what needs no result */
+	struct halving halving;
+	const struct swept *best; /* that successive halving ended with; NULL: none */
 	int64_t norder;
 	bool refused; /* the scheduler did not take trials */
 	int lock;     /* descriptor; -1: none */

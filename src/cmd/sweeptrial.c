@@ -245,18 +245,27 @@ int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct e
 
 struct sweep_turn *sweeping_turns(struct sweeping *x, uint32_t first, int64_t *n, struct err *e)
 {
-	uint32_t chosen = x->nswept - first;
+	uint32_t *chosen = calloc(x->nswept + 1u, sizeof *chosen), nchosen = 0;
+	struct sweep_spec spec = x->spec;
 	struct sweep_turn *turn;
 
-	*n = chosen * x->spec.batch_size;
-	turn = calloc((size_t)*n + 1, sizeof *turn);
-	if (!turn) {
-		no_memory(e);
-		return NULL;
+	spec.batch_size = 0;
+	for (uint32_t i = first; i < x->nswept && chosen; i++) {
+		if (x->swept[i]->is_out)
+			continue;
+		chosen[nchosen++] = i;
+		if (x->swept[i]->wanted > spec.batch_size)
+			spec.batch_size = x->swept[i]->wanted;
 	}
-	sweepspace_turns(&x->spec, chosen, turn);
-	for (int64_t i = 0; i < *n; i++)
-		turn[i].chosen += first;
+	*n = nchosen * spec.batch_size;
+	turn = chosen ? calloc((size_t)*n + 1, sizeof *turn) : NULL;
+	if (turn)
+		sweepspace_turns(&spec, nchosen, turn);
+	else
+		no_memory(e);
+	for (int64_t i = 0; i < *n && turn; i++)
+		turn[i].chosen = chosen[turn[i].chosen];
+	free(chosen);
 	return turn;
 }
 
