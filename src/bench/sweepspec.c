@@ -94,18 +94,21 @@ static int python_packages_field(const struct spec_reading *r, struct jsontree *
 {
 	struct sweep_spec *s = out;
 	struct sweep_words words = { 0 };
-	int rc = spec_read_words(r, v, &words);
+	int rc = spec_read_words(r, v, &words), wrong = 0;
 
 	for (uint32_t i = 0; i < words.n && !rc; i++) {
 		if (is_installer(words.word[i]))
 			s->dropped = words.word[i];
-		else
-			rc = spec_fault(r, v,
-					"python_packages: %.60s: nothing is installed beside the "
-					"environment of python; put it into its requirements",
-					words.word[i]);
+		else if (spec_stops(
+				 &wrong,
+				 spec_fault(
+					 r, v,
+					 "python_packages: %.60s: nothing is installed beside the "
+					 "environment of python; put it into its requirements",
+					 words.word[i])))
+			break;
 	}
-	return rc;
+	return rc ? rc : wrong;
 }
 
 /* ---- files ---- */
@@ -440,19 +443,22 @@ static int check_size(const struct spec_reading *r, const struct jsontree *v,
 }
 
 /* A name that nothing has would leave nothing out. */
-static int check_excludes(const struct spec_reading *r, const struct sweep_spec *s)
+static int check_excludes(const struct spec_reading *r, const struct jsontree *parameters,
+			  const struct sweep_spec *s)
 {
+	int rc = 0;
+
 	for (uint32_t i = 0; i < s->nexcludes; i++)
 		for (const struct jsontree *k = s->exclude[i]->first; k; k = k->next) {
-			bool known = !strcmp(k->key, "stack") || !strcmp(k->key, "environment");
-
-			for (uint32_t n = 0; n < s->nparameters && !known; n++)
-				known = !strcmp(k->key, s->parameter[n].name);
-			if (!known)
-				return spec_fault(r, k, "exclude: there is no parameter '%.60s'",
-						  k->key);
+			if (!strcmp(k->key, "stack") || !strcmp(k->key, "environment") ||
+			    jsontree_find(parameters, k->key))
+				continue;
+			if (spec_stops(&rc,
+				       spec_fault(r, k, "exclude: there is no parameter '%.60s'",
+						  k->key)))
+				return rc;
 		}
-	return 0;
+	return rc;
 }
 
 static int check_script(const struct spec_reading *r, const struct jsontree *v,
@@ -473,6 +479,7 @@ static int complete(const struct spec_reading *r, struct jsontree *v, struct swe
 {
 	const struct jsontree *matrix = jsontree_find(v, "matrix");
 	const struct jsontree *stacks = jsontree_find(matrix, "stacks");
+	const struct jsontree *parameters = jsontree_find(matrix, "parameters");
 
 	if (rc == -ENOMEM || spec_stops(&rc, check_script(r, v, s)))
 		return rc;
@@ -488,8 +495,8 @@ static int complete(const struct spec_reading *r, struct jsontree *v, struct swe
 		if (!rc)
 			s->environments[0].name = "plain";
 	}
-	if (!rc)
-		rc = check_excludes(r, s);
+	if (!rc || (parameters && parameters->type == JSONDOC_OBJECT))
+		spec_stops(&rc, check_excludes(r, parameters, s));
 	return rc ? rc : check_size(r, v, s);
 }
 

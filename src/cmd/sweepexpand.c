@@ -275,6 +275,8 @@ static int expand_common(const struct expanding *g)
 	concrete = jsontree_find(expand(g, &stack, &rc), "python");
 	if (!rc && concrete)
 		python->first = concrete->first;
+	else
+		python->type = JSONDOC_NULL; /* what is wrong with it is said */
 	return rc;
 }
 
@@ -287,15 +289,20 @@ int sweepexpand(struct sweeping *x, struct jsontree *document, const char *name,
 	int rc = expand_common(&g);
 
 	at = stacks && stacks->type == JSONDOC_ARRAY ? &stacks->first : NULL;
-	for (; !rc && at && *at; at = &last->next) {
+	for (; rc != -ENOMEM && at && *at; at = &last->next) {
 		struct jsontree *stack = *at, *made;
+		int one;
 
 		last = stack;
 		if (is_concrete(jsontree_find(stack, "python")))
 			continue;
-		made = expand(&g, stack, &rc);
-		if (!made)
+		made = expand(&g, stack, &one);
+		if (spec_stops(&rc, one))
 			break;
+		if (one || !made) {
+			((struct jsontree *)jsontree_find(stack, "python"))->type = JSONDOC_NULL;
+			continue;
+		}
 		/* They stand in its place. */
 		*at = made;
 		for (last = made; last->next;)

@@ -61,7 +61,7 @@ struct sweeping {
 	struct bench_facts *software; /* [spec.nstacks] */
 	struct bench_facts tree;      /* that the script is from */
 	bool tree_is_known;           /* it was asked, also if there is none */
-	char lacks[256];              /* what this machine does not have; "": nothing */
+	char lacks[512];              /* what this machine does not have; "": nothing */
 	struct swept **swept;         /* in the order they were chosen */
 	uint32_t nswept, cap;
 	uint32_t *order; /* [norder], of what needs no result */
