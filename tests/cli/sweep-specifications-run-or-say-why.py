@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# limit: 400
+# limit: 900
 """The twenty specifications of tests/fixtures/monkey, in the layouts of Amun and Dependency Monkey: each runs, or is refused or skipped with all its reasons
 at once. Wheels are made here, and pip's own variables name them instead of an index; scripts come from a server of this machine."""
 import base64
