@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 240
-"""--jobs of bench sweep and bench run: as many trials at a time, each on cores of its own, which its facts say; in the same order, and after a kill each trial
-exactly once. Off by default; more jobs than cores are refused."""
+"""--jobs of bench sweep and bench run: as many trials at a time, each on cores of its own, which its facts say; in the same order, and after a kill
+each trial exactly once. Off by default; more jobs than cores are refused."""
 import collections
 import json
 import os
@@ -55,7 +55,8 @@ def ask(store, sql, *values):
 def trials(store, batch=None):
     """Of each: batch, number, jobs and CPUs by its facts, CPUs as it saw them, whether it met another."""
     fact = "(SELECT f.text FROM environment_facts f WHERE f.environment_id = t.environment_id AND f.name = 'trial.%s')"
-    rows = ask(store, f"SELECT t.batch_id, t.number, {fact % 'jobs'}, {fact % 'cpus'}, x.cpus, x.met FROM trials t JOIN trials_pi_place x ON x.trial_id = t.id ORDER BY t.id")
+    rows = ask(store, f"SELECT t.batch_id, t.number, {fact % 'jobs'}, {fact % 'cpus'}, x.cpus, x.met FROM trials t "
+                      "JOIN trials_pi_place x ON x.trial_id = t.id ORDER BY t.id")
     return [r for r in rows if batch in (None, r[0])]
 
 
@@ -72,7 +73,8 @@ while not met() and time.monotonic() < end:
     time.sleep(0.01)
 while os.getenv("GATE") and not os.path.exists(os.environ["GATE"]):
     time.sleep(0.01)
-print(json.dumps({"name": "PiPlace", "component": "c", "@parameters": {}, "@result": {"cpus": ",".join(map(str, cpus)), "met": "yes" if met() else "no", "n": 1}}))
+print(json.dumps({"name": "PiPlace", "component": "c", "@parameters": {},
+                  "@result": {"cpus": ",".join(map(str, cpus)), "met": "yes" if met() else "no", "n": 1}}))
 """)
 os.chmod("place.py", 0o755)
 
@@ -94,10 +96,12 @@ many = cores() + 1
 alone = "leave --jobs out" if cores() == 1 else f"may use {cores()}: give at most --jobs {cores()}"
 for words in (("sweep", "--jobs", str(many), spec("refused")), ("run", "--jobs", str(many), "./place.py")):
     p = sonde(*words, "--store", "refused.sqlite", code=2)
-    check("more jobs than cores", p.stderr.count("\n") == 1 and f"--jobs {many} needs a core for each job" in p.stderr and alone in p.stderr, p.stderr)
+    check("more jobs than cores", p.stderr.count("\n") == 1 and f"--jobs {many} needs a core for each job" in p.stderr and alone in p.stderr,
+          p.stderr)
 p = sonde("sweep", "--jobs", "2", "--executor", "slurm", "--store", "refused.sqlite", "refused.json", code=2)
 check("Slurm has its own", p.stderr.count("\n") == 1 and "--jobs is for trials on this machine" in p.stderr, p.stderr)
-check("nothing of it is made", not os.path.exists("refused.sqlite") and not [d for d in os.listdir() if d.startswith(("sweep_", "bench_"))], os.listdir())
+check("nothing of it is made", not os.path.exists("refused.sqlite") and not [d for d in os.listdir() if d.startswith(("sweep_", "bench_"))],
+      os.listdir())
 
 # As ever, when it is not asked for: no other runs, no fact says so, and no core is taken from it.
 sonde("sweep", "-q", "--store", "off.sqlite", spec("off"))
@@ -105,7 +109,8 @@ all_cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))))
 got = trials("off.sqlite")
 check("off", len(got) == 12 and all(r[2:5] == (None, None, all_cpus) for r in got) and got[0][5] == "no", got)
 check("off: stats", "side by side" not in sonde("stats", "--store", "off.sqlite", "bench:1").stdout)
-p = subprocess.run(["taskset", "-c", str(min(os.sched_getaffinity(0))), SONDE, "bench", "run", "--jobs", "2", "--store", "one.sqlite", "./place.py"], capture_output=True, text=True, check=False)
+p = subprocess.run(["taskset", "-c", str(min(os.sched_getaffinity(0))), SONDE, "bench", "run", "--jobs", "2", "--store", "one.sqlite", "./place.py"],
+                   capture_output=True, text=True, check=False)
 check("one core", p.returncode == 2 and "may use only one: leave --jobs out" in p.stderr and p.stderr.count("\n") == 1, p.stderr)
 if cores() < 2:
     print("\n".join(faults) or "this process may use one core only")
@@ -117,7 +122,8 @@ sets = {r[3] for r in got}
 check("on", len(got) == 12 and {r[2] for r in got} == {"2"} and {r[5] for r in got} == {"yes"}, got)
 check("its facts are true", all(expand(r[3]) == r[4] for r in got), got)
 used = [set(expand(s).split(",")) for s in sets]
-check("two sets of one size without a CPU in common", len(used) == 2 and not used[0] & used[1] and set().union(*used) <= set(all_cpus.split(",")), sets)
+check("two sets of one size without a CPU in common", len(used) == 2 and not used[0] & used[1] and set().union(*used) <= set(all_cpus.split(",")),
+      sets)
 check("both work", len(collections.Counter(r[3] for r in got)) == 2 and collections.Counter((r[0], r[1]) for r in got).most_common(1)[0][1] == 1, got)
 for words, known in (([], True), (["--jobs", "2"], False)):
     sonde("run", "-q", "-n", "2", "-i", "50ms", *words, "--store", "others.sqlite", "--", "sleep", "1")
@@ -131,7 +137,8 @@ check("the order", sorted(planned) == sorted(begun) and all(abs(planned.index(t)
 
 # What shows it.
 first = ask("on.sqlite", "SELECT MIN(id) FROM batches")[0][0]
-check("stats", "side by side: 3 of 3 trials ran 2 at a time, each on cores of its own" in sonde("stats", "--store", "on.sqlite", f"bench:{first}").stdout)
+check("stats", "side by side: 3 of 3 trials ran 2 at a time, each on cores of its own" in sonde("stats", "--store", "on.sqlite",
+                                                                                                f"bench:{first}").stdout)
 told = json.loads(sonde("stats", "--json", "--store", "on.sqlite", f"bench:{first}").stdout)["batches"][0]["side_by_side"]
 check("stats as JSON", sum(t["trials"] for t in told) == 3 and {t["jobs"] for t in told} == {2} and {t["cpus"] for t in told} <= sets, told)
 check("list", sonde("list", "--store", "on.sqlite").stdout.count("[2 at a time]") == 4)
@@ -150,7 +157,8 @@ p = subprocess.run([SONDE, "compare", "--store", "on.sqlite", f"bench:{batch}", 
 check("compare", "trial.jobs" in p.stdout and "trial.cpus" in p.stdout, p.stdout)
 
 # Killed while two run: neither is stored; both run again, and each trial is there once.
-killed = subprocess.Popen([SONDE, "bench", "sweep", "-q", "--jobs", "2", "--store", "kill.sqlite", spec("kill", GATE=os.path.abspath("gate"))], stderr=subprocess.DEVNULL)
+killed = subprocess.Popen([SONDE, "bench", "sweep", "-q", "--jobs", "2", "--store", "kill.sqlite", spec("kill", GATE=os.path.abspath("gate"))],
+                          stderr=subprocess.DEVNULL)
 while not os.path.exists("kill.log") or sum(1 for _ in open("kill.log")) < 2:
     time.sleep(0.02)
 killed.send_signal(signal.SIGKILL)
