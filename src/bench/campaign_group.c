@@ -11,11 +11,12 @@
 
 enum { SEPARATOR = '\x1f', SHA256_DIGITS = 64, SHORT = 12 };
 
-/* What makes two machines different ones; what else is said of them may change with each boot. */
+/* What makes two machines different ones; what else is said of them may change with each boot. A
+ * trial beside others had a part of the machine only. */
 static const char machine_facts[] =
 	"host.architecture,host.cpu_model,host.cpus_count,host.cores_count,host.sockets_count,"
 	"host.gpus_count,host.gpu*.model,hwinfo.cpu_info.arch,hwinfo.cpu_info.brand_raw,"
-	"hwinfo.cpu_info.count,runtime_environment.hardware.*";
+	"hwinfo.cpu_info.count,runtime_environment.hardware.*,trial.jobs";
 /* Not where an interpreter is: virtual environments with the same packages are the same. */
 static const char software_facts[] =
 	"runtime.version,runtime.libc,runtime_environment.*,package.*,stack.module_*,stack.image,"

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int in_transaction(struct database *s, int rc, struct err *e)
@@ -159,20 +160,40 @@ int sweep_done(struct database *s, const struct batch *b, bool *done, int64_t n,
 	return rc;
 }
 
+/* Of the trials up to that number. */
+static double median_of(const struct bench_group *g, const struct bench_figure *f, int64_t trials)
+{
+	double *value = calloc(g->ntrials + 1u, sizeof *value), median;
+	uint32_t n = 0;
+
+	if (!value)
+		return NAN;
+	for (uint32_t i = 0; i < g->ntrials; i++)
+		if (g->row[i].number <= trials && !isnan(f->value[i]))
+			value[n++] = f->value[i];
+	median = n ? describe(value, n).median : NAN;
+	free(value);
+	return median;
+}
+
 int sweep_score_of(struct database *s, const struct batch *b, const struct sweep_spec *spec,
-		   struct sweep_score *score, struct err *e)
+		   int64_t trials, struct sweep_score *score, struct err *e)
 {
 	const char *wanted = spec->result ? spec->result : "score";
 	struct bench_group g = { 0 };
 	int rc = bench_group_read(&g, s, b->id, e);
 
 	*score = (struct sweep_score){ .state = SWEEP_FAILED };
-	for (uint32_t i = 0; i < g.nfigures && !rc; i++)
-		if (!strcmp(g.figure[i].name, wanted) && !isnan(g.figure[i].d.median)) {
-			score->state = SWEEP_KNOWN;
-			score->value =
-				spec->less_is_better ? -g.figure[i].d.median : g.figure[i].d.median;
-		}
+	for (uint32_t i = 0; i < g.nfigures && !rc; i++) {
+		double median = strcmp(g.figure[i].name, wanted) != 0
+					? (double)NAN
+					: median_of(&g, &g.figure[i], trials);
+
+		if (isnan(median))
+			continue;
+		score->state = SWEEP_KNOWN;
+		score->value = spec->less_is_better ? -median : median;
+	}
 	bench_group_free(&g);
 	return rc;
 }

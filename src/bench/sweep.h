@@ -56,6 +56,6 @@ int sweep_done(struct database *s, const struct batch *b, bool *done, int64_t n,
 
 /* What a combination came to: the median of the score, or of a result of that name. */
 int sweep_score_of(struct database *s, const struct batch *b, const struct sweep_spec *spec,
-		   struct sweep_score *score, struct err *e);
+		   int64_t trials, struct sweep_score *score, struct err *e);
 
 #endif

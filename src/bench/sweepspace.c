@@ -139,6 +139,8 @@ int64_t sweepspace_choose(const struct sweep_space *s, const struct sweep_spec *
 			  uint32_t *order)
 {
 	struct random r = { .state = (uint64_t)spec->seed };
+	bool draws =
+		spec->decision == SWEEP_RANDOM || (spec->decision == SWEEP_HALVING && spec->count);
 	uint32_t n = 0, wanted;
 
 	for (uint32_t c = 0; c < s->combinations; c++)
@@ -146,7 +148,7 @@ int64_t sweepspace_choose(const struct sweep_space *s, const struct sweep_spec *
 			order[n++] = c;
 	wanted = spec->count && spec->count < n ? (uint32_t)spec->count : n;
 	/* The first steps of Fisher and Yates' shuffle. */
-	for (uint32_t i = 0; i < wanted && spec->decision == SWEEP_RANDOM; i++) {
+	for (uint32_t i = 0; i < wanted && draws; i++) {
 		uint32_t k = i + below(&r, n - i), taken = order[k];
 
 		order[k] = order[i];

@@ -16,6 +16,7 @@ const char *const sweep_decision_names[SWEEP_DECISIONS] = {
 	[SWEEP_RANDOM] = "random",
 	[SWEEP_HILL_CLIMBING] = "hill-climbing",
 	[SWEEP_ANNEALING] = "simulated-annealing",
+	[SWEEP_HALVING] = "successive-halving",
 };
 const char *const sweep_order_names[SWEEP_ORDERS] = { "rounds", "combinations" };
 
@@ -93,18 +94,21 @@ static int python_packages_field(const struct spec_reading *r, struct jsontree *
 {
 	struct sweep_spec *s = out;
 	struct sweep_words words = { 0 };
-	int rc = spec_read_words(r, v, &words);
+	int rc = spec_read_words(r, v, &words), wrong = 0;
 
 	for (uint32_t i = 0; i < words.n && !rc; i++) {
 		if (is_installer(words.word[i]))
 			s->dropped = words.word[i];
-		else
-			rc = spec_fault(r, v,
-					"python_packages: %.60s: nothing is installed beside the "
-					"environment of python; put it into its requirements",
-					words.word[i]);
+		else if (spec_stops(
+				 &wrong,
+				 spec_fault(
+					 r, v,
+					 "python_packages: %.60s: nothing is installed beside the "
+					 "environment of python; put it into its requirements",
+					 words.word[i])))
+			break;
 	}
-	return rc;
+	return rc ? rc : wrong;
 }
 
 /* ---- files ---- */
@@ -342,35 +346,68 @@ static int order_field(const struct spec_reading *r, struct jsontree *v, void *o
 	return rc;
 }
 
-static int decision_field(const struct spec_reading *r, struct jsontree *v, void *out)
+static int eta_field(const struct spec_reading *r, struct jsontree *v, void *out)
 {
-	struct sweep_spec *s = out;
-	const char *type = NULL, *better = NULL;
-	const struct spec_field fields[] = {
-		{ "type", spec_text, &type },        { "seed", seed_field, &s->seed },
-		{ "count", count_field, &s->count }, { "result", spec_text, &s->result },
-		{ "better", spec_text, &better },    { 0 }
-	};
-	int rc = v->type == JSONDOC_STRING ? spec_read_text(r, v, &type)
-					   : spec_read_object(r, v, fields);
+	return spec_read_count(r, v, 2, 100, out);
+}
+
+static int find_type(const struct spec_reading *r, struct jsontree *v, const char *type,
+		     enum sweep_decision *out)
+{
 	int i = 0;
 
-	if (rc)
-		return rc;
 	while (i < SWEEP_DECISIONS && (!type || strcmp(type, sweep_decision_names[i]) != 0))
 		i++;
 	if (i == SWEEP_DECISIONS)
 		return spec_fault(r, v,
-				  "decision: its type is all, random, hill-climbing or "
-				  "simulated-annealing");
-	s->decision = (enum sweep_decision)i;
+				  "decision: its type is all, random, hill-climbing, "
+				  "simulated-annealing or successive-halving");
+	*out = (enum sweep_decision)i;
+	return 0;
+}
+
+static int check_decision(const struct spec_reading *r, struct jsontree *v,
+			  const struct sweep_spec *s, const char *better)
+{
+	bool halves = s->decision == SWEEP_HALVING;
+
 	if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
 		return spec_fault(r, v, "better: less or more");
 	if (s->result && !better)
 		return spec_fault(r, v, "result: is less of it better, or more? better: less");
-	s->less_is_better = better && !strcmp(better, "less");
 	if ((s->decision == SWEEP_RANDOM || s->decision == SWEEP_ANNEALING) && !s->count)
 		return spec_fault(r, v, "count: how many of all combinations?");
+	if (!halves && (s->budget || s->eta || s->minimum))
+		return spec_fault(r, v, "budget, eta and minimum are for successive-halving");
+	return 0;
+}
+
+static int decision_field(const struct spec_reading *r, struct jsontree *v, void *out)
+{
+	enum { ETA = 2, MINIMUM = 3 };
+	struct sweep_spec *s = out;
+	const char *type = NULL, *better = NULL;
+	const struct spec_field fields[] = { { "type", spec_text, &type },
+					     { "seed", seed_field, &s->seed },
+					     { "count", count_field, &s->count },
+					     { "result", spec_text, &s->result },
+					     { "better", spec_text, &better },
+					     { "budget", count_field, &s->budget },
+					     { "eta", eta_field, &s->eta },
+					     { "minimum", count_field, &s->minimum },
+					     { 0 } };
+	int rc = v->type == JSONDOC_STRING ? spec_read_text(r, v, &type)
+					   : spec_read_object(r, v, fields);
+
+	if (!rc)
+		rc = find_type(r, v, type, &s->decision);
+	if (!rc)
+		rc = check_decision(r, v, s, better);
+	if (rc)
+		return rc;
+	s->less_is_better = better && !strcmp(better, "less");
+	s->eta = s->eta ? s->eta : ETA;
+	s->minimum = s->minimum ? s->minimum : MINIMUM;
 	return 0;
 }
 
@@ -392,6 +429,10 @@ static int check_size(const struct spec_reading *r, const struct jsontree *v,
 				  SWEEP_MATRIX);
 	if (s->count && (double)s->count < all)
 		all = (double)s->count;
+	if (s->decision == SWEEP_HALVING && s->batch_size > 1)
+		return spec_fault(r, v,
+				  "batch_size: successive-halving decides how many trials each "
+				  "combination gets; give its minimum instead");
 	if (all * (double)s->batch_size > SWEEP_TRIALS)
 		return spec_fault(r, v, "these are %.0f trials, more than %d; count takes some",
 				  all * (double)s->batch_size, SWEEP_TRIALS);
@@ -402,19 +443,22 @@ static int check_size(const struct spec_reading *r, const struct jsontree *v,
 }
 
 /* A name that nothing has would leave nothing out. */
-static int check_excludes(const struct spec_reading *r, const struct sweep_spec *s)
+static int check_excludes(const struct spec_reading *r, const struct jsontree *parameters,
+			  const struct sweep_spec *s)
 {
+	int rc = 0;
+
 	for (uint32_t i = 0; i < s->nexcludes; i++)
 		for (const struct jsontree *k = s->exclude[i]->first; k; k = k->next) {
-			bool known = !strcmp(k->key, "stack") || !strcmp(k->key, "environment");
-
-			for (uint32_t n = 0; n < s->nparameters && !known; n++)
-				known = !strcmp(k->key, s->parameter[n].name);
-			if (!known)
-				return spec_fault(r, k, "exclude: there is no parameter '%.60s'",
-						  k->key);
+			if (!strcmp(k->key, "stack") || !strcmp(k->key, "environment") ||
+			    jsontree_find(parameters, k->key))
+				continue;
+			if (spec_stops(&rc,
+				       spec_fault(r, k, "exclude: there is no parameter '%.60s'",
+						  k->key)))
+				return rc;
 		}
-	return 0;
+	return rc;
 }
 
 static int check_script(const struct spec_reading *r, const struct jsontree *v,
@@ -435,6 +479,7 @@ static int complete(const struct spec_reading *r, struct jsontree *v, struct swe
 {
 	const struct jsontree *matrix = jsontree_find(v, "matrix");
 	const struct jsontree *stacks = jsontree_find(matrix, "stacks");
+	const struct jsontree *parameters = jsontree_find(matrix, "parameters");
 
 	if (rc == -ENOMEM || spec_stops(&rc, check_script(r, v, s)))
 		return rc;
@@ -450,8 +495,8 @@ static int complete(const struct spec_reading *r, struct jsontree *v, struct swe
 		if (!rc)
 			s->environments[0].name = "plain";
 	}
-	if (!rc)
-		rc = check_excludes(r, s);
+	if (!rc || (parameters && parameters->type == JSONDOC_OBJECT))
+		spec_stops(&rc, check_excludes(r, parameters, s));
 	return rc ? rc : check_size(r, v, s);
 }
 

@@ -86,6 +86,7 @@ enum sweep_decision {
 	SWEEP_RANDOM,
 	SWEEP_HILL_CLIMBING,
 	SWEEP_ANNEALING,
+	SWEEP_HALVING, /* which begin does not depend on results; which go on does */
 	SWEEP_DECISIONS
 };
 extern const char *const sweep_decision_names[SWEEP_DECISIONS];
@@ -122,7 +123,9 @@ struct sweep_spec {
 	enum sweep_decision decision;
 	enum sweep_order order;
 	int64_t seed, count; /* 0: as many as there are */
-	const char *result;  /* that hill climbing looks at; NULL: the score */
+	/* Of successive halving; budget is in trials, 0: as many as the minimum needs. */
+	int64_t budget, eta, minimum;
+	const char *result; /* that decides what is better; NULL: the score */
 	bool less_is_better;
 	struct sweep_words slurm; /* further words for sbatch */
 	const char *dropped;      /* a package of Amun's that is not needed here; NULL: none */

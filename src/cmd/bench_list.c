@@ -109,7 +109,7 @@ struct chosen_list {
 static const char chosen_question[] =
 	"SELECT DISTINCT t.batch_id, f.name, f.text FROM environment_facts f "
 	"JOIN trials t ON t.environment_id = f.environment_id WHERE f.name LIKE 'env.%' "
-	"OR f.name LIKE 'script.%' UNION SELECT batch_id, 'tag', tag FROM batch_tags "
+	"OR f.name LIKE 'script.%' OR f.name = 'trial.jobs' UNION SELECT batch_id, 'tag', tag FROM batch_tags "
 	"ORDER BY 1, 2, 3";
 
 static int read_chosen(struct chosen_list *l, struct database *s, struct err *e)
@@ -190,6 +190,32 @@ static int64_t count(const struct field *f)
 	return isnan(v) ? 0 : (int64_t)v;
 }
 
+static bool is_jobs(const struct chosen *c)
+{
+	return !strcmp(c->name, "trial.jobs");
+}
+
+/* "  [2 at a time]": of all trials, or of some. */
+static void put_jobs(struct bytes *b, const struct field *row, const struct chosen_list *l)
+{
+	char text[40];
+
+	for (uint32_t i = first_chosen(l, row[ID].i); i < l->n && l->v[i].batch == row[ID].i; i++)
+		if (is_jobs(&l->v[i]))
+			bytes_printf(b, "  [%s at a time]",
+				     escape_terminal_into(text, sizeof text, l->v[i].text));
+}
+
+static void jobs_json(struct json *j, const struct field *row, const struct chosen_list *l)
+{
+	json_key(j, "jobs");
+	json_array(j);
+	for (uint32_t i = first_chosen(l, row[ID].i); i < l->n && l->v[i].batch == row[ID].i; i++)
+		if (is_jobs(&l->v[i]))
+			json_int(j, strtoll(l->v[i].text, NULL, 10));
+	json_array_end(j);
+}
+
 /* "  # baseline, nightly: before the fix" */
 static void put_note(struct bytes *b, const struct field *row, const struct chosen_list *l)
 {
@@ -222,6 +248,7 @@ static void put_script(struct bytes *b, const struct field *row, const struct ch
 	bytes_puts(b, escape_terminal_into(text, sizeof text, row[ORIGIN].s ? row[ORIGIN].s : "-"));
 	if (arguments)
 		bytes_printf(b, " %s", escape_terminal_into(text, sizeof text, arguments));
+	put_jobs(b, row, l);
 	put_note(b, row, l);
 	bytes_u8(b, '\n');
 }
@@ -276,6 +303,7 @@ static void chosen_json(struct json *j, const struct field *row, const struct ch
 		json_bool(j, !strcmp(dirty, "true"));
 	else
 		json_null(j);
+	jobs_json(j, row, l);
 	json_put_text(j, "sweep", row[SWEEP].s);
 	json_put_text(j, "stack", row[STACK].s);
 	parameters_json(j, row[PARAMETERS].s);

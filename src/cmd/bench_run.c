@@ -4,11 +4,11 @@
 #include "bench/batchnote.h"
 #include "cmd/benchmodels.h"
 #include "cmd/benchprint.h"
+#include "cmd/beside.h"
 #include "cmd/builtin.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
 #include "cmd/sitesecrets.h"
-#include "cmd/trialrun.h"
 #include "cmd/varied.h"
 #include "job/words.h"
 
@@ -25,7 +25,7 @@ enum { TRIALS_MAX = 100000, WARMUPS_MAX = 1000 };
 
 struct run_options {
 	struct recording_options recording; /* its rows are not offered; the defaults are taken */
-	int64_t repeat, warmup, limit_ns;
+	int64_t repeat, warmup, limit_ns, jobs;
 	struct option_list environment, models, tags;
 	const char *store, *output, *note;
 	bool quiet, json;
@@ -46,8 +46,18 @@ static const struct option rows[] = {
 	  .value = "N",
 	  .fallback = "0",
 	  .max = WARMUPS_MAX,
-	  .help = "Run this many warm-up trials first, and discard them.",
+	  .help = "Run this many warm-up trials first, and discard them. With --jobs, on the "
+		  "cores of each job.",
 	  OPTION_OFFSET(struct run_options, warmup) },
+	{ .name = "jobs",
+	  .letter = 'j',
+	  .type = ARG_COUNT,
+	  .value = "N",
+	  .fallback = "1",
+	  .min = 1,
+	  .max = SCRIPTED_MOST,
+	  .help = "Run N trials at a time, each on cores of its own.",
+	  OPTION_OFFSET(struct run_options, jobs) },
 	{ .name = "env",
 	  .type = ARG_LIST,
 	  .value = "NAME=VALUE",
@@ -114,11 +124,13 @@ static const struct example examples[] = {
 	  "with another parameter" },
 	{ "bench run -n 5 stream --threads 4", "a built-in benchmark with its own option" },
 	{ "bench run -n 10 -- sleep 0.1", "time any command" },
+	{ "bench run -n 10 --jobs 2 ./matmul.py", "two trials at a time, on disjoint cores" },
 };
 
 struct bench_run {
 	const struct run_options *o;
-	struct trial_run run;
+	struct trial_run run; /* what all have in common */
+	struct beside beside;
 	char *const *words;          /* as they were given */
 	bool plain;                  /* behind "--": any command */
 	struct chosen_script script; /* as it is executed */
@@ -240,6 +252,8 @@ static int prepare(struct bench_run *x, struct err *e)
 	if (!rc)
 		rc = check_note(x->o, e);
 	if (!rc)
+		rc = beside_open(&x->beside, x->o->jobs, e);
+	if (!rc)
 		rc = benchmodels_read(&x->models, &x->o->models, e);
 	if (!rc)
 		rc = chosen_script_find(&x->script, x->words, e);
@@ -278,14 +292,41 @@ static int prepare(struct bench_run *x, struct err *e)
 
 /* ---- the trials ---- */
 
+static void ended(void *ctx, struct trial_place *p, int rc)
+{
+	struct bench_run *x = ctx;
+
+	(void)rc;
+	x->run.failed += p->run.failed;
+}
+
 static int trial(struct bench_run *x, int64_t number, struct err *e)
 {
-	char directory[PATH_MAX];
+	int rc;
+	struct trial_place *p = beside_take(&x->beside, &rc, e);
 
-	if ((size_t)snprintf(directory, sizeof directory, "%s/sonde_%04" PRId64, x->directory,
-			     number) >= sizeof directory)
+	if (!p)
+		return rc;
+	p->run = x->run;
+	p->run.failed = 0;
+	p->going =
+		(struct trial_going){ .number = number, .warmups = p->is_warm ? 0 : x->o->warmup };
+	p->is_warm = true;
+	if ((size_t)snprintf(p->going.directory, sizeof p->going.directory, "%s/sonde_%04" PRId64,
+			     x->directory, number) >= sizeof p->going.directory)
 		return err_set(e, -ENAMETOOLONG, "the recordings' directory is too long a name");
-	return trial_run(&x->run, number, directory, e);
+	return beside_begin(&x->beside, p, e);
+}
+
+static int run_trials(struct bench_run *x, struct err *e)
+{
+	int rc = 0;
+
+	x->beside.ended = ended;
+	x->beside.ctx = x;
+	for (int64_t i = 1; i <= x->o->repeat && !rc; i++)
+		rc = trial(x, i, e);
+	return beside_finish(&x->beside, rc, e);
 }
 
 static int run_exec(const void *options, int noperands, char **operands)
@@ -302,9 +343,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 	x.plain = !strcmp(operands[-1], "--"); /* there is a word before: the verb, at least */
 	rc = prepare(&x, &e);
 	if (!rc)
-		rc = trial_run_warmup(&x.run, x.o->warmup, &e);
-	for (int64_t i = 1; i <= x.o->repeat && !rc; i++)
-		rc = trial(&x, i, &e);
+		rc = run_trials(&x, &e);
 	if (rc) {
 		say("bench run: %s", e.text);
 		code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
@@ -312,6 +351,7 @@ static int run_exec(const void *options, int noperands, char **operands)
 		code = benchprint_stats(x.store.database, &x.batch.id, 1, x.o->json);
 		code = code == EXIT_OK && x.run.failed ? EXIT_FAILED : code;
 	}
+	beside_close(&x.beside);
 	database_close(x.store.database);
 	trial_store_free(&x.store);
 	chosen_script_free(&x.script);
@@ -337,6 +377,8 @@ const struct command command_bench_run = {
 	"fit the columns of its indicator. The remaining trials still run.\n\n"
 	"After --, SCRIPT may be any command: its output need not be a result, and only how it "
 	"ends (exit code, signal, timeout) makes it fail.\n\n"
+	"--jobs N starts trials in the same order, N at a time: each has an equal share of the "
+	"cores that this process may use, and the facts trial.jobs and trial.cpus in the store.\n\n"
 	"Exit code 1: a trial failed. Use sonde bench list, show and stats, and sonde compare on "
 	"the stored trials.",
 	COMMAND_OPTIONS(rows),

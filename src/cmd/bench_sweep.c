@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cmd/command.h"
 #include "cmd/say.h"
+#include "cmd/sweephalving.h"
 #include "cmd/sweephost.h"
 #include "cmd/sweepknown.h"
 #include "cmd/sweepprint.h"
@@ -23,6 +24,15 @@ static const struct option rows[] = {
 	  .help = "Run trials here, one after another, or as elements of Slurm job arrays on "
 		  "nodes that see the same files.",
 	  OPTION_OFFSET(struct sweep_options, executor) },
+	{ .name = "jobs",
+	  .letter = 'j',
+	  .type = ARG_COUNT,
+	  .value = "N",
+	  .fallback = "1",
+	  .min = 1,
+	  .max = SCRIPTED_MOST,
+	  .help = "Run N trials at a time on this machine, each on cores of its own.",
+	  OPTION_OFFSET(struct sweep_options, jobs) },
 	{ .name = "output",
 	  .letter = 'o',
 	  .type = ARG_TEXT,
@@ -81,6 +91,7 @@ static const struct option rows[] = {
 static const struct example examples[] = {
 	{ "bench sweep --dry-run sweep.yaml", "show what it would run" },
 	{ "bench sweep sweep.yaml", "run it; run it again to resume it" },
+	{ "bench sweep --jobs 4 sweep.yaml", "four trials at a time, on disjoint cores" },
 	{ "bench sweep --executor slurm sweep.yaml", "on the nodes of a cluster" },
 };
 
@@ -97,6 +108,8 @@ static int run_here(struct sweeping *x, struct err *e)
 	}
 	if (rc || climbs)
 		return rc;
+	if (x->spec.decision == SWEEP_HALVING)
+		return sweephalving_run(x, sweeping_run, e);
 	sweepknown_say(x);
 	return sweeping_run(x, 0, e);
 }
@@ -106,6 +119,8 @@ static int plan(struct sweeping *x, struct err *e)
 	struct swept *p;
 	int rc = sweepspace_init(&x->space, &x->spec) ? err_set(e, -ENOMEM, "out of memory") : 0;
 
+	if (!rc)
+		rc = sweephalving_plan(x, e);
 	if (!rc)
 		sweephost_has(&x->spec.run, x->lacks, sizeof x->lacks);
 	while (!rc && (p = sweeping_next(x, &rc, e))) {
@@ -120,6 +135,13 @@ static int work(struct sweeping *x, struct err *e)
 {
 	int rc;
 
+	if (x->o->jobs > 1 && x->o->executor == SWEEP_SLURM)
+		return err_set(e, -EINVAL,
+			       "--jobs is for trials on this machine: leave it out, or leave out "
+			       "--executor slurm, which runs trials side by side itself");
+	rc = beside_open(&x->beside, x->o->jobs, e);
+	if (rc)
+		return rc;
 	if (x->o->dry_run)
 		return plan(x, e);
 	if (x->o->element) {
@@ -186,8 +208,11 @@ const struct command command_bench_sweep = {
 		"the rest still run.\n\n"
 		"Trials run in rounds: one of each combination, in an order that is shuffled for "
 		"each round, so that a machine that becomes slower or faster favors none. What is "
-		"needed of all stacks is built first. With hill-climbing and simulated-annealing the next combination "
-		"depends on the results of the last one, so that all its trials run together.\n\n"
+		"needed of all stacks is built first. --jobs N starts trials in the same order, "
+		"N at a time: each has an equal share of the cores that this process may use, and "
+		"the facts trial.jobs and trial.cpus in the store. With hill-climbing and simulated-annealing the next combination "
+		"depends on the results of the last one, so that all its trials run together. "
+		"With successive-halving the best combinations of a round get the trials of the next.\n\n"
 		"The same specification is the same sweep: running it again resumes it with the "
 		"trials that are missing in the store, whatever interrupted it, and repeats "
 		"none.\n\n"

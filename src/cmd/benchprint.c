@@ -2,6 +2,7 @@
 #include "cmd/benchprint.h"
 
 #include "base/escape.h"
+#include "bench/batchjobs.h"
 #include "bench/memory.h"
 #include "bench/noise.h"
 #include "cmd/command.h"
@@ -191,16 +192,31 @@ static void figure_line(struct bytes *b, const struct bench_figure *f)
 	bytes_u8(b, '\n');
 }
 
-static void stats_text(struct bytes *b, const struct bench_group *g, const struct noises *x)
+static int put_jobs(struct bytes *b, struct database *s, const struct bench_group *g, struct err *e)
+{
+	struct bytes text = { 0 };
+	int rc = batch_jobs_text(s, g->batch.id, g->ntrials, &text, e);
+
+	if (text.len)
+		bytes_printf(b, "  side by side: %.*s\n", (int)text.len, (const char *)text.data);
+	bytes_free(&text);
+	return rc;
+}
+
+static int stats_text(struct bytes *b, struct database *s, const struct bench_group *g,
+		      const struct noises *x, struct err *e)
 {
 	static const char *const heads[] = { "MEAN", "MEDIAN", "SD",  "SE", "Q1",  "Q3",
 					     "IQR",  "MIN",    "MAX", "CV", "SKEW" };
+
+	int rc;
 
 	benchprint_head(b, g);
 	put_reasons(b, g);
 	put_doubts(b, g);
 	put_noise(b, g, x);
 	put_memory(b, g);
+	rc = put_jobs(b, s, g, e);
 	if (g->nfigures)
 		bytes_printf(b, "  %-26s %5s", "", "N");
 	for (size_t i = 0; g->nfigures && i < sizeof heads / sizeof heads[0]; i++)
@@ -209,6 +225,7 @@ static void stats_text(struct bytes *b, const struct bench_group *g, const struc
 		bytes_u8(b, '\n');
 	for (uint32_t i = 0; i < g->nfigures; i++)
 		figure_line(b, &g->figure[i]);
+	return rc;
 }
 
 static void figure_json(struct json *j, const struct bench_figure *f)
@@ -267,8 +284,11 @@ static void noise_json(struct json *j, const struct bench_group *g, const struct
 	json_put_bool(j, "worth_little", x->worth_little);
 }
 
-static void group_json(struct json *j, const struct bench_group *g, const struct noises *x)
+static int group_json(struct json *j, struct database *s, const struct bench_group *g,
+		      const struct noises *x, struct err *e)
 {
+	int rc;
+
 	json_object(j);
 	json_key(j, "batch");
 	json_int(j, g->batch.id);
@@ -297,12 +317,15 @@ static void group_json(struct json *j, const struct bench_group *g, const struct
 	noise_json(j, g, x);
 	json_put_text(j, "peak_memory_kind", g->memory_kind);
 	json_put_int(j, "peak_memory_left_out", g->memory_left_out);
+	json_key(j, "side_by_side");
+	rc = batch_jobs_json(s, g->batch.id, j, e);
 	json_key(j, "figures");
 	json_object(j);
 	for (uint32_t i = 0; i < g->nfigures; i++)
 		figure_json(j, &g->figure[i]);
 	json_object_end(j);
 	json_object_end(j);
+	return rc;
 }
 
 int benchprint_stats(struct database *s, const int64_t *batch, uint32_t n, bool json)
@@ -327,9 +350,9 @@ int benchprint_stats(struct database *s, const int64_t *batch, uint32_t n, bool 
 		if (!rc)
 			rc = noises_find(&x, &g, &e);
 		if (!rc && json)
-			group_json(&j, &g, &x);
+			rc = group_json(&j, s, &g, &x, &e);
 		else if (!rc)
-			stats_text(&b, &g, &x);
+			rc = stats_text(&b, s, &g, &x, &e);
 		noises_free(&x);
 		bench_group_free(&g);
 	}

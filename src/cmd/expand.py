@@ -11,7 +11,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
+SAID_MOST = 16384  # characters of what pip printed
 PIPFILE_KEYS = {"version", "extras", "markers", "hashes", "index"}
 
 
@@ -70,11 +72,6 @@ def pip(verb, *words):
                           errors="replace", stdin=subprocess.DEVNULL)
 
 
-def reason_of(said):
-    lines = said.stderr.splitlines() or ["pip says nothing"]
-    return next((line[len("ERROR: "):] for line in lines if line.startswith("ERROR: ")), lines[-1])[:300]
-
-
 def canonical(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
@@ -106,7 +103,8 @@ def newest_of(name, ranges, words, newest):
     said = pip("index versions", name, *words)
     found = re.search(r"^Available versions: (.*)$", said.stdout, re.M)
     if not found:
-        sys.exit(f"no versions of {name} were found: {reason_of(said)}")
+        last = (said.stderr.splitlines() or ["pip says nothing"])[-1]
+        sys.exit(f"no versions of {name} were found: {last[:300]}")
     versions = [v for v in found.group(1).split(", ") if all(r.contains(v, prereleases=True) for r in ranges)]
     if not versions:
         sys.exit(f"none of the versions of {name} is asked for; the newest is {found.group(1).split(', ')[0]}")
@@ -114,11 +112,15 @@ def newest_of(name, ranges, words, newest):
 
 
 def resolved(requirements, pins, words):
-    """The lock, or why there is none."""
-    said = pip("install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-", *words, *requirements, *pins)
-    if said.returncode:
-        return {"unresolved": reason_of(said)}
-    items = [(i["metadata"], i["download_info"].get("archive_info", {})) for i in json.loads(said.stdout)["install"]]
+    """The lock, or what pip printed where there is none (cmd/pipwords.h)."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report")
+        said = pip("install", "--dry-run", "--ignore-installed", "--report", report, *words, *requirements, *pins)
+        if said.returncode:
+            return {"unresolved": f"{said.stdout}\n{said.stderr}"[-SAID_MOST:]}
+        with open(report, encoding="utf-8") as f:
+            installed = json.load(f)["install"]
+    items = [(i["metadata"], i["download_info"].get("archive_info", {})) for i in installed]
     hashes = [a.get("hashes", {}).get("sha256") or a.get("hash", "").partition("sha256=")[2] for _, a in items]
     # Where one has a hash, pip wants one of each.
     return {"requirements_locked": "".join(sorted(f"{m['name']}=={m['version']}" + (f" --hash=sha256:{h}" if all(hashes) else "") + "\n"

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@
 enum { READY_MS = 3000, DONE_MS = 15000 };
 /* One byte more than a result may have, so that it is seen to be too long. */
 enum { OUT_MOST = (16 << 20) + 1, ERR_MOST = 1 << 20, BLOCK = 65536 };
-enum { OUT, ERR, REPORT, PIPES };
+enum { OUT, ERR, REPORT, PIPES = SCRIPTED_PIPES };
 enum { LAST_WORDS = 200 }; /* bytes of them in a reason */
 
 /* ---- in the process that starts the script ---- */
@@ -155,7 +156,9 @@ static _Noreturn void be_launcher(const struct scripted_wish *w, const int to[PI
 	if (w->plan && said_make(&said, &e))
 		say("bench run: %s", e.text);
 	e.text[0] = '\0';
-	if (!launch_begin(&saved, &e)) {
+	if (w->cpus && sched_setaffinity(0, sizeof w->cpus->word, (const void *)w->cpus->word)) {
+		err_set(&e, -errno, "its CPUs cannot be chosen: %s", strerror(errno));
+	} else if (!launch_begin(&saved, &e)) {
 		sentinel_start(&sentinel);
 		if (w->plan)
 			start_recorder(w, &l, &said);
@@ -193,39 +196,69 @@ static ssize_t take(int fd, struct bytes *kept, size_t most, uint64_t *total)
 	return n;
 }
 
-static void take_report(struct scripted *r, int fd, bool *over)
+static void close_pipe(struct scripted *r, int pipe)
+{
+	if (r->from[pipe] >= 0)
+		close(r->from[pipe]);
+	r->from[pipe] = -1;
+}
+
+static void take_report(struct scripted *r)
 {
 	ssize_t n;
 
 	do
-		n = read(fd, &r->report, sizeof r->report);
+		n = read(r->from[REPORT], &r->report, sizeof r->report);
 	while (n < 0 && errno == EINTR);
 	r->reported = n == sizeof r->report;
-	*over = true;
 }
 
-/* Until it is reported, and what was written until then. */
-static void listen_to(struct scripted *r, const int from[PIPES])
+/* Of a pipe of which poll has said something. True: it was the report, after which it has ended. */
+static bool take_ready(struct scripted *r, int pipe)
 {
-	struct pollfd p[PIPES] = { { from[OUT], POLLIN, 0 },
-				   { from[ERR], POLLIN, 0 },
-				   { from[REPORT], POLLIN, 0 } };
-	bool over = false;
+	if (pipe == REPORT)
+		take_report(r);
+	else if (pipe == OUT && !take(r->from[OUT], &r->out, OUT_MOST, &r->out_bytes))
+		close_pipe(r, OUT);
+	else if (pipe == ERR && !take(r->from[ERR], &r->err, ERR_MOST, &r->err_bytes))
+		close_pipe(r, ERR);
+	return pipe == REPORT;
+}
 
-	while (!over) {
-		if (poll(p, PIPES, -1) < 0)
+uint32_t scripted_wait(struct scripted *const *running, uint32_t n)
+{
+	struct pollfd p[SCRIPTED_MOST * PIPES];
+
+	for (;;) {
+		uint32_t ended = n;
+
+		for (uint32_t i = 0; i < n * PIPES; i++)
+			p[i] = (struct pollfd){ running[i / PIPES]->from[i % PIPES], POLLIN, 0 };
+		if (poll(p, n * PIPES, -1) < 0)
 			continue;
-		if (p[OUT].revents && !take(p[OUT].fd, &r->out, OUT_MOST, &r->out_bytes))
-			p[OUT].fd = -1;
-		if (p[ERR].revents && !take(p[ERR].fd, &r->err, ERR_MOST, &r->err_bytes))
-			p[ERR].fd = -1;
-		if (p[REPORT].revents)
-			take_report(r, p[REPORT].fd, &over);
+		for (uint32_t i = 0; i < n * PIPES && ended == n; i++)
+			if (p[i].revents && take_ready(running[i / PIPES], (int)(i % PIPES)))
+				ended = i / PIPES;
+		if (ended < n)
+			return ended;
 	}
-	while (p[OUT].fd >= 0 && take(p[OUT].fd, &r->out, OUT_MOST, &r->out_bytes) > 0)
+}
+
+/* What was written until it ended, too. */
+int scripted_end(struct scripted *r, struct err *e)
+{
+	while (r->from[OUT] >= 0 && take(r->from[OUT], &r->out, OUT_MOST, &r->out_bytes) > 0)
 		;
-	while (p[ERR].fd >= 0 && take(p[ERR].fd, &r->err, ERR_MOST, &r->err_bytes) > 0)
+	while (r->from[ERR] >= 0 && take(r->from[ERR], &r->err, ERR_MOST, &r->err_bytes) > 0)
 		;
+	waitpid(r->pid, NULL, 0);
+	for (int i = 0; i < PIPES; i++)
+		close_pipe(r, i);
+	bytes_u8(&r->out, 0);
+	bytes_u8(&r->err, 0);
+	return r->out.failed || r->err.failed
+		       ? err_set(e, -ENOMEM, "out of memory for what the script printed")
+		       : 0;
 }
 
 static int make_pipes(int from[PIPES], int to[PIPES], struct err *e)
@@ -249,38 +282,43 @@ static int make_pipes(int from[PIPES], int to[PIPES], struct err *e)
 	return 0;
 }
 
-int scripted_run(struct scripted *r, const struct scripted_wish *w, struct err *e)
+int scripted_begin(struct scripted *r, const struct scripted_wish *w, struct err *e)
 {
-	int from[PIPES], to[PIPES], rc;
-	pid_t pid;
+	int to[PIPES], rc;
 
-	*r = (struct scripted){ .load_1m = NAN };
-	rc = make_pipes(from, to, e);
+	*r = (struct scripted){ .from = { -1, -1, -1 }, .load_1m = NAN };
+	rc = make_pipes(r->from, to, e);
 	if (rc)
 		return rc;
 	if (getloadavg(&r->load_1m, 1) != 1)
 		r->load_1m = NAN;
 	fflush(NULL);
-	pid = fork();
-	if (!pid) {
+	r->pid = fork();
+	if (!r->pid) {
 		for (int i = 0; i < PIPES; i++)
-			close(from[i]);
+			close(r->from[i]);
+		for (uint32_t i = 0; i < w->nforeign; i++)
+			close(w->foreign[i]);
 		be_launcher(w, to);
 	}
-	rc = pid < 0 ? err_set(e, -errno, "cannot fork: %s", strerror(errno)) : 0;
-	for (int i = 0; i < PIPES; i++)
-		close(to[i]);
-	if (!rc) {
-		listen_to(r, from);
-		waitpid(pid, NULL, 0);
+	if (r->pid < 0) {
+		rc = err_set(e, -errno, "cannot fork: %s", strerror(errno));
+		for (int i = 0; i < PIPES; i++)
+			close_pipe(r, i);
 	}
 	for (int i = 0; i < PIPES; i++)
-		close(from[i]);
-	bytes_u8(&r->out, 0);
-	bytes_u8(&r->err, 0);
-	if (!rc && (r->out.failed || r->err.failed))
-		rc = err_set(e, -ENOMEM, "out of memory for what the script printed");
+		close(to[i]);
 	return rc;
+}
+
+int scripted_run(struct scripted *r, const struct scripted_wish *w, struct err *e)
+{
+	int rc = scripted_begin(r, w, e);
+
+	if (rc)
+		return rc;
+	scripted_wait(&r, 1);
+	return scripted_end(r, e);
 }
 
 void scripted_free(struct scripted *r)

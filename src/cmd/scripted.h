@@ -11,6 +11,9 @@
 #include "base/bytes.h"
 #include "cmd/recording.h"
 #include "job/launch.h"
+#include "source/cpulist.h"
+
+enum { SCRIPTED_MOST = 256, SCRIPTED_PIPES = 3 };
 
 struct scripted_wish {
 	char *const *argv;
@@ -19,6 +22,9 @@ struct scripted_wish {
 	int64_t limit_ns;                      /* 0: none */
 	bool discards;                         /* what it prints to standard output */
 	const struct recording_plan *plan;     /* of its recording; NULL: there is none */
+	const struct cpulist *cpus;            /* that it runs on; NULL: those of this process */
+	const int *foreign; /* [nforeign] descriptors of scripts beside it, which it closes */
+	uint32_t nforeign;
 };
 
 /* What the process that started it says at its end, in one write. */
@@ -36,12 +42,20 @@ struct scripted {
 	bool reported;         /* else it was lost, and nothing is known */
 	struct bytes out, err; /* the first bytes of each, ended by a NUL */
 	uint64_t out_bytes, err_bytes;
-	double load_1m; /* before it started; NAN: not known */
+	double load_1m;           /* before it started; NAN: not known */
+	int from[SCRIPTED_PIPES]; /* while it runs */
+	pid_t pid;
 };
 
 /* 0 when it was run, whatever came of it; or -errno with a sentence. Free in either case. */
 int scripted_run(struct scripted *r, const struct scripted_wish *w, struct err *e);
 void scripted_free(struct scripted *r);
+
+/* The same in steps, for several side by side: scripted_begin for each, scripted_wait for which of
+ * them (at most SCRIPTED_MOST) has ended, and scripted_end for that one. */
+int scripted_begin(struct scripted *r, const struct scripted_wish *w, struct err *e);
+uint32_t scripted_wait(struct scripted *const *running, uint32_t n);
+int scripted_end(struct scripted *r, struct err *e);
 
 /* Why this is no good trial, as far as that is told by how it ended; false: it ended well. */
 bool scripted_failed(const struct scripted *r, char *why, size_t size);

@@ -5,6 +5,7 @@
 #include "base/textfile.h"
 #include "bench/specfield.h"
 #include "cmd/outfile.h"
+#include "cmd/pipwords.h"
 #include "cmd/say.h"
 #include "cmd/scripted.h"
 
@@ -206,6 +207,19 @@ static void place(struct jsontree *v, const struct jsontree *at)
 		place(v, at);
 }
 
+/* What pip printed becomes the line of it that says why. */
+static int shorten(const struct expanding *g, struct jsontree *stack)
+{
+	struct jsontree *why = (struct jsontree *)jsontree_find(stack, "unresolved");
+	char line[300];
+
+	if (!why || why->type != JSONDOC_STRING)
+		return 0;
+	pipwords_reason(why->text, line, sizeof line);
+	why->text = pool_text(&g->x->pool, line, strlen(line));
+	return why->text ? 0 : err_set(g->read.e, -ENOMEM, "out of memory for stacks");
+}
+
 /* The first of the stacks that this one becomes; NULL: *rc says why not. */
 static struct jsontree *expand(const struct expanding *g, struct jsontree *stack, int *rc)
 {
@@ -230,8 +244,10 @@ static struct jsontree *expand(const struct expanding *g, struct jsontree *stack
 	made = stacks ? stacks->first : NULL;
 	if (!*rc && !made)
 		*rc = spec_fault(&g->read, python, "no stack came of these requirements");
-	for (struct jsontree *v = made; v; v = v->next, n++)
+	for (struct jsontree *v = made; v && !*rc; v = v->next, n++) {
 		place(v, python);
+		*rc = shorten(g, v);
+	}
 	if (!*rc && jsontree_number(answer, "possible") > n)
 		say("bench sweep: %.100s:%" PRIu64 ":%u: %u of %.0f stacks are taken; expand: "
 		    "{count: N} takes more",
@@ -259,6 +275,8 @@ static int expand_common(const struct expanding *g)
 	concrete = jsontree_find(expand(g, &stack, &rc), "python");
 	if (!rc && concrete)
 		python->first = concrete->first;
+	else
+		python->type = JSONDOC_NULL; /* what is wrong with it is said */
 	return rc;
 }
 
@@ -271,15 +289,20 @@ int sweepexpand(struct sweeping *x, struct jsontree *document, const char *name,
 	int rc = expand_common(&g);
 
 	at = stacks && stacks->type == JSONDOC_ARRAY ? &stacks->first : NULL;
-	for (; !rc && at && *at; at = &last->next) {
+	for (; rc != -ENOMEM && at && *at; at = &last->next) {
 		struct jsontree *stack = *at, *made;
+		int one;
 
 		last = stack;
 		if (is_concrete(jsontree_find(stack, "python")))
 			continue;
-		made = expand(&g, stack, &rc);
-		if (!made)
+		made = expand(&g, stack, &one);
+		if (spec_stops(&rc, one))
 			break;
+		if (one || !made) {
+			((struct jsontree *)jsontree_find(stack, "python"))->type = JSONDOC_NULL;
+			continue;
+		}
 		/* They stand in its place. */
 		*at = made;
 		for (last = made; last->next;)

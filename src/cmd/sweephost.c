@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
@@ -54,39 +55,48 @@ static int64_t cores_of(const char *text)
 	return n;
 }
 
-static bool differs(const char *text, const char *line, const char *wanted, char *why, size_t size)
+/* Another thing that is missing. */
+static void lack(char *why, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void lack(char *why, size_t size, const char *format, ...)
+{
+	size_t n = strlen(why);
+	va_list ap;
+
+	if (n)
+		n += (size_t)snprintf(why + n, size - n, "; ");
+	if (n >= size)
+		return;
+	va_start(ap, format);
+	vsnprintf(why + n, size - n, format, ap);
+	va_end(ap);
+}
+
+static void look_at_line(const char *text, const char *line, const char *wanted, char *why,
+			 size_t size)
 {
 	char got[256];
 
-	if (!wanted || !line_of(text, line, got, sizeof got) || !strcmp(got, wanted))
-		return false;
-	snprintf(why, size, "the %s is %.100s, but %.100s was requested", line, got, wanted);
-	return true;
+	if (wanted && line_of(text, line, got, sizeof got) && strcmp(got, wanted) != 0)
+		lack(why, size, "the %s is %.100s, but %.100s was requested", line, got, wanted);
 }
 
-/* The name of a processor is written in many ways: a part of it is enough. */
-static bool is_another_processor(const char *text, const char *wanted, char *why, size_t size)
-{
-	char got[256];
-
-	if (!wanted || !line_of(text, "model name", got, sizeof got) || strcasestr(got, wanted))
-		return false;
-	snprintf(why, size, "the processor is %.100s, but %.100s was requested", got, wanted);
-	return true;
-}
-
-static bool has_processor(const struct sweep_needs *n, const char *text, char *why, size_t size)
+static void look_at_processor(const struct sweep_needs *n, const char *text, char *why, size_t size)
 {
 	int64_t cores = n->physical_cpus ? cores_of(text) : 0;
+	char got[256];
 
-	if (cores && cores < n->physical_cpus) {
-		snprintf(why, size, "%" PRId64 " cores were requested, but there are %" PRId64,
-			 n->physical_cpus, cores);
-		return false;
-	}
-	return !differs(text, "cpu family", n->cpu_family, why, size) &&
-	       !differs(text, "model", n->cpu_model, why, size) &&
-	       !is_another_processor(text, n->processor, why, size);
+	if (cores && cores < n->physical_cpus)
+		lack(why, size, "%" PRId64 " cores were requested, but there are %" PRId64,
+		     n->physical_cpus, cores);
+	look_at_line(text, "cpu family", n->cpu_family, why, size);
+	look_at_line(text, "model", n->cpu_model, why, size);
+	/* The name of a processor is written in many ways: a part of it is enough. */
+	if (n->processor && line_of(text, "model name", got, sizeof got) &&
+	    !strcasestr(got, n->processor))
+		lack(why, size, "the processor is %.100s, but %.100s was requested", got,
+		     n->processor);
 }
 
 bool sweephost_has(const struct sweep_needs *n, char *why, size_t size)
@@ -95,24 +105,21 @@ bool sweephost_has(const struct sweep_needs *n, char *why, size_t size)
 	struct sysinfo memory;
 	cpu_set_t cpus;
 	struct err e;
-	bool has = true;
 
-	if (!sched_getaffinity(0, sizeof cpus, &cpus) && n->cores > CPU_COUNT(&cpus)) {
-		snprintf(why, size, "%g CPUs were requested, but there are %d", n->cores,
-			 CPU_COUNT(&cpus));
-		return false;
-	}
-	if (!sysinfo(&memory) && n->memory_bytes > (double)memory.totalram * memory.mem_unit) {
-		snprintf(why, size, "%.4g GiB of memory were requested, but there are %.4g",
-			 n->memory_bytes / 1073741824,
-			 (double)memory.totalram * memory.mem_unit / 1073741824);
-		return false;
-	}
+	*why = '\0';
+	if (!sched_getaffinity(0, sizeof cpus, &cpus) && n->cores > CPU_COUNT(&cpus))
+		lack(why, size, "%g CPUs were requested, but there are %d", n->cores,
+		     CPU_COUNT(&cpus));
+	if (!sysinfo(&memory) && n->memory_bytes > (double)memory.totalram * memory.mem_unit)
+		lack(why, size, "%.4g GiB of memory were requested, but there are %.4g",
+		     n->memory_bytes / 1073741824,
+		     (double)memory.totalram * memory.mem_unit / 1073741824);
 	/* All of it: it has over a kilobyte for each CPU. */
 	if (!textfile_read("/proc/cpuinfo", "processors", CPUINFO_BYTES, &text, &e)) {
 		bytes_u8(&text, 0);
-		has = text.failed || has_processor(n, (const char *)text.data, why, size);
+		if (!text.failed)
+			look_at_processor(n, (const char *)text.data, why, size);
 	}
 	bytes_free(&text);
-	return has;
+	return !*why;
 }

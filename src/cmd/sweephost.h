@@ -9,7 +9,8 @@
 
 #include <stddef.h>
 
-/* False, and why says what is missing. What the machine does not tell of itself is not missed. */
+/* False, and why says all that is missing. What the machine does not tell of itself is not missed.
+ */
 bool sweephost_has(const struct sweep_needs *n, char *why, size_t size);
 
 #endif

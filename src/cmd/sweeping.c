@@ -9,6 +9,7 @@
 #include "cmd/say.h"
 #include "cmd/sitesecrets.h"
 #include "cmd/sweepfiles.h"
+#include "cmd/sweephalving.h"
 #include "cmd/sweephost.h"
 #include "cmd/sweepknown.h"
 #include "cmd/varied.h"
@@ -21,7 +22,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CLAIM_SECONDS = 60, ARGV_WORDS = SWEEP_WORDS + 16, ATTEMPTS_MOST = 10000 };
 static const char verb[] = "bench sweep";
 
 static int no_memory(struct err *e)
@@ -89,7 +89,10 @@ static int prepare(struct sweeping *x, struct err *e)
 		 x->builtin ? x->spec.script : x->script);
 	x->stack = calloc(x->spec.nstacks, sizeof *x->stack);
 	x->software = calloc(x->spec.nstacks, sizeof *x->software);
-	if (!rc && (!x->stack || !x->software))
+	x->trial = calloc(x->beside.n, sizeof *x->trial);
+	x->beside.ended = sweeptrial_ended;
+	x->beside.ctx = x;
+	if (!rc && (!x->stack || !x->software || !x->trial))
 		rc = no_memory(e);
 	return rc ? rc : sweepstack_cache(x->o->stacks, x->cache, e);
 }
@@ -98,6 +101,8 @@ int sweeping_begin(struct sweeping *x, struct err *e)
 {
 	int rc = sweepspace_init(&x->space, &x->spec) ? no_memory(e) : 0;
 
+	if (!rc)
+		rc = sweephalving_plan(x, e);
 	if (!rc)
 		rc = open_store(x, e);
 	if (!rc)
@@ -122,6 +127,8 @@ int sweeping_join(struct sweeping *x, struct err *e)
 {
 	int rc = sweepspace_init(&x->space, &x->spec) ? no_memory(e) : 0;
 
+	if (!rc)
+		rc = sweephalving_plan(x, e);
 	if (!rc)
 		rc = open_store(x, e);
 	if (!rc)
@@ -150,6 +157,8 @@ void sweeping_end(struct sweeping *x)
 	bytes_free(&x->kept);
 	sitesecrets_free(x->secrets);
 	pool_free(&x->pool);
+	beside_close(&x->beside);
+	free(x->trial);
 	if (x->lock >= 0)
 		close(x->lock);
 }
@@ -188,21 +197,25 @@ struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, 
 	void *grown = array_room(x->swept, x->nswept, &x->cap, sizeof(struct swept *));
 	struct swept *p = pool_take(&x->pool, sizeof *p);
 	size_t done = (size_t)x->spec.batch_size * sizeof(bool);
+	size_t warm = (size_t)x->o->jobs * sizeof(bool);
 
 	*rc = 0;
 	if (grown)
 		x->swept = grown;
 	if (p) {
 		*p = (struct swept){ .combination = combination,
+				     .wanted = x->spec.batch_size,
+				     .warm = pool_take(&x->pool, warm),
 				     .done = pool_take(&x->pool, done) };
 		sweepspace_at(&x->space, combination, p->at);
 		p->parameters = parameters_of(x, p);
 	}
-	if (!grown || !p || !p->parameters || !p->done) {
+	if (!grown || !p || !p->parameters || !p->done || !p->warm) {
 		*rc = no_memory(e);
 		return NULL;
 	}
 	memset(p->done, 0, done);
+	memset(p->warm, 0, warm);
 	p->batch = (struct batch){ .uid = p->batch_uid,
 				   .source = "sweep",
 				   .origin = x->origin,
@@ -229,7 +242,7 @@ static int64_t find_next(struct sweeping *x, int *rc, struct err *e)
 
 		score[p->combination].state = SWEEP_FAILED;
 		if (!p->skipped && p->batch.id)
-			*rc = sweep_score_of(x->store.database, &p->batch, &x->spec,
+			*rc = sweep_score_of(x->store.database, &p->batch, &x->spec, INT64_MAX,
 					     &score[p->combination], e);
 	}
 	if (!*rc)
@@ -261,11 +274,10 @@ struct swept *sweeping_next(struct sweeping *x, int *rc, struct err *e)
 	return *rc || next < 0 ? NULL : sweeping_enter(x, (uint32_t)next, rc, e);
 }
 
-/* The words behind the script. How many there are then; 0: out of memory. */
-static uint32_t add_arguments(struct sweeping *x, const struct swept *p, char *argv[ARGV_WORDS],
-			      uint32_t n)
+uint32_t sweeping_arguments(struct sweeping *x, const struct swept *p, char *argv[SWEEP_ARGV],
+			    uint32_t n)
 {
-	for (uint32_t i = 0; i < x->spec.arguments.n && n < ARGV_WORDS - 1; i++) {
+	for (uint32_t i = 0; i < x->spec.arguments.n && n < SWEEP_ARGV - 1; i++) {
 		struct bytes b = { 0 };
 
 		sweepspace_word(&b, &x->spec, p->at, x->spec.arguments.word[i]);
@@ -281,11 +293,11 @@ static uint32_t add_arguments(struct sweeping *x, const struct swept *p, char *a
 /* As one would give it to bench run, without secrets. NULL: out of memory. */
 static const char *command_text(struct sweeping *x, const struct swept *p)
 {
-	char *argv[ARGV_WORDS] = { x->builtin ? (char *)x->spec.script : x->script };
+	char *argv[SWEEP_ARGV] = { x->builtin ? (char *)x->spec.script : x->script };
 	struct bytes b = { 0 };
 	const char *text = NULL;
 
-	if (add_arguments(x, p, argv, 1))
+	if (sweeping_arguments(x, p, argv, 1))
 		words_join(x->secrets, &b, argv);
 	if (b.len && !b.failed)
 		text = pool_text(&x->pool, (const char *)b.data, b.len);
@@ -329,235 +341,4 @@ int sweeping_open(struct sweeping *x, struct swept *p, struct err *e)
 	return rc || p->skipped
 		       ? rc
 		       : sweep_done(x->store.database, &p->batch, p->done, x->spec.batch_size, e);
-}
-
-/* ---- a trial ---- */
-
-static bool add_all(struct option_list *list, struct pool *pool, const struct sweep_variables *v)
-{
-	for (uint32_t i = 0; i < v->n; i++)
-		if (!sweepstack_set(list, pool, v->v[i].name, v->v[i].text))
-			return false;
-	return true;
-}
-
-/* To what the list has: the specification's, then the environment's and the parameters'. */
-static int environment_of(struct sweeping *x, const struct swept *p, struct option_list *list,
-			  struct err *e)
-{
-	const struct sweep_spec *s = &x->spec;
-	bool room;
-
-	room = add_all(list, &x->pool, &s->environment) &&
-	       add_all(list, &x->pool, &s->environments[p->at[SWEEP_AXIS_ENVIRONMENT]].variables);
-	for (uint32_t i = 0; i < s->nparameters && room; i++)
-		room = sweepstack_set(list, &x->pool, s->parameter[i].name,
-				      s->parameter[i].values.word[p->at[SWEEP_AXIS_PARAMETER + i]]);
-	return room ? 0
-		    : err_set(e, -EINVAL,
-			      "a trial has more than %d variables, with those of its stack",
-			      OPTION_LIST_MAX);
-}
-
-static int command_of(struct sweeping *x, const struct swept *p, char *argv[ARGV_WORDS],
-		      struct err *e)
-{
-	struct stack_made *m = &x->stack[p->at[SWEEP_AXIS_STACK]];
-	const char *image = x->spec.stack[p->at[SWEEP_AXIS_STACK]].base;
-	static char exec[] = "exec", pwd[] = "--pwd", bind[] = "--bind";
-	uint32_t n = 0;
-
-	if (*m->runtime) {
-		char *run[] = { m->runtime, exec,    bind,         x->sweep.directory,
-				pwd,        x->work, (char *)image };
-
-		memcpy(argv, run, sizeof run);
-		n = sizeof run / sizeof run[0];
-	}
-	if (*m->python && software_is_python(x->script))
-		argv[n++] = m->python;
-	argv[n++] = x->script;
-	if (x->builtin)
-		argv[n++] = (char *)x->spec.script;
-	return add_arguments(x, p, argv, n) ? 0 : no_memory(e);
-}
-
-/* What runs the trials of a stack: asked once. */
-static const struct bench_facts *software_of(struct sweeping *x, const struct swept *p)
-{
-	uint32_t i = p->at[SWEEP_AXIS_STACK];
-	struct bench_facts *f = &x->software[i];
-
-	if (f->n)
-		return f;
-	if (!*x->stack[i].runtime)
-		software_find(f, x->script, &x->stack[i].environment);
-	bench_facts_put(f, "stack.name", x->spec.stack[i].name);
-	if (*x->stack[i].fingerprint)
-		bench_facts_put(f, "stack.fingerprint", x->stack[i].fingerprint);
-	for (uint32_t k = 0; k < x->spec.stack[i].modules.n; k++) {
-		char name[32];
-
-		snprintf(name, sizeof name, "stack.module_%u", k + 1);
-		bench_facts_put(f, name, x->spec.stack[i].modules.word[k]);
-	}
-	if (*x->stack[i].runtime)
-		bench_facts_put(f, "stack.image", x->spec.stack[i].base);
-	return f;
-}
-
-/* What the specification chooses for a combination; that of its stack is told by packages. */
-static int varied_of(struct sweeping *x, const struct swept *p, struct bench_facts *f,
-		     struct err *e)
-{
-	char *argv[ARGV_WORDS] = { x->builtin ? (char *)x->spec.script : x->script };
-	struct option_list chosen = { .n = 0 };
-	int rc = environment_of(x, p, &chosen, e);
-
-	if (!rc && !add_arguments(x, p, argv, 1))
-		rc = no_memory(e);
-	if (rc)
-		return rc;
-	varied_environment(f, x->secrets, &chosen);
-	varied_arguments(f, x->secrets, argv, argv[0]);
-	if (!x->tree_is_known)
-		varied_tree(&x->tree, x->builtin || x->spec.script_is_text ? NULL : x->script,
-			    x->folder);
-	x->tree_is_known = true;
-	for (uint32_t i = 0; i < x->tree.n; i++)
-		bench_facts_put(f, x->tree.fact[i].name, x->tree.fact[i].text);
-	return f->failed ? no_memory(e) : 0;
-}
-
-/* What a killed one left stays: the next has another name. */
-static bool free_name(char out[PATH_MAX], const char *folder, int64_t number)
-{
-	for (int attempt = 1; attempt < ATTEMPTS_MOST; attempt++) {
-		int n = snprintf(out, PATH_MAX, "%.4000s/sonde_%04" PRId64, folder, number);
-
-		if (attempt > 1)
-			snprintf(out + n, PATH_MAX - (size_t)n, ".%d", attempt);
-		if (access(out, F_OK))
-			return true;
-	}
-	return false;
-}
-
-/* One that is a file may be written to while the sweep is at work. */
-static bool script_has_changed(const struct sweeping *x)
-{
-	char digest[SHA256_HEX];
-
-	return !x->spec.script_is_text &&
-	       (!trial_run_digest(x->script, digest) || strcmp(digest, x->sha256) != 0);
-}
-
-static int run_it(struct sweeping *x, struct swept *p, int64_t number, const char *folder,
-		  struct err *e)
-{
-	char *argv[ARGV_WORDS], directory[PATH_MAX];
-	struct option_list environment = x->stack[p->at[SWEEP_AXIS_STACK]].environment;
-	struct bench_facts varied = { 0 };
-	struct trial_run run = { .verb = verb,
-				 .argv = argv,
-				 .environment = &environment,
-				 .in = x->work,
-				 .limit_ns = (int64_t)(x->spec.timeout_s * 1e9),
-				 .recording = x->recording,
-				 .varied = &varied,
-				 .batch = &p->batch,
-				 .store = &x->store,
-				 .host = x->host,
-				 .of = x->spec.batch_size,
-				 .quiet = x->o->quiet };
-	int rc = environment_of(x, p, &environment, e);
-
-	if (rc)
-		return rc;
-	if (script_has_changed(x))
-		return err_set(e, -ESTALE,
-			       "%.300s has changed since this sweep began; begin it again: with "
-			       "another script it is another sweep",
-			       x->script);
-	rc = command_of(x, p, argv, e);
-	if (!rc)
-		rc = varied_of(x, p, &varied, e);
-	run.software = software_of(x, p);
-	if (!rc && (number == 1 || (!x->o->element && !p->warm)))
-		rc = trial_run_warmup(&run, x->spec.warmup, e);
-	p->warm = true;
-	if (!rc && !free_name(directory, folder, number))
-		rc = err_set(e, -EEXIST, "%.300s has no room for another recording", folder);
-	if (!rc)
-		rc = trial_run(&run, number, directory, e);
-	bench_facts_free(&varied);
-	return rc;
-}
-
-static int run_unless_there(struct sweeping *x, struct swept *p, int64_t number, const char *folder,
-			    struct err *e)
-{
-	int there = trial_exists(x->store.database, &p->batch, number, e);
-
-	return there ? (there < 0 ? there : 0) : run_it(x, p, number, folder, e);
-}
-
-int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct err *e)
-{
-	char folder[PATH_MAX], claim[PATH_MAX];
-	int fd, rc;
-
-	snprintf(folder, sizeof folder, "%.4000s/combination_%06u", x->sweep.directory,
-		 p->combination + 1);
-	snprintf(claim, sizeof claim, "%.4060s/claim_%04" PRId64, folder, number);
-	rc = folder_make(folder, e);
-	if (rc)
-		return rc;
-	/* Whoever runs it holds this, with the processes that see the trial to its end. */
-	fd = sweepfiles_hold(claim, CLAIM_SECONDS);
-	if (fd == -EAGAIN) {
-		say("%s: trial %" PRId64 " of combination %u is run by another process", verb,
-		    number, p->combination + 1);
-		return 0;
-	}
-	if (fd < 0)
-		return err_set(e, fd, "%.300s: %s", claim, strerror(-fd));
-	rc = run_unless_there(x, p, number, folder, e);
-	if (!rc)
-		unlink(claim);
-	close(fd);
-	return rc;
-}
-
-struct sweep_turn *sweeping_turns(struct sweeping *x, uint32_t first, int64_t *n, struct err *e)
-{
-	uint32_t chosen = x->nswept - first;
-	struct sweep_turn *turn;
-
-	*n = chosen * x->spec.batch_size;
-	turn = calloc((size_t)*n + 1, sizeof *turn);
-	if (!turn) {
-		no_memory(e);
-		return NULL;
-	}
-	sweepspace_turns(&x->spec, chosen, turn);
-	for (int64_t i = 0; i < *n; i++)
-		turn[i].chosen += first;
-	return turn;
-}
-
-int sweeping_run(struct sweeping *x, uint32_t first, struct err *e)
-{
-	int64_t n;
-	struct sweep_turn *turn = sweeping_turns(x, first, &n, e);
-	int rc = turn ? 0 : -ENOMEM;
-
-	for (int64_t i = 0; i < n && !rc; i++) {
-		struct swept *p = x->swept[turn[i].chosen];
-
-		if (!p->skipped && !p->done[turn[i].number - 1])
-			rc = sweeping_trial(x, p, turn[i].number, e);
-	}
-	free(turn);
-	return rc;
 }

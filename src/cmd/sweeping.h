@@ -6,12 +6,13 @@
 #ifndef SONDE_CMD_SWEEPING_H
 #define SONDE_CMD_SWEEPING_H
 
+#include "bench/halving.h"
 #include "bench/sweep.h"
+#include "cmd/beside.h"
 #include "cmd/sitesecrets.h"
 #include "cmd/sweepstack.h"
-#include "cmd/trialrun.h"
 
-enum { SWEEP_UID = 17 };
+enum { SWEEP_UID = 17, SWEEP_ARGV = SWEEP_WORDS + 16 };
 
 /* A combination that was chosen. */
 struct swept {
@@ -21,8 +22,18 @@ struct swept {
 	const char *missing;    /* why some of its trials were not run elsewhere; NULL: not told */
 	struct batch batch;     /* id 0: it was not begun */
 	char batch_uid[48];
-	bool *done; /* [batch_size], as the store had it when it was last asked */
-	bool warm;  /* the runs before its first trial here were made */
+	int64_t wanted; /* trials up to this number */
+	bool is_out;    /* it gets no more of them */
+	bool *done;     /* [batch_size], as the store had it when it was last asked */
+	bool *warm;     /* [jobs], in which places the runs before its first trial were made */
+};
+
+/* What a place of trials needs while one runs there. */
+struct sweep_trial {
+	char *argv[SWEEP_ARGV];
+	struct option_list environment;
+	struct bench_facts varied;
+	char claim[PATH_MAX]; /* the file that says that it runs */
 };
 
 struct sweeping {
@@ -50,18 +61,22 @@ struct sweeping {
 	struct bench_facts *software; /* [spec.nstacks] */
 	struct bench_facts tree;      /* that the script is from */
 	bool tree_is_known;           /* it was asked, also if there is none */
-	char lacks[256];              /* what this machine does not have; "": nothing */
+	char lacks[512];              /* what this machine does not have; "": nothing */
 	struct swept **swept;         /* in the order they were chosen */
 	uint32_t nswept, cap;
 	uint32_t *order; /* [norder], of what needs no result */
+	struct halving halving;
+	const struct swept *best; /* that successive halving ended with; NULL: none */
 	int64_t norder;
 	bool refused; /* the scheduler did not take trials */
 	int lock;     /* descriptor; -1: none */
+	struct beside beside;
+	struct sweep_trial *trial; /* [beside.n] */
 };
 
 struct sweep_options {
 	const char *store, *output, *stacks, *element;
-	int64_t executor, interval_ns;
+	int64_t executor, interval_ns, jobs;
 	struct option_list models;
 	bool dry_run, quiet, json, fetch;
 };
@@ -80,8 +95,14 @@ void sweeping_end(struct sweeping *x);
 struct swept *sweeping_next(struct sweeping *x, int *rc, struct err *e);
 /* That one, in that place. */
 struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, struct err *e);
+/* Adds the words behind the script to n others. How many there are then; 0: out of memory. */
+uint32_t sweeping_arguments(struct sweeping *x, const struct swept *p, char *argv[SWEEP_ARGV],
+			    uint32_t n);
 /* Puts it into the store, or finds it there. */
 int sweeping_open(struct sweeping *x, struct swept *p, struct err *e);
+
+/* ---- sweeptrial.c ---- */
+
 /* One trial of it, unless it is there, or another runs it. */
 int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct err *e);
 /* The trials of those that were entered from the first on, in the order they are run; free it. NULL
@@ -89,6 +110,10 @@ int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct e
 struct sweep_turn *sweeping_turns(struct sweeping *x, uint32_t first, int64_t *n, struct err *e);
 /* All that are missing of these, here. */
 int sweeping_run(struct sweeping *x, uint32_t first, struct err *e);
+/* For the places: a trial has ended. */
+void sweeptrial_ended(void *ctx, struct trial_place *place, int rc);
+
+/* ---- both ---- */
 
 /* Of a combination: its name for people: "stack, environment, A=1 B=2". */
 const char *sweeping_stack(const struct sweeping *x, const struct swept *p);

@@ -35,6 +35,34 @@ static uint32_t excluded(const struct sweep_space *s)
 
 /* ---- the heads ---- */
 
+/* "; 96 trials in 2 rounds: 8 x 6, 4 x 12" */
+static void text_rounds(struct bytes *b, const struct halving *h)
+{
+	int64_t before = 0;
+
+	bytes_printf(b, "; %" PRId64 " trials in %u round%s:", h->trials, h->nrounds,
+		     h->nrounds == 1 ? "" : "s");
+	for (uint32_t i = 0; i < h->nrounds; i++) {
+		bytes_printf(b, "%s %u x %" PRId64, i ? "," : "", h->round[i].combinations,
+			     h->round[i].trials - before);
+		before = h->round[i].trials;
+	}
+	bytes_u8(b, '\n');
+}
+
+static void json_rounds(struct json *j, const struct sweeping *x)
+{
+	json_key(j, "rounds");
+	json_array(j);
+	for (uint32_t i = 0; i < x->halving.nrounds; i++) {
+		json_object(j);
+		json_put_int(j, "combinations", x->halving.round[i].combinations);
+		json_put_int(j, "trials", x->halving.round[i].trials);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void json_head(struct json *j, const struct sweeping *x)
 {
 	json_object(j);
@@ -46,6 +74,7 @@ static void json_head(struct json *j, const struct sweeping *x)
 	json_put_text(j, "result_name", x->spec.result);
 	json_put_text(j, "order", sweep_order_names[x->spec.order]);
 	json_put_int(j, "batch_size", x->spec.batch_size);
+	json_rounds(j, x);
 	json_put_int(j, "combinations", x->space.combinations);
 	json_put_int(j, "excluded", excluded(&x->space));
 }
@@ -55,8 +84,13 @@ static void text_head(struct bytes *b, const struct sweeping *x)
 	bytes_printf(b, "sweep %s (%s", x->uid, sweep_decision_names[x->spec.decision]);
 	if (x->spec.decision != SWEEP_ALL)
 		bytes_printf(b, ", seed %" PRId64, x->spec.seed);
-	bytes_printf(b, "): %u of %u combinations, %u excluded; %" PRId64 " trial%s of each%s\n",
-		     x->nswept, x->space.combinations, excluded(&x->space), x->spec.batch_size,
+	bytes_printf(b, "): %u of %u combinations, %u excluded", x->nswept, x->space.combinations,
+		     excluded(&x->space));
+	if (x->spec.decision == SWEEP_HALVING) {
+		text_rounds(b, &x->halving);
+		return;
+	}
+	bytes_printf(b, "; %" PRId64 " trial%s of each%s\n", x->spec.batch_size,
 		     x->spec.batch_size == 1 ? "" : "s",
 		     x->spec.batch_size > 1 && x->spec.order == SWEEP_ROUNDS &&
 				     !sweep_needs_results(x->spec.decision)
@@ -232,7 +266,7 @@ static int look(struct sweeping *x, const struct swept *p, const char *shown, st
 	if (!rc) {
 		o->trials = g.ntrials;
 		o->failed = g.nfailed;
-		o->missing = x->spec.batch_size;
+		o->missing = p->wanted;
 		o->score = median_of(&g, "score");
 		o->result = median_of(&g, x->spec.result);
 		o->duration_s = median_of(&g, "duration_seconds");
@@ -240,7 +274,7 @@ static int look(struct sweeping *x, const struct swept *p, const char *shown, st
 	}
 	/* An earlier sweep may have run more of them than this one asks for. */
 	for (uint32_t i = 0; i < g.ntrials && !rc; i++)
-		o->missing -= g.row[i].number <= x->spec.batch_size;
+		o->missing -= g.row[i].number <= p->wanted;
 	for (uint32_t i = 0; i < g.ntrials && !rc && !o->reason; i++)
 		if (g.row[i].reason)
 			o->reason = pool_text(&x->pool, g.row[i].reason, strlen(g.row[i].reason));
@@ -324,8 +358,14 @@ static int put_report(struct bytes *b, struct bytes *text, struct sweeping *x, b
 		text_response(text, x, x->swept[i], &o);
 	}
 	json_array_end(&j);
+	if (x->best)
+		json_put_int(&j, "best", x->best->combination + 1);
 	json_object_end(&j);
 	bytes_u8(b, '\n');
+	if (x->best) {
+		bytes_printf(text, "best        bench:%" PRId64 ", ", x->best->batch.id);
+		text_where(text, x, x->best);
+	}
 	put_skipped(text, NULL, x);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include "base/textfile.h"
 #include "cmd/say.h"
 #include "cmd/scripted.h"
+#include "cmd/sweephalving.h"
 #include "cmd/sweephost.h"
 #include "cmd/sweepknown.h"
 
@@ -332,8 +333,8 @@ static int wait_for_all(const struct sweeping *x, struct err *e)
 /* What nodes said of those that did not run. */
 static int look_again(struct sweeping *x, struct swept *p, struct err *e)
 {
-	int64_t size = x->spec.batch_size, ran = 0;
-	int rc = sweep_done(x->store.database, &p->batch, p->done, size, e);
+	int64_t size = p->wanted, ran = 0;
+	int rc = sweep_done(x->store.database, &p->batch, p->done, x->spec.batch_size, e);
 
 	for (int64_t k = 0; k < size && !rc; k++)
 		ran += p->done[k];
@@ -383,7 +384,7 @@ static int run_some(struct sweeping *x, uint32_t first, struct err *e)
 	if (!rc && (n || missing.n))
 		rc = wait_for_all(x, e);
 	for (uint32_t i = first; i < x->nswept && !rc; i++)
-		if (!x->swept[i]->skipped)
+		if (!x->swept[i]->skipped && !x->swept[i]->is_out)
 			rc = look_again(x, x->swept[i], e);
 	free(live.v);
 	free(missing.v);
@@ -403,6 +404,8 @@ int sweepslurm_run(struct sweeping *x, struct err *e)
 	}
 	if (rc || climbs)
 		return rc;
+	if (x->spec.decision == SWEEP_HALVING)
+		return sweephalving_run(x, run_some, e);
 	sweepknown_say(x);
 	return run_some(x, 0, e);
 }

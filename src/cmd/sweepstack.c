@@ -5,6 +5,7 @@
 #include "base/helper.h"
 #include "base/number.h"
 #include "base/textfile.h"
+#include "cmd/pipwords.h"
 #include "cmd/say.h"
 #include "cmd/scripted.h"
 
@@ -68,19 +69,22 @@ static const char *value_of(const struct option_list *list, const char *name)
 	return getenv(name);
 }
 
-/* Of what a program wrote, the line that says most: pip's own error, or the last one; "": none. */
-static const char *last_words(char *text)
+/* Of what a program wrote; what is in why stays, if that says nothing. */
+static void take_reason(const struct scripted *r, char *why, size_t size)
 {
-	size_t n = strlen(text);
-	char *line;
+	struct bytes text = { 0 };
+	char line[600] = "";
 
-	while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-		text[--n] = '\0';
-	line = strstr(text, "ERROR: ");
-	if (!line)
-		line = strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
-	line[strcspn(line, "\n")] = '\0';
-	return line;
+	if (r->err.len <= 1)
+		return;
+	bytes_put(&text, r->out.data, r->out.len - 1);
+	bytes_u8(&text, '\n');
+	bytes_put(&text, r->err.data, r->err.len);
+	if (!text.failed)
+		pipwords_reason((const char *)text.data, line, sizeof line);
+	if (*line)
+		snprintf(why, size, "%s", line);
+	bytes_free(&text);
 }
 
 /* Runs a program. False: it failed; why is what it said of that. */
@@ -96,12 +100,8 @@ static bool ask(const struct stack_made *m, char *const *argv, struct bytes *out
 
 	if (*e.text)
 		snprintf(why, size, "%s", e.text);
-	if (failed && r.err.len > 1) {
-		const char *line = last_words((char *)r.err.data);
-
-		if (*line)
-			snprintf(why, size, "%s", line);
-	}
+	if (failed)
+		take_reason(&r, why, size);
 	if (!failed && out)
 		bytes_put(out, r.out.data, r.out.len);
 	scripted_free(&r);
@@ -341,12 +341,12 @@ static bool name_venv(struct stack_made *m, struct venv *v, const char *cache)
 
 static bool install(struct stack_made *m, const struct venv *v, char *why, size_t size)
 {
-	static char word_m[] = "-m", pip[] = "pip", verb[] = "install", quiet[] = "--quiet",
+	static char word_m[] = "-m", pip[] = "pip", verb[] = "install",
 		    check[] = "--disable-pip-version-check", input[] = "--no-input",
 		    alone[] = "--no-deps", file[] = "-r";
 	const char *wishes = v->stack->locked ? v->stack->locked : v->stack->requirements;
-	char *argv[WORDS_MOST] = { m->python, word_m, pip, verb, quiet, check, input };
-	uint32_t n = 7;
+	char *argv[WORDS_MOST] = { m->python, word_m, pip, verb, check, input };
+	uint32_t n = 6;
 
 	for (uint32_t i = 0; i < v->stack->pip.n && n < WORDS_MOST - 4; i++)
 		argv[n++] = (char *)v->stack->pip.word[i];

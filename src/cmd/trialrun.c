@@ -5,11 +5,11 @@
 #include "cmd/benchprint.h"
 #include "cmd/history.h"
 #include "cmd/say.h"
-#include "cmd/scripted.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,6 +155,7 @@ static int put(struct trial_run *x, struct trial *t, struct evidence *v, struct 
 
 	add_facts(v, x->software);
 	add_facts(v, x->varied);
+	add_facts(v, x->place);
 	if (!rc) /* another may have run it meanwhile */
 		there = trial_exists(s, x->batch, t->number, e);
 	rc = rc ? rc : there;
@@ -196,6 +197,8 @@ static int keep(struct trial_run *x, struct scripted *r, const char *directory, 
 	keep_file(x, directory, "stderr", &r->err);
 	if (evidence_read(&v, &t, directory, &why))
 		say("%s: trial %" PRId64 " has no recording: %s", x->verb, number, why.text);
+	if (x->place) /* the trials beside it are among the others */
+		t.noise[NOISE_OTHERS] = NAN;
 	t.out = shortened(&r->out);
 	t.err = shortened(&r->err);
 	rc = put(x, &t, &v, e);
@@ -210,46 +213,46 @@ static int keep(struct trial_run *x, struct scripted *r, const char *directory, 
 	return rc < 0 ? rc : 0;
 }
 
-int trial_run(struct trial_run *x, int64_t number, const char *directory, struct err *e)
+int trial_begin(struct trial_run *x, struct trial_going *g, struct err *e)
 {
 	struct recording_options o = x->recording;
 	struct recording_plan plan;
-	struct scripted_wish w = { .argv = x->argv,
-				   .environment = x->environment,
-				   .directory = x->in,
-				   .limit_ns = x->limit_ns,
-				   .plan = &plan };
-	struct scripted r;
-	int rc;
-
-	o.output = directory;
-	if (!recording_plan(&plan, &o))
-		return err_set(e, -EINVAL, "trial %" PRId64 " cannot be recorded", number);
-	rc = scripted_run(&r, &w, e);
-	if (!rc)
-		rc = keep(x, &r, directory, number, e);
-	scripted_free(&r);
-	return rc;
-}
-
-int trial_run_warmup(const struct trial_run *x, int64_t n, struct err *e)
-{
 	const struct scripted_wish w = { .argv = x->argv,
 					 .environment = x->environment,
 					 .directory = x->in,
-					 .limit_ns = x->limit_ns };
+					 .limit_ns = x->limit_ns,
+					 .plan = g->warmups ? NULL : &plan,
+					 .cpus = x->cpus,
+					 .foreign = x->foreign,
+					 .nforeign = x->nforeign };
+
+	o.output = g->directory;
+	if (!g->warmups && !recording_plan(&plan, &o))
+		return err_set(e, -EINVAL, "trial %" PRId64 " cannot be recorded", g->number);
+	return scripted_begin(&g->scripted, &w, e);
+}
+
+static void say_of_warmup(const struct trial_run *x, const struct scripted *r)
+{
 	char why[600];
-	int rc = 0;
 
-	for (int64_t i = 0; i < n && !rc; i++) {
-		struct scripted r;
+	if (!scripted_failed(r, why, sizeof why))
+		return;
+	scripted_last_words(r, why, sizeof why);
+	say("%s: while warming up: %s", x->verb, why);
+}
 
-		rc = scripted_run(&r, &w, e);
-		if (!rc && scripted_failed(&r, why, sizeof why)) {
-			scripted_last_words(&r, why, sizeof why);
-			say("%s: while warming up: %s", x->verb, why);
-		}
-		scripted_free(&r);
+int trial_end(struct trial_run *x, struct trial_going *g, struct err *e)
+{
+	int rc = scripted_end(&g->scripted, e);
+
+	if (!rc && g->warmups) {
+		say_of_warmup(x, &g->scripted);
+		g->warmups--;
+		rc = 1;
+	} else if (!rc) {
+		rc = keep(x, &g->scripted, g->directory, g->number, e);
 	}
+	scripted_free(&g->scripted);
 	return rc;
 }

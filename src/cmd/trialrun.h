@@ -9,6 +9,9 @@
 #include "base/sha256.h"
 #include "bench/trial.h"
 #include "cmd/evidence.h"
+#include "cmd/scripted.h"
+
+#include <limits.h>
 
 /* What the trials of a batch have in common; all is borrowed. */
 struct trial_run {
@@ -20,6 +23,10 @@ struct trial_run {
 	struct recording_options recording;
 	const struct bench_facts *software;
 	const struct bench_facts *varied; /* further ones; NULL: none */
+	const struct bench_facts *place;  /* of where it runs beside others; NULL: it runs alone */
+	const struct cpulist *cpus;       /* on which it runs; NULL: on all */
+	const int *foreign;               /* as scripted.h has it */
+	uint32_t nforeign;
 	const struct batch *batch;
 	struct trial_store *store;
 	const char *host;
@@ -37,10 +44,18 @@ const char *trial_run_user(void); /* NULL: not known */
 /* Of a script's content; false: it cannot be read. */
 bool trial_run_digest(const char *script, char out[SHA256_HEX]);
 
-/* Run it, with its recording in that directory, and keep it. One that the store has by then is
- * dropped, and said. 0, also when the trial failed, or -errno with a sentence. */
-int trial_run(struct trial_run *x, int64_t number, const char *directory, struct err *e);
-/* Run it n times and keep nothing. */
-int trial_run_warmup(const struct trial_run *x, int64_t n, struct err *e);
+/* A trial that is under way, or a run before it that does not count. */
+struct trial_going {
+	struct scripted scripted;
+	int64_t number, warmups;  /* warmups: runs that are left before it */
+	char directory[PATH_MAX]; /* of its recording */
+};
+
+/* Begins the next run of it. 0, or -errno with a sentence. */
+int trial_begin(struct trial_run *x, struct trial_going *g, struct err *e);
+/* When g->scripted has ended. 1: it was a warm-up run, and trial_begin has to begin the next. 0:
+ * the trial is stored, also when it failed; one that the store has by then is dropped, and said. Or
+ * -errno with a sentence. */
+int trial_end(struct trial_run *x, struct trial_going *g, struct err *e);
 
 #endif

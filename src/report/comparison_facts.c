@@ -57,6 +57,8 @@ static const struct {
 	{ "stack.module_*", SOFTWARE },
 	{ "stack.image", SOFTWARE },
 	{ "script.arguments", JOB },
+	{ "trial.jobs", JOB },
+	{ "trial.cpus", JOB },
 	{ "env.*", ENVIRONMENT },
 	{ "component", SOFTWARE },
 	{ "parameter.*", JOB },

@@ -66,6 +66,26 @@ os.rename("work", "elsewhere")
 p = sonde(*ASK, "--spec", "none.yaml", code=1)
 check("gone", "is not a program on this machine" in p.stderr and not os.path.exists("none.yaml"), p.stderr)
 
+# A specification has one stack: steps of another than the first step's are left out, with their reason.
+stacked = script("stacked", '#!/bin/sh\nBLOCK=1\nKIND=x\necho >>"count$KNOB"\nTIME=$((80 + KNOB + 20 * $(wc -l <"count$KNOB")))\n' + SAY.replace("PiNext", "PiStacked"))
+STACKED = ("bench", "advise", "PiStacked", "-c", "elapsed", "--better", "less")
+for n in range(4):
+    sonde("bench", "run", "-q", "-n", "3", "-o", f"stacked{n}", "--env", f"KNOB={n}", stacked)
+check("steps of each", sorted(s["candidate"] for s in json.loads(sonde(*STACKED, "--json").stdout)["next"]) == [0, 1, 2, 3])
+sonde(*STACKED, "--spec", "alike.yaml")
+with open("alike.yaml") as f:
+    check("one stack", f.read().count("- name: step-") == 4)
+with sqlite3.connect("s.sqlite") as db:
+    for n in range(4):
+        for name, text in (("stack.fingerprint", f"{n % 2}" * 64), ("package.scipy", f"1.{n % 2}")):
+            db.execute("INSERT INTO environment_facts SELECT environment_id, ?, ? FROM environment_facts WHERE name = 'env.KNOB' AND text = ?", (name, text, str(n)))
+p = sonde(*STACKED, "--spec", "stacks.yaml")
+with open("stacks.yaml") as f:
+    text = f.read()
+kept = [n for n in range(4) if f'"KNOB": "{n}"' in text]
+check("two stacks", p.stderr.count("its software differs from that of the step before") == 2 and kept in ([0, 2], [1, 3]) and text.count("- name: step-") == 2, (p.stderr, text))
+check("its packages", f"scipy==1.{kept[0] % 2 if kept else ''}\n" in text and text.count("scipy==") == 1, text)
+
 # Packages, as the store has them; hostile ones are none.
 p = sonde(*ASK, "--lock", "requirements.txt", code=1)
 check("no packages", "the packages of what leads are not known" in p.stderr and not os.path.exists("requirements.txt"), p.stderr)

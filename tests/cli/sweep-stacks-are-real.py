@@ -112,7 +112,7 @@ matrix:
 check("what was run", [r["stack"] for r in report["responses"]] == ["host", "ranged", "locked"] and not any(r["failed"] for r in report["responses"]), report)
 check("what was imported", things() == {"host": "none", "ranged": "1.1", "locked": "1.0"}, things())
 reasons = {s["stack"]: s["reason"] for s in report["skipped"]}
-for stack, words in (("forged", "THESE PACKAGES DO NOT MATCH THE HASHES"), ("clash", "could not be made"), ("nowhere", "python-that-is-not-there"),
+for stack, words in (("forged", "THESE PACKAGES DO NOT MATCH THE HASHES"), ("clash", "could not be made: conflict: The user requested thing<2; part 0.2 depends on thing>=2"), ("nowhere", "python-that-is-not-there"),
                      ("unpacked", "native package no-such-package-anywhere is not installed"), ("module", "module"), ("image", "apptainer")):
     check(f"reason of {stack}", words in reasons.get(stack, ""), reasons.get(stack))
 f = facts("locked")
@@ -122,6 +122,15 @@ check("a fingerprint of each", f["stack.fingerprint"] != facts("ranged")["stack.
 made = sorted(d for d in os.listdir("cache/sonde/stacks") if not d.endswith(".lock"))
 locks = [open(f"cache/sonde/stacks/{d}/requirements.lock").read() for d in made if os.path.exists(f"cache/sonde/stacks/{d}/requirements.lock")]
 check("locks", len(locks) == 2 and any("--hash=sha256:" in t for t in locks) and any("thing==1.1" in t for t in locks), locks)
+
+# Of an index that says which Python each version requires: pip lists first, as errors, what it ignored.
+for package, version, attribute in (("thing", "1.0", ""), ("thing", "1.1", ' data-requires-python="&lt;3"'), ("thing", "2.0", ' data-requires-python="&lt;3"')):
+    os.makedirs(f"simple/{package}", exist_ok=True)
+    with open(f"simple/{package}/index.html", "a") as f:
+        f.write(f'<a href="../../wheels/{package}-{version}-py3-none-any.whl"{attribute}>{package}-{version}-py3-none-any.whl</a>\n')
+report, said = sweep(f"identifier: index\nscript: which.py\npython: {{interpreter: {PYTHON}, requirements: 'thing>=1.1', pip: [--index-url, 'file://{os.path.abspath('simple')}']}}\n")
+reason = report["skipped"][0]["reason"]
+check("what is ignored is no reason", "ERROR: Could not find a version that satisfies the requirement thing>=1.1" in reason and "Ignored" not in reason, reason)
 
 # Another sweep finds what was made.
 times = {d: os.stat(f"cache/sonde/stacks/{d}/pyvenv.cfg").st_mtime_ns for d in made}
@@ -156,7 +165,8 @@ if subprocess.run([PYTHON, "-m", "pip", "index", "--help"], capture_output=True)
     report, said = sweep(text)
     conflict = {s["stack"]: s["reason"] for s in report["skipped"]}
     check("resolved", [r["stack"] for r in report["responses"]] == [names[0], names[3]] and not any(r["failed"] for r in report["responses"]), (report, said))
-    check("not resolved", list(conflict) == names[1:3] and all("cannot be resolved: " in r and "onflict" in r for r in conflict.values()), report)
+    check("not resolved", list(conflict) == names[1:3] and all("cannot be resolved: conflict: The user requested thing" in r for r in conflict.values()) and
+          "part 0.2 depends on thing>=2" in conflict[names[2]] and "part 0.1 depends on thing<2" in conflict[names[1]], report)
     check("the plan of it", [r["stack"] for r in planned["would_run"]] == [names[0], names[3]] and [s["stack"] for s in planned["skipped"]] == names[1:3] and
           planned["sweep"] == report["sweep"], planned)
     check("what the locked ones imported", (things().get(names[0]), things().get(names[3])) == ("2.0", "1.1"), things())

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantities, and which combinations of a matrix are tried in which order. */
+#include "base/random.h"
+#include "bench/halving.h"
 #include "bench/quantity.h"
 #include "bench/sweepspace.h"
+#include "core/describe.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -290,6 +293,166 @@ static void annealing_climbs_a_hill(void **state)
 	sweepspace_free(&s);
 }
 
+/* ---- successive halving ---- */
+
+static void check_plan(uint32_t n, int64_t budget, int64_t eta, int64_t minimum,
+		       const struct halving *wanted)
+{
+	const struct sweep_spec spec = { .budget = budget, .eta = eta, .minimum = minimum };
+	struct halving h;
+
+	assert_true(halving_plan(&h, &spec, n));
+	assert_int_equal(h.nrounds, wanted->nrounds);
+	assert_int_equal(h.trials, wanted->trials);
+	for (uint32_t i = 0; i < h.nrounds; i++) {
+		assert_int_equal(h.round[i].combinations, wanted->round[i].combinations);
+		assert_int_equal(h.round[i].trials, wanted->round[i].trials);
+	}
+}
+
+static void halving_shares_the_budget_between_rounds(void **state)
+{
+	const struct sweep_spec small = { .budget = 71, .eta = 2, .minimum = 3 };
+	struct halving h;
+
+	(void)state;
+	check_plan(8, 0, 2, 3, &(struct halving){ 3, { { 8, 3 }, { 4, 9 }, { 2, 21 } }, 72, 0 });
+	check_plan(8, 72, 2, 1, &(struct halving){ 3, { { 8, 3 }, { 4, 9 }, { 2, 21 } }, 72, 0 });
+	check_plan(8, 100, 2, 1, &(struct halving){ 3, { { 8, 4 }, { 4, 12 }, { 2, 28 } }, 96, 0 });
+	check_plan(10, 0, 3, 2, &(struct halving){ 3, { { 10, 2 }, { 4, 7 }, { 2, 17 } }, 60, 0 });
+	check_plan(2, 10, 2, 5, &(struct halving){ 1, { { 2, 5 } }, 10, 0 });
+	check_plan(1, 0, 2, 3, &(struct halving){ 1, { { 1, 3 } }, 3, 0 });
+	assert_false(halving_plan(&h, &small, 8));
+	assert_int_equal(h.needed, 72);
+}
+
+static void halving_keeps_the_best(void **state)
+{
+	const struct sweep_score score[] = { { SWEEP_KNOWN, 1 },   { SWEEP_FAILED, 9 },
+					     { SWEEP_KNOWN, 5 },   { SWEEP_KNOWN, 5 },
+					     { SWEEP_UNKNOWN, 9 }, { SWEEP_KNOWN, -7 } };
+	static const uint32_t best_first[] = { 2, 3, 0, 5, 1, 4 };
+	uint32_t chosen[] = { 5, 4, 3, 2, 1, 0 };
+
+	(void)state;
+	assert_int_equal(halving_keep(chosen, 6, score, 4), 2);
+	assert_memory_equal(chosen, best_first, sizeof chosen);
+	assert_int_equal(halving_keep(chosen, 6, score, 2), 3);
+	assert_int_equal(halving_keep(chosen, 1, score, 2), 1);
+}
+
+/* A trial of a combination: its value with noise, the same however often it is asked. */
+static double trial_of(double value, double noise, int seed, uint32_t combination, int64_t number)
+{
+	struct random r = { .state = ((uint64_t)seed << 40) + ((uint64_t)combination << 20) +
+				     (uint64_t)number };
+	double sum = 0;
+
+	for (int i = 0; i < 12; i++)
+		sum += random_unit(&r);
+	return value + noise * (sum - 6);
+}
+
+static double median_of(double (*surface)(const struct sweep_space *, uint32_t),
+			const struct sweep_space *s, double noise, int seed, uint32_t combination,
+			int64_t trials)
+{
+	double v[4096];
+
+	for (int64_t k = 0; k < trials; k++)
+		v[k] = trial_of(surface(s, combination), noise, seed, combination, k);
+	return describe(v, (uint32_t)trials).median;
+}
+
+/* What is left at the end; *trials: how many that took. */
+static uint32_t halve(const struct sweep_spec *spec, const struct sweep_space *s,
+		      double (*surface)(const struct sweep_space *, uint32_t), double noise,
+		      int seed, int64_t *trials)
+{
+	struct sweep_score score[70];
+	uint32_t live[70], n = s->combinations;
+	struct halving h;
+	int64_t before = 0;
+
+	assert_true(halving_plan(&h, spec, n));
+	*trials = 0;
+	for (uint32_t i = 0; i < n; i++)
+		live[i] = i;
+	for (uint32_t k = 0; k < h.nrounds; before = h.round[k++].trials) {
+		assert_int_equal(n, h.round[k].combinations);
+		*trials += n * (h.round[k].trials - before);
+		for (uint32_t i = 0; i < n; i++)
+			score[live[i]] =
+				(struct sweep_score){ SWEEP_KNOWN,
+						      median_of(surface, s, noise, seed, live[i],
+								h.round[k].trials) };
+		n = halving_keep(live, n, score, spec->eta);
+	}
+	assert_int_equal(*trials, h.trials);
+	return live[0];
+}
+
+/* Every combination gets as many trials. */
+static uint32_t exhaust(const struct sweep_space *s,
+			double (*surface)(const struct sweep_space *, uint32_t), double noise,
+			int seed, int64_t each)
+{
+	uint32_t best = 0;
+	double most = -INFINITY;
+
+	for (uint32_t i = 0; i < s->combinations; i++) {
+		double median = median_of(surface, s, noise, seed, i, each);
+
+		best = median > most ? i : best;
+		most = fmax(most, median);
+	}
+	return best;
+}
+
+static void halving_finds_what_exhaustive_search_finds(void **state)
+{
+	static double (*const surfaces[])(const struct sweep_space *, uint32_t) = { hill,
+										    two_hills };
+	struct sweep_spec spec = grid(SWEEP_HALVING, 0, 0);
+	struct sweep_space s;
+	int64_t trials;
+
+	(void)state;
+	spec.minimum = 1;
+	assert_int_equal(sweepspace_init(&s, &spec), 0);
+	for (size_t i = 0; i < 2; i++)
+		for (spec.eta = 2; spec.eta < 9; spec.eta++)
+			assert_int_equal(halve(&spec, &s, surfaces[i], 0, 1, &trials),
+					 exhaust(&s, surfaces[i], 0, 1, 1));
+	sweepspace_free(&s);
+}
+
+/* With the same number of trials it names the top more often than as many trials of each. */
+static void halving_spends_trials_where_they_decide(void **state)
+{
+	enum { SEEDS = 200, EACH = 10 };
+	struct sweep_spec spec = grid(SWEEP_HALVING, 0, 0);
+	uint32_t top = 35 + 3 * 7 + 2;
+	int halved = 0, exhausted = 0;
+	struct sweep_space s;
+
+	(void)state;
+	spec.eta = 2;
+	spec.minimum = 1;
+	spec.budget = (int64_t)EACH * 70;
+	assert_int_equal(sweepspace_init(&s, &spec), 0);
+	for (int seed = 0; seed < SEEDS; seed++) {
+		int64_t trials;
+
+		halved += halve(&spec, &s, hill, 4, seed, &trials) == top;
+		assert_true(trials <= EACH * 70);
+		exhausted += exhaust(&s, hill, 4, seed, EACH) == top;
+	}
+	print_message("the top of 70: halving %d, exhaustive %d of %d\n", halved, exhausted, SEEDS);
+	assert_true(halved > exhausted + SEEDS / 20);
+	sweepspace_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +463,10 @@ int main(void)
 		cmocka_unit_test(climbing_finds_the_top_from_everywhere),
 		cmocka_unit_test(annealing_finds_what_climbing_misses),
 		cmocka_unit_test(annealing_climbs_a_hill),
+		cmocka_unit_test(halving_shares_the_budget_between_rounds),
+		cmocka_unit_test(halving_keeps_the_best),
+		cmocka_unit_test(halving_finds_what_exhaustive_search_finds),
+		cmocka_unit_test(halving_spends_trials_where_they_decide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
