@@ -117,8 +117,8 @@ static int check_names(const struct comparison_condition *c, struct err *e)
 		return 0;
 	if (check.function)
 		return err_set(e, -EINVAL,
-			       "'%.200s': there is no function '%.60s'; mean, max, min, last and "
-			       "total are known",
+			       "'%.200s': there is no function '%.60s'; mean, max, min, last, "
+			       "total and time are known",
 			       c->text, check.function);
 	near = nearest(check.name);
 	return err_set(e, -EINVAL,
