@@ -35,6 +35,12 @@ struct program {
 	int slowed;             /* -1: none */
 };
 
+struct scene {
+	enum kind kind;
+	int runs; /* of each side */
+	bool changed;
+};
+
 struct tally {
 	unsigned named, wrong, quiet, sums, whole, parts;
 };
@@ -75,17 +81,18 @@ static double run_factor(enum kind kind, double place, struct random *r)
 	return 1 + noise * (z + (kind == DRIFT || kind == AFTER ? 2 * place : 0));
 }
 
-static void run_make(struct blame *b, const struct program *p, enum kind kind, int side, int at,
-		     int runs, struct random *r)
+static void run_make(struct blame *b, const struct program *p, const struct scene *s, int at,
+		     struct random *r)
 {
-	double factor = run_factor(kind, at / (2.0 * runs - 1), r), user = 0, sampled = 0;
+	int side = s->kind == AFTER ? at >= s->runs : at % 2;
+	double factor = run_factor(s->kind, at / (2.0 * s->runs - 1), r), user = 0, sampled = 0;
 	double system = kernel_s * factor, seen[FUNCTIONS];
 	char name[32];
 
 	for (int i = 0; i < FUNCTIONS; i++) {
 		double seconds = p->part[i] + (side && i == p->slowed ? slower * whole_s : 0);
 
-		seconds *= kind == EACH ? 1 + 3 * noise * random_normal(r) : factor;
+		seconds *= s->kind == EACH ? 1 + 3 * noise * random_normal(r) : factor;
 		seen[i] = counted(seconds / period_s, r) * period_s;
 		user += seconds;
 		sampled += seen[i];
@@ -175,16 +182,16 @@ static void judged(const struct blame *b, const struct program *p, struct tally 
 	t->quiet += p->slowed < 0 && !any;
 }
 
-static void compared(enum kind kind, int runs, bool changed, struct random *r, struct tally *t)
+static void compared(const struct scene *s, struct random *r, struct tally *t)
 {
 	struct program p;
 	struct blame b = { 0 };
 
 	program_make(&p, r);
-	if (!changed)
+	if (!s->changed)
 		p.slowed = -1;
-	for (int at = 0; at < 2 * runs; at++)
-		run_make(&b, &p, kind, kind == AFTER ? at >= runs : at % 2, at, runs, r);
+	for (int at = 0; at < 2 * s->runs; at++)
+		run_make(&b, &p, s, at, r);
 	if (blame_judge(&b) || !b.judged)
 		abort();
 	judged(&b, &p, t);
@@ -205,8 +212,8 @@ int main(int argc, char **argv)
 		double of = pairs / 100.0;
 
 		for (int i = 0; i < pairs; i++) {
-			compared(kind, runs, true, &r, &t);
-			compared(kind, runs, false, &r, &t);
+			compared(&(struct scene){ kind, runs, true }, &r, &t);
+			compared(&(struct scene){ kind, runs, false }, &r, &t);
 		}
 		printf("%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\n", kind_names[kind], t.named / of,
 		       t.wrong / of, t.quiet / of, t.sums / of / 2, t.whole / of / 2,

@@ -53,6 +53,7 @@ static void put_difference(struct json *j, const struct blame *b, const struct c
 
 static void put_part(struct json *j, const struct blame *b, const struct blame_part *p)
 {
+	bool sampled = p->level != BLAME_COMMAND && p->kind < BLAME_SHORT;
 	struct bytes words = { 0 };
 
 	json_object(j);
@@ -63,8 +64,8 @@ static void put_part(struct json *j, const struct blame *b, const struct blame_p
 	json_put_real(j, "p_corrected", p->p);
 	json_put_real(j, "counted_low_seconds", p->counted_low);
 	json_put_real(j, "counted_high_seconds", p->counted_high);
-	json_put_real(j, "samples_a", p->level == BLAME_COMMAND ? NAN : p->samples[0]);
-	json_put_real(j, "samples_b", p->level == BLAME_COMMAND ? NAN : p->samples[1]);
+	json_put_real(j, "samples_a", sampled ? p->samples[0] : NAN);
+	json_put_real(j, "samples_b", sampled ? p->samples[1] : NAN);
 	put_difference(j, b, &p->result, p);
 	if (*p->module)
 		blame_module_words(&words, b, p->module);

@@ -14,6 +14,9 @@ static const double one_sided_samples = 10, one_sided_share = 0.01;
 /* It may be the other end of a change of this part of it in the other direction. */
 static const double counterpart = 0.25;
 
+/* What rounding leaves. */
+static const double nothing_s = 1e-9;
+
 double blame_mean(const struct blame *b, const struct blame_part *p, int side)
 {
 	double sum = 0;
@@ -54,7 +57,7 @@ static void add_values(const struct blame *b, struct blame_part *to, const struc
 static bool is_nothing(const struct blame *b, const struct blame_part *p)
 {
 	for (uint32_t i = 0; i < b->nruns; i++)
-		if (p->value[i] > 0 || p->value[i] < 0)
+		if (fabs(p->value[i]) > nothing_s)
 			return false;
 	return true;
 }

@@ -469,18 +469,6 @@ static void mark_unlike(struct comparison *x)
 	}
 }
 
-/* Of code that some runs of a group have, those with stacks but without it used none. */
-static void settle_times(const struct comparison *x, struct comparison_figure *f)
-{
-	bool known[GROUP_NUMBER_OF] = { false };
-
-	for (uint32_t i = 0; i < x->nruns; i++)
-		known[x->run[i].group] |= isfinite(f->value[i]);
-	for (uint32_t i = 0; i < x->nruns; i++)
-		if (known[x->run[i].group] && x->run[i].stacks && !isfinite(f->value[i]))
-			f->value[i] = 0;
-}
-
 /* A group's values of a figure, in the order of the runs. */
 static uint32_t gather(const struct comparison *x, const struct comparison_figure *f,
 		       enum comparison_group group, double *value, int64_t *at)
@@ -593,8 +581,7 @@ int comparison_judge(struct comparison *x)
 		struct comparison_condition *c = &x->condition[i];
 		struct compare_wish w = { .level = x->level };
 
-		if (!strncmp(c->quantity, "time(", 5))
-			settle_times(x, &c->figure);
+		comparison_settle_times(x, c);
 		w.margin_ratio = c->relative ? c->threshold : 0;
 		w.margin_absolute = fmax(c->relative ? 0 : c->threshold,
 					 comparison_floor_of(x, c->quantity, c->figure.unit));

@@ -202,3 +202,17 @@ int comparison_add_floor(struct comparison *x, const char *text, struct err *e)
 	x->nfloors++;
 	return x->failed ? err_set(e, -ENOMEM, "out of memory for the floors") : 0;
 }
+
+void comparison_settle_times(const struct comparison *x, struct comparison_condition *c)
+{
+	bool known[GROUP_NUMBER_OF] = { false };
+	double *value = c->figure.value;
+
+	if (strncmp(c->quantity, "time(", 5) != 0)
+		return;
+	for (uint32_t i = 0; i < x->nruns; i++)
+		known[x->run[i].group] |= isfinite(value[i]);
+	for (uint32_t i = 0; i < x->nruns; i++)
+		if (known[x->run[i].group] && x->run[i].stacks && !isfinite(value[i]))
+			value[i] = 0;
+}

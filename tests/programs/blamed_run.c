@@ -2,7 +2,8 @@
 /*
  * blamed_run DIR START_S PROGRAM LIBRARY BUILD_ID SYSTEM_MS [FUNCTION=SAMPLES]... - a recording
  * whose stacks are known: functions of the program, and those called z:NAME of the library, each
- * with so many samples of 10 ms; user time is 50 ms more. FUNCTION=SAMPLES without any: no stacks.
+ * with so many samples of 10 ms; user time is 50 ms more. Without any there are no stacks. period=NS:
+ * what the recorder was asked for between two samples.
  */
 #include "../made_stacks.h"
 #include "source/process.h"
@@ -40,7 +41,9 @@ static uint64_t functions_make(struct made_stacks *m, char **name, int n, const 
 		bool library = !strncmp(name[i], "z:", 2);
 		uint64_t samples = sign ? strtoull(sign + 1, NULL, 10) : 0;
 
-		if (!samples)
+		if (!strncmp(name[i], "period=", 7))
+			sample_meta_int(&m->s, "stacks.period_ns", (int64_t)samples);
+		if (!samples || !strncmp(name[i], "period=", 7))
 			continue;
 		*sign = '\0';
 		made_samples(m, 0, command,
