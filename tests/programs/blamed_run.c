@@ -2,8 +2,8 @@
 /*
  * blamed_run DIR START_S PROGRAM LIBRARY BUILD_ID SYSTEM_MS [FUNCTION=SAMPLES]... - a recording
  * whose stacks are known: functions of the program, and those called z:NAME of the library, each
- * with so many samples of 10 ms; user time is 50 ms more. Without any there are no stacks. period=NS:
- * what the recorder was asked for between two samples.
+ * with so many samples of 10 ms; user time is 50 ms more. Without any there are no stacks.
+ * period=NS: what the recorder was asked for between two samples.
  */
 #include "../made_stacks.h"
 #include "source/process.h"
