@@ -94,7 +94,7 @@ compare(base, slow, "--fail-if", "time(deflate)/cpu_seconds>+5%", status=1)
 text = compare(base, slow, "--fail-if", "time(no_such)>+5%", status=3)
 assert "time(no_such) is unknown for all runs of" in text, text
 rare = compare(base, group({"solve": 500, "assemble": 200, "memcpy": 100, "rare": 3}), "--fail-if", "time(rare)>+5%", "--json", status=3)
-assert [v and round(v, 6) for v in json.loads(rare)["gate"][0]["values_b"]] == [0.03, 0.06, 0.01, 0.04, 0], rare
+assert [v and round(v, 6) for v in json.loads(rare)["gate"][0]["values_b"]] == [0.03, 0.06, 0.01, 0.04, 0]
 assert "is unknown for all runs of B" in compare(base, group({"solve": 500}), "--fail-if", "time(assemble)>+5%", status=3)
 
 # ---- nothing changed ----
