@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program of four known parts, built twice, one part slower in the second build: recorded three times each, that part is named, and no other one; and
 recorded three times more, nothing is."""
-# limit: 200
+# limit: 300
 import json
 import os
 import subprocess
@@ -17,7 +17,7 @@ __attribute__((noinline)) static void parse_input(long n) { work(2 * n); sink +=
 __attribute__((noinline)) static void solve_system(long n) { work(4 * n * SLOWER / 100); sink += 2; }
 __attribute__((noinline)) static void smooth_edges(long n) { work(3 * n); sink += 3; }
 __attribute__((noinline)) static void write_result(long n) { work(1 * n); sink += 4; }
-int main(void) { for (int i = 0; i < 40; i++) { parse_input(N); solve_system(N); smooth_edges(N); write_result(N); } }
+int main(void) { for (int i = 0; i < 25; i++) { parse_input(N); solve_system(N); smooth_edges(N); write_result(N); } }
 """
 if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
     print("the helper sonde-unwind was not built")
