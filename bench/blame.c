@@ -200,7 +200,8 @@ static void compared(const struct scene *s, struct random *r, struct tally *t)
 
 int main(int argc, char **argv)
 {
-	int runs = argc > 2 ? atoi(argv[1]) : 0, pairs = argc > 2 ? atoi(argv[2]) : 0;
+	int runs = argc > 2 ? (int)strtol(argv[1], NULL, 10) : 0;
+	int pairs = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
 	struct random r = { argc > 3 && !strcmp(argv[3], "kept") ? 77 : 11 };
 
 	if (runs < 2 || pairs < 1) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 120
-"""Compare blames the right function as often as docs/performance.md says, on few of the simulated runs of bench/blame.sh: the slowed function is named
+"""Compare blames the right function as often as docs/compare.md says, on few of the simulated runs of bench/blame.sh: the slowed function is named
 first, of runs that are alike nothing is blamed, and the parts add up to the whole."""
 import os
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program of four known parts, built twice, one part slower in the second build: recorded three times each, that part is named, and no other one; and
-recorded three times more, nothing is."""
+"""A program of four known parts, built twice, one part slower in the second build: recorded three times each, that part is named, and no other
+one; recorded three times more, the first build differs from itself in nothing."""
 # limit: 300
 import json
 import os
@@ -26,7 +26,8 @@ if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
 
 def build(folder, slower):
     os.mkdir(folder)
-    subprocess.run(["cc", "-O2", "-g", f"-DSLOWER={slower}", "-DN=1000000", "-o", folder + "/parts", "-x", "c", "-"], input=SOURCE, text=True, check=True)
+    options = ["-O2", "-g", f"-DSLOWER={slower}", "-DN=1000000", "-o", folder + "/parts"]
+    subprocess.run(["cc", *options, "-x", "c", "-"], input=SOURCE, text=True, check=True)
 
 
 def compare(a, b):
