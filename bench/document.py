@@ -38,6 +38,7 @@ TITLES = {
     "trials": "Trials of benchmarks",
     "profiles": "Profiles of Scanner",
     "decisions": "Decisions about benchmarks",
+    "blame": "Blame in comparisons",
 }
 
 

@@ -96,6 +96,8 @@ static const struct example examples[] = {
 	{ "compare old1,old2,old3 new1,new2,new3", "two groups of runs" },
 	{ "compare --fail-if 'wall_seconds>+5%' --fail-if 'cpu_seconds>+9%' old new",
 	  "a gate: exit code 1 if it got worse" },
+	{ "compare --fail-if 'time(deflate)>+5%' old1,old2,old3 new1,new2,new3",
+	  "a gate on the CPU time of a function" },
 	{ "compare --markdown --html diff.html main branch", "for a pull request" },
 	{ "compare bench:3 bench:4", "the trials of two batches of sonde bench" },
 	{ "compare -n 10 -- 'sleep 0.1' 'sleep 0.2'", "which command is faster, and by how much" },
@@ -383,9 +385,14 @@ const struct command command_compare = {
 		"where neither is better); same (the difference is shown to be smaller than the "
 		"margin); or inconclusive (neither is shown). A and B are directories that Sonde "
 		"wrote, or directories that contain several of them.\n\n"
+		"If the runs of both have stacks (`sonde run --stacks`), it also says which "
+		"functions, kinds of code and commands make the difference in CPU time, in points "
+		"of the CPU time of A. The parts add up to the whole difference; a part is "
+		"blamed if its interval, corrected for the number of parts, is on one side of 0.\n\n"
 		"A condition of --fail-if is a figure as `sonde show --json` names it, an "
-		"expression of figures, or mean(METRIC), max(METRIC), min(METRIC), last(METRIC) or "
-		"total(METRIC); then > or <; then a share of A, such as +5%, or a number in the "
+		"expression of figures, or mean(METRIC), max(METRIC), min(METRIC), last(METRIC), "
+		"total(METRIC), or time(CODE), the CPU time of a class of code or of a function; "
+		"then > or <; then a share of A, such as +5%, or a number in the "
 		"figure's unit, such as +1Gi. It fails if the runs show a difference in that "
 		"direction and do not show that it is below the threshold. p-values are corrected "
 		"for the number of conditions.\n\n"

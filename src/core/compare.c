@@ -64,8 +64,8 @@ static void means_of(const struct ordered *o, double *value_mean, double *place_
 /* A straight drift over all runs, beside the difference of the groups (analysis of covariance with
  * the place in the order). What is less known of the difference without it is in shift_factor:
  * nothing when the groups took turns, much when one followed the other. When a drift is seen, it is
- * taken out. */
-static void look_for_drift(struct ordered *o)
+ * taken out, but of parts. */
+static void look_for_drift(struct ordered *o, bool parts)
 {
 	double value[2], place[2], xx = 0, xy = 0, yy = 0, slope, rest, df = o->n - 3.0, apart;
 
@@ -82,7 +82,7 @@ static void look_for_drift(struct ordered *o)
 	apart = place[1] - place[0];
 	o->shift = -slope * apart;
 	o->shift_factor = 1 + apart * apart / xx / (1.0 / o->count[0] + 1.0 / o->count[1]);
-	if (!(rest > 0) || student_beyond(slope / sqrt(rest / df / xx), df) > drift_level)
+	if (parts || !(rest > 0) || student_beyond(slope / sqrt(rest / df / xx), df) > drift_level)
 		return;
 	for (uint32_t i = 0; i < o->n; i++)
 		o->item[i].v -= slope * (i - (o->n - 1) / 2.0);
@@ -144,13 +144,13 @@ static double likeness_factor(const struct ordered *o)
 	return fmax(1, variance * (o->n - 2) / left);
 }
 
-static void look_at_order(struct ordered *o, bool known)
+static void look_at_order(struct ordered *o, bool known, bool parts)
 {
 	o->likeness_factor = o->drift_factor = o->shift_factor = 1;
 	if (!known || o->n < ORDER_FROM || o->count[0] < 3 || o->count[1] < 3)
 		return;
 	qsort(o->item, o->n, sizeof *o->item, by_time);
-	look_for_drift(o);
+	look_for_drift(o, parts);
 	o->rho = neighbours_alike(o);
 	if (o->rho > 0)
 		o->likeness_factor = likeness_factor(o);
@@ -165,10 +165,10 @@ struct centre {
 
 /* The trimmed mean with the winsorized variance (Yuen 1974); without trimming it is the mean with
  * its standard error. v is sorted. */
-static struct centre centre_of(const double *v, uint32_t n)
+static struct centre centre_of(const double *v, uint32_t n, bool parts)
 {
 	struct centre c = { .n = n };
-	uint32_t cut = n >= TRIM_FROM ? n / TRIM_OF : 0, kept = n - 2 * cut;
+	uint32_t cut = n >= TRIM_FROM && !parts ? n / TRIM_OF : 0, kept = n - 2 * cut;
 	double sum = 0, mean = 0, winsorized, squares = 0;
 
 	for (uint32_t i = cut; i < n - cut; i++)
@@ -197,7 +197,7 @@ static void error_of(const struct centre *a, const struct centre *b, const struc
 {
 	double na = a->n, nb = b->n, pooled;
 
-	if (a->n > 1 && b->n > 1 && !(w->spread_df > 0)) {
+	if (a->n > 1 && b->n > 1 && !(w->spread_df > 0) && !w->parts) {
 		double sum = a->error2 + b->error2;
 
 		*error2 = sum;
@@ -271,11 +271,11 @@ static void compare_ordered(struct compared *c, const struct ordered *o, double 
 	struct ranks ranks;
 
 	sort_groups(o, o->drift, value);
-	c->a = centre_of(part[0], o->count[0]).at;
-	c->b = centre_of(part[1], o->count[1]).at;
+	c->a = centre_of(part[0], o->count[0], w->parts).at;
+	c->b = centre_of(part[1], o->count[1], w->parts).at;
 	sort_groups(o, 0, value);
-	a = centre_of(part[0], o->count[0]);
-	b = centre_of(part[1], o->count[1]);
+	a = centre_of(part[0], o->count[0], w->parts);
+	b = centre_of(part[1], o->count[1], w->parts);
 	ranks = ranks_of(part[0], o->count[0], part[1], o->count[1]);
 	c->finding = COMPARE_INCONCLUSIVE;
 	c->difference = b.at - a.at;
@@ -346,7 +346,7 @@ int compare_groups(struct compared *out, const struct sample_group *a, const str
 		scale = take_scale(&o);
 		scaled.margin_absolute = ldexp(w->margin_absolute, -scale);
 		scaled.spread = ldexp(w->spread, -scale);
-		look_at_order(&o, a->at && b->at);
+		look_at_order(&o, a->at && b->at, w->parts);
 		compare_ordered(out, &o, value, &scaled);
 		give_scale_back(out, scale);
 	}

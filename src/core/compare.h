@@ -37,6 +37,10 @@ struct compare_wish {
 	/* What is known of the spread of single values beside the groups: the standard deviation
 	 * and its degrees of freedom; 0: nothing. */
 	double spread, spread_df;
+	/* The values are parts of a whole: means are compared, so that differences of parts add up
+	 * to that of the whole; the groups are taken to vary alike (Student's t); and a drift is
+	 * not taken out, but told by p_drift. */
+	bool parts;
 };
 
 struct compared {

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "core/describe.h"
 #include "core/holm.h"
+#include "report/code.h"
 #include "report/variables.h"
 
 #include <errno.h>
@@ -79,6 +80,7 @@ void comparison_free(struct comparison *x)
 	free(x->run);
 	free(x->fact);
 	free(x->said);
+	blame_free(&x->blame);
 	pool_free(&x->pool);
 	*x = (struct comparison){ 0 };
 }
@@ -191,6 +193,8 @@ static void find_unit(void *ctx, const char *function, const char *name)
 	const struct variable *v = function ? NULL : variable_find(name);
 
 	u->unit = v ? v->unit : UNIT_ONE;
+	if (function && !strcmp(function, "time"))
+		u->unit = UNIT_SECONDS;
 	for (uint32_t i = 0; function && i < u->s->nmetrics; i++)
 		if (!strncmp(u->s->metrics[i].name, name, strlen(name)) &&
 		    strchr("[", u->s->metrics[i].name[strlen(name)]))
@@ -237,12 +241,16 @@ int comparison_add_run(struct comparison *x, enum comparison_group group, const 
 		.group = group,
 		.start_utc_ns = s->start_utc_ns,
 		.hosts = s->nhosts,
+		.stacks = s->code && s->code->stacks && s->code->stacks->total > 0,
 	};
 	add_leading(x, s, x->nruns);
 	add_means(x, s, x->nruns);
 	add_conditions(x, s, x->nruns);
-	if (group != GROUP_HISTORY)
+	if (group != GROUP_HISTORY) {
 		comparison_say(x, r, group);
+		blame_add(&x->blame, group == GROUP_B, r, s);
+	}
+	x->failed |= x->blame.failed;
 	x->n[group]++;
 	x->nruns++;
 	return x->failed ? -ENOMEM : 0;
@@ -563,6 +571,8 @@ int comparison_judge(struct comparison *x)
 	int64_t *at = calloc(x->nruns + 1u, sizeof *at);
 
 	x->failed |= !value || !at || comparison_facts(x);
+	x->blame.independent = x->independent;
+	x->failed |= blame_judge(&x->blame) != 0;
 	mark_unlike(x);
 	for (uint32_t i = 0; !x->failed && i < x->nfigures; i++) {
 		struct comparison_figure *f = &x->figure[i];
@@ -575,6 +585,7 @@ int comparison_judge(struct comparison *x)
 		struct comparison_condition *c = &x->condition[i];
 		struct compare_wish w = { .level = x->level };
 
+		comparison_settle_times(x, c);
 		w.margin_ratio = c->relative ? c->threshold : 0;
 		w.margin_absolute = fmax(c->relative ? 0 : c->threshold,
 					 comparison_floor_of(x, c->quantity, c->figure.unit));

@@ -14,6 +14,7 @@
 #include "core/compare.h"
 #include "core/expr.h"
 #include "core/metric.h"
+#include "report/blame.h"
 #include "report/summary.h"
 #include "store/history.h"
 
@@ -28,6 +29,7 @@ struct comparison_run {
 	enum comparison_group group;
 	int64_t start_utc_ns; /* 0: not known */
 	uint32_t hosts;
+	bool stacks; /* it knows the code that its CPU time went to */
 };
 
 /* One quantity, measured in each run. */
@@ -87,6 +89,7 @@ struct comparison {
 	uint32_t nfacts;
 	struct said *said; /* facts as they were said, until it is judged */
 	uint32_t nsaid, said_cap;
+	struct blame blame; /* where the difference in CPU time lies */
 	double margin, level;
 	bool any_name;                /* conditions may ask for figures that no summary has */
 	bool independent;             /* the order of the runs is not looked at */
@@ -137,6 +140,8 @@ int comparison_judge(struct comparison *x);
 struct comparison_figure *comparison_figure(struct comparison *x, const char *name);
 void comparison_say(struct comparison *x, const struct run *r, enum comparison_group group);
 int comparison_facts(struct comparison *x);
+/* Of code that some runs of a group have, those with stacks but without it used no time. */
+void comparison_settle_times(const struct comparison *x, struct comparison_condition *c);
 double comparison_floor_of(const struct comparison *x, const char *name, enum unit unit);
 
 /* ---- how it is shown ---- */

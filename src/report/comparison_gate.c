@@ -117,8 +117,8 @@ static int check_names(const struct comparison_condition *c, struct err *e)
 		return 0;
 	if (check.function)
 		return err_set(e, -EINVAL,
-			       "'%.200s': there is no function '%.60s'; mean, max, min, last and "
-			       "total are known",
+			       "'%.200s': there is no function '%.60s'; mean, max, min, last, "
+			       "total and time are known",
 			       c->text, check.function);
 	near = nearest(check.name);
 	return err_set(e, -EINVAL,
@@ -201,4 +201,18 @@ int comparison_add_floor(struct comparison *x, const char *text, struct err *e)
 	f->name = keep(x, text, (size_t)(sign - text));
 	x->nfloors++;
 	return x->failed ? err_set(e, -ENOMEM, "out of memory for the floors") : 0;
+}
+
+void comparison_settle_times(const struct comparison *x, struct comparison_condition *c)
+{
+	bool known[GROUP_NUMBER_OF] = { false };
+	double *value = c->figure.value;
+
+	if (strncmp(c->quantity, "time(", 5) != 0)
+		return;
+	for (uint32_t i = 0; i < x->nruns; i++)
+		known[x->run[i].group] |= isfinite(value[i]);
+	for (uint32_t i = 0; i < x->nruns; i++)
+		if (known[x->run[i].group] && x->run[i].stacks && !isfinite(value[i]))
+			value[i] = 0;
 }

@@ -145,6 +145,8 @@ void comparison_json(struct bytes *b, const struct comparison *x)
 		json_object_end(&j);
 	}
 	json_array_end(&j);
+	json_key(&j, "blame");
+	blame_json(&j, &x->blame);
 	json_object_end(&j);
 	bytes_puts(b, "\n");
 	b->failed |= sentence.failed || advice.failed;

@@ -120,6 +120,28 @@ static void facts(struct bytes *b, const struct comparison *x)
 	bytes_puts(b, "\n</details>\n\n");
 }
 
+static void blamed(struct bytes *b, const struct comparison *x)
+{
+	blame_sentence(b, &x->blame);
+}
+
+static void blame_note(struct bytes *b, const struct comparison *x)
+{
+	bytes_put(b, x->blame.note.data, x->blame.note.len);
+}
+
+static void blame(struct bytes *b, const struct comparison *x)
+{
+	if (blame_is_empty(&x->blame))
+		return;
+	bytes_puts(b, "\n");
+	sentence(b, blamed, x);
+	bytes_puts(b, ". ");
+	sentence(b, blame_note, x);
+	bytes_puts(b, "\n");
+	blame_markdown(b, &x->blame);
+}
+
 void comparison_markdown(struct bytes *b, const struct comparison *x)
 {
 	bytes_puts(b, "### Sonde: ");
@@ -134,5 +156,6 @@ void comparison_markdown(struct bytes *b, const struct comparison *x)
 	bytes_puts(b, "\n\n");
 	facts(b, x);
 	gate(b, x);
+	blame(b, x);
 	figures(b, x);
 }

@@ -50,6 +50,11 @@ static void sentence(struct bytes *b, void (*make)(struct bytes *b, const struct
 	bytes_free(&said);
 }
 
+static void blamed(struct bytes *b, const struct comparison *x)
+{
+	blame_sentence(b, &x->blame);
+}
+
 static void head(struct bytes *b, const struct comparison *x, const char *nonce)
 {
 	bytes_printf(b,
@@ -64,6 +69,10 @@ static void head(struct bytes *b, const struct comparison *x, const char *nonce)
 		     x->verdict == GATE_FAILED ? "worse" : "");
 	bytes_printf(b, "Sonde: %s</h1>\n<p>", comparison_verdict(x->verdict));
 	sentence(b, comparison_sentence, x);
+	if (!blame_is_empty(&x->blame)) {
+		bytes_puts(b, "</p>\n<p>");
+		sentence(b, blamed, x);
+	}
 	bytes_puts(b, "</p>\n<p class=\"soft\">");
 	sentence(b, comparison_advice, x);
 	bytes_puts(b, "</p>\n");

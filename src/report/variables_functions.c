@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variables_functions.c - what rules may ask of a metric: mean(metric), grown(metric) ... */
+#include "core/glob.h"
 #include "report/code.h"
 #include "report/reason.h"
 #include "report/variables.h"
@@ -180,6 +181,25 @@ static double held_up_threads(const struct summary *s, const char *name)
 	return is_holdup(name) ? s->holdup[holdup_find(name)].threads : NAN;
 }
 
+/* Of a class by its name, else of the functions that are called so. */
+static double time_of(const struct summary *s, const char *name)
+{
+	const struct stacks_rows *rows;
+	double sum = NAN;
+
+	if (!s->code || !s->code->stacks)
+		return NAN;
+	rows = s->code->stacks->rows;
+	for (uint32_t i = 0; i < rows[STACKS_BY_CLASS].n; i++)
+		if (is_class(classes_name(&s->code->classes, rows[STACKS_BY_CLASS].row[i].class),
+			     name))
+			return rows[STACKS_BY_CLASS].row[i].self;
+	for (uint32_t i = 0; i < rows[STACKS_BY_FUNCTION].n; i++)
+		if (glob_match(name, rows[STACKS_BY_FUNCTION].row[i].name))
+			sum = (isnan(sum) ? 0 : sum) + rows[STACKS_BY_FUNCTION].row[i].self;
+	return sum;
+}
+
 const struct variable_function variable_functions[] = {
 	{ "mean", "Mean over time; nodes are combined as the metric says.", variable_mean, NULL },
 	{ "max", "Largest value on any node or device.", variable_largest, NULL },
@@ -221,5 +241,10 @@ const struct variable_function variable_functions[] = {
 	{ "held_up_threads",
 	  "The same: how many threads waited; of `workers` and `children` how many there were.",
 	  held_up_threads, is_holdup },
+	{ "time",
+	  "In place of a metric a class of code, with `_` for `-`, or a function, in quotes if it is no "
+	  "plain name, as in `time(\"std::sort\")` or `time(\"lu_*\")`: its seconds of CPU time in user "
+	  "mode, without what it calls; unknown if no sample is of it.",
+	  time_of, NULL },
 };
 const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];

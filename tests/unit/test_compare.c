@@ -94,6 +94,47 @@ static void test_interval_is_yuens(void **state)
 	assert_int_equal(compare(new, 10, old, 10, 0.01).finding, COMPARE_LESS);
 }
 
+/* Differences of parts add up; means of ten are not trimmed, and Student's spread is of both. */
+static void test_parts_are_compared_by_means(void **state)
+{
+	const struct compare_wish w = { .level = 0.95, .parts = true };
+	const struct sample_group a = { old, NULL, 10 }, b = { new, NULL, 10 };
+	struct compared c;
+	double mean_a = 0, mean_b = 0, squares = 0, reach;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		mean_a += old[i] / 10;
+		mean_b += new[i] / 10;
+	}
+	for (int i = 0; i < 10; i++)
+		squares += pow(old[i] - mean_a, 2) + pow(new[i] - mean_b, 2);
+	reach = sqrt(squares / 18 * 0.2) * student_quantile(0.025, 18);
+	assert_int_equal(compare_groups(&c, &a, &b, &w), 0);
+	assert_true(near(c.a, mean_a) && near(c.b, mean_b));
+	assert_true(near(c.low, mean_b - mean_a - reach) && near(c.high, mean_b - mean_a + reach));
+}
+
+/* A drift is told by p_drift and stays in the difference. */
+static void test_drift_of_parts_is_not_taken_out(void **state)
+{
+	static const double v[] = { 1, 2.1, 3, 4.2, 5, 6, 7.1, 8, 9.2, 10, 11.1, 12 };
+	int64_t at[12];
+	struct compare_wish w = { .level = 0.95, .parts = true };
+	struct compared c;
+
+	(void)state;
+	for (int i = 0; i < 12; i++)
+		at[i] = 1 + i;
+	compare_groups(&c, &(struct sample_group){ v, at, 6 },
+		       &(struct sample_group){ v + 6, at + 6, 6 }, &w);
+	assert_true(c.drift == 0 && near(c.difference, c.b - c.a) && c.p_drift > 0.05);
+	w.parts = false;
+	compare_groups(&c, &(struct sample_group){ v, at, 6 },
+		       &(struct sample_group){ v + 6, at + 6, 6 }, &w);
+	assert_true(c.drift > 0.9 && fabs(c.difference) < 1);
+}
+
 static void test_ties_are_ranked(void **state)
 {
 	static const double a[] = { 2, 3, 4, 4, 8 }, b[] = { 1, 2, 2, 3, 9 };
@@ -275,6 +316,8 @@ int main(void)
 		cmocka_unit_test(test_student),
 		cmocka_unit_test(test_description),
 		cmocka_unit_test(test_interval_is_yuens),
+		cmocka_unit_test(test_parts_are_compared_by_means),
+		cmocka_unit_test(test_drift_of_parts_is_not_taken_out),
 		cmocka_unit_test(test_ties_are_ranked),
 		cmocka_unit_test(test_same_is_a_finding),
 		cmocka_unit_test(test_no_spread_needs_repeats),
