@@ -36,16 +36,14 @@ bool stacks_rounds_needed(void)
  * left to others. */
 static uint32_t bytes_of(int64_t lock_kb)
 {
-	int64_t bytes = lock_kb * 1024 * sysconf(_SC_NPROCESSORS_ONLN) / 2;
+	int64_t kb = lock_kb < BYTES_MOST / 1024 ? lock_kb : BYTES_MOST / 1024, room;
 	struct rlimit lock = { 0, 0 };
 
-	if (bytes > BYTES_MOST)
-		return BYTES_MOST;
 	getrlimit(RLIMIT_MEMLOCK, &lock);
 	if (lock.rlim_cur > 2 * BYTES_MOST)
 		lock.rlim_cur = 2 * BYTES_MOST;
-	bytes += (int64_t)lock.rlim_cur / 2;
-	return bytes < BYTES_MOST ? (uint32_t)bytes : BYTES_MOST;
+	room = kb * 1024 * sysconf(_SC_NPROCESSORS_ONLN) / 2 + (int64_t)lock.rlim_cur / 2;
+	return room < BYTES_MOST ? (uint32_t)room : BYTES_MOST;
 }
 
 /* A quarter of the files that a process may open: the rest is for others. */

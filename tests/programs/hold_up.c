@@ -165,7 +165,7 @@ static void *idle(void *arg)
 {
 	(void)arg;
 	pthread_mutex_lock(&mutex);
-	while (sink >= 0)
+	while (sink != UINT64_MAX)
 		pthread_cond_wait(&filled, &mutex);
 	return NULL;
 }
@@ -179,7 +179,7 @@ static __attribute__((noinline)) void load_one(void)
 static void *loader(void *arg)
 {
 	(void)arg;
-	while (sink >= 0) {
+	while (sink != UINT64_MAX) {
 		load_one();
 		pthread_mutex_lock(&mutex);
 		while (items >= 2)

@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 {
 	struct made_stacks m;
 	uint32_t stack[5], process[2], slot;
-	int64_t system_ns = (argc == 3 ? atoi(argv[2]) : 1) * INT64_C(1000000000);
+	int64_t system_ns = (argc == 3 ? strtol(argv[2], NULL, 10) : 1) * INT64_C(1000000000);
 	int dir;
 
 	if (argc < 2 || argc > 3 || mkdir(argv[1], 0700))
