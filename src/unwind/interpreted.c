@@ -48,22 +48,6 @@ struct interpreted *interpreted_make(struct spaces *s, struct profile *p)
 	return i;
 }
 
-/* Its interpreter; NULL: it is none that is known. */
-static struct python *python_of(struct interpreted *i, struct space *x)
-{
-	bool any = x->python != NULL;
-
-	for (uint32_t k = 0; k < x->n && !any; k++)
-		any = x->map[k].module >= MODULE_FIRST &&
-		      python_is_of(i->spaces->modules->row[x->map[k].module].path);
-	if (any && !x->python)
-		x->python = calloc(1, sizeof *x->python);
-	if (!any || !x->python)
-		return NULL;
-	x->python->codes = i->codes;
-	return python_find(x->python, i->spaces->modules, x) ? x->python : NULL;
-}
-
 static int clock_open(pid_t tid)
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
@@ -98,7 +82,7 @@ void interpreted_sample(struct interpreted *i, struct space *x, const struct sam
 {
 	struct used *u;
 
-	if (!python_of(i, x))
+	if (!python_of(i->spaces->modules, x, i->codes))
 		return;
 	u = used_of(i, s);
 	if (!u)
@@ -147,7 +131,7 @@ static void look_at(struct interpreted *i, struct used *u)
 {
 	const struct sampled s = { u->pid, u->tid, u->at_ns, u->cpu_ns };
 	struct space *x = spaces_get(i->spaces, u->pid);
-	struct python *python = python_of(i, x);
+	struct python *python = python_of(i->spaces->modules, x, i->codes);
 	int64_t began_ns, ran_ns;
 	uint32_t node;
 

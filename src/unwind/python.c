@@ -224,6 +224,24 @@ void python_free(struct python *p)
 	free(p);
 }
 
+struct python *python_of(const struct modules *modules, struct space *x, struct python_codes *codes)
+{
+	bool any = x->python != NULL;
+
+	if (!any && x->searched == x->n)
+		return NULL;
+	for (uint32_t i = 0; i < x->n && !any; i++)
+		any = x->map[i].module >= MODULE_FIRST &&
+		      python_is_of(modules->row[x->map[i].module].path);
+	x->searched = any ? 0 : x->n;
+	if (any && !x->python)
+		x->python = calloc(1, sizeof *x->python);
+	if (!any || !x->python)
+		return NULL;
+	x->python->codes = codes;
+	return python_find(x->python, modules, x) ? x->python : NULL;
+}
+
 /* ---- texts ---- */
 
 static size_t put_utf8(char *out, uint32_t c)

@@ -55,6 +55,10 @@ bool python_is_of(const char *path);
 bool python_find(struct python *p, const struct modules *modules, const struct space *space);
 /* Which threads it has now. */
 void python_list(struct python *p);
+/* Of a process whose mappings are known; NULL: it is none that is known here. It belongs to the
+ * space. */
+struct python *python_of(const struct modules *modules, struct space *space,
+			 struct python_codes *codes);
 /* Of the thread with this number, as the interpreter has it. False: it has none. */
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out);
 /* The same; lists the threads again if it was none of them. */

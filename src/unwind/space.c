@@ -32,6 +32,7 @@ static void forget_mappings(struct space *x)
 	x->map = NULL;
 	x->jit = NULL;
 	x->python = NULL;
+	x->searched = 0;
 	x->n = x->cap = 0;
 	x->known = x->makes_code = false;
 }

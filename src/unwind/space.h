@@ -30,6 +30,7 @@ struct space {
 	uint32_t group; /* of its samples, + 1; 0: none yet */
 	struct jit *jit;
 	struct python *python; /* what is known of its interpreter; NULL: nothing */
+	uint32_t searched;     /* so many mappings have no interpreter */
 	int64_t learnt_ns;     /* from /proc, last; 0: never */
 	uint64_t used;         /* when, as a number that grows */
 };

@@ -170,25 +170,6 @@ static void name_jit(struct watch_place *w)
 
 /* ---- Python ---- */
 
-/* Its interpreter; NULL: it is none that is known. */
-static struct python *python_of(struct watch_place *w)
-{
-	struct space *x = w->blocked.space;
-	bool any = x->python != NULL;
-
-	for (uint32_t i = 0; i < x->n && !any; i++)
-		any = x->map[i].module >= MODULE_FIRST &&
-		      python_is_of(w->lookup.modules->row[x->map[i].module].path);
-	if (!any)
-		return NULL;
-	if (!x->python)
-		x->python = calloc(1, sizeof *x->python);
-	if (!x->python)
-		return NULL;
-	x->python->codes = w->codes;
-	return python_find(x->python, w->lookup.modules, x) ? x->python : NULL;
-}
-
 static bool is_loop(struct watch_place *w, const struct place *p)
 {
 	static const char loop[] = "_PyEval_EvalFrameDefault";
@@ -455,7 +436,7 @@ enum place_found watch_place_find(struct watch_place *w, const struct watched_th
 		return PLACE_RUNS;
 	unwind(w, t->pid, &call);
 	name_jit(w);
-	python = python_of(w);
+	python = python_of(w->lookup.modules, w->blocked.space, w->codes);
 	merge_python(w, python, t->tid);
 	name_wait(w, &is, &call);
 	name_python_lock(w, python, &is, &call);
