@@ -79,7 +79,7 @@ try:
     job.wait()
     for follower in followers:
         said = follower.communicate(timeout=120)[1]
-        check("who follows", follower.returncode == 0 and said.count("\n") == 1 + (follower is followers[0]) and "pushed job" in said, said)
+        check("who follows", follower.returncode == 0 and said.count("\n") == 1 + 2 * (follower is followers[0]) and "pushed job" in said, said)
     lines = [sum(1 for _ in open(name)) for name in glob.glob("job/.push-*")]
     check("journals do not grow", len(lines) == 4 and max(lines) == 3, lines)
     for url, proxy in zip(urls, proxies):
