@@ -562,6 +562,16 @@ static void read_debug(Dwarf_Die *unit, uint64_t address, struct named *x)
 	free(scopes);
 }
 
+/* "pthread_mutex_lock@@GLIBC_2.2.5", as files of debug information call it, without its version. */
+static char *name_of_symbol(const char *symbol)
+{
+	char *name = name_demangle(symbol), *version = name ? strchr(name, '@') : NULL;
+
+	if (version && version > name)
+		*version = '\0';
+	return name;
+}
+
 void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 {
 	const char *symbol = symbol_at(s, address);
@@ -573,5 +583,5 @@ void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 		x->n = 1;
 	/* The function itself is called as its symbol is: parts of it have names of their own. */
 	if (!x->level[x->n - 1].function && symbol)
-		x->level[x->n - 1].function = name_demangle(symbol);
+		x->level[x->n - 1].function = name_of_symbol(symbol);
 }
