@@ -46,7 +46,7 @@ void bench_memory_choose(struct bench_group *g)
 			g->memory_kind = kind;
 		}
 	}
-	for (uint32_t i = 0; g->memory_kind && i < g->ntrials; i++) {
+	for (uint32_t i = 0; peak && g->memory_kind && i < g->ntrials; i++) {
 		const char *kind = g->row[i].memory_kind;
 
 		if (!kind || !isfinite(peak->value[i]) || !strcmp(kind, g->memory_kind))

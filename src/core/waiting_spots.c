@@ -19,7 +19,7 @@ static int by_thread(const void *a, const void *b)
 /* Each row by where it was before; NULL: no memory. */
 static const struct waiting_row **by_id(const struct waiting_rows *rows)
 {
-	const struct waiting_row **row = calloc(rows->n + 1u, sizeof *row);
+	const struct waiting_row **row = calloc(rows->n + 1u, sizeof(void *));
 
 	for (uint32_t i = 0; row && i < rows->n; i++)
 		row[rows->row[i].id] = &rows->row[i];
@@ -36,7 +36,7 @@ int waiting_spots_make(struct waiting *w, const struct tally *keys, const struct
 		w->spots[w->nspots++] = (struct waiting_spot){ thread[keys->row[i].key.a],
 							       place[keys->row[i].key.b],
 							       waiting_waited(&time[i]) };
-	if (w->nspots)
+	if (w->spots && w->nspots)
 		qsort(w->spots, w->nspots, sizeof *w->spots, by_thread);
 	free(thread);
 	free(place);

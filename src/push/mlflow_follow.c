@@ -166,7 +166,7 @@ int mlflow_follow(struct mlflow *m, const struct mlflow_follow *f, struct err *e
 	p.to_s = x.to_s;
 	p.own_from_s = x.own_from_s;
 	p.own_to_s = x.own_to_s;
-	while (!rc && again)
+	while (x.memory && !rc && again)
 		rc = pass(m, f, &x, &p, &again, e);
 	free(x.memory);
 	return rc;

@@ -94,7 +94,7 @@ int holdup_by_seconds(const void *a, const void *b)
 int holdup_choose(const struct holdups *h, holdup_wanted *wanted, holdup_order *order,
 		  const struct waiting_spot ***out)
 {
-	const struct waiting_spot **chosen = calloc(h->w->nspots + 1u, sizeof *chosen);
+	const struct waiting_spot **chosen = calloc(h->w->nspots + 1u, sizeof(void *));
 	int n = 0;
 
 	*out = chosen;
@@ -103,7 +103,7 @@ int holdup_choose(const struct holdups *h, holdup_wanted *wanted, holdup_order *
 	for (uint32_t i = 0; i < h->w->nspots; i++)
 		if (wanted(&h->w->spots[i]))
 			chosen[n++] = &h->w->spots[i];
-	qsort(chosen, (size_t)n, sizeof *chosen, order);
+	qsort(chosen, (size_t)n, sizeof(void *), order);
 	return n;
 }
 

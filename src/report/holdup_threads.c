@@ -232,14 +232,14 @@ static void tell_team(const struct holdups *h, const struct team *t, struct summ
 int holdup_find_barrier(const struct holdups *h, struct summary_holdup *out)
 {
 	const struct waiting_rows *threads = &h->w->rows[WAITING_BY_THREAD];
-	const struct waiting_row **row = calloc(threads->n + 1u, sizeof *row);
+	const struct waiting_row **row = calloc(threads->n + 1u, sizeof(void *));
 	struct team t, best = { 0 };
 
 	if (!row)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < threads->n; i++)
 		row[i] = &threads->row[i];
-	qsort(row, threads->n, sizeof *row, by_process);
+	qsort(row, threads->n, sizeof(void *), by_process);
 	for (uint32_t i = 0; i < threads->n; i += t.n) {
 		team_make(&t, row + i, threads->n - i);
 		if (is_held_up(&t) && t.seconds > best.seconds)
