@@ -84,14 +84,17 @@ static bool is_enough(const struct perfmon_results *p, int64_t waited_ns, bool *
 void perfmon_results_wait(const struct perfmon_results *p)
 {
 	int64_t begin = clock_mono_ns(), limit = attached_until_ns(p->ends_utc_ns, MARGIN_NS);
-	bool signalled = attached_signalled(), told = false;
+	int64_t signalled = attached_signalled() ? begin : 0;
+	bool told = false;
 	long ms = LOOK_FIRST_MS;
 
 	while (!is_enough(p, clock_mono_ns() - begin, &told)) {
-		int64_t waited = clock_mono_ns() - begin;
+		int64_t now = clock_mono_ns();
 
-		if ((limit && waited >= limit) || (!signalled && attached_signalled()) ||
-		    (signalled && waited >= SILENT_NS)) {
+		if (!signalled && attached_signalled())
+			signalled = now;
+		if ((limit && now - begin >= limit) ||
+		    (signalled && now - signalled >= SILENT_NS)) {
 			log_warning(p->log, "Not all nodes are closed; what is there is used");
 			return;
 		}
