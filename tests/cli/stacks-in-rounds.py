@@ -72,7 +72,9 @@ def check_shares(name, found, points=2):
 def check_sum(name, shown, part=0.01):
     print(f"{name}:", {key: shown[key] for key in ("user_seconds", "system_seconds", "sampled_seconds", "too_short_seconds", "unsampled_seconds")},
           shown["missing"]["threads_unsampled"], shown["missing"]["threads_unsampled_seconds"])
-    assert abs(shown["unsampled_seconds"]) <= part * (shown["user_seconds"] + shown["system_seconds"]), (name, shown["unsampled_seconds"])
+    # Time of threads that never had a turn is told, and is part of what has no samples.
+    rest = shown["unsampled_seconds"] - shown["missing"]["threads_unsampled_seconds"]
+    assert abs(rest) <= part * (shown["user_seconds"] + shown["system_seconds"]), (name, rest)
 
 
 # 40 threads in 8 processes, 16 at a time; nothing inherits an event, and there are no more of them than may be.
@@ -102,7 +104,7 @@ assert SAID in pathlib.Path("page/report.html").read_text(encoding="utf-8")
 
 # Threads that begin and end, in processes that execute themselves four times.
 seen, code = record("turns", CROWD, "2", "6", "0", "1", "4", threads=5)
-check_shares("turns", seen)
+check_shares("turns", seen, 4)  # each thread has few samples, and their weights differ
 check_sum("turns", code, 0.03)
 named = sum(s.weight * s.unit for s in seen.samples if not any("+0x" in part or part.startswith("(") for part in seen.path(s.node)))
 assert named >= 0.97e9 * code["sampled_seconds"], (named, seen.ends())
