@@ -17,6 +17,13 @@
 #define MADE_UTC(mono)  (INT64_C(1700000000000000000) + (mono))
 #define MADE_PERIODS_1S 100 /* weight of one second */
 
+static const struct metric made_cpu = { .name = "job.cpu_seconds",
+					.label = "CPU",
+					.help = "CPU.",
+					.unit = UNIT_SECONDS,
+					.kind = KIND_COUNTER,
+					.over_nodes = COMBINE_SUM };
+
 struct made_stacks {
 	struct writer *w;
 	struct sample s;

@@ -5,14 +5,12 @@
 #include "source/procfile.h"
 #include "source/threadfile.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-	HASH = 1 << 14,
 	UNSEEN_US = 1000, /* what a process may use besides its sampled threads, */
 	UNSEEN_PART = 64, /* or such a part of what it used, until all of its threads are read */
 };
@@ -156,29 +154,14 @@ static void thread_listed(struct crowd *c, struct crowd_process *p, pid_t tid)
 
 /* ---- processes ---- */
 
-static uint32_t *chain_of(struct crowd *c, pid_t pid)
-{
-	return &c->hash[(uint32_t)pid % HASH];
-}
-
 static struct crowd_process *process_get(struct crowd *c, pid_t pid)
 {
-	uint32_t *chain = chain_of(c, pid), i = *chain;
+	bool fresh;
+	uint32_t i = pids_get(&c->pids, pid, &fresh);
 
-	while (i && c->process[i].pid != pid)
-		i = c->process[i].hash_next;
-	if (i)
-		return &c->process[i];
-	i = c->spare_processes;
-	if (i)
-		c->spare_processes = c->process[i].hash_next;
-	else if (c->nprocesses < CROWD_PROCESSES_MAX)
-		i = ++c->nprocesses;
-	else
-		return NULL;
-	c->process[i] = (struct crowd_process){ .pid = pid, .hash_next = *chain, .cpu_ns = -1 };
-	*chain = i;
-	return &c->process[i];
+	if (i && fresh)
+		c->process[i] = (struct crowd_process){ .pid = pid, .cpu_ns = -1 };
+	return i ? &c->process[i] : NULL;
 }
 
 static void process_end(struct crowd *c, struct crowd_process *p)
@@ -192,15 +175,9 @@ static void process_end(struct crowd *c, struct crowd_process *p)
 
 static void process_drop(struct crowd *c, uint32_t i)
 {
-	uint32_t *link = chain_of(c, c->process[i].pid);
-
 	process_end(c, &c->process[i]);
-	while (*link != i)
-		link = &c->process[*link].hash_next;
-	*link = c->process[i].hash_next;
 	c->process[i].pid = 0;
-	c->process[i].hash_next = c->spare_processes;
-	c->spare_processes = i;
+	pids_drop(&c->pids, i);
 }
 
 /* Reads all threads that it had at the last look; false: one of them has ended. */
@@ -214,26 +191,17 @@ static bool read_known(struct crowd *c, struct crowd_process *p)
 	return true;
 }
 
-static void list_threads(struct crowd *c, struct crowd_process *p)
+struct listing {
+	struct crowd *crowd;
+	struct crowd_process *process;
+};
+
+static bool take_listed(void *of, pid_t tid)
 {
-	char path[32];
-	struct dirent *entry;
-	DIR *dir;
-	int fd;
+	const struct listing *l = of;
 
-	snprintf(path, sizeof path, "%d/task", (int)p->pid);
-	fd = root_file(&c->proc, path);
-	dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (entry = readdir(dir))) {
-		long tid = strtol(entry->d_name, NULL, 10);
-
-		if (tid > 0 && tid < INT32_MAX)
-			thread_listed(c, p, (pid_t)tid);
-	}
-	if (dir)
-		closedir(dir);
+	thread_listed(l->crowd, l->process, tid);
+	return true;
 }
 
 /* Is it still the same process, and the same program? */
@@ -297,7 +265,7 @@ static void look_at(struct crowd *c, pid_t pid)
 	}
 	compare(c, p, &st);
 	if (st.num_threads != p->nthreads || !read_known(c, p))
-		list_threads(c, p);
+		pids_threads(&c->proc, p->pid, take_listed, &(struct listing){ c, p });
 	for (uint32_t *link = &p->threads; *link;)
 		if (c->thread[*link].round != c->round)
 			thread_end(c, p, link);
@@ -328,7 +296,7 @@ void crowd_hear(struct crowd *c, const pid_t *pids, uint32_t n)
 		if (p)
 			p->round = c->round + 1;
 	}
-	for (uint32_t i = 1; i <= c->nprocesses; i++)
+	for (uint32_t i = 1; i <= c->pids.n; i++)
 		if (c->process[i].pid && c->process[i].round != c->round + 1)
 			process_drop(c, i);
 }
@@ -341,11 +309,11 @@ struct crowd *crowd_make(const struct crowd_user *user, int64_t began_ns)
 		return NULL;
 	c->process = calloc(CROWD_PROCESSES_MAX + 1, sizeof *c->process);
 	c->thread = calloc(CROWD_THREADS_MAX + 1, sizeof *c->thread);
-	c->hash = calloc(HASH, sizeof *c->hash);
-	if (!c->process || !c->thread || !c->hash || root_open(&c->proc, "/proc")) {
+	if (pids_make(&c->pids, CROWD_PROCESSES_MAX) || !c->process || !c->thread ||
+	    root_open(&c->proc, "/proc")) {
+		pids_free(&c->pids);
 		free(c->process);
 		free(c->thread);
-		free(c->hash);
 		free(c);
 		return NULL;
 	}

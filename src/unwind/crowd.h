@@ -10,8 +10,8 @@
 #ifndef SONDE_UNWIND_CROWD_H
 #define SONDE_UNWIND_CROWD_H
 
-#include "base/root.h"
 #include "source/stacks_page.h"
+#include "unwind/pids.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -39,7 +39,7 @@ struct crowd_thread {
 
 struct crowd_process {
 	pid_t pid; /* 0: a free row */
-	uint32_t hash_next, threads, nthreads, round;
+	uint32_t threads, nthreads, round;
 	int64_t cpu_ns;       /* of its clock; -1: not read */
 	int64_t rest_ns;      /* of threads that have ended, and what is not known of those alive */
 	int64_t start, stack; /* stack: another one after exec */
@@ -60,10 +60,10 @@ struct crowd_user {
 struct crowd {
 	struct root proc;
 	struct crowd_user user;
-	struct crowd_process *process; /* from 1 */
-	struct crowd_thread *thread;   /* likewise, up to nthreads */
-	uint32_t *hash;                /* of processes */
-	uint32_t nprocesses, nthreads, spare_processes, spare_threads;
+	struct pids pids;
+	struct crowd_process *process; /* by row of pids */
+	struct crowd_thread *thread;   /* from 1 to nthreads */
+	uint32_t nthreads, spare_threads;
 	pid_t pid[STACKS_PIDS_MAX];
 	uint32_t npids, round;
 	int64_t began_ns, now_ns, before_ns, tick_ns, boot_ns;

@@ -114,14 +114,9 @@ static uint32_t node_of(struct interpreted *i, struct python *p, pid_t tid)
 		return 0;
 	s->n = 0;
 	s->flags = i->frames.n > DEPTH_MAX ? FRAME_CUT : 0;
-	for (uint32_t k = 0; k < i->frames.n && s->n < DEPTH_MAX; k++) {
-		const struct python_frame *f = &i->frames.frame[k];
-
-		s->place[s->n++] = (struct place){ .module = MODULE_PYTHON,
-						   .address = f->line,
-						   .function = f->function,
-						   .file = f->file,
-						   .line = f->line };
+	while (s->n < i->frames.n && s->n < DEPTH_MAX) {
+		s->place[s->n] = python_place(&i->frames.frame[s->n]);
+		s->n++;
 	}
 	return profile_node(i->profile, s);
 }

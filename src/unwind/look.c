@@ -9,6 +9,7 @@
 #include "unwind/blocked.h"
 #include "unwind/jit.h"
 #include "unwind/lookup.h"
+#include "unwind/pids.h"
 #include "unwind/python.h"
 #include "waits/look.h"
 #include "waits/memory.h"
@@ -278,32 +279,28 @@ static bool look_at(struct look *l, pid_t pid, pid_t tid, const char *process)
 	return true;
 }
 
+struct listing {
+	struct look *look;
+	pid_t pid;
+	const char *command;
+};
+
+static bool take_listed(void *of, pid_t tid)
+{
+	const struct listing *l = of;
+
+	return look_at(l->look, l->pid, tid, l->command);
+}
+
 static bool look_at_process(struct look *l, pid_t pid)
 {
 	char path[32], text[512];
 	struct proc_stat st;
-	struct dirent *entry;
-	bool ok = true;
-	DIR *dir;
-	int fd;
 
 	snprintf(path, sizeof path, "%d/stat", (int)pid);
 	if (root_read(&l->proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0)
 		return true;
-	snprintf(path, sizeof path, "%d/task", (int)pid);
-	fd = root_file(&l->proc, path);
-	dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!dir && fd >= 0)
-		close(fd);
-	while (ok && dir && (entry = readdir(dir))) {
-		long tid = strtol(entry->d_name, NULL, 10);
-
-		if (tid > 0 && tid < INT32_MAX)
-			ok = look_at(l, pid, (pid_t)tid, st.comm);
-	}
-	if (dir)
-		closedir(dir);
-	return ok;
+	return pids_threads(&l->proc, pid, take_listed, &(struct listing){ l, pid, st.comm });
 }
 
 /* ---- the second round: names ---- */
@@ -364,13 +361,6 @@ static void add_python(struct seen *s, uint32_t *done)
 	}
 }
 
-static bool is_python_loop(const struct named *x)
-{
-	const char *name = x && x->n ? x->level[x->n - 1].function : NULL;
-
-	return name && !strncmp(name, "_PyEval_EvalFrameDefault", 24);
-}
-
 static void add_frames(struct look *l, struct seen *s, const struct place *p, uint32_t *done)
 {
 	struct wait_thread *t = &s->is;
@@ -381,7 +371,7 @@ static void add_frames(struct look *l, struct seen *s, const struct place *p, ui
 		add_jit(l, t, p, &f);
 		return;
 	}
-	if (is_python_loop(x) && *done < s->npython) {
+	if (x && x->n && python_is_loop(x->level[x->n - 1].function) && *done < s->npython) {
 		add_python(s, done);
 		return;
 	}

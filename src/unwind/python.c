@@ -154,6 +154,22 @@ bool python_is_of(const char *path)
 	return !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
 }
 
+bool python_is_loop(const char *function)
+{
+	static const char loop[] = "_PyEval_EvalFrameDefault";
+
+	return function && !strncmp(function, loop, sizeof loop - 1);
+}
+
+struct place python_place(const struct python_frame *f)
+{
+	return (struct place){ .module = MODULE_PYTHON,
+			       .address = f->line,
+			       .function = f->function,
+			       .file = f->file,
+			       .line = f->line };
+}
+
 static uint64_t word(const struct python *p, uint64_t at)
 {
 	uint64_t v;

@@ -8,6 +8,7 @@
 #ifndef SONDE_UNWIND_PYTHON_H
 #define SONDE_UNWIND_PYTHON_H
 
+#include "unwind/profile.h"
 #include "unwind/space.h"
 
 enum { PYTHON_FRAMES = 128, PYTHON_TEXT = 160, PYTHON_THREADS = 4096 };
@@ -51,6 +52,10 @@ struct python_codes *python_codes_make(void);
 void python_free(struct python *p);
 /* The name of the interpreter, or of its library. */
 bool python_is_of(const char *path);
+/* Of this name, by version: the interpreter's function that runs Python's. NULL: no. */
+bool python_is_loop(const char *function);
+/* A frame as one of a stack. The texts are borrowed. */
+struct place python_place(const struct python_frame *f);
 /* Is the process one? Remembered until it is asked of another. */
 bool python_find(struct python *p, const struct modules *modules, const struct space *space);
 /* Which threads it has now. */

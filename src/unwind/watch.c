@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "source/procfile.h"
+#include "unwind/pids.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,6 @@
 
 enum {
 	THREAD_HASH = 1 << 15,
-	PROCESS_HASH = 1 << 14,
 	REST_S = 10, /* time of processes that rest is put so often */
 };
 
@@ -30,8 +29,8 @@ struct thread {
 };
 
 struct process {
-	pid_t pid;
-	uint32_t hash_next, threads, nthreads;
+	pid_t pid; /* 0: a free row */
+	uint32_t threads, nthreads;
 	uint32_t round;
 	int64_t cpu_ns, start, stack; /* stack: another one after exec */
 	int64_t seen_ns;              /* the last look */
@@ -44,11 +43,12 @@ struct watch {
 	struct stacks_page *page;
 	struct spaces *spaces;
 	struct profile *profile;
-	struct process *process;    /* from 1 */
-	struct thread *thread;      /* likewise */
+	struct pids pids;
+	struct process *process;    /* by row of pids */
+	struct thread *thread;      /* from 1 */
 	struct object_child *child; /* of process[i + 1] */
-	uint32_t processes_hash[PROCESS_HASH], threads_hash[THREAD_HASH];
-	uint32_t nprocesses, nthreads, spare_processes, spare_threads;
+	uint32_t threads_hash[THREAD_HASH];
+	uint32_t nthreads, spare_threads;
 	pid_t pid[STACKS_PIDS_MAX];
 	uint32_t npids, round;
 	uint32_t on_cpu, ready, unseen, refused; /* nodes */
@@ -268,31 +268,14 @@ static bool look_at(struct watch *w, struct process *p, pid_t tid)
 
 /* ---- processes ---- */
 
-static uint32_t *process_chain(struct watch *w, pid_t pid)
-{
-	return &w->processes_hash[(uint32_t)pid % PROCESS_HASH];
-}
-
 static struct process *process_get(struct watch *w, pid_t pid)
 {
-	uint32_t *chain = process_chain(w, pid), i = *chain;
+	bool fresh;
+	uint32_t i = pids_get(&w->pids, pid, &fresh);
 
-	while (i && w->process[i].pid != pid)
-		i = w->process[i].hash_next;
-	if (i)
-		return &w->process[i];
-	i = w->spare_processes;
-	if (i)
-		w->spare_processes = w->process[i].hash_next;
-	else if (w->nprocesses < WATCH_PROCESSES_MAX)
-		i = ++w->nprocesses;
-	else
-		return NULL;
-	w->process[i] = (struct process){
-		.pid = pid, .hash_next = *chain, .put_ns = w->now_ns, .cpu_ns = -1
-	};
-	*chain = i;
-	return &w->process[i];
+	if (i && fresh)
+		w->process[i] = (struct process){ .pid = pid, .put_ns = w->now_ns, .cpu_ns = -1 };
+	return i ? &w->process[i] : NULL;
 }
 
 static void process_end(struct watch *w, struct process *p)
@@ -305,16 +288,10 @@ static void process_end(struct watch *w, struct process *p)
 
 static void process_drop(struct watch *w, uint32_t i)
 {
-	uint32_t *link = process_chain(w, w->process[i].pid);
-
 	process_end(w, &w->process[i]);
-	while (*link != i)
-		link = &w->process[*link].hash_next;
-	*link = w->process[i].hash_next;
 	w->process[i].pid = 0;
 	w->child[i - 1] = (struct object_child){ 0 };
-	w->process[i].hash_next = w->spare_processes;
-	w->spare_processes = i;
+	pids_drop(&w->pids, i);
 }
 
 /* Are they those of the last look? Listing takes longer than looking at each of them. Those that
@@ -330,32 +307,27 @@ static bool are_as_before(struct watch *w, struct process *p, const struct proc_
 	return !i;
 }
 
+struct listing {
+	struct watch *watch;
+	struct process *process;
+};
+
+static bool take_listed(void *of, pid_t tid)
+{
+	const struct listing *l = of;
+
+	look_at(l->watch, l->process, tid);
+	return true;
+}
+
 static void list_threads(struct watch *w, struct process *p, const struct proc_stat *st)
 {
-	char path[32];
-	struct dirent *entry;
-	DIR *dir;
-	int fd;
-
 	if (are_as_before(w, p, st))
 		return;
-	if (st->num_threads == 1) {
+	if (st->num_threads == 1)
 		look_at(w, p, p->pid);
-		return;
-	}
-	snprintf(path, sizeof path, "%d/task", (int)p->pid);
-	fd = root_file(&w->place.proc, path);
-	dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (entry = readdir(dir))) {
-		long tid = strtol(entry->d_name, NULL, 10);
-
-		if (tid > 0 && tid < INT32_MAX)
-			look_at(w, p, (pid_t)tid);
-	}
-	if (dir)
-		closedir(dir);
+	else
+		pids_threads(&w->place.proc, p->pid, take_listed, &(struct listing){ w, p });
 }
 
 /* Is it still the same process, and the same program? */
@@ -433,7 +405,7 @@ static void flush(struct watch *w, struct process *p)
 
 void watch_flush(struct watch *w, bool all)
 {
-	for (uint32_t i = 1; i <= w->nprocesses; i++) {
+	for (uint32_t i = 1; i <= w->pids.n; i++) {
 		struct process *p = &w->process[i];
 
 		if (p->pid && (all || p->ran || w->now_ns - p->put_ns >= REST_S * NS_PER_S))
@@ -487,25 +459,28 @@ void watch_hear(struct watch *w)
 		if (p)
 			p->round = w->round + 1;
 	}
-	for (uint32_t i = 1; i <= w->nprocesses; i++)
+	for (uint32_t i = 1; i <= w->pids.n; i++)
 		if (w->process[i].pid && w->process[i].round != w->round + 1)
 			process_drop(w, i);
 	w->place.child = w->child;
-	w->place.nchildren = w->nprocesses;
+	w->place.nchildren = w->pids.n;
 }
 
 struct watch *watch_make(struct stacks_page *page, struct spaces *spaces, struct rows *rows,
 			 struct profile *profile)
 {
 	struct watch *w = calloc(1, sizeof *w);
+	int bad;
 
 	if (!w)
 		return NULL;
+	bad = pids_make(&w->pids, WATCH_PROCESSES_MAX);
 	w->process = calloc(WATCH_PROCESSES_MAX + 1, sizeof *w->process);
 	w->thread = calloc(WATCH_THREADS_MAX + 1, sizeof *w->thread);
 	w->child = calloc(WATCH_PROCESSES_MAX, sizeof *w->child);
-	if (!w->process || !w->thread || !w->child ||
+	if (bad || !w->process || !w->thread || !w->child ||
 	    watch_place_init(&w->place, spaces->modules, rows)) {
+		pids_free(&w->pids);
 		free(w->process);
 		free(w->thread);
 		free(w->child);

@@ -172,18 +172,15 @@ static void name_jit(struct watch_place *w)
 
 static bool is_loop(struct watch_place *w, const struct place *p)
 {
-	static const char loop[] = "_PyEval_EvalFrameDefault";
 	const struct module *m = &w->lookup.modules->row[p->module];
 	const struct named *x;
-	const char *name;
 
 	if (p->module < MODULE_FIRST || !python_is_of(m->path))
 		return false;
 	work_on(m);
 	x = lookup_name(&w->lookup, p);
 	work_on(NULL);
-	name = x && x->n ? x->level[x->n - 1].function : NULL;
-	return name && !strncmp(name, loop, sizeof loop - 1);
+	return x && x->n && python_is_loop(x->level[x->n - 1].function);
 }
 
 static void add_place(struct stack *s, const struct place *p)
@@ -201,12 +198,9 @@ static void add_python(struct watch_place *w, uint32_t *done)
 
 	while (more && *done < w->frames.n) {
 		const struct python_frame *f = &w->frames.frame[(*done)++];
+		const struct place place = python_place(f);
 
-		add_place(&w->merged, &(struct place){ .module = MODULE_PYTHON,
-						       .address = f->line,
-						       .function = f->function,
-						       .file = f->file,
-						       .line = f->line });
+		add_place(&w->merged, &place);
 		more = !f->entry;
 	}
 }

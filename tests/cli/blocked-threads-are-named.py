@@ -6,16 +6,15 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import time
 
 import random_waits
 
+from ordinary_user import need_unwind
+
 SONDE, BUILD, LONG = os.environ["SONDE"], os.environ["BUILD"], os.environ.get("LONG")
 SEED, PROGRAMS = int(os.environ.get("SEED", "27")), int(os.environ.get("N", "200" if LONG else "16"))
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
+need_unwind()
 
 
 def quiet(pid):

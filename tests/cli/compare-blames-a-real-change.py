@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+from ordinary_user import need_unwind
+
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 os.environ["SONDE_HISTORY"] = "off"
 HZ, RUNS = 499, 3
@@ -19,9 +21,7 @@ __attribute__((noinline)) static void smooth_edges(long n) { work(3 * n); sink +
 __attribute__((noinline)) static void write_result(long n) { work(1 * n); sink += 4; }
 int main(void) { for (int i = 0; i < 25; i++) { parse_input(N); solve_system(N); smooth_edges(N); write_result(N); } }
 """
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
+need_unwind()
 
 
 def build(folder, slower):

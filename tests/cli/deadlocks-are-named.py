@@ -11,11 +11,11 @@ import time
 import jsonschema
 import schemas
 
+from ordinary_user import need_unwind
+
 SONDE, BUILD, TOP, STUCK = (os.environ[n] for n in ("SONDE", "BUILD", "TOP", "PROGRAMS"))
 STUCK += "/stuck"
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
+need_unwind()
 with open(TOP + "/docs/schema/stacks.json", encoding="utf-8") as f:
     SCHEMA = schemas.strict(json.load(f))
 

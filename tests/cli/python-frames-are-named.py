@@ -2,12 +2,15 @@
 """sonde stacks names Python's functions and lines of threads that wait and that run, of each interpreter that is here and that it knows, and
 invents none of one that it does not know."""
 # limit: 120
-import glob
 import json
 import os
 import subprocess
 import sys
 import time
+
+import interpreters
+
+from ordinary_user import need_unwind
 
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 KNOWN = ("3.11", "3.12", "3.13")
@@ -37,19 +40,7 @@ WANTED = [("pipe_read", [("<module>", 19)]),
           ("semaphore", [("Wörker.läuft", 7), ("Thread.run", None)]),
           ("timer", [("generator", 10), ("<lambda>", 16)]),
           (None, [("spin", (13, 14))])]
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
-
-
-def interpreters():
-    """Of each version one, and the system's."""
-    found = {}
-    for path in sorted([p for p in glob.glob("/usr/bin/python3.[0-9]*") + glob.glob(sys.base_prefix + "/../*/bin/python3.[0-9]*") if "-" not in os.path.basename(p)]) + [sys.executable]:
-        done = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=False)
-        if done.returncode == 0 and done.stdout.strip() in ("3.8", "3.9", "3.10", *KNOWN):
-            found.setdefault((done.stdout.strip(), path.startswith("/usr")), path)
-    return found
+need_unwind()
 
 
 def faults(threads, ids):
@@ -76,7 +67,7 @@ def look(pid):
 with open("program.py", "w", encoding="utf-8") as file:
     file.write(PROGRAM)
 checked = 0
-for (version, _), python in interpreters().items():
+for (version, _), python in interpreters.known(("3.8", "3.9", "3.10", *KNOWN)).items():
     process = subprocess.Popen([python, "program.py"], stdout=subprocess.PIPE, text=True)  # pylint: disable=consider-using-with
     try:
         numbers = json.loads(process.stdout.readline())

@@ -9,6 +9,8 @@ import sys
 
 import interpreters
 
+from ordinary_user import need_unwind
+
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 PROGRAM = """import hashlib, sys, threading, time
 spent = {"loops": 0, "hashes": 0, "sorts": 0}
@@ -38,12 +40,10 @@ for name, seconds in spent.items():
 """
 LINES = {"loops": range(3, 8), "hashes": range(8, 10), "sorts": range(10, 12), "sorts.<locals>.<lambda>": range(11, 12), "part": range(14, 18),
          "work": range(18, 21), "pause": range(12, 14)}
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
+need_unwind()
 with open("program.py", "w", encoding="utf-8") as f:
     f.write(PROGRAM)
-known = [found for found in interpreters.known() if found[0] in ("3.11", "3.12", "3.13")]
+known = interpreters.known(("3.11", "3.12", "3.13"))
 if not known:
     print("no Python of 3.11 to 3.13 is here")
     sys.exit(77)
@@ -62,7 +62,7 @@ def record(version, path, seconds):
 
 
 looked = 0
-for version, path in known:
+for (version, _), path in known.items():
     # On a busy machine few looks find both sides running.
     for length in (4, 12):
         spent, code = record(version, path, length)

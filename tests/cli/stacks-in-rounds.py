@@ -10,23 +10,16 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
+from ordinary_user import USER, enter_room, need_unwind
 from stacks import Stacks
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
 CROWD, KINDS = PROGRAMS + "/crowd", PROGRAMS + "/stack_kinds"
-USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"] if os.getuid() == 0 else []
 AT_A_TIME = 16
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
-# Where that user may look for what it runs.
-room = tempfile.TemporaryDirectory(dir="/tmp")  # pylint: disable=consider-using-with
-os.chdir(room.name)
-os.chmod(".", 0o755)
-os.chown(".", 65534 if USER else -1, -1)
+need_unwind()
+room = enter_room()
 
 
 def start(name, *command, threads=AT_A_TIME, hz=999, **more):

@@ -9,13 +9,12 @@ import subprocess
 import sys
 import time
 
+from ordinary_user import need_unwind
 from stacks import Stacks
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
 KINDS = PROGRAMS + "/stack_kinds"
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
+need_unwind()
 for name in ("SLURM_JOB_ID", "LSB_JOBID", "OAR_JOB_ID", "FLUX_JOB_ID", "JOB_ID", "PBS_NUM_PPN"):
     os.environ.pop(name, None)
 

@@ -15,14 +15,13 @@ import subprocess
 import sys
 import time
 
+from ordinary_user import need_unwind
 from stacks import Stacks
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
 KINDS = PROGRAMS + "/stack_kinds"
 HELPER = BUILD + "/libexec/sonde/sonde-unwind"
-if not os.access(HELPER, os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
+need_unwind()
 
 
 def start(name, *command, hz=499, **more):

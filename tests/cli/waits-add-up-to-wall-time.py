@@ -6,30 +6,23 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 
 import jsonschema
 import schemas
 
+from ordinary_user import USER, enter_room, need_unwind
 from stacks import Stacks
 
 SONDE, PROGRAMS, BUILD, TOP = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD", "TOP"))
 MIX = PROGRAMS + "/wait_mix"
-USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"] if os.getuid() == 0 else []
 WAITS = 2
 SECONDS = 8
 # Of the program: kind, work and wait in ms; of the recording: the kind of wait, and where it is.
 PARTS = [("sleep", 1, 30, "timer", "wait_in_sleep"), ("pipe", 1, 40, "pipe_read", "wait_on_file"), ("socket", 1, 30, "socket_read", "wait_on_file"),
          ("poll", 1, 30, "pipe_read", "wait_in_poll"), ("mutex", 1, 60, "mutex", "wait_on_mutex"), ("condition", 1, 30, "condition", "wait_on_condition"),
          ("child", 1, 400, "child", "wait_on_child"), ("none", 10, 0, None, None)]
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
-room = tempfile.TemporaryDirectory(dir="/tmp")  # pylint: disable=consider-using-with
-os.chdir(room.name)
-os.chmod(".", 0o755)
-os.chown(".", 65534 if USER else -1, -1)
+need_unwind()
+room = enter_room()
 
 
 def sonde(*words, status=0):

@@ -10,10 +10,10 @@ import sys
 import tempfile
 import time
 
+from ordinary_user import need_unwind
+
 SONDE, PROGRAMS, BUILD, TOP = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD", "TOP"))
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
+need_unwind()
 if len(os.sched_getaffinity(0)) < 2:
     print("it needs two cores")
     sys.exit(77)

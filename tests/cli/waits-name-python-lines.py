@@ -2,12 +2,15 @@
 """Waits of Python's threads are in the functions and lines of the script, of each interpreter that is here and known; code that takes the place of
 other code has its own lines; what cannot be read is dropped and counted. Threads that want the interpreter's lock are a convoy."""
 # limit: 300
-import glob
 import json
 import os
 import subprocess
 import sys
 import tempfile
+
+import interpreters
+
+from ordinary_user import need_unwind
 
 SONDE, BUILD = (os.environ[name] for name in ("SONDE", "BUILD"))
 KNOWN = ("3.11", "3.12", "3.13")
@@ -79,21 +82,9 @@ threads = [threading.Thread(target=one) for i in range(4)]
 [t.start() for t in threads]
 [t.join() for t in threads]
 """
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
+need_unwind()
 room = tempfile.TemporaryDirectory(dir="/tmp")  # pylint: disable=consider-using-with
 os.chdir(room.name)
-
-
-def interpreters():
-    found = {}
-    paths = glob.glob("/usr/bin/python3.[0-9]*") + glob.glob(sys.base_prefix + "/../*/bin/python3.[0-9]*")
-    for path in sorted(p for p in paths if "-" not in os.path.basename(p)) + [sys.executable]:
-        done = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=False)
-        if done.returncode == 0 and done.stdout.strip() in KNOWN:
-            found.setdefault(done.stdout.strip(), path)
-    return found
 
 
 def shown(name, *words):
@@ -109,7 +100,7 @@ def record(name, python, script, *options):
     return places, sum(m["mean"] * m["n"] for m in torn)
 
 
-known = interpreters()
+known = {version: path for (version, _), path in interpreters.known(KNOWN).items()}
 if not known:
     print("there is no Python that it knows")
     sys.exit(77)

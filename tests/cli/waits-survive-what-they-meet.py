@@ -11,22 +11,16 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
+from ordinary_user import USER, enter_room, need_unwind
 from stacks import Stacks
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
 MIX = PROGRAMS + "/wait_mix"
-USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"] if os.getuid() == 0 else []
 CPU, _, WAITS = range(3)
-if not os.access(BUILD + "/libexec/sonde/sonde-unwind", os.X_OK):
-    print("the helper sonde-unwind was not built")
-    sys.exit(77)
-room = tempfile.TemporaryDirectory(dir="/tmp")  # pylint: disable=consider-using-with
-os.chdir(room.name)
-os.chmod(".", 0o755)
-os.chown(".", 65534 if USER else -1, -1)
+need_unwind()
+room = enter_room()
 
 
 def begin(name, *command, options=("--waits",), env=None):

@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as gzip are a text or are refused, and the same whatever the size of the pieces. */
+#include "../pieces.h"
 #include "base/inflate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct source {
-	const uint8_t *at, *end;
-	size_t piece;
-};
-
-static ssize_t read_piece(void *ctx, void *data, size_t n)
-{
-	struct source *s = ctx;
-	size_t left = (size_t)(s->end - s->at);
-
-	n = n < s->piece ? n : s->piece;
-	n = n < left ? n : left;
-	memcpy(data, s->at, n);
-	s->at += n;
-	return (ssize_t)n;
-}
 
 enum { MOST = 1 << 20 };
 

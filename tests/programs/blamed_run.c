@@ -14,13 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct metric cpu = { .name = "job.cpu_seconds",
-				   .label = "CPU",
-				   .help = "CPU.",
-				   .unit = UNIT_SECONDS,
-				   .kind = KIND_COUNTER,
-				   .over_nodes = COMBINE_SUM };
-
 static void command_make(struct made_stacks *m, const char *name, int64_t cpu_ns)
 {
 	uint32_t command = sample_instance(&m->s, "command", name, 0, m->now_ns, 0);
@@ -79,7 +72,7 @@ int main(int argc, char **argv)
 			   !writer_open(&m.w, dir, "n1", NULL, NULL));
 	}
 	m.now_ns += strtoll(argv[2], NULL, 10) * MADE_SECOND_NS;
-	slot = sample_series(&m.s, &cpu, 1, 0);
+	slot = sample_series(&m.s, &made_cpu, 1, 0);
 	sample_put(&m.s, slot, 0);
 	made_write(&m);
 	for (int i = 0; i < 2; i++) {

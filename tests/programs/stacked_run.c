@@ -17,13 +17,6 @@
 
 #define HOSTILE "evil<script>alert(1)</script>\"; rm -rf /\n\033[31m\xff"
 
-static const struct metric cpu = { .name = "job.cpu_seconds",
-				   .label = "CPU",
-				   .help = "CPU.",
-				   .unit = UNIT_SECONDS,
-				   .kind = KIND_COUNTER,
-				   .over_nodes = COMBINE_SUM };
-
 /* Its time goes to so many periods of each of the five stacks. */
 static void rank_run(struct made_stacks *m, uint32_t process, uint32_t tid, const uint32_t stack[5])
 {
@@ -114,7 +107,7 @@ int main(int argc, char **argv)
 		return 2;
 	dir = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	made_stacks_open(&m, dir, "n1");
-	slot = sample_series(&m.s, &cpu, 1, 0);
+	slot = sample_series(&m.s, &made_cpu, 1, 0);
 	sample_put(&m.s, slot, 0);
 	made_write(&m);
 	stacks_make(&m, stack);

@@ -18,13 +18,6 @@
 
 enum { SECONDS = 10, FUNCTIONS = 14, THREAD = 100 };
 
-static const struct metric cpu = { .name = "job.cpu_seconds",
-				   .label = "CPU",
-				   .help = "CPU.",
-				   .unit = UNIT_SECONDS,
-				   .kind = KIND_COUNTER,
-				   .over_nodes = COMBINE_SUM };
-
 static uint32_t named(struct made_stacks *m, uint32_t module, uint32_t parent, const char *name)
 {
 	return made_stack(m, parent, made_frame(m, module, name, "", 0));
@@ -94,7 +87,7 @@ static void node_make(int dir, const char *host, const char *refused,
 
 	made_check(!sample_init(&m.s, 256, 4096));
 	made_check(!writer_open(&m.w, dir, host, NULL, NULL));
-	slot = sample_series(&m.s, &cpu, 1, 0);
+	slot = sample_series(&m.s, &made_cpu, 1, 0);
 	sample_put(&m.s, slot, 0);
 	if (refused) {
 		sample_meta_text(&m.s, "source.waits", refused);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What zlib compressed in each of its ways is the text that it was, whatever the size of the
  * pieces; every prefix of it is refused, and so is a wrong checksum. */
+#include "../pieces.h"
 #include "base/inflate.h"
 
 #include <errno.h>
@@ -61,23 +62,6 @@ static const uint8_t fixed[] = {
 static const char stored[] = "\x1f\x8b\x08\x1e\0\0\0\0\0\xff\x02\0xyname\0comment\0\0\0"
 			     "\x01\x06\0\xf9\xff"
 			     "stored\x0b\xf9\x43\x56\x06\0\0";
-
-struct source {
-	const uint8_t *at, *end;
-	size_t piece;
-};
-
-static ssize_t read_piece(void *ctx, void *data, size_t n)
-{
-	struct source *s = ctx;
-	size_t left = (size_t)(s->end - s->at);
-
-	n = n < s->piece ? n : s->piece;
-	n = n < left ? n : left;
-	memcpy(data, s->at, n);
-	s->at += n;
-	return (ssize_t)n;
-}
 
 static ssize_t read_nothing(void *ctx, void *data, size_t n)
 {
