@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of stacks and waits begin with: the helper must be there, and jobs are an ordinary user's, in a folder where that user may look."""
 import os
-import sys
 import tempfile
+
+import built
 
 USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"] if os.getuid() == 0 else []
 
 
 def need_unwind():
     """Ends the test as skipped where the helper was not built."""
-    if not os.access(os.environ["BUILD"] + "/libexec/sonde/sonde-unwind", os.X_OK):
-        print("the helper sonde-unwind was not built")
-        sys.exit(77)
+    built.need(("unwind", "libdw-dev"))
 
 
 def enter_room():

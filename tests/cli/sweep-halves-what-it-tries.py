@@ -8,16 +8,14 @@ import sqlite3
 import subprocess
 import sys
 
+import built
 import jsonschema
 
 from schemas import strict
 
 SONDE = os.environ["SONDE"]
 faults = []
-for helper, package in (("database", "libsqlite3-dev"), ("yaml", "libyaml-dev")):
-    if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), f"libexec/sonde/sonde-{helper}")):
-        print(f"sonde-{helper} was not built: {package} is not installed")
-        sys.exit(77)
+built.need(("database", "libsqlite3-dev"), ("yaml", "libyaml-dev"))
 with open(os.path.join(os.environ["TOP"], "docs/schema/bench-sweep.json")) as f:
     schema = strict(json.load(f))
 LOG = os.path.abspath("log")

@@ -11,12 +11,11 @@ import sqlite3
 import subprocess
 import sys
 
+import built
+
 SONDE, TOP, LONG = os.environ["SONDE"], os.environ["TOP"], os.environ.get("LONG")
 faults = []
-for helper, package in (("database", "libsqlite3-dev"), ("yaml", "libyaml-dev")):
-    if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), f"libexec/sonde/sonde-{helper}")):
-        print(f"sonde-{helper} was not built: {package} is not installed")
-        sys.exit(77)
+built.need(("database", "libsqlite3-dev"), ("yaml", "libyaml-dev"))
 os.environ["XDG_CACHE_HOME"] = os.path.abspath("cache")
 STORE = ["--store", os.path.abspath("s.sqlite")]
 

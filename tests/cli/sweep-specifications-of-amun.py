@@ -12,12 +12,11 @@ import subprocess
 import sys
 import threading
 
+import built
+
 SONDE = os.environ["SONDE"]
 faults = []
-for helper, package in (("database", "libsqlite3-dev"), ("yaml", "libyaml-dev"), ("http", "libcurl4-openssl-dev")):
-    if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), f"libexec/sonde/sonde-{helper}")):
-        print(f"sonde-{helper} was not built: {package} is not installed")
-        sys.exit(77)
+built.need(("database", "libsqlite3-dev"), ("yaml", "libyaml-dev"), ("http", "libcurl4-openssl-dev"))
 os.environ["XDG_CACHE_HOME"] = os.path.abspath("cache")
 
 

@@ -14,13 +14,12 @@ import sys
 import threading
 import zipfile
 
+import built
+
 SONDE = os.environ["SONDE"]
 FOLDER = os.path.join(os.environ["TOP"], "tests/fixtures/monkey")
 faults = []
-for helper, package in (("database", "libsqlite3-dev"), ("yaml", "libyaml-dev"), ("http", "libcurl4-openssl-dev")):
-    if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), f"libexec/sonde/sonde-{helper}")):
-        print(f"sonde-{helper} was not built: {package} is not installed")
-        sys.exit(77)
+built.need(("database", "libsqlite3-dev"), ("yaml", "libyaml-dev"), ("http", "libcurl4-openssl-dev"))
 if subprocess.run(["python3", "-c", "import venv, ensurepip, tomllib"], capture_output=True, check=False).returncode:
     print("python3 is older than 3.11, or python3-venv is not installed")
     sys.exit(77)

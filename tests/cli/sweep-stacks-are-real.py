@@ -12,13 +12,12 @@ import subprocess
 import sys
 import zipfile
 
+import built
+
 SONDE = os.environ["SONDE"]
 PYTHON = os.environ["PYTHON"]
 faults = []
-for helper, package in (("database", "libsqlite3-dev"), ("yaml", "libyaml-dev")):
-    if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), f"libexec/sonde/sonde-{helper}")):
-        print(f"sonde-{helper} was not built: {package} is not installed")
-        sys.exit(77)
+built.need(("database", "libsqlite3-dev"), ("yaml", "libyaml-dev"))
 if subprocess.run([PYTHON, "-c", "import venv, ensurepip"], capture_output=True).returncode:
     print("python3-venv is not installed")
     sys.exit(77)

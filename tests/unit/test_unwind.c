@@ -17,6 +17,7 @@
 
 #include "source/stacks_take.h"
 #include "unwind/lookup.h"
+#include "unwind/pids.h"
 #include "unwind/profile.h"
 
 struct scene {
@@ -241,11 +242,70 @@ static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 	assert_string_equal(x->level[0].function, "take_base");
 }
 
+static void test_rows_of_processes_are_given_again(void **state)
+{
+	enum { MOST = 3, SAME = 1 << 14 }; /* pids SAME apart have one hash */
+	const pid_t pid[MOST] = { 7, 7 + SAME, 7 + 2 * SAME };
+	struct pids p;
+	uint32_t row[MOST];
+	bool fresh;
+
+	(void)state;
+	assert_int_equal(pids_make(&p, MOST), 0);
+	for (int i = 0; i < MOST; i++) {
+		row[i] = pids_get(&p, pid[i], &fresh);
+		assert_true(fresh);
+		assert_in_range(row[i], 1, MOST);
+	}
+	assert_int_equal(pids_get(&p, 8, &fresh), 0);
+	for (int i = 0; i < MOST; i++) {
+		assert_int_equal(pids_get(&p, pid[i], &fresh), row[i]);
+		assert_false(fresh);
+	}
+	pids_drop(&p, row[1]);
+	assert_int_equal(pids_get(&p, pid[0], &fresh), row[0]);
+	assert_int_equal(pids_get(&p, pid[2], &fresh), row[2]);
+	assert_int_equal(pids_get(&p, 8, &fresh), row[1]);
+	assert_true(fresh);
+	assert_int_equal(p.row[row[1]].pid, 8);
+	pids_free(&p);
+}
+
+struct threads_seen {
+	pid_t first;
+	int n, most;
+};
+
+static bool see_thread(void *of, pid_t tid)
+{
+	struct threads_seen *s = of;
+
+	s->first = s->n++ ? s->first : tid;
+	return s->n < s->most;
+}
+
+static void test_threads_are_listed_until_enough(void **state)
+{
+	struct threads_seen all = { .most = INT_MAX }, one = { .most = 1 };
+	struct root proc;
+
+	(void)state;
+	assert_int_equal(root_open(&proc, "/proc"), 0);
+	assert_true(pids_threads(&proc, getpid(), see_thread, &all));
+	assert_int_equal(all.first, getpid());
+	assert_true(all.n >= 1);
+	assert_false(pids_threads(&proc, getpid(), see_thread, &one));
+	assert_int_equal(one.n, 1);
+	root_close(&proc);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_too_many_stacks_are_folded_and_counted),
 	cmocka_unit_test(test_what_is_told_is_told_once),
 	cmocka_unit_test(test_a_cut_stack_has_a_root_of_its_own),
 	cmocka_unit_test(test_names_are_made_readable),
+	cmocka_unit_test(test_rows_of_processes_are_given_again),
+	cmocka_unit_test(test_threads_are_listed_until_enough),
 	cmocka_unit_test(test_names_at_once_need_no_handle_of_another_thread),
 };
 
