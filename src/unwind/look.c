@@ -272,8 +272,11 @@ static bool look_at(struct look *l, pid_t pid, pid_t tid, const char *process)
 	}
 	s.is.state = state_by_letter(s.state);
 	grown = array_room(l->seen, l->nseen, &l->seen_cap, sizeof *grown);
-	if (!grown)
+	if (!grown) {
+		free(s.place);
+		free(s.python);
 		return false;
+	}
 	l->seen = grown;
 	grown[l->nseen++] = s;
 	return true;

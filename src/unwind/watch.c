@@ -459,7 +459,7 @@ void watch_hear(struct watch *w)
 		if (p)
 			p->round = w->round + 1;
 	}
-	for (uint32_t i = 1; i <= w->pids.n; i++)
+	for (uint32_t i = 1; w->process && i <= w->pids.n; i++)
 		if (w->process[i].pid && w->process[i].round != w->round + 1)
 			process_drop(w, i);
 	w->place.child = w->child;
