@@ -154,14 +154,15 @@ static void thread_listed(struct crowd *c, struct crowd_process *p, pid_t tid)
 
 /* ---- processes ---- */
 
-static struct crowd_process *process_get(struct crowd *c, pid_t pid)
+/* 0: there is no room. */
+static uint32_t process_row(struct crowd *c, pid_t pid)
 {
 	bool fresh;
 	uint32_t i = pids_get(&c->pids, pid, &fresh);
 
 	if (i && fresh)
 		c->process[i] = (struct crowd_process){ .pid = pid, .cpu_ns = -1 };
-	return i ? &c->process[i] : NULL;
+	return i;
 }
 
 static void process_end(struct crowd *c, struct crowd_process *p)
@@ -243,11 +244,12 @@ static bool is_explained(struct crowd *c, struct crowd_process *p, int64_t cpu_n
 static void look_at(struct crowd *c, pid_t pid)
 {
 	int64_t cpu_ns = clock_cpu_ns_of(pid);
-	struct crowd_process *p = process_get(c, pid);
+	uint32_t row = process_row(c, pid);
+	struct crowd_process *p = &c->process[row];
 	char path[32], text[512];
 	struct proc_stat st;
 
-	if (!p)
+	if (!row)
 		return;
 	for (uint32_t i = p->threads; i; i = c->thread[i].next)
 		c->thread[i].was_ns = c->thread[i].cpu_ns;
@@ -290,12 +292,8 @@ void crowd_hear(struct crowd *c, const pid_t *pids, uint32_t n)
 {
 	c->npids = n < STACKS_PIDS_MAX ? n : STACKS_PIDS_MAX;
 	memcpy(c->pid, pids, c->npids * sizeof c->pid[0]);
-	for (uint32_t i = 0; i < c->npids; i++) {
-		struct crowd_process *p = process_get(c, c->pid[i]);
-
-		if (p)
-			p->round = c->round + 1;
-	}
+	for (uint32_t i = 0; i < c->npids; i++)
+		c->process[process_row(c, c->pid[i])].round = c->round + 1; /* row 0 is none */
 	for (uint32_t i = 1; i <= c->pids.n; i++)
 		if (c->process[i].pid && c->process[i].round != c->round + 1)
 			process_drop(c, i);

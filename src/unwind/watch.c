@@ -268,14 +268,15 @@ static bool look_at(struct watch *w, struct process *p, pid_t tid)
 
 /* ---- processes ---- */
 
-static struct process *process_get(struct watch *w, pid_t pid)
+/* 0: there is no room. */
+static uint32_t process_row(struct watch *w, pid_t pid)
 {
 	bool fresh;
 	uint32_t i = pids_get(&w->pids, pid, &fresh);
 
 	if (i && fresh)
 		w->process[i] = (struct process){ .pid = pid, .put_ns = w->now_ns, .cpu_ns = -1 };
-	return i ? &w->process[i] : NULL;
+	return i;
 }
 
 static void process_end(struct watch *w, struct process *p)
@@ -364,11 +365,12 @@ static void end_unlisted(struct watch *w, struct process *p)
 static void look_at_process(struct watch *w, pid_t pid)
 {
 	int64_t at_ns = w->now_ns = clock_mono_ns(), cpu_ns = clock_cpu_ns_of(pid);
-	struct process *p = process_get(w, pid);
+	uint32_t row = process_row(w, pid);
+	struct process *p = &w->process[row];
 	char path[32], text[512];
 	struct proc_stat st;
 
-	if (!p)
+	if (!row)
 		return;
 	p->round = w->round;
 	if (cpu_ns == p->cpu_ns) {
@@ -450,16 +452,12 @@ void watch_look(struct watch *w)
 void watch_hear(struct watch *w)
 {
 	uint32_t n = w->page->npids;
-	struct process *p;
 
 	w->npids = n < STACKS_PIDS_MAX ? n : STACKS_PIDS_MAX;
 	memcpy(w->pid, w->page->pid, w->npids * sizeof w->pid[0]);
-	for (uint32_t i = 0; i < w->npids; i++) {
-		p = process_get(w, w->pid[i]);
-		if (p)
-			p->round = w->round + 1;
-	}
-	for (uint32_t i = 1; w->process && i <= w->pids.n; i++)
+	for (uint32_t i = 0; i < w->npids; i++)
+		w->process[process_row(w, w->pid[i])].round = w->round + 1; /* row 0 is none */
+	for (uint32_t i = 1; i <= w->pids.n; i++)
 		if (w->process[i].pid && w->process[i].round != w->round + 1)
 			process_drop(w, i);
 	w->place.child = w->child;
