@@ -52,7 +52,10 @@ class Comparison:
             with open(path, "a", encoding="utf-8") as f:
                 for row in self.rows:
                     print(json.dumps([self.heading, *row]), file=f)
-        sys.exit(0 if all(row[-1] is not False for row in self.rows) else 1)
+        wrong = [row for row in self.rows if row[-1] is False]
+        for metric, reference, measured, wanted, bound, _ in wrong:
+            print(f"not held: {metric}: {measured} against {wanted} ({reference}); bound: {bound}")
+        sys.exit(1 if wrong else 0)
 
 
 class Recording:

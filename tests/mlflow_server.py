@@ -44,7 +44,8 @@ class Server:
         self.process = subprocess.Popen(
             [os.path.join(VENV, "bin/mlflow"), "server", "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1",
              "--backend-store-uri", f"sqlite:///{os.getcwd()}/mlflow.db", "--artifacts-destination", os.path.join(os.getcwd(), "artifacts")],
-            stdout=self.log, stderr=self.log, start_new_session=True)
+            stdout=self.log, stderr=self.log, start_new_session=True,
+            env=os.environ | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"})  # whose queues stay behind in /dev/shm
 
     def wait(self, seconds=300):
         end = time.monotonic() + seconds

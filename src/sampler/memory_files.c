@@ -16,7 +16,7 @@
 
 enum {
 	DESCRIPTORS = 256, /* a turn: 1 us each */
-	ENTRIES = 512,     /* of a tmpfs and of the directories in it */
+	ENTRIES = 4096,    /* of a tmpfs and of the directories in it: 1 us each, once it changed */
 	DEEPEST = 4,       /* of these */
 	SEGMENTS_TEXT = 16384,
 	BLOCK_BYTES = 512, /* of st_blocks */
@@ -162,15 +162,16 @@ static int64_t in_mount(struct memory_files *m, struct memory_mount *mount)
 	struct walk w = { .m = m, .mount = mount, .left = ENTRIES };
 	struct statfs fs;
 
-	if (fstatfs(mount->fd, &fs))
+	if (mount->too_many || fstatfs(mount->fd, &fs))
 		return 0;
 	if (mount->blocks == fs.f_blocks - fs.f_bfree) /* nobody has more of it, or less */
 		return mount->bytes;
 	mount->blocks = fs.f_blocks - fs.f_bfree;
 	if (lseek(mount->fd, 0, SEEK_SET) == 0)
 		walk(&w, mount->fd, 0);
-	mount->bytes = w.bytes;
-	return w.bytes;
+	mount->too_many = w.left <= 0;
+	mount->bytes = mount->too_many ? 0 : w.bytes;
+	return mount->bytes;
 }
 
 static bool is_below(const char *path, const char *top)
@@ -323,11 +324,16 @@ static int64_t risen(int64_t now, int64_t before)
 	return now > before ? now - before : 0;
 }
 
-void memory_files_bytes(struct memory_files *m, int64_t *of_job, int64_t *of_user)
+bool memory_files_bytes(struct memory_files *m, int64_t *of_job, int64_t *of_user)
 {
+	bool known = true;
+
 	*of_job = in_memfds(m);
 	number_add(of_job, in_segments(m));
 	*of_user = 0;
-	for (uint32_t i = 0; i < m->nmounts; i++)
+	for (uint32_t i = 0; i < m->nmounts; i++) {
 		number_add(of_user, risen(in_mount(m, &m->mount[i]), m->mount[i].before));
+		known = known && !m->mount[i].too_many;
+	}
+	return known;
 }

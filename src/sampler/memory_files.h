@@ -32,6 +32,7 @@ struct memory_files {
 		dev_t device;
 		uint64_t blocks; /* in use by anybody, when it was looked through last */
 		int64_t bytes, before;
+		bool too_many; /* entries, now or once: what it has is not known any more */
 	} mount[MEMORY_MOUNTS_MAX];
 	uint32_t nmounts;
 	struct memory_file {
@@ -54,7 +55,8 @@ void memory_files_begin(struct memory_files *m, bool (*is_jobs)(const void *of, 
 /* False when it is not looked at: so many have been. */
 bool memory_files_look(struct memory_files *m, pid_t pid);
 /* Bytes of memfds and of segments that a process of the job made or attached last; and of the
- * files that the user has made since, whichever of the user's processes it was. */
-void memory_files_bytes(struct memory_files *m, int64_t *of_job, int64_t *of_user);
+ * files that the user has made since, whichever of the user's processes it was. False when a tmpfs
+ * has too many entries to be looked through: its files are not in the sum. */
+bool memory_files_bytes(struct memory_files *m, int64_t *of_job, int64_t *of_user);
 
 #endif

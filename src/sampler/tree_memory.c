@@ -115,7 +115,7 @@ static void files_step(struct tree *t)
 			break;
 		p->files_looked = p->files;
 	}
-	memory_files_bytes(&m->files, &m->surely_bytes, &m->of_user_bytes);
+	m->files_known = memory_files_bytes(&m->files, &m->surely_bytes, &m->of_user_bytes);
 	count_mapped(t, surely_before);
 }
 

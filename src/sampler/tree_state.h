@@ -103,6 +103,7 @@ enum { DUE_STAT, DUE_IO, DUE_FILES, DUE_NUMBER_OF };
 /* What no resident set has. */
 struct memory {
 	struct memory_files files;
+	bool files_known;
 	int meminfo;
 	bool huge_present; /* the machine has huge pages of hugetlbfs */
 	int64_t huge_used;

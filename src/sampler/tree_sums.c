@@ -227,7 +227,7 @@ static void sum_apart(struct tree *t, int64_t huge)
 	t->job_known[JOB_ANONYMOUS_HUGE] = !t->parts[PART_NO_ANONYMOUS_HUGE] && t->pss != PSS_OFF;
 	memory_sum(t);
 	set(t, JOB_MEMORY_FILES, t->memory.files_bytes);
-	t->job_known[JOB_MEMORY_FILES] = t->memory.turn > 0;
+	t->job_known[JOB_MEMORY_FILES] = t->memory.files_known;
 }
 
 /* Its age is that of the oldest walk that memory has changed since. */

@@ -69,7 +69,8 @@ static const struct metric metrics[] = {
 				       "segments that they made, and of files in /dev/shm and "
 				       "other tmpfs, like a /tmp in memory: what the user has "
 				       "more there than when the recording began, at most what "
-				       "the job wrote or shared; mapped or not." },
+				       "the job wrote or shared; mapped or not. Absent where one "
+				       "of them has more than 4,096 files and directories." },
 	[JOB_READ] = { "job.read_bytes", BYTES, COUNTER, .label = "Read",
 		       .help = "Bytes returned by read calls of the job, from cache or not." },
 	[JOB_WRITTEN] = { "job.written_bytes", BYTES, COUNTER, .label = "Written",
